@@ -1,0 +1,23 @@
+package memory
+
+import "errors"
+
+// The kinds of failure that a caller can act on. Every error of this module
+// that crosses a package wraps exactly one of them, or is an internal fault.
+// Test with errors.Is; the text around the kind names the call and its
+// arguments once.
+var (
+	// ErrInvalid: the request cannot be served as it stands; sending it again
+	// unchanged will fail again.
+	ErrInvalid = errors.New("invalid argument")
+	// ErrNotFound: there is nothing of that name in that scope.
+	ErrNotFound = errors.New("not found")
+	// ErrExists: the name is taken.
+	ErrExists = errors.New("already exists")
+	// ErrAborted: another writer was faster; read again and decide again.
+	ErrAborted = errors.New("aborted: a newer revision won")
+	// ErrUnavailable: a store or model is away; the same call may succeed later.
+	ErrUnavailable = errors.New("unavailable")
+	// ErrExhausted: a limit on rate or work in progress is reached.
+	ErrExhausted = errors.New("resource exhausted")
+)

@@ -1,0 +1,179 @@
+// Package memory holds the nouns of long-term memory and the promises of the
+// store that keeps them: [Scope], [Memory], [Revision], [Query], [Store] and
+// the kinds of error. It imports the standard library alone.
+package memory
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+	"unicode/utf8"
+)
+
+// Limits on one memory.
+const (
+	MaxFact     = 64 << 10 // bytes of Memory.Fact
+	MaxTopics   = 32       // topics of one memory
+	MaxMetadata = 16 << 10 // bytes of all metadata as JSON
+)
+
+// The times a memory or an event may carry: from MinTime, before MaxTime.
+// Outside them a timestamp is a slip (seconds for milliseconds, a zero value).
+var (
+	MinTime = time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)
+	MaxTime = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+// Kind tells a statement from the words it may have come from.
+type Kind string
+
+const (
+	// KindFact is a statement, extracted from events or given by a client.
+	KindFact Kind = "fact"
+	// KindTurn is what somebody said: the text of one event.
+	KindTurn Kind = "turn"
+)
+
+// Validate accepts the two kinds.
+func (k Kind) Validate() error {
+	if k != KindFact && k != KindTurn {
+		return fmt.Errorf("%w: kind %q is neither %q nor %q", ErrInvalid, k, KindFact, KindTurn)
+	}
+	return nil
+}
+
+// Topics that the built-in extraction assigns; they are Memory Bank's managed
+// topics. Clients may use others.
+const (
+	TopicPersonalInfo = "USER_PERSONAL_INFO"
+	TopicPreferences  = "USER_PREFERENCES"
+	TopicDetails      = "KEY_CONVERSATION_DETAILS"
+	TopicInstructions = "EXPLICIT_INSTRUCTIONS"
+)
+
+// Source is what a memory rests on. It is empty for a fact given by a client.
+type Source struct {
+	SessionID string   `json:"sessionId,omitempty"`
+	EventIDs  []string `json:"eventIds,omitempty"`
+	Quote     string   `json:"quote,omitempty"` // the words of the event, literally
+}
+
+// Metadata is a client's own data on a memory: names to JSON values.
+type Metadata map[string]json.RawMessage
+
+// Memory is one thing remembered. Times are UTC and exact to the microsecond.
+type Memory struct {
+	ID string `json:"id"`
+	Scope
+	Kind      Kind      `json:"kind"`
+	Fact      string    `json:"fact"`
+	Author    string    `json:"author,omitempty"` // who said it
+	Topics    []string  `json:"topics"`
+	Timestamp time.Time `json:"timestamp"` // when it was said
+	// ValidFrom and ValidTo bound when it holds; zero is unbounded. A memory
+	// whose ValidTo has passed is history: only an AsOf query returns it.
+	ValidFrom  time.Time `json:"validFrom,omitzero"`
+	ValidTo    time.Time `json:"validTo,omitzero"`
+	CreateTime time.Time `json:"createTime"`
+	UpdateTime time.Time `json:"updateTime"`
+	// ExpireTime ends the memory: from then on it is as if deleted. Zero is never.
+	ExpireTime time.Time `json:"expireTime,omitzero"`
+	Revision   int64     `json:"revision"` // 1 when created, one more with each change
+	Source     Source    `json:"source"`
+	Metadata   Metadata  `json:"metadata,omitempty"`
+}
+
+// Validate reports the first rule that m breaks, naming the field as JSON does.
+func (m *Memory) Validate() error {
+	if err := ValidateID("memory", m.ID); err != nil {
+		return err
+	}
+	if err := m.Scope.Validate(); err != nil {
+		return err
+	}
+	if err := m.Kind.Validate(); err != nil {
+		return err
+	}
+	switch {
+	case m.Fact == "":
+		return fmt.Errorf("%w: fact is empty", ErrInvalid)
+	case len(m.Fact) > MaxFact:
+		return fmt.Errorf("%w: fact has %d bytes, more than %d", ErrInvalid, len(m.Fact), MaxFact)
+	case !utf8.ValidString(m.Fact):
+		return fmt.Errorf("%w: fact is not valid UTF-8", ErrInvalid)
+	case len(m.Topics) > MaxTopics:
+		return fmt.Errorf("%w: topics: %d of them, more than %d", ErrInvalid, len(m.Topics), MaxTopics)
+	}
+	for i, t := range m.Topics {
+		if err := ValidateID(fmt.Sprintf("topics[%d]", i), t); err != nil {
+			return err
+		}
+	}
+	if err := m.Metadata.validate(); err != nil {
+		return err
+	}
+	if err := ValidateTime("timestamp", m.Timestamp); err != nil {
+		return err
+	}
+	for name, t := range map[string]time.Time{"validFrom": m.ValidFrom, "validTo": m.ValidTo, "expireTime": m.ExpireTime} {
+		if t.IsZero() {
+			continue
+		}
+		if err := ValidateTime(name, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (md Metadata) validate() error {
+	size := 0
+	for k, v := range md {
+		if err := ValidateID("metadata", k); err != nil {
+			return err
+		}
+		size += len(k) + len(v)
+	}
+	if size > MaxMetadata {
+		return fmt.Errorf("%w: metadata has %d bytes, more than %d", ErrInvalid, size, MaxMetadata)
+	}
+	return nil
+}
+
+// ValidateTime accepts times from [MinTime] up to, not including, [MaxTime].
+func ValidateTime(field string, t time.Time) error {
+	if t.Before(MinTime) || !t.Before(MaxTime) {
+		return fmt.Errorf("%w: %s: year %d is outside %d to %d (epoch times are in seconds)",
+			ErrInvalid, field, t.UTC().Year(), MinTime.Year(), MaxTime.Year()-1)
+	}
+	return nil
+}
+
+// SameContent reports whether a and b say the same, whatever their revision
+// and the times of their storing. It is what makes a repeated Put harmless.
+func (m *Memory) SameContent(o *Memory) bool {
+	return m.ID == o.ID && m.Scope == o.Scope && m.Kind == o.Kind && m.Fact == o.Fact && m.Author == o.Author &&
+		slices.Equal(m.Topics, o.Topics) && m.Timestamp.Equal(o.Timestamp) && m.ValidFrom.Equal(o.ValidFrom) &&
+		m.ValidTo.Equal(o.ValidTo) && m.ExpireTime.Equal(o.ExpireTime) && m.Source.SessionID == o.Source.SessionID &&
+		slices.Equal(m.Source.EventIDs, o.Source.EventIDs) && m.Source.Quote == o.Source.Quote &&
+		maps.EqualFunc(m.Metadata, o.Metadata, sameJSON)
+}
+
+// Clone is m with slices and maps of its own. Topics is a list, also when empty.
+func (m *Memory) Clone() Memory {
+	out := *m
+	out.Topics = append(make([]string, 0, len(m.Topics)), m.Topics...)
+	out.Source.EventIDs = slices.Clone(m.Source.EventIDs)
+	out.Metadata = maps.Clone(m.Metadata)
+	for k, v := range out.Metadata {
+		out.Metadata[k] = slices.Clone(v)
+	}
+	return out
+}
+
+// Live reports whether m can be read at now: it has not expired.
+func (m *Memory) Live(now time.Time) bool {
+	return m.ExpireTime.IsZero() || now.Before(m.ExpireTime)
+}

@@ -1,0 +1,50 @@
+package memory
+
+import (
+	"fmt"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxID is the longest id of an app, user, session, event or memory, in bytes.
+const MaxID = 256
+
+// Scope is whose memory it is: one user of one app. Every store method takes
+// one as an argument of its own, and nothing reads or writes outside it.
+type Scope struct {
+	App  string `json:"appName"`
+	User string `json:"userId"`
+}
+
+// Validate reports the first of the two ids that is not a valid id.
+func (s Scope) Validate() error {
+	if err := ValidateID("app", s.App); err != nil {
+		return err
+	}
+	return ValidateID("user", s.User)
+}
+
+// ValidateID is the one rule for ids, wherever they come from: 1 to [MaxID]
+// bytes of UTF-8, no slash, no control character, and neither "." nor "..".
+// what names the id in the error, which is ErrInvalid.
+func ValidateID(what, id string) error {
+	switch {
+	case id == "":
+		return fmt.Errorf("%w: %s id is empty", ErrInvalid, what)
+	case len(id) > MaxID:
+		return fmt.Errorf("%w: %s id has %d bytes, more than %d", ErrInvalid, what, len(id), MaxID)
+	case !utf8.ValidString(id):
+		return fmt.Errorf("%w: %s id is not valid UTF-8", ErrInvalid, what)
+	case id == "." || id == "..":
+		return fmt.Errorf("%w: %s id may not be %q", ErrInvalid, what, id)
+	}
+	for _, r := range id {
+		if r == '/' {
+			return fmt.Errorf("%w: %s id %q has a slash", ErrInvalid, what, id)
+		}
+		if unicode.IsControl(r) {
+			return fmt.Errorf("%w: %s id %q has a control character", ErrInvalid, what, id)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,77 @@
+package memory
+
+import "context"
+
+// Write asks for one new revision of one memory.
+type Write struct {
+	// Memory is the whole new state. Revision, CreateTime and UpdateTime are
+	// the store's to set.
+	Memory Memory
+	// Expect is the revision this write was decided on: 0 for a memory that is
+	// not there yet.
+	Expect int64
+	// Terms and Vector are what the memory is found by: its analyzed words and
+	// its embedding of unit length, nil while there is none yet.
+	Terms  Terms
+	Vector []float32
+	// Actor and Operation go into the revision.
+	Actor, Operation string
+}
+
+// Removal asks for the deletion of one memory.
+type Removal struct {
+	ID               string
+	Expect           int64 // the revision it was decided on; 0 for whichever is current
+	Actor, Operation string
+}
+
+// Outcome is what became of one Write or Removal.
+type Outcome struct {
+	// Memory is as stored now; after a Removal, as it last was.
+	Memory Memory
+	// Changed is false when the store already held just that.
+	Changed bool
+	// Err is nil, ErrAborted or (Removal) ErrNotFound; Memory is then the
+	// current one if there is any.
+	Err error
+}
+
+// Store keeps memories. Its promises are spelt out as cases in package
+// storetest, which every implementation passes. All methods may be called
+// concurrently. A scope that nothing was ever written to reads as empty.
+// Slices passed in stay the caller's; slices returned are the caller's.
+// A store that is away makes every method fail with ErrUnavailable.
+type Store interface {
+	// Put makes one new revision for each write, or none where the store holds
+	// just that already. Writes stand alone: one that fails (its Outcome.Err)
+	// does not stop the others. All must be of scope and name distinct
+	// memories, else nothing is written and the error is ErrInvalid.
+	//
+	// A write goes through when the current revision is Expect (a deleted
+	// memory keeps its last revision, so a create cannot bring it back). When
+	// the current revision is Expect+1 with the same content, the write is
+	// taken as the repetition it is: no revision, but a Vector that was
+	// missing is filled in. Anything else is ErrAborted.
+	//
+	// When Put returns, Get, List and Search see what it wrote, and a crash
+	// does not undo it.
+	Put(ctx context.Context, scope Scope, writes []Write) ([]Outcome, error)
+
+	// Get returns the live memories among ids, in the order of ids; those that
+	// are missing, deleted or expired are left out.
+	Get(ctx context.Context, scope Scope, ids []string) ([]Memory, error)
+
+	// Delete removes memories, each leaving a revision. A Removal whose memory
+	// is deleted already gives Changed false; one that never was, ErrNotFound.
+	Delete(ctx context.Context, scope Scope, removals []Removal) ([]Outcome, error)
+
+	// List returns a page of the live memories that pass the filter.
+	List(ctx context.Context, scope Scope, list List) (Page, error)
+
+	// Search returns the candidates for a query; see Query and Found.
+	Search(ctx context.Context, scope Scope, q Query) (Found, error)
+
+	// Revisions returns the history of one memory, deleted or not, newest
+	// first; ErrNotFound if it never was.
+	Revisions(ctx context.Context, scope Scope, id string) ([]Revision, error)
+}

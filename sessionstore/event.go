@@ -1,0 +1,530 @@
+package sessionstore
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// MaxDepth is how deep the JSON of an event may nest.
+const MaxDepth = 64
+
+// Event is one step of a session. It is kept whole as the JSON object it came
+// as; the fields beside Doc are a reading of it. Make one with [ParseEvent]
+// and change one with [Event.Stored], so that both always agree.
+type Event struct {
+	ID           string
+	InvocationID string
+	Author       string
+	Timestamp    time.Time // UTC, microseconds; zero when the event has none
+	Partial      bool
+	StateDelta   State // actions.stateDelta
+	Content      Content
+	// Compaction: the event stands for earlier ones (actions.compaction).
+	Compaction bool
+	// RewindBefore: the events from this invocation on, up to this event, are
+	// taken back (actions.rewindBeforeInvocationId).
+	RewindBefore string
+
+	// Doc is the event as a JSON object: names as the HTTP contract spells
+	// them, all else byte for byte as it came.
+	Doc json.RawMessage
+}
+
+// Content is what an event says.
+type Content struct {
+	Role  string // "user", "model", or what the client put there
+	Parts []Part
+}
+
+// Part is one part of a Content, as far as memory cares.
+type Part struct {
+	Text     string
+	Thought  bool // the model's own thinking
+	Call     bool // a function call, or code the model runs and its output
+	Response bool // what a function answered
+}
+
+// The known fields, whose snake_case spelling is accepted and turned into the
+// camelCase of the contract. What is in none of these lists stays as it came.
+var (
+	eventFields = names("id", "invocationId", "author", "timestamp", "content", "actions", "partial", "turnComplete",
+		"branch", "longRunningToolIds", "errorCode", "errorMessage", "interrupted", "customMetadata", "usageMetadata",
+		"groundingMetadata", "citationMetadata", "finishReason", "avgLogprobs", "logprobsResult", "modelVersion",
+		"cacheMetadata", "inputTranscription", "outputTranscription", "liveSessionResumptionUpdate", "interactionId")
+	actionFields = names("stateDelta", "artifactDelta", "transferToAgent", "skipSummarization", "escalate", "endOfAgent",
+		"agentState", "requestedAuthConfigs", "requestedToolConfirmations", "compaction", "rewindBeforeInvocationId",
+		"renderUiWidgets")
+	partFields = names("text", "thought", "thoughtSignature", "inlineData", "fileData", "functionCall",
+		"functionResponse", "executableCode", "codeExecutionResult", "videoMetadata", "mediaResolution", "toolCall", "toolResponse")
+	blobFields = names("mimeType", "displayName", "fileUri", "data")
+)
+
+// ParseEvent reads one event. Errors are ErrInvalid and name the field.
+func ParseEvent(raw []byte) (Event, error) {
+	if !utf8.Valid(raw) {
+		return Event{}, fmt.Errorf("%w: event is not valid UTF-8", memory.ErrInvalid)
+	}
+	if err := CheckDepth("event", raw, MaxDepth); err != nil {
+		return Event{}, err
+	}
+	obj, err := readObject(raw, "event", eventFields)
+	if err != nil {
+		return Event{}, err
+	}
+	e := Event{}
+	for i := range obj {
+		if err := e.readField(&obj[i]); err != nil {
+			return Event{}, err
+		}
+	}
+	if e.ID != "" {
+		if err := memory.ValidateID("event", e.ID); err != nil {
+			return Event{}, err
+		}
+	}
+	if e.Author == "" {
+		e.Author = "user"
+		if e.Content.Role == "model" {
+			e.Author = "model"
+		}
+		obj = obj.set("author", quote(e.Author))
+	}
+	if e.Content.Role == "" {
+		e.Content.Role = "model"
+		if e.Author == "user" {
+			e.Content.Role = "user"
+		}
+	}
+	if content := obj.get("content"); len(content) > 0 && content[0] == '"' {
+		obj.set("content", object{{"parts", append(append([]byte(`[{"text":`), content...), `}]`...)},
+			{"role", quote(e.Content.Role)}}.encode())
+	}
+	e.Doc = obj.encode()
+	return e, nil
+}
+
+// readField reads one member of the event object and writes its normal form
+// back. A null is as if absent, but stays.
+func (e *Event) readField(m *member) (err error) {
+	if string(m.value) == "null" {
+		return nil
+	}
+	switch m.name {
+	case "id":
+		err = decode(m.value, &e.ID, "id", "a string")
+	case "invocationId":
+		err = decode(m.value, &e.InvocationID, "invocationId", "a string")
+	case "author":
+		err = decode(m.value, &e.Author, "author", "a string")
+	case "partial":
+		err = decode(m.value, &e.Partial, "partial", "true or false")
+	case "timestamp":
+		if e.Timestamp, err = ParseTime("timestamp", m.value); err == nil {
+			m.value = quote(FormatTime(e.Timestamp))
+		}
+	case "content":
+		m.value, err = e.readContent(m.value)
+	case "actions":
+		m.value, err = e.readActions(m.value)
+	}
+	return err
+}
+
+func (e *Event) readContent(raw []byte) ([]byte, error) {
+	if raw[0] == '"' {
+		var text string
+		if err := decode(raw, &text, "content", "a string"); err != nil {
+			return nil, err
+		}
+		e.Content.Parts = []Part{{Text: text}}
+		return raw, nil // ParseEvent writes it out, once the role is known
+	}
+	obj, err := readObject(raw, "content", nil)
+	if err != nil {
+		return nil, err
+	}
+	for i := range obj {
+		m := &obj[i]
+		if string(m.value) == "null" {
+			continue
+		}
+		switch m.name {
+		case "role":
+			err = decode(m.value, &e.Content.Role, "content.role", "a string")
+		case "parts":
+			m.value, err = e.readParts(m.value)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return obj.encode(), nil
+}
+
+func (e *Event) readParts(raw []byte) ([]byte, error) {
+	var parts []json.RawMessage
+	if err := decode(raw, &parts, "content.parts", "a list"); err != nil {
+		return nil, err
+	}
+	out := []byte{'['}
+	for i, raw := range parts {
+		field := fmt.Sprintf("content.parts[%d]", i)
+		obj, err := readObject(raw, field, partFields)
+		if err != nil {
+			return nil, err
+		}
+		var p Part
+		for j := range obj {
+			m := &obj[j]
+			if string(m.value) == "null" {
+				continue
+			}
+			switch m.name {
+			case "text":
+				err = decode(m.value, &p.Text, field+".text", "a string")
+			case "thought":
+				err = decode(m.value, &p.Thought, field+".thought", "true or false")
+			case "functionCall", "toolCall", "executableCode", "codeExecutionResult":
+				p.Call = true
+			case "functionResponse", "toolResponse":
+				p.Response = true
+			case "inlineData", "fileData":
+				var blob object
+				if blob, err = readObject(m.value, field+"."+m.name, blobFields); err == nil {
+					m.value = blob.encode()
+				}
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		e.Content.Parts = append(e.Content.Parts, p)
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, obj.encode()...)
+	}
+	return append(out, ']'), nil
+}
+
+func (e *Event) readActions(raw []byte) ([]byte, error) {
+	obj, err := readObject(raw, "actions", actionFields)
+	if err != nil {
+		return nil, err
+	}
+	for i := range obj {
+		m := &obj[i]
+		if string(m.value) == "null" {
+			continue
+		}
+		switch m.name {
+		case "stateDelta":
+			if e.StateDelta, err = ParseState("actions.stateDelta", m.value); err != nil {
+				return nil, err
+			}
+		case "compaction":
+			e.Compaction = true
+		case "rewindBeforeInvocationId":
+			if err := decode(m.value, &e.RewindBefore, "actions.rewindBeforeInvocationId", "a string"); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return obj.encode(), nil
+}
+
+// Stored is e as a store keeps it: with an id (newID's where it has none), a
+// timestamp (now where it has none), and without "temp:" state.
+func (e Event) Stored(newID func() string, now time.Time) Event {
+	temp := slices.ContainsFunc(slices.Collect(maps.Keys(e.StateDelta)), func(k string) bool { return strings.HasPrefix(k, TempPrefix) })
+	if e.ID != "" && !e.Timestamp.IsZero() && !temp {
+		return e
+	}
+	obj, err := readObject(e.Doc, "event", nil)
+	if err != nil {
+		panic("sessionstore: Event not made by ParseEvent: " + err.Error())
+	}
+	if e.ID == "" {
+		e.ID = newID()
+		obj = obj.set("id", quote(e.ID))
+	}
+	if e.Timestamp.IsZero() {
+		e.Timestamp = Micros(now)
+		obj = obj.set("timestamp", quote(FormatTime(e.Timestamp)))
+	}
+	if temp {
+		obj, e.StateDelta = withoutTemp(obj)
+	}
+	e.Doc = obj.encode()
+	return e
+}
+
+func withoutTemp(event object) (object, State) {
+	actions, _ := readObject(event.get("actions"), "actions", nil)
+	delta, _ := readObject(actions.get("stateDelta"), "actions.stateDelta", nil)
+	kept, state := object{}, State{}
+	for _, m := range delta {
+		if !strings.HasPrefix(m.name, TempPrefix) {
+			kept = append(kept, m)
+			state[m.name] = m.value
+		}
+	}
+	return event.set("actions", actions.set("stateDelta", kept.encode()).encode()), state
+}
+
+// WithStateDelta is e with one more key in actions.stateDelta.
+func (e Event) WithStateDelta(key string, value json.RawMessage) (Event, error) {
+	if !json.Valid(value) {
+		return Event{}, fmt.Errorf("%w: stateDelta: the value of %.40q is not valid JSON", memory.ErrInvalid, key)
+	}
+	event, err := readObject(e.Doc, "event", nil)
+	if err != nil {
+		return e, err
+	}
+	part := func(in object, name string) object {
+		obj, err := readObject(in.get(name), name, nil)
+		if err != nil {
+			return object{}
+		}
+		return obj
+	}
+	actions := part(event, "actions")
+	delta := part(actions, "stateDelta").set(key, value)
+	return ParseEvent(event.set("actions", actions.set("stateDelta", delta.encode()).encode()).encode())
+}
+
+// NewStateEvent is an event that does nothing but change state, as ADK's own
+// servers record such a change.
+func NewStateEvent(invocationID string, delta State) (Event, error) {
+	state := object{}
+	for _, k := range slices.Sorted(maps.Keys(delta)) {
+		if !json.Valid(delta[k]) {
+			return Event{}, fmt.Errorf("%w: stateDelta: the value of %.40q is not valid JSON", memory.ErrInvalid, k)
+		}
+		state = append(state, member{k, delta[k]})
+	}
+	actions := object{{"stateDelta", state.encode()}}
+	return ParseEvent(object{{"invocationId", quote(invocationID)}, {"author", quote("user")}, {"actions", actions.encode()}}.encode())
+}
+
+// MarshalJSON is Doc.
+func (e Event) MarshalJSON() ([]byte, error) { return e.Doc, nil }
+
+// Text is what the event says in words: its text parts, thoughts and tool
+// traffic left out, joined by newlines.
+func (e Event) Text() string {
+	var texts []string
+	for _, p := range e.Content.Parts {
+		if p.Text != "" && !p.Thought && !p.Call && !p.Response {
+			texts = append(texts, p.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// ParseState reads a JSON object of state. Keys are 1 to [memory.MaxID] bytes
+// after their prefix. Errors are ErrInvalid and name field.
+func ParseState(field string, raw []byte) (State, error) {
+	obj, err := readObject(raw, field, nil)
+	if err != nil {
+		return nil, err
+	}
+	out := State{}
+	for _, m := range obj {
+		name := m.name
+		for _, p := range []string{AppPrefix, UserPrefix, TempPrefix} {
+			if rest, ok := strings.CutPrefix(name, p); ok {
+				name = rest
+				break
+			}
+		}
+		if name == "" || len(name) > memory.MaxID || strings.ContainsRune(m.name, 0) {
+			return nil, fmt.Errorf("%w: %s: key %.40q must have 1 to %d bytes and no NUL", memory.ErrInvalid, field, m.name, memory.MaxID)
+		}
+		out[m.name] = m.value
+	}
+	return out, nil
+}
+
+// Micros is t in UTC, cut to the microsecond: the resolution of every store.
+func Micros(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
+
+// FormatTime is how times go out: RFC 3339, UTC, six decimals.
+func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }
+
+// ParseTime reads a JSON value as a time: an RFC 3339 string, or epoch seconds
+// as a number. Errors are ErrInvalid and name field.
+func ParseTime(field string, raw []byte) (time.Time, error) {
+	var t time.Time
+	if len(raw) > 0 && raw[0] == '"' {
+		var s string
+		if err := decode(raw, &s, field, "a string"); err != nil {
+			return t, err
+		}
+		var err error
+		if t, err = time.Parse(time.RFC3339Nano, s); err != nil {
+			return t, fmt.Errorf("%w: %s: %.60q is not an RFC 3339 time such as 2024-05-08T13:56:00Z", memory.ErrInvalid, field, s)
+		}
+	} else {
+		f, err := strconv.ParseFloat(string(raw), 64)
+		if err != nil || !(math.Abs(f) <= 1e15) { // NaN is not either
+			return t, fmt.Errorf("%w: %s: want an RFC 3339 string or epoch seconds, not %.60s", memory.ErrInvalid, field, raw)
+		}
+		whole := math.Floor(f)
+		t = time.Unix(int64(whole), int64(math.Round((f-whole)*1e6))*1000)
+	}
+	t = Micros(t)
+	return t, memory.ValidateTime(field, t)
+}
+
+// member is one name and value of a JSON object, object all of them in order.
+type (
+	member struct {
+		name  string
+		value []byte
+	}
+	object []member
+)
+
+// readObject takes an object apart in order. Names whose camelCase is in known
+// come out in camelCase. A name that occurs twice is refused: readers differ
+// on which of the two counts.
+func readObject(raw []byte, field string, known map[string]string) (object, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if tok, err := d.Token(); err != nil || tok != json.Delim('{') {
+		if err != nil {
+			return nil, fmt.Errorf("%w: %s is not valid JSON: %v", memory.ErrInvalid, field, err)
+		}
+		return nil, fmt.Errorf("%w: %s: want an object, not %.60s", memory.ErrInvalid, field, raw)
+	}
+	var obj object
+	seen := map[string]bool{}
+	for d.More() {
+		tok, err := d.Token()
+		if err != nil {
+			return nil, fmt.Errorf("%w: %s is not valid JSON: %v", memory.ErrInvalid, field, err)
+		}
+		name := tok.(string)
+		if camel, ok := known[name]; ok {
+			name = camel
+		}
+		if seen[name] {
+			return nil, fmt.Errorf("%w: %s has the field %.60q twice", memory.ErrInvalid, field, name)
+		}
+		seen[name] = true
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, fmt.Errorf("%w: %s.%s is not valid JSON: %v", memory.ErrInvalid, field, name, err)
+		}
+		obj = append(obj, member{name, value})
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, fmt.Errorf("%w: %s is not valid JSON: %v", memory.ErrInvalid, field, err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, fmt.Errorf("%w: %s is not valid JSON: something follows the object", memory.ErrInvalid, field)
+	}
+	return obj, nil
+}
+
+func (o object) get(name string) []byte {
+	for _, m := range o {
+		if m.name == name {
+			return m.value
+		}
+	}
+	return nil
+}
+
+func (o object) set(name string, value []byte) object {
+	for i := range o {
+		if o[i].name == name {
+			o[i].value = value
+			return o
+		}
+	}
+	return append(o, member{name, value})
+}
+
+func (o object) encode() []byte {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(quote(m.name))
+		b.WriteByte(':')
+		b.Write(m.value)
+	}
+	b.WriteByte('}')
+	return b.Bytes()
+}
+
+func quote(s string) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil { // a string always encodes
+		panic(err)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+func decode(raw []byte, into any, field, want string) error {
+	if err := json.Unmarshal(raw, into); err != nil {
+		return fmt.Errorf("%w: %s: want %s, not %.60s", memory.ErrInvalid, field, want, raw)
+	}
+	return nil
+}
+
+// CheckDepth refuses JSON that nests deeper than most, before anything recurses
+// into it. The error is ErrInvalid and begins with what.
+func CheckDepth(what string, raw []byte, most int) error {
+	depth, quoted := 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth > most {
+				return fmt.Errorf("%w: %s nests deeper than %d", memory.ErrInvalid, what, most)
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return nil
+}
+
+// names maps both spellings of each name to the camelCase one.
+func names(camel ...string) map[string]string {
+	out := map[string]string{}
+	for _, n := range camel {
+		var b strings.Builder
+		for _, r := range n {
+			if r >= 'A' && r <= 'Z' {
+				b.WriteByte('_')
+				r += 'a' - 'A'
+			}
+			b.WriteRune(r)
+		}
+		out[b.String()] = n
+		out[n] = n
+	}
+	return out
+}

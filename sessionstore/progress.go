@@ -1,0 +1,135 @@
+package sessionstore
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// OperationTTL is how long a finished operation can be read.
+const OperationTTL = 7 * 24 * time.Hour
+
+// OperationState is where an operation stands.
+type OperationState string
+
+const (
+	Pending   OperationState = "PENDING"   // nothing begun
+	Running   OperationState = "RUNNING"   // begun, or waiting to be tried again
+	Succeeded OperationState = "SUCCEEDED" // all its events are in memory
+	Failed    OperationState = "FAILED"    // given up; Retry resumes it
+)
+
+// Operation is one request to make memories of a session's events.
+type Operation struct {
+	ID          string
+	Key         Key
+	State       OperationState
+	CreateTime  time.Time
+	Attempts    int    // begun so far
+	LastError   string // of the last attempt that failed
+	EventsTotal int
+	EventsDone  int
+	Changes     []json.RawMessage // what its events changed, as given to Finish
+}
+
+// Done reports whether nothing more will happen by itself.
+func (o *Operation) Done() bool { return o.State == Succeeded || o.State == Failed }
+
+// OperationID makes an id that carries its scope; unique is a UUID or the like,
+// without NUL.
+func OperationID(scope memory.Scope, unique string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(scope.App + "\x00" + scope.User + "\x00" + unique))
+}
+
+// OperationScope reads the scope an operation id carries; ErrNotFound if it is
+// no id of ours.
+func OperationScope(id string) (memory.Scope, error) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(id)
+	parts := strings.Split(string(raw), "\x00")
+	if err != nil || len(parts) != 3 {
+		return memory.Scope{}, fmt.Errorf("operation %.80q: %w", id, memory.ErrNotFound)
+	}
+	scope := memory.Scope{App: parts[0], User: parts[1]}
+	if scope.Validate() != nil || parts[2] == "" {
+		return memory.Scope{}, fmt.Errorf("operation %.80q: %w", id, memory.ErrNotFound)
+	}
+	return scope, nil
+}
+
+// Work is a session with events to be made into memories: those numbered
+// Done+1 to Requested. It is claimed: until the lease on its scope ends nobody
+// else works in that scope.
+type Work struct {
+	Key       Key
+	Ref       string // names this life of the session, which may be deleted or replaced meanwhile
+	Done      int64
+	Requested int64
+	Attempts  int    // begun since the last success, this one included
+	Operation string // id of the oldest operation that waits for it
+	// Plan is the stored list of changes for the events Done+1 to PlanTo, if
+	// an earlier attempt got that far.
+	Plan   json.RawMessage
+	PlanTo int64
+}
+
+// Numbered is an event and its sequence number in its session, from 1 in order
+// of arrival.
+type Numbered struct {
+	Seq int64
+	Event
+}
+
+// Change is a part of Finish's result: what the event Seq changed.
+type Change struct {
+	Seq int64
+	Doc json.RawMessage
+}
+
+// Progress is how ingestion knows what to do, and how far it is. A session has
+// two marks, requested and done; the work list is the sessions where requested
+// is ahead. All of it survives a crash.
+type Progress interface {
+	// Claim takes up to limit pieces of work that are due, the longest waiting
+	// first and at most one in a scope, and leases their scopes to owner for
+	// ttl. It counts an attempt on each.
+	Claim(ctx context.Context, owner string, ttl time.Duration, limit int) ([]Work, error)
+
+	// Renew extends owner's lease on a scope; ErrAborted if it is owner's no
+	// more.
+	Renew(ctx context.Context, scope memory.Scope, owner string, ttl time.Duration) error
+
+	// Events reads up to limit of the work's events numbered after and above,
+	// in order of number, even of a deleted session.
+	Events(ctx context.Context, work Work, after int64, limit int) ([]Numbered, error)
+
+	// Save stores the plan for the events up to and including to.
+	Save(ctx context.Context, work Work, to int64, plan json.RawMessage) error
+
+	// Finish moves done from work.Done to to, records the changes for the
+	// operations that asked, drops the plan and ends the lease. ErrAborted if
+	// done is not work.Done: someone else did it.
+	Finish(ctx context.Context, work Work, to int64, changes []Change) error
+
+	// Fail records why an attempt failed and ends the lease. The work is due
+	// again at retry; never, if retry is zero, unless asked for anew.
+	Fail(ctx context.Context, work Work, cause string, retry time.Time) error
+}
+
+// Operations reads what was asked for.
+type Operations interface {
+	// Operation reads one; ErrNotFound if it is unknown or OperationTTL is over.
+	Operation(ctx context.Context, scope memory.Scope, id string) (*Operation, error)
+
+	// Operations reads a page of a scope's operations, newest first, without
+	// their changes.
+	Operations(ctx context.Context, scope memory.Scope, list List) ([]Operation, string, error)
+
+	// Retry makes the work of a failed operation due at once; for one that has
+	// not failed it does nothing.
+	Retry(ctx context.Context, scope memory.Scope, id string) (*Operation, error)
+}
