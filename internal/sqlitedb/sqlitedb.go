@@ -1,0 +1,362 @@
+// Package sqlitedb opens memoryd's one SQLite file and runs everything that
+// reads or writes it: one process per file, one writer, commits in groups.
+package sqlitedb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gofrs/flock"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// Memory as a path gives a database that is gone when closed.
+const Memory = ":memory:"
+
+// applicationID marks a file as ours (PRAGMA application_id): "memd" in ASCII.
+const applicationID = 0x6d656d64
+
+// maxGroup bounds how many writes share a commit, and so how long the first of
+// them waits for the last.
+const maxGroup = 256
+
+// DB is an open database. Its methods may be called concurrently.
+type DB struct {
+	path    string
+	writer  *sql.DB
+	reader  *sql.DB
+	lock    *flock.Flock
+	queue   chan *job
+	closing chan struct{}
+	stopped chan struct{}
+	once    sync.Once
+}
+
+// Tx is one write inside a group.
+type Tx struct {
+	*sql.Conn
+	ctx      context.Context
+	onCommit []func()
+}
+
+// Exec runs a statement.
+func (tx *Tx) Exec(query string, args ...any) (sql.Result, error) {
+	return tx.ExecContext(tx.ctx, query, args...)
+}
+
+// Query runs a query; the caller closes the rows before the next statement.
+func (tx *Tx) Query(query string, args ...any) (*sql.Rows, error) {
+	return tx.QueryContext(tx.ctx, query, args...)
+}
+
+// QueryRow runs a query for one row.
+func (tx *Tx) QueryRow(query string, args ...any) *sql.Row {
+	return tx.QueryRowContext(tx.ctx, query, args...)
+}
+
+// OnCommit has f called once what this write did is durable, before Write
+// returns, and in the order of the commits. f must not write.
+func (tx *Tx) OnCommit(f func()) { tx.onCommit = append(tx.onCommit, f) }
+
+type job struct {
+	taken atomic.Bool // by the writer, or by a caller who gave up
+	run   func(*Tx) error
+	tx    Tx
+	err   error
+	done  chan struct{}
+}
+
+// Open opens or creates the database at path, or a passing one for [Memory].
+// It fails when another process has it open, when the file is not one of ours,
+// and when it cannot be read and written.
+func Open(path string) (*DB, error) {
+	db := &DB{path: path, queue: make(chan *job, maxGroup), closing: make(chan struct{}), stopped: make(chan struct{})}
+	if err := db.open(); err != nil {
+		db.closeFiles()
+		return nil, err
+	}
+	go db.loop()
+	return db, nil
+}
+
+func (db *DB) open() (err error) {
+	if db.path == Memory {
+		if db.writer, err = sql.Open("sqlite", ":memory:"); err != nil {
+			return err
+		}
+		// One connection is one database: readers take turns with the writer.
+		db.writer.SetMaxOpenConns(1)
+		db.reader = db.writer
+		return db.claim()
+	}
+	if db.path, err = filepath.Abs(db.path); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(db.path), 0o700); err != nil {
+		return fmt.Errorf("create the directory of %s: %w", db.path, err)
+	}
+	db.lock = flock.New(db.path+".lock", flock.SetPermissions(0o600))
+	switch ok, err := db.lock.TryLock(); {
+	case err != nil:
+		return fmt.Errorf("lock %s: %w", db.path, err)
+	case !ok:
+		return fmt.Errorf("%s is in use by another memoryd", db.path)
+	}
+	f, err := os.OpenFile(db.path, os.O_RDWR|os.O_CREATE, 0o600) // before SQLite does, whose mode is 0644
+	if err != nil {
+		return fmt.Errorf("open the database: %w", err)
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	const common = "?_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)"
+	file := (&url.URL{Scheme: "file", Path: db.path}).String() + common
+	if db.writer, err = sql.Open("sqlite", file+"&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"); err != nil {
+		return err
+	}
+	db.writer.SetMaxOpenConns(1)
+	if err := db.claim(); err != nil {
+		return err
+	}
+	db.reader, err = sql.Open("sqlite", file+"&_pragma=query_only(1)")
+	return err
+}
+
+// claim checks that the file is ours, or empty, and marks it.
+func (db *DB) claim() error {
+	var id, tables int
+	err := db.writer.QueryRow(`SELECT (SELECT application_id FROM pragma_application_id), (SELECT count(*) FROM sqlite_schema)`).Scan(&id, &tables)
+	if code(err) == sqlite3.SQLITE_NOTADB || err == nil && id != applicationID && (id != 0 || tables > 0) {
+		return fmt.Errorf("%s is not a memoryd database, and is left as it is", db.path)
+	}
+	if err != nil {
+		return fmt.Errorf("open %s: %w", db.path, Error(err))
+	}
+	if id == applicationID {
+		return nil
+	}
+	if _, err := db.writer.Exec("PRAGMA application_id = " + strconv.Itoa(applicationID)); err != nil {
+		return fmt.Errorf("write %s: %w", db.path, Error(err))
+	}
+	_, err = db.writer.Exec(`CREATE TABLE IF NOT EXISTS schema_versions (component TEXT PRIMARY KEY, version INTEGER NOT NULL)`)
+	return Error(err)
+}
+
+// Path is the absolute path of the file, or [Memory].
+func (db *DB) Path() string { return db.path }
+
+// Migrate brings the tables of one component up to date: it runs the steps
+// that this file has not seen yet. Steps are only ever added.
+func (db *DB) Migrate(component string, steps ...string) error {
+	return db.Write(context.Background(), func(tx *Tx) error {
+		version := 0
+		err := tx.QueryRow(`SELECT version FROM schema_versions WHERE component = ?`, component).Scan(&version)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		if version > len(steps) {
+			return fmt.Errorf("%s was written by a newer memoryd (%s schema %d, this one knows %d): use that version",
+				db.path, component, version, len(steps))
+		}
+		for _, step := range steps[version:] {
+			if _, err := tx.Exec(step); err != nil {
+				return err
+			}
+		}
+		_, err = tx.Exec(`INSERT INTO schema_versions VALUES (?1, ?2) ON CONFLICT DO UPDATE SET version = ?2`, component, len(steps))
+		return err
+	})
+}
+
+// Write runs fn inside a transaction, alone, and returns once what it did is
+// on the disk. If fn fails nothing of it stays and its error comes back. A ctx
+// that ends before fn has begun stops it; one that ends later does not.
+func (db *DB) Write(ctx context.Context, fn func(*Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	j := &job{run: fn, done: make(chan struct{})}
+	select {
+	case db.queue <- j:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-db.stopped:
+		return fmt.Errorf("%w: the database is closed", memory.ErrUnavailable)
+	}
+	select {
+	case <-j.done:
+		return j.err
+	case <-ctx.Done():
+		if j.taken.CompareAndSwap(false, true) {
+			return ctx.Err()
+		}
+	case <-db.stopped:
+		if j.taken.CompareAndSwap(false, true) {
+			return fmt.Errorf("%w: the database is closed", memory.ErrUnavailable)
+		}
+	}
+	<-j.done
+	return j.err
+}
+
+// Read runs fn in a read transaction: all its queries see one state.
+func (db *DB) Read(ctx context.Context, fn func(*sql.Tx) error) error {
+	tx, err := db.reader.BeginTx(ctx, nil)
+	if err != nil {
+		return Error(err)
+	}
+	defer tx.Rollback() // it only read
+	return Error(fn(tx))
+}
+
+// Check reports whether the file can be read.
+func (db *DB) Check(ctx context.Context) error {
+	return db.Read(ctx, func(tx *sql.Tx) error {
+		var n int
+		return tx.QueryRowContext(ctx, `SELECT count(*) FROM schema_versions`).Scan(&n)
+	})
+}
+
+// Close finishes the writes begun and closes the file.
+func (db *DB) Close() error {
+	db.once.Do(func() { close(db.closing) })
+	<-db.stopped
+	return db.closeFiles()
+}
+
+func (db *DB) closeFiles() error {
+	var errs []error
+	if db.reader != nil && db.reader != db.writer {
+		errs = append(errs, db.reader.Close())
+	}
+	if db.writer != nil {
+		errs = append(errs, db.writer.Close())
+	}
+	if db.lock != nil {
+		errs = append(errs, db.lock.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// loop is the one writer. Each turn takes all writes that wait, up to
+// maxGroup, and commits them together: one flush of the disk for all.
+func (db *DB) loop() {
+	defer close(db.stopped)
+	for {
+		select {
+		case j := <-db.queue:
+			group := []*job{j}
+		more:
+			for len(group) < maxGroup {
+				select {
+				case j := <-db.queue:
+					group = append(group, j)
+				default:
+					break more
+				}
+			}
+			db.commit(group)
+		case <-db.closing:
+			return
+		}
+	}
+}
+
+func (db *DB) commit(group []*job) {
+	live := group[:0]
+	for _, j := range group {
+		if j.taken.CompareAndSwap(false, true) {
+			live = append(live, j)
+		}
+	}
+	if len(live) == 0 {
+		return
+	}
+	if err := db.runGroup(live); err != nil {
+		for _, j := range live {
+			if j.err == nil {
+				j.err = Error(err)
+			}
+			j.tx.onCommit = nil
+		}
+	}
+	for _, j := range live {
+		if j.err == nil {
+			for _, f := range j.tx.onCommit {
+				f()
+			}
+		}
+		close(j.done)
+	}
+}
+
+// runGroup runs each write in a savepoint of its own, so that one that fails
+// takes nothing else along. An error of its own means that none was committed.
+func (db *DB) runGroup(group []*job) (err error) {
+	ctx := context.Background()
+	conn, err := db.writer.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	exec := func(stmt string) error { _, err := conn.ExecContext(ctx, stmt); return err }
+	if err := exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			exec("ROLLBACK") // the error that led here is the one to tell
+		}
+	}()
+	for _, j := range group {
+		if err := exec("SAVEPOINT job"); err != nil {
+			return err
+		}
+		j.tx = Tx{Conn: conn, ctx: ctx}
+		if j.err = Error(j.run(&j.tx)); j.err != nil {
+			if err := exec("ROLLBACK TO job"); err != nil {
+				return err
+			}
+		}
+		if err := exec("RELEASE job"); err != nil {
+			return err
+		}
+	}
+	return exec("COMMIT")
+}
+
+func code(err error) int {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code() & 0xff // the primary code
+	}
+	return 0
+}
+
+// Error gives a failure of SQLite the kind it has for callers.
+func Error(err error) error {
+	switch code(err) {
+	case 0:
+		if errors.Is(err, fs.ErrClosed) || errors.Is(err, sql.ErrConnDone) {
+			return fmt.Errorf("%w: the database is closed", memory.ErrUnavailable)
+		}
+		return err
+	case sqlite3.SQLITE_FULL:
+		return fmt.Errorf("%w: the disk is full: %w", memory.ErrUnavailable, err)
+	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return fmt.Errorf("%w: the database cannot be read or written: %w", memory.ErrUnavailable, err)
+	}
+	return err
+}

@@ -1,0 +1,161 @@
+package sessiontest
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+func createCases() []testCase {
+	return []testCase{
+		{"answers the session", createAnswers},
+		{"splits state by prefix", createSplitsState},
+		{"overwrites shared state", createOverwritesShared},
+		{"blank id becomes a UUID", createBlankID},
+		{"space around an id is trimmed", createTrimsID},
+		{"duplicate id", createDuplicate},
+		{"same id in another scope", createElsewhere},
+		{"with events", createWithEvents},
+		{"invalid ids", createInvalid},
+	}
+}
+
+// A new session is empty, was updated now, and is what Get reads.
+func createAnswers(f *fixture) {
+	key := session(ann, "s1")
+	got := f.create(key, `{}`)
+	f.equal("Create", got, &sessionstore.Session{Key: key, State: sessionstore.State{}, LastUpdateTime: f.now()})
+	f.clock.advance(60e9)
+	f.equal("Get", f.get(key), got)
+	if got.State == nil {
+		f.t.Error("the state of an empty session is nil, which is null in JSON, not {}")
+	}
+}
+
+// Initial state goes to the app, the user and the session by prefix; temp: is
+// dropped; the answer is the merged view with prefixes.
+func createSplitsState(f *fixture) {
+	key := session(ann, "s1")
+	got := f.create(key, `{"app:a":1,"user:u":"two","s":[3],"temp:t":4}`)
+	f.hasState("Create", got.State, `{"app:a":1,"user:u":"two","s":[3]}`)
+	f.hasState("Get", f.get(key).State, `{"app:a":1,"user:u":"two","s":[3]}`)
+
+	f.hasState("another session", f.create(session(ann, "s2"), `{}`).State, `{"app:a":1,"user:u":"two"}`)
+	f.hasState("another user", f.create(session(bob, "s1"), `{}`).State, `{"app:a":1}`)
+	f.hasState("another app", f.create(session(memory.Scope{App: "bank", User: "ann"}, "s1"), `{}`).State, `{}`)
+}
+
+// Initial state is written over what app and user have, key by key.
+func createOverwritesShared(f *fixture) {
+	f.create(session(ann, "s1"), `{"app:a":1,"app:b":1,"user:a":1,"user:b":1,"own":1}`)
+	f.create(session(ann, "s2"), `{"app:a":2,"user:b":2,"own":2}`)
+	f.hasState("first session", f.get(session(ann, "s1")).State, `{"app:a":2,"app:b":1,"user:a":1,"user:b":2,"own":1}`)
+	f.hasState("second session", f.get(session(ann, "s2")).State, `{"app:a":2,"app:b":1,"user:a":1,"user:b":2,"own":2}`)
+}
+
+// A blank id is replaced by a UUID, a new one each time.
+func createBlankID(f *fixture) {
+	uuid := regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+	seen := map[string]bool{}
+	for _, blank := range []string{"", " ", "   "} {
+		got := f.create(session(ann, blank), `{}`)
+		if !uuid.MatchString(got.ID) || seen[got.ID] {
+			f.t.Errorf("Create of id %q gives id %q, want a new UUID", blank, got.ID)
+		}
+		seen[got.ID] = true
+		f.get(got.Key)
+	}
+}
+
+// Space around an id is no part of it.
+func createTrimsID(f *fixture) {
+	f.equal("key", f.create(session(ann, "  s 1 "), `{}`).Key, session(ann, "s 1"))
+	f.get(session(ann, "s 1"))
+	_, err := f.Create(f.ctx, session(ann, " s 1"), sessionstore.Create{})
+	f.isA("Create of the same id", err, memory.ErrExists)
+}
+
+// A second Create of an id fails with ErrExists and changes nothing, not even
+// shared state.
+func createDuplicate(f *fixture) {
+	key := session(ann, "s1")
+	want := f.create(key, `{"app:a":1,"user:u":1,"s":1}`, f.said("e1"))
+	f.clock.advance(60e9)
+	_, err := f.Create(f.ctx, key, sessionstore.Create{
+		State:  f.state(`{"app:a":2,"user:u":2,"s":2,"more":2}`),
+		Events: []sessionstore.Event{f.said("e2")},
+	})
+	f.isA("Create", err, memory.ErrExists)
+	f.equal("Get", f.get(key), want)
+}
+
+// An id is taken within its scope only.
+func createElsewhere(f *fixture) {
+	f.create(session(ann, "s1"), `{"mine":"ann's"}`)
+	f.create(session(bob, "s1"), `{"mine":"bob's"}`)
+	f.create(session(memory.Scope{App: "bank", User: "ann"}, "s1"), `{}`)
+	f.hasState("ann's", f.get(session(ann, "s1")).State, `{"mine":"ann's"}`)
+	f.hasState("bob's", f.get(session(bob, "s1")).State, `{"mine":"bob's"}`)
+}
+
+// Events given to Create are stored as Append does: ids and times given, state
+// applied over the initial one, temp: dropped, partial and repeated ones not
+// stored. The answer is what Get reads, in its order.
+func createWithEvents(f *fixture) {
+	key := session(ann, "s1")
+	later := f.saidAt("late", f.now().Add(1e9))
+	got := f.create(key, `{"k":0,"kept":0}`,
+		later,
+		f.sets("early", `{"k":1,"user:k":1,"app:k":1,"temp:k":1}`),
+		f.event(`{"id":"part","author":"user","partial":true,"actions":{"stateDelta":{"k":2}}}`),
+		f.sets("late", `{"k":3}`),
+	)
+	f.hasState("state", got.State, `{"k":1,"kept":0,"user:k":1,"app:k":1}`)
+	f.hasEvents("events", got.Events, "early", "late")
+	if !got.LastUpdateTime.Equal(f.now()) {
+		f.t.Errorf("LastUpdateTime is %v, want the time of the last event stored, %v", got.LastUpdateTime, f.now())
+	}
+	f.equal("Get", f.get(key), got)
+	if doc := string(got.Events[0].Doc); strings.Contains(doc, "temp:") {
+		f.t.Errorf("temp: state is stored: %s", doc)
+	}
+
+	other := session(ann, "s2")
+	got = f.create(other, `{}`, f.event(`{"author":"user","content":"hello"}`))
+	if len(got.Events) != 1 || got.Events[0].ID == "" || !got.Events[0].Timestamp.Equal(f.now()) {
+		f.t.Errorf("an event without id and time is stored as %+v", got.Events)
+	}
+	f.equal("Get", f.get(other), got)
+}
+
+// Ids that are not valid are refused by whatever would make a session of them,
+// and found by nothing.
+func createInvalid(f *fixture) {
+	long := strings.Repeat("x", memory.MaxID+1)
+	for _, key := range []sessionstore.Key{
+		{Scope: memory.Scope{App: "", User: "ann"}, ID: "s"},
+		{Scope: memory.Scope{App: "shop", User: ""}, ID: "s"},
+		{Scope: memory.Scope{App: long, User: "ann"}, ID: "s"},
+		{Scope: memory.Scope{App: "shop", User: long}, ID: "s"},
+		{Scope: memory.Scope{App: "a/b", User: "ann"}, ID: "s"},
+		{Scope: memory.Scope{App: "shop", User: ".."}, ID: "s"},
+		session(ann, long),
+		session(ann, "a/b"),
+		session(ann, "."),
+		session(ann, "a\x00b"),
+		session(ann, "a\xffb"),
+	} {
+		what := fmt.Sprintf("%.40q", key)
+		_, err := f.Create(f.ctx, key, sessionstore.Create{})
+		f.isA("Create of "+what, err, memory.ErrInvalid)
+		_, err = f.Append(f.ctx, key, nil, sessionstore.Append{Create: true})
+		f.isA("Append to "+what, err, memory.ErrInvalid)
+		if _, err = f.Get(f.ctx, key, sessionstore.Get{}); err == nil {
+			f.t.Errorf("Get of %s finds a session", what)
+		}
+	}
+	f.equal("sessions", sessionIDs(f.listApp("shop", 0)), []string(nil))
+}

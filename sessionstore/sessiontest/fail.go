@@ -1,0 +1,167 @@
+package sessiontest
+
+import (
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+func failCases() []testCase {
+	return []testCase{
+		{"due again at a time", failRetry},
+		{"given up", failForGood},
+		{"asked for anew", failRequest},
+		{"retried", failRetried},
+		{"lets others pass", failOthers},
+		{"retry is for what failed", failRetryNothing},
+		{"retry of another's", failRetryAnothers},
+	}
+}
+
+// Work that failed is due at the time given, not before.
+func failRetry(f *fixture) {
+	key := session(ann, "s1")
+	op := f.ask(key, f.said("e1"))
+	f.fail(f.claimOne(key), "model away", f.now().Add(time.Minute))
+	got := f.operation(ann, op.ID)
+	f.equal("operation", got, &sessionstore.Operation{ID: op.ID, Key: key, State: sessionstore.Running, CreateTime: f.now(), Attempts: 1, LastError: "model away", EventsTotal: 1})
+	f.idle("too early")
+	f.clock.advance(time.Minute - time.Microsecond)
+	f.idle("still too early")
+	f.clock.advance(time.Microsecond)
+	work := f.claimOne(key)
+	f.equal("attempts", work.Attempts, 2)
+	f.fail(work, "model still away", f.now().Add(time.Hour))
+	got = f.operation(ann, op.ID)
+	f.equal("last error", got.LastError, "model still away")
+	f.equal("state", got.State, sessionstore.Running)
+	f.equal("attempts", got.Attempts, 2)
+	f.clock.advance(time.Hour)
+	f.finish(f.claimOne(key), 1)
+	f.equal("state", f.operation(ann, op.ID).State, sessionstore.Succeeded)
+}
+
+// Work that failed without a time is never due by itself, and the operation is
+// FAILED.
+func failForGood(f *fixture) {
+	key := session(ann, "s1")
+	op := f.ask(key, f.said("e1"), f.said("e2"), f.said("e3"))
+	f.finish(f.claimOne(key), 1, change(1))
+	f.fail(f.claimOne(key), "cannot be done: <é>", time.Time{})
+	f.idle("given up")
+	f.clock.advance(24 * time.Hour)
+	f.idle("given up")
+	f.append(key, f.said("e4"))
+	f.idle("an event alone asks for nothing")
+	got := f.operation(ann, op.ID)
+	f.equal("operation", got, &sessionstore.Operation{ID: op.ID, Key: key, State: sessionstore.Failed, CreateTime: op.CreateTime,
+		Attempts: 2, LastError: "cannot be done: <é>", EventsTotal: 3, EventsDone: 1, Changes: got.Changes})
+	f.equal("changes", len(got.Changes), 1)
+	if !got.Done() {
+		f.t.Error("a failed operation is not done")
+	}
+}
+
+// Asking anew makes the work due at once, attempts counted anew, and so gives
+// the failed operation another chance too.
+func failRequest(f *fixture) {
+	key := session(ann, "s1")
+	first := f.ask(key, f.said("e1"))
+	f.fail(f.claimOne(key), "no", f.now())
+	f.fail(f.claimOne(key), "no", time.Time{})
+	second := f.ask(key, f.said("e2"))
+	f.equal("state of the new operation", second.Done(), false)
+	work := f.claimOne(key)
+	f.equal("work", work, sessionstore.Work{Key: key, Ref: work.Ref, Requested: 2, Attempts: 1, Operation: first.ID})
+	f.finish(work, 2)
+	f.equal("state of the first", f.operation(ann, first.ID).State, sessionstore.Succeeded)
+	f.equal("state of the second", f.operation(ann, second.ID).State, sessionstore.Succeeded)
+
+	third := f.ask(key, f.said("e3"))
+	f.fail(f.claimOne(key), "no", time.Time{})
+	f.ask(key) // no new event
+	f.finish(f.claimOne(key), 3)
+	f.equal("state of the third", f.operation(ann, third.ID).State, sessionstore.Succeeded)
+}
+
+// Retry makes failed work due at once.
+func failRetried(f *fixture) {
+	key := session(ann, "s1")
+	op := f.ask(key, f.said("e1"))
+	work := f.claimOne(key)
+	f.save(work, 1, `"plan"`)
+	f.fail(work, "no", time.Time{})
+	got, err := f.Retry(f.ctx, ann, op.ID)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.equal("state", got.State, sessionstore.Running)
+	f.equal("read", f.operation(ann, op.ID), got)
+	work = f.claimOne(key)
+	f.equal("plan", string(work.Plan), `"plan"`)
+	f.equal("attempts of the operation", f.operation(ann, op.ID).Attempts, 2)
+	f.finish(work, 1)
+	f.equal("state", f.operation(ann, op.ID).State, sessionstore.Succeeded)
+}
+
+// Work that waits to be tried again, or failed, does not hold up the other work
+// of its scope.
+func failOthers(f *fixture) {
+	for _, id := range []string{"s1", "s2", "s3"} {
+		f.clock.advance(time.Second)
+		f.ask(session(ann, id), f.said("e1"))
+	}
+	f.fail(f.claimOne(session(ann, "s1")), "no", f.now().Add(time.Hour))
+	f.fail(f.claimOne(session(ann, "s2")), "no", time.Time{})
+	f.finish(f.claimOne(session(ann, "s3")), 1)
+	f.idle("the rest waits")
+	f.clock.advance(time.Hour)
+	f.finish(f.claimOne(session(ann, "s1")), 1)
+	f.idle("s2 is given up")
+}
+
+// Retry of an operation that has not failed changes nothing.
+func failRetryNothing(f *fixture) {
+	key := session(ann, "s1")
+	op := f.ask(key, f.said("e1"))
+	retry := func(what string) {
+		f.t.Helper()
+		want := f.operation(ann, op.ID)
+		got, err := f.Retry(f.ctx, ann, op.ID)
+		if err != nil {
+			f.t.Fatalf("Retry of one that is %s: %v", what, err)
+		}
+		f.equal(what, got, want)
+		f.equal(what+", read", f.operation(ann, op.ID), want)
+	}
+	retry("pending")
+	work := f.claimOne(key)
+	retry("running")
+	f.idle("leased")
+	f.fail(work, "no", f.now().Add(time.Hour))
+	retry("to be tried again")
+	f.idle("not yet due")
+	f.clock.advance(time.Hour)
+	f.finish(f.claimOne(key), 1, change(1))
+	retry("succeeded")
+	f.idle("done")
+}
+
+// Retry of another scope's operation, or of none, is ErrNotFound and does
+// nothing.
+func failRetryAnothers(f *fixture) {
+	key := session(ann, "s1")
+	op := f.ask(key, f.said("e1"))
+	f.fail(f.claimOne(key), "no", time.Time{})
+	for _, scope := range []memory.Scope{bob, {App: "bank", User: "ann"}} {
+		_, err := f.Retry(f.ctx, scope, op.ID)
+		f.isA("Retry", err, memory.ErrNotFound)
+	}
+	for _, id := range []string{"", "x", sessionstore.OperationID(ann, "unknown"), sessionstore.OperationID(bob, "operation-1")} {
+		_, err := f.Retry(f.ctx, ann, id)
+		f.isA("Retry", err, memory.ErrNotFound)
+	}
+	f.idle("given up")
+	f.equal("state", f.operation(ann, op.ID).State, sessionstore.Failed)
+}

@@ -1,0 +1,152 @@
+package sessiontest
+
+import (
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+func finishCases() []testCase {
+	return []testCase{
+		{"moves the mark", finishMoves},
+		{"in part", finishPart},
+		{"stale", finishStale},
+		{"events asked for meanwhile", finishMeanwhile},
+		{"plan", finishPlan},
+		{"plan replaced", finishPlanReplaced},
+		{"plan dropped", finishPlanDropped},
+		{"attempts", finishAttempts},
+	}
+}
+
+// Finish takes the work from the list.
+func finishMoves(f *fixture) {
+	key := session(ann, "s1")
+	f.ask(key, f.said("e1"), f.said("e2"))
+	f.finish(f.claimOne(key), 2)
+	f.idle("all is done")
+	f.clock.advance(2 * leaseTTL)
+	f.idle("all stays done")
+	f.hasEvents("the session", f.get(key).Events, "e1", "e2")
+}
+
+// What a Finish leaves is claimable at once.
+func finishPart(f *fixture) {
+	key := session(ann, "s1")
+	op := f.ask(key, f.said("e1"), f.said("e2"), f.said("e3"))
+	for to := range int64(3) {
+		work := f.claimOne(key)
+		f.equal("work", work, sessionstore.Work{Key: key, Ref: work.Ref, Done: to, Requested: 3, Attempts: 1, Operation: op.ID})
+		f.finish(work, to+1)
+		f.equal("events done", f.operation(ann, op.ID).EventsDone, int(to)+1)
+	}
+	f.idle("all is done")
+}
+
+// Finish from a mark that has moved is ErrAborted, and records nothing.
+func finishStale(f *fixture) {
+	key := session(ann, "s1")
+	op := f.ask(key, f.said("e1"), f.said("e2"))
+	work := f.claimOne(key)
+	f.finish(work, 1, change(1))
+	f.isA("Finish again", f.Finish(f.ctx, work, 1, []sessionstore.Change{change(1)}), memory.ErrAborted)
+	f.isA("Finish again, further", f.Finish(f.ctx, work, 2, []sessionstore.Change{change(1), change(2)}), memory.ErrAborted)
+	ahead := work
+	ahead.Done = 2
+	f.isA("Finish from ahead", f.Finish(f.ctx, ahead, 2, nil), memory.ErrAborted)
+	got := f.operation(ann, op.ID)
+	f.equal("changes", len(got.Changes), 1)
+	f.equal("events done", got.EventsDone, 1)
+	f.equal("done", f.claimOne(key).Done, int64(1))
+}
+
+// Events that are asked for while the work is in progress are work of their
+// own afterwards.
+func finishMeanwhile(f *fixture) {
+	key := session(ann, "s1")
+	f.ask(key, f.said("e1"))
+	work := f.claimOne(key)
+	op := f.ask(key, f.said("e2"))
+	f.append(key, f.said("e3"))
+	f.finish(work, 1)
+	next := f.claimOne(key)
+	f.equal("next", next, sessionstore.Work{Key: key, Ref: work.Ref, Done: 1, Requested: 2, Attempts: 1, Operation: op.ID})
+	f.finish(next, 2)
+	f.idle("e3 was not asked for")
+}
+
+// A plan saved comes back to the byte with each further Claim, however the
+// attempt ended.
+func finishPlan(f *fixture) {
+	key := session(ann, "s1")
+	f.ask(key, f.said("e1"), f.said("e2"), f.said("e3"))
+	work := f.claimOne(key)
+	f.equal("plan at first", string(work.Plan), "")
+	plan := `{"z":1, "a":[12345678901234567890,"<é>"]}`
+	f.save(work, 2, plan)
+	f.fail(work, "after the plan", f.now().Add(time.Minute))
+	f.clock.advance(time.Minute)
+	for range 2 {
+		got := f.claimOne(key)
+		f.equal("plan", string(got.Plan), plan)
+		f.equal("plan's end", got.PlanTo, int64(2))
+		f.equal("done", got.Done, int64(0))
+		f.clock.advance(leaseTTL)
+	}
+	f.ask(key, f.said("e4"))
+	got := f.claimOne(key)
+	f.equal("plan with more asked for", string(got.Plan), plan)
+	f.equal("its end", got.PlanTo, int64(2))
+	f.equal("requested", got.Requested, int64(4))
+}
+
+// The last plan saved counts.
+func finishPlanReplaced(f *fixture) {
+	key := session(ann, "s1")
+	f.ask(key, f.said("e1"), f.said("e2"))
+	work := f.claimOne(key)
+	f.save(work, 1, `"first"`)
+	f.save(work, 2, `"second"`)
+	f.clock.advance(leaseTTL)
+	got := f.claimOne(key)
+	f.equal("plan", string(got.Plan), `"second"`)
+	f.equal("its end", got.PlanTo, int64(2))
+}
+
+// Finish drops the plan, be it for all of the work or a part.
+func finishPlanDropped(f *fixture) {
+	key := session(ann, "s1")
+	op := f.ask(key, f.said("e1"), f.said("e2"), f.said("e3"))
+	work := f.claimOne(key)
+	f.save(work, 2, `"plan"`)
+	f.finish(work, 2)
+	work = f.claimOne(key)
+	f.equal("work", work, sessionstore.Work{Key: key, Ref: work.Ref, Done: 2, Requested: 3, Attempts: 1, Operation: op.ID})
+	f.save(work, 3, `"plan"`)
+	f.finish(work, 3)
+	op = f.ask(key, f.said("e4"))
+	got := f.claimOne(key)
+	f.equal("work", got, sessionstore.Work{Key: key, Ref: work.Ref, Done: 3, Requested: 4, Attempts: 1, Operation: op.ID})
+}
+
+// Attempts of work count since the last success, those of an operation from
+// its beginning.
+func finishAttempts(f *fixture) {
+	key := session(ann, "s1")
+	op := f.ask(key, f.said("e1"), f.said("e2"))
+	for i := range 3 {
+		work := f.claimOne(key)
+		f.equal("attempts of the work", work.Attempts, i+1)
+		f.equal("attempts of the operation", f.operation(ann, op.ID).Attempts, i+1)
+		if i < 2 {
+			f.fail(work, "no", f.now())
+		} else {
+			f.finish(work, 1)
+		}
+	}
+	work := f.claimOne(key)
+	f.equal("attempts after a success", work.Attempts, 1)
+	f.finish(work, 2)
+	f.equal("attempts of the operation", f.operation(ann, op.ID).Attempts, 4)
+}

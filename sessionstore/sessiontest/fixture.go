@@ -1,0 +1,361 @@
+package sessiontest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// The scopes most cases play in.
+var (
+	ann = memory.Scope{App: "shop", User: "ann"}
+	bob = memory.Scope{App: "shop", User: "bob"}
+)
+
+// start is when the clock of each case begins. Its nanoseconds show that
+// stores keep microseconds.
+var start = time.Date(2024, 5, 8, 13, 56, 0, 123456789, time.UTC)
+
+// leaseTTL is how long the leases of the cases are.
+const leaseTTL = 10 * time.Second
+
+// fixture is an open backend, its clock, and short ways to use it that fail
+// the test on an error nobody expects.
+type fixture struct {
+	Backend
+	t       *testing.T
+	ctx     context.Context
+	harness Harness
+	clock   clock
+	asked   int // operations so far
+}
+
+func newFixture(t *testing.T, h Harness) *fixture {
+	f := &fixture{t: t, ctx: t.Context(), harness: h, clock: clock{time: start}}
+	f.Backend = h.Open(t, f.clock.now)
+	t.Cleanup(func() { h.Close(t, f.Backend) })
+	return f
+}
+
+// reopen is a restart.
+func (f *fixture) reopen() {
+	f.t.Helper()
+	f.harness.Close(f.t, f.Backend)
+	f.Backend = f.harness.Open(f.t, f.clock.now)
+}
+
+// clock is a time that moves when it is told to.
+type clock struct {
+	mu   sync.Mutex
+	time time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.time
+}
+
+func (c *clock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.time = c.time.Add(d)
+}
+
+// now is the time as a store keeps it.
+func (f *fixture) now() time.Time { return sessionstore.Micros(f.clock.now()) }
+
+func session(scope memory.Scope, id string) sessionstore.Key {
+	return sessionstore.Key{Scope: scope, ID: id}
+}
+
+// event parses a document.
+func (f *fixture) event(doc string) sessionstore.Event {
+	f.t.Helper()
+	e, err := sessionstore.ParseEvent([]byte(doc))
+	if err != nil {
+		f.t.Fatalf("parse event %.200s: %v", doc, err)
+	}
+	return e
+}
+
+// said is an event with an id, which is its text too, now.
+func (f *fixture) said(id string) sessionstore.Event {
+	f.t.Helper()
+	return f.saidAt(id, f.now())
+}
+
+func (f *fixture) saidAt(id string, at time.Time) sessionstore.Event {
+	f.t.Helper()
+	return f.event(fmt.Sprintf(`{"id":%q,"author":"user","timestamp":%q,"content":{"role":"user","parts":[{"text":%q}]}}`,
+		id, sessionstore.FormatTime(at), id))
+}
+
+// sets is an event with an id, now, that changes state.
+func (f *fixture) sets(id, delta string) sessionstore.Event {
+	f.t.Helper()
+	return f.event(fmt.Sprintf(`{"id":%q,"author":"user","timestamp":%q,"actions":{"stateDelta":%s}}`,
+		id, sessionstore.FormatTime(f.now()), delta))
+}
+
+// state parses a JSON object of state.
+func (f *fixture) state(doc string) sessionstore.State {
+	f.t.Helper()
+	s, err := sessionstore.ParseState("state", []byte(doc))
+	if err != nil {
+		f.t.Fatalf("parse state %.200s: %v", doc, err)
+	}
+	return s
+}
+
+func (f *fixture) create(key sessionstore.Key, state string, events ...sessionstore.Event) *sessionstore.Session {
+	f.t.Helper()
+	s, err := f.Create(f.ctx, key, sessionstore.Create{State: f.state(state), Events: events})
+	if err != nil {
+		f.t.Fatalf("Create(%v): %v", key, err)
+	}
+	return s
+}
+
+// append stores events in a session that is there.
+func (f *fixture) append(key sessionstore.Key, events ...sessionstore.Event) sessionstore.Appended {
+	f.t.Helper()
+	return f.appendWith(key, sessionstore.Append{}, events...)
+}
+
+func (f *fixture) appendWith(key sessionstore.Key, opts sessionstore.Append, events ...sessionstore.Event) sessionstore.Appended {
+	f.t.Helper()
+	out, err := f.Append(f.ctx, key, events, opts)
+	if err != nil {
+		f.t.Fatalf("Append(%v): %v", key, err)
+	}
+	if len(out.Events) != len(events) {
+		f.t.Fatalf("Append(%v) answers %d events for %d", key, len(out.Events), len(events))
+	}
+	return out
+}
+
+// get reads a session with all its events.
+func (f *fixture) get(key sessionstore.Key) *sessionstore.Session {
+	f.t.Helper()
+	return f.getSome(key, sessionstore.Get{NumRecent: -1})
+}
+
+func (f *fixture) getSome(key sessionstore.Key, get sessionstore.Get) *sessionstore.Session {
+	f.t.Helper()
+	s, err := f.Get(f.ctx, key, get)
+	if err != nil {
+		f.t.Fatalf("Get(%v): %v", key, err)
+	}
+	return s
+}
+
+func (f *fixture) delete(key sessionstore.Key) {
+	f.t.Helper()
+	if err := f.Delete(f.ctx, key); err != nil {
+		f.t.Fatalf("Delete(%v): %v", key, err)
+	}
+}
+
+// list walks all pages of a user's sessions.
+func (f *fixture) list(scope memory.Scope, pageSize int) []sessionstore.Session {
+	f.t.Helper()
+	return f.walk(pageSize, func(l sessionstore.List) (sessionstore.Page, error) { return f.List(f.ctx, scope, l) })
+}
+
+// listApp walks all pages of an app's sessions.
+func (f *fixture) listApp(app string, pageSize int) []sessionstore.Session {
+	f.t.Helper()
+	return f.walk(pageSize, func(l sessionstore.List) (sessionstore.Page, error) { return f.ListApp(f.ctx, app, l) })
+}
+
+func (f *fixture) walk(pageSize int, page func(sessionstore.List) (sessionstore.Page, error)) (out []sessionstore.Session) {
+	f.t.Helper()
+	for token := ""; ; {
+		p, err := page(sessionstore.List{PageSize: pageSize, PageToken: token})
+		if err != nil {
+			f.t.Fatalf("list, page token %q: %v", token, err)
+		}
+		if pageSize > 0 && len(p.Sessions) > pageSize {
+			f.t.Fatalf("a page of %d has %d sessions", pageSize, len(p.Sessions))
+		}
+		if out = append(out, p.Sessions...); p.NextPageToken == "" {
+			return out
+		}
+		if p.NextPageToken == token || len(p.Sessions) == 0 {
+			f.t.Fatalf("page token %q leads nowhere", p.NextPageToken)
+		}
+		token = p.NextPageToken
+	}
+}
+
+// ask appends events to a session, made if missing, and requests memories.
+func (f *fixture) ask(key sessionstore.Key, events ...sessionstore.Event) sessionstore.Operation {
+	f.t.Helper()
+	f.asked++
+	id := sessionstore.OperationID(key.Scope, fmt.Sprintf("operation-%d", f.asked))
+	out := f.appendWith(key, sessionstore.Append{Create: true, Request: id}, events...)
+	if out.Operation == nil {
+		f.t.Fatalf("Append(%v) with a request answers no operation", key)
+	}
+	if out.Operation.ID != id || out.Operation.Key != key {
+		f.t.Fatalf("Append(%v) requesting %q answers operation %+v", key, id, out.Operation)
+	}
+	return *out.Operation
+}
+
+func (f *fixture) operation(scope memory.Scope, id string) *sessionstore.Operation {
+	f.t.Helper()
+	op, err := f.Operation(f.ctx, scope, id)
+	if err != nil {
+		f.t.Fatalf("Operation(%v, %q): %v", scope, id, err)
+	}
+	return op
+}
+
+func (f *fixture) claim(owner string, limit int) []sessionstore.Work {
+	f.t.Helper()
+	works, err := f.Claim(f.ctx, owner, leaseTTL, limit)
+	if err != nil {
+		f.t.Fatalf("Claim(%q, %d): %v", owner, limit, err)
+	}
+	if len(works) > limit {
+		f.t.Fatalf("Claim(%q, %d) gives %d pieces of work", owner, limit, len(works))
+	}
+	return works
+}
+
+// claimOne claims for "worker" what must be the only work due.
+func (f *fixture) claimOne(key sessionstore.Key) sessionstore.Work {
+	f.t.Helper()
+	works := f.claim("worker", 10)
+	if len(works) != 1 || works[0].Key != key {
+		f.t.Fatalf("Claim gives %+v, want the work of %v alone", works, key)
+	}
+	return works[0]
+}
+
+// idle claims, and gets nothing.
+func (f *fixture) idle(why string) {
+	f.t.Helper()
+	if works := f.claim("idler", 10); len(works) != 0 {
+		f.t.Fatalf("%s: Claim gives %+v, want nothing", why, works)
+	}
+}
+
+func (f *fixture) finish(work sessionstore.Work, to int64, changes ...sessionstore.Change) {
+	f.t.Helper()
+	if err := f.Finish(f.ctx, work, to, changes); err != nil {
+		f.t.Fatalf("Finish(%v, %d): %v", work.Key, to, err)
+	}
+}
+
+func (f *fixture) fail(work sessionstore.Work, cause string, retry time.Time) {
+	f.t.Helper()
+	if err := f.Fail(f.ctx, work, cause, retry); err != nil {
+		f.t.Fatalf("Fail(%v): %v", work.Key, err)
+	}
+}
+
+func (f *fixture) save(work sessionstore.Work, to int64, plan string) {
+	f.t.Helper()
+	if err := f.Save(f.ctx, work, to, []byte(plan)); err != nil {
+		f.t.Fatalf("Save(%v, %d): %v", work.Key, to, err)
+	}
+}
+
+// change is what an event changed, in the cases a sentence of its number.
+func change(seq int64) sessionstore.Change {
+	return sessionstore.Change{Seq: seq, Doc: fmt.Appendf(nil, `{"event":%d}`, seq)}
+}
+
+// equal compares to the letter; no list is an empty list.
+func (f *fixture) equal(what string, got, want any) {
+	f.t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		f.t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// hasState checks the merged state of what was read, as a JSON object.
+func (f *fixture) hasState(what string, got sessionstore.State, want string) {
+	f.t.Helper()
+	f.equal(what, texts(got), texts(f.state(want)))
+}
+
+func texts(s sessionstore.State) map[string]string {
+	out := map[string]string{}
+	for k, v := range s {
+		out[k] = string(v)
+	}
+	return out
+}
+
+// hasEvents checks which events there are, by id and in order.
+func (f *fixture) hasEvents(what string, got []sessionstore.Event, want ...string) {
+	f.t.Helper()
+	f.equal(what, eventIDs(got), want)
+}
+
+func eventIDs(events []sessionstore.Event) (out []string) {
+	for _, e := range events {
+		out = append(out, e.ID)
+	}
+	return out
+}
+
+func sessionIDs(sessions []sessionstore.Session) (out []string) {
+	for _, s := range sessions {
+		out = append(out, s.ID)
+	}
+	return out
+}
+
+// isA checks an error's kind, and that it says more than that.
+func (f *fixture) isA(what string, err, kind error) {
+	f.t.Helper()
+	if !errors.Is(err, kind) {
+		f.t.Errorf("%s: error is %v, want %v", what, err, kind)
+	} else if strings.TrimSpace(err.Error()) == kind.Error() {
+		f.t.Errorf("%s: error %q does not say what of", what, err)
+	}
+}
+
+// missing checks that a session is not there.
+func (f *fixture) missing(key sessionstore.Key) {
+	f.t.Helper()
+	s, err := f.Get(f.ctx, key, sessionstore.Get{NumRecent: -1})
+	f.isA(fmt.Sprintf("Get(%v)", key), err, memory.ErrNotFound)
+	if s != nil {
+		f.t.Errorf("Get(%v) gives %+v beside an error", key, s)
+	}
+}
+
+// together runs do n times at once and reports what fails.
+func (f *fixture) together(n int, do func(i int) error) {
+	f.t.Helper()
+	var wg sync.WaitGroup
+	errs := make([]error, n)
+	begin := make(chan struct{})
+	for i := range n {
+		wg.Go(func() {
+			<-begin
+			errs[i] = do(i)
+		})
+	}
+	close(begin)
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		f.t.Fatal(err)
+	}
+}

@@ -1,0 +1,150 @@
+package sessiontest
+
+import (
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+func leaseCases() []testCase {
+	return []testCase{
+		{"bars everybody", leaseBars},
+		{"ends by the clock", leaseEnds},
+		{"is renewed", leaseRenewed},
+		{"renewed by its owner only", leaseOwner},
+		{"ends with the work", leaseEndsWithWork},
+		{"a late worker does no harm", leaseLate},
+		{"across a restart", leaseRestart},
+	}
+}
+
+// While a scope is leased none of its work is claimed, by others or by the
+// lease's owner, also not what is asked for meanwhile. Other scopes go on.
+func leaseBars(f *fixture) {
+	f.ask(session(ann, "s1"), f.said("e1"))
+	f.claimOne(session(ann, "s1"))
+	f.ask(session(ann, "s1"), f.said("e2"))
+	f.ask(session(ann, "s2"), f.said("e1"))
+	f.clock.advance(leaseTTL - time.Second)
+	f.equal("work for the owner", len(f.claim("worker", 10)), 0)
+	f.equal("work for another", len(f.claim("another", 10)), 0)
+	f.ask(session(bob, "s1"), f.said("e1"))
+	f.claimOne(session(bob, "s1"))
+}
+
+// A lease that is over bars nobody; the work goes to who claims it next, as one
+// more attempt.
+func leaseEnds(f *fixture) {
+	key := session(ann, "s1")
+	op := f.ask(key, f.said("e1"))
+	first := f.claimOne(key)
+	f.clock.advance(leaseTTL)
+	works := f.claim("another", 10)
+	if len(works) != 1 {
+		f.t.Fatalf("Claim after the lease gives %+v", works)
+	}
+	want := first
+	want.Attempts = 2
+	f.equal("work", works[0], want)
+	f.equal("attempts of the operation", f.operation(ann, op.ID).Attempts, 2)
+	f.isA("Renew by the first", f.Renew(f.ctx, ann, "worker", leaseTTL), memory.ErrAborted)
+	f.finish(works[0], 1)
+	f.equal("state", string(f.operation(ann, op.ID).State), "SUCCEEDED")
+}
+
+// Renew counts from now, again and again.
+func leaseRenewed(f *fixture) {
+	key := session(ann, "s1")
+	f.ask(key, f.said("e1"))
+	work := f.claimOne(key)
+	for range 3 {
+		f.clock.advance(leaseTTL - time.Second)
+		f.idle("leased")
+		if err := f.Renew(f.ctx, ann, "worker", leaseTTL); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	f.clock.advance(leaseTTL - time.Second)
+	f.idle("renewed")
+	f.clock.advance(time.Second)
+	f.equal("work", f.claimOne(key).Ref, work.Ref)
+}
+
+// A lease is renewed by its owner, on its own scope; anything else is
+// ErrAborted and changes nothing.
+func leaseOwner(f *fixture) {
+	f.isA("Renew of no lease", f.Renew(f.ctx, ann, "worker", leaseTTL), memory.ErrAborted)
+	f.ask(session(ann, "s1"), f.said("e1"))
+	f.claimOne(session(ann, "s1"))
+	f.isA("Renew by another", f.Renew(f.ctx, ann, "another", 2*leaseTTL), memory.ErrAborted)
+	f.isA("Renew of another scope", f.Renew(f.ctx, bob, "worker", 2*leaseTTL), memory.ErrAborted)
+	f.clock.advance(leaseTTL)
+	f.claimOne(session(ann, "s1"))
+}
+
+// Finish and Fail end the lease, so that the next work of the scope is claimed
+// at once, and there is nothing left to renew.
+func leaseEndsWithWork(f *fixture) {
+	for _, id := range []string{"s1", "s2", "s3"} {
+		f.clock.advance(time.Second)
+		f.ask(session(ann, id), f.said("e1"))
+	}
+	f.finish(f.claimOne(session(ann, "s1")), 1)
+	f.isA("Renew after Finish", f.Renew(f.ctx, ann, "worker", leaseTTL), memory.ErrAborted)
+	f.fail(f.claimOne(session(ann, "s2")), "no", f.now().Add(time.Hour))
+	f.isA("Renew after Fail", f.Renew(f.ctx, ann, "worker", leaseTTL), memory.ErrAborted)
+	f.finish(f.claimOne(session(ann, "s3")), 1)
+}
+
+// A worker whose lease ended and whose work another did meanwhile cannot undo
+// it: Finish is ErrAborted, and neither its plan nor its failure count.
+func leaseLate(f *fixture) {
+	key := session(ann, "s1")
+	op := f.ask(key, f.said("e1"), f.said("e2"), f.said("e3"))
+	late := f.claimOne(key)
+	f.clock.advance(leaseTTL)
+	f.finish(f.claimOne(key), 2, change(1), change(2))
+
+	f.isA("Finish to less", f.Finish(f.ctx, late, 1, nil), memory.ErrAborted)
+	f.isA("Finish to more", f.Finish(f.ctx, late, 3, nil), memory.ErrAborted)
+	for _, call := range []func() error{
+		func() error { return f.Save(f.ctx, late, 3, []byte(`"a plan that begins at 1"`)) },
+		func() error { return f.Fail(f.ctx, late, "late", time.Time{}) },
+		func() error { return f.Fail(f.ctx, late, "late", f.now().Add(time.Hour)) },
+	} {
+		if err := call(); err != nil {
+			f.isA("a late call", err, memory.ErrAborted)
+		}
+	}
+	got := f.operation(ann, op.ID)
+	f.equal("events done", got.EventsDone, 2)
+	f.equal("changes", len(got.Changes), 2)
+
+	work := f.claimOne(key)
+	f.equal("done", work.Done, int64(2))
+	f.equal("plan", string(work.Plan), "")
+	f.isA("Finish, once more", f.Finish(f.ctx, late, 3, nil), memory.ErrAborted)
+	if err := f.Fail(f.ctx, late, "late", time.Time{}); err != nil {
+		f.isA("Fail, once more", err, memory.ErrAborted)
+	}
+	f.idle("the lease of the other stands")
+	f.finish(work, 3, change(3))
+	if err := f.Fail(f.ctx, late, "late", time.Time{}); err != nil {
+		f.isA("Fail", err, memory.ErrAborted)
+	}
+	f.equal("state", string(f.operation(ann, op.ID).State), "SUCCEEDED")
+}
+
+// Leases of an embedded store are void when it starts, as their owners are
+// gone; elsewhere they outlive a restart.
+func leaseRestart(f *fixture) {
+	key := session(ann, "s1")
+	f.ask(key, f.said("e1"))
+	f.claimOne(key)
+	f.reopen()
+	if !f.harness.Embedded {
+		f.idle("leased")
+		f.clock.advance(leaseTTL)
+	}
+	f.equal("attempts", f.claimOne(key).Attempts, 2)
+}

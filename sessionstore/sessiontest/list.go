@@ -1,0 +1,198 @@
+package sessiontest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+func listCases() []testCase {
+	return []testCase{
+		{"sessions without events", listSessions},
+		{"nothing", listNothing},
+		{"one user's", listScope},
+		{"one app's", listApp},
+		{"pages", listPages},
+		{"changes between pages", listChanges},
+		{"page size", listPageSize},
+		{"page token", listPageToken},
+	}
+}
+
+// A list has no events, but the merged state and the time, newest created
+// first, whatever was updated since.
+func listSessions(f *fixture) {
+	for i := range 3 {
+		f.clock.advance(time.Second)
+		f.create(session(ann, fmt.Sprintf("s%d", i)), fmt.Sprintf(`{"n":%d,"user:u":1,"app:a":1}`, i), f.said("e1"))
+	}
+	created := f.now()
+	f.clock.advance(time.Second)
+	f.append(session(ann, "s1"), f.sets("e2", `{"user:u":2,"app:b":2,"temp:t":1}`))
+	want := []sessionstore.Session{
+		{Key: session(ann, "s2"), State: f.state(`{"n":2,"user:u":2,"app:a":1,"app:b":2}`), LastUpdateTime: created},
+		{Key: session(ann, "s1"), State: f.state(`{"n":1,"user:u":2,"app:a":1,"app:b":2}`), LastUpdateTime: f.now()},
+		{Key: session(ann, "s0"), State: f.state(`{"n":0,"user:u":2,"app:a":1,"app:b":2}`), LastUpdateTime: created.Add(-2 * time.Second)},
+	}
+	f.equal("List", f.list(ann, 0), want)
+	f.equal("ListApp", f.listApp("shop", 0), want)
+}
+
+// Nothing there is an empty page.
+func listNothing(f *fixture) {
+	page, err := f.List(f.ctx, ann, sessionstore.List{})
+	if err != nil || len(page.Sessions) != 0 || page.NextPageToken != "" {
+		f.t.Errorf("List gives %+v, %v", page, err)
+	}
+	page, err = f.ListApp(f.ctx, "shop", sessionstore.List{})
+	if err != nil || len(page.Sessions) != 0 || page.NextPageToken != "" {
+		f.t.Errorf("ListApp gives %+v, %v", page, err)
+	}
+}
+
+// List reads one user of one app.
+func listScope(f *fixture) {
+	f.create(session(ann, "s1"), `{}`)
+	f.create(session(bob, "s2"), `{}`)
+	f.create(session(memory.Scope{App: "bank", User: "ann"}, "s3"), `{}`)
+	f.equal("ann's", sessionIDs(f.list(ann, 0)), []string{"s1"})
+	f.equal("bob's", sessionIDs(f.list(bob, 0)), []string{"s2"})
+	f.equal("nobody's", sessionIDs(f.list(memory.Scope{App: "shop", User: "%"}, 0)), []string(nil))
+}
+
+// ListApp reads all users of one app, each session with its own user's state.
+func listApp(f *fixture) {
+	f.create(session(ann, "s1"), `{"user:name":"Ann"}`)
+	f.clock.advance(time.Second)
+	f.create(session(bob, "s1"), `{"user:name":"Bob","app:a":1}`)
+	f.clock.advance(time.Second)
+	f.create(session(memory.Scope{App: "shop2", User: "ann"}, "s1"), `{"user:name":"another Ann"}`)
+	got := f.listApp("shop", 0)
+	f.equal("keys", keysOf(got), []sessionstore.Key{session(bob, "s1"), session(ann, "s1")})
+	f.hasState("bob's", got[0].State, `{"user:name":"Bob","app:a":1}`)
+	f.hasState("ann's", got[1].State, `{"user:name":"Ann","app:a":1}`)
+	f.equal("sessions of another app", len(f.listApp("shop2", 0)), 1)
+	f.equal("sessions of no app", len(f.listApp("sho", 0)), 0)
+}
+
+func keysOf(sessions []sessionstore.Session) (out []sessionstore.Key) {
+	for _, s := range sessions {
+		out = append(out, s.Key)
+	}
+	return out
+}
+
+// Walking the pages shows each session exactly once, in one order, even if all
+// were made at one moment.
+func listPages(f *fixture) {
+	var made []string
+	for i := range 25 {
+		id := fmt.Sprintf("s%02d", i)
+		made = append(made, id)
+		f.create(session(ann, id), `{}`)
+		f.create(session(bob, id), `{}`)
+	}
+	whole, wholeApp := f.list(ann, 0), f.listApp("shop", 0)
+	sorted := sessionIDs(whole)
+	slices.Sort(sorted)
+	f.equal("sessions", sorted, made)
+	f.equal("sessions of the app", len(wholeApp), 50)
+	for _, size := range []int{1, 2, 7, 24, 25, 26, memory.MaxPageSize} {
+		f.equal(fmt.Sprintf("List by %d", size), keysOf(f.list(ann, size)), keysOf(whole))
+		f.equal(fmt.Sprintf("ListApp by %d", size), keysOf(f.listApp("shop", size)), keysOf(wholeApp))
+	}
+}
+
+// Sessions made or deleted while the pages are walked neither hide nor repeat
+// the others.
+func listChanges(f *fixture) {
+	var want []string
+	for i := range 12 {
+		f.clock.advance(time.Second)
+		f.create(session(ann, fmt.Sprintf("s%02d", i)), `{}`)
+	}
+	seen := map[string]int{}
+	for token, n := "", 0; ; n++ {
+		page, err := f.List(f.ctx, ann, sessionstore.List{PageSize: 3, PageToken: token})
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		for _, s := range page.Sessions {
+			seen[s.ID]++
+		}
+		if n == 0 { // s11, s10 and s09 were shown
+			f.delete(session(ann, "s10"))
+			f.delete(session(ann, "s09"))
+			f.delete(session(ann, "s08"))
+		}
+		f.clock.advance(time.Second)
+		f.create(session(ann, fmt.Sprintf("new%d", n)), `{}`)
+		f.append(session(ann, "s00"), f.said(fmt.Sprintf("e%d", n)))
+		if token = page.NextPageToken; token == "" {
+			break
+		}
+	}
+	for i := range 12 {
+		if i != 8 {
+			want = append(want, fmt.Sprintf("s%02d", i))
+		}
+	}
+	for _, id := range want {
+		f.equal("times shown: "+id, seen[id], 1)
+	}
+	f.equal("times shown: s08, deleted before its page", seen["s08"], 0)
+}
+
+// A page has PageSize sessions, and without one the default; what is out of
+// range is ErrInvalid.
+func listPageSize(f *fixture) {
+	for i := range memory.DefaultPageSize + 1 {
+		f.create(session(ann, fmt.Sprintf("s%d", i)), `{}`)
+	}
+	for size, want := range map[int]int{0: memory.DefaultPageSize, 1: 1, memory.DefaultPageSize + 1: memory.DefaultPageSize + 1} {
+		page, err := f.List(f.ctx, ann, sessionstore.List{PageSize: size})
+		if err != nil || len(page.Sessions) != want || (page.NextPageToken == "") != (want == memory.DefaultPageSize+1) {
+			f.t.Errorf("page size %d gives %d sessions, next page %q, %v", size, len(page.Sessions), page.NextPageToken, err)
+		}
+	}
+	for _, size := range []int{-1, memory.MaxPageSize + 1} {
+		_, err := f.List(f.ctx, ann, sessionstore.List{PageSize: size})
+		f.isA(fmt.Sprintf("List by %d", size), err, memory.ErrInvalid)
+		_, err = f.ListApp(f.ctx, "shop", sessionstore.List{PageSize: size})
+		f.isA(fmt.Sprintf("ListApp by %d", size), err, memory.ErrInvalid)
+		_, _, err = f.Operations(f.ctx, ann, sessionstore.List{PageSize: size})
+		f.isA(fmt.Sprintf("Operations by %d", size), err, memory.ErrInvalid)
+	}
+}
+
+// A page token that is none is ErrInvalid. One of another list shows nothing
+// of that other list.
+func listPageToken(f *fixture) {
+	for _, token := range []string{"no token!", "%", " ", "\x00", "😀", "-1", "1.5", "../x"} {
+		_, err := f.List(f.ctx, ann, sessionstore.List{PageToken: token})
+		f.isA(fmt.Sprintf("List, token %q", token), err, memory.ErrInvalid)
+		_, err = f.ListApp(f.ctx, "shop", sessionstore.List{PageToken: token})
+		f.isA(fmt.Sprintf("ListApp, token %q", token), err, memory.ErrInvalid)
+		_, _, err = f.Operations(f.ctx, ann, sessionstore.List{PageToken: token})
+		f.isA(fmt.Sprintf("Operations, token %q", token), err, memory.ErrInvalid)
+	}
+	for i := range 4 {
+		f.create(session(bob, fmt.Sprintf("s%d", i)), `{}`)
+		f.create(session(ann, fmt.Sprintf("s%d", i)), `{}`)
+	}
+	page, err := f.List(f.ctx, ann, sessionstore.List{PageSize: 2})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	foreign, err := f.List(f.ctx, bob, sessionstore.List{PageSize: 2, PageToken: page.NextPageToken})
+	if err != nil && !errors.Is(err, memory.ErrInvalid) {
+		f.t.Error(err)
+	}
+	for _, s := range foreign.Sessions {
+		f.equal("whose", s.Scope, bob)
+	}
+}

@@ -1,0 +1,85 @@
+// Package sessiontest is the suite that every session store passes: each case
+// is one promise of [sessionstore.Store], [sessionstore.Progress] or
+// [sessionstore.Operations], so that the suite is their specification.
+//
+// A backend runs it from a test of its own:
+//
+//	func TestConformance(t *testing.T) {
+//		sessiontest.Run(t, func(t *testing.T) sessiontest.Harness {
+//			path := filepath.Join(t.TempDir(), "sessions.db")
+//			return sessiontest.Harness{
+//				Open:     func(t *testing.T, now func() time.Time) sessiontest.Backend { … },
+//				Close:    func(t *testing.T, b sessiontest.Backend) { … },
+//				Embedded: true,
+//			}
+//		})
+//	}
+package sessiontest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// Backend is what a session store implementation offers.
+type Backend interface {
+	sessionstore.Store
+	sessionstore.Progress
+	sessionstore.Operations
+}
+
+// Harness is one place that keeps data, empty at first, and the way to it.
+type Harness struct {
+	// Open opens the place; it fails the test itself if it cannot. now is the
+	// backend's only clock. The suite has one Backend open at a time, and
+	// closes and opens again to see what a restart keeps.
+	Open func(t *testing.T, now func() time.Time) Backend
+
+	// Close closes what Open opened, cleanly.
+	Close func(t *testing.T, b Backend)
+
+	// Embedded says that the place belongs to one process, so that the leases
+	// of an earlier Open are void. Elsewhere leases outlive who took them.
+	Embedded bool
+}
+
+// Run runs every case, each in a subtest with a Harness of its own.
+func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
+	subjects := []struct {
+		name  string
+		cases []testCase
+	}{
+		{"Create", createCases()},
+		{"Append", appendCases()},
+		{"RoundTrip", roundTripCases()},
+		{"State", stateCases()},
+		{"Keys", keyCases()},
+		{"Get", getCases()},
+		{"List", listCases()},
+		{"Delete", deleteCases()},
+		{"Contexts", contextCases()},
+		{"Concurrency", concurrencyCases()},
+		{"Progress", progressCases()},
+		{"Leases", leaseCases()},
+		{"Finish", finishCases()},
+		{"Fail", failCases()},
+		{"Operations", operationCases()},
+		{"DeletedWork", deletedWorkCases()},
+		{"Restart", restartCases()},
+	}
+	for _, s := range subjects {
+		t.Run(s.name, func(t *testing.T) {
+			for _, c := range s.cases {
+				t.Run(c.name, func(t *testing.T) { c.run(newFixture(t, newHarness(t))) })
+			}
+		})
+	}
+}
+
+// testCase is one promise; the comment of run says which.
+type testCase struct {
+	name string
+	run  func(f *fixture)
+}

@@ -1,0 +1,158 @@
+package sessiontest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+func stateCases() []testCase {
+	return []testCase{
+		{"shared by prefix", stateShared},
+		{"null is a value", stateNull},
+		{"in order of the call", stateInOrder},
+		{"values to the byte", stateBytes},
+		{"replaced whole", stateReplaced},
+		{"prefixes", statePrefixes},
+		{"odd keys", stateOddKeys},
+		{"large", stateLarge},
+	}
+}
+
+// stateDelta reaches the app's state in all its sessions, the user's in all of
+// that user's in that app, the session's in it alone; every read shows the
+// merged view.
+func stateShared(f *fixture) {
+	bank := memory.Scope{App: "bank", User: "ann"}
+	keys := []sessionstore.Key{session(ann, "s1"), session(ann, "s2"), session(bob, "s1"), session(bank, "s1")}
+	for _, key := range keys {
+		f.create(key, `{}`)
+	}
+	f.append(keys[0], f.sets("e1", `{"app:a":1,"user:u":2,"s":3,"temp:t":4}`))
+	wants := []string{`{"app:a":1,"user:u":2,"s":3}`, `{"app:a":1,"user:u":2}`, `{"app:a":1}`, `{}`}
+	for i, key := range keys {
+		f.hasState(fmt.Sprintf("Get(%v)", key), f.get(key).State, wants[i])
+		f.hasState(fmt.Sprintf("Get(%v) of no events", key), f.getSome(key, sessionstore.Get{}).State, wants[i])
+	}
+	listed := map[sessionstore.Key]sessionstore.State{}
+	for _, s := range append(f.listApp("shop", 0), f.listApp("bank", 0)...) {
+		listed[s.Key] = s.State
+	}
+	for i, key := range keys {
+		f.hasState(fmt.Sprintf("ListApp, %v", key), listed[key], wants[i])
+	}
+	for _, s := range f.list(ann, 0) {
+		f.equal("List", texts(s.State), texts(listed[s.Key]))
+	}
+
+	f.append(keys[2], f.sets("e1", `{"app:a":10,"user:u":20}`))
+	f.hasState("after bob's event", f.get(keys[0]).State, `{"app:a":10,"user:u":2,"s":3}`)
+}
+
+// A null is stored as null, whoever's the key; it neither removes the key nor
+// is skipped. Rewinding relies on it.
+func stateNull(f *fixture) {
+	key := session(ann, "s1")
+	f.create(key, `{"k":1,"user:k":1,"app:k":1,"from the start":null}`)
+	f.append(key, f.sets("e1", `{"k":null,"user:k":null,"app:k":null,"new":null}`))
+	f.hasState("null", f.get(key).State, `{"k":null,"user:k":null,"app:k":null,"new":null,"from the start":null}`)
+	f.append(key, f.sets("e2", `{"k":2,"user:k":2}`))
+	f.hasState("a value again", f.get(key).State, `{"k":2,"user:k":2,"app:k":null,"new":null,"from the start":null}`)
+}
+
+// The events of a call change state one after another, as they are stored and
+// not by their timestamps; so do calls.
+func stateInOrder(f *fixture) {
+	key := session(ann, "s1")
+	f.create(key, `{}`)
+	at := func(id string, seconds int, delta string) sessionstore.Event {
+		return f.event(fmt.Sprintf(`{"id":%q,"author":"user","timestamp":%d,"actions":{"stateDelta":%s}}`, id, 1715176560+seconds, delta))
+	}
+	f.append(key, at("e1", 20, `{"a":1,"b":1,"user:a":1}`), at("e2", 10, `{"b":2,"c":2,"user:a":2}`), at("e3", 30, `{"c":3}`))
+	f.hasState("one call", f.get(key).State, `{"a":1,"b":2,"c":3,"user:a":2}`)
+	f.append(key, at("e4", 0, `{"a":4}`))
+	f.hasState("another", f.get(key).State, `{"a":4,"b":2,"c":3,"user:a":2}`)
+}
+
+// Values of any kind come back to the byte.
+func stateBytes(f *fixture) {
+	key := session(ann, "s1")
+	values := []string{`0`, `-0.0`, `1.50`, `12345678901234567890`, `1e400`, `true`, `false`, `null`, `""`, `"null"`, `"é 😀 \u00e9 <>& \u0000"`,
+		`[]`, `{}`, `{"b":1,"a":{"app:x":[1,2.0,null]}}`, `"` + strings.Repeat("long ", 20000) + `"`}
+	var pairs []string
+	for i, v := range values {
+		pairs = append(pairs, fmt.Sprintf(`"k%d":%s,"user:k%d":%s,"app:k%d":%s`, i, v, i, v, i, v))
+	}
+	all := "{" + strings.Join(pairs, ",") + "}"
+	f.hasState("Create", f.create(key, all).State, all)
+	f.hasState("Get", f.get(key).State, all)
+	f.append(session(ann, "s1"), f.sets("e1", all))
+	f.hasState("Get after Append", f.get(key).State, all)
+	f.hasState("List", f.list(ann, 0)[0].State, all)
+}
+
+// A value replaces the one before as a whole: objects are not merged.
+func stateReplaced(f *fixture) {
+	key := session(ann, "s1")
+	f.create(key, `{"k":{"a":1,"b":{"c":1}},"user:k":[1,2]}`)
+	f.append(key, f.sets("e1", `{"k":{"b":{}},"user:k":[3]}`))
+	f.hasState("state", f.get(key).State, `{"k":{"b":{}},"user:k":[3]}`)
+}
+
+// A prefix counts once, at the front, in lower case and with its colon.
+func statePrefixes(f *fixture) {
+	key := session(ann, "s1")
+	f.create(key, `{}`)
+	all := `{"app:user:x":1,"user:app:x":2,"app:temp:x":3,"user:temp:x":4,"x":5,"app":6,"user":7,"temp":8,"App:x":9,"USER:x":10,
+		" app:x":11,"other:x":12,":x":13,"app:app:x":14,"user:user:x":15,"appx":16,"app:x":17,"user:x":18}`
+	f.append(key, f.sets("e1", strings.TrimSuffix(strings.TrimSpace(all), "}")+`,"temp:x":19,"temp:app:x":20}`))
+	f.hasState("the session", f.get(key).State, all)
+	f.hasState("another session", f.create(session(ann, "s2"), `{}`).State,
+		`{"app:user:x":1,"app:temp:x":3,"app:app:x":14,"app:x":17,"user:app:x":2,"user:temp:x":4,"user:user:x":15,"user:x":18}`)
+	f.hasState("another user", f.create(session(bob, "s1"), `{}`).State, `{"app:user:x":1,"app:temp:x":3,"app:app:x":14,"app:x":17}`)
+}
+
+// Keys of whatever characters are all different keys.
+func stateOddKeys(f *fixture) {
+	key := session(ann, "s1")
+	ids := slices.DeleteFunc(oddNames(), func(name string) bool {
+		return strings.HasPrefix(name, "app:") || strings.HasPrefix(name, "user:") || strings.HasPrefix(name, "temp:") // as statePrefixes has them
+	})
+	names := append(ids, "a/b", "..", "tab\there", "new\nline", strings.Repeat("k", memory.MaxID))
+	want := sessionstore.State{}
+	for i, name := range names {
+		for j, prefix := range []string{"", sessionstore.UserPrefix, sessionstore.AppPrefix} {
+			want[prefix+name] = fmt.Appendf(nil, "%d", 3*i+j)
+		}
+	}
+	e, err := sessionstore.NewStateEvent("i-1", want)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.create(key, `{}`)
+	f.append(key, e)
+	f.equal("state", texts(f.get(key).State), texts(want))
+	s, err := f.Create(f.ctx, session(ann, "s2"), sessionstore.Create{State: want})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.equal("initial state", texts(s.State), texts(want))
+}
+
+// A session has room for thousands of keys.
+func stateLarge(f *fixture) {
+	key := session(ann, "s1")
+	want := sessionstore.State{}
+	for i := range 2000 {
+		want[fmt.Sprintf("key %d", i)] = fmt.Appendf(nil, "%d", i)
+	}
+	if _, err := f.Create(f.ctx, key, sessionstore.Create{State: want}); err != nil {
+		f.t.Fatal(err)
+	}
+	f.append(key, f.sets("e1", `{"key 7":"changed"}`))
+	want["key 7"] = []byte(`"changed"`)
+	f.equal("state", texts(f.get(key).State), texts(want))
+}

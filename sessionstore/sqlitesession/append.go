@@ -1,0 +1,146 @@
+package sqlitesession
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/memoryd/memoryd/internal/sqlitedb"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// Append implements sessionstore.Store.
+func (s *Store) Append(ctx context.Context, key sessionstore.Key, events []sessionstore.Event, opts sessionstore.Append) (out sessionstore.Appended, err error) {
+	if err := key.Validate(); err != nil {
+		return out, err
+	}
+	err = s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+		row, err := findSession(tx.QueryRow(selectSession, key.App, key.User, key.ID))
+		if errors.Is(err, memory.ErrNotFound) && opts.Create {
+			row, err = insertSession(tx, key, s.now())
+		}
+		if err != nil {
+			return err
+		}
+		if out.Events, err = s.append(tx, key, &row, events, opts); err != nil {
+			return err
+		}
+		out.LastUpdateTime = fromMicros(row.updateTime)
+		if opts.Request == "" {
+			return nil
+		}
+		out.Operation, err = s.request(tx, key, &row, opts.Request)
+		return err
+	})
+	if err != nil {
+		return sessionstore.Appended{}, wrap("append to", key, err)
+	}
+	return out, nil
+}
+
+// append stores events and their state, and moves row along.
+func (s *Store) append(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, events []sessionstore.Event, opts sessionstore.Append) ([]sessionstore.Event, error) {
+	out := make([]sessionstore.Event, 0, len(events))
+	stored := false
+	for i, e := range events {
+		if e.Partial {
+			out = append(out, e)
+			continue
+		}
+		// Events of one call that bring no time of their own keep their order.
+		e = e.Stored(newEventID, s.now().Add(time.Duration(i)*time.Microsecond))
+		res, err := tx.Exec(`INSERT INTO events (ref, seq, id, time, doc) VALUES (?, ?, ?, ?, ?) ON CONFLICT (ref, id) DO NOTHING`,
+			row.ref, row.seq+1, e.ID, e.Timestamp.UnixMicro(), []byte(e.Doc))
+		if err != nil {
+			return nil, err
+		}
+		if n, err := res.RowsAffected(); err != nil {
+			return nil, err
+		} else if n == 0 {
+			if e, err = storedEvent(tx, row.ref, e.ID); err != nil {
+				return nil, err
+			}
+			out = append(out, e)
+			continue
+		}
+		row.seq++
+		row.updateTime = e.Timestamp.UnixMicro()
+		stored = true
+		if !opts.KeepState {
+			if err := applyState(tx, key.Scope, row.ref, e.StateDelta); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, e)
+	}
+	if stored {
+		if _, err := tx.Exec(`UPDATE sessions SET seq = ?, update_time = ? WHERE ref = ?`, row.seq, row.updateTime, row.ref); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// newEventID makes ids that sort in the order of their making.
+func newEventID() string { return uuid.Must(uuid.NewV7()).String() }
+
+func storedEvent(tx *sqlitedb.Tx, ref int64, id string) (sessionstore.Event, error) {
+	var doc []byte
+	if err := tx.QueryRow(`SELECT doc FROM events WHERE ref = ? AND id = ?`, ref, id).Scan(&doc); err != nil {
+		return sessionstore.Event{}, err
+	}
+	return sessionstore.ParseEvent(doc)
+}
+
+// request raises the requested mark to the last event and records who asked.
+// Asking again for work that was given up makes it due again.
+func (s *Store) request(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, id string) (*sessionstore.Operation, error) {
+	now := s.now().UnixMicro()
+	if row.seq > row.done {
+		_, err := tx.Exec(`UPDATE sessions SET requested = seq,
+			request_time = CASE WHEN requested > done AND failed = 0 THEN request_time ELSE ?1 END,
+			attempts = CASE WHEN failed = 0 THEN attempts ELSE 0 END,
+			due_time = CASE WHEN failed = 0 AND requested > done THEN due_time ELSE 0 END,
+			failed = 0 WHERE ref = ?2`, now, row.ref)
+		if err != nil {
+			return nil, err
+		}
+	}
+	done := int64(0)
+	if row.seq == row.done {
+		done = now
+	}
+	if _, err := tx.Exec(`INSERT INTO operations (id, ref, app, user, session, first, last, create_time, done_time)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, id, row.ref, key.App, key.User, key.ID, row.done, row.seq, now, done); err != nil {
+		return nil, err
+	}
+	if err := s.forget(tx); err != nil {
+		return nil, err
+	}
+	rows, err := tx.Query(selectOperations+` WHERE o.id = ?`, id)
+	if err != nil {
+		return nil, err
+	}
+	ops, err := scanOperations(rows)
+	if err != nil || len(ops) != 1 {
+		return nil, errors.Join(err, sql.ErrNoRows)
+	}
+	return &ops[0].Operation, nil
+}
+
+// forget drops a few operations that nobody can read any more, so that each
+// new one pays for two old ones.
+func (s *Store) forget(tx *sqlitedb.Tx) error {
+	over := s.now().Add(-sessionstore.OperationTTL).UnixMicro()
+	if _, err := tx.Exec(`DELETE FROM operations WHERE n IN
+		(SELECT n FROM operations WHERE done_time > 0 AND done_time < ? LIMIT 2)`, over); err != nil {
+		return err
+	}
+	_, err := tx.Exec(`DELETE FROM changes WHERE rowid IN (SELECT c.rowid FROM changes c WHERE time < ?
+		AND NOT EXISTS (SELECT 1 FROM operations o WHERE o.ref = c.ref AND o.done_time = 0) LIMIT 20)`, over)
+	return err
+}

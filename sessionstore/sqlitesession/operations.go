@@ -1,0 +1,136 @@
+package sqlitesession
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/memoryd/memoryd/internal/sqlitedb"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// selectOperations reads an operation beside the progress of its session. The
+// session of one that has succeeded may be gone; then all its events are done.
+const selectOperations = `SELECT o.n, o.id, o.ref, o.app, o.user, o.session, o.first, o.last, o.create_time, o.done_time, o.attempts,
+	coalesce(s.done, o.last), coalesce(s.failed, 0), coalesce(s.last_error, '')
+	FROM operations o LEFT JOIN sessions s ON s.ref = o.ref`
+
+// operationRow is an operation and where its changes are.
+type operationRow struct {
+	sessionstore.Operation
+	n, ref, first, last int64
+}
+
+func scanOperations(rows *sql.Rows) (out []operationRow, err error) {
+	defer rows.Close()
+	for rows.Next() {
+		var o operationRow
+		var created, doneTime, done int64
+		var failed bool
+		if err := rows.Scan(&o.n, &o.ID, &o.ref, &o.Key.App, &o.Key.User, &o.Key.ID, &o.first, &o.last, &created, &doneTime,
+			&o.Attempts, &done, &failed, &o.LastError); err != nil {
+			return nil, err
+		}
+		o.CreateTime = fromMicros(created)
+		o.EventsTotal = int(o.last - o.first)
+		o.EventsDone = int(max(0, min(done, o.last)-o.first))
+		switch {
+		case doneTime > 0:
+			o.State, o.EventsDone, o.LastError = sessionstore.Succeeded, o.EventsTotal, ""
+		case failed:
+			o.State = sessionstore.Failed
+		case o.Attempts > 0 || o.EventsDone > 0:
+			o.State = sessionstore.Running
+		default:
+			o.State = sessionstore.Pending
+		}
+		out = append(out, o)
+	}
+	return out, rows.Err()
+}
+
+// Operation implements sessionstore.Operations.
+func (s *Store) Operation(ctx context.Context, scope memory.Scope, id string) (*sessionstore.Operation, error) {
+	var op sessionstore.Operation
+	err := s.db.Read(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, selectOperations+` WHERE o.id = ? AND o.app = ? AND o.user = ? AND (o.done_time = 0 OR o.done_time >= ?)`,
+			id, scope.App, scope.User, s.now().Add(-sessionstore.OperationTTL).UnixMicro())
+		if err != nil {
+			return err
+		}
+		found, err := scanOperations(rows)
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			return memory.ErrNotFound
+		}
+		op = found[0].Operation
+		rows, err = tx.QueryContext(ctx, `SELECT doc FROM changes WHERE ref = ? AND seq > ? AND seq <= ? ORDER BY seq, rowid`,
+			found[0].ref, found[0].first, found[0].last)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var doc []byte
+			if err := rows.Scan(&doc); err != nil {
+				return err
+			}
+			op.Changes = append(op.Changes, json.RawMessage(doc))
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("operation %.80q: %w", id, err)
+	}
+	return &op, nil
+}
+
+// Operations implements sessionstore.Operations.
+func (s *Store) Operations(ctx context.Context, scope memory.Scope, list sessionstore.List) (out []sessionstore.Operation, next string, err error) {
+	size, before, err := pageOf(list)
+	if err != nil {
+		return nil, "", err
+	}
+	err = s.db.Read(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, selectOperations+` WHERE o.app = ? AND o.user = ? AND o.n < ? AND (o.done_time = 0 OR o.done_time >= ?)
+			ORDER BY o.n DESC LIMIT ?`, scope.App, scope.User, before, s.now().Add(-sessionstore.OperationTTL).UnixMicro(), size+1)
+		if err != nil {
+			return err
+		}
+		found, err := scanOperations(rows)
+		if err != nil {
+			return err
+		}
+		if len(found) > size {
+			found = found[:size]
+			next = strconv.FormatInt(found[size-1].n, 36)
+		}
+		for _, o := range found {
+			out = append(out, o.Operation)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, "", fmt.Errorf("list operations of app %q, user %q: %w", scope.App, scope.User, err)
+	}
+	return out, next, nil
+}
+
+// Retry implements sessionstore.Operations.
+func (s *Store) Retry(ctx context.Context, scope memory.Scope, id string) (*sessionstore.Operation, error) {
+	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+		_, err := tx.Exec(`UPDATE sessions SET failed = 0, attempts = 0, due_time = 0, request_time = ? WHERE failed = 1 AND ref =
+			(SELECT ref FROM operations WHERE id = ? AND app = ? AND user = ? AND done_time = 0)`,
+			s.now().UnixMicro(), id, scope.App, scope.User)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("retry operation %.80q: %w", id, err)
+	}
+	return s.Operation(ctx, scope, id)
+}

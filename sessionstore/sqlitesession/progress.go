@@ -1,0 +1,217 @@
+package sqlitesession
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/memoryd/memoryd/internal/sqlitedb"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// due finds the oldest work of each scope that is not leased. Within a scope
+// one piece of work waits for the one asked for before it, so that memories
+// come in the order in which they were asked for; one that is to be tried
+// again later lets the others pass.
+const due = `SELECT ref, app, user, id, done, requested, attempts, coalesce(plan, x''), plan_to,
+	coalesce((SELECT o.id FROM operations o WHERE o.ref = s.ref AND o.done_time = 0 ORDER BY o.n LIMIT 1), '') FROM sessions s
+	WHERE requested > done AND failed = 0 AND due_time <= ?1
+	AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.app = s.app AND l.user = s.user AND l.until > ?1)
+	ORDER BY request_time, ref`
+
+// Claim implements sessionstore.Progress.
+func (s *Store) Claim(ctx context.Context, owner string, ttl time.Duration, limit int) ([]sessionstore.Work, error) {
+	now := s.now()
+	idle := false
+	err := s.db.Read(ctx, func(tx *sql.Tx) error {
+		// A look that costs nothing comes first: most of the time nothing is due.
+		err := tx.QueryRowContext(ctx, `SELECT 1 FROM sessions WHERE requested > done AND failed = 0 AND due_time <= ? LIMIT 1`,
+			now.UnixMicro()).Scan(new(int))
+		idle = errors.Is(err, sql.ErrNoRows)
+		if idle {
+			return nil
+		}
+		return err
+	})
+	if err != nil || idle || limit <= 0 {
+		return nil, err
+	}
+	var out []sessionstore.Work
+	err = s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+		var err error
+		if out, err = dueWork(tx, now, limit); err != nil {
+			return err
+		}
+		for i := range out {
+			w := &out[i]
+			w.Attempts++
+			if _, err := tx.Exec(`INSERT INTO leases VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET owner = ?3, until = ?4`,
+				w.Key.App, w.Key.User, owner, now.Add(ttl).UnixMicro()); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(`UPDATE sessions SET attempts = ? WHERE ref = ?`, w.Attempts, w.Ref); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(`UPDATE operations SET attempts = attempts + 1 WHERE ref = ? AND done_time = 0`, w.Ref); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("claim work: %w", err)
+	}
+	return out, nil
+}
+
+func dueWork(tx *sqlitedb.Tx, now time.Time, limit int) ([]sessionstore.Work, error) {
+	rows, err := tx.Query(due, now.UnixMicro())
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []sessionstore.Work
+	seen := map[memory.Scope]bool{}
+	for len(out) < limit && rows.Next() {
+		var w sessionstore.Work
+		var ref int64
+		var plan []byte
+		if err := rows.Scan(&ref, &w.Key.App, &w.Key.User, &w.Key.ID, &w.Done, &w.Requested, &w.Attempts, &plan, &w.PlanTo, &w.Operation); err != nil {
+			return nil, err
+		}
+		if seen[w.Key.Scope] {
+			continue
+		}
+		seen[w.Key.Scope] = true
+		w.Ref = strconv.FormatInt(ref, 10)
+		if len(plan) > 0 {
+			w.Plan = plan
+		}
+		out = append(out, w)
+	}
+	return out, rows.Err()
+}
+
+// Renew implements sessionstore.Progress.
+func (s *Store) Renew(ctx context.Context, scope memory.Scope, owner string, ttl time.Duration) error {
+	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+		now := s.now()
+		return one(tx.Exec(`UPDATE leases SET until = ? WHERE app = ? AND user = ? AND owner = ? AND until > ?`,
+			now.Add(ttl).UnixMicro(), scope.App, scope.User, owner, now.UnixMicro()))
+	})
+	if err != nil {
+		return fmt.Errorf("renew lease on app %q, user %q: %w", scope.App, scope.User, err)
+	}
+	return nil
+}
+
+// one is ErrAborted unless a statement changed a row.
+func one(res sql.Result, err error) error {
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return errors.Join(err, memory.ErrAborted)
+	}
+	return nil
+}
+
+// Events implements sessionstore.Progress.
+func (s *Store) Events(ctx context.Context, work sessionstore.Work, after int64, limit int) (out []sessionstore.Numbered, err error) {
+	err = s.db.Read(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `SELECT seq, doc FROM events WHERE ref = ? AND seq > ? ORDER BY seq LIMIT ?`, work.Ref, after, limit)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var n sessionstore.Numbered
+			var doc []byte
+			if err := rows.Scan(&n.Seq, &doc); err != nil {
+				return err
+			}
+			if n.Event, err = sessionstore.ParseEvent(doc); err != nil {
+				return fmt.Errorf("stored event: %w", err)
+			}
+			out = append(out, n)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, wrap("read events of", work.Key, err)
+	}
+	return out, nil
+}
+
+// Save implements sessionstore.Progress.
+func (s *Store) Save(ctx context.Context, work sessionstore.Work, to int64, plan json.RawMessage) error {
+	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+		return one(tx.Exec(`UPDATE sessions SET plan = ?, plan_to = ? WHERE ref = ? AND done = ?`, []byte(plan), to, work.Ref, work.Done))
+	})
+	if err != nil {
+		return wrap("save the plan of", work.Key, err)
+	}
+	return nil
+}
+
+// Finish implements sessionstore.Progress.
+func (s *Store) Finish(ctx context.Context, work sessionstore.Work, to int64, changes []sessionstore.Change) error {
+	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+		now := s.now().UnixMicro()
+		if err := one(tx.Exec(`UPDATE sessions SET done = ?1, attempts = 0, due_time = 0, last_error = '', plan = NULL, plan_to = 0, request_time = ?2
+			WHERE ref = ?3 AND done = ?4 AND ?1 <= requested`, to, now, work.Ref, work.Done)); err != nil {
+			return err
+		}
+		for _, c := range changes {
+			if _, err := tx.Exec(`INSERT INTO changes VALUES (?, ?, ?, ?)`, work.Ref, c.Seq, now, []byte(c.Doc)); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.Exec(`UPDATE operations SET done_time = ? WHERE ref = ? AND done_time = 0 AND last <= ?`, now, work.Ref, to); err != nil {
+			return err
+		}
+		ref, err := strconv.ParseInt(work.Ref, 10, 64)
+		if err != nil {
+			return err
+		}
+		if err := purge(tx, ref); err != nil {
+			return err
+		}
+		return release(tx, work.Key.Scope)
+	})
+	if err != nil {
+		return wrap("finish work on", work.Key, err)
+	}
+	return nil
+}
+
+// Fail implements sessionstore.Progress.
+func (s *Store) Fail(ctx context.Context, work sessionstore.Work, cause string, retry time.Time) error {
+	failed, due := 0, int64(0)
+	if retry.IsZero() {
+		failed = 1
+	} else {
+		due = retry.UnixMicro()
+	}
+	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+		if err := one(tx.Exec(`UPDATE sessions SET last_error = ?, due_time = ?, failed = ? WHERE ref = ? AND done = ?`,
+			cause, due, failed, work.Ref, work.Done)); err != nil {
+			return err
+		}
+		return release(tx, work.Key.Scope)
+	})
+	if err != nil {
+		return wrap("record a failure on", work.Key, err)
+	}
+	return nil
+}
+
+func release(tx *sqlitedb.Tx, scope memory.Scope) error {
+	_, err := tx.Exec(`DELETE FROM leases WHERE app = ? AND user = ?`, scope.App, scope.User)
+	return err
+}

@@ -1,0 +1,66 @@
+package sqlitesession
+
+// Times are microseconds since 1970, UTC. A session row is one life of a
+// session: ref names it, and a deleted one stays, hidden, until the memories
+// asked for are made. The requested mark is ahead of the done mark as long as
+// there is work; both are sequence numbers of events.
+const schema = `
+CREATE TABLE sessions (
+  ref          INTEGER PRIMARY KEY AUTOINCREMENT,
+  app          TEXT NOT NULL,
+  user         TEXT NOT NULL,
+  id           TEXT NOT NULL,
+  update_time  INTEGER NOT NULL,
+  deleted      INTEGER NOT NULL DEFAULT 0,
+  seq          INTEGER NOT NULL DEFAULT 0, -- of the last event
+  requested    INTEGER NOT NULL DEFAULT 0,
+  done         INTEGER NOT NULL DEFAULT 0,
+  request_time INTEGER NOT NULL DEFAULT 0, -- since when requested is ahead
+  due_time     INTEGER NOT NULL DEFAULT 0, -- not to be tried before
+  attempts     INTEGER NOT NULL DEFAULT 0, -- begun since the last success
+  failed       INTEGER NOT NULL DEFAULT 0, -- given up until asked for anew
+  last_error   TEXT NOT NULL DEFAULT '',
+  plan         BLOB,                       -- changes for events done+1 to plan_to
+  plan_to      INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE UNIQUE INDEX sessions_id ON sessions (app, user, id) WHERE deleted = 0;
+CREATE INDEX sessions_work ON sessions (request_time, ref) WHERE requested > done AND failed = 0;
+
+CREATE TABLE events (
+  ref  INTEGER NOT NULL,
+  seq  INTEGER NOT NULL, -- from 1, in order of arrival
+  id   TEXT NOT NULL,
+  time INTEGER NOT NULL,
+  doc  BLOB NOT NULL,    -- the whole event, JSON
+  PRIMARY KEY (ref, seq)
+) STRICT;
+CREATE UNIQUE INDEX events_id ON events (ref, id);
+CREATE INDEX events_time ON events (ref, time, seq);
+
+CREATE TABLE app_state     (app TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY (app, key)) STRICT, WITHOUT ROWID;
+CREATE TABLE user_state    (app TEXT NOT NULL, user TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY (app, user, key)) STRICT, WITHOUT ROWID;
+CREATE TABLE session_state (ref INTEGER NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY (ref, key)) STRICT, WITHOUT ROWID;
+
+CREATE TABLE leases (app TEXT NOT NULL, user TEXT NOT NULL, owner TEXT NOT NULL, until INTEGER NOT NULL, PRIMARY KEY (app, user)) STRICT, WITHOUT ROWID;
+
+CREATE TABLE operations (
+  n           INTEGER PRIMARY KEY AUTOINCREMENT,
+  id          TEXT NOT NULL UNIQUE,
+  ref         INTEGER NOT NULL,
+  app         TEXT NOT NULL,
+  user        TEXT NOT NULL,
+  session     TEXT NOT NULL,
+  first       INTEGER NOT NULL, -- its events are first+1 to last
+  last        INTEGER NOT NULL,
+  create_time INTEGER NOT NULL,
+  done_time   INTEGER NOT NULL DEFAULT 0, -- 0 until it has succeeded
+  attempts    INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX operations_scope ON operations (app, user, n);
+CREATE INDEX operations_ref ON operations (ref, last) WHERE done_time = 0;
+CREATE INDEX operations_done ON operations (done_time) WHERE done_time > 0;
+
+CREATE TABLE changes (ref INTEGER NOT NULL, seq INTEGER NOT NULL, time INTEGER NOT NULL, doc BLOB NOT NULL) STRICT;
+CREATE INDEX changes_ref ON changes (ref, seq);
+CREATE INDEX changes_time ON changes (time);
+`

@@ -1,0 +1,320 @@
+// Package sqlitesession keeps sessions in memoryd's SQLite file.
+package sqlitesession
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/memoryd/memoryd/internal/sqlitedb"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// Options are what New lets one choose.
+type Options struct {
+	Now func() time.Time // Defaults to time.Now.
+}
+
+// Store implements sessionstore.Store, Progress and Operations.
+type Store struct {
+	db  *sqlitedb.DB
+	now func() time.Time
+}
+
+var (
+	_ sessionstore.Store      = (*Store)(nil)
+	_ sessionstore.Progress   = (*Store)(nil)
+	_ sessionstore.Operations = (*Store)(nil)
+)
+
+// New makes the tables if they are missing. The file is this process's alone,
+// so leases of an earlier one are void.
+func New(db *sqlitedb.DB, opts *Options) (*Store, error) {
+	s := &Store{db: db, now: time.Now}
+	if opts != nil && opts.Now != nil {
+		s.now = opts.Now
+	}
+	if err := db.Migrate("sessions", schema); err != nil {
+		return nil, err
+	}
+	return s, db.Write(context.Background(), func(tx *sqlitedb.Tx) error {
+		_, err := tx.Exec(`DELETE FROM leases`)
+		return err
+	})
+}
+
+// Create implements sessionstore.Store.
+func (s *Store) Create(ctx context.Context, key sessionstore.Key, create sessionstore.Create) (*sessionstore.Session, error) {
+	if key.ID = strings.TrimSpace(key.ID); key.ID == "" {
+		key.ID = uuid.NewString()
+	}
+	if err := key.Validate(); err != nil {
+		return nil, err
+	}
+	out := &sessionstore.Session{Key: key}
+	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+		row, err := insertSession(tx, key, s.now())
+		if err != nil {
+			return err
+		}
+		if err := applyState(tx, key.Scope, row.ref, create.State); err != nil {
+			return err
+		}
+		if _, err = s.append(tx, key, &row, create.Events, sessionstore.Append{}); err != nil {
+			return err
+		}
+		if out.Events, err = readEvents(ctx, tx, row.ref, sessionstore.Get{NumRecent: -1}); err != nil {
+			return err
+		}
+		out.LastUpdateTime = fromMicros(row.updateTime)
+		out.State, err = readState(ctx, tx, key.Scope, row.ref)
+		return err
+	})
+	if err != nil {
+		return nil, wrap("create", key, err)
+	}
+	return out, nil
+}
+
+// Get implements sessionstore.Store.
+func (s *Store) Get(ctx context.Context, key sessionstore.Key, get sessionstore.Get) (*sessionstore.Session, error) {
+	out := &sessionstore.Session{Key: key}
+	err := s.db.Read(ctx, func(tx *sql.Tx) error {
+		row, err := findSession(tx.QueryRowContext(ctx, selectSession, key.App, key.User, key.ID))
+		if err != nil {
+			return err
+		}
+		out.LastUpdateTime = fromMicros(row.updateTime)
+		if out.State, err = readState(ctx, tx, key.Scope, row.ref); err != nil {
+			return err
+		}
+		out.Events, err = readEvents(ctx, tx, row.ref, get)
+		return err
+	})
+	if err != nil {
+		return nil, wrap("get", key, err)
+	}
+	return out, nil
+}
+
+func readEvents(ctx context.Context, tx querier, ref int64, get sessionstore.Get) ([]sessionstore.Event, error) {
+	after := int64(-1 << 62)
+	if !get.After.IsZero() {
+		// A time between two microseconds is after the first of them.
+		after = get.After.Add(time.Microsecond - 1).UnixMicro()
+	}
+	rows, err := tx.QueryContext(ctx, `SELECT doc FROM
+		(SELECT doc, time, seq FROM events WHERE ref = ? ORDER BY time DESC, seq DESC LIMIT ?)
+		WHERE time >= ? ORDER BY time, seq`, ref, get.NumRecent, after) // SQLite: a negative LIMIT is none
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []sessionstore.Event
+	for rows.Next() {
+		var doc []byte
+		if err := rows.Scan(&doc); err != nil {
+			return nil, err
+		}
+		e, err := sessionstore.ParseEvent(doc)
+		if err != nil {
+			return nil, fmt.Errorf("stored event: %w", err)
+		}
+		out = append(out, e)
+	}
+	return out, rows.Err()
+}
+
+// List implements sessionstore.Store.
+func (s *Store) List(ctx context.Context, scope memory.Scope, list sessionstore.List) (sessionstore.Page, error) {
+	page, err := s.list(ctx, `app = ? AND user = ?`, []any{scope.App, scope.User}, list)
+	if err != nil {
+		err = fmt.Errorf("list sessions of app %q, user %q: %w", scope.App, scope.User, err)
+	}
+	return page, err
+}
+
+// ListApp implements sessionstore.Store.
+func (s *Store) ListApp(ctx context.Context, app string, list sessionstore.List) (sessionstore.Page, error) {
+	page, err := s.list(ctx, `app = ?`, []any{app}, list)
+	if err != nil {
+		err = fmt.Errorf("list sessions of app %q: %w", app, err)
+	}
+	return page, err
+}
+
+func (s *Store) list(ctx context.Context, where string, args []any, list sessionstore.List) (page sessionstore.Page, err error) {
+	size, before, err := pageOf(list)
+	if err != nil {
+		return page, err
+	}
+	args = append(args, before, size+1)
+	err = s.db.Read(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `SELECT ref, app, user, id, update_time FROM sessions
+			WHERE deleted = 0 AND `+where+` AND ref < ? ORDER BY ref DESC LIMIT ?`, args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var ref, update int64
+			var se sessionstore.Session
+			if err := rows.Scan(&ref, &se.App, &se.User, &se.ID, &update); err != nil {
+				return err
+			}
+			if len(page.Sessions) == size {
+				page.NextPageToken = strconv.FormatInt(before, 36)
+				break
+			}
+			before = ref
+			se.LastUpdateTime = fromMicros(update)
+			if se.State, err = readState(ctx, tx, se.Scope, ref); err != nil {
+				return err
+			}
+			page.Sessions = append(page.Sessions, se)
+		}
+		return rows.Err()
+	})
+	return page, err
+}
+
+// pageOf reads a page request; a token is the row id the page begins below.
+func pageOf(list sessionstore.List) (size int, before int64, err error) {
+	size, before = list.PageSize, 1<<62
+	if size == 0 {
+		size = memory.DefaultPageSize
+	}
+	if size < 1 || size > memory.MaxPageSize {
+		return 0, 0, fmt.Errorf("%w: pageSize %d is not within 1 to %d", memory.ErrInvalid, size, memory.MaxPageSize)
+	}
+	if list.PageToken != "" {
+		if before, err = strconv.ParseInt(list.PageToken, 36, 64); err != nil || before < 1 {
+			return 0, 0, fmt.Errorf("%w: pageToken %.40q is not one of an earlier answer", memory.ErrInvalid, list.PageToken)
+		}
+	}
+	return size, before, nil
+}
+
+// Delete implements sessionstore.Store.
+func (s *Store) Delete(ctx context.Context, key sessionstore.Key) error {
+	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+		row, err := findSession(tx.QueryRow(selectSession, key.App, key.User, key.ID))
+		if errors.Is(err, memory.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Exec(`UPDATE sessions SET deleted = 1 WHERE ref = ?`, row.ref); err != nil {
+			return err
+		}
+		return purge(tx, row.ref)
+	})
+	if err != nil {
+		return wrap("delete", key, err)
+	}
+	return nil
+}
+
+// purge removes a deleted session for good, unless work on it is left. What
+// has failed for good is left too: it can still be retried.
+func purge(tx *sqlitedb.Tx, ref int64) error {
+	for _, table := range []string{"events", "session_state", "sessions"} {
+		_, err := tx.Exec(`DELETE FROM `+table+` WHERE ref = ?1 AND EXISTS
+			(SELECT 1 FROM sessions WHERE ref = ?1 AND deleted = 1 AND requested <= done)`, ref)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sessionRow is what an append needs of a session.
+type sessionRow struct {
+	ref, updateTime, seq, requested, done int64
+}
+
+const selectSession = `SELECT ref, update_time, seq, requested, done FROM sessions
+	WHERE app = ? AND user = ? AND id = ? AND deleted = 0`
+
+func findSession(row *sql.Row) (r sessionRow, err error) {
+	err = row.Scan(&r.ref, &r.updateTime, &r.seq, &r.requested, &r.done)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = memory.ErrNotFound
+	}
+	return r, err
+}
+
+func insertSession(tx *sqlitedb.Tx, key sessionstore.Key, now time.Time) (r sessionRow, err error) {
+	r.updateTime = now.UnixMicro()
+	res, err := tx.Exec(`INSERT INTO sessions (app, user, id, update_time) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+		key.App, key.User, key.ID, r.updateTime)
+	if err != nil {
+		return r, err
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return r, errors.Join(err, memory.ErrExists)
+	}
+	r.ref, err = res.LastInsertId()
+	return r, err
+}
+
+func applyState(tx *sqlitedb.Tx, scope memory.Scope, ref int64, delta sessionstore.State) error {
+	parts := delta.Split()
+	for k, v := range parts.App {
+		if _, err := tx.Exec(`INSERT INTO app_state VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value`,
+			scope.App, k, []byte(v)); err != nil {
+			return err
+		}
+	}
+	for k, v := range parts.User {
+		if _, err := tx.Exec(`INSERT INTO user_state VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value`,
+			scope.App, scope.User, k, []byte(v)); err != nil {
+			return err
+		}
+	}
+	for k, v := range parts.Session {
+		if _, err := tx.Exec(`INSERT INTO session_state VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value`,
+			ref, k, []byte(v)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+func readState(ctx context.Context, tx querier, scope memory.Scope, ref int64) (sessionstore.State, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT key, value FROM session_state WHERE ref = ?1
+		UNION ALL SELECT 'user:' || key, value FROM user_state WHERE app = ?2 AND user = ?3
+		UNION ALL SELECT 'app:' || key, value FROM app_state WHERE app = ?2`, ref, scope.App, scope.User)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	out := sessionstore.State{}
+	for rows.Next() {
+		var k string
+		var v []byte
+		if err := rows.Scan(&k, &v); err != nil {
+			return nil, err
+		}
+		out[k] = v
+	}
+	return out, rows.Err()
+}
+
+func fromMicros(us int64) time.Time { return time.UnixMicro(us).UTC() }
+
+func wrap(verb string, key sessionstore.Key, err error) error {
+	return fmt.Errorf("%s session %q of app %q, user %q: %w", verb, key.ID, key.App, key.User, err)
+}

@@ -1,0 +1,40 @@
+package sqlitesession_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/memoryd/memoryd/internal/sqlitedb"
+	"github.com/memoryd/memoryd/sessionstore/sessiontest"
+	"github.com/memoryd/memoryd/sessionstore/sqlitesession"
+)
+
+func TestStore(t *testing.T) {
+	sessiontest.Run(t, func(t *testing.T) sessiontest.Harness {
+		path := filepath.Join(t.TempDir(), "memoryd.db")
+		open := map[sessiontest.Backend]*sqlitedb.DB{}
+		return sessiontest.Harness{
+			Embedded: true,
+			Open: func(t *testing.T, now func() time.Time) sessiontest.Backend {
+				t.Helper()
+				db, err := sqlitedb.Open(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s, err := sqlitesession.New(db, &sqlitesession.Options{Now: now})
+				if err != nil {
+					t.Fatal(err)
+				}
+				open[s] = db
+				return s
+			},
+			Close: func(t *testing.T, b sessiontest.Backend) {
+				t.Helper()
+				if err := open[b].Close(); err != nil {
+					t.Error(err)
+				}
+			},
+		}
+	})
+}
