@@ -1,0 +1,244 @@
+package sqlitestore
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// index is one scope in memory: its memories by slot, an inverted index of
+// their words, their vectors in one block, and the turns of each session in
+// order. A slot is written once; a newer revision takes a new slot and the old
+// one is dead until the index is packed.
+type index struct {
+	mu       sync.RWMutex
+	docs     []doc
+	slots    map[string]int32 // memory id to its slot, live ones only
+	gone     map[string]int64 // deleted memory ids to their last revision
+	words    map[string]*word
+	names    []string // of words by number
+	vectors  []float32
+	sessions map[string][]int32 // live turns by (Timestamp, event id)
+	expiring time.Time          // the earliest ExpireTime; zero for none
+	dead     int
+	bytes    int64
+}
+
+type doc struct {
+	memory *memory.Memory
+	words  []count
+	length int
+	vector int32 // place in index.vectors in units of a vector; -1 for none
+	dim    int32
+	dead   bool
+}
+
+type count struct{ word, freq int32 }
+
+// word is a term and who has it.
+type word struct {
+	number int32
+	df     int       // live memories that have it
+	list   []posting // dead ones too
+}
+
+type posting struct{ slot, freq int32 }
+
+func newIndex() *index {
+	return &index{slots: map[string]int32{}, gone: map[string]int64{}, words: map[string]*word{}, sessions: map[string][]int32{}}
+}
+
+// Rough sizes for the limit of the cache, measured on conversation turns: what
+// a memory costs beside its text, a distinct word in it, and the text twice
+// (as it is, and in ids and map keys).
+const (
+	docBytes  = 700
+	wordBytes = 24
+)
+
+func (ix *index) size() int64 {
+	ix.mu.RLock()
+	defer ix.mu.RUnlock()
+	return ix.bytes + 4*int64(cap(ix.vectors))
+}
+
+// put takes in one revision of a memory; an older one than it has is ignored.
+func (ix *index) put(e *entry) {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	if ix.gone[e.memory.ID] >= e.memory.Revision {
+		return
+	}
+	if slot, ok := ix.slots[e.memory.ID]; ok {
+		if ix.docs[slot].memory.Revision > e.memory.Revision {
+			return
+		}
+		ix.kill(slot)
+	}
+	ix.add(e)
+	ix.pack()
+}
+
+func (ix *index) add(e *entry) {
+	slot := int32(len(ix.docs))
+	m := e.memory
+	d := doc{memory: &m, length: e.terms.Length(), vector: -1}
+	for term, freq := range e.terms {
+		w := ix.words[term]
+		if w == nil {
+			w = &word{number: int32(len(ix.names))}
+			ix.words[term] = w
+			ix.names = append(ix.names, term)
+		}
+		w.df++
+		w.list = append(w.list, posting{slot, int32(freq)})
+		d.words = append(d.words, count{w.number, int32(freq)})
+	}
+	if e.vector != nil {
+		d.dim = int32(len(e.vector))
+		d.vector = int32(len(ix.vectors) / len(e.vector))
+		ix.vectors = append(ix.vectors, e.vector...)
+	}
+	ix.docs = append(ix.docs, d)
+	ix.slots[m.ID] = slot
+	if m.Kind == memory.KindTurn {
+		ix.insertTurn(slot)
+	}
+	if !m.ExpireTime.IsZero() && (ix.expiring.IsZero() || m.ExpireTime.Before(ix.expiring)) {
+		ix.expiring = m.ExpireTime
+	}
+	ix.bytes += docBytes + int64(len(d.words))*wordBytes + 2*int64(len(m.Fact))
+}
+
+// compareTurns is the order of turns in a session.
+func compareTurns(a, b *memory.Memory) int {
+	if c := a.Timestamp.Compare(b.Timestamp); c != 0 {
+		return c
+	}
+	return cmp.Compare(eventID(a), eventID(b))
+}
+
+func eventID(m *memory.Memory) string {
+	if len(m.Source.EventIDs) == 0 {
+		return ""
+	}
+	return m.Source.EventIDs[0]
+}
+
+// place is where a turn is, or belongs, among the turns of its session.
+func (ix *index) place(slot int32) (at int, found bool) {
+	return slices.BinarySearchFunc(ix.sessions[ix.docs[slot].memory.Source.SessionID], slot, func(a, b int32) int {
+		if c := compareTurns(ix.docs[a].memory, ix.docs[b].memory); c != 0 {
+			return c
+		}
+		return cmp.Compare(ix.docs[a].memory.ID, ix.docs[b].memory.ID)
+	})
+}
+
+func (ix *index) insertTurn(slot int32) {
+	session := ix.docs[slot].memory.Source.SessionID
+	at, _ := ix.place(slot)
+	ix.sessions[session] = slices.Insert(ix.sessions[session], at, slot)
+}
+
+// remove takes a deletion in.
+func (ix *index) remove(id string, revision int64) {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	ix.gone[id] = revision
+	if slot, ok := ix.slots[id]; ok && ix.docs[slot].memory.Revision < revision {
+		ix.kill(slot)
+		ix.pack()
+	}
+}
+
+func (ix *index) kill(slot int32) {
+	d := &ix.docs[slot]
+	for _, c := range d.words {
+		ix.words[ix.names[c.word]].df--
+	}
+	if d.memory.Kind == memory.KindTurn {
+		session := d.memory.Source.SessionID
+		if at, found := ix.place(slot); found {
+			ix.sessions[session] = slices.Delete(ix.sessions[session], at, at+1)
+		}
+	}
+	delete(ix.slots, d.memory.ID)
+	d.dead = true
+	ix.dead++
+}
+
+// pack rebuilds the index once most of it is dead.
+func (ix *index) pack() {
+	if ix.dead < 1000 || ix.dead < len(ix.docs)/2 {
+		return
+	}
+	fresh := newIndex()
+	for i := range ix.docs {
+		if d := &ix.docs[i]; !d.dead {
+			e := entry{memory: *d.memory, terms: memory.Terms{}, vector: slices.Clone(ix.vectorOf(d))}
+			for _, c := range d.words {
+				e.terms[ix.names[c.word]] = int(c.freq)
+			}
+			fresh.add(&e)
+		}
+	}
+	ix.docs, ix.slots, ix.words, ix.names, ix.vectors = fresh.docs, fresh.slots, fresh.words, fresh.names, fresh.vectors
+	ix.sessions, ix.expiring, ix.dead, ix.bytes = fresh.sessions, fresh.expiring, 0, fresh.bytes
+}
+
+func (ix *index) vectorOf(d *doc) []float32 {
+	if d.vector < 0 {
+		return nil
+	}
+	at := int(d.vector) * int(d.dim)
+	return ix.vectors[at : at+int(d.dim)]
+}
+
+// expire kills what has expired by now. Most calls only compare two times.
+func (ix *index) expire(now time.Time) {
+	ix.mu.RLock()
+	due := !ix.expiring.IsZero() && !now.Before(ix.expiring)
+	ix.mu.RUnlock()
+	if !due {
+		return
+	}
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	ix.expiring = time.Time{}
+	for i := range ix.docs {
+		d := &ix.docs[i]
+		if d.dead || d.memory.ExpireTime.IsZero() {
+			continue
+		}
+		if !d.memory.Live(now) {
+			ix.kill(int32(i))
+		} else if ix.expiring.IsZero() || d.memory.ExpireTime.Before(ix.expiring) {
+			ix.expiring = d.memory.ExpireTime
+		}
+	}
+	ix.pack()
+}
+
+// dot is the inner product; four sums at once let the processor overlap them.
+func dot(a, b []float32) float64 {
+	var s0, s1, s2, s3 float32
+	b = b[:len(a)]
+	i := 0
+	for ; i+4 <= len(a); i += 4 {
+		s0 += a[i] * b[i]
+		s1 += a[i+1] * b[i+1]
+		s2 += a[i+2] * b[i+2]
+		s3 += a[i+3] * b[i+3]
+	}
+	for ; i < len(a); i++ {
+		s0 += a[i] * b[i]
+	}
+	return float64(s0 + s1 + s2 + s3)
+}
+
+func norm(v []float32) float64 { return math.Sqrt(dot(v, v)) }

@@ -1,0 +1,247 @@
+// Package sqlitestore keeps memories, their vectors and their words in
+// memoryd's SQLite file. Searches are exact: they run over an in-memory index
+// of the scope, which is read from the file when first needed, follows every
+// write, and is dropped when others need the room.
+package sqlitestore
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/memoryd/memoryd/internal/sqlitedb"
+	"github.com/memoryd/memoryd/memory"
+)
+
+// Times are microseconds since 1970, UTC. A deleted memory keeps its row,
+// without words and vector, so that nothing brings it back by chance. A
+// revision's doc is empty while it is the current one: memories has it.
+const schema = `
+CREATE TABLE memory_model (one INTEGER PRIMARY KEY CHECK (one = 1), embedder TEXT NOT NULL, dimension INTEGER NOT NULL, analyzer TEXT NOT NULL) STRICT;
+
+CREATE TABLE scopes (n INTEGER PRIMARY KEY, app TEXT NOT NULL, user TEXT NOT NULL, UNIQUE (app, user)) STRICT;
+
+CREATE TABLE memories (
+  n           INTEGER PRIMARY KEY,
+  scope       INTEGER NOT NULL,
+  id          TEXT NOT NULL,
+  revision    INTEGER NOT NULL,
+  deleted     INTEGER NOT NULL DEFAULT 0,
+  kind        TEXT NOT NULL,
+  session     TEXT NOT NULL,
+  timestamp   INTEGER NOT NULL,
+  create_time INTEGER NOT NULL,
+  update_time INTEGER NOT NULL,
+  doc         BLOB NOT NULL, -- the whole memory, JSON
+  terms       BLOB,          -- word to count, JSON
+  vector      BLOB,          -- float32, little endian
+  UNIQUE (scope, id)
+) STRICT;
+CREATE INDEX memories_timestamp ON memories (scope, timestamp, id) WHERE deleted = 0;
+CREATE INDEX memories_create ON memories (scope, create_time, id) WHERE deleted = 0;
+CREATE INDEX memories_update ON memories (scope, update_time, id) WHERE deleted = 0;
+CREATE INDEX memories_session ON memories (scope, session, timestamp, id) WHERE deleted = 0;
+
+CREATE TABLE revisions (
+  memory    INTEGER NOT NULL, -- memories.n
+  revision  INTEGER NOT NULL,
+  action    TEXT NOT NULL,
+  time      INTEGER NOT NULL,
+  actor     TEXT NOT NULL,
+  operation TEXT NOT NULL,
+  doc       BLOB,
+  PRIMARY KEY (memory, revision)
+) STRICT, WITHOUT ROWID;
+`
+
+// DefaultCacheBytes is room for the indexes of about 250,000 memories with
+// vectors of 256 numbers.
+const DefaultCacheBytes = 512 << 20
+
+// Model is what the vectors and words in a file were made with. They cannot
+// be compared with those of another one.
+type Model struct {
+	Embedder  string
+	Dimension int
+	Analyzer  string
+}
+
+// Options are what New lets one choose.
+type Options struct {
+	// CacheBytes bounds the indexes kept in memory, all scopes together; the
+	// one in use is kept even when it alone is larger. Defaults to
+	// DefaultCacheBytes.
+	CacheBytes int64
+	Now        func() time.Time // Defaults to time.Now.
+}
+
+// Store implements memory.Store.
+type Store struct {
+	db    *sqlitedb.DB
+	model Model
+	now   func() time.Time
+	cache *cache
+}
+
+var _ memory.Store = (*Store)(nil)
+
+// New makes the tables if they are missing. It fails if the file was made with
+// another model.
+func New(db *sqlitedb.DB, model Model, opts *Options) (*Store, error) {
+	if opts == nil {
+		opts = &Options{}
+	}
+	s := &Store{db: db, model: model, now: opts.Now}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	limit := opts.CacheBytes
+	if limit == 0 {
+		limit = DefaultCacheBytes
+	}
+	s.cache = newCache(limit, s.load)
+	if err := db.Migrate("memories", schema); err != nil {
+		return nil, err
+	}
+	return s, db.Write(context.Background(), s.claimModel)
+}
+
+func (s *Store) claimModel(tx *sqlitedb.Tx) error {
+	was := s.model
+	err := tx.QueryRow(`SELECT embedder, dimension, analyzer FROM memory_model`).Scan(&was.Embedder, &was.Dimension, &was.Analyzer)
+	if errors.Is(err, sql.ErrNoRows) {
+		_, err = tx.Exec(`INSERT INTO memory_model VALUES (1, ?, ?, ?)`, s.model.Embedder, s.model.Dimension, s.model.Analyzer)
+		return err
+	}
+	if err == nil && was != s.model {
+		return fmt.Errorf("the memories in %s were made with embedder %q (%d numbers a vector) and analyzer %q, but this start asks for embedder %q (%d) and analyzer %q:"+
+			" start with the -embedder they were made with, or name another directory with -data",
+			s.db.Path(), was.Embedder, was.Dimension, was.Analyzer, s.model.Embedder, s.model.Dimension, s.model.Analyzer)
+	}
+	return err
+}
+
+// row is a memory as the file has it.
+type row struct {
+	n       int64
+	deleted bool
+	vector  bool
+	memory  memory.Memory
+}
+
+// current reads the row of a memory; nil if there is none.
+func current(tx *sqlitedb.Tx, scope int64, id string) (*row, error) {
+	var r row
+	var doc []byte
+	err := tx.QueryRow(`SELECT n, deleted, vector IS NOT NULL, doc FROM memories WHERE scope = ? AND id = ?`, scope, id).
+		Scan(&r.n, &r.deleted, &r.vector, &doc)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &r, decode(doc, &r.memory)
+}
+
+func scopeNumber(tx *sqlitedb.Tx, scope memory.Scope, create bool) (n int64, err error) {
+	if create {
+		if _, err := tx.Exec(`INSERT INTO scopes (app, user) VALUES (?, ?) ON CONFLICT DO NOTHING`, scope.App, scope.User); err != nil {
+			return 0, err
+		}
+	}
+	err = tx.QueryRow(`SELECT n FROM scopes WHERE app = ? AND user = ?`, scope.App, scope.User).Scan(&n)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil // no scope has the number 0
+	}
+	return n, err
+}
+
+// Get implements memory.Store.
+func (s *Store) Get(ctx context.Context, scope memory.Scope, ids []string) ([]memory.Memory, error) {
+	var out []memory.Memory
+	now := s.now()
+	err := s.db.Read(ctx, func(tx *sql.Tx) error {
+		for _, id := range ids {
+			var doc []byte
+			err := tx.QueryRowContext(ctx, `SELECT doc FROM memories WHERE scope = (SELECT n FROM scopes WHERE app = ? AND user = ?) AND id = ? AND deleted = 0`,
+				scope.App, scope.User, id).Scan(&doc)
+			if errors.Is(err, sql.ErrNoRows) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			var m memory.Memory
+			if err := decode(doc, &m); err != nil {
+				return err
+			}
+			if m.Live(now) {
+				out = append(out, m)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, wrap("get memories", scope, err)
+	}
+	return out, nil
+}
+
+// Revisions implements memory.Store.
+func (s *Store) Revisions(ctx context.Context, scope memory.Scope, id string) ([]memory.Revision, error) {
+	var out []memory.Revision
+	err := s.db.Read(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `SELECT r.revision, r.action, r.time, r.actor, r.operation, coalesce(r.doc, m.doc)
+			FROM revisions r JOIN memories m ON m.n = r.memory
+			WHERE m.scope = (SELECT n FROM scopes WHERE app = ? AND user = ?) AND m.id = ? ORDER BY r.revision DESC`, scope.App, scope.User, id)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var r memory.Revision
+			var at int64
+			var doc []byte
+			if err := rows.Scan(&r.Revision, &r.Action, &at, &r.Actor, &r.Operation, &doc); err != nil {
+				return err
+			}
+			if err := decode(doc, &r.Memory); err != nil {
+				return err
+			}
+			r.Fact, r.CreateTime = r.Memory.Fact, time.UnixMicro(at).UTC()
+			out = append(out, r)
+		}
+		return rows.Err()
+	})
+	if err == nil && len(out) == 0 {
+		err = memory.ErrNotFound
+	}
+	if err != nil {
+		return nil, wrap(fmt.Sprintf("revisions of memory %.80q", id), scope, err)
+	}
+	return out, nil
+}
+
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // metadata stays as it was written
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+func decode(doc []byte, v any) error {
+	if err := json.Unmarshal(doc, v); err != nil {
+		return fmt.Errorf("stored memory: %w", err)
+	}
+	return nil
+}
+
+func wrap(call string, scope memory.Scope, err error) error {
+	return fmt.Errorf("%s of app %q, user %q: %w", call, scope.App, scope.User, err)
+}

@@ -1,0 +1,49 @@
+package sqlitestore_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/memoryd/memoryd/internal/sqlitedb"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/memory/sqlitestore"
+	"github.com/memoryd/memoryd/memory/storetest"
+)
+
+var model = sqlitestore.Model{Embedder: "test", Dimension: storetest.Dimension, Analyzer: "test"}
+
+// harness opens stores on one file, with an index cache of the given size.
+func harness(cacheBytes int64) func(t *testing.T) storetest.Harness {
+	return func(t *testing.T) storetest.Harness {
+		path := filepath.Join(t.TempDir(), "memoryd.db")
+		open := map[memory.Store]*sqlitedb.DB{}
+		return storetest.Harness{
+			Open: func(t *testing.T, now func() time.Time) memory.Store {
+				t.Helper()
+				db, err := sqlitedb.Open(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s, err := sqlitestore.New(db, model, &sqlitestore.Options{Now: now, CacheBytes: cacheBytes})
+				if err != nil {
+					t.Fatal(err)
+				}
+				open[s] = db
+				return s
+			},
+			Close: func(t *testing.T, s memory.Store) {
+				t.Helper()
+				if err := open[s].Close(); err != nil {
+					t.Error(err)
+				}
+			},
+		}
+	}
+}
+
+func TestStore(t *testing.T) { storetest.Run(t, harness(0)) }
+
+// A cache with room for nothing reads a scope from the file as often as
+// scopes take turns, and must answer the same.
+func TestStoreWithoutCache(t *testing.T) { storetest.Run(t, harness(1)) }

@@ -1,0 +1,364 @@
+package storetest
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// ann is the scope of every case that needs only one.
+var ann = memory.Scope{App: "app", User: "ann"}
+
+// start is when the clock of every case begins.
+var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// precision is how far a score may be from the one recomputed here: what
+// single-precision vectors of Dimension cost, with room.
+const precision = 1e-6
+
+// A clock stands still until it is moved.
+type clock struct{ nanos atomic.Int64 }
+
+func (c *clock) now() time.Time          { return time.Unix(0, c.nanos.Load()).UTC() }
+func (c *clock) advance(d time.Duration) { c.nanos.Add(int64(d)) }
+
+// A bank is the store of one case with the clock it runs by. Its methods stop
+// the case when a call fails that ought not to.
+type bank struct {
+	*testing.T
+	clock   *clock
+	store   memory.Store
+	harness Harness
+}
+
+func newBank(t *testing.T, h Harness) *bank {
+	b := &bank{T: t, clock: &clock{}, harness: h}
+	b.clock.nanos.Store(start.UnixNano())
+	b.store = h.Open(t, b.clock.now)
+	t.Cleanup(func() { h.Close(t, b.store) })
+	return b
+}
+
+// reopen closes the store and opens its place again.
+func (b *bank) reopen() {
+	b.Helper()
+	b.harness.Close(b.T, b.store)
+	b.store = b.harness.Open(b.T, b.clock.now)
+}
+
+// try writes into ann's memory and returns the outcomes, whatever they are.
+func (b *bank) try(writes ...memory.Write) []memory.Outcome {
+	b.Helper()
+	return b.tryIn(ann, writes...)
+}
+
+func (b *bank) tryIn(s memory.Scope, writes ...memory.Write) []memory.Outcome {
+	b.Helper()
+	out, err := b.store.Put(b.Context(), s, writes)
+	if err != nil {
+		b.Fatalf("Put: %v", err)
+	}
+	if len(out) != len(writes) {
+		b.Fatalf("Put of %d writes gave %d outcomes", len(writes), len(out))
+	}
+	return out
+}
+
+// put writes into ann's memory what must be new there, and returns it as stored.
+func (b *bank) put(writes ...memory.Write) []memory.Memory {
+	b.Helper()
+	return b.putIn(ann, writes...)
+}
+
+func (b *bank) putIn(s memory.Scope, writes ...memory.Write) []memory.Memory {
+	b.Helper()
+	var stored []memory.Memory
+	for i, o := range b.tryIn(s, writes...) {
+		if o.Err != nil || !o.Changed {
+			b.Fatalf("Put of %q with Expect %d: changed %v, error %v", writes[i].Memory.ID, writes[i].Expect, o.Changed, o.Err)
+		}
+		stored = append(stored, o.Memory)
+	}
+	return stored
+}
+
+// tryRemove deletes from ann's memory and returns the outcomes, whatever they are.
+func (b *bank) tryRemove(removals ...memory.Removal) []memory.Outcome {
+	b.Helper()
+	out, err := b.store.Delete(b.Context(), ann, removals)
+	if err != nil {
+		b.Fatalf("Delete: %v", err)
+	}
+	if len(out) != len(removals) {
+		b.Fatalf("Delete of %d gave %d outcomes", len(removals), len(out))
+	}
+	return out
+}
+
+// remove deletes memories of ann that must be there.
+func (b *bank) remove(ids ...string) {
+	b.Helper()
+	for _, id := range ids {
+		o := b.tryRemove(memory.Removal{ID: id, Actor: "client"})[0]
+		if o.Err != nil || !o.Changed {
+			b.Fatalf("Delete of %q: changed %v, error %v", id, o.Changed, o.Err)
+		}
+	}
+}
+
+func (b *bank) get(s memory.Scope, ids ...string) []memory.Memory {
+	b.Helper()
+	got, err := b.store.Get(b.Context(), s, ids)
+	if err != nil {
+		b.Fatalf("Get(%q): %v", ids, err)
+	}
+	return got
+}
+
+// list walks all pages of a list.
+func (b *bank) list(s memory.Scope, l memory.List) []memory.Memory {
+	b.Helper()
+	var all []memory.Memory
+	for {
+		page, err := b.store.List(b.Context(), s, l)
+		if err != nil {
+			b.Fatalf("List(%+v): %v", l, err)
+		}
+		size := cmp.Or(l.PageSize, memory.DefaultPageSize)
+		if len(page.Memories) > size {
+			b.Fatalf("List(%+v): a page has %d memories, more than %d", l, len(page.Memories), size)
+		}
+		all = append(all, page.Memories...)
+		if page.NextPageToken == "" {
+			return all
+		}
+		if len(page.Memories) == 0 {
+			b.Fatalf("List(%+v): an empty page has a next one", l)
+		}
+		l.PageToken = page.NextPageToken
+	}
+}
+
+func (b *bank) revisions(s memory.Scope, id string) []memory.Revision {
+	b.Helper()
+	got, err := b.store.Revisions(b.Context(), s, id)
+	if err != nil {
+		b.Fatalf("Revisions(%q): %v", id, err)
+	}
+	return got
+}
+
+// search asks ann's memory.
+func (b *bank) search(q memory.Query) memory.Found {
+	b.Helper()
+	return b.searchIn(ann, q)
+}
+
+// searchIn asks and checks what holds of every answer, whatever the question.
+func (b *bank) searchIn(s memory.Scope, q memory.Query) memory.Found {
+	b.Helper()
+	found, err := b.store.Search(b.Context(), s, q)
+	if err != nil {
+		b.Fatalf("Search(%+v): %v", q, err)
+	}
+	if got, want := len(found.Stats.DF), len(q.Terms); got != want {
+		b.Fatalf("Search(%+v): %d document frequencies for %d terms", q, got, want)
+	}
+	seen := map[string]bool{}
+	for _, run := range found.Runs {
+		if len(run) == 0 {
+			b.Fatalf("Search(%+v): an empty run", q)
+		}
+		if !slices.IsSortedFunc(run, func(x, y memory.Candidate) int { return inSession(x.Memory, y.Memory) }) {
+			b.Errorf("Search(%+v): run %q is not in order of time and event", q, runIDs(run))
+		}
+		for _, c := range run {
+			m := c.Memory
+			switch {
+			case seen[m.ID]:
+				b.Errorf("Search(%+v): %q is there twice", q, m.ID)
+			case m.Scope != s:
+				b.Errorf("Search(%+v): %q is of %v", q, m.ID, m.Scope)
+			case len(run) > 1 && (m.Kind != memory.KindTurn || m.Source.SessionID != run[0].Memory.Source.SessionID):
+				b.Errorf("Search(%+v): run %q is not of one session's turns", q, runIDs(run))
+			case !m.Live(b.clock.now()):
+				b.Errorf("Search(%+v): %q has expired", q, m.ID)
+			case c.Match != q.Match(&m, b.clock.now()):
+				b.Errorf("Search(%+v): %q has Match %v", q, m.ID, c.Match)
+			case len(c.Freqs) != len(q.Terms):
+				b.Errorf("Search(%+v): %q has %d frequencies for %d terms", q, m.ID, len(c.Freqs), len(q.Terms))
+			}
+			seen[m.ID] = true
+		}
+	}
+	return found
+}
+
+// inSession is the order of turns within a session.
+func inSession(x, y memory.Memory) int {
+	return cmp.Or(x.Timestamp.Compare(y.Timestamp), slices.Compare(x.Source.EventIDs, y.Source.EventIDs))
+}
+
+// contents is all that can be read of a scope: what is listed and its history.
+type contents struct {
+	Memories  []memory.Memory
+	Revisions map[string][]memory.Revision
+}
+
+// contents reads a scope whole; ids name memories whose history counts though
+// they are not listed.
+func (b *bank) contents(s memory.Scope, ids ...string) contents {
+	b.Helper()
+	c := contents{Memories: b.list(s, memory.List{}), Revisions: map[string][]memory.Revision{}}
+	for _, m := range c.Memories {
+		ids = append(ids, m.ID)
+	}
+	for _, id := range ids {
+		if r, err := b.store.Revisions(b.Context(), s, id); err == nil {
+			c.Revisions[id] = r
+		} else if !errors.Is(err, memory.ErrNotFound) {
+			b.Fatalf("Revisions(%q): %v", id, err)
+		}
+	}
+	return c
+}
+
+// same reports a difference between what was got and what was wanted. No list
+// and an empty one are the same, and so are instants, whatever their zone, and
+// JSON values, however written.
+func (b *bank) same(what string, got, want any) {
+	b.Helper()
+	opts := gocmp.Options{
+		cmpopts.EquateEmpty(), cmpopts.EquateApprox(0, precision), cmpopts.EquateErrors(), gocmp.Comparer(sameValue),
+	}
+	if d := gocmp.Diff(want, got, opts); d != "" {
+		b.Errorf("%s (-want +got):\n%s", what, d)
+	}
+}
+
+// sameValue reports whether two JSON values are one to a filter.
+func sameValue(x, y json.RawMessage) bool {
+	f := memory.Filter{Metadata: memory.Metadata{"k": x}}
+	return f.Match(&memory.Memory{Metadata: memory.Metadata{"k": y}}, time.Time{})
+}
+
+// fact is a statement of ann's, said when the clock starts.
+func fact(id, text string) memory.Memory {
+	return memory.Memory{ID: id, Scope: ann, Kind: memory.KindFact, Fact: text, Timestamp: start}
+}
+
+// turn is what ann said in a session at a minute after the start. Its event is
+// called as it is.
+func turn(id, session string, minute int, text string) memory.Memory {
+	m := fact(id, text)
+	m.Kind, m.Timestamp = memory.KindTurn, start.Add(time.Duration(minute)*time.Minute)
+	m.Source = memory.Source{SessionID: session, EventIDs: []string{id}}
+	return m
+}
+
+// write creates m, found by the words of its fact, without a vector.
+func write(m memory.Memory) memory.Write {
+	return memory.Write{Memory: m, Terms: words(m.Fact), Actor: "client"}
+}
+
+// embedded is write with a vector.
+func embedded(m memory.Memory, vector []float32) memory.Write {
+	w := write(m)
+	w.Vector = vector
+	return w
+}
+
+// update is write on top of a revision.
+func update(m memory.Memory, expect int64) memory.Write {
+	w := write(m)
+	w.Expect = expect
+	return w
+}
+
+// words counts the words of a text, as an analyzer would that changes nothing.
+func words(text string) memory.Terms {
+	t := memory.Terms{}
+	for w := range strings.FieldsSeq(text) {
+		t[w]++
+	}
+	return t
+}
+
+// axis is the unit vector along one dimension.
+func axis(i int) []float32 {
+	v := make([]float32, Dimension)
+	v[i] = 1
+	return v
+}
+
+// toward is a unit vector with the given cosine to axis(0).
+func toward(cosine float64) []float32 {
+	v := make([]float32, Dimension)
+	v[0], v[1] = float32(cosine), float32(math.Sqrt(1-cosine*cosine))
+	return v
+}
+
+// ids are the names of memories, in their order.
+func ids(ms []memory.Memory) []string {
+	var out []string
+	for _, m := range ms {
+		out = append(out, m.ID)
+	}
+	return out
+}
+
+func runIDs(run []memory.Candidate) []string {
+	var out []string
+	for _, c := range run {
+		out = append(out, c.Memory.ID)
+	}
+	return out
+}
+
+// runs are the names in each run, runs in order of their first.
+func runs(f memory.Found) [][]string {
+	var out [][]string
+	for _, run := range f.Runs {
+		out = append(out, runIDs(run))
+	}
+	slices.SortFunc(out, slices.Compare[[]string])
+	return out
+}
+
+// foundIDs are the names of all that was found, sorted.
+func foundIDs(f memory.Found) []string {
+	return slices.Sorted(slices.Values(slices.Concat(runs(f)...)))
+}
+
+// candidate is what was found under a name.
+func candidate(b *bank, f memory.Found, id string) memory.Candidate {
+	b.Helper()
+	for _, run := range f.Runs {
+		for _, c := range run {
+			if c.Memory.ID == id {
+				return c
+			}
+		}
+	}
+	b.Fatalf("%q is not among what was found, %q", id, foundIDs(f))
+	return memory.Candidate{}
+}
+
+// sorted is f with its runs in order of their first, since their order means
+// nothing.
+func sorted(f memory.Found) memory.Found {
+	f.Runs = slices.Clone(f.Runs)
+	slices.SortFunc(f.Runs, func(x, y []memory.Candidate) int { return cmp.Compare(x[0].Memory.ID, y[0].Memory.ID) })
+	return f
+}

@@ -1,0 +1,240 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+func concurrencyCases() []testCase {
+	return []testCase{
+		{"OneWinner", oneWinner},
+		{"SameWrite", sameWrite},
+		{"DifferentMemories", differentMemories},
+		{"DeleteAgainstUpdate", deleteAgainstUpdate},
+		{"SearchesDuringWrites", searchesDuringWrites},
+		{"Cancelled", cancelled},
+	}
+}
+
+// racers is how many goroutines write at once.
+const racers = 64
+
+// race runs f in as many goroutines at the same moment and waits for all.
+func race(f func(i int)) {
+	var ready, all sync.WaitGroup
+	ready.Add(racers)
+	for i := range racers {
+		all.Go(func() {
+			ready.Done()
+			ready.Wait()
+			f(i)
+		})
+	}
+	all.Wait()
+}
+
+// Of many that write on the same revision at once, exactly one wins; all
+// others are aborted and shown what the winner wrote.
+func oneWinner(b *bank) {
+	for round := range int64(8) {
+		var outcomes [racers]memory.Outcome
+		race(func(i int) {
+			out, err := b.store.Put(b.Context(), ann, []memory.Write{update(fact("m", fmt.Sprint("tea ", round, " ", i)), round)})
+			if err != nil || len(out) != 1 {
+				b.Errorf("round %d: %d outcomes, error %v", round, len(out), err)
+				return
+			}
+			outcomes[i] = out[0]
+		})
+		winner := slices.IndexFunc(outcomes[:], func(o memory.Outcome) bool { return o.Changed })
+		if winner < 0 {
+			b.Fatalf("round %d: nobody won", round)
+		}
+		b.same("Get", b.get(ann, "m"), []memory.Memory{outcomes[winner].Memory})
+		for i, o := range outcomes {
+			if i != winner {
+				b.same("outcome of a loser", o, memory.Outcome{Memory: outcomes[winner].Memory, Err: memory.ErrAborted})
+			}
+		}
+	}
+	b.same("revisions", len(b.revisions(ann, "m")), 8)
+}
+
+// The same write sent many times at once is one write: one changes, the others
+// find it done.
+func sameWrite(b *bank) {
+	var changed atomic.Int32
+	race(func(int) {
+		out, err := b.store.Put(b.Context(), ann, []memory.Write{embedded(fact("m", "tea"), axis(0))})
+		if err != nil || len(out) != 1 || out[0].Err != nil {
+			b.Errorf("Put: %+v, error %v", out, err)
+			return
+		}
+		if out[0].Changed {
+			changed.Add(1)
+		}
+	})
+	b.same("changes", changed.Load(), int32(1))
+	b.same("revisions", len(b.revisions(ann, "m")), 1)
+}
+
+// Writes of different memories, in one scope and in many, all go through, and
+// when Put returns, every read sees what it wrote.
+func differentMemories(b *bank) {
+	const each = 5
+	shared := memory.Scope{App: "app", User: "shared"}
+	race(func(i int) {
+		for j := range each {
+			for _, s := range []memory.Scope{shared, {App: "app", User: fmt.Sprint("user", i)}} {
+				id := fmt.Sprintf("m%02d-%d", i, j)
+				m := fact(id, "tea "+id)
+				m.Scope = s
+				out, err := b.store.Put(b.Context(), s, []memory.Write{write(m)})
+				if err != nil || len(out) != 1 || out[0].Err != nil || !out[0].Changed {
+					b.Errorf("Put of %q: %+v, error %v", id, out, err)
+					return
+				}
+				if got, err := b.store.Get(b.Context(), s, []string{id}); err != nil || len(got) != 1 {
+					b.Errorf("Get of %q once it is put: %d, error %v", id, len(got), err)
+				}
+				found, err := b.store.Search(b.Context(), s, memory.Query{Terms: []string{id}, Limit: 5})
+				if err != nil || !slices.Equal(foundIDs(found), []string{id}) {
+					b.Errorf("Search for %q once it is put: %q, error %v", id, foundIDs(found), err)
+				}
+				page, err := b.store.List(b.Context(), s, memory.List{PageSize: memory.MaxPageSize})
+				if err != nil || !slices.Contains(ids(page.Memories), id) {
+					b.Errorf("List of %q once it is put: %q, error %v", id, ids(page.Memories), err)
+				}
+			}
+		}
+	})
+	b.same("memories in the shared scope", len(b.list(shared, memory.List{})), racers*each)
+	b.same("statistics of it", b.searchIn(shared, memory.Query{Terms: []string{"tea"}, Limit: 1}).Stats,
+		memory.Stats{Docs: racers * each, DF: []int{racers * each}})
+	b.same("memories in one of many", len(b.list(memory.Scope{App: "app", User: "user7"}, memory.List{})), each)
+}
+
+// Of updates and deletions decided on the same revision, exactly one wins.
+func deleteAgainstUpdate(b *bank) {
+	for round := range 8 {
+		id := fmt.Sprint("m", round)
+		b.put(write(fact(id, "tea")))
+		var wins atomic.Int32
+		race(func(i int) {
+			var out []memory.Outcome
+			var err error
+			if i%2 == 0 {
+				out, err = b.store.Put(b.Context(), ann, []memory.Write{update(fact(id, fmt.Sprint("milk ", i)), 1)})
+			} else {
+				out, err = b.store.Delete(b.Context(), ann, []memory.Removal{{ID: id, Expect: 1}})
+			}
+			if err != nil || len(out) != 1 || out[0].Err != nil && !errors.Is(out[0].Err, memory.ErrAborted) {
+				b.Errorf("%q: %+v, error %v", id, out, err)
+				return
+			}
+			if out[0].Changed {
+				wins.Add(1)
+			}
+		})
+		b.same("winners", wins.Load(), int32(1))
+		b.same("revisions", len(b.revisions(ann, id)), 2)
+	}
+}
+
+// Searches while others write do not fail, and show each memory as it was
+// before a write or after it: words, vector and fact of one revision.
+func searchesDuringWrites(b *bank) {
+	const n, rounds, searchers = 8, 40, 4
+	version := func(i, round int) memory.Write {
+		word, vector := "tea", axis(0)
+		if round%2 == 1 {
+			word, vector = "milk", axis(1)
+		}
+		w := update(turn(fmt.Sprint("m", i), "s", i, fmt.Sprint(word, " ", round)), int64(round))
+		w.Terms, w.Vector = memory.Terms{word: round + 1}, vector
+		return w
+	}
+	for i := range n {
+		b.put(version(i, 0))
+	}
+	q := memory.Query{Terms: []string{"tea", "milk"}, Vector: axis(0), Limit: 2 * n, Context: 1}
+	check := func(c memory.Candidate) {
+		round := int(c.Memory.Revision) - 1
+		want := version(0, round)
+		freqs, cosine := []int{want.Terms["tea"], want.Terms["milk"]}, float64(want.Vector[0])
+		if c.Memory.Fact != want.Memory.Fact || !slices.Equal(c.Freqs, freqs) || c.Length != round+1 || c.Cosine < cosine-precision || c.Cosine > cosine+precision {
+			b.Errorf("half a write: %+v", c)
+		}
+	}
+	done := make(chan struct{})
+	var readers, writers sync.WaitGroup
+	for range searchers {
+		readers.Go(func() {
+			for running := true; running; {
+				select {
+				case <-done:
+					running = false
+				default:
+				}
+				found, err := b.store.Search(b.Context(), ann, q)
+				if err != nil {
+					b.Errorf("Search during writes: %v", err)
+					return
+				}
+				if got := len(foundIDs(found)); got != n {
+					b.Errorf("Search during writes found %d memories, want %d", got, n)
+				}
+				for _, run := range found.Runs {
+					for _, c := range run {
+						check(c)
+					}
+				}
+			}
+		})
+	}
+	for i := range n {
+		writers.Go(func() {
+			for round := 1; round <= rounds; round++ {
+				out, err := b.store.Put(b.Context(), ann, []memory.Write{version(i, round)})
+				if err != nil || out[0].Err != nil {
+					b.Errorf("Put during searches: %+v, error %v", out, err)
+					return
+				}
+			}
+		})
+	}
+	writers.Wait()
+	close(done)
+	readers.Wait()
+}
+
+// A call whose context is over fails with that error, and changes nothing.
+func cancelled(b *bank) {
+	b.put(write(fact("m", "tea")))
+	before := b.contents(ann, "n")
+	ctx, cancel := context.WithCancel(b.Context())
+	cancel()
+	late, stop := context.WithDeadline(b.Context(), time.Unix(0, 0))
+	defer stop()
+	for _, ctx := range []context.Context{ctx, late} {
+		_, put := b.store.Put(ctx, ann, []memory.Write{write(fact("n", "tea")), update(fact("m", "milk"), 1)})
+		_, get := b.store.Get(ctx, ann, []string{"m"})
+		_, del := b.store.Delete(ctx, ann, []memory.Removal{{ID: "m"}})
+		_, list := b.store.List(ctx, ann, memory.List{})
+		_, search := b.store.Search(ctx, ann, memory.Query{Terms: []string{"tea"}, Limit: 1})
+		_, revisions := b.store.Revisions(ctx, ann, "m")
+		for call, err := range map[string]error{"Put": put, "Get": get, "Delete": del, "List": list, "Search": search, "Revisions": revisions} {
+			if !errors.Is(err, ctx.Err()) {
+				b.Errorf("%s with a context that is over: error %v, want %v", call, err, ctx.Err())
+			}
+		}
+	}
+	b.same("the store after it", b.contents(ann, "n"), before)
+}

@@ -1,0 +1,255 @@
+package storetest
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// reference is a Store in the plainest way: maps, and every answer computed
+// over all memories of the scope. The model case compares stores with it, and
+// it passes the suite itself.
+type reference struct {
+	now func() time.Time
+
+	mu     sync.Mutex
+	scopes map[memory.Scope]map[string]*record
+}
+
+// A record is one memory with its history, oldest first, and what it is found by.
+type record struct {
+	history []memory.Revision
+	terms   memory.Terms
+	vector  []float32
+}
+
+var _ memory.Store = (*reference)(nil)
+
+func newReference(now func() time.Time) *reference {
+	return &reference{now: now, scopes: map[memory.Scope]map[string]*record{}}
+}
+
+func (r *record) last() *memory.Revision { return &r.history[len(r.history)-1] }
+
+// live is the memory if it is neither deleted nor expired.
+func (r *record) live(now time.Time) (*memory.Memory, bool) {
+	m := &r.last().Memory
+	return m, r.last().Action != memory.Deleted && m.Live(now)
+}
+
+func (r *record) add(m memory.Memory, action memory.Action, now time.Time, actor, operation string) {
+	m.Revision, m.UpdateTime, m.CreateTime = int64(len(r.history))+1, now, now
+	if len(r.history) > 0 {
+		m.CreateTime = r.history[0].CreateTime
+	}
+	r.history = append(r.history, memory.Revision{
+		Revision: m.Revision, Action: action, Fact: m.Fact, CreateTime: now, Actor: actor, Operation: operation, Memory: m,
+	})
+}
+
+// clone makes a copy of m that shares nothing with it, its times as a store
+// keeps them.
+func clone(m memory.Memory) memory.Memory {
+	m.Topics, m.Source.EventIDs = slices.Clone(m.Topics), slices.Clone(m.Source.EventIDs)
+	md := memory.Metadata{}
+	for k, v := range m.Metadata {
+		md[k] = slices.Clone(v)
+	}
+	m.Metadata = md
+	for _, t := range []*time.Time{&m.Timestamp, &m.ValidFrom, &m.ValidTo, &m.ExpireTime} {
+		*t = t.UTC().Truncate(time.Microsecond)
+	}
+	return m
+}
+
+// begin locks the store for one call and reads its clock.
+func (r *reference) begin(ctx context.Context) (now time.Time, err error) {
+	if err := ctx.Err(); err != nil {
+		return now, err
+	}
+	r.mu.Lock()
+	return r.now().UTC().Truncate(time.Microsecond), nil
+}
+
+func (r *reference) Put(ctx context.Context, scope memory.Scope, writes []memory.Write) ([]memory.Outcome, error) {
+	names := map[string]bool{}
+	for i := range writes {
+		m := &writes[i].Memory
+		if err := m.Validate(); err != nil {
+			return nil, err
+		}
+		if m.Scope != scope || names[m.ID] || writes[i].Vector != nil && len(writes[i].Vector) != Dimension {
+			return nil, fmt.Errorf("%w: memory %q", memory.ErrInvalid, m.ID)
+		}
+		names[m.ID] = true
+	}
+	now, err := r.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer r.mu.Unlock()
+	if r.scopes[scope] == nil {
+		r.scopes[scope] = map[string]*record{}
+	}
+	var out []memory.Outcome
+	for _, w := range writes {
+		out = append(out, r.put(r.scopes[scope], w, now))
+	}
+	return out, nil
+}
+
+func (r *reference) put(scope map[string]*record, w memory.Write, now time.Time) memory.Outcome {
+	m := clone(w.Memory)
+	rec := scope[m.ID]
+	if rec == nil {
+		rec = &record{}
+		if w.Expect == 0 {
+			scope[m.ID] = rec
+		}
+	}
+	at := int64(len(rec.history))
+	there := at > 0 && rec.last().Action != memory.Deleted
+	if there && (at == w.Expect || at == w.Expect+1) && rec.last().Memory.SameContent(&m) {
+		if rec.vector == nil {
+			rec.vector = slices.Clone(w.Vector)
+		}
+		return memory.Outcome{Memory: clone(rec.last().Memory)}
+	}
+	if at != w.Expect {
+		out := memory.Outcome{Err: memory.ErrAborted}
+		if there {
+			out.Memory = clone(rec.last().Memory)
+		}
+		return out
+	}
+	action := memory.Updated
+	if at == 0 {
+		action = memory.Created
+	}
+	rec.add(m, action, now, w.Actor, w.Operation)
+	rec.terms, rec.vector = maps.Clone(w.Terms), slices.Clone(w.Vector)
+	return memory.Outcome{Memory: clone(rec.last().Memory), Changed: true}
+}
+
+func (r *reference) Get(ctx context.Context, scope memory.Scope, ids []string) ([]memory.Memory, error) {
+	now, err := r.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer r.mu.Unlock()
+	var out []memory.Memory
+	for _, id := range ids {
+		if rec := r.scopes[scope][id]; rec != nil {
+			if m, ok := rec.live(now); ok {
+				out = append(out, clone(*m))
+			}
+		}
+	}
+	return out, nil
+}
+
+func (r *reference) Delete(ctx context.Context, scope memory.Scope, removals []memory.Removal) ([]memory.Outcome, error) {
+	now, err := r.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer r.mu.Unlock()
+	var out []memory.Outcome
+	for _, rm := range removals {
+		rec := r.scopes[scope][rm.ID]
+		if rec == nil {
+			out = append(out, memory.Outcome{Err: memory.ErrNotFound})
+			continue
+		}
+		m, ok := rec.live(now)
+		o := memory.Outcome{Memory: clone(*m)}
+		switch {
+		case !ok:
+		case rm.Expect != 0 && rm.Expect != m.Revision:
+			o.Err = memory.ErrAborted
+		default:
+			rec.add(*m, memory.Deleted, now, rm.Actor, rm.Operation)
+			o.Changed = true
+		}
+		out = append(out, o)
+	}
+	return out, nil
+}
+
+// place is where in an order a page ended; a page token holds one.
+type place struct {
+	At time.Time
+	ID string
+}
+
+func (r *reference) List(ctx context.Context, scope memory.Scope, list memory.List) (memory.Page, error) {
+	now, err := r.begin(ctx)
+	if err != nil {
+		return memory.Page{}, err
+	}
+	defer r.mu.Unlock()
+	placeOf := func(m memory.Memory) place {
+		switch list.Order.Field {
+		case "createTime":
+			return place{m.CreateTime, m.ID}
+		case "updateTime":
+			return place{m.UpdateTime, m.ID}
+		}
+		return place{m.Timestamp, m.ID}
+	}
+	compare := func(a, b place) int {
+		if !list.Order.Ascending {
+			a, b = b, a
+		}
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID))
+	}
+	var after place
+	if list.PageToken != "" {
+		raw, err := base64.StdEncoding.DecodeString(list.PageToken)
+		if err != nil || json.Unmarshal(raw, &after) != nil {
+			return memory.Page{}, fmt.Errorf("%w: page token", memory.ErrInvalid)
+		}
+	}
+	var page memory.Page
+	for _, rec := range r.scopes[scope] {
+		if m, ok := rec.live(now); ok && list.Match(m, now) && (list.PageToken == "" || compare(after, placeOf(*m)) < 0) {
+			page.Memories = append(page.Memories, clone(*m))
+		}
+	}
+	slices.SortFunc(page.Memories, func(a, b memory.Memory) int { return compare(placeOf(a), placeOf(b)) })
+	if size := cmp.Or(list.PageSize, memory.DefaultPageSize); len(page.Memories) > size {
+		page.Memories = page.Memories[:size]
+		raw, err := json.Marshal(placeOf(page.Memories[size-1]))
+		if err != nil {
+			return memory.Page{}, err
+		}
+		page.NextPageToken = base64.StdEncoding.EncodeToString(raw)
+	}
+	return page, nil
+}
+
+func (r *reference) Revisions(ctx context.Context, scope memory.Scope, id string) ([]memory.Revision, error) {
+	_, err := r.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer r.mu.Unlock()
+	rec := r.scopes[scope][id]
+	if rec == nil {
+		return nil, memory.ErrNotFound
+	}
+	out := slices.Clone(rec.history)
+	slices.Reverse(out)
+	for i := range out {
+		out[i].Memory = clone(out[i].Memory)
+	}
+	return out, nil
+}

@@ -1,0 +1,97 @@
+package storetest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+func reopenCases() []testCase {
+	return []testCase{
+		{"KeepsAll", reopenKeepsAll},
+		{"KeepsDeletions", reopenKeepsDeletions},
+		{"KeepsTokens", reopenKeepsTokens},
+		{"ExpiryMeanwhile", expiryMeanwhile},
+	}
+}
+
+// Closed and opened again, a store gives the same answers: memories, their
+// history and what searches find, with the same measures.
+func reopenKeepsAll(b *bank) {
+	b.talk(ann, "s", "a", 1, 2, 7)
+	b.put(embedded(full("m"), toward(0.5)), embedded(fact("f", "tea milk"), toward(-0.5)), write(fact("late", "milk")))
+	b.clock.advance(time.Minute)
+	b.put(update(turn("a2", "s", 20, "tea tea milk"), 1))
+	b.try(embedded(fact("late", "milk"), axis(0)))
+	b.remove("a7", "f")
+	questions := []memory.Query{
+		{Terms: []string{"tea", "milk"}, Vector: axis(0), Limit: 20, Context: 1},
+		{Terms: []string{"milk", "none"}, Limit: 1},
+		{Vector: toward(0.3), Limit: 2, Context: 2},
+		{Filter: memory.Filter{SessionID: "s"}, Terms: []string{"chat"}, Limit: 3},
+	}
+	answers := func() []memory.Found {
+		var all []memory.Found
+		for _, q := range questions {
+			all = append(all, sorted(b.search(q)))
+		}
+		return all
+	}
+	before, found := b.contents(ann, "a7", "f", "missing"), answers()
+	for range 2 {
+		b.reopen()
+		b.same("contents after reopening", b.contents(ann, "a7", "f", "missing"), before)
+		b.same("answers after reopening", answers(), found)
+	}
+	m := fact("late", "coffee")
+	b.put(update(m, 1))
+	b.same("found after a change", foundIDs(b.search(memory.Query{Terms: []string{"coffee"}, Limit: 5})), []string{"late"})
+}
+
+// What was deleted stays so, and its name stays taken.
+func reopenKeepsDeletions(b *bank) {
+	b.put(write(fact("m", "tea")))
+	b.remove("m")
+	b.reopen()
+	b.same("Get", b.get(ann, "m"), []memory.Memory(nil))
+	out := b.try(write(fact("m", "tea")))
+	b.same("create", out[0].Err, memory.ErrAborted)
+	out = b.tryRemove(memory.Removal{ID: "m"})
+	b.same("Delete again", out[0].Changed, false)
+	b.same("Delete again", out[0].Err, error(nil))
+}
+
+// A page token outlives the store that gave it.
+func reopenKeepsTokens(b *bank) {
+	for i := range 5 {
+		b.put(write(turn(fmt.Sprint("m", i), "s", i, "tea")))
+	}
+	l := memory.List{PageSize: 2}
+	var got []string
+	for {
+		page, err := b.store.List(b.Context(), ann, l)
+		if err != nil {
+			b.Fatal(err)
+		}
+		got = append(got, ids(page.Memories)...)
+		if l.PageToken = page.NextPageToken; l.PageToken == "" {
+			break
+		}
+		b.reopen()
+	}
+	b.same("walk", got, []string{"m4", "m3", "m2", "m1", "m0"})
+}
+
+// What expires while the store is closed is gone when it opens.
+func expiryMeanwhile(b *bank) {
+	m := fact("m", "tea")
+	m.ExpireTime = at(60)
+	b.put(embedded(m, axis(0)), write(fact("kept", "tea")))
+	b.clock.advance(time.Hour)
+	b.reopen()
+	found := b.search(memory.Query{Terms: []string{"tea"}, Vector: axis(0), Limit: 5})
+	b.same("Search", foundIDs(found), []string{"kept"})
+	b.same("statistics", found.Stats, memory.Stats{Docs: 1, DF: []int{1}})
+	b.same("List", ids(b.list(ann, memory.List{})), []string{"kept"})
+}

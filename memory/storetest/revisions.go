@@ -1,0 +1,150 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+func revisionCases() []testCase {
+	return []testCase{
+		{"History", history},
+		{"Deletion", deletionRevision},
+		{"ActorOfEach", actorOfEach},
+		{"NotFound", revisionsNotFound},
+		{"Expired", expiredHistory},
+		{"Scopes", revisionsOfScopes},
+		{"Many", manyRevisions},
+	}
+}
+
+// Every change leaves a revision that holds the whole memory as it stood, who
+// made it and when; the newest comes first, and later changes do not touch it.
+func history(b *bank) {
+	var want []memory.Revision
+	for i := range int64(4) {
+		m := full("m")
+		m.Fact, m.Topics = fmt.Sprint("fact ", i), []string{fmt.Sprint("topic", i)}
+		m.Metadata = memory.Metadata{"i": []byte(fmt.Sprint(i))}
+		w := update(m, i)
+		w.Actor, w.Operation = fmt.Sprint("actor", i), fmt.Sprint("operation", i)
+		stored := b.put(w)[0]
+		r := memory.Revision{
+			Revision: i + 1, Action: memory.Updated, Fact: m.Fact, CreateTime: b.clock.now(),
+			Actor: w.Actor, Operation: w.Operation, Memory: stored,
+		}
+		if i == 0 {
+			r.Action = memory.Created
+		}
+		want = append([]memory.Revision{r}, want...)
+		b.same("Revisions", b.revisions(ann, "m"), want)
+		b.clock.advance(time.Minute)
+	}
+}
+
+// A deletion is a revision: it says who and when, and which fact it was.
+func deletionRevision(b *bank) {
+	m := full("m")
+	b.put(write(m))
+	b.clock.advance(time.Minute)
+	out := b.tryRemove(memory.Removal{ID: "m", Actor: "client", Operation: "op"})
+	if out[0].Err != nil {
+		b.Fatal(out[0].Err)
+	}
+	all := b.revisions(ann, "m")
+	if len(all) != 2 {
+		b.Fatalf("%d revisions, want 2", len(all))
+	}
+	if !all[0].Memory.SameContent(&m) {
+		b.Errorf("the memory of the deletion is %+v", all[0].Memory)
+	}
+	all[0].Memory = memory.Memory{}
+	b.same("the deletion", all[0], memory.Revision{
+		Revision: 2, Action: memory.Deleted, Fact: m.Fact, CreateTime: b.clock.now(), Actor: "client", Operation: "op",
+	})
+	b.same("the creation", all[1].Action, memory.Created)
+}
+
+// Actor and Operation are of the write that made the revision, not of one that
+// was aborted or that repeated it.
+func actorOfEach(b *bank) {
+	by := func(w memory.Write, actor string) memory.Write {
+		w.Actor = actor
+		return w
+	}
+	b.put(by(write(fact("m", "tea")), "first"))
+	b.try(by(write(fact("m", "tea")), "repeats"))
+	b.try(by(write(fact("m", "milk")), "loses"))
+	b.put(by(update(fact("m", "milk"), 1), ""))
+	var got []string
+	for _, r := range b.revisions(ann, "m") {
+		got = append(got, r.Actor)
+	}
+	b.same("actors", got, []string{"", "first"})
+}
+
+// A memory that never was has no history: ErrNotFound, in an empty scope as
+// beside others, and when writes and removals of it have failed.
+func revisionsNotFound(b *bank) {
+	check := func(when string) {
+		b.Helper()
+		for _, id := range []string{"missing", "M", "m%"} {
+			if r, err := b.store.Revisions(b.Context(), ann, id); !errors.Is(err, memory.ErrNotFound) {
+				b.Errorf("%s: Revisions(%q): %v, error %v, want ErrNotFound", when, id, r, err)
+			}
+		}
+	}
+	check("empty")
+	b.put(write(fact("m", "tea")))
+	check("beside others")
+	b.tryRemove(memory.Removal{ID: "missing"})
+	b.try(update(fact("missing", "tea"), 3))
+	check("after failures")
+}
+
+// The history of what has expired can be read still.
+func expiredHistory(b *bank) {
+	m := fact("m", "tea")
+	m.ExpireTime = at(60)
+	stored := b.put(write(m))[0]
+	b.clock.advance(2 * time.Hour)
+	b.same("Revisions", b.revisions(ann, "m")[0].Memory, stored)
+}
+
+// A history is of one scope: the same name in another has its own, or none.
+func revisionsOfScopes(b *bank) {
+	bob := memory.Scope{App: "app", User: "bob"}
+	b.put(write(fact("m", "tea")), write(fact("only", "tea")))
+	b.put(update(fact("m", "milk"), 1))
+	m := fact("m", "coffee")
+	m.Scope = bob
+	b.putIn(bob, write(m))
+	b.same("ann's", len(b.revisions(ann, "m")), 2)
+	b.same("bob's", b.revisions(bob, "m")[0].Fact, "coffee")
+	b.same("bob's", len(b.revisions(bob, "m")), 1)
+	if _, err := b.store.Revisions(b.Context(), bob, "only"); !errors.Is(err, memory.ErrNotFound) {
+		b.Errorf("Revisions of another scope's memory: error %v, want ErrNotFound", err)
+	}
+}
+
+// Revisions count from 1 without gaps, through deletions and repetitions.
+func manyRevisions(b *bank) {
+	const n = 150
+	for i := range int64(n) {
+		b.clock.advance(time.Second)
+		b.put(update(fact("m", fmt.Sprint("tea ", i)), i))
+		b.try(update(fact("m", fmt.Sprint("tea ", i)), i))
+	}
+	b.remove("m")
+	all := b.revisions(ann, "m")
+	if len(all) != n+1 {
+		b.Fatalf("%d revisions, want %d", len(all), n+1)
+	}
+	for i, r := range all {
+		if want := int64(n + 1 - i); r.Revision != want {
+			b.Errorf("revision %d in place of %d", r.Revision, want)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+// Package storetest is the specification of [memory.Store], written as tests:
+// whatever satisfies the interface runs [Run], and a new promise is a new case
+// here first. Each case is a function whose comment is the promise it checks.
+//
+// Nothing sleeps and nothing reads the wall clock: the suite hands every store
+// its clock and moves it itself.
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// Dimension is the length of every vector that the suite writes and asks with.
+const Dimension = 8
+
+// Harness opens stores on one and the same place, which is empty at first.
+type Harness struct {
+	// Open opens the place, again with all that was written to it before. The
+	// store reads the time from now alone, and takes vectors of Dimension.
+	Open func(t *testing.T, now func() time.Time) memory.Store
+	// Close ends a store that Open gave. The suite closes each one before it
+	// opens the next, and the last one when its case is over.
+	Close func(t *testing.T, s memory.Store)
+}
+
+// Run checks every promise of [memory.Store]. Each case calls newHarness once,
+// for a place of its own; the cases of a group run at the same time.
+func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
+	for _, g := range []struct {
+		name  string
+		cases []testCase
+	}{
+		{"Put", putCases()},
+		{"Fields", fieldCases()},
+		{"Get", getCases()},
+		{"Delete", deleteCases()},
+		{"List", listCases()},
+		{"Filter", filterCases()},
+		{"Search", searchCases()},
+		{"Context", contextCases()},
+		{"Revisions", revisionCases()},
+		{"Isolation", isolationCases()},
+		{"Reopen", reopenCases()},
+		{"Concurrency", concurrencyCases()},
+		{"Model", modelCases()},
+	} {
+		t.Run(g.name, func(t *testing.T) {
+			for _, c := range g.cases {
+				t.Run(c.name, func(t *testing.T) {
+					t.Parallel()
+					c.test(newBank(t, newHarness(t)))
+				})
+			}
+		})
+	}
+}
+
+// A testCase is one promise and its name in the output.
+type testCase struct {
+	name string
+	test func(b *bank)
+}
