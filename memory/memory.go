@@ -72,8 +72,9 @@ type Memory struct {
 	Author    string    `json:"author,omitempty"` // who said it
 	Topics    []string  `json:"topics"`
 	Timestamp time.Time `json:"timestamp"` // when it was said
-	// ValidFrom and ValidTo bound when it holds; zero is unbounded. A memory
-	// whose ValidTo has passed is history: only an AsOf query returns it.
+	// ValidFrom is since when it holds, or the day it speaks of, which may be
+	// to come: it hides nothing. A memory whose ValidTo has passed is history:
+	// only an AsOf query returns it. Zero is unbounded.
 	ValidFrom  time.Time `json:"validFrom,omitzero"`
 	ValidTo    time.Time `json:"validTo,omitzero"`
 	CreateTime time.Time `json:"createTime"`
@@ -103,6 +104,8 @@ func (m *Memory) Validate() error {
 		return fmt.Errorf("%w: fact has %d bytes, more than %d", ErrInvalid, len(m.Fact), MaxFact)
 	case !utf8.ValidString(m.Fact):
 		return fmt.Errorf("%w: fact is not valid UTF-8", ErrInvalid)
+	case len(m.Author) > MaxID || !utf8.ValidString(m.Author):
+		return fmt.Errorf("%w: author is not UTF-8 of at most %d bytes", ErrInvalid, MaxID)
 	case len(m.Topics) > MaxTopics:
 		return fmt.Errorf("%w: topics: %d of them, more than %d", ErrInvalid, len(m.Topics), MaxTopics)
 	}
@@ -117,13 +120,33 @@ func (m *Memory) Validate() error {
 	if err := ValidateTime("timestamp", m.Timestamp); err != nil {
 		return err
 	}
-	for name, t := range map[string]time.Time{"validFrom": m.ValidFrom, "validTo": m.ValidTo, "expireTime": m.ExpireTime} {
-		if t.IsZero() {
+	for _, f := range []struct {
+		name string
+		time time.Time
+	}{{"validFrom", m.ValidFrom}, {"validTo", m.ValidTo}, {"expireTime", m.ExpireTime}} {
+		if f.time.IsZero() {
 			continue
 		}
-		if err := ValidateTime(name, t); err != nil {
+		if err := ValidateTime(f.name, f.time); err != nil {
 			return err
 		}
+	}
+	return m.Source.validate()
+}
+
+func (s *Source) validate() error {
+	if s.SessionID != "" {
+		if err := ValidateID("source.session", s.SessionID); err != nil {
+			return err
+		}
+	}
+	for _, id := range s.EventIDs {
+		if err := ValidateID("source.event", id); err != nil {
+			return err
+		}
+	}
+	if !utf8.ValidString(s.Quote) {
+		return fmt.Errorf("%w: source.quote is not valid UTF-8", ErrInvalid)
 	}
 	return nil
 }
@@ -133,6 +156,9 @@ func (md Metadata) validate() error {
 	for k, v := range md {
 		if err := ValidateID("metadata", k); err != nil {
 			return err
+		}
+		if !json.Valid(v) {
+			return fmt.Errorf("%w: metadata %q is not JSON", ErrInvalid, k)
 		}
 		size += len(k) + len(v)
 	}

@@ -132,6 +132,23 @@ func TestSameContent(t *testing.T) {
 	}
 }
 
+func TestClone(t *testing.T) {
+	m := sample()
+	c := m.Clone()
+	if !reflect.DeepEqual(c, m) {
+		t.Errorf("the clone is %+v, want %+v", c, m)
+	}
+	c.Topics[0], c.Source.EventIDs[0] = "spoilt", "spoilt"
+	c.Metadata["lang"][1], c.Metadata["more"] = 'X', json.RawMessage(`1`)
+	if want := sample(); !reflect.DeepEqual(m, want) {
+		t.Errorf("what is done to the clone shows: %+v, want %+v", m, want)
+	}
+	none := Memory{}
+	if c := none.Clone(); c.Topics == nil || len(c.Topics) != 0 {
+		t.Errorf("without topics, the clone has %#v, want an empty list", c.Topics)
+	}
+}
+
 func TestLive(t *testing.T) {
 	m := sample()
 	for _, c := range []struct {

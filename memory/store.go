@@ -43,14 +43,17 @@ type Outcome struct {
 // A store that is away makes every method fail with ErrUnavailable.
 type Store interface {
 	// Put makes one new revision for each write, or none where the store holds
-	// just that already. Writes stand alone: one that fails (its Outcome.Err)
-	// does not stop the others. All must be of scope and name distinct
-	// memories, else nothing is written and the error is ErrInvalid.
+	// just that already. Writes stand alone: one that is ABORTED (its
+	// Outcome.Err) does not stop the others. All must be valid (Memory.Validate,
+	// a Vector of the store's dimension), of scope, and name distinct memories,
+	// else nothing is written and the error is ErrInvalid. Times are cut to the
+	// microsecond.
 	//
-	// A write goes through when the current revision is Expect (a deleted
-	// memory keeps its last revision, so a create cannot bring it back). When
-	// the current revision is Expect+1 with the same content, the write is
-	// taken as the repetition it is: no revision, but a Vector that was
+	// A write goes through when the current revision is Expect. A deleted or
+	// expired memory keeps its last revision, so a create cannot bring it back
+	// but a write that expects that revision can, as an update. When the
+	// current revision is Expect or Expect+1 with the same content, the write
+	// is taken as the repetition it is: no revision, but a Vector that was
 	// missing is filled in. Anything else is ErrAborted.
 	//
 	// When Put returns, Get, List and Search see what it wrote, and a crash
@@ -62,7 +65,8 @@ type Store interface {
 	Get(ctx context.Context, scope Scope, ids []string) ([]Memory, error)
 
 	// Delete removes memories, each leaving a revision. A Removal whose memory
-	// is deleted already gives Changed false; one that never was, ErrNotFound.
+	// is deleted or expired already gives Changed false; one that never was,
+	// ErrNotFound.
 	Delete(ctx context.Context, scope Scope, removals []Removal) ([]Outcome, error)
 
 	// List returns a page of the live memories that pass the filter.

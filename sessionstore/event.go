@@ -93,6 +93,9 @@ func ParseEvent(raw []byte) (Event, error) {
 			return Event{}, err
 		}
 	}
+	if len(e.Author) > memory.MaxID {
+		return Event{}, fmt.Errorf("%w: author has %d bytes, more than %d", memory.ErrInvalid, len(e.Author), memory.MaxID)
+	}
 	if e.Author == "" {
 		e.Author = "user"
 		if e.Content.Role == "model" {

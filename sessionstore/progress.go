@@ -55,7 +55,7 @@ func OperationScope(id string) (memory.Scope, error) {
 		return memory.Scope{}, fmt.Errorf("operation %.80q: %w", id, memory.ErrNotFound)
 	}
 	scope := memory.Scope{App: parts[0], User: parts[1]}
-	if scope.Validate() != nil || parts[2] == "" {
+	if scope.Validate() != nil || parts[2] == "" || OperationID(scope, parts[2]) != id {
 		return memory.Scope{}, fmt.Errorf("operation %.80q: %w", id, memory.ErrNotFound)
 	}
 	return scope, nil
@@ -103,7 +103,7 @@ type Progress interface {
 	// more.
 	Renew(ctx context.Context, scope memory.Scope, owner string, ttl time.Duration) error
 
-	// Events reads up to limit of the work's events numbered after and above,
+	// Events reads up to limit of the session's events numbered above after,
 	// in order of number, even of a deleted session.
 	Events(ctx context.Context, work Work, after int64, limit int) ([]Numbered, error)
 
@@ -116,7 +116,8 @@ type Progress interface {
 	Finish(ctx context.Context, work Work, to int64, changes []Change) error
 
 	// Fail records why an attempt failed and ends the lease. The work is due
-	// again at retry; never, if retry is zero, unless asked for anew.
+	// again at retry; never, if retry is zero, unless asked for anew. ErrAborted
+	// if the work was claimed again since: its lease had run out.
 	Fail(ctx context.Context, work Work, cause string, retry time.Time) error
 }
 

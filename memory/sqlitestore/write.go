@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
@@ -99,7 +101,15 @@ func (s *Store) fillVector(tx *sqlitedb.Tx, was *row, w *memory.Write) error {
 	if _, err := tx.Exec(`UPDATE memories SET vector = ? WHERE n = ?`, vectorBytes(w.Vector), was.n); err != nil {
 		return err
 	}
-	s.follow(tx, &was.memory, w.Terms, w.Vector)
+	var raw []byte
+	var terms memory.Terms // those it was written with, not the repetition's
+	if err := tx.QueryRow(`SELECT terms FROM memories WHERE n = ?`, was.n).Scan(&raw); err != nil {
+		return err
+	}
+	if err := decode(raw, &terms); err != nil {
+		return err
+	}
+	s.follow(tx, &was.memory, terms, w.Vector)
 	return nil
 }
 
@@ -219,7 +229,7 @@ func (s *Store) deleteOne(tx *sqlitedb.Tx, scope int64, r memory.Removal, now ti
 
 // follow has the index of the scope, if there is one, take in a write.
 func (s *Store) follow(tx *sqlitedb.Tx, m *memory.Memory, terms memory.Terms, vector []float32) {
-	e := entry{memory: m.Clone(), terms: terms, vector: vector}
+	e := entry{memory: m.Clone(), terms: maps.Clone(terms), vector: slices.Clone(vector)}
 	tx.OnCommit(func() { s.cache.put(m.Scope, &e) })
 }
 

@@ -126,10 +126,11 @@ func (b *bank) get(s memory.Scope, ids ...string) []memory.Memory {
 	return got
 }
 
-// list walks all pages of a list.
+// list walks all pages of a list, which hold no memory twice.
 func (b *bank) list(s memory.Scope, l memory.List) []memory.Memory {
 	b.Helper()
 	var all []memory.Memory
+	seen := map[string]bool{}
 	for {
 		page, err := b.store.List(b.Context(), s, l)
 		if err != nil {
@@ -138,6 +139,12 @@ func (b *bank) list(s memory.Scope, l memory.List) []memory.Memory {
 		size := cmp.Or(l.PageSize, memory.DefaultPageSize)
 		if len(page.Memories) > size {
 			b.Fatalf("List(%+v): a page has %d memories, more than %d", l, len(page.Memories), size)
+		}
+		for _, m := range page.Memories {
+			if seen[m.ID] {
+				b.Fatalf("List(%+v): %q is there twice", l, m.ID)
+			}
+			seen[m.ID] = true
 		}
 		all = append(all, page.Memories...)
 		if page.NextPageToken == "" {

@@ -19,6 +19,7 @@ func concurrencyCases() []testCase {
 		{"DifferentMemories", differentMemories},
 		{"DeleteAgainstUpdate", deleteAgainstUpdate},
 		{"SearchesDuringWrites", searchesDuringWrites},
+		{"ReusedSlices", reusedSlices},
 		{"Cancelled", cancelled},
 	}
 }
@@ -213,6 +214,40 @@ func searchesDuringWrites(b *bank) {
 	writers.Wait()
 	close(done)
 	readers.Wait()
+}
+
+// A writer may use its maps and slices again as soon as Put returns, also
+// while others search: each memory is found by what it was written with.
+func reusedSlices(b *bank) {
+	const n = 10
+	scope := func(i int) memory.Scope { return memory.Scope{App: "app", User: fmt.Sprint("user", i/8)} }
+	name := func(i, j int) string { return fmt.Sprintf("m%d-%d", i, j) }
+	race(func(i int) {
+		s, terms, vector, topics := scope(i), memory.Terms{}, make([]float32, Dimension), []string{""}
+		for j := range n {
+			id := name(i, j)
+			clear(terms)
+			clear(vector)
+			terms[id], vector[j%Dimension], topics[0] = 1, 1, id
+			m := fact(id, id)
+			m.Scope, m.Topics = s, topics
+			if out, err := b.store.Put(b.Context(), s, []memory.Write{{Memory: m, Terms: terms, Vector: vector}}); err != nil || out[0].Err != nil {
+				b.Errorf("Put: %+v, error %v", out, err)
+			}
+			if _, err := b.store.Search(b.Context(), s, memory.Query{Terms: []string{id}, Vector: axis(0), Limit: 1}); err != nil {
+				b.Errorf("Search: %v", err)
+			}
+		}
+	})
+	for i := range racers {
+		for j := range n {
+			id := name(i, j)
+			found := b.searchIn(scope(i), memory.Query{Terms: []string{id}, Vector: axis(j % Dimension), Limit: 8 * n})
+			c := candidate(b, found, id)
+			b.same(id, []any{c.Freqs, c.Length, c.Cosine, c.Memory.Topics}, []any{[]int{1}, 1, 1.0, []string{id}})
+			b.same("statistics", found.Stats, memory.Stats{Docs: 8 * n, DF: []int{1}})
+		}
+	}
 }
 
 // A call whose context is over fails with that error, and changes nothing.

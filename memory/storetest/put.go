@@ -20,6 +20,7 @@ func putCases() []testCase {
 		{"NothingNew", nothingNew},
 		{"RepetitionFillsVector", repetitionFillsVector},
 		{"RepetitionKeepsVector", repetitionKeepsVector},
+		{"RepetitionKeepsWords", repetitionKeepsWords},
 		{"OldRepetition", oldRepetition},
 		{"CreateAfterDelete", createAfterDelete},
 		{"RepetitionAfterDelete", repetitionAfterDelete},
@@ -162,6 +163,20 @@ func repetitionKeepsVector(b *bank) {
 	b.put(embedded(fact("m", "likes tea"), axis(0)))
 	b.try(write(fact("m", "likes tea")))
 	b.same("found by vector", foundIDs(b.search(memory.Query{Vector: axis(0), Limit: 5})), []string{"m"})
+}
+
+// A repetition fills in a vector and nothing else: whatever words it brings,
+// the memory is found by those it was written with, now and after reopening.
+func repetitionKeepsWords(b *bank) {
+	b.put(write(fact("a", "likes tea")), write(fact("b", "likes tea")))
+	q := memory.Query{Terms: []string{"tea", "milk"}, Limit: 5}
+	want := sorted(b.search(q))
+	wordless, other := embedded(fact("a", "likes tea"), axis(0)), embedded(fact("b", "likes tea"), axis(0))
+	wordless.Terms, other.Terms = nil, memory.Terms{"milk": 3}
+	b.try(wordless, other)
+	b.same("Search", sorted(b.search(q)), want)
+	b.reopen()
+	b.same("Search after reopening", sorted(b.search(q)), want)
 }
 
 // A repetition that comes after a later change is ErrAborted: it does not undo

@@ -55,15 +55,10 @@ func (r *record) add(m memory.Memory, action memory.Action, now time.Time, actor
 	})
 }
 
-// clone makes a copy of m that shares nothing with it, its times as a store
-// keeps them.
+// clone is a copy of m that shares nothing with it, its times as a store keeps
+// them.
 func clone(m memory.Memory) memory.Memory {
-	m.Topics, m.Source.EventIDs = slices.Clone(m.Topics), slices.Clone(m.Source.EventIDs)
-	md := memory.Metadata{}
-	for k, v := range m.Metadata {
-		md[k] = slices.Clone(v)
-	}
-	m.Metadata = md
+	m = m.Clone()
 	for _, t := range []*time.Time{&m.Timestamp, &m.ValidFrom, &m.ValidTo, &m.ExpireTime} {
 		*t = t.UTC().Truncate(time.Microsecond)
 	}

@@ -24,6 +24,7 @@ func appendCases() []testCase {
 		{"missing session", appendMissing},
 		{"makes the session", appendCreates},
 		{"keeps state", appendKeepsState},
+		{"all or nothing", appendAllOrNothing},
 		{"leaves its arguments alone", appendLeavesArguments},
 		{"many events", appendMany},
 	}
@@ -194,6 +195,7 @@ func appendIDsPerSession(f *fixture) {
 	}
 	for i, key := range keys {
 		got := f.get(key)
+		f.equal("a repetition", f.append(key, f.said("e1")).Events, got.Events)
 		f.hasEvents("events", got.Events, "e1")
 		f.hasState("state", got.State, fmt.Sprintf(`{"n":%d}`, i))
 	}
@@ -287,6 +289,27 @@ func appendKeepsState(f *fixture) {
 	made := session(ann, "s2")
 	f.appendWith(made, sessionstore.Append{KeepState: true, Create: true}, e)
 	f.hasState("state of a session it made", f.get(made).State, `{"user:k":1,"app:k":1}`)
+}
+
+// Events, state and request go together: where a request fails, as one with
+// an operation's id that is taken may, nothing is stored either.
+func appendAllOrNothing(f *fixture) {
+	taken := f.ask(session(ann, "s1"), f.said("e1"))
+	f.finish(f.claimOne(session(ann, "s1")), 1)
+	key := session(ann, "s2")
+	want := f.create(key, `{"k":1}`)
+	events := []sessionstore.Event{f.sets("e1", `{"k":2,"user:k":2}`), f.said("e2")}
+	out, err := f.Append(f.ctx, key, events, sessionstore.Append{Request: taken.ID})
+	got := f.get(key)
+	if err != nil {
+		f.equal("answer beside an error", out, sessionstore.Appended{})
+		f.equal("Get", got, want)
+		f.idle("the call failed")
+		return
+	}
+	f.hasEvents("events", got.Events, "e1", "e2")
+	f.hasState("state", got.State, `{"k":2,"user:k":2}`)
+	f.equal("events requested", f.claimOne(key).Requested, int64(2))
 }
 
 // The slice of events stays the caller's, as it was.

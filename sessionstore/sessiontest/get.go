@@ -46,7 +46,7 @@ func getNumRecent(f *fixture) {
 		ids = append(ids, fmt.Sprintf("e%d", i))
 		f.append(key, f.saidAt(ids[i], f.now().Add(time.Duration(i)*time.Second)))
 	}
-	for n, want := range map[int][]string{0: nil, 1: ids[4:], 2: ids[3:], 4: ids[1:], 5: ids, 6: ids, 1 << 31: ids, -1: ids, -7: ids} {
+	for n, want := range map[int][]string{0: nil, 1: ids[4:], 2: ids[3:], 4: ids[1:], 5: ids, 6: ids, 1 << 30: ids, -1: ids, -7: ids} {
 		got := f.getSome(key, sessionstore.Get{NumRecent: n})
 		what := fmt.Sprintf("NumRecent %d", n)
 		f.hasEvents(what, got.Events, want...)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
 )
 
 func leaseCases() []testCase {
@@ -14,8 +15,23 @@ func leaseCases() []testCase {
 		{"renewed by its owner only", leaseOwner},
 		{"ends with the work", leaseEndsWithWork},
 		{"a late worker does no harm", leaseLate},
+		{"a late failure is refused", leaseLateFail},
 		{"across a restart", leaseRestart},
 	}
+}
+
+// A worker whose lease ran out cannot fail the work of the one who has it now.
+func leaseLateFail(f *fixture) {
+	key := session(ann, "s1")
+	op := f.ask(key, f.said("e1"))
+	slow := f.claimOne(key)
+	f.clock.advance(leaseTTL + time.Second)
+	now := f.claimOne(key)
+	f.isA("Fail by the slow one", f.Fail(f.ctx, slow, "too slow", time.Time{}), memory.ErrAborted)
+	f.equal("state", f.operation(ann, op.ID).State, sessionstore.Running)
+	f.idle("still leased")
+	f.finish(now, 1)
+	f.equal("state", f.operation(ann, op.ID).State, sessionstore.Succeeded)
 }
 
 // While a scope is leased none of its work is claimed, by others or by the

@@ -235,20 +235,21 @@ func (f *fixture) operationIDs(pageSize int, between func()) (ids []string) {
 	}
 }
 
-// A finished operation is read for OperationTTL from its end, and then gone,
-// whatever else goes on.
+// A finished operation is read for OperationTTL from its end, with all its
+// changes, and then gone, whatever else goes on.
 func operationTTL(f *fixture) {
 	key := session(ann, "s1")
-	op := f.ask(key, f.said("e1"))
-	f.clock.advance(sessionstore.OperationTTL / 2)
+	op := f.ask(key, f.said("e1"), f.said("e2"))
 	f.finish(f.claimOne(key), 1, change(1))
+	f.clock.advance(sessionstore.OperationTTL / 2)
+	f.finish(f.claimOne(key), 2, change(2))
 	empty := f.ask(key)
 	f.clock.advance(sessionstore.OperationTTL - time.Second)
 	for i := range 3 {
 		f.ask(session(bob, "s1"), f.said(fmt.Sprintf("e%d", i)))
 	}
 	f.equal("state", f.operation(ann, op.ID).State, sessionstore.Succeeded)
-	f.hasChanges(op, change(1))
+	f.hasChanges(op, change(1), change(2))
 	f.equal("state", f.operation(ann, empty.ID).State, sessionstore.Succeeded)
 	f.equal("listed", len(f.operationIDs(1, func() {})), 2)
 	f.clock.advance(2 * time.Second)
@@ -259,7 +260,7 @@ func operationTTL(f *fixture) {
 		f.isA("Retry", err, memory.ErrNotFound)
 	}
 	f.equal("listed", f.operationIDs(1, func() {}), []string(nil))
-	f.hasEvents("the session", f.get(key).Events, "e1")
+	f.hasEvents("the session", f.get(key).Events, "e1", "e2")
 }
 
 // An operation that waits or runs is kept until it is finished, however long

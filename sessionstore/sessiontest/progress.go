@@ -2,6 +2,7 @@ package sessiontest
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/memoryd/memoryd/memory"
@@ -77,12 +78,20 @@ func progressRequestEmpty(f *fixture) {
 	f.idle("nothing to do")
 }
 
-// Claim gives what was asked for first, and at most limit pieces.
+// Claim gives what was asked for first, whichever session is older, and at
+// most limit pieces.
 func progressOrder(f *fixture) {
 	users := []string{"m", "z", "a", "k", "b"}
+	keyOf := func(user string) sessionstore.Key {
+		return session(memory.Scope{App: "app of " + user, User: user}, "s-"+user)
+	}
+	for _, user := range slices.Backward(users) {
+		f.clock.advance(time.Second)
+		f.create(keyOf(user), `{}`, f.said("e0"))
+	}
 	for _, user := range users {
 		f.clock.advance(time.Second)
-		f.ask(session(memory.Scope{App: "app of " + user, User: user}, "s-"+user), f.said("e1"))
+		f.ask(keyOf(user), f.said("e1"))
 	}
 	f.equal("limit 0", len(f.claim("worker", 0)), 0)
 	var got []string

@@ -121,7 +121,7 @@ func stateOddKeys(f *fixture) {
 	ids := slices.DeleteFunc(oddNames(), func(name string) bool {
 		return strings.HasPrefix(name, "app:") || strings.HasPrefix(name, "user:") || strings.HasPrefix(name, "temp:") // as statePrefixes has them
 	})
-	names := append(ids, "a/b", "..", "tab\there", "new\nline", strings.Repeat("k", memory.MaxID))
+	names := append(ids, " a", "a ", " ", "a/b", "..", "tab\there", "new\nline", strings.Repeat("k", memory.MaxID))
 	want := sessionstore.State{}
 	for i, name := range names {
 		for j, prefix := range []string{"", sessionstore.UserPrefix, sessionstore.AppPrefix} {

@@ -132,15 +132,17 @@ func (s *Store) request(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, 
 	return &ops[0].Operation, nil
 }
 
-// forget drops a few operations that nobody can read any more, so that each
-// new one pays for two old ones.
+// forget drops a few operations that nobody can read any more, and changes
+// that no operation is left to report, so that each new request pays for a few
+// old ones.
 func (s *Store) forget(tx *sqlitedb.Tx) error {
 	over := s.now().Add(-sessionstore.OperationTTL).UnixMicro()
 	if _, err := tx.Exec(`DELETE FROM operations WHERE n IN
 		(SELECT n FROM operations WHERE done_time > 0 AND done_time < ? LIMIT 2)`, over); err != nil {
 		return err
 	}
-	_, err := tx.Exec(`DELETE FROM changes WHERE rowid IN (SELECT c.rowid FROM changes c WHERE time < ?
-		AND NOT EXISTS (SELECT 1 FROM operations o WHERE o.ref = c.ref AND o.done_time = 0) LIMIT 20)`, over)
+	_, err := tx.Exec(`DELETE FROM changes WHERE rowid IN (SELECT c.rowid FROM changes c WHERE time < ?1 AND NOT EXISTS
+		(SELECT 1 FROM operations o WHERE o.ref = c.ref AND o.first < c.seq AND o.last >= c.seq AND (o.done_time = 0 OR o.done_time >= ?1))
+		LIMIT 20)`, over)
 	return err
 }

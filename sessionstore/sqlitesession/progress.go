@@ -163,7 +163,7 @@ func (s *Store) Save(ctx context.Context, work sessionstore.Work, to int64, plan
 func (s *Store) Finish(ctx context.Context, work sessionstore.Work, to int64, changes []sessionstore.Change) error {
 	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
 		now := s.now().UnixMicro()
-		if err := one(tx.Exec(`UPDATE sessions SET done = ?1, attempts = 0, due_time = 0, last_error = '', plan = NULL, plan_to = 0, request_time = ?2
+		if err := one(tx.Exec(`UPDATE sessions SET done = ?1, attempts = 0, failed = 0, due_time = 0, last_error = '', plan = NULL, plan_to = 0, request_time = ?2
 			WHERE ref = ?3 AND done = ?4 AND ?1 <= requested`, to, now, work.Ref, work.Done)); err != nil {
 			return err
 		}
@@ -199,8 +199,8 @@ func (s *Store) Fail(ctx context.Context, work sessionstore.Work, cause string, 
 		due = retry.UnixMicro()
 	}
 	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
-		if err := one(tx.Exec(`UPDATE sessions SET last_error = ?, due_time = ?, failed = ? WHERE ref = ? AND done = ?`,
-			cause, due, failed, work.Ref, work.Done)); err != nil {
+		if err := one(tx.Exec(`UPDATE sessions SET last_error = ?, due_time = ?, failed = ? WHERE ref = ? AND done = ? AND attempts = ?`,
+			cause, due, failed, work.Ref, work.Done, work.Attempts)); err != nil {
 			return err
 		}
 		return release(tx, work.Key.Scope)

@@ -57,7 +57,7 @@ CREATE TABLE operations (
   attempts    INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX operations_scope ON operations (app, user, n);
-CREATE INDEX operations_ref ON operations (ref, last) WHERE done_time = 0;
+CREATE INDEX operations_ref ON operations (ref, last);
 CREATE INDEX operations_done ON operations (done_time) WHERE done_time > 0;
 
 CREATE TABLE changes (ref INTEGER NOT NULL, seq INTEGER NOT NULL, time INTEGER NOT NULL, doc BLOB NOT NULL) STRICT;
