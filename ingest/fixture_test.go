@@ -1,0 +1,240 @@
+package ingest_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/memoryd/memoryd/embed"
+	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/ingest"
+	"github.com/memoryd/memoryd/internal/analyzer"
+	"github.com/memoryd/memoryd/internal/sqlitedb"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/memory/sqlitestore"
+	"github.com/memoryd/memoryd/sessionstore"
+	"github.com/memoryd/memoryd/sessionstore/sqlitesession"
+)
+
+var scope = memory.Scope{App: "app", User: "ann"}
+
+func key(id string) sessionstore.Key { return sessionstore.Key{Scope: scope, ID: id} }
+
+// bench is an ingestion on real stores in a file of its own.
+type bench struct {
+	*testing.T
+	sessions *sqlitesession.Store
+	memories *sqlitestore.Store
+	service  *ingest.Service
+}
+
+// parts are what a test may put in place of the real ones.
+type parts struct {
+	sessions  func(ingest.Sessions) ingest.Sessions
+	memories  func(memory.Store) memory.Store
+	embedder  embed.Embedder
+	extractor extract.Extractor
+	opts      ingest.Options
+}
+
+func newBench(t *testing.T, p parts) *bench {
+	t.Helper()
+	db, err := sqlitedb.Open(filepath.Join(t.TempDir(), "memoryd.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	b := &bench{T: t}
+	if b.sessions, err = sqlitesession.New(db, nil); err != nil {
+		t.Fatal(err)
+	}
+	model := embed.Builtin{}.Model()
+	if b.memories, err = sqlitestore.New(db, sqlitestore.Model{Embedder: model.Name, Dimension: model.Dimension, Analyzer: analyzer.Name}, nil); err != nil {
+		t.Fatal(err)
+	}
+	var sessions ingest.Sessions = b.sessions
+	if p.sessions != nil {
+		sessions = p.sessions(sessions)
+	}
+	var memories memory.Store = b.memories
+	if p.memories != nil {
+		memories = p.memories(memories)
+	}
+	if p.embedder == nil {
+		p.embedder = embed.Builtin{}
+	}
+	if p.extractor == nil {
+		p.extractor = extract.NewRules()
+	}
+	if p.opts.Backoff == nil {
+		p.opts.Backoff = func(int) time.Duration { return time.Millisecond }
+	}
+	p.opts.Poll = 5 * time.Millisecond
+	b.service = ingest.New(sessions, memories, p.embedder, p.extractor, &p.opts)
+	return b
+}
+
+// run works requests off until the test is over or stop is called.
+func (b *bench) run() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { b.service.Run(ctx) })
+	stop = sync.OnceFunc(func() { cancel(); running.Wait() })
+	b.Cleanup(stop)
+	return stop
+}
+
+// event is one turn of the user, n seconds into the conversation.
+func event(t testing.TB, id string, n int, text string, more ...string) sessionstore.Event {
+	t.Helper()
+	doc := fmt.Sprintf(`{"id": %q, "author": "user", "timestamp": %d, "content": %q%s}`, id, 1_700_000_000+n, text, strings.Join(more, ""))
+	e, err := sessionstore.ParseEvent([]byte(doc))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func (b *bench) ingest(session string, events ...sessionstore.Event) *sessionstore.Operation {
+	b.Helper()
+	op, err := b.service.Ingest(b.Context(), key(session), events)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return op
+}
+
+// done waits for an operation.
+func (b *bench) done(op *sessionstore.Operation) *sessionstore.Operation {
+	b.Helper()
+	out, err := b.service.Wait(b.Context(), scope, op.ID, time.Minute)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if !out.Done() {
+		b.Fatalf("operation is still %+v", out)
+	}
+	return out
+}
+
+func (b *bench) succeeds(op *sessionstore.Operation) *sessionstore.Operation {
+	b.Helper()
+	out := b.done(op)
+	if out.State != sessionstore.Succeeded {
+		b.Fatalf("operation is %s: %s", out.State, out.LastError)
+	}
+	return out
+}
+
+// all is every memory of the scope, with what differs from run to run taken out.
+func (b *bench) all(kinds ...memory.Kind) []memory.Memory {
+	b.Helper()
+	page, err := b.memories.List(b.Context(), scope, memory.List{PageSize: memory.MaxPageSize, Filter: memory.Filter{Kinds: kinds}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := range page.Memories {
+		page.Memories[i].CreateTime, page.Memories[i].UpdateTime = time.Time{}, time.Time{}
+	}
+	slices.SortFunc(page.Memories, func(a, b memory.Memory) int { return cmp.Compare(a.ID, b.ID) })
+	return page.Memories
+}
+
+// facts is the texts of the facts, sorted.
+func (b *bench) facts() []string {
+	b.Helper()
+	out := []string{}
+	for _, m := range b.all(memory.KindFact) {
+		out = append(out, m.Fact)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// changes is what an operation reports, as "ACTION fact".
+func changes(t testing.TB, op *sessionstore.Operation) []string {
+	t.Helper()
+	var out []string
+	for _, raw := range op.Changes {
+		var c ingest.Changed
+		if err := json.Unmarshal(raw, &c); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, string(c.Action)+" "+c.Memory.Fact)
+	}
+	return out
+}
+
+// errBroken is what the fakes below fail with.
+var errBroken = errors.New("broken on purpose")
+
+// fuse fails the nth call that goes through it, and that one only; before or
+// after it has taken effect.
+type fuse struct {
+	mu    sync.Mutex
+	left  int
+	after bool
+}
+
+func (f *fuse) blow(call func() error) error {
+	f.mu.Lock()
+	f.left--
+	now := f.left == 0
+	f.mu.Unlock()
+	if now && !f.after {
+		return errBroken
+	}
+	err := call()
+	if now {
+		return errBroken
+	}
+	return err
+}
+
+// fusedMemories and fusedSessions lead the calls that a walk makes through a
+// fuse.
+type fusedMemories struct {
+	memory.Store
+	*fuse
+}
+
+func (f fusedMemories) Put(ctx context.Context, s memory.Scope, w []memory.Write) (out []memory.Outcome, err error) {
+	return out, f.blow(func() error { out, err = f.Store.Put(ctx, s, w); return err })
+}
+
+func (f fusedMemories) Delete(ctx context.Context, s memory.Scope, r []memory.Removal) (out []memory.Outcome, err error) {
+	return out, f.blow(func() error { out, err = f.Store.Delete(ctx, s, r); return err })
+}
+
+func (f fusedMemories) Search(ctx context.Context, s memory.Scope, q memory.Query) (out memory.Found, err error) {
+	return out, f.blow(func() error { out, err = f.Store.Search(ctx, s, q); return err })
+}
+
+type fusedSessions struct {
+	ingest.Sessions
+	*fuse
+}
+
+func (f fusedSessions) Claim(ctx context.Context, owner string, ttl time.Duration, limit int) (out []sessionstore.Work, err error) {
+	return f.Sessions.Claim(ctx, owner, ttl, limit)
+}
+
+func (f fusedSessions) Events(ctx context.Context, w sessionstore.Work, after int64, limit int) (out []sessionstore.Numbered, err error) {
+	return out, f.blow(func() error { out, err = f.Sessions.Events(ctx, w, after, limit); return err })
+}
+
+func (f fusedSessions) Save(ctx context.Context, w sessionstore.Work, to int64, plan json.RawMessage) error {
+	return f.blow(func() error { return f.Sessions.Save(ctx, w, to, plan) })
+}
+
+func (f fusedSessions) Finish(ctx context.Context, w sessionstore.Work, to int64, c []sessionstore.Change) error {
+	return f.blow(func() error { return f.Sessions.Finish(ctx, w, to, c) })
+}

@@ -1,0 +1,201 @@
+// Package ingest makes memories of sessions, and loses nothing on the way.
+//
+// A request is answered once its events are in the session store. The session
+// store is also the queue: workers claim the sessions whose requested mark is
+// ahead of their done mark, one at a time in each scope, and walk them in
+// batches. For each batch they put the turns into memory, extract facts, store
+// the list of changes, apply it, and only then move the done mark. Whatever is
+// interrupted is done again, and does the same again.
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/memoryd/memoryd/embed"
+	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// Sessions is what ingestion needs of a session store.
+type Sessions interface {
+	sessionstore.Store
+	sessionstore.Progress
+	sessionstore.Operations
+}
+
+// Options are what New lets one choose.
+type Options struct {
+	Workers     int           // scopes worked on at a time. Defaults to 4.
+	BatchEvents int           // events in one batch. Defaults to 200.
+	LeaseTTL    time.Duration // of a scope, renewed at a third of it. Defaults to 10 s.
+	MaxAttempts int           // before an operation has failed. Defaults to 10.
+	// Backoff is the wait after the nth attempt failed. Defaults to half a
+	// second, doubling up to a minute, with a quarter of chance in it.
+	Backoff func(attempt int) time.Duration
+	// Poll is how often to look for work that nobody gave a hint of: due
+	// retries, and other processes' requests. Defaults to 1 s.
+	Poll time.Duration
+	Now  func() time.Time // Defaults to time.Now.
+	Log  *slog.Logger     // Defaults to discarding.
+}
+
+func (o *Options) withDefaults() Options {
+	out := Options{}
+	if o != nil {
+		out = *o
+	}
+	set(&out.Workers, 4)
+	set(&out.BatchEvents, 200)
+	set(&out.LeaseTTL, 10*time.Second)
+	set(&out.MaxAttempts, 10)
+	set(&out.Poll, time.Second)
+	if out.Backoff == nil {
+		out.Backoff = backoff
+	}
+	if out.Now == nil {
+		out.Now = time.Now
+	}
+	if out.Log == nil {
+		out.Log = slog.New(slog.DiscardHandler)
+	}
+	return out
+}
+
+func set[T comparable](v *T, fallback T) {
+	var zero T
+	if *v == zero {
+		*v = fallback
+	}
+}
+
+// Service takes requests, and works them off while Run runs.
+type Service struct {
+	sessions  Sessions
+	memories  memory.Store
+	embedder  embed.Embedder
+	extractor extract.Extractor
+	opts      Options
+	owner     string // of leases
+
+	hint chan struct{} // there may be work
+
+	mu       sync.Mutex
+	progress chan struct{} // closed and replaced when an operation may have moved
+}
+
+// New makes a Service.
+func New(sessions Sessions, memories memory.Store, embedder embed.Embedder, extractor extract.Extractor, opts *Options) *Service {
+	return &Service{sessions: sessions, memories: memories, embedder: embedder, extractor: extractor, opts: opts.withDefaults(),
+		owner: uuid.NewString(), hint: make(chan struct{}, 1), progress: make(chan struct{})}
+}
+
+// Ingest stores events in a session, which it creates if it is missing, and
+// asks for memories of them. It leaves the session's state alone. When it
+// returns the events are durable, and their turns can be found by words unless
+// the memory store is too slow to wait for.
+func (s *Service) Ingest(ctx context.Context, key sessionstore.Key, events []sessionstore.Event) (*sessionstore.Operation, error) {
+	done, err := s.sessions.Append(ctx, key, events, sessionstore.Append{Create: true, KeepState: true, Request: operationID(key.Scope)})
+	if err != nil {
+		return nil, err
+	}
+	if done.Operation.EventsTotal > 0 {
+		s.findable(ctx, key, done.Events)
+	}
+	s.wake()
+	return done.Operation, nil
+}
+
+// AddSession asks for memories of all the events of a session that have not
+// been asked for yet.
+func (s *Service) AddSession(ctx context.Context, key sessionstore.Key) (*sessionstore.Operation, error) {
+	done, err := s.sessions.Append(ctx, key, nil, sessionstore.Append{Request: operationID(key.Scope)})
+	if err != nil {
+		return nil, err
+	}
+	if n := done.Operation.EventsTotal; n > 0 {
+		// The last n by time are those that wait, but for late arrivals, which
+		// the walk will find.
+		session, err := s.sessions.Get(ctx, key, sessionstore.Get{NumRecent: min(n, maxFindable)})
+		if err == nil {
+			s.findable(ctx, key, session.Events)
+		}
+	}
+	s.wake()
+	return done.Operation, nil
+}
+
+func operationID(scope memory.Scope) string { return sessionstore.OperationID(scope, uuid.NewString()) }
+
+// How long a request may wait for its turns to be findable. The events are
+// safe by then and the walk writes the turns in any case, so a slow memory
+// store delays an answer by this much at most.
+const (
+	findableBase  = 100 * time.Millisecond
+	findablePer   = time.Millisecond // for each turn more
+	maxFindable   = 1000             // turns
+	turnsTogether = 100              // in one write, so that others get their turn
+)
+
+// findable puts turns into memory ahead of the walk; with their vectors if
+// that takes no remote call.
+func (s *Service) findable(ctx context.Context, key sessionstore.Key, events []sessionstore.Event) {
+	var turns []extract.Turn
+	for _, e := range events[:min(len(events), maxFindable)] {
+		if t, ok := extract.ReadTurn(e); ok && !e.Partial {
+			turns = append(turns, t)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, findableBase+time.Duration(len(turns))*findablePer)
+	defer cancel()
+	if err := s.putTurns(ctx, key, turns, !s.embedder.Model().Remote); err != nil {
+		s.opts.Log.Warn("turns will be found later", "session", key.ID, "app", key.App, "user", key.User, "err", err)
+	}
+}
+
+// putTurns writes turns into memory. Those a client has changed or deleted
+// since stay as they are.
+func (s *Service) putTurns(ctx context.Context, key sessionstore.Key, turns []extract.Turn, vectors bool) error {
+	for len(turns) > 0 {
+		n := min(len(turns), turnsTogether)
+		writes := make([]memory.Write, 0, n)
+		for _, t := range turns[:n] {
+			text := cut(t.Text, memory.MaxFact)
+			writes = append(writes, memory.Write{Actor: "turns", Memory: memory.Memory{
+				ID: turnID(key, t.EventID, text), Scope: key.Scope, Kind: memory.KindTurn, Fact: text, Author: t.Author, Timestamp: t.Timestamp,
+				Source: memory.Source{SessionID: key.ID, EventIDs: []string{t.EventID}}}})
+		}
+		if err := s.index(ctx, writes, vectors); err != nil {
+			return err
+		}
+		if _, err := s.memories.Put(ctx, key.Scope, writes); err != nil {
+			return err
+		}
+		turns = turns[n:]
+	}
+	return nil
+}
+
+// Retry makes a failed operation's work due at once.
+func (s *Service) Retry(ctx context.Context, scope memory.Scope, id string) (*sessionstore.Operation, error) {
+	op, err := s.sessions.Retry(ctx, scope, id)
+	if err != nil {
+		return nil, fmt.Errorf("retry: %w", err)
+	}
+	s.wake()
+	return op, nil
+}
+
+// wake tells the dispatcher that there may be work.
+func (s *Service) wake() {
+	select {
+	case s.hint <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,434 @@
+package ingest_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/memoryd/memoryd/embed"
+	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/ingest"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// story is a conversation with something of everything: facts, small talk, a
+// duplicate, and a step taken back.
+func story(t testing.TB) []sessionstore.Event {
+	return []sessionstore.Event{
+		event(t, "e1", 1, "I live in Porto.", `, "invocationId": "i1"`),
+		event(t, "e2", 2, "Thanks!", `, "invocationId": "i1"`),
+		event(t, "e3", 3, "I am allergic to peanuts. I love sailing.", `, "invocationId": "i2"`),
+		event(t, "e4", 4, "I hate sailing.", `, "invocationId": "i3"`),
+		event(t, "e5", 5, "", `, "invocationId": "i4", "actions": {"rewindBeforeInvocationId": "i3"}`),
+		event(t, "e6", 6, "I live in Porto.", `, "invocationId": "i5"`),
+		event(t, "e7", 7, "My sister is a nurse.", `, "invocationId": "i6"`),
+	}
+}
+
+var storyFacts = []string{"I am allergic to peanuts.", "I live in Porto.", "I love sailing.", "My sister is a nurse."}
+
+// A conversation becomes its turns and its facts, each with what it rests on.
+func TestIngest(t *testing.T) {
+	b := newBench(t, parts{})
+	b.run()
+	op := b.succeeds(b.ingest("s", story(t)...))
+	if diff := cmp.Diff(storyFacts, b.facts()); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+	want := []string{"CREATED I live in Porto.", "CREATED I am allergic to peanuts.", "CREATED I love sailing.", "CREATED My sister is a nurse."}
+	if diff := cmp.Diff(want, changes(t, op)); diff != "" {
+		t.Errorf("the operation's changes (-want +got):\n%s", diff)
+	}
+	var turns []string
+	for _, m := range b.all(memory.KindTurn) {
+		turns = append(turns, m.Source.EventIDs[0])
+		if m.Source.SessionID != "s" || m.Author != "user" {
+			t.Errorf("turn %+v", m)
+		}
+	}
+	slices.Sort(turns)
+	if diff := cmp.Diff([]string{"e1", "e2", "e3", "e6", "e7"}, turns); diff != "" {
+		t.Errorf("turns (-want +got):\n%s", diff)
+	}
+	for _, m := range b.all(memory.KindFact) {
+		revisions, err := b.memories.Revisions(t.Context(), scope, m.ID)
+		if err != nil || len(revisions) != 1 || revisions[0].Actor != "rules" || revisions[0].Operation != op.ID {
+			t.Errorf("revisions of %q: %+v, %v", m.Fact, revisions, err)
+		}
+	}
+}
+
+// A turn can be found by words when Ingest returns, before anything has run.
+func TestFindableAtOnce(t *testing.T) {
+	b := newBench(t, parts{})
+	b.ingest("s", event(t, "e1", 1, "The quarterly report mentions giraffes."))
+	found, err := b.memories.Search(t.Context(), scope, memory.Query{Terms: []string{"giraff"}, Limit: 5})
+	if err != nil || len(found.Runs) != 1 {
+		t.Errorf("found %+v, %v", found, err)
+	}
+}
+
+// The same events, in part, again, and in any order, end in the same memories.
+func TestAnyOrder(t *testing.T) {
+	want := newBench(t, parts{})
+	want.run()
+	want.succeeds(want.ingest("s", story(t)...))
+	for seed := range uint64(10) {
+		b := newBench(t, parts{opts: ingest.Options{BatchEvents: 1 + int(seed)%4}})
+		random := rand.New(rand.NewPCG(seed, 0))
+		// The rewind is said of what has arrived: only what comes before it is shuffled.
+		events := story(t)
+		first := events[:4]
+		random.Shuffle(len(first), func(i, j int) { first[i], first[j] = first[j], first[i] })
+		b.run()
+		for i := 0; i < len(events); {
+			n := 1 + random.IntN(len(events)-i)
+			if i < 4 {
+				n = min(n, 4-i)
+			}
+			b.succeeds(b.ingest("s", events[i:i+n]...))
+			b.ingest("s", events[:i+n]...) // again
+			i += n
+		}
+		b.succeeds(b.ingest("s", events...))
+		if diff := cmp.Diff(want.all(), b.all()); diff != "" {
+			t.Fatalf("seed %d (-in order +shuffled):\n%s", seed, diff)
+		}
+	}
+}
+
+// Whichever call of a walk fails, before or after it took effect, the walk is
+// done again and ends in the same memories.
+func TestEveryCallFailsOnce(t *testing.T) {
+	want := newBench(t, parts{})
+	want.run()
+	want.succeeds(want.ingest("s", story(t)...))
+	for _, after := range []bool{false, true} {
+		for n := 1; ; n++ {
+			f := &fuse{left: n, after: after}
+			b := newBench(t, parts{
+				sessions: func(s ingest.Sessions) ingest.Sessions { return fusedSessions{s, f} },
+				memories: func(s memory.Store) memory.Store { return fusedMemories{s, f} },
+			})
+			op := b.ingest("s", story(t)...)
+			b.run()
+			done := b.succeeds(op)
+			if diff := cmp.Diff(want.all(), b.all()); diff != "" {
+				t.Fatalf("call %d failed, after its effect %v (-undisturbed +failed):\n%s", n, after, diff)
+			}
+			// When only the answer of Finish was lost the work is done, and
+			// nothing is left to try again.
+			if got := len(done.Changes); got != 4 {
+				t.Errorf("call %d failed, after its effect %v: %d changes reported, want 4", n, after, got)
+			}
+			if f.left > 0 { // it never blew: all calls have had their turn
+				if n < 8 {
+					t.Fatalf("a walk has only %d calls?", n)
+				}
+				break
+			}
+		}
+	}
+}
+
+// moody is an extractor that never says the same twice, as a model may.
+type moody struct{ calls atomic.Int64 }
+
+func (*moody) Name() string { return "moody" }
+
+func (m *moody) Extract(_ context.Context, turns []extract.Turn) ([]extract.Fact, error) {
+	n := m.calls.Add(1)
+	return []extract.Fact{{Text: fmt.Sprintf("This is what I say at call %d.", n), EventIDs: []string{turns[0].EventID},
+		Quote: turns[0].Text, Timestamp: turns[0].Timestamp}}, nil
+}
+
+// What an extractor found is stored before it is used: a retry uses that.
+func TestPlanIsKept(t *testing.T) {
+	for n := 1; n <= 8; n++ {
+		f := &fuse{left: n}
+		b := newBench(t, parts{
+			extractor: &moody{},
+			sessions:  func(s ingest.Sessions) ingest.Sessions { return fusedSessions{s, f} },
+			memories:  func(s memory.Store) memory.Store { return fusedMemories{s, f} },
+		})
+		op := b.ingest("s", event(t, "e1", 1, "one"))
+		b.run()
+		b.succeeds(op)
+		if got := b.facts(); len(got) != 1 {
+			t.Errorf("call %d failed: facts %q, want one", n, got)
+		}
+	}
+}
+
+// failing fails until it is mended.
+type failing struct{ mended atomic.Bool }
+
+func (*failing) Name() string { return "failing" }
+
+func (f *failing) Extract(context.Context, []extract.Turn) ([]extract.Fact, error) {
+	if f.mended.Load() {
+		return nil, nil
+	}
+	panic("extractor fell over")
+}
+
+// An operation whose attempts are used up has failed, visibly; its turns are
+// there all the same, and a retry resumes it.
+func TestFailsAndIsRetried(t *testing.T) {
+	f := &failing{}
+	b := newBench(t, parts{extractor: f, opts: ingest.Options{MaxAttempts: 3}})
+	b.run()
+	op := b.done(b.ingest("s", event(t, "e1", 1, "one")))
+	if op.State != sessionstore.Failed || op.Attempts != 3 || op.LastError == "" {
+		t.Errorf("operation %+v", op)
+	}
+	if n := len(b.all(memory.KindTurn)); n != 1 {
+		t.Errorf("%d turns, want 1", n)
+	}
+	f.mended.Store(true)
+	if _, err := b.service.Retry(t.Context(), scope, op.ID); err != nil {
+		t.Fatal(err)
+	}
+	b.succeeds(op)
+}
+
+// away is an embedder that does not answer.
+type away struct{ embed.Builtin }
+
+func (away) Model() embed.Model {
+	m := embed.Builtin{}.Model()
+	m.Remote = true
+	return m
+}
+
+func (away) Embed(ctx context.Context, _ embed.Task, _ []string) ([][]float32, error) {
+	return nil, fmt.Errorf("%w: embedder is away", memory.ErrUnavailable)
+}
+
+// Without the embedder turns are found by words at once, and the operation
+// goes on being tried.
+func TestEmbedderAway(t *testing.T) {
+	b := newBench(t, parts{embedder: away{}, opts: ingest.Options{MaxAttempts: 2}})
+	b.run()
+	op := b.done(b.ingest("s", event(t, "e1", 1, "giraffes everywhere")))
+	if op.State != sessionstore.Failed {
+		t.Errorf("operation %+v", op)
+	}
+	found, err := b.memories.Search(t.Context(), scope, memory.Query{Terms: []string{"giraff"}, Limit: 5})
+	if err != nil || len(found.Runs) != 1 {
+		t.Errorf("found %+v, %v", found, err)
+	}
+}
+
+// Of the same statement in several sessions the one said first stands,
+// whichever session came first, and facts a client gave stand before all.
+func TestDuplicatesMerge(t *testing.T) {
+	early, late := event(t, "e1", 1, "I live in Porto."), event(t, "e9", 900, "I live in Porto!")
+	for name, order := range map[string][]string{"in order": {"early", "late"}, "reversed": {"late", "early"}} {
+		b := newBench(t, parts{})
+		b.run()
+		for _, which := range order {
+			b.succeeds(b.ingest(which, map[string]sessionstore.Event{"early": early, "late": late}[which]))
+		}
+		facts := b.all(memory.KindFact)
+		if len(facts) != 1 || facts[0].Source.SessionID != "early" {
+			t.Errorf("%s: facts %+v", name, facts)
+		}
+	}
+	b := newBench(t, parts{})
+	b.run()
+	given, err := b.service.Add(t.Context(), scope, ingest.Given{Fact: "I live in Porto"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.succeeds(b.ingest("s", early))
+	if facts := b.all(memory.KindFact); len(facts) != 1 || facts[0].ID != given.ID {
+		t.Errorf("beside a given fact: %+v", facts)
+	}
+}
+
+// What a client changed or deleted stays so, whatever is ingested again.
+func TestClientsWordStands(t *testing.T) {
+	b := newBench(t, parts{})
+	b.run()
+	b.succeeds(b.ingest("s", story(t)...))
+	var changed, deleted memory.Memory
+	for _, m := range b.all() {
+		switch m.Fact {
+		case "I love sailing.":
+			deleted = m
+		case "Thanks!":
+			changed = m
+		}
+	}
+	text := "Thanks a lot!"
+	if _, err := b.service.Update(t.Context(), scope, changed.ID, ingest.Patch{Fact: &text}); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.service.Delete(t.Context(), scope, deleted.ID); err != nil {
+		t.Fatal(err)
+	}
+	before := b.all()
+	// The session is posted anew after it was deleted: all of it is walked again.
+	if err := b.sessions.Delete(t.Context(), key("s")); err != nil {
+		t.Fatal(err)
+	}
+	b.succeeds(b.ingest("s", story(t)...))
+	if diff := cmp.Diff(before, b.all()); diff != "" {
+		t.Errorf("after ingesting again (-before +after):\n%s", diff)
+	}
+}
+
+// A deleted session's memories are still made if they were asked for; another
+// life of the session that says something else under the same ids adds to it.
+func TestDeletedSession(t *testing.T) {
+	b := newBench(t, parts{})
+	op := b.ingest("s", event(t, "e1", 1, "I live in Porto."))
+	if err := b.sessions.Delete(t.Context(), key("s")); err != nil {
+		t.Fatal(err)
+	}
+	again := b.ingest("s", event(t, "e1", 1, "I play the cello."))
+	b.run()
+	b.succeeds(op)
+	b.succeeds(again)
+	if diff := cmp.Diff([]string{"I live in Porto.", "I play the cello."}, b.facts()); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+}
+
+// Events added to a session by Append wait until they are asked for.
+func TestAddSession(t *testing.T) {
+	b := newBench(t, parts{})
+	b.run()
+	if _, err := b.sessions.Append(t.Context(), key("s"), story(t), sessionstore.Append{Create: true}); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(b.all()); n != 0 {
+		t.Errorf("%d memories before they were asked for", n)
+	}
+	op, err := b.service.AddSession(t.Context(), key("s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if op = b.succeeds(op); op.EventsTotal != 7 || op.EventsDone != 7 {
+		t.Errorf("operation %+v", op)
+	}
+	if diff := cmp.Diff(storyFacts, b.facts()); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+	if op, err = b.service.AddSession(t.Context(), key("s")); err != nil || op.State != sessionstore.Succeeded || op.EventsTotal != 0 {
+		t.Errorf("asked again: %+v, %v", op, err)
+	}
+}
+
+// Patches of different fields at the same time do not undo each other.
+func TestConcurrentPatches(t *testing.T) {
+	b := newBench(t, parts{})
+	m, err := b.service.Add(t.Context(), scope, ingest.Given{Fact: "old"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, topics := "new", []string{"t"}
+	errs := make(chan error, 2)
+	go func() { _, err := b.service.Update(t.Context(), scope, m.ID, ingest.Patch{Fact: &text}); errs <- err }()
+	go func() {
+		_, err := b.service.Update(t.Context(), scope, m.ID, ingest.Patch{Topics: &topics})
+		errs <- err
+	}()
+	for range 2 {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	if m, err = b.service.Get(t.Context(), scope, m.ID); err != nil || m.Fact != "new" || !slices.Equal(m.Topics, topics) || m.Revision != 3 {
+		t.Errorf("after both: %+v, %v", m, err)
+	}
+}
+
+// stalled holds extraction until it is released, or its lease is lost.
+type stalled struct{ begun, release chan struct{} }
+
+func (*stalled) Name() string { return "stalled" }
+
+func (s *stalled) Extract(ctx context.Context, _ []extract.Turn) ([]extract.Fact, error) {
+	select {
+	case s.begun <- struct{}{}:
+	default:
+	}
+	select {
+	case <-s.release:
+		return nil, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// A lease is kept alive however long the work takes.
+func TestLeaseIsRenewed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stalled{begun: make(chan struct{}, 1), release: make(chan struct{})}
+		b := newBench(t, parts{extractor: s})
+		op := b.ingest("s", event(t, "e1", 1, "one"))
+		b.run()
+		<-s.begun
+		for range 10 {
+			time.Sleep(9 * time.Second) // of the bubble's clock; a lease is 10 s
+			if works, err := b.sessions.Claim(t.Context(), "other", time.Minute, 1); err != nil || len(works) != 0 {
+				t.Fatalf("another owner claimed %+v, %v", works, err)
+			}
+		}
+		close(s.release)
+		b.succeeds(op)
+	})
+}
+
+// lost is a session store where somebody else has taken every lease over.
+type lost struct{ ingest.Sessions }
+
+func (lost) Renew(context.Context, memory.Scope, string, time.Duration) error {
+	return memory.ErrAborted
+}
+
+// A walk that has lost its lease stops, and records no failure: the work is
+// somebody else's.
+func TestLeaseIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stalled{begun: make(chan struct{}, 1), release: make(chan struct{})}
+		b := newBench(t, parts{extractor: s, sessions: func(s ingest.Sessions) ingest.Sessions { return lost{s} }})
+		op := b.ingest("s", event(t, "e1", 1, "one"))
+		b.run()
+		<-s.begun
+		time.Sleep(5 * time.Second) // past the first renewal
+		got, err := b.sessions.Operation(t.Context(), scope, op.ID)
+		if err != nil || got.State != sessionstore.Running || got.LastError != "" {
+			t.Errorf("operation %+v, %v", got, err)
+		}
+		<-s.begun // claimed anew once the lease was over
+		close(s.release)
+		b.succeeds(op)
+	})
+}
+
+// A stop lets work that has begun finish.
+func TestStopFinishes(t *testing.T) {
+	s := &stalled{begun: make(chan struct{}, 1), release: make(chan struct{})}
+	b := newBench(t, parts{extractor: s})
+	op := b.ingest("s", event(t, "e1", 1, "one"))
+	stop := b.run()
+	<-s.begun
+	stopped := make(chan struct{})
+	go func() { stop(); close(stopped) }()
+	close(s.release)
+	<-stopped
+	if got, err := b.sessions.Operation(t.Context(), scope, op.ID); err != nil || got.State != sessionstore.Succeeded {
+		t.Errorf("after the stop: %+v, %v", got, err)
+	}
+}

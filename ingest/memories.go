@@ -1,0 +1,124 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// client is the actor of changes that somebody asked for in so many words.
+const client = "client"
+
+// Given is a fact that a client states itself.
+type Given struct {
+	Fact      string
+	Topics    []string
+	Metadata  memory.Metadata
+	TTL       time.Duration // 0 is for ever
+	ValidFrom time.Time
+}
+
+// Add stores a given fact as it is.
+func (s *Service) Add(ctx context.Context, scope memory.Scope, g Given) (memory.Memory, error) {
+	now := sessionstore.Micros(s.opts.Now())
+	m := memory.Memory{ID: uuid.NewString(), Scope: scope, Kind: memory.KindFact, Fact: g.Fact, Topics: g.Topics, Metadata: g.Metadata,
+		Timestamp: now, ValidFrom: g.ValidFrom, ExpireTime: expiry(now, g.TTL)}
+	return s.write(ctx, memory.Write{Memory: m})
+}
+
+func expiry(now time.Time, ttl time.Duration) time.Time {
+	if ttl == 0 {
+		return time.Time{}
+	}
+	return now.Add(ttl)
+}
+
+// Patch is what a client changes of a memory; nil leaves a field as it is.
+type Patch struct {
+	Fact     *string
+	Topics   *[]string
+	Metadata *memory.Metadata
+	TTL      *time.Duration // from now; 0 is for ever
+}
+
+// Update changes a memory. When another writer gets between reading and
+// writing it reads again, so that a change to one field does not undo a change
+// to another.
+func (s *Service) Update(ctx context.Context, scope memory.Scope, id string, p Patch) (memory.Memory, error) {
+	for try := 0; ; try++ {
+		m, err := s.Get(ctx, scope, id)
+		if err != nil {
+			return m, err
+		}
+		if p.Fact != nil {
+			m.Fact = *p.Fact
+		}
+		if p.Topics != nil {
+			m.Topics = *p.Topics
+		}
+		if p.Metadata != nil {
+			m.Metadata = *p.Metadata
+		}
+		if p.TTL != nil {
+			m.ExpireTime = expiry(sessionstore.Micros(s.opts.Now()), *p.TTL)
+		}
+		out, err := s.write(ctx, memory.Write{Memory: m, Expect: m.Revision})
+		if !errors.Is(err, memory.ErrAborted) || try == 5 {
+			return out, err
+		}
+	}
+}
+
+// write puts one memory of a client.
+func (s *Service) write(ctx context.Context, w memory.Write) (memory.Memory, error) {
+	if err := w.Memory.Validate(); err != nil { // before an embedder sees it
+		return memory.Memory{}, err
+	}
+	w.Actor = client
+	writes := []memory.Write{w}
+	if err := s.index(ctx, writes, true); err != nil {
+		return memory.Memory{}, err
+	}
+	out, err := s.memories.Put(ctx, w.Memory.Scope, writes)
+	if err != nil {
+		return memory.Memory{}, err
+	}
+	return out[0].Memory, named(w.Memory.Scope, w.Memory.ID, out[0].Err)
+}
+
+// Get reads one memory.
+func (s *Service) Get(ctx context.Context, scope memory.Scope, id string) (memory.Memory, error) {
+	found, err := s.memories.Get(ctx, scope, []string{id})
+	if err == nil && len(found) == 0 {
+		err = named(scope, id, memory.ErrNotFound)
+	}
+	if err != nil {
+		return memory.Memory{}, err
+	}
+	return found[0], nil
+}
+
+// Delete removes one memory; ErrNotFound if it is not there, or not any more.
+func (s *Service) Delete(ctx context.Context, scope memory.Scope, id string) error {
+	out, err := s.memories.Delete(ctx, scope, []memory.Removal{{ID: id, Actor: client}})
+	if err != nil {
+		return err
+	}
+	if out[0].Err == nil && !out[0].Changed {
+		out[0].Err = memory.ErrNotFound
+	}
+	return named(scope, id, out[0].Err)
+}
+
+func named(scope memory.Scope, id string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("memory %q of app %q, user %q: %w", id, scope.App, scope.User, err)
+}

@@ -1,0 +1,163 @@
+package ingest
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/internal/analyzer"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// plan is a stored list of changes: what a batch decided, in full, so that a
+// retry applies the same.
+type plan struct {
+	Changes []change `json:"changes"`
+}
+
+type change struct {
+	Seq    int64         `json:"seq"` // of the event it comes from
+	Action memory.Action `json:"action"`
+	Expect int64         `json:"expect"`
+	Memory memory.Memory `json:"memory"` // for a deletion only its id counts
+}
+
+// Changed is one entry of an operation's changes.
+type Changed struct {
+	Action memory.Action `json:"action"`
+	Memory memory.Memory `json:"memory"`
+}
+
+// known is how many facts with the same words are looked through for an exact
+// duplicate. Those score alike, so the duplicate is among the first.
+const known = 20
+
+// decide makes a plan: facts become memories, but of exact duplicates only the
+// one said first stands, so that neither the order in which sessions arrive
+// nor where one batch ends makes a difference. A fact that a client gave or
+// changed always stands.
+func (s *Service) decide(ctx context.Context, b *batch, facts []extract.Fact, back map[string]int64) (plan, error) {
+	var p plan
+	if err := s.takeBack(ctx, b, back, &p); err != nil {
+		return p, err
+	}
+	seen := map[string]bool{}
+	ordinals := map[[2]string]int{}
+	for i := range facts {
+		f := &facts[i]
+		rests := [2]string{f.EventIDs[0], f.Quote}
+		m := b.memory(f, ordinals[rests])
+		ordinals[rests]++
+		norm := f.Author + "\x00" + extract.Normalize(f.Text)
+		if seen[norm] {
+			continue
+		}
+		seen[norm] = true
+		same, err := s.duplicate(ctx, &m)
+		if err != nil {
+			return p, err
+		}
+		if same != nil && same.ID != m.ID {
+			if !saidBefore(&m, same) {
+				continue
+			}
+			p.Changes = append(p.Changes, change{Seq: b.seq[f.EventIDs[0]], Action: memory.Deleted, Expect: same.Revision, Memory: *same})
+		}
+		p.Changes = append(p.Changes, change{Seq: b.seq[f.EventIDs[0]], Action: memory.Created, Memory: m})
+	}
+	return p, nil
+}
+
+func (b *batch) memory(f *extract.Fact, ordinal int) memory.Memory {
+	return memory.Memory{
+		ID: factID(b.work.Key, f, ordinal), Scope: b.work.Key.Scope, Kind: memory.KindFact, Fact: cut(f.Text, memory.MaxFact),
+		Author: f.Author, Topics: f.Topics, Timestamp: f.Timestamp, ValidFrom: f.ValidFrom,
+		Source: memory.Source{SessionID: b.work.Key.ID, EventIDs: f.EventIDs, Quote: f.Quote},
+	}
+}
+
+// duplicate finds a fact of the same author and wording, if there is one.
+func (s *Service) duplicate(ctx context.Context, m *memory.Memory) (*memory.Memory, error) {
+	terms := analyzer.Question(m.Fact)
+	if len(terms) == 0 {
+		return nil, nil
+	}
+	found, err := s.memories.Search(ctx, m.Scope, memory.Query{Terms: terms, Limit: known, Filter: memory.Filter{Kinds: []memory.Kind{memory.KindFact}}})
+	if err != nil {
+		return nil, err
+	}
+	var best *memory.Memory
+	want := extract.Normalize(m.Fact)
+	for _, run := range found.Runs {
+		c := &run[0].Memory
+		if extract.Normalize(c.Fact) == want && (c.Author == m.Author || len(c.Source.EventIDs) == 0) &&
+			(best == nil || saidBefore(c, best)) {
+			best = c
+		}
+	}
+	return best, nil
+}
+
+// saidBefore orders memories by when they were said. What rests on no event
+// was given by a client, and comes before all that was not.
+func saidBefore(a, b *memory.Memory) bool {
+	if given := len(b.Source.EventIDs) == 0; given || len(a.Source.EventIDs) == 0 {
+		return !given
+	}
+	if c := a.Timestamp.Compare(b.Timestamp); c != 0 {
+		return c < 0
+	}
+	return a.Source.EventIDs[0] < b.Source.EventIDs[0]
+}
+
+// apply carries a plan out, or what an earlier try left of it. A change that a
+// client was faster than is left out: the client's word stands.
+func (s *Service) apply(ctx context.Context, w sessionstore.Work, p plan) ([]sessionstore.Change, error) {
+	var done []sessionstore.Change
+	record := func(c change, o memory.Outcome) error {
+		if o.Err != nil {
+			s.opts.Log.Info("a change was overtaken", "memory", c.Memory.ID, "action", c.Action, "err", o.Err)
+			return nil
+		}
+		doc, err := json.Marshal(Changed{Action: c.Action, Memory: o.Memory})
+		done = append(done, sessionstore.Change{Seq: c.Seq, Doc: doc})
+		return err
+	}
+	actor := s.extractor.Name()
+	for changes := p.Changes; len(changes) > 0; {
+		n := min(len(changes), turnsTogether)
+		var writes []memory.Write
+		var removals []memory.Removal
+		for _, c := range changes[:n] {
+			if c.Action == memory.Deleted {
+				removals = append(removals, memory.Removal{ID: c.Memory.ID, Expect: c.Expect, Actor: actor, Operation: w.Operation})
+			} else {
+				writes = append(writes, memory.Write{Memory: c.Memory, Expect: c.Expect, Actor: actor, Operation: w.Operation})
+			}
+		}
+		if err := s.index(ctx, writes, true); err != nil {
+			return nil, err
+		}
+		gone, err := s.memories.Delete(ctx, w.Key.Scope, removals)
+		if err != nil {
+			return nil, err
+		}
+		put, err := s.memories.Put(ctx, w.Key.Scope, writes)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range changes[:n] {
+			from := &put
+			if c.Action == memory.Deleted {
+				from = &gone
+			}
+			if err := record(c, (*from)[0]); err != nil {
+				return nil, err
+			}
+			*from = (*from)[1:]
+		}
+		changes = changes[n:]
+	}
+	return done, nil
+}
