@@ -1,0 +1,90 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// kinds is the one table that makes errors HTTP.
+var kinds = []struct {
+	err    error
+	code   int
+	status string
+}{
+	{memory.ErrInvalid, http.StatusBadRequest, "INVALID_ARGUMENT"},
+	{memory.ErrNotFound, http.StatusNotFound, "NOT_FOUND"},
+	{memory.ErrExists, http.StatusConflict, "ALREADY_EXISTS"},
+	{memory.ErrAborted, http.StatusConflict, "ABORTED"},
+	{memory.ErrExhausted, http.StatusTooManyRequests, "RESOURCE_EXHAUSTED"},
+	{memory.ErrUnavailable, http.StatusServiceUnavailable, "UNAVAILABLE"},
+	{context.DeadlineExceeded, http.StatusServiceUnavailable, "UNAVAILABLE"},
+	{context.Canceled, http.StatusServiceUnavailable, "UNAVAILABLE"}, // nobody is left to read it
+}
+
+// statuses names what the router and the middleware answer themselves.
+var statuses = map[int]string{
+	http.StatusBadRequest: "INVALID_ARGUMENT", http.StatusForbidden: "PERMISSION_DENIED", http.StatusNotFound: "NOT_FOUND",
+	http.StatusMethodNotAllowed: "METHOD_NOT_ALLOWED", http.StatusRequestEntityTooLarge: "PAYLOAD_TOO_LARGE",
+}
+
+type errorBody struct {
+	Error errorDetail `json:"error"`
+}
+
+type errorDetail struct {
+	Code    int    `json:"code"`
+	Status  string `json:"status"`
+	Message string `json:"message"`
+}
+
+func invalid(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{memory.ErrInvalid}, args...)...)
+}
+
+// detail is what a caller is told of an error. Of a fault of our own it is told
+// nothing but where to find more.
+func detail(c echo.Context, err error) errorDetail {
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return errorDetail{http.StatusRequestEntityTooLarge, statuses[http.StatusRequestEntityTooLarge],
+			fmt.Sprintf("body has more than %d bytes", tooLarge.Limit)}
+	}
+	for _, k := range kinds {
+		if errors.Is(err, k.err) {
+			return errorDetail{k.code, k.status, err.Error()}
+		}
+	}
+	var he *echo.HTTPError
+	if errors.As(err, &he) && he.Code < 500 {
+		status, message := statuses[he.Code], fmt.Sprint(he.Message)
+		if status == "" {
+			status = "INVALID_ARGUMENT"
+		}
+		if errors.Is(err, echo.ErrNotFound) || errors.Is(err, echo.ErrMethodNotAllowed) {
+			message = fmt.Sprintf("nothing answers %s %s", c.Request().Method, c.Request().URL.Path)
+		}
+		return errorDetail{he.Code, status, message}
+	}
+	return errorDetail{http.StatusInternalServerError, "INTERNAL",
+		fmt.Sprintf("an internal error; the log has it under request id %s", requestID(c))}
+}
+
+// fail answers an error, once.
+func (s *Server) fail(err error, c echo.Context) {
+	if c.Response().Committed {
+		return
+	}
+	d := detail(c, err)
+	if d.Code == http.StatusServiceUnavailable || d.Code == http.StatusTooManyRequests {
+		c.Response().Header().Set("Retry-After", "1")
+	}
+	if err := answer(c, d.Code, errorBody{d}); err != nil {
+		s.opts.Log.Error("the error was not sent", "id", requestID(c), "err", err)
+	}
+}

@@ -1,0 +1,36 @@
+package server
+
+import (
+	"net"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+)
+
+// hostChecked serves loopback names only, unless AnyHost. The address a
+// request came to is loopback anyway; its Host is what the browser's page
+// believed it was talking to.
+func (s *Server) hostChecked(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if !s.opts.AnyHost && !Loopback(c.Request().Host) {
+			return echo.NewHTTPError(http.StatusForbidden, "host is not a loopback name: use http://127.0.0.1 or http://localhost")
+		}
+		return next(c)
+	}
+}
+
+// Loopback reports whether a host, with or without a port, is this machine
+// and nobody else.
+func Loopback(hostport string) bool {
+	host := hostport
+	if h, _, err := net.SplitHostPort(hostport); err == nil {
+		host = h
+	}
+	host = strings.Trim(host, "[]")
+	if strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}

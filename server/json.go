@@ -1,0 +1,230 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/labstack/echo/v4"
+
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// maxDepth is how deep the JSON of a request may nest: an event's depth, in a
+// list, in a request.
+const maxDepth = sessionstore.MaxDepth + 8
+
+// body reads a request's JSON into v. It refuses unknown fields, fields given
+// twice, invalid UTF-8 and what does not fit, and says where. An empty body is
+// as {}.
+func body(c echo.Context, v any) error {
+	raw, err := io.ReadAll(c.Request().Body)
+	if err != nil {
+		if errors.As(err, new(*http.MaxBytesError)) {
+			return err
+		}
+		return invalid("body: %v", err)
+	}
+	if len(strings.TrimSpace(string(raw))) == 0 {
+		return nil
+	}
+	if err := sessionstore.CheckDepth("body", raw, maxDepth); err != nil {
+		return err
+	}
+	return decode("", raw, v)
+}
+
+// decode is body for a part of it, which in names.
+func decode(in string, raw []byte, v any) error {
+	return describe(in, json.Unmarshal(raw, v, json.RejectUnknownMembers(true)))
+}
+
+// describe tells a decoding error in the terms of the request; in names the
+// field that was decoded, "" for the whole body.
+func describe(in string, err error) error {
+	var syntax *jsontext.SyntacticError
+	var semantic *json.SemanticError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &syntax):
+		if errors.Is(err, jsontext.ErrDuplicateName) {
+			return invalid("field %q is given twice", field(in, syntax.JSONPointer))
+		}
+		return invalid("body is not valid JSON at byte %d: %v", syntax.ByteOffset, syntax.Err)
+	case errors.As(err, &semantic):
+		at := field(in, semantic.JSONPointer)
+		switch {
+		case errors.Is(err, json.ErrUnknownName):
+			return invalid("unknown field %q", at)
+		case errors.Is(err, memory.ErrInvalid): // a type of ours, which says why
+			return invalid("%s: %s", at, strings.TrimPrefix(semantic.Err.Error(), memory.ErrInvalid.Error()+": "))
+		case semantic.GoType != nil:
+			return invalid("%s: want %s, not %s", orBody(at), wanted(semantic.GoType), kindName(semantic.JSONKind))
+		}
+	}
+	return invalid("%s: %v", orBody(in), err)
+}
+
+// field turns /events/0/id into events[0].id.
+func field(in string, p jsontext.Pointer) string {
+	var b strings.Builder
+	b.WriteString(in)
+	for tok := range p.Tokens() {
+		if _, err := strconv.Atoi(tok); err == nil {
+			b.WriteString("[" + tok + "]")
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('.')
+		}
+		b.WriteString(tok)
+	}
+	out := b.String()
+	if len(out) > 200 {
+		out = strings.ToValidUTF8(out[:200], "") + "…"
+	}
+	return out
+}
+
+func orBody(field string) string {
+	if field == "" {
+		return "body"
+	}
+	return field
+}
+
+func wanted(t reflect.Type) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int64:
+		return "a whole number within its range"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Slice:
+		return "a list"
+	}
+	return "an object"
+}
+
+func kindName(k jsontext.Kind) string {
+	switch k {
+	case 'n':
+		return "null"
+	case 't', 'f':
+		return "true or false"
+	case '"':
+		return "a string"
+	case '0':
+		return "that number"
+	case '[':
+		return "a list"
+	case '{':
+		return "an object"
+	}
+	return "that"
+}
+
+// moment is a time in a request.
+type moment struct{ time.Time }
+
+func (m *moment) UnmarshalJSON(raw []byte) (err error) {
+	if string(raw) == "null" {
+		return nil
+	}
+	m.Time, err = sessionstore.ParseTime("time", raw)
+	return err
+}
+
+// lifetime is a ttl in a request: seconds as a number, or a duration such as
+// "3600s" or "48h". Zero, or null, is for ever.
+type lifetime struct{ time.Duration }
+
+func (l *lifetime) UnmarshalJSON(raw []byte) error {
+	const most = 100 * 365 * 24 * time.Hour
+	text := string(raw)
+	if text == "null" {
+		return nil
+	}
+	if s, err := strconv.Unquote(text); err == nil && text[0] == '"' {
+		text = s
+	} else {
+		text += "s"
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 || d > most {
+		return invalid("want seconds, or a duration such as \"3600s\", from 0 to 100 years, not %.40s", raw)
+	}
+	l.Duration = d.Truncate(time.Microsecond)
+	return nil
+}
+
+// times is how every time goes out.
+var times = json.WithMarshalers(json.MarshalToFunc(func(enc *jsontext.Encoder, t time.Time) error {
+	return enc.WriteToken(jsontext.String(sessionstore.FormatTime(t)))
+}))
+
+func encode(v any) ([]byte, error) {
+	return json.Marshal(v, times, json.Deterministic(true))
+}
+
+// answer sends v as JSON.
+func answer(c echo.Context, status int, v any) error {
+	raw, err := encode(v)
+	if err != nil {
+		return err
+	}
+	return c.Blob(status, "application/json", append(raw, '\n'))
+}
+
+// flag reads a boolean of the query string.
+func flag(c echo.Context, name string) (bool, error) {
+	switch v := c.QueryParam(name); v {
+	case "", "false", "0":
+		return false, nil
+	case "true", "1":
+		return true, nil
+	default:
+		return false, invalid("%s: want true or false, not %.40q", name, v)
+	}
+}
+
+// pageSize reads pageSize; 0 is the default.
+func pageSize(c echo.Context) (int, error) {
+	v := c.QueryParam("pageSize")
+	if v == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 1 || n > memory.MaxPageSize {
+		return 0, invalid("pageSize: want 1 to %d, not %.40q", memory.MaxPageSize, v)
+	}
+	return n, nil
+}
+
+// only refuses query parameters that a call does not know.
+func only(c echo.Context, names ...string) error {
+next:
+	for have := range c.QueryParams() {
+		for _, n := range names {
+			if have == n {
+				continue next
+			}
+		}
+		return invalid("unknown query parameter %.60q", have)
+	}
+	return nil
+}

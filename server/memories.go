@@ -1,0 +1,278 @@
+package server
+
+import (
+	"net/http"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/labstack/echo/v4"
+
+	"github.com/memoryd/memoryd/ingest"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/retrieve"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// ingestBody is {sessionId, events} or a whole Session, in either of ADK's
+// spellings. A session's state and times are of no use here: ingestion never
+// changes state.
+type ingestBody struct {
+	SessionID      string           `json:"sessionId"`
+	ID             string           `json:"id"`
+	App            string           `json:"appName"`
+	User           string           `json:"userId"`
+	AppSnake       string           `json:"app_name"`
+	UserSnake      string           `json:"user_id"`
+	Events         []jsontext.Value `json:"events"`
+	State          jsontext.Value   `json:"state"`
+	LastUpdateTime jsontext.Value   `json:"lastUpdateTime"`
+	LastUpdate     jsontext.Value   `json:"last_update_time"`
+}
+
+func (b *ingestBody) session(scope memory.Scope) (string, error) {
+	for _, own := range [][2]string{{b.App, b.User}, {b.AppSnake, b.UserSnake}} {
+		if err := owned(scope, own[0], own[1]); err != nil {
+			return "", err
+		}
+	}
+	switch {
+	case b.SessionID != "" && b.ID != "" && b.SessionID != b.ID:
+		return "", invalid("sessionId is %.80q, id is %.80q: want one of them", b.SessionID, b.ID)
+	case b.SessionID != "":
+		return b.SessionID, nil
+	case b.ID != "":
+		return b.ID, nil
+	}
+	return "", invalid("sessionId is missing")
+}
+
+func (s *Server) ingestEvents(c echo.Context) error {
+	scope, err := scopeOf(c)
+	if err != nil {
+		return err
+	}
+	wait, err := waitFlag(c)
+	if err != nil {
+		return err
+	}
+	var req ingestBody
+	if err := body(c, &req); err != nil {
+		return err
+	}
+	key := sessionstore.Key{Scope: scope}
+	if key.ID, err = req.session(scope); err != nil {
+		return err
+	}
+	events, err := parseEvents("events", req.Events)
+	if err != nil {
+		return err
+	}
+	op, err := s.ingest.Ingest(c.Request().Context(), key, events)
+	if err != nil {
+		return err
+	}
+	return s.answerOperation(c, op, wait)
+}
+
+func (s *Server) addMemory(c echo.Context) error {
+	scope, err := scopeOf(c)
+	if err != nil {
+		return err
+	}
+	var req struct {
+		App       string          `json:"appName"`
+		User      string          `json:"userId"`
+		Fact      string          `json:"fact"`
+		Topics    []string        `json:"topics"`
+		Metadata  memory.Metadata `json:"metadata"`
+		TTL       lifetime        `json:"ttl"`
+		ValidFrom moment          `json:"validFrom"`
+	}
+	if err := body(c, &req); err != nil {
+		return err
+	}
+	if err := owned(scope, req.App, req.User); err != nil {
+		return err
+	}
+	m, err := s.ingest.Add(c.Request().Context(), scope, ingest.Given{Fact: req.Fact, Topics: req.Topics, Metadata: req.Metadata,
+		TTL: req.TTL.Duration, ValidFrom: req.ValidFrom.Time})
+	if err != nil {
+		return err
+	}
+	return answer(c, http.StatusCreated, m)
+}
+
+func (s *Server) listMemories(c echo.Context) error {
+	scope, err := scopeOf(c)
+	if err != nil {
+		return err
+	}
+	if err := only(c, "kind", "topic", "sessionId", "orderBy", "pageSize", "pageToken"); err != nil {
+		return err
+	}
+	list := memory.List{PageToken: c.QueryParam("pageToken")}
+	q := c.QueryParams()
+	for _, k := range q["kind"] {
+		if err := memory.Kind(k).Validate(); err != nil {
+			return err
+		}
+		list.Kinds = append(list.Kinds, memory.Kind(k))
+	}
+	list.Topics = q["topic"]
+	list.SessionID = c.QueryParam("sessionId")
+	if list.Order, err = memory.ParseOrder(c.QueryParam("orderBy")); err != nil {
+		return err
+	}
+	if list.PageSize, err = pageSize(c); err != nil {
+		return err
+	}
+	page, err := s.memories.List(c.Request().Context(), scope, list)
+	if err != nil {
+		return err
+	}
+	return answer(c, http.StatusOK, struct {
+		Memories      []memory.Memory `json:"memories"`
+		NextPageToken string          `json:"nextPageToken,omitzero"`
+	}{page.Memories, page.NextPageToken})
+}
+
+// memoryParam is the scope and the memory id of a path.
+func memoryParam(c echo.Context) (scope memory.Scope, id string, err error) {
+	if scope, err = scopeOf(c); err == nil {
+		id, err = param(c, "memory")
+	}
+	return scope, id, err
+}
+
+func (s *Server) getMemory(c echo.Context) error {
+	scope, id, err := memoryParam(c)
+	if err != nil {
+		return err
+	}
+	m, err := s.ingest.Get(c.Request().Context(), scope, id)
+	if err != nil {
+		return err
+	}
+	return answer(c, http.StatusOK, m)
+}
+
+func (s *Server) patchMemory(c echo.Context) error {
+	scope, id, err := memoryParam(c)
+	if err != nil {
+		return err
+	}
+	// A pointer tells what is absent from what is null, which clears.
+	var req struct {
+		Fact     *string        `json:"fact"`
+		Topics   jsontext.Value `json:"topics"`
+		Metadata jsontext.Value `json:"metadata"`
+		TTL      jsontext.Value `json:"ttl"`
+	}
+	if err := body(c, &req); err != nil {
+		return err
+	}
+	patch := ingest.Patch{Fact: req.Fact}
+	if patch.Topics, err = optional[[]string]("topics", req.Topics); err != nil {
+		return err
+	}
+	if patch.Metadata, err = optional[memory.Metadata]("metadata", req.Metadata); err != nil {
+		return err
+	}
+	ttl, err := optional[lifetime]("ttl", req.TTL)
+	if err != nil {
+		return err
+	}
+	if ttl != nil {
+		patch.TTL = &ttl.Duration
+	}
+	if patch == (ingest.Patch{}) {
+		return invalid("nothing to change: want fact, topics, metadata or ttl")
+	}
+	m, err := s.ingest.Update(c.Request().Context(), scope, id, patch)
+	if err != nil {
+		return err
+	}
+	return answer(c, http.StatusOK, m)
+}
+
+// optional reads a field of a patch: nil where it is absent, its zero value
+// where it is null.
+func optional[T any](name string, raw jsontext.Value) (*T, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	v := new(T)
+	return v, decode(name, raw, v)
+}
+
+func (s *Server) deleteMemory(c echo.Context) error {
+	scope, id, err := memoryParam(c)
+	if err != nil {
+		return err
+	}
+	if err := s.ingest.Delete(c.Request().Context(), scope, id); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+func (s *Server) listRevisions(c echo.Context) error {
+	scope, id, err := memoryParam(c)
+	if err != nil {
+		return err
+	}
+	revisions, err := s.memories.Revisions(c.Request().Context(), scope, id)
+	if err != nil {
+		return err
+	}
+	return answer(c, http.StatusOK, struct {
+		Revisions []memory.Revision `json:"revisions"`
+	}{revisions})
+}
+
+func (s *Server) search(c echo.Context) error {
+	scope, err := scopeOf(c)
+	if err != nil {
+		return err
+	}
+	var req struct {
+		App       string          `json:"appName"`
+		User      string          `json:"userId"`
+		Query     string          `json:"query"`
+		TopK      *int            `json:"topK"`
+		MinScore  float64         `json:"minScore"`
+		Kinds     []memory.Kind   `json:"kinds"`
+		Topics    []string        `json:"topics"`
+		Since     moment          `json:"since"`
+		Until     moment          `json:"until"`
+		AsOf      moment          `json:"asOf"`
+		SessionID string          `json:"sessionId"`
+		Metadata  memory.Metadata `json:"metadata"`
+		Explain   bool            `json:"explain"`
+	}
+	if err := body(c, &req); err != nil {
+		return err
+	}
+	if err := owned(scope, req.App, req.User); err != nil {
+		return err
+	}
+	for _, k := range req.Kinds {
+		if err := k.Validate(); err != nil {
+			return err
+		}
+	}
+	r := retrieve.Request{Query: req.Query, TopK: retrieve.DefaultTopK, MinScore: req.MinScore, Explain: req.Explain,
+		Filter: memory.Filter{Kinds: req.Kinds, Topics: req.Topics, Since: req.Since.Time, Until: req.Until.Time, AsOf: req.AsOf.Time,
+			SessionID: req.SessionID, Metadata: req.Metadata}}
+	if req.TopK != nil {
+		if r.TopK = *req.TopK; r.TopK < 1 {
+			return invalid("topK: want 1 to %d, not %d", retrieve.MaxTopK, r.TopK)
+		}
+	}
+	matches, err := s.retriever.Search(c.Request().Context(), scope, r)
+	if err != nil {
+		return err
+	}
+	return answer(c, http.StatusOK, struct {
+		Memories []memory.Match `json:"memories"`
+	}{matches})
+}

@@ -1,0 +1,196 @@
+// Package server serves memoryd over HTTP: a thin layer of decoding, checking
+// and encoding over the session store, ingestion and retrieval.
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v4/middleware"
+
+	"github.com/memoryd/memoryd/ingest"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/retrieve"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// Limits on requests.
+const (
+	DefaultMaxBody = 32 << 20         // bytes
+	requestTime    = 60 * time.Second // for one request, but for streams
+	maxWait        = 30 * time.Second // of wait=true
+)
+
+// Options are what New lets one choose.
+type Options struct {
+	MaxBody int64 // bytes of a request's body. Defaults to DefaultMaxBody.
+	// AnyHost serves requests whatever their Host header says. By default only
+	// loopback names are served, so that a web page whose name was made to
+	// point here cannot read what it likes.
+	AnyHost bool
+	// Checks are what /readyz asks, by name.
+	Checks map[string]func(context.Context) error
+	// Version is shown on the page at /.
+	Version string
+	Log     *slog.Logger // Defaults to discarding.
+}
+
+// Server is the HTTP API of one memoryd.
+type Server struct {
+	sessions  sessionstore.Store
+	progress  sessionstore.Operations
+	memories  memory.Store
+	ingest    *ingest.Service
+	retriever *retrieve.Retriever
+	opts      Options
+	echo      *echo.Echo
+	handler   http.Handler
+	stopping  context.Context // ends streams and waits when the server stops
+	stop      context.CancelFunc
+}
+
+// New makes a Server. It serves what is in sessions and memories, through
+// ingest and retriever, which use the same two.
+func New(sessions ingest.Sessions, memories memory.Store, ingest *ingest.Service, retriever *retrieve.Retriever, opts *Options) *Server {
+	s := &Server{sessions: sessions, progress: sessions, memories: memories, ingest: ingest, retriever: retriever}
+	if opts != nil {
+		s.opts = *opts
+	}
+	if s.opts.MaxBody == 0 {
+		s.opts.MaxBody = DefaultMaxBody
+	}
+	if s.opts.Log == nil {
+		s.opts.Log = slog.New(slog.DiscardHandler)
+	}
+	s.stopping, s.stop = context.WithCancel(context.Background())
+	s.echo = echo.New()
+	s.echo.HTTPErrorHandler = s.fail
+	s.echo.Use(
+		middleware.RequestIDWithConfig(middleware.RequestIDConfig{Generator: rand.Text}),
+		s.logged(),
+		middleware.RecoverWithConfig(middleware.RecoverConfig{DisableErrorHandler: true, LogErrorFunc: s.panicked}),
+		s.hostChecked,
+		s.timed,
+	)
+	s.routes()
+	// Browsers' requests from other sites are refused: pages must not write here.
+	s.handler = http.NewCrossOriginProtection().Handler(http.HandlerFunc(s.route))
+	return s
+}
+
+// Stop ends streams and waits, so that a graceful shutdown need not wait for them.
+func (s *Server) Stop() { s.stop() }
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// route has echo match the path as it was sent, so that an escaped slash in an
+// id is not taken for one of ours; param unescapes, once.
+func (s *Server) route(w http.ResponseWriter, r *http.Request) {
+	r.URL.RawPath = r.URL.EscapedPath()
+	s.echo.ServeHTTP(w, r)
+}
+
+func (s *Server) routes() {
+	e := s.echo
+	e.GET("/", s.page)
+	e.GET("/livez", func(c echo.Context) error { return c.String(http.StatusOK, "ok\n") })
+	e.GET("/readyz", s.ready)
+
+	e.GET("/v1/apps/:app/sessions", s.listAppSessions)
+	scope := e.Group("/v1/apps/:app/users/:user")
+	scope.POST("/sessions", s.createSession)
+	scope.GET("/sessions", s.listSessions)
+	scope.GET("/sessions/:session", s.getSession)
+	scope.PATCH("/sessions/:session", s.patchSession)
+	scope.DELETE("/sessions/:session", s.deleteSession)
+	scope.POST("/sessions/:session/events", s.appendEvents)
+	scope.POST("/sessions/:session/memories", s.addSession)
+
+	scope.POST("/memories/ingest", s.ingestEvents)
+	scope.POST("/memories/search", s.search)
+	scope.POST("/memories", s.addMemory)
+	scope.GET("/memories", s.listMemories)
+	scope.GET("/memories/:memory", s.getMemory)
+	scope.PATCH("/memories/:memory", s.patchMemory)
+	scope.DELETE("/memories/:memory", s.deleteMemory)
+	scope.GET("/memories/:memory/revisions", s.listRevisions)
+
+	scope.GET("/operations", s.listOperations)
+	e.GET("/v1/operations/:operation", s.getOperation)
+	e.POST("/v1/operations/:operation/retry", s.retryOperation)
+}
+
+// logged writes one line a request.
+func (s *Server) logged() echo.MiddlewareFunc {
+	return middleware.RequestLoggerWithConfig(middleware.RequestLoggerConfig{
+		HandleError: true, // so that the status is the one sent
+		LogMethod:   true, LogURIPath: true, LogStatus: true, LogLatency: true, LogRequestID: true, LogContentLength: true,
+		LogResponseSize: true, LogError: true,
+		LogValuesFunc: func(c echo.Context, v middleware.RequestLoggerValues) error {
+			level := slog.LevelInfo
+			args := []any{"method", v.Method, "path", v.URIPath, "status", v.Status, "ms", float64(v.Latency.Microseconds()) / 1000,
+				"in", v.ContentLength, "out", v.ResponseSize, "id", v.RequestID}
+			if v.Error != nil {
+				args = append(args, "err", v.Error.Error())
+			}
+			if v.Status >= 500 {
+				level = slog.LevelError
+			}
+			s.opts.Log.Log(c.Request().Context(), level, "request", args...)
+			return nil
+		},
+	})
+}
+
+func (s *Server) panicked(c echo.Context, err error, stack []byte) error {
+	s.opts.Log.Error("panic", "id", requestID(c), "err", err, "stack", string(stack))
+	return err
+}
+
+func requestID(c echo.Context) string { return c.Response().Header().Get(echo.HeaderXRequestID) }
+
+// timed bounds a request in time and its body in size. Streams lift the bound
+// on writing as they go.
+func (s *Server) timed(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r := c.Request()
+		ctx := r.Context()
+		if !streams(r) {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, requestTime)
+			defer cancel()
+		}
+		r.Body = http.MaxBytesReader(c.Response(), r.Body, s.opts.MaxBody)
+		c.SetRequest(r.WithContext(ctx))
+		return next(c)
+	}
+}
+
+// param is a path segment, unescaped once.
+func param(c echo.Context, name string) (string, error) {
+	v, err := url.PathUnescape(c.Param(name))
+	if err != nil {
+		return "", invalid("path: %v", err)
+	}
+	return v, memory.ValidateID(name, v)
+}
+
+func scopeOf(c echo.Context) (scope memory.Scope, err error) {
+	if scope.App, err = param(c, "app"); err == nil {
+		scope.User, err = param(c, "user")
+	}
+	return scope, err
+}
+
+func keyOf(c echo.Context) (key sessionstore.Key, err error) {
+	if key.Scope, err = scopeOf(c); err == nil {
+		key.ID, err = param(c, "session")
+	}
+	return key, err
+}

@@ -1,0 +1,338 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
+	"github.com/labstack/echo/v4"
+
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// sessionBody is a Session in an answer.
+type sessionBody struct {
+	ID             string                    `json:"id"`
+	App            string                    `json:"appName"`
+	User           string                    `json:"userId"`
+	State          map[string]jsontext.Value `json:"state"`
+	Events         *[]jsontext.Value         `json:"events,omitzero"`
+	LastUpdateTime time.Time                 `json:"lastUpdateTime"`
+}
+
+func sessionOf(s *sessionstore.Session, events bool) sessionBody {
+	out := sessionBody{ID: s.ID, App: s.App, User: s.User, State: map[string]jsontext.Value{}, LastUpdateTime: s.LastUpdateTime}
+	for k, v := range s.State {
+		out.State[k] = jsontext.Value(v)
+	}
+	if events {
+		list := eventsOf(s.Events)
+		out.Events = &list
+	}
+	return out
+}
+
+func eventsOf(events []sessionstore.Event) []jsontext.Value {
+	out := make([]jsontext.Value, len(events))
+	for i, e := range events {
+		out[i] = jsontext.Value(e.Doc)
+	}
+	return out
+}
+
+// parseEvents reads events as they came; what names the list in errors.
+func parseEvents(what string, raw []jsontext.Value) ([]sessionstore.Event, error) {
+	out := make([]sessionstore.Event, len(raw))
+	for i, r := range raw {
+		var err error
+		if out[i], err = sessionstore.ParseEvent(r); err != nil {
+			return nil, fmt.Errorf("%s[%d]: %w", what, i, err)
+		}
+	}
+	return out, nil
+}
+
+// parseState reads a state object; none is empty.
+func parseState(what string, raw jsontext.Value) (sessionstore.State, error) {
+	if len(raw) == 0 || raw.Kind() == 'n' {
+		return sessionstore.State{}, nil
+	}
+	return sessionstore.ParseState(what, raw)
+}
+
+// owned refuses a body that names another app or user than the path does.
+func owned(scope memory.Scope, app, user string) error {
+	if app != "" && app != scope.App {
+		return invalid("appName: the body says %.80q, the path %q", app, scope.App)
+	}
+	if user != "" && user != scope.User {
+		return invalid("userId: the body says %.80q, the path %q", user, scope.User)
+	}
+	return nil
+}
+
+func (s *Server) createSession(c echo.Context) error {
+	scope, err := scopeOf(c)
+	if err != nil {
+		return err
+	}
+	var req struct {
+		ID     string           `json:"id"`
+		App    string           `json:"appName"`
+		User   string           `json:"userId"`
+		State  jsontext.Value   `json:"state"`
+		Events []jsontext.Value `json:"events"`
+	}
+	if err := body(c, &req); err != nil {
+		return err
+	}
+	if err := owned(scope, req.App, req.User); err != nil {
+		return err
+	}
+	create := sessionstore.Create{}
+	if create.State, err = parseState("state", req.State); err != nil {
+		return err
+	}
+	if create.Events, err = parseEvents("events", req.Events); err != nil {
+		return err
+	}
+	session, err := s.sessions.Create(c.Request().Context(), sessionstore.Key{Scope: scope, ID: req.ID}, create)
+	if err != nil {
+		return err
+	}
+	return answer(c, http.StatusCreated, sessionOf(session, true))
+}
+
+type sessionsBody struct {
+	Sessions      []sessionBody `json:"sessions"`
+	NextPageToken string        `json:"nextPageToken,omitzero"`
+}
+
+func (s *Server) answerSessions(c echo.Context, page sessionstore.Page) error {
+	out := sessionsBody{NextPageToken: page.NextPageToken}
+	for i := range page.Sessions {
+		out.Sessions = append(out.Sessions, sessionOf(&page.Sessions[i], false))
+	}
+	return answer(c, http.StatusOK, out)
+}
+
+func listOf(c echo.Context) (list sessionstore.List, err error) {
+	if err := only(c, "pageSize", "pageToken"); err != nil {
+		return list, err
+	}
+	list.PageToken = c.QueryParam("pageToken")
+	list.PageSize, err = pageSize(c)
+	return list, err
+}
+
+func (s *Server) listSessions(c echo.Context) error {
+	scope, err := scopeOf(c)
+	if err != nil {
+		return err
+	}
+	list, err := listOf(c)
+	if err != nil {
+		return err
+	}
+	page, err := s.sessions.List(c.Request().Context(), scope, list)
+	if err != nil {
+		return err
+	}
+	return s.answerSessions(c, page)
+}
+
+// listAppSessions is the one read across users.
+func (s *Server) listAppSessions(c echo.Context) error {
+	app, err := param(c, "app")
+	if err != nil {
+		return err
+	}
+	list, err := listOf(c)
+	if err != nil {
+		return err
+	}
+	page, err := s.sessions.ListApp(c.Request().Context(), app, list)
+	if err != nil {
+		return err
+	}
+	return s.answerSessions(c, page)
+}
+
+func (s *Server) getSession(c echo.Context) error {
+	key, err := keyOf(c)
+	if err != nil {
+		return err
+	}
+	if err := only(c, "numRecentEvents", "after"); err != nil {
+		return err
+	}
+	get := sessionstore.Get{NumRecent: -1}
+	if v := c.QueryParam("numRecentEvents"); v != "" {
+		if get.NumRecent, err = strconv.Atoi(v); err != nil || get.NumRecent < 0 {
+			return invalid("numRecentEvents: want 0 or more, not %.40q", v)
+		}
+	}
+	if v := c.QueryParam("after"); v != "" {
+		if _, err := strconv.ParseFloat(v, 64); err != nil {
+			v = strconv.Quote(v)
+		}
+		if get.After, err = sessionstore.ParseTime("after", []byte(v)); err != nil {
+			return err
+		}
+	}
+	session, err := s.sessions.Get(c.Request().Context(), key, get)
+	if err != nil {
+		return err
+	}
+	return answer(c, http.StatusOK, sessionOf(session, true))
+}
+
+// patchSession records a change of state as an event, as ADK's servers do.
+func (s *Server) patchSession(c echo.Context) error {
+	key, err := keyOf(c)
+	if err != nil {
+		return err
+	}
+	var req struct {
+		StateDelta jsontext.Value `json:"stateDelta"`
+	}
+	if err := body(c, &req); err != nil {
+		return err
+	}
+	if len(req.StateDelta) == 0 {
+		return invalid("stateDelta is missing")
+	}
+	delta, err := parseState("stateDelta", req.StateDelta)
+	if err != nil {
+		return err
+	}
+	event, err := sessionstore.NewStateEvent("p-"+uuid.NewString(), delta)
+	if err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	if _, err := s.sessions.Append(ctx, key, []sessionstore.Event{event}, sessionstore.Append{}); err != nil {
+		return err
+	}
+	session, err := s.sessions.Get(ctx, key, sessionstore.Get{NumRecent: -1})
+	if err != nil {
+		return err
+	}
+	return answer(c, http.StatusOK, sessionOf(session, true))
+}
+
+func (s *Server) deleteSession(c echo.Context) error {
+	key, err := keyOf(c)
+	if err != nil {
+		return err
+	}
+	if err := s.sessions.Delete(c.Request().Context(), key); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+// appendEvents takes one event, or a list of them under "events".
+func (s *Server) appendEvents(c echo.Context) error {
+	key, err := keyOf(c)
+	if err != nil {
+		return err
+	}
+	if err := only(c, "outputKey"); err != nil {
+		return err
+	}
+	var raw jsontext.Value
+	if err := body(c, &raw); err != nil {
+		return err
+	}
+	events, err := eventOrEvents(raw)
+	if err != nil {
+		return err
+	}
+	if key := c.QueryParam("outputKey"); key != "" {
+		if events, err = output(events, key); err != nil {
+			return err
+		}
+	}
+	done, err := s.sessions.Append(c.Request().Context(), key, events, sessionstore.Append{})
+	if err != nil {
+		return err
+	}
+	return answer(c, http.StatusOK, struct {
+		Events         []jsontext.Value `json:"events"`
+		LastUpdateTime time.Time        `json:"lastUpdateTime"`
+	}{eventsOf(done.Events), done.LastUpdateTime})
+}
+
+func eventOrEvents(raw jsontext.Value) ([]sessionstore.Event, error) {
+	if len(raw) == 0 {
+		return nil, invalid("body is empty: want an event, or {\"events\": [...]}")
+	}
+	var many struct {
+		Events *[]jsontext.Value `json:"events"`
+		Rest   jsontext.Value    `json:",unknown"`
+	}
+	if raw.Kind() != '{' {
+		return nil, invalid("body: want an object, not %s", kindName(raw.Kind()))
+	}
+	if err := decode("", raw, &many); err != nil {
+		return nil, err
+	}
+	if many.Events == nil {
+		event, err := sessionstore.ParseEvent(raw)
+		return []sessionstore.Event{event}, err
+	}
+	if len(many.Rest) > 0 {
+		return nil, decode("", many.Rest, &struct{}{}) // names the first unknown one
+	}
+	return parseEvents("events", *many.Events)
+}
+
+// output puts the text of each final event into its state delta under key, as
+// ADK's output_key does.
+func output(events []sessionstore.Event, key string) ([]sessionstore.Event, error) {
+	for i, e := range events {
+		text := e.Text()
+		if e.Partial || text == "" {
+			continue
+		}
+		value, err := encode(text)
+		if err != nil {
+			return nil, err
+		}
+		if events[i], err = e.WithStateDelta(key, value); err != nil {
+			return nil, fmt.Errorf("outputKey: %w", err)
+		}
+	}
+	return events, nil
+}
+
+func (s *Server) addSession(c echo.Context) error {
+	key, err := keyOf(c)
+	if err != nil {
+		return err
+	}
+	wait, err := waitFlag(c)
+	if err != nil {
+		return err
+	}
+	if err := body(c, &struct{}{}); err != nil {
+		return err
+	}
+	op, err := s.ingest.AddSession(c.Request().Context(), key)
+	if err != nil {
+		return err
+	}
+	return s.answerOperation(c, op, wait)
+}
+
+func waitFlag(c echo.Context) (bool, error) {
+	if err := only(c, "wait"); err != nil {
+		return false, err
+	}
+	return flag(c, "wait")
+}
