@@ -1,6 +1,9 @@
 package retrieve
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -8,51 +11,80 @@ import (
 // often has none of the words of the question that was asked one turn before.
 const window = 1
 
-// rank scores every candidate that passes the filter. It keeps those with a
-// score above 0.
-func (r *Retriever) rank(q *memory.Query, found memory.Found) []memory.Match {
-	best := bestLexical(found.Stats)
-	var out []memory.Match
+// ranked is a candidate with its score and what that is made of.
+type ranked struct {
+	*memory.Candidate
+	score float64
+	parts [3]float64 // lexical, context and dense, each 0 to 1
+}
+
+// rank scores every candidate that passes the filter, and puts the best first,
+// ties by id. It leaves out those that score 0.
+func (r *Retriever) rank(found memory.Found) []ranked {
+	weights := [3]float64{r.weights.Lexical, r.weights.Context, r.weights.Dense}
+	idf, best := weigh(found.Stats)
+	var out []ranked
 	for _, run := range found.Runs {
 		for i := range run {
-			c := &run[i]
+			c := ranked{Candidate: &run[i]}
 			if !c.Match {
 				continue
 			}
 			freqs, length := around(run, i)
-			parts := []memory.Part{
-				{Name: "lexical", Weight: r.weights.Lexical, Value: share(memory.LexicalScore(found.Stats, c.Freqs, c.Length), best)},
-				{Name: "context", Weight: r.weights.Context, Value: share(memory.LexicalScore(found.Stats, freqs, length), best)},
-				{Name: "dense", Weight: r.weights.Dense, Value: min(max(c.Cosine, 0), 1)},
+			c.parts = [3]float64{lexical(idf, c.Freqs, c.Length, best), lexical(idf, freqs, length, best), min(max(c.Cosine, 0), 1)}
+			for p, value := range c.parts {
+				c.score += weights[p] * value
 			}
-			score := 0.0
-			for _, p := range parts {
-				score += p.Weight * p.Value
+			if c.score = min(c.score, 1); c.score > 0 {
+				out = append(out, c)
 			}
-			if score > 0 {
-				out = append(out, memory.Match{Memory: c.Memory, Score: min(score, 1),
-					Explain: &memory.Explain{Parts: parts, Terms: shared(q.Terms, c.Freqs)}})
-			}
+		}
+	}
+	slices.SortFunc(out, func(a, b ranked) int {
+		if c := cmp.Compare(b.score, a.score); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.Memory.ID, b.Memory.ID)
+	})
+	return out
+}
+
+// explain says what a score is made of.
+func (r *Retriever) explain(c ranked, terms []string) *memory.Explain {
+	out := &memory.Explain{Terms: []string{}, Parts: []memory.Part{
+		{Name: "lexical", Value: c.parts[0], Weight: r.weights.Lexical},
+		{Name: "context", Value: c.parts[1], Weight: r.weights.Context},
+		{Name: "dense", Value: c.parts[2], Weight: r.weights.Dense},
+	}}
+	for i, t := range terms {
+		if c.Freqs[i] > 0 {
+			out.Terms = append(out.Terms, t)
 		}
 	}
 	return out
 }
 
-// bestLexical is what a memory would score that had every word of the query
-// without end: the score that counts as 1.
-func bestLexical(s memory.Stats) float64 {
-	sum := 0.0
+// weigh is the weight of each of the query's words, and what a memory would
+// score that had every one of them without end: the score that counts as 1.
+func weigh(s memory.Stats) (idf []float64, best float64) {
 	for _, df := range s.DF {
-		sum += memory.IDF(s.Docs, df) * (memory.BM25K1 + 1)
+		w := memory.IDF(s.Docs, df)
+		idf = append(idf, w)
+		best += w * (memory.BM25K1 + 1)
 	}
-	return sum
+	return idf, best
 }
 
-func share(score, best float64) float64 {
+// lexical is memory.LexicalScore as a share of the best.
+func lexical(idf []float64, freqs []int, length int, best float64) float64 {
 	if best == 0 {
 		return 0
 	}
-	return score / best
+	sum := 0.0
+	for i, f := range freqs {
+		sum += idf[i] * memory.Saturate(f, length)
+	}
+	return sum / best
 }
 
 // around is the words of a candidate and its window as if they were one
@@ -67,14 +99,4 @@ func around(run []memory.Candidate, i int) (freqs []int, length int) {
 		length += c.Length
 	}
 	return freqs, length / (to - from)
-}
-
-func shared(terms []string, freqs []int) []string {
-	out := []string{}
-	for i, t := range terms {
-		if freqs[i] > 0 {
-			out = append(out, t)
-		}
-	}
-	return out
 }

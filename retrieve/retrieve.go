@@ -3,11 +3,9 @@
 package retrieve
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 
 	"github.com/memoryd/memoryd/embed"
@@ -116,21 +114,15 @@ func (r *Retriever) Search(ctx context.Context, scope memory.Scope, req Request)
 	if err != nil {
 		return nil, err
 	}
-	matches := r.rank(&q, found)
-	slices.SortFunc(matches, func(a, b memory.Match) int {
-		if c := cmp.Compare(b.Score, a.Score); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.Memory.ID, b.Memory.ID)
-	})
-	matches = matches[:min(len(matches), req.TopK)]
-	out := make([]memory.Match, 0, len(matches))
-	for _, m := range matches {
-		if m.Score < req.MinScore {
+	best := r.rank(found)
+	out := make([]memory.Match, 0, req.TopK)
+	for _, c := range best[:min(len(best), req.TopK)] {
+		if c.score < req.MinScore {
 			break
 		}
-		if !req.Explain {
-			m.Explain = nil
+		m := memory.Match{Memory: c.Memory, Score: c.score}
+		if req.Explain {
+			m.Explain = r.explain(c, q.Terms)
 		}
 		out = append(out, m)
 	}

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -224,21 +226,9 @@ func (ix *index) expire(now time.Time) {
 	ix.pack()
 }
 
-// dot is the inner product; four sums at once let the processor overlap them.
+// dot is the inner product.
 func dot(a, b []float32) float64 {
-	var s0, s1, s2, s3 float32
-	b = b[:len(a)]
-	i := 0
-	for ; i+4 <= len(a); i += 4 {
-		s0 += a[i] * b[i]
-		s1 += a[i+1] * b[i+1]
-		s2 += a[i+2] * b[i+2]
-		s3 += a[i+3] * b[i+3]
-	}
-	for ; i < len(a); i++ {
-		s0 += a[i] * b[i]
-	}
-	return float64(s0 + s1 + s2 + s3)
+	return float64(blas32.Dot(blas32.Vector{N: len(a), Inc: 1, Data: a}, blas32.Vector{N: len(b), Inc: 1, Data: b}))
 }
 
 func norm(v []float32) float64 { return math.Sqrt(dot(v, v)) }

@@ -66,11 +66,11 @@ func (s *search) run() memory.Found {
 // lexical is the slots of the Limit best by BM25.
 func (s *search) lexical() []int32 {
 	scores := make([]float64, len(s.ix.docs))
-	for i, w := range s.words {
+	for _, w := range s.words {
 		if w == nil {
 			continue
 		}
-		idf := memory.IDF(s.stats.Docs, s.stats.DF[i])
+		idf := memory.IDF(s.stats.Docs, w.df)
 		for _, p := range w.list {
 			scores[p.slot] += idf * memory.Saturate(int(p.freq), s.ix.docs[p.slot].length)
 		}

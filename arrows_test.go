@@ -1,0 +1,103 @@
+package memoryd_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/memoryd/memoryd/"
+
+// arrows is which packages of this module each package may import. A package
+// that is not named here fails the test, so that it finds its place first.
+// Suites and tests may import what they check.
+var arrows = map[string][]string{
+	"memory":                     {},
+	"memory/storetest":           {"memory"},
+	"memory/sqlitestore":         {"memory", "internal/sqlitedb"},
+	"sessionstore":               {"memory"},
+	"sessionstore/sessiontest":   {"memory", "sessionstore"},
+	"sessionstore/sqlitesession": {"memory", "sessionstore", "internal/sqlitedb"},
+	"internal/sqlitedb":          {"memory"},
+	"internal/analyzer":          {"memory"},
+	"embed":                      {"internal/analyzer"},
+	"extract":                    {"memory", "sessionstore"},
+	"retrieve":                   {"memory", "embed", "internal/analyzer"},
+	"ingest":                     {"memory", "sessionstore", "embed", "extract", "internal/analyzer"},
+	"server":                     {"memory", "sessionstore", "ingest", "retrieve"},
+	"cmd/memoryd": {"memory", "memory/sqlitestore", "sessionstore", "sessionstore/sqlitesession", "internal/sqlitedb", "internal/analyzer",
+		"embed", "extract", "ingest", "retrieve", "server"},
+}
+
+// alone are the packages that import nothing but the standard library and each
+// other; vendors, the only users of a library.
+var (
+	alone   = []string{"memory", "sessionstore"}
+	vendors = map[string]string{
+		"github.com/labstack/echo/v4":         "server",
+		"modernc.org/sqlite":                  "internal/sqlitedb",
+		"github.com/olebedev/when":            "extract",
+		"github.com/peterbourgon/ff/v3":       "cmd/memoryd",
+		"github.com/blevesearch/snowballstem": "internal/analyzer",
+	}
+)
+
+// Imports point one way. The sources are read here, rather than asked of the
+// go command, so that a cached test result cannot hide a new arrow.
+func TestArrows(t *testing.T) {
+	seen := 0
+	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && file != "." || d.Name() == "testdata") {
+			return fs.SkipDir
+		}
+		if filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") || filepath.Dir(file) == "." {
+			return nil
+		}
+		seen++
+		from := path.Dir(filepath.ToSlash(file))
+		allowed, known := arrows[from]
+		if !known {
+			t.Errorf("package %s is not in the table of arrows", from)
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range parsed.Imports {
+			to, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if ours, ok := strings.CutPrefix(to, module); ok {
+				if !slices.Contains(allowed, ours) {
+					t.Errorf("%s imports %s", file, ours)
+				}
+				continue
+			}
+			if strings.Contains(to, ".") && slices.Contains(alone, from) {
+				t.Errorf("%s imports %s, but %s keeps to the standard library", file, to, from)
+			}
+			for library, user := range vendors {
+				if (to == library || strings.HasPrefix(to, library+"/")) && from != user {
+					t.Errorf("%s imports %s, which only %s does", file, to, user)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen < len(arrows) {
+		t.Errorf("read %d files only", seen)
+	}
+}

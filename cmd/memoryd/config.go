@@ -1,0 +1,154 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/peterbourgon/ff/v3"
+
+	"github.com/memoryd/memoryd/internal/sqlitedb"
+	"github.com/memoryd/memoryd/server"
+)
+
+// config is what the flags and the environment say.
+type config struct {
+	listen    string
+	insecure  bool
+	data      string
+	sessions  string
+	memories  string
+	embedder  string
+	extractor string
+	logFormat string
+	logLevel  string
+}
+
+// flags defines the flags of serve on cfg, with their defaults.
+func flags(cfg *config) *flag.FlagSet {
+	fs := flag.NewFlagSet("memoryd", flag.ContinueOnError)
+	fs.StringVar(&cfg.listen, "listen", "127.0.0.1:8080", "`address` to serve; port 0 takes a free one")
+	fs.BoolVar(&cfg.insecure, "insecure", false, "serve an address that others can reach, although anyone who can may read and write everything")
+	fs.StringVar(&cfg.data, "data", defaultData(), "`directory` of the data, all in one SQLite file; :memory: keeps nothing")
+	fs.StringVar(&cfg.sessions, "sessions", "", "`URL` of the session store: sqlite:FILE (default: in -data)")
+	fs.StringVar(&cfg.memories, "memories", "", "`URL` of the memory store: sqlite:FILE (default: in -data)")
+	fs.StringVar(&cfg.embedder, "embedder", "builtin", "what makes vectors: builtin")
+	fs.StringVar(&cfg.extractor, "extractor", "rules", "what finds facts: rules")
+	fs.StringVar(&cfg.logFormat, "log-format", "text", "text or json")
+	fs.StringVar(&cfg.logLevel, "log-level", "info", "debug, info, warn or error")
+	return fs
+}
+
+func printUsage(w io.Writer) {
+	fs := flags(&config{})
+	fmt.Fprint(w, usage)
+	fs.SetOutput(w)
+	fs.PrintDefaults()
+}
+
+// defaultData is where programs of this user keep their data.
+func defaultData() string {
+	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "memoryd")
+	}
+	home, err := os.UserHomeDir()
+	switch {
+	case err != nil:
+		return "" // parse asks for -data
+	case runtime.GOOS == "windows" || runtime.GOOS == "darwin":
+		if dir, err := os.UserConfigDir(); err == nil {
+			return filepath.Join(dir, "memoryd")
+		}
+	}
+	return filepath.Join(home, ".local", "share", "memoryd")
+}
+
+// parse reads the command line and, for what it leaves out, the environment.
+func parse(args []string, stderr io.Writer) (config, error) {
+	var cfg config
+	fs := flags(&cfg)
+	fs.SetOutput(io.Discard) // errors are told once, by main
+	fs.Usage = func() {}
+	err := ff.Parse(fs, args, ff.WithEnvVarPrefix("MEMORYD"))
+	if errors.Is(err, flag.ErrHelp) {
+		printUsage(stderr)
+		return cfg, flag.ErrHelp
+	}
+	if err == nil && fs.NArg() > 0 {
+		err = fmt.Errorf("unexpected argument %q", fs.Arg(0))
+	}
+	if err == nil {
+		err = cfg.check()
+	}
+	if err != nil {
+		return cfg, usageError{fmt.Errorf("%w (memoryd -help lists the flags)", err)}
+	}
+	return cfg, nil
+}
+
+func (c *config) check() error {
+	host, _, err := net.SplitHostPort(c.listen)
+	if err != nil {
+		return fmt.Errorf("-listen %q: want host:port, such as 127.0.0.1:8080", c.listen)
+	}
+	if !server.Loopback(host) && !c.insecure {
+		return fmt.Errorf("-listen %s: others could reach that address and read and write everything, as there are no keys yet:"+
+			" listen on 127.0.0.1, or add -insecure if that is what you want", c.listen)
+	}
+	if c.data == "" {
+		return errors.New("-data: no home directory to keep data in: name a directory, or :memory: to keep nothing")
+	}
+	if c.sessions, err = c.file("sessions", c.sessions); err != nil {
+		return err
+	}
+	if c.memories, err = c.file("memories", c.memories); err != nil {
+		return err
+	}
+	if c.embedder != "builtin" {
+		return fmt.Errorf("-embedder %q: this version has none of that name: use builtin", c.embedder)
+	}
+	if c.extractor != "rules" {
+		return fmt.Errorf("-extractor %q: this version has none of that name: use rules", c.extractor)
+	}
+	if c.logFormat != "text" && c.logFormat != "json" {
+		return fmt.Errorf("-log-format %q: want text or json", c.logFormat)
+	}
+	if new(slog.LevelVar).UnmarshalText([]byte(c.logLevel)) != nil {
+		return fmt.Errorf("-log-level %q: want debug, info, warn or error", c.logLevel)
+	}
+	return nil
+}
+
+// file is the SQLite file a store's URL names, by default the one in -data.
+func (c *config) file(name, url string) (string, error) {
+	if url == "" {
+		if c.data == sqlitedb.Memory {
+			return sqlitedb.Memory, nil
+		}
+		return filepath.Join(c.data, "memoryd.db"), nil
+	}
+	path, ok := strings.CutPrefix(url, "sqlite:")
+	if path = strings.TrimPrefix(path, "//"); !ok || path == "" {
+		return "", fmt.Errorf("-%s %q: this version has no store for it: use sqlite:FILE", name, url)
+	}
+	return path, nil
+}
+
+func (c *config) logger(w io.Writer) *slog.Logger {
+	var level slog.LevelVar
+	if err := level.UnmarshalText([]byte(c.logLevel)); err != nil {
+		panic(err) // check has seen it
+	}
+	opts := &slog.HandlerOptions{Level: &level}
+	if c.logFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, opts))
+	}
+	return slog.New(slog.NewTextHandler(w, opts))
+}

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/sourcegraph/conc"
+	"golang.org/x/term"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+//go:embed demo.json
+var conversation []byte
+
+// questions share words with what answers them, or stand next to it: the
+// built-in embedder knows no synonyms.
+var questions = []string{
+	"Who is allergic to peanuts?",
+	"Where did Maya move?",
+	"When did Maya run a half marathon?",
+	"When may I call her?",
+}
+
+const (
+	demoScope = "/v1/apps/demo/users/maya"
+	demoWidth = 78 // columns, so that it reads well at 80
+)
+
+// demo runs the whole story on a directory of its own: a conversation goes in,
+// questions are answered, everything is closed and opened again, and the
+// answers are still there.
+func demo(ctx context.Context, stdout, stderr io.Writer) (err error) {
+	dir, err := os.MkdirTemp("", "memoryd-demo-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	cfg, err := parse([]string{"-data", dir, "-listen", "127.0.0.1:0"}, stderr)
+	if err != nil {
+		return err
+	}
+	d := &story{out: stdout}
+	d.say("memoryd demo: three talks with an assistant become memory.\nThe data is in %s, and goes when this ends.\n", dir)
+	if err := d.chapter(ctx, cfg, d.first); err != nil {
+		return err
+	}
+	d.say("Everything is closed, and opened again from the file.\n")
+	return d.chapter(ctx, cfg, d.second)
+}
+
+// story tells what a server does. The first error ends it.
+type story struct {
+	out  io.Writer
+	base string
+}
+
+func (d *story) say(format string, args ...any) { fmt.Fprintf(d.out, format+"\n", args...) }
+
+// chapter serves the data for as long as tell takes.
+func (d *story) chapter(ctx context.Context, cfg config, tell func(context.Context) error) error {
+	log := slog.New(slog.DiscardHandler)
+	h, err := build(cfg, log)
+	if err != nil {
+		return err
+	}
+	on, err := net.Listen("tcp", cfg.listen)
+	if err != nil {
+		return errors.Join(err, h.close())
+	}
+	d.base = "http://" + on.Addr().String() + demoScope
+	running, stop := context.WithCancel(ctx)
+	var served error
+	var server conc.WaitGroup
+	server.Go(func() { served = h.run(running, on, log) })
+	err = tell(ctx)
+	stop()
+	server.Wait()
+	return errors.Join(err, served, h.close())
+}
+
+func (d *story) first(ctx context.Context) error {
+	var sessions []struct {
+		ID     string            `json:"id"`
+		Events []json.RawMessage `json:"events"`
+	}
+	if err := json.Unmarshal(conversation, &sessions); err != nil {
+		return err
+	}
+	total := 0
+	for _, s := range sessions {
+		total += len(s.Events)
+	}
+	bar := d.progress(total)
+	var facts []memory.Memory
+	for _, s := range sessions {
+		var op struct {
+			Response struct {
+				Memories []struct{ Memory memory.Memory }
+			}
+			Error *struct{ Message string }
+		}
+		if err := d.post(ctx, "/memories/ingest?wait=true", map[string]any{"sessionId": s.ID, "events": s.Events}, &op); err != nil {
+			return err
+		}
+		if op.Error != nil {
+			return errors.New(op.Error.Message)
+		}
+		for _, m := range op.Response.Memories {
+			facts = append(facts, m.Memory)
+		}
+		if err := bar.Add(len(s.Events)); err != nil {
+			return err
+		}
+	}
+	d.say("\nEvery turn can be found now, and these are the facts found in them:\n")
+	for _, f := range facts {
+		d.say("%s", wrap("  - "+f.Fact+" ["+strings.ToLower(strings.Join(f.Topics, ", "))+"]", "    "))
+	}
+	d.say("")
+	for _, q := range questions {
+		if err := d.ask(ctx, q, 2); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// progress is a bar where somebody watches, and a line elsewhere.
+func (d *story) progress(total int) *progressbar.ProgressBar {
+	const what = "Taking in what was said"
+	f, ok := d.out.(*os.File)
+	watched := ok && term.IsTerminal(int(f.Fd()))
+	if !watched {
+		d.say("%s: %d events", what, total)
+	}
+	return progressbar.NewOptions(total, progressbar.OptionSetWriter(d.out), progressbar.OptionSetVisibility(watched),
+		progressbar.OptionSetWidth(30), progressbar.OptionSetDescription(what), progressbar.OptionShowCount(),
+		progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false),
+		progressbar.OptionOnCompletion(func() { d.say("") }))
+}
+
+func (d *story) second(ctx context.Context) error {
+	if err := d.ask(ctx, questions[0], 1); err != nil {
+		return err
+	}
+	d.say("It is kept. Now your own: go run ./cmd/memoryd, and see README.md for curl.")
+	return nil
+}
+
+// ask prints what memory answers, best first.
+func (d *story) ask(ctx context.Context, question string, topK int) error {
+	var found struct{ Memories []memory.Match }
+	if err := d.post(ctx, "/memories/search", map[string]any{"query": question, "topK": topK}, &found); err != nil {
+		return err
+	}
+	d.say("? %s", question)
+	for _, m := range found.Memories {
+		d.say("%s", wrap(fmt.Sprintf("  %.2f  %s", m.Score, m.Memory.Fact), "        "))
+		rests := fmt.Sprintf("        %s, %s, session %s", m.Memory.Author, m.Memory.Timestamp.Format("2 January 2006"), m.Memory.Source.SessionID)
+		if m.Memory.Source.Quote != "" {
+			rests += fmt.Sprintf(": %q", m.Memory.Source.Quote)
+		}
+		d.say("%s", wrap(rests, "        "))
+	}
+	d.say("")
+	return nil
+}
+
+// post sends body to a path under the demo's scope and reads the answer.
+func (d *story) post(ctx context.Context, path string, body, answer any) error {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, d.base+path, bytes.NewReader(raw))
+	if err != nil {
+		return err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if raw, err = io.ReadAll(res.Body); err != nil {
+		return err
+	}
+	if res.StatusCode >= 300 {
+		return fmt.Errorf("POST %s: %s: %s", path, res.Status, raw)
+	}
+	return json.Unmarshal(raw, answer)
+}
+
+// wrap breaks text into lines of demoWidth columns; those after the first are
+// indented.
+func wrap(text, indent string) string {
+	var b strings.Builder
+	column := 0
+	lead := len(text) - len(strings.TrimLeft(text, " "))
+	b.WriteString(text[:lead])
+	column = lead
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i == 0:
+		case column+1+len(word) > demoWidth:
+			b.WriteString("\n" + indent)
+			column = len(indent)
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += len(word)
+	}
+	return b.String()
+}

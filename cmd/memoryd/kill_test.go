@@ -1,0 +1,158 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+const (
+	kills         = 50
+	killUsers     = 3
+	killSessions  = 4  // of each user
+	killPieces    = 40 // requests for each session
+	pieceEvents   = 3
+	piecesPerLife = 12 // of each user, so that there is something left to send after the last kill
+)
+
+// piece is one request to ingest events.
+type piece struct {
+	scope, session string
+	events         []map[string]any
+}
+
+// conversation is what one user sends, in order. Some statements come again in
+// other sessions, so that duplicates are merged too.
+func userPieces(user int) (out []piece) {
+	scope := fmt.Sprintf("/v1/apps/kill/users/u%d", user)
+	for n := range killPieces {
+		for s := range killSessions {
+			p := piece{scope: scope, session: fmt.Sprintf("s%d", s)}
+			for i := range pieceEvents {
+				e := n*pieceEvents + i
+				text := fmt.Sprintf("I bought the painting number %d%d%d yesterday.", user, s, e)
+				switch i {
+				case 1:
+					text = fmt.Sprintf("I love the colour number %d.", n) // in all sessions of the user
+				case 2:
+					text = "Thanks, that sounds good!"
+				}
+				p.events = append(p.events, map[string]any{"id": fmt.Sprintf("e%d", e), "author": "user", "content": text,
+					"timestamp": 1.7e9 + float64(s*100000+e)})
+			}
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// send posts pieces in order until one is not acknowledged, and returns the
+// ones that are left.
+func send(url string, pieces []piece, most int) []piece {
+	for i, p := range pieces {
+		if i == most {
+			return pieces[i:]
+		}
+		code, err := call("POST", url+p.scope+"/memories/ingest", map[string]any{"sessionId": p.session, "events": p.events}, nil)
+		if err != nil || code != 202 {
+			return pieces[i:]
+		}
+	}
+	return nil
+}
+
+// bank is all that a memoryd holds in the end.
+type bank struct {
+	Events   map[string][]string // event ids by session
+	Memories map[string][]memory.Memory
+}
+
+func contents(t *testing.T, url string) bank {
+	t.Helper()
+	b := bank{map[string][]string{}, map[string][]memory.Memory{}}
+	for u := range killUsers {
+		scope := fmt.Sprintf("/v1/apps/kill/users/u%d", u)
+		for s := range killSessions {
+			path := fmt.Sprintf("%s/sessions/s%d", scope, s)
+			var op struct{ Done bool }
+			for !op.Done {
+				if code, err := call("POST", url+path+"/memories?wait=true", nil, &op); err != nil || code >= 300 {
+					t.Fatal(code, err)
+				}
+			}
+			var session struct{ Events []struct{ ID string } }
+			if code, err := call("GET", url+path, nil, &session); err != nil || code != 200 {
+				t.Fatal(code, err)
+			}
+			for _, e := range session.Events {
+				b.Events[path] = append(b.Events[path], e.ID)
+			}
+		}
+		for token := ""; ; {
+			var page struct {
+				Memories      []memory.Memory
+				NextPageToken string
+			}
+			if code, err := call("GET", url+scope+"/memories?pageSize=1000&pageToken="+token, nil, &page); err != nil || code != 200 {
+				t.Fatal(code, err)
+			}
+			for _, m := range page.Memories {
+				m.CreateTime, m.UpdateTime = time.Time{}, time.Time{}
+				b.Memories[scope] = append(b.Memories[scope], m)
+			}
+			if token = page.NextPageToken; token == "" {
+				break
+			}
+		}
+		slices.SortFunc(b.Memories[scope], func(a, b memory.Memory) int { return cmp.Compare(a.ID, b.ID) })
+	}
+	return b
+}
+
+// A memoryd that is killed again and again while it ingests ends with every
+// acknowledged event once, and with the memories of one that was left alone.
+// What was not acknowledged is sent again, what was is not.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	calm := start(t, t.TempDir())
+	data := t.TempDir()
+	left := make([][]piece, killUsers)
+	for u := range killUsers {
+		left[u] = userPieces(u)
+		if rest := send(calm.url, left[u], -1); rest != nil {
+			t.Fatalf("%d pieces were not taken:\n%s", len(rest), calm.logs.String())
+		}
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range kills {
+		p := start(t, data)
+		var senders sync.WaitGroup
+		for u := range killUsers {
+			senders.Go(func() { left[u] = send(p.url, left[u], piecesPerLife) })
+		}
+		// Anywhere from before the first request to well into the walks.
+		<-time.After(time.Duration(random.IntN(60_000)) * time.Microsecond)
+		p.kill()
+		senders.Wait()
+	}
+	p := start(t, data)
+	unsent := 0
+	for u := range killUsers {
+		unsent += len(left[u])
+		if rest := send(p.url, left[u], -1); rest != nil {
+			t.Fatalf("%d pieces were not taken:\n%s", len(rest), p.logs.String())
+		}
+	}
+	t.Logf("%d of %d requests were acknowledged between kills", killUsers*killSessions*killPieces-unsent, killUsers*killSessions*killPieces)
+	if diff := gocmp.Diff(contents(t, calm.url), contents(t, p.url)); diff != "" {
+		t.Errorf("after %d kills (-undisturbed +killed):\n%s", kills, diff)
+	}
+}

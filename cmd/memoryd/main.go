@@ -1,0 +1,85 @@
+// Memoryd is a memory bank for agents: it stores their sessions, makes
+// memories of them, and finds those again by meaning.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+)
+
+const usage = `memoryd is a memory bank for agents.
+
+  memoryd [serve] [flags]   serve HTTP
+  memoryd demo              show what it does, once, on a bundled conversation
+  memoryd version           print the version
+
+Flags of serve, each also an environment variable (-listen is MEMORYD_LISTEN):
+`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends it at once
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		if !errors.Is(err, flag.ErrHelp) {
+			fmt.Fprintln(os.Stderr, "memoryd:", err)
+		}
+		os.Exit(exitCode(err))
+	}
+}
+
+// usageError is a mistake on the command line.
+type usageError struct{ error }
+
+func exitCode(err error) int {
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case errors.As(err, new(usageError)):
+		return 2
+	}
+	return 1
+}
+
+// run is the whole program: tests call it as a shell would.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	command := "serve"
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		command, args = args[0], args[1:]
+	}
+	switch command {
+	case "serve":
+		cfg, err := parse(args, stderr)
+		if err != nil {
+			return err
+		}
+		return serve(ctx, cfg, stdout, stderr)
+	case "demo":
+		if len(args) > 0 {
+			return usageError{fmt.Errorf("demo takes no arguments, not %q", args[0])}
+		}
+		return demo(ctx, stdout, stderr)
+	case "version":
+		_, err := fmt.Fprintln(stdout, "memoryd", version())
+		return err
+	case "help":
+		printUsage(stdout)
+		return nil
+	}
+	return usageError{fmt.Errorf("no command %q: want serve, demo or version", command)}
+}
+
+// version is the module's, as the Go toolchain stamped it.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}

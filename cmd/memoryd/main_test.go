@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// asMain has the test binary be memoryd itself, so that tests can start, stop
+// and kill real processes of it.
+const asMain = "MEMORYD_TEST_AS_MAIN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asMain) != "" {
+		main()
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// process is a running memoryd.
+type process struct {
+	cmd  *exec.Cmd
+	url  string
+	logs bytes.Buffer // what it wrote to stderr
+}
+
+func command(args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), asMain+"=1")
+	return cmd
+}
+
+// start runs memoryd on a data directory and waits until it says that it serves.
+func start(t testing.TB, data string, args ...string) *process {
+	t.Helper()
+	p := &process{cmd: command(append([]string{"-data", data, "-listen", "127.0.0.1:0"}, args...)...)}
+	p.cmd.Stderr = &p.logs
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.kill() })
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() {
+		p.cmd.Wait()
+		t.Fatalf("memoryd did not start:\n%s", p.logs.String())
+	}
+	_, p.url, _ = strings.Cut(lines.Text(), "serves ")
+	go io.Copy(io.Discard, out) // the rest of its story
+	return p
+}
+
+// kill ends it without warning; one that has ended already stays so.
+func (p *process) kill() {
+	p.cmd.Process.Kill()
+	p.cmd.Wait()
+}
+
+// terminate asks it to stop and returns its exit code.
+func (p *process) terminate(t *testing.T) int {
+	t.Helper()
+	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	p.cmd.Wait()
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// call sends a request and decodes the answer; the error is that of the
+// connection.
+func call(method, url string, body, answer any) (int, error) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return 0, err
+	}
+	req, err := http.NewRequest(method, url, bytes.NewReader(raw))
+	if err != nil {
+		return 0, err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer res.Body.Close()
+	if raw, err = io.ReadAll(res.Body); err != nil {
+		return 0, err
+	}
+	if answer != nil && res.StatusCode < 300 {
+		if err := json.Unmarshal(raw, answer); err != nil {
+			return 0, fmt.Errorf("%s %s: %w: %s", method, url, err, raw)
+		}
+	}
+	return res.StatusCode, nil
+}
+
+func runFails(t *testing.T, want string, code int, args ...string) {
+	t.Helper()
+	cmd := command(args...)
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		t.Fatalf("memoryd %v: no failure:\n%s", args, out)
+	}
+	if got := cmd.ProcessState.ExitCode(); got != code {
+		t.Errorf("memoryd %v: exit code %d, want %d", args, got, code)
+	}
+	if !strings.Contains(string(out), want) {
+		t.Errorf("memoryd %v says:\n%s\nwant something with %q", args, out, want)
+	}
+}
+
+// What is wrong at start is refused there, by name and with a remedy.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	foreign := filepath.Join(dir, "foreign")
+	if err := os.MkdirAll(foreign, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(foreign, "memoryd.db"), bytes.Repeat([]byte("not a database. "), 100), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	used := filepath.Join(dir, "used")
+	start(t, used)
+
+	for _, c := range []struct {
+		want string
+		code int
+		args []string
+	}{
+		{"-insecure", 2, []string{"-listen", "0.0.0.0:0", "-data", dir}},
+		{"-insecure", 2, []string{"-listen", ":0", "-data", dir}},
+		{"host:port", 2, []string{"-listen", "nonsense", "-data", dir}},
+		{"use sqlite:FILE", 2, []string{"-sessions", "mysql://x", "-data", dir}},
+		{"use builtin", 2, []string{"-embedder", "nonsense", "-data", dir}},
+		{"use rules", 2, []string{"-extractor", "nonsense", "-data", dir}},
+		{"text or json", 2, []string{"-log-format", "xml", "-data", dir}},
+		{"debug, info", 2, []string{"-log-level", "loud", "-data", dir}},
+		{"flag provided but not defined: -nonsense", 2, []string{"-nonsense"}},
+		{"unexpected argument", 2, []string{"serve", "more"}},
+		{"no command \"nonsense\"", 2, []string{"nonsense"}},
+		{"is not a memoryd database", 1, []string{"-listen", "127.0.0.1:0", "-data", foreign}},
+		{"-data", 1, []string{"-listen", "127.0.0.1:0", "-data", file}},
+		{"in use by another memoryd", 1, []string{"-listen", "127.0.0.1:0", "-data", used}},
+	} {
+		runFails(t, c.want, c.code, c.args...)
+	}
+	left, err := os.ReadFile(filepath.Join(foreign, "memoryd.db"))
+	if err != nil || !bytes.HasPrefix(left, []byte("not a database. ")) {
+		t.Errorf("the file that is not ours was touched: %v", err)
+	}
+}
+
+// The environment counts where the command line says nothing.
+func TestEnvironment(t *testing.T) {
+	t.Setenv("MEMORYD_LOG_LEVEL", "loud")
+	runFails(t, "debug, info", 2, "-data", t.TempDir(), "-listen", "127.0.0.1:0")
+	start(t, t.TempDir(), "-log-level", "warn")
+}
+
+// A stop that is asked for ends well, and what was stored is there after it.
+func TestStopAndStart(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	p := start(t, data)
+	event := map[string]any{"id": "e1", "author": "user", "content": "I live in Porto."}
+	if code, err := call("POST", p.url+"/v1/apps/a/users/u/memories/ingest", map[string]any{"sessionId": "s", "events": []any{event}}, nil); code != 202 || err != nil {
+		t.Fatal(code, err)
+	}
+	if code := p.terminate(t); code != 0 {
+		t.Fatalf("exit code %d\n%s", code, p.logs.String())
+	}
+	p = start(t, data)
+	var found struct {
+		Memories []struct{ Memory struct{ Fact string } }
+	}
+	if code, err := call("POST", p.url+"/v1/apps/a/users/u/memories/search", map[string]any{"query": "Porto"}, &found); code != 200 || err != nil {
+		t.Fatal(code, err)
+	}
+	if len(found.Memories) == 0 || found.Memories[0].Memory.Fact != "I live in Porto." {
+		t.Errorf("after a restart the search finds %+v", found)
+	}
+}
+
+// The demo tells its whole story, at 80 columns.
+func TestDemo(t *testing.T) {
+	t.Parallel()
+	out, err := command("demo").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	text := string(out)
+	for _, want := range []string{"14 events", "allergic to peanuts", "opened again", "It is kept"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the demo does not say %q:\n%s", want, text)
+		}
+	}
+	for _, line := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		if n := len([]rune(line)); n > 80 {
+			t.Errorf("line of %d columns: %s", n, line)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+// Package memoryd is the root of memoryd, a memory bank for agents: one
+// service that stores the sessions of agents, makes memories of them, and
+// finds those again by meaning. This file is the tour, bottom up.
+//
+// # Nouns and promises
+//
+// [github.com/memoryd/memoryd/memory] says what a memory is: a fact, or a turn
+// that somebody said, in the scope of one user of one app, with revisions. Its
+// Store interface says what keeping memories promises, and package
+// [github.com/memoryd/memoryd/memory/storetest] spells every promise out as a
+// test case that each backend passes.
+//
+// [github.com/memoryd/memoryd/sessionstore] does the same for sessions: events
+// in order, state in the scopes of session, user and app, as ADK has them. Its
+// Progress interface is how ingestion knows what is left to do. The suite is
+// [github.com/memoryd/memoryd/sessionstore/sessiontest].
+//
+// # Backends
+//
+// [github.com/memoryd/memoryd/sessionstore/sqlitesession] and
+// [github.com/memoryd/memoryd/memory/sqlitestore] keep all of it in one SQLite
+// file, which [github.com/memoryd/memoryd/internal/sqlitedb] opens: one process
+// a file, one writer, commits in groups.
+//
+// # Verbs
+//
+// [github.com/memoryd/memoryd/embed] turns text into vectors, and
+// [github.com/memoryd/memoryd/internal/analyzer] into words.
+// [github.com/memoryd/memoryd/extract] finds facts in turns.
+// [github.com/memoryd/memoryd/ingest] walks sessions and loses nothing: events
+// are stored before a request is answered, a session's requested mark runs
+// ahead of its done mark until its memories are stored, and what was decided is
+// written down before it is done, so that doing it again does the same.
+// [github.com/memoryd/memoryd/retrieve] has a store find candidates by words
+// and by meaning, and ranks them.
+//
+// # Protocols
+//
+// [github.com/memoryd/memoryd/server] is the HTTP API, a thin layer over all
+// that. cmd/memoryd reads flags, chooses, connects, and shuts down.
+package memoryd
