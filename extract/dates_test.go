@@ -1,0 +1,162 @@
+package extract
+
+import (
+	"testing"
+	"time"
+)
+
+func TestDates(t *testing.T) {
+	const (
+		mon    = "2023-05-08 13:56" // a Monday
+		sun    = "2023-05-14 23:59"
+		sat    = "2023-05-13 00:00"
+		fri    = "2023-05-12 08:00"
+		may31  = "2023-05-31 12:00" // a Wednesday
+		mar31  = "2023-03-31 12:00"
+		leap   = "2024-02-29 12:00" // a Thursday
+		jan1   = "2024-01-01 00:30" // a Monday
+		dec31  = "2023-12-31 23:30" // a Sunday
+		spring = "2023-03-01 12:00"
+	)
+	for _, tc := range []struct{ at, said, text, from string }{
+		// Days.
+		{mon, "I went to the dentist yesterday.", "I went to the dentist yesterday (2023-05-07).", "2023-05-07"},
+		{mon, "Yesterday I went to the dentist", "Yesterday (2023-05-07) I went to the dentist", "2023-05-07"},
+		{mon, "I saw the dentist yesterday morning", "I saw the dentist yesterday morning (2023-05-07)", "2023-05-07"},
+		{mon, "I went to the dentist the day before yesterday", "I went to the dentist the day before yesterday (2023-05-06)", "2023-05-06"},
+		{mon, "I'm flying to Rome the day after tomorrow", "I'm flying to Rome the day after tomorrow (2023-05-10)", "2023-05-10"},
+		{mon, "I'm flying to Rome tomorrow at 5pm", "I'm flying to Rome tomorrow (2023-05-09) at 5pm", "2023-05-09"},
+		{mon, "I ran a marathon today", "I ran a marathon today (2023-05-08)", "2023-05-08"},
+		{mon, "I ran a marathon this morning", "I ran a marathon this morning (2023-05-08)", "2023-05-08"},
+		{mon, "I'm meeting my sister tonight", "I'm meeting my sister tonight (2023-05-08)", "2023-05-08"},
+		{mon, "Ann and I got engaged last night", "Ann and I got engaged last night (2023-05-07)", "2023-05-07"},
+		{mon, "I missed yesterday's yoga class", "I missed yesterday's (2023-05-07) yoga class", "2023-05-07"},
+		{spring, "I went to the dentist yesterday", "I went to the dentist yesterday (2023-02-28)", "2023-02-28"},
+		{leap, "I'm flying to Rome tomorrow", "I'm flying to Rome tomorrow (2024-03-01)", "2024-03-01"},
+		{jan1, "I went to the dentist yesterday", "I went to the dentist yesterday (2023-12-31)", "2023-12-31"},
+		{dec31, "I'm flying to Rome tomorrow", "I'm flying to Rome tomorrow (2024-01-01)", "2024-01-01"},
+		// Weeks, months, years.
+		{mon, "I went to Rome last week", "I went to Rome last week (week of 2023-05-01)", "2023-05-01"},
+		{sun, "I went to Rome last week", "I went to Rome last week (week of 2023-05-01)", "2023-05-01"},
+		{jan1, "I went to Rome last week", "I went to Rome last week (week of 2023-12-25)", "2023-12-25"},
+		{mon, "I'm going to Rome next week", "I'm going to Rome next week (week of 2023-05-15)", "2023-05-15"},
+		{fri, "I started a new job this week", "I started a new job this week (week of 2023-05-08)", "2023-05-08"},
+		{mon, "I went to Rome last month", "I went to Rome last month (2023-04)", "2023-04-01"},
+		{may31, "I went to Rome last month", "I went to Rome last month (2023-04)", "2023-04-01"},
+		{jan1, "I went to Rome last month", "I went to Rome last month (2023-12)", "2023-12-01"},
+		{dec31, "I'm going to Rome next month", "I'm going to Rome next month (2024-01)", "2024-01-01"},
+		{mon, "We moved to Lyon last year", "We moved to Lyon last year (2022)", "2022-01-01"},
+		{leap, "We moved to Lyon last year", "We moved to Lyon last year (2023)", "2023-01-01"},
+		{mon, "We're moving to Lyon next year", "We're moving to Lyon next year (2024)", "2024-01-01"},
+		{mon, "I went hiking last weekend", "I went hiking last weekend (2023-05-06)", "2023-05-06"},
+		{sun, "I went hiking last weekend", "I went hiking last weekend (2023-05-06)", "2023-05-06"},
+		{fri, "I'm going hiking this weekend", "I'm going hiking this weekend (2023-05-13)", "2023-05-13"},
+		{mon, "I'm going hiking next weekend", "I'm going hiking next weekend (2023-05-20)", "2023-05-20"},
+		{mon, "I traveled through Asia over the last year", "I traveled through Asia over the last year", ""},
+		{mon, "I'm in my last year of medical school", "I'm in my last year of medical school", ""},
+		// Counted.
+		{mon, "I ran a marathon two weeks ago", "I ran a marathon two weeks ago (2023-04-24)", "2023-04-24"},
+		{mon, "Two weeks ago I ran a marathon", "Two weeks ago (2023-04-24) I ran a marathon", "2023-04-24"},
+		{mon, "I had surgery 3 days ago", "I had surgery 3 days ago (2023-05-05)", "2023-05-05"},
+		{mon, "I had surgery a few days ago", "I had surgery a few days ago (around 2023-05-05)", "2023-05-05"},
+		{mon, "I had surgery a couple of days ago", "I had surgery a couple of days ago (2023-05-06)", "2023-05-06"},
+		{mon, "We were in Rome two weekends ago", "We were in Rome two weekends ago (2023-04-29)", "2023-04-29"},
+		{may31, "I lost my job three months ago", "I lost my job three months ago (2023-02)", "2023-02-01"},
+		{mar31, "I lost my job a month ago", "I lost my job a month ago (2023-02)", "2023-02-01"},
+		{mon, "I lost my job 17 months ago", "I lost my job 17 months ago (2021-12)", "2021-12-01"},
+		{leap, "I met Ann 3 years ago", "I met Ann 3 years ago (2021)", "2021-01-01"},
+		{mon, "I moved to Oslo two decades ago", "I moved to Oslo two decades ago (2003)", "2003-01-01"},
+		{mon, "In two weeks I start a new job", "In two weeks (2023-05-22) I start a new job", "2023-05-22"},
+		{dec31, "I'm moving to Oslo in two months", "I'm moving to Oslo in two months (2024-02)", "2024-02-01"},
+		{mon, "I finished the marathon training in two weeks", "I finished the marathon training in two weeks", ""},
+		{mon, "I met Ann 900 years ago", "I met Ann 900 years ago", ""},
+		{mon, "I met Ann 99999999999 years ago", "I met Ann 99999999999 years ago", ""},
+		// Weekdays, by tense.
+		{mon, "I went to church on Sunday", "I went to church on Sunday (2023-05-07)", "2023-05-07"},
+		{mon, "I'm seeing the dentist on Sunday", "I'm seeing the dentist on Sunday (2023-05-14)", "2023-05-14"},
+		{mon, "My flight is on Friday", "My flight is on Friday (2023-05-12)", "2023-05-12"},
+		{fri, "My flight is on Friday", "My flight is on Friday (2023-05-19)", "2023-05-19"},
+		{fri, "I went to the dentist on Friday", "I went to the dentist on Friday (2023-05-05)", "2023-05-05"},
+		{sat, "I went to the dentist last Friday", "I went to the dentist last Friday (2023-05-12)", "2023-05-12"},
+		{fri, "I went to the dentist last Friday", "I went to the dentist last Friday (2023-05-05)", "2023-05-05"},
+		{mon, "I'm seeing the dentist next Tuesday", "I'm seeing the dentist next Tuesday (2023-05-09)", "2023-05-09"},
+		{sun, "I'm seeing the dentist this Sunday", "I'm seeing the dentist this Sunday (2023-05-14)", "2023-05-14"},
+		{mon, "I saw the dentist Friday last week", "I saw the dentist Friday last week (2023-05-05)", "2023-05-05"},
+		{mon, "On Saturday evening we went to the opera", "On Saturday evening (2023-05-06) we went to the opera", "2023-05-06"},
+		{jan1, "I went to the dentist on Friday", "I went to the dentist on Friday (2023-12-29)", "2023-12-29"},
+		{mon, "I met Ann on Saturday and we're going to the opera on Friday", "I met Ann on Saturday (2023-05-06) and we're going to the opera on Friday (2023-05-12)", "2023-05-06"},
+		{mon, "I have yoga every Monday", "I have yoga every Monday", ""},
+		{mon, "I work from home on Fridays", "I work from home on Fridays", ""},
+		{mon, "I work from 9 to 5, Monday to Friday", "I work from 9 to 5, Monday to Friday", ""},
+		{mon, "I was born on a Sunday", "I was born on a Sunday", ""},
+		{mon, "I have to finish my thesis by Friday", "I have to finish my thesis by Friday (2023-05-12)", ""},
+		// Days of months.
+		{mon, "My exam is on 12 May", "My exam is on 12 May 2023", "2023-05-12"},
+		{mon, "My exam is on May 12th", "My exam is on May 12th, 2023", "2023-05-12"},
+		{mon, "My exam is on the 3rd of may", "My exam is on the 3rd of may 2024", "2024-05-03"},
+		{mon, "I met Ann on 12 May", "I met Ann on 12 May 2022", "2022-05-12"},
+		{mon, "I met Ann on May 12, 2022.", "I met Ann on May 12, 2022.", "2022-05-12"},
+		{may31, "I met Ann on Feb 12, 2022.", "I met Ann on Feb 12, 2022.", "2022-02-12"},
+		{mon, "I met Ann on 2022-05-12.", "I met Ann on 2022-05-12.", "2022-05-12"},
+		{mon, "I met Ann on Friday, 12 May 2017", "I met Ann on Friday, 12 May 2017", "2017-05-12"},
+		{mon, "I met Ann on 29 February", "I met Ann on 29 February 2020", "2020-02-29"},
+		{mon, "I met Ann on 31 February", "I met Ann on 31 February", ""},
+		{mon, "It's my birthday on 3 May", "It's my birthday on 3 May", ""},
+		{mon, "I was born on 12 May 1990 in Rome", "I was born on 12 May 1990 in Rome", "1990-05-12"},
+		{mon, "My birthday is tomorrow", "My birthday is tomorrow (2023-05-09)", "2023-05-09"},
+		// Months and years.
+		{mon, "I visited Rome in March", "I visited Rome in March 2023", "2023-03-01"},
+		{mon, "I visited Rome in August", "I visited Rome in August 2022", "2022-08-01"},
+		{mon, "We're moving to Rome in March", "We're moving to Rome in March 2024", "2024-03-01"},
+		{mon, "We're moving to Rome next March", "We're moving to Rome next March (2024-03)", "2024-03-01"},
+		{mon, "I visited Rome last June", "I visited Rome last June (2022-06)", "2022-06-01"},
+		{mon, "We got married in June 2015", "We got married in June 2015", "2015-06-01"},
+		{mon, "I met Ann in 2019", "I met Ann in 2019", "2019-01-01"},
+		{mon, "I've been vegan since 2019", "I've been vegan since 2019", "2019-01-01"},
+		{mon, "I've been vegan since last year", "I've been vegan since last year (2022)", "2022-01-01"},
+		{mon, "I've been vegan for two years", "I've been vegan for two years", ""},
+		{mon, "I walked home in 2019 steps", "I walked home in 2019 steps", ""},
+		{mon, "My sister may visit Rome with June", "My sister may visit Rome with June", ""},
+		{mon, "I love to march in parades", "I love to march in parades", ""},
+		{mon, "I sat on my sun deck with my cat at 5pm", "I sat on my sun deck with my cat at 5pm", ""},
+		{mon, "I met Ann last year (2022)", "I met Ann last year (2022)", "2022-01-01"},
+	} {
+		at, err := time.Parse("2006-01-02 15:04", tc.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		facts := extract(t, []Turn{{EventID: "e", User: true, Timestamp: at, Text: tc.said}})
+		if len(facts) != 1 {
+			t.Errorf("%s: %q gives %d facts", tc.at, tc.said, len(facts))
+			continue
+		}
+		from := ""
+		if !facts[0].ValidFrom.IsZero() {
+			from = facts[0].ValidFrom.Format(time.RFC3339)
+			from = from[:len(from)-len("T00:00:00Z")] + map[bool]string{false: " not at 00:00 UTC"}[facts[0].ValidFrom.Equal(midnight(facts[0].ValidFrom))]
+		}
+		if facts[0].Text != tc.text || from != tc.from {
+			t.Errorf("%s: %q gives %q from %q, want %q from %q", tc.at, tc.said, facts[0].Text, from, tc.text, tc.from)
+		}
+	}
+}
+
+// TestDatesAtTheEdge: what would leave the times a memory may carry is left
+// unresolved, and no clock stands in for a missing time.
+func TestDatesAtTheEdge(t *testing.T) {
+	for _, tc := range []struct {
+		at         time.Time
+		said, text string
+	}{
+		{time.Time{}, "I went to Rome yesterday", "I went to Rome yesterday"},
+		{time.Date(1900, 1, 1, 5, 0, 0, 0, time.UTC), "I went to Rome yesterday", "I went to Rome yesterday"},
+		{time.Date(2199, 12, 31, 5, 0, 0, 0, time.UTC), "I'm going to Rome tomorrow", "I'm going to Rome tomorrow"},
+		{time.Date(2199, 12, 31, 5, 0, 0, 0, time.UTC), "I met Ann in 1901", "I met Ann in 1901"},
+		{time.Date(2023, 5, 8, 1, 0, 0, 0, time.FixedZone("", 7200)), "I went to Rome yesterday", "I went to Rome yesterday (2023-05-06)"},
+	} {
+		facts := extract(t, []Turn{{EventID: "e", User: true, Timestamp: tc.at, Text: tc.said}})
+		if len(facts) != 1 || facts[0].Text != tc.text {
+			t.Errorf("%s: %q gives\n%s", tc.at, tc.said, printFacts(facts))
+		}
+	}
+}

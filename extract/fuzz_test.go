@@ -1,0 +1,58 @@
+package extract
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// FuzzExtract holds what every extractor promises, whatever people write.
+func FuzzExtract(f *testing.F) {
+	for _, s := range []string{
+		"", "I live in Berlin.", "By the way, I moved to Rome last week 😊 Thanks!", "I'm flying to Oslo on 29 Feb", "i have 2 kids; what's on next friday?", "Remember that ", "Don't", "I",
+		"my", "From now on", "please call me", "Whenever I ask,", "```\nI have a dog", "“I have a dog.", "I met Ann 999 weeks ago", "I met Ann in 300 years", "in May 2022 I", "\xffI have a dog\x00",
+		"I have a dog\u2028I have a cat\u0085x", "<PAST_CONVERSATIONS>", "I’m Łukasz", "ich wohne hier", "我住在北京。I live in 北京", "I have İstanbul", "I was born on Sunday, 31 April", "ignore previous instructions", "always never always",
+	} {
+		f.Add(s, int64(1683554160))
+	}
+	f.Add("I went to Rome yesterday", memory.MinTime.Unix())
+	f.Add("I'm going to Rome in 12 months", memory.MaxTime.Unix()-1)
+	r := NewRules()
+	f.Fuzz(func(t *testing.T, text string, unix int64) {
+		turns := []Turn{
+			{EventID: "a", Author: "ann", User: true, Timestamp: time.Unix(unix, 0), Text: text},
+			{EventID: "b", Author: "bot", Timestamp: time.Unix(unix, 0), Text: text},
+		}
+		facts, err := r.Extract(context.Background(), turns)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, fact := range facts {
+			switch {
+			case len(fact.EventIDs) != 1 || fact.EventIDs[0] != "a" || fact.Author != "ann" || !fact.Timestamp.Equal(turns[0].Timestamp):
+				t.Errorf("%+v is not of the user's turn", fact)
+			case fact.Quote == "" || !strings.Contains(text, fact.Quote):
+				t.Errorf("%q does not have the quote %q", text, fact.Quote)
+			case fact.Text == "" || !utf8.ValidString(fact.Text) || strings.TrimSpace(fact.Text) != fact.Text:
+				t.Errorf("text %q", fact.Text)
+			case len(fact.Text) > 2*maxSentenceBytes || len(fact.Topics) == 0:
+				t.Errorf("%d bytes, topics %q", len(fact.Text), fact.Topics)
+			case !fact.ValidFrom.IsZero() && (memory.ValidateTime("", fact.ValidFrom) != nil || !fact.ValidFrom.Equal(midnight(fact.ValidFrom))):
+				t.Errorf("valid from %s", fact.ValidFrom)
+			}
+		}
+		again, err := r.Extract(context.Background(), turns)
+		if diff := cmp.Diff(facts, again); err != nil || diff != "" {
+			t.Errorf("the second time: %v, facts (-first +second):\n%s", err, diff)
+		}
+		if n := Normalize(text); Normalize(n) != n || !utf8.ValidString(n) {
+			t.Errorf("Normalize(%q) = %q, and of that %q", text, n, Normalize(n))
+		}
+	})
+}

@@ -1,0 +1,210 @@
+package extract
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// maxFacts is how many facts one turn may give. Nobody says more about
+// themselves in one message; a pasted document does.
+const maxFacts = 20
+
+// Rules finds facts without a model, by the form of English sentences: what
+// the user says of themselves and theirs, asks to be remembered, or tells the
+// agent to do from now on. It would rather miss a statement than keep small
+// talk, and it gives nothing for other languages. The same turns always give
+// the same facts. It is safe for concurrent use.
+type Rules struct {
+	dates *dateReader
+}
+
+// NewRules makes the extractor; it compiles its date rules, so make one and
+// keep it.
+func NewRules() *Rules { return &Rules{dates: newDateReader()} }
+
+// Name is "rules".
+func (r *Rules) Name() string { return "rules" }
+
+// Extract gives each kept sentence of the user's turns as one fact, in order:
+// in the speaker's own words, less the lead-in ("By the way,"), with dates
+// beside the words that mean them ("yesterday (2023-05-07)"). A relative date
+// is counted from its turn's own time. The only error is ctx's.
+func (r *Rules) Extract(ctx context.Context, turns []Turn) ([]Fact, error) {
+	var facts []Fact
+	for i := range turns {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if turns[i].User {
+			facts = r.appendTurn(facts, &turns[i])
+		}
+	}
+	return facts, nil
+}
+
+func (r *Rules) appendTurn(facts []Fact, t *Turn) []Fact {
+	if injection.MatchString(t.Text) {
+		return facts
+	}
+	first := len(facts)
+	for _, quote := range sentencesOf(t.Text) {
+		s := read(quote)
+		if s.pastes {
+			break // what follows is material for a task, not the user's own words
+		}
+		if s.topics == 0 || !utf8.ValidString(quote) {
+			continue
+		}
+		text, validFrom := r.dates.resolve(&s, t.Timestamp)
+		facts = append(facts, Fact{Text: text, Topics: s.topics.names(), Author: t.Author, Timestamp: t.Timestamp,
+			ValidFrom: validFrom, EventIDs: []string{t.EventID}, Quote: quote})
+		if len(facts)-first == maxFacts {
+			break
+		}
+	}
+	return facts
+}
+
+// topics is a set of memory's topics.
+type topics uint8
+
+const (
+	personal topics = 1 << iota
+	preference
+	details
+	instruction
+)
+
+// names gives the topics in a fixed order.
+func (t topics) names() []string {
+	var out []string
+	for i, n := range []string{memory.TopicPersonalInfo, memory.TopicPreferences, memory.TopicDetails, memory.TopicInstructions} {
+		if t&(1<<i) != 0 {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// sentence is a sentence and what the rules make of it.
+type sentence struct {
+	text       string
+	words      []word // all of them
+	start, end int    // the bytes of text that make the fact
+	topics     topics // none: not kept
+	pastes     bool   // it announces pasted text
+}
+
+// read decides whether a sentence is kept, and as what.
+func read(text string) sentence {
+	s := sentence{text: text, words: splitWords(text)}
+	ws := s.words
+	if len(ws) == 0 || len(ws) > maxSentenceWords || secret.found(ws) {
+		return s
+	}
+	if s.pastes = announcesPaste(text, ws); s.pastes {
+		return s
+	}
+	question := strings.HasSuffix(strings.TrimRight(text, " )\"'”’!*_"), "?")
+	i := skipLeads(ws)
+	next, firm, remember := asked(ws, i)
+	i = next + skipLeads(ws[next:])
+	if i >= len(ws) {
+		return s
+	}
+	end, tailAsks := len(ws), false
+	// An instruction is read whole: in "From now on, please…" no tail begins.
+	if s.topics = directive(ws, i); s.topics == 0 {
+		open := false
+		end, tailAsks, open = cutTail(ws, i, question && !remember)
+		if open {
+			return s
+		}
+		i, s.topics = clauseStatement(ws[:end], i)
+	} else if question {
+		i += polite.at(ws, i) // "Could you always answer in French?"
+	}
+	kept := ws[i:end]
+	switch {
+	case s.topics != 0 && (remember || tailAsks):
+		s.topics |= instruction
+	case firm && content(kept) > 1 && !questionWords[kept[0].text]:
+		s.topics = instruction
+	}
+	s.start, s.end = kept[0].start, kept[len(kept)-1].end
+	if end == len(ws) && !question { // "Could you remember that I'm diabetic?" leaves a statement
+		s.end = trimEnd(text, s.end)
+	}
+	return s
+}
+
+// clauseStatement looks for a statement at ws[i], or else in a later clause of
+// the sentence ("That's great, we have a dog too"): where it starts, and its topics.
+func clauseStatement(ws []word, i int) (int, topics) {
+	t := statement(ws[i:])
+	if t != 0 || imperative(ws[i].text) || hypothetical.found(ws[i:]) {
+		return i, t
+	}
+	for j := i + 2; j < len(ws); j++ {
+		if w := ws[j].text; w != "i" && w != "we" && w != "my" && w != "our" {
+			continue
+		}
+		before := ws[j-1]
+		if before.stop == 0 && before.text != "and" && before.text != "but" || before.stop != 0 && !strings.ContainsRune(",;–—-", before.stop) {
+			continue // not at a joint, or behind a quotation mark
+		}
+		if t := statement(ws[j:]); t != 0 {
+			return j, t
+		}
+	}
+	return i, 0
+}
+
+// imperative reports whether a sentence that starts with w hands over work or
+// a make-believe; what it says in the first person is not the user's own.
+func imperative(w string) bool {
+	return pasteVerbs[w] || deeds[w] || w == "if" || w == "imagine" || w == "suppose" || w == "pretend" || w == "let" || w == "assume" || questionWords[w]
+}
+
+// trimEnd is the end of text without the emoji and blanks behind its last
+// mark; from is where its last word ends.
+func trimEnd(text string, from int) int {
+	return from + len(strings.TrimRightFunc(text[from:], func(r rune) bool {
+		return !unicode.IsPunct(r) && !unicode.IsSymbol(r) || unicode.Is(unicode.So, r) || unicode.Is(unicode.Sk, r) || r == utf8.RuneError
+	}))
+}
+
+// capitalized is s with a capital at its front.
+func capitalized(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	if !unicode.IsLower(r) {
+		return s
+	}
+	return string(unicode.ToUpper(r)) + s[n:]
+}
+
+// resolve writes out the fact of s as said at the time at, and gives the day
+// it speaks of.
+func (d *dateReader) resolve(s *sentence, at time.Time) (string, time.Time) {
+	if dateHint(s.words) == noDate {
+		return capitalized(s.text[s.start:s.end]), time.Time{}
+	}
+	var b strings.Builder
+	var from time.Time
+	done := s.start
+	for _, e := range d.read(s, at) {
+		b.WriteString(s.text[done:e.end])
+		b.WriteString(e.note)
+		done = e.end
+		if from.IsZero() {
+			from = e.day
+		}
+	}
+	b.WriteString(s.text[done:s.end])
+	return capitalized(b.String()), from
+}
