@@ -53,7 +53,7 @@ func hashText(text string) []float32 {
 	}
 	sum := make([]float64, builtinDimension)
 	for _, w := range order {
-		weight := 1 + math.Log(float64(counts[w])) // the tenth mention adds little
+		weight := math.Sqrt(float64(counts[w])) // the tenth mention adds little
 		add(sum, w, weight*wordWeight)
 		grams := ngrams("<" + w + ">")
 		for _, g := range grams {
@@ -89,7 +89,7 @@ func add(sum []float64, feature string, weight float64) {
 func unit(sum []float64) []float32 {
 	length := 0.0
 	for _, x := range sum {
-		length += x * x
+		length += float64(x * x) // the conversion keeps processors that can from fusing the two steps
 	}
 	length = math.Sqrt(length)
 	out := make([]float32, len(sum))

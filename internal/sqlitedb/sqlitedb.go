@@ -7,7 +7,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -99,7 +98,7 @@ func (db *DB) open() (err error) {
 		// One connection is one database: readers take turns with the writer.
 		db.writer.SetMaxOpenConns(1)
 		db.reader = db.writer
-		return db.claim()
+		return db.mark()
 	}
 	if db.path, err = filepath.Abs(db.path); err != nil {
 		return err
@@ -121,37 +120,46 @@ func (db *DB) open() (err error) {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	const common = "?_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)"
-	file := (&url.URL{Scheme: "file", Path: db.path}).String() + common
-	if db.writer, err = sql.Open("sqlite", file+"&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"); err != nil {
+	url := (&url.URL{Scheme: "file", Path: db.path}).String() + "?_pragma=busy_timeout(10000)"
+	if err := db.ours(url); err != nil {
+		return err
+	}
+	if db.writer, err = sql.Open("sqlite", url+"&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"); err != nil {
 		return err
 	}
 	db.writer.SetMaxOpenConns(1)
-	if err := db.claim(); err != nil {
-		return err
+	if err := db.mark(); err != nil {
+		return fmt.Errorf("write %s: %w", db.path, Error(err))
 	}
-	db.reader, err = sql.Open("sqlite", file+"&_pragma=query_only(1)")
+	db.reader, err = sql.Open("sqlite", url+"&_pragma=query_only(1)")
 	return err
 }
 
-// claim checks that the file is ours, or empty, and marks it.
-func (db *DB) claim() error {
+// ours checks that the file is one of ours, or empty, without changing it.
+func (db *DB) ours(url string) error {
+	look, err := sql.Open("sqlite", url+"&_pragma=query_only(1)")
+	if err != nil {
+		return err
+	}
+	defer look.Close()
 	var id, tables int
-	err := db.writer.QueryRow(`SELECT (SELECT application_id FROM pragma_application_id), (SELECT count(*) FROM sqlite_schema)`).Scan(&id, &tables)
+	err = look.QueryRow(`SELECT (SELECT application_id FROM pragma_application_id), (SELECT count(*) FROM sqlite_schema)`).Scan(&id, &tables)
 	if code(err) == sqlite3.SQLITE_NOTADB || err == nil && id != applicationID && (id != 0 || tables > 0) {
 		return fmt.Errorf("%s is not a memoryd database, and is left as it is", db.path)
 	}
 	if err != nil {
 		return fmt.Errorf("open %s: %w", db.path, Error(err))
 	}
-	if id == applicationID {
-		return nil
-	}
+	return nil
+}
+
+// mark makes the file ours, if it is not yet.
+func (db *DB) mark() error {
 	if _, err := db.writer.Exec("PRAGMA application_id = " + strconv.Itoa(applicationID)); err != nil {
-		return fmt.Errorf("write %s: %w", db.path, Error(err))
+		return err
 	}
-	_, err = db.writer.Exec(`CREATE TABLE IF NOT EXISTS schema_versions (component TEXT PRIMARY KEY, version INTEGER NOT NULL)`)
-	return Error(err)
+	_, err := db.writer.Exec(`CREATE TABLE IF NOT EXISTS schema_versions (component TEXT PRIMARY KEY, version INTEGER NOT NULL)`)
+	return err
 }
 
 // Path is the absolute path of the file, or [Memory].
@@ -213,6 +221,11 @@ func (db *DB) Write(ctx context.Context, fn func(*Tx) error) error {
 
 // Read runs fn in a read transaction: all its queries see one state.
 func (db *DB) Read(ctx context.Context, fn func(*sql.Tx) error) error {
+	select {
+	case <-db.stopped:
+		return fmt.Errorf("%w: the database is closed", memory.ErrUnavailable)
+	default:
+	}
 	tx, err := db.reader.BeginTx(ctx, nil)
 	if err != nil {
 		return Error(err)
@@ -349,9 +362,6 @@ func code(err error) int {
 func Error(err error) error {
 	switch code(err) {
 	case 0:
-		if errors.Is(err, fs.ErrClosed) || errors.Is(err, sql.ErrConnDone) {
-			return fmt.Errorf("%w: the database is closed", memory.ErrUnavailable)
-		}
 		return err
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("%w: the disk is full: %w", memory.ErrUnavailable, err)

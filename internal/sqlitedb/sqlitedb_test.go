@@ -1,0 +1,244 @@
+package sqlitedb_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/memoryd/memoryd/internal/sqlitedb"
+	"github.com/memoryd/memoryd/memory"
+)
+
+const table = `CREATE TABLE t (n INTEGER PRIMARY KEY, v TEXT NOT NULL DEFAULT '') STRICT`
+
+func open(t *testing.T, path string) *sqlitedb.DB {
+	t.Helper()
+	db, err := sqlitedb.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	if err := db.Migrate("t", table); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+func file(t *testing.T) string { return filepath.Join(t.TempDir(), "with ?#% signs", "memoryd.db") }
+
+func insert(n int) func(*sqlitedb.Tx) error {
+	return func(tx *sqlitedb.Tx) error {
+		_, err := tx.Exec(`INSERT INTO t (n) VALUES (?)`, n)
+		return err
+	}
+}
+
+func count(t *testing.T, db *sqlitedb.DB) (n int) {
+	t.Helper()
+	if err := db.Read(t.Context(), func(tx *sql.Tx) error { return tx.QueryRow(`SELECT count(*) FROM t`).Scan(&n) }); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Writes that come together are committed together, and one that fails takes
+// nothing else along.
+func TestWritesStandAlone(t *testing.T) {
+	for _, path := range []string{file(t), sqlitedb.Memory} {
+		db := open(t, path)
+		var writers sync.WaitGroup
+		broken := errors.New("broken on purpose")
+		for n := range 500 {
+			writers.Go(func() {
+				err := db.Write(t.Context(), func(tx *sqlitedb.Tx) error {
+					if err := insert(n)(tx); err != nil || n%3 > 0 {
+						return err
+					}
+					return broken
+				})
+				if (n%3 == 0) != errors.Is(err, broken) {
+					t.Errorf("write %d: %v", n, err)
+				}
+			})
+		}
+		writers.Wait()
+		if got := count(t, db); got != 333 {
+			t.Errorf("%s: %d rows, want 333", path, got)
+		}
+	}
+}
+
+// What OnCommit was given runs in the order of the commits, before Write
+// returns, and only for what was committed.
+func TestOnCommit(t *testing.T) {
+	db := open(t, file(t))
+	var mu sync.Mutex
+	order, seen := []int{}, 0
+	var writers sync.WaitGroup
+	for n := range 200 {
+		writers.Go(func() {
+			called := false
+			err := db.Write(t.Context(), func(tx *sqlitedb.Tx) error {
+				at := seen // all writes run one after another
+				seen++
+				tx.OnCommit(func() {
+					mu.Lock()
+					defer mu.Unlock()
+					order = append(order, at)
+					called = true
+				})
+				if n%5 == 0 {
+					return errors.New("broken on purpose")
+				}
+				return insert(n)(tx)
+			})
+			if called != (err == nil) {
+				t.Errorf("write %d: error %v, but called %v", n, err, called)
+			}
+		})
+	}
+	writers.Wait()
+	for i := 1; i < len(order); i++ {
+		if order[i] < order[i-1] {
+			t.Fatalf("commits were told as %v", order)
+		}
+	}
+	if len(order) != 160 {
+		t.Errorf("%d were told, want 160", len(order))
+	}
+}
+
+// A file serves one process at a time; closed, it serves the next, with all
+// that was written.
+func TestOneProcess(t *testing.T) {
+	path := file(t)
+	db := open(t, path)
+	if err := db.Write(t.Context(), insert(1)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sqlitedb.Open(path); err == nil || !strings.Contains(err.Error(), "in use by another memoryd") {
+		t.Errorf("opened twice: %v", err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Write(t.Context(), insert(2)); !errors.Is(err, memory.ErrUnavailable) {
+		t.Errorf("write after close: %v", err)
+	}
+	if err := db.Check(t.Context()); !errors.Is(err, memory.ErrUnavailable) {
+		t.Errorf("check after close: %v", err)
+	}
+	db = open(t, path)
+	if got := count(t, db); got != 1 {
+		t.Errorf("%d rows after opening again, want 1", got)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("others may read the file: %v, %v", info.Mode(), err)
+	}
+}
+
+// Files of others are refused and left as they are.
+func TestForeignFiles(t *testing.T) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text")
+	if err := os.WriteFile(text, []byte(strings.Repeat("just text. ", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(dir, "other.db")
+	raw, err := sql.Open("sqlite", other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := raw.Exec(`CREATE TABLE theirs (x)`); err != nil {
+		t.Fatal(err)
+	}
+	if err := raw.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{text, other} {
+		before, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := sqlitedb.Open(path); err == nil || !strings.Contains(err.Error(), "not a memoryd database") {
+			t.Errorf("%s: %v", path, err)
+		}
+		if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
+			t.Errorf("%s was changed (%v)", path, err)
+		}
+	}
+}
+
+// A file that a newer version has changed is refused.
+func TestNewerSchema(t *testing.T) {
+	db := open(t, file(t))
+	if err := db.Migrate("t", table, `ALTER TABLE t ADD COLUMN w TEXT`); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Migrate("t", table); err == nil || !strings.Contains(err.Error(), "newer memoryd") {
+		t.Errorf("an older version opened it: %v", err)
+	}
+}
+
+// A full disk is told as such, is no fault of the caller's, and spoils nothing.
+func TestFullDisk(t *testing.T) {
+	db := open(t, file(t))
+	limit := func(pages int) {
+		t.Helper()
+		if err := db.Write(t.Context(), func(tx *sqlitedb.Tx) error {
+			return tx.QueryRow(fmt.Sprintf(`PRAGMA max_page_count = %d`, pages)).Scan(new(int))
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limit(1) // SQLite takes the size it has
+	var err error
+	n := 0
+	for ; err == nil; n++ {
+		err = db.Write(t.Context(), func(tx *sqlitedb.Tx) error {
+			_, err := tx.Exec(`INSERT INTO t VALUES (?, ?)`, n, strings.Repeat("x", 1000))
+			return err
+		})
+	}
+	if !errors.Is(err, memory.ErrUnavailable) || !strings.Contains(err.Error(), "disk is full") {
+		t.Errorf("full: %v", err)
+	}
+	if got := count(t, db); got != n-1 {
+		t.Errorf("%d rows, want the %d that were acknowledged", got, n-1)
+	}
+	limit(1 << 20)
+	if err := db.Write(t.Context(), insert(1_000_000)); err != nil {
+		t.Errorf("with room again: %v", err)
+	}
+}
+
+// A write whose caller has given up before its turn does not happen.
+func TestGivenUp(t *testing.T) {
+	db := open(t, file(t))
+	begun, release := make(chan struct{}), make(chan struct{})
+	var writers sync.WaitGroup
+	writers.Go(func() {
+		if err := db.Write(t.Context(), func(*sqlitedb.Tx) error { close(begun); <-release; return nil }); err != nil {
+			t.Error(err)
+		}
+	})
+	<-begun
+	ctx, cancel := context.WithCancel(t.Context())
+	result := make(chan error)
+	go func() { result <- db.Write(ctx, insert(1)) }()
+	cancel()
+	if err := <-result; !errors.Is(err, context.Canceled) {
+		t.Errorf("given up: %v", err)
+	}
+	close(release)
+	writers.Wait()
+	if got := count(t, db); got != 0 {
+		t.Errorf("%d rows, want none", got)
+	}
+}
