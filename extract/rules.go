@@ -104,7 +104,7 @@ type sentence struct {
 func read(text string) sentence {
 	s := sentence{text: text, words: splitWords(text)}
 	ws := s.words
-	if len(ws) == 0 || len(ws) > maxSentenceWords || secret.found(ws) {
+	if len(ws) == 0 || len(ws) > maxSentenceWords {
 		return s
 	}
 	if s.pastes = announcesPaste(text, ws); s.pastes {
@@ -135,6 +135,9 @@ func read(text string) sentence {
 		s.topics |= instruction
 	case firm && content(kept) > 1 && !questionWords[kept[0].text]:
 		s.topics = instruction
+	}
+	if s.topics&instruction == 0 && secret.found(ws) {
+		s.topics = 0
 	}
 	s.start, s.end = kept[0].start, kept[len(kept)-1].end
 	if end == len(ws) && !question { // "Could you remember that I'm diabetic?" leaves a statement

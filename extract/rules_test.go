@@ -170,6 +170,7 @@ func TestKept(t *testing.T) {
 		{"I'm allergic to shellfish, what can I eat in Lisbon?", "I'm allergic to shellfish", p + "+" + l},
 		{"I'm vegan so what can I cook tonight?", "I'm vegan", p},
 		{"I have two kids and could you suggest a movie", "I have two kids", p},
+		{"Please remember that my locker PIN is 1234.", "My locker PIN is 1234.", k + "+" + e},
 		{"I work for Acme Inc. in Leeds with Dr. J. Smith, e.g. on pumps.", "I work for Acme Inc. in Leeds with Dr. J. Smith, e.g. on pumps.", p},
 	} {
 		facts := extract(t, say(tc.said))

@@ -61,7 +61,8 @@ var (
 	regimens = words("diet medication meds insulin antibiotics statins antidepressants sabbatical maternity paternity parental pill dialysis")
 	sought   = words("job work apartment flat house home roommate flatmate therapist internship partner school kindergarten")
 	regular  = words("every daily weekly twice")
-	// secret things are never kept: memory is read by agents and shown in logs.
+	// secret things are kept only when asked to be remembered: a fact goes into
+	// every prompt that looks related.
 	secret = phraseTable("password", "passwords", "passphrase", "passcode", "my pin", "pin code", "pin is", "cvv", "credit card number", "card number", "social security number", "ssn",
 		"api key", "secret key", "access token", "private key", "seed phrase", "recovery phrase")
 	ageUnits = words("years year yrs yo year-old years-old now and this next in today tomorrow soon old")
@@ -100,9 +101,8 @@ var (
 	// taskWords are of the work agents do; what is said in their company is
 	// about that work and of no use later.
 	taskWords = words(`error errors exception bug bugs code function functions file files script scripts server servers log logs compile compiler stacktrace traceback api endpoint config query queries
-		prompt prompts csv json xml yaml html css sql regex docker kubernetes container repo branch commit paragraph paragraphs sentence sentences draft essay variable variables method methods array string
-		database package packages dependency dependencies install installed deploy deployed output input terminal spreadsheet summary summarize summarise translate translation template snippet pdf loop
-		command commands module library parameter parameters typo typos formula worksheet answer response document attachment screenshot chatgpt gpt llm chatbot bot`)
+		prompt prompts csv json xml yaml html css sql regex docker kubernetes container repo commit paragraph paragraphs sentence sentences essay variable variables method methods array database dependency dependencies install installed deploy deployed output input terminal spreadsheet summary summarize summarise translate translation template snippet pdf loop
+		command commands module parameter parameters typo typos worksheet answer attachment screenshot chatgpt gpt llm chatbot bot`)
 	pasteVerbs = words(`summarize summarise summary translate translation rewrite rephrase proofread edit correct improve shorten paraphrase analyze analyse explain review polish fix reply respond write draft
 		convert classify extract continue complete format check grade simplify critique answer repeat following quote`)
 	taskHabits = words("use write read run build develop design try see find start keep")
