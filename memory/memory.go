@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -98,7 +99,7 @@ func (m *Memory) Validate() error {
 		return err
 	}
 	switch {
-	case m.Fact == "":
+	case strings.TrimSpace(m.Fact) == "":
 		return fmt.Errorf("%w: fact is empty", ErrInvalid)
 	case len(m.Fact) > MaxFact:
 		return fmt.Errorf("%w: fact has %d bytes, more than %d", ErrInvalid, len(m.Fact), MaxFact)

@@ -61,6 +61,26 @@ func (f *Filter) Match(m *Memory, now time.Time) bool {
 	return true
 }
 
+// Validate refuses values that no memory can have, naming the field.
+func (f *Filter) Validate() error {
+	for _, k := range f.Kinds {
+		if err := k.Validate(); err != nil {
+			return err
+		}
+	}
+	for i, t := range f.Topics {
+		if err := ValidateID(fmt.Sprintf("topics[%d]", i), t); err != nil {
+			return err
+		}
+	}
+	if f.SessionID != "" {
+		if err := ValidateID("session", f.SessionID); err != nil {
+			return err
+		}
+	}
+	return f.Metadata.validate()
+}
+
 // sameJSON reports whether a and b are the same JSON value, however written: 1
 // is 1.0, white space and the order of an object's fields do not count.
 func sameJSON(a, b json.RawMessage) bool {

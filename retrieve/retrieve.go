@@ -84,7 +84,7 @@ func (r *Request) validate() error {
 	case !(r.MinScore >= 0 && r.MinScore <= 1):
 		return fmt.Errorf("%w: minScore %v is not within 0 to 1", memory.ErrInvalid, r.MinScore)
 	}
-	return nil
+	return r.Filter.Validate()
 }
 
 // Search returns the best matches in a scope, best first, ties by id. What has

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -75,12 +76,18 @@ func detail(c echo.Context, err error) errorDetail {
 		fmt.Sprintf("an internal error; the log has it under request id %s", requestID(c))}
 }
 
+// maxMessage is how long a message may be, in bytes: it may repeat what was sent.
+const maxMessage = 1000
+
 // fail answers an error, once.
 func (s *Server) fail(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
 	d := detail(c, err)
+	if d.Message = strings.ToValidUTF8(d.Message, "\uFFFD"); len(d.Message) > maxMessage {
+		d.Message = strings.ToValidUTF8(d.Message[:maxMessage], "") + "…"
+	}
 	if d.Code == http.StatusServiceUnavailable || d.Code == http.StatusTooManyRequests {
 		c.Response().Header().Set("Retry-After", "1")
 	}

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +35,7 @@ func (s *Server) ready(c echo.Context) error {
 			failed = append(failed, name)
 		}
 	}
+	slices.Sort(failed)
 	if failed != nil {
 		return fmt.Errorf("%w: not ready: %s", memory.ErrUnavailable, strings.Join(failed, ", "))
 	}

@@ -3,6 +3,7 @@ package server
 import (
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -10,9 +11,14 @@ import (
 
 // hostChecked serves loopback names only, unless AnyHost. The address a
 // request came to is loopback anyway; its Host is what the browser's page
-// believed it was talking to.
+// believed it was talking to. What browsers send for pages of other sites is
+// refused wherever it would change something.
 func (s *Server) hostChecked(next echo.HandlerFunc) echo.HandlerFunc {
+	sites := http.NewCrossOriginProtection()
 	return func(c echo.Context) error {
+		if err := sites.Check(c.Request()); err != nil {
+			return echo.NewHTTPError(http.StatusForbidden, err.Error())
+		}
 		if !s.opts.AnyHost && !Loopback(c.Request().Host) {
 			return echo.NewHTTPError(http.StatusForbidden, "host is not a loopback name: use http://127.0.0.1 or http://localhost")
 		}
@@ -24,10 +30,13 @@ func (s *Server) hostChecked(next echo.HandlerFunc) echo.HandlerFunc {
 // and nobody else.
 func Loopback(hostport string) bool {
 	host := hostport
-	if h, _, err := net.SplitHostPort(hostport); err == nil {
+	if h, port, err := net.SplitHostPort(hostport); err == nil {
+		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+			return false
+		}
 		host = h
 	}
-	host = strings.Trim(host, "[]")
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
 	if strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") {
 		return true
 	}

@@ -159,16 +159,20 @@ func (l *lifetime) UnmarshalJSON(raw []byte) error {
 	if text == "null" {
 		return nil
 	}
-	if s, err := strconv.Unquote(text); err == nil && text[0] == '"' {
-		text = s
-	} else {
-		text += "s"
+	var d time.Duration
+	seconds, err := strconv.ParseFloat(text, 64)
+	if err == nil {
+		d = time.Duration(min(seconds, 2*most.Seconds()) * float64(time.Second))
+	} else if text, err = strconv.Unquote(text); err == nil {
+		d, err = time.ParseDuration(text)
 	}
-	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 || d > most {
 		return invalid("want seconds, or a duration such as \"3600s\", from 0 to 100 years, not %.40s", raw)
 	}
 	l.Duration = d.Truncate(time.Microsecond)
+	if d > 0 { // the shortest life is not for ever
+		l.Duration = max(l.Duration, time.Microsecond)
+	}
 	return nil
 }
 
@@ -213,18 +217,4 @@ func pageSize(c echo.Context) (int, error) {
 		return 0, invalid("pageSize: want 1 to %d, not %.40q", memory.MaxPageSize, v)
 	}
 	return n, nil
-}
-
-// only refuses query parameters that a call does not know.
-func only(c echo.Context, names ...string) error {
-next:
-	for have := range c.QueryParams() {
-		for _, n := range names {
-			if have == n {
-				continue next
-			}
-		}
-		return invalid("unknown query parameter %.60q", have)
-	}
-	return nil
 }

@@ -50,7 +50,7 @@ func (s *Server) ingestEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	wait, err := waitFlag(c)
+	wait, err := flag(c, "wait")
 	if err != nil {
 		return err
 	}
@@ -106,19 +106,16 @@ func (s *Server) listMemories(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := only(c, "kind", "topic", "sessionId", "orderBy", "pageSize", "pageToken"); err != nil {
-		return err
-	}
 	list := memory.List{PageToken: c.QueryParam("pageToken")}
 	q := c.QueryParams()
 	for _, k := range q["kind"] {
-		if err := memory.Kind(k).Validate(); err != nil {
-			return err
-		}
 		list.Kinds = append(list.Kinds, memory.Kind(k))
 	}
 	list.Topics = q["topic"]
 	list.SessionID = c.QueryParam("sessionId")
+	if err := list.Filter.Validate(); err != nil {
+		return err
+	}
 	if list.Order, err = memory.ParseOrder(c.QueryParam("orderBy")); err != nil {
 		return err
 	}
@@ -254,11 +251,6 @@ func (s *Server) search(c echo.Context) error {
 	}
 	if err := owned(scope, req.App, req.User); err != nil {
 		return err
-	}
-	for _, k := range req.Kinds {
-		if err := k.Validate(); err != nil {
-			return err
-		}
 	}
 	r := retrieve.Request{Query: req.Query, TopK: retrieve.DefaultTopK, MinScore: req.MinScore, Explain: req.Explain,
 		Filter: memory.Filter{Kinds: req.Kinds, Topics: req.Topics, Since: req.Since.Time, Until: req.Until.Time, AsOf: req.AsOf.Time,

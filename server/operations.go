@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/go-json-experiment/json"
 	"github.com/labstack/echo/v4"
 
+	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -38,22 +40,32 @@ type operationMetadata struct {
 
 type operationResponse struct {
 	// Memories are the facts that changed; the turns are the events sent.
-	Memories []jsontext.Value `json:"memories"`
+	Memories []ingest.Changed `json:"memories"`
 }
 
-func operationOf(op *sessionstore.Operation) operationBody {
+func operationOf(op *sessionstore.Operation) (operationBody, error) {
 	out := operationBody{ID: op.ID, Done: op.Done(), Metadata: operationMetadata{State: op.State, App: op.Key.App, User: op.Key.User,
 		SessionID: op.Key.ID, CreateTime: op.CreateTime, Attempts: op.Attempts, EventsTotal: op.EventsTotal, EventsDone: op.EventsDone, LastError: op.LastError}}
 	switch op.State {
 	case sessionstore.Succeeded:
-		out.Response = &operationResponse{}
-		for _, ch := range op.Changes {
-			out.Response.Memories = append(out.Response.Memories, jsontext.Value(ch))
+		out.Response = &operationResponse{Memories: make([]ingest.Changed, len(op.Changes))}
+		for i, raw := range op.Changes {
+			if err := json.Unmarshal(raw, &out.Response.Memories[i]); err != nil {
+				return out, fmt.Errorf("stored change: %w", err)
+			}
 		}
 	case sessionstore.Failed:
 		out.Error = &errorDetail{http.StatusInternalServerError, "INTERNAL", op.LastError}
 	}
-	return out
+	return out, nil
+}
+
+func sendOperation(c echo.Context, status int, op *sessionstore.Operation) error {
+	out, err := operationOf(op)
+	if err != nil {
+		return err
+	}
+	return answer(c, status, out)
 }
 
 // answerOperation answers a request for memories: at once, or when they are
@@ -74,7 +86,7 @@ func (s *Server) answerOperation(c echo.Context, op *sessionstore.Operation, wai
 	if wait && op.Done() {
 		status = http.StatusOK
 	}
-	return answer(c, status, operationOf(op))
+	return sendOperation(c, status, op)
 }
 
 // untilStop is ctx, over also when the server stops.
@@ -89,7 +101,10 @@ func streams(r *http.Request) bool {
 }
 
 func operationParam(c echo.Context) (string, memory.Scope, error) {
-	id := c.Param("operation") // base64, nothing to unescape
+	id, err := url.PathUnescape(c.Param("operation"))
+	if err != nil {
+		return "", memory.Scope{}, invalid("path: %v", err)
+	}
 	scope, err := sessionstore.OperationScope(id)
 	return id, scope, err
 }
@@ -106,7 +121,7 @@ func (s *Server) getOperation(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, operationOf(op))
+	return sendOperation(c, http.StatusOK, op)
 }
 
 // streamOperation sends an operation as server-sent events: each of its states
@@ -134,7 +149,11 @@ func (s *Server) streamOperation(c echo.Context, scope memory.Scope, id string) 
 	for {
 		quiet, over := context.WithTimeout(ctx, 15*time.Second)
 		err := s.ingest.Watch(quiet, scope, id, func(op *sessionstore.Operation) error {
-			raw, err := encode(operationOf(op))
+			out, err := operationOf(op)
+			if err != nil {
+				return err
+			}
+			raw, err := encode(out)
 			if err != nil {
 				return err
 			}
@@ -171,7 +190,10 @@ func (s *Server) listOperations(c echo.Context) error {
 		NextPageToken string          `json:"nextPageToken,omitzero"`
 	}{NextPageToken: next}
 	for i := range ops {
-		o := operationOf(&ops[i])
+		o, err := operationOf(&ops[i])
+		if err != nil {
+			return err
+		}
 		o.Response = nil // what changed is in the operation itself
 		out.Operations = append(out.Operations, o)
 	}
@@ -183,9 +205,12 @@ func (s *Server) retryOperation(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := body(c, &struct{}{}); err != nil {
+		return err
+	}
 	op, err := s.ingest.Retry(c.Request().Context(), scope, id)
 	if err != nil {
 		return err
 	}
-	return answer(c, http.StatusOK, operationOf(op))
+	return sendOperation(c, http.StatusOK, op)
 }

@@ -8,7 +8,10 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
@@ -49,7 +52,6 @@ type Server struct {
 	retriever *retrieve.Retriever
 	opts      Options
 	echo      *echo.Echo
-	handler   http.Handler
 	stopping  context.Context // ends streams and waits when the server stops
 	stop      context.CancelFunc
 }
@@ -78,52 +80,85 @@ func New(sessions ingest.Sessions, memories memory.Store, ingest *ingest.Service
 		s.timed,
 	)
 	s.routes()
-	// Browsers' requests from other sites are refused: pages must not write here.
-	s.handler = http.NewCrossOriginProtection().Handler(http.HandlerFunc(s.route))
 	return s
 }
 
 // Stop ends streams and waits, so that a graceful shutdown need not wait for them.
 func (s *Server) Stop() { s.stop() }
 
-// ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
-
-// route has echo match the path as it was sent, so that an escaped slash in an
-// id is not taken for one of ours; param unescapes, once.
-func (s *Server) route(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP implements http.Handler. It has echo match the path as it was sent,
+// so that an escaped slash in an id is not taken for one of ours; param
+// unescapes, once.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.URL.RawPath = r.URL.EscapedPath()
+	if !goodRequestID(r.Header.Get(echo.HeaderXRequestID)) {
+		r.Header.Del(echo.HeaderXRequestID) // it gets one of ours
+	}
 	s.echo.ServeHTTP(w, r)
 }
 
+// goodRequestID accepts a caller's own request id if it is short and plain: it
+// goes into the log and the answer.
+func goodRequestID(id string) bool {
+	for _, r := range id {
+		if r <= ' ' || r > '~' {
+			return false
+		}
+	}
+	return len(id) <= 128
+}
+
 func (s *Server) routes() {
-	e := s.echo
-	e.GET("/", s.page)
-	e.GET("/livez", func(c echo.Context) error { return c.String(http.StatusOK, "ok\n") })
-	e.GET("/readyz", s.ready)
+	const (
+		scope   = "/v1/apps/:app/users/:user"
+		session = scope + "/sessions/:session"
+		one     = scope + "/memories/:memory"
+		op      = "/v1/operations/:operation"
+	)
+	s.add("GET", "/", s.page)
+	s.add("GET", "/livez", func(c echo.Context) error { return c.String(http.StatusOK, "ok\n") })
+	s.add("GET", "/readyz", s.ready)
 
-	e.GET("/v1/apps/:app/sessions", s.listAppSessions)
-	scope := e.Group("/v1/apps/:app/users/:user")
-	scope.POST("/sessions", s.createSession)
-	scope.GET("/sessions", s.listSessions)
-	scope.GET("/sessions/:session", s.getSession)
-	scope.PATCH("/sessions/:session", s.patchSession)
-	scope.DELETE("/sessions/:session", s.deleteSession)
-	scope.POST("/sessions/:session/events", s.appendEvents)
-	scope.POST("/sessions/:session/memories", s.addSession)
+	s.add("GET", "/v1/apps/:app/sessions", s.listAppSessions, "pageSize", "pageToken")
+	s.add("POST", scope+"/sessions", s.createSession)
+	s.add("GET", scope+"/sessions", s.listSessions, "pageSize", "pageToken")
+	s.add("GET", session, s.getSession, "numRecentEvents", "after")
+	s.add("PATCH", session, s.patchSession)
+	s.add("DELETE", session, s.deleteSession)
+	s.add("POST", session+"/events", s.appendEvents, "outputKey")
+	s.add("POST", session+"/memories", s.addSession, "wait")
 
-	scope.POST("/memories/ingest", s.ingestEvents)
-	scope.POST("/memories/search", s.search)
-	scope.POST("/memories", s.addMemory)
-	scope.GET("/memories", s.listMemories)
-	scope.GET("/memories/:memory", s.getMemory)
-	scope.PATCH("/memories/:memory", s.patchMemory)
-	scope.DELETE("/memories/:memory", s.deleteMemory)
-	scope.GET("/memories/:memory/revisions", s.listRevisions)
+	s.add("POST", scope+"/memories/ingest", s.ingestEvents, "wait")
+	s.add("POST", scope+"/memories/search", s.search)
+	s.add("POST", scope+"/memories", s.addMemory)
+	s.add("GET", scope+"/memories", s.listMemories, "kind", "topic", "sessionId", "orderBy", "pageSize", "pageToken")
+	s.add("GET", one, s.getMemory)
+	s.add("PATCH", one, s.patchMemory)
+	s.add("DELETE", one, s.deleteMemory)
+	s.add("GET", one+"/revisions", s.listRevisions)
 
-	scope.GET("/operations", s.listOperations)
-	e.GET("/v1/operations/:operation", s.getOperation)
-	e.POST("/v1/operations/:operation/retry", s.retryOperation)
+	s.add("GET", scope+"/operations", s.listOperations, "pageSize", "pageToken")
+	s.add("GET", op, s.getOperation)
+	s.add("POST", op+"/retry", s.retryOperation)
+}
+
+// add makes a route that takes just the query parameters named.
+func (s *Server) add(method, path string, h echo.HandlerFunc, params ...string) {
+	s.echo.Add(method, path, func(c echo.Context) error {
+		query, err := url.ParseQuery(c.Request().URL.RawQuery)
+		if err != nil { // else what it cannot read would count as absent
+			return invalid("query string %.100q: %v", c.Request().URL.RawQuery, err)
+		}
+		for name, values := range query {
+			if !slices.Contains(params, name) {
+				return invalid("unknown query parameter %.60q", name)
+			}
+			if !utf8.ValidString(strings.Join(values, "")) {
+				return invalid("query parameter %q is not valid UTF-8", name)
+			}
+		}
+		return h(c)
+	})
 }
 
 // logged writes one line a request.

@@ -121,9 +121,6 @@ func (s *Server) answerSessions(c echo.Context, page sessionstore.Page) error {
 }
 
 func listOf(c echo.Context) (list sessionstore.List, err error) {
-	if err := only(c, "pageSize", "pageToken"); err != nil {
-		return list, err
-	}
 	list.PageToken = c.QueryParam("pageToken")
 	list.PageSize, err = pageSize(c)
 	return list, err
@@ -165,9 +162,6 @@ func (s *Server) listAppSessions(c echo.Context) error {
 func (s *Server) getSession(c echo.Context) error {
 	key, err := keyOf(c)
 	if err != nil {
-		return err
-	}
-	if err := only(c, "numRecentEvents", "after"); err != nil {
 		return err
 	}
 	get := sessionstore.Get{NumRecent: -1}
@@ -242,9 +236,6 @@ func (s *Server) appendEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := only(c, "outputKey"); err != nil {
-		return err
-	}
 	var raw jsontext.Value
 	if err := body(c, &raw); err != nil {
 		return err
@@ -272,24 +263,28 @@ func eventOrEvents(raw jsontext.Value) ([]sessionstore.Event, error) {
 	if len(raw) == 0 {
 		return nil, invalid("body is empty: want an event, or {\"events\": [...]}")
 	}
-	var many struct {
-		Events *[]jsontext.Value `json:"events"`
-		Rest   jsontext.Value    `json:",unknown"`
-	}
-	if raw.Kind() != '{' {
-		return nil, invalid("body: want an object, not %s", kindName(raw.Kind()))
-	}
-	if err := decode("", raw, &many); err != nil {
+	var fields map[string]jsontext.Value
+	if err := decode("", raw, &fields); err != nil {
 		return nil, err
 	}
-	if many.Events == nil {
+	list, many := fields["events"]
+	if !many {
 		event, err := sessionstore.ParseEvent(raw)
 		return []sessionstore.Event{event}, err
 	}
-	if len(many.Rest) > 0 {
-		return nil, decode("", many.Rest, &struct{}{}) // names the first unknown one
+	for name := range fields {
+		if name != "events" {
+			return nil, invalid("unknown field %.80q beside events", name)
+		}
 	}
-	return parseEvents("events", *many.Events)
+	if list.Kind() == 'n' {
+		return nil, invalid("events: want a list, not null")
+	}
+	var events []jsontext.Value
+	if err := decode("events", list, &events); err != nil {
+		return nil, err
+	}
+	return parseEvents("events", events)
 }
 
 // output puts the text of each final event into its state delta under key, as
@@ -316,7 +311,7 @@ func (s *Server) addSession(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	wait, err := waitFlag(c)
+	wait, err := flag(c, "wait")
 	if err != nil {
 		return err
 	}
@@ -328,11 +323,4 @@ func (s *Server) addSession(c echo.Context) error {
 		return err
 	}
 	return s.answerOperation(c, op, wait)
-}
-
-func waitFlag(c echo.Context) (bool, error) {
-	if err := only(c, "wait"); err != nil {
-		return false, err
-	}
-	return flag(c, "wait")
 }

@@ -61,7 +61,7 @@ func build(cfg config, log *slog.Logger) (h *house, err error) {
 	}
 	h.ingest = ingest.New(sessions, memories, embedder, extract.NewRules(), &ingest.Options{Log: log})
 	h.server = server.New(sessions, memories, h.ingest, retrieve.New(memories, embedder, &retrieve.Options{Log: log}), &server.Options{
-		AnyHost: cfg.insecure, Version: version(), Log: log,
+		AnyHost: cfg.insecure && !server.Loopback(cfg.listen), Version: version(), Log: log,
 		Checks: map[string]func(context.Context) error{"sessions": sessionsDB.Check, "memories": memoriesDB.Check},
 	})
 	return h, nil

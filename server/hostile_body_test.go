@@ -1,0 +1,198 @@
+package server_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// writing is a route that takes a body, a body it takes, and for each field
+// what is no value of it.
+type writing struct {
+	method, path, good string
+	bad                map[string][]string
+}
+
+var (
+	notText    = []string{`5`, `true`, `[]`, `{}`, `["x"]`}
+	notList    = []string{`5`, `"x"`, `true`, `{}`}
+	notObject  = []string{`5`, `"x"`, `true`, `[]`}
+	notTime    = []string{`true`, `{}`, `[]`, `"x"`, `""`, `"0000-01-01T00:00:00Z"`, `"9999-12-31T23:59:59Z"`, `1e999`, `-1e999`, `253402300800`}
+	notBool    = []string{`5`, `"true"`, `[]`, `{}`}
+	notID      = []string{`5`, `true`, `[]`, `{}`, `"a/b"`, `"."`, `".."`, `"a\u0000b"`, `"a\nb"`, `"\u007f"`, `"a\u0085b"`, `"` + strings.Repeat("x", 257) + `"`, `"` + strings.Repeat("x", 10_000) + `"`}
+	notTopics  = []string{`5`, `"x"`, `true`, `{}`, `[5]`, `[[]]`, `[{}]`}
+	notTTL     = []string{`true`, `{}`, `[]`, `"x"`, `""`, `-1`, `"-1s"`, `1e30`, `1e999`, `"9999999h"`, `"1 day"`}
+	notMetaMap = []string{`5`, `"x"`, `true`, `[]`, `{"": 1}`, `{"a/b": 1}`, `{"a\u0000": 1}`, `{"a": 1, "a": 2}`, `{"a": "` + strings.Repeat("x", 17<<10) + `"}`}
+	notEvents  = []string{`5`, `"x"`, `true`, `{}`, `[5]`, `["x"]`, `[null]`, `[[]]`, `[true]`,
+		`[{"id": 5}]`, `[{"id": "a/b"}]`, `[{"id": "` + strings.Repeat("x", 257) + `"}]`, `[{"author": 5}]`, `[{"invocationId": []}]`, `[{"timestamp": "x"}]`,
+		`[{"partial": "yes"}]`, `[{"content": 5}]`, `[{"content": []}]`, `[{"content": true}]`, `[{"content": {"role": 5}}]`, `[{"content": {"parts": 5}}]`,
+		`[{"content": {"parts": {}}}]`, `[{"content": {"parts": [5]}}]`, `[{"content": {"parts": [{"text": 5}]}}]`, `[{"content": {"parts": [{"thought": "x"}]}}]`,
+		`[{"content": {"parts": [{"inlineData": 5}]}}]`, `[{"actions": 5}]`, `[{"actions": []}]`, `[{"actions": {"stateDelta": 5}}]`, `[{"actions": {"stateDelta": []}}]`,
+		`[{"actions": {"stateDelta": {"": 1}}}]`, `[{"actions": {"rewindBeforeInvocationId": 5}}]`, `[{"id": "a", "id": "b"}]`,
+		`[{"customMetadata": {"a": 1, "a": 2}}]`, `[{"actions": {"stateDelta": {}, "state_delta": {}}}]`}
+)
+
+// nested is a list in a list and so on.
+func nested(depth int) string { return strings.Repeat("[", depth) + strings.Repeat("]", depth) }
+
+func join(lists ...[]string) (out []string) {
+	for _, l := range lists {
+		out = append(out, l...)
+	}
+	return out
+}
+
+// writings are all routes with a body; {memory} and {operation} are of one
+// that is there.
+var writings = []writing{
+	{"POST", scope + "/sessions", `"id": "new"`, map[string][]string{
+		"id": notID, "state": join(notObject, []string{`{"": 1}`, `{"user:": 1}`, `{"k": 1, "k": 2}`}), "events": notEvents, "appName": notText, "userId": notText}},
+	{"PATCH", scope + "/sessions/s", `"stateDelta": {"k": 2}`, map[string][]string{
+		"stateDelta": join(notObject, []string{`{"": 1}`})}},
+	{"POST", scope + "/sessions/s/events", `"events": [{"id": "new"}]`, map[string][]string{"events": notEvents}},
+	{"POST", scope + "/sessions/s/memories", ``, nil},
+	{"POST", scope + "/memories/ingest", `"sessionId": "s", "events": [{"id": "new"}]`, map[string][]string{
+		"sessionId": notID, "events": notEvents, "appName": notText, "userId": notText, "app_name": notText, "user_id": notText}},
+	{"POST", scope + "/memories", `"fact": "new"`, map[string][]string{
+		"fact": join(notText, []string{`""`, `null`, `"` + strings.Repeat("x", 65<<10) + `"`}), "topics": join(notTopics, []string{`[""]`, `["a/b"]`, `["` + strings.Repeat("x", 300) + `"]`,
+			`["a"` + strings.Repeat(`, "a"`, 32) + `]`}), "metadata": notMetaMap, "ttl": notTTL, "validFrom": notTime, "appName": notText, "userId": notText}},
+	{"PATCH", scope + "/memories/{memory}", `"fact": "new"`, map[string][]string{
+		"fact": join(notText, []string{`""`}), "topics": join(notTopics, []string{`[""]`}), "metadata": notMetaMap, "ttl": notTTL}},
+	{"POST", scope + "/memories/search", `"query": "figs"`, map[string][]string{
+		"query": join(notText, []string{`""`, `" "`, `null`}), "topK": {`"a"`, `true`, `[]`, `1.5`, `0`, `-1`, `101`, `1000000000`, `1e999`, `99999999999999999999`},
+		"minScore": {`"a"`, `true`, `[]`, `{}`, `-1`, `2`, `1.0000001`, `1e999`, `"NaN"`}, "kinds": join(notList, []string{`["fax"]`, `[5]`, `[null]`, `[""]`}), "topics": notTopics,
+		"since": notTime, "until": notTime, "asOf": notTime, "sessionId": notID, "metadata": notObject, "explain": notBool, "appName": notText, "userId": notText}},
+	{"POST", "/v1/operations/{operation}/retry", ``, nil},
+}
+
+// furnished is a server with one session, memory and operation, and the paths
+// of writings filled in.
+func furnished(t testing.TB, choose ...func(*setup)) (*api, func(string) string) {
+	t.Helper()
+	a := start(t, choose...)
+	a.want(200, "POST", scope+"/memories/ingest?wait=true", `{"sessionId": "s", "events": [{"id": "e", "content": "hello there"}]}`)
+	op := text(a.want(200, "GET", scope+"/operations", nil), "operations", 0, "id")
+	m := text(a.want(201, "POST", scope+"/memories", `{"fact": "a fact", "topics": ["t"], "metadata": {"a": 1}}`), "id")
+	return a, strings.NewReplacer("{memory}", m, "{operation}", op, "{session}", "s").Replace
+}
+
+// unchanged checks that what f does leaves nothing behind.
+func (a *api) unchanged(f func()) {
+	a.t.Helper()
+	before := a.contents()
+	f()
+	same(a.t, "what is stored after refused requests", a.contents(), before)
+}
+
+func TestBodiesOfTheWrongType(t *testing.T) {
+	a, fill := furnished(t)
+	for _, w := range writings {
+		t.Run(w.method+" "+w.path, func(t *testing.T) {
+			a := a.with(t)
+			a.unchanged(func() {
+				for field, values := range w.bad {
+					for _, v := range values {
+						// Whatever else is in the body is right.
+						body := fmt.Sprintf(`{%q: %s}`, field, v)
+						if rest := w.good; rest != "" && !strings.Contains(rest, `"`+field+`"`) {
+							body = fmt.Sprintf(`{%s, %q: %s}`, rest, field, v)
+						} else if _, rest, more := strings.Cut(w.good, ", "); more && field == "sessionId" {
+							body = fmt.Sprintf(`{%q: %s, %s}`, field, v, rest)
+						} else if field == "events" && strings.Contains(w.good, "sessionId") {
+							body = fmt.Sprintf(`{"sessionId": "s", "events": %s}`, v)
+						}
+						// Ids are named by what they are of: "session id is …".
+						word := strings.TrimSuffix(field, "Id")
+						if field == "kinds" {
+							word = "kind"
+						}
+						if field == "app_name" || field == "user_id" || field == "appName" || field == "userId" {
+							word = field[:3]
+						}
+						a.refused(400, w.method, fill(w.path), body, word)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestMalformedBodies(t *testing.T) {
+	a, fill := furnished(t)
+	for _, w := range writings {
+		t.Run(w.method+" "+w.path, func(t *testing.T) {
+			a := a.with(t)
+			path := fill(w.path)
+			comma := ", "
+			if w.good == "" {
+				comma = ""
+			}
+			bodies := []string{`{`, `}`, `{"`, `{` + w.good, w.good + `}`, `{` + w.good + `,}`, `{` + w.good + `} x`, `{` + w.good + `}{}`, `{` + w.good + `}` + "\x00",
+				"\xef\xbb\xbf{" + w.good + "}", "\x00", "\xff\xfe", `'x'`, `{x: 1}`, `{"x": }`, `{"x": 01}`, `{"x": NaN}`, `{"x": -Infinity}`, `{"x": 0x10}`, `{"x": "` + "\n" + `"}`, `{"x": "\x"}`,
+				`{"x": "\ud800"}`, `{` + w.good + comma + `"x": "` + "\xff" + `"}`, `{` + w.good + comma + `"` + "\xff" + `": 1}`, `{/* */}`, `{"x": tru}`, `<xml/>`, `a=b&c=d`,
+				`[]`, `[{}]`, `"x"`, `5`, `-0`, `1e999`, `true`, `false`,
+				nested(100_000), strings.Repeat("[", 100_000), strings.Repeat(`{"a":`, 100_000), `{` + w.good + comma + `"x": ` + nested(100_000) + `}`,
+				strings.Repeat("x", 1<<20)}
+			if !strings.HasSuffix(path, "/events") { // where a lone unknown field is an event
+				bodies = append(bodies, `{"`+strings.Repeat("x", 1<<20)+`": 1}`)
+			}
+			a.unchanged(func() {
+				for _, body := range bodies {
+					a.refused(400, w.method, path, body)
+				}
+				if !strings.HasSuffix(path, "/retry") && w.good != "" {
+					a.refused(400, w.method, path, `{`+w.good+`, `+w.good+`}`, "twice")
+				}
+				a.refused(400, w.method, path, `{`+w.good+comma+`"surplus": 1}`, "surplus")
+				a.refused(400, w.method, path, `{`+w.good+comma+`"surplus": `+nested(73)+`}`, "nests deeper")
+				if w.good != "" {
+					field, _, _ := strings.Cut(w.good, ":")
+					wrongCase := strings.ToUpper(field)
+					a.refused(400, w.method, path, `{`+w.good+`, `+wrongCase+`: 1}`, strings.Trim(wrongCase, `"`))
+				}
+			})
+		})
+	}
+}
+
+// What is legal though odd is taken, and comes back as it was.
+func TestOddBodies(t *testing.T) {
+	a, _ := furnished(t)
+	odd := `{"a": 1e999, "b": 123456789012345678901234567890, "c": "\u0000\u001f\u2028\ud83d\ude42", "d": ` + nested(12) + `, "": null}`
+	s := a.want(201, "POST", scope+"/sessions", " \r\n\t{\"state\" :"+`{"odd": `+odd+`}}`+"\n ")
+	equal(t, "state", at(s, "state", "odd"), odd)
+	same(t, "as read", a.want(200, "GET", scope+"/sessions/"+text(s, "id"), nil), s)
+	m := a.want(201, "POST", scope+"/memories", `{"fact": "\u0000\ud83d\ude42", "metadata": {"odd": `+odd+`}}`)
+	equal(t, "metadata", at(m, "metadata", "odd"), odd)
+	same(t, "as read", a.want(200, "GET", scope+"/memories/"+text(m, "id"), nil), m)
+	longest := strings.Repeat("é", 128)
+	s = a.want(201, "POST", scope+"/sessions", request{"id": longest})
+	same(t, "the longest id", text(s, "id"), longest)
+	a.want(201, "POST", scope+"/sessions", `{"id": "...", "state": null, "events": null}`)
+	a.want(200, "GET", scope+"/sessions/...", nil)
+	a.want(200, "POST", scope+"/memories/search", `{"query": "x", "topK": 100, "minScore": 1, "topics": ["none"], "metadata": {"odd": `+odd+`}}`)
+	big := strings.Repeat("word ", 12_000)
+	a.want(201, "POST", scope+"/memories", request{"fact": big})
+	a.want(200, "POST", scope+"/memories/ingest?wait=true", request{"sessionId": "big", "events": []any{request{"content": strings.Repeat("I love figs. ", 5_000)}}})
+	turns := list(a.want(200, "GET", scope+"/memories?kind=turn&sessionId=big", nil), "memories")
+	same(t, "turns of a text of a megabyte", len(turns), 1)
+}
+
+func TestTooLarge(t *testing.T) {
+	a, fill := furnished(t, func(s *setup) { s.server.MaxBody = 10_000 })
+	for _, w := range writings {
+		if strings.HasSuffix(w.path, "/retry") {
+			continue // it has no fields at all
+		}
+		a.unchanged(func() {
+			body := `{` + w.good + strings.Repeat(" ", 10_000) + `}`
+			a.refused(413, w.method, fill(w.path), body, "10000")
+			chunked := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n%x\r\n%s\r\n0\r\n\r\n",
+				w.method, fill(w.path), a.addr, len(body), body)
+			if r := a.socket(chunked); r.status != 413 {
+				t.Errorf("%s in chunks: status %d", w.path, r.status)
+			}
+		})
+	}
+	a.want(201, "POST", scope+"/memories", `{"fact": "`+strings.Repeat("x", 9_000)+`"}`)
+}
