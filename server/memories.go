@@ -1,7 +1,9 @@
 package server
 
 import (
+	"cmp"
 	"net/http"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
@@ -16,16 +18,17 @@ import (
 // spellings. A session's state and times are of no use here: ingestion never
 // changes state.
 type ingestBody struct {
-	SessionID      string           `json:"sessionId"`
-	ID             string           `json:"id"`
-	App            string           `json:"appName"`
-	User           string           `json:"userId"`
-	AppSnake       string           `json:"app_name"`
-	UserSnake      string           `json:"user_id"`
-	Events         []jsontext.Value `json:"events"`
-	State          jsontext.Value   `json:"state"`
-	LastUpdateTime jsontext.Value   `json:"lastUpdateTime"`
-	LastUpdate     jsontext.Value   `json:"last_update_time"`
+	SessionID      string         `json:"sessionId"`
+	SessionSnake   string         `json:"session_id"`
+	ID             string         `json:"id"`
+	App            string         `json:"appName"`
+	User           string         `json:"userId"`
+	AppSnake       string         `json:"app_name"`
+	UserSnake      string         `json:"user_id"`
+	Events         eventList      `json:"events"`
+	State          jsontext.Value `json:"state"`
+	LastUpdateTime jsontext.Value `json:"lastUpdateTime"`
+	LastUpdate     jsontext.Value `json:"last_update_time"`
 }
 
 func (b *ingestBody) session(scope memory.Scope) (string, error) {
@@ -34,15 +37,18 @@ func (b *ingestBody) session(scope memory.Scope) (string, error) {
 			return "", err
 		}
 	}
-	switch {
-	case b.SessionID != "" && b.ID != "" && b.SessionID != b.ID:
-		return "", invalid("sessionId is %.80q, id is %.80q: want one of them", b.SessionID, b.ID)
-	case b.SessionID != "":
-		return b.SessionID, nil
-	case b.ID != "":
-		return b.ID, nil
+	id := ""
+	for _, given := range []string{b.SessionID, b.SessionSnake, b.ID} {
+		given = strings.TrimSpace(given)
+		if id != "" && given != "" && given != id {
+			return "", invalid("sessionId is %.80q and also %.80q: want one of them", id, given)
+		}
+		id = cmp.Or(id, given)
 	}
-	return "", invalid("sessionId is missing")
+	if id == "" {
+		return "", invalid("sessionId is missing")
+	}
+	return id, nil
 }
 
 func (s *Server) ingestEvents(c echo.Context) error {

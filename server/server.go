@@ -5,6 +5,7 @@ package server
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -118,6 +119,8 @@ func (s *Server) routes() {
 	s.add("GET", "/", s.page)
 	s.add("GET", "/livez", func(c echo.Context) error { return c.String(http.StatusOK, "ok\n") })
 	s.add("GET", "/readyz", s.ready)
+	s.add("HEAD", "/livez", func(c echo.Context) error { return c.NoContent(http.StatusOK) })
+	s.add("HEAD", "/readyz", s.ready)
 
 	s.add("GET", "/v1/apps/:app/sessions", s.listAppSessions, "pageSize", "pageToken")
 	s.add("POST", scope+"/sessions", s.createSession)
@@ -174,7 +177,7 @@ func (s *Server) logged() echo.MiddlewareFunc {
 			if v.Error != nil {
 				args = append(args, "err", v.Error.Error())
 			}
-			if v.Status >= 500 {
+			if v.Status >= 500 && !errors.Is(v.Error, context.Canceled) { // a client that left is no fault
 				level = slog.LevelError
 			}
 			s.opts.Log.Log(c.Request().Context(), level, "request", args...)
@@ -200,6 +203,9 @@ func (s *Server) timed(next echo.HandlerFunc) echo.HandlerFunc {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, requestTime)
 			defer cancel()
+		}
+		if r.ContentLength > s.opts.MaxBody { // before anybody sends it
+			return &http.MaxBytesError{Limit: s.opts.MaxBody}
 		}
 		r.Body = http.MaxBytesReader(c.Response(), r.Body, s.opts.MaxBody)
 		c.SetRequest(r.WithContext(ctx))

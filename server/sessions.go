@@ -44,8 +44,42 @@ func eventsOf(events []sessionstore.Event) []jsontext.Value {
 	return out
 }
 
+// maxEvents is how many events one request may bring: enough for a long
+// session, few enough that others need not wait long for its commit.
+const maxEvents = 10_000
+
+// eventList is the events of a request as they came. It stops reading when
+// there are too many.
+type eventList []jsontext.Value
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom.
+func (l *eventList) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	switch dec.PeekKind() {
+	case 'n':
+		return dec.SkipValue()
+	case '[':
+	default:
+		return invalid("want a list of events")
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return err
+	}
+	for dec.PeekKind() != ']' {
+		if len(*l) == maxEvents {
+			return invalid("more than %d events: send them in several requests", maxEvents)
+		}
+		v, err := dec.ReadValue()
+		if err != nil {
+			return err
+		}
+		*l = append(*l, v.Clone())
+	}
+	_, err := dec.ReadToken()
+	return err
+}
+
 // parseEvents reads events as they came; what names the list in errors.
-func parseEvents(what string, raw []jsontext.Value) ([]sessionstore.Event, error) {
+func parseEvents(what string, raw eventList) ([]sessionstore.Event, error) {
 	out := make([]sessionstore.Event, len(raw))
 	for i, r := range raw {
 		var err error
@@ -81,11 +115,11 @@ func (s *Server) createSession(c echo.Context) error {
 		return err
 	}
 	var req struct {
-		ID     string           `json:"id"`
-		App    string           `json:"appName"`
-		User   string           `json:"userId"`
-		State  jsontext.Value   `json:"state"`
-		Events []jsontext.Value `json:"events"`
+		ID     string         `json:"id"`
+		App    string         `json:"appName"`
+		User   string         `json:"userId"`
+		State  jsontext.Value `json:"state"`
+		Events eventList      `json:"events"`
 	}
 	if err := body(c, &req); err != nil {
 		return err
@@ -280,7 +314,7 @@ func eventOrEvents(raw jsontext.Value) ([]sessionstore.Event, error) {
 	if list.Kind() == 'n' {
 		return nil, invalid("events: want a list, not null")
 	}
-	var events []jsontext.Value
+	var events eventList
 	if err := decode("events", list, &events); err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ type Operation struct {
 	Key         Key
 	State       OperationState
 	CreateTime  time.Time
-	Attempts    int    // begun so far
+	Attempts    int    // 1 once begun, and 1 more whenever some of it is tried again
 	LastError   string // of the last attempt that failed
 	EventsTotal int
 	EventsDone  int
@@ -96,7 +96,8 @@ type Change struct {
 type Progress interface {
 	// Claim takes up to limit pieces of work that are due, the longest waiting
 	// first and at most one in a scope, and leases their scopes to owner for
-	// ttl. It counts an attempt on each.
+	// ttl. It counts an attempt on each, and on its operations if they had none
+	// or it is tried again.
 	Claim(ctx context.Context, owner string, ttl time.Duration, limit int) ([]Work, error)
 
 	// Renew extends owner's lease on a scope; ErrAborted if it is owner's no

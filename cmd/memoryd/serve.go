@@ -97,7 +97,7 @@ const (
 	bodyTime     = 60 * time.Second
 	answerTime   = 120 * time.Second
 	idleTime     = 120 * time.Second
-	shutdownTime = 20 * time.Second
+	shutdownTime = 10 * time.Second
 )
 
 // run serves on a listener until ctx is over, then finishes what has begun.
@@ -119,7 +119,10 @@ func (h *house) run(ctx context.Context, on net.Listener, log *slog.Logger) erro
 		h.server.Stop()
 		within, cancel := context.WithTimeout(context.Background(), shutdownTime)
 		defer cancel()
-		err = hs.Shutdown(within)
+		if err = hs.Shutdown(within); errors.Is(err, context.DeadlineExceeded) {
+			log.Warn("requests that were not over are cut off")
+			err = hs.Close()
+		}
 	}
 	stopWork()
 	workers.Wait()

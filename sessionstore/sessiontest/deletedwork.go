@@ -42,7 +42,7 @@ func deletedWorkDone(f *fixture) {
 	f.gone(work)
 	got := f.operation(ann, op.ID)
 	f.equal("operation", got, &sessionstore.Operation{ID: op.ID, Key: key, State: sessionstore.Succeeded, CreateTime: op.CreateTime,
-		Attempts: 2, EventsTotal: 3, EventsDone: 3, Changes: got.Changes})
+		Attempts: 1, EventsTotal: 3, EventsDone: 3, Changes: got.Changes})
 	f.hasChanges(op, change(1), change(3))
 	f.missing(key)
 }

@@ -56,7 +56,7 @@ func failForGood(f *fixture) {
 	f.idle("an event alone asks for nothing")
 	got := f.operation(ann, op.ID)
 	f.equal("operation", got, &sessionstore.Operation{ID: op.ID, Key: key, State: sessionstore.Failed, CreateTime: op.CreateTime,
-		Attempts: 2, LastError: "cannot be done: <é>", EventsTotal: 3, EventsDone: 1, Changes: got.Changes})
+		Attempts: 1, LastError: "cannot be done: <é>", EventsTotal: 3, EventsDone: 1, Changes: got.Changes})
 	f.equal("changes", len(got.Changes), 1)
 	if !got.Done() {
 		f.t.Error("a failed operation is not done")

@@ -57,7 +57,8 @@ func (s *Store) Claim(ctx context.Context, owner string, ttl time.Duration, limi
 			if _, err := tx.Exec(`UPDATE sessions SET attempts = ? WHERE ref = ?`, w.Attempts, w.Ref); err != nil {
 				return err
 			}
-			if _, err := tx.Exec(`UPDATE operations SET attempts = attempts + 1 WHERE ref = ? AND done_time = 0`, w.Ref); err != nil {
+			if _, err := tx.Exec(`UPDATE operations SET attempts = attempts + 1 WHERE ref = ?1 AND done_time = 0
+				AND (attempts = 0 OR ?2 > 1 OR EXISTS (SELECT 1 FROM sessions s WHERE s.ref = ?1 AND s.last_error <> ''))`, w.Ref, w.Attempts); err != nil {
 				return err
 			}
 		}
