@@ -1,0 +1,41 @@
+package sessionstore
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// Micros is t in UTC, cut to the microsecond: the resolution of every store.
+func Micros(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
+
+// FormatTime is how times go out: RFC 3339, UTC, six decimals.
+func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }
+
+// ParseTime reads a JSON value as a time: an RFC 3339 string, or epoch seconds
+// as a number. Errors are ErrInvalid and name field.
+func ParseTime(field string, raw []byte) (time.Time, error) {
+	var t time.Time
+	if len(raw) > 0 && raw[0] == '"' {
+		var s string
+		if err := decode(raw, &s, field, "a string"); err != nil {
+			return t, err
+		}
+		var err error
+		if t, err = time.Parse(time.RFC3339Nano, s); err != nil {
+			return t, fmt.Errorf("%w: %s: %.60q is not an RFC 3339 time such as 2024-05-08T13:56:00Z", memory.ErrInvalid, field, s)
+		}
+	} else {
+		f, err := strconv.ParseFloat(string(raw), 64)
+		if err != nil || !(math.Abs(f) <= 1e15) { // NaN is not either
+			return t, fmt.Errorf("%w: %s: want an RFC 3339 string or epoch seconds, not %.60s", memory.ErrInvalid, field, raw)
+		}
+		whole := math.Floor(f)
+		t = time.Unix(int64(whole), int64(math.Round((f-whole)*1e6))*1000)
+	}
+	t = Micros(t)
+	return t, memory.ValidateTime(field, t)
+}
