@@ -51,11 +51,7 @@ func (b *ingestBody) session(scope memory.Scope) (string, error) {
 	return id, nil
 }
 
-func (s *Server) ingestEvents(c echo.Context) error {
-	scope, err := scopeOf(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) ingestEvents(c echo.Context, scope memory.Scope) error {
 	wait, err := flag(c, "wait")
 	if err != nil {
 		return err
@@ -79,11 +75,7 @@ func (s *Server) ingestEvents(c echo.Context) error {
 	return s.answerOperation(c, op, wait)
 }
 
-func (s *Server) addMemory(c echo.Context) error {
-	scope, err := scopeOf(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) addMemory(c echo.Context, scope memory.Scope) error {
 	var req struct {
 		App       string          `json:"appName"`
 		User      string          `json:"userId"`
@@ -107,11 +99,7 @@ func (s *Server) addMemory(c echo.Context) error {
 	return answer(c, http.StatusCreated, m)
 }
 
-func (s *Server) listMemories(c echo.Context) error {
-	scope, err := scopeOf(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) listMemories(c echo.Context, scope memory.Scope) error {
 	list := memory.List{PageToken: c.QueryParam("pageToken")}
 	q := c.QueryParams()
 	for _, k := range q["kind"] {
@@ -122,6 +110,7 @@ func (s *Server) listMemories(c echo.Context) error {
 	if err := list.Filter.Validate(); err != nil {
 		return err
 	}
+	var err error
 	if list.Order, err = memory.ParseOrder(c.QueryParam("orderBy")); err != nil {
 		return err
 	}
@@ -138,19 +127,7 @@ func (s *Server) listMemories(c echo.Context) error {
 	}{page.Memories, page.NextPageToken})
 }
 
-// memoryParam is the scope and the memory id of a path.
-func memoryParam(c echo.Context) (scope memory.Scope, id string, err error) {
-	if scope, err = scopeOf(c); err == nil {
-		id, err = param(c, "memory")
-	}
-	return scope, id, err
-}
-
-func (s *Server) getMemory(c echo.Context) error {
-	scope, id, err := memoryParam(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) getMemory(c echo.Context, scope memory.Scope, id string) error {
 	m, err := s.ingest.Get(c.Request().Context(), scope, id)
 	if err != nil {
 		return err
@@ -158,11 +135,7 @@ func (s *Server) getMemory(c echo.Context) error {
 	return answer(c, http.StatusOK, m)
 }
 
-func (s *Server) patchMemory(c echo.Context) error {
-	scope, id, err := memoryParam(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) patchMemory(c echo.Context, scope memory.Scope, id string) error {
 	// A pointer tells what is absent from what is null, which clears.
 	var req struct {
 		Fact     *string        `json:"fact"`
@@ -174,6 +147,7 @@ func (s *Server) patchMemory(c echo.Context) error {
 		return err
 	}
 	patch := ingest.Patch{Fact: req.Fact}
+	var err error
 	if patch.Topics, err = optional[[]string]("topics", req.Topics); err != nil {
 		return err
 	}
@@ -207,22 +181,14 @@ func optional[T any](name string, raw jsontext.Value) (*T, error) {
 	return v, decode(name, raw, v)
 }
 
-func (s *Server) deleteMemory(c echo.Context) error {
-	scope, id, err := memoryParam(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) deleteMemory(c echo.Context, scope memory.Scope, id string) error {
 	if err := s.ingest.Delete(c.Request().Context(), scope, id); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)
 }
 
-func (s *Server) listRevisions(c echo.Context) error {
-	scope, id, err := memoryParam(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) listRevisions(c echo.Context, scope memory.Scope, id string) error {
 	revisions, err := s.memories.Revisions(c.Request().Context(), scope, id)
 	if err != nil {
 		return err
@@ -232,11 +198,7 @@ func (s *Server) listRevisions(c echo.Context) error {
 	}{revisions})
 }
 
-func (s *Server) search(c echo.Context) error {
-	scope, err := scopeOf(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) search(c echo.Context, scope memory.Scope) error {
 	var req struct {
 		App       string          `json:"appName"`
 		User      string          `json:"userId"`

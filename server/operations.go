@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -100,20 +99,7 @@ func streams(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 }
 
-func operationParam(c echo.Context) (string, memory.Scope, error) {
-	id, err := url.PathUnescape(c.Param("operation"))
-	if err != nil {
-		return "", memory.Scope{}, invalid("path: %v", err)
-	}
-	scope, err := sessionstore.OperationScope(id)
-	return id, scope, err
-}
-
-func (s *Server) getOperation(c echo.Context) error {
-	id, scope, err := operationParam(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) getOperation(c echo.Context, scope memory.Scope, id string) error {
 	if streams(c.Request()) {
 		return s.streamOperation(c, scope, id)
 	}
@@ -172,11 +158,7 @@ func (s *Server) streamOperation(c echo.Context, scope memory.Scope, id string) 
 	}
 }
 
-func (s *Server) listOperations(c echo.Context) error {
-	scope, err := scopeOf(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) listOperations(c echo.Context, scope memory.Scope) error {
 	list, err := listOf(c)
 	if err != nil {
 		return err
@@ -200,11 +182,7 @@ func (s *Server) listOperations(c echo.Context) error {
 	return answer(c, http.StatusOK, out)
 }
 
-func (s *Server) retryOperation(c echo.Context) error {
-	id, scope, err := operationParam(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) retryOperation(c echo.Context, scope memory.Scope, id string) error {
 	if err := body(c, &struct{}{}); err != nil {
 		return err
 	}

@@ -123,26 +123,26 @@ func (s *Server) routes() {
 	s.add("HEAD", "/readyz", s.ready)
 
 	s.add("GET", "/v1/apps/:app/sessions", s.listAppSessions, "pageSize", "pageToken")
-	s.add("POST", scope+"/sessions", s.createSession)
-	s.add("GET", scope+"/sessions", s.listSessions, "pageSize", "pageToken")
-	s.add("GET", session, s.getSession, "numRecentEvents", "after")
-	s.add("PATCH", session, s.patchSession)
-	s.add("DELETE", session, s.deleteSession)
-	s.add("POST", session+"/events", s.appendEvents, "outputKey")
-	s.add("POST", session+"/memories", s.addSession, "wait")
+	s.add("POST", scope+"/sessions", scoped(s.createSession))
+	s.add("GET", scope+"/sessions", scoped(s.listSessions), "pageSize", "pageToken")
+	s.add("GET", session, keyed(s.getSession), "numRecentEvents", "after")
+	s.add("PATCH", session, keyed(s.patchSession))
+	s.add("DELETE", session, keyed(s.deleteSession))
+	s.add("POST", session+"/events", keyed(s.appendEvents), "outputKey")
+	s.add("POST", session+"/memories", keyed(s.addSession), "wait")
 
-	s.add("POST", scope+"/memories/ingest", s.ingestEvents, "wait")
-	s.add("POST", scope+"/memories/search", s.search)
-	s.add("POST", scope+"/memories", s.addMemory)
-	s.add("GET", scope+"/memories", s.listMemories, "kind", "topic", "sessionId", "orderBy", "pageSize", "pageToken")
-	s.add("GET", one, s.getMemory)
-	s.add("PATCH", one, s.patchMemory)
-	s.add("DELETE", one, s.deleteMemory)
-	s.add("GET", one+"/revisions", s.listRevisions)
+	s.add("POST", scope+"/memories/ingest", scoped(s.ingestEvents), "wait")
+	s.add("POST", scope+"/memories/search", scoped(s.search))
+	s.add("POST", scope+"/memories", scoped(s.addMemory))
+	s.add("GET", scope+"/memories", scoped(s.listMemories), "kind", "topic", "sessionId", "orderBy", "pageSize", "pageToken")
+	s.add("GET", one, named(s.getMemory))
+	s.add("PATCH", one, named(s.patchMemory))
+	s.add("DELETE", one, named(s.deleteMemory))
+	s.add("GET", one+"/revisions", named(s.listRevisions))
 
-	s.add("GET", scope+"/operations", s.listOperations, "pageSize", "pageToken")
-	s.add("GET", op, s.getOperation)
-	s.add("POST", op+"/retry", s.retryOperation)
+	s.add("GET", scope+"/operations", scoped(s.listOperations), "pageSize", "pageToken")
+	s.add("GET", op, operation(s.getOperation))
+	s.add("POST", op+"/retry", operation(s.retryOperation))
 }
 
 // add makes a route that takes just the query parameters named.
@@ -222,16 +222,53 @@ func param(c echo.Context, name string) (string, error) {
 	return v, memory.ValidateID(name, v)
 }
 
-func scopeOf(c echo.Context) (scope memory.Scope, err error) {
-	if scope.App, err = param(c, "app"); err == nil {
-		scope.User, err = param(c, "user")
+// scoped, keyed, named and operation read what a path names, for the handlers
+// of a scope, of a session, of a memory and of an operation.
+func scoped(h func(echo.Context, memory.Scope) error) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		app, err := param(c, "app")
+		if err != nil {
+			return err
+		}
+		user, err := param(c, "user")
+		if err != nil {
+			return err
+		}
+		return h(c, memory.Scope{App: app, User: user})
 	}
-	return scope, err
 }
 
-func keyOf(c echo.Context) (key sessionstore.Key, err error) {
-	if key.Scope, err = scopeOf(c); err == nil {
-		key.ID, err = param(c, "session")
+func keyed(h func(echo.Context, sessionstore.Key) error) echo.HandlerFunc {
+	return scoped(func(c echo.Context, scope memory.Scope) error {
+		id, err := param(c, "session")
+		if err != nil {
+			return err
+		}
+		return h(c, sessionstore.Key{Scope: scope, ID: id})
+	})
+}
+
+func named(h func(echo.Context, memory.Scope, string) error) echo.HandlerFunc {
+	return scoped(func(c echo.Context, scope memory.Scope) error {
+		id, err := param(c, "memory")
+		if err != nil {
+			return err
+		}
+		return h(c, scope, id)
+	})
+}
+
+// operation takes the scope from the id, which carries it.
+func operation(h func(echo.Context, memory.Scope, string) error) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		id, err := url.PathUnescape(c.Param("operation"))
+		if err != nil {
+			return invalid("path: %v", err)
+		}
+		scope, err := sessionstore.OperationScope(id)
+		if err != nil {
+			return err
+		}
+		return h(c, scope, id)
 	}
-	return key, err
 }

@@ -109,11 +109,7 @@ func owned(scope memory.Scope, app, user string) error {
 	return nil
 }
 
-func (s *Server) createSession(c echo.Context) error {
-	scope, err := scopeOf(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) createSession(c echo.Context, scope memory.Scope) error {
 	var req struct {
 		ID     string         `json:"id"`
 		App    string         `json:"appName"`
@@ -127,7 +123,8 @@ func (s *Server) createSession(c echo.Context) error {
 	if err := owned(scope, req.App, req.User); err != nil {
 		return err
 	}
-	create := sessionstore.Create{}
+	var create sessionstore.Create
+	var err error
 	if create.State, err = parseState("state", req.State); err != nil {
 		return err
 	}
@@ -160,11 +157,7 @@ func listOf(c echo.Context) (list sessionstore.List, err error) {
 	return list, err
 }
 
-func (s *Server) listSessions(c echo.Context) error {
-	scope, err := scopeOf(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) listSessions(c echo.Context, scope memory.Scope) error {
 	list, err := listOf(c)
 	if err != nil {
 		return err
@@ -193,12 +186,9 @@ func (s *Server) listAppSessions(c echo.Context) error {
 	return s.answerSessions(c, page)
 }
 
-func (s *Server) getSession(c echo.Context) error {
-	key, err := keyOf(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) getSession(c echo.Context, key sessionstore.Key) error {
 	get := sessionstore.Get{NumRecent: -1}
+	var err error
 	if v := c.QueryParam("numRecentEvents"); v != "" {
 		if get.NumRecent, err = strconv.Atoi(v); err != nil || get.NumRecent < 0 {
 			return invalid("numRecentEvents: want 0 or more, not %.40q", v)
@@ -220,11 +210,7 @@ func (s *Server) getSession(c echo.Context) error {
 }
 
 // patchSession records a change of state as an event, as ADK's servers do.
-func (s *Server) patchSession(c echo.Context) error {
-	key, err := keyOf(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) patchSession(c echo.Context, key sessionstore.Key) error {
 	var req struct {
 		StateDelta jsontext.Value `json:"stateDelta"`
 	}
@@ -253,11 +239,7 @@ func (s *Server) patchSession(c echo.Context) error {
 	return answer(c, http.StatusOK, sessionOf(session, true))
 }
 
-func (s *Server) deleteSession(c echo.Context) error {
-	key, err := keyOf(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) deleteSession(c echo.Context, key sessionstore.Key) error {
 	if err := s.sessions.Delete(c.Request().Context(), key); err != nil {
 		return err
 	}
@@ -265,11 +247,7 @@ func (s *Server) deleteSession(c echo.Context) error {
 }
 
 // appendEvents takes one event, or a list of them under "events".
-func (s *Server) appendEvents(c echo.Context) error {
-	key, err := keyOf(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) appendEvents(c echo.Context, key sessionstore.Key) error {
 	var raw jsontext.Value
 	if err := body(c, &raw); err != nil {
 		return err
@@ -340,11 +318,7 @@ func output(events []sessionstore.Event, key string) ([]sessionstore.Event, erro
 	return events, nil
 }
 
-func (s *Server) addSession(c echo.Context) error {
-	key, err := keyOf(c)
-	if err != nil {
-		return err
-	}
+func (s *Server) addSession(c echo.Context, key sessionstore.Key) error {
 	wait, err := flag(c, "wait")
 	if err != nil {
 		return err
