@@ -77,7 +77,9 @@ func newBench(t *testing.T, p parts) *bench {
 	if p.opts.Backoff == nil {
 		p.opts.Backoff = func(int) time.Duration { return time.Millisecond }
 	}
-	p.opts.Poll = 5 * time.Millisecond
+	if p.opts.Poll == 0 {
+		p.opts.Poll = 5 * time.Millisecond
+	}
 	b.service = ingest.New(sessions, memories, p.embedder, p.extractor, &p.opts)
 	return b
 }

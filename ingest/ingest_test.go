@@ -375,7 +375,7 @@ func (s *stalled) Extract(ctx context.Context, _ []extract.Turn) ([]extract.Fact
 func TestLeaseIsRenewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stalled{begun: make(chan struct{}, 1), release: make(chan struct{})}
-		b := newBench(t, parts{extractor: s})
+		b := newBench(t, parts{extractor: s, opts: ingest.Options{Poll: time.Second}})
 		op := b.ingest("s", event(t, "e1", 1, "one"))
 		b.run()
 		<-s.begun
@@ -402,7 +402,7 @@ func (lost) Renew(context.Context, memory.Scope, string, time.Duration) error {
 func TestLeaseIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stalled{begun: make(chan struct{}, 1), release: make(chan struct{})}
-		b := newBench(t, parts{extractor: s, sessions: func(s ingest.Sessions) ingest.Sessions { return lost{s} }})
+		b := newBench(t, parts{extractor: s, sessions: func(s ingest.Sessions) ingest.Sessions { return lost{s} }, opts: ingest.Options{Poll: time.Second}})
 		op := b.ingest("s", event(t, "e1", 1, "one"))
 		b.run()
 		<-s.begun
