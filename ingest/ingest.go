@@ -87,13 +87,13 @@ type Service struct {
 	hint chan struct{} // there may be work
 
 	mu       sync.Mutex
-	progress chan struct{} // closed and replaced when an operation may have moved
+	progress map[memory.Scope]chan struct{} // of scopes being watched; closed and removed when an operation may have moved
 }
 
 // New makes a Service.
 func New(sessions Sessions, memories memory.Store, embedder embed.Embedder, extractor extract.Extractor, opts *Options) *Service {
 	return &Service{sessions: sessions, memories: memories, embedder: embedder, extractor: extractor, opts: opts.withDefaults(),
-		owner: uuid.NewString(), hint: make(chan struct{}, 1), progress: make(chan struct{})}
+		owner: uuid.NewString(), hint: make(chan struct{}, 1), progress: map[memory.Scope]chan struct{}{}}
 }
 
 // Ingest stores events in a session, which it creates if it is missing, and

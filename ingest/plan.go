@@ -1,8 +1,11 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
+	"time"
 
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/internal/analyzer"
@@ -20,7 +23,8 @@ type change struct {
 	Seq    int64         `json:"seq"` // of the event it comes from
 	Action memory.Action `json:"action"`
 	Expect int64         `json:"expect"`
-	Memory memory.Memory `json:"memory"` // for a deletion only its id counts
+	Memory memory.Memory `json:"memory"`        // for a deletion only its id counts
+	For    string        `json:"for,omitempty"` // of a deletion: the memory that takes its place, which comes before it
 }
 
 // Changed is one entry of an operation's changes.
@@ -30,18 +34,27 @@ type Changed struct {
 }
 
 // known is how many facts with the same words are looked through for an exact
-// duplicate. Those score alike, so the duplicate is among the first.
-const known = 20
+// duplicate. Those score alike, so it is among the first unless a hundred
+// authors have said the same.
+const known = 100
 
 // decide makes a plan: facts become memories, but of exact duplicates only the
 // one said first stands, so that neither the order in which sessions arrive
 // nor where one batch ends makes a difference. A fact that a client gave or
-// changed always stands.
-func (s *Service) decide(ctx context.Context, b *batch, facts []extract.Fact, back map[string]int64) (plan, error) {
+// changed always stands. What was left out as a duplicate does not come back
+// when the one that stood is taken back later.
+func (s *Service) decide(ctx context.Context, b *batch, facts []extract.Fact, back map[string]time.Time) (plan, error) {
 	var p plan
 	if err := s.takeBack(ctx, b, back, &p); err != nil {
 		return p, err
 	}
+	gone := map[string]bool{} // what the plan deletes is no duplicate of what is said again
+	for _, c := range p.Changes {
+		gone[c.Memory.ID] = true
+	}
+	slices.SortStableFunc(facts, func(a, b extract.Fact) int { // as saidBefore has it
+		return cmp.Or(a.Timestamp.Compare(b.Timestamp), cmp.Compare(a.EventIDs[0], b.EventIDs[0]))
+	})
 	seen := map[string]bool{}
 	ordinals := map[[2]string]int{}
 	for i := range facts {
@@ -54,17 +67,18 @@ func (s *Service) decide(ctx context.Context, b *batch, facts []extract.Fact, ba
 			continue
 		}
 		seen[norm] = true
-		same, err := s.duplicate(ctx, &m)
+		same, err := s.duplicate(ctx, &m, gone)
 		if err != nil {
 			return p, err
 		}
-		if same != nil && same.ID != m.ID {
-			if !saidBefore(&m, same) {
-				continue
-			}
-			p.Changes = append(p.Changes, change{Seq: b.seq[f.EventIDs[0]], Action: memory.Deleted, Expect: same.Revision, Memory: *same})
+		other := same != nil && same.ID != m.ID
+		if other && !saidBefore(&m, same) {
+			continue
 		}
 		p.Changes = append(p.Changes, change{Seq: b.seq[f.EventIDs[0]], Action: memory.Created, Memory: m})
+		if other {
+			p.Changes = append(p.Changes, change{Seq: b.seq[f.EventIDs[0]], Action: memory.Deleted, Expect: same.Revision, Memory: *same, For: m.ID})
+		}
 	}
 	return p, nil
 }
@@ -78,7 +92,7 @@ func (b *batch) memory(f *extract.Fact, ordinal int) memory.Memory {
 }
 
 // duplicate finds a fact of the same author and wording, if there is one.
-func (s *Service) duplicate(ctx context.Context, m *memory.Memory) (*memory.Memory, error) {
+func (s *Service) duplicate(ctx context.Context, m *memory.Memory, gone map[string]bool) (*memory.Memory, error) {
 	terms := analyzer.Question(m.Fact)
 	if len(terms) == 0 {
 		return nil, nil
@@ -91,7 +105,7 @@ func (s *Service) duplicate(ctx context.Context, m *memory.Memory) (*memory.Memo
 	want := extract.Normalize(m.Fact)
 	for _, run := range found.Runs {
 		c := &run[0].Memory
-		if extract.Normalize(c.Fact) == want && (c.Author == m.Author || len(c.Source.EventIDs) == 0) &&
+		if !gone[c.ID] && extract.Normalize(c.Fact) == want && (c.Author == m.Author || clients(c)) &&
 			(best == nil || saidBefore(c, best)) {
 			best = c
 		}
@@ -99,10 +113,14 @@ func (s *Service) duplicate(ctx context.Context, m *memory.Memory) (*memory.Memo
 	return best, nil
 }
 
-// saidBefore orders memories by when they were said. What rests on no event
-// was given by a client, and comes before all that was not.
+// clients reports whether a client gave a fact, or changed it: ingestion only
+// creates and deletes.
+func clients(m *memory.Memory) bool { return len(m.Source.EventIDs) == 0 || m.Revision > 1 }
+
+// saidBefore orders memories by when they were said. A client's come before
+// all others.
 func saidBefore(a, b *memory.Memory) bool {
-	if given := len(b.Source.EventIDs) == 0; given || len(a.Source.EventIDs) == 0 {
+	if given := clients(b); given || clients(a) {
 		return !given
 	}
 	if c := a.Timestamp.Compare(b.Timestamp); c != 0 {
@@ -125,31 +143,41 @@ func (s *Service) apply(ctx context.Context, w sessionstore.Work, p plan) ([]ses
 		return err
 	}
 	actor := s.extractor.Name()
+	refused := map[string]bool{} // deleted by a client before: nothing takes its place
 	for changes := p.Changes; len(changes) > 0; {
 		n := min(len(changes), turnsTogether)
 		var writes []memory.Write
-		var removals []memory.Removal
 		for _, c := range changes[:n] {
-			if c.Action == memory.Deleted {
-				removals = append(removals, memory.Removal{ID: c.Memory.ID, Expect: c.Expect, Actor: actor, Operation: w.Operation})
-			} else {
+			if c.Action != memory.Deleted {
 				writes = append(writes, memory.Write{Memory: c.Memory, Expect: c.Expect, Actor: actor, Operation: w.Operation})
 			}
 		}
 		if err := s.index(ctx, writes, true); err != nil {
 			return nil, err
 		}
-		gone, err := s.memories.Delete(ctx, w.Key.Scope, removals)
+		put, err := s.memories.Put(ctx, w.Key.Scope, writes)
 		if err != nil {
 			return nil, err
 		}
-		put, err := s.memories.Put(ctx, w.Key.Scope, writes)
+		for i, o := range put {
+			refused[writes[i].Memory.ID] = o.Err != nil && o.Memory.ID == ""
+		}
+		var removals []memory.Removal
+		for _, c := range changes[:n] {
+			if c.Action == memory.Deleted && !refused[c.For] {
+				removals = append(removals, memory.Removal{ID: c.Memory.ID, Expect: c.Expect, Actor: actor, Operation: w.Operation})
+			}
+		}
+		gone, err := s.memories.Delete(ctx, w.Key.Scope, removals)
 		if err != nil {
 			return nil, err
 		}
 		for _, c := range changes[:n] {
 			from := &put
 			if c.Action == memory.Deleted {
+				if refused[c.For] {
+					continue
+				}
 				from = &gone
 			}
 			if err := record(c, (*from)[0]); err != nil {

@@ -3,23 +3,25 @@ package ingest
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// rewound maps the ids of events that the batch's rewinds take back to the
-// number of the event that does. A rewind names an invocation: the events from
-// the first of that invocation up to the rewind are as if never said.
-func (s *Service) rewound(ctx context.Context, b *batch) (map[string]int64, error) {
-	back := map[string]int64{}
-	if !slices.ContainsFunc(b.events, func(e sessionstore.Numbered) bool { return e.RewindBefore != "" }) {
+// rewound is the ids of a session's events that rewinds take back, and when
+// they were said. A rewind names an invocation: the events from the first of
+// that invocation up to the rewind are as if never said. It looks at all that
+// was said up to this batch, since either may arrive late.
+func (s *Service) rewound(ctx context.Context, b *batch) (map[string]time.Time, error) {
+	back := map[string]time.Time{}
+	if !b.work.Rewinds {
 		return back, nil
 	}
 	var all []sessionstore.Numbered
 	for after := int64(0); after < b.to; {
-		some, err := s.sessions.Events(ctx, b.work, after, s.opts.BatchEvents)
+		some, err := s.sessions.Events(ctx, b.work, after, min(s.opts.BatchEvents, int(b.to-after)))
 		if err != nil {
 			return nil, err
 		}
@@ -31,7 +33,7 @@ func (s *Service) rewound(ctx context.Context, b *batch) (map[string]int64, erro
 	}
 	slices.SortFunc(all, said)
 	for i, e := range all {
-		if _, ours := b.seq[e.ID]; !ours || e.RewindBefore == "" {
+		if e.RewindBefore == "" {
 			continue
 		}
 		first := slices.IndexFunc(all[:i], func(x sessionstore.Numbered) bool { return x.InvocationID == e.RewindBefore })
@@ -39,7 +41,7 @@ func (s *Service) rewound(ctx context.Context, b *batch) (map[string]int64, erro
 			continue
 		}
 		for _, x := range all[first:i] {
-			back[x.ID] = e.Seq
+			back[x.ID] = x.Timestamp
 		}
 	}
 	// Turns that other batches or requests wrote are deleted rather than left
@@ -47,7 +49,8 @@ func (s *Service) rewound(ctx context.Context, b *batch) (map[string]int64, erro
 	var writes []extract.Turn
 	var gone []memory.Removal
 	for _, e := range all {
-		if t, ok := extract.ReadTurn(e.Event); ok && back[e.ID] != 0 {
+		t, ok := extract.ReadTurn(e.Event)
+		if _, taken := back[e.ID]; ok && taken {
 			writes = append(writes, t)
 			gone = append(gone, memory.Removal{ID: turnID(b.work.Key, e.ID, cut(t.Text, memory.MaxFact)), Actor: "rewind", Operation: b.work.Operation})
 		}
@@ -61,7 +64,7 @@ func (s *Service) rewound(ctx context.Context, b *batch) (map[string]int64, erro
 
 // takeBack plans the deletion of the facts that rest on nothing but events
 // taken back.
-func (s *Service) takeBack(ctx context.Context, b *batch, back map[string]int64, p *plan) error {
+func (s *Service) takeBack(ctx context.Context, b *batch, back map[string]time.Time, p *plan) error {
 	if len(back) == 0 {
 		return nil
 	}
@@ -72,14 +75,8 @@ func (s *Service) takeBack(ctx context.Context, b *batch, back map[string]int64,
 			return err
 		}
 		for _, m := range page.Memories {
-			seq := int64(0)
-			for _, id := range m.Source.EventIDs {
-				if seq = back[id]; seq == 0 {
-					break
-				}
-			}
-			if seq != 0 {
-				p.Changes = append(p.Changes, change{Seq: seq, Action: memory.Deleted, Expect: m.Revision, Memory: m})
+			if restsOn(&m, back) {
+				p.Changes = append(p.Changes, change{Seq: b.to, Action: memory.Deleted, Expect: m.Revision, Memory: m})
 			}
 		}
 		if page.NextPageToken == "" {
@@ -87,4 +84,17 @@ func (s *Service) takeBack(ctx context.Context, b *batch, back map[string]int64,
 		}
 		list.PageToken = page.NextPageToken
 	}
+}
+
+// restsOn reports whether a fact rests on nothing but these events. Another
+// life of the session may have had events of their ids: those were said at
+// another time.
+func restsOn(m *memory.Memory, events map[string]time.Time) bool {
+	for i, id := range m.Source.EventIDs {
+		said, ok := events[id]
+		if !ok || i == 0 && !m.Timestamp.Equal(said) {
+			return false
+		}
+	}
+	return len(m.Source.EventIDs) > 0
 }

@@ -78,7 +78,7 @@ func (s *Service) do(ctx context.Context, w sessionstore.Work) {
 			log.Error("the failure was not recorded; the lease runs out by itself", "err", err)
 		}
 	}
-	s.moved()
+	s.moved(w.Key.Scope)
 }
 
 var errLeaseLost = errors.New("lost the lease on the scope")

@@ -85,7 +85,7 @@ func (s *Service) prepare(ctx context.Context, w sessionstore.Work) (p plan, to 
 	if err != nil {
 		return p, 0, err
 	}
-	turns = slices.DeleteFunc(turns, func(t extract.Turn) bool { return back[t.EventID] != 0 })
+	turns = slices.DeleteFunc(turns, func(t extract.Turn) bool { _, gone := back[t.EventID]; return gone })
 	facts, err := s.extractor.Extract(ctx, turns)
 	if err != nil {
 		return p, 0, err

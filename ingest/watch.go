@@ -13,12 +13,24 @@ import (
 // moves it: another process may.
 const watchPoll = 250 * time.Millisecond
 
-// moved wakes everybody who watches an operation.
-func (s *Service) moved() {
+// moved wakes those who watch an operation of a scope.
+func (s *Service) moved(scope memory.Scope) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	close(s.progress)
-	s.progress = make(chan struct{})
+	if c := s.progress[scope]; c != nil {
+		close(c)
+		delete(s.progress, scope)
+	}
+}
+
+// progressOf is closed when an operation of the scope may have moved.
+func (s *Service) progressOf(scope memory.Scope) chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.progress[scope] == nil {
+		s.progress[scope] = make(chan struct{})
+	}
+	return s.progress[scope]
 }
 
 // Watch calls see with an operation as it is now and after every change, until
@@ -28,9 +40,7 @@ func (s *Service) Watch(ctx context.Context, scope memory.Scope, id string, see 
 	defer poll.Stop()
 	var last *sessionstore.Operation
 	for {
-		s.mu.Lock()
-		progress := s.progress
-		s.mu.Unlock()
+		progress := s.progressOf(scope)
 		op, err := s.sessions.Operation(ctx, scope, id)
 		if err != nil {
 			return err

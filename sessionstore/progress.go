@@ -71,6 +71,7 @@ type Work struct {
 	Requested int64
 	Attempts  int    // begun since the last success, this one included
 	Operation string // id of the oldest operation that waits for it
+	Rewinds   bool   // the session has an event that takes others back
 	// Plan is the stored list of changes for the events Done+1 to PlanTo, if
 	// an earlier attempt got that far.
 	Plan   json.RawMessage
@@ -108,12 +109,13 @@ type Progress interface {
 	// in order of number, even of a deleted session.
 	Events(ctx context.Context, work Work, after int64, limit int) ([]Numbered, error)
 
-	// Save stores the plan for the events up to and including to.
+	// Save stores the plan for the events up to and including to. ErrAborted if
+	// the work was claimed again since: its lease had run out.
 	Save(ctx context.Context, work Work, to int64, plan json.RawMessage) error
 
 	// Finish moves done from work.Done to to, records the changes for the
 	// operations that asked, drops the plan and ends the lease. ErrAborted if
-	// done is not work.Done: someone else did it.
+	// done is not work.Done or the work was claimed again since.
 	Finish(ctx context.Context, work Work, to int64, changes []Change) error
 
 	// Fail records why an attempt failed and ends the lease. The work is due

@@ -100,11 +100,19 @@ func Of(m *memory.Memory) memory.Terms {
 // Day is a date in words.
 func Day(t time.Time) string { return t.UTC().Format("2 January 2006") }
 
-// Question is the distinct words of a question, in order.
+// maxQuestion is how many words of a question count: every one costs a look at
+// everybody who has it.
+const maxQuestion = 256
+
+// Question is the distinct words of a question, in order, the first maxQuestion
+// of them.
 func Question(text string) []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, w := range Words(text) {
+		if len(out) == maxQuestion {
+			break
+		}
 		if !seen[w] {
 			seen[w] = true
 			out = append(out, w)

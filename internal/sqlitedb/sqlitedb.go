@@ -13,8 +13,10 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gofrs/flock"
+	"github.com/sourcegraph/conc/panics"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -31,6 +33,19 @@ const applicationID = 0x6d656d64
 // them waits for the last.
 const maxGroup = 256
 
+// maxGroupTime is when a group is full however few it has, so that a few large
+// writes do not make everybody wait for all of them.
+const maxGroupTime = 50 * time.Millisecond
+
+// maxReaders bounds the connections that read: each has a cache of its own (2
+// MB) and files. No Read may begin inside another.
+const maxReaders = 16
+
+// maxLog is how long the write-ahead log may grow, in bytes. SQLite goes back
+// to its start by itself only at a moment without readers, which under load
+// never comes.
+const maxLog = 64 << 20
+
 // DB is an open database. Its methods may be called concurrently.
 type DB struct {
 	path    string
@@ -41,6 +56,7 @@ type DB struct {
 	closing chan struct{}
 	stopped chan struct{}
 	once    sync.Once
+	reading sync.RWMutex // held by every Read of a file, and to shorten its log
 }
 
 // Tx is one write inside a group.
@@ -131,8 +147,12 @@ func (db *DB) open() (err error) {
 	if err := db.mark(); err != nil {
 		return fmt.Errorf("write %s: %w", db.path, Error(err))
 	}
-	db.reader, err = sql.Open("sqlite", url+"&_pragma=query_only(1)")
-	return err
+	if db.reader, err = sql.Open("sqlite", url+"&_pragma=query_only(1)"); err != nil {
+		return err
+	}
+	db.reader.SetMaxOpenConns(maxReaders)
+	db.reader.SetMaxIdleConns(maxReaders)
+	return nil
 }
 
 // ours checks that the file is one of ours, or empty, without changing it.
@@ -226,6 +246,8 @@ func (db *DB) Read(ctx context.Context, fn func(*sql.Tx) error) error {
 		return fmt.Errorf("%w: the database is closed", memory.ErrUnavailable)
 	default:
 	}
+	db.reading.RLock()
+	defer db.reading.RUnlock()
 	tx, err := db.reader.BeginTx(ctx, nil)
 	if err != nil {
 		return Error(err)
@@ -287,67 +309,84 @@ func (db *DB) loop() {
 	}
 }
 
-func (db *DB) commit(group []*job) {
-	live := group[:0]
-	for _, j := range group {
+// commit runs writes in as many groups as it takes.
+func (db *DB) commit(jobs []*job) {
+	live := jobs[:0]
+	for _, j := range jobs {
 		if j.taken.CompareAndSwap(false, true) {
 			live = append(live, j)
 		}
 	}
-	if len(live) == 0 {
-		return
-	}
-	if err := db.runGroup(live); err != nil {
-		for _, j := range live {
-			if j.err == nil {
+	for len(live) > 0 {
+		n, err := db.runGroup(live)
+		for _, j := range live[:n] {
+			if err != nil && j.err == nil {
 				j.err = Error(err)
 			}
-			j.tx.onCommit = nil
-		}
-	}
-	for _, j := range live {
-		if j.err == nil {
-			for _, f := range j.tx.onCommit {
-				f()
+			if j.err == nil {
+				for _, f := range j.tx.onCommit {
+					f()
+				}
 			}
+			close(j.done)
 		}
-		close(j.done)
+		live = live[n:]
 	}
 }
 
-// runGroup runs each write in a savepoint of its own, so that one that fails
-// takes nothing else along. An error of its own means that none was committed.
-func (db *DB) runGroup(group []*job) (err error) {
+// runGroup runs writes, each in a savepoint of its own so that one that fails
+// takes nothing else along, and commits them. It returns how many it took; an
+// error means that none of those was committed.
+func (db *DB) runGroup(jobs []*job) (n int, err error) {
 	ctx := context.Background()
 	conn, err := db.writer.Conn(ctx)
 	if err != nil {
-		return err
+		return len(jobs), err
 	}
 	defer conn.Close()
 	exec := func(stmt string) error { _, err := conn.ExecContext(ctx, stmt); return err }
 	if err := exec("BEGIN IMMEDIATE"); err != nil {
-		return err
+		return len(jobs), err
 	}
 	defer func() {
 		if err != nil {
 			exec("ROLLBACK") // the error that led here is the one to tell
 		}
 	}()
-	for _, j := range group {
+	begin := time.Now()
+	for n < len(jobs) && (n == 0 || time.Since(begin) < maxGroupTime) {
+		j := jobs[n]
+		n++
 		if err := exec("SAVEPOINT job"); err != nil {
-			return err
+			return n, err
 		}
 		j.tx = Tx{Conn: conn, ctx: ctx}
-		if j.err = Error(j.run(&j.tx)); j.err != nil {
+		if j.err = Error(j.call()); j.err != nil {
 			if err := exec("ROLLBACK TO job"); err != nil {
-				return err
+				return n, err
 			}
 		}
 		if err := exec("RELEASE job"); err != nil {
-			return err
+			return n, err
 		}
 	}
-	return exec("COMMIT")
+	if err := exec("COMMIT"); err != nil {
+		return n, err
+	}
+	if log, err := os.Stat(db.path + "-wal"); err == nil && log.Size() > maxLog {
+		db.reading.Lock() // a moment without readers
+		defer db.reading.Unlock()
+		exec("PRAGMA wal_checkpoint(TRUNCATE)") // if it fails, the next commit tries again
+	}
+	return n, nil
+}
+
+// call runs the write. A panic in it is its failure alone.
+func (j *job) call() (err error) {
+	if p := panics.Try(func() { err = j.run(&j.tx) }); p != nil {
+		return p.AsError()
+	}
+	return err
 }
 
 func code(err error) int {

@@ -242,3 +242,66 @@ func TestGivenUp(t *testing.T) {
 		t.Errorf("%d rows, want none", got)
 	}
 }
+
+// A panic in a write is the failure of that write alone.
+func TestPanic(t *testing.T) {
+	db := open(t, file(t))
+	err := db.Write(t.Context(), func(tx *sqlitedb.Tx) error {
+		if err := insert(1)(tx); err != nil {
+			return err
+		}
+		panic("fell over")
+	})
+	if err == nil || !strings.Contains(err.Error(), "fell over") {
+		t.Errorf("error %v", err)
+	}
+	if err := db.Write(t.Context(), insert(2)); err != nil {
+		t.Errorf("the next write: %v", err)
+	}
+	if got := count(t, db); got != 1 {
+		t.Errorf("%d rows, want 1", got)
+	}
+}
+
+// The write-ahead log stays bounded while readers overlap all the time, when
+// SQLite itself never finds a moment to begin it anew.
+func TestLogIsBounded(t *testing.T) {
+	path := file(t)
+	db := open(t, path)
+	stop := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if err := db.Read(context.Background(), func(tx *sql.Tx) error {
+					return tx.QueryRow(`SELECT count(*) FROM t, (SELECT 1 FROM t LIMIT 200)`).Scan(new(int))
+				}); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	longest := int64(0)
+	for n := range 200 {
+		if err := db.Write(t.Context(), func(tx *sqlitedb.Tx) error {
+			_, err := tx.Exec(`INSERT INTO t VALUES (?, ?)`, n, strings.Repeat("x", 1<<20))
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(path + "-wal"); err == nil {
+			longest = max(longest, info.Size())
+		}
+	}
+	close(stop)
+	readers.Wait()
+	if longest > 70<<20 {
+		t.Errorf("the log grew to %d MB", longest>>20)
+	}
+}

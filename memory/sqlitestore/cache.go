@@ -19,9 +19,10 @@ type entry struct {
 
 // cache holds the indexes of the scopes used last, within a limit of bytes.
 //
-// An index under construction collects the writes that are committed
-// meanwhile: it registers first and reads the file after, so each write is in
-// what it reads, or among what it collects, or both, which does no harm.
+// Writes are told to an index as they are committed, and taken in by whoever
+// reads it next: the one writer of the file never waits for a search. An index
+// registers first and reads the file after, so each write is in what it reads,
+// or among what it was told, or both, which does no harm.
 type cache struct {
 	limit int64
 	build func(context.Context, memory.Scope, *index) error
@@ -32,16 +33,20 @@ type cache struct {
 	recent *list.List                     // most recent first
 }
 
+// maxUntaken is how many writes an index may be told of without being read; it
+// is cheaper to read the file again than to keep more of them.
+const maxUntaken = 10_000
+
 type cached struct {
 	scope memory.Scope
-	ready chan struct{} // closed when index or err is there
+	ready chan struct{} // closed when the file was read
 	err   error
 	index *index
 	bytes int64 // as counted in cache.used
 
-	mu      sync.Mutex
-	loading bool
-	missed  []func(*index) // writes to take in after loading
+	taking sync.Mutex // one at a time takes writes in, in order
+	mu     sync.Mutex
+	told   []func(*index) // writes not taken in yet
 }
 
 func newCache(limit int64, build func(context.Context, memory.Scope, *index) error) *cache {
@@ -56,7 +61,7 @@ func (c *cache) get(ctx context.Context, scope memory.Scope) (*index, error) {
 	if ok {
 		c.recent.MoveToFront(el)
 	} else {
-		el = c.recent.PushFront(&cached{scope: scope, ready: make(chan struct{}), index: newIndex(), loading: true})
+		el = c.recent.PushFront(&cached{scope: scope, ready: make(chan struct{}), index: newIndex()})
 		c.scopes[scope] = el
 	}
 	e := el.Value.(*cached)
@@ -67,6 +72,9 @@ func (c *cache) get(ctx context.Context, scope memory.Scope) (*index, error) {
 	}
 	select {
 	case <-e.ready:
+		if e.err == nil && e.takeIn() > 0 {
+			c.weigh(e)
+		}
 		return e.index, e.err
 	case <-ctx.Done():
 		return nil, ctx.Err()
@@ -74,14 +82,7 @@ func (c *cache) get(ctx context.Context, scope memory.Scope) (*index, error) {
 }
 
 func (c *cache) fill(ctx context.Context, el *list.Element, e *cached) {
-	err := c.build(ctx, e.scope, e.index)
-	e.mu.Lock()
-	for _, f := range e.missed {
-		f(e.index)
-	}
-	e.missed, e.loading, e.err = nil, false, err
-	e.mu.Unlock()
-	if err != nil {
+	if e.err = c.build(ctx, e.scope, e.index); e.err != nil {
 		c.drop(el)
 	} else {
 		c.weigh(e)
@@ -89,8 +90,23 @@ func (c *cache) fill(ctx context.Context, el *list.Element, e *cached) {
 	close(e.ready)
 }
 
-// change applies f to the index of a scope, if there is one.
-func (c *cache) change(scope memory.Scope, f func(*index)) {
+// takeIn brings the index up to date with what it was told before the call,
+// and returns how many writes that were.
+func (e *cached) takeIn() int {
+	e.taking.Lock()
+	defer e.taking.Unlock()
+	e.mu.Lock()
+	told := e.told
+	e.told = nil
+	e.mu.Unlock()
+	for _, f := range told {
+		f(e.index)
+	}
+	return len(told)
+}
+
+// tell has the index of a scope, if there is one, take in a write.
+func (c *cache) tell(scope memory.Scope, f func(*index)) {
 	c.mu.Lock()
 	el, ok := c.scopes[scope]
 	c.mu.Unlock()
@@ -99,22 +115,20 @@ func (c *cache) change(scope memory.Scope, f func(*index)) {
 	}
 	e := el.Value.(*cached)
 	e.mu.Lock()
-	if e.loading {
-		e.missed = append(e.missed, f)
-		e.mu.Unlock()
-		return
-	}
+	e.told = append(e.told, f)
+	full := len(e.told) > maxUntaken
 	e.mu.Unlock()
-	f(e.index)
-	c.weigh(e)
+	if full {
+		c.drop(el)
+	}
 }
 
 func (c *cache) put(scope memory.Scope, e *entry) {
-	c.change(scope, func(ix *index) { ix.put(e) })
+	c.tell(scope, func(ix *index) { ix.put(e) })
 }
 
 func (c *cache) remove(scope memory.Scope, gone *memory.Memory) {
-	c.change(scope, func(ix *index) { ix.remove(gone.ID, gone.Revision) })
+	c.tell(scope, func(ix *index) { ix.remove(gone.ID, gone.Revision) })
 }
 
 // weigh brings the count of bytes up to date and drops the indexes unused for
@@ -123,8 +137,8 @@ func (c *cache) weigh(e *cached) {
 	size := e.index.size()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, ok := c.scopes[e.scope]; !ok {
-		return
+	if el := c.scopes[e.scope]; el == nil || el.Value != any(e) {
+		return // dropped meanwhile, and perhaps another in its place
 	}
 	c.used += size - e.bytes
 	e.bytes = size

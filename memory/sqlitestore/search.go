@@ -36,17 +36,20 @@ type search struct {
 	ix    *index
 	q     *memory.Query
 	now   time.Time
-	words []*word // of q.Terms; nil where nobody has it
+	words []*word       // of q.Terms; nil where nobody has it
+	terms map[int32]int // a word's number to its place in q.Terms
 	stats memory.Stats
 	norm  float64 // of q.Vector
 }
 
 func (s *search) run() memory.Found {
 	s.stats = memory.Stats{Docs: len(s.ix.slots), DF: make([]int, len(s.q.Terms))}
+	s.terms = make(map[int32]int, len(s.q.Terms))
 	for i, t := range s.q.Terms {
 		w := s.ix.words[t]
 		s.words = append(s.words, w)
 		if w != nil {
+			s.terms[w.number] = i
 			s.stats.DF[i] = w.df
 		}
 	}
@@ -139,14 +142,9 @@ func (s *search) runs(hits map[int32]bool) (out [][]memory.Candidate) {
 func (s *search) candidate(slot int32) memory.Candidate {
 	d := &s.ix.docs[slot]
 	c := memory.Candidate{Memory: d.memory.Clone(), Freqs: make([]int, len(s.words)), Length: d.length, Match: s.q.Match(d.memory, s.now)}
-	for i, w := range s.words {
-		if w == nil {
-			continue
-		}
-		for _, have := range d.words {
-			if have.word == w.number {
-				c.Freqs[i] = int(have.freq)
-			}
+	for _, have := range d.words {
+		if i, ok := s.terms[have.word]; ok {
+			c.Freqs[i] = int(have.freq)
 		}
 	}
 	if s.q.Vector != nil {

@@ -16,6 +16,7 @@ func leaseCases() []testCase {
 		{"ends with the work", leaseEndsWithWork},
 		{"a late worker does no harm", leaseLate},
 		{"a late failure is refused", leaseLateFail},
+		{"a late plan and a late end are refused", leaseLateSave},
 		{"across a restart", leaseRestart},
 	}
 }
@@ -32,6 +33,22 @@ func leaseLateFail(f *fixture) {
 	f.idle("still leased")
 	f.finish(now, 1)
 	f.equal("state", f.operation(ann, op.ID).State, sessionstore.Succeeded)
+}
+
+// A worker whose lease ran out cannot replace the plan that the one who has the
+// work now follows, nor end it under that one's hands.
+func leaseLateSave(f *fixture) {
+	key := session(ann, "s1")
+	f.ask(key, f.said("e1"))
+	slow := f.claimOne(key)
+	f.clock.advance(leaseTTL + time.Second)
+	now := f.claimOne(key)
+	f.save(now, 1, `"now"`)
+	f.isA("Save by the slow one", f.Save(f.ctx, slow, 1, []byte(`"slow"`)), memory.ErrAborted)
+	f.isA("Finish by the slow one", f.Finish(f.ctx, slow, 1, nil), memory.ErrAborted)
+	f.idle("still leased")
+	f.clock.advance(leaseTTL + time.Second)
+	f.equal("plan", string(f.claimOne(key).Plan), `"now"`)
 }
 
 // While a scope is leased none of its work is claimed, by others or by the

@@ -11,6 +11,7 @@ import (
 
 func progressCases() []testCase {
 	return []testCase{
+		{"rewinds", progressRewinds},
 		{"appending asks for nothing", progressAppend},
 		{"a request raises the mark", progressRequest},
 		{"a request without events", progressRequestEmpty},
@@ -185,5 +186,21 @@ func progressNumbers(f *fixture) {
 	for i, n := range f.events(work, 0, 10) {
 		f.equal("number", n.Seq, int64(i+1))
 		f.equal("id", n.ID, fmt.Sprintf("e%d", i+1))
+	}
+}
+
+// Work tells whether its session has ever had an event that takes others back.
+func progressRewinds(f *fixture) {
+	for want, doc := range map[bool]string{
+		false: `{"id": "e2", "author": "user"}`,
+		true:  `{"id": "e2", "author": "user", "actions": {"rewindBeforeInvocationId": "i"}}`,
+	} {
+		key := session(ann, fmt.Sprint(want))
+		f.ask(key, f.said("e1"), f.event(doc))
+		for done := range 2 {
+			work := f.claimOne(key)
+			f.equal("rewinds", work.Rewinds, want)
+			f.finish(work, int64(done+1))
+		}
 	}
 }

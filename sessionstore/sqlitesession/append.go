@@ -45,7 +45,7 @@ func (s *Store) Append(ctx context.Context, key sessionstore.Key, events []sessi
 // append stores events and their state, and moves row along.
 func (s *Store) append(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, events []sessionstore.Event, opts sessionstore.Append) ([]sessionstore.Event, error) {
 	out := make([]sessionstore.Event, 0, len(events))
-	stored := false
+	stored, rewinds := false, false
 	for i, e := range events {
 		if e.Partial {
 			out = append(out, e)
@@ -70,6 +70,7 @@ func (s *Store) append(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, e
 		row.seq++
 		row.updateTime = e.Timestamp.UnixMicro()
 		stored = true
+		rewinds = rewinds || e.RewindBefore != ""
 		if !opts.KeepState {
 			if err := applyState(tx, key.Scope, row.ref, e.StateDelta); err != nil {
 				return nil, err
@@ -78,7 +79,8 @@ func (s *Store) append(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, e
 		out = append(out, e)
 	}
 	if stored {
-		if _, err := tx.Exec(`UPDATE sessions SET seq = ?, update_time = ? WHERE ref = ?`, row.seq, row.updateTime, row.ref); err != nil {
+		if _, err := tx.Exec(`UPDATE sessions SET seq = ?, update_time = ?, rewinds = max(rewinds, ?) WHERE ref = ?`,
+			row.seq, row.updateTime, rewinds, row.ref); err != nil {
 			return nil, err
 		}
 	}
@@ -132,17 +134,36 @@ func (s *Store) request(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, 
 	return &ops[0].Operation, nil
 }
 
-// forget drops a few operations that nobody can read any more, and changes
-// that no operation is left to report, so that each new request pays for a few
-// old ones.
+// forget drops a few operations that nobody can read any more, so that each
+// new one pays for two old ones, and what is left of a deleted session whose
+// work was given up as long ago.
 func (s *Store) forget(tx *sqlitedb.Tx) error {
 	over := s.now().Add(-sessionstore.OperationTTL).UnixMicro()
 	if _, err := tx.Exec(`DELETE FROM operations WHERE n IN
 		(SELECT n FROM operations WHERE done_time > 0 AND done_time < ? LIMIT 2)`, over); err != nil {
 		return err
 	}
+	var ref int64
+	err := tx.QueryRow(`SELECT ref FROM sessions WHERE failed = 1 AND deleted = 1 AND due_time < ? LIMIT 1`, over).Scan(&ref)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, stmt := range []string{`UPDATE sessions SET requested = done WHERE ref = ?`, `DELETE FROM operations WHERE ref = ? AND done_time = 0`} {
+		if _, err := tx.Exec(stmt, ref); err != nil {
+			return err
+		}
+	}
+	return purge(tx, ref)
+}
+
+// forgetChanges drops changes that no operation is left to report, twice as
+// many as there are new ones.
+func (s *Store) forgetChanges(tx *sqlitedb.Tx, added int) error {
 	_, err := tx.Exec(`DELETE FROM changes WHERE rowid IN (SELECT c.rowid FROM changes c WHERE time < ?1 AND NOT EXISTS
 		(SELECT 1 FROM operations o WHERE o.ref = c.ref AND o.first < c.seq AND o.last >= c.seq AND (o.done_time = 0 OR o.done_time >= ?1))
-		LIMIT 20)`, over)
+		LIMIT ?2)`, s.now().Add(-sessionstore.OperationTTL).UnixMicro(), 2*added+2)
 	return err
 }

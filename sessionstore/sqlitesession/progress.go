@@ -14,12 +14,9 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// due finds the oldest work of each scope that is not leased. Within a scope
-// one piece of work waits for the one asked for before it, so that memories
-// come in the order in which they were asked for; one that is to be tried
-// again later lets the others pass.
-const due = `SELECT ref, app, user, id, done, requested, attempts, coalesce(plan, x''), plan_to,
-	coalesce((SELECT o.id FROM operations o WHERE o.ref = s.ref AND o.done_time = 0 ORDER BY o.n LIMIT 1), '') FROM sessions s
+// due finds the work of scopes that are not leased, the longest waiting first.
+// A long session waits again after each batch, so that others get their turn.
+const due = `SELECT ref, app, user, id, done, requested, attempts, coalesce(plan, x''), plan_to, rewinds FROM sessions s
 	WHERE requested > done AND failed = 0 AND due_time <= ?1
 	AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.app = s.app AND l.user = s.user AND l.until > ?1)
 	ORDER BY request_time, ref`
@@ -50,6 +47,9 @@ func (s *Store) Claim(ctx context.Context, owner string, ttl time.Duration, limi
 		for i := range out {
 			w := &out[i]
 			w.Attempts++
+			if err := tx.QueryRow(`SELECT coalesce((SELECT id FROM operations WHERE ref = ? AND done_time = 0 ORDER BY n LIMIT 1), '')`, w.Ref).Scan(&w.Operation); err != nil {
+				return err
+			}
 			if _, err := tx.Exec(`INSERT INTO leases VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET owner = ?3, until = ?4`,
 				w.Key.App, w.Key.User, owner, now.Add(ttl).UnixMicro()); err != nil {
 				return err
@@ -82,7 +82,7 @@ func dueWork(tx *sqlitedb.Tx, now time.Time, limit int) ([]sessionstore.Work, er
 		var w sessionstore.Work
 		var ref int64
 		var plan []byte
-		if err := rows.Scan(&ref, &w.Key.App, &w.Key.User, &w.Key.ID, &w.Done, &w.Requested, &w.Attempts, &plan, &w.PlanTo, &w.Operation); err != nil {
+		if err := rows.Scan(&ref, &w.Key.App, &w.Key.User, &w.Key.ID, &w.Done, &w.Requested, &w.Attempts, &plan, &w.PlanTo, &w.Rewinds); err != nil {
 			return nil, err
 		}
 		if seen[w.Key.Scope] {
@@ -152,7 +152,7 @@ func (s *Store) Events(ctx context.Context, work sessionstore.Work, after int64,
 // Save implements sessionstore.Progress.
 func (s *Store) Save(ctx context.Context, work sessionstore.Work, to int64, plan json.RawMessage) error {
 	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
-		return one(tx.Exec(`UPDATE sessions SET plan = ?, plan_to = ? WHERE ref = ? AND done = ?`, []byte(plan), to, work.Ref, work.Done))
+		return one(tx.Exec(`UPDATE sessions SET plan = ?, plan_to = ? WHERE ref = ? AND done = ? AND attempts = ?`, []byte(plan), to, work.Ref, work.Done, work.Attempts))
 	})
 	if err != nil {
 		return wrap("save the plan of", work.Key, err)
@@ -165,13 +165,16 @@ func (s *Store) Finish(ctx context.Context, work sessionstore.Work, to int64, ch
 	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
 		now := s.now().UnixMicro()
 		if err := one(tx.Exec(`UPDATE sessions SET done = ?1, attempts = 0, failed = 0, due_time = 0, last_error = '', plan = NULL, plan_to = 0, request_time = ?2
-			WHERE ref = ?3 AND done = ?4 AND ?1 <= requested`, to, now, work.Ref, work.Done)); err != nil {
+			WHERE ref = ?3 AND done = ?4 AND attempts = ?5 AND ?1 <= requested`, to, now, work.Ref, work.Done, work.Attempts)); err != nil {
 			return err
 		}
 		for _, c := range changes {
 			if _, err := tx.Exec(`INSERT INTO changes VALUES (?, ?, ?, ?)`, work.Ref, c.Seq, now, []byte(c.Doc)); err != nil {
 				return err
 			}
+		}
+		if err := s.forgetChanges(tx, len(changes)); err != nil {
+			return err
 		}
 		if _, err := tx.Exec(`UPDATE operations SET done_time = ? WHERE ref = ? AND done_time = 0 AND last <= ?`, now, work.Ref, to); err != nil {
 			return err
@@ -193,15 +196,13 @@ func (s *Store) Finish(ctx context.Context, work sessionstore.Work, to int64, ch
 
 // Fail implements sessionstore.Progress.
 func (s *Store) Fail(ctx context.Context, work sessionstore.Work, cause string, retry time.Time) error {
-	failed, due := 0, int64(0)
-	if retry.IsZero() {
-		failed = 1
-	} else {
-		due = retry.UnixMicro()
+	failed := retry.IsZero()
+	if failed {
+		retry = s.now()
 	}
 	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
 		if err := one(tx.Exec(`UPDATE sessions SET last_error = ?, due_time = ?, failed = ? WHERE ref = ? AND done = ? AND attempts = ?`,
-			cause, due, failed, work.Ref, work.Done, work.Attempts)); err != nil {
+			cause, retry.UnixMicro(), failed, work.Ref, work.Done, work.Attempts)); err != nil {
 			return err
 		}
 		return release(tx, work.Key.Scope)

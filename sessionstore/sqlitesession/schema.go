@@ -16,15 +16,19 @@ CREATE TABLE sessions (
   requested    INTEGER NOT NULL DEFAULT 0,
   done         INTEGER NOT NULL DEFAULT 0,
   request_time INTEGER NOT NULL DEFAULT 0, -- since when requested is ahead
-  due_time     INTEGER NOT NULL DEFAULT 0, -- not to be tried before
+  due_time     INTEGER NOT NULL DEFAULT 0, -- not to be tried before; of failed work, since when
   attempts     INTEGER NOT NULL DEFAULT 0, -- begun since the last success
   failed       INTEGER NOT NULL DEFAULT 0, -- given up until asked for anew
   last_error   TEXT NOT NULL DEFAULT '',
   plan         BLOB,                       -- changes for events done+1 to plan_to
-  plan_to      INTEGER NOT NULL DEFAULT 0
+  plan_to      INTEGER NOT NULL DEFAULT 0,
+  rewinds      INTEGER NOT NULL DEFAULT 0  -- an event takes others back
 ) STRICT;
 CREATE UNIQUE INDEX sessions_id ON sessions (app, user, id) WHERE deleted = 0;
-CREATE INDEX sessions_work ON sessions (request_time, ref) WHERE requested > done AND failed = 0;
+CREATE INDEX sessions_list ON sessions (app, user, ref) WHERE deleted = 0;
+CREATE INDEX sessions_app ON sessions (app, ref) WHERE deleted = 0;
+CREATE INDEX sessions_work ON sessions (request_time) WHERE requested > done AND failed = 0;
+CREATE INDEX sessions_failed ON sessions (due_time) WHERE failed = 1 AND deleted = 1;
 
 CREATE TABLE events (
   ref  INTEGER NOT NULL,

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -111,8 +112,8 @@ func readEvents(ctx context.Context, tx querier, ref int64, get sessionstore.Get
 		after = get.After.Add(time.Microsecond - 1).UnixMicro()
 	}
 	rows, err := tx.QueryContext(ctx, `SELECT doc FROM
-		(SELECT doc, time, seq FROM events WHERE ref = ? ORDER BY time DESC, seq DESC LIMIT ?)
-		WHERE time >= ? ORDER BY time, seq`, ref, get.NumRecent, after) // SQLite: a negative LIMIT is none
+		(SELECT doc, time, seq FROM events WHERE ref = ?1 AND (?2 >= 0 OR time >= ?3) ORDER BY time DESC, seq DESC LIMIT ?2)
+		WHERE time >= ?3 ORDER BY time, seq`, ref, get.NumRecent, after) // SQLite: a negative LIMIT is none
 	if err != nil {
 		return nil, err
 	}
@@ -163,6 +164,7 @@ func (s *Store) list(ctx context.Context, where string, args []any, list session
 			return err
 		}
 		defer rows.Close()
+		shared := map[memory.Scope]sessionstore.State{}
 		for rows.Next() {
 			var ref, update int64
 			var se sessionstore.Session
@@ -175,9 +177,15 @@ func (s *Store) list(ctx context.Context, where string, args []any, list session
 			}
 			before = ref
 			se.LastUpdateTime = fromMicros(update)
-			if se.State, err = readState(ctx, tx, se.Scope, ref); err != nil {
+			if shared[se.Scope] == nil { // read once a user, not once a session
+				if shared[se.Scope], err = readSharedState(ctx, tx, se.Scope); err != nil {
+					return err
+				}
+			}
+			if se.State, err = readOwnState(ctx, tx, ref); err != nil {
 				return err
 			}
+			maps.Copy(se.State, shared[se.Scope])
 			page.Sessions = append(page.Sessions, se)
 		}
 		return rows.Err()
@@ -293,10 +301,29 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
+// readState reads the merged view of a session's state.
 func readState(ctx context.Context, tx querier, scope memory.Scope, ref int64) (sessionstore.State, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT key, value FROM session_state WHERE ref = ?1
-		UNION ALL SELECT 'user:' || key, value FROM user_state WHERE app = ?2 AND user = ?3
-		UNION ALL SELECT 'app:' || key, value FROM app_state WHERE app = ?2`, ref, scope.App, scope.User)
+	out, err := readOwnState(ctx, tx, ref)
+	if err != nil {
+		return nil, err
+	}
+	shared, err := readSharedState(ctx, tx, scope)
+	maps.Copy(out, shared)
+	return out, err
+}
+
+func readOwnState(ctx context.Context, tx querier, ref int64) (sessionstore.State, error) {
+	return queryState(ctx, tx, `SELECT key, value FROM session_state WHERE ref = ?`, ref)
+}
+
+// readSharedState reads what all sessions of a user see.
+func readSharedState(ctx context.Context, tx querier, scope memory.Scope) (sessionstore.State, error) {
+	return queryState(ctx, tx, `SELECT 'user:' || key, value FROM user_state WHERE app = ?1 AND user = ?2
+		UNION ALL SELECT 'app:' || key, value FROM app_state WHERE app = ?1`, scope.App, scope.User)
+}
+
+func queryState(ctx context.Context, tx querier, query string, args ...any) (sessionstore.State, error) {
+	rows, err := tx.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}

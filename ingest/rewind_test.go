@@ -1,0 +1,136 @@
+package ingest_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/memoryd/memoryd/ingest"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// in is an event of an invocation.
+func in(t testing.TB, invocation, id string, n int, text string) sessionstore.Event {
+	t.Helper()
+	return event(t, id, n, text, fmt.Sprintf(`, "invocationId": %q`, invocation))
+}
+
+// rewind takes back all from an invocation on.
+func rewind(t testing.TB, invocation, id string, n int) sessionstore.Event {
+	t.Helper()
+	return event(t, id, n, "", fmt.Sprintf(`, "invocationId": %q, "actions": {"rewindBeforeInvocationId": %q}`, id, invocation))
+}
+
+// What is taken back is gone, in whatever order and in however many requests
+// it and the rewind arrive; what was said before and after stays.
+func TestRewindInAnyOrder(t *testing.T) {
+	events := []sessionstore.Event{
+		in(t, "i1", "a", 1, "I live in Porto."),
+		in(t, "i2", "b", 2, "I love sailing."),
+		in(t, "i2", "c", 3, "My sister is a nurse."),
+		rewind(t, "i2", "r", 4),
+		in(t, "i3", "d", 5, "I play the cello."),
+	}
+	orders := [][]int{{0, 1, 2, 3, 4}, {0, 1, 3, 2, 4}, {3, 2, 1, 0, 4}, {4, 0, 1, 3, 2}, {1, 3, 0, 4, 2}}
+	for _, together := range []int{1, 2, 5} {
+		for _, order := range orders {
+			b := newBench(t, parts{})
+			b.run()
+			for part := range slices.Chunk(order, together) {
+				var some []sessionstore.Event
+				for _, i := range part {
+					some = append(some, events[i])
+				}
+				b.succeeds(b.ingest("s", some...))
+			}
+			if diff := cmp.Diff([]string{"I live in Porto.", "I play the cello."}, b.facts()); diff != "" {
+				t.Errorf("order %v, %d together: facts (-want +got):\n%s", order, together, diff)
+			}
+			if n := len(b.all(memory.KindTurn)); n != 2 {
+				t.Errorf("order %v, %d together: %d turns, want 2", order, together, n)
+			}
+		}
+	}
+}
+
+// What is said again after it was taken back is remembered, in one batch as in
+// several.
+func TestSaidAgainAfterRewind(t *testing.T) {
+	for _, size := range []int{1, 100} {
+		b := newBench(t, parts{opts: ingest.Options{BatchEvents: size}})
+		b.run()
+		b.succeeds(b.ingest("s", in(t, "i1", "a", 1, "I live in Porto.")))
+		b.succeeds(b.ingest("s", rewind(t, "i1", "r", 2), in(t, "i2", "b", 3, "I live in Porto.")))
+		facts := b.all(memory.KindFact)
+		if len(facts) != 1 || facts[0].Source.EventIDs[0] != "b" {
+			t.Errorf("batches of %d: facts %+v", size, facts)
+		}
+	}
+}
+
+// A rewind in a new life of a session does not touch what an earlier one said
+// under the same ids.
+func TestRewindInAnotherLife(t *testing.T) {
+	b := newBench(t, parts{})
+	b.run()
+	b.succeeds(b.ingest("s", in(t, "i1", "1", 1, "I live in Porto.")))
+	if err := b.sessions.Delete(t.Context(), key("s")); err != nil {
+		t.Fatal(err)
+	}
+	b.succeeds(b.ingest("s", in(t, "i1", "1", 100, "I love sailing."), rewind(t, "i1", "2", 101)))
+	if diff := cmp.Diff([]string{"I live in Porto."}, b.facts()); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+}
+
+// A fact that a client changed stands, although another session said it first.
+func TestChangedFactStands(t *testing.T) {
+	b := newBench(t, parts{})
+	b.run()
+	b.succeeds(b.ingest("late", event(t, "e9", 900, "I live in Porto.")))
+	m := b.all(memory.KindFact)[0]
+	topics := []string{"MINE"}
+	if _, err := b.service.Update(t.Context(), scope, m.ID, ingest.Patch{Topics: &topics}); err != nil {
+		t.Fatal(err)
+	}
+	b.succeeds(b.ingest("early", event(t, "e1", 1, "I live in Porto.")))
+	if facts := b.all(memory.KindFact); len(facts) != 1 || facts[0].ID != m.ID {
+		t.Errorf("facts %+v", facts)
+	}
+}
+
+// A fact gives way only to one that takes its place: not to one that a client
+// has deleted before.
+func TestNothingGivesWayToTheDeleted(t *testing.T) {
+	b := newBench(t, parts{})
+	b.run()
+	early := event(t, "e1", 1, "I live in Porto.")
+	b.succeeds(b.ingest("s1", early))
+	if err := b.service.Delete(t.Context(), scope, b.all(memory.KindFact)[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	b.succeeds(b.ingest("s2", event(t, "e2", 2, "I live in Porto.")))
+	if err := b.sessions.Delete(t.Context(), key("s1")); err != nil {
+		t.Fatal(err)
+	}
+	b.succeeds(b.ingest("s1", early))
+	if facts := b.all(memory.KindFact); len(facts) != 1 || facts[0].Source.SessionID != "s2" {
+		t.Errorf("facts %+v", facts)
+	}
+}
+
+// Of the same words at the same time the one with the smaller event id stands,
+// whether they come in one batch or in two.
+func TestSameTime(t *testing.T) {
+	for _, size := range []int{1, 100} {
+		b := newBench(t, parts{opts: ingest.Options{BatchEvents: size}})
+		b.run()
+		b.succeeds(b.ingest("s", event(t, "b", 1, "I live in Porto."), event(t, "a", 1, "I live in Porto.")))
+		if facts := b.all(memory.KindFact); len(facts) != 1 || facts[0].Source.EventIDs[0] != "a" {
+			t.Errorf("batches of %d: facts %+v", size, facts)
+		}
+	}
+}
