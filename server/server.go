@@ -168,12 +168,12 @@ func (s *Server) add(method, path string, h echo.HandlerFunc, params ...string) 
 func (s *Server) logged() echo.MiddlewareFunc {
 	return middleware.RequestLoggerWithConfig(middleware.RequestLoggerConfig{
 		HandleError: true, // so that the status is the one sent
-		LogMethod:   true, LogURIPath: true, LogStatus: true, LogLatency: true, LogRequestID: true, LogContentLength: true,
+		LogMethod:   true, LogURIPath: true, LogStatus: true, LogLatency: true, LogRequestID: true,
 		LogResponseSize: true, LogError: true,
 		LogValuesFunc: func(c echo.Context, v middleware.RequestLoggerValues) error {
 			level := slog.LevelInfo
 			args := []any{"method", v.Method, "path", v.URIPath, "status", v.Status, "ms", float64(v.Latency.Microseconds()) / 1000,
-				"in", v.ContentLength, "out", v.ResponseSize, "id", v.RequestID}
+				"in", c.Request().ContentLength, "out", v.ResponseSize, "id", v.RequestID}
 			if v.Error != nil {
 				args = append(args, "err", v.Error.Error())
 			}
