@@ -136,7 +136,7 @@ func TestRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	used := filepath.Join(dir, "used")
-	start(t, used)
+	running := start(t, used)
 
 	for _, c := range []struct {
 		want string
@@ -156,6 +156,7 @@ func TestRefusals(t *testing.T) {
 		{"no command \"nonsense\"", 2, []string{"nonsense"}},
 		{"is not a memoryd database", 1, []string{"-listen", "127.0.0.1:0", "-data", foreign}},
 		{"-data", 1, []string{"-listen", "127.0.0.1:0", "-data", file}},
+		{"name another address", 1, []string{"-listen", strings.TrimPrefix(running.url, "http://"), "-data", filepath.Join(dir, "free")}},
 		{"in use by another memoryd", 1, []string{"-listen", "127.0.0.1:0", "-data", used}},
 	} {
 		runFails(t, c.want, c.code, c.args...)

@@ -76,7 +76,7 @@ func sameFile(a, b string) bool {
 func (h *house) open(path string) (*sqlitedb.DB, error) {
 	db, err := sqlitedb.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("%w (name another place with -data)", err)
+		return nil, fmt.Errorf("%w (name another place with -data, -sessions or -memories)", err)
 	}
 	h.files = append(h.files, db)
 	return db, nil
@@ -137,7 +137,7 @@ func serve(ctx context.Context, cfg config, stdout, stderr io.Writer) error {
 	}
 	on, err := net.Listen("tcp", cfg.listen)
 	if err != nil {
-		return errors.Join(fmt.Errorf("-listen %s: %w", cfg.listen, err), h.close())
+		return errors.Join(fmt.Errorf("-listen: %w (name another address)", err), h.close())
 	}
 	log.Info("memoryd", "version", version(), "listen", on.Addr().String(), "insecure", cfg.insecure, "sessions", cfg.sessions,
 		"memories", cfg.memories, "embedder", cfg.embedder, "extractor", cfg.extractor, "log-format", cfg.logFormat, "log-level", cfg.logLevel)

@@ -16,10 +16,11 @@ import (
 
 // due finds the work of scopes that are not leased, the longest waiting first.
 // A long session waits again after each batch, so that others get their turn.
+// The limit bounds the look past a scope that has very many sessions waiting.
 const due = `SELECT ref, app, user, id, done, requested, attempts, coalesce(plan, x''), plan_to, rewinds FROM sessions s
 	WHERE requested > done AND failed = 0 AND due_time <= ?1
 	AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.app = s.app AND l.user = s.user AND l.until > ?1)
-	ORDER BY request_time, ref`
+	ORDER BY request_time, ref LIMIT 1000`
 
 // Claim implements sessionstore.Progress.
 func (s *Store) Claim(ctx context.Context, owner string, ttl time.Duration, limit int) ([]sessionstore.Work, error) {
