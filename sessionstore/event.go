@@ -57,12 +57,15 @@ var (
 	eventFields = names("id", "invocationId", "author", "timestamp", "content", "actions", "partial", "turnComplete",
 		"branch", "longRunningToolIds", "errorCode", "errorMessage", "interrupted", "customMetadata", "usageMetadata",
 		"groundingMetadata", "citationMetadata", "finishReason", "avgLogprobs", "logprobsResult", "modelVersion",
-		"cacheMetadata", "inputTranscription", "outputTranscription", "liveSessionResumptionUpdate", "interactionId")
+		"cacheMetadata", "inputTranscription", "outputTranscription", "liveSessionResumptionUpdate", "interactionId",
+		"turnCompleteReason", "interactionStatus", "liveSessionId", "goAway", "voiceActivity", "environmentId", "output", "nodeInfo",
+		"isolationScope")
 	actionFields = names("stateDelta", "artifactDelta", "transferToAgent", "skipSummarization", "escalate", "endOfAgent",
 		"agentState", "requestedAuthConfigs", "requestedToolConfirmations", "compaction", "rewindBeforeInvocationId",
-		"renderUiWidgets")
+		"renderUiWidgets", "transferReason", "route", "setModelResponse")
 	partFields = names("text", "thought", "thoughtSignature", "inlineData", "fileData", "functionCall",
-		"functionResponse", "executableCode", "codeExecutionResult", "videoMetadata", "mediaResolution", "toolCall", "toolResponse")
+		"functionResponse", "executableCode", "codeExecutionResult", "videoMetadata", "mediaResolution", "toolCall", "toolResponse",
+		"partMetadata", "audioTranscription", "mediaProcessing", "speechMetadata")
 	blobFields = names("mimeType", "displayName", "fileUri", "data")
 )
 
