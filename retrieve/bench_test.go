@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,8 +11,6 @@ import (
 	"time"
 
 	"github.com/memoryd/memoryd/embed"
-	"github.com/memoryd/memoryd/internal/analyzer"
-	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/memory/sqlitestore"
 	"github.com/memoryd/memoryd/retrieve"
@@ -50,27 +47,14 @@ func (v *vocabulary) sentence(n int) string {
 // newMemories is a store with n turns of 14 words, 50 to a session.
 func newMemories(b *testing.B, v *vocabulary, scope memory.Scope, n int) *sqlitestore.Store {
 	b.Helper()
-	db, err := sqlitedb.Open(filepath.Join(b.TempDir(), "memoryd.db"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { db.Close() })
-	model := embed.Builtin{}.Model()
-	s, err := sqlitestore.New(db, sqlitestore.Model{Embedder: model.Name, Dimension: model.Dimension, Analyzer: analyzer.Name}, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := emptyStore(b)
 	for from := 0; from < n; from += 1000 {
 		var writes []memory.Write
 		for i := from; i < min(n, from+1000); i++ {
 			m := memory.Memory{ID: fmt.Sprintf("m%d", i), Scope: scope, Kind: memory.KindTurn, Fact: v.sentence(14), Author: "Ann",
 				Timestamp: time.Unix(1_600_000_000+int64(i)*600, 0).UTC(),
 				Source:    memory.Source{SessionID: fmt.Sprintf("s%d", i/50), EventIDs: []string{fmt.Sprintf("e%d", i)}}}
-			vectors, err := embed.Builtin{}.Embed(b.Context(), embed.Document, []string{m.Fact})
-			if err != nil {
-				b.Fatal(err)
-			}
-			writes = append(writes, memory.Write{Memory: m, Terms: analyzer.Of(&m), Vector: vectors[0]})
+			writes = append(writes, indexed(b, m))
 		}
 		if _, err := s.Put(b.Context(), scope, writes); err != nil {
 			b.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,10 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/memoryd/memoryd/embed"
-	"github.com/memoryd/memoryd/internal/analyzer"
-	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
-	"github.com/memoryd/memoryd/memory/sqlitestore"
 	"github.com/memoryd/memoryd/retrieve"
 )
 
@@ -27,16 +23,7 @@ var ann = memory.Scope{App: "app", User: "ann"}
 // minute apart, with ids m0, m1, …
 func newStore(t *testing.T, turns ...string) memory.Store {
 	t.Helper()
-	db, err := sqlitedb.Open(filepath.Join(t.TempDir(), "memoryd.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	model := embed.Builtin{}.Model()
-	s, err := sqlitestore.New(db, sqlitestore.Model{Embedder: model.Name, Dimension: model.Dimension, Analyzer: analyzer.Name}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := emptyStore(t)
 	var writes []memory.Write
 	for i, turn := range turns {
 		session, rest, _ := strings.Cut(turn, "/")
@@ -46,11 +33,7 @@ func newStore(t *testing.T, turns ...string) memory.Store {
 		if session == "fact" {
 			m.Kind, m.Source = memory.KindFact, memory.Source{}
 		}
-		vectors, err := embed.Builtin{}.Embed(t.Context(), embed.Document, []string{text})
-		if err != nil {
-			t.Fatal(err)
-		}
-		writes = append(writes, memory.Write{Memory: m, Terms: analyzer.Of(&m), Vector: vectors[0]})
+		writes = append(writes, indexed(t, m))
 	}
 	if _, err := s.Put(t.Context(), ann, writes); err != nil {
 		t.Fatal(err)
