@@ -2,10 +2,13 @@ package ingest
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"unicode/utf8"
 
 	"github.com/memoryd/memoryd/embed"
+	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/internal/analyzer"
 	"github.com/memoryd/memoryd/memory"
 )
@@ -15,6 +18,9 @@ func (s *Service) index(ctx context.Context, writes []memory.Write, vectors bool
 	texts := make([]string, len(writes))
 	for i := range writes {
 		writes[i].Terms = analyzer.Of(&writes[i].Memory)
+		if writes[i].Memory.Kind == memory.KindFact {
+			writes[i].Terms[wording(writes[i].Memory.Fact)] = 1
+		}
 		texts[i] = writes[i].Memory.Fact
 	}
 	if !vectors || len(writes) == 0 {
@@ -31,6 +37,15 @@ func (s *Service) index(ctx context.Context, writes []memory.Write, vectors bool
 		writes[i].Vector = vs[i]
 	}
 	return nil
+}
+
+// wording is one more term of a fact, which facts of the same wording have and
+// no question does, as no word has an equals sign in it. It finds exact
+// duplicates by one look into the words of any store, however many facts there
+// are and whatever their language.
+func wording(fact string) string {
+	sum := sha256.Sum256([]byte(extract.Normalize(fact)))
+	return "=" + hex.EncodeToString(sum[:16])
 }
 
 // cut is text, or as much of its beginning as n bytes hold.

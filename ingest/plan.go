@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/memoryd/memoryd/extract"
-	"github.com/memoryd/memoryd/internal/analyzer"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -33,10 +32,9 @@ type Changed struct {
 	Memory memory.Memory `json:"memory"`
 }
 
-// known is how many facts with the same words are looked through for an exact
-// duplicate. Those score alike, so it is among the first unless a hundred
-// authors have said the same.
-const known = 100
+// known is how many facts of one wording are looked through for one of the same
+// author: a thousand others may have said the same.
+const known = 1000
 
 // decide makes a plan: facts become memories, but of exact duplicates only the
 // one said first stands, so that neither the order in which sessions arrive
@@ -93,11 +91,7 @@ func (b *batch) memory(f *extract.Fact, ordinal int) memory.Memory {
 
 // duplicate finds a fact of the same author and wording, if there is one.
 func (s *Service) duplicate(ctx context.Context, m *memory.Memory, gone map[string]bool) (*memory.Memory, error) {
-	terms := analyzer.Question(m.Fact)
-	if len(terms) == 0 {
-		return nil, nil
-	}
-	found, err := s.memories.Search(ctx, m.Scope, memory.Query{Terms: terms, Limit: known, Filter: memory.Filter{Kinds: []memory.Kind{memory.KindFact}}})
+	found, err := s.memories.Search(ctx, m.Scope, memory.Query{Terms: []string{wording(m.Fact)}, Limit: known})
 	if err != nil {
 		return nil, err
 	}
