@@ -111,6 +111,9 @@ func (s *Store) request(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, 
 		if err != nil {
 			return nil, err
 		}
+		if err := requeue(tx, key.Scope); err != nil {
+			return nil, err
+		}
 	}
 	done := int64(0)
 	if row.seq == row.done {

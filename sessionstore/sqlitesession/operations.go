@@ -127,7 +127,10 @@ func (s *Store) Retry(ctx context.Context, scope memory.Scope, id string) (*sess
 		_, err := tx.Exec(`UPDATE sessions SET failed = 0, attempts = 0, due_time = 0, request_time = ? WHERE failed = 1 AND ref =
 			(SELECT ref FROM operations WHERE id = ? AND app = ? AND user = ? AND done_time = 0)`,
 			s.now().UnixMicro(), id, scope.App, scope.User)
-		return err
+		if err != nil {
+			return err
+		}
+		return requeue(tx, scope)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("retry operation %.80q: %w", id, err)

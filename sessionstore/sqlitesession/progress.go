@@ -14,13 +14,17 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// due finds the work of scopes that are not leased, the longest waiting first.
-// A long session waits again after each batch, so that others get their turn.
-// The limit bounds the look past a scope that has very many sessions waiting.
-const due = `SELECT ref, app, user, id, done, requested, attempts, coalesce(plan, x''), plan_to, rewinds FROM sessions s
-	WHERE requested > done AND failed = 0 AND due_time <= ?1
-	AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.app = s.app AND l.user = s.user AND l.until > ?1)
-	ORDER BY request_time, ref LIMIT 1000`
+// requeue brings a scope's row in waiting up to date with its sessions. All
+// that changes the marks of a session, or when it is due, ends with it.
+func requeue(tx *sqlitedb.Tx, scope memory.Scope) error {
+	if _, err := tx.Exec(`DELETE FROM waiting WHERE app = ? AND user = ?`, scope.App, scope.User); err != nil {
+		return err
+	}
+	const mine = `FROM sessions WHERE app = ?1 AND user = ?2 AND requested > done AND failed = 0`
+	_, err := tx.Exec(`INSERT INTO waiting SELECT ?1, ?2, request_time, (SELECT due_time `+mine+` ORDER BY due_time LIMIT 1)
+		`+mine+` ORDER BY request_time LIMIT 1`, scope.App, scope.User)
+	return err
+}
 
 // Claim implements sessionstore.Progress.
 func (s *Store) Claim(ctx context.Context, owner string, ttl time.Duration, limit int) ([]sessionstore.Work, error) {
@@ -28,7 +32,7 @@ func (s *Store) Claim(ctx context.Context, owner string, ttl time.Duration, limi
 	idle := false
 	err := s.db.Read(ctx, func(tx *sql.Tx) error {
 		// A look that costs nothing comes first: most of the time nothing is due.
-		err := tx.QueryRowContext(ctx, `SELECT 1 FROM sessions WHERE requested > done AND failed = 0 AND due_time <= ? LIMIT 1`,
+		err := tx.QueryRowContext(ctx, `SELECT 1 FROM waiting WHERE due <= ? LIMIT 1`,
 			now.UnixMicro()).Scan(new(int))
 		idle = errors.Is(err, sql.ErrNoRows)
 		if idle {
@@ -48,9 +52,6 @@ func (s *Store) Claim(ctx context.Context, owner string, ttl time.Duration, limi
 		for i := range out {
 			w := &out[i]
 			w.Attempts++
-			if err := tx.QueryRow(`SELECT coalesce((SELECT id FROM operations WHERE ref = ? AND done_time = 0 ORDER BY n LIMIT 1), '')`, w.Ref).Scan(&w.Operation); err != nil {
-				return err
-			}
 			if _, err := tx.Exec(`INSERT INTO leases VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET owner = ?3, until = ?4`,
 				w.Key.App, w.Key.User, owner, now.Add(ttl).UnixMicro()); err != nil {
 				return err
@@ -71,32 +72,43 @@ func (s *Store) Claim(ctx context.Context, owner string, ttl time.Duration, limi
 	return out, nil
 }
 
+// dueWork reads the work that is due in scopes that are not leased: of the
+// scopes that have waited longest, the session that has waited longest. A long
+// session waits again after each batch, so that others get their turn.
 func dueWork(tx *sqlitedb.Tx, now time.Time, limit int) ([]sessionstore.Work, error) {
-	rows, err := tx.Query(due, now.UnixMicro())
+	rows, err := tx.Query(`SELECT app, user FROM waiting w WHERE due <= ?1
+		AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.app = w.app AND l.user = w.user AND l.until > ?1)
+		ORDER BY since LIMIT ?2`, now.UnixMicro(), limit)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	var out []sessionstore.Work
-	seen := map[memory.Scope]bool{}
-	for len(out) < limit && rows.Next() {
+	for rows.Next() {
 		var w sessionstore.Work
-		var ref int64
-		var plan []byte
-		if err := rows.Scan(&ref, &w.Key.App, &w.Key.User, &w.Key.ID, &w.Done, &w.Requested, &w.Attempts, &plan, &w.PlanTo, &w.Rewinds); err != nil {
+		if err := rows.Scan(&w.Key.App, &w.Key.User); err != nil {
 			return nil, err
-		}
-		if seen[w.Key.Scope] {
-			continue
-		}
-		seen[w.Key.Scope] = true
-		w.Ref = strconv.FormatInt(ref, 10)
-		if len(plan) > 0 {
-			w.Plan = plan
 		}
 		out = append(out, w)
 	}
-	return out, rows.Err()
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	for i := range out {
+		w := &out[i]
+		var plan []byte
+		if err := tx.QueryRow(`SELECT ref, id, done, requested, attempts, coalesce(plan, x''), plan_to, rewinds,
+			coalesce((SELECT o.id FROM operations o WHERE o.ref = s.ref AND done_time = 0 ORDER BY n LIMIT 1), '') FROM sessions s
+			WHERE app = ? AND user = ? AND requested > done AND failed = 0 AND due_time <= ? ORDER BY request_time, ref LIMIT 1`,
+			w.Key.App, w.Key.User, now.UnixMicro()).Scan(&w.Ref, &w.Key.ID, &w.Done, &w.Requested, &w.Attempts, &plan, &w.PlanTo,
+			&w.Rewinds, &w.Operation); err != nil {
+			return nil, err
+		}
+		if len(plan) > 0 {
+			w.Plan = plan
+		}
+	}
+	return out, nil
 }
 
 // Renew implements sessionstore.Progress.
@@ -215,6 +227,8 @@ func (s *Store) Fail(ctx context.Context, work sessionstore.Work, cause string, 
 }
 
 func release(tx *sqlitedb.Tx, scope memory.Scope) error {
-	_, err := tx.Exec(`DELETE FROM leases WHERE app = ? AND user = ?`, scope.App, scope.User)
-	return err
+	if _, err := tx.Exec(`DELETE FROM leases WHERE app = ? AND user = ?`, scope.App, scope.User); err != nil {
+		return err
+	}
+	return requeue(tx, scope)
 }

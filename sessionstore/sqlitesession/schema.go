@@ -27,7 +27,8 @@ CREATE TABLE sessions (
 CREATE UNIQUE INDEX sessions_id ON sessions (app, user, id) WHERE deleted = 0;
 CREATE INDEX sessions_list ON sessions (app, user, ref) WHERE deleted = 0;
 CREATE INDEX sessions_app ON sessions (app, ref) WHERE deleted = 0;
-CREATE INDEX sessions_work ON sessions (request_time) WHERE requested > done AND failed = 0;
+CREATE INDEX sessions_work ON sessions (app, user, request_time) WHERE requested > done AND failed = 0;
+CREATE INDEX sessions_due ON sessions (app, user, due_time) WHERE requested > done AND failed = 0;
 CREATE INDEX sessions_failed ON sessions (due_time) WHERE failed = 1 AND deleted = 1;
 
 CREATE TABLE events (
@@ -44,6 +45,10 @@ CREATE INDEX events_time ON events (ref, time, seq);
 CREATE TABLE app_state     (app TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY (app, key)) STRICT, WITHOUT ROWID;
 CREATE TABLE user_state    (app TEXT NOT NULL, user TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY (app, user, key)) STRICT, WITHOUT ROWID;
 CREATE TABLE session_state (ref INTEGER NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY (ref, key)) STRICT, WITHOUT ROWID;
+
+-- The scopes with work, one row each: since when, and when the first is due.
+CREATE TABLE waiting (app TEXT NOT NULL, user TEXT NOT NULL, since INTEGER NOT NULL, due INTEGER NOT NULL, PRIMARY KEY (app, user)) STRICT, WITHOUT ROWID;
+CREATE INDEX waiting_since ON waiting (since, due);
 
 CREATE TABLE leases (app TEXT NOT NULL, user TEXT NOT NULL, owner TEXT NOT NULL, until INTEGER NOT NULL, PRIMARY KEY (app, user)) STRICT, WITHOUT ROWID;
 
