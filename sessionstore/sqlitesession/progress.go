@@ -98,7 +98,7 @@ func dueWork(tx *sqlitedb.Tx, now time.Time, limit int) ([]sessionstore.Work, er
 		w := &out[i]
 		var plan []byte
 		if err := tx.QueryRow(`SELECT ref, id, done, requested, attempts, coalesce(plan, x''), plan_to, rewinds,
-			coalesce((SELECT o.id FROM operations o WHERE o.ref = s.ref AND done_time = 0 ORDER BY n LIMIT 1), '') FROM sessions s
+			coalesce((SELECT o.id FROM operations o WHERE o.ref = s.ref AND done_time = 0 ORDER BY n LIMIT 1), '') FROM sessions s INDEXED BY sessions_work
 			WHERE app = ? AND user = ? AND requested > done AND failed = 0 AND due_time <= ? ORDER BY request_time, ref LIMIT 1`,
 			w.Key.App, w.Key.User, now.UnixMicro()).Scan(&w.Ref, &w.Key.ID, &w.Done, &w.Requested, &w.Attempts, &plan, &w.PlanTo,
 			&w.Rewinds, &w.Operation); err != nil {
