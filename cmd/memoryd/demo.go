@@ -41,14 +41,18 @@ const (
 // demo runs the whole story on a directory of its own: a conversation goes in,
 // questions are answered, everything is closed and opened again, and the
 // answers are still there.
-func demo(ctx context.Context, stdout, stderr io.Writer) (err error) {
+func demo(ctx context.Context, stdout io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "memoryd-demo-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	cfg, err := parse([]string{"-data", dir, "-listen", "127.0.0.1:0"}, stderr)
-	if err != nil {
+	// Not by parse: what the environment names is the user's own.
+	var cfg config
+	if err := flags(&cfg).Parse([]string{"-data", dir, "-listen", "127.0.0.1:0"}); err != nil {
+		return err
+	}
+	if err := cfg.check(); err != nil {
 		return err
 	}
 	d := &story{out: stdout}
@@ -126,7 +130,7 @@ func (d *story) first(ctx context.Context) error {
 	}
 	d.say("\nEvery turn can be found now, and these are the facts found in them:\n")
 	for _, f := range facts {
-		d.say("%s", wrap("  - "+f.Fact+" ["+strings.ToLower(strings.Join(f.Topics, ", "))+"]", "    "))
+		d.say("%s", wrap("  - "+f.Fact+" ["+strings.Join(f.Topics, ", ")+"]", "    "))
 	}
 	d.say("")
 	for _, q := range questions {

@@ -65,7 +65,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		if len(args) > 0 {
 			return usageError{fmt.Errorf("demo takes no arguments, not %q", args[0])}
 		}
-		return demo(ctx, stdout, stderr)
+		return demo(ctx, stdout)
 	case "version":
 		_, err := fmt.Fprintln(stdout, "memoryd", version())
 		return err

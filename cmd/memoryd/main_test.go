@@ -217,3 +217,16 @@ func TestDemo(t *testing.T) {
 		}
 	}
 }
+
+// The demo keeps to its own directory, whatever the environment names.
+func TestDemoLeavesOthersAlone(t *testing.T) {
+	mine := filepath.Join(t.TempDir(), "mine.db")
+	t.Setenv("MEMORYD_SESSIONS", "sqlite:"+mine)
+	t.Setenv("MEMORYD_MEMORIES", "sqlite:"+mine)
+	if out, err := command("demo").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if _, err := os.Stat(mine); err == nil {
+		t.Error("the demo wrote into the user's own file")
+	}
+}
