@@ -36,11 +36,17 @@ type Changed struct {
 // author: a thousand others may have said the same.
 const known = 1000
 
+// candidate is a fact on its way to being a memory.
+type candidate struct {
+	seq    int64 // of the event it comes from
+	memory memory.Memory
+}
+
 // decide makes a plan: facts become memories, but of exact duplicates only the
 // one said first stands, so that neither the order in which sessions arrive
 // nor where one batch ends makes a difference. A fact that a client gave or
-// changed always stands. What was left out as a duplicate does not come back
-// when the one that stood is taken back later.
+// changed always stands. When the one that stood is taken back, the next one
+// said takes its place.
 func (s *Service) decide(ctx context.Context, b *batch, facts []extract.Fact, back map[string]time.Time) (plan, error) {
 	var p plan
 	if err := s.takeBack(ctx, b, back, &p); err != nil {
@@ -50,43 +56,56 @@ func (s *Service) decide(ctx context.Context, b *batch, facts []extract.Fact, ba
 	for _, c := range p.Changes {
 		gone[c.Memory.ID] = true
 	}
-	slices.SortStableFunc(facts, func(a, b extract.Fact) int { // as saidBefore has it
-		return cmp.Or(a.Timestamp.Compare(b.Timestamp), cmp.Compare(a.EventIDs[0], b.EventIDs[0]))
-	})
+	candidates, err := s.restated(ctx, b, p.Changes)
+	if err != nil {
+		return p, err
+	}
+	for i, m := range memoriesOf(b.work.Key, facts) {
+		candidates = append(candidates, candidate{b.seq[facts[i].EventIDs[0]], m})
+	}
+	slices.SortStableFunc(candidates, func(a, b candidate) int { return said(&a.memory, &b.memory) })
 	seen := map[string]bool{}
-	ordinals := map[[2]string]int{}
-	for i := range facts {
-		f := &facts[i]
-		rests := [2]string{f.EventIDs[0], f.Quote}
-		m := b.memory(f, ordinals[rests])
-		ordinals[rests]++
-		norm := f.Author + "\x00" + extract.Normalize(f.Text)
-		if seen[norm] {
+	for i := range candidates {
+		c := &candidates[i]
+		if norm := statement(&c.memory); seen[norm] {
 			continue
+		} else {
+			seen[norm] = true
 		}
-		seen[norm] = true
-		same, err := s.duplicate(ctx, &m, gone)
+		same, err := s.duplicate(ctx, &c.memory, gone)
 		if err != nil {
 			return p, err
 		}
-		other := same != nil && same.ID != m.ID
-		if other && !saidBefore(&m, same) {
+		other := same != nil && same.ID != c.memory.ID
+		if other && !saidBefore(&c.memory, same) {
 			continue
 		}
-		p.Changes = append(p.Changes, change{Seq: b.seq[f.EventIDs[0]], Action: memory.Created, Memory: m})
+		p.Changes = append(p.Changes, change{Seq: c.seq, Action: memory.Created, Memory: c.memory})
 		if other {
-			p.Changes = append(p.Changes, change{Seq: b.seq[f.EventIDs[0]], Action: memory.Deleted, Expect: same.Revision, Memory: *same, For: m.ID})
+			p.Changes = append(p.Changes, change{Seq: c.seq, Action: memory.Deleted, Expect: same.Revision, Memory: *same, For: c.memory.ID})
 		}
 	}
 	return p, nil
 }
 
-func (b *batch) memory(f *extract.Fact, ordinal int) memory.Memory {
-	return memory.Memory{
-		ID: factID(b.work.Key, f, ordinal), Scope: b.work.Key.Scope, Kind: memory.KindFact, Fact: cut(f.Text, memory.MaxFact),
-		Author: f.Author, Topics: f.Topics, Timestamp: f.Timestamp, ValidFrom: f.ValidFrom,
-		Source: memory.Source{SessionID: b.work.Key.ID, EventIDs: f.EventIDs, Quote: f.Quote},
+// statement is what a fact says and who says it: duplicates have it in common.
+func statement(m *memory.Memory) string { return m.Author + "\x00" + extract.Normalize(m.Fact) }
+
+// memoriesOf makes a memory of each fact, in order.
+func memoriesOf(key sessionstore.Key, facts []extract.Fact) []memory.Memory {
+	out := make([]memory.Memory, len(facts))
+	ordinals := map[[2]string]int{}
+	for i := range facts {
+		f := &facts[i]
+		rests := [2]string{f.EventIDs[0], f.Quote}
+		out[i] = memory.Memory{
+			ID: factID(key, f, ordinals[rests]), Scope: key.Scope, Kind: memory.KindFact, Fact: cut(f.Text, memory.MaxFact),
+			Author: f.Author, Topics: f.Topics, Timestamp: f.Timestamp, ValidFrom: f.ValidFrom,
+			Source: memory.Source{SessionID: key.ID, EventIDs: f.EventIDs, Quote: f.Quote},
+		}
+		ordinals[rests]++
 	}
+	return out
 }
 
 // duplicate finds a fact of the same author and wording, if there is one.
@@ -117,10 +136,12 @@ func saidBefore(a, b *memory.Memory) bool {
 	if given := clients(b); given || clients(a) {
 		return !given
 	}
-	if c := a.Timestamp.Compare(b.Timestamp); c != 0 {
-		return c < 0
-	}
-	return a.Source.EventIDs[0] < b.Source.EventIDs[0]
+	return said(a, b) < 0
+}
+
+// said compares when two extracted facts were said.
+func said(a, b *memory.Memory) int {
+	return cmp.Or(a.Timestamp.Compare(b.Timestamp), cmp.Compare(a.Source.EventIDs[0], b.Source.EventIDs[0]))
 }
 
 // apply carries a plan out, or what an earlier try left of it. A change that a

@@ -2,10 +2,12 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
 	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/internal/analyzer"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -31,7 +33,7 @@ func (s *Service) rewound(ctx context.Context, b *batch) (map[string]time.Time, 
 		all = append(all, some...)
 		after = some[len(some)-1].Seq
 	}
-	slices.SortFunc(all, said)
+	slices.SortFunc(all, inOrder)
 	for i, e := range all {
 		if e.RewindBefore == "" {
 			continue
@@ -84,6 +86,81 @@ func (s *Service) takeBack(ctx context.Context, b *batch, back map[string]time.T
 		}
 		list.PageToken = page.NextPageToken
 	}
+}
+
+// restated finds who else has said what is deleted now: duplicates were left
+// out while the first stood. It reads the turns again that have all the words
+// of a fact's quote, and gives, for each fact, the first one said.
+func (s *Service) restated(ctx context.Context, b *batch, deleted []change) ([]candidate, error) {
+	var out []candidate
+	for i := range deleted {
+		gone := &deleted[i].Memory
+		turns, err := s.sayingSo(ctx, gone)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range turns {
+			m, err := s.readAgain(ctx, &t, gone)
+			if err != nil {
+				return nil, err
+			}
+			if m != nil {
+				out = append(out, candidate{b.to, *m})
+				break
+			}
+		}
+	}
+	return out, nil
+}
+
+// sayingSo is the turns of a fact's author that have all the words of its
+// quote, in the order in which they were said. Those that are taken back are
+// deleted by now; one that a client has changed is nobody's word any more.
+func (s *Service) sayingSo(ctx context.Context, fact *memory.Memory) ([]memory.Memory, error) {
+	q := memory.Query{Terms: analyzer.Question(fact.Source.Quote), Limit: known, Filter: memory.Filter{Kinds: []memory.Kind{memory.KindTurn}}}
+	found, err := s.memories.Search(ctx, fact.Scope, q)
+	if err != nil {
+		return nil, err
+	}
+	var out []memory.Memory
+	for _, run := range found.Runs {
+		for _, c := range run {
+			if c.Memory.Author == fact.Author && c.Memory.Revision == 1 && !slices.Contains(c.Freqs, 0) {
+				out = append(out, c.Memory)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b memory.Memory) int { return said(&a, &b) })
+	return out, nil
+}
+
+// readAgain extracts from a turn the fact that says the same as gone; nil if
+// there is none, or if a client has deleted it.
+func (s *Service) readAgain(ctx context.Context, turn, gone *memory.Memory) (*memory.Memory, error) {
+	facts, err := s.extractor.Extract(ctx, []extract.Turn{{EventID: turn.Source.EventIDs[0], Author: turn.Author, Timestamp: turn.Timestamp,
+		User: true /* as the speaker of gone was */, Text: turn.Fact}})
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range memoriesOf(sessionstore.Key{Scope: turn.Scope, ID: turn.Source.SessionID}, facts) {
+		if statement(&m) != statement(gone) {
+			continue
+		}
+		switch past, err := s.memories.Revisions(ctx, m.Scope, m.ID); {
+		case errors.Is(err, memory.ErrNotFound): // it never stood
+			return &m, nil
+		case err != nil:
+			return nil, err
+		case past[0].Action != memory.Deleted:
+			return &m, nil
+		case past[0].Actor == client:
+			return nil, nil
+		}
+		// It stood until gone came, and what is deleted stays so under its id.
+		m.ID = derive("again", m.ID, gone.ID)
+		return &m, nil
+	}
+	return nil, nil
 }
 
 // restsOn reports whether a fact rests on nothing but these events. Another

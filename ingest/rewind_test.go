@@ -3,6 +3,7 @@ package ingest_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -68,6 +69,69 @@ func TestSaidAgainAfterRewind(t *testing.T) {
 		if len(facts) != 1 || facts[0].Source.EventIDs[0] != "b" {
 			t.Errorf("batches of %d: facts %+v", size, facts)
 		}
+	}
+}
+
+// What several sessions have said stays when one of them takes it back, in
+// whatever order they come.
+func TestRewindLeavesWhatOthersSaid(t *testing.T) {
+	requests := map[string]func(b *bench) *sessionstore.Operation{
+		"early": func(b *bench) *sessionstore.Operation {
+			return b.ingest("s1", in(t, "i1", "a", 1, "Well, I love sailing."))
+		},
+		"rewind": func(b *bench) *sessionstore.Operation { return b.ingest("s1", rewind(t, "i1", "r", 2)) },
+		"late":   func(b *bench) *sessionstore.Operation { return b.ingest("s2", event(t, "b", 3, "Hi! I love sailing.")) },
+		"later":  func(b *bench) *sessionstore.Operation { return b.ingest("s3", event(t, "c", 4, "I love sailing.")) },
+	}
+	for _, order := range []string{"early rewind late later", "early late later rewind", "late early later rewind", "later late early rewind",
+		"rewind late early later", "later early rewind late", "early later rewind late"} {
+		b := newBench(t, parts{})
+		b.run()
+		for _, name := range strings.Fields(order) {
+			b.succeeds(requests[name](b))
+		}
+		facts := b.all(memory.KindFact)
+		if len(facts) != 1 || facts[0].Source.SessionID != "s2" || facts[0].Fact != "I love sailing." {
+			t.Errorf("%s: facts %+v", order, facts)
+		}
+		before := b.all()
+		if err := b.sessions.Delete(t.Context(), key("s2")); err != nil {
+			t.Fatal(err)
+		}
+		b.succeeds(requests["late"](b)) // once more from the start
+		if diff := cmp.Diff(before, b.all()); diff != "" {
+			t.Errorf("%s: ingested again (-before +after):\n%s", order, diff)
+		}
+	}
+}
+
+// The same within one session, where the rewind comes late.
+func TestRewindLeavesWhatWasSaidAfter(t *testing.T) {
+	a, r, c := in(t, "i1", "a", 1, "I love sailing."), rewind(t, "i1", "r", 2), in(t, "i3", "c", 3, "I love sailing.")
+	for i, order := range [][]sessionstore.Event{{a, r, c}, {a, c, r}, {c, a, r}, {c, r, a}, {r, a, c}} {
+		b := newBench(t, parts{})
+		b.run()
+		for _, e := range order {
+			b.succeeds(b.ingest("s", e))
+		}
+		if facts := b.all(memory.KindFact); len(facts) != 1 || facts[0].Source.EventIDs[0] != "c" {
+			t.Errorf("order %d: facts %+v", i, facts)
+		}
+	}
+}
+
+// What a client deleted does not come back because another's word is taken back.
+func TestRewindBringsNothingDeletedBack(t *testing.T) {
+	b := newBench(t, parts{})
+	b.run()
+	b.succeeds(b.ingest("s2", event(t, "b", 3, "I love sailing.")))
+	if err := b.service.Delete(t.Context(), scope, b.all(memory.KindFact)[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	b.succeeds(b.ingest("s1", in(t, "i1", "a", 1, "I love sailing.")))
+	b.succeeds(b.ingest("s1", rewind(t, "i1", "r", 2)))
+	if facts := b.facts(); len(facts) != 0 {
+		t.Errorf("facts %q", facts)
 	}
 }
 

@@ -53,12 +53,12 @@ func (s *Service) read(ctx context.Context, w sessionstore.Work) (*batch, error)
 	for _, e := range events {
 		b.seq[e.ID] = e.Seq
 	}
-	slices.SortFunc(b.events, said)
+	slices.SortFunc(b.events, inOrder)
 	return b, nil
 }
 
-// said is the order in which events were said, whatever order they arrived in.
-func said(a, b sessionstore.Numbered) int {
+// inOrder is the order in which events were said, whatever order they arrived in.
+func inOrder(a, b sessionstore.Numbered) int {
 	if c := a.Timestamp.Compare(b.Timestamp); c != 0 {
 		return c
 	}
