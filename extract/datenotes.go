@@ -9,13 +9,18 @@ import (
 
 var (
 	yearIn        = regexp.MustCompile(`\b(?:19|20|21)\d\d\b`)
-	monthDay      = regexp.MustCompile(`^(?:\d{1,2}(?:st|nd|rd|th)?(?: of)? [a-z]+\.?|[a-z]+\.? \d{1,2}(?:st|nd|rd|th)?)$`)
+	monthDay      = regexp.MustCompile(`^(?:` + someDays + `(?: of)? [a-z]+|[a-z]+\.? (?:the )?` + someDays + `)$`)
 	relativeMonth = regexp.MustCompile(`^(?:last|next|this|coming) `)
 	relativeWeek  = regexp.MustCompile(`^(?:last|past|previous|next|coming|this) week$`)
+	shortMonth    = regexp.MustCompile(` (?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)$`)
+	midStop       = regexp.MustCompile(`^\. *[a-z]`) // a full stop in mid-sentence
 	monthName     = regexp.MustCompile(`^(?:(?:last|next|this|coming) )?(?i:` + monthNames + `)$`)
 	until         = regexp.MustCompile(`(?i)\b(?:until|till|til|by|before)\s+(?:the\s+)?$`)
 	daypart       = regexp.MustCompile(`^(?:['’]s\b)?(?: (?:morning|afternoon|evening|night)\b)?`)
 )
+
+// someDays is one day of a month, or the first and the last of several.
+const someDays = `\d{1,2}(?:st|nd|rd|th)?(?:` + upTo + `\d{1,2}(?:st|nd|rd|th)?)?`
 
 // annotate writes the note for an expression by its grain: a day, a week, a
 // month or a year, as its words (phrase, in small letters) tell.
@@ -27,6 +32,9 @@ func annotate(text, phrase string, left, right int, t time.Time, recurring bool)
 		return dated{}, false
 	case yearIn.MatchString(phrase): // says its year itself
 	case undated && !relativeMonth.MatchString(phrase):
+		if shortMonth.MatchString(phrase) && midStop.MatchString(text[right:]) {
+			e.end++ // past the full stop of "12 Jan."
+		}
 		e.note = " " + strconv.Itoa(e.day.Year())
 		if c := phrase[len(phrase)-1]; c >= '0' && c <= '9' || !monthName.MatchString(phrase) && phrase[0] > '9' {
 			e.note = "," + e.note // May 12, 2023

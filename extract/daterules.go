@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -63,6 +64,7 @@ const (
 	monthNames   = `january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec`
 	weekdayNames = `monday|tuesday|wednesday|thursday|friday|saturday|sunday`
 	years        = `(?:19|20|21)\d\d`
+	upTo         = ` ?(?:-|–|to|through|until|till) ?(?:the )?` // between the first and the last day of some
 	counts       = `an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d{1,3}|an? few|an? couple(?: of)?`
 )
 
@@ -88,11 +90,11 @@ func ownDates(past bool) []rules.Rule {
 			func(g []string, ref time.Time) time.Time { return shift(ref, number(g[1]), g[2]) }},
 		&dateRule{regexp.MustCompile(`\b((` + years + `)-(\d\d)-(\d\d))\b`), validISO,
 			func(g []string, _ time.Time) time.Time { return date(g[1], time.Month(number(g[2])), number(g[3])) }},
-		&dateRule{regexp.MustCompile(`(?i)\b((\d{1,2})(st|nd|rd|th)?( of)? (` + monthNames + `)\b\.?(?:,? (` + years + `))?)`), validDayMonth,
+		&dateRule{regexp.MustCompile(`(?i)\b((?:(\d{1,2})(?:st|nd|rd|th)?` + upTo + `)?(\d{1,2})(st|nd|rd|th)?(?: of)? (` + monthNames + `)\b(?:\.?,? (` + years + `))?)`), validDayMonth,
 			func(g []string, ref time.Time) time.Time {
-				return monthDate(g[5], months[g[4][:3]], number(g[1]), ref, past)
+				return monthDate(g[5], months[g[4][:3]], number(cmp.Or(g[1], g[2])), ref, past)
 			}},
-		&dateRule{regexp.MustCompile(`(?i)\b((` + monthNames + `)\.? (?:the )?(\d{1,2})(?:st|nd|rd|th)?(?:,? (` + years + `))?)\b`), validMonthDay,
+		&dateRule{regexp.MustCompile(`(?i)\b((` + monthNames + `)\.? (?:the )?(\d{1,2})(?:st|nd|rd|th)?(?:` + upTo + `\d{1,2}(?:st|nd|rd|th)?)?(?:,? (` + years + `))?)\b`), validMonthDay,
 			func(g []string, ref time.Time) time.Time {
 				return monthDate(g[3], months[g[1][:3]], number(g[2]), ref, past)
 			}},
@@ -137,10 +139,10 @@ func validISO(_, _ string, g []string) bool { return exists(g[1], number(g[2]), 
 
 func validDayMonth(before, _ string, g []string) bool {
 	name := g[4]
-	if (name == "may" || name == "march") && g[2] == "" && g[5] == "" && !dayLead.MatchString(before[max(0, len(before)-8):]) {
+	if (name == "may" || name == "march") && g[3] == "" && g[5] == "" && !dayLead.MatchString(before[max(0, len(before)-8):]) {
 		return false // "the 2 may come"
 	}
-	return exists(g[5], int(months[lowerASCII(name[:3])]), number(g[1]))
+	return exists(g[5], int(months[lowerASCII(name[:3])]), number(cmp.Or(g[1], g[2])))
 }
 
 func validMonthDay(before, after string, g []string) bool {
