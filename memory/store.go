@@ -42,6 +42,11 @@ type Outcome struct {
 // Slices passed in stay the caller's; slices returned are the caller's.
 // A store that is away makes every method fail with ErrUnavailable.
 type Store interface {
+	// ID names this store for as long as it lives, however often it is opened;
+	// no other has it. What a session store says of memories made is said of
+	// the store of this ID.
+	ID() string
+
 	// Put makes one new revision for each write, or none where the store holds
 	// just that already. Writes stand alone: one that is ABORTED (its
 	// Outcome.Err) does not stop the others. All must be valid (Memory.Validate,

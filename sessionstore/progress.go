@@ -95,6 +95,10 @@ type Change struct {
 // two marks, requested and done; the work list is the sessions where requested
 // is ahead. All of it survives a crash.
 type Progress interface {
+	// Bind ties the done marks to the memory store they speak of, by its ID. The
+	// first call does; every call gives the ID that they are tied to.
+	Bind(ctx context.Context, memories string) (bound string, err error)
+
 	// Claim takes up to limit pieces of work that are due, the longest waiting
 	// first and at most one in a scope, and leases their scopes to owner for
 	// ttl. It counts an attempt on each, and on its operations if they had none

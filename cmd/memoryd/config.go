@@ -103,13 +103,19 @@ func (c *config) check() error {
 			" listen on 127.0.0.1, or add -insecure if that is what you want", c.listen)
 	}
 	if c.data == "" {
-		return errors.New("-data: no home directory to keep data in: name a directory, or :memory: to keep nothing")
+		return errors.New("-data is empty: name a directory, or :memory: to keep nothing")
+	}
+	if strings.HasPrefix(c.data, "~/") {
+		return fmt.Errorf("-data %s: a ~ that the shell left is the name of a directory here: write the path out", c.data)
 	}
 	if c.sessions, err = c.file("sessions", c.sessions); err != nil {
 		return err
 	}
 	if c.memories, err = c.file("memories", c.memories); err != nil {
 		return err
+	}
+	if c.memories == sqlitedb.Memory && c.sessions != sqlitedb.Memory {
+		return fmt.Errorf("-memories: those of the sessions in %s would be gone at the next start, and not be made again: name a file, or keep neither with -data=:memory:", c.sessions)
 	}
 	if c.embedder != "builtin" {
 		return fmt.Errorf("-embedder %q: this version has none of that name: use builtin", c.embedder)

@@ -137,6 +137,9 @@ func TestRefusals(t *testing.T) {
 	}
 	used := filepath.Join(dir, "used")
 	running := start(t, used)
+	apart := filepath.Join(dir, "apart")
+	start(t, apart).terminate(t)
+	other := "sqlite:" + filepath.Join(dir, "other.db")
 
 	for _, c := range []struct {
 		want string
@@ -157,6 +160,10 @@ func TestRefusals(t *testing.T) {
 		{"is not a memoryd database", 1, []string{"-listen", "127.0.0.1:0", "-data", foreign}},
 		{"-data", 1, []string{"-listen", "127.0.0.1:0", "-data", file}},
 		{"name another address", 1, []string{"-listen", strings.TrimPrefix(running.url, "http://"), "-data", filepath.Join(dir, "free")}},
+		{"have their memories elsewhere", 1, []string{"-listen", "127.0.0.1:0", "-data", apart, "-memories", other}},
+		{"name a file", 2, []string{"-data", apart, "-memories", "sqlite::memory:"}},
+		{"write the path out", 2, []string{"-data", "~/memoryd"}},
+		{"-data is empty", 2, []string{"-data="}},
 		{"in use by another memoryd", 1, []string{"-listen", "127.0.0.1:0", "-data", used}},
 	} {
 		runFails(t, c.want, c.code, c.args...)

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -51,13 +52,21 @@ func build(cfg config, log *slog.Logger) (h *house, err error) {
 	}
 	sessions, err := sqlitesession.New(sessionsDB, nil)
 	if err != nil {
-		return h, err
+		return h, fmt.Errorf("sessions in %s: %w", sessionsDB.Path(), err)
 	}
 	embedder := embed.Builtin{}
 	model := sqlitestore.Model{Embedder: embedder.Model().Name, Dimension: embedder.Model().Dimension, Analyzer: analyzer.Name}
 	memories, err := sqlitestore.New(memoriesDB, model, nil)
 	if err != nil {
-		return h, err
+		return h, fmt.Errorf("memories in %s: %w", memoriesDB.Path(), err)
+	}
+	bound, err := sessions.Bind(context.Background(), memories.ID())
+	if err != nil {
+		return h, fmt.Errorf("sessions in %s: %w", sessionsDB.Path(), err)
+	}
+	if bound != memories.ID() {
+		return h, fmt.Errorf("the sessions in %s have their memories elsewhere, not in %s, which would miss what they have done already:"+
+			" name with -memories the store that they were made into, or with -sessions another place for sessions", sessionsDB.Path(), memoriesDB.Path())
 	}
 	h.ingest = ingest.New(sessions, memories, embedder, extract.NewRules(), &ingest.Options{Log: log})
 	h.server = server.New(sessions, memories, h.ingest, retrieve.New(memories, embedder, &retrieve.Options{Log: log}), &server.Options{
@@ -67,7 +76,12 @@ func build(cfg config, log *slog.Logger) (h *house, err error) {
 	return h, nil
 }
 
+// sameFile reports whether two paths lead to one file, there or yet to be made.
 func sameFile(a, b string) bool {
+	if x, err := os.Stat(a); err == nil {
+		y, err := os.Stat(b)
+		return err == nil && os.SameFile(x, y)
+	}
 	x, err1 := filepath.Abs(a)
 	y, err2 := filepath.Abs(b)
 	return err1 == nil && err2 == nil && x == y

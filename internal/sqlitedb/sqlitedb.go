@@ -57,6 +57,8 @@ type DB struct {
 	stopped chan struct{}
 	once    sync.Once
 	reading sync.RWMutex // held by every Read of a file, and to shorten its log
+	info    os.FileInfo  // of the file as opened
+	broken  atomic.Bool  // a write could not be kept, and none could since
 }
 
 // Tx is one write inside a group.
@@ -114,7 +116,7 @@ func (db *DB) open() (err error) {
 		// One connection is one database: readers take turns with the writer.
 		db.writer.SetMaxOpenConns(1)
 		db.reader = db.writer
-		return db.mark()
+		return db.mark(0)
 	}
 	if db.path, err = filepath.Abs(db.path); err != nil {
 		return err
@@ -133,19 +135,21 @@ func (db *DB) open() (err error) {
 	if err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
-	if err := f.Close(); err != nil {
+	db.info, err = f.Stat()
+	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
 	url := (&url.URL{Scheme: "file", Path: db.path}).String() + "?_pragma=busy_timeout(10000)"
-	if err := db.ours(url); err != nil {
+	id, err := db.ours(url)
+	if err != nil {
 		return err
 	}
 	if db.writer, err = sql.Open("sqlite", url+"&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"); err != nil {
 		return err
 	}
 	db.writer.SetMaxOpenConns(1)
-	if err := db.mark(); err != nil {
-		return fmt.Errorf("write %s: %w", db.path, Error(err))
+	if err := db.mark(id); err != nil {
+		return fmt.Errorf("open %s: %w", db.path, Error(err))
 	}
 	if db.reader, err = sql.Open("sqlite", url+"&_pragma=query_only(1)"); err != nil {
 		return err
@@ -155,26 +159,32 @@ func (db *DB) open() (err error) {
 	return nil
 }
 
-// ours checks that the file is one of ours, or empty, without changing it.
-func (db *DB) ours(url string) error {
+// ours checks that the file is one of ours, or empty, without changing it, and
+// gives its application id.
+func (db *DB) ours(url string) (id int, err error) {
 	look, err := sql.Open("sqlite", url+"&_pragma=query_only(1)")
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer look.Close()
-	var id, tables int
+	var tables int
 	err = look.QueryRow(`SELECT (SELECT application_id FROM pragma_application_id), (SELECT count(*) FROM sqlite_schema)`).Scan(&id, &tables)
 	if code(err) == sqlite3.SQLITE_NOTADB || err == nil && id != applicationID && (id != 0 || tables > 0) {
-		return fmt.Errorf("%s is not a memoryd database, and is left as it is", db.path)
+		return 0, fmt.Errorf("%s is not a memoryd database, and is left as it is", db.path)
 	}
 	if err != nil {
-		return fmt.Errorf("open %s: %w", db.path, Error(err))
+		return 0, fmt.Errorf("open %s: %w", db.path, Error(err))
 	}
-	return nil
+	return id, nil
 }
 
-// mark makes the file ours, if it is not yet.
-func (db *DB) mark() error {
+// mark makes the file ours, if its application id says that it is not yet: a
+// file that is ours is opened without a write, for which a full disk has no
+// room.
+func (db *DB) mark(id int) error {
+	if id == applicationID {
+		return nil
+	}
 	if _, err := db.writer.Exec("PRAGMA application_id = " + strconv.Itoa(applicationID)); err != nil {
 		return err
 	}
@@ -197,6 +207,9 @@ func (db *DB) Migrate(component string, steps ...string) error {
 		if version > len(steps) {
 			return fmt.Errorf("%s was written by a newer memoryd (%s schema %d, this one knows %d): use that version",
 				db.path, component, version, len(steps))
+		}
+		if version == len(steps) {
+			return nil
 		}
 		for _, step := range steps[version:] {
 			if _, err := tx.Exec(step); err != nil {
@@ -256,12 +269,35 @@ func (db *DB) Read(ctx context.Context, fn func(*sql.Tx) error) error {
 	return Error(fn(tx))
 }
 
-// Check reports whether the file can be read.
+// Check reports whether the file can be read. If writes could not be kept of
+// late it tries one, so that room on a disk that was full is noticed without
+// waiting for somebody's request.
 func (db *DB) Check(ctx context.Context) error {
+	if err := db.moved(); err != nil {
+		return err
+	}
+	if db.broken.Load() {
+		return db.Write(ctx, func(tx *Tx) error {
+			_, err := tx.Exec(`CREATE TABLE room (x); INSERT INTO room VALUES (zeroblob(65536)); DROP TABLE room`)
+			return err
+		})
+	}
 	return db.Read(ctx, func(tx *sql.Tx) error {
 		var n int
 		return tx.QueryRowContext(ctx, `SELECT count(*) FROM schema_versions`).Scan(&n)
 	})
+}
+
+// moved fails if the file is not at its path any more. SQLite would go on
+// writing to one that was deleted or moved away, and nobody would find it.
+func (db *DB) moved() error {
+	if db.path == Memory {
+		return nil
+	}
+	if now, err := os.Stat(db.path); err != nil || !os.SameFile(now, db.info) {
+		return fmt.Errorf("%w: %s was moved or deleted while in use: put it back, or start again", memory.ErrUnavailable, db.path)
+	}
+	return nil
 }
 
 // Close finishes the writes begun and closes the file.
@@ -323,6 +359,9 @@ func (db *DB) commit(jobs []*job) {
 			if err != nil && j.err == nil {
 				j.err = Error(err)
 			}
+			if errors.Is(j.err, memory.ErrUnavailable) {
+				db.broken.Store(true)
+			}
 			if j.err == nil {
 				for _, f := range j.tx.onCommit {
 					f()
@@ -353,6 +392,10 @@ func (db *DB) runGroup(jobs []*job) (n int, err error) {
 			exec("ROLLBACK") // the error that led here is the one to tell
 		}
 	}()
+	was, err := db.changes(conn)
+	if err != nil {
+		return len(jobs), err
+	}
 	begin := time.Now()
 	for n < len(jobs) && (n == 0 || time.Since(begin) < maxGroupTime) {
 		j := jobs[n]
@@ -370,8 +413,18 @@ func (db *DB) runGroup(jobs []*job) (n int, err error) {
 			return n, err
 		}
 	}
+	if err := db.moved(); err != nil {
+		return n, err
+	}
+	now, err := db.changes(conn)
+	if err != nil {
+		return n, err
+	}
 	if err := exec("COMMIT"); err != nil {
 		return n, err
+	}
+	if now > was {
+		db.broken.Store(false)
 	}
 	if log, err := os.Stat(db.path + "-wal"); err == nil && log.Size() > maxLog {
 		db.reading.Lock() // a moment without readers
@@ -379,6 +432,15 @@ func (db *DB) runGroup(jobs []*job) (n int, err error) {
 		exec("PRAGMA wal_checkpoint(TRUNCATE)") // if it fails, the next commit tries again
 	}
 	return n, nil
+}
+
+// changes is how many rows conn has changed so far, read only while writes are
+// broken: a commit of nothing does not mend them.
+func (db *DB) changes(conn *sql.Conn) (n int, err error) {
+	if db.broken.Load() {
+		err = conn.QueryRowContext(context.Background(), `SELECT total_changes()`).Scan(&n)
+	}
+	return n, err
 }
 
 // call runs the write. A panic in it is its failure alone.

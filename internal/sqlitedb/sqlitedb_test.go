@@ -212,7 +212,28 @@ func TestFullDisk(t *testing.T) {
 	if got := count(t, db); got != n-1 {
 		t.Errorf("%d rows, want the %d that were acknowledged", got, n-1)
 	}
+	if err := db.Write(t.Context(), func(*sqlitedb.Tx) error { return nil }); err != nil { // mends nothing
+		t.Error(err)
+	}
+	if err := db.Check(t.Context()); !errors.Is(err, memory.ErrUnavailable) {
+		t.Errorf("check while the disk is full: %v", err)
+	}
+	full := filepath.Join(filepath.Dir(db.Path()), "memoryd.db-full")
+	if err := os.Rename(db.Path(), full); err != nil {
+		t.Fatal(err)
+	}
+	for name, err := range map[string]error{"write": db.Write(t.Context(), insert(1_000_001)), "check": db.Check(t.Context())} {
+		if !errors.Is(err, memory.ErrUnavailable) || !strings.Contains(err.Error(), "moved or deleted") {
+			t.Errorf("%s to a file that was moved: %v", name, err)
+		}
+	}
+	if err := os.Rename(full, db.Path()); err != nil {
+		t.Fatal(err)
+	}
 	limit(1 << 20)
+	if err := db.Check(t.Context()); err != nil {
+		t.Errorf("check with room again: %v", err)
+	}
 	if err := db.Write(t.Context(), insert(1_000_000)); err != nil {
 		t.Errorf("with room again: %v", err)
 	}

@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
 )
@@ -21,7 +23,7 @@ import (
 // without words and vector, so that nothing brings it back by chance. A
 // revision's doc is empty while it is the current one: memories has it.
 const schema = `
-CREATE TABLE memory_model (one INTEGER PRIMARY KEY CHECK (one = 1), embedder TEXT NOT NULL, dimension INTEGER NOT NULL, analyzer TEXT NOT NULL) STRICT;
+CREATE TABLE memory_model (one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL, embedder TEXT NOT NULL, dimension INTEGER NOT NULL, analyzer TEXT NOT NULL) STRICT;
 
 CREATE TABLE scopes (n INTEGER PRIMARY KEY, app TEXT NOT NULL, user TEXT NOT NULL, UNIQUE (app, user)) STRICT;
 
@@ -82,6 +84,7 @@ type Options struct {
 // Store implements memory.Store.
 type Store struct {
 	db    *sqlitedb.DB
+	id    string
 	model Model
 	now   func() time.Time
 	cache *cache
@@ -107,14 +110,16 @@ func New(db *sqlitedb.DB, model Model, opts *Options) (*Store, error) {
 	if err := db.Migrate("memories", schema); err != nil {
 		return nil, err
 	}
-	return s, db.Write(context.Background(), s.claimModel)
+	return s, db.Write(context.Background(), s.claim)
 }
 
-func (s *Store) claimModel(tx *sqlitedb.Tx) error {
+// claim reads what the file was made for, or makes it this store's.
+func (s *Store) claim(tx *sqlitedb.Tx) error {
 	was := s.model
-	err := tx.QueryRow(`SELECT embedder, dimension, analyzer FROM memory_model`).Scan(&was.Embedder, &was.Dimension, &was.Analyzer)
+	err := tx.QueryRow(`SELECT id, embedder, dimension, analyzer FROM memory_model`).Scan(&s.id, &was.Embedder, &was.Dimension, &was.Analyzer)
 	if errors.Is(err, sql.ErrNoRows) {
-		_, err = tx.Exec(`INSERT INTO memory_model VALUES (1, ?, ?, ?)`, s.model.Embedder, s.model.Dimension, s.model.Analyzer)
+		s.id = uuid.NewString()
+		_, err = tx.Exec(`INSERT INTO memory_model VALUES (1, ?, ?, ?, ?)`, s.id, s.model.Embedder, s.model.Dimension, s.model.Analyzer)
 		return err
 	}
 	if err == nil && was != s.model {
@@ -124,6 +129,9 @@ func (s *Store) claimModel(tx *sqlitedb.Tx) error {
 	}
 	return err
 }
+
+// ID implements memory.Store.
+func (s *Store) ID() string { return s.id }
 
 // row is a memory as the file has it.
 type row struct {

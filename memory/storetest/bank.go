@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -33,6 +34,9 @@ type clock struct{ nanos atomic.Int64 }
 func (c *clock) now() time.Time          { return time.Unix(0, c.nanos.Load()).UTC() }
 func (c *clock) advance(d time.Duration) { c.nanos.Add(int64(d)) }
 
+// storeIDs are those of the stores of all cases so far.
+var storeIDs sync.Map
+
 // A bank is the store of one case with the clock it runs by. Its methods stop
 // the case when a call fails that ought not to.
 type bank struct {
@@ -47,6 +51,9 @@ func newBank(t *testing.T, h Harness) *bank {
 	b.clock.nanos.Store(start.UnixNano())
 	b.store = h.Open(t, b.clock.now)
 	t.Cleanup(func() { h.Close(t, b.store) })
+	if _, twice := storeIDs.LoadOrStore(b.store.ID(), true); twice {
+		t.Fatalf("ID %q is that of another place too", b.store.ID())
+	}
 	return b
 }
 

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -18,6 +20,7 @@ import (
 // over all memories of the scope. The model case compares stores with it, and
 // it passes the suite itself.
 type reference struct {
+	id  string
 	now func() time.Time
 
 	mu     sync.Mutex
@@ -34,8 +37,10 @@ type record struct {
 var _ memory.Store = (*reference)(nil)
 
 func newReference(now func() time.Time) *reference {
-	return &reference{now: now, scopes: map[memory.Scope]map[string]*record{}}
+	return &reference{id: uuid.NewString(), now: now, scopes: map[memory.Scope]map[string]*record{}}
 }
+
+func (r *reference) ID() string { return r.id }
 
 func (r *record) last() *memory.Revision { return &r.history[len(r.history)-1] }
 

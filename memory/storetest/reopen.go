@@ -12,6 +12,7 @@ func reopenCases() []testCase {
 		{"KeepsAll", reopenKeepsAll},
 		{"KeepsDeletions", reopenKeepsDeletions},
 		{"KeepsTokens", reopenKeepsTokens},
+		{"KeepsID", reopenKeepsID},
 		{"ExpiryMeanwhile", expiryMeanwhile},
 	}
 }
@@ -94,4 +95,12 @@ func expiryMeanwhile(b *bank) {
 	b.same("Search", foundIDs(found), []string{"kept"})
 	b.same("statistics", found.Stats, memory.Stats{Docs: 1, DF: []int{1}})
 	b.same("List", ids(b.list(ann, memory.List{})), []string{"kept"})
+}
+
+// A store is the same one when it is opened again.
+func reopenKeepsID(b *bank) {
+	id := b.store.ID()
+	b.put(write(fact("m", "tea")))
+	b.reopen()
+	b.same("ID", b.store.ID(), id)
 }

@@ -12,6 +12,7 @@ func restartCases() []testCase {
 		{"keeps work", restartWork},
 		{"keeps operations", restartOperations},
 		{"keeps what was deleted", restartDeleted},
+		{"keeps what it is bound to", restartBound},
 	}
 }
 
@@ -101,4 +102,20 @@ func restartDeleted(f *fixture) {
 	}
 	f.idle("all is done")
 	f.hasEvents("the session", f.get(key).Events, "new")
+}
+
+// Done marks speak of one memory store, the first they were bound to.
+func restartBound(f *fixture) {
+	bind := func(id, want string) {
+		f.t.Helper()
+		got, err := f.Bind(f.ctx, id)
+		if err != nil || got != want {
+			f.t.Errorf("Bind to %q gives %q, %v; want %q", id, got, err, want)
+		}
+	}
+	bind("m1", "m1")
+	bind("m2", "m1")
+	f.reopen()
+	bind("m2", "m1")
+	bind("m1", "m1")
 }

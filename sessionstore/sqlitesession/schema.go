@@ -69,6 +69,8 @@ CREATE INDEX operations_scope ON operations (app, user, n);
 CREATE INDEX operations_ref ON operations (ref, last);
 CREATE INDEX operations_done ON operations (done_time) WHERE done_time > 0;
 
+CREATE TABLE bound (one INTEGER PRIMARY KEY CHECK (one = 1), memories TEXT NOT NULL) STRICT; -- the memory store that the done marks speak of
+
 CREATE TABLE changes (ref INTEGER NOT NULL, seq INTEGER NOT NULL, time INTEGER NOT NULL, doc BLOB NOT NULL) STRICT;
 CREATE INDEX changes_ref ON changes (ref, seq);
 CREATE INDEX changes_time ON changes (time);

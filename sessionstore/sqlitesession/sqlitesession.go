@@ -46,9 +46,25 @@ func New(db *sqlitedb.DB, opts *Options) (*Store, error) {
 		return nil, err
 	}
 	return s, db.Write(context.Background(), func(tx *sqlitedb.Tx) error {
-		_, err := tx.Exec(`DELETE FROM leases`)
+		_, err := tx.Exec(`DELETE FROM leases WHERE until > 0`) // without a WHERE it writes even when there are none, for which a full disk has no room
 		return err
 	})
+}
+
+// Bind implements sessionstore.Progress.
+func (s *Store) Bind(ctx context.Context, memories string) (bound string, err error) {
+	err = s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+		err := tx.QueryRow(`SELECT memories FROM bound`).Scan(&bound)
+		if errors.Is(err, sql.ErrNoRows) {
+			bound = memories
+			_, err = tx.Exec(`INSERT INTO bound VALUES (1, ?)`, memories)
+		}
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("bind sessions to memories: %w", err)
+	}
+	return bound, nil
 }
 
 // Create implements sessionstore.Store.
