@@ -94,11 +94,11 @@ func TestOutputKey(t *testing.T) {
 	events := session(a)
 	a.want(200, "POST", events+"?outputKey=answer", `{"events": [{"author": "guide", "content": {"parts": [{"text": "thinking", "thought": true},
 		{"text": "forty"}, {"text": "\"two\""}]}, "actions": {"stateDelta": {"k": 1}}}]}`)
-	equal(t, "state", at(a.want(200, "GET", scope+"/sessions/s", nil), "state"), `{"answer": "forty\n\"two\"", "k": 1}`)
+	equal(t, "state", at(a.want(200, "GET", scope+"/sessions/s", nil), "state"), `{"answer": "forty\"two\"", "k": 1}`)
 	a.want(200, "POST", events+"?outputKey=user:answer", `{"events": [{"author": "guide", "content": "x", "actions": null}]}`)
 	equal(t, "the user's state", at(a.want(200, "GET", scope+"/sessions/s", nil), "state", "user:answer"), `"x"`)
 	a.want(200, "POST", events+"?outputKey=answer", `{"events": [{"partial": true, "content": "no"}, {"author": "guide"}]}`)
-	equal(t, "state after partial and wordless events", at(a.want(200, "GET", scope+"/sessions/s", nil), "state", "answer"), `"forty\n\"two\""`)
+	equal(t, "state after partial and wordless events", at(a.want(200, "GET", scope+"/sessions/s", nil), "state", "answer"), `"forty\"two\""`)
 	out := a.want(200, "POST", events+"?outputKey=temp:x", `{"events": [{"id": "tmp", "content": "x"}]}`)
 	equal(t, "delta under a temp: key", at(out, "events", 0, "actions", "stateDelta"), `{}`)
 

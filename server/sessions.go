@@ -303,7 +303,7 @@ func eventOrEvents(raw jsontext.Value) ([]sessionstore.Event, error) {
 // ADK's output_key does.
 func output(events []sessionstore.Event, key string) ([]sessionstore.Event, error) {
 	for i, e := range events {
-		text := e.Text()
+		text := e.Output()
 		if e.Partial || text == "" {
 			continue
 		}

@@ -108,7 +108,7 @@ func TestListSessions(t *testing.T) {
 	for i := range 7 {
 		id := fmt.Sprintf("s%d", i)
 		want[id] = true
-		a.want(201, "POST", scope+"/sessions", map[string]any{"id": id, "state": map[string]any{"i": i, "user:last": i}, "events": []any{map[string]any{}}})
+		a.want(201, "POST", scope+"/sessions", map[string]any{"id": id, "state": map[string]any{"i": i, "user:last": i}, "events": []any{map[string]any{"content": "hello"}}})
 	}
 	a.want(201, "POST", "/v1/apps/app/users/bob/sessions", `{"id": "bobs", "state": {"app:shared": true}}`)
 	a.want(201, "POST", "/v1/apps/other/users/ann/sessions", `{"id": "others"}`)

@@ -66,7 +66,31 @@ var (
 	partFields = names("text", "thought", "thoughtSignature", "inlineData", "fileData", "functionCall",
 		"functionResponse", "executableCode", "codeExecutionResult", "videoMetadata", "mediaResolution", "toolCall", "toolResponse",
 		"partMetadata", "audioTranscription", "mediaProcessing", "speechMetadata")
-	blobFields = names("mimeType", "displayName", "fileUri", "data")
+	// typed are the fields whose values are of genai's and ADK's own types too,
+	// and typedFields the names within those.
+	typed = set("usageMetadata", "groundingMetadata", "citationMetadata", "logprobsResult", "cacheMetadata", "inputTranscription",
+		"outputTranscription", "liveSessionResumptionUpdate", "goAway", "voiceActivity", "nodeInfo", "compaction",
+		"inlineData", "fileData", "functionCall", "functionResponse", "executableCode", "codeExecutionResult", "videoMetadata",
+		"mediaResolution", "toolCall", "toolResponse", "audioTranscription", "mediaProcessing", "speechMetadata")
+	typedFields = names("audioOffset", "audioTranscription", "authorAttribution", "boolValue", "cacheName", "cacheTokensDetails",
+		"cachedContentTokenCount", "candidatesTokenCount", "candidatesTokensDetails", "chosenCandidates", "chunkId",
+		"codeExecutionResult", "compactedContent", "confidenceScores", "contentsCount", "createdAt", "customMetadata", "displayName",
+		"distanceMeters", "documentName", "encodedPolyline", "endIndex", "endOffset", "endTimestamp", "executableCode", "expireTime",
+		"fileData", "fileId", "fileSearchStore", "fileUri", "firstPage", "flagContentUri", "functionCall", "functionResponse",
+		"googleMapsUri", "googleMapsWidgetContextToken", "googleSearchDynamicRetrievalScore", "groundingChunkIndices",
+		"groundingChunks", "groundingSupports", "imageSearchQueries", "imageUri", "inlineData", "invocationsUsed", "jsonPath",
+		"languageCode", "lastConsumedClientMessageIndex", "lastPage", "logProbability", "logProbabilitySum", "mediaId",
+		"mediaProcessing", "mediaResolution", "messageAsOutput", "mimeType", "newHandle", "nullValue", "numTokens", "numberValue",
+		"numericValue", "outputFor", "pageNumber", "pageSpan", "partIndex", "partMetadata", "partialArgs", "photoUri",
+		"placeAnswerSources", "placeId", "promptTokenCount", "promptTokensDetails", "publicationDate", "ragChunk",
+		"relativePublishTimeDescription", "renderedContent", "renderedParts", "retrievalMetadata", "retrievalQueries",
+		"retrievedContext", "reviewId", "reviewSnippet", "reviewSnippets", "sdkBlob", "searchEntryPoint", "sourceFlaggingUris",
+		"sourceId", "sourceUri", "speakerLabel", "speechMetadata", "startIndex", "startOffset", "startTimestamp",
+		"stringListValue", "stringValue", "thoughtSignature", "thoughtsTokenCount", "timeLeft", "tokenCount", "tokenId", "toolCall",
+		"toolResponse", "toolType", "toolUsePromptTokenCount", "toolUsePromptTokensDetails", "topCandidates", "totalTokenCount",
+		"trafficType", "videoMetadata", "voiceActivityType", "webSearchQueries", "willContinue")
+	// freeForm are the fields within those that hold the client's own names.
+	freeForm = set("args", "response", "partMetadata", "customMetadata")
 )
 
 // ParseEvent reads one event. Errors are ErrInvalid and name the field.
@@ -80,6 +104,9 @@ func ParseEvent(raw []byte) (Event, error) {
 	obj, err := readObject(raw, "event", eventFields)
 	if err != nil {
 		return Event{}, err
+	}
+	if !slices.ContainsFunc(obj, func(m member) bool { return eventFields[m.name] != "" }) {
+		return Event{}, fmt.Errorf("%w: event has none of an event's fields, such as content, actions or author", memory.ErrInvalid)
 	}
 	e := Event{}
 	for i := range obj {
@@ -139,6 +166,8 @@ func (e *Event) readField(m *member) (err error) {
 		m.value, err = e.readContent(m.value)
 	case "actions":
 		m.value, err = e.readActions(m.value)
+	default:
+		err = m.spell(m.name)
 	}
 	return err
 }
@@ -202,10 +231,10 @@ func (e *Event) readParts(raw []byte) ([]byte, error) {
 			case "functionResponse", "toolResponse":
 				p.Response = true
 			case "inlineData", "fileData":
-				var blob object
-				if blob, err = readObject(m.value, field+"."+m.name, blobFields); err == nil {
-					m.value = blob.encode()
-				}
+				_, err = readObject(m.value, field+"."+m.name, nil)
+			}
+			if err == nil {
+				err = m.spell(field + "." + m.name)
 			}
 			if err != nil {
 				return nil, err
@@ -237,6 +266,9 @@ func (e *Event) readActions(raw []byte) ([]byte, error) {
 			}
 		case "compaction":
 			e.Compaction = true
+			if err := m.spell("actions.compaction"); err != nil {
+				return nil, err
+			}
 		case "rewindBeforeInvocationId":
 			if err := decode(m.value, &e.RewindBefore, "actions.rewindBeforeInvocationId", "a string"); err != nil {
 				return nil, err
@@ -325,14 +357,20 @@ func (e Event) MarshalJSON() ([]byte, error) { return e.Doc, nil }
 
 // Text is what the event says in words: its text parts, thoughts and tool
 // traffic left out, joined by newlines.
-func (e Event) Text() string {
-	var texts []string
+func (e Event) Text() string { return strings.Join(e.texts(), "\n") }
+
+// Output is the same without anything between the parts: what ADK's output_key
+// puts into state.
+func (e Event) Output() string { return strings.Join(e.texts(), "") }
+
+func (e *Event) texts() []string {
+	var out []string
 	for _, p := range e.Content.Parts {
 		if p.Text != "" && !p.Thought && !p.Call && !p.Response {
-			texts = append(texts, p.Text)
+			out = append(out, p.Text)
 		}
 	}
-	return strings.Join(texts, "\n")
+	return out
 }
 
 // ParseState reads a JSON object of state. Keys are 1 to [memory.MaxID] bytes

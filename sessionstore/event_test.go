@@ -31,13 +31,16 @@ func TestParseEventDoc(t *testing.T) {
 			`{"id":"e","author":"a","usageMetadata":{"promptTokenCount":1}}`},
 		{"snake_case of the event",
 			`{"author":"a","invocation_id":"i","turn_complete":true,"long_running_tool_ids":["t"],"usage_metadata":{"prompt_token_count":1},"custom_metadata":{"my_key":1},"error_code":"E"}`,
-			`{"author":"a","invocationId":"i","turnComplete":true,"longRunningToolIds":["t"],"usageMetadata":{"prompt_token_count":1},"customMetadata":{"my_key":1},"errorCode":"E"}`},
+			`{"author":"a","invocationId":"i","turnComplete":true,"longRunningToolIds":["t"],"usageMetadata":{"promptTokenCount":1},"customMetadata":{"my_key":1},"errorCode":"E"}`},
 		{"snake_case of actions",
 			`{"author":"a","actions":{"state_delta":{"user_name":"x"},"artifact_delta":{"a_b":1},"rewind_before_invocation_id":"i","transfer_to_agent":"b","skip_summarization":true,"requested_auth_configs":{"f_1":{"auth_scheme":1}}}}`,
 			`{"author":"a","actions":{"stateDelta":{"user_name":"x"},"artifactDelta":{"a_b":1},"rewindBeforeInvocationId":"i","transferToAgent":"b","skipSummarization":true,"requestedAuthConfigs":{"f_1":{"auth_scheme":1}}}}`},
 		{"snake_case of parts",
 			`{"author":"a","content":{"role":"model","parts":[{"function_call":{"name":"f","args":{"function_call":{"mime_type":1}}}},{"function_response":{"response":{"file_data":1}}},{"executable_code":{"code":"x"}},{"code_execution_result":{"outcome":"OK"}},{"text":"t","thought_signature":"QQ=="}]}}`,
 			`{"author":"a","content":{"role":"model","parts":[{"functionCall":{"name":"f","args":{"function_call":{"mime_type":1}}}},{"functionResponse":{"response":{"file_data":1}}},{"executableCode":{"code":"x"}},{"codeExecutionResult":{"outcome":"OK"}},{"text":"t","thoughtSignature":"QQ=="}]}}`},
+		{"snake_case of what is within",
+			`{"author":"a","grounding_metadata":{"grounding_chunks":[{"web":{"page_span":{"first_page":1},"my_own":2}}]},"content":{"parts":[{"function_call":{"will_continue":true,"partial_args":[{"json_path":"$.a_b"}],"args":{"file_uri":1}}}]},"actions":{"compaction":{"start_timestamp":1,"compacted_content":{"parts":[{"function_response":{"will_continue":false,"response":{"will_continue":1}}}]}}}}`,
+			`{"author":"a","groundingMetadata":{"groundingChunks":[{"web":{"pageSpan":{"firstPage":1},"my_own":2}}]},"content":{"parts":[{"functionCall":{"willContinue":true,"partialArgs":[{"jsonPath":"$.a_b"}],"args":{"file_uri":1}}}]},"actions":{"compaction":{"startTimestamp":1,"compactedContent":{"parts":[{"functionResponse":{"willContinue":false,"response":{"will_continue":1}}}]}}}}`},
 		{"snake_case of files",
 			`{"author":"a","content":{"role":"user","parts":[{"inline_data":{"mime_type":"image/png","display_name":"n","data":"QQ=="}},{"file_data":{"file_uri":"u","mime_type":"m"}}]}}`,
 			`{"author":"a","content":{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","displayName":"n","data":"QQ=="}},{"fileData":{"fileUri":"u","mimeType":"m"}}]}}`},
@@ -50,13 +53,13 @@ func TestParseEventDoc(t *testing.T) {
 		{"names in any characters", `{"author":"a","<&>é😀":1,"":2,"a\"b\\":3,"\u0041":4}`, `{"author":"a","<&>é😀":1,"":2,"a\"b\\":3,"A":4}`},
 		{"nulls", `{"id":null,"author":"a","timestamp":null,"content":null,"actions":null,"partial":null}`,
 			`{"id":null,"author":"a","timestamp":null,"content":null,"actions":null,"partial":null}`},
-		{"no author, no role", `{"x":1}`, `{"x":1,"author":"user"}`},
+		{"no author, no role", `{"partial":false,"x":1}`, `{"partial":false,"x":1,"author":"user"}`},
 		{"no author, a model's role", `{"content":{"role":"model"}}`, `{"content":{"role":"model"},"author":"model"}`},
 		{"author null", `{"author":null,"x":1}`, `{"author":"user","x":1}`},
 		{"a string for content", `{"author":"user","content":"hi \u00e9"}`, `{"author":"user","content":{"parts":[{"text":"hi \u00e9"}],"role":"user"}}`},
 		{"a string for an agent's content", `{"author":"helper","content":""}`, `{"author":"helper","content":{"parts":[{"text":""}],"role":"model"}}`},
 		{"a time in seconds", `{"author":"a","timestamp":1715176560.5}`, `{"author":"a","timestamp":"2024-05-08T13:56:00.500000Z"}`},
-		{"nothing", `{}`, `{"author":"user"}`},
+		{"an id alone", `{"id":"e"}`, `{"id":"e","author":"user"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := parseEvent(t, c.in)
@@ -106,6 +109,9 @@ func TestParseEventInvalid(t *testing.T) {
 		{"cut off within a value", `{"id":"e","content":{"parts":[`, "content"},
 		{"something after it", `{"id":"e"} {"id":"f"}`, "event"},
 		{"garbage after it", `{"id":"e"}]`, "event"},
+		{"an empty object", `{}`, "content"},
+		{"an event in another object", `{"event":{"content":"x"}}`, "content"},
+		{"a name in other letters", `{"Content":"x"}`, "content"},
 		{"no UTF-8", "{\"id\":\"\xff\"}", "UTF-8"},
 		{"no UTF-8 in an unknown field", "{\"x\":{\"y\":\"\xc3\x28\"}}", "UTF-8"},
 		{"id", `{"id":1}`, "id"},
@@ -164,9 +170,9 @@ func TestParseEventInvalid(t *testing.T) {
 
 func TestParseEventLimits(t *testing.T) {
 	parseEvent(t, `{"id":"`+strings.Repeat("x", memory.MaxID)+`"}`)
-	parseEvent(t, `{"x":`+strings.Repeat("[", MaxDepth-1)+strings.Repeat("]", MaxDepth-1)+`}`)
-	parseEvent(t, `{"x":"`+strings.Repeat("[{", MaxDepth)+`\"]}\\","y":[]}`)
-	parseEvent(t, `{"x":[`+strings.Repeat("[],", 1000)+`{}]}`)
+	parseEvent(t, `{"id":"e","x":`+strings.Repeat("[", MaxDepth-1)+strings.Repeat("]", MaxDepth-1)+`}`)
+	parseEvent(t, `{"id":"e","x":"`+strings.Repeat("[{", MaxDepth)+`\"]}\\","y":[]}`)
+	parseEvent(t, `{"id":"e","x":[`+strings.Repeat("[],", 1000)+`{}]}`)
 }
 
 func TestParseTime(t *testing.T) {

@@ -111,6 +111,53 @@ func decode(raw []byte, into any, field, want string) error {
 	return nil
 }
 
+// spell turns the snake_case of a value of a known type into camelCase.
+func (m *member) spell(field string) (err error) {
+	if typed[m.name] {
+		m.value, err = spell(m.value, field)
+	}
+	return err
+}
+
+func spell(raw []byte, field string) ([]byte, error) {
+	if bytes.IndexByte(raw, '_') < 0 {
+		return raw, nil
+	}
+	switch raw[0] {
+	case '{':
+		obj, err := readObject(raw, field, typedFields)
+		if err != nil {
+			return nil, err
+		}
+		for i := range obj {
+			if m := &obj[i]; !freeForm[m.name] {
+				if m.value, err = spell(m.value, field+"."+m.name); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return obj.encode(), nil
+	case '[':
+		var list []json.RawMessage
+		if err := decode(raw, &list, field, "a list"); err != nil {
+			return nil, err
+		}
+		out := []byte{'['}
+		for i, v := range list {
+			spelt, err := spell(v, field)
+			if err != nil {
+				return nil, err
+			}
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(out, spelt...)
+		}
+		return append(out, ']'), nil
+	}
+	return raw, nil
+}
+
 // CheckDepth refuses JSON that nests deeper than most, before anything recurses
 // into it. The error is ErrInvalid and begins with what.
 func CheckDepth(what string, raw []byte, most int) error {
@@ -131,6 +178,14 @@ func CheckDepth(what string, raw []byte, most int) error {
 		}
 	}
 	return nil
+}
+
+func set(names ...string) map[string]bool {
+	out := map[string]bool{}
+	for _, n := range names {
+		out[n] = true
+	}
+	return out
 }
 
 // names maps both spellings of each name to the camelCase one.
