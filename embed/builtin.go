@@ -20,6 +20,9 @@ const (
 	longest          = 5   //
 	wordWeight       = 1.0 // of a word as a whole
 	gramsWeight      = 1.0 // of all n-grams of a word together
+	// builtinNoise is three standard deviations of the cosine of two unrelated
+	// vectors, 1/sqrt(dimension) each.
+	builtinNoise = 3.0 / 16
 )
 
 // Builtin is the embedder inside memoryd. The zero value is ready; the same
@@ -29,7 +32,9 @@ type Builtin struct{}
 var _ Embedder = Builtin{}
 
 // Model implements Embedder.
-func (Builtin) Model() Model { return Model{Name: builtinName, Dimension: builtinDimension} }
+func (Builtin) Model() Model {
+	return Model{Name: builtinName, Dimension: builtinDimension, Noise: builtinNoise}
+}
 
 // Embed implements Embedder. It fails only if ctx is over.
 func (Builtin) Embed(ctx context.Context, _ Task, texts []string) ([][]float32, error) {

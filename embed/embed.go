@@ -9,6 +9,9 @@ import "context"
 type Model struct {
 	Name      string
 	Dimension int
+	// Noise is the cosine below which two texts have nothing in common: the
+	// vectors of any two are that close.
+	Noise float64
 	// Remote is set when a call may be slow or fail: it leaves the process.
 	Remote bool
 }

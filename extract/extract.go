@@ -7,7 +7,9 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode/utf8"
 
+	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
@@ -45,7 +47,8 @@ type Extractor interface {
 // already; taking it in again is how memories fill with echoes.
 var recalled = regexp.MustCompile(`(?s)<PAST_CONVERSATIONS>.*?(</PAST_CONVERSATIONS>|$)`)
 
-// ReadTurn reads an event as a turn. It reports false for what memory leaves
+// ReadTurn reads an event as a turn, of whose text the first [memory.MaxFact]
+// bytes are what is remembered. It reports false for what memory leaves
 // out: tool traffic, system text, compaction summaries, and events without
 // words once recalled blocks are taken away.
 func ReadTurn(e sessionstore.Event) (Turn, bool) {
@@ -66,5 +69,17 @@ func ReadTurn(e sessionstore.Event) (Turn, bool) {
 		}
 	}
 	t.Text = strings.TrimSpace(recalled.ReplaceAllString(e.Text(), "\n")) // no quote runs across the gap
+	t.Text = Cut(t.Text, memory.MaxFact)
 	return t, t.Text != ""
+}
+
+// Cut is text, or as much of its beginning as n bytes hold.
+func Cut(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/extract"
@@ -46,15 +45,4 @@ func (s *Service) index(ctx context.Context, writes []memory.Write, vectors bool
 func wording(fact string) string {
 	sum := sha256.Sum256([]byte(extract.Normalize(fact)))
 	return "=" + hex.EncodeToString(sum[:16])
-}
-
-// cut is text, or as much of its beginning as n bytes hold.
-func cut(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n]
 }

@@ -166,9 +166,8 @@ func (s *Service) putTurns(ctx context.Context, key sessionstore.Key, turns []ex
 		n := min(len(turns), turnsTogether)
 		writes := make([]memory.Write, 0, n)
 		for _, t := range turns[:n] {
-			text := cut(t.Text, memory.MaxFact)
 			writes = append(writes, memory.Write{Actor: "turns", Memory: memory.Memory{
-				ID: turnID(key, t.EventID, text), Scope: key.Scope, Kind: memory.KindTurn, Fact: text, Author: t.Author, Timestamp: t.Timestamp,
+				ID: turnID(key, t.EventID, t.Text), Scope: key.Scope, Kind: memory.KindTurn, Fact: t.Text, Author: t.Author, Timestamp: t.Timestamp,
 				Source: memory.Source{SessionID: key.ID, EventIDs: []string{t.EventID}}}})
 		}
 		if err := s.index(ctx, writes, vectors); err != nil {

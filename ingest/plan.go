@@ -99,7 +99,7 @@ func memoriesOf(key sessionstore.Key, facts []extract.Fact) []memory.Memory {
 		f := &facts[i]
 		rests := [2]string{f.EventIDs[0], f.Quote}
 		out[i] = memory.Memory{
-			ID: factID(key, f, ordinals[rests]), Scope: key.Scope, Kind: memory.KindFact, Fact: cut(f.Text, memory.MaxFact),
+			ID: factID(key, f, ordinals[rests]), Scope: key.Scope, Kind: memory.KindFact, Fact: extract.Cut(f.Text, memory.MaxFact),
 			Author: f.Author, Topics: f.Topics, Timestamp: f.Timestamp, ValidFrom: f.ValidFrom,
 			Source: memory.Source{SessionID: key.ID, EventIDs: f.EventIDs, Quote: f.Quote},
 		}

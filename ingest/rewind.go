@@ -54,7 +54,7 @@ func (s *Service) rewound(ctx context.Context, b *batch) (map[string]time.Time, 
 		t, ok := extract.ReadTurn(e.Event)
 		if _, taken := back[e.ID]; ok && taken {
 			writes = append(writes, t)
-			gone = append(gone, memory.Removal{ID: turnID(b.work.Key, e.ID, cut(t.Text, memory.MaxFact)), Actor: "rewind", Operation: b.work.Operation})
+			gone = append(gone, memory.Removal{ID: turnID(b.work.Key, e.ID, t.Text), Actor: "rewind", Operation: b.work.Operation})
 		}
 	}
 	if err := s.putTurns(ctx, b.work.Key, writes, false); err != nil {

@@ -233,11 +233,16 @@ const (
 	AvgLength = 20.0
 )
 
+// MinDocs is how many memories a scope counts as at least when words are
+// weighed. In one of three, counts say little of how rare a word is; left as
+// they are they would make a word that two of them have nearly worthless.
+const MinDocs = 100
+
 // IDF is the weight of a term that df of docs memories have: ln(1 + (N - df +
-// 0.5) / (df + 0.5)), BM25's inverse document frequency in the form that is
-// never negative.
+// 0.5) / (df + 0.5)) with N = max(docs, MinDocs), BM25's inverse document
+// frequency in the form that is never negative.
 func IDF(docs, df int) float64 {
-	return math.Log(1 + (float64(docs)-float64(df)+0.5)/(float64(df)+0.5))
+	return math.Log(1 + (float64(max(docs, MinDocs))-float64(df)+0.5)/(float64(df)+0.5))
 }
 
 // Saturate is BM25's term frequency part, 0 to k1+1: it grows ever slower with

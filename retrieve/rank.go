@@ -31,7 +31,10 @@ func (r *Retriever) rank(found memory.Found) []ranked {
 				continue
 			}
 			freqs, length := around(run, i)
-			c.parts = [3]float64{lexical(idf, c.Freqs, c.Length, best), lexical(idf, freqs, length, best), min(max(c.Cosine, 0), 1)}
+			c.parts = [3]float64{lexical(idf, c.Freqs, c.Length, best), lexical(idf, freqs, length, best), 0}
+			if c.Cosine > r.embedder.Model().Noise {
+				c.parts[2] = min(c.Cosine, 1)
+			}
 			for p, value := range c.parts {
 				c.score += weights[p] * value
 			}

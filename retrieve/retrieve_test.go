@@ -91,6 +91,16 @@ func TestRanking(t *testing.T) {
 	}
 }
 
+// What has nothing in common with the question but some letters is not found.
+func TestNothingInCommon(t *testing.T) {
+	r := retrieve.New(newStore(t, talk...), embed.Builtin{}, nil)
+	for _, query := range []string{"quantum chromodynamics", "Wie spät ist es?", "tax return", "zzz"} {
+		if got := search(t, r, retrieve.Request{Query: query}); len(got) > 0 {
+			t.Errorf("%q finds %v, the first with %.3f", query, ids(got), got[0].Score)
+		}
+	}
+}
+
 // Scores lie in 0 to 1, fall, and are the sum of their parts; the weights sum to 1.
 func TestExplain(t *testing.T) {
 	r := retrieve.New(newStore(t, talk...), embed.Builtin{}, nil)

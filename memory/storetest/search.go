@@ -58,7 +58,7 @@ func lexicalList(b *bank) {
 		b.put(write(fact(id, text)))
 	}
 	terms := []string{"tea", "saffron"}
-	idf := []float64{math.Log(1 + (6-4+0.5)/(4+0.5)), math.Log(1 + (6-1+0.5)/(1+0.5))}
+	idf := []float64{math.Log(1 + (100-4+0.5)/(4+0.5)), math.Log(1 + (100-1+0.5)/(1+0.5))} // six count as memory.MinDocs
 	score := map[string]float64{}
 	var order []string
 	for id, text := range texts {
