@@ -182,8 +182,9 @@ func trimEnd(text string, from int) int {
 	}))
 }
 
-// capitalized is s with a capital at its front.
+// capitalized is s with a capital at its front, and one blank between words.
 func capitalized(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
 	r, n := utf8.DecodeRuneInString(s)
 	if !unicode.IsLower(r) {
 		return s

@@ -111,7 +111,7 @@ func (m *Memory) Validate() error {
 		return fmt.Errorf("%w: topics: %d of them, more than %d", ErrInvalid, len(m.Topics), MaxTopics)
 	}
 	for i, t := range m.Topics {
-		if err := ValidateID(fmt.Sprintf("topics[%d]", i), t); err != nil {
+		if err := validateName(fmt.Sprintf("topics[%d]", i), t); err != nil {
 			return err
 		}
 	}
@@ -155,7 +155,7 @@ func (s *Source) validate() error {
 func (md Metadata) validate() error {
 	size := 0
 	for k, v := range md {
-		if err := ValidateID("metadata", k); err != nil {
+		if err := validateName("metadata: a name", k); err != nil {
 			return err
 		}
 		if !json.Valid(v) {

@@ -69,7 +69,7 @@ func (f *Filter) Validate() error {
 		}
 	}
 	for i, t := range f.Topics {
-		if err := ValidateID(fmt.Sprintf("topics[%d]", i), t); err != nil {
+		if err := validateName(fmt.Sprintf("topics[%d]", i), t); err != nil {
 			return err
 		}
 	}

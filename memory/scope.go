@@ -27,23 +27,27 @@ func (s Scope) Validate() error {
 // ValidateID is the one rule for ids, wherever they come from: 1 to [MaxID]
 // bytes of UTF-8, no slash, no control character, and neither "." nor "..".
 // what names the id in the error, which is ErrInvalid.
-func ValidateID(what, id string) error {
+func ValidateID(what, id string) error { return validateName(what+" id", id) }
+
+// validateName is the same rule for what is not called an id: topics, and the
+// names in metadata.
+func validateName(what, name string) error {
 	switch {
-	case id == "":
-		return fmt.Errorf("%w: %s id is empty", ErrInvalid, what)
-	case len(id) > MaxID:
-		return fmt.Errorf("%w: %s id has %d bytes, more than %d", ErrInvalid, what, len(id), MaxID)
-	case !utf8.ValidString(id):
-		return fmt.Errorf("%w: %s id is not valid UTF-8", ErrInvalid, what)
-	case id == "." || id == "..":
-		return fmt.Errorf("%w: %s id may not be %q", ErrInvalid, what, id)
+	case name == "":
+		return fmt.Errorf("%w: %s is empty", ErrInvalid, what)
+	case len(name) > MaxID:
+		return fmt.Errorf("%w: %s has %d bytes, more than %d", ErrInvalid, what, len(name), MaxID)
+	case !utf8.ValidString(name):
+		return fmt.Errorf("%w: %s is not valid UTF-8", ErrInvalid, what)
+	case name == "." || name == "..":
+		return fmt.Errorf("%w: %s may not be %q", ErrInvalid, what, name)
 	}
-	for _, r := range id {
+	for _, r := range name {
 		if r == '/' {
-			return fmt.Errorf("%w: %s id %q has a slash", ErrInvalid, what, id)
+			return fmt.Errorf("%w: %s %q has a slash", ErrInvalid, what, name)
 		}
 		if unicode.IsControl(r) {
-			return fmt.Errorf("%w: %s id %q has a control character", ErrInvalid, what, id)
+			return fmt.Errorf("%w: %s %q has a control character", ErrInvalid, what, name)
 		}
 	}
 	return nil

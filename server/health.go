@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"html"
 	"net/http"
 	"slices"
 	"strings"
@@ -19,7 +20,8 @@ var index string
 
 // page says what this is.
 func (s *Server) page(c echo.Context) error {
-	return c.HTML(http.StatusOK, strings.ReplaceAll(index, "{{version}}", s.opts.Version))
+	fill := strings.NewReplacer("{{version}}", html.EscapeString(s.opts.Version), "{{host}}", html.EscapeString(c.Request().Host))
+	return c.HTML(http.StatusOK, fill.Replace(index))
 }
 
 // ready asks every store, and names the ones that fail.

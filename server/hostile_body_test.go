@@ -195,4 +195,10 @@ func TestTooLarge(t *testing.T) {
 		})
 	}
 	a.want(201, "POST", scope+"/memories", `{"fact": "`+strings.Repeat("x", 9_000)+`"}`)
+	// A client that reads nothing before it has sent all of it gets its answer.
+	const size = 60_000
+	whole := fmt.Sprintf("POST %s/memories HTTP/1.1\r\nHost: %s\r\nContent-Length: %d\r\n\r\n%s", scope, a.addr, size, strings.Repeat(" ", size))
+	if r := a.socket(whole + "GET /livez HTTP/1.1\r\nHost: " + a.addr + "\r\nConnection: close\r\n\r\n"); r.status != 413 {
+		t.Errorf("of %d bytes: status %d", size, r.status)
+	}
 }

@@ -85,6 +85,15 @@ func TestCrossOrigin(t *testing.T) {
 	}
 }
 
+// The page shows commands for the address it was asked at.
+func TestPage(t *testing.T) {
+	a := start(t)
+	r := a.do("GET", "/", nil)
+	if r.status != 200 || !strings.Contains(string(r.raw), "curl -s http://"+a.addr+"/v1/") {
+		t.Errorf("status %d: %s", r.status, r.raw)
+	}
+}
+
 func TestHealth(t *testing.T) {
 	var sessions, memories switched
 	a := start(t, func(s *setup) {

@@ -65,7 +65,8 @@ func describe(in string, err error) error {
 		case errors.Is(err, json.ErrUnknownName):
 			return invalid("unknown field %q", at)
 		case errors.Is(err, memory.ErrInvalid): // a type of ours, which says why
-			return invalid("%s: %s", at, strings.TrimPrefix(semantic.Err.Error(), memory.ErrInvalid.Error()+": "))
+			why := strings.TrimPrefix(semantic.Err.Error(), memory.ErrInvalid.Error()+": ")
+			return invalid("%s: %s", at, strings.TrimPrefix(why, "time: "))
 		case semantic.GoType != nil:
 			return invalid("%s: want %s, not %s", orBody(at), wanted(semantic.GoType), kindName(semantic.JSONKind))
 		}

@@ -14,28 +14,17 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// ingestBody is {sessionId, events} or a whole Session, in either of ADK's
-// spellings. A session's state and times are of no use here: ingestion never
-// changes state.
+// ingestBody is {sessionId, events} or a whole Session, whose state is of no
+// use here: ingestion never changes state.
 type ingestBody struct {
-	SessionID      string         `json:"sessionId"`
-	SessionSnake   string         `json:"session_id"`
-	ID             string         `json:"id"`
-	App            string         `json:"appName"`
-	User           string         `json:"userId"`
-	AppSnake       string         `json:"app_name"`
-	UserSnake      string         `json:"user_id"`
-	Events         eventList      `json:"events"`
-	State          jsontext.Value `json:"state"`
-	LastUpdateTime jsontext.Value `json:"lastUpdateTime"`
-	LastUpdate     jsontext.Value `json:"last_update_time"`
+	SessionID    string `json:"sessionId"`
+	SessionSnake string `json:"session_id"`
+	sessionFields
 }
 
 func (b *ingestBody) session(scope memory.Scope) (string, error) {
-	for _, own := range [][2]string{{b.App, b.User}, {b.AppSnake, b.UserSnake}} {
-		if err := owned(scope, own[0], own[1]); err != nil {
-			return "", err
-		}
+	if err := b.owned(scope); err != nil {
+		return "", err
 	}
 	id := ""
 	for _, given := range []string{b.SessionID, b.SessionSnake, b.ID} {
@@ -224,7 +213,7 @@ func (s *Server) search(c echo.Context, scope memory.Scope) error {
 		Filter: memory.Filter{Kinds: req.Kinds, Topics: req.Topics, Since: req.Since.Time, Until: req.Until.Time, AsOf: req.AsOf.Time,
 			SessionID: req.SessionID, Metadata: req.Metadata}}
 	if req.TopK != nil {
-		if r.TopK = *req.TopK; r.TopK < 1 {
+		if r.TopK = *req.TopK; r.TopK < 1 || r.TopK > retrieve.MaxTopK {
 			return invalid("topK: want 1 to %d, not %d", retrieve.MaxTopK, r.TopK)
 		}
 	}

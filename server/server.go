@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -204,12 +205,21 @@ func (s *Server) timed(next echo.HandlerFunc) echo.HandlerFunc {
 			ctx, cancel = context.WithTimeout(ctx, requestTime)
 			defer cancel()
 		}
-		if r.ContentLength > s.opts.MaxBody { // before anybody sends it
-			return &http.MaxBytesError{Limit: s.opts.MaxBody}
-		}
-		r.Body = http.MaxBytesReader(c.Response(), r.Body, s.opts.MaxBody)
+		whole := r.Body
+		r.Body = http.MaxBytesReader(c.Response(), whole, s.opts.MaxBody)
 		c.SetRequest(r.WithContext(ctx))
-		return next(c)
+		var err error
+		if r.ContentLength > s.opts.MaxBody { // before it is read
+			err = &http.MaxBytesError{Limit: s.opts.MaxBody}
+		} else {
+			err = next(c)
+		}
+		if errors.As(err, new(*http.MaxBytesError)) && r.Header.Get("Expect") == "" {
+			// Most clients read no answer before they have sent their body, and
+			// take a connection that closes meanwhile for broken.
+			_, _ = io.CopyN(io.Discard, whole, 8*s.opts.MaxBody)
+		}
+		return err
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -109,18 +110,34 @@ func owned(scope memory.Scope, app, user string) error {
 	return nil
 }
 
-func (s *Server) createSession(c echo.Context, scope memory.Scope) error {
-	var req struct {
-		ID     string         `json:"id"`
-		App    string         `json:"appName"`
-		User   string         `json:"userId"`
-		State  jsontext.Value `json:"state"`
-		Events eventList      `json:"events"`
+// sessionFields are those of a whole Session, in either of ADK's spellings. Its
+// times are not the client's to set: they are read so that what a GET answered
+// can be sent back.
+type sessionFields struct {
+	ID             string         `json:"id"`
+	App            string         `json:"appName"`
+	User           string         `json:"userId"`
+	AppSnake       string         `json:"app_name"`
+	UserSnake      string         `json:"user_id"`
+	State          jsontext.Value `json:"state"`
+	Events         eventList      `json:"events"`
+	LastUpdateTime jsontext.Value `json:"lastUpdateTime"`
+	LastUpdate     jsontext.Value `json:"last_update_time"`
+}
+
+func (f *sessionFields) owned(scope memory.Scope) error {
+	if err := owned(scope, f.App, f.User); err != nil {
+		return err
 	}
+	return owned(scope, f.AppSnake, f.UserSnake)
+}
+
+func (s *Server) createSession(c echo.Context, scope memory.Scope) error {
+	var req sessionFields
 	if err := body(c, &req); err != nil {
 		return err
 	}
-	if err := owned(scope, req.App, req.User); err != nil {
+	if err := req.owned(scope); err != nil {
 		return err
 	}
 	var create sessionstore.Create
@@ -196,7 +213,7 @@ func (s *Server) getSession(c echo.Context, key sessionstore.Key) error {
 	}
 	if v := c.QueryParam("after"); v != "" {
 		if _, err := strconv.ParseFloat(v, 64); err != nil {
-			v = strconv.Quote(v)
+			v = strconv.Quote(strings.Replace(v, " ", "+", 1)) // a plus sign that nobody escaped reads as a blank
 		}
 		if get.After, err = sessionstore.ParseTime("after", []byte(v)); err != nil {
 			return err
@@ -217,7 +234,7 @@ func (s *Server) patchSession(c echo.Context, key sessionstore.Key) error {
 	if err := body(c, &req); err != nil {
 		return err
 	}
-	if len(req.StateDelta) == 0 {
+	if len(req.StateDelta) == 0 || req.StateDelta.Kind() == 'n' {
 		return invalid("stateDelta is missing")
 	}
 	delta, err := parseState("stateDelta", req.StateDelta)

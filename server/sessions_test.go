@@ -100,6 +100,21 @@ func TestGetSession(t *testing.T) {
 	a.refused(404, "GET", "/v1/apps/other/users/ann/sessions/s", nil)
 }
 
+// What a GET answered can be posted as a new session, whole.
+func TestSessionGoesBack(t *testing.T) {
+	a := start(t)
+	a.want(201, "POST", scope+"/sessions", `{"id": "s", "state": {"k": 1, "user:k": 2}, "events": [{"id": "e1", "content": "hello"}]}`)
+	s := a.want(200, "GET", scope+"/sessions/s", nil)
+	a.want(204, "DELETE", scope+"/sessions/s", nil)
+	a.want(201, "POST", scope+"/sessions", s)
+	got := a.want(200, "GET", scope+"/sessions/s", nil)
+	for _, field := range []string{"id", "state", "events"} {
+		same(t, field, at(got, field), at(s, field))
+	}
+	a.want(201, "POST", scope+"/sessions", `{"id": "snake", "app_name": "app", "user_id": "ann", "last_update_time": 1.5}`)
+	a.refused(400, "POST", scope+"/sessions", `{"user_id": "bob"}`, "userId")
+}
+
 func TestListSessions(t *testing.T) {
 	a := start(t)
 	equal(t, "of nobody", a.want(200, "GET", scope+"/sessions", nil), `{"sessions": []}`)
@@ -166,7 +181,7 @@ func TestPatchSession(t *testing.T) {
 	before := a.contents()
 	a.refused(404, "PATCH", scope+"/sessions/missing", `{"stateDelta": {"user:k": 3}}`, "missing")
 	a.refused(404, "PATCH", "/v1/apps/app/users/bob/sessions/s", `{"stateDelta": {"k": 3}}`)
-	for _, body := range []string{"", "{}", "null", `{"stateDelta": 5}`, `{"stateDelta": []}`, `{"stateDelta": "k"}`, `{"stateDelta": {"": 1}}`,
+	for _, body := range []string{"", "{}", "null", `{"stateDelta": null}`, `{"stateDelta": 5}`, `{"stateDelta": []}`, `{"stateDelta": "k"}`, `{"stateDelta": {"": 1}}`,
 		`{"stateDelta": {"user:": 1}}`, `{"stateDelta": {"a\u0000b": 1}}`, `{"stateDelta": {"k": 1, "k": 2}}`} {
 		a.refused(400, "PATCH", scope+"/sessions/s", body)
 	}

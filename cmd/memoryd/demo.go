@@ -12,7 +12,9 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/sourcegraph/conc"
@@ -55,22 +57,30 @@ func demo(ctx context.Context, stdout io.Writer) (err error) {
 	if err := cfg.check(); err != nil {
 		return err
 	}
+	// A reader that leaves (demo | head) is an error of writing, not the end of
+	// the process: the directory is still to be removed.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	d := &story{out: stdout}
 	d.say("memoryd demo: three talks with an assistant become memory.\nThe data is in %s, and goes when this ends.\n", dir)
-	if err := d.chapter(ctx, cfg, d.first); err != nil {
+	if err := errors.Join(d.chapter(ctx, cfg, d.first), d.err); err != nil {
 		return err
 	}
 	d.say("Everything is closed, and opened again from the file.\n")
-	return d.chapter(ctx, cfg, d.second)
+	return errors.Join(d.chapter(ctx, cfg, d.second), d.err)
 }
 
 // story tells what a server does. The first error ends it.
 type story struct {
 	out  io.Writer
 	base string
+	err  error // of the first write that failed
 }
 
-func (d *story) say(format string, args ...any) { fmt.Fprintf(d.out, format+"\n", args...) }
+func (d *story) say(format string, args ...any) {
+	if d.err == nil {
+		_, d.err = fmt.Fprintf(d.out, format+"\n", args...)
+	}
+}
 
 // chapter serves the data for as long as tell takes.
 func (d *story) chapter(ctx context.Context, cfg config, tell func(context.Context) error) error {

@@ -51,8 +51,19 @@ func exitCode(err error) int {
 // run is the whole program: tests call it as a shell would.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	command := "serve"
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		command, args = args[0], args[1:]
+	if len(args) > 0 {
+		switch first := strings.TrimPrefix(args[0], "-"); {
+		case first == "-version" || first == "version":
+			command, args = "version", args[1:]
+		case !strings.HasPrefix(args[0], "-"):
+			command, args = args[0], args[1:]
+		}
+	}
+	if (command == "demo" || command == "version" || command == "help") && len(args) > 0 {
+		if flag := strings.TrimLeft(args[0], "-"); flag != "help" && flag != "h" {
+			return usageError{fmt.Errorf("%s takes no arguments, not %q", command, args[0])}
+		}
+		command = "help"
 	}
 	switch command {
 	case "serve":
@@ -62,9 +73,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 		return serve(ctx, cfg, stdout, stderr)
 	case "demo":
-		if len(args) > 0 {
-			return usageError{fmt.Errorf("demo takes no arguments, not %q", args[0])}
-		}
 		return demo(ctx, stdout)
 	case "version":
 		_, err := fmt.Fprintln(stdout, "memoryd", version())

@@ -157,6 +157,8 @@ func TestRefusals(t *testing.T) {
 		{"flag provided but not defined: -nonsense", 2, []string{"-nonsense"}},
 		{"unexpected argument", 2, []string{"serve", "more"}},
 		{"no command \"nonsense\"", 2, []string{"nonsense"}},
+		{"version takes no arguments", 2, []string{"version", "more"}},
+		{"demo takes no arguments", 2, []string{"demo", "-data", dir}},
 		{"is not a memoryd database", 1, []string{"-listen", "127.0.0.1:0", "-data", foreign}},
 		{"-data", 1, []string{"-listen", "127.0.0.1:0", "-data", file}},
 		{"name another address", 1, []string{"-listen", strings.TrimPrefix(running.url, "http://"), "-data", filepath.Join(dir, "free")}},
@@ -235,5 +237,24 @@ func TestDemoLeavesOthersAlone(t *testing.T) {
 	}
 	if _, err := os.Stat(mine); err == nil {
 		t.Error("the demo wrote into the user's own file")
+	}
+}
+
+// A demo whose reader has left ends with an error and leaves nothing behind.
+func TestDemoUnread(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	defer w.Close()
+	cmd := command("demo")
+	cmd.Stdout = w
+	if err := cmd.Run(); cmd.ProcessState.ExitCode() != 1 {
+		t.Errorf("the demo ends with %v, want exit code 1", err)
+	}
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 }

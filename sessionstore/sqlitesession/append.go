@@ -37,7 +37,7 @@ func (s *Store) Append(ctx context.Context, key sessionstore.Key, events []sessi
 		return err
 	})
 	if err != nil {
-		return sessionstore.Appended{}, wrap("append to", key, err)
+		return sessionstore.Appended{}, wrap("append", key, err)
 	}
 	return out, nil
 }

@@ -92,7 +92,8 @@ func (s *Store) Operation(ctx context.Context, scope memory.Scope, id string) (*
 
 // Operations implements sessionstore.Operations.
 func (s *Store) Operations(ctx context.Context, scope memory.Scope, list sessionstore.List) (out []sessionstore.Operation, next string, err error) {
-	size, before, err := pageOf(list)
+	of := []string{"operations", scope.App, scope.User}
+	size, before, err := pageOf(list, of)
 	if err != nil {
 		return nil, "", err
 	}
@@ -108,7 +109,7 @@ func (s *Store) Operations(ctx context.Context, scope memory.Scope, list session
 		}
 		if len(found) > size {
 			found = found[:size]
-			next = strconv.FormatInt(found[size-1].n, 36)
+			next = sessionstore.PageToken(strconv.FormatInt(found[size-1].n, 36), of...)
 		}
 		for _, o := range found {
 			out = append(out, o.Operation)

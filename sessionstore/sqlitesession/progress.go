@@ -157,7 +157,7 @@ func (s *Store) Events(ctx context.Context, work sessionstore.Work, after int64,
 		return rows.Err()
 	})
 	if err != nil {
-		return nil, wrap("read events of", work.Key, err)
+		return nil, wrap("read events", work.Key, err)
 	}
 	return out, nil
 }
@@ -168,7 +168,7 @@ func (s *Store) Save(ctx context.Context, work sessionstore.Work, to int64, plan
 		return one(tx.Exec(`UPDATE sessions SET plan = ?, plan_to = ? WHERE ref = ? AND done = ? AND attempts = ?`, []byte(plan), to, work.Ref, work.Done, work.Attempts))
 	})
 	if err != nil {
-		return wrap("save the plan of", work.Key, err)
+		return wrap("save the plan", work.Key, err)
 	}
 	return nil
 }
@@ -202,7 +202,7 @@ func (s *Store) Finish(ctx context.Context, work sessionstore.Work, to int64, ch
 		return release(tx, work.Key.Scope)
 	})
 	if err != nil {
-		return wrap("finish work on", work.Key, err)
+		return wrap("finish work", work.Key, err)
 	}
 	return nil
 }
@@ -221,7 +221,7 @@ func (s *Store) Fail(ctx context.Context, work sessionstore.Work, cause string, 
 		return release(tx, work.Key.Scope)
 	})
 	if err != nil {
-		return wrap("record a failure on", work.Key, err)
+		return wrap("record a failure", work.Key, err)
 	}
 	return nil
 }

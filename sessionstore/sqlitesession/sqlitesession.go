@@ -151,7 +151,7 @@ func readEvents(ctx context.Context, tx querier, ref int64, get sessionstore.Get
 
 // List implements sessionstore.Store.
 func (s *Store) List(ctx context.Context, scope memory.Scope, list sessionstore.List) (sessionstore.Page, error) {
-	page, err := s.list(ctx, `app = ? AND user = ?`, []any{scope.App, scope.User}, list)
+	page, err := s.list(ctx, `app = ? AND user = ?`, []string{scope.App, scope.User}, list)
 	if err != nil {
 		err = fmt.Errorf("list sessions of app %q, user %q: %w", scope.App, scope.User, err)
 	}
@@ -160,17 +160,22 @@ func (s *Store) List(ctx context.Context, scope memory.Scope, list sessionstore.
 
 // ListApp implements sessionstore.Store.
 func (s *Store) ListApp(ctx context.Context, app string, list sessionstore.List) (sessionstore.Page, error) {
-	page, err := s.list(ctx, `app = ?`, []any{app}, list)
+	page, err := s.list(ctx, `app = ?`, []string{app}, list)
 	if err != nil {
 		err = fmt.Errorf("list sessions of app %q: %w", app, err)
 	}
 	return page, err
 }
 
-func (s *Store) list(ctx context.Context, where string, args []any, list sessionstore.List) (page sessionstore.Page, err error) {
-	size, before, err := pageOf(list)
+func (s *Store) list(ctx context.Context, where string, of []string, list sessionstore.List) (page sessionstore.Page, err error) {
+	token := append([]string{"sessions"}, of...)
+	size, before, err := pageOf(list, token)
 	if err != nil {
 		return page, err
+	}
+	var args []any
+	for _, id := range of {
+		args = append(args, id)
 	}
 	args = append(args, before, size+1)
 	err = s.db.Read(ctx, func(tx *sql.Tx) error {
@@ -188,7 +193,7 @@ func (s *Store) list(ctx context.Context, where string, args []any, list session
 				return err
 			}
 			if len(page.Sessions) == size {
-				page.NextPageToken = strconv.FormatInt(before, 36)
+				page.NextPageToken = sessionstore.PageToken(strconv.FormatInt(before, 36), token...)
 				break
 			}
 			before = ref
@@ -209,8 +214,9 @@ func (s *Store) list(ctx context.Context, where string, args []any, list session
 	return page, err
 }
 
-// pageOf reads a page request; a token is the row id the page begins below.
-func pageOf(list sessionstore.List) (size int, before int64, err error) {
+// pageOf reads a page request; the place in a token is the row id that the page
+// begins below.
+func pageOf(list sessionstore.List, of []string) (size int, before int64, err error) {
 	size, before = list.PageSize, 1<<62
 	if size == 0 {
 		size = memory.DefaultPageSize
@@ -219,8 +225,12 @@ func pageOf(list sessionstore.List) (size int, before int64, err error) {
 		return 0, 0, fmt.Errorf("%w: pageSize %d is not within 1 to %d", memory.ErrInvalid, size, memory.MaxPageSize)
 	}
 	if list.PageToken != "" {
-		if before, err = strconv.ParseInt(list.PageToken, 36, 64); err != nil || before < 1 {
-			return 0, 0, fmt.Errorf("%w: pageToken %.40q is not one of an earlier answer", memory.ErrInvalid, list.PageToken)
+		place, err := sessionstore.ReadPageToken(list.PageToken, of...)
+		if err != nil {
+			return 0, 0, err
+		}
+		if before, err = strconv.ParseInt(place, 36, 64); err != nil {
+			return 0, 0, fmt.Errorf("%w: pageToken %.40q is not one of ours", memory.ErrInvalid, list.PageToken)
 		}
 	}
 	return size, before, nil
@@ -359,5 +369,8 @@ func queryState(ctx context.Context, tx querier, query string, args ...any) (ses
 func fromMicros(us int64) time.Time { return time.UnixMicro(us).UTC() }
 
 func wrap(verb string, key sessionstore.Key, err error) error {
-	return fmt.Errorf("%s session %q of app %q, user %q: %w", verb, key.ID, key.App, key.User, err)
+	if !errors.Is(err, memory.ErrNotFound) { // which is told of the session, not of what was to be done with it
+		err = fmt.Errorf("%s: %w", verb, err)
+	}
+	return fmt.Errorf("session %q of app %q, user %q: %w", key.ID, key.App, key.User, err)
 }
