@@ -10,7 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/peterbourgon/ff/v3"
 
@@ -23,8 +25,9 @@ type config struct {
 	listen    string
 	insecure  bool
 	data      string
-	sessions  string
-	memories  string
+	sessions  string // URL, or the path of a SQLite file
+	ttl       time.Duration
+	memories  string // path of a SQLite file
 	embedder  string
 	extractor string
 	logFormat string
@@ -37,7 +40,8 @@ func flags(cfg *config) *flag.FlagSet {
 	fs.StringVar(&cfg.listen, "listen", "127.0.0.1:8080", "`address` to serve; port 0 takes a free one")
 	fs.BoolVar(&cfg.insecure, "insecure", false, "serve an address that others can reach, although anyone who can may read and write everything")
 	fs.StringVar(&cfg.data, "data", defaultData(), "`directory` of the data, all in one SQLite file; :memory: keeps nothing")
-	fs.StringVar(&cfg.sessions, "sessions", "", "`URL` of the session store: sqlite:FILE (default: in -data)")
+	fs.StringVar(&cfg.sessions, "sessions", "", "`URL` of the session store: sqlite:FILE, redis://… or redis+cluster://… (default: in -data)")
+	fs.DurationVar(&cfg.ttl, "session-ttl", 0, "how long a session in Redis is kept after its last event and the memories of it; 0 is for ever")
 	fs.StringVar(&cfg.memories, "memories", "", "`URL` of the memory store: sqlite:FILE (default: in -data)")
 	fs.StringVar(&cfg.embedder, "embedder", "builtin", "what makes vectors: builtin")
 	fs.StringVar(&cfg.extractor, "extractor", "rules", "what finds facts: rules")
@@ -108,14 +112,19 @@ func (c *config) check() error {
 	if strings.HasPrefix(c.data, "~/") {
 		return fmt.Errorf("-data %s: a ~ that the shell left is the name of a directory here: write the path out", c.data)
 	}
-	if c.sessions, err = c.file("sessions", c.sessions); err != nil {
-		return err
+	if !inRedis(c.sessions) {
+		if c.sessions, err = c.file("sessions", c.sessions, "sqlite:FILE, redis://HOST:PORT or redis+cluster://HOST:PORT,…"); err != nil {
+			return err
+		}
 	}
-	if c.memories, err = c.file("memories", c.memories); err != nil {
+	if c.ttl < 0 || c.ttl > 0 && !inRedis(c.sessions) {
+		return fmt.Errorf("-session-ttl %v: want a time from 0 on, and sessions in Redis", c.ttl)
+	}
+	if c.memories, err = c.file("memories", c.memories, "sqlite:FILE"); err != nil {
 		return err
 	}
 	if c.memories == sqlitedb.Memory && c.sessions != sqlitedb.Memory {
-		return fmt.Errorf("-memories: those of the sessions in %s would be gone at the next start, and not be made again: name a file, or keep neither with -data=:memory:", c.sessions)
+		return fmt.Errorf("-memories: those of the sessions in %s would be gone at the next start, and not be made again: name a file, or keep neither with -data=:memory:", shown(c.sessions))
 	}
 	if c.embedder != "builtin" {
 		return fmt.Errorf("-embedder %q: this version has none of that name: use builtin", c.embedder)
@@ -132,8 +141,25 @@ func (c *config) check() error {
 	return nil
 }
 
+// inRedis reports whether a store's URL names a Redis.
+func inRedis(url string) bool {
+	return slices.Contains([]string{"redis", "rediss", "redis+cluster", "rediss+cluster"}, strings.Split(url, "://")[0])
+}
+
+// shown is a place without its password.
+func shown(place string) string {
+	if !inRedis(place) {
+		return place
+	}
+	scheme, rest, _ := strings.Cut(place, "://")
+	if i := strings.LastIndex(rest, "@"); i >= 0 {
+		rest = "…@" + rest[i+1:]
+	}
+	return scheme + "://" + rest
+}
+
 // file is the SQLite file a store's URL names, by default the one in -data.
-func (c *config) file(name, url string) (string, error) {
+func (c *config) file(name, url, want string) (string, error) {
 	if url == "" {
 		if c.data == sqlitedb.Memory {
 			return sqlitedb.Memory, nil
@@ -142,7 +168,7 @@ func (c *config) file(name, url string) (string, error) {
 	}
 	path, ok := strings.CutPrefix(url, "sqlite:")
 	if path = strings.TrimPrefix(path, "//"); !ok || path == "" {
-		return "", fmt.Errorf("-%s %q: this version has no store for it: use sqlite:FILE", name, url)
+		return "", fmt.Errorf("-%s %q: this version has no store for it: use %s", name, url, want)
 	}
 	return path, nil
 }

@@ -85,7 +85,7 @@ func (d *story) say(format string, args ...any) {
 // chapter serves the data for as long as tell takes.
 func (d *story) chapter(ctx context.Context, cfg config, tell func(context.Context) error) error {
 	log := slog.New(slog.DiscardHandler)
-	h, err := build(cfg, log)
+	h, err := build(ctx, cfg, log)
 	if err != nil {
 		return err
 	}

@@ -19,9 +19,11 @@ import (
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/internal/analyzer"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
+	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/memory/sqlitestore"
 	"github.com/memoryd/memoryd/retrieve"
 	"github.com/memoryd/memoryd/server"
+	"github.com/memoryd/memoryd/sessionstore/redissession"
 	"github.com/memoryd/memoryd/sessionstore/sqlitesession"
 )
 
@@ -29,51 +31,100 @@ import (
 type house struct {
 	ingest *ingest.Service
 	server *server.Server
-	files  []*sqlitedb.DB
+	files  map[string]*sqlitedb.DB
+	closes []func() error
+	checks map[string]func(context.Context) error
 }
 
 // build opens the stores and connects the rest to them.
-func build(cfg config, log *slog.Logger) (h *house, err error) {
-	h = &house{}
+func build(ctx context.Context, cfg config, log *slog.Logger) (h *house, err error) {
+	h = &house{files: map[string]*sqlitedb.DB{}, checks: map[string]func(context.Context) error{}}
 	defer func() {
 		if err != nil {
 			h.close()
 		}
 	}()
-	sessionsDB, err := h.open(cfg.sessions)
+	sessions, err := h.sessions(ctx, cfg)
 	if err != nil {
 		return h, err
 	}
-	memoriesDB := sessionsDB
-	if !sameFile(cfg.memories, cfg.sessions) {
-		if memoriesDB, err = h.open(cfg.memories); err != nil {
-			return h, err
-		}
-	}
-	sessions, err := sqlitesession.New(sessionsDB, nil)
-	if err != nil {
-		return h, fmt.Errorf("sessions in %s: %w", sessionsDB.Path(), err)
-	}
 	embedder := embed.Builtin{}
-	model := sqlitestore.Model{Embedder: embedder.Model().Name, Dimension: embedder.Model().Dimension, Analyzer: analyzer.Name}
-	memories, err := sqlitestore.New(memoriesDB, model, nil)
+	memories, err := h.memories(cfg, embedder.Model())
 	if err != nil {
-		return h, fmt.Errorf("memories in %s: %w", memoriesDB.Path(), err)
+		return h, err
 	}
-	bound, err := sessions.Bind(context.Background(), memories.ID())
+	bound, err := sessions.Bind(ctx, memories.ID())
 	if err != nil {
-		return h, fmt.Errorf("sessions in %s: %w", sessionsDB.Path(), err)
+		return h, fmt.Errorf("-sessions: %w", err)
 	}
 	if bound != memories.ID() {
 		return h, fmt.Errorf("the sessions in %s have their memories elsewhere, not in %s, which would miss what they have done already:"+
-			" name with -memories the store that they were made into, or with -sessions another place for sessions", sessionsDB.Path(), memoriesDB.Path())
+			" name with -memories the store that they were made into, or with -sessions another place for sessions", shown(cfg.sessions), shown(cfg.memories))
 	}
 	h.ingest = ingest.New(sessions, memories, embedder, extract.NewRules(), &ingest.Options{Log: log})
 	h.server = server.New(sessions, memories, h.ingest, retrieve.New(memories, embedder, &retrieve.Options{Log: log}), &server.Options{
-		AnyHost: cfg.insecure && !server.Loopback(cfg.listen), Version: version(), Log: log,
-		Checks: map[string]func(context.Context) error{"sessions": sessionsDB.Check, "memories": memoriesDB.Check},
+		AnyHost: cfg.insecure && !server.Loopback(cfg.listen), Version: version(), Log: log, Checks: h.checks,
 	})
 	return h, nil
+}
+
+func (h *house) sessions(ctx context.Context, cfg config) (ingest.Sessions, error) {
+	if inRedis(cfg.sessions) {
+		s, err := redissession.Open(ctx, cfg.sessions, &redissession.Options{TTL: cfg.ttl})
+		if err != nil {
+			return nil, fmt.Errorf("-sessions: %w", err)
+		}
+		h.closes = append(h.closes, s.Close)
+		h.checks["sessions"] = s.Check
+		return s, nil
+	}
+	db, err := h.open(cfg.sessions)
+	if err != nil {
+		return nil, err
+	}
+	h.checks["sessions"] = db.Check
+	s, err := sqlitesession.New(db, nil)
+	if err != nil {
+		return nil, fmt.Errorf("sessions in %s: %w", db.Path(), err)
+	}
+	return s, nil
+}
+
+func (h *house) memories(cfg config, m embed.Model) (memory.Store, error) {
+	db, err := h.open(cfg.memories)
+	if err != nil {
+		return nil, err
+	}
+	h.checks["memories"] = db.Check
+	s, err := sqlitestore.New(db, sqlitestore.Model{Embedder: m.Name, Dimension: m.Dimension, Analyzer: analyzer.Name}, nil)
+	if err != nil {
+		return nil, fmt.Errorf("memories in %s: %w", db.Path(), err)
+	}
+	return s, nil
+}
+
+// open opens a SQLite file, once.
+func (h *house) open(path string) (*sqlitedb.DB, error) {
+	for name, db := range h.files {
+		if sameFile(name, path) {
+			return db, nil
+		}
+	}
+	db, err := sqlitedb.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w (name another place with -data, -sessions or -memories)", err)
+	}
+	h.files[path] = db
+	h.closes = append(h.closes, db.Close)
+	return db, nil
+}
+
+func (h *house) close() error {
+	var errs []error
+	for _, c := range h.closes {
+		errs = append(errs, c())
+	}
+	return errors.Join(errs...)
 }
 
 // sameFile reports whether two paths lead to one file, there or yet to be made.
@@ -85,23 +136,6 @@ func sameFile(a, b string) bool {
 	x, err1 := filepath.Abs(a)
 	y, err2 := filepath.Abs(b)
 	return err1 == nil && err2 == nil && x == y
-}
-
-func (h *house) open(path string) (*sqlitedb.DB, error) {
-	db, err := sqlitedb.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("%w (name another place with -data, -sessions or -memories)", err)
-	}
-	h.files = append(h.files, db)
-	return db, nil
-}
-
-func (h *house) close() error {
-	var errs []error
-	for _, db := range h.files {
-		errs = append(errs, db.Close())
-	}
-	return errors.Join(errs...)
 }
 
 // How long the parts of a request may take that are not the handler's: its
@@ -145,7 +179,7 @@ func (h *house) run(ctx context.Context, on net.Listener, log *slog.Logger) erro
 
 func serve(ctx context.Context, cfg config, stdout, stderr io.Writer) error {
 	log := cfg.logger(stderr)
-	h, err := build(cfg, log)
+	h, err := build(ctx, cfg, log)
 	if err != nil {
 		return err
 	}
@@ -153,8 +187,8 @@ func serve(ctx context.Context, cfg config, stdout, stderr io.Writer) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("-listen: %w (name another address)", err), h.close())
 	}
-	log.Info("memoryd", "version", version(), "listen", on.Addr().String(), "insecure", cfg.insecure, "sessions", cfg.sessions,
-		"memories", cfg.memories, "embedder", cfg.embedder, "extractor", cfg.extractor, "log-format", cfg.logFormat, "log-level", cfg.logLevel)
+	log.Info("memoryd", "version", version(), "listen", on.Addr().String(), "insecure", cfg.insecure, "sessions", shown(cfg.sessions),
+		"session-ttl", cfg.ttl, "memories", shown(cfg.memories), "embedder", cfg.embedder, "extractor", cfg.extractor, "log-format", cfg.logFormat, "log-level", cfg.logLevel)
 	fmt.Fprintf(stdout, "memoryd serves http://%s\nits data is in %s\n", on.Addr(), where(cfg))
 	return errors.Join(h.run(ctx, on, log), h.close())
 }
@@ -162,8 +196,11 @@ func serve(ctx context.Context, cfg config, stdout, stderr io.Writer) error {
 // where says in words where the data is.
 func where(cfg config) string {
 	name := func(path string) string {
-		if path == sqlitedb.Memory {
+		switch {
+		case path == sqlitedb.Memory:
 			return "memory alone, and gone when it stops"
+		case inRedis(path):
+			return shown(path)
 		}
 		if abs, err := filepath.Abs(path); err == nil {
 			return abs

@@ -1,0 +1,203 @@
+// Package redistest starts real Redis servers for tests: one, or a cluster of
+// three masters, on free ports of the loopback address and with their data in a
+// temporary directory.
+package redistest
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Server is a running Redis.
+type Server struct {
+	Addr string // host:port
+	dir  string
+	args []string
+	tls  bool
+	cmd  *exec.Cmd
+}
+
+// Start runs a server until the test is over, with the append-only file on as
+// if each write had to survive a crash, and with more arguments of
+// redis-server. It skips the test if redis-server is not installed.
+func Start(t testing.TB, args ...string) *Server {
+	t.Helper()
+	return start(t, false, args...)
+}
+
+func start(t testing.TB, tls bool, args ...string) *Server {
+	t.Helper()
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		t.Skip("redis-server is not installed (Debian: apt-get install redis-server)")
+	}
+	dir, err := os.MkdirTemp("", "memoryd-redis-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{Addr: free(t), dir: dir, args: args, tls: tls}
+	t.Cleanup(func() {
+		s.Kill()
+		os.RemoveAll(dir)
+	})
+	s.Run(t)
+	return s
+}
+
+// StartTLS runs a server that speaks TLS alone, with this certificate and key.
+func StartTLS(t testing.TB, cert, key string) *Server {
+	t.Helper()
+	return start(t, true, "--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", cert, "--tls-auth-clients", "no")
+}
+
+// free is an address nobody listens on, nor on the port of the cluster bus.
+func free(t testing.TB) string {
+	t.Helper()
+	for {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Close()
+		port := l.Addr().(*net.TCPAddr).Port
+		if port > 55_000 {
+			continue
+		}
+		bus, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port+10_000))
+		if err != nil {
+			continue
+		}
+		bus.Close()
+		return l.Addr().String()
+	}
+}
+
+// Run starts the server, again after Kill, and waits until it serves.
+func (s *Server) Run(t testing.TB) {
+	t.Helper()
+	_, port, _ := net.SplitHostPort(s.Addr)
+	if s.tls {
+		s.args = append(s.args, "--tls-port", port)
+		port = "0"
+	}
+	args := append([]string{"--bind", "127.0.0.1", "--port", port, "--dir", s.dir, "--appendonly", "yes", "--appendfsync", "always",
+		"--save", "", "--logfile", filepath.Join(s.dir, "log")}, s.args...)
+	s.cmd = exec.Command("redis-server", args...)
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		c, err := net.Dial("tcp", s.Addr)
+		if err != nil {
+			continue
+		}
+		if s.tls {
+			c.Close()
+			return
+		}
+		fmt.Fprint(c, "PING\r\n")
+		answer := make([]byte, 64)
+		n, _ := c.Read(answer)
+		c.Close()
+		if a := string(answer[:n]); strings.HasPrefix(a, "+PONG") || strings.HasPrefix(a, "-NOAUTH") {
+			return
+		}
+	}
+	log, _ := os.ReadFile(filepath.Join(s.dir, "log"))
+	t.Fatalf("redis-server does not serve:\n%s", log)
+}
+
+// Kill ends the server at once, as a crash would; its files stay.
+func (s *Server) Kill() {
+	if s.cmd != nil {
+		s.cmd.Process.Kill()
+		s.cmd.Wait()
+		s.cmd = nil
+	}
+}
+
+// URL is the server's, for -sessions.
+func (s *Server) URL() string { return "redis://" + s.Addr }
+
+// Client is a plain client of the server.
+func (s *Server) Client(t testing.TB) *redis.Client {
+	c := redis.NewClient(&redis.Options{Addr: s.Addr})
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// Cluster is three masters that share the slots.
+type Cluster struct{ Masters []*Server }
+
+// StartCluster runs a cluster until the test is over.
+func StartCluster(t testing.TB) *Cluster {
+	t.Helper()
+	c := &Cluster{}
+	ctx := context.Background()
+	for range 3 {
+		c.Masters = append(c.Masters, Start(t, "--cluster-enabled", "yes", "--cluster-node-timeout", "2000"))
+	}
+	for i, s := range c.Masters {
+		client := s.Client(t)
+		first, last := i*16384/3, (i+1)*16384/3-1
+		if err := client.ClusterAddSlotsRange(ctx, first, last).Err(); err != nil {
+			t.Fatal(err)
+		}
+		host, port, _ := net.SplitHostPort(c.Masters[0].Addr)
+		if err := client.ClusterMeet(ctx, host, port).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		ready := 0
+		for _, s := range c.Masters {
+			info, err := s.Client(t).ClusterInfo(ctx).Result()
+			if err == nil && strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_size:3") {
+				ready++
+			}
+		}
+		if ready == len(c.Masters) {
+			return c
+		}
+		if time.Now().After(end) {
+			t.Fatal("the cluster did not form")
+		}
+	}
+}
+
+// URL is the cluster's, for -sessions.
+func (c *Cluster) URL() string {
+	var addrs []string
+	for _, s := range c.Masters {
+		addrs = append(addrs, s.Addr)
+	}
+	return "redis+cluster://" + strings.Join(addrs, ",")
+}
+
+// Flush empties every master.
+func (c *Cluster) Flush(t testing.TB) {
+	t.Helper()
+	for _, s := range c.Masters {
+		s.Flush(t)
+	}
+}
+
+// Flush empties the server.
+func (s *Server) Flush(t testing.TB) {
+	t.Helper()
+	c := redis.NewClient(&redis.Options{Addr: s.Addr})
+	defer c.Close()
+	if err := c.FlushAll(context.Background()).Err(); err != nil {
+		t.Fatal(err)
+	}
+}

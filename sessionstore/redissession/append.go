@@ -1,0 +1,155 @@
+package redissession
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// Create implements sessionstore.Store.
+func (s *Store) Create(ctx context.Context, key sessionstore.Key, create sessionstore.Create) (*sessionstore.Session, error) {
+	if key.ID = strings.TrimSpace(key.ID); key.ID == "" {
+		key.ID = uuid.NewString()
+	}
+	if err := key.Validate(); err != nil {
+		return nil, err
+	}
+	if _, err := s.append(ctx, key, "new", create.State, create.Events, sessionstore.Append{}); err != nil {
+		return nil, wrap("create", key, err)
+	}
+	return s.Get(ctx, key, sessionstore.Get{NumRecent: -1})
+}
+
+// Append implements sessionstore.Store.
+func (s *Store) Append(ctx context.Context, key sessionstore.Key, events []sessionstore.Event, opts sessionstore.Append) (sessionstore.Appended, error) {
+	if err := key.Validate(); err != nil {
+		return sessionstore.Appended{}, err
+	}
+	mode := "old"
+	if opts.Create {
+		mode = "make"
+	}
+	out, err := s.append(ctx, key, mode, nil, events, opts)
+	if err != nil {
+		return sessionstore.Appended{}, wrap("append", key, err)
+	}
+	return out, nil
+}
+
+// append is one step in the slot of the session, and a second one in that of
+// its app if something is for the app.
+func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, state sessionstore.State, events []sessionstore.Event, opts sessionstore.Append) (out sessionstore.Appended, err error) {
+	if opts.Request != "" {
+		if err := s.mark(ctx, partition(key.Scope)); err != nil {
+			return out, err
+		}
+	}
+	now := s.now()
+	args := []any{name(key.Scope), key.App, key.User, key.ID, s.clock(), mode, truth(opts.KeepState), opts.Request, s.over(), s.opts.TTL.Milliseconds()}
+	args = appendState(args, state)
+	out.Events = make([]sessionstore.Event, 0, len(events))
+	var sent []int // the place in out of each event sent
+	count := len(args)
+	args = append(args, 0)
+	for i, e := range events {
+		if !e.Partial {
+			// Events of one call that bring no time of their own keep their order.
+			e = e.Stored(newEventID, now.Add(time.Duration(i)*time.Microsecond))
+			sent = append(sent, i)
+			args = append(args, e.ID, e.Timestamp.UnixMicro(), truth(e.RewindBefore != ""), []byte(e.Doc))
+			args = appendState(args, e.StateDelta)
+		}
+		out.Events = append(out.Events, e)
+	}
+	args[count] = len(sent)
+	v, err := s.run(ctx, appendScript, prefix(key.Scope), args...)
+	if err != nil {
+		return out, err
+	}
+	r, _ := v.([]any)
+	switch reply(r).text(0) {
+	case "EXISTS":
+		return out, memory.ErrExists
+	case "MISSING":
+		return out, memory.ErrNotFound
+	}
+	answer := reply(r)
+	out.LastUpdateTime = fromMicros(answer.num(2))
+	for had := answer.list(3); len(had) > 0; had = had[2:] {
+		i := sent[had.num(0)-1]
+		if out.Events[i], err = sessionstore.ParseEvent([]byte(had.text(1))); err != nil {
+			return out, fmt.Errorf("stored event: %w", err)
+		}
+	}
+	if opts.Request != "" {
+		out.Operation = operationOf(key.Scope, answer.list(4))
+	}
+	return out, s.deliver(ctx, key.Scope, answer.list(5))
+}
+
+// newEventID makes ids that sort in the order of their making.
+func newEventID() string { return uuid.Must(uuid.NewV7()).String() }
+
+func truth(v bool) string {
+	if v {
+		return "1"
+	}
+	return ""
+}
+
+// appendState adds a delta to a script's arguments: how many, then owner, name
+// and value of each.
+func appendState(args []any, delta sessionstore.State) []any {
+	parts := delta.Split()
+	args = append(args, len(parts.App)+len(parts.User)+len(parts.Session))
+	for owner, state := range map[string]sessionstore.State{"a": parts.App, "u": parts.User, "s": parts.Session} {
+		for k, v := range state {
+			args = append(args, owner, k, []byte(v))
+		}
+	}
+	return args
+}
+
+// deliver brings a partition's messages to their app, and then drops them. If
+// it is cut off in between, another delivery brings them again, and they are
+// not applied twice.
+func (s *Store) deliver(ctx context.Context, scope memory.Scope, messages reply) error {
+	return s.deliverFrom(ctx, partition(scope), scope.App, messages)
+}
+
+func (s *Store) deliverFrom(ctx context.Context, partition int, app string, messages reply) error {
+	if len(messages) == 0 {
+		return nil
+	}
+	seq, err := s.run(ctx, deliverScript, appPrefix(app), append([]any{partition}, messages...)...)
+	if err != nil {
+		return err
+	}
+	// Nothing depends on it, so nobody waits for it: the next delivery skips
+	// what has been applied, and drops it too.
+	s.cleaning.Go(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.opts.Timeout)
+		defer cancel()
+		_, _ = s.run(ctx, deliveredScript, prefixOf(partition), app, seq)
+	})
+	return nil
+}
+
+// Delete implements sessionstore.Store.
+func (s *Store) Delete(ctx context.Context, key sessionstore.Key) error {
+	v, err := s.run(ctx, deleteScript, prefix(key.Scope), name(key.Scope), key.App, key.User, key.ID)
+	if err == nil {
+		messages, _ := v.([]any)
+		err = s.deliver(ctx, key.Scope, messages)
+	}
+	if err != nil {
+		return wrap("delete", key, err)
+	}
+	return nil
+}

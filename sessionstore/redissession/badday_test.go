@@ -1,0 +1,521 @@
+package redissession_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/memoryd/memoryd/internal/redistest"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+	"github.com/memoryd/memoryd/sessionstore/redissession"
+)
+
+func key(user, id string) sessionstore.Key {
+	return sessionstore.Key{Scope: memory.Scope{App: "app", User: user}, ID: id}
+}
+
+// event sets session and user state to its own id.
+func event(t testing.TB, id string, more ...string) sessionstore.Event {
+	t.Helper()
+	e, err := sessionstore.ParseEvent(fmt.Appendf(nil, `{"id": %q, "author": "user", "content": "hello", "actions": {"stateDelta": {"k": %q, "user:k": %q%s}}}`,
+		id, id, id, strings.Join(more, "")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func add(t testing.TB, s *redissession.Store, k sessionstore.Key, events ...sessionstore.Event) error {
+	t.Helper()
+	_, err := s.Append(t.Context(), k, events, sessionstore.Append{Create: true})
+	return err
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// has checks the ids of a session's events, and that its state is that of the last.
+func has(t testing.TB, s *redissession.Store, k sessionstore.Key, ids ...string) {
+	t.Helper()
+	se, err := s.Get(t.Context(), k, sessionstore.Get{NumRecent: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range se.Events {
+		got = append(got, e.ID)
+	}
+	last := fmt.Sprintf("%q", ids[len(ids)-1])
+	if fmt.Sprint(got) != fmt.Sprint(ids) || string(se.State["k"]) != last || string(se.State["user:k"]) != last {
+		t.Errorf("events %v, state %s and %s, want %v", got, se.State["k"], se.State["user:k"], ids)
+	}
+}
+
+// unavailable checks that a failure is told as one of Redis, with a hint.
+func unavailable(t testing.TB, err error, hint string) {
+	t.Helper()
+	if !errors.Is(err, memory.ErrUnavailable) || !strings.Contains(err.Error(), hint) {
+		t.Errorf("error is %v, want %v with %q", err, memory.ErrUnavailable, hint)
+	}
+}
+
+// What can be known to be wrong is refused when the store is opened.
+func TestOpenRefuses(t *testing.T) {
+	plain := redistest.Start(t)
+	locked := redistest.Start(t, "--requirepass", "hunter2")
+	evicting := redistest.Start(t, "--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru")
+	host, port, _ := net.SplitHostPort(plain.Addr)
+	replica := redistest.Start(t, "--replicaof", host+" "+port)
+	cluster := redistest.StartCluster(t)
+	for _, c := range []struct{ url, want string }{
+		{"redis://127.0.0.1:1", "refused"},
+		{"http://127.0.0.1:1", "want redis://"},
+		{"redis://x:hunter2@127.0.0.1:nope", "port"},
+		{"redis://" + locked.Addr, "password"},
+		{"redis://:wrong-hunter2@" + locked.Addr, "password"},
+		{"redis+cluster://:wrong-hunter2@" + locked.Addr, "cluster"},
+		{evicting.URL(), "noeviction"},
+		{replica.URL(), "replica"},
+		{"redis://" + cluster.Masters[0].Addr, "redis+cluster://"},
+		{"redis+cluster://" + plain.Addr, "cluster"},
+		{"rediss://" + plain.Addr, "TLS"},
+	} {
+		s, err := redissession.Open(t.Context(), c.url, &redissession.Options{Timeout: 3 * time.Second})
+		if err == nil {
+			s.Close()
+			t.Errorf("%s was opened", c.url)
+			continue
+		}
+		if !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want something with %q", c.url, err, c.want)
+		}
+		if strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("the error tells the password: %v", err)
+		}
+	}
+	s := open(t, "redis://:hunter2@"+locked.Addr+"/2", nil)
+	must(t, add(t, s, key("ann", "s"), event(t, "e1")))
+	must(t, s.Close())
+}
+
+// A Redis that goes away makes every call fail as unavailable; when it is back
+// all that was answered is there, and the same store goes on.
+func TestAway(t *testing.T) {
+	r := redistest.Start(t)
+	s := open(t, r.URL(), &redissession.Options{Timeout: 2 * time.Second})
+	defer s.Close()
+	k := key("ann", "s")
+	var ids []string
+	for i := range 100 {
+		ids = append(ids, fmt.Sprint("e", i))
+		must(t, add(t, s, k, event(t, ids[i])))
+	}
+	r.Kill()
+	ctx := t.Context()
+	_, getErr := s.Get(ctx, k, sessionstore.Get{})
+	_, listErr := s.ListApp(ctx, "app", sessionstore.List{})
+	_, claimErr := s.Claim(ctx, "me", time.Second, 1)
+	for what, err := range map[string]error{"append": add(t, s, k, event(t, "lost")), "get": getErr, "list": listErr, "claim": claimErr,
+		"check": s.Check(ctx), "delete": s.Delete(ctx, k)} {
+		if !errors.Is(err, memory.ErrUnavailable) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	r.Run(t)
+	must(t, s.Check(ctx))
+	has(t, s, k, ids...)
+	must(t, add(t, s, k, event(t, "on")))
+	has(t, s, k, append(ids, "on")...)
+}
+
+// A full memory refuses an append as a whole; what is there can be read.
+func TestFullMemory(t *testing.T) {
+	r := redistest.Start(t)
+	s := open(t, r.URL(), nil)
+	defer s.Close()
+	k := key("ann", "s")
+	must(t, add(t, s, k, event(t, "e1")))
+	c := r.Client(t)
+	must(t, c.ConfigSet(t.Context(), "maxmemory", "1mb").Err())
+	unavailable(t, add(t, s, k, event(t, "e2")), "maxmemory")
+	unavailable(t, s.Check(t.Context()), "maxmemory")
+	has(t, s, k, "e1")
+	must(t, c.ConfigSet(t.Context(), "maxmemory", "0").Err())
+	must(t, add(t, s, k, event(t, "e3")))
+	has(t, s, k, "e1", "e3")
+}
+
+// A master that becomes a replica refuses writes, as a whole.
+func TestBecomesReplica(t *testing.T) {
+	r, other := redistest.Start(t), redistest.Start(t)
+	s := open(t, r.URL(), nil)
+	defer s.Close()
+	k := key("ann", "s")
+	must(t, add(t, s, k, event(t, "e1")))
+	c := r.Client(t)
+	other.Kill() // it would empty its new replica
+	host, port, _ := net.SplitHostPort(other.Addr)
+	must(t, c.SlaveOf(t.Context(), host, port).Err())
+	unavailable(t, add(t, s, k, event(t, "e2")), "replica")
+	unavailable(t, s.Check(t.Context()), "replica")
+	must(t, c.SlaveOf(t.Context(), "no", "one").Err())
+	must(t, s.Check(t.Context()))
+	must(t, add(t, s, k, event(t, "e3")))
+	has(t, s, k, "e1", "e3")
+}
+
+// A connection that is cut, before the request has arrived or before the
+// answer has, fails the append, which then is there once or not at all; sent
+// again, it is there once.
+func TestCutConnection(t *testing.T) {
+	r := redistest.Start(t)
+	wire := newWire(t, r.Addr)
+	s := open(t, "redis://"+wire.addr, &redissession.Options{Timeout: 2 * time.Second})
+	defer s.Close()
+	direct := open(t, r.URL(), nil)
+	defer direct.Close()
+	k := key("ann", "s")
+	must(t, add(t, s, k, event(t, "e0")))
+	ids := []string{"e0"}
+	for i := 1; i <= 20; i++ {
+		id := fmt.Sprint("e", i)
+		cut := &wire.requests
+		if i%2 == 0 {
+			cut = &wire.answers
+		}
+		cut.Store(true)
+		err := add(t, s, k, event(t, id))
+		cut.Store(false)
+		if !errors.Is(err, memory.ErrUnavailable) {
+			t.Errorf("cut append %d: %v", i, err)
+		}
+		if i%2 == 0 {
+			has(t, direct, k, append(ids, id)...) // only its answer was lost
+		} else {
+			has(t, direct, k, ids...)
+		}
+		ids = append(ids, id)
+		must(t, add(t, s, k, event(t, id)))
+		has(t, direct, k, ids...)
+	}
+}
+
+// wire forwards connections to a server, and cuts them when told to: as soon as
+// a request comes, or an answer.
+type wire struct {
+	addr              string
+	requests, answers atomic.Bool
+}
+
+func newWire(t testing.TB, to string) *wire {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	w := &wire{addr: l.Addr().String()}
+	var conns sync.WaitGroup
+	t.Cleanup(func() { l.Close(); conns.Wait() })
+	conns.Go(func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", to)
+			if err != nil {
+				client.Close()
+				continue
+			}
+			pipe := func(from, to net.Conn, cut *atomic.Bool) {
+				defer client.Close()
+				defer server.Close()
+				buf := make([]byte, 64<<10)
+				for {
+					n, err := from.Read(buf)
+					if err != nil || cut.Load() {
+						return
+					}
+					if _, err := to.Write(buf[:n]); err != nil {
+						return
+					}
+				}
+			}
+			conns.Go(func() { pipe(client, server, &w.requests) })
+			conns.Go(func() { pipe(server, client, &w.answers) })
+		}
+	})
+	return w
+}
+
+// asWriter has the test binary be a process that opens the store at this URL
+// and appends one event with app: state once it is told to.
+const asWriter = "MEMORYD_TEST_REDIS_WRITER"
+
+func TestMain(m *testing.M) {
+	if url := os.Getenv(asWriter); url != "" {
+		writer(url, os.Getenv("MEMORYD_TEST_USER"))
+	}
+	os.Exit(m.Run())
+}
+
+func writer(url, user string) {
+	s, err := redissession.Open(context.Background(), url, &redissession.Options{Timeout: time.Minute})
+	if err != nil {
+		panic(err)
+	}
+	e, err := sessionstore.ParseEvent([]byte(`{"id": "e2", "content": "hello", "actions": {"stateDelta": {"k": "e2", "user:k": "e2", "app:k": "e2"}}}`))
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("ready")
+	fmt.Scanln()
+	_, err = s.Append(context.Background(), key(user, "s"), []sessionstore.Event{e}, sessionstore.Append{})
+	panic(fmt.Sprint("not killed: ", err))
+}
+
+// master is the server that has the slot of a key.
+func master(t testing.TB, c *redistest.Cluster, key string) *redistest.Server {
+	t.Helper()
+	ctx := t.Context()
+	slot, err := c.Masters[0].Client(t).ClusterKeySlot(ctx, key).Result()
+	must(t, err)
+	slots, err := c.Masters[0].Client(t).ClusterSlots(ctx).Result()
+	must(t, err)
+	for _, part := range slots {
+		for _, m := range c.Masters {
+			if int(slot) >= part.Start && int(slot) <= part.End && part.Nodes[0].Addr == m.Addr {
+				return m
+			}
+		}
+	}
+	t.Fatalf("no node has slot %d", slot)
+	return nil
+}
+
+// keysOf is the keys of a session's user, in whatever slot they are.
+func keysOf(t testing.TB, m *redistest.Server, pattern string) []string {
+	t.Helper()
+	keys, err := m.Client(t).Keys(t.Context(), pattern).Result()
+	must(t, err)
+	return keys
+}
+
+// A process that is killed between the step in its partition and the one in
+// the app's leaves the change to app: state in the outbox, and another process
+// brings it there, once.
+func TestKilledBeforeDelivery(t *testing.T) {
+	c := redistest.StartCluster(t)
+	s := open(t, c.URL(), nil)
+	defer s.Close()
+	appNode := master(t, c, "memoryd:{a:app}:state")
+	var k sessionstore.Key // of a user whose partition is on another node
+	var stream string
+	for i := 0; stream == ""; i++ {
+		k = key(fmt.Sprint("u", i), "s")
+		must(t, add(t, s, k, event(t, "e1", `, "app:k": "e1"`)))
+		for _, m := range c.Masters {
+			if live := keysOf(t, m, "*live:app/"+k.User); m != appNode && len(live) > 0 {
+				ref := m.Client(t).ZScore(t.Context(), live[0], "s").Val()
+				stream = strings.Replace(live[0], "live:app/"+k.User, fmt.Sprint("events:", ref), 1)
+			}
+		}
+	}
+	node := master(t, c, stream).Client(t)
+
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), asWriter+"="+c.URL(), "MEMORYD_TEST_USER="+k.User)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	must(t, err)
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	_, err = io.ReadFull(out, make([]byte, len("ready\n")))
+	must(t, err)
+	// The second step will wait at the app's node, and be dropped with its connection.
+	must(t, appNode.Client(t).Do(t.Context(), "client", "pause", 60_000, "write").Err())
+	_, err = io.WriteString(in, "go\n")
+	must(t, err)
+	for end := time.Now().Add(20 * time.Second); node.XLen(t.Context(), stream).Val() < 2; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the event was not stored")
+		}
+	}
+	must(t, cmd.Process.Kill())
+	cmd.Wait()
+	must(t, appNode.Client(t).Do(t.Context(), "client", "unpause").Err())
+
+	appState := func(s *redissession.Store) string {
+		se, err := s.Get(t.Context(), k, sessionstore.Get{})
+		if err != nil {
+			return err.Error()
+		}
+		return string(se.State["app:k"])
+	}
+	if got := appState(s); got != `"e1"` {
+		t.Fatalf("app: state before it was delivered: %s", got)
+	}
+	// The next to look for work delivers it; a later change is not undone by
+	// bringing the earlier one once more.
+	for i, want := range []string{`"e2"`, `"e3"`} {
+		if i > 0 {
+			must(t, add(t, s, k, event(t, "e3", `, "app:k": "e3"`)))
+		}
+		other := open(t, c.URL(), nil)
+		_, err = other.Claim(t.Context(), "other", time.Second, 1)
+		must(t, err)
+		if got := appState(other); got != want {
+			t.Errorf("app: state is %s, want %s", got, want)
+		}
+		must(t, other.Close())
+	}
+	has(t, s, k, "e1", "e2", "e3")
+}
+
+// While a slot moves to another node, appends to its sessions fail as a whole,
+// and go on when it has moved.
+func TestSlotMoves(t *testing.T) {
+	c := redistest.StartCluster(t)
+	s := open(t, c.URL(), nil)
+	defer s.Close()
+	ctx := t.Context()
+	k := key("ann", "s")
+	must(t, add(t, s, k, event(t, "e1")))
+	var from, to *redistest.Server
+	var some string
+	for _, m := range c.Masters {
+		if live := keysOf(t, m, "*live:app/ann"); len(live) > 0 {
+			from, some = m, live[0]
+		} else {
+			to = m
+		}
+	}
+	source, target := from.Client(t), to.Client(t)
+	slot := int(source.ClusterKeySlot(ctx, some).Val())
+	id := func(c *redis.Client) string { return c.ClusterMyID(ctx).Val() }
+	must(t, target.Do(ctx, "cluster", "setslot", slot, "importing", id(source)).Err())
+	must(t, source.Do(ctx, "cluster", "setslot", slot, "migrating", id(target)).Err())
+	host, port, _ := net.SplitHostPort(to.Addr)
+	moving := source.ClusterGetKeysInSlot(ctx, slot, 1000).Val()
+	if len(moving) < 5 {
+		t.Fatalf("only %v in the slot", moving)
+	}
+	for i, key := range moving {
+		unavailable(t, add(t, s, k, event(t, fmt.Sprint("lost", i))), "")
+		must(t, source.Migrate(ctx, host, port, key, 0, 5*time.Second).Err())
+	}
+	unavailable(t, add(t, s, k, event(t, "lost")), "")
+	for _, m := range c.Masters {
+		must(t, m.Client(t).Do(ctx, "cluster", "setslot", slot, "node", id(target)).Err())
+	}
+	must(t, add(t, s, k, event(t, "e2")))
+	has(t, s, k, "e1", "e2")
+}
+
+// A session with a TTL is there until that long after its last event, but not
+// before its memories are made.
+func TestTTL(t *testing.T) {
+	r := redistest.Start(t)
+	const ttl = 300 * time.Millisecond
+	s := open(t, r.URL(), &redissession.Options{TTL: ttl})
+	defer s.Close()
+	ctx := t.Context()
+	kept, gone := key("ann", "kept"), key("ann", "gone")
+	_, err := s.Append(ctx, kept, []sessionstore.Event{event(t, "e1")}, sessionstore.Append{Create: true, Request: sessionstore.OperationID(kept.Scope, "op")})
+	must(t, err)
+	must(t, add(t, s, gone, event(t, "e1")))
+	c := r.Client(t)
+	for _, state := range keysOf(t, r, "*:session:*") {
+		want := c.HGet(ctx, state, "id").Val() == "gone"
+		if left := c.PTTL(ctx, state).Val(); left > ttl || (left > 0) != want {
+			t.Errorf("%s has %v left", c.HGet(ctx, state, "id").Val(), left)
+		}
+	}
+	waitFor(t, func() bool { _, err := s.Get(ctx, gone, sessionstore.Get{}); return errors.Is(err, memory.ErrNotFound) })
+	page, err := s.List(ctx, kept.Scope, sessionstore.List{})
+	if err != nil || len(page.Sessions) != 1 || page.Sessions[0].ID != "kept" {
+		t.Errorf("List gives %+v, %v", page.Sessions, err)
+	}
+	must(t, add(t, s, gone, event(t, "e9"))) // a new life of that name
+	has(t, s, gone, "e9")
+
+	works, err := s.Claim(ctx, "me", time.Minute, 1)
+	if err != nil || len(works) != 1 {
+		t.Fatalf("claimed %+v, %v", works, err)
+	}
+	must(t, s.Finish(ctx, works[0], 1, nil))
+	waitFor(t, func() bool { _, err := s.Get(ctx, kept, sessionstore.Get{}); return errors.Is(err, memory.ErrNotFound) })
+	waitFor(t, func() bool { _, err := s.Get(ctx, gone, sessionstore.Get{}); return errors.Is(err, memory.ErrNotFound) })
+	if _, err := s.Claim(ctx, "me", time.Minute, 1); err != nil { // looks after what has expired
+		t.Fatal(err)
+	}
+	page, err = s.ListApp(ctx, "app", sessionstore.List{})
+	if err != nil || len(page.Sessions) != 0 {
+		t.Errorf("ListApp gives %+v, %v", page.Sessions, err)
+	}
+	if left := keysOf(t, r, "*events*"); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	if op, err := s.Operation(ctx, kept.Scope, sessionstore.OperationID(kept.Scope, "op")); err != nil || op.State != sessionstore.Succeeded {
+		t.Errorf("operation: %+v, %v", op, err)
+	}
+}
+
+func waitFor(t testing.TB, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("waited for nothing")
+		}
+	}
+}
+
+// TLS is spoken where the URL says rediss.
+func TestTLS(t *testing.T) {
+	dir := t.TempDir()
+	cert, private := selfSigned(t, dir)
+	r := redistest.StartTLS(t, cert, private)
+	if _, err := redissession.Open(t.Context(), "rediss://"+r.Addr, nil); err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("a certificate nobody vouches for: %v", err)
+	}
+	s := open(t, "rediss://"+r.Addr+"?skip_verify=true", nil)
+	defer s.Close()
+	must(t, add(t, s, key("ann", "s"), event(t, "e1")))
+	has(t, s, key("ann", "s"), "e1")
+}
+
+func selfSigned(t testing.TB, dir string) (cert, private string) {
+	t.Helper()
+	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(t, err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &k.PublicKey, k)
+	must(t, err)
+	raw, err := x509.MarshalPKCS8PrivateKey(k)
+	must(t, err)
+	cert, private = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	must(t, os.WriteFile(cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))
+	must(t, os.WriteFile(private, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw}), 0o600))
+	return cert, private
+}

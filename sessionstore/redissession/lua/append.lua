@@ -1,0 +1,108 @@
+-- Makes a session, appends events with their state, and asks for memories: all
+-- of it, or nothing.
+
+local at = 0
+local function arg() at = at + 1; return ARGV[at] end
+
+local scope, app, user, id = arg(), arg(), arg(), arg()
+local now, mode, keep, request, over, ttl = clock(arg()), arg(), arg(), arg(), arg(), arg()
+
+local ref = find(scope, id)
+local sent = false
+if ref and mode == 'new' then return {'EXISTS'} end
+if not ref and mode == 'old' then return {'MISSING'} end
+if not ref then
+  ref = num(call('INCR', P .. 'n'))
+  call('ZADD', key('live', scope), ref, id)
+  call('HSET', key('session', ref), 'scope', scope, 'id', id, 'updated', now, 'seq', 0, 'requested', 0, 'done', 0,
+    'asked', 0, 'due', 0, 'attempts', 0, 'failed', 0, 'error', '', 'rewinds', 0, 'deleted', 0)
+  send(app, '+', user, id)
+  sent = true
+end
+
+-- state reads a delta from the arguments and applies it.
+local function state(apply)
+  local forApp = {}
+  for _ = 1, tonumber(arg()) do
+    local owner, name, value = arg(), arg(), arg()
+    if not apply then
+    elseif owner == 'a' then
+      forApp[#forApp + 1] = name
+      forApp[#forApp + 1] = value
+    elseif owner == 'u' then
+      call('HSET', key('user', scope), name, value)
+    else
+      call('HSET', key('state', ref), name, value)
+    end
+  end
+  if #forApp > 0 then
+    send(app, '=', forApp)
+    sent = true
+  end
+end
+
+state(true)
+local m = meta(ref, 'seq', 'updated', 'requested', 'done', 'failed', 'asked', 'due')
+local seq, updated = tonumber(m[1]), m[2]
+local had = {}
+for i = 1, tonumber(arg()) do
+  local event, time, rewinds, doc = arg(), arg(), arg(), arg()
+  local was = call('HGET', key('ids', ref), event)
+  if was then
+    had[#had + 1] = tostring(i)
+    had[#had + 1] = call('XRANGE', key('events', ref), was, was)[1][2][2]
+    state(false)
+  else
+    seq = seq + 1
+    call('XADD', key('events', ref), num(seq) .. '-0', 'd', doc)
+    call('HSET', key('ids', ref), event, num(seq) .. '-0')
+    call('ZADD', key('times', ref), time, member(seq))
+    if rewinds == '1' then call('HSET', key('session', ref), 'rewinds', 1) end
+    updated = time
+    state(keep ~= '1')
+  end
+end
+call('HSET', key('session', ref), 'seq', num(seq), 'updated', updated)
+
+local op = {}
+if request ~= '' then
+  local requested, done, failed = tonumber(m[3]), tonumber(m[4]), m[5] == '1'
+  local ended = now
+  if seq > done then
+    ended = '0'
+    local waits = requested > done and not failed
+    local asked = waits and m[6] or now
+    local due = waits and m[7] or '0'
+    call('HSET', key('session', ref), 'requested', num(seq), 'asked', asked, 'due', due, 'failed', 0)
+    if failed then call('HSET', key('session', ref), 'attempts', 0) end
+    enqueue(scope, ref, asked, due)
+    requeue(scope)
+    call('ZADD', key('waiting', ref), num(seq), request)
+  end
+  local n = call('INCR', P .. 'n')
+  call('HSET', key('operation', request), 'scope', scope, 'ref', ref, 'session', id, 'first', m[4], 'last', num(seq),
+    'created', now, 'ended', ended, 'attempts', 0)
+  call('ZADD', key('operations', scope), n, request)
+  call('ZADD', key('covers', ref), m[4], request)
+  if ended ~= '0' then call('PEXPIRE', key('operation', request), OPERATION_TTL) end
+  op = operation(request, scope, over)
+
+  -- Each new operation pays for two old ones that nobody can read any more, and
+  -- for a deleted session whose work was given up as long ago.
+  for _, old in ipairs(call('ZRANGE', key('operations', scope), 0, 1)) do
+    local gone = call('HGET', key('operation', old), 'ended')
+    if not gone or (gone ~= '0' and tonumber(gone) < tonumber(over)) then
+      call('ZREM', key('operations', scope), old)
+      call('UNLINK', key('operation', old))
+    end
+  end
+  for _, old in ipairs(call('ZRANGEBYSCORE', P .. 'gone', '-inf', '(' .. over, 'LIMIT', 0, 1)) do
+    for _, w in ipairs(call('ZRANGE', key('waiting', old), 0, -1)) do call('UNLINK', key('operation', w)) end
+    call('UNLINK', key('waiting', old), key('covers', old), key('changes', old))
+    purge(old)
+  end
+end
+rest(ref, ttl)
+
+local out = sent and call('LRANGE', key('outbox', app), 0, -1) or {}
+return {'OK', ref, updated, had, op, out}

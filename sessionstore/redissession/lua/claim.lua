@@ -1,0 +1,28 @@
+-- Takes the work of a scope that has waited longest, and leases the scope.
+local scope, owner, now, ttl = ARGV[1], ARGV[2], clock(ARGV[3]), ARGV[4]
+local lease = call('HGET', P .. 'leases', scope)
+if lease and tonumber(string.match(lease, '^%d+')) > tonumber(now) then return {} end
+local ref, from = nil, 0
+while not ref do
+  local some = call('ZRANGE', key('asked', scope), from, from + 99)
+  if #some == 0 then return {} end
+  for _, m in ipairs(some) do
+    if tonumber(call('ZSCORE', key('tries', scope), m)) <= tonumber(now) then
+      ref = num(m)
+      break
+    end
+  end
+  from = from + 100
+end
+local attempts = call('HINCRBY', key('session', ref), 'attempts', 1)
+local m = meta(ref, 'id', 'done', 'requested', 'rewinds', 'planned', 'error')
+call('HSET', P .. 'leases', scope, num(tonumber(now) + tonumber(ttl)) .. ' ' .. owner)
+local oldest, first = '', nil
+for _, op in ipairs(call('ZRANGE', key('waiting', ref), 0, -1)) do
+  if attempts > 1 or m[6] ~= '' or call('HGET', key('operation', op), 'attempts') == '0' then
+    call('HINCRBY', key('operation', op), 'attempts', 1)
+  end
+  local n = tonumber(call('ZSCORE', key('operations', scope), op))
+  if not first or n < first then oldest, first = op, n end
+end
+return {ref, m[1], m[2], m[3], num(attempts), oldest, m[4], call('GET', key('plan', ref)) or '', m[5] or '0'}

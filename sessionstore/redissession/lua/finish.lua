@@ -1,0 +1,38 @@
+-- Moves the done mark, keeps what changed for the operations that asked, and
+-- ends the lease.
+local scope, ref, done, attempts, to, now, over, ttl = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], clock(ARGV[6]), ARGV[7], ARGV[8]
+if not mine(ref, done, attempts) then return 0 end
+local m = meta(ref, 'requested', 'deleted')
+if tonumber(to) > tonumber(m[1]) then return 0 end
+for i = 9, #ARGV, 2 do
+  local n = call('HINCRBY', key('session', ref), 'changes', 1)
+  call('ZADD', key('changes', ref), ARGV[i], member(n) .. ARGV[i + 1])
+end
+call('HSET', key('session', ref), 'done', to, 'attempts', 0, 'failed', 0, 'due', 0, 'error', '', 'asked', now)
+call('UNLINK', key('plan', ref))
+call('HDEL', key('session', ref), 'planned')
+for _, op in ipairs(call('ZRANGEBYSCORE', key('waiting', ref), '-inf', to)) do
+  call('HSET', key('operation', op), 'ended', now)
+  call('PEXPIRE', key('operation', op), OPERATION_TTL)
+  call('ZREM', key('waiting', ref), op)
+end
+-- What no operation that can be read covers is forgotten.
+for _, op in ipairs(call('ZRANGE', key('covers', ref), 0, 3)) do
+  local ended = call('HGET', key('operation', op), 'ended')
+  if not ended or (ended ~= '0' and tonumber(ended) < tonumber(over)) then call('ZREM', key('covers', ref), op) end
+end
+local first = call('ZRANGE', key('covers', ref), 0, 0, 'WITHSCORES')[2]
+call('ZREMRANGEBYSCORE', key('changes', ref), '-inf', first or '+inf')
+if tonumber(to) < tonumber(m[1]) then
+  enqueue(scope, ref, now, 0)
+else
+  dequeue(scope, ref)
+  if m[2] == '1' then
+    purge(ref)
+  else
+    rest(ref, ttl)
+  end
+end
+call('HDEL', P .. 'leases', scope)
+requeue(scope)
+return 1

@@ -1,0 +1,19 @@
+-- Reads which scopes have work that is due and are not leased, the longest
+-- waiting first, and what else there is to look after.
+local now, limit = clock(ARGV[1]), tonumber(ARGV[2])
+local out, from = {}, 0
+while #out < 2 * limit do
+  local some = call('ZRANGE', P .. 'since', from, from + 99, 'WITHSCORES')
+  if #some == 0 then break end
+  for i = 1, #some, 2 do
+    local until_ = call('HGET', P .. 'leases', some[i])
+    local leased = until_ and tonumber(string.match(until_, '^%d+')) > tonumber(now)
+    if not leased and tonumber(call('ZSCORE', P .. 'due', some[i])) <= tonumber(now) then
+      out[#out + 1] = some[i]
+      out[#out + 1] = some[i + 1]
+      if #out >= 2 * limit then break end
+    end
+  end
+  from = from + 100
+end
+return {out, call('ZCARD', P .. 'since'), call('SMEMBERS', P .. 'outboxes')}
