@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -326,6 +327,28 @@ func TestAddSession(t *testing.T) {
 	}
 	if op, err = b.service.AddSession(t.Context(), key("s")); err != nil || op.State != sessionstore.Succeeded || op.EventsTotal != 0 {
 		t.Errorf("asked again: %+v, %v", op, err)
+	}
+}
+
+// Many patches of one memory at a time are all made.
+func TestManyPatches(t *testing.T) {
+	b := newBench(t, parts{})
+	m, err := b.service.Add(t.Context(), scope, ingest.Given{Fact: "old"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for i := range 16 {
+		all.Go(func() {
+			text := fmt.Sprint("new ", i)
+			if _, err := b.service.Update(t.Context(), scope, m.ID, ingest.Patch{Fact: &text}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if m, err = b.service.Get(t.Context(), scope, m.ID); err != nil || m.Revision != 17 {
+		t.Errorf("after all: %+v, %v", m, err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/google/uuid"
@@ -69,8 +70,13 @@ func (s *Service) Update(ctx context.Context, scope memory.Scope, id string, p P
 			m.ExpireTime = expiry(sessionstore.Micros(s.opts.Now()), *p.TTL)
 		}
 		out, err := s.write(ctx, memory.Write{Memory: m, Expect: m.Revision})
-		if !errors.Is(err, memory.ErrAborted) || try == 5 {
+		if !errors.Is(err, memory.ErrAborted) || try == 20 {
 			return out, err
+		}
+		select { // so that those who met do not meet again
+		case <-time.After(rand.N(time.Duration(try+1) * time.Millisecond)):
+		case <-ctx.Done():
+			return memory.Memory{}, ctx.Err()
 		}
 	}
 }

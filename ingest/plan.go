@@ -108,7 +108,8 @@ func memoriesOf(key sessionstore.Key, facts []extract.Fact) []memory.Memory {
 	return out
 }
 
-// duplicate finds a fact of the same author and wording, if there is one.
+// duplicate finds a fact of the same author and wording, if there is one. What
+// is to expire stands for nobody else's word.
 func (s *Service) duplicate(ctx context.Context, m *memory.Memory, gone map[string]bool) (*memory.Memory, error) {
 	found, err := s.memories.Search(ctx, m.Scope, memory.Query{Terms: []string{wording(m.Fact)}, Limit: known})
 	if err != nil {
@@ -118,7 +119,7 @@ func (s *Service) duplicate(ctx context.Context, m *memory.Memory, gone map[stri
 	want := extract.Normalize(m.Fact)
 	for _, run := range found.Runs {
 		c := &run[0].Memory
-		if !gone[c.ID] && extract.Normalize(c.Fact) == want && (c.Author == m.Author || clients(c)) &&
+		if !gone[c.ID] && c.ExpireTime.IsZero() && extract.Normalize(c.Fact) == want && (c.Author == m.Author || clients(c)) &&
 			(best == nil || saidBefore(c, best)) {
 			best = c
 		}
@@ -139,9 +140,11 @@ func saidBefore(a, b *memory.Memory) bool {
 	return said(a, b) < 0
 }
 
-// said compares when two extracted facts were said.
+// said compares when two extracted facts were said; of two at the same time,
+// whichever session brought its one first, the same counts as first.
 func said(a, b *memory.Memory) int {
-	return cmp.Or(a.Timestamp.Compare(b.Timestamp), cmp.Compare(a.Source.EventIDs[0], b.Source.EventIDs[0]))
+	return cmp.Or(a.Timestamp.Compare(b.Timestamp), cmp.Compare(a.Source.EventIDs[0], b.Source.EventIDs[0]),
+		cmp.Compare(a.Source.SessionID, b.Source.SessionID))
 }
 
 // apply carries a plan out, or what an earlier try left of it. A change that a

@@ -34,7 +34,8 @@ func (s *Service) rewound(ctx context.Context, b *batch) (map[string]time.Time, 
 		after = some[len(some)-1].Seq
 	}
 	slices.SortFunc(all, inOrder)
-	for i, e := range all {
+	for i := len(all) - 1; i >= 0; i-- { // from the end, as a rewind may be taken back itself
+		e := all[i]
 		if e.RewindBefore == "" {
 			continue
 		}
@@ -45,6 +46,7 @@ func (s *Service) rewound(ctx context.Context, b *batch) (map[string]time.Time, 
 		for _, x := range all[first:i] {
 			back[x.ID] = x.Timestamp
 		}
+		i = first
 	}
 	// Turns that other batches or requests wrote are deleted rather than left
 	// unwritten: a deleted one stays so, whoever is late with writing it.
@@ -65,7 +67,7 @@ func (s *Service) rewound(ctx context.Context, b *batch) (map[string]time.Time, 
 }
 
 // takeBack plans the deletion of the facts that rest on nothing but events
-// taken back.
+// taken back. One that a client has changed is the client's word now.
 func (s *Service) takeBack(ctx context.Context, b *batch, back map[string]time.Time, p *plan) error {
 	if len(back) == 0 {
 		return nil
@@ -77,7 +79,7 @@ func (s *Service) takeBack(ctx context.Context, b *batch, back map[string]time.T
 			return err
 		}
 		for _, m := range page.Memories {
-			if restsOn(&m, back) {
+			if restsOn(&m, back) && !clients(&m) {
 				p.Changes = append(p.Changes, change{Seq: b.to, Action: memory.Deleted, Expect: m.Revision, Memory: m})
 			}
 		}
@@ -89,8 +91,8 @@ func (s *Service) takeBack(ctx context.Context, b *batch, back map[string]time.T
 }
 
 // restated finds who else has said what is deleted now: duplicates were left
-// out while the first stood. It reads the turns again that have all the words
-// of a fact's quote, and gives, for each fact, the first one said.
+// out while the first stood. It reads the turns again that have the words of a
+// fact, and gives, for each fact, the first one said.
 func (s *Service) restated(ctx context.Context, b *batch, deleted []change) ([]candidate, error) {
 	var out []candidate
 	for i := range deleted {
@@ -113,11 +115,14 @@ func (s *Service) restated(ctx context.Context, b *batch, deleted []change) ([]c
 	return out, nil
 }
 
-// sayingSo is the turns of a fact's author that have all the words of its
-// quote, in the order in which they were said. Those that are taken back are
-// deleted by now; one that a client has changed is nobody's word any more.
+// sayingSo is the turns of a fact's author that have most of its words, in the
+// order in which they were said: most, as the same fact is said with a year or
+// without one, after "please remember that" or not. Those that are taken back
+// are deleted by now; one that a client has changed is nobody's word any more.
 func (s *Service) sayingSo(ctx context.Context, fact *memory.Memory) ([]memory.Memory, error) {
-	q := memory.Query{Terms: analyzer.Question(fact.Source.Quote), Limit: known, Filter: memory.Filter{Kinds: []memory.Kind{memory.KindTurn}}}
+	q := memory.Query{Terms: analyzer.Question(fact.Fact), Limit: known, Filter: memory.Filter{Kinds: []memory.Kind{memory.KindTurn}}}
+	quoted := analyzer.Question(fact.Source.Quote)
+	q.Terms = slices.DeleteFunc(q.Terms, func(t string) bool { return !slices.Contains(quoted, t) }) // dates were written beside the words
 	found, err := s.memories.Search(ctx, fact.Scope, q)
 	if err != nil {
 		return nil, err
@@ -125,7 +130,13 @@ func (s *Service) sayingSo(ctx context.Context, fact *memory.Memory) ([]memory.M
 	var out []memory.Memory
 	for _, run := range found.Runs {
 		for _, c := range run {
-			if c.Memory.Author == fact.Author && c.Memory.Revision == 1 && !slices.Contains(c.Freqs, 0) {
+			missing := 0
+			for _, f := range c.Freqs {
+				if f == 0 {
+					missing++
+				}
+			}
+			if c.Memory.Author == fact.Author && c.Memory.Revision == 1 && 2*missing <= len(q.Terms) {
 				out = append(out, c.Memory)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -77,7 +78,7 @@ func TestSaidAgainAfterRewind(t *testing.T) {
 func TestRewindLeavesWhatOthersSaid(t *testing.T) {
 	requests := map[string]func(b *bench) *sessionstore.Operation{
 		"early": func(b *bench) *sessionstore.Operation {
-			return b.ingest("s1", in(t, "i1", "a", 1, "Well, I love sailing."))
+			return b.ingest("s1", in(t, "i1", "a", 1, "Thanks! Please remember that I love sailing."))
 		},
 		"rewind": func(b *bench) *sessionstore.Operation { return b.ingest("s1", rewind(t, "i1", "r", 2)) },
 		"late":   func(b *bench) *sessionstore.Operation { return b.ingest("s2", event(t, "b", 3, "Hi! I love sailing.")) },
@@ -117,6 +118,45 @@ func TestRewindLeavesWhatWasSaidAfter(t *testing.T) {
 		if facts := b.all(memory.KindFact); len(facts) != 1 || facts[0].Source.EventIDs[0] != "c" {
 			t.Errorf("order %d: facts %+v", i, facts)
 		}
+	}
+}
+
+// A rewind that is taken back itself takes nothing back.
+func TestRewindTakenBack(t *testing.T) {
+	b := newBench(t, parts{})
+	b.run()
+	b.succeeds(b.ingest("s", in(t, "i1", "a", 1, "I live in Porto."), in(t, "i2", "b", 2, "I love sailing."), rewind(t, "i2", "i3", 3), rewind(t, "i3", "i4", 4)))
+	if diff := cmp.Diff([]string{"I live in Porto.", "I love sailing."}, b.facts()); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+}
+
+// What a client has corrected stays, although what it came from is taken back.
+func TestRewindLeavesCorrections(t *testing.T) {
+	b := newBench(t, parts{})
+	b.run()
+	b.succeeds(b.ingest("s", in(t, "i1", "a", 1, "I love sailing.")))
+	text := "I love rowing."
+	if _, err := b.service.Update(t.Context(), scope, b.all(memory.KindFact)[0].ID, ingest.Patch{Fact: &text}); err != nil {
+		t.Fatal(err)
+	}
+	b.succeeds(b.ingest("s", rewind(t, "i1", "r", 2)))
+	if diff := cmp.Diff([]string{text}, b.facts()); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+}
+
+// A fact that a client gave for a while does not take away what was said for good.
+func TestExpiringFactStandsForItself(t *testing.T) {
+	b := newBench(t, parts{})
+	b.run()
+	if _, err := b.service.Add(t.Context(), scope, ingest.Given{Fact: "I love sailing.", TTL: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	b.succeeds(b.ingest("s", event(t, "a", 1, "I love sailing.")))
+	lasting := slices.DeleteFunc(b.all(memory.KindFact), func(m memory.Memory) bool { return !m.ExpireTime.IsZero() })
+	if len(lasting) != 1 {
+		t.Errorf("facts that last: %+v", lasting)
 	}
 }
 

@@ -3,6 +3,7 @@ package retrieve
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/memoryd/memoryd/memory"
 )
@@ -20,11 +21,14 @@ type ranked struct {
 
 // rank scores every candidate that passes the filter, and puts the best first,
 // ties by id. It leaves out those that score 0.
-func (r *Retriever) rank(found memory.Found) []ranked {
+func (r *Retriever) rank(found memory.Found, asOf time.Time) []ranked {
 	weights := [3]float64{r.weights.Lexical, r.weights.Context, r.weights.Dense}
 	idf, best := weigh(found.Stats)
 	var out []ranked
 	for _, run := range found.Runs {
+		if !asOf.IsZero() { // nothing said later had been heard yet
+			run = slices.DeleteFunc(slices.Clone(run), func(c memory.Candidate) bool { return c.Memory.Timestamp.After(asOf) })
+		}
 		for i := range run {
 			c := ranked{Candidate: &run[i]}
 			if !c.Match {

@@ -114,7 +114,7 @@ func (r *Retriever) Search(ctx context.Context, scope memory.Scope, req Request)
 	if err != nil {
 		return nil, err
 	}
-	best := r.rank(found)
+	best := r.rank(found, req.Filter.AsOf)
 	out := make([]memory.Match, 0, req.TopK)
 	for _, c := range best[:min(len(best), req.TopK)] {
 		if c.score < req.MinScore {

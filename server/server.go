@@ -157,6 +157,9 @@ func (s *Server) add(method, path string, h echo.HandlerFunc, params ...string) 
 			if !slices.Contains(params, name) {
 				return invalid("unknown query parameter %.60q", name)
 			}
+			if len(values) > 1 && name != "kind" && name != "topic" {
+				return invalid("query parameter %q is given twice", name)
+			}
 			if !utf8.ValidString(strings.Join(values, "")) {
 				return invalid("query parameter %q is not valid UTF-8", name)
 			}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -208,7 +209,7 @@ func (s *Server) getSession(c echo.Context, key sessionstore.Key) error {
 	var err error
 	if v := c.QueryParam("numRecentEvents"); v != "" {
 		if get.NumRecent, err = strconv.Atoi(v); err != nil || get.NumRecent < 0 {
-			return invalid("numRecentEvents: want 0 or more, not %.40q", v)
+			return invalid("numRecentEvents: want a whole number from 0 to %d, not %.40q", math.MaxInt, v)
 		}
 	}
 	if v := c.QueryParam("after"); v != "" {
