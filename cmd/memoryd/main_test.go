@@ -140,6 +140,8 @@ func TestRefusals(t *testing.T) {
 	apart := filepath.Join(dir, "apart")
 	start(t, apart).terminate(t)
 	other := "sqlite:" + filepath.Join(dir, "other.db")
+	one, two := "sqlite:"+filepath.Join(dir, "one.db"), "sqlite:"+filepath.Join(dir, "two.db")
+	start(t, apart, "-sessions", one, "-memories", two).terminate(t)
 
 	for _, c := range []struct {
 		want string
@@ -163,6 +165,7 @@ func TestRefusals(t *testing.T) {
 		{"-data", 1, []string{"-listen", "127.0.0.1:0", "-data", file}},
 		{"name another address", 1, []string{"-listen", strings.TrimPrefix(running.url, "http://"), "-data", filepath.Join(dir, "free")}},
 		{"have their memories elsewhere", 1, []string{"-listen", "127.0.0.1:0", "-data", apart, "-memories", other}},
+		{"exchanged", 1, []string{"-listen", "127.0.0.1:0", "-data", apart, "-sessions", two, "-memories", one}},
 		{"name a file", 2, []string{"-data", apart, "-memories", "sqlite::memory:"}},
 		{"write the path out", 2, []string{"-data", "~/memoryd"}},
 		{"-data is empty", 2, []string{"-data="}},

@@ -82,6 +82,9 @@ func (h *house) sessions(ctx context.Context, cfg config) (ingest.Sessions, erro
 	if err != nil {
 		return nil, err
 	}
+	if err := exchanged(db, "sessions", "memories"); err != nil && !sameFile(cfg.sessions, cfg.memories) {
+		return nil, err
+	}
 	h.checks["sessions"] = db.Check
 	s, err := sqlitesession.New(db, nil)
 	if err != nil {
@@ -95,12 +98,29 @@ func (h *house) memories(cfg config, m embed.Model) (memory.Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := exchanged(db, "memories", "sessions"); err != nil && !sameFile(cfg.sessions, cfg.memories) {
+		return nil, err
+	}
 	h.checks["memories"] = db.Check
 	s, err := sqlitestore.New(db, sqlitestore.Model{Embedder: m.Name, Dimension: m.Dimension, Analyzer: analyzer.Name}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("memories in %s: %w", db.Path(), err)
 	}
 	return s, nil
+}
+
+// exchanged fails if a file holds what it is not named for, and nothing of what
+// it is: a start would find nothing, and begin anew in the wrong files.
+func exchanged(db *sqlitedb.DB, named, other string) error {
+	has, err := db.Has(named)
+	hasOther, err2 := db.Has(other)
+	if err := errors.Join(err, err2); err != nil {
+		return fmt.Errorf("%s: %w", db.Path(), err)
+	}
+	if hasOther && !has {
+		return fmt.Errorf("%s holds %s and no %s: are -sessions and -memories exchanged?", db.Path(), other, named)
+	}
+	return nil
 }
 
 // open opens a SQLite file, once.

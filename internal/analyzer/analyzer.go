@@ -43,7 +43,7 @@ func Words(text string) []string {
 
 // fold is the form in which words are compared: compatibility-decomposed,
 // lower case, without accents, apostrophes and a possessive's s; "" for what is
-// no word.
+// neither a word nor a picture of one.
 func fold(token string) string {
 	ascii, word := true, false
 	for i := 0; i < len(token); i++ {
@@ -64,9 +64,10 @@ func fold(token string) string {
 			}
 			return r
 		}, norm.NFKD.String(token))
-		if strings.IndexFunc(token, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) < 0 {
+		if strings.IndexFunc(token, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.So, r) }) < 0 {
 			return ""
 		}
+		token = strings.ReplaceAll(token, "ß", "ss")
 	}
 	token = strings.ToLower(token)
 	token = strings.TrimSuffix(token, "'s")

@@ -56,9 +56,9 @@ type DB struct {
 	closing chan struct{}
 	stopped chan struct{}
 	once    sync.Once
-	reading sync.RWMutex // held by every Read of a file, and to shorten its log
-	info    os.FileInfo  // of the file as opened
-	broken  atomic.Bool  // a write could not be kept, and none could since
+	reading sync.RWMutex           // held by every Read of a file, and to shorten its log
+	opened  map[string]os.FileInfo // the file, its lock and its log as they were at first
+	broken  atomic.Bool            // a write could not be kept, and none could since
 }
 
 // Tx is one write inside a group.
@@ -135,8 +135,7 @@ func (db *DB) open() (err error) {
 	if err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
-	db.info, err = f.Stat()
-	if err := errors.Join(err, f.Close()); err != nil {
+	if err := f.Close(); err != nil {
 		return err
 	}
 	url := (&url.URL{Scheme: "file", Path: db.path}).String() + "?_pragma=busy_timeout(10000)"
@@ -153,6 +152,15 @@ func (db *DB) open() (err error) {
 	}
 	if db.reader, err = sql.Open("sqlite", url+"&_pragma=query_only(1)"); err != nil {
 		return err
+	}
+	if err := db.writer.QueryRow(`SELECT count(*) FROM sqlite_schema`).Scan(new(int)); err != nil { // makes the log
+		return fmt.Errorf("open %s: %w", db.path, Error(err))
+	}
+	db.opened = map[string]os.FileInfo{}
+	for _, path := range []string{db.path, db.path + ".lock", db.path + "-wal"} {
+		if db.opened[path], err = os.Stat(path); err != nil {
+			return err
+		}
 	}
 	db.reader.SetMaxOpenConns(maxReaders)
 	db.reader.SetMaxIdleConns(maxReaders)
@@ -288,16 +296,25 @@ func (db *DB) Check(ctx context.Context) error {
 	})
 }
 
-// moved fails if the file is not at its path any more. SQLite would go on
-// writing to one that was deleted or moved away, and nobody would find it.
+// moved fails if the file, its lock or its log is not at its path any more.
+// SQLite would go on writing to one that was deleted or moved away, and nobody
+// would find it.
 func (db *DB) moved() error {
-	if db.path == Memory {
-		return nil
-	}
-	if now, err := os.Stat(db.path); err != nil || !os.SameFile(now, db.info) {
-		return fmt.Errorf("%w: %s was moved or deleted while in use: put it back, or start again", memory.ErrUnavailable, db.path)
+	for path, was := range db.opened {
+		if now, err := os.Stat(path); err != nil || !os.SameFile(now, was) {
+			return fmt.Errorf("%w: %s was moved or deleted while in use: put it back, or start again", memory.ErrUnavailable, path)
+		}
 	}
 	return nil
+}
+
+// Has reports whether the file has the tables of a component.
+func (db *DB) Has(component string) (bool, error) {
+	n := 0
+	err := db.Read(context.Background(), func(tx *sql.Tx) error {
+		return tx.QueryRow(`SELECT count(*) FROM schema_versions WHERE component = ?`, component).Scan(&n)
+	})
+	return n > 0, err
 }
 
 // Close finishes the writes begun and closes the file.
@@ -414,6 +431,8 @@ func (db *DB) runGroup(jobs []*job) (n int, err error) {
 		}
 	}
 	if err := db.moved(); err != nil {
+		exec("ROLLBACK")
+		exec("PRAGMA wal_checkpoint(TRUNCATE)") // what only the lost log has goes into the file, if that is there
 		return n, err
 	}
 	now, err := db.changes(conn)

@@ -326,3 +326,36 @@ func TestLogIsBounded(t *testing.T) {
 		t.Errorf("the log grew to %d MB", longest>>20)
 	}
 }
+
+// A log or a lock that somebody deletes stops writing, and loses nothing of
+// what was acknowledged, even if the process is killed then.
+func TestDeletedBeside(t *testing.T) {
+	for _, name := range []string{"-wal", ".lock"} {
+		db := open(t, file(t))
+		if err := db.Write(t.Context(), insert(1)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(db.Path() + name); err != nil {
+			t.Fatal(err)
+		}
+		for what, err := range map[string]error{"write": db.Write(t.Context(), insert(2)), "check": db.Check(t.Context())} {
+			if !errors.Is(err, memory.ErrUnavailable) || !strings.Contains(err.Error(), name+" was moved or deleted") {
+				t.Errorf("%s without %s: %v", what, name, err)
+			}
+		}
+		if name == ".lock" {
+			continue
+		}
+		raw, err := os.ReadFile(db.Path()) // all that a killed process leaves
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "left.db")
+		if err := os.WriteFile(path, raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := count(t, open(t, path)); got != 1 {
+			t.Errorf("%d rows left, want 1", got)
+		}
+	}
+}
