@@ -8,7 +8,12 @@ import (
 )
 
 var (
-	yearIn        = regexp.MustCompile(`\b(?:19|20|21)\d\d\b`)
+	yearIn        = regexp.MustCompile(`\b(?:19|20|21)\d\d\b|['’]\d\d$`)
+	wholeYear     = regexp.MustCompile(`^(?:last|past|previous|next|coming|this) year$|^(?:in|since|during|from) (?:` + years + `)$`)
+	listed        = regexp.MustCompile(`^(?:[ ,–-]|\b(?:and|or|to|through|until|till|of|on|in|the|from)\b)*$`) // between dates that share a year
+	rangeJoint    = regexp.MustCompile(`^ ?(?:-|–|to|through|until|till) ?(?:on )?(?:the )?$`)
+	clauseJoint   = regexp.MustCompile(`[,;]|\b(?:and|but|then|so)\b`)
+	weekdayLead   = regexp.MustCompile(`(?i)\b(` + weekdayNames + `),? (?:the )?$`)
 	monthDay      = regexp.MustCompile(`^(?:` + someDays + `(?: of)? [a-z]+|[a-z]+\.? (?:the )?` + someDays + `)$`)
 	relativeMonth = regexp.MustCompile(`^(?:last|next|this|coming) `)
 	relativeWeek  = regexp.MustCompile(`^(?:last|past|previous|next|coming|this) week$`)
@@ -16,45 +21,133 @@ var (
 	midStop       = regexp.MustCompile(`^\. *[a-z]`) // a full stop in mid-sentence
 	monthName     = regexp.MustCompile(`^(?:(?:last|next|this|coming) )?(?i:` + monthNames + `)$`)
 	until         = regexp.MustCompile(`(?i)\b(?:until|till|til|by|before)\s+(?:the\s+)?$`)
-	daypart       = regexp.MustCompile(`^(?:['’]s\b)?(?: (?:morning|afternoon|evening|night)\b)?`)
+	daypart       = regexp.MustCompile(`^(?:['’]s\b|['’] time\b)?(?: (?:morning|afternoon|evening|night)\b)?`)
 )
 
 // someDays is one day of a month, or the first and the last of several.
-const someDays = `\d{1,2}(?:st|nd|rd|th)?(?:` + upTo + `\d{1,2}(?:st|nd|rd|th)?)?`
+const someDays = `\d{1,2}(?:st|nd|rd|th)?(?:, \d{1,2}(?:st|nd|rd|th)?)*(?:(?:` + upTo + `| and (?:the )?)\d{1,2}(?:st|nd|rd|th)?)?`
 
 // annotate writes the note for an expression by its grain: a day, a week, a
 // month or a year, as its words (phrase, in small letters) tell.
 func annotate(text, phrase string, left, right int, t time.Time, recurring bool) (dated, bool) {
-	e := dated{end: right, day: midnight(t)}
+	e := dated{start: left, end: right, phrase: phrase, day: midnight(t)}
 	undated := monthDay.MatchString(phrase) || monthName.MatchString(phrase)
 	switch {
 	case undated && recurring:
 		return dated{}, false
 	case yearIn.MatchString(phrase): // says its year itself
+		e.year = e.day.Year()
 	case undated && !relativeMonth.MatchString(phrase):
+		e.guessed = true
 		if shortMonth.MatchString(phrase) && midStop.MatchString(text[right:]) {
 			e.end++ // past the full stop of "12 Jan."
 		}
-		e.note = " " + strconv.Itoa(e.day.Year())
-		if c := phrase[len(phrase)-1]; c >= '0' && c <= '9' || !monthName.MatchString(phrase) && phrase[0] > '9' {
-			e.note = "," + e.note // May 12, 2023
-		}
+		e.note = e.yearNote()
 	default:
 		e.end += len(daypart.FindString(text[right:]))
 		note := ""
 		note, e.day = grain(phrase, e.day)
+		if wholeYear.MatchString(phrase) {
+			e.year = e.day.Year()
+		}
 		if strings.Contains(phrase, "few") {
 			note = "around " + note
 		}
 		e.note = " (" + note + ")"
 	}
 	if strings.HasPrefix(strings.TrimLeft(text[e.end:], " "), "(") {
-		e.note = "" // the speaker says it already
+		e.note, e.guessed = "", false // the speaker says it already
 	}
 	if until.MatchString(text[max(0, left-16):left]) {
 		e.day = time.Time{} // when it ends is not when it began
 	}
 	return e, true
+}
+
+// yearNote is what to write behind a day or month whose year was guessed.
+func (e *dated) yearNote() string {
+	note := " " + strconv.Itoa(e.day.Year())
+	if c := e.phrase[len(e.phrase)-1]; c >= '0' && c <= '9' || !monthName.MatchString(e.phrase) && e.phrase[0] > '9' {
+		return "," + note // May 12, 2023
+	}
+	return note
+}
+
+// settle looks at the dates of a sentence together: one without a year has that
+// of the date it is listed with ("3 June and 7 July 2024", "12 June last year"),
+// or of the year that the sentence begins with; in "from 1 January to 31
+// December" the first comes before the second; and on "Friday 13 June" it was a
+// Friday.
+func settle(text string, start int, all []dated, at time.Time) {
+	for i := len(all) - 1; i >= 0; i-- {
+		e := &all[i]
+		if !e.guessed {
+			continue
+		}
+		before, after := -1, -1
+		for j := i - 1; j >= 0 && before < 0; j-- {
+			between := text[all[j].end:e.start]
+			if leads := strings.TrimSpace(text[start:all[j].start]) == "" && wholeYear.MatchString(all[j].phrase) &&
+				!clauseJoint.MatchString(strings.TrimPrefix(between, ",")); all[j].year != 0 && (listed.MatchString(between) || leads) {
+				before = j
+			}
+		}
+		if i+1 < len(all) && all[i+1].year != 0 && listed.MatchString(text[e.end:all[i+1].start]) {
+			after = i + 1
+		}
+		switch {
+		case after >= 0:
+			e.adopt(all[after].year)
+		case before >= 0:
+			e.adopt(all[before].year)
+			if e.year != 0 && !e.day.IsZero() {
+				all[before].day = time.Time{} // the day says more than the year
+			}
+		case i+1 < len(all) && all[i+1].guessed && rangeJoint.MatchString(text[e.end:all[i+1].start]) && !e.day.IsZero() && !all[i+1].day.IsZero():
+			year := all[i+1].day.Year()
+			if e.move(year); e.day.After(all[i+1].day) {
+				e.move(year - 1)
+			}
+			e.note = e.yearNote()
+		default:
+			if g := weekdayLead.FindStringSubmatch(text[max(0, e.start-16):e.start]); g != nil && !monthName.MatchString(e.phrase) {
+				e.fitWeekday(lowerASCII(g[1]), at)
+			}
+		}
+	}
+}
+
+// move gives a day another year; one that the year has not stays as it was.
+func (e *dated) move(year int) {
+	if t := time.Date(year, e.day.Month(), e.day.Day(), 0, 0, 0, 0, time.UTC); t.Month() == e.day.Month() {
+		e.day = t
+	}
+}
+
+// adopt gives a day the year that another date of the sentence says.
+func (e *dated) adopt(year int) {
+	if !e.day.IsZero() {
+		e.move(year)
+	}
+	e.year, e.note, e.guessed = year, "", false
+}
+
+// fitWeekday gives a day the nearest year in which it falls on that weekday.
+func (e *dated) fitWeekday(weekday string, at time.Time) {
+	if e.day.IsZero() {
+		return
+	}
+	best := time.Time{}
+	for year := at.Year() - 6; year <= at.Year()+6; year++ {
+		t := time.Date(year, e.day.Month(), e.day.Day(), 0, 0, 0, 0, time.UTC)
+		if t.Day() == e.day.Day() && (int(t.Weekday())+6)%7 == weekdays[weekday] && (best.IsZero() || t.Sub(at).Abs() < best.Sub(at).Abs()) {
+			best = t
+		}
+	}
+	if !best.IsZero() {
+		e.day = best
+		e.note = e.yearNote()
+	}
 }
 
 // grain writes day as exactly as phrase names it, and gives the first day of
@@ -115,6 +208,8 @@ func tense(ws []word, j int) (past, ok bool) {
 		before = ws[j-1].text
 	}
 	switch {
+	case arrangements[w]:
+		return false, true // what was booked is to come
 	case w == "been" || w == "had" || w == "was" || w == "were" || w == "did":
 		return true, true
 	case w == "will" || w == "shall" || auxiliaries[w] && !modals[w]:
@@ -132,8 +227,9 @@ func tense(ws []word, j int) (past, ok bool) {
 }
 
 var (
-	modals    = words("would can could should might may must")
-	tenseless = words("am is are be to will shall not would can could should might may must get feel so very really a an the my our his her their")
+	arrangements = words("booked planned scheduled arranged reserved promised agreed decided")
+	modals       = words("would can could should might may must")
+	tenseless    = words("am is are be to will shall not would can could should might may must get feel so very really a an the my our his her their")
 )
 
 // hint is what a glance at the words says of dates in them. It spares most

@@ -64,7 +64,9 @@ const (
 	monthNames   = `january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec`
 	weekdayNames = `monday|tuesday|wednesday|thursday|friday|saturday|sunday`
 	years        = `(?:19|20|21)\d\d`
+	dayYears     = years + `|['’]\d\d`                          // behind a day
 	upTo         = ` ?(?:-|–|to|through|until|till) ?(?:the )?` // between the first and the last day of some
+	dayNumber    = `(\d{1,2})(?:st|nd|rd|th)?`
 	counts       = `an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d{1,3}|an? few|an? couple(?: of)?`
 )
 
@@ -90,13 +92,13 @@ func ownDates(past bool) []rules.Rule {
 			func(g []string, ref time.Time) time.Time { return shift(ref, number(g[1]), g[2]) }},
 		&dateRule{regexp.MustCompile(`\b((` + years + `)-(\d\d)-(\d\d))\b`), validISO,
 			func(g []string, _ time.Time) time.Time { return date(g[1], time.Month(number(g[2])), number(g[3])) }},
-		&dateRule{regexp.MustCompile(`(?i)\b((?:(\d{1,2})(?:st|nd|rd|th)?` + upTo + `)?(\d{1,2})(st|nd|rd|th)?(?: of)? (` + monthNames + `)\b(?:\.?,? (` + years + `))?)`), validDayMonth,
+		&dateRule{regexp.MustCompile(`(?i)\b((?:` + dayNumber + `(?:, \d{1,2}(?:st|nd|rd|th)?)*(?:` + upTo + `| and (?:the )?))?(\d{1,2})(st|nd|rd|th)?(?: of)? (` + monthNames + `)\b(?:\.?,? (` + dayYears + `))?)`), validDayMonth,
 			func(g []string, ref time.Time) time.Time {
-				return monthDate(g[5], months[g[4][:3]], number(cmp.Or(g[1], g[2])), ref, past)
+				return monthDays(g[5], months[g[4][:3]], number(cmp.Or(g[1], g[2])), number(g[2]), ref, past)
 			}},
-		&dateRule{regexp.MustCompile(`(?i)\b((` + monthNames + `)\.? (?:the )?(\d{1,2})(?:st|nd|rd|th)?(?:` + upTo + `\d{1,2}(?:st|nd|rd|th)?)?(?:,? (` + years + `))?)\b`), validMonthDay,
+		&dateRule{regexp.MustCompile(`(?i)\b((` + monthNames + `)\.? (?:the )?` + dayNumber + `(?:` + upTo + dayNumber + `)?(?:,? (` + dayYears + `))?)\b`), validMonthDay,
 			func(g []string, ref time.Time) time.Time {
-				return monthDate(g[3], months[g[1][:3]], number(g[2]), ref, past)
+				return monthDays(g[4], months[g[1][:3]], number(g[2]), number(cmp.Or(g[3], g[2])), ref, past)
 			}},
 		&dateRule{regexp.MustCompile(`(?i)\b((?:(last|next|this|coming) )?(` + monthNames + `)(?:,? (?:of )?(` + years + `))?)\b`), freeMonth,
 			func(g []string, ref time.Time) time.Time { return wholeMonth(g, ref, past) }},
@@ -117,7 +119,7 @@ var (
 	dayLead      = regexp.MustCompile(`(?i)\b(?:on|the|by|from|since|until|for) $`)
 	digitBefore  = regexp.MustCompile(`\d(?:st|nd|rd|th)?(?: of)? $`)
 	digitAfter   = regexp.MustCompile(`^\.? (?:the )?\d`)
-	countedNoun  = regexp.MustCompile(`(?i)^ (?:words|steps|characters|pieces|dollars|euros|pounds|people|calories|km|kilometers|kilometres|miles|meters|metres|feet|minutes|hours|tokens|lines|rows)\b`)
+	countedNoun  = regexp.MustCompile(`(?i)^ (?:words|steps|characters|pieces|dollars|euros|pounds|people|calories|km|kilometers|kilometres|miles|meters|metres|feet|seconds|minutes|hours|tokens|lines|rows)\b`)
 	dateFollows  = regexp.MustCompile(`(?i)^,? (?:the )?(?:\d{1,2}(?:st|nd|rd|th|(?: of)? (?:` + monthNames + `))\b|(?:` + monthNames + `)\b)`)
 	weekAfter    = regexp.MustCompile(`(?i)^,? (?:the )?(?:week|weekend|one|month) (?:after|before)\b|^ (?:after|before) (?:next|last|that)\b`)
 	weekdayRange = regexp.MustCompile(`(?i)^ ?(?:to|through|thru|till|until|-|–) ?(?:` + weekdayNames + `)\b`)
@@ -142,14 +144,14 @@ func validDayMonth(before, _ string, g []string) bool {
 	if (name == "may" || name == "march") && g[3] == "" && g[5] == "" && !dayLead.MatchString(before[max(0, len(before)-8):]) {
 		return false // "the 2 may come"
 	}
-	return exists(g[5], int(months[lowerASCII(name[:3])]), number(cmp.Or(g[1], g[2])))
+	return exists(g[5], int(months[lowerASCII(name[:3])]), number(cmp.Or(g[1], g[2]))) && exists(g[5], int(months[lowerASCII(name[:3])]), number(g[2]))
 }
 
 func validMonthDay(before, after string, g []string) bool {
-	if (g[1] == "may" || g[1] == "march") && g[3] == "" && !dayLead.MatchString(before[max(0, len(before)-8):]) || strings.HasPrefix(after, ":") {
+	if (g[1] == "may" || g[1] == "march") && g[4] == "" && !dayLead.MatchString(before[max(0, len(before)-8):]) || strings.HasPrefix(after, ":") {
 		return false
 	}
-	return exists(g[3], int(months[lowerASCII(g[1][:3])]), number(g[2]))
+	return exists(g[4], int(months[lowerASCII(g[1][:3])]), number(g[2])) && exists(g[4], int(months[lowerASCII(g[1][:3])]), number(cmp.Or(g[3], g[2])))
 }
 
 // exists reports whether the calendar has the day; without a year, whether any
@@ -198,6 +200,13 @@ func number(s string) int {
 		return 1
 	case counted[s] > 0:
 		return counted[s]
+	}
+	if short := strings.TrimLeft(s, "'’"); short != s { // '19
+		n, _ := strconv.Atoi(short)
+		if n < 50 {
+			return 2000 + n
+		}
+		return 1900 + n
 	}
 	n, _ := strconv.Atoi(s) // the expressions let only digits through
 	return n
@@ -248,6 +257,13 @@ func period(g []string, ref time.Time) time.Time {
 		return monday(ref).AddDate(0, 0, 7*n)
 	}
 	return shift(ref, n, g[2])
+}
+
+// monthDays is the first of some days of a month. Where no year is given the
+// last of them tells which is meant: those that have begun are not over.
+func monthDays(year string, m time.Month, first, last int, ref time.Time, past bool) time.Time {
+	t := monthDate(year, m, max(first, last), ref, past)
+	return time.Date(t.Year(), m, first, 0, 0, 0, 0, time.UTC)
 }
 
 // monthDate is a day of a month: of the year given, or else the nearest such

@@ -102,9 +102,12 @@ func wholeWords(text string, left, right int) bool {
 // dated is one expression found: where it ends, what to write behind it, and
 // the first day it means (zero: it does not say when the sentence holds).
 type dated struct {
-	end  int
-	note string
-	day  time.Time
+	start, end int
+	phrase     string // in small letters
+	note       string
+	day        time.Time
+	year       int  // that it says, 0 if it says none
+	guessed    bool // its year was chosen by the tense
 }
 
 // maxDates is how many dates of one sentence are resolved; no one gives more.
@@ -133,6 +136,7 @@ func (d *dateReader) read(s *sentence, at time.Time) []dated {
 			from = max(from, e.end)
 		}
 	}
+	settle(text, s.start, out, at)
 	return out
 }
 
