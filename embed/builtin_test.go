@@ -39,7 +39,7 @@ func TestLength(t *testing.T) {
 			t.Errorf("%q: %d numbers of length %v", text, len(v), math.Sqrt(cosine(v, v)))
 		}
 	}
-	for _, text := range []string{"", "🎉", "what is it"} {
+	for _, text := range []string{"", "…", "what is it"} {
 		if v := vectors(t, text)[0]; len(v) != dimension || cosine(v, v) != 0 {
 			t.Errorf("%q is not zero: %v", text, v)
 		}
