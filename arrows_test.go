@@ -25,6 +25,8 @@ var arrows = map[string][]string{
 	"sessionstore/sessiontest":   {"memory", "sessionstore"},
 	"sessionstore/sqlitesession": {"memory", "sessionstore", "internal/sqlitedb"},
 	"sessionstore/redissession":  {"memory", "sessionstore"},
+	"memory/qdrantstore":         {"memory"},
+	"internal/qdranttest":        {},
 	"internal/redistest":         {},
 	"internal/sqlitedb":          {"memory"},
 	"internal/analyzer":          {"memory"},
@@ -33,7 +35,7 @@ var arrows = map[string][]string{
 	"retrieve":                   {"memory", "embed", "internal/analyzer"},
 	"ingest":                     {"memory", "sessionstore", "embed", "extract", "internal/analyzer"},
 	"server":                     {"memory", "sessionstore", "ingest", "retrieve"},
-	"cmd/memoryd": {"memory", "memory/sqlitestore", "sessionstore", "sessionstore/sqlitesession", "sessionstore/redissession", "internal/sqlitedb", "internal/analyzer",
+	"cmd/memoryd": {"memory", "memory/sqlitestore", "memory/qdrantstore", "sessionstore", "sessionstore/sqlitesession", "sessionstore/redissession", "internal/sqlitedb", "internal/analyzer",
 		"embed", "extract", "ingest", "retrieve", "server"},
 }
 
@@ -45,6 +47,7 @@ var (
 		"github.com/labstack/echo/v4":         {"server"},
 		"modernc.org/sqlite":                  {"internal/sqlitedb"},
 		"github.com/redis/go-redis/v9":        {"sessionstore/redissession", "internal/redistest"},
+		"github.com/qdrant/go-client":         {"memory/qdrantstore", "internal/qdranttest"},
 		"github.com/olebedev/when":            {"extract"},
 		"github.com/peterbourgon/ff/v3":       {"cmd/memoryd"},
 		"github.com/blevesearch/snowballstem": {"internal/analyzer"},

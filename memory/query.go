@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -81,15 +80,23 @@ func (f *Filter) Validate() error {
 	return f.Metadata.validate()
 }
 
-// sameJSON reports whether a and b are the same JSON value, however written: 1
-// is 1.0, white space and the order of an object's fields do not count.
-func sameJSON(a, b json.RawMessage) bool {
-	if string(a) == string(b) {
-		return true
+// CanonicalJSON writes a JSON value in one way, however it was written: 1 is
+// 1.0, white space and the order of an object's fields do not count. What is no
+// JSON comes back as it is.
+func CanonicalJSON(raw json.RawMessage) string {
+	v, err := readJSON(raw)
+	if err != nil {
+		return string(raw)
 	}
-	x, err1 := readJSON(a)
-	y, err2 := readJSON(b)
-	return err1 == nil && err2 == nil && reflect.DeepEqual(x, y)
+	out, err := json.Marshal(v)
+	if err != nil { // what was read can be written
+		panic(err)
+	}
+	return string(out)
+}
+
+func sameJSON(a, b json.RawMessage) bool {
+	return string(a) == string(b) || CanonicalJSON(a) == CanonicalJSON(b)
 }
 
 func readJSON(raw json.RawMessage) (v any, err error) {
@@ -105,7 +112,7 @@ func plainNumbers(v any) any {
 	switch v := v.(type) {
 	case json.Number:
 		if f, err := v.Float64(); err == nil && math.Abs(f) < 1<<53 {
-			return f
+			return f + 0 // -0 is 0
 		}
 	case []any:
 		for i := range v {

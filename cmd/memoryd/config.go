@@ -27,7 +27,7 @@ type config struct {
 	data      string
 	sessions  string // URL, or the path of a SQLite file
 	ttl       time.Duration
-	memories  string // path of a SQLite file
+	memories  string // the same
 	embedder  string
 	extractor string
 	logFormat string
@@ -42,7 +42,7 @@ func flags(cfg *config) *flag.FlagSet {
 	fs.StringVar(&cfg.data, "data", defaultData(), "`directory` of the data, all in one SQLite file; :memory: keeps nothing")
 	fs.StringVar(&cfg.sessions, "sessions", "", "`URL` of the session store: sqlite:FILE, redis://… or redis+cluster://… (default: in -data)")
 	fs.DurationVar(&cfg.ttl, "session-ttl", 0, "how long a session in Redis is kept after its last event and the memories of it; 0 is for ever")
-	fs.StringVar(&cfg.memories, "memories", "", "`URL` of the memory store: sqlite:FILE (default: in -data)")
+	fs.StringVar(&cfg.memories, "memories", "", "`URL` of the memory store: sqlite:FILE or qdrant://… (default: in -data)")
 	fs.StringVar(&cfg.embedder, "embedder", "builtin", "what makes vectors: builtin")
 	fs.StringVar(&cfg.extractor, "extractor", "rules", "what finds facts: rules")
 	fs.StringVar(&cfg.logFormat, "log-format", "text", "text or json")
@@ -120,8 +120,10 @@ func (c *config) check() error {
 	if c.ttl < 0 || c.ttl > 0 && !inRedis(c.sessions) {
 		return fmt.Errorf("-session-ttl %v: want a time from 0 on, and sessions in Redis", c.ttl)
 	}
-	if c.memories, err = c.file("memories", c.memories, "sqlite:FILE"); err != nil {
-		return err
+	if !inQdrant(c.memories) {
+		if c.memories, err = c.file("memories", c.memories, "sqlite:FILE or qdrant://HOST:PORT"); err != nil {
+			return err
+		}
 	}
 	if c.memories == sqlitedb.Memory && c.sessions != sqlitedb.Memory {
 		return fmt.Errorf("-memories: those of the sessions in %s would be gone at the next start, and not be made again: name a file, or keep neither with -data=:memory:", shown(c.sessions))
@@ -146,9 +148,14 @@ func inRedis(url string) bool {
 	return slices.Contains([]string{"redis", "rediss", "redis+cluster", "rediss+cluster"}, strings.Split(url, "://")[0])
 }
 
+// inQdrant reports whether a store's URL names a Qdrant.
+func inQdrant(url string) bool {
+	return slices.Contains([]string{"qdrant", "qdrants"}, strings.Split(url, "://")[0])
+}
+
 // shown is a place without its password.
 func shown(place string) string {
-	if !inRedis(place) {
+	if !inRedis(place) && !inQdrant(place) {
 		return place
 	}
 	scheme, rest, _ := strings.Cut(place, "://")

@@ -20,6 +20,7 @@ import (
 	"github.com/memoryd/memoryd/internal/analyzer"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/memory/qdrantstore"
 	"github.com/memoryd/memoryd/memory/sqlitestore"
 	"github.com/memoryd/memoryd/retrieve"
 	"github.com/memoryd/memoryd/server"
@@ -49,7 +50,7 @@ func build(ctx context.Context, cfg config, log *slog.Logger) (h *house, err err
 		return h, err
 	}
 	embedder := embed.Builtin{}
-	memories, err := h.memories(cfg, embedder.Model())
+	memories, err := h.memories(ctx, cfg, embedder.Model())
 	if err != nil {
 		return h, err
 	}
@@ -93,7 +94,16 @@ func (h *house) sessions(ctx context.Context, cfg config) (ingest.Sessions, erro
 	return s, nil
 }
 
-func (h *house) memories(cfg config, m embed.Model) (memory.Store, error) {
+func (h *house) memories(ctx context.Context, cfg config, m embed.Model) (memory.Store, error) {
+	if inQdrant(cfg.memories) {
+		s, err := qdrantstore.Open(ctx, cfg.memories, qdrantstore.Model{Embedder: m.Name, Dimension: m.Dimension, Analyzer: analyzer.Name}, nil)
+		if err != nil {
+			return nil, fmt.Errorf("-memories: %w", err)
+		}
+		h.closes = append(h.closes, s.Close)
+		h.checks["memories"] = s.Check
+		return s, nil
+	}
 	db, err := h.open(cfg.memories)
 	if err != nil {
 		return nil, err
@@ -219,7 +229,7 @@ func where(cfg config) string {
 		switch {
 		case path == sqlitedb.Memory:
 			return "memory alone, and gone when it stops"
-		case inRedis(path):
+		case inRedis(path), inQdrant(path):
 			return shown(path)
 		}
 		if abs, err := filepath.Abs(path); err == nil {

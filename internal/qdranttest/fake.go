@@ -1,0 +1,393 @@
+package qdranttest
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/qdrant/go-client/qdrant"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+)
+
+// startFake runs a server in this process that answers the calls memoryd makes
+// as Qdrant does, with exact searches. Where Qdrant promises no order, it gives
+// any.
+func startFake(t testing.TB) *Server {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fake{collections: map[string]*collection{}}
+	s := grpc.NewServer(grpc.MaxRecvMsgSize(256<<20), grpc.MaxSendMsgSize(256<<20))
+	qdrant.RegisterPointsServer(s, points{fake: f})
+	qdrant.RegisterCollectionsServer(s, collectionsServer{fake: f})
+	qdrant.RegisterQdrantServer(s, health{})
+	go s.Serve(l)
+	t.Cleanup(s.Stop)
+	return &Server{Addr: l.Addr().String()}
+}
+
+type fake struct {
+	mu          sync.Mutex
+	collections map[string]*collection
+}
+
+type collection struct {
+	config *qdrant.CollectionParams
+	points map[string]*point
+}
+
+type point struct {
+	id      *qdrant.PointId
+	payload map[string]*qdrant.Value
+	dense   map[string][]float32
+	sparse  map[string]map[uint32]float32
+}
+
+// with runs f on a collection, alone.
+func (f *fake) with(name string, do func(*collection) error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := f.collections[name]
+	if c == nil {
+		return status.Errorf(codes.NotFound, "Not found: Collection `%s` doesn't exist!", name)
+	}
+	return do(c)
+}
+
+type health struct {
+	qdrant.UnimplementedQdrantServer
+}
+
+func (health) HealthCheck(context.Context, *qdrant.HealthCheckRequest) (*qdrant.HealthCheckReply, error) {
+	return &qdrant.HealthCheckReply{Title: "in-process stand-in", Version: "1.18.3"}, nil
+}
+
+type collectionsServer struct {
+	qdrant.UnimplementedCollectionsServer
+	*fake
+}
+
+func (f collectionsServer) CollectionExists(_ context.Context, r *qdrant.CollectionExistsRequest) (*qdrant.CollectionExistsResponse, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return &qdrant.CollectionExistsResponse{Result: &qdrant.CollectionExists{Exists: f.collections[r.GetCollectionName()] != nil}}, nil
+}
+
+func (f collectionsServer) Create(_ context.Context, r *qdrant.CreateCollection) (*qdrant.CollectionOperationResponse, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.collections[r.GetCollectionName()] != nil {
+		return nil, status.Errorf(codes.AlreadyExists, "Wrong input: Collection `%s` already exists!", r.GetCollectionName())
+	}
+	f.collections[r.GetCollectionName()] = &collection{points: map[string]*point{},
+		config: &qdrant.CollectionParams{VectorsConfig: r.GetVectorsConfig(), SparseVectorsConfig: r.GetSparseVectorsConfig()}}
+	return &qdrant.CollectionOperationResponse{Result: true}, nil
+}
+
+func (f collectionsServer) Delete(_ context.Context, r *qdrant.DeleteCollection) (*qdrant.CollectionOperationResponse, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.collections, r.GetCollectionName())
+	return &qdrant.CollectionOperationResponse{Result: true}, nil
+}
+
+func (f collectionsServer) List(context.Context, *qdrant.ListCollectionsRequest) (*qdrant.ListCollectionsResponse, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := &qdrant.ListCollectionsResponse{}
+	for name := range f.collections {
+		out.Collections = append(out.Collections, &qdrant.CollectionDescription{Name: name})
+	}
+	return out, nil
+}
+
+func (f collectionsServer) Get(_ context.Context, r *qdrant.GetCollectionInfoRequest) (*qdrant.GetCollectionInfoResponse, error) {
+	out := &qdrant.GetCollectionInfoResponse{}
+	err := f.with(r.GetCollectionName(), func(c *collection) error {
+		out.Result = &qdrant.CollectionInfo{Status: qdrant.CollectionStatus_Green, Config: &qdrant.CollectionConfig{Params: c.config}}
+		return nil
+	})
+	return out, err
+}
+
+type points struct {
+	qdrant.UnimplementedPointsServer
+	*fake
+}
+
+func (f points) CreateFieldIndex(_ context.Context, r *qdrant.CreateFieldIndexCollection) (*qdrant.PointsOperationResponse, error) {
+	return &qdrant.PointsOperationResponse{Result: completed}, f.with(r.GetCollectionName(), func(*collection) error { return nil })
+}
+
+var completed = &qdrant.UpdateResult{Status: qdrant.UpdateStatus_Completed}
+
+func (f points) UpdateBatch(_ context.Context, r *qdrant.UpdateBatchPoints) (*qdrant.UpdateBatchResponse, error) {
+	out := &qdrant.UpdateBatchResponse{}
+	return out, f.with(r.GetCollectionName(), func(c *collection) error {
+		for _, op := range r.GetOperations() {
+			up := op.GetUpsert()
+			if up == nil {
+				return status.Error(codes.Unimplemented, "the stand-in knows upserts only")
+			}
+			for _, p := range up.GetPoints() {
+				if err := c.upsert(p, up); err != nil {
+					return err
+				}
+			}
+			out.Result = append(out.Result, completed)
+		}
+		return nil
+	})
+}
+
+// upsert writes a point as its mode and filter say: one that is there only if
+// it passes the filter.
+func (c *collection) upsert(p *qdrant.PointStruct, how *qdrant.PointsUpdateOperation_PointStructList) error {
+	was := c.points[p.GetId().GetUuid()]
+	mode := how.GetUpdateMode()
+	if was == nil && mode == qdrant.UpdateMode_UpdateOnly || was != nil && (mode == qdrant.UpdateMode_InsertOnly || !passes(was, how.GetUpdateFilter())) {
+		return nil
+	}
+	p = proto.Clone(p).(*qdrant.PointStruct)
+	now := &point{id: p.GetId(), payload: p.GetPayload(), dense: map[string][]float32{}, sparse: map[string]map[uint32]float32{}}
+	for name, v := range p.GetVectors().GetVectors().GetVectors() {
+		if s := v.GetSparse(); s != nil {
+			words := map[uint32]float32{}
+			for i, n := range s.GetIndices() {
+				words[n] = s.GetValues()[i]
+			}
+			now.sparse[name] = words
+			continue
+		}
+		d := v.GetDense().GetData()
+		if want := c.config.GetVectorsConfig().GetParamsMap().GetMap()[name].GetSize(); uint64(len(d)) != want {
+			return status.Errorf(codes.InvalidArgument, "Wrong input: Vector dimension error: expected dim: %d, got %d", want, len(d))
+		}
+		now.dense[name] = unit(d) // as for cosine
+	}
+	c.points[p.GetId().GetUuid()] = now
+	return nil
+}
+
+func unit(v []float32) []float32 {
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	if sum == 0 || math.Abs(sum-1) < 1e-6 {
+		return v
+	}
+	out := make([]float32, len(v))
+	for i, x := range v {
+		out[i] = float32(float64(x) / math.Sqrt(sum))
+	}
+	return out
+}
+
+func passes(p *point, f *qdrant.Filter) bool {
+	for _, c := range f.GetMust() {
+		if !holds(p, c) {
+			return false
+		}
+	}
+	for _, c := range f.GetMustNot() {
+		if holds(p, c) {
+			return false
+		}
+	}
+	return true
+}
+
+// holds reports whether any value of a field meets a condition.
+func holds(p *point, c *qdrant.Condition) bool {
+	if ids := c.GetHasId(); ids != nil {
+		return slices.ContainsFunc(ids.GetHasId(), func(id *qdrant.PointId) bool { return id.GetUuid() == p.id.GetUuid() })
+	}
+	field := c.GetField()
+	v, ok := p.payload[field.GetKey()]
+	if !ok {
+		return false
+	}
+	values := []*qdrant.Value{v}
+	if l := v.GetListValue(); l != nil {
+		values = l.GetValues()
+	}
+	return slices.ContainsFunc(values, func(v *qdrant.Value) bool { return meets(v, field) })
+}
+
+func meets(v *qdrant.Value, field *qdrant.FieldCondition) bool {
+	if r := field.GetRange(); r != nil {
+		_, isInt := v.GetKind().(*qdrant.Value_IntegerValue)
+		x := float64(v.GetIntegerValue())
+		return isInt && (r.Lt == nil || x < *r.Lt) && (r.Lte == nil || x <= *r.Lte) && (r.Gt == nil || x > *r.Gt) && (r.Gte == nil || x >= *r.Gte)
+	}
+	switch m := field.GetMatch().GetMatchValue().(type) {
+	case *qdrant.Match_Keyword:
+		s, ok := v.GetKind().(*qdrant.Value_StringValue)
+		return ok && s.StringValue == m.Keyword
+	case *qdrant.Match_Keywords:
+		s, ok := v.GetKind().(*qdrant.Value_StringValue)
+		return ok && slices.Contains(m.Keywords.GetStrings(), s.StringValue)
+	case *qdrant.Match_Integer:
+		n, ok := v.GetKind().(*qdrant.Value_IntegerValue)
+		return ok && n.IntegerValue == m.Integer
+	case *qdrant.Match_Boolean:
+		b, ok := v.GetKind().(*qdrant.Value_BoolValue)
+		return ok && b.BoolValue == m.Boolean
+	}
+	panic("the stand-in does not know this condition")
+}
+
+// in gives the points that pass a filter, in any order.
+func (c *collection) in(f *qdrant.Filter) []*point {
+	var out []*point
+	for _, p := range c.points { // in the order of a map
+		if passes(p, f) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func (f points) Count(_ context.Context, r *qdrant.CountPoints) (*qdrant.CountResponse, error) {
+	out := &qdrant.CountResponse{}
+	return out, f.with(r.GetCollectionName(), func(c *collection) error {
+		out.Result = &qdrant.CountResult{Count: uint64(len(c.in(r.GetFilter())))}
+		return nil
+	})
+}
+
+func (f points) Get(_ context.Context, r *qdrant.GetPoints) (*qdrant.GetResponse, error) {
+	out := &qdrant.GetResponse{}
+	return out, f.with(r.GetCollectionName(), func(c *collection) error {
+		for _, id := range r.GetIds() {
+			if p := c.points[id.GetUuid()]; p != nil {
+				out.Result = append(out.Result, &qdrant.RetrievedPoint{Id: p.id, Payload: p.shown(r.GetWithPayload()), Vectors: p.vectors(r.GetWithVectors())})
+			}
+		}
+		rand.Shuffle(len(out.Result), func(i, j int) { out.Result[i], out.Result[j] = out.Result[j], out.Result[i] })
+		return nil
+	})
+}
+
+func (p *point) shown(s *qdrant.WithPayloadSelector) map[string]*qdrant.Value {
+	if include := s.GetInclude(); include != nil {
+		out := map[string]*qdrant.Value{}
+		for _, f := range include.GetFields() {
+			if v, ok := p.payload[f]; ok {
+				out[f] = v
+			}
+		}
+		return out
+	}
+	if s.GetEnable() {
+		return p.payload
+	}
+	return nil
+}
+
+func (p *point) vectors(s *qdrant.WithVectorsSelector) *qdrant.VectorsOutput {
+	named := map[string]*qdrant.VectorOutput{}
+	for _, name := range s.GetInclude().GetNames() {
+		if v := p.dense[name]; v != nil {
+			named[name] = &qdrant.VectorOutput{Vector: &qdrant.VectorOutput_Dense{Dense: &qdrant.DenseVector{Data: v}}}
+		}
+	}
+	if len(named) == 0 {
+		return nil
+	}
+	return &qdrant.VectorsOutput{VectorsOptions: &qdrant.VectorsOutput_Vectors{Vectors: &qdrant.NamedVectorsOutput{Vectors: named}}}
+}
+
+func (f points) Query(_ context.Context, r *qdrant.QueryPoints) (*qdrant.QueryResponse, error) {
+	out := &qdrant.QueryResponse{}
+	return out, f.with(r.GetCollectionName(), func(c *collection) error {
+		out.Result = c.query(r)
+		return nil
+	})
+}
+
+func (f points) QueryBatch(_ context.Context, r *qdrant.QueryBatchPoints) (*qdrant.QueryBatchResponse, error) {
+	out := &qdrant.QueryBatchResponse{}
+	return out, f.with(r.GetCollectionName(), func(c *collection) error {
+		for _, q := range r.GetQueryPoints() {
+			out.Result = append(out.Result, &qdrant.BatchResult{Result: c.query(q)})
+		}
+		return nil
+	})
+}
+
+// query ranks by a vector, or orders by a field, or gives points as they come.
+func (c *collection) query(r *qdrant.QueryPoints) []*qdrant.ScoredPoint {
+	var out []*qdrant.ScoredPoint
+	for _, p := range c.in(r.GetFilter()) {
+		s := &qdrant.ScoredPoint{Id: p.id, Score: 1, Payload: p.shown(r.GetWithPayload())}
+		switch q := r.GetQuery().GetVariant().(type) {
+		case *qdrant.Query_OrderBy:
+			v, ok := p.payload[q.OrderBy.GetKey()]
+			if !ok {
+				continue
+			}
+			s.OrderValue = qdrant.NewOrderValueInt(v.GetIntegerValue())
+		case *qdrant.Query_Nearest:
+			score, ok := p.score(r.GetUsing(), q.Nearest)
+			if !ok {
+				continue
+			}
+			s.Score = score
+		}
+		out = append(out, s)
+	}
+	slices.SortStableFunc(out, func(a, b *qdrant.ScoredPoint) int {
+		switch q := r.GetQuery().GetVariant().(type) {
+		case *qdrant.Query_OrderBy:
+			c := cmp.Compare(a.GetOrderValue().GetInt(), b.GetOrderValue().GetInt())
+			if q.OrderBy.GetDirection() == qdrant.Direction_Desc {
+				c = -c
+			}
+			return c
+		case *qdrant.Query_Nearest:
+			return cmp.Compare(b.GetScore(), a.GetScore())
+		}
+		return strings.Compare(a.GetId().GetUuid(), b.GetId().GetUuid())
+	})
+	limit := 10
+	if r.Limit != nil {
+		limit = int(r.GetLimit())
+	}
+	return out[:min(limit, len(out))]
+}
+
+// score is the cosine, or the dot product of sparse vectors; a point without
+// the vector, or with none of the query's words, has none.
+func (p *point) score(name string, q *qdrant.VectorInput) (float32, bool) {
+	if s := q.GetSparse(); s != nil {
+		sum, any := float32(0), false
+		for i, n := range s.GetIndices() {
+			if v, ok := p.sparse[name][n]; ok {
+				sum += v * s.GetValues()[i]
+				any = true
+			}
+		}
+		return sum, any
+	}
+	v, ok := p.dense[name]
+	sum := float32(0)
+	for i, x := range unit(q.GetDense().GetData()) {
+		if ok {
+			sum += x * v[i]
+		}
+	}
+	return sum, ok
+}

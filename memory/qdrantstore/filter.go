@@ -1,0 +1,64 @@
+package qdrantstore
+
+import (
+	"time"
+
+	"github.com/qdrant/go-client/qdrant"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// notAfter matches times up to t, before those before it.
+func notAfter(field string, t time.Time) *qdrant.Condition {
+	return qdrant.NewRange(field, &qdrant.Range{Lte: qdrant.PtrOf(float64(t.UnixMicro()))})
+}
+
+func before(field string, t time.Time) *qdrant.Condition {
+	return qdrant.NewRange(field, &qdrant.Range{Lt: qdrant.PtrOf(float64(t.UnixMicro()))})
+}
+
+// live passes the memories of a scope that can be read at now.
+func live(scope memory.Scope, now time.Time) *qdrant.Filter {
+	return &qdrant.Filter{
+		Must:    []*qdrant.Condition{qdrant.NewMatch("scope", name(scope))},
+		MustNot: []*qdrant.Condition{qdrant.NewMatchBool("gone", true), notAfter("expires", now)},
+	}
+}
+
+// filter is memory.Filter in Qdrant's terms; see Filter.Match.
+func filter(scope memory.Scope, f *memory.Filter, now time.Time) *qdrant.Filter {
+	out := live(scope, now)
+	must := func(c *qdrant.Condition) { out.Must = append(out.Must, c) }
+	not := func(c *qdrant.Condition) { out.MustNot = append(out.MustNot, c) }
+	asOf := now
+	if !f.AsOf.IsZero() {
+		asOf = f.AsOf
+		must(notAfter("at", asOf))
+	}
+	not(notAfter("until", asOf))
+	if len(f.Kinds) > 0 {
+		var kinds []string
+		for _, k := range f.Kinds {
+			kinds = append(kinds, string(k))
+		}
+		must(qdrant.NewMatchKeywords("kind", kinds...))
+	}
+	if len(f.Topics) > 0 {
+		must(qdrant.NewMatchKeywords("topics", f.Topics...))
+	}
+	if !f.Since.IsZero() {
+		// A memory is not before a time between two microseconds from the second
+		// of them on.
+		not(before("at", f.Since.Add(time.Microsecond-1).Truncate(time.Microsecond)))
+	}
+	if !f.Until.IsZero() {
+		must(notAfter("at", f.Until))
+	}
+	if f.SessionID != "" {
+		must(qdrant.NewMatch("session", f.SessionID))
+	}
+	for _, pair := range pairs(f.Metadata) {
+		must(qdrant.NewMatch("metadata", pair))
+	}
+	return out
+}

@@ -1,0 +1,406 @@
+// Package qdrantstore keeps memories in Qdrant, for any number of memoryd
+// processes at a time.
+//
+// # Points
+//
+// One collection holds the memories made with one embedder and one analyzer.
+// A memory is one point, whose id derives from the memory's scope and id, so
+// that a write that is repeated meets itself. It has two named vectors: "dense",
+// the embedding, once there is one, and "lexical", a sparse vector of its
+// words, each with its share of BM25 but for the word's weight, which the query
+// brings. The payload holds the memory as JSON, its words, its history, and
+// what filters ask for:
+//
+//	scope     app/user: the tenant      gone      true once deleted
+//	kind      session                   revision
+//	topics    of any                    words     numbers of the words, for counting
+//	metadata  a digest of each pair     at, created, updated, until, expires   microseconds since 1970
+//
+// A deleted memory keeps its point, without vectors and words, so that nothing
+// brings it back by chance.
+//
+// # Writing
+//
+// A point is written only if it is not there yet, or is there with the revision
+// that was read, which Qdrant checks as it writes. Every write leaves a mark of
+// its own in the history, by which it is told afterwards who has won. Two
+// writers cannot both make one revision, and nobody waits for a lock.
+//
+// # Statistics
+//
+// The weight of a word depends on how many memories of the scope have it.
+// Qdrant's own statistics are of all tenants together, so the words are counted
+// by their payload index, exactly.
+package qdrantstore
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/qdrant/go-client/qdrant"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// Model is what the vectors and words of a store are made with. They cannot be
+// compared with those of another one.
+type Model struct {
+	Embedder  string
+	Dimension int
+	Analyzer  string
+}
+
+// Options are what Open lets one choose beside what the URL says.
+type Options struct {
+	// Exact has searches compare every vector of the scope rather than walk a
+	// graph.
+	Exact bool
+	Now   func() time.Time // Defaults to time.Now.
+	// Timeout bounds one call. Defaults to 10 s.
+	Timeout time.Duration
+}
+
+// Store implements memory.Store.
+type Store struct {
+	client     *qdrant.Client
+	collection string
+	model      Model
+	id         string
+	opts       Options
+}
+
+var _ memory.Store = (*Store)(nil)
+
+// The named vectors.
+const (
+	dense   = "dense"
+	lexical = "lexical"
+)
+
+// settings are what a URL says.
+type settings struct {
+	config       qdrant.Config
+	collection   string
+	shards       *uint32
+	replicas     *uint32
+	consistency  *uint32
+	onDisk       bool
+	quantization string
+}
+
+// Open connects to the Qdrant at a URL: qdrant://HOST:PORT, or qdrants:// for
+// TLS, with the port of its gRPC interface (6334 if it has none) and an API key
+// as the password, if there is one. The query may have, for a collection that
+// is yet to be made:
+//
+//	collection=NAME       the name it begins with; defaults to memoryd
+//	shards=N              how many parts it has
+//	replicas=N            how many copies there are of each
+//	write-consistency=N   how many copies must have a write before it is acknowledged
+//	on-disk=true          vectors are read from disk rather than kept in memory
+//	quantization=scalar   vectors are kept in memory as bytes; the exact ones are on disk
+//
+// The collection is made if it is missing. Open fails if Qdrant is away, refuses
+// the key or is too old, and if the collection is of another shape.
+func Open(ctx context.Context, url string, model Model, opts *Options) (*Store, error) {
+	s := &Store{model: model}
+	if opts != nil {
+		s.opts = *opts
+	}
+	if s.opts.Now == nil {
+		s.opts.Now = time.Now
+	}
+	if s.opts.Timeout == 0 {
+		s.opts.Timeout = 10 * time.Second
+	}
+	set, err := parse(url)
+	if err != nil {
+		return nil, err
+	}
+	s.collection = set.collection + "-" + unfit.ReplaceAllString(fmt.Sprintf("%s-%d-%s", model.Embedder, model.Dimension, model.Analyzer), "_")
+	if s.client, err = qdrant.NewClient(&set.config); err != nil {
+		return nil, fmt.Errorf("qdrant: %w", err)
+	}
+	if err := s.prepare(ctx, set); err != nil {
+		s.client.Close()
+		return nil, fmt.Errorf("qdrant at %s:%d: %w", set.config.Host, set.config.Port, err)
+	}
+	return s, nil
+}
+
+// unfit is what a name of a collection has not.
+var unfit = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
+
+// Close closes the connections.
+func (s *Store) Close() error { return s.client.Close() }
+
+// ID implements memory.Store.
+func (s *Store) ID() string { return s.id }
+
+// maxMessage is the largest answer, in bytes: a page of the longest memories.
+const maxMessage = 256 << 20
+
+func parse(raw string) (set settings, err error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		var e *url.Error
+		if errors.As(err, &e) {
+			err = e.Err // without the URL, which may hold a key
+		}
+		return set, fmt.Errorf("the URL cannot be read: %w", err)
+	}
+	if u.Scheme != "qdrant" && u.Scheme != "qdrants" || u.Hostname() == "" {
+		return set, fmt.Errorf("%q is no URL of a Qdrant: want qdrant://HOST:PORT or qdrants://HOST:PORT", u.Scheme)
+	}
+	set = settings{collection: "memoryd", config: qdrant.Config{Host: u.Hostname(), Port: 6334, UseTLS: u.Scheme == "qdrants", SkipCompatibilityCheck: true,
+		GrpcOptions: []grpc.DialOption{grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage), grpc.MaxCallSendMsgSize(maxMessage))}}}
+	if p := u.Port(); p != "" {
+		if set.config.Port, err = strconv.Atoi(p); err != nil {
+			return set, fmt.Errorf("port %q is no number", p)
+		}
+	}
+	if key, ok := u.User.Password(); ok {
+		set.config.APIKey = key
+	}
+	for name, values := range u.Query() {
+		v := values[len(values)-1]
+		number := func(into **uint32) error {
+			n, err := strconv.ParseUint(v, 10, 32)
+			if err != nil || n == 0 {
+				return fmt.Errorf("%s=%s: want a number from 1", name, v)
+			}
+			n32 := uint32(n)
+			*into = &n32
+			return nil
+		}
+		switch name {
+		case "collection":
+			set.collection = v
+			if unfit.MatchString(v) || v == "" {
+				return set, fmt.Errorf("collection=%s: want letters, digits, and any of _.-", v)
+			}
+		case "shards":
+			err = number(&set.shards)
+		case "replicas":
+			err = number(&set.replicas)
+		case "write-consistency":
+			err = number(&set.consistency)
+		case "on-disk":
+			if set.onDisk, err = strconv.ParseBool(v); err != nil {
+				err = fmt.Errorf("on-disk=%s: want true or false", v)
+			}
+		case "quantization":
+			if set.quantization = v; v != "scalar" && v != "none" {
+				err = fmt.Errorf("quantization=%s: want scalar or none", v)
+			}
+		default:
+			err = fmt.Errorf("%s: there is no such option: want collection, shards, replicas, write-consistency, on-disk or quantization", name)
+		}
+		if err != nil {
+			return set, err
+		}
+	}
+	return set, nil
+}
+
+// prepare makes the collection if it is missing, and checks it.
+func (s *Store) prepare(ctx context.Context, set settings) error {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	health, err := s.client.HealthCheck(ctx)
+	if err != nil {
+		return s.kind(ctx, err)
+	}
+	var major, minor int
+	if fmt.Sscanf(health.GetVersion(), "%d.%d", &major, &minor); major == 0 || major == 1 && minor < 17 {
+		return fmt.Errorf("it is version %s, and 1.17 or later is needed, for conditional updates", health.GetVersion())
+	}
+	there, err := s.client.CollectionExists(ctx, s.collection)
+	if err != nil {
+		return s.kind(ctx, err)
+	}
+	if !there {
+		if err := s.create(ctx, set); err != nil {
+			return err
+		}
+	}
+	info, err := s.client.GetCollectionInfo(ctx, s.collection)
+	if err != nil {
+		return s.kind(ctx, err)
+	}
+	params := info.GetConfig().GetParams()
+	d := params.GetVectorsConfig().GetParamsMap().GetMap()[dense]
+	_, words := params.GetSparseVectorsConfig().GetMap()[lexical]
+	if d == nil || !words || d.GetSize() != uint64(s.model.Dimension) || d.GetDistance() != qdrant.Distance_Cosine {
+		return fmt.Errorf("collection %s has not the vectors of memoryd (dense of %d numbers by cosine, lexical): name another with collection= in the URL",
+			s.collection, s.model.Dimension)
+	}
+	for name, params := range indexes {
+		field := params.kind
+		if _, err := s.client.CreateFieldIndex(ctx, &qdrant.CreateFieldIndexCollection{CollectionName: s.collection, Wait: qdrant.PtrOf(true),
+			FieldName: name, FieldType: &field, FieldIndexParams: params.params}); err != nil {
+			return s.kind(ctx, err)
+		}
+	}
+	return s.claim(ctx)
+}
+
+type index struct {
+	kind   qdrant.FieldType
+	params *qdrant.PayloadIndexParams
+}
+
+// indexes are the payload fields that filters ask for. Making one that is there
+// does nothing.
+var indexes = map[string]index{
+	"scope":    {qdrant.FieldType_FieldTypeKeyword, qdrant.NewPayloadIndexParamsKeyword(&qdrant.KeywordIndexParams{IsTenant: qdrant.PtrOf(true)})},
+	"kind":     {qdrant.FieldType_FieldTypeKeyword, nil},
+	"session":  {qdrant.FieldType_FieldTypeKeyword, nil},
+	"topics":   {qdrant.FieldType_FieldTypeKeyword, nil},
+	"metadata": {qdrant.FieldType_FieldTypeKeyword, nil},
+	"words":    {qdrant.FieldType_FieldTypeInteger, qdrant.NewPayloadIndexParamsInt(&qdrant.IntegerIndexParams{Lookup: qdrant.PtrOf(true), Range: qdrant.PtrOf(false)})},
+	"gone":     {qdrant.FieldType_FieldTypeBool, nil},
+	"at":       {qdrant.FieldType_FieldTypeInteger, nil},
+	"created":  {qdrant.FieldType_FieldTypeInteger, nil},
+	"updated":  {qdrant.FieldType_FieldTypeInteger, nil},
+	"until":    {qdrant.FieldType_FieldTypeInteger, nil},
+	"expires":  {qdrant.FieldType_FieldTypeInteger, nil},
+}
+
+func (s *Store) create(ctx context.Context, set settings) error {
+	vector := &qdrant.VectorParams{Size: uint64(s.model.Dimension), Distance: qdrant.Distance_Cosine, OnDisk: &set.onDisk}
+	req := &qdrant.CreateCollection{
+		CollectionName:      s.collection,
+		VectorsConfig:       qdrant.NewVectorsConfigMap(map[string]*qdrant.VectorParams{dense: vector}),
+		SparseVectorsConfig: qdrant.NewSparseVectorsConfig(map[string]*qdrant.SparseVectorParams{lexical: {Index: &qdrant.SparseIndexConfig{OnDisk: &set.onDisk}}}),
+		// Searches are always within one tenant, so there is a graph for each
+		// tenant and none over all.
+		HnswConfig:  &qdrant.HnswConfigDiff{M: qdrant.PtrOf(uint64(0)), PayloadM: qdrant.PtrOf(uint64(16))},
+		ShardNumber: set.shards, ReplicationFactor: set.replicas, WriteConsistencyFactor: set.consistency,
+		OnDiskPayload: qdrant.PtrOf(true),
+	}
+	if set.quantization == "scalar" {
+		vector.OnDisk = qdrant.PtrOf(true)
+		req.QuantizationConfig = qdrant.NewQuantizationScalar(&qdrant.ScalarQuantization{Type: qdrant.QuantizationType_Int8, AlwaysRam: qdrant.PtrOf(true)})
+	}
+	err := s.client.CreateCollection(ctx, req)
+	if status.Code(err) == codes.AlreadyExists || err != nil && strings.Contains(err.Error(), "already exists") {
+		return nil // another process was faster
+	}
+	return s.kind(ctx, err)
+}
+
+// claim gives the collection an id, once.
+func (s *Store) claim(ctx context.Context) error {
+	self := qdrant.NewIDUUID(derive("store"))
+	_, err := s.client.UpdateBatch(ctx, &qdrant.UpdateBatchPoints{CollectionName: s.collection, Wait: qdrant.PtrOf(true), Operations: []*qdrant.PointsUpdateOperation{
+		insertOnly(&qdrant.PointStruct{Id: self, Payload: map[string]*qdrant.Value{"store": qdrant.NewValueString(uuid.NewString())},
+			Vectors: qdrant.NewVectorsMap(map[string]*qdrant.Vector{})})}})
+	if err != nil {
+		return s.kind(ctx, err)
+	}
+	got, err := s.client.Get(ctx, &qdrant.GetPoints{CollectionName: s.collection, Ids: []*qdrant.PointId{self}, WithPayload: qdrant.NewWithPayload(true)})
+	if err != nil {
+		return s.kind(ctx, err)
+	}
+	if len(got) != 1 || got[0].GetPayload()["store"].GetStringValue() == "" {
+		return fmt.Errorf("collection %s has lost its id", s.collection)
+	}
+	s.id = got[0].GetPayload()["store"].GetStringValue()
+	return nil
+}
+
+// Check reports whether Qdrant can be reached and has the collection.
+func (s *Store) Check(ctx context.Context) error {
+	info, err := s.client.GetCollectionInfo(ctx, s.collection)
+	if err != nil {
+		return s.kind(ctx, err)
+	}
+	if info.GetStatus() == qdrant.CollectionStatus_Red {
+		return fmt.Errorf("%w: qdrant: collection %s is red", memory.ErrUnavailable, s.collection)
+	}
+	return nil
+}
+
+// bounded gives a call the time it may take.
+func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, s.opts.Timeout, errSlow)
+}
+
+var errSlow = errors.New("no answer in time")
+
+// kind gives a failure of Qdrant the kind it has for callers.
+func (s *Store) kind(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil && context.Cause(ctx) != errSlow:
+		return ctx.Err()
+	}
+	hint := "qdrant"
+	switch status.Code(err) {
+	case codes.Unauthenticated, codes.PermissionDenied:
+		hint = "qdrant refuses the API key in the URL"
+	case codes.ResourceExhausted:
+		hint = "qdrant has no room"
+	case codes.NotFound:
+		hint = "the collection is gone"
+	case codes.InvalidArgument, codes.Unimplemented:
+		return err // a fault of ours
+	}
+	return fmt.Errorf("%w: %s: %w", memory.ErrUnavailable, hint, err)
+}
+
+// namespace is that of the ids derived here; any fixed UUID serves.
+var namespace = uuid.MustParse("6d656d6f-7279-5d01-8000-716472616e74")
+
+func derive(parts ...string) string {
+	return uuid.NewSHA1(namespace, []byte(strings.Join(parts, "\x00"))).String()
+}
+
+// pointID names the point of a memory.
+func pointID(scope memory.Scope, id string) *qdrant.PointId {
+	return qdrant.NewIDUUID(derive("memory", scope.App, scope.User, id))
+}
+
+func name(scope memory.Scope) string { return scope.App + "/" + scope.User }
+
+// wordNumber stands for a word of a scope in "words", where it is counted.
+func wordNumber(scope memory.Scope, word string) int64 {
+	sum := sha256.Sum256([]byte(name(scope) + "\x00" + word))
+	return int64(binary.LittleEndian.Uint64(sum[:8]) >> 1)
+}
+
+// wordPlace is a word's place in a sparse vector. Two words that share one are
+// told apart when the memories found are counted through.
+func wordPlace(word string) uint32 {
+	sum := sha256.Sum256([]byte(word))
+	return binary.LittleEndian.Uint32(sum[:4])
+}
+
+// pairs are digests of metadata: equal values have equal ones.
+func pairs(md memory.Metadata) []string {
+	var out []string
+	for k, v := range md {
+		sum := sha256.Sum256([]byte(k + "\x00" + memory.CanonicalJSON(v)))
+		out = append(out, hex.EncodeToString(sum[:16]))
+	}
+	return out
+}
+
+func wrap(call string, scope memory.Scope, err error) error {
+	return fmt.Errorf("%s of app %q, user %q: %w", call, scope.App, scope.User, err)
+}

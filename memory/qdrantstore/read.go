@@ -1,0 +1,231 @@
+package qdrantstore
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/qdrant/go-client/qdrant"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// Get implements memory.Store.
+func (s *Store) Get(ctx context.Context, scope memory.Scope, ids []string) ([]memory.Memory, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	if len(ids) == 0 {
+		return nil, ctx.Err()
+	}
+	records, err := s.read(ctx, scope, ids, docField, termsField, "gone")
+	if err != nil {
+		return nil, wrap("get memories", scope, err)
+	}
+	var out []memory.Memory
+	now := s.opts.Now()
+	for _, id := range ids {
+		if r := records[id]; r != nil && !r.gone && r.memory.Live(now) {
+			out = append(out, r.memory.Clone())
+		}
+	}
+	return out, nil
+}
+
+// Revisions implements memory.Store.
+func (s *Store) Revisions(ctx context.Context, scope memory.Scope, id string) ([]memory.Revision, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	records, err := s.read(ctx, scope, []string{id})
+	if err == nil && records[id] == nil {
+		err = memory.ErrNotFound
+	}
+	if err != nil {
+		return nil, wrap(fmt.Sprintf("revisions of memory %.80q", id), scope, err)
+	}
+	r := records[id]
+	var out []memory.Revision
+	for _, st := range r.history {
+		m := r.memory
+		if st.Doc != nil {
+			m = memory.Memory{}
+			if err := decode(string(st.Doc), &m); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, memory.Revision{Revision: st.Revision, Action: st.Action, Fact: m.Fact, CreateTime: st.Time, Actor: st.Actor, Operation: st.Operation, Memory: m})
+	}
+	slices.Reverse(out)
+	return out, nil
+}
+
+// fields are the payload fields behind those a list can be ordered by.
+var fields = map[string]string{"": "at", "timestamp": "at", "createTime": "created", "updateTime": "updated"}
+
+// place is where in an order a page ended; a page token is one as base64 JSON.
+type place struct {
+	Order string // a token serves the order it was made for
+	At    int64
+	ID    string
+}
+
+// List implements memory.Store.
+func (s *Store) List(ctx context.Context, scope memory.Scope, list memory.List) (memory.Page, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	page, err := s.list(ctx, scope, list)
+	if err != nil {
+		return memory.Page{}, wrap("list memories", scope, err)
+	}
+	return page, nil
+}
+
+// listed is a memory and its place in the order of a list.
+type listed struct {
+	memory memory.Memory
+	at     int64
+}
+
+func (s *Store) list(ctx context.Context, scope memory.Scope, list memory.List) (page memory.Page, err error) {
+	size := list.PageSize
+	if size == 0 {
+		size = memory.DefaultPageSize
+	}
+	if size < 1 || size > memory.MaxPageSize {
+		return page, fmt.Errorf("%w: pageSize %d is not within 1 to %d", memory.ErrInvalid, size, memory.MaxPageSize)
+	}
+	field, ok := fields[list.Order.Field]
+	if !ok {
+		return page, fmt.Errorf("%w: no order by %q", memory.ErrInvalid, list.Order.Field)
+	}
+	passes := filter(scope, &list.Filter, s.opts.Now())
+	compare := func(a, b listed) int {
+		c := cmp.Or(cmp.Compare(a.at, b.at), strings.Compare(a.memory.ID, b.memory.ID))
+		if !list.Order.Ascending {
+			c = -c
+		}
+		return c
+	}
+	var got []listed
+	from := (*int64)(nil) // beyond which the next are read
+	if list.PageToken != "" {
+		p, err := readToken(list.PageToken, list.Order)
+		if err != nil {
+			return page, err
+		}
+		ties, err := s.at(ctx, passes, field, p.At)
+		if err != nil {
+			return page, err
+		}
+		last := listed{memory.Memory{ID: p.ID}, p.At}
+		got = slices.DeleteFunc(ties, func(l listed) bool { return compare(l, last) <= 0 })
+		slices.SortFunc(got, compare)
+		from = &p.At
+	}
+	for len(got) <= size {
+		some, err := s.ordered(ctx, passes, field, list.Order.Ascending, from, size+1-len(got))
+		if err != nil {
+			return page, err
+		}
+		if len(some) == 0 {
+			break
+		}
+		// Of the last value there may be more than came, and Qdrant does not
+		// order those: they are read whole.
+		last := some[len(some)-1].at
+		ties, err := s.at(ctx, passes, field, last)
+		if err != nil {
+			return page, err
+		}
+		some = append(slices.DeleteFunc(some, func(l listed) bool { return l.at == last }), ties...)
+		slices.SortFunc(some, compare)
+		got = append(got, some...)
+		from = &last
+	}
+	for i, l := range got {
+		if i == size {
+			page.NextPageToken = place{orderName(list.Order), got[i-1].at, got[i-1].memory.ID}.token()
+			break
+		}
+		page.Memories = append(page.Memories, l.memory)
+	}
+	return page, nil
+}
+
+// ordered reads up to limit memories in the order of a field, those beyond a
+// value if one is given.
+func (s *Store) ordered(ctx context.Context, passes *qdrant.Filter, field string, ascending bool, beyond *int64, limit int) ([]listed, error) {
+	order := &qdrant.OrderBy{Key: field, Direction: qdrant.Direction_Desc.Enum()}
+	if ascending {
+		order.Direction = qdrant.Direction_Asc.Enum()
+	}
+	f := &qdrant.Filter{Must: passes.Must, MustNot: passes.MustNot}
+	if beyond != nil {
+		r := &qdrant.Range{Lt: qdrant.PtrOf(float64(*beyond))}
+		if ascending {
+			r = &qdrant.Range{Gt: qdrant.PtrOf(float64(*beyond))}
+		}
+		f.Must = append(slices.Clone(f.Must), qdrant.NewRange(field, r))
+	}
+	points, err := s.client.Query(ctx, &qdrant.QueryPoints{CollectionName: s.collection, Query: qdrant.NewQueryOrderBy(order), Filter: f,
+		Limit: qdrant.PtrOf(uint64(limit)), WithPayload: qdrant.NewWithPayloadInclude(docField, field)})
+	if err != nil {
+		return nil, s.kind(ctx, err)
+	}
+	return readListed(points, field)
+}
+
+// at reads all memories of which a field has just this value.
+func (s *Store) at(ctx context.Context, passes *qdrant.Filter, field string, value int64) ([]listed, error) {
+	f := &qdrant.Filter{Must: append(slices.Clone(passes.Must), qdrant.NewMatchInt(field, value)), MustNot: passes.MustNot}
+	points, err := s.client.Query(ctx, &qdrant.QueryPoints{CollectionName: s.collection, Filter: f,
+		Limit: qdrant.PtrOf(uint64(unlimited)), WithPayload: qdrant.NewWithPayloadInclude(docField, field)})
+	if err != nil {
+		return nil, s.kind(ctx, err)
+	}
+	return readListed(points, field)
+}
+
+// unlimited is more points than a scope has.
+const unlimited = 10_000_000
+
+func readListed(points []*qdrant.ScoredPoint, field string) ([]listed, error) {
+	var out []listed
+	for _, p := range points {
+		l := listed{at: p.GetPayload()[field].GetIntegerValue()}
+		if err := decode(p.GetPayload()[docField].GetStringValue(), &l.memory); err != nil {
+			return nil, err
+		}
+		out = append(out, l)
+	}
+	return out, nil
+}
+
+func orderName(o memory.Order) string {
+	if o.Ascending {
+		return fields[o.Field] + " asc"
+	}
+	return fields[o.Field]
+}
+
+func (p place) token() string {
+	raw, err := json.Marshal(p)
+	if err != nil { // two strings and a number always encode
+		panic(err)
+	}
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+func readToken(token string, order memory.Order) (p place, err error) {
+	raw, err := base64.RawURLEncoding.DecodeString(token)
+	if err == nil {
+		err = json.Unmarshal(raw, &p)
+	}
+	if err != nil || p.ID == "" || p.Order != orderName(order) {
+		return p, fmt.Errorf("%w: pageToken %.40q is not one of an earlier answer to this list", memory.ErrInvalid, token)
+	}
+	return p, nil
+}

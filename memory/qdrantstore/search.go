@@ -1,0 +1,346 @@
+package qdrantstore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/qdrant/go-client/qdrant"
+	"github.com/sourcegraph/conc/pool"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// counting is how many words are counted at a time.
+const counting = 8
+
+// found is a point that a search came upon.
+type found struct {
+	id, session string
+	kind        memory.Kind
+	hit         bool // it is in one of the two lists
+	// What there is of it, all read in one step, so that a write meanwhile does
+	// not mix two revisions. Without one it is gone.
+	read   bool
+	memory memory.Memory
+	terms  memory.Terms
+	cosine float64
+}
+
+// Search implements memory.Store.
+func (s *Store) Search(ctx context.Context, scope memory.Scope, q memory.Query) (memory.Found, error) {
+	if q.Vector != nil && len(q.Vector) != s.model.Dimension {
+		return memory.Found{}, wrap("search memories", scope, fmt.Errorf("%w: query vector has %d numbers, not %d", memory.ErrInvalid, len(q.Vector), s.model.Dimension))
+	}
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	sr := &search{s: s, scope: scope, q: &q, now: s.opts.Now(), points: map[string]*found{}}
+	for _, x := range q.Vector {
+		sr.norm += float64(x) * float64(x)
+	}
+	sr.norm = math.Sqrt(sr.norm)
+	out, err := sr.run(ctx)
+	if err != nil {
+		return memory.Found{}, wrap("search memories", scope, err)
+	}
+	return out, nil
+}
+
+// search is one query.
+type search struct {
+	s      *Store
+	scope  memory.Scope
+	q      *memory.Query
+	now    time.Time
+	stats  memory.Stats
+	norm   float64           // of q.Vector
+	points map[string]*found // by id of the point
+}
+
+func (sr *search) run(ctx context.Context) (memory.Found, error) {
+	if err := sr.count(ctx); err != nil {
+		return memory.Found{}, err
+	}
+	if err := sr.lists(ctx); err != nil {
+		return memory.Found{}, err
+	}
+	orders, err := sr.sessions(ctx)
+	if err != nil {
+		return memory.Found{}, err
+	}
+	if err := sr.fill(ctx); err != nil {
+		return memory.Found{}, err
+	}
+	return memory.Found{Stats: sr.stats, Runs: sr.runs(orders)}, nil
+}
+
+// count takes the statistics: how many memories there are, and how many have
+// each word.
+func (sr *search) count(ctx context.Context) error {
+	sr.stats.DF = make([]int, len(sr.q.Terms))
+	all := pool.New().WithErrors().WithContext(ctx).WithMaxGoroutines(counting)
+	one := func(f *qdrant.Filter, into *int) {
+		all.Go(func(ctx context.Context) error {
+			n, err := sr.s.client.Count(ctx, &qdrant.CountPoints{CollectionName: sr.s.collection, Filter: f, Exact: qdrant.PtrOf(true)})
+			*into = int(n)
+			return sr.s.kind(ctx, err)
+		})
+	}
+	one(live(sr.scope, sr.now), &sr.stats.Docs)
+	for i, t := range sr.q.Terms {
+		one(&qdrant.Filter{Must: []*qdrant.Condition{qdrant.NewMatchInt("words", wordNumber(sr.scope, t))},
+			MustNot: []*qdrant.Condition{notAfter("expires", sr.now)}}, &sr.stats.DF[i])
+	}
+	return all.Wait()
+}
+
+// lists finds the hits, by words and by meaning, in one call.
+func (sr *search) lists(ctx context.Context) error {
+	if sr.q.Limit <= 0 {
+		return nil
+	}
+	passes := filter(sr.scope, &sr.q.Filter, sr.now)
+	var queries []*qdrant.QueryPoints
+	ask := func(vector string, q *qdrant.Query) {
+		queries = append(queries, &qdrant.QueryPoints{CollectionName: sr.s.collection, Query: q, Using: qdrant.PtrOf(vector), Filter: passes,
+			Params: &qdrant.SearchParams{Exact: qdrant.PtrOf(sr.s.opts.Exact || vector == lexical)},
+			// A few more than asked for show whether the last ones tie.
+			Limit: qdrant.PtrOf(uint64(sr.q.Limit + 8)), WithPayload: qdrant.NewWithPayloadInclude("id", "session", "kind")})
+	}
+	weights := map[uint32]float32{}
+	for i, t := range sr.q.Terms { // also what nobody had when it was counted
+		weights[wordPlace(t)] += float32(memory.IDF(sr.stats.Docs, sr.stats.DF[i]))
+	}
+	if len(weights) > 0 {
+		v := sparse(weights).GetSparse()
+		ask(lexical, qdrant.NewQuerySparse(v.GetIndices(), v.GetValues()))
+	}
+	if sr.norm > 0 {
+		ask(dense, qdrant.NewQueryDense(sr.q.Vector))
+	}
+	for len(queries) > 0 {
+		answers, err := sr.s.client.QueryBatch(ctx, &qdrant.QueryBatchPoints{CollectionName: sr.s.collection, QueryPoints: queries})
+		if err != nil {
+			return sr.s.kind(ctx, err)
+		}
+		var again []*qdrant.QueryPoints
+		for i, a := range answers {
+			points := a.GetResult()
+			n := len(points)
+			if n == int(queries[i].GetLimit()) && points[n-1].GetScore() == points[sr.q.Limit-1].GetScore() {
+				queries[i].Limit = qdrant.PtrOf(uint64(4 * n))
+				again = append(again, queries[i])
+				continue
+			}
+			sr.take(points)
+		}
+		queries = again
+	}
+	return nil
+}
+
+// take keeps the best of a list: ties go to the smaller id.
+func (sr *search) take(points []*qdrant.ScoredPoint) {
+	points = slices.DeleteFunc(points, func(p *qdrant.ScoredPoint) bool { return p.GetScore() <= 0 })
+	id := func(p *qdrant.ScoredPoint) string { return p.GetPayload()["id"].GetStringValue() }
+	slices.SortFunc(points, func(a, b *qdrant.ScoredPoint) int {
+		return cmp.Or(cmp.Compare(b.GetScore(), a.GetScore()), strings.Compare(id(a), id(b)))
+	})
+	for _, p := range points[:min(len(points), sr.q.Limit)] {
+		payload := p.GetPayload()
+		sr.points[p.GetId().GetUuid()] = &found{hit: true, id: id(p), session: payload["session"].GetStringValue(),
+			kind: memory.Kind(payload["kind"].GetStringValue())}
+	}
+}
+
+// measure is how often each word of the query is in a memory.
+func (sr *search) measure(f *found) (freqs []int, length int) {
+	freqs = make([]int, len(sr.q.Terms))
+	for i, t := range sr.q.Terms {
+		freqs[i] = f.terms[t]
+	}
+	return freqs, f.terms.Length()
+}
+
+// turn is one turn of a session: its point, and when it was said.
+type turn struct {
+	point string
+	at    int64
+}
+
+// sessions reads the order of the turns in the sessions of the hits, and notes
+// the turns around hits as points to be read.
+func (sr *search) sessions(ctx context.Context) (map[string][]turn, error) {
+	sessions := map[string]bool{}
+	for _, f := range sr.points {
+		if f.kind == memory.KindTurn {
+			sessions[f.session] = true
+		}
+	}
+	if len(sessions) == 0 || sr.q.Context <= 0 {
+		return nil, nil
+	}
+	names := slices.Sorted(maps.Keys(sessions))
+	var queries []*qdrant.QueryPoints
+	for _, n := range names {
+		f := live(sr.scope, sr.now)
+		f.Must = append(f.Must, qdrant.NewMatch("session", n), qdrant.NewMatch("kind", string(memory.KindTurn)))
+		queries = append(queries, &qdrant.QueryPoints{CollectionName: sr.s.collection, Filter: f, Limit: qdrant.PtrOf(uint64(unlimited)),
+			Query: qdrant.NewQueryOrderBy(&qdrant.OrderBy{Key: "at", Direction: qdrant.Direction_Asc.Enum()}), WithPayload: qdrant.NewWithPayload(false)})
+	}
+	answers, err := sr.s.client.QueryBatch(ctx, &qdrant.QueryBatchPoints{CollectionName: sr.s.collection, QueryPoints: queries})
+	if err != nil {
+		return nil, sr.s.kind(ctx, err)
+	}
+	out := map[string][]turn{}
+	for i, a := range answers {
+		var turns []turn
+		for _, p := range a.GetResult() {
+			turns = append(turns, turn{p.GetId().GetUuid(), p.GetOrderValue().GetInt()})
+		}
+		out[names[i]] = turns
+		for j, t := range turns {
+			if f := sr.points[t.point]; f == nil || !f.hit {
+				continue
+			}
+			// Turns of one moment are in the order of their events' ids, which
+			// takes reading them: all of a moment come along.
+			from, to := moment(turns, j)
+			from, to = max(0, from-sr.q.Context), min(len(turns), to+sr.q.Context)
+			from, _ = moment(turns, from)
+			_, to = moment(turns, to-1)
+			for _, near := range turns[from:to] {
+				if sr.points[near.point] == nil {
+					sr.points[near.point] = &found{}
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// moment is where the turns of the same time as turns[i] begin and end.
+func moment(turns []turn, i int) (from, to int) {
+	for from = i; from > 0 && turns[from-1].at == turns[i].at; from-- {
+	}
+	for to = i + 1; to < len(turns) && turns[to].at == turns[i].at; to++ {
+	}
+	return from, to
+}
+
+// fill reads all the points found. A hit that is gone meanwhile, or that has
+// neither a word nor a direction in common with the query (two words may share
+// a place in a sparse vector), is none.
+func (sr *search) fill(ctx context.Context) error {
+	if len(sr.points) == 0 {
+		return nil
+	}
+	ids := make([]*qdrant.PointId, 0, len(sr.points))
+	for id := range sr.points {
+		ids = append(ids, qdrant.NewIDUUID(id))
+	}
+	req := &qdrant.GetPoints{CollectionName: sr.s.collection, Ids: ids, WithPayload: qdrant.NewWithPayloadInclude(docField, termsField, "gone")}
+	if sr.norm > 0 {
+		req.WithVectors = qdrant.NewWithVectorsInclude(dense)
+	}
+	points, err := sr.s.client.Get(ctx, req)
+	if err != nil {
+		return sr.s.kind(ctx, err)
+	}
+	for _, p := range points {
+		f, payload := sr.points[p.GetId().GetUuid()], p.GetPayload()
+		if err := decode(payload[docField].GetStringValue(), &f.memory); err != nil {
+			return err
+		}
+		if err := decode(payload[termsField].GetStringValue(), &f.terms); err != nil {
+			return err
+		}
+		f.read = !payload["gone"].GetBoolValue() && f.memory.Live(sr.now)
+		if v := p.GetVectors().GetVectors().GetVectors()[dense].GetDense().GetData(); v != nil {
+			for i, x := range v {
+				f.cosine += float64(x) * float64(sr.q.Vector[i])
+			}
+			f.cosine /= sr.norm
+		}
+		freqs, _ := sr.measure(f)
+		f.hit = f.hit && f.read && (f.cosine > 0 || slices.Max(append(freqs, 0)) > 0)
+	}
+	return nil
+}
+
+// runs puts hits and context together; see memory.Found.
+func (sr *search) runs(orders map[string][]turn) (out [][]memory.Candidate) {
+	bySession := map[string][]*found{}
+	for _, f := range sr.points {
+		if f.hit && f.read && (f.kind != memory.KindTurn || orders == nil) {
+			out = append(out, []memory.Candidate{sr.candidate(f)})
+		}
+	}
+	for session, turns := range orders {
+		var known []*found // in order; nil for a turn nobody needs
+		for i := 0; i < len(turns); {
+			_, to := moment(turns, i)
+			var same []*found
+			for _, t := range turns[i:to] {
+				if f := sr.points[t.point]; f != nil && f.read {
+					same = append(same, f)
+				}
+			}
+			slices.SortFunc(same, func(a, b *found) int { return inSession(&a.memory, &b.memory) })
+			if len(same) == 0 {
+				same = append(same, nil)
+			}
+			known = append(known, same...)
+			i = to
+		}
+		bySession[session] = known
+	}
+	for _, known := range bySession {
+		from, to := 0, 0
+		flush := func() {
+			var run []memory.Candidate
+			for _, f := range known[from:to] {
+				if f != nil {
+					run = append(run, sr.candidate(f))
+				}
+			}
+			if run != nil {
+				out = append(out, run)
+			}
+		}
+		for i, f := range known {
+			if f == nil || !f.hit {
+				continue
+			}
+			if i-sr.q.Context >= to {
+				flush()
+				from = max(0, i-sr.q.Context)
+			}
+			to = min(len(known), i+sr.q.Context+1)
+		}
+		flush()
+	}
+	return out
+}
+
+// inSession is the order of turns: of (Timestamp, event id).
+func inSession(a, b *memory.Memory) int {
+	event := func(m *memory.Memory) string {
+		if len(m.Source.EventIDs) == 0 {
+			return ""
+		}
+		return m.Source.EventIDs[0]
+	}
+	return cmp.Or(a.Timestamp.Compare(b.Timestamp), strings.Compare(event(a), event(b)), strings.Compare(a.ID, b.ID))
+}
+
+func (sr *search) candidate(f *found) memory.Candidate {
+	c := memory.Candidate{Memory: f.memory.Clone(), Cosine: f.cosine, Match: sr.q.Match(&f.memory, sr.now)}
+	c.Freqs, c.Length = sr.measure(f)
+	return c
+}

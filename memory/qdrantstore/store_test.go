@@ -1,0 +1,34 @@
+package qdrantstore_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/memoryd/memoryd/internal/qdranttest"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/memory/qdrantstore"
+	"github.com/memoryd/memoryd/memory/storetest"
+)
+
+var model = qdrantstore.Model{Embedder: "test", Dimension: storetest.Dimension, Analyzer: "test"}
+
+func TestStore(t *testing.T) {
+	q := qdranttest.Start(t)
+	storetest.Run(t, func(t *testing.T) storetest.Harness {
+		url := q.URL(t)
+		return storetest.Harness{
+			Open: func(t *testing.T, now func() time.Time) memory.Store {
+				s, err := qdrantstore.Open(t.Context(), url, model, &qdrantstore.Options{Exact: true, Now: now, Timeout: time.Minute})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return s
+			},
+			Close: func(t *testing.T, s memory.Store) {
+				if err := s.(*qdrantstore.Store).Close(); err != nil {
+					t.Error(err)
+				}
+			},
+		}
+	})
+}
