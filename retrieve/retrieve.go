@@ -20,10 +20,11 @@ const (
 	MaxQuery    = 16 << 10 // bytes
 )
 
-// candidates is how long the lists are that a store gives before ranking. A
-// longer one finds little: what stands at place 200 both by words and by
-// meaning has nothing but its neighbours to lift it into the answer.
-const candidates = 200
+// candidates is how long the lists are that a store gives before ranking. What
+// stands at place 100 both by words and by meaning has nothing but its
+// neighbours to lift it into the answer: on annotated conversations lists of 60
+// and of 200 give the same recall, up to the 50th match.
+const candidates = 100
 
 // Weights are the shares of the parts in a score; they sum to 1.
 type Weights struct {

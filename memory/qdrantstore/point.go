@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/qdrant/go-client/qdrant"
 
 	"github.com/memoryd/memoryd/memory"
@@ -48,7 +49,7 @@ func encode(v any) ([]byte, error) {
 }
 
 func decode(doc string, v any) error {
-	if err := json.Unmarshal([]byte(doc), v); err != nil {
+	if err := jsonv2.Unmarshal([]byte(doc), v); err != nil { // a search reads a thousand of them
 		return fmt.Errorf("stored memory: %w", err)
 	}
 	return nil

@@ -110,7 +110,7 @@ func (sr *search) lists(ctx context.Context) error {
 		queries = append(queries, &qdrant.QueryPoints{CollectionName: sr.s.collection, Query: q, Using: qdrant.PtrOf(vector), Filter: passes,
 			Params: &qdrant.SearchParams{Exact: qdrant.PtrOf(sr.s.opts.Exact || vector == lexical)},
 			// A few more than asked for show whether the last ones tie.
-			Limit: qdrant.PtrOf(uint64(sr.q.Limit + 8)), WithPayload: qdrant.NewWithPayloadInclude("id", "session", "kind")})
+			Limit: qdrant.PtrOf(uint64(sr.q.Limit + 32)), WithPayload: qdrant.NewWithPayloadInclude("id", "session", "kind")})
 	}
 	weights := map[uint32]float32{}
 	for i, t := range sr.q.Terms { // also what nobody had when it was counted

@@ -1,0 +1,198 @@
+package qdrantstore
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/qdrant/go-client/qdrant"
+	"github.com/sourcegraph/conc/pool"
+	"google.golang.org/grpc"
+
+	"github.com/memoryd/memoryd/internal/qdranttest"
+	"github.com/memoryd/memoryd/memory"
+)
+
+const benchDimension = 256
+
+// corpus is a scope of turns, 50 to a session, of words as unevenly used as
+// people's (Zipf).
+type corpus struct {
+	zipf   *rand.Zipf
+	random *rand.Rand
+}
+
+func newCorpus() *corpus {
+	r := rand.New(rand.NewPCG(1, 2))
+	return &corpus{rand.NewZipf(r, 1.1, 20, 29_999), r}
+}
+
+func (c *corpus) terms(n int) memory.Terms {
+	out := memory.Terms{}
+	for range n {
+		out[fmt.Sprint("w", c.zipf.Uint64())]++
+	}
+	return out
+}
+
+func (c *corpus) vector() []float32 {
+	v := make([]float32, benchDimension)
+	for i := range v {
+		v[i] = float32(c.random.NormFloat64())
+	}
+	return v
+}
+
+func (c *corpus) fill(b *testing.B, s memory.Store, scope memory.Scope, n int) {
+	for from := 0; from < n; from += 200 {
+		var writes []memory.Write
+		for i := from; i < min(n, from+200); i++ {
+			terms := c.terms(14)
+			m := memory.Memory{ID: fmt.Sprint("m", i), Scope: scope, Kind: memory.KindTurn, Fact: strings.Repeat("some words ", 8), Author: "Ann",
+				Timestamp: time.Unix(1_600_000_000+int64(i)*600, 0).UTC(), Source: memory.Source{SessionID: fmt.Sprint("s", i/50), EventIDs: []string{fmt.Sprint("e", i)}}}
+			writes = append(writes, memory.Write{Memory: m, Terms: terms, Vector: c.vector()})
+		}
+		if _, err := s.Put(b.Context(), scope, writes); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkSearch asks the same questions through the store, by the same calls
+// of the bare client (the words counted, both lists, the order of the sessions,
+// the points), and by the two lists alone. What it reports are ratios of the
+// first to the others, and the store's own times.
+func BenchmarkSearch(b *testing.B) {
+	q := qdranttest.Start(b)
+	if !q.Real {
+		b.Skip("no real Qdrant")
+	}
+	for _, n := range []int{1_000, 10_000} {
+		b.Run(fmt.Sprint("memories=", n), func(b *testing.B) {
+			m := Model{Embedder: "bench", Dimension: benchDimension, Analyzer: "bench"}
+			url := q.URL(b)
+			s, err := Open(b.Context(), url, m, &Options{Timeout: time.Minute})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer s.Close()
+			c, scope := newCorpus(), memory.Scope{App: "a", User: "u"}
+			c.fill(b, s, scope, n)
+			calls := &recorder{client: q.Client(b)}
+			calls.watch(b, s, url)
+			var took [3][]time.Duration
+			for b.Loop() {
+				terms := slices.Collect(func(yield func(string) bool) {
+					for t := range c.terms(6) {
+						if !yield(t) {
+							return
+						}
+					}
+				})
+				query := memory.Query{Terms: terms, Vector: c.vector(), Limit: 100, Context: 2}
+				calls.made = nil
+				for i, ask := range []func() error{
+					func() error { _, err := s.Search(b.Context(), scope, query); return err },
+					func() error { return calls.again(b.Context(), func(string, any) bool { return true }) },
+					func() error {
+						return calls.again(b.Context(), func(_ string, req any) bool {
+							q, ok := req.(*qdrant.QueryBatchPoints)
+							return ok && q.GetQueryPoints()[0].GetUsing() != ""
+						})
+					},
+				} {
+					begin := time.Now()
+					if err := ask(); err != nil {
+						b.Fatal(err)
+					}
+					took[i] = append(took[i], time.Since(begin))
+				}
+			}
+			at := func(i int, p float64) float64 {
+				slices.Sort(took[i])
+				return float64(took[i][int(p*float64(len(took[i])-1))].Microseconds()) / 1000
+			}
+			b.ReportMetric(at(0, 0.5), "p50-ms")
+			b.ReportMetric(at(0, 0.99), "p99-ms")
+			b.ReportMetric(at(0, 0.5)/at(1, 0.5), "p50/same-calls")
+			b.ReportMetric(at(0, 0.99)/at(1, 0.99), "p99/same-calls")
+			b.ReportMetric(at(0, 0.5)/at(2, 0.5), "p50/lists-alone")
+			b.ReportMetric(at(0, 0.99)/at(2, 0.99), "p99/lists-alone")
+		})
+	}
+}
+
+// recorder notes the calls a store makes, to make them again on a bare client.
+type recorder struct {
+	client *qdrant.Client
+	mu     sync.Mutex
+	made   []call
+}
+
+type call struct {
+	method string
+	req    any
+	answer func() any
+}
+
+// watch has a store make its calls through the recorder.
+func (r *recorder) watch(b *testing.B, s *Store, url string) {
+	set, err := parse(url)
+	if err != nil {
+		b.Fatal(err)
+	}
+	set.config.GrpcOptions = append(set.config.GrpcOptions, grpc.WithUnaryInterceptor(
+		func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+			r.mu.Lock()
+			r.made = append(r.made, call{method, req, answerOf(method)})
+			r.mu.Unlock()
+			return invoke(ctx, method, req, reply, cc, opts...)
+		}))
+	s.client.Close()
+	if s.client, err = qdrant.NewClient(&set.config); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func answerOf(method string) func() any {
+	switch path.Base(method) {
+	case "Count":
+		return func() any { return new(qdrant.CountResponse) }
+	case "Get":
+		return func() any { return new(qdrant.GetResponse) }
+	case "QueryBatch":
+		return func() any { return new(qdrant.QueryBatchResponse) }
+	}
+	panic(method)
+}
+
+// again makes the calls that pass which, counts at the same time as the store
+// did, all else one after another.
+func (r *recorder) again(ctx context.Context, which func(string, any) bool) error {
+	conn := r.client.GetConnection()
+	for made := r.made; len(made) > 0; {
+		n := 1
+		for n < len(made) && made[n].method == made[0].method && path.Base(made[n].method) == "Count" {
+			n++
+		}
+		all := pool.New().WithErrors().WithMaxGoroutines(counting)
+		for _, c := range made[:n] {
+			if which(c.method, c.req) {
+				all.Go(func() error {
+					return conn.Invoke(ctx, c.method, c.req, c.answer(), grpc.MaxCallRecvMsgSize(maxMessage))
+				})
+			}
+		}
+		if err := all.Wait(); err != nil {
+			return err
+		}
+		made = made[n:]
+	}
+	return nil
+}

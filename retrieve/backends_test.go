@@ -1,0 +1,143 @@
+package retrieve_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/memoryd/memoryd/embed"
+	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/ingest"
+	"github.com/memoryd/memoryd/internal/analyzer"
+	"github.com/memoryd/memoryd/internal/qdranttest"
+	"github.com/memoryd/memoryd/internal/sqlitedb"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/memory/qdrantstore"
+	"github.com/memoryd/memoryd/retrieve"
+	"github.com/memoryd/memoryd/sessionstore"
+	"github.com/memoryd/memoryd/sessionstore/sqlitesession"
+)
+
+// chat is made-up small talk of n turns: what it says is of no matter, that
+// words come back in other company is.
+func chat(t *testing.T, random *rand.Rand, session string, n int) []sessionstore.Event {
+	who := []string{"I", "My sister", "My brother Tom", "We", "My neighbour"}
+	did := []string{"love", "bought", "painted", "lost", "found", "sold", "repaired", "talk about", "dream of"}
+	what := []string{"the old bicycle", "a red kite", "two cellos", "the garden in Porto", "three cats", "that tiny kitchen", "the harbour library",
+		"a sailing boat", "the green chairs", "grandmother's letters"}
+	when := []string{"", " yesterday", " last summer", " on Friday", " in March", " again", " every morning"}
+	pick := func(of []string) string { return of[random.IntN(len(of))] }
+	var out []sessionstore.Event
+	for i := range n {
+		author, role := "user", "user"
+		text := fmt.Sprintf("%s %s %s%s.", pick(who), pick(did), pick(what), pick(when))
+		if i%3 == 2 {
+			author, role = "guide", "model"
+			text = fmt.Sprintf("Tell me more about %s%s!", pick(what), pick(when))
+		}
+		// Some turns share a moment, so that their order is that of their ids.
+		doc := fmt.Sprintf(`{"id": "e%03d", "author": %q, "timestamp": %d, "content": {"role": %q, "parts": [{"text": %q}]}}`,
+			random.IntN(1000)*1000+i, author, 1_750_000_000+i/2*60, role, text)
+		e, err := sessionstore.ParseEvent([]byte(doc))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// taken has a service take conversations in.
+func taken(t *testing.T, memories memory.Store, sessions map[string][]sessionstore.Event) {
+	t.Helper()
+	db, err := sqlitedb.Open(filepath.Join(t.TempDir(), "sessions.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	store, err := sqlitesession.New(db, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := ingest.New(store, memories, embed.Builtin{}, extract.NewRules(), nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { service.Run(ctx); close(done) }()
+	defer func() { cancel(); <-done }()
+	for id, events := range sessions {
+		op, err := service.Ingest(ctx, sessionstore.Key{Scope: ann, ID: id}, events)
+		if err == nil {
+			op, err = service.Wait(ctx, ann, op.ID, time.Minute)
+		}
+		if err != nil || op.State != sessionstore.Succeeded {
+			t.Fatalf("%s: %+v, %v", id, op, err)
+		}
+	}
+}
+
+// Every backend ranks alike: the same memories in the same places, with the
+// same parts of their scores.
+func TestBackendsRankAlike(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 7))
+	sessions := map[string][]sessionstore.Event{}
+	for i := range 12 {
+		id := fmt.Sprint("s", i)
+		sessions[id] = chat(t, random, id, 10+random.IntN(40))
+	}
+	embedded := emptyStore(t)
+	model := embed.Builtin{}.Model()
+	remote, err := qdrantstore.Open(t.Context(), qdranttest.Start(t).URL(t),
+		qdrantstore.Model{Embedder: model.Name, Dimension: model.Dimension, Analyzer: analyzer.Name}, &qdrantstore.Options{Exact: true, Timeout: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { remote.Close() })
+	stores := []memory.Store{embedded, remote}
+	for _, s := range stores {
+		taken(t, s, sessions)
+	}
+	requests := []retrieve.Request{
+		{Query: "cellos", Filter: memory.Filter{Kinds: []memory.Kind{memory.KindFact}}},
+		{Query: "kite", Filter: memory.Filter{SessionID: "s3"}},
+		{Query: "bicycle in March", Filter: memory.Filter{Since: time.Unix(1_750_000_300, 0), Until: time.Unix(1_750_000_900, 0)}},
+		{Query: "garden", Filter: memory.Filter{Topics: []string{memory.TopicPreferences}}},
+		{Query: "letters", TopK: 50, MinScore: 0.2},
+	}
+	for range 40 {
+		e := sessions[fmt.Sprint("s", random.IntN(12))]
+		words := strings.Fields(e[random.IntN(len(e))].Text())
+		random.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
+		requests = append(requests, retrieve.Request{Query: strings.Join(words[:min(len(words), 1+random.IntN(5))], " ")})
+	}
+	found := 0
+	for _, req := range requests {
+		req.Explain = true
+		var answers [2][]memory.Match
+		for i, s := range stores {
+			if answers[i], err = retrieve.New(s, embed.Builtin{}, nil).Search(t.Context(), ann, req); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if fmt.Sprint(ids(answers[0])) != fmt.Sprint(ids(answers[1])) {
+			t.Errorf("%q: %v in one, %v in the other", req.Query, ids(answers[0]), ids(answers[1]))
+			continue
+		}
+		for i, a := range answers[0] {
+			b := answers[1][i]
+			for p := range a.Explain.Parts {
+				if x, y := a.Explain.Parts[p].Value, b.Explain.Parts[p].Value; math.Abs(x-y) > 1e-4 {
+					t.Errorf("%q: %s of %s is %v in one, %v in the other", req.Query, a.Explain.Parts[p].Name, a.Memory.ID, x, y)
+				}
+			}
+			found++
+		}
+	}
+	if found < 200 {
+		t.Errorf("only %d matches to compare", found)
+	}
+}
