@@ -44,6 +44,7 @@ type bank struct {
 	clock   *clock
 	store   memory.Store
 	harness Harness
+	another func() *bank // at a place of its own, by the same clock
 }
 
 func newBank(t *testing.T, h Harness) *bank {

@@ -42,6 +42,51 @@ func newReference(now func() time.Time) *reference {
 
 func (r *reference) ID() string { return r.id }
 
+func (r *reference) Export(_ context.Context, yield func(memory.Record) error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, scope := range r.scopes {
+		for _, rec := range scope {
+			last := rec.last()
+			out := memory.Record{Memory: clone(last.Memory), Deleted: last.Action == memory.Deleted, Terms: maps.Clone(rec.terms), Vector: slices.Clone(rec.vector)}
+			for _, h := range rec.history {
+				out.History = append(out.History, memory.Step{Revision: h.Revision, Action: h.Action, Time: h.CreateTime, Actor: h.Actor, Operation: h.Operation, Memory: clone(h.Memory)})
+			}
+			if err := yield(out); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *reference) Import(_ context.Context, records []memory.Record) (stored int, err error) {
+	for i := range records {
+		if err := records[i].Validate(Dimension); err != nil {
+			return 0, err
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, in := range records {
+		scope := in.Memory.Scope
+		if r.scopes[scope] == nil {
+			r.scopes[scope] = map[string]*record{}
+		}
+		if was := r.scopes[scope][in.Memory.ID]; was != nil && int64(len(was.history)) >= in.Memory.Revision {
+			continue
+		}
+		rec := &record{terms: in.Terms, vector: in.Vector}
+		for _, st := range in.History {
+			rec.history = append(rec.history, memory.Revision{Revision: st.Revision, Action: st.Action, Fact: st.Memory.Fact, CreateTime: st.Time,
+				Actor: st.Actor, Operation: st.Operation, Memory: st.Memory})
+		}
+		r.scopes[scope][in.Memory.ID] = rec
+		stored++
+	}
+	return stored, nil
+}
+
 func (r *record) last() *memory.Revision { return &r.history[len(r.history)-1] }
 
 // live is the memory if it is neither deleted nor expired.

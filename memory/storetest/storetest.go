@@ -44,6 +44,7 @@ func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
 		{"Revisions", revisionCases()},
 		{"Isolation", isolationCases()},
 		{"Reopen", reopenCases()},
+		{"Archive", archiveCases()},
 		{"Concurrency", concurrencyCases()},
 		{"Model", modelCases()},
 	} {
@@ -51,7 +52,14 @@ func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
 			for _, c := range g.cases {
 				t.Run(c.name, func(t *testing.T) {
 					t.Parallel()
-					c.test(newBank(t, newHarness(t)))
+					b := newBank(t, newHarness(t))
+					b.another = func() *bank {
+						to := newBank(t, newHarness(t))
+						to.clock = b.clock
+						to.reopen() // by that clock
+						return to
+					}
+					c.test(b)
 				})
 			}
 		})

@@ -1,0 +1,60 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Record is all that a store keeps of one memory, for moving it to another
+// store.
+type Record struct {
+	Memory  Memory    `json:"memory"` // as it is now; of a deleted one, as it last was
+	Deleted bool      `json:"deleted,omitempty"`
+	Terms   Terms     `json:"terms,omitempty"`
+	Vector  []float32 `json:"vector,omitempty"`
+	History []Step    `json:"history"` // oldest first, the current revision included
+}
+
+// Step is one revision of a Record.
+type Step struct {
+	Revision  int64     `json:"revision"`
+	Action    Action    `json:"action"`
+	Time      time.Time `json:"time"`
+	Actor     string    `json:"actor"`
+	Operation string    `json:"operation,omitempty"`
+	Memory    Memory    `json:"memory"`
+}
+
+// Validate reports what is wrong with a record for a store of vectors of
+// dimension numbers.
+func (r *Record) Validate(dimension int) error {
+	if err := r.Memory.Validate(); err != nil {
+		return err
+	}
+	if r.Vector != nil && len(r.Vector) != dimension {
+		return fmt.Errorf("%w: vector of memory %q has %d numbers, not %d", ErrInvalid, r.Memory.ID, len(r.Vector), dimension)
+	}
+	for i, st := range r.History {
+		if st.Revision != int64(i+1) {
+			return fmt.Errorf("%w: history of memory %q has no revision %d", ErrInvalid, r.Memory.ID, i+1)
+		}
+	}
+	if int64(len(r.History)) != r.Memory.Revision || r.Memory.Revision == 0 {
+		return fmt.Errorf("%w: memory %q is at revision %d, but its history at %d", ErrInvalid, r.Memory.ID, r.Memory.Revision, len(r.History))
+	}
+	return nil
+}
+
+// Archive is how memories move from one store to another, with all of their
+// history. Both stores must be of one embedder and analyzer.
+type Archive interface {
+	// Export gives the records of all scopes, in any order, until yield fails.
+	// What is written meanwhile may be left out.
+	Export(ctx context.Context, yield func(Record) error) error
+
+	// Import stores records as they are, revisions and times included, and says
+	// how many it stored. One that is there already, at the same revision or a
+	// later one, is left alone: importing again does nothing.
+	Import(ctx context.Context, records []Record) (stored int, err error)
+}

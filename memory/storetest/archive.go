@@ -1,0 +1,125 @@
+package storetest
+
+import (
+	"errors"
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+func archiveCases() []testCase {
+	return []testCase{
+		{"MovesAll", archiveMovesAll},
+		{"AgainDoesNothing", archiveAgain},
+		{"NewerStays", archiveNewerStays},
+		{"RefusesNonsense", archiveInvalid},
+	}
+}
+
+// export is all records of a store.
+func (b *bank) export() (out []memory.Record) {
+	b.Helper()
+	if err := b.store.(memory.Archive).Export(b.Context(), func(r memory.Record) error { out = append(out, r); return nil }); err != nil {
+		b.Fatalf("Export: %v", err)
+	}
+	return out
+}
+
+func (b *bank) imports(records []memory.Record) int {
+	b.Helper()
+	n, err := b.store.(memory.Archive).Import(b.Context(), records)
+	if err != nil {
+		b.Fatalf("Import: %v", err)
+	}
+	return n
+}
+
+// furnish puts a bit of everything into a store: two scopes, changes,
+// deletions, vectors and none, expiry.
+func (b *bank) furnish() {
+	b.talk(ann, "s", "a", 1, 2, 7)
+	b.put(embedded(full("m"), toward(0.5)), embedded(fact("f", "tea milk"), toward(-0.5)), write(fact("late", "milk")))
+	b.clock.advance(time.Minute)
+	b.put(update(turn("a2", "s", 20, "tea tea milk"), 1))
+	b.remove("a7", "f")
+	b.clock.advance(time.Minute)
+	b.put(update(fact("f", "tea again"), 2))
+	other := fact("m", "another's tea")
+	other.Scope = memory.Scope{App: "app", User: "bob"}
+	if _, err := b.store.Put(b.Context(), other.Scope, []memory.Write{embedded(other, axis(1))}); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// What one store exports another imports: memories, history, deletions, and
+// what they are found by. A deleted memory stays deleted there.
+func archiveMovesAll(b *bank) {
+	b.furnish()
+	to := b.another()
+	records := b.export()
+	b.same("imported", to.imports(records), len(records))
+	bob := memory.Scope{App: "app", User: "bob"}
+	for range 2 {
+		b.same("ann's", to.contents(ann, "a7", "f"), b.contents(ann, "a7", "f"))
+		b.same("bob's", to.contents(bob, "a7"), b.contents(bob, "a7"))
+		for _, q := range []memory.Query{
+			{Terms: []string{"tea", "milk"}, Vector: axis(0), Limit: 20, Context: 1},
+			{Vector: toward(0.3), Limit: 2, Context: 2},
+		} {
+			b.same("found", sorted(to.search(q)), sorted(b.search(q)))
+		}
+		to.reopen()
+	}
+	out := to.try(write(turn("a7", "s", 7, "back")))
+	b.same("a create of what was deleted", errors.Is(out[0].Err, memory.ErrAborted), true)
+	b.same("exported again", len(to.export()), len(records))
+}
+
+// Importing again, in part and in another order, does nothing.
+func archiveAgain(b *bank) {
+	b.furnish()
+	to := b.another()
+	records := b.export()
+	b.same("the first half", to.imports(records[:len(records)/2]), len(records)/2)
+	b.same("all", to.imports(records), len(records)-len(records)/2)
+	before := to.contents(ann)
+	b.same("all again", to.imports(records), 0)
+	b.same("contents", to.contents(ann), before)
+}
+
+// What was written since the export is not undone by importing it again.
+func archiveNewerStays(b *bank) {
+	b.put(write(fact("m", "tea")), write(fact("n", "tea")))
+	old := b.export()
+	b.put(update(fact("m", "milk"), 1))
+	b.remove("n")
+	before := b.contents(ann, "n")
+	b.same("imported", b.imports(old), 0)
+	b.same("contents", b.contents(ann, "n"), before)
+	to := b.another()
+	to.imports(old)
+	b.same("the newer ones over the older", to.imports(b.export()), 2)
+	b.same("contents there", to.contents(ann, "n"), before)
+}
+
+// A record that no store can have written is ErrInvalid, and nothing of the
+// call is stored.
+func archiveInvalid(b *bank) {
+	b.put(write(fact("m", "tea")))
+	good := b.export()[0]
+	for what, spoil := range map[string]func(r *memory.Record){
+		"no history":         func(r *memory.Record) { r.History = nil },
+		"a gap in history":   func(r *memory.Record) { r.Memory.Revision, r.History = 3, append(r.History, memory.Step{Revision: 3}) },
+		"an empty fact":      func(r *memory.Record) { r.Memory.Fact = "" },
+		"a vector too short": func(r *memory.Record) { r.Vector = []float32{1} },
+	} {
+		to := b.another()
+		bad := good
+		spoil(&bad)
+		bad.Memory.ID = "bad"
+		if _, err := to.store.(memory.Archive).Import(b.Context(), []memory.Record{good, bad}); !errors.Is(err, memory.ErrInvalid) {
+			b.Errorf("%s: %v", what, err)
+		}
+		b.same(what, len(to.export()), 0)
+	}
+}
