@@ -30,6 +30,8 @@ var (
 	operationsScript = script("operations")
 	retryScript      = script("retry")
 	deliveredScript  = script("delivered")
+	restoreScript    = script("restore")
+	archivedScript   = script("archived")
 	deliverScript    = redis.NewScript(source("deliver")) // in an app's slot
 	markScript       = redis.NewScript(source("mark"))    // in that of the work index
 	unmarkScript     = redis.NewScript(source("unmark"))

@@ -28,6 +28,7 @@ type Backend interface {
 	sessionstore.Store
 	sessionstore.Progress
 	sessionstore.Operations
+	sessionstore.Archive
 }
 
 // Harness is one place that keeps data, empty at first, and the way to it.
@@ -68,6 +69,7 @@ func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
 		{"Operations", operationCases()},
 		{"DeletedWork", deletedWorkCases()},
 		{"Restart", restartCases()},
+		{"Archive", archiveCases()},
 	}
 	for _, s := range subjects {
 		t.Run(s.name, func(t *testing.T) {

@@ -1,0 +1,196 @@
+package redissession
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+var _ sessionstore.Archive = (*Store)(nil)
+
+// Export implements sessionstore.Archive.
+func (s *Store) Export(ctx context.Context, session func(sessionstore.Archived) error, shared func(sessionstore.Shared) error) error {
+	if err := s.readyToExport(ctx); err != nil {
+		return fmt.Errorf("export sessions: %w", err)
+	}
+	for _, pattern := range []string{"memoryd:{a:*}:state", "memoryd:{*}:user:*"} {
+		keys, err := s.keys(ctx, pattern)
+		if err != nil {
+			return fmt.Errorf("export sessions: %w", err)
+		}
+		for _, k := range keys {
+			values, err := s.redis.HGetAll(ctx, k).Result()
+			if err != nil {
+				return fmt.Errorf("export sessions: %w", s.kind(ctx, err))
+			}
+			sh := sessionstore.Shared{State: sessionstore.State{}}
+			if app, ok := appOf(k, "state"); ok {
+				sh.App = app
+			} else {
+				_, name, _ := strings.Cut(k, "}:user:")
+				sh.Scope = scopeOf(name)
+			}
+			for name, v := range values {
+				sh.State[name] = []byte(v)
+			}
+			if err := shared(sh); err != nil {
+				return err
+			}
+		}
+	}
+	apps, err := s.keys(ctx, "memoryd:{a:*}:sessions")
+	if err != nil {
+		return fmt.Errorf("export sessions: %w", err)
+	}
+	for _, k := range apps {
+		app, _ := appOf(k, "sessions")
+		names, err := s.redis.ZRange(ctx, k, 0, -1).Result()
+		if err != nil {
+			return fmt.Errorf("export sessions: %w", s.kind(ctx, err))
+		}
+		for _, n := range names {
+			user, id, _ := strings.Cut(n, "/")
+			a, err := s.archived(ctx, sessionstore.Key{Scope: memory.Scope{App: app, User: user}, ID: id})
+			if err != nil {
+				return fmt.Errorf("export sessions: %w", err)
+			}
+			if a == nil {
+				continue // it has expired
+			}
+			if err := session(*a); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// appOf reads the app from the name of one of its keys.
+func appOf(key, what string) (string, bool) {
+	rest, ok := strings.CutPrefix(key, "memoryd:{a:")
+	app, ok2 := strings.CutSuffix(rest, "}:"+what)
+	return app, ok && ok2
+}
+
+// readyToExport delivers what waits for its app, and looks for what an export
+// would leave behind.
+func (s *Store) readyToExport(ctx context.Context) error {
+	for p := range partitions {
+		apps, err := s.redis.SMembers(ctx, prefixOf(p)+"outboxes").Result()
+		if err != nil {
+			return s.kind(ctx, err)
+		}
+		for _, app := range apps {
+			if err := s.redeliver(ctx, p, app); err != nil {
+				return err
+			}
+		}
+	}
+	sessions, err := s.keys(ctx, "memoryd:{*}:session:*")
+	if err != nil {
+		return err
+	}
+	left := 0
+	for some := range slices.Chunk(sessions, readTogether) {
+		pipe := s.redis.Pipeline()
+		answers := make([]*redis.SliceCmd, len(some))
+		for i, k := range some {
+			answers[i] = pipe.HMGet(ctx, k, "deleted", "requested", "done", "failed")
+		}
+		if _, err := pipe.Exec(ctx); err != nil {
+			return s.kind(ctx, err)
+		}
+		for _, a := range answers {
+			if m := reply(a.Val()); m[0] == "1" && m.num(1) > m.num(2) && m[3] == "0" {
+				left++
+			}
+		}
+	}
+	if left > 0 {
+		return sessionstore.LeftBehind(left)
+	}
+	return nil
+}
+
+// keys is the names of all keys like pattern, on every master.
+func (s *Store) keys(ctx context.Context, pattern string) (out []string, err error) {
+	var mu sync.Mutex
+	scan := func(ctx context.Context, c *redis.Client) error {
+		it := c.Scan(ctx, 0, pattern, 1000).Iterator()
+		for it.Next(ctx) {
+			mu.Lock()
+			out = append(out, it.Val())
+			mu.Unlock()
+		}
+		return it.Err()
+	}
+	switch c := s.redis.(type) {
+	case *redis.Client:
+		err = scan(ctx, c)
+	case *redis.ClusterClient:
+		err = c.ForEachMaster(ctx, scan)
+	}
+	slices.Sort(out)
+	return slices.Compact(out), s.kind(ctx, err)
+}
+
+func (s *Store) archived(ctx context.Context, key sessionstore.Key) (*sessionstore.Archived, error) {
+	v, err := s.run(ctx, archivedScript, prefix(key.Scope), name(key.Scope), key.ID)
+	if err != nil {
+		return nil, err
+	}
+	r, _ := v.([]any)
+	if len(r) == 0 {
+		return nil, nil
+	}
+	answer := reply(r)
+	m := answer.list(1)
+	a := &sessionstore.Archived{Key: key, Ref: answer.text(0), State: sessionstore.State{}, LastUpdateTime: fromMicros(m.num(0)), Events: m.num(1),
+		Requested: m.num(2), Done: m.num(3), Failed: m.text(4) == "1", LastError: m.text(5), PlanTo: m.num(6)}
+	if plan := answer.text(2); plan != "" {
+		a.Plan = []byte(plan)
+	}
+	answer.list(3).state("", a.State)
+	return a, nil
+}
+
+// Restore implements sessionstore.Archive.
+func (s *Store) Restore(ctx context.Context, a sessionstore.Archived) error {
+	err := s.mark(ctx, partition(a.Scope))
+	if err == nil {
+		args := []any{name(a.Scope), a.ID, a.Events, micros(a.LastUpdateTime), a.Requested, a.Done, truth(a.Failed), a.LastError, []byte(a.Plan), a.PlanTo,
+			s.clock(), s.opts.TTL.Milliseconds()}
+		for k, v := range a.State {
+			args = append(args, k, []byte(v))
+		}
+		var v any
+		if v, err = s.run(ctx, restoreScript, prefix(a.Scope), args...); err == nil && v == "MISSING" {
+			err = memory.ErrNotFound
+		}
+	}
+	if err != nil {
+		return wrap("restore", a.Key, err)
+	}
+	return nil
+}
+
+// Share implements sessionstore.Archive.
+func (s *Store) Share(ctx context.Context, sh sessionstore.Shared) error {
+	at := prefix(sh.Scope) + "user:" + name(sh.Scope)
+	if sh.User == "" {
+		at = appPrefix(sh.App) + "state"
+	}
+	for k, v := range sh.State {
+		if err := s.redis.HSetNX(ctx, at, k, []byte(v)).Err(); err != nil {
+			return fmt.Errorf("share state of app %q, user %q: %w", sh.App, sh.User, s.kind(ctx, err))
+		}
+	}
+	return nil
+}

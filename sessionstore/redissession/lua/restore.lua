@@ -1,0 +1,22 @@
+-- Gives a session the rest of what it was elsewhere; see Restore.
+local at = 0
+local function arg() at = at + 1; return ARGV[at] end
+local scope, id, events, updated, requested, done = arg(), arg(), arg(), arg(), arg(), arg()
+local failed, cause, plan, planned, now, ttl = arg(), arg(), arg(), arg(), clock(arg()), arg()
+local ref = find(scope, id)
+if not ref then return 'MISSING' end
+local m = meta(ref, 'seq', 'requested', 'done')
+if tonumber(m[1]) > tonumber(events) then return 'OK' end
+while at < #ARGV do call('HSET', key('state', ref), arg(), arg()) end
+call('HSET', key('session', ref), 'updated', updated)
+if tonumber(done) < tonumber(m[3]) or tonumber(requested) < tonumber(m[2]) or (done == m[3] and requested == m[2]) then return 'OK' end
+call('HSET', key('session', ref), 'requested', requested, 'done', done, 'failed', failed, 'error', cause, 'attempts', 0, 'due', 0, 'asked', now)
+if plan ~= '' then
+  call('SET', key('plan', ref), plan)
+  call('HSET', key('session', ref), 'planned', planned)
+end
+dequeue(scope, ref)
+if tonumber(requested) > tonumber(done) and failed ~= '1' then enqueue(scope, ref, now, 0) end
+requeue(scope)
+rest(ref, ttl)
+return 'OK'

@@ -1,0 +1,148 @@
+package sessiontest
+
+import (
+	"errors"
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+func archiveCases() []testCase {
+	return []testCase{
+		{"tells all", archiveTellsAll},
+		{"restores a session", archiveRestores},
+		{"restores work", archiveRestoresWork},
+		{"leaves what has gone on", archiveLeaves},
+		{"shares what is not there", archiveShares},
+		{"leaves nothing behind", archiveLeavesNothingBehind},
+	}
+}
+
+func (f *fixture) export() (sessions []sessionstore.Archived, shared []sessionstore.Shared) {
+	f.t.Helper()
+	err := f.Export(f.ctx, func(a sessionstore.Archived) error {
+		a.Ref = ""
+		sessions = append(sessions, a)
+		return nil
+	}, func(s sessionstore.Shared) error { shared = append(shared, s); return nil })
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return sessions, shared
+}
+
+// An export tells of every session its own state, times and marks, those made
+// first first, and the state of users and apps apart; it tells nothing of
+// deleted sessions, and ends when it is told to.
+func archiveTellsAll(f *fixture) {
+	f.create(session(ann, "s1"), `{"app:a":1,"user:u":{"x":[1.0]},"k":null}`, f.said("e1"))
+	f.clock.advance(time.Second)
+	f.create(session(ann, "gone"), `{}`)
+	f.create(session(bob, "s2"), `{"user:v":2}`)
+	f.delete(session(ann, "gone"))
+	f.ask(session(ann, "s1"), f.said("e2"))
+	f.finish(f.claimOne(session(ann, "s1")), 1)
+	work := f.claimOne(session(ann, "s1"))
+	f.save(work, 2, `"plan"`)
+	one, two := f.get(session(ann, "s1")), f.get(session(bob, "s2"))
+	sessions, shared := f.export()
+	f.equal("sessions", sessions, []sessionstore.Archived{
+		{Key: one.Key, State: sessionstore.State{"k": []byte("null")}, LastUpdateTime: one.LastUpdateTime, Events: 2, Requested: 2, Done: 1, Plan: []byte(`"plan"`), PlanTo: 2},
+		{Key: two.Key, State: sessionstore.State{}, LastUpdateTime: two.LastUpdateTime},
+	})
+	f.equal("shared state", shared, []sessionstore.Shared{
+		{Scope: memory.Scope{App: "shop"}, State: sessionstore.State{"a": []byte("1")}},
+		{Scope: ann, State: sessionstore.State{"u": []byte(`{"x":[1.0]}`)}},
+		{Scope: bob, State: sessionstore.State{"v": []byte("2")}},
+	})
+	stop := errors.New("enough")
+	if err := f.Export(f.ctx, func(sessionstore.Archived) error { return stop }, func(sessionstore.Shared) error { return nil }); !errors.Is(err, stop) {
+		f.t.Errorf("an export that is stopped ends with %v", err)
+	}
+}
+
+// Restore gives a session whose events were appended its own state and time,
+// and marks that leave nothing to do.
+func archiveRestores(f *fixture) {
+	key := session(ann, "s1")
+	f.appendWith(key, sessionstore.Append{Create: true, KeepState: true}, f.sets("e1", `{"k":1}`), f.said("e2"))
+	at := f.now().Add(-time.Hour)
+	a := sessionstore.Archived{Key: key, State: sessionstore.State{"k": []byte("5"), "n": []byte("null")}, LastUpdateTime: at, Events: 2, Requested: 2, Done: 2}
+	for range 2 {
+		if err := f.Restore(f.ctx, a); err != nil {
+			f.t.Fatal(err)
+		}
+		got := f.get(key)
+		f.hasState("state", got.State, `{"k":5,"n":null}`)
+		f.equal("time", got.LastUpdateTime, at)
+		f.idle("all was done")
+	}
+	f.equal("events left", f.ask(key).EventsTotal, 0)
+	a.ID = "missing"
+	f.isA("Restore of a session that is not there", f.Restore(f.ctx, a), memory.ErrNotFound)
+}
+
+// Work that was left goes on where it was, with its plan; what was given up
+// stays given up until it is asked for anew.
+func archiveRestoresWork(f *fixture) {
+	left, failed := session(ann, "left"), session(bob, "failed")
+	for _, key := range []sessionstore.Key{left, failed} {
+		f.appendWith(key, sessionstore.Append{Create: true}, f.said("e1"), f.said("e2"), f.said("e3"))
+	}
+	if err := f.Restore(f.ctx, sessionstore.Archived{Key: left, LastUpdateTime: f.now(), Events: 3, Requested: 3, Done: 1, Plan: []byte(`"plan"`), PlanTo: 2}); err != nil {
+		f.t.Fatal(err)
+	}
+	if err := f.Restore(f.ctx, sessionstore.Archived{Key: failed, LastUpdateTime: f.now(), Events: 3, Requested: 3, Failed: true, LastError: "no"}); err != nil {
+		f.t.Fatal(err)
+	}
+	work := f.claimOne(left)
+	f.equal("work", work, sessionstore.Work{Key: left, Ref: work.Ref, Done: 1, Requested: 3, Attempts: 1, Plan: []byte(`"plan"`), PlanTo: 2})
+	f.finish(work, 3)
+	f.idle("the other was given up")
+	f.ask(failed)
+	f.equal("asked for anew", f.claimOne(failed).Requested, int64(3))
+}
+
+// A session that has gone on since is left as it is, and marks never go back.
+func archiveLeaves(f *fixture) {
+	key := session(ann, "s1")
+	f.create(key, `{"k":1}`, f.said("e1"))
+	f.ask(key)
+	f.finish(f.claimOne(key), 1)
+	if err := f.Restore(f.ctx, sessionstore.Archived{Key: key, LastUpdateTime: f.now(), Events: 1, Requested: 1, Done: 0}); err != nil {
+		f.t.Fatal(err)
+	}
+	f.idle("done stays done")
+	f.append(key, f.sets("e2", `{"k":2}`))
+	want := f.get(key)
+	if err := f.Restore(f.ctx, sessionstore.Archived{Key: key, State: sessionstore.State{"k": []byte("1")}, LastUpdateTime: f.now(), Events: 1, Requested: 1, Done: 1}); err != nil {
+		f.t.Fatal(err)
+	}
+	f.equal("the session", f.get(key), want)
+}
+
+// Share sets what is missing of a user's and an app's state, and nothing else.
+func archiveShares(f *fixture) {
+	f.create(session(ann, "s1"), `{"user:u":1,"app:a":1}`)
+	for _, s := range []sessionstore.Shared{
+		{Scope: ann, State: sessionstore.State{"u": []byte("2"), "new": []byte(`{"x": 1.0}`)}},
+		{Scope: memory.Scope{App: "shop"}, State: sessionstore.State{"a": []byte("2"), "new": []byte("null")}},
+	} {
+		if err := f.Share(f.ctx, s); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	f.hasState("state", f.get(session(ann, "s1")).State, `{"user:u":1,"user:new":{"x": 1.0},"app:a":1,"app:new":null}`)
+}
+
+// While memories of a deleted session are still to be made, there is no export.
+func archiveLeavesNothingBehind(f *fixture) {
+	key := session(ann, "s1")
+	f.ask(key, f.said("e1"))
+	f.delete(key)
+	err := f.Export(f.ctx, func(sessionstore.Archived) error { return nil }, func(sessionstore.Shared) error { return nil })
+	f.isA("Export", err, memory.ErrUnavailable)
+	f.finish(f.claimOne(key), 1)
+	f.export()
+}
