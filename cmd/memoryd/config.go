@@ -74,8 +74,9 @@ func defaultData() string {
 	return filepath.Join(home, ".local", "share", "memoryd")
 }
 
-// parse reads the command line and, for what it leaves out, the environment.
-func parse(args []string, stderr io.Writer) (config, error) {
+// parse reads the command line and, for what it leaves out, the environment. It
+// gives what follows the flags.
+func parse(args []string, stderr io.Writer) (config, []string, error) {
 	var cfg config
 	fs := flags(&cfg)
 	fs.SetOutput(io.Discard) // errors are told once, by main
@@ -83,18 +84,15 @@ func parse(args []string, stderr io.Writer) (config, error) {
 	err := ff.Parse(fs, args, ff.WithEnvVarPrefix("MEMORYD"))
 	if errors.Is(err, flag.ErrHelp) {
 		printUsage(stderr)
-		return cfg, flag.ErrHelp
-	}
-	if err == nil && fs.NArg() > 0 {
-		err = fmt.Errorf("unexpected argument %q", fs.Arg(0))
+		return cfg, nil, flag.ErrHelp
 	}
 	if err == nil {
 		err = cfg.check()
 	}
 	if err != nil {
-		return cfg, usageError{fmt.Errorf("%w (memoryd -help lists the flags)", err)}
+		return cfg, nil, usageError{fmt.Errorf("%w (memoryd -help lists the flags)", err)}
 	}
-	return cfg, nil
+	return cfg, fs.Args(), nil
 }
 
 func (c *config) check() error {

@@ -19,9 +19,11 @@ const usage = `memoryd is a memory bank for agents.
 
   memoryd [serve] [flags]   serve HTTP
   memoryd demo              show what it does, once, on a bundled conversation
+  memoryd export [flags] FILE   write all sessions and memories into a file
+  memoryd import [flags] FILE   bring such a file into other stores
   memoryd version           print the version
 
-Flags of serve, each also an environment variable (-listen is MEMORYD_LISTEN):
+Flags of serve, and where they are about stores of export and import too, each also an environment variable (-listen is MEMORYD_LISTEN):
 `
 
 func main() {
@@ -67,11 +69,26 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	switch command {
 	case "serve":
-		cfg, err := parse(args, stderr)
+		cfg, rest, err := parse(args, stderr)
+		if err == nil && len(rest) > 0 {
+			err = usageError{fmt.Errorf("unexpected argument %q (memoryd -help lists the flags)", rest[0])}
+		}
 		if err != nil {
 			return err
 		}
 		return serve(ctx, cfg, stdout, stderr)
+	case "export", "import":
+		cfg, rest, err := parse(args, stderr)
+		if err == nil && len(rest) != 1 {
+			err = usageError{fmt.Errorf("%s: want one file, behind the flags", command)}
+		}
+		if err != nil {
+			return err
+		}
+		if command == "export" {
+			return export(ctx, cfg, rest[0], stdout, stderr)
+		}
+		return importFile(ctx, cfg, rest[0], stdout, stderr)
 	case "demo":
 		return demo(ctx, stdout)
 	case "version":
@@ -81,7 +98,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		printUsage(stdout)
 		return nil
 	}
-	return usageError{fmt.Errorf("no command %q: want serve, demo or version", command)}
+	return usageError{fmt.Errorf("no command %q: want serve, demo, export, import or version", command)}
 }
 
 // version is the module's, as the Go toolchain stamped it.

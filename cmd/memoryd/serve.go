@@ -24,6 +24,7 @@ import (
 	"github.com/memoryd/memoryd/memory/sqlitestore"
 	"github.com/memoryd/memoryd/retrieve"
 	"github.com/memoryd/memoryd/server"
+	"github.com/memoryd/memoryd/sessionstore"
 	"github.com/memoryd/memoryd/sessionstore/redissession"
 	"github.com/memoryd/memoryd/sessionstore/sqlitesession"
 )
@@ -37,86 +38,117 @@ type house struct {
 	checks map[string]func(context.Context) error
 }
 
+func newHouse() *house {
+	return &house{files: map[string]*sqlitedb.DB{}, checks: map[string]func(context.Context) error{}}
+}
+
+// stores are the two stores that the configuration names.
+type stores struct {
+	sessions interface {
+		ingest.Sessions
+		sessionstore.Archive
+	}
+	memories interface {
+		memory.Store
+		memory.Archive
+	}
+}
+
 // build opens the stores and connects the rest to them.
 func build(ctx context.Context, cfg config, log *slog.Logger) (h *house, err error) {
-	h = &house{files: map[string]*sqlitedb.DB{}, checks: map[string]func(context.Context) error{}}
+	h = newHouse()
 	defer func() {
 		if err != nil {
 			h.close()
 		}
 	}()
-	sessions, err := h.sessions(ctx, cfg)
+	st, err := h.stores(ctx, cfg, log)
 	if err != nil {
 		return h, err
 	}
 	embedder := embed.Builtin{}
-	memories, err := h.memories(ctx, cfg, embedder.Model())
-	if err != nil {
-		return h, err
-	}
-	bound, err := sessions.Bind(ctx, memories.ID())
-	if err != nil {
-		return h, fmt.Errorf("-sessions: %w", err)
-	}
-	if bound != memories.ID() {
-		return h, fmt.Errorf("the sessions in %s have their memories elsewhere, not in %s, which would miss what they have done already:"+
-			" name with -memories the store that they were made into, or with -sessions another place for sessions", shown(cfg.sessions), shown(cfg.memories))
-	}
-	h.ingest = ingest.New(sessions, memories, embedder, extract.NewRules(), &ingest.Options{Log: log})
-	h.server = server.New(sessions, memories, h.ingest, retrieve.New(memories, embedder, &retrieve.Options{Log: log}), &server.Options{
+	h.ingest = ingest.New(st.sessions, st.memories, embedder, extract.NewRules(), &ingest.Options{Log: log})
+	h.server = server.New(st.sessions, st.memories, h.ingest, retrieve.New(st.memories, embedder, &retrieve.Options{Log: log}), &server.Options{
 		AnyHost: cfg.insecure && !server.Loopback(cfg.listen), Version: version(), Log: log, Checks: h.checks,
 	})
 	return h, nil
 }
 
-func (h *house) sessions(ctx context.Context, cfg config) (ingest.Sessions, error) {
+// stores opens both stores, and sees that they belong together.
+func (h *house) stores(ctx context.Context, cfg config, log *slog.Logger) (st *stores, err error) {
+	st = &stores{}
+	if err := h.sessions(ctx, cfg, st); err != nil {
+		return nil, err
+	}
+	if err := h.memories(ctx, cfg, embed.Builtin{}.Model(), st); err != nil {
+		return nil, err
+	}
+	bound, err := st.sessions.Bind(ctx, st.memories.ID())
+	if err != nil {
+		return nil, fmt.Errorf("-sessions: %w", err)
+	}
+	if bound != st.memories.ID() {
+		return nil, fmt.Errorf("the sessions in %s have their memories elsewhere, not in %s, which would miss what they have done already:"+
+			" name with -memories the store that they were made into, or with -sessions another place for sessions", shown(cfg.sessions), shown(cfg.memories))
+	}
+	if inRedis(cfg.sessions) && !inQdrant(cfg.memories) {
+		log.Warn("the sessions can be shared, but the memories are in a file of this process: run one memoryd only", "memories", cfg.memories)
+	}
+	return st, nil
+}
+
+func (h *house) sessions(ctx context.Context, cfg config, st *stores) error {
 	if inRedis(cfg.sessions) {
 		s, err := redissession.Open(ctx, cfg.sessions, &redissession.Options{TTL: cfg.ttl})
 		if err != nil {
-			return nil, fmt.Errorf("-sessions: %w", err)
+			return fmt.Errorf("-sessions: %w", err)
 		}
 		h.closes = append(h.closes, s.Close)
 		h.checks["sessions"] = s.Check
-		return s, nil
+		st.sessions = s
+		return nil
 	}
 	db, err := h.open(cfg.sessions)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := exchanged(db, "sessions", "memories"); err != nil && !sameFile(cfg.sessions, cfg.memories) {
-		return nil, err
+		return err
 	}
 	h.checks["sessions"] = db.Check
 	s, err := sqlitesession.New(db, nil)
 	if err != nil {
-		return nil, fmt.Errorf("sessions in %s: %w", db.Path(), err)
+		return fmt.Errorf("sessions in %s: %w", db.Path(), err)
 	}
-	return s, nil
+	st.sessions = s
+	return nil
 }
 
-func (h *house) memories(ctx context.Context, cfg config, m embed.Model) (memory.Store, error) {
+func (h *house) memories(ctx context.Context, cfg config, m embed.Model, st *stores) error {
 	if inQdrant(cfg.memories) {
 		s, err := qdrantstore.Open(ctx, cfg.memories, qdrantstore.Model{Embedder: m.Name, Dimension: m.Dimension, Analyzer: analyzer.Name}, nil)
 		if err != nil {
-			return nil, fmt.Errorf("-memories: %w", err)
+			return fmt.Errorf("-memories: %w", err)
 		}
 		h.closes = append(h.closes, s.Close)
 		h.checks["memories"] = s.Check
-		return s, nil
+		st.memories = s
+		return nil
 	}
 	db, err := h.open(cfg.memories)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := exchanged(db, "memories", "sessions"); err != nil && !sameFile(cfg.sessions, cfg.memories) {
-		return nil, err
+		return err
 	}
 	h.checks["memories"] = db.Check
 	s, err := sqlitestore.New(db, sqlitestore.Model{Embedder: m.Name, Dimension: m.Dimension, Analyzer: analyzer.Name}, nil)
 	if err != nil {
-		return nil, fmt.Errorf("memories in %s: %w", db.Path(), err)
+		return fmt.Errorf("memories in %s: %w", db.Path(), err)
 	}
-	return s, nil
+	st.memories = s
+	return nil
 }
 
 // exchanged fails if a file holds what it is not named for, and nothing of what

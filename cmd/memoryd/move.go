@@ -1,0 +1,377 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"github.com/memoryd/memoryd/embed"
+	"github.com/memoryd/memoryd/internal/analyzer"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// format is the version of the lines below.
+const format = 1
+
+// How many events are in one line, and how many memories are imported at a time.
+const (
+	eventsTogether   = 100
+	memoriesTogether = 100
+)
+
+// line is one line of an export: one of its fields. Heading comes first and
+// Ending last; a session comes after its events.
+type line struct {
+	Heading *heading       `json:"memoryd,omitempty"`
+	Shared  *sharedLine    `json:"shared,omitempty"`
+	Events  *eventsLine    `json:"events,omitempty"`
+	Session *sessionLine   `json:"session,omitempty"`
+	Memory  *memory.Record `json:"memory,omitempty"`
+	Ending  *ending        `json:"end,omitempty"`
+}
+
+type heading struct {
+	Format    int    `json:"format"`
+	Version   string `json:"version"`
+	Embedder  string `json:"embedder"`
+	Dimension int    `json:"dimension"`
+	Analyzer  string `json:"analyzer"`
+}
+
+type sharedLine struct {
+	memory.Scope
+	State sessionstore.State `json:"state"`
+}
+
+type eventsLine struct {
+	memory.Scope
+	Session string            `json:"sessionId"`
+	Events  []json.RawMessage `json:"events"`
+}
+
+type sessionLine struct {
+	memory.Scope
+	ID             string             `json:"id"`
+	State          sessionstore.State `json:"state"`
+	LastUpdateTime time.Time          `json:"lastUpdateTime"`
+	Events         int64              `json:"events"`
+	Requested      int64              `json:"requested"`
+	Done           int64              `json:"done"`
+	Failed         bool               `json:"failed,omitempty"`
+	LastError      string             `json:"lastError,omitempty"`
+	Plan           json.RawMessage    `json:"plan,omitempty"`
+	PlanTo         int64              `json:"planTo,omitempty"`
+}
+
+// counts are what an export holds.
+type counts struct {
+	Sessions  int `json:"sessions"`
+	Events    int `json:"events"`
+	Shared    int `json:"shared"`
+	Memories  int `json:"memories"`
+	Revisions int `json:"revisions"`
+}
+
+func (c counts) String() string {
+	return fmt.Sprintf("%d sessions with %d events, %d states of users and apps, %d memories with %d revisions", c.Sessions, c.Events, c.Shared, c.Memories, c.Revisions)
+}
+
+func (c *counts) add(l *line) {
+	switch {
+	case l.Shared != nil:
+		c.Shared++
+	case l.Events != nil:
+		c.Events += len(l.Events.Events)
+	case l.Session != nil:
+		c.Sessions++
+	case l.Memory != nil:
+		c.Memories++
+		c.Revisions += len(l.Memory.History)
+	}
+}
+
+type ending struct {
+	counts
+	SHA256 string `json:"sha256"` // of all lines before
+}
+
+func ours() heading {
+	m := embed.Builtin{}.Model()
+	return heading{format, version(), m.Name, m.Dimension, analyzer.Name}
+}
+
+// bar shows how far it is on stderr, where somebody watches.
+func bar(stderr io.Writer, total int64, what string) *progressbar.ProgressBar {
+	f, ok := stderr.(*os.File)
+	return progressbar.NewOptions64(total, progressbar.OptionSetWriter(stderr), progressbar.OptionSetVisibility(ok && term.IsTerminal(int(f.Fd()))),
+		progressbar.OptionSetDescription(what), progressbar.OptionSetWidth(30), progressbar.OptionShowBytes(true), progressbar.OptionClearOnFinish())
+}
+
+// export writes all that the stores hold into a file, which must not be there
+// yet, or to stdout for "-".
+func export(ctx context.Context, cfg config, file string, stdout, stderr io.Writer) (err error) {
+	h := newHouse()
+	defer func() { err = errors.Join(err, h.close()) }()
+	st, err := h.stores(ctx, cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	out, say := io.Writer(os.Stdout), stderr
+	if file != "-" {
+		f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, os.ErrExist) {
+			return fmt.Errorf("%s is there already: name another file", file)
+		}
+		if err != nil {
+			return err
+		}
+		defer func() {
+			if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+				os.Remove(file) // half an export is none
+			}
+		}()
+		out, say = f, stdout
+	} else {
+		out = stdout
+	}
+	w := &lineWriter{w: bufio.NewWriterSize(out, 1<<20), sum: sha256.New(), bar: bar(stderr, -1, "exporting")}
+	head := ours()
+	w.write(&line{Heading: &head})
+	if err := exportAll(ctx, st, w); err != nil {
+		return err
+	}
+	end := ending{w.counts, hex.EncodeToString(w.sum.Sum(nil))}
+	w.write(&line{Ending: &end})
+	if w.err == nil {
+		w.err = w.w.Flush()
+	}
+	if w.err != nil {
+		return fmt.Errorf("write %s: %w", file, w.err)
+	}
+	_ = w.bar.Finish() // it only shows
+	_, err = fmt.Fprintf(say, "exported %v\nsha256 %s\n", end.counts, end.SHA256)
+	return err
+}
+
+// lineWriter writes lines, and counts and sums what it writes. The first error
+// stays.
+type lineWriter struct {
+	w   *bufio.Writer
+	sum hash.Hash
+	bar *progressbar.ProgressBar
+	err error
+	counts
+}
+
+func (w *lineWriter) write(l *line) error {
+	if w.err != nil {
+		return w.err
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // events and metadata stay as they were written
+	if w.err = enc.Encode(l); w.err != nil {
+		return w.err
+	}
+	w.sum.Write(b.Bytes())
+	w.add(l)
+	_ = w.bar.Add(b.Len()) // it only shows
+	_, w.err = w.w.Write(b.Bytes())
+	return w.err
+}
+
+func exportAll(ctx context.Context, st *stores, w *lineWriter) error {
+	err := st.sessions.Export(ctx, func(a sessionstore.Archived) error {
+		for after := int64(0); after < a.Events; {
+			events, err := st.sessions.Events(ctx, sessionstore.Work{Key: a.Key, Ref: a.Ref}, after, int(min(eventsTogether, a.Events-after)))
+			if err != nil {
+				return err
+			}
+			if len(events) == 0 {
+				return fmt.Errorf("session %q of app %q, user %q was deleted meanwhile: export while nothing writes", a.ID, a.App, a.User)
+			}
+			l := &eventsLine{Scope: a.Scope, Session: a.ID}
+			for _, e := range events {
+				l.Events = append(l.Events, e.Doc)
+				after = e.Seq
+			}
+			if err := w.write(&line{Events: l}); err != nil {
+				return err
+			}
+		}
+		return w.write(&line{Session: &sessionLine{Scope: a.Scope, ID: a.ID, State: a.State, LastUpdateTime: a.LastUpdateTime, Events: a.Events, Requested: a.Requested,
+			Done: a.Done, Failed: a.Failed, LastError: a.LastError, Plan: a.Plan, PlanTo: a.PlanTo}})
+	}, func(s sessionstore.Shared) error { return w.write(&line{Shared: &sharedLine{s.Scope, s.State}}) })
+	if err != nil {
+		return err
+	}
+	return st.memories.Export(ctx, func(r memory.Record) error { return w.write(&line{Memory: &r}) })
+}
+
+// importFile brings an export into the stores. It reads the file twice: once to
+// see that it is whole, and then to import it. What is there already stays, so
+// it may be run again.
+func importFile(ctx context.Context, cfg config, file string, stdout, stderr io.Writer) (err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	end, err := verify(f, bar(stderr, info.Size(), "checking"))
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	h := newHouse()
+	defer func() { err = errors.Join(err, h.close()) }()
+	st, err := h.stores(ctx, cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	in := &importer{st: st}
+	err = eachLine(f, bar(stderr, info.Size(), "importing"), func(l *line, _ []byte) error { return in.take(ctx, l) })
+	if err == nil {
+		err = in.flush(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("%w (what came before it is imported; run it again once that is mended)", err)
+	}
+	_, err = fmt.Fprintf(stdout, "imported %v; %d of the memories were new\nsha256 %s\n", end.counts, in.stored, end.SHA256)
+	return err
+}
+
+// eachLine reads an export line by line.
+func eachLine(r io.Reader, bar *progressbar.ProgressBar, do func(l *line, raw []byte) error) error {
+	lines := bufio.NewReaderSize(r, 1<<20)
+	for n := 1; ; n++ {
+		raw, err := lines.ReadBytes('\n')
+		if err == io.EOF && len(raw) == 0 {
+			_ = bar.Finish() // it only shows
+			return nil
+		}
+		if err != nil && err != io.EOF {
+			return err
+		}
+		var l line
+		dec := json.NewDecoder(bytes.NewReader(raw))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&l); err != nil {
+			return fmt.Errorf("line %d is none of an export: %w", n, err)
+		}
+		if err := do(&l, raw); err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+		_ = bar.Add(len(raw))
+	}
+}
+
+// verify checks that an export is whole and fits this memoryd.
+func verify(r io.Reader, bar *progressbar.ProgressBar) (*ending, error) {
+	var end *ending
+	var got counts
+	sum := sha256.New()
+	first := true
+	err := eachLine(r, bar, func(l *line, raw []byte) error {
+		if first {
+			if l.Heading == nil {
+				return errors.New("it does not begin as an export of memoryd")
+			}
+			want := ours()
+			want.Version = l.Heading.Version
+			if *l.Heading != want {
+				return fmt.Errorf("it is of format %d, embedder %q (%d) and analyzer %q; this memoryd has format %d, %q (%d) and %q", l.Heading.Format,
+					l.Heading.Embedder, l.Heading.Dimension, l.Heading.Analyzer, want.Format, want.Embedder, want.Dimension, want.Analyzer)
+			}
+		}
+		if end != nil {
+			return errors.New("something follows the end")
+		}
+		first = false
+		if l.Ending != nil {
+			end = l.Ending
+			return nil
+		}
+		sum.Write(raw)
+		got.add(l)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if end == nil {
+		return nil, errors.New("it is cut off: it has no end")
+	}
+	if hex.EncodeToString(sum.Sum(nil)) != end.SHA256 || got != end.counts {
+		return nil, errors.New("it is not as it was written: its checksum is another")
+	}
+	return end, nil
+}
+
+// importer takes lines.
+type importer struct {
+	st      *stores
+	records []memory.Record
+	stored  int
+}
+
+func (in *importer) take(ctx context.Context, l *line) error {
+	switch {
+	case l.Shared != nil:
+		return in.st.sessions.Share(ctx, sessionstore.Shared{Scope: l.Shared.Scope, State: l.Shared.State})
+	case l.Events != nil:
+		events := make([]sessionstore.Event, len(l.Events.Events))
+		for i, raw := range l.Events.Events {
+			var err error
+			if events[i], err = sessionstore.ParseEvent(raw); err != nil {
+				return err
+			}
+		}
+		_, err := in.st.sessions.Append(ctx, sessionstore.Key{Scope: l.Events.Scope, ID: l.Events.Session}, events, sessionstore.Append{Create: true, KeepState: true})
+		return err
+	case l.Session != nil:
+		s := l.Session
+		key := sessionstore.Key{Scope: s.Scope, ID: s.ID}
+		if s.Events == 0 { // nothing has made it yet
+			if _, err := in.st.sessions.Append(ctx, key, nil, sessionstore.Append{Create: true, KeepState: true}); err != nil {
+				return err
+			}
+		}
+		return in.st.sessions.Restore(ctx, sessionstore.Archived{Key: key, State: s.State, LastUpdateTime: s.LastUpdateTime, Events: s.Events, Requested: s.Requested,
+			Done: s.Done, Failed: s.Failed, LastError: s.LastError, Plan: s.Plan, PlanTo: s.PlanTo})
+	case l.Memory != nil:
+		if in.records = append(in.records, *l.Memory); len(in.records) == memoriesTogether {
+			return in.flush(ctx)
+		}
+	}
+	return nil
+}
+
+func (in *importer) flush(ctx context.Context) error {
+	if len(in.records) == 0 {
+		return nil
+	}
+	n, err := in.st.memories.Import(ctx, in.records)
+	in.stored += n
+	in.records = in.records[:0]
+	return err
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/memoryd/memoryd/internal/qdranttest"
+	"github.com/memoryd/memoryd/internal/redistest"
+)
+
+// runs runs a command that is to succeed, and gives what it prints.
+func runs(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := command(args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("memoryd %v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// A user moves from the embedded file to Redis and Qdrant, and back, and
+// nothing is lost: sessions, state, memories, their history, and work that was
+// not done yet.
+func TestMove(t *testing.T) {
+	t.Parallel()
+	dir, data, back := t.TempDir(), t.TempDir(), t.TempDir()
+	redis := redistest.Start(t).URL()
+	qdrant := qdranttest.Start(t).URL(t)
+	remote := []string{"-data", dir, "-sessions", redis, "-memories", qdrant}
+
+	p := start(t, data)
+	for u := range killUsers {
+		if rest := send(p.url, userPieces(u)[:40], -1); rest != nil {
+			t.Fatalf("%d pieces were not taken:\n%s", len(rest), p.logs.String())
+		}
+	}
+	scope := p.url + "/v1/apps/kill/users/u0"
+	want := contents(t, p.url)
+	for _, c := range []struct {
+		method, path string
+		body         any
+	}{
+		{"POST", "/sessions", map[string]any{"id": "live", "state": map[string]any{"k": 1, "user:k": []any{1.5}, "app:k": nil}, "events": []any{map[string]any{"id": "e1", "content": "<b>&amp;"}}}},
+		{"POST", "/sessions", map[string]any{"id": "empty"}},
+		{"PATCH", "/memories/" + want.Memories["/v1/apps/kill/users/u0"][0].ID, map[string]any{"fact": "Corrected."}},
+		{"DELETE", "/memories/" + want.Memories["/v1/apps/kill/users/u0"][1].ID, nil},
+	} {
+		if code, err := call(c.method, scope+c.path, c.body, nil); err != nil || code >= 300 {
+			t.Fatal(c, code, err)
+		}
+	}
+	changed := want.Memories["/v1/apps/kill/users/u0"][0].ID
+	all := func(p *process) any {
+		var out []any
+		for _, path := range []string{"/sessions/live", "/sessions", "/memories/" + changed + "/revisions"} {
+			var v any
+			if code, err := call("GET", p.url+"/v1/apps/kill/users/u0"+path, nil, &v); err != nil || code != 200 {
+				t.Fatal(path, code, err)
+			}
+			out = append(out, v)
+		}
+		return []any{contents(t, p.url), out}
+	}
+	before := all(p)
+	// Asked for in the last moment, so that work may be left.
+	if rest := send(p.url, userPieces(1)[40:44], -1); rest != nil {
+		t.Fatal(len(rest))
+	}
+	p.terminate(t)
+
+	first, second, third := filepath.Join(dir, "first"), filepath.Join(dir, "second"), filepath.Join(dir, "third")
+	said := runs(t, "export", "-data", data, first)
+	if !strings.Contains(said, "sha256") || !strings.Contains(said, "14 sessions") {
+		t.Errorf("export says %s", said)
+	}
+	runFails(t, "is there already", 1, "export", "-data", data, first)
+	for i, want := range []string{"of the memories were new", " 0 of the memories were new"} {
+		if said := runs(t, append(append([]string{"import"}, remote...), first)...); !strings.Contains(said, want) {
+			t.Errorf("import %d says %s", i, said)
+		}
+	}
+	p = start(t, dir, remote[2:]...)
+	if diff := gocmp.Diff(before, all(p), gocmp.FilterPath(afterExport, gocmp.Ignore())); diff != "" {
+		t.Errorf("(-embedded +in Redis and Qdrant):\n%s", diff)
+	}
+	moved := all(p)
+	p.terminate(t)
+
+	runs(t, append(append([]string{"export"}, remote...), second)...)
+	runs(t, "import", "-data", back, second)
+	runs(t, "export", "-data", back, third)
+	p = start(t, back)
+	if diff := gocmp.Diff(moved, all(p)); diff != "" {
+		t.Errorf("(-in Redis and Qdrant +back):\n%s", diff)
+	}
+	if a, b := sorted(t, second), sorted(t, third); a != b {
+		t.Errorf("what was exported and what was imported and exported again differ:\n%s", gocmp.Diff(a, b))
+	}
+}
+
+// afterExport is what the last requests before the export changed.
+func afterExport(p gocmp.Path) bool {
+	for _, step := range p {
+		if k, ok := step.(gocmp.MapIndex); ok && strings.Contains(k.Key().String(), "users/u1") {
+			return true
+		}
+	}
+	return false
+}
+
+// sorted is an export's lines in one order, without its end: stores give
+// memories in any.
+func sorted(t *testing.T, file string) string {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string]int{}
+	for l := range bytes.Lines(raw) {
+		if s := string(l); !strings.HasPrefix(s, `{"end"`) {
+			counts[s]++
+		}
+	}
+	out := new(strings.Builder)
+	for _, l := range slices.Sorted(maps.Keys(counts)) {
+		fmt.Fprintf(out, "%d %s", counts[l], l)
+	}
+	return out.String()
+}
+
+// A file that is cut off, changed, or none of ours is refused before anything
+// is imported.
+func TestImportRefuses(t *testing.T) {
+	t.Parallel()
+	dir, data := t.TempDir(), t.TempDir()
+	p := start(t, data)
+	if rest := send(p.url, userPieces(0)[:4], -1); rest != nil {
+		t.Fatal(len(rest))
+	}
+	p.terminate(t)
+	good := filepath.Join(dir, "good")
+	runs(t, "export", "-data", data, good)
+	raw, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, spoilt := range map[string][]byte{
+		"cut off":                     raw[:bytes.LastIndexByte(raw[:len(raw)-1], '\n')+1],
+		"checksum":                    bytes.Replace(raw, []byte("painting"), []byte("paunting"), 1),
+		"none of an export":           append([]byte("hello\n"), raw...),
+		"does not begin":              raw[bytes.IndexByte(raw, '\n')+1:],
+		"follows the end":             append(bytes.Clone(raw), raw...),
+		`embedder "another"`:          bytes.Replace(raw, []byte(`"embedder":"hash-1"`), []byte(`"embedder":"another"`), 1),
+		"no such file":                nil,
+		"line 2 is none of an export": bytes.Replace(raw, []byte("\n"), []byte("\n{\"new\":1}\n"), 1),
+	} {
+		file := filepath.Join(dir, "spoilt")
+		os.Remove(file)
+		if spoilt != nil {
+			if err := os.WriteFile(file, spoilt, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		to := filepath.Join(dir, "to")
+		runFails(t, want, 1, "import", "-data", to, file)
+		if _, err := os.Stat(to); err == nil {
+			t.Errorf("%s: something was imported", want)
+		}
+	}
+	runFails(t, "want one file", 2, "import", "-data", dir)
+	runFails(t, "want one file", 2, "export", "-data", dir, "a", "b")
+}
