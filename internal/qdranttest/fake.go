@@ -18,10 +18,10 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// startFake runs a server in this process that answers the calls memoryd makes
-// as Qdrant does, with exact searches. Where Qdrant promises no order, it gives
-// any.
-func startFake(t testing.TB) *Server {
+// StandIn runs a server in this process that answers the calls memoryd makes
+// as the Qdrant of a version does, with exact searches. Where Qdrant promises
+// no order, it gives any.
+func StandIn(t testing.TB, version string) *Server {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -31,7 +31,7 @@ func startFake(t testing.TB) *Server {
 	s := grpc.NewServer(grpc.MaxRecvMsgSize(256<<20), grpc.MaxSendMsgSize(256<<20))
 	qdrant.RegisterPointsServer(s, points{fake: f})
 	qdrant.RegisterCollectionsServer(s, collectionsServer{fake: f})
-	qdrant.RegisterQdrantServer(s, health{})
+	qdrant.RegisterQdrantServer(s, health{version: version})
 	go s.Serve(l)
 	t.Cleanup(s.Stop)
 	return &Server{Addr: l.Addr().String()}
@@ -67,10 +67,11 @@ func (f *fake) with(name string, do func(*collection) error) error {
 
 type health struct {
 	qdrant.UnimplementedQdrantServer
+	version string
 }
 
-func (health) HealthCheck(context.Context, *qdrant.HealthCheckRequest) (*qdrant.HealthCheckReply, error) {
-	return &qdrant.HealthCheckReply{Title: "in-process stand-in", Version: "1.18.3"}, nil
+func (h health) HealthCheck(context.Context, *qdrant.HealthCheckRequest) (*qdrant.HealthCheckReply, error) {
+	return &qdrant.HealthCheckReply{Title: "in-process stand-in", Version: h.version}, nil
 }
 
 type collectionsServer struct {

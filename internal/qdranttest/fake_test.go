@@ -19,7 +19,7 @@ import (
 // What the stand-in answers is what the real server answers, call by call.
 func TestStandInAnswersAlike(t *testing.T) {
 	real := StartReal(t)
-	clients := []*qdrant.Client{real.Client(t), startFake(t).Client(t)}
+	clients := []*qdrant.Client{real.Client(t), StandIn(t, version).Client(t)}
 	for seed := range uint64(3) {
 		name := fmt.Sprint("alike", seed)
 		var transcripts [2]string

@@ -1,0 +1,122 @@
+package qdrantstore_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/qdrant/go-client/qdrant"
+
+	"github.com/memoryd/memoryd/internal/qdranttest"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/memory/qdrantstore"
+)
+
+// quick does not wait long for what does not come.
+var quick = &qdrantstore.Options{Timeout: 3 * time.Second}
+
+// What can be known to be wrong is refused when the store is opened.
+func TestOpenRefuses(t *testing.T) {
+	q := qdranttest.Start(t)
+	at := "qdrant://" + q.Addr
+	for _, c := range []struct{ url, want string }{
+		{"http://127.0.0.1:6334", "want qdrant://"},
+		{"qdrant://", "want qdrant://"},
+		{"qdrant://:hunter2@127.0.0.1:nope", "port"},
+		{"qdrant://127.0.0.1:1", "refused"},
+		{"qdrants://:hunter2@" + q.Addr, "unavailable"},
+		{at + "?shards=0", "shards=0"},
+		{at + "?replicas=x", "replicas=x"},
+		{at + "?on-disk=maybe", "on-disk=maybe"},
+		{at + "?quantization=odd", "quantization=odd"},
+		{at + "?collection=a/b", "collection=a/b"},
+		{at + "?colection=a", "there is no such option"},
+		{"qdrant://" + qdranttest.StandIn(t, "1.12.0").Addr, "1.17 or later"},
+	} {
+		s, err := qdrantstore.Open(t.Context(), c.url, model, quick)
+		if err == nil {
+			s.Close()
+			t.Errorf("%s was opened", c.url)
+			continue
+		}
+		if !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v, want something with %q", c.url, err, c.want)
+		}
+	}
+}
+
+// A collection of another shape under the name of ours is refused.
+func TestOtherCollection(t *testing.T) {
+	q := qdranttest.Start(t)
+	url := q.URL(t)
+	_, name, _ := strings.Cut(url, "collection=")
+	if err := q.Client(t).CreateCollection(t.Context(), &qdrant.CreateCollection{CollectionName: name + "-test-8-test",
+		VectorsConfig: qdrant.NewVectorsConfigMap(map[string]*qdrant.VectorParams{"dense": {Size: 9, Distance: qdrant.Distance_Cosine}})}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := qdrantstore.Open(t.Context(), url, model, quick); err == nil || !strings.Contains(err.Error(), "collection=") {
+		t.Errorf("another dimension: %v", err)
+	}
+}
+
+// A key is asked for, and a wrong one refused.
+func TestAPIKey(t *testing.T) {
+	q := qdranttest.StartReal(t, "QDRANT__SERVICE__API_KEY=right")
+	for key, want := range map[string]string{"": "API key", ":wrong@": "API key", ":right@": ""} {
+		s, err := qdrantstore.Open(t.Context(), "qdrant://"+key+q.Addr, model, quick)
+		if err == nil {
+			s.Close()
+		}
+		if got := fmt.Sprint(err); (want == "") != (err == nil) || !strings.Contains(got, want) || strings.Contains(got, "wrong") {
+			t.Errorf("with key %q: %v", key, err)
+		}
+	}
+}
+
+// A Qdrant that goes away makes every call fail as unavailable; when it is back
+// all that was acknowledged is there, and the same store goes on.
+func TestAway(t *testing.T) {
+	q := qdranttest.StartReal(t)
+	s, err := qdrantstore.Open(t.Context(), "qdrant://"+q.Addr, model, quick)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	scope := memory.Scope{App: "app", User: "ann"}
+	put := func(id string) error {
+		_, err := s.Put(t.Context(), scope, []memory.Write{{Memory: memory.Memory{ID: id, Scope: scope, Kind: memory.KindFact, Fact: "tea", Timestamp: time.Now()},
+			Terms: memory.Terms{"tea": 1}, Vector: []float32{1, 0, 0, 0, 0, 0, 0, 0}}})
+		return err
+	}
+	for i := range 20 {
+		if err := put(fmt.Sprint("m", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	q.Kill()
+	ctx := t.Context()
+	_, get := s.Get(ctx, scope, []string{"m1"})
+	_, list := s.List(ctx, scope, memory.List{})
+	_, search := s.Search(ctx, scope, memory.Query{Terms: []string{"tea"}, Limit: 1})
+	_, del := s.Delete(ctx, scope, []memory.Removal{{ID: "m1"}})
+	for call, err := range map[string]error{"put": put("lost"), "get": get, "list": list, "search": search, "delete": del, "check": s.Check(ctx)} {
+		if !errors.Is(err, memory.ErrUnavailable) {
+			t.Errorf("%s: %v", call, err)
+		}
+	}
+	q.Run(t)
+	for end := time.Now().Add(30 * time.Second); s.Check(ctx) != nil; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal(s.Check(ctx))
+		}
+	}
+	page, err := s.List(ctx, scope, memory.List{})
+	if err != nil || len(page.Memories) != 20 {
+		t.Errorf("%d memories, %v; want 20", len(page.Memories), err)
+	}
+	if err := put("on"); err != nil {
+		t.Error(err)
+	}
+}
