@@ -1,6 +1,7 @@
 package redissession
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -51,7 +52,8 @@ func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, s
 		}
 	}
 	now := s.now()
-	args := []any{name(key.Scope), key.App, key.User, key.ID, s.clock(), mode, truth(opts.KeepState), opts.Request, s.over(), s.opts.TTL.Milliseconds()}
+	args := []any{name(key.Scope), key.App, key.User, key.ID, s.clock(), mode, truth(opts.KeepState), opts.Request, s.over(), s.opts.TTL.Milliseconds(),
+		s.lastDelivered(outbox{partition(key.Scope), key.App})}
 	args = appendState(args, state)
 	out.Events = make([]sessionstore.Event, 0, len(events))
 	var sent []int // the place in out of each event sent
@@ -90,7 +92,7 @@ func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, s
 	if opts.Request != "" {
 		out.Operation = operationOf(key.Scope, answer.list(4))
 	}
-	return out, s.deliver(ctx, key.Scope, answer.list(5))
+	return out, s.deliver(ctx, outbox{partition(key.Scope), key.App}, answer.list(5))
 }
 
 // newEventID makes ids that sort in the order of their making.
@@ -116,29 +118,58 @@ func appendState(args []any, delta sessionstore.State) []any {
 	return args
 }
 
-// deliver brings a partition's messages to their app, and then drops them. If
-// it is cut off in between, another delivery brings them again, and they are
-// not applied twice.
-func (s *Store) deliver(ctx context.Context, scope memory.Scope, messages reply) error {
-	return s.deliverFrom(ctx, partition(scope), scope.App, messages)
+// outbox names the messages of a partition for an app.
+type outbox struct {
+	partition int
+	app       string
 }
 
-func (s *Store) deliverFrom(ctx context.Context, partition int, app string, messages reply) error {
+// deliver brings a partition's messages to their app. They stay in the outbox
+// until the next append that adds one, or until somebody looks for what was
+// left undelivered: brought again, they are not applied twice.
+func (s *Store) deliver(ctx context.Context, from outbox, messages reply) error {
 	if len(messages) == 0 {
 		return nil
 	}
-	seq, err := s.run(ctx, deliverScript, appPrefix(app), append([]any{partition}, messages...)...)
+	seq, err := s.run(ctx, deliverScript, appPrefix(from.app), append([]any{from.partition}, messages...)...)
 	if err != nil {
 		return err
 	}
-	// Nothing depends on it, so nobody waits for it: the next delivery skips
-	// what has been applied, and drops it too.
-	s.cleaning.Go(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.opts.Timeout)
-		defer cancel()
-		_, _ = s.run(ctx, deliveredScript, prefixOf(partition), app, seq)
-	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.delivered) >= maxDelivered {
+		clear(s.delivered) // it only spares bringing them again
+	}
+	s.delivered[from], _ = seq.(string)
 	return nil
+}
+
+// maxDelivered bounds what is remembered of deliveries.
+const maxDelivered = 100_000
+
+// lastDelivered is up to which message an app has all; "" if this process does
+// not know.
+func (s *Store) lastDelivered(from outbox) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.delivered[from]
+}
+
+// redeliver brings an app what is left in an outbox, and empties that.
+func (s *Store) redeliver(ctx context.Context, from outbox) error {
+	messages, err := s.redis.LRange(ctx, prefixOf(from.partition)+"outbox:"+from.app, 0, -1).Result()
+	if err != nil {
+		return s.kind(ctx, err)
+	}
+	r := make(reply, len(messages))
+	for i, m := range messages {
+		r[i] = m
+	}
+	if err := s.deliver(ctx, from, r); err != nil {
+		return err
+	}
+	_, err = s.run(ctx, deliveredScript, prefixOf(from.partition), from.app, cmp.Or(s.lastDelivered(from), "0"))
+	return err
 }
 
 // Delete implements sessionstore.Store.
@@ -146,7 +177,7 @@ func (s *Store) Delete(ctx context.Context, key sessionstore.Key) error {
 	v, err := s.run(ctx, deleteScript, prefix(key.Scope), name(key.Scope), key.App, key.User, key.ID)
 	if err == nil {
 		messages, _ := v.([]any)
-		err = s.deliver(ctx, key.Scope, messages)
+		err = s.deliver(ctx, outbox{partition(key.Scope), key.App}, messages)
 	}
 	if err != nil {
 		return wrap("delete", key, err)

@@ -88,7 +88,7 @@ func (s *Store) readyToExport(ctx context.Context) error {
 			return s.kind(ctx, err)
 		}
 		for _, app := range apps {
-			if err := s.redeliver(ctx, p, app); err != nil {
+			if err := s.redeliver(ctx, outbox{p, app}); err != nil {
 				return err
 			}
 		}

@@ -104,7 +104,7 @@ func (s *Store) heads(ctx context.Context, limit int) ([]head, error) {
 			failed = cmp.Or(failed, s.mark(ctx, look[i]))
 		}
 		for j := range left {
-			failed = cmp.Or(failed, s.redeliver(ctx, look[i], left.text(j)))
+			failed = cmp.Or(failed, s.redeliver(ctx, outbox{look[i], left.text(j)}))
 		}
 	}
 	if len(look) == partitions && failed == nil {
@@ -120,18 +120,6 @@ func (s *Store) heads(ctx context.Context, limit int) ([]head, error) {
 	}
 	slices.SortStableFunc(out, func(a, b head) int { return cmp.Compare(a.since, b.since) })
 	return out, nil
-}
-
-func (s *Store) redeliver(ctx context.Context, partition int, app string) error {
-	messages, err := s.redis.LRange(ctx, prefixOf(partition)+"outbox:"+app, 0, -1).Result()
-	if err != nil {
-		return s.kind(ctx, err)
-	}
-	r := make(reply, len(messages))
-	for i, m := range messages {
-		r[i] = m
-	}
-	return s.deliverFrom(ctx, partition, app, r)
 }
 
 // Claim implements sessionstore.Progress.

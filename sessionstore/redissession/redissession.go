@@ -57,7 +57,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/sourcegraph/conc"
 
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
@@ -90,11 +89,10 @@ type Store struct {
 	redis redis.UniversalClient
 	opts  Options
 
-	mu     sync.Mutex
-	marked map[int]time.Time // partitions, and when this process put them into the work index
-	swept  time.Time         // when all partitions were looked at last
-
-	cleaning conc.WaitGroup // what goes on behind answers
+	mu        sync.Mutex
+	marked    map[int]time.Time // partitions, and when this process put them into the work index
+	swept     time.Time         // when all partitions were looked at last
+	delivered map[outbox]string // up to which message each app has all
 }
 
 var (
@@ -109,7 +107,7 @@ var (
 // cannot serve: if it is away, refuses the password, is a replica, or may throw
 // sessions away when its memory is full.
 func Open(ctx context.Context, url string, opts *Options) (*Store, error) {
-	s := &Store{marked: map[int]time.Time{}}
+	s := &Store{marked: map[int]time.Time{}, delivered: map[outbox]string{}}
 	if opts != nil {
 		s.opts = *opts
 	}
@@ -131,10 +129,7 @@ func Open(ctx context.Context, url string, opts *Options) (*Store, error) {
 }
 
 // Close closes the connections.
-func (s *Store) Close() error {
-	s.cleaning.Wait()
-	return s.redis.Close()
-}
+func (s *Store) Close() error { return s.redis.Close() }
 
 func redacted(raw string) string {
 	u, err := url.Parse(raw)

@@ -6,6 +6,7 @@ local function arg() at = at + 1; return ARGV[at] end
 
 local scope, app, user, id = arg(), arg(), arg(), arg()
 local now, mode, keep, request, over, ttl = clock(arg()), arg(), arg(), arg(), arg(), arg()
+local delivered = arg() -- up to this message the app has all
 
 local ref = find(scope, id)
 local sent = false
@@ -104,5 +105,9 @@ if request ~= '' then
 end
 rest(ref, ttl)
 
-local out = sent and call('LRANGE', key('outbox', app), 0, -1) or {}
+local out = {}
+if sent then
+  if delivered ~= '' then drop(app, delivered) end
+  out = call('LRANGE', key('outbox', app), 0, -1)
+end
 return {'OK', ref, updated, had, op, out}

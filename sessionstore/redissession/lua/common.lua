@@ -28,6 +28,16 @@ local function send(app, ...)
   call('RPUSH', key('outbox', app), cmsgpack.pack({call('INCR', P .. 'n'), ...}))
 end
 
+-- drop takes the messages up to seq, which their app has, out of the outbox.
+local function drop(app, seq)
+  while true do
+    local e = call('LINDEX', key('outbox', app), 0)
+    if not e then return call('SREM', P .. 'outboxes', app) end
+    if cmsgpack.unpack(e)[1] > tonumber(seq) then return 0 end
+    call('LPOP', key('outbox', app))
+  end
+end
+
 -- find gives the life of a session that its id names now, and forgets one that
 -- has expired.
 local function find(scope, id)

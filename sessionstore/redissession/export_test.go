@@ -1,0 +1,6 @@
+package redissession
+
+import "github.com/redis/go-redis/v9"
+
+// Hook adds a hook to a store's client.
+func Hook(s *Store, h redis.Hook) { s.redis.AddHook(h) }
