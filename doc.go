@@ -21,6 +21,9 @@
 // [github.com/memoryd/memoryd/memory/sqlitestore] keep all of it in one SQLite
 // file, which [github.com/memoryd/memoryd/internal/sqlitedb] opens: one process
 // a file, one writer, commits in groups.
+// [github.com/memoryd/memoryd/sessionstore/redissession] keeps sessions in Redis
+// or on a Redis Cluster, and [github.com/memoryd/memoryd/memory/qdrantstore]
+// memories in Qdrant, for any number of processes; all pass the same suites.
 //
 // # Verbs
 //

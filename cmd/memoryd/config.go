@@ -24,6 +24,7 @@ import (
 type config struct {
 	listen    string
 	insecure  bool
+	names     bool
 	data      string
 	sessions  string // URL, or the path of a SQLite file
 	ttl       time.Duration
@@ -39,6 +40,7 @@ func flags(cfg *config) *flag.FlagSet {
 	fs := flag.NewFlagSet("memoryd", flag.ContinueOnError)
 	fs.StringVar(&cfg.listen, "listen", "127.0.0.1:8080", "`address` to serve; port 0 takes a free one")
 	fs.BoolVar(&cfg.insecure, "insecure", false, "serve an address that others can reach, although anyone who can may read and write everything")
+	fs.BoolVar(&cfg.names, "loopback-names", false, "serve requests for loopback names only, as on loopback: for a container whose port is published there")
 	fs.StringVar(&cfg.data, "data", defaultData(), "`directory` of the data, all in one SQLite file; :memory: keeps nothing")
 	fs.StringVar(&cfg.sessions, "sessions", "", "`URL` of the session store: sqlite:FILE, redis://… or redis+cluster://… (default: in -data)")
 	fs.DurationVar(&cfg.ttl, "session-ttl", 0, "how long a session in Redis is kept after its last event and the memories of it; 0 is for ever")
@@ -74,9 +76,24 @@ func defaultData() string {
 	return filepath.Join(home, ".local", "share", "memoryd")
 }
 
-// parse reads the command line and, for what it leaves out, the environment. It
-// gives what follows the flags.
+// parse reads the command line and, for what it leaves out, the environment,
+// and checks both. It gives what follows the flags.
 func parse(args []string, stderr io.Writer) (config, []string, error) {
+	cfg, rest, err := read(args, stderr)
+	if err == nil {
+		if err = cfg.check(); err != nil {
+			err = mistake(err)
+		}
+	}
+	return cfg, rest, err
+}
+
+func mistake(err error) error {
+	return usageError{fmt.Errorf("%w (memoryd -help lists the flags)", err)}
+}
+
+// read is parse without the checks.
+func read(args []string, stderr io.Writer) (config, []string, error) {
 	var cfg config
 	fs := flags(&cfg)
 	fs.SetOutput(io.Discard) // errors are told once, by main
@@ -86,11 +103,8 @@ func parse(args []string, stderr io.Writer) (config, []string, error) {
 		printUsage(stderr)
 		return cfg, nil, flag.ErrHelp
 	}
-	if err == nil {
-		err = cfg.check()
-	}
 	if err != nil {
-		return cfg, nil, usageError{fmt.Errorf("%w (memoryd -help lists the flags)", err)}
+		return cfg, nil, mistake(err)
 	}
 	return cfg, fs.Args(), nil
 }
@@ -103,9 +117,6 @@ func (c *config) check() error {
 	if !server.Loopback(host) && !c.insecure {
 		return fmt.Errorf("-listen %s: others could reach that address and read and write everything, as there are no keys yet:"+
 			" listen on 127.0.0.1, or add -insecure if that is what you want", c.listen)
-	}
-	if c.data == "" {
-		return errors.New("-data is empty: name a directory, or :memory: to keep nothing")
 	}
 	if strings.HasPrefix(c.data, "~/") {
 		return fmt.Errorf("-data %s: a ~ that the shell left is the name of a directory here: write the path out", c.data)
@@ -166,6 +177,9 @@ func shown(place string) string {
 // file is the SQLite file a store's URL names, by default the one in -data.
 func (c *config) file(name, url, want string) (string, error) {
 	if url == "" {
+		if c.data == "" {
+			return "", errors.New("-data is empty: name a directory, or :memory: to keep nothing")
+		}
 		if c.data == sqlitedb.Memory {
 			return sqlitedb.Memory, nil
 		}

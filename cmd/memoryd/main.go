@@ -3,16 +3,20 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"os"
 	"os/signal"
 	"runtime/debug"
 	"strings"
 	"syscall"
+	"time"
 )
 
 const usage = `memoryd is a memory bank for agents.
@@ -21,6 +25,7 @@ const usage = `memoryd is a memory bank for agents.
   memoryd demo              show what it does, once, on a bundled conversation
   memoryd export [flags] FILE   write all sessions and memories into a file
   memoryd import [flags] FILE   bring such a file into other stores
+  memoryd ready [flags]     ask the memoryd at -listen whether its stores are well
   memoryd version           print the version
 
 Flags of serve, and where they are about stores of export and import too, each also an environment variable (-listen is MEMORYD_LISTEN):
@@ -71,12 +76,21 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	case "serve":
 		cfg, rest, err := parse(args, stderr)
 		if err == nil && len(rest) > 0 {
-			err = usageError{fmt.Errorf("unexpected argument %q (memoryd -help lists the flags)", rest[0])}
+			err = mistake(fmt.Errorf("unexpected argument %q", rest[0]))
 		}
 		if err != nil {
 			return err
 		}
 		return serve(ctx, cfg, stdout, stderr)
+	case "ready":
+		cfg, rest, err := read(args, stderr)
+		if err == nil && len(rest) > 0 {
+			err = mistake(fmt.Errorf("unexpected argument %q", rest[0]))
+		}
+		if err != nil {
+			return err
+		}
+		return ready(ctx, cfg, stdout)
 	case "export", "import":
 		cfg, rest, err := parse(args, stderr)
 		if err == nil && len(rest) != 1 {
@@ -98,7 +112,39 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		printUsage(stdout)
 		return nil
 	}
-	return usageError{fmt.Errorf("no command %q: want serve, demo, export, import or version", command)}
+	return usageError{fmt.Errorf("no command %q: want serve, demo, export, import, ready or version", command)}
+}
+
+// ready asks a running memoryd for its /readyz: what a container has for a
+// health check when there is nothing else in it.
+func ready(ctx context.Context, cfg config, stdout io.Writer) error {
+	host, port, err := net.SplitHostPort(cfg.listen)
+	if err != nil {
+		return err
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/readyz", nil)
+	if err != nil {
+		return err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
+	if err != nil {
+		return err
+	}
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("not ready: %s", bytes.TrimSpace(answer))
+	}
+	_, err = stdout.Write(answer)
+	return err
 }
 
 // version is the module's, as the Go toolchain stamped it.

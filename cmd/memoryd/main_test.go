@@ -179,6 +179,19 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// Ready tells of a memoryd that runs, and of one that does not.
+func TestReady(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir())
+	addr := strings.TrimPrefix(p.url, "http://")
+	if out, err := command("ready", "-listen", addr).CombinedOutput(); err != nil || !strings.Contains(string(out), "memories") {
+		t.Errorf("ready: %v: %s", err, out)
+	}
+	p.kill()
+	runFails(t, "refused", 1, "ready", "-listen", addr)
+	runFails(t, "unexpected argument", 2, "ready", "now")
+}
+
 // The environment counts where the command line says nothing.
 func TestEnvironment(t *testing.T) {
 	t.Setenv("MEMORYD_LOG_LEVEL", "loud")

@@ -69,7 +69,7 @@ func build(ctx context.Context, cfg config, log *slog.Logger) (h *house, err err
 	embedder := embed.Builtin{}
 	h.ingest = ingest.New(st.sessions, st.memories, embedder, extract.NewRules(), &ingest.Options{Log: log})
 	h.server = server.New(st.sessions, st.memories, h.ingest, retrieve.New(st.memories, embedder, &retrieve.Options{Log: log}), &server.Options{
-		AnyHost: cfg.insecure && !server.Loopback(cfg.listen), Version: version(), Log: log, Checks: h.checks,
+		AnyHost: cfg.insecure && !cfg.names && !server.Loopback(cfg.listen), Version: version(), Log: log, Checks: h.checks,
 	})
 	return h, nil
 }
@@ -249,7 +249,7 @@ func serve(ctx context.Context, cfg config, stdout, stderr io.Writer) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("-listen: %w (name another address)", err), h.close())
 	}
-	log.Info("memoryd", "version", version(), "listen", on.Addr().String(), "insecure", cfg.insecure, "sessions", shown(cfg.sessions),
+	log.Info("memoryd", "version", version(), "listen", on.Addr().String(), "insecure", cfg.insecure, "loopback-names", cfg.names, "sessions", shown(cfg.sessions),
 		"session-ttl", cfg.ttl, "memories", shown(cfg.memories), "embedder", cfg.embedder, "extractor", cfg.extractor, "log-format", cfg.logFormat, "log-level", cfg.logLevel)
 	fmt.Fprintf(stdout, "memoryd serves http://%s\nits data is in %s\n", on.Addr(), where(cfg))
 	return errors.Join(h.run(ctx, on, log), h.close())

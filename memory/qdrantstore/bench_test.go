@@ -147,7 +147,7 @@ func (r *recorder) watch(b *testing.B, s *Store, url string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	set.config.GrpcOptions = append(set.config.GrpcOptions, grpc.WithUnaryInterceptor(
+	set.config.GrpcOptions = append(set.config.GrpcOptions, grpc.WithChainUnaryInterceptor(
 		func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 			r.mu.Lock()
 			r.made = append(r.made, call{method, req, answerOf(method)})

@@ -50,6 +50,7 @@ import (
 	"github.com/qdrant/go-client/qdrant"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"github.com/memoryd/memoryd/memory"
@@ -173,7 +174,11 @@ func parse(raw string) (set settings, err error) {
 		}
 	}
 	if key, ok := u.User.Password(); ok {
-		set.config.APIKey = key
+		// Not by the client's own option, which writes warnings to stderr.
+		set.config.GrpcOptions = append(set.config.GrpcOptions, grpc.WithUnaryInterceptor(
+			func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+				return invoke(metadata.AppendToOutgoingContext(ctx, "api-key", key), method, req, reply, cc, opts...)
+			}))
 	}
 	for name, values := range u.Query() {
 		v := values[len(values)-1]

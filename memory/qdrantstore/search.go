@@ -83,7 +83,7 @@ func (sr *search) run(ctx context.Context) (memory.Found, error) {
 // each word.
 func (sr *search) count(ctx context.Context) error {
 	sr.stats.DF = make([]int, len(sr.q.Terms))
-	all := pool.New().WithErrors().WithContext(ctx).WithMaxGoroutines(counting)
+	all := pool.New().WithErrors().WithFirstError().WithContext(ctx).WithMaxGoroutines(counting)
 	one := func(f *qdrant.Filter, into *int) {
 		all.Go(func(ctx context.Context) error {
 			n, err := sr.s.client.Count(ctx, &qdrant.CountPoints{CollectionName: sr.s.collection, Filter: f, Exact: qdrant.PtrOf(true)})
