@@ -7,6 +7,7 @@ import (
 	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/qdrant/go-client/qdrant"
 
 	"github.com/memoryd/memoryd/memory"
@@ -37,6 +38,7 @@ type step struct {
 const (
 	docField     = "doc"
 	termsField   = "terms"
+	lengthField  = "length"
 	historyField = "history"
 )
 
@@ -49,7 +51,9 @@ func encode(v any) ([]byte, error) {
 }
 
 func decode(doc string, v any) error {
-	if err := jsonv2.Unmarshal([]byte(doc), v); err != nil { // a search reads a thousand of them
+	// A search reads a thousand of them, so by the faster package; metadata may
+	// be any JSON, also such as it would refuse.
+	if err := jsonv2.Unmarshal([]byte(doc), v, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err != nil {
 		return fmt.Errorf("stored memory: %w", err)
 	}
 	return nil
@@ -112,7 +116,7 @@ func (r *record) point(vector []float32) (*qdrant.PointStruct, error) {
 		"revision": qdrant.NewValueInt(m.Revision), "embedded": qdrant.NewValueBool(vector != nil),
 		"at": number(m.Timestamp), "created": number(m.CreateTime), "updated": number(m.UpdateTime),
 		"topics": texts(m.Topics), "metadata": texts(pairs(m.Metadata)),
-		docField: text(string(doc)), termsField: text(string(words)),
+		docField: text(string(doc)), termsField: text(string(words)), lengthField: qdrant.NewValueInt(int64(terms.Length())),
 	}
 	if !m.ValidTo.IsZero() {
 		payload["until"] = number(m.ValidTo)

@@ -28,7 +28,8 @@ type found struct {
 	// not mix two revisions. Without one it is gone.
 	read   bool
 	memory memory.Memory
-	terms  memory.Terms
+	freqs  []int // of the query's words
+	length int
 	cosine float64
 }
 
@@ -44,6 +45,13 @@ func (s *Store) Search(ctx context.Context, scope memory.Scope, q memory.Query) 
 		sr.norm += float64(x) * float64(x)
 	}
 	sr.norm = math.Sqrt(sr.norm)
+	for _, t := range q.Terms {
+		name, err := encode(t)
+		if err != nil {
+			return memory.Found{}, err
+		}
+		sr.quoted = append(sr.quoted, string(name)+":")
+	}
 	out, err := sr.run(ctx)
 	if err != nil {
 		return memory.Found{}, wrap("search memories", scope, err)
@@ -59,6 +67,7 @@ type search struct {
 	now    time.Time
 	stats  memory.Stats
 	norm   float64           // of q.Vector
+	quoted []string          // q.Terms as they are written in a stored list of words
 	points map[string]*found // by id of the point
 }
 
@@ -158,13 +167,27 @@ func (sr *search) take(points []*qdrant.ScoredPoint) {
 	}
 }
 
-// measure is how often each word of the query is in a memory.
-func (sr *search) measure(f *found) (freqs []int, length int) {
-	freqs = make([]int, len(sr.q.Terms))
-	for i, t := range sr.q.Terms {
-		freqs[i] = f.terms[t]
+// frequencies looks the query's words up in a stored list of words, {"word":n,…}. A
+// search goes through a thousand of those, so it does not decode them.
+func (sr *search) frequencies(words string) []int {
+	out := make([]int, len(sr.quoted))
+	for i, name := range sr.quoted {
+		for from := 0; ; {
+			at := strings.Index(words[from:], name)
+			if at < 0 {
+				break
+			}
+			at += from
+			from = at + len(name)
+			if at > 0 && (words[at-1] == '{' || words[at-1] == ',') { // not the end of a longer word
+				for ; from < len(words) && words[from] >= '0' && words[from] <= '9'; from++ {
+					out[i] = 10*out[i] + int(words[from]-'0')
+				}
+				break
+			}
+		}
 	}
-	return freqs, f.terms.Length()
+	return out
 }
 
 // turn is one turn of a session: its point, and when it was said.
@@ -244,7 +267,7 @@ func (sr *search) fill(ctx context.Context) error {
 	for id := range sr.points {
 		ids = append(ids, qdrant.NewIDUUID(id))
 	}
-	req := &qdrant.GetPoints{CollectionName: sr.s.collection, Ids: ids, WithPayload: qdrant.NewWithPayloadInclude(docField, termsField, "gone")}
+	req := &qdrant.GetPoints{CollectionName: sr.s.collection, Ids: ids, WithPayload: qdrant.NewWithPayloadInclude(docField, termsField, lengthField, "gone")}
 	if sr.norm > 0 {
 		req.WithVectors = qdrant.NewWithVectorsInclude(dense)
 	}
@@ -257,9 +280,7 @@ func (sr *search) fill(ctx context.Context) error {
 		if err := decode(payload[docField].GetStringValue(), &f.memory); err != nil {
 			return err
 		}
-		if err := decode(payload[termsField].GetStringValue(), &f.terms); err != nil {
-			return err
-		}
+		f.freqs, f.length = sr.frequencies(payload[termsField].GetStringValue()), int(payload[lengthField].GetIntegerValue())
 		f.read = !payload["gone"].GetBoolValue() && f.memory.Live(sr.now)
 		if v := p.GetVectors().GetVectors().GetVectors()[dense].GetDense().GetData(); v != nil {
 			for i, x := range v {
@@ -267,8 +288,7 @@ func (sr *search) fill(ctx context.Context) error {
 			}
 			f.cosine /= sr.norm
 		}
-		freqs, _ := sr.measure(f)
-		f.hit = f.hit && f.read && (f.cosine > 0 || slices.Max(append(freqs, 0)) > 0)
+		f.hit = f.hit && f.read && (f.cosine > 0 || slices.ContainsFunc(f.freqs, func(n int) bool { return n > 0 }))
 	}
 	return nil
 }
@@ -340,7 +360,5 @@ func inSession(a, b *memory.Memory) int {
 }
 
 func (sr *search) candidate(f *found) memory.Candidate {
-	c := memory.Candidate{Memory: f.memory.Clone(), Cosine: f.cosine, Match: sr.q.Match(&f.memory, sr.now)}
-	c.Freqs, c.Length = sr.measure(f)
-	return c
+	return memory.Candidate{Memory: f.memory, Freqs: f.freqs, Length: f.length, Cosine: f.cosine, Match: sr.q.Match(&f.memory, sr.now)}
 }

@@ -1,0 +1,27 @@
+package qdrantstore
+
+import (
+	"testing"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// However odd the words are, each is found with its own count, and none with
+// that of another it is the end of.
+func TestFrequencies(t *testing.T) {
+	terms := memory.Terms{"tea": 2, `x"tea`: 3, `,"tea`: 40, `{"tea`: 5, `tea":1,"`: 61, "é": 7, "<b>&": 8, `\`: 9, `\"`: 10, "": 11, "\u2028": 12}
+	text, err := encode(terms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for word, want := range terms {
+		name, err := encode(word)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sr := &search{quoted: []string{string(name) + ":", `"nobody":`}}
+		if got := sr.frequencies(string(text)); got[0] != want || got[1] != 0 {
+			t.Errorf("%q: %v, want %d and 0, in %s", word, got, want, text)
+		}
+	}
+}
