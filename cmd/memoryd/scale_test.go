@@ -1,7 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -70,6 +74,77 @@ func scaleOut(t *testing.T, sessions string) {
 	for _, p := range many[:2] {
 		if diff := gocmp.Diff(want, contents(t, p.url)); diff != "" {
 			t.Errorf("(-one, embedded +three, one of them killed):\n%s", diff)
+		}
+	}
+}
+
+// Both speak TLS, with a certificate that the system trusts and no other.
+func TestTLS(t *testing.T) {
+	redis := redistest.StartTLS(t)
+	cert, key := redistest.Certificate(t)
+	qdrant := qdranttest.StartReal(t, "QDRANT__SERVICE__ENABLE_TLS=true", "QDRANT__TLS__CERT="+cert, "QDRANT__TLS__KEY="+key)
+	args := []string{"-sessions", "rediss://" + redis.Addr, "-memories", "qdrants://" + qdrant.Addr}
+	runFails(t, "certificate", 1, append([]string{"-listen", "127.0.0.1:0"}, args...)...)
+	trusted := filepath.Join(t.TempDir(), "trusted.pem")
+	var all []byte
+	for _, file := range []string{cert, redis.Cert} {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, raw...)
+	}
+	if err := os.WriteFile(trusted, all, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SSL_CERT_FILE", trusted)
+	p := start(t, t.TempDir(), args...)
+	if rest := send(p.url, userPieces(0)[:4], -1); rest != nil {
+		t.Fatalf("%d pieces were not taken:\n%s", len(rest), p.logs.String())
+	}
+}
+
+// With Redis away requests are answered 503 and told when to come back, and
+// readiness is red; when it is back all goes on, without a restart, and what
+// was acknowledged is there.
+func TestRedisAway(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	p := start(t, t.TempDir(), "-sessions", r.URL(), "-memories", qdranttest.Start(t).URL(t))
+	pieces := userPieces(0)
+	if rest := send(p.url, pieces[:8], -1); rest != nil {
+		t.Fatalf("%d pieces were not taken:\n%s", len(rest), p.logs.String())
+	}
+	r.Kill()
+	for _, path := range []string{"/readyz", "/v1/apps/kill/users/u0/sessions", "/v1/apps/kill/users/u0/sessions/s0"} {
+		res, err := http.Get(p.url + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" {
+			t.Errorf("GET %s: %s, Retry-After %q", path, res.Status, res.Header.Get("Retry-After"))
+		}
+	}
+	if code, err := call("POST", p.url+pieces[8].scope+"/memories/ingest", map[string]any{"sessionId": "s0", "events": pieces[8].events}, nil); code != 503 || err != nil {
+		t.Errorf("ingest: %d, %v", code, err)
+	}
+	r.Run(t)
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if code, err := call("GET", p.url+"/readyz", nil, nil); err == nil && code == 200 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("not ready again")
+		}
+	}
+	if rest := send(p.url, pieces[8:12], -1); rest != nil {
+		t.Fatalf("%d pieces were not taken:\n%s", len(rest), p.logs.String())
+	}
+	for s := range killSessions {
+		var session struct{ Events []struct{ ID string } }
+		if code, err := call("GET", fmt.Sprintf("%s/v1/apps/kill/users/u0/sessions/s%d", p.url, s), nil, &session); err != nil || code != 200 || len(session.Events) != 3*pieceEvents {
+			t.Errorf("session %d has %d events, want %d (%d, %v)", s, len(session.Events), 3*pieceEvents, code, err)
 		}
 	}
 }

@@ -5,7 +5,13 @@ package redistest
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
+	"math/big"
 	"net"
 	"os"
 	"os/exec"
@@ -21,6 +27,7 @@ import (
 // Server is a running Redis.
 type Server struct {
 	Addr string // host:port
+	Cert string // file of its certificate, if it speaks TLS
 	dir  string
 	args []string
 	tls  bool
@@ -53,10 +60,37 @@ func start(t testing.TB, tls bool, args ...string) *Server {
 	return s
 }
 
-// StartTLS runs a server that speaks TLS alone, with this certificate and key.
-func StartTLS(t testing.TB, cert, key string) *Server {
+// StartTLS runs a server that speaks TLS alone, with a certificate of its own.
+func StartTLS(t testing.TB) *Server {
 	t.Helper()
-	return start(t, true, "--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", cert, "--tls-auth-clients", "no")
+	cert, key := Certificate(t)
+	s := start(t, true, "--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", cert, "--tls-auth-clients", "no")
+	s.Cert = cert
+	return s
+}
+
+// Certificate makes a certificate for 127.0.0.1, signed by itself, and gives
+// the files it and its key are in.
+func Certificate(t testing.TB) (cert, key string) {
+	t.Helper()
+	must := func(err error) {
+		if err != nil {
+			t.Helper()
+			t.Fatal(err)
+		}
+	}
+	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &k.PublicKey, k)
+	must(err)
+	raw, err := x509.MarshalPKCS8PrivateKey(k)
+	must(err)
+	dir := t.TempDir()
+	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	must(os.WriteFile(cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))
+	must(os.WriteFile(key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw}), 0o600))
+	return cert, key
 }
 
 // free is an address nobody listens on, nor on the port of the cluster bus.

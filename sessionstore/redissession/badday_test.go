@@ -2,19 +2,12 @@ package redissession_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
-	"math/big"
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -493,9 +486,7 @@ func waitFor(t testing.TB, ok func() bool) {
 
 // TLS is spoken where the URL says rediss.
 func TestTLS(t *testing.T) {
-	dir := t.TempDir()
-	cert, private := selfSigned(t, dir)
-	r := redistest.StartTLS(t, cert, private)
+	r := redistest.StartTLS(t)
 	if _, err := redissession.Open(t.Context(), "rediss://"+r.Addr, nil); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("a certificate nobody vouches for: %v", err)
 	}
@@ -503,19 +494,4 @@ func TestTLS(t *testing.T) {
 	defer s.Close()
 	must(t, add(t, s, key("ann", "s"), event(t, "e1")))
 	has(t, s, key("ann", "s"), "e1")
-}
-
-func selfSigned(t testing.TB, dir string) (cert, private string) {
-	t.Helper()
-	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must(t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &k.PublicKey, k)
-	must(t, err)
-	raw, err := x509.MarshalPKCS8PrivateKey(k)
-	must(t, err)
-	cert, private = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	must(t, os.WriteFile(cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))
-	must(t, os.WriteFile(private, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw}), 0o600))
-	return cert, private
 }
