@@ -3,6 +3,7 @@ package redissession
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -20,8 +21,8 @@ func (s *Store) Export(ctx context.Context, session func(sessionstore.Archived) 
 	if err := s.readyToExport(ctx); err != nil {
 		return fmt.Errorf("export sessions: %w", err)
 	}
-	for _, pattern := range []string{"memoryd:{a:*}:state", "memoryd:{*}:user:*"} {
-		keys, err := s.keys(ctx, pattern)
+	for _, kind := range []*regexp.Regexp{appStates, userStates} {
+		keys, err := s.keys(ctx, kind)
 		if err != nil {
 			return fmt.Errorf("export sessions: %w", err)
 		}
@@ -31,11 +32,10 @@ func (s *Store) Export(ctx context.Context, session func(sessionstore.Archived) 
 				return fmt.Errorf("export sessions: %w", s.kind(ctx, err))
 			}
 			sh := sessionstore.Shared{State: sessionstore.State{}}
-			if app, ok := appOf(k, "state"); ok {
-				sh.App = app
+			if of := kind.FindStringSubmatch(k)[1]; kind == appStates {
+				sh.App = of
 			} else {
-				_, name, _ := strings.Cut(k, "}:user:")
-				sh.Scope = scopeOf(name)
+				sh.Scope = scopeOf(of)
 			}
 			for name, v := range values {
 				sh.State[name] = []byte(v)
@@ -45,26 +45,43 @@ func (s *Store) Export(ctx context.Context, session func(sessionstore.Archived) 
 			}
 		}
 	}
-	apps, err := s.keys(ctx, "memoryd:{a:*}:sessions")
+	apps, err := s.keys(ctx, appLists)
 	if err != nil {
 		return fmt.Errorf("export sessions: %w", err)
 	}
+	given := map[sessionstore.Key]bool{}
 	for _, k := range apps {
-		app, _ := appOf(k, "sessions")
+		app := appLists.FindStringSubmatch(k)[1]
 		names, err := s.redis.ZRange(ctx, k, 0, -1).Result()
 		if err != nil {
 			return fmt.Errorf("export sessions: %w", s.kind(ctx, err))
 		}
 		for _, n := range names {
 			user, id, _ := strings.Cut(n, "/")
-			a, err := s.archived(ctx, sessionstore.Key{Scope: memory.Scope{App: app, User: user}, ID: id})
-			if err != nil {
-				return fmt.Errorf("export sessions: %w", err)
+			key := sessionstore.Key{Scope: memory.Scope{App: app, User: user}, ID: id}
+			given[key] = true
+			if err := s.exportOne(ctx, key, session); err != nil {
+				return err
 			}
-			if a == nil {
-				continue // it has expired
+		}
+	}
+	// The lists of apps are on other nodes than the sessions. Should one have
+	// lost some in a failover, they are exported all the same.
+	scopes, err := s.keys(ctx, scopeLists)
+	if err != nil {
+		return fmt.Errorf("export sessions: %w", err)
+	}
+	for _, k := range scopes {
+		ids, err := s.redis.ZRange(ctx, k, 0, -1).Result()
+		if err != nil {
+			return fmt.Errorf("export sessions: %w", s.kind(ctx, err))
+		}
+		for _, id := range ids {
+			key := sessionstore.Key{Scope: scopeOf(scopeLists.FindStringSubmatch(k)[1]), ID: id}
+			if given[key] {
+				continue
 			}
-			if err := session(*a); err != nil {
+			if err := s.exportOne(ctx, key, session); err != nil {
 				return err
 			}
 		}
@@ -72,12 +89,26 @@ func (s *Store) Export(ctx context.Context, session func(sessionstore.Archived) 
 	return nil
 }
 
-// appOf reads the app from the name of one of its keys.
-func appOf(key, what string) (string, bool) {
-	rest, ok := strings.CutPrefix(key, "memoryd:{a:")
-	app, ok2 := strings.CutSuffix(rest, "}:"+what)
-	return app, ok && ok2
+func (s *Store) exportOne(ctx context.Context, key sessionstore.Key, session func(sessionstore.Archived) error) error {
+	a, err := s.archived(ctx, key)
+	if err != nil {
+		return fmt.Errorf("export sessions: %w", err)
+	}
+	if a == nil {
+		return nil // it has expired
+	}
+	return session(*a)
 }
+
+// The keys an export looks for. The first group is the app, or app/user; ids
+// have any characters but slashes, so a key counts only if all of it fits.
+var (
+	appStates  = regexp.MustCompile(`^memoryd:\{a:([^/]*)\}:state$`)
+	appLists   = regexp.MustCompile(`^memoryd:\{a:([^/]*)\}:sessions$`)
+	userStates = regexp.MustCompile(`^memoryd:\{\d+\}:user:([^/]*/[^/]*)$`)
+	scopeLists = regexp.MustCompile(`^memoryd:\{\d+\}:live:([^/]*/[^/]*)$`)
+	sessions   = regexp.MustCompile(`^memoryd:\{\d+\}:session:(\d+)$`)
+)
 
 // readyToExport delivers what waits for its app, and looks for what an export
 // would leave behind.
@@ -93,12 +124,12 @@ func (s *Store) readyToExport(ctx context.Context) error {
 			}
 		}
 	}
-	sessions, err := s.keys(ctx, "memoryd:{*}:session:*")
+	all, err := s.keys(ctx, sessions)
 	if err != nil {
 		return err
 	}
 	left := 0
-	for some := range slices.Chunk(sessions, readTogether) {
+	for some := range slices.Chunk(all, readTogether) {
 		pipe := s.redis.Pipeline()
 		answers := make([]*redis.SliceCmd, len(some))
 		for i, k := range some {
@@ -108,7 +139,7 @@ func (s *Store) readyToExport(ctx context.Context) error {
 			return s.kind(ctx, err)
 		}
 		for _, a := range answers {
-			if m := reply(a.Val()); m[0] == "1" && m.num(1) > m.num(2) && m[3] == "0" {
+			if m := reply(a.Val()); m[0] == "1" && m.num(1) > m.num(2) && m[3] != "1" {
 				left++
 			}
 		}
@@ -119,15 +150,17 @@ func (s *Store) readyToExport(ctx context.Context) error {
 	return nil
 }
 
-// keys is the names of all keys like pattern, on every master.
-func (s *Store) keys(ctx context.Context, pattern string) (out []string, err error) {
+// keys is the names of all keys of a kind, on every master.
+func (s *Store) keys(ctx context.Context, kind *regexp.Regexp) (out []string, err error) {
 	var mu sync.Mutex
 	scan := func(ctx context.Context, c *redis.Client) error {
-		it := c.Scan(ctx, 0, pattern, 1000).Iterator()
+		it := c.Scan(ctx, 0, "memoryd:*", 1000).Iterator()
 		for it.Next(ctx) {
-			mu.Lock()
-			out = append(out, it.Val())
-			mu.Unlock()
+			if kind.MatchString(it.Val()) {
+				mu.Lock()
+				out = append(out, it.Val())
+				mu.Unlock()
+			}
 		}
 		return it.Err()
 	}

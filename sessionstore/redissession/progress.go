@@ -40,29 +40,29 @@ func (s *Store) mark(ctx context.Context, partition int) error {
 	return nil
 }
 
-// toLookAt is the partitions that may have work.
-func (s *Store) toLookAt(ctx context.Context) ([]int, error) {
+// toLookAt is the partitions that may have work, or now and then, in a sweep,
+// all of them.
+func (s *Store) toLookAt(ctx context.Context) (look []int, sweep bool, err error) {
 	s.mu.Lock()
-	sweep := time.Since(s.swept) > sweepEvery
+	sweep = time.Since(s.swept) > sweepEvery
 	s.mu.Unlock()
 	if sweep {
 		all := make([]int, partitions)
 		for p := range all {
 			all[p] = p
 		}
-		return all, nil
+		return all, true, nil
 	}
 	names, err := s.redis.ZRange(ctx, workIndex, 0, -1).Result()
 	if err != nil {
-		return nil, s.kind(ctx, err)
+		return nil, false, s.kind(ctx, err)
 	}
-	out := make([]int, 0, len(names))
 	for _, n := range names {
 		if p, err := strconv.Atoi(n); err == nil {
-			out = append(out, p)
+			look = append(look, p)
 		}
 	}
-	return out, nil
+	return look, false, nil
 }
 
 // head is a scope with work, and since when it waits.
@@ -74,7 +74,7 @@ type head struct {
 // heads looks for work that is due, the longest waiting first, and looks after
 // what was left undelivered.
 func (s *Store) heads(ctx context.Context, limit int) ([]head, error) {
-	look, err := s.toLookAt(ctx)
+	look, sweep, err := s.toLookAt(ctx)
 	if err != nil || len(look) == 0 {
 		return nil, err
 	}
@@ -100,18 +100,19 @@ func (s *Store) heads(ctx context.Context, limit int) ([]head, error) {
 		left := answer.list(2)
 		if answer.num(1) == 0 && len(left) == 0 {
 			idle = append(idle, look[i])
-		} else if len(look) == partitions { // a mark was lost, or never made
+		} else if sweep { // a mark was lost, or never made
 			failed = cmp.Or(failed, s.mark(ctx, look[i]))
 		}
 		for j := range left {
 			failed = cmp.Or(failed, s.redeliver(ctx, outbox{look[i], left.text(j)}))
 		}
 	}
-	if len(look) == partitions && failed == nil {
+	if sweep && failed == nil {
 		s.mu.Lock()
 		s.swept = time.Now()
 		s.mu.Unlock()
-	} else if len(idle) > 0 && len(look) < partitions {
+	}
+	if len(idle) > 0 {
 		err := unmarkScript.Run(ctx, s.redis, []string{workIndex}, idle...).Err()
 		failed = cmp.Or(failed, s.kind(ctx, err))
 	}
@@ -139,6 +140,7 @@ func (s *Store) claim(ctx context.Context, owner string, ttl time.Duration, limi
 	if err != nil {
 		return nil, err
 	}
+	var failed error
 	for _, h := range heads {
 		if len(out) == limit {
 			break
@@ -146,7 +148,8 @@ func (s *Store) claim(ctx context.Context, owner string, ttl time.Duration, limi
 		scope := scopeOf(h.scope)
 		v, err := s.run(ctx, claimScript, prefix(scope), h.scope, owner, s.clock(), ttl.Microseconds())
 		if err != nil {
-			return out, err
+			failed = cmp.Or(failed, err) // of one scope: the others go on
+			continue
 		}
 		r, _ := v.([]any)
 		if len(r) == 0 {
@@ -160,7 +163,7 @@ func (s *Store) claim(ctx context.Context, owner string, ttl time.Duration, limi
 		}
 		out = append(out, work)
 	}
-	return out, nil
+	return out, failed
 }
 
 // changed is ErrAborted unless a script says that it did something.

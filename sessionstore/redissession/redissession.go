@@ -51,6 +51,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"io"
+	"net"
 	"net/url"
 	"strings"
 	"sync"
@@ -180,7 +182,53 @@ func connect(raw string, timeout time.Duration) (redis.UniversalClient, error) {
 	if plain == "rediss" && o.TLSConfig == nil {
 		o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
+	o.NewClient = func(o *redis.Options) *redis.Client {
+		c := redis.NewClient(o)
+		c.AddHook(once{})
+		return c
+	}
 	return redis.NewClusterClient(o), nil
+}
+
+// once keeps a cluster's client from sending again what may have had its
+// effect: of a broken connection it is told in a way that it does not take for
+// one. Redirections, and connections that were never made, it follows up.
+type once struct{}
+
+func (once) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (once) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		err := broken(next(ctx, cmd))
+		if err != nil {
+			cmd.SetErr(err)
+		}
+		return err
+	}
+}
+
+func (once) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		err := next(ctx, cmds)
+		for _, cmd := range cmds {
+			if e := broken(cmd.Err()); e != nil {
+				cmd.SetErr(e)
+			}
+		}
+		return broken(err)
+	}
+}
+
+func broken(err error) error {
+	var op *net.OpError
+	var timeout net.Error
+	if errors.As(err, &op) && op.Op == "dial" {
+		return err
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &op) || errors.As(err, &timeout) && timeout.Timeout() {
+		return fmt.Errorf("%w: redis: the connection broke: %v", memory.ErrUnavailable, err)
+	}
+	return err
 }
 
 // unquoted is a parse error without the URL, which may hold a password.
@@ -227,8 +275,8 @@ func fit(info string) error {
 	}
 	var major int
 	if v := field(info, "redis_version"); v != "" {
-		if fmt.Sscanf(v, "%d.", &major); major < 6 {
-			return fmt.Errorf("it is version %s, and 6 or later is needed", v)
+		if fmt.Sscanf(v, "%d.", &major); major < 7 {
+			return fmt.Errorf("it is version %s, and 7 or later is needed", v)
 		}
 	}
 	if p := field(info, "maxmemory_policy"); p != "" && p != "noeviction" && field(info, "maxmemory") != "0" {
@@ -264,6 +312,7 @@ func (s *Store) kind(ctx context.Context, err error) error {
 	text := err.Error()
 	hint := ""
 	switch {
+	case strings.HasPrefix(text, "ERR max number of clients"):
 	case strings.HasPrefix(text, "ERR") || strings.HasPrefix(text, "WRONGTYPE"):
 		return err // a fault of ours
 	case strings.HasPrefix(text, "OOM") || strings.Contains(text, "-OOM"):

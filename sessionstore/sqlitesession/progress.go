@@ -178,7 +178,7 @@ func (s *Store) Finish(ctx context.Context, work sessionstore.Work, to int64, ch
 	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
 		now := s.now().UnixMicro()
 		if err := one(tx.Exec(`UPDATE sessions SET done = ?1, attempts = 0, failed = 0, due_time = 0, last_error = '', plan = NULL, plan_to = 0, request_time = ?2
-			WHERE ref = ?3 AND done = ?4 AND attempts = ?5 AND ?1 <= requested`, to, now, work.Ref, work.Done, work.Attempts)); err != nil {
+			WHERE ref = ?3 AND done = ?4 AND attempts = ?5 AND ?1 <= requested AND ?1 > done`, to, now, work.Ref, work.Done, work.Attempts)); err != nil {
 			return err
 		}
 		for _, c := range changes {

@@ -19,6 +19,9 @@ if not ref then
     'asked', 0, 'due', 0, 'attempts', 0, 'failed', 0, 'error', '', 'rewinds', 0, 'deleted', 0)
   send(app, '+', user, id)
   sent = true
+  if ttl ~= '0' then -- each new session pays for two that may have expired unseen
+    for _, other in ipairs(call('ZRANDMEMBER', key('live', scope), 2)) do find(scope, other) end
+  end
 end
 
 -- state reads a delta from the arguments and applies it.
@@ -68,9 +71,7 @@ call('HSET', key('session', ref), 'seq', num(seq), 'updated', updated)
 local op = {}
 if request ~= '' then
   local requested, done, failed = tonumber(m[3]), tonumber(m[4]), m[5] == '1'
-  local ended = now
   if seq > done then
-    ended = '0'
     local waits = requested > done and not failed
     local asked = waits and m[6] or now
     local due = waits and m[7] or '0'
@@ -79,23 +80,22 @@ if request ~= '' then
     enqueue(scope, ref, asked, due)
     requeue(scope)
     call('ZADD', key('waiting', ref), num(seq), request)
+    call('ZADD', key('covers', ref), m[4], request)
   end
-  local n = call('INCR', P .. 'n')
   call('HSET', key('operation', request), 'scope', scope, 'ref', ref, 'session', id, 'first', m[4], 'last', num(seq),
-    'created', now, 'ended', ended, 'attempts', 0)
-  call('ZADD', key('operations', scope), n, request)
-  call('ZADD', key('covers', ref), m[4], request)
-  if ended ~= '0' then call('PEXPIRE', key('operation', request), OPERATION_TTL) end
+    'created', now, 'ended', 0, 'attempts', 0)
+  call('ZADD', key('operations', scope), call('INCR', P .. 'n'), request)
+  if seq == done then ended(scope, request, now) end
   op = operation(request, scope, over)
 
   -- Each new operation pays for two old ones that nobody can read any more, and
   -- for a deleted session whose work was given up as long ago.
-  for _, old in ipairs(call('ZRANGE', key('operations', scope), 0, 1)) do
-    local gone = call('HGET', key('operation', old), 'ended')
-    if not gone or (gone ~= '0' and tonumber(gone) < tonumber(over)) then
-      call('ZREM', key('operations', scope), old)
-      call('UNLINK', key('operation', old))
-    end
+  for _, old in ipairs(call('ZRANGEBYSCORE', key('ended', scope), '-inf', '(' .. over, 'LIMIT', 0, 2)) do
+    local of = call('HGET', key('operation', old), 'ref')
+    if of then call('ZREM', key('covers', of), old) end
+    call('ZREM', key('ended', scope), old)
+    call('ZREM', key('operations', scope), old)
+    call('UNLINK', key('operation', old))
   end
   for _, old in ipairs(call('ZRANGEBYSCORE', P .. 'gone', '-inf', '(' .. over, 'LIMIT', 0, 1)) do
     for _, w in ipairs(call('ZRANGE', key('waiting', old), 0, -1)) do call('UNLINK', key('operation', w)) end

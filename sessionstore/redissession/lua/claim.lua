@@ -5,9 +5,14 @@ if lease and tonumber(string.match(lease, '^%d+')) > tonumber(now) then return {
 local ref, from = nil, 0
 while not ref do
   local some = call('ZRANGE', key('asked', scope), from, from + 99)
-  if #some == 0 then return {} end
+  if #some == 0 then
+    requeue(scope)
+    return {}
+  end
   for _, m in ipairs(some) do
-    if tonumber(call('ZSCORE', key('tries', scope), m)) <= tonumber(now) then
+    if call('EXISTS', key('session', num(m))) == 0 then -- somebody has deleted its keys
+      dequeue(scope, num(m))
+    elseif tonumber(call('ZSCORE', key('tries', scope), m)) <= tonumber(now) then
       ref = num(m)
       break
     end

@@ -22,10 +22,15 @@ end
 
 -- send puts an entry for another partition into the outbox: an app's state and
 -- its list of sessions are not in this slot. seq tells the entries of this
--- partition apart, and their order.
+-- partition apart, and their order. It follows the clock, so that it does not
+-- go back when a replica that lacks the last writes takes over: the app would
+-- take new entries for old ones.
 local function send(app, ...)
+  local t = call('TIME')
+  local seq = math.max(tonumber(call('GET', P .. 'sent') or '0') + 1, t[1] * 1e6 + t[2])
+  call('SET', P .. 'sent', num(seq))
   call('SADD', P .. 'outboxes', app)
-  call('RPUSH', key('outbox', app), cmsgpack.pack({call('INCR', P .. 'n'), ...}))
+  call('RPUSH', key('outbox', app), cmsgpack.pack({seq, ...}))
 end
 
 -- drop takes the messages up to seq, which their app has, out of the outbox.
@@ -61,17 +66,25 @@ local function purge(ref)
   call('ZREM', P .. 'gone', ref)
 end
 
+-- ended notes when an operation has, by which it is forgotten.
+local function ended(scope, op, at)
+  call('HSET', key('operation', op), 'ended', at)
+  call('PEXPIRE', key('operation', op), OPERATION_TTL)
+  call('ZADD', key('ended', scope), at, op)
+end
+
 -- rest has a session expire ttl milliseconds from now, if nothing waits for it,
 -- or else stay. A ttl of 0 is for ever.
 local function rest(ref, ttl)
-  if ttl == '0' then return end
+  if ttl == '0' and call('PTTL', key('session', ref)) < 0 then return end
   local m = meta(ref, 'requested', 'done')
-  local function each(names, ttl)
+  local stays = ttl == '0' or tonumber(m[1]) > tonumber(m[2])
+  local function each(names, ms)
     for _, name in ipairs(names) do
-      if tonumber(m[1]) > tonumber(m[2]) then
+      if stays then
         call('PERSIST', key(name, ref))
       else
-        call('PEXPIRE', key(name, ref), ttl)
+        call('PEXPIRE', key(name, ref), ms)
       end
     end
   end

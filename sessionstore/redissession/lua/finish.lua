@@ -3,7 +3,7 @@
 local scope, ref, done, attempts, to, now, over, ttl = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], clock(ARGV[6]), ARGV[7], ARGV[8]
 if not mine(ref, done, attempts) then return 0 end
 local m = meta(ref, 'requested', 'deleted')
-if tonumber(to) > tonumber(m[1]) then return 0 end
+if tonumber(to) > tonumber(m[1]) or tonumber(to) <= tonumber(done) then return 0 end
 for i = 9, #ARGV, 2 do
   local n = call('HINCRBY', key('session', ref), 'changes', 1)
   call('ZADD', key('changes', ref), ARGV[i], member(n) .. ARGV[i + 1])
@@ -12,14 +12,14 @@ call('HSET', key('session', ref), 'done', to, 'attempts', 0, 'failed', 0, 'due',
 call('UNLINK', key('plan', ref))
 call('HDEL', key('session', ref), 'planned')
 for _, op in ipairs(call('ZRANGEBYSCORE', key('waiting', ref), '-inf', to)) do
-  call('HSET', key('operation', op), 'ended', now)
-  call('PEXPIRE', key('operation', op), OPERATION_TTL)
+  ended(scope, op, now)
   call('ZREM', key('waiting', ref), op)
 end
 -- What no operation that can be read covers is forgotten.
-for _, op in ipairs(call('ZRANGE', key('covers', ref), 0, 3)) do
-  local ended = call('HGET', key('operation', op), 'ended')
-  if not ended or (ended ~= '0' and tonumber(ended) < tonumber(over)) then call('ZREM', key('covers', ref), op) end
+for _, op in ipairs(call('ZRANGE', key('covers', ref), 0, 99)) do
+  local at = call('HGET', key('operation', op), 'ended')
+  if at and (at == '0' or tonumber(at) >= tonumber(over)) then break end
+  call('ZREM', key('covers', ref), op)
 end
 local first = call('ZRANGE', key('covers', ref), 0, 0, 'WITHSCORES')[2]
 call('ZREMRANGEBYSCORE', key('changes', ref), '-inf', first or '+inf')

@@ -7,16 +7,20 @@ local ref = find(scope, id)
 if not ref then return 'MISSING' end
 local m = meta(ref, 'seq', 'requested', 'done')
 if tonumber(m[1]) > tonumber(events) then return 'OK' end
+failed = failed == '1' and 1 or 0
 while at < #ARGV do call('HSET', key('state', ref), arg(), arg()) end
 call('HSET', key('session', ref), 'updated', updated)
+rest(ref, ttl)
 if tonumber(done) < tonumber(m[3]) or tonumber(requested) < tonumber(m[2]) or (done == m[3] and requested == m[2]) then return 'OK' end
 call('HSET', key('session', ref), 'requested', requested, 'done', done, 'failed', failed, 'error', cause, 'attempts', 0, 'due', 0, 'asked', now)
+call('UNLINK', key('plan', ref))
+call('HDEL', key('session', ref), 'planned')
 if plan ~= '' then
   call('SET', key('plan', ref), plan)
   call('HSET', key('session', ref), 'planned', planned)
 end
 dequeue(scope, ref)
-if tonumber(requested) > tonumber(done) and failed ~= '1' then enqueue(scope, ref, now, 0) end
+if tonumber(requested) > tonumber(done) and failed == 0 then enqueue(scope, ref, now, 0) end
 requeue(scope)
 rest(ref, ttl)
 return 'OK'
