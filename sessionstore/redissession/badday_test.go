@@ -495,3 +495,62 @@ func TestTLS(t *testing.T) {
 	must(t, add(t, s, key("ann", "s"), event(t, "e1")))
 	has(t, s, key("ann", "s"), "e1")
 }
+
+// What was to expire stays once there is no TTL any more.
+func TestTTLTurnedOff(t *testing.T) {
+	r := redistest.Start(t)
+	const ttl = 500 * time.Millisecond
+	ctx := t.Context()
+	k := key("ann", "s")
+	s := open(t, r.URL(), &redissession.Options{TTL: ttl})
+	must(t, add(t, s, k, event(t, "e1")))
+	must(t, s.Close())
+	s = open(t, r.URL(), nil)
+	defer s.Close()
+	_, err := s.Append(ctx, k, []sessionstore.Event{event(t, "e2")}, sessionstore.Append{Request: sessionstore.OperationID(k.Scope, "op")})
+	must(t, err)
+	for _, name := range keysOf(t, r, "memoryd:*") {
+		if left := r.Client(t).PTTL(ctx, name).Val(); left >= 0 && !strings.Contains(name, ":probe") {
+			t.Errorf("%s has %v left", name, left)
+		}
+	}
+	works, err := s.Claim(ctx, "me", time.Minute, 1)
+	if err != nil || len(works) != 1 || works[0].Key != k {
+		t.Fatalf("claimed %+v, %v", works, err)
+	}
+	must(t, s.Finish(ctx, works[0], 2, nil))
+}
+
+// When a partition's node comes back with less than it had, as a replica that
+// takes over may, what is acknowledged from then on still reaches the app.
+func TestAfterALoss(t *testing.T) {
+	r := redistest.Start(t)
+	s := open(t, r.URL(), nil)
+	defer s.Close()
+	ctx, c := t.Context(), r.Client(t)
+	k := key("ann", "s")
+	must(t, add(t, s, k, event(t, "e1", `, "app:k": "e1"`)))
+	dumps := map[string]string{}
+	for _, name := range keysOf(t, r, "memoryd:{[0-9]*") {
+		dumps[name] = c.Dump(ctx, name).Val()
+	}
+	for i := range 10 {
+		must(t, add(t, s, k, event(t, fmt.Sprint("lost", i), `, "app:k": "lost"`)))
+	}
+	for _, name := range keysOf(t, r, "memoryd:{[0-9]*") {
+		c.Del(ctx, name)
+	}
+	for name, dump := range dumps {
+		must(t, c.RestoreReplace(ctx, name, 0, dump).Err())
+	}
+	must(t, add(t, s, k, event(t, "e2", `, "app:k": "e2"`)))
+	must(t, add(t, s, key("ann", "new"), event(t, "e1")))
+	se, err := s.Get(ctx, k, sessionstore.Get{})
+	if err != nil || string(se.State["app:k"]) != `"e2"` {
+		t.Errorf("app: state is %s, %v", se.State["app:k"], err)
+	}
+	page, err := s.ListApp(ctx, "app", sessionstore.List{})
+	if err != nil || len(page.Sessions) != 2 {
+		t.Errorf("ListApp gives %d sessions, %v", len(page.Sessions), err)
+	}
+}

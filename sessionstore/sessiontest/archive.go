@@ -16,6 +16,8 @@ func archiveCases() []testCase {
 		{"leaves what has gone on", archiveLeaves},
 		{"shares what is not there", archiveShares},
 		{"leaves nothing behind", archiveLeavesNothingBehind},
+		{"whatever the ids", archiveOddIDs},
+		{"restores no stale plan", archiveStalePlan},
 	}
 }
 
@@ -145,4 +147,41 @@ func archiveLeavesNothingBehind(f *fixture) {
 	f.isA("Export", err, memory.ErrUnavailable)
 	f.finish(f.claimOne(key), 1)
 	f.export()
+}
+
+// Ids that look like something else are ids.
+func archiveOddIDs(f *fixture) {
+	for _, odd := range []string{"a}:user:b", "a}:session:b", "{a:x}:state", "}:live:{", "*?[a-z]", ":::", "état 🎉", "memoryd:{1}"} {
+		f.create(session(memory.Scope{App: odd, User: odd}, odd), `{"k":1,"user:u":2,"app:a":3}`, f.said("e1"))
+		sessions, shared := f.export()
+		n := f.asked + 1
+		f.asked++
+		f.equal("sessions with "+odd, len(sessions), n)
+		f.equal("shared states with "+odd, len(shared), 2*n)
+		at := sessions[len(sessions)-1]
+		for _, s := range sessions {
+			if s.ID == odd {
+				at = s
+			}
+		}
+		f.equal("its key", at.Key, session(memory.Scope{App: odd, User: odd}, odd))
+	}
+}
+
+// Marks that move on leave no plan of what is done.
+func archiveStalePlan(f *fixture) {
+	key := session(ann, "s1")
+	f.appendWith(key, sessionstore.Append{Create: true}, f.said("e1"), f.said("e2"), f.said("e3"))
+	a := sessionstore.Archived{Key: key, LastUpdateTime: f.now(), Events: 3, Requested: 3, Done: 0, Plan: []byte(`"plan"`), PlanTo: 1}
+	for range 2 {
+		if err := f.Restore(f.ctx, a); err != nil {
+			f.t.Fatal(err)
+		}
+		a.Done, a.Plan, a.PlanTo = 2, nil, 0
+	}
+	work := f.claimOne(key)
+	f.equal("plan", string(work.Plan), "")
+	f.isA("Finish to what is done", f.Finish(f.ctx, work, 2, nil), memory.ErrAborted)
+	f.isA("Finish to less", f.Finish(f.ctx, work, 1, nil), memory.ErrAborted)
+	f.finish(work, 3)
 }
