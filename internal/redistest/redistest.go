@@ -176,10 +176,16 @@ type Cluster struct{ Masters []*Server }
 // StartCluster runs a cluster until the test is over.
 func StartCluster(t testing.TB) *Cluster {
 	t.Helper()
+	return StartClusterWith(t, func(int) []string { return nil })
+}
+
+// StartClusterWith has each node take more arguments.
+func StartClusterWith(t testing.TB, more func(node int) []string) *Cluster {
+	t.Helper()
 	c := &Cluster{}
 	ctx := context.Background()
-	for range 3 {
-		c.Masters = append(c.Masters, Start(t, "--cluster-enabled", "yes", "--cluster-node-timeout", "2000"))
+	for i := range 3 {
+		c.Masters = append(c.Masters, Start(t, append(more(i), "--cluster-enabled", "yes", "--cluster-node-timeout", "2000")...))
 	}
 	for i, s := range c.Masters {
 		client := s.Client(t)

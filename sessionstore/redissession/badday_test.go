@@ -185,23 +185,65 @@ func TestBecomesReplica(t *testing.T) {
 // again, it is there once.
 func TestCutConnection(t *testing.T) {
 	r := redistest.Start(t)
-	wire := newWire(t, r.Addr)
-	s := open(t, "redis://"+wire.addr, &redissession.Options{Timeout: 2 * time.Second})
+	w := newWire(t)
+	w.to.Store(&r.Addr)
+	cutAppends(t, "redis://"+w.addr, r.URL(), w)
+}
+
+// The same on a cluster, whose client would send again by itself.
+func TestCutConnectionOnCluster(t *testing.T) {
+	wires := []*wire{newWire(t), newWire(t), newWire(t)}
+	c := redistest.StartClusterWith(t, func(i int) []string {
+		_, port, _ := net.SplitHostPort(wires[i].addr)
+		return []string{"--cluster-announce-port", port}
+	})
+	for i, m := range c.Masters {
+		wires[i].to.Store(&m.Addr)
+	}
+	url := "redis+cluster://" + wires[0].addr
+	cutAppends(t, url, url, wires...)
+
+	// A session that was made and not answered is there, and a claim that was
+	// finished and not answered is done.
+	s := open(t, url, &redissession.Options{Timeout: 2 * time.Second})
 	defer s.Close()
-	direct := open(t, r.URL(), nil)
+	cut := func(v bool) {
+		for _, w := range wires {
+			w.answers.Store(v)
+		}
+	}
+	cut(true)
+	_, err := s.Create(t.Context(), key("ann", "made"), sessionstore.Create{})
+	cut(false)
+	if !errors.Is(err, memory.ErrUnavailable) {
+		t.Errorf("a cut create: %v", err)
+	}
+}
+
+// cutAppends cuts the wires of a store in the middle of appends, and looks at
+// what is there through another.
+func cutAppends(t *testing.T, url, plain string, wires ...*wire) {
+	s := open(t, url, &redissession.Options{Timeout: 2 * time.Second})
+	defer s.Close()
+	direct := open(t, plain, nil)
 	defer direct.Close()
 	k := key("ann", "s")
 	must(t, add(t, s, k, event(t, "e0")))
 	ids := []string{"e0"}
 	for i := 1; i <= 20; i++ {
 		id := fmt.Sprint("e", i)
-		cut := &wire.requests
-		if i%2 == 0 {
-			cut = &wire.answers
+		cut := func(v bool) {
+			for _, w := range wires {
+				if i%2 == 0 {
+					w.answers.Store(v)
+				} else {
+					w.requests.Store(v)
+				}
+			}
 		}
-		cut.Store(true)
+		cut(true)
 		err := add(t, s, k, event(t, id))
-		cut.Store(false)
+		cut(false)
 		if !errors.Is(err, memory.ErrUnavailable) {
 			t.Errorf("cut append %d: %v", i, err)
 		}
@@ -220,10 +262,11 @@ func TestCutConnection(t *testing.T) {
 // a request comes, or an answer.
 type wire struct {
 	addr              string
+	to                atomic.Pointer[string]
 	requests, answers atomic.Bool
 }
 
-func newWire(t testing.TB, to string) *wire {
+func newWire(t testing.TB) *wire {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	w := &wire{addr: l.Addr().String()}
@@ -235,7 +278,7 @@ func newWire(t testing.TB, to string) *wire {
 			if err != nil {
 				return
 			}
-			server, err := net.Dial("tcp", to)
+			server, err := net.Dial("tcp", *w.to.Load())
 			if err != nil {
 				client.Close()
 				continue
