@@ -158,8 +158,8 @@ func (md Metadata) validate() error {
 		if err := validateName("metadata: a name", k); err != nil {
 			return err
 		}
-		if !json.Valid(v) {
-			return fmt.Errorf("%w: metadata %q is not JSON", ErrInvalid, k)
+		if !json.Valid(v) || !utf8.Valid(v) {
+			return fmt.Errorf("%w: metadata %q is not JSON in UTF-8", ErrInvalid, k)
 		}
 		size += len(k) + len(v)
 	}

@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"github.com/sourcegraph/conc"
 
 	"github.com/memoryd/memoryd/memory"
 )
@@ -30,13 +32,20 @@ func (s *Server) ready(c echo.Context) error {
 	defer cancel()
 	out := map[string]string{}
 	var failed []string
+	var mu sync.Mutex
+	var all conc.WaitGroup // so that one that hangs does not take the others' time
 	for name, check := range s.opts.Checks {
 		out[name] = "ok"
-		if err := check(ctx); err != nil {
-			s.opts.Log.Error("not ready", "store", name, "err", err)
-			failed = append(failed, name)
-		}
+		all.Go(func() {
+			if err := check(ctx); err != nil {
+				s.opts.Log.Error("not ready", "store", name, "err", err)
+				mu.Lock()
+				failed = append(failed, name)
+				mu.Unlock()
+			}
+		})
 	}
+	all.Wait()
 	slices.Sort(failed)
 	if failed != nil {
 		return fmt.Errorf("%w: not ready: %s", memory.ErrUnavailable, strings.Join(failed, ", "))

@@ -154,12 +154,18 @@ func (c *config) check() error {
 
 // inRedis reports whether a store's URL names a Redis.
 func inRedis(url string) bool {
-	return slices.Contains([]string{"redis", "rediss", "redis+cluster", "rediss+cluster"}, strings.Split(url, "://")[0])
+	return slices.Contains([]string{"redis", "rediss", "redis+cluster", "rediss+cluster"}, scheme(url))
+}
+
+// scheme is what a URL begins with.
+func scheme(url string) string {
+	s, _, _ := strings.Cut(url, ":")
+	return strings.ToLower(s)
 }
 
 // inQdrant reports whether a store's URL names a Qdrant.
 func inQdrant(url string) bool {
-	return slices.Contains([]string{"qdrant", "qdrants"}, strings.Split(url, "://")[0])
+	return slices.Contains([]string{"qdrant", "qdrants"}, scheme(url))
 }
 
 // shown is a place without its password.
@@ -187,7 +193,7 @@ func (c *config) file(name, url, want string) (string, error) {
 	}
 	path, ok := strings.CutPrefix(url, "sqlite:")
 	if path = strings.TrimPrefix(path, "//"); !ok || path == "" {
-		return "", fmt.Errorf("-%s %q: this version has no store for it: use %s", name, url, want)
+		return "", fmt.Errorf("-%s %s…: this version has no store for it: use %s", name, scheme(url), want) // the rest may hold a password
 	}
 	return path, nil
 }

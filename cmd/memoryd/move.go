@@ -27,10 +27,12 @@ import (
 // format is the version of the lines below.
 const format = 1
 
-// How many events are in one line, and how many memories are imported at a time.
+// How many events are in one line, and of how many bytes, unless one alone has
+// more; and how many memories are imported at a time.
 const (
-	eventsTogether   = 100
-	memoriesTogether = 100
+	eventsTogether   = 50
+	lineBytes        = 4 << 20
+	memoriesTogether = 50
 )
 
 // line is one line of an export: one of its fields. Heading comes first and
@@ -124,6 +126,14 @@ func bar(stderr io.Writer, total int64, what string) *progressbar.ProgressBar {
 // export writes all that the stores hold into a file, which must not be there
 // yet, or to stdout for "-".
 func export(ctx context.Context, cfg config, file string, stdout, stderr io.Writer) (err error) {
+	for _, place := range []string{cfg.sessions, cfg.memories} {
+		if inRedis(place) || inQdrant(place) {
+			continue
+		}
+		if _, err := os.Stat(place); err != nil {
+			return fmt.Errorf("there is nothing to export: %w", err)
+		}
+	}
 	h := newHouse()
 	defer func() { err = errors.Join(err, h.close()) }()
 	st, err := h.stores(ctx, cfg, slog.New(slog.DiscardHandler))
@@ -205,7 +215,11 @@ func exportAll(ctx context.Context, st *stores, w *lineWriter) error {
 				return fmt.Errorf("session %q of app %q, user %q was deleted meanwhile: export while nothing writes", a.ID, a.App, a.User)
 			}
 			l := &eventsLine{Scope: a.Scope, Session: a.ID}
+			size := 0
 			for _, e := range events {
+				if size += len(e.Doc); size > lineBytes && len(l.Events) > 0 {
+					break
+				}
 				l.Events = append(l.Events, e.Doc)
 				after = e.Seq
 			}

@@ -134,6 +134,9 @@ func (f points) CreateFieldIndex(_ context.Context, r *qdrant.CreateFieldIndexCo
 var completed = &qdrant.UpdateResult{Status: qdrant.UpdateStatus_Completed}
 
 func (f points) UpdateBatch(_ context.Context, r *qdrant.UpdateBatchPoints) (*qdrant.UpdateBatchResponse, error) {
+	if r.GetOrdering().GetType() != qdrant.WriteOrderingType_Strong { // a slip that only replicas would show
+		return nil, status.Error(codes.InvalidArgument, "the stand-in wants strong ordering: replicas check conditions each on its own otherwise")
+	}
 	out := &qdrant.UpdateBatchResponse{}
 	return out, f.with(r.GetCollectionName(), func(c *collection) error {
 		for _, op := range r.GetOperations() {

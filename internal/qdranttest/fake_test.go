@@ -35,6 +35,8 @@ func TestStandInAnswersAlike(t *testing.T) {
 	}
 }
 
+var strong = &qdrant.WriteOrdering{Type: qdrant.WriteOrderingType_Strong}
+
 // play makes calls of every kind and writes down what they answer, unordered
 // where no order is promised.
 func play(t *testing.T, c *qdrant.Client, name string, random *rand.Rand) string {
@@ -104,13 +106,13 @@ func play(t *testing.T, c *qdrant.Client, name string, random *rand.Rand) string
 			up.UpdateMode = qdrant.UpdateMode_UpdateOnly.Enum()
 			up.UpdateFilter = &qdrant.Filter{Must: []*qdrant.Condition{qdrant.NewMatchBool("flag", true)}}
 		}
-		_, err = c.UpdateBatch(ctx, &qdrant.UpdateBatchPoints{CollectionName: name, Wait: qdrant.PtrOf(true), Operations: []*qdrant.PointsUpdateOperation{qdrant.NewPointsUpdateUpsert(up)}})
+		_, err = c.UpdateBatch(ctx, &qdrant.UpdateBatchPoints{CollectionName: name, Wait: qdrant.PtrOf(true), Ordering: strong, Operations: []*qdrant.PointsUpdateOperation{qdrant.NewPointsUpdateUpsert(up)}})
 		say("upsert", nil, err)
 		if round%4 == 3 {
 			look(ctx, c, name, ids, random, say)
 		}
 	}
-	_, err = c.UpdateBatch(ctx, &qdrant.UpdateBatchPoints{CollectionName: name, Wait: qdrant.PtrOf(true), Operations: []*qdrant.PointsUpdateOperation{
+	_, err = c.UpdateBatch(ctx, &qdrant.UpdateBatchPoints{CollectionName: name, Wait: qdrant.PtrOf(true), Ordering: strong, Operations: []*qdrant.PointsUpdateOperation{
 		qdrant.NewPointsUpdateUpsert(&qdrant.PointsUpdateOperation_PointStructList{Points: []*qdrant.PointStruct{{Id: qdrant.NewIDUUID(ids[0]),
 			Vectors: qdrant.NewVectorsMap(map[string]*qdrant.Vector{"dense": qdrant.NewVectorDense([]float32{1})})}}})}})
 	say("vector of the wrong length", nil, err)

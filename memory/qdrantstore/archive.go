@@ -3,6 +3,7 @@ package qdrantstore
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/qdrant/go-client/qdrant"
@@ -13,7 +14,7 @@ import (
 var _ memory.Archive = (*Store)(nil)
 
 // exportPage is how many memories are read in one call.
-const exportPage = 500
+const exportPage = 50
 
 // Export implements memory.Archive.
 func (s *Store) Export(ctx context.Context, yield func(memory.Record) error) error {
@@ -35,7 +36,7 @@ func (s *Store) Export(ctx context.Context, yield func(memory.Record) error) err
 }
 
 func (s *Store) exportFrom(ctx context.Context, from *qdrant.PointId) (page []memory.Record, next *qdrant.PointId, err error) {
-	ctx, cancel := s.bounded(ctx)
+	ctx, cancel := s.unhurried(ctx)
 	defer cancel()
 	points, next, err := s.client.ScrollAndOffset(ctx, &qdrant.ScrollPoints{CollectionName: s.collection, Offset: from, Limit: qdrant.PtrOf(uint32(exportPage)),
 		WithPayload: qdrant.NewWithPayload(true), WithVectors: qdrant.NewWithVectorsInclude(dense)})
@@ -77,46 +78,54 @@ func (s *Store) Import(ctx context.Context, records []memory.Record) (stored int
 }
 
 func (s *Store) importAll(ctx context.Context, records []memory.Record) (stored int, err error) {
-	ctx, cancel := s.bounded(ctx)
+	ctx, cancel := s.unhurried(ctx)
 	defer cancel()
-	ids := map[memory.Scope][]string{}
+	byScope := map[memory.Scope][]*memory.Record{}
 	for i := range records {
 		r := &records[i]
 		if err := r.Validate(s.model.Dimension); err != nil {
 			return 0, err
 		}
-		ids[r.Memory.Scope] = append(ids[r.Memory.Scope], r.Memory.ID)
+		byScope[r.Memory.Scope] = append(byScope[r.Memory.Scope], r)
 	}
-	there := map[memory.Scope]map[string]*record{}
-	for scope, of := range ids {
-		if there[scope], err = s.read(ctx, scope, of); err != nil {
-			return 0, err
+	for scope, of := range byScope {
+		ids := make([]string, len(of))
+		for i, r := range of {
+			ids[i] = r.Memory.ID
 		}
-	}
-	changes := map[int]*change{}
-	for i := range records {
-		r := &records[i]
-		was := there[r.Memory.Scope][r.Memory.ID]
-		if was != nil && was.memory.Revision >= r.Memory.Revision {
-			continue
+		out, err := s.change(ctx, scope, ids, func(i int, was *record, _ time.Time) (*change, memory.Outcome, error) {
+			return decideImport(of[i], was)
+		})
+		if err != nil {
+			return stored, err
 		}
-		rec := &record{memory: r.Memory, gone: r.Deleted, terms: r.Terms}
-		for j, st := range r.History {
-			st := step{Revision: st.Revision, Action: st.Action, Time: st.Time, Actor: st.Actor, Operation: st.Operation, Write: uuid.NewString()}
-			if j < len(r.History)-1 {
-				if st.Doc, err = encode(r.History[j].Memory); err != nil {
-					return 0, err
-				}
+		for _, o := range out {
+			if o.Changed {
+				stored++
 			}
-			rec.history = append(rec.history, st)
-		}
-		changes[i] = &change{record: rec, vector: r.Vector}
-		if was != nil {
-			changes[i].expect = was.memory.Revision
 		}
 	}
-	if len(changes) == 0 {
-		return 0, nil
+	return stored, nil
+}
+
+func decideImport(r *memory.Record, was *record) (*change, memory.Outcome, error) {
+	if was != nil && was.memory.Revision >= r.Memory.Revision {
+		return nil, memory.Outcome{Memory: was.memory}, nil
 	}
-	return len(changes), s.write(ctx, changes)
+	c := &change{record: &record{memory: r.Memory, gone: r.Deleted, terms: r.Terms}, vector: r.Vector, mark: uuid.NewString(),
+		outcome: memory.Outcome{Memory: r.Memory, Changed: true}}
+	if was != nil {
+		c.expect = was.memory.Revision
+	}
+	for i, st := range r.History {
+		st := step{Revision: st.Revision, Action: st.Action, Time: st.Time, Actor: st.Actor, Operation: st.Operation, Write: c.mark}
+		if i < len(r.History)-1 {
+			var err error
+			if st.Doc, err = encode(r.History[i].Memory); err != nil {
+				return nil, memory.Outcome{}, err
+			}
+		}
+		c.record.history = append(c.record.history, st)
+	}
+	return c, memory.Outcome{}, nil
 }

@@ -24,7 +24,12 @@ func TestOpenRefuses(t *testing.T) {
 	for _, c := range []struct{ url, want string }{
 		{"http://127.0.0.1:6334", "want qdrant://"},
 		{"qdrant://", "want qdrant://"},
-		{"qdrant://:hunter2@127.0.0.1:nope", "port"},
+		{"qdrant://:hunter2@127.0.0.1:nope", "cannot be read"},
+		{"qdrant://:hunter2/x@127.0.0.1:1", "cannot be read"},
+		{"qdrant://hunter2@127.0.0.1:1", "has a user"},
+		{at + "/mine", "has a path"},
+		{at + "#mine", "has a path"},
+		{at + "?collection=a&collection=b", "twice"},
 		{"qdrant://127.0.0.1:1", "refused"},
 		{"qdrants://:hunter2@" + q.Addr, "unavailable"},
 		{at + "?shards=0", "shards=0"},

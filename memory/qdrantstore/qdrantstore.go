@@ -156,15 +156,17 @@ const maxMessage = 256 << 20
 
 func parse(raw string) (set settings, err error) {
 	u, err := url.Parse(raw)
-	if err != nil {
-		var e *url.Error
-		if errors.As(err, &e) {
-			err = e.Err // without the URL, which may hold a key
-		}
-		return set, fmt.Errorf("the URL cannot be read: %w", err)
+	if err != nil { // which may repeat a part of the key
+		return set, errors.New("the URL cannot be read: want qdrant://:API_KEY@HOST:PORT, with what is odd in the key as %XX")
 	}
 	if u.Scheme != "qdrant" && u.Scheme != "qdrants" || u.Hostname() == "" {
 		return set, fmt.Errorf("%q is no URL of a Qdrant: want qdrant://HOST:PORT or qdrants://HOST:PORT", u.Scheme)
+	}
+	if name := u.User.Username(); name != "" {
+		return set, errors.New("the URL has a user: write an API key as the password, behind a colon")
+	}
+	if u.Path != "" && u.Path != "/" || u.Fragment != "" {
+		return set, errors.New("the URL has a path: name a collection with ?collection=NAME")
 	}
 	set = settings{collection: "memoryd", config: qdrant.Config{Host: u.Hostname(), Port: 6334, UseTLS: u.Scheme == "qdrants", SkipCompatibilityCheck: true,
 		GrpcOptions: []grpc.DialOption{grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage), grpc.MaxCallSendMsgSize(maxMessage))}}}
@@ -181,7 +183,10 @@ func parse(raw string) (set settings, err error) {
 			}))
 	}
 	for name, values := range u.Query() {
-		v := values[len(values)-1]
+		v := values[0]
+		if len(values) > 1 {
+			return set, fmt.Errorf("%s is given twice", name)
+		}
 		number := func(into **uint32) error {
 			n, err := strconv.ParseUint(v, 10, 32)
 			if err != nil || n == 0 {
@@ -243,6 +248,9 @@ func (s *Store) prepare(ctx context.Context, set settings) error {
 		}
 	}
 	info, err := s.client.GetCollectionInfo(ctx, s.collection)
+	for ; err != nil && ctx.Err() == nil && !there; info, err = s.client.GetCollectionInfo(ctx, s.collection) {
+		time.Sleep(100 * time.Millisecond) // another node has made it, and this one is yet to hear of it
+	}
 	if err != nil {
 		return s.kind(ctx, err)
 	}
@@ -311,7 +319,7 @@ func (s *Store) create(ctx context.Context, set settings) error {
 // claim gives the collection an id, once.
 func (s *Store) claim(ctx context.Context) error {
 	self := qdrant.NewIDUUID(derive("store"))
-	_, err := s.client.UpdateBatch(ctx, &qdrant.UpdateBatchPoints{CollectionName: s.collection, Wait: qdrant.PtrOf(true), Operations: []*qdrant.PointsUpdateOperation{
+	_, err := s.client.UpdateBatch(ctx, &qdrant.UpdateBatchPoints{CollectionName: s.collection, Wait: qdrant.PtrOf(true), Ordering: strictly, Operations: []*qdrant.PointsUpdateOperation{
 		insertOnly(&qdrant.PointStruct{Id: self, Payload: map[string]*qdrant.Value{"store": qdrant.NewValueString(uuid.NewString())},
 			Vectors: qdrant.NewVectorsMap(map[string]*qdrant.Vector{})})}})
 	if err != nil {
@@ -345,6 +353,11 @@ func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithTimeoutCause(ctx, s.opts.Timeout, errSlow)
 }
 
+// unhurried gives a page of an export or import its time: nobody waits for it.
+func (s *Store) unhurried(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, 10*s.opts.Timeout, errSlow)
+}
+
 var errSlow = errors.New("no answer in time")
 
 // kind gives a failure of Qdrant the kind it has for callers.
@@ -354,6 +367,9 @@ func (s *Store) kind(ctx context.Context, err error) error {
 		return nil
 	case ctx.Err() != nil && context.Cause(ctx) != errSlow:
 		return ctx.Err()
+	}
+	if strings.Contains(err.Error(), "larger than max") {
+		return fmt.Errorf("a memory, with its history, is too large for one message: %w", err)
 	}
 	hint := "qdrant"
 	switch status.Code(err) {

@@ -83,10 +83,10 @@ func (s *Store) List(ctx context.Context, scope memory.Scope, list memory.List) 
 	return page, nil
 }
 
-// listed is a memory and its place in the order of a list.
+// listed is a memory's id and its place in the order of a list.
 type listed struct {
-	memory memory.Memory
-	at     int64
+	id string
+	at int64
 }
 
 func (s *Store) list(ctx context.Context, scope memory.Scope, list memory.List) (page memory.Page, err error) {
@@ -103,7 +103,7 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list memory.List) 
 	}
 	passes := filter(scope, &list.Filter, s.opts.Now())
 	compare := func(a, b listed) int {
-		c := cmp.Or(cmp.Compare(a.at, b.at), strings.Compare(a.memory.ID, b.memory.ID))
+		c := cmp.Or(cmp.Compare(a.at, b.at), strings.Compare(a.id, b.id))
 		if !list.Order.Ascending {
 			c = -c
 		}
@@ -120,7 +120,7 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list memory.List) 
 		if err != nil {
 			return page, err
 		}
-		last := listed{memory.Memory{ID: p.ID}, p.At}
+		last := listed{p.ID, p.At}
 		got = slices.DeleteFunc(ties, func(l listed) bool { return compare(l, last) <= 0 })
 		slices.SortFunc(got, compare)
 		from = &p.At
@@ -145,12 +145,25 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list memory.List) 
 		got = append(got, some...)
 		from = &last
 	}
+	if len(got) > size {
+		got = got[:size]
+		page.NextPageToken = place{orderName(list.Order), got[size-1].at, got[size-1].id}.token()
+	}
+	if len(got) == 0 {
+		return page, nil
+	}
+	ids := make([]string, len(got))
 	for i, l := range got {
-		if i == size {
-			page.NextPageToken = place{orderName(list.Order), got[i-1].at, got[i-1].memory.ID}.token()
-			break
+		ids[i] = l.id
+	}
+	records, err := s.read(ctx, scope, ids, docField, termsField, "gone")
+	if err != nil {
+		return page, err
+	}
+	for _, id := range ids {
+		if r := records[id]; r != nil && !r.gone { // it was there a moment ago
+			page.Memories = append(page.Memories, r.memory)
 		}
-		page.Memories = append(page.Memories, l.memory)
 	}
 	return page, nil
 }
@@ -171,37 +184,33 @@ func (s *Store) ordered(ctx context.Context, passes *qdrant.Filter, field string
 		f.Must = append(slices.Clone(f.Must), qdrant.NewRange(field, r))
 	}
 	points, err := s.client.Query(ctx, &qdrant.QueryPoints{CollectionName: s.collection, Query: qdrant.NewQueryOrderBy(order), Filter: f,
-		Limit: qdrant.PtrOf(uint64(limit)), WithPayload: qdrant.NewWithPayloadInclude(docField, field)})
+		Limit: qdrant.PtrOf(uint64(limit)), WithPayload: qdrant.NewWithPayloadInclude("id", field)})
 	if err != nil {
 		return nil, s.kind(ctx, err)
 	}
-	return readListed(points, field)
+	return readListed(points, field), nil
 }
 
 // at reads all memories of which a field has just this value.
 func (s *Store) at(ctx context.Context, passes *qdrant.Filter, field string, value int64) ([]listed, error) {
 	f := &qdrant.Filter{Must: append(slices.Clone(passes.Must), qdrant.NewMatchInt(field, value)), MustNot: passes.MustNot}
 	points, err := s.client.Query(ctx, &qdrant.QueryPoints{CollectionName: s.collection, Filter: f,
-		Limit: qdrant.PtrOf(uint64(unlimited)), WithPayload: qdrant.NewWithPayloadInclude(docField, field)})
+		Limit: qdrant.PtrOf(uint64(unlimited)), WithPayload: qdrant.NewWithPayloadInclude("id", field)})
 	if err != nil {
 		return nil, s.kind(ctx, err)
 	}
-	return readListed(points, field)
+	return readListed(points, field), nil
 }
 
 // unlimited is more points than a scope has.
 const unlimited = 10_000_000
 
-func readListed(points []*qdrant.ScoredPoint, field string) ([]listed, error) {
-	var out []listed
-	for _, p := range points {
-		l := listed{at: p.GetPayload()[field].GetIntegerValue()}
-		if err := decode(p.GetPayload()[docField].GetStringValue(), &l.memory); err != nil {
-			return nil, err
-		}
-		out = append(out, l)
+func readListed(points []*qdrant.ScoredPoint, field string) []listed {
+	out := make([]listed, len(points))
+	for i, p := range points {
+		out[i] = listed{p.GetPayload()["id"].GetStringValue(), p.GetPayload()[field].GetIntegerValue()}
 	}
-	return out, nil
+	return out
 }
 
 func orderName(o memory.Order) string {

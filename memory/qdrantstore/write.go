@@ -30,6 +30,8 @@ func (s *Store) Put(ctx context.Context, scope memory.Scope, writes []memory.Wri
 	if err := s.checkWrites(scope, writes); err != nil {
 		return nil, wrap("put memories", scope, err)
 	}
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	ids := make([]string, len(writes))
 	for i := range writes {
 		ids[i] = writes[i].Memory.ID
@@ -113,6 +115,8 @@ func trim(m *memory.Memory) {
 
 // Delete implements memory.Store.
 func (s *Store) Delete(ctx context.Context, scope memory.Scope, removals []memory.Removal) ([]memory.Outcome, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	out := make([]memory.Outcome, 0, len(removals))
 	for len(removals) > 0 {
 		n, seen := 0, map[string]bool{} // those before the first that is named again
@@ -166,8 +170,6 @@ func decideDelete(r memory.Removal, was *record, now time.Time) (*change, memory
 // see which writes went through. Those that another was faster than are decided
 // anew.
 func (s *Store) change(ctx context.Context, scope memory.Scope, ids []string, decide func(i int, was *record, now time.Time) (*change, memory.Outcome, error)) ([]memory.Outcome, error) {
-	ctx, cancel := s.bounded(ctx)
-	defer cancel()
 	out := make([]memory.Outcome, len(ids))
 	left := make([]int, len(ids))
 	for i := range left {
@@ -239,7 +241,7 @@ func (c *change) made(now *record) bool {
 // write sends changes in one call: what is new, only where there is nothing
 // yet; what changes something, only where it is at the revision expected.
 func (s *Store) write(ctx context.Context, changes map[int]*change) error {
-	req := &qdrant.UpdateBatchPoints{CollectionName: s.collection, Wait: qdrant.PtrOf(true)}
+	req := &qdrant.UpdateBatchPoints{CollectionName: s.collection, Wait: qdrant.PtrOf(true), Ordering: strictly}
 	var fresh []*qdrant.PointStruct
 	for _, c := range changes {
 		p, err := c.record.point(c.vector)
@@ -259,6 +261,10 @@ func (s *Store) write(ctx context.Context, changes map[int]*change) error {
 	_, err := s.client.UpdateBatch(ctx, req)
 	return s.kind(ctx, err)
 }
+
+// strictly has all replicas take writes in one order. In any other each would
+// check a condition on what it has itself, and two writers could both win.
+var strictly = &qdrant.WriteOrdering{Type: qdrant.WriteOrderingType_Strong}
 
 func insertOnly(points ...*qdrant.PointStruct) *qdrant.PointsUpdateOperation {
 	return qdrant.NewPointsUpdateUpsert(&qdrant.PointsUpdateOperation_PointStructList{Points: points, UpdateMode: qdrant.UpdateMode_InsertOnly.Enum()})

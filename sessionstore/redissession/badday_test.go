@@ -86,7 +86,9 @@ func TestOpenRefuses(t *testing.T) {
 	for _, c := range []struct{ url, want string }{
 		{"redis://127.0.0.1:1", "refused"},
 		{"http://127.0.0.1:1", "want redis://"},
-		{"redis://x:hunter2@127.0.0.1:nope", "port"},
+		{"redis://x:hunter2@127.0.0.1:nope", "cannot be read"},
+		{"redis://:hunter2/x@127.0.0.1:1", "cannot be read"},
+		{"redis://hunter2@127.0.0.1:1", "refused"},
 		{"redis://" + locked.Addr, "password"},
 		{"redis://:wrong-hunter2@" + locked.Addr, "password"},
 		{"redis+cluster://:wrong-hunter2@" + locked.Addr, "cluster"},

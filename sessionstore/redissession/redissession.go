@@ -133,12 +133,13 @@ func Open(ctx context.Context, url string, opts *Options) (*Store, error) {
 // Close closes the connections.
 func (s *Store) Close() error { return s.redis.Close() }
 
+// redacted is a URL without what may be a secret in it.
 func redacted(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return "that URL" // it may hold a password
+	scheme, rest, _ := strings.Cut(raw, "://")
+	if i := strings.LastIndex(rest, "@"); i >= 0 {
+		rest = "…@" + rest[i+1:]
 	}
-	return u.Redacted()
+	return scheme + "://" + rest
 }
 
 // The library writes of every lost connection to stderr; who called is told.
@@ -159,7 +160,7 @@ func connect(raw string, timeout time.Duration) (redis.UniversalClient, error) {
 	if !cluster {
 		o, err := redis.ParseURL(raw)
 		if err != nil {
-			return nil, unquoted(err)
+			return nil, unreadable
 		}
 		o.MaxRetries, o.DialerRetries, o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.ContextTimeoutEnabled = -1, 1, timeout, timeout, timeout, true
 		return redis.NewClient(o), nil
@@ -176,7 +177,7 @@ func connect(raw string, timeout time.Duration) (redis.UniversalClient, error) {
 	}
 	o, err := redis.ParseClusterURL(u)
 	if err != nil {
-		return nil, unquoted(err)
+		return nil, unreadable
 	}
 	o.MaxRetries, o.DialerRetries, o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.ContextTimeoutEnabled = -1, 1, timeout, timeout, timeout, true
 	if plain == "rediss" && o.TLSConfig == nil {
@@ -231,14 +232,9 @@ func broken(err error) error {
 	return err
 }
 
-// unquoted is a parse error without the URL, which may hold a password.
-func unquoted(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
-		return fmt.Errorf("the URL cannot be read: %w", u.Err)
-	}
-	return err
-}
+// unreadable is what is told of a URL that cannot be parsed: not why, as that
+// may repeat a part of the password.
+var unreadable = errors.New("the URL cannot be read: want redis://:PASSWORD@HOST:PORT/DB, with what is odd in the password as %XX")
 
 // verify asks every master whether it can serve.
 func (s *Store) verify(ctx context.Context) error {
