@@ -285,6 +285,31 @@ func (f points) Get(_ context.Context, r *qdrant.GetPoints) (*qdrant.GetResponse
 	})
 }
 
+// Scroll gives a page of the points that pass, by id, and the id that the next
+// one begins with.
+func (f points) Scroll(_ context.Context, r *qdrant.ScrollPoints) (*qdrant.ScrollResponse, error) {
+	out := &qdrant.ScrollResponse{}
+	return out, f.with(r.GetCollectionName(), func(c *collection) error {
+		all := c.in(r.GetFilter())
+		slices.SortFunc(all, func(a, b *point) int { return strings.Compare(a.id.GetUuid(), b.id.GetUuid()) })
+		limit := 10
+		if r.Limit != nil {
+			limit = int(r.GetLimit())
+		}
+		for _, p := range all {
+			if p.id.GetUuid() < r.GetOffset().GetUuid() {
+				continue
+			}
+			if len(out.Result) == limit {
+				out.NextPageOffset = p.id
+				break
+			}
+			out.Result = append(out.Result, &qdrant.RetrievedPoint{Id: p.id, Payload: p.shown(r.GetWithPayload()), Vectors: p.vectors(r.GetWithVectors())})
+		}
+		return nil
+	})
+}
+
 func (p *point) shown(s *qdrant.WithPayloadSelector) map[string]*qdrant.Value {
 	if include := s.GetInclude(); include != nil {
 		out := map[string]*qdrant.Value{}

@@ -137,6 +137,16 @@ func look(ctx context.Context, c *qdrant.Client, name string, ids []string, rand
 	}
 	slices.Sort(lines)
 	say("get", strings.Join(lines, "\n"), err)
+	var from *qdrant.PointId
+	for page := 0; page == 0 || from != nil; page++ {
+		some, next, err := c.ScrollAndOffset(ctx, &qdrant.ScrollPoints{CollectionName: name, Offset: from, Limit: qdrant.PtrOf(uint32(4)),
+			WithPayload: qdrant.NewWithPayload(true), WithVectors: qdrant.NewWithVectorsInclude("dense")})
+		for _, p := range some {
+			say("scrolled", fmt.Sprint(p.GetId().GetUuid(), payload(p.GetPayload()), len(p.GetVectors().GetVectors().GetVectors()["dense"].GetDense().GetData())), err)
+		}
+		say("next", next.GetUuid(), err)
+		from = next
+	}
 
 	filters := []*qdrant.Filter{nil,
 		{Must: []*qdrant.Condition{qdrant.NewMatch("word", "a")}},
