@@ -125,3 +125,39 @@ func TestAway(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What the URL asks of a new collection, it gets.
+func TestCollectionOptions(t *testing.T) {
+	q := qdranttest.StartReal(t)
+	url := q.URL(t) + "&shards=3&replicas=1&write-consistency=1&on-disk=true&quantization=scalar"
+	s, err := qdrantstore.Open(t.Context(), url, model, quick)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	c := q.Client(t)
+	names, err := c.ListCollections(t.Context())
+	if err != nil || len(names) != 1 {
+		t.Fatal(names, err)
+	}
+	info, err := c.GetCollectionInfo(t.Context(), names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	params := info.GetConfig().GetParams()
+	if params.GetShardNumber() != 3 || !params.GetVectorsConfig().GetParamsMap().GetMap()["dense"].GetOnDisk() ||
+		info.GetConfig().GetQuantizationConfig().GetScalar() == nil || !info.GetPayloadSchema()["scope"].GetParams().GetKeywordIndexParams().GetIsTenant() {
+		t.Errorf("the collection is %+v", info.GetConfig())
+	}
+	scope := memory.Scope{App: "app", User: "ann"}
+	for i := range 20 {
+		if _, err := s.Put(t.Context(), scope, []memory.Write{{Memory: memory.Memory{ID: fmt.Sprint("m", i), Scope: scope, Kind: memory.KindFact, Fact: "tea", Timestamp: time.Now()},
+			Terms: memory.Terms{"tea": 1 + i}, Vector: []float32{1, 0, 0, 0, 0, 0, 0, float32(i)}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, err := s.Search(t.Context(), scope, memory.Query{Terms: []string{"tea"}, Vector: []float32{1, 0, 0, 0, 0, 0, 0, 0}, Limit: 5})
+	if err != nil || found.Stats.Docs != 20 || len(found.Runs) != 10 {
+		t.Errorf("found %d runs of %+v, %v", len(found.Runs), found.Stats, err)
+	}
+}
