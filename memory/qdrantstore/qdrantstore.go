@@ -80,6 +80,7 @@ type Store struct {
 	collection string
 	model      Model
 	id         string
+	whole      int // wholeSession, but for tests
 	opts       Options
 }
 
@@ -117,7 +118,7 @@ type settings struct {
 // The collection is made if it is missing. Open fails if Qdrant is away, refuses
 // the key or is too old, and if the collection is of another shape.
 func Open(ctx context.Context, url string, model Model, opts *Options) (*Store, error) {
-	s := &Store{model: model}
+	s := &Store{model: model, whole: wholeSession}
 	if opts != nil {
 		s.opts = *opts
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -22,6 +21,7 @@ const counting = 8
 // found is a point that a search came upon.
 type found struct {
 	id, session string
+	at          int64 // when it was said
 	kind        memory.Kind
 	hit         bool // it is in one of the two lists
 	// What there is of it, all read in one step, so that a write meanwhile does
@@ -119,7 +119,7 @@ func (sr *search) lists(ctx context.Context) error {
 		queries = append(queries, &qdrant.QueryPoints{CollectionName: sr.s.collection, Query: q, Using: qdrant.PtrOf(vector), Filter: passes,
 			Params: &qdrant.SearchParams{Exact: qdrant.PtrOf(sr.s.opts.Exact || vector == lexical)},
 			// A few more than asked for show whether the last ones tie.
-			Limit: qdrant.PtrOf(uint64(sr.q.Limit + 32)), WithPayload: qdrant.NewWithPayloadInclude("id", "session", "kind")})
+			Limit: qdrant.PtrOf(uint64(sr.q.Limit + 32)), WithPayload: qdrant.NewWithPayloadInclude("id", "session", "kind", "at")})
 	}
 	weights := map[uint32]float32{}
 	for i, t := range sr.q.Terms { // also what nobody had when it was counted
@@ -162,7 +162,7 @@ func (sr *search) take(points []*qdrant.ScoredPoint) {
 	})
 	for _, p := range points[:min(len(points), sr.q.Limit)] {
 		payload := p.GetPayload()
-		sr.points[p.GetId().GetUuid()] = &found{hit: true, id: id(p), session: payload["session"].GetStringValue(),
+		sr.points[p.GetId().GetUuid()] = &found{hit: true, id: id(p), session: payload["session"].GetStringValue(), at: payload["at"].GetIntegerValue(),
 			kind: memory.Kind(payload["kind"].GetStringValue())}
 	}
 }
@@ -188,72 +188,6 @@ func (sr *search) frequencies(words string) []int {
 		}
 	}
 	return out
-}
-
-// turn is one turn of a session: its point, and when it was said.
-type turn struct {
-	point string
-	at    int64
-}
-
-// sessions reads the order of the turns in the sessions of the hits, and notes
-// the turns around hits as points to be read.
-func (sr *search) sessions(ctx context.Context) (map[string][]turn, error) {
-	sessions := map[string]bool{}
-	for _, f := range sr.points {
-		if f.kind == memory.KindTurn {
-			sessions[f.session] = true
-		}
-	}
-	if len(sessions) == 0 || sr.q.Context <= 0 {
-		return nil, nil
-	}
-	names := slices.Sorted(maps.Keys(sessions))
-	var queries []*qdrant.QueryPoints
-	for _, n := range names {
-		f := live(sr.scope, sr.now)
-		f.Must = append(f.Must, qdrant.NewMatch("session", n), qdrant.NewMatch("kind", string(memory.KindTurn)))
-		queries = append(queries, &qdrant.QueryPoints{CollectionName: sr.s.collection, Filter: f, Limit: qdrant.PtrOf(uint64(unlimited)),
-			Query: qdrant.NewQueryOrderBy(&qdrant.OrderBy{Key: "at", Direction: qdrant.Direction_Asc.Enum()}), WithPayload: qdrant.NewWithPayload(false)})
-	}
-	answers, err := sr.s.client.QueryBatch(ctx, &qdrant.QueryBatchPoints{CollectionName: sr.s.collection, QueryPoints: queries})
-	if err != nil {
-		return nil, sr.s.kind(ctx, err)
-	}
-	out := map[string][]turn{}
-	for i, a := range answers {
-		var turns []turn
-		for _, p := range a.GetResult() {
-			turns = append(turns, turn{p.GetId().GetUuid(), p.GetOrderValue().GetInt()})
-		}
-		out[names[i]] = turns
-		for j, t := range turns {
-			if f := sr.points[t.point]; f == nil || !f.hit {
-				continue
-			}
-			// Turns of one moment are in the order of their events' ids, which
-			// takes reading them: all of a moment come along.
-			from, to := moment(turns, j)
-			from, to = max(0, from-sr.q.Context), min(len(turns), to+sr.q.Context)
-			from, _ = moment(turns, from)
-			_, to = moment(turns, to-1)
-			for _, near := range turns[from:to] {
-				if sr.points[near.point] == nil {
-					sr.points[near.point] = &found{}
-				}
-			}
-		}
-	}
-	return out, nil
-}
-
-// moment is where the turns of the same time as turns[i] begin and end.
-func moment(turns []turn, i int) (from, to int) {
-	for from = i; from > 0 && turns[from-1].at == turns[i].at; from-- {
-	}
-	for to = i + 1; to < len(turns) && turns[to].at == turns[i].at; to++ {
-	}
-	return from, to
 }
 
 // fill reads all the points found. A hit that is gone meanwhile, or that has

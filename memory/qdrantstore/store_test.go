@@ -12,7 +12,14 @@ import (
 
 var model = qdrantstore.Model{Embedder: "test", Dimension: storetest.Dimension, Analyzer: "test"}
 
-func TestStore(t *testing.T) {
+func TestStore(t *testing.T) { suite(t, 1000) }
+
+// The same where hardly a session is read whole.
+func TestStoreOfLongSessions(t *testing.T) { suite(t, 1) }
+
+// suite runs the whole suite on a store that reads sessions of up to whole
+// turns whole.
+func suite(t *testing.T, whole int) {
 	q := qdranttest.Start(t)
 	storetest.Run(t, func(t *testing.T) storetest.Harness {
 		url := q.URL(t)
@@ -22,6 +29,7 @@ func TestStore(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				qdrantstore.ReadWhole(s, whole)
 				return s
 			},
 			Close: func(t *testing.T, s memory.Store) {
