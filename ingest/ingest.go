@@ -35,7 +35,7 @@ type Options struct {
 	Workers     int           // scopes worked on at a time. Defaults to 4.
 	BatchEvents int           // events in one batch. Defaults to 200.
 	LeaseTTL    time.Duration // of a scope, renewed at a third of it. Defaults to 10 s.
-	MaxAttempts int           // before an operation has failed. Defaults to 10.
+	MaxAttempts int           // before an operation has failed, but for a memory store that is away. Defaults to 10.
 	// Backoff is the wait after the nth attempt failed. Defaults to half a
 	// second, doubling up to a minute, with a quarter of chance in it.
 	Backoff func(attempt int) time.Duration
@@ -92,7 +92,7 @@ type Service struct {
 
 // New makes a Service.
 func New(sessions Sessions, memories memory.Store, embedder embed.Embedder, extractor extract.Extractor, opts *Options) *Service {
-	return &Service{sessions: sessions, memories: memories, embedder: embedder, extractor: extractor, opts: opts.withDefaults(),
+	return &Service{sessions: sessions, memories: awaited{memories}, embedder: embedder, extractor: extractor, opts: opts.withDefaults(),
 		owner: uuid.NewString(), hint: make(chan struct{}, 1), progress: map[memory.Scope]chan struct{}{}}
 }
 

@@ -214,6 +214,43 @@ func (away) Embed(ctx context.Context, _ embed.Task, _ []string) ([][]float32, e
 	return nil, fmt.Errorf("%w: embedder is away", memory.ErrUnavailable)
 }
 
+// absent is a memory store that is away until it is back.
+type absent struct {
+	memory.Store
+	back *atomic.Bool
+}
+
+func (a absent) Put(ctx context.Context, scope memory.Scope, w []memory.Write) ([]memory.Outcome, error) {
+	if !a.back.Load() {
+		return nil, fmt.Errorf("%w: gone for maintenance", memory.ErrUnavailable)
+	}
+	return a.Store.Put(ctx, scope, w)
+}
+
+// Work is not given up while the memory store is away, however often it was
+// tried, and goes on by itself when that is back.
+func TestMemoriesAway(t *testing.T) {
+	var back atomic.Bool
+	b := newBench(t, parts{memories: func(s memory.Store) memory.Store { return absent{s, &back} }, opts: ingest.Options{MaxAttempts: 2}})
+	b.run()
+	op := b.ingest("s", event(t, "e1", 1, "I live in Porto."))
+	for {
+		now, err := b.sessions.Operation(t.Context(), scope, op.ID)
+		if err != nil || now.State == sessionstore.Failed {
+			t.Fatalf("operation %+v, %v", now, err)
+		}
+		if now.Attempts > 5 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	back.Store(true)
+	b.succeeds(op)
+	if diff := cmp.Diff([]string{"I live in Porto."}, b.facts()); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+}
+
 // Without the embedder turns are found by words at once, and the operation
 // goes on being tried.
 func TestEmbedderAway(t *testing.T) {

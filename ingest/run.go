@@ -70,7 +70,9 @@ func (s *Service) do(ctx context.Context, w sessionstore.Work) {
 		log.Warn("another process has taken over", "from", w.Done+1, "err", err)
 	default:
 		retry := time.Time{}
-		if w.Attempts < s.opts.MaxAttempts {
+		// A memory store that is away comes back: that is no fault of the work,
+		// which is not given up for it.
+		if w.Attempts < s.opts.MaxAttempts || errors.Is(err, errStoreAway) {
 			retry = s.opts.Now().Add(s.opts.Backoff(w.Attempts))
 		}
 		log.Error("making memories failed", "from", w.Done+1, "attempt", w.Attempts, "retry", retry, "err", err)

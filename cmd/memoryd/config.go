@@ -126,8 +126,8 @@ func (c *config) check() error {
 			return err
 		}
 	}
-	if c.ttl < 0 || c.ttl > 0 && !inRedis(c.sessions) {
-		return fmt.Errorf("-session-ttl %v: want a time from 0 on, and sessions in Redis", c.ttl)
+	if c.ttl < 0 || c.ttl > 0 && (c.ttl < time.Second || !inRedis(c.sessions)) {
+		return fmt.Errorf("-session-ttl %v: want 0, or a second and more with sessions in Redis", c.ttl)
 	}
 	if !inQdrant(c.memories) {
 		if c.memories, err = c.file("memories", c.memories, "sqlite:FILE or qdrant://HOST:PORT"); err != nil {
@@ -173,7 +173,10 @@ func shown(place string) string {
 	if !inRedis(place) && !inQdrant(place) {
 		return place
 	}
-	scheme, rest, _ := strings.Cut(place, "://")
+	scheme, rest, ok := strings.Cut(place, "://")
+	if !ok {
+		return "…"
+	}
 	if i := strings.LastIndex(rest, "@"); i >= 0 {
 		rest = "…@" + rest[i+1:]
 	}

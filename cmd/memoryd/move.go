@@ -140,41 +140,44 @@ func export(ctx context.Context, cfg config, file string, stdout, stderr io.Writ
 	if err != nil {
 		return err
 	}
-	out, say := io.Writer(os.Stdout), stderr
-	if file != "-" {
-		f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if errors.Is(err, os.ErrExist) {
-			return fmt.Errorf("%s is there already: name another file", file)
+	if file == "-" {
+		end, err := exportTo(ctx, st, stdout, stderr)
+		if err == nil {
+			_, err = fmt.Fprintln(stderr, end)
 		}
-		if err != nil {
-			return err
-		}
-		defer func() {
-			if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-				os.Remove(file) // half an export is none
-			}
-		}()
-		out, say = f, stdout
-	} else {
-		out = stdout
+		return err
 	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("%s is there already: name another file", file)
+	}
+	if err != nil {
+		return err
+	}
+	end, err := exportTo(ctx, st, f, stderr)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(file)) // half an export is none
+	}
+	_, err = fmt.Fprintln(stdout, end)
+	return err
+}
+
+func (e *ending) String() string { return fmt.Sprintf("exported %v\nsha256 %s", e.counts, e.SHA256) }
+
+func exportTo(ctx context.Context, st *stores, out, stderr io.Writer) (*ending, error) {
 	w := &lineWriter{w: bufio.NewWriterSize(out, 1<<20), sum: sha256.New(), bar: bar(stderr, -1, "exporting")}
 	head := ours()
 	w.write(&line{Heading: &head})
 	if err := exportAll(ctx, st, w); err != nil {
-		return err
+		return nil, err
 	}
-	end := ending{w.counts, hex.EncodeToString(w.sum.Sum(nil))}
-	w.write(&line{Ending: &end})
+	end := &ending{w.counts, hex.EncodeToString(w.sum.Sum(nil))}
+	w.write(&line{Ending: end})
 	if w.err == nil {
 		w.err = w.w.Flush()
 	}
-	if w.err != nil {
-		return fmt.Errorf("write %s: %w", file, w.err)
-	}
 	_ = w.bar.Finish() // it only shows
-	_, err = fmt.Fprintf(say, "exported %v\nsha256 %s\n", end.counts, end.SHA256)
-	return err
+	return end, w.err
 }
 
 // lineWriter writes lines, and counts and sums what it writes. The first error

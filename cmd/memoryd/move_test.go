@@ -176,6 +176,10 @@ func TestImportRefuses(t *testing.T) {
 			t.Errorf("%s: something was imported", want)
 		}
 	}
+	bare := runs(t, "export", "-data", data, "-")
+	if !strings.Contains(bare, "exported") || !strings.HasPrefix(bare, `{"memoryd"`) {
+		t.Errorf("to stdout goes %.200s", bare)
+	}
 	runFails(t, "want one file", 2, "import", "-data", dir)
 	runFails(t, "want one file", 2, "export", "-data", dir, "a", "b")
 }

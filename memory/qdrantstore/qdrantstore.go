@@ -49,6 +49,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/qdrant/go-client/qdrant"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
@@ -152,6 +153,11 @@ func (s *Store) Close() error { return s.client.Close() }
 // ID implements memory.Store.
 func (s *Store) ID() string { return s.id }
 
+// again is how often a Qdrant that is away is looked for: by default gRPC would
+// leave it alone for up to two minutes after it is back.
+var again = grpc.ConnectParams{MinConnectTimeout: 5 * time.Second,
+	Backoff: backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second}}
+
 // maxMessage is the largest answer, in bytes: a page of the longest memories.
 const maxMessage = 256 << 20
 
@@ -170,7 +176,9 @@ func parse(raw string) (set settings, err error) {
 		return set, errors.New("the URL has a path: name a collection with ?collection=NAME")
 	}
 	set = settings{collection: "memoryd", config: qdrant.Config{Host: u.Hostname(), Port: 6334, UseTLS: u.Scheme == "qdrants", SkipCompatibilityCheck: true,
-		GrpcOptions: []grpc.DialOption{grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage), grpc.MaxCallSendMsgSize(maxMessage))}}}
+		PoolSize: 1, // of several, some would still be away when a check on another says that Qdrant is back
+
+		GrpcOptions: []grpc.DialOption{grpc.WithConnectParams(again), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage), grpc.MaxCallSendMsgSize(maxMessage))}}}
 	if p := u.Port(); p != "" {
 		if set.config.Port, err = strconv.Atoi(p); err != nil {
 			return set, fmt.Errorf("port %q is no number", p)

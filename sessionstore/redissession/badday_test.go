@@ -88,6 +88,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"http://127.0.0.1:1", "want redis://"},
 		{"redis://x:hunter2@127.0.0.1:nope", "cannot be read"},
 		{"redis://:hunter2/x@127.0.0.1:1", "cannot be read"},
+		{"redis:hunter2@127.0.0.1:1", "want redis://"},
 		{"redis://hunter2@127.0.0.1:1", "refused"},
 		{"redis://" + locked.Addr, "password"},
 		{"redis://:wrong-hunter2@" + locked.Addr, "password"},

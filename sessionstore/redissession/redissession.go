@@ -152,10 +152,10 @@ func (silent) Printf(context.Context, string, ...any) {}
 // connect makes a client. It never retries a call that may have had its
 // effect: who called knows whether to.
 func connect(raw string, timeout time.Duration) (redis.UniversalClient, error) {
-	scheme, rest, _ := strings.Cut(raw, "://")
+	scheme, rest, ok := strings.Cut(raw, "://")
 	plain, cluster := strings.CutSuffix(scheme, "+cluster")
-	if plain != "redis" && plain != "rediss" {
-		return nil, fmt.Errorf("%q is no URL of a Redis: want redis://, rediss://, redis+cluster:// or rediss+cluster://", scheme)
+	if !ok || plain != "redis" && plain != "rediss" {
+		return nil, errors.New("that is no URL of a Redis: want redis://, rediss://, redis+cluster:// or rediss+cluster://")
 	}
 	if !cluster {
 		o, err := redis.ParseURL(raw)
@@ -302,6 +302,8 @@ func (s *Store) kind(ctx context.Context, err error) error {
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case overdue(ctx):
+		return context.DeadlineExceeded
 	case errors.Is(err, redis.Nil), errors.Is(err, memory.ErrUnavailable):
 		return err
 	}
@@ -326,6 +328,13 @@ func (s *Store) kind(ctx context.Context, err error) error {
 		return fmt.Errorf("%w: %s: %w", memory.ErrUnavailable, hint, err)
 	}
 	return fmt.Errorf("%w: redis: %w", memory.ErrUnavailable, err)
+}
+
+// overdue reports whether a context's time is up, though it may not say so yet:
+// it is the connection's time too, which says so a moment before.
+func overdue(ctx context.Context) bool {
+	at, ok := ctx.Deadline()
+	return ok && time.Until(at) < 10*time.Millisecond
 }
 
 // A partition's number and the prefix of its keys.
