@@ -1,6 +1,9 @@
 package memory
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // Write asks for one new revision of one memory.
 type Write struct {
@@ -16,6 +19,29 @@ type Write struct {
 	Vector []float32
 	// Actor and Operation go into the revision.
 	Actor, Operation string
+}
+
+// ValidateWrites reports the first rule that writes to one scope break, for a
+// store of vectors of dimension numbers.
+func ValidateWrites(scope Scope, writes []Write, dimension int) error {
+	seen := map[string]bool{}
+	for i := range writes {
+		w := &writes[i]
+		if err := w.Memory.Validate(); err != nil {
+			return err
+		}
+		if w.Memory.Scope != scope {
+			return fmt.Errorf("%w: memory %q is of another scope", ErrInvalid, w.Memory.ID)
+		}
+		if seen[w.Memory.ID] {
+			return fmt.Errorf("%w: memory %q is written twice in one call", ErrInvalid, w.Memory.ID)
+		}
+		seen[w.Memory.ID] = true
+		if w.Vector != nil && len(w.Vector) != dimension {
+			return fmt.Errorf("%w: vector of memory %q has %d numbers, not %d", ErrInvalid, w.Memory.ID, len(w.Vector), dimension)
+		}
+	}
+	return nil
 }
 
 // Removal asks for the deletion of one memory.

@@ -244,18 +244,24 @@ func TestFailingStores(t *testing.T) {
 	same(t, "what is stored after refused requests", a.contents(), before)
 }
 
-// What memory cannot take yet is safe in the session, and acknowledged.
+// What memory cannot take yet is safe in the session, and acknowledged; it is
+// taken when memory is back, without anybody asking again.
 func TestIngestWhileMemoriesAreAway(t *testing.T) {
 	m := &failing{}
 	m.fail(fmt.Errorf("%w: away", memory.ErrUnavailable))
 	a := start(t, func(s *setup) { s.memories, s.ingest.MaxAttempts = m.wrap, 1 })
-	op := a.want(200, "POST", scope+"/memories/ingest?wait=true", talk(t))
-	same(t, "state", text(op, "metadata", "state"), "FAILED")
+	op := a.want(202, "POST", scope+"/memories/ingest", talk(t))
+	path := "/v1/operations/" + text(op, "id")
+	for text(op, "metadata", "lastError") == "" {
+		op = a.want(200, "GET", path, nil)
+	}
+	same(t, "state", text(op, "metadata", "state"), "RUNNING")
 	same(t, "events", len(list(a.want(200, "GET", scope+"/sessions/talk", nil), "events")), 7)
 	m.fail(nil)
-	// Asking anew is as good as a retry.
-	op = a.want(200, "POST", scope+"/memories/ingest?wait=true", talk(t))
-	same(t, "state when asked again", text(op, "metadata", "state"), "SUCCEEDED")
+	for at(op, "done") != true {
+		op = a.want(200, "GET", path, nil)
+	}
+	same(t, "state", text(op, "metadata", "state"), "SUCCEEDED")
 	found := a.want(200, "POST", scope+"/memories/search", `{"query": "ramen"}`)
 	if len(list(found, "memories")) == 0 {
 		t.Error("the events were not found afterwards")

@@ -3,8 +3,6 @@ package qdrantstore
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -65,13 +63,6 @@ func (s *Store) Revisions(ctx context.Context, scope memory.Scope, id string) ([
 // fields are the payload fields behind those a list can be ordered by.
 var fields = map[string]string{"": "at", "timestamp": "at", "createTime": "created", "updateTime": "updated"}
 
-// place is where in an order a page ended; a page token is one as base64 JSON.
-type place struct {
-	Order string // a token serves the order it was made for
-	At    int64
-	ID    string
-}
-
 // List implements memory.Store.
 func (s *Store) List(ctx context.Context, scope memory.Scope, list memory.List) (memory.Page, error) {
 	ctx, cancel := s.bounded(ctx)
@@ -90,12 +81,9 @@ type listed struct {
 }
 
 func (s *Store) list(ctx context.Context, scope memory.Scope, list memory.List) (page memory.Page, err error) {
-	size := list.PageSize
-	if size == 0 {
-		size = memory.DefaultPageSize
-	}
-	if size < 1 || size > memory.MaxPageSize {
-		return page, fmt.Errorf("%w: pageSize %d is not within 1 to %d", memory.ErrInvalid, size, memory.MaxPageSize)
+	size, err := list.Size()
+	if err != nil {
+		return page, err
 	}
 	field, ok := fields[list.Order.Field]
 	if !ok {
@@ -112,7 +100,7 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list memory.List) 
 	var got []listed
 	from := (*int64)(nil) // beyond which the next are read
 	if list.PageToken != "" {
-		p, err := readToken(list.PageToken, list.Order)
+		p, err := memory.ReadPlace(list.PageToken, list.Order)
 		if err != nil {
 			return page, err
 		}
@@ -147,7 +135,7 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list memory.List) 
 	}
 	if len(got) > size {
 		got = got[:size]
-		page.NextPageToken = place{orderName(list.Order), got[size-1].at, got[size-1].id}.token()
+		page.NextPageToken = memory.Place{Order: list.Order, At: got[size-1].at, ID: got[size-1].id}.Token()
 	}
 	if len(got) == 0 {
 		return page, nil
@@ -211,30 +199,4 @@ func readListed(points []*qdrant.ScoredPoint, field string) []listed {
 		out[i] = listed{p.GetPayload()["id"].GetStringValue(), p.GetPayload()[field].GetIntegerValue()}
 	}
 	return out
-}
-
-func orderName(o memory.Order) string {
-	if o.Ascending {
-		return fields[o.Field] + " asc"
-	}
-	return fields[o.Field]
-}
-
-func (p place) token() string {
-	raw, err := json.Marshal(p)
-	if err != nil { // two strings and a number always encode
-		panic(err)
-	}
-	return base64.RawURLEncoding.EncodeToString(raw)
-}
-
-func readToken(token string, order memory.Order) (p place, err error) {
-	raw, err := base64.RawURLEncoding.DecodeString(token)
-	if err == nil {
-		err = json.Unmarshal(raw, &p)
-	}
-	if err != nil || p.ID == "" || p.Order != orderName(order) {
-		return p, fmt.Errorf("%w: pageToken %.40q is not one of an earlier answer to this list", memory.ErrInvalid, token)
-	}
-	return p, nil
 }

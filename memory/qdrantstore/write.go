@@ -27,7 +27,7 @@ type change struct {
 
 // Put implements memory.Store.
 func (s *Store) Put(ctx context.Context, scope memory.Scope, writes []memory.Write) ([]memory.Outcome, error) {
-	if err := s.checkWrites(scope, writes); err != nil {
+	if err := memory.ValidateWrites(scope, writes, s.model.Dimension); err != nil {
 		return nil, wrap("put memories", scope, err)
 	}
 	ctx, cancel := s.bounded(ctx)
@@ -43,27 +43,6 @@ func (s *Store) Put(ctx context.Context, scope memory.Scope, writes []memory.Wri
 		return nil, wrap("put memories", scope, err)
 	}
 	return out, nil
-}
-
-func (s *Store) checkWrites(scope memory.Scope, writes []memory.Write) error {
-	seen := map[string]bool{}
-	for i := range writes {
-		w := &writes[i]
-		if err := w.Memory.Validate(); err != nil {
-			return err
-		}
-		if w.Memory.Scope != scope {
-			return fmt.Errorf("%w: memory %q is of another scope", memory.ErrInvalid, w.Memory.ID)
-		}
-		if seen[w.Memory.ID] {
-			return fmt.Errorf("%w: memory %q is written twice in one call", memory.ErrInvalid, w.Memory.ID)
-		}
-		seen[w.Memory.ID] = true
-		if w.Vector != nil && len(w.Vector) != s.model.Dimension {
-			return fmt.Errorf("%w: vector of memory %q has %d numbers, not %d", memory.ErrInvalid, w.Memory.ID, len(w.Vector), s.model.Dimension)
-		}
-	}
-	return nil
 }
 
 // decidePut gives the change a write makes of what is there, or its outcome if

@@ -3,8 +3,6 @@ package sqlitestore
 import (
 	"context"
 	"database/sql"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -14,13 +12,6 @@ import (
 
 // columns are the columns behind the fields a list can be ordered by.
 var columns = map[string]string{"": "timestamp", "timestamp": "timestamp", "createTime": "create_time", "updateTime": "update_time"}
-
-// place is where in an order a page ended; a page token is one as base64 JSON.
-type place struct {
-	Order string // a token serves the order it was made for
-	At    int64
-	ID    string
-}
 
 // List implements memory.Store.
 func (s *Store) List(ctx context.Context, scope memory.Scope, list memory.List) (memory.Page, error) {
@@ -32,12 +23,9 @@ func (s *Store) List(ctx context.Context, scope memory.Scope, list memory.List) 
 }
 
 func (s *Store) list(ctx context.Context, scope memory.Scope, list memory.List) (page memory.Page, err error) {
-	size := list.PageSize
-	if size == 0 {
-		size = memory.DefaultPageSize
-	}
-	if size < 1 || size > memory.MaxPageSize {
-		return page, fmt.Errorf("%w: pageSize %d is not within 1 to %d", memory.ErrInvalid, size, memory.MaxPageSize)
+	size, err := list.Size()
+	if err != nil {
+		return page, err
 	}
 	query, args, err := listQuery(scope, list)
 	if err != nil {
@@ -50,10 +38,10 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list memory.List) 
 			return err
 		}
 		defer rows.Close()
-		var last place
+		var last memory.Place
 		for rows.Next() {
 			var doc []byte
-			p := place{Order: orderName(list.Order)}
+			p := memory.Place{Order: list.Order}
 			if err := rows.Scan(&p.At, &p.ID, &doc); err != nil {
 				return err
 			}
@@ -65,7 +53,7 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list memory.List) 
 				continue
 			}
 			if len(page.Memories) == size {
-				page.NextPageToken = last.token()
+				page.NextPageToken = last.Token()
 				return nil
 			}
 			page.Memories = append(page.Memories, m)
@@ -94,7 +82,7 @@ func listQuery(scope memory.Scope, list memory.List) (string, []any, error) {
 		args = append(args, arg...)
 	}
 	if list.PageToken != "" {
-		p, err := readToken(list.PageToken, list.Order)
+		p, err := memory.ReadPlace(list.PageToken, list.Order)
 		if err != nil {
 			return "", nil, err
 		}
@@ -114,30 +102,4 @@ func listQuery(scope memory.Scope, list memory.List) (string, []any, error) {
 	}
 	return `SELECT ` + column + `, id, doc FROM memories WHERE ` + strings.Join(where, ` AND `) +
 		` ORDER BY ` + column + ` ` + dir + `, id ` + dir, args, nil
-}
-
-func orderName(o memory.Order) string {
-	if o.Ascending {
-		return columns[o.Field] + " asc"
-	}
-	return columns[o.Field]
-}
-
-func (p place) token() string {
-	raw, err := json.Marshal(p)
-	if err != nil { // two strings and a number always encode
-		panic(err)
-	}
-	return base64.RawURLEncoding.EncodeToString(raw)
-}
-
-func readToken(token string, order memory.Order) (p place, err error) {
-	raw, err := base64.RawURLEncoding.DecodeString(token)
-	if err == nil {
-		err = json.Unmarshal(raw, &p)
-	}
-	if err != nil || p.ID == "" || p.Order != orderName(order) {
-		return p, fmt.Errorf("%w: pageToken %.40q is not one of an earlier answer to this list", memory.ErrInvalid, token)
-	}
-	return p, nil
 }
