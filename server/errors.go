@@ -48,8 +48,9 @@ func invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{memory.ErrInvalid}, args...)...)
 }
 
-// detail is what a caller is told of an error. Of a fault of our own it is told
-// nothing but where to find more.
+// detail is what a caller is told of an error. Of a fault of our own, or of a
+// store, whose address is nobody's business, it is told nothing but where to
+// find more.
 func detail(c echo.Context, err error) errorDetail {
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
@@ -57,9 +58,14 @@ func detail(c echo.Context, err error) errorDetail {
 			fmt.Sprintf("body has more than %d bytes", tooLarge.Limit)}
 	}
 	for _, k := range kinds {
-		if errors.Is(err, k.err) {
-			return errorDetail{k.code, k.status, err.Error()}
+		if !errors.Is(err, k.err) {
+			continue
 		}
+		message := err.Error()
+		if k.code == http.StatusServiceUnavailable && !errors.As(err, new(notReady)) {
+			message = fmt.Sprintf("this cannot be done just now; try again later (the log has the reason under request id %s)", requestID(c))
+		}
+		return errorDetail{k.code, k.status, message}
 	}
 	var he *echo.HTTPError
 	if errors.As(err, &he) && he.Code < 500 {

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	_ "embed"
-	"fmt"
 	"html"
 	"net/http"
 	"slices"
@@ -25,6 +24,13 @@ func (s *Server) page(c echo.Context) error {
 	fill := strings.NewReplacer("{{version}}", html.EscapeString(s.opts.Version), "{{host}}", html.EscapeString(c.Request().Host))
 	return c.HTML(http.StatusOK, fill.Replace(index))
 }
+
+// notReady names the stores that fail.
+type notReady []string
+
+func (n notReady) Error() string { return "not ready: " + strings.Join(n, ", ") }
+
+func (notReady) Unwrap() error { return memory.ErrUnavailable }
 
 // ready asks every store, and names the ones that fail.
 func (s *Server) ready(c echo.Context) error {
@@ -48,7 +54,7 @@ func (s *Server) ready(c echo.Context) error {
 	all.Wait()
 	slices.Sort(failed)
 	if failed != nil {
-		return fmt.Errorf("%w: not ready: %s", memory.ErrUnavailable, strings.Join(failed, ", "))
+		return notReady(failed)
 	}
 	return answer(c, http.StatusOK, out)
 }

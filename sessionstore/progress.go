@@ -99,6 +99,13 @@ type Progress interface {
 	// first call does; every call gives the ID that they are tied to.
 	Bind(ctx context.Context, memories string) (bound string, err error)
 
+	// Rebind ties the done marks to another memory store, which has none of what
+	// they speak of, and moves them back to where nothing was done: all events
+	// that memories were asked for, of all sessions that are kept, are work
+	// again. It gives the number of those sessions. Where it fails in between it
+	// can be called again.
+	Rebind(ctx context.Context, memories string) (sessions int, err error)
+
 	// Claim takes up to limit pieces of work that are due, the longest waiting
 	// first and at most one in a scope, and leases their scopes to owner for
 	// ttl. It counts an attempt on each, and on its operations if they had none

@@ -137,6 +137,31 @@ func sorted(t *testing.T, file string) string {
 	return out.String()
 }
 
+// Sessions whose memories were lost are refused, with the remedy; a rebuild
+// makes the same memories anew, in another kind of store, too.
+func TestRebuild(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	sessions := "sqlite:" + filepath.Join(dir, "sessions.db")
+	was := start(t, dir, "-sessions", sessions)
+	for u := range killUsers {
+		if rest := send(was.url, userPieces(u), -1); rest != nil {
+			t.Fatalf("%d pieces were not taken:\n%s", len(rest), was.logs.String())
+		}
+	}
+	want := contents(t, was.url)
+	was.terminate(t)
+	anew := []string{"-data", dir, "-sessions", sessions, "-memories", qdranttest.Start(t).URL(t)}
+	runFails(t, "memoryd rebuild", 1, append([]string{"serve", "-listen", "127.0.0.1:0"}, anew...)...)
+	if said := runs(t, append([]string{"rebuild"}, anew...)...); !strings.Contains(said, fmt.Sprint(killUsers*killSessions, " sessions")) {
+		t.Errorf("rebuild says %s", said)
+	}
+	runFails(t, "nothing to rebuild", 1, append([]string{"rebuild"}, anew...)...)
+	if diff := gocmp.Diff(want, contents(t, start(t, dir, anew[2:]...).url)); diff != "" {
+		t.Errorf("(-lost +made anew):\n%s", diff)
+	}
+}
+
 // A file that is cut off, changed, or none of ours is refused before anything
 // is imported.
 func TestImportRefuses(t *testing.T) {

@@ -74,13 +74,18 @@ func build(ctx context.Context, cfg config, log *slog.Logger) (h *house, err err
 	return h, nil
 }
 
-// stores opens both stores, and sees that they belong together.
-func (h *house) stores(ctx context.Context, cfg config, log *slog.Logger) (st *stores, err error) {
-	st = &stores{}
+// open opens both stores.
+func (h *house) open(ctx context.Context, cfg config) (*stores, error) {
+	st := &stores{}
 	if err := h.sessions(ctx, cfg, st); err != nil {
 		return nil, err
 	}
-	if err := h.memories(ctx, cfg, embed.Builtin{}.Model(), st); err != nil {
+	return st, h.memories(ctx, cfg, embed.Builtin{}.Model(), st)
+}
+
+// stores opens both stores, and sees that they belong together.
+func (h *house) stores(ctx context.Context, cfg config, log *slog.Logger) (st *stores, err error) {
+	if st, err = h.open(ctx, cfg); err != nil {
 		return nil, err
 	}
 	bound, err := st.sessions.Bind(ctx, st.memories.ID())
@@ -89,7 +94,8 @@ func (h *house) stores(ctx context.Context, cfg config, log *slog.Logger) (st *s
 	}
 	if bound != st.memories.ID() {
 		return nil, fmt.Errorf("the sessions in %s have their memories elsewhere, not in %s, which would miss what they have done already:"+
-			" name with -memories the store that they were made into, or with -sessions another place for sessions", shown(cfg.sessions), shown(cfg.memories))
+			" name with -memories the store that they were made into, or with -sessions another place for sessions"+
+			" (or, if that store is lost, have the memories made anew: memoryd rebuild)", shown(cfg.sessions), shown(cfg.memories))
 	}
 	if inRedis(cfg.sessions) && !inQdrant(cfg.memories) {
 		log.Warn("the sessions can be shared, but the memories are in a file of this process: run one memoryd only", "memories", cfg.memories)
@@ -108,7 +114,7 @@ func (h *house) sessions(ctx context.Context, cfg config, st *stores) error {
 		st.sessions = s
 		return nil
 	}
-	db, err := h.open(cfg.sessions)
+	db, err := h.file(cfg.sessions)
 	if err != nil {
 		return err
 	}
@@ -135,7 +141,7 @@ func (h *house) memories(ctx context.Context, cfg config, m embed.Model, st *sto
 		st.memories = s
 		return nil
 	}
-	db, err := h.open(cfg.memories)
+	db, err := h.file(cfg.memories)
 	if err != nil {
 		return err
 	}
@@ -165,8 +171,8 @@ func exchanged(db *sqlitedb.DB, named, other string) error {
 	return nil
 }
 
-// open opens a SQLite file, once.
-func (h *house) open(path string) (*sqlitedb.DB, error) {
+// file opens a SQLite file, once.
+func (h *house) file(path string) (*sqlitedb.DB, error) {
 	for name, db := range h.files {
 		if sameFile(name, path) {
 			return db, nil

@@ -39,13 +39,13 @@ func (s *Store) exportFrom(ctx context.Context, from *qdrant.PointId) (page []me
 	ctx, cancel := s.unhurried(ctx)
 	defer cancel()
 	points, next, err := s.client.ScrollAndOffset(ctx, &qdrant.ScrollPoints{CollectionName: s.collection, Offset: from, Limit: qdrant.PtrOf(uint32(exportPage)),
-		WithPayload: qdrant.NewWithPayload(true), WithVectors: qdrant.NewWithVectorsInclude(dense)})
+		WithPayload: qdrant.NewWithPayloadInclude(whole...), WithVectors: qdrant.NewWithVectorsInclude(dense)})
 	if err != nil {
 		return nil, nil, s.kind(ctx, err)
 	}
 	for _, p := range points {
 		if p.GetPayload()[docField] == nil {
-			continue // the collection's own id
+			continue // a past revision, or the collection's own id
 		}
 		r, err := readRecord(p.GetPayload())
 		if err != nil {
@@ -53,15 +53,8 @@ func (s *Store) exportFrom(ctx context.Context, from *qdrant.PointId) (page []me
 		}
 		out := memory.Record{Memory: r.memory, Deleted: r.gone, Terms: r.terms}
 		out.Vector = p.GetVectors().GetVectors().GetVectors()[dense].GetDense().GetData()
-		for _, st := range r.history {
-			m := r.memory
-			if st.Doc != nil {
-				m = memory.Memory{}
-				if err := decode(string(st.Doc), &m); err != nil {
-					return nil, nil, err
-				}
-			}
-			out.History = append(out.History, memory.Step{Revision: st.Revision, Action: st.Action, Time: st.Time, Actor: st.Actor, Operation: st.Operation, Memory: m})
+		if out.History, err = s.history(ctx, r); err != nil {
+			return nil, nil, err
 		}
 		page = append(page, out)
 	}
@@ -112,20 +105,23 @@ func decideImport(r *memory.Record, was *record) (*change, memory.Outcome, error
 	if was != nil && was.memory.Revision >= r.Memory.Revision {
 		return nil, memory.Outcome{Memory: was.memory}, nil
 	}
-	c := &change{record: &record{memory: r.Memory, gone: r.Deleted, terms: r.Terms}, vector: r.Vector, mark: uuid.NewString(),
-		outcome: memory.Outcome{Memory: r.Memory, Changed: true}}
+	c := &change{record: &record{memory: r.Memory, gone: r.Deleted, terms: r.Terms}, vector: r.Vector, outcome: memory.Outcome{Memory: r.Memory, Changed: true}}
 	if was != nil {
 		c.expect = was.memory.Revision
 	}
-	for i, st := range r.History {
-		st := step{Revision: st.Revision, Action: st.Action, Time: st.Time, Actor: st.Actor, Operation: st.Operation, Write: c.mark}
-		if i < len(r.History)-1 {
-			var err error
-			if st.Doc, err = encode(r.History[i].Memory); err != nil {
-				return nil, memory.Outcome{}, err
-			}
+	mark := uuid.NewString()
+	for i := range r.History {
+		from := &r.History[i]
+		rec := &record{memory: from.Memory, step: step{Revision: from.Revision, Action: from.Action, Time: from.Time, Actor: from.Actor, Operation: from.Operation, Write: mark}}
+		if i == len(r.History)-1 {
+			c.record.step = rec.step
+			break
 		}
-		c.record.history = append(c.record.history, st)
+		past, err := rec.past()
+		if err != nil {
+			return nil, memory.Outcome{}, err
+		}
+		c.past = append(c.past, past)
 	}
 	return c, memory.Outcome{}, nil
 }

@@ -28,8 +28,9 @@ type turn struct {
 func (sr *search) sessions(ctx context.Context) (map[string][]turn, error) {
 	hits := map[string][]int64{} // when the hits in each session were said
 	for _, f := range sr.points {
-		if f.kind == memory.KindTurn {
-			hits[f.session] = append(hits[f.session], f.at)
+		if f.memory.Kind == memory.KindTurn {
+			session := f.memory.Source.SessionID
+			hits[session] = append(hits[session], f.memory.Timestamp.UnixMicro())
 		}
 	}
 	if len(hits) == 0 || sr.q.Context <= 0 {

@@ -15,11 +15,11 @@ import (
 
 // record is a memory as its point has it.
 type record struct {
-	memory  memory.Memory
-	gone    bool
-	terms   memory.Terms
-	vector  bool
-	history []step
+	memory memory.Memory
+	gone   bool
+	terms  memory.Terms
+	vector bool
+	step   step // that made it what it is
 }
 
 // step is one revision. Doc is the memory as it was then, and empty for the
@@ -36,10 +36,11 @@ type step struct {
 
 // payload fields that are only read whole.
 const (
-	docField     = "doc"
-	termsField   = "terms"
-	lengthField  = "length"
-	historyField = "history"
+	docField    = "doc"
+	termsField  = "terms"
+	lengthField = "length"
+	stepField   = "step"
+	pastField   = "past"
 )
 
 func encode(v any) ([]byte, error) {
@@ -59,39 +60,51 @@ func decode(doc string, v any) error {
 	return nil
 }
 
-// readRecord reads a point with all its payload.
+// whole is the payload of a memory's point that readRecord reads.
+var whole = []string{docField, termsField, stepField, "gone", "embedded"}
+
+// readRecord reads what there is of whole.
 func readRecord(payload map[string]*qdrant.Value) (*record, error) {
 	r := &record{gone: payload["gone"].GetBoolValue(), vector: payload["embedded"].GetBoolValue()}
-	if err := decode(payload[docField].GetStringValue(), &r.memory); err != nil {
-		return nil, err
-	}
-	if err := decode(payload[termsField].GetStringValue(), &r.terms); err != nil {
-		return nil, err
-	}
-	for _, v := range payload[historyField].GetListValue().GetValues() {
-		var st step
-		if err := decode(v.GetStringValue(), &st); err != nil {
-			return nil, err
+	for field, into := range map[string]any{docField: &r.memory, termsField: &r.terms, stepField: &r.step} {
+		if v, ok := payload[field]; ok {
+			if err := decode(v.GetStringValue(), into); err != nil {
+				return nil, err
+			}
 		}
-		r.history = append(r.history, st)
 	}
 	return r, nil
 }
 
-// next is the record after one more step.
-func (r *record) next(m memory.Memory, st step) (*record, error) {
-	out := &record{memory: m}
-	if r != nil {
-		out.history = append(out.history, r.history...)
-		last := &out.history[len(out.history)-1]
-		doc, err := encode(r.memory)
-		if err != nil {
-			return nil, err
-		}
-		last.Doc = doc
+// past is the record's step with the memory as it was then, once another has
+// followed.
+func (r *record) past() (step, error) {
+	st := r.step
+	doc, err := encode(r.memory)
+	st.Doc = doc
+	return st, err
+}
+
+// point writes a step out that others have followed.
+func (st *step) point(scope memory.Scope, id string) (*qdrant.PointStruct, error) {
+	raw, err := encode(st)
+	if err != nil {
+		return nil, err
 	}
-	out.history = append(out.history, st)
-	return out, nil
+	return &qdrant.PointStruct{Id: pastID(scope, id, st.Revision), Payload: map[string]*qdrant.Value{pastField: qdrant.NewValueString(string(raw))},
+		Vectors: qdrant.NewVectorsMap(map[string]*qdrant.Vector{})}, nil
+}
+
+// read gives a step that has its own Doc as a memory.Step.
+func (st *step) read() (memory.Step, error) {
+	var m memory.Memory
+	err := decode(string(st.Doc), &m)
+	return st.of(m), err
+}
+
+// of gives a step of a memory as a memory.Step.
+func (st *step) of(m memory.Memory) memory.Step {
+	return memory.Step{Revision: st.Revision, Action: st.Action, Time: st.Time, Actor: st.Actor, Operation: st.Operation, Memory: m}
 }
 
 // point writes a record out, with its vector if it is to have one.
@@ -115,7 +128,6 @@ func (r *record) point(vector []float32) (*qdrant.PointStruct, error) {
 		"scope": text(name(m.Scope)), "id": text(m.ID), "kind": text(string(m.Kind)), "session": text(m.Source.SessionID), "gone": qdrant.NewValueBool(r.gone),
 		"revision": qdrant.NewValueInt(m.Revision), "embedded": qdrant.NewValueBool(vector != nil),
 		"at": number(m.Timestamp), "created": number(m.CreateTime), "updated": number(m.UpdateTime),
-		"topics": texts(m.Topics), "metadata": texts(pairs(m.Metadata)),
 		docField: text(string(doc)), termsField: text(string(words)), lengthField: qdrant.NewValueInt(int64(terms.Length())),
 	}
 	if !m.ValidTo.IsZero() {
@@ -124,15 +136,17 @@ func (r *record) point(vector []float32) (*qdrant.PointStruct, error) {
 	if !m.ExpireTime.IsZero() {
 		payload["expires"] = number(m.ExpireTime)
 	}
-	var history []*qdrant.Value
-	for _, st := range r.history {
-		raw, err := encode(st)
-		if err != nil {
-			return nil, err
-		}
-		history = append(history, text(string(raw)))
+	if len(m.Topics) > 0 {
+		payload["topics"] = texts(m.Topics)
 	}
-	payload[historyField] = qdrant.NewValueFromList(history...)
+	if len(m.Metadata) > 0 {
+		payload["metadata"] = texts(pairs(m.Metadata))
+	}
+	raw, err := encode(r.step)
+	if err != nil {
+		return nil, err
+	}
+	payload[stepField] = text(string(raw))
 	vectors := map[string]*qdrant.Vector{}
 	if vector != nil {
 		vectors[dense] = qdrant.NewVectorDense(vector)

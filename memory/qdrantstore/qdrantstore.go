@@ -8,8 +8,8 @@
 // that a write that is repeated meets itself. It has two named vectors: "dense",
 // the embedding, once there is one, and "lexical", a sparse vector of its
 // words, each with its share of BM25 but for the word's weight, which the query
-// brings. The payload holds the memory as JSON, its words, its history, and
-// what filters ask for:
+// brings. The payload holds the memory as JSON, its words, its last revision,
+// and what filters ask for:
 //
 //	scope     app/user: the tenant      gone      true once deleted
 //	kind      session                   revision
@@ -17,14 +17,18 @@
 //	metadata  a digest of each pair     at, created, updated, until, expires   microseconds since 1970
 //
 // A deleted memory keeps its point, without vectors and words, so that nothing
-// brings it back by chance.
+// brings it back by chance. Each revision that another has followed has a point
+// of its own, without vectors, so that a memory may change as often as it likes:
+// no search, list or write comes near those.
 //
 // # Writing
 //
 // A point is written only if it is not there yet, or is there with the revision
 // that was read, which Qdrant checks as it writes. Every write leaves a mark of
-// its own in the history, by which it is told afterwards who has won. Two
-// writers cannot both make one revision, and nobody waits for a lock.
+// its own in its revision, by which it is told afterwards who has won. Two
+// writers cannot both make one revision, and nobody waits for a lock. A
+// revision's own point is written before the one that follows it; all who write
+// it write the same.
 //
 // # Statistics
 //
@@ -378,7 +382,7 @@ func (s *Store) kind(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	if strings.Contains(err.Error(), "larger than max") {
-		return fmt.Errorf("a memory, with its history, is too large for one message: %w", err)
+		return fmt.Errorf("what was asked for is too large for one message: %w", err)
 	}
 	hint := "qdrant"
 	switch status.Code(err) {
@@ -404,6 +408,11 @@ func derive(parts ...string) string {
 // pointID names the point of a memory.
 func pointID(scope memory.Scope, id string) *qdrant.PointId {
 	return qdrant.NewIDUUID(derive("memory", scope.App, scope.User, id))
+}
+
+// pastID names the point of a revision that others have followed.
+func pastID(scope memory.Scope, id string, revision int64) *qdrant.PointId {
+	return qdrant.NewIDUUID(derive("revision", scope.App, scope.User, id, strconv.FormatInt(revision, 10)))
 }
 
 func name(scope memory.Scope) string { return scope.App + "/" + scope.User }

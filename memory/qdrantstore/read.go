@@ -12,6 +12,9 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
+// shownFields is the payload that a memory is read from, without its words.
+var shownFields = []string{docField, "gone"}
+
 // Get implements memory.Store.
 func (s *Store) Get(ctx context.Context, scope memory.Scope, ids []string) ([]memory.Memory, error) {
 	ctx, cancel := s.bounded(ctx)
@@ -19,7 +22,7 @@ func (s *Store) Get(ctx context.Context, scope memory.Scope, ids []string) ([]me
 	if len(ids) == 0 {
 		return nil, ctx.Err()
 	}
-	records, err := s.read(ctx, scope, ids, docField, termsField, "gone")
+	records, err := s.read(ctx, scope, ids, shownFields)
 	if err != nil {
 		return nil, wrap("get memories", scope, err)
 	}
@@ -37,27 +40,39 @@ func (s *Store) Get(ctx context.Context, scope memory.Scope, ids []string) ([]me
 func (s *Store) Revisions(ctx context.Context, scope memory.Scope, id string) ([]memory.Revision, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	records, err := s.read(ctx, scope, []string{id})
+	records, err := s.read(ctx, scope, []string{id}, whole)
 	if err == nil && records[id] == nil {
 		err = memory.ErrNotFound
+	}
+	var history []memory.Step
+	if err == nil {
+		history, err = s.history(ctx, records[id])
 	}
 	if err != nil {
 		return nil, wrap(fmt.Sprintf("revisions of memory %.80q", id), scope, err)
 	}
-	r := records[id]
-	var out []memory.Revision
-	for _, st := range r.history {
-		m := r.memory
-		if st.Doc != nil {
-			m = memory.Memory{}
-			if err := decode(string(st.Doc), &m); err != nil {
-				return nil, err
-			}
-		}
-		out = append(out, memory.Revision{Revision: st.Revision, Action: st.Action, Fact: m.Fact, CreateTime: st.Time, Actor: st.Actor, Operation: st.Operation, Memory: m})
+	out := make([]memory.Revision, 0, len(history))
+	for _, st := range slices.Backward(history) {
+		out = append(out, memory.Revision{Revision: st.Revision, Action: st.Action, Fact: st.Memory.Fact, CreateTime: st.Time, Actor: st.Actor, Operation: st.Operation, Memory: st.Memory})
 	}
-	slices.Reverse(out)
 	return out, nil
+}
+
+// history is all revisions of a memory, oldest first.
+func (s *Store) history(ctx context.Context, r *record) ([]memory.Step, error) {
+	past, err := s.steps(ctx, r.memory.Scope, r.memory.ID, 1, r.memory.Revision)
+	if err != nil {
+		return nil, err
+	}
+	var out []memory.Step
+	for i := range past {
+		st, err := past[i].read()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, st)
+	}
+	return append(out, r.step.of(r.memory)), nil
 }
 
 // fields are the payload fields behind those a list can be ordered by.
@@ -144,7 +159,7 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list memory.List) 
 	for i, l := range got {
 		ids[i] = l.id
 	}
-	records, err := s.read(ctx, scope, ids, docField, termsField, "gone")
+	records, err := s.read(ctx, scope, ids, shownFields)
 	if err != nil {
 		return page, err
 	}

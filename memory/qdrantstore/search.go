@@ -18,15 +18,11 @@ import (
 // counting is how many words are counted at a time.
 const counting = 8
 
-// found is a point that a search came upon.
+// found is a point that a search came upon, all of it read in one step, so that
+// a write meanwhile does not mix two revisions.
 type found struct {
-	id, session string
-	at          int64 // when it was said
-	kind        memory.Kind
-	hit         bool // it is in one of the two lists
-	// What there is of it, all read in one step, so that a write meanwhile does
-	// not mix two revisions. Without one it is gone.
-	read   bool
+	read   bool // it is there
+	hit    bool // it is in one of the two lists
 	memory memory.Memory
 	freqs  []int // of the query's words
 	length int
@@ -119,7 +115,7 @@ func (sr *search) lists(ctx context.Context) error {
 		queries = append(queries, &qdrant.QueryPoints{CollectionName: sr.s.collection, Query: q, Using: qdrant.PtrOf(vector), Filter: passes,
 			Params: &qdrant.SearchParams{Exact: qdrant.PtrOf(sr.s.opts.Exact || vector == lexical)},
 			// A few more than asked for show whether the last ones tie.
-			Limit: qdrant.PtrOf(uint64(sr.q.Limit + 32)), WithPayload: qdrant.NewWithPayloadInclude("id", "session", "kind", "at")})
+			Limit: qdrant.PtrOf(uint64(sr.q.Limit + 32)), WithPayload: candidateFields, WithVectors: sr.vectors()})
 	}
 	weights := map[uint32]float32{}
 	for i, t := range sr.q.Terms { // also what nobody had when it was counted
@@ -146,25 +142,66 @@ func (sr *search) lists(ctx context.Context) error {
 				again = append(again, queries[i])
 				continue
 			}
-			sr.take(points)
+			if err := sr.take(points); err != nil {
+				return err
+			}
 		}
 		queries = again
 	}
 	return nil
 }
 
-// take keeps the best of a list: ties go to the smaller id.
-func (sr *search) take(points []*qdrant.ScoredPoint) {
+// candidateFields is the payload that a found is read from.
+var candidateFields = qdrant.NewWithPayloadInclude("id", docField, termsField, lengthField, "gone")
+
+// vectors asks for what cosines are taken of.
+func (sr *search) vectors() *qdrant.WithVectorsSelector {
+	if sr.norm == 0 {
+		return nil
+	}
+	return qdrant.NewWithVectorsInclude(dense)
+}
+
+// take keeps the best of a list: ties go to the smaller id. What has neither a
+// word nor a direction in common with the query is no hit: two words may share
+// a place in a sparse vector.
+func (sr *search) take(points []*qdrant.ScoredPoint) error {
 	points = slices.DeleteFunc(points, func(p *qdrant.ScoredPoint) bool { return p.GetScore() <= 0 })
 	id := func(p *qdrant.ScoredPoint) string { return p.GetPayload()["id"].GetStringValue() }
 	slices.SortFunc(points, func(a, b *qdrant.ScoredPoint) int {
 		return cmp.Or(cmp.Compare(b.GetScore(), a.GetScore()), strings.Compare(id(a), id(b)))
 	})
 	for _, p := range points[:min(len(points), sr.q.Limit)] {
-		payload := p.GetPayload()
-		sr.points[p.GetId().GetUuid()] = &found{hit: true, id: id(p), session: payload["session"].GetStringValue(), at: payload["at"].GetIntegerValue(),
-			kind: memory.Kind(payload["kind"].GetStringValue())}
+		f, err := sr.read(p.GetPayload(), p.GetVectors())
+		if err != nil {
+			return err
+		}
+		was := sr.points[p.GetId().GetUuid()]
+		if !f.read || was != nil && was.memory.Revision >= f.memory.Revision {
+			continue // the other list has it
+		}
+		if f.hit = f.cosine > 0 || slices.ContainsFunc(f.freqs, func(n int) bool { return n > 0 }); f.hit {
+			sr.points[p.GetId().GetUuid()] = f
+		}
 	}
+	return nil
+}
+
+// read reads a point.
+func (sr *search) read(payload map[string]*qdrant.Value, vectors *qdrant.VectorsOutput) (*found, error) {
+	f := &found{}
+	if err := decode(payload[docField].GetStringValue(), &f.memory); err != nil {
+		return nil, err
+	}
+	f.freqs, f.length = sr.frequencies(payload[termsField].GetStringValue()), int(payload[lengthField].GetIntegerValue())
+	f.read = !payload["gone"].GetBoolValue() && f.memory.Live(sr.now)
+	if v := vectors.GetVectors().GetVectors()[dense].GetDense().GetData(); v != nil {
+		for i, x := range v {
+			f.cosine += float64(x) * float64(sr.q.Vector[i])
+		}
+		f.cosine /= sr.norm
+	}
+	return f, nil
 }
 
 // frequencies looks the query's words up in a stored list of words, {"word":n,…}. A
@@ -190,39 +227,27 @@ func (sr *search) frequencies(words string) []int {
 	return out
 }
 
-// fill reads all the points found. A hit that is gone meanwhile, or that has
-// neither a word nor a direction in common with the query (two words may share
-// a place in a sparse vector), is none.
+// fill reads the points around the hits.
 func (sr *search) fill(ctx context.Context) error {
-	if len(sr.points) == 0 {
+	var ids []*qdrant.PointId
+	for id, f := range sr.points {
+		if !f.read {
+			ids = append(ids, qdrant.NewIDUUID(id))
+		}
+	}
+	if len(ids) == 0 {
 		return nil
 	}
-	ids := make([]*qdrant.PointId, 0, len(sr.points))
-	for id := range sr.points {
-		ids = append(ids, qdrant.NewIDUUID(id))
-	}
-	req := &qdrant.GetPoints{CollectionName: sr.s.collection, Ids: ids, WithPayload: qdrant.NewWithPayloadInclude(docField, termsField, lengthField, "gone")}
-	if sr.norm > 0 {
-		req.WithVectors = qdrant.NewWithVectorsInclude(dense)
-	}
-	points, err := sr.s.client.Get(ctx, req)
+	points, err := sr.s.client.Get(ctx, &qdrant.GetPoints{CollectionName: sr.s.collection, Ids: ids, WithPayload: candidateFields, WithVectors: sr.vectors()})
 	if err != nil {
 		return sr.s.kind(ctx, err)
 	}
 	for _, p := range points {
-		f, payload := sr.points[p.GetId().GetUuid()], p.GetPayload()
-		if err := decode(payload[docField].GetStringValue(), &f.memory); err != nil {
+		f, err := sr.read(p.GetPayload(), p.GetVectors())
+		if err != nil {
 			return err
 		}
-		f.freqs, f.length = sr.frequencies(payload[termsField].GetStringValue()), int(payload[lengthField].GetIntegerValue())
-		f.read = !payload["gone"].GetBoolValue() && f.memory.Live(sr.now)
-		if v := p.GetVectors().GetVectors().GetVectors()[dense].GetDense().GetData(); v != nil {
-			for i, x := range v {
-				f.cosine += float64(x) * float64(sr.q.Vector[i])
-			}
-			f.cosine /= sr.norm
-		}
-		f.hit = f.hit && f.read && (f.cosine > 0 || slices.ContainsFunc(f.freqs, func(n int) bool { return n > 0 }))
+		sr.points[p.GetId().GetUuid()] = f
 	}
 	return nil
 }
@@ -231,7 +256,7 @@ func (sr *search) fill(ctx context.Context) error {
 func (sr *search) runs(orders map[string][]turn) (out [][]memory.Candidate) {
 	bySession := map[string][]*found{}
 	for _, f := range sr.points {
-		if f.hit && f.read && (f.kind != memory.KindTurn || orders == nil) {
+		if f.hit && (f.memory.Kind != memory.KindTurn || orders == nil) {
 			out = append(out, []memory.Candidate{sr.candidate(f)})
 		}
 	}

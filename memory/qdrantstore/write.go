@@ -3,6 +3,7 @@ package qdrantstore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,10 +19,10 @@ const tries = 10
 // change is one write on its way.
 type change struct {
 	record  *record // to be stored
+	past    []step  // to be stored before it
 	vector  []float32
-	expect  int64  // revision that must be current; 0 for none at all
-	fill    bool   // it only adds a vector
-	mark    string // of this write in the history
+	expect  int64 // revision that must be current; 0 for none at all
+	fill    bool  // it only adds a vector
 	outcome memory.Outcome
 }
 
@@ -73,13 +74,21 @@ func decidePut(w *memory.Write, was *record, now time.Time) (*change, memory.Out
 	if was != nil {
 		m.CreateTime, action = was.memory.CreateTime, memory.Updated
 	}
-	mark := uuid.NewString()
-	next, err := was.next(m, step{Revision: m.Revision, Action: action, Time: now, Actor: w.Actor, Operation: w.Operation, Write: mark})
-	if err != nil {
-		return nil, out, err
+	next := &record{memory: m, terms: w.Terms, step: step{Revision: m.Revision, Action: action, Time: now, Actor: w.Actor, Operation: w.Operation}}
+	c, err := follow(was, next, w.Vector, memory.Outcome{Memory: m, Changed: true})
+	return c, out, err
+}
+
+// follow is the change from one record, or none, to the next.
+func follow(was, next *record, vector []float32, done memory.Outcome) (*change, error) {
+	next.step.Write = uuid.NewString()
+	c := &change{record: next, vector: vector, outcome: done}
+	if was == nil {
+		return c, nil
 	}
-	next.terms = w.Terms
-	return &change{record: next, vector: w.Vector, expect: revision, mark: mark, outcome: memory.Outcome{Memory: m, Changed: true}}, out, nil
+	past, err := was.past()
+	c.expect, c.past = was.memory.Revision, []step{past}
+	return c, err
 }
 
 // trim cuts times to what is kept, so that what comes back from a write is what
@@ -135,13 +144,9 @@ func decideDelete(r memory.Removal, was *record, now time.Time) (*change, memory
 	m := was.memory
 	m.Revision++
 	m.UpdateTime = now
-	mark := uuid.NewString()
-	next, err := was.next(m, step{Revision: m.Revision, Action: memory.Deleted, Time: now, Actor: r.Actor, Operation: r.Operation, Write: mark})
-	if err != nil {
-		return nil, out, err
-	}
-	next.gone = true
-	return &change{record: next, expect: was.memory.Revision, mark: mark, outcome: memory.Outcome{Memory: was.memory, Changed: true}}, out, nil
+	next := &record{memory: m, gone: true, step: step{Revision: m.Revision, Action: memory.Deleted, Time: now, Actor: r.Actor, Operation: r.Operation}}
+	c, err := follow(was, next, nil, memory.Outcome{Memory: was.memory, Changed: true})
+	return c, out, err
 }
 
 // change reads the memories named, has decide say what becomes of each, writes
@@ -157,7 +162,7 @@ func (s *Store) change(ctx context.Context, scope memory.Scope, ids []string, de
 	if len(ids) == 0 {
 		return out, ctx.Err()
 	}
-	records, err := s.read(ctx, scope, ids)
+	records, err := s.read(ctx, scope, ids, whole)
 	if err != nil {
 		return nil, err
 	}
@@ -187,11 +192,15 @@ func (s *Store) change(ctx context.Context, scope memory.Scope, ids []string, de
 		for i := range changes {
 			again = append(again, ids[i])
 		}
-		if records, err = s.read(ctx, scope, again); err != nil {
+		if records, err = s.read(ctx, scope, again, whole); err != nil {
 			return nil, err
 		}
 		for i, c := range changes {
-			if c.made(records[ids[i]]) {
+			made, err := s.made(ctx, c, records[ids[i]])
+			if err != nil {
+				return nil, err
+			}
+			if made {
 				out[i] = c.outcome
 			} else {
 				left = append(left, i)
@@ -201,27 +210,79 @@ func (s *Store) change(ctx context.Context, scope memory.Scope, ids []string, de
 	return out, nil
 }
 
-// made reports whether a change is in what is there now.
-func (c *change) made(now *record) bool {
-	if now == nil {
-		return false
+// made reports whether a change is in what is there now, or was.
+func (s *Store) made(ctx context.Context, c *change, now *record) (bool, error) {
+	switch {
+	case now == nil:
+		return false, nil
+	case c.fill:
+		return now.memory.Revision > c.expect || now.vector, nil
+	case now.memory.Revision <= c.record.step.Revision:
+		return now.step.Write == c.record.step.Write, nil
 	}
-	if c.fill {
-		return now.memory.Revision > c.expect || now.vector
-	}
-	for _, st := range now.history {
-		if st.Write == c.mark {
-			return true
+	steps, err := s.steps(ctx, now.memory.Scope, now.memory.ID, c.record.step.Revision, c.record.step.Revision+1)
+	return err == nil && steps[0].Write == c.record.step.Write, err
+}
+
+// pastTogether is how many past revisions are read or written in one call.
+const pastTogether = 50
+
+// steps reads the revisions from one number to before another, all of which
+// others have followed.
+func (s *Store) steps(ctx context.Context, scope memory.Scope, id string, from, to int64) ([]step, error) {
+	var out []step
+	for from < to {
+		upTo := min(to, from+pastTogether)
+		var ids []*qdrant.PointId
+		place := map[string]int64{}
+		for n := from; n < upTo; n++ {
+			p := pastID(scope, id, n)
+			ids, place[p.GetUuid()] = append(ids, p), n-from
 		}
+		got, err := s.client.Get(ctx, &qdrant.GetPoints{CollectionName: s.collection, Ids: ids, WithPayload: qdrant.NewWithPayload(true)})
+		if err != nil {
+			return nil, s.kind(ctx, err)
+		}
+		if len(got) < len(ids) {
+			return nil, fmt.Errorf("memory %.80q has lost revisions between %d and %d", id, from, upTo-1)
+		}
+		some := make([]step, len(ids))
+		for _, p := range got {
+			if err := decode(p.GetPayload()[pastField].GetStringValue(), &some[place[p.GetId().GetUuid()]]); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, some...)
+		from = upTo
 	}
-	return false
+	return out, nil
 }
 
 // write sends changes in one call: what is new, only where there is nothing
 // yet; what changes something, only where it is at the revision expected.
 func (s *Store) write(ctx context.Context, changes map[int]*change) error {
 	req := &qdrant.UpdateBatchPoints{CollectionName: s.collection, Wait: qdrant.PtrOf(true), Ordering: strictly}
-	var fresh []*qdrant.PointStruct
+	var past, fresh []*qdrant.PointStruct
+	for _, c := range changes {
+		for _, st := range c.past {
+			p, err := st.point(c.record.memory.Scope, c.record.memory.ID)
+			if err != nil {
+				return err
+			}
+			past = append(past, p)
+		}
+	}
+	for some := range slices.Chunk(past, pastTogether) {
+		before := &qdrant.UpdateBatchPoints{CollectionName: s.collection, Wait: qdrant.PtrOf(true), Ordering: strictly,
+			Operations: []*qdrant.PointsUpdateOperation{qdrant.NewPointsUpdateUpsert(&qdrant.PointsUpdateOperation_PointStructList{Points: some})}}
+		if len(past) <= pastTogether {
+			req.Operations = before.Operations // Qdrant takes them one after another
+			break
+		}
+		if _, err := s.client.UpdateBatch(ctx, before); err != nil {
+			return s.kind(ctx, err)
+		}
+	}
 	for _, c := range changes {
 		p, err := c.record.point(c.vector)
 		if err != nil {
@@ -250,16 +311,12 @@ func insertOnly(points ...*qdrant.PointStruct) *qdrant.PointsUpdateOperation {
 }
 
 // read gives what there is of the memories named, deleted ones too.
-func (s *Store) read(ctx context.Context, scope memory.Scope, ids []string, fields ...string) (map[string]*record, error) {
+func (s *Store) read(ctx context.Context, scope memory.Scope, ids []string, fields []string) (map[string]*record, error) {
 	points := make([]*qdrant.PointId, len(ids))
 	for i, id := range ids {
 		points[i] = pointID(scope, id)
 	}
-	payload := qdrant.NewWithPayload(true)
-	if fields != nil {
-		payload = qdrant.NewWithPayloadInclude(fields...)
-	}
-	got, err := s.client.Get(ctx, &qdrant.GetPoints{CollectionName: s.collection, Ids: points, WithPayload: payload})
+	got, err := s.client.Get(ctx, &qdrant.GetPoints{CollectionName: s.collection, Ids: points, WithPayload: qdrant.NewWithPayloadInclude(fields...)})
 	if err != nil {
 		return nil, s.kind(ctx, err)
 	}

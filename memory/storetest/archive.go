@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/memoryd/memoryd/memory"
@@ -35,7 +36,7 @@ func (b *bank) imports(records []memory.Record) int {
 }
 
 // furnish puts a bit of everything into a store: two scopes, changes,
-// deletions, vectors and none, expiry.
+// deletions, vectors and none, expiry, a long history.
 func (b *bank) furnish() {
 	b.talk(ann, "s", "a", 1, 2, 7)
 	b.put(embedded(full("m"), toward(0.5)), embedded(fact("f", "tea milk"), toward(-0.5)), write(fact("late", "milk")))
@@ -44,6 +45,9 @@ func (b *bank) furnish() {
 	b.remove("a7", "f")
 	b.clock.advance(time.Minute)
 	b.put(update(fact("f", "tea again"), 2))
+	for i := range int64(120) {
+		b.put(update(fact("often", fmt.Sprint("tea ", i)), i))
+	}
 	other := fact("m", "another's tea")
 	other.Scope = memory.Scope{App: "app", User: "bob"}
 	if _, err := b.store.Put(b.Context(), other.Scope, []memory.Write{embedded(other, axis(1))}); err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -244,4 +245,32 @@ func (s *Store) Bind(ctx context.Context, memories string) (bound string, err er
 		return "", fmt.Errorf("bind sessions to memories: %w", s.kind(ctx, err))
 	}
 	return bound, nil
+}
+
+// Rebind implements sessionstore.Progress.
+func (s *Store) Rebind(ctx context.Context, memories string) (moved int, err error) {
+	if moved, err = s.rebind(ctx, memories); err != nil {
+		return 0, fmt.Errorf("bind sessions to other memories: %w", err)
+	}
+	return moved, nil
+}
+
+func (s *Store) rebind(ctx context.Context, memories string) (moved int, err error) {
+	all, err := s.keys(ctx, sessions)
+	if err != nil {
+		return 0, err
+	}
+	for _, k := range all {
+		prefix, ref, _ := strings.Cut(k, "session:")
+		v, err := s.run(ctx, undoneScript, prefix, ref, s.clock())
+		if err != nil {
+			return 0, err
+		}
+		if n, _ := v.(int64); n == 1 {
+			moved++
+		}
+	}
+	// Last, so that a start in between is refused. All partitions are looked at
+	// after it.
+	return moved, s.kind(ctx, s.redis.Set(ctx, boundKey, memories, 0).Err())
 }

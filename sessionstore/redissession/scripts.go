@@ -32,6 +32,7 @@ var (
 	deliveredScript  = script("delivered")
 	restoreScript    = script("restore")
 	archivedScript   = script("archived")
+	undoneScript     = script("undone")
 	deliverScript    = redis.NewScript(source("deliver")) // in an app's slot
 	markScript       = redis.NewScript(source("mark"))    // in that of the work index
 	unmarkScript     = redis.NewScript(source("unmark"))

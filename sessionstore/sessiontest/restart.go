@@ -1,8 +1,11 @@
 package sessiontest
 
 import (
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
@@ -13,6 +16,7 @@ func restartCases() []testCase {
 		{"keeps operations", restartOperations},
 		{"keeps what was deleted", restartDeleted},
 		{"keeps what it is bound to", restartBound},
+		{"begins anew with other memories", restartRebound},
 	}
 }
 
@@ -118,4 +122,56 @@ func restartBound(f *fixture) {
 	f.reopen()
 	bind("m2", "m1")
 	bind("m1", "m1")
+}
+
+// Rebind makes all that was ever asked for work again, from the start: what was
+// done, what was begun, what was given up and what was deleted before it was
+// done; not what nobody asked for.
+func restartRebound(f *fixture) {
+	if _, err := f.Bind(f.ctx, "m1"); err != nil {
+		f.t.Fatal(err)
+	}
+	scope := func(user string) memory.Scope { return memory.Scope{App: "shop", User: user} }
+	done, begun, failed, gone := session(scope("done"), "s"), session(scope("begun"), "s"), session(scope("failed"), "s"), session(scope("gone"), "s")
+	for _, key := range []sessionstore.Key{done, begun, failed, gone} {
+		f.ask(key, f.said("e1"), f.said("e2"))
+	}
+	f.create(session(scope("new"), "s"), `{}`, f.said("e1"))
+	for _, work := range f.claim("owner", 4) {
+		switch work.Key {
+		case done:
+			f.finish(work, 2, sessionstore.Change{Seq: 1, Doc: []byte(`"made"`)})
+		case begun:
+			f.finish(work, 1)
+			f.save(f.claimOne(begun), 2, `"plan"`) // and dies
+		case failed:
+			f.fail(work, "no", time.Time{})
+		}
+	}
+	f.delete(gone)
+	f.clock.advance(leaseTTL)
+	n, err := f.Rebind(f.ctx, "m2")
+	if err != nil || n != 4 {
+		f.t.Errorf("Rebind gives %d, %v; want 4 sessions", n, err)
+	}
+	f.reopen()
+	if got, err := f.Bind(f.ctx, "m1"); got != "m2" || err != nil {
+		f.t.Errorf("Bind after Rebind gives %q, %v; want m2", got, err)
+	}
+	var got []sessionstore.Work
+	for range 4 {
+		work := f.claim("owner", 1)[0]
+		f.equal("events", len(f.events(work, 0, 10)), 2)
+		f.finish(work, 2)
+		work.Ref, work.Operation = "", ""
+		got = append(got, work)
+	}
+	slices.SortFunc(got, func(a, b sessionstore.Work) int { return strings.Compare(a.Key.User, b.Key.User) })
+	var want []sessionstore.Work
+	for _, key := range []sessionstore.Key{begun, done, failed, gone} {
+		want = append(want, sessionstore.Work{Key: key, Requested: 2, Attempts: 1})
+	}
+	f.equal("work", got, want)
+	f.idle("all is done again")
+	f.missing(gone)
 }

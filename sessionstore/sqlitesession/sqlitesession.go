@@ -67,6 +67,51 @@ func (s *Store) Bind(ctx context.Context, memories string) (bound string, err er
 	return bound, nil
 }
 
+// Rebind implements sessionstore.Progress.
+func (s *Store) Rebind(ctx context.Context, memories string) (sessions int, err error) {
+	err = s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+		if _, err := tx.Exec(`INSERT INTO bound VALUES (1, ?1) ON CONFLICT DO UPDATE SET memories = ?1`, memories); err != nil {
+			return err
+		}
+		sessions = 0
+		scopes := map[memory.Scope]bool{}
+		rows, err := tx.Query(`SELECT app, user FROM sessions WHERE requested > 0`)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var scope memory.Scope
+			if err := rows.Scan(&scope.App, &scope.User); err != nil {
+				return err
+			}
+			sessions++
+			scopes[scope] = true
+		}
+		if err := rows.Err(); err != nil {
+			return err
+		}
+		for _, statement := range []string{
+			`DELETE FROM changes WHERE ref IN (SELECT ref FROM sessions WHERE requested > 0)`, // they are made again
+			`UPDATE sessions SET done = 0, plan = NULL, plan_to = 0, attempts = 0, failed = 0, request_time = ?1, due_time = 0, last_error = '' WHERE requested > 0`,
+		} {
+			if _, err := tx.Exec(statement, s.now().UnixMicro()); err != nil {
+				return err
+			}
+		}
+		for scope := range scopes {
+			if err := requeue(tx, scope); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("bind sessions to other memories: %w", err)
+	}
+	return sessions, nil
+}
+
 // Create implements sessionstore.Store.
 func (s *Store) Create(ctx context.Context, key sessionstore.Key, create sessionstore.Create) (*sessionstore.Session, error) {
 	if key.ID = strings.TrimSpace(key.ID); key.ID == "" {
