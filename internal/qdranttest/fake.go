@@ -361,7 +361,7 @@ func (f points) QueryBatch(_ context.Context, r *qdrant.QueryBatchPoints) (*qdra
 func (c *collection) query(r *qdrant.QueryPoints) []*qdrant.ScoredPoint {
 	var out []*qdrant.ScoredPoint
 	for _, p := range c.in(r.GetFilter()) {
-		s := &qdrant.ScoredPoint{Id: p.id, Score: 1, Payload: p.shown(r.GetWithPayload())}
+		s := &qdrant.ScoredPoint{Id: p.id, Score: 1, Payload: p.shown(r.GetWithPayload()), Vectors: p.vectors(r.GetWithVectors())}
 		switch q := r.GetQuery().GetVariant().(type) {
 		case *qdrant.Query_OrderBy:
 			v, ok := p.payload[q.OrderBy.GetKey()]

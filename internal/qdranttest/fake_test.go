@@ -129,11 +129,7 @@ func look(ctx context.Context, c *qdrant.Client, name string, ids []string, rand
 	got, err := c.Get(ctx, &qdrant.GetPoints{CollectionName: name, Ids: all, WithPayload: qdrant.NewWithPayload(true), WithVectors: qdrant.NewWithVectorsInclude("dense")})
 	var lines []string
 	for _, p := range got {
-		var v []string
-		for _, x := range p.GetVectors().GetVectors().GetVectors()["dense"].GetDense().GetData() {
-			v = append(v, fmt.Sprintf("%.4f", x))
-		}
-		lines = append(lines, fmt.Sprint(p.GetId().GetUuid(), payload(p.GetPayload()), v))
+		lines = append(lines, fmt.Sprint(p.GetId().GetUuid(), payload(p.GetPayload()), dense(p.GetVectors())))
 	}
 	slices.Sort(lines)
 	say("get", strings.Join(lines, "\n"), err)
@@ -170,6 +166,7 @@ func look(ctx context.Context, c *qdrant.Client, name string, ids []string, rand
 			{},
 		} {
 			q.CollectionName, q.Filter, q.WithPayload = name, f, qdrant.NewWithPayloadInclude("word", "none")
+			q.WithVectors = qdrant.NewWithVectorsInclude("dense")
 			q.Limit = qdrant.PtrOf(uint64(50))
 			queries = append(queries, q)
 		}
@@ -196,6 +193,13 @@ func payload(p map[string]*qdrant.Value) string {
 	return strings.Join(out, " ")
 }
 
+func dense(v *qdrant.VectorsOutput) (out []string) {
+	for _, x := range v.GetVectors().GetVectors()["dense"].GetDense().GetData() {
+		out = append(out, fmt.Sprintf("%.4f", x))
+	}
+	return out
+}
+
 // ranked writes points in their order, those that tie by id.
 func ranked(points []*qdrant.ScoredPoint) string {
 	var out []string
@@ -204,7 +208,7 @@ func ranked(points []*qdrant.ScoredPoint) string {
 		if p.GetOrderValue() != nil {
 			order = p.GetOrderValue().GetInt()
 		}
-		out = append(out, fmt.Sprintf("%.4f %d %s %s", p.GetScore(), order, p.GetId().GetUuid(), payload(p.GetPayload())))
+		out = append(out, fmt.Sprintf("%.4f %d %s %s %v", p.GetScore(), order, p.GetId().GetUuid(), payload(p.GetPayload()), dense(p.GetVectors())))
 	}
 	place := func(line string) string { f := strings.Fields(line); return f[0] + f[1] }
 	for i := 0; i < len(out); {
