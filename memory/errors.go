@@ -1,6 +1,9 @@
 package memory
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
 
 // The kinds of failure that a caller can act on. Every error of this module
 // that crosses a package wraps exactly one of them, or is an internal fault.
@@ -21,3 +24,22 @@ var (
 	// ErrExhausted: a limit on rate or work in progress is reached.
 	ErrExhausted = errors.New("resource exhausted")
 )
+
+// Later is an error after which it makes no sense to try again before some time
+// is over: whoever failed has said so.
+type Later struct {
+	After time.Duration
+	Err   error
+}
+
+func (l *Later) Error() string { return l.Err.Error() }
+
+func (l *Later) Unwrap() error { return l.Err }
+
+// RetryAfter is how long err says to wait before another try; 0 if it does not.
+func RetryAfter(err error) time.Duration {
+	if l := (*Later)(nil); errors.As(err, &l) {
+		return l.After
+	}
+	return 0
+}
