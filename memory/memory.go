@@ -78,6 +78,9 @@ type Memory struct {
 	// only an AsOf query returns it. Zero is unbounded.
 	ValidFrom  time.Time `json:"validFrom,omitzero"`
 	ValidTo    time.Time `json:"validTo,omitzero"`
+	// SupersededBy is the id of the memory that took its place at ValidTo: they
+	// cannot both hold.
+	SupersededBy string `json:"supersededBy,omitempty"`
 	CreateTime time.Time `json:"createTime"`
 	UpdateTime time.Time `json:"updateTime"`
 	// ExpireTime ends the memory: from then on it is as if deleted. Zero is never.
@@ -117,6 +120,11 @@ func (m *Memory) Validate() error {
 	}
 	if err := m.Metadata.validate(); err != nil {
 		return err
+	}
+	if m.SupersededBy != "" {
+		if err := ValidateID("supersededBy", m.SupersededBy); err != nil {
+			return err
+		}
 	}
 	if err := ValidateTime("timestamp", m.Timestamp); err != nil {
 		return err
@@ -183,7 +191,7 @@ func ValidateTime(field string, t time.Time) error {
 func (m *Memory) SameContent(o *Memory) bool {
 	return m.ID == o.ID && m.Scope == o.Scope && m.Kind == o.Kind && m.Fact == o.Fact && m.Author == o.Author &&
 		slices.Equal(m.Topics, o.Topics) && m.Timestamp.Equal(o.Timestamp) && m.ValidFrom.Equal(o.ValidFrom) &&
-		m.ValidTo.Equal(o.ValidTo) && m.ExpireTime.Equal(o.ExpireTime) && m.Source.SessionID == o.Source.SessionID &&
+		m.ValidTo.Equal(o.ValidTo) && m.SupersededBy == o.SupersededBy && m.ExpireTime.Equal(o.ExpireTime) && m.Source.SessionID == o.Source.SessionID &&
 		slices.Equal(m.Source.EventIDs, o.Source.EventIDs) && m.Source.Quote == o.Source.Quote &&
 		maps.EqualFunc(m.Metadata, o.Metadata, sameJSON)
 }

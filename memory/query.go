@@ -22,6 +22,10 @@ type Filter struct {
 	// AsOf asks for what was current at that time: said by then, and not yet
 	// superseded then. Zero is now.
 	AsOf time.Time
+	// History takes in what is current no more. It is hidden otherwise.
+	History bool
+	// SupersededBy is the id of the memory that took the place of these.
+	SupersededBy string
 }
 
 // Match reports whether m passes f at now. It is the definition that backends
@@ -37,7 +41,10 @@ func (f *Filter) Match(m *Memory, now time.Time) bool {
 			return false
 		}
 	}
-	if !m.ValidTo.IsZero() && !asOf.Before(m.ValidTo) {
+	if !f.History && !m.ValidTo.IsZero() && !asOf.Before(m.ValidTo) {
+		return false
+	}
+	if f.SupersededBy != "" && f.SupersededBy != m.SupersededBy {
 		return false
 	}
 	if len(f.Kinds) > 0 && !slices.Contains(f.Kinds, m.Kind) {

@@ -35,7 +35,12 @@ func filter(scope memory.Scope, f *memory.Filter, now time.Time) *qdrant.Filter 
 		asOf = f.AsOf
 		must(notAfter("at", asOf))
 	}
-	not(notAfter("until", asOf))
+	if !f.History {
+		not(notAfter("until", asOf))
+	}
+	if f.SupersededBy != "" {
+		must(qdrant.NewMatch("by", f.SupersededBy))
+	}
 	if len(f.Kinds) > 0 {
 		var kinds []string
 		for _, k := range f.Kinds {

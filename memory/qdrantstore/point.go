@@ -133,6 +133,9 @@ func (r *record) point(vector []float32) (*qdrant.PointStruct, error) {
 	if !m.ValidTo.IsZero() {
 		payload["until"] = number(m.ValidTo)
 	}
+	if m.SupersededBy != "" {
+		payload["by"] = text(m.SupersededBy)
+	}
 	if !m.ExpireTime.IsZero() {
 		payload["expires"] = number(m.ExpireTime)
 	}

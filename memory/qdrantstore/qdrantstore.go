@@ -14,6 +14,7 @@
 //	scope     app/user: the tenant      gone      true once deleted
 //	kind      session                   revision
 //	topics    of any                    words     numbers of the words, for counting
+//	by        what superseded it
 //	metadata  a digest of each pair     at, created, updated, until, expires   microseconds since 1970
 //
 // A deleted memory keeps its point, without vectors and words, so that nothing
@@ -297,6 +298,7 @@ var indexes = map[string]index{
 	"session":  {qdrant.FieldType_FieldTypeKeyword, nil},
 	"topics":   {qdrant.FieldType_FieldTypeKeyword, nil},
 	"metadata": {qdrant.FieldType_FieldTypeKeyword, nil},
+	"by":       {qdrant.FieldType_FieldTypeKeyword, nil},
 	"words":    {qdrant.FieldType_FieldTypeInteger, qdrant.NewPayloadIndexParamsInt(&qdrant.IntegerIndexParams{Lookup: qdrant.PtrOf(true), Range: qdrant.PtrOf(false)})},
 	"gone":     {qdrant.FieldType_FieldTypeBool, nil},
 	"at":       {qdrant.FieldType_FieldTypeInteger, nil},

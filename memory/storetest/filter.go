@@ -46,6 +46,7 @@ func filterFields(b *bank) {
 	f1.Metadata, f2.Metadata = lang, memory.Metadata{"lang": []byte(`"go"`), "n": []byte(`1`)}
 	past, soon, plan, brief, gone := memo("past", -40, "s1", "food"), memo("soon", -20, "s1", "food"), memo("plan", 60, "s1", "food"), memo("brief", -40, "s1", "food"), memo("gone", -40, "s1", "food")
 	past.ValidTo, soon.ValidTo, brief.ExpireTime = at(-10), at(10), at(2)
+	past.SupersededBy, soon.SupersededBy, gone.SupersededBy = "plan", "later", "plan"
 	t1, t2 := turn("t1", "s1", -60, "tea t1"), turn("t2", "s2", -10, "tea t2")
 	t2.Topics, t2.Metadata = []string{"food"}, lang
 	for _, m := range []memory.Memory{f1, f2, f3, f4, past, soon, plan, brief, gone, t1, t2} {
@@ -80,6 +81,13 @@ func filterFields(b *bank) {
 		{memory.Filter{AsOf: at(-40)}, []string{"f1", "f2", "f3", "past", "t1"}},
 		{memory.Filter{AsOf: at(-61)}, nil},
 		{memory.Filter{AsOf: at(60)}, []string{"f1", "f2", "f3", "f4", "plan", "t1", "t2"}},
+		{memory.Filter{History: true}, []string{"f1", "f2", "f3", "f4", "past", "soon", "plan", "t1", "t2"}},
+		{memory.Filter{History: true, SessionID: "s1", Kinds: facts}, []string{"f1", "f3", "past", "soon", "plan"}},
+		{memory.Filter{History: true, AsOf: at(-30)}, []string{"f1", "f2", "f3", "f4", "past", "t1"}},
+		{memory.Filter{History: true, SupersededBy: "plan"}, []string{"past"}},
+		{memory.Filter{SupersededBy: "plan"}, nil},
+		{memory.Filter{SupersededBy: "later"}, []string{"soon"}},
+		{memory.Filter{SupersededBy: "plan", AsOf: at(-15)}, []string{"past"}},
 		{memory.Filter{Kinds: facts, Topics: []string{"food"}}, []string{"f1", "f2", "soon", "plan"}},
 		{memory.Filter{Kinds: turns, SessionID: "s1"}, []string{"t1"}},
 		{memory.Filter{Topics: []string{"food"}, Metadata: lang, Since: at(-50)}, []string{"f2", "t2"}},

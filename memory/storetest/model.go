@@ -140,7 +140,7 @@ func (m *model) write(scope memory.Scope, id string) memory.Write {
 		mem.ExpireTime = now.Add(time.Duration(m.IntN(3600)) * time.Second)
 	}
 	if m.chance(15) {
-		mem.ValidTo = at(m.IntN(60))
+		mem.ValidTo, mem.SupersededBy = at(m.IntN(60)), pick(m, modelNames)
 	}
 	w := write(mem)
 	w.Actor, w.Operation = pick(m, []string{"client", "rules"}), pick(m, []string{"", "op"})
@@ -224,6 +224,12 @@ func (m *model) filter() memory.Filter {
 	}
 	if m.chance(25) {
 		f.AsOf = at(m.IntN(60))
+	}
+	if m.chance(15) {
+		f.History = true
+		if m.chance(30) {
+			f.SupersededBy = pick(m, modelNames)
+		}
 	}
 	return f
 }
