@@ -16,7 +16,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func sample() Memory {
 	return Memory{
 		ID: "m", Scope: Scope{"app", "ann"}, Kind: KindTurn, Fact: "likes tea", Author: "Ann", Topics: []string{"food", "drink"},
-		Timestamp: noon, ValidFrom: noon.Add(-time.Hour), ValidTo: noon.Add(time.Hour), CreateTime: noon, UpdateTime: noon,
+		Timestamp: noon, ValidFrom: noon.Add(-time.Hour), ValidTo: noon.Add(time.Hour), SupersededBy: "newer", CreateTime: noon, UpdateTime: noon,
 		ExpireTime: noon.Add(2 * time.Hour), Revision: 3,
 		Source:   Source{SessionID: "s", EventIDs: []string{"e1", "e2"}, Quote: "I like tea"},
 		Metadata: Metadata{"lang": json.RawMessage(`"en"`)},
