@@ -31,12 +31,16 @@ var arrows = map[string][]string{
 	"internal/sqlitedb":          {"memory"},
 	"internal/analyzer":          {"memory"},
 	"embed":                      {"internal/analyzer"},
-	"extract":                    {"memory", "sessionstore"},
+	"extract":                    {"memory", "sessionstore", "internal/analyzer"},
 	"retrieve":                   {"memory", "embed", "internal/analyzer"},
 	"ingest":                     {"memory", "sessionstore", "embed", "extract", "internal/analyzer"},
-	"server":                     {"memory", "sessionstore", "ingest", "retrieve"},
+	"gemini":                     {"memory", "embed", "extract", "internal/remote"},
+	"openai":                     {"memory", "embed", "extract", "internal/remote"},
+	"internal/remote":            {"memory"},
+	"internal/modeltest":         {},
+	"server":                     {"memory", "sessionstore", "extract", "ingest", "retrieve"},
 	"cmd/memoryd": {"memory", "memory/sqlitestore", "memory/qdrantstore", "sessionstore", "sessionstore/sqlitesession", "sessionstore/redissession", "internal/sqlitedb", "internal/analyzer",
-		"embed", "extract", "ingest", "retrieve", "server"},
+		"embed", "extract", "gemini", "openai", "ingest", "retrieve", "server"},
 }
 
 // alone are the packages that import nothing but the standard library and each
@@ -49,6 +53,11 @@ var (
 		"github.com/redis/go-redis/v9":        {"sessionstore/redissession", "internal/redistest"},
 		"github.com/qdrant/go-client":         {"memory/qdrantstore", "internal/qdranttest"},
 		"github.com/olebedev/when":            {"extract"},
+		"google.golang.org/genai":             {"gemini"},
+		"cloud.google.com/go/auth":            {"gemini"},
+		"github.com/cenkalti/backoff/v5":      {"internal/remote"},
+		"github.com/kaptinlin/jsonrepair":     {"extract"},
+		"github.com/openai/openai-go/v3":      {"openai"},
 		"github.com/peterbourgon/ff/v3":       {"cmd/memoryd"},
 		"github.com/blevesearch/snowballstem": {"internal/analyzer"},
 	}

@@ -13,8 +13,10 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// Turn is what somebody said in one event, in words that may be remembered.
+// Turn is what somebody said in one event of a session, in words that may be
+// remembered.
 type Turn struct {
+	SessionID string
 	EventID   string
 	Author    string
 	Timestamp time.Time
@@ -24,23 +26,77 @@ type Turn struct {
 
 // Fact is a statement found in turns.
 type Fact struct {
-	Text      string
+	SessionID string
+	Text      string // stands alone: who and when are in it
 	Topics    []string
 	Author    string    // who said it
 	Timestamp time.Time // when it was said
 	ValidFrom time.Time // the day it speaks of, if it names one; zero otherwise
 	EventIDs  []string  // of the turns it rests on, at least one
 	Quote     string    // words of the first of them, literally
+	// Forget is set where they ask that what Text says be forgotten. It is no
+	// fact then, but the end of others.
+	Forget bool
 }
 
-// Extractor finds facts. Given the same turns it may find others (a model
-// does), so what it found is stored before it is used. Every fact cites turns
-// it was given and quotes the first of those it cites.
+// Batch is what facts are to be found in.
+type Batch struct {
+	Turns []Turn // in order
+	// Before are turns said before those. They help to understand them; no fact
+	// rests on them.
+	Before []Turn
+}
+
+// Found is what was found in a batch.
+type Found struct {
+	Facts   []Fact
+	Dropped int // facts that the model gave but did not found on the batch
+	Cost
+}
+
+// Cost is what an answer took, and how it came about.
+type Cost struct {
+	Usage
+	Repaired bool // a model was asked again, as its answer could not be read
+	Asked    []Exchange
+}
+
+// Exchange is one call of a model, for people who tune prompts.
+type Exchange struct {
+	System string `json:"system"`
+	Data   string `json:"data"`
+	Answer string `json:"answer"`
+}
+
+// Extractor finds facts, and tells what they change of what is known. Given the
+// same it may answer otherwise (a model does), so what it said is stored before
+// it is used. It is safe for concurrent use.
 type Extractor interface {
 	// Name names the extractor in revisions: "rules", or a model.
 	Name() string
-	// Extract reads turns of one session, in order.
-	Extract(ctx context.Context, turns []Turn) ([]Fact, error)
+	// Budget is how many tokens of turns it reads in one batch, as counted by
+	// Tokens, unless one turn alone has more; 0 is any number.
+	Budget() int
+	// Extract finds facts. Every one cites turns of the batch and quotes the
+	// first of those it cites.
+	Extract(ctx context.Context, b Batch) (Found, error)
+	// Consolidate compares new facts with what is known. With repaired no model
+	// is asked again for an answer that can be read.
+	Consolidate(ctx context.Context, c Comparison, repaired bool) (Consolidated, error)
+}
+
+// Tokens estimates how many tokens a model counts in a text: one for four bytes
+// of ASCII, as OpenAI says of English, and one for every other letter.
+func Tokens(text string) int {
+	ascii, other := 0, 0
+	for _, r := range text {
+		if r < utf8.RuneSelf {
+			ascii++
+		} else {
+			other++
+		}
+	}
+	return (ascii+3)/4 + other
 }
 
 // recalled is what preload_memory puts in front of a model. It is memory
@@ -51,8 +107,8 @@ var recalled = regexp.MustCompile(`(?s)<PAST_CONVERSATIONS>.*?(</PAST_CONVERSATI
 // bytes are what is remembered. It reports false for what memory leaves
 // out: tool traffic, system text, compaction summaries, and events without
 // words once recalled blocks are taken away.
-func ReadTurn(e sessionstore.Event) (Turn, bool) {
-	t := Turn{EventID: e.ID, Author: e.Author, Timestamp: e.Timestamp}
+func ReadTurn(session string, e sessionstore.Event) (Turn, bool) {
+	t := Turn{SessionID: session, EventID: e.ID, Author: e.Author, Timestamp: e.Timestamp}
 	switch e.Content.Role {
 	case "user":
 		t.User = true

@@ -42,7 +42,7 @@ func TestReadTurn(t *testing.T) {
 				t.Fatal(err)
 			}
 			e.ID, e.Timestamp = "e1", monday8May
-			turn, ok := ReadTurn(e)
+			turn, ok := ReadTurn("s", e)
 			if ok != (tc.want != "") {
 				t.Fatalf("ReadTurn = %+v, %v", turn, ok)
 			}

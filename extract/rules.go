@@ -30,21 +30,24 @@ func NewRules() *Rules { return &Rules{dates: newDateReader()} }
 // Name is "rules".
 func (r *Rules) Name() string { return "rules" }
 
+// Budget implements Extractor: any number of tokens will do.
+func (r *Rules) Budget() int { return 0 }
+
 // Extract gives each kept sentence of the user's turns as one fact, in order:
 // in the speaker's own words, less the lead-in ("By the way,"), with dates
 // beside the words that mean them ("yesterday (2023-05-07)"). A relative date
 // is counted from its turn's own time. The only error is ctx's.
-func (r *Rules) Extract(ctx context.Context, turns []Turn) ([]Fact, error) {
-	var facts []Fact
-	for i := range turns {
+func (r *Rules) Extract(ctx context.Context, b Batch) (Found, error) {
+	var out Found
+	for i := range b.Turns {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return Found{}, err
 		}
-		if turns[i].User {
-			facts = r.appendTurn(facts, &turns[i])
+		if b.Turns[i].User {
+			out.Facts = r.appendTurn(out.Facts, &b.Turns[i])
 		}
 	}
-	return facts, nil
+	return out, nil
 }
 
 func (r *Rules) appendTurn(facts []Fact, t *Turn) []Fact {
@@ -57,11 +60,15 @@ func (r *Rules) appendTurn(facts []Fact, t *Turn) []Fact {
 		if s.pastes {
 			break // what follows is material for a task, not the user's own words
 		}
+		if _, ok := Forgets(quote); ok && utf8.ValidString(quote) {
+			facts = append(facts, Fact{SessionID: t.SessionID, Text: quote, Author: t.Author, Timestamp: t.Timestamp, EventIDs: []string{t.EventID}, Quote: quote, Forget: true})
+			continue
+		}
 		if s.topics == 0 || !utf8.ValidString(quote) {
 			continue
 		}
 		text, validFrom := r.dates.resolve(&s, t.Timestamp)
-		facts = append(facts, Fact{Text: text, Topics: s.topics.names(), Author: t.Author, Timestamp: t.Timestamp,
+		facts = append(facts, Fact{SessionID: t.SessionID, Text: text, Topics: s.topics.names(), Author: t.Author, Timestamp: t.Timestamp,
 			ValidFrom: validFrom, EventIDs: []string{t.EventID}, Quote: quote})
 		if len(facts)-first == maxFacts {
 			break

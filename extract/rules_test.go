@@ -50,11 +50,11 @@ func TestGolden(t *testing.T) {
 
 func extract(t testing.TB, turns []Turn) []Fact {
 	t.Helper()
-	facts, err := NewRules().Extract(context.Background(), turns)
+	found, err := NewRules().Extract(context.Background(), Batch{Turns: turns})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return facts
+	return found.Facts
 }
 
 // readTranscript reads turns, each under a header "@ author time". The author
@@ -241,21 +241,21 @@ func TestLimits(t *testing.T) {
 func TestCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := NewRules().Extract(ctx, say("I have a dog")); !errors.Is(err, context.Canceled) {
+	if _, err := NewRules().Extract(ctx, Batch{Turns: say("I have a dog")}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Extract after cancel: %v", err)
 	}
 }
 
 func TestConcurrent(t *testing.T) {
 	r, turns := NewRules(), say("I went to Rome last week and on Friday I met Ann", "I'm flying home on 12 May", "I have a dog")
-	want, err := r.Extract(context.Background(), turns)
+	want, err := r.Extract(context.Background(), Batch{Turns: turns})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			got, err := r.Extract(context.Background(), turns)
+			got, err := r.Extract(context.Background(), Batch{Turns: turns})
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Errorf("%v, facts (-want +got):\n%s", err, diff)
 			}
@@ -284,7 +284,7 @@ func BenchmarkRules(b *testing.B) {
 		"From now on, please answer in French.", "I have a dentist appointment next Tuesday at 3pm, and on Friday we're driving to Hamburg.")
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := r.Extract(context.Background(), turns); err != nil {
+		if _, err := r.Extract(context.Background(), Batch{Turns: turns}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -16,21 +16,19 @@ import (
 func (s *Service) index(ctx context.Context, writes []memory.Write, vectors bool) error {
 	texts := make([]string, len(writes))
 	for i := range writes {
-		writes[i].Terms = analyzer.Of(&writes[i].Memory)
-		if writes[i].Memory.Kind == memory.KindFact {
-			writes[i].Terms[wording(writes[i].Memory.Fact)] = 1
+		m := &writes[i].Memory
+		writes[i].Terms = analyzer.Of(m)
+		for _, t := range marks(m) {
+			writes[i].Terms[t] = 1
 		}
-		texts[i] = writes[i].Memory.Fact
+		texts[i] = m.Fact
 	}
 	if !vectors || len(writes) == 0 {
 		return nil
 	}
-	vs, err := s.embedder.Embed(ctx, embed.Document, texts)
+	vs, err := s.embed(ctx, texts)
 	if err != nil {
 		return err
-	}
-	if len(vs) != len(texts) {
-		return fmt.Errorf("embedder %q gave %d vectors for %d texts", s.embedder.Model().Name, len(vs), len(texts))
 	}
 	for i := range writes {
 		writes[i].Vector = vs[i]
@@ -38,11 +36,62 @@ func (s *Service) index(ctx context.Context, writes []memory.Write, vectors bool
 	return nil
 }
 
-// wording is one more term of a fact, which facts of the same wording have and
-// no question does, as no word has an equals sign in it. It finds exact
-// duplicates by one look into the words of any store, however many facts there
-// are and whatever their language.
-func wording(fact string) string {
-	sum := sha256.Sum256([]byte(extract.Normalize(fact)))
-	return "=" + hex.EncodeToString(sum[:16])
+// terms are the words of a fact that others are found by.
+func terms(text string) []string { return analyzer.Question(text) }
+
+func (s *Service) embed(ctx context.Context, texts []string) ([][]float32, error) {
+	vs, err := s.embedder.Embed(ctx, embed.Document, texts)
+	if err == nil && len(vs) != len(texts) {
+		err = fmt.Errorf("embedder %q gave %d vectors for %d texts", s.embedder.Model().Name, len(vs), len(texts))
+	}
+	return vs, err
+}
+
+// Marks are more terms of a memory, which no question has, as no word has such
+// a sign in it. Facts that say the same, or give the same attribute a value,
+// and turns that want something forgotten, are found by them with one look into
+// the words of any store, however many memories there are and whatever their
+// language.
+const (
+	saysMark    = "=" // of a fact: its gist
+	slotMark    = "@" // of a fact: the attribute it gives a value to
+	endsMark    = "~" // of a fact: the gist of what holds no more
+	forgetsMark = "!" // of a turn: the gist of what is to be forgotten
+)
+
+func marked(sign, what string) string {
+	sum := sha256.Sum256([]byte(what))
+	return sign + hex.EncodeToString(sum[:16])
+}
+
+// marks are those of a memory.
+func marks(m *memory.Memory) (out []string) {
+	if m.Kind == memory.KindTurn {
+		for _, what := range extract.Forgotten(m.Fact) {
+			out = append(out, marked(forgetsMark, what))
+		}
+		return out
+	}
+	out = append(out, marked(saysMark, extract.Gist(m.Fact)))
+	if slot, _, ok := extract.Slot(m.Fact); ok {
+		out = append(out, marked(slotMark, slot))
+	}
+	if what, ok := extract.Ends(m.Fact); ok {
+		out = append(out, marked(endsMark, what))
+	}
+	return out
+}
+
+// sought are the marks of what bears on a new fact: what says the same, what
+// gives another value, what it ends and what wants it forgotten.
+func sought(m *memory.Memory, forget bool) []string {
+	if forget {
+		return []string{marked(saysMark, extract.ToForget(m.Fact))}
+	}
+	gist := extract.Gist(m.Fact)
+	out := append(marks(m), marked(endsMark, gist), marked(forgetsMark, gist))
+	if what, ok := extract.Ends(m.Fact); ok {
+		out = append(out, marked(saysMark, what))
+	}
+	return out
 }

@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -42,6 +43,9 @@ type Options struct {
 	// Poll is how often to look for work that nobody gave a hint of: due
 	// retries, and other processes' requests. Defaults to 1 s.
 	Poll time.Duration
+	// Fallback finds facts while the extractor cannot, until it can. Defaults to
+	// none.
+	Fallback extract.Extractor
 	Now  func() time.Time // Defaults to time.Now.
 	Log  *slog.Logger     // Defaults to discarding.
 }
@@ -100,8 +104,8 @@ func New(sessions Sessions, memories memory.Store, embedder embed.Embedder, extr
 // asks for memories of them. It leaves the session's state alone. When it
 // returns the events are durable, and their turns can be found by words unless
 // the memory store is too slow to wait for.
-func (s *Service) Ingest(ctx context.Context, key sessionstore.Key, events []sessionstore.Event) (*sessionstore.Operation, error) {
-	done, err := s.sessions.Append(ctx, key, events, sessionstore.Append{Create: true, KeepState: true, Request: operationID(key.Scope)})
+func (s *Service) Ingest(ctx context.Context, key sessionstore.Key, events []sessionstore.Event, how How) (*sessionstore.Operation, error) {
+	done, err := s.sessions.Append(ctx, key, events, sessionstore.Append{Create: true, KeepState: true, Request: how.operationID(key.Scope)})
 	if err != nil {
 		return nil, err
 	}
@@ -114,8 +118,8 @@ func (s *Service) Ingest(ctx context.Context, key sessionstore.Key, events []ses
 
 // AddSession asks for memories of all the events of a session that have not
 // been asked for yet.
-func (s *Service) AddSession(ctx context.Context, key sessionstore.Key) (*sessionstore.Operation, error) {
-	done, err := s.sessions.Append(ctx, key, nil, sessionstore.Append{Request: operationID(key.Scope)})
+func (s *Service) AddSession(ctx context.Context, key sessionstore.Key, how How) (*sessionstore.Operation, error) {
+	done, err := s.sessions.Append(ctx, key, nil, sessionstore.Append{Request: how.operationID(key.Scope)})
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +135,30 @@ func (s *Service) AddSession(ctx context.Context, key sessionstore.Key) (*sessio
 	return done.Operation, nil
 }
 
-func operationID(scope memory.Scope) string { return sessionstore.OperationID(scope, uuid.NewString()) }
+// How is what a request may ask for. Where several wait for a session, the
+// oldest of them decides for all.
+type How struct {
+	// DisableConsolidation leaves what is known alone: new facts are added
+	// beside it, unless they say the very same.
+	DisableConsolidation bool
+}
+
+// plainMark is in the id of an operation without consolidation, which work that
+// is claimed carries.
+const plainMark = "plain-"
+
+func (h How) operationID(scope memory.Scope) string {
+	unique := uuid.NewString()
+	if h.DisableConsolidation {
+		unique = plainMark + unique
+	}
+	return sessionstore.OperationID(scope, unique)
+}
+
+// plain reports whether an operation is one without consolidation.
+func plain(operation string) bool {
+	return strings.HasPrefix(sessionstore.OperationUnique(operation), plainMark)
+}
 
 // How long a request may wait for its turns to be findable. The events are
 // safe by then and the walk writes the turns in any case, so a slow memory
@@ -148,7 +175,7 @@ const (
 func (s *Service) findable(ctx context.Context, key sessionstore.Key, events []sessionstore.Event) {
 	var turns []extract.Turn
 	for _, e := range events[:min(len(events), maxFindable)] {
-		if t, ok := extract.ReadTurn(e); ok && !e.Partial {
+		if t, ok := extract.ReadTurn(key.ID, e); ok && !e.Partial {
 			turns = append(turns, t)
 		}
 	}

@@ -141,14 +141,15 @@ func TestEveryCallFailsOnce(t *testing.T) {
 }
 
 // moody is an extractor that never says the same twice, as a model may.
-type moody struct{ calls atomic.Int64 }
+type moody struct {
+	extract.Rules
+	calls atomic.Int64
+}
 
-func (*moody) Name() string { return "moody" }
-
-func (m *moody) Extract(_ context.Context, turns []extract.Turn) ([]extract.Fact, error) {
-	n := m.calls.Add(1)
-	return []extract.Fact{{Text: fmt.Sprintf("This is what I say at call %d.", n), EventIDs: []string{turns[0].EventID},
-		Quote: turns[0].Text, Timestamp: turns[0].Timestamp}}, nil
+func (m *moody) Extract(_ context.Context, b extract.Batch) (extract.Found, error) {
+	n, t := m.calls.Add(1), b.Turns[0]
+	return extract.Found{Facts: []extract.Fact{{SessionID: t.SessionID, Text: fmt.Sprintf("This is what I say at call %d.", n), EventIDs: []string{t.EventID},
+		Quote: t.Text, Timestamp: t.Timestamp}}}, nil
 }
 
 // What an extractor found is stored before it is used: a retry uses that.
@@ -170,13 +171,14 @@ func TestPlanIsKept(t *testing.T) {
 }
 
 // failing fails until it is mended.
-type failing struct{ mended atomic.Bool }
+type failing struct {
+	extract.Rules
+	mended atomic.Bool
+}
 
-func (*failing) Name() string { return "failing" }
-
-func (f *failing) Extract(context.Context, []extract.Turn) ([]extract.Fact, error) {
+func (f *failing) Extract(context.Context, extract.Batch) (extract.Found, error) {
 	if f.mended.Load() {
-		return nil, nil
+		return extract.Found{}, nil
 	}
 	panic("extractor fell over")
 }
@@ -352,7 +354,7 @@ func TestAddSession(t *testing.T) {
 	if n := len(b.all()); n != 0 {
 		t.Errorf("%d memories before they were asked for", n)
 	}
-	op, err := b.service.AddSession(t.Context(), key("s"))
+	op, err := b.service.AddSession(t.Context(), key("s"), ingest.How{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -362,7 +364,7 @@ func TestAddSession(t *testing.T) {
 	if diff := cmp.Diff(storyFacts, b.facts()); diff != "" {
 		t.Errorf("facts (-want +got):\n%s", diff)
 	}
-	if op, err = b.service.AddSession(t.Context(), key("s")); err != nil || op.State != sessionstore.Succeeded || op.EventsTotal != 0 {
+	if op, err = b.service.AddSession(t.Context(), key("s"), ingest.How{}); err != nil || op.State != sessionstore.Succeeded || op.EventsTotal != 0 {
 		t.Errorf("asked again: %+v, %v", op, err)
 	}
 }
@@ -414,20 +416,21 @@ func TestConcurrentPatches(t *testing.T) {
 }
 
 // stalled holds extraction until it is released, or its lease is lost.
-type stalled struct{ begun, release chan struct{} }
+type stalled struct {
+	extract.Rules
+	begun, release chan struct{}
+}
 
-func (*stalled) Name() string { return "stalled" }
-
-func (s *stalled) Extract(ctx context.Context, _ []extract.Turn) ([]extract.Fact, error) {
+func (s *stalled) Extract(ctx context.Context, _ extract.Batch) (extract.Found, error) {
 	select {
 	case s.begun <- struct{}{}:
 	default:
 	}
 	select {
 	case <-s.release:
-		return nil, nil
+		return extract.Found{}, nil
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return extract.Found{}, ctx.Err()
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -52,10 +53,10 @@ type Patch struct {
 // writing it reads again, so that a change to one field does not undo a change
 // to another.
 func (s *Service) Update(ctx context.Context, scope memory.Scope, id string, p Patch) (memory.Memory, error) {
-	for try := 0; ; try++ {
+	return s.rewrite(ctx, func() (w memory.Write, err error) {
 		m, err := s.Get(ctx, scope, id)
 		if err != nil {
-			return m, err
+			return w, err
 		}
 		if p.Fact != nil {
 			m.Fact = *p.Fact
@@ -69,7 +70,42 @@ func (s *Service) Update(ctx context.Context, scope memory.Scope, id string, p P
 		if p.TTL != nil {
 			m.ExpireTime = expiry(sessionstore.Micros(s.opts.Now()), *p.TTL)
 		}
-		out, err := s.write(ctx, memory.Write{Memory: m, Expect: m.Revision})
+		return memory.Write{Memory: m, Expect: m.Revision}, nil
+	})
+}
+
+// Rollback has a memory be again what it was at one of its revisions, as a new
+// one; a memory that is deleted by now, or has expired, is back. ErrNotFound if
+// it has no such revision, ErrInvalid if that was a deletion.
+func (s *Service) Rollback(ctx context.Context, scope memory.Scope, id string, revision int64) (memory.Memory, error) {
+	return s.rewrite(ctx, func() (w memory.Write, err error) {
+		past, err := s.memories.Revisions(ctx, scope, id)
+		if err != nil {
+			return w, err
+		}
+		i := slices.IndexFunc(past, func(r memory.Revision) bool { return r.Revision == revision })
+		switch {
+		case i < 0:
+			return w, fmt.Errorf("revision %d of %w", revision, named(scope, id, memory.ErrNotFound))
+		case past[i].Action == memory.Deleted:
+			return w, fmt.Errorf("%w: revision %d is the deletion of the memory: name one before it", memory.ErrInvalid, revision)
+		}
+		m := past[i].Memory
+		if !m.Live(s.opts.Now()) {
+			m.ExpireTime = time.Time{}
+		}
+		return memory.Write{Memory: m, Expect: past[0].Revision}, nil
+	})
+}
+
+// rewrite has a client's write decided until no other writer gets in between.
+func (s *Service) rewrite(ctx context.Context, decide func() (memory.Write, error)) (memory.Memory, error) {
+	for try := 0; ; try++ {
+		w, err := decide()
+		if err != nil {
+			return memory.Memory{}, err
+		}
+		out, err := s.write(ctx, w)
 		if !errors.Is(err, memory.ErrAborted) || try == 20 {
 			return out, err
 		}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/memoryd/memoryd/extract"
-	"github.com/memoryd/memoryd/internal/analyzer"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -33,6 +32,13 @@ func (s *Service) rewound(ctx context.Context, b *batch) (map[string]time.Time, 
 		all = append(all, some...)
 		after = some[len(some)-1].Seq
 	}
+	back = takenBack(all)
+	return back, s.hide(ctx, b, all, back)
+}
+
+// takenBack reads which of some events others of them take back.
+func takenBack(all []sessionstore.Numbered) map[string]time.Time {
+	back := map[string]time.Time{}
 	slices.SortFunc(all, inOrder)
 	for i := len(all) - 1; i >= 0; i-- { // from the end, as a rewind may be taken back itself
 		e := all[i]
@@ -48,39 +54,100 @@ func (s *Service) rewound(ctx context.Context, b *batch) (map[string]time.Time, 
 		}
 		i = first
 	}
-	// Turns that other batches or requests wrote are deleted rather than left
-	// unwritten: a deleted one stays so, whoever is late with writing it.
+	return back
+}
+
+// hide deletes the turns taken back, rather than leave them unwritten: others
+// may be late with writing them, and a deleted one stays so.
+func (s *Service) hide(ctx context.Context, b *batch, all []sessionstore.Numbered, back map[string]time.Time) error {
 	var writes []extract.Turn
 	var gone []memory.Removal
 	for _, e := range all {
-		t, ok := extract.ReadTurn(e.Event)
+		t, ok := extract.ReadTurn(b.work.Key.ID, e.Event)
 		if _, taken := back[e.ID]; ok && taken {
 			writes = append(writes, t)
 			gone = append(gone, memory.Removal{ID: turnID(b.work.Key, e.ID, t.Text), Actor: "rewind", Operation: b.work.Operation})
 		}
 	}
 	if err := s.putTurns(ctx, b.work.Key, writes, false); err != nil {
-		return nil, err
+		return err
 	}
 	_, err := s.memories.Delete(ctx, b.work.Key.Scope, gone)
-	return back, err
+	return err
 }
 
-// takeBack plans the deletion of the facts that rest on nothing but events
-// taken back. One that a client has changed is the client's word now.
-func (s *Service) takeBack(ctx context.Context, b *batch, back map[string]time.Time, p *plan) error {
+// ending is a stored fact that holds no more.
+type ending struct {
+	memory memory.Memory
+	// by is what has taken its place, so that it holds again if it was said
+	// again since. Without one it was taken back, and holds if anybody else has
+	// said it.
+	by memory.Memory
+}
+
+// takeBack drafts the end of the facts that rest on nothing but events taken
+// back: they are as they were before those, or gone, and what they had
+// superseded holds again. One that a client has changed is the client's word
+// now. It gives the facts that are gone.
+func (d *decision) takeBack(ctx context.Context, back map[string]time.Time) (gone []ending, err error) {
 	if len(back) == 0 {
-		return nil
+		return nil, nil
 	}
-	list := memory.List{PageSize: memory.MaxPageSize, Filter: memory.Filter{SessionID: b.work.Key.ID, Kinds: []memory.Kind{memory.KindFact}}}
-	for {
-		page, err := s.memories.List(ctx, b.work.Key.Scope, list)
+	key := d.batch.work.Key
+	err = d.each(ctx, key.Scope, memory.Filter{SessionID: key.ID, Kinds: []memory.Kind{memory.KindFact}, History: true}, func(m *memory.Memory) error {
+		if !restsOn(m, back) {
+			return nil
+		}
+		past, err := d.memories.Revisions(ctx, m.Scope, m.ID)
 		if err != nil {
 			return err
 		}
-		for _, m := range page.Memories {
-			if restsOn(&m, back) && !clients(&m) {
-				p.Changes = append(p.Changes, change{Seq: b.to, Action: memory.Deleted, Expect: m.Revision, Memory: m})
+		if slices.ContainsFunc(past, func(r memory.Revision) bool { return r.Actor == client }) {
+			return nil
+		}
+		e := d.change(d.batch.to, m)
+		e.reason = "taken back"
+		i := slices.IndexFunc(past, func(r memory.Revision) bool { return r.Action != memory.Deleted && !restsOn(&r.Memory, back) })
+		if i < 0 {
+			e.gone = true
+			gone = append(gone, ending{memory: *m})
+			return nil
+		}
+		e.now = past[i].Memory.Clone()
+		e.now.ValidTo, e.now.SupersededBy = m.ValidTo, m.SupersededBy
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range gone {
+		by := &gone[i].memory
+		if err := d.each(ctx, key.Scope, memory.Filter{SupersededBy: by.ID, History: true}, func(m *memory.Memory) error {
+			e := d.change(d.batch.to, m)
+			to, next := by.ValidTo, by.SupersededBy
+			for next != "" && d.gone(next) {
+				to, next = d.entries[next].was.ValidTo, d.entries[next].was.SupersededBy
+			}
+			e.now.ValidTo, e.now.SupersededBy, e.reason = to, next, "what superseded it was taken back"
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return gone, nil
+}
+
+// each calls do with all memories that pass a filter.
+func (s *Service) each(ctx context.Context, scope memory.Scope, f memory.Filter, do func(*memory.Memory) error) error {
+	list := memory.List{PageSize: memory.MaxPageSize, Filter: f}
+	for {
+		page, err := s.memories.List(ctx, scope, list)
+		if err != nil {
+			return err
+		}
+		for i := range page.Memories {
+			if err := do(&page.Memories[i]); err != nil {
+				return err
 			}
 		}
 		if page.NextPageToken == "" {
@@ -90,24 +157,31 @@ func (s *Service) takeBack(ctx context.Context, b *batch, back map[string]time.T
 	}
 }
 
-// restated finds who else has said what is deleted now: duplicates were left
-// out while the first stood. It reads the turns again that have the words of a
-// fact, and gives, for each fact, the first one said.
-func (s *Service) restated(ctx context.Context, b *batch, deleted []change) ([]candidate, error) {
+// restated finds who else has said what holds no more: what said the same was
+// left out while the first stood. It reads the turns again that have the words
+// of a fact, and gives, for each fact, the first one said. For a model that is
+// done with the batch, so that it is one call; see sayAgain.
+func (d *decision) restated(ctx context.Context, ended []ending) ([]candidate, error) {
+	if d.extractor.Budget() > 0 {
+		return nil, nil
+	}
 	var out []candidate
-	for i := range deleted {
-		gone := &deleted[i].Memory
-		turns, err := s.sayingSo(ctx, gone)
+	for i := range ended {
+		turns, err := d.sayAgain(ctx, &ended[i])
 		if err != nil {
 			return nil, err
 		}
 		for _, t := range turns {
-			m, err := s.readAgain(ctx, &t, gone)
+			found, err := d.extractor.Extract(ctx, extract.Batch{Turns: []extract.Turn{t}})
 			if err != nil {
 				return nil, err
 			}
-			if m != nil {
-				out = append(out, candidate{b.to, *m})
+			c, err := d.again(ctx, found.Facts, &ended[i].memory)
+			if err != nil {
+				return nil, err
+			}
+			if c != nil {
+				out = append(out, *c)
 				break
 			}
 		}
@@ -115,13 +189,58 @@ func (s *Service) restated(ctx context.Context, b *batch, deleted []change) ([]c
 	return out, nil
 }
 
+// sayAgain is the turns that may say again what has ended, as turns to read.
+func (d *decision) sayAgain(ctx context.Context, e *ending) ([]extract.Turn, error) {
+	said, err := d.sayingSo(ctx, &e.memory)
+	if err != nil {
+		return nil, err
+	}
+	var out []extract.Turn
+	for i := range said {
+		if m := &said[i]; e.by.ID == "" || m.Timestamp.After(e.by.Timestamp) {
+			out = append(out, extract.Turn{SessionID: m.Source.SessionID, EventID: m.Source.EventIDs[0], Author: m.Author, Timestamp: m.Timestamp,
+				User: true /* as the speaker of what has ended was */, Text: m.Fact})
+		}
+	}
+	return out, nil
+}
+
+// again picks, of the facts in a turn, the one that says what has ended; nil if
+// there is none, or if a client has deleted it.
+func (d *decision) again(ctx context.Context, facts []extract.Fact, ended *memory.Memory) (*candidate, error) {
+	for _, c := range candidatesOf(ended.Scope, d.batch, facts) {
+		if c.forget || statement(&c.memory) != statement(ended) {
+			continue
+		}
+		return d.renewed(ctx, &c, ended)
+	}
+	return nil, nil
+}
+
+// renewed is a candidate that may have stood before: what is deleted stays so
+// under its id, so it gets another. It is nil if a client has deleted it.
+func (d *decision) renewed(ctx context.Context, c *candidate, ended *memory.Memory) (*candidate, error) {
+	switch past, err := d.memories.Revisions(ctx, c.memory.Scope, c.memory.ID); {
+	case errors.Is(err, memory.ErrNotFound): // it never stood
+		return c, nil
+	case err != nil:
+		return nil, err
+	case past[0].Action != memory.Deleted:
+		return c, nil
+	case past[0].Actor == client:
+		return nil, nil
+	}
+	c.memory.ID = derive("again", c.memory.ID, ended.ID)
+	return c, nil
+}
+
 // sayingSo is the turns of a fact's author that have most of its words, in the
 // order in which they were said: most, as the same fact is said with a year or
 // without one, after "please remember that" or not. Those that are taken back
 // are deleted by now; one that a client has changed is nobody's word any more.
 func (s *Service) sayingSo(ctx context.Context, fact *memory.Memory) ([]memory.Memory, error) {
-	q := memory.Query{Terms: analyzer.Question(fact.Fact), Limit: known, Filter: memory.Filter{Kinds: []memory.Kind{memory.KindTurn}}}
-	quoted := analyzer.Question(fact.Source.Quote)
+	q := memory.Query{Terms: terms(fact.Fact), Limit: marksLimit, Filter: memory.Filter{Kinds: []memory.Kind{memory.KindTurn}}}
+	quoted := terms(fact.Source.Quote)
 	q.Terms = slices.DeleteFunc(q.Terms, func(t string) bool { return !slices.Contains(quoted, t) }) // dates were written beside the words
 	found, err := s.memories.Search(ctx, fact.Scope, q)
 	if err != nil {
@@ -143,35 +262,6 @@ func (s *Service) sayingSo(ctx context.Context, fact *memory.Memory) ([]memory.M
 	}
 	slices.SortFunc(out, func(a, b memory.Memory) int { return said(&a, &b) })
 	return out, nil
-}
-
-// readAgain extracts from a turn the fact that says the same as gone; nil if
-// there is none, or if a client has deleted it.
-func (s *Service) readAgain(ctx context.Context, turn, gone *memory.Memory) (*memory.Memory, error) {
-	facts, err := s.extractor.Extract(ctx, []extract.Turn{{EventID: turn.Source.EventIDs[0], Author: turn.Author, Timestamp: turn.Timestamp,
-		User: true /* as the speaker of gone was */, Text: turn.Fact}})
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range memoriesOf(sessionstore.Key{Scope: turn.Scope, ID: turn.Source.SessionID}, facts) {
-		if statement(&m) != statement(gone) {
-			continue
-		}
-		switch past, err := s.memories.Revisions(ctx, m.Scope, m.ID); {
-		case errors.Is(err, memory.ErrNotFound): // it never stood
-			return &m, nil
-		case err != nil:
-			return nil, err
-		case past[0].Action != memory.Deleted:
-			return &m, nil
-		case past[0].Actor == client:
-			return nil, nil
-		}
-		// It stood until gone came, and what is deleted stays so under its id.
-		m.ID = derive("again", m.ID, gone.ID)
-		return &m, nil
-	}
-	return nil, nil
 }
 
 // restsOn reports whether a fact rests on nothing but these events. Another

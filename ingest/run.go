@@ -56,6 +56,9 @@ func (s *Service) Run(ctx context.Context) {
 	}
 }
 
+// longestWait is how long a model may ask to be left alone, at most.
+const longestWait = time.Hour
+
 // do works off one batch of one session, and records how it went.
 func (s *Service) do(ctx context.Context, w sessionstore.Work) {
 	log := s.opts.Log.With("session", w.Key.ID, "app", w.Key.App, "user", w.Key.User)
@@ -73,7 +76,7 @@ func (s *Service) do(ctx context.Context, w sessionstore.Work) {
 		// A memory store that is away comes back: that is no fault of the work,
 		// which is not given up for it.
 		if w.Attempts < s.opts.MaxAttempts || errors.Is(err, errStoreAway) {
-			retry = s.opts.Now().Add(s.opts.Backoff(w.Attempts))
+			retry = s.opts.Now().Add(max(s.opts.Backoff(w.Attempts), min(memory.RetryAfter(err), longestWait)))
 		}
 		log.Error("making memories failed", "from", w.Done+1, "attempt", w.Attempts, "retry", retry, "err", err)
 		if err := s.sessions.Fail(ctx, w, err.Error(), retry); err != nil && !errors.Is(err, memory.ErrAborted) {

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
+	"time"
 
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/memory"
@@ -20,8 +22,16 @@ func (s *Service) walk(ctx context.Context, w sessionstore.Work) (to int64, err 
 		if err := json.Unmarshal(w.Plan, &p); err != nil {
 			return 0, err
 		}
-	} else if p, to, err = s.prepare(ctx, w); err != nil {
-		return 0, err
+	}
+	if w.Plan == nil || p.Found != nil {
+		if p, to, err = s.prepare(ctx, w, p.Found); err != nil {
+			if s.opts.Fallback != nil && ctx.Err() == nil && !errors.Is(err, errStoreAway) {
+				if err := s.fillIn(ctx, w); err != nil {
+					s.opts.Log.Warn("nothing stands in for what the extractor has not found", "session", w.Key.ID, "app", w.Key.App, "user", w.Key.User, "err", err)
+				}
+			}
+			return 0, err
+		}
 	}
 	changes, err := s.apply(ctx, w, p)
 	if err != nil {
@@ -34,27 +44,62 @@ func (s *Service) walk(ctx context.Context, w sessionstore.Work) (to int64, err 
 type batch struct {
 	work   sessionstore.Work
 	events []sessionstore.Numbered
+	turns  []extract.Turn
+	given  []extract.Fact
 	to     int64            // the highest number among them
 	seq    map[string]int64 // of each event id
 }
 
-// read gives the next events that wait.
-func (s *Service) read(ctx context.Context, w sessionstore.Work) (*batch, error) {
+// read gives the next events that wait, up to a number if that is given.
+func (s *Service) read(ctx context.Context, w sessionstore.Work, to int64) (*batch, error) {
 	limit := min(int64(s.opts.BatchEvents), w.Requested-w.Done)
+	if to > 0 {
+		limit = to - w.Done
+	}
 	events, err := s.sessions.Events(ctx, w, w.Done, int(limit))
 	if err != nil {
 		return nil, err
+	}
+	if to == 0 {
+		events = s.affordable(w, events)
 	}
 	if len(events) == 0 {
 		// The marks say there are some: the work has changed hands.
 		return nil, memory.ErrAborted
 	}
+	return batchOf(w, events), nil
+}
+
+func batchOf(w sessionstore.Work, events []sessionstore.Numbered) *batch {
 	b := &batch{work: w, events: events, to: events[len(events)-1].Seq, seq: map[string]int64{}}
+	slices.SortFunc(b.events, inOrder)
 	for _, e := range events {
 		b.seq[e.ID] = e.Seq
+		if t, ok := extract.ReadTurn(w.Key.ID, e.Event); ok {
+			b.turns = append(b.turns, t)
+		} else if f, ok := given(w.Key.ID, e.Event); ok {
+			b.given = append(b.given, f)
+		}
 	}
-	slices.SortFunc(b.events, inOrder)
-	return b, nil
+	return b
+}
+
+// affordable is as many events as the extractor takes in one batch, at least
+// one; half as many after each attempt that failed, as an answer may have been
+// too long.
+func (s *Service) affordable(w sessionstore.Work, events []sessionstore.Numbered) []sessionstore.Numbered {
+	budget := s.extractor.Budget() >> min(max(0, w.Attempts-1), 3)
+	if budget == 0 {
+		return events
+	}
+	for i, e := range events {
+		if t, ok := extract.ReadTurn(w.Key.ID, e.Event); ok {
+			if budget -= extract.Tokens(t.Text); budget < 0 && i > 0 {
+				return events[:i]
+			}
+		}
+	}
+	return events
 }
 
 // inOrder is the order in which events were said, whatever order they arrived in.
@@ -65,37 +110,135 @@ func inOrder(a, b sessionstore.Numbered) int {
 	return cmp.Compare(a.Seq, b.Seq)
 }
 
+// before is how many events before a batch a model is shown some of.
+const before = 20
+
+// saidAgain is how many turns are read again, for each fact that a rewind takes
+// back, in case they say the same.
+const saidAgain = 3
+
 // prepare puts a batch's turns into memory, decides what else changes, and
 // stores that decision.
-func (s *Service) prepare(ctx context.Context, w sessionstore.Work) (p plan, to int64, err error) {
-	b, err := s.read(ctx, w)
+func (s *Service) prepare(ctx context.Context, w sessionstore.Work, found *extract.Found) (p plan, to int64, err error) {
+	if found != nil {
+		to = w.PlanTo
+	}
+	b, err := s.read(ctx, w, to)
 	if err != nil {
 		return p, 0, err
 	}
-	var turns []extract.Turn
-	for _, e := range b.events {
-		if t, ok := extract.ReadTurn(e.Event); ok {
-			turns = append(turns, t)
-		}
-	}
-	if err := s.putTurns(ctx, w.Key, turns, true); err != nil {
+	if err := s.putTurns(ctx, w.Key, b.turns, true); err != nil {
 		return p, 0, err
 	}
 	back, err := s.rewound(ctx, b)
 	if err != nil {
 		return p, 0, err
 	}
-	turns = slices.DeleteFunc(turns, func(t extract.Turn) bool { _, gone := back[t.EventID]; return gone })
-	facts, err := s.extractor.Extract(ctx, turns)
+	d := &decision{Service: s, draft: newDraft(), batch: b, plain: plain(w.Operation)}
+	gone, err := d.takeBack(ctx, back)
 	if err != nil {
 		return p, 0, err
 	}
-	if p, err = s.decide(ctx, b, facts, back); err != nil || len(p.Changes) == 0 {
+	if found == nil {
+		earlier, err := s.earlier(ctx, w, back)
+		if err != nil {
+			return p, 0, err
+		}
+		if found, err = d.find(ctx, earlier, back, gone); err != nil {
+			return p, 0, err
+		}
+		if found.Calls > 0 { // a model is not asked twice, should the rest fail
+			found.Asked = nil
+			if err := s.save(ctx, w, b.to, plan{Found: found}); err != nil {
+				return p, 0, err
+			}
+		}
+	}
+	if p, err = d.settle(ctx, found, gone); err != nil || len(p.Changes) == 0 {
 		return p, b.to, err
 	}
+	return p, b.to, s.save(ctx, w, b.to, p)
+}
+
+func (s *Service) save(ctx context.Context, w sessionstore.Work, to int64, p plan) error {
 	raw, err := json.Marshal(p)
 	if err != nil {
-		return p, 0, err
+		return err
 	}
-	return p, b.to, s.sessions.Save(ctx, w, b.to, raw)
+	return s.sessions.Save(ctx, w, to, raw)
+}
+
+// earlier is the turns before a batch, for an extractor that makes use of them.
+func (s *Service) earlier(ctx context.Context, w sessionstore.Work, back map[string]time.Time) ([]extract.Turn, error) {
+	from := max(0, w.Done-before)
+	if s.extractor.Budget() == 0 || from == w.Done {
+		return nil, nil
+	}
+	events, err := s.sessions.Events(ctx, w, from, int(w.Done-from))
+	if err != nil {
+		return nil, err
+	}
+	var out []extract.Turn
+	slices.SortFunc(events, inOrder)
+	for _, e := range events {
+		if t, ok := extract.ReadTurn(w.Key.ID, e.Event); ok && back[e.ID].IsZero() {
+			out = append(out, t)
+		}
+	}
+	return out, nil
+}
+
+// find has the extractor read the batch, but for what is taken back.
+func (d *decision) find(ctx context.Context, earlier []extract.Turn, back map[string]time.Time, gone []ending) (*extract.Found, error) {
+	eb := extract.Batch{Before: earlier}
+	for _, t := range d.batch.turns {
+		if back[t.EventID].IsZero() {
+			eb.Turns = append(eb.Turns, t)
+		}
+	}
+	if d.extractor.Budget() > 0 {
+		for i := range gone {
+			turns, err := d.sayAgain(ctx, &gone[i])
+			if err != nil {
+				return nil, err
+			}
+			eb.Turns = append(eb.Turns, turns[:min(len(turns), saidAgain)]...)
+		}
+	}
+	found, err := d.extractor.Extract(ctx, eb)
+	found.Facts = append(found.Facts, d.batch.given...)
+	return &found, err
+}
+
+// settle makes a plan of what was found.
+func (d *decision) settle(ctx context.Context, found *extract.Found, gone []ending) (p plan, err error) {
+	d.cost.Repaired = found.Repaired
+	settled, err := d.retire(ctx)
+	if err != nil {
+		return p, err
+	}
+	candidates, err := d.restated(ctx, gone)
+	if err != nil {
+		return p, err
+	}
+	for _, c := range candidatesOf(d.batch.work.Key.Scope, d.batch, found.Facts) {
+		if _, here := d.batch.seq[c.memory.Source.EventIDs[0]]; !here || c.memory.Source.SessionID != d.batch.work.Key.ID {
+			again, err := d.renewed(ctx, &c, &gone[0].memory)
+			if err != nil {
+				return p, err
+			}
+			if again == nil {
+				continue
+			}
+		}
+		if !settled[statement(&c.memory)] {
+			candidates = append(candidates, c)
+		}
+	}
+	if err := d.decide(ctx, candidates); err != nil {
+		return p, err
+	}
+	p = d.plan()
+	p.Cost = Cost{Usage: found.Usage.Add(d.cost.Usage), FactsDropped: found.Dropped}
+	return p, nil
 }

@@ -76,13 +76,13 @@ type Memory struct {
 	// ValidFrom is since when it holds, or the day it speaks of, which may be
 	// to come: it hides nothing. A memory whose ValidTo has passed is history:
 	// only an AsOf query returns it. Zero is unbounded.
-	ValidFrom  time.Time `json:"validFrom,omitzero"`
-	ValidTo    time.Time `json:"validTo,omitzero"`
+	ValidFrom time.Time `json:"validFrom,omitzero"`
+	ValidTo   time.Time `json:"validTo,omitzero"`
 	// SupersededBy is the id of the memory that took its place at ValidTo: they
 	// cannot both hold.
-	SupersededBy string `json:"supersededBy,omitempty"`
-	CreateTime time.Time `json:"createTime"`
-	UpdateTime time.Time `json:"updateTime"`
+	SupersededBy string    `json:"supersededBy,omitempty"`
+	CreateTime   time.Time `json:"createTime"`
+	UpdateTime   time.Time `json:"updateTime"`
 	// ExpireTime ends the memory: from then on it is as if deleted. Zero is never.
 	ExpireTime time.Time `json:"expireTime,omitzero"`
 	Revision   int64     `json:"revision"` // 1 when created, one more with each change

@@ -171,7 +171,7 @@ func TestJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"id":"m","appName":"app","userId":"ann","kind":"turn","fact":"likes tea","author":"Ann","topics":["food","drink"],` +
-		`"timestamp":"2026-03-01T12:00:00Z","validFrom":"2026-03-01T11:00:00Z","validTo":"2026-03-01T13:00:00Z",` +
+		`"timestamp":"2026-03-01T12:00:00Z","validFrom":"2026-03-01T11:00:00Z","validTo":"2026-03-01T13:00:00Z","supersededBy":"newer",` +
 		`"createTime":"2026-03-01T12:00:00Z","updateTime":"2026-03-01T12:00:00Z","expireTime":"2026-03-01T14:00:00Z","revision":3,` +
 		`"source":{"sessionId":"s","eventIds":["e1","e2"],"quote":"I like tea"},"metadata":{"lang":"en"}}`
 	if string(raw) != want {

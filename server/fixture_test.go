@@ -395,12 +395,12 @@ type gate struct {
 
 func newGate() *gate { return &gate{extract.NewRules(), make(chan struct{})} }
 
-func (g *gate) Extract(ctx context.Context, turns []extract.Turn) ([]extract.Fact, error) {
+func (g *gate) Extract(ctx context.Context, b extract.Batch) (extract.Found, error) {
 	select {
 	case <-g.open:
-		return g.Extractor.Extract(ctx, turns)
+		return g.Extractor.Extract(ctx, b)
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return extract.Found{}, ctx.Err()
 	}
 }
 

@@ -56,5 +56,8 @@ func (s *Server) ready(c echo.Context) error {
 	if failed != nil {
 		return notReady(failed)
 	}
+	for name, note := range s.opts.Notes {
+		out[name] = note()
+	}
 	return answer(c, http.StatusOK, out)
 }

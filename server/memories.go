@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
 
+	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/retrieve"
@@ -15,11 +17,17 @@ import (
 )
 
 // ingestBody is {sessionId, events} or a whole Session, whose state is of no
-// use here: ingestion never changes state.
+// use here: ingestion never changes state. Or it is facts, without a session.
 type ingestBody struct {
-	SessionID    string `json:"sessionId"`
-	SessionSnake string `json:"session_id"`
+	SessionID            string             `json:"sessionId"`
+	SessionSnake         string             `json:"session_id"`
+	Facts                []ingest.GivenFact `json:"facts"`
+	DisableConsolidation bool               `json:"disableConsolidation"`
 	sessionFields
+}
+
+func (b *ingestBody) how() ingest.How {
+	return ingest.How{DisableConsolidation: b.DisableConsolidation}
 }
 
 func (b *ingestBody) session(scope memory.Scope) (string, error) {
@@ -49,19 +57,106 @@ func (s *Server) ingestEvents(c echo.Context, scope memory.Scope) error {
 	if err := body(c, &req); err != nil {
 		return err
 	}
-	key := sessionstore.Key{Scope: scope}
-	if key.ID, err = req.session(scope); err != nil {
-		return err
+	var op *sessionstore.Operation
+	if req.Facts != nil {
+		if err := req.factsAlone(scope); err != nil {
+			return err
+		}
+		op, err = s.ingest.IngestFacts(c.Request().Context(), scope, req.Facts, req.how())
+	} else {
+		key, events, err := req.read(scope)
+		if err != nil {
+			return err
+		}
+		op, err = s.ingest.Ingest(c.Request().Context(), key, events, req.how())
+		if err != nil {
+			return err
+		}
 	}
-	events, err := parseEvents("events", req.Events)
-	if err != nil {
-		return err
-	}
-	op, err := s.ingest.Ingest(c.Request().Context(), key, events)
 	if err != nil {
 		return err
 	}
 	return s.answerOperation(c, op, wait)
+}
+
+// factsAlone refuses facts beside events.
+func (b *ingestBody) factsAlone(scope memory.Scope) error {
+	if b.SessionID != "" || b.SessionSnake != "" || b.ID != "" || len(b.Events) > 0 {
+		return invalid("facts: want either facts or a session and its events")
+	}
+	return b.owned(scope)
+}
+
+// read gives the session and the events of the body.
+func (b *ingestBody) read(scope memory.Scope) (key sessionstore.Key, events []sessionstore.Event, err error) {
+	key.Scope = scope
+	if key.ID, err = b.session(scope); err == nil {
+		events, err = parseEvents("events", b.Events)
+	}
+	return key, events, err
+}
+
+// previewBody is the answer of a dry run.
+type previewBody struct {
+	Facts     []previewFact      `json:"facts"`
+	Memories  []ingest.Changed   `json:"memories"`
+	Usage     extract.Usage      `json:"usage"`
+	Dropped   int                `json:"factsDropped"`
+	Exchanges []extract.Exchange `json:"exchanges"`
+	Error     string             `json:"error,omitzero"`
+}
+
+type previewFact struct {
+	Fact      string    `json:"fact"`
+	Topics    []string  `json:"topics"`
+	EventIDs  []string  `json:"eventIds"`
+	Quote     string    `json:"quote"`
+	Timestamp time.Time `json:"timestamp"`
+	ValidFrom time.Time `json:"validFrom,omitzero"`
+	Forget    bool      `json:"forget,omitzero"`
+}
+
+func (s *Server) dryRun(c echo.Context, scope memory.Scope) error {
+	var req ingestBody
+	if err := body(c, &req); err != nil {
+		return err
+	}
+	if req.Facts != nil {
+		return invalid("facts: a dry run is of events")
+	}
+	key, events, err := req.read(scope)
+	if err != nil {
+		return err
+	}
+	p, err := s.ingest.DryRun(c.Request().Context(), key, events, req.how())
+	if err != nil {
+		return err
+	}
+	out := previewBody{Memories: p.Changes, Usage: p.Cost.Usage, Dropped: p.Cost.FactsDropped, Exchanges: p.Asked}
+	for _, f := range p.Facts {
+		out.Facts = append(out.Facts, previewFact{f.Text, f.Topics, f.EventIDs, f.Quote, f.Timestamp, f.ValidFrom, f.Forget})
+	}
+	if p.Err != nil {
+		out.Error = p.Err.Error()
+	}
+	return answer(c, http.StatusOK, out)
+}
+
+func (s *Server) rollbackMemory(c echo.Context, scope memory.Scope, id string) error {
+	var req struct {
+		Revision int64 `json:"revision"`
+	}
+	if err := body(c, &req); err != nil {
+		return err
+	}
+	if req.Revision < 1 {
+		return invalid("revision: want the number of one of the memory's revisions, from 1 on")
+	}
+	m, err := s.ingest.Rollback(c.Request().Context(), scope, id, req.Revision)
+	if err != nil {
+		return err
+	}
+	return answer(c, http.StatusOK, m)
 }
 
 func (s *Server) addMemory(c echo.Context, scope memory.Scope) error {
@@ -100,6 +195,9 @@ func (s *Server) listMemories(c echo.Context, scope memory.Scope) error {
 		return err
 	}
 	var err error
+	if list.History, err = flag(c, "history"); err != nil {
+		return err
+	}
 	if list.Order, err = memory.ParseOrder(c.QueryParam("orderBy")); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/labstack/echo/v4"
 
+	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
@@ -35,6 +36,9 @@ type operationMetadata struct {
 	EventsTotal int                         `json:"eventsTotal"`
 	EventsDone  int                         `json:"eventsDone"`
 	LastError   string                      `json:"lastError,omitzero"`
+	// What its events have cost, where a model was asked.
+	Usage        *extract.Usage `json:"usage,omitzero"`
+	FactsDropped int            `json:"factsDropped,omitzero"`
 }
 
 type operationResponse struct {
@@ -45,14 +49,25 @@ type operationResponse struct {
 func operationOf(op *sessionstore.Operation) (operationBody, error) {
 	out := operationBody{ID: op.ID, Done: op.Done(), Metadata: operationMetadata{State: op.State, App: op.Key.App, User: op.Key.User,
 		SessionID: op.Key.ID, CreateTime: op.CreateTime, Attempts: op.Attempts, EventsTotal: op.EventsTotal, EventsDone: op.EventsDone, LastError: op.LastError}}
+	response := &operationResponse{Memories: []ingest.Changed{}}
+	for _, raw := range op.Changes {
+		var changed ingest.Changed
+		if err := json.Unmarshal(raw, &changed); err != nil {
+			return out, fmt.Errorf("stored change: %w", err)
+		}
+		if changed.Cost == nil {
+			response.Memories = append(response.Memories, changed)
+			continue
+		}
+		if out.Metadata.Usage == nil {
+			out.Metadata.Usage = &extract.Usage{}
+		}
+		*out.Metadata.Usage = out.Metadata.Usage.Add(changed.Cost.Usage)
+		out.Metadata.FactsDropped += changed.Cost.FactsDropped
+	}
 	switch op.State {
 	case sessionstore.Succeeded:
-		out.Response = &operationResponse{Memories: make([]ingest.Changed, len(op.Changes))}
-		for i, raw := range op.Changes {
-			if err := json.Unmarshal(raw, &out.Response.Memories[i]); err != nil {
-				return out, fmt.Errorf("stored change: %w", err)
-			}
-		}
+		out.Response = response
 	case sessionstore.Failed:
 		out.Error = &errorDetail{http.StatusInternalServerError, "INTERNAL", op.LastError}
 	}

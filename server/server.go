@@ -40,6 +40,8 @@ type Options struct {
 	AnyHost bool
 	// Checks are what /readyz asks, by name.
 	Checks map[string]func(context.Context) error
+	// Notes are what else /readyz tells: of what it can do without for a while.
+	Notes map[string]func() string
 	// Version is shown on the page at /.
 	Version string
 	Log     *slog.Logger // Defaults to discarding.
@@ -133,13 +135,15 @@ func (s *Server) routes() {
 	s.add("POST", session+"/memories", keyed(s.addSession), "wait")
 
 	s.add("POST", scope+"/memories/ingest", scoped(s.ingestEvents), "wait")
+	s.add("POST", scope+"/memories/dryRun", scoped(s.dryRun))
 	s.add("POST", scope+"/memories/search", scoped(s.search))
 	s.add("POST", scope+"/memories", scoped(s.addMemory))
-	s.add("GET", scope+"/memories", scoped(s.listMemories), "kind", "topic", "sessionId", "orderBy", "pageSize", "pageToken")
+	s.add("GET", scope+"/memories", scoped(s.listMemories), "kind", "topic", "sessionId", "history", "orderBy", "pageSize", "pageToken")
 	s.add("GET", one, named(s.getMemory))
 	s.add("PATCH", one, named(s.patchMemory))
 	s.add("DELETE", one, named(s.deleteMemory))
 	s.add("GET", one+"/revisions", named(s.listRevisions))
+	s.add("POST", one+"/rollback", named(s.rollbackMemory))
 
 	s.add("GET", scope+"/operations", scoped(s.listOperations), "pageSize", "pageToken")
 	s.add("GET", op, operation(s.getOperation))

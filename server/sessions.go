@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 
+	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -341,10 +342,13 @@ func (s *Server) addSession(c echo.Context, key sessionstore.Key) error {
 	if err != nil {
 		return err
 	}
-	if err := body(c, &struct{}{}); err != nil {
+	var req struct {
+		DisableConsolidation bool `json:"disableConsolidation"`
+	}
+	if err := body(c, &req); err != nil {
 		return err
 	}
-	op, err := s.ingest.AddSession(c.Request().Context(), key)
+	op, err := s.ingest.AddSession(c.Request().Context(), key, ingest.How{DisableConsolidation: req.DisableConsolidation})
 	if err != nil {
 		return err
 	}

@@ -61,6 +61,17 @@ func OperationScope(id string) (memory.Scope, error) {
 	return scope, nil
 }
 
+// OperationUnique is what tells an operation's id from others of its scope; ""
+// if it is no id of ours.
+func OperationUnique(id string) string {
+	raw, err := base64.RawURLEncoding.DecodeString(id)
+	parts := strings.Split(string(raw), "\x00")
+	if err != nil || len(parts) != 3 {
+		return ""
+	}
+	return parts[2]
+}
+
 // Work is a session with events to be made into memories: those numbered
 // Done+1 to Requested. It is claimed: until the lease on its scope ends nobody
 // else works in that scope.

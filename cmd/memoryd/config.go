@@ -16,6 +16,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3"
 
+	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/server"
 )
@@ -30,9 +31,14 @@ type config struct {
 	ttl       time.Duration
 	memories  string // the same
 	embedder  string
+	dimension int
 	extractor string
-	logFormat string
-	logLevel  string
+	fallback  string
+	// batchTokens is how much of a conversation a model is given at a time.
+	batchTokens int
+	workers     int
+	logFormat   string
+	logLevel    string
 }
 
 // flags defines the flags of serve on cfg, with their defaults.
@@ -45,8 +51,12 @@ func flags(cfg *config) *flag.FlagSet {
 	fs.StringVar(&cfg.sessions, "sessions", "", "`URL` of the session store: sqlite:FILE, redis://… or redis+cluster://… (default: in -data)")
 	fs.DurationVar(&cfg.ttl, "session-ttl", 0, "how long a session in Redis is kept after its last event and the memories of it; 0 is for ever")
 	fs.StringVar(&cfg.memories, "memories", "", "`URL` of the memory store: sqlite:FILE or qdrant://… (default: in -data)")
-	fs.StringVar(&cfg.embedder, "embedder", "builtin", "what makes vectors: builtin")
-	fs.StringVar(&cfg.extractor, "extractor", "rules", "what finds facts: rules")
+	fs.StringVar(&cfg.embedder, "embedder", "builtin", "what makes vectors: builtin, gemini[:MODEL] or openai[:MODEL]")
+	fs.IntVar(&cfg.dimension, "embedding-dimension", 0, "`numbers` in a vector of a model; 0 is its default")
+	fs.StringVar(&cfg.extractor, "extractor", "rules", "what finds facts: rules, gemini[:MODEL] or openai[:MODEL]")
+	fs.StringVar(&cfg.fallback, "extractor-fallback", "", "what finds facts while a model cannot: rules; their facts give way when it can")
+	fs.IntVar(&cfg.batchTokens, "extractor-tokens", extract.DefaultBudget, "`tokens` of a conversation that a model reads at a time")
+	fs.IntVar(&cfg.workers, "workers", 4, "users whose memories are made at a time")
 	fs.StringVar(&cfg.logFormat, "log-format", "text", "text or json")
 	fs.StringVar(&cfg.logLevel, "log-level", "info", "debug, info, warn or error")
 	return fs
@@ -137,11 +147,8 @@ func (c *config) check() error {
 	if c.memories == sqlitedb.Memory && c.sessions != sqlitedb.Memory {
 		return fmt.Errorf("-memories: those of the sessions in %s would be gone at the next start, and not be made again: name a file, or keep neither with -data=:memory:", shown(c.sessions))
 	}
-	if c.embedder != "builtin" {
-		return fmt.Errorf("-embedder %q: this version has none of that name: use builtin", c.embedder)
-	}
-	if c.extractor != "rules" {
-		return fmt.Errorf("-extractor %q: this version has none of that name: use rules", c.extractor)
+	if err := c.checkModels(); err != nil {
+		return err
 	}
 	if c.logFormat != "text" && c.logFormat != "json" {
 		return fmt.Errorf("-log-format %q: want text or json", c.logFormat)
@@ -151,6 +158,33 @@ func (c *config) check() error {
 	}
 	return nil
 }
+
+func (c *config) checkModels() error {
+	if name, _ := provider(c.embedder); !slices.Contains([]string{"gemini", "openai"}, name) && c.embedder != "builtin" {
+		return fmt.Errorf("-embedder %q: want builtin, gemini:MODEL or openai:MODEL", c.embedder)
+	}
+	if c.dimension < 0 || c.dimension > maxDimension || c.dimension > 0 && c.embedder == "builtin" {
+		return fmt.Errorf("-embedding-dimension %d: want 1 to %d with a model, or nothing for its default", c.dimension, maxDimension)
+	}
+	name, _ := provider(c.extractor)
+	model := slices.Contains([]string{"gemini", "openai"}, name)
+	if !model && c.extractor != "rules" {
+		return fmt.Errorf("-extractor %q: want rules, gemini:MODEL or openai:MODEL", c.extractor)
+	}
+	if c.fallback != "" && (c.fallback != "rules" || !model) {
+		return fmt.Errorf("-extractor-fallback %q: want rules, with a model as -extractor", c.fallback)
+	}
+	if c.batchTokens < 100 || c.batchTokens > 1_000_000 {
+		return fmt.Errorf("-extractor-tokens %d: want 100 to 1000000", c.batchTokens)
+	}
+	if c.workers < 1 || c.workers > 1000 {
+		return fmt.Errorf("-workers %d: want 1 to 1000", c.workers)
+	}
+	return nil
+}
+
+// maxDimension is what the largest models have, and more than anybody needs.
+const maxDimension = 4096
 
 // inRedis reports whether a store's URL names a Redis.
 func inRedis(url string) bool {

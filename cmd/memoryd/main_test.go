@@ -42,7 +42,14 @@ func command(args ...string) *exec.Cmd {
 // start runs memoryd on a data directory and waits until it says that it serves.
 func start(t testing.TB, data string, args ...string) *process {
 	t.Helper()
+	return startWith(t, nil, data, args...)
+}
+
+// startWith is start with more in the environment.
+func startWith(t testing.TB, env []string, data string, args ...string) *process {
+	t.Helper()
 	p := &process{cmd: command(append([]string{"-data", data, "-listen", "127.0.0.1:0"}, args...)...)}
+	p.cmd.Env = append(p.cmd.Env, env...)
 	p.cmd.Stderr = &p.logs
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -152,8 +159,8 @@ func TestRefusals(t *testing.T) {
 		{"-insecure", 2, []string{"-listen", ":0", "-data", dir}},
 		{"host:port", 2, []string{"-listen", "nonsense", "-data", dir}},
 		{"use sqlite:FILE", 2, []string{"-sessions", "mysql://x", "-data", dir}},
-		{"use builtin", 2, []string{"-embedder", "nonsense", "-data", dir}},
-		{"use rules", 2, []string{"-extractor", "nonsense", "-data", dir}},
+		{"want builtin", 2, []string{"-embedder", "nonsense", "-data", dir}},
+		{"want rules", 2, []string{"-extractor", "nonsense", "-data", dir}},
 		{"text or json", 2, []string{"-log-format", "xml", "-data", dir}},
 		{"debug, info", 2, []string{"-log-level", "loud", "-data", dir}},
 		{"flag provided but not defined: -nonsense", 2, []string{"-nonsense"}},

@@ -111,8 +111,7 @@ type ending struct {
 	SHA256 string `json:"sha256"` // of all lines before
 }
 
-func ours() heading {
-	m := embed.Builtin{}.Model()
+func headingOf(m embed.Model) heading {
 	return heading{format, version(), m.Name, m.Dimension, analyzer.Name}
 }
 
@@ -134,14 +133,19 @@ func export(ctx context.Context, cfg config, file string, stdout, stderr io.Writ
 			return fmt.Errorf("there is nothing to export: %w", err)
 		}
 	}
-	h := newHouse()
-	defer func() { err = errors.Join(err, h.close()) }()
-	st, err := h.stores(ctx, cfg, slog.New(slog.DiscardHandler))
+	embedder, err := newEmbedder(cfg)
 	if err != nil {
 		return err
 	}
+	h := newHouse()
+	defer func() { err = errors.Join(err, h.close()) }()
+	st, err := h.stores(ctx, cfg, embedder.Model(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	head := headingOf(embedder.Model())
 	if file == "-" {
-		end, err := exportTo(ctx, st, stdout, stderr)
+		end, err := exportTo(ctx, st, head, stdout, stderr)
 		if err == nil {
 			_, err = fmt.Fprintln(stderr, end)
 		}
@@ -154,7 +158,7 @@ func export(ctx context.Context, cfg config, file string, stdout, stderr io.Writ
 	if err != nil {
 		return err
 	}
-	end, err := exportTo(ctx, st, f, stderr)
+	end, err := exportTo(ctx, st, head, f, stderr)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return errors.Join(err, os.Remove(file)) // half an export is none
 	}
@@ -164,9 +168,8 @@ func export(ctx context.Context, cfg config, file string, stdout, stderr io.Writ
 
 func (e *ending) String() string { return fmt.Sprintf("exported %v\nsha256 %s", e.counts, e.SHA256) }
 
-func exportTo(ctx context.Context, st *stores, out, stderr io.Writer) (*ending, error) {
+func exportTo(ctx context.Context, st *stores, head heading, out, stderr io.Writer) (*ending, error) {
 	w := &lineWriter{w: bufio.NewWriterSize(out, 1<<20), sum: sha256.New(), bar: bar(stderr, -1, "exporting")}
-	head := ours()
 	w.write(&line{Heading: &head})
 	if err := exportAll(ctx, st, w); err != nil {
 		return nil, err
@@ -252,13 +255,17 @@ func importFile(ctx context.Context, cfg config, file string, stdout, stderr io.
 	if err != nil {
 		return err
 	}
-	end, err := verify(f, bar(stderr, info.Size(), "checking"))
+	head, end, err := verify(f, bar(stderr, info.Size(), "checking"))
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
+	embedder, err := newEmbedder(cfg)
+	if err != nil {
+		return err
+	}
 	h := newHouse()
 	defer func() { err = errors.Join(err, h.close()) }()
-	st, err := h.stores(ctx, cfg, slog.New(slog.DiscardHandler))
+	st, err := h.stores(ctx, cfg, embedder.Model(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
@@ -266,6 +273,9 @@ func importFile(ctx context.Context, cfg config, file string, stdout, stderr io.
 		return err
 	}
 	in := &importer{st: st}
+	if want := headingOf(embedder.Model()); head.Embedder != want.Embedder || head.Dimension != want.Dimension {
+		in.embedder = embedder
+	}
 	err = eachLine(f, bar(stderr, info.Size(), "importing"), func(l *line, _ []byte) error { return in.take(ctx, l) })
 	if err == nil {
 		err = in.flush(ctx)
@@ -302,22 +312,19 @@ func eachLine(r io.Reader, bar *progressbar.ProgressBar, do func(l *line, raw []
 	}
 }
 
-// verify checks that an export is whole and fits this memoryd.
-func verify(r io.Reader, bar *progressbar.ProgressBar) (*ending, error) {
-	var end *ending
+// verify checks that an export is whole and fits this memoryd. Its embedder may
+// be another: vectors can be made anew.
+func verify(r io.Reader, bar *progressbar.ProgressBar) (head *heading, end *ending, err error) {
 	var got counts
 	sum := sha256.New()
 	first := true
-	err := eachLine(r, bar, func(l *line, raw []byte) error {
+	err = eachLine(r, bar, func(l *line, raw []byte) error {
 		if first {
-			if l.Heading == nil {
+			if head = l.Heading; head == nil {
 				return errors.New("it does not begin as an export of memoryd")
 			}
-			want := ours()
-			want.Version = l.Heading.Version
-			if *l.Heading != want {
-				return fmt.Errorf("it is of format %d, embedder %q (%d) and analyzer %q; this memoryd has format %d, %q (%d) and %q", l.Heading.Format,
-					l.Heading.Embedder, l.Heading.Dimension, l.Heading.Analyzer, want.Format, want.Embedder, want.Dimension, want.Analyzer)
+			if head.Format != format || head.Analyzer != analyzer.Name {
+				return fmt.Errorf("it is of format %d and analyzer %q; this memoryd has format %d and %q", head.Format, head.Analyzer, format, analyzer.Name)
 			}
 		}
 		if end != nil {
@@ -333,15 +340,15 @@ func verify(r io.Reader, bar *progressbar.ProgressBar) (*ending, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if end == nil {
-		return nil, errors.New("it is cut off: it has no end")
+		return nil, nil, errors.New("it is cut off: it has no end")
 	}
 	if hex.EncodeToString(sum.Sum(nil)) != end.SHA256 || got != end.counts {
-		return nil, errors.New("it is not as it was written: its checksum is another")
+		return nil, nil, errors.New("it is not as it was written: its checksum is another")
 	}
-	return end, nil
+	return head, end, nil
 }
 
 // importer takes lines.
@@ -349,6 +356,9 @@ type importer struct {
 	st      *stores
 	records []memory.Record
 	stored  int
+	// embedder makes the vectors anew where they are another one's; nil where
+	// they can stay.
+	embedder embed.Embedder
 }
 
 func (in *importer) take(ctx context.Context, l *line) error {
@@ -386,6 +396,19 @@ func (in *importer) take(ctx context.Context, l *line) error {
 func (in *importer) flush(ctx context.Context) error {
 	if len(in.records) == 0 {
 		return nil
+	}
+	if in.embedder != nil {
+		texts := make([]string, len(in.records))
+		for i := range in.records {
+			texts[i] = in.records[i].Memory.Fact
+		}
+		vectors, err := in.embedder.Embed(ctx, embed.Document, texts)
+		if err != nil {
+			return fmt.Errorf("-embedder: %w", err)
+		}
+		for i := range in.records {
+			in.records[i].Vector = vectors[i]
+		}
 	}
 	n, err := in.st.memories.Import(ctx, in.records)
 	in.stored += n

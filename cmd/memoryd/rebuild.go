@@ -13,7 +13,11 @@ import (
 func rebuild(ctx context.Context, cfg config, stdout io.Writer) (err error) {
 	h := newHouse()
 	defer func() { err = errors.Join(err, h.close()) }()
-	st, err := h.open(ctx, cfg)
+	e, err := newEmbedder(cfg)
+	if err != nil {
+		return err
+	}
+	st, err := h.open(ctx, cfg, e.Model())
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/sourcegraph/conc"
 
 	"github.com/memoryd/memoryd/embed"
-	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/internal/analyzer"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
@@ -33,6 +32,7 @@ import (
 type house struct {
 	ingest *ingest.Service
 	server *server.Server
+	models *models
 	files  map[string]*sqlitedb.DB
 	closes []func() error
 	checks map[string]func(context.Context) error
@@ -62,30 +62,32 @@ func build(ctx context.Context, cfg config, log *slog.Logger) (h *house, err err
 			h.close()
 		}
 	}()
-	st, err := h.stores(ctx, cfg, log)
+	if h.models, err = newModels(cfg, log); err != nil {
+		return h, err
+	}
+	st, err := h.stores(ctx, cfg, h.models.embedder.Model(), log)
 	if err != nil {
 		return h, err
 	}
-	embedder := embed.Builtin{}
-	h.ingest = ingest.New(st.sessions, st.memories, embedder, extract.NewRules(), &ingest.Options{Log: log})
-	h.server = server.New(st.sessions, st.memories, h.ingest, retrieve.New(st.memories, embedder, &retrieve.Options{Log: log}), &server.Options{
-		AnyHost: cfg.insecure && !cfg.names && !server.Loopback(cfg.listen), Version: version(), Log: log, Checks: h.checks,
+	h.ingest = ingest.New(st.sessions, st.memories, h.models.embedder, h.models.extractor, &ingest.Options{Log: log, Fallback: h.models.fallback, Workers: cfg.workers})
+	h.server = server.New(st.sessions, st.memories, h.ingest, retrieve.New(st.memories, h.models.embedder, &retrieve.Options{Log: log}), &server.Options{
+		AnyHost: cfg.insecure && !cfg.names && !server.Loopback(cfg.listen), Version: version(), Log: log, Checks: h.checks, Notes: h.models.notes,
 	})
 	return h, nil
 }
 
 // open opens both stores.
-func (h *house) open(ctx context.Context, cfg config) (*stores, error) {
+func (h *house) open(ctx context.Context, cfg config, m embed.Model) (*stores, error) {
 	st := &stores{}
 	if err := h.sessions(ctx, cfg, st); err != nil {
 		return nil, err
 	}
-	return st, h.memories(ctx, cfg, embed.Builtin{}.Model(), st)
+	return st, h.memories(ctx, cfg, m, st)
 }
 
 // stores opens both stores, and sees that they belong together.
-func (h *house) stores(ctx context.Context, cfg config, log *slog.Logger) (st *stores, err error) {
-	if st, err = h.open(ctx, cfg); err != nil {
+func (h *house) stores(ctx context.Context, cfg config, m embed.Model, log *slog.Logger) (st *stores, err error) {
+	if st, err = h.open(ctx, cfg, m); err != nil {
 		return nil, err
 	}
 	bound, err := st.sessions.Bind(ctx, st.memories.ID())
@@ -222,6 +224,7 @@ func (h *house) run(ctx context.Context, on net.Listener, log *slog.Logger) erro
 	defer stopWork()
 	var workers conc.WaitGroup
 	workers.Go(func() { h.ingest.Run(work) })
+	workers.Go(func() { h.models.probe(work, log) })
 
 	hs := &http.Server{Handler: h.server, ReadHeaderTimeout: headTime, ReadTimeout: bodyTime, WriteTimeout: answerTime, IdleTimeout: idleTime,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}
@@ -256,7 +259,9 @@ func serve(ctx context.Context, cfg config, stdout, stderr io.Writer) error {
 		return errors.Join(fmt.Errorf("-listen: %w (name another address)", err), h.close())
 	}
 	log.Info("memoryd", "version", version(), "listen", on.Addr().String(), "insecure", cfg.insecure, "loopback-names", cfg.names, "sessions", shown(cfg.sessions),
-		"session-ttl", cfg.ttl, "memories", shown(cfg.memories), "embedder", cfg.embedder, "extractor", cfg.extractor, "log-format", cfg.logFormat, "log-level", cfg.logLevel)
+		"session-ttl", cfg.ttl, "memories", shown(cfg.memories), "embedder", h.models.embedder.Model().Name,
+		"embedding-dimension", h.models.embedder.Model().Dimension, "extractor", h.models.extractor.Name(), "extractor-fallback", cfg.fallback,
+		"extractor-tokens", cfg.batchTokens, "workers", cfg.workers, "log-format", cfg.logFormat, "log-level", cfg.logLevel)
 	fmt.Fprintf(stdout, "memoryd serves http://%s\nits data is in %s\n", on.Addr(), where(cfg))
 	return errors.Join(h.run(ctx, on, log), h.close())
 }

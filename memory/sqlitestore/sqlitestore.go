@@ -124,7 +124,7 @@ func (s *Store) claim(tx *sqlitedb.Tx) error {
 	}
 	if err == nil && was != s.model {
 		return fmt.Errorf("the memories in %s were made with embedder %q (%d numbers a vector) and analyzer %q, but this start asks for embedder %q (%d) and analyzer %q:"+
-			" start with the -embedder they were made with, or name another directory with -data",
+			" start with the -embedder they were made with; or move to another: memoryd export with that one, then memoryd import with this one into another -data",
 			s.db.Path(), was.Embedder, was.Dimension, was.Analyzer, s.model.Embedder, s.model.Dimension, s.model.Analyzer)
 	}
 	return err

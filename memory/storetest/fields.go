@@ -27,10 +27,10 @@ func fieldCases() []testCase {
 func full(id string) memory.Memory {
 	return memory.Memory{
 		ID: id, Scope: ann, Kind: memory.KindFact, Fact: "likes tea", Author: "Ann",
-		Topics:     []string{"food", "drink", "food"},
-		Timestamp:  start.Add(-time.Hour),
-		ValidFrom:  start.Add(-2 * time.Hour),
-		ValidTo:    start.Add(2 * time.Hour), SupersededBy: "newer",
+		Topics:    []string{"food", "drink", "food"},
+		Timestamp: start.Add(-time.Hour),
+		ValidFrom: start.Add(-2 * time.Hour),
+		ValidTo:   start.Add(2 * time.Hour), SupersededBy: "newer",
 		CreateTime: start, UpdateTime: start, Revision: 1,
 		ExpireTime: start.Add(3 * time.Hour),
 		Source:     memory.Source{SessionID: "s", EventIDs: []string{"e2", "e1"}, Quote: "I like tea"},

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+
+	"github.com/memoryd/memoryd/embed"
+	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/gemini"
+	"github.com/memoryd/memoryd/openai"
+)
+
+// provider splits PROVIDER:MODEL; the model may be left to the provider.
+func provider(flag string) (name, model string) {
+	name, model, _ = strings.Cut(flag, ":")
+	return name, model
+}
+
+// models are what -embedder and -extractor name. None of them is asked anything
+// here: one that is away does not stop a start.
+type models struct {
+	embedder  embed.Embedder
+	extractor extract.Extractor
+	fallback  extract.Extractor // nil if there is none
+	notes     map[string]func() string
+}
+
+func newModels(cfg config, log *slog.Logger) (*models, error) {
+	m := &models{notes: map[string]func() string{}}
+	rules := extract.NewRules()
+	var err error
+	if m.embedder, err = newEmbedder(cfg); err != nil {
+		return nil, fmt.Errorf("-embedder %s: %w", cfg.embedder, err)
+	}
+	if m.embedder.Model().Remote {
+		e := &watchedEmbedder{Embedder: m.embedder}
+		m.embedder, m.notes["embedder"] = e, e.note
+	}
+	g, err := newGenerator(cfg)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("-extractor %s: %w", cfg.extractor, err)
+	case g == nil:
+		m.extractor = rules
+	default:
+		w := &watchedGenerator{Generator: g}
+		m.extractor, m.notes["extractor"] = extract.NewModel(w, &extract.ModelOptions{Budget: cfg.batchTokens}), w.note
+		if cfg.fallback == "rules" {
+			m.fallback = rules
+		}
+	}
+	return m, nil
+}
+
+func newEmbedder(cfg config) (embed.Embedder, error) {
+	switch name, model := provider(cfg.embedder); name {
+	case "gemini":
+		c, err := gemini.New(nil)
+		if err != nil {
+			return nil, err
+		}
+		return c.Embedder(model, cfg.dimension)
+	case "openai":
+		c, err := openai.New(nil)
+		if err != nil {
+			return nil, err
+		}
+		return c.Embedder(model, cfg.dimension)
+	}
+	return embed.Builtin{}, nil
+}
+
+// newGenerator gives the model that finds facts; nil if rules do.
+func newGenerator(cfg config) (extract.Generator, error) {
+	switch name, model := provider(cfg.extractor); name {
+	case "gemini":
+		c, err := gemini.New(nil)
+		if err != nil {
+			return nil, err
+		}
+		return c.Generator(model), nil
+	case "openai":
+		c, err := openai.New(nil)
+		if err != nil {
+			return nil, err
+		}
+		return c.Generator(model), nil
+	}
+	return nil, nil
+}
+
+// outcome is how the last call of a model went.
+type outcome struct {
+	mu  sync.Mutex
+	err error
+}
+
+func (o *outcome) set(ctx context.Context, err error) {
+	if err != nil && ctx.Err() != nil {
+		return // whoever asked has left
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.err = err
+}
+
+// note is "ok", or that the model fails: why is in the log.
+func (o *outcome) note() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil {
+		return "failing"
+	}
+	return "ok"
+}
+
+type watchedGenerator struct {
+	extract.Generator
+	outcome
+}
+
+func (w *watchedGenerator) Generate(ctx context.Context, p extract.Prompt) (extract.Answer, error) {
+	a, err := w.Generator.Generate(ctx, p)
+	w.set(ctx, err)
+	return a, err
+}
+
+type watchedEmbedder struct {
+	embed.Embedder
+	outcome
+}
+
+func (w *watchedEmbedder) Embed(ctx context.Context, task embed.Task, texts []string) ([][]float32, error) {
+	v, err := w.Embedder.Embed(ctx, task, texts)
+	w.set(ctx, err)
+	return v, err
+}
+
+// probe asks a remote embedder for one vector, so that a key or a dimension
+// that is wrong shows at once.
+func (m *models) probe(ctx context.Context, log *slog.Logger) {
+	if !m.embedder.Model().Remote {
+		return
+	}
+	if _, err := m.embedder.Embed(ctx, embed.Document, []string{"memoryd"}); err != nil && ctx.Err() == nil {
+		log.Error("the embedder fails: memories are found by words alone, and made once it is mended", "embedder", m.embedder.Model().Name, "err", err)
+	}
+}

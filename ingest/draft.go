@@ -1,0 +1,95 @@
+package ingest
+
+import (
+	"github.com/memoryd/memoryd/memory"
+)
+
+// draft is a list of changes in the making. One memory may be decided on
+// several times; what counts is how it ends.
+type draft struct {
+	entries map[string]*entry
+	order   []string
+}
+
+// entry is one memory of a draft.
+type entry struct {
+	seq     int64          // of the event that the change comes from
+	was     *memory.Memory // as it is stored; nil if it is not
+	now     memory.Memory
+	gone    bool
+	because string // id of the memory that this makes room for: without it nothing happens
+	reason  string
+}
+
+func newDraft() *draft { return &draft{entries: map[string]*entry{}} }
+
+// create adds a memory that is not stored yet.
+func (d *draft) create(seq int64, m memory.Memory, reason string) {
+	d.put(&entry{seq: seq, now: m, reason: reason})
+}
+
+// change gives the entry of a stored memory, to be changed.
+func (d *draft) change(seq int64, m *memory.Memory) *entry {
+	if d.entries[m.ID] == nil {
+		d.put(&entry{seq: seq, was: m, now: m.Clone()})
+	}
+	return d.entries[m.ID]
+}
+
+func (d *draft) put(e *entry) {
+	d.entries[e.now.ID] = e
+	d.order = append(d.order, e.now.ID)
+}
+
+// gone reports whether a memory is to be deleted.
+func (d *draft) gone(id string) bool {
+	e := d.entries[id]
+	return e != nil && e.gone
+}
+
+// supersede ends one of two memories that cannot both hold: the one said
+// earlier, when the later one was said. Of several that end it the first counts;
+// it reports whether this one is.
+func (d *draft) supersede(earlier, later *entry, reason string) bool {
+	at := later.now.Timestamp
+	if !earlier.now.ValidTo.IsZero() && !at.Before(earlier.now.ValidTo) {
+		return false
+	}
+	earlier.now.ValidTo, earlier.now.SupersededBy = at, later.now.ID
+	earlier.reason = reason
+	if earlier.was != nil {
+		earlier.because = later.now.ID
+	}
+	return true
+}
+
+// plan is the draft as a list of changes: creations, which others may depend on,
+// come first.
+func (d *draft) plan() (p plan) {
+	for _, created := range []bool{true, false} {
+		for _, id := range d.order {
+			e := d.entries[id]
+			if (e.was == nil) != created {
+				continue
+			}
+			c := change{Seq: e.seq, Memory: e.now, Reason: e.reason}
+			switch {
+			case e.was == nil && e.gone:
+				continue
+			case e.was == nil:
+				c.Action = memory.Created
+			case e.gone:
+				c.Action, c.Memory, c.Expect = memory.Deleted, *e.was, e.was.Revision
+			case e.now.SameContent(e.was):
+				continue
+			default:
+				c.Action, c.Expect = memory.Updated, e.was.Revision
+			}
+			if because := d.entries[e.because]; because != nil && because.was == nil {
+				c.For = e.because
+			}
+			p.Changes = append(p.Changes, c)
+		}
+	}
+	return p
+}

@@ -1,0 +1,91 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// What the fallback finds stands in for what the extractor cannot say now. Its
+// facts have ids of their own, which follow from the events, so that they are
+// known again when the extractor has answered and takes their place. Meanwhile
+// the work goes on waiting: it is tried again, and fails, as without them.
+
+// standIns are the facts of the fallback in some turns.
+func (s *Service) standIns(ctx context.Context, scope memory.Scope, b *batch, turns []extract.Turn) ([]candidate, error) {
+	found, err := s.opts.Fallback.Extract(ctx, extract.Batch{Turns: turns})
+	if err != nil {
+		return nil, err
+	}
+	out := candidatesOf(scope, b, found.Facts)
+	for i := range out {
+		out[i].memory.ID = derive("fallback", out[i].memory.ID)
+	}
+	return slices.DeleteFunc(out, func(c candidate) bool { return c.forget }), nil
+}
+
+// fillIn has the fallback's facts stand in for those of the next batch, beside
+// what is known.
+func (s *Service) fillIn(ctx context.Context, w sessionstore.Work) error {
+	b, err := s.read(ctx, w, 0)
+	if err != nil {
+		return err
+	}
+	back, err := s.rewound(ctx, b)
+	if err != nil {
+		return err
+	}
+	turns := slices.DeleteFunc(slices.Clone(b.turns), func(t extract.Turn) bool { return !back[t.EventID].IsZero() })
+	facts, err := s.standIns(ctx, w.Key.Scope, b, turns)
+	if err != nil || len(facts) == 0 {
+		return err
+	}
+	d := &decision{Service: s, draft: newDraft(), batch: b, plain: true}
+	if _, err := d.merge(ctx, facts); err != nil {
+		return err
+	}
+	var writes []memory.Write
+	for _, c := range d.plan().Changes {
+		if c.Action == memory.Created {
+			writes = append(writes, memory.Write{Memory: c.Memory, Actor: s.opts.Fallback.Name(), Operation: w.Operation})
+		}
+	}
+	if err := s.index(ctx, writes, !s.embedder.Model().Remote); err != nil {
+		return err
+	}
+	_, err = s.memories.Put(ctx, w.Key.Scope, writes)
+	return err
+}
+
+// retire drafts the end of the facts that stood in for those of the batch, and
+// gives the statements of those that a client has deleted or changed: they are
+// settled.
+func (d *decision) retire(ctx context.Context) (settled map[string]bool, err error) {
+	if d.opts.Fallback == nil {
+		return nil, nil
+	}
+	facts, err := d.standIns(ctx, d.batch.work.Key.Scope, d.batch, d.batch.turns)
+	if err != nil {
+		return nil, err
+	}
+	settled = map[string]bool{}
+	for i := range facts {
+		c := &facts[i]
+		past, err := d.memories.Revisions(ctx, c.memory.Scope, c.memory.ID)
+		switch {
+		case errors.Is(err, memory.ErrNotFound):
+		case err != nil:
+			return nil, err
+		case slices.ContainsFunc(past, func(r memory.Revision) bool { return r.Actor == client }):
+			settled[statement(&c.memory)] = true
+		case past[0].Action != memory.Deleted:
+			e := d.change(c.seq, &past[0].Memory)
+			e.gone, e.reason = true, d.extractor.Name()+" has read it"
+		}
+	}
+	return settled, nil
+}

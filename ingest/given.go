@@ -1,0 +1,72 @@
+package ingest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// MaxGiven is how many facts one request may give, as in Memory Bank.
+const MaxGiven = 5
+
+// GivenFact is a fact that a client states, to be compared with what is known.
+type GivenFact struct {
+	Fact   string   `json:"fact"`
+	Topics []string `json:"topics,omitempty"`
+}
+
+// givenRole is the role of an event that is a fact itself. Nobody's turn has it.
+const givenRole = "fact"
+
+// IngestFacts asks for memories of facts as they are: nothing is extracted, but
+// they are compared with what is known. They are events of a session of their
+// own, which is deleted at once: what was asked for is still made.
+func (s *Service) IngestFacts(ctx context.Context, scope memory.Scope, facts []GivenFact, how How) (*sessionstore.Operation, error) {
+	if len(facts) == 0 || len(facts) > MaxGiven {
+		return nil, fmt.Errorf("%w: facts: want 1 to %d of them, not %d", memory.ErrInvalid, MaxGiven, len(facts))
+	}
+	key := sessionstore.Key{Scope: scope, ID: "facts-" + uuid.NewString()}
+	var events []sessionstore.Event
+	for i, f := range facts {
+		m := memory.Memory{ID: key.ID, Scope: scope, Kind: memory.KindFact, Fact: f.Fact, Topics: f.Topics, Timestamp: sessionstore.Micros(s.opts.Now())}
+		if err := m.Validate(); err != nil {
+			return nil, fmt.Errorf("facts[%d]: %w", i, err)
+		}
+		doc, err := json.Marshal(map[string]any{"id": fmt.Sprintf("fact-%d", i+1), "author": "client", "timestamp": sessionstore.FormatTime(m.Timestamp),
+			"content": map[string]any{"role": givenRole, "parts": []any{map[string]any{"text": f.Fact}}}, "customMetadata": map[string]any{"topics": f.Topics}})
+		if err != nil {
+			return nil, err
+		}
+		e, err := sessionstore.ParseEvent(doc)
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, e)
+	}
+	op, err := s.Ingest(ctx, key, events, how)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.sessions.Delete(ctx, key); err != nil {
+		s.opts.Log.Warn("a session of given facts stays", "session", key.ID, "app", key.App, "user", key.User, "err", err)
+	}
+	return op, nil
+}
+
+// given reads an event that is a fact.
+func given(session string, e sessionstore.Event) (f extract.Fact, ok bool) {
+	if e.Content.Role != givenRole || e.Text() == "" {
+		return f, false
+	}
+	var doc struct {
+		CustomMetadata struct{ Topics []string }
+	}
+	_ = json.Unmarshal(e.Doc, &doc) // of another shape: no topics
+	return extract.Fact{SessionID: session, Text: e.Text(), Topics: doc.CustomMetadata.Topics, Timestamp: e.Timestamp, EventIDs: []string{e.ID}, Quote: e.Text()}, true
+}

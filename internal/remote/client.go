@@ -1,0 +1,125 @@
+package remote
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+const (
+	maxAnswer = 64 << 20 // bytes: 100 vectors of 3,072 numbers are some 6 MB of JSON
+	maxError  = 64 << 10 // bytes of an answer that says what is wrong
+	// maxAfter bounds how long a service can put its callers off: what is longer
+	// is taken for a mistake.
+	maxAfter = 24 * time.Hour
+)
+
+var errTooLong = fmt.Errorf("it is longer than %d bytes", maxAnswer)
+
+// seen is what one try has met, for judge.
+type seen struct {
+	status int
+	after  time.Duration
+	body   []byte // if the status is an error
+}
+
+type seenKey struct{}
+
+// Client is an HTTP client for Do, over base or, if that is nil, one like
+// http.DefaultTransport. It follows no redirect, so that a key and what is sent
+// with it reach no other host than the one named.
+func Client(base http.RoundTripper) *http.Client {
+	if base == nil {
+		t := http.DefaultTransport.(*http.Transport).Clone()
+		t.MaxIdleConnsPerHost = 16 // of the default 2, the calls of several sessions at a time would keep too few
+		base = t
+	}
+	return &http.Client{Transport: watch{base}}
+}
+
+type watch struct{ base http.RoundTripper }
+
+func (w watch) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := w.base.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	s, ok := req.Context().Value(seenKey{}).(*seen)
+	if !ok {
+		s = new(seen)
+	}
+	s.status = resp.StatusCode
+	if s.status/100 == 2 {
+		resp.Body = &bounded{resp.Body, maxAnswer}
+		return resp, nil
+	}
+	s.after = after(resp.Header, time.Now())
+	s.body, _ = io.ReadAll(io.LimitReader(resp.Body, maxError)) // what came of it, if it breaks off
+	resp.Body.Close()
+	if s.status/100 == 3 {
+		return nil, errors.New("a redirect")
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(s.body))
+	return resp, nil
+}
+
+// bounded is a body that fails once it is too long.
+type bounded struct {
+	io.ReadCloser
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, errTooLong
+	}
+	return n, err
+}
+
+// after reads when to try again: retry-after-ms, which OpenAI sends, or
+// Retry-After (RFC 9110, section 10.2.3), in seconds or as a date.
+func after(h http.Header, now time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
+		return Seconds(ms / 1000)
+	}
+	said := h.Get("Retry-After")
+	if s, err := strconv.ParseFloat(said, 64); err == nil {
+		return Seconds(s)
+	}
+	if at, err := http.ParseTime(said); err == nil {
+		return Seconds(at.Sub(now).Seconds())
+	}
+	return 0
+}
+
+// Seconds is a wait of s seconds, within what is sensible.
+func Seconds(s float64) time.Duration {
+	if math.IsNaN(s) || s <= 0 {
+		return 0
+	}
+	return time.Duration(min(s, maxAfter.Seconds()) * float64(time.Second))
+}
+
+// Address is the scheme and host of a URL of an API, which is from the
+// environment variable name.
+func Address(name, raw string) (string, error) {
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil: // which would repeat it
+		return "", fmt.Errorf("%s cannot be read as a URL: %w", name, memory.ErrInvalid)
+	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
+		return "", fmt.Errorf("%s is not the URL of an API: want https://HOST or http://HOST:PORT: %w", name, memory.ErrInvalid)
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return "", fmt.Errorf("%s has more than a host and a path: a key has a variable of its own: %w", name, memory.ErrInvalid)
+	}
+	return u.Scheme + "://" + u.Host, nil
+}
