@@ -117,9 +117,10 @@ type Progress interface {
 	// can be called again.
 	Rebind(ctx context.Context, memories string) (sessions int, err error)
 
-	// Claim takes up to limit pieces of work that are due, the longest waiting
-	// first and at most one in a scope, and leases their scopes to owner for
-	// ttl. It counts an attempt on each, and on its operations if they had none
+	// Claim takes up to limit pieces of work that are due, at most one in a scope,
+	// and leases their scopes to owner for ttl. Apps take turns: of those with
+	// the fewest scopes leased it takes the one that waits longest, so that an
+	// app with much to do does not hold up the others. It counts an attempt on each, and on its operations if they had none
 	// or it is tried again.
 	Claim(ctx context.Context, owner string, ttl time.Duration, limit int) ([]Work, error)
 

@@ -70,6 +70,7 @@ func (s *Store) toLookAt(ctx context.Context) (look []int, sweep bool, err error
 type head struct {
 	scope string
 	since int64
+	turn  int // how many scopes of its app come before it, or are leased
 }
 
 // heads looks for work that is due, the longest waiting first, and looks after
@@ -88,6 +89,7 @@ func (s *Store) heads(ctx context.Context, limit int) ([]head, error) {
 	var out []head
 	var idle []any
 	var failed error
+	leased := map[string]int{} // by app
 	for i, a := range answers {
 		if err := a.Err(); err != nil {
 			failed = cmp.Or(failed, s.kind(ctx, err)) // a node is away, or a slot on its way: others go on
@@ -96,9 +98,12 @@ func (s *Store) heads(ctx context.Context, limit int) ([]head, error) {
 		r, _ := a.Val().([]any)
 		answer := reply(r)
 		for due := answer.list(0); len(due) > 0; due = due[2:] {
-			out = append(out, head{due.text(0), due.num(1)})
+			out = append(out, head{scope: due.text(0), since: due.num(1)})
 		}
 		left := answer.list(2)
+		for taken := answer.list(3); len(taken) > 0; taken = taken[1:] {
+			leased[scopeOf(taken.text(0)).App]++
+		}
 		if answer.num(1) == 0 && len(left) == 0 {
 			idle = append(idle, look[i])
 		} else if sweep { // a mark was lost, or never made
@@ -121,6 +126,12 @@ func (s *Store) heads(ctx context.Context, limit int) ([]head, error) {
 		return nil, failed
 	}
 	slices.SortStableFunc(out, func(a, b head) int { return cmp.Compare(a.since, b.since) })
+	for i := range out { // apps take turns
+		app := scopeOf(out[i].scope).App
+		leased[app]++
+		out[i].turn = leased[app]
+	}
+	slices.SortStableFunc(out, func(a, b head) int { return cmp.Compare(a.turn, b.turn) })
 	return out, nil
 }
 

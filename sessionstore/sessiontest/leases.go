@@ -1,6 +1,7 @@
 package sessiontest
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/memoryd/memoryd/memory"
@@ -18,7 +19,37 @@ func leaseCases() []testCase {
 		{"a late failure is refused", leaseLateFail},
 		{"a late plan and a late end are refused", leaseLateSave},
 		{"across a restart", leaseRestart},
+		{"apps take turns", leaseTurns},
 	}
+}
+
+// An app that has asked for much before others does not hold them up, whether
+// its work is claimed together or one piece after another.
+func leaseTurns(f *fixture) {
+	for i := range 20 {
+		f.ask(session(memory.Scope{App: "busy", User: fmt.Sprint("u", i)}, "s"), f.said("e"))
+		f.clock.advance(time.Second)
+	}
+	for _, app := range []string{"calm", "rare"} {
+		for i := range 2 {
+			f.ask(session(memory.Scope{App: app, User: fmt.Sprint("u", i)}, "s"), f.said("e"))
+			f.clock.advance(time.Second)
+		}
+	}
+	apps := func(works []sessionstore.Work) (out []string) {
+		for _, w := range works {
+			out = append(out, w.Key.App+" "+w.Key.User)
+		}
+		return out
+	}
+	first := f.claim("worker", 4)
+	f.equal("together", apps(first), []string{"busy u0", "calm u0", "rare u0", "busy u1"})
+	f.equal("one more", apps(f.claim("worker", 1)), []string{"calm u1"})
+	f.equal("another", apps(f.claim("another", 1)), []string{"rare u1"})
+	f.equal("the rest", apps(f.claim("worker", 2)), []string{"busy u2", "busy u3"})
+	f.finish(first[0], 1)
+	f.ask(session(memory.Scope{App: "calm", User: "u2"}, "s"), f.said("e"))
+	f.equal("of fewer leased", apps(f.claim("worker", 1)), []string{"calm u2"})
 }
 
 // A worker whose lease ran out cannot fail the work of the one who has it now.

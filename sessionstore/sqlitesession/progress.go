@@ -72,13 +72,21 @@ func (s *Store) Claim(ctx context.Context, owner string, ttl time.Duration, limi
 	return out, nil
 }
 
-// dueWork reads the work that is due in scopes that are not leased: of the
-// scopes that have waited longest, the session that has waited longest. A long
-// session waits again after each batch, so that others get their turn.
+// fair is among how many scopes that wait longest the apps take turns. A claim
+// reads them all.
+const fair = 1000
+
+// dueWork reads the work that is due in scopes that are not leased: of the apps
+// in turn, the scope that has waited longest, and of that the session that has.
+// A long session waits again after each batch, so that others get their turn.
 func dueWork(tx *sqlitedb.Tx, now time.Time, limit int) ([]sessionstore.Work, error) {
-	rows, err := tx.Query(`SELECT app, user FROM waiting w WHERE due <= ?1
-		AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.app = w.app AND l.user = w.user AND l.until > ?1)
-		ORDER BY since LIMIT ?2`, now.UnixMicro(), limit)
+	rows, err := tx.Query(`WITH ready AS (
+		  SELECT app, user, since FROM waiting w WHERE due <= ?1
+		  AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.app = w.app AND l.user = w.user AND l.until > ?1)
+		  ORDER BY since LIMIT ?3),
+		leased AS (SELECT app, count(*) AS n FROM leases WHERE until > ?1 GROUP BY app)
+		SELECT app, user FROM ready LEFT JOIN leased USING (app)
+		ORDER BY row_number() OVER (PARTITION BY app ORDER BY since) + coalesce(n, 0), since LIMIT ?2`, now.UnixMicro(), limit, fair)
 	if err != nil {
 		return nil, err
 	}

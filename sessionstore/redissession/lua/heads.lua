@@ -1,5 +1,5 @@
 -- Reads which scopes have work that is due and are not leased, the longest
--- waiting first, and what else there is to look after.
+-- waiting first, which are leased, and what else there is to look after.
 local now, limit = clock(ARGV[1]), tonumber(ARGV[2])
 local out, from = {}, 0
 while #out < 2 * limit do
@@ -16,4 +16,9 @@ while #out < 2 * limit do
   end
   from = from + 100
 end
-return {out, call('ZCARD', P .. 'since'), call('SMEMBERS', P .. 'outboxes')}
+local taken = {}
+local leases = call('HGETALL', P .. 'leases')
+for i = 1, #leases, 2 do
+  if tonumber(string.match(leases[i + 1], '^%d+')) > tonumber(now) then taken[#taken + 1] = leases[i] end
+end
+return {out, call('ZCARD', P .. 'since'), call('SMEMBERS', P .. 'outboxes'), taken}

@@ -1,0 +1,145 @@
+package ingest_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/memoryd/memoryd/embed"
+	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/ingest"
+	"github.com/memoryd/memoryd/internal/analyzer"
+	"github.com/memoryd/memoryd/internal/sqlitedb"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/memory/sqlitestore"
+	"github.com/memoryd/memoryd/sessionstore"
+	"github.com/memoryd/memoryd/sessionstore/sqlitesession"
+)
+
+// slow is a model that finds a new fact in each batch, after a while, and changes
+// nothing of what is known.
+type slow struct {
+	delay   time.Duration
+	asked   atomic.Int64
+	longest atomic.Int64 // tokens of a comparison
+}
+
+func (*slow) Model() string { return "test:slow" }
+
+func (s *slow) Generate(ctx context.Context, p extract.Prompt) (extract.Answer, error) {
+	select {
+	case <-time.After(s.delay):
+	case <-ctx.Done():
+		return extract.Answer{}, ctx.Err()
+	}
+	usage := extract.Usage{Calls: 1}
+	if !strings.Contains(p.Data, `"text":`) {
+		s.longest.Store(max(s.longest.Load(), int64(extract.Tokens(p.System+p.Data))))
+		return extract.Answer{Text: `{"verdicts":[]}`, Usage: usage}, nil
+	}
+	return extract.Answer{Text: `{"facts":[{"fact":"Ann has moved to place number ` + fmt.Sprint(-s.asked.Add(1)) + ` with her sister.","topic":"USER_PERSONAL_INFO","events":[1],"quote":"moved to Porto","when":"","confidence":1,"forget":false}]}`, Usage: usage}, nil
+}
+
+// build makes a service on the embedded stores.
+func build(b *testing.B, extractor extract.Extractor) (*ingest.Service, memory.Store) {
+	b.Helper()
+	db, err := sqlitedb.Open(filepath.Join(b.TempDir(), "memoryd.db"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { db.Close() })
+	sessions, err := sqlitesession.New(db, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	m := embed.Builtin{}.Model()
+	memories, err := sqlitestore.New(db, sqlitestore.Model{Embedder: m.Name, Dimension: m.Dimension, Analyzer: analyzer.Name}, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := ingest.New(sessions, memories, embed.Builtin{}, extractor, nil)
+	ctx, cancel := context.WithCancel(context.Background())
+	running := make(chan struct{})
+	go func() { s.Run(ctx); close(running) }()
+	b.Cleanup(func() { cancel(); <-running })
+	return s, memories
+}
+
+// BenchmarkIngestBesideSlowModel posts sessions of ten events while a model
+// takes five seconds over each: an answer does not wait for it. Then 200
+// sessions wait, at what cost is told as goroutines and live heap.
+func BenchmarkIngestBesideSlowModel(b *testing.B) {
+	s, _ := build(b, extract.NewModel(&slow{delay: 5 * time.Second}, nil))
+	var took []time.Duration
+	post := func(i int) {
+		events := make([]sessionstore.Event, 10)
+		for j := range events {
+			events[j] = event(b, fmt.Sprint("e", j), j, fmt.Sprintf("I have moved to Porto, and this is number %d of session %d.", j, i))
+		}
+		begin := time.Now()
+		scope := memory.Scope{App: fmt.Sprint("app", i%5), User: fmt.Sprint("user", i)}
+		if _, err := s.Ingest(b.Context(), sessionstore.Key{Scope: scope, ID: "s"}, events, ingest.How{}); err != nil {
+			b.Fatal(err)
+		}
+		took = append(took, time.Since(begin))
+	}
+	heap := func() float64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return float64(m.HeapAlloc) / (1 << 20)
+	}
+	before, i := heap(), 0
+	for b.Loop() {
+		post(i)
+		i++
+	}
+	for ; i < 200; i++ {
+		post(i)
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
+	b.ReportMetric(float64(runtime.NumGoroutine()), "goroutines")
+	b.ReportMetric(heap()-before, "heap-MB")
+}
+
+// BenchmarkPrompt ingests one session into memories of more and more facts that
+// are much alike. What a model is given to read stays the same.
+func BenchmarkPrompt(b *testing.B) {
+	for _, n := range []int{10, 1_000, 100_000} {
+		b.Run(fmt.Sprint("memories=", n), func(b *testing.B) {
+			model := &slow{}
+			s, memories := build(b, extract.NewModel(model, nil))
+			for from := 0; from < n; from += 1000 {
+				var writes []memory.Write
+				for i := from; i < min(n, from+1000); i++ {
+					m := memory.Memory{ID: fmt.Sprint("m", i), Scope: scope, Kind: memory.KindFact, Fact: fmt.Sprintf("Ann has moved to place number %d with her sister.", i),
+						Timestamp: time.Unix(1_600_000_000+int64(i), 0).UTC()}
+					writes = append(writes, memory.Write{Memory: m, Terms: analyzer.Of(&m)})
+				}
+				if _, err := memories.Put(b.Context(), scope, writes); err != nil {
+					b.Fatal(err)
+				}
+			}
+			i := 0
+			for b.Loop() {
+				i++
+				op, err := s.Ingest(b.Context(), key(fmt.Sprint("s", i)), []sessionstore.Event{event(b, "e", i, "I have moved to Porto with my sister.")}, ingest.How{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if op, err = s.Wait(b.Context(), scope, op.ID, time.Minute); err != nil || op.State != sessionstore.Succeeded {
+					b.Fatal(op, err)
+				}
+			}
+			b.ReportMetric(float64(model.longest.Load()), "tokens-longest")
+		})
+	}
+}
