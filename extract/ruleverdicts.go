@@ -6,63 +6,62 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// Consolidate implements Extractor by form alone: facts of one author that give
-// one attribute two values, or of which one says that the other holds no more,
-// cannot both hold. What says the same is told apart before. What a client gave
-// without an author is anybody's.
+// Form is what the rules compare of a fact.
+type Form struct {
+	Gist        string // see Gist
+	Slot, Value string // see Slot; "" if it has none
+	Ends        string // the gist that it ends, see Ends; "" if it ends none
+}
+
+// FormOf reads a fact.
+func FormOf(fact string) Form {
+	f := Form{Gist: Gist(fact)}
+	f.Slot, f.Value, _ = Slot(fact)
+	f.Ends, _ = Ends(fact)
+	return f
+}
+
+// Excludes reports whether two facts of one author cannot both hold at a time:
+// they give one attribute two values, or one says that the other holds no more.
+func (f *Form) Excludes(o *Form) bool {
+	return f.Slot != "" && f.Slot == o.Slot && f.Value != o.Value || f.Ends != "" && f.Ends == o.Gist || o.Ends != "" && o.Ends == f.Gist
+}
+
+// Consolidate implements Extractor by form alone. What says the same is told
+// apart before. What a client gave has no author, and is anybody's.
 func (r *Rules) Consolidate(_ context.Context, c Comparison, _ bool) (Consolidated, error) {
-	all := make([]form, 0, len(c.Known)+len(c.New))
-	for i := range c.Known {
-		all = append(all, formOf(c.Known[i].Fact, c.Known[i].Author, c.Known[i].Kind == memory.KindFact))
+	type stated struct {
+		Form
+		author string
+		fact   bool
 	}
-	for i := range c.New {
-		all = append(all, formOf(c.New[i].Text, c.New[i].Author, !c.New[i].Forget))
+	var all []stated
+	for i := range c.Known {
+		m := &c.Known[i]
+		all = append(all, stated{FormOf(m.Fact), m.Author, m.Kind == memory.KindFact})
+	}
+	for _, f := range c.New {
+		all = append(all, stated{FormOf(f.Text), f.Author, !f.Forget})
 	}
 	out := Consolidated{Verdicts: make([]Verdict, len(c.New))}
 	for i := range c.New {
-		v := Verdict{Action: Create, Same: -1}
-		place := len(c.Known) + i
-		forget := ""
+		a := &all[len(c.Known)+i]
+		v := Verdict{Action: Create, Same: -1, Reason: "both cannot hold"}
+		excludes := a.Excludes
 		if c.New[i].Forget {
-			v.Action, v.Reason, forget = Delete, "asked to be forgotten", ToForget(c.New[i].Text)
+			v.Action, v.Reason = Delete, "asked to be forgotten"
+			forget := ToForget(c.New[i].Text)
+			excludes = func(o *Form) bool { return o.Gist == forget }
 		}
 		for j := range all {
-			reason := ""
-			switch a, b := &all[place], &all[j]; {
-			case j == place || !b.fact || a.author != b.author && a.author != "" && b.author != "":
-			case forget != "":
-				if b.gist == forget {
-					reason = v.Reason
-				}
-			case a.slot != "" && a.slot == b.slot && a.value != b.value:
-				reason = "another value of: " + a.slot
-			case a.ends == b.gist || b.ends == a.gist:
-				reason = "it holds no more"
+			if b := &all[j]; b != a && b.fact && (a.author == b.author || a.author == "" || b.author == "") && excludes(&b.Form) {
+				v.Against = append(v.Against, j)
 			}
-			if reason != "" {
-				v.Against, v.Reason = append(v.Against, j), reason
-			}
+		}
+		if v.Against == nil {
+			v.Reason = ""
 		}
 		out.Verdicts[i] = v
 	}
 	return out, nil
 }
-
-// form is what the rules compare of a fact.
-type form struct {
-	fact                      bool
-	author, gist, slot, value string
-	ends                      string // the gist that it ends
-}
-
-func formOf(text, author string, fact bool) form {
-	f := form{fact: fact, author: author, gist: Gist(text), ends: none}
-	f.slot, f.value, _ = Slot(text)
-	if what, ok := Ends(text); ok {
-		f.ends = what
-	}
-	return f
-}
-
-// none is the gist of nothing.
-const none = "\x00"

@@ -15,8 +15,9 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// history is all facts of the scope as "text, from when[ to when]", in the order
-// in which they were said; times are seconds into the conversation.
+// history is all facts of the scope in the order in which they were said, with
+// what has ended them, or "again" if they are only said again; times are seconds
+// into the conversation.
 func (b *bench) history() []string {
 	b.Helper()
 	page, err := b.memories.List(b.Context(), scope, memory.List{PageSize: memory.MaxPageSize, Order: memory.Order{Ascending: true},
@@ -31,7 +32,9 @@ func (b *bench) history() []string {
 	out := []string{}
 	for _, m := range page.Memories {
 		line := fmt.Sprintf("%s %d", m.Fact, m.Timestamp.Unix()-1_700_000_000)
-		if !m.ValidTo.IsZero() {
+		if m.ValidTo.Equal(m.Timestamp) {
+			line += " again"
+		} else if !m.ValidTo.IsZero() {
 			line += fmt.Sprintf(" to %d by %s", m.ValidTo.Unix()-1_700_000_000, texts[m.SupersededBy])
 		}
 		out = append(out, line)
@@ -72,7 +75,7 @@ func TestConsolidation(t *testing.T) {
 		{"back again", []string{"My favourite colour is blue.", "My favourite colour is green.", "My favourite colour is blue."},
 			[]string{"My favourite colour is blue. 0 to 1 by My favourite colour is green.", "My favourite colour is green. 1 to 2 by My favourite colour is blue.", "My favourite colour is blue. 2"}},
 		{"the same in other words", []string{"I really love sailing.", "I love sailing!", "By the way, I love sailing."},
-			[]string{"I really love sailing. 0"}},
+			[]string{"I really love sailing. 0", "I love sailing! 1 again", "I love sailing. 2 again"}},
 		{"no more", []string{"I eat meat.", "I don't eat meat anymore."},
 			[]string{"I eat meat. 0 to 1 by I don't eat meat anymore.", "I don't eat meat anymore. 1"}},
 		{"forgotten", []string{"I love sailing.", "My sister is a nurse.", "Please forget that I love sailing."},
@@ -145,7 +148,7 @@ func TestDisableConsolidation(t *testing.T) {
 		}
 		b.succeeds(op)
 	}
-	if diff := cmp.Diff([]string{"I live in Porto. 1", "I live in Lisbon. 2"}, b.history()); diff != "" {
+	if diff := cmp.Diff([]string{"I live in Porto. 1", "I live in Lisbon. 2", "I live in Porto. 3 again"}, b.history()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/memory"
-	"github.com/memoryd/memoryd/sessionstore"
 )
 
 // Bounds on what is compared. What a model is shown does not grow with the
@@ -24,59 +24,51 @@ const (
 type candidate struct {
 	seq    int64 // of the event it comes from
 	memory memory.Memory
-	forget bool            // it only takes back what says the same
-	known  []memory.Memory // what bears on it
+	form   extract.Form
+	forget bool // it only takes back what says the same
 }
 
-// decision is a batch being decided on.
+// decision is a batch being decided on. Every statement becomes a memory, also
+// one that says what is known; which of them hold, and when, follows from what
+// they say and when they were said alone. So neither the order in which
+// sessions arrive nor where one batch ends makes a difference.
 type decision struct {
 	*Service
 	*draft
 	batch *batch
 	plain bool // facts are merged only where they say the same
 	cost  extract.Cost
+	known map[string]*memory.Memory // stored facts that bear on what is decided
+	wants []memory.Memory           // stored turns that want something forgotten
+	forms map[string]*extract.Form  // of texts
 }
 
-// decide has facts become memories, and what they change of others part of the
-// draft. Of what says the same only the one said first stands, and of what
-// cannot both hold the one said later, so that neither the order in which
-// sessions arrive nor where one batch ends makes a difference.
-func (d *decision) decide(ctx context.Context, candidates []candidate) error {
-	for len(candidates) > 0 {
-		slices.SortStableFunc(candidates, func(a, b candidate) int { return said(&a.memory, &b.memory) })
-		fresh, err := d.merge(ctx, candidates)
-		if err != nil {
-			return err
-		}
-		ended, err := d.consolidate(ctx, fresh)
-		if err != nil {
-			return err
-		}
-		// What was left out as said already is said again if it was said after
-		// what has ended it now.
-		if candidates, err = d.restated(ctx, ended); err != nil {
-			return err
-		}
+func (s *Service) decision(b *batch, plain bool) *decision {
+	return &decision{Service: s, draft: newDraft(), batch: b, plain: plain, known: map[string]*memory.Memory{}, forms: map[string]*extract.Form{}}
+}
+
+// form reads a fact, once.
+func (d *decision) form(fact string) *extract.Form {
+	if d.forms[fact] == nil {
+		f := extract.FormOf(fact)
+		d.forms[fact] = &f
 	}
-	return nil
+	return d.forms[fact]
 }
 
 // candidatesOf makes a candidate of each fact.
-func candidatesOf(scope memory.Scope, b *batch, facts []extract.Fact) []candidate {
+func (d *decision) candidatesOf(facts []extract.Fact) []candidate {
+	key := d.batch.work.Key
 	out := make([]candidate, len(facts))
-	ordinals := map[[3]string]int{}
+	ordinals := map[[2]string]int{}
 	for i := range facts {
 		f := &facts[i]
-		rests := [3]string{f.SessionID, f.EventIDs[0], f.Quote}
-		key := sessionstore.Key{Scope: scope, ID: f.SessionID}
-		out[i] = candidate{seq: b.to, forget: f.Forget, memory: memory.Memory{
-			ID: factID(key, f, ordinals[rests]), Scope: scope, Kind: memory.KindFact, Fact: extract.Cut(f.Text, memory.MaxFact),
+		rests := [2]string{f.EventIDs[0], f.Quote}
+		out[i] = candidate{seq: d.batch.seq[f.EventIDs[0]], forget: f.Forget, form: *d.form(f.Text), memory: memory.Memory{
+			ID: factID(key, f, ordinals[rests]), Scope: key.Scope, Kind: memory.KindFact, Fact: extract.Cut(f.Text, memory.MaxFact),
 			Author: f.Author, Topics: f.Topics, Timestamp: f.Timestamp, ValidFrom: f.ValidFrom,
-			Source: memory.Source{SessionID: f.SessionID, EventIDs: f.EventIDs, Quote: f.Quote},
+			Source: memory.Source{SessionID: key.ID, EventIDs: f.EventIDs, Quote: f.Quote},
 		}}
-		if seq, ok := b.seq[f.EventIDs[0]]; ok && f.SessionID == b.work.Key.ID {
-			out[i].seq = seq
-		}
 		ordinals[rests]++
 	}
 	return out
@@ -84,51 +76,78 @@ func candidatesOf(scope memory.Scope, b *batch, facts []extract.Fact) []candidat
 
 // statement is what a fact says and who says it: those that say the same have
 // it in common.
-func statement(m *memory.Memory) string { return m.Author + "\x00" + extract.Gist(m.Fact) }
+func (d *decision) statement(m *memory.Memory) string {
+	return m.Author + "\x00" + d.form(m.Fact).Gist
+}
 
-// merge leaves out what is known, and what was to be forgotten later, and adds
-// the rest to the draft.
-func (d *decision) merge(ctx context.Context, candidates []candidate) (fresh []candidate, err error) {
+// decide has facts become memories, and what they change of others part of the
+// draft.
+func (d *decision) decide(ctx context.Context, candidates []candidate) error {
+	slices.SortStableFunc(candidates, func(a, b candidate) int { return said(&a.memory, &b.memory) })
 	for i := range candidates {
-		c := &candidates[i]
-		if c.known, err = d.bearing(ctx, c); err != nil {
-			return nil, err
+		if err := d.learn(ctx, candidates[i].sought()); err != nil {
+			return err
 		}
 	}
-	for i := range candidates {
-		c := candidates[i]
-		if c.forget {
-			fresh = append(fresh, c)
-			continue
+	var asked []candidate // to forget
+	for _, c := range candidates {
+		switch {
+		case c.forget:
+			asked = append(asked, c)
+		case d.known[c.memory.ID] == nil && d.entries[c.memory.ID] == nil && !d.forgotten(&c):
+			d.create(c.seq, c.memory, "")
 		}
-		if d.entries[c.memory.ID] != nil || slices.ContainsFunc(c.known, func(m memory.Memory) bool { return m.ID == c.memory.ID }) {
-			continue // an earlier request has brought it
-		}
-		if d.forgotten(&c) {
-			continue
-		}
-		same, err := d.same(ctx, &c, candidates)
-		if err != nil {
-			return nil, err
-		}
-		if same != nil {
-			first, err := d.stands(ctx, same, &c.memory)
-			if err != nil {
-				return nil, err
-			}
-			if first {
-				continue
-			}
-			c.memory.ValidTo, c.memory.SupersededBy = same.ValidTo, same.SupersededBy
-		}
-		d.create(c.seq, c.memory, "")
-		if same != nil {
-			e := d.entry(c.seq, same)
-			e.gone, e.because, e.reason = true, c.memory.ID, "the same was said before"
-		}
-		fresh = append(fresh, c)
 	}
-	return fresh, nil
+	d.forget(asked)
+	d.arrange()
+	if !d.plain {
+		if err := d.consolidate(ctx, candidates); err != nil {
+			return err
+		}
+		d.arrange()
+	}
+	return nil
+}
+
+// learn reads the memories with any of some marks.
+func (d *decision) learn(ctx context.Context, marks []string) error {
+	found, err := d.memories.Search(ctx, d.batch.work.Key.Scope, memory.Query{Terms: marks, Limit: marksLimit, Filter: memory.Filter{History: true}})
+	if err != nil {
+		return err
+	}
+	for _, run := range found.Runs {
+		switch m := run[0].Memory; {
+		case m.Kind == memory.KindFact:
+			if d.known[m.ID] == nil {
+				d.known[m.ID] = &m
+			}
+		case !slices.ContainsFunc(d.wants, func(w memory.Memory) bool { return w.ID == m.ID }):
+			d.wants = append(d.wants, m)
+		}
+	}
+	return nil
+}
+
+// forgotten reports whether the same author has asked, since a fact was said, to
+// forget it.
+func (d *decision) forgotten(c *candidate) bool {
+	return slices.ContainsFunc(d.wants, func(m memory.Memory) bool {
+		return oneAuthor(&m, &c.memory) && said(&m, &c.memory) > 0 && slices.Contains(extract.Forgotten(m.Fact), c.form.Gist)
+	})
+}
+
+// forget drafts the end of what says what is to be forgotten, and was said
+// before.
+func (d *decision) forget(asked []candidate) {
+	for _, c := range asked {
+		gist := extract.ToForget(c.memory.Fact)
+		for _, s := range d.statements() {
+			if d.form(s.now.Fact).Gist == gist && oneAuthor(&s.now, &c.memory) && said(&s.now, &c.memory) < 0 {
+				e := d.entry(c.seq, &s.now)
+				e.gone, e.because, e.reason = true, "", "to be forgotten"
+			}
+		}
+	}
 }
 
 // entry is the draft's entry of a memory, stored or new.
@@ -136,126 +155,142 @@ func (d *decision) entry(seq int64, m *memory.Memory) *entry {
 	if e := d.entries[m.ID]; e != nil {
 		return e
 	}
-	return d.change(seq, m)
+	return d.change(seq, d.known[m.ID])
 }
 
-// bearing reads the memories that bear on a candidate by their marks.
-func (d *decision) bearing(ctx context.Context, c *candidate) ([]memory.Memory, error) {
-	found, err := d.memories.Search(ctx, c.memory.Scope, memory.Query{Terms: sought(&c.memory, c.forget), Limit: marksLimit, Filter: memory.Filter{History: true}})
-	if err != nil {
-		return nil, err
-	}
-	var out []memory.Memory
-	for _, run := range found.Runs {
-		out = append(out, run[0].Memory)
-	}
-	slices.SortFunc(out, func(a, b memory.Memory) int { return said(&a, &b) })
-	return out, nil
-}
-
-// forgotten reports whether the same author has asked, since a fact was said, to
-// forget it.
-func (d *decision) forgotten(c *candidate) bool {
-	gist := extract.Gist(c.memory.Fact)
-	return slices.ContainsFunc(c.known, func(m memory.Memory) bool {
-		return m.Kind == memory.KindTurn && m.Author == c.memory.Author && said(&m, &c.memory) > 0 && slices.Contains(extract.Forgotten(m.Fact), gist)
-	})
-}
-
-// same finds what says the same as a candidate at its time, stored or new; nil
-// if nothing does. What is to expire stands for nobody else's word.
-func (d *decision) same(ctx context.Context, c *candidate, candidates []candidate) (best *memory.Memory, err error) {
-	gist := extract.Gist(c.memory.Fact)
-	slot, value, single := extract.Slot(c.memory.Fact)
-	var others []*memory.Memory // of the same author, or a client's
-	for i := range c.known {
-		if m := &c.known[i]; m.Kind == memory.KindFact && !d.gone(m.ID) && oneAuthor(m, &c.memory) {
-			others = append(others, m)
-		}
-	}
-	for _, id := range d.order {
-		if e := d.entries[id]; e.was == nil && !e.gone && oneAuthor(&e.now, &c.memory) {
-			others = append(others, &e.now)
-		}
-	}
-	var between []*memory.Memory // what gives the attribute another value
-	if single && !d.plain {
-		for _, m := range others {
-			if s, v, ok := extract.Slot(m.Fact); ok && s == slot && v != value {
-				between = append(between, m)
-			}
-		}
-		for i := range candidates {
-			m := &candidates[i].memory
-			if s, v, ok := extract.Slot(m.Fact); ok && s == slot && v != value && oneAuthor(m, &c.memory) {
-				between = append(between, m)
-			}
-		}
-	}
-	for _, m := range others {
-		if !m.ExpireTime.IsZero() || extract.Gist(m.Fact) != gist || !m.ValidTo.IsZero() && !c.memory.Timestamp.Before(m.ValidTo) {
-			continue
-		}
-		from, to := m, &c.memory
-		if said(from, to) > 0 {
-			from, to = to, from
-		}
-		if slices.ContainsFunc(between, func(x *memory.Memory) bool { return said(from, x) < 0 && said(x, to) < 0 }) {
-			continue // it was otherwise in between
-		}
-		if best == nil {
-			best = m
-			continue
-		}
-		first, err := d.stands(ctx, m, best)
-		if err != nil {
-			return nil, err
-		}
-		if first {
-			best = m
-		}
-	}
-	return best, nil
-}
-
-// oneAuthor reports whether two facts are of one author. What a client gave
+// oneAuthor reports whether two memories are of one author. What a client gave
 // has none, and is anybody's.
 func oneAuthor(a, b *memory.Memory) bool {
 	return a.Author == b.Author || a.Author == "" || b.Author == ""
 }
 
-// stands reports whether a stands rather than b, which says the same: a
-// client's word before all others, else what was said first.
-func (s *Service) stands(ctx context.Context, a, b *memory.Memory) (bool, error) {
-	mine, err := s.clients(ctx, a)
-	if mine || err != nil {
-		return mine, err
-	}
-	theirs, err := s.clients(ctx, b)
-	return !theirs && said(a, b) < 0, err
-}
-
 // clients reports whether a client gave a fact, or changed it.
-func (s *Service) clients(ctx context.Context, m *memory.Memory) (bool, error) {
-	if len(m.Source.EventIDs) == 0 {
-		return true, nil
-	}
-	if m.Revision <= 1 {
-		return false, nil
-	}
-	past, err := s.memories.Revisions(ctx, m.Scope, m.ID)
-	return slices.ContainsFunc(past, func(r memory.Revision) bool { return r.Actor == client }), err
+func clients(m *memory.Memory) bool { return len(m.Source.EventIDs) == 0 || m.Edited }
+
+// statement is a fact among others, as the draft has it.
+type statement struct {
+	now  memory.Memory
+	form *extract.Form
+	to   time.Time // when it ceased to hold
+	by   string    // what ended it
 }
 
-// consolidate compares new facts with what is known, and gives the stored ones
-// that they have ended.
-func (d *decision) consolidate(ctx context.Context, fresh []candidate) (ended []ending, err error) {
-	if len(fresh) == 0 || d.plain {
-		return nil, nil
+// statements are all facts known, stored and new, in the order in which they
+// were said.
+func (d *decision) statements() []*statement {
+	var out []*statement
+	for _, id := range d.draft.order {
+		if e := d.entries[id]; !e.gone {
+			out = append(out, &statement{now: e.now})
+		}
+	}
+	for id, m := range d.known {
+		if d.entries[id] == nil {
+			out = append(out, &statement{now: *m})
+		}
+	}
+	slices.SortFunc(out, func(a, b *statement) int { return cmp.Or(said(&a.now, &b.now), cmp.Compare(a.now.ID, b.now.ID)) })
+	return out
+}
+
+// arrange finds out when each fact holds: until something is said that excludes
+// it. Of those that say the same while they hold only the first stands; the
+// others are kept as said again, and never hold themselves, unless what stood
+// is taken back. What a client gave stands before all.
+func (d *decision) arrange() {
+	all := d.statements()
+	byGist, bySlot, ending, byID := map[string][]*statement{}, map[string][]*statement{}, map[string][]*statement{}, map[string]*statement{}
+	for _, s := range all {
+		s.form = d.form(s.now.Fact)
+		byID[s.now.ID] = s
+		byGist[s.form.Gist] = append(byGist[s.form.Gist], s)
+		if s.form.Slot != "" {
+			bySlot[s.form.Slot] = append(bySlot[s.form.Slot], s)
+		}
+		if s.form.Ends != "" {
+			ending[s.form.Ends] = append(ending[s.form.Ends], s)
+		}
+	}
+	for _, s := range all {
+		// An end that forms do not tell of stays: a model has seen it, or it is
+		// of what is not looked at now.
+		to, id := d.end(&s.now)
+		if by := byID[id]; by == nil || by.form.Gist != s.form.Gist && (d.plain || !by.form.Excludes(s.form)) {
+			s.to, s.by = to, id
+		}
+		if d.plain {
+			continue
+		}
+		for _, near := range [][]*statement{bySlot[s.form.Slot], ending[s.form.Gist], byGist[s.form.Ends]} {
+			for _, o := range near {
+				if said(&s.now, &o.now) < 0 && oneAuthor(&s.now, &o.now) && s.form.Excludes(o.form) && (s.to.IsZero() || o.now.Timestamp.Before(s.to)) {
+					s.to, s.by = o.now.Timestamp, o.now.ID
+					break // they are in order
+				}
+			}
+		}
+	}
+	for _, same := range byGist {
+		for i, s := range same {
+			if clients(&s.now) {
+				continue
+			}
+			for j, o := range same {
+				stands := clients(&o.now) || j < i && !(o.by != "" && o.to.Equal(o.now.Timestamp))
+				if o != s && stands && oneAuthor(&s.now, &o.now) && o.now.ExpireTime.IsZero() && (o.to.IsZero() || s.now.Timestamp.Before(o.to)) {
+					s.to, s.by = s.now.Timestamp, o.now.ID
+					break
+				}
+			}
+		}
+	}
+	for _, s := range all {
+		if s.now.ValidTo.Equal(s.to) && s.now.SupersededBy == s.by {
+			continue
+		}
+		e := d.entry(d.batch.to, &s.now)
+		e.now.ValidTo, e.now.SupersededBy, e.because = s.to, s.by, s.by
+		switch {
+		case s.by == "":
+			e.reason = "it holds again"
+		case saidAgain(&e.now):
+			e.reason = "it was said before"
+		default:
+			e.reason = "both cannot hold"
+		}
+	}
+}
+
+// end is when a memory ceased to hold, and by what. What is taken back has ended
+// nothing: what has ended that has.
+func (d *decision) end(m *memory.Memory) (to time.Time, by string) {
+	to, by = m.ValidTo, m.SupersededBy
+	for by != "" && d.gone(by) && d.entries[by].was != nil {
+		to, by = d.entries[by].was.ValidTo, d.entries[by].was.SupersededBy
+	}
+	return to, by
+}
+
+// saidAgain reports whether a memory only says again what another one says.
+func saidAgain(m *memory.Memory) bool {
+	return m.SupersededBy != "" && m.ValidTo.Equal(m.Timestamp)
+}
+
+// consolidate has the extractor compare what is new with what is known nearby.
+func (d *decision) consolidate(ctx context.Context, candidates []candidate) error {
+	var fresh []candidate
+	for _, c := range candidates {
+		if e := d.entries[c.memory.ID]; c.forget || e != nil && e.was == nil && !e.gone && !saidAgain(&e.now) {
+			fresh = append(fresh, c)
+		}
+	}
+	if len(fresh) == 0 {
+		return nil
 	}
 	var c extract.Comparison
+	var err error
 	if c.Known, err = d.neighbours(ctx, fresh); err != nil {
-		return nil, err
+		return err
 	}
 	for i := range fresh {
 		m := &fresh[i].memory
@@ -266,7 +301,7 @@ func (d *decision) consolidate(ctx context.Context, fresh []candidate) (ended []
 	d.cost.Repaired = out.Repaired
 	d.cost.Asked = append(d.cost.Asked, out.Asked...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	at := func(seq int64, place int) *entry {
 		if place < len(c.Known) {
@@ -284,20 +319,12 @@ func (d *decision) consolidate(ctx context.Context, fresh []candidate) (ended []
 		case extract.Delete:
 			for _, place := range v.Against {
 				if other := at(f.seq, place); other != nil && said(&other.now, &f.memory) < 0 {
-					other.gone, other.because, other.reason = true, "", cmp.Or(v.Reason, "to be forgotten")
-					if other.was != nil {
-						ended = append(ended, ending{*other.was, f.memory})
-					}
+					other.gone, other.because, other.reason = true, "", v.Reason
 				}
 			}
 			continue
 		case extract.Update:
-			target := at(f.seq, v.Same)
-			theirs, err := d.clients(ctx, &target.now)
-			if err != nil {
-				return nil, err
-			}
-			if !theirs && !target.gone {
+			if target := at(f.seq, v.Same); !clients(&target.now) && !target.gone {
 				d.extend(target, e, v)
 				e = target
 			}
@@ -311,16 +338,14 @@ func (d *decision) consolidate(ctx context.Context, fresh []candidate) (ended []
 			if cmp.Or(said(&earlier.now, &later.now), cmp.Compare(place, len(c.Known)+i)) > 0 {
 				earlier, later = later, earlier
 			}
-			if before := earlier.now.ValidTo; d.supersede(earlier, later, v.Reason) && earlier.was != nil && before.IsZero() {
-				ended = append(ended, ending{*earlier.was, later.now})
-			}
+			d.supersede(earlier, later, v.Reason)
 		}
 	}
-	return ended, nil
+	return nil
 }
 
 // extend has a stored memory say what a new fact adds to it.
-func (d *draft) extend(target, added *entry, v extract.Verdict) {
+func (d *decision) extend(target, added *entry, v extract.Verdict) {
 	m, from := &target.now, &added.now
 	m.Fact = v.Text
 	for _, t := range from.Topics {
@@ -338,52 +363,35 @@ func (d *draft) extend(target, added *entry, v extract.Verdict) {
 	added.gone = true
 }
 
-// neighbours are the stored facts that new ones are compared with: those that
-// bear on them by their marks and, for a model, those near them by words and
-// meaning.
+// neighbours are the stored facts that a model compares new ones with: those
+// near them by words and meaning.
 func (d *decision) neighbours(ctx context.Context, fresh []candidate) ([]memory.Memory, error) {
-	var out []memory.Memory
-	taken := map[string]bool{}
-	take := func(m *memory.Memory) bool {
-		if m.Kind != memory.KindFact || taken[m.ID] || d.gone(m.ID) || d.entries[m.ID] != nil && d.entries[m.ID].was == nil {
-			return false
-		}
-		taken[m.ID] = true
-		out = append(out, *m)
-		return true
-	}
-	for i := range fresh {
-		for j := range fresh[i].known {
-			take(&fresh[i].known[j])
-		}
-	}
-	isFresh := func(id string) bool {
-		return slices.ContainsFunc(fresh, func(c candidate) bool { return c.memory.ID == id })
-	}
-	for _, id := range d.order { // what an earlier round has added
-		if e := d.entries[id]; e.was == nil && !e.gone && !isFresh(id) {
-			out = append(out, e.now)
-		}
-	}
 	if d.extractor.Budget() == 0 {
-		return out, nil
+		return nil, nil
 	}
 	near, err := d.near(ctx, fresh)
 	if err != nil {
 		return nil, err
 	}
+	var out []memory.Memory
+	taken := map[string]bool{}
 	// The nearest of each first, so that no fact goes without for others' sake.
 	for rank := range nearCurrent + nearHistory {
 		for i := range near {
-			if rank < len(near[i]) && len(out) < nearTogether {
-				take(&near[i][rank])
+			if rank >= len(near[i]) || len(out) == nearTogether {
+				continue
+			}
+			m := near[i][rank]
+			if d.known[m.ID] == nil {
+				d.known[m.ID] = &m
+			}
+			if !taken[m.ID] && !d.gone(m.ID) {
+				taken[m.ID] = true
+				out = append(out, m)
 			}
 		}
 	}
 	slices.SortFunc(out, func(a, b memory.Memory) int { return said(&a, &b) })
-	if len(out) > nearTogether {
-		out = out[len(out)-nearTogether:]
-	}
 	return out, nil
 }
 
@@ -429,11 +437,24 @@ func nearest(found memory.Found) (out []memory.Memory) {
 			left = nearHistory
 		}
 		for _, run := range found.Runs {
-			if m := run[0].Memory; m.ValidTo.IsZero() == current && left > 0 {
+			if m := run[0].Memory; m.ValidTo.IsZero() == current && left > 0 && !saidAgain(&m) {
 				out = append(out, m)
 				left--
 			}
 		}
 	}
 	return out
+}
+
+// said compares when two memories were said; of two at the same time,
+// whichever session brought its one first, the same counts as first. What one
+// event says compares as equal.
+func said(a, b *memory.Memory) int {
+	event := func(m *memory.Memory) string {
+		if len(m.Source.EventIDs) == 0 {
+			return ""
+		}
+		return m.Source.EventIDs[0]
+	}
+	return cmp.Or(a.Timestamp.Compare(b.Timestamp), cmp.Compare(event(a), event(b)), cmp.Compare(a.Source.SessionID, b.Source.SessionID))
 }

@@ -48,19 +48,14 @@ func (d *draft) gone(id string) bool {
 }
 
 // supersede ends one of two memories that cannot both hold: the one said
-// earlier, when the later one was said. Of several that end it the first counts;
-// it reports whether this one is.
-func (d *draft) supersede(earlier, later *entry, reason string) bool {
+// earlier, when the later one was said. Of several that end it the first counts.
+func (d *draft) supersede(earlier, later *entry, reason string) {
 	at := later.now.Timestamp
 	if !earlier.now.ValidTo.IsZero() && !at.Before(earlier.now.ValidTo) {
-		return false
+		return
 	}
 	earlier.now.ValidTo, earlier.now.SupersededBy = at, later.now.ID
-	earlier.reason = reason
-	if earlier.was != nil {
-		earlier.because = later.now.ID
-	}
-	return true
+	earlier.because, earlier.reason = later.now.ID, reason
 }
 
 // plan is the draft as a list of changes: creations, which others may depend on,
@@ -85,7 +80,7 @@ func (d *draft) plan() (p plan) {
 			default:
 				c.Action, c.Expect = memory.Updated, e.was.Revision
 			}
-			if because := d.entries[e.because]; because != nil && because.was == nil {
+			if because := d.entries[e.because]; !created && because != nil && because.was == nil {
 				c.For = e.because
 			}
 			p.Changes = append(p.Changes, c)

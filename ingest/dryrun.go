@@ -47,24 +47,27 @@ func (s *Service) DryRun(ctx context.Context, key sessionstore.Key, events []ses
 	}
 	b := batchOf(w, all)
 	back := takenBack(b.events)
-	d := &decision{Service: s, draft: newDraft(), batch: b, plain: how.DisableConsolidation}
-	gone, err := d.takeBack(ctx, back)
-	if err != nil {
+	d := s.decision(b, how.DisableConsolidation)
+	if err := d.takeBack(ctx, back); err != nil {
 		return nil, err
 	}
 	var earlier []extract.Turn
+	var err error
 	if s.extractor.Budget() > 0 {
 		if earlier, err = s.said(ctx, key, ids, all[0].Timestamp); err != nil {
 			return nil, err
 		}
 	}
 	p := &Preview{}
-	found, err := d.find(ctx, earlier, back, gone)
+	found, err := d.find(ctx, earlier, back)
 	if err == nil {
 		p.Facts = found.Facts
 		var made plan
-		if made, err = d.settle(ctx, found, gone); err == nil {
+		if made, err = d.settle(ctx, found); err == nil {
 			for _, c := range made.Changes {
+				if c.Action != memory.Deleted && saidAgain(&c.Memory) {
+					continue
+				}
 				p.Changes = append(p.Changes, Changed{Action: c.Action, Memory: &c.Memory, Reason: c.Reason})
 			}
 		}

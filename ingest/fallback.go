@@ -16,12 +16,12 @@ import (
 // the work goes on waiting: it is tried again, and fails, as without them.
 
 // standIns are the facts of the fallback in some turns.
-func (s *Service) standIns(ctx context.Context, scope memory.Scope, b *batch, turns []extract.Turn) ([]candidate, error) {
-	found, err := s.opts.Fallback.Extract(ctx, extract.Batch{Turns: turns})
+func (d *decision) standIns(ctx context.Context, turns []extract.Turn) ([]candidate, error) {
+	found, err := d.opts.Fallback.Extract(ctx, extract.Batch{Turns: turns})
 	if err != nil {
 		return nil, err
 	}
-	out := candidatesOf(scope, b, found.Facts)
+	out := d.candidatesOf(found.Facts)
 	for i := range out {
 		out[i].memory.ID = derive("fallback", out[i].memory.ID)
 	}
@@ -40,17 +40,17 @@ func (s *Service) fillIn(ctx context.Context, w sessionstore.Work) error {
 		return err
 	}
 	turns := slices.DeleteFunc(slices.Clone(b.turns), func(t extract.Turn) bool { return !back[t.EventID].IsZero() })
-	facts, err := s.standIns(ctx, w.Key.Scope, b, turns)
+	d := s.decision(b, true)
+	facts, err := d.standIns(ctx, turns)
 	if err != nil || len(facts) == 0 {
 		return err
 	}
-	d := &decision{Service: s, draft: newDraft(), batch: b, plain: true}
-	if _, err := d.merge(ctx, facts); err != nil {
+	if err := d.decide(ctx, facts); err != nil {
 		return err
 	}
 	var writes []memory.Write
 	for _, c := range d.plan().Changes {
-		if c.Action == memory.Created {
+		if c.Action == memory.Created && !saidAgain(&c.Memory) {
 			writes = append(writes, memory.Write{Memory: c.Memory, Actor: s.opts.Fallback.Name(), Operation: w.Operation})
 		}
 	}
@@ -68,7 +68,7 @@ func (d *decision) retire(ctx context.Context) (settled map[string]bool, err err
 	if d.opts.Fallback == nil {
 		return nil, nil
 	}
-	facts, err := d.standIns(ctx, d.batch.work.Key.Scope, d.batch, d.batch.turns)
+	facts, err := d.standIns(ctx, d.batch.turns)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (d *decision) retire(ctx context.Context) (settled map[string]bool, err err
 		case err != nil:
 			return nil, err
 		case slices.ContainsFunc(past, func(r memory.Revision) bool { return r.Actor == client }):
-			settled[statement(&c.memory)] = true
+			settled[d.statement(&c.memory)] = true
 		case past[0].Action != memory.Deleted:
 			e := d.change(c.seq, &past[0].Memory)
 			e.gone, e.reason = true, d.extractor.Name()+" has read it"

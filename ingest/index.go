@@ -72,26 +72,33 @@ func marks(m *memory.Memory) (out []string) {
 		}
 		return out
 	}
-	out = append(out, marked(saysMark, extract.Gist(m.Fact)))
-	if slot, _, ok := extract.Slot(m.Fact); ok {
-		out = append(out, marked(slotMark, slot))
+	return formMarks(extract.FormOf(m.Fact))
+}
+
+func formMarks(f extract.Form) []string {
+	out := []string{marked(saysMark, f.Gist)}
+	if f.Slot != "" {
+		out = append(out, marked(slotMark, f.Slot))
 	}
-	if what, ok := extract.Ends(m.Fact); ok {
-		out = append(out, marked(endsMark, what))
+	if f.Ends != "" {
+		out = append(out, marked(endsMark, f.Ends))
 	}
 	return out
 }
 
 // sought are the marks of what bears on a new fact: what says the same, what
 // gives another value, what it ends and what wants it forgotten.
-func sought(m *memory.Memory, forget bool) []string {
-	if forget {
-		return []string{marked(saysMark, extract.ToForget(m.Fact))}
+func (c *candidate) sought() []string {
+	if c.forget {
+		return []string{marked(saysMark, extract.ToForget(c.memory.Fact))}
 	}
-	gist := extract.Gist(m.Fact)
-	out := append(marks(m), marked(endsMark, gist), marked(forgetsMark, gist))
-	if what, ok := extract.Ends(m.Fact); ok {
-		out = append(out, marked(saysMark, what))
+	return sought(c.form)
+}
+
+func sought(f extract.Form) []string {
+	out := append(formMarks(f), marked(endsMark, f.Gist), marked(forgetsMark, f.Gist))
+	if f.Ends != "" {
+		out = append(out, marked(saysMark, f.Ends))
 	}
 	return out
 }

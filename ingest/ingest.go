@@ -46,8 +46,8 @@ type Options struct {
 	// Fallback finds facts while the extractor cannot, until it can. Defaults to
 	// none.
 	Fallback extract.Extractor
-	Now  func() time.Time // Defaults to time.Now.
-	Log  *slog.Logger     // Defaults to discarding.
+	Now      func() time.Time // Defaults to time.Now.
+	Log      *slog.Logger     // Defaults to discarding.
 }
 
 func (o *Options) withDefaults() Options {

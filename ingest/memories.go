@@ -58,9 +58,13 @@ func (s *Service) Update(ctx context.Context, scope memory.Scope, id string, p P
 		if err != nil {
 			return w, err
 		}
-		if p.Fact != nil {
+		if p.Fact != nil && *p.Fact != m.Fact {
+			if err := s.deleteSaidAgain(ctx, scope, id); err != nil {
+				return w, err
+			}
 			m.Fact = *p.Fact
 		}
+		m.Edited = len(m.Source.EventIDs) > 0
 		if p.Topics != nil {
 			m.Topics = *p.Topics
 		}
@@ -91,6 +95,7 @@ func (s *Service) Rollback(ctx context.Context, scope memory.Scope, id string, r
 			return w, fmt.Errorf("%w: revision %d is the deletion of the memory: name one before it", memory.ErrInvalid, revision)
 		}
 		m := past[i].Memory
+		m.Edited = len(m.Source.EventIDs) > 0
 		if !m.Live(s.opts.Now()) {
 			m.ExpireTime = time.Time{}
 		}
@@ -148,6 +153,9 @@ func (s *Service) Get(ctx context.Context, scope memory.Scope, id string) (memor
 
 // Delete removes one memory; ErrNotFound if it is not there, or not any more.
 func (s *Service) Delete(ctx context.Context, scope memory.Scope, id string) error {
+	if err := s.deleteSaidAgain(ctx, scope, id); err != nil {
+		return err
+	}
 	out, err := s.memories.Delete(ctx, scope, []memory.Removal{{ID: id, Actor: client}})
 	if err != nil {
 		return err
@@ -156,6 +164,23 @@ func (s *Service) Delete(ctx context.Context, scope memory.Scope, id string) err
 		out[0].Err = memory.ErrNotFound
 	}
 	return named(scope, id, out[0].Err)
+}
+
+// deleteSaidAgain deletes what only says again what a memory says, lest it take
+// the memory's place.
+func (s *Service) deleteSaidAgain(ctx context.Context, scope memory.Scope, id string) error {
+	var gone []memory.Removal
+	err := s.each(ctx, scope, memory.Filter{SupersededBy: id, History: true}, func(m *memory.Memory) error {
+		if saidAgain(m) && !clients(m) {
+			gone = append(gone, memory.Removal{ID: m.ID, Actor: client})
+		}
+		return nil
+	})
+	if err != nil || len(gone) == 0 {
+		return err
+	}
+	_, err = s.memories.Delete(ctx, scope, gone)
+	return err
 }
 
 func named(scope memory.Scope, id string, err error) error {

@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -109,6 +108,7 @@ func (s *Service) apply(ctx context.Context, w sessionstore.Work, p plan) ([]ses
 	for i, c := range p.Changes {
 		switch o := outcomes[i]; {
 		case o == nil:
+		case c.Action != memory.Deleted && saidAgain(&c.Memory):
 		case o.Err != nil:
 			s.opts.Log.Info("a change was overtaken", "memory", c.Memory.ID, "action", c.Action, "err", o.Err)
 		default:
@@ -123,17 +123,4 @@ func (s *Service) apply(ctx context.Context, w sessionstore.Work, p plan) ([]ses
 		}
 	}
 	return done, nil
-}
-
-// said compares when two memories were said; of two at the same time,
-// whichever session brought its one first, the same counts as first. What one
-// event says compares as equal.
-func said(a, b *memory.Memory) int {
-	event := func(m *memory.Memory) string {
-		if len(m.Source.EventIDs) == 0 {
-			return ""
-		}
-		return m.Source.EventIDs[0]
-	}
-	return cmp.Or(a.Timestamp.Compare(b.Timestamp), cmp.Compare(event(a), event(b)), cmp.Compare(a.Source.SessionID, b.Source.SessionID))
 }

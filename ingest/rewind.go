@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -76,65 +75,49 @@ func (s *Service) hide(ctx context.Context, b *batch, all []sessionstore.Numbere
 	return err
 }
 
-// ending is a stored fact that holds no more.
-type ending struct {
-	memory memory.Memory
-	// by is what has taken its place, so that it holds again if it was said
-	// again since. Without one it was taken back, and holds if anybody else has
-	// said it.
-	by memory.Memory
-}
-
 // takeBack drafts the end of the facts that rest on nothing but events taken
-// back: they are as they were before those, or gone, and what they had
-// superseded holds again. One that a client has changed is the client's word
-// now. It gives the facts that are gone.
-func (d *decision) takeBack(ctx context.Context, back map[string]time.Time) (gone []ending, err error) {
+// back: they are as they were before those, or gone. One that a client has
+// changed is the client's word now. What they had ended, or only said before
+// others, is known by then, so that it can hold again.
+func (d *decision) takeBack(ctx context.Context, back map[string]time.Time) error {
 	if len(back) == 0 {
-		return nil, nil
+		return nil
 	}
 	key := d.batch.work.Key
-	err = d.each(ctx, key.Scope, memory.Filter{SessionID: key.ID, Kinds: []memory.Kind{memory.KindFact}, History: true}, func(m *memory.Memory) error {
-		if !restsOn(m, back) {
+	var gone []*memory.Memory
+	err := d.each(ctx, key.Scope, memory.Filter{SessionID: key.ID, Kinds: []memory.Kind{memory.KindFact}, History: true}, func(m *memory.Memory) error {
+		if !restsOn(m, back) || clients(m) {
 			return nil
 		}
 		past, err := d.memories.Revisions(ctx, m.Scope, m.ID)
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(past, func(r memory.Revision) bool { return r.Actor == client }) {
-			return nil
-		}
 		e := d.change(d.batch.to, m)
 		e.reason = "taken back"
 		i := slices.IndexFunc(past, func(r memory.Revision) bool { return r.Action != memory.Deleted && !restsOn(&r.Memory, back) })
-		if i < 0 {
-			e.gone = true
-			gone = append(gone, ending{memory: *m})
-			return nil
+		if e.gone = i < 0; !e.gone {
+			to, by := m.ValidTo, m.SupersededBy
+			e.now = past[i].Memory.Clone()
+			e.now.ValidTo, e.now.SupersededBy = to, by
 		}
-		e.now = past[i].Memory.Clone()
-		e.now.ValidTo, e.now.SupersededBy = m.ValidTo, m.SupersededBy
+		gone = append(gone, m)
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	for i := range gone {
-		by := &gone[i].memory
-		if err := d.each(ctx, key.Scope, memory.Filter{SupersededBy: by.ID, History: true}, func(m *memory.Memory) error {
-			e := d.change(d.batch.to, m)
-			to, next := by.ValidTo, by.SupersededBy
-			for next != "" && d.gone(next) {
-				to, next = d.entries[next].was.ValidTo, d.entries[next].was.SupersededBy
-			}
-			e.now.ValidTo, e.now.SupersededBy, e.reason = to, next, "what superseded it was taken back"
-			return nil
-		}); err != nil {
-			return nil, err
+	for _, m := range gone {
+		if err == nil {
+			err = d.learn(ctx, sought(*d.form(m.Fact)))
+		}
+		if err == nil {
+			err = d.each(ctx, key.Scope, memory.Filter{SupersededBy: m.ID, History: true}, func(ended *memory.Memory) error {
+				if d.known[ended.ID] == nil {
+					d.known[ended.ID] = ended
+				}
+				return nil
+			})
 		}
 	}
-	return gone, nil
+	return err
 }
 
 // each calls do with all memories that pass a filter.
@@ -155,113 +138,6 @@ func (s *Service) each(ctx context.Context, scope memory.Scope, f memory.Filter,
 		}
 		list.PageToken = page.NextPageToken
 	}
-}
-
-// restated finds who else has said what holds no more: what said the same was
-// left out while the first stood. It reads the turns again that have the words
-// of a fact, and gives, for each fact, the first one said. For a model that is
-// done with the batch, so that it is one call; see sayAgain.
-func (d *decision) restated(ctx context.Context, ended []ending) ([]candidate, error) {
-	if d.extractor.Budget() > 0 {
-		return nil, nil
-	}
-	var out []candidate
-	for i := range ended {
-		turns, err := d.sayAgain(ctx, &ended[i])
-		if err != nil {
-			return nil, err
-		}
-		for _, t := range turns {
-			found, err := d.extractor.Extract(ctx, extract.Batch{Turns: []extract.Turn{t}})
-			if err != nil {
-				return nil, err
-			}
-			c, err := d.again(ctx, found.Facts, &ended[i].memory)
-			if err != nil {
-				return nil, err
-			}
-			if c != nil {
-				out = append(out, *c)
-				break
-			}
-		}
-	}
-	return out, nil
-}
-
-// sayAgain is the turns that may say again what has ended, as turns to read.
-func (d *decision) sayAgain(ctx context.Context, e *ending) ([]extract.Turn, error) {
-	said, err := d.sayingSo(ctx, &e.memory)
-	if err != nil {
-		return nil, err
-	}
-	var out []extract.Turn
-	for i := range said {
-		if m := &said[i]; e.by.ID == "" || m.Timestamp.After(e.by.Timestamp) {
-			out = append(out, extract.Turn{SessionID: m.Source.SessionID, EventID: m.Source.EventIDs[0], Author: m.Author, Timestamp: m.Timestamp,
-				User: true /* as the speaker of what has ended was */, Text: m.Fact})
-		}
-	}
-	return out, nil
-}
-
-// again picks, of the facts in a turn, the one that says what has ended; nil if
-// there is none, or if a client has deleted it.
-func (d *decision) again(ctx context.Context, facts []extract.Fact, ended *memory.Memory) (*candidate, error) {
-	for _, c := range candidatesOf(ended.Scope, d.batch, facts) {
-		if c.forget || statement(&c.memory) != statement(ended) {
-			continue
-		}
-		return d.renewed(ctx, &c, ended)
-	}
-	return nil, nil
-}
-
-// renewed is a candidate that may have stood before: what is deleted stays so
-// under its id, so it gets another. It is nil if a client has deleted it.
-func (d *decision) renewed(ctx context.Context, c *candidate, ended *memory.Memory) (*candidate, error) {
-	switch past, err := d.memories.Revisions(ctx, c.memory.Scope, c.memory.ID); {
-	case errors.Is(err, memory.ErrNotFound): // it never stood
-		return c, nil
-	case err != nil:
-		return nil, err
-	case past[0].Action != memory.Deleted:
-		return c, nil
-	case past[0].Actor == client:
-		return nil, nil
-	}
-	c.memory.ID = derive("again", c.memory.ID, ended.ID)
-	return c, nil
-}
-
-// sayingSo is the turns of a fact's author that have most of its words, in the
-// order in which they were said: most, as the same fact is said with a year or
-// without one, after "please remember that" or not. Those that are taken back
-// are deleted by now; one that a client has changed is nobody's word any more.
-func (s *Service) sayingSo(ctx context.Context, fact *memory.Memory) ([]memory.Memory, error) {
-	q := memory.Query{Terms: terms(fact.Fact), Limit: marksLimit, Filter: memory.Filter{Kinds: []memory.Kind{memory.KindTurn}}}
-	quoted := terms(fact.Source.Quote)
-	q.Terms = slices.DeleteFunc(q.Terms, func(t string) bool { return !slices.Contains(quoted, t) }) // dates were written beside the words
-	found, err := s.memories.Search(ctx, fact.Scope, q)
-	if err != nil {
-		return nil, err
-	}
-	var out []memory.Memory
-	for _, run := range found.Runs {
-		for _, c := range run {
-			missing := 0
-			for _, f := range c.Freqs {
-				if f == 0 {
-					missing++
-				}
-			}
-			if c.Memory.Author == fact.Author && c.Memory.Revision == 1 && 2*missing <= len(q.Terms) {
-				out = append(out, c.Memory)
-			}
-		}
-	}
-	slices.SortFunc(out, func(a, b memory.Memory) int { return said(&a, &b) })
-	return out, nil
 }
 
 // restsOn reports whether a fact rests on nothing but these events. Another

@@ -113,10 +113,6 @@ func inOrder(a, b sessionstore.Numbered) int {
 // before is how many events before a batch a model is shown some of.
 const before = 20
 
-// saidAgain is how many turns are read again, for each fact that a rewind takes
-// back, in case they say the same.
-const saidAgain = 3
-
 // prepare puts a batch's turns into memory, decides what else changes, and
 // stores that decision.
 func (s *Service) prepare(ctx context.Context, w sessionstore.Work, found *extract.Found) (p plan, to int64, err error) {
@@ -134,9 +130,8 @@ func (s *Service) prepare(ctx context.Context, w sessionstore.Work, found *extra
 	if err != nil {
 		return p, 0, err
 	}
-	d := &decision{Service: s, draft: newDraft(), batch: b, plain: plain(w.Operation)}
-	gone, err := d.takeBack(ctx, back)
-	if err != nil {
+	d := s.decision(b, plain(w.Operation))
+	if err := d.takeBack(ctx, back); err != nil {
 		return p, 0, err
 	}
 	if found == nil {
@@ -144,7 +139,7 @@ func (s *Service) prepare(ctx context.Context, w sessionstore.Work, found *extra
 		if err != nil {
 			return p, 0, err
 		}
-		if found, err = d.find(ctx, earlier, back, gone); err != nil {
+		if found, err = d.find(ctx, earlier, back); err != nil {
 			return p, 0, err
 		}
 		if found.Calls > 0 { // a model is not asked twice, should the rest fail
@@ -154,7 +149,7 @@ func (s *Service) prepare(ctx context.Context, w sessionstore.Work, found *extra
 			}
 		}
 	}
-	if p, err = d.settle(ctx, found, gone); err != nil || len(p.Changes) == 0 {
+	if p, err = d.settle(ctx, found); err != nil || len(p.Changes) == 0 {
 		return p, b.to, err
 	}
 	return p, b.to, s.save(ctx, w, b.to, p)
@@ -189,20 +184,11 @@ func (s *Service) earlier(ctx context.Context, w sessionstore.Work, back map[str
 }
 
 // find has the extractor read the batch, but for what is taken back.
-func (d *decision) find(ctx context.Context, earlier []extract.Turn, back map[string]time.Time, gone []ending) (*extract.Found, error) {
+func (d *decision) find(ctx context.Context, earlier []extract.Turn, back map[string]time.Time) (*extract.Found, error) {
 	eb := extract.Batch{Before: earlier}
 	for _, t := range d.batch.turns {
 		if back[t.EventID].IsZero() {
 			eb.Turns = append(eb.Turns, t)
-		}
-	}
-	if d.extractor.Budget() > 0 {
-		for i := range gone {
-			turns, err := d.sayAgain(ctx, &gone[i])
-			if err != nil {
-				return nil, err
-			}
-			eb.Turns = append(eb.Turns, turns[:min(len(turns), saidAgain)]...)
 		}
 	}
 	found, err := d.extractor.Extract(ctx, eb)
@@ -211,30 +197,13 @@ func (d *decision) find(ctx context.Context, earlier []extract.Turn, back map[st
 }
 
 // settle makes a plan of what was found.
-func (d *decision) settle(ctx context.Context, found *extract.Found, gone []ending) (p plan, err error) {
+func (d *decision) settle(ctx context.Context, found *extract.Found) (p plan, err error) {
 	d.cost.Repaired = found.Repaired
 	settled, err := d.retire(ctx)
 	if err != nil {
 		return p, err
 	}
-	candidates, err := d.restated(ctx, gone)
-	if err != nil {
-		return p, err
-	}
-	for _, c := range candidatesOf(d.batch.work.Key.Scope, d.batch, found.Facts) {
-		if _, here := d.batch.seq[c.memory.Source.EventIDs[0]]; !here || c.memory.Source.SessionID != d.batch.work.Key.ID {
-			again, err := d.renewed(ctx, &c, &gone[0].memory)
-			if err != nil {
-				return p, err
-			}
-			if again == nil {
-				continue
-			}
-		}
-		if !settled[statement(&c.memory)] {
-			candidates = append(candidates, c)
-		}
-	}
+	candidates := slices.DeleteFunc(d.candidatesOf(found.Facts), func(c candidate) bool { return settled[d.statement(&c.memory)] })
 	if err := d.decide(ctx, candidates); err != nil {
 		return p, err
 	}

@@ -80,9 +80,12 @@ type Memory struct {
 	ValidTo   time.Time `json:"validTo,omitzero"`
 	// SupersededBy is the id of the memory that took its place at ValidTo: they
 	// cannot both hold.
-	SupersededBy string    `json:"supersededBy,omitempty"`
-	CreateTime   time.Time `json:"createTime"`
-	UpdateTime   time.Time `json:"updateTime"`
+	SupersededBy string `json:"supersededBy,omitempty"`
+	// Edited is set once a client has changed a memory that was extracted: it is
+	// the client's word then, whatever becomes of what it was extracted from.
+	Edited     bool      `json:"edited,omitempty"`
+	CreateTime time.Time `json:"createTime"`
+	UpdateTime time.Time `json:"updateTime"`
 	// ExpireTime ends the memory: from then on it is as if deleted. Zero is never.
 	ExpireTime time.Time `json:"expireTime,omitzero"`
 	Revision   int64     `json:"revision"` // 1 when created, one more with each change
@@ -191,7 +194,7 @@ func ValidateTime(field string, t time.Time) error {
 func (m *Memory) SameContent(o *Memory) bool {
 	return m.ID == o.ID && m.Scope == o.Scope && m.Kind == o.Kind && m.Fact == o.Fact && m.Author == o.Author &&
 		slices.Equal(m.Topics, o.Topics) && m.Timestamp.Equal(o.Timestamp) && m.ValidFrom.Equal(o.ValidFrom) &&
-		m.ValidTo.Equal(o.ValidTo) && m.SupersededBy == o.SupersededBy && m.ExpireTime.Equal(o.ExpireTime) && m.Source.SessionID == o.Source.SessionID &&
+		m.ValidTo.Equal(o.ValidTo) && m.SupersededBy == o.SupersededBy && m.Edited == o.Edited && m.ExpireTime.Equal(o.ExpireTime) && m.Source.SessionID == o.Source.SessionID &&
 		slices.Equal(m.Source.EventIDs, o.Source.EventIDs) && m.Source.Quote == o.Source.Quote &&
 		maps.EqualFunc(m.Metadata, o.Metadata, sameJSON)
 }

@@ -16,7 +16,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func sample() Memory {
 	return Memory{
 		ID: "m", Scope: Scope{"app", "ann"}, Kind: KindTurn, Fact: "likes tea", Author: "Ann", Topics: []string{"food", "drink"},
-		Timestamp: noon, ValidFrom: noon.Add(-time.Hour), ValidTo: noon.Add(time.Hour), SupersededBy: "newer", CreateTime: noon, UpdateTime: noon,
+		Timestamp: noon, ValidFrom: noon.Add(-time.Hour), ValidTo: noon.Add(time.Hour), SupersededBy: "newer", Edited: true, CreateTime: noon, UpdateTime: noon,
 		ExpireTime: noon.Add(2 * time.Hour), Revision: 3,
 		Source:   Source{SessionID: "s", EventIDs: []string{"e1", "e2"}, Quote: "I like tea"},
 		Metadata: Metadata{"lang": json.RawMessage(`"en"`)},
@@ -92,6 +92,7 @@ func TestSameContent(t *testing.T) {
 		"ValidTo":      func(m *Memory) { m.ValidTo = time.Time{} },
 		"ExpireTime":   func(m *Memory) { m.ExpireTime = time.Time{} },
 		"SupersededBy": func(m *Memory) { m.SupersededBy = "" },
+		"Edited":       func(m *Memory) { m.Edited = false },
 		"Source":       func(m *Memory) { m.Source.EventIDs = []string{"e1"} },
 		"SessionID":    func(m *Memory) { m.Source.SessionID = "t" },
 		"Quote":        func(m *Memory) { m.Source.Quote = "" },
@@ -171,7 +172,7 @@ func TestJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"id":"m","appName":"app","userId":"ann","kind":"turn","fact":"likes tea","author":"Ann","topics":["food","drink"],` +
-		`"timestamp":"2026-03-01T12:00:00Z","validFrom":"2026-03-01T11:00:00Z","validTo":"2026-03-01T13:00:00Z","supersededBy":"newer",` +
+		`"timestamp":"2026-03-01T12:00:00Z","validFrom":"2026-03-01T11:00:00Z","validTo":"2026-03-01T13:00:00Z","supersededBy":"newer","edited":true,` +
 		`"createTime":"2026-03-01T12:00:00Z","updateTime":"2026-03-01T12:00:00Z","expireTime":"2026-03-01T14:00:00Z","revision":3,` +
 		`"source":{"sessionId":"s","eventIds":["e1","e2"],"quote":"I like tea"},"metadata":{"lang":"en"}}`
 	if string(raw) != want {

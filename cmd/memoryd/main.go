@@ -26,10 +26,11 @@ const usage = `memoryd is a memory bank for agents.
   memoryd export [flags] FILE   write all sessions and memories into a file
   memoryd import [flags] FILE   bring such a file into other stores
   memoryd rebuild [flags]   have memories made anew from all sessions, after their store was lost
+  memoryd eval [flags]      tell how well -extractor finds facts and compares them, on bundled cases
   memoryd ready [flags]     ask the memoryd at -listen whether its stores are well
   memoryd version           print the version
 
-Flags of serve, and where they are about stores of export, import and rebuild too, each also an environment variable (-listen is MEMORYD_LISTEN):
+Flags of serve, and where they are about stores of export, import and rebuild too, about models of eval, each also an environment variable (-listen is MEMORYD_LISTEN):
 `
 
 func main() {
@@ -113,6 +114,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			return err
 		}
 		return rebuild(ctx, cfg, stdout)
+	case "eval":
+		cfg, rest, err := parse(args, stderr)
+		if err == nil && len(rest) > 0 {
+			err = mistake(fmt.Errorf("unexpected argument %q", rest[0]))
+		}
+		if err != nil {
+			return err
+		}
+		return eval(ctx, cfg, stdout, stderr)
 	case "demo":
 		return demo(ctx, stdout)
 	case "version":
@@ -122,7 +132,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		printUsage(stdout)
 		return nil
 	}
-	return usageError{fmt.Errorf("no command %q: want serve, demo, export, import, rebuild, ready or version", command)}
+	return usageError{fmt.Errorf("no command %q: want serve, demo, export, import, rebuild, eval, ready or version", command)}
 }
 
 // ready asks a running memoryd for its /readyz: what a container has for a

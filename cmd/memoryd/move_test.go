@@ -149,7 +149,7 @@ func TestRebuild(t *testing.T) {
 			t.Fatalf("%d pieces were not taken:\n%s", len(rest), was.logs.String())
 		}
 	}
-	want := contents(t, was.url)
+	want := contents(t, was.url).settled()
 	was.terminate(t)
 	anew := []string{"-data", dir, "-sessions", sessions, "-memories", qdranttest.Start(t).URL(t)}
 	runFails(t, "memoryd rebuild", 1, append([]string{"serve", "-listen", "127.0.0.1:0"}, anew...)...)
@@ -157,7 +157,7 @@ func TestRebuild(t *testing.T) {
 		t.Errorf("rebuild says %s", said)
 	}
 	runFails(t, "nothing to rebuild", 1, append([]string{"rebuild"}, anew...)...)
-	if diff := gocmp.Diff(want, contents(t, start(t, dir, anew[2:]...).url)); diff != "" {
+	if diff := gocmp.Diff(want, contents(t, start(t, dir, anew[2:]...).url).settled()); diff != "" {
 		t.Errorf("(-lost +made anew):\n%s", diff)
 	}
 }

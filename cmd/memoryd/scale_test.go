@@ -70,9 +70,9 @@ func scaleOut(t *testing.T, sessions string) {
 	time.Sleep(100 * time.Millisecond)
 	killed.kill()
 	senders.Wait()
-	want := contents(t, calm.url)
+	want := contents(t, calm.url).settled()
 	for _, p := range many[:2] {
-		if diff := gocmp.Diff(want, contents(t, p.url)); diff != "" {
+		if diff := gocmp.Diff(want, contents(t, p.url).settled()); diff != "" {
 			t.Errorf("(-one, embedded +three, one of them killed):\n%s", diff)
 		}
 	}

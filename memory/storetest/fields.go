@@ -30,7 +30,7 @@ func full(id string) memory.Memory {
 		Topics:    []string{"food", "drink", "food"},
 		Timestamp: start.Add(-time.Hour),
 		ValidFrom: start.Add(-2 * time.Hour),
-		ValidTo:   start.Add(2 * time.Hour), SupersededBy: "newer",
+		ValidTo:   start.Add(2 * time.Hour), SupersededBy: "newer", Edited: true,
 		CreateTime: start, UpdateTime: start, Revision: 1,
 		ExpireTime: start.Add(3 * time.Hour),
 		Source:     memory.Source{SessionID: "s", EventIDs: []string{"e2", "e1"}, Quote: "I like tea"},
