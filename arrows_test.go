@@ -39,8 +39,9 @@ var arrows = map[string][]string{
 	"internal/remote":            {"memory"},
 	"internal/modeltest":         {},
 	"server":                     {"memory", "sessionstore", "extract", "ingest", "retrieve"},
+	"evals":                      {"memory", "memory/sqlitestore", "sessionstore", "sessionstore/sqlitesession", "internal/sqlitedb", "internal/analyzer", "embed", "extract", "ingest"},
 	"cmd/memoryd": {"memory", "memory/sqlitestore", "memory/qdrantstore", "sessionstore", "sessionstore/sqlitesession", "sessionstore/redissession", "internal/sqlitedb", "internal/analyzer",
-		"embed", "extract", "gemini", "openai", "ingest", "retrieve", "server"},
+		"embed", "extract", "gemini", "openai", "ingest", "retrieve", "server", "evals"},
 }
 
 // alone are the packages that import nothing but the standard library and each

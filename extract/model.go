@@ -21,6 +21,7 @@ const (
 	contextTokens = 1000 // of turns before the batch
 	maxFactBytes  = 2000 // what is longer is a copy of the conversation, no fact
 	maxEvents     = 20   // that a fact rests on
+	minQuote      = 3    // letters: less is in any text
 	minConfidence = 0.5  // below which a model itself does not believe a fact
 )
 
@@ -84,19 +85,19 @@ func (m *Model) Extract(ctx context.Context, b Batch) (Found, error) {
 
 // modelFact is a fact as a model gives it.
 type modelFact struct {
-	Fact       string  `json:"fact"`
-	Topic      string  `json:"topic"`
-	Events     []int   `json:"events"` // numbers in the transcript
-	Quote      string  `json:"quote"`
-	When       string  `json:"when"`
-	Confidence float64 `json:"confidence"`
-	Forget     bool    `json:"forget"`
+	Fact       string   `json:"fact"`
+	Topic      string   `json:"topic"`
+	Events     []int    `json:"events"` // numbers in the transcript
+	Quote      string   `json:"quote"`
+	When       string   `json:"when"`
+	Confidence *float64 `json:"confidence"` // nil where a service takes no schema, and the model no notice
+	Forget     bool     `json:"forget"`
 }
 
 // fact checks that a fact rests on turns, and gives it what they have.
 func (m *modelFact) fact(turns []Turn) (Fact, bool) {
 	f := Fact{Text: strings.TrimSpace(m.Fact), Forget: m.Forget}
-	if f.Text == "" || len(f.Text) > maxFactBytes || !utf8.ValidString(f.Text) || m.Confidence < minConfidence {
+	if f.Text == "" || len(f.Text) > maxFactBytes || !utf8.ValidString(f.Text) || m.Confidence != nil && *m.Confidence < minConfidence {
 		return f, false
 	}
 	if slices.Contains(managed, m.Topic) {
@@ -108,6 +109,9 @@ func (m *modelFact) fact(turns []Turn) (Fact, bool) {
 	cited := slices.DeleteFunc(slices.Clone(m.Events), func(n int) bool { return n < 1 || n > len(turns) }) // an earlier event, or none at all
 	for _, n := range cited {
 		t := &turns[n-1]
+		if f.Forget && !t.User {
+			continue // what the assistant says, or reads out, makes nobody forget
+		}
 		if quote, ok := locate(t.Text, m.Quote); ok {
 			f.SessionID, f.EventIDs, f.Quote, f.Author, f.Timestamp = t.SessionID, []string{t.EventID}, quote, t.Author, t.Timestamp
 			break
@@ -149,7 +153,7 @@ func locate(text, quote string) (string, bool) {
 	}
 	in, places := letters(text)
 	want, _ := letters(strings.TrimSpace(quote))
-	if len(want) == 0 {
+	if len(want) < min(minQuote, len(in)) || len(want) == 0 {
 		return "", false
 	}
 	for i := 0; i+len(want) <= len(in); i++ {

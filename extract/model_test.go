@@ -101,6 +101,9 @@ func TestModelFacts(t *testing.T) {
 		"a day that is none":        {`when="last May"`, with(func(f *Fact) { f.ValidFrom = time.Time{} })},
 		"a day out of all bounds":   {`when="0001-01-01"`, with(func(f *Fact) { f.ValidFrom = time.Time{} })},
 		"something to be forgotten": {`forget=true`, with(func(f *Fact) { f.Forget = true })},
+		"the assistant's to forget": {`forget=true;quote="How nice";events=[2]`, nil},
+		"a letter for a quote":      {`quote="o"`, nil},
+		"no confidence":             {`confidence=null`, &good},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found, err := NewModel(says(`{"facts":[`+fact(c.fields)+`]}`), nil).Extract(t.Context(), Batch{Turns: talk})
@@ -265,8 +268,8 @@ func TestModelVerdicts(t *testing.T) {
 	}
 	want := `{"n":1,"memory":"Ann lives in Lisbon.","said":"2023-05-08T12:56:00Z"}
 {"n":2,"memory":"Ann lived in Rome.","said":"2023-05-08T11:56:00Z","until":"2023-05-08T12:56:00Z"}
-{"n":3,"fact":"Ann lives in Porto.","said":"2023-05-08T13:56:00Z"}
-{"n":4,"fact":"Ann likes the sea.","said":"2023-05-08T13:56:00Z"}
+{"n":3,"fact":"Ann lives in Porto.","by":"Ann","said":"2023-05-08T13:56:00Z"}
+{"n":4,"fact":"Ann likes the sea.","by":"Ann","said":"2023-05-08T13:56:00Z"}
 {"n":5,"fact":"Ann likes tea.","forget":true,"said":"2023-05-08T13:56:00Z"}
 `
 	if diff := cmp.Diff(want, g.prompts[0].Data); diff != "" {

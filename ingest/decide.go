@@ -3,6 +3,7 @@ package ingest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -13,12 +14,17 @@ import (
 // Bounds on what is compared. What a model is shown does not grow with the
 // memory: so many neighbours of a new fact, and of all of them together.
 const (
-	marksLimit     = 1000 // memories with the marks of one fact
+	marksLimit     = 1000 // memories with the marks of some facts
+	soughtTogether = 8    // facts whose marks are looked for in one search
 	nearCurrent    = 5
 	nearHistory    = 2
 	nearTogether   = 40
 	nearCandidates = 30
 )
+
+// uncompared is after how many attempts facts are added without comparing them,
+// where a model answers, but with nothing of use: better twice than never.
+const uncompared = 5
 
 // candidate is a fact on its way to being a memory.
 type candidate struct {
@@ -41,10 +47,13 @@ type decision struct {
 	known map[string]*memory.Memory // stored facts that bear on what is decided
 	wants []memory.Memory           // stored turns that want something forgotten
 	forms map[string]*extract.Form  // of texts
+	// reverted are memories that are as they were before, and the times at which
+	// their last words, which are taken back, were said.
+	reverted map[string]time.Time
 }
 
 func (s *Service) decision(b *batch, plain bool) *decision {
-	return &decision{Service: s, draft: newDraft(), batch: b, plain: plain, known: map[string]*memory.Memory{}, forms: map[string]*extract.Form{}}
+	return &decision{Service: s, draft: newDraft(), batch: b, plain: plain, known: map[string]*memory.Memory{}, forms: map[string]*extract.Form{}, reverted: map[string]time.Time{}}
 }
 
 // form reads a fact, once.
@@ -65,7 +74,7 @@ func (d *decision) candidatesOf(facts []extract.Fact) []candidate {
 		f := &facts[i]
 		rests := [2]string{f.EventIDs[0], f.Quote}
 		out[i] = candidate{seq: d.batch.seq[f.EventIDs[0]], forget: f.Forget, form: *d.form(f.Text), memory: memory.Memory{
-			ID: factID(key, f, ordinals[rests]), Scope: key.Scope, Kind: memory.KindFact, Fact: extract.Cut(f.Text, memory.MaxFact),
+			ID: factID(key, f.EventIDs[0], f.Quote, ordinals[rests]), Scope: key.Scope, Kind: memory.KindFact, Fact: extract.Cut(f.Text, memory.MaxFact),
 			Author: f.Author, Topics: f.Topics, Timestamp: f.Timestamp, ValidFrom: f.ValidFrom,
 			Source: memory.Source{SessionID: key.ID, EventIDs: f.EventIDs, Quote: f.Quote},
 		}}
@@ -74,18 +83,16 @@ func (d *decision) candidatesOf(facts []extract.Fact) []candidate {
 	return out
 }
 
-// statement is what a fact says and who says it: those that say the same have
-// it in common.
-func (d *decision) statement(m *memory.Memory) string {
-	return m.Author + "\x00" + d.form(m.Fact).Gist
-}
-
 // decide has facts become memories, and what they change of others part of the
 // draft.
 func (d *decision) decide(ctx context.Context, candidates []candidate) error {
 	slices.SortStableFunc(candidates, func(a, b candidate) int { return said(&a.memory, &b.memory) })
-	for i := range candidates {
-		if err := d.learn(ctx, candidates[i].sought()); err != nil {
+	for some := range slices.Chunk(candidates, soughtTogether) {
+		var marks []string
+		for i := range some {
+			marks = append(marks, some[i].sought()...)
+		}
+		if err := d.learn(ctx, marks); err != nil {
 			return err
 		}
 	}
@@ -111,6 +118,8 @@ func (d *decision) decide(ctx context.Context, candidates []candidate) error {
 
 // learn reads the memories with any of some marks.
 func (d *decision) learn(ctx context.Context, marks []string) error {
+	slices.Sort(marks)
+	marks = slices.Compact(marks)
 	found, err := d.memories.Search(ctx, d.batch.work.Key.Scope, memory.Query{Terms: marks, Limit: marksLimit, Filter: memory.Filter{History: true}})
 	if err != nil {
 		return err
@@ -200,6 +209,7 @@ func (d *decision) statements() []*statement {
 func (d *decision) arrange() {
 	all := d.statements()
 	byGist, bySlot, ending, byID := map[string][]*statement{}, map[string][]*statement{}, map[string][]*statement{}, map[string]*statement{}
+	against := map[string][]string{} // gists that a model has seen to exclude each other
 	for _, s := range all {
 		s.form = d.form(s.now.Fact)
 		byID[s.now.ID] = s
@@ -218,12 +228,23 @@ func (d *decision) arrange() {
 		if by := byID[id]; by == nil || by.form.Gist != s.form.Gist && (d.plain || !by.form.Excludes(s.form)) {
 			s.to, s.by = to, id
 		}
-		if d.plain {
-			continue
+		if by := byID[s.by]; by != nil { // whoever says either again ends the other
+			against[s.form.Gist] = append(against[s.form.Gist], by.form.Gist)
+			against[by.form.Gist] = append(against[by.form.Gist], s.form.Gist)
 		}
-		for _, near := range [][]*statement{bySlot[s.form.Slot], ending[s.form.Gist], byGist[s.form.Ends]} {
+	}
+	for _, s := range all {
+		if d.plain {
+			break
+		}
+		opposed := [][]*statement{bySlot[s.form.Slot], ending[s.form.Gist], byGist[s.form.Ends]}
+		for _, gist := range against[s.form.Gist] {
+			opposed = append(opposed, byGist[gist])
+		}
+		for _, near := range opposed {
 			for _, o := range near {
-				if said(&s.now, &o.now) < 0 && oneAuthor(&s.now, &o.now) && s.form.Excludes(o.form) && (s.to.IsZero() || o.now.Timestamp.Before(s.to)) {
+				excludes := s.form.Excludes(o.form) || slices.Contains(against[s.form.Gist], o.form.Gist)
+				if excludes && said(&s.now, &o.now) < 0 && oneAuthor(&s.now, &o.now) && (s.to.IsZero() || o.now.Timestamp.Before(s.to)) {
 					s.to, s.by = o.now.Timestamp, o.now.ID
 					break // they are in order
 				}
@@ -265,7 +286,7 @@ func (d *decision) arrange() {
 // nothing: what has ended that has.
 func (d *decision) end(m *memory.Memory) (to time.Time, by string) {
 	to, by = m.ValidTo, m.SupersededBy
-	for by != "" && d.gone(by) && d.entries[by].was != nil {
+	for by != "" && d.entries[by] != nil && d.entries[by].was != nil && (d.gone(by) || to.Equal(d.reverted[by])) {
 		to, by = d.entries[by].was.ValidTo, d.entries[by].was.SupersededBy
 	}
 	return to, by
@@ -300,6 +321,10 @@ func (d *decision) consolidate(ctx context.Context, candidates []candidate) erro
 	d.cost.Usage = d.cost.Usage.Add(out.Usage)
 	d.cost.Repaired = out.Repaired
 	d.cost.Asked = append(d.cost.Asked, out.Asked...)
+	if err != nil && d.batch.work.Attempts >= uncompared && !errors.Is(err, memory.ErrUnavailable) && !errors.Is(err, memory.ErrExhausted) && ctx.Err() == nil {
+		d.opts.Log.Error("facts stay uncompared with what is known: no answer is of use", "facts", len(fresh), "err", err)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -314,8 +339,10 @@ func (d *decision) consolidate(ctx context.Context, candidates []candidate) erro
 		e := d.entries[f.memory.ID]
 		switch v.Action {
 		case extract.Nothing:
-			e.gone = true
-			continue
+			if same := at(f.seq, v.Same); same != nil && same.holds(&f.memory) {
+				e.gone = true
+				continue
+			}
 		case extract.Delete:
 			for _, place := range v.Against {
 				if other := at(f.seq, place); other != nil && said(&other.now, &f.memory) < 0 {
@@ -324,7 +351,8 @@ func (d *decision) consolidate(ctx context.Context, candidates []candidate) erro
 			}
 			continue
 		case extract.Update:
-			if target := at(f.seq, v.Same); !clients(&target.now) && !target.gone {
+			// A second text for one memory does not know of the first.
+			if target := at(f.seq, v.Same); !clients(&target.now) && target.added == nil && target.holds(&f.memory) {
 				d.extend(target, e, v)
 				e = target
 			}
@@ -344,6 +372,12 @@ func (d *decision) consolidate(ctx context.Context, candidates []candidate) erro
 	return nil
 }
 
+// holds reports whether a memory stands for what says the same at a later time,
+// or at an earlier one.
+func (e *entry) holds(m *memory.Memory) bool {
+	return !e.gone && e.now.ExpireTime.IsZero() && (e.now.ValidTo.IsZero() || m.Timestamp.Before(e.now.ValidTo))
+}
+
 // extend has a stored memory say what a new fact adds to it.
 func (d *decision) extend(target, added *entry, v extract.Verdict) {
 	m, from := &target.now, &added.now
@@ -359,7 +393,8 @@ func (d *decision) extend(target, added *entry, v extract.Verdict) {
 			m.ValidFrom = from.ValidFrom
 		}
 	}
-	target.seq, target.reason = added.seq, v.Reason
+	alone := added.now.Clone()
+	target.seq, target.reason, target.added = added.seq, v.Reason, &alone
 	added.gone = true
 }
 
@@ -376,9 +411,10 @@ func (d *decision) neighbours(ctx context.Context, fresh []candidate) ([]memory.
 	var out []memory.Memory
 	taken := map[string]bool{}
 	// The nearest of each first, so that no fact goes without for others' sake.
+	room := d.extractor.Budget()
 	for rank := range nearCurrent + nearHistory {
 		for i := range near {
-			if rank >= len(near[i]) || len(out) == nearTogether {
+			if rank >= len(near[i]) || len(out) == nearTogether || room <= 0 {
 				continue
 			}
 			m := near[i][rank]
@@ -388,6 +424,7 @@ func (d *decision) neighbours(ctx context.Context, fresh []candidate) ([]memory.
 			if !taken[m.ID] && !d.gone(m.ID) {
 				taken[m.ID] = true
 				out = append(out, m)
+				room -= extract.Tokens(m.Fact)
 			}
 		}
 	}
@@ -437,7 +474,7 @@ func nearest(found memory.Found) (out []memory.Memory) {
 			left = nearHistory
 		}
 		for _, run := range found.Runs {
-			if m := run[0].Memory; m.ValidTo.IsZero() == current && left > 0 && !saidAgain(&m) {
+			if m := run[0].Memory; m.ValidTo.IsZero() == current && left > 0 && !saidAgain(&m) && !standsIn(&m) {
 				out = append(out, m)
 				left--
 			}

@@ -17,7 +17,8 @@ type entry struct {
 	was     *memory.Memory // as it is stored; nil if it is not
 	now     memory.Memory
 	gone    bool
-	because string // id of the memory that this makes room for: without it nothing happens
+	added   *memory.Memory // what a model has put into it
+	because string         // id of the memory that this makes room for: without it nothing happens
 	reason  string
 }
 
@@ -78,7 +79,7 @@ func (d *draft) plan() (p plan) {
 			case e.now.SameContent(e.was):
 				continue
 			default:
-				c.Action, c.Expect = memory.Updated, e.was.Revision
+				c.Action, c.Expect, c.Else = memory.Updated, e.was.Revision, e.added
 			}
 			if because := d.entries[e.because]; !created && because != nil && because.was == nil {
 				c.For = e.because

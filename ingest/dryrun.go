@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/memoryd/memoryd/extract"
@@ -46,13 +47,19 @@ func (s *Service) DryRun(ctx context.Context, key sessionstore.Key, events []ses
 		return nil, fmt.Errorf("%w: a dry run takes one batch, up to %d events, and these are more than one", memory.ErrInvalid, s.opts.BatchEvents)
 	}
 	b := batchOf(w, all)
-	back := takenBack(b.events)
+	back, err := s.wouldTakeBack(ctx, b)
+	if err != nil {
+		return nil, err
+	}
 	d := s.decision(b, how.DisableConsolidation)
+	for _, t := range b.turns { // an ingestion finds them stored
+		d.wants = append(d.wants, memory.Memory{ID: turnID(key, t.EventID, t.Text), Kind: memory.KindTurn, Fact: t.Text, Author: t.Author, Timestamp: t.Timestamp,
+			Source: memory.Source{SessionID: key.ID, EventIDs: []string{t.EventID}}})
+	}
 	if err := d.takeBack(ctx, back); err != nil {
 		return nil, err
 	}
 	var earlier []extract.Turn
-	var err error
 	if s.extractor.Budget() > 0 {
 		if earlier, err = s.said(ctx, key, ids, all[0].Timestamp); err != nil {
 			return nil, err
@@ -78,6 +85,25 @@ func (s *Service) DryRun(ctx context.Context, key sessionstore.Key, events []ses
 	p.Asked = append(found.Asked, d.cost.Asked...)
 	p.Cost = Cost{Usage: found.Usage.Add(d.cost.Usage), FactsDropped: found.Dropped}
 	return p, err
+}
+
+// wouldTakeBack is what the session's rewinds take back once it has the batch.
+func (s *Service) wouldTakeBack(ctx context.Context, b *batch) (map[string]time.Time, error) {
+	all := slices.Clone(b.events)
+	if slices.ContainsFunc(all, func(e sessionstore.Numbered) bool { return e.RewindBefore != "" }) {
+		session, err := s.sessions.Get(ctx, b.work.Key, sessionstore.Get{NumRecent: maxFindable})
+		if err != nil && !errors.Is(err, memory.ErrNotFound) {
+			return nil, err
+		}
+		if err == nil {
+			for _, e := range session.Events {
+				if _, here := b.seq[e.ID]; !here {
+					all = append(all, sessionstore.Numbered{Event: e})
+				}
+			}
+		}
+	}
+	return takenBack(all), nil
 }
 
 // said is the last turns of a session before a time, but for some events.

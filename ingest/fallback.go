@@ -23,7 +23,7 @@ func (d *decision) standIns(ctx context.Context, turns []extract.Turn) ([]candid
 	}
 	out := d.candidatesOf(found.Facts)
 	for i := range out {
-		out[i].memory.ID = derive("fallback", out[i].memory.ID)
+		out[i].memory.ID = standInID(out[i].memory.ID)
 	}
 	return slices.DeleteFunc(out, func(c candidate) bool { return c.forget }), nil
 }
@@ -62,9 +62,9 @@ func (s *Service) fillIn(ctx context.Context, w sessionstore.Work) error {
 }
 
 // retire drafts the end of the facts that stood in for those of the batch, and
-// gives the statements of those that a client has deleted or changed: they are
+// gives those that a client has deleted or changed: what rests on their words is
 // settled.
-func (d *decision) retire(ctx context.Context) (settled map[string]bool, err error) {
+func (d *decision) retire(ctx context.Context) (settled []memory.Source, err error) {
 	if d.opts.Fallback == nil {
 		return nil, nil
 	}
@@ -72,7 +72,6 @@ func (d *decision) retire(ctx context.Context) (settled map[string]bool, err err
 	if err != nil {
 		return nil, err
 	}
-	settled = map[string]bool{}
 	for i := range facts {
 		c := &facts[i]
 		past, err := d.memories.Revisions(ctx, c.memory.Scope, c.memory.ID)
@@ -81,10 +80,13 @@ func (d *decision) retire(ctx context.Context) (settled map[string]bool, err err
 		case err != nil:
 			return nil, err
 		case slices.ContainsFunc(past, func(r memory.Revision) bool { return r.Actor == client }):
-			settled[d.statement(&c.memory)] = true
+			settled = append(settled, c.memory.Source)
 		case past[0].Action != memory.Deleted:
 			e := d.change(c.seq, &past[0].Memory)
 			e.gone, e.reason = true, d.extractor.Name()+" has read it"
+			if err := d.freed(ctx, &past[0].Memory); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return settled, nil

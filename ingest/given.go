@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -21,8 +22,12 @@ type GivenFact struct {
 	Topics []string `json:"topics,omitempty"`
 }
 
-// givenRole is the role of an event that is a fact itself. Nobody's turn has it.
-const givenRole = "fact"
+// givenRole is the role of an event that is a fact itself, in a session whose
+// name begins with givenPrefix. Nobody's turn has it.
+const (
+	givenRole   = "fact"
+	givenPrefix = "facts-"
+)
 
 // IngestFacts asks for memories of facts as they are: nothing is extracted, but
 // they are compared with what is known. They are events of a session of their
@@ -31,7 +36,7 @@ func (s *Service) IngestFacts(ctx context.Context, scope memory.Scope, facts []G
 	if len(facts) == 0 || len(facts) > MaxGiven {
 		return nil, fmt.Errorf("%w: facts: want 1 to %d of them, not %d", memory.ErrInvalid, MaxGiven, len(facts))
 	}
-	key := sessionstore.Key{Scope: scope, ID: "facts-" + uuid.NewString()}
+	key := sessionstore.Key{Scope: scope, ID: givenPrefix + uuid.NewString()}
 	var events []sessionstore.Event
 	for i, f := range facts {
 		m := memory.Memory{ID: key.ID, Scope: scope, Kind: memory.KindFact, Fact: f.Fact, Topics: f.Topics, Timestamp: sessionstore.Micros(s.opts.Now())}
@@ -61,12 +66,15 @@ func (s *Service) IngestFacts(ctx context.Context, scope memory.Scope, facts []G
 
 // given reads an event that is a fact.
 func given(session string, e sessionstore.Event) (f extract.Fact, ok bool) {
-	if e.Content.Role != givenRole || e.Text() == "" {
+	if e.Content.Role != givenRole || !strings.HasPrefix(session, givenPrefix) {
 		return f, false
 	}
 	var doc struct {
 		CustomMetadata struct{ Topics []string }
 	}
 	_ = json.Unmarshal(e.Doc, &doc) // of another shape: no topics
-	return extract.Fact{SessionID: session, Text: e.Text(), Topics: doc.CustomMetadata.Topics, Timestamp: e.Timestamp, EventIDs: []string{e.ID}, Quote: e.Text()}, true
+	f = extract.Fact{SessionID: session, Text: e.Text(), Topics: doc.CustomMetadata.Topics, Timestamp: e.Timestamp, EventIDs: []string{e.ID}, Quote: e.Text()}
+	// A client may have named a session so, and put anything there.
+	m := memory.Memory{ID: e.ID, Scope: memory.Scope{App: "app", User: "user"}, Kind: memory.KindFact, Fact: f.Text, Topics: f.Topics, Timestamp: f.Timestamp}
+	return f, m.Validate() == nil
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
@@ -29,6 +29,27 @@ func turnID(key sessionstore.Key, eventID, text string) string {
 
 // factID names a fact by the words it rests on; ordinal counts the facts that
 // rest on the very same ones.
-func factID(key sessionstore.Key, f *extract.Fact, ordinal int) string {
-	return derive("fact", key.App, key.User, key.ID, f.EventIDs[0], strconv.Itoa(ordinal), f.Quote)
+func factID(key sessionstore.Key, event, quote string, ordinal int) string {
+	return derive("fact", key.App, key.User, key.ID, event, strconv.Itoa(ordinal), quote)
 }
+
+// standInID names the fact that stands in for others; see fallback.go.
+func standInID(fact string) string { return derive("fallback", fact) }
+
+// standsIn reports whether a memory is a fact that stands in for others.
+func standsIn(m *memory.Memory) bool {
+	if len(m.Source.EventIDs) == 0 {
+		return false
+	}
+	key := sessionstore.Key{Scope: m.Scope, ID: m.Source.SessionID}
+	for ordinal := range maxOrdinal {
+		if m.ID == standInID(factID(key, m.Source.EventIDs[0], m.Source.Quote, ordinal)) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxOrdinal is how many facts the fallback makes of the very same words, at
+// most: rules make one.
+const maxOrdinal = 3

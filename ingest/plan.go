@@ -26,6 +26,9 @@ type change struct {
 	Memory memory.Memory `json:"memory"`        // for a deletion only its id counts
 	For    string        `json:"for,omitempty"` // the memory that takes its place, which comes before it
 	Reason string        `json:"reason,omitempty"`
+	// Else is what is created if the change of a memory is overtaken: what it
+	// was to add is not to be lost.
+	Else *memory.Memory `json:"else,omitempty"`
 }
 
 // Changed is one entry of an operation's changes: a memory that changed, or
@@ -98,6 +101,21 @@ func (s *Service) apply(ctx context.Context, w sessionstore.Work, p plan) ([]ses
 		if err := stage(step.action, step.do); err != nil {
 			return nil, err
 		}
+	}
+	for i := range p.Changes {
+		c := &p.Changes[i]
+		if c.Else == nil || outcomes[i] == nil || outcomes[i].Err == nil {
+			continue
+		}
+		writes := []memory.Write{{Memory: *c.Else, Actor: s.extractor.Name(), Operation: w.Operation}}
+		if err := s.index(ctx, writes, true); err != nil {
+			return nil, err
+		}
+		out, err := s.memories.Put(ctx, w.Key.Scope, writes)
+		if err != nil {
+			return nil, err
+		}
+		c.Action, outcomes[i] = memory.Created, &out[0]
 	}
 	var done []sessionstore.Change
 	record := func(seq int64, c Changed) error {

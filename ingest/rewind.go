@@ -100,24 +100,30 @@ func (d *decision) takeBack(ctx context.Context, back map[string]time.Time) erro
 			to, by := m.ValidTo, m.SupersededBy
 			e.now = past[i].Memory.Clone()
 			e.now.ValidTo, e.now.SupersededBy = to, by
+			d.reverted[m.ID] = m.Timestamp
 		}
 		gone = append(gone, m)
 		return nil
 	})
 	for _, m := range gone {
 		if err == nil {
-			err = d.learn(ctx, sought(*d.form(m.Fact)))
-		}
-		if err == nil {
-			err = d.each(ctx, key.Scope, memory.Filter{SupersededBy: m.ID, History: true}, func(ended *memory.Memory) error {
-				if d.known[ended.ID] == nil {
-					d.known[ended.ID] = ended
-				}
-				return nil
-			})
+			err = d.freed(ctx, m)
 		}
 	}
 	return err
+}
+
+// freed reads what may hold again without a memory.
+func (d *decision) freed(ctx context.Context, without *memory.Memory) error {
+	if err := d.learn(ctx, sought(*d.form(without.Fact))); err != nil {
+		return err
+	}
+	return d.each(ctx, without.Scope, memory.Filter{SupersededBy: without.ID, History: true}, func(m *memory.Memory) error {
+		if d.known[m.ID] == nil {
+			d.known[m.ID] = m
+		}
+		return nil
+	})
 }
 
 // each calls do with all memories that pass a filter.

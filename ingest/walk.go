@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/memoryd/memoryd/extract"
@@ -25,7 +26,7 @@ func (s *Service) walk(ctx context.Context, w sessionstore.Work) (to int64, err 
 	}
 	if w.Plan == nil || p.Found != nil {
 		if p, to, err = s.prepare(ctx, w, p.Found); err != nil {
-			if s.opts.Fallback != nil && ctx.Err() == nil && !errors.Is(err, errStoreAway) {
+			if s.opts.Fallback != nil && ctx.Err() == nil && !errors.Is(err, errStoreAway) && !errors.Is(err, memory.ErrAborted) {
 				if err := s.fillIn(ctx, w); err != nil {
 					s.opts.Log.Warn("nothing stands in for what the extractor has not found", "session", w.Key.ID, "app", w.Key.App, "user", w.Key.User, "err", err)
 				}
@@ -93,10 +94,8 @@ func (s *Service) affordable(w sessionstore.Work, events []sessionstore.Numbered
 		return events
 	}
 	for i, e := range events {
-		if t, ok := extract.ReadTurn(w.Key.ID, e.Event); ok {
-			if budget -= extract.Tokens(t.Text); budget < 0 && i > 0 {
-				return events[:i]
-			}
+		if budget -= extract.Tokens(e.Text()); budget < 0 && i > 0 {
+			return events[:i]
 		}
 	}
 	return events
@@ -203,7 +202,12 @@ func (d *decision) settle(ctx context.Context, found *extract.Found) (p plan, er
 	if err != nil {
 		return p, err
 	}
-	candidates := slices.DeleteFunc(d.candidatesOf(found.Facts), func(c candidate) bool { return settled[d.statement(&c.memory)] })
+	candidates := slices.DeleteFunc(d.candidatesOf(found.Facts), func(c candidate) bool {
+		quote := c.memory.Source.Quote
+		return slices.ContainsFunc(settled, func(s memory.Source) bool {
+			return s.EventIDs[0] == c.memory.Source.EventIDs[0] && (strings.Contains(s.Quote, quote) || strings.Contains(quote, s.Quote))
+		})
+	})
 	if err := d.decide(ctx, candidates); err != nil {
 		return p, err
 	}
