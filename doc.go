@@ -29,13 +29,22 @@
 //
 // [github.com/memoryd/memoryd/embed] turns text into vectors, and
 // [github.com/memoryd/memoryd/internal/analyzer] into words.
-// [github.com/memoryd/memoryd/extract] finds facts in turns.
+// [github.com/memoryd/memoryd/extract] finds facts in turns and compares them
+// with what is known, by rules or by a model, whose prompts are there too.
 // [github.com/memoryd/memoryd/ingest] walks sessions and loses nothing: events
 // are stored before a request is answered, a session's requested mark runs
 // ahead of its done mark until its memories are stored, and what was decided is
-// written down before it is done, so that doing it again does the same.
+// written down before it is done, so that doing it again does the same. Which
+// facts hold, and until when, follows from all that was said and when, whatever
+// order it arrived in.
 // [github.com/memoryd/memoryd/retrieve] has a store find candidates by words
 // and by meaning, and ranks them.
+//
+// [github.com/memoryd/memoryd/gemini] and [github.com/memoryd/memoryd/openai]
+// are the only users of those SDKs: each gives an Embedder and a Generator.
+// [github.com/memoryd/memoryd/internal/remote] is how both are called: tries,
+// time-outs, kinds of error. [github.com/memoryd/memoryd/evals] has golden
+// conversations and scores what an extractor makes of them.
 //
 // # Protocols
 //

@@ -24,6 +24,9 @@ type Preview struct {
 // DryRun finds out what Ingest would extract and change, and stores nothing. The
 // events are as many as make one batch.
 func (s *Service) DryRun(ctx context.Context, key sessionstore.Key, events []sessionstore.Event, how How) (*Preview, error) {
+	if err := key.Validate(); err != nil {
+		return nil, err
+	}
 	w := sessionstore.Work{Key: key, Requested: int64(len(events))}
 	var all []sessionstore.Numbered
 	ids := map[string]bool{}

@@ -50,9 +50,17 @@ var writings = []writing{
 	{"PATCH", scope + "/sessions/s", `"stateDelta": {"k": 2}`, map[string][]string{
 		"stateDelta": join(notObject, []string{`{"": 1}`})}},
 	{"POST", scope + "/sessions/s/events", `"events": [{"id": "new"}]`, map[string][]string{"events": notEvents}},
-	{"POST", scope + "/sessions/s/memories", ``, nil},
+	{"POST", scope + "/sessions/s/memories", ``, map[string][]string{"disableConsolidation": notBool}},
+	{"POST", scope + "/memories/dryRun", `"sessionId": "s", "events": [{"id": "new"}]`, map[string][]string{
+		"sessionId": notID, "events": notEvents, "appName": notText, "userId": notText, "disableConsolidation": notBool, "facts": {`[]`, `[{"fact": "x"}]`}}},
+	{"POST", scope + "/memories/{memory}/rollback", `"revision": 1`, map[string][]string{"revision": {`0`, `-1`, `1.5`, `"1"`, `null`, `true`, `[]`, `{}`, `1e999`}}},
 	{"POST", scope + "/memories/ingest", `"sessionId": "s", "events": [{"id": "new"}]`, map[string][]string{
-		"sessionId": notID, "events": notEvents, "appName": notText, "userId": notText, "app_name": notText, "user_id": notText}},
+		"sessionId": notID, "events": notEvents, "appName": notText, "userId": notText, "app_name": notText, "user_id": notText, "disableConsolidation": notBool,
+		"facts": {`[]`, `[{"fact": "x"}]`, `5`, `"x"`}}},
+	{"POST", scope + "/memories/ingest", `"facts": [{"fact": "new"}]`, map[string][]string{
+		"facts": {`5`, `"x"`, `true`, `{}`, `[]`, `[5]`, `["x"]`, `[{}]`, `[{"fact": ""}]`, `[{"fact": 5}]`, `[{"fact": "x", "more": 1}]`, `[{"fact": "x", "topics": [""]}]`,
+			`[{"fact": "x", "topics": "x"}]`, `[{"fact": "` + strings.Repeat("x", 65<<10) + `"}]`, `[{"fact":"a"},{"fact":"a"},{"fact":"a"},{"fact":"a"},{"fact":"a"},{"fact":"a"}]`},
+		"appName": notText, "userId": notText, "disableConsolidation": notBool}},
 	{"POST", scope + "/memories", `"fact": "new"`, map[string][]string{
 		"fact": join(notText, []string{`""`, `null`, `"` + strings.Repeat("x", 65<<10) + `"`}), "topics": join(notTopics, []string{`[""]`, `["a/b"]`, `["` + strings.Repeat("x", 300) + `"]`,
 			`["a"` + strings.Repeat(`, "a"`, 32) + `]`}), "metadata": notMetaMap, "ttl": notTTL, "validFrom": notTime, "appName": notText, "userId": notText}},

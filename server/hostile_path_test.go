@@ -25,6 +25,8 @@ var routes = []struct{ method, path, body string }{
 	{"PATCH", "/v1/apps/{app}/users/{user}/memories/{memory}", `{"fact": "x"}`},
 	{"DELETE", "/v1/apps/{app}/users/{user}/memories/{memory}", ""},
 	{"GET", "/v1/apps/{app}/users/{user}/memories/{memory}/revisions", ""},
+	{"POST", "/v1/apps/{app}/users/{user}/memories/{memory}/rollback", `{"revision": 1}`},
+	{"POST", "/v1/apps/{app}/users/{user}/memories/dryRun", `{"sessionId": "s", "events": []}`},
 	{"GET", "/v1/apps/{app}/users/{user}/operations", ""},
 	{"GET", "/v1/operations/{operation}", ""},
 	{"POST", "/v1/operations/{operation}/retry", ""},
@@ -85,7 +87,7 @@ func TestWrongMethods(t *testing.T) {
 		for path, methods := range known {
 			for _, m := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "BREW"} {
 				// What is no route of its own may be the id of a memory.
-				if strings.Contains(methods, m) || strings.Contains(path, "/memories/ingest") || strings.Contains(path, "/memories/search") {
+				if strings.Contains(methods, m) || strings.Contains(path, "/memories/ingest") || strings.Contains(path, "/memories/search") || strings.Contains(path, "/memories/dryRun") {
 					continue
 				}
 				r := a.do(m, fill(fine.Replace(path)), "{}")

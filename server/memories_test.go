@@ -122,6 +122,60 @@ func TestDeleteMemoryAndRevisions(t *testing.T) {
 	equal(t, "revisions", got, `[[3, "DELETED", "two", "client"], [2, "UPDATED", "two", "client"], [1, "CREATED", "one", "client"]]`)
 }
 
+// A rollback brings back what a revision said, also of a deleted memory.
+func TestRollback(t *testing.T) {
+	a := start(t)
+	m := a.want(201, "POST", scope+"/memories", `{"fact": "one", "topics": ["t"]}`)
+	path := scope + "/memories/" + text(m, "id")
+	a.want(200, "PATCH", path, `{"fact": "two", "topics": []}`)
+	a.want(204, "DELETE", path, nil)
+	back := a.want(200, "POST", path+"/rollback", `{"revision": 1}`)
+	equal(t, "memory", []any{at(back, "fact"), at(back, "topics"), at(back, "revision")}, `["one", ["t"], 4]`)
+	same(t, "Get", a.want(200, "GET", path, nil), back)
+	a.refused(400, "POST", path+"/rollback", `{"revision": 3}`, "deletion")
+	a.refused(404, "POST", path+"/rollback", `{"revision": 9}`, "9")
+	a.refused(404, "POST", scope+"/memories/none/rollback", `{"revision": 1}`)
+}
+
+// What contradicts is superseded, visibly; a dry run says so before, and facts
+// given directly do it too.
+func TestSuperseded(t *testing.T) {
+	a := start(t)
+	event := func(id, at, said string) string {
+		return `{"sessionId": "s", "events": [{"id": "` + id + `", "author": "user", "timestamp": "` + at + `", "content": "` + said + `"}]}`
+	}
+	a.want(200, "POST", scope+"/memories/ingest?wait=true", event("e1", "2024-05-01T00:00:00Z", "I live in Porto."))
+	move := event("e2", "2024-06-01T00:00:00Z", "I moved to Lisbon.")
+	preview := a.want(200, "POST", scope+"/memories/dryRun", move)
+	equal(t, "facts of the dry run", at(preview, "facts", 0, "fact"), `"I moved to Lisbon."`)
+	equal(t, "exchanges of the dry run", at(preview, "exchanges"), `[]`)
+	op := a.want(200, "POST", scope+"/memories/ingest?wait=true", move)
+	for name, memories := range map[string]any{"dry run": at(preview, "memories"), "operation": at(op, "response", "memories")} {
+		var got []string
+		for _, m := range memories.([]any) {
+			got = append(got, text(m, "action")+" "+text(m, "memory", "fact"))
+		}
+		slices.Sort(got)
+		same(t, name, got, []string{"CREATED I moved to Lisbon.", "UPDATED I live in Porto."})
+	}
+	facts := func(query string) (out []string) {
+		for _, m := range list(a.want(200, "GET", scope+"/memories?kind=fact"+query, nil), "memories") {
+			out = append(out, text(m, "fact"))
+		}
+		return out
+	}
+	same(t, "current", facts(""), []string{"I moved to Lisbon."})
+	same(t, "history", facts("&history=true"), []string{"I moved to Lisbon.", "I live in Porto."})
+	a.refused(400, "GET", scope+"/memories?history=maybe", nil, "history")
+	a.want(200, "POST", scope+"/memories/ingest?wait=true", `{"facts": [{"fact": "I live in Berlin.", "topics": ["home"]}]}`)
+	if n := len(list(a.want(200, "GET", scope+"/sessions", nil), "sessions")); n != 1 {
+		t.Errorf("%d sessions, want the one that was ingested", n)
+	}
+	same(t, "after given facts", facts(""), []string{"I live in Berlin."})
+	a.want(200, "POST", scope+"/memories/ingest?wait=true", `{"facts": [{"fact": "I live in Rome."}], "disableConsolidation": true}`)
+	same(t, "without consolidation", len(facts("")), 2)
+}
+
 // A fact that a walk made names the operation that made it.
 func TestRevisionOfAnExtractedFact(t *testing.T) {
 	a := start(t)
