@@ -67,7 +67,7 @@ func (d *decision) form(fact string) *extract.Form {
 
 // candidatesOf makes a candidate of each fact.
 func (d *decision) candidatesOf(facts []extract.Fact) []candidate {
-	key := d.batch.work.Key
+	key := d.batch.key
 	out := make([]candidate, len(facts))
 	ordinals := map[[2]string]int{}
 	for i := range facts {
@@ -120,7 +120,7 @@ func (d *decision) decide(ctx context.Context, candidates []candidate) error {
 func (d *decision) learn(ctx context.Context, marks []string) error {
 	slices.Sort(marks)
 	marks = slices.Compact(marks)
-	found, err := d.memories.Search(ctx, d.batch.work.Key.Scope, memory.Query{Terms: marks, Limit: marksLimit, Filter: memory.Filter{History: true}})
+	found, err := d.memories.Search(ctx, d.batch.key.Scope, memory.Query{Terms: marks, Limit: marksLimit, Filter: memory.Filter{History: true}})
 	if err != nil {
 		return err
 	}

@@ -94,7 +94,7 @@ func (s *Service) DryRun(ctx context.Context, key sessionstore.Key, events []ses
 func (s *Service) wouldTakeBack(ctx context.Context, b *batch) (map[string]time.Time, error) {
 	all := slices.Clone(b.events)
 	if slices.ContainsFunc(all, func(e sessionstore.Numbered) bool { return e.RewindBefore != "" }) {
-		session, err := s.sessions.Get(ctx, b.work.Key, sessionstore.Get{NumRecent: maxFindable})
+		session, err := s.sessions.Get(ctx, b.key, sessionstore.Get{NumRecent: maxFindable})
 		if err != nil && !errors.Is(err, memory.ErrNotFound) {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -54,14 +55,52 @@ func (s *Service) IngestFacts(ctx context.Context, scope memory.Scope, facts []G
 		}
 		events = append(events, e)
 	}
-	op, err := s.Ingest(ctx, key, events, how)
+	return s.carry(ctx, key, events, how.request())
+}
+
+// carry asks for memories of events in a session that only carries them.
+func (s *Service) carry(ctx context.Context, key sessionstore.Key, events []sessionstore.Event, r request) (*sessionstore.Operation, error) {
+	done, err := s.sessions.Append(ctx, key, events, sessionstore.Append{Create: true, KeepState: true, Request: r.operationID(key.Scope)})
 	if err != nil {
 		return nil, err
 	}
 	if err := s.sessions.Delete(ctx, key); err != nil {
-		s.opts.Log.Warn("a session of given facts stays", "session", key.ID, "app", key.App, "user", key.User, "err", err)
+		s.opts.Log.Warn("a session that only carries a request stays", "session", key.ID, "app", key.App, "user", key.User, "err", err)
 	}
-	return op, nil
+	s.wake()
+	return done.Operation, nil
+}
+
+// carrierPrefix begins the names of sessions that carry events of another one.
+const carrierPrefix = "range-"
+
+// AddRange asks for memories of the events of a session from one time on up to,
+// not including, another; a zero time is no bound. What waits in the session
+// goes on waiting. Events that memories were made of before change nothing.
+// There may be at most limit of them.
+func (s *Service) AddRange(ctx context.Context, key sessionstore.Key, from, to time.Time, limit int, how How) (*sessionstore.Operation, error) {
+	session, err := s.sessions.Get(ctx, key, sessionstore.Get{NumRecent: -1})
+	if err != nil {
+		return nil, err
+	}
+	all := make([]sessionstore.Numbered, len(session.Events))
+	for i, e := range session.Events {
+		all[i] = sessionstore.Numbered{Seq: int64(i + 1), Event: e}
+	}
+	back := takenBack(all)
+	var events []sessionstore.Event
+	for _, e := range all {
+		in := !e.Timestamp.Before(from) && (to.IsZero() || e.Timestamp.Before(to))
+		if in && back[e.ID].IsZero() && e.RewindBefore == "" {
+			events = append(events, e.Event)
+		}
+	}
+	if len(events) > limit {
+		return nil, fmt.Errorf("%w: the session has %d events in that time, more than %d: ask for less of it", memory.ErrInvalid, len(events), limit)
+	}
+	r := how.request()
+	r.of = key.ID
+	return s.carry(ctx, sessionstore.Key{Scope: key.Scope, ID: carrierPrefix + uuid.NewString()}, events, r)
 }
 
 // given reads an event that is a fact.

@@ -12,7 +12,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"strings"
 	"sync"
 	"time"
 
@@ -105,7 +104,7 @@ func New(sessions Sessions, memories memory.Store, embedder embed.Embedder, extr
 // returns the events are durable, and their turns can be found by words unless
 // the memory store is too slow to wait for.
 func (s *Service) Ingest(ctx context.Context, key sessionstore.Key, events []sessionstore.Event, how How) (*sessionstore.Operation, error) {
-	done, err := s.sessions.Append(ctx, key, events, sessionstore.Append{Create: true, KeepState: true, Request: how.operationID(key.Scope)})
+	done, err := s.sessions.Append(ctx, key, events, sessionstore.Append{Create: true, KeepState: true, Request: how.request().operationID(key.Scope)})
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +118,7 @@ func (s *Service) Ingest(ctx context.Context, key sessionstore.Key, events []ses
 // AddSession asks for memories of all the events of a session that have not
 // been asked for yet.
 func (s *Service) AddSession(ctx context.Context, key sessionstore.Key, how How) (*sessionstore.Operation, error) {
-	done, err := s.sessions.Append(ctx, key, nil, sessionstore.Append{Request: how.operationID(key.Scope)})
+	done, err := s.sessions.Append(ctx, key, nil, sessionstore.Append{Request: how.request().operationID(key.Scope)})
 	if err != nil {
 		return nil, err
 	}
@@ -143,22 +142,7 @@ type How struct {
 	DisableConsolidation bool
 }
 
-// plainMark is in the id of an operation without consolidation, which work that
-// is claimed carries.
-const plainMark = "plain-"
-
-func (h How) operationID(scope memory.Scope) string {
-	unique := uuid.NewString()
-	if h.DisableConsolidation {
-		unique = plainMark + unique
-	}
-	return sessionstore.OperationID(scope, unique)
-}
-
-// plain reports whether an operation is one without consolidation.
-func plain(operation string) bool {
-	return strings.HasPrefix(sessionstore.OperationUnique(operation), plainMark)
-}
+func (h How) request() request { return request{plain: h.DisableConsolidation} }
 
 // How long a request may wait for its turns to be findable. The events are
 // safe by then and the walk writes the turns in any case, so a slow memory

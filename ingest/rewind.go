@@ -62,16 +62,16 @@ func (s *Service) hide(ctx context.Context, b *batch, all []sessionstore.Numbere
 	var writes []extract.Turn
 	var gone []memory.Removal
 	for _, e := range all {
-		t, ok := extract.ReadTurn(b.work.Key.ID, e.Event)
+		t, ok := extract.ReadTurn(b.key.ID, e.Event)
 		if _, taken := back[e.ID]; ok && taken {
 			writes = append(writes, t)
-			gone = append(gone, memory.Removal{ID: turnID(b.work.Key, e.ID, t.Text), Actor: "rewind", Operation: b.work.Operation})
+			gone = append(gone, memory.Removal{ID: turnID(b.key, e.ID, t.Text), Actor: "rewind", Operation: b.work.Operation})
 		}
 	}
-	if err := s.putTurns(ctx, b.work.Key, writes, false); err != nil {
+	if err := s.putTurns(ctx, b.key, writes, false); err != nil {
 		return err
 	}
-	_, err := s.memories.Delete(ctx, b.work.Key.Scope, gone)
+	_, err := s.memories.Delete(ctx, b.key.Scope, gone)
 	return err
 }
 
@@ -83,7 +83,7 @@ func (d *decision) takeBack(ctx context.Context, back map[string]time.Time) erro
 	if len(back) == 0 {
 		return nil
 	}
-	key := d.batch.work.Key
+	key := d.batch.key
 	var gone []*memory.Memory
 	err := d.each(ctx, key.Scope, memory.Filter{SessionID: key.ID, Kinds: []memory.Kind{memory.KindFact}, History: true}, func(m *memory.Memory) error {
 		if !restsOn(m, back) || clients(m) {

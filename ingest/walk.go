@@ -44,6 +44,7 @@ func (s *Service) walk(ctx context.Context, w sessionstore.Work) (to int64, err 
 // batch is some events of a session, in the order in which they were said.
 type batch struct {
 	work   sessionstore.Work
+	key    sessionstore.Key // of the session that its events are of
 	events []sessionstore.Numbered
 	turns  []extract.Turn
 	given  []extract.Fact
@@ -72,13 +73,16 @@ func (s *Service) read(ctx context.Context, w sessionstore.Work, to int64) (*bat
 }
 
 func batchOf(w sessionstore.Work, events []sessionstore.Numbered) *batch {
-	b := &batch{work: w, events: events, to: events[len(events)-1].Seq, seq: map[string]int64{}}
+	b := &batch{work: w, key: w.Key, events: events, to: events[len(events)-1].Seq, seq: map[string]int64{}}
+	if of := requestOf(w.Operation).of; of != "" && strings.HasPrefix(w.Key.ID, carrierPrefix) {
+		b.key.ID = of
+	}
 	slices.SortFunc(b.events, inOrder)
 	for _, e := range events {
 		b.seq[e.ID] = e.Seq
-		if t, ok := extract.ReadTurn(w.Key.ID, e.Event); ok {
+		if t, ok := extract.ReadTurn(b.key.ID, e.Event); ok {
 			b.turns = append(b.turns, t)
-		} else if f, ok := given(w.Key.ID, e.Event); ok {
+		} else if f, ok := given(b.key.ID, e.Event); ok {
 			b.given = append(b.given, f)
 		}
 	}
@@ -122,14 +126,14 @@ func (s *Service) prepare(ctx context.Context, w sessionstore.Work, found *extra
 	if err != nil {
 		return p, 0, err
 	}
-	if err := s.putTurns(ctx, w.Key, b.turns, true); err != nil {
+	if err := s.putTurns(ctx, b.key, b.turns, true); err != nil {
 		return p, 0, err
 	}
 	back, err := s.rewound(ctx, b)
 	if err != nil {
 		return p, 0, err
 	}
-	d := s.decision(b, plain(w.Operation))
+	d := s.decision(b, requestOf(w.Operation).plain)
 	if err := d.takeBack(ctx, back); err != nil {
 		return p, 0, err
 	}

@@ -50,7 +50,7 @@ var writings = []writing{
 	{"PATCH", scope + "/sessions/s", `"stateDelta": {"k": 2}`, map[string][]string{
 		"stateDelta": join(notObject, []string{`{"": 1}`})}},
 	{"POST", scope + "/sessions/s/events", `"events": [{"id": "new"}]`, map[string][]string{"events": notEvents}},
-	{"POST", scope + "/sessions/s/memories", ``, map[string][]string{"disableConsolidation": notBool}},
+	{"POST", scope + "/sessions/s/memories", ``, map[string][]string{"disableConsolidation": notBool, "startTime": notTime, "endTime": notTime}},
 	{"POST", scope + "/memories/dryRun", `"sessionId": "s", "events": [{"id": "new"}]`, map[string][]string{
 		"sessionId": notID, "events": notEvents, "appName": notText, "userId": notText, "disableConsolidation": notBool, "facts": {`[]`, `[{"fact": "x"}]`}}},
 	{"POST", scope + "/memories/{memory}/rollback", `"revision": 1`, map[string][]string{"revision": {`0`, `-1`, `1.5`, `"1"`, `null`, `true`, `[]`, `{}`, `1e999`}}},

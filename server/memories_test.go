@@ -176,6 +176,35 @@ func TestSuperseded(t *testing.T) {
 	same(t, "without consolidation", len(facts("")), 2)
 }
 
+// Memories can be asked for of a part of a session, by time; what waits goes on
+// waiting, and asking for all of it later makes the rest.
+func TestAddSessionInTime(t *testing.T) {
+	a := start(t)
+	var events []string
+	for i, said := range []string{"I live in Porto.", "I love sailing.", "I have a dog.", "My sister is a nurse."} {
+		events = append(events, fmt.Sprintf(`{"id": "e%d", "author": "user", "timestamp": "2024-05-0%dT00:00:00Z", "content": "%s"}`, i, i+1, said))
+	}
+	a.want(201, "POST", scope+"/sessions", `{"id": "s", "events": [`+strings.Join(events, ",")+`]}`)
+	add := func(body string) []string {
+		op := a.want(200, "POST", scope+"/sessions/s/memories?wait=true", body)
+		equal(t, "session", at(op, "metadata", "sessionId"), `"s"`)
+		var facts []string
+		for _, m := range list(op, "response", "memories") {
+			facts = append(facts, text(m, "memory", "fact"))
+			equal(t, "source", at(m, "memory", "source", "sessionId"), `"s"`)
+		}
+		return facts
+	}
+	same(t, "from the second to before the fourth", add(`{"startTime": "2024-05-02T00:00:00Z", "endTime": "2024-05-04T00:00:00Z"}`), []string{"I love sailing.", "I have a dog."})
+	same(t, "again", len(add(`{"startTime": "2024-05-02T00:00:00Z", "endTime": "2024-05-04T00:00:00Z"}`)), 0)
+	same(t, "before all", len(add(`{"endTime": "2024-05-01T00:00:00Z"}`)), 0)
+	same(t, "all", add(``), []string{"I live in Porto.", "My sister is a nurse."})
+	same(t, "sessions", len(list(a.want(200, "GET", scope+"/sessions", nil), "sessions")), 1)
+	same(t, "turns", len(list(a.want(200, "GET", scope+"/memories?kind=turn", nil), "memories")), 4)
+	a.refused(400, "POST", scope+"/sessions/s/memories", `{"startTime": "2024-05-02T00:00:00Z", "endTime": "2024-05-02T00:00:00Z"}`, "endTime")
+	a.refused(404, "POST", scope+"/sessions/none/memories", `{"endTime": "2024-05-02T00:00:00Z"}`)
+}
+
 // A fact that a walk made names the operation that made it.
 func TestRevisionOfAnExtractedFact(t *testing.T) {
 	a := start(t)

@@ -30,7 +30,7 @@ type operationMetadata struct {
 	State       sessionstore.OperationState `json:"state"`
 	App         string                      `json:"appName"`
 	User        string                      `json:"userId"`
-	SessionID   string                      `json:"sessionId"`
+	SessionID   string                      `json:"sessionId,omitzero"`
 	CreateTime  time.Time                   `json:"createTime"`
 	Attempts    int                         `json:"attempts"`
 	EventsTotal int                         `json:"eventsTotal"`
@@ -48,7 +48,7 @@ type operationResponse struct {
 
 func operationOf(op *sessionstore.Operation) (operationBody, error) {
 	out := operationBody{ID: op.ID, Done: op.Done(), Metadata: operationMetadata{State: op.State, App: op.Key.App, User: op.Key.User,
-		SessionID: op.Key.ID, CreateTime: op.CreateTime, Attempts: op.Attempts, EventsTotal: op.EventsTotal, EventsDone: op.EventsDone, LastError: op.LastError}}
+		SessionID: ingest.SessionOf(op), CreateTime: op.CreateTime, Attempts: op.Attempts, EventsTotal: op.EventsTotal, EventsDone: op.EventsDone, LastError: op.LastError}}
 	response := &operationResponse{Memories: []ingest.Changed{}}
 	for _, raw := range op.Changes {
 		var changed ingest.Changed

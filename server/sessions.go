@@ -343,12 +343,23 @@ func (s *Server) addSession(c echo.Context, key sessionstore.Key) error {
 		return err
 	}
 	var req struct {
-		DisableConsolidation bool `json:"disableConsolidation"`
+		StartTime            moment `json:"startTime"`
+		EndTime              moment `json:"endTime"`
+		DisableConsolidation bool   `json:"disableConsolidation"`
 	}
 	if err := body(c, &req); err != nil {
 		return err
 	}
-	op, err := s.ingest.AddSession(c.Request().Context(), key, ingest.How{DisableConsolidation: req.DisableConsolidation})
+	from, to, how := req.StartTime.Time, req.EndTime.Time, ingest.How{DisableConsolidation: req.DisableConsolidation}
+	var op *sessionstore.Operation
+	switch {
+	case from.IsZero() && to.IsZero():
+		op, err = s.ingest.AddSession(c.Request().Context(), key, how)
+	case !to.IsZero() && !from.Before(to):
+		return invalid("endTime: want a time after startTime")
+	default:
+		op, err = s.ingest.AddRange(c.Request().Context(), key, from, to, maxEvents, how)
+	}
 	if err != nil {
 		return err
 	}
