@@ -344,3 +344,13 @@ func (h *halfBroken) Generate(ctx context.Context, p extract.Prompt) (extract.An
 	h.reads++
 	return h.reader.Generate(ctx, p)
 }
+
+// forgetting is a reader that hears what is to be forgotten.
+type forgetting struct{ *reader }
+
+func (f forgetting) Generate(ctx context.Context, p extract.Prompt) (extract.Answer, error) {
+	p.Data = strings.ReplaceAll(p.Data, `"text":"Please forget that `, `"text":"Forget: `)
+	a, err := f.reader.Generate(ctx, p)
+	a.Text = strings.ReplaceAll(a.Text, `"Forget: I love`, `"Please forget that I love`)
+	return a, err
+}
