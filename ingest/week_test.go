@@ -73,7 +73,7 @@ func TestWeek(t *testing.T) {
 						t.Fatalf("call %d failed, after its effect %v (-want +got):\n%s", n, after, diff)
 					}
 					if f.left > 0 {
-						if n < 30 {
+						if n < 12 {
 							t.Fatalf("a week has only %d calls?", n)
 						}
 						break
