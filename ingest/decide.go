@@ -87,21 +87,19 @@ func (d *decision) candidatesOf(facts []extract.Fact) []candidate {
 // draft.
 func (d *decision) decide(ctx context.Context, candidates []candidate) error {
 	slices.SortStableFunc(candidates, func(a, b candidate) int { return said(&a.memory, &b.memory) })
-	for some := range slices.Chunk(candidates, soughtTogether) {
-		var marks []string
-		for i := range some {
-			marks = append(marks, some[i].sought()...)
-		}
-		if err := d.learn(ctx, marks); err != nil {
-			return err
-		}
+	var marks [][]string
+	for i := range candidates {
+		marks = append(marks, candidates[i].sought())
+	}
+	if err := d.learnAll(ctx, marks); err != nil {
+		return err
 	}
 	var asked []candidate // to forget
 	for _, c := range candidates {
 		switch {
 		case c.forget:
 			asked = append(asked, c)
-		case d.known[c.memory.ID] == nil && d.entries[c.memory.ID] == nil && !d.forgotten(&c):
+		case d.known[c.memory.ID] == nil && d.entries[c.memory.ID] == nil:
 			d.create(c.seq, c.memory, "")
 		}
 	}
@@ -137,24 +135,36 @@ func (d *decision) learn(ctx context.Context, marks []string) error {
 	return nil
 }
 
-// forgotten reports whether the same author has asked, since a fact was said, to
-// forget it.
-func (d *decision) forgotten(c *candidate) bool {
-	return slices.ContainsFunc(d.wants, func(m memory.Memory) bool {
-		return oneAuthor(&m, &c.memory) && said(&m, &c.memory) > 0 && slices.Contains(extract.Forgotten(m.Fact), c.form.Gist)
-	})
+// learnAll is learn for the marks of many facts, some at a time.
+func (d *decision) learnAll(ctx context.Context, marks [][]string) error {
+	for some := range slices.Chunk(marks, soughtTogether) {
+		if err := d.learn(ctx, slices.Concat(some...)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // forget drafts the end of what says what is to be forgotten, and was said
-// before.
+// before: what is asked for now, and what was, by a fact's own author.
 func (d *decision) forget(asked []candidate) {
-	for _, c := range asked {
-		gist := extract.ToForget(c.memory.Fact)
-		for _, s := range d.statements() {
-			if d.form(s.now.Fact).Gist == gist && oneAuthor(&s.now, &c.memory) && said(&s.now, &c.memory) < 0 {
-				e := d.entry(c.seq, &s.now)
-				e.gone, e.because, e.reason = true, "", "to be forgotten"
-			}
+	now, turns := map[string][]*memory.Memory{}, map[string][]*memory.Memory{} // by gist
+	for i := range asked {
+		gist := extract.ToForget(asked[i].memory.Fact)
+		now[gist] = append(now[gist], &asked[i].memory)
+	}
+	for i := range d.wants {
+		for _, gist := range extract.Forgotten(d.wants[i].Fact) {
+			turns[gist] = append(turns[gist], &d.wants[i])
+		}
+	}
+	for _, s := range d.statements() {
+		gist := d.form(s.now.Fact).Gist
+		// A turn may be the assistant's, which has no say in what has no author.
+		if slices.ContainsFunc(now[gist], func(by *memory.Memory) bool { return oneAuthor(&s.now, by) && said(&s.now, by) < 0 }) ||
+			slices.ContainsFunc(turns[gist], func(t *memory.Memory) bool { return s.now.Author == t.Author && said(&s.now, t) < 0 }) {
+			e := d.entry(d.batch.to, &s.now)
+			e.gone, e.because, e.reason = true, "", "to be forgotten"
 		}
 	}
 }

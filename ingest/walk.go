@@ -35,10 +35,48 @@ func (s *Service) walk(ctx context.Context, w sessionstore.Work) (to int64, err 
 		}
 	}
 	changes, err := s.apply(ctx, w, p)
+	if err == nil && w.Plan != nil {
+		var more []sessionstore.Change
+		more, err = s.reconcile(ctx, w, to, p)
+		changes = append(changes, more...)
+	}
 	if err != nil {
 		return 0, err
 	}
 	return to, s.sessions.Finish(ctx, w, to, changes)
+}
+
+// reconcile works out anew which facts hold that a plan has touched: between its
+// making and its carrying out other work of the scope may have had its turn.
+func (s *Service) reconcile(ctx context.Context, w sessionstore.Work, to int64, p plan) ([]sessionstore.Change, error) {
+	b, err := s.read(ctx, w, to)
+	if err != nil {
+		return nil, err
+	}
+	d := s.decision(b, requestOf(w.Operation).plain)
+	var marks [][]string
+	for _, t := range b.turns {
+		for _, what := range extract.Forgotten(t.Text) {
+			marks = append(marks, []string{marked(saysMark, what), marked(forgetsMark, what)})
+		}
+	}
+	for i := range p.Changes {
+		marks = append(marks, sought(*d.form(p.Changes[i].Memory.Fact)))
+	}
+	if err := d.learnAll(ctx, marks); err != nil {
+		return nil, err
+	}
+	for i := range p.Changes {
+		// What a model has seen to end a memory was left out if that changed.
+		c := &p.Changes[i].Memory
+		now, by := d.known[c.ID], d.known[c.SupersededBy]
+		if now != nil && by != nil && !saidAgain(c) && !saidAgain(now) && (now.ValidTo.IsZero() || c.ValidTo.Before(now.ValidTo)) {
+			d.supersede(d.entry(b.to, now), &entry{now: *by}, p.Changes[i].Reason)
+		}
+	}
+	d.forget(nil)
+	d.arrange()
+	return s.apply(ctx, w, d.plan())
 }
 
 // batch is some events of a session, in the order in which they were said.
