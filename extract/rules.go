@@ -60,16 +60,16 @@ func (r *Rules) appendTurn(facts []Fact, t *Turn) []Fact {
 		if s.pastes {
 			break // what follows is material for a task, not the user's own words
 		}
-		if _, ok := Forgets(quote); ok && utf8.ValidString(quote) {
-			facts = append(facts, Fact{SessionID: t.SessionID, Text: quote, Author: t.Author, Timestamp: t.Timestamp, EventIDs: []string{t.EventID}, Quote: quote, Forget: true})
+		_, forget := Forgets(quote)
+		if s.topics == 0 && !forget || !utf8.ValidString(quote) {
 			continue
 		}
-		if s.topics == 0 || !utf8.ValidString(quote) {
-			continue
+		f := Fact{SessionID: t.SessionID, Text: quote, Author: t.Author, Timestamp: t.Timestamp, EventIDs: []string{t.EventID}, Quote: quote, Forget: forget}
+		if !forget {
+			f.Topics = s.topics.names()
+			f.Text, f.ValidFrom = r.dates.resolve(&s, t.Timestamp)
 		}
-		text, validFrom := r.dates.resolve(&s, t.Timestamp)
-		facts = append(facts, Fact{SessionID: t.SessionID, Text: text, Topics: s.topics.names(), Author: t.Author, Timestamp: t.Timestamp,
-			ValidFrom: validFrom, EventIDs: []string{t.EventID}, Quote: quote})
+		facts = append(facts, f)
 		if len(facts)-first == maxFacts {
 			break
 		}

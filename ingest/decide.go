@@ -14,8 +14,8 @@ import (
 // Bounds on what is compared. What a model is shown does not grow with the
 // memory: so many neighbours of a new fact, and of all of them together.
 const (
-	marksLimit     = 1000 // memories with the marks of some facts
-	soughtTogether = 8    // facts whose marks are looked for in one search
+	marksLimit     = 10_000 // memories with some marks: more say the same than anybody says in a life
+	soughtTogether = 40     // marks looked for in one search
 	nearCurrent    = 5
 	nearHistory    = 2
 	nearTogether   = 40
@@ -47,13 +47,14 @@ type decision struct {
 	known map[string]*memory.Memory // stored facts that bear on what is decided
 	wants []memory.Memory           // stored turns that want something forgotten
 	forms map[string]*extract.Form  // of texts
+	asked map[string]bool           // marks that were looked for
 	// reverted are memories that are as they were before, and the times at which
 	// their last words, which are taken back, were said.
 	reverted map[string]time.Time
 }
 
 func (s *Service) decision(b *batch, plain bool) *decision {
-	return &decision{Service: s, draft: newDraft(), batch: b, plain: plain, known: map[string]*memory.Memory{}, forms: map[string]*extract.Form{}, reverted: map[string]time.Time{}}
+	return &decision{Service: s, draft: newDraft(), batch: b, plain: plain, known: map[string]*memory.Memory{}, forms: map[string]*extract.Form{}, asked: map[string]bool{}, reverted: map[string]time.Time{}}
 }
 
 // form reads a fact, once.
@@ -87,11 +88,11 @@ func (d *decision) candidatesOf(facts []extract.Fact) []candidate {
 // draft.
 func (d *decision) decide(ctx context.Context, candidates []candidate) error {
 	slices.SortStableFunc(candidates, func(a, b candidate) int { return said(&a.memory, &b.memory) })
-	var marks [][]string
+	var marks []string
 	for i := range candidates {
-		marks = append(marks, candidates[i].sought())
+		marks = append(marks, candidates[i].sought()...)
 	}
-	if err := d.learnAll(ctx, marks); err != nil {
+	if err := d.learn(ctx, marks); err != nil {
 		return err
 	}
 	var asked []candidate // to forget
@@ -114,33 +115,44 @@ func (d *decision) decide(ctx context.Context, candidates []candidate) error {
 	return nil
 }
 
-// learn reads the memories with any of some marks.
+// learn reads the memories with any of some marks, and what bears on those, and
+// so on: what one of them excludes may hold without it.
 func (d *decision) learn(ctx context.Context, marks []string) error {
-	slices.Sort(marks)
-	marks = slices.Compact(marks)
-	found, err := d.memories.Search(ctx, d.batch.key.Scope, memory.Query{Terms: marks, Limit: marksLimit, Filter: memory.Filter{History: true}})
-	if err != nil {
-		return err
-	}
-	for _, run := range found.Runs {
-		switch m := run[0].Memory; {
-		case m.Kind == memory.KindFact:
-			if d.known[m.ID] == nil {
-				d.known[m.ID] = &m
-			}
-		case !slices.ContainsFunc(d.wants, func(w memory.Memory) bool { return w.ID == m.ID }):
-			d.wants = append(d.wants, m)
+	for {
+		slices.Sort(marks)
+		marks = slices.DeleteFunc(slices.Compact(marks), func(m string) bool { return d.asked[m] })
+		if len(marks) == 0 {
+			return nil
 		}
+		var next []string
+		for some := range slices.Chunk(marks, soughtTogether) {
+			found, err := d.memories.Search(ctx, d.batch.key.Scope, memory.Query{Terms: some, Limit: marksLimit, Filter: memory.Filter{History: true}})
+			if err != nil {
+				return err
+			}
+			for _, m := range some {
+				d.asked[m] = true
+			}
+			for _, run := range found.Runs { // turns one after another are one
+				for i := range run {
+					next = append(next, d.learned(&run[i].Memory)...)
+				}
+			}
+		}
+		marks = next
 	}
-	return nil
 }
 
-// learnAll is learn for the marks of many facts, some at a time.
-func (d *decision) learnAll(ctx context.Context, marks [][]string) error {
-	for some := range slices.Chunk(marks, soughtTogether) {
-		if err := d.learn(ctx, slices.Concat(some...)); err != nil {
-			return err
+// learned takes a memory in, and gives the marks of what bears on it.
+func (d *decision) learned(m *memory.Memory) []string {
+	switch {
+	case m.Kind == memory.KindTurn:
+		if !slices.ContainsFunc(d.wants, func(w memory.Memory) bool { return w.ID == m.ID }) {
+			d.wants = append(d.wants, *m)
 		}
+	case d.known[m.ID] == nil:
+		d.known[m.ID] = m
+		return bearing(d.form(m.Fact))
 	}
 	return nil
 }
@@ -238,7 +250,7 @@ func (d *decision) arrange() {
 		if by := byID[id]; by == nil || by.form.Gist != s.form.Gist && (d.plain || !by.form.Excludes(s.form)) {
 			s.to, s.by = to, id
 		}
-		if by := byID[s.by]; by != nil { // whoever says either again ends the other
+		if by := byID[s.by]; by != nil && !by.now.Edited { // whoever says either again ends the other
 			against[s.form.Gist] = append(against[s.form.Gist], by.form.Gist)
 			against[by.form.Gist] = append(against[by.form.Gist], s.form.Gist)
 		}
@@ -254,10 +266,15 @@ func (d *decision) arrange() {
 		for _, near := range opposed {
 			for _, o := range near {
 				excludes := s.form.Excludes(o.form) || slices.Contains(against[s.form.Gist], o.form.Gist)
-				if excludes && said(&s.now, &o.now) < 0 && oneAuthor(&s.now, &o.now) && (s.to.IsZero() || o.now.Timestamp.Before(s.to)) {
-					s.to, s.by = o.now.Timestamp, o.now.ID
-					break // they are in order
+				// What is to expire ends nothing that lasts.
+				if !excludes || said(&s.now, &o.now) >= 0 || !oneAuthor(&s.now, &o.now) || !o.now.ExpireTime.IsZero() {
+					continue
 				}
+				to, by := ended(&s.now, &o.now), byID[s.by]
+				if s.to.IsZero() || to.Before(s.to) || to.Equal(s.to) && by != nil && said(&o.now, &by.now) < 0 {
+					s.to, s.by = to, o.now.ID
+				}
+				break // they are in order
 			}
 		}
 	}
@@ -300,6 +317,15 @@ func (d *decision) end(m *memory.Memory) (to time.Time, by string) {
 		to, by = d.entries[by].was.ValidTo, d.entries[by].was.SupersededBy
 	}
 	return to, by
+}
+
+// ended is when one memory ends another: when it was said, or just after both
+// were, as a memory that ends when it was said is only said again.
+func ended(earlier, later *memory.Memory) time.Time {
+	if !later.Timestamp.After(earlier.Timestamp) {
+		return earlier.Timestamp.Add(time.Microsecond)
+	}
+	return later.Timestamp
 }
 
 // saidAgain reports whether a memory only says again what another one says.

@@ -51,7 +51,7 @@ func (d *draft) gone(id string) bool {
 // supersede ends one of two memories that cannot both hold: the one said
 // earlier, when the later one was said. Of several that end it the first counts.
 func (d *draft) supersede(earlier, later *entry, reason string) {
-	at := later.now.Timestamp
+	at := ended(&earlier.now, &later.now)
 	if !earlier.now.ValidTo.IsZero() && !at.Before(earlier.now.ValidTo) {
 		return
 	}

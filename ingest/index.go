@@ -72,10 +72,11 @@ func marks(m *memory.Memory) (out []string) {
 		}
 		return out
 	}
-	return formMarks(extract.FormOf(m.Fact))
+	f := extract.FormOf(m.Fact)
+	return formMarks(&f)
 }
 
-func formMarks(f extract.Form) []string {
+func formMarks(f *extract.Form) []string {
 	out := []string{marked(saysMark, f.Gist)}
 	if f.Slot != "" {
 		out = append(out, marked(slotMark, f.Slot))
@@ -92,11 +93,16 @@ func (c *candidate) sought() []string {
 	if c.forget {
 		return []string{marked(saysMark, extract.ToForget(c.memory.Fact))}
 	}
-	return sought(c.form)
+	return sought(&c.form)
 }
 
-func sought(f extract.Form) []string {
-	out := append(formMarks(f), marked(endsMark, f.Gist), marked(forgetsMark, f.Gist))
+func sought(f *extract.Form) []string {
+	return append(bearing(f), marked(forgetsMark, f.Gist))
+}
+
+// bearing are the marks of what says the same as a fact, or may exclude it.
+func bearing(f *extract.Form) []string {
+	out := append(formMarks(f), marked(endsMark, f.Gist))
 	if f.Ends != "" {
 		out = append(out, marked(saysMark, f.Ends))
 	}

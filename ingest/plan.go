@@ -52,7 +52,7 @@ type Cost struct {
 // client was faster than is left out: the client's word stands.
 func (s *Service) apply(ctx context.Context, w sessionstore.Work, p plan) ([]sessionstore.Change, error) {
 	outcomes := make([]*memory.Outcome, len(p.Changes))
-	refused := map[string]bool{} // deleted by a client before: nothing takes its place
+	refused := map[string]bool{} // not created, as a client has deleted or changed it: it takes nobody's place
 	stage := func(action memory.Action, do func(places []int) ([]memory.Outcome, error)) error {
 		var places []int
 		for i, c := range p.Changes {
@@ -82,7 +82,7 @@ func (s *Service) apply(ctx context.Context, w sessionstore.Work, p plan) ([]ses
 		}
 		out, err := s.memories.Put(ctx, w.Key.Scope, writes)
 		for i := range out {
-			refused[writes[i].Memory.ID] = out[i].Err != nil && out[i].Memory.ID == ""
+			refused[writes[i].Memory.ID] = out[i].Err != nil
 		}
 		return out, err
 	}

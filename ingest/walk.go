@@ -54,16 +54,16 @@ func (s *Service) reconcile(ctx context.Context, w sessionstore.Work, to int64, 
 		return nil, err
 	}
 	d := s.decision(b, requestOf(w.Operation).plain)
-	var marks [][]string
+	var marks []string
 	for _, t := range b.turns {
 		for _, what := range extract.Forgotten(t.Text) {
-			marks = append(marks, []string{marked(saysMark, what), marked(forgetsMark, what)})
+			marks = append(marks, marked(saysMark, what), marked(forgetsMark, what))
 		}
 	}
 	for i := range p.Changes {
-		marks = append(marks, sought(*d.form(p.Changes[i].Memory.Fact)))
+		marks = append(marks, sought(d.form(p.Changes[i].Memory.Fact))...)
 	}
-	if err := d.learnAll(ctx, marks); err != nil {
+	if err := d.learn(ctx, marks); err != nil {
 		return nil, err
 	}
 	for i := range p.Changes {
