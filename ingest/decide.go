@@ -285,7 +285,11 @@ func (d *decision) arrange() {
 			}
 			for j, o := range same {
 				stands := clients(&o.now) || j < i && !(o.by != "" && o.to.Equal(o.now.Timestamp))
-				if o != s && stands && oneAuthor(&s.now, &o.now) && o.now.ExpireTime.IsZero() && (o.to.IsZero() || s.now.Timestamp.Before(o.to)) {
+				held := o.to.IsZero() || s.now.Timestamp.Before(o.to)
+				if by := byID[o.by]; by != nil {
+					held = said(&s.now, &by.now) < 0
+				}
+				if o != s && stands && held && oneAuthor(&s.now, &o.now) && o.now.ExpireTime.IsZero() {
 					s.to, s.by = s.now.Timestamp, o.now.ID
 					break
 				}

@@ -156,7 +156,7 @@ func holding(story []saidEvent) []string {
 	for i, s := range all {
 		for _, o := range all[:i] {
 			again := o.by != nil && o.by.says == o.says
-			if o.author == s.author && o.says == s.says && !again && (o.by == nil || s.at < o.until) {
+			if o.author == s.author && o.says == s.says && !again && (o.by == nil || inTime(s.saidEvent, o.by.saidEvent) < 0) {
 				s.until, s.by = s.at, o
 				break
 			}
