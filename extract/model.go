@@ -3,7 +3,9 @@ package extract
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -87,7 +89,7 @@ func (m *Model) Extract(ctx context.Context, b Batch) (Found, error) {
 type modelFact struct {
 	Fact       string   `json:"fact"`
 	Topic      string   `json:"topic"`
-	Events     []int    `json:"events"` // numbers in the transcript
+	Events     []place  `json:"events"` // numbers in the transcript
 	Quote      string   `json:"quote"`
 	When       string   `json:"when"`
 	Confidence *float64 `json:"confidence"` // nil where a service takes no schema, and the model no notice
@@ -96,7 +98,7 @@ type modelFact struct {
 
 // fact checks that a fact rests on turns, and gives it what they have.
 func (m *modelFact) fact(turns []Turn) (Fact, bool) {
-	f := Fact{Text: strings.TrimSpace(m.Fact), Forget: m.Forget}
+	f := Fact{Text: plain(m.Fact), Forget: m.Forget}
 	if f.Text == "" || len(f.Text) > maxFactBytes || !utf8.ValidString(f.Text) || m.Confidence != nil && *m.Confidence < minConfidence {
 		return f, false
 	}
@@ -106,7 +108,7 @@ func (m *modelFact) fact(turns []Turn) (Fact, bool) {
 	if day, err := time.Parse(time.DateOnly, strings.TrimSpace(m.When)); err == nil && memory.ValidateTime("when", day) == nil {
 		f.ValidFrom = day
 	}
-	cited := slices.DeleteFunc(slices.Clone(m.Events), func(n int) bool { return n < 1 || n > len(turns) }) // an earlier event, or none at all
+	cited := slices.DeleteFunc(slices.Clone(m.Events), func(n place) bool { return n < 1 || int(n) > len(turns) }) // an earlier event, or none at all
 	for _, n := range cited {
 		t := &turns[n-1]
 		if f.Forget && !t.User {
@@ -124,6 +126,27 @@ func (m *modelFact) fact(turns []Turn) (Fact, bool) {
 		}
 	}
 	return f, f.Quote != ""
+}
+
+// place is a number by which a model names something. Small models write it as
+// a string, or with a point.
+type place int
+
+// UnmarshalJSON reads any of these; what is no number is 0, which names nothing.
+func (p *place) UnmarshalJSON(raw []byte) error {
+	f, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
+	if *p = 0; err == nil && math.Abs(f) < 1e9 {
+		*p = place(f)
+	}
+	return nil
+}
+
+// plain is a text without control and formatting characters, which could make a
+// terminal or a reader see something else.
+func plain(text string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, ""), func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
+	}), " ")
 }
 
 // locate finds a quote in a text and gives it as the text has it. Models change

@@ -44,23 +44,23 @@ func (m *Model) Consolidate(ctx context.Context, c Comparison, repaired bool) (C
 	}
 	for i := range answer.Verdicts {
 		v := &answer.Verdicts[i]
-		out.Verdicts[v.Fact-len(c.Known)-1] = v.verdict()
+		out.Verdicts[int(v.Fact)-len(c.Known)-1] = v.verdict()
 	}
 	return out, nil
 }
 
 // modelVerdict is a verdict as a model gives it; places count from 1.
 type modelVerdict struct {
-	Fact    int    `json:"fact"`
-	Action  Action `json:"action"`
-	Same    int    `json:"same"`
-	Text    string `json:"text"`
-	Against []int  `json:"against"`
-	Reason  string `json:"reason"`
+	Fact    place   `json:"fact"`
+	Action  Action  `json:"action"`
+	Same    place   `json:"same"`
+	Text    string  `json:"text"`
+	Against []place `json:"against"`
+	Reason  string  `json:"reason"`
 }
 
 func (v *modelVerdict) check(c Comparison) error {
-	known, all := len(c.Known), len(c.Known)+len(c.New)
+	known, all := place(len(c.Known)), place(len(c.Known)+len(c.New))
 	if v.Fact <= known || v.Fact > all {
 		return fmt.Errorf("there is no new fact with the number %d", v.Fact)
 	}
@@ -91,14 +91,14 @@ func (v *modelVerdict) verdict() Verdict {
 	out := Verdict{Action: v.Action, Same: -1, Reason: Cut(v.Reason, maxReason)}
 	switch v.Action {
 	case Update:
-		out.Same, out.Text = v.Same-1, strings.TrimSpace(v.Text)
+		out.Same, out.Text = int(v.Same)-1, plain(v.Text)
 	case Nothing:
-		out.Same = v.Same - 1
+		out.Same = int(v.Same) - 1
 	}
 	if v.Action != Nothing {
 		for _, n := range v.Against {
-			if n-1 != out.Same && !slices.Contains(out.Against, n-1) {
-				out.Against = append(out.Against, n-1)
+			if at := int(n) - 1; at != out.Same && !slices.Contains(out.Against, at) {
+				out.Against = append(out.Against, at)
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -69,16 +70,22 @@ func (d *decision) form(fact string) *extract.Form {
 // candidatesOf makes a candidate of each fact.
 func (d *decision) candidatesOf(facts []extract.Fact) []candidate {
 	key := d.batch.key
-	out := make([]candidate, len(facts))
+	var out []candidate
 	ordinals := map[[2]string]int{}
+	seen := map[[2]string]bool{}
 	for i := range facts {
 		f := &facts[i]
+		says := [2]string{f.EventIDs[0], fmt.Sprint(f.Forget, d.form(f.Text).Gist)}
+		if seen[says] { // nobody says a thing twice in one breath
+			continue
+		}
+		seen[says] = true
 		rests := [2]string{f.EventIDs[0], f.Quote}
-		out[i] = candidate{seq: d.batch.seq[f.EventIDs[0]], forget: f.Forget, form: *d.form(f.Text), memory: memory.Memory{
+		out = append(out, candidate{seq: d.batch.seq[f.EventIDs[0]], forget: f.Forget, form: *d.form(f.Text), memory: memory.Memory{
 			ID: factID(key, f.EventIDs[0], f.Quote, ordinals[rests]), Scope: key.Scope, Kind: memory.KindFact, Fact: extract.Cut(f.Text, memory.MaxFact),
 			Author: f.Author, Topics: f.Topics, Timestamp: f.Timestamp, ValidFrom: f.ValidFrom,
 			Source: memory.Source{SessionID: key.ID, EventIDs: f.EventIDs, Quote: f.Quote},
-		}}
+		}})
 		ordinals[rests]++
 	}
 	return out
@@ -247,7 +254,7 @@ func (d *decision) arrange() {
 		// An end that forms do not tell of stays: a model has seen it, or it is
 		// of what is not looked at now.
 		to, id := d.end(&s.now)
-		if by := byID[id]; by == nil || by.form.Gist != s.form.Gist && (d.plain || !by.form.Excludes(s.form)) {
+		if by := byID[id]; by == nil || s.now.Edited || by.form.Gist != s.form.Gist && (d.plain || !by.form.Excludes(s.form)) {
 			s.to, s.by = to, id
 		}
 		if by := byID[s.by]; by != nil && !by.now.Edited { // whoever says either again ends the other
@@ -266,7 +273,11 @@ func (d *decision) arrange() {
 		for _, near := range opposed {
 			for _, o := range near {
 				excludes := s.form.Excludes(o.form) || slices.Contains(against[s.form.Gist], o.form.Gist)
-				// What is to expire ends nothing that lasts.
+				// What is to expire ends nothing that lasts, and nothing said before a
+				// client has decided ends what it has decided on.
+				if s.now.Edited && !o.now.Timestamp.After(s.now.UpdateTime) {
+					continue
+				}
 				if !excludes || said(&s.now, &o.now) >= 0 || !oneAuthor(&s.now, &o.now) || !o.now.ExpireTime.IsZero() {
 					continue
 				}

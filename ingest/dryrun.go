@@ -85,6 +85,7 @@ func (s *Service) DryRun(ctx context.Context, key sessionstore.Key, events []ses
 	if errors.Is(err, extract.ErrUnreadable) || errors.Is(err, extract.ErrRefused) {
 		p.Err, err = err, nil
 	}
+	err = ours(err)
 	p.Asked = append(found.Asked, d.cost.Asked...)
 	p.Cost = Cost{Usage: found.Usage.Add(d.cost.Usage), FactsDropped: found.Dropped}
 	return p, err

@@ -28,13 +28,26 @@ func (d *decision) standIns(ctx context.Context, turns []extract.Turn) ([]candid
 	return slices.DeleteFunc(out, func(c candidate) bool { return c.forget }), nil
 }
 
-// fillIn has the fallback's facts stand in for those of the next batch, beside
+// fillIn has the fallback's facts stand in for those of all that waits, beside
 // what is known.
 func (s *Service) fillIn(ctx context.Context, w sessionstore.Work) error {
-	b, err := s.read(ctx, w, 0)
-	if err != nil {
-		return err
+	for after := w.Done; after < w.Requested; {
+		events, err := s.sessions.Events(ctx, w, after, min(s.opts.BatchEvents, int(w.Requested-after)))
+		if err != nil {
+			return err
+		}
+		if len(events) == 0 {
+			return nil
+		}
+		after = events[len(events)-1].Seq
+		if err := s.fillInFor(ctx, batchOf(w, events)); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+func (s *Service) fillInFor(ctx context.Context, b *batch) error {
 	back, err := s.rewound(ctx, b)
 	if err != nil {
 		return err
@@ -51,13 +64,13 @@ func (s *Service) fillIn(ctx context.Context, w sessionstore.Work) error {
 	var writes []memory.Write
 	for _, c := range d.plan().Changes {
 		if c.Action == memory.Created && !saidAgain(&c.Memory) {
-			writes = append(writes, memory.Write{Memory: c.Memory, Actor: s.opts.Fallback.Name(), Operation: w.Operation})
+			writes = append(writes, memory.Write{Memory: c.Memory, Actor: s.opts.Fallback.Name(), Operation: b.work.Operation})
 		}
 	}
 	if err := s.index(ctx, writes, !s.embedder.Model().Remote); err != nil {
 		return err
 	}
-	_, err = s.memories.Put(ctx, w.Key.Scope, writes)
+	_, err = s.memories.Put(ctx, b.key.Scope, writes)
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 
 	"github.com/memoryd/memoryd/embed"
@@ -36,11 +37,21 @@ func (s *Service) index(ctx context.Context, writes []memory.Write, vectors bool
 	return nil
 }
 
+// ours makes what a model refuses as invalid (a key, a name, a dimension) no
+// fault of whoever has asked us: it is the configuration's.
+func ours(err error) error {
+	if errors.Is(err, memory.ErrInvalid) {
+		return fmt.Errorf("%w: %s", memory.ErrUnavailable, err.Error())
+	}
+	return err
+}
+
 // terms are the words of a fact that others are found by.
 func terms(text string) []string { return analyzer.Question(text) }
 
 func (s *Service) embed(ctx context.Context, texts []string) ([][]float32, error) {
 	vs, err := s.embedder.Embed(ctx, embed.Document, texts)
+	err = ours(err)
 	if err == nil && len(vs) != len(texts) {
 		err = fmt.Errorf("embedder %q gave %d vectors for %d texts", s.embedder.Model().Name, len(vs), len(texts))
 	}

@@ -122,6 +122,11 @@ func (s *Service) rewrite(ctx context.Context, decide func() (memory.Write, erro
 	}
 }
 
+// writeTime is how long a client's write waits for an embedder.
+const writeTime = 10 * time.Second
+
+var errEmbedder = fmt.Errorf("%w: the embedder does not answer", memory.ErrUnavailable)
+
 // write puts one memory of a client.
 func (s *Service) write(ctx context.Context, w memory.Write) (memory.Memory, error) {
 	if err := w.Memory.Validate(); err != nil { // before an embedder sees it
@@ -129,7 +134,12 @@ func (s *Service) write(ctx context.Context, w memory.Write) (memory.Memory, err
 	}
 	w.Actor = client
 	writes := []memory.Write{w}
-	if err := s.index(ctx, writes, true); err != nil {
+	within, cancel := context.WithTimeoutCause(ctx, writeTime, errEmbedder)
+	defer cancel()
+	if err := s.index(within, writes, true); err != nil {
+		if ctx.Err() == nil && within.Err() != nil {
+			err = errEmbedder
+		}
 		return memory.Memory{}, err
 	}
 	out, err := s.memories.Put(ctx, w.Memory.Scope, writes)

@@ -25,7 +25,7 @@ var (
 // meaning is what a sentence means, told by hand rather than read by package
 // extract: the two are to agree.
 type meaning struct {
-	says, slot, value, ends, forgets string
+	says, slot, value, endsWhat, forgets string
 }
 
 var vocabulary = map[string]meaning{
@@ -36,9 +36,9 @@ var vocabulary = map[string]meaning{
 	"I moved to Porto.":                                {says: "to porto", slot: "home", value: "porto"},
 	"I moved to Lisbon.":                               {says: "to lisbon", slot: "home", value: "lisbon"},
 	"I live in Berlin now.":                            {says: "in berlin", slot: "home", value: "berlin"},
-	"I don't live in Porto anymore.":                   {says: "not porto", ends: "in porto"},
+	"I don't live in Porto anymore.":                   {says: "not porto", endsWhat: "in porto"},
 	"I eat meat.":                                      {says: "meat"},
-	"I don't eat meat anymore.":                        {says: "no meat", ends: "meat"},
+	"I don't eat meat anymore.":                        {says: "no meat", endsWhat: "meat"},
 	"Please forget that I don't eat meat anymore.":     {forgets: "no meat"},
 	"I love sailing.":                                  {says: "sailing"},
 	"I really love sailing!":                           {says: "sailing"},
@@ -47,7 +47,11 @@ var vocabulary = map[string]meaning{
 	"Thanks, that helps!":                              {},
 }
 
-// said is one event of a random story.
+// ends reports whether it may end another: of two in one event either could be
+// named for it.
+func (m meaning) ends() bool { return m.slot != "" || m.endsWhat != "" }
+
+// saidEvent is one event of a random story.
 type saidEvent struct {
 	session, id, author, invocation, rewinds string
 	at                                       int
@@ -88,7 +92,7 @@ func randomStory(random *rand.Rand) (story []saidEvent) {
 		for range 1 + random.IntN(2) {
 			text := texts[random.IntN(len(texts))]
 			if !slices.ContainsFunc(e.sentences, func(s string) bool {
-				return vocabulary[s].says == vocabulary[text].says || vocabulary[s].slot == vocabulary[text].slot && vocabulary[text].slot != ""
+				return vocabulary[s].says == vocabulary[text].says || vocabulary[s].ends() && vocabulary[text].ends()
 			}) {
 				e.sentences = append(e.sentences, text)
 			}
@@ -146,7 +150,7 @@ func holding(story []saidEvent) []string {
 	all = slices.DeleteFunc(all, func(s *statement) bool { return s.says == "" })
 	for i, s := range all {
 		for _, o := range all[i+1:] {
-			excludes := s.slot != "" && s.slot == o.slot && s.value != o.value || s.ends == o.says || o.ends == s.says
+			excludes := s.slot != "" && s.slot == o.slot && s.value != o.value || s.endsWhat == o.says || o.endsWhat == s.says
 			if s.by == nil && o.author == s.author && excludes && inTime(s.saidEvent, o.saidEvent) < 0 {
 				s.until, s.by = o.at, o
 			}

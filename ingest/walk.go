@@ -233,6 +233,11 @@ func (d *decision) find(ctx context.Context, earlier []extract.Turn, back map[st
 		}
 	}
 	found, err := d.extractor.Extract(ctx, eb)
+	if d.opts.Fallback != nil && d.batch.work.Attempts >= d.opts.MaxAttempts && (errors.Is(err, extract.ErrRefused) || errors.Is(err, extract.ErrUnreadable)) {
+		// It is there, and will not read this: what follows is not to wait for ever.
+		d.opts.Log.Error("the fallback reads what the model will not", "session", d.batch.key.ID, "app", d.batch.key.App, "user", d.batch.key.User, "err", err)
+		found, err = d.opts.Fallback.Extract(ctx, eb)
+	}
 	found.Facts = append(found.Facts, d.batch.given...)
 	return &found, err
 }

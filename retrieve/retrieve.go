@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/internal/analyzer"
@@ -50,12 +52,16 @@ type Retriever struct {
 	embedder embed.Embedder
 	weights  Weights
 	log      *slog.Logger
+	now      func() time.Time
+
+	mu      sync.Mutex
+	restsTo time.Time // until when the embedder is left alone
 }
 
 // New makes a Retriever. The embedder must be the one the store's vectors were
 // made with.
 func New(store memory.Store, embedder embed.Embedder, opts *Options) *Retriever {
-	r := &Retriever{store: store, embedder: embedder, weights: DefaultWeights, log: slog.New(slog.DiscardHandler)}
+	r := &Retriever{store: store, embedder: embedder, weights: DefaultWeights, log: slog.New(slog.DiscardHandler), now: time.Now}
 	if opts != nil && opts.Weights != (Weights{}) {
 		r.weights = opts.Weights
 	}
@@ -88,6 +94,41 @@ func (r *Request) validate() error {
 	return r.Filter.Validate()
 }
 
+// How long a search waits for a remote embedder before it goes by words alone,
+// and for how long others then do not ask it at all.
+const (
+	embedTime = 2 * time.Second
+	embedRest = 10 * time.Second
+)
+
+// embed gives the vector of a question; nil if that is not to be had soon.
+func (r *Retriever) embed(ctx context.Context, query string) ([]float32, error) {
+	within := ctx
+	if r.embedder.Model().Remote {
+		r.mu.Lock()
+		rests := r.now().Before(r.restsTo)
+		r.mu.Unlock()
+		if rests {
+			return nil, nil
+		}
+		var cancel context.CancelFunc
+		within, cancel = context.WithTimeout(ctx, embedTime)
+		defer cancel()
+	}
+	vectors, err := r.embedder.Embed(within, embed.Query, []string{query})
+	switch {
+	case err == nil:
+		return vectors[0], nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	r.log.Warn("search by words alone: the query was not embedded", "err", err)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.restsTo = r.now().Add(embedRest)
+	return nil, nil
+}
+
 // Search returns the best matches in a scope, best first, ties by id. What has
 // nothing in common with the query is left out, so there may be fewer than
 // TopK, or none. Without the embedder words alone decide.
@@ -102,14 +143,9 @@ func (r *Retriever) Search(ctx context.Context, scope memory.Scope, req Request)
 		req.TopK = DefaultTopK
 	}
 	q := memory.Query{Filter: req.Filter, Terms: analyzer.Question(req.Query), Limit: candidates, Context: 2 * window}
-	vectors, err := r.embedder.Embed(ctx, embed.Query, []string{req.Query})
-	switch {
-	case err == nil:
-		q.Vector = vectors[0]
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	default:
-		r.log.Warn("search by words alone: the query was not embedded", "err", err)
+	var err error
+	if q.Vector, err = r.embed(ctx, req.Query); err != nil {
+		return nil, err
 	}
 	found, err := r.store.Search(ctx, scope, q)
 	if err != nil {

@@ -62,7 +62,7 @@ func detail(c echo.Context, err error) errorDetail {
 			continue
 		}
 		message := err.Error()
-		if k.code == http.StatusServiceUnavailable && !errors.As(err, new(notReady)) {
+		if (k.code == http.StatusServiceUnavailable || k.code == http.StatusTooManyRequests) && !errors.As(err, new(notReady)) {
 			message = fmt.Sprintf("this cannot be done just now; try again later (the log has the reason under request id %s)", requestID(c))
 		}
 		return errorDetail{k.code, k.status, message}

@@ -156,7 +156,7 @@ type Operations interface {
 	// their changes.
 	Operations(ctx context.Context, scope memory.Scope, list List) ([]Operation, string, error)
 
-	// Retry makes the work of a failed operation due at once; for one that has
-	// not failed it does nothing.
+	// Retry makes the work of an operation due at once that has failed, or waits
+	// to be tried again; for any other it does nothing.
 	Retry(ctx context.Context, scope memory.Scope, id string) (*Operation, error)
 }

@@ -163,8 +163,11 @@ func (c *config) checkModels() error {
 	if name, _ := provider(c.embedder); !slices.Contains([]string{"gemini", "openai"}, name) && c.embedder != "builtin" {
 		return fmt.Errorf("-embedder %q: want builtin, gemini:MODEL or openai:MODEL", c.embedder)
 	}
-	if c.dimension < 0 || c.dimension > maxDimension || c.dimension > 0 && c.embedder == "builtin" {
-		return fmt.Errorf("-embedding-dimension %d: want 1 to %d with a model, or nothing for its default", c.dimension, maxDimension)
+	if c.dimension < 0 || c.dimension > maxDimension {
+		return fmt.Errorf("-embedding-dimension %d: want 1 to %d, or 0 for the model's default", c.dimension, maxDimension)
+	}
+	if c.dimension > 0 && c.embedder == "builtin" {
+		return fmt.Errorf("-embedding-dimension %d: the built-in embedder has one of its own: name a model with -embedder, or leave this out", c.dimension)
 	}
 	name, _ := provider(c.extractor)
 	model := slices.Contains([]string{"gemini", "openai"}, name)

@@ -125,8 +125,9 @@ func (s *Store) Operations(ctx context.Context, scope memory.Scope, list session
 // Retry implements sessionstore.Operations.
 func (s *Store) Retry(ctx context.Context, scope memory.Scope, id string) (*sessionstore.Operation, error) {
 	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
-		_, err := tx.Exec(`UPDATE sessions SET failed = 0, attempts = 0, due_time = 0, request_time = ? WHERE failed = 1 AND ref =
-			(SELECT ref FROM operations WHERE id = ? AND app = ? AND user = ? AND done_time = 0)`,
+		_, err := tx.Exec(`UPDATE sessions SET failed = 0, attempts = iif(failed = 1, 0, attempts), due_time = 0, request_time = iif(failed = 1, ?1, request_time)
+			WHERE (failed = 1 OR requested > done AND due_time > 0) AND ref =
+			(SELECT ref FROM operations WHERE id = ?2 AND app = ?3 AND user = ?4 AND done_time = 0)`,
 			s.now().UnixMicro(), id, scope.App, scope.User)
 		if err != nil {
 			return err
