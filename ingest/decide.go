@@ -325,11 +325,16 @@ func (d *decision) arrange() {
 }
 
 // end is when a memory ceased to hold, and by what. What is taken back has ended
-// nothing: what has ended that has.
+// nothing: what has ended that has, where a model has seen it, and forms do not
+// tell better.
 func (d *decision) end(m *memory.Memory) (to time.Time, by string) {
 	to, by = m.ValidTo, m.SupersededBy
 	for by != "" && d.entries[by] != nil && d.entries[by].was != nil && (d.gone(by) || to.Equal(d.reverted[by])) {
-		to, by = d.entries[by].was.ValidTo, d.entries[by].was.SupersededBy
+		was := d.entries[by].was
+		if f, o := d.form(m.Fact), d.form(was.Fact); f.Gist == o.Gist || f.Excludes(o) {
+			return time.Time{}, ""
+		}
+		to, by = was.ValidTo, was.SupersededBy
 	}
 	return to, by
 }
