@@ -43,11 +43,15 @@ type parts struct {
 	embedder  embed.Embedder
 	extractor extract.Extractor
 	opts      ingest.Options
+	file      string // of the database; defaults to a new one
 }
 
 func newBench(t *testing.T, p parts) *bench {
 	t.Helper()
-	db, err := sqlitedb.Open(filepath.Join(t.TempDir(), "memoryd.db"))
+	if p.file == "" {
+		p.file = filepath.Join(t.TempDir(), "memoryd.db")
+	}
+	db, err := sqlitedb.Open(p.file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,6 +191,7 @@ type fuse struct {
 	mu    sync.Mutex
 	left  int
 	after bool
+	blown func() // does something else than fail
 }
 
 func (f *fuse) blow(call func() error) error {
@@ -198,6 +203,9 @@ func (f *fuse) blow(call func() error) error {
 		return errBroken
 	}
 	err := call()
+	if now && f.blown != nil {
+		f.blown()
+	}
 	if now {
 		return errBroken
 	}

@@ -1,6 +1,11 @@
 package ingest_test
 
 import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,20 +34,22 @@ func week(t testing.TB) (requests []func(*bench) *sessionstore.Operation) {
 	return requests
 }
 
+// afterWeek is what is remembered of it.
+var afterWeek = []string{
+	"I live in Porto. 0 to 518460 by I moved to Lisbon.",
+	"My favourite colour is blue. 60 to 259200 by My favourite colour is green now.",
+	"I eat meat. 172800 to 259080 by I don't eat meat anymore.",
+	"I don't eat meat anymore. 259080",
+	"My favourite colour is green now. 259200 to 432000 by My favourite colour is red.",
+	"My favourite colour is red. 432000",
+	"I moved to Lisbon. 518460 to 518490 by I live in Porto.",
+	"I live in Porto. 518490",
+	"My sister is a nurse. 604800",
+}
+
 // An adversarial week ends as it should, whichever call of the walks fails,
 // before or after it took effect.
 func TestWeek(t *testing.T) {
-	want := []string{
-		"I live in Porto. 0 to 518460 by I moved to Lisbon.",
-		"My favourite colour is blue. 60 to 259200 by My favourite colour is green now.",
-		"I eat meat. 172800 to 259080 by I don't eat meat anymore.",
-		"I don't eat meat anymore. 259080",
-		"My favourite colour is green now. 259200 to 432000 by My favourite colour is red.",
-		"My favourite colour is red. 432000",
-		"I moved to Lisbon. 518460 to 518490 by I live in Porto.",
-		"I live in Porto. 518490",
-		"My sister is a nurse. 604800",
-	}
 	model := func() extract.Extractor {
 		r := &reader{}
 		r.verdict("I don't eat meat anymore.", extract.Create, "", "", "I eat meat.")
@@ -69,7 +76,7 @@ func TestWeek(t *testing.T) {
 						b.succeeds(op)
 					}
 					stop()
-					if diff := cmp.Diff(want, b.history()); diff != "" {
+					if diff := cmp.Diff(afterWeek, b.history()); diff != "" {
 						t.Fatalf("call %d failed, after its effect %v (-want +got):\n%s", n, after, diff)
 					}
 					if f.left > 0 {
@@ -81,5 +88,71 @@ func TestWeek(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What a process of TestWeekKilled is told: which call of the walks is its last,
+// and where its file is.
+const (
+	killAtEnv = "MEMORYD_TEST_KILL_AT"
+	killInEnv = "MEMORYD_TEST_KILL_IN"
+)
+
+// The week ends as it should, too, in a process that is killed after any of the
+// calls that its walks make, and started again.
+func TestWeekKilled(t *testing.T) {
+	t.Parallel()
+	killed := true
+	for n := 1; killed; n++ {
+		file := filepath.Join(t.TempDir(), "memoryd.db")
+		live := func(at int) (killed bool) {
+			cmd := exec.Command(os.Args[0], "-test.run=^TestWeekLived$")
+			cmd.Env = append(os.Environ(), killInEnv+"="+file, fmt.Sprint(killAtEnv, "=", at))
+			out, err := cmd.CombinedOutput()
+			if err != nil && (cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != -1) {
+				t.Fatalf("killed at call %d: %v\n%s", at, err, out)
+			}
+			return err != nil
+		}
+		if killed = live(n); killed {
+			live(0)
+		}
+		if diff := cmp.Diff(afterWeek, newBench(t, parts{file: file}).history()); diff != "" {
+			t.Fatalf("killed after call %d (-want +got):\n%s", n, diff)
+		}
+		if !killed && n < 12 {
+			t.Fatalf("a week has only %d calls?", n)
+		}
+	}
+}
+
+// TestWeekLived is the process of TestWeekKilled: it sends the week, all of it
+// if it was killed before, and lives until the memories are made.
+func TestWeekLived(t *testing.T) {
+	file := os.Getenv(killInEnv)
+	if file == "" {
+		return
+	}
+	at, err := strconv.Atoi(os.Getenv(killAtEnv))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fuse{left: at, after: true, blown: func() {
+		self, err := os.FindProcess(os.Getpid())
+		if err == nil {
+			err = self.Kill()
+		}
+		if err != nil {
+			panic(err)
+		}
+		select {} // it comes any moment
+	}}
+	b := newBench(t, parts{file: file,
+		sessions: func(s ingest.Sessions) ingest.Sessions { return fusedSessions{s, f} },
+		memories: func(s memory.Store) memory.Store { return fusedMemories{s, f} },
+	})
+	b.run()
+	for _, request := range week(t) {
+		b.succeeds(request(b))
 	}
 }
