@@ -59,9 +59,9 @@ func (d *draft) supersede(earlier, later *entry, reason string) {
 	earlier.because, earlier.reason = later.now.ID, reason
 }
 
-// plan is the draft as a list of changes: creations, which others may depend on,
-// come first.
-func (d *draft) plan() (p plan) {
+// changes is the draft as a list: creations, which others may depend on, come
+// first.
+func (d *draft) changes() (out []change) {
 	for _, created := range []bool{true, false} {
 		for _, id := range d.order {
 			e := d.entries[id]
@@ -84,8 +84,8 @@ func (d *draft) plan() (p plan) {
 			if because := d.entries[e.because]; !created && because != nil && because.was == nil {
 				c.For = e.because
 			}
-			p.Changes = append(p.Changes, c)
+			out = append(out, c)
 		}
 	}
-	return p
+	return out
 }

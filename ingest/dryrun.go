@@ -72,9 +72,9 @@ func (s *Service) DryRun(ctx context.Context, key sessionstore.Key, events []ses
 	found, err := d.find(ctx, earlier, back)
 	if err == nil {
 		p.Facts = found.Facts
-		var made plan
+		var made []change
 		if made, err = d.settle(ctx, found); err == nil {
-			for _, c := range made.Changes {
+			for _, c := range made {
 				if c.Action != memory.Deleted && saidAgain(&c.Memory) {
 					continue
 				}

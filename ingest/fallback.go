@@ -62,7 +62,7 @@ func (s *Service) fillInFor(ctx context.Context, b *batch) error {
 		return err
 	}
 	var writes []memory.Write
-	for _, c := range d.plan().Changes {
+	for _, c := range d.changes() {
 		if c.Action == memory.Created && !saidAgain(&c.Memory) {
 			writes = append(writes, memory.Write{Memory: c.Memory, Actor: s.opts.Fallback.Name(), Operation: b.work.Operation})
 		}

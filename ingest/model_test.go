@@ -354,3 +354,36 @@ func (f forgetting) Generate(ctx context.Context, p extract.Prompt) (extract.Ans
 	a.Text = strings.ReplaceAll(a.Text, `"Forget: I love`, `"Please forget that I love`)
 	return a, err
 }
+
+// stutterer answers with prose some times before it reads.
+type stutterer struct {
+	reader
+	prose int
+}
+
+func (s *stutterer) Generate(ctx context.Context, p extract.Prompt) (extract.Answer, error) {
+	if s.prose--; s.prose >= 0 {
+		return extract.Answer{Text: "Well…", Usage: extract.Usage{Calls: 1, InputTokens: 10}}, nil
+	}
+	return s.reader.Generate(ctx, p)
+}
+
+// What an operation has cost counts every attempt.
+func TestCost(t *testing.T) {
+	b := newBench(t, parts{extractor: extract.NewModel(&stutterer{prose: 5}, nil)})
+	b.run()
+	op := b.succeeds(b.ingest("s", event(t, "a", 1, "Ann has a dog.")))
+	var total ingest.Cost
+	for _, raw := range op.Changes {
+		var c ingest.Changed
+		if err := json.Unmarshal(raw, &c); err != nil {
+			t.Fatal(err)
+		}
+		if c.Cost != nil {
+			total = *c.Cost
+		}
+	}
+	if want := (ingest.Cost{Usage: extract.Usage{Calls: 6, InputTokens: 50}}); total != want || op.Attempts != 3 {
+		t.Errorf("%d attempts cost %+v, want %+v", op.Attempts, total, want)
+	}
+}

@@ -11,9 +11,10 @@ import (
 )
 
 // plan is what a batch is known to come to. First it is what was found in it,
-// so that no model is asked that twice; then a list of changes in full, so that
-// a retry applies the same.
+// so that no model is asked that twice; once it is decided, a list of changes in
+// full, so that a retry applies the same.
 type plan struct {
+	Decided bool           `json:"decided,omitempty"`
 	Found   *extract.Found `json:"found,omitempty"`
 	Changes []change       `json:"changes,omitempty"`
 	Cost    Cost           `json:"cost,omitzero"`

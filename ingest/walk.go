@@ -24,8 +24,14 @@ func (s *Service) walk(ctx context.Context, w sessionstore.Work) (to int64, err 
 			return 0, err
 		}
 	}
-	if w.Plan == nil || p.Found != nil {
-		if p, to, err = s.prepare(ctx, w, p.Found); err != nil {
+	if !p.Decided {
+		spent := p.Cost
+		if p, to, err = s.prepare(ctx, w, p); err != nil {
+			if p.Cost != spent && ctx.Err() == nil { // what it took is told, whatever comes of it
+				if err := s.save(ctx, w, to, p); err != nil {
+					s.opts.Log.Warn("what a model has cost is not counted", "session", w.Key.ID, "app", w.Key.App, "user", w.Key.User, "err", err)
+				}
+			}
 			if s.opts.Fallback != nil && ctx.Err() == nil && !errors.Is(err, errStoreAway) && !errors.Is(err, memory.ErrAborted) {
 				if err := s.fillIn(ctx, w); err != nil {
 					s.opts.Log.Warn("nothing stands in for what the extractor has not found", "session", w.Key.ID, "app", w.Key.App, "user", w.Key.User, "err", err)
@@ -76,7 +82,7 @@ func (s *Service) reconcile(ctx context.Context, w sessionstore.Work, to int64, 
 	}
 	d.forget(nil)
 	d.arrange()
-	return s.apply(ctx, w, d.plan())
+	return s.apply(ctx, w, plan{Changes: d.changes()})
 }
 
 // batch is some events of a session, in the order in which they were said.
@@ -156,8 +162,11 @@ const before = 20
 
 // prepare puts a batch's turns into memory, decides what else changes, and
 // stores that decision.
-func (s *Service) prepare(ctx context.Context, w sessionstore.Work, found *extract.Found) (p plan, to int64, err error) {
-	if found != nil {
+//
+// It begins with what an earlier try has found out; also where it fails it gives
+// what is known by then, and what that has cost.
+func (s *Service) prepare(ctx context.Context, w sessionstore.Work, p plan) (_ plan, to int64, err error) {
+	if p.Found != nil {
 		to = w.PlanTo
 	}
 	b, err := s.read(ctx, w, to)
@@ -175,23 +184,32 @@ func (s *Service) prepare(ctx context.Context, w sessionstore.Work, found *extra
 	if err := d.takeBack(ctx, back); err != nil {
 		return p, 0, err
 	}
-	if found == nil {
+	if p.Found == nil {
 		earlier, err := s.earlier(ctx, w, back)
 		if err != nil {
 			return p, 0, err
 		}
-		if found, err = d.find(ctx, earlier, back); err != nil {
-			return p, 0, err
+		found, err := d.find(ctx, earlier, back)
+		p.Cost.Usage = p.Cost.Usage.Add(found.Usage)
+		if err != nil {
+			return p, b.to, err
 		}
+		found.Asked = nil
+		p.Found, p.Cost.FactsDropped = found, found.Dropped
 		if found.Calls > 0 { // a model is not asked twice, should the rest fail
-			found.Asked = nil
-			if err := s.save(ctx, w, b.to, plan{Found: found}); err != nil {
-				return p, 0, err
+			if err := s.save(ctx, w, b.to, p); err != nil {
+				return p, b.to, err
 			}
 		}
 	}
-	if p, err = d.settle(ctx, found); err != nil || len(p.Changes) == 0 {
+	changes, err := d.settle(ctx, p.Found)
+	p.Cost.Usage = p.Cost.Usage.Add(d.cost.Usage)
+	if err != nil {
 		return p, b.to, err
+	}
+	p = plan{Decided: true, Changes: changes, Cost: p.Cost}
+	if len(changes) == 0 {
+		return p, b.to, nil
 	}
 	return p, b.to, s.save(ctx, w, b.to, p)
 }
@@ -242,12 +260,12 @@ func (d *decision) find(ctx context.Context, earlier []extract.Turn, back map[st
 	return &found, err
 }
 
-// settle makes a plan of what was found.
-func (d *decision) settle(ctx context.Context, found *extract.Found) (p plan, err error) {
+// settle makes changes of what was found.
+func (d *decision) settle(ctx context.Context, found *extract.Found) ([]change, error) {
 	d.cost.Repaired = found.Repaired
 	settled, err := d.retire(ctx)
 	if err != nil {
-		return p, err
+		return nil, err
 	}
 	candidates := slices.DeleteFunc(d.candidatesOf(found.Facts), func(c candidate) bool {
 		quote := c.memory.Source.Quote
@@ -256,9 +274,7 @@ func (d *decision) settle(ctx context.Context, found *extract.Found) (p plan, er
 		})
 	})
 	if err := d.decide(ctx, candidates); err != nil {
-		return p, err
+		return nil, err
 	}
-	p = d.plan()
-	p.Cost = Cost{Usage: found.Usage.Add(d.cost.Usage), FactsDropped: found.Dropped}
-	return p, nil
+	return d.changes(), nil
 }
