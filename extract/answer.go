@@ -23,10 +23,10 @@ func ask[T any](ctx context.Context, g Generator, p Prompt, repaired bool, check
 	for data := p.Data; ; {
 		a, err := g.Generate(ctx, p)
 		cost.Usage = cost.Usage.Add(a.Usage)
+		cost.Asked = append(cost.Asked, Exchange{System: p.System, Data: p.Data, Answer: a.Text})
 		if err != nil {
 			return v, cost, err
 		}
-		cost.Asked = append(cost.Asked, Exchange{System: p.System, Data: p.Data, Answer: a.Text})
 		var got T
 		if err = readJSON(&a, &got); err == nil {
 			err = check(&got)
