@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -180,6 +181,52 @@ type away struct{ embed.Builtin }
 
 func (away) Embed(context.Context, embed.Task, []string) ([][]float32, error) {
 	return nil, fmt.Errorf("%w: embedder is away", memory.ErrUnavailable)
+}
+
+// hanging is a remote embedder that never answers.
+type hanging struct {
+	embed.Builtin
+	asked *int
+}
+
+func (hanging) Model() embed.Model {
+	m := embed.Builtin{}.Model()
+	m.Remote = true
+	return m
+}
+
+func (h hanging) Embed(ctx context.Context, _ embed.Task, _ []string) ([][]float32, error) {
+	*h.asked++
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// A search does not wait long for a remote embedder, and those after it not at
+// all, for a while.
+func TestEmbedderHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, asked := emptyStore(t), 0
+		scope := memory.Scope{App: "a", User: "u"}
+		m := memory.Memory{ID: "m", Scope: scope, Kind: memory.KindFact, Fact: "Ann keeps bees.", Timestamp: time.Now()}
+		if _, err := s.Put(t.Context(), scope, []memory.Write{indexed(t, m)}); err != nil {
+			t.Fatal(err)
+		}
+		r := retrieve.New(s, hanging{asked: &asked}, nil)
+		for i, want := range []struct {
+			asked int
+			took  time.Duration
+		}{{1, 2 * time.Second}, {1, 0}, {1, 0}} {
+			begin := time.Now()
+			found, err := r.Search(t.Context(), scope, retrieve.Request{Query: "bees"})
+			if took := time.Since(begin); err != nil || len(found) != 1 || asked != want.asked || took != want.took {
+				t.Errorf("search %d: %v, %v, asked %d times, took %v", i, found, err, asked, took)
+			}
+		}
+		time.Sleep(time.Minute)
+		if _, err := r.Search(t.Context(), scope, retrieve.Request{Query: "bees"}); err != nil || asked != 2 {
+			t.Errorf("after a while: %v, asked %d times", err, asked)
+		}
+	})
 }
 
 // Without the embedder a search answers by words.
