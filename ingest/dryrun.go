@@ -78,6 +78,12 @@ func (s *Service) DryRun(ctx context.Context, key sessionstore.Key, events []ses
 				if c.Action != memory.Deleted && saidAgain(&c.Memory) {
 					continue
 				}
+				if c.Action != memory.Deleted { // as they would be stored now
+					c.Memory.Revision, c.Memory.UpdateTime = c.Expect+1, sessionstore.Micros(s.opts.Now())
+				}
+				if c.Action == memory.Created {
+					c.Memory.CreateTime = c.Memory.UpdateTime
+				}
 				p.Changes = append(p.Changes, Changed{Action: c.Action, Memory: &c.Memory, Reason: c.Reason})
 			}
 		}

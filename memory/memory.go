@@ -83,7 +83,7 @@ type Memory struct {
 	SupersededBy string `json:"supersededBy,omitempty"`
 	// Edited is set once a client has changed a memory that was extracted: it is
 	// the client's word then, whatever becomes of what it was extracted from.
-	Edited     bool      `json:"edited,omitempty"`
+	Edited     bool      `json:"edited,omitzero"`
 	CreateTime time.Time `json:"createTime"`
 	UpdateTime time.Time `json:"updateTime"`
 	// ExpireTime ends the memory: from then on it is as if deleted. Zero is never.
