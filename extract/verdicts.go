@@ -14,13 +14,7 @@ import (
 // was not given is refused. A fact that it leaves out is created, as nothing is
 // to be lost by a slip. The errors are the generator's, and ErrUnreadable.
 func (m *Model) Consolidate(ctx context.Context, c Comparison, repaired bool) (Consolidated, error) {
-	out := Consolidated{Verdicts: make([]Verdict, len(c.New)), Cost: Cost{Repaired: repaired}}
-	for i := range out.Verdicts {
-		out.Verdicts[i] = Verdict{Action: Create, Same: -1}
-		if c.New[i].Forget {
-			out.Verdicts[i].Action = Delete
-		}
-	}
+	out := Consolidated{Verdicts: unjudged(c), Cost: Cost{Repaired: repaired}}
 	if len(c.Known) == 0 || len(c.New) == 0 {
 		return out, nil
 	}
