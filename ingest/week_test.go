@@ -103,7 +103,7 @@ const (
 func TestWeekKilled(t *testing.T) {
 	t.Parallel()
 	killed := true
-	for n := 1; killed; n++ {
+	for n := 1; killed; n += killEvery {
 		file := filepath.Join(t.TempDir(), "memoryd.db")
 		live := func(at int) (killed bool) {
 			cmd := exec.Command(os.Args[0], "-test.run=^TestWeekLived$")
