@@ -2,5 +2,5 @@
 
 package ingest_test
 
-// killEvery is of how many calls one is the last of a process in TestWeekKilled.
-const killEvery = 1
+// sparse is of how many variants of a test one is run.
+const sparse = 1

@@ -265,7 +265,7 @@ func wrong(t *testing.T, story []saidEvent, seed uint64, tries int) string {
 // was said and when alone, in whatever order, sessions, requests and batches it
 // arrives, and whatever fails in between.
 func TestRandomStories(t *testing.T) {
-	for seed := *storySeed; seed < *storySeed+uint64(*stories); seed++ {
+	for seed := *storySeed; seed < *storySeed+uint64(*stories); seed += sparse {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			story := randomStory(rand.New(rand.NewPCG(seed, 0)))

@@ -2,6 +2,6 @@
 
 package ingest_test
 
-// killEvery is of how many calls one is the last of a process in TestWeekKilled:
-// the race detector makes each process ten times as slow.
-const killEvery = 12
+// sparse is of how many variants of a test one is run: the race detector makes
+// each ten times as slow, and looks for races, which all of them have.
+const sparse = 12

@@ -60,7 +60,7 @@ func TestWeek(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, after := range []bool{false, true} {
-				for n := 1; ; n++ {
+				for n := 1; ; n += sparse {
 					f := &fuse{left: n, after: after}
 					b := newBench(t, parts{
 						extractor: extractor(),
@@ -103,7 +103,7 @@ const (
 func TestWeekKilled(t *testing.T) {
 	t.Parallel()
 	killed := true
-	for n := 1; killed; n += killEvery {
+	for n := 1; killed; n += sparse {
 		file := filepath.Join(t.TempDir(), "memoryd.db")
 		live := func(at int) (killed bool) {
 			cmd := exec.Command(os.Args[0], "-test.run=^TestWeekLived$")
