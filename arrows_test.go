@@ -39,7 +39,7 @@ var arrows = map[string][]string{
 	"internal/remote":            {"memory"},
 	"internal/modeltest":         {},
 	"server":                     {"memory", "sessionstore", "extract", "ingest", "retrieve"},
-	"evals":                      {"memory", "memory/sqlitestore", "sessionstore", "sessionstore/sqlitesession", "internal/sqlitedb", "internal/analyzer", "embed", "extract", "ingest"},
+	"evals":                      {"memory", "memory/sqlitestore", "sessionstore", "sessionstore/sqlitesession", "internal/sqlitedb", "internal/analyzer", "embed", "extract", "ingest", "retrieve"},
 	"cmd/memoryd": {"memory", "memory/sqlitestore", "memory/qdrantstore", "sessionstore", "sessionstore/sqlitesession", "sessionstore/redissession", "internal/sqlitedb", "internal/analyzer",
 		"embed", "extract", "gemini", "openai", "ingest", "retrieve", "server", "evals"},
 }

@@ -120,24 +120,12 @@ func (c *Case) add(session, text string, read func(session, text string) ([]sess
 const assistant = "assistant"
 
 func conversation(session, text string) (out []sessionstore.Event, err error) {
-	type part struct {
-		Text string `json:"text"`
-	}
-	type content struct {
-		Role  string `json:"role"`
-		Parts []part `json:"parts"`
-	}
-	type event struct {
-		ID        string  `json:"id"`
-		Author    string  `json:"author"`
-		Timestamp string  `json:"timestamp"`
-		Content   content `json:"content"`
-	}
-	var said []event
+	type said struct{ at, author, text string }
+	var lines []said
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
-		if more, ok := strings.CutPrefix(line, "  "); ok && len(said) > 0 {
-			said[len(said)-1].Content.Parts[0].Text += "\n" + more
+		if more, ok := strings.CutPrefix(line, "  "); ok && len(lines) > 0 {
+			lines[len(lines)-1].text += "\n" + more
 			continue
 		}
 		at, rest, _ := strings.Cut(line, " ")
@@ -145,24 +133,41 @@ func conversation(session, text string) (out []sessionstore.Event, err error) {
 		if !ok {
 			return nil, fmt.Errorf("%q is not as 2024-05-08T13:56:00Z Ann: text", line)
 		}
+		lines = append(lines, said{at, author, words})
+	}
+	for i, s := range lines {
 		role := "user"
-		if author == assistant {
+		if s.author == assistant {
 			role = "model"
 		}
-		said = append(said, event{fmt.Sprintf("%s-%d", session, len(said)+1), author, at, content{role, []part{{words}}}})
-	}
-	for _, e := range said {
-		raw, err := json.Marshal(e)
+		e, err := spoken(fmt.Sprintf("%s-%d", session, i+1), s.author, s.at, role, s.text)
 		if err != nil {
 			return nil, err
 		}
-		parsed, err := sessionstore.ParseEvent(raw)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, parsed)
+		out = append(out, e)
 	}
 	return out, nil
+}
+
+// spoken is an event in which somebody says something.
+func spoken(id, author, at, role, text string) (sessionstore.Event, error) {
+	type part struct {
+		Text string `json:"text"`
+	}
+	type content struct {
+		Role  string `json:"role"`
+		Parts []part `json:"parts"`
+	}
+	raw, err := json.Marshal(struct {
+		ID        string  `json:"id"`
+		Author    string  `json:"author"`
+		Timestamp string  `json:"timestamp"`
+		Content   content `json:"content"`
+	}{id, author, at, content{role, []part{{text}}}})
+	if err != nil {
+		return sessionstore.Event{}, err
+	}
+	return sessionstore.ParseEvent(raw)
 }
 
 func jsonEvents(_, text string) (out []sessionstore.Event, err error) {

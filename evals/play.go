@@ -28,59 +28,110 @@ var scope = memory.Scope{App: "evals", User: "user"}
 // is no reason to begin anew.
 const attempts = 3
 
+// stores are those of one play, in a directory that goes with them.
+type stores struct {
+	dir      string
+	db       *sqlitedb.DB
+	sessions *sqlitesession.Store
+	memories *sqlitestore.Store
+}
+
+func openStores(m embed.Model) (s *stores, err error) {
+	s = &stores{}
+	if s.dir, err = os.MkdirTemp("", "memoryd-eval-"); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	if s.db, err = sqlitedb.Open(filepath.Join(s.dir, "memoryd.db")); err != nil {
+		return s, err
+	}
+	if s.sessions, err = sqlitesession.New(s.db, nil); err != nil {
+		return s, err
+	}
+	s.memories, err = sqlitestore.New(s.db, sqlitestore.Model{Embedder: m.Name, Dimension: m.Dimension, Analyzer: analyzer.Name}, nil)
+	return s, err
+}
+
+func (s *stores) close() error {
+	var err error
+	if s.db != nil {
+		err = s.db.Close()
+	}
+	return errors.Join(err, os.RemoveAll(s.dir))
+}
+
+// ingest has a teller ingest sessions, and gives what the extractor has cost.
+func (s *stores) ingest(ctx context.Context, x extract.Extractor, e embed.Embedder, budget int, tell func(context.Context, *teller) error) (extract.Usage, error) {
+	playing, over := context.WithCancelCause(ctx)
+	w := &watched{Extractor: x, budget: budget, over: over}
+	t := &teller{ingest.New(s.sessions, s.memories, e, w, &ingest.Options{MaxAttempts: attempts}), w}
+	var running conc.WaitGroup
+	running.Go(func() { t.service.Run(playing) })
+	err := tell(playing, t)
+	over(nil)
+	running.Wait()
+	return w.used, err
+}
+
 // play has the sessions of a case become memories, one after the other, in
 // stores of its own that are gone when it returns, and gives the facts at the
 // end in the order in which they were said. Where the extractor fails it gives
 // those of the sessions before, with the extractor's error.
 func play(ctx context.Context, x extract.Extractor, e embed.Embedder, c Case) (facts []Fact, used extract.Usage, err error) {
-	dir, err := os.MkdirTemp("", "memoryd-eval-")
+	s, err := openStores(e.Model())
 	if err != nil {
 		return nil, used, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	db, err := sqlitedb.Open(filepath.Join(dir, "memoryd.db"))
-	if err != nil {
-		return nil, used, err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	sessions, err := sqlitesession.New(db, nil)
-	if err != nil {
-		return nil, used, err
-	}
-	model := e.Model()
-	memories, err := sqlitestore.New(db, sqlitestore.Model{Embedder: model.Name, Dimension: model.Dimension, Analyzer: analyzer.Name}, nil)
-	if err != nil {
-		return nil, used, err
-	}
-	playing, over := context.WithCancelCause(ctx)
-	w := &watched{Extractor: x, budget: c.Budget, over: over}
-	service := ingest.New(sessions, memories, e, w, &ingest.Options{MaxAttempts: attempts})
-	var running conc.WaitGroup
-	running.Go(func() { service.Run(playing) })
-	failed := tell(playing, service, w, c)
-	over(nil)
-	running.Wait()
-	facts, err = known(ctx, memories)
-	return facts, w.used, errors.Join(failed, err)
+	defer func() { err = errors.Join(err, s.close()) }()
+	used, failed := s.ingest(ctx, x, e, c.Budget, func(ctx context.Context, t *teller) error {
+		for _, session := range c.Sessions {
+			key := sessionstore.Key{Scope: scope, ID: session.ID}
+			op, err := t.take(ctx, key, session.Events)
+			if err == nil {
+				err = t.wait(ctx, key, op)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	facts, err = known(ctx, s.memories)
+	return facts, used, errors.Join(failed, err)
 }
 
-// tell ingests the sessions of a case, each when the one before it is done.
-func tell(ctx context.Context, service *ingest.Service, w *watched, c Case) error {
-	for _, s := range c.Sessions {
-		op, err := service.Ingest(ctx, sessionstore.Key{Scope: scope, ID: s.ID}, s.Events, ingest.How{})
-		if err == nil {
-			err = service.Watch(ctx, scope, op.ID, func(now *sessionstore.Operation) error { op = now; return nil })
-		}
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case err != nil:
-			return err
-		case op.State != sessionstore.Succeeded && w.failed() != nil:
-			return w.failed()
-		case op.State != sessionstore.Succeeded:
-			return errors.New(op.LastError)
-		}
+// teller gives sessions to a service that runs.
+type teller struct {
+	service *ingest.Service
+	watched *watched
+}
+
+// take stores the events of a session, and asks for their memories.
+func (t *teller) take(ctx context.Context, key sessionstore.Key, events []sessionstore.Event) (*sessionstore.Operation, error) {
+	op, err := t.service.Ingest(ctx, key, events, ingest.How{})
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return op, err
+}
+
+// wait returns when the memories that take asked for are made, with why not if
+// they cannot be.
+func (t *teller) wait(ctx context.Context, key sessionstore.Key, op *sessionstore.Operation) error {
+	err := t.service.Watch(ctx, key.Scope, op.ID, func(now *sessionstore.Operation) error { op = now; return nil })
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return err
+	case op.State != sessionstore.Succeeded && t.watched.failed() != nil:
+		return t.watched.failed()
+	case op.State != sessionstore.Succeeded:
+		return errors.New(op.LastError)
 	}
 	return nil
 }

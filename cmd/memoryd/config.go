@@ -106,17 +106,22 @@ func mistake(err error) error {
 func read(args []string, stderr io.Writer) (config, []string, error) {
 	var cfg config
 	fs := flags(&cfg)
+	err := readFlags(fs, args)
+	if errors.Is(err, flag.ErrHelp) {
+		printUsage(stderr)
+	}
+	return cfg, fs.Args(), err
+}
+
+// readFlags reads the command line and the environment into flags.
+func readFlags(fs *flag.FlagSet, args []string) error {
 	fs.SetOutput(io.Discard) // errors are told once, by main
 	fs.Usage = func() {}
 	err := ff.Parse(fs, args, ff.WithEnvVarPrefix("MEMORYD"))
-	if errors.Is(err, flag.ErrHelp) {
-		printUsage(stderr)
-		return cfg, nil, flag.ErrHelp
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		return mistake(err)
 	}
-	if err != nil {
-		return cfg, nil, mistake(err)
-	}
-	return cfg, fs.Args(), nil
+	return err
 }
 
 func (c *config) check() error {

@@ -27,6 +27,7 @@ const usage = `memoryd is a memory bank for agents.
   memoryd import [flags] FILE   bring such a file into other stores
   memoryd rebuild [flags]   have memories made anew from all sessions, after their store was lost
   memoryd eval [flags]      tell how well -extractor finds facts and compares them, on bundled cases
+  memoryd eval locomo FILE [flags]   tell how well questions find what answers them, on the conversations of LoCoMo (-h lists what more it takes)
   memoryd ready [flags]     ask the memoryd at -listen whether its stores are well
   memoryd version           print the version
 
@@ -115,14 +116,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 		return rebuild(ctx, cfg, stdout)
 	case "eval":
-		cfg, rest, err := parse(args, stderr)
-		if err == nil && len(rest) > 0 {
-			err = mistake(fmt.Errorf("unexpected argument %q", rest[0]))
-		}
-		if err != nil {
-			return err
-		}
-		return eval(ctx, cfg, stdout, stderr)
+		return eval(ctx, args, stdout, stderr)
 	case "demo":
 		return demo(ctx, stdout)
 	case "version":

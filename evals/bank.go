@@ -1,0 +1,117 @@
+package evals
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/memoryd/memoryd/embed"
+	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// Bank is a dataset that has become memories, in stores of its own that are gone
+// once it is closed.
+type Bank struct {
+	Filled
+	dataset  *Dataset
+	embedder embed.Embedder
+	stores   *stores
+}
+
+// Filled is how a dataset became memories, and what they take.
+type Filled struct {
+	Embedder  string  `json:"embedder"`
+	Extractor string  `json:"extractor"`
+	Events    int     `json:"events"`
+	Seconds   float64 `json:"seconds"` // from the first event to the last memory
+	Calls     int     `json:"calls"`   // of a model that extracts
+	Tokens    int     `json:"tokens"`  // of those, in and out
+	Turns     int     `json:"turns"`
+	Facts     int     `json:"facts"` // that hold
+	History   int     `json:"history"`
+	Bytes     int64   `json:"bytes"` // of the file, which has the sessions too
+}
+
+// Fill makes memories of a dataset as a server would of its conversations, had
+// they all been posted at once.
+func Fill(ctx context.Context, d *Dataset, x extract.Extractor, e embed.Embedder) (b *Bank, err error) {
+	b = &Bank{dataset: d, embedder: e, Filled: Filled{Embedder: e.Model().Name, Extractor: x.Name(), Events: d.events()}}
+	if b.stores, err = openStores(e.Model()); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("ingest: %w", err), b.Close())
+		}
+	}()
+	began := time.Now()
+	used, err := b.stores.ingest(ctx, x, e, 0, b.tell)
+	b.Seconds = time.Since(began).Seconds()
+	b.Calls, b.Tokens = used.Calls, used.InputTokens+used.OutputTokens
+	if err != nil {
+		return b, err
+	}
+	return b, b.measure(ctx)
+}
+
+// Close removes the stores.
+func (b *Bank) Close() error { return b.stores.close() }
+
+// tell ingests all sessions, then waits for the memories of all.
+func (b *Bank) tell(ctx context.Context, t *teller) error {
+	type asked struct {
+		key sessionstore.Key
+		op  *sessionstore.Operation
+	}
+	var waiting []asked
+	for i := range b.dataset.Conversations {
+		c := &b.dataset.Conversations[i]
+		for _, s := range c.Sessions {
+			key := sessionstore.Key{Scope: b.dataset.scope(c), ID: s.ID}
+			op, err := t.take(ctx, key, s.Events)
+			if err != nil {
+				return fmt.Errorf("%s, session %s: %w", c.Name, s.ID, err)
+			}
+			waiting = append(waiting, asked{key, op})
+		}
+	}
+	for _, w := range waiting {
+		if err := t.wait(ctx, w.key, w.op); err != nil {
+			return fmt.Errorf("%s, session %s: %w", w.key.User, w.key.ID, err)
+		}
+	}
+	return nil
+}
+
+// measure counts the memories, and what they take.
+func (b *Bank) measure(ctx context.Context) error {
+	for i := range b.dataset.Conversations {
+		list := memory.List{PageSize: memory.MaxPageSize, Filter: memory.Filter{History: true}}
+		for {
+			page, err := b.stores.memories.List(ctx, b.dataset.scope(&b.dataset.Conversations[i]), list)
+			if err != nil {
+				return err
+			}
+			for j := range page.Memories {
+				switch m := &page.Memories[j]; {
+				case m.Kind == memory.KindTurn:
+					b.Turns++
+				case m.ValidTo.IsZero():
+					b.Facts++
+				default:
+					b.History++
+				}
+			}
+			if list.PageToken = page.NextPageToken; list.PageToken == "" {
+				break
+			}
+		}
+	}
+	return b.stores.db.Read(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").Scan(&b.Bytes)
+	})
+}
