@@ -38,10 +38,6 @@ func bootstrap(differences []float64) Difference {
 		return Difference{P: 1}
 	}
 	center, seen := student(differences, 0)
-	out := Difference{Mean: center, Low: center, High: center, P: 1}
-	if seen == 0 {
-		return out
-	}
 	random := rand.New(rand.NewPCG(seed, 0))
 	means := make([]float64, resamples)
 	sample := make([]float64, n)
@@ -56,9 +52,7 @@ func bootstrap(differences []float64) Difference {
 		}
 	}
 	slices.Sort(means)
-	out.Low, out.High = quantile(means, (1-confidence)/2), quantile(means, (1+confidence)/2)
-	out.P = float64(extreme) / float64(resamples+1)
-	return out
+	return Difference{Mean: center, Low: quantile(means, (1-confidence)/2), High: quantile(means, (1+confidence)/2), P: float64(extreme) / (resamples + 1)}
 }
 
 // student gives the mean of values, and how far from center it is in standard
