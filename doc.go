@@ -44,7 +44,8 @@
 // are the only users of those SDKs: each gives an Embedder and a Generator.
 // [github.com/memoryd/memoryd/internal/remote] is how both are called: tries,
 // time-outs, kinds of error. [github.com/memoryd/memoryd/evals] has golden
-// conversations and scores what an extractor makes of them.
+// conversations, and tells what an extractor makes of them, and how well
+// questions find what answers them.
 //
 // # Protocols
 //

@@ -44,11 +44,11 @@ func ParseSetting(name string) (Setting, error) {
 			return Setting{}, fmt.Errorf("setting %q: want all, no-PART or PART, several parts with + between them, of %s", name, strings.Join(parts(), ", "))
 		}
 	}
-	if without {
-		return Setting{name, named}, nil
+	left := slices.DeleteFunc(parts(), func(p string) bool { return slices.Contains(named, p) == without })
+	if len(left) == 0 {
+		return Setting{}, fmt.Errorf("setting %q leaves nothing to rank by", name)
 	}
-	others := slices.DeleteFunc(parts(), func(p string) bool { return slices.Contains(named, p) })
-	return Setting{name, others}, nil
+	return Setting{name, slices.DeleteFunc(parts(), func(p string) bool { return slices.Contains(left, p) })}, nil
 }
 
 // parts are the names of what a ranking can be without.

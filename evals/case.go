@@ -1,6 +1,13 @@
-// Package evals has golden cases of extraction and consolidation, and tells how
-// near an extractor comes to them: little stories in one or more sessions, and
+// Package evals tells how good memory is.
+//
+// Of extraction and consolidation it has golden cases, and tells how near an
+// extractor comes to them ([Run]): little stories in one or more sessions, and
 // what is to be remembered at the end of each.
+//
+// Of retrieval it has conversations, and questions of which it is known where
+// their answers were said ([Conversations]); it reads those of others too
+// ([LoCoMo]). A [Bank] is a dataset that has become memories ([Fill]), of which
+// all is asked in one or more settings of the ranking ([Bank.Ask]).
 package evals
 
 import (

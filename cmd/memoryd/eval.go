@@ -37,19 +37,20 @@ func eval(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			return err
 		}
 		return evalExtraction(ctx, cfg, stdout, stderr)
-	case "locomo":
+	case "retrieval", "locomo":
 		q, err := parseQuality(what, args, stderr)
 		if err != nil {
 			return err
 		}
 		return q.eval(ctx, stdout, stderr)
 	}
-	return mistake(fmt.Errorf("eval: no evaluation %q: want extraction or locomo", what))
+	return mistake(fmt.Errorf("eval: no evaluation %q: want extraction, retrieval or locomo", what))
 }
 
-// evalExtraction plays the golden cases with the configured extractor and embedder, in
-// stores of their own, and prints a row for each as it comes and one for all.
-// What is missing and what is wrong is in the log at the level debug.
+// evalExtraction plays the golden cases with the configured extractor and
+// embedder, in stores of their own, and prints a row for each as it comes and
+// one for all. What is missing and what is wrong is in the log at the level
+// debug.
 func evalExtraction(ctx context.Context, cfg config, stdout, stderr io.Writer) error {
 	log := cfg.logger(stderr)
 	cases, err := evals.Cases()
@@ -111,9 +112,11 @@ type quality struct {
 	compare []evals.Setting
 	before  []evals.Result // of earlier runs, named for their files
 	json    string
+	chart   string
 }
 
-const qualityUsage = `  memoryd eval locomo FILE [flags]   on those of LoCoMo, in FILE, such as locomo10.json
+const qualityUsage = `  memoryd eval retrieval [flags]     on bundled conversations
+  memoryd eval locomo FILE [flags]   on those of LoCoMo, in FILE, such as locomo10.json
 
 makes memories of conversations, in stores of their own, and asks questions of which it is known where their answers were
 said. It prints recall, hit rate, MRR and nDCG of those turns, what the memory takes, and how fast it is.
@@ -131,6 +134,7 @@ func parseQuality(what string, args []string, stderr io.Writer) (*quality, error
 	own.StringVar(&compare, "compare", "", "`settings` to compare with the ranking as it is, with commas between: all, no-PART or PART, several parts with + between them; of more than one, each with the first")
 	own.StringVar(&before, "before", "", "`files` that -json wrote in earlier runs, to compare this one with, with commas between")
 	own.StringVar(&q.json, "json", "", "`file` to write all results to, question by question")
+	own.StringVar(&q.chart, "chart", "", "`file`, .svg or .html, for a chart of recall against returned tokens")
 	all := flags(&q.cfg)
 	own.VisitAll(func(f *flag.Flag) { all.Var(f.Value, f.Name, f.Usage) })
 
@@ -164,6 +168,8 @@ func (q *quality) read(what string, files []string, facts, compare, before strin
 		return errors.New("want one file, LoCoMo's, such as locomo10.json")
 	case facts != "" && facts != "extractor" && facts != "observations":
 		return fmt.Errorf("-facts %q: want extractor or observations", facts)
+	case q.chart != "" && filepath.Ext(q.chart) != ".svg" && filepath.Ext(q.chart) != ".html":
+		return fmt.Errorf("-chart %s: want a name that ends in .svg or .html", q.chart)
 	}
 	q.given = facts == "observations"
 	if compare != "" {
@@ -175,7 +181,7 @@ func (q *quality) read(what string, files []string, facts, compare, before strin
 			q.compare = append(q.compare, s)
 		}
 	}
-	for name, file := range map[string]string{"json": q.json} {
+	for name, file := range map[string]string{"json": q.json, "chart": q.chart} {
 		if dir, err := os.Stat(filepath.Dir(file)); file != "" && (err != nil || !dir.IsDir()) {
 			return fmt.Errorf("-%s %s: there is no such directory", name, file)
 		}
@@ -190,7 +196,11 @@ func (q *quality) read(what string, files []string, facts, compare, before strin
 			q.before = append(q.before, r.Results[0])
 		}
 	}
-	q.dataset, err = evals.LoCoMo(files[0])
+	if what == "locomo" {
+		q.dataset, err = evals.LoCoMo(files[0])
+	} else {
+		q.dataset, err = evals.Conversations()
+	}
 	return err
 }
 
@@ -237,8 +247,8 @@ func (q *quality) eval(ctx context.Context, stdout, stderr io.Writer) (err error
 	return q.write(report)
 }
 
-// tell is the tables. Of settings to compare the first stands for the ranking
-// as it is where it is the only one.
+// tell is the tables. A setting that is alone to be compared is compared with
+// the ranking as it is; of several, each with the first.
 func (q *quality) tell(r *evals.Report) (string, error) {
 	out := r.Table()
 	if q.ablate {
@@ -282,5 +292,12 @@ func (q *quality) write(r *evals.Report) error {
 			return err
 		}
 	}
-	return nil
+	if q.chart == "" {
+		return nil
+	}
+	draw := evals.SVG
+	if filepath.Ext(q.chart) == ".html" {
+		draw = evals.HTML
+	}
+	return os.WriteFile(q.chart, []byte(draw(r.Title(), append(r.Results, q.before...))), 0o644)
 }

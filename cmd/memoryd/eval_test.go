@@ -16,7 +16,8 @@ func evaluate(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	data := filepath.Join(t.TempDir(), "data")
-	err = run(t.Context(), append([]string{"eval", "-data", data}, args...), &out, &errs)
+	t.Setenv("MEMORYD_DATA", data)
+	err = run(t.Context(), append([]string{"eval"}, args...), &out, &errs)
 	if _, statErr := os.Stat(data); !os.IsNotExist(statErr) {
 		t.Errorf("the directory of the data is touched: %v", statErr)
 	}
@@ -47,7 +48,7 @@ func TestEvalUsage(t *testing.T) {
 	if exitCode(err) != 0 || !strings.Contains(errs, "memoryd eval [flags]") {
 		t.Errorf("-h: %v:\n%s", err, errs)
 	}
-	for _, args := range [][]string{{"family"}, {"-extractor", "oracle"}} {
+	for _, args := range [][]string{{"family"}, {"extraction", "family"}, {"-extractor", "oracle"}} {
 		if _, _, err := evaluate(t, args...); exitCode(err) != 2 {
 			t.Errorf("%q: %v, want a mistake on the command line", args, err)
 		}
@@ -96,5 +97,115 @@ func TestEvalFails(t *testing.T) {
 			}
 			modeltest.NoKey(t, out+errs+err.Error())
 		})
+	}
+}
+
+// locomoData has the form of LoCoMo's, and words of its own.
+const locomoData = `[{"sample_id": "one",
+ "conversation": {
+  "session_1": [
+   {"dia_id": "D1:1", "speaker": "Ann", "text": "I have a goat called Ferdinand."},
+   {"dia_id": "D1:2", "speaker": "Bob", "text": "Where does he live?"},
+   {"dia_id": "D1:3", "speaker": "Ann", "text": "In the shed, behind the quince."}],
+  "session_1_date_time": "1:56 pm on 8 May, 2024"},
+ "observation": {"session_1_observation": {"Ann": [["Ann keeps a pet that is a goat.", "D1:1"]]}},
+ "qa": [
+  {"question": "What is the goat called?", "evidence": ["D1:1"], "category": 4},
+  {"question": "Where does the goat live?", "evidence": ["D1:1", "D1:3"], "category": 1}]}]`
+
+// locomo writes such a file, or what else is in it.
+func locomo(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "locomo.json")
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// A file of LoCoMo is measured, with the extractor's facts or its own, and what
+// a run has found is there for a later one.
+func TestEvalLocomo(t *testing.T) {
+	file := locomo(t, locomoData)
+	earlier, chart := filepath.Join(t.TempDir(), "earlier.json"), filepath.Join(t.TempDir(), "chart.svg")
+	out, errs, err := evaluate(t, "locomo", file, "-facts", "observations", "-json", earlier)
+	if err != nil || errs != "" {
+		t.Fatalf("%v, stderr %q", err, errs)
+	}
+	for _, want := range []string{`embedder \S+, facts of observations: 1 conversations, 1 sessions, 3 events, 2 questions`, `categories 1-4 +2 `, `single-hop +1 +1\.000 +1\.000 `,
+		`adversarial +0 +0\.000 `, `memory +3 turns, 1 facts, 0 superseded`, `search +p50 [0-9.]+ ms`, `results +\d+ tokens`} {
+		if !regexp.MustCompile(want).MatchString(out) {
+			t.Errorf("%s is not in it:\n%s", want, out)
+		}
+	}
+	out, errs, err = evaluate(t, "locomo", "-before", earlier, "-compare", "lexical,dense", "-ablate", "-chart", chart, file)
+	if err != nil || errs != "" {
+		t.Fatalf("%v, stderr %q", err, errs)
+	}
+	for _, want := range []string{`facts of rules`, `(?m)^no-dense +\d`, `all against earlier, 2 questions`, `dense against lexical, 2 questions`} {
+		if !regexp.MustCompile(want).MatchString(out) {
+			t.Errorf("%s is not in it:\n%s", want, out)
+		}
+	}
+	drawn, err := os.ReadFile(chart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"all", "no-lexical", "lexical", "dense", "earlier"} {
+		if !strings.Contains(string(drawn), ">"+line+"</text>") {
+			t.Errorf("%s is not in the chart", line)
+		}
+	}
+	if _, _, err := evaluate(t, "retrieval", "-before", earlier); err == nil || exitCode(err) != 1 || !strings.Contains(err.Error(), "all against earlier: ") {
+		t.Errorf("answers to other questions are compared: %v", err)
+	}
+}
+
+func TestEvalRetrieval(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "chart.html")
+	out, errs, err := evaluate(t, "retrieval", "-chart", page)
+	if err != nil || errs != "" || !regexp.MustCompile(`(?m)^all +\d\d +0\.\d{3} `).MatchString(out) {
+		t.Errorf("%v, stderr %q:\n%s", err, errs, out)
+	}
+	if raw, err := os.ReadFile(page); err != nil || !strings.HasPrefix(string(raw), "<!DOCTYPE html>") {
+		t.Errorf("%v: %.100s", err, raw)
+	}
+}
+
+// What is wrong with the command line, or with a file it names, is told before
+// anything is done.
+func TestEvalRetrievalUsage(t *testing.T) {
+	for _, what := range []string{"retrieval", "locomo"} {
+		_, errs, err := evaluate(t, what, "-h")
+		if exitCode(err) != 0 || !strings.Contains(errs, "memoryd eval locomo FILE") || !strings.Contains(errs, "-ablate") || strings.Contains(errs, "-facts") != (what == "locomo") {
+			t.Errorf("%s -h: %v:\n%s", what, err, errs)
+		}
+	}
+	file, damaged, broken := locomo(t, locomoData), locomo(t, locomoData[:300]), locomo(t, strings.Replace(locomoData, "1:56 pm on", "once on", 1))
+	none := filepath.Join(t.TempDir(), "none")
+	for _, c := range []struct {
+		says string
+		args []string
+	}{
+		{"eval locomo: want one file", []string{"locomo"}},
+		{"eval locomo: want one file", []string{"locomo", file, file}},
+		{"eval retrieval: unexpected argument", []string{"retrieval", file}},
+		{"no such file", []string{"locomo", none}},
+		{"locomo.json: line 7: unexpected end of JSON", []string{"locomo", damaged}},
+		{`locomo.json: conversation 1 (sample_id "one"): session_1: session_1_date_time: "once on 8 May, 2024" is not as`, []string{"locomo", broken}},
+		{"is a directory", []string{"locomo", t.TempDir()}},
+		{`-facts "none": want extractor or observations`, []string{"locomo", file, "-facts", "none"}},
+		{"not defined: -facts", []string{"retrieval", "-facts", "observations"}},
+		{`-compare: setting "magic": want all, no-PART or PART`, []string{"retrieval", "-compare", "all,magic"}},
+		{"-chart chart.png: want a name that ends in .svg or .html", []string{"retrieval", "-chart", "chart.png"}},
+		{"there is no such directory", []string{"retrieval", "-json", filepath.Join(none, "x.json")}},
+		{"-before: ", []string{"retrieval", "-before", none}},
+		{"-before: locomo.json: ", []string{"retrieval", "-before", file}},
+		{"-embedder", []string{"retrieval", "-embedder", "oracle"}},
+	} {
+		_, _, err := evaluate(t, c.args...)
+		if exitCode(err) != 2 || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%q: %v, want a mistake on the command line that says %q", c.args, err, c.says)
+		}
 	}
 }

@@ -27,7 +27,8 @@ const usage = `memoryd is a memory bank for agents.
   memoryd import [flags] FILE   bring such a file into other stores
   memoryd rebuild [flags]   have memories made anew from all sessions, after their store was lost
   memoryd eval [flags]      tell how well -extractor finds facts and compares them, on bundled cases
-  memoryd eval locomo FILE [flags]   tell how well questions find what answers them, on the conversations of LoCoMo (-h lists what more it takes)
+  memoryd eval retrieval [flags]     tell how well questions find what answers them, on bundled conversations
+  memoryd eval locomo FILE [flags]   the same on those of LoCoMo, in FILE (memoryd eval locomo -h lists what more they take)
   memoryd ready [flags]     ask the memoryd at -listen whether its stores are well
   memoryd version           print the version
 

@@ -1,0 +1,79 @@
+package evals
+
+import (
+	"embed"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/txtar"
+)
+
+//go:embed conversations/*.txtar
+var conversationFiles embed.FS
+
+// Conversations are those that come with memoryd, with questions of five
+// categories: single-hop (one turn answers, in words of the question), paraphrase
+// (in other words), temporal (a time is asked for), multi-hop (several turns
+// together), and preference (what somebody wants or does has changed).
+func Conversations() (*Dataset, error) {
+	d := &Dataset{Name: "conversations", Categories: []string{"single-hop", "paraphrase", "temporal", "multi-hop", "preference"}, Pooled: "all"}
+	names, err := conversationFiles.ReadDir("conversations")
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range names {
+		raw, err := conversationFiles.ReadFile(path.Join("conversations", entry.Name()))
+		if err != nil {
+			return nil, err
+		}
+		c, err := parseConversation(strings.TrimSuffix(entry.Name(), ".txtar"), txtar.Parse(raw))
+		if err != nil {
+			return nil, err
+		}
+		d.Conversations = append(d.Conversations, c)
+	}
+	return d, d.validate()
+}
+
+// parseConversation reads a conversation. Its sections are N/conversation for
+// each session, as in a [Case], and questions, a line each:
+//
+//	category: What is asked? | 1-3, 2-14
+//
+// where the evidence is turns, the third of session 1 and the fourteenth of 2.
+func parseConversation(name string, ar *txtar.Archive) (c Conversation, err error) {
+	c.Name = name
+	for _, f := range ar.Files {
+		session, kind, _ := strings.Cut(f.Name, "/")
+		switch {
+		case kind == "conversation":
+			s := Session{ID: session}
+			s.Events, err = conversation(session, string(f.Data))
+			c.Sessions = append(c.Sessions, s)
+		case f.Name == "questions":
+			c.Questions, err = parseQuestions(string(f.Data))
+		default:
+			err = fmt.Errorf("there is no such section")
+		}
+		if err != nil {
+			return c, fmt.Errorf("conversation %s: %s: %w", name, f.Name, err)
+		}
+	}
+	return c, nil
+}
+
+func parseQuestions(text string) (out []Question, err error) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		category, rest, ok := strings.Cut(line, ": ")
+		question, evidence, ok2 := strings.Cut(rest, " | ")
+		q := Question{Text: question, Category: category, Evidence: strings.Split(evidence, ", ")}
+		if slices.Sort(q.Evidence); !ok || !ok2 || len(slices.Compact(slices.Clone(q.Evidence))) < len(q.Evidence) {
+			return nil, fmt.Errorf("%q is not as category: What is asked? | 1-3, 2-14", line)
+		}
+		out = append(out, q)
+	}
+	return out, nil
+}
