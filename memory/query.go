@@ -223,13 +223,24 @@ type Candidate struct {
 type Stats struct {
 	Docs int   // how many
 	DF   []int // how many have each of Query.Terms
+	// Sessions are those with a turn that has any of Query.Terms, by id.
+	Sessions map[string]SessionStats
+	// SessionCount is how many sessions have turns.
+	SessionCount int
 }
 
-// Found is the answer to a Query: the union of the lexical and the dense list
-// with their context, as runs. A run is either one fact or consecutive turns
-// of one session in order of (Timestamp, event id). Runs are disjoint; a
-// turn's context of another run's turn puts both into one. All that is in a
-// run is live; the order of runs means nothing.
+// SessionStats are of the live turns of one session.
+type SessionStats struct {
+	Turns int   // how many
+	DF    []int // how many have each of Query.Terms
+}
+
+// Found is the answer to a Query: the union of the lexical and the dense list,
+// the turns that facts among them cite, and the context of all these turns, as
+// runs. A run is either one fact or consecutive turns of one session in order
+// of (Timestamp, event id). Runs are disjoint; a turn's context of another
+// run's turn puts both into one. All that is in a run is live; the order of
+// runs means nothing.
 type Found struct {
 	Stats Stats
 	Runs  [][]Candidate
@@ -260,20 +271,20 @@ func IDF(docs, df int) float64 {
 }
 
 // Saturate is BM25's term frequency part, 0 to k1+1: it grows ever slower with
-// freq, and is less in a longer text.
-func Saturate(freq, length int) float64 {
+// freq, and is less in a longer text. Neither need be whole: text of a
+// neighbour may count in part.
+func Saturate(freq, length float64) float64 {
 	if freq == 0 {
 		return 0
 	}
-	f := float64(freq)
-	return f * (BM25K1 + 1) / (f + BM25K1*(1-BM25B+BM25B*float64(length)/AvgLength))
+	return freq * (BM25K1 + 1) / (freq + BM25K1*(1-BM25B+BM25B*length/AvgLength))
 }
 
 // LexicalScore is BM25 of one memory: the sum over terms of IDF and Saturate.
 func LexicalScore(s Stats, freqs []int, length int) float64 {
 	sum := 0.0
 	for i, f := range freqs {
-		sum += IDF(s.Docs, s.DF[i]) * Saturate(f, length)
+		sum += IDF(s.Docs, s.DF[i]) * Saturate(float64(f), float64(length))
 	}
 	return sum
 }

@@ -63,8 +63,7 @@ func TestIDF(t *testing.T) {
 
 func TestSaturate(t *testing.T) {
 	for _, c := range []struct {
-		freq, length int
-		want         float64
+		freq, length, want float64
 	}{
 		{0, 20, 0},
 		{1, 20, 1},           // 2.2 / (1 + 1.2)
@@ -74,12 +73,12 @@ func TestSaturate(t *testing.T) {
 		{1000, 20, 2.197363164},
 	} {
 		if got := Saturate(c.freq, c.length); !near(got, c.want) {
-			t.Errorf("Saturate(%d, %d) = %.9f, want %.9f", c.freq, c.length, got, c.want)
+			t.Errorf("Saturate(%v, %v) = %.9f, want %.9f", c.freq, c.length, got, c.want)
 		}
 	}
-	for freq := 1; freq < 50; freq++ {
+	for freq := 1.0; freq < 50; freq++ {
 		if Saturate(freq, 20) <= Saturate(freq-1, 20) || Saturate(freq, 21) >= Saturate(freq, 20) || Saturate(freq, 1) >= BM25K1+1 {
-			t.Errorf("Saturate does not grow with freq %d, fall with the length, or stay below its bound", freq)
+			t.Errorf("Saturate does not grow with freq %v, fall with the length, or stay below its bound", freq)
 		}
 	}
 }

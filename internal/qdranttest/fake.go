@@ -272,6 +272,28 @@ func (f points) Count(_ context.Context, r *qdrant.CountPoints) (*qdrant.CountRe
 	})
 }
 
+func (f points) Facet(_ context.Context, r *qdrant.FacetCounts) (*qdrant.FacetResponse, error) {
+	out := &qdrant.FacetResponse{}
+	return out, f.with(r.GetCollectionName(), func(c *collection) error {
+		counts := map[string]uint64{}
+		for _, p := range c.in(r.GetFilter()) {
+			if v, ok := p.payload[r.GetKey()]; ok {
+				counts[v.GetStringValue()]++
+			}
+		}
+		for v, n := range counts {
+			out.Hits = append(out.Hits, &qdrant.FacetHit{Value: &qdrant.FacetValue{Variant: &qdrant.FacetValue_StringValue{StringValue: v}}, Count: n})
+		}
+		slices.SortFunc(out.Hits, func(a, b *qdrant.FacetHit) int { return cmp.Compare(b.GetCount(), a.GetCount()) })
+		limit := 10
+		if r.Limit != nil {
+			limit = int(r.GetLimit())
+		}
+		out.Hits = out.Hits[:min(limit, len(out.Hits))]
+		return nil
+	})
+}
+
 func (f points) Get(_ context.Context, r *qdrant.GetPoints) (*qdrant.GetResponse, error) {
 	out := &qdrant.GetResponse{}
 	return out, f.with(r.GetCollectionName(), func(c *collection) error {

@@ -133,6 +133,9 @@ func (r *record) point(vector []float32) (*qdrant.PointStruct, error) {
 	if !m.ValidTo.IsZero() {
 		payload["until"] = number(m.ValidTo)
 	}
+	if m.Kind == memory.KindTurn && len(m.Source.EventIDs) > 0 {
+		payload["event"] = text(m.Source.EventIDs[0])
+	}
 	if m.SupersededBy != "" {
 		payload["by"] = text(m.SupersededBy)
 	}
@@ -159,7 +162,7 @@ func (r *record) point(vector []float32) (*qdrant.PointStruct, error) {
 		weights := map[uint32]float32{}
 		var numbers []*qdrant.Value
 		for w, f := range terms {
-			weights[wordPlace(w)] += float32(memory.Saturate(f, length))
+			weights[wordPlace(w)] += float32(memory.Saturate(float64(f), float64(length)))
 			numbers = append(numbers, qdrant.NewValueInt(wordNumber(m.Scope, w)))
 		}
 		payload["words"] = qdrant.NewValueFromList(numbers...)

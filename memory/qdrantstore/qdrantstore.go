@@ -13,7 +13,8 @@
 //
 //	scope     app/user: the tenant      gone      true once deleted
 //	kind      session                   revision
-//	topics    of any                    words     numbers of the words, for counting
+//	event     of a turn: its first      words     numbers of the words, for counting
+//	topics    of any
 //	by        what superseded it
 //	metadata  a digest of each pair     at, created, updated, until, expires   microseconds since 1970
 //
@@ -296,6 +297,7 @@ var indexes = map[string]index{
 	"scope":    {qdrant.FieldType_FieldTypeKeyword, qdrant.NewPayloadIndexParamsKeyword(&qdrant.KeywordIndexParams{IsTenant: qdrant.PtrOf(true)})},
 	"kind":     {qdrant.FieldType_FieldTypeKeyword, nil},
 	"session":  {qdrant.FieldType_FieldTypeKeyword, nil},
+	"event":    {qdrant.FieldType_FieldTypeKeyword, nil},
 	"topics":   {qdrant.FieldType_FieldTypeKeyword, nil},
 	"metadata": {qdrant.FieldType_FieldTypeKeyword, nil},
 	"by":       {qdrant.FieldType_FieldTypeKeyword, nil},

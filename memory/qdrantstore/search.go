@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -15,8 +16,11 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// counting is how many words are counted at a time.
-const counting = 8
+const (
+	counting    = 8       // words counted at a time
+	maxSessions = 1 << 20 // sessions of one scope that are counted
+	maxCited    = 1 << 16 // turns of one session that facts cite
+)
 
 // found is a point that a search came upon, all of it read in one step, so that
 // a write meanwhile does not mix two revisions.
@@ -74,6 +78,9 @@ func (sr *search) run(ctx context.Context) (memory.Found, error) {
 	if err := sr.lists(ctx); err != nil {
 		return memory.Found{}, err
 	}
+	if err := sr.cited(ctx); err != nil {
+		return memory.Found{}, err
+	}
 	orders, err := sr.sessions(ctx)
 	if err != nil {
 		return memory.Found{}, err
@@ -85,9 +92,11 @@ func (sr *search) run(ctx context.Context) (memory.Found, error) {
 }
 
 // count takes the statistics: how many memories there are, and how many have
-// each word.
+// each word, also among the turns of each session.
 func (sr *search) count(ctx context.Context) error {
 	sr.stats.DF = make([]int, len(sr.q.Terms))
+	turns := map[string]int{}                         // in each session
+	having := make([]map[string]int, len(sr.q.Terms)) // turns in each session that have a word
 	all := pool.New().WithErrors().WithFirstError().WithContext(ctx).WithMaxGoroutines(counting)
 	one := func(f *qdrant.Filter, into *int) {
 		all.Go(func(ctx context.Context) error {
@@ -96,12 +105,95 @@ func (sr *search) count(ctx context.Context) error {
 			return sr.s.kind(ctx, err)
 		})
 	}
-	one(live(sr.scope, sr.now), &sr.stats.Docs)
-	for i, t := range sr.q.Terms {
-		one(&qdrant.Filter{Must: []*qdrant.Condition{qdrant.NewMatchInt("words", wordNumber(sr.scope, t))},
-			MustNot: []*qdrant.Condition{notAfter("expires", sr.now)}}, &sr.stats.DF[i])
+	bySession := func(f *qdrant.Filter, into *map[string]int) {
+		f.Must = append(f.Must, qdrant.NewMatch("kind", string(memory.KindTurn)))
+		all.Go(func(ctx context.Context) error {
+			counts, err := sr.s.client.Facet(ctx, &qdrant.FacetCounts{CollectionName: sr.s.collection, Key: "session", Filter: f, Exact: qdrant.PtrOf(true),
+				Limit: qdrant.PtrOf(uint64(maxSessions))})
+			*into = make(map[string]int, len(counts))
+			for _, c := range counts {
+				(*into)[c.GetValue().GetStringValue()] = int(c.GetCount())
+			}
+			return sr.s.kind(ctx, err)
+		})
 	}
-	return all.Wait()
+	one(live(sr.scope, sr.now), &sr.stats.Docs)
+	bySession(live(sr.scope, sr.now), &turns)
+	for i, t := range sr.q.Terms {
+		have := func() *qdrant.Filter {
+			return &qdrant.Filter{Must: []*qdrant.Condition{qdrant.NewMatchInt("words", wordNumber(sr.scope, t))},
+				MustNot: []*qdrant.Condition{notAfter("expires", sr.now)}}
+		}
+		one(have(), &sr.stats.DF[i])
+		bySession(have(), &having[i])
+	}
+	if err := all.Wait(); err != nil {
+		return err
+	}
+	sr.stats.SessionCount, sr.stats.Sessions = len(turns), map[string]memory.SessionStats{}
+	for i, counts := range having {
+		for session, n := range counts {
+			in, ok := sr.stats.Sessions[session]
+			if !ok {
+				in = memory.SessionStats{Turns: turns[session], DF: make([]int, len(sr.q.Terms))}
+				sr.stats.Sessions[session] = in
+			}
+			in.DF[i] = n
+		}
+	}
+	return nil
+}
+
+// cited reads the turns that the facts among the hits cite: hits themselves
+// from here on.
+func (sr *search) cited(ctx context.Context) error {
+	events := map[string]map[string]bool{} // by session
+	for _, f := range sr.points {
+		if f.memory.Kind != memory.KindFact || f.memory.Source.SessionID == "" {
+			continue
+		}
+		for _, e := range f.memory.Source.EventIDs {
+			if events[f.memory.Source.SessionID] == nil {
+				events[f.memory.Source.SessionID] = map[string]bool{}
+			}
+			events[f.memory.Source.SessionID][e] = true
+		}
+	}
+	for _, f := range sr.points { // those that were found themselves
+		if f.memory.Kind == memory.KindTurn && len(f.memory.Source.EventIDs) > 0 {
+			delete(events[f.memory.Source.SessionID], f.memory.Source.EventIDs[0])
+		}
+	}
+	var queries []*qdrant.QueryPoints
+	for session, ids := range events {
+		if len(ids) == 0 {
+			continue
+		}
+		f := live(sr.scope, sr.now)
+		f.Must = append(f.Must, qdrant.NewMatch("session", session), qdrant.NewMatch("kind", string(memory.KindTurn)),
+			qdrant.NewMatchKeywords("event", slices.Sorted(maps.Keys(ids))...))
+		queries = append(queries, &qdrant.QueryPoints{CollectionName: sr.s.collection, Filter: f, Limit: qdrant.PtrOf(uint64(maxCited)),
+			WithPayload: candidateFields, WithVectors: sr.vectors()})
+	}
+	if len(queries) == 0 {
+		return nil
+	}
+	answers, err := sr.s.client.QueryBatch(ctx, &qdrant.QueryBatchPoints{CollectionName: sr.s.collection, QueryPoints: queries})
+	if err != nil {
+		return sr.s.kind(ctx, err)
+	}
+	for _, a := range answers {
+		for _, p := range a.GetResult() {
+			f, err := sr.read(p.GetPayload(), p.GetVectors())
+			if err != nil {
+				return err
+			}
+			if f.hit = f.read; f.hit {
+				sr.points[p.GetId().GetUuid()] = f
+			}
+		}
+	}
+	return nil
 }
 
 // lists finds the hits, by words and by meaning, in one call.

@@ -25,9 +25,12 @@ type index struct {
 	names    []string // of words by number
 	vectors  []float32
 	sessions map[string][]int32 // live turns by (Timestamp, event id)
-	expiring time.Time          // the earliest ExpireTime; zero for none
-	dead     int
-	bytes    int64
+	// Sessions that have had a turn, by number: counting by number is faster.
+	sessionNames   []string
+	sessionNumbers map[string]int32
+	expiring       time.Time // the earliest ExpireTime; zero for none
+	dead           int
+	bytes          int64
 }
 
 type doc struct {
@@ -36,7 +39,9 @@ type doc struct {
 	length int
 	vector int32 // place in index.vectors in units of a vector; -1 for none
 	dim    int32
-	dead   bool
+	// session is the number of a turn's session; -1 for a fact.
+	session int32
+	dead    bool
 }
 
 type count struct{ word, freq int32 }
@@ -51,7 +56,8 @@ type word struct {
 type posting struct{ slot, freq int32 }
 
 func newIndex() *index {
-	return &index{slots: map[string]int32{}, gone: map[string]int64{}, words: map[string]*word{}, sessions: map[string][]int32{}}
+	return &index{slots: map[string]int32{}, gone: map[string]int64{}, words: map[string]*word{}, sessions: map[string][]int32{},
+		sessionNumbers: map[string]int32{}}
 }
 
 // Rough sizes for the limit of the cache, measured on conversation turns: what
@@ -88,7 +94,7 @@ func (ix *index) put(e *entry) {
 func (ix *index) add(e *entry) {
 	slot := int32(len(ix.docs))
 	m := e.memory
-	d := doc{memory: &m, length: e.terms.Length(), vector: -1}
+	d := doc{memory: &m, length: e.terms.Length(), vector: -1, session: -1}
 	for term, freq := range e.terms {
 		w := ix.words[term]
 		if w == nil {
@@ -105,6 +111,9 @@ func (ix *index) add(e *entry) {
 		d.vector = int32(len(ix.vectors) / len(e.vector))
 		ix.vectors = append(ix.vectors, e.vector...)
 	}
+	if m.Kind == memory.KindTurn {
+		d.session = ix.sessionNumber(m.Source.SessionID)
+	}
 	ix.docs = append(ix.docs, d)
 	ix.slots[m.ID] = slot
 	if m.Kind == memory.KindTurn {
@@ -114,6 +123,16 @@ func (ix *index) add(e *entry) {
 		ix.expiring = m.ExpireTime
 	}
 	ix.bytes += docBytes + int64(len(d.words))*wordBytes + 2*int64(len(m.Fact))
+}
+
+func (ix *index) sessionNumber(session string) int32 {
+	n, ok := ix.sessionNumbers[session]
+	if !ok {
+		n = int32(len(ix.sessionNames))
+		ix.sessionNumbers[session] = n
+		ix.sessionNames = append(ix.sessionNames, session)
+	}
+	return n
 }
 
 // compareTurns is the order of turns in a session.
@@ -168,6 +187,9 @@ func (ix *index) kill(slot int32) {
 		if at, found := ix.place(slot); found {
 			ix.sessions[session] = slices.Delete(ix.sessions[session], at, at+1)
 		}
+		if len(ix.sessions[session]) == 0 {
+			delete(ix.sessions, session)
+		}
 	}
 	delete(ix.slots, d.memory.ID)
 	d.dead = true
@@ -191,6 +213,7 @@ func (ix *index) pack() {
 	}
 	ix.docs, ix.slots, ix.words, ix.names, ix.vectors = fresh.docs, fresh.slots, fresh.words, fresh.names, fresh.vectors
 	ix.sessions, ix.expiring, ix.dead, ix.bytes = fresh.sessions, fresh.expiring, 0, fresh.bytes
+	ix.sessionNames, ix.sessionNumbers = fresh.sessionNames, fresh.sessionNumbers
 }
 
 func (ix *index) vectorOf(d *doc) []float32 {

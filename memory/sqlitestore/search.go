@@ -53,6 +53,7 @@ func (s *search) run() memory.Found {
 			s.stats.DF[i] = w.df
 		}
 	}
+	s.sessions()
 	hits := map[int32]bool{}
 	for _, slot := range s.lexical() {
 		hits[slot] = true
@@ -63,7 +64,60 @@ func (s *search) run() memory.Found {
 			hits[slot] = true
 		}
 	}
+	s.cited(hits)
 	return memory.Found{Stats: s.stats, Runs: s.runs(hits)}
+}
+
+// sessions counts in how many turns of each session each word is.
+func (s *search) sessions() {
+	s.stats.SessionCount = len(s.ix.sessions)
+	s.stats.Sessions = map[string]memory.SessionStats{}
+	counts := make(map[int32][]int) // by number of the session
+	for i, w := range s.words {
+		if w == nil {
+			continue
+		}
+		for _, p := range w.list {
+			d := &s.ix.docs[p.slot]
+			if d.dead || d.session < 0 {
+				continue
+			}
+			df := counts[d.session]
+			if df == nil {
+				df = make([]int, len(s.words))
+				counts[d.session] = df
+			}
+			df[i]++
+		}
+	}
+	for number, df := range counts {
+		name := s.ix.sessionNames[number]
+		s.stats.Sessions[name] = memory.SessionStats{Turns: len(s.ix.sessions[name]), DF: df}
+	}
+}
+
+// cited adds the turns that the facts among the hits cite.
+func (s *search) cited(hits map[int32]bool) {
+	events := map[string]map[string]bool{} // by session
+	for slot := range hits {
+		m := s.ix.docs[slot].memory
+		if m.Kind != memory.KindFact || len(s.ix.sessions[m.Source.SessionID]) == 0 {
+			continue
+		}
+		if events[m.Source.SessionID] == nil {
+			events[m.Source.SessionID] = map[string]bool{}
+		}
+		for _, e := range m.Source.EventIDs {
+			events[m.Source.SessionID][e] = true
+		}
+	}
+	for session, wanted := range events {
+		for _, slot := range s.ix.sessions[session] {
+			if wanted[eventID(s.ix.docs[slot].memory)] {
+				hits[slot] = true
+			}
+		}
+	}
 }
 
 // lexical is the slots of the Limit best by BM25.
@@ -75,7 +129,7 @@ func (s *search) lexical() []int32 {
 		}
 		idf := memory.IDF(s.stats.Docs, w.df)
 		for _, p := range w.list {
-			scores[p.slot] += idf * memory.Saturate(int(p.freq), s.ix.docs[p.slot].length)
+			scores[p.slot] += idf * memory.Saturate(float64(p.freq), float64(s.ix.docs[p.slot].length))
 		}
 	}
 	best := s.best()

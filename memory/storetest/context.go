@@ -14,6 +14,7 @@ func contextCases() []testCase {
 		{"Merges", contextMerges},
 		{"Sessions", contextSessions},
 		{"FactsAlone", factsAlone},
+		{"CitedTurns", citedTurns},
 		{"Match", contextMatch},
 		{"Measures", contextMeasures},
 		{"ClosesUp", contextClosesUp},
@@ -99,6 +100,32 @@ func factsAlone(b *bank) {
 	b.same("runs", runs(b.withContext(1)), [][]string{{"a3", "a4", "a5"}, {"fact0"}})
 }
 
+// The turns that a fact of the lists cites come along as if they were found
+// themselves, whatever they have in common with the question; a turn that only
+// has the id of a cited one in another session or scope does not.
+func citedTurns(b *bank) {
+	bob := memory.Scope{App: "app", User: "bob"}
+	b.talk(ann, "s", "a")
+	b.talk(ann, "t", "b")
+	b.talk(bob, "s", "c")
+	for _, c := range []struct {
+		id, session, text string
+		events            []string
+	}{
+		{"one", "s", "tea", []string{"a2"}}, {"two", "t", "tea", []string{"b1", "b7", "nowhere"}},
+		{"elsewhere", "t", "tea", []string{"a8"}}, {"given", "", "tea", nil}, {"other", "s", "coffee", []string{"a9"}},
+	} {
+		m := fact(c.id, c.text)
+		m.Source = memory.Source{SessionID: c.session, EventIDs: c.events}
+		b.put(write(m))
+	}
+	facts := [][]string{{"elsewhere"}, {"given"}, {"one"}, {"two"}}
+	b.same("runs without context", runs(b.withContext(0)), append([][]string{{"a2"}, {"b1"}, {"b7"}}, facts...))
+	b.same("runs with context", runs(b.withContext(1)), append([][]string{{"a1", "a2", "a3"}, {"b0", "b1", "b2"}, {"b6", "b7", "b8"}}, facts...))
+	b.same("runs of the best fact", runs(b.search(memory.Query{Filter: memory.Filter{Kinds: []memory.Kind{memory.KindFact}, SessionID: "s"},
+		Terms: []string{"tea"}, Limit: 1})), [][]string{{"a2"}, {"one"}})
+}
+
 // Context need not pass the filter: those that do not have Match false. It is
 // live all the same.
 func contextMatch(b *bank) {
@@ -145,7 +172,7 @@ func contextMeasures(b *bank) {
 	found := b.search(memory.Query{Filter: memory.Filter{Since: at(1), Until: at(1)}, Terms: []string{"milk", "tea"}, Vector: axis(0), Limit: 1, Context: 1})
 	got := b.get(ann, "a", "b", "c")
 	b.same("Search", found, memory.Found{
-		Stats: memory.Stats{Docs: 3, DF: []int{2, 1}},
+		Stats: memory.Stats{Docs: 3, DF: []int{2, 1}, SessionCount: 1, Sessions: map[string]memory.SessionStats{"s": {Turns: 3, DF: []int{2, 1}}}},
 		Runs: [][]memory.Candidate{{
 			{Memory: got[0], Freqs: []int{2, 0}, Length: 3, Cosine: -0.5},
 			{Memory: got[1], Freqs: []int{1, 1}, Length: 2, Cosine: 0.8, Match: true},

@@ -28,6 +28,11 @@ func (r *reference) Search(ctx context.Context, scope memory.Scope, q memory.Que
 			hits[s.Memory.ID] = true
 		}
 	}
+	for _, s := range all {
+		if s.Memory.Kind == memory.KindTurn && slices.ContainsFunc(all, func(f scored) bool { return hits[f.Memory.ID] && cites(f.Memory, s.Memory) }) {
+			hits[s.Memory.ID] = true
+		}
+	}
 	found := memory.Found{Stats: stats}
 	sessions := map[string][]memory.Candidate{}
 	for _, s := range all {
@@ -43,9 +48,16 @@ func (r *reference) Search(ctx context.Context, scope memory.Scope, q memory.Que
 	return found, nil
 }
 
+// cites reports whether a fact rests on a turn.
+func cites(f, t memory.Memory) bool {
+	return f.Kind == memory.KindFact && t.Source.SessionID == f.Source.SessionID && len(t.Source.EventIDs) > 0 &&
+		slices.Contains(f.Source.EventIDs, t.Source.EventIDs[0])
+}
+
 // measure compares every live memory of a scope with the query.
 func (r *reference) measure(scope memory.Scope, q memory.Query, now time.Time) (memory.Stats, []scored) {
-	stats := memory.Stats{DF: make([]int, len(q.Terms))}
+	stats := memory.Stats{DF: make([]int, len(q.Terms)), Sessions: map[string]memory.SessionStats{}}
+	sessions := map[string]memory.SessionStats{}
 	var all []scored
 	for _, rec := range r.scopes[scope] {
 		m, ok := rec.live(now)
@@ -54,10 +66,21 @@ func (r *reference) measure(scope memory.Scope, q memory.Query, now time.Time) (
 		}
 		s := scored{Candidate: memory.Candidate{Memory: clone(*m), Freqs: make([]int, len(q.Terms)), Length: rec.terms.Length(), Match: q.Match(m, now)}}
 		stats.Docs++
+		in := sessions[m.Source.SessionID]
+		if in.DF == nil {
+			in.DF = make([]int, len(q.Terms))
+		}
 		for i, term := range q.Terms {
 			if s.Freqs[i] = rec.terms[term]; s.Freqs[i] > 0 {
 				stats.DF[i]++
+				if m.Kind == memory.KindTurn {
+					in.DF[i]++
+				}
 			}
+		}
+		if m.Kind == memory.KindTurn {
+			in.Turns++
+			sessions[m.Source.SessionID] = in
 		}
 		if rec.vector != nil {
 			for i, x := range q.Vector {
@@ -65,6 +88,12 @@ func (r *reference) measure(scope memory.Scope, q memory.Query, now time.Time) (
 			}
 		}
 		all = append(all, s)
+	}
+	stats.SessionCount = len(sessions)
+	for id, in := range sessions {
+		if slices.Max(append(in.DF, 0)) > 0 {
+			stats.Sessions[id] = in
+		}
 	}
 	for i := range all {
 		all[i].lexical = memory.LexicalScore(stats, all[i].Freqs, all[i].Length)

@@ -22,6 +22,7 @@ func searchCases() []testCase {
 		{"Vectorless", vectorless},
 		{"OddTerms", oddTerms},
 		{"Statistics", statistics},
+		{"SessionStatistics", sessionStatistics},
 		{"UpdateChangesWhatFinds", updateChangesWhatFinds},
 		{"LeavesOut", searchLeavesOut},
 		{"Superseded", superseded},
@@ -228,6 +229,7 @@ func statistics(b *bank) {
 		b.Helper()
 		for _, f := range []memory.Filter{{}, {Kinds: []memory.Kind{memory.KindTurn}}, {SessionID: "missing"}, {Topics: []string{"none"}}, {AsOf: at(-100)}} {
 			got := b.search(memory.Query{Filter: f, Terms: []string{"tea", "milk", "wine"}, Limit: 1}).Stats
+			got.Sessions, got.SessionCount = nil, 0 // sessionStatistics looks at them
 			b.same(when, got, memory.Stats{Docs: docs, DF: []int{tea, milk, 0}})
 		}
 	}
@@ -250,6 +252,38 @@ func statistics(b *bank) {
 	longer.ExpireTime = at(120)
 	b.put(update(longer, 1))
 	check("after a longer life", 3, 2, 2)
+}
+
+// The statistics of sessions are of their live turns, whatever the filter, and
+// follow every put, update, move, delete and expiry; a session without any of
+// the words is only counted.
+func sessionStatistics(b *bank) {
+	check := func(when string, count int, want map[string]memory.SessionStats) {
+		b.Helper()
+		for _, f := range []memory.Filter{{}, {Kinds: []memory.Kind{memory.KindFact}}, {SessionID: "s"}, {AsOf: at(-100)}} {
+			got := b.search(memory.Query{Filter: f, Terms: []string{"tea", "milk"}, Vector: axis(0), Limit: 1}).Stats
+			b.same(when, memory.Stats{Sessions: got.Sessions, SessionCount: got.SessionCount}, memory.Stats{Sessions: want, SessionCount: count})
+		}
+	}
+	check("at first", 0, nil)
+	brief, elsewhere := turn("brief", "t", 5, "milk"), turn("a", "s", 0, "tea")
+	brief.ExpireTime = at(60)
+	elsewhere.User = "bob"
+	b.putIn(elsewhere.Scope, write(elsewhere))
+	said := fact("fact", "tea milk")
+	said.Source = memory.Source{SessionID: "u", EventIDs: []string{"e"}}
+	b.put(write(turn("a", "s", 0, "tea tea milk")), write(turn("b", "s", 1, "chat")), write(turn("c", "s", 2, "tea")),
+		write(brief), write(turn("d", "t", 6, "chat")), write(turn("e", "u", 7, "chat")), write(said))
+	check("after puts", 3, map[string]memory.SessionStats{"s": {Turns: 3, DF: []int{2, 1}}, "t": {Turns: 2, DF: []int{0, 1}}})
+	b.put(update(turn("a", "s", 0, "milk"), 1))
+	check("after an update", 3, map[string]memory.SessionStats{"s": {Turns: 3, DF: []int{1, 1}}, "t": {Turns: 2, DF: []int{0, 1}}})
+	b.put(update(turn("c", "u", 8, "tea"), 1))
+	check("after a move", 3, map[string]memory.SessionStats{"s": {Turns: 2, DF: []int{0, 1}}, "t": {Turns: 2, DF: []int{0, 1}}, "u": {Turns: 2, DF: []int{1, 0}}})
+	b.clock.advance(time.Hour)
+	check("after expiry", 3, map[string]memory.SessionStats{"s": {Turns: 2, DF: []int{0, 1}}, "u": {Turns: 2, DF: []int{1, 0}}})
+	b.remove("d")
+	b.remove("a")
+	check("after deletions", 2, map[string]memory.SessionStats{"u": {Turns: 2, DF: []int{1, 0}}})
 }
 
 // An update changes what a memory is found by, words and vector both; without
