@@ -20,6 +20,8 @@ var (
 	shortMonth    = regexp.MustCompile(` (?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)$`)
 	midStop       = regexp.MustCompile(`^\. *[a-z]`) // a full stop in mid-sentence
 	monthName     = regexp.MustCompile(`^(?:(?:last|next|this|coming) )?(?i:` + monthNames + `)$`)
+	monthOfYear   = regexp.MustCompile(`^(?i:` + monthNames + `),? (?:of )?(?:` + years + `)$`)
+	yearAlone     = regexp.MustCompile(`(?:` + years + `)$`)
 	until         = regexp.MustCompile(`(?i)\b(?:until|till|til|by|before)\s+(?:the\s+)?$`)
 	daypart       = regexp.MustCompile(`^(?:['’]s\b|['’] time\b)?(?: (?:morning|afternoon|evening|night)\b)?`)
 )

@@ -2,73 +2,101 @@ package retrieve
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/memoryd/memoryd/memory"
 )
 
-// window is how many turns before and after a turn are its context: an answer
-// often has none of the words of the question that was asked one turn before.
-const window = 1
+// The constants of BM25 where a session is the text: its length is in turns,
+// and counts in full, as long sessions have a bit of everything.
+const (
+	sessionK1   = 2.0
+	sessionMean = 20.0 // turns; an ordinary session
+)
+
+// halfLife is how much older than the newest match a memory is that counts half
+// as new.
+const halfLife = 30 * 24 * time.Hour
 
 // ranked is a candidate with its score and what that is made of.
 type ranked struct {
 	*memory.Candidate
 	score float64
-	parts [3]float64 // lexical, context and dense, each 0 to 1
+	parts [partCount]float64 // each 0 to 1
+}
+
+// cite is a turn as facts cite it.
+type cite struct{ session, event string }
+
+func citesOf(m *memory.Memory) []cite {
+	out := make([]cite, len(m.Source.EventIDs))
+	for i, e := range m.Source.EventIDs {
+		out[i] = cite{m.Source.SessionID, e}
+	}
+	return out
+}
+
+// ranking is the work on one answer of a store.
+type ranking struct {
+	weights  [partCount]float64
+	question *question
+	noise    float64 // of the embedder
+	idf      []float64
+	best     float64 // of a lexical score
+	sessions map[string]float64
+	named    map[string]bool // authors, whether the question means them
+	keys     map[cite]float64
+	turns    map[cite]*ranked
 }
 
 // rank scores every candidate that passes the filter, and puts the best first,
-// ties by id. It leaves out those that score 0.
-func (r *Retriever) rank(found memory.Found, asOf time.Time) []ranked {
-	weights := [3]float64{r.weights.Lexical, r.weights.Context, r.weights.Dense}
-	idf, best := weigh(found.Stats)
-	var out []ranked
+// ties by id. It leaves out what has nothing in common with the question.
+func (r *Retriever) rank(found memory.Found, q *question) []ranked {
+	k := &ranking{weights: r.weights, question: q, noise: r.embedder.Model().Noise, named: map[string]bool{}, keys: map[cite]float64{}, turns: map[cite]*ranked{}}
+	k.idf, k.best = weigh(found.Stats)
+	k.sessions = sessionScores(found.Stats)
+	var turns, facts []ranked
 	for _, run := range found.Runs {
-		if !asOf.IsZero() { // nothing said later had been heard yet
-			run = slices.DeleteFunc(slices.Clone(run), func(c memory.Candidate) bool { return c.Memory.Timestamp.After(asOf) })
+		if !q.asOf.IsZero() { // nothing said later had been heard yet
+			run = slices.DeleteFunc(slices.Clone(run), func(c memory.Candidate) bool { return c.Memory.Timestamp.After(q.asOf) })
 		}
-		for i := range run {
-			c := ranked{Candidate: &run[i]}
-			if !c.Match {
-				continue
-			}
-			freqs, length := around(run, i)
-			c.parts = [3]float64{lexical(idf, c.Freqs, c.Length, best), lexical(idf, freqs, length, best), 0}
-			if c.Cosine > r.embedder.Model().Noise {
-				c.parts[2] = min(c.Cosine, 1)
-			}
-			for p, value := range c.parts {
-				c.score += weights[p] * value
-			}
-			if c.score = min(c.score, 1); c.score > 0 {
-				out = append(out, c)
-			}
+		switch {
+		case len(run) == 0:
+		case run[0].Memory.Kind == memory.KindFact:
+			facts = append(facts, k.fact(&run[0]))
+		default:
+			turns = append(turns, k.run(run)...)
 		}
 	}
-	slices.SortFunc(out, func(a, b ranked) int {
-		if c := cmp.Compare(b.score, a.score); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.Memory.ID, b.Memory.ID)
-	})
+	for i := range turns {
+		k.cited(&turns[i])
+	}
+	for i := range facts {
+		k.citing(&facts[i])
+	}
+	out := slices.DeleteFunc(append(turns, facts...), func(c ranked) bool { return !c.Match || !c.related() })
+	k.kinds(out)
+	for i := range out {
+		k.sum(&out[i])
+	}
+	slices.SortFunc(out, better)
+	if k.weights[fresh] > 0 {
+		k.stale(out)
+		slices.SortFunc(out, better)
+	}
 	return out
 }
 
-// explain says what a score is made of.
-func (r *Retriever) explain(c ranked, terms []string) *memory.Explain {
-	out := &memory.Explain{Terms: []string{}, Parts: []memory.Part{
-		{Name: "lexical", Value: c.parts[0], Weight: r.weights.Lexical},
-		{Name: "context", Value: c.parts[1], Weight: r.weights.Context},
-		{Name: "dense", Value: c.parts[2], Weight: r.weights.Dense},
-	}}
-	for i, t := range terms {
-		if c.Freqs[i] > 0 {
-			out.Terms = append(out.Terms, t)
-		}
-	}
-	return out
+func better(a, b ranked) int {
+	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.Memory.ID, b.Memory.ID))
+}
+
+// related reports whether a candidate, or what is right beside it, has anything
+// in common with the question.
+func (c *ranked) related() bool {
+	return c.parts[lexical] > 0 || c.parts[surroundings] > 0 || c.parts[dense] > 0 || c.parts[keys] > 0
 }
 
 // weigh is the weight of each of the query's words, and what a memory would
@@ -82,28 +110,229 @@ func weigh(s memory.Stats) (idf []float64, best float64) {
 	return idf, best
 }
 
-// lexical is memory.LexicalScore as a share of the best.
-func lexical(idf []float64, freqs []int, length int, best float64) float64 {
-	if best == 0 {
+// sessionScores ranks sessions by the words that their turns have.
+func sessionScores(s memory.Stats) map[string]float64 {
+	df := make([]int, len(s.DF)) // sessions that have each word
+	for _, in := range s.Sessions {
+		for i, n := range in.DF {
+			if n > 0 {
+				df[i]++
+			}
+		}
+	}
+	idf := make([]float64, len(df))
+	for i, n := range df {
+		idf[i] = math.Log(1 + (float64(s.SessionCount)-float64(n)+0.5)/(float64(n)+0.5))
+	}
+	out := make(map[string]float64, len(s.Sessions))
+	most := 0.0
+	for id, in := range s.Sessions {
+		sum := 0.0
+		for i, n := range in.DF {
+			f := float64(n)
+			sum += idf[i] * f * (sessionK1 + 1) / (f + sessionK1*float64(in.Turns)/sessionMean)
+		}
+		out[id] = sum
+		most = max(most, sum)
+	}
+	for id := range out {
+		out[id] /= most
+	}
+	return out
+}
+
+// lexical is BM25 as a share of the best. Frequencies and length need not be
+// whole.
+func (k *ranking) lexical(freqs []float64, length float64) float64 {
+	if k.best == 0 {
 		return 0
 	}
 	sum := 0.0
 	for i, f := range freqs {
-		sum += idf[i] * memory.Saturate(f, length)
+		sum += k.idf[i] * memory.Saturate(f, length)
 	}
-	return sum / best
+	return sum / k.best
 }
 
-// around is the words of a candidate and its window as if they were one
-// memory, its length brought to that of one. A fact's is just its own.
-func around(run []memory.Candidate, i int) (freqs []int, length int) {
-	from, to := max(0, i-window), min(len(run), i+window+1)
-	freqs = make([]int, len(run[i].Freqs))
-	for _, c := range run[from:to] {
-		for t, f := range c.Freqs {
-			freqs[t] += f
-		}
-		length += c.Length
+// own scores a candidate by itself.
+func (k *ranking) own(c *memory.Candidate) ranked {
+	r := ranked{Candidate: c}
+	freqs := make([]float64, len(c.Freqs))
+	for i, f := range c.Freqs {
+		freqs[i] = float64(f)
 	}
-	return freqs, length / (to - from)
+	r.parts[lexical] = k.lexical(freqs, float64(c.Length))
+	if c.Cosine > k.noise {
+		r.parts[dense] = min(c.Cosine, 1)
+	}
+	return r
+}
+
+// run scores consecutive turns of a session.
+func (k *ranking) run(run []memory.Candidate) []ranked {
+	out := make([]ranked, len(run))
+	for i := range run {
+		out[i] = k.own(&run[i])
+	}
+	freqs := make([]float64, len(k.idf))
+	for i := range out {
+		clear(freqs)
+		var length, cosine, share float64
+		for j := max(0, i-reach); j < min(len(run), i+reach+1); j++ {
+			w := window[j-i]
+			for t, f := range run[j].Freqs {
+				freqs[t] += w * float64(f)
+			}
+			length += w * float64(run[j].Length)
+			cosine += w * out[j].parts[dense]
+			share += w
+		}
+		c := &out[i]
+		c.parts[surroundings] = k.lexical(freqs, length/share)
+		c.parts[near] = cosine / share
+		c.parts[session] = k.sessions[c.Memory.Source.SessionID]
+		if i > 0 && asks(run[i-1].Memory.Fact) {
+			c.parts[reply] = out[i-1].parts[lexical]
+		}
+		for _, at := range citesOf(&c.Memory) {
+			k.turns[at] = c
+		}
+	}
+	return out
+}
+
+// fact scores a fact by itself, and notes it as a key of the turns it cites.
+func (k *ranking) fact(c *memory.Candidate) ranked {
+	r := k.own(c)
+	for _, at := range citesOf(&c.Memory) {
+		k.keys[at] = max(k.keys[at], r.parts[lexical])
+	}
+	return r
+}
+
+// cited gives a turn what the facts say that cite it.
+func (k *ranking) cited(c *ranked) {
+	for _, at := range citesOf(&c.Memory) {
+		c.parts[keys] = max(c.parts[keys], k.keys[at])
+	}
+}
+
+// citing gives a fact what surrounds the turn it rests on, the best of them if
+// there are several. One that rests on none is by itself what would surround
+// it.
+func (k *ranking) citing(c *ranked) {
+	c.parts[keys] = c.parts[lexical]
+	rests := false
+	for _, at := range citesOf(&c.Memory) {
+		t := k.turns[at]
+		if t == nil {
+			continue
+		}
+		rests = true
+		for _, p := range [...]int{surroundings, reply, near, session} {
+			c.parts[p] = max(c.parts[p], t.parts[p])
+		}
+	}
+	if !rests {
+		c.parts[surroundings], c.parts[session] = c.parts[lexical], c.parts[lexical]
+		c.parts[near] = c.parts[dense]
+	}
+}
+
+// relevance is the sum of the parts that a candidate has in common with the
+// question.
+func (k *ranking) relevance(c *ranked) float64 {
+	sum := 0.0
+	for p := range speaker {
+		sum += k.weights[p] * c.parts[p]
+	}
+	return sum
+}
+
+// kinds tells of each candidate what kind of memory it is.
+func (k *ranking) kinds(all []ranked) {
+	var newest time.Time
+	for _, c := range all {
+		if c.Memory.Timestamp.After(newest) {
+			newest = c.Memory.Timestamp
+		}
+	}
+	for i := range all {
+		c, m := &all[i], &all[i].Memory
+		meant, known := k.named[m.Author]
+		if !known {
+			meant = k.question.means(m.Author)
+			k.named[m.Author] = meant
+		}
+		worth := func(p int, share float64) { c.parts[p] = share }
+		worth(speaker, one(meant))
+		worth(statement, one(m.Kind == memory.KindFact || !asks(m.Fact)))
+		worth(answer, one(k.question.answeredBy(m.Fact)))
+		worth(times, k.question.timely(m))
+		if k.question.present {
+			worth(recency, math.Exp2(-float64(newest.Sub(m.Timestamp))/float64(halfLife)))
+		}
+		worth(fresh, 1)
+	}
+}
+
+func one(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// sum makes the score: the parts of kind are worth a share of the relevance,
+// which is brought to the scale of 0 to 1 first.
+func (k *ranking) sum(c *ranked) {
+	relevance, share := k.relevance(c), 0.0
+	for p := range speaker {
+		share += k.weights[p]
+	}
+	if share > 0 {
+		relevance /= share
+	}
+	c.score = 0
+	for p := range c.parts {
+		if p >= speaker {
+			c.parts[p] *= relevance
+		}
+		c.score += k.weights[p] * c.parts[p]
+	}
+	c.score = min(c.score, 1)
+}
+
+// stale takes from a match what it gets for being fresh, if all the turns it
+// rests on have been seen further up.
+func (k *ranking) stale(out []ranked) {
+	seen := map[cite]bool{}
+	for i := range out {
+		c := &out[i]
+		old := len(c.Memory.Source.EventIDs) > 0
+		for _, at := range citesOf(&c.Memory) {
+			old = old && seen[at]
+			seen[at] = true
+		}
+		if old {
+			c.score -= k.weights[fresh] * c.parts[fresh]
+			c.parts[fresh] = 0
+		}
+	}
+}
+
+// explain says what a score is made of.
+func (r *Retriever) explain(c ranked, terms []string) *memory.Explain {
+	out := &memory.Explain{Terms: []string{}}
+	for i, p := range parts {
+		if r.weights[i] > 0 {
+			out.Parts = append(out.Parts, memory.Part{Name: p.name, Value: c.parts[i], Weight: r.weights[i]})
+		}
+	}
+	for i, t := range terms {
+		if c.Freqs[i] > 0 {
+			out.Terms = append(out.Terms, t)
+		}
+	}
+	return out
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/memoryd/memoryd/embed"
-	"github.com/memoryd/memoryd/internal/analyzer"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -28,21 +27,10 @@ const (
 // and of 200 give the same recall, up to the 50th match.
 const candidates = 100
 
-// Weights are the shares of the parts in a score; they sum to 1.
-type Weights struct {
-	Lexical float64 // the memory's words: BM25
-	Context float64 // the words of the turn and its neighbours taken together: BM25
-	Dense   float64 // the meaning: cosine
-}
-
-// DefaultWeights were chosen by measuring recall on annotated conversations:
-// the words decide, and the built-in embedder, which knows letters rather than
-// meanings, helps where a word is misspelt and harms where it weighs more.
-var DefaultWeights = Weights{Lexical: 0.4, Context: 0.55, Dense: 0.05}
-
 // Options are what New lets one choose.
 type Options struct {
-	Weights Weights      // Defaults to DefaultWeights.
+	// Without names parts of ranking to leave out; see Parts.
+	Without []string
 	Log     *slog.Logger // Defaults to discarding.
 }
 
@@ -50,7 +38,7 @@ type Options struct {
 type Retriever struct {
 	store    memory.Store
 	embedder embed.Embedder
-	weights  Weights
+	weights  [partCount]float64
 	log      *slog.Logger
 	now      func() time.Time
 
@@ -61,12 +49,12 @@ type Retriever struct {
 // New makes a Retriever. The embedder must be the one the store's vectors were
 // made with.
 func New(store memory.Store, embedder embed.Embedder, opts *Options) *Retriever {
-	r := &Retriever{store: store, embedder: embedder, weights: DefaultWeights, log: slog.New(slog.DiscardHandler), now: time.Now}
-	if opts != nil && opts.Weights != (Weights{}) {
-		r.weights = opts.Weights
+	if opts == nil {
+		opts = &Options{}
 	}
-	if opts != nil && opts.Log != nil {
-		r.log = opts.Log
+	r := &Retriever{store: store, embedder: embedder, weights: weights(opts.Without), log: opts.Log, now: time.Now}
+	if r.log == nil {
+		r.log = slog.New(slog.DiscardHandler)
 	}
 	return r
 }
@@ -142,7 +130,8 @@ func (r *Retriever) Search(ctx context.Context, scope memory.Scope, req Request)
 	if req.TopK == 0 {
 		req.TopK = DefaultTopK
 	}
-	q := memory.Query{Filter: req.Filter, Terms: analyzer.Question(req.Query), Limit: candidates, Context: 2 * window}
+	asked := readQuestion(req.Query, scope.User, req.Filter.AsOf, r.now())
+	q := memory.Query{Filter: req.Filter, Terms: asked.terms, Limit: candidates, Context: 2 * reach}
 	var err error
 	if q.Vector, err = r.embed(ctx, req.Query); err != nil {
 		return nil, err
@@ -151,7 +140,7 @@ func (r *Retriever) Search(ctx context.Context, scope memory.Scope, req Request)
 	if err != nil {
 		return nil, err
 	}
-	best := r.rank(found, req.Filter.AsOf)
+	best := r.rank(found, asked)
 	out := make([]memory.Match, 0, req.TopK)
 	for _, c := range best[:min(len(best), req.TopK)] {
 		if c.score < req.MinScore {
