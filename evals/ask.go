@@ -25,7 +25,7 @@ var Everything = Setting{Name: "all"}
 // Ablations are everything, then everything but each part in turn.
 func Ablations() []Setting {
 	out := []Setting{Everything}
-	for _, p := range parts() {
+	for _, p := range retrieve.Parts() {
 		out = append(out, Setting{"no-" + p, []string{p}})
 	}
 	return out
@@ -40,29 +40,20 @@ func ParseSetting(name string) (Setting, error) {
 	list, without := strings.CutPrefix(name, "no-")
 	named := strings.Split(list, "+")
 	for _, n := range named {
-		if !slices.Contains(parts(), n) {
-			return Setting{}, fmt.Errorf("setting %q: want all, no-PART or PART, several parts with + between them, of %s", name, strings.Join(parts(), ", "))
+		if !slices.Contains(retrieve.Parts(), n) {
+			return Setting{}, fmt.Errorf("setting %q: want all, no-PART or PART, several parts with + between them, of %s", name, strings.Join(retrieve.Parts(), ", "))
 		}
 	}
-	left := slices.DeleteFunc(parts(), func(p string) bool { return slices.Contains(named, p) == without })
+	left := slices.DeleteFunc(retrieve.Parts(), func(p string) bool { return slices.Contains(named, p) == without })
 	if len(left) == 0 {
 		return Setting{}, fmt.Errorf("setting %q leaves nothing to rank by", name)
 	}
-	return Setting{name, slices.DeleteFunc(parts(), func(p string) bool { return slices.Contains(left, p) })}, nil
+	return Setting{name, slices.DeleteFunc(retrieve.Parts(), func(p string) bool { return slices.Contains(left, p) })}, nil
 }
-
-// parts are the names of what a ranking can be without.
-func parts() []string { return []string{"lexical", "context", "dense"} }
 
 // retriever is one that ranks as a setting says.
 func (b *Bank) retriever(s Setting, log *slog.Logger) *retrieve.Retriever {
-	w := retrieve.DefaultWeights
-	for name, weight := range map[string]*float64{"lexical": &w.Lexical, "context": &w.Context, "dense": &w.Dense} {
-		if slices.Contains(s.Without, name) {
-			*weight = 0
-		}
-	}
-	return retrieve.New(b.stores.memories, b.embedder, &retrieve.Options{Weights: w, Log: log})
+	return retrieve.New(b.stores.memories, b.embedder, &retrieve.Options{Without: s.Without, Log: log})
 }
 
 // asked is how many results each question asks for.
