@@ -206,8 +206,13 @@ type Query struct {
 	// holds the Limit best memories by cosine, above 0.
 	Vector []float32
 	Limit  int
+	// Cited has the turns come along that facts of the lists cite, as if they
+	// were found themselves.
+	Cited bool
 	// Context is how many turns around each turn found come along.
 	Context int
+	// Sessions asks for Stats.Sessions and Stats.SessionCount.
+	Sessions bool
 }
 
 // Candidate is one memory and what it has in common with the query.
@@ -223,7 +228,8 @@ type Candidate struct {
 type Stats struct {
 	Docs int   // how many
 	DF   []int // how many have each of Query.Terms
-	// Sessions are those with a turn that has any of Query.Terms, by id.
+	// Sessions are those with a turn that has any of Query.Terms, by id, if
+	// Query.Sessions asks for them.
 	Sessions map[string]SessionStats
 	// SessionCount is how many sessions have turns.
 	SessionCount int
@@ -236,8 +242,7 @@ type SessionStats struct {
 }
 
 // Found is the answer to a Query: the union of the lexical and the dense list,
-// the turns that facts among them cite, and the context of all these turns, as
-// runs. A run is either one fact or consecutive turns of one session in order
+// with the turns cited and the context that were asked for, as runs. A run is either one fact or consecutive turns of one session in order
 // of (Timestamp, event id). Runs are disjoint; a turn's context of another
 // run's turn puts both into one. All that is in a run is live; the order of
 // runs means nothing.

@@ -131,7 +131,7 @@ func (r *Retriever) Search(ctx context.Context, scope memory.Scope, req Request)
 		req.TopK = DefaultTopK
 	}
 	asked := readQuestion(req.Query, scope.User, req.Filter.AsOf, r.now())
-	q := memory.Query{Filter: req.Filter, Terms: asked.terms, Limit: candidates, Context: 2 * reach}
+	q := memory.Query{Filter: req.Filter, Terms: asked.terms, Limit: candidates, Cited: true, Context: 2 * reach, Sessions: true}
 	var err error
 	if q.Vector, err = r.embed(ctx, req.Query); err != nil {
 		return nil, err

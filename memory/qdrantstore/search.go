@@ -78,8 +78,10 @@ func (sr *search) run(ctx context.Context) (memory.Found, error) {
 	if err := sr.lists(ctx); err != nil {
 		return memory.Found{}, err
 	}
-	if err := sr.cited(ctx); err != nil {
-		return memory.Found{}, err
+	if sr.q.Cited {
+		if err := sr.cited(ctx); err != nil {
+			return memory.Found{}, err
+		}
 	}
 	orders, err := sr.sessions(ctx)
 	if err != nil {
@@ -106,6 +108,9 @@ func (sr *search) count(ctx context.Context) error {
 		})
 	}
 	bySession := func(f *qdrant.Filter, into *map[string]int) {
+		if !sr.q.Sessions {
+			return
+		}
 		f.Must = append(f.Must, qdrant.NewMatch("kind", string(memory.KindTurn)))
 		all.Go(func(ctx context.Context) error {
 			counts, err := sr.s.client.Facet(ctx, &qdrant.FacetCounts{CollectionName: sr.s.collection, Key: "session", Filter: f, Exact: qdrant.PtrOf(true),
@@ -129,6 +134,9 @@ func (sr *search) count(ctx context.Context) error {
 	}
 	if err := all.Wait(); err != nil {
 		return err
+	}
+	if !sr.q.Sessions {
+		return nil
 	}
 	sr.stats.SessionCount, sr.stats.Sessions = len(turns), map[string]memory.SessionStats{}
 	for i, counts := range having {

@@ -53,7 +53,9 @@ func (s *search) run() memory.Found {
 			s.stats.DF[i] = w.df
 		}
 	}
-	s.sessions()
+	if s.q.Sessions {
+		s.sessions()
+	}
 	hits := map[int32]bool{}
 	for _, slot := range s.lexical() {
 		hits[slot] = true
@@ -64,7 +66,9 @@ func (s *search) run() memory.Found {
 			hits[slot] = true
 		}
 	}
-	s.cited(hits)
+	if s.q.Cited {
+		s.cited(hits)
+	}
 	return memory.Found{Stats: s.stats, Runs: s.runs(hits)}
 }
 

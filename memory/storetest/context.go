@@ -120,10 +120,14 @@ func citedTurns(b *bank) {
 		b.put(write(m))
 	}
 	facts := [][]string{{"elsewhere"}, {"given"}, {"one"}, {"two"}}
-	b.same("runs without context", runs(b.withContext(0)), append([][]string{{"a2"}, {"b1"}, {"b7"}}, facts...))
-	b.same("runs with context", runs(b.withContext(1)), append([][]string{{"a1", "a2", "a3"}, {"b0", "b1", "b2"}, {"b6", "b7", "b8"}}, facts...))
+	tea := func(context int) memory.Query {
+		return memory.Query{Terms: []string{"tea"}, Limit: 20, Context: context, Cited: true}
+	}
+	b.same("runs that were not asked for", runs(b.withContext(1)), facts)
+	b.same("runs without context", runs(b.search(tea(0))), append([][]string{{"a2"}, {"b1"}, {"b7"}}, facts...))
+	b.same("runs with context", runs(b.search(tea(1))), append([][]string{{"a1", "a2", "a3"}, {"b0", "b1", "b2"}, {"b6", "b7", "b8"}}, facts...))
 	b.same("runs of the best fact", runs(b.search(memory.Query{Filter: memory.Filter{Kinds: []memory.Kind{memory.KindFact}, SessionID: "s"},
-		Terms: []string{"tea"}, Limit: 1})), [][]string{{"a2"}, {"one"}})
+		Terms: []string{"tea"}, Limit: 1, Cited: true})), [][]string{{"a2"}, {"one"}})
 }
 
 // Context need not pass the filter: those that do not have Match false. It is
@@ -172,7 +176,7 @@ func contextMeasures(b *bank) {
 	found := b.search(memory.Query{Filter: memory.Filter{Since: at(1), Until: at(1)}, Terms: []string{"milk", "tea"}, Vector: axis(0), Limit: 1, Context: 1})
 	got := b.get(ann, "a", "b", "c")
 	b.same("Search", found, memory.Found{
-		Stats: memory.Stats{Docs: 3, DF: []int{2, 1}, SessionCount: 1, Sessions: map[string]memory.SessionStats{"s": {Turns: 3, DF: []int{2, 1}}}},
+		Stats: memory.Stats{Docs: 3, DF: []int{2, 1}},
 		Runs: [][]memory.Candidate{{
 			{Memory: got[0], Freqs: []int{2, 0}, Length: 3, Cosine: -0.5},
 			{Memory: got[1], Freqs: []int{1, 1}, Length: 2, Cosine: 0.8, Match: true},

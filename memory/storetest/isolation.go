@@ -66,7 +66,7 @@ func checkOwn(b *bank, s memory.Scope, i int) {
 	listed := b.list(s, memory.List{Order: memory.Order{Ascending: true}, PageSize: 2})
 	b.same(fmt.Sprintf("List of %q", s), ids(listed), []string{"m", "t1", "t2"})
 	shown = append(shown, listed...)
-	found := b.searchIn(s, memory.Query{Terms: []string{"tea"}, Vector: axis(0), Limit: 50, Context: 2})
+	found := b.searchIn(s, memory.Query{Terms: []string{"tea"}, Vector: axis(0), Limit: 50, Context: 2, Sessions: true})
 	b.same(fmt.Sprintf("Search of %q", s), runs(found), [][]string{{"m"}, {"t1", "t2"}})
 	b.same(fmt.Sprintf("statistics of %q", s), found.Stats,
 		memory.Stats{Docs: 3, DF: []int{2}, SessionCount: 1, Sessions: map[string]memory.SessionStats{"s": {Turns: 2, DF: []int{1}}}})

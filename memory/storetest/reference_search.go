@@ -29,7 +29,7 @@ func (r *reference) Search(ctx context.Context, scope memory.Scope, q memory.Que
 		}
 	}
 	for _, s := range all {
-		if s.Memory.Kind == memory.KindTurn && slices.ContainsFunc(all, func(f scored) bool { return hits[f.Memory.ID] && cites(f.Memory, s.Memory) }) {
+		if q.Cited && s.Memory.Kind == memory.KindTurn && slices.ContainsFunc(all, func(f scored) bool { return hits[f.Memory.ID] && cites(f.Memory, s.Memory) }) {
 			hits[s.Memory.ID] = true
 		}
 	}
@@ -88,6 +88,9 @@ func (r *reference) measure(scope memory.Scope, q memory.Query, now time.Time) (
 			}
 		}
 		all = append(all, s)
+	}
+	if !q.Sessions {
+		clear(sessions)
 	}
 	stats.SessionCount = len(sessions)
 	for id, in := range sessions {
