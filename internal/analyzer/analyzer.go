@@ -1,98 +1,76 @@
 // Package analyzer turns text into the words that memories are found by: the
-// one analyzer for every backend, for storing and for asking.
+// one analyzer for every backend, for storing and for asking, in any language.
+//
+// Text is cut at Unicode word boundaries (UAX 29), and case, accents and other
+// variants of writing are folded. What becomes of a word then depends on the
+// word alone, as far as can be: the script tells the language of Cyrillic,
+// Arabic, Devanagari or Tamil well enough to choose the stemmer, and Chinese,
+// Japanese, Korean, Thai and their like are cut into pairs of characters.
+//
+// The Latin script tells nothing. There the language is guessed from the
+// function words in the text, and a guess is often wrong or missing: a question
+// is short, a name is in every language, people mix languages. So a word in the
+// Latin script always is the term that the English stemmer makes of it, whatever
+// the text is in, and the same word finds itself whatever is guessed. Where
+// another language is guessed, what that language's stemmer makes of the word
+// is a second term if it differs: it finds the word's other forms. A term bears
+// no mark of its language, so that what is guessed on one side only still finds
+// what is in its basic form on the other, and related languages find each other.
+// English text, and text in which nothing tells the language, has one term a
+// word. Only the function words of the language guessed are left out.
 package analyzer
 
 import (
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/blevesearch/snowballstem"
-	"github.com/blevesearch/snowballstem/english"
-	"github.com/clipperhouse/uax29/v2/words"
-	"golang.org/x/text/unicode/norm"
 
 	"github.com/memoryd/memoryd/memory"
 )
 
 // Name is stored with the data, which is comparable only with words of the
 // same analyzer: a change to what Words returns needs a new name.
-const Name = "words-english-1"
+const Name = "words-2"
 
 // maxWord is the longest word kept, in bytes: longer ones are no words
 // (base64, hashes) and nobody asks for them.
 const maxWord = 64
 
-// Words splits text at Unicode word boundaries (UAX 29), folds case and
-// accents, drops English function words, and stems the rest (Snowball's
-// English). The order is that of the text; words occur as often as there.
+// Words are the terms of a text, in its order, as often as they occur there:
+// at most two for a word, and for a character of text without spaces. None is
+// empty or has more than 64 bytes. It takes time linear in the text.
 func Words(text string) []string {
-	var out []string
+	ws := split(text)
+	return terms(ws, guess(ws))
+}
+
+// terms are the stems of all words but the function words of their language.
+func terms(ws []word, lang language) []string {
+	out := make([]string, 0, len(ws))
 	env := snowballstem.NewEnv("")
-	tokens := words.FromString(text)
-	for tokens.Next() {
-		w := fold(tokens.Value())
-		if w == "" || len(w) > maxWord || stopWords[w] {
+	for i := range ws {
+		w := &ws[i]
+		if w.stops(lang) {
 			continue
 		}
-		out = append(out, stem(env, w))
+		common := stem(env, w.form)
+		out = append(out, common)
+		if s := foreign(env, w, lang); s != "" && s != common && len(s) <= maxWord {
+			out = append(out, s)
+		}
 	}
 	return out
 }
 
-// fold is the form in which words are compared: compatibility-decomposed,
-// lower case, without accents, apostrophes and a possessive's s; "" for what is
-// neither a word nor a picture of one.
-func fold(token string) string {
-	ascii, word := true, false
-	for i := 0; i < len(token); i++ {
-		c := token[i]
-		ascii = ascii && c < utf8.RuneSelf
-		word = word || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c >= utf8.RuneSelf
-	}
-	if !word {
-		return ""
-	}
-	if !ascii {
-		token = strings.Map(func(r rune) rune {
-			switch {
-			case unicode.Is(unicode.Mn, r):
-				return -1
-			case r == '’':
-				return '\''
-			}
-			return r
-		}, norm.NFKD.String(token))
-		if strings.IndexFunc(token, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.So, r) }) < 0 {
-			return ""
-		}
-		token = strings.ReplaceAll(token, "ß", "ss")
-	}
-	token = strings.ToLower(token)
-	token = strings.TrimSuffix(token, "'s")
-	return strings.ReplaceAll(token, "'", "")
-}
-
-func stem(env *snowballstem.Env, w string) string {
-	for i := 0; i < len(w); i++ {
-		if w[i] < 'a' || w[i] > 'z' {
-			return w
-		}
-	}
-	env.SetCurrent(w)
-	english.Stem(env)
-	return env.Current()
-}
-
 // Of is what a memory is found by: its words, its author's name, and the day
 // it was said on as people write it ("8 May 2023"), so that a question that
-// names a person or a month finds it.
+// names a person or a month finds it. Neither name nor day has a say in what
+// language the fact is in, and no part of a name is a function word.
 func Of(m *memory.Memory) memory.Terms {
 	out := memory.Terms{}
-	for _, text := range []string{m.Author, m.Fact, Day(m.Timestamp)} {
-		for _, w := range Words(text) {
-			out[w]++
+	for _, ts := range [][]string{terms(split(m.Author), none), Words(m.Fact), Words(Day(m.Timestamp))} {
+		for _, t := range ts {
+			out[t]++
 		}
 	}
 	return out
@@ -101,11 +79,11 @@ func Of(m *memory.Memory) memory.Terms {
 // Day is a date in words.
 func Day(t time.Time) string { return t.UTC().Format("2 January 2006") }
 
-// maxQuestion is how many words of a question count: every one costs a look at
+// maxQuestion is how many terms of a question count: every one costs a look at
 // everybody who has it.
 const maxQuestion = 256
 
-// Question is the distinct words of a question, in order, the first maxQuestion
+// Question is the distinct terms of a question, in order, the first maxQuestion
 // of them.
 func Question(text string) []string {
 	var out []string
@@ -118,30 +96,6 @@ func Question(text string) []string {
 			seen[w] = true
 			out = append(out, w)
 		}
-	}
-	return out
-}
-
-// stopWords are English function words after fold: articles, pronouns,
-// auxiliaries, prepositions, conjunctions, and what their contractions become.
-var stopWords = set(`a an the this that these those
-	i me my mine myself we us our ours ourselves you your yours yourself yourselves
-	he him his himself she her hers herself it its itself they them their theirs themselves
-	who whom whose which what where when why how
-	am is are was were be been being have has had having do does did doing
-	will would shall should can could might must ought
-	im ive ill id youre youve youll youd hes shes theyre theyve theyll theyd weve well were wed itll thats whats
-	isnt arent wasnt werent havent hasnt hadnt dont doesnt didnt wont wouldnt cant couldnt shouldnt cannot
-	and but or nor so if because as until while than then
-	of at by for with about against between into through during before after above below to from
-	up down in out on off over under again further once here there
-	all any both each few more most other some such no not only own same too very just also
-	s t d ll m re ve`)
-
-func set(words string) map[string]bool {
-	out := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		out[w] = true
 	}
 	return out
 }

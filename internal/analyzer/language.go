@@ -1,0 +1,231 @@
+package analyzer
+
+import (
+	"math/bits"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/arabic"
+	"github.com/blevesearch/snowballstem/danish"
+	"github.com/blevesearch/snowballstem/dutch"
+	"github.com/blevesearch/snowballstem/english"
+	"github.com/blevesearch/snowballstem/finnish"
+	"github.com/blevesearch/snowballstem/french"
+	"github.com/blevesearch/snowballstem/german"
+	"github.com/blevesearch/snowballstem/hungarian"
+	"github.com/blevesearch/snowballstem/italian"
+	"github.com/blevesearch/snowballstem/norwegian"
+	"github.com/blevesearch/snowballstem/portuguese"
+	"github.com/blevesearch/snowballstem/romanian"
+	"github.com/blevesearch/snowballstem/russian"
+	"github.com/blevesearch/snowballstem/spanish"
+	"github.com/blevesearch/snowballstem/swedish"
+	"github.com/blevesearch/snowballstem/tamil"
+	"github.com/blevesearch/snowballstem/turkish"
+	"golang.org/x/text/unicode/norm"
+)
+
+// language is one of those in the Latin script that Snowball has a stemmer for,
+// by its ISO 639-1 code.
+type language int
+
+const (
+	none language = iota - 1 // of names
+	en
+	de
+	fr
+	es
+	pt
+	it
+	nl
+	sv
+	da
+	nb
+	fi
+	hu
+	tr // before Romanian, which has ş in old texts only
+	ro
+	known int = iota - 1 // how many
+)
+
+var stemmers = [known]func(*snowballstem.Env) bool{en: english.Stem, de: german.Stem, fr: french.Stem, es: spanish.Stem, pt: portuguese.Stem, it: italian.Stem, nl: dutch.Stem,
+	sv: swedish.Stem, da: danish.Stem, nb: norwegian.Stem, fi: finnish.Stem, hu: hungarian.Stem, ro: romanian.Stem, tr: turkish.Stem}
+
+// languages is a set of them.
+type languages uint32
+
+const (
+	everywhere languages = 1 << (iota + 30) // a function word whatever the text's language
+	ambiguous                               // little evidence of a language
+)
+
+// stops tells whether a word is a function word in a text of a language.
+func (w *word) stops(l language) bool {
+	return l != none && w.stop&(everywhere|1<<l) != 0
+}
+
+// guess is the language that most speaks for: function words, and letters. For
+// any but English there must be more than for English, by a word that is in this
+// one and not in that. Words that may be names tell something only beside
+// others; without those, letters decide.
+func guess(ws []word) language {
+	score := spelling(ws)
+	margin := 1
+	if hasEvidence(ws) {
+		margin = 2
+		for i := range ws {
+			w := &ws[i]
+			switch {
+			case w.stop == 0:
+			case w.stop&ambiguous != 0:
+				score.add(w.stop, 1)
+			default:
+				score.add(w.stop, 2)
+			}
+		}
+	}
+	best := en
+	for l := range language(known) {
+		if score[l] > score[best] {
+			best = l
+		}
+	}
+	if score[best] < score[en]+margin {
+		return en
+	}
+	return best
+}
+
+// hasEvidence tells whether there is a function word that may be nothing else.
+func hasEvidence(ws []word) bool {
+	return slices.ContainsFunc(ws, func(w word) bool { return w.stop != 0 && w.stop&(ambiguous|everywhere) == 0 })
+}
+
+// scores is what speaks for each language.
+type scores [known]int
+
+func (s *scores) add(of languages, n int) {
+	for of &^= ambiguous | everywhere; of != 0; of &= of - 1 {
+		s[bits.TrailingZeros32(uint32(of))] += n
+	}
+}
+
+// spelling is what the letters speak for: half of what a function word does, as
+// a name keeps its letters anywhere.
+func spelling(ws []word) (s scores) {
+	for i := range ws {
+		for _, r := range ws[i].raw {
+			if r >= utf8.RuneSelf {
+				s.add(letters[unicode.ToLower(r)], 1)
+			}
+		}
+	}
+	return s
+}
+
+// letters are those that are in few of the languages. é is not there: English
+// has it in too many words.
+var letters = map[rune]languages{
+	'ä': 1<<de | 1<<sv | 1<<fi, 'ö': 1<<de | 1<<sv | 1<<fi | 1<<hu | 1<<tr, 'ü': 1<<de | 1<<hu | 1<<tr, 'ß': 1 << de,
+	'à': 1<<fr | 1<<it, 'è': 1<<fr | 1<<it, 'ê': 1<<fr | 1<<pt, 'î': 1<<fr | 1<<ro, 'û': 1 << fr, 'œ': 1 << fr, 'ç': 1<<fr | 1<<pt | 1<<tr,
+	'ì': 1 << it, 'ò': 1 << it, 'á': 1<<es | 1<<pt | 1<<hu, 'í': 1<<es | 1<<pt | 1<<hu, 'ó': 1<<es | 1<<pt | 1<<hu, 'ú': 1<<es | 1<<pt | 1<<hu,
+	'ñ': 1 << es, 'ã': 1 << pt, 'õ': 1 << pt, 'å': 1<<sv | 1<<da | 1<<nb, 'æ': 1<<da | 1<<nb, 'ø': 1<<da | 1<<nb,
+	'ő': 1 << hu, 'ű': 1 << hu, 'ă': 1 << ro, 'ș': 1 << ro, 'ț': 1 << ro, 'ğ': 1 << tr, 'ı': 1 << tr, 'ş': 1<<tr | 1<<ro,
+}
+
+// stem is the term of a word that depends on it alone: its stem in the language
+// most written in its script, or the word.
+func stem(env *snowballstem.Env, w string) string {
+	by := english.Stem
+	if strings.IndexFunc(w, func(r rune) bool { return r < 'a' || r > 'z' }) >= 0 {
+		switch first, _ := utf8.DecodeRuneInString(w); {
+		case unicode.Is(unicode.Cyrillic, first):
+			by = russian.Stem
+		case unicode.Is(unicode.Arabic, first):
+			by = arabic.Stem
+			if rest, ok := strings.CutPrefix(w, "و"); ok && strings.HasPrefix(rest, "ال") {
+				w = rest // "and the", which the stemmer leaves together
+			}
+		case unicode.Is(unicode.Tamil, first):
+			by = tamil.Stem
+		case unicode.Is(unicode.Devanagari, first):
+			return hindi(w)
+		default:
+			return w
+		}
+	}
+	return run(env, by, w)
+}
+
+func run(env *snowballstem.Env, by func(*snowballstem.Env) bool, w string) string {
+	env.SetCurrent(w)
+	by(env)
+	if env.Current() == "" {
+		return w
+	}
+	return env.Current()
+}
+
+// foreign is the stem of a word in a language other than English; "" if there
+// is none. The stemmers know accents, so the word is folded after.
+func foreign(env *snowballstem.Env, w *word, l language) string {
+	if l <= en || w.raw == "" {
+		return ""
+	}
+	s := written.Replace(norm.NFKC.String(strings.ToLower(w.raw)))
+	switch l {
+	case de:
+		s = umlauts(s)
+	case tr: // parts a name from its ending
+		s, _, _ = strings.Cut(s, "'")
+	}
+	s = apostrophes(s)
+	if s == "" || len(s) > 2*maxWord || strings.IndexFunc(s, func(r rune) bool { return !unicode.Is(unicode.Latin, r) }) >= 0 {
+		return ""
+	}
+	return fold(run(env, stemmers[l], s))
+}
+
+// written brings letters to those that the stemmers know: the Romanian ones had
+// cedillas when they were written; a Turkish İ becomes an i with two dots.
+var written = strings.NewReplacer("’", "'", "ʼ", "'", "ș", "ş", "ț", "ţ", "i̇", "i")
+
+// umlauts makes one of the two spellings of an umlaut, ä and ae: that without
+// either, as fold does to the first. After a vowel or q, ue is none ("neue",
+// "Quelle"); the rule is that of Snowball's German2 stemmer.
+func umlauts(s string) string {
+	if !strings.Contains(s, "ae") && !strings.Contains(s, "oe") && !strings.Contains(s, "ue") {
+		return s
+	}
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		out = append(out, s[i])
+		if i+1 < len(s) && s[i+1] == 'e' && (s[i] == 'a' || s[i] == 'o' || s[i] == 'u' && (i == 0 || !strings.ContainsRune("aeiouyq", rune(s[i-1])))) {
+			i++
+		}
+	}
+	return string(out)
+}
+
+// hindi takes off the longest ending of a Hindi word that leaves two letters or
+// more (Ramanathan and Rao, "A Lightweight Stemmer for Hindi", 2003), as
+// Snowball's Go stemmers have none for Hindi.
+func hindi(w string) string {
+	for _, end := range hindiEndings {
+		if stem, ok := strings.CutSuffix(w, end); ok && utf8.RuneCountInString(stem) >= 2 {
+			return stem
+		}
+	}
+	return w
+}
+
+// hindiEndings are in the spelling of fold, longest first.
+var hindiEndings = strings.Fields(`
+	ाएंगी ाएंगे ाऊंगी ाऊंगा ाइयां ाइयों
+	ाएगी ाएगा ाओगी ाओगे एंगी ेंगी एंगे ेंगे ूंगी ूंगा ातीं नाओं नाएं ताओं ताएं ियां ियों
+	ाकर ाइए ाईं ाया ेगी ेगा ोगी ोगे ाने ाना ाते ाती ाता तीं ाओं ाएं ुओं ुएं ुआं
+	कर ाओ िए ाई ाए ने नी ना ते ीं ती ता ां ों ें
+	ो े ू ु ी ि ा`)
