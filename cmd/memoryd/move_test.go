@@ -12,6 +12,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/memoryd/memoryd/internal/analyzer"
 	"github.com/memoryd/memoryd/internal/qdranttest"
 	"github.com/memoryd/memoryd/internal/redistest"
 )
@@ -184,7 +185,7 @@ func TestImportRefuses(t *testing.T) {
 		"none of an export":           append([]byte("hello\n"), raw...),
 		"does not begin":              raw[bytes.IndexByte(raw, '\n')+1:],
 		"follows the end":             append(bytes.Clone(raw), raw...),
-		`analyzer "another"`:          bytes.Replace(raw, []byte(`"analyzer":"words-english-1"`), []byte(`"analyzer":"another"`), 1),
+		`analyzer "another"`:          bytes.Replace(raw, []byte(`"analyzer":"`+analyzer.Name+`"`), []byte(`"analyzer":"another"`), 1),
 		"no such file":                nil,
 		"line 2 is none of an export": bytes.Replace(raw, []byte("\n"), []byte("\n{\"new\":1}\n"), 1),
 	} {

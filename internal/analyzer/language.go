@@ -126,15 +126,18 @@ func spelling(ws []word) (s scores) {
 	return s
 }
 
-// letters are those that are in few of the languages. é is not there: English
-// has it in too many words.
-var letters = map[rune]languages{
-	'ä': 1<<de | 1<<sv | 1<<fi, 'ö': 1<<de | 1<<sv | 1<<fi | 1<<hu | 1<<tr, 'ü': 1<<de | 1<<hu | 1<<tr, 'ß': 1 << de,
-	'à': 1<<fr | 1<<it, 'è': 1<<fr | 1<<it, 'ê': 1<<fr | 1<<pt, 'î': 1<<fr | 1<<ro, 'û': 1 << fr, 'œ': 1 << fr, 'ç': 1<<fr | 1<<pt | 1<<tr,
-	'ì': 1 << it, 'ò': 1 << it, 'á': 1<<es | 1<<pt | 1<<hu, 'í': 1<<es | 1<<pt | 1<<hu, 'ó': 1<<es | 1<<pt | 1<<hu, 'ú': 1<<es | 1<<pt | 1<<hu,
-	'ñ': 1 << es, 'ã': 1 << pt, 'õ': 1 << pt, 'å': 1<<sv | 1<<da | 1<<nb, 'æ': 1<<da | 1<<nb, 'ø': 1<<da | 1<<nb,
-	'ő': 1 << hu, 'ű': 1 << hu, 'ă': 1 << ro, 'ș': 1 << ro, 'ț': 1 << ro, 'ğ': 1 << tr, 'ı': 1 << tr, 'ş': 1<<tr | 1<<ro,
-}
+// letters are those that few of the languages have. é is not among them:
+// English has it in too many words.
+var letters = func() map[rune]languages {
+	out := map[rune]languages{}
+	for l, alphabet := range [known]string{de: "äöüß", fr: "àèêîûœç", es: "áíóúñ", pt: "áíóúêçãõ", it: "àèìò", sv: "äöå", da: "åæø", nb: "åæø",
+		fi: "äö", hu: "áíóúöüőű", tr: "öüçğış", ro: "îășțş"} {
+		for _, r := range alphabet {
+			out[r] |= 1 << l
+		}
+	}
+	return out
+}()
 
 // stem is the term of a word that depends on it alone: its stem in the language
 // most written in its script, or the word.
@@ -160,6 +163,7 @@ func stem(env *snowballstem.Env, w string) string {
 	return run(env, by, w)
 }
 
+// run is the stem of a word, or all of it where nothing is left.
 func run(env *snowballstem.Env, by func(*snowballstem.Env) bool, w string) string {
 	env.SetCurrent(w)
 	by(env)
@@ -191,7 +195,7 @@ func foreign(env *snowballstem.Env, w *word, l language) string {
 
 // written brings letters to those that the stemmers know: the Romanian ones had
 // cedillas when they were written; a Turkish İ becomes an i with two dots.
-var written = strings.NewReplacer("’", "'", "ʼ", "'", "ș", "ş", "ț", "ţ", "i̇", "i")
+var written = strings.NewReplacer("’", "'", "ʼ", "'", "ș", "ş", "ț", "ţ", "i\u0307", "i")
 
 // umlauts makes one of the two spellings of an umlaut, ä and ae: that without
 // either, as fold does to the first. After a vowel or q, ue is none ("neue",
@@ -210,8 +214,8 @@ func umlauts(s string) string {
 	return string(out)
 }
 
-// hindi takes off the longest ending of a Hindi word that leaves two letters or
-// more (Ramanathan and Rao, "A Lightweight Stemmer for Hindi", 2003), as
+// hindi takes off the longest ending of a Hindi word that leaves two characters
+// or more (Ramanathan and Rao, "A Lightweight Stemmer for Hindi", 2003), as
 // Snowball's Go stemmers have none for Hindi.
 func hindi(w string) string {
 	for _, end := range hindiEndings {
