@@ -85,18 +85,30 @@ type Extractor interface {
 	Consolidate(ctx context.Context, c Comparison, repaired bool) (Consolidated, error)
 }
 
-// Tokens estimates how many tokens a model counts in a text: one for four bytes
-// of ASCII, as OpenAI says of English, and one for every other letter.
+// Tokens estimates how many tokens a model counts in a text: one for four ASCII
+// letters or spaces, as OpenAI says of English, three for four digits or marks,
+// one for every other character, and three for those beyond Unicode's basic
+// plane, as emoji are. The estimate of a text is at most the sum of those of
+// its parts. Beside GPT's o200k it is too high: by a fifth in English prose, a
+// third in Chinese, Japanese and Korean, and two to three times in Greek,
+// Cyrillic, Hebrew, Arabic, Indic and Thai. It is too low, by a third to a
+// half, for hashes and base64, and for what models seldom see: Ethiopic, rare
+// ideographs, piles of accents.
 func Tokens(text string) int {
-	ascii, other := 0, 0
+	quarters := 0
 	for _, r := range text {
-		if r < utf8.RuneSelf {
-			ascii++
-		} else {
-			other++
+		switch {
+		case 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r == ' ' || '\t' <= r && r <= '\r':
+			quarters++
+		case r < utf8.RuneSelf:
+			quarters += 3
+		case r < 0x10000:
+			quarters += 4
+		default:
+			quarters += 12
 		}
 	}
-	return (ascii+3)/4 + other
+	return (quarters + 3) / 4
 }
 
 // recalled is what preload_memory puts in front of a model. It is memory

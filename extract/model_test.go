@@ -299,7 +299,8 @@ func TestSchemas(t *testing.T) {
 }
 
 func TestTokens(t *testing.T) {
-	for text, want := range map[string]int{"": 0, "a": 1, "abcd": 1, "abcde": 2, "日本": 2, "naïve": 2} {
+	for text, want := range map[string]int{"": 0, "a": 1, "abcd": 1, "abcde": 2, "日本": 2, "naïve": 2, "8 May 2023": 5,
+		"[1]": 3, "2026-04-19": 8, "🎉": 3, "\n\t ": 1} {
 		if got := Tokens(text); got != want {
 			t.Errorf("Tokens(%q) = %d, want %d", text, got, want)
 		}
