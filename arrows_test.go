@@ -32,7 +32,7 @@ var arrows = map[string][]string{
 	"internal/analyzer":          {"memory"},
 	"embed":                      {"internal/analyzer"},
 	"extract":                    {"memory", "sessionstore", "internal/analyzer"},
-	"retrieve":                   {"memory", "embed", "internal/analyzer"},
+	"retrieve":                   {"memory", "embed", "extract", "internal/analyzer"},
 	"ingest":                     {"memory", "sessionstore", "embed", "extract", "internal/analyzer"},
 	"gemini":                     {"memory", "embed", "extract", "internal/remote"},
 	"openai":                     {"memory", "embed", "extract", "internal/remote"},

@@ -38,7 +38,7 @@
 // facts hold, and until when, follows from all that was said and when, whatever
 // order it arrived in.
 // [github.com/memoryd/memoryd/retrieve] has a store find candidates by words
-// and by meaning, and ranks them.
+// and by meaning, ranks them, and makes of the best a block for a prompt.
 //
 // [github.com/memoryd/memoryd/gemini] and [github.com/memoryd/memoryd/openai]
 // are the only users of those SDKs: each gives an Embedder and a Generator.
