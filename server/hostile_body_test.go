@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 )
@@ -31,6 +32,18 @@ var (
 		`[{"actions": {"stateDelta": {"": 1}}}]`, `[{"actions": {"rewindBeforeInvocationId": 5}}]`, `[{"id": "a", "id": "b"}]`,
 		`[{"customMetadata": {"a": 1, "a": 2}}]`, `[{"actions": {"stateDelta": {}, "state_delta": {}}}]`}
 )
+
+// notSearch is what no field of a search is, and notContext of a context.
+var notSearch = map[string][]string{
+	"query": join(notText, []string{`""`, `" "`, `null`}), "topK": {`"a"`, `true`, `[]`, `1.5`, `0`, `-1`, `101`, `1000000000`, `1e999`, `99999999999999999999`},
+	"minScore": {`"a"`, `true`, `[]`, `{}`, `-1`, `2`, `1.0000001`, `1e999`, `"NaN"`}, "kinds": join(notList, []string{`["fax"]`, `[5]`, `[null]`, `[""]`}), "topics": notTopics,
+	"since": notTime, "until": notTime, "asOf": notTime, "sessionId": notID, "metadata": notObject, "explain": notBool, "appName": notText, "userId": notText}
+
+func notContext() map[string][]string {
+	out := maps.Clone(notSearch)
+	out["maxTokens"] = []string{`"a"`, `true`, `[]`, `{}`, `1.5`, `0`, `-1`, `100001`, `1e999`, `99999999999999999999`}
+	return out
+}
 
 // nested is a list in a list and so on.
 func nested(depth int) string { return strings.Repeat("[", depth) + strings.Repeat("]", depth) }
@@ -66,10 +79,8 @@ var writings = []writing{
 			`["a"` + strings.Repeat(`, "a"`, 32) + `]`}), "metadata": notMetaMap, "ttl": notTTL, "validFrom": notTime, "appName": notText, "userId": notText}},
 	{"PATCH", scope + "/memories/{memory}", `"fact": "new"`, map[string][]string{
 		"fact": join(notText, []string{`""`}), "topics": join(notTopics, []string{`[""]`}), "metadata": notMetaMap, "ttl": notTTL}},
-	{"POST", scope + "/memories/search", `"query": "figs"`, map[string][]string{
-		"query": join(notText, []string{`""`, `" "`, `null`}), "topK": {`"a"`, `true`, `[]`, `1.5`, `0`, `-1`, `101`, `1000000000`, `1e999`, `99999999999999999999`},
-		"minScore": {`"a"`, `true`, `[]`, `{}`, `-1`, `2`, `1.0000001`, `1e999`, `"NaN"`}, "kinds": join(notList, []string{`["fax"]`, `[5]`, `[null]`, `[""]`}), "topics": notTopics,
-		"since": notTime, "until": notTime, "asOf": notTime, "sessionId": notID, "metadata": notObject, "explain": notBool, "appName": notText, "userId": notText}},
+	{"POST", scope + "/memories/search", `"query": "figs"`, notSearch},
+	{"POST", scope + "/memories/context", `"query": "figs"`, notContext()},
 	{"POST", "/v1/operations/{operation}/retry", ``, nil},
 }
 

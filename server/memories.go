@@ -285,35 +285,43 @@ func (s *Server) listRevisions(c echo.Context, scope memory.Scope, id string) er
 	}{revisions})
 }
 
-func (s *Server) search(c echo.Context, scope memory.Scope) error {
-	var req struct {
-		App       string          `json:"appName"`
-		User      string          `json:"userId"`
-		Query     string          `json:"query"`
-		TopK      *int            `json:"topK"`
-		MinScore  float64         `json:"minScore"`
-		Kinds     []memory.Kind   `json:"kinds"`
-		Topics    []string        `json:"topics"`
-		Since     moment          `json:"since"`
-		Until     moment          `json:"until"`
-		AsOf      moment          `json:"asOf"`
-		SessionID string          `json:"sessionId"`
-		Metadata  memory.Metadata `json:"metadata"`
-		Explain   bool            `json:"explain"`
+// searchBody is what a search and a context ask for.
+type searchBody struct {
+	App       string          `json:"appName"`
+	User      string          `json:"userId"`
+	Query     string          `json:"query"`
+	TopK      *int            `json:"topK"`
+	MinScore  float64         `json:"minScore"`
+	Kinds     []memory.Kind   `json:"kinds"`
+	Topics    []string        `json:"topics"`
+	Since     moment          `json:"since"`
+	Until     moment          `json:"until"`
+	AsOf      moment          `json:"asOf"`
+	SessionID string          `json:"sessionId"`
+	Metadata  memory.Metadata `json:"metadata"`
+	Explain   bool            `json:"explain"`
+}
+
+func (b *searchBody) request(scope memory.Scope) (retrieve.Request, error) {
+	r := retrieve.Request{Query: b.Query, MinScore: b.MinScore, Explain: b.Explain,
+		Filter: memory.Filter{Kinds: b.Kinds, Topics: b.Topics, Since: b.Since.Time, Until: b.Until.Time, AsOf: b.AsOf.Time,
+			SessionID: b.SessionID, Metadata: b.Metadata}}
+	if b.TopK != nil {
+		if r.TopK = *b.TopK; r.TopK < 1 || r.TopK > retrieve.MaxTopK {
+			return r, invalid("topK: want 1 to %d, not %d", retrieve.MaxTopK, r.TopK)
+		}
 	}
+	return r, owned(scope, b.App, b.User)
+}
+
+func (s *Server) search(c echo.Context, scope memory.Scope) error {
+	var req searchBody
 	if err := body(c, &req); err != nil {
 		return err
 	}
-	if err := owned(scope, req.App, req.User); err != nil {
+	r, err := req.request(scope)
+	if err != nil {
 		return err
-	}
-	r := retrieve.Request{Query: req.Query, TopK: retrieve.DefaultTopK, MinScore: req.MinScore, Explain: req.Explain,
-		Filter: memory.Filter{Kinds: req.Kinds, Topics: req.Topics, Since: req.Since.Time, Until: req.Until.Time, AsOf: req.AsOf.Time,
-			SessionID: req.SessionID, Metadata: req.Metadata}}
-	if req.TopK != nil {
-		if r.TopK = *req.TopK; r.TopK < 1 || r.TopK > retrieve.MaxTopK {
-			return invalid("topK: want 1 to %d, not %d", retrieve.MaxTopK, r.TopK)
-		}
 	}
 	matches, err := s.retriever.Search(c.Request().Context(), scope, r)
 	if err != nil {
@@ -322,4 +330,27 @@ func (s *Server) search(c echo.Context, scope memory.Scope) error {
 	return answer(c, http.StatusOK, struct {
 		Memories []memory.Match `json:"memories"`
 	}{matches})
+}
+
+func (s *Server) promptContext(c echo.Context, scope memory.Scope) error {
+	var req struct {
+		searchBody
+		MaxTokens *int `json:"maxTokens"`
+	}
+	if err := body(c, &req); err != nil {
+		return err
+	}
+	r, err := req.request(scope)
+	if err != nil {
+		return err
+	}
+	maxTokens := retrieve.DefaultMaxTokens
+	if req.MaxTokens != nil {
+		maxTokens = *req.MaxTokens
+	}
+	block, err := s.retriever.Context(c.Request().Context(), scope, r, maxTokens)
+	if err != nil {
+		return err
+	}
+	return answer(c, http.StatusOK, block)
 }

@@ -137,6 +137,7 @@ func (s *Server) routes() {
 	s.add("POST", scope+"/memories/ingest", scoped(s.ingestEvents), "wait")
 	s.add("POST", scope+"/memories/dryRun", scoped(s.dryRun))
 	s.add("POST", scope+"/memories/search", scoped(s.search))
+	s.add("POST", scope+"/memories/context", scoped(s.promptContext))
 	s.add("POST", scope+"/memories", scoped(s.addMemory))
 	s.add("GET", scope+"/memories", scoped(s.listMemories), "kind", "topic", "sessionId", "history", "orderBy", "pageSize", "pageToken")
 	s.add("GET", one, named(s.getMemory))
