@@ -30,7 +30,7 @@ var arrows = map[string][]string{
 	"internal/redistest":         {},
 	"internal/sqlitedb":          {"memory"},
 	"internal/analyzer":          {"memory"},
-	"embed":                      {"internal/analyzer"},
+	"embed":                      {},
 	"extract":                    {"memory", "sessionstore", "internal/analyzer"},
 	"retrieve":                   {"memory", "embed", "extract", "internal/analyzer"},
 	"ingest":                     {"memory", "sessionstore", "embed", "extract", "internal/analyzer"},
