@@ -18,6 +18,7 @@ import (
 
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/retrieve"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
@@ -145,6 +146,9 @@ func TestParseConversation(t *testing.T) {
 }
 
 func TestParseSetting(t *testing.T) {
+	but := func(left ...string) []string {
+		return slices.DeleteFunc(retrieve.Parts(), func(p string) bool { return slices.Contains(left, p) })
+	}
 	for _, c := range []struct {
 		name string
 		want []string
@@ -152,9 +156,9 @@ func TestParseSetting(t *testing.T) {
 		{"all", nil},
 		{"no-dense", []string{"dense"}},
 		{"no-dense+lexical", []string{"lexical", "dense"}},
-		{"lexical", []string{"context", "dense"}},
-		{"context+lexical", []string{"dense"}},
-		{"lexical+context+dense", nil},
+		{"lexical", but("lexical")},
+		{"context+lexical", but("context", "lexical")},
+		{strings.Join(retrieve.Parts(), "+"), nil},
 	} {
 		s, err := ParseSetting(c.name)
 		if err != nil || s.Name != c.name {
@@ -164,7 +168,7 @@ func TestParseSetting(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}
-	for _, name := range []string{"", "none", "no-", "no-magic", "lexical+", "lexical,dense", "no-lexical+context+dense"} {
+	for _, name := range []string{"", "none", "no-", "no-magic", "lexical+", "lexical,dense", "no-" + strings.Join(retrieve.Parts(), "+")} {
 		if s, err := ParseSetting(name); err == nil {
 			t.Errorf("%q: %+v", name, s)
 		}

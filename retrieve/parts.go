@@ -39,35 +39,35 @@ type part struct {
 var parts = [partCount]part{
 	// The memory's words: BM25, as a share of what a memory without end would
 	// have that had each of the question's words.
-	lexical: {"lexical", 0.20},
+	lexical: {"lexical", 0.16},
 	// The same of a turn together with its neighbours, which count less the
 	// farther they are (see window): an answer seldom repeats the question.
-	surroundings: {"context", 0.40},
+	surroundings: {"context", 0.38},
 	// The lexical part of the turn before, if that asks a question.
-	reply: {"reply", 0.17},
-	// The meaning: the cosine, above the embedder's noise.
-	dense: {"dense", 0.15},
+	reply: {"reply", 0.13},
+	// The meaning: how far the cosine is from the embedder's noise to 1.
+	dense: {"dense", 0.10},
 	// The dense part of a turn and its neighbours, weighed as in context.
-	near: {"near", 0.27},
+	near: {"near", 0.14},
 	// The words of the whole session: BM25 of sessions, with the turns that have
 	// a word for its frequency, as a share of the best session's.
-	session: {"session", 0.115},
+	session: {"session", 0.06},
 	// The lexical part of the facts that cite the turn: they say in other words
 	// what it says. Of a fact, its own.
-	keys: {"facts", 0.20},
+	keys: {"facts", 0.10},
 
 	// Said by whom the question names; by the user, where the question says "I".
-	speaker: {"speaker", 0.60},
+	speaker: {"speaker", 0.48},
 	// It does not ask something itself.
-	statement: {"statement", 0.18},
+	statement: {"statement", 0.09},
 	// It has what the question asks for: a time, or a name.
 	answer: {"answer", 0.60},
 	// It was said at, or speaks of, the time that the question names.
-	times: {"time", 0.30},
+	times: {"time", 0.20},
 	// How new it is, where the question asks for what is so now.
-	recency: {"recency", 0.20},
+	recency: {"recency", 0.15},
 	// A better match does not rest on the same turns.
-	fresh: {"diversity", 0.10},
+	fresh: {"diversity", 0.07},
 }
 
 // Parts names the parts that a score is made of, each of which Options.Without

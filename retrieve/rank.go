@@ -162,9 +162,7 @@ func (k *ranking) own(c *memory.Candidate) ranked {
 		freqs[i] = float64(f)
 	}
 	r.parts[lexical] = k.lexical(freqs, float64(c.Length))
-	if c.Cosine > k.noise {
-		r.parts[dense] = min(c.Cosine, 1)
-	}
+	r.parts[dense] = min(max((c.Cosine-k.noise)/(1-k.noise), 0), 1)
 	return r
 }
 
