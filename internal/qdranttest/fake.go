@@ -218,6 +218,9 @@ func holds(p *point, c *qdrant.Condition) bool {
 	if ids := c.GetHasId(); ids != nil {
 		return slices.ContainsFunc(ids.GetHasId(), func(id *qdrant.PointId) bool { return id.GetUuid() == p.id.GetUuid() })
 	}
+	if empty := c.GetIsEmpty(); empty != nil {
+		return p.payload[empty.GetKey()] == nil
+	}
 	field := c.GetField()
 	v, ok := p.payload[field.GetKey()]
 	if !ok {

@@ -47,18 +47,25 @@ func (s *Store) exportFrom(ctx context.Context, from *qdrant.PointId) (page []me
 		if p.GetPayload()[docField] == nil {
 			continue // a past revision, or the collection's own id
 		}
-		r, err := readRecord(p.GetPayload())
+		r, err := s.exported(ctx, p)
 		if err != nil {
 			return nil, nil, err
 		}
-		out := memory.Record{Memory: r.memory, Deleted: r.gone, Terms: r.terms}
-		out.Vector = p.GetVectors().GetVectors().GetVectors()[dense].GetDense().GetData()
-		if out.History, err = s.history(ctx, r); err != nil {
-			return nil, nil, err
-		}
-		page = append(page, out)
+		page = append(page, *r)
 	}
 	return page, next, nil
+}
+
+// exported is a memory's point with all of its history.
+func (s *Store) exported(ctx context.Context, p *qdrant.RetrievedPoint) (*memory.Record, error) {
+	r, err := readRecord(p.GetPayload())
+	if err != nil {
+		return nil, err
+	}
+	out := &memory.Record{Memory: r.memory, Deleted: r.gone, Terms: r.terms}
+	out.Vector = p.GetVectors().GetVectors().GetVectors()[dense].GetDense().GetData()
+	out.History, err = s.history(ctx, r)
+	return out, err
 }
 
 // Import implements memory.Archive.

@@ -32,6 +32,17 @@
 // revision's own point is written before the one that follows it; all who write
 // it write the same.
 //
+// # Moving
+//
+// A collection has a deed, a point that says whose memories it has and what
+// becomes of them, and is changed only from what was read. A move to another
+// model copies into a collection of the same store that nobody can open yet,
+// until a comparison of all revisions finds no difference. Then it closes the
+// old collection, compares once more, leaves the old one and opens the new one.
+// Every writer reads the deed together with what it has just written, and
+// acknowledges nothing in a collection that was closed by then: so whatever was
+// acknowledged was there before the last comparison began.
+//
 // # Statistics
 //
 // The weight of a word depends on how many memories of the scope have it.
@@ -63,13 +74,8 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// Model is what the vectors and words of a store are made with. They cannot be
-// compared with those of another one.
-type Model struct {
-	Embedder  string
-	Dimension int
-	Analyzer  string
-}
+// Model is what the vectors and words of a store are made with.
+type Model = memory.Model
 
 // Options are what Open lets one choose beside what the URL says.
 type Options struct {
@@ -84,6 +90,7 @@ type Options struct {
 // Store implements memory.Store.
 type Store struct {
 	client     *qdrant.Client
+	set        settings
 	collection string
 	model      Model
 	id         string
@@ -125,7 +132,21 @@ type settings struct {
 // The collection is made if it is missing. Open fails if Qdrant is away, refuses
 // the key or is too old, and if the collection is of another shape.
 func Open(ctx context.Context, url string, model Model, opts *Options) (*Store, error) {
-	s := &Store{model: model, whole: wholeSession}
+	s, err := connect(ctx, url, opts)
+	if err != nil {
+		return nil, err
+	}
+	s.use(model)
+	if err := s.open(ctx); err != nil {
+		s.client.Close()
+		return nil, s.where(err)
+	}
+	return s, nil
+}
+
+// connect gives a store without a collection, of a Qdrant that answers.
+func connect(ctx context.Context, url string, opts *Options) (*Store, error) {
+	s := &Store{whole: wholeSession}
 	if opts != nil {
 		s.opts = *opts
 	}
@@ -135,19 +156,43 @@ func Open(ctx context.Context, url string, model Model, opts *Options) (*Store, 
 	if s.opts.Timeout == 0 {
 		s.opts.Timeout = 10 * time.Second
 	}
-	set, err := parse(url)
-	if err != nil {
+	var err error
+	if s.set, err = parse(url); err != nil {
 		return nil, err
 	}
-	s.collection = set.collection + "-" + unfit.ReplaceAllString(fmt.Sprintf("%s-%d-%s", model.Embedder, model.Dimension, model.Analyzer), "_")
-	if s.client, err = qdrant.NewClient(&set.config); err != nil {
+	if s.client, err = qdrant.NewClient(&s.set.config); err != nil {
 		return nil, fmt.Errorf("qdrant: %w", err)
 	}
-	if err := s.prepare(ctx, set); err != nil {
+	if err := s.greet(ctx); err != nil {
 		s.client.Close()
-		return nil, fmt.Errorf("qdrant at %s:%d: %w", set.config.Host, set.config.Port, err)
+		return nil, s.where(err)
 	}
 	return s, nil
+}
+
+// greet sees whether Qdrant is there, and new enough.
+func (s *Store) greet(ctx context.Context) error {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	health, err := s.client.HealthCheck(ctx)
+	if err != nil {
+		return s.kind(ctx, err)
+	}
+	var major, minor int
+	if fmt.Sscanf(health.GetVersion(), "%d.%d", &major, &minor); major == 0 || major == 1 && minor < 17 {
+		return fmt.Errorf("it is version %s, and 1.17 or later is needed, for conditional updates", health.GetVersion())
+	}
+	return nil
+}
+
+func (s *Store) where(err error) error {
+	return fmt.Errorf("qdrant at %s:%d: %w", s.set.config.Host, s.set.config.Port, err)
+}
+
+// use says which model the store is for, and so which collection.
+func (s *Store) use(model Model) {
+	s.model = model
+	s.collection = s.set.collection + "-" + unfit.ReplaceAllString(fmt.Sprintf("%s-%d-%s", model.Embedder, model.Dimension, model.Analyzer), "_")
 }
 
 // unfit is what a name of a collection has not.
@@ -241,24 +286,29 @@ func parse(raw string) (set settings, err error) {
 	return set, nil
 }
 
-// prepare makes the collection if it is missing, and checks it.
-func (s *Store) prepare(ctx context.Context, set settings) error {
+// open makes the collection if it is missing, and checks it.
+func (s *Store) open(ctx context.Context) error {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	health, err := s.client.HealthCheck(ctx)
+	if err := s.prepare(ctx); err != nil {
+		return err
+	}
+	of, err := s.claim(ctx, deed{Store: uuid.NewString(), Model: s.model})
 	if err != nil {
-		return s.kind(ctx, err)
+		return err
 	}
-	var major, minor int
-	if fmt.Sscanf(health.GetVersion(), "%d.%d", &major, &minor); major == 0 || major == 1 && minor < 17 {
-		return fmt.Errorf("it is version %s, and 1.17 or later is needed, for conditional updates", health.GetVersion())
-	}
+	s.id = of.Store
+	return of.refuse(s)
+}
+
+// prepare makes the collection if it is missing, and checks its shape.
+func (s *Store) prepare(ctx context.Context) error {
 	there, err := s.client.CollectionExists(ctx, s.collection)
 	if err != nil {
 		return s.kind(ctx, err)
 	}
 	if !there {
-		if err := s.create(ctx, set); err != nil {
+		if err := s.create(ctx); err != nil {
 			return err
 		}
 	}
@@ -283,7 +333,7 @@ func (s *Store) prepare(ctx context.Context, set settings) error {
 			return s.kind(ctx, err)
 		}
 	}
-	return s.claim(ctx)
+	return nil
 }
 
 type index struct {
@@ -310,7 +360,8 @@ var indexes = map[string]index{
 	"expires":  {qdrant.FieldType_FieldTypeInteger, nil},
 }
 
-func (s *Store) create(ctx context.Context, set settings) error {
+func (s *Store) create(ctx context.Context) error {
+	set := &s.set
 	vector := &qdrant.VectorParams{Size: uint64(s.model.Dimension), Distance: qdrant.Distance_Cosine, OnDisk: &set.onDisk}
 	req := &qdrant.CreateCollection{
 		CollectionName:      s.collection,
@@ -331,26 +382,6 @@ func (s *Store) create(ctx context.Context, set settings) error {
 		return nil // another process was faster
 	}
 	return s.kind(ctx, err)
-}
-
-// claim gives the collection an id, once.
-func (s *Store) claim(ctx context.Context) error {
-	self := qdrant.NewIDUUID(derive("store"))
-	_, err := s.client.UpdateBatch(ctx, &qdrant.UpdateBatchPoints{CollectionName: s.collection, Wait: qdrant.PtrOf(true), Ordering: strictly, Operations: []*qdrant.PointsUpdateOperation{
-		insertOnly(&qdrant.PointStruct{Id: self, Payload: map[string]*qdrant.Value{"store": qdrant.NewValueString(uuid.NewString())},
-			Vectors: qdrant.NewVectorsMap(map[string]*qdrant.Vector{})})}})
-	if err != nil {
-		return s.kind(ctx, err)
-	}
-	got, err := s.client.Get(ctx, &qdrant.GetPoints{CollectionName: s.collection, Ids: []*qdrant.PointId{self}, WithPayload: qdrant.NewWithPayload(true)})
-	if err != nil {
-		return s.kind(ctx, err)
-	}
-	if len(got) != 1 || got[0].GetPayload()["store"].GetStringValue() == "" {
-		return fmt.Errorf("collection %s has lost its id", s.collection)
-	}
-	s.id = got[0].GetPayload()["store"].GetStringValue()
-	return nil
 }
 
 // Check reports whether Qdrant can be reached and has the collection.

@@ -24,13 +24,20 @@ func suite(t *testing.T, whole int) {
 	storetest.Run(t, func(t *testing.T) storetest.Harness {
 		url := q.URL(t)
 		return storetest.Harness{
-			Open: func(t *testing.T, now func() time.Time) memory.Store {
+			Open: func(t *testing.T, now func() time.Time, model memory.Model) (memory.Store, error) {
 				s, err := qdrantstore.Open(t.Context(), url, model, &qdrantstore.Options{Exact: true, Now: now, Timeout: time.Minute})
+				if err != nil {
+					return nil, err
+				}
+				qdrantstore.ReadWhole(s, whole)
+				return s, nil
+			},
+			Held: func(t *testing.T, id string) memory.Model {
+				all, err := qdrantstore.Held(t.Context(), url, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
-				qdrantstore.ReadWhole(s, whole)
-				return s
+				return all[id]
 			},
 			Close: func(t *testing.T, s memory.Store) {
 				if err := s.(*qdrantstore.Store).Close(); err != nil {

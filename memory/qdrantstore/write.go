@@ -152,7 +152,9 @@ func decideDelete(r memory.Removal, was *record, now time.Time) (*change, memory
 // change reads the memories named, has decide say what becomes of each, writes
 // that on the condition that nothing has changed meanwhile, and reads again to
 // see which writes went through. Those that another was faster than are decided
-// anew.
+// anew. What it reads after a write tells also that the collection is still the
+// one to write to: if a move to another was about to end, nothing is
+// acknowledged that it may have missed.
 func (s *Store) change(ctx context.Context, scope memory.Scope, ids []string, decide func(i int, was *record, now time.Time) (*change, memory.Outcome, error)) ([]memory.Outcome, error) {
 	out := make([]memory.Outcome, len(ids))
 	left := make([]int, len(ids))
@@ -162,7 +164,7 @@ func (s *Store) change(ctx context.Context, scope memory.Scope, ids []string, de
 	if len(ids) == 0 {
 		return out, ctx.Err()
 	}
-	records, err := s.read(ctx, scope, ids, whole)
+	records, err := s.readToWrite(ctx, scope, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +194,7 @@ func (s *Store) change(ctx context.Context, scope memory.Scope, ids []string, de
 		for i := range changes {
 			again = append(again, ids[i])
 		}
-		if records, err = s.read(ctx, scope, again, whole); err != nil {
+		if records, err = s.readToWrite(ctx, scope, again); err != nil {
 			return nil, err
 		}
 		for i, c := range changes {
@@ -310,15 +312,48 @@ func insertOnly(points ...*qdrant.PointStruct) *qdrant.PointsUpdateOperation {
 	return qdrant.NewPointsUpdateUpsert(&qdrant.PointsUpdateOperation_PointStructList{Points: points, UpdateMode: qdrant.UpdateMode_InsertOnly.Enum()})
 }
 
+// readToWrite is read of whole memories, and ErrUnavailable once they have moved
+// to another collection, or are about to.
+func (s *Store) readToWrite(ctx context.Context, scope memory.Scope, ids []string) (map[string]*record, error) {
+	points := []*qdrant.PointId{deedID}
+	for _, id := range ids {
+		points = append(points, pointID(scope, id))
+	}
+	got, err := s.get(ctx, points, append([]string{deedField}, whole...))
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]*record{}
+	for _, p := range got {
+		if p.GetId().GetUuid() == deedID.GetUuid() {
+			if err := writable(p, s.collection); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		r, err := readRecord(p.GetPayload())
+		if err != nil {
+			return nil, err
+		}
+		out[r.memory.ID] = r
+	}
+	return out, nil
+}
+
+func (s *Store) get(ctx context.Context, points []*qdrant.PointId, fields []string) ([]*qdrant.RetrievedPoint, error) {
+	got, err := s.client.Get(ctx, &qdrant.GetPoints{CollectionName: s.collection, Ids: points, WithPayload: qdrant.NewWithPayloadInclude(fields...)})
+	return got, s.kind(ctx, err)
+}
+
 // read gives what there is of the memories named, deleted ones too.
 func (s *Store) read(ctx context.Context, scope memory.Scope, ids []string, fields []string) (map[string]*record, error) {
 	points := make([]*qdrant.PointId, len(ids))
 	for i, id := range ids {
 		points[i] = pointID(scope, id)
 	}
-	got, err := s.client.Get(ctx, &qdrant.GetPoints{CollectionName: s.collection, Ids: points, WithPayload: qdrant.NewWithPayloadInclude(fields...)})
+	got, err := s.get(ctx, points, fields)
 	if err != nil {
-		return nil, s.kind(ctx, err)
+		return nil, err
 	}
 	out := map[string]*record{}
 	for _, p := range got {

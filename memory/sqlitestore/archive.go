@@ -21,7 +21,7 @@ func (s *Store) Export(ctx context.Context, yield func(memory.Record) error) err
 	for after := int64(0); ; {
 		var page []memory.Record
 		err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-			page, after, err = exportFrom(ctx, tx, after)
+			page, after, err = s.exportFrom(ctx, tx, after)
 			return err
 		})
 		if err != nil {
@@ -38,8 +38,8 @@ func (s *Store) Export(ctx context.Context, yield func(memory.Record) error) err
 	}
 }
 
-func exportFrom(ctx context.Context, tx *sql.Tx, after int64) (page []memory.Record, last int64, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT n, deleted, doc, coalesce(terms, 'null'), vector FROM memories WHERE n > ? ORDER BY n LIMIT ?`, after, exportPage)
+func (s *Store) exportFrom(ctx context.Context, tx *sql.Tx, after int64) (page []memory.Record, last int64, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT n, deleted, doc, coalesce(`+s.at.terms+`, 'null'), `+s.at.vector+` FROM memories WHERE n > ? ORDER BY n LIMIT ?`, after, exportPage)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -101,7 +101,7 @@ func (s *Store) Import(ctx context.Context, records []memory.Record) (stored int
 			return 0, fmt.Errorf("import memories: %w", err)
 		}
 	}
-	err = s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+	err = s.write(ctx, func(tx *sqlitedb.Tx) error {
 		stored = 0
 		for i := range records {
 			done, err := s.importOne(tx, &records[i])
@@ -126,7 +126,7 @@ func (s *Store) importOne(tx *sqlitedb.Tx, r *memory.Record) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	was, err := current(tx, scope, m.ID)
+	was, err := s.current(tx, scope, m.ID)
 	if err != nil || was != nil && was.memory.Revision >= m.Revision {
 		return false, err
 	}
@@ -150,7 +150,7 @@ func (s *Store) importOne(tx *sqlitedb.Tx, r *memory.Record) (bool, error) {
 	if r.Deleted {
 		terms = nil
 	}
-	res, err := tx.Exec(`INSERT INTO memories (scope, id, revision, deleted, kind, session, timestamp, create_time, update_time, doc, terms, vector)
+	res, err := tx.Exec(`INSERT INTO memories (scope, id, revision, deleted, kind, session, timestamp, create_time, update_time, doc, `+s.at.terms+`, `+s.at.vector+`)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, scope, m.ID, m.Revision, r.Deleted, m.Kind, m.Source.SessionID, m.Timestamp.UnixMicro(),
 		m.CreateTime.UnixMicro(), m.UpdateTime.UnixMicro(), doc, terms, vectorBytes(r.Vector))
 	if err != nil {

@@ -167,7 +167,7 @@ func (c *cache) dropLocked(el *list.Element) {
 // load reads all live memories of a scope from the file.
 func (s *Store) load(ctx context.Context, scope memory.Scope, ix *index) error {
 	return s.db.Read(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `SELECT doc, terms, vector FROM memories
+		rows, err := tx.QueryContext(ctx, `SELECT doc, `+s.at.terms+`, `+s.at.vector+` FROM memories
 			WHERE scope = (SELECT n FROM scopes WHERE app = ? AND user = ?) AND deleted = 0`, scope.App, scope.User)
 		if err != nil {
 			return err

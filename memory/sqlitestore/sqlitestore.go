@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -60,17 +61,43 @@ CREATE TABLE revisions (
 ) STRICT, WITHOUT ROWID;
 `
 
+// Words and vectors have two places, which take turns: those at terms and
+// vector are in use after an even number of moves to another model, and the
+// others are those of the move that goes on, if there is one. What it lacks is
+// in memory_behind, kept there by triggers, so that no write can pass it by.
+const moving = `
+ALTER TABLE memory_model ADD COLUMN moves INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE memories ADD COLUMN terms1 BLOB;
+ALTER TABLE memories ADD COLUMN vector1 BLOB;
+
+CREATE TABLE next_model (one INTEGER PRIMARY KEY CHECK (one = 1), embedder TEXT NOT NULL, dimension INTEGER NOT NULL, analyzer TEXT NOT NULL) STRICT;
+CREATE TABLE memory_behind (memory INTEGER PRIMARY KEY) STRICT; -- memories.n
+
+CREATE TRIGGER memories_insert AFTER INSERT ON memories WHEN EXISTS (SELECT 1 FROM next_model)
+  BEGIN INSERT INTO memory_behind VALUES (new.n); END;
+CREATE TRIGGER memories_update AFTER UPDATE OF revision ON memories WHEN EXISTS (SELECT 1 FROM next_model)
+  BEGIN INSERT INTO memory_behind VALUES (new.n) ON CONFLICT DO NOTHING; END;
+CREATE TRIGGER memories_delete AFTER DELETE ON memories WHEN EXISTS (SELECT 1 FROM next_model)
+  BEGIN DELETE FROM memory_behind WHERE memory = old.n; END;
+`
+
+// place is the columns of one set of words and vectors.
+type place struct{ terms, vector string }
+
+// placeAfter is the place in use after some moves.
+func placeAfter(moves int64) place {
+	if moves%2 == 0 {
+		return place{"terms", "vector"}
+	}
+	return place{"terms1", "vector1"}
+}
+
 // DefaultCacheBytes is room for the indexes of about 250,000 memories with
 // vectors of 256 numbers.
 const DefaultCacheBytes = 512 << 20
 
-// Model is what the vectors and words in a file were made with. They cannot
-// be compared with those of another one.
-type Model struct {
-	Embedder  string
-	Dimension int
-	Analyzer  string
-}
+// Model is what the vectors and words in a file were made with.
+type Model = memory.Model
 
 // Options are what New lets one choose.
 type Options struct {
@@ -86,6 +113,9 @@ type Store struct {
 	db    *sqlitedb.DB
 	id    string
 	model Model
+	moves int64 // to other models, before this one
+	at    place
+	moved atomic.Bool // to another model, or about to be
 	now   func() time.Time
 	cache *cache
 }
@@ -107,25 +137,42 @@ func New(db *sqlitedb.DB, model Model, opts *Options) (*Store, error) {
 		limit = DefaultCacheBytes
 	}
 	s.cache = newCache(limit, s.load)
-	if err := db.Migrate("memories", schema); err != nil {
+	if err := migrate(db); err != nil {
 		return nil, err
 	}
 	return s, db.Write(context.Background(), s.claim)
 }
 
+func migrate(db *sqlitedb.DB) error { return db.Migrate("memories", schema, moving) }
+
+// Held gives the model that the memories in a file were made with; ErrNotFound
+// if it is for none yet.
+func Held(db *sqlitedb.DB) (held Model, err error) {
+	if err := migrate(db); err != nil {
+		return held, err
+	}
+	err = db.Read(context.Background(), func(tx *sql.Tx) error {
+		return tx.QueryRow(`SELECT embedder, dimension, analyzer FROM memory_model`).Scan(&held.Embedder, &held.Dimension, &held.Analyzer)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		err = fmt.Errorf("the model of the memories in %s: %w", db.Path(), memory.ErrNotFound)
+	}
+	return held, err
+}
+
 // claim reads what the file was made for, or makes it this store's.
 func (s *Store) claim(tx *sqlitedb.Tx) error {
 	was := s.model
-	err := tx.QueryRow(`SELECT id, embedder, dimension, analyzer FROM memory_model`).Scan(&s.id, &was.Embedder, &was.Dimension, &was.Analyzer)
+	err := tx.QueryRow(`SELECT id, embedder, dimension, analyzer, moves FROM memory_model`).
+		Scan(&s.id, &was.Embedder, &was.Dimension, &was.Analyzer, &s.moves)
+	s.at = placeAfter(s.moves)
 	if errors.Is(err, sql.ErrNoRows) {
 		s.id = uuid.NewString()
-		_, err = tx.Exec(`INSERT INTO memory_model VALUES (1, ?, ?, ?, ?)`, s.id, s.model.Embedder, s.model.Dimension, s.model.Analyzer)
+		_, err = tx.Exec(`INSERT INTO memory_model (one, id, embedder, dimension, analyzer) VALUES (1, ?, ?, ?, ?)`, s.id, s.model.Embedder, s.model.Dimension, s.model.Analyzer)
 		return err
 	}
 	if err == nil && was != s.model {
-		return fmt.Errorf("the memories in %s were made with embedder %q (%d numbers a vector) and analyzer %q, but this start asks for embedder %q (%d) and analyzer %q:"+
-			" start with the -embedder they were made with; or move to another: memoryd export with that one, then memoryd import with this one into another -data",
-			s.db.Path(), was.Embedder, was.Dimension, was.Analyzer, s.model.Embedder, s.model.Dimension, s.model.Analyzer)
+		return fmt.Errorf("the memories in %s were made with %v, but this start has %v: %s", s.db.Path(), was, s.model, was.Remedy(s.model))
 	}
 	return err
 }
@@ -141,11 +188,21 @@ type row struct {
 	memory  memory.Memory
 }
 
+// write runs fn alone, as long as the memories have not been moved elsewhere.
+func (s *Store) write(ctx context.Context, fn func(*sqlitedb.Tx) error) error {
+	return s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+		if s.moved.Load() {
+			return fmt.Errorf("%w: the memories are moving from %v to another", memory.ErrUnavailable, s.model)
+		}
+		return fn(tx)
+	})
+}
+
 // current reads the row of a memory; nil if there is none.
-func current(tx *sqlitedb.Tx, scope int64, id string) (*row, error) {
+func (s *Store) current(tx *sqlitedb.Tx, scope int64, id string) (*row, error) {
 	var r row
 	var doc []byte
-	err := tx.QueryRow(`SELECT n, deleted, vector IS NOT NULL, doc FROM memories WHERE scope = ? AND id = ?`, scope, id).
+	err := tx.QueryRow(`SELECT n, deleted, `+s.at.vector+` IS NOT NULL, doc FROM memories WHERE scope = ? AND id = ?`, scope, id).
 		Scan(&r.n, &r.deleted, &r.vector, &doc)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil

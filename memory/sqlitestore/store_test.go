@@ -1,6 +1,7 @@
 package sqlitestore_test
 
 import (
+	"errors"
 	"path/filepath"
 	"testing"
 	"time"
@@ -11,15 +12,13 @@ import (
 	"github.com/memoryd/memoryd/memory/storetest"
 )
 
-var model = sqlitestore.Model{Embedder: "test", Dimension: storetest.Dimension, Analyzer: "test"}
-
 // harness opens stores on one file, with an index cache of the given size.
 func harness(cacheBytes int64) func(t *testing.T) storetest.Harness {
 	return func(t *testing.T) storetest.Harness {
 		path := filepath.Join(t.TempDir(), "memoryd.db")
 		open := map[memory.Store]*sqlitedb.DB{}
 		return storetest.Harness{
-			Open: func(t *testing.T, now func() time.Time) memory.Store {
+			Open: func(t *testing.T, now func() time.Time, model memory.Model) (memory.Store, error) {
 				t.Helper()
 				db, err := sqlitedb.Open(path)
 				if err != nil {
@@ -27,10 +26,23 @@ func harness(cacheBytes int64) func(t *testing.T) storetest.Harness {
 				}
 				s, err := sqlitestore.New(db, model, &sqlitestore.Options{Now: now, CacheBytes: cacheBytes})
 				if err != nil {
-					t.Fatal(err)
+					return nil, errors.Join(err, db.Close())
 				}
 				open[s] = db
-				return s
+				return s, nil
+			},
+			Held: func(t *testing.T, _ string) memory.Model {
+				t.Helper()
+				db, err := sqlitedb.Open(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer db.Close()
+				m, err := sqlitestore.Held(db)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return m
 			},
 			Close: func(t *testing.T, s memory.Store) {
 				t.Helper()

@@ -19,7 +19,7 @@ func (s *Store) Put(ctx context.Context, scope memory.Scope, writes []memory.Wri
 		return nil, wrap("put memories", scope, err)
 	}
 	var out []memory.Outcome
-	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+	err := s.write(ctx, func(tx *sqlitedb.Tx) error {
 		out = make([]memory.Outcome, len(writes))
 		n, err := scopeNumber(tx, scope, true)
 		if err != nil {
@@ -40,7 +40,7 @@ func (s *Store) Put(ctx context.Context, scope memory.Scope, writes []memory.Wri
 }
 
 func (s *Store) putOne(tx *sqlitedb.Tx, scope int64, w *memory.Write, now time.Time) (out memory.Outcome, err error) {
-	was, err := current(tx, scope, w.Memory.ID)
+	was, err := s.current(tx, scope, w.Memory.ID)
 	if err != nil {
 		return out, err
 	}
@@ -77,12 +77,12 @@ func (s *Store) fillVector(tx *sqlitedb.Tx, was *row, w *memory.Write) error {
 	if w.Vector == nil || was.vector {
 		return nil
 	}
-	if _, err := tx.Exec(`UPDATE memories SET vector = ? WHERE n = ?`, vectorBytes(w.Vector), was.n); err != nil {
+	if _, err := tx.Exec(`UPDATE memories SET `+s.at.vector+` = ? WHERE n = ?`, vectorBytes(w.Vector), was.n); err != nil {
 		return err
 	}
 	var raw []byte
 	var terms memory.Terms // those it was written with, not the repetition's
-	if err := tx.QueryRow(`SELECT terms FROM memories WHERE n = ?`, was.n).Scan(&raw); err != nil {
+	if err := tx.QueryRow(`SELECT `+s.at.terms+` FROM memories WHERE n = ?`, was.n).Scan(&raw); err != nil {
 		return err
 	}
 	if err := decode(raw, &terms); err != nil {
@@ -112,7 +112,7 @@ func (s *Store) store(tx *sqlitedb.Tx, scope int64, was *row, m *memory.Memory, 
 		return err
 	}
 	if was == nil {
-		res, err := tx.Exec(`INSERT INTO memories (scope, id, revision, kind, session, timestamp, create_time, update_time, doc, terms, vector)
+		res, err := tx.Exec(`INSERT INTO memories (scope, id, revision, kind, session, timestamp, create_time, update_time, doc, `+s.at.terms+`, `+s.at.vector+`)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, scope, m.ID, m.Revision, m.Kind, m.Source.SessionID, m.Timestamp.UnixMicro(),
 			m.CreateTime.UnixMicro(), m.UpdateTime.UnixMicro(), doc, terms, vectorBytes(w.Vector))
 		if err != nil {
@@ -127,7 +127,7 @@ func (s *Store) store(tx *sqlitedb.Tx, scope int64, was *row, m *memory.Memory, 
 	if err := archive(tx, was); err != nil {
 		return err
 	}
-	if _, err := tx.Exec(`UPDATE memories SET deleted = 0, revision = ?, kind = ?, session = ?, timestamp = ?, update_time = ?, doc = ?, terms = ?, vector = ? WHERE n = ?`,
+	if _, err := tx.Exec(`UPDATE memories SET deleted = 0, revision = ?, kind = ?, session = ?, timestamp = ?, update_time = ?, doc = ?, `+s.at.terms+` = ?, `+s.at.vector+` = ? WHERE n = ?`,
 		m.Revision, m.Kind, m.Source.SessionID, m.Timestamp.UnixMicro(), m.UpdateTime.UnixMicro(), doc, terms, vectorBytes(w.Vector), was.n); err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func addRevision(tx *sqlitedb.Tx, n, revision int64, action memory.Action, at ti
 // Delete implements memory.Store.
 func (s *Store) Delete(ctx context.Context, scope memory.Scope, removals []memory.Removal) ([]memory.Outcome, error) {
 	var out []memory.Outcome
-	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+	err := s.write(ctx, func(tx *sqlitedb.Tx) error {
 		out = make([]memory.Outcome, len(removals))
 		n, err := scopeNumber(tx, scope, false)
 		if err != nil {
@@ -169,7 +169,7 @@ func (s *Store) Delete(ctx context.Context, scope memory.Scope, removals []memor
 }
 
 func (s *Store) deleteOne(tx *sqlitedb.Tx, scope int64, r memory.Removal, now time.Time) (out memory.Outcome, err error) {
-	was, err := current(tx, scope, r.ID)
+	was, err := s.current(tx, scope, r.ID)
 	if err != nil {
 		return out, err
 	}
@@ -194,7 +194,7 @@ func (s *Store) deleteOne(tx *sqlitedb.Tx, scope int64, r memory.Removal, now ti
 	if err != nil {
 		return out, err
 	}
-	if _, err := tx.Exec(`UPDATE memories SET deleted = 1, revision = ?, update_time = ?, doc = ?, terms = NULL, vector = NULL WHERE n = ?`,
+	if _, err := tx.Exec(`UPDATE memories SET deleted = 1, revision = ?, update_time = ?, doc = ?, terms = NULL, vector = NULL, terms1 = NULL, vector1 = NULL WHERE n = ?`,
 		gone.Revision, now.UnixMicro(), doc, was.n); err != nil {
 		return out, err
 	}

@@ -43,14 +43,15 @@ type bank struct {
 	*testing.T
 	clock   *clock
 	store   memory.Store
+	model   memory.Model // that it is open for
 	harness Harness
 	another func() *bank // at a place of its own, by the same clock
 }
 
 func newBank(t *testing.T, h Harness) *bank {
-	b := &bank{T: t, clock: &clock{}, harness: h}
+	b := &bank{T: t, clock: &clock{}, model: first, harness: h}
 	b.clock.nanos.Store(start.UnixNano())
-	b.store = h.Open(t, b.clock.now)
+	b.open()
 	t.Cleanup(func() { h.Close(t, b.store) })
 	if _, twice := storeIDs.LoadOrStore(b.store.ID(), true); twice {
 		t.Fatalf("ID %q is that of another place too", b.store.ID())
@@ -58,11 +59,23 @@ func newBank(t *testing.T, h Harness) *bank {
 	return b
 }
 
+// first is the model of every case that needs only one.
+var first = memory.Model{Embedder: "first", Dimension: Dimension, Analyzer: "words"}
+
+func (b *bank) open() {
+	b.Helper()
+	s, err := b.harness.Open(b.T, b.clock.now, b.model)
+	if err != nil {
+		b.Fatalf("Open for %v: %v", b.model, err)
+	}
+	b.store = s
+}
+
 // reopen closes the store and opens its place again.
 func (b *bank) reopen() {
 	b.Helper()
 	b.harness.Close(b.T, b.store)
-	b.store = b.harness.Open(b.T, b.clock.now)
+	b.open()
 }
 
 // try writes into ann's memory and returns the outcomes, whatever they are.

@@ -24,6 +24,9 @@ type reference struct {
 	now func() time.Time
 
 	mu     sync.Mutex
+	model  memory.Model
+	moved  bool // to another model, and not opened for that yet
+	next   *referenceMove
 	scopes map[memory.Scope]map[string]*record
 }
 
@@ -32,12 +35,13 @@ type record struct {
 	history []memory.Revision
 	terms   memory.Terms
 	vector  []float32
+	next    *memory.Record // as it was when it was indexed for a move; nil if it was not
 }
 
 var _ memory.Store = (*reference)(nil)
 
 func newReference(now func() time.Time) *reference {
-	return &reference{id: uuid.NewString(), now: now, scopes: map[memory.Scope]map[string]*record{}}
+	return &reference{id: uuid.NewString(), now: now, model: first, scopes: map[memory.Scope]map[string]*record{}}
 }
 
 func (r *reference) ID() string { return r.id }
@@ -62,12 +66,15 @@ func (r *reference) Export(_ context.Context, yield func(memory.Record) error) e
 
 func (r *reference) Import(_ context.Context, records []memory.Record) (stored int, err error) {
 	for i := range records {
-		if err := records[i].Validate(Dimension); err != nil {
+		if err := records[i].Validate(r.model.Dimension); err != nil {
 			return 0, err
 		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.moved {
+		return 0, memory.ErrUnavailable
+	}
 	for _, in := range records {
 		scope := in.Memory.Scope
 		if r.scopes[scope] == nil {
@@ -131,7 +138,7 @@ func (r *reference) Put(ctx context.Context, scope memory.Scope, writes []memory
 		if err := m.Validate(); err != nil {
 			return nil, err
 		}
-		if m.Scope != scope || names[m.ID] || writes[i].Vector != nil && len(writes[i].Vector) != Dimension {
+		if m.Scope != scope || names[m.ID] || writes[i].Vector != nil && len(writes[i].Vector) != r.model.Dimension {
 			return nil, fmt.Errorf("%w: memory %q", memory.ErrInvalid, m.ID)
 		}
 		names[m.ID] = true
@@ -141,6 +148,9 @@ func (r *reference) Put(ctx context.Context, scope memory.Scope, writes []memory
 		return nil, err
 	}
 	defer r.mu.Unlock()
+	if r.moved {
+		return nil, memory.ErrUnavailable
+	}
 	if r.scopes[scope] == nil {
 		r.scopes[scope] = map[string]*record{}
 	}
@@ -207,6 +217,9 @@ func (r *reference) Delete(ctx context.Context, scope memory.Scope, removals []m
 		return nil, err
 	}
 	defer r.mu.Unlock()
+	if r.moved {
+		return nil, memory.ErrUnavailable
+	}
 	var out []memory.Outcome
 	for _, rm := range removals {
 		rec := r.scopes[scope][rm.ID]

@@ -13,10 +13,11 @@ func TestReference(t *testing.T) {
 	Run(t, func(t *testing.T) Harness {
 		r := newReference(nil)
 		return Harness{
-			Open: func(_ *testing.T, now func() time.Time) memory.Store {
+			Open: func(_ *testing.T, now func() time.Time, model memory.Model) (memory.Store, error) {
 				r.now = now
-				return r
+				return r.open(model)
 			},
+			Held:  func(*testing.T, string) memory.Model { return r.model },
 			Close: func(*testing.T, memory.Store) {},
 		}
 	})

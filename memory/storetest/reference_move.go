@@ -1,0 +1,131 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+var _ memory.Movable = (*reference)(nil)
+
+// open is what opening the place for a model gives.
+func (r *reference) open(model memory.Model) (memory.Store, error) {
+	if r.model != model {
+		return nil, fmt.Errorf("it is of %v", r.model)
+	}
+	r.moved = false
+	return r, nil
+}
+
+func (r *reference) Model() memory.Model { return r.model }
+
+// referenceMove keeps what it makes in the records.
+type referenceMove struct {
+	r  *reference
+	to memory.Model
+}
+
+func (r *reference) Move(_ context.Context, to memory.Model) (memory.Move, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.next == nil || r.next.to != to {
+		r.giveUp()
+		r.next = &referenceMove{r, to}
+	}
+	return r.next, nil
+}
+
+func (r *reference) Stay(context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.giveUp()
+	return nil
+}
+
+func (r *reference) giveUp() {
+	r.next = nil
+	for _, scope := range r.scopes {
+		for _, rec := range scope {
+			rec.next = nil
+		}
+	}
+}
+
+// behind are the memories that have changed since they were indexed, if they
+// ever were.
+func (m *referenceMove) behind() (some, all []*record) {
+	for _, scope := range m.r.scopes {
+		for _, rec := range scope {
+			if rec.last().Action == memory.Deleted {
+				continue
+			}
+			all = append(all, rec)
+			if rec.next == nil || rec.next.Memory.Revision != rec.last().Revision {
+				some = append(some, rec)
+			}
+		}
+	}
+	return some, all
+}
+
+func (m *referenceMove) Step(ctx context.Context, index memory.Indexer) (int, error) {
+	m.r.mu.Lock()
+	defer m.r.mu.Unlock()
+	return m.step(ctx, index)
+}
+
+func (m *referenceMove) step(ctx context.Context, index memory.Indexer) (int, error) {
+	if m.r.next != m {
+		return 0, memory.ErrAborted
+	}
+	some, _ := m.behind()
+	some = some[:min(len(some), 100)]
+	records := make([]memory.Record, len(some))
+	for i, rec := range some {
+		records[i].Memory = clone(rec.last().Memory)
+		if m.r.model.SameEmbedder(m.to) {
+			records[i].Vector = rec.vector
+		}
+	}
+	if err := index(ctx, records); err != nil {
+		return 0, err
+	}
+	for i, rec := range some {
+		rec.next = &records[i]
+	}
+	return len(some), nil
+}
+
+func (m *referenceMove) Finish(ctx context.Context, index memory.Indexer) error {
+	m.r.mu.Lock()
+	defer m.r.mu.Unlock()
+	for {
+		n, err := m.step(ctx, index)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			continue
+		}
+		for _, scope := range m.r.scopes {
+			for _, rec := range scope {
+				if rec.terms, rec.vector = nil, nil; rec.next != nil {
+					rec.terms, rec.vector = rec.next.Terms, rec.next.Vector
+				}
+			}
+		}
+		m.r.giveUp()
+		m.r.model, m.r.moved = m.to, true
+		return nil
+	}
+}
+
+func (m *referenceMove) Progress(context.Context) (done, total int, err error) {
+	m.r.mu.Lock()
+	defer m.r.mu.Unlock()
+	behind, all := m.behind()
+	return len(all) - len(behind), len(all), nil
+}
+
+func (m *referenceMove) Tidy(context.Context) (bool, error) { return false, nil }
