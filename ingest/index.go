@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/extract"
@@ -17,12 +18,8 @@ import (
 func (s *Service) index(ctx context.Context, writes []memory.Write, vectors bool) error {
 	texts := make([]string, len(writes))
 	for i := range writes {
-		m := &writes[i].Memory
-		writes[i].Terms = analyzer.Of(m)
-		for _, t := range marks(m) {
-			writes[i].Terms[t] = 1
-		}
-		texts[i] = m.Fact
+		writes[i].Terms = indexed(&writes[i].Memory)
+		texts[i] = writes[i].Memory.Fact
 	}
 	if !vectors || len(writes) == 0 {
 		return nil
@@ -35,6 +32,51 @@ func (s *Service) index(ctx context.Context, writes []memory.Write, vectors bool
 		writes[i].Vector = vs[i]
 	}
 	return nil
+}
+
+// indexed are the terms of a memory.
+func indexed(m *memory.Memory) memory.Terms {
+	out := analyzer.Of(m)
+	for _, t := range marks(m) {
+		out[t] = 1
+	}
+	return out
+}
+
+// Index gives records of any scope what they are found by: terms, and a vector
+// to those that have none. What has expired by now, as what was deleted, is found
+// by nothing, and no embedder is shown it.
+func Index(ctx context.Context, embedder embed.Embedder, records []memory.Record, now time.Time) error {
+	var texts []string
+	var bare []*memory.Record
+	for i := range records {
+		r := &records[i]
+		if r.Terms = nil; r.Deleted || !r.Memory.Live(now) {
+			r.Vector = nil
+			continue
+		}
+		if r.Terms = indexed(&r.Memory); r.Vector == nil {
+			texts, bare = append(texts, r.Memory.Fact), append(bare, r)
+		}
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	vectors, err := embedder.Embed(ctx, embed.Document, texts)
+	if err != nil {
+		return err
+	}
+	if len(vectors) != len(texts) {
+		return miscounted(embedder, vectors, texts)
+	}
+	for i, r := range bare {
+		r.Vector = vectors[i]
+	}
+	return nil
+}
+
+func miscounted(e embed.Embedder, vectors [][]float32, texts []string) error {
+	return fmt.Errorf("embedder %q gave %d vectors for %d texts", e.Model().Name, len(vectors), len(texts))
 }
 
 // ours makes what a model refuses as invalid (a key, a name, a dimension) no
@@ -53,7 +95,7 @@ func (s *Service) embed(ctx context.Context, texts []string) ([][]float32, error
 	vs, err := s.embedder.Embed(ctx, embed.Document, texts)
 	err = ours(err)
 	if err == nil && len(vs) != len(texts) {
-		err = fmt.Errorf("embedder %q gave %d vectors for %d texts", s.embedder.Model().Name, len(vs), len(texts))
+		err = miscounted(s.embedder, vs, texts)
 	}
 	return vs, err
 }

@@ -25,6 +25,7 @@ const usage = `memoryd is a memory bank for agents.
   memoryd demo              show what it does, once, on a bundled conversation
   memoryd export [flags] FILE   write all sessions and memories into a file
   memoryd import [flags] FILE   bring such a file into other stores
+  memoryd reembed [flags]   serve, and meanwhile move the memories to another -embedder, or to this version's words
   memoryd rebuild [flags]   have memories made anew from all sessions, after their store was lost
   memoryd eval [flags]      tell how well -extractor finds facts and compares them, on bundled cases
   memoryd eval retrieval [flags]     tell how well questions find what answers them, on bundled conversations
@@ -32,7 +33,7 @@ const usage = `memoryd is a memory bank for agents.
   memoryd ready [flags]     ask the memoryd at -listen whether its stores are well
   memoryd version           print the version
 
-Flags of serve, and where they are about stores of export, import and rebuild too, about models of eval, each also an environment variable (-listen is MEMORYD_LISTEN):
+Flags of serve and reembed, and where they are about stores of export, import and rebuild too, about models of eval, each also an environment variable (-listen is MEMORYD_LISTEN):
 `
 
 func main() {
@@ -77,13 +78,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		command = "help"
 	}
 	switch command {
-	case "serve":
+	case "serve", "reembed":
 		cfg, rest, err := parse(args, stderr)
 		if err == nil && len(rest) > 0 {
 			err = mistake(fmt.Errorf("unexpected argument %q", rest[0]))
 		}
 		if err != nil {
 			return err
+		}
+		if command == "reembed" {
+			return reembed(ctx, cfg, stdout, stderr)
 		}
 		return serve(ctx, cfg, stdout, stderr)
 	case "ready":
@@ -127,7 +131,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		printUsage(stdout)
 		return nil
 	}
-	return usageError{fmt.Errorf("no command %q: want serve, demo, export, import, rebuild, eval, ready or version", command)}
+	return usageError{fmt.Errorf("no command %q: want serve, demo, export, import, reembed, rebuild, eval, ready or version", command)}
 }
 
 // ready asks a running memoryd for its /readyz: what a container has for a

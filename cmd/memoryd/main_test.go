@@ -30,6 +30,7 @@ func TestMain(m *testing.M) {
 type process struct {
 	cmd  *exec.Cmd
 	url  string
+	said string       // what it wrote to stdout before it served
 	logs bytes.Buffer // what it wrote to stderr
 }
 
@@ -48,7 +49,13 @@ func start(t testing.TB, data string, args ...string) *process {
 // startWith is start with more in the environment.
 func startWith(t testing.TB, env []string, data string, args ...string) *process {
 	t.Helper()
-	p := &process{cmd: command(append([]string{"-data", data, "-listen", "127.0.0.1:0"}, args...)...)}
+	return startAs(t, "serve", env, data, args...)
+}
+
+// startAs is startWith of a command that serves.
+func startAs(t testing.TB, name string, env []string, data string, args ...string) *process {
+	t.Helper()
+	p := &process{cmd: command(append([]string{name, "-data", data, "-listen", "127.0.0.1:0"}, args...)...)}
 	p.cmd.Env = append(p.cmd.Env, env...)
 	p.cmd.Stderr = &p.logs
 	out, err := p.cmd.StdoutPipe()
@@ -60,11 +67,14 @@ func startWith(t testing.TB, env []string, data string, args ...string) *process
 	}
 	t.Cleanup(func() { p.kill() })
 	lines := bufio.NewScanner(out)
-	if !lines.Scan() {
-		p.cmd.Wait()
-		t.Fatalf("memoryd did not start:\n%s", p.logs.String())
+	for p.url == "" {
+		if !lines.Scan() {
+			p.cmd.Wait()
+			t.Fatalf("memoryd did not start:\n%s", p.logs.String())
+		}
+		p.said += lines.Text() + "\n"
+		_, p.url, _ = strings.Cut(lines.Text(), "serves ")
 	}
-	_, p.url, _ = strings.Cut(lines.Text(), "serves ")
 	go io.Copy(io.Discard, out) // the rest of its story
 	return p
 }

@@ -19,7 +19,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/memoryd/memoryd/embed"
-	"github.com/memoryd/memoryd/internal/analyzer"
+	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -111,8 +111,13 @@ type ending struct {
 	SHA256 string `json:"sha256"` // of all lines before
 }
 
-func headingOf(m embed.Model) heading {
-	return heading{format, version(), m.Name, m.Dimension, analyzer.Name}
+func headingOf(m memory.Model) heading {
+	return heading{format, version(), m.Embedder, m.Dimension, m.Analyzer}
+}
+
+// model is what the memories of an export were made with.
+func (h *heading) model() memory.Model {
+	return memory.Model{Embedder: h.Embedder, Dimension: h.Dimension, Analyzer: h.Analyzer}
 }
 
 // bar shows how far it is on stderr, where somebody watches.
@@ -139,11 +144,11 @@ func export(ctx context.Context, cfg config, file string, stdout, stderr io.Writ
 	}
 	h := newHouse()
 	defer func() { err = errors.Join(err, h.close()) }()
-	st, err := h.stores(ctx, cfg, embedder.Model(), slog.New(slog.DiscardHandler))
+	st, err := h.stores(ctx, cfg, modelOf(embedder), slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
-	head := headingOf(embedder.Model())
+	head := headingOf(modelOf(embedder))
 	if file == "-" {
 		end, err := exportTo(ctx, st, head, stdout, stderr)
 		if err == nil {
@@ -265,17 +270,14 @@ func importFile(ctx context.Context, cfg config, file string, stdout, stderr io.
 	}
 	h := newHouse()
 	defer func() { err = errors.Join(err, h.close()) }()
-	st, err := h.stores(ctx, cfg, embedder.Model(), slog.New(slog.DiscardHandler))
+	st, err := h.stores(ctx, cfg, modelOf(embedder), slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	in := &importer{st: st}
-	if want := headingOf(embedder.Model()); head.Embedder != want.Embedder || head.Dimension != want.Dimension {
-		in.embedder = embedder
-	}
+	in := &importer{st: st, from: head.model(), embedder: embedder}
 	err = eachLine(f, bar(stderr, info.Size(), "importing"), func(l *line, _ []byte) error { return in.take(ctx, l) })
 	if err == nil {
 		err = in.flush(ctx)
@@ -312,8 +314,7 @@ func eachLine(r io.Reader, bar *progressbar.ProgressBar, do func(l *line, raw []
 	}
 }
 
-// verify checks that an export is whole and fits this memoryd. Its embedder may
-// be another: vectors can be made anew.
+// verify checks that an export is whole and of a form that this memoryd knows.
 func verify(r io.Reader, bar *progressbar.ProgressBar) (head *heading, end *ending, err error) {
 	var got counts
 	sum := sha256.New()
@@ -323,8 +324,8 @@ func verify(r io.Reader, bar *progressbar.ProgressBar) (head *heading, end *endi
 			if head = l.Heading; head == nil {
 				return errors.New("it does not begin as an export of memoryd")
 			}
-			if head.Format != format || head.Analyzer != analyzer.Name {
-				return fmt.Errorf("it is of format %d and analyzer %q; this memoryd has format %d and %q", head.Format, head.Analyzer, format, analyzer.Name)
+			if head.Format != format {
+				return fmt.Errorf("it is of format %d; this memoryd has format %d", head.Format, format)
 			}
 		}
 		if end != nil {
@@ -356,8 +357,9 @@ type importer struct {
 	st      *stores
 	records []memory.Record
 	stored  int
-	// embedder makes the vectors anew where they are another one's; nil where
-	// they can stay.
+	// from is what the records were made with. Where the store has another model,
+	// words and vectors are made anew.
+	from     memory.Model
 	embedder embed.Embedder
 }
 
@@ -397,17 +399,14 @@ func (in *importer) flush(ctx context.Context) error {
 	if len(in.records) == 0 {
 		return nil
 	}
-	if in.embedder != nil {
-		texts := make([]string, len(in.records))
+	if to := in.st.memories.Model(); in.from != to {
 		for i := range in.records {
-			texts[i] = in.records[i].Memory.Fact
+			if !in.from.SameEmbedder(to) {
+				in.records[i].Vector = nil
+			}
 		}
-		vectors, err := in.embedder.Embed(ctx, embed.Document, texts)
-		if err != nil {
+		if err := ingest.Index(ctx, in.embedder, in.records, time.Now()); err != nil {
 			return fmt.Errorf("-embedder: %w", err)
-		}
-		for i := range in.records {
-			in.records[i].Vector = vectors[i]
 		}
 	}
 	n, err := in.st.memories.Import(ctx, in.records)

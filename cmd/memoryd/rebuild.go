@@ -17,7 +17,7 @@ func rebuild(ctx context.Context, cfg config, stdout io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	st, err := h.open(ctx, cfg, e.Model())
+	st, err := h.open(ctx, cfg, modelOf(e))
 	if err != nil {
 		return err
 	}

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/sourcegraph/conc"
@@ -30,12 +32,23 @@ import (
 
 // house is everything that runs, put together.
 type house struct {
-	ingest *ingest.Service
-	server *server.Server
 	models *models
+	staff  atomic.Pointer[staff]
+	work   func(context.Context) // what goes on beside requests, until its context is over
 	files  map[string]*sqlitedb.DB
 	closes []func() error
 	checks map[string]func(context.Context) error
+}
+
+// staff is what works with the memories of one embedder.
+type staff struct {
+	ingest *ingest.Service
+	server *server.Server
+}
+
+// ServeHTTP implements http.Handler.
+func (h *house) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.staff.Load().server.ServeHTTP(w, r)
 }
 
 func newHouse() *house {
@@ -49,7 +62,7 @@ type stores struct {
 		sessionstore.Archive
 	}
 	memories interface {
-		memory.Store
+		memory.Movable
 		memory.Archive
 	}
 }
@@ -65,19 +78,31 @@ func build(ctx context.Context, cfg config, log *slog.Logger) (h *house, err err
 	if h.models, err = newModels(cfg, log); err != nil {
 		return h, err
 	}
-	st, err := h.stores(ctx, cfg, h.models.embedder.Model(), log)
+	st, err := h.stores(ctx, cfg, modelOf(h.models.embedder), log)
 	if err != nil {
 		return h, err
 	}
-	h.ingest = ingest.New(st.sessions, st.memories, h.models.embedder, h.models.extractor, &ingest.Options{Log: log, Fallback: h.models.fallback, Workers: cfg.workers})
-	h.server = server.New(st.sessions, st.memories, h.ingest, retrieve.New(st.memories, h.models.embedder, &retrieve.Options{Log: log}), &server.Options{
-		AnyHost: cfg.insecure && !cfg.names && !server.Loopback(cfg.listen), Version: version(), Log: log, Checks: h.checks, Notes: h.models.notes,
-	})
+	h.employ(cfg, st, h.models.embedder, log)
 	return h, nil
 }
 
+// employ has requests served, and sessions ingested, with the memories of an
+// embedder.
+func (h *house) employ(cfg config, st *stores, e embed.Embedder, log *slog.Logger) {
+	in := ingest.New(st.sessions, st.memories, e, h.models.extractor, &ingest.Options{Log: log, Fallback: h.models.fallback, Workers: cfg.workers})
+	h.staff.Store(&staff{in, server.New(st.sessions, st.memories, in, retrieve.New(st.memories, e, &retrieve.Options{Log: log}), &server.Options{
+		AnyHost: cfg.insecure && !cfg.names && !server.Loopback(cfg.listen), Version: version(), Log: log, Checks: maps.Clone(h.checks), Notes: maps.Clone(h.models.notes),
+	})})
+	h.work = in.Run
+}
+
+// modelOf is what memories are made with by this memoryd and an embedder.
+func modelOf(e embed.Embedder) memory.Model {
+	return memory.Model{Embedder: e.Model().Name, Dimension: e.Model().Dimension, Analyzer: analyzer.Name}
+}
+
 // open opens both stores.
-func (h *house) open(ctx context.Context, cfg config, m embed.Model) (*stores, error) {
+func (h *house) open(ctx context.Context, cfg config, m memory.Model) (*stores, error) {
 	st := &stores{}
 	if err := h.sessions(ctx, cfg, st); err != nil {
 		return nil, err
@@ -86,23 +111,33 @@ func (h *house) open(ctx context.Context, cfg config, m embed.Model) (*stores, e
 }
 
 // stores opens both stores, and sees that they belong together.
-func (h *house) stores(ctx context.Context, cfg config, m embed.Model, log *slog.Logger) (st *stores, err error) {
-	if st, err = h.open(ctx, cfg, m); err != nil {
+func (h *house) stores(ctx context.Context, cfg config, m memory.Model, log *slog.Logger) (*stores, error) {
+	st := &stores{}
+	if err := h.sessions(ctx, cfg, st); err != nil {
 		return nil, err
+	}
+	return st, h.join(ctx, cfg, m, st, log)
+}
+
+// join opens the memories, and sees that they belong to the sessions.
+func (h *house) join(ctx context.Context, cfg config, m memory.Model, st *stores, log *slog.Logger) error {
+	if err := h.memories(ctx, cfg, m, st); err != nil {
+		return err
 	}
 	bound, err := st.sessions.Bind(ctx, st.memories.ID())
 	if err != nil {
-		return nil, fmt.Errorf("-sessions: %w", err)
+		return fmt.Errorf("-sessions: %w", err)
 	}
 	if bound != st.memories.ID() {
-		return nil, fmt.Errorf("the sessions in %s have their memories elsewhere, not in %s, which would miss what they have done already:"+
+		return fmt.Errorf("the sessions in %s have their memories elsewhere, not in %s, which would miss what they have done already:"+
 			" name with -memories the store that they were made into, or with -sessions another place for sessions"+
+			"; if they were made with another -embedder, or by another version, move them: memoryd reembed with the flags of this start"+
 			" (or, if that store is lost, have the memories made anew: memoryd rebuild)", shown(cfg.sessions), shown(cfg.memories))
 	}
 	if inRedis(cfg.sessions) && !inQdrant(cfg.memories) {
 		log.Warn("the sessions can be shared, but the memories are in a file of this process: run one memoryd only", "memories", cfg.memories)
 	}
-	return st, nil
+	return nil
 }
 
 func (h *house) sessions(ctx context.Context, cfg config, st *stores) error {
@@ -132,9 +167,9 @@ func (h *house) sessions(ctx context.Context, cfg config, st *stores) error {
 	return nil
 }
 
-func (h *house) memories(ctx context.Context, cfg config, m embed.Model, st *stores) error {
+func (h *house) memories(ctx context.Context, cfg config, m memory.Model, st *stores) error {
 	if inQdrant(cfg.memories) {
-		s, err := qdrantstore.Open(ctx, cfg.memories, qdrantstore.Model{Embedder: m.Name, Dimension: m.Dimension, Analyzer: analyzer.Name}, nil)
+		s, err := qdrantstore.Open(ctx, cfg.memories, m, nil)
 		if err != nil {
 			return fmt.Errorf("-memories: %w", err)
 		}
@@ -143,20 +178,29 @@ func (h *house) memories(ctx context.Context, cfg config, m embed.Model, st *sto
 		st.memories = s
 		return nil
 	}
-	db, err := h.file(cfg.memories)
+	db, err := h.memoryFile(cfg)
 	if err != nil {
 		return err
 	}
-	if err := exchanged(db, "memories", "sessions"); err != nil && !sameFile(cfg.sessions, cfg.memories) {
-		return err
-	}
 	h.checks["memories"] = db.Check
-	s, err := sqlitestore.New(db, sqlitestore.Model{Embedder: m.Name, Dimension: m.Dimension, Analyzer: analyzer.Name}, nil)
+	s, err := sqlitestore.New(db, m, nil)
 	if err != nil {
 		return fmt.Errorf("memories in %s: %w", db.Path(), err)
 	}
 	st.memories = s
 	return nil
+}
+
+// memoryFile opens the file of the memories.
+func (h *house) memoryFile(cfg config) (*sqlitedb.DB, error) {
+	db, err := h.file(cfg.memories)
+	if err != nil {
+		return nil, err
+	}
+	if err := exchanged(db, "memories", "sessions"); err != nil && !sameFile(cfg.sessions, cfg.memories) {
+		return nil, err
+	}
+	return db, nil
 }
 
 // exchanged fails if a file holds what it is not named for, and nothing of what
@@ -223,10 +267,10 @@ func (h *house) run(ctx context.Context, on net.Listener, log *slog.Logger) erro
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
 	var workers conc.WaitGroup
-	workers.Go(func() { h.ingest.Run(work) })
+	workers.Go(func() { h.work(work) })
 	workers.Go(func() { h.models.probe(work, log) })
 
-	hs := &http.Server{Handler: h.server, ReadHeaderTimeout: headTime, ReadTimeout: bodyTime, WriteTimeout: answerTime, IdleTimeout: idleTime,
+	hs := &http.Server{Handler: h, ReadHeaderTimeout: headTime, ReadTimeout: bodyTime, WriteTimeout: answerTime, IdleTimeout: idleTime,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}
 	served := make(chan error, 1)
 	workers.Go(func() { served <- hs.Serve(on) })
@@ -235,7 +279,7 @@ func (h *house) run(ctx context.Context, on net.Listener, log *slog.Logger) erro
 	case err = <-served: // the listener broke
 	case <-ctx.Done():
 		log.Info("stopping: finishing what has begun")
-		h.server.Stop()
+		h.staff.Load().server.Stop()
 		within, cancel := context.WithTimeout(context.Background(), shutdownTime)
 		defer cancel()
 		if err = hs.Shutdown(within); errors.Is(err, context.DeadlineExceeded) {
@@ -254,6 +298,11 @@ func serve(ctx context.Context, cfg config, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	return h.live(ctx, cfg, stdout, log)
+}
+
+// live listens, says so, and serves until ctx is over.
+func (h *house) live(ctx context.Context, cfg config, stdout io.Writer, log *slog.Logger) error {
 	on, err := net.Listen("tcp", cfg.listen)
 	if err != nil {
 		return errors.Join(fmt.Errorf("-listen: %w (name another address)", err), h.close())

@@ -1,0 +1,438 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/memoryd/memoryd/embed"
+	"github.com/memoryd/memoryd/internal/modeltest"
+	"github.com/memoryd/memoryd/internal/qdranttest"
+	"github.com/memoryd/memoryd/internal/redistest"
+	"github.com/memoryd/memoryd/internal/sqlitedb"
+	"github.com/memoryd/memoryd/memory"
+)
+
+// gate is a server that makes vectors as long as it is open.
+type gate struct {
+	*modeltest.Server
+	left  atomic.Int64 // texts it takes until it is closed
+	taken atomic.Int64
+}
+
+// newGate gives a gate that is closed, and the environment to find it in.
+func newGate(t *testing.T, start func(testing.TB, modeltest.Script) *modeltest.Server) (*gate, []string) {
+	g := &gate{}
+	g.Server = start(t, func(r modeltest.Request) modeltest.Reply {
+		if r.Texts[0] == "memoryd" || strings.HasSuffix(r.Texts[0], "?") { // it only looks, or asks
+			return modeltest.Reply{}
+		}
+		if g.left.Load() < int64(len(r.Texts)) {
+			return modeltest.Reply{Status: 503}
+		}
+		g.left.Add(-int64(len(r.Texts)))
+		g.taken.Add(int64(len(r.Texts)))
+		return modeltest.Reply{}
+	})
+	var env []string
+	for _, name := range []string{"GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL"} {
+		if v := g.Getenv(name); v != "" {
+			env = append(env, name+"="+v)
+		}
+	}
+	return g, env
+}
+
+const wide = 1 << 40
+
+// readiness is what /readyz tells.
+func readiness(t *testing.T, p *process) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	if code, err := call("GET", p.url+"/readyz", nil, &out); code != 200 || err != nil {
+		t.Fatal(code, err, p.logs.String())
+	}
+	return out
+}
+
+// refused expects that a start says what to do about an embedder that is
+// another.
+func refused(t *testing.T, env []string, data string, args ...string) {
+	t.Helper()
+	cmd := command(append([]string{"serve", "-data", data, "-listen", "127.0.0.1:0"}, args...)...)
+	cmd.Env = append(cmd.Env, env...)
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "memoryd reembed") {
+		t.Errorf("serve with another embedder: %v\n%s", err, out)
+	}
+}
+
+// movedTo waits until a memoryd has moved all memories.
+func movedTo(t *testing.T, p *process) {
+	t.Helper()
+	for readiness(t, p)["reembed"] != "" {
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// searched gives what a search finds, with the part that meaning has in it.
+func searched(t *testing.T, p *process, scope, query string) map[string]float64 {
+	t.Helper()
+	var found struct{ Memories []memory.Match }
+	code, err := call("POST", p.url+scope+"/memories/search", map[string]any{"query": query, "explain": true}, &found)
+	if code != 200 || err != nil {
+		t.Fatal(code, err)
+	}
+	out := map[string]float64{}
+	for _, m := range found.Memories {
+		for _, part := range m.Explain.Parts {
+			if part.Name == "dense" {
+				out[m.Memory.Fact] = part.Value
+			}
+		}
+	}
+	return out
+}
+
+// A bank of memories goes from one embedder to another while it is served, is
+// killed on the way, goes back to being served as it was, and goes on. Nothing
+// is lost or made anew: memories, history, what is hidden, what is deleted, and
+// what was said meanwhile; no memory is embedded twice.
+func TestReembed(t *testing.T) {
+	t.Parallel()
+	for name, places := range map[string]func(t *testing.T) []string{
+		"embedded": func(*testing.T) []string { return nil },
+		"shared": func(t *testing.T) []string {
+			return []string{"-sessions", redistest.Start(t).URL(), "-memories", qdranttest.Start(t).URL(t)}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, env := newGate(t, modeltest.NewOpenAI)
+			data, at := t.TempDir(), places(t)
+			now := append(slices.Clone(at), "-embedder", "openai", "-embedding-dimension", "64")
+			p := start(t, data, at...)
+			for u := range killUsers {
+				if rest := send(p.url, userPieces(u)[:40], -1); rest != nil {
+					t.Fatal(len(rest), p.logs.String())
+				}
+			}
+			one, gone := changeSome(t, p)
+			p.terminate(t)
+			refused(t, env, data, now...)
+
+			// The embedder is away.
+			p = startAs(t, "reembed", env, data, now...)
+			if !strings.Contains(p.said, "moving the memories") || !regexp.MustCompile(`^0 of [0-9]+ memories moved`).MatchString(readiness(t, p)["reembed"]) {
+				t.Errorf("it says %s%v", p.said, readiness(t, p))
+			}
+			const home = "/v1/apps/kill/users/u0"
+			if found := searched(t, p, home, "Which colour do I love?"); len(found) == 0 {
+				t.Error("nothing is found while the embedder is away")
+			}
+			for u := range killUsers {
+				if rest := send(p.url, userPieces(u)[40:44], -1); rest != nil {
+					t.Fatal(len(rest), p.logs.String())
+				}
+			}
+			before := everything(t, p, one, gone)
+			total := countMemories(before)
+
+			// It comes back, and is killed half way.
+			g.left.Store(int64(total) / 2)
+			for g.left.Load() >= 100 {
+				time.Sleep(time.Millisecond)
+			}
+			p.kill()
+			half := g.taken.Load()
+			g.left.Store(0)
+			refused(t, env, data, now...)
+			p = start(t, data, at...)
+			if diff := gocmp.Diff(before, everything(t, p, one, gone)); diff != "" {
+				t.Errorf("served as it was, half way (-before +half way):\n%s", diff)
+			}
+			p.terminate(t)
+
+			// It goes on, while it is searched.
+			p = startAs(t, "reembed", env, data, now...)
+			searching, stop := context.WithCancel(t.Context())
+			var searchers sync.WaitGroup
+			for u := range killUsers {
+				searchers.Go(func() {
+					for searching.Err() == nil {
+						var found struct{ Memories []memory.Match }
+						code, err := call("POST", fmt.Sprintf("%s/v1/apps/kill/users/u%d/memories/search", p.url, u), map[string]any{"query": "Which painting did I buy?"}, &found)
+						if code != 200 || err != nil || len(found.Memories) != 10 {
+							t.Errorf("a search meanwhile: %d, %v, %d memories", code, err, len(found.Memories))
+							return
+						}
+					}
+				})
+			}
+			g.left.Store(wide)
+			movedTo(t, p)
+			stop()
+			searchers.Wait()
+			if diff := gocmp.Diff(before, everything(t, p, one, gone)); diff != "" {
+				t.Errorf("moved (-before +after):\n%s", diff)
+			}
+			// One batch may have been under way when it was killed.
+			if n := int(g.taken.Load()); n < total || n > total+100 || half == 0 {
+				var small []string
+				for _, r := range g.Requests() {
+					if len(r.Texts) < 50 {
+						small = append(small, r.Texts...)
+					}
+				}
+				t.Errorf("%d texts were embedded for %d memories, %d of them before the kill; those not in batches: %q", n, total, half, small)
+			}
+			p.kill()
+
+			// From here on only the new one serves them.
+			p = startWith(t, env, data, now...)
+			if diff := gocmp.Diff(before, everything(t, p, one, gone)); diff != "" {
+				t.Errorf("served with the new embedder (-before +after):\n%s", diff)
+			}
+			found := searched(t, p, home, "colour number love")
+			for fact, dense := range found {
+				if strings.Contains(fact, "love the colour") && dense < 0.3 {
+					t.Errorf("%q is not found by its meaning: %v", fact, dense)
+				}
+			}
+			if len(found) == 0 {
+				t.Error("nothing is found by the new embedder")
+			}
+			if rest := send(p.url, userPieces(0)[44:48], -1); rest != nil {
+				t.Fatal(len(rest), p.logs.String())
+			}
+			p.terminate(t)
+			refused(t, env, data, at...)
+			p = startAs(t, "reembed", env, data, now...)
+			if !strings.Contains(p.said, "nothing to move") || readiness(t, p)["reembed"] != "" {
+				t.Errorf("it says %s%v", p.said, readiness(t, p))
+			}
+			p.terminate(t)
+			modeltest.NoKey(t, p.logs.String()+p.said)
+		})
+	}
+}
+
+// changeSome edits one memory and deletes another.
+func changeSome(t *testing.T, p *process) (edited, deleted string) {
+	t.Helper()
+	contents(t, p.url) // waits until all is done
+	var page struct{ Memories []memory.Memory }
+	const home = "/v1/apps/kill/users/u0"
+	if code, err := call("GET", p.url+home+"/memories?kind=fact&pageSize=2", nil, &page); code != 200 || err != nil {
+		t.Fatal(code, err)
+	}
+	edited, deleted = page.Memories[0].ID, page.Memories[1].ID
+	for _, fact := range []string{"I keep bees.", "I keep bees and hens."} {
+		if code, err := call("PATCH", p.url+home+"/memories/"+edited, map[string]any{"fact": fact, "metadata": map[string]any{"k": fact}}, nil); code != 200 || err != nil {
+			t.Fatal(code, err)
+		}
+	}
+	if code, err := call("DELETE", p.url+home+"/memories/"+deleted, nil, nil); code != 204 || err != nil {
+		t.Fatal(code, err)
+	}
+	return edited, deleted
+}
+
+// everything is all that can be read: memories, hidden ones too, and the history
+// of some.
+func everything(t *testing.T, p *process, ids ...string) any {
+	t.Helper()
+	out := []any{contents(t, p.url)}
+	for _, id := range ids {
+		var v any
+		if code, err := call("GET", p.url+"/v1/apps/kill/users/u0/memories/"+id+"/revisions", nil, &v); code != 200 || err != nil {
+			t.Fatal(code, err)
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func countMemories(all any) (n int) {
+	for _, ms := range all.([]any)[0].(bank).Memories {
+		n += len(ms)
+	}
+	return n
+}
+
+// A move to one embedder that is half done gives way to one to another, and the
+// other way round to staying where they are.
+func TestReembedElsewhere(t *testing.T) {
+	t.Parallel()
+	for name, place := range map[string]func(t *testing.T) string{
+		"embedded": func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "memories.db") },
+		"shared":   func(t *testing.T) string { return qdranttest.Start(t).URL(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, env := newGate(t, modeltest.NewOpenAI)
+			other, more := newGate(t, modeltest.NewGemini)
+			env = append(env, more...)
+			other.left.Store(wide)
+			data := t.TempDir()
+			at := []string{"-sessions", "sqlite:" + filepath.Join(data, "sessions.db"), "-memories", place(t)}
+			p := start(t, data, at...)
+			for u := range killUsers {
+				if rest := send(p.url, userPieces(u)[:20], -1); rest != nil {
+					t.Fatal(len(rest), p.logs.String())
+				}
+			}
+			one, gone := changeSome(t, p)
+			before := everything(t, p, one, gone)
+			total := countMemories(before)
+			p.terminate(t)
+			half := func() {
+				t.Helper()
+				g.left.Store(150)
+				p := startAs(t, "reembed", env, data, append(slices.Clone(at), "-embedder", "openai")...)
+				for g.left.Load() >= 100 {
+					time.Sleep(time.Millisecond)
+				}
+				p.kill()
+				g.left.Store(0)
+			}
+			half()
+			p = startAs(t, "reembed", env, data, at...) // stay with builtin
+			if !strings.Contains(p.said, "nothing to move") {
+				t.Errorf("it says %s", p.said)
+			}
+			p.kill()
+			half()
+			p = startAs(t, "reembed", env, data, append(slices.Clone(at), "-embedder", "gemini", "-embedding-dimension", "128")...)
+			movedTo(t, p)
+			if n := int(other.taken.Load()); n < total {
+				t.Errorf("%d texts were embedded for %d memories", n, total)
+			}
+			p.terminate(t)
+			p = startWith(t, env, data, append(slices.Clone(at), "-embedder", "gemini", "-embedding-dimension", "128")...)
+			if diff := gocmp.Diff(before, everything(t, p, one, gone)); diff != "" {
+				t.Errorf("(-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Memories of an embedder that this memoryd does not know, and of an analyzer of
+// another version, are served by words until they have moved.
+func TestReembedUnknown(t *testing.T) {
+	t.Parallel()
+	g, env := newGate(t, modeltest.NewOpenAI)
+	data := t.TempDir()
+	p := start(t, data)
+	if rest := send(p.url, userPieces(0)[:20], -1); rest != nil {
+		t.Fatal(len(rest))
+	}
+	p.terminate(t)
+	db, err := sqlitedb.Open(filepath.Join(data, "memoryd.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(db.Write(t.Context(), func(tx *sqlitedb.Tx) error {
+		_, err := tx.Exec(`UPDATE memory_model SET embedder = 'of old', dimension = 256, analyzer = 'of old'`)
+		return err
+	}), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	runFails(t, "memoryd reembed", 1, "serve", "-data", data, "-listen", "127.0.0.1:0")
+	runFails(t, "memoryd reembed", 1, "export", "-data", data, filepath.Join(data, "export"))
+
+	p = startAs(t, "reembed", env, data, "-embedder", "openai", "-embedding-dimension", "64")
+	const home = "/v1/apps/kill/users/u0"
+	if rest := send(p.url, userPieces(0)[20:24], -1); rest != nil {
+		t.Fatal(len(rest), p.logs.String())
+	}
+	var given memory.Memory
+	if code, err := call("POST", p.url+home+"/memories", map[string]any{"fact": "I play the zither."}, &given); code != 201 || err != nil {
+		t.Fatal(code, err)
+	}
+	if found := searched(t, p, home, "Who plays the zither?"); len(found) == 0 || found["I play the zither."] != 0 {
+		t.Errorf("while the embedder is away: %v", found)
+	}
+	g.left.Store(wide)
+	movedTo(t, p)
+	if found := searched(t, p, home, "play the zither"); found["I play the zither."] == 0 {
+		t.Errorf("when it is back: %v", found)
+	}
+	if rest := send(p.url, userPieces(0)[24:28], -1); rest != nil {
+		t.Fatal(len(rest), p.logs.String())
+	}
+}
+
+// Where only the words are others the vectors stay: no embedder is asked.
+func TestReembedWordsAlone(t *testing.T) {
+	t.Parallel()
+	g, env := newGate(t, modeltest.NewOpenAI)
+	g.left.Store(wide)
+	data := t.TempDir()
+	with := []string{"-embedder", "openai", "-embedding-dimension", "64"}
+	p := startWith(t, env, data, with...)
+	const home = "/v1/apps/kill/users/u0"
+	if code, err := call("POST", p.url+home+"/memories", map[string]any{"fact": "I play the zither."}, nil); code != 201 || err != nil {
+		t.Fatal(code, err)
+	}
+	p.terminate(t)
+	db, err := sqlitedb.Open(filepath.Join(data, "memoryd.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(db.Write(t.Context(), func(tx *sqlitedb.Tx) error {
+		_, err := tx.Exec(`UPDATE memory_model SET analyzer = 'of old'; UPDATE memories SET terms = CAST('{"old":1}' AS BLOB)`)
+		return err
+	}), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	g.left.Store(0)
+	taken := g.taken.Load()
+	p = startAs(t, "reembed", env, data, with...)
+	movedTo(t, p)
+	if n := g.taken.Load() - taken; n != 0 {
+		t.Errorf("%d texts were embedded", n)
+	}
+	if found := searched(t, p, home, "zither"); len(found) != 1 {
+		t.Errorf("found %v", found)
+	}
+}
+
+// failing is an embedder that is away.
+type failing struct{ asked *int }
+
+func (f failing) Model() embed.Model { return embed.Model{Remote: true} }
+
+func (f failing) Embed(context.Context, embed.Task, []string) ([][]float32, error) {
+	*f.asked++
+	return nil, memory.ErrUnavailable
+}
+
+// What writes meanwhile is not held up by the embedder of before: it is asked
+// once, and then left alone for a while.
+func TestFormerEmbedder(t *testing.T) {
+	asked := 0
+	f := &former{Embedder: failing{&asked}, log: slog.New(slog.DiscardHandler)}
+	for range 3 {
+		v, err := f.Embed(t.Context(), embed.Document, []string{"a", "b"})
+		if diff := gocmp.Diff([][]float32{nil, nil}, v); err != nil || diff != "" {
+			t.Errorf("%v, vectors (-want +got):\n%s", err, diff)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("it was asked %d times", asked)
+	}
+	if _, err := f.Embed(t.Context(), embed.Query, []string{"a"}); !errors.Is(err, memory.ErrUnavailable) {
+		t.Errorf("a question gives %v", err)
+	}
+}

@@ -1,0 +1,278 @@
+package qdrantstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+	"github.com/qdrant/go-client/qdrant"
+
+	"github.com/memoryd/memoryd/internal/qdranttest"
+	"github.com/memoryd/memoryd/memory"
+)
+
+var (
+	oldModel = memory.Model{Embedder: "vendor:old", Dimension: 4, Analyzer: "words-1"}
+	newModel = memory.Model{Embedder: "new", Dimension: 2, Analyzer: "words-1"}
+	moveUser = memory.Scope{App: "app", User: "ann"}
+)
+
+func open(t *testing.T, url string, m memory.Model) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), url, m, &Options{Exact: true, Timeout: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func noted(id string, n int64) memory.Write {
+	return memory.Write{Expect: n, Actor: "client", Terms: memory.Terms{"old": 1}, Vector: []float32{1, 0, 0, 0},
+		Memory: memory.Memory{ID: id, Scope: moveUser, Kind: memory.KindFact, Fact: fmt.Sprint(id, " ", n), Timestamp: time.Unix(1_700_000_000, 0).UTC()}}
+}
+
+func fill(t *testing.T, s *Store, n int) {
+	t.Helper()
+	var writes []memory.Write
+	for i := range n {
+		writes = append(writes, noted(fmt.Sprint("m", i), 0))
+	}
+	if _, err := s.Put(t.Context(), moveUser, writes); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func anew(_ context.Context, records []memory.Record) error {
+	for i := range records {
+		records[i].Terms, records[i].Vector = memory.Terms{"new": 1}, []float32{0, 1}
+	}
+	return nil
+}
+
+// ended moves a store, trying again where others were at the same.
+func ended(ctx context.Context, s *Store, to memory.Model) error {
+	for {
+		m, err := s.Move(ctx, to)
+		if err != nil {
+			return err
+		}
+		if err = m.Finish(ctx, anew); err == nil || !errors.Is(err, memory.ErrAborted) {
+			return err
+		}
+		if d, err := s.deedIn(ctx, s.collection); err != nil || d.State == left {
+			return err
+		}
+	}
+}
+
+func findNew(t *testing.T, s *Store) int {
+	t.Helper()
+	found, err := s.Search(t.Context(), moveUser, memory.Query{Terms: []string{"new", "old"}, Vector: []float32{0, 1}, Limit: 10_000})
+	if err != nil || found.Stats.DF[1] > 0 {
+		t.Fatalf("%d memories have old words, %v", found.Stats.DF[1], err)
+	}
+	for _, run := range found.Runs {
+		if run[0].Cosine < 0.99 {
+			t.Errorf("%q has another vector", run[0].Memory.ID)
+		}
+	}
+	return len(found.Runs)
+}
+
+// Several processes write while several others move: whatever was acknowledged
+// to anyone is there after the move, and who has the old collection open cannot
+// write any more. The old one cannot be opened again.
+func TestMoveOfManyProcesses(t *testing.T) {
+	url := qdranttest.Start(t).URL(t)
+	first := open(t, url, oldModel)
+	fill(t, first, 200)
+	const writers, movers = 6, 2
+	var acknowledged [writers]int64
+	var writing, moving sync.WaitGroup
+	begun := make(chan struct{}, writers)
+	for i := range writers {
+		s := open(t, url, oldModel)
+		writing.Go(func() {
+			for n := int64(0); ; n++ {
+				out, err := s.Put(t.Context(), moveUser, []memory.Write{noted(fmt.Sprint("w", i), n)})
+				if errors.Is(err, memory.ErrUnavailable) {
+					// Perhaps only for the moment: it may have taken effect.
+					d, derr := s.deedIn(t.Context(), s.collection)
+					if derr != nil || d.State == left {
+						return
+					}
+					got, gerr := s.Get(t.Context(), moveUser, []string{fmt.Sprint("w", i)})
+					if gerr == nil && len(got) == 1 {
+						n = got[0].Revision - 1
+					} else {
+						n = -1
+					}
+					continue
+				}
+				if err != nil || out[0].Err != nil {
+					t.Errorf("Put: %+v, %v", out, err)
+					return
+				}
+				if acknowledged[i] = n + 1; n == 3 {
+					begun <- struct{}{}
+				}
+			}
+		})
+	}
+	for range writers {
+		<-begun
+	}
+	for range movers {
+		s := open(t, url, oldModel)
+		moving.Go(func() {
+			if err := ended(t.Context(), s, newModel); err != nil && !errors.Is(err, memory.ErrAborted) {
+				t.Error(err)
+			}
+		})
+	}
+	moving.Wait()
+	writing.Wait()
+	s := open(t, url, newModel)
+	if s.ID() != first.ID() {
+		t.Error("it is another store")
+	}
+	for i := range writers {
+		past, err := s.Revisions(t.Context(), moveUser, fmt.Sprint("w", i))
+		if err != nil || int64(len(past)) < acknowledged[i] {
+			t.Errorf("of %d acknowledged writes %d are there, %v", acknowledged[i], len(past), err)
+		}
+	}
+	if n := findNew(t, s); n != 200+writers {
+		t.Errorf("%d memories are found", n)
+	}
+	if _, err := first.Put(t.Context(), moveUser, []memory.Write{noted("late", 0)}); !errors.Is(err, memory.ErrUnavailable) {
+		t.Errorf("a write into the old collection: %v", err)
+	}
+	if got, err := first.Get(t.Context(), moveUser, []string{"m1"}); err != nil || len(got) != 1 {
+		t.Errorf("a read from the old collection: %v", err)
+	}
+	if _, err := Open(t.Context(), url, oldModel, nil); err == nil || !strings.Contains(err.Error(), "memoryd reembed") {
+		t.Errorf("the old collection is opened: %v", err)
+	}
+}
+
+// A process that is cut off between any two steps of the end leaves what the
+// next one can end: before the collection is left, everybody can go on with the
+// old one; after it, only with the new one.
+func TestMoveCutOff(t *testing.T) {
+	for _, at := range []state{closing, left} {
+		t.Run(string(at), func(t *testing.T) {
+			url := qdranttest.Start(t).URL(t)
+			s := open(t, url, oldModel)
+			fill(t, s, 10)
+			mv, err := s.Move(t.Context(), newModel)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for n := 1; n > 0; {
+				if n, err = mv.Step(t.Context(), anew); err != nil {
+					t.Fatal(err)
+				}
+			}
+			was, err := s.deedIn(t.Context(), s.collection)
+			if err != nil {
+				t.Fatal(err)
+			}
+			now := *was
+			now.State = at
+			if ok, err := s.swap(t.Context(), s.collection, was, &now); !ok || err != nil {
+				t.Fatal(ok, err)
+			}
+			if _, err := s.Put(t.Context(), moveUser, []memory.Write{noted("late", 0)}); !errors.Is(err, memory.ErrUnavailable) {
+				t.Errorf("a write: %v", err)
+			}
+			all, err := Held(t.Context(), url, nil)
+			want := map[string]memory.Model{s.ID(): oldModel}
+			if at == left {
+				want[s.ID()] = newModel
+			}
+			if diff := cmp.Diff(want, all); err != nil || diff != "" {
+				t.Errorf("held: %v (-want +got):\n%s", err, diff)
+			}
+			if at == left {
+				if n := findNew(t, open(t, url, newModel)); n != 10 {
+					t.Errorf("%d memories are found", n)
+				}
+				return
+			}
+			again := open(t, url, oldModel)
+			if _, err := again.Move(t.Context(), newModel); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := again.Put(t.Context(), moveUser, []memory.Write{noted("again", 0)}); err != nil {
+				t.Errorf("a write once the move goes on: %v", err)
+			}
+			if err := ended(t.Context(), again, newModel); err != nil {
+				t.Fatal(err)
+			}
+			if n := findNew(t, open(t, url, newModel)); n != 11 {
+				t.Errorf("%d memories are found", n)
+			}
+		})
+	}
+}
+
+// What a start with another embedder has made by mistake does not stand in the
+// way of a move; what another store has there does.
+func TestMoveOntoOthers(t *testing.T) {
+	url := qdranttest.Start(t).URL(t)
+	s := open(t, url, oldModel)
+	fill(t, s, 3)
+	other := open(t, url, newModel)
+	if _, err := other.Put(t.Context(), moveUser, []memory.Write{{Memory: noted("theirs", 0).Memory}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Move(t.Context(), newModel); err == nil || !strings.Contains(err.Error(), "another store") {
+		t.Errorf("a move onto the memories of others: %v", err)
+	}
+	if got, err := other.Get(t.Context(), moveUser, []string{"theirs"}); err != nil || len(got) != 1 {
+		t.Errorf("theirs: %v, %v", got, err)
+	}
+	byMistake := newModel
+	byMistake.Embedder = "mistake"
+	open(t, url, byMistake)
+	if err := ended(t.Context(), s, byMistake); err != nil {
+		t.Fatal(err)
+	}
+	if n := findNew(t, open(t, url, byMistake)); n != 3 {
+		t.Errorf("%d memories are found", n)
+	}
+}
+
+// A collection that an earlier version has made, whose deed says no more than
+// whose it is, moves too.
+func TestMoveFromEarlierVersion(t *testing.T) {
+	url := qdranttest.Start(t).URL(t)
+	s := open(t, url, oldModel)
+	fill(t, s, 3)
+	id := uuid.NewString()
+	bare := &qdrant.PointStruct{Id: deedID, Payload: map[string]*qdrant.Value{storeField: qdrant.NewValueString(id)}, Vectors: qdrant.NewVectorsMap(map[string]*qdrant.Vector{})}
+	if err := s.update(t.Context(), s.collection, qdrant.NewPointsUpdateUpsert(&qdrant.PointsUpdateOperation_PointStructList{Points: []*qdrant.PointStruct{bare}})); err != nil {
+		t.Fatal(err)
+	}
+	all, err := Held(t.Context(), url, nil)
+	was := memory.Model{Embedder: "vendor_old", Dimension: 4, Analyzer: "words-1"}
+	if diff := cmp.Diff(map[string]memory.Model{id: was}, all); err != nil || diff != "" {
+		t.Fatalf("held: %v (-want +got):\n%s", err, diff)
+	}
+	old := open(t, url, all[id])
+	if err := ended(t.Context(), old, newModel); err != nil {
+		t.Fatal(err)
+	}
+	moved := open(t, url, newModel)
+	if n := findNew(t, moved); n != 3 || moved.ID() != id {
+		t.Errorf("%d memories are found in store %s", n, moved.ID())
+	}
+}
