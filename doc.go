@@ -6,7 +6,8 @@
 //
 // [github.com/memoryd/memoryd/memory] says what a memory is: a fact, or a turn
 // that somebody said, in the scope of one user of one app, with revisions. Its
-// Store interface says what keeping memories promises, and package
+// Store interface says what keeping memories promises, Movable how they come to
+// another embedder while they are served, and package
 // [github.com/memoryd/memoryd/memory/storetest] spells every promise out as a
 // test case that each backend passes.
 //

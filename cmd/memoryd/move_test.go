@@ -2,10 +2,13 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -163,6 +166,39 @@ func TestRebuild(t *testing.T) {
 	}
 }
 
+// An export of another analyzer is imported with words of this one, and with
+// the vectors it has.
+func TestImportOtherWords(t *testing.T) {
+	t.Parallel()
+	dir, data, to := t.TempDir(), t.TempDir(), t.TempDir()
+	p := start(t, data)
+	if rest := send(p.url, userPieces(0)[:4], -1); rest != nil {
+		t.Fatal(len(rest))
+	}
+	p.terminate(t)
+	file := filepath.Join(dir, "file")
+	runs(t, "export", "-data", data, file)
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw = regexp.MustCompile(`"analyzer":"[^"]*"`).ReplaceAll(raw, []byte(`"analyzer":"of old"`))
+	raw = regexp.MustCompile(`"terms":{[^}]*}`).ReplaceAll(raw, []byte(`"terms":{"old":1}`))
+	end := bytes.LastIndexByte(raw[:len(raw)-1], '\n') + 1
+	sum := sha256.Sum256(raw[:end])
+	raw = regexp.MustCompile(`"sha256":"[^"]*"`).ReplaceAll(raw, []byte(`"sha256":"`+hex.EncodeToString(sum[:])+`"`))
+	if err := os.WriteFile(file, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	runs(t, "import", "-data", to, file)
+	again := filepath.Join(dir, "again")
+	runs(t, "export", "-data", to, again)
+	runs(t, "export", "-data", data, filepath.Join(dir, "before"))
+	if a, b := sorted(t, filepath.Join(dir, "before")), sorted(t, again); a != b {
+		t.Errorf("the words are not as if they had been said here:\n%s", gocmp.Diff(a, b))
+	}
+}
+
 // A file that is cut off, changed, or none of ours is refused before anything
 // is imported.
 func TestImportRefuses(t *testing.T) {
@@ -185,7 +221,7 @@ func TestImportRefuses(t *testing.T) {
 		"none of an export":           append([]byte("hello\n"), raw...),
 		"does not begin":              raw[bytes.IndexByte(raw, '\n')+1:],
 		"follows the end":             append(bytes.Clone(raw), raw...),
-		`analyzer "another"`:          bytes.Replace(raw, []byte(`"analyzer":"`+analyzer.Name+`"`), []byte(`"analyzer":"another"`), 1),
+		"of format 2":                 bytes.Replace(raw, []byte(`"format":1`), []byte(`"format":2`), 1),
 		"no such file":                nil,
 		"line 2 is none of an export": bytes.Replace(raw, []byte("\n"), []byte("\n{\"new\":1}\n"), 1),
 	} {

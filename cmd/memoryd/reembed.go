@@ -163,21 +163,18 @@ func (m *mover) run(ctx context.Context) {
 	defer stop()
 	var first conc.WaitGroup
 	first.Go(func() { m.first(work) })
-	defer first.Wait()
-	if m.steps(ctx) != nil {
-		<-ctx.Done()
+	if m.steps(ctx) != nil || m.again(ctx, "open the memories that have moved", m.reopen) != nil {
+		first.Wait()
 		return
 	}
-	was := m.h.staff.Load()
-	if m.again(ctx, "open the memories that have moved", m.reopen) != nil {
-		return
-	}
-	m.log.Info("the memories have moved; from now on start memoryd serve with these flags", "from", m.st.memories.Model(), "to", m.want)
-	was.server.Stop()
+	m.log.Info("the memories have moved; from now on start memoryd serve with these flags", "to", m.want)
 	stop()
+	first.Wait()
+	move := m.move
+	m.first, m.st, m.move = nil, nil, nil // with the old index in memory
 	var rest conc.WaitGroup
 	defer rest.Wait()
-	rest.Go(func() { m.tidy(ctx) })
+	rest.Go(func() { m.tidy(ctx, move) })
 	m.h.work(ctx)
 }
 
@@ -267,16 +264,21 @@ func (m *mover) reopen() error {
 		return err
 	}
 	delete(m.h.models.notes, "reembed")
+	was := m.h.staff.Load()
 	m.h.employ(m.cfg, st, m.h.models.embedder, m.log)
+	was.server.Stop()
 	return nil
 }
 
 // tidy gives back the room of the old index.
-func (m *mover) tidy(ctx context.Context) {
-	for more := true; more && ctx.Err() == nil; {
-		var err error
-		if more, err = m.move.Tidy(ctx); err != nil && ctx.Err() == nil {
+func (m *mover) tidy(ctx context.Context, move memory.Move) {
+	for {
+		more, err := move.Tidy(ctx)
+		if err != nil && ctx.Err() == nil {
 			m.log.Warn("the room of the old vectors is not given back", "err", err)
+		}
+		if err != nil || !more {
+			return
 		}
 	}
 }

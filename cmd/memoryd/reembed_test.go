@@ -186,17 +186,14 @@ func TestReembed(t *testing.T) {
 			if diff := gocmp.Diff(before, everything(t, p, one, gone)); diff != "" {
 				t.Errorf("moved (-before +after):\n%s", diff)
 			}
-			// One batch may have been under way when it was killed.
-			if n := int(g.taken.Load()); n < total || n > total+100 || half == 0 {
-				var small []string
-				for _, r := range g.Requests() {
-					if len(r.Texts) < 50 {
-						small = append(small, r.Texts...)
-					}
-				}
-				t.Errorf("%d texts were embedded for %d memories, %d of them before the kill; those not in batches: %q", n, total, half, small)
+			// One batch may have been under way when it was killed, and in another,
+			// read before the last was said, some had changed when it was kept.
+			if n := int(g.taken.Load()); n < total || n > total+200 || half == 0 {
+				t.Errorf("%d texts were embedded for %d memories, %d of them before the kill", n, total, half)
 			}
-			p.kill()
+			if code := p.terminate(t); code != 0 {
+				t.Errorf("exit code %d:\n%s", code, p.logs.String())
+			}
 
 			// From here on only the new one serves them.
 			p = startWith(t, env, data, now...)

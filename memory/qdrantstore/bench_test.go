@@ -196,3 +196,48 @@ func (r *recorder) again(ctx context.Context, which func(string, any) bool) erro
 	}
 	return nil
 }
+
+// BenchmarkMove moves memories by an indexer that takes no time, and reports how
+// many it takes in a second, and for how long nobody can write at the end.
+func BenchmarkMove(b *testing.B) {
+	q := qdranttest.Start(b)
+	if !q.Real {
+		b.Skip("no real Qdrant")
+	}
+	const n = 10_000
+	scope, c := memory.Scope{App: "app", User: "ann"}, newCorpus()
+	instantly := func(_ context.Context, records []memory.Record) error {
+		for i := range records {
+			records[i].Vector, records[i].Terms = c.vector(), c.terms(14)
+		}
+		return nil
+	}
+	for b.Loop() {
+		b.StopTimer()
+		s, err := Open(b.Context(), q.URL(b), Model{Embedder: "from", Dimension: benchDimension, Analyzer: "bench"}, &Options{Timeout: time.Minute})
+		if err != nil {
+			b.Fatal(err)
+		}
+		c.fill(b, s, scope, n)
+		b.StartTimer()
+		begin := time.Now()
+		m, err := s.Move(b.Context(), Model{Embedder: "to", Dimension: benchDimension, Analyzer: "bench"})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for taken := 1; taken > 0; {
+			if taken, err = m.Step(b.Context(), instantly); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(n/time.Since(begin).Seconds(), "memories/s")
+		last := time.Now()
+		if err := m.Finish(b.Context(), instantly); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(time.Since(last).Milliseconds()), "ms-finish")
+		b.StopTimer()
+		s.Close()
+		b.StartTimer()
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 	"github.com/qdrant/go-client/qdrant"
+	"google.golang.org/grpc"
 
 	"github.com/memoryd/memoryd/internal/qdranttest"
 	"github.com/memoryd/memoryd/memory"
@@ -160,6 +161,53 @@ func TestMoveOfManyProcesses(t *testing.T) {
 	}
 	if _, err := Open(t.Context(), url, oldModel, nil); err == nil || !strings.Contains(err.Error(), "memoryd reembed") {
 		t.Errorf("the old collection is opened: %v", err)
+	}
+}
+
+// A write that a move comes in between is not acknowledged, whether it reaches
+// the collection before that is left, or after.
+func TestMoveAmidWrite(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		t.Run(fmt.Sprint("late=", late), func(t *testing.T) {
+			url := qdranttest.Start(t).URL(t)
+			s := open(t, url, oldModel)
+			fill(t, s, 3)
+			writer := open(t, url, oldModel)
+			meanwhile := func() {
+				if err := ended(t.Context(), s, newModel); err != nil {
+					t.Error(err)
+				}
+			}
+			var once sync.Once
+			config := writer.set.config
+			config.GrpcOptions = append(config.GrpcOptions, grpc.WithChainUnaryInterceptor(
+				func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+					writes := strings.HasSuffix(method, "/UpdateBatch")
+					if writes && late {
+						once.Do(meanwhile)
+					}
+					err := invoke(ctx, method, req, reply, cc, opts...)
+					if writes && !late {
+						once.Do(meanwhile)
+					}
+					return err
+				}))
+			client, err := qdrant.NewClient(&config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer client.Close()
+			writer.client.Close()
+			writer.client = client
+			if out, err := writer.Put(t.Context(), moveUser, []memory.Write{noted("amid", 0), noted("m1", 1)}); !errors.Is(err, memory.ErrUnavailable) {
+				t.Errorf("the write gives %+v, %v", out, err)
+			}
+			moved := open(t, url, newModel)
+			got, err := moved.Get(t.Context(), moveUser, []string{"amid"})
+			if err != nil || (len(got) == 0) != late {
+				t.Errorf("of it %v, %v is there", got, err)
+			}
+		})
 	}
 }
 

@@ -21,6 +21,7 @@ func moveCases() []testCase {
 		{"GivenUp", moveGivenUp},
 		{"Stays", moveStays},
 		{"Away", moveAway},
+		{"Closes", moveCloses},
 		{"KeepsVectors", moveKeepsVectors},
 		{"ThereAndBack", moveThereAndBack},
 		{"DuringWrites", moveDuringWrites},
@@ -366,6 +367,32 @@ func moveAway(b *bank) {
 	was := b.everything()
 	x.fails = nil
 	b.finish(b.move(second), x)
+	b.model = second
+	b.reopen()
+	b.moved(was)
+}
+
+// While Finish is at the last memories, reads go on and no write does.
+func moveCloses(b *bank) {
+	b.furnish()
+	m, x := b.move(second), &seer{model: second}
+	b.steps(m, x)
+	b.put(write(fact("last", "tea")))
+	was, last := b.everything(), b.get(ann, "last")
+	shown := 0
+	closed := func(ctx context.Context, records []memory.Record) error {
+		shown += len(records)
+		_, err := b.store.Put(ctx, ann, []memory.Write{write(fact("after", "tea")), update(fact("last", "milk"), 1)})
+		b.same("Put meanwhile", errors.Is(err, memory.ErrUnavailable), true)
+		_, err = b.store.Delete(ctx, ann, []memory.Removal{{ID: "last"}})
+		b.same("Delete meanwhile", errors.Is(err, memory.ErrUnavailable), true)
+		b.same("Get meanwhile", b.get(ann, "last", "after"), last)
+		return x.index(ctx, records)
+	}
+	if err := m.Finish(b.Context(), closed); err != nil {
+		b.Fatalf("Finish: %v", err)
+	}
+	b.same("shown by Finish", shown, 1)
 	b.model = second
 	b.reopen()
 	b.moved(was)

@@ -71,12 +71,8 @@ func (m *referenceMove) behind() (some, all []*record) {
 
 func (m *referenceMove) Step(ctx context.Context, index memory.Indexer) (int, error) {
 	m.r.mu.Lock()
-	defer m.r.mu.Unlock()
-	return m.step(ctx, index)
-}
-
-func (m *referenceMove) step(ctx context.Context, index memory.Indexer) (int, error) {
 	if m.r.next != m {
+		m.r.mu.Unlock()
 		return 0, memory.ErrAborted
 	}
 	some, _ := m.behind()
@@ -88,37 +84,49 @@ func (m *referenceMove) step(ctx context.Context, index memory.Indexer) (int, er
 			records[i].Vector = rec.vector
 		}
 	}
+	m.r.mu.Unlock()
+	if len(some) == 0 {
+		return 0, nil
+	}
 	if err := index(ctx, records); err != nil {
 		return 0, err
 	}
+	m.r.mu.Lock()
+	defer m.r.mu.Unlock()
 	for i, rec := range some {
-		rec.next = &records[i]
+		rec.next = &records[i] // of an earlier revision perhaps, and behind again
 	}
 	return len(some), nil
 }
 
 func (m *referenceMove) Finish(ctx context.Context, index memory.Indexer) error {
-	m.r.mu.Lock()
-	defer m.r.mu.Unlock()
-	for {
-		n, err := m.step(ctx, index)
-		if err != nil {
+	m.r.close(true)
+	for n := 1; n > 0; {
+		var err error
+		if n, err = m.Step(ctx, index); err != nil {
+			m.r.close(false)
 			return err
 		}
-		if n > 0 {
-			continue
-		}
-		for _, scope := range m.r.scopes {
-			for _, rec := range scope {
-				if rec.terms, rec.vector = nil, nil; rec.next != nil {
-					rec.terms, rec.vector = rec.next.Terms, rec.next.Vector
-				}
+	}
+	m.r.mu.Lock()
+	defer m.r.mu.Unlock()
+	for _, scope := range m.r.scopes {
+		for _, rec := range scope {
+			if rec.terms, rec.vector = nil, nil; rec.next != nil {
+				rec.terms, rec.vector = rec.next.Terms, rec.next.Vector
 			}
 		}
-		m.r.giveUp()
-		m.r.model, m.r.moved = m.to, true
-		return nil
 	}
+	m.r.giveUp()
+	m.r.model = m.to
+	return nil
+}
+
+// close begins or ends a time in which nothing can be written.
+func (r *reference) close(closed bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.moved = closed
 }
 
 func (m *referenceMove) Progress(context.Context) (done, total int, err error) {
