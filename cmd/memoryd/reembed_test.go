@@ -433,3 +433,105 @@ func TestFormerEmbedder(t *testing.T) {
 		t.Errorf("a question gives %v", err)
 	}
 }
+
+// Only the built-in embedder, and those of services that a flag names, are asked
+// for vectors as of before.
+func TestFormerEmbedderIsNamed(t *testing.T) {
+	t.Setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+	t.Setenv("GEMINI_API_KEY", "none")
+	openai := memory.Model{Embedder: "openai:nomic", Dimension: 384, Analyzer: "of old"}
+	for _, c := range []struct {
+		was                 memory.Model
+		embedder, extractor string
+		want                bool
+	}{
+		{openai, "builtin", "rules", false},
+		{openai, "gemini", "rules", false},
+		{openai, "openai:other", "rules", true},
+		{openai, "builtin", "openai:gpt", true},
+		{memory.Model{Embedder: "openai:text-embedding-3-small", Dimension: 9999}, "openai:other", "rules", false},
+		{memory.Model{Embedder: "of old", Dimension: 256}, "openai:other", "rules", false},
+		{modelOf(embed.Builtin{}), "openai:other", "rules", true},
+	} {
+		cfg := config{embedder: c.embedder, extractor: c.extractor, dimension: 100}
+		if c.embedder == "builtin" {
+			cfg.dimension = 0
+		}
+		now, err := newEmbedder(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := formerEmbedder(cfg, c.was, now, slog.New(slog.DiscardHandler))
+		if m := e.Model(); m.Name != c.was.Embedder || m.Dimension != c.was.Dimension {
+			t.Errorf("%+v: its model is %+v", c, m)
+		}
+		if got := e.(*former).Embedder != nil; got != c.want {
+			t.Errorf("%+v: it is asked: %v", c, got)
+		}
+	}
+}
+
+// Of several memoryd on one store two move the memories, and turn when they are
+// done, and one knows nothing of it: what it is told until then moves too, what
+// it is told after that waits, and it finds what it had.
+func TestReembedShared(t *testing.T) {
+	t.Parallel()
+	g, env := newGate(t, modeltest.NewOpenAI)
+	at := []string{"-sessions", redistest.Start(t).URL(), "-memories", qdranttest.Start(t).URL(t)}
+	now := append(slices.Clone(at), "-embedder", "openai", "-embedding-dimension", "64")
+	const home = "/v1/apps/kill/users/u0"
+	given := func(p *process, fact string) int {
+		code, err := call("POST", p.url+home+"/memories", map[string]any{"fact": fact}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return code
+	}
+	old := start(t, t.TempDir(), at...)
+	for u := range killUsers {
+		if rest := send(old.url, userPieces(u)[:20], -1); rest != nil {
+			t.Fatal(len(rest), old.logs.String())
+		}
+	}
+	before := everything(t, old)
+	var movers []*process
+	for range 2 {
+		movers = append(movers, startAs(t, "reembed", env, t.TempDir(), now...))
+	}
+	if code := given(old, "I keep bees."); code != 201 {
+		t.Fatal(code)
+	}
+	g.left.Store(wide)
+	for _, p := range movers {
+		movedTo(t, p)
+	}
+	if n, total := int(g.taken.Load()), countMemories(before)+1; n < total || n >= 2*total {
+		t.Errorf("%d texts were embedded for %d memories", n, total)
+	}
+	if found := searched(t, movers[1], home, "keep bees"); found["I keep bees."] < 0.5 {
+		t.Errorf("what was said to another meanwhile: %v", found)
+	}
+
+	if code := given(old, "I keep hens."); code != 503 {
+		t.Errorf("a write by one that has not turned: %d", code)
+	}
+	if found := searched(t, old, home, "bees"); len(found) == 0 {
+		t.Error("one that has not turned finds nothing")
+	}
+	if rest := send(old.url, userPieces(1)[20:24], -1); rest != nil {
+		t.Fatal(len(rest), old.logs.String())
+	}
+	if code := given(movers[0], "I keep geese."); code != 201 {
+		t.Errorf("a write by one that has turned: %d", code)
+	}
+	old.terminate(t)
+	want := countMemories(before)
+	if got := countMemories(everything(t, movers[1])); got <= want+2 {
+		t.Errorf("%d memories were %d before: what waited was not made", got, want)
+	}
+	for _, p := range movers {
+		if code := p.terminate(t); code != 0 {
+			t.Errorf("exit code %d:\n%s", code, p.logs.String())
+		}
+	}
+}
