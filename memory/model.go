@@ -27,9 +27,8 @@ func (m Model) String() string {
 // One goroutine at a time calls a Move.
 type Move interface {
 	// Step has index take some memories that are not there as they are here, and
-	// keeps what it makes. It gives how many those were; 0 once there were none,
-	// but for what is written meanwhile. ErrAborted if the move was given up for
-	// another.
+	// keeps what it makes. It gives how many it took; 0 if it found none, though
+	// some may have been written since. ErrAborted if the move was given up.
 	Step(ctx context.Context, index Indexer) (int, error)
 
 	// Finish takes Steps until everything that was ever acknowledged is there,
@@ -40,8 +39,8 @@ type Move interface {
 	// writing goes on.
 	Finish(ctx context.Context, index Indexer) error
 
-	// Progress is how many memories there are, those that have expired and may
-	// have been deleted among them, and how many of them are there.
+	// Progress is how many memories there are, expired ones included, and how
+	// many of them are there; roughly, while others write.
 	Progress(ctx context.Context) (done, total int, err error)
 
 	// Tidy gives back some of the room that the old model's words and vectors

@@ -139,13 +139,16 @@ func (w *watchedEmbedder) Embed(ctx context.Context, task embed.Task, texts []st
 	return v, err
 }
 
+// probeText is what an embedder is asked for to see whether it gives vectors.
+const probeText = "memoryd"
+
 // probe asks a remote embedder for one vector, so that a key or a dimension
 // that is wrong shows at once.
 func (m *models) probe(ctx context.Context, log *slog.Logger) {
 	if !m.embedder.Model().Remote {
 		return
 	}
-	if _, err := m.embedder.Embed(ctx, embed.Document, []string{"memoryd"}); err != nil && ctx.Err() == nil {
+	if _, err := m.embedder.Embed(ctx, embed.Document, []string{probeText}); err != nil && ctx.Err() == nil {
 		log.Error("the embedder fails: memories are found by words alone, and made once it is mended", "embedder", m.embedder.Model().Name, "err", err)
 	}
 }

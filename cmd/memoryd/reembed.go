@@ -209,8 +209,27 @@ func (m *mover) steps(ctx context.Context) error {
 	}
 }
 
+// index gives memories what they are found by. One whose text the embedder will
+// not take does not stop the others: it is found by its words.
 func (m *mover) index(ctx context.Context, records []memory.Record) error {
-	return ingest.Index(ctx, m.h.models.embedder, records, time.Now())
+	e := m.h.models.embedder
+	err := ingest.Index(ctx, e, records, time.Now())
+	if !errors.Is(err, memory.ErrInvalid) {
+		return err
+	}
+	if _, probe := e.Embed(ctx, embed.Document, []string{probeText}); probe != nil {
+		return err // it takes none: a key or a name is wrong
+	}
+	for i := range records {
+		err := ingest.Index(ctx, e, records[i:i+1], time.Now())
+		if errors.Is(err, memory.ErrInvalid) {
+			of := &records[i].Memory
+			m.log.Warn("a memory is left without a vector: the embedder refuses it", "memory", of.ID, "app", of.App, "user", of.User, "err", err)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lastTime bounds what may be slow while nobody can write.

@@ -38,6 +38,9 @@ func newGate(t *testing.T, start func(testing.TB, modeltest.Script) *modeltest.S
 		if r.Texts[0] == "memoryd" || strings.HasSuffix(r.Texts[0], "?") { // it only looks, or asks
 			return modeltest.Reply{}
 		}
+		if slices.ContainsFunc(r.Texts, func(text string) bool { return strings.Contains(text, "unspeakable") }) {
+			return modeltest.Reply{Status: 400}
+		}
 		if g.left.Load() < int64(len(r.Texts)) {
 			return modeltest.Reply{Status: 503}
 		}
@@ -360,10 +363,18 @@ func TestReembedUnknown(t *testing.T) {
 	if found := searched(t, p, home, "Who plays the zither?"); len(found) == 0 || found["I play the zither."] != 0 {
 		t.Errorf("while the embedder is away: %v", found)
 	}
+	const refused = "I said something unspeakable." // by the embedder
+	if code, err := call("POST", p.url+home+"/memories", map[string]any{"fact": refused}, nil); code != 201 || err != nil {
+		t.Fatal(code, err)
+	}
 	g.left.Store(wide)
 	movedTo(t, p)
 	if found := searched(t, p, home, "play the zither"); found["I play the zither."] == 0 {
 		t.Errorf("when it is back: %v", found)
+	}
+	found := searched(t, p, home, "something unspeakable")
+	if dense, ok := found[refused]; !ok || dense != 0 {
+		t.Errorf("what the embedder refuses: %v", found)
 	}
 	if rest := send(p.url, userPieces(0)[24:28], -1); rest != nil {
 		t.Fatal(len(rest), p.logs.String())
