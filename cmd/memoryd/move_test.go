@@ -15,7 +15,6 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/memoryd/memoryd/internal/analyzer"
 	"github.com/memoryd/memoryd/internal/qdranttest"
 	"github.com/memoryd/memoryd/internal/redistest"
 )
