@@ -39,29 +39,29 @@ type part struct {
 var parts = [partCount]part{
 	// The memory's words: BM25, as a share of what a memory without end would
 	// have that had each of the question's words.
-	lexical: {"lexical", 0.16},
+	lexical: {"lexical", 0.10},
 	// The same of a turn together with its neighbours, which count less the
 	// farther they are (see window): an answer seldom repeats the question.
-	surroundings: {"context", 0.38},
+	surroundings: {"context", 0.30},
 	// The lexical part of the turn before, if that asks a question.
 	reply: {"reply", 0.13},
 	// The meaning: how far the cosine is from the embedder's noise to 1.
-	dense: {"dense", 0.10},
+	dense: {"dense", 0.13},
 	// The dense part of a turn and its neighbours, weighed as in context.
-	near: {"near", 0.14},
+	near: {"near", 0.17},
 	// The words of the whole session: BM25 of sessions, with the turns that have
 	// a word for its frequency, as a share of the best session's.
 	session: {"session", 0.06},
 	// The lexical part of the facts that cite the turn: they say in other words
 	// what it says. Of a fact, its own.
-	keys: {"facts", 0.10},
+	keys: {"facts", 0.16},
 
 	// Said by whom the question names; by the user, where the question says "I".
-	speaker: {"speaker", 0.48},
+	speaker: {"speaker", 0.65},
 	// It does not ask something itself.
-	statement: {"statement", 0.09},
+	statement: {"statement", 0.18},
 	// It has what the question asks for: a time, or a name.
-	answer: {"answer", 0.60},
+	answer: {"answer", 0.70},
 	// It was said at, or speaks of, the time that the question names.
 	times: {"time", 0.20},
 	// How new it is, where the question asks for what is so now.
