@@ -76,7 +76,7 @@ func (r *Retriever) rank(found memory.Found, q *question) []ranked {
 	for i := range facts {
 		k.citing(&facts[i])
 	}
-	out := slices.DeleteFunc(append(turns, facts...), func(c ranked) bool { return !c.Match || !c.related() })
+	out := slices.DeleteFunc(append(turns, facts...), func(c ranked) bool { return !c.Match || !k.related(&c) })
 	k.kinds(out)
 	for i := range out {
 		k.sum(&out[i])
@@ -94,9 +94,14 @@ func better(a, b ranked) int {
 }
 
 // related reports whether a candidate, or what is right beside it, has anything
-// in common with the question.
-func (c *ranked) related() bool {
-	return c.parts[lexical] > 0 || c.parts[surroundings] > 0 || c.parts[dense] > 0 || c.parts[keys] > 0
+// in common with the question; being of a session that has is not enough.
+func (k *ranking) related(c *ranked) bool {
+	for _, p := range [...]int{lexical, surroundings, reply, dense, near, keys} {
+		if k.weights[p] > 0 && c.parts[p] > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // weigh is the weight of each of the query's words, and what a memory would
