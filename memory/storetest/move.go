@@ -268,10 +268,12 @@ func moveFollows(b *bank) {
 
 // A move that was cut off goes on where it was: nothing is indexed twice.
 func moveGoesOn(b *bank) {
-	const n = 250
+	const n = 130
+	var writes []memory.Write
 	for i := range n {
-		b.put(write(fact(fmt.Sprintf("m%03d", i), fmt.Sprint("tea ", i))))
+		writes = append(writes, write(fact(fmt.Sprintf("m%03d", i), fmt.Sprint("tea ", i))))
 	}
+	b.put(writes...)
 	x := &seer{model: second}
 	total := 0
 	for {
