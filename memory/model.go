@@ -78,7 +78,7 @@ func (m Model) SameEmbedder(o Model) bool {
 // now.
 func (m Model) Remedy(now Model) string {
 	const move = "move them with memoryd reembed and the flags of this start"
-	if m.SameEmbedder(now) {
+	if m.Analyzer != now.Analyzer { // of another version, which no flag brings back
 		return move
 	}
 	return "start with the -embedder they were made with, or " + move
