@@ -11,15 +11,18 @@ import (
 //go:embed distill/static-1.bin
 var builtinFile []byte
 
-// loadBuiltin reads the model in this binary once, when first needed. A binary
-// whose model is damaged can do nothing useful, and no caller could mend it.
-var loadBuiltin = sync.OnceValue(func() *static {
-	m, err := readStatic(builtinFile)
+// loadBuiltin reads the model in this binary once, when first needed.
+var loadBuiltin = sync.OnceValues(func() (*static, error) { return readStatic(builtinFile) })
+
+// builtin is the model once it is known to be whole. A binary whose model is
+// damaged can do nothing useful, and no caller but the first could mend it.
+func builtin() *static {
+	m, err := loadBuiltin()
 	if err != nil {
 		panic("embed: the model in this binary: " + err.Error())
 	}
 	return m
-})
+}
 
 // Builtin is the embedder inside memoryd: a vector for each piece of a word,
 // learned from a sentence encoder, and a text's is their sum. It knows English;
@@ -31,15 +34,22 @@ type Builtin struct{}
 
 var _ Embedder = Builtin{}
 
+// Check fails if the model in this binary is damaged, or of another version than
+// its reader: all else of Builtin panics then.
+func (Builtin) Check() error {
+	_, err := loadBuiltin()
+	return err
+}
+
 // Model implements Embedder.
 func (Builtin) Model() Model {
-	m := loadBuiltin()
+	m := builtin()
 	return Model{Name: m.name, Dimension: m.dimension, Noise: m.noise}
 }
 
 // Embed implements Embedder. It fails only if ctx is over.
 func (Builtin) Embed(ctx context.Context, _ Task, texts []string) ([][]float32, error) {
-	m := loadBuiltin()
+	m := builtin()
 	out := make([][]float32, len(texts))
 	for i, text := range texts {
 		if err := ctx.Err(); err != nil {

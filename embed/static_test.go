@@ -29,7 +29,7 @@ func golden[T any](t *testing.T, file string) []T {
 
 // Words are split as by the tokenizer that the model was made with.
 func TestPieces(t *testing.T) {
-	p := loadBuiltin().pieces
+	p := builtin().pieces
 	name := map[int]string{}
 	for piece, row := range p.first {
 		name[row] = piece
@@ -55,7 +55,7 @@ func TestVectors(t *testing.T) {
 		Text   string
 		Vector []float32
 	}](t, "testdata/vectors.json") {
-		got := loadBuiltin().vector(c.Text)
+		got := builtin().vector(c.Text)
 		if diff := cmp.Diff(c.Vector, got, cmpopts.EquateApprox(0, 1e-5)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", c.Text, diff)
 		}

@@ -70,6 +70,9 @@ func newEmbedder(cfg config) (embed.Embedder, error) {
 		}
 		return c.Embedder(model, cfg.dimension)
 	}
+	if err := (embed.Builtin{}).Check(); err != nil {
+		return nil, fmt.Errorf("the model in this binary: %w (build or fetch memoryd again, or name another embedder)", err)
+	}
 	return embed.Builtin{}, nil
 }
 
