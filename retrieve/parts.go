@@ -24,7 +24,8 @@ const (
 	partCount
 )
 
-// part is one reason for a score. Weights are not yet of sum 1.
+// part is one reason for a score. The weights of those that apply to a question
+// are brought to a sum of 1, so that a score means the same whatever is asked.
 type part struct {
 	name   string
 	weight float64
@@ -80,20 +81,12 @@ func Parts() []string {
 	return out
 }
 
-// weights are the parts' shares without some of them; they sum to 1.
-func weights(without []string) (out [partCount]float64) {
-	sum := 0.0
+// rawWeights are the parts' weights without some of them.
+func rawWeights(without []string) (out [partCount]float64) {
 	for i, p := range parts {
 		if !slices.Contains(without, p.name) {
 			out[i] = p.weight
-			sum += p.weight
 		}
-	}
-	if sum == 0 {
-		return out
-	}
-	for i := range out {
-		out[i] /= sum
 	}
 	return out
 }

@@ -52,10 +52,12 @@ type ranking struct {
 }
 
 // rank scores every candidate that passes the filter, and puts the best first,
-// ties by id. It leaves out what has nothing in common with the question.
-func (r *Retriever) rank(found memory.Found, q *question) []ranked {
-	k := &ranking{weights: r.weights, question: q, noise: r.embedder.Model().Noise, named: map[string]bool{}, keys: map[cite]float64{}, turns: map[cite]*ranked{}}
-	k.idf, k.best = weigh(found.Stats)
+// ties by id; it gives the weights too. It leaves out what has nothing in common
+// with the question. Embedded is false if there was no vector to ask with.
+func (r *Retriever) rank(found memory.Found, q *question, embedded bool) ([]ranked, [partCount]float64) {
+	k := &ranking{question: q, noise: r.embedder.Model().Noise, named: map[string]bool{}, keys: map[cite]float64{}, turns: map[cite]*ranked{}}
+	k.weigh(r.weights, found.Runs, embedded)
+	k.idf, k.best = rarity(found.Stats)
 	k.sessions = sessionScores(found.Stats)
 	var turns, facts []ranked
 	for _, run := range found.Runs {
@@ -86,7 +88,35 @@ func (r *Retriever) rank(found memory.Found, q *question) []ranked {
 		k.stale(out)
 		slices.SortFunc(out, better)
 	}
-	return out
+	return out, k.weights
+}
+
+// weigh gives weights to the parts that apply to the question, of sum 1.
+func (k *ranking) weigh(raw [partCount]float64, runs [][]memory.Candidate, embedded bool) {
+	meant := false
+	for _, run := range runs {
+		for i := range run {
+			author := run[i].Memory.Author
+			if _, known := k.named[author]; !known {
+				k.named[author] = k.question.means(author)
+				meant = meant || k.named[author]
+			}
+		}
+	}
+	applies := [partCount]bool{
+		lexical: true, surroundings: true, reply: true, dense: embedded, near: embedded, session: true, keys: true,
+		speaker: meant, statement: true, answer: k.question.wants != anything, times: len(k.question.periods) > 0, recency: k.question.present, fresh: true,
+	}
+	sum := 0.0
+	for p, w := range raw {
+		if applies[p] {
+			k.weights[p] = w
+			sum += w
+		}
+	}
+	for p := range k.weights {
+		k.weights[p] /= max(sum, 1e-9)
+	}
 }
 
 func better(a, b ranked) int {
@@ -104,9 +134,9 @@ func (k *ranking) related(c *ranked) bool {
 	return false
 }
 
-// weigh is the weight of each of the query's words, and what a memory would
+// rarity is the weight of each of the query's words, and what a memory would
 // score that had every one of them without end: the score that counts as 1.
-func weigh(s memory.Stats) (idf []float64, best float64) {
+func rarity(s memory.Stats) (idf []float64, best float64) {
 	for _, df := range s.DF {
 		w := memory.IDF(s.Docs, df)
 		idf = append(idf, w)
@@ -262,20 +292,14 @@ func (k *ranking) kinds(all []ranked) {
 	}
 	for i := range all {
 		c, m := &all[i], &all[i].Memory
-		meant, known := k.named[m.Author]
-		if !known {
-			meant = k.question.means(m.Author)
-			k.named[m.Author] = meant
-		}
-		worth := func(p int, share float64) { c.parts[p] = share }
-		worth(speaker, one(meant))
-		worth(statement, one(m.Kind == memory.KindFact || !asks(m.Fact)))
-		worth(answer, one(k.question.answeredBy(m.Fact)))
-		worth(times, k.question.timely(m))
+		c.parts[speaker] = one(k.named[m.Author])
+		c.parts[statement] = one(m.Kind == memory.KindFact || !asks(m.Fact))
+		c.parts[answer] = one(k.question.answeredBy(m.Fact))
+		c.parts[times] = k.question.timely(m)
 		if k.question.present {
-			worth(recency, math.Exp2(-float64(newest.Sub(m.Timestamp))/float64(halfLife)))
+			c.parts[recency] = math.Exp2(-float64(newest.Sub(m.Timestamp)) / float64(halfLife))
 		}
-		worth(fresh, 1)
+		c.parts[fresh] = 1
 	}
 }
 
@@ -325,11 +349,11 @@ func (k *ranking) stale(out []ranked) {
 }
 
 // explain says what a score is made of.
-func (r *Retriever) explain(c ranked, terms []string) *memory.Explain {
+func explain(c ranked, weights [partCount]float64, terms []string) *memory.Explain {
 	out := &memory.Explain{Terms: []string{}}
 	for i, p := range parts {
-		if r.weights[i] > 0 {
-			out.Parts = append(out.Parts, memory.Part{Name: p.name, Value: c.parts[i], Weight: r.weights[i]})
+		if weights[i] > 0 {
+			out.Parts = append(out.Parts, memory.Part{Name: p.name, Value: c.parts[i], Weight: weights[i]})
 		}
 	}
 	for i, t := range terms {

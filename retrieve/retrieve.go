@@ -52,7 +52,7 @@ func New(store memory.Store, embedder embed.Embedder, opts *Options) *Retriever 
 	if opts == nil {
 		opts = &Options{}
 	}
-	r := &Retriever{store: store, embedder: embedder, weights: weights(opts.Without), log: opts.Log, now: time.Now}
+	r := &Retriever{store: store, embedder: embedder, weights: rawWeights(opts.Without), log: opts.Log, now: time.Now}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
@@ -140,7 +140,7 @@ func (r *Retriever) Search(ctx context.Context, scope memory.Scope, req Request)
 	if err != nil {
 		return nil, err
 	}
-	best := r.rank(found, asked)
+	best, weights := r.rank(found, asked, q.Vector != nil)
 	out := make([]memory.Match, 0, req.TopK)
 	for _, c := range best[:min(len(best), req.TopK)] {
 		if c.score < req.MinScore {
@@ -148,7 +148,7 @@ func (r *Retriever) Search(ctx context.Context, scope memory.Scope, req Request)
 		}
 		m := memory.Match{Memory: c.Memory, Score: c.score}
 		if req.Explain {
-			m.Explain = r.explain(c, q.Terms)
+			m.Explain = explain(c, weights, q.Terms)
 		}
 		out = append(out, m)
 	}
