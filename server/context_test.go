@@ -48,7 +48,7 @@ func TestContext(t *testing.T) {
 		t.Errorf("%d memories in 90 tokens, %d in all", m, n)
 	}
 	for name, query := range map[string]request{
-		"kinds": {"kinds": []string{"turn"}}, "sessionId": {"sessionId": "old"}, "topics": {"topics": []string{"FOOD"}}, "topK": {"topK": 1}, "until": {"until": "2022-01-01T00:00:00Z"},
+		"kinds": {"kinds": []string{"fact"}}, "sessionId": {"sessionId": "old"}, "topics": {"topics": []string{"FOOD"}}, "topK": {"topK": 1}, "until": {"until": "2022-01-01T00:00:00Z"},
 	} {
 		query["query"], query["maxTokens"] = "ramen", all
 		if n := len(list(a.block(all, query), "memories")); n == 0 || n >= len(list(ramen, "memories")) {
