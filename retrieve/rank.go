@@ -251,24 +251,30 @@ func (k *ranking) cited(c *ranked) {
 }
 
 // citing gives a fact what surrounds the turn it rests on, the best of them if
-// there are several. One that rests on none is by itself what would surround
-// it.
+// there are several, and half of what the turn itself has, so that both stand
+// near each other. One that rests on none is by itself what would surround it.
 func (k *ranking) citing(c *ranked) {
 	c.parts[keys] = c.parts[lexical]
+	var turn [partCount]float64
 	rests := false
 	for _, at := range citesOf(&c.Memory) {
-		t := k.turns[at]
-		if t == nil {
-			continue
-		}
-		rests = true
-		for _, p := range [...]int{surroundings, reply, near, session} {
-			c.parts[p] = max(c.parts[p], t.parts[p])
+		if t := k.turns[at]; t != nil {
+			rests = true
+			for p := range turn {
+				turn[p] = max(turn[p], t.parts[p])
+			}
 		}
 	}
 	if !rests {
 		c.parts[surroundings], c.parts[session] = c.parts[lexical], c.parts[lexical]
 		c.parts[near] = c.parts[dense]
+		return
+	}
+	for _, p := range [...]int{surroundings, reply, near, session} {
+		c.parts[p] = turn[p]
+	}
+	for _, p := range [...]int{lexical, dense} {
+		c.parts[p] = (c.parts[p] + turn[p]) / 2
 	}
 }
 
