@@ -4,10 +4,10 @@ package retrieve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/memoryd/memoryd/embed"
@@ -42,8 +42,7 @@ type Retriever struct {
 	log      *slog.Logger
 	now      func() time.Time
 
-	mu      sync.Mutex
-	restsTo time.Time // until when the embedder is left alone
+	embedding patience
 }
 
 // New makes a Retriever. The embedder must be the one the store's vectors were
@@ -53,6 +52,9 @@ func New(store memory.Store, embedder embed.Embedder, opts *Options) *Retriever 
 		opts = &Options{}
 	}
 	r := &Retriever{store: store, embedder: embedder, weights: rawWeights(opts.Without), log: opts.Log, now: time.Now}
+	if embedder.Model().Remote {
+		r.embedding.limit = embedTime
+	}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
@@ -82,38 +84,25 @@ func (r *Request) validate() error {
 	return r.Filter.Validate()
 }
 
-// How long a search waits for a remote embedder before it goes by words alone,
-// and for how long others then do not ask it at all.
-const (
-	embedTime = 2 * time.Second
-	embedRest = 10 * time.Second
-)
+// embedTime is how long a search waits for a remote embedder before it goes by
+// words alone.
+const embedTime = 2 * time.Second
 
 // embed gives the vector of a question; nil if that is not to be had soon.
 func (r *Retriever) embed(ctx context.Context, query string) ([]float32, error) {
-	within := ctx
-	if r.embedder.Model().Remote {
-		r.mu.Lock()
-		rests := r.now().Before(r.restsTo)
-		r.mu.Unlock()
-		if rests {
-			return nil, nil
-		}
-		var cancel context.CancelFunc
-		within, cancel = context.WithTimeout(ctx, embedTime)
-		defer cancel()
-	}
-	vectors, err := r.embedder.Embed(within, embed.Query, []string{query})
+	var vectors [][]float32
+	err := r.embedding.ask(ctx, func(ctx context.Context) (err error) {
+		vectors, err = r.embedder.Embed(ctx, embed.Query, []string{query})
+		return err
+	})
 	switch {
 	case err == nil:
 		return vectors[0], nil
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case !errors.Is(err, errResting):
+		r.log.Warn("search by words alone: the query was not embedded", "err", err)
 	}
-	r.log.Warn("search by words alone: the query was not embedded", "err", err)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.restsTo = r.now().Add(embedRest)
 	return nil, nil
 }
 
