@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/memoryd/memoryd/extract"
 )
 
 // rest is for how long a model that has failed is left alone.
@@ -42,6 +44,8 @@ func (p *patience) ask(ctx context.Context, call func(context.Context) error) er
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.Is(err, extract.ErrRefused): // this question; others may fare better
+		return err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

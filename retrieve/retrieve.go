@@ -31,18 +31,21 @@ const candidates = 100
 type Options struct {
 	// Without names parts of ranking to leave out; see Parts.
 	Without []string
-	Log     *slog.Logger // Defaults to discarding.
+	// Reranker has another look at the best matches. Defaults to none.
+	Reranker Reranker
+	Log      *slog.Logger // Defaults to discarding.
 }
 
 // Retriever searches one store.
 type Retriever struct {
 	store    memory.Store
 	embedder embed.Embedder
+	reranker Reranker // nil if there is none
 	weights  [partCount]float64
 	log      *slog.Logger
 	now      func() time.Time
 
-	embedding patience
+	embedding, reranking patience
 }
 
 // New makes a Retriever. The embedder must be the one the store's vectors were
@@ -51,7 +54,8 @@ func New(store memory.Store, embedder embed.Embedder, opts *Options) *Retriever 
 	if opts == nil {
 		opts = &Options{}
 	}
-	r := &Retriever{store: store, embedder: embedder, weights: rawWeights(opts.Without), log: opts.Log, now: time.Now}
+	r := &Retriever{store: store, embedder: embedder, reranker: opts.Reranker, weights: rawWeights(opts.Without), log: opts.Log, now: time.Now}
+	r.reranking.limit = rerankTime
 	if embedder.Model().Remote {
 		r.embedding.limit = embedTime
 	}
@@ -108,7 +112,8 @@ func (r *Retriever) embed(ctx context.Context, query string) ([]float32, error) 
 
 // Search returns the best matches in a scope, best first, ties by id. What has
 // nothing in common with the query is left out, so there may be fewer than
-// TopK, or none. Without the embedder words alone decide.
+// TopK, or none. Without the embedder words alone decide, and without the
+// reranker the ranking.
 func (r *Retriever) Search(ctx context.Context, scope memory.Scope, req Request) ([]memory.Match, error) {
 	if err := scope.Validate(); err != nil {
 		return nil, err
@@ -130,6 +135,10 @@ func (r *Retriever) Search(ctx context.Context, scope memory.Scope, req Request)
 		return nil, err
 	}
 	best, weights := r.rank(found, asked, q.Vector != nil)
+	judged, err := r.rerank(ctx, req.Query, q.Terms, found, best)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]memory.Match, 0, req.TopK)
 	for _, c := range best[:min(len(best), req.TopK)] {
 		if c.score < req.MinScore {
@@ -137,7 +146,7 @@ func (r *Retriever) Search(ctx context.Context, scope memory.Scope, req Request)
 		}
 		m := memory.Match{Memory: c.Memory, Score: c.score}
 		if req.Explain {
-			m.Explain = explain(c, weights, q.Terms)
+			m.Explain = judged.explain(c, explain(c, weights, q.Terms))
 		}
 		out = append(out, m)
 	}
