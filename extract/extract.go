@@ -1,5 +1,6 @@
 // Package extract turns events into facts, and facts beside what is known
-// already into changes.
+// already into changes. It is also where models are told what to do: the prompt
+// of a reranker is here too.
 package extract
 
 import (

@@ -296,6 +296,7 @@ func TestSchemas(t *testing.T) {
 	}
 	check(extractSchema)
 	check(consolidateSchema)
+	check(rerankSchema)
 }
 
 func TestTokens(t *testing.T) {
