@@ -39,7 +39,8 @@
 // facts hold, and until when, follows from all that was said and when, whatever
 // order it arrived in.
 // [github.com/memoryd/memoryd/retrieve] has a store find candidates by words
-// and by meaning, ranks them, and makes of the best a block for a prompt.
+// and by meaning, ranks them, may have a model look at the best again, and makes
+// of them a block for a prompt.
 //
 // [github.com/memoryd/memoryd/gemini] and [github.com/memoryd/memoryd/openai]
 // are the only users of those SDKs: each gives an Embedder and a Generator.

@@ -10,6 +10,7 @@ import (
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/retrieve"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
@@ -17,6 +18,8 @@ import (
 // once it is closed.
 type Bank struct {
 	Filled
+	// Reranker has another look at what searches find. Defaults to none.
+	Reranker retrieve.Reranker
 	dataset  *Dataset
 	embedder embed.Embedder
 	stores   *stores

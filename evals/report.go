@@ -19,13 +19,18 @@ type Report struct {
 	Sessions      int      `json:"sessions"`
 	Questions     int      `json:"questions"`
 	Filled        Filled   `json:"ingest"`
+	Reranker      string   `json:"reranker,omitempty"` // of the searches
 	Results       []Result `json:"results"`
 }
 
 // Report is that of what Ask gave.
 func (b *Bank) Report(results []Result) *Report {
-	return &Report{Dataset: b.dataset.Name, Conversations: len(b.dataset.Conversations), Sessions: b.dataset.sessions(), Questions: b.dataset.questions(),
+	r := &Report{Dataset: b.dataset.Name, Conversations: len(b.dataset.Conversations), Sessions: b.dataset.sessions(), Questions: b.dataset.questions(),
 		Filled: b.Filled, Results: results}
+	if b.Reranker != nil {
+		r.Reranker = b.Reranker.Name()
+	}
+	return r
 }
 
 // ReadReport reads what a Report is as JSON.
@@ -51,7 +56,11 @@ func ReadReport(file string) (*Report, error) {
 
 // Title says what was measured.
 func (r *Report) Title() string {
-	return fmt.Sprintf("%s, embedder %s, facts of %s", r.Dataset, r.Filled.Embedder, r.Filled.Extractor)
+	out := fmt.Sprintf("%s, embedder %s, facts of %s", r.Dataset, r.Filled.Embedder, r.Filled.Extractor)
+	if r.Reranker != "" {
+		out += ", reranker " + r.Reranker
+	}
+	return out
 }
 
 // Table tells the figures of the first setting by category, what it took to

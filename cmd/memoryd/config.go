@@ -36,6 +36,7 @@ type config struct {
 	fallback  string
 	// batchTokens is how much of a conversation a model is given at a time.
 	batchTokens int
+	reranker    string
 	workers     int
 	logFormat   string
 	logLevel    string
@@ -56,6 +57,7 @@ func flags(cfg *config) *flag.FlagSet {
 	fs.StringVar(&cfg.extractor, "extractor", "rules", "what finds facts: rules, gemini[:MODEL] or openai[:MODEL]")
 	fs.StringVar(&cfg.fallback, "extractor-fallback", "", "what finds facts while a model cannot: rules; their facts give way when it can")
 	fs.IntVar(&cfg.batchTokens, "extractor-tokens", extract.DefaultBudget, "`tokens` of a conversation that a model reads at a time")
+	fs.StringVar(&cfg.reranker, "reranker", "none", "what puts the best matches of a search into a new order: none, gemini[:MODEL] or openai[:MODEL]")
 	fs.IntVar(&cfg.workers, "workers", 4, "users whose memories are made at a time")
 	fs.StringVar(&cfg.logFormat, "log-format", "text", "text or json")
 	fs.StringVar(&cfg.logLevel, "log-level", "info", "debug, info, warn or error")
@@ -165,7 +167,7 @@ func (c *config) check() error {
 }
 
 func (c *config) checkModels() error {
-	if name, _ := provider(c.embedder); !slices.Contains([]string{"gemini", "openai"}, name) && c.embedder != "builtin" {
+	if !ofProvider(c.embedder) && c.embedder != "builtin" {
 		return fmt.Errorf("-embedder %q: want builtin, gemini:MODEL or openai:MODEL", c.embedder)
 	}
 	if c.dimension < 0 || c.dimension > maxDimension {
@@ -174,16 +176,17 @@ func (c *config) checkModels() error {
 	if c.dimension > 0 && c.embedder == "builtin" {
 		return fmt.Errorf("-embedding-dimension %d: the built-in embedder has one of its own: name a model with -embedder, or leave this out", c.dimension)
 	}
-	name, _ := provider(c.extractor)
-	model := slices.Contains([]string{"gemini", "openai"}, name)
-	if !model && c.extractor != "rules" {
+	if !ofProvider(c.extractor) && c.extractor != "rules" {
 		return fmt.Errorf("-extractor %q: want rules, gemini:MODEL or openai:MODEL", c.extractor)
 	}
-	if c.fallback != "" && (c.fallback != "rules" || !model) {
+	if c.fallback != "" && (c.fallback != "rules" || !ofProvider(c.extractor)) {
 		return fmt.Errorf("-extractor-fallback %q: want rules, with a model as -extractor", c.fallback)
 	}
 	if c.batchTokens < 100 || c.batchTokens > 1_000_000 {
 		return fmt.Errorf("-extractor-tokens %d: want 100 to 1000000", c.batchTokens)
+	}
+	if !ofProvider(c.reranker) && c.reranker != "none" {
+		return fmt.Errorf("-reranker %q: want none, gemini:MODEL or openai:MODEL", c.reranker)
 	}
 	if c.workers < 1 || c.workers > 1000 {
 		return fmt.Errorf("-workers %d: want 1 to 1000", c.workers)

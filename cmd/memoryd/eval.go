@@ -232,6 +232,7 @@ func (q *quality) eval(ctx context.Context, stdout, stderr io.Writer) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, bank.Close()) }()
+	bank.Reranker = m.reranker
 	results, err := bank.Ask(ctx, q.settings(), log)
 	if err != nil {
 		return err

@@ -171,6 +171,7 @@ func TestRefusals(t *testing.T) {
 		{"use sqlite:FILE", 2, []string{"-sessions", "mysql://x", "-data", dir}},
 		{"want builtin", 2, []string{"-embedder", "nonsense", "-data", dir}},
 		{"want rules", 2, []string{"-extractor", "nonsense", "-data", dir}},
+		{"want none, gemini:MODEL", 2, []string{"-reranker", "nonsense", "-data", dir}},
 		{"text or json", 2, []string{"-log-format", "xml", "-data", dir}},
 		{"debug, info", 2, []string{"-log-level", "loud", "-data", dir}},
 		{"flag provided but not defined: -nonsense", 2, []string{"-nonsense"}},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/gemini"
 	"github.com/memoryd/memoryd/openai"
+	"github.com/memoryd/memoryd/retrieve"
 )
 
 // provider splits PROVIDER:MODEL; the model may be left to the provider.
@@ -19,12 +21,19 @@ func provider(flag string) (name, model string) {
 	return name, model
 }
 
-// models are what -embedder and -extractor name. None of them is asked anything
+// ofProvider reports whether a flag names a model of a provider.
+func ofProvider(flag string) bool {
+	name, _ := provider(flag)
+	return name == "gemini" || name == "openai"
+}
+
+// models are what -embedder, -extractor and -reranker name. None of them is asked anything
 // here: one that is away does not stop a start.
 type models struct {
 	embedder  embed.Embedder
 	extractor extract.Extractor
 	fallback  extract.Extractor // nil if there is none
+	reranker  retrieve.Reranker // nil if there is none
 	notes     map[string]func() string
 }
 
@@ -39,7 +48,7 @@ func newModels(cfg config, log *slog.Logger) (*models, error) {
 		e := &watchedEmbedder{Embedder: m.embedder}
 		m.embedder, m.notes["embedder"] = e, e.note
 	}
-	g, err := newGenerator(cfg)
+	g, err := newGenerator(cfg.extractor)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("-extractor %s: %w", cfg.extractor, err)
@@ -52,7 +61,22 @@ func newModels(cfg config, log *slog.Logger) (*models, error) {
 			m.fallback = rules
 		}
 	}
+	if g, err = newGenerator(cfg.reranker); err != nil {
+		return nil, fmt.Errorf("-reranker %s: %w", cfg.reranker, err)
+	}
+	if g != nil {
+		w := &watchedGenerator{Generator: g}
+		m.reranker, m.notes["reranker"] = extract.NewReranker(w, log), w.note
+	}
 	return m, nil
+}
+
+// rerankerName is for people to read.
+func (m *models) rerankerName() string {
+	if m.reranker == nil {
+		return "none"
+	}
+	return m.reranker.Name()
 }
 
 func newEmbedder(cfg config) (embed.Embedder, error) {
@@ -76,9 +100,10 @@ func newEmbedder(cfg config) (embed.Embedder, error) {
 	return embed.Builtin{}, nil
 }
 
-// newGenerator gives the model that finds facts; nil if rules do.
-func newGenerator(cfg config) (extract.Generator, error) {
-	switch name, model := provider(cfg.extractor); name {
+// newGenerator gives the model of a provider that a flag names; nil if it names
+// none.
+func newGenerator(flag string) (extract.Generator, error) {
+	switch name, model := provider(flag); name {
 	case "gemini":
 		c, err := gemini.New(nil)
 		if err != nil {
@@ -102,8 +127,8 @@ type outcome struct {
 }
 
 func (o *outcome) set(ctx context.Context, err error) {
-	if err != nil && ctx.Err() != nil {
-		return // whoever asked has left
+	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
+		return // whoever asked has left; one whose time is over has waited in vain
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -90,7 +90,7 @@ func build(ctx context.Context, cfg config, log *slog.Logger) (h *house, err err
 // embedder.
 func (h *house) employ(cfg config, st *stores, e embed.Embedder, log *slog.Logger) {
 	in := ingest.New(st.sessions, st.memories, e, h.models.extractor, &ingest.Options{Log: log, Fallback: h.models.fallback, Workers: cfg.workers})
-	h.staff.Store(&staff{in, server.New(st.sessions, st.memories, in, retrieve.New(st.memories, e, &retrieve.Options{Log: log}), &server.Options{
+	h.staff.Store(&staff{in, server.New(st.sessions, st.memories, in, retrieve.New(st.memories, e, &retrieve.Options{Reranker: h.models.reranker, Log: log}), &server.Options{
 		AnyHost: cfg.insecure && !cfg.names && !server.Loopback(cfg.listen), Version: version(), Log: log, Checks: maps.Clone(h.checks), Notes: maps.Clone(h.models.notes),
 	})})
 	h.work = in.Run
@@ -310,7 +310,7 @@ func (h *house) live(ctx context.Context, cfg config, stdout io.Writer, log *slo
 	log.Info("memoryd", "version", version(), "listen", on.Addr().String(), "insecure", cfg.insecure, "loopback-names", cfg.names, "sessions", shown(cfg.sessions),
 		"session-ttl", cfg.ttl, "memories", shown(cfg.memories), "embedder", h.models.embedder.Model().Name,
 		"embedding-dimension", h.models.embedder.Model().Dimension, "extractor", h.models.extractor.Name(), "extractor-fallback", cfg.fallback,
-		"extractor-tokens", cfg.batchTokens, "workers", cfg.workers, "log-format", cfg.logFormat, "log-level", cfg.logLevel)
+		"extractor-tokens", cfg.batchTokens, "reranker", h.models.rerankerName(), "workers", cfg.workers, "log-format", cfg.logFormat, "log-level", cfg.logLevel)
 	fmt.Fprintf(stdout, "memoryd serves http://%s\nits data is in %s\n", on.Addr(), where(cfg))
 	return errors.Join(h.run(ctx, on, log), h.close())
 }
