@@ -32,7 +32,7 @@ var questions = []string{
 	"Where did Maya move?",
 	"When did Maya run a half marathon?",
 	"When may I call her?",
-	"Where does she work?",
+	"What is her favourite cuisine?",
 }
 
 const (

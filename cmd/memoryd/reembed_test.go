@@ -88,7 +88,8 @@ func movedTo(t *testing.T, p *process) {
 	}
 }
 
-// searched gives what a search finds, with the part that meaning has in it.
+// searched gives what a search finds, with the part that meaning has in it: 0
+// where there was no vector to ask with.
 func searched(t *testing.T, p *process, scope, query string) map[string]float64 {
 	t.Helper()
 	var found struct{ Memories []memory.Match }
@@ -98,6 +99,7 @@ func searched(t *testing.T, p *process, scope, query string) map[string]float64 
 	}
 	out := map[string]float64{}
 	for _, m := range found.Memories {
+		out[m.Memory.Fact] = 0
 		for _, part := range m.Explain.Parts {
 			if part.Name == "dense" {
 				out[m.Memory.Fact] = part.Value
