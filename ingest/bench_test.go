@@ -3,6 +3,7 @@ package ingest_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -11,7 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sourcegraph/conc/pool"
+
 	"github.com/memoryd/memoryd/embed"
+	"github.com/memoryd/memoryd/evals"
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/internal/analyzer"
@@ -69,6 +73,65 @@ func build(b *testing.B, extractor extract.Extractor) (*ingest.Service, memory.S
 	go func() { s.Run(ctx); close(running) }()
 	b.Cleanup(func() { cancel(); <-running })
 	return s, memories
+}
+
+// talk is sessions of ten users, twenty for each, of twenty turns. A user says
+// what is said in the bundled conversations, nothing twice, until all was said.
+func talk(b *testing.B) (sessions map[sessionstore.Key][]sessionstore.Event, events int) {
+	b.Helper()
+	said, err := evals.Conversations()
+	if err != nil {
+		b.Fatal(err)
+	}
+	var texts []string
+	for _, c := range said.Conversations {
+		for _, s := range c.Sessions {
+			for _, e := range s.Events {
+				texts = append(texts, e.Text())
+			}
+		}
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	sessions = map[sessionstore.Key][]sessionstore.Event{}
+	for user := range 10 {
+		scope := memory.Scope{App: "app", User: fmt.Sprint("user", user)}
+		for n := range 400 {
+			if n%len(texts) == 0 {
+				random.Shuffle(len(texts), func(i, j int) { texts[i], texts[j] = texts[j], texts[i] })
+			}
+			key := sessionstore.Key{Scope: scope, ID: fmt.Sprint("s", n/20)}
+			sessions[key] = append(sessions[key], event(b, fmt.Sprint("e", n), 60*n, texts[n%len(texts)]))
+			events++
+		}
+	}
+	return sessions, events
+}
+
+// BenchmarkIngest posts 200 sessions, and waits until all have become memories.
+// Clients post at once, each as soon as its last request was answered.
+func BenchmarkIngest(b *testing.B) {
+	for _, clients := range []int{1, 10} {
+		b.Run(fmt.Sprint("clients=", clients), func(b *testing.B) {
+			sessions, events := talk(b)
+			for b.Loop() {
+				s, _ := build(b, extract.NewRules())
+				posts := pool.NewWithResults[*sessionstore.Operation]().WithErrors().WithMaxGoroutines(clients)
+				for key, said := range sessions {
+					posts.Go(func() (*sessionstore.Operation, error) { return s.Ingest(b.Context(), key, said, ingest.How{}) })
+				}
+				ops, err := posts.Wait()
+				if err != nil {
+					b.Fatal(err)
+				}
+				for _, op := range ops {
+					if op, err = s.Wait(b.Context(), op.Key.Scope, op.ID, time.Minute); err != nil || op.State != sessionstore.Succeeded {
+						b.Fatal(op, err)
+					}
+				}
+			}
+			b.ReportMetric(float64(events*b.N)/b.Elapsed().Seconds(), "events/s")
+		})
+	}
 }
 
 // BenchmarkIngestBesideSlowModel posts sessions of ten events while a model
