@@ -50,6 +50,8 @@ const maxLog = 64 << 20
 type DB struct {
 	path    string
 	writer  *sql.DB
+	conn    *sql.Conn            // the writer's, kept from group to group; only loop uses it and what is prepared on it
+	stmts   map[string]*sql.Stmt // prepared on conn
 	reader  *sql.DB
 	lock    *flock.Flock
 	queue   chan *job
@@ -61,26 +63,44 @@ type DB struct {
 	broken  atomic.Bool            // a write could not be kept, and none could since
 }
 
-// Tx is one write inside a group.
+// Tx is one write inside a group. What it runs stays prepared as long as the
+// database is open, so the text of a statement must be one of a few: values are
+// arguments.
 type Tx struct {
-	*sql.Conn
-	ctx      context.Context
+	db       *DB
 	onCommit []func()
 }
 
 // Exec runs a statement.
 func (tx *Tx) Exec(query string, args ...any) (sql.Result, error) {
-	return tx.ExecContext(tx.ctx, query, args...)
+	stmt, err := tx.db.prepared(query)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.Exec(args...)
 }
 
 // Query runs a query; the caller closes the rows before the next statement.
 func (tx *Tx) Query(query string, args ...any) (*sql.Rows, error) {
-	return tx.QueryContext(tx.ctx, query, args...)
+	return tx.QueryContext(context.Background(), query, args...)
+}
+
+// QueryContext is Query, and ends with ctx.
+func (tx *Tx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	stmt, err := tx.db.prepared(query)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.QueryContext(ctx, args...)
 }
 
 // QueryRow runs a query for one row.
 func (tx *Tx) QueryRow(query string, args ...any) *sql.Row {
-	return tx.QueryRowContext(tx.ctx, query, args...)
+	stmt, err := tx.db.prepared(query)
+	if err != nil {
+		return tx.db.conn.QueryRowContext(context.Background(), query, args...) // has the error
+	}
+	return stmt.QueryRow(args...)
 }
 
 // OnCommit has f called once what this write did is durable, before Write
@@ -330,6 +350,7 @@ func (db *DB) closeFiles() error {
 		errs = append(errs, db.reader.Close())
 	}
 	if db.writer != nil {
+		db.release()
 		errs = append(errs, db.writer.Close())
 	}
 	if db.lock != nil {
@@ -390,17 +411,57 @@ func (db *DB) commit(jobs []*job) {
 	}
 }
 
+// connect gets the writer's connection, unless it has one.
+func (db *DB) connect() (err error) {
+	if db.conn == nil {
+		db.conn, err = db.writer.Conn(context.Background())
+		db.stmts = map[string]*sql.Stmt{}
+	}
+	return err
+}
+
+// release gives the writer's connection back.
+func (db *DB) release() {
+	for _, stmt := range db.stmts {
+		stmt.Close()
+	}
+	db.stmts = nil
+	if db.conn != nil {
+		db.conn.Close()
+		db.conn = nil
+	}
+}
+
+// prepared gives a statement of the writer's connection. Preparing most
+// statements takes longer than running them.
+func (db *DB) prepared(query string) (*sql.Stmt, error) {
+	stmt := db.stmts[query]
+	if stmt == nil {
+		var err error
+		if stmt, err = db.conn.PrepareContext(context.Background(), query); err != nil {
+			return nil, err
+		}
+		db.stmts[query] = stmt
+	}
+	return stmt, nil
+}
+
 // runGroup runs writes, each in a savepoint of its own so that one that fails
 // takes nothing else along, and commits them. It returns how many it took; an
 // error means that none of those was committed.
 func (db *DB) runGroup(jobs []*job) (n int, err error) {
-	ctx := context.Background()
-	conn, err := db.writer.Conn(ctx)
-	if err != nil {
+	defer func() {
+		// A connection on which something failed is looked at before its next
+		// use, and readers in memory take turns with the writer.
+		if err != nil || db.path == Memory {
+			db.release()
+		}
+	}()
+	if err := db.connect(); err != nil {
 		return len(jobs), err
 	}
-	defer conn.Close()
-	exec := func(stmt string) error { _, err := conn.ExecContext(ctx, stmt); return err }
+	tx := Tx{db: db}
+	exec := func(stmt string) error { _, err := tx.Exec(stmt); return err }
 	if err := exec("BEGIN IMMEDIATE"); err != nil {
 		return len(jobs), err
 	}
@@ -409,7 +470,7 @@ func (db *DB) runGroup(jobs []*job) (n int, err error) {
 			exec("ROLLBACK") // the error that led here is the one to tell
 		}
 	}()
-	was, err := db.changes(conn)
+	was, err := db.changes(&tx)
 	if err != nil {
 		return len(jobs), err
 	}
@@ -420,7 +481,7 @@ func (db *DB) runGroup(jobs []*job) (n int, err error) {
 		if err := exec("SAVEPOINT job"); err != nil {
 			return n, err
 		}
-		j.tx = Tx{Conn: conn, ctx: ctx}
+		j.tx = Tx{db: db}
 		if j.err = Error(j.call()); j.err != nil {
 			if err := exec("ROLLBACK TO job"); err != nil {
 				return n, err
@@ -435,7 +496,7 @@ func (db *DB) runGroup(jobs []*job) (n int, err error) {
 		exec("PRAGMA wal_checkpoint(TRUNCATE)") // what only the lost log has goes into the file, if that is there
 		return n, err
 	}
-	now, err := db.changes(conn)
+	now, err := db.changes(&tx)
 	if err != nil {
 		return n, err
 	}
@@ -453,11 +514,11 @@ func (db *DB) runGroup(jobs []*job) (n int, err error) {
 	return n, nil
 }
 
-// changes is how many rows conn has changed so far, read only while writes are
-// broken: a commit of nothing does not mend them.
-func (db *DB) changes(conn *sql.Conn) (n int, err error) {
+// changes is how many rows the writer has changed so far, read only while writes
+// are broken: a commit of nothing does not mend them.
+func (db *DB) changes(tx *Tx) (n int, err error) {
 	if db.broken.Load() {
-		err = conn.QueryRowContext(context.Background(), `SELECT total_changes()`).Scan(&n)
+		err = tx.QueryRow(`SELECT total_changes()`).Scan(&n)
 	}
 	return n, err
 }
