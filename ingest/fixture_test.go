@@ -219,6 +219,10 @@ type fusedMemories struct {
 	*fuse
 }
 
+func (f fusedMemories) Get(ctx context.Context, s memory.Scope, ids []string) (out []memory.Memory, err error) {
+	return out, f.blow(func() error { out, err = f.Store.Get(ctx, s, ids); return err })
+}
+
 func (f fusedMemories) Put(ctx context.Context, s memory.Scope, w []memory.Write) (out []memory.Outcome, err error) {
 	return out, f.blow(func() error { out, err = f.Store.Put(ctx, s, w); return err })
 }

@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -188,6 +189,38 @@ func (s *Service) putTurns(ctx context.Context, key sessionstore.Key, turns []ex
 			return err
 		}
 		turns = turns[n:]
+	}
+	return nil
+}
+
+// putMissing writes those turns into memory that are not there with their
+// vectors yet: most are, see findable.
+func (s *Service) putMissing(ctx context.Context, key sessionstore.Key, turns []extract.Turn) error {
+	if s.embedder.Model().Remote {
+		return s.putTurns(ctx, key, turns, true)
+	}
+	for some := range slices.Chunk(turns, turnsTogether) {
+		ids := make([]string, len(some))
+		for i, t := range some {
+			ids[i] = turnID(key, t.EventID, t.Text)
+		}
+		stored, err := s.memories.Get(ctx, key.Scope, ids)
+		if err != nil {
+			return err
+		}
+		there := map[string]bool{}
+		for i := range stored {
+			there[stored[i].ID] = true
+		}
+		var missing []extract.Turn
+		for i, t := range some {
+			if !there[ids[i]] {
+				missing = append(missing, t)
+			}
+		}
+		if err := s.putTurns(ctx, key, missing, true); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -173,7 +173,7 @@ func (s *Service) prepare(ctx context.Context, w sessionstore.Work, p plan) (_ p
 	if err != nil {
 		return p, 0, err
 	}
-	if err := s.putTurns(ctx, b.key, b.turns, true); err != nil {
+	if err := s.putMissing(ctx, b.key, b.turns); err != nil {
 		return p, 0, err
 	}
 	back, err := s.rewound(ctx, b)

@@ -231,10 +231,14 @@ func (s *Store) Get(ctx context.Context, scope memory.Scope, ids []string) ([]me
 	var out []memory.Memory
 	now := s.now()
 	err := s.db.Read(ctx, func(tx *sql.Tx) error {
+		one, err := tx.PrepareContext(ctx, `SELECT doc FROM memories WHERE scope = (SELECT n FROM scopes WHERE app = ? AND user = ?) AND id = ? AND deleted = 0`)
+		if err != nil {
+			return err
+		}
+		defer one.Close()
 		for _, id := range ids {
 			var doc []byte
-			err := tx.QueryRowContext(ctx, `SELECT doc FROM memories WHERE scope = (SELECT n FROM scopes WHERE app = ? AND user = ?) AND id = ? AND deleted = 0`,
-				scope.App, scope.User, id).Scan(&doc)
+			err := one.QueryRowContext(ctx, scope.App, scope.User, id).Scan(&doc)
 			if errors.Is(err, sql.ErrNoRows) {
 				continue
 			}
