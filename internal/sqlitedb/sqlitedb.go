@@ -163,7 +163,7 @@ func (db *DB) open() (err error) {
 	if err != nil {
 		return err
 	}
-	if db.writer, err = sql.Open("sqlite", url+"&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"); err != nil {
+	if db.writer, err = sql.Open("sqlite", url+"&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=temp_store(MEMORY)"); err != nil {
 		return err
 	}
 	db.writer.SetMaxOpenConns(1)
