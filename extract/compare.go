@@ -1,6 +1,8 @@
 package extract
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -59,6 +61,9 @@ func Ends(fact string) (what string, ok bool) {
 // statement, and is refused, as is everything that does not speak of the
 // speaker or theirs.
 func Forgets(text string) (what string, ok bool) {
+	if !mayForget(text) {
+		return "", false
+	}
 	ws := lex(Normalize(text))
 	if len(ws) > maxSentenceWords {
 		return "", false
@@ -82,6 +87,42 @@ func Forgets(text string) (what string, ok bool) {
 	return Gist(joined(ws)), true
 }
 
+// mayForget is false of most texts that ask for nothing to be forgotten: those
+// without a word of a phrase that does. Reading them closely would take longer.
+// What is not all ASCII may have such a word in another form.
+func mayForget(text string) bool {
+	if !ascii(text) {
+		return true
+	}
+	text = strings.ToLower(text)
+	for w := range forgettingWords {
+		if strings.Contains(text, w) {
+			return true
+		}
+	}
+	return false
+}
+
+func ascii(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// telling is the longest word of each phrase.
+func (p phrases) telling() set {
+	out := set{}
+	for _, list := range p {
+		for _, ph := range list {
+			out[slices.MaxFunc(ph, func(a, b string) int { return cmp.Compare(len(a), len(b)) })] = true
+		}
+	}
+	return out
+}
+
 // forgettable reports whether ws is one statement, not an idiom ("Forget that
 // I asked") and not the first of several.
 func forgettable(ws []word) bool {
@@ -102,9 +143,10 @@ func forgettable(ws []word) bool {
 var (
 	forgetting = phraseTable("forget that", "forget the fact that", "do not remember that", "stop remembering that", "delete the fact that", "remove the fact that", "erase the fact that",
 		"delete from memory that", "delete from your memory that", "remove from memory that", "remove from your memory that", "erase from memory that", "erase from your memory that")
-	saidBefore   = phraseTable("i said that", "i said", "i told you that", "i told you", "i mentioned that", "i ever said that", "i ever told you that")
-	spoken       = words("said say told tell asked ask mentioned mention wrote brought ever will would remember forget existed exist exists existing happened")
-	clauseStarts = words("that i we my our you he she they it remember forget")
+	forgettingWords = forgetting.telling()
+	saidBefore      = phraseTable("i said that", "i said", "i told you that", "i told you", "i mentioned that", "i ever said that", "i ever told you that")
+	spoken          = words("said say told tell asked ask mentioned mention wrote brought ever will would remember forget existed exist exists existing happened")
+	clauseStarts    = words("that i we my our you he she they it remember forget")
 )
 
 // lex reads the words of text in one spelling, and the marks between them that

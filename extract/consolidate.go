@@ -52,6 +52,9 @@ type Verdict struct {
 
 // Forgotten gives the gists of what a text asks to be forgotten; see Forgets.
 func Forgotten(text string) (out []string) {
+	if !mayForget(text) {
+		return nil
+	}
 	for _, s := range sentencesOf(text) {
 		if what, ok := Forgets(s); ok {
 			out = append(out, what)

@@ -261,7 +261,7 @@ func dateHint(ws []word) hint {
 			next = ws[i+1].text
 		}
 		switch {
-		case dayNames[w.text] && (i == 0 || ws[i-1].text != "every" && ws[i-1].text != "each"), len(w.text) >= 4 && yearIn.MatchString(w.text),
+		case dayNames[w.text] && (i == 0 || ws[i-1].text != "every" && ws[i-1].text != "each"), len(w.text) >= 3 && strings.ContainsAny(w.text, "0123456789") && yearIn.MatchString(w.text),
 			w.text == "this" && calendar[next], periods[next] && (w.text == "last" || w.text == "next" || w.text == "past" || w.text == "coming" || w.text == "previous"),
 			dateUnits[w.text] && i > 1 && inSome(ws[:i]), w.text == "may" && w.upper && i > 0, w.text == "march" && w.upper:
 			return namedDate

@@ -1,6 +1,10 @@
 package extract
 
-import "regexp"
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
 
 // What users tell the agent to remember, and how to behave. A request for one
 // answer ("Answer this in French") is neither.
@@ -50,6 +54,17 @@ var injection = regexp.MustCompile(`(?i)(?:\b(?:ignore|disregard|forget|override
 	`|\bpretend\s+(?:to\s+be|you\s+are|that\s+you)\b|\byour\s+(?:new|real|true)\s+(?:instructions?|role|task|goal|purpose)\b|\bnew\s+instructions?\s*:` +
 	`|<\|?(?:im_start|im_end|system|assistant|endoftext)\b|\[/?inst\]|<</?sys>>|#{2,}\s*(?:system|instructions?|assistant)\b` +
 	`|(?:^|\n)\s*(?:\[|<|\*\*)?(?:system|developer)(?:\]|>|\*\*)?\s*:)`)
+
+// injectionSigns are what a text has one of, in small letters, that injection
+// matches.
+var injectionSigns = strings.Fields(`instruction prompt rules guideline directive programming restriction filter polic now system mode jailbr pretend role task goal purpose developer < inst] ##`)
+
+// injects reports whether a text holds an attempt to take the agent over. To
+// look for signs first takes a fraction of the time.
+func injects(text string) bool {
+	folded := strings.ToLower(strings.ToUpper(text)) // of the long s, and the sign for kelvin, too
+	return slices.ContainsFunc(injectionSigns, func(s string) bool { return strings.Contains(folded, s) }) && injection.MatchString(text)
+}
 
 // asked finds a request to remember at ws[i]: the index of what is to be
 // remembered, and whether it is to be kept whatever it is.

@@ -51,7 +51,7 @@ func (r *Rules) Extract(ctx context.Context, b Batch) (Found, error) {
 }
 
 func (r *Rules) appendTurn(facts []Fact, t *Turn) []Fact {
-	if injection.MatchString(t.Text) {
+	if injects(t.Text) {
 		return facts
 	}
 	first := len(facts)

@@ -67,8 +67,11 @@ var (
 		`(?i:traceback|at [\w.$<>]+\(|file "|import |from \w+ import|def \w|class \w+[:({]|func \w|select .* from |` +
 		`(?:debug|info|warn(?:ing)?|error|fatal|trace)\b[:\] ]|` +
 		`(?:system|assistant|user|model|human|ai|bot|from|to|cc|subject|date|sent)\s*:))`)
+	// codeEnd knows what only code has; each of it has one of codeSigns.
 	codeEnd = regexp.MustCompile(`[;{}]\s*$|=>|\)\s*:\s*$|[=!]=|&&|\|\||</\w|::|\$\{|\w\(\)`)
 )
+
+const codeSigns = ";{}=&|<:$("
 
 // notProse reports whether a line is code, data or somebody else's words.
 func notProse(line, trimmed string) bool {
@@ -76,7 +79,7 @@ func notProse(line, trimmed string) bool {
 		return true
 	}
 	head := trimmed[:min(len(trimmed), 200)] // a line shows its nature at once, and a megabyte of it must not cost more
-	return dataLine.MatchString(head) || codeEnd.MatchString(head) || strings.HasPrefix(head, `"`) || strings.HasPrefix(head, "“") ||
+	return dataLine.MatchString(head) || strings.ContainsAny(head, codeSigns) && codeEnd.MatchString(head) || strings.HasPrefix(head, `"`) || strings.HasPrefix(head, "“") ||
 		strings.Count(head, "|") > 2 || strings.Count(head, "\t") > 2 || strings.Count(head, ",") > 2+len(strings.Fields(head))/2
 }
 
