@@ -163,6 +163,7 @@ func (db *DB) open() (err error) {
 	if err != nil {
 		return err
 	}
+	// What a savepoint would bring back is kept in memory, not in a file beside.
 	if db.writer, err = sql.Open("sqlite", url+"&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=temp_store(MEMORY)"); err != nil {
 		return err
 	}

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
 )
@@ -70,6 +72,39 @@ func TestWritesStandAlone(t *testing.T) {
 		writers.Wait()
 		if got := count(t, db); got != 333 {
 			t.Errorf("%s: %d rows, want 333", path, got)
+		}
+	}
+}
+
+// A statement that stays prepared sees what was done since, to the tables too,
+// and after it failed; one that cannot be prepared says why.
+func TestStatementAgain(t *testing.T) {
+	for _, path := range []string{file(t), sqlitedb.Memory} {
+		db := open(t, path)
+		try := func(statement string) error {
+			return db.Write(t.Context(), func(tx *sqlitedb.Tx) error {
+				_, err := tx.Exec(statement)
+				return err
+			})
+		}
+		newest := func() (v string, err error) {
+			err = db.Write(t.Context(), func(tx *sqlitedb.Tx) error {
+				return tx.QueryRow(`SELECT v FROM t ORDER BY n DESC LIMIT 1`).Scan(&v)
+			})
+			return v, err
+		}
+		var got []string
+		for _, statement := range []string{
+			`INSERT INTO t (v) VALUES ('a')`, `INSERT INTO t (v) VALUES (NULL)`, `INSERT INTO t (v) VALUES ('a')`, `UPDATE t SET v = 'b'`,
+			`DROP TABLE t`, `INSERT INTO t (v) VALUES ('a')`, `CREATE TABLE t (more TEXT, v TEXT, n INTEGER PRIMARY KEY)`, `INSERT INTO t (v) VALUES ('a')`,
+		} {
+			failed := try(statement) != nil
+			v, err := newest()
+			got = append(got, fmt.Sprint(failed, " ", v, " ", err != nil))
+		}
+		want := []string{"false a false", "true a false", "false a false", "false b false", "false  true", "true  true", "false  true", "false a false"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: statements, each: failed, newest, that failed (-want +got):\n%s", path, diff)
 		}
 	}
 }
