@@ -1,6 +1,8 @@
 package retrieve_test
 
 import (
+	"context"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -16,44 +18,102 @@ import (
 	"github.com/memoryd/memoryd/retrieve"
 )
 
-// vocabulary is made-up words, used as unevenly as people use theirs (Zipf).
-type vocabulary struct {
-	words []string
-	zipf  *rand.Zipf
+// modelFile has English words, the most frequent first: the pieces of the
+// built-in embedder's model. Its layout is told in embed/static.go.
+const modelFile = "../embed/distill/static-1.bin"
+
+// functionWords is how many of the most frequent words say nothing of what a
+// text is about.
+const functionWords = 150
+
+var authors = []string{"Ann", "Ben", "Cleo"}
+
+// chatter makes conversations of English words, each used as often as in life
+// (Zipf), so that stems, stop words and vectors have as much to do.
+type chatter struct {
+	words  []string
+	random *rand.Rand
+	zipf   *rand.Zipf
+	said   []string // all turns
 }
 
-func newVocabulary() *vocabulary {
-	random := rand.New(rand.NewPCG(1, 2))
-	v := &vocabulary{zipf: rand.NewZipf(random, 1.1, 20, 29_999)}
-	for range 30_000 {
-		var w strings.Builder
-		for range 2 + random.IntN(3) {
-			w.WriteByte("bdfgklmnprstvz"[random.IntN(14)])
-			w.WriteByte("aeiou"[random.IntN(5)])
+func newChatter(b *testing.B) *chatter {
+	b.Helper()
+	raw, err := os.ReadFile(modelFile)
+	if err != nil {
+		b.Fatal(err)
+	}
+	const header = 8 + 6*4
+	name, pieces := int(binary.LittleEndian.Uint32(raw[24:])), int(binary.LittleEndian.Uint32(raw[28:]))
+	c := &chatter{random: rand.New(rand.NewPCG(1, 2))}
+	for w := range strings.Lines(string(raw[header+name:][:pieces])) {
+		w = strings.TrimSpace(w)
+		if len(w) > 1 && strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") == "" {
+			c.words = append(c.words, w)
 		}
-		v.words = append(v.words, w.String())
 	}
-	return v
+	c.zipf = rand.NewZipf(c.random, 1.07, 3, uint64(len(c.words)-1))
+	return c
 }
 
-func (v *vocabulary) sentence(n int) string {
-	words := make([]string, n)
+// turn is 6 to 22 words, every fifth time a question.
+func (c *chatter) turn() string {
+	words := make([]string, 6+c.random.IntN(17))
 	for i := range words {
-		words[i] = v.words[v.zipf.Uint64()]
+		words[i] = c.words[c.zipf.Uint64()]
 	}
-	return strings.Join(words, " ")
+	end := "."
+	if c.random.IntN(5) == 0 {
+		end = "?"
+	}
+	c.said = append(c.said, strings.ToUpper(words[0][:1])+strings.Join(words, " ")[1:]+end)
+	return c.said[len(c.said)-1]
 }
 
-// newMemories is a store with n turns of 14 words, 50 to a session.
-func newMemories(b *testing.B, v *vocabulary, scope memory.Scope, n int) *sqlitestore.Store {
+// topical is n words that say what a text is about, its own or, if it has too
+// few, others.
+func (c *chatter) topical(text string, n int) []any {
+	var out []any
+	for _, w := range strings.Fields(strings.ToLower(strings.Trim(text, ".?"))) {
+		if len(out) < n && !slices.Contains(c.words[:functionWords], w) {
+			out = append(out, w)
+		}
+	}
+	for len(out) < n {
+		out = append(out, c.words[functionWords+c.random.IntN(len(c.words)-functionWords)])
+	}
+	return out
+}
+
+// forms are questions as people ask them, of 6 to 10 words: of somebody and
+// three words of a turn.
+var forms = []string{
+	"When did %s %s %s %s?", "Where did %s go with the %s and %s %s?", "What does %s think of the %s %s %s?",
+	"Who told %s about the %s and %s %s?", "Is %s still %s the %s %s?", "How many %s did %s have at the %s last %s?",
+}
+
+func (c *chatter) question() string {
+	about := c.topical(c.said[c.random.IntN(len(c.said))], 3)
+	return fmt.Sprintf(forms[c.random.IntN(len(forms))], append([]any{authors[c.random.IntN(len(authors))]}, about...)...)
+}
+
+// newMemories is a store with n memories, sessions of 30 turns of two or three
+// authors, and for every fourth turn a fact that cites it.
+func (c *chatter) newMemories(b *testing.B, scope memory.Scope, n int) *sqlitestore.Store {
 	b.Helper()
 	s := emptyStore(b)
 	for from := 0; from < n; from += 1000 {
 		var writes []memory.Write
 		for i := from; i < min(n, from+1000); i++ {
-			m := memory.Memory{ID: fmt.Sprintf("m%d", i), Scope: scope, Kind: memory.KindTurn, Fact: v.sentence(14), Author: "Ann",
-				Timestamp: time.Unix(1_600_000_000+int64(i)*600, 0).UTC(),
-				Source:    memory.Source{SessionID: fmt.Sprintf("s%d", i/50), EventIDs: []string{fmt.Sprintf("e%d", i)}}}
+			m := memory.Memory{ID: fmt.Sprintf("m%d", i), Scope: scope, Kind: memory.KindTurn, Timestamp: time.Unix(1_600_000_000+int64(i)*600, 0).UTC(),
+				Source: memory.Source{SessionID: fmt.Sprintf("s%d", i/38), EventIDs: []string{fmt.Sprintf("e%d", i)}}}
+			if i%5 == 4 {
+				last := writes[len(writes)-1].Memory
+				m.Kind, m.Timestamp, m.Source = memory.KindFact, last.Timestamp, last.Source
+				m.Fact = fmt.Sprintf("%s %s %s %s %s", append([]any{last.Author}, c.topical(last.Fact, 4)...)...)
+			} else {
+				m.Author, m.Fact = authors[c.random.IntN(2+i/38%2)], c.turn()
+			}
 			writes = append(writes, indexed(b, m))
 		}
 		if _, err := s.Put(b.Context(), scope, writes); err != nil {
@@ -80,33 +140,131 @@ func resident() float64 {
 	return 0
 }
 
-// BenchmarkSearch asks questions of 6 words in scopes of several sizes. The
-// resident size is that of the whole test process, smaller scopes before
-// larger ones.
+// times are what something took, time and again.
+type times []time.Duration
+
+func (t *times) since(begin time.Time) { *t = append(*t, time.Since(begin)) }
+
+// ms is a quantile in milliseconds.
+func (t times) ms(q float64) float64 {
+	sorted := slices.Sorted(slices.Values(t))
+	return float64(sorted[int(q*float64(len(sorted)-1))].Nanoseconds()) / 1e6
+}
+
+// BenchmarkSearch asks questions in scopes of several sizes. Quantiles want
+// some hundred searches: -benchtime 500x. The resident size is that of the whole
+// test process, smaller scopes before larger ones.
 func BenchmarkSearch(b *testing.B) {
-	for _, n := range []int{1_000, 10_000, 100_000} {
+	for _, n := range []int{700, 10_000, 100_000} {
 		b.Run(fmt.Sprintf("memories=%d", n), func(b *testing.B) {
-			v := newVocabulary()
+			c := newChatter(b)
 			scope := memory.Scope{App: "a", User: "u"}
-			r := retrieve.New(newMemories(b, v, scope, n), embed.Builtin{}, nil)
-			search := func() {
-				found, err := r.Search(b.Context(), scope, retrieve.Request{Query: v.sentence(6)})
-				if err != nil || len(found) == 0 {
-					b.Fatal(len(found), err)
-				}
-			}
-			search() // reads the scope from the file
-			var took []time.Duration
+			r := retrieve.New(c.newMemories(b, scope, n), embed.Builtin{}, nil)
+			find(b, r, scope, c.question()) // reads the scope from the file
+			var took times
 			for b.Loop() {
+				query := c.question()
 				begin := time.Now()
-				search()
-				took = append(took, time.Since(begin))
+				find(b, r, scope, query)
+				took.since(begin)
 			}
-			slices.Sort(took)
-			at := func(q float64) float64 { return float64(took[int(q*float64(len(took)-1))].Microseconds()) / 1000 }
-			b.ReportMetric(at(0.5), "p50-ms")
-			b.ReportMetric(at(0.99), "p99-ms")
+			b.ReportMetric(took.ms(0.5), "p50-ms")
+			b.ReportMetric(took.ms(0.95), "p95-ms")
+			b.ReportMetric(took.ms(0.99), "p99-ms")
 			b.ReportMetric(resident(), "resident-MB")
 		})
 	}
+}
+
+func find(b *testing.B, r *retrieve.Retriever, scope memory.Scope, query string) {
+	found, err := r.Search(b.Context(), scope, retrieve.Request{Query: query})
+	if err != nil || len(found) == 0 {
+		b.Fatal(query, len(found), err)
+	}
+}
+
+// BenchmarkParts tells where the time of a search goes in a scope of 10,000
+// memories, in milliseconds at the median: first step by step, then how much
+// longer it is for each part of ranking than without it. Each question is asked
+// in all these ways, in an order that changes, and they are compared question
+// by question. What several parts share is a
+// cost of none of them: words, vectors and neighbours are read without those
+// that weigh them too.
+func BenchmarkParts(b *testing.B) {
+	c := newChatter(b)
+	scope := memory.Scope{App: "a", User: "u"}
+	store := &observed{Store: c.newMemories(b, scope, 10_000)}
+	whole := retrieve.New(store, embed.Builtin{}, nil)
+	took := map[string]*times{}
+	var ways []func(query string, q memory.Query)
+	way := func(name string, do func(query string, q memory.Query)) {
+		t := &times{}
+		took[name] = t
+		ways = append(ways, func(query string, q memory.Query) {
+			begin := time.Now()
+			do(query, q)
+			t.since(begin)
+		})
+	}
+	way("all", func(query string, _ memory.Query) { find(b, whole, scope, query) })
+	for _, name := range retrieve.Parts() {
+		without := retrieve.New(store, embed.Builtin{}, &retrieve.Options{Without: []string{name}})
+		way(name, func(query string, _ memory.Query) { find(b, without, scope, query) })
+	}
+	way("embed", func(query string, _ memory.Query) {
+		if _, err := (embed.Builtin{}).Embed(b.Context(), embed.Query, []string{query}); err != nil {
+			b.Fatal(err)
+		}
+	})
+	for name, change := range map[string]func(*memory.Query){
+		"store":              func(*memory.Query) {},
+		"store, no sessions": func(q *memory.Query) { q.Sessions = false },
+		"hits":               func(q *memory.Query) { q.Sessions, q.Context, q.Cited = false, 0, false },
+		"lists":              func(q *memory.Query) { q.Sessions, q.Context, q.Cited, q.Limit = false, 0, false, 1 },
+	} {
+		way(name, func(_ string, q memory.Query) {
+			change(&q)
+			if _, err := store.Store.Search(b.Context(), scope, q); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+	for b.Loop() {
+		query := c.question()
+		find(b, whole, scope, query)
+		q := store.query
+		for _, i := range c.random.Perm(len(ways)) {
+			ways[i](query, q)
+		}
+	}
+	report := func(metric, with string, without ...string) {
+		paid := slices.Clone(*took[with])
+		for _, w := range without {
+			for i, t := range *took[w] {
+				paid[i] -= t
+			}
+		}
+		b.ReportMetric(paid.ms(0.5), metric+"-ms")
+	}
+	report("search", "all")
+	report("search:embed", "embed")
+	report("search:lists", "lists")
+	report("search:hits", "hits", "lists")
+	report("search:neighbours", "store, no sessions", "hits")
+	report("search:sessions", "store", "store, no sessions")
+	report("search:rank", "all", "embed", "store")
+	for _, name := range retrieve.Parts() {
+		report("part:"+name, "all", name)
+	}
+}
+
+// observed is a store that keeps the last query it was asked.
+type observed struct {
+	memory.Store
+	query memory.Query
+}
+
+func (o *observed) Search(ctx context.Context, scope memory.Scope, q memory.Query) (memory.Found, error) {
+	o.query = q
+	return o.Store.Search(ctx, scope, q)
 }

@@ -417,19 +417,19 @@ func TestContextProperties(t *testing.T) {
 	}
 }
 
-// BenchmarkContext makes blocks of several sizes out of 10,000 turns.
+// BenchmarkContext makes blocks of several sizes out of 10,000 memories.
 func BenchmarkContext(b *testing.B) {
-	v := newVocabulary()
+	c := newChatter(b)
 	scope := memory.Scope{App: "a", User: "u"}
-	r := retrieve.New(newMemories(b, v, scope, 10_000), embed.Builtin{}, nil)
-	if _, err := r.Search(b.Context(), scope, retrieve.Request{Query: "x"}); err != nil { // reads the scope from the file
+	r := retrieve.New(c.newMemories(b, scope, 10_000), embed.Builtin{}, nil)
+	if _, err := r.Search(b.Context(), scope, retrieve.Request{Query: c.question()}); err != nil { // reads the scope from the file
 		b.Fatal(err)
 	}
 	for _, maxTokens := range []int{256, retrieve.DefaultMaxTokens, 8192} {
 		b.Run(fmt.Sprintf("tokens=%d", maxTokens), func(b *testing.B) {
 			tokens := 0
 			for b.Loop() {
-				block, err := r.Context(b.Context(), scope, retrieve.Request{Query: v.sentence(6)}, maxTokens)
+				block, err := r.Context(b.Context(), scope, retrieve.Request{Query: c.question()}, maxTokens)
 				if err != nil || block.Text == "" {
 					b.Fatal(block, err)
 				}
