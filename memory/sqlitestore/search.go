@@ -1,12 +1,14 @@
 package sqlitestore
 
 import (
-	"cmp"
 	"container/heap"
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
+
+	"github.com/sourcegraph/conc"
 
 	"github.com/memoryd/memoryd/memory"
 )
@@ -38,6 +40,7 @@ type search struct {
 	now   time.Time
 	words []*word       // of q.Terms; nil where nobody has it
 	terms map[int32]int // a word's number to its place in q.Terms
+	mask  uint64        // the last bits of the numbers in terms
 	stats memory.Stats
 	norm  float64 // of q.Vector
 }
@@ -50,33 +53,35 @@ func (s *search) run() memory.Found {
 		s.words = append(s.words, w)
 		if w != nil {
 			s.terms[w.number] = i
+			s.mask |= bit(w.number)
 			s.stats.DF[i] = w.df
 		}
 	}
 	if s.q.Sessions {
 		s.sessions()
 	}
-	hits := map[int32]bool{}
-	for _, slot := range s.lexical() {
-		hits[slot] = true
-	}
+	hits := s.lexical()
 	if s.q.Vector != nil {
 		s.norm = norm(s.q.Vector)
-		for _, slot := range s.dense() {
-			hits[slot] = true
-		}
+		hits = append(hits, s.dense()...)
 	}
 	if s.q.Cited {
-		s.cited(hits)
+		hits = append(hits, s.cited(hits)...)
 	}
-	return memory.Found{Stats: s.stats, Runs: s.runs(hits)}
+	slices.Sort(hits)
+	return memory.Found{Stats: s.stats, Runs: s.runs(slices.Compact(hits))}
 }
+
+// bit tells most words apart by their number, faster than a map.
+func bit(number int32) uint64 { return 1 << (number & 63) }
 
 // sessions counts in how many turns of each session each word is.
 func (s *search) sessions() {
 	s.stats.SessionCount = len(s.ix.sessions)
-	s.stats.Sessions = map[string]memory.SessionStats{}
-	counts := make(map[int32][]int) // by number of the session
+	rows := make([]int, len(s.ix.sessionNames)) // a session's number to its row in counts, from 1
+	var numbers []int32                         // of the sessions by row
+	var counts []int                            // a row for each session
+	n := len(s.words)
 	for i, w := range s.words {
 		if w == nil {
 			continue
@@ -86,24 +91,27 @@ func (s *search) sessions() {
 			if d.dead || d.session < 0 {
 				continue
 			}
-			df := counts[d.session]
-			if df == nil {
-				df = make([]int, len(s.words))
-				counts[d.session] = df
+			row := rows[d.session]
+			if row == 0 {
+				numbers = append(numbers, d.session)
+				counts = slices.Grow(counts, n)[:len(counts)+n]
+				row = len(numbers)
+				rows[d.session] = row
 			}
-			df[i]++
+			counts[(row-1)*n+i]++
 		}
 	}
-	for number, df := range counts {
+	s.stats.Sessions = make(map[string]memory.SessionStats, len(numbers))
+	for row, number := range numbers {
 		name := s.ix.sessionNames[number]
-		s.stats.Sessions[name] = memory.SessionStats{Turns: len(s.ix.sessions[name]), DF: df}
+		s.stats.Sessions[name] = memory.SessionStats{Turns: len(s.ix.sessions[name]), DF: counts[row*n : (row+1)*n : (row+1)*n]}
 	}
 }
 
-// cited adds the turns that the facts among the hits cite.
-func (s *search) cited(hits map[int32]bool) {
+// cited is the turns that the facts among the hits cite.
+func (s *search) cited(hits []int32) (out []int32) {
 	events := map[string]map[string]bool{} // by session
-	for slot := range hits {
+	for _, slot := range hits {
 		m := s.ix.docs[slot].memory
 		if m.Kind != memory.KindFact || len(s.ix.sessions[m.Source.SessionID]) == 0 {
 			continue
@@ -118,10 +126,11 @@ func (s *search) cited(hits map[int32]bool) {
 	for session, wanted := range events {
 		for _, slot := range s.ix.sessions[session] {
 			if wanted[eventID(s.ix.docs[slot].memory)] {
-				hits[slot] = true
+				out = append(out, slot)
 			}
 		}
 	}
+	return out
 }
 
 // lexical is the slots of the Limit best by BM25.
@@ -145,15 +154,33 @@ func (s *search) lexical() []int32 {
 	return best.slots()
 }
 
-// dense is the slots of the Limit best by cosine.
+// share is how many vectors one goroutine compares at least: fewer take less
+// than a millisecond.
+const share = 8192
+
+// dense is the slots of the Limit best by cosine. The vectors of a large scope
+// are read from main memory, which one core alone does not make full use of.
 func (s *search) dense() []int32 {
-	best := s.best()
-	for slot := range s.ix.docs {
-		if c := s.cosine(&s.ix.docs[slot]); c > 0 {
-			best.offer(int32(slot), c)
+	n := len(s.ix.docs)
+	parts := make([]*top, max(1, min(runtime.GOMAXPROCS(0), n/share)))
+	var all conc.WaitGroup
+	for i := range parts {
+		parts[i] = s.best()
+		all.Go(func() {
+			for slot := i * n / len(parts); slot < (i+1)*n/len(parts); slot++ {
+				if c := s.cosine(&s.ix.docs[slot]); c > 0 {
+					parts[i].offer(int32(slot), c)
+				}
+			}
+		})
+	}
+	all.Wait()
+	for _, p := range parts[1:] {
+		for _, c := range p.kept {
+			parts[0].offer(c.slot, c.score)
 		}
 	}
-	return best.slots()
+	return parts[0].slots()
 }
 
 // cosine takes stored vectors to be of unit length, as Write says.
@@ -166,49 +193,55 @@ func (s *search) cosine(d *doc) float64 {
 }
 
 // runs are the hits and the turns around them, apart where they do not touch.
-func (s *search) runs(hits map[int32]bool) (out [][]memory.Candidate) {
-	places := map[string][]int{} // of the hits in each session
-	for slot := range hits {
-		if m := s.ix.docs[slot].memory; m.Kind == memory.KindTurn {
+func (s *search) runs(hits []int32) (out [][]memory.Candidate) {
+	places := map[int32][]int{} // of the hits in each session
+	for _, slot := range hits {
+		if d := &s.ix.docs[slot]; d.session >= 0 {
 			at, _ := s.ix.place(slot)
-			places[m.Source.SessionID] = append(places[m.Source.SessionID], at)
+			places[d.session] = append(places[d.session], at)
 		} else {
-			out = append(out, []memory.Candidate{s.candidate(slot)})
+			out = append(out, s.candidates([]int32{slot}))
 		}
 	}
 	for session, at := range places {
 		slices.Sort(at)
-		turns := s.ix.sessions[session]
-		var run []memory.Candidate
-		next := 0 // the first turn not in a run yet
+		turns := s.ix.sessions[s.ix.sessionNames[session]]
+		from := max(0, at[0]-s.q.Context)
+		to := from
 		for _, i := range at {
-			from, to := max(0, i-s.q.Context), min(len(turns), i+s.q.Context+1)
-			if from > next && run != nil {
-				out = append(out, run)
-				run = nil
+			if i-s.q.Context > to {
+				out = append(out, s.candidates(turns[from:to]))
+				from = i - s.q.Context
 			}
-			for j := max(from, next); j < to; j++ {
-				run = append(run, s.candidate(turns[j]))
-			}
-			next = max(next, to)
+			to = min(len(turns), i+s.q.Context+1)
 		}
-		out = append(out, run)
+		out = append(out, s.candidates(turns[from:to]))
 	}
 	return out
 }
 
-func (s *search) candidate(slot int32) memory.Candidate {
-	d := &s.ix.docs[slot]
-	c := memory.Candidate{Memory: d.memory.Clone(), Freqs: make([]int, len(s.words)), Length: d.length, Match: s.q.Match(d.memory, s.now)}
-	for _, have := range d.words {
-		if i, ok := s.terms[have.word]; ok {
-			c.Freqs[i] = int(have.freq)
+// candidates measures the memories of a run against the query.
+func (s *search) candidates(slots []int32) []memory.Candidate {
+	out := make([]memory.Candidate, len(slots))
+	n := len(s.words)
+	freqs := make([]int, len(slots)*n)
+	for i, slot := range slots {
+		d, c := &s.ix.docs[slot], &out[i]
+		c.Memory, c.Length, c.Match = d.memory.Clone(), d.length, s.q.Match(d.memory, s.now)
+		c.Freqs = freqs[i*n : (i+1)*n : (i+1)*n]
+		for _, have := range d.words {
+			if s.mask&bit(have.word) == 0 {
+				continue
+			}
+			if t, ok := s.terms[have.word]; ok {
+				c.Freqs[t] = int(have.freq)
+			}
+		}
+		if s.q.Vector != nil {
+			c.Cosine = s.cosine(d)
 		}
 	}
-	if s.q.Vector != nil {
-		c.Cosine = s.cosine(d)
-	}
-	return c
+	return out
 }
 
 // top collects the Limit best slots that are alive and pass the filter; the
@@ -243,10 +276,12 @@ func (t *top) Pop() any {
 }
 
 func (t *top) offer(slot int32, score float64) {
-	d := &t.s.ix.docs[slot]
-	c := scored{slot, score}
 	full := len(t.kept) >= t.s.q.Limit
-	if d.dead || t.s.q.Limit <= 0 || full && !t.worse(t.kept[0], c) || !t.s.q.Match(d.memory, t.s.now) {
+	if full && (t.s.q.Limit <= 0 || score < t.kept[0].score) {
+		return // most of them: without a look at the memory
+	}
+	d, c := &t.s.ix.docs[slot], scored{slot, score}
+	if d.dead || full && !t.worse(t.kept[0], c) || !t.s.q.Match(d.memory, t.s.now) {
 		return
 	}
 	if full {
@@ -257,8 +292,8 @@ func (t *top) offer(slot int32, score float64) {
 	heap.Push(t, c)
 }
 
+// slots are those kept, in no order.
 func (t *top) slots() []int32 {
-	slices.SortFunc(t.kept, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
 	out := make([]int32, len(t.kept))
 	for i, c := range t.kept {
 		out[i] = c.slot
