@@ -4,11 +4,8 @@ import (
 	"container/heap"
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 	"time"
-
-	"github.com/sourcegraph/conc"
 
 	"github.com/memoryd/memoryd/memory"
 )
@@ -154,33 +151,16 @@ func (s *search) lexical() []int32 {
 	return best.slots()
 }
 
-// share is how many vectors one goroutine compares at least: fewer take less
-// than a millisecond.
-const share = 8192
-
-// dense is the slots of the Limit best by cosine. The vectors of a large scope
-// are read from main memory, which one core alone does not make full use of.
+// dense is the slots of the Limit best by cosine. One core takes as long as main
+// memory does to give it the vectors; others are left to other searches.
 func (s *search) dense() []int32 {
-	n := len(s.ix.docs)
-	parts := make([]*top, max(1, min(runtime.GOMAXPROCS(0), n/share)))
-	var all conc.WaitGroup
-	for i := range parts {
-		parts[i] = s.best()
-		all.Go(func() {
-			for slot := i * n / len(parts); slot < (i+1)*n/len(parts); slot++ {
-				if c := s.cosine(&s.ix.docs[slot]); c > 0 {
-					parts[i].offer(int32(slot), c)
-				}
-			}
-		})
-	}
-	all.Wait()
-	for _, p := range parts[1:] {
-		for _, c := range p.kept {
-			parts[0].offer(c.slot, c.score)
+	best := s.best()
+	for slot := range s.ix.docs {
+		if c := s.cosine(&s.ix.docs[slot]); c > 0 {
+			best.offer(int32(slot), c)
 		}
 	}
-	return parts[0].slots()
+	return best.slots()
 }
 
 // cosine takes stored vectors to be of unit length, as Write says.
