@@ -139,7 +139,7 @@ func TestRerankMany(t *testing.T) {
 		}
 		judged := m.Explain.Parts[len(m.Explain.Parts)-1]
 		place := slices.Index(ids(plain), m.Memory.ID)
-		want := memory.Part{Name: "reranker", Weight: 0.25}
+		want := memory.Part{Name: "reranker", Weight: 0.33}
 		if place < 30 {
 			want.Value = float64(place) / 29
 		}
