@@ -21,7 +21,7 @@ import (
 
 const benchDimension = 256
 
-// corpus is a scope of turns, 50 to a session, of words as unevenly used as
+// corpus is a scope of turns, 30 to a session, of words as unevenly used as
 // people's (Zipf).
 type corpus struct {
 	zipf   *rand.Zipf
@@ -55,7 +55,7 @@ func (c *corpus) fill(b *testing.B, s memory.Store, scope memory.Scope, n int) {
 		for i := from; i < min(n, from+200); i++ {
 			terms := c.terms(14)
 			m := memory.Memory{ID: fmt.Sprint("m", i), Scope: scope, Kind: memory.KindTurn, Fact: strings.Repeat("some words ", 8), Author: "Ann",
-				Timestamp: time.Unix(1_600_000_000+int64(i)*600, 0).UTC(), Source: memory.Source{SessionID: fmt.Sprint("s", i/50), EventIDs: []string{fmt.Sprint("e", i)}}}
+				Timestamp: time.Unix(1_600_000_000+int64(i)*600, 0).UTC(), Source: memory.Source{SessionID: fmt.Sprint("s", i/30), EventIDs: []string{fmt.Sprint("e", i)}}}
 			writes = append(writes, memory.Write{Memory: m, Terms: terms, Vector: c.vector()})
 		}
 		if _, err := s.Put(b.Context(), scope, writes); err != nil {
@@ -64,16 +64,18 @@ func (c *corpus) fill(b *testing.B, s memory.Store, scope memory.Scope, n int) {
 	}
 }
 
-// BenchmarkSearch asks the same questions through the store, by the same calls
-// of the bare client (the words counted, both lists, the order of the sessions,
-// the points), and by the two lists alone. What it reports are ratios of the
-// first to the others, and the store's own times.
+// BenchmarkSearch asks the same questions as a search for everything does: through
+// the store, by the same calls of the bare client (the words counted, the same by
+// session, both lists, the order of the sessions, the points), by the two lists
+// alone, and by the counts alone. What it reports are ratios of the first to the
+// others, the store's own times, and how long the counts take with those by
+// session and without.
 func BenchmarkSearch(b *testing.B) {
 	q := qdranttest.Start(b)
 	if !q.Real {
 		b.Skip("no real Qdrant")
 	}
-	for _, n := range []int{1_000, 10_000} {
+	for _, n := range []int{1_000, 10_000, 100_000} {
 		b.Run(fmt.Sprint("memories=", n), func(b *testing.B) {
 			m := Model{Embedder: "bench", Dimension: benchDimension, Analyzer: "bench"}
 			url := q.URL(b)
@@ -86,7 +88,7 @@ func BenchmarkSearch(b *testing.B) {
 			c.fill(b, s, scope, n)
 			calls := &recorder{client: q.Client(b)}
 			calls.watch(b, s, url)
-			var took [3][]time.Duration
+			var took [5][]time.Duration
 			for b.Loop() {
 				terms := slices.Collect(func(yield func(string) bool) {
 					for t := range c.terms(6) {
@@ -95,7 +97,7 @@ func BenchmarkSearch(b *testing.B) {
 						}
 					}
 				})
-				query := memory.Query{Terms: terms, Vector: c.vector(), Limit: 100, Context: 2}
+				query := memory.Query{Terms: terms, Vector: c.vector(), Limit: 100, Cited: true, Context: 4, Sessions: true}
 				calls.made = nil
 				for i, ask := range []func() error{
 					func() error { _, err := s.Search(b.Context(), scope, query); return err },
@@ -105,6 +107,12 @@ func BenchmarkSearch(b *testing.B) {
 							q, ok := req.(*qdrant.QueryBatchPoints)
 							return ok && q.GetQueryPoints()[0].GetUsing() != ""
 						})
+					},
+					func() error {
+						return calls.again(b.Context(), func(method string, _ any) bool { return counts(method) })
+					},
+					func() error {
+						return calls.again(b.Context(), func(method string, _ any) bool { return path.Base(method) == "Count" })
 					},
 				} {
 					begin := time.Now()
@@ -119,11 +127,14 @@ func BenchmarkSearch(b *testing.B) {
 				return float64(took[i][int(p*float64(len(took[i])-1))].Microseconds()) / 1000
 			}
 			b.ReportMetric(at(0, 0.5), "p50-ms")
+			b.ReportMetric(at(0, 0.95), "p95-ms")
 			b.ReportMetric(at(0, 0.99), "p99-ms")
 			b.ReportMetric(at(0, 0.5)/at(1, 0.5), "p50/same-calls")
 			b.ReportMetric(at(0, 0.99)/at(1, 0.99), "p99/same-calls")
 			b.ReportMetric(at(0, 0.5)/at(2, 0.5), "p50/lists-alone")
 			b.ReportMetric(at(0, 0.99)/at(2, 0.99), "p99/lists-alone")
+			b.ReportMetric(at(3, 0.5), "counts-ms")
+			b.ReportMetric(at(4, 0.5), "counts-not-by-session-ms")
 		})
 	}
 }
@@ -164,6 +175,8 @@ func answerOf(method string) func() any {
 	switch path.Base(method) {
 	case "Count":
 		return func() any { return new(qdrant.CountResponse) }
+	case "Facet":
+		return func() any { return new(qdrant.FacetResponse) }
 	case "Get":
 		return func() any { return new(qdrant.GetResponse) }
 	case "QueryBatch":
@@ -172,13 +185,16 @@ func answerOf(method string) func() any {
 	panic(method)
 }
 
+// counts reports whether a call is one of those that a store makes at a time.
+func counts(method string) bool { return path.Base(method) == "Count" || path.Base(method) == "Facet" }
+
 // again makes the calls that pass which, counts at the same time as the store
 // did, all else one after another.
 func (r *recorder) again(ctx context.Context, which func(string, any) bool) error {
 	conn := r.client.GetConnection()
 	for made := r.made; len(made) > 0; {
 		n := 1
-		for n < len(made) && made[n].method == made[0].method && path.Base(made[n].method) == "Count" {
+		for n < len(made) && counts(made[0].method) && counts(made[n].method) {
 			n++
 		}
 		all := pool.New().WithErrors().WithMaxGoroutines(counting)

@@ -94,7 +94,13 @@ func (sr *search) run(ctx context.Context) (memory.Found, error) {
 }
 
 // count takes the statistics: how many memories there are, and how many have
-// each word, also among the turns of each session.
+// each word, also among the turns of each session. Those by session are not
+// asked for exactly: an exact facet finds the values first and then counts each
+// with a query of its own. One that is not counts all points of each segment in
+// one go, as long as there are no more than ten times as many values as its
+// Limit; so it is as good, but for a point that is being moved to another
+// segment, which it may count twice. What a session is like only says which
+// turns to prefer.
 func (sr *search) count(ctx context.Context) error {
 	sr.stats.DF = make([]int, len(sr.q.Terms))
 	turns := map[string]int{}                         // in each session
@@ -113,7 +119,7 @@ func (sr *search) count(ctx context.Context) error {
 		}
 		f.Must = append(f.Must, qdrant.NewMatch("kind", string(memory.KindTurn)))
 		all.Go(func(ctx context.Context) error {
-			counts, err := sr.s.client.Facet(ctx, &qdrant.FacetCounts{CollectionName: sr.s.collection, Key: "session", Filter: f, Exact: qdrant.PtrOf(true),
+			counts, err := sr.s.client.Facet(ctx, &qdrant.FacetCounts{CollectionName: sr.s.collection, Key: "session", Filter: f, Exact: qdrant.PtrOf(false),
 				Limit: qdrant.PtrOf(uint64(maxSessions))})
 			*into = make(map[string]int, len(counts))
 			for _, c := range counts {
@@ -138,7 +144,7 @@ func (sr *search) count(ctx context.Context) error {
 	if !sr.q.Sessions {
 		return nil
 	}
-	sr.stats.SessionCount, sr.stats.Sessions = len(turns), map[string]memory.SessionStats{}
+	sr.stats.Sessions = map[string]memory.SessionStats{}
 	for i, counts := range having {
 		for session, n := range counts {
 			in, ok := sr.stats.Sessions[session]
@@ -149,6 +155,8 @@ func (sr *search) count(ctx context.Context) error {
 			in.DF[i] = n
 		}
 	}
+	// A session may have begun between two of the counts.
+	sr.stats.SessionCount = max(len(turns), len(sr.stats.Sessions))
 	return nil
 }
 
