@@ -91,9 +91,10 @@ func rawWeights(without []string) (out [partCount]float64) {
 	return out
 }
 
-// window is how much a neighbour counts in a turn's surroundings, by how many
-// turns it comes after. What was said before counts more than what followed.
-var window = map[int]float64{-2: 0.5, -1: 1, 0: 1, 1: 0.5, 2: 0.25}
+// window is how much a neighbour counts in a turn's surroundings, from reach
+// turns before to reach after. What was said before counts more than what
+// followed.
+var window = [2*reach + 1]float64{0.5, 1, 1, 0.5, 0.25}
 
 // reach is how far the window goes.
 const reach = 2

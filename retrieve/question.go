@@ -59,6 +59,12 @@ func readQuestion(text, user string, asOf, now time.Time) *question {
 // much of a memory is read as its answer.
 const maxRead = 2 << 10
 
+// heard reports whether a candidate had been said by the time that the question
+// is about: nobody could go by it before.
+func (q *question) heard(c *memory.Candidate) bool {
+	return q.asOf.IsZero() || !c.Memory.Timestamp.After(q.asOf)
+}
+
 // means reports whether the question is about what an author said.
 func (q *question) means(author string) bool {
 	if q.mine {

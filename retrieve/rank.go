@@ -2,6 +2,8 @@ package retrieve
 
 import (
 	"cmp"
+	"container/heap"
+	"iter"
 	"math"
 	"slices"
 	"time"
@@ -23,19 +25,22 @@ const halfLife = 30 * 24 * time.Hour
 // ranked is a candidate with its score and what that is made of.
 type ranked struct {
 	*memory.Candidate
-	score float64
+	score float64            // at most that, until it is whole
+	whole bool               // the parts of kind are weighed too
 	parts [partCount]float64 // each 0 to 1
 }
 
 // cite is a turn as facts cite it.
 type cite struct{ session, event string }
 
-func citesOf(m *memory.Memory) []cite {
-	out := make([]cite, len(m.Source.EventIDs))
-	for i, e := range m.Source.EventIDs {
-		out[i] = cite{m.Source.SessionID, e}
+func citesOf(m *memory.Memory) iter.Seq[cite] {
+	return func(yield func(cite) bool) {
+		for _, e := range m.Source.EventIDs {
+			if !yield(cite{m.Source.SessionID, e}) {
+				return
+			}
+		}
 	}
-	return out
 }
 
 // ranking is the work on one answer of a store.
@@ -47,48 +52,41 @@ type ranking struct {
 	best     float64 // of a lexical score
 	sessions map[string]float64
 	named    map[string]bool // authors, whether the question means them
+	newest   time.Time       // when the last of those ranked was said
 	keys     map[cite]float64
-	turns    map[cite]*ranked
+	turns    map[cite]*ranked // those in keys
+	seen     map[cite]bool    // what better matches rest on
 }
 
-// rank scores every candidate that passes the filter, and puts the best first,
-// ties by id; it gives the weights too. It leaves out what has nothing in common
-// with the question. Embedded is false if there was no vector to ask with.
-func (r *Retriever) rank(found memory.Found, q *question, embedded bool) ([]ranked, [partCount]float64) {
-	k := &ranking{question: q, noise: r.embedder.Model().Noise, named: map[string]bool{}, keys: map[cite]float64{}, turns: map[cite]*ranked{}}
+// rank gives the n best candidates that pass the filter, best first, ties by
+// id, and the weights. It leaves out what has nothing in common with the
+// question. Embedded is false if there was no vector to ask with.
+func (r *Retriever) rank(found memory.Found, q *question, embedded bool, n int) ([]*ranked, [partCount]float64) {
+	k := &ranking{question: q, noise: r.embedder.Model().Noise, named: map[string]bool{}, keys: map[cite]float64{},
+		turns: map[cite]*ranked{}, seen: map[cite]bool{}}
 	k.weigh(r.weights, found.Runs, embedded)
 	k.idf, k.best = rarity(found.Stats)
 	k.sessions = sessionScores(found.Stats)
-	var turns, facts []ranked
+	var all []*ranked
 	for _, run := range found.Runs {
-		if !q.asOf.IsZero() { // nothing said later had been heard yet
-			run = slices.DeleteFunc(slices.Clone(run), func(c memory.Candidate) bool { return c.Memory.Timestamp.After(q.asOf) })
-		}
-		switch {
-		case len(run) == 0:
-		case run[0].Memory.Kind == memory.KindFact:
-			facts = append(facts, k.fact(&run[0]))
-		default:
-			turns = append(turns, k.run(run)...)
+		if run[0].Memory.Kind == memory.KindFact && q.heard(&run[0]) {
+			all = append(all, k.fact(&run[0]))
 		}
 	}
-	for i := range turns {
-		k.cited(&turns[i])
+	facts := len(all)
+	for _, run := range found.Runs {
+		if !q.asOf.IsZero() {
+			run = slices.DeleteFunc(slices.Clone(run), func(c memory.Candidate) bool { return !q.heard(&c) })
+		}
+		if len(run) > 0 && run[0].Memory.Kind == memory.KindTurn {
+			all = append(all, k.run(run)...)
+		}
 	}
-	for i := range facts {
-		k.citing(&facts[i])
+	for _, f := range all[:facts] {
+		k.citing(f)
 	}
-	out := slices.DeleteFunc(append(turns, facts...), func(c ranked) bool { return !c.Match || !k.related(&c) })
-	k.kinds(out)
-	for i := range out {
-		k.sum(&out[i])
-	}
-	slices.SortFunc(out, better)
-	if k.weights[fresh] > 0 {
-		k.stale(out)
-		slices.SortFunc(out, better)
-	}
-	return out, k.weights
+	all = slices.DeleteFunc(all, func(c *ranked) bool { return !c.Match || !k.related(c) })
+	return k.top(all, n), k.weights
 }
 
 // weigh gives weights to the parts that apply to the question, of sum 1.
@@ -119,8 +117,53 @@ func (k *ranking) weigh(raw [partCount]float64, runs [][]memory.Candidate, embed
 	}
 }
 
-func better(a, b ranked) int {
-	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.Memory.ID, b.Memory.ID))
+// top is the n best. What kind of memory it is makes no more of a candidate than
+// its relevance, and takes reading it: only of those that may be among the best
+// it is told, the most relevant first.
+func (k *ranking) top(all []*ranked, n int) (out []*ranked) {
+	for _, c := range all {
+		c.score = k.relevance(c) * (1 + 1e-9) // rounding adds less
+		if c.Memory.Timestamp.After(k.newest) {
+			k.newest = c.Memory.Timestamp
+		}
+	}
+	left := queue(all)
+	heap.Init(&left)
+	for len(left) > 0 && !(len(out) == n && out[n-1].score > left[0].score) {
+		c := left[0]
+		if !c.whole {
+			k.kind(c)
+			k.sum(c)
+			heap.Fix(&left, 0)
+			continue
+		}
+		heap.Pop(&left)
+		k.stale(c)
+		at, _ := slices.BinarySearchFunc(out, c, better)
+		out = slices.Insert(out, at, c)
+		out = out[:min(len(out), n)]
+	}
+	return out
+}
+
+// queue is a heap, the best candidate first.
+type queue []*ranked
+
+func (q queue) Len() int           { return len(q) }
+func (q queue) Less(i, j int) bool { return better(q[i], q[j]) < 0 }
+func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+func (q *queue) Push(x any)        { *q = append(*q, x.(*ranked)) }
+func (q *queue) Pop() any {
+	last := (*q)[len(*q)-1]
+	*q = (*q)[:len(*q)-1]
+	return last
+}
+
+func better(a, b *ranked) int {
+	if a.score != b.score {
+		return cmp.Compare(b.score, a.score)
+	}
+	return cmp.Compare(a.Memory.ID, b.Memory.ID)
 }
 
 // related reports whether a candidate, or what is right beside it, has anything
@@ -164,6 +207,9 @@ func sessionScores(s memory.Stats) map[string]float64 {
 	for id, in := range s.Sessions {
 		sum := 0.0
 		for i, n := range in.DF {
+			if n == 0 {
+				continue
+			}
 			f := float64(n)
 			sum += idf[i] * f * (sessionK1 + 1) / (f + sessionK1*float64(in.Turns)/sessionMean)
 		}
@@ -184,70 +230,70 @@ func (k *ranking) lexical(freqs []float64, length float64) float64 {
 	}
 	sum := 0.0
 	for i, f := range freqs {
-		sum += k.idf[i] * memory.Saturate(f, length)
+		if f > 0 {
+			sum += k.idf[i] * memory.Saturate(f, length)
+		}
 	}
 	return sum / k.best
 }
 
-// own scores a candidate by itself.
-func (k *ranking) own(c *memory.Candidate) ranked {
-	r := ranked{Candidate: c}
-	freqs := make([]float64, len(c.Freqs))
+// own scores a candidate by itself. It uses freqs, which has room for every word.
+func (k *ranking) own(c *memory.Candidate, freqs []float64) ranked {
 	for i, f := range c.Freqs {
 		freqs[i] = float64(f)
 	}
+	r := ranked{Candidate: c}
 	r.parts[lexical] = k.lexical(freqs, float64(c.Length))
 	r.parts[dense] = min(max((c.Cosine-k.noise)/(1-k.noise), 0), 1)
 	return r
 }
 
-// run scores consecutive turns of a session.
-func (k *ranking) run(run []memory.Candidate) []ranked {
-	out := make([]ranked, len(run))
-	for i := range run {
-		out[i] = k.own(&run[i])
+// fact scores a fact by itself, and notes it as a key of the turns it cites.
+func (k *ranking) fact(c *memory.Candidate) *ranked {
+	r := k.own(c, make([]float64, len(k.idf)))
+	for at := range citesOf(&c.Memory) {
+		k.keys[at] = max(k.keys[at], r.parts[lexical])
 	}
+	return &r
+}
+
+// run scores consecutive turns of a session, when all facts are scored.
+func (k *ranking) run(run []memory.Candidate) []*ranked {
 	freqs := make([]float64, len(k.idf))
-	for i := range out {
+	own := make([]ranked, len(run))
+	for i := range run {
+		own[i] = k.own(&run[i], freqs)
+	}
+	of := k.sessions[run[0].Memory.Source.SessionID]
+	out := make([]*ranked, len(run))
+	for i := range own {
 		clear(freqs)
 		var length, cosine, share float64
 		for j := max(0, i-reach); j < min(len(run), i+reach+1); j++ {
-			w := window[j-i]
+			w := window[j-i+reach]
 			for t, f := range run[j].Freqs {
 				freqs[t] += w * float64(f)
 			}
 			length += w * float64(run[j].Length)
-			cosine += w * out[j].parts[dense]
+			cosine += w * own[j].parts[dense]
 			share += w
 		}
-		c := &out[i]
+		c := &own[i]
 		c.parts[surroundings] = k.lexical(freqs, length/share)
 		c.parts[near] = cosine / share
-		c.parts[session] = k.sessions[c.Memory.Source.SessionID]
-		if i > 0 && asks(run[i-1].Memory.Fact) {
-			c.parts[reply] = out[i-1].parts[lexical]
+		c.parts[session] = of
+		if i > 0 && own[i-1].parts[lexical] > 0 && asks(run[i-1].Memory.Fact) {
+			c.parts[reply] = own[i-1].parts[lexical]
 		}
-		for _, at := range citesOf(&c.Memory) {
-			k.turns[at] = c
+		for at := range citesOf(&c.Memory) {
+			if key, ok := k.keys[at]; ok {
+				c.parts[keys] = max(c.parts[keys], key)
+				k.turns[at] = c
+			}
 		}
+		out[i] = c
 	}
 	return out
-}
-
-// fact scores a fact by itself, and notes it as a key of the turns it cites.
-func (k *ranking) fact(c *memory.Candidate) ranked {
-	r := k.own(c)
-	for _, at := range citesOf(&c.Memory) {
-		k.keys[at] = max(k.keys[at], r.parts[lexical])
-	}
-	return r
-}
-
-// cited gives a turn what the facts say that cite it.
-func (k *ranking) cited(c *ranked) {
-	for _, at := range citesOf(&c.Memory) {
-		c.parts[keys] = max(c.parts[keys], k.keys[at])
-	}
 }
 
 // citing gives a fact what surrounds the turn it rests on, the best of them if
@@ -257,7 +303,7 @@ func (k *ranking) citing(c *ranked) {
 	c.parts[keys] = c.parts[lexical]
 	var turn [partCount]float64
 	rests := false
-	for _, at := range citesOf(&c.Memory) {
+	for at := range citesOf(&c.Memory) {
 		if t := k.turns[at]; t != nil {
 			rests = true
 			for p := range turn {
@@ -279,34 +325,30 @@ func (k *ranking) citing(c *ranked) {
 }
 
 // relevance is the sum of the parts that a candidate has in common with the
-// question.
+// question, on the scale of 0 to 1.
 func (k *ranking) relevance(c *ranked) float64 {
-	sum := 0.0
+	sum, share := 0.0, 0.0
 	for p := range speaker {
 		sum += k.weights[p] * c.parts[p]
+		share += k.weights[p]
+	}
+	if share > 0 {
+		sum /= share
 	}
 	return sum
 }
 
-// kinds tells of each candidate what kind of memory it is.
-func (k *ranking) kinds(all []ranked) {
-	var newest time.Time
-	for _, c := range all {
-		if c.Memory.Timestamp.After(newest) {
-			newest = c.Memory.Timestamp
-		}
+// kind tells what kind of memory a candidate is.
+func (k *ranking) kind(c *ranked) {
+	m := &c.Memory
+	c.parts[speaker] = one(k.named[m.Author])
+	c.parts[statement] = one(m.Kind == memory.KindFact || !asks(m.Fact))
+	c.parts[answer] = one(k.question.answeredBy(m.Fact))
+	c.parts[times] = k.question.timely(m)
+	if k.question.present {
+		c.parts[recency] = math.Exp2(-float64(k.newest.Sub(m.Timestamp)) / float64(halfLife))
 	}
-	for i := range all {
-		c, m := &all[i], &all[i].Memory
-		c.parts[speaker] = one(k.named[m.Author])
-		c.parts[statement] = one(m.Kind == memory.KindFact || !asks(m.Fact))
-		c.parts[answer] = one(k.question.answeredBy(m.Fact))
-		c.parts[times] = k.question.timely(m)
-		if k.question.present {
-			c.parts[recency] = math.Exp2(-float64(newest.Sub(m.Timestamp)) / float64(halfLife))
-		}
-		c.parts[fresh] = 1
-	}
+	c.parts[fresh] = 1
 }
 
 func one(yes bool) float64 {
@@ -316,17 +358,10 @@ func one(yes bool) float64 {
 	return 0
 }
 
-// sum makes the score: the parts of kind are worth a share of the relevance,
-// which is brought to the scale of 0 to 1 first.
+// sum makes the score: the parts of kind are worth a share of the relevance.
 func (k *ranking) sum(c *ranked) {
-	relevance, share := k.relevance(c), 0.0
-	for p := range speaker {
-		share += k.weights[p]
-	}
-	if share > 0 {
-		relevance /= share
-	}
-	c.score = 0
+	relevance := k.relevance(c)
+	c.score, c.whole = 0, true
 	for p := range c.parts {
 		if p >= speaker {
 			c.parts[p] *= relevance
@@ -336,26 +371,22 @@ func (k *ranking) sum(c *ranked) {
 	c.score = min(c.score, 1)
 }
 
-// stale takes from a match what it gets for being fresh, if all the turns it
-// rests on have been seen further up.
-func (k *ranking) stale(out []ranked) {
-	seen := map[cite]bool{}
-	for i := range out {
-		c := &out[i]
-		old := len(c.Memory.Source.EventIDs) > 0
-		for _, at := range citesOf(&c.Memory) {
-			old = old && seen[at]
-			seen[at] = true
-		}
-		if old {
-			c.score -= k.weights[fresh] * c.parts[fresh]
-			c.parts[fresh] = 0
-		}
+// stale takes from a match what it gets for being fresh, if better ones rest on
+// all the turns that it rests on.
+func (k *ranking) stale(c *ranked) {
+	old := len(c.Memory.Source.EventIDs) > 0
+	for at := range citesOf(&c.Memory) {
+		old = old && k.seen[at]
+		k.seen[at] = true
+	}
+	if old {
+		c.score -= k.weights[fresh] * c.parts[fresh]
+		c.parts[fresh] = 0
 	}
 }
 
 // explain says what a score is made of.
-func explain(c ranked, weights [partCount]float64, terms []string) *memory.Explain {
+func explain(c *ranked, weights [partCount]float64, terms []string) *memory.Explain {
 	out := &memory.Explain{Terms: []string{}}
 	for i, p := range parts {
 		if weights[i] > 0 {

@@ -58,7 +58,7 @@ type judged map[string]float64
 // rerank puts the best matches into a new order. What is behind them cannot
 // overtake them, as the reranker's share of its score is nothing. If the reranker
 // does not judge, all scores stay as they are.
-func (r *Retriever) rerank(ctx context.Context, query string, terms []string, found memory.Found, best []ranked) (judged, error) {
+func (r *Retriever) rerank(ctx context.Context, query string, terms []string, found memory.Found, best []*ranked) (judged, error) {
 	if r.reranker == nil || len(best) < 2 {
 		return nil, nil
 	}
@@ -105,7 +105,7 @@ func checkScores(scores []float64, want int) error {
 }
 
 // texts are matches as a reranker sees them.
-func texts(best []ranked, found memory.Found, terms []string) []string {
+func texts(best []*ranked, found memory.Found, terms []string) []string {
 	questions := map[string]*memory.Memory{} // by the id of the turn after
 	for _, run := range found.Runs {
 		for i := 1; i < len(run); i++ {
@@ -143,7 +143,7 @@ func ending(text string, most int) string {
 }
 
 // explain adds to what a score is made of what the reranker says.
-func (j judged) explain(c ranked, e *memory.Explain) *memory.Explain {
+func (j judged) explain(c *ranked, e *memory.Explain) *memory.Explain {
 	if j == nil {
 		return e
 	}

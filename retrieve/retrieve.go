@@ -125,7 +125,7 @@ func (r *Retriever) Search(ctx context.Context, scope memory.Scope, req Request)
 		req.TopK = DefaultTopK
 	}
 	asked := readQuestion(req.Query, scope.User, req.Filter.AsOf, r.now())
-	q := memory.Query{Filter: req.Filter, Terms: asked.terms, Limit: candidates, Cited: true, Context: 2 * reach, Sessions: true}
+	q := memory.Query{Filter: req.Filter, Terms: asked.terms, Limit: candidates, Cited: true, Context: 2 * reach, Sessions: r.weights[session] > 0}
 	var err error
 	if q.Vector, err = r.embed(ctx, req.Query); err != nil {
 		return nil, err
@@ -134,7 +134,11 @@ func (r *Retriever) Search(ctx context.Context, scope memory.Scope, req Request)
 	if err != nil {
 		return nil, err
 	}
-	best, weights := r.rank(found, asked, q.Vector != nil)
+	n := req.TopK
+	if r.reranker != nil {
+		n = max(n, rerankTop)
+	}
+	best, weights := r.rank(found, asked, q.Vector != nil, n)
 	judged, err := r.rerank(ctx, req.Query, q.Terms, found, best)
 	if err != nil {
 		return nil, err
