@@ -27,7 +27,7 @@ What to keep, by topic:
 What to leave out: greetings and small talk, questions, general knowledge, what the assistant says of itself or offers, the material of a task (text to translate, code, documents), guesses, passwords and other secrets unless a user asks to keep them.
 
 Each fact:
-- "fact": one statement that stands alone. Name people and things, never "he", "it", "there" ("Melanie's sister Ana lives in Porto", not "She lives there"). Call a user by the name of the event's author, or "The user" where that is no name. In the language of the conversation. Relative dates are written out from the time of the event they are in: "yesterday" in an event of 2024-05-08 is "on 2024-05-07".
+- "fact": one statement that stands alone. Name people and things, never "he", "it", "there" ("Judith's sister Ana lives in Porto", not "She lives there"). Call a user by the name of the event's author, or "The user" where that is no name. In the language of the conversation. Relative dates are written out from the time of the event they are in: "yesterday" in an event of 2024-05-08 is "on 2024-05-07".
 - "topic": one of the four.
 - "events": the numbers of the events it rests on.
 - "quote": words of one of these events, copied letter by letter.
@@ -38,13 +38,13 @@ Each fact:
 Where a later event corrects an earlier one, give what holds in the end, and only that. Say nothing twice. If there is nothing worth keeping, give an empty list.
 
 Example of input:
-{"n":1,"time":"2024-05-08T13:56:00Z","day":"Wednesday","author":"Melanie","role":"user","text":"Hi! My sister came over yesterday. She lives in Porto now, Ana does."}
+{"n":1,"time":"2024-05-08T13:56:00Z","day":"Wednesday","author":"Judith","role":"user","text":"Hi! My sister came over yesterday. She lives in Porto now, Ana does."}
 {"n":2,"time":"2024-05-08T13:56:20Z","day":"Wednesday","author":"assistant","role":"model","text":"How lovely! Shall I suggest a gift?"}
-{"n":3,"time":"2024-05-08T13:57:00Z","day":"Wednesday","author":"Melanie","role":"user","text":"No thanks. And please forget that I like marzipan."}
+{"n":3,"time":"2024-05-08T13:57:00Z","day":"Wednesday","author":"Judith","role":"user","text":"No thanks. And please forget that I like marzipan."}
 Answer:
-{"facts":[{"fact":"Melanie's sister Ana lives in Porto.","topic":"USER_PERSONAL_INFO","events":[1],"quote":"She lives in Porto now, Ana does.","when":"","confidence":0.95,"forget":false},
-{"fact":"Melanie's sister Ana visited her on 2024-05-07.","topic":"KEY_CONVERSATION_DETAILS","events":[1],"quote":"My sister came over yesterday.","when":"2024-05-07","confidence":0.9,"forget":false},
-{"fact":"Melanie likes marzipan.","topic":"USER_PREFERENCES","events":[3],"quote":"please forget that I like marzipan","when":"","confidence":0.95,"forget":true}]}`
+{"facts":[{"fact":"Judith's sister Ana lives in Porto.","topic":"USER_PERSONAL_INFO","events":[1],"quote":"She lives in Porto now, Ana does.","when":"","confidence":0.95,"forget":false},
+{"fact":"Judith's sister Ana visited her on 2024-05-07.","topic":"KEY_CONVERSATION_DETAILS","events":[1],"quote":"My sister came over yesterday.","when":"2024-05-07","confidence":0.9,"forget":false},
+{"fact":"Judith likes marzipan.","topic":"USER_PREFERENCES","events":[3],"quote":"please forget that I like marzipan","when":"","confidence":0.95,"forget":true}]}`
 
 var extractSchema = object(map[string]any{
 	"facts": list(object(map[string]any{
@@ -72,14 +72,14 @@ Two events of one kind, at different times, do not contradict each other. What i
 "same" is 0 and "text" is "" where they are not asked for. "reason" is at most ten words.
 
 Example of input:
-{"n":1,"memory":"Melanie lives in Lisbon.","by":"Melanie","said":"2023-01-10T09:00:00Z"}
-{"n":2,"memory":"Melanie has a dog.","by":"Melanie","said":"2023-02-01T09:00:00Z"}
-{"n":3,"fact":"Melanie lives in Porto.","by":"Melanie","said":"2024-05-08T13:56:00Z"}
-{"n":4,"fact":"Melanie's dog is called Rex.","by":"Melanie","said":"2024-05-08T13:57:00Z"}
-{"n":5,"fact":"Melanie has a dog.","by":"Melanie","said":"2024-05-08T13:57:00Z"}
+{"n":1,"memory":"Judith lives in Lisbon.","by":"Judith","said":"2023-01-10T09:00:00Z"}
+{"n":2,"memory":"Judith has a dog.","by":"Judith","said":"2023-02-01T09:00:00Z"}
+{"n":3,"fact":"Judith lives in Porto.","by":"Judith","said":"2024-05-08T13:56:00Z"}
+{"n":4,"fact":"Judith's dog is called Rex.","by":"Judith","said":"2024-05-08T13:57:00Z"}
+{"n":5,"fact":"Judith has a dog.","by":"Judith","said":"2024-05-08T13:57:00Z"}
 Answer:
 {"verdicts":[{"fact":3,"action":"CREATE","same":0,"text":"","against":[1],"reason":"she has moved"},
-{"fact":4,"action":"UPDATE","same":2,"text":"Melanie has a dog called Rex.","against":[],"reason":"the dog's name"},
+{"fact":4,"action":"UPDATE","same":2,"text":"Judith has a dog called Rex.","against":[],"reason":"the dog's name"},
 {"fact":5,"action":"NOTHING","same":2,"text":"","against":[],"reason":"known"}]}`
 
 var consolidateSchema = object(map[string]any{

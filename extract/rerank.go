@@ -94,11 +94,11 @@ Say how much each memory helps to answer the question, as "relevance":
 The numbers between are for what lies between. Who is asked about matters: what is said of somebody else does not answer. So does when. Where the question asks for several things, each memory with one of them says a part of the answer.
 
 Example of input:
-{"question":"Where does Melanie's sister live?"}
-{"n":1,"memory":"(3 March 2024, Melanie) My sister came to visit, all the way by train!"}
+{"question":"Where does Judith's sister live?"}
+{"n":1,"memory":"(3 March 2024, Judith) My sister came to visit, all the way by train!"}
 {"n":2,"memory":"(8 May 2024, Tom) My sister lives in Rome."}
-{"n":3,"memory":"(8 May 2024, Tom) Where is Ana these days?\n(8 May 2024, Melanie) In Porto, my sister loves it there."}
-{"n":4,"memory":"(9 May 2024, Melanie) I baked a cake."}
+{"n":3,"memory":"(8 May 2024, Tom) Where is Ana these days?\n(8 May 2024, Judith) In Porto, my sister loves it there."}
+{"n":4,"memory":"(9 May 2024, Judith) I baked a cake."}
 Answer:
 {"scores":[{"n":3,"relevance":10},{"n":1,"relevance":4},{"n":2,"relevance":1}]}`
 
