@@ -62,18 +62,7 @@ func TestRetrieval(t *testing.T) {
 		}
 		fmt.Fprintf(&got, "%3s  %s, %s: %s\n", rank, a.Conversation, a.Category, a.Question)
 	}
-	if *update {
-		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
-		t.Errorf("if that is for the better: go test ./evals -run TestRetrieval -update (-want +got):\n%s", diff)
-	}
+	sameAsFile(t, file, got.String())
 }
 
 // The bundled conversations are enough to tell rankings apart by: some of each

@@ -203,8 +203,14 @@ func TestRules(t *testing.T) {
 	}
 	all.Case = "all"
 	row(all)
+	sameAsFile(t, file, got.String())
+}
+
+// sameAsFile compares with a file, or writes it anew.
+func sameAsFile(t *testing.T, file, got string) {
+	t.Helper()
 	if *update {
-		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -212,8 +218,8 @@ func TestRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("if that is for the better: go test ./evals -run %s -update (-want +got):\n%s", t.Name(), diff)
 	}
 }
 

