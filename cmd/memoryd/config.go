@@ -16,6 +16,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3"
 
+	"github.com/memoryd/memoryd"
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/server"
@@ -237,7 +238,7 @@ func (c *config) file(name, url, want string) (string, error) {
 		if c.data == sqlitedb.Memory {
 			return sqlitedb.Memory, nil
 		}
-		return filepath.Join(c.data, "memoryd.db"), nil
+		return filepath.Join(c.data, memoryd.FileName), nil
 	}
 	path, ok := strings.CutPrefix(url, "sqlite:")
 	if path = strings.TrimPrefix(path, "//"); !ok || path == "" {

@@ -18,6 +18,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
+	"github.com/memoryd/memoryd"
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/memory"
@@ -144,11 +145,11 @@ func export(ctx context.Context, cfg config, file string, stdout, stderr io.Writ
 	}
 	h := newHouse()
 	defer func() { err = errors.Join(err, h.close()) }()
-	st, err := h.stores(ctx, cfg, modelOf(embedder), slog.New(slog.DiscardHandler))
+	st, err := h.stores(ctx, cfg, memoryd.ModelOf(embedder), slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
-	head := headingOf(modelOf(embedder))
+	head := headingOf(memoryd.ModelOf(embedder))
 	if file == "-" {
 		end, err := exportTo(ctx, st, head, stdout, stderr)
 		if err == nil {
@@ -270,7 +271,7 @@ func importFile(ctx context.Context, cfg config, file string, stdout, stderr io.
 	}
 	h := newHouse()
 	defer func() { err = errors.Join(err, h.close()) }()
-	st, err := h.stores(ctx, cfg, modelOf(embedder), slog.New(slog.DiscardHandler))
+	st, err := h.stores(ctx, cfg, memoryd.ModelOf(embedder), slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}

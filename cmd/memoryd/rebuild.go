@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/memoryd/memoryd"
 )
 
 // rebuild has the memories of all sessions made anew, into a memory store that
@@ -17,7 +19,7 @@ func rebuild(ctx context.Context, cfg config, stdout io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	st, err := h.open(ctx, cfg, modelOf(e))
+	st, err := h.open(ctx, cfg, memoryd.ModelOf(e))
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sourcegraph/conc"
 
+	"github.com/memoryd/memoryd"
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/memory"
@@ -42,7 +43,7 @@ func buildMove(ctx context.Context, cfg config, stdout io.Writer, log *slog.Logg
 	if h.models, err = newModels(cfg, log); err != nil {
 		return h, err
 	}
-	want := modelOf(h.models.embedder)
+	want := memoryd.ModelOf(h.models.embedder)
 	st := &stores{}
 	if err := h.sessions(ctx, cfg, st); err != nil {
 		return h, err
@@ -283,9 +284,9 @@ func (m *mover) reopen() error {
 		return err
 	}
 	delete(m.h.models.notes, "reembed")
-	was := m.h.staff.Load()
+	was := m.h.bank.Load()
 	m.h.employ(m.cfg, st, m.h.models.embedder, m.log)
-	was.server.Stop()
+	was.Stop()
 	return nil
 }
 
@@ -325,7 +326,7 @@ const (
 // this start if it is that, the one inside memoryd, or one of a service that a
 // flag names. No other is asked: nothing is to leave the machine for it.
 func formerEmbedder(cfg config, was memory.Model, now embed.Embedder, log *slog.Logger) embed.Embedder {
-	if was.SameEmbedder(modelOf(now)) {
+	if was.SameEmbedder(memoryd.ModelOf(now)) {
 		return now
 	}
 	f := &former{model: embed.Model{Name: was.Embedder, Dimension: was.Dimension}, log: log}
@@ -333,13 +334,13 @@ func formerEmbedder(cfg config, was memory.Model, now embed.Embedder, log *slog.
 	named, _ := provider(cfg.embedder)
 	reads, _ := provider(cfg.extractor)
 	cfg.embedder, cfg.dimension = was.Embedder, was.Dimension
-	if was.SameEmbedder(modelOf(embed.Builtin{})) {
+	if was.SameEmbedder(memoryd.ModelOf(embed.Builtin{})) {
 		cfg.embedder = "builtin"
 	} else if service != named && service != reads {
 		service = ""
 	}
 	if service != "" {
-		if e, err := newEmbedder(cfg); err == nil && was.SameEmbedder(modelOf(e)) {
+		if e, err := newEmbedder(cfg); err == nil && was.SameEmbedder(memoryd.ModelOf(e)) {
 			f.Embedder, f.model = e, e.Model()
 		}
 	}

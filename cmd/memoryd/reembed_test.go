@@ -16,6 +16,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/memoryd/memoryd"
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/internal/modeltest"
 	"github.com/memoryd/memoryd/internal/qdranttest"
@@ -464,7 +465,7 @@ func TestFormerEmbedderIsNamed(t *testing.T) {
 		{openai, "builtin", "openai:gpt", true},
 		{memory.Model{Embedder: "openai:text-embedding-3-small", Dimension: 9999}, "openai:other", "rules", false},
 		{memory.Model{Embedder: "of old", Dimension: 256}, "openai:other", "rules", false},
-		{modelOf(embed.Builtin{}), "openai:other", "rules", true},
+		{memoryd.ModelOf(embed.Builtin{}), "openai:other", "rules", true},
 	} {
 		cfg := config{embedder: c.embedder, extractor: c.extractor, dimension: 100}
 		if c.embedder == "builtin" {

@@ -16,14 +16,13 @@ import (
 
 	"github.com/sourcegraph/conc"
 
+	"github.com/memoryd/memoryd"
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/ingest"
-	"github.com/memoryd/memoryd/internal/analyzer"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/memory/qdrantstore"
 	"github.com/memoryd/memoryd/memory/sqlitestore"
-	"github.com/memoryd/memoryd/retrieve"
 	"github.com/memoryd/memoryd/server"
 	"github.com/memoryd/memoryd/sessionstore"
 	"github.com/memoryd/memoryd/sessionstore/redissession"
@@ -33,22 +32,16 @@ import (
 // house is everything that runs, put together.
 type house struct {
 	models *models
-	staff  atomic.Pointer[staff]
-	work   func(context.Context) // what goes on beside requests, until its context is over
+	bank   atomic.Pointer[memoryd.Bank] // of the memories of one embedder
+	work   func(context.Context)        // what goes on beside requests, until its context is over
 	files  map[string]*sqlitedb.DB
 	closes []func() error
 	checks map[string]func(context.Context) error
 }
 
-// staff is what works with the memories of one embedder.
-type staff struct {
-	ingest *ingest.Service
-	server *server.Server
-}
-
 // ServeHTTP implements http.Handler.
 func (h *house) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h.staff.Load().server.ServeHTTP(w, r)
+	h.bank.Load().ServeHTTP(w, r)
 }
 
 func newHouse() *house {
@@ -78,7 +71,7 @@ func build(ctx context.Context, cfg config, log *slog.Logger) (h *house, err err
 	if h.models, err = newModels(cfg, log); err != nil {
 		return h, err
 	}
-	st, err := h.stores(ctx, cfg, modelOf(h.models.embedder), log)
+	st, err := h.stores(ctx, cfg, memoryd.ModelOf(h.models.embedder), log)
 	if err != nil {
 		return h, err
 	}
@@ -89,16 +82,12 @@ func build(ctx context.Context, cfg config, log *slog.Logger) (h *house, err err
 // employ has requests served, and sessions ingested, with the memories of an
 // embedder.
 func (h *house) employ(cfg config, st *stores, e embed.Embedder, log *slog.Logger) {
-	in := ingest.New(st.sessions, st.memories, e, h.models.extractor, &ingest.Options{Log: log, Fallback: h.models.fallback, Workers: cfg.workers})
-	h.staff.Store(&staff{in, server.New(st.sessions, st.memories, in, retrieve.New(st.memories, e, &retrieve.Options{Reranker: h.models.reranker, Log: log}), &server.Options{
-		AnyHost: cfg.insecure && !cfg.names && !server.Loopback(cfg.listen), Version: version(), Log: log, Checks: maps.Clone(h.checks), Notes: maps.Clone(h.models.notes),
-	})})
-	h.work = in.Run
-}
-
-// modelOf is what memories are made with by this memoryd and an embedder.
-func modelOf(e embed.Embedder) memory.Model {
-	return memory.Model{Embedder: e.Model().Name, Dimension: e.Model().Dimension, Analyzer: analyzer.Name}
+	bank := memoryd.New(st.sessions, st.memories, &memoryd.Options{Embedder: e, Extractor: h.models.extractor, Fallback: h.models.fallback,
+		Reranker: h.models.reranker, Workers: cfg.workers, Log: log, Server: server.Options{
+			AnyHost: cfg.insecure && !cfg.names && !server.Loopback(cfg.listen), Version: version(), Checks: maps.Clone(h.checks), Notes: maps.Clone(h.models.notes),
+		}})
+	h.bank.Store(bank)
+	h.work = bank.Run
 }
 
 // open opens both stores.
@@ -279,7 +268,7 @@ func (h *house) run(ctx context.Context, on net.Listener, log *slog.Logger) erro
 	case err = <-served: // the listener broke
 	case <-ctx.Done():
 		log.Info("stopping: finishing what has begun")
-		h.staff.Load().server.Stop()
+		h.bank.Load().Stop()
 		within, cancel := context.WithTimeout(context.Background(), shutdownTime)
 		defer cancel()
 		if err = hs.Shutdown(within); errors.Is(err, context.DeadlineExceeded) {

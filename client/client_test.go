@@ -1,0 +1,406 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/memoryd/memoryd"
+	"github.com/memoryd/memoryd/client"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// bank is a memoryd that keeps nothing.
+func bank(t testing.TB) *memoryd.Bank {
+	t.Helper()
+	b, err := memoryd.Open(t.Context(), ":memory:", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// over is a client of a handler, over a network.
+func over(t testing.TB, h http.Handler, opts *client.Options) *client.Client {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	c, err := client.New(s.URL+"/", opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Every call does what it says, over a network and without.
+func TestCalls(t *testing.T) {
+	for name, connect := range map[string]func(*testing.T) *client.Client{
+		"http":      func(t *testing.T) *client.Client { return over(t, bank(t), nil) },
+		"inprocess": func(t *testing.T) *client.Client { return client.InProcess(bank(t)) },
+	} {
+		t.Run(name+"/sessions", func(t *testing.T) { testSessions(t, connect(t)) })
+		t.Run(name+"/memories", func(t *testing.T) { testMemories(t, connect(t)) })
+		t.Run(name+"/operations", func(t *testing.T) { testOperations(t, connect(t)) })
+	}
+}
+
+func must[T any](t *testing.T) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func testSessions(t *testing.T, c *client.Client) {
+	ctx := t.Context()
+	u := c.User("a/pp?", "ann@x.com")
+	if _, err := u.Sessions(ctx, sessionstore.List{}); !errors.Is(err, memory.ErrInvalid) {
+		t.Errorf("an app with a slash: %v", err)
+	}
+	u = c.User("my app", "ann@x.com %2F")
+	session := must[*client.Session](t)
+	s := session(u.CreateSession(ctx, client.NewSession{ID: "s 1?", State: map[string]any{"n": 1, "user:lang": "en", "app:v": nil},
+		Events: []client.Event{client.Text("user", "Hello <there>")}}))
+	if diff := cmp.Diff(map[string]any{"n": 1.0, "user:lang": "en", "app:v": nil}, s.State); diff != "" {
+		t.Errorf("state (-want +got):\n%s", diff)
+	}
+	if _, err := u.CreateSession(ctx, client.NewSession{ID: "s 1?"}); !errors.Is(err, memory.ErrExists) {
+		t.Errorf("the same id again: %v", err)
+	}
+	appended := must[client.Appended](t)(u.Append(ctx, "s 1?", "said", client.Text("helper", "Welcome"),
+		client.Event{Doc: json.RawMessage(`{"author":"user","content":"and more","unknown":{"b":1.50}}`)}))
+	if len(appended.Events) != 2 || appended.Events[0].Text() != "Welcome" || appended.Events[1].ID == "" {
+		t.Errorf("appended %+v", appended)
+	}
+	again := must[client.Appended](t)(u.Append(ctx, "s 1?", "", appended.Events...))
+	if diff := cmp.Diff(appended.Events, again.Events); diff != "" {
+		t.Errorf("appended again (-first +then):\n%s", diff)
+	}
+	s = session(u.Session(ctx, "s 1?", client.Recent{}))
+	if s.ID != "s 1?" || s.App != "my app" || s.User != "ann@x.com %2F" || len(s.Events) != 3 || s.Events[0].Text() != "Hello <there>" || s.State["said"] != "and more" {
+		t.Errorf("session %+v", s)
+	}
+	for recent, want := range map[client.Recent]int{{Events: 2}: 2, {Events: -1}: 0, {After: s.LastUpdateTime.Add(time.Hour)}: 0} {
+		if s := session(u.Session(ctx, "s 1?", recent)); len(s.Events) != want {
+			t.Errorf("%+v: %d events, want %d", recent, len(s.Events), want)
+		}
+	}
+	if s = session(u.PatchSession(ctx, "s 1?", map[string]any{"mood": "good"})); s.State["mood"] != "good" {
+		t.Errorf("patched %+v", s.State)
+	}
+	other := session(u.CreateSession(ctx, client.NewSession{}))
+	page := must[client.SessionPage](t)(u.Sessions(ctx, sessionstore.List{PageSize: 1}))
+	next := must[client.SessionPage](t)(c.AppSessions(ctx, "my app", sessionstore.List{PageSize: 1, PageToken: ""}))
+	if len(page.Sessions) != 1 || page.Sessions[0].ID != other.ID || page.NextPageToken == "" || len(next.Sessions) != 1 {
+		t.Errorf("lists %+v, %+v", page, next)
+	}
+	if err := u.DeleteSession(ctx, "s 1?"); err != nil {
+		t.Error(err)
+	}
+	if _, err := u.Session(ctx, "s 1?", client.Recent{}); !errors.Is(err, memory.ErrNotFound) {
+		t.Errorf("a deleted session: %v", err)
+	}
+}
+
+func testMemories(t *testing.T, c *client.Client) {
+	ctx := t.Context()
+	u := c.User("app", "ann")
+	op := must[*client.Operation](t)(u.Ingest(ctx, "s1", []client.Event{client.Text("user", "I am allergic to peanuts.")}, true))
+	if !op.Done || op.Response == nil || len(op.Response.Memories) != 1 || op.Response.Memories[0].Action != memory.Created {
+		t.Fatalf("operation %+v", op)
+	}
+	one := must[memory.Memory](t)
+	added := one(u.AddMemory(ctx, client.Fact{Fact: "Ann sings in a choir.", Topics: []string{"HOBBY"}, TTL: time.Hour,
+		Metadata: memory.Metadata{"k": json.RawMessage(`1`)}}))
+	if added.ExpireTime.IsZero() || added.Topics[0] != "HOBBY" {
+		t.Errorf("added %+v", added)
+	}
+	matches := must[[]memory.Match](t)(u.Search(ctx, client.Search{Query: "What is Ann allergic to?", TopK: 1, Explain: true}))
+	if len(matches) != 1 || matches[0].Explain == nil || matches[0].Score <= 0 {
+		t.Errorf("matches %+v", matches)
+	}
+	block := must[client.Block](t)(u.Context(ctx, client.Search{Query: "choir"}, 100))
+	if block.Text == "" || block.Tokens == 0 || len(block.Memories) == 0 {
+		t.Errorf("block %+v", block)
+	}
+	list := must[memory.Page](t)(u.Memories(ctx, memory.List{Filter: memory.Filter{Kinds: []memory.Kind{memory.KindFact}, Topics: []string{"HOBBY", "X"}},
+		Order: memory.Order{Field: "createTime", Ascending: true}, PageSize: 10}))
+	if len(list.Memories) != 1 || list.Memories[0].ID != added.ID {
+		t.Errorf("list %+v", list)
+	}
+	if _, err := u.Memories(ctx, memory.List{Filter: memory.Filter{SupersededBy: "x"}}); !errors.Is(err, memory.ErrInvalid) {
+		t.Errorf("a filter that the API lacks: %v", err)
+	}
+	fact, forever := "Ann conducts a choir.", time.Duration(0)
+	changed := one(u.UpdateMemory(ctx, added.ID, client.Change{Fact: &fact, TTL: &forever}))
+	if changed.Fact != fact || changed.Revision != 2 || !changed.ExpireTime.IsZero() {
+		t.Errorf("changed %+v", changed)
+	}
+	if back := one(u.Rollback(ctx, added.ID, 1)); back.Fact != added.Fact {
+		t.Errorf("rolled back to %+v", back)
+	}
+	if err := u.DeleteMemory(ctx, added.ID); err != nil {
+		t.Error(err)
+	}
+	if _, err := u.Memory(ctx, added.ID); !errors.Is(err, memory.ErrNotFound) {
+		t.Errorf("a deleted memory: %v", err)
+	}
+	if revisions := must[[]memory.Revision](t)(u.Revisions(ctx, added.ID)); len(revisions) != 4 || revisions[0].Action != memory.Deleted {
+		t.Errorf("revisions %+v", revisions)
+	}
+}
+
+func testOperations(t *testing.T, c *client.Client) {
+	ctx := t.Context()
+	u := c.User("app", "ann")
+	must[*client.Session](t)(u.CreateSession(ctx, client.NewSession{ID: "s1", Events: []client.Event{client.Text("user", "I live in Porto.")}}))
+	op := must[*client.Operation](t)(u.AddSession(ctx, "s1", false))
+	last := op
+	for seen, err := range c.Follow(ctx, op.ID) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = seen
+	}
+	if !last.Done || last.ID != op.ID || last.Metadata.State != sessionstore.Succeeded || len(last.Response.Memories) != 1 {
+		t.Errorf("the last that is seen: %+v", last)
+	}
+	read := must[*client.Operation](t)(c.Operation(ctx, op.ID))
+	if diff := cmp.Diff(last, read); diff != "" {
+		t.Errorf("streamed and read (-streamed +read):\n%s", diff)
+	}
+	if ops, next, err := u.Operations(ctx, sessionstore.List{}); err != nil || len(ops) != 1 || next != "" {
+		t.Errorf("operations %+v, %q, %v", ops, next, err)
+	}
+	if _, err := c.RetryOperation(ctx, op.ID); err != nil {
+		t.Errorf("retry of what is done: %v", err)
+	}
+	for _, err := range c.Follow(ctx, "none") {
+		if !errors.Is(err, memory.ErrNotFound) {
+			t.Errorf("no such operation: %v", err)
+		}
+	}
+}
+
+// flaky fails requests as fail says, by their number from 1 on; nil lets one
+// through.
+type flaky struct {
+	http.Handler
+	n    atomic.Int32
+	fail func(n int32, h http.Handler) http.HandlerFunc
+}
+
+func (f *flaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if fail := f.fail(f.n.Add(1), f.Handler); fail != nil {
+		fail(w, r)
+		return
+	}
+	f.Handler.ServeHTTP(w, r)
+}
+
+// lost does what is asked and has the answer not arrive.
+func lost(h http.Handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(httptest.NewRecorder(), r)
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func status(code int) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { http.Error(w, "a proxy says no", code) }
+}
+
+// What is sent again is done once, and what could be done twice is not sent
+// again.
+func TestRetries(t *testing.T) {
+	firstLost := func(n int32, h http.Handler) http.HandlerFunc {
+		if n == 1 {
+			return lost(h)
+		}
+		return nil
+	}
+	always := func(code int) func(int32, http.Handler) http.HandlerFunc {
+		return func(int32, http.Handler) http.HandlerFunc { return status(code) }
+	}
+	event := client.Text("user", "I live in Porto.")
+	appends := func(ctx context.Context, u *client.User) error {
+		_, err := u.Append(ctx, "s1", "", event, client.Event{Doc: json.RawMessage(`{"author":"user","content":"x"}`)})
+		return err
+	}
+	adds := func(ctx context.Context, u *client.User) error {
+		_, err := u.AddMemory(ctx, client.Fact{Fact: "Ann sings."})
+		return err
+	}
+	for name, test := range map[string]struct {
+		fail     func(int32, http.Handler) http.HandlerFunc
+		do       func(context.Context, *client.User) error
+		want     error // its kind; nil for none
+		requests int32
+		sessions int // of one event more than they began with, and memories of kind fact
+		events   int
+		facts    int
+	}{
+		"append, answer lost": {fail: firstLost, do: appends, requests: 2, sessions: 1, events: 2},
+		"ingest, answer lost": {fail: firstLost, do: func(ctx context.Context, u *client.User) error {
+			_, err := u.Ingest(ctx, "s1", []client.Event{event}, false)
+			return err
+		}, requests: 2, sessions: 1, events: 1},
+		"create, answer lost": {fail: firstLost, do: func(ctx context.Context, u *client.User) error {
+			s, err := u.CreateSession(ctx, client.NewSession{State: map[string]any{"k": "v"}})
+			if err == nil && s.State["k"] != "v" {
+				err = errors.New("another session")
+			}
+			return err
+		}, requests: 3, sessions: 2},
+		"create by a name, answer lost": {fail: firstLost, do: func(ctx context.Context, u *client.User) error {
+			_, err := u.CreateSession(ctx, client.NewSession{ID: "mine"})
+			return err
+		}, want: memory.ErrUnavailable, requests: 1, sessions: 2},
+		"add, answer lost":       {fail: firstLost, do: adds, want: memory.ErrUnavailable, requests: 1, sessions: 1, facts: 1},
+		"append, stores away":    {fail: always(http.StatusServiceUnavailable), do: appends, want: memory.ErrUnavailable, requests: 3, sessions: 1},
+		"append, a proxy's 502":  {fail: always(http.StatusBadGateway), do: appends, want: memory.ErrUnavailable, requests: 3, sessions: 1},
+		"append, an error of it": {fail: always(http.StatusInternalServerError), do: appends, requests: 1, sessions: 1, want: errAny},
+		"add, stores away":       {fail: always(http.StatusServiceUnavailable), do: adds, want: memory.ErrUnavailable, requests: 1, sessions: 1},
+		"add, too many": {fail: func(n int32, _ http.Handler) http.HandlerFunc {
+			if n == 1 {
+				return status(http.StatusTooManyRequests)
+			}
+			return nil
+		}, do: adds, requests: 2, sessions: 1, facts: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := bank(t)
+			u := client.InProcess(b).User("app", "ann")
+			if _, err := u.CreateSession(t.Context(), client.NewSession{ID: "s1"}); err != nil {
+				t.Fatal(err)
+			}
+			f := &flaky{Handler: b, fail: test.fail}
+			err := test.do(t.Context(), over(t, f, &client.Options{Retries: 2}).User("app", "ann"))
+			if (err == nil) != (test.want == nil) || test.want != errAny && !errors.Is(err, test.want) {
+				t.Errorf("error %v, want %v", err, test.want)
+			}
+			if n := f.n.Load(); n != test.requests {
+				t.Errorf("%d requests, want %d", n, test.requests)
+			}
+			list := must[client.SessionPage](t)(u.Sessions(t.Context(), sessionstore.List{}))
+			s := must[*client.Session](t)(u.Session(t.Context(), "s1", client.Recent{}))
+			facts := must[memory.Page](t)(u.Memories(t.Context(), memory.List{Filter: memory.Filter{Kinds: []memory.Kind{memory.KindFact}}}))
+			if len(list.Sessions) != test.sessions || len(s.Events) != test.events || len(facts.Memories) != test.facts && test.facts > 0 {
+				t.Errorf("%d sessions, %d events, %d facts; want %d, %d, %d", len(list.Sessions), len(s.Events), len(facts.Memories), test.sessions, test.events, test.facts)
+			}
+		})
+	}
+}
+
+var errAny = errors.New("any error")
+
+// A server that is not there yet is waited for, also by what may not be done
+// twice: nothing can have arrived.
+func TestRefused(t *testing.T) {
+	on, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := on.Addr().String()
+	on.Close()
+	c, err := client.New("http://"+address, &client.Options{Retries: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.User("app", "ann").AddMemory(t.Context(), client.Fact{Fact: "Ann sings."})
+	if !errors.Is(err, memory.ErrUnavailable) {
+		t.Errorf("nobody there: %v", err)
+	}
+	refusals := atomic.Int32{}
+	b := bank(t)
+	c, err = client.New("http://"+address, &client.Options{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		if refusals.Add(1) == 1 {
+			return http.DefaultTransport.RoundTrip(r)
+		}
+		w := httptest.NewRecorder()
+		b.ServeHTTP(w, r)
+		return w.Result(), nil
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.User("app", "ann").AddMemory(t.Context(), client.Fact{Fact: "Ann sings."}); err != nil || refusals.Load() != 2 {
+		t.Errorf("there at the second try: %v after %d", err, refusals.Load())
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// A call ends with its context, and its error says so.
+func TestContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	hang := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { cancel(); <-r.Context().Done() })
+	for name, c := range map[string]*client.Client{"http": over(t, hang, nil), "inprocess": client.InProcess(hang)} {
+		if _, err := c.User("app", "ann").Memory(ctx, "m"); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, err := range c.Follow(ctx, "o") {
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: follow: %v", name, err)
+			}
+		}
+	}
+}
+
+// A stream that breaks is taken up again, and the end is seen.
+func TestFollowBroken(t *testing.T) {
+	streams := atomic.Int32{}
+	c := over(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Accept") != "text/event-stream" {
+			io.WriteString(w, `{"id":"o","metadata":{"state":"RUNNING"}}`)
+			return
+		}
+		switch streams.Add(1) {
+		case 1: // cut off within a line
+			io.WriteString(w, "data: {\"id\":\"o\",\"metadata\":{\"state\":\"RUNNING\"}}\n\ndata: {\"id\"")
+		case 2: // a server that is about to stop
+			w.WriteHeader(http.StatusServiceUnavailable)
+		default:
+			io.WriteString(w, ": still there\n\ndata: {\"id\":\"o\",\"done\":true,\"metadata\":{\"state\":\"SUCCEEDED\"}}\n\n")
+		}
+	}), nil)
+	var states []sessionstore.OperationState
+	for op, err := range c.Follow(t.Context(), "o") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		states = append(states, op.Metadata.State)
+	}
+	if diff := cmp.Diff([]sessionstore.OperationState{sessionstore.Running, sessionstore.Succeeded}, states); diff != "" {
+		t.Errorf("states (-want +got):\n%s", diff)
+	}
+}
+
+func TestNew(t *testing.T) {
+	for _, base := range []string{"", "127.0.0.1:8080", "ftp://x", "http://", "http://x?y=1", "http://x\x00"} {
+		if _, err := client.New(base, nil); !errors.Is(err, memory.ErrInvalid) {
+			t.Errorf("%q: %v", base, err)
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// Ingest stores events in a session, which it makes if it is missing, and asks
+// for memories of them. With wait it answers when they are made, or after 30 s.
+func (u *User) Ingest(ctx context.Context, session string, events []Event, wait bool) (*Operation, error) {
+	events, err := named(events)
+	if err != nil {
+		return nil, err
+	}
+	return u.operation(ctx, "/memories/ingest", map[string]any{"sessionId": session, "events": events}, wait)
+}
+
+// Fact is something that a client states itself.
+type Fact struct {
+	Fact      string          `json:"fact"`
+	Topics    []string        `json:"topics,omitempty"`
+	Metadata  memory.Metadata `json:"metadata,omitempty"`
+	TTL       time.Duration   `json:"-"` // 0 is for ever
+	ValidFrom time.Time       `json:"validFrom,omitzero"`
+}
+
+// AddMemory stores a fact as it is: nothing is extracted or compared. It is not
+// tried again if it may have arrived, as it would be there twice.
+func (u *User) AddMemory(ctx context.Context, f Fact) (memory.Memory, error) {
+	var out memory.Memory
+	body := struct {
+		Fact
+		TTL string `json:"ttl,omitempty"`
+	}{Fact: f}
+	if f.TTL != 0 {
+		body.TTL = f.TTL.String()
+	}
+	err := u.do(ctx, call{method: http.MethodPost, path: "/memories", body: body, answer: &out})
+	return out, err
+}
+
+// Memory reads one memory.
+func (u *User) Memory(ctx context.Context, id string) (memory.Memory, error) {
+	var out memory.Memory
+	err := u.do(ctx, call{method: http.MethodGet, path: "/memories/" + url.PathEscape(id), answer: &out, again: true})
+	return out, err
+}
+
+// Memories reads a page of memories. Of list's filter, Kinds, Topics, SessionID
+// and History are what the HTTP API has; others are memory.ErrInvalid.
+func (u *User) Memories(ctx context.Context, list memory.List) (memory.Page, error) {
+	var out memory.Page
+	f := list.Filter
+	if !f.Since.IsZero() || !f.Until.IsZero() || !f.AsOf.IsZero() || len(f.Metadata) > 0 || f.SupersededBy != "" {
+		return out, fmt.Errorf("%w: list memories: only kinds, topics, session and history can be asked for: search instead", memory.ErrInvalid)
+	}
+	q := url.Values{"topic": f.Topics}
+	for _, k := range f.Kinds {
+		q.Add("kind", string(k))
+	}
+	if f.SessionID != "" {
+		q.Set("sessionId", f.SessionID)
+	}
+	if f.History {
+		q.Set("history", "true")
+	}
+	if list.Order != (memory.Order{}) {
+		order := list.Order.Field + " desc"
+		if list.Order.Ascending {
+			order = list.Order.Field + " asc"
+		}
+		q.Set("orderBy", order)
+	}
+	if list.PageSize != 0 {
+		q.Set("pageSize", strconv.Itoa(list.PageSize))
+	}
+	if list.PageToken != "" {
+		q.Set("pageToken", list.PageToken)
+	}
+	err := u.do(ctx, call{method: http.MethodGet, path: "/memories", query: q, answer: &out, again: true})
+	return out, err
+}
+
+// Change is what to change of a memory; nil leaves a field as it is, an empty
+// value clears it.
+type Change struct {
+	Fact     *string
+	Topics   *[]string
+	Metadata *memory.Metadata
+	TTL      *time.Duration // from now; 0 is for ever
+}
+
+// UpdateMemory changes a memory, as a new revision.
+func (u *User) UpdateMemory(ctx context.Context, id string, c Change) (memory.Memory, error) {
+	body := map[string]any{}
+	if c.Fact != nil {
+		body["fact"] = *c.Fact
+	}
+	if c.Topics != nil {
+		body["topics"] = *c.Topics
+	}
+	if c.Metadata != nil {
+		body["metadata"] = *c.Metadata
+	}
+	if c.TTL != nil {
+		body["ttl"] = c.TTL.String()
+	}
+	var out memory.Memory
+	err := u.do(ctx, call{method: http.MethodPatch, path: "/memories/" + url.PathEscape(id), body: body, answer: &out})
+	return out, err
+}
+
+// DeleteMemory removes a memory; memory.ErrNotFound if it is not there. Its
+// revisions stay, and Rollback brings it back.
+func (u *User) DeleteMemory(ctx context.Context, id string) error {
+	return u.do(ctx, call{method: http.MethodDelete, path: "/memories/" + url.PathEscape(id)})
+}
+
+// Revisions reads what a memory was, newest first.
+func (u *User) Revisions(ctx context.Context, id string) ([]memory.Revision, error) {
+	var out struct {
+		Revisions []memory.Revision `json:"revisions"`
+	}
+	err := u.do(ctx, call{method: http.MethodGet, path: "/memories/" + url.PathEscape(id) + "/revisions", answer: &out, again: true})
+	return out.Revisions, err
+}
+
+// Rollback has a memory be again what it was at a revision.
+func (u *User) Rollback(ctx context.Context, id string, revision int64) (memory.Memory, error) {
+	var out memory.Memory
+	err := u.do(ctx, call{method: http.MethodPost, path: "/memories/" + url.PathEscape(id) + "/rollback",
+		body: map[string]any{"revision": revision}, answer: &out})
+	return out, err
+}
+
+// Search is what to search for.
+type Search struct {
+	Query     string          `json:"query"`
+	TopK      int             `json:"topK,omitempty"`     // 1 to 100; 0 is 10
+	MinScore  float64         `json:"minScore,omitempty"` // 0 to 1
+	Kinds     []memory.Kind   `json:"kinds,omitempty"`
+	Topics    []string        `json:"topics,omitempty"`
+	Since     time.Time       `json:"since,omitzero"`
+	Until     time.Time       `json:"until,omitzero"`
+	AsOf      time.Time       `json:"asOf,omitzero"`
+	SessionID string          `json:"sessionId,omitempty"`
+	Metadata  memory.Metadata `json:"metadata,omitempty"`
+	Explain   bool            `json:"explain,omitempty"`
+}
+
+// Search finds memories by meaning and words, best first; none is no error.
+func (u *User) Search(ctx context.Context, s Search) ([]memory.Match, error) {
+	var out struct {
+		Memories []memory.Match `json:"memories"`
+	}
+	err := u.do(ctx, call{method: http.MethodPost, path: "/memories/search", body: s, answer: &out, again: true})
+	return out.Memories, err
+}
+
+// Block is what is remembered, as text for a prompt.
+type Block struct {
+	Text     string         `json:"text"`     // "" if nothing was found
+	Memories []memory.Match `json:"memories"` // the first is cited as [1]
+	Tokens   int            `json:"tokens"`   // of Text, estimated
+}
+
+// Context finds memories and makes a block of them of at most maxTokens; 0 is
+// 1024.
+func (u *User) Context(ctx context.Context, s Search, maxTokens int) (Block, error) {
+	body := struct {
+		Search
+		MaxTokens int `json:"maxTokens,omitempty"`
+	}{s, maxTokens}
+	var out Block
+	err := u.do(ctx, call{method: http.MethodPost, path: "/memories/context", body: body, answer: &out, again: true})
+	return out, err
+}
+
+// CallTool runs a tool, as a model asks for it; args is a JSON object. The
+// result is a JSON object for the model, also where the tool has failed.
+func (u *User) CallTool(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
+	if len(args) == 0 {
+		args = json.RawMessage("{}")
+	}
+	if !json.Valid(args) {
+		return nil, fmt.Errorf("%w: call of %s: the arguments are not valid JSON", memory.ErrInvalid, name)
+	}
+	var out struct {
+		Result json.RawMessage `json:"result"`
+	}
+	err := u.do(ctx, call{method: http.MethodPost, path: "/tools/" + url.PathEscape(name), body: map[string]any{"args": args}, answer: &out})
+	if err == nil && out.Result == nil {
+		err = errors.New("memoryd's answer has no result")
+	}
+	return out.Result, err
+}

@@ -1,0 +1,159 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// Operation is one request for memories, and how far it is.
+type Operation struct {
+	ID       string            `json:"id"`
+	Done     bool              `json:"done"`
+	Metadata OperationMetadata `json:"metadata"`
+	Response *struct {
+		Memories []Changed `json:"memories"` // the facts that changed
+	} `json:"response"` // once it has succeeded
+	Error *Error `json:"error"` // once it has failed
+}
+
+// OperationMetadata is how far an operation is.
+type OperationMetadata struct {
+	State       sessionstore.OperationState `json:"state"`
+	SessionID   string                      `json:"sessionId"`
+	CreateTime  time.Time                   `json:"createTime"`
+	Attempts    int                         `json:"attempts"`
+	EventsTotal int                         `json:"eventsTotal"`
+	EventsDone  int                         `json:"eventsDone"`
+	LastError   string                      `json:"lastError"`
+}
+
+// Changed is a memory that an operation changed.
+type Changed struct {
+	Action memory.Action `json:"action"`
+	Memory memory.Memory `json:"memory"`
+	Reason string        `json:"reason"`
+}
+
+// operation makes a call that answers with an operation. Asking twice for the
+// memories of the same events makes them once.
+func (u *User) operation(ctx context.Context, path string, body any, wait bool) (*Operation, error) {
+	q := url.Values{}
+	if wait {
+		q.Set("wait", "true")
+	}
+	out := &Operation{}
+	if err := u.do(ctx, call{method: http.MethodPost, path: path, query: q, body: body, answer: out, again: true}); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Operation reads an operation.
+func (c *Client) Operation(ctx context.Context, id string) (*Operation, error) {
+	out := &Operation{}
+	if err := c.do(ctx, call{method: http.MethodGet, path: operationPath(id), answer: out, again: true}); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func operationPath(id string) string { return "/v1/operations/" + url.PathEscape(id) }
+
+// RetryOperation has an operation that has failed, or waits to be tried again,
+// go on at once.
+func (c *Client) RetryOperation(ctx context.Context, id string) (*Operation, error) {
+	out := &Operation{}
+	if err := c.do(ctx, call{method: http.MethodPost, path: operationPath(id) + "/retry", answer: out, again: true}); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Follow gives an operation as it is, and then whenever it has changed, until it
+// is done, which is the last that it gives. A stream that breaks is taken up
+// again. An error ends it: that of ctx once ctx is over.
+func (c *Client) Follow(ctx context.Context, id string) iter.Seq2[*Operation, error] {
+	return func(yield func(*Operation, error) bool) {
+		for {
+			if _, err := c.Operation(ctx, id); err != nil { // it tries again where that helps
+				yield(nil, err)
+				return
+			}
+			over, err := c.stream(ctx, id, yield)
+			if over {
+				return
+			}
+			if errors.Is(err, memory.ErrUnavailable) {
+				err = rest(ctx)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+	}
+}
+
+// rest waits before a stream that broke is taken up again.
+func rest(ctx context.Context) error {
+	select {
+	case <-time.After(firstWait):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// stream yields an operation's states from one stream of server-sent events; over
+// reports that there are no more, or that nobody wants them.
+func (c *Client) stream(ctx context.Context, id string, yield func(*Operation, error) bool) (over bool, err error) {
+	res, err := c.send(ctx, &call{method: http.MethodGet, path: operationPath(id)}, nil, "text/event-stream")
+	if err != nil {
+		return false, err
+	}
+	defer res.Body.Close()
+	lines := bufio.NewReader(res.Body)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil { // half a line is none
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return false, &unreachable{base: c.base, err: err}
+		}
+		data, ok := bytes.CutPrefix(line, []byte("data: "))
+		if !ok {
+			continue
+		}
+		op := &Operation{}
+		if err := json.Unmarshal(data, op); err != nil {
+			return false, fmt.Errorf("memoryd's answer cannot be read: %w", err)
+		}
+		if !yield(op, nil) || op.Done {
+			return true, nil
+		}
+	}
+}
+
+// Operations reads the operations of the user, newest first, without what they
+// changed.
+func (u *User) Operations(ctx context.Context, list sessionstore.List) (ops []Operation, next string, err error) {
+	var out struct {
+		Operations    []Operation `json:"operations"`
+		NextPageToken string      `json:"nextPageToken"`
+	}
+	err = u.do(ctx, call{method: http.MethodGet, path: "/operations", query: page(list), answer: &out, again: true})
+	return out.Operations, out.NextPageToken, err
+}
