@@ -64,6 +64,22 @@ type Block struct {
 // found in if that says hardly more, the turn for the fact if it says all of
 // it. Nothing found, or nothing that fits, is an empty block.
 func (r *Retriever) Context(ctx context.Context, scope memory.Scope, req Request, maxTokens int) (Block, error) {
+	return r.block(ctx, scope, req, maxTokens, cited)
+}
+
+// Preload is Context in the form that ADK's preload_memory has: from oldest to
+// newest, without headings and numbers, each entry two lines:
+//
+//	Time: 2023-05-08T13:56:00Z
+//	Ann: I adopted a cat called Miso.
+//
+// What nobody is named for is "memory: …", so that its own words can not be
+// taken for a time or for a name.
+func (r *Retriever) Preload(ctx context.Context, scope memory.Scope, req Request, maxTokens int) (Block, error) {
+	return r.block(ctx, scope, req, maxTokens, spoken)
+}
+
+func (r *Retriever) block(ctx context.Context, scope memory.Scope, req Request, maxTokens int, f *form) (Block, error) {
 	if maxTokens < 1 || maxTokens > MaxMaxTokens {
 		return Block{}, fmt.Errorf("%w: maxTokens %d is not within 1 to %d", memory.ErrInvalid, maxTokens, MaxMaxTokens)
 	}
@@ -74,12 +90,12 @@ func (r *Retriever) Context(ctx context.Context, scope memory.Scope, req Request
 	if err != nil {
 		return Block{}, err
 	}
-	return block(matches, analyzer.Question(req.Query), maxTokens), nil
+	return f.block(matches, analyzer.Question(req.Query), maxTokens), nil
 }
 
 // block chooses among matches, which are best first.
-func block(matches []memory.Match, query []string, maxTokens int) Block {
-	left := entries(matches, query, maxTokens)
+func (f *form) block(matches []memory.Match, query []string, maxTokens int) Block {
+	left := f.entries(matches, query, maxTokens)
 	var chosen []*entry
 	for len(left) > 0 {
 		i := best(left)
@@ -90,7 +106,7 @@ func block(matches []memory.Match, query []string, maxTokens int) Block {
 		}
 		all := append(slices.Clone(chosen), e)
 		with := slices.DeleteFunc(slices.Clone(all), func(o *entry) bool { return o != e && o.repeats(all) })
-		if cost(with) > maxTokens {
+		if f.cost(with) > maxTokens {
 			continue
 		}
 		chosen = with
@@ -103,7 +119,7 @@ func block(matches []memory.Match, query []string, maxTokens int) Block {
 		return out
 	}
 	arrange(chosen)
-	out.Text = render(chosen)
+	out.Text = f.render(chosen)
 	out.Tokens = extract.Tokens(out.Text)
 	for _, e := range chosen {
 		out.Memories = append(out.Memories, e.Match)
@@ -113,8 +129,8 @@ func block(matches []memory.Match, query []string, maxTokens int) Block {
 
 // cost is what a block of entries has in tokens, or a little more: parts of a
 // token are rounded up with each line.
-func cost(entries []*entry) int {
-	sum, seen := extract.Tokens(opening)+extract.Tokens(closing), map[group]bool{}
+func (f *form) cost(entries []*entry) int {
+	sum, seen := extract.Tokens(f.opening)+extract.Tokens(closing), map[group]bool{}
 	for _, e := range entries {
 		sum += e.tokens
 		if !seen[e.group] {
@@ -153,19 +169,19 @@ type entry struct {
 func (e *entry) worth() float64 { return relevance*e.share - (1-relevance)*e.said }
 
 // entries prepares the matches that are not noise and have something to show.
-func entries(matches []memory.Match, query []string, maxTokens int) []*entry {
+func (f *form) entries(matches []memory.Match, query []string, maxTokens int) []*entry {
 	var out []*entry
 	for _, m := range matches {
 		if m.Score < noise*matches[0].Score {
 			break
 		}
-		e := &entry{Match: m, share: m.Score / matches[0].Score, by: by(&m.Memory), group: groupOf(&m.Memory)}
-		e.tokens = extract.Tokens(e.line(len(matches)))
-		e.text = passage(clean(m.Memory.Fact), query, min(maxTokens-cost([]*entry{e}), max(shareTokens, maxTokens/4)))
+		e := &entry{Match: m, share: m.Score / matches[0].Score, by: f.by(&m.Memory), group: f.groupOf(&m.Memory)}
+		e.tokens = extract.Tokens(f.line(e, len(matches)))
+		e.text = passage(clean(m.Memory.Fact), query, min(maxTokens-f.cost([]*entry{e}), max(shareTokens, maxTokens/4)))
 		if e.text == "" {
 			continue
 		}
-		e.tokens = extract.Tokens(e.line(len(matches)))
+		e.tokens = extract.Tokens(f.line(e, len(matches)))
 		e.gist = extract.Gist(e.text)
 		e.words = analyzer.Words(e.text)
 		slices.Sort(e.words)
