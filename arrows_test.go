@@ -39,7 +39,9 @@ var arrows = map[string][]string{
 	"openai":                     {"memory", "embed", "extract", "internal/remote"},
 	"internal/remote":            {"memory"},
 	"internal/modeltest":         {},
-	"server":                     {"memory", "sessionstore", "extract", "ingest", "retrieve"},
+	"internal/strict":            {"memory"},
+	"tools":                      {"memory", "sessionstore", "extract", "ingest", "retrieve", "internal/strict"},
+	"server":                     {"memory", "sessionstore", "extract", "ingest", "retrieve", "tools", "internal/strict"},
 	"evals":                      {"memory", "memory/sqlitestore", "sessionstore", "sessionstore/sqlitesession", "internal/sqlitedb", "internal/analyzer", "embed", "extract", "ingest", "retrieve"},
 	"client":                     {"memory", "sessionstore"},
 	".":                          {"memory", "memory/sqlitestore", "sessionstore/sqlitesession", "internal/sqlitedb", "internal/analyzer", "embed", "extract", "ingest", "retrieve", "server"},
@@ -53,6 +55,8 @@ var (
 	alone   = []string{"memory", "sessionstore"}
 	vendors = map[string][]string{
 		"github.com/labstack/echo/v4":         {"server"},
+		"github.com/prometheus/client_golang": {"server"},
+		"github.com/google/jsonschema-go":     {"tools", "mcp"},
 		"modernc.org/sqlite":                  {"internal/sqlitedb"},
 		"github.com/redis/go-redis/v9":        {"sessionstore/redissession", "internal/redistest"},
 		"github.com/qdrant/go-client":         {"memory/qdrantstore", "internal/qdranttest"},

@@ -22,6 +22,7 @@ import (
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/retrieve"
 	"github.com/memoryd/memoryd/sessionstore"
+	"github.com/memoryd/memoryd/tools"
 )
 
 // Limits on requests.
@@ -42,6 +43,9 @@ type Options struct {
 	Checks map[string]func(context.Context) error
 	// Notes are what else /readyz tells: of what it can do without for a while.
 	Notes map[string]func() string
+	// PreloadTimeout is how long preload_memory searches. Defaults to
+	// tools.DefaultPreloadTimeout.
+	PreloadTimeout time.Duration
 	// Version is shown on the page at /.
 	Version string
 	Log     *slog.Logger // Defaults to discarding.
@@ -54,6 +58,8 @@ type Server struct {
 	memories  memory.Store
 	ingest    *ingest.Service
 	retriever *retrieve.Retriever
+	tools     *tools.Toolbox
+	metrics   *metrics
 	opts      Options
 	echo      *echo.Echo
 	stopping  context.Context // ends streams and waits when the server stops
@@ -73,6 +79,8 @@ func New(sessions ingest.Sessions, memories memory.Store, ingest *ingest.Service
 	if s.opts.Log == nil {
 		s.opts.Log = slog.New(slog.DiscardHandler)
 	}
+	s.metrics = newMetrics()
+	s.tools = tools.New(retriever, ingest, &tools.Options{PreloadTimeout: s.opts.PreloadTimeout, Called: s.metrics.called, Preloaded: s.metrics.preloaded, Log: s.opts.Log})
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	s.echo = echo.New()
 	s.echo.HTTPErrorHandler = s.fail
@@ -89,6 +97,10 @@ func New(sessions ingest.Sessions, memories memory.Store, ingest *ingest.Service
 
 // Stop ends streams and waits, so that a graceful shutdown need not wait for them.
 func (s *Server) Stop() { s.stop() }
+
+// Wait returns when what requests have left behind is over: no store may be
+// closed before. It is called once no request is served any more.
+func (s *Server) Wait() { s.tools.Wait() }
 
 // ServeHTTP implements http.Handler. It has echo match the path as it was sent,
 // so that an escaped slash in an id is not taken for one of ours; param
@@ -125,6 +137,8 @@ func (s *Server) routes() {
 	s.add("HEAD", "/livez", func(c echo.Context) error { return c.NoContent(http.StatusOK) })
 	s.add("HEAD", "/readyz", s.ready)
 
+	s.add("GET", "/metrics", s.metrics.serve)
+
 	s.add("GET", "/v1/apps/:app/sessions", s.listAppSessions, "pageSize", "pageToken")
 	s.add("POST", scope+"/sessions", scoped(s.createSession))
 	s.add("GET", scope+"/sessions", scoped(s.listSessions), "pageSize", "pageToken")
@@ -133,6 +147,7 @@ func (s *Server) routes() {
 	s.add("DELETE", session, keyed(s.deleteSession))
 	s.add("POST", session+"/events", keyed(s.appendEvents), "outputKey")
 	s.add("POST", session+"/memories", keyed(s.addSession), "wait")
+	s.add("POST", session+"/render", keyed(s.render))
 
 	s.add("POST", scope+"/memories/ingest", scoped(s.ingestEvents), "wait")
 	s.add("POST", scope+"/memories/dryRun", scoped(s.dryRun))
@@ -145,6 +160,9 @@ func (s *Server) routes() {
 	s.add("DELETE", one, named(s.deleteMemory))
 	s.add("GET", one+"/revisions", named(s.listRevisions))
 	s.add("POST", one+"/rollback", named(s.rollbackMemory))
+
+	s.add("GET", "/v1/tools", s.listTools)
+	s.add("POST", scope+"/tools/:tool", scoped(s.callTool))
 
 	s.add("GET", scope+"/operations", scoped(s.listOperations), "pageSize", "pageToken")
 	s.add("GET", op, operation(s.getOperation))

@@ -1,0 +1,109 @@
+package tools
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/memoryd/memoryd/ingest"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+type rememberArgs struct {
+	Fact   string   `json:"fact" jsonschema:"one statement that can be understood alone: who, what, where, and dates instead of words such as today"`
+	Topics []string `json:"topics,omitzero" jsonschema:"what it is about, such as USER_PREFERENCES, USER_PERSONAL_INFO, KEY_CONVERSATION_DETAILS or EXPLICIT_INSTRUCTIONS"`
+}
+
+// The statuses of what was given to remember.
+const (
+	stored  = "stored"
+	known   = "known"
+	pending = "pending"
+)
+
+type remembered struct {
+	Status   string   `json:"status" jsonschema:"stored: see memories; known: it was remembered already and nothing has changed; pending: it is taken in and will be stored, do not repeat it"`
+	Memories []change `json:"memories" jsonschema:"what has changed"`
+}
+
+type change struct {
+	Action memory.Action `json:"action" jsonschema:"CREATED, UPDATED (an older statement was extended, or holds no more) or DELETED"`
+	ID     string        `json:"id" jsonschema:"names the memory; forget takes it"`
+	Fact   string        `json:"fact" jsonschema:"what the memory says now"`
+	// SupersededBy is of a statement that holds no more.
+	SupersededBy string `json:"supersededBy,omitzero" jsonschema:"the id of the memory that took its place"`
+}
+
+var remember = declare(Tool{
+	Name: "remember",
+	Description: "Stores one lasting fact about this user, for later conversations. Call it when the user asks you to remember something, " +
+		"or tells something of lasting use: who they are, what they like, what they plan, how they want things done. " +
+		"Give one fact a call. It is compared with what is known: what is known already is not stored twice, and what it contradicts gives way, so look nothing up before. " +
+		"Gives what has changed, with ids that forget takes. Leave out passwords and what the user does not want kept.",
+	Idempotent: true,
+}, func(ctx context.Context, b *Toolbox, scope memory.Scope, args rememberArgs) (remembered, error) {
+	op, err := b.ingest.IngestFacts(ctx, scope, []ingest.GivenFact{{Fact: args.Fact, Topics: args.Topics}}, ingest.How{})
+	if err != nil {
+		return remembered{}, err
+	}
+	waited, err := b.ingest.Wait(ctx, scope, op.ID, b.opts.RememberWait)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return remembered{}, err
+	case err != nil: // it is taken in all the same
+		b.opts.Log.Warn("what comes of a fact is not known yet", "operation", op.ID, "err", err)
+	default:
+		op = waited
+	}
+	return changesOf(op)
+})
+
+// changesOf tells what came of a fact.
+func changesOf(op *sessionstore.Operation) (remembered, error) {
+	switch op.State {
+	case sessionstore.Failed:
+		return remembered{}, failure("the fact was taken in, but could not be stored: tell the user that it is not remembered; it can be tried again later")
+	case sessionstore.Succeeded:
+	default:
+		return remembered{Status: pending}, nil
+	}
+	out := remembered{Status: known}
+	for _, raw := range op.Changes {
+		var c ingest.Changed
+		if err := json.Unmarshal(raw, &c); err != nil {
+			return out, err
+		}
+		if m := c.Memory; m != nil {
+			out.Status = stored
+			out.Memories = append(out.Memories, change{c.Action, m.ID, m.Fact, m.SupersededBy})
+		}
+	}
+	return out, nil
+}
+
+type forgetArgs struct {
+	ID string `json:"id" jsonschema:"of the memory, as load_memory, search_memory and remember give it"`
+}
+
+type forgotten struct {
+	Forgotten string `json:"forgotten" jsonschema:"the id of the memory that is gone"`
+}
+
+var forget = declare(Tool{
+	Name: "forget",
+	Description: "Deletes one memory of this user by its id. Call it when the user asks to have something forgotten, or says that a memory is wrong; " +
+		"when something has merely changed, call remember with what holds now instead. " +
+		"Find the id with search_memory first, and see that it is the right memory. If several memories say it, delete each.",
+	Destructive: true, Idempotent: true,
+}, func(ctx context.Context, b *Toolbox, scope memory.Scope, args forgetArgs) (forgotten, error) {
+	if err := memory.ValidateID("memory", args.ID); err != nil {
+		return forgotten{}, err
+	}
+	err := b.ingest.Delete(ctx, scope, args.ID)
+	if errors.Is(err, memory.ErrNotFound) {
+		err = failure("no memory has this id, or it is gone already: find ids with search_memory")
+	}
+	return forgotten{args.ID}, err
+})
