@@ -99,10 +99,14 @@ func TestOutputKey(t *testing.T) {
 	equal(t, "the user's state", at(a.want(200, "GET", scope+"/sessions/s", nil), "state", "user:answer"), `"x"`)
 	a.want(200, "POST", events+"?outputKey=answer", `{"events": [{"partial": true, "content": "no"}, {"author": "guide"}]}`)
 	equal(t, "state after partial and wordless events", at(a.want(200, "GET", scope+"/sessions/s", nil), "state", "answer"), `"forty\"two\""`)
-	out := a.want(200, "POST", events+"?outputKey=temp:x", `{"events": [{"id": "tmp", "content": "x"}]}`)
+	out := a.want(200, "POST", events+"?outputKey=temp:x", `{"events": [{"id": "tmp", "author": "guide", "content": "x"}]}`)
 	equal(t, "delta under a temp: key", at(out, "events", 0, "actions", "stateDelta"), `{}`)
 
+	a.want(200, "POST", events+"?outputKey=answer", `{"events": [{"content": "What is it?"}, {"author": "guide", "content": {"parts": [{"text": "Let me see."}, {"functionCall": {"name": "f"}}]}}]}`)
+	equal(t, "state after a question and a call", at(a.want(200, "GET", scope+"/sessions/s", nil), "state", "answer"), `"forty\"two\""`)
+
 	before := a.contents()
+	a.refused(400, "POST", events+"?outputKey=", `{"events": [{"content": "x"}]}`, "outputKey")
 	a.refused(400, "POST", events+"?outputKey=user:", `{"events": [{"content": "x"}]}`, "outputKey")
 	a.refused(400, "POST", events+"?outputKey="+strings.Repeat("k", 300), `{"events": [{"content": "x"}]}`, "outputKey")
 	a.refused(400, "POST", events+"?outputKey=a%00b", `{"events": [{"content": "x"}]}`, "outputKey")

@@ -275,9 +275,11 @@ func (s *Server) appendEvents(c echo.Context, key sessionstore.Key) error {
 	if err != nil {
 		return err
 	}
-	if key := c.QueryParam("outputKey"); key != "" {
-		if events, err = output(events, key); err != nil {
-			return err
+	if keys := c.QueryParams()["outputKey"]; keys != nil {
+		for i := range events {
+			if events[i], err = events[i].WithOutput(keys[0]); err != nil {
+				return err
+			}
 		}
 	}
 	done, err := s.sessions.Append(c.Request().Context(), key, events, sessionstore.Append{})
@@ -316,25 +318,6 @@ func eventOrEvents(raw jsontext.Value) ([]sessionstore.Event, error) {
 		return nil, err
 	}
 	return parseEvents("events", events)
-}
-
-// output puts the text of each final event into its state delta under key, as
-// ADK's output_key does.
-func output(events []sessionstore.Event, key string) ([]sessionstore.Event, error) {
-	for i, e := range events {
-		text := e.Output()
-		if e.Partial || text == "" {
-			continue
-		}
-		value, err := encode(text)
-		if err != nil {
-			return nil, err
-		}
-		if events[i], err = e.WithStateDelta(key, value); err != nil {
-			return nil, fmt.Errorf("outputKey: %w", err)
-		}
-	}
-	return events, nil
 }
 
 func (s *Server) addSession(c echo.Context, key sessionstore.Key) error {

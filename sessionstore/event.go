@@ -359,10 +359,6 @@ func (e Event) MarshalJSON() ([]byte, error) { return e.Doc, nil }
 // traffic left out, joined by newlines.
 func (e Event) Text() string { return strings.Join(e.texts(), "\n") }
 
-// Output is the same without anything between the parts: what ADK's output_key
-// puts into state.
-func (e Event) Output() string { return strings.Join(e.texts(), "") }
-
 func (e *Event) texts() []string {
 	var out []string
 	for _, p := range e.Content.Parts {
@@ -382,17 +378,25 @@ func ParseState(field string, raw []byte) (State, error) {
 	}
 	out := State{}
 	for _, m := range obj {
-		name := m.name
-		for _, p := range []string{AppPrefix, UserPrefix, TempPrefix} {
-			if rest, ok := strings.CutPrefix(name, p); ok {
-				name = rest
-				break
-			}
-		}
-		if name == "" || len(name) > memory.MaxID || strings.ContainsRune(m.name, 0) {
-			return nil, fmt.Errorf("%w: %s: key %.40q must have 1 to %d bytes and no NUL", memory.ErrInvalid, field, m.name, memory.MaxID)
+		if err := validateKey(field, m.name); err != nil {
+			return nil, err
 		}
 		out[m.name] = m.value
 	}
 	return out, nil
+}
+
+// validateKey is the rule for keys of state.
+func validateKey(field, key string) error {
+	name := key
+	for _, p := range []string{AppPrefix, UserPrefix, TempPrefix} {
+		if rest, ok := strings.CutPrefix(key, p); ok {
+			name = rest
+			break
+		}
+	}
+	if name == "" || len(name) > memory.MaxID || strings.ContainsRune(key, 0) || !utf8.ValidString(key) {
+		return fmt.Errorf("%w: %s: key %.40q must have 1 to %d bytes of UTF-8 and no NUL", memory.ErrInvalid, field, key, memory.MaxID)
+	}
+	return nil
 }
