@@ -127,9 +127,12 @@ func ModelOf(e embed.Embedder) memory.Model {
 // ServeHTTP serves the HTTP API.
 func (b *Bank) ServeHTTP(w http.ResponseWriter, r *http.Request) { b.server.ServeHTTP(w, r) }
 
-// Run makes memories until ctx is over and what it has begun is finished. Open
-// has called it already.
-func (b *Bank) Run(ctx context.Context) { b.ingest.Run(ctx) }
+// Run makes memories until ctx is over, and what it has begun is finished, and
+// what requests have left behind. Open has called it already.
+func (b *Bank) Run(ctx context.Context) {
+	b.ingest.Run(ctx)
+	b.server.Wait()
+}
 
 // Stop ends streams and waits of the HTTP API, before a shutdown.
 func (b *Bank) Stop() { b.server.Stop() }

@@ -99,7 +99,7 @@ func New(sessions ingest.Sessions, memories memory.Store, ingest *ingest.Service
 func (s *Server) Stop() { s.stop() }
 
 // Wait returns when what requests have left behind is over: no store may be
-// closed before. It is called once no request is served any more.
+// closed before. It is called once there are no requests any more.
 func (s *Server) Wait() { s.tools.Wait() }
 
 // ServeHTTP implements http.Handler. It has echo match the path as it was sent,

@@ -140,7 +140,7 @@ func (b *Toolbox) searchAside(ctx context.Context, scope memory.Scope, query str
 		err   error
 	}
 	done := make(chan answer, 1)
-	b.aside.Go(func() {
+	go func() {
 		defer func() { <-b.slots }()
 		var a answer
 		if p := panics.Try(func() {
@@ -149,7 +149,7 @@ func (b *Toolbox) searchAside(ctx context.Context, scope memory.Scope, query str
 			a.err = p.AsError()
 		}
 		done <- a
-	})
+	}()
 	select {
 	case a := <-done:
 		return a.block, a.err

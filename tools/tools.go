@@ -15,7 +15,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -168,7 +167,6 @@ type Toolbox struct {
 	opts      Options
 
 	slots chan struct{} // taken by searches of preloads
-	aside sync.WaitGroup
 }
 
 // New makes a Toolbox.
@@ -195,9 +193,13 @@ func New(retriever *retrieve.Retriever, ingest *ingest.Service, opts *Options) *
 	return b
 }
 
-// Wait returns when the searches are over that preloads did not wait for. No
-// store may be closed before, and no Preload begin meanwhile.
-func (b *Toolbox) Wait() { b.aside.Wait() }
+// Wait returns when the searches are over that preloads did not wait for; no
+// store may be closed before. From then on every Preload is late.
+func (b *Toolbox) Wait() {
+	for range maxAside {
+		b.slots <- struct{}{}
+	}
+}
 
 // failure is what a model is told when a tool could not do what it was asked:
 // what went wrong, and what to do about it.

@@ -20,6 +20,7 @@ import (
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/server"
+	"github.com/memoryd/memoryd/tools"
 )
 
 // config is what the flags and the environment say.
@@ -38,6 +39,7 @@ type config struct {
 	// batchTokens is how much of a conversation a model is given at a time.
 	batchTokens int
 	reranker    string
+	preload     time.Duration // for a search of preload_memory
 	workers     int
 	logFormat   string
 	logLevel    string
@@ -59,6 +61,7 @@ func flags(cfg *config) *flag.FlagSet {
 	fs.StringVar(&cfg.fallback, "extractor-fallback", "", "what finds facts while a model cannot: rules; their facts give way when it can")
 	fs.IntVar(&cfg.batchTokens, "extractor-tokens", extract.DefaultBudget, "`tokens` of a conversation that a model reads at a time")
 	fs.StringVar(&cfg.reranker, "reranker", "none", "what puts the best matches of a search into a new order: none, gemini[:MODEL] or openai[:MODEL]")
+	fs.DurationVar(&cfg.preload, "preload-timeout", tools.DefaultPreloadTimeout, "how long preload_memory searches before a turn goes on without")
 	fs.IntVar(&cfg.workers, "workers", 4, "users whose memories are made at a time")
 	fs.StringVar(&cfg.logFormat, "log-format", "text", "text or json")
 	fs.StringVar(&cfg.logLevel, "log-level", "info", "debug, info, warn or error")
@@ -158,6 +161,9 @@ func (c *config) check() error {
 	if err := c.checkModels(); err != nil {
 		return err
 	}
+	if c.preload < time.Millisecond || c.preload > maxPreload {
+		return fmt.Errorf("-preload-timeout %v: want 1ms to %v: a turn waits for it", c.preload, maxPreload)
+	}
 	if c.logFormat != "text" && c.logFormat != "json" {
 		return fmt.Errorf("-log-format %q: want text or json", c.logFormat)
 	}
@@ -194,6 +200,10 @@ func (c *config) checkModels() error {
 	}
 	return nil
 }
+
+// maxPreload is longer than anybody waits for a turn to begin, and well within
+// the time of a request.
+const maxPreload = 30 * time.Second
 
 // maxDimension is what the largest models have, and more than anybody needs.
 const maxDimension = 4096

@@ -84,7 +84,7 @@ func build(ctx context.Context, cfg config, log *slog.Logger) (h *house, err err
 func (h *house) employ(cfg config, st *stores, e embed.Embedder, log *slog.Logger) {
 	bank := memoryd.New(st.sessions, st.memories, &memoryd.Options{Embedder: e, Extractor: h.models.extractor, Fallback: h.models.fallback,
 		Reranker: h.models.reranker, Workers: cfg.workers, Log: log, Server: server.Options{
-			AnyHost: cfg.insecure && !cfg.names && !server.Loopback(cfg.listen), Version: version(), Checks: maps.Clone(h.checks), Notes: maps.Clone(h.models.notes),
+			AnyHost: cfg.insecure && !cfg.names && !server.Loopback(cfg.listen), Version: version(), Checks: maps.Clone(h.checks), Notes: maps.Clone(h.models.notes), PreloadTimeout: cfg.preload,
 		}})
 	h.bank.Store(bank)
 	h.work = bank.Run
@@ -299,7 +299,7 @@ func (h *house) live(ctx context.Context, cfg config, stdout io.Writer, log *slo
 	log.Info("memoryd", "version", version(), "listen", on.Addr().String(), "insecure", cfg.insecure, "loopback-names", cfg.names, "sessions", shown(cfg.sessions),
 		"session-ttl", cfg.ttl, "memories", shown(cfg.memories), "embedder", h.models.embedder.Model().Name,
 		"embedding-dimension", h.models.embedder.Model().Dimension, "extractor", h.models.extractor.Name(), "extractor-fallback", cfg.fallback,
-		"extractor-tokens", cfg.batchTokens, "reranker", h.models.rerankerName(), "workers", cfg.workers, "log-format", cfg.logFormat, "log-level", cfg.logLevel)
+		"extractor-tokens", cfg.batchTokens, "reranker", h.models.rerankerName(), "preload-timeout", cfg.preload, "workers", cfg.workers, "log-format", cfg.logFormat, "log-level", cfg.logLevel)
 	fmt.Fprintf(stdout, "memoryd serves http://%s\nits data is in %s\n", on.Addr(), where(cfg))
 	return errors.Join(h.run(ctx, on, log), h.close())
 }
