@@ -1,25 +1,22 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
-	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"strings"
 	"syscall"
 
 	"github.com/schollz/progressbar/v3"
-	"github.com/sourcegraph/conc"
 	"golang.org/x/term"
 
+	"github.com/memoryd/memoryd"
+	"github.com/memoryd/memoryd/client"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -35,10 +32,7 @@ var questions = []string{
 	"What is her favourite cuisine?",
 }
 
-const (
-	demoScope = "/v1/apps/demo/users/maya"
-	demoWidth = 78 // columns, so that it reads well at 80
-)
+const demoWidth = 78 // columns, so that it reads well at 80
 
 // demo runs the whole story on a directory of its own: a conversation goes in,
 // questions are answered, everything is closed and opened again, and the
@@ -49,30 +43,22 @@ func demo(ctx context.Context, stdout io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	// Not by parse: what the environment names is the user's own.
-	var cfg config
-	if err := flags(&cfg).Parse([]string{"-data", dir, "-listen", "127.0.0.1:0"}); err != nil {
-		return err
-	}
-	if err := cfg.check(); err != nil {
-		return err
-	}
 	// A reader that leaves (demo | head) is an error of writing, not the end of
 	// the process: the directory is still to be removed.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	d := &story{out: stdout}
 	d.say("memoryd demo: three talks with an assistant become memory.\nThe data is in %s, and goes when this ends.\n", dir)
-	if err := errors.Join(d.chapter(ctx, cfg, d.first), d.err); err != nil {
+	if err := errors.Join(d.chapter(ctx, dir, d.first), d.err); err != nil {
 		return err
 	}
 	d.say("Everything is closed, and opened again from the file.\n")
-	return errors.Join(d.chapter(ctx, cfg, d.second), d.err)
+	return errors.Join(d.chapter(ctx, dir, d.second), d.err)
 }
 
 // story tells what a server does. The first error ends it.
 type story struct {
 	out  io.Writer
-	base string
+	user *client.User
 	err  error // of the first write that failed
 }
 
@@ -82,32 +68,21 @@ func (d *story) say(format string, args ...any) {
 	}
 }
 
-// chapter serves the data for as long as tell takes.
-func (d *story) chapter(ctx context.Context, cfg config, tell func(context.Context) error) error {
-	log := slog.New(slog.DiscardHandler)
-	h, err := build(ctx, cfg, log)
+// chapter has the data open for as long as tell takes: the embedded default,
+// whatever the environment names.
+func (d *story) chapter(ctx context.Context, dir string, tell func(context.Context) error) error {
+	bank, err := memoryd.Open(ctx, dir, nil)
 	if err != nil {
 		return err
 	}
-	on, err := net.Listen("tcp", cfg.listen)
-	if err != nil {
-		return errors.Join(err, h.close())
-	}
-	d.base = "http://" + on.Addr().String() + demoScope
-	running, stop := context.WithCancel(ctx)
-	var served error
-	var server conc.WaitGroup
-	server.Go(func() { served = h.run(running, on, log) })
-	err = tell(ctx)
-	stop()
-	server.Wait()
-	return errors.Join(err, served, h.close())
+	d.user = client.InProcess(bank).User("demo", "maya")
+	return errors.Join(tell(ctx), bank.Close())
 }
 
 func (d *story) first(ctx context.Context) error {
 	var sessions []struct {
-		ID     string            `json:"id"`
-		Events []json.RawMessage `json:"events"`
+		ID     string         `json:"id"`
+		Events []client.Event `json:"events"`
 	}
 	if err := json.Unmarshal(conversation, &sessions); err != nil {
 		return err
@@ -119,17 +94,15 @@ func (d *story) first(ctx context.Context) error {
 	bar := d.progress(total)
 	var facts []memory.Memory
 	for _, s := range sessions {
-		var op struct {
-			Response struct {
-				Memories []struct{ Memory memory.Memory }
-			}
-			Error *struct{ Message string }
-		}
-		if err := d.post(ctx, "/memories/ingest?wait=true", map[string]any{"sessionId": s.ID, "events": s.Events}, &op); err != nil {
+		op, err := d.user.Ingest(ctx, s.ID, s.Events, true)
+		if err != nil {
 			return err
 		}
-		if op.Error != nil {
-			return errors.New(op.Error.Message)
+		switch {
+		case op.Error != nil:
+			return op.Error
+		case !op.Done:
+			return fmt.Errorf("session %s is not taken in yet after half a minute", s.ID)
 		}
 		for _, m := range op.Response.Memories {
 			facts = append(facts, m.Memory)
@@ -175,12 +148,12 @@ func (d *story) second(ctx context.Context) error {
 
 // ask prints what memory answers, best first.
 func (d *story) ask(ctx context.Context, question string, topK int) error {
-	var found struct{ Memories []memory.Match }
-	if err := d.post(ctx, "/memories/search", map[string]any{"query": question, "topK": topK}, &found); err != nil {
+	matches, err := d.user.Search(ctx, client.Search{Query: question, TopK: topK})
+	if err != nil {
 		return err
 	}
 	d.say("? %s", question)
-	for _, m := range found.Memories {
+	for _, m := range matches {
 		d.say("%s", wrap(fmt.Sprintf("  %.2f  %s", m.Score, m.Memory.Fact), "        "))
 		rests := fmt.Sprintf("        %s, %s, session %s", m.Memory.Author, m.Memory.Timestamp.Format("2 January 2006"), m.Memory.Source.SessionID)
 		if m.Memory.Source.Quote != "" {
@@ -190,30 +163,6 @@ func (d *story) ask(ctx context.Context, question string, topK int) error {
 	}
 	d.say("")
 	return nil
-}
-
-// post sends body to a path under the demo's scope and reads the answer.
-func (d *story) post(ctx context.Context, path string, body, answer any) error {
-	raw, err := json.Marshal(body)
-	if err != nil {
-		return err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, d.base+path, bytes.NewReader(raw))
-	if err != nil {
-		return err
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	if raw, err = io.ReadAll(res.Body); err != nil {
-		return err
-	}
-	if res.StatusCode >= 300 {
-		return fmt.Errorf("POST %s: %s: %s", path, res.Status, raw)
-	}
-	return json.Unmarshal(raw, answer)
 }
 
 // wrap breaks text into lines of demoWidth columns; those after the first are
