@@ -184,6 +184,19 @@ func (u *User) Context(ctx context.Context, s Search, maxTokens int) (Block, err
 	return out, err
 }
 
+// Tools are memoryd's tools as the APIs of models take them.
+type Tools struct {
+	FunctionDeclarations []json.RawMessage `json:"functionDeclarations"` // of Gemini's: an entry of its tools has these
+	Tools                []json.RawMessage `json:"tools"`                // of OpenAI's chat completions, and of those that speak as it does
+}
+
+// Tools reads the declarations of the tools, for a model.
+func (c *Client) Tools(ctx context.Context) (Tools, error) {
+	var out Tools
+	err := c.do(ctx, call{method: http.MethodGet, path: "/v1/tools", answer: &out, again: true})
+	return out, err
+}
+
 // CallTool runs a tool, as a model asks for it; args is a JSON object. The
 // result is a JSON object for the model, also where the tool has failed.
 func (u *User) CallTool(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {

@@ -1,0 +1,124 @@
+package docs_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/memoryd/memoryd"
+)
+
+// Every command with curl in the README and in the pages here is answered
+// without an error, in the order in which they stand.
+func TestCommands(t *testing.T) {
+	pages, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(pages, "../README.md") {
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			text, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bank, err := memoryd.Open(t.Context(), ":memory:", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { bank.Close() })
+			r := &reader{bank: bank, ids: map[string]string{}}
+			for _, command := range commands(string(text)) {
+				if err := r.follow(command); err != nil {
+					t.Errorf("%s\n%v", command, err)
+				}
+			}
+		})
+	}
+}
+
+// commands are the curl commands in the indented blocks of a page.
+func commands(page string) []string {
+	var out []string
+	quoted := false
+	for line := range strings.Lines(page) {
+		code, ok := strings.CutPrefix(line, "    ")
+		switch {
+		case quoted:
+			out[len(out)-1] += line
+		case ok && strings.HasPrefix(code, "curl "):
+			out = append(out, code)
+		default:
+			continue
+		}
+		quoted = strings.Count(out[len(out)-1], "'")%2 == 1
+	}
+	return out
+}
+
+// reader does what a page says, with the ids that it was answered.
+type reader struct {
+	bank http.Handler
+	ids  map[string]string // of the last memory and operation
+}
+
+// words are those of a command line: blanks part them, but for those in quotes.
+var words = regexp.MustCompile(`(?:'[^']*'|\S)+`)
+
+func (r *reader) follow(command string) error {
+	command, _, _ = strings.Cut(command, " | ") // what is made of the answer
+	method, url, body, accept := http.MethodGet, "", "", ""
+	args := words.FindAllString(command, -1)[1:]
+	for i := 0; i < len(args); i++ {
+		value := func() string { i++; return strings.ReplaceAll(args[i], "'", "") }
+		switch args[i] {
+		case "-s":
+		case "-X":
+			method = value()
+		case "-d":
+			body = value()
+			if method == http.MethodGet {
+				method = http.MethodPost
+			}
+		case "-H":
+			_, accept, _ = strings.Cut(value(), "Accept: ")
+		default:
+			url = strings.ReplaceAll(args[i], "'", "")
+		}
+	}
+	path, ok := strings.CutPrefix(url, "http://127.0.0.1:8080")
+	if !ok {
+		return fmt.Errorf("not a URL of memoryd: %s", url)
+	}
+	for kind, id := range r.ids {
+		path = strings.Replace(path, "/"+kind+"/ID", "/"+kind+"/"+id, 1)
+	}
+	body = strings.Replace(body, "TIME", time.Now().UTC().Format(time.RFC3339), 1)
+	req := httptest.NewRequest(method, "http://127.0.0.1:8080"+path, strings.NewReader(body))
+	if accept != "" {
+		req.Header.Set("Accept", accept)
+	}
+	w := httptest.NewRecorder()
+	r.bank.ServeHTTP(w, req)
+	if w.Code >= 300 {
+		return fmt.Errorf("%d %s", w.Code, w.Body)
+	}
+	var answer struct {
+		ID   string
+		Done *bool
+	}
+	if json.Unmarshal(w.Body.Bytes(), &answer) == nil && answer.ID != "" && !strings.Contains(path, "/sessions") {
+		kind := "memories"
+		if answer.Done != nil {
+			kind = "operations"
+		}
+		r.ids[kind] = answer.ID
+	}
+	return nil
+}
