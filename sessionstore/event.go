@@ -151,11 +151,11 @@ func (e *Event) readField(m *member) (err error) {
 	}
 	switch m.name {
 	case "id":
-		err = decode(m.value, &e.ID, "id", "a string")
+		err = decodeString(m.value, &e.ID, "id")
 	case "invocationId":
-		err = decode(m.value, &e.InvocationID, "invocationId", "a string")
+		err = decodeString(m.value, &e.InvocationID, "invocationId")
 	case "author":
-		err = decode(m.value, &e.Author, "author", "a string")
+		err = decodeString(m.value, &e.Author, "author")
 	case "partial":
 		err = decode(m.value, &e.Partial, "partial", "true or false")
 	case "timestamp":
@@ -175,13 +175,13 @@ func (e *Event) readField(m *member) (err error) {
 func (e *Event) readContent(raw []byte) ([]byte, error) {
 	if raw[0] == '"' {
 		var text string
-		if err := decode(raw, &text, "content", "a string"); err != nil {
+		if err := decodeString(raw, &text, "content"); err != nil {
 			return nil, err
 		}
 		e.Content.Parts = []Part{{Text: text}}
 		return raw, nil // ParseEvent writes it out, once the role is known
 	}
-	obj, err := readObject(raw, "content", nil)
+	obj, err := splitObject(raw, "content", nil)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +192,7 @@ func (e *Event) readContent(raw []byte) ([]byte, error) {
 		}
 		switch m.name {
 		case "role":
-			err = decode(m.value, &e.Content.Role, "content.role", "a string")
+			err = decodeString(m.value, &e.Content.Role, "content.role")
 		case "parts":
 			m.value, err = e.readParts(m.value)
 		}
@@ -204,14 +204,14 @@ func (e *Event) readContent(raw []byte) ([]byte, error) {
 }
 
 func (e *Event) readParts(raw []byte) ([]byte, error) {
-	var parts []json.RawMessage
-	if err := decode(raw, &parts, "content.parts", "a list"); err != nil {
+	parts, err := splitList(raw, "content.parts")
+	if err != nil {
 		return nil, err
 	}
 	out := []byte{'['}
 	for i, raw := range parts {
 		field := fmt.Sprintf("content.parts[%d]", i)
-		obj, err := readObject(raw, field, partFields)
+		obj, err := splitObject(raw, field, partFields)
 		if err != nil {
 			return nil, err
 		}
@@ -223,7 +223,7 @@ func (e *Event) readParts(raw []byte) ([]byte, error) {
 			}
 			switch m.name {
 			case "text":
-				err = decode(m.value, &p.Text, field+".text", "a string")
+				err = decodeString(m.value, &p.Text, field+".text")
 			case "thought":
 				err = decode(m.value, &p.Thought, field+".thought", "true or false")
 			case "functionCall", "toolCall", "executableCode", "codeExecutionResult":
@@ -231,7 +231,7 @@ func (e *Event) readParts(raw []byte) ([]byte, error) {
 			case "functionResponse", "toolResponse":
 				p.Response = true
 			case "inlineData", "fileData":
-				_, err = readObject(m.value, field+"."+m.name, nil)
+				_, err = splitObject(m.value, field+"."+m.name, nil)
 			}
 			if err == nil {
 				err = m.spell(field + "." + m.name)
@@ -250,7 +250,7 @@ func (e *Event) readParts(raw []byte) ([]byte, error) {
 }
 
 func (e *Event) readActions(raw []byte) ([]byte, error) {
-	obj, err := readObject(raw, "actions", actionFields)
+	obj, err := splitObject(raw, "actions", actionFields)
 	if err != nil {
 		return nil, err
 	}
@@ -270,7 +270,7 @@ func (e *Event) readActions(raw []byte) ([]byte, error) {
 				return nil, err
 			}
 		case "rewindBeforeInvocationId":
-			if err := decode(m.value, &e.RewindBefore, "actions.rewindBeforeInvocationId", "a string"); err != nil {
+			if err := decodeString(m.value, &e.RewindBefore, "actions.rewindBeforeInvocationId"); err != nil {
 				return nil, err
 			}
 		}
@@ -381,7 +381,7 @@ func ParseState(field string, raw []byte) (State, error) {
 		if err := validateKey(field, m.name); err != nil {
 			return nil, err
 		}
-		out[m.name] = m.value
+		out[m.name] = slices.Clone(m.value) // raw is the caller's
 	}
 	return out, nil
 }

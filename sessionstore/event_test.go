@@ -106,7 +106,7 @@ func TestParseEventInvalid(t *testing.T) {
 		{"no object", `[1]`, "event"},
 		{"null", `null`, "event"},
 		{"cut off", `{"id":"e"`, "event"},
-		{"cut off within a value", `{"id":"e","content":{"parts":[`, "content"},
+		{"cut off within a value", `{"id":"e","content":{"parts":[`, "at byte 30"},
 		{"something after it", `{"id":"e"} {"id":"f"}`, "event"},
 		{"garbage after it", `{"id":"e"}]`, "event"},
 		{"an empty object", `{}`, "content"},
@@ -364,6 +364,21 @@ func FuzzParseEvent(f *testing.F) {
 			}
 		}
 	})
+}
+
+// One event of a few words, as it is read whenever it is stored or given back.
+func BenchmarkParseEvent(b *testing.B) {
+	e, err := ParseEvent([]byte(`{"id":"e-1","invocationId":"i-1","author":"user","timestamp":"2026-05-08T13:56:00.123456Z",` +
+		`"content":{"role":"user","parts":[{"text":"I moved to Porto last week and I love the trams."}]},"actions":{"stateDelta":{"mood":"good"}}}`))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := ParseEvent(e.Doc); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 func ExampleParseEvent() {

@@ -3,8 +3,8 @@ package sessionstore
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/memoryd/memoryd/memory"
@@ -23,41 +23,131 @@ type (
 // come out in camelCase. A name that occurs twice is refused: readers differ
 // on which of the two counts.
 func readObject(raw []byte, field string, known map[string]string) (object, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	if tok, err := d.Token(); err != nil || tok != json.Delim('{') {
-		if err != nil {
-			return nil, fmt.Errorf("%w: %s is not valid JSON: %v", memory.ErrInvalid, field, err)
+	if !json.Valid(raw) {
+		err := json.Unmarshal(raw, new(json.RawMessage))
+		at := int64(len(raw))
+		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+			at = syntax.Offset
 		}
+		return nil, fmt.Errorf("%w: %s is not valid JSON at byte %d: %v", memory.ErrInvalid, field, at, err)
+	}
+	return splitObject(raw, field, known)
+}
+
+// splitObject is readObject for what is known to be valid JSON, as all is that
+// is part of it. An event is read whenever it is stored and whenever it is given
+// back, so this takes it apart without decoding it.
+func splitObject(raw []byte, field string, known map[string]string) (object, error) {
+	rest := bytes.TrimLeft(raw, blanks)
+	if rest[0] != '{' {
 		return nil, fmt.Errorf("%w: %s: want an object, not %.60s", memory.ErrInvalid, field, raw)
 	}
-	var obj object
-	seen := map[string]bool{}
-	for d.More() {
-		tok, err := d.Token()
-		if err != nil {
-			return nil, fmt.Errorf("%w: %s is not valid JSON: %v", memory.ErrInvalid, field, err)
+	obj := make(object, 0, 8)
+	rest = bytes.TrimLeft(rest[1:], blanks)
+	for rest[0] != '}' {
+		var m member
+		m.name, rest = cutName(rest)
+		if camel, ok := known[m.name]; ok {
+			m.name = camel
 		}
-		name := tok.(string)
-		if camel, ok := known[name]; ok {
-			name = camel
-		}
-		if seen[name] {
-			return nil, fmt.Errorf("%w: %s has the field %.60q twice", memory.ErrInvalid, field, name)
-		}
-		seen[name] = true
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return nil, fmt.Errorf("%w: %s.%s is not valid JSON: %v", memory.ErrInvalid, field, name, err)
-		}
-		obj = append(obj, member{name, value})
+		m.value, rest = cutValue(rest)
+		obj = append(obj, m)
 	}
-	if _, err := d.Token(); err != nil {
-		return nil, fmt.Errorf("%w: %s is not valid JSON: %v", memory.ErrInvalid, field, err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, fmt.Errorf("%w: %s is not valid JSON: something follows the object", memory.ErrInvalid, field)
+	if name, ok := obj.twice(); ok {
+		return nil, fmt.Errorf("%w: %s has the field %.60q twice", memory.ErrInvalid, field, name)
 	}
 	return obj, nil
+}
+
+// splitList takes a list of valid JSON apart.
+func splitList(raw []byte, field string) ([][]byte, error) {
+	rest := bytes.TrimLeft(raw, blanks)
+	if rest[0] != '[' {
+		return nil, fmt.Errorf("%w: %s: want a list, not %.60s", memory.ErrInvalid, field, raw)
+	}
+	var list [][]byte
+	rest = bytes.TrimLeft(rest[1:], blanks)
+	for rest[0] != ']' {
+		var v []byte
+		v, rest = cutValue(rest)
+		list = append(list, v)
+	}
+	return list, nil
+}
+
+const blanks = " \t\r\n"
+
+// cutName cuts the name of a member, and its colon, off what is left of an
+// object.
+func cutName(raw []byte) (name string, rest []byte) {
+	quoted, rest := cutValue(raw)
+	if err := decodeString(quoted, &name, "name"); err != nil {
+		panic(err) // it is valid
+	}
+	return name, rest
+}
+
+// cutValue cuts the first value, and the colon or comma behind it, off what is
+// left of an object or a list.
+func cutValue(raw []byte) (value, rest []byte) {
+	end := valueEnd(raw)
+	rest = bytes.TrimLeft(raw[end:], blanks)
+	if rest[0] == ',' || rest[0] == ':' {
+		rest = bytes.TrimLeft(rest[1:], blanks)
+	}
+	return raw[:end:end], rest
+}
+
+// valueEnd is where the first value of what is left of an object or a list ends.
+func valueEnd(raw []byte) int {
+	for i, depth := 0, 0; ; i++ {
+		switch raw[i] {
+		case '"':
+			for i++; raw[i] != '"'; i++ {
+				if raw[i] == '\\' {
+					i++
+				}
+			}
+			if depth == 0 {
+				return i + 1
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 { // of what holds it
+				return i
+			}
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case ',', ':', ' ', '\t', '\r', '\n':
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+}
+
+// twice finds a name that o has more than once.
+func (o object) twice() (string, bool) {
+	if len(o) < 16 { // as nearly all have: comparing is faster than a map
+		for i := range o {
+			for j := range i {
+				if o[i].name == o[j].name {
+					return o[i].name, true
+				}
+			}
+		}
+		return "", false
+	}
+	seen := make(map[string]bool, len(o))
+	for _, m := range o {
+		if seen[m.name] {
+			return m.name, true
+		}
+		seen[m.name] = true
+	}
+	return "", false
 }
 
 func (o object) get(name string) []byte {
@@ -80,7 +170,12 @@ func (o object) set(name string, value []byte) object {
 }
 
 func (o object) encode() []byte {
+	size := 2
+	for _, m := range o {
+		size += len(m.name) + len(m.value) + len(`"":,`)
+	}
 	var b bytes.Buffer
+	b.Grow(size)
 	b.WriteByte('{')
 	for i, m := range o {
 		if i > 0 {
@@ -94,7 +189,11 @@ func (o object) encode() []byte {
 	return b.Bytes()
 }
 
+// quote writes a string as JSON.
 func quote(s string) []byte {
+	if plain(s) {
+		return append(append(append(make([]byte, 0, len(s)+2), '"'), s...), '"')
+	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -102,6 +201,25 @@ func quote(s string) []byte {
 		panic(err)
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// plain reports whether s is in JSON as it is here, which most is.
+func plain[T string | []byte](s T) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
+}
+
+// decodeString reads a string, without decoding it where it is plain.
+func decodeString(raw []byte, into *string, field string) error {
+	if end := len(raw) - 1; end > 0 && raw[0] == '"' && raw[end] == '"' && plain(raw[1:end]) {
+		*into = string(raw[1:end])
+		return nil
+	}
+	return decode(raw, into, field, "a string")
 }
 
 func decode(raw []byte, into any, field, want string) error {
@@ -125,7 +243,7 @@ func spell(raw []byte, field string) ([]byte, error) {
 	}
 	switch raw[0] {
 	case '{':
-		obj, err := readObject(raw, field, typedFields)
+		obj, err := splitObject(raw, field, typedFields)
 		if err != nil {
 			return nil, err
 		}
@@ -138,8 +256,8 @@ func spell(raw []byte, field string) ([]byte, error) {
 		}
 		return obj.encode(), nil
 	case '[':
-		var list []json.RawMessage
-		if err := decode(raw, &list, field, "a list"); err != nil {
+		list, err := splitList(raw, field)
+		if err != nil {
 			return nil, err
 		}
 		out := []byte{'['}

@@ -21,7 +21,7 @@ func ParseTime(field string, raw []byte) (time.Time, error) {
 	var t time.Time
 	if len(raw) > 0 && raw[0] == '"' {
 		var s string
-		if err := decode(raw, &s, field, "a string"); err != nil {
+		if err := decodeString(raw, &s, field); err != nil {
 			return t, err
 		}
 		var err error
