@@ -86,7 +86,7 @@ func testSessions(t *testing.T, c *client.Client) {
 		t.Errorf("the same id again: %v", err)
 	}
 	appended := must[client.Appended](t)(u.Append(ctx, "s 1?", "said", client.Text("helper", "Welcome"),
-		client.Event{Doc: json.RawMessage(`{"author":"user","content":"and more","unknown":{"b":1.50}}`)}))
+		client.Event{Doc: json.RawMessage(`{"author":"helper","content":"and more","unknown":{"b":1.50}}`)}))
 	if len(appended.Events) != 2 || appended.Events[0].Text() != "Welcome" || appended.Events[1].ID == "" {
 		t.Errorf("appended %+v", appended)
 	}
