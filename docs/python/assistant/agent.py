@@ -1,0 +1,17 @@
+"""An assistant that remembers what it was told in earlier sessions."""
+
+from google.adk.agents import LlmAgent
+from google.adk.tools import load_memory
+
+
+async def remember(callback_context):
+    await callback_context.add_session_to_memory()
+
+
+root_agent = LlmAgent(
+    name="assistant",
+    model="gemini-2.5-flash",
+    instruction="Answer in a sentence or two. What the user told you in earlier sessions is in your memory.",
+    tools=[load_memory],
+    after_agent_callback=remember,
+)

@@ -1,0 +1,134 @@
+"""Sessions and memory of ADK agents in memoryd."""
+
+import re
+from datetime import datetime
+from urllib.parse import quote
+
+import httpx
+from google.adk.errors.already_exists_error import AlreadyExistsError
+from google.adk.events import Event
+from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
+from google.adk.memory.memory_entry import MemoryEntry
+from google.adk.sessions import BaseSessionService, Session
+from google.adk.sessions.base_session_service import ListSessionsResponse
+from google.genai.types import Content, Part
+
+
+class _Memoryd:
+    """Calls of memoryd's HTTP API. uri is memoryd://HOST:PORT, memoryds:// for TLS, or http(s)://."""
+
+    def __init__(self, uri, **_):
+        # No connection outlives its call: Runner.run has an event loop of its own for each.
+        limits = httpx.Limits(max_keepalive_connections=0)
+        self._http = httpx.AsyncClient(base_url=re.sub("^memoryd", "http", uri), limits=limits, timeout=40)
+
+    async def _call(self, method, path, body=None, **params):
+        response = await self._http.request(method, path, json=body, params=params)
+        if response.is_error:  # memoryd says in the body what is wrong
+            raise httpx.HTTPStatusError(response.text, request=response.request, response=response)
+        return response.json() if response.content else None
+
+
+def _path(*ids):
+    """The path of a scope, or of a session in it."""
+    for id in ids:
+        if id in ("", ".", ".."):  # would be another path
+            raise ValueError(f"{id!r} cannot be an id")
+    return "/v1" + "".join(f"/{kind}/{quote(id, safe='')}" for kind, id in zip(("apps", "users", "sessions"), ids))
+
+
+def _seconds(time):
+    return datetime.fromisoformat(time.replace("Z", "+00:00")).timestamp()
+
+
+def _event(event, **left_out):
+    return event.model_dump(mode="json", by_alias=True, exclude_none=True, **left_out)
+
+
+def _session(body):
+    events = [Event.model_validate({**e, "timestamp": _seconds(e["timestamp"])}) for e in body.get("events", [])]
+    return Session.model_validate({**body, "events": events, "lastUpdateTime": _seconds(body["lastUpdateTime"])})
+
+
+class MemorydSessionService(_Memoryd, BaseSessionService):
+    async def create_session(self, *, app_name, user_id, state=None, session_id=None):
+        try:
+            body = {"id": session_id, "state": state}
+            return _session(await self._call("POST", _path(app_name, user_id) + "/sessions", body))
+        except httpx.HTTPStatusError as error:
+            if error.response.status_code == 409:
+                raise AlreadyExistsError(str(error)) from error
+            raise
+
+    async def get_session(self, *, app_name, user_id, session_id, config=None):
+        params = {}
+        if config and config.num_recent_events is not None:
+            params["numRecentEvents"] = config.num_recent_events
+        if config and config.after_timestamp is not None:
+            params["after"] = config.after_timestamp
+        try:
+            return _session(await self._call("GET", _path(app_name, user_id, session_id), **params))
+        except httpx.HTTPStatusError as error:
+            if error.response.status_code == 404:
+                return None
+            raise
+
+    async def list_sessions(self, *, app_name, user_id=None):
+        path = _path(*(id for id in (app_name, user_id) if id is not None)) + "/sessions"
+        page = await self._call("GET", path)
+        sessions = page["sessions"]
+        while token := page.get("nextPageToken"):
+            page = await self._call("GET", path, pageToken=token)
+            sessions += page["sessions"]
+        return ListSessionsResponse(sessions=[_session(s) for s in sessions])
+
+    async def delete_session(self, *, app_name, user_id, session_id):
+        await self._call("DELETE", _path(app_name, user_id, session_id))
+
+    async def append_event(self, session, event):
+        if event.partial:
+            return event
+        path = _path(session.app_name, session.user_id, session.id) + "/events"
+        stored = await self._call("POST", path, _event(event))
+        event.timestamp = _seconds(stored["events"][0]["timestamp"])  # to the microsecond, as the next get has it
+        session.last_update_time = _seconds(stored["lastUpdateTime"])
+        return await super().append_event(session, event)  # temp: state stays in this session object alone
+
+
+class MemorydMemoryService(_Memoryd, BaseMemoryService):
+    def __init__(self, uri, wait=False, **_):
+        """wait: adding answers when facts are extracted, too; what was said can be found in any case."""
+        super().__init__(uri)
+        self._wait = str(wait).lower()
+
+    async def add_session_to_memory(self, session):
+        await self.add_events_to_memory(
+            app_name=session.app_name, user_id=session.user_id, session_id=session.id, events=session.events
+        )
+
+    async def add_events_to_memory(self, *, app_name, user_id, events, session_id=None, custom_metadata=None):
+        path = _path(app_name, user_id) + "/memories/ingest"
+        pictures = {"content": {"parts": {"__all__": {"inline_data"}}}}  # and sound; memory is of words
+        for i in range(0, len(events), 1000):  # a request may have 10,000 events and 32 MiB
+            some = [_event(e, exclude=pictures) for e in events[i : i + 1000]]
+            await self._call("POST", path, {"sessionId": session_id or "unknown", "events": some}, wait=self._wait)
+
+    async def add_memory(self, *, app_name, user_id, memories, custom_metadata=None):
+        for m in memories:
+            fact = " ".join(p.text for p in m.content.parts or [] if p.text)
+            body = {"fact": fact, "metadata": {**(custom_metadata or {}), **m.custom_metadata}}
+            await self._call("POST", _path(app_name, user_id) + "/memories", body)
+
+    async def search_memory(self, *, app_name, user_id, query):
+        if not query.strip():
+            return SearchMemoryResponse()
+        found = await self._call("POST", _path(app_name, user_id) + "/memories/search", {"query": query})
+        return SearchMemoryResponse(memories=[_entry(m["memory"]) for m in found["memories"]])
+
+
+def _entry(m):
+    author = m.get("author")
+    content = Content(role="user" if author == "user" else "model", parts=[Part(text=m["fact"])])
+    return MemoryEntry(
+        id=m["id"], content=content, author=author, timestamp=m["timestamp"], custom_metadata=m.get("metadata", {})
+    )

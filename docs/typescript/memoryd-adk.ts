@@ -1,0 +1,40 @@
+// Memory of ADK agents in memoryd.
+
+import type { BaseMemoryService, SearchMemoryRequest, SearchMemoryResponse, Session } from "@google/adk";
+import { memoryd, scope } from "./memoryd.ts";
+
+export class MemorydMemoryService implements BaseMemoryService {
+  private readonly wait: boolean;
+
+  /** wait: adding answers when facts are extracted, too; what was said can be found in any case. */
+  constructor({ wait = false } = {}) {
+    this.wait = wait;
+  }
+
+  async addSessionToMemory(session: Session): Promise<void> {
+    const events = session.events.map((event) => ({
+      ...event,
+      timestamp: new Date(event.timestamp).toISOString(), // ADK has milliseconds here, and seconds in Python
+      content: event.content && {
+        ...event.content,
+        parts: event.content.parts?.map(({ inlineData, ...part }) => part), // pictures and sound; memory is of words
+      },
+    }));
+    const path = `${scope(session.appName, session.userId)}/memories/ingest?wait=${this.wait}`;
+    for (let i = 0; i < events.length; i += 1000) { // a request may have 10,000 events and 32 MiB
+      await memoryd(path, { sessionId: session.id, events: events.slice(i, i + 1000) });
+    }
+  }
+
+  async searchMemory({ appName, userId, query }: SearchMemoryRequest): Promise<SearchMemoryResponse> {
+    if (!query.trim()) return { memories: [] };
+    const found = await memoryd(`${scope(appName, userId)}/memories/search`, { query });
+    return {
+      memories: found.memories.map(({ memory: { fact, author, timestamp } }: any) => ({
+        content: { role: author === "user" ? "user" : "model", parts: [{ text: fact }] },
+        author,
+        timestamp,
+      })),
+    };
+  }
+}

@@ -1,0 +1,38 @@
+// A model that looks things up in memory by itself, over any API that speaks as OpenAI's chat completions do.
+
+import { memoryd, scope } from "./memoryd.ts";
+
+const { OPENAI_BASE_URL = "https://api.openai.com/v1", OPENAI_API_KEY, OPENAI_MODEL = "gpt-5.4-mini" } = process.env;
+const ann = scope("demo", "ann@example.com"); // yours to say: no tool takes a user
+
+const { tools } = await memoryd("/v1/tools"); // the same as Gemini's API takes them: functionDeclarations
+console.log("tools:", tools.map((tool: any) => tool.function.name).join(", "));
+
+async function ask(messages: any[]): Promise<any> {
+  const headers = { "Content-Type": "application/json", Authorization: `Bearer ${OPENAI_API_KEY}` };
+  const body = JSON.stringify({ model: OPENAI_MODEL, messages, tools });
+  const response = await fetch(`${OPENAI_BASE_URL}/chat/completions`, { method: "POST", headers, body });
+  if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
+  return (await response.json()).choices[0].message;
+}
+
+/** What a tool answers, or why it cannot: both are for the model. */
+async function run({ name, arguments: args }: { name: string; arguments: string }): Promise<string> {
+  console.log("calls:", name, args);
+  try {
+    return JSON.stringify(await memoryd(`${ann}/tools/${encodeURIComponent(name)}`, { args: JSON.parse(args) }));
+  } catch (error) {
+    return String(error);
+  }
+}
+
+const messages: any[] = [{ role: "user", content: "What do I like about Porto?" }];
+let message = await ask(messages);
+while (message.tool_calls?.length) {
+  messages.push(message);
+  for (const call of message.tool_calls) {
+    messages.push({ role: "tool", tool_call_id: call.id, content: await run(call.function) });
+  }
+  message = await ask(messages);
+}
+console.log("answer:", message.content);
