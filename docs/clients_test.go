@@ -6,13 +6,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -21,55 +19,6 @@ import (
 
 	"github.com/memoryd/memoryd"
 )
-
-// quote is a block of code under a comment that names a file: the file as it is,
-// or what running it prints.
-var quote = regexp.MustCompile("(?ms)^<!-- docs/(\\S+)( prints)? -->\n```\\w+\n(.*?)^```$")
-
-// quotes gives the files that a page quotes, and what it says they print.
-func quotes(t *testing.T, page string) (files, prints map[string]string) {
-	t.Helper()
-	files, prints = map[string]string{}, map[string]string{}
-	for _, m := range quote.FindAllStringSubmatch(read(t, page), -1) {
-		if m[2] == "" {
-			files[m[1]] = m[3]
-		} else {
-			prints[m[1]] = m[3]
-		}
-	}
-	return files, prints
-}
-
-func read(t *testing.T, file string) string {
-	t.Helper()
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(raw)
-}
-
-// Every file beside the pages is quoted in its page as it is, but for tests and
-// what is only needed to check.
-func TestQuotes(t *testing.T) {
-	unquoted := regexp.MustCompile(`_test\.py$|tsconfig\.json$|__pycache__|node_modules|package-lock\.json$`)
-	for _, language := range []string{"python", "typescript"} {
-		got, _ := quotes(t, language+".md")
-		want := map[string]string{}
-		err := filepath.WalkDir(language, func(file string, d fs.DirEntry, err error) error {
-			if err == nil && !d.IsDir() && !unquoted.MatchString(file) {
-				want[filepath.ToSlash(file)] = read(t, file)
-			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := gocmp.Diff(want, got); diff != "" {
-			t.Errorf("%s.md does not quote the files (-file +quote):\n%s", language, diff)
-		}
-	}
-}
 
 // What the pages show runs as shown, against a memoryd of its own for each
 // language. MEMORYD_TEST_CLIENTS is 1 where it has to, and 0 where it need not;
@@ -88,10 +37,10 @@ func testPython(t *testing.T, venv string) {
 	if err := os.CopyFS(dir, os.DirFS("python")); err != nil {
 		t.Fatal(err)
 	}
-	_, prints := quotes(t, "python.md")
+	prints := printed(t, "python.md")
 	env := []string{"MEMORYD_URL=" + serve(t)}
 	for _, file := range []string{"quickstart.py", "recall.py"} {
-		same(t, file, run(t, dir, env, filepath.Join(venv, "python"), file), prints["python/"+file])
+		same(t, file, run(t, dir, env, filepath.Join(venv, "python"), file), prints["docs/python/"+file])
 	}
 	run(t, dir, env, filepath.Join(venv, "python"), "-m", "unittest", "memoryd_adk_test")
 }
@@ -107,10 +56,10 @@ func testTypeScript(t *testing.T, venv string) {
 		"--no-audit", "--no-fund", "--no-package-lock", "--fetch-retries=1"); err != nil {
 		unavailable(t, err)
 	}
-	_, prints := quotes(t, "typescript.md")
+	prints := printed(t, "typescript.md")
 	env := []string{path, "MEMORYD_URL=" + serve(t), "OPENAI_BASE_URL=" + model(t), "OPENAI_API_KEY=key"}
 	for _, file := range []string{"quickstart.ts", "tools.ts", "recall.ts"} {
-		same(t, file, run(t, dir, env, filepath.Join(venv, "node"), file), prints["typescript/"+file])
+		same(t, file, run(t, dir, env, filepath.Join(venv, "node"), file), prints["docs/typescript/"+file])
 	}
 	run(t, dir, env, filepath.Join(venv, "npm"), "run", "check")
 }
