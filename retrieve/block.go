@@ -71,14 +71,15 @@ func by(m *memory.Memory) string {
 	return fmt.Sprintf("(%s) ", analyzer.Day(m.Timestamp))
 }
 
-// saying is when a memory was said and by whom, as two lines of ADK's
-// preload_memory begin.
+// saying is when a memory was said and by whom, as the two lines of ADK's
+// preload_memory begin. A name can be neither "Time" nor two names. What nobody
+// is named for was stated about the user.
 func saying(m *memory.Memory) string {
 	author := strings.Join(strings.FieldsFunc(clean(m.Author), func(r rune) bool { return r == ' ' || r == ':' || r == '：' }), " ")
-	if author == "" || strings.EqualFold(author, "time") {
-		author = "memory"
+	if strings.EqualFold(author, "time") {
+		author = "(" + author + ")"
 	}
-	return fmt.Sprintf("Time: %s\n%s: ", m.Timestamp.UTC().Format(time.RFC3339), author)
+	return fmt.Sprintf("Time: %s\n%s: ", m.Timestamp.UTC().Format(time.RFC3339), cmp.Or(author, "user"))
 }
 
 // arrange orders entries as they are shown: facts before turns, the topic of

@@ -73,8 +73,8 @@ func (r *Retriever) Context(ctx context.Context, scope memory.Scope, req Request
 //	Time: 2023-05-08T13:56:00Z
 //	Ann: I adopted a cat called Miso.
 //
-// What nobody is named for is "memory: …", so that its own words can not be
-// taken for a time or for a name.
+// What nobody is named for is the user's, so that its own words cannot be taken
+// for a time or for a name.
 func (r *Retriever) Preload(ctx context.Context, scope memory.Scope, req Request, maxTokens int) (Block, error) {
 	return r.block(ctx, scope, req, maxTokens, spoken)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 type rememberArgs struct {
-	Fact   string   `json:"fact" jsonschema:"one statement that can be understood alone: who, what, where, and dates instead of words such as today"`
+	Fact   string   `json:"fact" jsonschema:"one statement, in the first person where it is about the user (I am allergic to peanuts), that can be understood alone: names instead of they, dates instead of today"`
 	Topics []string `json:"topics,omitzero" jsonschema:"what it is about, such as USER_PREFERENCES, USER_PERSONAL_INFO, KEY_CONVERSATION_DETAILS or EXPLICIT_INSTRUCTIONS"`
 }
 
