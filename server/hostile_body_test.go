@@ -81,8 +81,15 @@ var writings = []writing{
 		"fact": join(notText, []string{`""`}), "topics": join(notTopics, []string{`[""]`}), "metadata": notMetaMap, "ttl": notTTL}},
 	{"POST", scope + "/memories/search", `"query": "figs"`, notSearch},
 	{"POST", scope + "/memories/context", `"query": "figs"`, notContext()},
+	{"POST", scope + "/tools/search_memory", `"args": {"query": "figs"}`, map[string][]string{"args": notArgs, "appName": notText, "userId": notText}},
+	{"POST", scope + "/tools/preload_memory", `"args": {"query": "figs"}`, map[string][]string{"args": notArgs, "appName": notText, "userId": notText}},
+	{"POST", scope + "/tools/forget", `"args": {"id": "{memory}x"}`, map[string][]string{"args": notArgs, "appName": notText, "userId": notText}},
+	{"POST", scope + "/sessions/s/render", `"template": "figs"`, map[string][]string{"template": join(notText, []string{`null`})}},
 	{"POST", "/v1/operations/{operation}/retry", ``, nil},
 }
+
+// notArgs is what no tool takes.
+var notArgs = join(notObject, []string{`{}`, `null`, `{"query": 5}`, `{"id": []}`, `{"query": "figs", "id": "x"}`, `{"query": "figs", "userId": "bob"}`})
 
 // furnished is a server with one session, memory and operation, and the paths
 // of writings filled in.

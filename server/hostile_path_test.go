@@ -29,6 +29,8 @@ var routes = []struct{ method, path, body string }{
 	{"GET", "/v1/apps/{app}/users/{user}/memories/{memory}/revisions", ""},
 	{"POST", "/v1/apps/{app}/users/{user}/memories/{memory}/rollback", `{"revision": 1}`},
 	{"POST", "/v1/apps/{app}/users/{user}/memories/dryRun", `{"sessionId": "s", "events": []}`},
+	{"POST", "/v1/apps/{app}/users/{user}/sessions/{session}/render", `{"template": "x"}`},
+	{"POST", "/v1/apps/{app}/users/{user}/tools/load_memory", `{"args": {"query": "x"}}`},
 	{"GET", "/v1/apps/{app}/users/{user}/operations", ""},
 	{"GET", "/v1/operations/{operation}", ""},
 	{"POST", "/v1/operations/{operation}/retry", ""},

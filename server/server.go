@@ -43,9 +43,10 @@ type Options struct {
 	Checks map[string]func(context.Context) error
 	// Notes are what else /readyz tells: of what it can do without for a while.
 	Notes map[string]func() string
-	// PreloadTimeout is how long preload_memory searches. Defaults to
-	// tools.DefaultPreloadTimeout.
-	PreloadTimeout time.Duration
+	// PreloadTimeout is how long preload_memory searches, and RememberWait how
+	// long remember waits for what comes of a fact. Default as those of package
+	// tools do.
+	PreloadTimeout, RememberWait time.Duration
 	// Version is shown on the page at /.
 	Version string
 	Log     *slog.Logger // Defaults to discarding.
@@ -80,7 +81,7 @@ func New(sessions ingest.Sessions, memories memory.Store, ingest *ingest.Service
 		s.opts.Log = slog.New(slog.DiscardHandler)
 	}
 	s.metrics = newMetrics()
-	s.tools = tools.New(retriever, ingest, &tools.Options{PreloadTimeout: s.opts.PreloadTimeout, Called: s.metrics.called, Preloaded: s.metrics.preloaded, Log: s.opts.Log})
+	s.tools = tools.New(retriever, ingest, &tools.Options{PreloadTimeout: s.opts.PreloadTimeout, RememberWait: s.opts.RememberWait, Called: s.metrics.called, Preloaded: s.metrics.preloaded, Log: s.opts.Log})
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	s.echo = echo.New()
 	s.echo.HTTPErrorHandler = s.fail
