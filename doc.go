@@ -49,6 +49,10 @@
 // conversations, and tells what an extractor makes of them, and how well
 // questions find what answers them.
 //
+// [github.com/memoryd/memoryd/tools] is what an agent does with all this, as
+// plain Go values: load_memory, search_memory, remember and forget, with their
+// schemas, for a model to call, and preload_memory to run before it.
+//
 // # Protocols
 //
 // [github.com/memoryd/memoryd/server] is the HTTP API, a thin layer over all

@@ -16,6 +16,7 @@ import (
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/memory/sqlitestore"
 	"github.com/memoryd/memoryd/retrieve"
+	"github.com/memoryd/memoryd/tools"
 )
 
 // modelFile has English words, the most frequent first: the pieces of the
@@ -174,6 +175,37 @@ func BenchmarkSearch(b *testing.B) {
 			b.ReportMetric(resident(), "resident-MB")
 		})
 	}
+}
+
+// BenchmarkPreload is what a turn waits for in a scope of 10,000 memories: a
+// question's preload, block and all.
+func BenchmarkPreload(b *testing.B) {
+	c := newChatter(b)
+	scope := memory.Scope{App: "a", User: "u"}
+	late := 0
+	box := tools.New(retrieve.New(c.newMemories(b, scope, 10_000), embed.Builtin{}, nil), nil, &tools.Options{Preloaded: func(o tools.Outcome, _ time.Duration) {
+		if o != tools.Found {
+			late++
+		}
+	}})
+	var took times
+	preload := func() {
+		query := c.question()
+		begin := time.Now()
+		if _, err := box.Preload(b.Context(), scope, query); err != nil {
+			b.Fatal(query, err)
+		}
+		took.since(begin)
+	}
+	preload() // reads the scope from the file
+	took = nil
+	for b.Loop() {
+		preload()
+	}
+	b.ReportMetric(took.ms(0.5), "p50-ms")
+	b.ReportMetric(took.ms(0.95), "p95-ms")
+	b.ReportMetric(took.ms(0.99), "p99-ms")
+	b.ReportMetric(float64(late), "without")
 }
 
 func find(b *testing.B, r *retrieve.Retriever, scope memory.Scope, query string) {
