@@ -27,6 +27,10 @@ const (
 	Failed Outcome = "failed" // the search failed
 )
 
+// preloadTopK is how many memories a block is chosen from: somewhat more than it
+// has room for. With retrieve.MaxTopK a preload takes nearly twice as long.
+const preloadTopK = 40
+
 // maxAside is how many searches of preloads may run at a time, those included
 // that nobody waits for any more, as their store does not know when to stop.
 const maxAside = 64
@@ -144,7 +148,7 @@ func (b *Toolbox) searchAside(ctx context.Context, scope memory.Scope, query str
 		defer func() { <-b.slots }()
 		var a answer
 		if p := panics.Try(func() {
-			a.block, a.err = b.retriever.Preload(ctx, scope, retrieve.Request{Query: query}, retrieve.DefaultMaxTokens)
+			a.block, a.err = b.retriever.Preload(ctx, scope, retrieve.Request{Query: query, TopK: preloadTopK}, retrieve.DefaultMaxTokens)
 		}); p != nil {
 			a.err = p.AsError()
 		}
