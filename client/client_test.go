@@ -95,7 +95,7 @@ func testSessions(t *testing.T, c *client.Client) {
 		t.Errorf("appended again (-first +then):\n%s", diff)
 	}
 	s = session(u.Session(ctx, "s 1?", client.Recent{}))
-	if s.ID != "s 1?" || s.App != "my app" || s.User != "ann@x.com %2F" || len(s.Events) != 3 || s.Events[0].Text() != "Hello <there>" || s.State["said"] != "Welcome" {
+	if s.ID != "s 1?" || s.App != "my app" || s.User != "ann@x.com %2F" || len(s.Events) != 3 || s.Events[0].Text() != "Hello <there>" || s.State["said"] != "and more" {
 		t.Errorf("session %+v", s)
 	}
 	for recent, want := range map[client.Recent]int{{Events: 2}: 2, {Events: -1}: 0, {After: s.LastUpdateTime.Add(time.Hour)}: 0} {
