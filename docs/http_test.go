@@ -110,15 +110,26 @@ func (r *reader) follow(command string) error {
 		return fmt.Errorf("%d %s", w.Code, w.Body)
 	}
 	var answer struct {
-		ID   string
-		Done *bool
+		ID       string
+		Done     *bool
+		Memories []struct{ Memory struct{ ID string } }
 	}
-	if json.Unmarshal(w.Body.Bytes(), &answer) == nil && answer.ID != "" && !strings.Contains(path, "/sessions") {
-		kind := "memories"
-		if answer.Done != nil {
-			kind = "operations"
-		}
-		r.ids[kind] = answer.ID
+	if json.Unmarshal(w.Body.Bytes(), &answer) != nil {
+		return nil // a stream
+	}
+	if len(answer.Memories) > 0 {
+		r.keep("memories", answer.Memories[0].Memory.ID)
+	}
+	if answer.Done != nil {
+		r.keep("operations", answer.ID)
+	} else if !strings.Contains(path, "/sessions") {
+		r.keep("memories", answer.ID)
 	}
 	return nil
+}
+
+func (r *reader) keep(kind, id string) {
+	if id != "" {
+		r.ids[kind] = id
+	}
 }
