@@ -175,6 +175,16 @@ func clean(text string) string {
 	return strings.ReplaceAll(text, "<", "&lt;")
 }
 
+// Passage is a memory's text as a model is shown it in answer to a query: all of
+// it if it has at most so many tokens, else the part that has most of the
+// query's words, with "…" where it is cut.
+func Passage(query, text string, most int) string {
+	if out := passage(text, analyzer.Question(query), most); out != "" {
+		return out
+	}
+	return extract.Cut(text, most) + "…" // one word, in bytes, of which a token has one or more
+}
+
 // passage is a text of at most so many tokens, or the part of it that begins
 // with the sentence which has most of the query's words, or with one before
 // where there is room; it ends between words. It is "" if not one word fits, or

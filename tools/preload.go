@@ -128,7 +128,7 @@ func (b *Toolbox) preload(ctx context.Context, scope memory.Scope, query string)
 	case block.Text == "":
 		return Preloaded{}, Empty, nil
 	}
-	return Preloaded{Text: block.Text, Content: &Content{"user", []Part{{block.Text}}}, Memories: entriesOf(scope, block.Memories)}, Found, nil
+	return Preloaded{Text: block.Text, Content: &Content{"user", []Part{{block.Text}}}, Memories: entriesOf(scope, query, block.Memories)}, Found, nil
 }
 
 // searchAside searches until ctx is over, also in a store that does not heed

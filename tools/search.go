@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/memoryd/memoryd/memory"
@@ -34,9 +35,13 @@ type Part struct {
 	Text string `json:"text"`
 }
 
+// maxText is how many tokens of one memory a model is shown: a turn may be a whole
+// document, and ten of them more than a model takes.
+const maxText = 1000
+
 // entriesOf gives what was found as ADK has it. ADK's own user is "user"; what
 // nobody is named for was stated about the user.
-func entriesOf(scope memory.Scope, found []memory.Match) []Entry {
+func entriesOf(scope memory.Scope, query string, found []memory.Match) []Entry {
 	out := make([]Entry, len(found))
 	for i := range found {
 		m := &found[i].Memory
@@ -44,7 +49,7 @@ func entriesOf(scope memory.Scope, found []memory.Match) []Entry {
 		if m.Kind == memory.KindFact || m.Author == "user" || m.Author == scope.User {
 			role = "user"
 		}
-		out[i] = Entry{ID: m.ID, Content: Content{role, []Part{{m.Fact}}}, Author: m.Author, Timestamp: sessionstore.FormatTime(m.Timestamp), CustomMetadata: m.Metadata}
+		out[i] = Entry{ID: m.ID, Content: Content{role, []Part{{retrieve.Passage(query, m.Fact, maxText)}}}, Author: m.Author, Timestamp: sessionstore.FormatTime(m.Timestamp), CustomMetadata: m.Metadata}
 	}
 	return out
 }
@@ -65,12 +70,12 @@ var loadMemory = declare(Tool{
 	Description: "Looks up what is remembered of this user from earlier conversations. Call it before you answer whatever may depend on what was said before: " +
 		"the user's life, preferences and plans, people they named, what was agreed. Ask one thing at a time, in full words; if nothing fits, ask once more in other words. " +
 		"Gives memories, best first: statements about the user and literal turns of past conversations, each with its author and time. " +
-		"What is not among them is not known: do not make it up.",
+		"Of a long text the passage that fits best is given. What is not among them is not known: do not make it up.",
 	Instruction: "You remember earlier conversations with this user. When an answer may depend on them, call load_memory with a query first; do not claim that you cannot remember before you have looked.",
 	ReadOnly:    true, Idempotent: true,
 }, func(ctx context.Context, b *Toolbox, scope memory.Scope, args loadArgs) (loaded, error) {
 	found, err := b.retriever.Search(ctx, scope, retrieve.Request{Query: args.Query})
-	return loaded{entriesOf(scope, found)}, err
+	return loaded{entriesOf(scope, args.Query, found)}, err
 })
 
 type searchArgs struct {
@@ -111,8 +116,8 @@ var searchMemory = declare(Tool{
 	out := searched{make([]foundMemory, len(found))}
 	for i := range found {
 		m := &found[i].Memory
-		out.Memories[i] = foundMemory{ID: m.ID, Kind: m.Kind, Fact: m.Fact, Author: m.Author, Timestamp: sessionstore.FormatTime(m.Timestamp),
-			Score: found[i].Score, Topics: m.Topics, SessionID: m.Source.SessionID}
+		out.Memories[i] = foundMemory{ID: m.ID, Kind: m.Kind, Fact: retrieve.Passage(args.Query, m.Fact, maxText), Author: m.Author, Timestamp: sessionstore.FormatTime(m.Timestamp),
+			Score: math.Round(found[i].Score*1000) / 1000, Topics: m.Topics, SessionID: m.Source.SessionID}
 	}
 	return out, err
 })

@@ -223,6 +223,36 @@ func TestLoadAndSearch(t *testing.T) {
 	}
 }
 
+// Of a long turn a model is shown the passage it asks about; one that cannot be
+// cut between words is cut.
+func TestLongText(t *testing.T) {
+	b := newBench(t, tools.Options{})
+	b.run()
+	pages := strings.Repeat("The weather was fine that day. ", 1000)
+	b.say("s", string(must(json.Marshal(map[string]string{"id": "e1", "content": pages + "My cat is called Miso. " + pages}))),
+		string(must(json.Marshal(map[string]string{"id": "e2", "content": "cat " + strings.Repeat("x", 50_000)}))))
+	for tool, text := range map[string][]any{"load_memory": {"content", "parts", 0, "text"}, "search_memory": {"fact"}} {
+		found := ""
+		memories, _ := at(b.call(tool, `{"query":"What is the cat called?"}`), "memories").([]any)
+		for _, m := range memories {
+			words := at(m, text...).(string)
+			if found += words; len(words) > 6000 || words == "" {
+				t.Errorf("%s shows %d bytes of one memory", tool, len(words))
+			}
+		}
+		if !strings.Contains(found, "called Miso") {
+			t.Errorf("%s does not show what was asked for: %.300s", tool, found)
+		}
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 // What a model has remembered is found, not stored twice, gives way to what
 // contradicts it, and is gone when it is forgotten.
 func TestRememberAndForget(t *testing.T) {
