@@ -164,6 +164,7 @@ func (s *Server) routes() {
 
 	s.add("GET", "/v1/tools", s.listTools)
 	s.add("POST", scope+"/tools/:tool", scoped(s.callTool))
+	s.add("POST", "/mcp/apps/:app/users/:user", scoped(s.mcp))
 
 	s.add("GET", scope+"/operations", scoped(s.listOperations), "pageSize", "pageToken")
 	s.add("GET", op, operation(s.getOperation))

@@ -1,0 +1,47 @@
+package mcp
+
+import (
+	"context"
+	"io"
+	"net/http"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// streamable answers each POST by itself, in JSON. Which hosts and origins may
+// ask, and how large a body may be, is for whoever routes requests here.
+var streamable = sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true, DisableLocalhostProtection: true, MaxRequestBodyBytes: -1}
+
+// Serve answers one request of streamable HTTP. It knows no sessions: the id of
+// one is not read. When the request's context is over it may return without
+// having written anything.
+func Serve(w http.ResponseWriter, r *http.Request, bank Bank, opts *Options) {
+	server := New(bank, opts)
+	server.AddReceivingMiddleware(until(r.Context()))
+	sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &streamable).ServeHTTP(w, r)
+}
+
+// Run serves one client, whose messages are lines of in and out, until in ends
+// or ctx is over.
+func Run(ctx context.Context, bank Bank, opts *Options, in io.ReadCloser, out io.WriteCloser) error {
+	server := New(bank, opts)
+	server.AddReceivingMiddleware(until(ctx))
+	err := server.Run(ctx, &sdk.IOTransport{Reader: in, Writer: out})
+	if ctx.Err() != nil {
+		return nil // as it was told to
+	}
+	return err
+}
+
+// until gives up calls when the context of their connection is over, which the
+// library takes from them.
+func until(connection context.Context) sdk.Middleware {
+	return func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			defer context.AfterFunc(connection, cancel)()
+			return next(ctx, method, req)
+		}
+	}
+}
