@@ -56,15 +56,10 @@ const instructions = "This is your memory of earlier conversations with the user
 // Methods are answered here rather than by features that are added to the
 // server, since those are checked and resolved anew each time, and a scope's
 // memories are not a list to hold.
-func New(bank Bank, opts *Options) *sdk.Server {
-	s := &service{bank: bank}
-	if opts != nil {
-		s.opts = *opts
-	}
-	if s.opts.Log == nil {
-		s.opts.Log = slog.New(slog.DiscardHandler)
-	}
-	server := sdk.NewServer(&sdk.Implementation{Name: "memoryd", Title: "memoryd", Version: s.opts.Version}, &sdk.ServerOptions{
+func New(bank Bank, opts *Options) *sdk.Server { return newService(bank, opts).server() }
+
+func (s *service) server() *sdk.Server {
+	server := sdk.NewServer(s.info, &sdk.ServerOptions{
 		Instructions: instructions,
 		Capabilities: &sdk.ServerCapabilities{ // of lists that change nobody is told
 			Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}, Prompts: &sdk.PromptCapabilities{},
@@ -78,24 +73,35 @@ func New(bank Bank, opts *Options) *sdk.Server {
 type service struct {
 	bank Bank
 	opts Options
+	info *sdk.Implementation
+}
+
+func newService(bank Bank, opts *Options) *service {
+	s := &service{bank: bank}
+	if opts != nil {
+		s.opts = *opts
+	}
+	if s.opts.Log == nil {
+		s.opts.Log = slog.New(slog.DiscardHandler)
+	}
+	s.info = &sdk.Implementation{Name: "memoryd", Title: "memoryd", Version: s.opts.Version}
+	return s
 }
 
 // receive answers what is ours and leaves the rest, such as the handshake, to
-// the library. The library runs it in a goroutine of its own, where a panic
-// would end the process.
+// the library.
 func (s *service) receive(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (result sdk.Result, err error) {
-		defer func() {
-			if v := recover(); v != nil {
-				s.opts.Log.Error("panic", "method", method, "err", v, "stack", string(debug.Stack()))
-				result, err = nil, internal
-			}
-		}()
+		defer s.recovered(method, &err)
 		switch r := req.(type) {
 		case *sdk.ListToolsRequest:
 			return &sdk.ListToolsResult{Tools: declared(), Cacheable: private}, nil
 		case *sdk.CallToolRequest:
-			return s.callTool(ctx, r.Params)
+			out, err := s.callTool(ctx, r.Params.Name, r.Params.Arguments)
+			if err != nil {
+				return nil, err
+			}
+			return out.result(), nil
 		case *sdk.ListResourcesRequest:
 			return s.listResources(ctx, r.Params)
 		case *sdk.ListResourceTemplatesRequest:
@@ -110,6 +116,19 @@ func (s *service) receive(next sdk.MethodHandler) sdk.MethodHandler {
 		return next(ctx, method, req)
 	}
 }
+
+// recovered makes a panic a fault. The library calls us in goroutines of its
+// own, where one would end the process.
+func (s *service) recovered(method string, err *error) {
+	if v := recover(); v != nil {
+		s.opts.Log.Error("panic", "method", method, "err", v, "stack", string(debug.Stack()))
+		*err = internal
+	}
+}
+
+// stateless is the version of the protocol that made an end of handshakes, and
+// of a code of its own for resources that are not there.
+const stateless = "2026-07-28"
 
 // private keeps answers out of caches that others share.
 var private = sdk.Cacheable{CacheScope: "private"}

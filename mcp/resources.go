@@ -105,16 +105,12 @@ func idOf(uri string) (string, error) {
 	return id, memory.ValidateID("memory", id)
 }
 
-// The protocol has had a code of its own for resources that are not there until
-// this version, which has the one for parameters that do not fit.
-const (
-	withoutNotFound = "2026-07-28"
-	codeNotFound    = -32002
-)
+// codeNotFound is the code for a resource that is not there, until [stateless].
+const codeNotFound = -32002
 
 func unknown(r *sdk.ReadResourceRequest) error {
 	e := &jsonrpc.Error{Code: sdk.CodeResourceNotFound, Message: fmt.Sprintf("there is no resource %.300q: resources/list has those there are", r.Params.URI)}
-	if r.ProtocolVersion() < withoutNotFound {
+	if r.ProtocolVersion() < stateless {
 		e.Code = codeNotFound
 	}
 	return e

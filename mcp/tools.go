@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/go-json-experiment/json/jsontext"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/memoryd/memoryd/memory"
@@ -55,43 +57,70 @@ func find(name string) (*tools.Tool, error) {
 	return nil, refused("there is no tool %.60q: there are %s", name, strings.Join(names, ", "))
 }
 
+// callMethod is the method that calls a tool.
+const callMethod = "tools/call"
+
+// outcome is what came of a call of a tool.
+type outcome struct {
+	text       string
+	structured json.RawMessage // the same; nil if the call has failed
+	failed     bool
+}
+
+// sorry is the outcome of a call that was not done, in words that a model can do
+// something with.
+func sorry(words string) *outcome { return &outcome{text: words, failed: true} }
+
+func (o *outcome) result() *sdk.CallToolResult {
+	out := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: o.text}}, IsError: o.failed}
+	if o.structured != nil {
+		out.StructuredContent = o.structured
+	}
+	return out
+}
+
 // callTool calls a tool. A malformed call is an error of the protocol. What a
 // model can do something about, because a value is out of range or a memory is
-// away, is a result that says so.
-func (s *service) callTool(ctx context.Context, p *sdk.CallToolParamsRaw) (sdk.Result, error) {
-	tool, err := find(p.Name)
+// away, is an outcome that says so. Results come as text too, for clients that
+// know no structured ones.
+func (s *service) callTool(ctx context.Context, name string, args json.RawMessage) (out *outcome, err error) {
+	defer s.recovered(callMethod, &err)
+	tool, err := find(name)
 	if err != nil {
 		return nil, err
 	}
-	if err := tool.Check(p.Arguments); err != nil {
+	if err := tool.Check(args); err != nil {
 		return nil, refused("%v", err)
 	}
-	raw, err := s.bank.CallTool(ctx, tool.Name, p.Arguments)
+	raw, err := s.bank.CallTool(ctx, tool.Name, args)
 	switch {
 	case err == nil:
-		return resultOf(raw), nil
+		if words := failure(raw); words != "" {
+			return sorry(words), nil
+		}
+		return &outcome{text: string(raw), structured: raw}, nil
 	case ctx.Err() != nil: // nobody is left to read it
 	case away(err):
 		return sorry(fmt.Sprintf("%v: go on without the memory, or try again later", err)), nil
 	case errors.Is(err, memory.ErrInvalid), errors.Is(err, memory.ErrNotFound), errors.Is(err, memory.ErrAborted):
 		return sorry(err.Error()), nil
 	}
-	return nil, s.failed(ctx, "tools/call", err)
+	return nil, s.failed(ctx, callMethod, err)
 }
 
-// sorry is the result of a call that was not done.
-func sorry(words string) *sdk.CallToolResult {
-	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: words}}}
-}
-
-// resultOf is the result of a tool, and the same as text for clients that know
-// no structured results.
-func resultOf(raw json.RawMessage) *sdk.CallToolResult {
-	var not struct {
-		Error string `json:"error"`
+// failure is what a result says of a tool that could not do what it was asked:
+// "error" is all that it has then. Other results are not read to their end.
+func failure(raw json.RawMessage) string {
+	dec := jsontext.NewDecoder(bytes.NewReader(raw))
+	if _, err := dec.ReadToken(); err != nil {
+		return ""
 	}
-	if json.Unmarshal(raw, &not) == nil && not.Error != "" {
-		return sorry(not.Error)
+	if name, err := dec.ReadToken(); err != nil || name.Kind() != '"' || name.String() != "error" {
+		return ""
 	}
-	return &sdk.CallToolResult{StructuredContent: raw, Content: []sdk.Content{&sdk.TextContent{Text: string(raw)}}}
+	words, err := dec.ReadToken()
+	if err != nil || words.Kind() != '"' {
+		return ""
+	}
+	return words.String()
 }

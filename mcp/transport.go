@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net/http"
@@ -12,12 +13,19 @@ import (
 // ask, and how large a body may be, is for whoever routes requests here.
 var streamable = sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true, DisableLocalhostProtection: true, MaxRequestBodyBytes: -1}
 
-// Serve answers one request of streamable HTTP. It knows no sessions: the id of
-// one is not read. When the request's context is over it may return without
-// having written anything.
-func Serve(w http.ResponseWriter, r *http.Request, bank Bank, opts *Options) {
-	server := New(bank, opts)
+// Serve answers one request of streamable HTTP, whose body was read. It knows no
+// sessions: the id of one is not looked at. It may return without having written
+// anything when the request's context is over.
+func Serve(w http.ResponseWriter, r *http.Request, body []byte, bank Bank, opts *Options) {
+	s := newService(bank, opts)
+	if s.direct(w, r, body) {
+		return
+	}
+	server := s.server()
 	server.AddReceivingMiddleware(until(r.Context()))
+	r = r.Clone(r.Context())
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.Header.Set("Accept", "application/json, text/event-stream") // whatever it says: there is one form of answers
 	sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &streamable).ServeHTTP(w, r)
 }
 

@@ -29,8 +29,7 @@ func (s *Server) mcp(c echo.Context, scope memory.Scope) error {
 	if bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("[")) {
 		return invalid("body: a batch of messages: send one a request") // of which all would be served at a time
 	}
-	r.Body = io.NopCloser(bytes.NewReader(raw))
-	mcp.Serve(c.Response(), r, &bank{s, c, scope}, &mcp.Options{Version: s.opts.Version, Log: s.opts.Log.With("id", requestID(c))})
+	mcp.Serve(c.Response(), r, raw, &bank{s, c, scope}, &mcp.Options{Version: s.opts.Version, Log: s.opts.Log.With("id", requestID(c))})
 	if !c.Response().Committed { // its time was over first
 		return r.Context().Err()
 	}
