@@ -48,7 +48,7 @@ var arrows = map[string][]string{
 	"docs/functions":             {"client"},
 	".":                          {"memory", "memory/sqlitestore", "sessionstore/sqlitesession", "internal/sqlitedb", "internal/analyzer", "embed", "extract", "ingest", "retrieve", "server"},
 	"cmd/memoryd": {".", "client", "memory", "memory/sqlitestore", "memory/qdrantstore", "sessionstore", "sessionstore/sqlitesession", "sessionstore/redissession", "internal/sqlitedb", "internal/analyzer",
-		"embed", "extract", "gemini", "openai", "ingest", "retrieve", "tools", "server", "evals"},
+		"embed", "extract", "gemini", "openai", "ingest", "retrieve", "tools", "mcp", "server", "evals"},
 }
 
 // alone are the packages that import nothing but the standard library and each

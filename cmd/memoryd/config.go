@@ -173,6 +173,18 @@ func (c *config) check() error {
 	return nil
 }
 
+// address is where to ask the memoryd of -listen.
+func (c *config) address() (string, error) {
+	host, port, err := net.SplitHostPort(c.listen)
+	if err != nil {
+		return "", err
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port), nil
+}
+
 func (c *config) checkModels() error {
 	if !ofProvider(c.embedder) && c.embedder != "builtin" {
 		return fmt.Errorf("-embedder %q: want builtin, gemini:MODEL or openai:MODEL", c.embedder)

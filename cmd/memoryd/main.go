@@ -9,7 +9,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/signal"
@@ -22,6 +21,7 @@ import (
 const usage = `memoryd is a memory bank for agents.
 
   memoryd [serve] [flags]   serve HTTP
+  memoryd mcp [flags]       speak the Model Context Protocol on stdin and stdout, for editors and other hosts of agents (memoryd mcp -h lists what more it takes)
   memoryd demo              show what it does, once, on a bundled conversation
   memoryd export [flags] FILE   write all sessions and memories into a file
   memoryd import [flags] FILE   bring such a file into other stores
@@ -33,7 +33,7 @@ const usage = `memoryd is a memory bank for agents.
   memoryd ready [flags]     ask the memoryd at -listen whether its stores are well
   memoryd version           print the version
 
-Flags of serve and reembed, and where they are about stores of export, import and rebuild too, about models of eval, each also an environment variable (-listen is MEMORYD_LISTEN):
+Flags of serve, mcp and reembed, and where they are about stores of export, import and rebuild too, about models of eval, each also an environment variable (-listen is MEMORYD_LISTEN):
 `
 
 func main() {
@@ -120,6 +120,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			return err
 		}
 		return rebuild(ctx, cfg, stdout)
+	case "mcp":
+		return overMCP(ctx, args, os.Stdin, stdout, stderr)
 	case "eval":
 		return eval(ctx, args, stdout, stderr)
 	case "demo":
@@ -131,22 +133,19 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		printUsage(stdout)
 		return nil
 	}
-	return usageError{fmt.Errorf("no command %q: want serve, demo, export, import, reembed, rebuild, eval, ready or version", command)}
+	return usageError{fmt.Errorf("no command %q: want serve, mcp, demo, export, import, reembed, rebuild, eval, ready or version", command)}
 }
 
 // ready asks a running memoryd for its /readyz: what a container has for a
 // health check when there is nothing else in it.
 func ready(ctx context.Context, cfg config, stdout io.Writer) error {
-	host, port, err := net.SplitHostPort(cfg.listen)
+	at, err := cfg.address()
 	if err != nil {
 		return err
 	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/readyz", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+at+"/readyz", nil)
 	if err != nil {
 		return err
 	}

@@ -292,16 +292,25 @@ func serve(ctx context.Context, cfg config, stdout, stderr io.Writer) error {
 
 // live listens, says so, and serves until ctx is over.
 func (h *house) live(ctx context.Context, cfg config, stdout io.Writer, log *slog.Logger) error {
+	on, err := h.listen(cfg, stdout, log)
+	if err != nil {
+		return errors.Join(err, h.close())
+	}
+	return errors.Join(h.run(ctx, on, log), h.close())
+}
+
+// listen listens and says so.
+func (h *house) listen(cfg config, stdout io.Writer, log *slog.Logger) (net.Listener, error) {
 	on, err := net.Listen("tcp", cfg.listen)
 	if err != nil {
-		return errors.Join(fmt.Errorf("-listen: %w (name another address)", err), h.close())
+		return nil, fmt.Errorf("-listen: %w (name another address)", err)
 	}
 	log.Info("memoryd", "version", version(), "listen", on.Addr().String(), "insecure", cfg.insecure, "loopback-names", cfg.names, "sessions", shown(cfg.sessions),
 		"session-ttl", cfg.ttl, "memories", shown(cfg.memories), "embedder", h.models.embedder.Model().Name,
 		"embedding-dimension", h.models.embedder.Model().Dimension, "extractor", h.models.extractor.Name(), "extractor-fallback", cfg.fallback,
 		"extractor-tokens", cfg.batchTokens, "reranker", h.models.rerankerName(), "preload-timeout", cfg.preload, "workers", cfg.workers, "log-format", cfg.logFormat, "log-level", cfg.logLevel)
 	fmt.Fprintf(stdout, "memoryd serves http://%s\nits data is in %s\n", on.Addr(), where(cfg))
-	return errors.Join(h.run(ctx, on, log), h.close())
+	return on, nil
 }
 
 // where says in words where the data is.

@@ -128,6 +128,9 @@ func Open(path string) (*DB, error) {
 	return db, nil
 }
 
+// ErrInUse is Open's error for a file that another process has open.
+var ErrInUse = errors.New("in use by another memoryd")
+
 func (db *DB) open() (err error) {
 	if db.path == Memory {
 		if db.writer, err = sql.Open("sqlite", ":memory:"); err != nil {
@@ -149,7 +152,7 @@ func (db *DB) open() (err error) {
 	case err != nil:
 		return fmt.Errorf("lock %s: %w", db.path, err)
 	case !ok:
-		return fmt.Errorf("%s is in use by another memoryd", db.path)
+		return fmt.Errorf("%s is %w", db.path, ErrInUse)
 	}
 	f, err := os.OpenFile(db.path, os.O_RDWR|os.O_CREATE, 0o600) // before SQLite does, whose mode is 0644
 	if err != nil {
