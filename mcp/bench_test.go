@@ -23,8 +23,8 @@ import (
 // built-in embedder's model. Its layout is told in embed/static.go.
 const modelFile = "../embed/distill/static-1.bin"
 
-// words draws words as often as they are used in life (Zipf).
-func words(b *testing.B) func(n int) string {
+// chatter draws words as often as they are used in life (Zipf).
+func chatter(b *testing.B) func(n int) string {
 	b.Helper()
 	raw, err := os.ReadFile(modelFile)
 	if err != nil {
@@ -57,7 +57,7 @@ func BenchmarkSearch(b *testing.B) {
 }
 
 func benchmarkSearch(b *testing.B, size int) {
-	draw := words(b)
+	draw := chatter(b)
 	bank, err := memoryd.Open(b.Context(), ":memory:", nil)
 	if err != nil {
 		b.Fatal(err)

@@ -15,10 +15,8 @@ var preload = &sdk.Prompt{Name: tools.PreloadMemory, Title: "Ask with memory",
 
 // getPrompt gives what is remembered of a query as a block, if anything is, and
 // then the query.
-func (s *service) getPrompt(ctx context.Context, p *sdk.GetPromptParams) (sdk.Result, error) {
-	if p.Name != preload.Name {
-		return nil, refused("there is no prompt %.60q: there is %s", p.Name, preload.Name)
-	}
+func (s *service) getPrompt(ctx context.Context, r *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+	p := r.Params
 	for name := range p.Arguments {
 		if name != "query" {
 			return nil, refused("prompt %s: arguments: there is no %.60q: it takes query", p.Name, name)

@@ -50,9 +50,24 @@ func resourceOf(m *memory.Memory) *sdk.Resource {
 	if m.Author != "" {
 		by = ", by " + m.Author
 	}
-	return &sdk.Resource{URI: memories + url.PathEscape(m.ID), Name: m.ID, Title: short(m.Fact), MIMEType: mimeType,
+	return &sdk.Resource{URI: uriOf(m.ID), Name: m.ID, Title: short(m.Fact), MIMEType: mimeType,
 		Description: fmt.Sprintf("%s%s, %s", m.Kind, by, m.Timestamp.UTC().Format(time.DateOnly)),
 		Annotations: &sdk.Annotations{LastModified: m.UpdateTime.UTC().Format(time.RFC3339)}}
+}
+
+// uriOf is the URI of a memory, as its template has it.
+func uriOf(id string) string {
+	return memories + strings.ReplaceAll(url.QueryEscape(id), "+", "%20")
+}
+
+// idOf is the id in a URI. One that names no memory is an error of the protocol.
+func idOf(r *sdk.ReadResourceRequest) (string, error) {
+	escaped, ours := strings.CutPrefix(r.Params.URI, memories)
+	id, err := url.PathUnescape(escaped)
+	if !ours || err != nil || memory.ValidateID("memory", id) != nil {
+		return "", unknown(r)
+	}
+	return id, nil
 }
 
 // short is a text on one line of at most some 80 bytes.
@@ -71,14 +86,14 @@ func short(text string) string {
 
 // readResource gives one memory. Whether another scope has it makes no
 // difference.
-func (s *service) readResource(ctx context.Context, r *sdk.ReadResourceRequest) (sdk.Result, error) {
-	id, err := idOf(r.Params.URI)
+func (s *service) readResource(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+	id, err := idOf(r)
 	if err != nil {
-		return nil, unknown(r)
+		return nil, err
 	}
 	m, err := s.bank.Memory(ctx, id)
 	switch {
-	case errors.Is(err, memory.ErrNotFound), errors.Is(err, memory.ErrInvalid):
+	case errors.Is(err, memory.ErrNotFound):
 		return nil, unknown(r)
 	case err != nil:
 		return nil, s.failed(ctx, "resources/read", err)
@@ -89,20 +104,7 @@ func (s *service) readResource(ctx context.Context, r *sdk.ReadResourceRequest) 
 	if err := enc.Encode(m); err != nil {
 		return nil, s.failed(ctx, "resources/read", err)
 	}
-	return &sdk.ReadResourceResult{Cacheable: private,
-		Contents: []*sdk.ResourceContents{{URI: r.Params.URI, MIMEType: mimeType, Text: strings.TrimSuffix(text.String(), "\n")}}}, nil
-}
-
-func idOf(uri string) (string, error) {
-	escaped, ok := strings.CutPrefix(uri, memories)
-	if !ok {
-		return "", memory.ErrInvalid
-	}
-	id, err := url.PathUnescape(escaped)
-	if err != nil {
-		return "", err
-	}
-	return id, memory.ValidateID("memory", id)
+	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.Params.URI, MIMEType: mimeType, Text: strings.TrimSuffix(text.String(), "\n")}}}, nil
 }
 
 // codeNotFound is the code for a resource that is not there, until [stateless].

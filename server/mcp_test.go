@@ -1,0 +1,162 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/server"
+)
+
+const mcpOfAnn = "/mcp/apps/app/users/ann"
+
+// rpc is a message of the Model Context Protocol.
+func rpc(method string, params any) map[string]any {
+	return map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+}
+
+func calling(tool string, args map[string]any) map[string]any {
+	return rpc("tools/call", map[string]any{"name": tool, "arguments": args})
+}
+
+var initialize = rpc("initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{},
+	"clientInfo": map[string]any{"name": "test", "version": "1"}})
+
+// mcp sends a message and gives the result.
+func (a *api) mcp(path string, message any, headers ...string) any {
+	a.t.Helper()
+	v := a.want(http.StatusOK, "POST", path, message, append([]string{"Content-Type", "application/json"}, headers...)...)
+	if at(v, "error") != nil {
+		a.t.Fatalf("%s: %v", path, v)
+	}
+	return at(v, "result")
+}
+
+// The path of each request decides whose memory it is, whatever a client says of
+// a session or sends besides.
+func TestMCPScope(t *testing.T) {
+	a := start(t)
+	const bob, elsewhere = "/mcp/apps/app/users/bob", "/mcp/apps/other/users/ann"
+	res := a.do("POST", mcpOfAnn, initialize, "Content-Type", "application/json")
+	if res.status != http.StatusOK || res.header.Get("Mcp-Session-Id") != "" {
+		t.Fatalf("initialize: %d %v", res.status, res.header)
+	}
+	a.mcp(mcpOfAnn, calling("remember", map[string]any{"fact": "Ann collects stamps."}))
+	uri := text(a.mcp(mcpOfAnn, rpc("resources/list", map[string]any{})), "resources", 0, "uri")
+	for _, session := range [][]string{nil, {"Mcp-Session-Id", "stolen"}, {"Mcp-Session-Id", res.header.Get("X-Request-Id")}} {
+		search := calling("search_memory", map[string]any{"query": "stamps"})
+		if got := text(a.mcp(mcpOfAnn, search, session...), "structuredContent", "memories", 0, "fact"); got != "Ann collects stamps." {
+			t.Errorf("her own memory: %q", got)
+		}
+		for _, path := range []string{bob, elsewhere, "/mcp/apps/app/users/ann%20", "/mcp/apps/app/users/Ann"} {
+			equal(t, path, at(a.mcp(path, search, session...), "structuredContent"), `{"memories":[]}`)
+			equal(t, path, at(a.mcp(path, rpc("resources/list", map[string]any{}), session...), "resources"), `[]`)
+			v := a.want(http.StatusOK, "POST", path, rpc("resources/read", map[string]any{"uri": uri}), append([]string{"Content-Type", "application/json"}, session...)...)
+			equal(t, path, at(v, "error", "code"), `-32002`)
+		}
+	}
+	id := strings.TrimPrefix(uri, "memoryd://memories/")
+	if at(a.mcp(bob, calling("forget", map[string]any{"id": id})), "isError") != true {
+		t.Error("another user's memory is forgotten")
+	}
+	// One user, however the path spells it.
+	a.mcp("/mcp/apps/my%20app/users/ann@x.com", calling("remember", map[string]any{"fact": "Ann collects coins."}))
+	found := a.mcp("/mcp/apps/my%20app/users/ann%40x.com", calling("load_memory", map[string]any{"query": "coins"}))
+	equal(t, "by another spelling", at(found, "structuredContent", "memories", 0, "content", "parts"), `[{"text":"Ann collects coins."}]`)
+	for _, path := range []string{"/mcp/apps/app/users/a%2Fb", "/mcp/apps/../users/ann", "/mcp/apps/app/users/%2E%2E", "/mcp/apps/app/users/" + strings.Repeat("x", memory.MaxID+1),
+		mcpOfAnn + "?userId=bob"} {
+		if r := a.do("POST", path, initialize, "Content-Type", "application/json"); r.status != http.StatusBadRequest && r.status != http.StatusNotFound {
+			t.Errorf("%.60s: %d", path, r.status)
+		}
+	}
+}
+
+// It is a route as all others: methods, hosts, origins, sizes, the log.
+func TestMCPRequests(t *testing.T) {
+	var logs buffer
+	a := start(t, logTo(&logs), func(s *setup) { s.server.MaxBody = 4096 })
+	json := []string{"Content-Type", "application/json"}
+	for _, method := range []string{"GET", "DELETE", "PUT", "HEAD"} {
+		if r := a.do(method, mcpOfAnn, nil); r.status != http.StatusMethodNotAllowed || !strings.Contains(r.header.Get("Allow"), "POST") {
+			t.Errorf("%s: %d, Allow %q", method, r.status, r.header.Get("Allow"))
+		}
+	}
+	for name, c := range map[string]struct {
+		status  int
+		body    any
+		headers []string
+	}{
+		"another host":   {403, initialize, append([]string{"Host", "example.com"}, json...)},
+		"another site":   {403, initialize, append([]string{"Sec-Fetch-Site", "cross-site"}, json...)},
+		"too large":      {413, strings.Repeat(" ", 5000), json},
+		"no type":        {415, initialize, []string{"Content-Type", "text/plain"}},
+		"nothing":        {400, "", json},
+		"no JSON":        {400, `{"jsonrpc":`, json},
+		"a batch":        {400, `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, json},
+		"deep":           {400, nested(2000), json},
+		"no method":      {400, `{"jsonrpc":"2.0","id":1,"method":"nonsense"}`, json},
+		"another RPC":    {400, `{"jsonrpc":"1.0","id":1,"method":"ping"}`, json},
+		"old version":    {400, initialize, append([]string{"Mcp-Protocol-Version", "2000-01-01"}, json...)},
+		"a notification": {202, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, json},
+		"JSON alone":     {200, initialize, append([]string{"Accept", "application/json"}, json...)},
+		"whatever":       {200, initialize, append([]string{"Accept", "*/*"}, json...)},
+	} {
+		if r := a.do("POST", mcpOfAnn, c.body, c.headers...); r.status != c.status {
+			t.Errorf("%s: %d %s, want %d", name, r.status, r.raw, c.status)
+		}
+	}
+	if r := a.do("POST", mcpOfAnn, initialize, json...); r.header.Get("Content-Type") != "application/json" || r.header.Get("X-Request-Id") == "" {
+		t.Errorf("headers %v", r.header)
+	}
+	if !strings.Contains(logs.String(), "path="+mcpOfAnn+" status=413") {
+		t.Errorf("the log has no line of a request:\n%s", logs.String())
+	}
+}
+
+// A store that is away is told without telling where it is.
+func TestMCPAway(t *testing.T) {
+	f := &failing{}
+	var logs buffer
+	a := start(t, logTo(&logs), func(s *setup) { s.memories = f.wrap })
+	f.fail(fmt.Errorf("%w: qdrant at secret:6334", memory.ErrUnavailable))
+	json := []string{"Content-Type", "application/json"}
+	for method, params := range map[string]any{"resources/list": map[string]any{}, "resources/read": map[string]any{"uri": "memoryd://memories/x"},
+		"tools/call": map[string]any{"name": "search_memory", "arguments": map[string]any{"query": "x"}}} {
+		r := a.do("POST", mcpOfAnn, rpc(method, params), json...)
+		if r.status != http.StatusOK || bytes.Contains(r.raw, []byte("secret")) || !bytes.Contains(r.raw, []byte("later")) {
+			t.Errorf("%s: %d %s", method, r.status, r.raw)
+		}
+	}
+	if !strings.Contains(logs.String(), "secret:6334") {
+		t.Errorf("the log does not say what is away:\n%s", logs.String())
+	}
+}
+
+// A panic in a store is an internal error, and the server goes on.
+func TestMCPPanic(t *testing.T) {
+	a := start(t, func(s *setup) {
+		s.memories = func(m memory.Store) memory.Store { return panicking{m} }
+	})
+	r := a.do("POST", mcpOfAnn, rpc("resources/list", map[string]any{}), "Content-Type", "application/json")
+	if r.status != http.StatusOK || !bytes.Contains(r.raw, []byte("-32603")) {
+		t.Errorf("%d %s", r.status, r.raw)
+	}
+	a.mcp(mcpOfAnn, initialize)
+}
+
+type panicking struct{ memory.Store }
+
+func (panicking) List(context.Context, memory.Scope, memory.List) (memory.Page, error) {
+	panic("on purpose")
+}
+
+// Everybody's host is served if that is wanted: who listens decides, not the
+// library.
+func TestMCPAnyHost(t *testing.T) {
+	a := start(t, func(s *setup) { s.server = server.Options{AnyHost: true} })
+	a.mcp(mcpOfAnn, initialize, "Host", "memory.example.com")
+}
