@@ -58,7 +58,7 @@ var (
 	vendors = map[string][]string{
 		"github.com/labstack/echo/v4":            {"server"},
 		"github.com/prometheus/client_golang":    {"server"},
-		"github.com/google/jsonschema-go":        {"tools", "mcp"},
+		"github.com/google/jsonschema-go":        {"tools"},
 		"github.com/modelcontextprotocol/go-sdk": {"mcp"},
 		"modernc.org/sqlite":                     {"internal/sqlitedb"},
 		"github.com/redis/go-redis/v9":           {"sessionstore/redissession", "internal/redistest"},

@@ -55,6 +55,9 @@
 //
 // # Protocols
 //
+// [github.com/memoryd/memoryd/mcp] shows the memory of one scope to hosts of
+// agents over the Model Context Protocol: tools, resources, a prompt.
+//
 // [github.com/memoryd/memoryd/server] is the HTTP API, a thin layer over all
 // that. cmd/memoryd reads flags, chooses, connects, and shuts down.
 package memoryd

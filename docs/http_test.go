@@ -73,7 +73,7 @@ var words = regexp.MustCompile(`(?:'[^']*'|\S)+`)
 
 func (r *reader) follow(command string) error {
 	command, _, _ = strings.Cut(command, " | ") // what is made of the answer
-	method, url, body, accept := http.MethodGet, "", "", ""
+	method, url, body, header := http.MethodGet, "", "", http.Header{}
 	args := words.FindAllString(command, -1)[1:]
 	for i := 0; i < len(args); i++ {
 		value := func() string { i++; return strings.ReplaceAll(args[i], "'", "") }
@@ -87,7 +87,8 @@ func (r *reader) follow(command string) error {
 				method = http.MethodPost
 			}
 		case "-H":
-			_, accept, _ = strings.Cut(value(), "Accept: ")
+			name, v, _ := strings.Cut(value(), ": ")
+			header.Set(name, v)
 		default:
 			url = strings.ReplaceAll(args[i], "'", "")
 		}
@@ -101,9 +102,7 @@ func (r *reader) follow(command string) error {
 	}
 	body = strings.Replace(body, "TIME", time.Now().UTC().Format(time.RFC3339), 1)
 	req := httptest.NewRequest(method, "http://127.0.0.1:8080"+path, strings.NewReader(body))
-	if accept != "" {
-		req.Header.Set("Accept", accept)
-	}
+	req.Header = header
 	w := httptest.NewRecorder()
 	r.bank.ServeHTTP(w, req)
 	if w.Code >= 300 {

@@ -3,7 +3,6 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
-	"mime"
 	"net/http"
 	"slices"
 
@@ -98,9 +97,6 @@ func modern(r *http.Request) bool { return r.Header.Get(versionHeader) >= statel
 // current reports whether the headers of a request are of one version of the
 // protocol, and what it says of itself fits.
 func current(r *http.Request, m *message) bool {
-	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
-		return false
-	}
 	version := r.Header.Get(versionHeader)
 	if version != "" && !slices.Contains(sdk.SupportedProtocolVersions(), version) {
 		return false

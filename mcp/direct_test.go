@@ -67,7 +67,6 @@ func TestDirect(t *testing.T) {
 			answer := func(id string) (int, string, any) {
 				body := `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{` + c.params + `}}`
 				r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))
-				r.Header.Set("Content-Type", "application/json; charset=utf-8")
 				for k, v := range c.headers {
 					r.Header.Set(k, v)
 				}

@@ -18,14 +18,15 @@ var streamable = sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true, 
 // anything when the request's context is over.
 func Serve(w http.ResponseWriter, r *http.Request, body []byte, bank Bank, opts *Options) {
 	s := newService(bank, opts)
+	r = r.Clone(r.Context())
+	r.Header.Set("Content-Type", "application/json") // whatever they say: there is one form of questions, and one of answers
+	r.Header.Set("Accept", "application/json, text/event-stream")
 	if s.direct(w, r, body) {
 		return
 	}
 	server := s.server()
 	server.AddReceivingMiddleware(until(r.Context()))
-	r = r.Clone(r.Context())
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	r.Header.Set("Accept", "application/json, text/event-stream") // whatever it says: there is one form of answers
 	sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &streamable).ServeHTTP(w, r)
 }
 

