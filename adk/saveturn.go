@@ -1,0 +1,42 @@
+package adk
+
+import (
+	"fmt"
+	"slices"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/session"
+	"google.golang.org/genai"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// SaveTurn has what was said in this turn remembered. It is an
+// agent.AfterAgentCallback, for the AfterAgentCallbacks of an agent:
+//
+//	llmagent.Config{…, AfterAgentCallbacks: []agent.AfterAgentCallback{memories.SaveTurn}}
+//
+// It costs the same however long the session is: of a session that is in the
+// same memoryd it asks for memories of what is new, and of one of another
+// service it sends the events of this invocation. If it fails, the turn is not
+// failed (see MemoryOptions.Strict), and in the first case the next one makes
+// up for it.
+func (m *MemoryService) SaveTurn(ctx agent.Context) (*genai.Content, error) {
+	// A callback's context does not show the session, the one it is made of does.
+	s := ctx.WithDelta(nil).Session()
+	if err := m.saveTurn(ctx, s); err != nil {
+		return nil, m.tolerate(ctx, err)
+	}
+	return nil, nil
+}
+
+func (m *MemoryService) saveTurn(ctx agent.Context, s session.Session) error {
+	if s == nil {
+		return fmt.Errorf("%w: save the turn: the context has no session", memory.ErrInvalid)
+	}
+	if m.has(s) {
+		return m.addStored(ctx, s)
+	}
+	turn := slices.DeleteFunc(eventsOf(s), func(e *session.Event) bool { return e == nil || e.InvocationID != ctx.InvocationID() })
+	return m.AddEventsToMemory(ctx, s.AppName(), s.UserID(), s.ID(), turn)
+}
