@@ -162,10 +162,12 @@ func (c *Client) do(ctx context.Context, call call) error {
 	switch {
 	case err == nil:
 		return nil
-	case ctx.Err() != nil:
+	case ctx.Err() == nil:
+		return last // not what backoff makes of it
+	case last == nil || errors.Is(last, ctx.Err()):
 		return ctx.Err()
 	}
-	return last // not what backoff makes of it
+	return fmt.Errorf("%w, and before that %w", ctx.Err(), last) // what it was tried again for
 }
 
 // pause turns an error into what backoff knows: one that ends it, or one that

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -365,6 +366,23 @@ func TestContext(t *testing.T) {
 				t.Errorf("%s: follow: %v", name, err)
 			}
 		}
+	}
+}
+
+// An error of a context that ended between two tries says what the first of
+// them failed with.
+func TestContextBetweenTries(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	c, err := client.New("http://memoryd.invalid", &client.Options{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+		cancel()
+		return nil, &net.OpError{Op: "dial", Err: errors.New("connection refused")}
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.User("app", "ann").Memory(ctx, "m")
+	if !errors.Is(err, context.Canceled) || !errors.Is(err, memory.ErrUnavailable) || !strings.Contains(err.Error(), "refused") {
+		t.Errorf("%v, want %v and %v", err, context.Canceled, memory.ErrUnavailable)
 	}
 }
 
