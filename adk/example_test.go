@@ -1,0 +1,226 @@
+package adk_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"regexp"
+	"strings"
+	"time"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/agent/llmagent"
+	"google.golang.org/adk/v2/runner"
+	"google.golang.org/adk/v2/session"
+	"google.golang.org/adk/v2/tool"
+	"google.golang.org/adk/v2/tool/functiontool"
+	"google.golang.org/adk/v2/tool/loadmemorytool"
+	"google.golang.org/adk/v2/tool/preloadmemorytool"
+	"google.golang.org/genai"
+
+	"github.com/memoryd/memoryd"
+	"github.com/memoryd/memoryd/adk"
+	"github.com/memoryd/memoryd/client"
+)
+
+var (
+	favourite = regexp.MustCompile(`user: .*favourite colour is (\w+)`)
+	hobby     = regexp.MustCompile(`user: .*I love (\w+)`)
+)
+
+// shopping is a model that knows only what stands in its instructions, where
+// preloadmemorytool puts what is remembered.
+var shopping = scripted(func(given given) *genai.Content {
+	if !strings.HasSuffix(given.user, "?") {
+		return text("Noted.")
+	}
+	_, past, _ := strings.Cut(given.system, "<PAST_CONVERSATIONS>")
+	colour, does := favourite.FindStringSubmatch(past), hobby.FindStringSubmatch(past)
+	if colour == nil || does == nil {
+		return text("Tell me more about you.")
+	}
+	return text(fmt.Sprintf("You love %s, and your favourite colour is %s: %s boots.", does[1], colour[1], colour[1]))
+})
+
+// An agent that remembers: each turn is saved when it is over, and what is
+// remembered is put before the model in every later session.
+func Example() {
+	ctx := context.Background()
+	bank, err := memoryd.Open(ctx, ":memory:", nil) // a memoryd in this process
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer bank.Close()
+	c := client.InProcess(bank) // or client.New("http://127.0.0.1:8080", nil)
+
+	memories := adk.NewMemoryService(c, &adk.MemoryOptions{Wait: true, Timeout: time.Minute})
+	assistant, err := llmagent.New(llmagent.Config{
+		Name:                "assistant",
+		Model:               shopping, // your model
+		Tools:               []tool.Tool{preloadmemorytool.New()},
+		AfterAgentCallbacks: []agent.AfterAgentCallback{memories.SaveTurn},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	r, err := runner.New(runner.Config{
+		AppName:           "shop",
+		Agent:             assistant,
+		SessionService:    adk.NewSessionService(c),
+		MemoryService:     memories,
+		AutoCreateSession: true,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	fmt.Println(say(ctx, r, "ann", "monday", "My favourite colour is green."))
+	fmt.Println(say(ctx, r, "ann", "tuesday", "I love hiking."))
+	fmt.Println(say(ctx, r, "ann", "friday", "Which colour should my hiking boots have?"))
+	fmt.Println(say(ctx, r, "bob", "friday", "Which colour should my hiking boots have?"))
+	// Output:
+	// Noted.
+	// Noted.
+	// You love hiking, and your favourite colour is green: green boots.
+	// Tell me more about you.
+}
+
+// recalling is a model that knows only what load_memory answers.
+var recalling = scripted(func(given given) *genai.Content {
+	project := regexp.MustCompile(`favorite project is ([\w ]+)`).FindStringSubmatch(given.tool)
+	switch {
+	case given.tool == "":
+		return toolCall("load_memory", map[string]any{"query": given.user})
+	case project == nil:
+		return text("I do not know.")
+	}
+	return text("It is " + project[1] + ".")
+})
+
+// A finished session is added to memory, and an agent with ADK's load_memory
+// finds it in another one.
+func ExampleMemoryService_AddSessionToMemory() {
+	ctx := context.Background()
+	bank, err := memoryd.Open(ctx, ":memory:", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer bank.Close()
+	c := client.InProcess(bank)
+	sessions := adk.NewSessionService(c)
+	memories := adk.NewMemoryService(c, &adk.MemoryOptions{Wait: true, Timeout: time.Minute})
+
+	with := func(cfg llmagent.Config) *runner.Runner {
+		a, err := llmagent.New(cfg)
+		if err != nil {
+			log.Fatal(err)
+		}
+		r, err := runner.New(runner.Config{AppName: "work", Agent: a, SessionService: sessions, MemoryService: memories, AutoCreateSession: true})
+		if err != nil {
+			log.Fatal(err)
+		}
+		return r
+	}
+	listening := with(llmagent.Config{Name: "listening", Model: scripted(func(given) *genai.Content { return text("Good to know!") })})
+	answering := with(llmagent.Config{Name: "answering", Model: recalling, Tools: []tool.Tool{loadmemorytool.New()}})
+
+	fmt.Println(say(ctx, listening, "ann", "s1", "My favorite project is Project Alpha."))
+	fmt.Println(say(ctx, answering, "ann", "s2", "What is my favorite project?"))
+	first, err := sessions.Get(ctx, &session.GetRequest{AppName: "work", UserID: "ann", SessionID: "s1"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := memories.AddSessionToMemory(ctx, first.Session); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(say(ctx, answering, "ann", "s3", "What is my favorite project?"))
+	// Output:
+	// Good to know!
+	// I do not know.
+	// It is Project Alpha.
+}
+
+type flight struct {
+	Number string `json:"number"`
+	To     string `json:"to"`
+}
+
+type booking struct {
+	Message string `json:"message"`
+}
+
+// travelling is a model that calls one tool for each thing that the user wants,
+// and says what it has answered.
+var travelling = scripted(func(given given) *genai.Content {
+	_, to, wants := strings.Cut(given.user, "flight to ")
+	switch {
+	case given.tool != "":
+		return text(given.tool)
+	case wants:
+		return toolCall("search_flights", map[string]any{"number": "", "to": strings.TrimSuffix(to, ".")})
+	}
+	return toolCall("book_flight", map[string]any{})
+})
+
+// A tool writes to state what it has found, and in a later turn another tool
+// reads it.
+func ExampleNewSessionService() {
+	ctx := context.Background()
+	search, err := functiontool.New(functiontool.Config{Name: "search_flights", Description: "Finds a flight."},
+		func(ctx agent.Context, wanted flight) (flight, error) {
+			found := flight{Number: "MD 42", To: wanted.To}
+			if err := ctx.State().Set("flight", map[string]any{"number": found.Number, "to": found.To}); err != nil {
+				return flight{}, err
+			}
+			return found, ctx.State().Set("user:last_destination", found.To)
+		})
+	if err != nil {
+		log.Fatal(err)
+	}
+	book, err := functiontool.New(functiontool.Config{Name: "book_flight", Description: "Books the flight that was found last."},
+		func(ctx agent.Context, _ struct{}) (booking, error) {
+			found, err := ctx.State().Get("flight")
+			if err != nil {
+				return booking{Message: "search for a flight first"}, nil
+			}
+			f := found.(map[string]any)
+			return booking{Message: fmt.Sprintf("booked %v to %v", f["number"], f["to"])}, ctx.State().Set("booked", true)
+		})
+	if err != nil {
+		log.Fatal(err)
+	}
+	agency, err := llmagent.New(llmagent.Config{Name: "agency", Model: travelling, Tools: []tool.Tool{search, book}})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	bank, err := memoryd.Open(ctx, ":memory:", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer bank.Close()
+	sessions := adk.NewSessionService(client.InProcess(bank))
+	r, err := runner.New(runner.Config{AppName: "travel", Agent: agency, SessionService: sessions, AutoCreateSession: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	fmt.Println(say(ctx, r, "ann", "trip", "Book it."))
+	fmt.Println(say(ctx, r, "ann", "trip", "Find me a flight to Porto."))
+	fmt.Println(say(ctx, r, "ann", "trip", "Book it."))
+	trip, err := sessions.Get(ctx, &session.GetRequest{AppName: "travel", UserID: "ann", SessionID: "trip"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, key := range []string{"booked", "flight", "user:last_destination"} {
+		v, err := trip.Session.State().Get(key)
+		fmt.Println(key, "=", v, err)
+	}
+	// Output:
+	// {"message":"search for a flight first"}
+	// {"number":"MD 42","to":"Porto"}
+	// {"message":"booked MD 42 to Porto"}
+	// booked = true <nil>
+	// flight = map[number:MD 42 to:Porto] <nil>
+	// user:last_destination = Porto <nil>
+}

@@ -1,0 +1,450 @@
+package adk_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/agent/llmagent"
+	adkmemory "google.golang.org/adk/v2/memory"
+	"google.golang.org/adk/v2/runner"
+	"google.golang.org/adk/v2/session"
+	"google.golang.org/genai"
+
+	"github.com/memoryd/memoryd/adk"
+	"github.com/memoryd/memoryd/client"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/retrieve"
+)
+
+func search(t testing.TB, m adkmemory.Service, user, query string) []adkmemory.Entry {
+	t.Helper()
+	out, err := m.SearchMemory(t.Context(), &adkmemory.SearchRequest{AppName: app, UserID: user, Query: query})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.Memories == nil {
+		t.Errorf("search for %.40q gives nil, want an empty list", query)
+	}
+	return out.Memories
+}
+
+func texts(entries []adkmemory.Entry) []string {
+	out := []string{}
+	for _, e := range entries {
+		out = append(out, e.Content.Parts[0].Text)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func TestEntries(t *testing.T) {
+	c := inMemory(t)
+	m := adk.NewMemoryService(c, patient())
+	hello := said("e1", "user", "I am allergic to peanuts.", 0)
+	if err := m.AddEventsToMemory(t.Context(), app, ann, "s1", []*session.Event{hello, said("e2", "cook", "No peanuts then.", 1)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.User(app, ann).AddMemory(t.Context(), client.Fact{Fact: "Peanuts are legumes.", Topics: []string{"botany"},
+		Metadata: memory.Metadata{"source": json.RawMessage(`{"page": 3}`)}}); err != nil {
+		t.Fatal(err)
+	}
+	type about struct {
+		Text, Role, Author, Kind, Session string
+		Topics                            []string
+		Metadata                          any
+	}
+	var got []about
+	last := 1.0
+	for _, e := range search(t, m, ann, "peanuts") {
+		score := e.CustomMetadata["score"].(float64)
+		if e.ID == "" || score <= 0 || score > last {
+			t.Errorf("entry %q has score %v after %v", e.ID, score, last)
+		}
+		last = score
+		a := about{Text: e.Content.Parts[0].Text, Role: e.Content.Role, Author: e.Author, Kind: e.CustomMetadata["kind"].(string), Metadata: e.CustomMetadata["metadata"]}
+		a.Session, _ = e.CustomMetadata["sessionId"].(string)
+		a.Topics, _ = e.CustomMetadata["topics"].([]string)
+		if a.Author == "user" && !e.Timestamp.Equal(hello.Timestamp) {
+			t.Errorf("%q was said at %v, want %v", a.Text, e.Timestamp, hello.Timestamp)
+		}
+		got = append(got, a)
+	}
+	slices.SortFunc(got, func(a, b about) int { return strings.Compare(a.Text+a.Kind, b.Text+b.Kind) })
+	want := []about{
+		{Text: "I am allergic to peanuts.", Role: "user", Author: "user", Kind: "fact", Session: "s1", Topics: []string{memory.TopicPersonalInfo, memory.TopicPreferences}},
+		{Text: "I am allergic to peanuts.", Role: "user", Author: "user", Kind: "turn", Session: "s1"},
+		{Text: "No peanuts then.", Role: "model", Author: "cook", Kind: "turn", Session: "s1"},
+		{Text: "Peanuts are legumes.", Role: "user", Kind: "fact", Topics: []string{"botany"}, Metadata: map[string]any{"source": map[string]any{"page": 3.0}}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("entries (-want +got):\n%s", diff)
+	}
+}
+
+func TestSearchMemory(t *testing.T) {
+	c := inMemory(t)
+	m := adk.NewMemoryService(c, patient())
+	var events []*session.Event
+	for i := range 30 {
+		events = append(events, said(fmt.Sprint(i), "user", fmt.Sprintf("My cousin number %d plays the cello.", i), i))
+	}
+	if err := m.AddEventsToMemory(t.Context(), app, ann, "s", events); err != nil {
+		t.Fatal(err)
+	}
+	if got := search(t, m, ann, "Who plays the cello?"); len(got) != 10 {
+		t.Errorf("%d entries, want the 10 best", len(got))
+	}
+	few := patient()
+	few.TopK = 3
+	if got := search(t, adk.NewMemoryService(c, few), ann, "Who plays the cello?"); len(got) != 3 {
+		t.Errorf("%d entries, want 3", len(got))
+	}
+	for name, query := range map[string]string{"empty": "", "blank": " \n\t"} {
+		if got := search(t, m, ann, query); len(got) != 0 {
+			t.Errorf("%s query: %d entries, want none", name, len(got))
+		}
+	}
+	if got := search(t, m, "bob", "Who plays the cello?"); len(got) != 0 {
+		t.Errorf("another user gets %v", texts(got))
+	}
+	// The user may say more than a query has room for.
+	for _, fill := range []string{"x", "é", "語", "🎻"} {
+		if got := search(t, m, ann, "Who plays the cello? "+strings.Repeat(fill, retrieve.MaxQuery)); len(got) == 0 {
+			t.Errorf("a query longer than %d bytes of %q finds nothing", retrieve.MaxQuery, fill)
+		}
+	}
+}
+
+// What a session is added as, and how often, makes no difference.
+func TestAddingAgain(t *testing.T) {
+	events := []*session.Event{said("e1", "user", "I moved to Porto.", 1), said("e2", "agent", "How lovely!", 2), said("e3", "user", "My sister Rita plays the cello.", 3)}
+	half := said("p", "agent", "How lo", 2)
+	half.Partial = true
+	type step func(t *testing.T, m *adk.MemoryService, s session.Service) error
+	whole := func(t *testing.T, m *adk.MemoryService, s session.Service) error {
+		return m.AddSessionToMemory(t.Context(), get(t, s, session.GetRequest{SessionID: "s"}))
+	}
+	part := func(t *testing.T, m *adk.MemoryService, s session.Service) error {
+		return m.AddEventsToMemory(t.Context(), app, ann, "s", []*session.Event{events[2], events[0], events[2], half})
+	}
+	elsewhere := func(t *testing.T, m *adk.MemoryService, s session.Service) error {
+		return m.AddSessionToMemory(t.Context(), inADK(t, events...))
+	}
+	for name, steps := range map[string][]step{
+		"whole": {whole}, "whole again": {whole, whole}, "part, whole": {part, whole}, "whole, part": {whole, part},
+		"elsewhere": {elsewhere}, "elsewhere again, whole, part": {elsewhere, elsewhere, whole, part},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := inMemory(t)
+			s, m := adk.NewSessionService(c), adk.NewMemoryService(c, patient())
+			add(t, s, create(t, s, "s", nil), events...)
+			for _, step := range steps {
+				if err := step(t, m, s); err != nil {
+					t.Fatal(err)
+				}
+			}
+			page, err := c.User(app, ann).Memories(t.Context(), memory.List{PageSize: memory.MaxPageSize})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, mem := range page.Memories {
+				got = append(got, string(mem.Kind)+": "+mem.Fact)
+			}
+			slices.Sort(got)
+			want := []string{"fact: I moved to Porto.", "fact: My sister Rita plays the cello.", "turn: How lovely!", "turn: I moved to Porto.", "turn: My sister Rita plays the cello."}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("memories (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff([]string{"e1", "e2", "e3"}, ids(get(t, s, session.GetRequest{SessionID: "s"}))); diff != "" {
+				t.Errorf("events (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// inADK is a session that ADK's own service has.
+func inADK(t testing.TB, events ...*session.Event) session.Session {
+	t.Helper()
+	s := session.InMemoryService()
+	out := create(t, s, "s", nil)
+	add(t, s, out, events...)
+	return out
+}
+
+// counting is a handler that keeps the bodies of requests to one path.
+type counting struct {
+	http.Handler
+	path   string
+	mu     sync.Mutex
+	bodies [][]byte
+}
+
+func (c *counting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.HasSuffix(r.URL.Path, c.path) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			panic(err)
+		}
+		c.mu.Lock()
+		c.bodies = append(c.bodies, body)
+		c.mu.Unlock()
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	c.Handler.ServeHTTP(w, r)
+}
+
+// A session that is too large for one request is sent in several.
+func TestAddingMuch(t *testing.T) {
+	picture := func(id string, size int) *session.Event {
+		e := said(id, "user", "Look!", 0)
+		e.Content.Parts = append(e.Content.Parts, genai.NewPartFromBytes(make([]byte, size), "image/png"))
+		return e
+	}
+	many := make([]*session.Event, 10_001)
+	for i := range many {
+		many[i] = &session.Event{ID: fmt.Sprint(i), Author: "agent", Timestamp: said("", "", "", i).Timestamp}
+	}
+	for name, c := range map[string]struct {
+		events   []*session.Event
+		requests int
+	}{
+		"nothing":    {nil, 0},
+		"many":       {many, 2},
+		"large":      {[]*session.Event{picture("a", 5<<20), picture("b", 5<<20), picture("c", 5<<20), picture("d", 1)}, 2},
+		"very large": {[]*session.Event{said("a", "user", "Look!", 0), picture("b", 15<<20), said("c", "user", "Nice?", 1)}, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			counted := &counting{Handler: onSQLite(t, ":memory:"), path: "/memories/ingest"}
+			api := client.InProcess(counted)
+			if err := adk.NewMemoryService(api, patient()).AddEventsToMemory(t.Context(), app, ann, "s", c.events); err != nil {
+				t.Fatal(err)
+			}
+			if len(counted.bodies) != c.requests {
+				t.Errorf("%d requests, want %d", len(counted.bodies), c.requests)
+			}
+			if c.requests == 0 {
+				return
+			}
+			if got := get(t, adk.NewSessionService(api), session.GetRequest{SessionID: "s"}).Events().Len(); got != len(c.events) {
+				t.Errorf("%d events are there, want %d", got, len(c.events))
+			}
+		})
+	}
+}
+
+// failing options tell of errors here.
+func failing(t *testing.T, told *[]error) (*adk.MemoryOptions, *bytes.Buffer) {
+	var log bytes.Buffer
+	return &adk.MemoryOptions{Timeout: time.Millisecond, Log: slog.New(slog.NewTextHandler(&log, nil)), OnError: func(err error) { *told = append(*told, err) }}, &log
+}
+
+// A memory that is slow or away does not fail a turn, but is told of.
+func TestSearchIsInTime(t *testing.T) {
+	hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // a server sees a client go once its request is read
+		<-r.Context().Done()
+	})
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	away, err := client.New(gone.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "oh", http.StatusInternalServerError) })
+	for name, c := range map[string]struct {
+		c    *client.Client
+		want string
+	}{
+		"slow in process": {client.InProcess(hang), "deadline"},
+		"slow over HTTP":  {overHTTP(t, hang), "deadline"},
+		"away":            {away, ""}, // or the deadline, if it comes first
+		"broken":          {client.InProcess(broken), "oh"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var told []error
+			opts, log := failing(t, &told)
+			if got := search(t, adk.NewMemoryService(c.c, opts), ann, "Who plays the cello?"); len(got) != 0 {
+				t.Errorf("entries %v", got)
+			}
+			if len(told) != 1 || !strings.Contains(told[0].Error(), c.want) || !strings.Contains(log.String(), c.want) {
+				t.Errorf("told of %v, logged %q, want one error with %q", told, log, c.want)
+			}
+			opts.Strict = true
+			if _, err := adk.NewMemoryService(c.c, opts).SearchMemory(t.Context(), &adkmemory.SearchRequest{AppName: app, UserID: ann, Query: "Who?"}); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("strictly: %v, want an error with %q", err, c.want)
+			}
+			if len(told) != 1 {
+				t.Errorf("an error that is returned is also told of: %v", told)
+			}
+		})
+	}
+}
+
+func TestMemoryErrors(t *testing.T) {
+	c := inMemory(t)
+	var told []error
+	opts, _ := failing(t, &told)
+	opts.Timeout = time.Minute
+	m := adk.NewMemoryService(c, opts)
+	opts.TopK = 1000
+	greedy := adk.NewMemoryService(c, opts)
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	hello := said("e", "user", "hello", 0)
+	find := func(ctx context.Context, m *adk.MemoryService, app, user string) error {
+		return second(m.SearchMemory(ctx, &adkmemory.SearchRequest{AppName: app, UserID: user, Query: "q"}))
+	}
+	deleted := create(t, adk.NewSessionService(c), "s", nil)
+	if err := c.User(app, ann).DeleteSession(t.Context(), "s"); err != nil {
+		t.Fatal(err)
+	}
+	for _, each := range []struct {
+		name string
+		err  error
+		want error
+	}{
+		{"search of nil", second(m.SearchMemory(t.Context(), nil)), memory.ErrInvalid},
+		{"search of no app", find(t.Context(), m, "", ann), memory.ErrInvalid},
+		{"search of no user", find(t.Context(), m, app, ""), memory.ErrInvalid},
+		{"search of a user that is none", find(t.Context(), m, app, "a/b"), memory.ErrInvalid},
+		{"search for too many", find(t.Context(), greedy, app, ann), memory.ErrInvalid},
+		{"search with a context that is over", find(over, m, app, ann), context.Canceled},
+		{"add nil", m.AddSessionToMemory(t.Context(), nil), memory.ErrInvalid},
+		{"add a session without ids", m.AddSessionToMemory(t.Context(), mock{}), memory.ErrInvalid},
+		{"add a session without events", m.AddSessionToMemory(t.Context(), mock{app, ann, "s2"}), nil},
+		{"add a deleted session", m.AddSessionToMemory(t.Context(), deleted), memory.ErrNotFound},
+		{"add a nil event", m.AddEventsToMemory(t.Context(), app, ann, "s2", []*session.Event{hello, nil}), memory.ErrInvalid},
+		{"add an event that is no JSON", m.AddEventsToMemory(t.Context(), app, ann, "s2", []*session.Event{{Output: make(chan int)}}), memory.ErrInvalid},
+		{"add with a context that is over", m.AddEventsToMemory(over, app, ann, "s2", []*session.Event{hello}), context.Canceled},
+	} {
+		if !errors.Is(each.err, each.want) {
+			t.Errorf("%s: %v, want %v", each.name, each.err, each.want)
+		}
+	}
+	if len(told) != 0 {
+		t.Errorf("told of %v, which is returned", told)
+	}
+}
+
+// Who waits is told that memories could not be made.
+func TestWaitForFailure(t *testing.T) {
+	const failed = `{"id": "o", "done": true, "metadata": {"state": "FAILED", "sessionId": "s"}, "error": {"code": 503, "status": "UNAVAILABLE", "message": "the model is away"}}`
+	for name, first := range map[string]string{"at once": failed, "later": `{"id": "o", "metadata": {"state": "RUNNING", "sessionId": "s"}}`} {
+		h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case r.Method == http.MethodPost:
+				fmt.Fprint(w, first)
+			case r.Header.Get("Accept") == "text/event-stream":
+				var line bytes.Buffer
+				_ = json.Compact(&line, []byte(failed)) // it is valid
+				fmt.Fprintf(w, "data: %s\n\n", &line)
+			default:
+				fmt.Fprint(w, first)
+			}
+		})
+		events := []*session.Event{said("e", "user", "hello", 0)}
+		m := adk.NewMemoryService(client.InProcess(h), &adk.MemoryOptions{Wait: true})
+		if err := m.AddEventsToMemory(t.Context(), app, ann, "s", events); !errors.Is(err, memory.ErrUnavailable) || !strings.Contains(err.Error(), "the model is away") {
+			t.Errorf("%s: %v, want %v and its words", name, err, memory.ErrUnavailable)
+		}
+		if err := adk.NewMemoryService(client.InProcess(h), nil).AddEventsToMemory(t.Context(), app, ann, "s", events); err != nil {
+			t.Errorf("%s, without waiting: %v", name, err)
+		}
+	}
+}
+
+// turns has an agent answer n times in a session, and SaveTurn after each.
+func turns(t *testing.T, n int, sessions session.Service, m *adk.MemoryService) {
+	t.Helper()
+	a, err := llmagent.New(llmagent.Config{Name: "agent", AfterAgentCallbacks: []agent.AfterAgentCallback{m.SaveTurn},
+		Model: scripted(func(given given) *genai.Content { return text("You said: " + given.user) })})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := runner.New(runner.Config{AppName: app, Agent: a, SessionService: sessions, MemoryService: m, AutoCreateSession: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		words := fmt.Sprintf("My cousin number %d plays the cello.", i)
+		if got := say(t.Context(), r, ann, "s", words); got != "You said: "+words {
+			t.Fatalf("turn %d: the agent says %q", i, got)
+		}
+	}
+}
+
+// Each turn is remembered, the answer with it, at a cost that does not grow with
+// the session.
+func TestSaveTurn(t *testing.T) {
+	const n = 40
+	for name, c := range map[string]struct {
+		path     string
+		sessions func(c *client.Client) session.Service
+	}{
+		"of memoryd": {"/sessions/s/memories", adk.NewSessionService},
+		"of ADK":     {"/memories/ingest", func(*client.Client) session.Service { return session.InMemoryService() }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			counted := &counting{Handler: onSQLite(t, ":memory:"), path: c.path}
+			api := client.InProcess(counted)
+			turns(t, n, c.sessions(api), adk.NewMemoryService(api, patient()))
+			if len(counted.bodies) != n {
+				t.Fatalf("%d requests, want one a turn", len(counted.bodies))
+			}
+			if first, last := len(counted.bodies[0]), len(counted.bodies[n-1]); last > first+100 {
+				t.Errorf("the last request has %d bytes, the first %d", last, first)
+			}
+			page, err := api.User(app, ann).Memories(t.Context(), memory.List{PageSize: memory.MaxPageSize, Filter: memory.Filter{Kinds: []memory.Kind{memory.KindTurn}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(page.Memories) != 2*n {
+				t.Errorf("%d turns are remembered, want %d", len(page.Memories), 2*n)
+			}
+		})
+	}
+}
+
+// A turn that cannot be saved is not failed, and the next one makes up for it.
+func TestSaveTurnFails(t *testing.T) {
+	bank := onSQLite(t, ":memory:")
+	away := true
+	api := client.InProcess(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if away && strings.HasSuffix(r.URL.Path, "/memories") {
+			http.Error(w, "oh", http.StatusInternalServerError)
+			return
+		}
+		bank.ServeHTTP(w, r)
+	}))
+	var told []error
+	opts, _ := failing(t, &told)
+	opts.Wait = true
+	turns(t, 3, adk.NewSessionService(api), adk.NewMemoryService(api, opts))
+	if len(told) != 3 {
+		t.Errorf("told of %v, want 3 errors", told)
+	}
+	away = false
+	turns(t, 1, adk.NewSessionService(api), adk.NewMemoryService(api, opts))
+	page, err := api.User(app, ann).Memories(t.Context(), memory.List{Filter: memory.Filter{Kinds: []memory.Kind{memory.KindTurn}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(page.Memories) != 8 {
+		t.Errorf("%d turns are remembered, want all 8", len(page.Memories))
+	}
+}
