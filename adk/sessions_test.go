@@ -267,7 +267,7 @@ func TestState(t *testing.T) {
 }
 
 func TestRecentEvents(t *testing.T) {
-	const n = 600
+	const n = 300
 	s := adk.NewSessionService(inMemory(t))
 	mine := create(t, s, "s", nil)
 	for i := range n {
@@ -276,7 +276,7 @@ func TestRecentEvents(t *testing.T) {
 	for _, c := range []struct {
 		recent, after, first, count int
 	}{
-		{0, 0, 0, n}, {-1, 0, 0, n}, {1, 0, n - 1, 1}, {20, 0, n - 20, 20}, {n + 1, 0, 0, n}, {0, 500, 500, 100}, {20, 500, n - 20, 20}, {200, 500, 500, 100}, {20, n, 0, 0},
+		{0, 0, 0, n}, {-1, 0, 0, n}, {1, 0, n - 1, 1}, {20, 0, n - 20, 20}, {n + 1, 0, 0, n}, {0, 250, 250, 50}, {20, 250, n - 20, 20}, {100, 250, 250, 50}, {20, n, 0, 0},
 	} {
 		req := session.GetRequest{SessionID: "s", NumRecentEvents: c.recent}
 		if c.after > 0 {
