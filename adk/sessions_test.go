@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -318,32 +319,41 @@ func TestListAll(t *testing.T) {
 }
 
 func TestRestart(t *testing.T) {
-	redis := redistest.Start(t)
-	dir := t.TempDir()
-	for name, open := range map[string]func(t *testing.T) *client.Client{
-		"sqlite": func(t *testing.T) *client.Client { return client.InProcess(onSQLite(t, dir)) },
-		"redis":  func(t *testing.T) *client.Client { return client.InProcess(onRedis(t, redis.URL())) },
+	for name, backend := range map[string]func(t *testing.T) (open func(t *testing.T) http.Handler, restart func()){
+		"sqlite": func(t *testing.T) (func(t *testing.T) http.Handler, func()) {
+			dir := t.TempDir()
+			return func(t *testing.T) http.Handler { return onSQLite(t, dir) }, func() {}
+		},
+		"redis": func(t *testing.T) (func(t *testing.T) http.Handler, func()) {
+			redis := redistest.Start(t)
+			return func(t *testing.T) http.Handler { return onRedis(t, redis.URL()) }, func() {
+				redis.Kill()
+				redis.Run(t)
+			}
+		},
 	} {
-		var mine session.Session
-		t.Run(name+" first", func(t *testing.T) { // closed when the subtest ends
-			s := adk.NewSessionService(open(t))
-			mine = create(t, s, "s", map[string]any{"user:k": "v"})
-			add(t, s, mine, said("e1", "user", "hello", 1))
-		})
-		if name == "redis" {
-			redis.Kill()
-			redis.Run(t)
-		}
-		t.Run(name+" again", func(t *testing.T) {
-			s := adk.NewSessionService(open(t))
-			add(t, s, mine, said("e2", "user", "still here", 2)) // an object outlives the memoryd it is from
-			got := get(t, s, session.GetRequest{SessionID: "s"})
-			if diff := cmp.Diff([]string{"e1", "e2"}, ids(got)); diff != "" {
-				t.Errorf("events (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(map[string]any{"user:k": "v"}, stateOf(got)); diff != "" {
-				t.Errorf("state (-want +got):\n%s", diff)
-			}
+		t.Run(name, func(t *testing.T) {
+			open, restart := backend(t)
+			var bank http.Handler
+			s := adk.NewSessionService(client.InProcess(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { bank.ServeHTTP(w, r) })))
+			var mine session.Session
+			t.Run("first", func(t *testing.T) { // its memoryd is closed when it ends
+				bank = open(t)
+				mine = create(t, s, "s", map[string]any{"user:k": "v"})
+				add(t, s, mine, said("e1", "user", "hello", 1))
+			})
+			restart()
+			t.Run("again", func(t *testing.T) {
+				bank = open(t)
+				add(t, s, mine, said("e2", "user", "still here", 2))
+				got := get(t, s, session.GetRequest{SessionID: "s"})
+				if diff := cmp.Diff([]string{"e1", "e2"}, ids(got)); diff != "" {
+					t.Errorf("events (-want +got):\n%s", diff)
+				}
+				if diff := cmp.Diff(map[string]any{"user:k": "v"}, stateOf(got)); diff != "" {
+					t.Errorf("state (-want +got):\n%s", diff)
+				}
+			})
 		})
 	}
 }
