@@ -81,8 +81,8 @@ func (s *service) server() *sdk.Server {
 		},
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { *c = private },
 	})
-	for _, t := range declared() {
-		server.AddTool(t, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	for _, t := range declared() { // with hardly a schema: it would be looked through each time, and what is told of them is in receive
+		server.AddTool(&sdk.Tool{Name: t.Name, InputSchema: object}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			out, err := s.callTool(ctx, r.Params.Name, r.Params.Arguments)
 			if err != nil {
 				return nil, err
@@ -96,15 +96,21 @@ func (s *service) server() *sdk.Server {
 	return server
 }
 
+// object is the schema of anything that arguments can be.
+var object = json.RawMessage(`{"type":"object"}`)
+
 // private keeps answers out of caches that others share.
 var private = sdk.Cacheable{CacheScope: "private"}
 
-// receive does what the library's features do not: a scope's memories are no
-// list to hold, and who asks for what is not there is told what is.
+// receive does what the library's features do not: tools are told of in full, a
+// scope's memories are no list to hold, and who asks for what is not there is
+// told what is.
 func (s *service) receive(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (result sdk.Result, err error) {
 		defer s.recovered(method, &err)
 		switch r := req.(type) {
+		case *sdk.ListToolsRequest:
+			return &sdk.ListToolsResult{Tools: declared(), Cacheable: private}, nil
 		case *sdk.ListResourcesRequest:
 			return s.listResources(ctx, r.Params)
 		case *sdk.CallToolRequest:

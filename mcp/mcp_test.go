@@ -135,7 +135,10 @@ func TestTools(t *testing.T) {
 		if len(got) != len(tools.All()) || len(list.Tools) != len(got) {
 			t.Errorf("%d tools", len(list.Tools))
 		}
-		for _, want := range tools.All() {
+		for i, want := range tools.All() {
+			if list.Tools[i].Name != want.Name {
+				t.Errorf("tool %d is %s", i, list.Tools[i].Name)
+			}
 			g := got[want.Name]
 			if g == nil {
 				t.Errorf("no %s", want.Name)
