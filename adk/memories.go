@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -71,7 +72,8 @@ func NewMemoryService(c *client.Client, opts *MemoryOptions) *MemoryService {
 const maxQuery = 16 << 10
 
 // SearchMemory gives what is remembered of a user that has to do with a query,
-// best first. Memories is never nil. An entry's CustomMetadata tells its kind
+// best first, and once where a fact is what was literally said. Memories is
+// never nil. An entry's CustomMetadata tells its kind
 // ("fact" or "turn"), its score (0 to 1) and, where it has them, its topics, the
 // sessionId it is from, and the metadata that a client gave it.
 func (m *MemoryService) SearchMemory(ctx context.Context, req *adkmemory.SearchRequest) (*adkmemory.SearchResponse, error) {
@@ -89,15 +91,26 @@ func (m *MemoryService) SearchMemory(ctx context.Context, req *adkmemory.SearchR
 	}
 	within, cancel := context.WithTimeout(ctx, m.opts.Timeout)
 	defer cancel()
-	found, err := m.c.User(req.AppName, req.UserID).Search(within, client.Search{Query: query, TopK: m.opts.TopK})
+	found, err := m.c.User(req.AppName, req.UserID).Search(within, client.Search{Query: query, TopK: max(m.opts.TopK, min(2*m.opts.TopK, maxTopK))})
 	if err != nil {
 		return out, m.tolerate(ctx, fmt.Errorf("search the memories of app %q, user %q, for at most %v: %w", req.AppName, req.UserID, m.opts.Timeout, err))
 	}
+	shown := map[string]bool{}
 	for _, match := range found {
-		out.Memories = append(out.Memories, entry(scope, match))
+		if text := match.Memory.Fact; !shown[text] && len(out.Memories) < m.opts.TopK {
+			shown[text] = true
+			out.Memories = append(out.Memories, entry(scope, match))
+		}
 	}
 	return out, nil
 }
+
+// maxTopK is how many memories memoryd gives at most.
+const maxTopK = 100
+
+// fence is what ADK's preloadmemorytool has around memories, which it writes
+// between as they are.
+var fence = regexp.MustCompile(`(?i)<(\s*/?\s*PAST_CONVERSATIONS)`)
 
 // cut gives at most the first n bytes of s, in whole characters.
 func cut(s string, n int) string {
@@ -139,7 +152,8 @@ func entry(scope memory.Scope, match memory.Match) adkmemory.Entry {
 	if len(mem.Metadata) > 0 {
 		about["metadata"] = values(mem.Metadata)
 	}
-	return adkmemory.Entry{ID: mem.ID, Content: genai.NewContentFromText(mem.Fact, role), Author: mem.Author, Timestamp: mem.Timestamp, CustomMetadata: about}
+	text := fence.ReplaceAllString(mem.Fact, "&lt;$1") // no memory is to end the block that it stands in
+	return adkmemory.Entry{ID: mem.ID, Content: genai.NewContentFromText(text, role), Author: mem.Author, Timestamp: mem.Timestamp, CustomMetadata: about}
 }
 
 // values is metadata as Go has JSON.

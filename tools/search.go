@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/memoryd/memoryd/memory"
@@ -74,9 +75,21 @@ var loadMemory = declare(Tool{
 	Instruction: "You remember earlier conversations with this user. When an answer may depend on them, call load_memory with a query first; do not claim that you cannot remember before you have looked.",
 	ReadOnly:    true, Idempotent: true,
 }, func(ctx context.Context, b *Toolbox, scope memory.Scope, args loadArgs) (loaded, error) {
-	found, err := b.retriever.Search(ctx, scope, retrieve.Request{Query: args.Query})
-	return loaded{entriesOf(scope, args.Query, found)}, err
+	found, err := b.retriever.Search(ctx, scope, retrieve.Request{Query: args.Query, TopK: 2 * retrieve.DefaultTopK})
+	return loaded{entriesOf(scope, args.Query, distinct(found, retrieve.DefaultTopK))}, err
 })
+
+// distinct are the first n of what was found that do not say the very same: a
+// fact is often what was literally said.
+func distinct(found []memory.Match, n int) []memory.Match {
+	shown := map[string]bool{}
+	found = slices.DeleteFunc(found, func(m memory.Match) bool {
+		again := shown[m.Memory.Fact]
+		shown[m.Memory.Fact] = true
+		return again
+	})
+	return found[:min(n, len(found))]
+}
 
 type searchArgs struct {
 	Query string        `json:"query" jsonschema:"what to look for: a question or a few words, with the names, places and dates that the answer would have"`

@@ -128,7 +128,8 @@ class MemorydMemoryService(_Memoryd, BaseMemoryService):
 
 def _entry(m):
     author = m.get("author")
-    content = Content(role="user" if author == "user" else "model", parts=[Part(text=m["fact"])])
+    text = re.sub("(?i)<(?=\\s*/?\\s*PAST_CONVERSATIONS)", "&lt;", m["fact"])  # ADK's preload_memory has it between such tags
+    content = Content(role="user" if author == "user" else "model", parts=[Part(text=text)])
     return MemoryEntry(
         id=m["id"], content=content, author=author, timestamp=m["timestamp"], custom_metadata=m.get("metadata", {})
     )

@@ -3,6 +3,9 @@
 import type { BaseMemoryService, SearchMemoryRequest, SearchMemoryResponse, Session } from "@google/adk";
 import { memoryd, scope } from "./memoryd.ts";
 
+/** ADK's PRELOAD_MEMORY puts texts between such tags as they are. */
+const unfenced = (text: string) => text.replace(/<(?=\s*\/?\s*PAST_CONVERSATIONS)/gi, "&lt;");
+
 export class MemorydMemoryService implements BaseMemoryService {
   private readonly wait: boolean;
 
@@ -31,7 +34,7 @@ export class MemorydMemoryService implements BaseMemoryService {
     const found = await memoryd(`${scope(appName, userId)}/memories/search`, { query });
     return {
       memories: found.memories.map(({ memory: { fact, author, timestamp } }: any) => ({
-        content: { role: author === "user" ? "user" : "model", parts: [{ text: fact }] },
+        content: { role: author === "user" ? "user" : "model", parts: [{ text: unfenced(fact) }] },
         author,
         timestamp,
       })),
