@@ -185,8 +185,8 @@ func TestLoadAndSearch(t *testing.T) {
 		}
 	}
 	want := map[string]string{"I adopted a cat called Miso.": "user user <nil>", "A cat, how nice!": "model guide <nil>", "The cat eats fish.": "user <nil> map[from:import]"}
-	if diff := cmp.Diff(want, said); diff != "" {
-		t.Errorf("load_memory (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, said); diff != "" || len(memories) != len(want) { // what is the very same is there once
+		t.Errorf("load_memory gives %d memories (-want +got):\n%s", len(memories), diff)
 	}
 
 	texts := func(args string) (out []string) {
