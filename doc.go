@@ -61,5 +61,6 @@
 // [github.com/memoryd/memoryd/server] is the HTTP API, a thin layer over all
 // that. cmd/memoryd reads flags, chooses, connects, and shuts down.
 // [github.com/memoryd/memoryd/client] calls it, and adk, a module of its own, is
-// the services of Google's ADK over that.
+// the services of Google's ADK over that. [Open] and [New], here, put all of it
+// together in one process: the command's, or one's own.
 package memoryd
