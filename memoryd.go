@@ -29,7 +29,7 @@ type Options struct {
 	Fallback  extract.Extractor // finds facts while Extractor cannot. Defaults to none.
 	Reranker  retrieve.Reranker // Defaults to none.
 	Workers   int               // users whose memories are made at a time. Defaults to 4.
-	Server    server.Options    // of the HTTP API. Its Log defaults to Log.
+	Server    server.Options    // of the HTTP API. Its Log defaults to Log, its Checks in Open to one of the file.
 	Log       *slog.Logger      // Defaults to discarding.
 }
 
@@ -97,15 +97,21 @@ func Open(ctx context.Context, dir string, opts *Options) (*Bank, error) {
 }
 
 func open(ctx context.Context, db *sqlitedb.DB, opts *Options) (*Bank, error) {
-	var e embed.Embedder = embed.Builtin{}
-	if opts != nil && opts.Embedder != nil {
-		e = opts.Embedder
+	o := Options{}
+	if opts != nil {
+		o = *opts
+	}
+	if o.Embedder == nil {
+		o.Embedder = embed.Builtin{}
+	}
+	if o.Server.Checks == nil {
+		o.Server.Checks = map[string]func(context.Context) error{"sessions": db.Check, "memories": db.Check}
 	}
 	sessions, err := sqlitesession.New(db, nil)
 	if err != nil {
 		return nil, fmt.Errorf("sessions in %s: %w", db.Path(), err)
 	}
-	memories, err := sqlitestore.New(db, ModelOf(e), nil)
+	memories, err := sqlitestore.New(db, ModelOf(o.Embedder), nil)
 	if err != nil {
 		return nil, fmt.Errorf("memories in %s: %w", db.Path(), err)
 	}
@@ -116,7 +122,7 @@ func open(ctx context.Context, db *sqlitedb.DB, opts *Options) (*Bank, error) {
 	if bound != memories.ID() {
 		return nil, fmt.Errorf("%w: the sessions in %s have their memories elsewhere, not in the same file", memory.ErrInvalid, db.Path())
 	}
-	return New(sessions, memories, opts), nil
+	return New(sessions, memories, &o), nil
 }
 
 // ModelOf is what memories are made with by this version and an embedder.
