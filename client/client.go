@@ -37,6 +37,9 @@ type Options struct {
 	// Transport sends the requests. Defaults to http.DefaultTransport with more
 	// idle connections, so that concurrent calls do not open one each.
 	Transport http.RoundTripper
+	// Timeout is how long one try of a call may take, but for streams. Defaults to
+	// 60 s, after which memoryd itself gives up.
+	Timeout time.Duration
 	// Retries is how often a call is tried again, after waits of 0.1 s, 0.2 s and
 	// so on up to 2 s, each give or take a half, or what the server asks for if
 	// that is up to 5 s. Negative is never. Defaults to 5.
@@ -47,11 +50,13 @@ type Options struct {
 type Client struct {
 	base    string // without a slash at its end
 	http    *http.Client
+	timeout time.Duration
 	retries uint
 }
 
 // Bounds on waiting between tries.
 const (
+	defaultTimeout = 60 * time.Second
 	defaultRetries = 5
 	firstWait      = 100 * time.Millisecond
 	longestWait    = 2 * time.Second
@@ -65,14 +70,15 @@ func New(base string, opts *Options) (*Client, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
 		return nil, fmt.Errorf("%w: memoryd's URL %q: want one such as http://127.0.0.1:8080", memory.ErrInvalid, base)
 	}
-	c := &Client{base: strings.TrimRight(base, "/"), http: &http.Client{}, retries: defaultRetries}
 	if opts == nil {
 		opts = &Options{}
 	}
-	if c.http.Transport = opts.Transport; opts.Transport == nil {
-		t := http.DefaultTransport.(*http.Transport).Clone()
-		t.MaxIdleConnsPerHost = t.MaxIdleConns
-		c.http.Transport = t
+	c := newClient(strings.TrimRight(base, "/"), opts.Transport)
+	if opts.Transport == nil {
+		c.http.Transport = defaultTransport()
+	}
+	if opts.Timeout > 0 {
+		c.timeout = opts.Timeout
 	}
 	switch {
 	case opts.Retries < 0:
@@ -86,7 +92,24 @@ func New(base string, opts *Options) (*Client, error) {
 // InProcess makes a client of a memoryd in this process: what its handler
 // serves, without a network in between.
 func InProcess(h http.Handler) *Client {
-	return &Client{base: "http://localhost", http: &http.Client{Transport: inProcess{h}}, retries: defaultRetries}
+	return newClient("http://localhost", inProcess{h})
+}
+
+func newClient(base string, transport http.RoundTripper) *Client {
+	return &Client{base: base, timeout: defaultTimeout, retries: defaultRetries, http: &http.Client{Transport: transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}} // memoryd sends nobody elsewhere
+}
+
+// defaultTransport is http.DefaultTransport with more idle connections, unless a
+// program has put another one there.
+func defaultTransport() http.RoundTripper {
+	t, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return http.DefaultTransport
+	}
+	t = t.Clone()
+	t.MaxIdleConnsPerHost = t.MaxIdleConns
+	return t
 }
 
 // User gives the calls on what belongs to one user of one app.
@@ -152,12 +175,8 @@ func (c *Client) do(ctx context.Context, call call) error {
 	wait := &backoff.ExponentialBackOff{InitialInterval: firstWait, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: longestWait}
 	var last error
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
-		res, err := c.send(ctx, &call, body, "application/json")
-		if err == nil {
-			err = c.read(res, call.answer)
-		}
-		last = err
-		return struct{}{}, pause(err, call.again)
+		last = c.try(ctx, &call, body)
+		return struct{}{}, pause(last, call.again)
 	}, backoff.WithBackOff(wait), backoff.WithMaxTries(c.retries+1), backoff.WithMaxElapsedTime(0))
 	switch {
 	case err == nil:
@@ -169,6 +188,23 @@ func (c *Client) do(ctx context.Context, call call) error {
 	}
 	return fmt.Errorf("%w, and before that %w", ctx.Err(), last) // what it was tried again for
 }
+
+// try makes a call once.
+func (c *Client) try(ctx context.Context, call *call, body []byte) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout, errSlow)
+	defer cancel()
+	res, err := c.send(ctx, call, body, "application/json")
+	if err == nil {
+		err = c.read(res, call.answer)
+	}
+	if err != nil && errors.Is(context.Cause(ctx), errSlow) {
+		return &unreachable{c.base, fmt.Errorf("%w: %v", errSlow, c.timeout), false}
+	}
+	return err
+}
+
+// errSlow: an answer took longer than Options.Timeout.
+var errSlow = errors.New("it did not answer in time")
 
 // pause turns an error into what backoff knows: one that ends it, or one that
 // says when to try again.
@@ -225,6 +261,9 @@ func (c *Client) send(ctx context.Context, call *call, body []byte, accept strin
 		if errors.As(err, &of) {
 			err = of.Err // the method and the URL are told already
 		}
+		if errors.As(err, new(*panicked)) {
+			return nil, err
+		}
 		return nil, &unreachable{c.base, err, errors.As(err, &op) && op.Op == "dial"}
 	}
 	if res.StatusCode < 300 {
@@ -262,7 +301,10 @@ func failure(res *http.Response) error {
 func (c *Client) read(res *http.Response, into any) error {
 	defer res.Body.Close()
 	raw, err := io.ReadAll(res.Body)
-	if err != nil {
+	switch {
+	case errors.As(err, new(*panicked)):
+		return err
+	case err != nil:
 		return &unreachable{base: c.base, err: err}
 	}
 	if into == nil {

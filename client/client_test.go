@@ -422,3 +422,73 @@ func TestNew(t *testing.T) {
 		}
 	}
 }
+
+// What would only fail again is not tried again, and what takes too long is
+// given up.
+func TestOneTry(t *testing.T) {
+	calls := atomic.Int32{}
+	count := func(h http.HandlerFunc) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) { calls.Add(1); h(w, r) }
+	}
+	hang := func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	begin := func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusOK)
+		w.Write([]byte("{"))
+		<-r.Context().Done()
+	}
+	for name, test := range map[string]struct {
+		c     *client.Client
+		words string
+		kind  error
+	}{
+		"redirects":            {over(t, count(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) }), nil), "302", nil},
+		"panic":                {client.InProcess(count(func(http.ResponseWriter, *http.Request) { panic("a fault") })), "a fault", nil},
+		"panic in the middle":  {client.InProcess(count(func(w http.ResponseWriter, r *http.Request) { w.Write([]byte("{")); panic("a fault") })), "a fault", nil},
+		"no answer":            {over(t, count(hang), &client.Options{Timeout: time.Millisecond, Retries: -1}), "in time", memory.ErrUnavailable},
+		"half an answer":       {over(t, count(begin), &client.Options{Timeout: 50 * time.Millisecond, Retries: -1}), "in time", memory.ErrUnavailable},
+		"an answer of nothing": {over(t, count(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "null") }), nil), "no session", nil},
+	} {
+		calls.Store(0)
+		_, err := test.c.User("app", "ann").Session(t.Context(), "s", client.Recent{})
+		if err == nil || !strings.Contains(err.Error(), test.words) || test.kind != nil && !errors.Is(err, test.kind) {
+			t.Errorf("%s: %v, want %q and %v", name, err, test.words, test.kind)
+		}
+		if calls.Load() != 1 {
+			t.Errorf("%s: %d calls", name, calls.Load())
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	c := client.InProcess(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusOK)
+		cancel()
+		select {} // whatever becomes of the context
+	}))
+	if _, err := c.User("app", "ann").Memory(ctx, "m"); !errors.Is(err, context.Canceled) {
+		t.Errorf("a handler that goes on: %v", err)
+	}
+}
+
+// A program may have put its own transport in the place of the default one.
+func TestDefaultTransport(t *testing.T) {
+	was := http.DefaultTransport
+	defer func() { http.DefaultTransport = was }()
+	http.DefaultTransport = roundTrip(func(*http.Request) (*http.Response, error) { return nil, errors.New("through ours") })
+	c, err := client.New("http://memoryd.invalid", &client.Options{Retries: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Operation(t.Context(), "o"); err == nil || !strings.Contains(err.Error(), "through ours") {
+		t.Errorf("%v", err)
+	}
+}
+
+// An event that is none is refused before it is sent.
+func TestNoEvent(t *testing.T) {
+	u := client.InProcess(http.NotFoundHandler()).User("app", "ann")
+	for _, doc := range []string{"null", "[]", "5", "{"} {
+		_, err := u.Append(t.Context(), "s", "", client.Event{Doc: json.RawMessage(doc)})
+		if !errors.Is(err, memory.ErrInvalid) || !strings.Contains(err.Error(), "events[0]") {
+			t.Errorf("%s: %v", doc, err)
+		}
+	}
+}

@@ -2,10 +2,13 @@ package client
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/memoryd/memoryd/memory"
 )
 
 // Event is one step of a session. Its fields are those that memory is about;
@@ -106,8 +109,8 @@ func named(events []Event) ([]Event, error) {
 			continue // Doc has it, as whoever set both says
 		}
 		var doc map[string]json.RawMessage
-		if err := json.Unmarshal(e.Doc, &doc); err != nil {
-			return nil, err
+		if err := json.Unmarshal(e.Doc, &doc); err != nil || doc == nil {
+			return nil, fmt.Errorf("%w: events[%d].Doc: want a JSON object, not %.60s", memory.ErrInvalid, i, e.Doc)
 		}
 		var id string
 		if raw, ok := doc["id"]; ok {

@@ -49,7 +49,16 @@ func (u *User) CreateSession(ctx context.Context, s NewSession) (*Session, error
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return out.named()
+}
+
+// named refuses an answer without an id, as a proxy may give: nothing that
+// memoryd answers is without.
+func (s *Session) named() (*Session, error) {
+	if s.ID == "" {
+		return nil, errors.New("memoryd's answer is no session")
+	}
+	return s, nil
 }
 
 // Recent is which events of a session to read.
@@ -71,7 +80,7 @@ func (u *User) Session(ctx context.Context, id string, recent Recent) (*Session,
 	if err := u.do(ctx, call{method: http.MethodGet, path: "/sessions/" + url.PathEscape(id), query: q, answer: out, again: true}); err != nil {
 		return nil, err
 	}
-	return out, nil
+	return out.named()
 }
 
 // SessionPage is one page of sessions, without events.

@@ -58,13 +58,19 @@ func (s *Service) IngestFacts(ctx context.Context, scope memory.Scope, facts []G
 	return s.carry(ctx, key, events, how.request())
 }
 
+// carryTime bounds the deletion of a session that has done its part.
+const carryTime = 10 * time.Second
+
 // carry asks for memories of events in a session that only carries them.
 func (s *Service) carry(ctx context.Context, key sessionstore.Key, events []sessionstore.Event, r request) (*sessionstore.Operation, error) {
 	done, err := s.sessions.Append(ctx, key, events, sessionstore.Append{Create: true, KeepState: true, Request: r.operationID(key.Scope)})
 	if err != nil {
 		return nil, err
 	}
-	if err := s.sessions.Delete(ctx, key); err != nil {
+	// Also if whoever asked has left meanwhile: nobody else would do it.
+	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), carryTime)
+	defer cancel()
+	if err := s.sessions.Delete(within, key); err != nil {
 		s.opts.Log.Warn("a session that only carries a request stays", "session", key.ID, "app", key.App, "user", key.User, "err", err)
 	}
 	s.wake()
