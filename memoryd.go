@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"sync"
 
 	"github.com/sourcegraph/conc"
 
@@ -40,6 +41,9 @@ type Bank struct {
 	ingest *ingest.Service
 	server *server.Server
 	close  func() error // of a Bank that Open made
+
+	requests sync.RWMutex // held by those that are served
+	closed   bool
 }
 
 // New makes a Bank of two stores, which stay the caller's to close. It makes
@@ -89,6 +93,9 @@ func Open(ctx context.Context, dir string, opts *Options) (*Bank, error) {
 	working.Go(func() { b.Run(work) })
 	b.close = func() error {
 		b.Stop()
+		b.requests.Lock() // once those that have begun are over
+		b.closed = true
+		b.requests.Unlock()
 		stop()
 		working.Wait()
 		return db.Close()
@@ -130,8 +137,16 @@ func ModelOf(e embed.Embedder) memory.Model {
 	return memory.Model{Embedder: e.Model().Name, Dimension: e.Model().Dimension, Analyzer: analyzer.Name}
 }
 
-// ServeHTTP serves the HTTP API.
-func (b *Bank) ServeHTTP(w http.ResponseWriter, r *http.Request) { b.server.ServeHTTP(w, r) }
+// ServeHTTP serves the HTTP API, until Close.
+func (b *Bank) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	b.requests.RLock()
+	defer b.requests.RUnlock()
+	if b.closed {
+		http.Error(w, "this memoryd is closed", http.StatusGone)
+		return
+	}
+	b.server.ServeHTTP(w, r)
+}
 
 // Run makes memories until ctx is over, and what it has begun is finished, and
 // what requests have left behind. Open has called it already.
@@ -143,5 +158,6 @@ func (b *Bank) Run(ctx context.Context) {
 // Stop ends streams and waits of the HTTP API, before a shutdown.
 func (b *Bank) Stop() { b.server.Stop() }
 
-// Close finishes what has begun and closes the stores that Open has opened.
+// Close finishes what has begun and closes the stores that Open has opened. What
+// is asked for later is answered 410.
 func (b *Bank) Close() error { return b.close() }

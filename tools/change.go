@@ -3,11 +3,13 @@ package tools
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/retrieve"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
@@ -40,10 +42,13 @@ var remember = declare(Tool{
 	Name: "remember",
 	Description: "Stores one lasting fact about this user, for later conversations. Call it when the user asks you to remember something, " +
 		"or tells something of lasting use: who they are, what they like, what they plan, how they want things done. " +
-		"Give one fact a call. It is compared with what is known: what is known already is not stored twice, and what it contradicts gives way, so look nothing up before. " +
+		"Give one fact a call. It is compared with what is known: what is known already is not stored twice, and what it plainly contradicts gives way, so look nothing up before. " +
 		"Gives what has changed, with ids that forget takes. Leave out passwords and what the user does not want kept.",
 	Idempotent: true,
 }, func(ctx context.Context, b *Toolbox, scope memory.Scope, args rememberArgs) (remembered, error) {
+	if strings.TrimSpace(args.Fact) == "" {
+		return remembered{}, invalid("args.fact is empty")
+	}
 	op, err := b.ingest.IngestFacts(ctx, scope, []ingest.GivenFact{{Fact: args.Fact, Topics: args.Topics}}, ingest.How{})
 	if err != nil {
 		return remembered{}, err
@@ -57,11 +62,11 @@ var remember = declare(Tool{
 	default:
 		op = waited
 	}
-	return changesOf(op)
+	return changesOf(op, args.Fact)
 })
 
 // changesOf tells what came of a fact.
-func changesOf(op *sessionstore.Operation) (remembered, error) {
+func changesOf(op *sessionstore.Operation, fact string) (remembered, error) {
 	switch op.State {
 	case sessionstore.Failed:
 		return remembered{}, failure("the fact was taken in, but could not be stored: tell the user that it is not remembered; it can be tried again later")
@@ -77,7 +82,7 @@ func changesOf(op *sessionstore.Operation) (remembered, error) {
 		}
 		if m := c.Memory; m != nil {
 			out.Status = stored
-			out.Memories = append(out.Memories, change{c.Action, m.ID, m.Fact, m.SupersededBy})
+			out.Memories = append(out.Memories, change{c.Action, m.ID, retrieve.Passage(fact, m.Fact, maxText), m.SupersededBy})
 		}
 	}
 	return out, nil
@@ -94,7 +99,7 @@ type forgotten struct {
 var forget = declare(Tool{
 	Name: "forget",
 	Description: "Deletes one memory of this user by its id. Call it when the user asks to have something forgotten, or says that a memory is wrong; " +
-		"when something has merely changed, call remember with what holds now instead. " +
+		"when something has merely changed, call remember with what holds now instead. What a deleted memory took the place of does not come back by itself: remember it anew. " +
 		"Find the id with search_memory first, and see that it is the right memory. If several memories say it, delete each.",
 	Destructive: true, Idempotent: true,
 }, func(ctx context.Context, b *Toolbox, scope memory.Scope, args forgetArgs) (forgotten, error) {

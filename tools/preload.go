@@ -31,9 +31,11 @@ const (
 // has room for. With retrieve.MaxTopK a preload takes nearly twice as long.
 const preloadTopK = 40
 
-// maxAside is how many searches of preloads may run at a time, those included
-// that nobody waits for any more, as their store does not know when to stop.
-const maxAside = 64
+// leastAside is how many searches of preloads may run at a time on few
+// processors, those included that nobody waits for any more, as their store does
+// not know when to stop. More would only make each other late: the others wait
+// for their turn, and give up in time.
+const leastAside = 16
 
 // Preloaded is what to put in front of a model, in either of two places. All of
 // it is empty if nothing is remembered of what the user said.

@@ -154,7 +154,7 @@ func TestPreloadLate(t *testing.T) {
 	}
 	close(open)
 	<-waited
-	late("once it is over", 1)
+	b.Wait() // there is nothing left to wait for
 }
 
 func TestPlaces(t *testing.T) {

@@ -13,8 +13,10 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -167,11 +169,12 @@ type Toolbox struct {
 	opts      Options
 
 	slots chan struct{} // taken by searches of preloads
+	waits sync.Mutex    // held by who takes them all
 }
 
 // New makes a Toolbox.
 func New(retriever *retrieve.Retriever, ingest *ingest.Service, opts *Options) *Toolbox {
-	b := &Toolbox{retriever: retriever, ingest: ingest, slots: make(chan struct{}, maxAside)}
+	b := &Toolbox{retriever: retriever, ingest: ingest, slots: make(chan struct{}, max(leastAside, 4*runtime.GOMAXPROCS(0)))}
 	if opts != nil {
 		b.opts = *opts
 	}
@@ -194,10 +197,15 @@ func New(retriever *retrieve.Retriever, ingest *ingest.Service, opts *Options) *
 }
 
 // Wait returns when the searches are over that preloads did not wait for; no
-// store may be closed before. From then on every Preload is late.
+// store may be closed before. Preloads that begin meanwhile may be late.
 func (b *Toolbox) Wait() {
-	for range maxAside {
+	b.waits.Lock()
+	defer b.waits.Unlock()
+	for range cap(b.slots) {
 		b.slots <- struct{}{}
+	}
+	for range cap(b.slots) {
+		<-b.slots
 	}
 }
 
