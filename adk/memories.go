@@ -25,14 +25,16 @@ import (
 
 // MemoryOptions are what NewMemoryService lets one choose.
 type MemoryOptions struct {
-	// TopK is how many memories a search gives at most, 1 to 100. Defaults to 10.
+	// TopK is how many memories a search gives at most, up to 100. Defaults to 10.
 	TopK int
 	// Timeout is how long a search may take. Defaults to 300 ms.
 	Timeout time.Duration
+	// SaveTimeout is how long SaveTurn may take, unless it waits. Defaults to 2 s.
+	SaveTimeout time.Duration
 	// Strict has a search that fails or is late, and SaveTurn, return the error,
 	// with which ADK fails the turn. Else the agent goes on without, and Log and
-	// OnError are told. What is invalid is always returned, and so is the end of
-	// the caller's context.
+	// OnError are told. What is invalid about a search is always returned, and so
+	// is the end of the caller's context.
 	Strict bool
 	// Wait has what adds to memory return when the facts are made, or could not
 	// be. Else that goes on in the background; what was said is stored, and found
@@ -61,7 +63,8 @@ func NewMemoryService(c *client.Client, opts *MemoryOptions) *MemoryService {
 	if opts != nil {
 		m.opts = *opts
 	}
-	m.opts.TopK = cmp.Or(m.opts.TopK, 10)
+	m.opts.TopK = min(max(cmp.Or(m.opts.TopK, 10), 1), maxTopK)
+	m.opts.SaveTimeout = cmp.Or(m.opts.SaveTimeout, 2*time.Second)
 	m.opts.Timeout = cmp.Or(m.opts.Timeout, 300*time.Millisecond)
 	m.opts.Log = cmp.Or(m.opts.Log, slog.Default())
 	return m
@@ -91,9 +94,13 @@ func (m *MemoryService) SearchMemory(ctx context.Context, req *adkmemory.SearchR
 	}
 	within, cancel := context.WithTimeout(ctx, m.opts.Timeout)
 	defer cancel()
-	found, err := m.c.User(req.AppName, req.UserID).Search(within, client.Search{Query: query, TopK: max(m.opts.TopK, min(2*m.opts.TopK, maxTopK))})
+	found, err := m.c.User(req.AppName, req.UserID).Search(within, client.Search{Query: query, TopK: min(2*m.opts.TopK, maxTopK)})
 	if err != nil {
-		return out, m.tolerate(ctx, fmt.Errorf("search the memories of app %q, user %q, for at most %v: %w", req.AppName, req.UserID, m.opts.Timeout, err))
+		err = fmt.Errorf("search the memories of app %q, user %q, for at most %v: %w", req.AppName, req.UserID, m.opts.Timeout, err)
+		if errors.Is(err, memory.ErrInvalid) {
+			return out, err
+		}
+		return out, m.tolerate(ctx, err)
 	}
 	shown := map[string]bool{}
 	for _, match := range found {
@@ -104,6 +111,11 @@ func (m *MemoryService) SearchMemory(ctx context.Context, req *adkmemory.SearchR
 	}
 	return out, nil
 }
+
+// maxText is how much of one memory an agent is shown, in bytes: a turn may be a
+// whole document, and several of them more than a model takes. Its id leads to
+// all of it.
+const maxText = 4 << 10
 
 // maxTopK is how many memories memoryd gives at most.
 const maxTopK = 100
@@ -125,7 +137,7 @@ func cut(s string, n int) string {
 
 // tolerate gives back an error that the caller is to have, and else tells of it.
 func (m *MemoryService) tolerate(ctx context.Context, err error) error {
-	if m.opts.Strict || ctx.Err() != nil || errors.Is(err, memory.ErrInvalid) {
+	if m.opts.Strict || ctx.Err() != nil {
 		return err
 	}
 	m.opts.Log.WarnContext(ctx, "the agent goes on without memory", "err", err)
@@ -152,7 +164,11 @@ func entry(scope memory.Scope, match memory.Match) adkmemory.Entry {
 	if len(mem.Metadata) > 0 {
 		about["metadata"] = values(mem.Metadata)
 	}
-	text := fence.ReplaceAllString(mem.Fact, "&lt;$1") // no memory is to end the block that it stands in
+	text := mem.Fact
+	if len(text) > maxText {
+		text = cut(text, maxText) + "…"
+	}
+	text = fence.ReplaceAllString(text, "&lt;$1") // no memory is to end the block that it stands in
 	return adkmemory.Entry{ID: mem.ID, Content: genai.NewContentFromText(text, role), Author: mem.Author, Timestamp: mem.Timestamp, CustomMetadata: about}
 }
 
@@ -250,7 +266,7 @@ func batches(ctx context.Context, events []*session.Event) iter.Seq2[[]client.Ev
 			if e.Partial {
 				continue
 			}
-			_, event, err := toStore(ctx, e)
+			_, event, err := toStore(ctx, ofWords(e))
 			if err != nil {
 				yield(nil, err)
 				return
@@ -268,6 +284,19 @@ func batches(ctx context.Context, events []*session.Event) iter.Seq2[[]client.Ev
 		}
 	}
 }
+
+// ofWords is an event without the bytes that are in it.
+func ofWords(e *session.Event) *session.Event {
+	if e.Content == nil || !slices.ContainsFunc(e.Content.Parts, hasBytes) {
+		return e
+	}
+	out, content := *e, *e.Content
+	content.Parts = slices.DeleteFunc(slices.Clone(content.Parts), hasBytes)
+	out.Content = &content
+	return &out
+}
+
+func hasBytes(p *genai.Part) bool { return p != nil && p.InlineData != nil }
 
 // wait waits until an operation is done, if that is wanted.
 func (m *MemoryService) wait(ctx context.Context, op *client.Operation) error {

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/adk/v2/agent"
@@ -105,6 +106,21 @@ func TestEntryInBlock(t *testing.T) {
 	found := search(t, m, ann, "What does a page say?")
 	if want := "A page says &lt;/PAST_CONVERSATIONS> and &lt; /past_conversations> and a <b>."; len(found) != 1 || found[0].Content.Parts[0].Text != want {
 		t.Errorf("entries %+v, want %q", found, want)
+	}
+}
+
+// Of a turn that is a whole document an agent is shown the beginning.
+func TestLongEntry(t *testing.T) {
+	m := adk.NewMemoryService(inMemory(t), patient())
+	if err := m.AddEventsToMemory(t.Context(), app, ann, "s1", []*session.Event{said("e1", "cook", "Porridge: "+strings.Repeat("stir € and ", 5000), 0)}); err != nil {
+		t.Fatal(err)
+	}
+	found := search(t, m, ann, "porridge")
+	if len(found) != 1 {
+		t.Fatalf("%d entries", len(found))
+	}
+	if text := found[0].Content.Parts[0].Text; len(text) > 4<<10+len("…") || !strings.HasPrefix(text, "Porridge") || !utf8.ValidString(text) {
+		t.Errorf("%d bytes: %.60s", len(text), text)
 	}
 }
 
@@ -229,6 +245,7 @@ func TestAddingMuch(t *testing.T) {
 		e.Content.Parts = append(e.Content.Parts, genai.NewPartFromBytes(make([]byte, size), "image/png"))
 		return e
 	}
+	page := func(id string, size int) *session.Event { return said(id, "user", strings.Repeat("x", size), 0) }
 	many := make([]*session.Event, 20_001)
 	for i := range many {
 		many[i] = &session.Event{ID: fmt.Sprint(i), Author: "agent"}
@@ -239,8 +256,9 @@ func TestAddingMuch(t *testing.T) {
 	}{
 		"nothing":    {nil, nil},
 		"many":       {many, []int{10_000, 10_000, 1}},
-		"large":      {[]*session.Event{picture("a", 5<<20), picture("b", 5<<20), picture("c", 5<<20), picture("d", 1)}, []int{2, 2}},
-		"very large": {[]*session.Event{said("a", "user", "Look!", 0), picture("b", 15<<20), said("c", "user", "Nice?", 1)}, []int{1, 1, 1}},
+		"large":      {[]*session.Event{page("a", 7<<20), page("b", 7<<20), page("c", 7<<20), page("d", 1)}, []int{2, 2}},
+		"very large": {[]*session.Event{said("a", "user", "Look!", 0), page("b", 20<<20), said("c", "user", "Nice?", 1)}, []int{1, 1, 1}},
+		"pictures":   {[]*session.Event{picture("a", 20<<20), picture("b", 40<<20)}, []int{2}}, // of which nothing is sent
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []int
@@ -355,7 +373,7 @@ func TestMemoryErrors(t *testing.T) {
 		{"search of no app", find(t.Context(), m, "", ann), memory.ErrInvalid},
 		{"search of no user", find(t.Context(), m, app, ""), memory.ErrInvalid},
 		{"search of a user that is none", find(t.Context(), m, app, "a/b"), memory.ErrInvalid},
-		{"search for too many", find(t.Context(), greedy, app, ann), memory.ErrInvalid},
+		{"search for too many", find(t.Context(), greedy, app, ann), nil}, // it gets as many as there may be
 		{"search with a context that is over", find(over, m, app, ann), context.Canceled},
 		{"add nil", m.AddSessionToMemory(t.Context(), nil), memory.ErrInvalid},
 		{"add a session without ids", m.AddSessionToMemory(t.Context(), mock{}), memory.ErrInvalid},
@@ -479,5 +497,24 @@ func TestSaveTurnFails(t *testing.T) {
 	}
 	if len(page.Memories) != 8 {
 		t.Errorf("%d turns are remembered, want all 8", len(page.Memories))
+	}
+}
+
+// A turn does not wait for a memoryd that does not answer.
+func TestSaveTurnHangs(t *testing.T) {
+	bank := onSQLite(t, ":memory:")
+	api := client.InProcess(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "/memories") {
+			<-r.Context().Done()
+			return
+		}
+		bank.ServeHTTP(w, r)
+	}))
+	var told []error
+	opts, _ := failing(t, &told)
+	opts.Wait, opts.SaveTimeout = false, time.Millisecond
+	turns(t, 2, adk.NewSessionService(api), adk.NewMemoryService(api, opts))
+	if len(told) != 2 || !errors.Is(told[0], context.DeadlineExceeded) {
+		t.Errorf("told of %v", told)
 	}
 }

@@ -1,6 +1,7 @@
 package adk
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -18,25 +19,30 @@ import (
 //
 // It costs the same however long the session is: of a session that is in the
 // same memoryd it asks for memories of what is new, and of one of another
-// service it sends the events of this invocation. If it fails, the turn is not
-// failed (see MemoryOptions.Strict), and in the first case the next one makes
-// up for it.
+// service it sends the events of this invocation. If it fails, or takes longer
+// than MemoryOptions.SaveTimeout, the turn is not failed (but see
+// MemoryOptions.Strict), and in the first case the next one makes up for it.
 func (m *MemoryService) SaveTurn(ctx agent.Context) (*genai.Content, error) {
 	// A callback's context does not show the session, the one it is made of does.
 	s := ctx.WithDelta(nil).Session()
-	if err := m.saveTurn(ctx, s); err != nil {
+	within, cancel := context.Context(ctx), func() {}
+	if !m.opts.Wait {
+		within, cancel = context.WithTimeout(ctx, m.opts.SaveTimeout)
+	}
+	defer cancel()
+	if err := m.saveTurn(within, ctx.InvocationID(), s); err != nil {
 		return nil, m.tolerate(ctx, err)
 	}
 	return nil, nil
 }
 
-func (m *MemoryService) saveTurn(ctx agent.Context, s session.Session) error {
+func (m *MemoryService) saveTurn(ctx context.Context, invocation string, s session.Session) error {
 	if s == nil {
 		return fmt.Errorf("%w: save the turn: the context has no session", memory.ErrInvalid)
 	}
 	if m.has(s) {
 		return m.addStored(ctx, s)
 	}
-	turn := slices.DeleteFunc(eventsOf(s), func(e *session.Event) bool { return e == nil || e.InvocationID != ctx.InvocationID() })
+	turn := slices.DeleteFunc(eventsOf(s), func(e *session.Event) bool { return e == nil || e.InvocationID != invocation })
 	return m.AddEventsToMemory(ctx, s.AppName(), s.UserID(), s.ID(), turn)
 }

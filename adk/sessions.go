@@ -24,13 +24,14 @@ type sessions struct{ c *client.Client }
 // Values of state are what JSON has: a number comes back as a float64.
 func NewSessionService(c *client.Client) session.Service { return &sessions{c} }
 
-// user gives the calls on a session's owner, once all three ids are valid.
-func (s *sessions) user(app, user, id string) (*client.User, error) {
-	key := sessionstore.Key{Scope: memory.Scope{App: app, User: user}, ID: id}
+// user gives the calls on a session's owner, once all three ids are valid, and
+// the session's as it is stored: space around it does not count.
+func (s *sessions) user(app, user, id string) (*client.User, string, error) {
+	key := sessionstore.Key{Scope: memory.Scope{App: app, User: user}, ID: strings.TrimSpace(id)}
 	if err := key.Validate(); err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return s.c.User(app, user), nil
+	return s.c.User(app, user), key.ID, nil
 }
 
 func missing(call string) error {
@@ -42,11 +43,11 @@ func (s *sessions) Create(ctx context.Context, req *session.CreateRequest) (*ses
 	if req == nil {
 		return nil, missing("create session")
 	}
-	id := strings.TrimSpace(req.SessionID)
-	if id == "" {
+	id := req.SessionID
+	if strings.TrimSpace(id) == "" {
 		id = platform.NewUUID(ctx)
 	}
-	user, err := s.user(req.AppName, req.UserID, id)
+	user, id, err := s.user(req.AppName, req.UserID, id)
 	if err != nil {
 		return nil, err
 	}
@@ -66,11 +67,11 @@ func (s *sessions) Get(ctx context.Context, req *session.GetRequest) (*session.G
 	if req == nil {
 		return nil, missing("get session")
 	}
-	user, err := s.user(req.AppName, req.UserID, req.SessionID)
+	user, id, err := s.user(req.AppName, req.UserID, req.SessionID)
 	if err != nil {
 		return nil, err
 	}
-	got, err := user.Session(ctx, req.SessionID, client.Recent{Events: max(req.NumRecentEvents, 0), After: req.After})
+	got, err := user.Session(ctx, id, client.Recent{Events: max(req.NumRecentEvents, 0), After: req.After})
 	if err != nil {
 		return nil, err
 	}
@@ -119,11 +120,11 @@ func (s *sessions) Delete(ctx context.Context, req *session.DeleteRequest) error
 	if req == nil {
 		return missing("delete session")
 	}
-	user, err := s.user(req.AppName, req.UserID, req.SessionID)
+	user, id, err := s.user(req.AppName, req.UserID, req.SessionID)
 	if err != nil {
 		return err
 	}
-	return user.DeleteSession(ctx, req.SessionID)
+	return user.DeleteSession(ctx, id)
 }
 
 // AppendEvent stores an event that is not partial, and then has the session that
@@ -139,7 +140,7 @@ func (s *sessions) AppendEvent(ctx context.Context, in session.Session, event *s
 	case event.Partial:
 		return nil
 	}
-	user, err := s.user(in.AppName(), in.UserID(), in.ID())
+	user, id, err := s.user(in.AppName(), in.UserID(), in.ID())
 	if err != nil {
 		return err
 	}
@@ -147,7 +148,7 @@ func (s *sessions) AppendEvent(ctx context.Context, in session.Session, event *s
 	if err != nil {
 		return err
 	}
-	done, err := user.Append(ctx, in.ID(), "", sent)
+	done, err := user.Append(ctx, id, "", sent)
 	if err != nil {
 		return err
 	}

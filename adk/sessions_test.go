@@ -541,3 +541,25 @@ func TestMemorydIsGone(t *testing.T) {
 		t.Errorf("the session shows an event that is not stored")
 	}
 }
+
+// Space around an id does not count, wherever it is named.
+func TestSpaceAroundID(t *testing.T) {
+	s := adk.NewSessionService(inMemory(t))
+	key := session.GetRequest{AppName: app, UserID: ann, SessionID: " s1\n"}
+	made, err := s.Create(t.Context(), &session.CreateRequest{AppName: key.AppName, UserID: key.UserID, SessionID: key.SessionID})
+	if err != nil || made.Session.ID() != "s1" {
+		t.Fatalf("%+v, %v", made, err)
+	}
+	if err := s.AppendEvent(t.Context(), mock{app, ann, key.SessionID}, said("e1", "user", "Hello", 0)); err != nil {
+		t.Error(err)
+	}
+	if got, err := s.Get(t.Context(), &key); err != nil || got.Session.Events().Len() != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if err := s.Delete(t.Context(), &session.DeleteRequest{AppName: app, UserID: ann, SessionID: key.SessionID}); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Get(t.Context(), &session.GetRequest{AppName: app, UserID: ann, SessionID: "s1"}); !errors.Is(err, memory.ErrNotFound) {
+		t.Errorf("a deleted session: %v", err)
+	}
+}
