@@ -122,13 +122,13 @@ class MemorydMemoryService(_Memoryd, BaseMemoryService):
     async def search_memory(self, *, app_name, user_id, query):
         if not query.strip():
             return SearchMemoryResponse()
-        found = await self._call("POST", _path(app_name, user_id) + "/memories/search", {"query": query})
+        found = await self._call("POST", _path(app_name, user_id) + "/memories/search", {"query": query[:4000]})
         return SearchMemoryResponse(memories=[_entry(m["memory"]) for m in found["memories"]])
 
 
 def _entry(m):
     author = m.get("author")
-    text = re.sub("(?i)<(?=\\s*/?\\s*PAST_CONVERSATIONS)", "&lt;", m["fact"])  # ADK's preload_memory has it between such tags
+    text = re.sub("(?i)<(?=\\s*/?\\s*PAST_CONVERSATIONS)", "&lt;", m["fact"][:4000])  # ADK's preload_memory has it between such tags
     content = Content(role="user" if author == "user" else "model", parts=[Part(text=text)])
     return MemoryEntry(
         id=m["id"], content=content, author=author, timestamp=m["timestamp"], custom_metadata=m.get("metadata", {})

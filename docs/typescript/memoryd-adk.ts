@@ -31,10 +31,10 @@ export class MemorydMemoryService implements BaseMemoryService {
 
   async searchMemory({ appName, userId, query }: SearchMemoryRequest): Promise<SearchMemoryResponse> {
     if (!query.trim()) return { memories: [] };
-    const found = await memoryd(`${scope(appName, userId)}/memories/search`, { query });
+    const found = await memoryd(`${scope(appName, userId)}/memories/search`, { query: query.slice(0, 4000) });
     return {
       memories: found.memories.map(({ memory: { fact, author, timestamp } }: any) => ({
-        content: { role: author === "user" ? "user" : "model", parts: [{ text: unfenced(fact) }] },
+        content: { role: author === "user" ? "user" : "model", parts: [{ text: unfenced(fact.slice(0, 4000)) }] },
         author,
         timestamp,
       })),
