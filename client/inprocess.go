@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -12,7 +13,8 @@ import (
 type inProcess struct{ h http.Handler }
 
 // RoundTrip implements http.RoundTripper. The handler runs beside it, so that
-// an answer that streams can be read while it is written.
+// nobody waits for it longer than the request's context, and an answer that
+// streams can be read while it is written.
 func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	req := r.Clone(r.Context()) // the handler may change it
 	if req.Body == nil {
@@ -21,11 +23,10 @@ func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	req.RequestURI = req.URL.RequestURI()
 	req.RemoteAddr = "127.0.0.1:0"
 	req.Proto, req.ProtoMajor, req.ProtoMinor = "HTTP/1.1", 1, 1
-	body, out := io.Pipe()
-	w := &inProcessWriter{header: http.Header{}, out: out, began: make(chan struct{})}
+	w := newWriter()
 	go func() {
 		defer func() {
-			var err error
+			err := io.EOF
 			if v := recover(); v != nil {
 				err = &panicked{v}
 			}
@@ -34,32 +35,14 @@ func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 		}()
 		p.h.ServeHTTP(w, req)
 	}()
-	// Whoever reads the answer does not wait longer than its context, and neither
-	// does a handler that writes it.
-	release := context.AfterFunc(r.Context(), func() { _ = body.CloseWithError(context.Cause(r.Context())) })
-	select {
-	case <-w.began:
-	case <-r.Context().Done():
-		return nil, r.Context().Err()
-	}
-	if w.failed != nil {
+	release := context.AfterFunc(r.Context(), func() { w.end(context.Cause(r.Context())) })
+	<-w.began
+	if w.status == 0 {
 		release()
-		return nil, w.failed
+		return nil, w.err
 	}
 	return &http.Response{StatusCode: w.status, Status: fmt.Sprint(w.status, " ", http.StatusText(w.status)), Proto: req.Proto, ProtoMajor: 1, ProtoMinor: 1,
-		Header: w.sent, Body: released{body, release}, ContentLength: -1, Request: r}, nil
-}
-
-// released is the body of an answer, which is closed when its context is over
-// unless it was before.
-type released struct {
-	*io.PipeReader
-	release func() bool
-}
-
-func (b released) Close() error {
-	b.release()
-	return b.PipeReader.Close()
+		Header: w.sent, Body: body{w, release}, ContentLength: -1, Request: r}, nil
 }
 
 // panicked is what came of a handler: a fault, which would only happen again.
@@ -67,41 +50,103 @@ type panicked struct{ value any }
 
 func (p *panicked) Error() string { return fmt.Sprintf("memoryd panicked: %v", p.value) }
 
-// inProcessWriter is the http.ResponseWriter of such a handler.
-type inProcessWriter struct {
-	header, sent http.Header
-	status       int
-	failed       error // before anything was written
-	once         sync.Once
-	began        chan struct{}
-	out          *io.PipeWriter
+// writer is the http.ResponseWriter of such a handler. What it writes is kept
+// until it is read; the answer begins when the handler flushes, or is done.
+type writer struct {
+	header http.Header
+	began  chan struct{}
+
+	mu      sync.Mutex
+	changed *sync.Cond
+	status  int         // 0 until the handler has said
+	sent    http.Header // with status
+	open    bool        // the answer has begun
+	buf     bytes.Buffer
+	err     error // why there will be no more; io.EOF at the end
 }
 
-// end is called when the handler has returned.
-func (w *inProcessWriter) end(err error) {
-	w.once.Do(func() {
-		w.status, w.sent, w.failed = http.StatusOK, w.header, err // if it has written nothing
-		close(w.began)
-	})
-	_ = w.out.CloseWithError(err) // never fails
+func newWriter() *writer {
+	w := &writer{header: http.Header{}, began: make(chan struct{})}
+	w.changed = sync.NewCond(&w.mu)
+	return w
 }
 
-func (w *inProcessWriter) Header() http.Header { return w.header }
+func (w *writer) Header() http.Header { return w.header }
 
-func (w *inProcessWriter) WriteHeader(status int) {
-	if status < http.StatusOK {
-		return // the answer is yet to come
-	}
-	w.once.Do(func() {
+func (w *writer) WriteHeader(status int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.writeHeader(status)
+}
+
+func (w *writer) writeHeader(status int) {
+	if w.status == 0 && status >= http.StatusOK { // below, the answer is yet to come
 		w.status, w.sent = status, w.header.Clone()
+	}
+}
+
+func (w *writer) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return 0, io.ErrClosedPipe
+	}
+	w.writeHeader(http.StatusOK)
+	defer w.changed.Signal()
+	return w.buf.Write(p)
+}
+
+// Flush implements http.Flusher.
+func (w *writer) Flush() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.writeHeader(http.StatusOK)
+	w.begin()
+}
+
+func (w *writer) begin() {
+	if !w.open {
+		w.open = true
 		close(w.began)
-	})
+	}
 }
 
-func (w *inProcessWriter) Write(p []byte) (int, error) {
-	w.WriteHeader(http.StatusOK)
-	return w.out.Write(p)
+// end is the end of the answer: its handler is done, or nobody waits for it.
+func (w *writer) end(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return
+	}
+	if w.err = err; err == io.EOF {
+		w.writeHeader(http.StatusOK) // if it has written nothing
+	} else if !w.open {
+		w.status = 0 // no answer that can be trusted
+	}
+	w.begin()
+	w.changed.Signal()
 }
 
-// Flush implements http.Flusher: nothing is held back.
-func (w *inProcessWriter) Flush() {}
+// body is an answer as it is read.
+type body struct {
+	w       *writer
+	release func() bool
+}
+
+func (b body) Read(p []byte) (int, error) {
+	b.w.mu.Lock()
+	defer b.w.mu.Unlock()
+	for b.w.buf.Len() == 0 && b.w.err == nil {
+		b.w.changed.Wait()
+	}
+	if b.w.buf.Len() == 0 || b.w.err != nil && b.w.err != io.EOF {
+		return 0, b.w.err
+	}
+	return b.w.buf.Read(p)
+}
+
+func (b body) Close() error {
+	b.release()
+	b.w.end(io.ErrClosedPipe) // a handler that still writes is told
+	return nil
+}
