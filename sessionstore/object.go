@@ -181,7 +181,13 @@ func (o object) encode() []byte {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.Write(quote(m.name))
+		if plain(m.name) {
+			b.WriteByte('"')
+			b.WriteString(m.name)
+			b.WriteByte('"')
+		} else {
+			b.Write(quote(m.name))
+		}
 		b.WriteByte(':')
 		b.Write(m.value)
 	}

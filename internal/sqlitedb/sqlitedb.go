@@ -301,6 +301,21 @@ func (db *DB) Read(ctx context.Context, fn func(*sql.Tx) error) error {
 	return Error(fn(tx))
 }
 
+// Prepare gives statements by their text, for transactions of Read to run (see
+// sql.Tx.StmtContext), until Close. It is for the beginning: it takes a
+// connection beside those of Reads that are under way.
+func (db *DB) Prepare(queries ...string) (map[string]*sql.Stmt, error) {
+	out := map[string]*sql.Stmt{}
+	for _, q := range queries {
+		stmt, err := db.reader.Prepare(q)
+		if err != nil {
+			return nil, Error(err)
+		}
+		out[q] = stmt
+	}
+	return out, nil
+}
+
 // Check reports whether the file can be read. If writes could not be kept of
 // late it tries one, so that room on a disk that was full is noticed without
 // waiting for somebody's request.

@@ -27,6 +27,9 @@ type Options struct {
 type Store struct {
 	db  *sqlitedb.DB
 	now func() time.Time
+	// reads are the statements that Get runs, prepared: that takes longer than
+	// running them.
+	reads map[string]*sql.Stmt
 }
 
 var (
@@ -43,6 +46,10 @@ func New(db *sqlitedb.DB, opts *Options) (*Store, error) {
 		s.now = opts.Now
 	}
 	if err := db.Migrate("sessions", schema); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.reads, err = db.Prepare(selectSession, selectState, selectEvents); err != nil {
 		return nil, err
 	}
 	return s, db.Write(context.Background(), func(tx *sqlitedb.Tx) error {
@@ -149,15 +156,16 @@ func (s *Store) Create(ctx context.Context, key sessionstore.Key, create session
 func (s *Store) Get(ctx context.Context, key sessionstore.Key, get sessionstore.Get) (*sessionstore.Session, error) {
 	out := &sessionstore.Session{Key: key}
 	err := s.db.Read(ctx, func(tx *sql.Tx) error {
-		row, err := findSession(tx.QueryRowContext(ctx, selectSession, key.App, key.User, key.ID))
+		row, err := findSession(tx.StmtContext(ctx, s.reads[selectSession]).QueryRowContext(ctx, key.App, key.User, key.ID))
 		if err != nil {
 			return err
 		}
 		out.LastUpdateTime = fromMicros(row.updateTime)
-		if out.State, err = readState(ctx, tx, key.Scope, row.ref); err != nil {
+		prepared := preparedTx{tx, s.reads}
+		if out.State, err = readState(ctx, prepared, key.Scope, row.ref); err != nil {
 			return err
 		}
-		out.Events, err = readEvents(ctx, tx, row.ref, get)
+		out.Events, err = readEvents(ctx, prepared, row.ref, get)
 		return err
 	})
 	if err != nil {
@@ -166,15 +174,17 @@ func (s *Store) Get(ctx context.Context, key sessionstore.Key, get sessionstore.
 	return out, nil
 }
 
+const selectEvents = `SELECT doc FROM
+	(SELECT doc, time, seq FROM events WHERE ref = ?1 AND (?2 >= 0 OR time >= ?3) ORDER BY time DESC, seq DESC LIMIT ?2)
+	WHERE time >= ?3 ORDER BY time, seq` // SQLite: a negative LIMIT is none
+
 func readEvents(ctx context.Context, tx querier, ref int64, get sessionstore.Get) ([]sessionstore.Event, error) {
 	after := int64(-1 << 62)
 	if !get.After.IsZero() {
 		// A time between two microseconds is after the first of them.
 		after = get.After.Add(time.Microsecond - 1).UnixMicro()
 	}
-	rows, err := tx.QueryContext(ctx, `SELECT doc FROM
-		(SELECT doc, time, seq FROM events WHERE ref = ?1 AND (?2 >= 0 OR time >= ?3) ORDER BY time DESC, seq DESC LIMIT ?2)
-		WHERE time >= ?3 ORDER BY time, seq`, ref, get.NumRecent, after) // SQLite: a negative LIMIT is none
+	rows, err := tx.QueryContext(ctx, selectEvents, ref, get.NumRecent, after)
 	if err != nil {
 		return nil, err
 	}
@@ -372,15 +382,26 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
+// preparedTx is a transaction that runs prepared statements where there are.
+type preparedTx struct {
+	*sql.Tx
+	stmts map[string]*sql.Stmt
+}
+
+func (tx preparedTx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if stmt := tx.stmts[query]; stmt != nil {
+		return tx.StmtContext(ctx, stmt).QueryContext(ctx, args...)
+	}
+	return tx.Tx.QueryContext(ctx, query, args...)
+}
+
+const selectState = `SELECT key, value FROM session_state WHERE ref = ?1
+	UNION ALL SELECT 'user:' || key, value FROM user_state WHERE app = ?2 AND user = ?3
+	UNION ALL SELECT 'app:' || key, value FROM app_state WHERE app = ?2`
+
 // readState reads the merged view of a session's state.
 func readState(ctx context.Context, tx querier, scope memory.Scope, ref int64) (sessionstore.State, error) {
-	out, err := readOwnState(ctx, tx, ref)
-	if err != nil {
-		return nil, err
-	}
-	shared, err := readSharedState(ctx, tx, scope)
-	maps.Copy(out, shared)
-	return out, err
+	return queryState(ctx, tx, selectState, ref, scope.App, scope.User)
 }
 
 func readOwnState(ctx context.Context, tx querier, ref int64) (sessionstore.State, error) {
