@@ -16,7 +16,8 @@ import (
 )
 
 // Every command with curl in the README and in the pages here is answered
-// without an error, in the order in which they stand.
+// without an error, in the order in which they stand, and tools find what the
+// page has told before.
 func TestCommands(t *testing.T) {
 	pages, err := filepath.Glob("*.md")
 	if err != nil {
@@ -112,9 +113,13 @@ func (r *reader) follow(command string) error {
 		ID       string
 		Done     *bool
 		Memories []struct{ Memory struct{ ID string } }
+		Result   struct{ Memories []any } // of a tool
 	}
 	if json.Unmarshal(w.Body.Bytes(), &answer) != nil {
 		return nil // a stream
+	}
+	if found := answer.Result.Memories; found != nil && len(found) == 0 {
+		return fmt.Errorf("nothing is remembered: %s", w.Body)
 	}
 	if len(answer.Memories) > 0 {
 		r.keep("memories", answer.Memories[0].Memory.ID)
