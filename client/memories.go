@@ -188,6 +188,7 @@ func (u *User) Context(ctx context.Context, s Search, maxTokens int) (Block, err
 type Tools struct {
 	FunctionDeclarations []json.RawMessage `json:"functionDeclarations"` // of Gemini's: an entry of its tools has these
 	Tools                []json.RawMessage `json:"tools"`                // of OpenAI's chat completions, and of those that speak as it does
+	Instructions         map[string]string `json:"instructions"`         // by tool: what belongs in the system instruction of an agent that has it
 }
 
 // Tools reads the declarations of the tools, for a model.

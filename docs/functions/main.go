@@ -6,10 +6,15 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -30,45 +35,68 @@ func main() {
 	}
 }
 
-// talk answers line by line. The user is me, whatever the model says: the scope
-// of its tools is not its to choose.
+// talk answers line by line, of up to 1 MB. The user is me, whatever the model
+// says: the scope of its tools is not its to choose.
 func talk(ctx context.Context, model openai.Client, memory *client.Client, in io.Reader, out io.Writer) error {
 	me, session := memory.User("functions", "me"), uuid.NewString()
 	tools, err := memory.Tools(ctx)
 	if err != nil {
 		return err
 	}
-	declared := option.WithJSONSet("tools", tools.Tools)
-	messages := []openai.ChatCompletionMessageParamUnion{openai.SystemMessage("You help one user, whom you know from earlier conversations: your tools are your memory.")}
-	for lines := bufio.NewScanner(in); lines.Scan(); {
+	system := "You help one user, whom you know from earlier conversations: your tools are your memory."
+	for _, name := range slices.Sorted(maps.Keys(tools.Instructions)) {
+		system += "\n" + tools.Instructions[name]
+	}
+	messages := []openai.ChatCompletionMessageParamUnion{openai.SystemMessage(system)}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 1<<20)
+	for fmt.Fprint(out, "> "); lines.Scan(); fmt.Fprint(out, "> ") {
+		if strings.TrimSpace(lines.Text()) == "" {
+			continue
+		}
 		said := time.Now()
 		messages = append(messages, openai.UserMessage(lines.Text()))
-		for {
-			res, err := model.Chat.Completions.New(ctx, openai.ChatCompletionNewParams{
-				Model: cmp.Or(os.Getenv("OPENAI_MODEL"), "gpt-5.4-mini"), Messages: messages}, declared)
-			if err != nil {
-				return err
-			}
-			answer := res.Choices[0].Message
-			messages = append(messages, answer.ToParam())
-			for _, call := range answer.ToolCalls {
-				result, err := me.CallTool(ctx, call.Function.Name, []byte(call.Function.Arguments))
-				if err != nil { // also of use to the model: it says which argument is wrong
-					result = fmt.Appendf(nil, "%q", err)
-				}
-				messages = append(messages, openai.ToolMessage(string(result), call.ID))
-			}
-			if len(answer.ToolCalls) > 0 {
-				continue
-			}
-			fmt.Fprintln(out, answer.Content)
-			user, agent := client.Text("user", lines.Text()), client.Text("assistant", answer.Content)
-			user.Timestamp, agent.Timestamp = said, time.Now()
-			if _, err := me.Ingest(ctx, session, []client.Event{user, agent}, false); err != nil {
-				return err
-			}
-			break
+		var answer string
+		if messages, answer, err = turn(ctx, model, messages, tools, me); err != nil {
+			return err
+		}
+		fmt.Fprintln(out, answer)
+		user, agent := client.Text("user", lines.Text()), client.Text("assistant", answer)
+		user.Timestamp, agent.Timestamp = said, time.Now()
+		if _, err := me.Ingest(ctx, session, []client.Event{user, agent}, false); err != nil {
+			return err
 		}
 	}
-	return nil
+	return lines.Err()
+}
+
+const maxRounds = 10 // of tool calls in a turn: some models never end
+
+// turn has the model answer, and runs what it calls before it does.
+func turn(ctx context.Context, model openai.Client, messages []openai.ChatCompletionMessageParamUnion, tools client.Tools, me *client.User) ([]openai.ChatCompletionMessageParamUnion, string, error) {
+	for range maxRounds + 1 {
+		res, err := model.Chat.Completions.New(ctx, openai.ChatCompletionNewParams{
+			Model: cmp.Or(os.Getenv("OPENAI_MODEL"), "gpt-5.4-mini"), Messages: messages}, option.WithJSONSet("tools", tools.Tools))
+		if err != nil {
+			return nil, "", err
+		}
+		if len(res.Choices) == 0 {
+			return nil, "", errors.New("the model's answer has no choices")
+		}
+		answer := res.Choices[0].Message
+		messages = append(messages, answer.ToParam())
+		if len(answer.ToolCalls) == 0 {
+			return messages, answer.Content, nil
+		}
+		for _, call := range answer.ToolCalls {
+			result, err := me.CallTool(ctx, call.Function.Name, []byte(call.Function.Arguments))
+			if err != nil { // also of use to the model: it says which argument is wrong
+				if result, err = json.Marshal(map[string]string{"error": err.Error()}); err != nil {
+					return nil, "", err
+				}
+			}
+			messages = append(messages, openai.ToolMessage(string(result), call.ID))
+		}
+	}
+	return nil, "", fmt.Errorf("the model has called tools %d times and does not answer", maxRounds)
 }

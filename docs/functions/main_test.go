@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,9 +68,17 @@ func scripted(t *testing.T) openai.Client {
 			answer["content"] = nil
 			answer["tool_calls"] = []any{map[string]any{"id": "call_1", "type": "function", "function": map[string]any{"name": name, "arguments": string(arguments)}}}
 		}
+		if first := in.Messages[0]; first.Role != "system" || !strings.Contains(first.Content, "call load_memory with a query first") {
+			t.Errorf("the model is not told when to look: %s: %s", first.Role, first.Content)
+		}
 		last := in.Messages[len(in.Messages)-1]
+		choices := []any{map[string]any{"message": answer}}
 		fact, asked := strings.CutPrefix(last.Content, "Remember: ")
 		switch {
+		case slices.ContainsFunc(in.Messages, func(m message) bool { return m.Content == "Go on and on" }):
+			call("load_memory", "query", "more")
+		case last.Content == "Say nothing":
+			choices = []any{}
 		case last.Role == "tool" && last.ToolCallID == "call_1":
 			answer["content"] = last.Content
 		case asked:
@@ -81,7 +91,7 @@ func scripted(t *testing.T) openai.Client {
 			answer["content"] = "I see."
 		}
 		w.Header().Set("Content-Type", "application/json")
-		if err := json.NewEncoder(w).Encode(map[string]any{"object": "chat.completion", "choices": []any{map[string]any{"message": answer}}}); err != nil {
+		if err := json.NewEncoder(w).Encode(map[string]any{"object": "chat.completion", "choices": choices}); err != nil {
 			t.Error(err)
 		}
 	}))
@@ -89,28 +99,60 @@ func scripted(t *testing.T) openai.Client {
 	return openai.NewClient(option.WithBaseURL(s.URL), option.WithAPIKey("key"))
 }
 
-// What was said in one conversation is known in the next, by a model that calls
-// functions.
-func TestTalk(t *testing.T) {
+// empty is a memoryd of its own.
+func empty(t *testing.T) *client.Client {
+	t.Helper()
 	bank, err := memoryd.Open(t.Context(), ":memory:", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { bank.Close() })
-	memory, model := client.InProcess(bank), scripted(t)
+	return client.InProcess(bank)
+}
+
+// What was said in one conversation is known in the next, by a model that calls
+// functions.
+func TestTalk(t *testing.T) {
+	memory, model := empty(t), scripted(t)
 	for _, test := range []struct{ said, want string }{
 		{"I moved to Porto and love the trams.", "I see."},
 		{"Remember: I am allergic to peanuts.", "I am allergic to peanuts."},
 		{"What do I love about Porto?", "love the trams"},
 		{"What am I allergic to?", "allergic to peanuts"},
-		{"Break", "user"},
+		{"Break", `{"error":`},
+		{strings.Repeat("word ", 190_000), "I see."},
 	} {
 		var out bytes.Buffer
 		if err := talk(t.Context(), model, memory, strings.NewReader(test.said+"\n"), &out); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(out.String(), test.want) {
-			t.Errorf("to %q it says %s", test.said, fmt.Sprintf("%.500s", out.String()))
+			t.Errorf("to %.100q it says %s", test.said, fmt.Sprintf("%.500s", out.String()))
+		}
+	}
+}
+
+// Empty lines are nobody's turn.
+func TestEmptyLines(t *testing.T) {
+	var out bytes.Buffer
+	if err := talk(t.Context(), scripted(t), empty(t), strings.NewReader("\n \nHello.\n"), &out); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := out.String(), "> > > I see.\n> "; got != want {
+		t.Errorf("it writes %q, want %q", got, want)
+	}
+}
+
+// What cannot go on ends with an error that says why.
+func TestTalkFails(t *testing.T) {
+	for said, want := range map[string]string{
+		"Say nothing":                    "no choices",
+		"Go on and on":                   "10 times",
+		strings.Repeat("word ", 1<<20/4): bufio.ErrTooLong.Error(),
+	} {
+		err := talk(t.Context(), scripted(t), empty(t), strings.NewReader(said+"\n"), new(bytes.Buffer))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("to %.20q: %v, want %q", said, err, want)
 		}
 	}
 }
