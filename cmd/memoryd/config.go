@@ -113,8 +113,11 @@ func read(args []string, stderr io.Writer) (config, []string, error) {
 	var cfg config
 	fs := flags(&cfg)
 	err := readFlags(fs, args)
-	if errors.Is(err, flag.ErrHelp) {
+	switch {
+	case errors.Is(err, flag.ErrHelp):
 		printUsage(stderr)
+	case err != nil:
+		err = mistake(err)
 	}
 	return cfg, fs.Args(), err
 }
@@ -123,17 +126,16 @@ func read(args []string, stderr io.Writer) (config, []string, error) {
 func readFlags(fs *flag.FlagSet, args []string) error {
 	fs.SetOutput(io.Discard) // errors are told once, by main
 	fs.Usage = func() {}
-	err := ff.Parse(fs, args, ff.WithEnvVarPrefix("MEMORYD"))
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		return mistake(err)
-	}
-	return err
+	return ff.Parse(fs, args, ff.WithEnvVarPrefix("MEMORYD"))
 }
 
 func (c *config) check() error {
-	host, _, err := net.SplitHostPort(c.listen)
+	host, port, err := net.SplitHostPort(c.listen)
 	if err != nil {
 		return fmt.Errorf("-listen %q: want host:port, such as 127.0.0.1:8080", c.listen)
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		return fmt.Errorf("-listen %s: there is no port %q: want 0 to 65535", c.listen, port)
 	}
 	if !server.Loopback(host) && !c.insecure {
 		return fmt.Errorf("-listen %s: others could reach that address and read and write everything, as there are no keys yet:"+
@@ -254,6 +256,9 @@ func shown(place string) string {
 // file is the SQLite file a store's URL names, by default the one in -data.
 func (c *config) file(name, url, want string) (string, error) {
 	if url == "" {
+		if c.data == "" && defaultData() == "" {
+			return "", errors.New("there is no home directory to keep the data in: name a directory with -data, or :memory: to keep nothing")
+		}
 		if c.data == "" {
 			return "", errors.New("-data is empty: name a directory, or :memory: to keep nothing")
 		}

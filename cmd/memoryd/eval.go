@@ -147,8 +147,9 @@ func parseQuality(what string, args []string, stderr io.Writer) (*quality, error
 			fmt.Fprint(stderr, qualityUsage+"Flags, beside those of serve about models (memoryd -help lists them):\n")
 			own.SetOutput(stderr)
 			own.PrintDefaults()
+			return nil, err
 		}
-		return nil, err
+		return nil, mistake(err)
 	}
 	if err := q.cfg.check(); err != nil {
 		return nil, mistake(err)

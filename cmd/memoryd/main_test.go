@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -124,7 +125,13 @@ func call(method, url string, body, answer any) (int, error) {
 
 func runFails(t *testing.T, want string, code int, args ...string) {
 	t.Helper()
-	cmd := command(args...)
+	fails(t, command(args...), want, code)
+}
+
+// fails is runFails of a command that is told more than arguments.
+func fails(t *testing.T, cmd *exec.Cmd, want string, code int) {
+	t.Helper()
+	args := cmd.Args[1:]
 	out, err := cmd.CombinedOutput()
 	if err == nil {
 		t.Fatalf("memoryd %v: no failure:\n%s", args, out)
@@ -134,6 +141,21 @@ func runFails(t *testing.T, want string, code int, args ...string) {
 	}
 	if !strings.Contains(string(out), want) {
 		t.Errorf("memoryd %v says:\n%s\nwant something with %q", args, out, want)
+	}
+}
+
+// Who has no home is asked where to keep the data.
+func TestNoHome(t *testing.T) {
+	t.Parallel()
+	homeless := func(args ...string) *exec.Cmd {
+		cmd := command(args...)
+		cmd.Env = slices.DeleteFunc(cmd.Env, func(e string) bool {
+			return slices.Contains([]string{"HOME", "XDG_DATA_HOME", "USERPROFILE", "home", "MEMORYD_DATA"}, strings.Split(e, "=")[0])
+		})
+		return cmd
+	}
+	for _, c := range []string{"serve", "mcp"} {
+		fails(t, homeless(c, "-listen", "127.0.0.1:0"), "no home directory to keep the data in: name a directory with -data", 2)
 	}
 }
 
@@ -168,6 +190,9 @@ func TestRefusals(t *testing.T) {
 		{"-insecure", 2, []string{"-listen", "0.0.0.0:0", "-data", dir}},
 		{"-insecure", 2, []string{"-listen", ":0", "-data", dir}},
 		{"host:port", 2, []string{"-listen", "nonsense", "-data", dir}},
+		{"no port \"99999\": want 0 to 65535", 2, []string{"-listen", "127.0.0.1:99999", "-data", file}},
+		{"no port \"-1\"", 2, []string{"-listen", "127.0.0.1:-1", "-data", file}},
+		{"no port \"nonsense\"", 2, []string{"-listen", "127.0.0.1:nonsense", "-data", file}},
 		{"use sqlite:FILE", 2, []string{"-sessions", "mysql://x", "-data", dir}},
 		{"want builtin", 2, []string{"-embedder", "nonsense", "-data", dir}},
 		{"want rules", 2, []string{"-extractor", "nonsense", "-data", dir}},

@@ -58,19 +58,23 @@ func parseMCP(args []string, stderr io.Writer) (mcpConfig, error) {
 		own.PrintDefaults()
 		return c, err
 	case err != nil:
-		return c, err
+		return c, mcpMistake(err)
 	case fs.NArg() > 0:
-		return c, mistake(fmt.Errorf("unexpected argument %q", fs.Arg(0)))
+		return c, mcpMistake(fmt.Errorf("unexpected argument %q", fs.Arg(0)))
 	}
 	if err := c.scope.Validate(); err != nil {
-		return c, mistake(fmt.Errorf("-app, -user: %w", err))
+		return c, mcpMistake(fmt.Errorf("-app, -user: %w", err))
 	}
 	if c.server == "" {
 		if err := c.check(); err != nil {
-			return c, mistake(err)
+			return c, mcpMistake(err)
 		}
 	}
 	return c, nil
+}
+
+func mcpMistake(err error) error {
+	return usageError{fmt.Errorf("%w (memoryd mcp -h lists the flags)", err)}
 }
 
 // overMCP serves one host, until it closes stdin or ctx is over. Nothing but the
@@ -85,7 +89,7 @@ func overMCP(ctx context.Context, args []string, stdin io.ReadCloser, stdout, st
 	if cfg.server != "" {
 		c, err := client.New(cfg.server, nil)
 		if err != nil {
-			return mistake(fmt.Errorf("-server: %w", err))
+			return mcpMistake(fmt.Errorf("-server: %w", err))
 		}
 		return mcp.Run(ctx, c.User(cfg.scope.App, cfg.scope.User), opts, stdin, unclosed{stdout})
 	}
