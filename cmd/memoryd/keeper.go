@@ -27,8 +27,9 @@ import (
 type keeper struct {
 	log    *slog.Logger
 	stderr io.Writer
-	mu     sync.Mutex // guards cfg, and lets one look at a time
+	mu     sync.Mutex // guards cfg and told, and lets one look at a time
 	cfg    config
+	told   bool // whose memory this is
 	serves conc.WaitGroup
 }
 
@@ -54,6 +55,10 @@ func (k *keeper) keep(ctx, life context.Context) error {
 	defer cancel()
 	for {
 		found, err := k.look(ctx)
+		if found && !k.told {
+			k.told = true
+			k.log.Info(fmt.Sprintf("using the memoryd at %s; -data and the flags of models are that one's", k.cfg.listen))
+		}
 		if found || err != nil {
 			return err
 		}
@@ -120,7 +125,7 @@ func (k *keeper) become(life context.Context) (busy bool, err error) {
 	if err != nil {
 		return true, errors.Join(err, h.close())
 	}
-	k.cfg.listen = on.Addr().String()
+	k.cfg.listen, k.told = on.Addr().String(), true
 	k.serves.Go(func() {
 		if err := errors.Join(h.run(life, on, k.log), h.close()); err != nil {
 			k.log.Error("memoryd ended", "err", err)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -205,6 +206,28 @@ func TestMCPJoins(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	if err := h.Close(); err != nil {
+		t.Errorf("%v\n%s", err, h.logs)
+	}
+	if n := strings.Count(h.logs.String(), "using the memoryd at "+strings.TrimPrefix(p.url, "http://")); n != 1 {
+		t.Errorf("it says %d times whose memory it uses:\n%s", n, h.logs)
+	}
+}
+
+// However often a memoryd is looked for, that it is another's is told once.
+func TestKeeperTellsOnce(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir())
+	var logs logged
+	k := newKeeper(config{listen: strings.TrimPrefix(p.url, "http://")}, slog.New(slog.NewTextHandler(&logs, nil)), &logs)
+	for range 2 {
+		if err := k.keep(t.Context(), t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := strings.Count(logs.String(), "using the memoryd"); n != 1 {
+		t.Errorf("it says %d times whose memory it uses:\n%s", n, &logs)
+	}
 }
 
 // On stdout is nothing but the protocol, and it ends well when stdin does.
@@ -261,6 +284,9 @@ func TestMCPOutput(t *testing.T) {
 			if !strings.Contains(logs.String(), "memoryd serves http://127.0.0.1:") {
 				t.Errorf("stderr does not say what is served:\n%s", &logs)
 			}
+			if strings.Contains(logs.String(), "using the memoryd") {
+				t.Errorf("it uses another:\n%s", &logs)
+			}
 		})
 	}
 }
@@ -294,9 +320,12 @@ func TestMCPRefusals(t *testing.T) {
 		{"user id \"a/b\" has a slash", 2, []string{"-user", "a/b"}},
 		{"app id is empty", 2, []string{"-app", ""}},
 		{"-server", 2, []string{"-server", "localhost:8080"}},
+		{"memoryd mcp -h", 2, []string{"more"}},
 		{"unexpected argument", 2, []string{"more"}},
-		{"-nonsense", 2, []string{"-nonsense"}},
+		{"not defined: -nonsense (memoryd mcp -h", 2, []string{"-nonsense"}},
+		{"(memoryd mcp -h lists the flags)", 2, []string{"-listen", "0.0.0.0:0"}},
 		{"-insecure", 2, []string{"-listen", "0.0.0.0:0"}},
+		{"no port \"99999\"", 2, []string{"-listen", "127.0.0.1:99999"}},
 		{"-data is empty", 2, []string{"-data="}},
 		{"is no memoryd", 1, []string{"-listen", strings.TrimPrefix(other.URL, "http://"), "-data", ":memory:"}},
 		{"name another address", 1, []string{"-listen", silent.Addr().String(), "-data", ":memory:"}},
