@@ -45,7 +45,6 @@ var arrows = map[string][]string{
 	"mcp":                        {"memory", "tools"},
 	"evals":                      {"memory", "memory/sqlitestore", "sessionstore", "sessionstore/sqlitesession", "internal/sqlitedb", "internal/analyzer", "embed", "extract", "ingest", "retrieve"},
 	"client":                     {"memory", "sessionstore"},
-	"docs/functions":             {"client"},
 	".":                          {"memory", "memory/sqlitestore", "sessionstore/sqlitesession", "internal/sqlitedb", "internal/analyzer", "embed", "extract", "ingest", "retrieve", "server"},
 	"cmd/memoryd": {".", "client", "memory", "memory/sqlitestore", "memory/qdrantstore", "sessionstore", "sessionstore/sqlitesession", "sessionstore/redissession", "internal/sqlitedb", "internal/analyzer",
 		"embed", "extract", "gemini", "openai", "ingest", "retrieve", "tools", "mcp", "server", "evals"},
@@ -68,7 +67,6 @@ var (
 		"cloud.google.com/go/auth":               {"gemini"},
 		"github.com/cenkalti/backoff/v5":         {"internal/remote", "client"},
 		"github.com/kaptinlin/jsonrepair":        {"extract"},
-		"github.com/openai/openai-go/v3":         {"openai", "docs/functions"},
 		"github.com/peterbourgon/ff/v3":          {"cmd/memoryd"},
 		"github.com/blevesearch/snowballstem":    {"internal/analyzer"},
 	}

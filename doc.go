@@ -43,7 +43,8 @@
 // of them a block for a prompt.
 //
 // [github.com/memoryd/memoryd/gemini] and [github.com/memoryd/memoryd/openai]
-// are the only users of those SDKs: each gives an Embedder and a Generator.
+// are the only packages that call those APIs: each gives an Embedder and a
+// Generator.
 // [github.com/memoryd/memoryd/internal/remote] is how both are called: tries,
 // time-outs, kinds of error. [github.com/memoryd/memoryd/evals] has golden
 // conversations, and tells what an extractor makes of them, and how well

@@ -76,7 +76,7 @@ func TestQuotes(t *testing.T) {
 			t.Errorf("%s quotes what is there no more; go test ./docs -update mends it (-file +page):\n%s", page, diff)
 		}
 	}
-	unquoted := regexp.MustCompile(`_test\.(py|go)$|tsconfig\.json$|__pycache__|node_modules|package-lock\.json$`)
+	unquoted := regexp.MustCompile(`_test\.(py|go)$|tsconfig\.json$|go\.(mod|sum)$|__pycache__|node_modules|package-lock\.json$`)
 	for _, dir := range []string{"python", "typescript", "functions"} {
 		err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() && !unquoted.MatchString(file) && !quoted["docs/"+filepath.ToSlash(file)] {

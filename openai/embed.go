@@ -5,15 +5,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/openai/openai-go/v3"
-
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/internal/remote"
 	"github.com/memoryd/memoryd/memory"
 )
 
 // DefaultEmbeddingModel is the cheapest of OpenAI's.
-const DefaultEmbeddingModel = openai.EmbeddingModelTextEmbedding3Small
+const DefaultEmbeddingModel = "text-embedding-3-small"
 
 // known is what OpenAI's own models have. The noise is an estimate, on the low
 // side: vectors of text-embedding-ada-002 lie close together, and texts that
@@ -23,9 +21,9 @@ var known = map[string]struct {
 	dimension int
 	noise     float64
 }{
-	openai.EmbeddingModelTextEmbedding3Small: {1536, 0.1},
-	openai.EmbeddingModelTextEmbedding3Large: {3072, 0.1},
-	openai.EmbeddingModelTextEmbeddingAda002: {1536, 0.65},
+	DefaultEmbeddingModel:    {1536, 0.1},
+	"text-embedding-3-large": {3072, 0.1},
+	"text-embedding-ada-002": {1536, 0.65},
 }
 
 // otherNoise is that of models nothing is known of: only what points away from
@@ -44,7 +42,7 @@ var (
 
 // Embedder implements embed.Embedder.
 type Embedder struct {
-	service openai.EmbeddingService
+	client  *Client
 	model   embed.Model
 	name    string
 	shorten bool // the service is told the dimension
@@ -61,7 +59,7 @@ func (c *Client) Embedder(model string, dimension int) (*Embedder, error) {
 	if model == "" {
 		model = DefaultEmbeddingModel
 	}
-	e := &Embedder{service: openai.NewEmbeddingService(c.requests...), name: model, limits: others, caller: c.of(model, remote.EmbedTimeout)}
+	e := &Embedder{client: c, name: model, limits: others, caller: c.of(model, remote.EmbedTimeout)}
 	e.shorten = strings.HasPrefix(model, "text-embedding-3-") // no other can
 	full, ok := known[model]
 	switch {
@@ -86,21 +84,20 @@ func (e *Embedder) Model() embed.Model { return e.model }
 // embedded as any text is.
 func (e *Embedder) Embed(ctx context.Context, _ embed.Task, texts []string) ([][]float32, error) {
 	return e.caller.Embed(ctx, e.limits, e.model.Dimension, texts, func(ctx context.Context, batch []string) ([][]float32, error) {
-		params := openai.EmbeddingNewParams{Model: e.name, EncodingFormat: openai.EmbeddingNewParamsEncodingFormatFloat,
-			Input: openai.EmbeddingNewParamsInputUnion{OfArrayOfStrings: batch}}
+		request := embeddingRequest{Model: e.name, Input: batch, EncodingFormat: "float"}
 		if e.shorten {
-			params.Dimensions = openai.Int(int64(e.model.Dimension))
+			request.Dimensions = e.model.Dimension
 		}
-		resp, err := e.service.New(ctx, params)
-		if err != nil {
+		var answer embeddingAnswer
+		if err := e.client.post(ctx, "/embeddings", request, &answer); err != nil {
 			return nil, err
 		}
 		vectors := make([][]float32, len(batch))
-		if len(resp.Data) != len(batch) {
-			return nil, e.caller.Faulty("it has %d vectors for %d texts", len(resp.Data), len(batch))
+		if len(answer.Data) != len(batch) {
+			return nil, e.caller.Faulty("it has %d vectors for %d texts", len(answer.Data), len(batch))
 		}
-		for _, d := range resp.Data {
-			if d.Index < 0 || d.Index >= int64(len(batch)) || vectors[d.Index] != nil {
+		for _, d := range answer.Data {
+			if d.Index < 0 || d.Index >= len(batch) || vectors[d.Index] != nil {
 				return nil, e.caller.Faulty("it has a vector for text %d of %d, or two", d.Index, len(batch))
 			}
 			v := make([]float32, len(d.Embedding))

@@ -10,15 +10,12 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/shared"
-
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/internal/remote"
 )
 
 // DefaultModel is a small one of the current generation.
-const DefaultModel = openai.ChatModelGPT5_4Mini
+const DefaultModel = "gpt-5.4-mini"
 
 // thinkingRoom is how many tokens are added to what an answer of a model that
 // thinks may have: what it thinks counts there. An estimate, several times what
@@ -36,7 +33,7 @@ type manner struct {
 
 // Generator implements extract.Generator.
 type Generator struct {
-	chat   openai.ChatCompletionService
+	client *Client
 	model  string
 	caller remote.Caller
 
@@ -55,7 +52,7 @@ func (c *Client) Generator(model string) *Generator {
 	if model == "" {
 		model = DefaultModel
 	}
-	g := &Generator{chat: openai.NewChatCompletionService(c.requests...), model: model, caller: c.of(model, remote.GenerateTimeout)}
+	g := &Generator{client: c, model: model, caller: c.of(model, remote.GenerateTimeout)}
 	// OpenAI's models that think know max_completion_tokens alone. Ollama and
 	// others know max_tokens alone, and take no notice of the other, so that an
 	// answer had no bound; those that want the other say so.
@@ -118,8 +115,8 @@ func (m manner) without(e *remote.Error) manner {
 	return m
 }
 
-func (g *Generator) ask(ctx context.Context, p extract.Prompt, m manner) (*openai.ChatCompletion, error) {
-	params := openai.ChatCompletionNewParams{Model: g.model}
+func (g *Generator) ask(ctx context.Context, p extract.Prompt, m manner) (*chatAnswer, error) {
+	request := chatRequest{Model: g.model}
 	system := p.System
 	if m.object {
 		schema, err := json.Marshal(p.Schema)
@@ -127,43 +124,45 @@ func (g *Generator) ask(ctx context.Context, p extract.Prompt, m manner) (*opena
 			return nil, g.caller.Invalid("the schema: %v", err)
 		}
 		system = strings.TrimSpace(system + "\n\nAnswer with one JSON object that fits this JSON Schema, and with nothing else:\n" + string(schema))
-		params.ResponseFormat.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
+		request.ResponseFormat.Type = "json_object"
 	} else {
-		params.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{
-			JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{Name: "answer", Strict: openai.Bool(true), Schema: p.Schema}}
+		request.ResponseFormat = responseFormat{Type: "json_schema", JSONSchema: &jsonSchema{Name: "answer", Strict: true, Schema: p.Schema}}
 	}
 	if system != "" {
-		params.Messages = append(params.Messages, openai.SystemMessage(system))
+		request.Messages = append(request.Messages, message{"system", system})
 	}
-	params.Messages = append(params.Messages, openai.UserMessage(p.Data))
-	limit := int64(p.MaxTokens)
+	request.Messages = append(request.Messages, message{"user", p.Data})
+	limit := p.MaxTokens
 	if thinks.MatchString(g.model) {
 		limit += thinkingRoom
 	}
 	switch {
 	case p.MaxTokens == 0:
 	case m.maxTokens:
-		params.MaxTokens = openai.Int(limit)
+		request.MaxTokens = limit
 	default:
-		params.MaxCompletionTokens = openai.Int(limit)
+		request.MaxCompletionTokens = limit
 	}
 	if !m.noDegree {
-		params.Temperature = openai.Float(0)
+		request.Temperature = new(float64)
 	}
 	if !m.noEffort {
-		params.ReasoningEffort = shared.ReasoningEffortLow // the lowest that all but a few know
+		request.ReasoningEffort = "low" // the lowest that all but a few know
 	}
-	return remote.Do(ctx, &g.caller, func(ctx context.Context) (*openai.ChatCompletion, error) {
-		resp, err := g.chat.New(ctx, params)
-		if err == nil && len(resp.Choices) == 0 {
+	return remote.Do(ctx, &g.caller, func(ctx context.Context) (*chatAnswer, error) {
+		answer := new(chatAnswer)
+		if err := g.client.post(ctx, "/chat/completions", request, answer); err != nil {
+			return nil, err
+		}
+		if len(answer.Choices) == 0 {
 			return nil, g.caller.Faulty("its answer has no choices")
 		}
-		return resp, err
+		return answer, nil
 	})
 }
 
 // read finds the answer in what the model says.
-func (g *Generator) read(resp *openai.ChatCompletion) (a extract.Answer, err error) {
+func (g *Generator) read(resp *chatAnswer) (a extract.Answer, err error) {
 	a.Usage = extract.Usage{Calls: 1, InputTokens: int(resp.Usage.PromptTokens), OutputTokens: int(resp.Usage.CompletionTokens)}
 	choice := resp.Choices[0]
 	switch {

@@ -5,12 +5,11 @@ package openai
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
 	"strings"
 	"time"
-
-	"github.com/openai/openai-go/v3/option"
 
 	"github.com/memoryd/memoryd/internal/remote"
 	"github.com/memoryd/memoryd/memory"
@@ -27,12 +26,14 @@ type Options struct {
 	Wait time.Duration
 }
 
-// Client is an access to a service.
+// Client reaches one service, as one caller.
 type Client struct {
 	opts     Options
-	official bool // it is OpenAI's own
-	requests []option.RequestOption
-	caller   remote.Caller // of no model yet
+	official bool        // the service is OpenAI's own
+	base     string      // of the URL of every call, without a slash at its end
+	header   http.Header // of every call
+	http     *http.Client
+	caller   remote.Caller // without a model; of adds it
 }
 
 // New reads from the environment which service to use:
@@ -66,16 +67,17 @@ func New(opts *Options) (*Client, error) {
 	}
 	c.caller.Wait, c.caller.Explain = c.opts.Wait, explain
 	c.caller.Credential = "a call without a key (OPENAI_API_KEY is not set)"
-	c.requests = []option.RequestOption{option.WithBaseURL(base), option.WithHTTPClient(remote.Client(nil)), option.WithMaxRetries(0)}
+	c.base, c.http = strings.TrimRight(base, "/"), remote.Client(nil)
+	c.header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}, "User-Agent": {"memoryd"}}
 	if key != "" {
 		c.caller.Credential, c.caller.Secrets = "the key in OPENAI_API_KEY", []string{key}
-		c.requests = append(c.requests, option.WithAPIKey(key))
+		c.header.Set("Authorization", "Bearer "+key)
 	}
 	if v := c.opts.Getenv("OPENAI_ORG_ID"); v != "" {
-		c.requests = append(c.requests, option.WithOrganization(v))
+		c.header.Set("OpenAI-Organization", v)
 	}
 	if v := c.opts.Getenv("OPENAI_PROJECT_ID"); v != "" {
-		c.requests = append(c.requests, option.WithProject(v))
+		c.header.Set("OpenAI-Project", v)
 	}
 	return c, nil
 }

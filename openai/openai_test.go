@@ -87,7 +87,7 @@ func TestGenerateRequest(t *testing.T) {
 			}
 			q := s.Requests()[0] // of "ours/gpt-5" there is another: the fake does not know that it thinks
 			same(t, `{`+format+`, `+want+`}`, q.Body)
-			if q.Path != "/v1/chat/completions" || q.Header.Get("Authorization") != "Bearer "+modeltest.Key || q.Header.Get("X-Stainless-Retry-Count") != "0" {
+			if q.Path != "/v1/chat/completions" || q.Header.Get("Authorization") != "Bearer "+modeltest.Key {
 				t.Errorf("path %s, header %v", q.Path, q.Header)
 			}
 			if g.Model() != "openai:"+model {
@@ -455,6 +455,31 @@ func TestNoKey(t *testing.T) {
 	strict := modeltest.NewOpenAI(t, nil)
 	if err := run(t.Context(), t, open(t, strict.With("OPENAI_API_KEY", "")), "generate"); !errors.Is(err, memory.ErrInvalid) || !strings.Contains(err.Error(), "a call without a key (OPENAI_API_KEY is not set) is refused") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// The base URL may end in a slash, and what a prompt says arrives as it is.
+func TestBaseAndText(t *testing.T) {
+	t.Parallel()
+	s := modeltest.NewOpenAI(t, nil)
+	c := open(t, s.With("OPENAI_BASE_URL", s.URL()+"/"))
+	p := extract.Prompt{Data: "<a & b> \u2028 \"日本\"", Schema: prompt.Schema}
+	if _, err := c.Generator("m").Generate(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if q := s.Requests()[0]; q.Path != "/v1/chat/completions" || q.Data != p.Data || !strings.Contains(string(q.Body), "<a & b>") {
+		t.Errorf("path %s, body %s", q.Path, q.Body)
+	}
+}
+
+// Fields that memoryd does not need may be of any kind, and counts fractions.
+func TestOtherFields(t *testing.T) {
+	t.Parallel()
+	s := modeltest.NewOpenAI(t, modeltest.Replies(modeltest.Reply{Body: `{"id":1,"created":"now","choices":[{"index":"0","logprobs":[],
+		"message":{"role":3,"content":"{}","refusal":null},"finish_reason":null}],"usage":{"prompt_tokens":7.0,"completion_tokens":3e0,"cost":"none"}}`}))
+	got, err := open(t, s.Getenv).Generator("m").Generate(t.Context(), prompt)
+	if diff := cmp.Diff(extract.Answer{Text: "{}", Usage: extract.Usage{Calls: 1, InputTokens: 7, OutputTokens: 3}}, got); err != nil || diff != "" {
+		t.Errorf("error %v (-want +got):\n%s", err, diff)
 	}
 }
 
