@@ -650,3 +650,25 @@ var (
 		probably perhaps after before during once that which who used today tonight there here anymore ? i we you now`)
 	amountStarts = words("a an the now good lent some few several ever")
 )
+
+// Forgotten gives the gists of what a text asks to be forgotten; see Forgets.
+func Forgotten(text string) (out []string) {
+	if !mayForget(text) {
+		return nil
+	}
+	for _, s := range sentencesOf(text) {
+		if what, ok := Forgets(s); ok {
+			out = append(out, what)
+		}
+	}
+	return out
+}
+
+// ToForget is the gist of what the text of a Fact with Forget asks to be
+// forgotten: the rules give the request itself, a model the statement.
+func ToForget(text string) string {
+	if what, ok := Forgets(text); ok {
+		return what
+	}
+	return Gist(text)
+}

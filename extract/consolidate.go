@@ -6,68 +6,60 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// Comparison is new facts beside what is known already in their scope. Both are
-// referred to by place: Known first, then New.
+// Comparison holds new facts and the known facts of their scope that are near
+// them. Verdicts refer to both by index: Known first, then New.
 type Comparison struct {
-	Known []memory.Memory // facts near the new ones, those that hold no more included
-	New   []New           // in the order in which they were said
+	Known []memory.Memory // includes facts that are no longer valid
+	New   []NewFact       // in the order in which they were said
 }
 
-// New is a fact that may become a memory.
-type New struct {
+// NewFact is a fact that may become a memory.
+type NewFact struct {
 	Text      string
 	Author    string
 	Timestamp time.Time
 	Forget    bool // see Fact
 }
 
-// Consolidated is what becomes of each new fact.
+// Consolidated is the result of a comparison.
 type Consolidated struct {
 	Verdicts []Verdict // one for each of New, in order
 	Cost
 }
 
-// Action is what a new fact does to what is known.
+// Action names what a new fact changes.
 type Action string
 
+// The actions of a verdict.
 const (
-	Create  Action = "CREATE"  // it is new
-	Update  Action = "UPDATE"  // it adds to a known one: both become one
-	Delete  Action = "DELETE"  // it only takes back what is known
-	Nothing Action = "NOTHING" // it is known
+	Create  Action = "CREATE"  // the fact is new
+	Update  Action = "UPDATE"  // the fact adds to a known one; both become one memory
+	Delete  Action = "DELETE"  // the fact is a request to forget known ones
+	Nothing Action = "NOTHING" // the fact is known already
 )
 
-// Verdict is what becomes of one new fact.
+// Verdict says what becomes of one new fact.
 type Verdict struct {
 	Action Action
-	// Same is the place of what says the same, or what Update adds to; -1 is
-	// none.
+	// Same is the index of the fact that Nothing repeats or that Update extends;
+	// -1 for other actions.
 	Same int
-	Text string // of Update: what both say together
-	// Against are the places of what cannot hold at the same time, and of what
-	// Delete takes back.
+	Text string // of Update: one statement that says what both say
+	// Against holds the indexes of the facts that cannot be valid together with
+	// this one, and of those that Delete asks to forget.
 	Against []int
 	Reason  string
 }
 
-// Forgotten gives the gists of what a text asks to be forgotten; see Forgets.
-func Forgotten(text string) (out []string) {
-	if !mayForget(text) {
-		return nil
-	}
-	for _, s := range sentencesOf(text) {
-		if what, ok := Forgets(s); ok {
-			out = append(out, what)
+// createAll is the verdict without a comparison: every fact is new, and a
+// request to forget deletes nothing but what the rules find.
+func createAll(c Comparison) []Verdict {
+	out := make([]Verdict, len(c.New))
+	for i := range out {
+		out[i] = Verdict{Action: Create, Same: -1}
+		if c.New[i].Forget {
+			out[i].Action = Delete
 		}
 	}
 	return out
-}
-
-// ToForget is the gist of what the text of a Fact with Forget asks to be
-// forgotten: the rules give the request itself, a model the statement.
-func ToForget(text string) string {
-	if what, ok := Forgets(text); ok {
-		return what
-	}
-	return Gist(text)
 }

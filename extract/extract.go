@@ -1,6 +1,7 @@
-// Package extract turns events into facts, and facts beside what is known
-// already into changes. It is also where models are told what to do: the prompt
-// of a reranker is here too.
+// Package extract defines how events become facts, and how new facts change
+// what is already known. It holds the contract ([Extractor]) and the path of a
+// language model: prompts, answers and their checks. A reranker asks a model in
+// the same way, so its prompt is here too.
 package extract
 
 import (
@@ -14,87 +15,88 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// Turn is what somebody said in one event of a session, in words that may be
-// remembered.
+// Turn is the text of one event of a session, reduced to what may be remembered.
 type Turn struct {
 	SessionID string
 	EventID   string
 	Author    string
 	Timestamp time.Time
-	User      bool   // the user's side of the conversation, whoever the author
+	User      bool   // the user's side of the conversation, whatever Author says
 	Text      string // never empty
 }
 
 // Fact is a statement found in turns.
 type Fact struct {
 	SessionID string
-	Text      string // stands alone: who and when are in it
+	Text      string // stands alone: it names the people and the dates it speaks of
 	Topics    []string
-	Author    string    // who said it
-	Timestamp time.Time // when it was said
-	ValidFrom time.Time // the day it speaks of, if it names one; zero otherwise
-	EventIDs  []string  // of the turns it rests on, at least one
-	Quote     string    // words of the first of them, literally
-	// Forget is set where they ask that what Text says be forgotten. It is no
-	// fact then, but the end of others.
+	Author    string    // the author of the turn that Quote is from
+	Timestamp time.Time // of that turn
+	ValidFrom time.Time // the day the fact speaks of, if it names one; zero otherwise
+	EventIDs  []string  // the turns that the fact cites, at least one
+	Quote     string    // literal words of the first cited turn
+	// Forget marks a request to forget: Text is then the statement to forget, or
+	// the request itself, and not a fact.
 	Forget bool
 }
 
-// Batch is what facts are to be found in.
+// Batch is the input of one extraction.
 type Batch struct {
 	Turns []Turn // in order
-	// Before are turns said before those. They help to understand them; no fact
-	// rests on them.
+	// Before holds the turns that precede Turns. They give context to a reader;
+	// no fact may cite them.
 	Before []Turn
 }
 
-// Found is what was found in a batch.
+// Found is the result of one extraction.
 type Found struct {
 	Facts   []Fact
-	Dropped int // facts that the model gave but did not found on the batch
+	Dropped int // facts of a model's answer that cite or quote nothing in the batch
 	Cost
 }
 
-// Cost is what an answer took, and how it came about.
+// Cost says what an answer took.
 type Cost struct {
 	Usage
-	Repaired bool // a model was asked again, as its answer could not be read
-	Asked    []Exchange
+	Repaired  bool // the model was asked a second time, because its first answer was unreadable
+	Exchanges []Exchange
 }
 
-// Exchange is one call of a model, for people who tune prompts.
+// Exchange is one call of a model, shown to people who tune prompts.
 type Exchange struct {
 	System string `json:"system"`
 	Data   string `json:"data"`
 	Answer string `json:"answer"`
 }
 
-// Extractor finds facts, and tells what they change of what is known. Given the
-// same it may answer otherwise (a model does), so what it said is stored before
-// it is used. It is safe for concurrent use.
+// Extractor finds facts and decides what they change. The same input may give
+// another result, since models vary; callers store a result before they apply
+// it. Implementations are safe for concurrent use.
 type Extractor interface {
 	// Name names the extractor in revisions: "rules", or a model.
 	Name() string
-	// Budget is how many tokens of turns it reads in one batch, as counted by
-	// Tokens, unless one turn alone has more; 0 is any number.
+	// Budget is the number of tokens of turns in one batch, as Tokens counts
+	// them. One turn alone may exceed it. 0 means no limit.
 	Budget() int
-	// Extract finds facts. Every one cites turns of the batch and quotes the
-	// first of those it cites.
+	// Extract finds facts. Every fact cites turns of the batch and quotes the
+	// first turn that it cites.
 	Extract(ctx context.Context, b Batch) (Found, error)
-	// Consolidate compares new facts with what is known. With repaired no model
-	// is asked again for an answer that can be read.
+	// Consolidate compares new facts with what is known. If repaired is true, the
+	// batch has used its one repair: an unreadable answer is then an error at once.
 	Consolidate(ctx context.Context, c Comparison, repaired bool) (Consolidated, error)
 }
 
 // Tokens estimates how many tokens a model counts in a text: one for four ASCII
-// letters or spaces, as OpenAI says of English, three for four digits or marks,
-// one for every other character, and three for those beyond Unicode's basic
-// plane, as emoji are. The estimate of a text is at most the sum of those of
-// its parts. Beside GPT's o200k it is too high: by a fifth in English prose, a
-// third in Chinese, Japanese and Korean, and two to three times in Greek,
-// Cyrillic, Hebrew, Arabic, Indic and Thai. It is too low, by a third to a
-// half, for hashes and base64, and for what models seldom see: Ethiopic, rare
-// ideographs, piles of accents.
+// letters or spaces (OpenAI's figure for English), three for four digits or
+// punctuation marks, one for every other character, and three for a character
+// outside Unicode's basic plane, such as an emoji. The estimate of a text is at
+// most the sum of the estimates of its parts.
+//
+// Compared with GPT's o200k the estimate is too high by a fifth in English
+// prose, by a third in Chinese, Japanese and Korean, and by a factor of two to
+// three in Greek, Cyrillic, Hebrew, Arabic, Indic and Thai. It is too low, by a
+// third to a half, for hashes, base64 and text that models seldom see: Ethiopic,
+// rare ideographs, stacked accents.
 func Tokens(text string) int {
 	quarters := 0
 	for _, r := range text {
@@ -112,14 +114,14 @@ func Tokens(text string) int {
 	return (quarters + 3) / 4
 }
 
-// recalled is what preload_memory puts in front of a model. It is memory
-// already; taking it in again is how memories fill with echoes.
-var recalled = regexp.MustCompile(`(?s)<PAST_CONVERSATIONS>.*?(</PAST_CONVERSATIONS>|$)`)
+// recalledBlock matches what preload_memory puts in front of a model. That text
+// comes from memory; ingesting it again would fill the memory with echoes.
+var recalledBlock = regexp.MustCompile(`(?s)<PAST_CONVERSATIONS>.*?(</PAST_CONVERSATIONS>|$)`)
 
-// ReadTurn reads an event as a turn, of whose text the first [memory.MaxFact]
-// bytes are what is remembered. It reports false for what memory leaves
-// out: tool traffic, system text, compaction summaries, and events without
-// words once recalled blocks are taken away.
+// ReadTurn reads an event as a turn, and keeps the first [memory.MaxFact] bytes
+// of its text. It reports false for events that memory ignores: tool traffic,
+// system text, compaction summaries, rewinds, and events without words once
+// recalled blocks are removed.
 func ReadTurn(session string, e sessionstore.Event) (Turn, bool) {
 	t := Turn{SessionID: session, EventID: e.ID, Author: e.Author, Timestamp: e.Timestamp}
 	switch e.Content.Role {
@@ -137,12 +139,14 @@ func ReadTurn(session string, e sessionstore.Event) (Turn, bool) {
 			return t, false
 		}
 	}
-	t.Text = strings.TrimSpace(recalled.ReplaceAllString(e.Text(), "\n")) // no quote runs across the gap
+	// The line break keeps a quote from running across the gap.
+	t.Text = strings.TrimSpace(recalledBlock.ReplaceAllString(e.Text(), "\n"))
 	t.Text = Cut(t.Text, memory.MaxFact)
 	return t, t.Text != ""
 }
 
-// Cut is text, or as much of its beginning as n bytes hold.
+// Cut returns the longest prefix of text that has at most n bytes and ends at a
+// rune's end.
 func Cut(text string, n int) string {
 	if len(text) <= n {
 		return text

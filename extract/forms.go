@@ -32,19 +32,7 @@ func (f *Form) Excludes(o *Form) bool {
 // Consolidate implements Extractor. All that the rules can tell of two facts is
 // in their forms, whoever found them, so there is nothing to add.
 func (r *Rules) Consolidate(_ context.Context, c Comparison, _ bool) (Consolidated, error) {
-	return Consolidated{Verdicts: unjudged(c)}, nil
-}
-
-// unjudged has every new fact be what it is by itself.
-func unjudged(c Comparison) []Verdict {
-	out := make([]Verdict, len(c.New))
-	for i := range out {
-		out[i] = Verdict{Action: Create, Same: -1}
-		if c.New[i].Forget {
-			out[i].Action = Delete
-		}
-	}
-	return out
+	return Consolidated{Verdicts: createAll(c)}, nil
 }
 
 // ofUser reads how models begin what they state of the user, with up to one

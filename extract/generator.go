@@ -7,47 +7,49 @@ import (
 
 // Prompt is one question to a model.
 type Prompt struct {
-	System string // what to do; the same for every batch, so that providers can cache it
-	Data   string // what to do it with
-	// Schema is a JSON Schema of the answer: an object. In every object all
-	// properties are required and no others allowed, as the strict modes of
-	// providers have it.
+	System string // the instructions; the same for every batch, so that providers can cache them
+	Data   string // what the instructions apply to
+	// Schema is a JSON Schema of the answer, which is an object. Every object in
+	// it requires all of its properties and allows no others, as the strict modes
+	// of providers demand.
 	Schema map[string]any
 	// MaxTokens bounds the answer.
 	MaxTokens int
 }
 
-// Answer is what a model says.
+// Answer is the reply of a model.
 type Answer struct {
-	Text string // to be read as JSON, which it may not be
-	Cut  bool   // it reached MaxTokens before its end
+	Text string // meant to be JSON; it may be anything
+	Cut  bool   // the answer reached MaxTokens before its end
 	Usage
 }
 
-// Usage is what calls of a model cost.
+// Usage counts the calls of a model and their tokens.
 type Usage struct {
 	Calls        int `json:"calls"`
 	InputTokens  int `json:"inputTokens"`
-	OutputTokens int `json:"outputTokens"` // those of its thinking included
+	OutputTokens int `json:"outputTokens"` // includes the tokens of the model's thinking
 }
 
-// Add is the cost of both.
+// Add returns the sum of both.
 func (u Usage) Add(o Usage) Usage {
 	return Usage{u.Calls + o.Calls, u.InputTokens + o.InputTokens, u.OutputTokens + o.OutputTokens}
 }
 
-// ErrRefused: the model declines to answer this prompt. Asked again it may not.
+// ErrRefused means that the model declines to answer this prompt. It may answer
+// the same prompt another time.
 var ErrRefused = errors.New("the model refuses to answer")
 
 // Generator is a language model that answers in JSON.
 type Generator interface {
-	// Model names it, with its provider: "gemini:gemini-2.5-flash".
+	// Model names the model with its provider: "gemini:gemini-2.5-flash".
 	Model() string
-	// Generate asks it once. Implementations bound the time of a call, and try
-	// again, a few times and for a short while, where the failure is one that
-	// passes. Errors: memory.ErrUnavailable (away, too slow, a fault of the
-	// provider), memory.ErrExhausted (a limit on rate or spending), both perhaps
-	// with a memory.Later; ErrRefused; memory.ErrInvalid (an unknown model, a
-	// wrong key, a prompt it cannot take).
+	// Generate asks the model once. Implementations bound the duration of a call,
+	// and retry a transient failure a few times within a short while. Errors:
+	//   - memory.ErrUnavailable: unreachable, too slow, or a fault of the provider;
+	//   - memory.ErrExhausted: a limit on rate or spending;
+	//   - ErrRefused;
+	//   - memory.ErrInvalid: an unknown model, a wrong key, an unacceptable prompt.
+	// The first two may carry a memory.Later.
 	Generate(ctx context.Context, p Prompt) (Answer, error)
 }

@@ -16,23 +16,24 @@ import (
 
 // Limits of what a model is asked and may answer.
 const (
-	// DefaultBudget keeps a prompt well within the windows of small local
-	// models (8,192 tokens) with instructions, context and answer beside it.
+	// DefaultBudget leaves room for instructions, context and answer within the
+	// windows of small local models (8,192 tokens).
 	DefaultBudget = 4000
 	maxAnswer     = 8192 // tokens
 	contextTokens = 1000 // of turns before the batch
-	maxFactBytes  = 2000 // what is longer is a copy of the conversation, no fact
-	maxEvents     = 20   // that a fact rests on
-	minQuote      = 3    // letters: less is in any text
-	minConfidence = 0.5  // below which a model itself does not believe a fact
+	maxFactBytes  = 2000 // a longer text is a copy of the conversation, and no fact
+	maxEvents     = 20   // cited by one fact
+	minQuote      = 3    // letters; fewer occur in any text
+	minConfidence = 0.5  // below this a model itself doubts the fact
 )
 
-// ModelOptions are what NewModel lets one choose.
+// ModelOptions are the options of NewModel.
 type ModelOptions struct {
 	Budget int // see Extractor; defaults to DefaultBudget
 }
 
-// Model has a language model find facts and compare them: one call each.
+// Model is an Extractor that asks a language model: one call to find facts, and
+// one to compare them.
 type Model struct {
 	generator Generator
 	budget    int
@@ -40,7 +41,7 @@ type Model struct {
 
 var _ Extractor = (*Model)(nil)
 
-// NewModel makes an extractor of a generator.
+// NewModel returns an extractor that asks g.
 func NewModel(g Generator, opts *ModelOptions) *Model {
 	m := &Model{generator: g, budget: DefaultBudget}
 	if opts != nil && opts.Budget > 0 {
@@ -55,9 +56,9 @@ func (m *Model) Name() string { return m.generator.Model() }
 // Budget implements Extractor.
 func (m *Model) Budget() int { return m.budget }
 
-// Extract implements Extractor. A fact that cites no event of the batch, or
-// whose quote is in none that it cites, is dropped and counted. The errors are
-// the generator's, and ErrUnreadable.
+// Extract implements Extractor. It drops and counts a fact that cites no event
+// of the batch, or whose quote occurs in none of the events that it cites. The
+// errors are the generator's, and ErrUnreadable.
 func (m *Model) Extract(ctx context.Context, b Batch) (Found, error) {
 	if len(b.Turns) == 0 {
 		return Found{}, nil
@@ -65,7 +66,10 @@ func (m *Model) Extract(ctx context.Context, b Batch) (Found, error) {
 	type reply struct {
 		Facts []modelFact `json:"facts"`
 	}
-	answer, cost, err := ask(ctx, m.generator, Prompt{System: extractSystem, Data: transcript(b), Schema: extractSchema, MaxTokens: maxAnswer}, false, func(r *reply) error {
+	p := Prompt{
+		System: systemText(extractInstructions), Data: transcript(b), Schema: extractSchema, MaxTokens: maxAnswer,
+	}
+	answer, cost, err := ask(ctx, m.generator, p, false, func(r *reply) error {
 		if r.Facts == nil {
 			return errors.New("it has no list named facts")
 		}
@@ -85,97 +89,98 @@ func (m *Model) Extract(ctx context.Context, b Batch) (Found, error) {
 	return out, nil
 }
 
-// modelFact is a fact as a model gives it.
+// modelFact is a fact as a model writes it.
 type modelFact struct {
-	Fact       string   `json:"fact"`
-	Topic      string   `json:"topic"`
-	Events     []place  `json:"events"` // numbers in the transcript
-	Quote      string   `json:"quote"`
-	When       string   `json:"when"`
-	Confidence *float64 `json:"confidence"` // nil where a service takes no schema, and the model no notice
+	Fact   string       `json:"fact"`
+	Topic  string       `json:"topic"`
+	Events []lineNumber `json:"events"` // numbers in the transcript
+	Quote  string       `json:"quote"`
+	When   string       `json:"when"`
+	// Confidence is nil where a service takes no schema and the model leaves it out.
+	Confidence *float64 `json:"confidence"`
 	Forget     bool     `json:"forget"`
 }
 
-// fact checks that a fact rests on turns, and gives it what they have.
+// fact checks a fact against the turns that it cites, and fills in what those
+// turns say: session, author and time.
 func (m *modelFact) fact(turns []Turn) (Fact, bool) {
-	f := Fact{Text: plain(m.Fact), Forget: m.Forget}
-	if f.Text == "" || len(f.Text) > maxFactBytes || !utf8.ValidString(f.Text) || m.Confidence != nil && *m.Confidence < minConfidence {
+	f := Fact{Text: printable(m.Fact), Forget: m.Forget}
+	if !validText(f.Text) || m.Confidence != nil && *m.Confidence < minConfidence {
 		return f, false
 	}
-	if slices.Contains(managed, m.Topic) {
+	if slices.Contains(managedTopics, m.Topic) {
 		f.Topics = []string{m.Topic}
 	}
-	if day, err := time.Parse(time.DateOnly, strings.TrimSpace(m.When)); err == nil && memory.ValidateTime("when", day) == nil {
+	day, err := time.Parse(time.DateOnly, strings.TrimSpace(m.When))
+	if err == nil && memory.ValidateTime("when", day) == nil {
 		f.ValidFrom = day
 	}
-	cited := slices.DeleteFunc(slices.Clone(m.Events), func(n place) bool { return n < 1 || int(n) > len(turns) }) // an earlier event, or none at all
+	return f, m.cite(&f, turns)
+}
+
+// cite fills in the quote of f and the events that f cites. The first event
+// whose text has the quote gives f its session, author and time; events of
+// other sessions are left out. It reports whether there is such an event.
+func (m *modelFact) cite(f *Fact, turns []Turn) bool {
+	cited := slices.DeleteFunc(slices.Clone(m.Events), func(n lineNumber) bool {
+		return n < 1 || int(n) > len(turns) // an earlier event, or a number that was not given
+	})
 	for _, n := range cited {
 		t := &turns[n-1]
 		if f.Forget && !t.User {
-			continue // what the assistant says, or reads out, makes nobody forget
+			continue // only a user can ask to forget; the assistant may quote such a request
 		}
-		if quote, ok := locate(t.Text, m.Quote); ok {
-			f.SessionID, f.EventIDs, f.Quote, f.Author, f.Timestamp = t.SessionID, []string{t.EventID}, quote, t.Author, t.Timestamp
+		if quote, ok := findQuote(t.Text, m.Quote); ok {
+			f.SessionID, f.EventIDs, f.Quote = t.SessionID, []string{t.EventID}, quote
+			f.Author, f.Timestamp = t.Author, t.Timestamp
 			break
 		}
 	}
+	if f.Quote == "" {
+		return false
+	}
 	for _, n := range cited {
 		t := &turns[n-1]
-		if f.Quote != "" && t.SessionID == f.SessionID && !slices.Contains(f.EventIDs, t.EventID) && len(f.EventIDs) < maxEvents {
+		if t.SessionID == f.SessionID && !slices.Contains(f.EventIDs, t.EventID) && len(f.EventIDs) < maxEvents {
 			f.EventIDs = append(f.EventIDs, t.EventID)
 		}
 	}
-	return f, f.Quote != ""
+	return true
 }
 
-// place is a number by which a model names something. Small models write it as
-// a string, or with a point.
-type place int
+// validText reports whether a text can be a fact.
+func validText(text string) bool {
+	return strings.TrimSpace(text) != "" && len(text) <= maxFactBytes && utf8.ValidString(text)
+}
 
-// UnmarshalJSON reads any of these; what is no number is 0, which names nothing.
-func (p *place) UnmarshalJSON(raw []byte) error {
+// lineNumber is the number of a line in the data of a prompt. Small models write it as
+// a string, or with a decimal point.
+type lineNumber int
+
+// UnmarshalJSON reads all of these forms. Anything else is 0, which no line has.
+func (p *lineNumber) UnmarshalJSON(raw []byte) error {
 	f, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
 	if *p = 0; err == nil && math.Abs(f) < 1e9 {
-		*p = place(f)
+		*p = lineNumber(f)
 	}
 	return nil
 }
 
-// plain is a text without control and formatting characters, which could make a
-// terminal or a reader see something else.
-func plain(text string) string {
+// printable is a text without control characters and bidirectional marks, which
+// could make a terminal or a reader see something else. Runs of space become one
+// blank.
+func printable(text string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, ""), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
 	}), " ")
 }
 
-// locate finds a quote in a text and gives it as the text has it. Models change
-// white space, quotation marks and case where they quote; they may not change
-// words.
-func locate(text, quote string) (string, bool) {
-	letters := func(s string) (folded []rune, places []int) {
-		space := true // none at the beginning
-		for i, r := range s {
-			switch {
-			case unicode.IsSpace(r):
-				if space {
-					continue
-				}
-				r = ' '
-			case strings.ContainsRune("’‘", r):
-				r = '\''
-			case strings.ContainsRune("“”", r):
-				r = '"'
-			default:
-				r = unicode.ToLower(r)
-			}
-			space = r == ' '
-			folded, places = append(folded, r), append(places, i)
-		}
-		return folded, append(places, len(s))
-	}
-	in, places := letters(text)
-	want, _ := letters(strings.TrimSpace(quote))
+// findQuote finds a quote in a text, and returns it as the text spells it.
+// Models change white space, quotation marks and case when they quote; a quote
+// with other words is not found.
+func findQuote(text, quote string) (string, bool) {
+	in, places := foldLetters(text)
+	want, _ := foldLetters(strings.TrimSpace(quote))
 	if len(want) < min(minQuote, len(in)) || len(want) == 0 {
 		return "", false
 	}
@@ -185,4 +190,28 @@ func locate(text, quote string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// foldLetters gives the letters of s in lower case with straight quotation marks
+// and single blanks, and the byte offset of each, followed by the length of s.
+func foldLetters(s string) (folded []rune, places []int) {
+	space := true // drops leading space
+	for i, r := range s {
+		switch {
+		case unicode.IsSpace(r):
+			if space {
+				continue
+			}
+			r = ' '
+		case strings.ContainsRune("’‘", r):
+			r = '\''
+		case strings.ContainsRune("“”", r):
+			r = '"'
+		default:
+			r = unicode.ToLower(r)
+		}
+		space = r == ' '
+		folded, places = append(folded, r), append(places, i)
+	}
+	return folded, append(places, len(s))
 }

@@ -112,7 +112,7 @@ func TestModelFacts(t *testing.T) {
 				want = Found{Facts: []Fact{*c.want}}
 			}
 			want.Usage = Usage{1, 100, 10}
-			found.Asked = nil
+			found.Exchanges = nil
 			if diff := cmp.Diff(want, found); err != nil || diff != "" {
 				t.Errorf("error %v, found (-want +got):\n%s", err, diff)
 			}
@@ -168,7 +168,7 @@ func TestModelAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := &scripted{answers: []Answer{c.answer, {Text: one}}}
 			found, err := NewModel(g, nil).Extract(t.Context(), Batch{Turns: talk})
-			if err != nil || len(found.Facts) != 1 || found.Repaired != (c.again != "") || len(found.Asked) != len(g.prompts) {
+			if err != nil || len(found.Facts) != 1 || found.Repaired != (c.again != "") || len(found.Exchanges) != len(g.prompts) {
 				t.Fatalf("found %+v, %v after %d calls", found, err, len(g.prompts))
 			}
 			if c.again == "" {
@@ -201,7 +201,7 @@ var compared1 = Comparison{
 		{Fact: "Ann lives in Lisbon.", Timestamp: monday8May.Add(-time.Hour)},
 		{Fact: "Ann lived in Rome.", Timestamp: monday8May.Add(-2 * time.Hour), ValidTo: monday8May.Add(-time.Hour)},
 	},
-	New: []New{{Text: "Ann lives in Porto.", Author: "Ann", Timestamp: monday8May}, {Text: "Ann likes the sea.", Author: "Ann", Timestamp: monday8May}, {Text: "Ann likes tea.", Forget: true, Timestamp: monday8May}},
+	New: []NewFact{{Text: "Ann lives in Porto.", Author: "Ann", Timestamp: monday8May}, {Text: "Ann likes the sea.", Author: "Ann", Timestamp: monday8May}, {Text: "Ann likes tea.", Forget: true, Timestamp: monday8May}},
 }
 
 // Verdicts name what they were given by number, or are refused; what they leave
@@ -235,7 +235,7 @@ func TestModelVerdicts(t *testing.T) {
 		"update of a new":     {verdict(4, "UPDATE", 3, "x", ""), nil, "UPDATE of 3"},
 		"update to nothing":   {verdict(3, "UPDATE", 1, " ", ""), nil, "text is empty"},
 		"delete unasked":      {verdict(3, "DELETE", 0, "", "1"), nil, "nothing asks for that"},
-		"another word":        {verdict(3, "MERGE", 1, "", ""), nil, "which is none"},
+		"another word":        {verdict(3, "MERGE", 1, "", ""), nil, "not an action"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			answer := `{"verdicts":[` + c.answer + `]}`

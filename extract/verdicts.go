@@ -5,23 +5,29 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode/utf8"
 )
 
-// Consolidate implements Extractor, in one call; in none where nothing is known
-// that the new facts could be compared with. An answer that names a number it
-// was not given is refused. A fact that it leaves out is created, as nothing is
-// to be lost by a slip. The errors are the generator's, and ErrUnreadable.
+// maxReason is how many bytes of a verdict's reason are kept.
+const maxReason = 200
+
+// Consolidate implements Extractor. It makes one call, and none if there is
+// nothing known to compare with. An answer that names a number it was not given
+// counts as unreadable. A fact that the answer leaves out is created, so that a
+// slip of the model loses nothing. The errors are the generator's, and
+// ErrUnreadable.
 func (m *Model) Consolidate(ctx context.Context, c Comparison, repaired bool) (Consolidated, error) {
-	out := Consolidated{Verdicts: unjudged(c), Cost: Cost{Repaired: repaired}}
+	out := Consolidated{Verdicts: createAll(c), Cost: Cost{Repaired: repaired}}
 	if len(c.Known) == 0 || len(c.New) == 0 {
 		return out, nil
 	}
 	type reply struct {
 		Verdicts []modelVerdict `json:"verdicts"`
 	}
-	answer, cost, err := ask(ctx, m.generator, Prompt{System: consolidateSystem, Data: beside(c), Schema: consolidateSchema, MaxTokens: maxAnswer}, repaired, func(r *reply) error {
+	p := Prompt{
+		System: systemText(consolidateInstructions), Data: comparisonData(c),
+		Schema: consolidateSchema, MaxTokens: maxAnswer,
+	}
+	answer, cost, err := ask(ctx, m.generator, p, repaired, func(r *reply) error {
 		if r.Verdicts == nil {
 			return errors.New("it has no list named verdicts")
 		}
@@ -43,61 +49,79 @@ func (m *Model) Consolidate(ctx context.Context, c Comparison, repaired bool) (C
 	return out, nil
 }
 
-// modelVerdict is a verdict as a model gives it; places count from 1.
+// modelVerdict is a verdict as a model writes it; numbers count from 1.
 type modelVerdict struct {
-	Fact    place   `json:"fact"`
-	Action  Action  `json:"action"`
-	Same    place   `json:"same"`
-	Text    string  `json:"text"`
-	Against []place `json:"against"`
-	Reason  string  `json:"reason"`
+	Fact    lineNumber   `json:"fact"`
+	Action  Action       `json:"action"`
+	Same    lineNumber   `json:"same"`
+	Text    string       `json:"text"`
+	Against []lineNumber `json:"against"`
+	Reason  string       `json:"reason"`
 }
 
+// check reports the first thing that is wrong with a verdict, in words that tell
+// the model what to mend. It makes every verdict on a request to forget a DELETE.
 func (v *modelVerdict) check(c Comparison) error {
-	known, all := place(len(c.Known)), place(len(c.Known)+len(c.New))
+	known, all := lineNumber(len(c.Known)), lineNumber(len(c.Known)+len(c.New))
 	if v.Fact <= known || v.Fact > all {
 		return fmt.Errorf("there is no new fact with the number %d", v.Fact)
 	}
 	for _, n := range v.Against {
 		if n < 1 || n > all || n == v.Fact {
-			return fmt.Errorf("the verdict on %d is against %d, and nothing else has that number", v.Fact, n)
+			return fmt.Errorf("the verdict on %d is against %d, which is no other line's number", v.Fact, n)
 		}
 	}
 	if c.New[v.Fact-known-1].Forget {
-		v.Action = Delete // whatever it calls it
-	} else if v.Action == Delete {
-		return fmt.Errorf("the verdict on %d is DELETE, and nothing asks for that", v.Fact)
+		v.Action = Delete
+		return nil
 	}
-	same := v.Action == Update && v.Same >= 1 && v.Same <= known ||
-		v.Action == Nothing && v.Same >= 1 && v.Same < v.Fact // an earlier one, so that no two of them stand for each other alone
-	switch {
-	case !slices.Contains([]Action{Create, Update, Delete, Nothing}, v.Action):
-		return fmt.Errorf("the verdict on %d is %.40q, which is none", v.Fact, v.Action)
-	case (v.Action == Update || v.Action == Nothing) && !same:
-		return fmt.Errorf("the verdict on %d is %s of %d, and nothing has that number that it could be", v.Fact, v.Action, v.Same)
-	case v.Action == Update && (strings.TrimSpace(v.Text) == "" || len(v.Text) > maxFactBytes || !utf8.ValidString(v.Text)):
+	switch v.Action {
+	case Create:
+		return nil
+	case Delete:
+		return fmt.Errorf("the verdict on %d is DELETE, but nothing asks for that", v.Fact)
+	case Update:
+		return v.checkUpdate(known)
+	case Nothing:
+		// The fact it repeats comes earlier, so that no two facts repeat only each other.
+		if v.Same < 1 || v.Same >= v.Fact {
+			return v.wrongSame()
+		}
+		return nil
+	}
+	return fmt.Errorf("the verdict on %d is %.40q, which is not an action", v.Fact, v.Action)
+}
+
+// checkUpdate checks that an UPDATE extends a known memory, and has a text.
+func (v *modelVerdict) checkUpdate(known lineNumber) error {
+	if v.Same < 1 || v.Same > known {
+		return v.wrongSame()
+	}
+	if !validText(v.Text) {
 		return fmt.Errorf("the verdict on %d is UPDATE, and its text is empty or too long", v.Fact)
 	}
 	return nil
 }
 
+func (v *modelVerdict) wrongSame() error {
+	return fmt.Errorf("the verdict on %d is %s of %d, which is not the number of a line that it could mean",
+		v.Fact, v.Action, v.Same)
+}
+
+// verdict converts a checked verdict: numbers become indexes.
 func (v *modelVerdict) verdict() Verdict {
 	out := Verdict{Action: v.Action, Same: -1, Reason: Cut(v.Reason, maxReason)}
 	switch v.Action {
 	case Update:
-		out.Same, out.Text = int(v.Same)-1, plain(v.Text)
+		out.Same, out.Text = int(v.Same)-1, printable(v.Text)
 	case Nothing:
 		out.Same = int(v.Same) - 1
+		return out // it ends nothing
 	}
-	if v.Action != Nothing {
-		for _, n := range v.Against {
-			if at := int(n) - 1; at != out.Same && !slices.Contains(out.Against, at) {
-				out.Against = append(out.Against, at)
-			}
+	for _, n := range v.Against {
+		if at := int(n) - 1; at != out.Same && !slices.Contains(out.Against, at) {
+			out.Against = append(out.Against, at)
 		}
 	}
 	return out
 }
-
-// maxReason is how much of a reason is kept, in bytes.
-const maxReason = 200

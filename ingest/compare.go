@@ -41,12 +41,12 @@ func (d *decision) consolidate(ctx context.Context, candidates []candidate) erro
 	}
 	for i := range fresh {
 		m := &fresh[i].memory
-		c.New = append(c.New, extract.New{Text: m.Fact, Author: m.Author, Timestamp: m.Timestamp, Forget: fresh[i].forget})
+		c.New = append(c.New, extract.NewFact{Text: m.Fact, Author: m.Author, Timestamp: m.Timestamp, Forget: fresh[i].forget})
 	}
 	out, err := d.extractor.Consolidate(ctx, c, d.cost.Repaired)
 	d.cost.Usage = d.cost.Usage.Add(out.Usage)
 	d.cost.Repaired = out.Repaired
-	d.cost.Asked = append(d.cost.Asked, out.Asked...)
+	d.cost.Exchanges = append(d.cost.Exchanges, out.Exchanges...)
 	if err != nil && d.batch.work.Attempts >= uncompared && !errors.Is(err, memory.ErrUnavailable) && !errors.Is(err, memory.ErrExhausted) && ctx.Err() == nil {
 		d.opts.Log.Error("facts stay uncompared with what is known: no answer is of use", "facts", len(fresh), "err", err)
 		return nil

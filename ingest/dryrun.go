@@ -92,7 +92,7 @@ func (s *Service) DryRun(ctx context.Context, key sessionstore.Key, events []ses
 		p.Err, err = err, nil
 	}
 	err = ours(err)
-	p.Asked = append(found.Asked, d.cost.Asked...)
+	p.Asked = append(found.Exchanges, d.cost.Exchanges...)
 	p.Cost = Cost{Usage: found.Usage.Add(d.cost.Usage), FactsDropped: found.Dropped}
 	return p, err
 }

@@ -194,7 +194,7 @@ func (s *Service) prepare(ctx context.Context, w sessionstore.Work, p plan) (_ p
 		if err != nil {
 			return p, b.to, err
 		}
-		found.Asked = nil
+		found.Exchanges = nil
 		p.Found, p.Cost.FactsDropped = found, found.Dropped
 		if found.Calls > 0 { // a model is not asked twice, should the rest fail
 			if err := s.save(ctx, w, b.to, p); err != nil {
