@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -88,7 +89,8 @@ type Service struct {
 	opts      Options
 	owner     string // of leases
 
-	hint chan struct{} // there may be work
+	hint           chan struct{} // there may be work
+	renewalsFailed atomic.Int64
 
 	mu       sync.Mutex
 	progress map[memory.Scope]chan struct{} // of scopes being watched; closed and removed when an operation may have moved

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -432,52 +431,6 @@ func (s *stalled) Extract(ctx context.Context, _ extract.Batch) (extract.Found, 
 	case <-ctx.Done():
 		return extract.Found{}, ctx.Err()
 	}
-}
-
-// A lease is kept alive however long the work takes.
-func TestLeaseIsRenewed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &stalled{begun: make(chan struct{}, 1), release: make(chan struct{})}
-		b := newBench(t, parts{extractor: s, opts: ingest.Options{Poll: time.Second}})
-		op := b.ingest("s", event(t, "e1", 1, "one"))
-		b.run()
-		<-s.begun
-		for range 10 {
-			time.Sleep(9 * time.Second) // of the bubble's clock; a lease is 10 s
-			if works, err := b.sessions.Claim(t.Context(), "other", time.Minute, 1); err != nil || len(works) != 0 {
-				t.Fatalf("another owner claimed %+v, %v", works, err)
-			}
-		}
-		close(s.release)
-		b.succeeds(op)
-	})
-}
-
-// lost is a session store where somebody else has taken every lease over.
-type lost struct{ ingest.Sessions }
-
-func (lost) Renew(context.Context, memory.Scope, string, time.Duration) error {
-	return memory.ErrAborted
-}
-
-// A walk that has lost its lease stops, and records no failure: the work is
-// somebody else's.
-func TestLeaseIsLost(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &stalled{begun: make(chan struct{}, 1), release: make(chan struct{})}
-		b := newBench(t, parts{extractor: s, sessions: func(s ingest.Sessions) ingest.Sessions { return lost{s} }, opts: ingest.Options{Poll: time.Second}})
-		op := b.ingest("s", event(t, "e1", 1, "one"))
-		b.run()
-		<-s.begun
-		time.Sleep(5 * time.Second) // past the first renewal
-		got, err := b.sessions.Operation(t.Context(), scope, op.ID)
-		if err != nil || got.State != sessionstore.Running || got.LastError != "" {
-			t.Errorf("operation %+v, %v", got, err)
-		}
-		<-s.begun // claimed anew once the lease was over
-		close(s.release)
-		b.succeeds(op)
-	})
 }
 
 // A stop lets work that has begun finish.

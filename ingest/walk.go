@@ -14,9 +14,9 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// walk makes memories of the next batch of a session's events, and moves the
-// done mark behind them. Doing it again, from whichever step, gives the same.
-func (s *Service) walk(ctx context.Context, w sessionstore.Work) (to int64, err error) {
+// processBatch makes memories of the next batch of a session's events, and moves
+// the done mark behind them. Repeating it from any step gives the same memories.
+func (s *Service) processBatch(ctx context.Context, w sessionstore.Work) (to int64, err error) {
 	p := plan{}
 	if w.Plan != nil {
 		to = w.PlanTo

@@ -21,7 +21,7 @@ type metrics struct {
 	took     prometheus.Histogram
 }
 
-func newMetrics() *metrics {
+func newMetrics(renewalsFailed func() int64) *metrics {
 	m := &metrics{
 		calls: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "memoryd_tool_calls_total",
 			Help: "Calls of tools, by what came of them."}, []string{"tool", "outcome"}),
@@ -30,8 +30,10 @@ func newMetrics() *metrics {
 		took: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "memoryd_preload_seconds",
 			Help: "How long preloads took.", Buckets: prometheus.ExponentialBuckets(0.001, 2, 12)}), // 1 ms to 2 s
 	}
+	leases := prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "memoryd_lease_renewals_failed_total",
+		Help: "Renewals of leases on scopes that failed or hung."}, func() float64 { return float64(renewalsFailed()) })
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(m.calls, m.preloads, m.took, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(m.calls, m.preloads, m.took, leases, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, o := range []tools.Outcome{tools.Found, tools.Empty, tools.Late, tools.Failed} {
 		m.preloads.WithLabelValues(string(o)) // so that nothing counted is 0, not absent
 	}

@@ -80,7 +80,7 @@ func New(sessions ingest.Sessions, memories memory.Store, ingest *ingest.Service
 	if s.opts.Log == nil {
 		s.opts.Log = slog.New(slog.DiscardHandler)
 	}
-	s.metrics = newMetrics()
+	s.metrics = newMetrics(ingest.RenewalsFailed)
 	s.tools = tools.New(retriever, ingest, &tools.Options{PreloadTimeout: s.opts.PreloadTimeout, RememberWait: s.opts.RememberWait, Called: s.metrics.called, Preloaded: s.metrics.preloaded, Log: s.opts.Log})
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	s.echo = echo.New()

@@ -168,7 +168,7 @@ func TestMetrics(t *testing.T) {
 	if r.status != 200 || !strings.HasPrefix(r.header.Get("Content-Type"), "text/plain; version=0.0.4") {
 		t.Errorf("status %d, Content-Type %q", r.status, r.header.Get("Content-Type"))
 	}
-	for _, line := range []string{`memoryd_preloads_total{outcome="found"} 1`, `memoryd_preloads_total{outcome="empty"} 1`, `memoryd_preloads_total{outcome="late"} 0`, `memoryd_preloads_total{outcome="failed"} 0`,
+	for _, line := range []string{`memoryd_lease_renewals_failed_total 0`, `memoryd_preloads_total{outcome="found"} 1`, `memoryd_preloads_total{outcome="empty"} 1`, `memoryd_preloads_total{outcome="late"} 0`, `memoryd_preloads_total{outcome="failed"} 0`,
 		`memoryd_preload_seconds_count 2`, `memoryd_tool_calls_total{outcome="done",tool="preload_memory"} 2`, `memoryd_tool_calls_total{outcome="done",tool="load_memory"} 1`,
 		`memoryd_tool_calls_total{outcome="malformed",tool="load_memory"} 1`} {
 		if !strings.Contains(string(r.raw), "\n"+line+"\n") {

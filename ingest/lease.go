@@ -1,0 +1,98 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/sourcegraph/conc"
+	"github.com/sourcegraph/conc/panics"
+
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// Parts of a lease's time. A lease is renewed when a third of it is over, and a
+// renewal may take another third, so that one that hangs does not lose the
+// lease. A renewal that failed at once is tried again after a sixth.
+const (
+	renewPart = 3
+	retryPart = 6
+)
+
+var errLeaseLost = errors.New("lost the lease on the scope")
+
+// processLeased processes one batch while it renews the lease on its scope,
+// which was claimed at the given time, and stops the batch when the lease is
+// lost. A panic counts as a failure of this batch alone.
+func (s *Service) processLeased(
+	ctx context.Context, w sessionstore.Work, claimed time.Time, log *slog.Logger,
+) (to int64, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var renewing conc.WaitGroup
+	renewing.Go(func() {
+		if err := s.renew(ctx, w.Key.Scope, claimed, log); err != nil {
+			cancel(err)
+		}
+	})
+	if panicked := panics.Try(func() { to, err = s.processBatch(ctx, w) }); panicked != nil {
+		err = panicked.AsError()
+	}
+	if cause := context.Cause(ctx); errors.Is(cause, errLeaseLost) {
+		err = cause
+	}
+	cancel(nil) // ends a renewal under way, so that a store that hangs does not hold the worker
+	renewing.Wait()
+	return to, err
+}
+
+// renew extends the lease on a scope until ctx is done. It returns errLeaseLost
+// when another process holds the lease, or when the lease has run out by the
+// clock of this process, which counts from before the call that last extended
+// it.
+func (s *Service) renew(ctx context.Context, scope memory.Scope, extended time.Time, log *slog.Logger) error {
+	ttl := s.opts.LeaseTTL
+	next := time.NewTimer(ttl / renewPart)
+	defer next.Stop()
+	over := time.NewTimer(time.Until(extended.Add(ttl)))
+	defer over.Stop()
+	failing := false
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-over.C:
+			return errLeaseLost
+		case <-next.C:
+		}
+		began := time.Now()
+		within, cancel := context.WithTimeout(ctx, min(ttl/renewPart, time.Until(extended.Add(ttl))))
+		err := s.sessions.Renew(within, scope, s.owner, ttl)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, memory.ErrAborted):
+			return errLeaseLost
+		case err != nil:
+			s.renewalsFailed.Add(1)
+			if !failing {
+				log.Warn("the lease was not renewed", "runsOut", extended.Add(ttl), "err", err)
+			}
+			next.Reset(time.Until(began.Add(ttl / retryPart)))
+		default:
+			if failing {
+				log.Info("the lease is renewed again")
+			}
+			extended = began
+			over.Reset(time.Until(extended.Add(ttl)))
+			next.Reset(time.Until(began.Add(ttl / renewPart)))
+		}
+		failing = err != nil
+	}
+}
+
+// RenewalsFailed counts the renewals of leases that failed or hung since the
+// process started. A lease that another process took over is not counted.
+func (s *Service) RenewalsFailed() int64 { return s.renewalsFailed.Load() }
