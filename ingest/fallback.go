@@ -64,7 +64,7 @@ func (s *Service) fillInFor(ctx context.Context, b *batch) error {
 	var writes []memory.Write
 	for _, c := range d.changes() {
 		if c.Action == memory.Created && !saidAgain(&c.Memory) {
-			writes = append(writes, memory.Write{Memory: c.Memory, Actor: s.opts.Fallback.Name(), Operation: b.work.Operation})
+			writes = append(writes, memory.Write{Memory: c.Memory, Actor: s.opts.Fallback.Name(), Operation: b.work.Request.ID})
 		}
 	}
 	if err := s.index(ctx, writes, !s.embedder.Model().Remote); err != nil {

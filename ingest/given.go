@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -23,21 +22,16 @@ type GivenFact struct {
 	Topics []string `json:"topics,omitempty"`
 }
 
-// givenRole is the role of an event that is a fact itself, in a session whose
-// name begins with givenPrefix. Nobody's turn has it.
-const (
-	givenRole   = "fact"
-	givenPrefix = "facts-"
-)
+// givenRole is the role of an event that is a fact itself. No turn has it.
+const givenRole = "fact"
 
 // IngestFacts asks for memories of facts as they are: nothing is extracted, but
-// they are compared with what is known. They are events of a session of their
-// own, which is deleted at once: what was asked for is still made.
+// they are compared with what is known. They are events of a one-shot session.
 func (s *Service) IngestFacts(ctx context.Context, scope memory.Scope, facts []GivenFact, how How) (*sessionstore.Operation, error) {
 	if len(facts) == 0 || len(facts) > MaxGiven {
 		return nil, fmt.Errorf("%w: facts: want 1 to %d of them, not %d", memory.ErrInvalid, MaxGiven, len(facts))
 	}
-	key := sessionstore.Key{Scope: scope, ID: givenPrefix + uuid.NewString()}
+	key := sessionstore.Key{Scope: scope, ID: uuid.NewString()}
 	var events []sessionstore.Event
 	for i, f := range facts {
 		m := memory.Memory{ID: key.ID, Scope: scope, Kind: memory.KindFact, Fact: f.Fact, Topics: f.Topics, Timestamp: sessionstore.Micros(s.opts.Now())}
@@ -55,30 +49,20 @@ func (s *Service) IngestFacts(ctx context.Context, scope memory.Scope, facts []G
 		}
 		events = append(events, e)
 	}
-	return s.carry(ctx, key, events, how.request())
+	r := how.request(scope)
+	r.Facts = true
+	return s.ingestOneShot(ctx, key, events, r)
 }
 
-// carryTime bounds the deletion of a session that has done its part.
-const carryTime = 10 * time.Second
-
-// carry asks for memories of events in a session that only carries them.
-func (s *Service) carry(ctx context.Context, key sessionstore.Key, events []sessionstore.Event, r request) (*sessionstore.Operation, error) {
-	done, err := s.sessions.Append(ctx, key, events, sessionstore.Append{Create: true, KeepState: true, Request: r.operationID(key.Scope)})
+// ingestOneShot asks for memories of events in a one-shot session.
+func (s *Service) ingestOneShot(ctx context.Context, key sessionstore.Key, events []sessionstore.Event, r *sessionstore.Request) (*sessionstore.Operation, error) {
+	done, err := s.sessions.Append(ctx, key, events, sessionstore.Append{OneShot: true, Request: r})
 	if err != nil {
 		return nil, err
-	}
-	// Also if whoever asked has left meanwhile: nobody else would do it.
-	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), carryTime)
-	defer cancel()
-	if err := s.sessions.Delete(within, key); err != nil {
-		s.opts.Log.Warn("a session that only carries a request stays", "session", key.ID, "app", key.App, "user", key.User, "err", err)
 	}
 	s.wake()
 	return done.Operation, nil
 }
-
-// carrierPrefix begins the names of sessions that carry events of another one.
-const carrierPrefix = "range-"
 
 // AddRange asks for memories of the events of a session from one time on up to,
 // not including, another; a zero time is no bound. What waits in the session
@@ -104,14 +88,12 @@ func (s *Service) AddRange(ctx context.Context, key sessionstore.Key, from, to t
 	if len(events) > limit {
 		return nil, fmt.Errorf("%w: the session has %d events in that time, more than %d: ask for less of it", memory.ErrInvalid, len(events), limit)
 	}
-	r := how.request()
-	r.of = key.ID
-	return s.carry(ctx, sessionstore.Key{Scope: key.Scope, ID: carrierPrefix + uuid.NewString()}, events, r)
+	return s.ingestOneShot(ctx, key, events, how.request(key.Scope))
 }
 
 // given reads an event that is a fact.
 func given(session string, e sessionstore.Event) (f extract.Fact, ok bool) {
-	if e.Content.Role != givenRole || !strings.HasPrefix(session, givenPrefix) {
+	if e.Content.Role != givenRole {
 		return f, false
 	}
 	var doc struct {
@@ -119,7 +101,6 @@ func given(session string, e sessionstore.Event) (f extract.Fact, ok bool) {
 	}
 	_ = json.Unmarshal(e.Doc, &doc) // of another shape: no topics
 	f = extract.Fact{SessionID: session, Text: e.Text(), Topics: doc.CustomMetadata.Topics, Timestamp: e.Timestamp, EventIDs: []string{e.ID}, Quote: e.Text()}
-	// A client may have named a session so, and put anything there.
 	m := memory.Memory{ID: e.ID, Scope: memory.Scope{App: "app", User: "user"}, Kind: memory.KindFact, Fact: f.Text, Topics: f.Topics, Timestamp: f.Timestamp}
 	return f, m.Validate() == nil
 }

@@ -107,7 +107,7 @@ func New(sessions Sessions, memories memory.Store, embedder embed.Embedder, extr
 // returns the events are durable, and their turns can be found by words unless
 // the memory store is too slow to wait for.
 func (s *Service) Ingest(ctx context.Context, key sessionstore.Key, events []sessionstore.Event, how How) (*sessionstore.Operation, error) {
-	done, err := s.sessions.Append(ctx, key, events, sessionstore.Append{Create: true, KeepState: true, Request: how.request().operationID(key.Scope)})
+	done, err := s.sessions.Append(ctx, key, events, sessionstore.Append{Create: true, KeepState: true, Request: how.request(key.Scope)})
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (s *Service) Ingest(ctx context.Context, key sessionstore.Key, events []ses
 // AddSession asks for memories of all the events of a session that have not
 // been asked for yet.
 func (s *Service) AddSession(ctx context.Context, key sessionstore.Key, how How) (*sessionstore.Operation, error) {
-	done, err := s.sessions.Append(ctx, key, nil, sessionstore.Append{Request: how.request().operationID(key.Scope)})
+	done, err := s.sessions.Append(ctx, key, nil, sessionstore.Append{Request: how.request(key.Scope)})
 	if err != nil {
 		return nil, err
 	}
@@ -136,16 +136,6 @@ func (s *Service) AddSession(ctx context.Context, key sessionstore.Key, how How)
 	s.wake()
 	return done.Operation, nil
 }
-
-// How is what a request may ask for. Where several wait for a session, the
-// oldest of them decides for all.
-type How struct {
-	// DisableConsolidation leaves what is known alone: new facts are added
-	// beside it, unless they say the very same.
-	DisableConsolidation bool
-}
-
-func (h How) request() request { return request{plain: h.DisableConsolidation} }
 
 // How long a request may wait for its turns to be findable. The events are
 // safe by then and the walk writes the turns in any case, so a slow memory

@@ -76,7 +76,7 @@ func (s *Service) apply(ctx context.Context, w sessionstore.Work, p plan) ([]ses
 		var writes []memory.Write
 		for _, i := range places {
 			c := &p.Changes[i]
-			writes = append(writes, memory.Write{Memory: c.Memory, Expect: c.Expect, Actor: s.extractor.Name(), Operation: w.Operation})
+			writes = append(writes, memory.Write{Memory: c.Memory, Expect: c.Expect, Actor: s.extractor.Name(), Operation: w.Request.ID})
 		}
 		if err := s.index(ctx, writes, true); err != nil {
 			return nil, err
@@ -91,7 +91,7 @@ func (s *Service) apply(ctx context.Context, w sessionstore.Work, p plan) ([]ses
 		var removals []memory.Removal
 		for _, i := range places {
 			c := &p.Changes[i]
-			removals = append(removals, memory.Removal{ID: c.Memory.ID, Expect: c.Expect, Actor: s.extractor.Name(), Operation: w.Operation})
+			removals = append(removals, memory.Removal{ID: c.Memory.ID, Expect: c.Expect, Actor: s.extractor.Name(), Operation: w.Request.ID})
 		}
 		return s.memories.Delete(ctx, w.Key.Scope, removals)
 	}
@@ -108,7 +108,7 @@ func (s *Service) apply(ctx context.Context, w sessionstore.Work, p plan) ([]ses
 		if c.Else == nil || outcomes[i] == nil || outcomes[i].Err == nil {
 			continue
 		}
-		writes := []memory.Write{{Memory: *c.Else, Actor: s.extractor.Name(), Operation: w.Operation}}
+		writes := []memory.Write{{Memory: *c.Else, Actor: s.extractor.Name(), Operation: w.Request.ID}}
 		if err := s.index(ctx, writes, true); err != nil {
 			return nil, err
 		}

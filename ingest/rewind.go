@@ -65,7 +65,7 @@ func (s *Service) hide(ctx context.Context, b *batch, all []sessionstore.Numbere
 		t, ok := extract.ReadTurn(b.key.ID, e.Event)
 		if _, taken := back[e.ID]; ok && taken {
 			writes = append(writes, t)
-			gone = append(gone, memory.Removal{ID: turnID(b.key, e.ID, t.Text), Actor: "rewind", Operation: b.work.Operation})
+			gone = append(gone, memory.Removal{ID: turnID(b.key, e.ID, t.Text), Actor: "rewind", Operation: b.work.Request.ID})
 		}
 	}
 	if err := s.putTurns(ctx, b.key, writes, false); err != nil {

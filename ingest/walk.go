@@ -59,7 +59,7 @@ func (s *Service) reconcile(ctx context.Context, w sessionstore.Work, to int64, 
 	if err != nil {
 		return nil, err
 	}
-	d := s.decision(b, requestOf(w.Operation).plain)
+	d := s.decision(b, w.Request.DisableConsolidation)
 	var marks []string
 	for _, t := range b.turns {
 		for _, what := range extract.Forgotten(t.Text) {
@@ -118,15 +118,12 @@ func (s *Service) read(ctx context.Context, w sessionstore.Work, to int64) (*bat
 
 func batchOf(w sessionstore.Work, events []sessionstore.Numbered) *batch {
 	b := &batch{work: w, key: w.Key, events: events, to: events[len(events)-1].Seq, seq: map[string]int64{}}
-	if of := requestOf(w.Operation).of; of != "" && strings.HasPrefix(w.Key.ID, carrierPrefix) {
-		b.key.ID = of
-	}
 	slices.SortFunc(b.events, inOrder)
 	for _, e := range events {
 		b.seq[e.ID] = e.Seq
 		if t, ok := extract.ReadTurn(b.key.ID, e.Event); ok {
 			b.turns = append(b.turns, t)
-		} else if f, ok := given(b.key.ID, e.Event); ok {
+		} else if f, ok := given(b.key.ID, e.Event); ok && w.Request.Facts {
 			b.given = append(b.given, f)
 		}
 	}
@@ -180,7 +177,7 @@ func (s *Service) prepare(ctx context.Context, w sessionstore.Work, p plan) (_ p
 	if err != nil {
 		return p, 0, err
 	}
-	d := s.decision(b, requestOf(w.Operation).plain)
+	d := s.decision(b, w.Request.DisableConsolidation)
 	if err := d.takeBack(ctx, back); err != nil {
 		return p, 0, err
 	}

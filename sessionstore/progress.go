@@ -24,10 +24,10 @@ const (
 	Failed    OperationState = "FAILED"    // given up; Retry resumes it
 )
 
-// Operation is one request to make memories of a session's events.
+// Operation is a request for memories and how far it is.
 type Operation struct {
-	ID          string
-	Key         Key
+	Request
+	Key         Key // of the session that the events are of
 	State       OperationState
 	CreateTime  time.Time
 	Attempts    int    // 1 once begun, and 1 more whenever some of it is tried again
@@ -61,28 +61,17 @@ func OperationScope(id string) (memory.Scope, error) {
 	return scope, nil
 }
 
-// OperationUnique is what tells an operation's id from others of its scope; ""
-// if it is no id of ours.
-func OperationUnique(id string) string {
-	raw, err := base64.RawURLEncoding.DecodeString(id)
-	parts := strings.Split(string(raw), "\x00")
-	if err != nil || len(parts) != 3 {
-		return ""
-	}
-	return parts[2]
-}
-
 // Work is a session with events to be made into memories: those numbered
 // Done+1 to Requested. It is claimed: until the lease on its scope ends nobody
 // else works in that scope.
 type Work struct {
-	Key       Key
-	Ref       string // names this life of the session, which may be deleted or replaced meanwhile
+	Key       Key    // of the session that the events are of
+	Ref       string // names this life of the session, which may be hidden, deleted or replaced meanwhile
 	Done      int64
 	Requested int64
-	Attempts  int    // begun since the last success, this one included
-	Operation string // id of the oldest operation that waits for it
-	Rewinds   bool   // the session has an event that takes others back
+	Attempts  int     // begun since the last success, this one included
+	Request   Request // the oldest that waits for it; zero after Rebind or Restore, if none does
+	Rewinds   bool    // the session has an event that takes others back
 	// Plan is the stored list of changes for the events Done+1 to PlanTo, if
 	// an earlier attempt got that far.
 	Plan   json.RawMessage

@@ -55,8 +55,12 @@ type Append struct {
 	// KeepState leaves state as it is, whatever the events' stateDelta.
 	KeepState bool
 	// Request asks for memories: it raises the session's requested mark to its
-	// last event, and records an operation under this id ("" for neither).
-	Request string
+	// last event, and records an operation. Nil does neither.
+	Request *Request
+	// OneShot stores the events in a hidden session of their own, which ends
+	// once the requested memories are made. Sessions of the same key are neither
+	// needed nor changed, and state is left as it is. It needs a Request.
+	OneShot bool
 }
 
 // Appended is what an Append did.

@@ -32,8 +32,14 @@ func (s *Store) Append(ctx context.Context, key sessionstore.Key, events []sessi
 	if err := key.Validate(); err != nil {
 		return sessionstore.Appended{}, err
 	}
+	if err := opts.Validate(); err != nil {
+		return sessionstore.Appended{}, wrap("append", key, err)
+	}
 	mode := "old"
-	if opts.Create {
+	switch {
+	case opts.OneShot:
+		mode = "hidden"
+	case opts.Create:
 		mode = "make"
 	}
 	out, err := s.append(ctx, key, mode, nil, events, opts)
@@ -46,13 +52,18 @@ func (s *Store) Append(ctx context.Context, key sessionstore.Key, events []sessi
 // append is one step in the slot of the session, and a second one in that of
 // its app if something is for the app.
 func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, state sessionstore.State, events []sessionstore.Event, opts sessionstore.Append) (out sessionstore.Appended, err error) {
-	if opts.Request != "" {
+	operation, request := "", []byte(nil)
+	if opts.Request != nil {
+		operation = opts.Request.ID
+		if request, err = opts.Request.Doc(); err != nil {
+			return out, err
+		}
 		if err := s.mark(ctx, partition(key.Scope)); err != nil {
 			return out, err
 		}
 	}
 	now := s.now()
-	args := []any{name(key.Scope), key.App, key.User, key.ID, s.clock(), mode, truth(opts.KeepState), opts.Request, s.over(), s.opts.TTL.Milliseconds(),
+	args := []any{name(key.Scope), key.App, key.User, key.ID, s.clock(), mode, truth(opts.KeepState || opts.OneShot), operation, request, s.over(), s.opts.TTL.Milliseconds(),
 		s.lastDelivered(outbox{partition(key.Scope), key.App})}
 	args = appendState(args, state)
 	out.Events = make([]sessionstore.Event, 0, len(events))
@@ -89,8 +100,10 @@ func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, s
 			return out, fmt.Errorf("stored event: %w", err)
 		}
 	}
-	if opts.Request != "" {
-		out.Operation = operationOf(key.Scope, answer.list(4))
+	if opts.Request != nil {
+		if out.Operation, err = operationOf(key.Scope, answer.list(4)); err != nil {
+			return out, err
+		}
 	}
 	return out, s.deliver(ctx, outbox{partition(key.Scope), key.App}, answer.list(5))
 }

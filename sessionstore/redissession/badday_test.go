@@ -481,7 +481,7 @@ func TestTTL(t *testing.T) {
 	defer s.Close()
 	ctx := t.Context()
 	kept, gone := key("ann", "kept"), key("ann", "gone")
-	_, err := s.Append(ctx, kept, []sessionstore.Event{event(t, "e1")}, sessionstore.Append{Create: true, Request: sessionstore.OperationID(kept.Scope, "op")})
+	_, err := s.Append(ctx, kept, []sessionstore.Event{event(t, "e1")}, sessionstore.Append{Create: true, Request: &sessionstore.Request{ID: sessionstore.OperationID(kept.Scope, "op")}})
 	must(t, err)
 	must(t, add(t, s, gone, event(t, "e1")))
 	c := r.Client(t)
@@ -553,7 +553,7 @@ func TestTTLTurnedOff(t *testing.T) {
 	must(t, s.Close())
 	s = open(t, r.URL(), nil)
 	defer s.Close()
-	_, err := s.Append(ctx, k, []sessionstore.Event{event(t, "e2")}, sessionstore.Append{Request: sessionstore.OperationID(k.Scope, "op")})
+	_, err := s.Append(ctx, k, []sessionstore.Event{event(t, "e2")}, sessionstore.Append{Request: &sessionstore.Request{ID: sessionstore.OperationID(k.Scope, "op")}})
 	must(t, err)
 	for _, name := range keysOf(t, r, "memoryd:*") {
 		if left := r.Client(t).PTTL(ctx, name).Val(); left >= 0 && !strings.Contains(name, ":probe") {

@@ -10,9 +10,13 @@ import (
 )
 
 // operationOf reads what operation() in common.lua gives.
-func operationOf(scope memory.Scope, r reply) *sessionstore.Operation {
+func operationOf(scope memory.Scope, r reply) (*sessionstore.Operation, error) {
+	request, session, err := sessionstore.ReadRequest(r.text(0), r.text(1), []byte(r.text(11)))
+	if err != nil {
+		return nil, err
+	}
 	first, last, ended := r.num(2), r.num(3), r.num(5)
-	o := &sessionstore.Operation{ID: r.text(0), Key: sessionstore.Key{Scope: scope, ID: r.text(1)}, CreateTime: fromMicros(r.num(4)),
+	o := &sessionstore.Operation{Request: request, Key: sessionstore.Key{Scope: scope, ID: session}, CreateTime: fromMicros(r.num(4)),
 		Attempts: int(r.num(6)), EventsTotal: int(last - first), EventsDone: int(max(0, min(r.num(7), last)-first)), LastError: r.text(9)}
 	switch {
 	case ended > 0:
@@ -24,7 +28,7 @@ func operationOf(scope memory.Scope, r reply) *sessionstore.Operation {
 	default:
 		o.State = sessionstore.Pending
 	}
-	return o
+	return o, nil
 }
 
 // Operation implements sessionstore.Operations.
@@ -37,7 +41,10 @@ func (s *Store) Operation(ctx context.Context, scope memory.Scope, id string) (*
 	if err != nil {
 		return nil, fmt.Errorf("operation %.80q: %w", id, err)
 	}
-	out := operationOf(scope, reply(r).list(0))
+	out, err := operationOf(scope, reply(r).list(0))
+	if err != nil {
+		return nil, err
+	}
 	docs := reply(r).list(1)
 	for i := range docs {
 		out.Changes = append(out.Changes, json.RawMessage(docs.text(i)))
@@ -63,7 +70,11 @@ func (s *Store) Operations(ctx context.Context, scope memory.Scope, list session
 		next = sessionstore.PageToken(found.list(size-1).text(0), of...)
 	}
 	for i := range found {
-		out = append(out, *operationOf(scope, found.list(i).list(1)))
+		o, err := operationOf(scope, found.list(i).list(1))
+		if err != nil {
+			return nil, "", err
+		}
+		out = append(out, *o)
 	}
 	return out, next, nil
 }

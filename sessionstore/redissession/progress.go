@@ -168,8 +168,13 @@ func (s *Store) claim(ctx context.Context, owner string, ttl time.Duration, limi
 			continue // another was faster
 		}
 		w := reply(r)
-		work := sessionstore.Work{Key: sessionstore.Key{Scope: scope, ID: w.text(1)}, Ref: w.text(0), Done: w.num(2), Requested: w.num(3),
-			Attempts: int(w.num(4)), Operation: w.text(5), Rewinds: w.text(6) == "1", PlanTo: w.num(8)}
+		request, session, err := sessionstore.ReadRequest(w.text(5), w.text(1), []byte(w.text(9)))
+		if err != nil {
+			failed = cmp.Or(failed, err)
+			continue
+		}
+		work := sessionstore.Work{Key: sessionstore.Key{Scope: scope, ID: session}, Ref: w.text(0), Done: w.num(2), Requested: w.num(3),
+			Attempts: int(w.num(4)), Request: request, Rewinds: w.text(6) == "1", PlanTo: w.num(8)}
 		if plan := w.text(7); plan != "" {
 			work.Plan = json.RawMessage(plan)
 		}

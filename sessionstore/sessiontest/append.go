@@ -237,7 +237,7 @@ func appendLastUpdateTime(f *fixture) {
 func appendMissing(f *fixture) {
 	f.create(session(bob, "s1"), `{}`)
 	for _, events := range [][]sessionstore.Event{nil, {f.sets("e1", `{"user:k":1,"app:k":1}`)}} {
-		_, err := f.Append(f.ctx, session(ann, "s1"), events, sessionstore.Append{Request: sessionstore.OperationID(ann, "1")})
+		_, err := f.Append(f.ctx, session(ann, "s1"), events, sessionstore.Append{Request: &sessionstore.Request{ID: sessionstore.OperationID(ann, "1")}})
 		f.isA("Append", err, memory.ErrNotFound)
 	}
 	f.missing(session(ann, "s1"))
@@ -299,7 +299,7 @@ func appendAllOrNothing(f *fixture) {
 	key := session(ann, "s2")
 	want := f.create(key, `{"k":1}`)
 	events := []sessionstore.Event{f.sets("e1", `{"k":2,"user:k":2}`), f.said("e2")}
-	out, err := f.Append(f.ctx, key, events, sessionstore.Append{Request: taken.ID})
+	out, err := f.Append(f.ctx, key, events, sessionstore.Append{Request: &sessionstore.Request{ID: taken.ID}})
 	got := f.get(key)
 	if err != nil {
 		f.equal("answer beside an error", out, sessionstore.Appended{})

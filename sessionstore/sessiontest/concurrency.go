@@ -281,7 +281,7 @@ func concurrentRequests(f *fixture) {
 				return err
 			}
 			op := sessionstore.OperationID(ann, fmt.Sprintf("%d-%d", i, n))
-			if _, err := f.Append(f.ctx, key, e, sessionstore.Append{Request: op}); err != nil {
+			if _, err := f.Append(f.ctx, key, e, sessionstore.Append{Request: &sessionstore.Request{ID: op}}); err != nil {
 				return err
 			}
 		}

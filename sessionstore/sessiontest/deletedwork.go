@@ -32,7 +32,7 @@ func deletedWorkDone(f *fixture) {
 	f.isA("Append", err, memory.ErrNotFound)
 	f.equal("state", f.operation(ann, op.ID).State, sessionstore.Pending)
 	work := f.claimOne(key)
-	f.equal("work", work, sessionstore.Work{Key: key, Ref: work.Ref, Requested: 3, Attempts: 1, Operation: op.ID})
+	f.equal("work", work, sessionstore.Work{Key: key, Ref: work.Ref, Requested: 3, Attempts: 1, Request: sessionstore.Request{ID: op.ID}})
 	f.equal("events", len(f.events(work, 0, 10)), 3)
 	f.finish(work, 2, change(1))
 	work = f.claimOne(key)
@@ -41,7 +41,7 @@ func deletedWorkDone(f *fixture) {
 	f.idle("all is done")
 	f.gone(work)
 	got := f.operation(ann, op.ID)
-	f.equal("operation", got, &sessionstore.Operation{ID: op.ID, Key: key, State: sessionstore.Succeeded, CreateTime: op.CreateTime,
+	f.equal("operation", got, &sessionstore.Operation{Request: sessionstore.Request{ID: op.ID}, Key: key, State: sessionstore.Succeeded, CreateTime: op.CreateTime,
 		Attempts: 1, EventsTotal: 3, EventsDone: 3, Changes: got.Changes})
 	f.hasChanges(op, change(1), change(3))
 	f.missing(key)

@@ -202,14 +202,28 @@ func (f *fixture) walk(pageSize int, page func(sessionstore.List) (sessionstore.
 // ask appends events to a session, made if missing, and requests memories.
 func (f *fixture) ask(key sessionstore.Key, events ...sessionstore.Event) sessionstore.Operation {
 	f.t.Helper()
+	return f.askWith(key, sessionstore.Append{Create: true, Request: &sessionstore.Request{}}, events...)
+}
+
+// askOneShot requests memories of events in a one-shot session.
+func (f *fixture) askOneShot(key sessionstore.Key, events ...sessionstore.Event) sessionstore.Operation {
+	f.t.Helper()
+	return f.askWith(key, sessionstore.Append{OneShot: true, Request: &sessionstore.Request{}}, events...)
+}
+
+// askWith appends events and requests memories; it chooses the operation's id.
+func (f *fixture) askWith(key sessionstore.Key, opts sessionstore.Append, events ...sessionstore.Event) sessionstore.Operation {
+	f.t.Helper()
 	f.asked++
-	id := sessionstore.OperationID(key.Scope, fmt.Sprintf("operation-%d", f.asked))
-	out := f.appendWith(key, sessionstore.Append{Create: true, Request: id}, events...)
+	request := *opts.Request
+	request.ID = sessionstore.OperationID(key.Scope, fmt.Sprintf("operation-%d", f.asked))
+	opts.Request = &request
+	out := f.appendWith(key, opts, events...)
 	if out.Operation == nil {
 		f.t.Fatalf("Append(%v) with a request answers no operation", key)
 	}
-	if out.Operation.ID != id || out.Operation.Key != key {
-		f.t.Fatalf("Append(%v) requesting %q answers operation %+v", key, id, out.Operation)
+	if out.Operation.Request != request || out.Operation.Key != key {
+		f.t.Fatalf("Append(%v) requesting %+v answers operation %+v", key, request, out.Operation)
 	}
 	return *out.Operation
 }

@@ -29,7 +29,7 @@ func operationLife(f *fixture) {
 	key := session(ann, "s1")
 	created := f.now()
 	op := f.ask(key, f.said("e1"), f.said("e2"))
-	want := sessionstore.Operation{ID: op.ID, Key: key, State: sessionstore.Pending, CreateTime: created, EventsTotal: 2}
+	want := sessionstore.Operation{Request: sessionstore.Request{ID: op.ID}, Key: key, State: sessionstore.Pending, CreateTime: created, EventsTotal: 2}
 	f.equal("answer", op, want)
 	check := func(what string) {
 		f.t.Helper()
@@ -137,15 +137,15 @@ func operationOldest(f *fixture) {
 	second := f.ask(key, f.said("e2"))
 	f.ask(key, f.said("e3"))
 	work := f.claimOne(key)
-	f.equal("at first", work.Operation, first.ID)
+	f.equal("at first", work.Request.ID, first.ID)
 	f.finish(work, 1)
 	work = f.claimOne(key)
-	f.equal("after the first", work.Operation, second.ID)
+	f.equal("after the first", work.Request.ID, second.ID)
 	f.fail(work, "no", time.Time{})
 	if _, err := f.Retry(f.ctx, ann, second.ID); err != nil {
 		f.t.Fatal(err)
 	}
-	f.equal("after a failure", f.claimOne(key).Operation, second.ID)
+	f.equal("after a failure", f.claimOne(key).Request.ID, second.ID)
 }
 
 // An operation is found in its scope by its id, else it is ErrNotFound.

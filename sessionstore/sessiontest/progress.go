@@ -41,20 +41,20 @@ func progressRequest(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`, f.said("e1"), f.said("e2"))
 	op := f.ask(key, f.said("e3"))
-	f.equal("operation", op, sessionstore.Operation{ID: op.ID, Key: key, State: sessionstore.Pending, CreateTime: f.now(), EventsTotal: 3})
+	f.equal("operation", op, sessionstore.Operation{Request: sessionstore.Request{ID: op.ID}, Key: key, State: sessionstore.Pending, CreateTime: f.now(), EventsTotal: 3})
 	f.append(key, f.said("e4"))
 	work := f.claimOne(key)
 	if work.Ref == "" {
 		f.t.Error("work without a Ref")
 	}
-	f.equal("work", work, sessionstore.Work{Key: key, Ref: work.Ref, Requested: 3, Attempts: 1, Operation: op.ID})
+	f.equal("work", work, sessionstore.Work{Key: key, Ref: work.Ref, Requested: 3, Attempts: 1, Request: sessionstore.Request{ID: op.ID}})
 	f.finish(work, 3)
 	f.idle("an event that nobody asked for")
 
 	op = f.ask(key)
 	f.equal("events of the next request", op.EventsTotal, 1)
 	next := f.claimOne(key)
-	f.equal("next work", next, sessionstore.Work{Key: key, Ref: work.Ref, Done: 3, Requested: 4, Attempts: 1, Operation: op.ID})
+	f.equal("next work", next, sessionstore.Work{Key: key, Ref: work.Ref, Done: 3, Requested: 4, Attempts: 1, Request: sessionstore.Request{ID: op.ID}})
 }
 
 // A request needs no events of its own, nor new ones: with partial events or

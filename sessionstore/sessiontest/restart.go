@@ -57,12 +57,12 @@ func restartWork(f *fixture) {
 	f.finish(f.claimOne(waiting), 1)
 	f.reopen()
 	got := f.claimOne(waiting)
-	f.equal("work", got, sessionstore.Work{Key: waiting, Ref: got.Ref, Done: 1, Requested: 2, Attempts: 1, Operation: waitingOp.ID})
+	f.equal("work", got, sessionstore.Work{Key: waiting, Ref: got.Ref, Done: 1, Requested: 2, Attempts: 1, Request: sessionstore.Request{ID: waitingOp.ID}})
 	f.finish(got, 2)
 	f.idle("the rest waits")
 	f.clock.advance(time.Hour)
 	got = f.claimOne(later)
-	f.equal("work", got, sessionstore.Work{Key: later, Ref: work.Ref, Done: 1, Requested: 2, Attempts: 2, Operation: laterOp.ID, Plan: []byte(`"plan"`), PlanTo: 2})
+	f.equal("work", got, sessionstore.Work{Key: later, Ref: work.Ref, Done: 1, Requested: 2, Attempts: 2, Request: sessionstore.Request{ID: laterOp.ID}, Plan: []byte(`"plan"`), PlanTo: 2})
 	f.finish(got, 2)
 	f.idle("the rest is done or given up")
 }
@@ -163,7 +163,7 @@ func restartRebound(f *fixture) {
 		work := f.claim("owner", 1)[0]
 		f.equal("events", len(f.events(work, 0, 10)), 2)
 		f.finish(work, 2)
-		work.Ref, work.Operation = "", ""
+		work.Ref, work.Request = "", sessionstore.Request{}
 		got = append(got, work)
 	}
 	slices.SortFunc(got, func(a, b sessionstore.Work) int { return strings.Compare(a.Key.User, b.Key.User) })

@@ -68,6 +68,8 @@ func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
 		{"Fail", failCases()},
 		{"Operations", operationCases()},
 		{"DeletedWork", deletedWorkCases()},
+		{"Request", requestCases()},
+		{"OneShot", oneShotCases()},
 		{"Restart", restartCases()},
 		{"Archive", archiveCases()},
 	}

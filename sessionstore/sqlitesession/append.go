@@ -18,11 +18,11 @@ func (s *Store) Append(ctx context.Context, key sessionstore.Key, events []sessi
 	if err := key.Validate(); err != nil {
 		return out, err
 	}
+	if err := opts.Validate(); err != nil {
+		return out, wrap("append", key, err)
+	}
 	err = s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
-		row, err := findSession(tx.QueryRow(selectSession, key.App, key.User, key.ID))
-		if errors.Is(err, memory.ErrNotFound) && opts.Create {
-			row, err = insertSession(tx, key, s.now())
-		}
+		row, err := s.target(tx, key, opts)
 		if err != nil {
 			return err
 		}
@@ -30,16 +30,30 @@ func (s *Store) Append(ctx context.Context, key sessionstore.Key, events []sessi
 			return err
 		}
 		out.LastUpdateTime = fromMicros(row.updateTime)
-		if opts.Request == "" {
+		if opts.Request == nil {
 			return nil
 		}
-		out.Operation, err = s.request(tx, key, &row, opts.Request)
-		return err
+		if out.Operation, err = s.request(tx, key, &row, *opts.Request); err != nil || !opts.OneShot {
+			return err
+		}
+		return purge(tx, row.ref) // if there is nothing to do
 	})
 	if err != nil {
 		return sessionstore.Appended{}, wrap("append", key, err)
 	}
 	return out, nil
+}
+
+// target is the session that an append goes to.
+func (s *Store) target(tx *sqlitedb.Tx, key sessionstore.Key, opts sessionstore.Append) (sessionRow, error) {
+	if opts.OneShot {
+		return insertSession(tx, key, s.now(), true)
+	}
+	row, err := findSession(tx.QueryRow(selectSession, key.App, key.User, key.ID))
+	if errors.Is(err, memory.ErrNotFound) && opts.Create {
+		return insertSession(tx, key, s.now(), false)
+	}
+	return row, err
 }
 
 // append stores events and their state, and moves row along.
@@ -71,7 +85,7 @@ func (s *Store) append(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, e
 		row.updateTime = e.Timestamp.UnixMicro()
 		stored = true
 		rewinds = rewinds || e.RewindBefore != ""
-		if !opts.KeepState {
+		if !opts.KeepState && !opts.OneShot {
 			if err := applyState(tx, key.Scope, row.ref, e.StateDelta); err != nil {
 				return nil, err
 			}
@@ -100,7 +114,11 @@ func storedEvent(tx *sqlitedb.Tx, ref int64, id string) (sessionstore.Event, err
 
 // request raises the requested mark to the last event and records who asked.
 // Asking again for work that was given up makes it due again.
-func (s *Store) request(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, id string) (*sessionstore.Operation, error) {
+func (s *Store) request(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, r sessionstore.Request) (*sessionstore.Operation, error) {
+	doc, err := r.Doc()
+	if err != nil {
+		return nil, err
+	}
 	now := s.now().UnixMicro()
 	if row.seq > row.done {
 		_, err := tx.Exec(`UPDATE sessions SET requested = seq,
@@ -119,14 +137,14 @@ func (s *Store) request(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, 
 	if row.seq == row.done {
 		done = now
 	}
-	if _, err := tx.Exec(`INSERT INTO operations (id, ref, app, user, session, first, last, create_time, done_time)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, id, row.ref, key.App, key.User, key.ID, row.done, row.seq, now, done); err != nil {
+	if _, err := tx.Exec(`INSERT INTO operations (id, ref, app, user, session, first, last, create_time, done_time, request)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.ID, row.ref, key.App, key.User, key.ID, row.done, row.seq, now, done, doc); err != nil {
 		return nil, err
 	}
 	if err := s.forget(tx); err != nil {
 		return nil, err
 	}
-	rows, err := tx.Query(selectOperations+` WHERE o.id = ?`, id)
+	rows, err := tx.Query(selectOperations+` WHERE o.id = ?`, r.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 // selectOperations reads an operation beside the progress of its session. The
 // session of one that has succeeded may be gone; then all its events are done.
 const selectOperations = `SELECT o.n, o.id, o.ref, o.app, o.user, o.session, o.first, o.last, o.create_time, o.done_time, o.attempts,
-	coalesce(s.done, o.last), coalesce(s.failed, 0), coalesce(s.last_error, '')
+	coalesce(s.done, o.last), coalesce(s.failed, 0), coalesce(s.last_error, ''), o.request
 	FROM operations o LEFT JOIN sessions s ON s.ref = o.ref`
 
 // operationRow is an operation and where its changes are.
@@ -30,8 +30,13 @@ func scanOperations(rows *sql.Rows) (out []operationRow, err error) {
 		var o operationRow
 		var created, doneTime, done int64
 		var failed bool
-		if err := rows.Scan(&o.n, &o.ID, &o.ref, &o.Key.App, &o.Key.User, &o.Key.ID, &o.first, &o.last, &created, &doneTime,
-			&o.Attempts, &done, &failed, &o.LastError); err != nil {
+		var id, session string
+		var request []byte
+		if err := rows.Scan(&o.n, &id, &o.ref, &o.Key.App, &o.Key.User, &session, &o.first, &o.last, &created, &doneTime,
+			&o.Attempts, &done, &failed, &o.LastError, &request); err != nil {
+			return nil, err
+		}
+		if o.Request, o.Key.ID, err = sessionstore.ReadRequest(id, session, request); err != nil {
 			return nil, err
 		}
 		o.CreateTime = fromMicros(created)

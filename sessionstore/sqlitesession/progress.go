@@ -104,12 +104,19 @@ func dueWork(tx *sqlitedb.Tx, now time.Time, limit int) ([]sessionstore.Work, er
 	}
 	for i := range out {
 		w := &out[i]
-		var plan []byte
-		if err := tx.QueryRow(`SELECT ref, id, done, requested, attempts, coalesce(plan, x''), plan_to, rewinds,
-			coalesce((SELECT o.id FROM operations o WHERE o.ref = s.ref AND done_time = 0 ORDER BY n LIMIT 1), '') FROM sessions s INDEXED BY sessions_work
-			WHERE app = ? AND user = ? AND requested > done AND failed = 0 AND due_time <= ? ORDER BY request_time, ref LIMIT 1`,
-			w.Key.App, w.Key.User, now.UnixMicro()).Scan(&w.Ref, &w.Key.ID, &w.Done, &w.Requested, &w.Attempts, &plan, &w.PlanTo,
-			&w.Rewinds, &w.Operation); err != nil {
+		var operation, session string
+		var request, plan []byte
+		err := tx.QueryRow(`WITH s AS (
+			  SELECT * FROM sessions INDEXED BY sessions_work
+			  WHERE app = ? AND user = ? AND requested > done AND failed = 0 AND due_time <= ? ORDER BY request_time, ref LIMIT 1)
+			SELECT s.ref, s.id, s.done, requested, s.attempts, coalesce(plan, x''), plan_to, rewinds, coalesce(o.id, ''), coalesce(o.request, x'')
+			FROM s LEFT JOIN operations o ON o.n = (SELECT min(n) FROM operations WHERE ref = s.ref AND done_time = 0)`,
+			w.Key.App, w.Key.User, now.UnixMicro()).Scan(&w.Ref, &session, &w.Done, &w.Requested, &w.Attempts, &plan, &w.PlanTo,
+			&w.Rewinds, &operation, &request)
+		if err != nil {
+			return nil, err
+		}
+		if w.Request, w.Key.ID, err = sessionstore.ReadRequest(operation, session, request); err != nil {
 			return nil, err
 		}
 		if len(plan) > 0 {

@@ -75,3 +75,7 @@ CREATE TABLE changes (ref INTEGER NOT NULL, seq INTEGER NOT NULL, time INTEGER N
 CREATE INDEX changes_ref ON changes (ref, seq);
 CREATE INDEX changes_time ON changes (time);
 `
+
+// schemaRequest keeps the request of each operation, as JSON. Operations of
+// before have none: see sessionstore.ReadRequest.
+const schemaRequest = `ALTER TABLE operations ADD COLUMN request BLOB NOT NULL DEFAULT x'';`

@@ -45,7 +45,7 @@ func New(db *sqlitedb.DB, opts *Options) (*Store, error) {
 	if opts != nil && opts.Now != nil {
 		s.now = opts.Now
 	}
-	if err := db.Migrate("sessions", schema); err != nil {
+	if err := db.Migrate("sessions", schema, schemaRequest); err != nil {
 		return nil, err
 	}
 	var err error
@@ -129,7 +129,7 @@ func (s *Store) Create(ctx context.Context, key sessionstore.Key, create session
 	}
 	out := &sessionstore.Session{Key: key}
 	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
-		row, err := insertSession(tx, key, s.now())
+		row, err := insertSession(tx, key, s.now(), false)
 		if err != nil {
 			return err
 		}
@@ -341,10 +341,10 @@ func findSession(row *sql.Row) (r sessionRow, err error) {
 	return r, err
 }
 
-func insertSession(tx *sqlitedb.Tx, key sessionstore.Key, now time.Time) (r sessionRow, err error) {
+func insertSession(tx *sqlitedb.Tx, key sessionstore.Key, now time.Time, hidden bool) (r sessionRow, err error) {
 	r.updateTime = now.UnixMicro()
-	res, err := tx.Exec(`INSERT INTO sessions (app, user, id, update_time) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-		key.App, key.User, key.ID, r.updateTime)
+	res, err := tx.Exec(`INSERT INTO sessions (app, user, id, update_time, deleted) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+		key.App, key.User, key.ID, r.updateTime, hidden)
 	if err != nil {
 		return r, err
 	}

@@ -5,20 +5,23 @@ local at = 0
 local function arg() at = at + 1; return ARGV[at] end
 
 local scope, app, user, id = arg(), arg(), arg(), arg()
-local now, mode, keep, request, over, ttl = clock(arg()), arg(), arg(), arg(), arg(), arg()
+local now, mode, keep, request, asks, over, ttl = clock(arg()), arg(), arg(), arg(), arg(), arg(), arg()
 local delivered = arg() -- up to this message the app has all
 
-local ref = find(scope, id)
+local hidden = mode == 'hidden' -- a session of its own, beside any of that id
+local ref = not hidden and find(scope, id)
 local sent = false
 if ref and mode == 'new' then return {'EXISTS'} end
 if not ref and mode == 'old' then return {'MISSING'} end
 if not ref then
   ref = num(call('INCR', P .. 'n'))
-  call('ZADD', key('live', scope), ref, id)
   call('HSET', key('session', ref), 'scope', scope, 'id', id, 'updated', now, 'seq', 0, 'requested', 0, 'done', 0,
-    'asked', 0, 'due', 0, 'attempts', 0, 'failed', 0, 'error', '', 'rewinds', 0, 'deleted', 0)
-  send(app, '+', user, id)
-  sent = true
+    'asked', 0, 'due', 0, 'attempts', 0, 'failed', 0, 'error', '', 'rewinds', 0, 'deleted', hidden and 1 or 0)
+  if not hidden then
+    call('ZADD', key('live', scope), ref, id)
+    send(app, '+', user, id)
+    sent = true
+  end
   if ttl ~= '0' then -- each new session pays for two that may have expired unseen
     for _, other in ipairs(call('ZRANDMEMBER', key('live', scope), 2)) do find(scope, other) end
   end
@@ -83,7 +86,7 @@ if request ~= '' then
     call('ZADD', key('covers', ref), m[4], request)
   end
   call('HSET', key('operation', request), 'scope', scope, 'ref', ref, 'session', id, 'first', m[4], 'last', num(seq),
-    'created', now, 'ended', 0, 'attempts', 0)
+    'created', now, 'ended', 0, 'attempts', 0, 'request', asks)
   call('ZADD', key('operations', scope), call('INCR', P .. 'n'), request)
   if seq == done then ended(scope, request, now) end
   op = operation(request, scope, over)
@@ -103,7 +106,11 @@ if request ~= '' then
     purge(old)
   end
 end
-rest(ref, ttl)
+if hidden and seq == tonumber(m[4]) then
+  purge(ref) -- there is nothing to do
+else
+  rest(ref, ttl)
+end
 
 local out = {}
 if sent then

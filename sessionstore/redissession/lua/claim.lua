@@ -30,4 +30,5 @@ for _, op in ipairs(call('ZRANGE', key('waiting', ref), 0, -1)) do
   local n = tonumber(call('ZSCORE', key('operations', scope), op))
   if not first or n < first then oldest, first = op, n end
 end
-return {ref, m[1], m[2], m[3], num(attempts), oldest, m[4], call('GET', key('plan', ref)) or '', m[5] or '0'}
+local request = oldest ~= '' and call('HGET', key('operation', oldest), 'request') or ''
+return {ref, m[1], m[2], m[3], num(attempts), oldest, m[4], call('GET', key('plan', ref)) or '', m[5] or '0', request}

@@ -120,10 +120,10 @@ end
 
 -- operation reads one as a flat list; false if there is none that can be read.
 local function operation(id, scope, over)
-  local o = call('HMGET', key('operation', id), 'scope', 'ref', 'session', 'first', 'last', 'created', 'ended', 'attempts')
+  local o = call('HMGET', key('operation', id), 'scope', 'ref', 'session', 'first', 'last', 'created', 'ended', 'attempts', 'request')
   if o[1] ~= scope or (o[7] ~= '0' and tonumber(o[7]) < tonumber(over)) then return false end
   local m = meta(o[2], 'done', 'failed', 'error')
-  return {id, o[3], o[4], o[5], o[6], o[7], o[8], m[1] or o[5], m[2] or '0', m[3] or '', o[2]}
+  return {id, o[3], o[4], o[5], o[6], o[7], o[8], m[1] or o[5], m[2] or '0', m[3] or '', o[2], o[9] or ''}
 end
 
 -- mine checks that a piece of work is still the caller's: ref's done mark and

@@ -1,0 +1,84 @@
+package sessionstore
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// Request asks for memories of events. A store keeps it with the operation
+// that it becomes, and gives it to the worker that claims the events.
+type Request struct {
+	ID string `json:"-"` // of the operation; see OperationID
+
+	// DisableConsolidation leaves known memories alone: new facts are added
+	// beside them.
+	DisableConsolidation bool `json:"disableConsolidation,omitempty"`
+
+	// Facts says that each event is a fact itself, so that nothing is extracted.
+	// Its operation is about no session.
+	Facts bool `json:"facts,omitempty"`
+}
+
+// Doc is the request without its ID, as JSON for a store to keep.
+func (r Request) Doc() ([]byte, error) { return json.Marshal(r) }
+
+// ReadRequest reads the request of operation id, whose events are in a session
+// named session, from the JSON that Doc made. It also returns the id of the
+// session that the events are of.
+//
+// An operation that was stored before requests were has no JSON: doc is empty,
+// and its id and the name of its session say what was requested.
+func ReadRequest(id, session string, doc []byte) (r Request, of string, err error) {
+	if len(doc) == 0 {
+		r, of = requestOfID(id, session)
+		return r, of, nil
+	}
+	if err := json.Unmarshal(doc, &r); err != nil {
+		return r, session, fmt.Errorf("stored request of operation %.80q: %w", id, err)
+	}
+	r.ID = id
+	return r, session, nil
+}
+
+// uuidLength is the length of a UUID's text.
+const uuidLength = 36
+
+// requestOfID reads a request from an operation's id, where memoryd kept it
+// before it kept requests. "plain:" before the UUID disabled consolidation, and
+// "of:" with a session's id in base64 named the session that the events were of,
+// while a session "range-UUID" held them. Facts were events of a session
+// "facts-UUID".
+func requestOfID(id, session string) (r Request, of string) {
+	r, of = Request{ID: id}, session
+	raw, err := base64.RawURLEncoding.DecodeString(id)
+	parts := strings.Split(string(raw), "\x00")
+	if err != nil || len(parts) != 3 {
+		return r, of
+	}
+	unique, plain := strings.CutPrefix(parts[2], "plain:")
+	r.DisableConsolidation = plain
+	if rest, ok := strings.CutPrefix(unique, "of:"); ok {
+		name, _, _ := strings.Cut(rest, ":")
+		if raw, err := base64.RawURLEncoding.DecodeString(name); err == nil && len(raw) > 0 {
+			of = string(raw)
+		}
+	}
+	rest, ok := strings.CutPrefix(session, "facts-")
+	r.Facts = ok && len(rest) == uuidLength
+	return r, of
+}
+
+// Validate reports what of an Append contradicts itself.
+func (a Append) Validate() error {
+	switch {
+	case a.Request != nil && a.Request.ID == "":
+		return fmt.Errorf("%w: a request for memories needs the id of its operation", memory.ErrInvalid)
+	case a.OneShot && a.Request == nil:
+		return fmt.Errorf("%w: a one-shot session needs a request for memories", memory.ErrInvalid)
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package sessiontest
+
+import (
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+func requestCases() []testCase {
+	return []testCase{
+		{"is kept", requestKept},
+		{"the oldest is claimed", requestOldest},
+		{"without an id", requestWithoutID},
+	}
+}
+
+// The operation, in every way to read it, and the work have all of the request,
+// also after a restart.
+func requestKept(f *fixture) {
+	for _, r := range []sessionstore.Request{{}, {DisableConsolidation: true}, {Facts: true}, {DisableConsolidation: true, Facts: true}} {
+		key := session(ann, "s1")
+		op := f.askWith(key, sessionstore.Append{Create: true, Request: &r}, f.said("e1"))
+		r.ID = op.ID
+		check := func() {
+			f.t.Helper()
+			f.equal("Operation", f.operation(ann, op.ID).Request, r)
+			list, _, err := f.Operations(f.ctx, ann, sessionstore.List{})
+			if err != nil || len(list) != 1 {
+				f.t.Fatalf("Operations gives %+v, %v; want one", list, err)
+			}
+			f.equal("Operations", list[0].Request, r)
+		}
+		check()
+		f.reopen()
+		check()
+		work := f.claimOne(key)
+		f.equal("work", work.Request, r)
+		f.finish(work, 1)
+		check()
+		f.delete(key)
+		f.clock.advance(sessionstore.OperationTTL + 1e9)
+	}
+}
+
+// Work carries the oldest request that waits for it, each in its turn, whatever
+// their ids are.
+func requestOldest(f *fixture) {
+	key := session(ann, "s1")
+	var want []sessionstore.Request
+	for i, id := range []string{"b", "c", "a"} {
+		r := sessionstore.Request{ID: sessionstore.OperationID(ann, id), DisableConsolidation: i == 1}
+		f.appendWith(key, sessionstore.Append{Create: true, Request: &r}, f.said(id))
+		want = append(want, r)
+	}
+	for i, r := range want {
+		work := f.claimOne(key)
+		f.equal("request", work.Request, r)
+		f.finish(work, int64(i+1))
+	}
+	f.idle("all is done")
+}
+
+// A request without an id is refused, and nothing is stored.
+func requestWithoutID(f *fixture) {
+	key := session(ann, "s1")
+	_, err := f.Append(f.ctx, key, []sessionstore.Event{f.said("e1")}, sessionstore.Append{Create: true, Request: &sessionstore.Request{Facts: true}})
+	f.isA("Append", err, memory.ErrInvalid)
+	f.missing(key)
+	f.idle("nothing was requested")
+}
