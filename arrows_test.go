@@ -31,7 +31,7 @@ var arrows = map[string][]string{
 	"internal/redistest":         {},
 	"internal/sqlitedb":          {"memory"},
 	"internal/analyzer":          {"memory"},
-	"embed":                      {},
+	"embed":                      {"memory"},
 	"extract":                    {"memory", "sessionstore", "internal/analyzer"},
 	"retrieve":                   {"memory", "embed", "extract", "internal/analyzer"},
 	"ingest":                     {"memory", "sessionstore", "embed", "extract", "internal/analyzer"},

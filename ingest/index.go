@@ -62,21 +62,14 @@ func Index(ctx context.Context, embedder embed.Embedder, records []memory.Record
 	if len(texts) == 0 {
 		return nil
 	}
-	vectors, err := embedder.Embed(ctx, embed.Document, texts)
+	vectors, err := embed.Vectors(ctx, embedder, embed.Document, texts)
 	if err != nil {
 		return err
-	}
-	if len(vectors) != len(texts) {
-		return miscounted(embedder, vectors, texts)
 	}
 	for i, r := range bare {
 		r.Vector = vectors[i]
 	}
 	return nil
-}
-
-func miscounted(e embed.Embedder, vectors [][]float32, texts []string) error {
-	return fmt.Errorf("embedder %q gave %d vectors for %d texts", e.Model().Name, len(vectors), len(texts))
 }
 
 // ours makes what a model refuses as invalid (a key, a name, a dimension) no
@@ -92,12 +85,8 @@ func ours(err error) error {
 func terms(text string) []string { return analyzer.Question(text) }
 
 func (s *Service) embed(ctx context.Context, texts []string) ([][]float32, error) {
-	vs, err := s.embedder.Embed(ctx, embed.Document, texts)
-	err = ours(err)
-	if err == nil && len(vs) != len(texts) {
-		err = miscounted(s.embedder, vs, texts)
-	}
-	return vs, err
+	vs, err := embed.Vectors(ctx, s.embedder, embed.Document, texts)
+	return vs, ours(err)
 }
 
 // Marks are more terms of a memory, which no question has, as no word has such

@@ -96,7 +96,7 @@ const embedTime = 2 * time.Second
 func (r *Retriever) embed(ctx context.Context, query string) ([]float32, error) {
 	var vectors [][]float32
 	err := r.embedding.ask(ctx, func(ctx context.Context) (err error) {
-		vectors, err = r.embedder.Embed(ctx, embed.Query, []string{query})
+		vectors, err = embed.Vectors(ctx, r.embedder, embed.Query, []string{query})
 		return err
 	})
 	switch {

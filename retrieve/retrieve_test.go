@@ -239,3 +239,28 @@ func TestEmbedderAway(t *testing.T) {
 		t.Errorf("found %v", got)
 	}
 }
+
+// answering is an embedder that answers with other vectors than it was asked for.
+type answering struct {
+	embed.Builtin
+	vectors [][]float32
+}
+
+func (a answering) Embed(context.Context, embed.Task, []string) ([][]float32, error) {
+	return a.vectors, nil
+}
+
+// A search whose embedder returns no vector, too many, or one of another
+// dimension goes by words, as one whose embedder cannot be reached.
+func TestEmbedderMiscounts(t *testing.T) {
+	store := newStore(t, talk...)
+	right := make([]float32, embed.Builtin{}.Model().Dimension)
+	for name, vectors := range map[string][][]float32{"none": nil, "two": {right, right}, "short": {right[1:]}, "empty": {{}}, "nil": {nil}} {
+		t.Run(name, func(t *testing.T) {
+			r := retrieve.New(store, answering{vectors: vectors}, nil)
+			if got := ids(search(t, r, retrieve.Request{Query: "peanuts"})); len(got) == 0 || got[0] != "m7" {
+				t.Errorf("found %v", got)
+			}
+		})
+	}
+}

@@ -176,7 +176,7 @@ func (m *models) probe(ctx context.Context, log *slog.Logger) {
 	if !m.embedder.Model().Remote {
 		return
 	}
-	if _, err := m.embedder.Embed(ctx, embed.Document, []string{probeText}); err != nil && ctx.Err() == nil {
+	if _, err := embed.Vectors(ctx, m.embedder, embed.Document, []string{probeText}); err != nil && ctx.Err() == nil {
 		log.Error("the embedder fails: memories are found by words alone, and made once it is mended", "embedder", m.embedder.Model().Name, "err", err)
 	}
 }

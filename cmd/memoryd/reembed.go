@@ -218,7 +218,7 @@ func (m *mover) index(ctx context.Context, records []memory.Record) error {
 	if !errors.Is(err, memory.ErrInvalid) {
 		return err
 	}
-	if _, probe := e.Embed(ctx, embed.Document, []string{probeText}); probe != nil {
+	if _, probe := embed.Vectors(ctx, e, embed.Document, []string{probeText}); probe != nil {
 		return err // it takes none: a key or a name is wrong
 	}
 	for i := range records {
