@@ -20,9 +20,9 @@ import (
 	"github.com/memoryd/memoryd"
 )
 
-// What the pages show runs as shown, against a memoryd of its own for each
-// language. MEMORYD_TEST_CLIENTS is 1 where it has to, and 0 where it need not;
-// without it, the test is skipped where Python or a package is not to be had.
+// TestClients runs the programs of the pages, each language against a memoryd of
+// its own. MEMORYD_TEST_CLIENTS=0 skips the test, and 1 makes a missing
+// Python or package a failure. Without the variable they skip the test.
 func TestClients(t *testing.T) {
 	if os.Getenv("MEMORYD_TEST_CLIENTS") == "0" {
 		t.Skip("MEMORYD_TEST_CLIENTS is 0")
@@ -51,7 +51,7 @@ func testTypeScript(t *testing.T, venv string) {
 		t.Fatal(err)
 	}
 	path := "PATH=" + venv + string(filepath.ListSeparator) + os.Getenv("PATH")
-	// Packages that these need are as they were on that day.
+	// The date pins indirect dependencies.
 	if _, err := try(t, dir, []string{path}, filepath.Join(venv, "npm"), "install", "--before=2026-11-15", "--ignore-scripts",
 		"--no-audit", "--no-fund", "--no-package-lock", "--fetch-retries=2"); err != nil {
 		unavailable(t, err)
@@ -67,12 +67,12 @@ func testTypeScript(t *testing.T, venv string) {
 func same(t *testing.T, what, got, want string) {
 	t.Helper()
 	if diff := gocmp.Diff(want, got); diff != "" {
-		t.Errorf("%s prints other than the page says (-page +printed):\n%s", what, diff)
+		t.Errorf("%s does not print the output that the page shows (-page +printed):\n%s", what, diff)
 	}
 }
 
-// installPython makes a virtual environment with ADK and Node in it, and gives
-// its directory of commands.
+// installPython makes a virtual environment with ADK and Node, and returns its
+// directory of commands.
 func installPython(t *testing.T, dir string) string {
 	t.Helper()
 	python, err := exec.LookPath("python3")
@@ -95,16 +95,20 @@ func installPython(t *testing.T, dir string) string {
 	return filepath.Join(venv, "bin")
 }
 
-// unavailable skips a test that lacks something, or fails it where it must run.
+// unavailable skips a test that lacks a program or package, or fails it if
+// MEMORYD_TEST_CLIENTS is 1.
 func unavailable(t *testing.T, err error) {
 	t.Helper()
 	if os.Getenv("MEMORYD_TEST_CLIENTS") == "1" {
 		t.Fatal(err)
 	}
-	t.Skipf("needs python3 with venv, and the packages of docs/testdata/constraints.txt and docs/typescript/package.json: %v", err)
+	t.Skipf(
+		"needs python3 with venv, and the packages of docs/testdata/constraints.txt and docs/typescript/package.json: %v",
+		err,
+	)
 }
 
-// serve serves a memoryd until the test ends, and gives its URL.
+// serve starts a memoryd that ends with the test, and returns its URL.
 func serve(t *testing.T) string {
 	t.Helper()
 	bank, err := memoryd.Open(t.Context(), ":memory:", nil)
@@ -121,7 +125,7 @@ func serve(t *testing.T) string {
 	return s.URL
 }
 
-// run runs a command that must succeed, and gives what it prints.
+// run runs a command that must succeed, and returns its output.
 func run(t *testing.T, dir string, env []string, args ...string) string {
 	t.Helper()
 	out, err := try(t, dir, env, args...)
@@ -137,16 +141,18 @@ func try(t *testing.T, dir string, env []string, args ...string) (string, error)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	var out, log bytes.Buffer
-	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, &out, &log, time.Second // for what a command leaves running
-	cmd.Env = append(append(os.Environ(), "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1", "PYTHONDONTWRITEBYTECODE=1"), env...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, &out, &log, time.Second // for processes that a command leaves running
+	cmd.Env = append(
+		append(os.Environ(), "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1", "PYTHONDONTWRITEBYTECODE=1"),
+		env...)
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("%s: %w\n%s%s", strings.Join(args, " "), cmp.Or(ctx.Err(), err), &out, &log)
 	}
 	return out.String(), nil
 }
 
-// model is a model that speaks as OpenAI's do: it looks up what it is asked in
-// memory, and says what was found first.
+// model starts a fake of OpenAI's API. It searches memory for each question and
+// answers with the first match.
 func model(t *testing.T) string {
 	type message struct {
 		Role      string           `json:"role"`
@@ -161,7 +167,9 @@ func model(t *testing.T) string {
 				Function struct{ Name string }
 			}
 		}
-		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || r.URL.Path != "/chat/completions" || len(in.Messages) == 0 || len(in.Tools) == 0 {
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || r.URL.Path != "/chat/completions" ||
+			len(in.Messages) == 0 ||
+			len(in.Tools) == 0 {
 			t.Errorf("asked %s: %+v, %v", r.URL, in, err)
 			http.Error(w, "no", http.StatusBadRequest)
 			return

@@ -15,9 +15,9 @@ import (
 	"github.com/memoryd/memoryd"
 )
 
-// Every command with curl in the README and in the pages here is answered
-// without an error, in the order in which they stand, and tools find what the
-// page has told before.
+// TestCommands runs every curl command of the README and of the pages here, in
+// order. None may get an error, and tools must find the facts that the page
+// stored before.
 func TestCommands(t *testing.T) {
 	pages, err := filepath.Glob("*.md")
 	if err != nil {
@@ -44,7 +44,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// commands are the curl commands in the indented blocks of a page.
+// commands returns the curl commands in the indented blocks of a page.
 func commands(page string) []string {
 	var out []string
 	quoted := false
@@ -63,17 +63,17 @@ func commands(page string) []string {
 	return out
 }
 
-// reader does what a page says, with the ids that it was answered.
+// reader runs the commands of a page, with the ids of the answers before.
 type reader struct {
 	bank http.Handler
 	ids  map[string]string // of the last memory and operation
 }
 
-// words are those of a command line: blanks part them, but for those in quotes.
+// words matches the words of a command line. Quoted words may contain blanks.
 var words = regexp.MustCompile(`(?:'[^']*'|\S)+`)
 
 func (r *reader) follow(command string) error {
-	command, _, _ = strings.Cut(command, " | ") // what is made of the answer
+	command, _, _ = strings.Cut(command, " | ") // without the program that reads the answer
 	method, url, body, header := http.MethodGet, "", "", http.Header{}
 	args := words.FindAllString(command, -1)[1:]
 	for i := 0; i < len(args); i++ {

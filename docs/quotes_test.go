@@ -16,16 +16,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write into the pages what they quote as it is now")
+var update = flag.Bool("update", false, "rewrite the quotations in the pages")
 
-// quote is a block of code under a comment that names a file of the repository,
-// and what of it is quoted: all, a function, or what running it prints.
+// quote is a block of code under a comment. The comment names a file of the
+// repository, and after it a function, or "prints" for the output of the file.
 var quote = regexp.MustCompile("(?ms)^<!-- (\\S+)(?: (\\w+))? -->\n```\\w+\n(.*?)^```$")
 
-// prints is the word for what running a file prints.
+// prints marks a block that shows the output of a file.
 const prints = "prints"
 
-// printed gives what a page says that files print.
+// printed returns the outputs that a page shows, by file.
 func printed(t *testing.T, page string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -46,8 +46,8 @@ func read(t *testing.T, file string) string {
 	return string(raw)
 }
 
-// What a page quotes is as it is in the file, and what lies beside the pages to be
-// quoted is.
+// TestQuotes checks that each quotation equals its file, and that the pages quote
+// every file that lies beside them for that purpose.
 func TestQuotes(t *testing.T) {
 	pages, err := filepath.Glob("*.md")
 	if err != nil {
@@ -73,7 +73,7 @@ func TestQuotes(t *testing.T) {
 				t.Fatal(err)
 			}
 		} else if diff := cmp.Diff(now, text); diff != "" {
-			t.Errorf("%s quotes what is there no more; go test ./docs -update mends it (-file +page):\n%s", page, diff)
+			t.Errorf("%s quotes code that has changed; go test ./docs -update rewrites it (-file +page):\n%s", page, diff)
 		}
 	}
 	unquoted := regexp.MustCompile(`_test\.(py|go)$|tsconfig\.json$|go\.(mod|sum)$|__pycache__|node_modules|package-lock\.json$`)
@@ -90,7 +90,7 @@ func TestQuotes(t *testing.T) {
 	}
 }
 
-// code is a file, or the Go function of a name in it.
+// code returns a file, or one Go function of it.
 func code(file, function string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil || function == "" {

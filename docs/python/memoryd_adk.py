@@ -18,13 +18,13 @@ class _Memoryd:
     """Calls of memoryd's HTTP API. uri is memoryd://HOST:PORT, memoryds:// for TLS, or http(s)://."""
 
     def __init__(self, uri, **_):
-        # No connection outlives its call: Runner.run has an event loop of its own for each.
+        # Runner.run uses a new event loop for each call, so no connection may outlive its call.
         limits = httpx.Limits(max_keepalive_connections=0)
         self._http = httpx.AsyncClient(base_url=re.sub("^memoryd", "http", uri), limits=limits, timeout=40)
 
     async def _call(self, method, path, body=None, **params):
         response = await self._http.request(method, path, json=body, params=params)
-        if response.is_error:  # memoryd says in the body what is wrong
+        if response.is_error:  # the body names the error
             raise httpx.HTTPStatusError(response.text, request=response.request, response=response)
         return response.json() if response.content else None
 
@@ -32,7 +32,7 @@ class _Memoryd:
 def _path(*ids):
     """The path of a scope, or of a session in it."""
     for id in ids:
-        if id in ("", ".", ".."):  # would be another path
+        if id in ("", ".", ".."):  # it would name another path
             raise ValueError(f"{id!r} cannot be an id")
     return "/v1" + "".join(f"/{kind}/{quote(id, safe='')}" for kind, id in zip(("apps", "users", "sessions"), ids))
 
@@ -90,14 +90,14 @@ class MemorydSessionService(_Memoryd, BaseSessionService):
             return event
         path = _path(session.app_name, session.user_id, session.id) + "/events"
         stored = await self._call("POST", path, _event(event))
-        event.timestamp = _seconds(stored["events"][0]["timestamp"])  # to the microsecond, as the next get has it
+        event.timestamp = _seconds(stored["events"][0]["timestamp"])  # rounded to the microsecond, as get_session returns it
         session.last_update_time = _seconds(stored["lastUpdateTime"])
-        return await super().append_event(session, event)  # temp: state stays in this session object alone
+        return await super().append_event(session, event)  # temp: state stays in this session object
 
 
 class MemorydMemoryService(_Memoryd, BaseMemoryService):
     def __init__(self, uri, wait=False, **_):
-        """wait: adding answers when facts are extracted, too; what was said can be found in any case."""
+        """wait: adding waits for facts too. Without it turns can be found at once, and facts follow."""
         super().__init__(uri)
         self._wait = str(wait).lower()
 
@@ -108,8 +108,8 @@ class MemorydMemoryService(_Memoryd, BaseMemoryService):
 
     async def add_events_to_memory(self, *, app_name, user_id, events, session_id=None, custom_metadata=None):
         path = _path(app_name, user_id) + "/memories/ingest"
-        pictures = {"content": {"parts": {"__all__": {"inline_data"}}}}  # and sound; memory is of words
-        for i in range(0, len(events), 1000):  # a request may have 10,000 events and 32 MiB
+        pictures = {"content": {"parts": {"__all__": {"inline_data"}}}}  # and sound: only text is remembered
+        for i in range(0, len(events), 1000):  # a request takes 10,000 events and 32 MiB
             some = [_event(e, exclude=pictures) for e in events[i : i + 1000]]
             await self._call("POST", path, {"sessionId": session_id or "unknown", "events": some}, wait=self._wait)
 
@@ -128,7 +128,8 @@ class MemorydMemoryService(_Memoryd, BaseMemoryService):
 
 def _entry(m):
     author = m.get("author")
-    text = re.sub("(?i)<(?=\\s*/?\\s*PAST_CONVERSATIONS)", "&lt;", m["fact"][:4000])  # ADK's preload_memory has it between such tags
+    # ADK's preload_memory puts texts between such tags.
+    text = re.sub("(?i)<(?=\\s*/?\\s*PAST_CONVERSATIONS)", "&lt;", m["fact"][:4000])
     content = Content(role="user" if author == "user" else "model", parts=[Part(text=text)])
     return MemoryEntry(
         id=m["id"], content=content, author=author, timestamp=m["timestamp"], custom_metadata=m.get("metadata", {})

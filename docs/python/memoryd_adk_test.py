@@ -1,4 +1,4 @@
-"""What ADK expects of its services, asked of memoryd's; of ADK's own in memory too, where both must agree.
+"""Tests of memoryd's services for ADK. Where both must agree, ADK's in-memory services take the same tests.
 
 Run with MEMORYD_URL naming a memoryd whose data may be written to.
 """
@@ -41,7 +41,7 @@ def at(timestamp, **delta):
 
 
 class Scope:
-    """An app and a user that nobody has used."""
+    """A new app and user."""
 
     def __init__(self):
         self.app = {"app_name": "app-" + uuid.uuid4().hex}
@@ -302,7 +302,7 @@ class Memory(unittest.IsolatedAsyncioTestCase):
 
 
 class Echo(BaseLlm):
-    """Answers with what it is told beforehand."""
+    """A model that gives prepared answers."""
 
     model: str = "echo"
 
@@ -337,7 +337,7 @@ class Agents(unittest.IsolatedAsyncioTestCase):
         self.assertEqual([e.author for e in got.events], ["user", "echo"] * 3)
 
     async def test_services_yaml(self):
-        """What adk web and adk api_server make of services.yaml."""
+        """adk web and adk api_server find the services in services.yaml."""
         root_agent.model = Echo()
         here = str(Path(__file__).parent)
         app = get_fast_api_app(agents_dir=here, session_service_uri=URI, memory_service_uri=URI, web=False)

@@ -1,4 +1,4 @@
-"""Tell memoryd something, then ask. Needs nothing but Python."""
+"""Store two events, then search. Needs Python's standard library only."""
 
 import json
 import os
@@ -16,18 +16,28 @@ def memoryd(user, path, body):
     try:
         with urllib.request.urlopen(request, timeout=40) as response:
             return json.load(response)
-    except urllib.error.HTTPError as error:  # its body says what is wrong
+    except urllib.error.HTTPError as error:  # its body names the error
         raise RuntimeError(f"memoryd: {error.code}: {error.read().decode()}") from error
 
 
 ann = "ann@example.com"
 
-# The ids are yours: what is sent twice is stored once.
+# You choose the ids. An event that is sent twice is stored once.
 told = memoryd(ann, "/memories/ingest?wait=true", {
     "sessionId": "s1",
     "events": [
-        {"id": "e1", "author": "user", "timestamp": 1783932300, "content": "I moved to Porto last week and I love the trams."},
-        {"id": "e2", "author": "assistant", "timestamp": 1783932310, "content": {"role": "model", "parts": [{"text": "How lovely!"}]}},
+        {
+            "id": "e1",
+            "author": "user",
+            "timestamp": 1783932300,
+            "content": "I moved to Porto last week and I love the trams.",
+        },
+        {
+            "id": "e2",
+            "author": "assistant",
+            "timestamp": 1783932310,
+            "content": {"role": "model", "parts": [{"text": "How lovely!"}]},
+        },
     ],
 })
 for change in told["response"]["memories"]:

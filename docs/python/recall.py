@@ -1,4 +1,4 @@
-"""Two sessions: what was said in the first is recalled in the second."""
+"""Two sessions: the agent recalls in the second a fact from the first."""
 
 import asyncio
 import os
@@ -11,7 +11,7 @@ from memoryd_adk import MemorydMemoryService, MemorydSessionService
 
 
 class Script(BaseLlm):
-    """Stands in for a model: looks every question up, and says what it found first that the user said."""
+    """A scripted model: it searches memory for each question and repeats the user's first match."""
 
     model: str = "script"
 

@@ -3,13 +3,13 @@
 import type { BaseMemoryService, SearchMemoryRequest, SearchMemoryResponse, Session } from "@google/adk";
 import { memoryd, scope } from "./memoryd.ts";
 
-/** ADK's PRELOAD_MEMORY puts texts between such tags as they are. */
+/** Escapes the tags between which ADK's PRELOAD_MEMORY puts texts. */
 const unfenced = (text: string) => text.replace(/<(?=\s*\/?\s*PAST_CONVERSATIONS)/gi, "&lt;");
 
 export class MemorydMemoryService implements BaseMemoryService {
   private readonly wait: boolean;
 
-  /** wait: adding answers when facts are extracted, too; what was said can be found in any case. */
+  /** wait: adding waits for facts too. Without it turns can be found at once, and facts follow. */
   constructor({ wait = false } = {}) {
     this.wait = wait;
   }
@@ -17,14 +17,14 @@ export class MemorydMemoryService implements BaseMemoryService {
   async addSessionToMemory(session: Session): Promise<void> {
     const events = session.events.map((event) => ({
       ...event,
-      timestamp: new Date(event.timestamp).toISOString(), // ADK has milliseconds here, and seconds in Python
+      timestamp: new Date(event.timestamp).toISOString(), // milliseconds in this ADK, seconds in Python's
       content: event.content && {
         ...event.content,
-        parts: event.content.parts?.map(({ inlineData, ...part }) => part), // pictures and sound; memory is of words
+        parts: event.content.parts?.map(({ inlineData, ...part }) => part), // only text is remembered
       },
     }));
     const path = `${scope(session.appName, session.userId)}/memories/ingest?wait=${this.wait}`;
-    for (let i = 0; i < events.length; i += 1000) { // a request may have 10,000 events and 32 MiB
+    for (let i = 0; i < events.length; i += 1000) { // a request takes 10,000 events and 32 MiB
       await memoryd(path, { sessionId: session.id, events: events.slice(i, i + 1000) });
     }
   }

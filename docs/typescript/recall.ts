@@ -1,10 +1,10 @@
-// Two sessions: what was said in the first is recalled in the second.
+// Two sessions: the agent recalls in the second a fact from the first.
 
 import { BaseLlm, InMemorySessionService, LlmAgent, LOAD_MEMORY, Runner } from "@google/adk";
 import type { LlmRequest, LlmResponse } from "@google/adk";
 import { MemorydMemoryService } from "./memoryd-adk.ts";
 
-/** Stands in for a model: looks every question up, and says what it found first that the user said. */
+/** A scripted model: it searches memory for each question and repeats the user's first match. */
 class Script extends BaseLlm {
   async *generateContentAsync(request: LlmRequest): AsyncGenerator<LlmResponse, void> {
     const part = request.contents.at(-1)!.parts![0];
@@ -32,7 +32,8 @@ const agent = new LlmAgent({ name: "assistant", model: new Script({ model: "scri
 const runner = new Runner({ appName: "demo", agent, sessionService, memoryService });
 
 for (const text of ["My daughter Ines is allergic to peanuts.", "What is Ines allergic to?"]) {
-  const { id: sessionId, userId, appName } = await sessionService.createSession({ appName: "demo", userId: "nora@example.com" });
+  const owner = { appName: "demo", userId: "nora@example.com" };
+  const { id: sessionId, userId, appName } = await sessionService.createSession(owner);
   console.log("user:", text);
   for await (const event of runner.runAsync({ userId, sessionId, newMessage: { role: "user", parts: [{ text }] } })) {
     const part = event.content?.parts?.[0];

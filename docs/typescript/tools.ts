@@ -1,11 +1,11 @@
-// A model that looks things up in memory by itself, over any API that speaks as OpenAI's chat completions do.
+// A model that searches memory by itself, over any API that speaks OpenAI's chat completions.
 
 import { memoryd, scope } from "./memoryd.ts";
 
 const { OPENAI_BASE_URL = "https://api.openai.com/v1", OPENAI_API_KEY, OPENAI_MODEL = "gpt-5.4-mini" } = process.env;
-const ann = scope("demo", "ann@example.com"); // yours to say: no tool takes a user
+const ann = scope("demo", "ann@example.com"); // your code chooses the user: no tool has an argument for it
 
-const { tools } = await memoryd("/v1/tools"); // the same as Gemini's API takes them: functionDeclarations
+const { tools } = await memoryd("/v1/tools"); // for Gemini's API: functionDeclarations
 console.log("tools:", tools.map((tool: any) => tool.function.name).join(", "));
 
 async function ask(messages: any[]): Promise<any> {
@@ -16,7 +16,7 @@ async function ask(messages: any[]): Promise<any> {
   return (await response.json()).choices[0].message;
 }
 
-/** What a tool answers, or why it cannot: both are for the model. */
+/** Returns the result of a tool, or its error: the model can use both. */
 async function run({ name, arguments: args }: { name: string; arguments: string }): Promise<string> {
   console.log("calls:", name, args);
   try {

@@ -1,4 +1,4 @@
-"""An assistant that remembers what it was told in earlier sessions."""
+"""An assistant that remembers earlier sessions."""
 
 from google.adk.agents import LlmAgent
 from google.adk.tools import load_memory
