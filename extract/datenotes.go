@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/memoryd/memoryd/extract/english"
 )
 
 var (
@@ -177,9 +179,9 @@ func firstOf(year int, month time.Month) time.Time {
 
 // yearly reports whether a day without year comes round every year, so that
 // giving it one would be wrong.
-func yearly(ws []word) bool {
+func yearly(ws english.Words) bool {
 	for _, w := range ws {
-		switch w.text {
+		switch w.Text {
 		case "birthday", "birthdays", "anniversary", "born", "every", "each", "annual", "annually", "yearly":
 			return true
 		}
@@ -189,10 +191,10 @@ func yearly(ws []word) bool {
 
 // toldInPast reads the tense at byte i of the sentence from the nearest verb
 // before it, or else the nearest behind it. The present counts as what comes.
-func toldInPast(ws []word, i int) bool {
+func toldInPast(ws english.Words, i int) bool {
 	past, found := false, false
 	for j, w := range ws {
-		if w.start >= i && found {
+		if w.Start >= i && found {
 			break
 		}
 		if p, ok := tense(ws, j); ok {
@@ -204,35 +206,29 @@ func toldInPast(ws []word, i int) bool {
 
 // tense reports what word j says of the time of its clause, if it is a verb
 // that says anything.
-func tense(ws []word, j int) (past, ok bool) {
-	w, before := ws[j].text, ""
+func tense(ws english.Words, j int) (past, ok bool) {
+	w, before := ws[j].Text, ""
 	if j > 0 {
-		before = ws[j-1].text
+		before = ws[j-1].Text
 	}
 	switch {
-	case arrangements[w]:
+	case arrangements.Has(w):
 		return false, true // what was booked is to come
 	case w == "been" || w == "had" || w == "was" || w == "were" || w == "did":
 		return true, true
-	case w == "will" || w == "shall" || auxiliaries[w] && !modals[w]:
+	case w == "will" || w == "shall" || english.Auxiliaries.Has(w) && !english.Modals.Has(w):
 		return false, true
 	case strings.HasSuffix(w, "ing"):
 		return false, before == "am" || before == "are" || before == "is"
-	case tenseless[before] || strings.HasSuffix(before, "ing"):
+	case tenseless.Has(before) || strings.HasSuffix(before, "ing"):
 		return false, false // "to visit", "will be booked", "am excited"
-	case pastVerb(w):
+	case english.Past(w):
 		return true, true
-	case present[w]:
+	case english.PresentVerbs.Has(w):
 		return false, before == "i" || before == "we"
 	}
 	return false, false
 }
-
-var (
-	arrangements = words("booked planned scheduled arranged reserved promised agreed decided")
-	modals       = words("would can could should might may must")
-	tenseless    = words("am is are be to will shall not would can could should might may must get feel so very really a an the my our his her their")
-)
 
 // hint is what a glance at the words says of dates in them. It spares most
 // sentences the date rules, which take longer than all the rest.
@@ -244,31 +240,22 @@ const (
 	namedDate
 )
 
-var (
-	dayNames   = words("yesterday tomorrow ago monday tuesday wednesday thursday friday saturday sunday january february april june july august september october november december jan feb apr jun jul aug sep sept oct nov dec")
-	todayNames = words("today tonight may march mar")
-	periods    = words("week weekend month year night morning afternoon evening")
-	calendar   = words("week weekend month year")
-	countWords = words("a an one two three four five six seven eight nine ten eleven twelve few couple")
-	dateUnits  = words("day days week weeks month months year years")
-)
-
-func dateHint(ws []word) hint {
+func dateHint(ws english.Words) hint {
 	found := noDate
 	for i, w := range ws {
 		next := ""
 		if i+1 < len(ws) {
-			next = ws[i+1].text
+			next = ws[i+1].Text
 		}
 		switch {
-		case dayNames[w.text] && (i == 0 || ws[i-1].text != "every" && ws[i-1].text != "each"), len(w.text) >= 3 && strings.ContainsAny(w.text, "0123456789") && yearIn.MatchString(w.text),
-			w.text == "this" && calendar[next], periods[next] && (w.text == "last" || w.text == "next" || w.text == "past" || w.text == "coming" || w.text == "previous"),
-			dateUnits[w.text] && i > 1 && inSome(ws[:i]), w.text == "may" && w.upper && i > 0, w.text == "march" && w.upper:
+		case english.DateWords.Has(w.Text) && (i == 0 || ws[i-1].Text != "every" && ws[i-1].Text != "each"), len(w.Text) >= 3 && strings.ContainsAny(w.Text, "0123456789") && yearIn.MatchString(w.Text),
+			w.Text == "this" && calendar.Has(next), english.Periods.Has(next) && (w.Text == "last" || w.Text == "next" || w.Text == "past" || w.Text == "coming" || w.Text == "previous"),
+			dateUnits.Has(w.Text) && i > 1 && inSome(ws[:i]), w.Text == "may" && w.Upper && i > 0, w.Text == "march" && w.Upper:
 			return namedDate
-		case todayNames[w.text], w.text == "this" && periods[next]:
+		case english.WeakDateWords.Has(w.Text), w.Text == "this" && english.Periods.Has(next):
 			found = maybeDate
 		default:
-			if day, _, ok := strings.Cut(w.text, "'"); ok && (dayNames[day] || todayNames[day]) {
+			if day, _, ok := strings.Cut(w.Text, "'"); ok && (english.DateWords.Has(day) || english.WeakDateWords.Has(day)) {
 				found = maybeDate // yesterday's
 			}
 		}
@@ -277,13 +264,13 @@ func dateHint(ws []word) hint {
 }
 
 // inSome reports whether ws ends in "in two" or the like.
-func inSome(ws []word) bool {
+func inSome(ws english.Words) bool {
 	for i := len(ws) - 1; i >= 0 && i >= len(ws)-4; i-- {
-		w := ws[i].text
+		w := ws[i].Text
 		if w == "in" {
 			return true
 		}
-		if !countWords[w] && w != "of" && (w[0] < '0' || w[0] > '9') {
+		if !countWords.Has(w) && w != "of" && (w[0] < '0' || w[0] > '9') {
 			return false
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/olebedev/when/rules"
 	"github.com/olebedev/when/rules/en"
 
+	"github.com/memoryd/memoryd/extract/english"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -142,7 +143,7 @@ func (d *dateReader) read(s *sentence, at time.Time) []dated {
 
 // next is the first expression at or after from, read in the tense of the verb
 // nearest to it.
-func (d *dateReader) next(text string, ws []word, from int, at time.Time) (*when.Result, bool) {
+func (d *dateReader) next(text string, ws english.Words, from int, at time.Time) (*when.Result, bool) {
 	res, err := d.coming.Parse(text[from:], at)
 	if err != nil || res == nil {
 		return nil, false // an error is a number out of range: no date

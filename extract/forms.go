@@ -4,6 +4,8 @@ import (
 	"context"
 	"regexp"
 	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
 )
 
 // Form is what the rules compare of a fact.
@@ -74,11 +76,11 @@ func firstPerson(v string) string {
 	case "was", "wasn't", "had", "did", "didn't", "can", "can't", "cannot", "will", "won't", "would":
 		return v
 	}
-	if pastVerb(v) {
+	if english.Past(v) {
 		return v
 	}
 	for _, base := range []string{strings.TrimSuffix(v, "s"), strings.TrimSuffix(v, "es"), strings.TrimSuffix(v, "ies") + "y"} {
-		if thirdPerson(base) == v {
+		if english.ThirdPerson(base) == v {
 			return base
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/memoryd/memoryd/extract/english"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -41,7 +42,7 @@ func FuzzExtract(f *testing.F) {
 				t.Errorf("%q does not have the quote %q", text, fact.Quote)
 			case fact.Text == "" || !utf8.ValidString(fact.Text) || strings.TrimSpace(fact.Text) != fact.Text:
 				t.Errorf("text %q", fact.Text)
-			case len(fact.Text) > 2*maxSentenceBytes || len(fact.Topics) == 0 && !fact.Forget:
+			case len(fact.Text) > 2*english.MaxSentenceBytes || len(fact.Topics) == 0 && !fact.Forget:
 				t.Errorf("%d bytes, topics %q", len(fact.Text), fact.Topics)
 			case !fact.ValidFrom.IsZero() && (memory.ValidateTime("", fact.ValidFrom) != nil || !fact.ValidFrom.Equal(midnight(fact.ValidFrom))):
 				t.Errorf("valid from %s", fact.ValidFrom)

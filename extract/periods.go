@@ -3,6 +3,8 @@ package extract
 import (
 	"strings"
 	"time"
+
+	"github.com/memoryd/memoryd/extract/english"
 )
 
 // Period is a span of time that a text names: From is in it, To is not.
@@ -31,7 +33,7 @@ func (p Period) Holds(t time.Time) bool {
 // as said at a time: "in May 2023", "last week", "on 3 June". ISO dates are
 // found in texts of any language.
 func Periods(text string, at time.Time) []Period {
-	s := sentence{text: text, words: splitWords(text), end: len(text)}
+	s := sentence{text: text, words: english.Split(text), end: len(text)}
 	var out []Period
 	for _, e := range questionDates.read(&s, at) {
 		if !e.day.IsZero() {

@@ -1,8 +1,10 @@
 package extract
 
+import "github.com/memoryd/memoryd/extract/english"
+
 // duty judges "have to …": kept where it is a date in somebody's life.
 func (c *clause) duty(i int) topics {
-	if c.task || blocked[c.at(i)] || c.content(i) < 2 || !c.anchored(i) {
+	if c.task || english.TalkVerbs.Has(c.at(i)) || c.content(i) < 2 || !c.anchored(i) {
 		return 0 // "We gotta push ourselves"
 	}
 	return details
@@ -13,15 +15,15 @@ func (c *clause) future(i int) topics {
 	i, _ = c.skipAdverbs(i)
 	v, rest := c.at(i), c.content(i+1)
 	switch {
-	case c.task || blocked[v] || v == "do" || rest == 0 || deictic[c.at(i+1)]:
+	case c.task || english.TalkVerbs.Has(v) || v == "do" || rest == 0 || english.Deictic.Has(c.at(i+1)):
 		return 0
 	case v == "have" && c.at(i+1) == "to":
 		return c.duty(i + 2)
 	case v == "be":
-		if !c.timed || rest < 2 && !prepositions[c.at(i+1)] {
+		if !c.timed || rest < 2 && !english.Prepositions.Has(c.at(i+1)) {
 			return 0
 		}
-	case !goals[v] && (rest < 2 || !c.anchored(i+1)):
+	case !goals.Has(v) && (rest < 2 || !c.anchored(i+1)):
 		return 0
 	}
 	return details
@@ -32,7 +34,7 @@ func (c *clause) would(i int) topics {
 	i, _ = c.skipAdverbs(i)
 	switch v := c.at(i); {
 	case v == "rather" || v == "prefer":
-		if c.content(i+1) > 0 && !deictic[c.at(i+1)] && !c.task {
+		if c.content(i+1) > 0 && !english.Deictic.Has(c.at(i+1)) && !c.task {
 			return preference
 		}
 	case (v == "love" || v == "like" || v == "hate") && c.at(i+1) == "to":
@@ -44,7 +46,7 @@ func (c *clause) would(i int) topics {
 // wish judges what somebody wants to do: lasting aims, not the task at hand.
 func (c *clause) wish(i int) topics {
 	v, rest := c.at(i), c.content(i+1)
-	if c.task || blocked[v] || !goals[v] && !present[v] || rest == 0 || deictic[c.at(i+1)] || weakGoals[v] && rest < 2 && !c.timed {
+	if c.task || english.TalkVerbs.Has(v) || !goals.Has(v) && !english.PresentVerbs.Has(v) || rest == 0 || english.Deictic.Has(c.at(i+1)) || weakGoals.Has(v) && rest < 2 && !c.timed {
 		return 0
 	}
 	return details
@@ -57,9 +59,9 @@ func (c *clause) ability(i int) topics {
 	switch {
 	case negated && (v == "stand" || v == "bear" || v == "tolerate"):
 		return c.liking(i + 1)
-	case negated && (v == "eat" || v == "drink" || v == "have") && c.content(i+1) > 0 && !deictic[c.at(i+1)] && !notOwned[c.at(i+1)] && !notOwned[c.at(i+2)]:
+	case negated && (v == "eat" || v == "drink" || v == "have") && c.content(i+1) > 0 && !english.Deictic.Has(c.at(i+1)) && !notOwned.Has(c.at(i+1)) && !notOwned.Has(c.at(i+2)):
 		return personal | preference
-	case !c.task && (skills[v] && c.content(i+1) > 0 || negated && skills[v]) && !deictic[c.at(i+1)]:
+	case !c.task && (skills.Has(v) && c.content(i+1) > 0 || negated && skills.Has(v)) && !english.Deictic.Has(c.at(i+1)):
 		return personal
 	}
 	return 0

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/memoryd/memoryd/extract/english"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -55,7 +56,7 @@ func (r *Rules) appendTurn(facts []Fact, t *Turn) []Fact {
 		return facts
 	}
 	first := len(facts)
-	for _, quote := range sentencesOf(t.Text) {
+	for _, quote := range english.Sentences(t.Text) {
 		s := read(quote)
 		if s.pastes {
 			break // what follows is material for a task, not the user's own words
@@ -101,26 +102,26 @@ func (t topics) names() []string {
 // sentence is a sentence and what the rules make of it.
 type sentence struct {
 	text       string
-	words      []word // all of them
-	start, end int    // the bytes of text that make the fact
-	topics     topics // none: not kept
-	pastes     bool   // it announces pasted text
+	words      english.Words // all of them
+	start, end int           // the bytes of text that make the fact
+	topics     topics        // none: not kept
+	pastes     bool          // it announces pasted text
 }
 
 // read decides whether a sentence is kept, and as what.
 func read(text string) sentence {
-	s := sentence{text: text, words: splitWords(text)}
+	s := sentence{text: text, words: english.Split(text)}
 	ws := s.words
-	if len(ws) == 0 || len(ws) > maxSentenceWords {
+	if len(ws) == 0 || len(ws) > english.MaxSentenceWords {
 		return s
 	}
 	if s.pastes = announcesPaste(text, ws); s.pastes {
 		return s
 	}
 	question := strings.HasSuffix(strings.TrimRight(text, " )\"'”’!*_"), "?")
-	i := skipLeads(ws)
-	next, firm, remember := asked(ws, i)
-	i = next + skipLeads(ws[next:])
+	i := english.SkipLeads(ws)
+	next, firm, remember := english.RememberRequest(ws, i)
+	i = next + english.SkipLeads(ws[next:])
 	if i >= len(ws) {
 		return s
 	}
@@ -134,19 +135,19 @@ func read(text string) sentence {
 		}
 		i, s.topics = clauseStatement(ws[:end], i)
 	} else if question {
-		i += polite.at(ws, i) // "Could you always answer in French?"
+		i += english.Polite.Match(ws, i) // "Could you always answer in French?"
 	}
 	kept := ws[i:end]
 	switch {
 	case s.topics != 0 && (remember || tailAsks):
 		s.topics |= instruction
-	case firm && content(kept) > 1 && !questionWords[kept[0].text]:
+	case firm && kept.Content() > 1 && !english.QuestionWords.Has(kept[0].Text):
 		s.topics = instruction
 	}
-	if s.topics&instruction == 0 && secret.found(ws) {
+	if s.topics&instruction == 0 && secrets.Found(ws) {
 		s.topics = 0
 	}
-	s.start, s.end = kept[0].start, kept[len(kept)-1].end
+	s.start, s.end = kept[0].Start, kept[len(kept)-1].End
 	if end == len(ws) && !question { // "Could you remember that I'm diabetic?" leaves a statement
 		s.end = trimEnd(text, s.end)
 	}
@@ -155,17 +156,17 @@ func read(text string) sentence {
 
 // clauseStatement looks for a statement at ws[i], or else in a later clause of
 // the sentence ("That's great, we have a dog too"): where it starts, and its topics.
-func clauseStatement(ws []word, i int) (int, topics) {
+func clauseStatement(ws english.Words, i int) (int, topics) {
 	t := statement(ws[i:])
-	if t != 0 || imperative(ws[i].text) || hypothetical.found(ws[i:]) {
+	if t != 0 || imperative(ws[i].Text) || hypothetical.Found(ws[i:]) {
 		return i, t
 	}
 	for j := i + 2; j < len(ws); j++ {
-		if w := ws[j].text; w != "i" && w != "we" && w != "my" && w != "our" {
+		if w := ws[j].Text; w != "i" && w != "we" && w != "my" && w != "our" {
 			continue
 		}
 		before := ws[j-1]
-		if before.stop == 0 && before.text != "and" && before.text != "but" || before.stop != 0 && !strings.ContainsRune(",;–—-", before.stop) {
+		if before.Stop == 0 && before.Text != "and" && before.Text != "but" || before.Stop != 0 && !strings.ContainsRune(",;–—-", before.Stop) {
 			continue // not at a joint, or behind a quotation mark
 		}
 		if t := statement(ws[j:]); t != 0 {
@@ -178,7 +179,7 @@ func clauseStatement(ws []word, i int) (int, topics) {
 // imperative reports whether a sentence that starts with w hands over work or
 // a make-believe; what it says in the first person is not the user's own.
 func imperative(w string) bool {
-	return pasteVerbs[w] || deeds[w] || w == "if" || w == "imagine" || w == "suppose" || w == "pretend" || w == "let" || w == "assume" || questionWords[w]
+	return pasteVerbs.Has(w) || english.AgentVerbs.Has(w) || w == "if" || w == "imagine" || w == "suppose" || w == "pretend" || w == "let" || w == "assume" || english.QuestionWords.Has(w)
 }
 
 // trimEnd is the end of text without the emoji and blanks behind its last

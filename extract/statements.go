@@ -3,18 +3,20 @@ package extract
 import (
 	"regexp"
 	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
 )
 
 // statement reads ws as something said of the speaker or theirs, and by what
 // topics; 0 if it is not. It looks for the subject, then judges the predicate.
-func statement(ws []word) topics {
+func statement(ws english.Words) topics {
 	c := clause{words: ws, timed: dateHint(ws) == namedDate}
 	for i := range ws {
-		if taskWords[ws[i].text] {
+		if english.TaskWords.Has(ws[i].Text) {
 			c.task = true
 		}
 	}
-	if hypothetical.found(ws) || len(ws) < 2 && !c.timed {
+	if hypothetical.Found(ws) || len(ws) < 2 && !c.timed {
 		return 0
 	}
 	if t := c.special(); t != 0 {
@@ -24,7 +26,7 @@ func statement(ws []word) topics {
 	if !ok {
 		return c.elided()
 	}
-	switch w := ws[i].text; {
+	switch w := ws[i].Text; {
 	case w == "my" || w == "our":
 		return c.possession(i)
 	default:
@@ -34,7 +36,7 @@ func statement(ws []word) topics {
 
 // clause is a sentence under judgement.
 type clause struct {
-	words []word
+	words english.Words
 	timed bool // it may name a date
 	task  bool // it has words of the work an agent is asked to do
 }
@@ -43,38 +45,17 @@ func (c *clause) at(i int) string {
 	if i < 0 || i >= len(c.words) {
 		return ""
 	}
-	return c.words[i].text
-}
-
-// found reports whether any phrase of p stands anywhere in ws.
-func (p phrases) found(ws []word) bool {
-	for i := range ws {
-		if p.at(ws, i) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// content counts the words that say something by themselves.
-func content(ws []word) int {
-	n := 0
-	for _, w := range ws {
-		if !empty[w.text] {
-			n++
-		}
-	}
-	return n
+	return c.words[i].Text
 }
 
 // content counts from word i to the end of the sentence.
-func (c *clause) content(i int) int { return content(c.words[min(i, len(c.words)):]) }
+func (c *clause) content(i int) int { return c.words[min(i, len(c.words)):].Content() }
 
 // mine reports whether the speaker's own come up at or after i. "Our" is often
 // everybody's ("our future"), so it must be of persons or pets.
 func (c *clause) mine(i int) bool {
 	for ; i < len(c.words); i++ {
-		if w := c.words[i].text; w == "my" || w == "our" && (ownNouns[c.at(i+1)] || c.at(i+1) == "own") {
+		if w := c.words[i].Text; w == "my" || w == "our" && (english.OwnNouns.Has(c.at(i+1)) || c.at(i+1) == "own") {
 			return true
 		}
 	}
@@ -85,13 +66,13 @@ func (c *clause) mine(i int) bool {
 // listener; such sentences are talk, not statements on the speaker.
 func (c *clause) addressed(i int) bool {
 	for ; i < len(c.words); i++ {
-		switch w := c.words[i]; w.text {
+		switch w := c.words[i]; w.Text {
 		case "you", "your", "yours", "yourself":
 			return true
 		case "and", "but", "so":
 			return false
 		default:
-			if w.stop == ',' || w.stop == ';' {
+			if w.Stop == ',' || w.Stop == ';' {
 				return false
 			}
 		}
@@ -107,18 +88,18 @@ func (c *clause) anchored(i int) bool { return c.timed || c.mine(i) }
 // ("Last week my wife…", "When I was five…"), or second in a pair ("Ann and I").
 func (c *clause) subject() (int, bool) {
 	for i, w := range c.words[:min(len(c.words), 14)] {
-		switch w.text {
+		switch w.Text {
 		case "i", "we":
 			if i == 0 || c.opened(i) || i <= 6 && c.at(i-1) == "and" && !finite(c.words[:i]) {
 				return i, true
 			}
 			return 0, false
 		case "my", "our":
-			if i == 0 || i == 1 && quantifiers[c.at(0)] || i == 2 && quantifiers[c.at(0)] && c.at(1) == "of" {
+			if i == 0 || i == 1 && quantifiers.Has(c.at(0)) || i == 2 && quantifiers.Has(c.at(0)) && c.at(1) == "of" {
 				return i, true
 			}
 			// In "On my way" the word is no subject; go on and look for one.
-			if i > 0 && (!c.opened(i) || prepositions[c.at(i-1)]) {
+			if i > 0 && (!c.opened(i) || english.Prepositions.Has(c.at(i-1))) {
 				if c.opened(i) {
 					continue
 				}
@@ -126,7 +107,7 @@ func (c *clause) subject() (int, bool) {
 			}
 			return i, true
 		case "you", "he", "she", "it", "they":
-			if !clauseOpeners[c.at(0)] {
+			if !clauseOpeners.Has(c.at(0)) {
 				return 0, false
 			}
 		}
@@ -136,22 +117,22 @@ func (c *clause) subject() (int, bool) {
 
 // opened reports whether the words before i are an adverbial.
 func (c *clause) opened(i int) bool {
-	someDay := periodLeads[c.at(0)] && (periods[strings.TrimSuffix(c.at(1), "s")] || strings.TrimSuffix(c.at(1), "s") == "day")
+	someDay := periodLeads.Has(c.at(0)) && (english.Periods.Has(strings.TrimSuffix(c.at(1), "s")) || strings.TrimSuffix(c.at(1), "s") == "day")
 	switch c.at(0) {
 	case "this", "last", "next", "every", "each":
-		if !seasons[c.at(1)] && !periods[c.at(1)] && !dayNames[c.at(1)] {
+		if !spans.Has(c.at(1)) && !english.Periods.Has(c.at(1)) && !english.DateWords.Has(c.at(1)) {
 			return false // "This is where I…"
 		}
 	}
-	if openers[c.at(0)] || someDay || c.at(0) == "the" && c.at(1) == "other" && c.at(2) == "day" || c.at(0) == "growing" && c.at(1) == "up" || c.at(1) == "ago" || c.at(2) == "ago" || c.at(3) == "ago" {
-		return i < 4 || prepositions[c.at(0)] || clauseOpeners[c.at(0)] || c.words[i-1].stop != 0 || c.timed
+	if openers.Has(c.at(0)) || someDay || c.at(0) == "the" && c.at(1) == "other" && c.at(2) == "day" || c.at(0) == "growing" && c.at(1) == "up" || c.at(1) == "ago" || c.at(2) == "ago" || c.at(3) == "ago" {
+		return i < 4 || english.Prepositions.Has(c.at(0)) || clauseOpeners.Has(c.at(0)) || c.words[i-1].Stop != 0 || c.timed
 	}
 	return false
 }
 
-func finite(ws []word) bool {
+func finite(ws english.Words) bool {
 	for _, w := range ws {
-		if auxiliaries[w.text] || pastVerb(w.text) {
+		if english.Auxiliaries.Has(w.Text) || english.Past(w.Text) {
 			return true
 		}
 	}
@@ -163,15 +144,15 @@ func finite(ws []word) bool {
 func (c *clause) special() topics {
 	ws := c.words
 	switch {
-	case c.at(0) == "call" && c.at(1) == "me", c.at(0) == "if", questionWords[c.at(0)] && c.at(0) != "when":
+	case c.at(0) == "call" && c.at(1) == "me", c.at(0) == "if", english.QuestionWords.Has(c.at(0)) && c.at(0) != "when":
 		return 0 // the first is an instruction
 	case c.at(0) == "me" && c.at(1) == "and":
 		for i := 2; i < min(len(ws), 8); i++ {
-			if pastVerb(c.at(i)) || auxiliaries[c.at(i)] || present[c.at(i)] {
+			if english.Past(c.at(i)) || english.Auxiliaries.Has(c.at(i)) || english.PresentVerbs.Has(c.at(i)) {
 				return c.predicate(i)
 			}
 		}
-	case c.at(0) == "there" && (c.at(1) == "are" || c.at(1) == "is") && content(ws) > 0:
+	case c.at(0) == "there" && (c.at(1) == "are" || c.at(1) == "is") && ws.Content() > 0:
 		for i := 2; i < len(ws); i++ {
 			if c.at(i) == "us" && c.at(i-1) == "of" || c.at(i) == "family" && (c.at(i-1) == "my" || c.at(i-1) == "our") {
 				return personal
@@ -183,19 +164,19 @@ func (c *clause) special() topics {
 				return details
 			}
 		}
-	case reach.at(ws, 0) > 0 && content(ws) > 1:
+	case reachPhrases.Match(ws, 0) > 0 && ws.Content() > 1:
 		return personal
-	case born.at(ws, 0) > 0 && content(ws) > 1:
+	case originPhrases.Match(ws, 0) > 0 && ws.Content() > 1:
 		return personal
 	}
 	for i := 1; i < min(len(ws), 5); i++ {
 		switch c.at(i) {
 		case "call", "calls":
-			if c.at(i+1) == "me" && callers[c.at(i-1)] && !notNames[c.at(i+2)] && i+2 < len(ws) {
+			if c.at(i+1) == "me" && callers.Has(c.at(i-1)) && !english.NotNames.Has(c.at(i+2)) && i+2 < len(ws) {
 				return personal
 			}
 		case "is", "was", "are", "were":
-			if (c.at(i+1) == "my" || c.at(i+1) == "our") && !deictic[c.at(i+2)] && !c.addressed(i) {
+			if (c.at(i+1) == "my" || c.at(i+1) == "our") && !english.Deictic.Has(c.at(i+2)) && !c.addressed(i) {
 				return c.identity(i)
 			}
 		}
@@ -206,19 +187,19 @@ func (c *clause) special() topics {
 // identity reads "It's my birthday on 3 May", "Green is my favorite color".
 func (c *clause) identity(i int) topics {
 	noun := c.words[i+2:]
-	if len(noun) == 0 || junkNouns[noun[0].text] || c.at(0) == "i" || c.at(0) == "we" || questionWords[c.at(0)] {
+	if len(noun) == 0 || emptyPossessions.Has(noun[0].Text) || c.at(0) == "i" || c.at(0) == "we" || english.QuestionWords.Has(c.at(0)) {
 		return 0
 	}
 	t := c.nounTopics(noun)
-	pronoun := deictic[c.at(0)] || c.at(0) == "he" || c.at(0) == "she" || c.at(0) == "here"
+	pronoun := english.Deictic.Has(c.at(0)) || c.at(0) == "he" || c.at(0) == "she" || c.at(0) == "here"
 	switch {
 	case c.at(0) == "you" || c.at(0) == "what":
 		return 0
-	case t == preference && len(noun) > 1 && empty[noun[1].text] && pronoun:
+	case t == preference && len(noun) > 1 && english.StopWords.Has(noun[1].Text) && pronoun:
 		return 0 // "It's my favorite and never gets old"
-	case t == 0 && (pronoun || content(noun) < 2):
+	case t == 0 && (pronoun || noun.Content() < 2):
 		return 0 // "That's my point"
-	case pronoun && content(noun) < 2 && noun[0].text != "birthday" && !(c.timed && t&personal != 0):
+	case pronoun && noun.Content() < 2 && noun[0].Text != "birthday" && !(c.timed && t&personal != 0):
 		return 0 // "That's my favorite", "This is my dog"
 	case t == 0:
 		return details
@@ -226,13 +207,13 @@ func (c *clause) identity(i int) topics {
 	return t
 }
 
-func (c *clause) nounTopics(noun []word) topics {
+func (c *clause) nounTopics(noun english.Words) topics {
 	var t topics
 	for _, w := range noun[:min(len(noun), 6)] {
-		if ownNouns[w.text] || ownNouns[strings.TrimSuffix(w.text, "'s")] {
+		if english.OwnNouns.Has(w.Text) || english.OwnNouns.Has(strings.TrimSuffix(w.Text, "'s")) {
 			t |= personal
 		}
-		if w.text == "favorite" {
+		if w.Text == "favorite" {
 			t |= preference
 		}
 	}
@@ -243,23 +224,23 @@ func (c *clause) nounTopics(noun []word) topics {
 func (c *clause) possession(i int) topics {
 	for j := i + 1; j < min(len(c.words), i+10); j++ {
 		w := c.at(j)
-		if junkNouns[w] && j < i+4 && c.words[i].text == "my" {
+		if emptyPossessions.Has(w) && j < i+4 && c.words[i].Text == "my" {
 			return 0
 		}
-		verb := auxiliaries[w] || pastVerb(w) || present[strings.TrimSuffix(w, "s")] || likings[strings.TrimSuffix(w, "s")] || present[strings.TrimSuffix(w, "es")]
+		verb := english.Auxiliaries.Has(w) || english.Past(w) || english.PresentVerbs.Has(strings.TrimSuffix(w, "s")) || english.Likings.Has(strings.TrimSuffix(w, "s")) || english.PresentVerbs.Has(strings.TrimSuffix(w, "es"))
 		if !verb || j == i+1 {
 			continue
 		}
 		noun := c.words[i+1 : j]
 		t := c.nounTopics(noun)
-		whole := c.content(j+1) > 0 || c.timed || t == personal && pastVerb(w) && !auxiliaries[w] // "My dog died"
-		if content(noun) == 0 || !whole || c.addressed(j) || uncertain[w] {
+		whole := c.content(j+1) > 0 || c.timed || t == personal && english.Past(w) && !english.Auxiliaries.Has(w) // "My dog died"
+		if noun.Content() == 0 || !whole || c.addressed(j) || talkComplements.Has(w) {
 			return 0
 		}
-		if c.task && (t == 0 || pastVerb(w)) {
+		if c.task && (t == 0 || english.Past(w)) {
 			return 0
 		}
-		if t == 0 || pastVerb(w) && w != "was" && w != "were" || c.timed {
+		if t == 0 || english.Past(w) && w != "was" && w != "were" || c.timed {
 			t |= details
 		}
 		return t
@@ -271,16 +252,16 @@ func (c *clause) possession(i int) topics {
 // "Moving to Rome in March", "Allergic to nuts".
 func (c *clause) elided() topics {
 	i := 0
-	for elidedAdverbs[c.at(i)] {
+	for elidedAdverbs.Has(c.at(i)) {
 		i++
 	}
 	w := c.at(i)
 	switch {
-	case c.task || c.addressed(0) || c.words[min(i, len(c.words)-1)].stop != 0:
+	case c.task || c.addressed(0) || c.words[min(i, len(c.words)-1)].Stop != 0:
 		return 0
-	case events[w] && c.content(i+1) > 0 && (i > 0 || c.timed || c.mine(i)), w == "allergic" && c.content(i+1) > 0:
+	case events.Has(w) && c.content(i+1) > 0 && (i > 0 || c.timed || c.mine(i)), w == "allergic" && c.content(i+1) > 0:
 		return c.predicate(i)
-	case underway[w] && c.content(i+1) > 1 && c.timed:
+	case underway.Has(w) && c.content(i+1) > 1 && c.timed:
 		return details
 	}
 	return 0
@@ -288,13 +269,13 @@ func (c *clause) elided() topics {
 
 // announcesPaste reports whether a sentence hands over text to work on, which
 // then follows: "Translate this to German:", "Here is my draft:".
-func announcesPaste(text string, ws []word) bool {
+func announcesPaste(text string, ws english.Words) bool {
 	colon := strings.HasSuffix(strings.TrimRight(text, " *_"), ":")
 	if !colon && !below.MatchString(text) {
 		return false
 	}
 	for i := range ws[:min(len(ws), 12)] {
-		if pasteVerbs[ws[i].text] || colon && taskWords[ws[i].text] {
+		if pasteVerbs.Has(ws[i].Text) || colon && english.TaskWords.Has(ws[i].Text) {
 			return true
 		}
 	}

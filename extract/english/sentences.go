@@ -1,4 +1,4 @@
-package extract
+package english
 
 import (
 	"regexp"
@@ -13,14 +13,14 @@ import (
 // seldom longer than 40 words; what exceeds this is pasted, or has no
 // punctuation at all.
 const (
-	maxSentenceBytes = 400
-	maxSentenceWords = 70
+	MaxSentenceBytes = 400
+	MaxSentenceWords = 70
 )
 
 // sentencesOf splits a turn into the sentences its author wrote to be read:
 // every one is a substring of text, trimmed. Code, data, logs, tables, quoted
 // mail and quotations are left out, and so are sentences over the limits.
-func sentencesOf(text string) []string {
+func Sentences(text string) []string {
 	var out []string
 	fence := ""
 	for line := range lines(text) {
@@ -94,7 +94,7 @@ func appendSentences(out []string, line string) []string {
 		quotes.read(s)
 		start = end
 		s = strings.TrimSpace(s)
-		if s != "" && len(s) <= maxSentenceBytes && !quoted && !strings.ContainsAny(s, "`{}") {
+		if s != "" && len(s) <= MaxSentenceBytes && !quoted && !strings.ContainsAny(s, "`{}") {
 			out = append(out, s)
 		}
 	}
@@ -132,7 +132,7 @@ func innerEnd(line string, start, i, end int) int {
 			// Variation selectors, joiners and further emoji go with the first. How
 			// far to look is bounded, or a long row of emoji would take its square.
 			near := line[i+n : min(end, i+n+32)]
-			rest := strings.TrimLeftFunc(near, func(r rune) bool { return !wordRune(r) && r != '(' })
+			rest := strings.TrimLeftFunc(near, func(r rune) bool { return !WordRune(r) && r != '(' })
 			if first, _ := utf8.DecodeRuneInString(rest); unicode.IsUpper(first) {
 				return n + len(near) - len(rest)
 			}
@@ -149,9 +149,6 @@ func parted(line string, end int) bool {
 
 func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
 
-var abbreviations = words(`mr mrs ms dr prof st sr jr vs etc e.g i.e eg ie approx no nr dept inc ltd co mt ft
-	u.s u.k a.m p.m jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri`)
-
 // abbreviated reports whether the full stop that ends s belongs to its last
 // word. "etc.", "a.m." and the like may end a sentence as well; then two
 // sentences stay together, which costs less than half a sentence.
@@ -165,7 +162,7 @@ func abbreviated(s string) bool {
 		s = s[i+1:]
 	}
 	// A single capital is an initial ("J. Smith"), but "I." is not.
-	return abbreviations[strings.ToLower(s)] || len(s) == 1 && s >= "A" && s <= "Z" && s != "I"
+	return abbreviations.Has(strings.ToLower(s)) || len(s) == 1 && s >= "A" && s <= "Z" && s != "I"
 }
 
 // quoteState follows quotation marks from one sentence of a line to the next:

@@ -1,10 +1,12 @@
-package extract
+package english
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/memoryd/memoryd/internal/regextest"
 )
 
 func TestSentences(t *testing.T) {
@@ -39,20 +41,25 @@ func TestSentences(t *testing.T) {
 		if tc.want != "" {
 			want = strings.Split(tc.want, "|")
 		}
-		if diff := cmp.Diff(want, sentencesOf(tc.text)); diff != "" {
+		if diff := cmp.Diff(want, Sentences(tc.text)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", tc.text, diff)
 		}
 	}
 }
 
-func TestSplitWords(t *testing.T) {
+func TestSplit(t *testing.T) {
 	s := "I'm at J. O’Neil's T-shirt shop, don’t!"
 	var got []string
-	for _, w := range splitWords(s) {
-		got = append(got, w.text+"="+s[w.start:w.end])
+	for _, w := range Split(s) {
+		got = append(got, w.Text+"="+s[w.Start:w.End])
 	}
 	want := []string{"i=I'm", "am=I'm", "at=at", "j=J", "o'neil's=O’Neil's", "t-shirt=T-shirt", "shop=shop", "do=don’t", "not=don’t"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("words (-want +got):\n%s", diff)
 	}
+}
+
+// Every line that codeEnd matches has one of the signs that are looked for first.
+func TestCodeSigns(t *testing.T) {
+	regextest.Passes(t, codeEnd, func(s string) bool { return strings.ContainsAny(s, codeSigns) })
 }

@@ -1,0 +1,80 @@
+package english
+
+// People put words before what they say. A fact's text does without them; its quote keeps them.
+
+// maxLeads is how many lead-ins are skipped: more than people pile up. The bound keeps rows of "ha ha ha" cheap.
+const maxLeads = 8
+
+// SkipLeads is the index of the first word after all that leads into the statement.
+func SkipLeads(ws Words) int {
+	i := 0
+	for range maxLeads {
+		next := i + leads.Match(ws, i)
+		if next == i {
+			next = skipSoft(ws, i)
+		}
+		if next == i || next >= len(ws) {
+			break
+		}
+		i = next
+	}
+	return i
+}
+
+// skipSoft is the index after a soft lead at ws[i] and the name it addresses; i if there is none.
+func skipSoft(ws Words, i int) int {
+	if i+1 >= len(ws) || !softLeads.Has(ws[i].Text) {
+		return i
+	}
+	if end := addressEnd(ws, i); end > 0 {
+		return end
+	}
+	if next := ws[i+1].Text; ws[i].Stop != 0 || statementStarts.Has(next) || softLeads.Has(next) {
+		return i + 1
+	}
+	return i
+}
+
+// addressEnd is the index after "Hey Ann," and "Thanks, Ann," at ws[i], which end in a mark after at most two words
+// of name; 0 if there is no such thing.
+func addressEnd(ws Words, i int) int {
+	if !addressLeads.Has(ws[i].Text) {
+		return 0
+	}
+	for j := i + 1; j < len(ws) && j <= i+2; j++ {
+		if statementStarts.Has(ws[j].Text) {
+			return 0
+		}
+		if ws[j].Stop != 0 && ws[j].Upper && ws[j].Stop != '\'' {
+			return j + 1
+		}
+	}
+	return 0
+}
+
+// RememberRequest finds a request to remember at ws[i]: the index of the words to remember, and whether they are to
+// be kept whatever they are (firm). Without a request, next is i and ok is false.
+func RememberRequest(ws Words, i int) (next int, firm, ok bool) {
+	for j := i; ; {
+		if n := rememberFirmly.Match(ws, j); n > 0 {
+			if after := ws.At(j + n); reminisced.Has(after) && after != "the" && after != "our" {
+				return i, false, false
+			}
+			return j + n, true, true
+		}
+		if Reminders.Match(ws, j) > 0 {
+			return i, false, false
+		}
+		if n := rememberIfStatement.Match(ws, j); n > 0 {
+			if reminisced.Has(ws.At(j + n)) {
+				return i, false, false
+			}
+			return j + n, false, true
+		}
+		n := Polite.Match(ws, j)
+		if n == 0 {
+			return i, false, false
+		}
+		j += n
+	}
+}

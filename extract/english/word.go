@@ -1,0 +1,134 @@
+package english
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Word is one word of a sentence in the spelling the rules compare: lower case, straight apostrophes, contractions
+// taken apart ("I'm" is "i" and "am", both at the place of the whole).
+type Word struct {
+	Text       string
+	Start, End int  // bytes of the sentence
+	Stop       rune // the first mark between this word and the next; 0 if only space
+	Upper      bool // written with a capital, and not in capitals throughout
+}
+
+// Words are the words of a sentence, in order.
+type Words []Word
+
+// At is the word at i, "" outside of ws.
+func (ws Words) At(i int) string {
+	if i < 0 || i >= len(ws) {
+		return ""
+	}
+	return ws[i].Text
+}
+
+// String is ws as text, with one blank between words and no marks.
+func (ws Words) String() string {
+	var b strings.Builder
+	for i, w := range ws {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(w.Text)
+	}
+	return b.String()
+}
+
+// StartWith reports whether ws begins with the words of a phrase.
+func (ws Words) StartWith(phrase ...string) bool {
+	if len(ws) < len(phrase) {
+		return false
+	}
+	for i, p := range phrase {
+		if ws[i].Text != p {
+			return false
+		}
+	}
+	return true
+}
+
+// Any reports whether a word of s is in ws.
+func (ws Words) Any(s Set) bool {
+	for i := range ws {
+		if s.Has(ws[i].Text) {
+			return true
+		}
+	}
+	return false
+}
+
+// Content counts the words that say something by themselves: all but the stop words.
+func (ws Words) Content() int {
+	n := 0
+	for i := range ws {
+		if !StopWords.Has(ws[i].Text) {
+			n++
+		}
+	}
+	return n
+}
+
+// Split reads the words of a sentence. Marks inside a word (T-shirt, 3.5, o'clock) do not end it.
+func Split(s string) Words {
+	words := make(Words, 0, len(s)/5+1)
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if !WordRune(r) {
+			if len(words) > 0 && words[len(words)-1].Stop == 0 && !unicode.IsSpace(r) {
+				words[len(words)-1].Stop = r
+			}
+			i += n
+			continue
+		}
+		end := wordEnd(s, i)
+		second, _ := utf8.DecodeRuneInString(s[i+n:])
+		words = appendWord(words, s[i:end], i, end, unicode.IsUpper(r) && !unicode.IsUpper(second))
+		i = end
+	}
+	return words
+}
+
+// appendWord adds the word that stands at s[start:end], or those of the contraction that it is.
+func appendWord(words Words, raw string, start, end int, upper bool) Words {
+	text := strings.ToLower(strings.ReplaceAll(raw, "’", "'"))
+	long := contractions.Of(text)
+	if long == "" {
+		return append(words, Word{Text: text, Start: start, End: end, Upper: upper})
+	}
+	for part := range strings.SplitSeq(long, " ") {
+		words = append(words, Word{Text: part, Start: start, End: end, Upper: upper})
+	}
+	return words
+}
+
+// wordEnd is the end of the word that starts at i.
+func wordEnd(s string, i int) int {
+	for i < len(s) {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if WordRune(r) {
+			i += n
+			continue
+		}
+		next, _ := utf8.DecodeRuneInString(s[i+n:])
+		if !strings.ContainsRune("'’-.:/@_+", r) || !WordRune(next) {
+			return i
+		}
+		i += n
+	}
+	return i
+}
+
+// WordRune reports whether r is part of a word and no mark: a letter, a digit, or an accent on one.
+func WordRune(r rune) bool {
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r))
+}
+
+// StartsWithDigit reports whether the first byte of s is a digit.
+func StartsWithDigit(s string) bool { return s != "" && '0' <= s[0] && s[0] <= '9' }
+
+// EndsWithDigit reports whether the last byte of s is a digit.
+func EndsWithDigit(s string) bool { return s != "" && '0' <= s[len(s)-1] && s[len(s)-1] <= '9' }
