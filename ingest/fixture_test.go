@@ -182,6 +182,21 @@ func changes(t testing.TB, op *sessionstore.Operation) []string {
 	return out
 }
 
+// costOf is what an operation reports to have cost.
+func costOf(t testing.TB, op *sessionstore.Operation) (out ingest.Cost) {
+	t.Helper()
+	for _, raw := range op.Changes {
+		var c ingest.Changed
+		if err := json.Unmarshal(raw, &c); err != nil {
+			t.Fatal(err)
+		}
+		if c.Cost != nil {
+			out = *c.Cost
+		}
+	}
+	return out
+}
+
 // errBroken is what the fakes below fail with.
 var errBroken = errors.New("broken on purpose")
 
