@@ -36,7 +36,7 @@ var arrows = map[string][]string{
 	"extract":                    {"memory", "sessionstore", "extract/english", "internal/analyzer"},
 	"extract/english":            {},
 	"retrieve":                   {"memory", "embed", "extract", "internal/analyzer"},
-	"ingest":                     {"memory", "sessionstore", "embed", "extract", "internal/analyzer"},
+	"ingest":                     {"memory", "sessionstore", "embed", "extract", "retrieve", "internal/analyzer"},
 	"gemini":                     {"memory", "embed", "extract", "internal/remote"},
 	"openai":                     {"memory", "embed", "extract", "internal/remote"},
 	"internal/remote":            {"memory"},

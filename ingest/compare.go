@@ -8,6 +8,7 @@ import (
 
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/retrieve"
 )
 
 // Bounds on what is compared. What a model is shown does not grow with the
@@ -176,31 +177,22 @@ func (d *decision) near(ctx context.Context, fresh []candidate) ([][]memory.Memo
 		if err != nil {
 			return nil, err
 		}
-		out[i] = nearest(found)
+		out[i] = neighboursOf(found, d.embedder.Model().Noise)
 	}
 	return out, nil
 }
 
-// nearest ranks what was found by words and meaning, half and half, and gives
-// the best that are current, then the best that are history.
-func nearest(found memory.Found) (out []memory.Memory) {
-	best := 0.0
-	for _, run := range found.Runs {
-		best = max(best, memory.LexicalScore(found.Stats, run[0].Freqs, run[0].Length))
-	}
-	score := func(c *memory.Candidate) float64 {
-		return c.Cosine + memory.LexicalScore(found.Stats, c.Freqs, c.Length)/max(best, 1e-9)
-	}
-	slices.SortFunc(found.Runs, func(a, b []memory.Candidate) int {
-		return cmp.Or(cmp.Compare(score(&b[0]), score(&a[0])), cmp.Compare(a[0].Memory.ID, b[0].Memory.ID))
-	})
+// neighboursOf picks the facts to compare a new one with from what was found for
+// it: the nearest that are current, then the nearest of the past.
+func neighboursOf(found memory.Found, noise float64) (out []memory.Memory) {
+	ranked := retrieve.Nearest(found, noise)
 	for _, current := range []bool{true, false} {
 		left := nearCurrent
 		if !current {
 			left = nearHistory
 		}
-		for _, run := range found.Runs {
-			if m := run[0].Memory; m.ValidTo.IsZero() == current && left > 0 && !saidAgain(&m) && !standsIn(&m) {
+		for _, m := range ranked {
+			if m.ValidTo.IsZero() == current && left > 0 && !saidAgain(&m) && !standsIn(&m) {
 				out = append(out, m)
 				left--
 			}

@@ -1,0 +1,31 @@
+package retrieve
+
+import (
+	"slices"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// Nearest orders the facts that a store found for a text and its vector, the
+// nearest first, ties by id. It scores them as Search does, by those parts that
+// a fact has by itself, without the turns around it: its words and its meaning.
+// Noise is that of the embedder; see [embed.Model].
+func Nearest(found memory.Found, noise float64) []memory.Memory {
+	k := &ranking{weights: rawWeights(nil), noise: noise, keys: map[cite]float64{}}
+	k.idf, k.best = rarity(found.Stats)
+	var all []*ranked
+	for _, run := range found.Runs {
+		if run[0].Memory.Kind == memory.KindFact {
+			c := k.fact(&run[0])
+			k.citing(c)
+			c.score = k.relevance(c)
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, better)
+	out := make([]memory.Memory, len(all))
+	for i, c := range all {
+		out[i] = c.Memory
+	}
+	return out
+}
