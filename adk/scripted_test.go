@@ -12,7 +12,8 @@ import (
 	"google.golang.org/genai"
 )
 
-// scripted is a model whose answers a function computes from its input.
+// scripted is a model that answers as a script has it, from nothing but what it
+// is given.
 type scripted func(given given) *genai.Content
 
 func (scripted) Name() string { return "scripted" }
@@ -23,7 +24,7 @@ func (s scripted) GenerateContent(_ context.Context, req *model.LLMRequest, _ bo
 	}
 }
 
-// given is the input of a model.
+// given is what a model is given.
 type given struct {
 	system string // the instructions
 	user   string // the last thing that the user has said
@@ -69,7 +70,7 @@ func toolCall(name string, args map[string]any) *genai.Content {
 	return genai.NewContentFromFunctionCall(name, args, genai.RoleModel)
 }
 
-// say runs a turn and returns the agent's answer.
+// say gives an agent's answer to what a user says in a session.
 func say(ctx context.Context, r *runner.Runner, user, session, words string) string {
 	answer := ""
 	for event, err := range r.Run(ctx, user, session, genai.NewContentFromText(words, genai.RoleUser), agent.RunConfig{}) {

@@ -141,18 +141,6 @@ func ReadTurn(session string, e sessionstore.Event) (Turn, bool) {
 	}
 	// The line break keeps a quote from running across the gap.
 	t.Text = strings.TrimSpace(recalledBlock.ReplaceAllString(e.Text(), "\n"))
-	t.Text = Cut(t.Text, memory.MaxFact)
+	t.Text = memory.Cut(t.Text, memory.MaxFact)
 	return t, t.Text != ""
-}
-
-// Cut returns the longest prefix of text that has at most n bytes and ends at a
-// rune's end.
-func Cut(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n]
 }

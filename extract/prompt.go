@@ -145,7 +145,7 @@ func comparisonData(c Comparison) string {
 	for i := range c.Known {
 		m := &c.Known[i]
 		l := comparisonLine{
-			N: i + 1, Memory: Cut(m.Fact, maxFactBytes), By: m.Author, Said: m.Timestamp.UTC().Format(time.RFC3339),
+			N: i + 1, Memory: memory.Cut(m.Fact, maxFactBytes), By: m.Author, Said: m.Timestamp.UTC().Format(time.RFC3339),
 		}
 		if !m.ValidTo.IsZero() {
 			l.Until = m.ValidTo.UTC().Format(time.RFC3339)
@@ -155,7 +155,7 @@ func comparisonData(c Comparison) string {
 	for i := range c.New {
 		f := &c.New[i]
 		writeLine(&out, comparisonLine{
-			N: len(c.Known) + i + 1, Fact: Cut(f.Text, maxFactBytes), Forget: f.Forget, By: f.Author,
+			N: len(c.Known) + i + 1, Fact: memory.Cut(f.Text, maxFactBytes), Forget: f.Forget, By: f.Author,
 			Said: f.Timestamp.UTC().Format(time.RFC3339),
 		})
 	}

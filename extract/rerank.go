@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"sort"
 	"strings"
+
+	"github.com/memoryd/memoryd/memory"
 )
 
 const (
@@ -113,5 +115,5 @@ func cutTokens(text string, limit int) string {
 	if Tokens(text) <= limit {
 		return text
 	}
-	return Cut(text, sort.Search(len(text), func(n int) bool { return Tokens(Cut(text, n+1)) > limit }))
+	return memory.Cut(text, sort.Search(len(text), func(n int) bool { return Tokens(memory.Cut(text, n+1)) > limit }))
 }

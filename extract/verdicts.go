@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/memoryd/memoryd/memory"
 )
 
 // maxReason is how many bytes of a verdict's reason are kept.
@@ -110,7 +112,7 @@ func (v *modelVerdict) wrongSame() error {
 
 // verdict converts a checked verdict: numbers become indexes.
 func (v *modelVerdict) verdict() Verdict {
-	out := Verdict{Action: v.Action, Same: -1, Reason: Cut(v.Reason, maxReason)}
+	out := Verdict{Action: v.Action, Same: -1, Reason: memory.Cut(v.Reason, maxReason)}
 	switch v.Action {
 	case Update:
 		out.Same, out.Text = int(v.Same)-1, printable(v.Text)

@@ -71,7 +71,7 @@ func (d *decision) candidatesOf(facts []extract.Fact) []candidate {
 		seen[says] = true
 		rests := [2]string{f.EventIDs[0], f.Quote}
 		out = append(out, candidate{seq: d.batch.seq[f.EventIDs[0]], forget: f.Forget, form: *d.form(f.Text), memory: memory.Memory{
-			ID: factID(key, f.EventIDs[0], f.Quote, ordinals[rests]), Scope: key.Scope, Kind: memory.KindFact, Fact: extract.Cut(f.Text, memory.MaxFact),
+			ID: factID(key, f.EventIDs[0], f.Quote, ordinals[rests]), Scope: key.Scope, Kind: memory.KindFact, Fact: memory.Cut(f.Text, memory.MaxFact),
 			Author: f.Author, Topics: f.Topics, Timestamp: f.Timestamp, ValidFrom: f.ValidFrom,
 			Source: memory.Source{SessionID: key.ID, EventIDs: f.EventIDs, Quote: f.Quote},
 		}})

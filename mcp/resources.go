@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -77,11 +76,7 @@ func short(text string) string {
 	if len(line) <= most {
 		return line
 	}
-	end := most
-	for !utf8.RuneStart(line[end]) {
-		end--
-	}
-	return strings.TrimSpace(line[:end]) + "…"
+	return strings.TrimSpace(memory.Cut(line, most)) + "…"
 }
 
 // readResource gives one memory. Whether another scope has it makes no

@@ -182,7 +182,7 @@ func Passage(query, text string, most int) string {
 	if out := passage(text, analyzer.Question(query), most); out != "" {
 		return out
 	}
-	return extract.Cut(text, most) + "…" // one word, in bytes, of which a token has one or more
+	return memory.Cut(text, most) + "…" // one word, in bytes, of which a token has one or more
 }
 
 // passage is a text of at most so many tokens, or the part of it that begins

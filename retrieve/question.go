@@ -75,7 +75,7 @@ func (q *question) means(author string) bool {
 
 // answeredBy reports whether a text has the sort of thing that is wanted.
 func (q *question) answeredBy(text string) bool {
-	text = head(text)
+	text = memory.Cut(text, maxRead)
 	switch q.wants {
 	case aTime:
 		return hasTime(text)
@@ -83,17 +83,6 @@ func (q *question) answeredBy(text string) bool {
 		return hasName(text)
 	}
 	return false
-}
-
-func head(text string) string {
-	if len(text) <= maxRead {
-		return text
-	}
-	end := maxRead
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end]
 }
 
 // timely is 1 for what was said in a time that the question names, or speaks of

@@ -92,7 +92,7 @@ func (s *Server) fail(err error, c echo.Context) {
 	}
 	d := detail(c, err)
 	if d.Message = strings.ToValidUTF8(d.Message, "\uFFFD"); len(d.Message) > maxMessage {
-		d.Message = strings.ToValidUTF8(d.Message[:maxMessage], "") + "…"
+		d.Message = memory.Cut(d.Message, maxMessage) + "…"
 	}
 	if d.Code == http.StatusServiceUnavailable || d.Code == http.StatusTooManyRequests {
 		c.Response().Header().Set("Retry-After", "1")

@@ -10,7 +10,6 @@ import (
 
 	"github.com/sourcegraph/conc/panics"
 
-	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/retrieve"
 )
@@ -101,7 +100,7 @@ func (b *Toolbox) Preload(ctx context.Context, scope memory.Scope, userText stri
 		return Preloaded{}, err
 	}
 	begin := time.Now()
-	p, outcome, err := b.preload(ctx, scope, extract.Cut(strings.TrimSpace(userText), retrieve.MaxQuery))
+	p, outcome, err := b.preload(ctx, scope, memory.Cut(strings.TrimSpace(userText), retrieve.MaxQuery))
 	if ctx.Err() != nil {
 		return Preloaded{}, ctx.Err()
 	}

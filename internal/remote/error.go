@@ -136,7 +136,7 @@ func (c *Caller) Clean(text string) string {
 	}
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
 	if len(text) > maxText {
-		text = cut(text, maxText) + "…"
+		text = memory.Cut(text, maxText) + "…"
 	}
 	return text
 }

@@ -4,7 +4,8 @@ import (
 	"context"
 	"math"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/memoryd/memoryd/memory"
 )
 
 // Batches are the limits of what an embedding service takes.
@@ -47,7 +48,7 @@ func (c *Caller) Embed(ctx context.Context, b Batches, dimension int, texts []st
 			out[i] = make([]float32, dimension)
 			continue
 		}
-		text = cut(strings.ToValidUTF8(text, "\uFFFD"), b.Longest)
+		text = memory.Cut(strings.ToValidUTF8(text, "\uFFFD"), b.Longest)
 		if len(batch) == b.Texts || b.Bytes > 0 && size+len(text) > b.Bytes {
 			if err := flush(); err != nil {
 				return nil, err
@@ -96,15 +97,4 @@ func unit(v []float32) []float32 {
 		out[i] = float32(float64(x) / length)
 	}
 	return out
-}
-
-// cut is text, or as much of its beginning as n bytes hold of whole characters.
-func cut(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n]
 }
