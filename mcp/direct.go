@@ -6,35 +6,35 @@ import (
 	"net/http"
 	"slices"
 
-	jsonv2 "github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/memoryd/memoryd/internal/strict"
 )
 
 // message is a call of a tool as it comes in, and all that one can have.
 type message struct {
-	Version string         `json:"jsonrpc"`
-	ID      jsontext.Value `json:"id"`
-	Method  string         `json:"method"`
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Method  string          `json:"method"`
 	Params  struct {
-		Name      string                    `json:"name"`
-		Arguments json.RawMessage           `json:"arguments"`
-		Meta      map[string]jsontext.Value `json:"_meta"`
+		Name      string                     `json:"name"`
+		Arguments json.RawMessage            `json:"arguments"`
+		Meta      map[string]json.RawMessage `json:"_meta"`
 	} `json:"params"`
 }
 
 // reply is what it is answered.
 type reply struct {
-	Version string         `json:"jsonrpc"`
-	ID      jsontext.Value `json:"id"`
-	Result  *replyResult   `json:"result,omitzero"`
-	Error   *jsonrpc.Error `json:"error,omitzero"`
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Result  *replyResult    `json:"result,omitzero"`
+	Error   *jsonrpc.Error  `json:"error,omitzero"`
 }
 
 type replyResult struct {
 	Content    []textContent                  `json:"content"`
-	Structured jsontext.Value                 `json:"structuredContent,omitzero"`
+	Structured json.RawMessage                `json:"structuredContent,omitzero"`
 	IsError    bool                           `json:"isError,omitzero"`
 	Type       string                         `json:"resultType,omitzero"`
 	Meta       map[string]*sdk.Implementation `json:"_meta,omitempty"`
@@ -52,7 +52,7 @@ type textContent struct {
 // library's.
 func (s *service) direct(w http.ResponseWriter, r *http.Request, body []byte) bool {
 	var m message
-	if jsonv2.Unmarshal(body, &m, jsonv2.RejectUnknownMembers(true)) != nil || len(r.Header.Values("Last-Event-ID")) > 0 {
+	if strict.Decode("", body, &m) != nil || len(r.Header.Values("Last-Event-ID")) > 0 {
 		return false
 	}
 	if m.Version != "2.0" || m.Method != callMethod || !goodID(m.ID) || !current(r, &m) {
@@ -70,12 +70,12 @@ func (s *service) direct(w http.ResponseWriter, r *http.Request, body []byte) bo
 	if err != nil {
 		out.Error = err.(*jsonrpc.Error) // all of ours are
 	} else {
-		out.Result = &replyResult{Content: []textContent{{"text", result.text}}, Structured: jsontext.Value(result.structured), IsError: result.failed}
+		out.Result = &replyResult{Content: []textContent{{"text", result.text}}, Structured: result.structured, IsError: result.failed}
 		if modern(r) {
 			out.Result.Type, out.Result.Meta = "complete", map[string]*sdk.Implementation{sdk.MetaKeyServerInfo: s.info}
 		}
 	}
-	raw, err := jsonv2.Marshal(out)
+	raw, err := strict.Encode(out)
 	if err != nil { // of a result that is no JSON
 		s.opts.Log.Error("a fault", "method", callMethod, "err", err)
 		http.Error(w, internal.Message, http.StatusInternalServerError)
@@ -93,8 +93,14 @@ const maxDigits = 15
 
 // goodID reports whether an id is one that comes back as it came: a string, or
 // a whole number that is not too long.
-func goodID(id jsontext.Value) bool {
-	return id.Kind() == '"' || id.Kind() == '0' && len(id) <= maxDigits && !bytes.ContainsAny(id, "-.eE")
+func goodID(id json.RawMessage) bool {
+	switch {
+	case len(id) == 0:
+		return false
+	case id[0] == '"':
+		return true
+	}
+	return id[0] >= '0' && id[0] <= '9' && len(id) <= maxDigits && !bytes.ContainsAny(id, ".eE")
 }
 
 const versionHeader = "Mcp-Protocol-Version"
@@ -120,6 +126,6 @@ func current(r *http.Request, m *message) bool {
 }
 
 // decodes reports whether a value is a T, as the library reads it.
-func decodes[T any](raw jsontext.Value) bool {
-	return raw.Kind() == '{' && jsonv2.Unmarshal(raw, new(T)) == nil
+func decodes[T any](raw json.RawMessage) bool {
+	return len(raw) > 0 && raw[0] == '{' && json.Unmarshal(raw, new(T)) == nil
 }

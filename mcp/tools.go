@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/go-json-experiment/json/jsontext"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/memoryd/memoryd/memory"
@@ -111,16 +110,17 @@ func (s *service) callTool(ctx context.Context, name string, args json.RawMessag
 // failure is what a result says of a tool that could not do what it was asked:
 // "error" is all that it has then. Other results are not read to their end.
 func failure(raw json.RawMessage) string {
-	dec := jsontext.NewDecoder(bytes.NewReader(raw))
-	if _, err := dec.ReadToken(); err != nil {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if begin, err := dec.Token(); err != nil || begin != json.Delim('{') {
 		return ""
 	}
-	if name, err := dec.ReadToken(); err != nil || name.Kind() != '"' || name.String() != "error" {
+	if name, err := dec.Token(); err != nil || name != "error" {
 		return ""
 	}
-	words, err := dec.ReadToken()
-	if err != nil || words.Kind() != '"' {
+	said, err := dec.Token()
+	if err != nil {
 		return ""
 	}
-	return words.String()
+	words, _ := said.(string)
+	return words
 }

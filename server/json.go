@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
 
 	"github.com/memoryd/memoryd/internal/strict"
@@ -38,11 +36,8 @@ func body(c echo.Context, v any) error {
 	if err := sessionstore.CheckDepth("body", raw, maxDepth); err != nil {
 		return err
 	}
-	return decode("", raw, v)
+	return strict.Decode("", raw, v)
 }
-
-// decode is body for a part of it, which in names.
-func decode(in string, raw []byte, v any) error { return strict.Decode(in, raw, v) }
 
 // moment is a time in a request.
 type moment struct{ time.Time }
@@ -82,18 +77,9 @@ func (l *lifetime) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// times is how every time goes out.
-var times = json.WithMarshalers(json.MarshalToFunc(func(enc *jsontext.Encoder, t time.Time) error {
-	return enc.WriteToken(jsontext.String(sessionstore.FormatTime(t)))
-}))
-
-func encode(v any) ([]byte, error) {
-	return json.Marshal(v, times, json.Deterministic(true))
-}
-
 // answer sends v as JSON.
 func answer(c echo.Context, status int, v any) error {
-	raw, err := encode(v)
+	raw, err := strict.Encode(v)
 	if err != nil {
 		return err
 	}

@@ -2,15 +2,16 @@ package server
 
 import (
 	"cmp"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
 
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/ingest"
+	"github.com/memoryd/memoryd/internal/strict"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/retrieve"
 	"github.com/memoryd/memoryd/sessionstore"
@@ -225,10 +226,10 @@ func (s *Server) getMemory(c echo.Context, scope memory.Scope, id string) error 
 func (s *Server) patchMemory(c echo.Context, scope memory.Scope, id string) error {
 	// A pointer tells what is absent from what is null, which clears.
 	var req struct {
-		Fact     *string        `json:"fact"`
-		Topics   jsontext.Value `json:"topics"`
-		Metadata jsontext.Value `json:"metadata"`
-		TTL      jsontext.Value `json:"ttl"`
+		Fact     *string         `json:"fact"`
+		Topics   json.RawMessage `json:"topics"`
+		Metadata json.RawMessage `json:"metadata"`
+		TTL      json.RawMessage `json:"ttl"`
 	}
 	if err := body(c, &req); err != nil {
 		return err
@@ -260,12 +261,12 @@ func (s *Server) patchMemory(c echo.Context, scope memory.Scope, id string) erro
 
 // optional reads a field of a patch: nil where it is absent, its zero value
 // where it is null.
-func optional[T any](name string, raw jsontext.Value) (*T, error) {
+func optional[T any](name string, raw json.RawMessage) (*T, error) {
 	if len(raw) == 0 {
 		return nil, nil
 	}
 	v := new(T)
-	return v, decode(name, raw, v)
+	return v, strict.Decode(name, raw, v)
 }
 
 func (s *Server) deleteMemory(c echo.Context, scope memory.Scope, id string) error {

@@ -2,17 +2,18 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/labstack/echo/v4"
 
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/ingest"
+	"github.com/memoryd/memoryd/internal/strict"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -154,7 +155,7 @@ func (s *Server) streamOperation(c echo.Context, scope memory.Scope, id string) 
 			if err != nil {
 				return err
 			}
-			raw, err := encode(out)
+			raw, err := strict.Encode(out)
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"net/http"
@@ -8,29 +9,29 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 
 	"github.com/memoryd/memoryd/ingest"
+	"github.com/memoryd/memoryd/internal/strict"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
 // sessionBody is a Session in an answer.
 type sessionBody struct {
-	ID             string                    `json:"id"`
-	App            string                    `json:"appName"`
-	User           string                    `json:"userId"`
-	State          map[string]jsontext.Value `json:"state"`
-	Events         *[]jsontext.Value         `json:"events,omitzero"`
-	LastUpdateTime time.Time                 `json:"lastUpdateTime"`
+	ID             string                     `json:"id"`
+	App            string                     `json:"appName"`
+	User           string                     `json:"userId"`
+	State          map[string]json.RawMessage `json:"state"`
+	Events         *[]json.RawMessage         `json:"events,omitzero"`
+	LastUpdateTime time.Time                  `json:"lastUpdateTime"`
 }
 
 func sessionOf(s *sessionstore.Session, events bool) sessionBody {
-	out := sessionBody{ID: s.ID, App: s.App, User: s.User, State: map[string]jsontext.Value{}, LastUpdateTime: s.LastUpdateTime}
+	out := sessionBody{ID: s.ID, App: s.App, User: s.User, State: map[string]json.RawMessage{}, LastUpdateTime: s.LastUpdateTime}
 	for k, v := range s.State {
-		out.State[k] = jsontext.Value(v)
+		out.State[k] = json.RawMessage(v)
 	}
 	if events {
 		list := eventsOf(s.Events)
@@ -39,10 +40,10 @@ func sessionOf(s *sessionstore.Session, events bool) sessionBody {
 	return out
 }
 
-func eventsOf(events []sessionstore.Event) []jsontext.Value {
-	out := make([]jsontext.Value, len(events))
+func eventsOf(events []sessionstore.Event) []json.RawMessage {
+	out := make([]json.RawMessage, len(events))
 	for i, e := range events {
-		out[i] = jsontext.Value(e.Doc)
+		out[i] = json.RawMessage(e.Doc)
 	}
 	return out
 }
@@ -53,31 +54,20 @@ const maxEvents = 10_000
 
 // eventList is the events of a request as they came. It stops reading when
 // there are too many.
-type eventList []jsontext.Value
+type eventList []json.RawMessage
 
-// UnmarshalJSONFrom implements json.UnmarshalerFrom.
-func (l *eventList) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	switch dec.PeekKind() {
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *eventList) UnmarshalJSON(raw []byte) (err error) {
+	switch raw[0] {
 	case 'n':
-		return dec.SkipValue()
+		return nil
 	case '[':
 	default:
 		return invalid("want a list of events")
 	}
-	if _, err := dec.ReadToken(); err != nil {
-		return err
+	if *l, err = strict.Elements(raw, maxEvents); err == nil && len(*l) > maxEvents {
+		err = invalid("more than %d events: send them in several requests", maxEvents)
 	}
-	for dec.PeekKind() != ']' {
-		if len(*l) == maxEvents {
-			return invalid("more than %d events: send them in several requests", maxEvents)
-		}
-		v, err := dec.ReadValue()
-		if err != nil {
-			return err
-		}
-		*l = append(*l, v.Clone())
-	}
-	_, err := dec.ReadToken()
 	return err
 }
 
@@ -94,8 +84,8 @@ func parseEvents(what string, raw eventList) ([]sessionstore.Event, error) {
 }
 
 // parseState reads a state object; none is empty.
-func parseState(what string, raw jsontext.Value) (sessionstore.State, error) {
-	if len(raw) == 0 || raw.Kind() == 'n' {
+func parseState(what string, raw json.RawMessage) (sessionstore.State, error) {
+	if len(raw) == 0 || string(raw) == "null" {
 		return sessionstore.State{}, nil
 	}
 	return sessionstore.ParseState(what, raw)
@@ -116,15 +106,15 @@ func owned(scope memory.Scope, app, user string) error {
 // times are not the client's to set: they are read so that what a GET answered
 // can be sent back.
 type sessionFields struct {
-	ID             string         `json:"id"`
-	App            string         `json:"appName"`
-	User           string         `json:"userId"`
-	AppSnake       string         `json:"app_name"`
-	UserSnake      string         `json:"user_id"`
-	State          jsontext.Value `json:"state"`
-	Events         eventList      `json:"events"`
-	LastUpdateTime jsontext.Value `json:"lastUpdateTime"`
-	LastUpdate     jsontext.Value `json:"last_update_time"`
+	ID             string          `json:"id"`
+	App            string          `json:"appName"`
+	User           string          `json:"userId"`
+	AppSnake       string          `json:"app_name"`
+	UserSnake      string          `json:"user_id"`
+	State          json.RawMessage `json:"state"`
+	Events         eventList       `json:"events"`
+	LastUpdateTime json.RawMessage `json:"lastUpdateTime"`
+	LastUpdate     json.RawMessage `json:"last_update_time"`
 }
 
 func (f *sessionFields) owned(scope memory.Scope) error {
@@ -231,12 +221,12 @@ func (s *Server) getSession(c echo.Context, key sessionstore.Key) error {
 // patchSession records a change of state as an event, as ADK's servers do.
 func (s *Server) patchSession(c echo.Context, key sessionstore.Key) error {
 	var req struct {
-		StateDelta jsontext.Value `json:"stateDelta"`
+		StateDelta json.RawMessage `json:"stateDelta"`
 	}
 	if err := body(c, &req); err != nil {
 		return err
 	}
-	if len(req.StateDelta) == 0 || req.StateDelta.Kind() == 'n' {
+	if len(req.StateDelta) == 0 || string(req.StateDelta) == "null" {
 		return invalid("stateDelta is missing")
 	}
 	delta, err := parseState("stateDelta", req.StateDelta)
@@ -267,7 +257,7 @@ func (s *Server) deleteSession(c echo.Context, key sessionstore.Key) error {
 
 // appendEvents takes one event, or a list of them under "events".
 func (s *Server) appendEvents(c echo.Context, key sessionstore.Key) error {
-	var raw jsontext.Value
+	var raw json.RawMessage
 	if err := body(c, &raw); err != nil {
 		return err
 	}
@@ -287,17 +277,17 @@ func (s *Server) appendEvents(c echo.Context, key sessionstore.Key) error {
 		return err
 	}
 	return answer(c, http.StatusOK, struct {
-		Events         []jsontext.Value `json:"events"`
-		LastUpdateTime time.Time        `json:"lastUpdateTime"`
+		Events         []json.RawMessage `json:"events"`
+		LastUpdateTime time.Time         `json:"lastUpdateTime"`
 	}{eventsOf(done.Events), done.LastUpdateTime})
 }
 
-func eventOrEvents(raw jsontext.Value) ([]sessionstore.Event, error) {
+func eventOrEvents(raw json.RawMessage) ([]sessionstore.Event, error) {
 	if len(raw) == 0 {
 		return nil, invalid("body is empty: want an event, or {\"events\": [...]}")
 	}
-	var fields map[string]jsontext.Value
-	if err := decode("", raw, &fields); err != nil {
+	var fields map[string]json.RawMessage
+	if err := strict.Decode("", raw, &fields); err != nil {
 		return nil, err
 	}
 	list, many := fields["events"]
@@ -310,11 +300,11 @@ func eventOrEvents(raw jsontext.Value) ([]sessionstore.Event, error) {
 			return nil, invalid("unknown field %.80q beside events", name)
 		}
 	}
-	if list.Kind() == 'n' {
+	if string(list) == "null" {
 		return nil, invalid("events: want a list, not null")
 	}
 	var events eventList
-	if err := decode("events", list, &events); err != nil {
+	if err := strict.Decode("events", list, &events); err != nil {
 		return nil, err
 	}
 	return parseEvents("events", events)

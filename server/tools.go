@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
 
 	"github.com/memoryd/memoryd/memory"
@@ -48,7 +47,7 @@ func (s *Server) listTools(c echo.Context) error {
 			return err
 		}
 		out.FunctionDeclarations = append(out.FunctionDeclarations, function{t.Name, t.Description, geminiSchema(gemini)})
-		out.Tools = append(out.Tools, openAITool{"function", function{t.Name, t.Description, jsontext.Value(raw)}})
+		out.Tools = append(out.Tools, openAITool{"function", function{t.Name, t.Description, json.RawMessage(raw)}})
 		if t.Instruction != "" {
 			out.Instructions[t.Name] = t.Instruction
 		}
@@ -80,9 +79,9 @@ func (s *Server) callTool(c echo.Context, scope memory.Scope) error {
 		return invalid("path: %v", err)
 	}
 	var req struct {
-		App  string         `json:"appName"`
-		User string         `json:"userId"`
-		Args jsontext.Value `json:"args"`
+		App  string          `json:"appName"`
+		User string          `json:"userId"`
+		Args json.RawMessage `json:"args"`
 	}
 	if err := body(c, &req); err != nil {
 		return err
@@ -90,7 +89,7 @@ func (s *Server) callTool(c echo.Context, scope memory.Scope) error {
 	if err := owned(scope, req.App, req.User); err != nil {
 		return err
 	}
-	result, err := s.tools.Call(c.Request().Context(), scope, name, json.RawMessage(req.Args))
+	result, err := s.tools.Call(c.Request().Context(), scope, name, req.Args)
 	if err != nil {
 		return err
 	}

@@ -2,10 +2,9 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
-
-	"github.com/go-json-experiment/json"
 
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/memory"

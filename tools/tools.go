@@ -19,7 +19,6 @@ import (
 	"sync"
 	"time"
 
-	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/memoryd/memoryd/ingest"
@@ -229,7 +228,7 @@ func (b *Toolbox) Call(ctx context.Context, scope memory.Scope, name string, arg
 	if err != nil {
 		return nil, err
 	}
-	return jsonv2.Marshal(result, jsonv2.Deterministic(true))
+	return strict.Encode(result)
 }
 
 func (b *Toolbox) call(ctx context.Context, scope memory.Scope, t *Tool, args json.RawMessage) (any, Outcome, error) {

@@ -1,25 +1,67 @@
-// Package strict reads JSON as requests bring it: what is wrong with it is told
-// in the terms of whoever wrote it, by the field and what is wanted there.
+// Package strict reads and writes the JSON of requests and answers. Reading
+// refuses all that two readers could understand differently, and says in the
+// terms of the request which field is wrong and what is wanted there; writing
+// gives the same bytes for the same value.
+//
+// It is the only package over go-json-experiment, the module that Go's
+// encoding/json/v2 is developed in: encoding/json accepts a field twice, in any
+// case and with invalid UTF-8, and cannot say where in a list a field is wrong.
+// All other JSON, such as what the stores keep, is encoding/json's.
 package strict
 
 import (
+	"bytes"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
 )
 
 // Decode reads JSON into v. It refuses unknown fields, fields given twice,
-// invalid UTF-8 and what does not fit. in names what is read in the errors, ""
-// the whole body of a request; they are ErrInvalid, and name the field.
+// invalid UTF-8, and values of the wrong type. in names the value in errors; ""
+// stands for the whole body of a request. Errors are ErrInvalid and name the
+// field.
 func Decode(in string, raw []byte, v any) error {
 	return describe(in, json.Unmarshal(raw, v, json.RejectUnknownMembers(true)))
+}
+
+// Elements splits a JSON list, whose elements stay as they are. It reads no
+// further than max elements, of which many more could fit into a body than into
+// memory: a longer list gives max+1.
+func Elements(raw []byte, max int) ([]stdjson.RawMessage, error) {
+	dec := jsontext.NewDecoder(bytes.NewReader(raw))
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, describe("", err)
+	}
+	var out []stdjson.RawMessage
+	for dec.PeekKind() != ']' && len(out) <= max {
+		v, err := dec.ReadValue()
+		if err != nil {
+			return nil, describe("", err)
+		}
+		out = append(out, stdjson.RawMessage(v.Clone()))
+	}
+	return out, nil
+}
+
+// times writes every time in the form that all answers share.
+var times = json.WithMarshalers(json.MarshalToFunc(func(enc *jsontext.Encoder, t time.Time) error {
+	return enc.WriteToken(jsontext.String(sessionstore.FormatTime(t)))
+}))
+
+// Encode writes v as JSON: an empty list or map as such, never as null, map keys
+// in order, and times as [sessionstore.FormatTime] does.
+func Encode(v any) ([]byte, error) {
+	return json.Marshal(v, times, json.Deterministic(true))
 }
 
 func invalid(format string, args ...any) error {
@@ -69,7 +111,7 @@ func field(in string, p jsontext.Pointer) string {
 	}
 	out := b.String()
 	if len(out) > 200 {
-		out = strings.ToValidUTF8(out[:200], "") + "…"
+		out = memory.Cut(out, 200) + "…"
 	}
 	return out
 }

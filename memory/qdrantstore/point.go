@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	jsonv2 "github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/qdrant/go-client/qdrant"
 
 	"github.com/memoryd/memoryd/memory"
@@ -52,9 +50,7 @@ func encode(v any) ([]byte, error) {
 }
 
 func decode(doc string, v any) error {
-	// A search reads a thousand of them, so by the faster package; metadata may
-	// be any JSON, also such as it would refuse.
-	if err := jsonv2.Unmarshal([]byte(doc), v, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err != nil {
+	if err := json.Unmarshal([]byte(doc), v); err != nil {
 		return fmt.Errorf("stored memory: %w", err)
 	}
 	return nil
