@@ -163,7 +163,7 @@ func TestDates(t *testing.T) {
 		from := ""
 		if !facts[0].ValidFrom.IsZero() {
 			from = facts[0].ValidFrom.Format(time.RFC3339)
-			from = from[:len(from)-len("T00:00:00Z")] + map[bool]string{false: " not at 00:00 UTC"}[facts[0].ValidFrom.Equal(midnight(facts[0].ValidFrom))]
+			from = from[:len(from)-len("T00:00:00Z")] + map[bool]string{false: " not at 00:00 UTC"}[facts[0].ValidFrom.Equal(facts[0].ValidFrom.Truncate(24*time.Hour))]
 		}
 		if facts[0].Text != tc.text || from != tc.from {
 			t.Errorf("%s: %q gives %q from %q, want %q from %q", tc.at, tc.said, facts[0].Text, from, tc.text, tc.from)

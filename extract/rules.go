@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/memoryd/memoryd/extract/dates"
 	"github.com/memoryd/memoryd/extract/english"
 	"github.com/memoryd/memoryd/memory"
 )
@@ -20,13 +21,10 @@ const maxFacts = 20
 // agent to do from now on. It would rather miss a statement than keep small
 // talk, and it gives nothing for other languages. The same turns always give
 // the same facts. It is safe for concurrent use.
-type Rules struct {
-	dates *dateReader
-}
+type Rules struct{}
 
-// NewRules makes the extractor; it compiles its date rules, so make one and
-// keep it.
-func NewRules() *Rules { return &Rules{dates: newDateReader()} }
+// NewRules makes the extractor.
+func NewRules() *Rules { return &Rules{} }
 
 // Name is "rules".
 func (r *Rules) Name() string { return "rules" }
@@ -68,7 +66,7 @@ func (r *Rules) appendTurn(facts []Fact, t *Turn) []Fact {
 		f := Fact{SessionID: t.SessionID, Text: quote, Author: t.Author, Timestamp: t.Timestamp, EventIDs: []string{t.EventID}, Quote: quote, Forget: forget}
 		if !forget {
 			f.Topics = s.topics.names()
-			f.Text, f.ValidFrom = r.dates.resolve(&s, t.Timestamp)
+			f.Text, f.ValidFrom = resolve(&s, t.Timestamp)
 		}
 		facts = append(facts, f)
 		if len(facts)-first == maxFacts {
@@ -200,21 +198,21 @@ func capitalized(s string) string {
 	return string(unicode.ToUpper(r)) + s[n:]
 }
 
-// resolve writes out the fact of s as said at the time at, and gives the day
-// it speaks of.
-func (d *dateReader) resolve(s *sentence, at time.Time) (string, time.Time) {
-	if dateHint(s.words) == noDate {
+// resolve writes out the fact of s as said at a time, with dates beside the words that mean them, and gives the first
+// day that it speaks of. The day is zero if it speaks of none.
+func resolve(s *sentence, at time.Time) (string, time.Time) {
+	if !dates.Possible(s.words) {
 		return capitalized(s.text[s.start:s.end]), time.Time{}
 	}
 	var b strings.Builder
 	var from time.Time
 	done := s.start
-	for _, e := range d.read(s, at) {
-		b.WriteString(s.text[done:e.end])
-		b.WriteString(e.note)
-		done = e.end
+	for _, e := range dates.Find(s.text[:s.end], s.words, s.start, at) {
+		b.WriteString(s.text[done:e.End])
+		b.WriteString(e.Note)
+		done = e.End
 		if from.IsZero() {
-			from = e.day
+			from = e.Period.From
 		}
 	}
 	b.WriteString(s.text[done:s.end])

@@ -4,13 +4,14 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/memoryd/memoryd/extract/dates"
 	"github.com/memoryd/memoryd/extract/english"
 )
 
 // statement reads ws as something said of the speaker or theirs, and by what
 // topics; 0 if it is not. It looks for the subject, then judges the predicate.
 func statement(ws english.Words) topics {
-	c := clause{words: ws, timed: dateHint(ws) == namedDate}
+	c := clause{words: ws, timed: dates.Named(ws)}
 	for i := range ws {
 		if english.TaskWords.Has(ws[i].Text) {
 			c.task = true

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/extract/dates"
 	"github.com/memoryd/memoryd/internal/analyzer"
 	"github.com/memoryd/memoryd/memory"
 )
@@ -19,7 +19,7 @@ type question struct {
 	mine    bool     // it is about who asks
 	wants   expected
 	present bool // it asks what is so now
-	periods []extract.Period
+	periods []dates.Period
 	asOf    time.Time // zero for now
 }
 
@@ -51,7 +51,7 @@ func readQuestion(text, user string, asOf, now time.Time) *question {
 	if !asOf.IsZero() {
 		at = asOf
 	}
-	q.periods = extract.Periods(text, at)
+	q.periods = dates.Periods(text, at)
 	return q
 }
 

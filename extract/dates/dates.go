@@ -1,0 +1,115 @@
+// Package dates finds the days, weeks, months and years that English text names, and resolves them to days of the
+// calendar.
+//
+// [Find] reads a sentence and gives each date as an [Expression]: where it stands, the date to write behind it, and the
+// [Period] that it names. [Periods] gives the periods of a question. [Possible] and [Named] judge by the words alone
+// whether a sentence may have a date at all, which costs far less.
+//
+// Relative dates ("yesterday", "two weeks ago") count from the time at which the text was said, which the caller
+// passes; the package never asks a clock. All days begin at 00:00 UTC, and weeks begin on Monday. A date without a
+// year or a week ("12 May", "on Friday") is the nearest one before or after that time, as the tense of the sentence
+// tells.
+//
+// The table in rules.go has one row for each way to write a date.
+package dates
+
+import (
+	"strings"
+	"time"
+
+	"github.com/memoryd/memoryd/extract/english"
+	"github.com/memoryd/memoryd/memory"
+)
+
+// Expression is a date that a sentence names.
+type Expression struct {
+	// Start and End are where it stands, in bytes of the text. A part of the day ("yesterday morning") is in it.
+	Start, End int
+	// Note completes the words when it is inserted at End: " (2023-05-07)" behind "yesterday", ", 2023" behind
+	// "May 12". It is empty where the text gives the date in full.
+	Note string
+	// Period is the time that the expression names. It is zero where the time does not tell when the sentence holds,
+	// as in "until Friday".
+	Period Period
+}
+
+// maxExpressions is how many dates of one text are resolved. Sentences that people write have fewer.
+const maxExpressions = 6
+
+// Find gives the dates in text[from:], in order, as said at the given time. The words are those of the sentence that
+// the text is from, at the places they have in the text; they tell its tense, so words before from and behind the end
+// of the text are welcome. At most six dates are found, and none if a memory cannot carry the time at.
+//
+// Find has no state: it may be called from many goroutines at once.
+func Find(text string, words english.Words, from int, at time.Time) []Expression {
+	at = at.UTC()
+	if memory.ValidateTime("", at) != nil {
+		return nil
+	}
+	s := sentence{text: text, lower: lowerASCII(text), words: words, from: from, at: at, annual: annual(words)}
+	s.read()
+	s.complete()
+	return s.expressions()
+}
+
+// sentence is a text whose dates are being found.
+type sentence struct {
+	text   string
+	lower  string // the text in small letters; every byte has the same place in both
+	words  english.Words
+	from   int       // the byte where reading begins
+	at     time.Time // when it was said, in UTC
+	annual bool      // it tells of something that comes every year
+	dates  []date
+}
+
+// read finds the dates one by one.
+func (s *sentence) read() {
+	for from := s.from; from < len(s.text) && len(s.dates) < maxExpressions; {
+		m, ok := firstMatch(s.lower, s.text, from)
+		if !ok {
+			return
+		}
+		from = m.end
+		past := toldInPast(s.words, m.start)
+		d, ok := s.date(m, m.rule.resolve(&m, said{at: s.at, past: past}))
+		if ok && s.plausible(&d, past) {
+			s.dates = append(s.dates, d)
+			from = max(from, d.end)
+		}
+	}
+}
+
+// plausible refuses days that a memory cannot carry. In a sentence about the past it refuses "in two weeks" as well:
+// there the words tell how long something took.
+func (s *sentence) plausible(d *date, past bool) bool {
+	if !d.day.IsZero() && memory.ValidateTime("", d.day) != nil {
+		return false
+	}
+	return !past || !strings.HasPrefix(s.lower[d.start:], "in ") || !d.day.After(s.at)
+}
+
+// expressions gives the dates found as the caller sees them.
+func (s *sentence) expressions() []Expression {
+	var out []Expression
+	for i := range s.dates {
+		d := &s.dates[i]
+		e := Expression{Start: d.start, End: d.end, Note: d.note}
+		if !d.day.IsZero() {
+			e.Period = Period{From: d.day, To: d.grain.end(d.day), AnyYear: d.guessed}
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// lowerASCII is s in small letters. Unlike strings.ToLower it keeps the place of every byte.
+func lowerASCII(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}
