@@ -1,7 +1,6 @@
-// Package adk gives agents of Google's Agent Development Kit for Go their
-// sessions and their memory: a session.Service and a memory.Service over
-// package client, so that memoryd is one that is served, or one in this
-// process.
+// Package adk implements the services of Google's Agent Development Kit for Go: a
+// session.Service and a memory.Service over package client. The client calls a
+// memoryd that runs as a server, or one in this process.
 //
 //	c, err := client.New("http://127.0.0.1:8080", nil)
 //	memories := adk.NewMemoryService(c, nil)
@@ -10,15 +9,16 @@
 //		SessionService: adk.NewSessionService(c), MemoryService: memories,
 //	})
 //
-// An agent looks things up with ADK's own tools, loadmemorytool and
-// preloadmemorytool, and memories.SaveTurn, among its AfterAgentCallbacks, has
-// each turn remembered.
+// An agent searches memory with ADK's own tools, loadmemorytool and
+// preloadmemorytool. memories.SaveTurn, as one of its AfterAgentCallbacks, adds
+// each turn to memory.
 //
-// What fails is of one of the kinds of package memory of memoryd: errors.Is
-// tells memory.ErrNotFound, memory.ErrInvalid or, when memoryd cannot be
-// reached, memory.ErrUnavailable.
+// Errors have the kinds of memoryd's package memory: errors.Is matches
+// memory.ErrNotFound, memory.ErrInvalid and, if memoryd cannot be reached,
+// memory.ErrUnavailable.
 //
-// It is a module of its own, so that memoryd does not carry ADK's dependencies.
+// The package is a module of its own, so that memoryd does not carry ADK's
+// dependencies.
 package adk
 
 import (
@@ -35,8 +35,9 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// toStore gives an event as it is stored, with an id, a time and without temp:
-// state, and as it is sent. The event of the caller stays as it is.
+// toStore returns an event in the two forms in which ADK and the client store it:
+// with an id and a time, and without temp: state. It does not change the caller's
+// event. ErrInvalid if the event cannot be encoded as JSON.
 func toStore(ctx context.Context, event *session.Event) (*session.Event, client.Event, error) {
 	e := *event
 	if e.ID == "" {
@@ -49,22 +50,23 @@ func toStore(ctx context.Context, event *session.Event) (*session.Event, client.
 	e.Actions.StateDelta = withoutTemp(e.Actions.StateDelta)
 	doc, err := json.Marshal(&e)
 	if err != nil {
-		return nil, client.Event{}, fmt.Errorf("%w: event %q cannot be written as JSON: %v", memory.ErrInvalid, e.ID, err)
+		return nil, client.Event{}, fmt.Errorf("%w: event %q cannot be encoded as JSON: %v",
+			memory.ErrInvalid, e.ID, err)
 	}
 	return &e, client.Event{ID: e.ID, Doc: doc}, nil
 }
 
-// fromStore reads an event as ADK has it.
+// fromStore decodes a stored event into ADK's type.
 func fromStore(e client.Event) (*session.Event, error) {
 	out := &session.Event{}
 	if err := json.Unmarshal(e.Doc, out); err != nil {
-		return nil, fmt.Errorf("event %q cannot be read as an event of ADK: %w", e.ID, err)
+		return nil, fmt.Errorf("event %q cannot be decoded as an event of ADK: %w", e.ID, err)
 	}
 	return out, nil
 }
 
-// withoutTemp gives state without what is of one invocation only. What is nil
-// stays so.
+// withoutTemp returns state without its temp: keys, which live for one invocation
+// only. A nil state stays nil.
 func withoutTemp(state map[string]any) map[string]any {
 	if state == nil {
 		return nil

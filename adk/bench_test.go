@@ -22,10 +22,10 @@ import (
 	"github.com/memoryd/memoryd/client"
 )
 
-// services are what is compared: ADK's own, and ours in this process. The
-// database and memoryd are on a file each, of the same SQLite, with the same
-// promise: a write-ahead log that is synced before an append returns
-// (synchronous=FULL). "memory" keeps nothing, and is there for orientation.
+// services are the services compared: ADK's own, and memoryd in this process. The
+// database and memoryd each use a file of the same SQLite with the same
+// durability: a write-ahead log that is synced before an append returns
+// (synchronous=FULL). "memory" stores nothing on disk and is for orientation.
 var services = []struct {
 	name string
 	open func(b *testing.B) session.Service
@@ -37,9 +37,9 @@ var services = []struct {
 	}},
 }
 
-// openDatabase is ADK's database service. It takes turns on one connection; with
-// several, which wait for each other's locks, it is as fast. With SQLite's own
-// defaults, a rollback journal, an append takes it three times as long.
+// openDatabase opens ADK's database service on one connection. Several connections
+// wait for each other's locks and are no faster. With a rollback journal, SQLite's
+// default, its appends take three times as long.
 func openDatabase(b *testing.B) session.Service {
 	b.Helper()
 	dsn := url.URL{Scheme: "file", Path: filepath.Join(b.TempDir(), "adk.db"),
@@ -60,9 +60,9 @@ func openDatabase(b *testing.B) session.Service {
 	return s
 }
 
-// dialect is what gorm has to know of SQLite for the tables of ADK. The usual
-// package for it, github.com/glebarez/sqlite, cannot be in one program with
-// modernc.org/sqlite, which it is made from: both register the driver "sqlite".
+// dialect tells gorm about SQLite, as far as ADK's tables need it. The usual
+// package, github.com/glebarez/sqlite, cannot be in one program with
+// modernc.org/sqlite, from which it is made: both register the driver "sqlite".
 type dialect struct{ gormtests.DummyDialector }
 
 func (dialect) Name() string { return "sqlite" }
@@ -83,7 +83,7 @@ func (d dialect) Migrator(db *gorm.DB) gorm.Migrator {
 	return newTables{migrator.Migrator{Config: migrator.Config{DB: db, Dialector: d, CreateIndexAfterCreateTable: true}}}
 }
 
-// newTables makes tables in a database that has none.
+// newTables creates the tables.
 type newTables struct{ migrator.Migrator }
 
 func (newTables) HasTable(any) bool { return false }
@@ -97,8 +97,8 @@ func benchSession(b *testing.B, s session.Service, id string) session.Session {
 	return out.Session
 }
 
-// now is a time that goes on from event to event, from when the sessions are
-// made on: the database refuses events that are older than their session.
+// now returns increasing times that begin when the sessions are created: the
+// database refuses events that are older than their session.
 var now atomic.Int64
 
 func benchEvent(n int) *session.Event {
@@ -110,8 +110,8 @@ func benchEvent(n int) *session.Event {
 
 func restartTime() { now.Store(time.Now().Add(time.Hour).UnixMicro()) }
 
-// BenchmarkAppend is 16 agents that append to a session each, at the same time.
-// x-database is how many times as many appends a second as the database's.
+// BenchmarkAppend runs 16 agents that append to a session each, at the same time.
+// x-database is the ratio to the database's appends a second.
 func BenchmarkAppend(b *testing.B) {
 	const agents = 16
 	took := map[string]float64{}
@@ -144,7 +144,7 @@ func BenchmarkAppend(b *testing.B) {
 }
 
 // BenchmarkGetLast20 reads the last 20 events of sessions of several lengths.
-// x-database is how many times as fast as the database.
+// x-database is the ratio to the database's reads a second.
 func BenchmarkGetLast20(b *testing.B) {
 	for _, length := range []int{10, 500, 5_000} {
 		took := map[string]float64{}
@@ -171,8 +171,8 @@ func BenchmarkGetLast20(b *testing.B) {
 	}
 }
 
-// compare reports what a service takes, as a share of what the database has
-// taken, if that was measured.
+// compare reports the time of a service relative to the database's, if that was
+// measured.
 func compare(b *testing.B, took map[string]float64, service string) {
 	took[service] = float64(b.Elapsed()) / float64(b.N)
 	if of := took["database"]; of > 0 && service != "database" {

@@ -28,8 +28,8 @@ var (
 	hobby     = regexp.MustCompile(`user: .*I love (\w+)`)
 )
 
-// shopping is a model that knows only what stands in its instructions, where
-// preloadmemorytool puts what is remembered.
+// shopping is a scripted model that answers from its instructions, where
+// preloadmemorytool puts memories.
 var shopping = scripted(func(given given) *genai.Content {
 	if !strings.HasSuffix(given.user, "?") {
 		return text("Noted.")
@@ -42,8 +42,8 @@ var shopping = scripted(func(given given) *genai.Content {
 	return text(fmt.Sprintf("You love %s, and your favourite colour is %s: %s boots.", does[1], colour[1], colour[1]))
 })
 
-// An agent that remembers: each turn is saved when it is over, and what is
-// remembered is put before the model in every later session.
+// This agent adds each turn to memory. In later sessions preloadmemorytool shows
+// the matching memories to the model.
 func Example() {
 	ctx := context.Background()
 	bank, err := memoryd.Open(ctx, ":memory:", nil) // a memoryd in this process
@@ -85,7 +85,7 @@ func Example() {
 	// Tell me more about you.
 }
 
-// recalling is a model that knows only what load_memory answers.
+// recalling is a scripted model that answers from the result of load_memory.
 var recalling = scripted(func(given given) *genai.Content {
 	project := regexp.MustCompile(`favorite project is ([\w ]+)`).FindStringSubmatch(given.tool)
 	switch {
@@ -97,8 +97,8 @@ var recalling = scripted(func(given given) *genai.Content {
 	return text("It is " + project[1] + ".")
 })
 
-// A finished session is added to memory, and an agent with ADK's load_memory
-// finds it in another one.
+// A finished session is added to memory. An agent with ADK's load_memory finds it
+// from another session.
 func ExampleMemoryService_AddSessionToMemory() {
 	ctx := context.Background()
 	bank, err := memoryd.Open(ctx, ":memory:", nil)
@@ -149,8 +149,8 @@ type booking struct {
 	Message string `json:"message"`
 }
 
-// travelling is a model that calls one tool for each thing that the user wants,
-// and says what it has answered.
+// travelling is a scripted model that calls one tool for each request of the user
+// and repeats its answer.
 var travelling = scripted(func(given given) *genai.Content {
 	_, to, wants := strings.Cut(given.user, "flight to ")
 	switch {
@@ -162,8 +162,7 @@ var travelling = scripted(func(given given) *genai.Content {
 	return toolCall("book_flight", map[string]any{})
 })
 
-// A tool writes to state what it has found, and in a later turn another tool
-// reads it.
+// One tool writes a flight to the state. In a later turn another tool reads it.
 func ExampleNewSessionService() {
 	ctx := context.Background()
 	search, err := functiontool.New(functiontool.Config{Name: "search_flights", Description: "Finds a flight."},

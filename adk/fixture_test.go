@@ -20,10 +20,10 @@ import (
 	"github.com/memoryd/memoryd/sessionstore/redissession"
 )
 
-// opener opens a memoryd that is empty.
+// opener opens an empty memoryd.
 type opener func(t testing.TB) *client.Client
 
-// onEach runs a test on every backend, in this process and over HTTP.
+// onEach runs a test on every backend, in process and over HTTP.
 func onEach(t *testing.T, test func(t *testing.T, open opener)) {
 	for name, open := range map[string]func(t *testing.T) func(t testing.TB) http.Handler{
 		"sqlite": func(*testing.T) func(t testing.TB) http.Handler {
@@ -66,8 +66,8 @@ func onSQLite(t testing.TB, dir string) *memoryd.Bank {
 	return bank
 }
 
-// onRedis has its sessions in Redis and its memories in this process, and does
-// not make any.
+// onRedis has its sessions in Redis and its memories in process memory. It does no
+// ingestion.
 func onRedis(t testing.TB, url string) *memoryd.Bank {
 	t.Helper()
 	sessions, err := redissession.Open(t.Context(), url, nil)
@@ -104,14 +104,14 @@ func overHTTP(t testing.TB, h http.Handler) *client.Client {
 	return c
 }
 
-// inMemory is a memoryd in this process that keeps nothing.
+// inMemory opens a memoryd that stores its data in process memory.
 func inMemory(t testing.TB) *client.Client {
 	t.Helper()
 	return client.InProcess(onSQLite(t, ":memory:"))
 }
 
-// patient are options for tests: a search may take as long as it does, and what
-// fails is told.
+// patient returns options for tests: searches have a minute, and errors are
+// returned.
 func patient() *adk.MemoryOptions {
 	return &adk.MemoryOptions{Timeout: time.Minute, Wait: true, Strict: true}
 }
@@ -149,7 +149,7 @@ func add(t testing.TB, s session.Service, to session.Session, events ...*session
 	}
 }
 
-// said is an event in which somebody says something, seconds after noon.
+// said makes an event with a text, at a number of seconds after noon.
 func said(id, author, text string, seconds int) *session.Event {
 	role := genai.Role(genai.RoleModel)
 	if author == "user" {

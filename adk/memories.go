@@ -22,28 +22,28 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// MemoryOptions are what NewMemoryService lets one choose.
+// MemoryOptions configure NewMemoryService. The zero value is the default.
 type MemoryOptions struct {
-	// TopK is how many memories a search gives at most, up to 100. Defaults to 10.
+	// TopK bounds the memories that a search returns: 1 to 100. Defaults to 10.
 	TopK int
-	// Timeout is how long a search may take. Defaults to 300 ms.
+	// Timeout bounds a search. Defaults to 300 ms.
 	Timeout time.Duration
-	// SaveTimeout is how long SaveTurn may take, unless it waits. Defaults to 2 s.
+	// SaveTimeout bounds SaveTurn, unless Wait is set. Defaults to 2 s.
 	SaveTimeout time.Duration
-	// Strict has a search that fails or is late, and SaveTurn, return the error,
-	// with which ADK fails the turn. Else the agent goes on without, and Log and
-	// OnError are told. What is invalid about a search is always returned, and so
-	// is the end of the caller's context.
+	// Strict makes a search and SaveTurn return their errors, with which ADK fails
+	// the turn. Without it the agent goes on without memories, and Log and OnError
+	// get the error. An invalid search and the end of the caller's context are
+	// returned in any case.
 	Strict bool
-	// Wait has what adds to memory return when the facts are made, or could not
-	// be. Else that goes on in the background; what was said is stored, and found
-	// by its words, either way.
+	// Wait makes the calls that add to memory wait until the facts are made or have
+	// failed. Without it facts follow in the background. Either way the turns are
+	// stored when the call returns, and found by their words.
 	Wait bool
-	// Log is told what is not returned. Defaults to slog.Default, as an agent
-	// that forgets without a word is hard to mend.
+	// Log gets the errors that are not returned. Defaults to slog.Default, because a
+	// silent failure to remember is hard to find.
 	Log *slog.Logger
-	// OnError is called with what is not returned, such as to count it. It may be
-	// called by many goroutines at once.
+	// OnError is called with each error that is not returned, for example to count
+	// it. It may be called by many goroutines at once.
 	OnError func(error)
 }
 
@@ -56,7 +56,8 @@ type MemoryService struct {
 
 var _ adkmemory.Service = (*MemoryService)(nil)
 
-// NewMemoryService remembers, and searches, in memoryd.
+// NewMemoryService returns a service that stores memories in memoryd and searches
+// them there.
 func NewMemoryService(c *client.Client, opts *MemoryOptions) *MemoryService {
 	m := &MemoryService{c: c}
 	if opts != nil {
@@ -69,16 +70,18 @@ func NewMemoryService(c *client.Client, opts *MemoryOptions) *MemoryService {
 	return m
 }
 
-// maxQuery is how long a query may be for memoryd, in bytes. A tool of ADK asks
-// with all that the user has said.
+// maxQuery is memoryd's bound on a query, in bytes. ADK's preloadmemorytool sends
+// the user's whole text.
 const maxQuery = 16 << 10
 
-// SearchMemory gives what is remembered of a user that has to do with a query,
-// best first, and once where a fact is what was literally said. Memories is
-// never nil. An entry's CustomMetadata tells its kind
-// ("fact" or "turn"), its score (0 to 1) and, where it has them, its topics, the
-// sessionId it is from, and the metadata that a client gave it.
-func (m *MemoryService) SearchMemory(ctx context.Context, req *adkmemory.SearchRequest) (*adkmemory.SearchResponse, error) {
+// SearchMemory finds the memories of a user for a query, best first. A text occurs
+// once, even if both a fact and its turn have it. Memories is never nil. The
+// CustomMetadata of an entry has its kind ("fact" or "turn"), its score (0 to 1)
+// and, if set, its topics, its sessionId, and the metadata of the client.
+func (m *MemoryService) SearchMemory(
+	ctx context.Context,
+	req *adkmemory.SearchRequest,
+) (*adkmemory.SearchResponse, error) {
 	if req == nil {
 		return nil, missing("search memory")
 	}
@@ -93,9 +96,11 @@ func (m *MemoryService) SearchMemory(ctx context.Context, req *adkmemory.SearchR
 	}
 	within, cancel := context.WithTimeout(ctx, m.opts.Timeout)
 	defer cancel()
-	found, err := m.c.User(req.AppName, req.UserID).Search(within, client.Search{Query: query, TopK: min(2*m.opts.TopK, maxTopK)})
+	search := client.Search{Query: query, TopK: min(2*m.opts.TopK, maxTopK)}
+	found, err := m.c.User(req.AppName, req.UserID).Search(within, search)
 	if err != nil {
-		err = fmt.Errorf("search the memories of app %q, user %q, for at most %v: %w", req.AppName, req.UserID, m.opts.Timeout, err)
+		err = fmt.Errorf("search the memories of app %q, user %q, for at most %v: %w",
+			req.AppName, req.UserID, m.opts.Timeout, err)
 		if errors.Is(err, memory.ErrInvalid) {
 			return out, err
 		}
@@ -111,19 +116,19 @@ func (m *MemoryService) SearchMemory(ctx context.Context, req *adkmemory.SearchR
 	return out, nil
 }
 
-// maxText is how much of one memory an agent is shown, in bytes: a turn may be a
-// whole document, and several of them more than a model takes. Its id leads to
-// all of it.
+// maxText bounds the text of one entry, in bytes. A turn may be a whole document,
+// and several of them more than a model reads. The id leads to the whole text.
 const maxText = 4 << 10
 
-// maxTopK is how many memories memoryd gives at most.
+// maxTopK is memoryd's bound on topK.
 const maxTopK = 100
 
-// fence is what ADK's preloadmemorytool has around memories, which it writes
-// between as they are.
+// fence matches the tags between which ADK's preloadmemorytool writes memories
+// without escaping them.
 var fence = regexp.MustCompile(`(?i)<(\s*/?\s*PAST_CONVERSATIONS)`)
 
-// tolerate gives back an error that the caller is to have, and else tells of it.
+// tolerate returns an error if Strict is set or the caller's context has ended.
+// Otherwise it passes the error to Log and OnError.
 func (m *MemoryService) tolerate(ctx context.Context, err error) error {
 	if m.opts.Strict || ctx.Err() != nil {
 		return err
@@ -135,7 +140,7 @@ func (m *MemoryService) tolerate(ctx context.Context, err error) error {
 	return nil
 }
 
-// entry is a memory as ADK has it.
+// entry converts a memory into ADK's type.
 func entry(scope memory.Scope, match memory.Match) adkmemory.Entry {
 	mem := &match.Memory
 	role := genai.Role(genai.RoleModel)
@@ -156,27 +161,33 @@ func entry(scope memory.Scope, match memory.Match) adkmemory.Entry {
 	if len(text) > maxText {
 		text = memory.Cut(text, maxText) + "…"
 	}
-	text = fence.ReplaceAllString(text, "&lt;$1") // no memory is to end the block that it stands in
-	return adkmemory.Entry{ID: mem.ID, Content: genai.NewContentFromText(text, role), Author: mem.Author, Timestamp: mem.Timestamp, CustomMetadata: about}
+	text = fence.ReplaceAllString(text, "&lt;$1") // a memory must not end the block it is in
+	return adkmemory.Entry{
+		ID:             mem.ID,
+		Content:        genai.NewContentFromText(text, role),
+		Author:         mem.Author,
+		Timestamp:      mem.Timestamp,
+		CustomMetadata: about,
+	}
 }
 
-// values is metadata as Go has JSON.
+// values decodes metadata.
 func values(metadata memory.Metadata) map[string]any {
 	out := make(map[string]any, len(metadata))
 	for k, raw := range metadata {
 		var v any
-		if json.Unmarshal(raw, &v) == nil { // as memoryd has seen to
+		if json.Unmarshal(raw, &v) == nil { // memoryd stores valid JSON only
 			out[k] = v
 		}
 	}
 	return out
 }
 
-// AddSessionToMemory has a session remembered; what of it is remembered already
-// is not again, so it may be called whenever there is more. A session that is in
-// the same memoryd, because NewSessionService of the same client gave it, is
-// asked for by its name, and all of it counts, also what this object does not
-// show; one of another service is sent.
+// AddSessionToMemory adds a session to memory. Events that were added before are
+// skipped, so it may be called again when the session has grown. If the session
+// comes from NewSessionService of the same client, memoryd has it already: all its
+// stored events are added, also those that this object does not show. The events
+// of any other session are sent.
 func (m *MemoryService) AddSessionToMemory(ctx context.Context, s session.Session) error {
 	if s == nil {
 		return fmt.Errorf("%w: add session to memory: the session is nil", memory.ErrInvalid)
@@ -187,13 +198,13 @@ func (m *MemoryService) AddSessionToMemory(ctx context.Context, s session.Sessio
 	return m.AddEventsToMemory(ctx, s.AppName(), s.UserID(), s.ID(), eventsOf(s))
 }
 
-// has reports whether s is in the memoryd that m is of.
+// has reports whether s is stored in the memoryd of m.
 func (m *MemoryService) has(s session.Session) bool {
-	ours, ok := s.(*conversation)
-	return ok && ours.c == m.c
+	stored, ok := s.(*conversation)
+	return ok && stored.c == m.c
 }
 
-// addStored asks for memories of what was appended to a session.
+// addStored makes memories of the new events of a stored session.
 func (m *MemoryService) addStored(ctx context.Context, s session.Session) error {
 	op, err := m.c.User(s.AppName(), s.UserID()).AddSession(ctx, s.ID(), m.opts.Wait)
 	if err != nil {
@@ -210,18 +221,22 @@ func eventsOf(s session.Session) []*session.Event {
 	return slices.Collect(all.All())
 }
 
-// A request to memoryd has at most so many events, and so many bytes of them:
-// half of the bytes that it takes by default.
+// Bounds on one request to memoryd: events, and bytes of events. memoryd accepts
+// twice as many bytes by default.
 const (
 	maxEvents = 10_000
 	maxBytes  = 16 << 20
 )
 
-// AddEventsToMemory has events remembered, in several requests if they are many,
-// as part of a session, which need not be in memoryd. Events that are there
-// already, by their ids, change nothing; one without an id is new each time.
-// Partial events are left out.
-func (m *MemoryService) AddEventsToMemory(ctx context.Context, app, user, sessionID string, events []*session.Event) error {
+// AddEventsToMemory adds events to memory as part of a session, which need not be
+// stored in memoryd. Many events go in several requests. An event whose id memoryd
+// has changes nothing; an event without an id is new each time. Partial events and
+// inline bytes are left out.
+func (m *MemoryService) AddEventsToMemory(
+	ctx context.Context,
+	app, user, sessionID string,
+	events []*session.Event,
+) error {
 	if err := (sessionstore.Key{Scope: memory.Scope{App: app, User: user}, ID: sessionID}).Validate(); err != nil {
 		return err
 	}
@@ -240,8 +255,8 @@ func (m *MemoryService) AddEventsToMemory(ctx context.Context, app, user, sessio
 	return nil
 }
 
-// batches gives events as they are sent, so many that a request takes them. An
-// error is the last that it gives.
+// batches yields the events in batches that fit a request. An error ends the
+// sequence.
 func batches(ctx context.Context, events []*session.Event) iter.Seq2[[]client.Event, error] {
 	return func(yield func([]client.Event, error) bool) {
 		var batch []client.Event
@@ -254,7 +269,7 @@ func batches(ctx context.Context, events []*session.Event) iter.Seq2[[]client.Ev
 			if e.Partial {
 				continue
 			}
-			_, event, err := toStore(ctx, ofWords(e))
+			_, event, err := toStore(ctx, withoutBytes(e))
 			if err != nil {
 				yield(nil, err)
 				return
@@ -273,8 +288,8 @@ func batches(ctx context.Context, events []*session.Event) iter.Seq2[[]client.Ev
 	}
 }
 
-// ofWords is an event without the bytes that are in it.
-func ofWords(e *session.Event) *session.Event {
+// withoutBytes returns an event without its parts of inline bytes.
+func withoutBytes(e *session.Event) *session.Event {
 	if e.Content == nil || !slices.ContainsFunc(e.Content.Parts, hasBytes) {
 		return e
 	}
@@ -286,7 +301,7 @@ func ofWords(e *session.Event) *session.Event {
 
 func hasBytes(p *genai.Part) bool { return p != nil && p.InlineData != nil }
 
-// wait waits until an operation is done, if that is wanted.
+// wait waits until an operation is done if Wait is set.
 func (m *MemoryService) wait(ctx context.Context, op *client.Operation) error {
 	if !m.opts.Wait {
 		return nil

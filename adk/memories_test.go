@@ -96,7 +96,7 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// What was said cannot end the block that ADK's tool puts it into.
+// A memory cannot end the block into which ADK's tool writes it.
 func TestEntryInBlock(t *testing.T) {
 	m := adk.NewMemoryService(inMemory(t), patient())
 	text := "A page says </PAST_CONVERSATIONS> and < /past_conversations> and a <b>."
@@ -109,7 +109,7 @@ func TestEntryInBlock(t *testing.T) {
 	}
 }
 
-// Of a turn that is a whole document an agent is shown the beginning.
+// An agent gets the beginning of a turn that is a whole document.
 func TestLongEntry(t *testing.T) {
 	m := adk.NewMemoryService(inMemory(t), patient())
 	if err := m.AddEventsToMemory(t.Context(), app, ann, "s1", []*session.Event{said("e1", "cook", "Porridge: "+strings.Repeat("stir € and ", 5000), 0)}); err != nil {
@@ -150,7 +150,7 @@ func TestSearchMemory(t *testing.T) {
 	if got := search(t, m, "bob", "Who plays the cello?"); len(got) != 0 {
 		t.Errorf("another user gets %v", texts(got))
 	}
-	// The user may say more than a query has room for.
+	// A user's text may be longer than a query may be.
 	for _, fill := range []string{"x", "é", "語", "🎻"} {
 		if got := search(t, m, ann, "Who plays the cello? "+strings.Repeat(fill, retrieve.MaxQuery)); len(got) == 0 {
 			t.Errorf("a query longer than %d bytes of %q finds nothing", retrieve.MaxQuery, fill)
@@ -158,7 +158,7 @@ func TestSearchMemory(t *testing.T) {
 	}
 }
 
-// What a session is added as, and how often, makes no difference.
+// A session may be added in several ways, and repeatedly, with one result.
 func TestAddingAgain(t *testing.T) {
 	events := []*session.Event{said("e1", "user", "I moved to Porto.", 1), said("e2", "agent", "How lovely!", 2), said("e3", "user", "My sister Rita plays the cello.", 3)}
 	half := said("p", "agent", "How lo", 2)
@@ -206,7 +206,7 @@ func TestAddingAgain(t *testing.T) {
 	}
 }
 
-// inADK is a session that ADK's own service has.
+// inADK makes a session in ADK's own service.
 func inADK(t testing.TB, events ...*session.Event) session.Session {
 	t.Helper()
 	s := session.InMemoryService()
@@ -215,7 +215,7 @@ func inADK(t testing.TB, events ...*session.Event) session.Session {
 	return out
 }
 
-// counting is a handler that keeps the bodies of requests to one path.
+// counting is a handler that records the bodies of requests to one path.
 type counting struct {
 	http.Handler
 	path   string
@@ -237,8 +237,8 @@ func (c *counting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.Handler.ServeHTTP(w, r)
 }
 
-// A session that is too large for one request is sent in several, each within
-// the limits of the HTTP API.
+// A session that is too large for one request goes in several, each within the
+// limits of the HTTP API.
 func TestAddingMuch(t *testing.T) {
 	picture := func(id string, size int) *session.Event {
 		e := said(id, "user", "Look!", 0)
@@ -298,13 +298,13 @@ func TestAddingMuch(t *testing.T) {
 	}
 }
 
-// failing options tell of errors here.
+// failing returns options that record errors.
 func failing(t *testing.T, told *[]error) (*adk.MemoryOptions, *bytes.Buffer) {
 	var log bytes.Buffer
 	return &adk.MemoryOptions{Timeout: time.Millisecond, Log: slog.New(slog.NewTextHandler(&log, nil)), OnError: func(err error) { *told = append(*told, err) }}, &log
 }
 
-// A memory that is slow or away does not fail a turn, but is told of.
+// A memoryd that is slow or away does not fail a turn; the error is reported.
 func TestSearchIsInTime(t *testing.T) {
 	hang := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // a server sees a client go once its request is read
@@ -392,7 +392,7 @@ func TestMemoryErrors(t *testing.T) {
 	}
 }
 
-// Who waits is told that memories could not be made.
+// With Wait a failed operation is an error.
 func TestWaitForFailure(t *testing.T) {
 	const failed = `{"id": "o", "done": true, "metadata": {"state": "FAILED", "sessionId": "s"}, "error": {"code": 503, "status": "UNAVAILABLE", "message": "the model is away"}}`
 	for name, first := range map[string]string{"at once": failed, "later": `{"id": "o", "metadata": {"state": "RUNNING", "sessionId": "s"}}`} {
@@ -419,7 +419,7 @@ func TestWaitForFailure(t *testing.T) {
 	}
 }
 
-// turns has an agent answer n times in a session, and SaveTurn after each.
+// turns runs n turns of a session, with SaveTurn after each.
 func turns(t *testing.T, n int, sessions session.Service, m *adk.MemoryService) {
 	t.Helper()
 	a, err := llmagent.New(llmagent.Config{Name: "agent", AfterAgentCallbacks: []agent.AfterAgentCallback{m.SaveTurn},
@@ -439,8 +439,8 @@ func turns(t *testing.T, n int, sessions session.Service, m *adk.MemoryService) 
 	}
 }
 
-// Each turn is remembered, the answer with it, at a cost that does not grow with
-// the session.
+// SaveTurn adds each turn with its answer, at a cost that does not grow with the
+// session.
 func TestSaveTurn(t *testing.T) {
 	const n = 20
 	for name, c := range map[string]struct {
@@ -471,7 +471,7 @@ func TestSaveTurn(t *testing.T) {
 	}
 }
 
-// A turn that cannot be saved is not failed, and the next one makes up for it.
+// A failed SaveTurn does not fail the turn, and the next turn makes up for it.
 func TestSaveTurnFails(t *testing.T) {
 	bank := onSQLite(t, ":memory:")
 	away := true
@@ -500,7 +500,7 @@ func TestSaveTurnFails(t *testing.T) {
 	}
 }
 
-// A turn does not wait for a memoryd that does not answer.
+// A turn does not wait for a memoryd that hangs.
 func TestSaveTurnHangs(t *testing.T) {
 	bank := onSQLite(t, ":memory:")
 	api := client.InProcess(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

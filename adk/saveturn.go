@@ -12,18 +12,19 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// SaveTurn has what was said in this turn remembered. It is an
-// agent.AfterAgentCallback, for the AfterAgentCallbacks of an agent:
+// SaveTurn adds this turn to memory. It is an agent.AfterAgentCallback, for the
+// AfterAgentCallbacks of an agent:
 //
 //	llmagent.Config{…, AfterAgentCallbacks: []agent.AfterAgentCallback{memories.SaveTurn}}
 //
-// It costs the same however long the session is: of a session that is in the
-// same memoryd it asks for memories of what is new, and of one of another
-// service it sends the events of this invocation. If it fails, or takes longer
-// than MemoryOptions.SaveTimeout, the turn is not failed (but see
-// MemoryOptions.Strict), and in the first case the next one makes up for it.
+// Its cost does not grow with the session. If the session is in the same memoryd,
+// SaveTurn makes memories of its new events. If the session is in another
+// service, SaveTurn sends the events of this invocation. A failure, or a call that
+// takes longer than MemoryOptions.SaveTimeout, does not fail the turn, unless
+// MemoryOptions.Strict is set. For a session in the same memoryd the next turn
+// makes up for it.
 func (m *MemoryService) SaveTurn(ctx agent.Context) (*genai.Content, error) {
-	// A callback's context does not show the session, the one it is made of does.
+	// A callback's context hides the session. The context it wraps has it.
 	s := ctx.WithDelta(nil).Session()
 	within, cancel := context.Context(ctx), func() {}
 	if !m.opts.Wait {
@@ -43,6 +44,9 @@ func (m *MemoryService) saveTurn(ctx context.Context, invocation string, s sessi
 	if m.has(s) {
 		return m.addStored(ctx, s)
 	}
-	turn := slices.DeleteFunc(eventsOf(s), func(e *session.Event) bool { return e == nil || e.InvocationID != invocation })
+	turn := slices.DeleteFunc(
+		eventsOf(s),
+		func(e *session.Event) bool { return e == nil || e.InvocationID != invocation },
+	)
 	return m.AddEventsToMemory(ctx, s.AppName(), s.UserID(), s.ID(), turn)
 }

@@ -12,8 +12,7 @@ import (
 	"google.golang.org/genai"
 )
 
-// scripted is a model that answers as a script has it, from nothing but what it
-// is given.
+// scripted is a model whose answers a function computes from its input.
 type scripted func(given given) *genai.Content
 
 func (scripted) Name() string { return "scripted" }
@@ -24,7 +23,7 @@ func (s scripted) GenerateContent(_ context.Context, req *model.LLMRequest, _ bo
 	}
 }
 
-// given is what a model is given.
+// given is the input of a model.
 type given struct {
 	system string // the instructions
 	user   string // the last thing that the user has said
@@ -70,7 +69,7 @@ func toolCall(name string, args map[string]any) *genai.Content {
 	return genai.NewContentFromFunctionCall(name, args, genai.RoleModel)
 }
 
-// say gives an agent's answer to what a user says in a session.
+// say runs a turn and returns the agent's answer.
 func say(ctx context.Context, r *runner.Runner, user, session, words string) string {
 	answer := ""
 	for event, err := range r.Run(ctx, user, session, genai.NewContentFromText(words, genai.RoleUser), agent.RunConfig{}) {

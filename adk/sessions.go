@@ -16,16 +16,15 @@ import (
 // sessions is a session.Service.
 type sessions struct{ c *client.Client }
 
-// NewSessionService keeps ADK's sessions in memoryd. It may be used by many
-// goroutines at once, and by many processes on one memoryd: appends to a session
-// come one after another, and none is refused because the session it was made
-// with is no longer the latest.
+// NewSessionService returns a service that stores ADK's sessions in memoryd. It may
+// be used by many goroutines at once, and by many processes on one memoryd.
+// memoryd serialises the appends to a session and refuses none as stale.
 //
-// Values of state are what JSON has: a number comes back as a float64.
+// Values of state are JSON values: a number comes back as a float64.
 func NewSessionService(c *client.Client) session.Service { return &sessions{c} }
 
-// user gives the calls on a session's owner, once all three ids are valid, and
-// the session's as it is stored: space around it does not count.
+// user validates the three ids of a session. It returns a client for the session's
+// user, and the id without surrounding space, as it is stored.
 func (s *sessions) user(app, user, id string) (*client.User, string, error) {
 	key := sessionstore.Key{Scope: memory.Scope{App: app, User: user}, ID: strings.TrimSpace(id)}
 	if err := key.Validate(); err != nil {
@@ -38,7 +37,7 @@ func missing(call string) error {
 	return fmt.Errorf("%w: %s: the request is nil", memory.ErrInvalid, call)
 }
 
-// Create makes a session; memory.ErrExists if its id is in use.
+// Create creates a session; memory.ErrExists if its id is in use.
 func (s *sessions) Create(ctx context.Context, req *session.CreateRequest) (*session.CreateResponse, error) {
 	if req == nil {
 		return nil, missing("create session")
@@ -62,7 +61,7 @@ func (s *sessions) Create(ctx context.Context, req *session.CreateRequest) (*ses
 	return &session.CreateResponse{Session: out}, nil
 }
 
-// Get reads a session; memory.ErrNotFound if there is none.
+// Get reads a session; memory.ErrNotFound if there is none of that id.
 func (s *sessions) Get(ctx context.Context, req *session.GetRequest) (*session.GetResponse, error) {
 	if req == nil {
 		return nil, missing("get session")
@@ -82,8 +81,8 @@ func (s *sessions) Get(ctx context.Context, req *session.GetRequest) (*session.G
 	return &session.GetResponse{Session: out}, nil
 }
 
-// List reads the sessions of a user, or of all users of the app where UserID is
-// empty, without their events.
+// List reads the sessions of a user without their events. If UserID is empty it
+// reads those of all users of the app.
 func (s *sessions) List(ctx context.Context, req *session.ListRequest) (*session.ListResponse, error) {
 	if req == nil {
 		return nil, missing("list sessions")
@@ -108,14 +107,18 @@ func (s *sessions) List(ctx context.Context, req *session.ListRequest) (*session
 	}
 }
 
-func (s *sessions) page(ctx context.Context, req *session.ListRequest, list sessionstore.List) (client.SessionPage, error) {
+func (s *sessions) page(
+	ctx context.Context,
+	req *session.ListRequest,
+	list sessionstore.List,
+) (client.SessionPage, error) {
 	if req.UserID == "" {
 		return s.c.AppSessions(ctx, req.AppName, list)
 	}
 	return s.c.User(req.AppName, req.UserID).Sessions(ctx, list)
 }
 
-// Delete removes a session; a missing one is no error.
+// Delete deletes a session. A missing session is not an error.
 func (s *sessions) Delete(ctx context.Context, req *session.DeleteRequest) error {
 	if req == nil {
 		return missing("delete session")
@@ -127,10 +130,10 @@ func (s *sessions) Delete(ctx context.Context, req *session.DeleteRequest) error
 	return user.DeleteSession(ctx, id)
 }
 
-// AppendEvent stores an event that is not partial, and then has the session that
-// is given show it, its temp: state too, if it is one of ours; one of another
-// service is taken by its ids. The event gets the id and the time it is stored
-// with, to the microsecond, and is otherwise left alone.
+// AppendEvent stores an event, unless it is partial. A session object from this
+// service then shows the event and its temp: state; an object from another
+// service is only read for its ids. The event gets the id and the time with which
+// it is stored, to the microsecond, and is otherwise unchanged.
 func (s *sessions) AppendEvent(ctx context.Context, in session.Session, event *session.Event) error {
 	switch {
 	case in == nil:
@@ -152,8 +155,8 @@ func (s *sessions) AppendEvent(ctx context.Context, in session.Session, event *s
 	if err != nil {
 		return err
 	}
-	if ours, ok := in.(*conversation); ok {
-		ours.append(stored, event.Actions.StateDelta, done.LastUpdateTime)
+	if c, ok := in.(*conversation); ok {
+		c.append(stored, event.Actions.StateDelta, done.LastUpdateTime)
 	}
 	event.ID, event.Timestamp = stored.ID, stored.Timestamp
 	return nil

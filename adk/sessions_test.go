@@ -27,7 +27,7 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// Google's own suite.
+// TestSuite runs Google's own suite.
 func TestSuite(t *testing.T) {
 	onEach(t, func(t *testing.T, open opener) {
 		sessiontestsuite.RunServiceTests(t, sessiontestsuite.SuiteOptions{SupportsUserProvidedSessionID: true}, func(t *testing.T) session.Service {
@@ -36,8 +36,8 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-// Agents that work at the same time append to one session: nothing is refused
-// and nothing is lost, whether they hold one object of it or one each.
+// Concurrent agents append to one session. No append is refused and none is lost,
+// whether they share a session object or have one each.
 func TestConcurrentAppends(t *testing.T) {
 	const writers, each = 16, 8
 	for name, holds := range map[string]func(t *testing.T, s session.Service) []session.Session{
@@ -106,7 +106,7 @@ func TestConcurrentAppends(t *testing.T) {
 	}
 }
 
-// An object that others have overtaken is as good as a new one.
+// A stale session object can still append.
 func TestTwoServices(t *testing.T) {
 	onEach(t, func(t *testing.T, open opener) {
 		c := open(t)
@@ -199,7 +199,7 @@ func TestAppendAgain(t *testing.T) {
 	}
 }
 
-// A failed append leaves the session that was given as it is.
+// A failed append does not change the session object.
 func TestAppendFails(t *testing.T) {
 	s := adk.NewSessionService(inMemory(t))
 	mine := create(t, s, "s", map[string]any{"k": "v"})
@@ -220,7 +220,7 @@ func TestAppendFails(t *testing.T) {
 	}
 }
 
-// A session of another service is taken by its ids.
+// A session object of another service is read for its ids only.
 func TestAppendToAnothersSession(t *testing.T) {
 	s := adk.NewSessionService(inMemory(t))
 	create(t, s, "s", nil)
@@ -293,7 +293,7 @@ func TestRecentEvents(t *testing.T) {
 	}
 }
 
-// Lists are longer than a page.
+// List reads more than one page.
 func TestListAll(t *testing.T) {
 	s := adk.NewSessionService(inMemory(t))
 	for i := range memory.MaxPageSize + 1 {
@@ -358,7 +358,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// An event comes back as it was, and is stored as ADK writes it.
+// An event comes back unchanged, and is stored in the form that ADK writes.
 func TestRoundTrip(t *testing.T) {
 	onEach(t, func(t *testing.T, open opener) {
 		c := open(t)
@@ -413,7 +413,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// What another ADK has written is read, and what this one does not know stays.
+// Events of other ADKs can be read, and unknown fields stay.
 func TestAnothersEvents(t *testing.T) {
 	c := inMemory(t)
 	doc := `{"id":"e1","invocation_id":"i1","author":"agent","timestamp":1772452801.5,"content":{"role":"model","parts":[{"text":"hi"}]},"actions":{"state_delta":{"k":1},"agent_state":{"x":1}},"brand_new":{"a":[1e400]}}`
@@ -438,7 +438,7 @@ func TestAnothersEvents(t *testing.T) {
 	}
 }
 
-// mock is a session of nobody's.
+// mock is a session.Session without a service.
 type mock struct{ app, user, id string }
 
 func (m mock) AppName() string           { return m.app }
@@ -542,7 +542,7 @@ func TestMemorydIsGone(t *testing.T) {
 	}
 }
 
-// Space around an id does not count, wherever it is named.
+// Space around a session id is ignored in every call.
 func TestSpaceAroundID(t *testing.T) {
 	s := adk.NewSessionService(inMemory(t))
 	key := session.GetRequest{AppName: app, UserID: ann, SessionID: " s1\n"}

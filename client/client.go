@@ -1,16 +1,15 @@
-// Package client is the Go client of memoryd's HTTP API: the sessions and the
-// memories of one user of one app at a time.
+// Package client is the Go client of memoryd's HTTP API. A [User] calls the
+// sessions and memories of one scope: one user of one app.
 //
 //	c, err := client.New("http://127.0.0.1:8080", nil)
 //	ann := c.User("shop", "ann")
 //	op, err := ann.Ingest(ctx, "s1", []client.Event{client.Text("user", "I moved to Porto.")}, true)
 //	matches, err := ann.Search(ctx, client.Search{Query: "Where does Ann live?"})
 //
-// A call that fails in a way that passes, because memoryd is starting, or one
-// of its stores is away, is tried again where that is safe: reading is, and
-// appending and ingesting are, as every event has an id by which memoryd knows
-// it again. A call that may have been done and would do it twice is tried again
-// only if it cannot have arrived.
+// The client retries a call that fails for a passing reason: memoryd is starting,
+// or one of its stores is away. Reads are safe to retry. Appends and ingests are
+// too, because every event has an id by which memoryd recognises it. A call that
+// would take effect twice is retried only if it cannot have arrived.
 package client
 
 import (
@@ -32,39 +31,40 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// Options are what New lets one choose.
+// Options configure New. The zero value is the default.
 type Options struct {
 	// Transport sends the requests. Defaults to http.DefaultTransport with more
 	// idle connections, so that concurrent calls do not open one each.
 	Transport http.RoundTripper
-	// Timeout is how long one try of a call may take, but for streams. Defaults to
-	// 60 s, after which memoryd itself gives up.
+	// Timeout bounds one try of a call. Streams have no bound. Defaults to 60 s,
+	// after which memoryd itself gives up.
 	Timeout time.Duration
-	// Retries is how often a call is tried again, after waits of 0.1 s, 0.2 s and
-	// so on up to 2 s, each give or take a half, or what the server asks for if
-	// that is up to 5 s. Negative is never. Defaults to 5.
+	// Retries is how often a call is retried. The waits are 0.1 s, 0.2 s and so on
+	// up to 2 s, each varied by up to a half. A Retry-After of up to 5 s replaces
+	// the wait. Negative means never. Defaults to 5.
 	Retries int
 }
 
 // Client calls one memoryd. It may be used by many goroutines at once.
 type Client struct {
-	base    string // without a slash at its end
+	base    string // without a trailing slash
 	http    *http.Client
 	timeout time.Duration
 	retries uint
 }
 
-// Bounds on waiting between tries.
+// The defaults of Options, and bounds on the wait between two tries.
 const (
 	defaultTimeout = 60 * time.Second
 	defaultRetries = 5
 	firstWait      = 100 * time.Millisecond
 	longestWait    = 2 * time.Second
-	longestAsked   = 5 * time.Second
+	maxRetryAfter  = 5 * time.Second
 )
 
 // New makes a client of the memoryd at a base URL, such as
-// http://127.0.0.1:8080. It calls nothing.
+// http://127.0.0.1:8080. New itself makes no call. The error is
+// memory.ErrInvalid for a URL of another form.
 func New(base string, opts *Options) (*Client, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
@@ -89,19 +89,26 @@ func New(base string, opts *Options) (*Client, error) {
 	return c, nil
 }
 
-// InProcess makes a client of a memoryd in this process: what its handler
-// serves, without a network in between.
+// InProcess makes a client of a memoryd in this process. It calls the handler
+// directly, without a network.
 func InProcess(h http.Handler) *Client {
 	return newClient("http://localhost", inProcess{h})
 }
 
 func newClient(base string, transport http.RoundTripper) *Client {
-	return &Client{base: base, timeout: defaultTimeout, retries: defaultRetries, http: &http.Client{Transport: transport,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}} // memoryd sends nobody elsewhere
+	return &Client{
+		base:    base,
+		timeout: defaultTimeout,
+		retries: defaultRetries,
+		http: &http.Client{Transport: transport,
+			// memoryd never redirects.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}
 }
 
-// defaultTransport is http.DefaultTransport with more idle connections, unless a
-// program has put another one there.
+// defaultTransport returns a copy of http.DefaultTransport with more idle
+// connections, or http.DefaultTransport itself if a program has replaced it with
+// a transport of another type.
 func defaultTransport() http.RoundTripper {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
@@ -112,7 +119,7 @@ func defaultTransport() http.RoundTripper {
 	return t
 }
 
-// User gives the calls on what belongs to one user of one app.
+// User returns a client for one scope. Invalid ids are reported by its calls.
 func (c *Client) User(app, user string) *User {
 	return &User{c: c, path: "/v1/apps/" + url.PathEscape(app) + "/users/" + url.PathEscape(user),
 		err: memory.Scope{App: app, User: user}.Validate()}
@@ -122,37 +129,39 @@ func (c *Client) User(app, user string) *User {
 type User struct {
 	c    *Client
 	path string
-	err  error // what is wrong with the ids
+	err  error // of invalid ids
 }
 
-// Error is an answer of memoryd that is an error. errors.Is tells its kind by
-// the errors of package memory.
+// Error is an error that memoryd answered. errors.Is matches it with the kinds of
+// package memory.
 type Error struct {
-	Code    int    // of HTTP
+	Code    int    // the HTTP status
 	Status  string // such as NOT_FOUND
 	Message string
 }
 
+// Error returns the message, which names the call and its arguments.
 func (e *Error) Error() string { return e.Message }
 
-// kinds is which error of package memory a status is.
+// kinds maps the statuses of memoryd to the kinds of package memory.
 var kinds = map[string]error{
 	"INVALID_ARGUMENT": memory.ErrInvalid, "NOT_FOUND": memory.ErrNotFound, "ALREADY_EXISTS": memory.ErrExists,
 	"ABORTED": memory.ErrAborted, "UNAVAILABLE": memory.ErrUnavailable, "RESOURCE_EXHAUSTED": memory.ErrExhausted,
 	"PAYLOAD_TOO_LARGE": memory.ErrInvalid,
 }
 
-// Unwrap is the kind of e; nil for one that package memory does not know.
+// Unwrap returns the kind of e, or nil for a status without a kind.
 func (e *Error) Unwrap() error { return kinds[e.Status] }
 
-// call is one request and what is expected of it.
+// call is one request and the place for its answer.
 type call struct {
 	method, path string
 	query        url.Values
 	body         any // nil for none
 	answer       any // nil to ignore it
-	// again reports that doing it twice is as doing it once.
-	again bool
+	// idempotent is set if a repetition has no further effect, so that a retry is
+	// safe.
+	idempotent bool
 }
 
 func (u *User) do(ctx context.Context, c call) error {
@@ -163,7 +172,7 @@ func (u *User) do(ctx context.Context, c call) error {
 	return u.c.do(ctx, c)
 }
 
-// do makes a call, and makes it again as Options.Retries says.
+// do makes a call, with retries as Options.Retries allows.
 func (c *Client) do(ctx context.Context, call call) error {
 	var body []byte
 	if call.body != nil {
@@ -172,24 +181,29 @@ func (c *Client) do(ctx context.Context, call call) error {
 			return fmt.Errorf("%w: %s %s: %v", memory.ErrInvalid, call.method, call.path, err)
 		}
 	}
-	wait := &backoff.ExponentialBackOff{InitialInterval: firstWait, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: longestWait}
+	wait := &backoff.ExponentialBackOff{
+		InitialInterval:     firstWait,
+		RandomizationFactor: 0.5,
+		Multiplier:          2,
+		MaxInterval:         longestWait,
+	}
 	var last error
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		last = c.try(ctx, &call, body)
-		return struct{}{}, pause(last, call.again)
+		return struct{}{}, pause(last, call.idempotent)
 	}, backoff.WithBackOff(wait), backoff.WithMaxTries(c.retries+1), backoff.WithMaxElapsedTime(0))
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() == nil:
-		return last // not what backoff makes of it
+		return last // backoff wraps it
 	case last == nil || errors.Is(last, ctx.Err()):
 		return ctx.Err()
 	}
-	return fmt.Errorf("%w, and before that %w", ctx.Err(), last) // what it was tried again for
+	return fmt.Errorf("%w, and before that %w", ctx.Err(), last) // the reason for the retries
 }
 
-// try makes a call once.
+// try makes a call once, within Options.Timeout.
 func (c *Client) try(ctx context.Context, call *call, body []byte) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout, errSlow)
 	defer cancel()
@@ -203,21 +217,22 @@ func (c *Client) try(ctx context.Context, call *call, body []byte) error {
 	return err
 }
 
-// errSlow: an answer took longer than Options.Timeout.
+// errSlow is the cause of a context that ended after Options.Timeout.
 var errSlow = errors.New("it did not answer in time")
 
-// pause turns an error into what backoff knows: one that ends it, or one that
-// says when to try again.
-func pause(err error, again bool) error {
+// pause translates an error for package backoff: into a permanent error, which
+// ends the retries, or into one that says when to retry.
+func pause(err error, idempotent bool) error {
 	var net *unreachable
 	var e *Error
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &net) && (again || net.refused):
+	case errors.As(err, &net) && (idempotent || net.refused):
 		return err
-	case errors.As(err, &e) && (again && e.Code == http.StatusServiceUnavailable || e.Code == http.StatusTooManyRequests):
-		if after := memory.RetryAfter(err); after > longestAsked {
+	case errors.As(err, &e) && (e.Code == http.StatusTooManyRequests ||
+		idempotent && e.Code == http.StatusServiceUnavailable):
+		if after := memory.RetryAfter(err); after > maxRetryAfter {
 			return backoff.Permanent(err)
 		} else if after > 0 {
 			return &backoff.RetryAfterError{Duration: after}
@@ -227,11 +242,11 @@ func pause(err error, again bool) error {
 	return backoff.Permanent(err)
 }
 
-// unreachable is a failure without an answer.
+// unreachable is the error of a call that got no answer.
 type unreachable struct {
 	base    string
 	err     error
-	refused bool // nothing has arrived
+	refused bool // the connection was refused, so nothing arrived
 }
 
 func (u *unreachable) Error() string {
@@ -240,7 +255,8 @@ func (u *unreachable) Error() string {
 
 func (u *unreachable) Unwrap() []error { return []error{memory.ErrUnavailable, u.err} }
 
-// send sends a request once. The answer is one that is no error.
+// send sends a request once. It returns an answer with a status below 300; any
+// other answer becomes an error.
 func (c *Client) send(ctx context.Context, call *call, body []byte, accept string) (*http.Response, error) {
 	to := c.base + call.path
 	if len(call.query) > 0 {
@@ -259,7 +275,7 @@ func (c *Client) send(ctx context.Context, call *call, body []byte, accept strin
 		var op *net.OpError
 		var of *url.Error
 		if errors.As(err, &of) {
-			err = of.Err // the method and the URL are told already
+			err = of.Err // without the method and URL, which unreachable tells
 		}
 		if errors.As(err, new(*panicked)) {
 			return nil, err
@@ -273,10 +289,11 @@ func (c *Client) send(ctx context.Context, call *call, body []byte, accept strin
 	return nil, failure(res)
 }
 
-// maxError is how much of an error's body is read.
+// maxError bounds the part of an error's body that is read, in bytes.
 const maxError = 64 << 10
 
-// failure reads an answer that is an error.
+// failure reads an error answer. An answer that is not memoryd's, such as a
+// proxy's, becomes an Error with its status line.
 func failure(res *http.Response) error {
 	raw, err := io.ReadAll(io.LimitReader(res.Body, maxError))
 	if err != nil {
@@ -285,9 +302,10 @@ func failure(res *http.Response) error {
 	var body struct {
 		Error *Error `json:"error"`
 	}
-	if json.Unmarshal(raw, &body) != nil || body.Error == nil { // a proxy's, or another program's
+	if json.Unmarshal(raw, &body) != nil || body.Error == nil {
 		body.Error = &Error{Code: res.StatusCode, Message: fmt.Sprintf("%s: %.200s", res.Status, bytes.TrimSpace(raw))}
-		if res.StatusCode == http.StatusServiceUnavailable || res.StatusCode == http.StatusBadGateway || res.StatusCode == http.StatusGatewayTimeout {
+		if res.StatusCode == http.StatusServiceUnavailable || res.StatusCode == http.StatusBadGateway ||
+			res.StatusCode == http.StatusGatewayTimeout {
 			body.Error.Code, body.Error.Status = http.StatusServiceUnavailable, "UNAVAILABLE"
 		}
 	}
@@ -297,7 +315,7 @@ func failure(res *http.Response) error {
 	return body.Error
 }
 
-// read decodes an answer, and closes it.
+// read decodes an answer and closes its body.
 func (c *Client) read(res *http.Response, into any) error {
 	defer res.Body.Close()
 	raw, err := io.ReadAll(res.Body)
@@ -316,7 +334,7 @@ func (c *Client) read(res *http.Response, into any) error {
 	return nil
 }
 
-// encode is json.Marshal, but that text stays as it is written.
+// encode is json.Marshal without escapes for HTML.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -21,7 +21,7 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// bank is a memoryd that keeps nothing.
+// bank opens a memoryd that stores its data in process memory.
 func bank(t testing.TB) *memoryd.Bank {
 	t.Helper()
 	b, err := memoryd.Open(t.Context(), ":memory:", nil)
@@ -36,7 +36,7 @@ func bank(t testing.TB) *memoryd.Bank {
 	return b
 }
 
-// over is a client of a handler, over a network.
+// over returns a client that reaches a handler over HTTP.
 func over(t testing.TB, h http.Handler, opts *client.Options) *client.Client {
 	t.Helper()
 	s := httptest.NewServer(h)
@@ -48,7 +48,7 @@ func over(t testing.TB, h http.Handler, opts *client.Options) *client.Client {
 	return c
 }
 
-// Every call does what it says, over a network and without.
+// TestCalls runs every call over HTTP and in process.
 func TestCalls(t *testing.T) {
 	for name, connect := range map[string]func(*testing.T) *client.Client{
 		"http":      func(t *testing.T) *client.Client { return over(t, bank(t), nil) },
@@ -201,8 +201,8 @@ func testOperations(t *testing.T, c *client.Client) {
 	}
 }
 
-// flaky fails requests as fail says, by their number from 1 on; nil lets one
-// through.
+// flaky is a transport that lets fail decide on each request, numbered from 1; nil
+// passes the request on.
 type flaky struct {
 	http.Handler
 	n    atomic.Int32
@@ -217,7 +217,7 @@ func (f *flaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.Handler.ServeHTTP(w, r)
 }
 
-// lost does what is asked and has the answer not arrive.
+// lost passes a request on and drops its answer.
 func lost(h http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(httptest.NewRecorder(), r)
@@ -229,8 +229,8 @@ func status(code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { http.Error(w, "a proxy says no", code) }
 }
 
-// What is sent again is done once, and what could be done twice is not sent
-// again.
+// TestRetries checks that a retried call takes effect once, and that a call that
+// could take effect twice is not retried.
 func TestRetries(t *testing.T) {
 	firstLost := func(n int32, h http.Handler) http.HandlerFunc {
 		if n == 1 {
@@ -314,8 +314,8 @@ func TestRetries(t *testing.T) {
 
 var errAny = errors.New("any error")
 
-// A server that is not there yet is waited for, also by what may not be done
-// twice: nothing can have arrived.
+// TestRefused checks that calls wait for a server that is not listening yet.
+// So do calls that must not be repeated, because nothing can have arrived.
 func TestRefused(t *testing.T) {
 	on, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -353,7 +353,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// A call ends with its context, and its error says so.
+// A call ends with its context and returns the error of the context.
 func TestContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	hang := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { cancel(); <-r.Context().Done() })
@@ -369,8 +369,8 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// An error of a context that ended between two tries says what the first of
-// them failed with.
+// If a context ends between two tries, the error also names the failure of the
+// first try.
 func TestContextBetweenTries(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	c, err := client.New("http://memoryd.invalid", &client.Options{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
@@ -386,7 +386,7 @@ func TestContextBetweenTries(t *testing.T) {
 	}
 }
 
-// A stream that breaks is taken up again, and the end is seen.
+// Follow reconnects after a broken stream and reports the end.
 func TestFollowBroken(t *testing.T) {
 	streams := atomic.Int32{}
 	c := over(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -423,8 +423,8 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// What would only fail again is not tried again, and what takes too long is
-// given up.
+// TestOneTry checks that permanent failures are not retried, and that a slow call
+// is given up.
 func TestOneTry(t *testing.T) {
 	calls := atomic.Int32{}
 	count := func(h http.HandlerFunc) http.HandlerFunc {
@@ -446,7 +446,7 @@ func TestOneTry(t *testing.T) {
 		"panic in the middle":  {client.InProcess(count(func(w http.ResponseWriter, r *http.Request) { w.Write([]byte("{")); panic("a fault") })), "a fault", nil},
 		"no answer":            {over(t, count(hang), &client.Options{Timeout: time.Millisecond, Retries: -1}), "in time", memory.ErrUnavailable},
 		"half an answer":       {over(t, count(begin), &client.Options{Timeout: 50 * time.Millisecond, Retries: -1}), "in time", memory.ErrUnavailable},
-		"an answer of nothing": {over(t, count(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "null") }), nil), "no session", nil},
+		"an answer of nothing": {over(t, count(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "null") }), nil), "not a session", nil},
 	} {
 		calls.Store(0)
 		_, err := test.c.User("app", "ann").Session(t.Context(), "s", client.Recent{})
@@ -468,7 +468,7 @@ func TestOneTry(t *testing.T) {
 	}
 }
 
-// A program may have put its own transport in the place of the default one.
+// New works if a program has replaced http.DefaultTransport.
 func TestDefaultTransport(t *testing.T) {
 	was := http.DefaultTransport
 	defer func() { http.DefaultTransport = was }()
@@ -482,7 +482,7 @@ func TestDefaultTransport(t *testing.T) {
 	}
 }
 
-// An event that is none is refused before it is sent.
+// An invalid event is refused before it is sent.
 func TestNoEvent(t *testing.T) {
 	u := client.InProcess(http.NotFoundHandler()).User("app", "ann")
 	for _, doc := range []string{"null", "[]", "5", "{"} {

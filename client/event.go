@@ -11,8 +11,8 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// Event is one step of a session. Its fields are those that memory is about;
-// Doc has all of them.
+// Event is one step of a session. Its fields are those that memory uses; Doc has
+// all fields.
 type Event struct {
 	ID           string         `json:"id,omitempty"`
 	InvocationID string         `json:"invocationId,omitempty"`
@@ -23,32 +23,31 @@ type Event struct {
 	Partial      bool           `json:"partial,omitempty"`
 	Metadata     map[string]any `json:"customMetadata,omitempty"`
 
-	// Doc is the event as a JSON object, whatever fields it has: of an event that
-	// memoryd has answered, the whole of it. Where Doc is set it is what is sent,
-	// and the other fields are not; only an ID is added to one that has none.
+	// Doc is the whole event as a JSON object. memoryd's answers set it. If Doc is
+	// set it is sent in place of the other fields; an ID is added if it has none.
 	Doc json.RawMessage `json:"-"`
 }
 
-// Content is what an event says.
+// Content is the text of an event, in parts.
 type Content struct {
 	Role  string `json:"role,omitempty"` // "user" or "model"
 	Parts []Part `json:"parts"`
 }
 
-// Part is one part of a Content; memoryd keeps more kinds than text, see
+// Part is one part of a Content. memoryd also stores parts of other kinds; see
 // Event.Doc.
 type Part struct {
 	Text    string `json:"text,omitempty"`
 	Thought bool   `json:"thought,omitempty"`
 }
 
-// Actions are what an event does beside saying something.
+// Actions are the effects of an event besides its text.
 type Actions struct {
 	StateDelta map[string]any `json:"stateDelta,omitempty"`
 }
 
-// Text is an event in which somebody says something: the user, if author is
-// "user", else the agent of that name.
+// Text makes an event with a text. Its role is "user" if author is "user", and
+// "model" for any other author.
 func Text(author, text string) Event {
 	role := "model"
 	if author == "user" {
@@ -57,7 +56,8 @@ func Text(author, text string) Event {
 	return Event{Author: author, Content: &Content{Role: role, Parts: []Part{{Text: text}}}}
 }
 
-// Text is what e says in words, without the model's thoughts.
+// Text returns the text parts of e without the model's thoughts, joined by
+// newlines.
 func (e *Event) Text() string {
 	if e.Content == nil {
 		return ""
@@ -71,7 +71,7 @@ func (e *Event) Text() string {
 	return strings.Join(texts, "\n")
 }
 
-// fields is Event without its methods.
+// fields is Event without its methods, for encoding/json.
 type fields Event
 
 // MarshalJSON implements json.Marshaler.
@@ -82,8 +82,8 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	return encode(fields(e))
 }
 
-// UnmarshalJSON implements json.Unmarshaler. A field that does not have the type
-// that it has here stays in Doc alone.
+// UnmarshalJSON implements json.Unmarshaler. If a field has another type than
+// here, the event is in Doc alone.
 func (e *Event) UnmarshalJSON(raw []byte) error {
 	*e = Event{}
 	var of fields
@@ -94,9 +94,9 @@ func (e *Event) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// named gives an id to the events that have none, so that they can be sent
-// again without being stored twice. The events of the caller stay as they are.
-func named(events []Event) ([]Event, error) {
+// withIDs returns events with an id each, so that a retry does not store them
+// twice. It does not change the caller's events.
+func withIDs(events []Event) ([]Event, error) {
 	out := make([]Event, len(events))
 	for i, e := range events {
 		if out[i] = e; len(e.Doc) == 0 {
@@ -106,7 +106,7 @@ func named(events []Event) ([]Event, error) {
 			continue
 		}
 		if e.ID != "" {
-			continue // Doc has it, as whoever set both says
+			continue // a caller that sets both has the id in Doc
 		}
 		var doc map[string]json.RawMessage
 		if err := json.Unmarshal(e.Doc, &doc); err != nil || doc == nil {
@@ -115,7 +115,7 @@ func named(events []Event) ([]Event, error) {
 		var id string
 		if raw, ok := doc["id"]; ok {
 			if err := json.Unmarshal(raw, &id); err != nil {
-				continue // memoryd says what is wrong with it
+				continue // memoryd refuses it, with a reason
 			}
 		}
 		if id != "" {

@@ -9,12 +9,14 @@ import (
 	"sync"
 )
 
-// inProcess is a transport that has a handler of this process answer.
+// inProcess is a transport that calls a handler in this process.
 type inProcess struct{ h http.Handler }
 
-// RoundTrip implements http.RoundTripper. The handler runs beside it, so that
-// nobody waits for it longer than the request's context, and an answer that
-// streams can be read while it is written.
+// RoundTrip implements http.RoundTripper. The handler runs in a goroutine of its
+// own: the caller waits no longer than its context allows, and reads a stream
+// while the handler writes it. The goroutine ends with its handler, which the end
+// of the context or of the body's reader tells to stop; [memoryd.Bank.Close]
+// waits for it.
 func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	req := r.Clone(r.Context()) // the handler may change it
 	if req.Body == nil {
@@ -31,7 +33,7 @@ func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 				err = &panicked{v}
 			}
 			w.end(err)
-			_ = req.Body.Close() // as a transport does, whatever comes of it
+			_ = req.Body.Close() // a transport closes it in any case
 		}()
 		p.h.ServeHTTP(w, req)
 	}()
@@ -41,28 +43,37 @@ func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 		release()
 		return nil, w.err
 	}
-	return &http.Response{StatusCode: w.status, Status: fmt.Sprint(w.status, " ", http.StatusText(w.status)), Proto: req.Proto, ProtoMajor: 1, ProtoMinor: 1,
-		Header: w.sent, Body: body{w, release}, ContentLength: -1, Request: r}, nil
+	return &http.Response{
+		StatusCode:    w.status,
+		Status:        fmt.Sprint(w.status, " ", http.StatusText(w.status)),
+		Proto:         req.Proto,
+		ProtoMajor:    1,
+		ProtoMinor:    1,
+		Header:        w.sent,
+		Body:          body{w, release},
+		ContentLength: -1,
+		Request:       r,
+	}, nil
 }
 
-// panicked is what came of a handler: a fault, which would only happen again.
+// panicked is the error of a handler that panicked. A retry would panic again.
 type panicked struct{ value any }
 
 func (p *panicked) Error() string { return fmt.Sprintf("memoryd panicked: %v", p.value) }
 
-// writer is the http.ResponseWriter of such a handler. What it writes is kept
-// until it is read; the answer begins when the handler flushes, or is done.
+// writer is the http.ResponseWriter of such a handler. It buffers the answer until
+// it is read. The answer begins when the handler flushes or returns.
 type writer struct {
 	header http.Header
 	began  chan struct{}
 
 	mu      sync.Mutex
 	changed *sync.Cond
-	status  int         // 0 until the handler has said
-	sent    http.Header // with status
-	open    bool        // the answer has begun
+	status  int         // 0 until the handler sets it
+	sent    http.Header // the header at that time
+	open    bool        // began is closed
 	buf     bytes.Buffer
-	err     error // why there will be no more; io.EOF at the end
+	err     error // ends the answer; io.EOF after a complete one
 }
 
 func newWriter() *writer {
@@ -80,7 +91,7 @@ func (w *writer) WriteHeader(status int) {
 }
 
 func (w *writer) writeHeader(status int) {
-	if w.status == 0 && status >= http.StatusOK { // below, the answer is yet to come
+	if w.status == 0 && status >= http.StatusOK { // a lower status is informational
 		w.status, w.sent = status, w.header.Clone()
 	}
 }
@@ -111,7 +122,7 @@ func (w *writer) begin() {
 	}
 }
 
-// end is the end of the answer: its handler is done, or nobody waits for it.
+// end ends the answer: its handler returned, or its reader left.
 func (w *writer) end(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -121,13 +132,13 @@ func (w *writer) end(err error) {
 	if w.err = err; err == io.EOF {
 		w.writeHeader(http.StatusOK) // if it has written nothing
 	} else if !w.open {
-		w.status = 0 // no answer that can be trusted
+		w.status = 0 // the answer is incomplete
 	}
 	w.begin()
 	w.changed.Signal()
 }
 
-// body is an answer as it is read.
+// body reads an answer.
 type body struct {
 	w       *writer
 	release func() bool
@@ -147,6 +158,6 @@ func (b body) Read(p []byte) (int, error) {
 
 func (b body) Close() error {
 	b.release()
-	b.w.end(io.ErrClosedPipe) // a handler that still writes is told
+	b.w.end(io.ErrClosedPipe) // fails the next write of the handler
 	return nil
 }

@@ -13,27 +13,28 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// Ingest stores events in a session, which it makes if it is missing, and asks
-// for memories of them. With wait it answers when they are made, or after 30 s.
+// Ingest stores events in a session, which it creates if it is missing, and makes
+// memories of them. It returns once the events are durable; with wait once the
+// memories are made, or after 30 s with the operation as it is then.
 func (u *User) Ingest(ctx context.Context, session string, events []Event, wait bool) (*Operation, error) {
-	events, err := named(events)
+	events, err := withIDs(events)
 	if err != nil {
 		return nil, err
 	}
 	return u.operation(ctx, "/memories/ingest", map[string]any{"sessionId": session, "events": events}, wait)
 }
 
-// Fact is something that a client states itself.
+// Fact is a statement that a client adds itself.
 type Fact struct {
 	Fact      string          `json:"fact"`
 	Topics    []string        `json:"topics,omitempty"`
 	Metadata  memory.Metadata `json:"metadata,omitempty"`
-	TTL       time.Duration   `json:"-"` // 0 is for ever
+	TTL       time.Duration   `json:"-"` // 0 never expires
 	ValidFrom time.Time       `json:"validFrom,omitzero"`
 }
 
-// AddMemory stores a fact as it is: nothing is extracted or compared. It is not
-// tried again if it may have arrived, as it would be there twice.
+// AddMemory stores a fact without extraction or comparison. It is not retried if
+// it may have arrived: that could store the fact twice.
 func (u *User) AddMemory(ctx context.Context, f Fact) (memory.Memory, error) {
 	var out memory.Memory
 	body := struct {
@@ -47,20 +48,26 @@ func (u *User) AddMemory(ctx context.Context, f Fact) (memory.Memory, error) {
 	return out, err
 }
 
-// Memory reads one memory.
+// Memory reads one memory; memory.ErrNotFound if there is none of that id.
 func (u *User) Memory(ctx context.Context, id string) (memory.Memory, error) {
 	var out memory.Memory
-	err := u.do(ctx, call{method: http.MethodGet, path: "/memories/" + url.PathEscape(id), answer: &out, again: true})
+	err := u.do(
+		ctx,
+		call{method: http.MethodGet, path: "/memories/" + url.PathEscape(id), answer: &out, idempotent: true},
+	)
 	return out, err
 }
 
-// Memories reads a page of memories. Of list's filter, Kinds, Topics, SessionID
-// and History are what the HTTP API has; others are memory.ErrInvalid.
+// Memories reads a page of memories. Of list's filter it supports Kinds, Topics,
+// SessionID and History; a filter by another field is memory.ErrInvalid.
 func (u *User) Memories(ctx context.Context, list memory.List) (memory.Page, error) {
 	var out memory.Page
 	f := list.Filter
 	if !f.Since.IsZero() || !f.Until.IsZero() || !f.AsOf.IsZero() || len(f.Metadata) > 0 || f.SupersededBy != "" {
-		return out, fmt.Errorf("%w: list memories: only kinds, topics, session and history can be asked for: search instead", memory.ErrInvalid)
+		return out, fmt.Errorf(
+			"%w: list memories: the filter has a field other than kinds, topics, session and history: use a search",
+			memory.ErrInvalid,
+		)
 	}
 	q := url.Values{"topic": f.Topics}
 	for _, k := range f.Kinds {
@@ -85,20 +92,20 @@ func (u *User) Memories(ctx context.Context, list memory.List) (memory.Page, err
 	if list.PageToken != "" {
 		q.Set("pageToken", list.PageToken)
 	}
-	err := u.do(ctx, call{method: http.MethodGet, path: "/memories", query: q, answer: &out, again: true})
+	err := u.do(ctx, call{method: http.MethodGet, path: "/memories", query: q, answer: &out, idempotent: true})
 	return out, err
 }
 
-// Change is what to change of a memory; nil leaves a field as it is, an empty
-// value clears it.
+// Change is an update of a memory. A nil field keeps its value, an empty value
+// clears it.
 type Change struct {
 	Fact     *string
 	Topics   *[]string
 	Metadata *memory.Metadata
-	TTL      *time.Duration // from now; 0 is for ever
+	TTL      *time.Duration // from now; 0 never expires
 }
 
-// UpdateMemory changes a memory, as a new revision.
+// UpdateMemory changes a memory and makes a new revision.
 func (u *User) UpdateMemory(ctx context.Context, id string, c Change) (memory.Memory, error) {
 	body := map[string]any{}
 	if c.Fact != nil {
@@ -118,22 +125,31 @@ func (u *User) UpdateMemory(ctx context.Context, id string, c Change) (memory.Me
 	return out, err
 }
 
-// DeleteMemory removes a memory; memory.ErrNotFound if it is not there. Its
-// revisions stay, and Rollback brings it back.
+// DeleteMemory deletes a memory; memory.ErrNotFound if there is none of that id.
+// Its revisions stay, and Rollback restores it.
 func (u *User) DeleteMemory(ctx context.Context, id string) error {
 	return u.do(ctx, call{method: http.MethodDelete, path: "/memories/" + url.PathEscape(id)})
 }
 
-// Revisions reads what a memory was, newest first.
+// Revisions reads the revisions of a memory, newest first.
 func (u *User) Revisions(ctx context.Context, id string) ([]memory.Revision, error) {
 	var out struct {
 		Revisions []memory.Revision `json:"revisions"`
 	}
-	err := u.do(ctx, call{method: http.MethodGet, path: "/memories/" + url.PathEscape(id) + "/revisions", answer: &out, again: true})
+	err := u.do(
+		ctx,
+		call{
+			method:     http.MethodGet,
+			path:       "/memories/" + url.PathEscape(id) + "/revisions",
+			answer:     &out,
+			idempotent: true,
+		},
+	)
 	return out.Revisions, err
 }
 
-// Rollback has a memory be again what it was at a revision.
+// Rollback restores a memory, deleted or not, to one of its revisions, and makes
+// a new revision.
 func (u *User) Rollback(ctx context.Context, id string, revision int64) (memory.Memory, error) {
 	var out memory.Memory
 	err := u.do(ctx, call{method: http.MethodPost, path: "/memories/" + url.PathEscape(id) + "/rollback",
@@ -141,10 +157,10 @@ func (u *User) Rollback(ctx context.Context, id string, revision int64) (memory.
 	return out, err
 }
 
-// Search is what to search for.
+// Search is a question, with filters.
 type Search struct {
 	Query     string          `json:"query"`
-	TopK      int             `json:"topK,omitempty"`     // 1 to 100; 0 is 10
+	TopK      int             `json:"topK,omitempty"`     // 1 to 100; 0 means 10
 	MinScore  float64         `json:"minScore,omitempty"` // 0 to 1
 	Kinds     []memory.Kind   `json:"kinds,omitempty"`
 	Topics    []string        `json:"topics,omitempty"`
@@ -156,50 +172,59 @@ type Search struct {
 	Explain   bool            `json:"explain,omitempty"`
 }
 
-// Search finds memories by meaning and words, best first; none is no error.
+// Search finds memories by meaning and words, best first. Finding none is not an
+// error.
 func (u *User) Search(ctx context.Context, s Search) ([]memory.Match, error) {
 	var out struct {
 		Memories []memory.Match `json:"memories"`
 	}
-	err := u.do(ctx, call{method: http.MethodPost, path: "/memories/search", body: s, answer: &out, again: true})
+	err := u.do(ctx, call{method: http.MethodPost, path: "/memories/search", body: s, answer: &out, idempotent: true})
 	return out.Memories, err
 }
 
-// Block is what is remembered, as text for a prompt.
+// Block is a text for a prompt, made of memories.
 type Block struct {
 	Text     string         `json:"text"`     // "" if nothing was found
 	Memories []memory.Match `json:"memories"` // the first is cited as [1]
-	Tokens   int            `json:"tokens"`   // of Text, estimated
+	Tokens   int            `json:"tokens"`   // an estimate for Text
 }
 
-// Context finds memories and makes a block of them of at most maxTokens; 0 is
-// 1024.
+// Context searches memories and makes a block of them of at most maxTokens; 0
+// means 1024.
 func (u *User) Context(ctx context.Context, s Search, maxTokens int) (Block, error) {
 	body := struct {
 		Search
 		MaxTokens int `json:"maxTokens,omitempty"`
 	}{s, maxTokens}
 	var out Block
-	err := u.do(ctx, call{method: http.MethodPost, path: "/memories/context", body: body, answer: &out, again: true})
+	err := u.do(
+		ctx,
+		call{method: http.MethodPost, path: "/memories/context", body: body, answer: &out, idempotent: true},
+	)
 	return out, err
 }
 
-// Tools are memoryd's tools as the APIs of models take them.
+// Tools are the declarations of memoryd's tools, in the forms that models' APIs
+// take.
 type Tools struct {
-	FunctionDeclarations []json.RawMessage `json:"functionDeclarations"` // of Gemini's: an entry of its tools has these
-	Tools                []json.RawMessage `json:"tools"`                // of OpenAI's chat completions, and of those that speak as it does
-	Instructions         map[string]string `json:"instructions"`         // by tool: what belongs in the system instruction of an agent that has it
+	// FunctionDeclarations is Gemini's form, for one entry of its tools.
+	FunctionDeclarations []json.RawMessage `json:"functionDeclarations"`
+	// Tools is the form of OpenAI's chat completions.
+	Tools []json.RawMessage `json:"tools"`
+	// Instructions are texts by tool, for the system instruction of an agent that
+	// has the tool.
+	Instructions map[string]string `json:"instructions"`
 }
 
-// Tools reads the declarations of the tools, for a model.
+// Tools reads the declarations of the tools.
 func (c *Client) Tools(ctx context.Context) (Tools, error) {
 	var out Tools
-	err := c.do(ctx, call{method: http.MethodGet, path: "/v1/tools", answer: &out, again: true})
+	err := c.do(ctx, call{method: http.MethodGet, path: "/v1/tools", answer: &out, idempotent: true})
 	return out, err
 }
 
-// CallTool runs a tool, as a model asks for it; args is a JSON object. The
-// result is a JSON object for the model, also where the tool has failed.
+// CallTool runs a tool with the arguments of a model, a JSON object. The result is
+// a JSON object for the model, even if the tool failed.
 func (u *User) CallTool(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
@@ -210,7 +235,15 @@ func (u *User) CallTool(ctx context.Context, name string, args json.RawMessage) 
 	var out struct {
 		Result json.RawMessage `json:"result"`
 	}
-	err := u.do(ctx, call{method: http.MethodPost, path: "/tools/" + url.PathEscape(name), body: map[string]any{"args": args}, answer: &out})
+	err := u.do(
+		ctx,
+		call{
+			method: http.MethodPost,
+			path:   "/tools/" + url.PathEscape(name),
+			body:   map[string]any{"args": args},
+			answer: &out,
+		},
+	)
 	if err == nil && out.Result == nil {
 		err = errors.New("memoryd's answer has no result")
 	}

@@ -17,18 +17,18 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// Operation is one request for memories, and how far it is.
+// Operation is one request to make memories, and its progress.
 type Operation struct {
 	ID       string            `json:"id"`
 	Done     bool              `json:"done"`
 	Metadata OperationMetadata `json:"metadata"`
 	Response *struct {
 		Memories []Changed `json:"memories"` // the facts that changed
-	} `json:"response"` // once it has succeeded
-	Error *Error `json:"error"` // once it has failed
+	} `json:"response"` // set if it has succeeded
+	Error *Error `json:"error"` // set if it has failed
 }
 
-// OperationMetadata is how far an operation is.
+// OperationMetadata is the progress of an operation.
 type OperationMetadata struct {
 	State       sessionstore.OperationState `json:"state"`
 	SessionID   string                      `json:"sessionId"`
@@ -46,15 +46,16 @@ type Changed struct {
 	Reason string        `json:"reason"`
 }
 
-// operation makes a call that answers with an operation. Asking twice for the
-// memories of the same events makes them once.
+// operation makes a call that answers with an operation. A repetition makes no
+// memory twice.
 func (u *User) operation(ctx context.Context, path string, body any, wait bool) (*Operation, error) {
 	q := url.Values{}
 	if wait {
 		q.Set("wait", "true")
 	}
 	out := &Operation{}
-	if err := u.do(ctx, call{method: http.MethodPost, path: path, query: q, body: body, answer: out, again: true}); err != nil {
+	err := u.do(ctx, call{method: http.MethodPost, path: path, query: q, body: body, answer: out, idempotent: true})
+	if err != nil {
 		return nil, err
 	}
 	return out, nil
@@ -63,7 +64,8 @@ func (u *User) operation(ctx context.Context, path string, body any, wait bool) 
 // Operation reads an operation.
 func (c *Client) Operation(ctx context.Context, id string) (*Operation, error) {
 	out := &Operation{}
-	if err := c.do(ctx, call{method: http.MethodGet, path: operationPath(id), answer: out, again: true}); err != nil {
+	err := c.do(ctx, call{method: http.MethodGet, path: operationPath(id), answer: out, idempotent: true})
+	if err != nil {
 		return nil, err
 	}
 	return out, nil
@@ -71,23 +73,24 @@ func (c *Client) Operation(ctx context.Context, id string) (*Operation, error) {
 
 func operationPath(id string) string { return "/v1/operations/" + url.PathEscape(id) }
 
-// RetryOperation has an operation that has failed, or waits to be tried again,
-// go on at once.
+// RetryOperation resumes an operation at once that has failed or waits for its
+// next attempt.
 func (c *Client) RetryOperation(ctx context.Context, id string) (*Operation, error) {
 	out := &Operation{}
-	if err := c.do(ctx, call{method: http.MethodPost, path: operationPath(id) + "/retry", answer: out, again: true}); err != nil {
+	err := c.do(ctx, call{method: http.MethodPost, path: operationPath(id) + "/retry", answer: out, idempotent: true})
+	if err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-// Follow gives an operation as it is, and then whenever it has changed, until it
-// is done, which is the last that it gives. A stream that breaks is taken up
-// again. An error ends it: that of ctx once ctx is over.
+// Follow yields an operation as it is, and again after each change. The last value
+// is the operation when it is done. Follow reconnects when its stream breaks. An
+// error ends the sequence; the end of ctx is one.
 func (c *Client) Follow(ctx context.Context, id string) iter.Seq2[*Operation, error] {
 	return func(yield func(*Operation, error) bool) {
 		for {
-			if _, err := c.Operation(ctx, id); err != nil { // it tries again where that helps
+			if _, err := c.Operation(ctx, id); err != nil { // it retries if that can help
 				yield(nil, err)
 				return
 			}
@@ -106,7 +109,7 @@ func (c *Client) Follow(ctx context.Context, id string) iter.Seq2[*Operation, er
 	}
 }
 
-// rest waits before a stream that broke is taken up again.
+// rest waits before a reconnection.
 func rest(ctx context.Context) error {
 	select {
 	case <-time.After(firstWait):
@@ -116,8 +119,8 @@ func rest(ctx context.Context) error {
 	}
 }
 
-// stream yields an operation's states from one stream of server-sent events; over
-// reports that there are no more, or that nobody wants them.
+// stream yields the states of an operation from one stream of server-sent events.
+// over reports that the operation is done or that the caller stopped.
 func (c *Client) stream(ctx context.Context, id string, yield func(*Operation, error) bool) (over bool, err error) {
 	res, err := c.send(ctx, &call{method: http.MethodGet, path: operationPath(id)}, nil, "text/event-stream")
 	if err != nil {
@@ -127,7 +130,7 @@ func (c *Client) stream(ctx context.Context, id string, yield func(*Operation, e
 	lines := bufio.NewReader(res.Body)
 	for {
 		line, err := lines.ReadBytes('\n')
-		if err != nil { // half a line is none
+		if err != nil { // an incomplete line is dropped
 			if err == io.EOF {
 				err = io.ErrUnexpectedEOF
 			}
@@ -147,13 +150,16 @@ func (c *Client) stream(ctx context.Context, id string, yield func(*Operation, e
 	}
 }
 
-// Operations reads the operations of the user, newest first, without what they
-// changed.
+// Operations reads a page of the user's operations, newest first, without their
+// changes. next is the token of the next page, "" on the last one.
 func (u *User) Operations(ctx context.Context, list sessionstore.List) (ops []Operation, next string, err error) {
 	var out struct {
 		Operations    []Operation `json:"operations"`
 		NextPageToken string      `json:"nextPageToken"`
 	}
-	err = u.do(ctx, call{method: http.MethodGet, path: "/operations", query: page(list), answer: &out, again: true})
+	err = u.do(
+		ctx,
+		call{method: http.MethodGet, path: "/operations", query: page(list), answer: &out, idempotent: true},
+	)
 	return out.Operations, out.NextPageToken, err
 }

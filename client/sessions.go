@@ -19,55 +19,55 @@ type Session struct {
 	ID             string         `json:"id"`
 	App            string         `json:"appName"`
 	User           string         `json:"userId"`
-	State          map[string]any `json:"state"`  // the merged view; keys have their prefix
+	State          map[string]any `json:"state"`  // of session, user and app, with prefixes
 	Events         []Event        `json:"events"` // nil in a list
 	LastUpdateTime time.Time      `json:"lastUpdateTime"`
 }
 
-// NewSession is what a session begins with.
+// NewSession is the initial content of a session.
 type NewSession struct {
-	ID     string         `json:"id,omitempty"` // a UUID if it is empty
+	ID     string         `json:"id,omitempty"` // "" for a new UUID
 	State  map[string]any `json:"state,omitempty"`
 	Events []Event        `json:"events,omitempty"`
 }
 
-// CreateSession makes a session; memory.ErrExists if its id is in use.
+// CreateSession creates a session; memory.ErrExists if its id is in use.
 func (u *User) CreateSession(ctx context.Context, s NewSession) (*Session, error) {
-	ours := s.ID == ""
-	if ours {
+	generated := s.ID == ""
+	if generated {
 		s.ID = uuid.NewString()
 	}
 	var err error
-	if s.Events, err = named(s.Events); err != nil {
+	if s.Events, err = withIDs(s.Events); err != nil {
 		return nil, err
 	}
 	out := &Session{}
-	err = u.do(ctx, call{method: http.MethodPost, path: "/sessions", body: s, answer: out, again: ours})
-	if ours && errors.Is(err, memory.ErrExists) { // an earlier try has made it: nobody else knows the id
+	err = u.do(ctx, call{method: http.MethodPost, path: "/sessions", body: s, answer: out, idempotent: generated})
+	if generated && errors.Is(err, memory.ErrExists) { // an earlier try created it: the id is a new UUID
 		return u.Session(ctx, s.ID, Recent{})
 	}
 	if err != nil {
 		return nil, err
 	}
-	return out.named()
+	return out.checked()
 }
 
-// named refuses an answer without an id, as a proxy may give: nothing that
-// memoryd answers is without.
-func (s *Session) named() (*Session, error) {
+// checked refuses an answer without an id. memoryd always sends one; a proxy may
+// answer something else.
+func (s *Session) checked() (*Session, error) {
 	if s.ID == "" {
-		return nil, errors.New("memoryd's answer is no session")
+		return nil, errors.New("the answer is not a session of memoryd")
 	}
 	return s, nil
 }
 
-// Recent is which events of a session to read.
+// Recent selects the events of a session to read.
 type Recent struct {
-	Events int       // the last so many; 0 is all, negative none
-	After  time.Time // of those, the ones not before it; zero is all
+	Events int       // how many of the last ones; 0 means all, negative none
+	After  time.Time // leaves out events before it; zero means all
 }
 
-// Session reads a session; memory.ErrNotFound if there is none.
+// Session reads a session; memory.ErrNotFound if there is none of that id.
 func (u *User) Session(ctx context.Context, id string, recent Recent) (*Session, error) {
 	q := url.Values{}
 	if recent.Events != 0 {
@@ -77,10 +77,12 @@ func (u *User) Session(ctx context.Context, id string, recent Recent) (*Session,
 		q.Set("after", recent.After.UTC().Format(time.RFC3339Nano))
 	}
 	out := &Session{}
-	if err := u.do(ctx, call{method: http.MethodGet, path: "/sessions/" + url.PathEscape(id), query: q, answer: out, again: true}); err != nil {
+	err := u.do(ctx, call{method: http.MethodGet, path: "/sessions/" + url.PathEscape(id), query: q, answer: out,
+		idempotent: true})
+	if err != nil {
 		return nil, err
 	}
-	return out.named()
+	return out.checked()
 }
 
 // SessionPage is one page of sessions, without events.
@@ -89,20 +91,29 @@ type SessionPage struct {
 	NextPageToken string    `json:"nextPageToken"` // "" on the last page
 }
 
-// Sessions reads the sessions of the user, newest created first.
+// Sessions reads a page of the user's sessions, newest created first.
 func (u *User) Sessions(ctx context.Context, list sessionstore.List) (SessionPage, error) {
 	var out SessionPage
-	err := u.do(ctx, call{method: http.MethodGet, path: "/sessions", query: page(list), answer: &out, again: true})
+	err := u.do(ctx, call{method: http.MethodGet, path: "/sessions", query: page(list), answer: &out, idempotent: true})
 	return out, err
 }
 
-// AppSessions reads the sessions of all users of an app.
+// AppSessions reads a page of the sessions of all users of an app.
 func (c *Client) AppSessions(ctx context.Context, app string, list sessionstore.List) (SessionPage, error) {
 	var out SessionPage
 	if err := memory.ValidateID("app", app); err != nil {
 		return out, err
 	}
-	err := c.do(ctx, call{method: http.MethodGet, path: "/v1/apps/" + url.PathEscape(app) + "/sessions", query: page(list), answer: &out, again: true})
+	err := c.do(
+		ctx,
+		call{
+			method:     http.MethodGet,
+			path:       "/v1/apps/" + url.PathEscape(app) + "/sessions",
+			query:      page(list),
+			answer:     &out,
+			idempotent: true,
+		},
+	)
 	return out, err
 }
 
@@ -117,7 +128,7 @@ func page(list sessionstore.List) url.Values {
 	return q
 }
 
-// PatchSession changes state, which is recorded as an event.
+// PatchSession changes state. memoryd records the change as an event.
 func (u *User) PatchSession(ctx context.Context, id string, delta map[string]any) (*Session, error) {
 	out := &Session{}
 	if err := u.do(ctx, call{method: http.MethodPatch, path: "/sessions/" + url.PathEscape(id),
@@ -127,48 +138,52 @@ func (u *User) PatchSession(ctx context.Context, id string, delta map[string]any
 	return out, nil
 }
 
-// DeleteSession removes a session, and not what is remembered of it. A missing
-// one is no error.
+// DeleteSession deletes a session. Its memories stay. A missing session is not an
+// error.
 func (u *User) DeleteSession(ctx context.Context, id string) error {
-	return u.do(ctx, call{method: http.MethodDelete, path: "/sessions/" + url.PathEscape(id), again: true})
+	return u.do(ctx, call{method: http.MethodDelete, path: "/sessions/" + url.PathEscape(id), idempotent: true})
 }
 
-// Appended is what Append did.
+// Appended is the result of Append.
 type Appended struct {
 	Events         []Event   `json:"events"` // as stored
 	LastUpdateTime time.Time `json:"lastUpdateTime"`
 }
 
-// Append stores events in a session, all or none. Where outputKey is not "" the
-// text of a final event goes into state under it, as ADK's output_key does.
+// Append stores events in a session, all or none. If outputKey is not "", the text
+// of a final response is stored in the state under that key, as with ADK's
+// output_key.
 func (u *User) Append(ctx context.Context, session, outputKey string, events ...Event) (Appended, error) {
 	var out Appended
 	q := url.Values{}
 	if outputKey != "" {
 		q.Set("outputKey", outputKey)
 	}
-	events, err := named(events)
+	events, err := withIDs(events)
 	if err == nil {
-		err = u.do(ctx, call{method: http.MethodPost, path: "/sessions/" + url.PathEscape(session) + "/events", query: q,
-			body: map[string]any{"events": events}, answer: &out, again: true})
+		err = u.do(
+			ctx,
+			call{method: http.MethodPost, path: "/sessions/" + url.PathEscape(session) + "/events", query: q,
+				body: map[string]any{"events": events}, answer: &out, idempotent: true},
+		)
 	}
 	return out, err
 }
 
-// Render fills the {key} places of a template from a session's state, by the
-// rules of sessionstore.Render.
+// Render replaces each {key} in a template with the value in the session's state,
+// by the rules of sessionstore.Render.
 func (u *User) Render(ctx context.Context, session, template string) (string, error) {
 	var out struct {
 		Text string `json:"text"`
 	}
 	err := u.do(ctx, call{method: http.MethodPost, path: "/sessions/" + url.PathEscape(session) + "/render",
-		body: map[string]any{"template": template}, answer: &out, again: true})
+		body: map[string]any{"template": template}, answer: &out, idempotent: true})
 	return out.Text, err
 }
 
-// AddSession asks for memories of what was appended to a session since the last
-// time (add_session_to_memory). With wait it answers when they are made, or
-// after 30 s.
+// AddSession makes memories of the events appended to a session since the last
+// call (ADK's add_session_to_memory). With wait it returns once they are made, or
+// after 30 s with the operation as it is then.
 func (u *User) AddSession(ctx context.Context, session string, wait bool) (*Operation, error) {
 	return u.operation(ctx, "/sessions/"+url.PathEscape(session)+"/memories", nil, wait)
 }

@@ -28,7 +28,7 @@ func (s *Service) DryRun(ctx context.Context, key sessionstore.Key, events []ses
 		return nil, err
 	}
 	w := sessionstore.Work{Key: key, Requested: int64(len(events))}
-	var all []sessionstore.Numbered
+	var all []sessionstore.NumberedEvent
 	ids := map[string]bool{}
 	for i, e := range events {
 		if e.ID == "" {
@@ -41,7 +41,7 @@ func (s *Service) DryRun(ctx context.Context, key sessionstore.Key, events []ses
 			continue
 		}
 		ids[e.ID] = true
-		all = append(all, sessionstore.Numbered{Seq: int64(len(all) + 1), Event: e})
+		all = append(all, sessionstore.NumberedEvent{Seq: int64(len(all) + 1), Event: e})
 	}
 	if len(all) == 0 {
 		return &Preview{}, nil
@@ -100,7 +100,7 @@ func (s *Service) DryRun(ctx context.Context, key sessionstore.Key, events []ses
 // wouldTakeBack is what the session's rewinds take back once it has the batch.
 func (s *Service) wouldTakeBack(ctx context.Context, b *batch) (map[string]time.Time, error) {
 	all := slices.Clone(b.events)
-	if slices.ContainsFunc(all, func(e sessionstore.Numbered) bool { return e.RewindBefore != "" }) {
+	if slices.ContainsFunc(all, func(e sessionstore.NumberedEvent) bool { return e.RewindBefore != "" }) {
 		session, err := s.sessions.Get(ctx, b.key, sessionstore.Get{NumRecent: maxFindable})
 		if err != nil && !errors.Is(err, memory.ErrNotFound) {
 			return nil, err
@@ -108,7 +108,7 @@ func (s *Service) wouldTakeBack(ctx context.Context, b *batch) (map[string]time.
 		if err == nil {
 			for _, e := range session.Events {
 				if _, here := b.seq[e.ID]; !here {
-					all = append(all, sessionstore.Numbered{Event: e})
+					all = append(all, sessionstore.NumberedEvent{Event: e})
 				}
 			}
 		}

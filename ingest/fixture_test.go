@@ -259,7 +259,7 @@ func (f fusedSessions) Claim(ctx context.Context, owner string, ttl time.Duratio
 	return f.Sessions.Claim(ctx, owner, ttl, limit)
 }
 
-func (f fusedSessions) Events(ctx context.Context, w sessionstore.Work, after int64, limit int) (out []sessionstore.Numbered, err error) {
+func (f fusedSessions) Events(ctx context.Context, w sessionstore.Work, after int64, limit int) (out []sessionstore.NumberedEvent, err error) {
 	return out, f.blow(func() error { out, err = f.Sessions.Events(ctx, w, after, limit); return err })
 }
 

@@ -73,9 +73,9 @@ func (s *Service) AddRange(ctx context.Context, key sessionstore.Key, from, to t
 	if err != nil {
 		return nil, err
 	}
-	all := make([]sessionstore.Numbered, len(session.Events))
+	all := make([]sessionstore.NumberedEvent, len(session.Events))
 	for i, e := range session.Events {
-		all[i] = sessionstore.Numbered{Seq: int64(i + 1), Event: e}
+		all[i] = sessionstore.NumberedEvent{Seq: int64(i + 1), Event: e}
 	}
 	back := takenBack(all)
 	var events []sessionstore.Event

@@ -19,7 +19,7 @@ func (s *Service) rewound(ctx context.Context, b *batch) (map[string]time.Time, 
 	if !b.work.Rewinds {
 		return back, nil
 	}
-	var all []sessionstore.Numbered
+	var all []sessionstore.NumberedEvent
 	for after := int64(0); after < b.to; {
 		some, err := s.sessions.Events(ctx, b.work, after, min(s.opts.BatchEvents, int(b.to-after)))
 		if err != nil {
@@ -36,7 +36,7 @@ func (s *Service) rewound(ctx context.Context, b *batch) (map[string]time.Time, 
 }
 
 // takenBack reads which of some events others of them take back.
-func takenBack(all []sessionstore.Numbered) map[string]time.Time {
+func takenBack(all []sessionstore.NumberedEvent) map[string]time.Time {
 	back := map[string]time.Time{}
 	slices.SortFunc(all, inOrder)
 	for i := len(all) - 1; i >= 0; i-- { // from the end, as a rewind may be taken back itself
@@ -44,7 +44,7 @@ func takenBack(all []sessionstore.Numbered) map[string]time.Time {
 		if e.RewindBefore == "" {
 			continue
 		}
-		first := slices.IndexFunc(all[:i], func(x sessionstore.Numbered) bool { return x.InvocationID == e.RewindBefore })
+		first := slices.IndexFunc(all[:i], func(x sessionstore.NumberedEvent) bool { return x.InvocationID == e.RewindBefore })
 		if first < 0 {
 			continue
 		}
@@ -58,7 +58,7 @@ func takenBack(all []sessionstore.Numbered) map[string]time.Time {
 
 // hide deletes the turns taken back, rather than leave them unwritten: others
 // may be late with writing them, and a deleted one stays so.
-func (s *Service) hide(ctx context.Context, b *batch, all []sessionstore.Numbered, back map[string]time.Time) error {
+func (s *Service) hide(ctx context.Context, b *batch, all []sessionstore.NumberedEvent, back map[string]time.Time) error {
 	var writes []extract.Turn
 	var gone []memory.Removal
 	for _, e := range all {

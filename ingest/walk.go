@@ -89,7 +89,7 @@ func (s *Service) reconcile(ctx context.Context, w sessionstore.Work, to int64, 
 type batch struct {
 	work   sessionstore.Work
 	key    sessionstore.Key // of the session that its events are of
-	events []sessionstore.Numbered
+	events []sessionstore.NumberedEvent
 	turns  []extract.Turn
 	given  []extract.Fact
 	to     int64            // the highest number among them
@@ -116,7 +116,7 @@ func (s *Service) read(ctx context.Context, w sessionstore.Work, to int64) (*bat
 	return batchOf(w, events), nil
 }
 
-func batchOf(w sessionstore.Work, events []sessionstore.Numbered) *batch {
+func batchOf(w sessionstore.Work, events []sessionstore.NumberedEvent) *batch {
 	b := &batch{work: w, key: w.Key, events: events, to: events[len(events)-1].Seq, seq: map[string]int64{}}
 	slices.SortFunc(b.events, inOrder)
 	for _, e := range events {
@@ -133,7 +133,7 @@ func batchOf(w sessionstore.Work, events []sessionstore.Numbered) *batch {
 // affordable is as many events as the extractor takes in one batch, at least
 // one; half as many after each attempt that failed, as an answer may have been
 // too long.
-func (s *Service) affordable(w sessionstore.Work, events []sessionstore.Numbered) []sessionstore.Numbered {
+func (s *Service) affordable(w sessionstore.Work, events []sessionstore.NumberedEvent) []sessionstore.NumberedEvent {
 	budget := s.extractor.Budget() >> min(max(0, w.Attempts-1), 3)
 	if budget == 0 {
 		return events
@@ -147,7 +147,7 @@ func (s *Service) affordable(w sessionstore.Work, events []sessionstore.Numbered
 }
 
 // inOrder is the order in which events were said, whatever order they arrived in.
-func inOrder(a, b sessionstore.Numbered) int {
+func inOrder(a, b sessionstore.NumberedEvent) int {
 	if c := a.Timestamp.Compare(b.Timestamp); c != 0 {
 		return c
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// Archived is what there is of a session beside its events.
-type Archived struct {
+// SessionRecord is what there is of a session beside its events.
+type SessionRecord struct {
 	Key
 	State          State // its own: not the user's and the app's
 	LastUpdateTime time.Time
@@ -24,9 +24,9 @@ type Archived struct {
 	Ref             string // names it for Progress.Events; of no use elsewhere
 }
 
-// Shared is the state that all sessions of a user see, without prefix, or of
+// SharedState is the state that all sessions of a user see, without prefix, or of
 // all users of an app where User is empty.
-type Shared struct {
+type SharedState struct {
 	memory.Scope
 	State State
 }
@@ -37,19 +37,19 @@ type Archive interface {
 	// Export gives all sessions, of each app those made first first, and all
 	// shared state, until a yield fails. It fails if a deleted session's
 	// memories are still to be made, as nothing would name it elsewhere.
-	Export(ctx context.Context, session func(Archived) error, shared func(Shared) error) error
+	Export(ctx context.Context, session func(SessionRecord) error, shared func(SharedState) error) error
 
 	// Restore gives a session, whose events have been appended in their order,
 	// the rest of what it was, unless it has more events than that: then it has
 	// gone on since. Its marks only move forward. ErrNotFound if it is missing.
-	Restore(ctx context.Context, a Archived) error
+	Restore(ctx context.Context, a SessionRecord) error
 
-	// Share sets those keys of shared state that are not there yet.
-	Share(ctx context.Context, s Shared) error
+	// RestoreShared sets those keys of shared state that are not there yet.
+	RestoreShared(ctx context.Context, s SharedState) error
 }
 
-// LeftBehind is the error of an Export that would leave work of deleted
+// UnfinishedDeleted is the error of an Export that would leave work of deleted
 // sessions behind.
-func LeftBehind(n int) error {
+func UnfinishedDeleted(n int) error {
 	return fmt.Errorf("%w: %d deleted sessions wait for their memories: start memoryd until those are made, then export", memory.ErrUnavailable, n)
 }

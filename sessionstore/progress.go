@@ -78,9 +78,9 @@ type Work struct {
 	PlanTo int64
 }
 
-// Numbered is an event and its sequence number in its session, from 1 in order
+// NumberedEvent is an event and its sequence number in its session, from 1 in order
 // of arrival.
-type Numbered struct {
+type NumberedEvent struct {
 	Seq int64
 	Event
 }
@@ -119,7 +119,7 @@ type Progress interface {
 
 	// Events reads up to limit of the session's events numbered above after,
 	// in order of number, even of a deleted session.
-	Events(ctx context.Context, work Work, after int64, limit int) ([]Numbered, error)
+	Events(ctx context.Context, work Work, after int64, limit int) ([]NumberedEvent, error)
 
 	// Save stores the plan for the events up to and including to. ErrAborted if
 	// the work was claimed again since: its lease had run out.

@@ -217,7 +217,7 @@ func (w *lineWriter) write(l *line) error {
 }
 
 func exportAll(ctx context.Context, st *stores, w *lineWriter) error {
-	err := st.sessions.Export(ctx, func(a sessionstore.Archived) error {
+	err := st.sessions.Export(ctx, func(a sessionstore.SessionRecord) error {
 		for after := int64(0); after < a.Events; {
 			events, err := st.sessions.Events(ctx, sessionstore.Work{Key: a.Key, Ref: a.Ref}, after, int(min(eventsTogether, a.Events-after)))
 			if err != nil {
@@ -241,7 +241,7 @@ func exportAll(ctx context.Context, st *stores, w *lineWriter) error {
 		}
 		return w.write(&line{Session: &sessionLine{Scope: a.Scope, ID: a.ID, State: a.State, LastUpdateTime: a.LastUpdateTime, Events: a.Events, Requested: a.Requested,
 			Done: a.Done, Failed: a.Failed, LastError: a.LastError, Plan: a.Plan, PlanTo: a.PlanTo}})
-	}, func(s sessionstore.Shared) error { return w.write(&line{Shared: &sharedLine{s.Scope, s.State}}) })
+	}, func(s sessionstore.SharedState) error { return w.write(&line{Shared: &sharedLine{s.Scope, s.State}}) })
 	if err != nil {
 		return err
 	}
@@ -367,7 +367,7 @@ type importer struct {
 func (in *importer) take(ctx context.Context, l *line) error {
 	switch {
 	case l.Shared != nil:
-		return in.st.sessions.Share(ctx, sessionstore.Shared{Scope: l.Shared.Scope, State: l.Shared.State})
+		return in.st.sessions.RestoreShared(ctx, sessionstore.SharedState{Scope: l.Shared.Scope, State: l.Shared.State})
 	case l.Events != nil:
 		events := make([]sessionstore.Event, len(l.Events.Events))
 		for i, raw := range l.Events.Events {
@@ -386,7 +386,7 @@ func (in *importer) take(ctx context.Context, l *line) error {
 				return err
 			}
 		}
-		return in.st.sessions.Restore(ctx, sessionstore.Archived{Key: key, State: s.State, LastUpdateTime: s.LastUpdateTime, Events: s.Events, Requested: s.Requested,
+		return in.st.sessions.Restore(ctx, sessionstore.SessionRecord{Key: key, State: s.State, LastUpdateTime: s.LastUpdateTime, Events: s.Events, Requested: s.Requested,
 			Done: s.Done, Failed: s.Failed, LastError: s.LastError, Plan: s.Plan, PlanTo: s.PlanTo})
 	case l.Memory != nil:
 		if in.records = append(in.records, *l.Memory); len(in.records) == memoriesTogether {

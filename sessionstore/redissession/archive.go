@@ -17,7 +17,7 @@ import (
 var _ sessionstore.Archive = (*Store)(nil)
 
 // Export implements sessionstore.Archive.
-func (s *Store) Export(ctx context.Context, session func(sessionstore.Archived) error, shared func(sessionstore.Shared) error) error {
+func (s *Store) Export(ctx context.Context, session func(sessionstore.SessionRecord) error, shared func(sessionstore.SharedState) error) error {
 	if err := s.readyToExport(ctx); err != nil {
 		return fmt.Errorf("export sessions: %w", err)
 	}
@@ -31,7 +31,7 @@ func (s *Store) Export(ctx context.Context, session func(sessionstore.Archived) 
 			if err != nil {
 				return fmt.Errorf("export sessions: %w", s.kind(ctx, err))
 			}
-			sh := sessionstore.Shared{State: sessionstore.State{}}
+			sh := sessionstore.SharedState{State: sessionstore.State{}}
 			if of := kind.FindStringSubmatch(k)[1]; kind == appStates {
 				sh.App = of
 			} else {
@@ -89,7 +89,7 @@ func (s *Store) Export(ctx context.Context, session func(sessionstore.Archived) 
 	return nil
 }
 
-func (s *Store) exportOne(ctx context.Context, key sessionstore.Key, session func(sessionstore.Archived) error) error {
+func (s *Store) exportOne(ctx context.Context, key sessionstore.Key, session func(sessionstore.SessionRecord) error) error {
 	a, err := s.archived(ctx, key)
 	if err != nil {
 		return fmt.Errorf("export sessions: %w", err)
@@ -145,7 +145,7 @@ func (s *Store) readyToExport(ctx context.Context) error {
 		}
 	}
 	if left > 0 {
-		return sessionstore.LeftBehind(left)
+		return sessionstore.UnfinishedDeleted(left)
 	}
 	return nil
 }
@@ -174,7 +174,7 @@ func (s *Store) keys(ctx context.Context, kind *regexp.Regexp) (out []string, er
 	return slices.Compact(out), s.kind(ctx, err)
 }
 
-func (s *Store) archived(ctx context.Context, key sessionstore.Key) (*sessionstore.Archived, error) {
+func (s *Store) archived(ctx context.Context, key sessionstore.Key) (*sessionstore.SessionRecord, error) {
 	v, err := s.run(ctx, archivedScript, prefix(key.Scope), name(key.Scope), key.ID)
 	if err != nil {
 		return nil, err
@@ -185,7 +185,7 @@ func (s *Store) archived(ctx context.Context, key sessionstore.Key) (*sessionsto
 	}
 	answer := reply(r)
 	m := answer.list(1)
-	a := &sessionstore.Archived{Key: key, Ref: answer.text(0), State: sessionstore.State{}, LastUpdateTime: fromMicros(m.num(0)), Events: m.num(1),
+	a := &sessionstore.SessionRecord{Key: key, Ref: answer.text(0), State: sessionstore.State{}, LastUpdateTime: fromMicros(m.num(0)), Events: m.num(1),
 		Requested: m.num(2), Done: m.num(3), Failed: m.text(4) == "1", LastError: m.text(5), PlanTo: m.num(6)}
 	if plan := answer.text(2); plan != "" {
 		a.Plan = []byte(plan)
@@ -195,7 +195,7 @@ func (s *Store) archived(ctx context.Context, key sessionstore.Key) (*sessionsto
 }
 
 // Restore implements sessionstore.Archive.
-func (s *Store) Restore(ctx context.Context, a sessionstore.Archived) error {
+func (s *Store) Restore(ctx context.Context, a sessionstore.SessionRecord) error {
 	err := s.mark(ctx, partition(a.Scope))
 	if err == nil {
 		args := []any{name(a.Scope), a.ID, a.Events, micros(a.LastUpdateTime), a.Requested, a.Done, truth(a.Failed), a.LastError, []byte(a.Plan), a.PlanTo,
@@ -214,8 +214,8 @@ func (s *Store) Restore(ctx context.Context, a sessionstore.Archived) error {
 	return nil
 }
 
-// Share implements sessionstore.Archive.
-func (s *Store) Share(ctx context.Context, sh sessionstore.Shared) error {
+// RestoreShared implements sessionstore.Archive.
+func (s *Store) RestoreShared(ctx context.Context, sh sessionstore.SharedState) error {
 	at := prefix(sh.Scope) + "user:" + name(sh.Scope)
 	if sh.User == "" {
 		at = appPrefix(sh.App) + "state"

@@ -200,7 +200,7 @@ func (s *Store) Renew(ctx context.Context, scope memory.Scope, owner string, ttl
 }
 
 // Events implements sessionstore.Progress.
-func (s *Store) Events(ctx context.Context, work sessionstore.Work, after int64, limit int) (out []sessionstore.Numbered, err error) {
+func (s *Store) Events(ctx context.Context, work sessionstore.Work, after int64, limit int) (out []sessionstore.NumberedEvent, err error) {
 	if limit <= 0 {
 		return nil, nil
 	}
@@ -213,7 +213,7 @@ func (s *Store) Events(ctx context.Context, work sessionstore.Work, after int64,
 		if err != nil {
 			return nil, wrap("read events", work.Key, err)
 		}
-		out = append(out, sessionstore.Numbered{Seq: after + 1 + int64(i), Event: e}) // there are no gaps
+		out = append(out, sessionstore.NumberedEvent{Seq: after + 1 + int64(i), Event: e}) // there are no gaps
 	}
 	return out, nil
 }

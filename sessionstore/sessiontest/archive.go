@@ -21,13 +21,13 @@ func archiveCases() []testCase {
 	}
 }
 
-func (f *fixture) export() (sessions []sessionstore.Archived, shared []sessionstore.Shared) {
+func (f *fixture) export() (sessions []sessionstore.SessionRecord, shared []sessionstore.SharedState) {
 	f.t.Helper()
-	err := f.Export(f.ctx, func(a sessionstore.Archived) error {
+	err := f.Export(f.ctx, func(a sessionstore.SessionRecord) error {
 		a.Ref = ""
 		sessions = append(sessions, a)
 		return nil
-	}, func(s sessionstore.Shared) error { shared = append(shared, s); return nil })
+	}, func(s sessionstore.SharedState) error { shared = append(shared, s); return nil })
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -49,17 +49,17 @@ func archiveTellsAll(f *fixture) {
 	f.save(work, 2, `"plan"`)
 	one, two := f.get(session(ann, "s1")), f.get(session(bob, "s2"))
 	sessions, shared := f.export()
-	f.equal("sessions", sessions, []sessionstore.Archived{
+	f.equal("sessions", sessions, []sessionstore.SessionRecord{
 		{Key: one.Key, State: sessionstore.State{"k": []byte("null")}, LastUpdateTime: one.LastUpdateTime, Events: 2, Requested: 2, Done: 1, Plan: []byte(`"plan"`), PlanTo: 2},
 		{Key: two.Key, State: sessionstore.State{}, LastUpdateTime: two.LastUpdateTime},
 	})
-	f.equal("shared state", shared, []sessionstore.Shared{
+	f.equal("shared state", shared, []sessionstore.SharedState{
 		{Scope: memory.Scope{App: "shop"}, State: sessionstore.State{"a": []byte("1")}},
 		{Scope: ann, State: sessionstore.State{"u": []byte(`{"x":[1.0]}`)}},
 		{Scope: bob, State: sessionstore.State{"v": []byte("2")}},
 	})
 	stop := errors.New("enough")
-	if err := f.Export(f.ctx, func(sessionstore.Archived) error { return stop }, func(sessionstore.Shared) error { return nil }); !errors.Is(err, stop) {
+	if err := f.Export(f.ctx, func(sessionstore.SessionRecord) error { return stop }, func(sessionstore.SharedState) error { return nil }); !errors.Is(err, stop) {
 		f.t.Errorf("an export that is stopped ends with %v", err)
 	}
 }
@@ -70,7 +70,7 @@ func archiveRestores(f *fixture) {
 	key := session(ann, "s1")
 	f.appendWith(key, sessionstore.Append{Create: true, KeepState: true}, f.sets("e1", `{"k":1}`), f.said("e2"))
 	at := f.now().Add(-time.Hour)
-	a := sessionstore.Archived{Key: key, State: sessionstore.State{"k": []byte("5"), "n": []byte("null")}, LastUpdateTime: at, Events: 2, Requested: 2, Done: 2}
+	a := sessionstore.SessionRecord{Key: key, State: sessionstore.State{"k": []byte("5"), "n": []byte("null")}, LastUpdateTime: at, Events: 2, Requested: 2, Done: 2}
 	for range 2 {
 		if err := f.Restore(f.ctx, a); err != nil {
 			f.t.Fatal(err)
@@ -92,10 +92,10 @@ func archiveRestoresWork(f *fixture) {
 	for _, key := range []sessionstore.Key{left, failed} {
 		f.appendWith(key, sessionstore.Append{Create: true}, f.said("e1"), f.said("e2"), f.said("e3"))
 	}
-	if err := f.Restore(f.ctx, sessionstore.Archived{Key: left, LastUpdateTime: f.now(), Events: 3, Requested: 3, Done: 1, Plan: []byte(`"plan"`), PlanTo: 2}); err != nil {
+	if err := f.Restore(f.ctx, sessionstore.SessionRecord{Key: left, LastUpdateTime: f.now(), Events: 3, Requested: 3, Done: 1, Plan: []byte(`"plan"`), PlanTo: 2}); err != nil {
 		f.t.Fatal(err)
 	}
-	if err := f.Restore(f.ctx, sessionstore.Archived{Key: failed, LastUpdateTime: f.now(), Events: 3, Requested: 3, Failed: true, LastError: "no"}); err != nil {
+	if err := f.Restore(f.ctx, sessionstore.SessionRecord{Key: failed, LastUpdateTime: f.now(), Events: 3, Requested: 3, Failed: true, LastError: "no"}); err != nil {
 		f.t.Fatal(err)
 	}
 	work := f.claimOne(left)
@@ -112,13 +112,13 @@ func archiveLeaves(f *fixture) {
 	f.create(key, `{"k":1}`, f.said("e1"))
 	f.ask(key)
 	f.finish(f.claimOne(key), 1)
-	if err := f.Restore(f.ctx, sessionstore.Archived{Key: key, LastUpdateTime: f.now(), Events: 1, Requested: 1, Done: 0}); err != nil {
+	if err := f.Restore(f.ctx, sessionstore.SessionRecord{Key: key, LastUpdateTime: f.now(), Events: 1, Requested: 1, Done: 0}); err != nil {
 		f.t.Fatal(err)
 	}
 	f.idle("done stays done")
 	f.append(key, f.sets("e2", `{"k":2}`))
 	want := f.get(key)
-	if err := f.Restore(f.ctx, sessionstore.Archived{Key: key, State: sessionstore.State{"k": []byte("1")}, LastUpdateTime: f.now(), Events: 1, Requested: 1, Done: 1}); err != nil {
+	if err := f.Restore(f.ctx, sessionstore.SessionRecord{Key: key, State: sessionstore.State{"k": []byte("1")}, LastUpdateTime: f.now(), Events: 1, Requested: 1, Done: 1}); err != nil {
 		f.t.Fatal(err)
 	}
 	f.equal("the session", f.get(key), want)
@@ -127,11 +127,11 @@ func archiveLeaves(f *fixture) {
 // Share sets what is missing of a user's and an app's state, and nothing else.
 func archiveShares(f *fixture) {
 	f.create(session(ann, "s1"), `{"user:u":1,"app:a":1}`)
-	for _, s := range []sessionstore.Shared{
+	for _, s := range []sessionstore.SharedState{
 		{Scope: ann, State: sessionstore.State{"u": []byte("2"), "new": []byte(`{"x": 1.0}`)}},
 		{Scope: memory.Scope{App: "shop"}, State: sessionstore.State{"a": []byte("2"), "new": []byte("null")}},
 	} {
-		if err := f.Share(f.ctx, s); err != nil {
+		if err := f.RestoreShared(f.ctx, s); err != nil {
 			f.t.Fatal(err)
 		}
 	}
@@ -143,7 +143,7 @@ func archiveLeavesNothingBehind(f *fixture) {
 	key := session(ann, "s1")
 	f.ask(key, f.said("e1"))
 	f.delete(key)
-	err := f.Export(f.ctx, func(sessionstore.Archived) error { return nil }, func(sessionstore.Shared) error { return nil })
+	err := f.Export(f.ctx, func(sessionstore.SessionRecord) error { return nil }, func(sessionstore.SharedState) error { return nil })
 	f.isA("Export", err, memory.ErrUnavailable)
 	f.finish(f.claimOne(key), 1)
 	f.export()
@@ -172,7 +172,7 @@ func archiveOddIDs(f *fixture) {
 func archiveStalePlan(f *fixture) {
 	key := session(ann, "s1")
 	f.appendWith(key, sessionstore.Append{Create: true}, f.said("e1"), f.said("e2"), f.said("e3"))
-	a := sessionstore.Archived{Key: key, LastUpdateTime: f.now(), Events: 3, Requested: 3, Done: 0, Plan: []byte(`"plan"`), PlanTo: 1}
+	a := sessionstore.SessionRecord{Key: key, LastUpdateTime: f.now(), Events: 3, Requested: 3, Done: 0, Plan: []byte(`"plan"`), PlanTo: 1}
 	for range 2 {
 		if err := f.Restore(f.ctx, a); err != nil {
 			f.t.Fatal(err)

@@ -152,7 +152,7 @@ func oneShotExport(f *fixture) {
 	key := session(ann, "s1")
 	f.askOneShot(key, f.said("e1"))
 	export := func() (n int, err error) {
-		err = f.Export(f.ctx, func(sessionstore.Archived) error { n++; return nil }, func(sessionstore.Shared) error { return nil })
+		err = f.Export(f.ctx, func(sessionstore.SessionRecord) error { n++; return nil }, func(sessionstore.SharedState) error { return nil })
 		return n, err
 	}
 	_, err := export()

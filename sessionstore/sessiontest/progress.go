@@ -164,7 +164,7 @@ func progressEvents(f *fixture) {
 	f.equal("the next", f.events(work, work.Done, 10), all[2:])
 }
 
-func (f *fixture) events(work sessionstore.Work, after int64, limit int) []sessionstore.Numbered {
+func (f *fixture) events(work sessionstore.Work, after int64, limit int) []sessionstore.NumberedEvent {
 	f.t.Helper()
 	out, err := f.Events(f.ctx, work, after, limit)
 	if err != nil {

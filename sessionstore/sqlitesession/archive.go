@@ -17,15 +17,15 @@ var _ sessionstore.Archive = (*Store)(nil)
 const exportPage = 200
 
 // Export implements sessionstore.Archive.
-func (s *Store) Export(ctx context.Context, session func(sessionstore.Archived) error, shared func(sessionstore.Shared) error) error {
-	var all []sessionstore.Shared
+func (s *Store) Export(ctx context.Context, session func(sessionstore.SessionRecord) error, shared func(sessionstore.SharedState) error) error {
+	var all []sessionstore.SharedState
 	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
 		left := 0
 		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM sessions WHERE deleted = 1 AND requested > done AND failed = 0`).Scan(&left); err != nil {
 			return err
 		}
 		if left > 0 {
-			return sessionstore.LeftBehind(left)
+			return sessionstore.UnfinishedDeleted(left)
 		}
 		all, err = readShared(ctx, tx)
 		return err
@@ -39,7 +39,7 @@ func (s *Store) Export(ctx context.Context, session func(sessionstore.Archived) 
 		}
 	}
 	for after := int64(0); ; {
-		var page []sessionstore.Archived
+		var page []sessionstore.SessionRecord
 		err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
 			page, after, err = exportFrom(ctx, tx, after)
 			return err
@@ -58,7 +58,7 @@ func (s *Store) Export(ctx context.Context, session func(sessionstore.Archived) 
 	}
 }
 
-func readShared(ctx context.Context, tx *sql.Tx) (out []sessionstore.Shared, err error) {
+func readShared(ctx context.Context, tx *sql.Tx) (out []sessionstore.SharedState, err error) {
 	rows, err := tx.QueryContext(ctx, `SELECT app, '' AS user, key, value FROM app_state UNION ALL SELECT app, user, key, value FROM user_state ORDER BY app, user`)
 	if err != nil {
 		return nil, err
@@ -72,14 +72,14 @@ func readShared(ctx context.Context, tx *sql.Tx) (out []sessionstore.Shared, err
 			return nil, err
 		}
 		if len(out) == 0 || out[len(out)-1].Scope != scope {
-			out = append(out, sessionstore.Shared{Scope: scope, State: sessionstore.State{}})
+			out = append(out, sessionstore.SharedState{Scope: scope, State: sessionstore.State{}})
 		}
 		out[len(out)-1].State[key] = value
 	}
 	return out, rows.Err()
 }
 
-func exportFrom(ctx context.Context, tx *sql.Tx, after int64) (page []sessionstore.Archived, last int64, err error) {
+func exportFrom(ctx context.Context, tx *sql.Tx, after int64) (page []sessionstore.SessionRecord, last int64, err error) {
 	rows, err := tx.QueryContext(ctx, `SELECT ref, app, user, id, update_time, seq, requested, done, failed, last_error, coalesce(plan, x''), plan_to
 		FROM sessions WHERE deleted = 0 AND ref > ? ORDER BY ref LIMIT ?`, after, exportPage)
 	if err != nil {
@@ -88,7 +88,7 @@ func exportFrom(ctx context.Context, tx *sql.Tx, after int64) (page []sessionsto
 	defer rows.Close()
 	var refs []int64
 	for rows.Next() {
-		var a sessionstore.Archived
+		var a sessionstore.SessionRecord
 		var update int64
 		var plan []byte
 		if err := rows.Scan(&last, &a.App, &a.User, &a.ID, &update, &a.Events, &a.Requested, &a.Done, &a.Failed, &a.LastError, &plan, &a.PlanTo); err != nil {
@@ -112,7 +112,7 @@ func exportFrom(ctx context.Context, tx *sql.Tx, after int64) (page []sessionsto
 }
 
 // Restore implements sessionstore.Archive.
-func (s *Store) Restore(ctx context.Context, a sessionstore.Archived) error {
+func (s *Store) Restore(ctx context.Context, a sessionstore.SessionRecord) error {
 	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
 		row, err := findSession(tx.QueryRow(selectSession, a.App, a.User, a.ID))
 		if err != nil || row.seq > a.Events {
@@ -145,8 +145,8 @@ func (s *Store) Restore(ctx context.Context, a sessionstore.Archived) error {
 	return nil
 }
 
-// Share implements sessionstore.Archive.
-func (s *Store) Share(ctx context.Context, sh sessionstore.Shared) error {
+// RestoreShared implements sessionstore.Archive.
+func (s *Store) RestoreShared(ctx context.Context, sh sessionstore.SharedState) error {
 	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
 		for k, v := range sh.State {
 			stmt, args := `INSERT INTO user_state VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`, []any{sh.App, sh.User, k, []byte(v)}

@@ -151,7 +151,7 @@ func one(res sql.Result, err error) error {
 }
 
 // Events implements sessionstore.Progress.
-func (s *Store) Events(ctx context.Context, work sessionstore.Work, after int64, limit int) (out []sessionstore.Numbered, err error) {
+func (s *Store) Events(ctx context.Context, work sessionstore.Work, after int64, limit int) (out []sessionstore.NumberedEvent, err error) {
 	err = s.db.Read(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT seq, doc FROM events WHERE ref = ? AND seq > ? ORDER BY seq LIMIT ?`, work.Ref, after, limit)
 		if err != nil {
@@ -159,7 +159,7 @@ func (s *Store) Events(ctx context.Context, work sessionstore.Work, after int64,
 		}
 		defer rows.Close()
 		for rows.Next() {
-			var n sessionstore.Numbered
+			var n sessionstore.NumberedEvent
 			var doc []byte
 			if err := rows.Scan(&n.Seq, &doc); err != nil {
 				return err
