@@ -278,6 +278,15 @@ func (e *Event) readActions(raw []byte) ([]byte, error) {
 	return obj.encode(), nil
 }
 
+// ReadEvent reads the Doc of an event that a store has kept.
+func ReadEvent(doc []byte) (Event, error) {
+	e, err := ParseEvent(doc)
+	if err != nil {
+		return e, fmt.Errorf("stored event: %w", err)
+	}
+	return e, nil
+}
+
 // Stored is e as a store keeps it: with an id (newID's where it has none), a
 // timestamp (now where it has none), and without "temp:" state.
 func (e Event) Stored(newID func() string, now time.Time) Event {

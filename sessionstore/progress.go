@@ -2,64 +2,11 @@ package sessionstore
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/memoryd/memoryd/memory"
 )
-
-// OperationTTL is how long a finished operation can be read.
-const OperationTTL = 7 * 24 * time.Hour
-
-// OperationState is where an operation stands.
-type OperationState string
-
-const (
-	Pending   OperationState = "PENDING"   // nothing begun
-	Running   OperationState = "RUNNING"   // begun, or waiting to be tried again
-	Succeeded OperationState = "SUCCEEDED" // all its events are in memory
-	Failed    OperationState = "FAILED"    // given up; Retry resumes it
-)
-
-// Operation is a request for memories and how far it is.
-type Operation struct {
-	Request
-	Key         Key // of the session that the events are of
-	State       OperationState
-	CreateTime  time.Time
-	Attempts    int    // 1 once begun, and 1 more whenever some of it is tried again
-	LastError   string // of the last attempt that failed
-	EventsTotal int
-	EventsDone  int
-	Changes     []json.RawMessage // what its events changed, as given to Finish
-}
-
-// Done reports whether nothing more will happen by itself.
-func (o *Operation) Done() bool { return o.State == Succeeded || o.State == Failed }
-
-// OperationID makes an id that carries its scope; unique is a UUID or the like,
-// without NUL.
-func OperationID(scope memory.Scope, unique string) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(scope.App + "\x00" + scope.User + "\x00" + unique))
-}
-
-// OperationScope reads the scope an operation id carries; ErrNotFound if it is
-// no id of ours.
-func OperationScope(id string) (memory.Scope, error) {
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(id)
-	parts := strings.Split(string(raw), "\x00")
-	if err != nil || len(parts) != 3 {
-		return memory.Scope{}, fmt.Errorf("operation %.80q: %w", id, memory.ErrNotFound)
-	}
-	scope := memory.Scope{App: parts[0], User: parts[1]}
-	if scope.Validate() != nil || parts[2] == "" || OperationID(scope, parts[2]) != id {
-		return memory.Scope{}, fmt.Errorf("operation %.80q: %w", id, memory.ErrNotFound)
-	}
-	return scope, nil
-}
 
 // Work is a session with events to be made into memories: those numbered
 // Done+1 to Requested. It is claimed: until the lease on its scope ends nobody

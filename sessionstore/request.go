@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-
-	"github.com/memoryd/memoryd/memory"
 )
 
 // Request asks for memories of events. A store keeps it with the operation
@@ -70,15 +68,4 @@ func requestOfID(id, session string) (r Request, of string) {
 	rest, ok := strings.CutPrefix(session, "facts-")
 	r.Facts = ok && len(rest) == uuidLength
 	return r, of
-}
-
-// Validate reports what of an Append contradicts itself.
-func (a Append) Validate() error {
-	switch {
-	case a.Request != nil && a.Request.ID == "":
-		return fmt.Errorf("%w: a request for memories needs the id of its operation", memory.ErrInvalid)
-	case a.OneShot && a.Request == nil:
-		return fmt.Errorf("%w: a one-shot session needs a request for memories", memory.ErrInvalid)
-	}
-	return nil
 }

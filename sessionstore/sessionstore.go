@@ -48,34 +48,13 @@ type Get struct {
 	After     time.Time
 }
 
-// Append says what else happens in the step that stores the events.
-type Append struct {
-	// Create makes the session if it is missing.
-	Create bool
-	// KeepState leaves state as it is, whatever the events' stateDelta.
-	KeepState bool
-	// Request asks for memories: it raises the session's requested mark to its
-	// last event, and records an operation. Nil does neither.
-	Request *Request
-	// OneShot stores the events in a hidden session of their own, which ends
-	// once the requested memories are made. Sessions of the same key are neither
-	// needed nor changed, and state is left as it is. It needs a Request.
-	OneShot bool
-}
-
-// Appended is what an Append did.
-type Appended struct {
-	// Events as stored: for an id that was there before, the event stored
-	// then; for a partial event, the event as it came.
-	Events         []Event
-	LastUpdateTime time.Time
-	Operation      *Operation // with Append.Request
-}
-
-// List asks for one page of sessions.
-type List struct {
-	PageSize  int    // 1 to memory.MaxPageSize; 0 is memory.DefaultPageSize
-	PageToken string // "" for the first page, else the last answer's NextPageToken
+// AfterMicros is After in microseconds since 1970, rounded up, as no event has a
+// time between two microseconds. It is before any event if After is zero.
+func (g Get) AfterMicros() int64 {
+	if g.After.IsZero() {
+		return minMicros
+	}
+	return g.After.Add(time.Microsecond - 1).UnixMicro()
 }
 
 // Page is one page of sessions, without events, newest created first.

@@ -12,6 +12,13 @@ import (
 // Micros is t in UTC, cut to the microsecond: the resolution of every store.
 func Micros(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
+// FromMicros is the time that a store keeps as microseconds since 1970.
+func FromMicros(us int64) time.Time { return time.UnixMicro(us).UTC() }
+
+// minMicros is before the time of any event, in microseconds since 1970. A
+// float64, as Redis keeps numbers, has it exactly.
+const minMicros = -1 << 53
+
 // FormatTime is how times go out: RFC 3339, UTC, six decimals.
 func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }
 

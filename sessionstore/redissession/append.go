@@ -3,11 +3,6 @@ package redissession
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"strings"
-	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
@@ -15,14 +10,12 @@ import (
 
 // Create implements sessionstore.Store.
 func (s *Store) Create(ctx context.Context, key sessionstore.Key, create sessionstore.Create) (*sessionstore.Session, error) {
-	if key.ID = strings.TrimSpace(key.ID); key.ID == "" {
-		key.ID = uuid.NewString()
-	}
-	if err := key.Validate(); err != nil {
+	key, err := sessionstore.NewKey(key)
+	if err != nil {
 		return nil, err
 	}
 	if _, err := s.append(ctx, key, "new", create.State, create.Events, sessionstore.Append{}); err != nil {
-		return nil, wrap("create", key, err)
+		return nil, key.Wrap("create", err)
 	}
 	return s.Get(ctx, key, sessionstore.Get{NumRecent: -1})
 }
@@ -33,7 +26,7 @@ func (s *Store) Append(ctx context.Context, key sessionstore.Key, events []sessi
 		return sessionstore.Appended{}, err
 	}
 	if err := opts.Validate(); err != nil {
-		return sessionstore.Appended{}, wrap("append", key, err)
+		return sessionstore.Appended{}, key.Wrap("append", err)
 	}
 	mode := "old"
 	switch {
@@ -44,7 +37,7 @@ func (s *Store) Append(ctx context.Context, key sessionstore.Key, events []sessi
 	}
 	out, err := s.append(ctx, key, mode, nil, events, opts)
 	if err != nil {
-		return sessionstore.Appended{}, wrap("append", key, err)
+		return sessionstore.Appended{}, key.Wrap("append", err)
 	}
 	return out, nil
 }
@@ -62,23 +55,19 @@ func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, s
 			return out, err
 		}
 	}
-	now := s.now()
-	args := []any{name(key.Scope), key.App, key.User, key.ID, s.clock(), mode, truth(opts.KeepState || opts.OneShot), operation, request, s.over(), s.opts.TTL.Milliseconds(),
+	args := []any{name(key.Scope), key.App, key.User, key.ID, s.clock(), mode, truth(!opts.ChangesState()), operation, request, s.over(), s.opts.TTL.Milliseconds(),
 		s.lastDelivered(outbox{partition(key.Scope), key.App})}
 	args = appendState(args, state)
-	out.Events = make([]sessionstore.Event, 0, len(events))
+	out.Events = sessionstore.Prepare(events, s.now())
 	var sent []int // the place in out of each event sent
 	count := len(args)
 	args = append(args, 0)
-	for i, e := range events {
+	for i, e := range out.Events {
 		if !e.Partial {
-			// Events of one call that bring no time of their own keep their order.
-			e = e.Stored(newEventID, now.Add(time.Duration(i)*time.Microsecond))
 			sent = append(sent, i)
 			args = append(args, e.ID, e.Timestamp.UnixMicro(), truth(e.RewindBefore != ""), []byte(e.Doc))
 			args = appendState(args, e.StateDelta)
 		}
-		out.Events = append(out.Events, e)
 	}
 	args[count] = len(sent)
 	v, err := s.run(ctx, appendScript, prefix(key.Scope), args...)
@@ -93,23 +82,22 @@ func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, s
 		return out, memory.ErrNotFound
 	}
 	answer := reply(r)
-	out.LastUpdateTime = fromMicros(answer.num(2))
+	out.LastUpdateTime = sessionstore.FromMicros(answer.num(2))
 	for had := answer.list(3); len(had) > 0; had = had[2:] {
 		i := sent[had.num(0)-1]
-		if out.Events[i], err = sessionstore.ParseEvent([]byte(had.text(1))); err != nil {
-			return out, fmt.Errorf("stored event: %w", err)
-		}
-	}
-	if opts.Request != nil {
-		if out.Operation, err = operationOf(key.Scope, answer.list(4)); err != nil {
+		if out.Events[i], err = sessionstore.ReadEvent([]byte(had.text(1))); err != nil {
 			return out, err
 		}
 	}
+	if opts.Request != nil {
+		op, err := operationOf(key.Scope, answer.list(4))
+		if err != nil {
+			return out, err
+		}
+		out.Operation = &op
+	}
 	return out, s.deliver(ctx, outbox{partition(key.Scope), key.App}, answer.list(5))
 }
-
-// newEventID makes ids that sort in the order of their making.
-func newEventID() string { return uuid.Must(uuid.NewV7()).String() }
 
 func truth(v bool) string {
 	if v {
@@ -193,7 +181,7 @@ func (s *Store) Delete(ctx context.Context, key sessionstore.Key) error {
 		err = s.deliver(ctx, outbox{partition(key.Scope), key.App}, messages)
 	}
 	if err != nil {
-		return wrap("delete", key, err)
+		return key.Wrap("delete", err)
 	}
 	return nil
 }

@@ -185,7 +185,7 @@ func (s *Store) archived(ctx context.Context, key sessionstore.Key) (*sessionsto
 	}
 	answer := reply(r)
 	m := answer.list(1)
-	a := &sessionstore.SessionRecord{Key: key, Ref: answer.text(0), State: sessionstore.State{}, LastUpdateTime: fromMicros(m.num(0)), Events: m.num(1),
+	a := &sessionstore.SessionRecord{Key: key, Ref: answer.text(0), State: sessionstore.State{}, LastUpdateTime: sessionstore.FromMicros(m.num(0)), Events: m.num(1),
 		Requested: m.num(2), Done: m.num(3), Failed: m.text(4) == "1", LastError: m.text(5), PlanTo: m.num(6)}
 	if plan := answer.text(2); plan != "" {
 		a.Plan = []byte(plan)
@@ -209,7 +209,7 @@ func (s *Store) Restore(ctx context.Context, a sessionstore.SessionRecord) error
 		}
 	}
 	if err != nil {
-		return wrap("restore", a.Key, err)
+		return a.Key.Wrap("restore", err)
 	}
 	return nil
 }

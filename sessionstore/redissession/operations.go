@@ -10,25 +10,12 @@ import (
 )
 
 // operationOf reads what operation() in common.lua gives.
-func operationOf(scope memory.Scope, r reply) (*sessionstore.Operation, error) {
-	request, session, err := sessionstore.ReadRequest(r.text(0), r.text(1), []byte(r.text(11)))
-	if err != nil {
-		return nil, err
-	}
-	first, last, ended := r.num(2), r.num(3), r.num(5)
-	o := &sessionstore.Operation{Request: request, Key: sessionstore.Key{Scope: scope, ID: session}, CreateTime: fromMicros(r.num(4)),
-		Attempts: int(r.num(6)), EventsTotal: int(last - first), EventsDone: int(max(0, min(r.num(7), last)-first)), LastError: r.text(9)}
-	switch {
-	case ended > 0:
-		o.State, o.EventsDone, o.LastError = sessionstore.Succeeded, o.EventsTotal, ""
-	case r.text(8) == "1":
-		o.State = sessionstore.Failed
-	case o.Attempts > 0 || o.EventsDone > 0:
-		o.State = sessionstore.Running
-	default:
-		o.State = sessionstore.Pending
-	}
-	return o, nil
+func operationOf(scope memory.Scope, r reply) (sessionstore.Operation, error) {
+	return sessionstore.StoredOperation{
+		ID: r.text(0), Scope: scope, Session: r.text(1), First: r.num(2), Last: r.num(3), CreateTime: sessionstore.FromMicros(r.num(4)),
+		Ended: r.num(5) > 0, Attempts: int(r.num(6)), SessionDone: r.num(7), Failed: r.text(8) == "1", LastError: r.text(9),
+		Request: []byte(r.text(11)),
+	}.Operation()
 }
 
 // Operation implements sessionstore.Operations.
@@ -49,32 +36,27 @@ func (s *Store) Operation(ctx context.Context, scope memory.Scope, id string) (*
 	for i := range docs {
 		out.Changes = append(out.Changes, json.RawMessage(docs.text(i)))
 	}
-	return out, nil
+	return &out, nil
 }
 
 // Operations implements sessionstore.Operations.
 func (s *Store) Operations(ctx context.Context, scope memory.Scope, list sessionstore.List) (out []sessionstore.Operation, next string, err error) {
-	of := []string{"operations", scope.App, scope.User}
-	size, before, err := pageOf(list, of)
+	pager, err := list.Pager("operations", scope.App, scope.User)
 	if err != nil {
 		return nil, "", err
 	}
-	v, err := s.run(ctx, operationsScript, prefix(scope), name(scope), before, size+1, s.over())
+	v, err := s.run(ctx, operationsScript, prefix(scope), name(scope), pager.Before, pager.Size+1, s.over())
 	if err != nil {
 		return nil, "", fmt.Errorf("list operations of app %q, user %q: %w", scope.App, scope.User, err)
 	}
 	r, _ := v.([]any)
-	found := reply(r)
-	if len(found) > size {
-		found = found[:size]
-		next = sessionstore.PageToken(found.list(size-1).text(0), of...)
-	}
+	found, next := sessionstore.CutPage(pager, r, func(one any) int64 { l, _ := one.([]any); return reply(l).num(0) })
 	for i := range found {
-		o, err := operationOf(scope, found.list(i).list(1))
+		o, err := operationOf(scope, reply(found).list(i).list(1))
 		if err != nil {
 			return nil, "", err
 		}
-		out = append(out, *o)
+		out = append(out, o)
 	}
 	return out, next, nil
 }

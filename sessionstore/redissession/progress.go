@@ -206,12 +206,12 @@ func (s *Store) Events(ctx context.Context, work sessionstore.Work, after int64,
 	}
 	messages, err := s.redis.XRangeN(ctx, eventsKey(work.Key.Scope, work.Ref), id(after+1), "+", int64(limit)).Result()
 	if err != nil {
-		return nil, wrap("read events", work.Key, s.kind(ctx, err))
+		return nil, work.Key.Wrap("read events", s.kind(ctx, err))
 	}
 	for i, m := range messages {
 		e, err := eventOf(m)
 		if err != nil {
-			return nil, wrap("read events", work.Key, err)
+			return nil, work.Key.Wrap("read events", err)
 		}
 		out = append(out, sessionstore.NumberedEvent{Seq: after + 1 + int64(i), Event: e}) // there are no gaps
 	}
@@ -221,7 +221,7 @@ func (s *Store) Events(ctx context.Context, work sessionstore.Work, after int64,
 // Save implements sessionstore.Progress.
 func (s *Store) Save(ctx context.Context, work sessionstore.Work, to int64, plan json.RawMessage) error {
 	if err := changed(s.run(ctx, saveScript, prefix(work.Key.Scope), work.Ref, work.Done, work.Attempts, to, []byte(plan))); err != nil {
-		return wrap("save the plan", work.Key, err)
+		return work.Key.Wrap("save the plan", err)
 	}
 	return nil
 }
@@ -234,7 +234,7 @@ func (s *Store) Finish(ctx context.Context, work sessionstore.Work, to int64, ch
 		args = append(args, c.Seq, []byte(c.Doc))
 	}
 	if err := changed(s.run(ctx, finishScript, prefix(scope), args...)); err != nil {
-		return wrap("finish work", work.Key, err)
+		return work.Key.Wrap("finish work", err)
 	}
 	return nil
 }
@@ -247,7 +247,7 @@ func (s *Store) Fail(ctx context.Context, work sessionstore.Work, cause string, 
 	}
 	scope := work.Key.Scope
 	if err := changed(s.run(ctx, failScript, prefix(scope), name(scope), work.Ref, work.Done, work.Attempts, cause, due, s.clock())); err != nil {
-		return wrap("record a failure", work.Key, err)
+		return work.Key.Wrap("record a failure", err)
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -21,18 +20,13 @@ const readTogether = 500
 func (s *Store) Get(ctx context.Context, key sessionstore.Key, get sessionstore.Get) (*sessionstore.Session, error) {
 	out, err := s.get(ctx, key, get)
 	if err != nil {
-		return nil, wrap("get", key, err)
+		return nil, key.Wrap("get", err)
 	}
 	return out, nil
 }
 
 func (s *Store) get(ctx context.Context, key sessionstore.Key, get sessionstore.Get) (*sessionstore.Session, error) {
-	after := "-inf"
-	if !get.After.IsZero() {
-		// A time between two microseconds is after the first of them.
-		after = micros(get.After.Add(time.Microsecond - 1))
-	}
-	v, err := s.run(ctx, getScript, prefix(key.Scope), name(key.Scope), key.ID, get.NumRecent, after)
+	v, err := s.run(ctx, getScript, prefix(key.Scope), name(key.Scope), key.ID, get.NumRecent, get.AfterMicros())
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +35,7 @@ func (s *Store) get(ctx context.Context, key sessionstore.Key, get sessionstore.
 	if answer.text(0) == "MISSING" {
 		return nil, memory.ErrNotFound
 	}
-	out := &sessionstore.Session{Key: key, LastUpdateTime: fromMicros(answer.num(2)), State: sessionstore.State{}}
+	out := &sessionstore.Session{Key: key, LastUpdateTime: sessionstore.FromMicros(answer.num(2)), State: sessionstore.State{}}
 	answer.list(3).state("", out.State)
 	answer.list(4).state(sessionstore.UserPrefix, out.State)
 	app, err := s.appState(ctx, key.App)
@@ -98,11 +92,7 @@ func id(seq int64) string { return strconv.FormatInt(seq, 10) + "-0" }
 
 func eventOf(m redis.XMessage) (sessionstore.Event, error) {
 	doc, _ := m.Values["d"].(string)
-	e, err := sessionstore.ParseEvent([]byte(doc))
-	if err != nil {
-		return e, fmt.Errorf("stored event: %w", err)
-	}
-	return e, nil
+	return sessionstore.ReadEvent([]byte(doc))
 }
 
 func (s *Store) appState(ctx context.Context, app string) (sessionstore.State, error) {
@@ -127,12 +117,11 @@ func (s *Store) List(ctx context.Context, scope memory.Scope, list sessionstore.
 }
 
 func (s *Store) list(ctx context.Context, scope memory.Scope, list sessionstore.List) (page sessionstore.Page, err error) {
-	of := []string{"sessions", scope.App, scope.User}
-	size, before, err := pageOf(list, of)
+	pager, err := list.Pager("sessions", scope.App, scope.User)
 	if err != nil {
 		return page, err
 	}
-	v, err := s.run(ctx, listScript, prefix(scope), before, size, name(scope))
+	v, err := s.run(ctx, listScript, prefix(scope), pager.Before, pager.Size, name(scope))
 	if err != nil {
 		return page, err
 	}
@@ -140,21 +129,18 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list sessionstore.
 	if err != nil {
 		return page, err
 	}
-	found := sessionsOf(v, app)
-	if len(found) > size {
-		found = found[:size]
-		page.NextPageToken = sessionstore.PageToken(found[size-1].ref, of...)
-	}
+	found, next := sessionstore.CutPage(pager, sessionsOf(v, app), func(l listed) int64 { return l.ref })
+	page.NextPageToken = next
 	for _, f := range found {
 		page.Sessions = append(page.Sessions, f.Session)
 	}
 	return page, nil
 }
 
-// listed is a session and its number.
+// listed is a session and its number in the list.
 type listed struct {
 	sessionstore.Session
-	ref string
+	ref int64
 }
 
 // sessionsOf reads what the list script gives.
@@ -168,8 +154,8 @@ func sessionsOf(v any, app sessionstore.State) (out []listed) {
 	}
 	for l := reply(r).list(0); len(l) > 0; l = l[1:] {
 		one := l.list(0)
-		se := listed{ref: one.text(0)}
-		se.Scope, se.ID, se.LastUpdateTime = scopeOf(one.text(1)), one.text(2), fromMicros(one.num(3))
+		se := listed{ref: one.num(0)}
+		se.Scope, se.ID, se.LastUpdateTime = scopeOf(one.text(1)), one.text(2), sessionstore.FromMicros(one.num(3))
 		se.State = maps.Clone(users[one.text(1)])
 		one.list(4).state("", se.State)
 		out = append(out, se)
@@ -187,8 +173,7 @@ func (s *Store) ListApp(ctx context.Context, app string, list sessionstore.List)
 }
 
 func (s *Store) listApp(ctx context.Context, app string, list sessionstore.List) (page sessionstore.Page, err error) {
-	of := []string{"sessions", app}
-	size, before, err := pageOf(list, of)
+	pager, err := list.Pager("sessions", app)
 	if err != nil {
 		return page, err
 	}
@@ -196,33 +181,33 @@ func (s *Store) listApp(ctx context.Context, app string, list sessionstore.List)
 	if err != nil {
 		return page, err
 	}
-	for {
+	var found []listed
+	for before := pager.Before; len(found) <= pager.Size; {
+		want := pager.Size + 1 - len(found)
 		names, err := s.redis.ZRevRangeByScoreWithScores(ctx, appPrefix(app)+"sessions",
-			&redis.ZRangeBy{Max: "(" + before, Min: "-inf", Count: int64(size + 1 - len(page.Sessions))}).Result()
+			&redis.ZRangeBy{Max: fmt.Sprintf("(%d", before), Min: "-inf", Count: int64(want)}).Result()
 		if err != nil {
 			return page, s.kind(ctx, err)
 		}
-		found, err := s.named(ctx, app, names, state)
+		sessions, err := s.named(ctx, app, names, state)
 		if err != nil {
 			return page, err
 		}
 		for _, n := range names {
-			se, ok := found[n.Member.(string)]
-			if !ok {
-				continue // it has expired, or goes just now
+			before = int64(n.Score)
+			if session, ok := sessions[n.Member.(string)]; ok { // else it has expired, or goes just now
+				found = append(found, listed{session, before})
 			}
-			if len(page.Sessions) == size {
-				page.NextPageToken = sessionstore.PageToken(before, of...)
-				return page, nil
-			}
-			page.Sessions = append(page.Sessions, se)
-			before = strconv.FormatFloat(n.Score, 'f', 0, 64)
 		}
-		if len(names) == 0 || len(page.Sessions) <= size && len(names) < size+1-len(page.Sessions) {
-			return page, nil
+		if len(names) < want {
+			break
 		}
-		before = strconv.FormatFloat(names[len(names)-1].Score, 'f', 0, 64)
 	}
+	found, page.NextPageToken = sessionstore.CutPage(pager, found, func(l listed) int64 { return l.ref })
+	for _, f := range found {
+		page.Sessions = append(page.Sessions, f.Session)
+	}
+	return page, nil
 }
 
 // named reads sessions of an app by user/id, from all the partitions they are in.
@@ -245,25 +230,4 @@ func (s *Store) named(ctx context.Context, app string, names []redis.Z, state se
 		}
 	}
 	return out, nil
-}
-
-// pageOf reads a page request; the place in a token is the number that the page
-// begins below.
-func pageOf(list sessionstore.List, of []string) (size int, before string, err error) {
-	size, before = list.PageSize, "+inf"
-	if size == 0 {
-		size = memory.DefaultPageSize
-	}
-	if size < 1 || size > memory.MaxPageSize {
-		return 0, "", fmt.Errorf("%w: pageSize %d is not within 1 to %d", memory.ErrInvalid, size, memory.MaxPageSize)
-	}
-	if list.PageToken != "" {
-		if before, err = sessionstore.ReadPageToken(list.PageToken, of...); err != nil {
-			return 0, "", err
-		}
-		if _, err := strconv.ParseUint(before, 10, 53); err != nil {
-			return 0, "", fmt.Errorf("%w: pageToken %.40q is not one of ours", memory.ErrInvalid, list.PageToken)
-		}
-	}
-	return size, before, nil
 }

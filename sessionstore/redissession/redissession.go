@@ -357,13 +357,6 @@ func scopeOf(name string) memory.Scope {
 	return memory.Scope{App: app, User: user}
 }
 
-func wrap(verb string, key sessionstore.Key, err error) error {
-	if !errors.Is(err, memory.ErrNotFound) { // which is told of the session, not of what was to be done with it
-		err = fmt.Errorf("%s: %w", verb, err)
-	}
-	return fmt.Errorf("session %q of app %q, user %q: %w", key.ID, key.App, key.User, err)
-}
-
 // now is the time events get that have none.
 func (s *Store) now() time.Time {
 	if s.opts.Now != nil {
@@ -381,8 +374,6 @@ func (s *Store) clock() string {
 }
 
 func micros(t time.Time) string { return fmt.Sprint(t.UnixMicro()) }
-
-func fromMicros(us int64) time.Time { return time.UnixMicro(us).UTC() }
 
 // over is when an operation that ended before it can be read no more.
 func (s *Store) over() string { return micros(s.now().Add(-sessionstore.OperationTTL)) }

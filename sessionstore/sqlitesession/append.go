@@ -4,9 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
@@ -19,7 +16,7 @@ func (s *Store) Append(ctx context.Context, key sessionstore.Key, events []sessi
 		return out, err
 	}
 	if err := opts.Validate(); err != nil {
-		return out, wrap("append", key, err)
+		return out, key.Wrap("append", err)
 	}
 	err = s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
 		row, err := s.target(tx, key, opts)
@@ -29,7 +26,7 @@ func (s *Store) Append(ctx context.Context, key sessionstore.Key, events []sessi
 		if out.Events, err = s.append(tx, key, &row, events, opts); err != nil {
 			return err
 		}
-		out.LastUpdateTime = fromMicros(row.updateTime)
+		out.LastUpdateTime = sessionstore.FromMicros(row.updateTime)
 		if opts.Request == nil {
 			return nil
 		}
@@ -39,7 +36,7 @@ func (s *Store) Append(ctx context.Context, key sessionstore.Key, events []sessi
 		return purge(tx, row.ref) // if there is nothing to do
 	})
 	if err != nil {
-		return sessionstore.Appended{}, wrap("append", key, err)
+		return sessionstore.Appended{}, key.Wrap("append", err)
 	}
 	return out, nil
 }
@@ -60,13 +57,11 @@ func (s *Store) target(tx *sqlitedb.Tx, key sessionstore.Key, opts sessionstore.
 func (s *Store) append(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, events []sessionstore.Event, opts sessionstore.Append) ([]sessionstore.Event, error) {
 	out := make([]sessionstore.Event, 0, len(events))
 	stored, rewinds := false, false
-	for i, e := range events {
+	for _, e := range sessionstore.Prepare(events, s.now()) {
 		if e.Partial {
 			out = append(out, e)
 			continue
 		}
-		// Events of one call that bring no time of their own keep their order.
-		e = e.Stored(newEventID, s.now().Add(time.Duration(i)*time.Microsecond))
 		res, err := tx.Exec(`INSERT INTO events (ref, seq, id, time, doc) VALUES (?, ?, ?, ?, ?) ON CONFLICT (ref, id) DO NOTHING`,
 			row.ref, row.seq+1, e.ID, e.Timestamp.UnixMicro(), []byte(e.Doc))
 		if err != nil {
@@ -85,7 +80,7 @@ func (s *Store) append(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, e
 		row.updateTime = e.Timestamp.UnixMicro()
 		stored = true
 		rewinds = rewinds || e.RewindBefore != ""
-		if !opts.KeepState && !opts.OneShot {
+		if opts.ChangesState() {
 			if err := applyState(tx, key.Scope, row.ref, e.StateDelta); err != nil {
 				return nil, err
 			}
@@ -101,15 +96,12 @@ func (s *Store) append(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, e
 	return out, nil
 }
 
-// newEventID makes ids that sort in the order of their making.
-func newEventID() string { return uuid.Must(uuid.NewV7()).String() }
-
 func storedEvent(tx *sqlitedb.Tx, ref int64, id string) (sessionstore.Event, error) {
 	var doc []byte
 	if err := tx.QueryRow(`SELECT doc FROM events WHERE ref = ? AND id = ?`, ref, id).Scan(&doc); err != nil {
 		return sessionstore.Event{}, err
 	}
-	return sessionstore.ParseEvent(doc)
+	return sessionstore.ReadEvent(doc)
 }
 
 // request raises the requested mark to the last event and records who asked.

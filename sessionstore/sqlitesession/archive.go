@@ -94,7 +94,7 @@ func exportFrom(ctx context.Context, tx *sql.Tx, after int64) (page []sessionsto
 		if err := rows.Scan(&last, &a.App, &a.User, &a.ID, &update, &a.Events, &a.Requested, &a.Done, &a.Failed, &a.LastError, &plan, &a.PlanTo); err != nil {
 			return nil, 0, err
 		}
-		a.Ref, a.LastUpdateTime = strconv.FormatInt(last, 10), fromMicros(update)
+		a.Ref, a.LastUpdateTime = strconv.FormatInt(last, 10), sessionstore.FromMicros(update)
 		if len(plan) > 0 {
 			a.Plan = plan
 		}
@@ -140,7 +140,7 @@ func (s *Store) Restore(ctx context.Context, a sessionstore.SessionRecord) error
 		return requeue(tx, a.Scope)
 	})
 	if err != nil {
-		return wrap("restore", a.Key, err)
+		return a.Key.Wrap("restore", err)
 	}
 	return nil
 }

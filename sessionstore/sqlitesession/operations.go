@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"strconv"
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
@@ -27,30 +26,18 @@ type operationRow struct {
 func scanOperations(rows *sql.Rows) (out []operationRow, err error) {
 	defer rows.Close()
 	for rows.Next() {
-		var o operationRow
-		var created, doneTime, done int64
-		var failed bool
-		var id, session string
-		var request []byte
-		if err := rows.Scan(&o.n, &id, &o.ref, &o.Key.App, &o.Key.User, &session, &o.first, &o.last, &created, &doneTime,
-			&o.Attempts, &done, &failed, &o.LastError, &request); err != nil {
+		o := operationRow{}
+		var stored sessionstore.StoredOperation
+		var created, ended int64
+		err := rows.Scan(&o.n, &stored.ID, &o.ref, &stored.Scope.App, &stored.Scope.User, &stored.Session, &stored.First,
+			&stored.Last, &created, &ended, &stored.Attempts, &stored.SessionDone, &stored.Failed, &stored.LastError, &stored.Request)
+		if err != nil {
 			return nil, err
 		}
-		if o.Request, o.Key.ID, err = sessionstore.ReadRequest(id, session, request); err != nil {
+		stored.CreateTime, stored.Ended = sessionstore.FromMicros(created), ended > 0
+		o.first, o.last = stored.First, stored.Last
+		if o.Operation, err = stored.Operation(); err != nil {
 			return nil, err
-		}
-		o.CreateTime = fromMicros(created)
-		o.EventsTotal = int(o.last - o.first)
-		o.EventsDone = int(max(0, min(done, o.last)-o.first))
-		switch {
-		case doneTime > 0:
-			o.State, o.EventsDone, o.LastError = sessionstore.Succeeded, o.EventsTotal, ""
-		case failed:
-			o.State = sessionstore.Failed
-		case o.Attempts > 0 || o.EventsDone > 0:
-			o.State = sessionstore.Running
-		default:
-			o.State = sessionstore.Pending
 		}
 		out = append(out, o)
 	}
@@ -97,14 +84,13 @@ func (s *Store) Operation(ctx context.Context, scope memory.Scope, id string) (*
 
 // Operations implements sessionstore.Operations.
 func (s *Store) Operations(ctx context.Context, scope memory.Scope, list sessionstore.List) (out []sessionstore.Operation, next string, err error) {
-	of := []string{"operations", scope.App, scope.User}
-	size, before, err := pageOf(list, of)
+	pager, err := list.Pager("operations", scope.App, scope.User)
 	if err != nil {
 		return nil, "", err
 	}
 	err = s.db.Read(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, selectOperations+` WHERE o.app = ? AND o.user = ? AND o.n < ? AND (o.done_time = 0 OR o.done_time >= ?)
-			ORDER BY o.n DESC LIMIT ?`, scope.App, scope.User, before, s.now().Add(-sessionstore.OperationTTL).UnixMicro(), size+1)
+			ORDER BY o.n DESC LIMIT ?`, scope.App, scope.User, pager.Before, s.now().Add(-sessionstore.OperationTTL).UnixMicro(), pager.Size+1)
 		if err != nil {
 			return err
 		}
@@ -112,10 +98,7 @@ func (s *Store) Operations(ctx context.Context, scope memory.Scope, list session
 		if err != nil {
 			return err
 		}
-		if len(found) > size {
-			found = found[:size]
-			next = sessionstore.PageToken(strconv.FormatInt(found[size-1].n, 36), of...)
-		}
+		found, next = sessionstore.CutPage(pager, found, func(o operationRow) int64 { return o.n })
 		for _, o := range found {
 			out = append(out, o.Operation)
 		}

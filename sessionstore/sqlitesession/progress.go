@@ -164,15 +164,15 @@ func (s *Store) Events(ctx context.Context, work sessionstore.Work, after int64,
 			if err := rows.Scan(&n.Seq, &doc); err != nil {
 				return err
 			}
-			if n.Event, err = sessionstore.ParseEvent(doc); err != nil {
-				return fmt.Errorf("stored event: %w", err)
+			if n.Event, err = sessionstore.ReadEvent(doc); err != nil {
+				return err
 			}
 			out = append(out, n)
 		}
 		return rows.Err()
 	})
 	if err != nil {
-		return nil, wrap("read events", work.Key, err)
+		return nil, work.Key.Wrap("read events", err)
 	}
 	return out, nil
 }
@@ -183,7 +183,7 @@ func (s *Store) Save(ctx context.Context, work sessionstore.Work, to int64, plan
 		return one(tx.Exec(`UPDATE sessions SET plan = ?, plan_to = ? WHERE ref = ? AND done = ? AND attempts = ?`, []byte(plan), to, work.Ref, work.Done, work.Attempts))
 	})
 	if err != nil {
-		return wrap("save the plan", work.Key, err)
+		return work.Key.Wrap("save the plan", err)
 	}
 	return nil
 }
@@ -217,7 +217,7 @@ func (s *Store) Finish(ctx context.Context, work sessionstore.Work, to int64, ch
 		return release(tx, work.Key.Scope)
 	})
 	if err != nil {
-		return wrap("finish work", work.Key, err)
+		return work.Key.Wrap("finish work", err)
 	}
 	return nil
 }
@@ -236,7 +236,7 @@ func (s *Store) Fail(ctx context.Context, work sessionstore.Work, cause string, 
 		return release(tx, work.Key.Scope)
 	})
 	if err != nil {
-		return wrap("record a failure", work.Key, err)
+		return work.Key.Wrap("record a failure", err)
 	}
 	return nil
 }

@@ -7,11 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"strconv"
-	"strings"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
@@ -121,14 +117,12 @@ func (s *Store) Rebind(ctx context.Context, memories string) (sessions int, err 
 
 // Create implements sessionstore.Store.
 func (s *Store) Create(ctx context.Context, key sessionstore.Key, create sessionstore.Create) (*sessionstore.Session, error) {
-	if key.ID = strings.TrimSpace(key.ID); key.ID == "" {
-		key.ID = uuid.NewString()
-	}
-	if err := key.Validate(); err != nil {
+	key, err := sessionstore.NewKey(key)
+	if err != nil {
 		return nil, err
 	}
 	out := &sessionstore.Session{Key: key}
-	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+	err = s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
 		row, err := insertSession(tx, key, s.now(), false)
 		if err != nil {
 			return err
@@ -142,12 +136,12 @@ func (s *Store) Create(ctx context.Context, key sessionstore.Key, create session
 		if out.Events, err = readEvents(ctx, tx, row.ref, sessionstore.Get{NumRecent: -1}); err != nil {
 			return err
 		}
-		out.LastUpdateTime = fromMicros(row.updateTime)
+		out.LastUpdateTime = sessionstore.FromMicros(row.updateTime)
 		out.State, err = readState(ctx, tx, key.Scope, row.ref)
 		return err
 	})
 	if err != nil {
-		return nil, wrap("create", key, err)
+		return nil, key.Wrap("create", err)
 	}
 	return out, nil
 }
@@ -160,7 +154,7 @@ func (s *Store) Get(ctx context.Context, key sessionstore.Key, get sessionstore.
 		if err != nil {
 			return err
 		}
-		out.LastUpdateTime = fromMicros(row.updateTime)
+		out.LastUpdateTime = sessionstore.FromMicros(row.updateTime)
 		prepared := preparedTx{tx, s.reads}
 		if out.State, err = readState(ctx, prepared, key.Scope, row.ref); err != nil {
 			return err
@@ -169,7 +163,7 @@ func (s *Store) Get(ctx context.Context, key sessionstore.Key, get sessionstore.
 		return err
 	})
 	if err != nil {
-		return nil, wrap("get", key, err)
+		return nil, key.Wrap("get", err)
 	}
 	return out, nil
 }
@@ -179,12 +173,7 @@ const selectEvents = `SELECT doc FROM
 	WHERE time >= ?3 ORDER BY time, seq` // SQLite: a negative LIMIT is none
 
 func readEvents(ctx context.Context, tx querier, ref int64, get sessionstore.Get) ([]sessionstore.Event, error) {
-	after := int64(-1 << 62)
-	if !get.After.IsZero() {
-		// A time between two microseconds is after the first of them.
-		after = get.After.Add(time.Microsecond - 1).UnixMicro()
-	}
-	rows, err := tx.QueryContext(ctx, selectEvents, ref, get.NumRecent, after)
+	rows, err := tx.QueryContext(ctx, selectEvents, ref, get.NumRecent, get.AfterMicros())
 	if err != nil {
 		return nil, err
 	}
@@ -195,9 +184,9 @@ func readEvents(ctx context.Context, tx querier, ref int64, get sessionstore.Get
 		if err := rows.Scan(&doc); err != nil {
 			return nil, err
 		}
-		e, err := sessionstore.ParseEvent(doc)
+		e, err := sessionstore.ReadEvent(doc)
 		if err != nil {
-			return nil, fmt.Errorf("stored event: %w", err)
+			return nil, err
 		}
 		out = append(out, e)
 	}
@@ -222,9 +211,10 @@ func (s *Store) ListApp(ctx context.Context, app string, list sessionstore.List)
 	return page, err
 }
 
+// list reads a page of the sessions that belong to of: an app, or an app and a
+// user, as where says.
 func (s *Store) list(ctx context.Context, where string, of []string, list sessionstore.List) (page sessionstore.Page, err error) {
-	token := append([]string{"sessions"}, of...)
-	size, before, err := pageOf(list, token)
+	pager, err := list.Pager(append([]string{"sessions"}, of...)...)
 	if err != nil {
 		return page, err
 	}
@@ -232,63 +222,54 @@ func (s *Store) list(ctx context.Context, where string, of []string, list sessio
 	for _, id := range of {
 		args = append(args, id)
 	}
-	args = append(args, before, size+1)
+	args = append(args, pager.Before, pager.Size+1)
 	err = s.db.Read(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT ref, app, user, id, update_time FROM sessions
 			WHERE deleted = 0 AND `+where+` AND ref < ? ORDER BY ref DESC LIMIT ?`, args...)
 		if err != nil {
 			return err
 		}
-		defer rows.Close()
+		found, err := scanListed(rows)
+		if err != nil {
+			return err
+		}
+		found, page.NextPageToken = sessionstore.CutPage(pager, found, func(l listed) int64 { return l.ref })
 		shared := map[memory.Scope]sessionstore.State{}
-		for rows.Next() {
-			var ref, update int64
-			var se sessionstore.Session
-			if err := rows.Scan(&ref, &se.App, &se.User, &se.ID, &update); err != nil {
-				return err
-			}
-			if len(page.Sessions) == size {
-				page.NextPageToken = sessionstore.PageToken(strconv.FormatInt(before, 36), token...)
-				break
-			}
-			before = ref
-			se.LastUpdateTime = fromMicros(update)
+		for _, se := range found {
 			if shared[se.Scope] == nil { // read once a user, not once a session
 				if shared[se.Scope], err = readSharedState(ctx, tx, se.Scope); err != nil {
 					return err
 				}
 			}
-			if se.State, err = readOwnState(ctx, tx, ref); err != nil {
+			if se.State, err = readOwnState(ctx, tx, se.ref); err != nil {
 				return err
 			}
 			maps.Copy(se.State, shared[se.Scope])
-			page.Sessions = append(page.Sessions, se)
+			page.Sessions = append(page.Sessions, se.Session)
 		}
-		return rows.Err()
+		return nil
 	})
 	return page, err
 }
 
-// pageOf reads a page request; the place in a token is the row id that the page
-// begins below.
-func pageOf(list sessionstore.List, of []string) (size int, before int64, err error) {
-	size, before = list.PageSize, 1<<62
-	if size == 0 {
-		size = memory.DefaultPageSize
-	}
-	if size < 1 || size > memory.MaxPageSize {
-		return 0, 0, fmt.Errorf("%w: pageSize %d is not within 1 to %d", memory.ErrInvalid, size, memory.MaxPageSize)
-	}
-	if list.PageToken != "" {
-		place, err := sessionstore.ReadPageToken(list.PageToken, of...)
-		if err != nil {
-			return 0, 0, err
+// listed is a session of a page, and its number.
+type listed struct {
+	sessionstore.Session
+	ref int64
+}
+
+func scanListed(rows *sql.Rows) (out []listed, err error) {
+	defer rows.Close()
+	for rows.Next() {
+		var l listed
+		var updated int64
+		if err := rows.Scan(&l.ref, &l.App, &l.User, &l.ID, &updated); err != nil {
+			return nil, err
 		}
-		if before, err = strconv.ParseInt(place, 36, 64); err != nil {
-			return 0, 0, fmt.Errorf("%w: pageToken %.40q is not one of ours", memory.ErrInvalid, list.PageToken)
-		}
+		l.LastUpdateTime = sessionstore.FromMicros(updated)
+		out = append(out, l)
 	}
-	return size, before, nil
+	return out, rows.Err()
 }
 
 // Delete implements sessionstore.Store.
@@ -307,7 +288,7 @@ func (s *Store) Delete(ctx context.Context, key sessionstore.Key) error {
 		return purge(tx, row.ref)
 	})
 	if err != nil {
-		return wrap("delete", key, err)
+		return key.Wrap("delete", err)
 	}
 	return nil
 }
@@ -430,13 +411,4 @@ func queryState(ctx context.Context, tx querier, query string, args ...any) (ses
 		out[k] = v
 	}
 	return out, rows.Err()
-}
-
-func fromMicros(us int64) time.Time { return time.UnixMicro(us).UTC() }
-
-func wrap(verb string, key sessionstore.Key, err error) error {
-	if !errors.Is(err, memory.ErrNotFound) { // which is told of the session, not of what was to be done with it
-		err = fmt.Errorf("%s: %w", verb, err)
-	}
-	return fmt.Errorf("session %q of app %q, user %q: %w", key.ID, key.App, key.User, err)
 }

@@ -1,0 +1,61 @@
+package sessionstore
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// Append says what else happens in the step that stores the events.
+type Append struct {
+	// Create makes the session if it is missing.
+	Create bool
+	// KeepState leaves state as it is, whatever the events' stateDelta.
+	KeepState bool
+	// Request asks for memories: it raises the session's requested position to
+	// its last event, and records an operation. Nil does neither.
+	Request *Request
+	// OneShot stores the events in a hidden session of their own, which ends
+	// once the requested memories are made. Sessions of the same key are neither
+	// needed nor changed, and state is left as it is. It needs a Request.
+	OneShot bool
+}
+
+// Validate reports what of an Append contradicts itself.
+func (a Append) Validate() error {
+	switch {
+	case a.Request != nil && a.Request.ID == "":
+		return fmt.Errorf("%w: a request for memories needs the id of its operation", memory.ErrInvalid)
+	case a.OneShot && a.Request == nil:
+		return fmt.Errorf("%w: a one-shot session needs a request for memories", memory.ErrInvalid)
+	}
+	return nil
+}
+
+// ChangesState reports whether the events' stateDelta is applied.
+func (a Append) ChangesState() bool { return !a.KeepState && !a.OneShot }
+
+// Appended is what an Append did.
+type Appended struct {
+	// Events as stored: for an id that was there before, the event stored
+	// then; for a partial event, the event as it came.
+	Events         []Event
+	LastUpdateTime time.Time
+	Operation      *Operation // with Append.Request
+}
+
+// Prepare returns the events of one call as a store keeps them. Events without
+// an id or a timestamp get them; those without a timestamp keep their order. A
+// partial event is as it came: it is not stored.
+func Prepare(events []Event, now time.Time) []Event {
+	out := make([]Event, len(events))
+	for i, e := range events {
+		if !e.Partial {
+			at := now.Add(time.Duration(i) * time.Microsecond)
+			e = e.Stored(func() string { return newEventID(at) }, at)
+		}
+		out[i] = e
+	}
+	return out
+}

@@ -1,0 +1,100 @@
+package sessionstore
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// OperationTTL is how long a finished operation can be read.
+const OperationTTL = 7 * 24 * time.Hour
+
+// OperationState is where an operation stands.
+type OperationState string
+
+// The states of an operation.
+const (
+	Pending   OperationState = "PENDING"   // nothing begun
+	Running   OperationState = "RUNNING"   // begun, or waiting to be tried again
+	Succeeded OperationState = "SUCCEEDED" // all its events are in memory
+	Failed    OperationState = "FAILED"    // given up; Retry resumes it
+)
+
+// Operation is a request for memories and how far it is.
+type Operation struct {
+	Request
+	Key         Key // of the session that the events are of
+	State       OperationState
+	CreateTime  time.Time
+	Attempts    int    // 1 once begun, and 1 more whenever some of it is tried again
+	LastError   string // of the last attempt that failed
+	EventsTotal int
+	EventsDone  int
+	Changes     []json.RawMessage // what its events changed, as given to Finish
+}
+
+// Done reports whether nothing more will happen by itself.
+func (o *Operation) Done() bool { return o.State == Succeeded || o.State == Failed }
+
+// StoredOperation is an operation as a store keeps it, beside the progress of
+// the session that has its events.
+type StoredOperation struct {
+	ID          string
+	Scope       memory.Scope
+	Session     string // the id of the session that has the events
+	Request     []byte // what Request.Doc made; empty if it was stored before requests were
+	CreateTime  time.Time
+	Attempts    int
+	First, Last int64 // its events are numbered First+1 to Last
+	Ended       bool  // it has succeeded
+	// The session's done position, and whether and why its work was given up.
+	SessionDone int64
+	Failed      bool
+	LastError   string
+}
+
+// Operation works out where the operation stands.
+func (s StoredOperation) Operation() (Operation, error) {
+	request, session, err := ReadRequest(s.ID, s.Session, s.Request)
+	if err != nil {
+		return Operation{}, err
+	}
+	o := Operation{Request: request, Key: Key{Scope: s.Scope, ID: session}, CreateTime: s.CreateTime, Attempts: s.Attempts,
+		LastError: s.LastError, EventsTotal: int(s.Last - s.First), EventsDone: int(max(0, min(s.SessionDone, s.Last)-s.First))}
+	switch {
+	case s.Ended:
+		o.State, o.EventsDone, o.LastError = Succeeded, o.EventsTotal, ""
+	case s.Failed:
+		o.State = Failed
+	case o.Attempts > 0 || o.EventsDone > 0:
+		o.State = Running
+	default:
+		o.State = Pending
+	}
+	return o, nil
+}
+
+// OperationID makes an id that carries its scope; unique is a UUID or the like,
+// without NUL.
+func OperationID(scope memory.Scope, unique string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(scope.App + "\x00" + scope.User + "\x00" + unique))
+}
+
+// OperationScope reads the scope an operation id carries; ErrNotFound if it is
+// no id of ours.
+func OperationScope(id string) (memory.Scope, error) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(id)
+	parts := strings.Split(string(raw), "\x00")
+	if err != nil || len(parts) != 3 {
+		return memory.Scope{}, fmt.Errorf("operation %.80q: %w", id, memory.ErrNotFound)
+	}
+	scope := memory.Scope{App: parts[0], User: parts[1]}
+	if scope.Validate() != nil || parts[2] == "" || OperationID(scope, parts[2]) != id {
+		return memory.Scope{}, fmt.Errorf("operation %.80q: %w", id, memory.ErrNotFound)
+	}
+	return scope, nil
+}
