@@ -46,11 +46,15 @@ var arrows = map[string][]string{
 	"tools":                      {"memory", "sessionstore", "extract", "ingest", "retrieve", "internal/strict"},
 	"server":                     {"memory", "sessionstore", "extract", "ingest", "retrieve", "tools", "mcp", "internal/strict"},
 	"mcp":                        {"memory", "tools", "internal/strict"},
-	"evals":                      {"memory", "memory/sqlitestore", "sessionstore", "sessionstore/sqlitesession", "internal/sqlitedb", "internal/analyzer", "embed", "extract", "ingest", "retrieve"},
+	"evals":                      {"memory", "sessionstore", "internal/assembly", "internal/analyzer", "embed", "extract", "ingest", "retrieve"},
 	"client":                     {"memory", "sessionstore"},
-	".":                          {"memory", "memory/sqlitestore", "sessionstore/sqlitesession", "internal/sqlitedb", "internal/analyzer", "embed", "extract", "ingest", "retrieve", "server"},
-	"cmd/memoryd": {".", "client", "memory", "memory/sqlitestore", "memory/qdrantstore", "sessionstore", "sessionstore/sqlitesession", "sessionstore/redissession", "internal/sqlitedb", "internal/analyzer",
-		"embed", "extract", "gemini", "openai", "ingest", "retrieve", "tools", "mcp", "server", "evals"},
+	"internal/assembly": {"memory", "memory/sqlitestore", "sessionstore", "sessionstore/sqlitesession",
+		"internal/sqlitedb", "internal/analyzer", "embed", "extract", "ingest", "retrieve"},
+	"archive": {"memory", "sessionstore", "embed", "ingest"},
+	"reembed": {"memory", "embed", "ingest"},
+	".":       {"memory", "internal/assembly", "internal/sqlitedb", "embed", "extract", "ingest", "retrieve", "server"},
+	"cmd/memoryd": {".", "archive", "client", "memory", "memory/qdrantstore", "sessionstore/redissession",
+		"internal/assembly", "internal/sqlitedb", "embed", "extract", "retrieve", "gemini", "openai", "reembed", "tools", "mcp", "server", "evals"},
 }
 
 // alone are the packages that import nothing but the standard library and each

@@ -53,7 +53,7 @@ func ParseSetting(name string) (Setting, error) {
 
 // retriever is one that ranks as a setting says.
 func (b *Bank) retriever(s Setting, log *slog.Logger) *retrieve.Retriever {
-	return retrieve.New(b.stores.memories, b.embedder, &retrieve.Options{Without: s.Without, Reranker: b.Reranker, Log: log})
+	return retrieve.New(b.stores.Memories, b.embedder, &retrieve.Options{Without: s.Without, Reranker: b.Reranker, Log: log})
 }
 
 // asked is how many results each question asks for.

@@ -2,7 +2,6 @@ package evals
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -43,7 +42,7 @@ type Filled struct {
 // they all been posted at once.
 func Fill(ctx context.Context, d *Dataset, x extract.Extractor, e embed.Embedder) (b *Bank, err error) {
 	b = &Bank{dataset: d, embedder: e, Filled: Filled{Embedder: e.Model().Name, Extractor: x.Name(), Events: d.events()}}
-	if b.stores, err = openStores(e.Model()); err != nil {
+	if b.stores, err = openStores(ctx, e); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -95,7 +94,7 @@ func (b *Bank) measure(ctx context.Context) error {
 	for i := range b.dataset.Conversations {
 		list := memory.List{PageSize: memory.MaxPageSize, Filter: memory.Filter{History: true}}
 		for {
-			page, err := b.stores.memories.List(ctx, b.dataset.scope(&b.dataset.Conversations[i]), list)
+			page, err := b.stores.Memories.List(ctx, b.dataset.scope(&b.dataset.Conversations[i]), list)
 			if err != nil {
 				return err
 			}
@@ -114,7 +113,7 @@ func (b *Bank) measure(ctx context.Context) error {
 			}
 		}
 	}
-	return b.stores.db.Read(ctx, func(tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").Scan(&b.Bytes)
-	})
+	var err error
+	b.Bytes, err = b.stores.Size(ctx)
+	return err
 }

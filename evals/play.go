@@ -14,12 +14,9 @@ import (
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/ingest"
-	"github.com/memoryd/memoryd/internal/analyzer"
-	"github.com/memoryd/memoryd/internal/sqlitedb"
+	"github.com/memoryd/memoryd/internal/assembly"
 	"github.com/memoryd/memoryd/memory"
-	"github.com/memoryd/memoryd/memory/sqlitestore"
 	"github.com/memoryd/memoryd/sessionstore"
-	"github.com/memoryd/memoryd/sessionstore/sqlitesession"
 )
 
 var scope = memory.Scope{App: "evals", User: "user"}
@@ -28,50 +25,35 @@ var scope = memory.Scope{App: "evals", User: "user"}
 // is no reason to begin anew.
 const attempts = 3
 
-// stores are those of one play, in a directory that goes with them.
+// stores are those of one evaluation, in a directory that close removes.
 type stores struct {
-	dir      string
-	db       *sqlitedb.DB
-	sessions *sqlitesession.Store
-	memories *sqlitestore.Store
+	*assembly.Stores
+	dir string
 }
 
-func openStores(m embed.Model) (s *stores, err error) {
-	s = &stores{}
+func openStores(ctx context.Context, e embed.Embedder) (s *stores, err error) {
+	s = &stores{Stores: assembly.NewStores()}
 	if s.dir, err = os.MkdirTemp("", "memoryd-eval-"); err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, s.close())
-		}
-	}()
-	if s.db, err = sqlitedb.Open(filepath.Join(s.dir, "memoryd.db")); err != nil {
-		return s, err
+	if err := s.OpenBoth(ctx, filepath.Join(s.dir, "memoryd.db"), assembly.ModelOf(e)); err != nil {
+		return nil, errors.Join(err, s.close())
 	}
-	if s.sessions, err = sqlitesession.New(s.db, nil); err != nil {
-		return s, err
-	}
-	s.memories, err = sqlitestore.New(s.db, sqlitestore.Model{Embedder: m.Name, Dimension: m.Dimension, Analyzer: analyzer.Name}, nil)
-	return s, err
+	return s, nil
 }
 
-func (s *stores) close() error {
-	var err error
-	if s.db != nil {
-		err = s.db.Close()
-	}
-	return errors.Join(err, os.RemoveAll(s.dir))
-}
+func (s *stores) close() error { return errors.Join(s.Close(), os.RemoveAll(s.dir)) }
 
-// ingest has a teller ingest sessions, and gives what the extractor has cost.
-func (s *stores) ingest(ctx context.Context, x extract.Extractor, e embed.Embedder, budget int, tell func(context.Context, *teller) error) (extract.Usage, error) {
+// ingest runs ingestion while tell gives it sessions, and returns what the
+// extractor has cost.
+func (s *stores) ingest(ctx context.Context, x extract.Extractor, e embed.Embedder, budget int,
+	tell func(context.Context, *teller) error) (extract.Usage, error) {
 	playing, over := context.WithCancelCause(ctx)
 	w := &watched{Extractor: x, budget: budget, over: over}
-	t := &teller{ingest.New(s.sessions, s.memories, e, w, &ingest.Options{MaxAttempts: attempts}), w}
+	parts := assembly.Connect(s.Sessions, s.Memories, &assembly.Options{Embedder: e, Extractor: w, MaxAttempts: attempts})
 	var running conc.WaitGroup
-	running.Go(func() { t.service.Run(playing) })
-	err := tell(playing, t)
+	running.Go(func() { parts.Ingest.Run(playing) })
+	err := tell(playing, &teller{parts.Ingest, w})
 	over(nil)
 	running.Wait()
 	return w.used, err
@@ -82,7 +64,7 @@ func (s *stores) ingest(ctx context.Context, x extract.Extractor, e embed.Embedd
 // end in the order in which they were said. Where the extractor fails it gives
 // those of the sessions before, with the extractor's error.
 func play(ctx context.Context, x extract.Extractor, e embed.Embedder, c Case) (facts []Fact, used extract.Usage, err error) {
-	s, err := openStores(e.Model())
+	s, err := openStores(ctx, e)
 	if err != nil {
 		return nil, used, err
 	}
@@ -100,7 +82,7 @@ func play(ctx context.Context, x extract.Extractor, e embed.Embedder, c Case) (f
 		}
 		return nil
 	})
-	facts, err = known(ctx, s.memories)
+	facts, err = known(ctx, s.Memories)
 	return facts, used, errors.Join(failed, err)
 }
 

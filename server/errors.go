@@ -12,6 +12,9 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
+// errClosed is the error of every request after Close.
+var errClosed = errors.New("this memoryd is closed")
+
 // kinds is the one table that makes errors HTTP.
 var kinds = []struct {
 	err    error
@@ -22,6 +25,7 @@ var kinds = []struct {
 	{memory.ErrNotFound, http.StatusNotFound, "NOT_FOUND"},
 	{memory.ErrExists, http.StatusConflict, "ALREADY_EXISTS"},
 	{memory.ErrAborted, http.StatusConflict, "ABORTED"},
+	{errClosed, http.StatusGone, "GONE"},
 	{memory.ErrExhausted, http.StatusTooManyRequests, "RESOURCE_EXHAUSTED"},
 	{memory.ErrUnavailable, http.StatusServiceUnavailable, "UNAVAILABLE"},
 	{context.DeadlineExceeded, http.StatusServiceUnavailable, "UNAVAILABLE"},

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -65,6 +66,8 @@ type Server struct {
 	echo      *echo.Echo
 	stopping  context.Context // ends streams and waits when the server stops
 	stop      context.CancelFunc
+	requests  sync.RWMutex // read-locked by every request
+	closed    bool
 }
 
 // New makes a Server. It serves what is in sessions and memories, through
@@ -88,6 +91,7 @@ func New(sessions ingest.Sessions, memories memory.Store, ingest *ingest.Service
 	s.echo.Use(
 		middleware.RequestIDWithConfig(middleware.RequestIDConfig{Generator: rand.Text}),
 		s.logged(),
+		s.untilClosed,
 		middleware.RecoverWithConfig(middleware.RecoverConfig{DisableErrorHandler: true, LogErrorFunc: s.panicked}),
 		s.hostChecked,
 		s.timed,
@@ -98,6 +102,25 @@ func New(sessions ingest.Sessions, memories memory.Store, ingest *ingest.Service
 
 // Stop ends streams and waits, so that a graceful shutdown need not wait for them.
 func (s *Server) Stop() { s.stop() }
+
+// Close waits for the requests that have begun. Later ones are answered 410.
+func (s *Server) Close() {
+	s.requests.Lock()
+	defer s.requests.Unlock()
+	s.closed = true
+}
+
+// untilClosed serves requests until Close.
+func (s *Server) untilClosed(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		s.requests.RLock()
+		defer s.requests.RUnlock()
+		if s.closed {
+			return errClosed
+		}
+		return next(c)
+	}
+}
 
 // Wait returns when what requests have left behind is over: no store may be
 // closed before. It is called once there are no requests any more.

@@ -10,13 +10,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/peterbourgon/ff/v3"
 
-	"github.com/memoryd/memoryd"
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/server"
@@ -25,57 +23,77 @@ import (
 
 // config is what the flags and the environment say.
 type config struct {
-	listen    string
-	insecure  bool
-	names     bool
-	data      string
-	sessions  string // URL, or the path of a SQLite file
-	ttl       time.Duration
-	memories  string // the same
-	embedder  string
-	dimension int
-	extractor string
-	fallback  string
-	// batchTokens is how much of a conversation a model is given at a time.
-	batchTokens int
-	reranker    string
-	preload     time.Duration // for a search of preload_memory
-	workers     int
-	logFormat   string
-	logLevel    string
+	listen         string
+	insecure       bool
+	loopbackNames  bool
+	data           string
+	sessions       string // URL; after check, of SQLite the path of the file
+	sessionTTL     time.Duration
+	memories       string // the same
+	embedder       string
+	dimension      int
+	extractor      string
+	fallback       string
+	batchTokens    int // of a conversation that a model is given at a time
+	reranker       string
+	preloadTimeout time.Duration // for a search of preload_memory
+	workers        int
+	logFormat      string
+	logLevel       string
+
+	mcp     mcpConfig
+	quality qualityConfig
 }
 
-// flags defines the flags of serve on cfg, with their defaults.
-func flags(cfg *config) *flag.FlagSet {
+// The names of serve's flags, by what they are about.
+func serverFlagNames() []string {
+	return []string{"listen", "insecure", "loopback-names", "preload-timeout", "workers"}
+}
+func storeFlagNames() []string    { return []string{"data", "sessions", "session-ttl", "memories"} }
+func embedderFlagNames() []string { return []string{"embedder", "embedding-dimension"} }
+func modelFlagNames() []string {
+	return append(embedderFlagNames(), "extractor", "extractor-fallback", "extractor-tokens", "reranker")
+}
+func logFlagNames() []string { return []string{"log-format", "log-level"} }
+
+// serveFlags defines the flags of serve on cfg, with their defaults.
+func serveFlags(cfg *config) *flag.FlagSet {
 	fs := flag.NewFlagSet("memoryd", flag.ContinueOnError)
-	fs.StringVar(&cfg.listen, "listen", "127.0.0.1:8080", "`address` to serve; port 0 takes a free one")
-	fs.BoolVar(&cfg.insecure, "insecure", false, "serve an address that others can reach, although anyone who can may read and write everything")
-	fs.BoolVar(&cfg.names, "loopback-names", false, "serve requests for loopback names only, as on loopback: for a container whose port is published there")
-	fs.StringVar(&cfg.data, "data", defaultData(), "`directory` of the data, all in one SQLite file; :memory: keeps nothing")
-	fs.StringVar(&cfg.sessions, "sessions", "", "`URL` of the session store: sqlite:FILE, redis://… or redis+cluster://… (default: in -data)")
-	fs.DurationVar(&cfg.ttl, "session-ttl", 0, "how long a session in Redis is kept after its last event and the memories of it; 0 is for ever")
-	fs.StringVar(&cfg.memories, "memories", "", "`URL` of the memory store: sqlite:FILE or qdrant://… (default: in -data)")
-	fs.StringVar(&cfg.embedder, "embedder", "builtin", "what makes vectors: builtin, gemini[:MODEL] or openai[:MODEL]")
-	fs.IntVar(&cfg.dimension, "embedding-dimension", 0, "`numbers` in a vector of a model; 0 is its default")
-	fs.StringVar(&cfg.extractor, "extractor", "rules", "what finds facts: rules, gemini[:MODEL] or openai[:MODEL]")
-	fs.StringVar(&cfg.fallback, "extractor-fallback", "", "what finds facts while a model cannot: rules; their facts give way when it can")
-	fs.IntVar(&cfg.batchTokens, "extractor-tokens", extract.DefaultBudget, "`tokens` of a conversation that a model reads at a time")
-	fs.StringVar(&cfg.reranker, "reranker", "none", "what puts the best matches of a search into a new order: none, gemini[:MODEL] or openai[:MODEL]")
-	fs.DurationVar(&cfg.preload, "preload-timeout", tools.DefaultPreloadTimeout, "how long preload_memory searches before a turn goes on without")
-	fs.IntVar(&cfg.workers, "workers", 4, "users whose memories are made at a time")
-	fs.StringVar(&cfg.logFormat, "log-format", "text", "text or json")
-	fs.StringVar(&cfg.logLevel, "log-level", "info", "debug, info, warn or error")
+	fs.StringVar(&cfg.listen, "listen", "127.0.0.1:8080", "`ADDRESS` to serve; port 0 takes a free port")
+	fs.BoolVar(&cfg.insecure, "insecure", false,
+		"serve an address that others can reach, although everybody who reaches it can read and write everything")
+	fs.BoolVar(&cfg.loopbackNames, "loopback-names", false,
+		"serve only requests for loopback names, as on loopback: for a container whose port is published there")
+	fs.StringVar(&cfg.data, "data", defaultData(), "`DIRECTORY` of the data, which is one SQLite file; :memory: keeps nothing")
+	fs.StringVar(&cfg.sessions, "sessions", "", "`URL` of the session store: sqlite:FILE, redis://… or redis+cluster://…; by default the file in -data")
+	fs.DurationVar(&cfg.sessionTTL, "session-ttl", 0,
+		"how long Redis keeps a session after its last event, once its memories are made: a `DURATION`; 0 keeps sessions for ever")
+	fs.StringVar(&cfg.memories, "memories", "", "`URL` of the memory store: sqlite:FILE or qdrant://…; by default the file in -data")
+	fs.StringVar(&cfg.embedder, "embedder", "builtin", "`MODEL` that makes vectors: builtin, gemini[:MODEL] or openai[:MODEL]")
+	fs.IntVar(&cfg.dimension, "embedding-dimension", 0, "`NUMBERS` in a vector of the embedder; 0 is the model's default")
+	fs.StringVar(&cfg.extractor, "extractor", "rules", "`MODEL` that finds facts: rules, gemini[:MODEL] or openai[:MODEL]")
+	fs.StringVar(&cfg.fallback, "extractor-fallback", "",
+		"`EXTRACTOR` that finds facts while a model fails: rules; the model's facts replace them later")
+	fs.IntVar(&cfg.batchTokens, "extractor-tokens", extract.DefaultBudget, "`TOKENS` of a conversation that a model reads at a time")
+	fs.StringVar(&cfg.reranker, "reranker", "none", "`MODEL` that orders the best matches of a search again: none, gemini[:MODEL] or openai[:MODEL]")
+	fs.DurationVar(&cfg.preloadTimeout, "preload-timeout", tools.DefaultPreloadTimeout,
+		"`DURATION` of a search by preload_memory, after which the turn goes on without it")
+	fs.IntVar(&cfg.workers, "workers", 4, "`USERS` whose memories are made at a time")
+	fs.StringVar(&cfg.logFormat, "log-format", "text", "`FORMAT` of the log: text or json")
+	fs.StringVar(&cfg.logLevel, "log-level", "info", "`LEVEL` of the log: debug, info, warn or error")
 	return fs
 }
 
-func printUsage(w io.Writer) {
-	fs := flags(&config{})
-	fmt.Fprint(w, usage)
-	fs.SetOutput(w)
-	fs.PrintDefaults()
+// readFlags reads the command line, and the environment for flags that it leaves
+// out.
+func readFlags(fs *flag.FlagSet, args []string) error {
+	fs.SetOutput(io.Discard) // main prints the error, once
+	fs.Usage = func() {}
+	return ff.Parse(fs, args, ff.WithEnvVarPrefix(strings.TrimSuffix(prefix, "_")))
 }
 
-// defaultData is where programs of this user keep their data.
+// defaultData is where programs of this user keep their data; "" if the user has
+// no home directory.
 func defaultData() string {
 	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "memoryd")
@@ -83,7 +101,7 @@ func defaultData() string {
 	home, err := os.UserHomeDir()
 	switch {
 	case err != nil:
-		return "" // parse asks for -data
+		return ""
 	case runtime.GOOS == "windows" || runtime.GOOS == "darwin":
 		if dir, err := os.UserConfigDir(); err == nil {
 			return filepath.Join(dir, "memoryd")
@@ -92,44 +110,18 @@ func defaultData() string {
 	return filepath.Join(home, ".local", "share", "memoryd")
 }
 
-// parse reads the command line and, for what it leaves out, the environment,
-// and checks both. It gives what follows the flags.
-func parse(args []string, stderr io.Writer) (config, []string, error) {
-	cfg, rest, err := read(args, stderr)
-	if err == nil {
-		if err = cfg.check(); err != nil {
-			err = mistake(err)
+// check checks everything but what only one command reads, and fills in the
+// places of the stores.
+func (c *config) check() error {
+	for _, check := range []func() error{c.checkListen, c.checkPlaces, c.checkEmbedder, c.checkExtractor, c.checkServing, c.checkLog} {
+		if err := check(); err != nil {
+			return err
 		}
 	}
-	return cfg, rest, err
+	return nil
 }
 
-func mistake(err error) error {
-	return usageError{fmt.Errorf("%w (memoryd -help lists the flags)", err)}
-}
-
-// read is parse without the checks.
-func read(args []string, stderr io.Writer) (config, []string, error) {
-	var cfg config
-	fs := flags(&cfg)
-	err := readFlags(fs, args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		printUsage(stderr)
-	case err != nil:
-		err = mistake(err)
-	}
-	return cfg, fs.Args(), err
-}
-
-// readFlags reads the command line and the environment into flags.
-func readFlags(fs *flag.FlagSet, args []string) error {
-	fs.SetOutput(io.Discard) // errors are told once, by main
-	fs.Usage = func() {}
-	return ff.Parse(fs, args, ff.WithEnvVarPrefix("MEMORYD"))
-}
-
-func (c *config) check() error {
+func (c *config) checkListen() error {
 	host, port, err := net.SplitHostPort(c.listen)
 	if err != nil {
 		return fmt.Errorf("-listen %q: want host:port, such as 127.0.0.1:8080", c.listen)
@@ -141,16 +133,20 @@ func (c *config) check() error {
 		return fmt.Errorf("-listen %s: others could reach that address and read and write everything, as there are no keys yet:"+
 			" listen on 127.0.0.1, or add -insecure if that is what you want", c.listen)
 	}
+	return nil
+}
+
+func (c *config) checkPlaces() (err error) {
 	if strings.HasPrefix(c.data, "~/") {
-		return fmt.Errorf("-data %s: a ~ that the shell left is the name of a directory here: write the path out", c.data)
+		return fmt.Errorf("-data %s: the shell has not expanded the ~, which would be a directory of that name: write the path out", c.data)
 	}
 	if !inRedis(c.sessions) {
 		if c.sessions, err = c.file("sessions", c.sessions, "sqlite:FILE, redis://HOST:PORT or redis+cluster://HOST:PORT,…"); err != nil {
 			return err
 		}
 	}
-	if c.ttl < 0 || c.ttl > 0 && (c.ttl < time.Second || !inRedis(c.sessions)) {
-		return fmt.Errorf("-session-ttl %v: want 0, or a second and more with sessions in Redis", c.ttl)
+	if c.sessionTTL < 0 || c.sessionTTL > 0 && (c.sessionTTL < time.Second || !inRedis(c.sessions)) {
+		return fmt.Errorf("-session-ttl %v: want 0, or a second and more with sessions in Redis", c.sessionTTL)
 	}
 	if !inQdrant(c.memories) {
 		if c.memories, err = c.file("memories", c.memories, "sqlite:FILE or qdrant://HOST:PORT"); err != nil {
@@ -158,14 +154,56 @@ func (c *config) check() error {
 		}
 	}
 	if c.memories == sqlitedb.Memory && c.sessions != sqlitedb.Memory {
-		return fmt.Errorf("-memories: those of the sessions in %s would be gone at the next start, and not be made again: name a file, or keep neither with -data=:memory:", shown(c.sessions))
+		return fmt.Errorf("-memories: those of the sessions in %s would be gone at the next start, and not be made again:"+
+			" name a file, or keep neither with -data=:memory:", shown(c.sessions))
 	}
-	if err := c.checkModels(); err != nil {
-		return err
+	return nil
+}
+
+// maxDimension is the size of the largest models' vectors.
+const maxDimension = 4096
+
+func (c *config) checkEmbedder() error {
+	switch {
+	case !namesProvider(c.embedder) && c.embedder != "builtin":
+		return fmt.Errorf("-embedder %q: want builtin, gemini:MODEL or openai:MODEL", c.embedder)
+	case c.dimension < 0 || c.dimension > maxDimension:
+		return fmt.Errorf("-embedding-dimension %d: want 1 to %d, or 0 for the model's default", c.dimension, maxDimension)
+	case c.dimension > 0 && c.embedder == "builtin":
+		return fmt.Errorf("-embedding-dimension %d: the built-in embedder has a fixed one: name a model with -embedder, or leave this out", c.dimension)
 	}
-	if c.preload < time.Millisecond || c.preload > maxPreload {
-		return fmt.Errorf("-preload-timeout %v: want 1ms to %v: a turn waits for it", c.preload, maxPreload)
+	return nil
+}
+
+func (c *config) checkExtractor() error {
+	switch {
+	case !namesProvider(c.extractor) && c.extractor != "rules":
+		return fmt.Errorf("-extractor %q: want rules, gemini:MODEL or openai:MODEL", c.extractor)
+	case c.fallback != "" && (c.fallback != "rules" || !namesProvider(c.extractor)):
+		return fmt.Errorf("-extractor-fallback %q: want rules, with a model as -extractor", c.fallback)
+	case c.batchTokens < 100 || c.batchTokens > 1_000_000:
+		return fmt.Errorf("-extractor-tokens %d: want 100 to 1000000", c.batchTokens)
 	}
+	return nil
+}
+
+// maxPreload is longer than a user waits for a turn to begin, and shorter than a
+// request may take.
+const maxPreload = 30 * time.Second
+
+func (c *config) checkServing() error {
+	switch {
+	case !namesProvider(c.reranker) && c.reranker != "none":
+		return fmt.Errorf("-reranker %q: want none, gemini:MODEL or openai:MODEL", c.reranker)
+	case c.workers < 1 || c.workers > 1000:
+		return fmt.Errorf("-workers %d: want 1 to 1000", c.workers)
+	case c.preloadTimeout < time.Millisecond || c.preloadTimeout > maxPreload:
+		return fmt.Errorf("-preload-timeout %v: want 1ms to %v: a turn waits for it", c.preloadTimeout, maxPreload)
+	}
+	return nil
+}
+
+func (c *config) checkLog() error {
 	if c.logFormat != "text" && c.logFormat != "json" {
 		return fmt.Errorf("-log-format %q: want text or json", c.logFormat)
 	}
@@ -175,7 +213,40 @@ func (c *config) check() error {
 	return nil
 }
 
-// address is where to ask the memoryd of -listen.
+// file is the SQLite file that a store's URL names, by default the one in -data.
+func (c *config) file(name, url, want string) (string, error) {
+	if url != "" {
+		path, ok := strings.CutPrefix(url, "sqlite:")
+		if path = strings.TrimPrefix(path, "//"); !ok || path == "" {
+			// Only the scheme is shown: the rest may hold a password.
+			return "", fmt.Errorf("-%s %s…: this version has no store for it: use %s", name, scheme(url), want)
+		}
+		return path, nil
+	}
+	switch {
+	case c.data == "" && defaultData() == "":
+		return "", errors.New("there is no home directory to keep the data in: name a directory with -data, or :memory: to keep nothing")
+	case c.data == "":
+		return "", errors.New("-data is empty: name a directory, or :memory: to keep nothing")
+	case c.data == sqlitedb.Memory:
+		return sqlitedb.Memory, nil
+	}
+	return filepath.Join(c.data, dataFile), nil
+}
+
+// logger writes the log that the flags ask for. It is called after check, except
+// by commands that read no log flags, which get the default for a bad one.
+func (c *config) logger(w io.Writer) *slog.Logger {
+	level := slog.LevelInfo
+	_ = level.UnmarshalText([]byte(c.logLevel)) // check has refused a bad one
+	opts := &slog.HandlerOptions{Level: level}
+	if c.logFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, opts))
+	}
+	return slog.New(slog.NewTextHandler(w, opts))
+}
+
+// address is where to ask the memoryd that serves -listen.
 func (c *config) address() (string, error) {
 	host, port, err := net.SplitHostPort(c.listen)
 	if err != nil {
@@ -185,103 +256,4 @@ func (c *config) address() (string, error) {
 		host = "127.0.0.1"
 	}
 	return net.JoinHostPort(host, port), nil
-}
-
-func (c *config) checkModels() error {
-	if !ofProvider(c.embedder) && c.embedder != "builtin" {
-		return fmt.Errorf("-embedder %q: want builtin, gemini:MODEL or openai:MODEL", c.embedder)
-	}
-	if c.dimension < 0 || c.dimension > maxDimension {
-		return fmt.Errorf("-embedding-dimension %d: want 1 to %d, or 0 for the model's default", c.dimension, maxDimension)
-	}
-	if c.dimension > 0 && c.embedder == "builtin" {
-		return fmt.Errorf("-embedding-dimension %d: the built-in embedder has one of its own: name a model with -embedder, or leave this out", c.dimension)
-	}
-	if !ofProvider(c.extractor) && c.extractor != "rules" {
-		return fmt.Errorf("-extractor %q: want rules, gemini:MODEL or openai:MODEL", c.extractor)
-	}
-	if c.fallback != "" && (c.fallback != "rules" || !ofProvider(c.extractor)) {
-		return fmt.Errorf("-extractor-fallback %q: want rules, with a model as -extractor", c.fallback)
-	}
-	if c.batchTokens < 100 || c.batchTokens > 1_000_000 {
-		return fmt.Errorf("-extractor-tokens %d: want 100 to 1000000", c.batchTokens)
-	}
-	if !ofProvider(c.reranker) && c.reranker != "none" {
-		return fmt.Errorf("-reranker %q: want none, gemini:MODEL or openai:MODEL", c.reranker)
-	}
-	if c.workers < 1 || c.workers > 1000 {
-		return fmt.Errorf("-workers %d: want 1 to 1000", c.workers)
-	}
-	return nil
-}
-
-// maxPreload is longer than anybody waits for a turn to begin, and well within
-// the time of a request.
-const maxPreload = 30 * time.Second
-
-// maxDimension is what the largest models have, and more than anybody needs.
-const maxDimension = 4096
-
-// inRedis reports whether a store's URL names a Redis.
-func inRedis(url string) bool {
-	return slices.Contains([]string{"redis", "rediss", "redis+cluster", "rediss+cluster"}, scheme(url))
-}
-
-// scheme is what a URL begins with.
-func scheme(url string) string {
-	s, _, _ := strings.Cut(url, ":")
-	return strings.ToLower(s)
-}
-
-// inQdrant reports whether a store's URL names a Qdrant.
-func inQdrant(url string) bool {
-	return slices.Contains([]string{"qdrant", "qdrants"}, scheme(url))
-}
-
-// shown is a place without its password.
-func shown(place string) string {
-	if !inRedis(place) && !inQdrant(place) {
-		return place
-	}
-	scheme, rest, ok := strings.Cut(place, "://")
-	if !ok {
-		return "…"
-	}
-	if i := strings.LastIndex(rest, "@"); i >= 0 {
-		rest = "…@" + rest[i+1:]
-	}
-	return scheme + "://" + rest
-}
-
-// file is the SQLite file a store's URL names, by default the one in -data.
-func (c *config) file(name, url, want string) (string, error) {
-	if url == "" {
-		if c.data == "" && defaultData() == "" {
-			return "", errors.New("there is no home directory to keep the data in: name a directory with -data, or :memory: to keep nothing")
-		}
-		if c.data == "" {
-			return "", errors.New("-data is empty: name a directory, or :memory: to keep nothing")
-		}
-		if c.data == sqlitedb.Memory {
-			return sqlitedb.Memory, nil
-		}
-		return filepath.Join(c.data, memoryd.FileName), nil
-	}
-	path, ok := strings.CutPrefix(url, "sqlite:")
-	if path = strings.TrimPrefix(path, "//"); !ok || path == "" {
-		return "", fmt.Errorf("-%s %s…: this version has no store for it: use %s", name, scheme(url), want) // the rest may hold a password
-	}
-	return path, nil
-}
-
-func (c *config) logger(w io.Writer) *slog.Logger {
-	var level slog.LevelVar
-	if err := level.UnmarshalText([]byte(c.logLevel)); err != nil {
-		panic(err) // check has seen it
-	}
-	opts := &slog.HandlerOptions{Level: &level}
-	if c.logFormat == "json" {
-		return slog.New(slog.NewJSONHandler(w, opts))
-	}
-	return slog.New(slog.NewTextHandler(w, opts))
 }

@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
@@ -34,19 +32,22 @@ var questions = []string{
 
 const demoWidth = 78 // columns, so that it reads well at 80
 
+func demoCommand() *subcommand {
+	return &subcommand{name: "demo", summary: "Show once what memoryd does, on a bundled conversation.",
+		details: "Its data is in a directory of its own, which it removes at the end.", example: "memoryd demo", run: demo}
+}
+
 // demo runs the whole story on a directory of its own: a conversation goes in,
 // questions are answered, everything is closed and opened again, and the
 // answers are still there.
-func demo(ctx context.Context, stdout io.Writer) (err error) {
+func demo(ctx context.Context, _ *config, _ []string, s streams) (err error) {
 	dir, err := os.MkdirTemp("", "memoryd-demo-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	// A reader that leaves (demo | head) is an error of writing, not the end of
-	// the process: the directory is still to be removed.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	d := &story{out: stdout}
+	outliveReader()
+	d := &story{out: s.out}
 	d.say("memoryd demo: three talks with an assistant become memory.\nThe data is in %s, and goes when this ends.\n", dir)
 	if err := errors.Join(d.chapter(ctx, dir, d.first), d.err); err != nil {
 		return err
@@ -113,7 +114,7 @@ func (d *story) first(ctx context.Context) error {
 	}
 	d.say("\nEvery turn can be found now, and these are the facts found in them:\n")
 	for _, f := range facts {
-		d.say("%s", wrap("  - "+f.Fact+" ["+strings.Join(f.Topics, ", ")+"]", "    "))
+		d.say("%s", wrap("  - ", f.Fact+" ["+strings.Join(f.Topics, ", ")+"]", "    ", demoWidth))
 	}
 	d.say("")
 	for _, q := range questions {
@@ -146,6 +147,9 @@ func (d *story) second(ctx context.Context) error {
 	return nil
 }
 
+// answerIndent stands before the lines of an answer after its first.
+const answerIndent = "        "
+
 // ask prints what memory answers, best first.
 func (d *story) ask(ctx context.Context, question string, topK int) error {
 	matches, err := d.user.Search(ctx, client.Search{Query: question, TopK: topK})
@@ -154,37 +158,13 @@ func (d *story) ask(ctx context.Context, question string, topK int) error {
 	}
 	d.say("? %s", question)
 	for _, m := range matches {
-		d.say("%s", wrap(fmt.Sprintf("  %.2f  %s", m.Score, m.Memory.Fact), "        "))
-		rests := fmt.Sprintf("        %s, %s, session %s", m.Memory.Author, m.Memory.Timestamp.Format("2 January 2006"), m.Memory.Source.SessionID)
+		d.say("%s", wrap("  ", fmt.Sprintf("%.2f %s", m.Score, m.Memory.Fact), answerIndent, demoWidth))
+		source := fmt.Sprintf("%s, %s, session %s", m.Memory.Author, m.Memory.Timestamp.Format("2 January 2006"), m.Memory.Source.SessionID)
 		if m.Memory.Source.Quote != "" {
-			rests += fmt.Sprintf(": %q", m.Memory.Source.Quote)
+			source += fmt.Sprintf(": %q", m.Memory.Source.Quote)
 		}
-		d.say("%s", wrap(rests, "        "))
+		d.say("%s", wrap(answerIndent, source, answerIndent, demoWidth))
 	}
 	d.say("")
 	return nil
-}
-
-// wrap breaks text into lines of demoWidth columns; those after the first are
-// indented.
-func wrap(text, indent string) string {
-	var b strings.Builder
-	column := 0
-	lead := len(text) - len(strings.TrimLeft(text, " "))
-	b.WriteString(text[:lead])
-	column = lead
-	for i, word := range strings.Fields(text) {
-		switch {
-		case i == 0:
-		case column+1+len(word) > demoWidth:
-			b.WriteString("\n" + indent)
-			column = len(indent)
-		default:
-			b.WriteByte(' ')
-			column++
-		}
-		b.WriteString(word)
-		column += len(word)
-	}
-	return b.String()
 }

@@ -44,9 +44,9 @@ func TestEval(t *testing.T) {
 }
 
 func TestEvalUsage(t *testing.T) {
-	_, errs, err := evaluate(t, "-h")
-	if exitCode(err) != 0 || !strings.Contains(errs, "memoryd eval [flags]") {
-		t.Errorf("-h: %v:\n%s", err, errs)
+	out, errs, err := evaluate(t, "-h")
+	if exitCode(err) != 0 || errs != "" || !strings.Contains(out, "memoryd eval [flags]") {
+		t.Errorf("-h: %v, stderr %q:\n%s", err, errs, out)
 	}
 	for _, args := range [][]string{{"family"}, {"extraction", "family"}, {"-extractor", "oracle"}} {
 		if _, _, err := evaluate(t, args...); exitCode(err) != 2 {
@@ -176,9 +176,10 @@ func TestEvalRetrieval(t *testing.T) {
 // anything is done.
 func TestEvalRetrievalUsage(t *testing.T) {
 	for _, what := range []string{"retrieval", "locomo"} {
-		_, errs, err := evaluate(t, what, "-h")
-		if exitCode(err) != 0 || !strings.Contains(errs, "memoryd eval locomo FILE") || !strings.Contains(errs, "-ablate") || strings.Contains(errs, "-facts") != (what == "locomo") {
-			t.Errorf("%s -h: %v:\n%s", what, err, errs)
+		out, errs, err := evaluate(t, what, "-h")
+		if exitCode(err) != 0 || errs != "" || !strings.Contains(out, "memoryd eval "+what) || !strings.Contains(out, "-ablate") ||
+			strings.Contains(out, "-facts WHOSE") != (what == "locomo") {
+			t.Errorf("%s -h: %v, stderr %q:\n%s", what, err, errs, out)
 		}
 	}
 	file, damaged, broken := locomo(t, locomoData), locomo(t, locomoData[:300]), locomo(t, strings.Replace(locomoData, "1:56 pm on", "once on", 1))

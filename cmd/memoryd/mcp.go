@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -14,30 +13,36 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-const mcpUsage = `memoryd mcp speaks the Model Context Protocol on stdin and stdout: what a host of agents
-starts. The memory is that of the memoryd at -listen, which it becomes itself while there is
-none, or of the one that -server names.
-
-Flags, each also an environment variable (-user is MEMORYD_USER), beside those of serve for
-when it is the memoryd itself (memoryd -help lists them):
-`
-
-// mcpConfig is what the flags of memoryd mcp say.
+// mcpConfig is what the flags of memoryd mcp say beside those of serve.
 type mcpConfig struct {
-	config
 	server string
 	scope  memory.Scope
 }
 
-// mcpFlags defines the flags that memoryd mcp has beside those of serve.
-func mcpFlags(fs *flag.FlagSet, c *mcpConfig) *flag.FlagSet {
-	fs.StringVar(&c.server, "server", "", "`URL` of a memoryd that runs elsewhere, such as http://127.0.0.1:8080; none is started then")
-	fs.StringVar(&c.scope.App, "app", "default", "the `app` whose memory it is")
-	fs.StringVar(&c.scope.User, "user", account(), "the `user` whose memory it is; by default the one of this account")
-	return fs
+func mcpCommand() *subcommand {
+	c := &subcommand{
+		name: "mcp", summary: "Speak the Model Context Protocol on stdin and stdout.",
+		details: "Editors and other hosts of agents start it. The memory is that of the memoryd at -listen. While there is none, this" +
+			" process becomes it, with the flags of serve. With -server it is the memory of the memoryd at that URL.",
+		example: "memoryd mcp -app notes -user ann",
+		uses:    serveFlagNames(), own: mcpFlags, unchecked: true,
+	}
+	c.run = func(ctx context.Context, cfg *config, _ []string, s streams) error {
+		if err := cfg.checkMCP(); err != nil {
+			return c.mistake(err)
+		}
+		return serveMCP(ctx, cfg, s)
+	}
+	return c
 }
 
-// account is the name of whoever runs this, "" if that has none.
+func mcpFlags(fs *flag.FlagSet, cfg *config) {
+	fs.StringVar(&cfg.mcp.server, "server", "", "`URL` of a memoryd that runs elsewhere, such as http://127.0.0.1:8080; none is started then")
+	fs.StringVar(&cfg.mcp.scope.App, "app", "default", "`APP` whose memory it is")
+	fs.StringVar(&cfg.mcp.scope.User, "user", account(), "`USER` whose memory it is: by default the one of this account")
+}
+
+// account is the name of the user that runs this process, "" if it has none.
 func account() string {
 	u, err := user.Current()
 	if err != nil {
@@ -46,68 +51,49 @@ func account() string {
 	return u.Username[strings.LastIndex(u.Username, `\`)+1:] // on Windows it begins with a domain
 }
 
-func parseMCP(args []string, stderr io.Writer) (mcpConfig, error) {
-	var c mcpConfig
-	fs := mcpFlags(flags(&c.config), &c)
-	err := readFlags(fs, args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(stderr, mcpUsage)
-		own := mcpFlags(flag.NewFlagSet("", flag.ContinueOnError), &mcpConfig{})
-		own.SetOutput(stderr)
-		own.PrintDefaults()
-		return c, err
-	case err != nil:
-		return c, mcpMistake(err)
-	case fs.NArg() > 0:
-		return c, mcpMistake(fmt.Errorf("unexpected argument %q", fs.Arg(0)))
+// checkMCP checks what mcp reads: the flags of serve only if it may become a
+// memoryd itself.
+func (c *config) checkMCP() error {
+	if err := c.mcp.scope.Validate(); err != nil {
+		return fmt.Errorf("-app, -user: %w", err)
 	}
-	if err := c.scope.Validate(); err != nil {
-		return c, mcpMistake(fmt.Errorf("-app, -user: %w", err))
+	if c.mcp.server == "" {
+		return c.check()
 	}
-	if c.server == "" {
-		if err := c.check(); err != nil {
-			return c, mcpMistake(err)
-		}
+	if _, err := client.New(c.mcp.server, nil); err != nil {
+		return fmt.Errorf("-server: %w", err)
 	}
-	return c, nil
+	return nil
 }
 
-func mcpMistake(err error) error {
-	return usageError{fmt.Errorf("%w (memoryd mcp -h lists the flags)", err)}
-}
-
-// overMCP serves one host, until it closes stdin or ctx is over. Nothing but the
-// protocol is written to stdout.
-func overMCP(ctx context.Context, args []string, stdin io.ReadCloser, stdout, stderr io.Writer) error {
-	cfg, err := parseMCP(args, stderr)
-	if err != nil {
-		return err
-	}
-	log := cfg.logger(stderr)
+// serveMCP serves one host, until it closes stdin or ctx is over. It writes
+// nothing but the protocol to stdout.
+func serveMCP(ctx context.Context, cfg *config, s streams) error {
+	log, scope := cfg.logger(s.err), cfg.mcp.scope
 	opts := &mcp.Options{Version: version(), Log: log}
-	if cfg.server != "" {
-		c, err := client.New(cfg.server, nil)
+	if cfg.mcp.server != "" {
+		c, err := client.New(cfg.mcp.server, nil)
 		if err != nil {
-			return mcpMistake(fmt.Errorf("-server: %w", err))
+			return err
 		}
-		return mcp.Run(ctx, c.User(cfg.scope.App, cfg.scope.User), opts, stdin, unclosed{stdout})
+		return mcp.Run(ctx, c.User(scope.App, scope.User), opts, s.in, unclosed{s.out})
 	}
 	ctx, leave := context.WithCancel(ctx)
-	k := newKeeper(cfg.config, log, stderr)
-	defer k.wait()
+	sup := newSupervisor(cfg, log, s.err)
+	defer sup.wait()
 	defer leave()
-	if err := k.keep(ctx, ctx); err != nil {
+	if err := sup.ensure(ctx, ctx); err != nil {
 		return err
 	}
-	b, err := k.bank(ctx, cfg.scope)
+	bank, err := sup.bank(ctx, scope)
 	if err != nil {
 		return err
 	}
-	return mcp.Run(ctx, b, opts, stdin, unclosed{stdout})
+	return mcp.Run(ctx, bank, opts, s.in, unclosed{s.out})
 }
 
-// unclosed is a writer that is somebody else's to close.
+// unclosed is a writer that its owner closes.
 type unclosed struct{ io.Writer }
 
+// Close implements io.Closer.
 func (unclosed) Close() error { return nil }

@@ -214,14 +214,14 @@ func TestMCPJoins(t *testing.T) {
 	}
 }
 
-// However often a memoryd is looked for, that it is another's is told once.
-func TestKeeperTellsOnce(t *testing.T) {
+// A supervisor logs once that it uses another memoryd.
+func TestSupervisorTellsOnce(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir())
 	var logs logged
-	k := newKeeper(config{listen: strings.TrimPrefix(p.url, "http://")}, slog.New(slog.NewTextHandler(&logs, nil)), &logs)
+	s := newSupervisor(&config{listen: strings.TrimPrefix(p.url, "http://")}, slog.New(slog.NewTextHandler(&logs, nil)), &logs)
 	for range 2 {
-		if err := k.keep(t.Context(), t.Context()); err != nil {
+		if err := s.ensure(t.Context(), t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -320,10 +320,10 @@ func TestMCPRefusals(t *testing.T) {
 		{"user id \"a/b\" has a slash", 2, []string{"-user", "a/b"}},
 		{"app id is empty", 2, []string{"-app", ""}},
 		{"-server", 2, []string{"-server", "localhost:8080"}},
-		{"memoryd mcp -h", 2, []string{"more"}},
+		{"memoryd help mcp", 2, []string{"more"}},
 		{"unexpected argument", 2, []string{"more"}},
-		{"not defined: -nonsense (memoryd mcp -h", 2, []string{"-nonsense"}},
-		{"(memoryd mcp -h lists the flags)", 2, []string{"-listen", "0.0.0.0:0"}},
+		{"not defined: -nonsense (memoryd help mcp", 2, []string{"-nonsense"}},
+		{"(memoryd help mcp lists the flags)", 2, []string{"-listen", "0.0.0.0:0"}},
 		{"-insecure", 2, []string{"-listen", "0.0.0.0:0"}},
 		{"no port \"99999\"", 2, []string{"-listen", "127.0.0.1:99999"}},
 		{"-data is empty", 2, []string{"-data="}},
@@ -336,22 +336,5 @@ func TestMCPRefusals(t *testing.T) {
 			t.Parallel()
 			runFails(t, c.want, c.code, append([]string{"mcp"}, c.args...)...)
 		})
-	}
-}
-
-// The help is told on stderr, as all of the command's words are.
-func TestMCPHelp(t *testing.T) {
-	t.Parallel()
-	cmd := command("mcp", "-h")
-	var logs logged
-	cmd.Stderr = &logs
-	out, err := cmd.Output()
-	if err != nil || len(out) != 0 {
-		t.Errorf("%v, stdout %q", err, out)
-	}
-	for _, want := range []string{"-server URL", "-app app", "-user user", "MEMORYD_USER"} {
-		if !strings.Contains(logs.String(), want) {
-			t.Errorf("the help does not say %q:\n%s", want, &logs)
-		}
 	}
 }

@@ -21,27 +21,27 @@ func provider(flag string) (name, model string) {
 	return name, model
 }
 
-// ofProvider reports whether a flag names a model of a provider.
-func ofProvider(flag string) bool {
+// namesProvider reports whether a flag names a model of a provider.
+func namesProvider(flag string) bool {
 	name, _ := provider(flag)
 	return name == "gemini" || name == "openai"
 }
 
-// models are what -embedder, -extractor and -reranker name. None of them is asked anything
-// here: one that is away does not stop a start.
+// models are those that -embedder, -extractor and -reranker name. A start asks
+// none of them anything, so a model that is unavailable does not stop it.
 type models struct {
 	embedder  embed.Embedder
 	extractor extract.Extractor
-	fallback  extract.Extractor // nil if there is none
-	reranker  retrieve.Reranker // nil if there is none
-	notes     map[string]func() string
+	fallback  extract.Extractor        // nil if there is none
+	reranker  retrieve.Reranker        // nil if there is none
+	notes     map[string]func() string // for /readyz: whether the last call of each went well
 }
 
-func newModels(cfg config, log *slog.Logger) (*models, error) {
+func newModels(cfg *config, log *slog.Logger) (*models, error) {
 	m := &models{notes: map[string]func() string{}}
 	rules := extract.NewRules()
 	var err error
-	if m.embedder, err = newEmbedder(cfg); err != nil {
+	if m.embedder, err = newEmbedder(cfg.embedder, cfg.dimension); err != nil {
 		return nil, fmt.Errorf("-embedder %s: %w", cfg.embedder, err)
 	}
 	if m.embedder.Model().Remote {
@@ -79,20 +79,22 @@ func (m *models) rerankerName() string {
 	return m.reranker.Name()
 }
 
-func newEmbedder(cfg config) (embed.Embedder, error) {
-	switch name, model := provider(cfg.embedder); name {
+// newEmbedder gives the embedder that a flag names, with so many numbers in a
+// vector; 0 is the model's default.
+func newEmbedder(flag string, dimension int) (embed.Embedder, error) {
+	switch name, model := provider(flag); name {
 	case "gemini":
 		c, err := gemini.New(nil)
 		if err != nil {
 			return nil, err
 		}
-		return c.Embedder(model, cfg.dimension)
+		return c.Embedder(model, dimension)
 	case "openai":
 		c, err := openai.New(nil)
 		if err != nil {
 			return nil, err
 		}
-		return c.Embedder(model, cfg.dimension)
+		return c.Embedder(model, dimension)
 	}
 	if err := (embed.Builtin{}).Check(); err != nil {
 		return nil, fmt.Errorf("the model in this binary: %w (build or fetch memoryd again, or name another embedder)", err)
@@ -100,8 +102,8 @@ func newEmbedder(cfg config) (embed.Embedder, error) {
 	return embed.Builtin{}, nil
 }
 
-// newGenerator gives the model of a provider that a flag names; nil if it names
-// none.
+// newGenerator gives the model that a flag names; nil if it names none of a
+// provider.
 func newGenerator(flag string) (extract.Generator, error) {
 	switch name, model := provider(flag); name {
 	case "gemini":
@@ -128,14 +130,14 @@ type outcome struct {
 
 func (o *outcome) set(ctx context.Context, err error) {
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
-		return // whoever asked has left; one whose time is over has waited in vain
+		return // the caller has left; the model has not failed
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.err = err
 }
 
-// note is "ok", or that the model fails: why is in the log.
+// note is "ok" or "failing"; the log has the reason.
 func (o *outcome) note() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -145,6 +147,7 @@ func (o *outcome) note() string {
 	return "ok"
 }
 
+// watchedGenerator notes how its calls go.
 type watchedGenerator struct {
 	extract.Generator
 	outcome
@@ -156,6 +159,7 @@ func (w *watchedGenerator) Generate(ctx context.Context, p extract.Prompt) (extr
 	return a, err
 }
 
+// watchedEmbedder notes how its calls go.
 type watchedEmbedder struct {
 	embed.Embedder
 	outcome
@@ -167,16 +171,18 @@ func (w *watchedEmbedder) Embed(ctx context.Context, task embed.Task, texts []st
 	return v, err
 }
 
-// probeText is what an embedder is asked for to see whether it gives vectors.
+// probeText is the text of a vector that is only made to see whether the embedder
+// works.
 const probeText = "memoryd"
 
-// probe asks a remote embedder for one vector, so that a key or a dimension
-// that is wrong shows at once.
+// probe asks a remote embedder for one vector, so that a wrong key or dimension
+// shows at start.
 func (m *models) probe(ctx context.Context, log *slog.Logger) {
 	if !m.embedder.Model().Remote {
 		return
 	}
 	if _, err := embed.Vectors(ctx, m.embedder, embed.Document, []string{probeText}); err != nil && ctx.Err() == nil {
-		log.Error("the embedder fails: memories are found by words alone, and made once it is mended", "embedder", m.embedder.Model().Name, "err", err)
+		log.Error("the embedder fails: memories are found by words alone, and new ones are made once it works",
+			"embedder", m.embedder.Model().Name, "err", err)
 	}
 }

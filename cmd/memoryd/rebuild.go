@@ -4,37 +4,53 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"os"
 
 	"github.com/memoryd/memoryd"
 )
 
-// rebuild has the memories of all sessions made anew, into a memory store that
-// has none of them: the one that they were in is lost. It only says what is to
-// be done; the next serve does it.
-func rebuild(ctx context.Context, cfg config, stdout io.Writer) (err error) {
-	h := newHouse()
-	defer func() { err = errors.Join(err, h.close()) }()
-	e, err := newEmbedder(cfg)
+func rebuildCommand() *subcommand {
+	return &subcommand{
+		name: "rebuild", summary: "Have memories made again from all sessions, after their store was lost.",
+		details: "It binds the sessions to the memory store at -memories, which has none of their memories, and marks all of them as" +
+			" work: the next serve does it. Memories of sessions that are gone do not come back, nor do changes that clients have made.",
+		example: "memoryd rebuild -sessions redis://127.0.0.1:6379 -memories qdrant://127.0.0.1:6334",
+		uses:    archiveFlagNames(),
+		run:     rebuild,
+	}
+}
+
+func rebuild(ctx context.Context, cfg *config, _ []string, s streams) (err error) {
+	if _, err := os.Stat(cfg.sessions); inFile(cfg.sessions) && err != nil {
+		return fmt.Errorf("there is nothing to rebuild from: %w", err)
+	}
+	e, err := newEmbedder(cfg.embedder, cfg.dimension)
 	if err != nil {
 		return err
 	}
-	st, err := h.open(ctx, cfg, memoryd.ModelOf(e))
-	if err != nil {
+	st := newStores()
+	end := st.Discard // until the sessions are bound to these memories
+	defer func() { err = errors.Join(err, end()) }()
+	if err := openSessions(ctx, cfg, st); err != nil {
 		return err
 	}
-	bound, err := st.sessions.Bind(ctx, st.memories.ID())
+	if err := openMemories(ctx, cfg, st, memoryd.ModelOf(e)); err != nil {
+		return err
+	}
+	bound, err := st.Sessions.Bind(ctx, st.Memories.ID())
 	if err != nil {
 		return fmt.Errorf("-sessions: %w", err)
 	}
-	if bound == st.memories.ID() {
+	if bound == st.Memories.ID() {
+		end = st.Close
 		return fmt.Errorf("the memories of the sessions in %s are in %s already: there is nothing to rebuild", shown(cfg.sessions), shown(cfg.memories))
 	}
-	n, err := st.sessions.Rebind(ctx, st.memories.ID())
+	n, err := st.Sessions.Rebind(ctx, st.Memories.ID())
+	end = st.Close // even if it has failed half way: it is run again then, for the same store
 	if err != nil {
 		return fmt.Errorf("-sessions: %w", err)
 	}
-	_, err = fmt.Fprintf(stdout, "the memories of %d sessions will be made anew, into %s, when memoryd serves these stores\n"+
+	_, err = fmt.Fprintf(s.out, "the memories of %d sessions will be made again, in %s, when memoryd serves these stores\n"+
 		"(not of sessions that are gone, nor what clients have written or changed themselves)\n", n, shown(cfg.memories))
 	return err
 }

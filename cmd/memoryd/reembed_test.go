@@ -23,6 +23,7 @@ import (
 	"github.com/memoryd/memoryd/internal/redistest"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/reembed"
 )
 
 // gate is a server that makes vectors as long as it is open.
@@ -419,35 +420,6 @@ func TestReembedWordsAlone(t *testing.T) {
 	}
 }
 
-// failing is an embedder that is away.
-type failing struct{ asked *int }
-
-func (f failing) Model() embed.Model { return embed.Model{Remote: true} }
-
-func (f failing) Embed(context.Context, embed.Task, []string) ([][]float32, error) {
-	*f.asked++
-	return nil, memory.ErrUnavailable
-}
-
-// What writes meanwhile is not held up by the embedder of before: it is asked
-// once, and then left alone for a while.
-func TestFormerEmbedder(t *testing.T) {
-	asked := 0
-	f := &former{Embedder: failing{&asked}, log: slog.New(slog.DiscardHandler)}
-	for range 3 {
-		v, err := f.Embed(t.Context(), embed.Document, []string{"a", "b"})
-		if diff := gocmp.Diff([][]float32{nil, nil}, v); err != nil || diff != "" {
-			t.Errorf("%v, vectors (-want +got):\n%s", err, diff)
-		}
-	}
-	if asked != 1 {
-		t.Errorf("it was asked %d times", asked)
-	}
-	if _, err := f.Embed(t.Context(), embed.Query, []string{"a"}); !errors.Is(err, memory.ErrUnavailable) {
-		t.Errorf("a question gives %v", err)
-	}
-}
-
 // Only the built-in embedder, and those of services that a flag names, are asked
 // for vectors as of before.
 func TestFormerEmbedderIsNamed(t *testing.T) {
@@ -467,19 +439,15 @@ func TestFormerEmbedderIsNamed(t *testing.T) {
 		{memory.Model{Embedder: "of old", Dimension: 256}, "openai:other", "rules", false},
 		{memoryd.ModelOf(embed.Builtin{}), "openai:other", "rules", true},
 	} {
-		cfg := config{embedder: c.embedder, extractor: c.extractor, dimension: 100}
-		if c.embedder == "builtin" {
-			cfg.dimension = 0
-		}
-		now, err := newEmbedder(cfg)
+		now, err := newEmbedder(c.embedder, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := formerEmbedder(cfg, c.was, now, slog.New(slog.DiscardHandler))
+		e := formerEmbedder(&config{embedder: c.embedder, extractor: c.extractor}, c.was, now, slog.New(slog.DiscardHandler))
 		if m := e.Model(); m.Name != c.was.Embedder || m.Dimension != c.was.Dimension {
 			t.Errorf("%+v: its model is %+v", c, m)
 		}
-		if got := e.(*former).Embedder != nil; got != c.want {
+		if got := e.(*reembed.Former).Known(); got != c.want {
 			t.Errorf("%+v: it is asked: %v", c, got)
 		}
 	}

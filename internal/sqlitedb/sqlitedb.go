@@ -59,6 +59,7 @@ type DB struct {
 	stopped chan struct{}
 	once    sync.Once
 	reading sync.RWMutex           // held by every Read of a file, and to shorten its log
+	made    made                   // by Open, for Discard
 	opened  map[string]os.FileInfo // the file, its lock and its log as they were at first
 	broken  atomic.Bool            // a write could not be kept, and none could since
 }
@@ -121,8 +122,7 @@ type job struct {
 func Open(path string) (*DB, error) {
 	db := &DB{path: path, queue: make(chan *job, maxGroup), closing: make(chan struct{}), stopped: make(chan struct{})}
 	if err := db.open(); err != nil {
-		db.closeFiles()
-		return nil, err
+		return nil, errors.Join(err, db.discardFiles())
 	}
 	go db.loop()
 	return db, nil
@@ -144,16 +144,19 @@ func (db *DB) open() (err error) {
 	if db.path, err = filepath.Abs(db.path); err != nil {
 		return err
 	}
+	db.made.directories = missingDirectories(filepath.Dir(db.path))
 	if err := os.MkdirAll(filepath.Dir(db.path), 0o700); err != nil {
 		return fmt.Errorf("create the directory of %s: %w", db.path, err)
 	}
+	newLock := missing(db.path + ".lock")
 	db.lock = flock.New(db.path+".lock", flock.SetPermissions(0o600))
 	switch ok, err := db.lock.TryLock(); {
 	case err != nil:
 		return fmt.Errorf("lock %s: %w", db.path, err)
-	case !ok:
+	case !ok: // the lock is another process's, whoever made it
 		return fmt.Errorf("%s is %w", db.path, ErrInUse)
 	}
+	db.made.lock, db.made.file = newLock, missing(db.path)
 	f, err := os.OpenFile(db.path, os.O_RDWR|os.O_CREATE, 0o600) // before SQLite does, whose mode is 0644
 	if err != nil {
 		return fmt.Errorf("open the database: %w", err)
@@ -364,6 +367,15 @@ func (db *DB) Close() error {
 }
 
 func (db *DB) closeFiles() error {
+	err := db.closeConnections()
+	if db.lock != nil {
+		err = errors.Join(err, db.lock.Close())
+	}
+	return err
+}
+
+// closeConnections closes everything but the lock.
+func (db *DB) closeConnections() error {
 	var errs []error
 	if db.reader != nil && db.reader != db.writer {
 		errs = append(errs, db.reader.Close())
@@ -371,9 +383,6 @@ func (db *DB) closeFiles() error {
 	if db.writer != nil {
 		db.release()
 		errs = append(errs, db.writer.Close())
-	}
-	if db.lock != nil {
-		errs = append(errs, db.lock.Close())
 	}
 	return errors.Join(errs...)
 }

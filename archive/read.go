@@ -1,0 +1,186 @@
+package archive
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/memoryd/memoryd/embed"
+	"github.com/memoryd/memoryd/ingest"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// memoriesPerImport is how many memories are written at a time.
+const memoriesPerImport = 50
+
+// eachLine calls do with every line of an archive.
+func eachLine(r io.Reader, progress Progress, do func(l *line, raw []byte) error) error {
+	lines := bufio.NewReaderSize(r, bufferBytes)
+	for n := 1; ; n++ {
+		raw, err := lines.ReadBytes('\n')
+		if err == io.EOF && len(raw) == 0 {
+			return nil
+		}
+		if err != nil && err != io.EOF {
+			return err
+		}
+		var l line
+		dec := json.NewDecoder(bytes.NewReader(raw))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&l); err != nil {
+			return fmt.Errorf("line %d is none of an export: %w", n, err)
+		}
+		if err := do(&l, raw); err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+		progress.add(len(raw))
+	}
+}
+
+// Verify reads an archive and checks that it is whole, unchanged, and of a format
+// that this version reads.
+func Verify(r io.Reader, progress Progress) (*Heading, *Ending, error) {
+	v := verifier{}
+	sum := sha256.New()
+	err := eachLine(r, progress, func(l *line, raw []byte) error {
+		if err := v.take(l); err != nil || l.Ending != nil {
+			return err
+		}
+		sum.Write(raw)
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if v.end == nil {
+		return nil, nil, errors.New("it is cut off: it has no end")
+	}
+	if hex.EncodeToString(sum.Sum(nil)) != v.end.SHA256 || v.counts != v.end.Counts {
+		return nil, nil, errors.New("it is not as it was written: its checksum is another")
+	}
+	return v.head, v.end, nil
+}
+
+// verifier checks the order of the lines, and counts them.
+type verifier struct {
+	head   *Heading
+	end    *Ending
+	counts Counts
+}
+
+func (v *verifier) take(l *line) error {
+	if v.head == nil {
+		if l.Heading == nil {
+			return errors.New("it does not begin as an export of memoryd")
+		}
+		if l.Heading.Format != Format {
+			return fmt.Errorf("it is of format %d; this memoryd has format %d", l.Heading.Format, Format)
+		}
+		v.head = l.Heading
+	}
+	if v.end != nil {
+		return errors.New("something follows the end")
+	}
+	v.end = l.Ending
+	v.counts.add(l)
+	return nil
+}
+
+// Import brings an archive that Verify has found whole into two stores, and
+// returns how many memories were new there. Whatever is there already stays, so
+// an import can be run again. Where the store has another model than the archive,
+// the embedder makes new words and vectors.
+func Import(ctx context.Context, r io.Reader, head *Heading, sessions Sessions, memories Memories, embedder embed.Embedder,
+	progress Progress) (stored int, err error) {
+	in := &importer{sessions: sessions, memories: memories, from: head.Model(), embedder: embedder}
+	err = eachLine(r, progress, func(l *line, _ []byte) error { return in.take(ctx, l) })
+	if err == nil {
+		err = in.flush(ctx)
+	}
+	return in.stored, err
+}
+
+// importer stores lines. It collects memories, to write several at a time.
+type importer struct {
+	sessions Sessions
+	memories Memories
+	from     memory.Model // of the archive
+	embedder embed.Embedder
+	records  []memory.Record
+	stored   int
+}
+
+func (in *importer) take(ctx context.Context, l *line) error {
+	switch {
+	case l.Shared != nil:
+		return in.sessions.RestoreShared(ctx, sessionstore.SharedState{Scope: l.Shared.Scope, State: l.Shared.State})
+	case l.Events != nil:
+		return in.events(ctx, l.Events)
+	case l.Session != nil:
+		return in.session(ctx, l.Session)
+	case l.Memory != nil:
+		if in.records = append(in.records, *l.Memory); len(in.records) == memoriesPerImport {
+			return in.flush(ctx)
+		}
+	}
+	return nil
+}
+
+func (in *importer) events(ctx context.Context, l *eventsLine) error {
+	events := make([]sessionstore.Event, len(l.Events))
+	for i, raw := range l.Events {
+		var err error
+		if events[i], err = sessionstore.ParseEvent(raw); err != nil {
+			return err
+		}
+	}
+	return in.append(ctx, sessionstore.Key{Scope: l.Scope, ID: l.Session}, events)
+}
+
+// append creates the session if it is missing. Its state comes with the
+// session's own line.
+func (in *importer) append(ctx context.Context, key sessionstore.Key, events []sessionstore.Event) error {
+	_, err := in.sessions.Append(ctx, key, events, sessionstore.Append{Create: true, KeepState: true})
+	return err
+}
+
+func (in *importer) session(ctx context.Context, l *sessionLine) error {
+	key := sessionstore.Key{Scope: l.Scope, ID: l.ID}
+	if l.Events == 0 { // no line of events has created it
+		if err := in.append(ctx, key, nil); err != nil {
+			return err
+		}
+	}
+	return in.sessions.Restore(ctx, sessionstore.SessionRecord{
+		Key: key, State: l.State, LastUpdateTime: l.LastUpdateTime, Events: l.Events,
+		Requested: l.Requested, Done: l.Done, Failed: l.Failed, LastError: l.LastError, Plan: l.Plan, PlanTo: l.PlanTo})
+}
+
+// flush writes the memories that were collected.
+func (in *importer) flush(ctx context.Context) error {
+	if len(in.records) == 0 {
+		return nil
+	}
+	if to := in.memories.Model(); in.from != to {
+		for i := range in.records {
+			if !in.from.SameEmbedder(to) {
+				in.records[i].Vector = nil
+			}
+		}
+		if err := ingest.Index(ctx, in.embedder, in.records, time.Now()); err != nil {
+			return fmt.Errorf("make words and vectors: %w", err)
+		}
+	}
+	n, err := in.memories.Import(ctx, in.records)
+	in.stored += n
+	in.records = in.records[:0]
+	return err
+}

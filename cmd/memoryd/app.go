@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/sourcegraph/conc"
+
+	"github.com/memoryd/memoryd"
+	"github.com/memoryd/memoryd/embed"
+	"github.com/memoryd/memoryd/internal/assembly"
+	"github.com/memoryd/memoryd/server"
+)
+
+// app is a memoryd that can serve: models, stores, and the bank that connects
+// them.
+type app struct {
+	cfg    *config
+	log    *slog.Logger
+	models *models
+	stores *assembly.Stores
+	bank   atomic.Pointer[memoryd.Bank] // of the memories of one embedder
+	work   func(context.Context)        // beside requests, until its context is over
+}
+
+// newApp makes the models that the flags name. Its stores are not open yet.
+func newApp(cfg *config, log *slog.Logger) (*app, error) {
+	models, err := newModels(cfg, log)
+	if err != nil {
+		return nil, err
+	}
+	return &app{cfg: cfg, log: log, models: models, stores: newStores()}, nil
+}
+
+// ServeHTTP implements http.Handler.
+func (a *app) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.bank.Load().ServeHTTP(w, r) }
+
+// open opens the stores and connects them with the models. If it fails it leaves
+// nothing behind.
+func (a *app) open(ctx context.Context) error {
+	if err := openStores(ctx, a.cfg, a.stores, memoryd.ModelOf(a.models.embedder), a.log); err != nil {
+		return errors.Join(err, a.stores.Discard())
+	}
+	a.serveWith(a.models.embedder)
+	return nil
+}
+
+// serveWith has requests served, and sessions ingested, with the memories of an
+// embedder.
+func (a *app) serveWith(e embed.Embedder) {
+	bank := memoryd.New(a.stores.Sessions, a.stores.Memories, &memoryd.Options{
+		Embedder: e, Extractor: a.models.extractor, Fallback: a.models.fallback, Reranker: a.models.reranker,
+		Workers: a.cfg.workers, Log: a.log,
+		Server: server.Options{
+			AnyHost: a.cfg.insecure && !a.cfg.loopbackNames && !server.Loopback(a.cfg.listen),
+			Version: version(), Checks: maps.Clone(a.stores.Checks), Notes: maps.Clone(a.models.notes),
+			PreloadTimeout: a.cfg.preloadTimeout,
+		}})
+	a.bank.Store(bank)
+	a.work = bank.Run
+}
+
+// How long the parts of a request may take that are not the handler's, and how
+// long a shutdown waits for requests.
+const (
+	headTime     = 10 * time.Second
+	bodyTime     = 60 * time.Second
+	answerTime   = 120 * time.Second
+	idleTime     = 120 * time.Second
+	shutdownTime = 10 * time.Second
+)
+
+// run serves on a listener until ctx is over, finishes what has begun, and closes
+// the stores.
+func (a *app) run(ctx context.Context, on net.Listener) error {
+	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWork()
+	var workers conc.WaitGroup
+	workers.Go(func() { a.work(work) })
+	workers.Go(func() { a.models.probe(work, a.log) })
+
+	hs := &http.Server{Handler: a, ReadHeaderTimeout: headTime, ReadTimeout: bodyTime, WriteTimeout: answerTime, IdleTimeout: idleTime,
+		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelWarn)}
+	served := make(chan error, 1)
+	workers.Go(func() { served <- hs.Serve(on) })
+	var err error
+	select {
+	case err = <-served: // the listener broke
+	case <-ctx.Done():
+		a.log.Info("stopping: finishing what has begun")
+		a.bank.Load().Stop()
+		within, cancel := context.WithTimeout(context.Background(), shutdownTime)
+		defer cancel()
+		if err = hs.Shutdown(within); errors.Is(err, context.DeadlineExceeded) {
+			a.log.Warn("requests that were not over are cut off")
+			err = hs.Close()
+		}
+	}
+	stopWork()
+	workers.Wait()
+	return errors.Join(err, a.stores.Close())
+}
+
+// errAddress is the error of an address that cannot be listened on.
+var errAddress = errors.New("name another address")
+
+// listen takes the address of -listen. A start listens before it opens the
+// stores, so that a port in use leaves no data behind. Requests wait meanwhile.
+func listen(cfg *config) (net.Listener, error) {
+	on, err := net.Listen("tcp", cfg.listen)
+	if err != nil {
+		return nil, fmt.Errorf("-listen: %w (%w)", err, errAddress)
+	}
+	return on, nil
+}
+
+// announce logs the configuration, and says where memoryd serves.
+func (a *app) announce(on net.Listener, stdout io.Writer) {
+	cfg, embedder := a.cfg, a.models.embedder.Model()
+	a.log.Info("memoryd", "version", version(), "listen", on.Addr().String(), "insecure", cfg.insecure, "loopback-names", cfg.loopbackNames,
+		"sessions", shown(cfg.sessions), "session-ttl", cfg.sessionTTL, "memories", shown(cfg.memories),
+		"embedder", embedder.Name, "embedding-dimension", embedder.Dimension,
+		"extractor", a.models.extractor.Name(), "extractor-fallback", cfg.fallback, "extractor-tokens", cfg.batchTokens,
+		"reranker", a.models.rerankerName(), "preload-timeout", cfg.preloadTimeout, "workers", cfg.workers,
+		"log-format", cfg.logFormat, "log-level", cfg.logLevel)
+	fmt.Fprintf(stdout, "memoryd serves http://%s\nits data is in %s\n", on.Addr(), where(cfg))
+}
+
+// startApp makes an app, listens, and has open open its stores. If that is refused
+// nothing is left behind.
+func startApp(cfg *config, log *slog.Logger, open func(*app) error) (*app, net.Listener, error) {
+	a, err := newApp(cfg, log)
+	if err != nil {
+		return nil, nil, err
+	}
+	on, err := listen(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := open(a); err != nil {
+		return nil, nil, errors.Join(err, on.Close())
+	}
+	return a, on, nil
+}
+
+func serveCommand() *subcommand {
+	return &subcommand{
+		name: "serve", summary: "Serve the HTTP API, and make memories of sessions.",
+		details: "It is the command if there is none: memoryd -listen ADDRESS is memoryd serve -listen ADDRESS.",
+		example: "memoryd serve -listen 127.0.0.1:8080 -data /var/lib/memoryd",
+		uses:    serveFlagNames(),
+		run: func(ctx context.Context, cfg *config, _ []string, s streams) error {
+			log := cfg.logger(s.err)
+			a, on, err := startApp(cfg, log, func(a *app) error { return a.open(ctx) })
+			if err != nil {
+				return err
+			}
+			a.announce(on, s.out)
+			return a.run(ctx, on)
+		}}
+}
+
+// serveFlagNames are all flags of serve.
+func serveFlagNames() []string {
+	var names []string
+	for _, group := range [][]string{serverFlagNames(), storeFlagNames(), modelFlagNames(), logFlagNames()} {
+		names = append(names, group...)
+	}
+	return names
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"github.com/memoryd/memoryd"
+	"github.com/memoryd/memoryd/archive"
+)
+
+// archiveFlagNames are the flags that export, import and rebuild use.
+func archiveFlagNames() []string { return slices.Concat(storeFlagNames(), embedderFlagNames()) }
+
+func exportCommand() *subcommand {
+	return &subcommand{
+		name: "export", arguments: "FILE", summary: "Write all sessions and memories into a file.",
+		details: "FILE must not exist yet; - writes to standard output. The stores in a file of their own must not be in use:" +
+			" stop the memoryd that serves them first.",
+		example: "memoryd export -data /var/lib/memoryd backup.jsonl",
+		uses:    archiveFlagNames(),
+		run: func(ctx context.Context, cfg *config, args []string, s streams) error {
+			return export(ctx, cfg, args[0], s)
+		}}
+}
+
+func importCommand() *subcommand {
+	return &subcommand{
+		name: "import", arguments: "FILE", summary: "Bring a file that export wrote into other stores.",
+		details: "What is in the stores already stays, so an import can be run again. Where -embedder is another than that of FILE," +
+			" it makes new vectors.",
+		example: "memoryd import -sessions redis://127.0.0.1:6379 -memories qdrant://127.0.0.1:6334 backup.jsonl",
+		uses:    archiveFlagNames(),
+		run: func(ctx context.Context, cfg *config, args []string, s streams) error {
+			return importFile(ctx, cfg, args[0], s)
+		}}
+}
+
+// bar shows progress on stderr, if that is a terminal.
+func bar(stderr io.Writer, total int64, what string) *progressbar.ProgressBar {
+	f, ok := stderr.(*os.File)
+	return progressbar.NewOptions64(total, progressbar.OptionSetWriter(stderr),
+		progressbar.OptionSetVisibility(ok && term.IsTerminal(int(f.Fd()))), progressbar.OptionSetDescription(what),
+		progressbar.OptionSetWidth(30), progressbar.OptionShowBytes(true), progressbar.OptionClearOnFinish())
+}
+
+// export writes an archive of both stores.
+func export(ctx context.Context, cfg *config, file string, s streams) (err error) {
+	for _, place := range []string{cfg.sessions, cfg.memories} {
+		if _, err := os.Stat(place); inFile(place) && err != nil {
+			return fmt.Errorf("there is nothing to export: %w", err)
+		}
+	}
+	embedder, err := newEmbedder(cfg.embedder, cfg.dimension)
+	if err != nil {
+		return err
+	}
+	st := newStores()
+	if err := openStores(ctx, cfg, st, memoryd.ModelOf(embedder), slog.New(slog.DiscardHandler)); err != nil {
+		return errors.Join(err, st.Discard())
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	write := func(out io.Writer) (*archive.Ending, error) {
+		shown := bar(s.err, -1, "exporting")
+		defer shown.Finish()
+		head := archive.NewHeading(version(), memoryd.ModelOf(embedder))
+		return archive.Write(ctx, out, head, st.Sessions, st.Memories, func(n int) { _ = shown.Add(n) })
+	}
+	if file == "-" {
+		end, err := write(s.out)
+		if err == nil {
+			err = tellExported(s.err, end)
+		}
+		return err
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("%s is there already: name another file", file)
+	}
+	if err != nil {
+		return err
+	}
+	end, err := write(f)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(file)) // half an export is none
+	}
+	return tellExported(s.out, end)
+}
+
+func tellExported(w io.Writer, end *archive.Ending) error {
+	_, err := fmt.Fprintf(w, "exported %v\nsha256 %s\n", end.Counts, end.SHA256)
+	return err
+}
+
+// importFile brings an archive into the stores. It reads the file twice: first to
+// see that it is whole, then to import it.
+func importFile(ctx context.Context, cfg *config, file string, s streams) (err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	progress := func(what string) (archive.Progress, func() error) {
+		shown := bar(s.err, info.Size(), what)
+		return func(n int) { _ = shown.Add(n) }, shown.Finish
+	}
+	checked, finish := progress("checking")
+	head, end, err := archive.Verify(f, checked)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	_ = finish() // it only shows
+	embedder, err := newEmbedder(cfg.embedder, cfg.dimension)
+	if err != nil {
+		return err
+	}
+	st := newStores()
+	if err := openStores(ctx, cfg, st, memoryd.ModelOf(embedder), slog.New(slog.DiscardHandler)); err != nil {
+		return errors.Join(err, st.Discard())
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	imported, finish := progress("importing")
+	stored, err := archive.Import(ctx, f, head, st.Sessions, st.Memories, embedder, imported)
+	if err != nil {
+		return fmt.Errorf("%w (everything before it is imported; run the import again once the cause is mended)", err)
+	}
+	_ = finish() // it only shows
+	_, err = fmt.Fprintf(s.out, "imported %v; %d of the memories were new\nsha256 %s\n", end.Counts, stored, end.SHA256)
+	return err
+}

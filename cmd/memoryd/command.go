@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+)
+
+// streams are the standard streams of the program: tests have their own.
+type streams struct {
+	in       io.ReadCloser
+	out, err io.Writer
+}
+
+// subcommand is one of the commands of memoryd.
+type subcommand struct {
+	name      string // one word, or two as in "eval retrieval"
+	arguments string // that follow the flags, as the usage line shows them; "" if it takes none
+	summary   string // what it does: one line, with the verb first
+	details   string // more about it and its arguments, for its help alone
+	example   string
+	// uses names the flags of serve that the command uses, which are those that
+	// its help lists. The others are accepted and ignored, so that the flags of
+	// serve can be given to every command. A command with neither uses nor own
+	// takes no flags.
+	uses []string
+	own  func(*flag.FlagSet, *config) // defines flags that serve does not have
+	// fileFirst lets the argument also come before the flags.
+	fileFirst bool
+	// unchecked has run check what the flags say.
+	unchecked bool
+	run       func(ctx context.Context, cfg *config, args []string, s streams) error
+}
+
+// commands are all commands, in the order in which help lists them.
+func commands() []*subcommand {
+	return []*subcommand{
+		serveCommand(), mcpCommand(), demoCommand(), exportCommand(), importCommand(), reembedCommand(), rebuildCommand(),
+		evalCommand("eval"), evalCommand("eval extraction"), retrievalCommand(), locomoCommand(), readyCommand(), versionCommand(), helpCommand(),
+	}
+}
+
+// find splits a command line into a command and the rest. Without a command it
+// is serve.
+func find(args []string) (*subcommand, []string, error) {
+	if len(args) == 0 {
+		return serveCommand(), args, nil
+	}
+	switch strings.TrimLeft(args[0], "-") {
+	case "version":
+		return versionCommand(), args[1:], nil
+	case "h", "help":
+		return helpCommand(), args[1:], nil
+	}
+	if strings.HasPrefix(args[0], "-") {
+		return serveCommand(), args, nil
+	}
+	var names []string
+	for _, words := range []int{2, 1} {
+		for _, c := range commands() {
+			if len(args) >= words && c.name == strings.Join(args[:words], " ") {
+				return c, args[words:], noSuchEvaluation(c, args[words:])
+			}
+			if words == 1 && !strings.Contains(c.name, " ") {
+				names = append(names, c.name)
+			}
+		}
+	}
+	return nil, nil, usageError{fmt.Errorf("no command %q: want one of %s", args[0], strings.Join(names, ", "))}
+}
+
+// takesFlags reports whether the command has flags.
+func (c *subcommand) takesFlags() bool { return c.uses != nil || c.own != nil }
+
+// flagSet defines all flags that the command accepts on cfg.
+func (c *subcommand) flagSet(cfg *config) *flag.FlagSet {
+	fs := serveFlags(cfg)
+	if c.own != nil {
+		c.own(fs, cfg)
+	}
+	return fs
+}
+
+// parse reads the command line and, for what it leaves out, the environment, and
+// checks both. It returns the arguments that are no flags.
+func (c *subcommand) parse(args []string) (*config, []string, error) {
+	cfg := &config{}
+	if !c.takesFlags() {
+		return cfg, args, c.noArguments(args)
+	}
+	var files []string
+	if c.fileFirst && len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		files, args = args[:1], args[1:]
+	}
+	fs := c.flagSet(cfg)
+	if err := readFlags(fs, args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return nil, nil, err
+		}
+		return nil, nil, c.mistake(err)
+	}
+	rest := append(files, fs.Args()...)
+	if c.arguments == "" && len(rest) > 0 {
+		return nil, nil, c.mistake(fmt.Errorf("%s: unexpected argument %q", c.name, rest[0]))
+	}
+	if c.arguments != "" && len(rest) != 1 {
+		return nil, nil, usageError{fmt.Errorf("%s: want one file: memoryd %s %s", c.name, c.name, c.usage())}
+	}
+	if c.unchecked {
+		return cfg, rest, nil
+	}
+	if err := cfg.check(); err != nil {
+		return nil, nil, c.mistake(err)
+	}
+	return cfg, rest, nil
+}
+
+// noArguments refuses what follows a command that takes nothing, except a request
+// for help.
+func (c *subcommand) noArguments(args []string) error {
+	switch {
+	case c.arguments != "" || len(args) == 0:
+		return nil
+	case slices.Contains([]string{"h", "help"}, strings.TrimLeft(args[0], "-")):
+		return flag.ErrHelp
+	}
+	return usageError{fmt.Errorf("%s takes no arguments, not %q", c.name, args[0])}
+}
+
+// mistake is an error on the command line, with where to look.
+func (c *subcommand) mistake(err error) error {
+	return usageError{fmt.Errorf("%w (memoryd help %s lists the flags)", err, c.name)}
+}
+
+// execute runs a command with its arguments, or prints its help.
+func (c *subcommand) execute(ctx context.Context, args []string, s streams) error {
+	cfg, rest, err := c.parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		return c.help(s.out)
+	}
+	if err != nil {
+		return err
+	}
+	if c.takesFlags() {
+		warnUnknown(cfg.logger(s.err), os.Environ())
+	}
+	return c.run(ctx, cfg, rest, s)
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"flag"
+	"log/slog"
+	"slices"
+	"strings"
+)
+
+// prefix begins the names of memoryd's environment variables; testPrefix those
+// that only its tests read.
+const (
+	prefix     = "MEMORYD_"
+	testPrefix = prefix + "TEST_"
+)
+
+// variable is the environment variable of a flag.
+func variable(name string) string {
+	return prefix + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+}
+
+// variables are those of all flags of all commands, each once.
+func variables() (names []string) {
+	for _, c := range commands() {
+		if c.takesFlags() {
+			c.flagSet(&config{}).VisitAll(func(f *flag.Flag) { names = append(names, variable(f.Name)) })
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// warnUnknown warns of variables that begin as memoryd's do and are none of them:
+// a misspelled one would else be ignored in silence.
+func warnUnknown(log *slog.Logger, environment []string) {
+	known := variables()
+	for _, entry := range environment {
+		name, _, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, prefix) || strings.HasPrefix(name, testPrefix) || slices.Contains(known, name) {
+			continue
+		}
+		log.Warn("unknown environment variable: it is ignored", "name", name, "nearest", nearest(name, known))
+	}
+}
+
+// nearest is the name that takes the fewest edits to come to, the first in order
+// of several.
+func nearest(name string, known []string) string {
+	return slices.MinFunc(known, func(a, b string) int { return edits(name, a) - edits(name, b) })
+}
+
+// edits is the Levenshtein distance of two strings: how many bytes must be
+// inserted, deleted or replaced to make one of the other.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1) // distances of a's beginning to each beginning of b
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}

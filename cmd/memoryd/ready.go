@@ -1,0 +1,51 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// readyTime bounds the answer: a container's health check must be told in time.
+const readyTime = 5 * time.Second
+
+func readyCommand() *subcommand {
+	return &subcommand{
+		name: "ready", summary: "Ask the memoryd at -listen whether its stores are well.",
+		details: "It prints the answer of /readyz. The exit code is 0 if all is well: a container that has nothing but memoryd can use" +
+			" it as a health check.",
+		example: "memoryd ready -listen 127.0.0.1:8080",
+		uses:    []string{"listen"}, unchecked: true,
+		run: ready,
+	}
+}
+
+func ready(ctx context.Context, cfg *config, _ []string, s streams) error {
+	at, err := cfg.address()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, readyTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+at+"/readyz", nil)
+	if err != nil {
+		return err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
+	if err != nil {
+		return err
+	}
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("not ready: %s", bytes.TrimSpace(answer))
+	}
+	_, err = s.out.Write(answer)
+	return err
+}

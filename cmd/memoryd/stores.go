@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/memoryd/memoryd"
+	"github.com/memoryd/memoryd/internal/assembly"
+	"github.com/memoryd/memoryd/internal/sqlitedb"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/memory/qdrantstore"
+	"github.com/memoryd/memoryd/sessionstore/redissession"
+)
+
+// dataFile is the file in -data.
+const dataFile = memoryd.FileName
+
+// scheme is what a URL begins with, in lower case.
+func scheme(url string) string {
+	s, _, _ := strings.Cut(url, ":")
+	return strings.ToLower(s)
+}
+
+// inRedis reports whether a store's URL names a Redis.
+func inRedis(url string) bool {
+	return slices.Contains([]string{"redis", "rediss", "redis+cluster", "rediss+cluster"}, scheme(url))
+}
+
+// inQdrant reports whether a store's URL names a Qdrant.
+func inQdrant(url string) bool {
+	return slices.Contains([]string{"qdrant", "qdrants"}, scheme(url))
+}
+
+// inFile reports whether a place, as check has left it, is a SQLite file.
+func inFile(place string) bool { return !inRedis(place) && !inQdrant(place) }
+
+// shown is a place without its password.
+func shown(place string) string {
+	if inFile(place) {
+		return place
+	}
+	scheme, rest, ok := strings.Cut(place, "://")
+	if !ok {
+		return "…"
+	}
+	if i := strings.LastIndex(rest, "@"); i >= 0 {
+		rest = "…@" + rest[i+1:]
+	}
+	return scheme + "://" + rest
+}
+
+// where says in words where the data is.
+func where(cfg *config) string {
+	name := func(place string) string {
+		if place == sqlitedb.Memory {
+			return "memory alone, and gone when it stops"
+		}
+		if abs, err := filepath.Abs(place); err == nil && inFile(place) {
+			return abs
+		}
+		return shown(place)
+	}
+	if cfg.oneFile() {
+		return name(cfg.sessions)
+	}
+	return name(cfg.sessions) + " (sessions) and " + name(cfg.memories) + " (memories)"
+}
+
+// oneFile reports whether one SQLite file holds both stores.
+func (c *config) oneFile() bool {
+	return inFile(c.sessions) && inFile(c.memories) && assembly.SameFile(c.sessions, c.memories)
+}
+
+// newStores returns stores of which neither is open.
+func newStores() *assembly.Stores {
+	st := assembly.NewStores()
+	st.Hint = "name another place with -data, -sessions or -memories"
+	return st
+}
+
+// openStores opens both stores for a model, and checks that they belong together.
+// The caller closes st, or discards it if this fails.
+func openStores(ctx context.Context, cfg *config, st *assembly.Stores, m memory.Model, log *slog.Logger) error {
+	open := []func() error{
+		func() error { return openSessions(ctx, cfg, st) },
+		func() error { return openMemories(ctx, cfg, st, m) },
+	}
+	// Memories of another model are refused before the sessions have changed: a
+	// Qdrant makes a collection for each model, so there the order is the other.
+	if inFile(cfg.memories) {
+		slices.Reverse(open)
+	}
+	for _, open := range open {
+		if err := open(); err != nil {
+			return err
+		}
+	}
+	return join(ctx, cfg, st, log)
+}
+
+func openSessions(ctx context.Context, cfg *config, st *assembly.Stores) error {
+	if !inRedis(cfg.sessions) {
+		return st.OpenSessions(cfg.sessions, cfg.oneFile())
+	}
+	s, err := redissession.Open(ctx, cfg.sessions, &redissession.Options{TTL: cfg.sessionTTL})
+	if err != nil {
+		return fmt.Errorf("-sessions: %w", err)
+	}
+	st.UseSessions(s, s.Check, s.Close)
+	return nil
+}
+
+func openMemories(ctx context.Context, cfg *config, st *assembly.Stores, m memory.Model) error {
+	if !inQdrant(cfg.memories) {
+		return st.OpenMemories(cfg.memories, cfg.oneFile(), m)
+	}
+	s, err := qdrantstore.Open(ctx, cfg.memories, m, nil)
+	if err != nil {
+		return fmt.Errorf("-memories: %w", err)
+	}
+	st.UseMemories(s, s.Check, s.Close)
+	return nil
+}
+
+// join checks that the sessions have their memories in this memory store.
+func join(ctx context.Context, cfg *config, st *assembly.Stores, log *slog.Logger) error {
+	err := st.Join(ctx)
+	if errors.Is(err, assembly.ErrElsewhere) {
+		return fmt.Errorf("the sessions in %s have their memories elsewhere, not in %s, which would miss what they have done already:"+
+			" name with -memories the store that they were made into, or with -sessions another place for sessions"+
+			"; if they were made with another -embedder, or by another version, move them: memoryd reembed with the flags of this start"+
+			" (or, if that store is lost, have the memories made again: memoryd rebuild)", shown(cfg.sessions), shown(cfg.memories))
+	}
+	if err != nil {
+		return fmt.Errorf("-sessions: %w", err)
+	}
+	if inRedis(cfg.sessions) && !inQdrant(cfg.memories) {
+		log.Warn("the sessions can be shared, but the memories are in a file of this process: run one memoryd only", "memories", cfg.memories)
+	}
+	return nil
+}
+
+// storedModel is the model that the memories were made with; want if there are
+// none yet.
+func storedModel(ctx context.Context, cfg *config, st *assembly.Stores, want memory.Model) (memory.Model, error) {
+	if !inQdrant(cfg.memories) {
+		is, err := st.StoredModel(cfg.memories, cfg.oneFile())
+		if errors.Is(err, memory.ErrNotFound) {
+			return want, nil
+		}
+		return is, err
+	}
+	all, err := qdrantstore.Held(ctx, cfg.memories, nil)
+	if err != nil {
+		return want, fmt.Errorf("-memories: %w", err)
+	}
+	if len(all) == 0 {
+		return want, nil
+	}
+	// The sessions know which collection has their memories. Sessions that are
+	// bound to none yet get the one that serve would give them.
+	ids := slices.Sorted(maps.Keys(all))
+	likely := ids[0]
+	for _, id := range ids {
+		if all[id] == want {
+			likely = id
+		}
+	}
+	bound, err := st.Sessions.Bind(ctx, likely)
+	if err != nil {
+		return want, fmt.Errorf("-sessions: %w", err)
+	}
+	if is, ok := all[bound]; ok {
+		return is, nil
+	}
+	return want, nil
+}

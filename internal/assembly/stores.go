@@ -1,0 +1,233 @@
+package assembly
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/memoryd/memoryd/ingest"
+	"github.com/memoryd/memoryd/internal/sqlitedb"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/memory/sqlitestore"
+	"github.com/memoryd/memoryd/sessionstore"
+	"github.com/memoryd/memoryd/sessionstore/sqlitesession"
+)
+
+// Sessions is a session store that can also be exported and imported.
+type Sessions interface {
+	ingest.Sessions
+	sessionstore.Archive
+}
+
+// Memories is a memory store that can also be exported, imported and moved to
+// another model.
+type Memories interface {
+	memory.Movable
+	memory.Archive
+}
+
+// Check reports whether a store works, for /readyz.
+type Check func(context.Context) error
+
+// ErrElsewhere is the error of Join for sessions whose memories are in another
+// store.
+var ErrElsewhere = fmt.Errorf("%w: the sessions have their memories elsewhere", memory.ErrInvalid)
+
+// Stores are the two stores of one memoryd. They are opened once each, by
+// methods of Stores if they are SQLite files and by the caller otherwise, and
+// end with Close or, where the start was refused, with Discard.
+type Stores struct {
+	Sessions Sessions
+	Memories Memories
+	// Checks are those of both stores, by the names "sessions" and "memories".
+	Checks map[string]func(context.Context) error
+	// Hint is what to do about a file that cannot be opened: part of the error.
+	Hint string
+
+	files   map[string]*sqlitedb.DB // by path
+	closers []closer
+}
+
+// closer ends one store.
+type closer struct {
+	close   func() error
+	discard func() error // close, and remove what opening has made
+}
+
+// NewStores returns Stores of which neither is open.
+func NewStores() *Stores {
+	return &Stores{Checks: map[string]func(context.Context) error{}, files: map[string]*sqlitedb.DB{}}
+}
+
+// UseSessions takes sessions that the caller has opened in another backend.
+// Close closes them.
+func (s *Stores) UseSessions(sessions Sessions, check Check, close func() error) {
+	s.Sessions, s.Checks["sessions"] = sessions, check
+	s.closers = append(s.closers, closer{close, close})
+}
+
+// UseMemories takes memories that the caller has opened in another backend, in
+// place of those that were open before. Close closes both.
+func (s *Stores) UseMemories(memories Memories, check Check, close func() error) {
+	s.Memories, s.Checks["memories"] = memories, check
+	s.closers = append(s.closers, closer{close, close})
+}
+
+// OpenBoth opens both stores in one SQLite file, for a model.
+func (s *Stores) OpenBoth(ctx context.Context, path string, model memory.Model) error {
+	// Memories first: those of another model are refused before the sessions
+	// have changed.
+	if err := s.OpenMemories(path, true, model); err != nil {
+		return err
+	}
+	if err := s.OpenSessions(path, true); err != nil {
+		return err
+	}
+	if err := s.Join(ctx); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// OpenSessions opens the sessions in a SQLite file. both says that the memories
+// are in the same file.
+func (s *Stores) OpenSessions(path string, both bool) error {
+	db, err := s.open(path, "sessions", "memories", both)
+	if err != nil {
+		return err
+	}
+	sessions, err := sqlitesession.New(db, nil)
+	if err != nil {
+		return fmt.Errorf("sessions in %s: %w", db.Path(), err)
+	}
+	s.Sessions, s.Checks["sessions"] = sessions, db.Check
+	return nil
+}
+
+// OpenMemories opens the memories in a SQLite file for a model, in place of
+// those that were open before. both says that the sessions are in the same file.
+func (s *Stores) OpenMemories(path string, both bool, model memory.Model) error {
+	db, err := s.open(path, "memories", "sessions", both)
+	if err != nil {
+		return err
+	}
+	memories, err := sqlitestore.New(db, model, nil)
+	if err != nil {
+		return fmt.Errorf("memories in %s: %w", db.Path(), err)
+	}
+	s.Memories, s.Checks["memories"] = memories, db.Check
+	return nil
+}
+
+// StoredModel returns the model that the memories in a SQLite file were made
+// with; ErrNotFound if the file has no memories yet.
+func (s *Stores) StoredModel(path string, both bool) (memory.Model, error) {
+	db, err := s.open(path, "memories", "sessions", both)
+	if err != nil {
+		return memory.Model{}, err
+	}
+	return sqlitestore.Held(db)
+}
+
+// open opens the SQLite file for one of the two stores.
+func (s *Stores) open(path, wanted, other string, both bool) (*sqlitedb.DB, error) {
+	db, err := s.file(path)
+	if err != nil || both {
+		return db, err
+	}
+	return db, checkNotExchanged(db, wanted, other)
+}
+
+// file opens a SQLite file, once however it is spelled.
+func (s *Stores) file(path string) (*sqlitedb.DB, error) {
+	for name, db := range s.files {
+		if SameFile(name, path) {
+			return db, nil
+		}
+	}
+	db, err := sqlitedb.Open(path)
+	switch {
+	case err != nil && s.Hint != "":
+		return nil, fmt.Errorf("%w (%s)", err, s.Hint)
+	case err != nil:
+		return nil, err
+	}
+	s.files[path] = db
+	s.closers = append(s.closers, closer{db.Close, db.Discard})
+	return db, nil
+}
+
+// checkNotExchanged fails if a file holds the other store and not the wanted
+// one: a start would find nothing, and begin again in the wrong files.
+func checkNotExchanged(db *sqlitedb.DB, wanted, other string) error {
+	has, err := db.Has(wanted)
+	hasOther, err2 := db.Has(other)
+	if err := errors.Join(err, err2); err != nil {
+		return fmt.Errorf("%s: %w", db.Path(), err)
+	}
+	if hasOther && !has {
+		return fmt.Errorf("%s holds %s and no %s: are -sessions and -memories exchanged?", db.Path(), other, wanted)
+	}
+	return nil
+}
+
+// SameFile reports whether two paths lead to one file, whether it exists or not.
+func SameFile(a, b string) bool {
+	if x, err := os.Stat(a); err == nil {
+		y, err := os.Stat(b)
+		return err == nil && os.SameFile(x, y)
+	}
+	x, err1 := filepath.Abs(a)
+	y, err2 := filepath.Abs(b)
+	return err1 == nil && err2 == nil && x == y
+}
+
+// Join binds the sessions to the memories, if they are bound to no store yet. It
+// fails with ErrElsewhere if they are bound to another one. It is the last step
+// of a start that can be refused: a refusal before it binds nothing.
+func (s *Stores) Join(ctx context.Context) error {
+	bound, err := s.Sessions.Bind(ctx, s.Memories.ID())
+	if err != nil {
+		return err
+	}
+	if bound != s.Memories.ID() {
+		return ErrElsewhere
+	}
+	return nil
+}
+
+// Size returns the bytes of the SQLite files, without their write-ahead logs.
+func (s *Stores) Size(ctx context.Context) (size int64, err error) {
+	const pages = `SELECT page_count * page_size FROM pragma_page_count, pragma_page_size`
+	for _, db := range s.files {
+		var bytes int64
+		err := db.Read(ctx, func(tx *sql.Tx) error { return tx.QueryRowContext(ctx, pages).Scan(&bytes) })
+		if err != nil {
+			return 0, err
+		}
+		size += bytes
+	}
+	return size, nil
+}
+
+// Close closes both stores.
+func (s *Stores) Close() error {
+	var errs []error
+	for _, c := range s.closers {
+		errs = append(errs, c.close())
+	}
+	return errors.Join(errs...)
+}
+
+// Discard closes both stores and removes the files and directories that opening
+// them has made, so that a refused start leaves nothing behind.
+func (s *Stores) Discard() error {
+	var errs []error
+	for _, c := range s.closers {
+		errs = append(errs, c.discard())
+	}
+	return errors.Join(errs...)
+}

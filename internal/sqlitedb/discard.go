@@ -1,0 +1,80 @@
+package sqlitedb
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// suffixes are those of the files that SQLite and this package keep beside a
+// database: its write-ahead log and that log's index.
+func suffixes() []string { return []string{"", "-wal", "-shm"} }
+
+// made is what Open has made that was not there before.
+type made struct {
+	directories []string // outermost first
+	lock, file  bool
+}
+
+// missingDirectories returns those of a directory and its parents that do not
+// exist, outermost first.
+func missingDirectories(dir string) (out []string) {
+	for {
+		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+			return out
+		}
+		out = append([]string{dir}, out...)
+		if filepath.Dir(dir) == dir {
+			return out
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// missing reports whether nothing is at a path.
+func missing(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// Discard closes the database and removes what Open has made: the file, its
+// lock, and directories that are empty then. What was there before Open stays.
+// A start that is refused after Open calls it in place of Close.
+func (db *DB) Discard() error {
+	db.once.Do(func() { close(db.closing) })
+	<-db.stopped
+	return db.discardFiles()
+}
+
+// discardFiles removes the files while the lock is held, so that no other
+// process has opened them. The lock goes last; where an open file cannot be
+// removed, it goes once it is closed.
+func (db *DB) discardFiles() error {
+	errs := []error{db.closeConnections()}
+	if db.made.file {
+		for _, suffix := range suffixes() {
+			errs = append(errs, remove(db.path+suffix))
+		}
+	}
+	if db.lock != nil {
+		lockFile := db.path + ".lock"
+		left := db.made.lock && remove(lockFile) != nil
+		errs = append(errs, db.lock.Close())
+		if left {
+			errs = append(errs, remove(lockFile))
+		}
+	}
+	for i := len(db.made.directories) - 1; i >= 0; i-- {
+		_ = os.Remove(db.made.directories[i]) // one that is not empty is in use by others
+	}
+	return errors.Join(errs...)
+}
+
+// remove removes a file that may be missing.
+func remove(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
