@@ -36,11 +36,11 @@ type Expression struct {
 // maxExpressions is how many dates of one text are resolved. Sentences that people write have fewer.
 const maxExpressions = 6
 
-// Find gives the dates in text[from:], in order, as said at the given time. The words are those of the sentence that
-// the text is from, at the places they have in the text; they tell its tense, so words before from and behind the end
-// of the text are welcome. At most six dates are found, and none if a memory cannot carry the time at.
+// Find gives the dates in text[from:], in order, as said at the given time. The words tell the tense. They are those of
+// the whole sentence, at their places in text; words before from and behind the end of text count too.
 //
-// Find has no state: it may be called from many goroutines at once.
+// Find gives six dates at most, and none if at is not a time that a memory may carry ([memory.ValidateTime]). It is
+// safe for concurrent use.
 func Find(text string, words english.Words, from int, at time.Time) []Expression {
 	at = at.UTC()
 	if memory.ValidateTime("", at) != nil {
