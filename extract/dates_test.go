@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -23,8 +24,10 @@ func TestDates(t *testing.T) {
 		{mon, "I went to the dentist yesterday.", "I went to the dentist yesterday (2023-05-07).", "2023-05-07"},
 		{mon, "Yesterday I went to the dentist", "Yesterday (2023-05-07) I went to the dentist", "2023-05-07"},
 		{mon, "I saw the dentist yesterday morning", "I saw the dentist yesterday morning (2023-05-07)", "2023-05-07"},
-		{mon, "I went to the dentist the day before yesterday", "I went to the dentist the day before yesterday (2023-05-06)", "2023-05-06"},
-		{mon, "I'm flying to Rome the day after tomorrow", "I'm flying to Rome the day after tomorrow (2023-05-10)", "2023-05-10"},
+		{mon, "I went to the dentist the day before yesterday",
+			"I went to the dentist the day before yesterday (2023-05-06)", "2023-05-06"},
+		{mon, "I'm flying to Rome the day after tomorrow",
+			"I'm flying to Rome the day after tomorrow (2023-05-10)", "2023-05-10"},
 		{mon, "I'm flying to Rome tomorrow at 5pm", "I'm flying to Rome tomorrow (2023-05-09) at 5pm", "2023-05-09"},
 		{mon, "I ran a marathon today", "I ran a marathon today (2023-05-08)", "2023-05-08"},
 		{mon, "I ran a marathon this morning", "I ran a marathon this morning (2023-05-08)", "2023-05-08"},
@@ -82,9 +85,11 @@ func TestDates(t *testing.T) {
 		{mon, "I'm seeing the dentist next Tuesday", "I'm seeing the dentist next Tuesday (2023-05-09)", "2023-05-09"},
 		{sun, "I'm seeing the dentist this Sunday", "I'm seeing the dentist this Sunday (2023-05-14)", "2023-05-14"},
 		{mon, "I saw the dentist Friday last week", "I saw the dentist Friday last week (2023-05-05)", "2023-05-05"},
-		{mon, "On Saturday evening we went to the opera", "On Saturday evening (2023-05-06) we went to the opera", "2023-05-06"},
+		{mon, "On Saturday evening we went to the opera",
+			"On Saturday evening (2023-05-06) we went to the opera", "2023-05-06"},
 		{jan1, "I went to the dentist on Friday", "I went to the dentist on Friday (2023-12-29)", "2023-12-29"},
-		{mon, "I met Ann on Saturday and we're going to the opera on Friday", "I met Ann on Saturday (2023-05-06) and we're going to the opera on Friday (2023-05-12)", "2023-05-06"},
+		{mon, "I met Ann on Saturday and we're going to the opera on Friday",
+			"I met Ann on Saturday (2023-05-06) and we're going to the opera on Friday (2023-05-12)", "2023-05-06"},
 		{mon, "I have yoga every Monday", "I have yoga every Monday", ""},
 		{mon, "I work from home on Fridays", "I work from home on Fridays", ""},
 		{mon, "I work from 9 to 5, Monday to Friday", "I work from 9 to 5, Monday to Friday", ""},
@@ -101,30 +106,39 @@ func TestDates(t *testing.T) {
 		{mon, "We meet Ann on 12 Jun. 2024.", "We meet Ann on 12 Jun. 2024.", "2024-06-12"},
 		{mon, "I'll be in Rome from 3 to 7 June.", "I'll be in Rome from 3 to 7 June 2023.", "2023-06-03"},
 		{mon, "I'll be in Rome 3-7 June", "I'll be in Rome 3-7 June 2023", "2023-06-03"},
-		{mon, "I'll be in Rome from the 3rd to the 7th of June", "I'll be in Rome from the 3rd to the 7th of June 2023", "2023-06-03"},
+		{mon, "I'll be in Rome from the 3rd to the 7th of June",
+			"I'll be in Rome from the 3rd to the 7th of June 2023", "2023-06-03"},
 		{mon, "I'll be in Rome June 3–7", "I'll be in Rome June 3–7, 2023", "2023-06-03"},
 		{mon, "I'll be in Rome from June 3rd to 7th", "I'll be in Rome from June 3rd to 7th, 2023", "2023-06-03"},
-		{mon, "I'll be in Rome from 28 June to 2 July.", "I'll be in Rome from 28 June 2023 to 2 July 2023.", "2023-06-28"},
-		{mon, "I was in Berlin from June 3 to June 7, 2022.", "I was in Berlin from June 3 to June 7, 2022.", "2022-06-03"},
-		{mon, "I was in Berlin from 3 June to 7 June 2022.", "I was in Berlin from 3 June to 7 June 2022.", "2022-06-03"},
+		{mon, "I'll be in Rome from 28 June to 2 July.",
+			"I'll be in Rome from 28 June 2023 to 2 July 2023.", "2023-06-28"},
+		{mon, "I was in Berlin from June 3 to June 7, 2022.",
+			"I was in Berlin from June 3 to June 7, 2022.", "2022-06-03"},
+		{mon, "I was in Berlin from 3 June to 7 June 2022.",
+			"I was in Berlin from 3 June to 7 June 2022.", "2022-06-03"},
 		{mon, "I visited Oslo on 12 June and 3 July 2021.", "I visited Oslo on 12 June and 3 July 2021.", "2021-06-12"},
 		{mon, "I visited Oslo on 12 March last year.", "I visited Oslo on 12 March last year (2022).", "2022-03-12"},
-		{mon, "I visited Oslo on 12 March of last year.", "I visited Oslo on 12 March of last year (2022).", "2022-03-12"},
+		{mon, "I visited Oslo on 12 March of last year.",
+			"I visited Oslo on 12 March of last year (2022).", "2022-03-12"},
 		{mon, "Last year I visited Oslo on 12 March.", "Last year (2022) I visited Oslo on 12 March.", "2022-03-12"},
 		{mon, "In 2019 I visited Oslo on 12 March.", "In 2019 I visited Oslo on 12 March.", "2019-03-12"},
 		{mon, "I moved to Rome in 2019, on 12 June.", "I moved to Rome in 2019, on 12 June.", "2019-06-12"},
-		{mon, "I met Ann in 2019 and we're getting married on 12 June.", "I met Ann in 2019 and we're getting married on 12 June 2023.", "2019-01-01"},
+		{mon, "I met Ann in 2019 and we're getting married on 12 June.",
+			"I met Ann in 2019 and we're getting married on 12 June 2023.", "2019-01-01"},
 		{mon, "I visited Oslo on 12 June '19.", "I visited Oslo on 12 June '19.", "2019-06-12"},
 		{mon, "I am in Oslo from 3 to 25 May.", "I am in Oslo from 3 to 25 May 2023.", "2023-05-03"},
 		{mon, "I'm on vacation from May 3 to 25.", "I'm on vacation from May 3 to 25, 2023.", "2023-05-03"},
-		{mon, "My lease runs from 1 January to 31 December.", "My lease runs from 1 January 2023 to 31 December 2023.", "2023-01-01"},
-		{mon, "I was in Oslo from 28 December to 3 January.", "I was in Oslo from 28 December 2022 to 3 January 2023.", "2022-12-28"},
+		{mon, "My lease runs from 1 January to 31 December.",
+			"My lease runs from 1 January 2023 to 31 December 2023.", "2023-01-01"},
+		{mon, "I was in Oslo from 28 December to 3 January.",
+			"I was in Oslo from 28 December 2022 to 3 January 2023.", "2022-12-28"},
 		{mon, "I booked a trip to Oslo on 30 June.", "I booked a trip to Oslo on 30 June 2023.", "2023-06-30"},
 		{mon, "I moved to Rome on Friday 13 May.", "I moved to Rome on Friday 13 May 2022.", "2022-05-13"},
 		{mon, "I'm in Rome between 3 and 7 June", "I'm in Rome between 3 and 7 June 2023", "2023-06-03"},
 		{mon, "I was in Rome on 3, 4 and 5 June 2022", "I was in Rome on 3, 4 and 5 June 2022", "2022-06-03"},
 		{mon, "I ran 5 miles in 2000 seconds", "I ran 5 miles in 2000 seconds", ""},
-		{mon, "I start a new job in two weeks' time", "I start a new job in two weeks' time (2023-05-22)", "2023-05-22"},
+		{mon, "I start a new job in two weeks' time",
+			"I start a new job in two weeks' time (2023-05-22)", "2023-05-22"},
 		{mon, "I met Ann on May 12, 2022.", "I met Ann on May 12, 2022.", "2022-05-12"},
 		{may31, "I met Ann on Feb 12, 2022.", "I met Ann on Feb 12, 2022.", "2022-02-12"},
 		{mon, "I met Ann on 2022-05-12.", "I met Ann on 2022-05-12.", "2022-05-12"},
@@ -162,8 +176,7 @@ func TestDates(t *testing.T) {
 		}
 		from := ""
 		if !facts[0].ValidFrom.IsZero() {
-			from = facts[0].ValidFrom.Format(time.RFC3339)
-			from = from[:len(from)-len("T00:00:00Z")] + map[bool]string{false: " not at 00:00 UTC"}[facts[0].ValidFrom.Equal(facts[0].ValidFrom.Truncate(24*time.Hour))]
+			from = strings.TrimSuffix(facts[0].ValidFrom.Format(time.RFC3339), "T00:00:00Z") // days begin at 00:00 UTC
 		}
 		if facts[0].Text != tc.text || from != tc.from {
 			t.Errorf("%s: %q gives %q from %q, want %q from %q", tc.at, tc.said, facts[0].Text, from, tc.text, tc.from)
@@ -171,8 +184,7 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// TestDatesAtTheEdge: what would leave the times a memory may carry is left
-// unresolved, and no clock stands in for a missing time.
+// Dates outside the times that a memory may carry stay as they are said, and so do those of a turn without a time.
 func TestDatesAtTheEdge(t *testing.T) {
 	for _, tc := range []struct {
 		at         time.Time
@@ -182,7 +194,8 @@ func TestDatesAtTheEdge(t *testing.T) {
 		{time.Date(1900, 1, 1, 5, 0, 0, 0, time.UTC), "I went to Rome yesterday", "I went to Rome yesterday"},
 		{time.Date(2199, 12, 31, 5, 0, 0, 0, time.UTC), "I'm going to Rome tomorrow", "I'm going to Rome tomorrow"},
 		{time.Date(2199, 12, 31, 5, 0, 0, 0, time.UTC), "I met Ann in 1901", "I met Ann in 1901"},
-		{time.Date(2023, 5, 8, 1, 0, 0, 0, time.FixedZone("", 7200)), "I went to Rome yesterday", "I went to Rome yesterday (2023-05-06)"},
+		{time.Date(2023, 5, 8, 1, 0, 0, 0, time.FixedZone("", 7200)),
+			"I went to Rome yesterday", "I went to Rome yesterday (2023-05-06)"},
 	} {
 		facts := extract(t, []Turn{{EventID: "e", User: true, Timestamp: tc.at, Text: tc.said}})
 		if len(facts) != 1 || facts[0].Text != tc.text {
