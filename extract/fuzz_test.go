@@ -52,8 +52,5 @@ func FuzzExtract(f *testing.F) {
 		if diff := cmp.Diff(found, again); err != nil || diff != "" {
 			t.Errorf("the second time: %v, facts (-first +second):\n%s", err, diff)
 		}
-		if n := Normalize(text); Normalize(n) != n || !utf8.ValidString(n) {
-			t.Errorf("Normalize(%q) = %q, and of that %q", text, n, Normalize(n))
-		}
 	})
 }

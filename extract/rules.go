@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/memoryd/memoryd/extract/canonical"
 	"github.com/memoryd/memoryd/extract/dates"
 	"github.com/memoryd/memoryd/extract/english"
 	"github.com/memoryd/memoryd/memory"
@@ -49,6 +50,12 @@ func (r *Rules) Extract(ctx context.Context, b Batch) (Found, error) {
 	return out, nil
 }
 
+// Consolidate implements Extractor. Callers compare facts by their canonical
+// forms, whatever found them, and the rules have nothing to add.
+func (r *Rules) Consolidate(_ context.Context, c Comparison, _ bool) (Consolidated, error) {
+	return Consolidated{Verdicts: createAll(c)}, nil
+}
+
 func (r *Rules) appendTurn(facts []Fact, t *Turn) []Fact {
 	if injects(t.Text) {
 		return facts
@@ -59,7 +66,7 @@ func (r *Rules) appendTurn(facts []Fact, t *Turn) []Fact {
 		if s.pastes {
 			break // what follows is material for a task, not the user's own words
 		}
-		_, forget := Forgets(quote)
+		_, forget := canonical.ForgetRequest(quote)
 		if s.topics == 0 && !forget || !utf8.ValidString(quote) {
 			continue
 		}

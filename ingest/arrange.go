@@ -5,14 +5,14 @@ import (
 	"slices"
 	"time"
 
-	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/extract/canonical"
 	"github.com/memoryd/memoryd/memory"
 )
 
 // statement is a fact among others, as the draft has it.
 type statement struct {
 	now  memory.Memory
-	form *extract.Form
+	form *canonical.Form
 	to   time.Time // when it ceased to hold
 	by   string    // what ended it
 }
@@ -49,7 +49,7 @@ func (d *decision) arrange() {
 			t.endByLater(s)
 		}
 	}
-	for _, same := range t.byGist {
+	for _, same := range t.byText {
 		t.repeat(same)
 	}
 	for _, s := range t.all {
@@ -72,22 +72,22 @@ func (d *decision) arrange() {
 // timeline is statements in the order in which they were said, and ways to look
 // them up.
 type timeline struct {
-	all            []*statement
-	byID           map[string]*statement
-	byGist, bySlot map[string][]*statement
-	ending         map[string][]*statement // by the gist that they end
-	against        map[string][]string     // gists that a model has seen to exclude each other
+	all                 []*statement
+	byID                map[string]*statement
+	byText, byAttribute map[string][]*statement
+	ending              map[string][]*statement // by the text that they end
+	against             map[string][]string     // texts that a model has seen to exclude each other
 }
 
 func (d *decision) timeline() *timeline {
-	t := &timeline{all: d.statements(), byID: map[string]*statement{}, byGist: map[string][]*statement{}, bySlot: map[string][]*statement{},
+	t := &timeline{all: d.statements(), byID: map[string]*statement{}, byText: map[string][]*statement{}, byAttribute: map[string][]*statement{},
 		ending: map[string][]*statement{}, against: map[string][]string{}}
 	for _, s := range t.all {
 		s.form = d.form(s.now.Fact)
 		t.byID[s.now.ID] = s
-		t.byGist[s.form.Gist] = append(t.byGist[s.form.Gist], s)
-		if s.form.Slot != "" {
-			t.bySlot[s.form.Slot] = append(t.bySlot[s.form.Slot], s)
+		t.byText[s.form.Text] = append(t.byText[s.form.Text], s)
+		if s.form.Attribute != "" {
+			t.byAttribute[s.form.Attribute] = append(t.byAttribute[s.form.Attribute], s)
 		}
 		if s.form.Ends != "" {
 			t.ending[s.form.Ends] = append(t.ending[s.form.Ends], s)
@@ -101,21 +101,21 @@ func (d *decision) timeline() *timeline {
 func (d *decision) keepEnd(t *timeline, s *statement) {
 	to, id := d.end(&s.now)
 	by := t.byID[id]
-	if by == nil || s.now.Edited || by.form.Gist != s.form.Gist && (d.plain || !by.form.Excludes(s.form)) {
+	if by == nil || s.now.Edited || by.form.Text != s.form.Text && (d.plain || !by.form.Excludes(s.form)) {
 		s.to, s.by = to, id
 	}
 	if by := t.byID[s.by]; by != nil && !by.now.Edited { // whoever says either again ends the other
-		t.against[s.form.Gist] = append(t.against[s.form.Gist], by.form.Gist)
-		t.against[by.form.Gist] = append(t.against[by.form.Gist], s.form.Gist)
+		t.against[s.form.Text] = append(t.against[s.form.Text], by.form.Text)
+		t.against[by.form.Text] = append(t.against[by.form.Text], s.form.Text)
 	}
 }
 
 // endByLater ends a statement by the first one after it that excludes it, if
 // nothing ended it before.
 func (t *timeline) endByLater(s *statement) {
-	opposed := [][]*statement{t.bySlot[s.form.Slot], t.ending[s.form.Gist], t.byGist[s.form.Ends]}
-	for _, gist := range t.against[s.form.Gist] {
-		opposed = append(opposed, t.byGist[gist])
+	opposed := [][]*statement{t.byAttribute[s.form.Attribute], t.ending[s.form.Text], t.byText[s.form.Ends]}
+	for _, text := range t.against[s.form.Text] {
+		opposed = append(opposed, t.byText[text])
 	}
 	for _, near := range opposed {
 		for _, o := range near {
@@ -134,7 +134,7 @@ func (t *timeline) endByLater(s *statement) {
 // ends reports whether a statement ends an earlier one.
 func (t *timeline) ends(o, s *statement) bool {
 	switch {
-	case !s.form.Excludes(o.form) && !slices.Contains(t.against[s.form.Gist], o.form.Gist):
+	case !s.form.Excludes(o.form) && !slices.Contains(t.against[s.form.Text], o.form.Text):
 		return false
 	case s.now.Edited && !o.now.Timestamp.After(s.now.UpdateTime): // a client has decided since
 		return false
@@ -143,7 +143,7 @@ func (t *timeline) ends(o, s *statement) bool {
 	return said(&s.now, &o.now) < 0 && oneAuthor(&s.now, &o.now) && o.now.ExpireTime.IsZero()
 }
 
-// repeat tells which of the statements of one gist only say again what another
+// repeat tells which of the statements of one text only say again what another
 // one says while it holds.
 func (t *timeline) repeat(same []*statement) {
 	for i, s := range same {
@@ -175,7 +175,7 @@ func (d *decision) end(m *memory.Memory) (to time.Time, by string) {
 	to, by = m.ValidTo, m.SupersededBy
 	for by != "" && d.entries[by] != nil && d.entries[by].was != nil && (d.gone(by) || to.Equal(d.reverted[by])) {
 		was := d.entries[by].was
-		if f, o := d.form(m.Fact), d.form(was.Fact); f.Gist == o.Gist || f.Excludes(o) {
+		if f, o := d.form(m.Fact), d.form(was.Fact); f.Text == o.Text || f.Excludes(o) {
 			return time.Time{}, ""
 		}
 		to, by = was.ValidTo, was.SupersededBy

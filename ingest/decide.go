@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/extract/canonical"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -20,7 +21,7 @@ const (
 type candidate struct {
 	seq    int64 // of the event it comes from
 	memory memory.Memory
-	form   extract.Form
+	form   canonical.Form
 	forget bool // it only takes back what says the same
 }
 
@@ -34,23 +35,23 @@ type decision struct {
 	batch *batch
 	plain bool // facts are merged only where they say the same
 	cost  extract.Cost
-	known map[string]*memory.Memory // stored facts that bear on what is decided
-	wants []memory.Memory           // stored turns that want something forgotten
-	forms map[string]*extract.Form  // of texts
-	asked map[string]bool           // marks that were looked for
+	known map[string]*memory.Memory  // stored facts that bear on what is decided
+	wants []memory.Memory            // stored turns that want something forgotten
+	forms map[string]*canonical.Form // of texts
+	asked map[string]bool            // marks that were looked for
 	// reverted are memories that are as they were before, and the times at which
 	// their last words, which are taken back, were said.
 	reverted map[string]time.Time
 }
 
 func (s *Service) decision(b *batch, plain bool) *decision {
-	return &decision{Service: s, draft: newDraft(), batch: b, plain: plain, known: map[string]*memory.Memory{}, forms: map[string]*extract.Form{}, asked: map[string]bool{}, reverted: map[string]time.Time{}}
+	return &decision{Service: s, draft: newDraft(), batch: b, plain: plain, known: map[string]*memory.Memory{}, forms: map[string]*canonical.Form{}, asked: map[string]bool{}, reverted: map[string]time.Time{}}
 }
 
 // form reads a fact, once.
-func (d *decision) form(fact string) *extract.Form {
+func (d *decision) form(fact string) *canonical.Form {
 	if d.forms[fact] == nil {
-		f := extract.FormOf(fact)
+		f := canonical.Of(fact)
 		d.forms[fact] = &f
 	}
 	return d.forms[fact]
@@ -64,7 +65,7 @@ func (d *decision) candidatesOf(facts []extract.Fact) []candidate {
 	seen := map[[2]string]bool{}
 	for i := range facts {
 		f := &facts[i]
-		says := [2]string{f.EventIDs[0], fmt.Sprint(f.Forget, d.form(f.Text).Gist)}
+		says := [2]string{f.EventIDs[0], fmt.Sprint(f.Forget, d.form(f.Text).Text)}
 		if seen[says] { // nobody says a thing twice in one breath
 			continue
 		}
@@ -86,7 +87,7 @@ func (d *decision) decide(ctx context.Context, candidates []candidate) error {
 	slices.SortStableFunc(candidates, func(a, b candidate) int { return said(&a.memory, &b.memory) })
 	var marks []string
 	for i := range candidates {
-		marks = append(marks, candidates[i].sought()...)
+		marks = append(marks, candidates[i].lookupKeys()...)
 	}
 	if err := d.learn(ctx, marks); err != nil {
 		return err
@@ -148,7 +149,7 @@ func (d *decision) learned(m *memory.Memory) []string {
 		}
 	case d.known[m.ID] == nil:
 		d.known[m.ID] = m
-		return bearing(d.form(m.Fact))
+		return d.form(m.Fact).RelatedKeys()
 	}
 	return nil
 }
@@ -156,21 +157,21 @@ func (d *decision) learned(m *memory.Memory) []string {
 // forget drafts the end of what says what is to be forgotten, and was said
 // before: what is asked for now, and what was, by a fact's own author.
 func (d *decision) forget(asked []candidate) {
-	now, turns := map[string][]*memory.Memory{}, map[string][]*memory.Memory{} // by gist
+	now, turns := map[string][]*memory.Memory{}, map[string][]*memory.Memory{} // by text
 	for i := range asked {
-		gist := extract.ToForget(asked[i].memory.Fact)
-		now[gist] = append(now[gist], &asked[i].memory)
+		text := canonical.ForgetTarget(asked[i].memory.Fact)
+		now[text] = append(now[text], &asked[i].memory)
 	}
 	for i := range d.wants {
-		for _, gist := range extract.Forgotten(d.wants[i].Fact) {
-			turns[gist] = append(turns[gist], &d.wants[i])
+		for _, text := range canonical.ForgetRequests(d.wants[i].Fact) {
+			turns[text] = append(turns[text], &d.wants[i])
 		}
 	}
 	for _, s := range d.statements() {
-		gist := d.form(s.now.Fact).Gist
+		text := d.form(s.now.Fact).Text
 		// A turn may be the assistant's, which has no say in what has no author.
-		if slices.ContainsFunc(now[gist], func(by *memory.Memory) bool { return oneAuthor(&s.now, by) && said(&s.now, by) < 0 }) ||
-			slices.ContainsFunc(turns[gist], func(t *memory.Memory) bool { return s.now.Author == t.Author && said(&s.now, t) < 0 }) {
+		if slices.ContainsFunc(now[text], func(by *memory.Memory) bool { return oneAuthor(&s.now, by) && said(&s.now, by) < 0 }) ||
+			slices.ContainsFunc(turns[text], func(t *memory.Memory) bool { return s.now.Author == t.Author && said(&s.now, t) < 0 }) {
 			e := d.entry(d.batch.to, &s.now)
 			e.gone, e.because, e.reason = true, "", "to be forgotten"
 		}

@@ -2,14 +2,12 @@ package ingest
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/memoryd/memoryd/embed"
-	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/extract/canonical"
 	"github.com/memoryd/memoryd/internal/analyzer"
 	"github.com/memoryd/memoryd/memory"
 )
@@ -37,8 +35,8 @@ func (s *Service) index(ctx context.Context, writes []memory.Write, vectors bool
 // indexed are the terms of a memory.
 func indexed(m *memory.Memory) memory.Terms {
 	out := analyzer.Of(m)
-	for _, t := range marks(m) {
-		out[t] = 1
+	for _, key := range keysFor(m) {
+		out[key] = 1
 	}
 	return out
 }
@@ -89,64 +87,21 @@ func (s *Service) embed(ctx context.Context, texts []string) ([][]float32, error
 	return vs, ours(err)
 }
 
-// Marks are more terms of a memory, which no question has, as no word has such
-// a sign in it. Facts that say the same, or give the same attribute a value,
-// and turns that want something forgotten, are found by them with one look into
-// the words of any store, however many memories there are and whatever their
-// language.
-const (
-	saysMark    = "=" // of a fact: its gist
-	slotMark    = "@" // of a fact: the attribute it gives a value to
-	endsMark    = "~" // of a fact: the gist of what holds no more
-	forgetsMark = "!" // of a turn: the gist of what is to be forgotten
-)
-
-func marked(sign, what string) string {
-	sum := sha256.Sum256([]byte(what))
-	return sign + hex.EncodeToString(sum[:16])
-}
-
-// marks are those of a memory.
-func marks(m *memory.Memory) (out []string) {
+// keysFor are the keys that a memory is stored with, beside its words.
+func keysFor(m *memory.Memory) []string {
 	if m.Kind == memory.KindTurn {
-		for _, what := range extract.Forgotten(m.Fact) {
-			out = append(out, marked(forgetsMark, what))
-		}
-		return out
+		return canonical.TurnKeys(m.Fact)
 	}
-	f := extract.FormOf(m.Fact)
-	return formMarks(&f)
+	f := canonical.Of(m.Fact)
+	return f.Keys()
 }
 
-func formMarks(f *extract.Form) []string {
-	out := []string{marked(saysMark, f.Gist)}
-	if f.Slot != "" {
-		out = append(out, marked(slotMark, f.Slot))
-	}
-	if f.Ends != "" {
-		out = append(out, marked(endsMark, f.Ends))
-	}
-	return out
-}
-
-// sought are the marks of what bears on a new fact: what says the same, what
-// gives another value, what it ends and what wants it forgotten.
-func (c *candidate) sought() []string {
+// lookupKeys find the memories that bear on a new fact: what says the same, what
+// gives another value, what it ends, and what asks to forget it. A request to
+// forget is looked up by the statement alone.
+func (c *candidate) lookupKeys() []string {
 	if c.forget {
-		return []string{marked(saysMark, extract.ToForget(c.memory.Fact))}
+		return []string{canonical.TextKey(canonical.ForgetTarget(c.memory.Fact))}
 	}
-	return sought(&c.form)
-}
-
-func sought(f *extract.Form) []string {
-	return append(bearing(f), marked(forgetsMark, f.Gist))
-}
-
-// bearing are the marks of what says the same as a fact, or may exclude it.
-func bearing(f *extract.Form) []string {
-	out := append(formMarks(f), marked(endsMark, f.Gist))
-	if f.Ends != "" {
-		out = append(out, marked(saysMark, f.Ends))
-	}
-	return out
+	return c.form.LookupKeys()
 }

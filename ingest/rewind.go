@@ -115,7 +115,7 @@ func (d *decision) takeBack(ctx context.Context, back map[string]time.Time) erro
 
 // freed reads what may hold again without a memory.
 func (d *decision) freed(ctx context.Context, without *memory.Memory) error {
-	if err := d.learn(ctx, sought(d.form(without.Fact))); err != nil {
+	if err := d.learn(ctx, d.form(without.Fact).LookupKeys()); err != nil {
 		return err
 	}
 	return d.each(ctx, without.Scope, memory.Filter{SupersededBy: without.ID, History: true}, func(m *memory.Memory) error {

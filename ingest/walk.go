@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/extract/canonical"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -62,12 +63,12 @@ func (s *Service) reconcile(ctx context.Context, w sessionstore.Work, to int64, 
 	d := s.decision(b, w.Request.DisableConsolidation)
 	var marks []string
 	for _, t := range b.turns {
-		for _, what := range extract.Forgotten(t.Text) {
-			marks = append(marks, marked(saysMark, what), marked(forgetsMark, what))
+		for _, text := range canonical.ForgetRequests(t.Text) {
+			marks = append(marks, canonical.TextKey(text), canonical.ForgetKey(text))
 		}
 	}
 	for i := range p.Changes {
-		marks = append(marks, sought(d.form(p.Changes[i].Memory.Fact))...)
+		marks = append(marks, d.form(p.Changes[i].Memory.Fact).LookupKeys()...)
 	}
 	if err := d.learn(ctx, marks); err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/extract/canonical"
 	"github.com/memoryd/memoryd/internal/analyzer"
 	"github.com/memoryd/memoryd/memory"
 )
@@ -155,13 +156,13 @@ func best(left []*entry) int {
 // entry is one memory as the block shows it.
 type entry struct {
 	memory.Match
-	share float64  // of the best score
-	by    string   // when it was said, and by whom
-	text  string   // the memory's words, or a passage of them, in one line
-	words []string // of text: analyzed, distinct, in order of the alphabet
-	gist  string   // of text
-	said  float64  // how much of it another entry says, at most
-	group group
+	share     float64  // of the best score
+	by        string   // when it was said, and by whom
+	text      string   // the memory's words, or a passage of them, in one line
+	words     []string // of text: analyzed, distinct, in order of the alphabet
+	canonical string   // of text
+	said      float64  // how much of it another entry says, at most
+	group     group
 	// tokens are those of its line, were it the last of all.
 	tokens int
 }
@@ -182,7 +183,7 @@ func (f *form) entries(matches []memory.Match, query []string, maxTokens int) []
 			continue
 		}
 		e.tokens = extract.Tokens(f.line(e, len(matches)))
-		e.gist = extract.Gist(e.text)
+		e.canonical = canonical.Text(e.text)
 		e.words = analyzer.Words(e.text)
 		slices.Sort(e.words)
 		e.words = slices.Compact(e.words)
@@ -212,7 +213,7 @@ func (e *entry) repeats(others []*entry) bool {
 // was found to be one fact.
 func (e *entry) same(o *entry) bool {
 	a, b := &e.Memory, &o.Memory
-	return e.gist == o.gist && (a.Author == b.Author || a.Author == "" || b.Author == "") &&
+	return e.canonical == o.canonical && (a.Author == b.Author || a.Author == "" || b.Author == "") &&
 		(b.Kind == memory.KindFact || a.Kind == memory.KindTurn && analyzer.Day(a.Timestamp) == analyzer.Day(b.Timestamp))
 }
 

@@ -1,0 +1,163 @@
+package canonical
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// maxClaimWords bounds the facts that are read for an attribute: a longer one
+// says more than a value.
+const maxClaimWords = 20
+
+// reading is an attribute and its value. The zero reading means that none was
+// read; a reading without a value is as good as none.
+type reading struct{ attribute, value string }
+
+func (r reading) ok() bool { return r.value != "" }
+
+// claim is a fact that is read for an attribute: its text, in which names have
+// their capitals, and its reduced words.
+type claim struct {
+	text  string
+	words english.Words
+}
+
+// attributeOf reads the attribute that a fact gives a value to; see [Of]. What
+// the agent is told to do is read first, since it may begin with a doubtful word
+// ("I want you to call me Ann").
+func attributeOf(fact string) reading {
+	if strings.Contains(fact, "?") || len(fact) > english.MaxSentenceBytes {
+		return reading{}
+	}
+	text := norm.NFKC.String(strings.ToValidUTF8(fact, ""))
+	all := english.Lex(text)
+	c := &claim{text: text, words: reduce(all)}
+	if len(c.words) < 2 || len(c.words) > maxClaimWords {
+		return reading{}
+	}
+	if r := c.directive(); r.ok() {
+		return r
+	}
+	if all.Any(doubtful) {
+		return reading{}
+	}
+	if r := c.favoriteAtEnd(); r.ok() {
+		return r
+	}
+	return c.statement()
+}
+
+// owner is whose attribute a fact speaks of: "" is the speaker, and any other
+// value a relation, such as "sister" or "older sister".
+type owner string
+
+// attribute is the full name of an attribute: "home", "sister home".
+func (o owner) attribute(name string) string {
+	if o == "" {
+		return name
+	}
+	return string(o) + " " + name
+}
+
+// isOne reports whether o is the speaker, or a relation that a person has one of
+// at a time.
+func (o owner) isOne() bool { return o == "" || persons.Has(string(o)) }
+
+// of is r as an attribute of o.
+func (r reading) of(o owner) reading {
+	if !r.ok() {
+		return reading{}
+	}
+	return reading{o.attribute(r.attribute), r.value}
+}
+
+// statement reads "I …", "We …", "My sister …" and "My sister's birthday …".
+func (c *claim) statement() reading {
+	ws := afterFrontTime(c.words)
+	switch ws.At(0) {
+	case "i":
+		return c.predicate("", ws[1:])
+	case "we":
+		if r := c.predicate("", ws[1:]); sharedAttributes.Has(r.attribute) {
+			return r
+		}
+	case "my", "our":
+		return c.possession(ws[1:])
+	}
+	return reading{}
+}
+
+// possession reads what follows "my": a relation and its predicate ("sister lives
+// in Porto"), a relation's attribute ("sister's birthday is…"), or an attribute of
+// the speaker ("birthday is…").
+func (c *claim) possession(ws english.Words) reading {
+	elder := ""
+	if len(ws) > 2 && elders.Has(ws[0].Text) {
+		elder, ws = ws[0].Text+" ", ws[1:]
+	}
+	if len(ws) < 3 {
+		return reading{}
+	}
+	possessor, isPossessor := strings.CutSuffix(ws[0].Text, "'s")
+	switch o := relation(possessor); {
+	case isPossessor && (elder != "" || o == ""):
+		return reading{}
+	case isPossessor:
+		return c.noun(owner(o), ws[1:])
+	case o != "":
+		if r := c.nameOf(owner(elder+o), ws[1:]); r.ok() {
+			return r
+		}
+		return c.predicate(owner(elder+o), ws[1:])
+	case elder == "":
+		return c.noun("", ws)
+	}
+	return reading{}
+}
+
+// nameOf reads "is called Ann" of a relation, and "is Ann" if a person has one of
+// that relation.
+func (c *claim) nameOf(o owner, ws english.Words) reading {
+	if ws[0].Text != "is" {
+		return reading{}
+	}
+	ws = ws[1:]
+	if w := ws[0].Text; w == "called" || w == "named" {
+		ws = ws[1:]
+	} else if !o.isOne() {
+		return reading{}
+	}
+	return reading{"name", c.firstName(ws)}.of(o)
+}
+
+// relation is the one word for a relation; "" if w is none that is known.
+func relation(w string) string {
+	if r := relationNames.Of(w); r != "" {
+		return r
+	}
+	if persons.Has(w) || kin.Has(w) {
+		return w
+	}
+	return ""
+}
+
+// capital reports whether w is written with a capital.
+func (c *claim) capital(w english.Word) bool {
+	r, _ := utf8.DecodeRuneInString(c.text[w.Start:w.End])
+	return unicode.IsUpper(r)
+}
+
+// inAny reports whether one of the sets has w.
+func inAny(w string, sets ...english.Set) bool {
+	for _, s := range sets {
+		if s.Has(w) {
+			return true
+		}
+	}
+	return false
+}

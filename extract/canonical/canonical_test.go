@@ -1,0 +1,245 @@
+package canonical
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// lines are the lines of a file in testdata.
+func lines(t *testing.T, file string) []string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("testdata", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSpace(string(raw)), "\n")
+}
+
+// pair is the two sides of a line "one = other".
+func pair(t *testing.T, line string) (one, other string) {
+	t.Helper()
+	one, other, ok := strings.Cut(line, " = ")
+	if !ok {
+		t.Fatalf("line %q has no \" = \"", line)
+	}
+	return one, other
+}
+
+// The facts of each paragraph have one text, and a text is its own text.
+func TestSameText(t *testing.T) {
+	first := ""
+	for _, fact := range lines(t, "same-text.txt") {
+		switch {
+		case fact == "":
+			first = ""
+			continue
+		case first == "":
+			first = fact
+		}
+		got := Text(fact)
+		if want := Text(first); got != want {
+			t.Errorf("Text(%q) = %q, and of %q it is %q", fact, got, first, want)
+		}
+		if again := Text(got); again != got {
+			t.Errorf("Text(%q) = %q, and of that %q", fact, got, again)
+		}
+	}
+}
+
+// The two facts of a line differ in meaning, so they have two texts.
+func TestDifferentText(t *testing.T) {
+	for _, line := range lines(t, "different-text.txt") {
+		one, other := pair(t, line)
+		if text := Text(one); text == Text(other) {
+			t.Errorf("%q and %q have one text, %q", one, other, text)
+		}
+	}
+}
+
+// The first fact of a line ends the second.
+func TestEnded(t *testing.T) {
+	for _, line := range lines(t, "ended.txt") {
+		fact, ended := pair(t, line)
+		if got, want := Of(fact).Ends, Text(ended); got != want {
+			t.Errorf("%q ends %q, want %q", fact, got, want)
+		}
+	}
+}
+
+// Facts that end nothing, or nothing that is certain.
+func TestNotEnded(t *testing.T) {
+	for _, fact := range append(lines(t, "not-ended.txt"), "") {
+		if ends := Of(fact).Ends; ends != "" {
+			t.Errorf("%q ends %q", fact, ends)
+		}
+	}
+}
+
+// The first sentence of a line asks to forget the second.
+func TestForgetRequest(t *testing.T) {
+	for _, line := range lines(t, "forget.txt") {
+		sentence, statement := pair(t, line)
+		if got, ok := ForgetRequest(sentence); !ok || got != Text(statement) {
+			t.Errorf("ForgetRequest(%q) = %q, %v, want %q", sentence, got, ok, Text(statement))
+		}
+		if got := ForgetTarget(sentence); got != Text(statement) {
+			t.Errorf("ForgetTarget(%q) = %q, want %q", sentence, got, Text(statement))
+		}
+		if got := ForgetTarget(statement); got != Text(statement) {
+			t.Errorf("ForgetTarget(%q) = %q", statement, got)
+		}
+	}
+}
+
+// Sentences that ask to forget no statement of the speaker.
+func TestNoForgetRequest(t *testing.T) {
+	for _, sentence := range append(lines(t, "not-forget.txt"), "") {
+		if got, ok := ForgetRequest(sentence); ok {
+			t.Errorf("ForgetRequest(%q) = %q", sentence, got)
+		}
+	}
+}
+
+// Each fact gives the attribute after its "=" the value after the colon.
+func TestAttribute(t *testing.T) {
+	for _, line := range lines(t, "attributes.txt") {
+		fact, want := pair(t, line)
+		if f := Of(fact); f.Attribute+": "+f.Value != want {
+			t.Errorf("%q gives %q the value %q, want %q", fact, f.Attribute, f.Value, want)
+		}
+	}
+}
+
+// Facts that give no attribute a value, or say more than that.
+func TestNoAttribute(t *testing.T) {
+	for _, fact := range lines(t, "no-attribute.txt") {
+		if f := Of(fact); f.Attribute != "" || f.Value != "" {
+			t.Errorf("%q gives %q the value %q", fact, f.Attribute, f.Value)
+		}
+	}
+}
+
+// A statement about the user has the form of the user's own.
+func TestFormOfUser(t *testing.T) {
+	for of, own := range map[string]string{
+		"User is allergic to peanuts.":                   "I am allergic to peanuts.",
+		"The user is allergic to peanuts":                "I'm allergic to peanuts",
+		"the user isn’t allergic to peanuts":             "I'm not allergic to peanuts",
+		"User lives in Porto.":                           "I live in Porto.",
+		"User has a cat":                                 "I have a cat",
+		"User doesn't eat meat":                          "I don't eat meat",
+		"The user no longer eats meat.":                  "I no longer eat meat.",
+		"The user studies law":                           "I study law",
+		"User moved to Berlin.":                          "I moved to Berlin.",
+		"User's favourite colour is green.":              "My favorite color is green.",
+		"The user’s sister lives in Oslo":                "My sister lives in Oslo",
+		"User can't take calls before ten":               "I can't take calls before ten",
+		"User loves Thai food":                           "I love Thai food",
+		"User never smokes":                              "I never smoke",
+		"The user is never late, and the user's dog too": "I am never late, and the user's dog too",
+	} {
+		if got, want := Of(of), Of(own); got != want {
+			t.Errorf("%q is %+v, want that of %q: %+v", of, got, own, want)
+		}
+	}
+	for _, other := range []string{
+		"User interfaces are fun.", "Users like tea", "User manual in the drawer", "The user", "User",
+		"The username is ann", "User stories matter to me", "A user is allergic to nuts", "My user is ann",
+		"user-friendly",
+	} {
+		if got := firstPerson(other); got != other {
+			t.Errorf("%q is read as %q", other, got)
+		}
+	}
+}
+
+// Two values of one attribute exclude each other, and so do a statement and its
+// end.
+func TestExcludes(t *testing.T) {
+	lives, moved, mine := Of("User lives in Berlin"), Of("The user lives in Porto."), Of("I live in Oslo")
+	if !lives.Excludes(&moved) || !lives.Excludes(&mine) || !mine.Excludes(&moved) {
+		t.Errorf("homes do not exclude each other: %+v, %+v, %+v", lives, moved, mine)
+	}
+	eats, ended := Of("User eats meat"), Of("The user no longer eats meat")
+	if !ended.Excludes(&eats) || !eats.Excludes(&ended) {
+		t.Errorf("a statement does not exclude its end: %+v, %+v", eats, ended)
+	}
+	if lives.Excludes(&lives) || ended.Excludes(&ended) || lives.Excludes(&eats) {
+		t.Errorf("%+v, %+v and %+v exclude too much", lives, ended, eats)
+	}
+}
+
+// Pasted text costs no more than its length.
+func TestLongText(t *testing.T) {
+	for _, unit := range []string{
+		"our", "is", "a-", "no longer ", "i have ", "please ", "really ", "twenty-", "( ", "😊", "don't anymore, ",
+	} {
+		s := "I live " + strings.Repeat(unit, 1<<18/len(unit))
+		f := Of(s)
+		if f.Text == "" {
+			t.Errorf("the text of many %q is empty", unit)
+		}
+		if f.Attribute != "" {
+			t.Errorf("many %q are a %q", unit, f.Attribute)
+		}
+		ForgetRequest("forget that " + s)
+	}
+}
+
+func FuzzOf(f *testing.F) {
+	for _, s := range []string{
+		"", "I", "I live in", "I live in Porto, ", "My favourite colour is green now", "I've stopped smoking",
+		"I don't anymore", "call me", "my phone is +351 912", "my sister's", "my sister's is", "I moved from to",
+		"moved to the", "I'm -5 C++ & 3,5 ❤️", "I have 'İstanbul'", "ﬁne Ⅳ ﬀ I am", "\xffI live in \x00",
+		"Forget that I ", "from now on", "I turned 35 yesterday (2023-05-07)", "my e-mail is a@b",
+		"I am 180cm tall", "is my favorite", "we are to", "I work as", "I work at", "I joined as a nurse",
+		"My -- is", "I - am", "my favorite is x", "Green is my favorite color", "-", "I'm married to",
+		"I weigh 5kg", "use metric", "answer in", "ꭷꭷ I am", "I'm the", "just moved",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		n, form := Normalize(s), Of(s)
+		if Normalize(n) != n || !utf8.ValidString(n) {
+			t.Errorf("Normalize(%q) = %q, and of that %q", s, n, Normalize(n))
+		}
+		for _, v := range []string{n, "  " + s + " ..", strings.ToValidUTF8(s, "\uFFFD")} {
+			if Normalize(v) == n && Text(v) != Text(s) {
+				t.Errorf("Text(%q) = %q, of %q %q", v, Text(v), s, Text(s))
+			}
+		}
+		if form.Text == "" && n != "" {
+			t.Errorf("the text of %q is empty", s)
+		}
+		if (form.Attribute == "") != (form.Value == "") {
+			t.Errorf("%q gives %q the value %q", s, form.Attribute, form.Value)
+		}
+		if statement, ok := ForgetRequest(s); ok != (statement != "") {
+			t.Errorf("ForgetRequest(%q) = %q, %v", s, statement, ok)
+		}
+	})
+}
+
+func BenchmarkText(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		Text("By the way, I've just moved to Lisbon with my husband last week (week of 2023-05-01).")
+	}
+}
+
+func BenchmarkAttribute(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		attributeOf("I moved to Lisbon last week (week of 2023-05-01).")
+	}
+}
+
+func BenchmarkNoAttribute(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		attributeOf("I went to the farmers' market with my sister and bought apples, pears and a melon.")
+	}
+}

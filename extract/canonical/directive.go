@@ -1,0 +1,129 @@
+package canonical
+
+import (
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// directiveRules read what the agent is told for all its answers. They are tried
+// in order; standing says that the directive is meant to last ("from now on").
+var directiveRules = []struct {
+	begins  string
+	read    func(c *claim, rest english.Words, standing bool) reading
+	example string // "fact = attribute: value"
+}{
+	{"call me", (*claim).formOfAddress, "Please call me Ann = form of address: ann"},
+	{"address me as", (*claim).formOfAddress, "Address me as Dr. Smith = form of address: dr smith"},
+	{"refer to me as", (*claim).formOfAddress, "Refer to me as Annie = form of address: annie"},
+	{"use", useUnits, "Use metric units = units: metric"},
+	{"answer", answerLanguage, "Answer in French = language of answers: french"},
+	{"reply", answerLanguage, "Reply to me in English = language of answers: english"},
+	{"respond", answerLanguage, "Respond in Dutch = language of answers: dutch"},
+	{"speak", answerLanguage, "Speak to me in Polish = language of answers: polish"},
+	{"talk", answerLanguage, "Talk to me in Greek = language of answers: greek"},
+	{"write", writtenLanguage, "Always write in French = language of answers: french"},
+}
+
+// directive reads how to address the speaker, in which language to answer, and
+// in which units.
+func (c *claim) directive() reading {
+	ws, standing := withoutRequest(c.words)
+	for _, rule := range directiveRules {
+		if phrase := strings.Fields(rule.begins); ws.StartWith(phrase...) {
+			return rule.read(c, ws[len(phrase):], standing)
+		}
+	}
+	return reading{}
+}
+
+// withoutRequest is ws without politeness ("could you please") and without what
+// makes a directive last, at both ends. It reports whether the directive lasts.
+func withoutRequest(ws english.Words) (rest english.Words, standing bool) {
+	for {
+		n := english.Lasting.Match(ws, 0)
+		lasts := n > 0
+		if n == 0 {
+			n = english.Polite.Match(ws, 0)
+		}
+		if n == 0 && ws.At(0) == "always" {
+			n = 1
+		}
+		standing = standing || lasts || n > 0 && (ws[0].Text == "always" || ws[0].Text == "please")
+		if n == 0 || n >= len(ws) {
+			break
+		}
+		ws = ws[n:]
+	}
+	for i := 1; i < len(ws); i++ {
+		if n := english.Lasting.Match(ws, i); n > 0 && i+n == len(ws) {
+			return ws[:i], true
+		}
+	}
+	return ws, standing
+}
+
+// formOfAddress reads "Ann". A word without a capital is a name only if the
+// directive lasts, and the word says nothing else ("Call me maybe").
+func (c *claim) formOfAddress(ws english.Words, standing bool) reading {
+	if len(ws) == 0 || len(ws) > 3 || english.NotNames.Has(ws[0].Text) {
+		return reading{}
+	}
+	if name := c.properName(ws); name != "" {
+		return reading{addressAttribute, name}
+	}
+	w := ws[0].Text
+	says := inAny(w, english.Evaluative, english.Moods, english.StopWords, english.DateWords, remarks)
+	if !standing || len(ws) > 1 || says || strings.Contains(w, "-") {
+		return reading{}
+	}
+	return reading{addressAttribute, w}
+}
+
+const addressAttribute = "form of address"
+
+// writtenLanguage reads "in French" after "write", which is about one text unless
+// the directive lasts.
+func writtenLanguage(c *claim, ws english.Words, standing bool) reading {
+	if !standing {
+		return reading{}
+	}
+	return answerLanguage(c, ws, standing)
+}
+
+// answerLanguage reads "in French" and "to me in Brazilian Portuguese only".
+func answerLanguage(_ *claim, ws english.Words, _ bool) reading {
+	for ws.At(0) != "in" {
+		if !answerAdverbs.Has(ws.At(0)) {
+			return reading{}
+		}
+		ws = ws[1:]
+	}
+	ws = ws[1:]
+	if last := ws.At(len(ws) - 1); last == "only" || last == "always" {
+		ws = ws[:len(ws)-1]
+	}
+	if len(ws) == 2 && languageVariants.Has(ws[0].Text) {
+		ws = ws[1:]
+	}
+	if len(ws) != 1 || !languages.Has(ws[0].Text) {
+		return reading{}
+	}
+	return reading{"language of answers", ws[0].Text}
+}
+
+// useUnits reads "metric units" after "use".
+func useUnits(_ *claim, ws english.Words, _ bool) reading { return units(ws) }
+
+// units reads "metric", "metric units", "the metric system" and "Celsius".
+func units(ws english.Words) reading {
+	ws = withoutArticle(ws)
+	system := ws.At(0)
+	switch {
+	case (system == "metric" || system == "imperial") && (len(ws) == 1 || len(ws) == 2 && unitNouns.Has(ws[1].Text)):
+		return reading{"units", system}
+	case (system == "celsius" || system == "fahrenheit") && len(ws) == 1:
+		return reading{"temperature unit", system}
+	}
+	return reading{}
+}

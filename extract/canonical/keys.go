@@ -1,0 +1,66 @@
+package canonical
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// Keys are terms under which a store finds a memory, beside its words. They
+// begin with a sign that no word has in it, so no question contains them. One
+// look-up finds the facts that bear on another fact, however many memories
+// there are and whatever their language.
+//
+// A key is the sign and the first 16 bytes of the SHA-256 of a text, in hex.
+const (
+	textSign      = "=" // of a fact: its canonical text
+	attributeSign = "@" // of a fact: the attribute that it gives a value to
+	endsSign      = "~" // of a fact: the canonical text that it ends
+	forgetSign    = "!" // of a turn: the canonical text that it asks to forget
+)
+
+func key(sign, text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return sign + hex.EncodeToString(sum[:16])
+}
+
+// Keys are the keys that a fact is stored with.
+func (f *Form) Keys() []string {
+	out := []string{TextKey(f.Text)}
+	if f.Attribute != "" {
+		out = append(out, key(attributeSign, f.Attribute))
+	}
+	if f.Ends != "" {
+		out = append(out, key(endsSign, f.Ends))
+	}
+	return out
+}
+
+// TurnKeys are the keys that a turn is stored with: one for each statement that
+// its text asks to forget.
+func TurnKeys(text string) []string {
+	var out []string
+	for _, statement := range ForgetRequests(text) {
+		out = append(out, ForgetKey(statement))
+	}
+	return out
+}
+
+// RelatedKeys find the facts that say the same as f, and those that may exclude
+// f or that f may exclude.
+func (f *Form) RelatedKeys() []string {
+	out := append(f.Keys(), key(endsSign, f.Text))
+	if f.Ends != "" {
+		out = append(out, TextKey(f.Ends))
+	}
+	return out
+}
+
+// LookupKeys are what a new fact is looked up by: RelatedKeys, and the key of
+// turns that ask to forget it.
+func (f *Form) LookupKeys() []string { return append(f.RelatedKeys(), ForgetKey(f.Text)) }
+
+// TextKey finds the facts with a canonical text.
+func TextKey(text string) string { return key(textSign, text) }
+
+// ForgetKey finds the turns that ask to forget a canonical text.
+func ForgetKey(text string) string { return key(forgetSign, text) }

@@ -1,0 +1,89 @@
+package canonical
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write testdata/keys.txt anew; see TestKeysOfFacts")
+
+// keysOf lists what a fact, or a turn with the same text, is stored under: a sign
+// and the text that is hashed behind it.
+func keysOf(fact string) []string {
+	f := Of(fact)
+	out := []string{textSign + " " + f.Text}
+	if f.Attribute != "" {
+		out = append(out, attributeSign+" "+f.Attribute)
+	}
+	if f.Ends != "" {
+		out = append(out, endsSign+" "+f.Ends)
+	}
+	for _, statement := range ForgetRequests(fact) {
+		out = append(out, forgetSign+" "+statement)
+	}
+	return out
+}
+
+// Stores keep the keys of facts. If the keys of a fact in testdata/keys.txt
+// change, stored facts no longer match new ones: change Version, so that a store
+// can tell, and run the test with -update. Facts may be added to the file without
+// their keys; -update fills those in, and needs no other Version.
+func TestKeysOfFacts(t *testing.T) {
+	file := filepath.Join("testdata", "keys.txt")
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	paragraphs := strings.Split(strings.TrimSpace(string(raw)), "\n\n")
+	version := strings.TrimPrefix(paragraphs[0], "version ")
+	out := []string{"version " + Version}
+	var changed []string
+	for _, paragraph := range paragraphs[1:] {
+		recorded := strings.Split(paragraph, "\n")
+		fact := recorded[0]
+		keys := keysOf(fact)
+		out = append(out, strings.Join(append([]string{fact}, keys...), "\n"))
+		if len(recorded) > 1 && !slices.Equal(recorded[1:], keys) {
+			changed = append(changed, fact)
+			t.Logf("%q (-recorded +now):\n%s", fact, cmp.Diff(recorded[1:], keys))
+		}
+	}
+	switch text := strings.Join(out, "\n\n") + "\n"; {
+	case len(changed) > 0 && version == Version:
+		t.Errorf("The keys of %d facts have changed. Facts stored under %s would miss duplicates and contradictions, "+
+			"so change canonical.Version, and then run this test with -update. "+
+			"Stores that were written before need `memoryd reembed`.", len(changed), Version)
+	case !*update && text != string(raw):
+		t.Errorf("%s is out of date; run this test with -update", file)
+	case *update:
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The hash of a key is part of what stores keep.
+func TestKeys(t *testing.T) {
+	ends, home := Of("I no longer eat meat"), Of("I live in Porto")
+	const noMeat, meat, lives = "no longer i eat meat", "i eat meat", "i live in porto"
+	for name, c := range map[string]struct{ got, want []string }{
+		"the hash":     {[]string{TextKey(lives)}, []string{"=75f4853b88075819f71b92c78f68aac0"}},
+		"an end":       {ends.Keys(), []string{key("=", noMeat), key("~", meat)}},
+		"an attribute": {home.Keys(), []string{key("=", lives), key("@", "home")}},
+		"a request":    {TurnKeys("Hello. Please forget that I eat meat."), []string{ForgetKey(meat)}},
+		"no request":   {TurnKeys("I eat meat."), nil},
+		"looked up":    {ends.LookupKeys(), append(ends.RelatedKeys(), key("!", noMeat))},
+		"near a value": {home.RelatedKeys(), []string{key("=", lives), key("@", "home"), key("~", lives)}},
+		"near an end":  {ends.RelatedKeys(), []string{key("=", noMeat), key("~", meat), key("~", noMeat), key("=", meat)}},
+	} {
+		if diff := cmp.Diff(c.want, c.got); diff != "" {
+			t.Errorf("%s: keys (-want +got):\n%s", name, diff)
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package canonical
+
+import (
+	"regexp"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// maxNounWords bounds the name of an attribute: "least favorite programming
+// language".
+const maxNounWords = 5
+
+// nounRule reads the value of an attribute that a noun names: "My birthday is 3
+// May". The table attribute-nouns gives the nouns of each attribute.
+type nounRule struct {
+	attribute string
+	owners    func(o owner) bool // whose attribute is read
+	read      func(c *claim, attribute string, ws english.Words) reading
+	example   string // "fact = attribute: value"
+}
+
+// nounRules are the rules of attributes that a noun names. No attribute has two.
+var nounRules = []nounRule{
+	{"name", hasName, value((*claim).firstName), "My dog's name is Rex = dog name: rex"},
+	{"first name", owner.isOne, value((*claim).properName), "My first name is Ann = first name: ann"},
+	{"full name", owner.isOne, value((*claim).properName), "My full name is Ann Lee = full name: ann lee"},
+	{"last name", owner.isOne, value((*claim).properName), "My last name is Lee = last name: lee"},
+	{"surname", owner.isOne, value((*claim).properName), "My surname is Lee = surname: lee"},
+	{"middle name", owner.isOne, value((*claim).properName), "My middle name is Jane = middle name: jane"},
+	{"maiden name", owner.isOne, value((*claim).properName), "My maiden name is Lee = maiden name: lee"},
+	{"birthday", anyone, value(monthAndDay), "My sister's birthday is 3 May = sister birthday: 5 3"},
+	{"anniversary", owner.isOne, value(monthAndDay), "Our anniversary is on May 3rd = anniversary: 5 3"},
+	{"phone", owner.isOne, value((*claim).phoneNumber), "My phone number is 555 123 45 = phone: 55512345"},
+	{"mobile", owner.isOne, value((*claim).phoneNumber), "My cell is 555 123 45 = mobile: 55512345"},
+	{"work phone", owner.isOne, value((*claim).phoneNumber), "My work number is 555 123 45 = work phone: 55512345"},
+	{"address", owner.isOne, value((*claim).streetAddress), "My address is 12 High Street = address: 12 high street"},
+	{"email", owner.isOne, value((*claim).emailAddress), "My email is a@b.c = email: a@b.c"},
+	{"work email", owner.isOne, value((*claim).emailAddress), "My work email is a@b.c = work email: a@b.c"},
+	{"personal email", owner.isOne, value((*claim).emailAddress), "My private email is a@b.c = personal email: a@b.c"},
+	{"height", owner.isOne, (*claim).measure, "My height is 180 cm = height cm: 180"},
+	{"weight", owner.isOne, (*claim).measure, "My weight is 80 kg = weight kg: 80"},
+	{"employer", owner.isOne, value((*claim).company), "My employer is Acme = employer: acme"},
+	{"occupation", owner.isOne, (*claim).job, "My job is being a nurse = occupation: nurse"},
+	{"timezone", owner.isOne, value((*claim).capitalNoun), "My time zone is CET = timezone: cet"},
+	{"birthplace", owner.isOne, value((*claim).capitalNoun), "My birthplace is Porto = birthplace: porto"},
+	{"native language", owner.isOne, value((*claim).capitalNoun),
+		"My native language is Dutch = native language: dutch"},
+	{"star sign", owner.isOne, value((*claim).capitalNoun), "My zodiac sign is Leo = star sign: leo"},
+	{"shoe size", owner.isOne, value((*claim).commonNoun), "My shoe size is 42 = shoe size: 42"},
+	{"ring size", owner.isOne, value((*claim).commonNoun), "My ring size is 12 = ring size: 12"},
+	{"eye color", owner.isOne, value((*claim).commonNoun), "My eye color is green = eye color: green"},
+	{"hair color", owner.isOne, value((*claim).commonNoun), "My hair color is brown = hair color: brown"},
+	{"religion", owner.isOne, value((*claim).commonNoun), "My religion is Islam = religion: islam"},
+	{"zip code", owner.isOne, value((*claim).commonNoun), "My postcode is 1234 = zip code: 1234"},
+	{"hometown", owner.isOne, value((*claim).town), "My hometown is Porto = hometown: porto"},
+}
+
+var nounRulesByAttribute = func() map[string]nounRule {
+	out := map[string]nounRule{}
+	for _, rule := range nounRules {
+		out[rule.attribute] = rule
+	}
+	return out
+}()
+
+func anyone(owner) bool { return true }
+
+// hasName reports whether the name of o tells of one being: that of "my sister"
+// does not.
+func hasName(o owner) bool { return o.isOne() || pets.Has(string(o)) }
+
+// value makes a rule of a function that gives the value alone.
+func value(of func(c *claim, ws english.Words) string) func(*claim, string, english.Words) reading {
+	return func(c *claim, attribute string, ws english.Words) reading { return reading{attribute, of(c, ws)} }
+}
+
+// noun reads "name is Ann" and "favorite color is green", which follow "my" or
+// "my sister's".
+func (c *claim) noun(o owner, ws english.Words) reading {
+	k := 1
+	for k < len(ws) && k <= maxNounWords && ws[k].Text != "is" && ws[k].Text != "are" {
+		if ws[k-1].Stop != 0 && ws[k-1].Stop != '\'' {
+			return reading{} // the noun ends before the verb
+		}
+		k++
+	}
+	if verb := ws.At(k); k+1 >= len(ws) || verb != "is" && verb != "are" {
+		return reading{}
+	}
+	noun, rest := ws[:k], ws[k+1:]
+	if ws[k].Text == "are" {
+		return pronouns(noun, rest).of(o)
+	}
+	if noun[0].Text == "favorite" || noun.StartWith("least", "favorite") {
+		return c.favorite(noun, rest).of(o)
+	}
+	rule, ok := nounRulesByAttribute[attributeNouns.Of(noun.String())]
+	if !ok || !rule.owners(o) {
+		return reading{}
+	}
+	return rule.read(c, rule.attribute, rest).of(o)
+}
+
+// pronounForms matches the pronouns that people go by: "she/her", "they them".
+var pronounForms = regexp.MustCompile(`^(?:he|him|his|she|her|hers|they|them|theirs|ze|zir|xe|xem|[ /])+$`)
+
+// pronouns reads "pronouns are she/her".
+func pronouns(noun, ws english.Words) reading {
+	if text := ws.String(); noun.String() == "pronouns" && pronounForms.MatchString(text) {
+		return reading{"pronouns", text}
+	}
+	return reading{}
+}
+
+// job reads "a nurse" and "being a nurse".
+func (c *claim) job(_ string, ws english.Words) reading {
+	if ws[0].Text == "being" {
+		ws = ws[1:]
+	}
+	return occupation(ws)
+}
+
+// tasteRule says which values a favorite may have, by the last word of its noun,
+// so that a remark is not read as a value ("My favorite show is back").
+var tasteRules = []struct {
+	heads   func(head string) bool
+	accepts func(c *claim, head string, value english.Words) bool
+	example string // "fact = attribute: value"
+}{
+	{isColorNoun, isColor, "My favorite color is dark green = favorite color: dark green"},
+	{namedTastes.Has, isNamed, "My favorite book is Dune = favorite book: dune"},
+	{commonTastes.Has, isThing, "My favorite food is pizza = favorite food: pizza"},
+}
+
+// favorite reads the value of "favorite color".
+func (c *claim) favorite(noun, ws english.Words) reading {
+	last := len(noun) - 1
+	for _, w := range noun[:last] {
+		one := w.Text == "favorite" || w.Text == "least"
+		if !one && inAny(w.Text, ranks, english.Deictic, english.Prepositions) {
+			return reading{} // one of several: "my second favorite color"
+		}
+	}
+	head := noun[last].Text
+	for _, rule := range tasteRules {
+		if last > 0 && rule.heads(head) {
+			if !rule.accepts(c, head, ws) {
+				return reading{}
+			}
+			return reading{noun.String(), c.plainValue(ws, maxValueWords)}
+		}
+	}
+	return reading{}
+}
+
+func isColorNoun(head string) bool { return head == "color" }
+
+func isColor(_ *claim, _ string, value english.Words) bool {
+	return colors.Has(value.At(len(value) - 1))
+}
+
+// isNamed reports whether value looks like a name: a capital, a number, or "the",
+// and no people alone ("My favorite band is German").
+func isNamed(c *claim, _ string, value english.Words) bool {
+	first := value[0]
+	if len(value) == 1 && english.States.Has(first.Text) {
+		return false
+	}
+	return c.capital(first) || english.StartsWithDigit(first.Text) || first.Text == "the"
+}
+
+// isThing reports whether value is no activity: only a favorite sport is one.
+func isThing(_ *claim, head string, value english.Words) bool {
+	return len(value) > 1 || head == "sport" || !endsInIng(value[0].Text)
+}
+
+const (
+	maxValueWords    = 5 // of a favorite
+	maxFavoriteWords = 6 // of "is my favorite programming language"
+)
+
+// favoriteAtEnd reads "Green is my favorite color".
+func (c *claim) favoriteAtEnd() reading {
+	ws := c.words
+	for i := 1; i+3 < len(ws) && i <= maxValueWords; i++ {
+		if !ws[i:].StartWith("is", "my", "favorite") {
+			continue
+		}
+		if inAny(ws[0].Text, english.Deictic, english.Articles, possessives) || len(ws)-i > maxFavoriteWords {
+			return reading{}
+		}
+		return c.favorite(ws[i+2:], ws[:i])
+	}
+	return reading{}
+}

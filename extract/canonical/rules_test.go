@@ -1,0 +1,103 @@
+package canonical
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// The texts of the tables and the program have the same tables, and no table has
+// a word twice.
+func TestTables(t *testing.T) {
+	for _, problem := range tables.Problems() {
+		t.Error(problem)
+	}
+}
+
+// Every rule that drops words does so in its example, and the fact would have
+// another text without the rule.
+func TestDropRules(t *testing.T) {
+	for _, rules := range []struct {
+		list   []dropRule
+		byWord map[string][]dropRule
+	}{{intensifiers, intensifiersByWord}, {functionWords, functionWordsByWord}} {
+		for i, rule := range rules.list {
+			long, short := pair(t, rule.example)
+			if Text(long) != Text(short) {
+				t.Errorf("%q has the text %q, and %q has %q", long, Text(long), short, Text(short))
+			}
+			without := byWord(slices.Delete(slices.Clone(rules.list), i, i+1))
+			saved := map[string][]dropRule{}
+			for w := range strings.FieldsSeq(rule.words) {
+				saved[w] = rules.byWord[w]
+				rules.byWord[w] = without[w]
+			}
+			if Text(long) == Text(short) {
+				t.Errorf("%q does not need the rule for %q", long, rule.words)
+			}
+			for w, list := range saved {
+				rules.byWord[w] = list
+			}
+		}
+	}
+}
+
+// Every rule for the end of a statement reads its example.
+func TestEndRules(t *testing.T) {
+	for _, rule := range endRules {
+		fact, ended := pair(t, rule.example)
+		if got := Of(fact).Ends; got != Text(ended) {
+			t.Errorf("%q ends %q, want %q", fact, got, Text(ended))
+		}
+	}
+}
+
+// Every rule for an attribute reads its example, and no rule hides another.
+func TestAttributeRules(t *testing.T) {
+	var examples []string
+	for _, rule := range predicateRules {
+		examples = append(examples, rule.example)
+		for _, verb := range english.Split(rule.verbs) {
+			if got := predicateRulesByVerb[verb.Text]; got.verbs != rule.verbs {
+				t.Errorf("two rules read the verb %q", verb.Text)
+			}
+		}
+	}
+	if len(nounRulesByAttribute) != len(nounRules) {
+		t.Error("two rules read one attribute")
+	}
+	for _, rule := range nounRules {
+		examples = append(examples, rule.example)
+	}
+	for _, rule := range tasteRules {
+		examples = append(examples, rule.example)
+	}
+	for _, rule := range directiveRules {
+		examples = append(examples, rule.example)
+	}
+	for _, example := range examples {
+		fact, want := pair(t, example)
+		if f := Of(fact); f.Attribute+": "+f.Value != want {
+			t.Errorf("%q gives %q the value %q, want %q", fact, f.Attribute, f.Value, want)
+		}
+	}
+}
+
+// Every phrase that asks to forget passes the first look, however it is written.
+func TestMayRequestForgetting(t *testing.T) {
+	for phrase := range forgetting.All() {
+		blanks := strings.Join(phrase, " ")
+		for _, s := range []string{
+			blanks, strings.ToUpper(blanks), strings.Join(phrase, "-"), strings.Replace(blanks, "t", "\uff54", 1),
+		} {
+			if text := "Please " + s + " I live in Porto."; !mayRequestForgetting(text) {
+				t.Errorf("%q does not pass", text)
+			}
+		}
+	}
+	if text := "I live in Porto, and that is all."; mayRequestForgetting(text) {
+		t.Errorf("%q passes", text)
+	}
+}

@@ -1,0 +1,77 @@
+package canonical
+
+import (
+	_ "embed" // for tables.txt
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+//go:embed tables.txt
+var tablesText string
+
+// tables are the word tables that only this package reads. The text gives the
+// reason for each, with an example.
+var tables = english.Parse(tablesText)
+
+var (
+	forgetting       = tables.Phrases("forgetting")
+	saidBefore       = tables.Phrases("said-before")
+	spoken           = tables.Words("spoken")
+	clauseStarts     = tables.Words("clause-starts")
+	weighty          = tables.Words("weighty")
+	negations        = tables.Words("negations")
+	lastingForms     = tables.Words("lasting-forms")
+	beForms          = tables.Words("be-forms")
+	amounts          = tables.Words("amounts")
+	singled          = tables.Words("singled")
+	completed        = tables.Words("completed")
+	timeLeads        = tables.Words("time-leads")
+	stillNouns       = tables.Words("still-nouns")
+	stillVerbs       = tables.Words("still-verbs")
+	bounding         = tables.Words("bounding")
+	amountStarts     = tables.Words("amount-starts")
+	doubtful         = tables.Words("doubtful")
+	recentStart      = tables.Words("recent-start")
+	relationNames    = tables.Variants("relation-names")
+	sharedAttributes = tables.Texts("shared-attributes")
+	persons          = tables.Words("persons")
+	kin              = tables.Words("kin")
+	pets             = tables.Words("pets")
+	elders           = tables.Words("elders")
+	lastingVerbs     = tables.Words("lasting-verbs")
+	pastOfLasting    = tables.Words("past-of-lasting")
+	stateAdverbs     = tables.Words("state-adverbs")
+	unions           = tables.Words("unions")
+	attributeNouns   = tables.Variants("attribute-nouns")
+	measures         = tables.Variants("measures")
+	ageTails         = tables.Texts("age-tails")
+	trades           = tables.Variants("trades")
+	colors           = tables.Words("colors")
+	commonTastes     = tables.Words("common-tastes")
+	namedTastes      = tables.Words("named-tastes")
+	ranks            = tables.Words("ranks")
+	remarks          = tables.Words("remarks")
+	possessives      = tables.Words("possessives")
+	titles           = tables.Words("titles")
+	roles            = tables.Words("roles")
+	nameDays         = tables.Words("name-days")
+	peoples          = tables.Words("peoples")
+	languages        = tables.Words("languages")
+	answerAdverbs    = tables.Words("answer-adverbs")
+	languageVariants = tables.Words("language-variants")
+	unitNouns        = tables.Words("unit-nouns")
+	monthNumbers     = tables.Variants("month-numbers")
+	companyForms     = tables.Words("company-forms")
+	notCompanies     = tables.Words("not-companies")
+	nameParts        = tables.Words("name-parts")
+	placeSuffix      = tables.Words("place-suffix")
+	placeNames       = tables.Variants("place-names")
+	countries        = tables.Words("countries")
+	longCountries    = tables.Texts("long-countries")
+	regions          = tables.Words("regions")
+	quarters         = tables.Words("quarters")
+	programs         = tables.Words("programs")
+	cities           = tables.Words("cities")
+	longCities       = tables.Phrases("long-cities")
+	firstPersonForms = tables.Variants("first-person-forms")
+)
