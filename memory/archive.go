@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// Record is all that a store keeps of one memory, for moving it to another
-// store.
+// Record is all that a store keeps of one memory, for moving it to another store.
 type Record struct {
-	Memory  Memory    `json:"memory"` // as it is now; of a deleted one, as it last was
+	Memory  Memory    `json:"memory"` // as it is now; of a deleted memory: as it last was
 	Deleted bool      `json:"deleted,omitempty"`
 	Terms   Terms     `json:"terms,omitempty"`
 	Vector  []float32 `json:"vector,omitempty"`
@@ -26,14 +25,13 @@ type Step struct {
 	Memory    Memory    `json:"memory"`
 }
 
-// Validate reports what is wrong with a record for a store of vectors of
-// dimension numbers.
+// Validate reports the first rule that r breaks, for a store of vectors of dimension numbers.
 func (r *Record) Validate(dimension int) error {
 	if err := r.Memory.Validate(); err != nil {
 		return err
 	}
-	if r.Vector != nil && len(r.Vector) != dimension {
-		return fmt.Errorf("%w: vector of memory %q has %d numbers, not %d", ErrInvalid, r.Memory.ID, len(r.Vector), dimension)
+	if err := ValidateVector(r.Vector, dimension); err != nil {
+		return fmt.Errorf("memory %q: %w", r.Memory.ID, err)
 	}
 	for i, st := range r.History {
 		if st.Revision != int64(i+1) {
@@ -41,20 +39,19 @@ func (r *Record) Validate(dimension int) error {
 		}
 	}
 	if int64(len(r.History)) != r.Memory.Revision || r.Memory.Revision == 0 {
-		return fmt.Errorf("%w: memory %q is at revision %d, but its history at %d", ErrInvalid, r.Memory.ID, r.Memory.Revision, len(r.History))
+		return fmt.Errorf("%w: memory %q is at revision %d, but its history at %d",
+			ErrInvalid, r.Memory.ID, r.Memory.Revision, len(r.History))
 	}
 	return nil
 }
 
-// Archive is how memories move from one store to another, with all of their
-// history. Both stores must be of one embedder and analyzer.
+// Archive moves memories from one store to another with all of their history. Both stores must be of one model.
 type Archive interface {
-	// Export gives the records of all scopes, in any order, until yield fails.
-	// What is written meanwhile may be left out.
+	// Export calls yield with the records of all scopes, in any order, until yield fails. Memories written while it
+	// runs may be left out.
 	Export(ctx context.Context, yield func(Record) error) error
 
-	// Import stores records as they are, revisions and times included, and says
-	// how many it stored. One that is there already, at the same revision or a
-	// later one, is left alone: importing again does nothing.
+	// Import stores records as they are, revisions and times included, and returns how many it stored. A memory that is
+	// there already at the same revision or a later one is left alone, so importing again does nothing.
 	Import(ctx context.Context, records []Record) (stored int, err error)
 }

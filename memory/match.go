@@ -1,21 +1,19 @@
 package memory
 
-// Match is a memory that answers a query, and how well.
+// Match is a memory that answers a query, with its score.
 type Match struct {
 	Memory  Memory   `json:"memory"`
 	Score   float64  `json:"score"` // 0 to 1
 	Explain *Explain `json:"explain,omitempty"`
 }
 
-// Explain says what a score is made of: it is the sum of Value times Weight
-// over Parts.
+// Explain breaks a score down: the score is the sum of Value times Weight over Parts.
 type Explain struct {
 	Parts []Part   `json:"parts"`
 	Terms []string `json:"terms"` // the query's analyzed words that the memory has
 }
 
-// Part is one reason for a score. Value and Weight are 0 to 1; the weights of
-// all parts sum to 1.
+// Part is one reason for a score. Value and Weight are 0 to 1, and the weights of all parts sum to 1.
 type Part struct {
 	Name   string  `json:"name"`
 	Value  float64 `json:"value"`

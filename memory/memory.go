@@ -1,6 +1,6 @@
-// Package memory holds the nouns of long-term memory and the promises of the
-// store that keeps them: [Scope], [Memory], [Revision], [Query], [Store] and
-// the kinds of error. It imports the standard library alone.
+// Package memory holds the nouns of long-term memory and the promises of the store that keeps them: [Scope], [Memory],
+// [Revision], [Query], [Store] and the kinds of error. The rules that every store shares are functions here:
+// [DecidePut], [DecideDelete], [List.Paging], [Filter.Match], [Spans]. The package imports the standard library alone.
 package memory
 
 import (
@@ -20,20 +20,20 @@ const (
 	MaxMetadata = 16 << 10 // bytes of all metadata as JSON
 )
 
-// The times a memory or an event may carry: from MinTime, before MaxTime.
-// Outside them a timestamp is a slip (seconds for milliseconds, a zero value).
+// MinTime and MaxTime bound the times of memories and events: from MinTime, before MaxTime. A timestamp outside them is
+// a mistake, such as milliseconds taken for seconds, or a zero value.
 var (
 	MinTime = time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)
 	MaxTime = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// Kind tells a statement from the words it may have come from.
+// Kind tells a statement from the words it may come from.
 type Kind string
 
 const (
 	// KindFact is a statement, extracted from events or given by a client.
 	KindFact Kind = "fact"
-	// KindTurn is what somebody said: the text of one event.
+	// KindTurn is the text of one event, as it was said.
 	KindTurn Kind = "turn"
 )
 
@@ -45,8 +45,7 @@ func (k Kind) Validate() error {
 	return nil
 }
 
-// Topics that the built-in extraction assigns; they are Memory Bank's managed
-// topics. Clients may use others.
+// The topics that the built-in extraction assigns, which are Memory Bank's managed topics. Clients may use others.
 const (
 	TopicPersonalInfo = "USER_PERSONAL_INFO"
 	TopicPreferences  = "USER_PREFERENCES"
@@ -54,17 +53,17 @@ const (
 	TopicInstructions = "EXPLICIT_INSTRUCTIONS"
 )
 
-// Source is what a memory rests on. It is empty for a fact given by a client.
+// Source says which events a memory comes from. It is empty for a fact given by a client.
 type Source struct {
 	SessionID string   `json:"sessionId,omitempty"`
 	EventIDs  []string `json:"eventIds,omitempty"`
-	Quote     string   `json:"quote,omitempty"` // the words of the event, literally
+	Quote     string   `json:"quote,omitempty"` // the exact words of the event
 }
 
 // Metadata is a client's own data on a memory: names to JSON values.
 type Metadata map[string]json.RawMessage
 
-// Memory is one thing remembered. Times are UTC and exact to the microsecond.
+// Memory is one fact or turn. Times are UTC and exact to the microsecond.
 type Memory struct {
 	ID string `json:"id"`
 	Scope
@@ -73,20 +72,19 @@ type Memory struct {
 	Author    string    `json:"author,omitempty"` // who said it
 	Topics    []string  `json:"topics"`
 	Timestamp time.Time `json:"timestamp"` // when it was said
-	// ValidFrom is since when it holds, or the day it speaks of, which may be
-	// to come: it hides nothing. A memory whose ValidTo has passed is history:
-	// only an AsOf query returns it. Zero is unbounded.
+	// ValidFrom is when the memory began to hold, or the day it speaks of, which may lie in the future: it hides
+	// nothing. A memory whose ValidTo has passed is history: only queries with AsOf or History return it. Zero is
+	// unbounded.
 	ValidFrom time.Time `json:"validFrom,omitzero"`
 	ValidTo   time.Time `json:"validTo,omitzero"`
-	// SupersededBy is the id of the memory that took its place at ValidTo: they
-	// cannot both hold.
+	// SupersededBy is the id of the memory that took this one's place at ValidTo, as both cannot hold.
 	SupersededBy string `json:"supersededBy,omitempty"`
-	// Edited is set once a client has changed a memory that was extracted: it is
-	// the client's word then, whatever becomes of what it was extracted from.
+	// Edited is set once a client has changed a memory that was extracted. The memory is then the client's, and no
+	// longer depends on the events it was extracted from.
 	Edited     bool      `json:"edited,omitzero"`
 	CreateTime time.Time `json:"createTime"`
 	UpdateTime time.Time `json:"updateTime"`
-	// ExpireTime ends the memory: from then on it is as if deleted. Zero is never.
+	// ExpireTime is when the memory expires: from then on it reads as deleted. Zero is never.
 	ExpireTime time.Time `json:"expireTime,omitzero"`
 	Revision   int64     `json:"revision"` // 1 when created, one more with each change
 	Source     Source    `json:"source"`
@@ -95,15 +93,37 @@ type Memory struct {
 
 // Validate reports the first rule that m breaks, naming the field as JSON does.
 func (m *Memory) Validate() error {
+	if err := m.validateIdentity(); err != nil {
+		return err
+	}
+	if err := m.validateText(); err != nil {
+		return err
+	}
+	if err := m.Metadata.validate(); err != nil {
+		return err
+	}
+	if m.SupersededBy != "" {
+		if err := ValidateID("supersededBy", m.SupersededBy); err != nil {
+			return err
+		}
+	}
+	if err := m.validateTimes(); err != nil {
+		return err
+	}
+	return m.Source.validate()
+}
+
+func (m *Memory) validateIdentity() error {
 	if err := ValidateID("memory", m.ID); err != nil {
 		return err
 	}
 	if err := m.Scope.Validate(); err != nil {
 		return err
 	}
-	if err := m.Kind.Validate(); err != nil {
-		return err
-	}
+	return m.Kind.Validate()
+}
+
+func (m *Memory) validateText() error {
 	switch {
 	case strings.TrimSpace(m.Fact) == "":
 		return fmt.Errorf("%w: fact is empty", ErrInvalid)
@@ -121,14 +141,11 @@ func (m *Memory) Validate() error {
 			return err
 		}
 	}
-	if err := m.Metadata.validate(); err != nil {
-		return err
-	}
-	if m.SupersededBy != "" {
-		if err := ValidateID("supersededBy", m.SupersededBy); err != nil {
-			return err
-		}
-	}
+	return nil
+}
+
+// validateTimes accepts a zero time wherever it stands for none.
+func (m *Memory) validateTimes() error {
 	if err := ValidateTime("timestamp", m.Timestamp); err != nil {
 		return err
 	}
@@ -143,7 +160,7 @@ func (m *Memory) Validate() error {
 			return err
 		}
 	}
-	return m.Source.validate()
+	return nil
 }
 
 func (s *Source) validate() error {
@@ -189,17 +206,20 @@ func ValidateTime(field string, t time.Time) error {
 	return nil
 }
 
-// SameContent reports whether a and b say the same, whatever their revision
-// and the times of their storing. It is what makes a repeated Put harmless.
+// SameContent reports whether m and o are equal in all that a writer sets: everything except the revision and the times
+// of storing. It is what makes a repeated Put harmless.
 func (m *Memory) SameContent(o *Memory) bool {
 	return m.ID == o.ID && m.Scope == o.Scope && m.Kind == o.Kind && m.Fact == o.Fact && m.Author == o.Author &&
-		slices.Equal(m.Topics, o.Topics) && m.Timestamp.Equal(o.Timestamp) && m.ValidFrom.Equal(o.ValidFrom) &&
-		m.ValidTo.Equal(o.ValidTo) && m.SupersededBy == o.SupersededBy && m.Edited == o.Edited && m.ExpireTime.Equal(o.ExpireTime) && m.Source.SessionID == o.Source.SessionID &&
-		slices.Equal(m.Source.EventIDs, o.Source.EventIDs) && m.Source.Quote == o.Source.Quote &&
-		maps.EqualFunc(m.Metadata, o.Metadata, sameJSON)
+		slices.Equal(m.Topics, o.Topics) && m.SupersededBy == o.SupersededBy && m.Edited == o.Edited &&
+		m.Timestamp.Equal(o.Timestamp) && m.ValidFrom.Equal(o.ValidFrom) && m.ValidTo.Equal(o.ValidTo) &&
+		m.ExpireTime.Equal(o.ExpireTime) && m.Source.same(&o.Source) && maps.EqualFunc(m.Metadata, o.Metadata, sameJSON)
 }
 
-// Clone is m with slices and maps of its own. Topics is a list, also when empty.
+func (s *Source) same(o *Source) bool {
+	return s.SessionID == o.SessionID && slices.Equal(s.EventIDs, o.EventIDs) && s.Quote == o.Quote
+}
+
+// Clone is a copy of m that shares no slice or map with it. Its Topics is a list even when empty, as JSON shows it.
 func (m *Memory) Clone() Memory {
 	out := *m
 	out.Topics = append(make([]string, 0, len(m.Topics)), m.Topics...)
@@ -211,7 +231,7 @@ func (m *Memory) Clone() Memory {
 	return out
 }
 
-// Live reports whether m can be read at now: it has not expired.
+// Live reports whether m has not expired at now.
 func (m *Memory) Live(now time.Time) bool {
 	return m.ExpireTime.IsZero() || now.Before(m.ExpireTime)
 }

@@ -213,7 +213,7 @@ func pause(ctx context.Context, d time.Duration) {
 // reclaim gives back the room that the old words and vectors took.
 func (m *Mover) reclaim(ctx context.Context, move memory.Move) {
 	for {
-		more, err := move.Tidy(ctx)
+		more, err := move.Reclaim(ctx)
 		if err != nil && ctx.Err() == nil {
 			m.log.Warn("the room of the old vectors is not given back", "err", err)
 		}

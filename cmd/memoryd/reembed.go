@@ -59,7 +59,7 @@ func (a *app) tryOpenMove(ctx context.Context, stdout io.Writer) error {
 	if is == want {
 		fmt.Fprintf(stdout, "there is nothing to move: the memories in %s have %v already\n", shown(a.cfg.memories), want)
 		a.serveWith(a.models.embedder)
-		return a.stores.Memories.Stay(ctx)
+		return a.stores.Memories.CancelMove(ctx)
 	}
 	move, err := a.stores.Memories.Move(ctx, want)
 	if err != nil {

@@ -156,7 +156,7 @@ func storedModel(ctx context.Context, cfg *config, st *assembly.Stores, want mem
 		}
 		return is, err
 	}
-	all, err := qdrantstore.Held(ctx, cfg.memories, nil)
+	all, err := qdrantstore.StoredModels(ctx, cfg.memories, nil)
 	if err != nil {
 		return want, fmt.Errorf("-memories: %w", err)
 	}

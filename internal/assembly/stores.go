@@ -129,7 +129,7 @@ func (s *Stores) StoredModel(path string, both bool) (memory.Model, error) {
 	if err != nil {
 		return memory.Model{}, err
 	}
-	return sqlitestore.Held(db)
+	return sqlitestore.StoredModel(db)
 }
 
 // open opens the SQLite file for one of the two stores.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/qdrant/go-client/qdrant"
 
 	"github.com/memoryd/memoryd/memory"
@@ -35,17 +34,22 @@ func (s *Store) Export(ctx context.Context, yield func(memory.Record) error) err
 	}
 }
 
-func (s *Store) exportFrom(ctx context.Context, from *qdrant.PointId) (page []memory.Record, next *qdrant.PointId, err error) {
+// exportFrom reads a page of records from a point on, and the point that the next page begins with.
+func (s *Store) exportFrom(
+	ctx context.Context, from *qdrant.PointId,
+) (page []memory.Record, next *qdrant.PointId, err error) {
 	ctx, cancel := s.unhurried(ctx)
 	defer cancel()
-	points, next, err := s.client.ScrollAndOffset(ctx, &qdrant.ScrollPoints{CollectionName: s.collection, Offset: from, Limit: qdrant.PtrOf(uint32(exportPage)),
-		WithPayload: qdrant.NewWithPayloadInclude(whole...), WithVectors: qdrant.NewWithVectorsInclude(dense)})
+	points, next, err := s.client.ScrollAndOffset(ctx, &qdrant.ScrollPoints{
+		CollectionName: s.collection, Offset: from, Limit: qdrant.PtrOf(uint32(exportPage)),
+		WithPayload: qdrant.NewWithPayloadInclude(recordFields...), WithVectors: qdrant.NewWithVectorsInclude(dense),
+	})
 	if err != nil {
 		return nil, nil, s.kind(ctx, err)
 	}
 	for _, p := range points {
 		if p.GetPayload()[docField] == nil {
-			continue // a past revision, or the collection's own id
+			continue // a past revision, or the manifest
 		}
 		r, err := s.exported(ctx, p)
 		if err != nil {
@@ -62,7 +66,7 @@ func (s *Store) exported(ctx context.Context, p *qdrant.RetrievedPoint) (*memory
 	if err != nil {
 		return nil, err
 	}
-	out := &memory.Record{Memory: r.memory, Deleted: r.gone, Terms: r.terms}
+	out := &memory.Record{Memory: r.Memory, Deleted: r.Deleted, Terms: r.terms}
 	out.Vector = p.GetVectors().GetVectors().GetVectors()[dense].GetDense().GetData()
 	out.History, err = s.history(ctx, r)
 	return out, err
@@ -93,9 +97,8 @@ func (s *Store) importAll(ctx context.Context, records []memory.Record) (stored 
 		for i, r := range of {
 			ids[i] = r.Memory.ID
 		}
-		out, err := s.change(ctx, scope, ids, func(i int, was *record, _ time.Time) (*change, memory.Outcome, error) {
-			return decideImport(of[i], was)
-		})
+		take := func(i int, was *record, _ time.Time) (*change, memory.Outcome, error) { return importOf(of[i], was) }
+		out, err := s.change(ctx, scope, ids, take)
 		if err != nil {
 			return stored, err
 		}
@@ -108,27 +111,29 @@ func (s *Store) importAll(ctx context.Context, records []memory.Record) (stored 
 	return stored, nil
 }
 
-func decideImport(r *memory.Record, was *record) (*change, memory.Outcome, error) {
-	if was != nil && was.memory.Revision >= r.Memory.Revision {
-		return nil, memory.Outcome{Memory: was.memory}, nil
+// importOf is the change that an imported record makes of what is there.
+func importOf(r *memory.Record, was *record) (*change, memory.Outcome, error) {
+	if !memory.DecideImport(r, was.state()) {
+		return nil, memory.Outcome{Memory: was.Memory}, nil
 	}
-	c := &change{record: &record{memory: r.Memory, gone: r.Deleted, terms: r.Terms}, vector: r.Vector, outcome: memory.Outcome{Memory: r.Memory, Changed: true}}
+	c := &change{
+		record: &record{Current: memory.Current{Memory: r.Memory, Deleted: r.Deleted}, terms: r.Terms},
+		vector: r.Vector, outcome: memory.Outcome{Memory: r.Memory, Changed: true},
+	}
 	if was != nil {
-		c.expect = was.memory.Revision
+		c.expect = was.Memory.Revision
 	}
-	mark := uuid.NewString()
-	for i := range r.History {
+	write := newWrite()
+	last := len(r.History) - 1
+	c.record.step = newStep(&r.History[last], write)
+	for i := range r.History[:last] {
 		from := &r.History[i]
-		rec := &record{memory: from.Memory, step: step{Revision: from.Revision, Action: from.Action, Time: from.Time, Actor: from.Actor, Operation: from.Operation, Write: mark}}
-		if i == len(r.History)-1 {
-			c.record.step = rec.step
-			break
-		}
-		past, err := rec.past()
+		past := &record{Current: memory.Current{Memory: from.Memory}, step: newStep(from, write)}
+		st, err := past.past()
 		if err != nil {
 			return nil, memory.Outcome{}, err
 		}
-		c.past = append(c.past, past)
+		c.past = append(c.past, st)
 	}
 	return c, memory.Outcome{}, nil
 }

@@ -154,7 +154,7 @@ type call struct {
 
 // watch has a store make its calls through the recorder.
 func (r *recorder) watch(b *testing.B, s *Store, url string) {
-	set, err := parse(url)
+	set, err := parseURL(url)
 	if err != nil {
 		b.Fatal(err)
 	}

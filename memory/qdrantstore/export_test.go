@@ -1,4 +1,4 @@
 package qdrantstore
 
-// ReadWhole has a store read no session whole that has more turns than n.
+// ReadWhole has a store read only sessions of up to n turns whole.
 func ReadWhole(s *Store, n int) { s.whole = n }

@@ -8,11 +8,12 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// notAfter matches times up to t, before those before it.
+// notAfter matches times up to t.
 func notAfter(field string, t time.Time) *qdrant.Condition {
 	return qdrant.NewRange(field, &qdrant.Range{Lte: qdrant.PtrOf(float64(t.UnixMicro()))})
 }
 
+// before matches times before t.
 func before(field string, t time.Time) *qdrant.Condition {
 	return qdrant.NewRange(field, &qdrant.Range{Lt: qdrant.PtrOf(float64(t.UnixMicro()))})
 }
@@ -20,7 +21,7 @@ func before(field string, t time.Time) *qdrant.Condition {
 // live passes the memories of a scope that can be read at now.
 func live(scope memory.Scope, now time.Time) *qdrant.Filter {
 	return &qdrant.Filter{
-		Must:    []*qdrant.Condition{qdrant.NewMatch("scope", name(scope))},
+		Must:    []*qdrant.Condition{qdrant.NewMatch("scope", tenant(scope))},
 		MustNot: []*qdrant.Condition{qdrant.NewMatchBool("gone", true), notAfter("expires", now)},
 	}
 }
@@ -30,13 +31,12 @@ func filter(scope memory.Scope, f *memory.Filter, now time.Time) *qdrant.Filter 
 	out := live(scope, now)
 	must := func(c *qdrant.Condition) { out.Must = append(out.Must, c) }
 	not := func(c *qdrant.Condition) { out.MustNot = append(out.MustNot, c) }
-	asOf := now
+	at := f.CurrentAt(now)
 	if !f.AsOf.IsZero() {
-		asOf = f.AsOf
-		must(notAfter("at", asOf))
+		must(notAfter("at", at))
 	}
 	if !f.History {
-		not(notAfter("until", asOf))
+		not(notAfter("until", at))
 	}
 	if f.SupersededBy != "" {
 		must(qdrant.NewMatch("by", f.SupersededBy))
@@ -52,9 +52,8 @@ func filter(scope memory.Scope, f *memory.Filter, now time.Time) *qdrant.Filter 
 		must(qdrant.NewMatchKeywords("topics", f.Topics...))
 	}
 	if !f.Since.IsZero() {
-		// A memory is not before a time between two microseconds from the second
-		// of them on.
-		not(before("at", f.Since.Add(time.Microsecond-1).Truncate(time.Microsecond)))
+		// Stored times are whole microseconds, so a time between two of them begins at the second.
+		not(before("at", memory.Micros(f.Since.Add(time.Microsecond-1))))
 	}
 	if !f.Until.IsZero() {
 		must(notAfter("at", f.Until))
@@ -62,8 +61,8 @@ func filter(scope memory.Scope, f *memory.Filter, now time.Time) *qdrant.Filter 
 	if f.SessionID != "" {
 		must(qdrant.NewMatch("session", f.SessionID))
 	}
-	for _, pair := range pairs(f.Metadata) {
-		must(qdrant.NewMatch("metadata", pair))
+	for _, digest := range pairDigests(f.Metadata) {
+		must(qdrant.NewMatch("metadata", digest))
 	}
 	return out
 }

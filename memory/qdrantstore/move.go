@@ -15,40 +15,39 @@ var _ memory.Movable = (*Store)(nil)
 // Model implements memory.Movable.
 func (s *Store) Model() memory.Model { return s.model }
 
-// move is a memory.Move: it copies a collection into another one. What is
-// behind is known by comparing the revisions of both, so any number of moves
-// to one collection may be at it at a time; each begins somewhere else.
+// move is a memory.Move: it copies a collection into another one. A comparison of the revisions in both shows which
+// memories are behind, so any number of processes may move to one collection at a time. Each begins at another place.
 type move struct {
 	from, to *Store
 	pass
 }
 
-// pass is a way through a collection.
+// pass is one way through the old collection.
 type pass struct {
-	at     *qdrant.PointId   // where it goes on; nil at its beginning
+	at     *qdrant.PointId   // the next point to compare; nil at the beginning
 	whole  bool              // it began at the beginning
-	took   int               // how many were behind in it
-	behind []*qdrant.PointId // of those, what is left
+	took   int               // memories that were behind
+	behind []*qdrant.PointId // those of them that are not copied yet
 }
 
-// comparedTogether is how many points are compared in one call, and
-// copiedTogether how many memories are copied in one step.
+// comparedTogether is how many points are compared in one call, and copiedTogether how many memories are copied in one
+// step.
 const (
 	comparedTogether = 1000
 	copiedTogether   = 50
 )
 
-// Move implements memory.Movable. A collection that another store has is only
-// taken if there is nothing in it, as after a start by mistake.
+// Move implements memory.Movable. It takes over the collection of another store only if that is empty, as a start with
+// the wrong flags leaves it.
 func (s *Store) Move(ctx context.Context, to Model) (memory.Move, error) {
 	t := &Store{client: s.client, set: s.set, opts: s.opts, whole: s.whole, id: s.id}
 	t.use(to)
 	m := &move{from: s, to: t, pass: pass{at: qdrant.NewIDUUID(uuid.NewString())}}
 	ctx, cancel := s.unhurried(ctx)
 	defer cancel()
-	err := s.heads(ctx, t.collection)
+	err := s.setNext(ctx, t.collection)
 	if err == nil {
-		err = t.receive(ctx)
+		err = t.prepareTarget(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("move the memories of collection %s to %s: %w", s.collection, t.collection, err)
@@ -56,43 +55,42 @@ func (s *Store) Move(ctx context.Context, to Model) (memory.Move, error) {
 	return m, nil
 }
 
-// Stay implements memory.Movable.
-func (s *Store) Stay(ctx context.Context) error {
+// CancelMove implements memory.Movable.
+func (s *Store) CancelMove(ctx context.Context) error {
 	ctx, cancel := s.unhurried(ctx)
 	defer cancel()
-	if err := s.heads(ctx, ""); err != nil {
-		return fmt.Errorf("give up moving the memories of collection %s: %w", s.collection, err)
+	if err := s.setNext(ctx, ""); err != nil {
+		return fmt.Errorf("cancel the move of the memories of collection %s: %w", s.collection, err)
 	}
 	return nil
 }
 
-// heads says to which collection the memories are moving, "" for none, and
-// throws away what a move to any other has made. Writes count, whoever was about
-// to end a move.
-func (s *Store) heads(ctx context.Context, next string) error {
+// setNext notes the collection that the memories are moving to, "" for none, and removes what a move to any other has
+// made. It makes the collection active again if a process was cut off while it was draining.
+func (s *Store) setNext(ctx context.Context, next string) error {
 	for {
-		d, err := s.deedIn(ctx, s.collection)
+		m, err := s.manifestOf(ctx, s.collection)
 		if err != nil {
 			return err
 		}
-		if d == nil || d.State == left || d.State == filling {
+		if m == nil || m.State == retired || m.State == building {
 			return fmt.Errorf("%w: they have moved elsewhere", memory.ErrAborted)
 		}
-		now := deed{Store: d.Store, Model: s.model, Next: next}
-		if ok, err := s.swap(ctx, s.collection, d, &now); err != nil {
+		now := manifest{Store: m.Store, Model: s.model, Next: next}
+		if ok, err := s.swap(ctx, s.collection, m, &now); err != nil {
 			return err
 		} else if ok {
 			break
 		}
 	}
 	// From here on no move to another collection can end.
-	all, err := s.holdings(ctx)
+	all, err := s.collections(ctx)
 	if err != nil {
 		return err
 	}
-	for _, h := range all {
-		if h.Store == s.id && h.State == filling && h.collection != next {
-			if err := s.drop(ctx, h.collection); err != nil {
+	for _, c := range all {
+		if c.Store == s.id && c.State == building && c.collection != next {
+			if err := s.drop(ctx, c.collection); err != nil {
 				return err
 			}
 		}
@@ -100,51 +98,59 @@ func (s *Store) heads(ctx context.Context, next string) error {
 	return nil
 }
 
-func (s *Store) drop(ctx context.Context, collection string) error {
-	return s.kind(ctx, s.client.DeleteCollection(ctx, collection))
-}
-
-// receive makes the collection that memories are to move into, or finds the one
-// that has some already.
-func (s *Store) receive(ctx context.Context) error {
-	d, err := s.deedIn(ctx, s.collection)
+// prepareTarget makes the collection that memories are to move into, or finds the one that has some already.
+func (s *Store) prepareTarget(ctx context.Context) error {
+	m, err := s.manifestOf(ctx, s.collection)
 	if err != nil {
 		return err
 	}
-	switch {
-	case d == nil:
-	case d.Store == s.id && d.State == held:
-		return fmt.Errorf("%w: they have moved there already", memory.ErrAborted)
-	case d.Store == s.id && d.State == left: // they were there before
-		err = s.drop(ctx, s.collection)
-	case d.Store != s.id:
-		n, countErr := s.client.Count(ctx, &qdrant.CountPoints{CollectionName: s.collection, Exact: qdrant.PtrOf(true)})
-		if err = s.kind(ctx, countErr); err == nil && n > 1 { // its deed is one
-			err = fmt.Errorf("collection %s has the memories of another store: name another with collection= in the URL, or delete it", s.collection)
-		} else if err == nil {
-			err = s.drop(ctx, s.collection)
+	if m != nil {
+		if err := s.clearTarget(ctx, m); err != nil {
+			return err
 		}
-	}
-	if err != nil {
-		return err
 	}
 	if err := s.prepare(ctx); err != nil {
 		return err
 	}
-	if d, err = s.claim(ctx, deed{Store: s.id, Model: s.model, State: filling}); err == nil && d.Store != s.id {
+	m, _, err = s.claim(ctx, manifest{Store: s.id, Model: s.model, State: building})
+	if err == nil && m.Store != s.id {
 		err = fmt.Errorf("%w: another memoryd has just taken collection %s", memory.ErrAborted, s.collection)
 	}
 	return err
 }
 
-// over reports whether another process has ended the move; ErrAborted if it was
-// given up.
-func (m *move) over(ctx context.Context) (bool, error) {
-	d, err := m.to.deedIn(ctx, m.to.collection)
-	if err == nil && (d == nil || d.Store != m.to.id) {
-		err = fmt.Errorf("%w: this move was given up", memory.ErrAborted)
+// clearTarget removes a collection that is in the way of the move, unless it has memories that are not copies.
+func (s *Store) clearTarget(ctx context.Context, m *manifest) error {
+	if m.Store == s.id {
+		switch m.State {
+		case active:
+			return fmt.Errorf("%w: they have moved there already", memory.ErrAborted)
+		case retired: // the memories were there before
+			return s.drop(ctx, s.collection)
+		}
+		return nil
 	}
-	return err == nil && d.State != filling, err
+	empty, err := s.empty(ctx)
+	if err != nil {
+		return err
+	}
+	if !empty {
+		return fmt.Errorf("collection %s has the memories of another store:"+
+			" name another with collection= in the URL, or delete it", s.collection)
+	}
+	return s.drop(ctx, s.collection)
+}
+
+// over reports whether another process has ended the move. The error is ErrAborted if the move was cancelled.
+func (m *move) over(ctx context.Context) (bool, error) {
+	is, err := m.to.manifestOf(ctx, m.to.collection)
+	if err != nil {
+		return false, err
+	}
+	if is == nil || is.Store != m.to.id {
+		return false, fmt.Errorf("%w: this move was cancelled", memory.ErrAborted)
+	}
+	return is.State != building, nil
 }
 
 // Step implements memory.Move.
@@ -161,14 +167,14 @@ func (m *move) step(ctx context.Context, index memory.Indexer) (int, error) {
 		return 0, err
 	}
 	for len(m.behind) == 0 {
-		end, err := m.look(ctx)
+		end, err := m.compare(ctx)
 		if err != nil {
 			return 0, err
 		}
 		if end {
-			quiet := m.whole && m.took == 0
+			nothingBehind := m.whole && m.took == 0
 			m.pass = pass{whole: true, behind: m.behind}
-			if quiet {
+			if nothingBehind {
 				return 0, nil
 			}
 		}
@@ -181,19 +187,20 @@ func (m *move) step(ctx context.Context, index memory.Indexer) (int, error) {
 	return len(some), nil
 }
 
-// look compares the next points, and reports whether they were the last.
-func (m *move) look(ctx context.Context) (end bool, err error) {
+// compare finds which of the next points are behind, and reports whether they were the last.
+func (m *move) compare(ctx context.Context) (end bool, err error) {
 	ctx, cancel := m.from.unhurried(ctx)
 	defer cancel()
-	revision := qdrant.NewWithPayloadInclude("revision")
-	points, next, err := m.from.client.ScrollAndOffset(ctx, &qdrant.ScrollPoints{CollectionName: m.from.collection, Offset: m.at,
-		Limit: qdrant.PtrOf(uint32(comparedTogether)), WithPayload: revision})
+	points, next, err := m.from.client.ScrollAndOffset(ctx, &qdrant.ScrollPoints{
+		CollectionName: m.from.collection, Offset: m.at, Limit: qdrant.PtrOf(uint32(comparedTogether)),
+		WithPayload: qdrant.NewWithPayloadInclude("revision"),
+	})
 	if err != nil {
 		return false, m.from.kind(ctx, err)
 	}
 	var ids []*qdrant.PointId
 	for _, p := range points {
-		if p.GetPayload()["revision"] != nil { // else it is a past revision, or the deed
+		if p.GetPayload()["revision"] != nil { // not a past revision, nor the manifest
 			ids = append(ids, p.GetId())
 		}
 	}
@@ -217,38 +224,26 @@ func (m *move) look(ctx context.Context) (end bool, err error) {
 	return next == nil, nil
 }
 
-// copy brings memories over, with what they are found by there.
+// copy copies memories with the words and vectors of the other model.
 func (m *move) copy(ctx context.Context, ids []*qdrant.PointId, index memory.Indexer) error {
 	records, err := m.read(ctx, ids)
 	if err != nil {
 		return err
 	}
-	var live []memory.Record
-	for _, r := range records {
-		if !r.Deleted {
-			live = append(live, memory.Record{Memory: r.Memory, Vector: r.Vector})
-		}
-	}
-	if len(live) > 0 {
-		if err := index(ctx, live); err != nil {
-			return err
-		}
-	}
-	for i := range records {
-		if r := &records[i]; !r.Deleted {
-			r.Terms, r.Vector = live[0].Terms, live[0].Vector
-			live = live[1:]
-		}
+	if err := index.Apply(ctx, records); err != nil {
+		return err
 	}
 	_, err = m.to.importAll(ctx, records)
 	return err
 }
 
-// read reads memories whole, with their vectors if those can stay.
+// read reads whole memories, with their vectors if those can stay.
 func (m *move) read(ctx context.Context, ids []*qdrant.PointId) ([]memory.Record, error) {
 	ctx, cancel := m.from.unhurried(ctx)
 	defer cancel()
-	q := &qdrant.GetPoints{CollectionName: m.from.collection, Ids: ids, WithPayload: qdrant.NewWithPayloadInclude(whole...)}
+	q := &qdrant.GetPoints{
+		CollectionName: m.from.collection, Ids: ids, WithPayload: qdrant.NewWithPayloadInclude(recordFields...),
+	}
 	if m.from.model.SameEmbedder(m.to.model) {
 		q.WithVectors = qdrant.NewWithVectorsInclude(dense)
 	}
@@ -267,9 +262,8 @@ func (m *move) read(ctx context.Context, ids []*qdrant.PointId) ([]memory.Record
 	return out, nil
 }
 
-// Finish implements memory.Move. Whoever writes looks after the write whether
-// the collection is closing, and then acknowledges nothing; so a pass that
-// begins after that finds everything that was acknowledged.
+// Finish implements memory.Move. Every writer checks after its write whether the collection is draining, and then does
+// not acknowledge the write. So a pass that begins after that finds every write that was acknowledged.
 func (m *move) Finish(ctx context.Context, index memory.Indexer) error {
 	if err := m.finish(ctx, index); err != nil {
 		return fmt.Errorf("end the move of collection %s to %s: %w", m.from.collection, m.to.collection, err)
@@ -281,25 +275,25 @@ func (m *move) finish(ctx context.Context, index memory.Indexer) (err error) {
 	if over, err := m.over(ctx); over || err != nil {
 		return err
 	}
-	was, err := m.from.deedIn(ctx, m.from.collection)
+	was, err := m.from.manifestOf(ctx, m.from.collection)
 	if err != nil {
 		return err
 	}
 	if was == nil || was.Next != m.to.collection {
-		return fmt.Errorf("%w: this move was given up", memory.ErrAborted)
+		return fmt.Errorf("%w: this move was cancelled", memory.ErrAborted)
 	}
-	if was.State != left {
-		if err := m.leave(ctx, was, index); err != nil {
+	if was.State != retired {
+		if err := m.retire(ctx, was, index); err != nil {
 			return err
 		}
 	}
-	return m.to.hold(ctx, m.to.collection)
+	return m.to.activate(ctx, m.to.collection)
 }
 
-// leave closes the collection, brings over what is left, and leaves it.
-func (m *move) leave(ctx context.Context, was *deed, index memory.Indexer) (err error) {
-	shut := deed{Store: was.Store, Model: m.from.model, State: closing, Next: m.to.collection}
-	if err := m.change(ctx, was, &shut); err != nil {
+// retire drains the old collection, copies what is left, and retires it. If that fails, the collection is active again.
+func (m *move) retire(ctx context.Context, was *manifest, index memory.Indexer) (err error) {
+	drain := manifest{Store: was.Store, Model: m.from.model, State: draining, Next: m.to.collection}
+	if err := m.replace(ctx, was, &drain); err != nil {
 		return err
 	}
 	defer func() {
@@ -308,8 +302,8 @@ func (m *move) leave(ctx context.Context, was *deed, index memory.Indexer) (err 
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.from.opts.Timeout)
 		defer cancel()
-		open := deed{Store: was.Store, Model: m.from.model, Next: m.to.collection}
-		_, _ = m.from.swap(ctx, m.from.collection, &shut, &open) // if it is left shut, the next move opens it
+		reopened := manifest{Store: was.Store, Model: m.from.model, Next: m.to.collection}
+		_, _ = m.from.swap(ctx, m.from.collection, &drain, &reopened) // if it fails, the next move does it
 	}()
 	m.pass = pass{whole: true}
 	for n := 1; n > 0; {
@@ -317,14 +311,13 @@ func (m *move) leave(ctx context.Context, was *deed, index memory.Indexer) (err 
 			return err
 		}
 	}
-	gone := shut
-	gone.State = left
-	return m.change(ctx, &shut, &gone)
+	done := drain
+	done.State = retired
+	return m.replace(ctx, &drain, &done)
 }
 
-// change swaps the deed of the collection that is moved; ErrAborted if others
-// did so meanwhile.
-func (m *move) change(ctx context.Context, was, now *deed) error {
+// replace swaps the manifest of the old collection. The error is ErrAborted if another process did so meanwhile.
+func (m *move) replace(ctx context.Context, was, now *manifest) error {
 	ctx, cancel := m.from.bounded(ctx)
 	defer cancel()
 	ok, err := m.from.swap(ctx, m.from.collection, was, now)
@@ -342,8 +335,10 @@ func (m *move) Progress(ctx context.Context) (done, total int, err error) {
 		store *Store
 		into  *int
 	}{{m.from, &total}, {m.to, &done}} {
-		n, err := of.store.client.Count(ctx, &qdrant.CountPoints{CollectionName: of.store.collection, Exact: qdrant.PtrOf(true),
-			Filter: &qdrant.Filter{Must: []*qdrant.Condition{qdrant.NewMatchBool("gone", false)}}})
+		n, err := of.store.client.Count(ctx, &qdrant.CountPoints{
+			CollectionName: of.store.collection, Exact: qdrant.PtrOf(true),
+			Filter: &qdrant.Filter{Must: []*qdrant.Condition{qdrant.NewMatchBool("gone", false)}},
+		})
 		if err != nil {
 			return 0, 0, fmt.Errorf("count the memories that have moved: %w", of.store.kind(ctx, err))
 		}
@@ -352,6 +347,5 @@ func (m *move) Progress(ctx context.Context) (done, total int, err error) {
 	return min(done, total), total, nil
 }
 
-// Tidy implements memory.Move: other processes may still search the collection
-// that was left.
-func (m *move) Tidy(context.Context) (bool, error) { return false, nil }
+// Reclaim implements memory.Move. It frees nothing, as other processes may still search the retired collection.
+func (m *move) Reclaim(context.Context) (bool, error) { return false, nil }

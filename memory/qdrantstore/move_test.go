@@ -67,7 +67,7 @@ func ended(ctx context.Context, s *Store, to memory.Model) error {
 		if err = m.Finish(ctx, anew); err == nil || !errors.Is(err, memory.ErrAborted) {
 			return err
 		}
-		if d, err := s.deedIn(ctx, s.collection); err != nil || d.State == left {
+		if d, err := s.manifestOf(ctx, s.collection); err != nil || d.State == retired {
 			return err
 		}
 	}
@@ -105,8 +105,8 @@ func TestMoveOfManyProcesses(t *testing.T) {
 				out, err := s.Put(t.Context(), moveUser, []memory.Write{noted(fmt.Sprint("w", i), n)})
 				if errors.Is(err, memory.ErrUnavailable) {
 					// Perhaps only for the moment: it may have taken effect.
-					d, derr := s.deedIn(t.Context(), s.collection)
-					if derr != nil || d.State == left {
+					d, derr := s.manifestOf(t.Context(), s.collection)
+					if derr != nil || d.State == retired {
 						return
 					}
 					got, gerr := s.Get(t.Context(), moveUser, []string{fmt.Sprint("w", i)})
@@ -215,7 +215,7 @@ func TestMoveAmidWrite(t *testing.T) {
 // next one can end: before the collection is left, everybody can go on with the
 // old one; after it, only with the new one.
 func TestMoveCutOff(t *testing.T) {
-	for _, at := range []state{closing, left} {
+	for _, at := range []state{draining, retired} {
 		t.Run(string(at), func(t *testing.T) {
 			url := qdranttest.Start(t).URL(t)
 			s := open(t, url, oldModel)
@@ -229,7 +229,7 @@ func TestMoveCutOff(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			was, err := s.deedIn(t.Context(), s.collection)
+			was, err := s.manifestOf(t.Context(), s.collection)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -241,15 +241,15 @@ func TestMoveCutOff(t *testing.T) {
 			if _, err := s.Put(t.Context(), moveUser, []memory.Write{noted("late", 0)}); !errors.Is(err, memory.ErrUnavailable) {
 				t.Errorf("a write: %v", err)
 			}
-			all, err := Held(t.Context(), url, nil)
+			all, err := StoredModels(t.Context(), url, nil)
 			want := map[string]memory.Model{s.ID(): oldModel}
-			if at == left {
+			if at == retired {
 				want[s.ID()] = newModel
 			}
 			if diff := cmp.Diff(want, all); err != nil || diff != "" {
 				t.Errorf("held: %v (-want +got):\n%s", err, diff)
 			}
-			if at == left {
+			if at == retired {
 				if n := findNew(t, open(t, url, newModel)); n != 10 {
 					t.Errorf("%d memories are found", n)
 				}
@@ -306,11 +306,11 @@ func TestMoveFromEarlierVersion(t *testing.T) {
 	s := open(t, url, oldModel)
 	fill(t, s, 3)
 	id := uuid.NewString()
-	bare := &qdrant.PointStruct{Id: deedID, Payload: map[string]*qdrant.Value{storeField: qdrant.NewValueString(id)}, Vectors: qdrant.NewVectorsMap(map[string]*qdrant.Vector{})}
+	bare := &qdrant.PointStruct{Id: manifestID, Payload: map[string]*qdrant.Value{storeField: qdrant.NewValueString(id)}, Vectors: qdrant.NewVectorsMap(map[string]*qdrant.Vector{})}
 	if err := s.update(t.Context(), s.collection, qdrant.NewPointsUpdateUpsert(&qdrant.PointsUpdateOperation_PointStructList{Points: []*qdrant.PointStruct{bare}})); err != nil {
 		t.Fatal(err)
 	}
-	all, err := Held(t.Context(), url, nil)
+	all, err := StoredModels(t.Context(), url, nil)
 	was := memory.Model{Embedder: "vendor_old", Dimension: 4, Analyzer: "words-1"}
 	if diff := cmp.Diff(map[string]memory.Model{id: was}, all); err != nil || diff != "" {
 		t.Fatalf("held: %v (-want +got):\n%s", err, diff)

@@ -1,11 +1,11 @@
 package qdrantstore
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/qdrant/go-client/qdrant"
 
 	"github.com/memoryd/memoryd/memory"
@@ -13,15 +13,21 @@ import (
 
 // record is a memory as its point has it.
 type record struct {
-	memory memory.Memory
-	gone   bool
-	terms  memory.Terms
-	vector bool
-	step   step // that made it what it is
+	memory.Current
+	terms memory.Terms
+	step  step // the revision it is at
 }
 
-// step is one revision. Doc is the memory as it was then, and empty for the
-// current one, which the point has. Write tells by which write it was made.
+// state is what the rules of package memory decide by; nil if there is no point.
+func (r *record) state() *memory.Current {
+	if r == nil {
+		return nil
+	}
+	return &r.Current
+}
+
+// step is one revision. Doc is the memory as it was then, and empty for the current revision, as the point has it.
+// Write is the id of the write that made the revision.
 type step struct {
 	Revision  int64           `json:"revision"`
 	Action    memory.Action   `json:"action"`
@@ -32,7 +38,17 @@ type step struct {
 	Doc       json.RawMessage `json:"doc,omitempty"`
 }
 
-// payload fields that are only read whole.
+// newStep is a revision without its memory.
+func newStep(st *memory.Step, write string) step {
+	return step{
+		Revision: st.Revision, Action: st.Action, Time: st.Time, Actor: st.Actor, Operation: st.Operation, Write: write,
+	}
+}
+
+// newWrite names a write, or the writes of one import.
+func newWrite() string { return uuid.NewString() }
+
+// The payload fields that no filter asks for.
 const (
 	docField    = "doc"
 	termsField  = "terms"
@@ -41,28 +57,17 @@ const (
 	pastField   = "past"
 )
 
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // metadata stays as it was written
-	err := enc.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
-}
+func decode(doc string, v any) error { return memory.DecodeJSON([]byte(doc), v) }
 
-func decode(doc string, v any) error {
-	if err := json.Unmarshal([]byte(doc), v); err != nil {
-		return fmt.Errorf("stored memory: %w", err)
-	}
-	return nil
-}
+// recordFields is the payload of a memory's point that readRecord reads.
+var recordFields = []string{docField, termsField, stepField, "gone", "embedded"}
 
-// whole is the payload of a memory's point that readRecord reads.
-var whole = []string{docField, termsField, stepField, "gone", "embedded"}
-
-// readRecord reads what there is of whole.
+// readRecord reads as many of recordFields as there are.
 func readRecord(payload map[string]*qdrant.Value) (*record, error) {
-	r := &record{gone: payload["gone"].GetBoolValue(), vector: payload["embedded"].GetBoolValue()}
-	for field, into := range map[string]any{docField: &r.memory, termsField: &r.terms, stepField: &r.step} {
+	r := &record{Current: memory.Current{
+		Deleted: payload["gone"].GetBoolValue(), Embedded: payload["embedded"].GetBoolValue(),
+	}}
+	for field, into := range map[string]any{docField: &r.Memory, termsField: &r.terms, stepField: &r.step} {
 		if v, ok := payload[field]; ok {
 			if err := decode(v.GetStringValue(), into); err != nil {
 				return nil, err
@@ -72,26 +77,27 @@ func readRecord(payload map[string]*qdrant.Value) (*record, error) {
 	return r, nil
 }
 
-// past is the record's step with the memory as it was then, once another has
-// followed.
+// past is the record's step as it is stored once another revision follows: with the memory as it was then.
 func (r *record) past() (step, error) {
 	st := r.step
-	doc, err := encode(r.memory)
+	doc, err := memory.EncodeJSON(r.Memory)
 	st.Doc = doc
 	return st, err
 }
 
-// point writes a step out that others have followed.
+// point writes a past step.
 func (st *step) point(scope memory.Scope, id string) (*qdrant.PointStruct, error) {
-	raw, err := encode(st)
+	raw, err := memory.EncodeJSON(st)
 	if err != nil {
 		return nil, err
 	}
-	return &qdrant.PointStruct{Id: pastID(scope, id, st.Revision), Payload: map[string]*qdrant.Value{pastField: qdrant.NewValueString(string(raw))},
-		Vectors: qdrant.NewVectorsMap(map[string]*qdrant.Vector{})}, nil
+	return &qdrant.PointStruct{
+		Id: pastID(scope, id, st.Revision), Vectors: qdrant.NewVectorsMap(map[string]*qdrant.Vector{}),
+		Payload: map[string]*qdrant.Value{pastField: qdrant.NewValueString(string(raw))},
+	}, nil
 }
 
-// read gives a step that has its own Doc as a memory.Step.
+// read gives a past step, which has its own Doc, as a memory.Step.
 func (st *step) read() (memory.Step, error) {
 	var m memory.Memory
 	err := decode(string(st.Doc), &m)
@@ -100,71 +106,92 @@ func (st *step) read() (memory.Step, error) {
 
 // of gives a step of a memory as a memory.Step.
 func (st *step) of(m memory.Memory) memory.Step {
-	return memory.Step{Revision: st.Revision, Action: st.Action, Time: st.Time, Actor: st.Actor, Operation: st.Operation, Memory: m}
+	return memory.Step{
+		Revision: st.Revision, Action: st.Action, Time: st.Time, Actor: st.Actor, Operation: st.Operation, Memory: m,
+	}
 }
 
-// point writes a record out, with its vector if it is to have one.
+// point writes a record, with its vector if it has one. A deleted record has neither words nor vector.
 func (r *record) point(vector []float32) (*qdrant.PointStruct, error) {
-	m := &r.memory
-	doc, err := encode(m)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", memory.ErrInvalid, err) // only metadata can be no JSON
-	}
-	terms := r.terms
-	if r.gone {
+	m, terms := &r.Memory, r.terms
+	if r.Deleted {
 		terms, vector = nil, nil
 	}
-	words, err := encode(terms)
+	payload, err := r.payload(terms, vector != nil)
 	if err != nil {
 		return nil, err
 	}
-	text := qdrant.NewValueString
-	number := func(t time.Time) *qdrant.Value { return qdrant.NewValueInt(t.UnixMicro()) }
-	payload := map[string]*qdrant.Value{
-		"scope": text(name(m.Scope)), "id": text(m.ID), "kind": text(string(m.Kind)), "session": text(m.Source.SessionID), "gone": qdrant.NewValueBool(r.gone),
-		"revision": qdrant.NewValueInt(m.Revision), "embedded": qdrant.NewValueBool(vector != nil),
-		"at": number(m.Timestamp), "created": number(m.CreateTime), "updated": number(m.UpdateTime),
-		docField: text(string(doc)), termsField: text(string(words)), lengthField: qdrant.NewValueInt(int64(terms.Length())),
-	}
-	if !m.ValidTo.IsZero() {
-		payload["until"] = number(m.ValidTo)
-	}
-	if m.Kind == memory.KindTurn && len(m.Source.EventIDs) > 0 {
-		payload["event"] = text(m.Source.EventIDs[0])
-	}
-	if m.SupersededBy != "" {
-		payload["by"] = text(m.SupersededBy)
-	}
-	if !m.ExpireTime.IsZero() {
-		payload["expires"] = number(m.ExpireTime)
-	}
-	if len(m.Topics) > 0 {
-		payload["topics"] = texts(m.Topics)
-	}
-	if len(m.Metadata) > 0 {
-		payload["metadata"] = texts(pairs(m.Metadata))
-	}
-	raw, err := encode(r.step)
-	if err != nil {
-		return nil, err
-	}
-	payload[stepField] = text(string(raw))
 	vectors := map[string]*qdrant.Vector{}
 	if vector != nil {
 		vectors[dense] = qdrant.NewVectorDense(vector)
 	}
 	if len(terms) > 0 {
-		length := terms.Length()
-		weights := map[uint32]float32{}
+		vectors[lexical] = lexicalVector(terms)
 		var numbers []*qdrant.Value
-		for w, f := range terms {
-			weights[wordPlace(w)] += float32(memory.Saturate(float64(f), float64(length)))
+		for w := range terms {
 			numbers = append(numbers, qdrant.NewValueInt(wordNumber(m.Scope, w)))
 		}
 		payload["words"] = qdrant.NewValueFromList(numbers...)
-		vectors[lexical] = sparse(weights)
 	}
-	return &qdrant.PointStruct{Id: pointID(m.Scope, m.ID), Payload: payload, Vectors: qdrant.NewVectorsMap(vectors)}, nil
+	return &qdrant.PointStruct{
+		Id: pointID(m.Scope, m.ID), Payload: payload, Vectors: qdrant.NewVectorsMap(vectors),
+	}, nil
+}
+
+// payload is all of a record's payload except the numbers of its words.
+func (r *record) payload(terms memory.Terms, embedded bool) (map[string]*qdrant.Value, error) {
+	m := &r.Memory
+	doc, err := memory.EncodeJSON(m)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", memory.ErrInvalid, err) // only metadata can be invalid JSON
+	}
+	words, err := memory.EncodeJSON(terms)
+	if err != nil {
+		return nil, err
+	}
+	st, err := memory.EncodeJSON(r.step)
+	if err != nil {
+		return nil, err
+	}
+	text := qdrant.NewValueString
+	micros := func(t time.Time) *qdrant.Value { return qdrant.NewValueInt(t.UnixMicro()) }
+	payload := map[string]*qdrant.Value{
+		"scope": text(tenant(m.Scope)), "id": text(m.ID), "kind": text(string(m.Kind)),
+		"session": text(m.Source.SessionID), "gone": qdrant.NewValueBool(r.Deleted),
+		"revision": qdrant.NewValueInt(m.Revision), "embedded": qdrant.NewValueBool(embedded),
+		"at": micros(m.Timestamp), "created": micros(m.CreateTime), "updated": micros(m.UpdateTime),
+		docField: text(string(doc)), termsField: text(string(words)), stepField: text(string(st)),
+		lengthField: qdrant.NewValueInt(int64(terms.Length())),
+	}
+	if !m.ValidTo.IsZero() {
+		payload["until"] = micros(m.ValidTo)
+	}
+	if !m.ExpireTime.IsZero() {
+		payload["expires"] = micros(m.ExpireTime)
+	}
+	if event := m.Source.EventID(); m.Kind == memory.KindTurn && event != "" {
+		payload["event"] = text(event)
+	}
+	if m.SupersededBy != "" {
+		payload["by"] = text(m.SupersededBy)
+	}
+	if len(m.Topics) > 0 {
+		payload["topics"] = texts(m.Topics)
+	}
+	if len(m.Metadata) > 0 {
+		payload["metadata"] = texts(pairDigests(m.Metadata))
+	}
+	return payload, nil
+}
+
+// lexicalVector has each word with its term frequency part of BM25.
+func lexicalVector(terms memory.Terms) *qdrant.Vector {
+	length := terms.Length()
+	weights := map[uint32]float32{}
+	for w, f := range terms {
+		weights[wordIndex(w)] += float32(memory.Saturate(float64(f), float64(length)))
+	}
+	return sparse(weights)
 }
 
 func sparse(weights map[uint32]float32) *qdrant.Vector {

@@ -1,11 +1,9 @@
 package qdrantstore
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/qdrant/go-client/qdrant"
 
@@ -24,13 +22,13 @@ func (s *Store) Get(ctx context.Context, scope memory.Scope, ids []string) ([]me
 	}
 	records, err := s.read(ctx, scope, ids, shownFields)
 	if err != nil {
-		return nil, wrap("get memories", scope, err)
+		return nil, scope.Wrap("get memories", err)
 	}
 	var out []memory.Memory
 	now := s.opts.Now()
 	for _, id := range ids {
-		if r := records[id]; r != nil && !r.gone && r.memory.Live(now) {
-			out = append(out, r.memory.Clone())
+		if r := records[id]; r != nil && !r.Deleted && r.Memory.Live(now) {
+			out = append(out, r.Memory.Clone())
 		}
 	}
 	return out, nil
@@ -40,7 +38,7 @@ func (s *Store) Get(ctx context.Context, scope memory.Scope, ids []string) ([]me
 func (s *Store) Revisions(ctx context.Context, scope memory.Scope, id string) ([]memory.Revision, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	records, err := s.read(ctx, scope, []string{id}, whole)
+	records, err := s.read(ctx, scope, []string{id}, recordFields)
 	if err == nil && records[id] == nil {
 		err = memory.ErrNotFound
 	}
@@ -49,18 +47,14 @@ func (s *Store) Revisions(ctx context.Context, scope memory.Scope, id string) ([
 		history, err = s.history(ctx, records[id])
 	}
 	if err != nil {
-		return nil, wrap(fmt.Sprintf("revisions of memory %.80q", id), scope, err)
+		return nil, scope.Wrap(fmt.Sprintf("revisions of memory %.80q", id), err)
 	}
-	out := make([]memory.Revision, 0, len(history))
-	for _, st := range slices.Backward(history) {
-		out = append(out, memory.Revision{Revision: st.Revision, Action: st.Action, Fact: st.Memory.Fact, CreateTime: st.Time, Actor: st.Actor, Operation: st.Operation, Memory: st.Memory})
-	}
-	return out, nil
+	return memory.RevisionsOf(history), nil
 }
 
-// history is all revisions of a memory, oldest first.
+// history gives all revisions of a memory, oldest first.
 func (s *Store) history(ctx context.Context, r *record) ([]memory.Step, error) {
-	past, err := s.steps(ctx, r.memory.Scope, r.memory.ID, 1, r.memory.Revision)
+	past, err := s.steps(ctx, r.Memory.Scope, r.Memory.ID, 1, r.Memory.Revision)
 	if err != nil {
 		return nil, err
 	}
@@ -72,146 +66,146 @@ func (s *Store) history(ctx context.Context, r *record) ([]memory.Step, error) {
 		}
 		out = append(out, st)
 	}
-	return append(out, r.step.of(r.memory)), nil
+	return append(out, r.step.of(r.Memory)), nil
 }
-
-// fields are the payload fields behind those a list can be ordered by.
-var fields = map[string]string{"": "at", "timestamp": "at", "createTime": "created", "updateTime": "updated"}
 
 // List implements memory.Store.
 func (s *Store) List(ctx context.Context, scope memory.Scope, list memory.List) (memory.Page, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	page, err := s.list(ctx, scope, list)
+	page, err := s.list(ctx, scope, &list)
 	if err != nil {
-		return memory.Page{}, wrap("list memories", scope, err)
+		return memory.Page{}, scope.Wrap("list memories", err)
 	}
 	return page, nil
 }
 
-// listed is a memory's id and its place in the order of a list.
-type listed struct {
-	id string
-	at int64
-}
-
-func (s *Store) list(ctx context.Context, scope memory.Scope, list memory.List) (page memory.Page, err error) {
-	size, err := list.Size()
+func (s *Store) list(ctx context.Context, scope memory.Scope, list *memory.List) (page memory.Page, err error) {
+	paging, err := list.Paging()
 	if err != nil {
 		return page, err
 	}
-	field, ok := fields[list.Order.Field]
-	if !ok {
-		return page, fmt.Errorf("%w: no order by %q", memory.ErrInvalid, list.Order.Field)
+	l := listing{s, list.Order, filter(scope, &list.Filter, s.opts.Now())}
+	cursors, err := l.read(ctx, paging)
+	if err != nil {
+		return page, err
 	}
-	passes := filter(scope, &list.Filter, s.opts.Now())
-	compare := func(a, b listed) int {
-		c := cmp.Or(cmp.Compare(a.at, b.at), strings.Compare(a.id, b.id))
-		if !list.Order.Ascending {
-			c = -c
-		}
-		return c
-	}
-	var got []listed
-	from := (*int64)(nil) // beyond which the next are read
-	if list.PageToken != "" {
-		p, err := memory.ReadPlace(list.PageToken, list.Order)
-		if err != nil {
-			return page, err
-		}
-		ties, err := s.at(ctx, passes, field, p.At)
-		if err != nil {
-			return page, err
-		}
-		last := listed{p.ID, p.At}
-		got = slices.DeleteFunc(ties, func(l listed) bool { return compare(l, last) <= 0 })
-		slices.SortFunc(got, compare)
-		from = &p.At
-	}
-	for len(got) <= size {
-		some, err := s.ordered(ctx, passes, field, list.Order.Ascending, from, size+1-len(got))
-		if err != nil {
-			return page, err
-		}
-		if len(some) == 0 {
-			break
-		}
-		// Of the last value there may be more than came, and Qdrant does not
-		// order those: they are read whole.
-		last := some[len(some)-1].at
-		ties, err := s.at(ctx, passes, field, last)
-		if err != nil {
-			return page, err
-		}
-		some = append(slices.DeleteFunc(some, func(l listed) bool { return l.at == last }), ties...)
-		slices.SortFunc(some, compare)
-		got = append(got, some...)
-		from = &last
-	}
-	if len(got) > size {
-		got = got[:size]
-		page.NextPageToken = memory.Place{Order: list.Order, At: got[size-1].at, ID: got[size-1].id}.Token()
-	}
-	if len(got) == 0 {
+	cursors, page.NextPageToken = paging.Cut(cursors)
+	if len(cursors) == 0 {
 		return page, nil
 	}
-	ids := make([]string, len(got))
-	for i, l := range got {
-		ids[i] = l.id
+	ids := make([]string, len(cursors))
+	for i, c := range cursors {
+		ids[i] = c.ID
 	}
 	records, err := s.read(ctx, scope, ids, shownFields)
 	if err != nil {
 		return page, err
 	}
 	for _, id := range ids {
-		if r := records[id]; r != nil && !r.gone { // it was there a moment ago
-			page.Memories = append(page.Memories, r.memory)
+		if r := records[id]; r != nil && !r.Deleted { // it was there a moment ago
+			page.Memories = append(page.Memories, r.Memory)
 		}
 	}
 	return page, nil
 }
 
-// ordered reads up to limit memories in the order of a field, those beyond a
-// value if one is given.
-func (s *Store) ordered(ctx context.Context, passes *qdrant.Filter, field string, ascending bool, beyond *int64, limit int) ([]listed, error) {
-	order := &qdrant.OrderBy{Key: field, Direction: qdrant.Direction_Desc.Enum()}
-	if ascending {
-		order.Direction = qdrant.Direction_Asc.Enum()
-	}
-	f := &qdrant.Filter{Must: passes.Must, MustNot: passes.MustNot}
-	if beyond != nil {
-		r := &qdrant.Range{Lt: qdrant.PtrOf(float64(*beyond))}
-		if ascending {
-			r = &qdrant.Range{Gt: qdrant.PtrOf(float64(*beyond))}
-		}
-		f.Must = append(slices.Clone(f.Must), qdrant.NewRange(field, r))
-	}
-	points, err := s.client.Query(ctx, &qdrant.QueryPoints{CollectionName: s.collection, Query: qdrant.NewQueryOrderBy(order), Filter: f,
-		Limit: qdrant.PtrOf(uint64(limit)), WithPayload: qdrant.NewWithPayloadInclude("id", field)})
-	if err != nil {
-		return nil, s.kind(ctx, err)
-	}
-	return readListed(points, field), nil
+// listing reads the positions of memories in the order of a list.
+type listing struct {
+	s      *Store
+	order  memory.Order
+	passes *qdrant.Filter
 }
 
-// at reads all memories of which a field has just this value.
-func (s *Store) at(ctx context.Context, passes *qdrant.Filter, field string, value int64) ([]listed, error) {
-	f := &qdrant.Filter{Must: append(slices.Clone(passes.Must), qdrant.NewMatchInt(field, value)), MustNot: passes.MustNot}
-	points, err := s.client.Query(ctx, &qdrant.QueryPoints{CollectionName: s.collection, Filter: f,
-		Limit: qdrant.PtrOf(uint64(unlimited)), WithPayload: qdrant.NewWithPayloadInclude("id", field)})
-	if err != nil {
-		return nil, s.kind(ctx, err)
+// field is the payload field that orders.
+func (l *listing) field() string {
+	switch l.order.Field {
+	case "createTime":
+		return "created"
+	case "updateTime":
+		return "updated"
 	}
-	return readListed(points, field), nil
+	return "at"
+}
+
+// read reads the positions of a page, and at least one more if there is one. Qdrant orders by a field and does not
+// order ties, so all memories of a tie are read together.
+func (l *listing) read(ctx context.Context, paging memory.Paging) (out []memory.Cursor, err error) {
+	var from *int64 // the last value of the field that was read
+	if after := paging.After; after != nil {
+		if out, err = l.at(ctx, after.At); err != nil {
+			return nil, err
+		}
+		out = slices.DeleteFunc(out, func(c memory.Cursor) bool { return l.order.Compare(c, *after) <= 0 })
+		from = &after.At
+	}
+	for len(out) <= paging.Size {
+		some, err := l.beyond(ctx, from, paging.Size+1-len(out))
+		if err != nil {
+			return nil, err
+		}
+		if len(some) == 0 {
+			break
+		}
+		last := some[len(some)-1].At // of this value there may be more
+		ties, err := l.at(ctx, last)
+		if err != nil {
+			return nil, err
+		}
+		some = slices.DeleteFunc(some, func(c memory.Cursor) bool { return c.At == last })
+		out = append(append(out, some...), ties...)
+		from = &last
+	}
+	slices.SortFunc(out, l.order.Compare)
+	return out, nil
+}
+
+// beyond reads up to limit positions in the order of the field, beyond a value of it if one is given.
+func (l *listing) beyond(ctx context.Context, value *int64, limit int) ([]memory.Cursor, error) {
+	must := slices.Clone(l.passes.Must)
+	if value != nil {
+		r := &qdrant.Range{Lt: qdrant.PtrOf(float64(*value))}
+		if l.order.Ascending {
+			r = &qdrant.Range{Gt: qdrant.PtrOf(float64(*value))}
+		}
+		must = append(must, qdrant.NewRange(l.field(), r))
+	}
+	return l.query(ctx, must, orderBy(l.field(), l.order.Ascending), limit)
+}
+
+// at reads the positions of all memories whose field has exactly this value.
+func (l *listing) at(ctx context.Context, value int64) ([]memory.Cursor, error) {
+	must := append(slices.Clone(l.passes.Must), qdrant.NewMatchInt(l.field(), value))
+	return l.query(ctx, must, nil, unlimited)
 }
 
 // unlimited is more points than a scope has.
 const unlimited = 10_000_000
 
-func readListed(points []*qdrant.ScoredPoint, field string) []listed {
-	out := make([]listed, len(points))
-	for i, p := range points {
-		out[i] = listed{p.GetPayload()["id"].GetStringValue(), p.GetPayload()[field].GetIntegerValue()}
+func (l *listing) query(
+	ctx context.Context, must []*qdrant.Condition, by *qdrant.Query, limit int,
+) ([]memory.Cursor, error) {
+	field := l.field()
+	points, err := l.s.client.Query(ctx, &qdrant.QueryPoints{
+		CollectionName: l.s.collection, Query: by, Filter: &qdrant.Filter{Must: must, MustNot: l.passes.MustNot},
+		Limit: qdrant.PtrOf(uint64(limit)), WithPayload: qdrant.NewWithPayloadInclude("id", field),
+	})
+	if err != nil {
+		return nil, l.s.kind(ctx, err)
 	}
-	return out
+	out := make([]memory.Cursor, len(points))
+	for i, p := range points {
+		fields := p.GetPayload()
+		out[i] = memory.Cursor{Order: l.order, At: fields[field].GetIntegerValue(), ID: fields["id"].GetStringValue()}
+	}
+	return out, nil
+}
+
+// orderBy orders points by a payload field.
+func orderBy(field string, ascending bool) *qdrant.Query {
+	direction := qdrant.Direction_Desc
+	if ascending {
+		direction = qdrant.Direction_Asc
+	}
+	return qdrant.NewQueryOrderBy(&qdrant.OrderBy{Key: field, Direction: direction.Enum()})
 }

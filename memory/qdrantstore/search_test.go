@@ -10,12 +10,12 @@ import (
 // that of another it is the end of.
 func TestFrequencies(t *testing.T) {
 	terms := memory.Terms{"tea": 2, `x"tea`: 3, `,"tea`: 40, `{"tea`: 5, `tea":1,"`: 61, "é": 7, "<b>&": 8, `\`: 9, `\"`: 10, "": 11, "\u2028": 12}
-	text, err := encode(terms)
+	text, err := memory.EncodeJSON(terms)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for word, want := range terms {
-		name, err := encode(word)
+		name, err := memory.EncodeJSON(word)
 		if err != nil {
 			t.Fatal(err)
 		}

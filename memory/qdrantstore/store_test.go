@@ -32,8 +32,8 @@ func suite(t *testing.T, whole int) {
 				qdrantstore.ReadWhole(s, whole)
 				return s, nil
 			},
-			Held: func(t *testing.T, id string) memory.Model {
-				all, err := qdrantstore.Held(t.Context(), url, nil)
+			StoredModel: func(t *testing.T, id string) memory.Model {
+				all, err := qdrantstore.StoredModels(t.Context(), url, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"time"
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
@@ -12,8 +11,8 @@ import (
 
 var _ memory.Archive = (*Store)(nil)
 
-// exportPage is how many memories are read in one step, so that none keeps the
-// log from being shortened for long.
+// exportPage is how many memories one read transaction of an export covers. SQLite cannot shorten its log while a
+// transaction reads, so none takes long.
 const exportPage = 500
 
 // Export implements memory.Archive.
@@ -38,8 +37,10 @@ func (s *Store) Export(ctx context.Context, yield func(memory.Record) error) err
 	}
 }
 
+// exportFrom reads a page of records behind row after, and the number of its last row.
 func (s *Store) exportFrom(ctx context.Context, tx *sql.Tx, after int64) (page []memory.Record, last int64, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT n, deleted, doc, coalesce(`+s.at.terms+`, 'null'), `+s.at.vector+` FROM memories WHERE n > ? ORDER BY n LIMIT ?`, after, exportPage)
+	rows, err := tx.QueryContext(ctx, `SELECT n, deleted, doc, coalesce(`+s.at.terms+`, 'null'), `+s.at.vector+`
+		FROM memories WHERE n > ? ORDER BY n LIMIT ?`, after, exportPage)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -51,10 +52,10 @@ func (s *Store) exportFrom(ctx context.Context, tx *sql.Tx, after int64) (page [
 		if err := rows.Scan(&last, &r.Deleted, &doc, &terms, &vector); err != nil {
 			return nil, 0, err
 		}
-		if err := decode(doc, &r.Memory); err != nil {
+		if err := memory.DecodeJSON(doc, &r.Memory); err != nil {
 			return nil, 0, err
 		}
-		if err := decode(terms, &r.Terms); err != nil {
+		if err := memory.DecodeJSON(terms, &r.Terms); err != nil {
 			return nil, 0, err
 		}
 		r.Vector = bytesVector(vector)
@@ -64,34 +65,11 @@ func (s *Store) exportFrom(ctx context.Context, tx *sql.Tx, after int64) (page [
 		return nil, 0, err
 	}
 	for i, n := range numbers {
-		if page[i].History, err = exportHistory(ctx, tx, n); err != nil {
+		if page[i].History, err = readHistory(ctx, tx, `n = ?`, n); err != nil {
 			return nil, 0, err
 		}
 	}
 	return page, last, nil
-}
-
-func exportHistory(ctx context.Context, tx *sql.Tx, n int64) (out []memory.Step, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT r.revision, r.action, r.time, r.actor, r.operation, coalesce(r.doc, m.doc)
-		FROM revisions r JOIN memories m ON m.n = r.memory WHERE r.memory = ? ORDER BY r.revision`, n)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var st memory.Step
-		var at int64
-		var doc []byte
-		if err := rows.Scan(&st.Revision, &st.Action, &at, &st.Actor, &st.Operation, &doc); err != nil {
-			return nil, err
-		}
-		st.Time = time.UnixMicro(at).UTC()
-		if err := decode(doc, &st.Memory); err != nil {
-			return nil, err
-		}
-		out = append(out, st)
-	}
-	return out, rows.Err()
 }
 
 // Import implements memory.Archive.
@@ -120,6 +98,7 @@ func (s *Store) Import(ctx context.Context, records []memory.Record) (stored int
 	return stored, nil
 }
 
+// importOne stores a record in place of an older one, and reports whether it did.
 func (s *Store) importOne(tx *sqlitedb.Tx, r *memory.Record) (bool, error) {
 	m := r.Memory.Clone()
 	scope, err := scopeNumber(tx, m.Scope, true)
@@ -127,48 +106,22 @@ func (s *Store) importOne(tx *sqlitedb.Tx, r *memory.Record) (bool, error) {
 		return false, err
 	}
 	was, err := s.current(tx, scope, m.ID)
-	if err != nil || was != nil && was.memory.Revision >= m.Revision {
+	if err != nil || !memory.DecideImport(r, was.state()) {
 		return false, err
 	}
-	n := int64(0)
 	if was != nil {
-		n = was.n
 		for _, stmt := range []string{`DELETE FROM revisions WHERE memory = ?`, `DELETE FROM memories WHERE n = ?`} {
-			if _, err := tx.Exec(stmt, n); err != nil {
+			if _, err := tx.Exec(stmt, was.n); err != nil {
 				return false, err
 			}
 		}
 	}
-	doc, err := encode(m)
+	n, err := s.insert(tx, scope, r)
 	if err != nil {
 		return false, err
 	}
-	terms, err := encode(r.Terms)
-	if err != nil {
+	if err := importHistory(tx, n, r.History); err != nil {
 		return false, err
-	}
-	if r.Deleted {
-		terms = nil
-	}
-	res, err := tx.Exec(`INSERT INTO memories (scope, id, revision, deleted, kind, session, timestamp, create_time, update_time, doc, `+s.at.terms+`, `+s.at.vector+`)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, scope, m.ID, m.Revision, r.Deleted, m.Kind, m.Source.SessionID, m.Timestamp.UnixMicro(),
-		m.CreateTime.UnixMicro(), m.UpdateTime.UnixMicro(), doc, terms, vectorBytes(r.Vector))
-	if err != nil {
-		return false, err
-	}
-	if n, err = res.LastInsertId(); err != nil {
-		return false, err
-	}
-	for i, st := range r.History {
-		var doc []byte
-		if i < len(r.History)-1 {
-			if doc, err = encode(st.Memory); err != nil {
-				return false, err
-			}
-		}
-		if _, err := tx.Exec(`INSERT INTO revisions VALUES (?, ?, ?, ?, ?, ?, ?)`, n, st.Revision, st.Action, st.Time.UnixMicro(), st.Actor, st.Operation, doc); err != nil {
-			return false, err
-		}
 	}
 	if r.Deleted {
 		tx.OnCommit(func() { s.cache.remove(m.Scope, &m) })
@@ -176,4 +129,20 @@ func (s *Store) importOne(tx *sqlitedb.Tx, r *memory.Record) (bool, error) {
 		s.follow(tx, &m, r.Terms, r.Vector)
 	}
 	return true, nil
+}
+
+// importHistory stores the steps of a memory, the last one without a doc of its own.
+func importHistory(tx *sqlitedb.Tx, n int64, history []memory.Step) (err error) {
+	for i := range history {
+		var doc []byte
+		if i < len(history)-1 {
+			if doc, err = memory.EncodeJSON(history[i].Memory); err != nil {
+				return err
+			}
+		}
+		if err := insertStep(tx, n, &history[i], doc); err != nil {
+			return err
+		}
+	}
+	return nil
 }

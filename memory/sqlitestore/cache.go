@@ -4,25 +4,23 @@ import (
 	"container/list"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"sync"
 
 	"github.com/memoryd/memoryd/memory"
 )
 
-// entry is a memory with what it is found by.
+// entry is a memory with its words and its vector.
 type entry struct {
 	memory memory.Memory
 	terms  memory.Terms
 	vector []float32
 }
 
-// cache holds the indexes of the scopes used last, within a limit of bytes.
+// cache keeps the indexes of the scopes used last, within a limit of bytes.
 //
-// Writes are told to an index as they are committed, and taken in by whoever
-// reads it next: the one writer of the file never waits for a search. An index
-// registers first and reads the file after, so each write is in what it reads,
-// or among what it was told, or both, which does no harm.
+// A committed write is queued at the index of its scope, and the next search takes the queue in: so the one writer of
+// the file never waits for a search. An index is registered before it is read from the file. Each write is therefore in
+// the file when that is read, or in the queue, or in both, which does no harm.
 type cache struct {
 	limit int64
 	build func(context.Context, memory.Scope, *index) error
@@ -33,28 +31,27 @@ type cache struct {
 	recent *list.List                     // most recent first
 }
 
-// maxUntaken is how many writes an index may be told of without being read; it
-// is cheaper to read the file again than to keep more of them.
-const maxUntaken = 10_000
+// maxQueued is how many writes wait at an index that is not searched. Reading the file again is cheaper than keeping
+// more of them.
+const maxQueued = 10_000
 
 type cached struct {
 	scope memory.Scope
-	ready chan struct{} // closed when the file was read
+	ready chan struct{} // closed once the file is read
 	err   error
 	index *index
 	bytes int64 // as counted in cache.used
 
-	taking sync.Mutex // one at a time takes writes in, in order
+	taking sync.Mutex // held while the queue is taken in, so that writes stay in order
 	mu     sync.Mutex
-	told   []func(*index) // writes not taken in yet
+	queue  []func(*index) // writes not taken in yet
 }
 
 func newCache(limit int64, build func(context.Context, memory.Scope, *index) error) *cache {
 	return &cache{limit: limit, build: build, scopes: map[memory.Scope]*list.Element{}, recent: list.New()}
 }
 
-// get returns the index of a scope, up to date with every write committed
-// before the call.
+// get returns the index of a scope, up to date with every write committed before the call.
 func (c *cache) get(ctx context.Context, scope memory.Scope) (*index, error) {
 	c.mu.Lock()
 	el, ok := c.scopes[scope]
@@ -67,7 +64,7 @@ func (c *cache) get(ctx context.Context, scope memory.Scope) (*index, error) {
 	e := el.Value.(*cached)
 	c.mu.Unlock()
 	if !ok {
-		// Others wait for this index too, so one caller's ctx must not end it.
+		// Other callers wait for this index too, so the end of this ctx must not end the reading.
 		go c.fill(context.WithoutCancel(ctx), el, e)
 	}
 	select {
@@ -90,23 +87,22 @@ func (c *cache) fill(ctx context.Context, el *list.Element, e *cached) {
 	close(e.ready)
 }
 
-// takeIn brings the index up to date with what it was told before the call,
-// and returns how many writes that were.
+// takeIn brings the index up to date with the writes queued before the call, and returns how many there were.
 func (e *cached) takeIn() int {
 	e.taking.Lock()
 	defer e.taking.Unlock()
 	e.mu.Lock()
-	told := e.told
-	e.told = nil
+	queue := e.queue
+	e.queue = nil
 	e.mu.Unlock()
-	for _, f := range told {
+	for _, f := range queue {
 		f(e.index)
 	}
-	return len(told)
+	return len(queue)
 }
 
-// tell has the index of a scope, if there is one, take in a write.
-func (c *cache) tell(scope memory.Scope, f func(*index)) {
+// enqueue queues a write at the index of its scope, if there is one.
+func (c *cache) enqueue(scope memory.Scope, f func(*index)) {
 	c.mu.Lock()
 	el, ok := c.scopes[scope]
 	c.mu.Unlock()
@@ -115,8 +111,8 @@ func (c *cache) tell(scope memory.Scope, f func(*index)) {
 	}
 	e := el.Value.(*cached)
 	e.mu.Lock()
-	e.told = append(e.told, f)
-	full := len(e.told) > maxUntaken
+	e.queue = append(e.queue, f)
+	full := len(e.queue) > maxQueued
 	e.mu.Unlock()
 	if full {
 		c.drop(el)
@@ -124,21 +120,21 @@ func (c *cache) tell(scope memory.Scope, f func(*index)) {
 }
 
 func (c *cache) put(scope memory.Scope, e *entry) {
-	c.tell(scope, func(ix *index) { ix.put(e) })
+	c.enqueue(scope, func(ix *index) { ix.put(e) })
 }
 
 func (c *cache) remove(scope memory.Scope, gone *memory.Memory) {
-	c.tell(scope, func(ix *index) { ix.remove(gone.ID, gone.Revision) })
+	c.enqueue(scope, func(ix *index) { ix.remove(gone.ID, gone.Revision) })
 }
 
-// weigh brings the count of bytes up to date and drops the indexes unused for
-// longest while there are too many. The most recent one always stays.
+// weigh updates the count of bytes and drops the least recently used indexes while they exceed the limit. The most
+// recent one always stays.
 func (c *cache) weigh(e *cached) {
 	size := e.index.size()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if el := c.scopes[e.scope]; el == nil || el.Value != any(e) {
-		return // dropped meanwhile, and perhaps another in its place
+		return // dropped meanwhile, and perhaps replaced
 	}
 	c.used += size - e.bytes
 	e.bytes = size
@@ -168,7 +164,7 @@ func (c *cache) dropLocked(el *list.Element) {
 func (s *Store) load(ctx context.Context, scope memory.Scope, ix *index) error {
 	return s.db.Read(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT doc, `+s.at.terms+`, `+s.at.vector+` FROM memories
-			WHERE scope = (SELECT n FROM scopes WHERE app = ? AND user = ?) AND deleted = 0`, scope.App, scope.User)
+			WHERE `+inScope+` AND deleted = 0`, scope.App, scope.User)
 		if err != nil {
 			return err
 		}
@@ -179,10 +175,10 @@ func (s *Store) load(ctx context.Context, scope memory.Scope, ix *index) error {
 			if err := rows.Scan(&doc, &terms, &vector); err != nil {
 				return err
 			}
-			if err := decode(doc, &e.memory); err != nil {
+			if err := memory.DecodeJSON(doc, &e.memory); err != nil {
 				return err
 			}
-			if err := json.Unmarshal(terms, &e.terms); err != nil {
+			if err := memory.DecodeJSON(terms, &e.terms); err != nil {
 				return err
 			}
 			e.vector = bytesVector(vector)

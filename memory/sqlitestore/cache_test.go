@@ -51,7 +51,7 @@ func TestUntakenWrites(t *testing.T) {
 	if _, err := c.get(t.Context(), scope); err != nil {
 		t.Fatal(err)
 	}
-	for i := range maxUntaken + 2 {
+	for i := range maxQueued + 2 {
 		c.put(scope, &entry{memory: memory.Memory{ID: fmt.Sprint(i), Scope: scope, Kind: memory.KindFact, Fact: "x", Revision: 1}})
 	}
 	if len(c.scopes) != 0 || c.used != 0 {

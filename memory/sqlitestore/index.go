@@ -1,7 +1,6 @@
 package sqlitestore
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"sync"
@@ -12,10 +11,9 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// index is one scope in memory: its memories by slot, an inverted index of
-// their words, their vectors in one block, and the turns of each session in
-// order. A slot is written once; a newer revision takes a new slot and the old
-// one is dead until the index is packed.
+// index is one scope in memory: its memories by slot, an inverted index of their words, their vectors in one block, and
+// the turns of each session in order. A slot is written once. A newer revision takes a new slot, and the old one is
+// dead until the index is packed.
 type index struct {
 	mu       sync.RWMutex
 	docs     []doc
@@ -25,7 +23,7 @@ type index struct {
 	names    []string // of words by number
 	vectors  []float32
 	sessions map[string][]int32 // live turns by (Timestamp, event id)
-	// Sessions that have had a turn, by number: counting by number is faster.
+	// The sessions that have ever had a turn, by number: counting by number is faster than by name.
 	sessionNames   []string
 	sessionNumbers map[string]int32
 	expiring       time.Time // the earliest ExpireTime; zero for none
@@ -37,7 +35,7 @@ type doc struct {
 	memory *memory.Memory
 	words  []count
 	length int
-	vector int32 // place in index.vectors in units of a vector; -1 for none
+	vector int32 // offset in index.vectors, in units of a vector; -1 for none
 	dim    int32
 	// session is the number of a turn's session; -1 for a fact.
 	session int32
@@ -46,23 +44,24 @@ type doc struct {
 
 type count struct{ word, freq int32 }
 
-// word is a term and who has it.
+// word is a term and the slots that have it.
 type word struct {
 	number int32
 	df     int       // live memories that have it
-	list   []posting // dead ones too
+	list   []posting // of dead slots too
 }
 
 type posting struct{ slot, freq int32 }
 
 func newIndex() *index {
-	return &index{slots: map[string]int32{}, gone: map[string]int64{}, words: map[string]*word{}, sessions: map[string][]int32{},
-		sessionNumbers: map[string]int32{}}
+	return &index{
+		slots: map[string]int32{}, gone: map[string]int64{}, words: map[string]*word{},
+		sessions: map[string][]int32{}, sessionNumbers: map[string]int32{},
+	}
 }
 
-// Rough sizes for the limit of the cache, measured on conversation turns: what
-// a memory costs beside its text, a distinct word in it, and the text twice
-// (as it is, and in ids and map keys).
+// Rough sizes in bytes for the limit of the cache, measured on conversation turns: of a memory beside its text, and of
+// a distinct word in it. The text itself counts twice, as ids and map keys take about as much again.
 const (
 	docBytes  = 700
 	wordBytes = 24
@@ -74,7 +73,7 @@ func (ix *index) size() int64 {
 	return ix.bytes + 4*int64(cap(ix.vectors))
 }
 
-// put takes in one revision of a memory; an older one than it has is ignored.
+// put takes in one revision of a memory. One older than the index has is ignored.
 func (ix *index) put(e *entry) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
@@ -135,38 +134,21 @@ func (ix *index) sessionNumber(session string) int32 {
 	return n
 }
 
-// compareTurns is the order of turns in a session.
-func compareTurns(a, b *memory.Memory) int {
-	if c := a.Timestamp.Compare(b.Timestamp); c != 0 {
-		return c
-	}
-	return cmp.Compare(eventID(a), eventID(b))
-}
-
-func eventID(m *memory.Memory) string {
-	if len(m.Source.EventIDs) == 0 {
-		return ""
-	}
-	return m.Source.EventIDs[0]
-}
-
-// place is where a turn is, or belongs, among the turns of its session.
-func (ix *index) place(slot int32) (at int, found bool) {
-	return slices.BinarySearchFunc(ix.sessions[ix.docs[slot].memory.Source.SessionID], slot, func(a, b int32) int {
-		if c := compareTurns(ix.docs[a].memory, ix.docs[b].memory); c != 0 {
-			return c
-		}
-		return cmp.Compare(ix.docs[a].memory.ID, ix.docs[b].memory.ID)
+// position is the place of a turn among the turns of its session, or the place where it belongs.
+func (ix *index) position(slot int32) (at int, found bool) {
+	session := ix.docs[slot].memory.Source.SessionID
+	return slices.BinarySearchFunc(ix.sessions[session], slot, func(a, b int32) int {
+		return memory.CompareTurns(ix.docs[a].memory, ix.docs[b].memory)
 	})
 }
 
 func (ix *index) insertTurn(slot int32) {
 	session := ix.docs[slot].memory.Source.SessionID
-	at, _ := ix.place(slot)
+	at, _ := ix.position(slot)
 	ix.sessions[session] = slices.Insert(ix.sessions[session], at, slot)
 }
 
-// remove takes a deletion in.
+// remove takes in a deletion.
 func (ix *index) remove(id string, revision int64) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
@@ -184,7 +166,7 @@ func (ix *index) kill(slot int32) {
 	}
 	if d.memory.Kind == memory.KindTurn {
 		session := d.memory.Source.SessionID
-		if at, found := ix.place(slot); found {
+		if at, found := ix.position(slot); found {
 			ix.sessions[session] = slices.Delete(ix.sessions[session], at, at+1)
 		}
 		if len(ix.sessions[session]) == 0 {
@@ -224,7 +206,7 @@ func (ix *index) vectorOf(d *doc) []float32 {
 	return ix.vectors[at : at+int(d.dim)]
 }
 
-// expire kills what has expired by now. Most calls only compare two times.
+// expire kills the memories that have expired by now. Most calls only compare two times.
 func (ix *index) expire(now time.Time) {
 	ix.mu.RLock()
 	due := !ix.expiring.IsZero() && !now.Before(ix.expiring)

@@ -3,90 +3,79 @@ package sqlitestore
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"strings"
-	"time"
 
 	"github.com/memoryd/memoryd/memory"
 )
 
-// columns are the columns behind the fields a list can be ordered by.
-var columns = map[string]string{"": "timestamp", "timestamp": "timestamp", "createTime": "create_time", "updateTime": "update_time"}
+// orderColumns are the columns of the fields that a list can be ordered by.
+var orderColumns = map[string]string{
+	"": "timestamp", "timestamp": "timestamp", "createTime": "create_time", "updateTime": "update_time",
+}
 
 // List implements memory.Store.
 func (s *Store) List(ctx context.Context, scope memory.Scope, list memory.List) (memory.Page, error) {
 	page, err := s.list(ctx, scope, list)
 	if err != nil {
-		return memory.Page{}, wrap("list memories", scope, err)
+		return memory.Page{}, scope.Wrap("list memories", err)
 	}
 	return page, nil
 }
 
 func (s *Store) list(ctx context.Context, scope memory.Scope, list memory.List) (page memory.Page, err error) {
-	size, err := list.Size()
+	paging, err := list.Paging()
 	if err != nil {
 		return page, err
 	}
-	query, args, err := listQuery(scope, list)
-	if err != nil {
-		return page, err
-	}
+	query, args := listQuery(scope, &list, paging.After)
 	now := s.now()
+	var found []memory.Memory
+	var cursors []memory.Cursor
 	err = s.db.Read(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, query, args...)
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
-		var last memory.Place
-		for rows.Next() {
+		for len(found) <= paging.Size && rows.Next() {
 			var doc []byte
-			p := memory.Place{Order: list.Order}
-			if err := rows.Scan(&p.At, &p.ID, &doc); err != nil {
-				return err
-			}
 			var m memory.Memory
-			if err := decode(doc, &m); err != nil {
+			if err := rows.Scan(&doc); err != nil {
 				return err
 			}
-			if !list.Match(&m, now) {
-				continue
+			if err := memory.DecodeJSON(doc, &m); err != nil {
+				return err
 			}
-			if len(page.Memories) == size {
-				page.NextPageToken = last.Token()
-				return nil
+			if list.Match(&m, now) {
+				found, cursors = append(found, m), append(cursors, list.Order.Cursor(&m))
 			}
-			page.Memories = append(page.Memories, m)
-			last = p
 		}
 		return rows.Err()
 	})
-	return page, err
+	if err != nil {
+		return page, err
+	}
+	cursors, page.NextPageToken = paging.Cut(cursors)
+	page.Memories = found[:len(cursors)]
+	return page, nil
 }
 
-// listQuery has SQLite order and narrow as far as it has columns for; the
-// caller applies the whole filter.
-func listQuery(scope memory.Scope, list memory.List) (string, []any, error) {
-	column, ok := columns[list.Order.Field]
-	if !ok {
-		return "", nil, fmt.Errorf("%w: no order by %q", memory.ErrInvalid, list.Order.Field)
-	}
-	dir, after := "DESC", "<"
+// listQuery has SQLite order the memories, and narrow them as far as it has columns for. The caller applies the whole
+// filter.
+func listQuery(scope memory.Scope, list *memory.List, after *memory.Cursor) (string, []any) {
+	column := orderColumns[list.Order.Field]
+	dir, beyond := "DESC", "<"
 	if list.Order.Ascending {
-		dir, after = "ASC", ">"
+		dir, beyond = "ASC", ">"
 	}
-	where := []string{`scope = (SELECT n FROM scopes WHERE app = ? AND user = ?)`, `deleted = 0`}
+	where := []string{inScope, `deleted = 0`}
 	args := []any{scope.App, scope.User}
 	and := func(cond string, arg ...any) {
 		where = append(where, cond)
 		args = append(args, arg...)
 	}
-	if list.PageToken != "" {
-		p, err := memory.ReadPlace(list.PageToken, list.Order)
-		if err != nil {
-			return "", nil, err
-		}
-		and(`(`+column+`, id) `+after+` (?, ?)`, p.At, p.ID)
+	if after != nil {
+		and(`(`+column+`, id) `+beyond+` (?, ?)`, after.At, after.ID)
 	}
 	if list.SessionID != "" {
 		and(`session = ?`, list.SessionID)
@@ -95,11 +84,11 @@ func listQuery(scope memory.Scope, list memory.List) (string, []any, error) {
 		and(`kind = ?`, list.Kinds[0])
 	}
 	if !list.Since.IsZero() {
-		and(`timestamp >= ?`, list.Since.Truncate(time.Microsecond).UnixMicro())
+		and(`timestamp >= ?`, memory.Micros(list.Since).UnixMicro())
 	}
 	if !list.Until.IsZero() {
 		and(`timestamp <= ?`, list.Until.UnixMicro())
 	}
-	return `SELECT ` + column + `, id, doc FROM memories WHERE ` + strings.Join(where, ` AND `) +
-		` ORDER BY ` + column + ` ` + dir + `, id ` + dir, args, nil
+	return `SELECT doc FROM memories WHERE ` + strings.Join(where, ` AND `) +
+		` ORDER BY ` + column + ` ` + dir + `, id ` + dir, args
 }

@@ -3,7 +3,6 @@ package sqlitestore
 import (
 	"container/heap"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -12,15 +11,15 @@ import (
 
 // Search implements memory.Store.
 func (s *Store) Search(ctx context.Context, scope memory.Scope, q memory.Query) (memory.Found, error) {
-	if q.Vector != nil && len(q.Vector) != s.model.Dimension {
-		return memory.Found{}, wrap("search memories", scope, fmt.Errorf("%w: query vector has %d numbers, not %d", memory.ErrInvalid, len(q.Vector), s.model.Dimension))
+	if err := memory.ValidateVector(q.Vector, s.model.Dimension); err != nil {
+		return memory.Found{}, scope.Wrap("search memories", err)
 	}
 	if err := ctx.Err(); err != nil {
 		return memory.Found{}, err
 	}
 	ix, err := s.cache.get(ctx, scope)
 	if err != nil {
-		return memory.Found{}, wrap("search memories", scope, err)
+		return memory.Found{}, scope.Wrap("search memories", err)
 	}
 	now := s.now()
 	ix.expire(now)
@@ -35,8 +34,8 @@ type search struct {
 	ix    *index
 	q     *memory.Query
 	now   time.Time
-	words []*word       // of q.Terms; nil where nobody has it
-	terms map[int32]int // a word's number to its place in q.Terms
+	words []*word       // of q.Terms; nil for a word that no memory has
+	terms map[int32]int // a word's number to its index in q.Terms
 	mask  uint64        // the last bits of the numbers in terms
 	stats memory.Stats
 	norm  float64 // of q.Vector
@@ -69,15 +68,15 @@ func (s *search) run() memory.Found {
 	return memory.Found{Stats: s.stats, Runs: s.runs(slices.Compact(hits))}
 }
 
-// bit tells most words apart by their number, faster than a map.
+// bit is the place of a word number in search.mask, which rules most words out faster than a map does.
 func bit(number int32) uint64 { return 1 << (number & 63) }
 
-// sessions counts in how many turns of each session each word is.
+// sessions counts the turns of each session that have each word.
 func (s *search) sessions() {
 	s.stats.SessionCount = len(s.ix.sessions)
 	rows := make([]int, len(s.ix.sessionNames)) // a session's number to its row in counts, from 1
-	var numbers []int32                         // of the sessions by row
-	var counts []int                            // a row for each session
+	var numbers []int32                         // of the sessions, by row
+	var counts []int                            // one row a session, one column a word
 	n := len(s.words)
 	for i, w := range s.words {
 		if w == nil {
@@ -101,28 +100,21 @@ func (s *search) sessions() {
 	s.stats.Sessions = make(map[string]memory.SessionStats, len(numbers))
 	for row, number := range numbers {
 		name := s.ix.sessionNames[number]
-		s.stats.Sessions[name] = memory.SessionStats{Turns: len(s.ix.sessions[name]), DF: counts[row*n : (row+1)*n : (row+1)*n]}
+		s.stats.Sessions[name] = memory.SessionStats{
+			Turns: len(s.ix.sessions[name]), DF: counts[row*n : (row+1)*n : (row+1)*n],
+		}
 	}
 }
 
 // cited is the turns that the facts among the hits cite.
 func (s *search) cited(hits []int32) (out []int32) {
-	events := map[string]map[string]bool{} // by session
+	citations := memory.Citations{}
 	for _, slot := range hits {
-		m := s.ix.docs[slot].memory
-		if m.Kind != memory.KindFact || len(s.ix.sessions[m.Source.SessionID]) == 0 {
-			continue
-		}
-		if events[m.Source.SessionID] == nil {
-			events[m.Source.SessionID] = map[string]bool{}
-		}
-		for _, e := range m.Source.EventIDs {
-			events[m.Source.SessionID][e] = true
-		}
+		citations.Cite(s.ix.docs[slot].memory)
 	}
-	for session, wanted := range events {
+	for session := range citations {
 		for _, slot := range s.ix.sessions[session] {
-			if wanted[eventID(s.ix.docs[slot].memory)] {
+			if citations.Cites(s.ix.docs[slot].memory) {
 				out = append(out, slot)
 			}
 		}
@@ -130,7 +122,7 @@ func (s *search) cited(hits []int32) (out []int32) {
 	return out
 }
 
-// lexical is the slots of the Limit best by BM25.
+// lexical gives the slots of the Limit best by BM25.
 func (s *search) lexical() []int32 {
 	scores := make([]float64, len(s.ix.docs))
 	for _, w := range s.words {
@@ -151,8 +143,8 @@ func (s *search) lexical() []int32 {
 	return best.slots()
 }
 
-// dense is the slots of the Limit best by cosine. One core takes as long as main
-// memory does to give it the vectors; others are left to other searches.
+// dense gives the slots of the Limit best by cosine. It uses one core: that is as fast as main memory delivers the
+// vectors, and leaves the other cores to other searches.
 func (s *search) dense() []int32 {
 	best := s.best()
 	for slot := range s.ix.docs {
@@ -163,7 +155,7 @@ func (s *search) dense() []int32 {
 	return best.slots()
 }
 
-// cosine takes stored vectors to be of unit length, as Write says.
+// cosine relies on stored vectors being of unit length, as memory.Write says.
 func (s *search) cosine(d *doc) float64 {
 	v := s.ix.vectorOf(d)
 	if v == nil || s.norm == 0 {
@@ -172,30 +164,23 @@ func (s *search) cosine(d *doc) float64 {
 	return dot(v, s.q.Vector) / s.norm
 }
 
-// runs are the hits and the turns around them, apart where they do not touch.
+// runs are the hits with the turns around them; see memory.Found.
 func (s *search) runs(hits []int32) (out [][]memory.Candidate) {
-	places := map[int32][]int{} // of the hits in each session
+	positions := map[int32][]int{} // of the hits in each session
 	for _, slot := range hits {
 		if d := &s.ix.docs[slot]; d.session >= 0 {
-			at, _ := s.ix.place(slot)
-			places[d.session] = append(places[d.session], at)
+			at, _ := s.ix.position(slot)
+			positions[d.session] = append(positions[d.session], at)
 		} else {
 			out = append(out, s.candidates([]int32{slot}))
 		}
 	}
-	for session, at := range places {
+	for session, at := range positions {
 		slices.Sort(at)
 		turns := s.ix.sessions[s.ix.sessionNames[session]]
-		from := max(0, at[0]-s.q.Context)
-		to := from
-		for _, i := range at {
-			if i-s.q.Context > to {
-				out = append(out, s.candidates(turns[from:to]))
-				from = i - s.q.Context
-			}
-			to = min(len(turns), i+s.q.Context+1)
+		for _, run := range memory.Spans(at, s.q.Context, len(turns)) {
+			out = append(out, s.candidates(turns[run.From:run.To]))
 		}
-		out = append(out, s.candidates(turns[from:to]))
 	}
 	return out
 }
@@ -224,8 +209,8 @@ func (s *search) candidates(slots []int32) []memory.Candidate {
 	return out
 }
 
-// top collects the Limit best slots that are alive and pass the filter; the
-// filter is asked only about those that would get in.
+// top collects the Limit best slots that are live and pass the filter. The filter is the slowest check, so it runs only
+// for those that would get in.
 type top struct {
 	s    *search
 	kept []scored // the worst first
@@ -258,7 +243,7 @@ func (t *top) Pop() any {
 func (t *top) offer(slot int32, score float64) {
 	full := len(t.kept) >= t.s.q.Limit
 	if full && (t.s.q.Limit <= 0 || score < t.kept[0].score) {
-		return // most of them: without a look at the memory
+		return // most end here, without a look at the memory
 	}
 	d, c := &t.s.ix.docs[slot], scored{slot, score}
 	if d.dead || full && !t.worse(t.kept[0], c) || !t.s.q.Match(d.memory, t.s.now) {
@@ -272,7 +257,7 @@ func (t *top) offer(slot int32, score float64) {
 	heap.Push(t, c)
 }
 
-// slots are those kept, in no order.
+// slots gives the slots collected, in no order.
 func (t *top) slots() []int32 {
 	out := make([]int32, len(t.kept))
 	for i, c := range t.kept {

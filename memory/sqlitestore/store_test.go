@@ -31,14 +31,14 @@ func harness(cacheBytes int64) func(t *testing.T) storetest.Harness {
 				open[s] = db
 				return s, nil
 			},
-			Held: func(t *testing.T, _ string) memory.Model {
+			StoredModel: func(t *testing.T, _ string) memory.Model {
 				t.Helper()
 				db, err := sqlitedb.Open(path)
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer db.Close()
-				m, err := sqlitestore.Held(db)
+				m, err := sqlitestore.StoredModel(db)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -2,7 +2,9 @@ package sqlitestore
 
 import (
 	"context"
+	"database/sql"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -13,10 +15,54 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
+// row is a memory as the file has it.
+type row struct {
+	n int64
+	memory.Current
+}
+
+// state is what the rules of package memory decide by; nil if there is no row.
+func (r *row) state() *memory.Current {
+	if r == nil {
+		return nil
+	}
+	return &r.Current
+}
+
+// current reads the row of a memory; nil if there is none.
+func (s *Store) current(tx *sqlitedb.Tx, scope int64, id string) (*row, error) {
+	var r row
+	var doc []byte
+	err := tx.QueryRow(`SELECT n, deleted, `+s.at.vector+` IS NOT NULL, doc FROM memories WHERE scope = ? AND id = ?`,
+		scope, id).Scan(&r.n, &r.Deleted, &r.Embedded, &doc)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &r, memory.DecodeJSON(doc, &r.Memory)
+}
+
+// scopeNumber is the number that rows have for a scope; 0, which none has, for a scope that is not there.
+func scopeNumber(tx *sqlitedb.Tx, scope memory.Scope, create bool) (n int64, err error) {
+	if create {
+		_, err := tx.Exec(`INSERT INTO scopes (app, user) VALUES (?, ?) ON CONFLICT DO NOTHING`, scope.App, scope.User)
+		if err != nil {
+			return 0, err
+		}
+	}
+	err = tx.QueryRow(`SELECT n FROM scopes WHERE app = ? AND user = ?`, scope.App, scope.User).Scan(&n)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return n, err
+}
+
 // Put implements memory.Store.
 func (s *Store) Put(ctx context.Context, scope memory.Scope, writes []memory.Write) ([]memory.Outcome, error) {
 	if err := memory.ValidateWrites(scope, writes, s.model.Dimension); err != nil {
-		return nil, wrap("put memories", scope, err)
+		return nil, scope.Wrap("put memories", err)
 	}
 	var out []memory.Outcome
 	err := s.write(ctx, func(tx *sqlitedb.Tx) error {
@@ -25,7 +71,7 @@ func (s *Store) Put(ctx context.Context, scope memory.Scope, writes []memory.Wri
 		if err != nil {
 			return err
 		}
-		now := s.now().UTC().Truncate(time.Microsecond)
+		now := s.now()
 		for i := range writes {
 			if out[i], err = s.putOne(tx, n, &writes[i], now); err != nil {
 				return err
@@ -34,50 +80,30 @@ func (s *Store) Put(ctx context.Context, scope memory.Scope, writes []memory.Wri
 		return nil
 	})
 	if err != nil {
-		return nil, wrap("put memories", scope, err)
+		return nil, scope.Wrap("put memories", err)
 	}
 	return out, nil
 }
 
-func (s *Store) putOne(tx *sqlitedb.Tx, scope int64, w *memory.Write, now time.Time) (out memory.Outcome, err error) {
+func (s *Store) putOne(tx *sqlitedb.Tx, scope int64, w *memory.Write, now time.Time) (memory.Outcome, error) {
 	was, err := s.current(tx, scope, w.Memory.ID)
 	if err != nil {
-		return out, err
+		return memory.Outcome{}, err
 	}
-	m := w.Memory.Clone()
-	trim(&m)
-	revision, there := int64(0), was != nil && !was.deleted
-	if was != nil {
-		revision = was.memory.Revision
+	d := memory.DecidePut(w, was.state(), now)
+	switch d.Effect {
+	case memory.FillVector:
+		err = s.fillVector(tx, was, w.Vector)
+	case memory.AddRevision:
+		err = s.addRevision(tx, scope, was, &d.Step, w)
 	}
-	if there {
-		out.Memory = was.memory
-	}
-	if there && (revision == w.Expect || revision == w.Expect+1) && was.memory.SameContent(&m) {
-		return out, s.fillVector(tx, was, w)
-	}
-	if revision != w.Expect {
-		out.Err = memory.ErrAborted
-		return out, nil
-	}
-
-	m.Revision, m.CreateTime, m.UpdateTime = revision+1, now, now
-	if was != nil {
-		m.CreateTime = was.memory.CreateTime
-	}
-	if err := s.store(tx, scope, was, &m, w); err != nil {
-		return out, err
-	}
-	s.follow(tx, &m, w.Terms, w.Vector)
-	return memory.Outcome{Memory: m, Changed: true}, nil
+	return d.Outcome, err
 }
 
 // fillVector gives a memory the vector it was stored without.
-func (s *Store) fillVector(tx *sqlitedb.Tx, was *row, w *memory.Write) error {
-	if w.Vector == nil || was.vector {
-		return nil
-	}
-	if _, err := tx.Exec(`UPDATE memories SET `+s.at.vector+` = ? WHERE n = ?`, vectorBytes(w.Vector), was.n); err != nil {
+func (s *Store) fillVector(tx *sqlitedb.Tx, was *row, vector []float32) error {
+	_, err := tx.Exec(`UPDATE memories SET `+s.at.vector+` = ? WHERE n = ?`, vectorBytes(vector), was.n)
+	if err != nil {
 		return err
 	}
 	var raw []byte
@@ -85,63 +111,76 @@ func (s *Store) fillVector(tx *sqlitedb.Tx, was *row, w *memory.Write) error {
 	if err := tx.QueryRow(`SELECT `+s.at.terms+` FROM memories WHERE n = ?`, was.n).Scan(&raw); err != nil {
 		return err
 	}
-	if err := decode(raw, &terms); err != nil {
+	if err := memory.DecodeJSON(raw, &terms); err != nil {
 		return err
 	}
-	s.follow(tx, &was.memory, terms, w.Vector)
+	s.follow(tx, &was.Memory, terms, vector)
 	return nil
 }
 
-// trim cuts times to what the file keeps, so that what comes back from a write
-// is what a read gives.
-func trim(m *memory.Memory) {
-	for _, t := range []*time.Time{&m.Timestamp, &m.ValidFrom, &m.ValidTo, &m.ExpireTime} {
-		if !t.IsZero() {
-			*t = t.UTC().Truncate(time.Microsecond)
-		}
-	}
-}
-
-func (s *Store) store(tx *sqlitedb.Tx, scope int64, was *row, m *memory.Memory, w *memory.Write) error {
-	doc, err := encode(m)
-	if err != nil {
-		return fmt.Errorf("%w: %w", memory.ErrInvalid, err) // only metadata can be no JSON
-	}
-	terms, err := encode(w.Terms)
-	if err != nil {
-		return err
-	}
+// addRevision stores a step that creates or updates a memory.
+func (s *Store) addRevision(tx *sqlitedb.Tx, scope int64, was *row, st *memory.Step, w *memory.Write) error {
+	n := int64(0)
+	var err error
 	if was == nil {
-		res, err := tx.Exec(`INSERT INTO memories (scope, id, revision, kind, session, timestamp, create_time, update_time, doc, `+s.at.terms+`, `+s.at.vector+`)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, scope, m.ID, m.Revision, m.Kind, m.Source.SessionID, m.Timestamp.UnixMicro(),
-			m.CreateTime.UnixMicro(), m.UpdateTime.UnixMicro(), doc, terms, vectorBytes(w.Vector))
-		if err != nil {
-			return err
-		}
-		n, err := res.LastInsertId()
-		if err != nil {
-			return err
-		}
-		return addRevision(tx, n, m.Revision, memory.Created, m.UpdateTime, w.Actor, w.Operation)
+		n, err = s.insert(tx, scope, &memory.Record{Memory: st.Memory, Terms: w.Terms, Vector: w.Vector})
+	} else {
+		n, err = was.n, s.update(tx, was, &st.Memory, w)
 	}
-	if err := archive(tx, was); err != nil {
+	if err != nil {
 		return err
 	}
-	if _, err := tx.Exec(`UPDATE memories SET deleted = 0, revision = ?, kind = ?, session = ?, timestamp = ?, update_time = ?, doc = ?, `+s.at.terms+` = ?, `+s.at.vector+` = ? WHERE n = ?`,
-		m.Revision, m.Kind, m.Source.SessionID, m.Timestamp.UnixMicro(), m.UpdateTime.UnixMicro(), doc, terms, vectorBytes(w.Vector), was.n); err != nil {
-		return err
-	}
-	return addRevision(tx, was.n, m.Revision, memory.Updated, m.UpdateTime, w.Actor, w.Operation)
+	s.follow(tx, &st.Memory, w.Terms, w.Vector)
+	return insertStep(tx, n, st, nil)
 }
 
-// archive gives the current revision its own copy, before a newer one comes.
-func archive(tx *sqlitedb.Tx, was *row) error {
-	_, err := tx.Exec(`UPDATE revisions SET doc = (SELECT doc FROM memories WHERE n = ?1) WHERE memory = ?1 AND revision = ?2`, was.n, was.memory.Revision)
+// insert makes the row of a record, and returns its number.
+func (s *Store) insert(tx *sqlitedb.Tx, scope int64, r *memory.Record) (int64, error) {
+	m := &r.Memory
+	doc, terms, err := encode(m, r.Terms)
+	if err != nil {
+		return 0, err
+	}
+	if r.Deleted {
+		terms = nil
+	}
+	res, err := tx.Exec(`INSERT INTO memories (scope, id, revision, deleted, kind, session, timestamp, create_time,
+			update_time, doc, `+s.at.terms+`, `+s.at.vector+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		scope, m.ID, m.Revision, r.Deleted, m.Kind, m.Source.SessionID, m.Timestamp.UnixMicro(),
+		m.CreateTime.UnixMicro(), m.UpdateTime.UnixMicro(), doc, terms, vectorBytes(r.Vector))
+	if err != nil {
+		return 0, err
+	}
+	return res.LastInsertId()
+}
+
+// update writes a newer revision into the row of a memory.
+func (s *Store) update(tx *sqlitedb.Tx, was *row, m *memory.Memory, w *memory.Write) error {
+	doc, terms, err := encode(m, w.Terms)
+	if err != nil {
+		return err
+	}
+	if err := keepDoc(tx, was); err != nil {
+		return err
+	}
+	_, err = tx.Exec(`UPDATE memories SET deleted = 0, revision = ?, kind = ?, session = ?, timestamp = ?,
+			update_time = ?, doc = ?, `+s.at.terms+` = ?, `+s.at.vector+` = ? WHERE n = ?`,
+		m.Revision, m.Kind, m.Source.SessionID, m.Timestamp.UnixMicro(), m.UpdateTime.UnixMicro(),
+		doc, terms, vectorBytes(w.Vector), was.n)
 	return err
 }
 
-func addRevision(tx *sqlitedb.Tx, n, revision int64, action memory.Action, at time.Time, actor, operation string) error {
-	_, err := tx.Exec(`INSERT INTO revisions VALUES (?, ?, ?, ?, ?, ?, NULL)`, n, revision, action, at.UnixMicro(), actor, operation)
+// keepDoc gives the current revision its own copy of the memory, before a newer revision takes its row.
+func keepDoc(tx *sqlitedb.Tx, was *row) error {
+	_, err := tx.Exec(`UPDATE revisions SET doc = (SELECT doc FROM memories WHERE n = ?1)
+		WHERE memory = ?1 AND revision = ?2`, was.n, was.Memory.Revision)
+	return err
+}
+
+// insertStep adds a revision to the history of row n. The doc is nil for the current revision.
+func insertStep(tx *sqlitedb.Tx, n int64, st *memory.Step, doc []byte) error {
+	_, err := tx.Exec(`INSERT INTO revisions VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		n, st.Revision, st.Action, st.Time.UnixMicro(), st.Actor, st.Operation, doc)
 	return err
 }
 
@@ -154,7 +193,7 @@ func (s *Store) Delete(ctx context.Context, scope memory.Scope, removals []memor
 		if err != nil {
 			return err
 		}
-		now := s.now().UTC().Truncate(time.Microsecond)
+		now := s.now()
 		for i, r := range removals {
 			if out[i], err = s.deleteOne(tx, n, r, now); err != nil {
 				return err
@@ -163,53 +202,55 @@ func (s *Store) Delete(ctx context.Context, scope memory.Scope, removals []memor
 		return nil
 	})
 	if err != nil {
-		return nil, wrap("delete memories", scope, err)
+		return nil, scope.Wrap("delete memories", err)
 	}
 	return out, nil
 }
 
-func (s *Store) deleteOne(tx *sqlitedb.Tx, scope int64, r memory.Removal, now time.Time) (out memory.Outcome, err error) {
+func (s *Store) deleteOne(tx *sqlitedb.Tx, scope int64, r memory.Removal, now time.Time) (memory.Outcome, error) {
 	was, err := s.current(tx, scope, r.ID)
 	if err != nil {
-		return out, err
+		return memory.Outcome{}, err
 	}
-	if was == nil {
-		return memory.Outcome{Err: memory.ErrNotFound}, nil
+	d := memory.DecideDelete(r, was.state(), now)
+	if d.Effect == memory.AddRevision {
+		err = s.addDeletion(tx, was, &d.Step)
 	}
-	out.Memory = was.memory
-	if was.deleted || !was.memory.Live(now) {
-		return out, nil
-	}
-	if r.Expect != 0 && r.Expect != was.memory.Revision {
-		out.Err = memory.ErrAborted
-		return out, nil
-	}
-	if err := archive(tx, was); err != nil {
-		return out, err
-	}
-	gone := was.memory
-	gone.Revision++
-	gone.UpdateTime = now
-	doc, err := encode(&gone)
+	return d.Outcome, err
+}
+
+// addDeletion stores a step that deletes a memory. Both places lose its words and its vector.
+func (s *Store) addDeletion(tx *sqlitedb.Tx, was *row, st *memory.Step) error {
+	gone := st.Memory
+	doc, err := memory.EncodeJSON(&gone)
 	if err != nil {
-		return out, err
+		return err
 	}
-	if _, err := tx.Exec(`UPDATE memories SET deleted = 1, revision = ?, update_time = ?, doc = ?, terms = NULL, vector = NULL, terms1 = NULL, vector1 = NULL WHERE n = ?`,
-		gone.Revision, now.UnixMicro(), doc, was.n); err != nil {
-		return out, err
+	if err := keepDoc(tx, was); err != nil {
+		return err
 	}
-	if err := addRevision(tx, was.n, gone.Revision, memory.Deleted, now, r.Actor, r.Operation); err != nil {
-		return out, err
+	if _, err := tx.Exec(`UPDATE memories SET deleted = 1, revision = ?, update_time = ?, doc = ?,
+			terms = NULL, vector = NULL, terms1 = NULL, vector1 = NULL WHERE n = ?`,
+		gone.Revision, gone.UpdateTime.UnixMicro(), doc, was.n); err != nil {
+		return err
 	}
-	tx.OnCommit(func() { s.cache.remove(was.memory.Scope, &gone) })
-	out.Changed = true
-	return out, nil
+	tx.OnCommit(func() { s.cache.remove(gone.Scope, &gone) })
+	return insertStep(tx, was.n, st, nil)
 }
 
 // follow has the index of the scope, if there is one, take in a write.
 func (s *Store) follow(tx *sqlitedb.Tx, m *memory.Memory, terms memory.Terms, vector []float32) {
 	e := entry{memory: m.Clone(), terms: maps.Clone(terms), vector: slices.Clone(vector)}
 	tx.OnCommit(func() { s.cache.put(m.Scope, &e) })
+}
+
+// encode writes a memory and its words as the file has them.
+func encode(m *memory.Memory, terms memory.Terms) (doc, words []byte, err error) {
+	if doc, err = memory.EncodeJSON(m); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", memory.ErrInvalid, err) // only metadata can be invalid JSON
+	}
+	words, err = memory.EncodeJSON(terms)
+	return doc, words, err
 }
 
 func vectorBytes(v []float32) []byte {

@@ -208,7 +208,7 @@ func (b *bank) searchIn(s memory.Scope, q memory.Query) memory.Found {
 		if len(run) == 0 {
 			b.Fatalf("Search(%+v): an empty run", q)
 		}
-		if !slices.IsSortedFunc(run, func(x, y memory.Candidate) int { return inSession(x.Memory, y.Memory) }) {
+		if !slices.IsSortedFunc(run, func(x, y memory.Candidate) int { return memory.CompareTurns(&x.Memory, &y.Memory) }) {
 			b.Errorf("Search(%+v): run %q is not in order of time and event", q, runIDs(run))
 		}
 		for _, c := range run {
@@ -231,11 +231,6 @@ func (b *bank) searchIn(s memory.Scope, q memory.Query) memory.Found {
 		}
 	}
 	return found
-}
-
-// inSession is the order of turns within a session.
-func inSession(x, y memory.Memory) int {
-	return cmp.Or(x.Timestamp.Compare(y.Timestamp), slices.Compare(x.Source.EventIDs, y.Source.EventIDs))
 }
 
 // contents is all that can be read of a scope: what is listed and its history.

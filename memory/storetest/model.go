@@ -304,7 +304,7 @@ func joined(f memory.Found, all []scored) memory.Found {
 		}
 	}
 	for _, turns := range sessions {
-		slices.SortFunc(turns, inSession)
+		slices.SortFunc(turns, func(a, b memory.Memory) int { return memory.CompareTurns(&a, &b) })
 		var run []memory.Candidate
 		for _, t := range turns {
 			if c, ok := found[t.ID]; ok {

@@ -111,8 +111,8 @@ func (b *bank) finish(m memory.Move, x *seer) {
 	}
 	for more := true; more; {
 		var err error
-		if more, err = m.Tidy(b.Context()); err != nil {
-			b.Fatalf("Tidy: %v", err)
+		if more, err = m.Reclaim(b.Context()); err != nil {
+			b.Fatalf("Reclaim: %v", err)
 		}
 	}
 }
@@ -194,7 +194,7 @@ func moveMovesAll(b *bank) {
 func (b *bank) refused(model memory.Model) {
 	b.Helper()
 	b.harness.Close(b.T, b.store)
-	b.same("held", b.harness.Held(b.T, b.store.ID()), b.model)
+	b.same("stored model", b.harness.StoredModel(b.T, b.store.ID()), b.model)
 	if s, err := b.harness.Open(b.T, b.clock.now, model); err == nil {
 		if s.ID() == b.store.ID() {
 			b.Errorf("it was opened for %v", model)
@@ -332,7 +332,7 @@ func moveStays(b *bank) {
 		b.Fatal(err)
 	}
 	for range 2 {
-		if err := b.store.(memory.Movable).Stay(b.Context()); err != nil {
+		if err := b.store.(memory.Movable).CancelMove(b.Context()); err != nil {
 			b.Fatalf("Stay: %v", err)
 		}
 	}
@@ -424,7 +424,7 @@ func moveKeepsVectors(b *bank) {
 		}
 		return nil
 	}
-	if err := b.store.(memory.Movable).Stay(b.Context()); err != nil {
+	if err := b.store.(memory.Movable).CancelMove(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 	if err := b.move(third).Finish(b.Context(), keep); err != nil {

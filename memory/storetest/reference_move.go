@@ -36,7 +36,7 @@ func (r *reference) Move(_ context.Context, to memory.Model) (memory.Move, error
 	return r.next, nil
 }
 
-func (r *reference) Stay(context.Context) error {
+func (r *reference) CancelMove(context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.giveUp()
@@ -79,7 +79,7 @@ func (m *referenceMove) Step(ctx context.Context, index memory.Indexer) (int, er
 	some = some[:min(len(some), 100)]
 	records := make([]memory.Record, len(some))
 	for i, rec := range some {
-		records[i].Memory = clone(rec.last().Memory)
+		records[i].Memory = rec.last().Memory.Clone()
 		if m.r.model.SameEmbedder(m.to) {
 			records[i].Vector = rec.vector
 		}
@@ -136,4 +136,4 @@ func (m *referenceMove) Progress(context.Context) (done, total int, err error) {
 	return len(all) - len(behind), len(all), nil
 }
 
-func (m *referenceMove) Tidy(context.Context) (bool, error) { return false, nil }
+func (m *referenceMove) Reclaim(context.Context) (bool, error) { return false, nil }

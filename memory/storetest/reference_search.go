@@ -3,13 +3,14 @@ package storetest
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/memoryd/memoryd/memory"
 )
 
-// scored is a candidate with its place in the two lists of a search.
+// scored is a candidate with its score in the lexical list. Its score in the dense list is Cosine.
 type scored struct {
 	memory.Candidate
 	lexical float64
@@ -28,10 +29,8 @@ func (r *reference) Search(ctx context.Context, scope memory.Scope, q memory.Que
 			hits[s.Memory.ID] = true
 		}
 	}
-	for _, s := range all {
-		if q.Cited && s.Memory.Kind == memory.KindTurn && slices.ContainsFunc(all, func(f scored) bool { return hits[f.Memory.ID] && cites(f.Memory, s.Memory) }) {
-			hits[s.Memory.ID] = true
-		}
+	if q.Cited {
+		addCited(hits, all)
 	}
 	found := memory.Found{Stats: stats}
 	sessions := map[string][]memory.Candidate{}
@@ -48,60 +47,79 @@ func (r *reference) Search(ctx context.Context, scope memory.Scope, q memory.Que
 	return found, nil
 }
 
-// cites reports whether a fact rests on a turn.
-func cites(f, t memory.Memory) bool {
-	return f.Kind == memory.KindFact && t.Source.SessionID == f.Source.SessionID && len(t.Source.EventIDs) > 0 &&
-		slices.Contains(f.Source.EventIDs, t.Source.EventIDs[0])
+// addCited makes hits of the turns that facts among the hits cite.
+func addCited(hits map[string]bool, all []scored) {
+	citations := memory.Citations{}
+	for _, s := range all {
+		if hits[s.Memory.ID] {
+			citations.Cite(&s.Memory)
+		}
+	}
+	for _, s := range all {
+		if citations.Cites(&s.Memory) {
+			hits[s.Memory.ID] = true
+		}
+	}
 }
 
 // measure compares every live memory of a scope with the query.
 func (r *reference) measure(scope memory.Scope, q memory.Query, now time.Time) (memory.Stats, []scored) {
-	stats := memory.Stats{DF: make([]int, len(q.Terms)), Sessions: map[string]memory.SessionStats{}}
-	sessions := map[string]memory.SessionStats{}
 	var all []scored
 	for _, rec := range r.scopes[scope] {
-		m, ok := rec.live(now)
-		if !ok {
-			continue
-		}
-		s := scored{Candidate: memory.Candidate{Memory: clone(*m), Freqs: make([]int, len(q.Terms)), Length: rec.terms.Length(), Match: q.Match(m, now)}}
-		stats.Docs++
-		in := sessions[m.Source.SessionID]
-		if in.DF == nil {
-			in.DF = make([]int, len(q.Terms))
-		}
-		for i, term := range q.Terms {
-			if s.Freqs[i] = rec.terms[term]; s.Freqs[i] > 0 {
-				stats.DF[i]++
-				if m.Kind == memory.KindTurn {
-					in.DF[i]++
-				}
-			}
-		}
-		if m.Kind == memory.KindTurn {
-			in.Turns++
-			sessions[m.Source.SessionID] = in
-		}
-		if rec.vector != nil {
-			for i, x := range q.Vector {
-				s.Cosine += float64(x) * float64(rec.vector[i])
-			}
-		}
-		all = append(all, s)
-	}
-	if !q.Sessions {
-		clear(sessions)
-	}
-	stats.SessionCount = len(sessions)
-	for id, in := range sessions {
-		if slices.Max(append(in.DF, 0)) > 0 {
-			stats.Sessions[id] = in
+		if m, ok := rec.live(now); ok {
+			all = append(all, scored{Candidate: measured(rec, m, &q, now)})
 		}
 	}
+	stats := statsOf(all, &q)
 	for i := range all {
 		all[i].lexical = memory.LexicalScore(stats, all[i].Freqs, all[i].Length)
 	}
 	return stats, all
+}
+
+// measured compares one memory with the query.
+func measured(rec *record, m *memory.Memory, q *memory.Query, now time.Time) memory.Candidate {
+	c := memory.Candidate{Memory: m.Clone(), Length: rec.terms.Length(), Match: q.Match(m, now)}
+	for _, term := range q.Terms {
+		c.Freqs = append(c.Freqs, rec.terms[term])
+	}
+	if rec.vector != nil {
+		for i, x := range q.Vector {
+			c.Cosine += float64(x) * float64(rec.vector[i])
+		}
+	}
+	return c
+}
+
+// statsOf counts all live memories of a scope.
+func statsOf(all []scored, q *memory.Query) memory.Stats {
+	stats := memory.Stats{Docs: len(all), DF: make([]int, len(q.Terms))}
+	sessions := map[string]memory.SessionStats{}
+	for _, s := range all {
+		turn := s.Memory.Kind == memory.KindTurn
+		in := sessions[s.Memory.Source.SessionID]
+		if in.DF == nil {
+			in.DF = make([]int, len(q.Terms))
+		}
+		for i, f := range s.Freqs {
+			if f > 0 {
+				stats.DF[i]++
+			}
+			if f > 0 && turn {
+				in.DF[i]++
+			}
+		}
+		if turn {
+			in.Turns++
+			sessions[s.Memory.Source.SessionID] = in
+		}
+	}
+	if q.Sessions {
+		stats.SessionCount = len(sessions)
+		maps.DeleteFunc(sessions, func(_ string, in memory.SessionStats) bool { return slices.Max(append(in.DF, 0)) == 0 })
+		stats.Sessions = sessions
+	}
+	return stats
 }
 
 // lexicalOf ranks those that pass the filter and have a lexical score.
@@ -127,26 +145,17 @@ func rank(all []scored, score func(scored) float64) []scored {
 	return list
 }
 
-// runsOf puts the turns of one session that were found, with n around each,
-// into runs: one for those that overlap.
-func runsOf(turns []memory.Candidate, hits map[string]bool, n int) [][]memory.Candidate {
-	slices.SortFunc(turns, func(a, b memory.Candidate) int { return inSession(a.Memory, b.Memory) })
-	var out [][]memory.Candidate
-	from, to := 0, 0
+// runsOf puts the hits among the turns of one session into runs, with n turns on either side.
+func runsOf(turns []memory.Candidate, hits map[string]bool, n int) (out [][]memory.Candidate) {
+	slices.SortFunc(turns, func(a, b memory.Candidate) int { return memory.CompareTurns(&a.Memory, &b.Memory) })
+	var at []int
 	for i, c := range turns {
-		if !hits[c.Memory.ID] {
-			continue
+		if hits[c.Memory.ID] {
+			at = append(at, i)
 		}
-		if i-n >= to {
-			if to > 0 {
-				out = append(out, turns[from:to])
-			}
-			from = max(0, i-n)
-		}
-		to = min(len(turns), i+n+1)
 	}
-	if to > 0 {
-		out = append(out, turns[from:to])
+	for _, span := range memory.Spans(at, n, len(turns)) {
+		out = append(out, turns[span.From:span.To])
 	}
 	return out
 }

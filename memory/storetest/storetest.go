@@ -21,9 +21,9 @@ type Harness struct {
 	// Open opens the place for a model, again with all that was written to it
 	// before. The store reads the time from now alone.
 	Open func(t *testing.T, now func() time.Time, model memory.Model) (memory.Store, error)
-	// Held is the model that the place is held for by the store of an ID. None
+	// StoredModel is the model that the place is held for by the store of an ID. None
 	// is open.
-	Held func(t *testing.T, id string) memory.Model
+	StoredModel func(t *testing.T, id string) memory.Model
 	// Close ends a store that Open gave. The suite closes each one before it
 	// opens the next, and the last one when its case is over.
 	Close func(t *testing.T, s memory.Store)

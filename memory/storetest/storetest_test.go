@@ -17,8 +17,8 @@ func TestReference(t *testing.T) {
 				r.now = now
 				return r.open(model)
 			},
-			Held:  func(*testing.T, string) memory.Model { return r.model },
-			Close: func(*testing.T, memory.Store) {},
+			StoredModel: func(*testing.T, string) memory.Model { return r.model },
+			Close:       func(*testing.T, memory.Store) {},
 		}
 	})
 }

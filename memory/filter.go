@@ -1,0 +1,95 @@
+package memory
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Filter narrows a List or Search within a scope. The zero value passes every memory that is live and current. Each
+// field that is set must hold.
+type Filter struct {
+	Kinds     []Kind
+	Topics    []string  // at least one of these
+	Since     time.Time // Timestamp not before
+	Until     time.Time // Timestamp not after
+	SessionID string
+	Metadata  Metadata // each name with exactly this value
+	// AsOf asks for the memories that were current at that time: said by then, and not yet superseded then. Zero is
+	// now.
+	AsOf time.Time
+	// History includes memories that are no longer current. They are hidden otherwise.
+	History bool
+	// SupersededBy is the id of the memory that superseded these.
+	SupersededBy string
+}
+
+// Match reports whether m passes f at now. It is the definition that backends translate into their own filters.
+func (f *Filter) Match(m *Memory, now time.Time) bool {
+	return m.Live(now) && f.matchTime(m, now) && f.matchLabels(m) && f.matchMetadata(m)
+}
+
+// CurrentAt is the time that f asks about: AsOf, or now where that is zero.
+func (f *Filter) CurrentAt(now time.Time) time.Time {
+	if f.AsOf.IsZero() {
+		return now
+	}
+	return f.AsOf
+}
+
+// matchTime checks when m was said, and whether it was current at the time that f asks about.
+func (f *Filter) matchTime(m *Memory, now time.Time) bool {
+	at := f.CurrentAt(now)
+	switch {
+	case !f.AsOf.IsZero() && m.Timestamp.After(at):
+		return false
+	case !f.History && !m.ValidTo.IsZero() && !at.Before(m.ValidTo):
+		return false
+	case !f.Since.IsZero() && m.Timestamp.Before(f.Since):
+		return false
+	}
+	return f.Until.IsZero() || !m.Timestamp.After(f.Until)
+}
+
+// matchLabels checks the fields of m that are names out of a list.
+func (f *Filter) matchLabels(m *Memory) bool {
+	switch {
+	case f.SupersededBy != "" && f.SupersededBy != m.SupersededBy:
+		return false
+	case f.SessionID != "" && f.SessionID != m.Source.SessionID:
+		return false
+	case len(f.Kinds) > 0 && !slices.Contains(f.Kinds, m.Kind):
+		return false
+	}
+	wanted := func(topic string) bool { return slices.Contains(f.Topics, topic) }
+	return len(f.Topics) == 0 || slices.ContainsFunc(m.Topics, wanted)
+}
+
+func (f *Filter) matchMetadata(m *Memory) bool {
+	for k, v := range f.Metadata {
+		if got, ok := m.Metadata[k]; !ok || !sameJSON(got, v) {
+			return false
+		}
+	}
+	return true
+}
+
+// Validate refuses values that no memory can have, naming the field.
+func (f *Filter) Validate() error {
+	for _, k := range f.Kinds {
+		if err := k.Validate(); err != nil {
+			return err
+		}
+	}
+	for i, t := range f.Topics {
+		if err := validateName(fmt.Sprintf("topics[%d]", i), t); err != nil {
+			return err
+		}
+	}
+	if f.SessionID != "" {
+		if err := ValidateID("session", f.SessionID); err != nil {
+			return err
+		}
+	}
+	return f.Metadata.validate()
+}
