@@ -12,9 +12,12 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/memoryd/memoryd/sessionstore/redissession"
 )
 
 func main() {
+	redissession.DiscardLibraryLog() // its errors come back, and are logged as memoryd's own
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {

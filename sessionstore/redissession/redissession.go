@@ -59,6 +59,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
@@ -142,12 +143,11 @@ func redacted(raw string) string {
 	return scheme + "://" + rest
 }
 
-// The library writes of every lost connection to stderr; who called is told.
-func init() { redis.SetLogger(silent{}) }
-
-type silent struct{}
-
-func (silent) Printf(context.Context, string, ...any) {}
+// DiscardLibraryLog turns off the log of the Redis library for the whole
+// process. The library writes a line to stderr for each connection that it
+// cannot make, although the error reaches the caller too. It has no logger of
+// one client, so this is for a program's main function to decide.
+func DiscardLibraryLog() { logging.Disable() }
 
 // connect makes a client. It never retries a call that may have had its
 // effect: who called knows whether to.
