@@ -42,8 +42,7 @@ func missing(path string) bool {
 // lock, and directories that are empty then. What was there before Open stays.
 // A start that is refused after Open calls it in place of Close.
 func (db *DB) Discard() error {
-	db.once.Do(func() { close(db.closing) })
-	<-db.stopped
+	db.stop()
 	return db.discardFiles()
 }
 

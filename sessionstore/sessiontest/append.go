@@ -237,12 +237,12 @@ func appendLastUpdateTime(f *fixture) {
 func appendMissing(f *fixture) {
 	f.create(session(bob, "s1"), `{}`)
 	for _, events := range [][]sessionstore.Event{nil, {f.sets("e1", `{"user:k":1,"app:k":1}`)}} {
-		_, err := f.Append(f.ctx, session(ann, "s1"), events, sessionstore.Append{Request: &sessionstore.Request{ID: sessionstore.OperationID(ann, "1")}})
+		_, err := f.Append(f.t.Context(), session(ann, "s1"), events, sessionstore.Append{Request: &sessionstore.Request{ID: sessionstore.OperationID(ann, "1")}})
 		f.isA("Append", err, memory.ErrNotFound)
 	}
 	f.missing(session(ann, "s1"))
 	f.hasState("state", f.create(session(ann, "s2"), `{}`).State, `{}`)
-	_, err := f.Operation(f.ctx, ann, sessionstore.OperationID(ann, "1"))
+	_, err := f.Operation(f.t.Context(), ann, sessionstore.OperationID(ann, "1"))
 	f.isA("Operation", err, memory.ErrNotFound)
 	f.hasEvents("bob's", f.get(session(bob, "s1")).Events)
 }
@@ -264,7 +264,7 @@ func appendCreates(f *fixture) {
 	got := f.get(key)
 	f.hasEvents("events", got.Events, "e1", "e2")
 	f.hasState("state", got.State, `{"k":1,"app:k":1}`)
-	_, err := f.Create(f.ctx, key, sessionstore.Create{})
+	_, err := f.Create(f.t.Context(), key, sessionstore.Create{})
 	f.isA("Create", err, memory.ErrExists)
 }
 
@@ -299,7 +299,7 @@ func appendAllOrNothing(f *fixture) {
 	key := session(ann, "s2")
 	want := f.create(key, `{"k":1}`)
 	events := []sessionstore.Event{f.sets("e1", `{"k":2,"user:k":2}`), f.said("e2")}
-	out, err := f.Append(f.ctx, key, events, sessionstore.Append{Request: &sessionstore.Request{ID: taken.ID}})
+	out, err := f.Append(f.t.Context(), key, events, sessionstore.Append{Request: &sessionstore.Request{ID: taken.ID}})
 	got := f.get(key)
 	if err != nil {
 		f.equal("answer beside an error", out, sessionstore.Appended{})
@@ -318,7 +318,7 @@ func appendLeavesArguments(f *fixture) {
 	f.create(key, `{}`)
 	in := []sessionstore.Event{f.event(`{"author":"user","actions":{"stateDelta":{"temp:k":1,"k":1}}}`)}
 	want := []sessionstore.Event{f.event(string(in[0].Doc))}
-	out, err := f.Append(f.ctx, key, in, sessionstore.Append{})
+	out, err := f.Append(f.t.Context(), key, in, sessionstore.Append{})
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func archiveCases() []testCase {
 
 func (f *fixture) export() (sessions []sessionstore.SessionRecord, shared []sessionstore.SharedState) {
 	f.t.Helper()
-	err := f.Export(f.ctx, func(a sessionstore.SessionRecord) error {
+	err := f.Export(f.t.Context(), func(a sessionstore.SessionRecord) error {
 		a.Ref = ""
 		sessions = append(sessions, a)
 		return nil
@@ -59,7 +59,7 @@ func archiveTellsAll(f *fixture) {
 		{Scope: bob, State: sessionstore.State{"v": []byte("2")}},
 	})
 	stop := errors.New("enough")
-	if err := f.Export(f.ctx, func(sessionstore.SessionRecord) error { return stop }, func(sessionstore.SharedState) error { return nil }); !errors.Is(err, stop) {
+	if err := f.Export(f.t.Context(), func(sessionstore.SessionRecord) error { return stop }, func(sessionstore.SharedState) error { return nil }); !errors.Is(err, stop) {
 		f.t.Errorf("an export that is stopped ends with %v", err)
 	}
 }
@@ -72,7 +72,7 @@ func archiveRestores(f *fixture) {
 	at := f.now().Add(-time.Hour)
 	a := sessionstore.SessionRecord{Key: key, State: sessionstore.State{"k": []byte("5"), "n": []byte("null")}, LastUpdateTime: at, Events: 2, Requested: 2, Done: 2}
 	for range 2 {
-		if err := f.Restore(f.ctx, a); err != nil {
+		if err := f.Restore(f.t.Context(), a); err != nil {
 			f.t.Fatal(err)
 		}
 		got := f.get(key)
@@ -82,7 +82,7 @@ func archiveRestores(f *fixture) {
 	}
 	f.equal("events left", f.ask(key).EventsTotal, 0)
 	a.ID = "missing"
-	f.isA("Restore of a session that is not there", f.Restore(f.ctx, a), memory.ErrNotFound)
+	f.isA("Restore of a session that is not there", f.Restore(f.t.Context(), a), memory.ErrNotFound)
 }
 
 // Work that was left goes on where it was, with its plan; what was given up
@@ -92,10 +92,10 @@ func archiveRestoresWork(f *fixture) {
 	for _, key := range []sessionstore.Key{left, failed} {
 		f.appendWith(key, sessionstore.Append{Create: true}, f.said("e1"), f.said("e2"), f.said("e3"))
 	}
-	if err := f.Restore(f.ctx, sessionstore.SessionRecord{Key: left, LastUpdateTime: f.now(), Events: 3, Requested: 3, Done: 1, Plan: []byte(`"plan"`), PlanTo: 2}); err != nil {
+	if err := f.Restore(f.t.Context(), sessionstore.SessionRecord{Key: left, LastUpdateTime: f.now(), Events: 3, Requested: 3, Done: 1, Plan: []byte(`"plan"`), PlanTo: 2}); err != nil {
 		f.t.Fatal(err)
 	}
-	if err := f.Restore(f.ctx, sessionstore.SessionRecord{Key: failed, LastUpdateTime: f.now(), Events: 3, Requested: 3, Failed: true, LastError: "no"}); err != nil {
+	if err := f.Restore(f.t.Context(), sessionstore.SessionRecord{Key: failed, LastUpdateTime: f.now(), Events: 3, Requested: 3, Failed: true, LastError: "no"}); err != nil {
 		f.t.Fatal(err)
 	}
 	work := f.claimOne(left)
@@ -112,13 +112,13 @@ func archiveLeaves(f *fixture) {
 	f.create(key, `{"k":1}`, f.said("e1"))
 	f.ask(key)
 	f.finish(f.claimOne(key), 1)
-	if err := f.Restore(f.ctx, sessionstore.SessionRecord{Key: key, LastUpdateTime: f.now(), Events: 1, Requested: 1, Done: 0}); err != nil {
+	if err := f.Restore(f.t.Context(), sessionstore.SessionRecord{Key: key, LastUpdateTime: f.now(), Events: 1, Requested: 1, Done: 0}); err != nil {
 		f.t.Fatal(err)
 	}
 	f.idle("done stays done")
 	f.append(key, f.sets("e2", `{"k":2}`))
 	want := f.get(key)
-	if err := f.Restore(f.ctx, sessionstore.SessionRecord{Key: key, State: sessionstore.State{"k": []byte("1")}, LastUpdateTime: f.now(), Events: 1, Requested: 1, Done: 1}); err != nil {
+	if err := f.Restore(f.t.Context(), sessionstore.SessionRecord{Key: key, State: sessionstore.State{"k": []byte("1")}, LastUpdateTime: f.now(), Events: 1, Requested: 1, Done: 1}); err != nil {
 		f.t.Fatal(err)
 	}
 	f.equal("the session", f.get(key), want)
@@ -131,7 +131,7 @@ func archiveShares(f *fixture) {
 		{Scope: ann, State: sessionstore.State{"u": []byte("2"), "new": []byte(`{"x": 1.0}`)}},
 		{Scope: memory.Scope{App: "shop"}, State: sessionstore.State{"a": []byte("2"), "new": []byte("null")}},
 	} {
-		if err := f.RestoreShared(f.ctx, s); err != nil {
+		if err := f.RestoreShared(f.t.Context(), s); err != nil {
 			f.t.Fatal(err)
 		}
 	}
@@ -143,7 +143,7 @@ func archiveLeavesNothingBehind(f *fixture) {
 	key := session(ann, "s1")
 	f.ask(key, f.said("e1"))
 	f.delete(key)
-	err := f.Export(f.ctx, func(sessionstore.SessionRecord) error { return nil }, func(sessionstore.SharedState) error { return nil })
+	err := f.Export(f.t.Context(), func(sessionstore.SessionRecord) error { return nil }, func(sessionstore.SharedState) error { return nil })
 	f.isA("Export", err, memory.ErrUnavailable)
 	f.finish(f.claimOne(key), 1)
 	f.export()
@@ -174,14 +174,14 @@ func archiveStalePlan(f *fixture) {
 	f.appendWith(key, sessionstore.Append{Create: true}, f.said("e1"), f.said("e2"), f.said("e3"))
 	a := sessionstore.SessionRecord{Key: key, LastUpdateTime: f.now(), Events: 3, Requested: 3, Done: 0, Plan: []byte(`"plan"`), PlanTo: 1}
 	for range 2 {
-		if err := f.Restore(f.ctx, a); err != nil {
+		if err := f.Restore(f.t.Context(), a); err != nil {
 			f.t.Fatal(err)
 		}
 		a.Done, a.Plan, a.PlanTo = 2, nil, 0
 	}
 	work := f.claimOne(key)
 	f.equal("plan", string(work.Plan), "")
-	f.isA("Finish to what is done", f.Finish(f.ctx, work, 2, nil), memory.ErrAborted)
-	f.isA("Finish to less", f.Finish(f.ctx, work, 1, nil), memory.ErrAborted)
+	f.isA("Finish to what is done", f.Finish(f.t.Context(), work, 2, nil), memory.ErrAborted)
+	f.isA("Finish to less", f.Finish(f.t.Context(), work, 1, nil), memory.ErrAborted)
 	f.finish(work, 3)
 }

@@ -45,7 +45,7 @@ func concurrentWriters(f *fixture) {
 			if err != nil {
 				return err
 			}
-			out, err := f.Append(f.ctx, key, e, sessionstore.Append{})
+			out, err := f.Append(f.t.Context(), key, e, sessionstore.Append{})
 			if err != nil {
 				return fmt.Errorf("writer %d, event %d: %w", w, n, err)
 			}
@@ -89,7 +89,7 @@ func concurrentSessions(f *fixture) {
 	const sessions, each = 16, 6
 	f.together(sessions, func(s int) error {
 		key := session(ann, fmt.Sprintf("s%d", s))
-		if _, err := f.Create(f.ctx, key, sessionstore.Create{}); err != nil {
+		if _, err := f.Create(f.t.Context(), key, sessionstore.Create{}); err != nil {
 			return err
 		}
 		for n := range each {
@@ -97,7 +97,7 @@ func concurrentSessions(f *fixture) {
 			if err != nil {
 				return err
 			}
-			if _, err := f.Append(f.ctx, key, e, sessionstore.Append{}); err != nil {
+			if _, err := f.Append(f.t.Context(), key, e, sessionstore.Append{}); err != nil {
 				return err
 			}
 		}
@@ -119,7 +119,7 @@ func concurrentCreates(f *fixture) {
 	var winner atomic.Int64
 	var wins atomic.Int64
 	f.together(32, func(i int) error {
-		_, err := f.Create(f.ctx, key, sessionstore.Create{State: sessionstore.State{
+		_, err := f.Create(f.t.Context(), key, sessionstore.Create{State: sessionstore.State{
 			"who": fmt.Appendf(nil, "%d", i), fmt.Sprintf("user:%d", i): []byte("1"),
 		}})
 		switch {
@@ -145,7 +145,7 @@ func concurrentAppendCreates(f *fixture) {
 		if err != nil {
 			return err
 		}
-		_, err = f.Append(f.ctx, key, e, sessionstore.Append{Create: true})
+		_, err = f.Append(f.t.Context(), key, e, sessionstore.Append{Create: true})
 		return err
 	})
 	f.equal("events", len(f.get(key).Events), writers)
@@ -164,7 +164,7 @@ func concurrentSameEvent(f *fixture) {
 		if err != nil {
 			return err
 		}
-		out, err := f.Append(f.ctx, key, e, sessionstore.Append{})
+		out, err := f.Append(f.t.Context(), key, e, sessionstore.Append{})
 		if err != nil || len(out.Events) != 1 {
 			return fmt.Errorf("writer %d: %v, %w", i, out, err)
 		}
@@ -189,7 +189,7 @@ func concurrentReaders(f *fixture) {
 	for r := range errs {
 		wg.Go(func() {
 			for last := 0; !done.Load() && errs[r] == nil; {
-				got, err := f.Get(f.ctx, key, sessionstore.Get{NumRecent: -1})
+				got, err := f.Get(f.t.Context(), key, sessionstore.Get{NumRecent: -1})
 				if err != nil {
 					errs[r] = err
 					return
@@ -226,7 +226,7 @@ func concurrentClaims(f *fixture) {
 	var mu sync.Mutex
 	claimed := map[memory.Scope]int{}
 	f.together(32, func(i int) error {
-		works, err := f.Claim(f.ctx, fmt.Sprintf("worker%d", i), leaseTTL, 2)
+		works, err := f.Claim(f.t.Context(), fmt.Sprintf("worker%d", i), leaseTTL, 2)
 		mu.Lock()
 		defer mu.Unlock()
 		for _, w := range works {
@@ -249,19 +249,19 @@ func concurrentRequests(f *fixture) {
 	var worked []int64
 	var ids []string
 	work := func() (bool, error) {
-		works, err := f.Claim(f.ctx, "worker", leaseTTL, 1)
+		works, err := f.Claim(f.t.Context(), "worker", leaseTTL, 1)
 		if err != nil || len(works) == 0 {
 			return false, err
 		}
 		w := works[0]
-		events, err := f.Events(f.ctx, w, w.Done, int(w.Requested-w.Done))
+		events, err := f.Events(f.t.Context(), w, w.Done, int(w.Requested-w.Done))
 		if err != nil {
 			return false, err
 		}
 		for _, e := range events {
 			worked, ids = append(worked, e.Seq), append(ids, e.ID)
 		}
-		return true, f.Finish(f.ctx, w, w.Requested, nil)
+		return true, f.Finish(f.t.Context(), w, w.Requested, nil)
 	}
 	var left atomic.Int64
 	left.Store(writers)
@@ -281,7 +281,7 @@ func concurrentRequests(f *fixture) {
 				return err
 			}
 			op := sessionstore.OperationID(ann, fmt.Sprintf("%d-%d", i, n))
-			if _, err := f.Append(f.ctx, key, e, sessionstore.Append{Request: &sessionstore.Request{ID: op}}); err != nil {
+			if _, err := f.Append(f.t.Context(), key, e, sessionstore.Append{Request: &sessionstore.Request{ID: op}}); err != nil {
 				return err
 			}
 		}

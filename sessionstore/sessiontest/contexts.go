@@ -33,7 +33,7 @@ func contextCancelled(f *fixture) {
 	}
 	want, wantOp, wantFailed := f.get(key), f.operation(ann, op.ID), f.operation(bob, failed.ID)
 
-	ctx, cancel := context.WithCancel(f.ctx)
+	ctx, cancel := context.WithCancel(f.t.Context())
 	cancel()
 	events := []sessionstore.Event{f.sets("e2", `{"k":2,"user:k":2,"app:k":2}`)}
 	for name, call := range map[string]func() error{
@@ -70,7 +70,7 @@ func contextCancelled(f *fixture) {
 		f.equal(name+": sessions", len(f.listApp("shop", 0)), 2)
 		f.equal(name+": operation", f.operation(ann, op.ID), wantOp)
 		f.equal(name+": failed operation", f.operation(bob, failed.ID), wantFailed)
-		ops, _, err := f.Operations(f.ctx, ann, sessionstore.List{})
+		ops, _, err := f.Operations(f.t.Context(), ann, sessionstore.List{})
 		if err != nil || len(ops) != 1 {
 			f.t.Errorf("%s: Operations gives %v, %v", name, ops, err)
 		}
@@ -89,7 +89,7 @@ func contextCancelledDuring(f *fixture) {
 	const calls, batch = 40, 5
 	answered := make([]bool, calls)
 	f.together(calls, func(i int) error {
-		ctx, cancel := context.WithCancel(f.ctx)
+		ctx, cancel := context.WithCancel(f.t.Context())
 		var wg sync.WaitGroup
 		wg.Go(cancel)
 		defer wg.Wait()

@@ -74,7 +74,7 @@ func createBlankID(f *fixture) {
 func createTrimsID(f *fixture) {
 	f.equal("key", f.create(session(ann, "  s 1 "), `{}`).Key, session(ann, "s 1"))
 	f.get(session(ann, "s 1"))
-	_, err := f.Create(f.ctx, session(ann, " s 1"), sessionstore.Create{})
+	_, err := f.Create(f.t.Context(), session(ann, " s 1"), sessionstore.Create{})
 	f.isA("Create of the same id", err, memory.ErrExists)
 }
 
@@ -84,7 +84,7 @@ func createDuplicate(f *fixture) {
 	key := session(ann, "s1")
 	want := f.create(key, `{"app:a":1,"user:u":1,"s":1}`, f.said("e1"))
 	f.clock.advance(60e9)
-	_, err := f.Create(f.ctx, key, sessionstore.Create{
+	_, err := f.Create(f.t.Context(), key, sessionstore.Create{
 		State:  f.state(`{"app:a":2,"user:u":2,"s":2,"more":2}`),
 		Events: []sessionstore.Event{f.said("e2")},
 	})
@@ -149,11 +149,11 @@ func createInvalid(f *fixture) {
 		session(ann, "a\xffb"),
 	} {
 		what := fmt.Sprintf("%.40q", key)
-		_, err := f.Create(f.ctx, key, sessionstore.Create{})
+		_, err := f.Create(f.t.Context(), key, sessionstore.Create{})
 		f.isA("Create of "+what, err, memory.ErrInvalid)
-		_, err = f.Append(f.ctx, key, nil, sessionstore.Append{Create: true})
+		_, err = f.Append(f.t.Context(), key, nil, sessionstore.Append{Create: true})
 		f.isA("Append to "+what, err, memory.ErrInvalid)
-		if _, err = f.Get(f.ctx, key, sessionstore.Get{}); err == nil {
+		if _, err = f.Get(f.t.Context(), key, sessionstore.Get{}); err == nil {
 			f.t.Errorf("Get of %s finds a session", what)
 		}
 	}

@@ -25,7 +25,7 @@ func deleteHides(f *fixture) {
 	f.create(session(ann, "s2"), `{"k":2}`, f.said("e1"))
 	f.delete(key)
 	f.missing(key)
-	_, err := f.Append(f.ctx, key, []sessionstore.Event{f.said("e2")}, sessionstore.Append{})
+	_, err := f.Append(f.t.Context(), key, []sessionstore.Event{f.said("e2")}, sessionstore.Append{})
 	f.isA("Append", err, memory.ErrNotFound)
 	f.equal("List", sessionIDs(f.list(ann, 0)), []string{"s2"})
 	f.equal("ListApp", sessionIDs(f.listApp("shop", 0)), []string{"s2"})

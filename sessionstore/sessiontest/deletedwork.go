@@ -28,7 +28,7 @@ func deletedWorkDone(f *fixture) {
 	f.missing(key)
 	f.equal("List", len(f.list(ann, 0)), 0)
 	f.equal("ListApp", len(f.listApp("shop", 0)), 0)
-	_, err := f.Append(f.ctx, key, []sessionstore.Event{f.said("e4")}, sessionstore.Append{})
+	_, err := f.Append(f.t.Context(), key, []sessionstore.Event{f.said("e4")}, sessionstore.Append{})
 	f.isA("Append", err, memory.ErrNotFound)
 	f.equal("state", f.operation(ann, op.ID).State, sessionstore.Pending)
 	work := f.claimOne(key)
@@ -50,7 +50,7 @@ func deletedWorkDone(f *fixture) {
 // gone checks that there are no events of the work any more.
 func (f *fixture) gone(work sessionstore.Work) {
 	f.t.Helper()
-	events, err := f.Events(f.ctx, work, 0, 10)
+	events, err := f.Events(f.t.Context(), work, 0, 10)
 	if err != nil {
 		f.isA("Events", err, memory.ErrNotFound)
 	}
@@ -147,7 +147,7 @@ func deletedFailed(f *fixture) {
 	f.delete(key)
 	f.idle("given up")
 	f.equal("state", f.operation(ann, op.ID).State, sessionstore.Failed)
-	if _, err := f.Retry(f.ctx, ann, op.ID); err != nil {
+	if _, err := f.Retry(f.t.Context(), ann, op.ID); err != nil {
 		f.t.Fatal(err)
 	}
 	work := f.claimOne(key)

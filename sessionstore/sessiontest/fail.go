@@ -92,7 +92,7 @@ func failRetried(f *fixture) {
 	work := f.claimOne(key)
 	f.save(work, 1, `"plan"`)
 	f.fail(work, "no", time.Time{})
-	got, err := f.Retry(f.ctx, ann, op.ID)
+	got, err := f.Retry(f.t.Context(), ann, op.ID)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func failRetryNothing(f *fixture) {
 	retry := func(what string) {
 		f.t.Helper()
 		want := f.operation(ann, op.ID)
-		got, err := f.Retry(f.ctx, ann, op.ID)
+		got, err := f.Retry(f.t.Context(), ann, op.ID)
 		if err != nil {
 			f.t.Fatalf("Retry of one that is %s: %v", what, err)
 		}
@@ -157,11 +157,11 @@ func failRetryAnothers(f *fixture) {
 	op := f.ask(key, f.said("e1"))
 	f.fail(f.claimOne(key), "no", time.Time{})
 	for _, scope := range []memory.Scope{bob, {App: "bank", User: "ann"}} {
-		_, err := f.Retry(f.ctx, scope, op.ID)
+		_, err := f.Retry(f.t.Context(), scope, op.ID)
 		f.isA("Retry", err, memory.ErrNotFound)
 	}
 	for _, id := range []string{"", "x", sessionstore.OperationID(ann, "unknown"), sessionstore.OperationID(bob, "operation-1")} {
-		_, err := f.Retry(f.ctx, ann, id)
+		_, err := f.Retry(f.t.Context(), ann, id)
 		f.isA("Retry", err, memory.ErrNotFound)
 	}
 	f.idle("given up")

@@ -50,11 +50,11 @@ func finishStale(f *fixture) {
 	op := f.ask(key, f.said("e1"), f.said("e2"))
 	work := f.claimOne(key)
 	f.finish(work, 1, change(1))
-	f.isA("Finish again", f.Finish(f.ctx, work, 1, []sessionstore.Change{change(1)}), memory.ErrAborted)
-	f.isA("Finish again, further", f.Finish(f.ctx, work, 2, []sessionstore.Change{change(1), change(2)}), memory.ErrAborted)
+	f.isA("Finish again", f.Finish(f.t.Context(), work, 1, []sessionstore.Change{change(1)}), memory.ErrAborted)
+	f.isA("Finish again, further", f.Finish(f.t.Context(), work, 2, []sessionstore.Change{change(1), change(2)}), memory.ErrAborted)
 	ahead := work
 	ahead.Done = 2
-	f.isA("Finish from ahead", f.Finish(f.ctx, ahead, 2, nil), memory.ErrAborted)
+	f.isA("Finish from ahead", f.Finish(f.t.Context(), ahead, 2, nil), memory.ErrAborted)
 	got := f.operation(ann, op.ID)
 	f.equal("changes", len(got.Changes), 1)
 	f.equal("events done", got.EventsDone, 1)

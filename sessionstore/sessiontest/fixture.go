@@ -1,7 +1,6 @@
 package sessiontest
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -34,14 +33,13 @@ const leaseTTL = 10 * time.Second
 type fixture struct {
 	Backend
 	t       *testing.T
-	ctx     context.Context
 	harness Harness
 	clock   clock
 	asked   int // operations so far
 }
 
 func newFixture(t *testing.T, h Harness) *fixture {
-	f := &fixture{t: t, ctx: t.Context(), harness: h, clock: clock{time: start}}
+	f := &fixture{t: t, harness: h, clock: clock{time: start}}
 	f.Backend = h.Open(t, f.clock.now)
 	t.Cleanup(func() { h.Close(t, f.Backend) })
 	return f
@@ -120,7 +118,7 @@ func (f *fixture) state(doc string) sessionstore.State {
 
 func (f *fixture) create(key sessionstore.Key, state string, events ...sessionstore.Event) *sessionstore.Session {
 	f.t.Helper()
-	s, err := f.Create(f.ctx, key, sessionstore.Create{State: f.state(state), Events: events})
+	s, err := f.Create(f.t.Context(), key, sessionstore.Create{State: f.state(state), Events: events})
 	if err != nil {
 		f.t.Fatalf("Create(%v): %v", key, err)
 	}
@@ -135,7 +133,7 @@ func (f *fixture) append(key sessionstore.Key, events ...sessionstore.Event) ses
 
 func (f *fixture) appendWith(key sessionstore.Key, opts sessionstore.Append, events ...sessionstore.Event) sessionstore.Appended {
 	f.t.Helper()
-	out, err := f.Append(f.ctx, key, events, opts)
+	out, err := f.Append(f.t.Context(), key, events, opts)
 	if err != nil {
 		f.t.Fatalf("Append(%v): %v", key, err)
 	}
@@ -153,7 +151,7 @@ func (f *fixture) get(key sessionstore.Key) *sessionstore.Session {
 
 func (f *fixture) getSome(key sessionstore.Key, get sessionstore.Get) *sessionstore.Session {
 	f.t.Helper()
-	s, err := f.Get(f.ctx, key, get)
+	s, err := f.Get(f.t.Context(), key, get)
 	if err != nil {
 		f.t.Fatalf("Get(%v): %v", key, err)
 	}
@@ -162,7 +160,7 @@ func (f *fixture) getSome(key sessionstore.Key, get sessionstore.Get) *sessionst
 
 func (f *fixture) delete(key sessionstore.Key) {
 	f.t.Helper()
-	if err := f.Delete(f.ctx, key); err != nil {
+	if err := f.Delete(f.t.Context(), key); err != nil {
 		f.t.Fatalf("Delete(%v): %v", key, err)
 	}
 }
@@ -170,13 +168,13 @@ func (f *fixture) delete(key sessionstore.Key) {
 // list walks all pages of a user's sessions.
 func (f *fixture) list(scope memory.Scope, pageSize int) []sessionstore.Session {
 	f.t.Helper()
-	return f.walk(pageSize, func(l sessionstore.List) (sessionstore.Page, error) { return f.List(f.ctx, scope, l) })
+	return f.walk(pageSize, func(l sessionstore.List) (sessionstore.Page, error) { return f.List(f.t.Context(), scope, l) })
 }
 
 // listApp walks all pages of an app's sessions.
 func (f *fixture) listApp(app string, pageSize int) []sessionstore.Session {
 	f.t.Helper()
-	return f.walk(pageSize, func(l sessionstore.List) (sessionstore.Page, error) { return f.ListApp(f.ctx, app, l) })
+	return f.walk(pageSize, func(l sessionstore.List) (sessionstore.Page, error) { return f.ListApp(f.t.Context(), app, l) })
 }
 
 func (f *fixture) walk(pageSize int, page func(sessionstore.List) (sessionstore.Page, error)) (out []sessionstore.Session) {
@@ -230,7 +228,7 @@ func (f *fixture) askWith(key sessionstore.Key, opts sessionstore.Append, events
 
 func (f *fixture) operation(scope memory.Scope, id string) *sessionstore.Operation {
 	f.t.Helper()
-	op, err := f.Operation(f.ctx, scope, id)
+	op, err := f.Operation(f.t.Context(), scope, id)
 	if err != nil {
 		f.t.Fatalf("Operation(%v, %q): %v", scope, id, err)
 	}
@@ -239,7 +237,7 @@ func (f *fixture) operation(scope memory.Scope, id string) *sessionstore.Operati
 
 func (f *fixture) claim(owner string, limit int) []sessionstore.Work {
 	f.t.Helper()
-	works, err := f.Claim(f.ctx, owner, leaseTTL, limit)
+	works, err := f.Claim(f.t.Context(), owner, leaseTTL, limit)
 	if err != nil {
 		f.t.Fatalf("Claim(%q, %d): %v", owner, limit, err)
 	}
@@ -269,21 +267,21 @@ func (f *fixture) idle(why string) {
 
 func (f *fixture) finish(work sessionstore.Work, to int64, changes ...sessionstore.Change) {
 	f.t.Helper()
-	if err := f.Finish(f.ctx, work, to, changes); err != nil {
+	if err := f.Finish(f.t.Context(), work, to, changes); err != nil {
 		f.t.Fatalf("Finish(%v, %d): %v", work.Key, to, err)
 	}
 }
 
 func (f *fixture) fail(work sessionstore.Work, cause string, retry time.Time) {
 	f.t.Helper()
-	if err := f.Fail(f.ctx, work, cause, retry); err != nil {
+	if err := f.Fail(f.t.Context(), work, cause, retry); err != nil {
 		f.t.Fatalf("Fail(%v): %v", work.Key, err)
 	}
 }
 
 func (f *fixture) save(work sessionstore.Work, to int64, plan string) {
 	f.t.Helper()
-	if err := f.Save(f.ctx, work, to, []byte(plan)); err != nil {
+	if err := f.Save(f.t.Context(), work, to, []byte(plan)); err != nil {
 		f.t.Fatalf("Save(%v, %d): %v", work.Key, to, err)
 	}
 }
@@ -348,7 +346,7 @@ func (f *fixture) isA(what string, err, kind error) {
 // missing checks that a session is not there.
 func (f *fixture) missing(key sessionstore.Key) {
 	f.t.Helper()
-	s, err := f.Get(f.ctx, key, sessionstore.Get{NumRecent: -1})
+	s, err := f.Get(f.t.Context(), key, sessionstore.Get{NumRecent: -1})
 	f.isA(fmt.Sprintf("Get(%v)", key), err, memory.ErrNotFound)
 	if s != nil {
 		f.t.Errorf("Get(%v) gives %+v beside an error", key, s)

@@ -57,7 +57,7 @@ func keysScopes(f *fixture) {
 		if sessions := f.list(scope, 0); len(sessions) != 1 || sessions[0].Key != got.Key {
 			f.t.Errorf("%s: List gives %v", what, sessions)
 		}
-		ops, _, err := f.Operations(f.ctx, scope, sessionstore.List{})
+		ops, _, err := f.Operations(f.t.Context(), scope, sessionstore.List{})
 		if err != nil || len(ops) != 1 || ops[0].ID != operations[scope] || ops[0].Key != got.Key {
 			f.t.Errorf("%s: Operations gives %v, %v", what, ops, err)
 		}

@@ -59,7 +59,7 @@ func leaseLateFail(f *fixture) {
 	slow := f.claimOne(key)
 	f.clock.advance(leaseTTL + time.Second)
 	now := f.claimOne(key)
-	f.isA("Fail by the slow one", f.Fail(f.ctx, slow, "too slow", time.Time{}), memory.ErrAborted)
+	f.isA("Fail by the slow one", f.Fail(f.t.Context(), slow, "too slow", time.Time{}), memory.ErrAborted)
 	f.equal("state", f.operation(ann, op.ID).State, sessionstore.Running)
 	f.idle("still leased")
 	f.finish(now, 1)
@@ -75,8 +75,8 @@ func leaseLateSave(f *fixture) {
 	f.clock.advance(leaseTTL + time.Second)
 	now := f.claimOne(key)
 	f.save(now, 1, `"now"`)
-	f.isA("Save by the slow one", f.Save(f.ctx, slow, 1, []byte(`"slow"`)), memory.ErrAborted)
-	f.isA("Finish by the slow one", f.Finish(f.ctx, slow, 1, nil), memory.ErrAborted)
+	f.isA("Save by the slow one", f.Save(f.t.Context(), slow, 1, []byte(`"slow"`)), memory.ErrAborted)
+	f.isA("Finish by the slow one", f.Finish(f.t.Context(), slow, 1, nil), memory.ErrAborted)
 	f.idle("still leased")
 	f.clock.advance(leaseTTL + time.Second)
 	f.equal("plan", string(f.claimOne(key).Plan), `"now"`)
@@ -111,7 +111,7 @@ func leaseEnds(f *fixture) {
 	want.Attempts = 2
 	f.equal("work", works[0], want)
 	f.equal("attempts of the operation", f.operation(ann, op.ID).Attempts, 2)
-	f.isA("Renew by the first", f.Renew(f.ctx, ann, "worker", leaseTTL), memory.ErrAborted)
+	f.isA("Renew by the first", f.Renew(f.t.Context(), ann, "worker", leaseTTL), memory.ErrAborted)
 	f.finish(works[0], 1)
 	f.equal("state", string(f.operation(ann, op.ID).State), "SUCCEEDED")
 }
@@ -124,7 +124,7 @@ func leaseRenewed(f *fixture) {
 	for range 3 {
 		f.clock.advance(leaseTTL - time.Second)
 		f.idle("leased")
-		if err := f.Renew(f.ctx, ann, "worker", leaseTTL); err != nil {
+		if err := f.Renew(f.t.Context(), ann, "worker", leaseTTL); err != nil {
 			f.t.Fatal(err)
 		}
 	}
@@ -137,11 +137,11 @@ func leaseRenewed(f *fixture) {
 // A lease is renewed by its owner, on its own scope; anything else is
 // ErrAborted and changes nothing.
 func leaseOwner(f *fixture) {
-	f.isA("Renew of no lease", f.Renew(f.ctx, ann, "worker", leaseTTL), memory.ErrAborted)
+	f.isA("Renew of no lease", f.Renew(f.t.Context(), ann, "worker", leaseTTL), memory.ErrAborted)
 	f.ask(session(ann, "s1"), f.said("e1"))
 	f.claimOne(session(ann, "s1"))
-	f.isA("Renew by another", f.Renew(f.ctx, ann, "another", 2*leaseTTL), memory.ErrAborted)
-	f.isA("Renew of another scope", f.Renew(f.ctx, bob, "worker", 2*leaseTTL), memory.ErrAborted)
+	f.isA("Renew by another", f.Renew(f.t.Context(), ann, "another", 2*leaseTTL), memory.ErrAborted)
+	f.isA("Renew of another scope", f.Renew(f.t.Context(), bob, "worker", 2*leaseTTL), memory.ErrAborted)
 	f.clock.advance(leaseTTL)
 	f.claimOne(session(ann, "s1"))
 }
@@ -154,9 +154,9 @@ func leaseEndsWithWork(f *fixture) {
 		f.ask(session(ann, id), f.said("e1"))
 	}
 	f.finish(f.claimOne(session(ann, "s1")), 1)
-	f.isA("Renew after Finish", f.Renew(f.ctx, ann, "worker", leaseTTL), memory.ErrAborted)
+	f.isA("Renew after Finish", f.Renew(f.t.Context(), ann, "worker", leaseTTL), memory.ErrAborted)
 	f.fail(f.claimOne(session(ann, "s2")), "no", f.now().Add(time.Hour))
-	f.isA("Renew after Fail", f.Renew(f.ctx, ann, "worker", leaseTTL), memory.ErrAborted)
+	f.isA("Renew after Fail", f.Renew(f.t.Context(), ann, "worker", leaseTTL), memory.ErrAborted)
 	f.finish(f.claimOne(session(ann, "s3")), 1)
 }
 
@@ -169,12 +169,12 @@ func leaseLate(f *fixture) {
 	f.clock.advance(leaseTTL)
 	f.finish(f.claimOne(key), 2, change(1), change(2))
 
-	f.isA("Finish to less", f.Finish(f.ctx, late, 1, nil), memory.ErrAborted)
-	f.isA("Finish to more", f.Finish(f.ctx, late, 3, nil), memory.ErrAborted)
+	f.isA("Finish to less", f.Finish(f.t.Context(), late, 1, nil), memory.ErrAborted)
+	f.isA("Finish to more", f.Finish(f.t.Context(), late, 3, nil), memory.ErrAborted)
 	for _, call := range []func() error{
-		func() error { return f.Save(f.ctx, late, 3, []byte(`"a plan that begins at 1"`)) },
-		func() error { return f.Fail(f.ctx, late, "late", time.Time{}) },
-		func() error { return f.Fail(f.ctx, late, "late", f.now().Add(time.Hour)) },
+		func() error { return f.Save(f.t.Context(), late, 3, []byte(`"a plan that begins at 1"`)) },
+		func() error { return f.Fail(f.t.Context(), late, "late", time.Time{}) },
+		func() error { return f.Fail(f.t.Context(), late, "late", f.now().Add(time.Hour)) },
 	} {
 		if err := call(); err != nil {
 			f.isA("a late call", err, memory.ErrAborted)
@@ -187,13 +187,13 @@ func leaseLate(f *fixture) {
 	work := f.claimOne(key)
 	f.equal("done", work.Done, int64(2))
 	f.equal("plan", string(work.Plan), "")
-	f.isA("Finish, once more", f.Finish(f.ctx, late, 3, nil), memory.ErrAborted)
-	if err := f.Fail(f.ctx, late, "late", time.Time{}); err != nil {
+	f.isA("Finish, once more", f.Finish(f.t.Context(), late, 3, nil), memory.ErrAborted)
+	if err := f.Fail(f.t.Context(), late, "late", time.Time{}); err != nil {
 		f.isA("Fail, once more", err, memory.ErrAborted)
 	}
 	f.idle("the lease of the other stands")
 	f.finish(work, 3, change(3))
-	if err := f.Fail(f.ctx, late, "late", time.Time{}); err != nil {
+	if err := f.Fail(f.t.Context(), late, "late", time.Time{}); err != nil {
 		f.isA("Fail", err, memory.ErrAborted)
 	}
 	f.equal("state", string(f.operation(ann, op.ID).State), "SUCCEEDED")

@@ -43,11 +43,11 @@ func listSessions(f *fixture) {
 
 // Nothing there is an empty page.
 func listNothing(f *fixture) {
-	page, err := f.List(f.ctx, ann, sessionstore.List{})
+	page, err := f.List(f.t.Context(), ann, sessionstore.List{})
 	if err != nil || len(page.Sessions) != 0 || page.NextPageToken != "" {
 		f.t.Errorf("List gives %+v, %v", page, err)
 	}
-	page, err = f.ListApp(f.ctx, "shop", sessionstore.List{})
+	page, err = f.ListApp(f.t.Context(), "shop", sessionstore.List{})
 	if err != nil || len(page.Sessions) != 0 || page.NextPageToken != "" {
 		f.t.Errorf("ListApp gives %+v, %v", page, err)
 	}
@@ -116,7 +116,7 @@ func listChanges(f *fixture) {
 	}
 	seen := map[string]int{}
 	for token, n := "", 0; ; n++ {
-		page, err := f.List(f.ctx, ann, sessionstore.List{PageSize: 3, PageToken: token})
+		page, err := f.List(f.t.Context(), ann, sessionstore.List{PageSize: 3, PageToken: token})
 		if err != nil {
 			f.t.Fatal(err)
 		}
@@ -153,17 +153,17 @@ func listPageSize(f *fixture) {
 		f.create(session(ann, fmt.Sprintf("s%d", i)), `{}`)
 	}
 	for size, want := range map[int]int{0: memory.DefaultPageSize, 1: 1, memory.DefaultPageSize + 1: memory.DefaultPageSize + 1} {
-		page, err := f.List(f.ctx, ann, sessionstore.List{PageSize: size})
+		page, err := f.List(f.t.Context(), ann, sessionstore.List{PageSize: size})
 		if err != nil || len(page.Sessions) != want || (page.NextPageToken == "") != (want == memory.DefaultPageSize+1) {
 			f.t.Errorf("page size %d gives %d sessions, next page %q, %v", size, len(page.Sessions), page.NextPageToken, err)
 		}
 	}
 	for _, size := range []int{-1, memory.MaxPageSize + 1} {
-		_, err := f.List(f.ctx, ann, sessionstore.List{PageSize: size})
+		_, err := f.List(f.t.Context(), ann, sessionstore.List{PageSize: size})
 		f.isA(fmt.Sprintf("List by %d", size), err, memory.ErrInvalid)
-		_, err = f.ListApp(f.ctx, "shop", sessionstore.List{PageSize: size})
+		_, err = f.ListApp(f.t.Context(), "shop", sessionstore.List{PageSize: size})
 		f.isA(fmt.Sprintf("ListApp by %d", size), err, memory.ErrInvalid)
-		_, _, err = f.Operations(f.ctx, ann, sessionstore.List{PageSize: size})
+		_, _, err = f.Operations(f.t.Context(), ann, sessionstore.List{PageSize: size})
 		f.isA(fmt.Sprintf("Operations by %d", size), err, memory.ErrInvalid)
 	}
 }
@@ -172,11 +172,11 @@ func listPageSize(f *fixture) {
 func listPageToken(f *fixture) {
 	invalid := func(token string) {
 		f.t.Helper()
-		_, err := f.List(f.ctx, bob, sessionstore.List{PageToken: token})
+		_, err := f.List(f.t.Context(), bob, sessionstore.List{PageToken: token})
 		f.isA(fmt.Sprintf("List, token %q", token), err, memory.ErrInvalid)
-		_, err = f.ListApp(f.ctx, "shop", sessionstore.List{PageToken: token})
+		_, err = f.ListApp(f.t.Context(), "shop", sessionstore.List{PageToken: token})
 		f.isA(fmt.Sprintf("ListApp, token %q", token), err, memory.ErrInvalid)
-		_, _, err = f.Operations(f.ctx, bob, sessionstore.List{PageToken: token})
+		_, _, err = f.Operations(f.t.Context(), bob, sessionstore.List{PageToken: token})
 		f.isA(fmt.Sprintf("Operations, token %q", token), err, memory.ErrInvalid)
 	}
 	for _, token := range []string{"no token!", "%", " ", "\x00", "😀", "-1", "1.5", "../x", "5", "zz"} {
@@ -186,7 +186,7 @@ func listPageToken(f *fixture) {
 		f.create(session(bob, fmt.Sprintf("s%d", i)), `{}`)
 		f.create(session(ann, fmt.Sprintf("s%d", i)), `{}`)
 	}
-	page, err := f.List(f.ctx, ann, sessionstore.List{PageSize: 2})
+	page, err := f.List(f.t.Context(), ann, sessionstore.List{PageSize: 2})
 	if err != nil {
 		f.t.Fatal(err)
 	}

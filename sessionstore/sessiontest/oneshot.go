@@ -31,7 +31,7 @@ func oneShotHidden(f *fixture) {
 		f.missing(key)
 		f.equal("List", len(f.list(ann, 0)), 0)
 		f.equal("ListApp", len(f.listApp("shop", 0)), 0)
-		_, err := f.Append(f.ctx, key, []sessionstore.Event{f.said("e2")}, sessionstore.Append{})
+		_, err := f.Append(f.t.Context(), key, []sessionstore.Event{f.said("e2")}, sessionstore.Append{})
 		f.isA("Append", err, memory.ErrNotFound)
 		f.delete(key)
 	}
@@ -137,7 +137,7 @@ func oneShotFailed(f *fixture) {
 	f.fail(f.claimOne(key), "no", time.Time{})
 	f.idle("it was given up")
 	f.equal("state", f.operation(ann, op.ID).State, sessionstore.Failed)
-	if _, err := f.Retry(f.ctx, ann, op.ID); err != nil {
+	if _, err := f.Retry(f.t.Context(), ann, op.ID); err != nil {
 		f.t.Fatal(err)
 	}
 	work := f.claimOne(key)
@@ -152,7 +152,7 @@ func oneShotExport(f *fixture) {
 	key := session(ann, "s1")
 	f.askOneShot(key, f.said("e1"))
 	export := func() (n int, err error) {
-		err = f.Export(f.ctx, func(sessionstore.SessionRecord) error { n++; return nil }, func(sessionstore.SharedState) error { return nil })
+		err = f.Export(f.t.Context(), func(sessionstore.SessionRecord) error { n++; return nil }, func(sessionstore.SharedState) error { return nil })
 		return n, err
 	}
 	_, err := export()
@@ -166,7 +166,7 @@ func oneShotExport(f *fixture) {
 // It needs a request: without one nothing is stored.
 func oneShotUnasked(f *fixture) {
 	key := session(ann, "s1")
-	_, err := f.Append(f.ctx, key, []sessionstore.Event{f.said("e1")}, sessionstore.Append{OneShot: true})
+	_, err := f.Append(f.t.Context(), key, []sessionstore.Event{f.said("e1")}, sessionstore.Append{OneShot: true})
 	f.isA("Append", err, memory.ErrInvalid)
 	f.idle("nothing was requested")
 }

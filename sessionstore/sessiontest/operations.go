@@ -142,7 +142,7 @@ func operationOldest(f *fixture) {
 	work = f.claimOne(key)
 	f.equal("after the first", work.Request.ID, second.ID)
 	f.fail(work, "no", time.Time{})
-	if _, err := f.Retry(f.ctx, ann, second.ID); err != nil {
+	if _, err := f.Retry(f.t.Context(), ann, second.ID); err != nil {
 		f.t.Fatal(err)
 	}
 	f.equal("after a failure", f.claimOne(key).Request.ID, second.ID)
@@ -153,15 +153,15 @@ func operationAnothers(f *fixture) {
 	op := f.ask(session(ann, "s1"), f.said("e1"))
 	f.operation(ann, op.ID)
 	for _, scope := range []memory.Scope{bob, {App: "bank", User: "ann"}, {App: "ann", User: "shop"}} {
-		_, err := f.Operation(f.ctx, scope, op.ID)
+		_, err := f.Operation(f.t.Context(), scope, op.ID)
 		f.isA("Operation", err, memory.ErrNotFound)
-		ops, _, err := f.Operations(f.ctx, scope, sessionstore.List{})
+		ops, _, err := f.Operations(f.t.Context(), scope, sessionstore.List{})
 		if err != nil || len(ops) != 0 {
 			f.t.Errorf("Operations of %v gives %v, %v", scope, ops, err)
 		}
 	}
 	for _, id := range []string{"", "x", "%", "s1", sessionstore.OperationID(ann, "unknown"), op.ID + "x", op.ID[1:]} {
-		_, err := f.Operation(f.ctx, ann, id)
+		_, err := f.Operation(f.t.Context(), ann, id)
 		f.isA(fmt.Sprintf("Operation %q", id), err, memory.ErrNotFound)
 	}
 }
@@ -178,7 +178,7 @@ func operationsList(f *fixture) {
 	works := f.claim("worker", 1)
 	f.finish(works[0], 1, change(1))
 	f.fail(f.claim("worker", 1)[0], "no", time.Time{})
-	got, next, err := f.Operations(f.ctx, ann, sessionstore.List{})
+	got, next, err := f.Operations(f.t.Context(), ann, sessionstore.List{})
 	if err != nil || next != "" {
 		f.t.Fatalf("Operations: next page %q, %v", next, err)
 	}
@@ -216,7 +216,7 @@ func operationsPages(f *fixture) {
 func (f *fixture) operationIDs(pageSize int, between func()) (ids []string) {
 	f.t.Helper()
 	for token := ""; ; {
-		ops, next, err := f.Operations(f.ctx, ann, sessionstore.List{PageSize: pageSize, PageToken: token})
+		ops, next, err := f.Operations(f.t.Context(), ann, sessionstore.List{PageSize: pageSize, PageToken: token})
 		if err != nil {
 			f.t.Fatalf("Operations, page token %q: %v", token, err)
 		}
@@ -253,9 +253,9 @@ func operationTTL(f *fixture) {
 	f.equal("listed", len(f.operationIDs(1, func() {})), 2)
 	f.clock.advance(2 * time.Second)
 	for _, id := range []string{op.ID, empty.ID} {
-		_, err := f.Operation(f.ctx, ann, id)
+		_, err := f.Operation(f.t.Context(), ann, id)
 		f.isA("Operation", err, memory.ErrNotFound)
-		_, err = f.Retry(f.ctx, ann, id)
+		_, err = f.Retry(f.t.Context(), ann, id)
 		f.isA("Retry", err, memory.ErrNotFound)
 	}
 	f.equal("listed", f.operationIDs(1, func() {}), []string(nil))

@@ -29,7 +29,7 @@ func progressAppend(f *fixture) {
 	f.append(session(ann, "s1"), f.said("e2"))
 	f.appendWith(session(ann, "s2"), sessionstore.Append{Create: true, KeepState: true}, f.said("e1"))
 	f.idle("after appends")
-	ops, next, err := f.Operations(f.ctx, ann, sessionstore.List{})
+	ops, next, err := f.Operations(f.t.Context(), ann, sessionstore.List{})
 	if err != nil || len(ops) != 0 || next != "" {
 		f.t.Errorf("Operations gives %v, %q, %v", ops, next, err)
 	}
@@ -166,7 +166,7 @@ func progressEvents(f *fixture) {
 
 func (f *fixture) events(work sessionstore.Work, after int64, limit int) []sessionstore.NumberedEvent {
 	f.t.Helper()
-	out, err := f.Events(f.ctx, work, after, limit)
+	out, err := f.Events(f.t.Context(), work, after, limit)
 	if err != nil {
 		f.t.Fatalf("Events(%v, %d, %d): %v", work.Key, after, limit, err)
 	}

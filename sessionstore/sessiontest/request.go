@@ -23,7 +23,7 @@ func requestKept(f *fixture) {
 		check := func() {
 			f.t.Helper()
 			f.equal("Operation", f.operation(ann, op.ID).Request, r)
-			list, _, err := f.Operations(f.ctx, ann, sessionstore.List{})
+			list, _, err := f.Operations(f.t.Context(), ann, sessionstore.List{})
 			if err != nil || len(list) != 1 {
 				f.t.Fatalf("Operations gives %+v, %v; want one", list, err)
 			}
@@ -62,7 +62,7 @@ func requestOldest(f *fixture) {
 // A request without an id is refused, and nothing is stored.
 func requestWithoutID(f *fixture) {
 	key := session(ann, "s1")
-	_, err := f.Append(f.ctx, key, []sessionstore.Event{f.said("e1")}, sessionstore.Append{Create: true, Request: &sessionstore.Request{Facts: true}})
+	_, err := f.Append(f.t.Context(), key, []sessionstore.Event{f.said("e1")}, sessionstore.Append{Create: true, Request: &sessionstore.Request{Facts: true}})
 	f.isA("Append", err, memory.ErrInvalid)
 	f.missing(key)
 	f.idle("nothing was requested")

@@ -112,7 +112,7 @@ func restartDeleted(f *fixture) {
 func restartBound(f *fixture) {
 	bind := func(id, want string) {
 		f.t.Helper()
-		got, err := f.Bind(f.ctx, id)
+		got, err := f.Bind(f.t.Context(), id)
 		if err != nil || got != want {
 			f.t.Errorf("Bind to %q gives %q, %v; want %q", id, got, err, want)
 		}
@@ -128,7 +128,7 @@ func restartBound(f *fixture) {
 // done, what was begun, what was given up and what was deleted before it was
 // done; not what nobody asked for.
 func restartRebound(f *fixture) {
-	if _, err := f.Bind(f.ctx, "m1"); err != nil {
+	if _, err := f.Bind(f.t.Context(), "m1"); err != nil {
 		f.t.Fatal(err)
 	}
 	scope := func(user string) memory.Scope { return memory.Scope{App: "shop", User: user} }
@@ -150,12 +150,12 @@ func restartRebound(f *fixture) {
 	}
 	f.delete(gone)
 	f.clock.advance(leaseTTL)
-	n, err := f.Rebind(f.ctx, "m2")
+	n, err := f.Rebind(f.t.Context(), "m2")
 	if err != nil || n != 4 {
 		f.t.Errorf("Rebind gives %d, %v; want 4 sessions", n, err)
 	}
 	f.reopen()
-	if got, err := f.Bind(f.ctx, "m1"); got != "m2" || err != nil {
+	if got, err := f.Bind(f.t.Context(), "m1"); got != "m2" || err != nil {
 		f.t.Errorf("Bind after Rebind gives %q, %v; want m2", got, err)
 	}
 	var got []sessionstore.Work

@@ -77,7 +77,7 @@ func roundTripDocuments(f *fixture) {
 		f.equal("second answer to "+name, string(again.Events[0].Doc), doc)
 		f.ask(key)
 		work := f.claimOne(key)
-		events, err := f.Events(f.ctx, work, 0, 10)
+		events, err := f.Events(f.t.Context(), work, 0, 10)
 		if err != nil || len(events) != 1 {
 			f.t.Fatalf("Events of %s: %v, %v", name, events, err)
 		}

@@ -135,7 +135,7 @@ func stateOddKeys(f *fixture) {
 	f.create(key, `{}`)
 	f.append(key, e)
 	f.equal("state", texts(f.get(key).State), texts(want))
-	s, err := f.Create(f.ctx, session(ann, "s2"), sessionstore.Create{State: want})
+	s, err := f.Create(f.t.Context(), session(ann, "s2"), sessionstore.Create{State: want})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func stateLarge(f *fixture) {
 	for i := range 2000 {
 		want[fmt.Sprintf("key %d", i)] = fmt.Appendf(nil, "%d", i)
 	}
-	if _, err := f.Create(f.ctx, key, sessionstore.Create{State: want}); err != nil {
+	if _, err := f.Create(f.t.Context(), key, sessionstore.Create{State: want}); err != nil {
 		f.t.Fatal(err)
 	}
 	f.append(key, f.sets("e1", `{"key 7":"changed"}`))

@@ -20,7 +20,7 @@ var Version1Now = time.Date(2024, 5, 8, 15, 0, 0, 0, time.UTC)
 // sessions were ones of a reserved name that were deleted at once. Each backend
 // has a copy of that data in its testdata, and opens it for this.
 func Version1(t *testing.T, b Backend) {
-	f := &fixture{Backend: b, t: t, ctx: t.Context(), clock: clock{time: Version1Now}}
+	f := &fixture{Backend: b, t: t, clock: clock{time: Version1Now}}
 	user := func(name string) memory.Scope { return memory.Scope{App: "shop", User: name} }
 	key := func(user, id string) sessionstore.Key {
 		return sessionstore.Key{Scope: memory.Scope{App: "shop", User: user}, ID: id}
@@ -33,7 +33,7 @@ func Version1(t *testing.T, b Backend) {
 	f.equal("sessions of dan", len(f.list(user("dan"), 0)), 0)
 
 	for name, want := range version1Operations() {
-		ops, _, err := b.Operations(f.ctx, user(name), sessionstore.List{})
+		ops, _, err := b.Operations(f.t.Context(), user(name), sessionstore.List{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,19 +43,19 @@ func Version1(t *testing.T, b Backend) {
 		}
 		f.equal("operations of "+name, got, want)
 	}
-	done, _, err := b.Operations(f.ctx, user("ann"), sessionstore.List{})
+	done, _, err := b.Operations(f.t.Context(), user("ann"), sessionstore.List{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.equal("changes of a finished operation", len(f.operation(user("ann"), done[1].ID).Changes), 2)
 
-	if _, err := b.Retry(f.ctx, user("gus"), version1ID(f, "gus")); err != nil {
+	if _, err := b.Retry(f.t.Context(), user("gus"), version1ID(f, "gus")); err != nil {
 		t.Fatal(err)
 	}
 	f.equal("work", version1Claims(f), version1Work())
 	f.idle("all work that is due is done")
 	for _, name := range []string{"ann", "ben", "cat", "dan", "eve", "fay", "gus", "hal"} {
-		ops, _, err := b.Operations(f.ctx, user(name), sessionstore.List{})
+		ops, _, err := b.Operations(f.t.Context(), user(name), sessionstore.List{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +129,7 @@ func version1Claims(f *fixture) (out []storedWork) {
 // version1ID is the id of a user's only operation.
 func version1ID(f *fixture, user string) string {
 	f.t.Helper()
-	ops, _, err := f.Operations(f.ctx, memory.Scope{App: "shop", User: user}, sessionstore.List{})
+	ops, _, err := f.Operations(f.t.Context(), memory.Scope{App: "shop", User: user}, sessionstore.List{})
 	if diff := cmp.Diff(1, len(ops)); err != nil || diff != "" {
 		f.t.Fatalf("operations of %s: %v %s", user, err, diff)
 	}

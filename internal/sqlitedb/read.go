@@ -1,0 +1,64 @@
+package sqlitedb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// Read runs fn in a read transaction: all its queries see one state.
+func (db *DB) Read(ctx context.Context, fn func(*sql.Tx) error) error {
+	select {
+	case <-db.stopped:
+		return fmt.Errorf("%w: the database is closed", memory.ErrUnavailable)
+	default:
+	}
+	db.reading.RLock()
+	defer db.reading.RUnlock()
+	tx, err := db.reader.BeginTx(ctx, nil)
+	if err != nil {
+		return Error(err)
+	}
+	defer tx.Rollback() // it only read
+	return Error(fn(tx))
+}
+
+// Prepare returns statements by their text, for transactions of Read to run (see
+// sql.Tx.StmtContext), until Close. A caller prepares before it reads: each
+// statement takes a connection beside those of Reads in progress.
+func (db *DB) Prepare(queries ...string) (map[string]*sql.Stmt, error) {
+	out := map[string]*sql.Stmt{}
+	for _, q := range queries {
+		stmt, err := db.reader.Prepare(q)
+		if err != nil {
+			return nil, Error(err)
+		}
+		out[q] = stmt
+	}
+	return out, nil
+}
+
+// Querier is a transaction of Read or of Write.
+type Querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// Collect runs a query and returns what scan makes of each row.
+func Collect[T any](ctx context.Context, q Querier, scan func(*sql.Rows) (T, error), query string, args ...any) ([]T, error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []T
+	for rows.Next() {
+		one, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, one)
+	}
+	return out, rows.Err()
+}
