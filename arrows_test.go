@@ -33,10 +33,11 @@ var arrows = map[string][]string{
 	"internal/sqlitedb":          {"memory"},
 	"internal/analyzer":          {"memory"},
 	"embed":                      {"memory"},
-	"extract":                    {"memory", "sessionstore", "extract/canonical", "extract/dates", "extract/english", "internal/analyzer"},
+	"extract":                    {"memory", "sessionstore", "internal/analyzer"},
 	"extract/canonical":          {"extract/english"},
 	"extract/dates":              {"memory", "extract/english"},
 	"extract/english":            {},
+	"extract/rules":              {"memory", "extract", "extract/canonical", "extract/dates", "extract/english"},
 	"retrieve":                   {"memory", "embed", "extract", "extract/canonical", "extract/dates", "internal/analyzer"},
 	"ingest":                     {"memory", "sessionstore", "embed", "extract", "extract/canonical", "retrieve", "internal/analyzer"},
 	"gemini":                     {"memory", "embed", "extract", "internal/remote"},
@@ -50,12 +51,12 @@ var arrows = map[string][]string{
 	"evals":                      {"memory", "sessionstore", "internal/assembly", "internal/analyzer", "embed", "extract", "ingest", "retrieve"},
 	"client":                     {"memory", "sessionstore"},
 	"internal/assembly": {"memory", "memory/sqlitestore", "sessionstore", "sessionstore/sqlitesession",
-		"internal/sqlitedb", "internal/analyzer", "embed", "extract", "ingest", "retrieve"},
+		"internal/sqlitedb", "internal/analyzer", "embed", "extract", "extract/rules", "ingest", "retrieve"},
 	"archive": {"memory", "sessionstore", "embed", "ingest"},
 	"reembed": {"memory", "embed", "ingest"},
 	".":       {"memory", "internal/assembly", "internal/sqlitedb", "embed", "extract", "ingest", "retrieve", "server"},
 	"cmd/memoryd": {".", "archive", "client", "memory", "memory/qdrantstore", "sessionstore/redissession",
-		"internal/assembly", "internal/sqlitedb", "embed", "extract", "retrieve", "gemini", "openai", "reembed", "tools", "mcp", "server", "evals"},
+		"internal/assembly", "internal/sqlitedb", "embed", "extract", "extract/rules", "retrieve", "gemini", "openai", "reembed", "tools", "mcp", "server", "evals"},
 }
 
 // alone are the packages that import nothing but the standard library and each

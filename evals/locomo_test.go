@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/extract/rules"
 )
 
 // locomoFile has the form of LoCoMo's, and words of its own.
@@ -87,7 +88,7 @@ func TestGiven(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := d.Extractor(extract.NewRules())
+	x := d.Extractor(rules.New())
 	find := func(sessions []Session, skip int) (out []string) {
 		var b extract.Batch
 		for _, s := range sessions {

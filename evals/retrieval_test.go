@@ -18,6 +18,7 @@ import (
 
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/extract/rules"
 	"github.com/memoryd/memoryd/retrieve"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -29,7 +30,7 @@ func filled(t *testing.T) *Bank {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := Fill(t.Context(), d, extract.NewRules(), embed.Builtin{})
+	b, err := Fill(t.Context(), d, rules.New(), embed.Builtin{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +224,7 @@ func TestFillFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := errors.New("the key is wrong")
-	if _, err := Fill(t.Context(), d, failing{extract.NewRules(), broken}, embed.Builtin{}); !errors.Is(err, broken) {
+	if _, err := Fill(t.Context(), d, failing{rules.New(), broken}, embed.Builtin{}); !errors.Is(err, broken) {
 		t.Errorf("error %v, want %v", err, broken)
 	}
 	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {

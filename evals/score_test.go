@@ -14,6 +14,7 @@ import (
 
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/extract/rules"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -155,7 +156,7 @@ func TestRun(t *testing.T) {
 				got = append(got, row{s.Case, s.Wanted, s.Found, s.Right, s.Calls, s.Err != nil})
 				return nil
 			}
-			all, err := Run(t.Context(), scripted{extract.NewRules(), c.fails}, embed.Builtin{}, cases, note)
+			all, err := Run(t.Context(), scripted{rules.New(), c.fails}, embed.Builtin{}, cases, note)
 			note(all)
 			if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(row{})); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -174,12 +175,12 @@ func TestRun(t *testing.T) {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 	stop := errors.New("enough")
-	if _, err := Run(t.Context(), extract.NewRules(), embed.Builtin{}, cases, func(Score) error { return stop }); err != stop {
+	if _, err := Run(t.Context(), rules.New(), embed.Builtin{}, cases, func(Score) error { return stop }); err != stop {
 		t.Errorf("error %v, want that of each", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Run(ctx, extract.NewRules(), embed.Builtin{}, cases, func(Score) error { return nil }); !errors.Is(err, context.Canceled) {
+	if _, err := Run(ctx, rules.New(), embed.Builtin{}, cases, func(Score) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that of ctx", err)
 	}
 }
@@ -197,7 +198,7 @@ func TestRules(t *testing.T) {
 		fmt.Fprintf(&got, "%s: %d wanted, %d found, %d right, %d standing\n", s.Case, s.Wanted, s.Found, s.Right, s.Standing)
 		return nil
 	}
-	all, err := Run(t.Context(), extract.NewRules(), embed.Builtin{}, cases, row)
+	all, err := Run(t.Context(), rules.New(), embed.Builtin{}, cases, row)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,9 +51,9 @@ type Verdict struct {
 	Reason  string
 }
 
-// createAll is the verdict without a comparison: every fact is new, and a
+// CreateAll is the verdict without a comparison: every fact is new, and a
 // request to forget deletes nothing but what the rules find.
-func createAll(c Comparison) []Verdict {
+func CreateAll(c Comparison) []Verdict {
 	out := make([]Verdict, len(c.New))
 	for i := range out {
 		out[i] = Verdict{Action: Create, Same: -1}

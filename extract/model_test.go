@@ -42,6 +42,9 @@ func says(texts ...string) *scripted {
 	return s
 }
 
+// monday8May is when the turns of tests were said.
+var monday8May = time.Date(2023, 5, 8, 13, 56, 0, 0, time.UTC)
+
 var talk = []Turn{
 	{SessionID: "s", EventID: "e1", Author: "Ann", User: true, Timestamp: monday8May, Text: "Hi! I’ve moved to  Porto\nyesterday."},
 	{SessionID: "s", EventID: "e2", Author: "bot", Timestamp: monday8May.Add(time.Minute), Text: "How nice. Do you like it?"},

@@ -18,7 +18,7 @@ const maxReason = 200
 // slip of the model loses nothing. The errors are the generator's, and
 // ErrUnreadable.
 func (m *Model) Consolidate(ctx context.Context, c Comparison, repaired bool) (Consolidated, error) {
-	out := Consolidated{Verdicts: createAll(c), Cost: Cost{Repaired: repaired}}
+	out := Consolidated{Verdicts: CreateAll(c), Cost: Cost{Repaired: repaired}}
 	if len(c.Known) == 0 || len(c.New) == 0 {
 		return out, nil
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/evals"
 	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/extract/rules"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/internal/analyzer"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
@@ -114,7 +115,7 @@ func BenchmarkIngest(b *testing.B) {
 		b.Run(fmt.Sprint("clients=", clients), func(b *testing.B) {
 			sessions, events := talk(b)
 			for b.Loop() {
-				s, _ := build(b, extract.NewRules())
+				s, _ := build(b, rules.New())
 				posts := pool.NewWithResults[*sessionstore.Operation]().WithErrors().WithMaxGoroutines(clients)
 				for key, said := range sessions {
 					posts.Go(func() (*sessionstore.Operation, error) { return s.Ingest(b.Context(), key, said, ingest.How{}) })

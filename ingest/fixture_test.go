@@ -15,6 +15,7 @@ import (
 
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/extract/rules"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/internal/analyzer"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
@@ -76,7 +77,7 @@ func newBench(t *testing.T, p parts) *bench {
 		p.embedder = embed.Builtin{}
 	}
 	if p.extractor == nil {
-		p.extractor = extract.NewRules()
+		p.extractor = rules.New()
 	}
 	if p.opts.Backoff == nil {
 		p.opts.Backoff = func(int) time.Duration { return time.Millisecond }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/extract/rules"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
@@ -141,7 +142,7 @@ func TestEveryCallFailsOnce(t *testing.T) {
 
 // moody is an extractor that never says the same twice, as a model may.
 type moody struct {
-	extract.Rules
+	rules.Extractor
 	calls atomic.Int64
 }
 
@@ -171,7 +172,7 @@ func TestPlanIsKept(t *testing.T) {
 
 // failing fails until it is mended.
 type failing struct {
-	extract.Rules
+	rules.Extractor
 	mended atomic.Bool
 }
 
@@ -416,7 +417,7 @@ func TestConcurrentPatches(t *testing.T) {
 
 // stalled holds extraction until it is released, or its lease is lost.
 type stalled struct {
-	extract.Rules
+	rules.Extractor
 	begun, release chan struct{}
 }
 

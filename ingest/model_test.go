@@ -13,6 +13,7 @@ import (
 
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/extract/rules"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
@@ -257,7 +258,7 @@ func TestFallback(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := &reader{}
 			r.set(fmt.Errorf("%w: out for lunch", memory.ErrUnavailable))
-			b := newBench(t, parts{extractor: extract.NewModel(r, nil), opts: ingest.Options{MaxAttempts: 2, Fallback: extract.NewRules()}})
+			b := newBench(t, parts{extractor: extract.NewModel(r, nil), opts: ingest.Options{MaxAttempts: 2, Fallback: rules.New()}})
 			b.run()
 			op := b.done(b.ingest("s", event(t, "a", 1, "I live in Porto.")))
 			if op.State != sessionstore.Failed || !strings.Contains(op.LastError, "out for lunch") {
@@ -292,7 +293,7 @@ func TestFallback(t *testing.T) {
 func TestFallbackSettled(t *testing.T) {
 	r := &reader{}
 	r.set(memory.ErrUnavailable)
-	b := newBench(t, parts{extractor: extract.NewModel(r, nil), opts: ingest.Options{MaxAttempts: 1, Fallback: extract.NewRules()}})
+	b := newBench(t, parts{extractor: extract.NewModel(r, nil), opts: ingest.Options{MaxAttempts: 1, Fallback: rules.New()}})
 	b.run()
 	op := b.done(b.ingest("s", event(t, "a", 1, "I live in Porto."), event(t, "b", 2, "I love sailing."), event(t, "c", 3, "I have a dog.")))
 	text := "I live in Gaia."

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/extract/rules"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
@@ -56,7 +57,7 @@ func TestWeek(t *testing.T) {
 		r.verdict("Please forget that I love sailing.", extract.Nothing, "", "") // a model that takes it for a fact
 		return extract.NewModel(forgetting{r}, nil)
 	}
-	for name, extractor := range map[string]func() extract.Extractor{"rules": func() extract.Extractor { return extract.NewRules() }, "model": model} {
+	for name, extractor := range map[string]func() extract.Extractor{"rules": func() extract.Extractor { return rules.New() }, "model": model} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, after := range []bool{false, true} {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/memoryd/memoryd/embed"
-	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/extract/rules"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/internal/analyzer"
 	"github.com/memoryd/memoryd/internal/qdranttest"
@@ -64,7 +64,7 @@ func taken(t *testing.T, memories memory.Store, sessions map[string][]sessionsto
 	if err != nil {
 		t.Fatal(err)
 	}
-	service := ingest.New(store, memories, embed.Builtin{}, extract.NewRules(), nil)
+	service := ingest.New(store, memories, embed.Builtin{}, rules.New(), nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { service.Run(ctx); close(done) }()

@@ -23,6 +23,7 @@ import (
 
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/extract/rules"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/internal/analyzer"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
@@ -55,7 +56,7 @@ type api struct {
 // until the test ends.
 func start(t testing.TB, choose ...func(*setup)) *api {
 	t.Helper()
-	s := setup{extractor: extract.NewRules(), path: filepath.Join(t.TempDir(), "memoryd.db")}
+	s := setup{extractor: rules.New(), path: filepath.Join(t.TempDir(), "memoryd.db")}
 	for _, f := range choose {
 		f(&s)
 	}
@@ -393,7 +394,7 @@ type gate struct {
 	open chan struct{}
 }
 
-func newGate() *gate { return &gate{extract.NewRules(), make(chan struct{})} }
+func newGate() *gate { return &gate{rules.New(), make(chan struct{})} }
 
 func (g *gate) Extract(ctx context.Context, b extract.Batch) (extract.Found, error) {
 	select {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/memoryd/memoryd/embed"
-	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/extract/rules"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/internal/analyzer"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
@@ -111,7 +111,7 @@ func newBench(t *testing.T, opts tools.Options) *bench {
 		t.Fatal(err)
 	}
 	b := &bench{T: t, store: &store{Store: memories}, counts: &counts{of: map[string]int{}}}
-	b.ingest = ingest.New(sessions, b.store, embed.Builtin{}, extract.NewRules(), &ingest.Options{Poll: 5 * time.Millisecond})
+	b.ingest = ingest.New(sessions, b.store, embed.Builtin{}, rules.New(), &ingest.Options{Poll: 5 * time.Millisecond})
 	opts.Called = func(tool string, o tools.Outcome) { b.counts.add(tool + " " + string(o)) }
 	opts.Preloaded = func(o tools.Outcome, _ time.Duration) { b.counts.add(string(o)) }
 	b.Toolbox = tools.New(retrieve.New(b.store, embed.Builtin{}, nil), b.ingest, &opts)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/extract/rules"
 	"github.com/memoryd/memoryd/gemini"
 	"github.com/memoryd/memoryd/openai"
 	"github.com/memoryd/memoryd/retrieve"
@@ -39,7 +40,7 @@ type models struct {
 
 func newModels(cfg *config, log *slog.Logger) (*models, error) {
 	m := &models{notes: map[string]func() string{}}
-	rules := extract.NewRules()
+	byRules := rules.New()
 	var err error
 	if m.embedder, err = newEmbedder(cfg.embedder, cfg.dimension); err != nil {
 		return nil, fmt.Errorf("-embedder %s: %w", cfg.embedder, err)
@@ -53,12 +54,12 @@ func newModels(cfg *config, log *slog.Logger) (*models, error) {
 	case err != nil:
 		return nil, fmt.Errorf("-extractor %s: %w", cfg.extractor, err)
 	case g == nil:
-		m.extractor = rules
+		m.extractor = byRules
 	default:
 		w := &watchedGenerator{Generator: g}
 		m.extractor, m.notes["extractor"] = extract.NewModel(w, &extract.ModelOptions{Budget: cfg.batchTokens}), w.note
 		if cfg.fallback == "rules" {
-			m.fallback = rules
+			m.fallback = byRules
 		}
 	}
 	if g, err = newGenerator(cfg.reranker); err != nil {

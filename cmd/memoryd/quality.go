@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/memoryd/memoryd/evals"
-	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/extract/rules"
 )
 
 // quality is an evaluation of retrieval.
@@ -128,7 +128,7 @@ func (q *quality) eval(ctx context.Context, s streams) (err error) {
 		return err
 	}
 	if q.cfg.quality.facts == "observations" {
-		m.extractor = q.dataset.Extractor(extract.NewRules())
+		m.extractor = q.dataset.Extractor(rules.New())
 	}
 	bank, err := evals.Fill(ctx, q.dataset, m.extractor, m.embedder)
 	if err != nil {

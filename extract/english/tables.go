@@ -79,4 +79,5 @@ var (
 	iseEnds             = tables.Words("ise-ends")
 	englishWords        = tables.Words("english-words")
 	foreignWords        = tables.Words("foreign-words")
+	ageNumbers          = tables.Words("age-numbers")
 )

@@ -1,6 +1,7 @@
 package english
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -49,6 +50,11 @@ func (ws Words) StartWith(phrase ...string) bool {
 		}
 	}
 	return true
+}
+
+// Has reports whether w is one of the words.
+func (ws Words) Has(w string) bool {
+	return slices.ContainsFunc(ws, func(x Word) bool { return x.Text == w })
 }
 
 // Any reports whether a word of s is in ws.
@@ -132,3 +138,8 @@ func StartsWithDigit(s string) bool { return s != "" && '0' <= s[0] && s[0] <= '
 
 // EndsWithDigit reports whether the last byte of s is a digit.
 func EndsWithDigit(s string) bool { return s != "" && '0' <= s[len(s)-1] && s[len(s)-1] <= '9' }
+
+// IsAge reports whether w may be somebody's age: a number below 100, in figures or in words from sixteen on.
+func IsAge(w string) bool {
+	return ageNumbers.Has(w) || w != "" && len(w) < 3 && strings.Trim(w, "0123456789") == ""
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/extract/rules"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/internal/analyzer"
 	"github.com/memoryd/memoryd/memory"
@@ -46,7 +47,7 @@ func Connect(sessions ingest.Sessions, memories memory.Store, opts *Options) Par
 		o.Embedder = embed.Builtin{}
 	}
 	if o.Extractor == nil {
-		o.Extractor = extract.NewRules()
+		o.Extractor = rules.New()
 	}
 	return Parts{
 		Ingest: ingest.New(sessions, memories, o.Embedder, o.Extractor, &ingest.Options{

@@ -1,9 +1,11 @@
-package extract
+package rules
 
 import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/memoryd/memoryd/extract"
 )
 
 func TestDates(t *testing.T) {
@@ -169,7 +171,7 @@ func TestDates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		facts := extract(t, []Turn{{EventID: "e", User: true, Timestamp: at, Text: tc.said}})
+		facts := factsOf(t, []extract.Turn{{EventID: "e", User: true, Timestamp: at, Text: tc.said}})
 		if len(facts) != 1 {
 			t.Errorf("%s: %q gives %d facts", tc.at, tc.said, len(facts))
 			continue
@@ -197,7 +199,7 @@ func TestDatesAtTheEdge(t *testing.T) {
 		{time.Date(2023, 5, 8, 1, 0, 0, 0, time.FixedZone("", 7200)),
 			"I went to Rome yesterday", "I went to Rome yesterday (2023-05-06)"},
 	} {
-		facts := extract(t, []Turn{{EventID: "e", User: true, Timestamp: tc.at, Text: tc.said}})
+		facts := factsOf(t, []extract.Turn{{EventID: "e", User: true, Timestamp: tc.at, Text: tc.said}})
 		if len(facts) != 1 || facts[0].Text != tc.text {
 			t.Errorf("%s: %q gives\n%s", tc.at, tc.said, printFacts(facts))
 		}

@@ -1,4 +1,4 @@
-package extract
+package rules
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/extract/english"
 	"github.com/memoryd/memoryd/memory"
 )
@@ -24,13 +25,13 @@ func FuzzExtract(f *testing.F) {
 	}
 	f.Add("I went to Rome yesterday", memory.MinTime.Unix())
 	f.Add("I'm going to Rome in 12 months", memory.MaxTime.Unix()-1)
-	r := NewRules()
+	r := New()
 	f.Fuzz(func(t *testing.T, text string, unix int64) {
-		turns := []Turn{
+		turns := []extract.Turn{
 			{EventID: "a", Author: "ann", User: true, Timestamp: time.Unix(unix, 0), Text: text},
 			{EventID: "b", Author: "bot", Timestamp: time.Unix(unix, 0), Text: text},
 		}
-		found, err := r.Extract(context.Background(), Batch{Turns: turns})
+		found, err := r.Extract(context.Background(), extract.Batch{Turns: turns})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +49,7 @@ func FuzzExtract(f *testing.F) {
 				t.Errorf("valid from %s", fact.ValidFrom)
 			}
 		}
-		again, err := r.Extract(context.Background(), Batch{Turns: turns})
+		again, err := r.Extract(context.Background(), extract.Batch{Turns: turns})
 		if diff := cmp.Diff(found, again); err != nil || diff != "" {
 			t.Errorf("the second time: %v, facts (-first +second):\n%s", err, diff)
 		}

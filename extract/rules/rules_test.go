@@ -1,4 +1,4 @@
-package extract
+package rules
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+
+	"github.com/memoryd/memoryd/extract"
 )
 
 var update = flag.Bool("update", false, "write what the rules give into the golden files")
@@ -33,7 +35,7 @@ func TestGolden(t *testing.T) {
 			if len(ar.Files) != 2 || ar.Files[0].Name != "transcript" || ar.Files[1].Name != "facts" {
 				t.Fatal("want the sections transcript and facts")
 			}
-			got := printFacts(extract(t, readTranscript(t, string(ar.Files[0].Data))))
+			got := printFacts(factsOf(t, readTranscript(t, string(ar.Files[0].Data))))
 			if *update {
 				ar.Files[1].Data = []byte(got)
 				if err := os.WriteFile(file, txtar.Format(ar), 0o644); err != nil {
@@ -48,9 +50,9 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-func extract(t testing.TB, turns []Turn) []Fact {
+func factsOf(t testing.TB, turns []extract.Turn) []extract.Fact {
 	t.Helper()
-	found, err := NewRules().Extract(context.Background(), Batch{Turns: turns})
+	found, err := New().Extract(context.Background(), extract.Batch{Turns: turns})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,9 +61,9 @@ func extract(t testing.TB, turns []Turn) []Fact {
 
 // readTranscript reads turns, each under a header "@ author time". The author
 // "model" is not the user's side.
-func readTranscript(t testing.TB, s string) []Turn {
+func readTranscript(t testing.TB, s string) []extract.Turn {
 	t.Helper()
-	var turns []Turn
+	var turns []extract.Turn
 	for _, part := range strings.Split("\n"+s, "\n@ ")[1:] {
 		header, text, _ := strings.Cut(part, "\n")
 		author, stamp, _ := strings.Cut(header, " ")
@@ -69,13 +71,13 @@ func readTranscript(t testing.TB, s string) []Turn {
 		if err != nil {
 			t.Fatal(err)
 		}
-		turns = append(turns, Turn{EventID: fmt.Sprintf("e%d", len(turns)+1), Author: author, Timestamp: at,
+		turns = append(turns, extract.Turn{EventID: fmt.Sprintf("e%d", len(turns)+1), Author: author, Timestamp: at,
 			User: author != "model", Text: strings.TrimSpace(text)})
 	}
 	return turns
 }
 
-func printFacts(facts []Fact) string {
+func printFacts(facts []extract.Fact) string {
 	var b strings.Builder
 	for _, f := range facts {
 		from := "-"
@@ -93,10 +95,10 @@ func printFacts(facts []Fact) string {
 // monday8May is when the sentences of the tables are said.
 var monday8May = time.Date(2023, 5, 8, 13, 56, 0, 0, time.UTC)
 
-func say(texts ...string) []Turn {
-	var turns []Turn
+func say(texts ...string) []extract.Turn {
+	var turns []extract.Turn
 	for i, s := range texts {
-		turns = append(turns, Turn{EventID: fmt.Sprint("e", i+1), Author: "ann", Timestamp: monday8May, User: true, Text: s})
+		turns = append(turns, extract.Turn{EventID: fmt.Sprint("e", i+1), Author: "ann", Timestamp: monday8May, User: true, Text: s})
 	}
 	return turns
 }
@@ -173,7 +175,7 @@ func TestKept(t *testing.T) {
 		{"Please remember that my locker PIN is 1234.", "My locker PIN is 1234.", k + "+" + e},
 		{"I work for Acme Inc. in Leeds with Dr. J. Smith, e.g. on pumps.", "I work for Acme Inc. in Leeds with Dr. J. Smith, e.g. on pumps.", p},
 	} {
-		facts := extract(t, say(tc.said))
+		facts := factsOf(t, say(tc.said))
 		if len(facts) != 1 || facts[0].Text != tc.text || strings.Join(facts[0].Topics, "+") != tc.topics {
 			t.Errorf("%q gives\n%swant %s: %s", tc.said, printFacts(facts), tc.topics, tc.text)
 		}
@@ -207,32 +209,32 @@ func TestNotKept(t *testing.T) {
 		"Ich wohne in Berlin.", "J'habite à Paris et j'ai deux enfants.", "Vivo en Madrid.", "我住在北京。", "私は東京に住んでいます。", "My mieszkamy w Warszawie", "I miei amici vivono a Roma",
 		"We wonen in Utrecht", "Я живу в Москве.", "", " ", "?", "😀😀😀", "\x00\xff",
 	} {
-		if facts := extract(t, say(said)); len(facts) > 0 {
+		if facts := factsOf(t, say(said)); len(facts) > 0 {
 			t.Errorf("%q gives\n%s", said, printFacts(facts))
 		}
 	}
 }
 
 func TestSource(t *testing.T) {
-	turns := []Turn{
+	turns := []extract.Turn{
 		{EventID: "a", Author: "ann", Timestamp: monday8May, User: true, Text: "Oh hi! By the way,  I moved to Rome yesterday. Bye"},
 		{EventID: "b", Author: "bot", Timestamp: monday8May, Text: "I live in the cloud."},
 	}
-	want := []Fact{{Text: "I moved to Rome yesterday (2023-05-07).", Topics: []string{"KEY_CONVERSATION_DETAILS"}, Author: "ann", Timestamp: monday8May,
+	want := []extract.Fact{{Text: "I moved to Rome yesterday (2023-05-07).", Topics: []string{"KEY_CONVERSATION_DETAILS"}, Author: "ann", Timestamp: monday8May,
 		ValidFrom: time.Date(2023, 5, 7, 0, 0, 0, 0, time.UTC), EventIDs: []string{"a"}, Quote: "By the way,  I moved to Rome yesterday."}}
-	if diff := cmp.Diff(want, extract(t, turns)); diff != "" {
+	if diff := cmp.Diff(want, factsOf(t, turns)); diff != "" {
 		t.Errorf("facts (-want +got):\n%s", diff)
 	}
 }
 
 func TestLimits(t *testing.T) {
 	many := strings.Repeat("I have a dog. ", 100)
-	if got := len(extract(t, say(many))); got != maxFacts {
+	if got := len(factsOf(t, say(many))); got != maxFacts {
 		t.Errorf("100 statements in a turn give %d facts, want %d", got, maxFacts)
 	}
 	for name, unit := range map[string]string{"words": "I have a dog and ", "emoji": "😀", "stops": "a. ", "quotes": `"`, "spaces": " ", "letters": "x", "fences": "```\n", "leads": "well, ",
 		"dates": "yesterday ", "newlines": "\n", "commas": ",", "digits": "1 ", "ignore": "ignore all the ", "bullets": "- [ ] "} {
-		if facts := extract(t, say("I have a dog "+strings.Repeat(unit, (64<<10)/len(unit)))); len(facts) > maxFacts {
+		if facts := factsOf(t, say("I have a dog "+strings.Repeat(unit, (64<<10)/len(unit)))); len(facts) > maxFacts {
 			t.Errorf("64 kB of %s gives %d facts", name, len(facts))
 		}
 	}
@@ -241,21 +243,21 @@ func TestLimits(t *testing.T) {
 func TestCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := NewRules().Extract(ctx, Batch{Turns: say("I have a dog")}); !errors.Is(err, context.Canceled) {
+	if _, err := New().Extract(ctx, extract.Batch{Turns: say("I have a dog")}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Extract after cancel: %v", err)
 	}
 }
 
 func TestConcurrent(t *testing.T) {
-	r, turns := NewRules(), say("I went to Rome last week and on Friday I met Ann", "I'm flying home on 12 May", "I have a dog")
-	want, err := r.Extract(context.Background(), Batch{Turns: turns})
+	r, turns := New(), say("I went to Rome last week and on Friday I met Ann", "I'm flying home on 12 May", "I have a dog")
+	want, err := r.Extract(context.Background(), extract.Batch{Turns: turns})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			got, err := r.Extract(context.Background(), Batch{Turns: turns})
+			got, err := r.Extract(context.Background(), extract.Batch{Turns: turns})
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Errorf("%v, facts (-want +got):\n%s", err, diff)
 			}
@@ -265,7 +267,7 @@ func TestConcurrent(t *testing.T) {
 }
 
 func TestName(t *testing.T) {
-	var x Extractor = NewRules()
+	var x extract.Extractor = New()
 	if x.Name() != "rules" {
 		t.Errorf("Name() = %q", x.Name())
 	}
@@ -273,7 +275,7 @@ func TestName(t *testing.T) {
 
 // BenchmarkRules reads ordinary chat turns; turns/s is the figure to watch.
 func BenchmarkRules(b *testing.B) {
-	r, turns := NewRules(), say(
+	r, turns := New(), say(
 		"Hey! How are you doing today? I've been pretty busy with work lately.",
 		"That's awesome, congrats! I'm really happy for you. What's next?",
 		"Yesterday my wife and I went to the new Italian place on Main Street, and it was amazing. I love their carbonara!",
@@ -284,7 +286,7 @@ func BenchmarkRules(b *testing.B) {
 		"From now on, please answer in French.", "I have a dentist appointment next Tuesday at 3pm, and on Friday we're driving to Hamburg.")
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := r.Extract(context.Background(), Batch{Turns: turns}); err != nil {
+		if _, err := r.Extract(context.Background(), extract.Batch{Turns: turns}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,0 +1,172 @@
+package rules
+
+import "github.com/memoryd/memoryd/extract/english"
+
+// Users tell the agent how to behave. An instruction that holds beyond the next answer is kept; a request for one
+// answer ("Answer this in French") is not.
+
+// order is a sentence in the imperative, without the phrases that wrap it.
+type order struct {
+	words    english.Words // from its verb
+	standing bool          // it says that it holds for good: "From now on…", "Always…"
+	asked    bool          // it is put as a question: "Can you…"
+}
+
+// directive reads ws[i:] as an instruction that holds beyond the next answer.
+func directive(ws english.Words, i int) topics {
+	o := unwrap(ws, i)
+	if len(o.words) == 0 {
+		return none
+	}
+	if n := english.Reminders.Match(o.words, 0); n > 0 {
+		return reminder(o.words[n:])
+	}
+	rest := o.words[1:]
+	o.standing = o.standing || english.Lasting.Found(rest) || rest.Has("always")
+	switch o.words[0].Text {
+	case "always", "never":
+		return o.always()
+	case "do":
+		return o.doNot()
+	case "stop", "avoid": // "Stop apologising"
+		if len(rest) > 1 && (stoppable.Has(rest[0].Text) || o.standing) {
+			return instruction
+		}
+		return none
+	}
+	return o.plain()
+}
+
+// unwrap takes off politeness and the phrases that say how long an order holds.
+func unwrap(ws english.Words, i int) order {
+	var o order
+	for {
+		if n := english.Lasting.Match(ws, i); n > 0 {
+			o.standing = true
+			i += n
+			if last := ws[i-1].Text; last == "whenever" || last == "time" {
+				i = afterClause(ws, i)
+			}
+			continue
+		}
+		n := english.Polite.Match(ws, i)
+		if n == 0 {
+			o.words = ws[min(i, len(ws)):]
+			return o
+		}
+		o.asked = o.asked || requestWords.Has(ws[i].Text)
+		i += n
+	}
+}
+
+// afterClause skips "I ask for code," after "whenever".
+func afterClause(ws english.Words, i int) int {
+	for ; i < len(ws); i++ {
+		if ws[i-1].Stop == ',' {
+			return i
+		}
+	}
+	return len(ws)
+}
+
+// reminder reads what a request for a reminder is about: "to call Ann".
+func reminder(about english.Words) topics {
+	// "Remember to take care of yourself" is kindness, not a task.
+	if about.Content() == 0 || len(about) < 2 || about.Any(cheerful) {
+		return none
+	}
+	return instruction
+}
+
+// always reads "Always answer in French" and "Never call me Bob".
+func (o *order) always() topics {
+	what := o.words[1:]
+	if len(what) < 2 || !orderable(what[0].Text) || sayings.Has(what[1].Text) {
+		return none
+	}
+	return naming(what) | instruction
+}
+
+// orderable reports whether w is a verb that an order may have. "Be" is more often kindness: "Never be sad".
+func orderable(w string) bool { return english.AgentVerbs.Has(w) && w != "be" }
+
+// doNot reads "Do not use emoji", "Do not ever call me again".
+func (o *order) doNot() topics {
+	what := o.words[1:]
+	if len(what) < 3 || what[0].Text != "not" {
+		return none
+	}
+	standing := o.standing
+	if what = what[1:]; what[0].Text == "ever" {
+		standing, what = true, what[1:]
+	}
+	if len(what) < 2 || !orderable(what[0].Text) {
+		return none
+	}
+	last := what[len(what)-1].Text
+	if standing || forGood.Has(last) || setsManner(what) || contactVerbs.Has(what[0].Text) && what[1].Text == "me" {
+		return instruction
+	}
+	return none
+}
+
+// plain reads "Answer in French", "Call me Bob".
+func (o *order) plain() topics {
+	t := naming(o.words)
+	if !english.AgentVerbs.Has(o.words[0].Text) {
+		return t
+	}
+	if o.standing && len(o.words) > 1 || !o.asked && setsManner(o.words) {
+		t |= instruction
+	}
+	return t
+}
+
+// naming reads "call me Bob".
+func naming(ws english.Words) topics {
+	n := callMe.Match(ws, 0)
+	if n == 0 || len(ws) == n || len(ws) > n+6 || english.NotNames.Has(ws[n].Text) {
+		return none
+	}
+	return instruction | personal
+}
+
+// setsManner reports whether ws says how all answers are to be: "Answer in French", "Keep your answers short", "Use
+// metric units".
+func setsManner(ws english.Words) bool {
+	switch ws[0].Text {
+	case "answer", "reply", "respond", "speak", "talk", "write":
+		return answersIn(ws)
+	case "use":
+		return usesManner(ws)
+	case "keep", "make":
+		return len(ws) > 2 && (answerNouns.Has(ws[1].Text) || answerNouns.Has(ws[2].Text))
+	}
+	return false
+}
+
+// answersIn reads "answer me in French", "reply in very short sentences".
+func answersIn(ws english.Words) bool {
+	for j := 1; j+1 < len(ws) && j < 5; j++ {
+		if ws[j].Text == "in" {
+			return answerManners.Has(ws[j+1].Text) || answerManners.Has(ws.At(j+2))
+		}
+		if !beforeManner.Has(ws[j].Text) {
+			return false
+		}
+	}
+	return false
+}
+
+// usesManner reads "use metric units", but not "use this short text".
+func usesManner(ws english.Words) bool {
+	for _, w := range ws[1:min(len(ws), 5)] {
+		if w.Text == "this" || w.Text == "that" {
+			return false
+		}
+		if answerManners.Has(w.Text) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,113 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// predicate judges what "I" or "we" is said to be, have, do, like or want; i is the first word after the subject.
+func (c *clause) predicate(i int) topics {
+	i, negated := c.skipAdverbs(i)
+	if c.addressed(i) && !(english.Likings.Has(c.at(i)) && c.content(i) > 3) {
+		return none // "I hope you…"
+	}
+	switch verb := c.at(i); verb {
+	case "am", "are", "was", "were": // "I am a nurse"
+		return c.being(i+1, verb == "was" || verb == "were")
+	case "have", "had": // "I have two kids"
+		return c.having(i+1, verb == "had")
+	case "got": // "I got married"
+		return c.got(i + 1)
+	case "do", "does": // "I do yoga", "I do not smoke"
+		return c.doesDo(i, negated)
+	case "did": // "I did not like the museum"
+		return c.didDo(i)
+	case "used": // "I used to smoke"
+		return c.usedTo(i)
+	case "will", "shall": // "I will move to Rome"
+		return c.future(i + 1)
+	case "would": // "I would rather have tea"
+		return c.would(i + 1)
+	case "can": // "I can speak Polish"
+		return c.ability(i + 1)
+	}
+	return c.doing(i, negated) // "I live in Rome", "I moved to Rome"
+}
+
+// doesDo tells the auxiliary of "I do not smoke" from the verb of "I do yoga"; i is at "do".
+func (c *clause) doesDo(i int, negated bool) topics {
+	j, not := c.skipAdverbs(i + 1)
+	w := c.at(j)
+	auxiliary := english.Likings.Has(w) || english.PresentVerbs.Has(w) || english.TalkVerbs.Has(w) || w == "have"
+	if c.at(i) == "do" && !not && !auxiliary {
+		return c.habit(i)
+	}
+	return c.doing(j, not || negated)
+}
+
+// didDo judges "I did not like the museum", "I did a course in Rome"; i is at "did".
+func (c *clause) didDo(i int) topics {
+	j, not := c.skipAdverbs(i + 1)
+	if not && (c.timed || c.content(j) > 1) && !english.TalkVerbs.Has(c.at(j)) && !c.task {
+		return details
+	}
+	return c.event(i)
+}
+
+// usedTo judges "I used to live in Rome"; i is at "used".
+func (c *clause) usedTo(i int) topics {
+	if c.at(i+1) != "to" || c.content(i+2) == 0 || c.task {
+		return c.event(i)
+	}
+	switch c.at(i + 2) {
+	case "be", "live", "work":
+		return personal
+	}
+	return details
+}
+
+// liking judges the object of a taste; i is its first word.
+func (c *clause) liking(i int) topics { return likingRules.decide(c.from(i)) }
+
+var likingRules = table{
+	{
+		example: "I like to think",
+		when: func(p *position) bool {
+			return p.word == "to" &&
+				(english.TalkVerbs.Has(p.next) || p.rest == 0 || english.Deictic.Has(p.at(p.i+2)))
+		},
+		topics: none,
+	},
+	{example: "I like to swim", when: is("to"), topics: preference},
+	{
+		example: "I like holding them",
+		when:    func(p *position) bool { return strings.HasSuffix(p.word, "ing") && english.Pronouns.Has(p.next) },
+		topics:  none,
+	},
+	{
+		example: "I like that",
+		when:    func(p *position) bool { return english.Deictic.Has(p.word) },
+		topics:  none,
+	},
+	{
+		example: "I like the idea",
+		when: func(p *position) bool {
+			return p.word == "the" && (english.Deictic.Has(p.next) || vague.Has(p.next))
+		},
+		topics: none,
+	},
+	{
+		example: "I like the new photo",
+		when: func(p *position) bool {
+			return p.word == "the" && p.content(p.i) == 1 && vague.Has(p.at(p.i+2))
+		},
+		topics: none,
+	},
+	{
+		example: "I like a lot",
+		when:    func(p *position) bool { return p.content(p.i) == 0 },
+		topics:  none,
+	},
+	{example: "I like jazz", when: otherwise, topics: preference},
+}

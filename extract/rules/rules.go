@@ -1,0 +1,156 @@
+// Package rules finds facts without a model, by the form of English sentences.
+//
+// It keeps a sentence in which users say something of themselves and theirs, ask that something be remembered, or tell
+// the agent to do something from now on. It would rather miss a statement than keep small talk, and it gives nothing
+// for other languages.
+//
+// A sentence is read in steps, each in a file of its own. sentence.go takes off the words before and after the
+// statement and looks for instructions (instruction.go). clause.go judges a statement: its subject (subject.go), or
+// one that is not the speaker (others.go), then its predicate (predicate.go). The judgement of a predicate is a table
+// of rules, each with an example. The words that rules look for are in tables.txt.
+package rules
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/extract/canonical"
+	"github.com/memoryd/memoryd/extract/dates"
+	"github.com/memoryd/memoryd/extract/english"
+	"github.com/memoryd/memoryd/memory"
+)
+
+// maxFacts is how many facts one turn may give. Nobody says more about themselves in one message; a pasted document
+// does.
+const maxFacts = 20
+
+// Extractor implements [extract.Extractor] by rules. The same turns always give the same facts. It is safe for
+// concurrent use.
+type Extractor struct{}
+
+// New makes the extractor.
+func New() *Extractor { return &Extractor{} }
+
+// Name is "rules".
+func (e *Extractor) Name() string { return "rules" }
+
+// Budget is 0: a batch may have any number of tokens.
+func (e *Extractor) Budget() int { return 0 }
+
+// Extract gives each kept sentence of the user's turns as one fact, in order: in the speaker's own words, without the
+// lead-in ("By the way,"), and with dates beside the words that mean them ("yesterday (2023-05-07)"). A relative date
+// is counted from the time of its turn. The only error is that of ctx.
+func (e *Extractor) Extract(ctx context.Context, b extract.Batch) (extract.Found, error) {
+	var out extract.Found
+	for i := range b.Turns {
+		if err := ctx.Err(); err != nil {
+			return extract.Found{}, err
+		}
+		if b.Turns[i].User {
+			out.Facts = appendTurn(out.Facts, &b.Turns[i])
+		}
+	}
+	return out, nil
+}
+
+// Consolidate compares nothing: the canonical forms of two facts tell all that rules can tell of them.
+func (e *Extractor) Consolidate(_ context.Context, c extract.Comparison, _ bool) (extract.Consolidated, error) {
+	return extract.Consolidated{Verdicts: extract.CreateAll(c)}, nil
+}
+
+// appendTurn adds the facts of one turn.
+func appendTurn(facts []extract.Fact, t *extract.Turn) []extract.Fact {
+	if injects(t.Text) {
+		return facts
+	}
+	first := len(facts)
+	for _, quote := range english.Sentences(t.Text) {
+		s := read(quote)
+		if s.pastes {
+			break // what follows is material for a task, not the user's own words
+		}
+		if f, ok := s.fact(t); ok {
+			facts = append(facts, f)
+		}
+		if len(facts)-first == maxFacts {
+			break
+		}
+	}
+	return facts
+}
+
+// fact is the fact that a sentence of a turn gives, if it is kept.
+func (s *sentence) fact(t *extract.Turn) (extract.Fact, bool) {
+	_, forget := canonical.ForgetRequest(s.text)
+	if s.topics == none && !forget || !utf8.ValidString(s.text) {
+		return extract.Fact{}, false
+	}
+	f := extract.Fact{
+		SessionID: t.SessionID, Text: s.text, Author: t.Author, Timestamp: t.Timestamp,
+		EventIDs: []string{t.EventID}, Quote: s.text, Forget: forget,
+	}
+	if !forget {
+		f.Topics = s.topics.names()
+		f.Text, f.ValidFrom = s.resolved(t.Timestamp)
+	}
+	return f, true
+}
+
+// resolved is the statement of s as said at the time at, with its dates written out, and the day it speaks of.
+func (s *sentence) resolved(at time.Time) (string, time.Time) {
+	if !dates.Possible(s.words) {
+		return capitalized(s.text[s.start:s.end]), time.Time{}
+	}
+	var b strings.Builder
+	var from time.Time
+	done := s.start
+	for _, d := range dates.Find(s.text[:s.end], s.words, s.start, at) {
+		b.WriteString(s.text[done:d.End])
+		b.WriteString(d.Note)
+		done = d.End
+		if from.IsZero() {
+			from = d.Period.From
+		}
+	}
+	b.WriteString(s.text[done:s.end])
+	return capitalized(b.String()), from
+}
+
+// capitalized is s with a capital at its front, and one blank between words.
+func capitalized(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	r, n := utf8.DecodeRuneInString(s)
+	if !unicode.IsLower(r) {
+		return s
+	}
+	return string(unicode.ToUpper(r)) + s[n:]
+}
+
+// topics is a set of memory's topics.
+type topics uint8
+
+const (
+	personal topics = 1 << iota
+	preference
+	details
+	instruction
+
+	none topics = 0 // the sentence is not kept
+)
+
+// names gives the topics in a fixed order.
+func (t topics) names() []string {
+	var out []string
+	for i, n := range [...]string{
+		memory.TopicPersonalInfo, memory.TopicPreferences, memory.TopicDetails, memory.TopicInstructions,
+	} {
+		if t&(1<<i) != 0 {
+			out = append(out, n)
+		}
+	}
+	return out
+}
