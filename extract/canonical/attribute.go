@@ -66,7 +66,7 @@ func (o owner) attribute(name string) string {
 
 // isOne reports whether o is the speaker, or a relation that a person has one of
 // at a time.
-func (o owner) isOne() bool { return o == "" || persons.Has(string(o)) }
+func (o owner) isOne() bool { return o == "" || uniqueRelations.Has(string(o)) }
 
 // of is r as an attribute of o.
 func (r reading) of(o owner) reading {
@@ -96,28 +96,28 @@ func (c *claim) statement() reading {
 // in Porto"), a relation's attribute ("sister's birthday is…"), or an attribute of
 // the speaker ("birthday is…").
 func (c *claim) possession(ws english.Words) reading {
-	elder := ""
-	if len(ws) > 2 && elders.Has(ws[0].Text) {
-		elder, ws = ws[0].Text+" ", ws[1:]
+	adjective := ""
+	if len(ws) > 2 && relationAdjectives.Has(ws[0].Text) {
+		adjective, ws = ws[0].Text+" ", ws[1:]
 	}
 	if len(ws) < 3 {
 		return reading{}
 	}
-	possessor, isPossessor := strings.CutSuffix(ws[0].Text, "'s")
-	switch o := relation(possessor); {
-	case isPossessor && (elder != "" || o == ""):
+	noun, possessive := strings.CutSuffix(ws[0].Text, "'s")
+	rel := relation(noun)
+	o := owner(adjective + rel)
+	switch {
+	case rel == "" && (possessive || adjective != ""), possessive && adjective != "":
 		return reading{}
-	case isPossessor:
-		return c.noun(owner(o), ws[1:])
-	case o != "":
-		if r := c.nameOf(owner(elder+o), ws[1:]); r.ok() {
-			return r
-		}
-		return c.predicate(owner(elder+o), ws[1:])
-	case elder == "":
+	case rel == "":
 		return c.noun("", ws)
+	case possessive:
+		return c.noun(o, ws[1:])
 	}
-	return reading{}
+	if r := c.nameOf(o, ws[1:]); r.ok() {
+		return r
+	}
+	return c.predicate(o, ws[1:])
 }
 
 // nameOf reads "is called Ann" of a relation, and "is Ann" if a person has one of
@@ -140,7 +140,7 @@ func relation(w string) string {
 	if r := relationNames.Of(w); r != "" {
 		return r
 	}
-	if persons.Has(w) || kin.Has(w) {
+	if uniqueRelations.Has(w) || otherRelations.Has(w) {
 		return w
 	}
 	return ""

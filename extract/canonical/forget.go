@@ -100,7 +100,10 @@ func isOneStatement(ws english.Words) bool {
 	verb := false
 	for i, w := range ws {
 		last := i+1 == len(ws)
-		if w.Text == "?" || spoken.Has(w.Text) || !last && w.Stop != 0 && strings.ContainsRune(",;:?!–—", w.Stop) {
+		if w.Text == "?" || forgetIdioms.Has(w.Text) {
+			return false
+		}
+		if !last && w.Stop != 0 && strings.ContainsRune(",;:?!–—", w.Stop) {
 			return false
 		}
 		if !last && (w.Text == "but" || (w.Text == "and" || w.Text == "or") && clauseStarts.Has(ws[i+1].Text)) {

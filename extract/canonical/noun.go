@@ -15,44 +15,45 @@ const maxNounWords = 5
 type nounRule struct {
 	attribute string
 	owners    func(o owner) bool // whose attribute is read
-	read      func(c *claim, attribute string, ws english.Words) reading
-	example   string // "fact = attribute: value"
+	// read gives the value, or "" if the words are none. A rule without read is
+	// that of a measure, whose unit joins the attribute.
+	read    func(c *claim, ws english.Words) string
+	example string // "fact = attribute: value"
 }
 
 // nounRules are the rules of attributes that a noun names. No attribute has two.
 var nounRules = []nounRule{
-	{"name", hasName, value((*claim).firstName), "My dog's name is Rex = dog name: rex"},
-	{"first name", owner.isOne, value((*claim).properName), "My first name is Ann = first name: ann"},
-	{"full name", owner.isOne, value((*claim).properName), "My full name is Ann Lee = full name: ann lee"},
-	{"last name", owner.isOne, value((*claim).properName), "My last name is Lee = last name: lee"},
-	{"surname", owner.isOne, value((*claim).properName), "My surname is Lee = surname: lee"},
-	{"middle name", owner.isOne, value((*claim).properName), "My middle name is Jane = middle name: jane"},
-	{"maiden name", owner.isOne, value((*claim).properName), "My maiden name is Lee = maiden name: lee"},
-	{"birthday", anyone, value(monthAndDay), "My sister's birthday is 3 May = sister birthday: 5 3"},
-	{"anniversary", owner.isOne, value(monthAndDay), "Our anniversary is on May 3rd = anniversary: 5 3"},
-	{"phone", owner.isOne, value((*claim).phoneNumber), "My phone number is 555 123 45 = phone: 55512345"},
-	{"mobile", owner.isOne, value((*claim).phoneNumber), "My cell is 555 123 45 = mobile: 55512345"},
-	{"work phone", owner.isOne, value((*claim).phoneNumber), "My work number is 555 123 45 = work phone: 55512345"},
-	{"address", owner.isOne, value((*claim).streetAddress), "My address is 12 High Street = address: 12 high street"},
-	{"email", owner.isOne, value((*claim).emailAddress), "My email is a@b.c = email: a@b.c"},
-	{"work email", owner.isOne, value((*claim).emailAddress), "My work email is a@b.c = work email: a@b.c"},
-	{"personal email", owner.isOne, value((*claim).emailAddress), "My private email is a@b.c = personal email: a@b.c"},
-	{"height", owner.isOne, (*claim).measure, "My height is 180 cm = height cm: 180"},
-	{"weight", owner.isOne, (*claim).measure, "My weight is 80 kg = weight kg: 80"},
-	{"employer", owner.isOne, value((*claim).company), "My employer is Acme = employer: acme"},
+	{"name", hasName, (*claim).firstName, "My dog's name is Rex = dog name: rex"},
+	{"first name", owner.isOne, (*claim).properName, "My first name is Ann = first name: ann"},
+	{"full name", owner.isOne, (*claim).properName, "My full name is Ann Lee = full name: ann lee"},
+	{"last name", owner.isOne, (*claim).properName, "My last name is Lee = last name: lee"},
+	{"surname", owner.isOne, (*claim).properName, "My surname is Lee = surname: lee"},
+	{"middle name", owner.isOne, (*claim).properName, "My middle name is Jane = middle name: jane"},
+	{"maiden name", owner.isOne, (*claim).properName, "My maiden name is Lee = maiden name: lee"},
+	{"birthday", anyone, monthAndDay, "My sister's birthday is 3 May = sister birthday: 5 3"},
+	{"anniversary", owner.isOne, monthAndDay, "Our anniversary is on May 3rd = anniversary: 5 3"},
+	{"phone", owner.isOne, (*claim).phoneNumber, "My phone number is 555 123 45 = phone: 55512345"},
+	{"mobile", owner.isOne, (*claim).phoneNumber, "My cell is 555 123 45 = mobile: 55512345"},
+	{"work phone", owner.isOne, (*claim).phoneNumber, "My work number is 555 123 45 = work phone: 55512345"},
+	{"address", owner.isOne, (*claim).streetAddress, "My address is 12 High Street = address: 12 high street"},
+	{"email", owner.isOne, (*claim).emailAddress, "My email is a@b.c = email: a@b.c"},
+	{"work email", owner.isOne, (*claim).emailAddress, "My work email is a@b.c = work email: a@b.c"},
+	{"personal email", owner.isOne, (*claim).emailAddress, "My private email is a@b.c = personal email: a@b.c"},
+	{"height", owner.isOne, nil, "My height is 180 cm = height cm: 180"},
+	{"weight", owner.isOne, nil, "My weight is 80 kg = weight kg: 80"},
+	{"employer", owner.isOne, (*claim).company, "My employer is Acme = employer: acme"},
 	{"occupation", owner.isOne, (*claim).job, "My job is being a nurse = occupation: nurse"},
-	{"timezone", owner.isOne, value((*claim).capitalNoun), "My time zone is CET = timezone: cet"},
-	{"birthplace", owner.isOne, value((*claim).capitalNoun), "My birthplace is Porto = birthplace: porto"},
-	{"native language", owner.isOne, value((*claim).capitalNoun),
-		"My native language is Dutch = native language: dutch"},
-	{"star sign", owner.isOne, value((*claim).capitalNoun), "My zodiac sign is Leo = star sign: leo"},
-	{"shoe size", owner.isOne, value((*claim).commonNoun), "My shoe size is 42 = shoe size: 42"},
-	{"ring size", owner.isOne, value((*claim).commonNoun), "My ring size is 12 = ring size: 12"},
-	{"eye color", owner.isOne, value((*claim).commonNoun), "My eye color is green = eye color: green"},
-	{"hair color", owner.isOne, value((*claim).commonNoun), "My hair color is brown = hair color: brown"},
-	{"religion", owner.isOne, value((*claim).commonNoun), "My religion is Islam = religion: islam"},
-	{"zip code", owner.isOne, value((*claim).commonNoun), "My postcode is 1234 = zip code: 1234"},
-	{"hometown", owner.isOne, value((*claim).town), "My hometown is Porto = hometown: porto"},
+	{"timezone", owner.isOne, (*claim).capitalNoun, "My time zone is CET = timezone: cet"},
+	{"birthplace", owner.isOne, (*claim).capitalNoun, "My birthplace is Porto = birthplace: porto"},
+	{"native language", owner.isOne, (*claim).capitalNoun, "My native language is Dutch = native language: dutch"},
+	{"star sign", owner.isOne, (*claim).capitalNoun, "My zodiac sign is Leo = star sign: leo"},
+	{"shoe size", owner.isOne, (*claim).commonNoun, "My shoe size is 42 = shoe size: 42"},
+	{"ring size", owner.isOne, (*claim).commonNoun, "My ring size is 12 = ring size: 12"},
+	{"eye color", owner.isOne, (*claim).commonNoun, "My eye color is green = eye color: green"},
+	{"hair color", owner.isOne, (*claim).commonNoun, "My hair color is brown = hair color: brown"},
+	{"religion", owner.isOne, (*claim).commonNoun, "My religion is Islam = religion: islam"},
+	{"zip code", owner.isOne, (*claim).commonNoun, "My postcode is 1234 = zip code: 1234"},
+	{"hometown", owner.isOne, (*claim).town, "My hometown is Porto = hometown: porto"},
 }
 
 var nounRulesByAttribute = func() map[string]nounRule {
@@ -68,11 +69,6 @@ func anyone(owner) bool { return true }
 // hasName reports whether the name of o tells of one being: that of "my sister"
 // does not.
 func hasName(o owner) bool { return o.isOne() || pets.Has(string(o)) }
-
-// value makes a rule of a function that gives the value alone.
-func value(of func(c *claim, ws english.Words) string) func(*claim, string, english.Words) reading {
-	return func(c *claim, attribute string, ws english.Words) reading { return reading{attribute, of(c, ws)} }
-}
 
 // noun reads "name is Ann" and "favorite color is green", which follow "my" or
 // "my sister's".
@@ -98,7 +94,10 @@ func (c *claim) noun(o owner, ws english.Words) reading {
 	if !ok || !rule.owners(o) {
 		return reading{}
 	}
-	return rule.read(c, rule.attribute, rest).of(o)
+	if rule.read == nil {
+		return measured(rule.attribute, rest).of(o)
+	}
+	return reading{rule.attribute, rule.read(c, rest)}.of(o)
 }
 
 // pronounForms matches the pronouns that people go by: "she/her", "they them".
@@ -113,15 +112,15 @@ func pronouns(noun, ws english.Words) reading {
 }
 
 // job reads "a nurse" and "being a nurse".
-func (c *claim) job(_ string, ws english.Words) reading {
+func (c *claim) job(ws english.Words) string {
 	if ws[0].Text == "being" {
 		ws = ws[1:]
 	}
-	return occupation(ws)
+	return occupation(ws).value
 }
 
-// tasteRule says which values a favorite may have, by the last word of its noun,
-// so that a remark is not read as a value ("My favorite show is back").
+// tasteRules say which values a favorite may have, by the last word of its noun,
+// so that no remark is read as a value ("My favorite show is back").
 var tasteRules = []struct {
 	heads   func(head string) bool
 	accepts func(c *claim, head string, value english.Words) bool
@@ -137,7 +136,7 @@ func (c *claim) favorite(noun, ws english.Words) reading {
 	last := len(noun) - 1
 	for _, w := range noun[:last] {
 		one := w.Text == "favorite" || w.Text == "least"
-		if !one && inAny(w.Text, ranks, english.Deictic, english.Prepositions) {
+		if !one && inAny(w.Text, favoriteQualifiers, english.Deictic, english.Prepositions) {
 			return reading{} // one of several: "my second favorite color"
 		}
 	}

@@ -63,7 +63,7 @@ func (c *claim) townOf(ws english.Words) (town english.Words, ok bool) {
 	}
 	n := len(town) - 1
 	if n > 0 && inAny(town[n].Text, regions, countries) && !longCountries.Has(town.String()) &&
-		!quarters.Has(town[0].Text) {
+		!placeQualifiers.Has(town[0].Text) {
 		town = town[:n]
 	}
 	return town, len(town) > 0
@@ -71,7 +71,7 @@ func (c *claim) townOf(ws english.Words) (town english.Words, ok bool) {
 
 // looksLikeTown reports whether a name that no table has may be a town's.
 func (c *claim) looksLikeTown(town english.Words) bool {
-	if len(town) > 4 || inAny(town[0].Text, quarters, programs) || placeSuffix.Has(town[len(town)-1].Text) {
+	if len(town) > 4 || inAny(town[0].Text, placeQualifiers, notPlaces) || placeSuffix.Has(town[len(town)-1].Text) {
 		return false
 	}
 	for i, w := range town {

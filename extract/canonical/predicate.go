@@ -148,7 +148,9 @@ func (c *claim) turnedAge(p predicate) reading {
 }
 
 // gotMarried reads "got married last week".
-func (c *claim) gotMarried(p predicate) reading { return c.union(withoutRecentTime(p.words)[1:]) }
+func (c *claim) gotMarried(p predicate) reading {
+	return c.maritalStatus(withoutRecentTime(p.words)[1:])
+}
 
 // weighs reads "weigh 80 kg".
 func (c *claim) weighs(p predicate) reading { return measured("weight", p.words[1:]) }
@@ -169,8 +171,8 @@ func (c *claim) is(p predicate) reading {
 	}
 	last := ws.At(len(ws) - 1)
 	switch {
-	case unions.Has(ws[0].Text):
-		return c.union(ws)
+	case maritalStatuses.Has(ws[0].Text):
+		return c.maritalStatus(ws)
 	case len(ws) > 2 && ws.At(len(ws)-2) == "by" && (last == "profession" || last == "trade"):
 		return occupation(ws[:len(ws)-2])
 	case len(ws) > 2 && last == "tall":
@@ -195,9 +197,9 @@ func (c *claim) age(ws english.Words) reading {
 	return reading{"age", n}
 }
 
-// union reads "married" and "married to Tom".
-func (c *claim) union(ws english.Words) reading {
-	if !unions.Has(ws.At(0)) {
+// maritalStatus reads "married" and "married to Tom".
+func (c *claim) maritalStatus(ws english.Words) reading {
+	if !maritalStatuses.Has(ws.At(0)) {
 		return reading{}
 	}
 	if len(ws) > 1 && (ws[1].Text != "to" && ws[1].Text != "from" || c.firstName(ws[2:]) == "") {

@@ -77,7 +77,7 @@ func withoutLead(ws english.Words) english.Words {
 	i := english.SkipLeads(ws)
 	next, _, _ := english.RememberRequest(ws, i)
 	next += english.SkipLeads(ws[next:])
-	if ws[:next].Any(weighty) {
+	if ws[:next].Any(meaningfulLeads) {
 		return ws
 	}
 	if len(ws)-next < 3 || english.QuestionWords.Has(ws[next].Text) {
@@ -240,7 +240,7 @@ func (r *reduction) articleOfComplement() bool {
 
 // articleOfPlace: "in the Netherlands", but not "in the first week".
 func (r *reduction) articleOfPlace() bool {
-	return (r.prev() == "in" || r.prev() == "at") && !singled.Has(r.next()) && r.next() != ""
+	return (r.prev() == "in" || r.prev() == "at") && !singling.Has(r.next()) && r.next() != ""
 }
 
 // gotOfPossession: "have got a dog", but not "have got promoted".

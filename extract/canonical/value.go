@@ -188,9 +188,6 @@ func (c *claim) phoneNumber(ws english.Words) string {
 	return digits
 }
 
-// measure reads a length or a weight.
-func (c *claim) measure(attribute string, ws english.Words) reading { return measured(attribute, ws) }
-
 // measured reads "180 cm" and "180cm": the unit is part of the attribute.
 func measured(attribute string, ws english.Words) reading {
 	parts := strings.Fields(ws.String())

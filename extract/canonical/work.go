@@ -23,7 +23,7 @@ func occupation(ws english.Words) reading {
 	if len(ws) == 0 || len(ws) > 3 {
 		return reading{}
 	}
-	return reading{"occupation", trades.Of(ws[len(ws)-1].Text)}
+	return reading{"occupation", occupations.Of(ws[len(ws)-1].Text)}
 }
 
 // employer reads "Acme" and "Acme as a nurse".
@@ -37,7 +37,7 @@ func (c *claim) employer(ws english.Words) reading {
 // tradeAt is where "as a nurse" begins at the end of ws; 0 if it does not.
 func tradeAt(ws english.Words) int {
 	for i := max(1, len(ws)-5); i+1 < len(ws); i++ {
-		if ws[i].Text == "as" && trades.Of(ws[len(ws)-1].Text) != "" {
+		if ws[i].Text == "as" && occupations.Of(ws[len(ws)-1].Text) != "" {
 			return i
 		}
 	}
