@@ -94,7 +94,7 @@ type teller struct {
 
 // take stores the events of a session, and asks for their memories.
 func (t *teller) take(ctx context.Context, key sessionstore.Key, events []sessionstore.Event) (*sessionstore.Operation, error) {
-	op, err := t.service.Ingest(ctx, key, events, ingest.How{})
+	op, err := t.service.Ingest(ctx, key, events, ingest.RequestOptions{})
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}

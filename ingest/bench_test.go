@@ -118,7 +118,9 @@ func BenchmarkIngest(b *testing.B) {
 				s, _ := build(b, rules.New())
 				posts := pool.NewWithResults[*sessionstore.Operation]().WithErrors().WithMaxGoroutines(clients)
 				for key, said := range sessions {
-					posts.Go(func() (*sessionstore.Operation, error) { return s.Ingest(b.Context(), key, said, ingest.How{}) })
+					posts.Go(func() (*sessionstore.Operation, error) {
+						return s.Ingest(b.Context(), key, said, ingest.RequestOptions{})
+					})
 				}
 				ops, err := posts.Wait()
 				if err != nil {
@@ -148,7 +150,7 @@ func BenchmarkIngestBesideSlowModel(b *testing.B) {
 		}
 		begin := time.Now()
 		scope := memory.Scope{App: fmt.Sprint("app", i%5), User: fmt.Sprint("user", i)}
-		if _, err := s.Ingest(b.Context(), sessionstore.Key{Scope: scope, ID: "s"}, events, ingest.How{}); err != nil {
+		if _, err := s.Ingest(b.Context(), sessionstore.Key{Scope: scope, ID: "s"}, events, ingest.RequestOptions{}); err != nil {
 			b.Fatal(err)
 		}
 		took = append(took, time.Since(begin))
@@ -195,7 +197,7 @@ func BenchmarkPrompt(b *testing.B) {
 			i := 0
 			for b.Loop() {
 				i++
-				op, err := s.Ingest(b.Context(), key(fmt.Sprint("s", i)), []sessionstore.Event{event(b, "e", i, "I have moved to Porto with my sister.")}, ingest.How{})
+				op, err := s.Ingest(b.Context(), key(fmt.Sprint("s", i)), []sessionstore.Event{event(b, "e", i, "I have moved to Porto with my sister.")}, ingest.RequestOptions{})
 				if err != nil {
 					b.Fatal(err)
 				}

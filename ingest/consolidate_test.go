@@ -142,7 +142,7 @@ func TestDisableConsolidation(t *testing.T) {
 	b.run()
 	b.succeeds(b.ingest("s1", event(t, "a", 1, "I live in Porto.")))
 	for i, text := range []string{"I live in Lisbon.", "I live in Porto."} {
-		op, err := b.service.Ingest(t.Context(), key("s2"), []sessionstore.Event{event(t, fmt.Sprint("b", i), 2+i, text)}, ingest.How{DisableConsolidation: true})
+		op, err := b.service.Ingest(t.Context(), key("s2"), []sessionstore.Event{event(t, fmt.Sprint("b", i), 2+i, text)}, ingest.RequestOptions{DisableConsolidation: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +159,7 @@ func TestGivenFacts(t *testing.T) {
 	b := newBench(t, parts{})
 	b.run()
 	b.succeeds(b.ingest("s", event(t, "a", 1, "I live in Porto."), event(t, "b", 2, "I love sailing.")))
-	op, err := b.service.IngestFacts(t.Context(), scope, []ingest.GivenFact{{Fact: "I live in Lisbon.", Topics: []string{"home"}}, {Fact: "I love sailing"}}, ingest.How{})
+	op, err := b.service.IngestFacts(t.Context(), scope, []ingest.GivenFact{{Fact: "I live in Lisbon.", Topics: []string{"home"}}, {Fact: "I love sailing"}}, ingest.RequestOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestGivenFacts(t *testing.T) {
 		t.Errorf("sessions %+v, %v", page.Sessions, err)
 	}
 	for _, facts := range [][]ingest.GivenFact{nil, make([]ingest.GivenFact, ingest.MaxGiven+1), {{Fact: " "}}, {{Fact: "x", Topics: []string{""}}}} {
-		if _, err := b.service.IngestFacts(t.Context(), scope, facts, ingest.How{}); !isInvalid(err) {
+		if _, err := b.service.IngestFacts(t.Context(), scope, facts, ingest.RequestOptions{}); !isInvalid(err) {
 			t.Errorf("%d facts: error %v, want ErrInvalid", len(facts), err)
 		}
 	}
@@ -229,7 +229,7 @@ func TestDryRun(t *testing.T) {
 	b.succeeds(b.ingest("s", event(t, "a", 1, "I live in Porto.")))
 	before := b.all()
 	events := []sessionstore.Event{event(t, "b", 2, "I moved to Lisbon."), event(t, "c", 3, "I love sailing."), event(t, "d", 4, "Hello there!")}
-	p, err := b.service.DryRun(t.Context(), key("s"), events, ingest.How{})
+	p, err := b.service.DryRun(t.Context(), key("s"), events, ingest.RequestOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -112,7 +112,7 @@ func event(t testing.TB, id string, n int, text string, more ...string) sessions
 
 func (b *bench) ingest(session string, events ...sessionstore.Event) *sessionstore.Operation {
 	b.Helper()
-	op, err := b.service.Ingest(b.Context(), key(session), events, ingest.How{})
+	op, err := b.service.Ingest(b.Context(), key(session), events, ingest.RequestOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}

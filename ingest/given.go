@@ -27,7 +27,7 @@ const givenRole = "fact"
 
 // IngestFacts asks for memories of facts as they are: nothing is extracted, but
 // they are compared with what is known. They are events of a one-shot session.
-func (s *Service) IngestFacts(ctx context.Context, scope memory.Scope, facts []GivenFact, how How) (*sessionstore.Operation, error) {
+func (s *Service) IngestFacts(ctx context.Context, scope memory.Scope, facts []GivenFact, opts RequestOptions) (*sessionstore.Operation, error) {
 	if len(facts) == 0 || len(facts) > MaxGiven {
 		return nil, fmt.Errorf("%w: facts: want 1 to %d of them, not %d", memory.ErrInvalid, MaxGiven, len(facts))
 	}
@@ -49,7 +49,7 @@ func (s *Service) IngestFacts(ctx context.Context, scope memory.Scope, facts []G
 		}
 		events = append(events, e)
 	}
-	r := how.request(scope)
+	r := opts.request(scope)
 	r.Facts = true
 	return s.ingestOneShot(ctx, key, events, r)
 }
@@ -68,7 +68,7 @@ func (s *Service) ingestOneShot(ctx context.Context, key sessionstore.Key, event
 // not including, another; a zero time is no bound. What waits in the session
 // goes on waiting. Events that memories were made of before change nothing.
 // There may be at most limit of them.
-func (s *Service) AddRange(ctx context.Context, key sessionstore.Key, from, to time.Time, limit int, how How) (*sessionstore.Operation, error) {
+func (s *Service) AddRange(ctx context.Context, key sessionstore.Key, from, to time.Time, limit int, opts RequestOptions) (*sessionstore.Operation, error) {
 	session, err := s.sessions.Get(ctx, key, sessionstore.Get{NumRecent: -1})
 	if err != nil {
 		return nil, err
@@ -88,11 +88,11 @@ func (s *Service) AddRange(ctx context.Context, key sessionstore.Key, from, to t
 	if len(events) > limit {
 		return nil, fmt.Errorf("%w: the session has %d events in that time, more than %d: ask for less of it", memory.ErrInvalid, len(events), limit)
 	}
-	return s.ingestOneShot(ctx, key, events, how.request(key.Scope))
+	return s.ingestOneShot(ctx, key, events, opts.request(key.Scope))
 }
 
-// given reads an event that is a fact.
-func given(session string, e sessionstore.Event) (f extract.Fact, ok bool) {
+// readGivenFact reads an event that is a fact.
+func readGivenFact(session string, e sessionstore.Event) (f extract.Fact, ok bool) {
 	if e.Content.Role != givenRole {
 		return f, false
 	}

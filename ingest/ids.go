@@ -33,23 +33,24 @@ func factID(key sessionstore.Key, event, quote string, ordinal int) string {
 	return derive("fact", key.App, key.User, key.ID, event, strconv.Itoa(ordinal), quote)
 }
 
-// standInID names the fact that stands in for others; see fallback.go.
-func standInID(fact string) string { return derive("fallback", fact) }
+// provisionalID names the provisional fact of a fact with the given ID; see
+// provisional.go.
+func provisionalID(fact string) string { return derive("fallback", fact) }
 
-// standsIn reports whether a memory is a fact that stands in for others.
-func standsIn(m *memory.Memory) bool {
+// maxOrdinal is how many facts the fallback makes of the same words, at most:
+// rules make one.
+const maxOrdinal = 3
+
+// isProvisional reports whether a memory is a provisional fact.
+func isProvisional(m *memory.Memory) bool {
 	if len(m.Source.EventIDs) == 0 {
 		return false
 	}
 	key := sessionstore.Key{Scope: m.Scope, ID: m.Source.SessionID}
 	for ordinal := range maxOrdinal {
-		if m.ID == standInID(factID(key, m.Source.EventIDs[0], m.Source.Quote, ordinal)) {
+		if m.ID == provisionalID(factID(key, m.Source.EventIDs[0], m.Source.Quote, ordinal)) {
 			return true
 		}
 	}
 	return false
 }
-
-// maxOrdinal is how many facts the fallback makes of the very same words, at
-// most: rules make one.
-const maxOrdinal = 3

@@ -70,21 +70,19 @@ func Index(ctx context.Context, embedder embed.Embedder, records []memory.Record
 	return nil
 }
 
-// ours makes what a model refuses as invalid (a key, a name, a dimension) no
-// fault of whoever has asked us: it is the configuration's.
-func ours(err error) error {
+// misconfigured makes ErrInvalid of a model or embedder ErrUnavailable: a wrong
+// key, name or dimension is a fault of the configuration, and none of the
+// request.
+func misconfigured(err error) error {
 	if errors.Is(err, memory.ErrInvalid) {
 		return fmt.Errorf("%w: %s", memory.ErrUnavailable, err.Error())
 	}
 	return err
 }
 
-// terms are the words of a fact that others are found by.
-func terms(text string) []string { return analyzer.Question(text) }
-
 func (s *Service) embed(ctx context.Context, texts []string) ([][]float32, error) {
 	vs, err := embed.Vectors(ctx, s.embedder, embed.Document, texts)
-	return vs, ours(err)
+	return vs, misconfigured(err)
 }
 
 // keysFor are the keys that a memory is stored with, beside its words.
@@ -94,14 +92,4 @@ func keysFor(m *memory.Memory) []string {
 	}
 	f := canonical.Of(m.Fact)
 	return f.Keys()
-}
-
-// lookupKeys find the memories that bear on a new fact: what says the same, what
-// gives another value, what it ends, and what asks to forget it. A request to
-// forget is looked up by the statement alone.
-func (c *candidate) lookupKeys() []string {
-	if c.forget {
-		return []string{canonical.TextKey(canonical.ForgetTarget(c.memory.Fact))}
-	}
-	return c.form.LookupKeys()
 }

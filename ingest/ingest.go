@@ -12,7 +12,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -98,7 +97,7 @@ type Service struct {
 
 // New makes a Service.
 func New(sessions Sessions, memories memory.Store, embedder embed.Embedder, extractor extract.Extractor, opts *Options) *Service {
-	return &Service{sessions: sessions, memories: awaited{memories}, embedder: embedder, extractor: extractor, opts: opts.withDefaults(),
+	return &Service{sessions: sessions, memories: classifyErrors{memories}, embedder: embedder, extractor: extractor, opts: opts.withDefaults(),
 		owner: uuid.NewString(), hint: make(chan struct{}, 1), progress: map[memory.Scope]chan struct{}{}}
 }
 
@@ -106,8 +105,8 @@ func New(sessions Sessions, memories memory.Store, embedder embed.Embedder, extr
 // asks for memories of them. It leaves the session's state alone. When it
 // returns the events are durable, and their turns can be found by words unless
 // the memory store is too slow to wait for.
-func (s *Service) Ingest(ctx context.Context, key sessionstore.Key, events []sessionstore.Event, how How) (*sessionstore.Operation, error) {
-	done, err := s.sessions.Append(ctx, key, events, sessionstore.Append{Create: true, KeepState: true, Request: how.request(key.Scope)})
+func (s *Service) Ingest(ctx context.Context, key sessionstore.Key, events []sessionstore.Event, opts RequestOptions) (*sessionstore.Operation, error) {
+	done, err := s.sessions.Append(ctx, key, events, sessionstore.Append{Create: true, KeepState: true, Request: opts.request(key.Scope)})
 	if err != nil {
 		return nil, err
 	}
@@ -120,8 +119,8 @@ func (s *Service) Ingest(ctx context.Context, key sessionstore.Key, events []ses
 
 // AddSession asks for memories of all the events of a session that have not
 // been asked for yet.
-func (s *Service) AddSession(ctx context.Context, key sessionstore.Key, how How) (*sessionstore.Operation, error) {
-	done, err := s.sessions.Append(ctx, key, nil, sessionstore.Append{Request: how.request(key.Scope)})
+func (s *Service) AddSession(ctx context.Context, key sessionstore.Key, opts RequestOptions) (*sessionstore.Operation, error) {
+	done, err := s.sessions.Append(ctx, key, nil, sessionstore.Append{Request: opts.request(key.Scope)})
 	if err != nil {
 		return nil, err
 	}
@@ -135,86 +134,6 @@ func (s *Service) AddSession(ctx context.Context, key sessionstore.Key, how How)
 	}
 	s.wake()
 	return done.Operation, nil
-}
-
-// How long a request may wait for its turns to be findable. The events are
-// safe by then and the walk writes the turns in any case, so a slow memory
-// store delays an answer by this much at most.
-const (
-	findableBase  = 100 * time.Millisecond
-	findablePer   = time.Millisecond // for each turn more
-	maxFindable   = 1000             // turns
-	turnsTogether = 100              // in one write, so that others get their turn
-)
-
-// findable puts turns into memory ahead of the walk; with their vectors if
-// that takes no remote call.
-func (s *Service) findable(ctx context.Context, key sessionstore.Key, events []sessionstore.Event) {
-	var turns []extract.Turn
-	for _, e := range events[:min(len(events), maxFindable)] {
-		if t, ok := extract.ReadTurn(key.ID, e); ok && !e.Partial {
-			turns = append(turns, t)
-		}
-	}
-	ctx, cancel := context.WithTimeout(ctx, findableBase+time.Duration(len(turns))*findablePer)
-	defer cancel()
-	if err := s.putTurns(ctx, key, turns, !s.embedder.Model().Remote); err != nil {
-		s.opts.Log.Warn("turns will be found later", "session", key.ID, "app", key.App, "user", key.User, "err", err)
-	}
-}
-
-// putTurns writes turns into memory. Those a client has changed or deleted
-// since stay as they are.
-func (s *Service) putTurns(ctx context.Context, key sessionstore.Key, turns []extract.Turn, vectors bool) error {
-	for len(turns) > 0 {
-		n := min(len(turns), turnsTogether)
-		writes := make([]memory.Write, 0, n)
-		for _, t := range turns[:n] {
-			writes = append(writes, memory.Write{Actor: "turns", Memory: memory.Memory{
-				ID: turnID(key, t.EventID, t.Text), Scope: key.Scope, Kind: memory.KindTurn, Fact: t.Text, Author: t.Author, Timestamp: t.Timestamp,
-				Source: memory.Source{SessionID: key.ID, EventIDs: []string{t.EventID}}}})
-		}
-		if err := s.index(ctx, writes, vectors); err != nil {
-			return err
-		}
-		if _, err := s.memories.Put(ctx, key.Scope, writes); err != nil {
-			return err
-		}
-		turns = turns[n:]
-	}
-	return nil
-}
-
-// putMissing writes those turns into memory that are not there with their
-// vectors yet: most are, see findable.
-func (s *Service) putMissing(ctx context.Context, key sessionstore.Key, turns []extract.Turn) error {
-	if s.embedder.Model().Remote {
-		return s.putTurns(ctx, key, turns, true)
-	}
-	for some := range slices.Chunk(turns, turnsTogether) {
-		ids := make([]string, len(some))
-		for i, t := range some {
-			ids[i] = turnID(key, t.EventID, t.Text)
-		}
-		stored, err := s.memories.Get(ctx, key.Scope, ids)
-		if err != nil {
-			return err
-		}
-		there := map[string]bool{}
-		for i := range stored {
-			there[stored[i].ID] = true
-		}
-		var missing []extract.Turn
-		for i, t := range some {
-			if !there[ids[i]] {
-				missing = append(missing, t)
-			}
-		}
-		if err := s.putTurns(ctx, key, missing, true); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Retry makes a failed operation's work due at once.

@@ -354,7 +354,7 @@ func TestAddSession(t *testing.T) {
 	if n := len(b.all()); n != 0 {
 		t.Errorf("%d memories before they were asked for", n)
 	}
-	op, err := b.service.AddSession(t.Context(), key("s"), ingest.How{})
+	op, err := b.service.AddSession(t.Context(), key("s"), ingest.RequestOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -364,7 +364,7 @@ func TestAddSession(t *testing.T) {
 	if diff := cmp.Diff(storyFacts, b.facts()); diff != "" {
 		t.Errorf("facts (-want +got):\n%s", diff)
 	}
-	if op, err = b.service.AddSession(t.Context(), key("s"), ingest.How{}); err != nil || op.State != sessionstore.Succeeded || op.EventsTotal != 0 {
+	if op, err = b.service.AddSession(t.Context(), key("s"), ingest.RequestOptions{}); err != nil || op.State != sessionstore.Succeeded || op.EventsTotal != 0 {
 		t.Errorf("asked again: %+v, %v", op, err)
 	}
 }

@@ -36,7 +36,7 @@ func (s *Service) processLeased(
 			cancel(err)
 		}
 	})
-	if panicked := panics.Try(func() { to, err = s.processBatch(ctx, w) }); panicked != nil {
+	if panicked := panics.Try(func() { to, err = s.processBatch(ctx, w, log) }); panicked != nil {
 		err = panicked.AsError()
 	}
 	if cause := context.Cause(ctx); errors.Is(cause, errLeaseLost) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/memoryd/memoryd/consolidate"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -59,7 +60,7 @@ func (s *Service) Update(ctx context.Context, scope memory.Scope, id string, p P
 			return w, err
 		}
 		if p.Fact != nil && *p.Fact != m.Fact {
-			if err := s.deleteSaidAgain(ctx, scope, id); err != nil {
+			if err := s.deleteRepetitions(ctx, scope, id); err != nil {
 				return w, err
 			}
 			m.Fact = *p.Fact
@@ -163,7 +164,7 @@ func (s *Service) Get(ctx context.Context, scope memory.Scope, id string) (memor
 
 // Delete removes one memory; ErrNotFound if it is not there, or not any more.
 func (s *Service) Delete(ctx context.Context, scope memory.Scope, id string) error {
-	if err := s.deleteSaidAgain(ctx, scope, id); err != nil {
+	if err := s.deleteRepetitions(ctx, scope, id); err != nil {
 		return err
 	}
 	out, err := s.memories.Delete(ctx, scope, []memory.Removal{{ID: id, Actor: client}})
@@ -176,12 +177,12 @@ func (s *Service) Delete(ctx context.Context, scope memory.Scope, id string) err
 	return named(scope, id, out[0].Err)
 }
 
-// deleteSaidAgain deletes what only says again what a memory says, lest it take
+// deleteRepetitions deletes what only says again what a memory says, lest it take
 // the memory's place.
-func (s *Service) deleteSaidAgain(ctx context.Context, scope memory.Scope, id string) error {
+func (s *Service) deleteRepetitions(ctx context.Context, scope memory.Scope, id string) error {
 	var gone []memory.Removal
-	err := s.each(ctx, scope, memory.Filter{SupersededBy: id, History: true}, func(m *memory.Memory) error {
-		if saidAgain(m) && !clients(m) {
+	err := each(ctx, s.memories, scope, memory.Filter{SupersededBy: id, History: true}, func(m *memory.Memory) error {
+		if consolidate.Repetition(m) && !consolidate.FromClient(m) {
 			gone = append(gone, memory.Removal{ID: m.ID, Actor: client})
 		}
 		return nil

@@ -5,35 +5,25 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/memoryd/memoryd/consolidate"
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// plan is what a batch is known to come to. First it is what was found in it,
-// so that no model is asked that twice; once it is decided, a list of changes in
-// full, so that a retry applies the same.
+// plan is what is known of a batch before it is applied. It is stored as JSON
+// with the session: first the facts that were found, so that no model is asked
+// for them twice; once it is decided the changes in full, so that a retry applies
+// the same ones.
 type plan struct {
-	Decided bool           `json:"decided,omitempty"`
-	Found   *extract.Found `json:"found,omitempty"`
-	Changes []change       `json:"changes,omitempty"`
-	Cost    Cost           `json:"cost,omitzero"`
+	Decided bool                 `json:"decided,omitempty"`
+	Found   *extract.Found       `json:"found,omitempty"`
+	Changes []consolidate.Change `json:"changes,omitempty"`
+	Cost    Cost                 `json:"cost,omitzero"`
 }
 
-type change struct {
-	Seq    int64         `json:"seq"` // of the event it comes from
-	Action memory.Action `json:"action"`
-	Expect int64         `json:"expect,omitempty"`
-	Memory memory.Memory `json:"memory"`        // for a deletion only its id counts
-	For    string        `json:"for,omitempty"` // the memory that takes its place, which comes before it
-	Reason string        `json:"reason,omitempty"`
-	// Else is what is created if the change of a memory is overtaken: what it
-	// was to add is not to be lost.
-	Else *memory.Memory `json:"else,omitempty"`
-}
-
-// Changed is one entry of an operation's changes: a memory that changed, or
-// what finding out has cost.
+// Changed is one entry of an operation's changes: a memory that changed, or the
+// cost of a batch.
 type Changed struct {
 	Action memory.Action  `json:"action,omitempty"`
 	Memory *memory.Memory `json:"memory,omitempty"`
@@ -41,105 +31,125 @@ type Changed struct {
 	Cost   *Cost          `json:"cost,omitempty"`
 }
 
-// Cost is what a batch has cost.
+// Cost is the cost of a batch.
 type Cost struct {
 	extract.Usage
-	// FactsDropped counts those that a model gave and did not found on what was
-	// said.
+	// FactsDropped counts the facts that a model gave without founding them on
+	// the events.
 	FactsDropped int `json:"factsDropped"`
 }
 
-// apply carries a plan out, or what an earlier try left of it. A change that a
-// client was faster than is left out: the client's word stands.
+// apply carries a plan out, or the part that an earlier try has left. It leaves
+// out a change of a memory that a client has changed since: the client's word
+// stands. It returns what has changed.
 func (s *Service) apply(ctx context.Context, w sessionstore.Work, p plan) ([]sessionstore.Change, error) {
-	outcomes := make([]*memory.Outcome, len(p.Changes))
-	refused := map[string]bool{} // not created, as a client has deleted or changed it: it takes nobody's place
-	stage := func(action memory.Action, do func(places []int) ([]memory.Outcome, error)) error {
-		var places []int
-		for i, c := range p.Changes {
-			if c.Action == action && !refused[c.For] {
-				places = append(places, i)
-			}
-		}
-		for some := range slices.Chunk(places, turnsTogether) {
-			done, err := do(some)
+	a := &application{work: w, actor: s.extractor.Name(), changes: slices.Clone(p.Changes), outcomes: make([]*memory.Outcome, len(p.Changes)), refused: map[string]bool{}}
+	for _, action := range []memory.Action{memory.Created, memory.Updated, memory.Deleted} {
+		for some := range slices.Chunk(a.places(action), writesTogether) {
+			outcomes, err := s.applySome(ctx, a, action, some)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			for i, place := range some {
-				outcomes[place] = &done[i]
+				outcome := &outcomes[i]
+				a.outcomes[place] = outcome
+				a.refused[a.changes[place].Memory.ID] = outcome.Err != nil
 			}
 		}
-		return nil
 	}
-	write := func(places []int) ([]memory.Outcome, error) {
-		var writes []memory.Write
-		for _, i := range places {
-			c := &p.Changes[i]
-			writes = append(writes, memory.Write{Memory: c.Memory, Expect: c.Expect, Actor: s.extractor.Name(), Operation: w.Request.ID})
-		}
-		if err := s.index(ctx, writes, true); err != nil {
-			return nil, err
-		}
-		out, err := s.memories.Put(ctx, w.Key.Scope, writes)
-		for i := range out {
-			refused[writes[i].Memory.ID] = out[i].Err != nil
-		}
-		return out, err
+	if err := s.createElse(ctx, a); err != nil {
+		return nil, err
 	}
-	remove := func(places []int) ([]memory.Outcome, error) {
+	return s.report(a, p.Cost)
+}
+
+// application is a plan that is being carried out.
+type application struct {
+	work     sessionstore.Work
+	actor    string
+	changes  []consolidate.Change
+	outcomes []*memory.Outcome // of each change; nil if it was left out
+	// refused has the memories that were not created, as a client has deleted or
+	// edited them before. Nothing makes room for them.
+	refused map[string]bool
+}
+
+// places are those of the changes of one kind that are not left out.
+func (a *application) places(action memory.Action) (out []int) {
+	for i, c := range a.changes {
+		if c.Action == action && !a.refused[c.For] {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// applySome applies the changes at some places, which are of one kind.
+func (s *Service) applySome(ctx context.Context, a *application, action memory.Action, places []int) ([]memory.Outcome, error) {
+	if action == memory.Deleted {
 		var removals []memory.Removal
 		for _, i := range places {
-			c := &p.Changes[i]
-			removals = append(removals, memory.Removal{ID: c.Memory.ID, Expect: c.Expect, Actor: s.extractor.Name(), Operation: w.Request.ID})
+			c := &a.changes[i]
+			removals = append(removals, memory.Removal{ID: c.Memory.ID, Expect: c.Expect, Actor: a.actor, Operation: a.work.Request.ID})
 		}
-		return s.memories.Delete(ctx, w.Key.Scope, removals)
+		return s.memories.Delete(ctx, a.work.Key.Scope, removals)
 	}
-	for _, step := range []struct {
-		action memory.Action
-		do     func([]int) ([]memory.Outcome, error)
-	}{{memory.Created, write}, {memory.Updated, write}, {memory.Deleted, remove}} {
-		if err := stage(step.action, step.do); err != nil {
-			return nil, err
-		}
+	var writes []memory.Write
+	for _, i := range places {
+		c := &a.changes[i]
+		writes = append(writes, memory.Write{Memory: c.Memory, Expect: c.Expect, Actor: a.actor, Operation: a.work.Request.ID})
 	}
-	for i := range p.Changes {
-		c := &p.Changes[i]
-		if c.Else == nil || outcomes[i] == nil || outcomes[i].Err == nil {
+	return s.put(ctx, a.work.Key.Scope, writes)
+}
+
+// put indexes and stores memories.
+func (s *Service) put(ctx context.Context, scope memory.Scope, writes []memory.Write) ([]memory.Outcome, error) {
+	if err := s.index(ctx, writes, true); err != nil {
+		return nil, err
+	}
+	return s.memories.Put(ctx, scope, writes)
+}
+
+// createElse creates the facts that refused changes were to put into other ones.
+func (s *Service) createElse(ctx context.Context, a *application) error {
+	for i := range a.changes {
+		c := &a.changes[i]
+		if c.Else == nil || a.outcomes[i] == nil || a.outcomes[i].Err == nil {
 			continue
 		}
-		writes := []memory.Write{{Memory: *c.Else, Actor: s.extractor.Name(), Operation: w.Request.ID}}
-		if err := s.index(ctx, writes, true); err != nil {
-			return nil, err
-		}
-		out, err := s.memories.Put(ctx, w.Key.Scope, writes)
+		out, err := s.put(ctx, a.work.Key.Scope, []memory.Write{{Memory: *c.Else, Actor: a.actor, Operation: a.work.Request.ID}})
 		if err != nil {
-			return nil, err
+			return err
 		}
-		c.Action, outcomes[i] = memory.Created, &out[0]
+		c.Action, a.outcomes[i] = memory.Created, &out[0]
 	}
-	var done []sessionstore.Change
-	record := func(seq int64, c Changed) error {
+	return nil
+}
+
+// report returns what the operations are told: the memories that changed, without
+// repetitions of what is known, and the cost.
+func (s *Service) report(a *application, cost Cost) (out []sessionstore.Change, err error) {
+	add := func(seq int64, c Changed) error {
 		doc, err := json.Marshal(c)
-		done = append(done, sessionstore.Change{Seq: seq, Doc: doc})
+		out = append(out, sessionstore.Change{Seq: seq, Doc: doc})
 		return err
 	}
-	for i, c := range p.Changes {
-		switch o := outcomes[i]; {
+	for i, c := range a.changes {
+		switch o := a.outcomes[i]; {
 		case o == nil:
-		case c.Action != memory.Deleted && saidAgain(&c.Memory):
+		case c.Action != memory.Deleted && consolidate.Repetition(&c.Memory):
 		case o.Err != nil:
-			s.opts.Log.Info("a change was overtaken", "memory", c.Memory.ID, "action", c.Action, "err", o.Err)
+			s.opts.Log.Info("a change was left out: a client was faster", "memory", c.Memory.ID, "action", c.Action, "err", o.Err)
 		default:
-			if err := record(c.Seq, Changed{Action: c.Action, Memory: &o.Memory, Reason: c.Reason}); err != nil {
+			if err := add(c.Seq, Changed{Action: c.Action, Memory: &o.Memory, Reason: c.Reason}); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if p.Cost != (Cost{}) {
-		if err := record(w.Done+1, Changed{Cost: &p.Cost}); err != nil {
+	if cost != (Cost{}) {
+		if err := add(a.work.Done+1, Changed{Cost: &cost}); err != nil {
 			return nil, err
 		}
 	}
-	return done, nil
+	return out, nil
 }

@@ -7,17 +7,19 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// How is what a request may ask for. Where several wait for a session, the
-// oldest of them decides for all.
-type How struct {
-	// DisableConsolidation leaves what is known alone: new facts are added
-	// beside it, unless they say the very same.
+// RequestOptions are what a request may choose. If several requests wait for one
+// session, the options of the oldest hold for all.
+type RequestOptions struct {
+	// DisableConsolidation leaves known memories alone: new facts are added
+	// beside them, unless they say the same.
 	DisableConsolidation bool
 }
 
 // request makes a new request in a scope.
-func (h How) request(scope memory.Scope) *sessionstore.Request {
-	return &sessionstore.Request{ID: sessionstore.OperationID(scope, uuid.NewString()), DisableConsolidation: h.DisableConsolidation}
+func (o RequestOptions) request(scope memory.Scope) *sessionstore.Request {
+	return &sessionstore.Request{
+		ID: sessionstore.OperationID(scope, uuid.NewString()), DisableConsolidation: o.DisableConsolidation,
+	}
 }
 
 // SessionOf is the id of the session that an operation is about; "" if it is

@@ -5,25 +5,24 @@ import (
 	"slices"
 	"time"
 
+	"github.com/memoryd/memoryd/consolidate"
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// rewound is the ids of a session's events that rewinds take back, and when
-// they were said. A rewind names an invocation: the events from the first of
-// that invocation up to the rewind are as if never said. It looks at all that
-// was said up to this batch, since either may arrive late.
-func (s *Service) rewound(ctx context.Context, b *batch) (map[string]time.Time, error) {
-	back := map[string]time.Time{}
+// takeBack notes in a batch which events the session's rewinds take back, and
+// deletes the turns of these. It reads all that was said up to the batch, since
+// the rewind and the events it takes back may arrive in any order.
+func (s *Service) takeBack(ctx context.Context, b *batch) error {
 	if !b.work.Rewinds {
-		return back, nil
+		return nil
 	}
 	var all []sessionstore.NumberedEvent
-	for after := int64(0); after < b.to; {
-		some, err := s.sessions.Events(ctx, b.work, after, min(s.opts.BatchEvents, int(b.to-after)))
+	for after := int64(0); after < b.last; {
+		some, err := s.sessions.Events(ctx, b.work, after, min(s.opts.BatchEvents, int(b.last-after)))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if len(some) == 0 {
 			break
@@ -31,128 +30,98 @@ func (s *Service) rewound(ctx context.Context, b *batch) (map[string]time.Time, 
 		all = append(all, some...)
 		after = some[len(some)-1].Seq
 	}
-	back = takenBack(all)
-	return back, s.hide(ctx, b, all, back)
+	b.takenBack = takenBack(all)
+	return s.deleteTurns(ctx, b, all)
 }
 
-// takenBack reads which of some events others of them take back.
+// takenBack returns which of some events others of them take back, and when they
+// were said. A rewind names an invocation: the events from the first of that
+// invocation up to the rewind are as if never said.
 func takenBack(all []sessionstore.NumberedEvent) map[string]time.Time {
-	back := map[string]time.Time{}
-	slices.SortFunc(all, inOrder)
+	out := map[string]time.Time{}
+	slices.SortFunc(all, chronological)
 	for i := len(all) - 1; i >= 0; i-- { // from the end, as a rewind may be taken back itself
-		e := all[i]
-		if e.RewindBefore == "" {
+		rewind := all[i]
+		if rewind.RewindBefore == "" {
 			continue
 		}
-		first := slices.IndexFunc(all[:i], func(x sessionstore.NumberedEvent) bool { return x.InvocationID == e.RewindBefore })
+		first := slices.IndexFunc(all[:i], func(e sessionstore.NumberedEvent) bool { return e.InvocationID == rewind.RewindBefore })
 		if first < 0 {
 			continue
 		}
-		for _, x := range all[first:i] {
-			back[x.ID] = x.Timestamp
+		for _, e := range all[first:i] {
+			out[e.ID] = e.Timestamp
 		}
 		i = first
 	}
-	return back
+	return out
 }
 
-// hide deletes the turns taken back, rather than leave them unwritten: others
-// may be late with writing them, and a deleted one stays so.
-func (s *Service) hide(ctx context.Context, b *batch, all []sessionstore.NumberedEvent, back map[string]time.Time) error {
-	var writes []extract.Turn
-	var gone []memory.Removal
+// deleteTurns deletes the turns of the events taken back. It writes those that
+// are missing first: another process may be late with writing them, and a turn
+// that was deleted stays so.
+func (s *Service) deleteTurns(ctx context.Context, b *batch, all []sessionstore.NumberedEvent) error {
+	var turns []extract.Turn
+	var removals []memory.Removal
 	for _, e := range all {
 		t, ok := extract.ReadTurn(b.key.ID, e.Event)
-		if _, taken := back[e.ID]; ok && taken {
-			writes = append(writes, t)
-			gone = append(gone, memory.Removal{ID: turnID(b.key, e.ID, t.Text), Actor: "rewind", Operation: b.work.Request.ID})
+		if _, taken := b.takenBack[e.ID]; ok && taken {
+			turns = append(turns, t)
+			removals = append(removals, memory.Removal{ID: turnID(b.key, e.ID, t.Text), Actor: "rewind", Operation: b.work.Request.ID})
 		}
 	}
-	if err := s.putTurns(ctx, b.key, writes, false); err != nil {
+	if err := s.putTurns(ctx, b.key, turns, false); err != nil {
 		return err
 	}
-	_, err := s.memories.Delete(ctx, b.key.Scope, gone)
+	_, err := s.memories.Delete(ctx, b.key.Scope, removals)
 	return err
 }
 
-// takeBack drafts the end of the facts that rest on nothing but events taken
-// back: they are as they were before those, or gone. One that a client has
-// changed is the client's word now. What they had ended, or only said before
-// others, is known by then, so that it can hold again.
-func (d *decision) takeBack(ctx context.Context, back map[string]time.Time) error {
-	if len(back) == 0 {
-		return nil
+// withdrawn returns the facts of the session that rest on events taken back
+// alone, and what they were before those were said. A fact that a client has
+// edited is the client's word now, and stays. What they had ended or stood for
+// is added to r, so that it can hold again.
+func (s *Service) withdrawn(ctx context.Context, b *batch, r *related) (out []consolidate.Withdrawal, err error) {
+	if len(b.takenBack) == 0 {
+		return nil, nil
 	}
-	key := d.batch.key
-	var gone []*memory.Memory
-	err := d.each(ctx, key.Scope, memory.Filter{SessionID: key.ID, Kinds: []memory.Kind{memory.KindFact}, History: true}, func(m *memory.Memory) error {
-		if !restsOn(m, back) || clients(m) {
+	ofSession := memory.Filter{SessionID: b.key.ID, Kinds: []memory.Kind{memory.KindFact}, History: true}
+	err = each(ctx, s.memories, b.key.Scope, ofSession, func(m *memory.Memory) error {
+		if !restsOn(m, b.takenBack) || consolidate.FromClient(m) {
 			return nil
 		}
-		past, err := d.memories.Revisions(ctx, m.Scope, m.ID)
+		past, err := s.memories.Revisions(ctx, m.Scope, m.ID)
 		if err != nil {
 			return err
 		}
-		e := d.change(d.batch.to, m)
-		e.reason = "taken back"
-		i := slices.IndexFunc(past, func(r memory.Revision) bool { return r.Action != memory.Deleted && !restsOn(&r.Memory, back) })
-		if e.gone = i < 0; !e.gone {
-			to, by := m.ValidTo, m.SupersededBy
-			e.now = past[i].Memory.Clone()
-			e.now.ValidTo, e.now.SupersededBy = to, by
-			d.reverted[m.ID] = m.Timestamp
-		}
-		gone = append(gone, m)
-		return nil
-	})
-	for _, m := range gone {
-		if err == nil {
-			err = d.freed(ctx, m)
-		}
-	}
-	return err
-}
-
-// freed reads what may hold again without a memory.
-func (d *decision) freed(ctx context.Context, without *memory.Memory) error {
-	if err := d.learn(ctx, d.form(without.Fact).LookupKeys()); err != nil {
-		return err
-	}
-	return d.each(ctx, without.Scope, memory.Filter{SupersededBy: without.ID, History: true}, func(m *memory.Memory) error {
-		if d.known[m.ID] == nil {
-			d.known[m.ID] = m
-		}
-		return nil
-	})
-}
-
-// each calls do with all memories that pass a filter.
-func (s *Service) each(ctx context.Context, scope memory.Scope, f memory.Filter, do func(*memory.Memory) error) error {
-	list := memory.List{PageSize: memory.MaxPageSize, Filter: f}
-	for {
-		page, err := s.memories.List(ctx, scope, list)
-		if err != nil {
-			return err
-		}
-		for i := range page.Memories {
-			if err := do(&page.Memories[i]); err != nil {
-				return err
+		w := consolidate.Withdrawal{Seq: b.last, Memory: *m, Reason: "taken back"}
+		for i := range past { // newest first
+			if past[i].Action != memory.Deleted && !restsOn(&past[i].Memory, b.takenBack) {
+				w.Before = &past[i].Memory
+				break
 			}
 		}
-		if page.NextPageToken == "" {
-			return nil
-		}
-		list.PageToken = page.NextPageToken
+		out = append(out, w)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
+	for i := range out {
+		if err := r.loadWithout(ctx, &out[i].Memory); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
-// restsOn reports whether a fact rests on nothing but these events. Another
-// life of the session may have had events of their ids: those were said at
+// restsOn reports whether a fact rests on nothing but these events. An earlier
+// session of the same name may have had events of their IDs; those were said at
 // another time.
 func restsOn(m *memory.Memory, events map[string]time.Time) bool {
 	for i, id := range m.Source.EventIDs {
-		said, ok := events[id]
-		if !ok || i == 0 && !m.Timestamp.Equal(said) {
+		timestamp, ok := events[id]
+		if !ok || i == 0 && !m.Timestamp.Equal(timestamp) {
 			return false
 		}
 	}

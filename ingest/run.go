@@ -72,9 +72,9 @@ func (s *Service) work(ctx context.Context, w sessionstore.Work, claimed time.Ti
 		log.Warn("stopped: another process takes over", "from", w.Done+1, "err", err)
 	default:
 		retry := time.Time{}
-		// A memory store that is away comes back: that is no fault of the work,
-		// which is not given up for it.
-		if w.Attempts < s.opts.MaxAttempts || errors.Is(err, errStoreAway) {
+		// An unavailable memory store comes back, and the work is not given up
+		// for it.
+		if w.Attempts < s.opts.MaxAttempts || errors.Is(err, errStoreUnavailable) {
 			retry = s.opts.Now().Add(max(s.opts.Backoff(w.Attempts), min(memory.RetryAfter(err), longestWait)))
 		}
 		log.Error("making memories failed", "from", w.Done+1, "attempt", w.Attempts, "retry", retry, "err", err)

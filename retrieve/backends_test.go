@@ -70,7 +70,7 @@ func taken(t *testing.T, memories memory.Store, sessions map[string][]sessionsto
 	go func() { service.Run(ctx); close(done) }()
 	defer func() { cancel(); <-done }()
 	for id, events := range sessions {
-		op, err := service.Ingest(ctx, sessionstore.Key{Scope: ann, ID: id}, events, ingest.How{})
+		op, err := service.Ingest(ctx, sessionstore.Key{Scope: ann, ID: id}, events, ingest.RequestOptions{})
 		if err == nil {
 			op, err = service.Wait(ctx, ann, op.ID, time.Minute)
 		}

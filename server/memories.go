@@ -27,8 +27,8 @@ type ingestBody struct {
 	sessionFields
 }
 
-func (b *ingestBody) how() ingest.How {
-	return ingest.How{DisableConsolidation: b.DisableConsolidation}
+func (b *ingestBody) options() ingest.RequestOptions {
+	return ingest.RequestOptions{DisableConsolidation: b.DisableConsolidation}
 }
 
 func (b *ingestBody) session(scope memory.Scope) (string, error) {
@@ -63,13 +63,13 @@ func (s *Server) ingestEvents(c echo.Context, scope memory.Scope) error {
 		if err := req.factsAlone(scope); err != nil {
 			return err
 		}
-		op, err = s.ingest.IngestFacts(c.Request().Context(), scope, req.Facts, req.how())
+		op, err = s.ingest.IngestFacts(c.Request().Context(), scope, req.Facts, req.options())
 	} else {
 		key, events, err := req.read(scope)
 		if err != nil {
 			return err
 		}
-		op, err = s.ingest.Ingest(c.Request().Context(), key, events, req.how())
+		op, err = s.ingest.Ingest(c.Request().Context(), key, events, req.options())
 		if err != nil {
 			return err
 		}
@@ -129,11 +129,11 @@ func (s *Server) dryRun(c echo.Context, scope memory.Scope) error {
 	if err != nil {
 		return err
 	}
-	p, err := s.ingest.DryRun(c.Request().Context(), key, events, req.how())
+	p, err := s.ingest.DryRun(c.Request().Context(), key, events, req.options())
 	if err != nil {
 		return err
 	}
-	out := previewBody{Memories: p.Changes, Usage: p.Cost.Usage, Dropped: p.Cost.FactsDropped, Exchanges: p.Asked}
+	out := previewBody{Memories: p.Changes, Usage: p.Cost.Usage, Dropped: p.Cost.FactsDropped, Exchanges: p.Exchanges}
 	for _, f := range p.Facts {
 		out.Facts = append(out.Facts, previewFact{f.Text, f.Topics, f.EventIDs, f.Quote, f.Timestamp, f.ValidFrom, f.Forget})
 	}

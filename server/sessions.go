@@ -323,15 +323,15 @@ func (s *Server) addSession(c echo.Context, key sessionstore.Key) error {
 	if err := body(c, &req); err != nil {
 		return err
 	}
-	from, to, how := req.StartTime.Time, req.EndTime.Time, ingest.How{DisableConsolidation: req.DisableConsolidation}
+	from, to, opts := req.StartTime.Time, req.EndTime.Time, ingest.RequestOptions{DisableConsolidation: req.DisableConsolidation}
 	var op *sessionstore.Operation
 	switch {
 	case from.IsZero() && to.IsZero():
-		op, err = s.ingest.AddSession(c.Request().Context(), key, how)
+		op, err = s.ingest.AddSession(c.Request().Context(), key, opts)
 	case !to.IsZero() && !from.Before(to):
 		return invalid("endTime: want a time after startTime")
 	default:
-		op, err = s.ingest.AddRange(c.Request().Context(), key, from, to, maxEvents, how)
+		op, err = s.ingest.AddRange(c.Request().Context(), key, from, to, maxEvents, opts)
 	}
 	if err != nil {
 		return err

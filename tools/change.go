@@ -48,7 +48,7 @@ var remember = declare(Tool{
 	if strings.TrimSpace(args.Fact) == "" {
 		return remembered{}, invalid("args.fact is empty")
 	}
-	op, err := b.ingest.IngestFacts(ctx, scope, []ingest.GivenFact{{Fact: args.Fact, Topics: args.Topics}}, ingest.How{})
+	op, err := b.ingest.IngestFacts(ctx, scope, []ingest.GivenFact{{Fact: args.Fact, Topics: args.Topics}}, ingest.RequestOptions{})
 	if err != nil {
 		return remembered{}, err
 	}

@@ -137,7 +137,7 @@ func (b *bench) say(session string, events ...string) {
 		}
 		list = append(list, e)
 	}
-	op, err := b.ingest.Ingest(b.Context(), sessionstore.Key{Scope: ann, ID: session}, list, ingest.How{})
+	op, err := b.ingest.Ingest(b.Context(), sessionstore.Key{Scope: ann, ID: session}, list, ingest.RequestOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,0 +1,269 @@
+// Package consolidate works out what new facts change of the facts that are
+// known. It computes, and does nothing else: values in, a list of changes out.
+// It knows no store, no service, no context and no clock.
+//
+// Every statement becomes a memory, even one that repeats a known one. Which of
+// them hold, and until when, follows from what they say and when they were
+// said. So neither the order in which sessions arrive nor the place where a
+// batch ends makes a difference. The rules:
+//
+//   - A fact holds until its author says something that excludes it: another
+//     value of one attribute, or that it no longer holds. See [canonical.Form].
+//   - Of facts that say the same while they hold, the first stands. The others
+//     are repetitions, which never hold themselves, unless the first is
+//     withdrawn; see [Repetition].
+//   - A fact that a client gave or edited stands before all others, and nothing
+//     that was said before the client decided ends it.
+//   - A request to forget deletes the facts of its author that say the same and
+//     were said before it.
+//   - What a rewind takes back has never been said: what it ended holds again.
+//   - A model may add what forms do not tell; see [Comparison]. Nothing is lost
+//     by a slip of it: whatever it takes for known must be known, and hold.
+package consolidate
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memoryd/memoryd/extract/canonical"
+	"github.com/memoryd/memoryd/memory"
+)
+
+// Input is what new facts meet.
+type Input struct {
+	// Known are the stored facts that bear on the others, as they are stored
+	// now: those with the same canonical text, or that may exclude one of them,
+	// or were ended by one, and so on for each of those. More do no harm.
+	Known []memory.Memory
+	// New are the facts and requests to forget found in a batch, in any order.
+	New []Fact
+	// Turns are the stored turns that may ask to forget one of the facts.
+	Turns []memory.Memory
+	// Withdrawn are the facts that are no longer said.
+	Withdrawn []Withdrawal
+	// Settled are the words that a client has decided on, by deleting or
+	// editing a fact that rested on them. New facts that rest on them are left
+	// out.
+	Settled []memory.Source
+	// Planned are changes that were decided on before Known was read. What a
+	// model saw to end a fact is decided on again, as it may have been left out
+	// when the fact had changed meanwhile.
+	Planned []Change
+	// Compared is what a model said of the facts that an earlier Plan of the
+	// same input has returned as Uncompared; nil if none was asked.
+	Compared *Comparison
+	// Disabled adds new facts beside known ones: facts are merged if they say
+	// the same, and exclude nothing.
+	Disabled bool
+	// Last is the number of the last event of the batch. The changes that
+	// follow from no new fact alone come from it.
+	Last int64
+	// Forms has the forms of texts that were read before, and takes in others.
+	// It saves work if several calls share it. Nil is an empty one.
+	Forms Forms
+}
+
+// Fact is a new fact on its way to being a memory, or a request to forget.
+type Fact struct {
+	Seq    int64 // of the event that it comes from
+	Memory memory.Memory
+	// Forget is set if its text is to be forgotten. It becomes no memory then.
+	Forget bool
+}
+
+// Withdrawal is a stored fact that is no longer said: its words were taken back,
+// or better ones have taken its place.
+type Withdrawal struct {
+	Seq    int64         // of the event that it comes from
+	Memory memory.Memory // as it is stored now
+	// Before is what it was before the words were said that are taken back; nil
+	// if it was nothing, so that it is deleted.
+	Before *memory.Memory
+	Reason string
+}
+
+// Change is one change of a memory. Its JSON is stored in plans.
+type Change struct {
+	Seq    int64         `json:"seq"` // of the event that it comes from
+	Action memory.Action `json:"action"`
+	// Expect is the revision that the change was decided on; 0 of one created.
+	Expect int64 `json:"expect,omitempty"`
+	// Memory is the new state in full; of a deletion only the ID counts.
+	Memory memory.Memory `json:"memory"`
+	// For is the ID of the created memory that this change makes room for. If
+	// that is refused, so is this. It comes before this one in the list.
+	For    string `json:"for,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// Else is created instead if the store refuses the change, as a client was
+	// faster: the fact that a model has put into another must not be lost.
+	Else *memory.Memory `json:"else,omitempty"`
+}
+
+// Result is what follows from an Input.
+type Result struct {
+	// Changes are in the order in which to apply them: creations come first.
+	Changes []Change
+	// Uncompared are the new facts that stand so far, and the requests to
+	// forget, in the order in which they were said. A model may compare them
+	// with what is known; see Input.Compared.
+	Uncompared []Fact
+}
+
+// Plan works out which changes follow from an input. The same input gives the
+// same result, and an input whose changes were applied gives none.
+func Plan(in Input) Result {
+	p := newPlanner(&in)
+	for _, w := range in.Withdrawn {
+		p.withdraw(w)
+	}
+	facts := p.unsettled()
+	for _, f := range facts {
+		if !f.Forget && p.known[f.Memory.ID] == nil && p.changes.entries[f.Memory.ID] == nil {
+			p.changes.create(f.Seq, f.Memory)
+		}
+	}
+	p.repeatPlanned()
+	p.forget(facts)
+	p.resolveValidity()
+	out := Result{Uncompared: p.uncompared(facts)}
+	if in.Compared != nil {
+		p.learn(in.Compared.Known)
+		p.applyVerdicts(in.Compared)
+		p.resolveValidity()
+	}
+	out.Changes = p.changes.list()
+	return out
+}
+
+// planner is a Plan in the making.
+type planner struct {
+	in      *Input
+	known   map[string]*memory.Memory // stored facts by ID
+	forms   Forms
+	changes *changeset
+	// reverted has when the words were said that are taken back, of memories
+	// that are again as they were before.
+	reverted map[string]time.Time
+}
+
+func newPlanner(in *Input) *planner {
+	p := &planner{in: in, known: map[string]*memory.Memory{}, forms: in.Forms, changes: newChangeset(), reverted: map[string]time.Time{}}
+	if p.forms == nil {
+		p.forms = Forms{}
+	}
+	p.learn(in.Known)
+	return p
+}
+
+// learn adds stored facts to those that are known.
+func (p *planner) learn(facts []memory.Memory) {
+	for i := range facts {
+		if p.known[facts[i].ID] == nil {
+			p.known[facts[i].ID] = &facts[i]
+		}
+	}
+}
+
+// unsettled returns the new facts that rest on no settled words, in the order in
+// which they were said.
+func (p *planner) unsettled() []Fact {
+	facts := slices.DeleteFunc(slices.Clone(p.in.New), func(f Fact) bool {
+		return slices.ContainsFunc(p.in.Settled, func(s memory.Source) bool {
+			new := f.Memory.Source
+			return s.EventIDs[0] == new.EventIDs[0] && (strings.Contains(s.Quote, new.Quote) || strings.Contains(new.Quote, s.Quote))
+		})
+	})
+	slices.SortStableFunc(facts, func(a, b Fact) int { return Chronological(&a.Memory, &b.Memory) })
+	return facts
+}
+
+// withdraw reverts a memory to what it was before, or deletes it. Until when it
+// held is worked out with the others.
+func (p *planner) withdraw(w Withdrawal) {
+	e := p.changes.change(w.Seq, &w.Memory)
+	e.reason = w.Reason
+	if e.gone = w.Before == nil; e.gone {
+		return
+	}
+	e.now = w.Before.Clone()
+	e.now.ValidTo, e.now.SupersededBy = w.Memory.ValidTo, w.Memory.SupersededBy
+	p.reverted[w.Memory.ID] = w.Memory.Timestamp
+}
+
+// repeatPlanned ends once more what a plan was to end because a model saw it.
+// What forms tell is worked out in any case.
+func (p *planner) repeatPlanned() {
+	for i := range p.in.Planned {
+		planned := &p.in.Planned[i].Memory
+		now, by := p.known[planned.ID], p.known[planned.SupersededBy]
+		if now == nil || by == nil || Repetition(planned) || Repetition(now) {
+			continue
+		}
+		if now.ValidTo.IsZero() || planned.ValidTo.Before(now.ValidTo) {
+			p.entry(p.in.Last, now).endBy(&entry{now: *by}, p.in.Planned[i].Reason)
+		}
+	}
+}
+
+// forget deletes every fact that a request asks to forget and that was said
+// before the request, by the author of the request. A turn may be the
+// assistant's, which has no say in facts without an author.
+func (p *planner) forget(facts []Fact) {
+	asked, turns := map[string][]*memory.Memory{}, map[string][]*memory.Memory{} // by canonical text
+	for i := range facts {
+		if m := &facts[i].Memory; facts[i].Forget {
+			text := canonical.ForgetTarget(m.Fact)
+			asked[text] = append(asked[text], m)
+		}
+	}
+	for i := range p.in.Turns {
+		for _, text := range canonical.ForgetRequests(p.in.Turns[i].Fact) {
+			turns[text] = append(turns[text], &p.in.Turns[i])
+		}
+	}
+	for _, s := range p.statements() {
+		text := p.forms.Of(s.now.Fact).Text
+		if slices.ContainsFunc(asked[text], func(by *memory.Memory) bool { return sameAuthor(&s.now, by) && Chronological(&s.now, by) < 0 }) ||
+			slices.ContainsFunc(turns[text], func(t *memory.Memory) bool { return s.now.Author == t.Author && Chronological(&s.now, t) < 0 }) {
+			p.entry(p.in.Last, &s.now).delete("to be forgotten")
+		}
+	}
+}
+
+// uncompared returns the requests to forget and the facts that are created and
+// hold.
+func (p *planner) uncompared(facts []Fact) (out []Fact) {
+	for _, f := range facts {
+		e := p.changes.entries[f.Memory.ID]
+		if f.Forget || e != nil && e.was == nil && !e.gone && !Repetition(&e.now) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// entry returns the entry of a memory, stored or new.
+func (p *planner) entry(seq int64, m *memory.Memory) *entry {
+	if e := p.changes.entries[m.ID]; e != nil {
+		return e
+	}
+	return p.changes.change(seq, p.known[m.ID])
+}
+
+// statements returns all facts, stored and new, as they are after the changes so
+// far, in the order in which they were said.
+func (p *planner) statements() (out []*statement) {
+	for _, id := range p.changes.order {
+		if e := p.changes.entries[id]; !e.gone {
+			out = append(out, &statement{now: e.now})
+		}
+	}
+	for id, m := range p.known {
+		if p.changes.entries[id] == nil {
+			out = append(out, &statement{now: *m})
+		}
+	}
+	slices.SortFunc(out, bySaying)
+	return out
+}

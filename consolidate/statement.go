@@ -1,0 +1,73 @@
+package consolidate
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/memoryd/memoryd/extract/canonical"
+	"github.com/memoryd/memoryd/memory"
+)
+
+// Forms has the forms of facts by their text, as reading a form takes a while.
+type Forms map[string]*canonical.Form
+
+// Of returns the form of a fact.
+func (f Forms) Of(fact string) *canonical.Form {
+	if f[fact] == nil {
+		form := canonical.Of(fact)
+		f[fact] = &form
+	}
+	return f[fact]
+}
+
+// statement is a fact on the timeline.
+type statement struct {
+	now  memory.Memory
+	form *canonical.Form
+	to   time.Time // when it ceased to hold; zero if it holds
+	by   string    // ID of the memory that superseded it
+}
+
+// bySaying orders statements by when they were said, and by ID.
+func bySaying(a, b *statement) int {
+	return cmp.Or(Chronological(&a.now, &b.now), cmp.Compare(a.now.ID, b.now.ID))
+}
+
+// Chronological orders memories by when they were said. Memories said at the
+// same time are ordered by event and session, so that the order in which
+// sessions arrive does not count. Facts of one event are equal.
+func Chronological(a, b *memory.Memory) int {
+	return cmp.Or(a.Timestamp.Compare(b.Timestamp), cmp.Compare(firstEvent(a), firstEvent(b)), cmp.Compare(a.Source.SessionID, b.Source.SessionID))
+}
+
+func firstEvent(m *memory.Memory) string {
+	if len(m.Source.EventIDs) == 0 {
+		return ""
+	}
+	return m.Source.EventIDs[0]
+}
+
+// Repetition reports whether a memory only repeats another one, which held when
+// it was said. Such a memory ends when it was said.
+func Repetition(m *memory.Memory) bool {
+	return m.SupersededBy != "" && m.ValidTo.Equal(m.Timestamp)
+}
+
+// FromClient reports whether a client gave a fact, or edited it.
+func FromClient(m *memory.Memory) bool { return len(m.Source.EventIDs) == 0 || m.Edited }
+
+// sameAuthor reports whether two memories are of one author. A fact that a
+// client gave has no author, and is taken for anyone's.
+func sameAuthor(a, b *memory.Memory) bool {
+	return a.Author == b.Author || a.Author == "" || b.Author == ""
+}
+
+// endOf is when one memory ends an earlier one: when the later one was said, and
+// at least a microsecond, the resolution of times, after the earlier one was. A
+// memory that ends when it was said would be a repetition.
+func endOf(earlier, later *memory.Memory) time.Time {
+	if !later.Timestamp.After(earlier.Timestamp) {
+		return earlier.Timestamp.Add(time.Microsecond)
+	}
+	return later.Timestamp
+}

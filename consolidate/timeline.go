@@ -1,0 +1,170 @@
+package consolidate
+
+import (
+	"slices"
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// resolveValidity works out until when each fact holds, and which memory
+// superseded it.
+func (p *planner) resolveValidity() {
+	t := p.timeline()
+	t.resolve()
+	for _, s := range t.all {
+		if s.now.ValidTo.Equal(s.to) && s.now.SupersededBy == s.by {
+			continue
+		}
+		e := p.entry(p.in.Last, &s.now)
+		e.setEnd(s.to, s.by, "both cannot hold")
+		switch {
+		case s.by == "":
+			e.reason = "it holds again"
+		case Repetition(&e.now):
+			e.reason = "it was said before"
+		}
+	}
+}
+
+// timeline is statements in the order in which they were said, with indexes.
+type timeline struct {
+	all         []*statement
+	byID        map[string]*statement
+	byText      map[string][]*statement // by canonical text
+	byAttribute map[string][]*statement
+	byEnded     map[string][]*statement // by the canonical text that they end
+	// excludes has pairs of canonical texts, both ways, of which a model saw one
+	// to end the other. Whenever one of them is said, it ends the other.
+	excludes map[string][]string
+	disabled bool // see Input
+}
+
+// timeline returns the facts with the ends that they have so far.
+func (p *planner) timeline() *timeline {
+	t := &timeline{all: p.statements(), byID: map[string]*statement{}, byText: map[string][]*statement{}, byAttribute: map[string][]*statement{},
+		byEnded: map[string][]*statement{}, excludes: map[string][]string{}, disabled: p.in.Disabled}
+	for _, s := range t.all {
+		s.form = p.forms.Of(s.now.Fact)
+		s.to, s.by = p.end(&s.now)
+		t.byID[s.now.ID] = s
+		t.byText[s.form.Text] = append(t.byText[s.form.Text], s)
+		if s.form.Attribute != "" {
+			t.byAttribute[s.form.Attribute] = append(t.byAttribute[s.form.Attribute], s)
+		}
+		if s.form.Ends != "" {
+			t.byEnded[s.form.Ends] = append(t.byEnded[s.form.Ends], s)
+		}
+	}
+	return t
+}
+
+// end returns when m stopped being valid and which memory superseded it. If that
+// memory is withdrawn, end follows the chain to the memory that superseded the
+// withdrawn one, unless the forms can tell: then m has no end until they are
+// compared.
+func (p *planner) end(m *memory.Memory) (to time.Time, by string) {
+	to, by = m.ValidTo, m.SupersededBy
+	for by != "" {
+		e := p.changes.entries[by]
+		if e == nil || e.was == nil || !e.gone && !to.Equal(p.reverted[by]) {
+			break
+		}
+		if f, o := p.forms.Of(m.Fact), p.forms.Of(e.was.Fact); f.Text == o.Text || f.Excludes(o) {
+			return time.Time{}, ""
+		}
+		to, by = e.was.ValidTo, e.was.SupersededBy
+	}
+	return to, by
+}
+
+// resolve gives every statement its end. It decides from the forms alone, and
+// keeps the ends that forms do not tell.
+func (t *timeline) resolve() {
+	for _, s := range t.all {
+		t.keepEnd(s)
+	}
+	if !t.disabled {
+		for _, s := range t.all {
+			t.endByLater(s)
+		}
+	}
+	for _, same := range t.byText {
+		t.markRepetitions(same)
+	}
+}
+
+// keepEnd keeps the end of a statement if forms do not tell of it: a model saw
+// it, a client has decided on the statement, or what ended it is not on the
+// timeline. Other ends are worked out again.
+func (t *timeline) keepEnd(s *statement) {
+	by := t.byID[s.by]
+	told := by != nil && (by.form.Text == s.form.Text || !t.disabled && by.form.Excludes(s.form))
+	if told && !s.now.Edited {
+		s.to, s.by = time.Time{}, ""
+		return
+	}
+	if by != nil && !by.now.Edited {
+		t.excludes[s.form.Text] = append(t.excludes[s.form.Text], by.form.Text)
+		t.excludes[by.form.Text] = append(t.excludes[by.form.Text], s.form.Text)
+	}
+}
+
+// endByLater ends a statement by the first one after it that excludes it, unless
+// something ended it before.
+func (t *timeline) endByLater(s *statement) {
+	opposed := [][]*statement{t.byAttribute[s.form.Attribute], t.byEnded[s.form.Text], t.byText[s.form.Ends]}
+	for _, text := range t.excludes[s.form.Text] {
+		opposed = append(opposed, t.byText[text])
+	}
+	for _, some := range opposed {
+		i := slices.IndexFunc(some, func(o *statement) bool { return t.ends(o, s) }) // the first, as they are in order
+		if i < 0 {
+			continue
+		}
+		o := some[i]
+		to, by := endOf(&s.now, &o.now), t.byID[s.by]
+		if s.to.IsZero() || to.Before(s.to) || to.Equal(s.to) && by != nil && Chronological(&o.now, &by.now) < 0 {
+			s.to, s.by = to, o.now.ID
+		}
+	}
+}
+
+// ends reports whether a statement ends an earlier one.
+func (t *timeline) ends(o, s *statement) bool {
+	switch {
+	case !s.form.Excludes(o.form) && !slices.Contains(t.excludes[s.form.Text], o.form.Text):
+		return false
+	case s.now.Edited && !o.now.Timestamp.After(s.now.UpdateTime): // a client has decided since
+		return false
+	case !o.now.ExpireTime.IsZero(): // what expires ends nothing that lasts
+		return false
+	}
+	return Chronological(&s.now, &o.now) < 0 && sameAuthor(&s.now, &o.now)
+}
+
+// markRepetitions finds, among the statements of one canonical text, those that
+// repeat another one while it holds.
+func (t *timeline) markRepetitions(same []*statement) {
+	for i, s := range same {
+		if FromClient(&s.now) {
+			continue
+		}
+		for j, o := range same {
+			repetition := o.by != "" && o.to.Equal(o.now.Timestamp)
+			stands := FromClient(&o.now) || j < i && !repetition
+			if o != s && stands && sameAuthor(&s.now, &o.now) && o.now.ExpireTime.IsZero() && t.holds(o, s) {
+				s.to, s.by = s.now.Timestamp, o.now.ID
+				break
+			}
+		}
+	}
+}
+
+// holds reports whether a statement holds when another one is made.
+func (t *timeline) holds(o, s *statement) bool {
+	if by := t.byID[o.by]; by != nil {
+		return Chronological(&s.now, &by.now) < 0
+	}
+	return o.to.IsZero() || s.now.Timestamp.Before(o.to)
+}

@@ -1,0 +1,119 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/memoryd/memoryd/consolidate"
+	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// batch is some events of a session, in the order in which they were said.
+type batch struct {
+	work       sessionstore.Work
+	key        sessionstore.Key // of the session that its events are of
+	events     []sessionstore.NumberedEvent
+	turns      []extract.Turn
+	givenFacts []extract.Fact
+	last       int64            // the highest number among the events
+	seq        map[string]int64 // of each event ID
+	// takenBack has the events of the session that rewinds take back, and when
+	// they were said.
+	takenBack map[string]time.Time
+}
+
+// nextBatch reads the next events that wait, up to the number to if that is not
+// 0. It returns ErrAborted if there are none: another worker has done the work.
+func (s *Service) nextBatch(ctx context.Context, w sessionstore.Work, to int64) (*batch, error) {
+	limit := min(int64(s.opts.BatchEvents), w.Requested-w.Done)
+	if to > 0 {
+		limit = to - w.Done
+	}
+	events, err := s.sessions.Events(ctx, w, w.Done, int(limit))
+	if err != nil {
+		return nil, err
+	}
+	if to == 0 {
+		events = s.withinBudget(w, events)
+	}
+	if len(events) == 0 {
+		return nil, memory.ErrAborted
+	}
+	return newBatch(w, events), nil
+}
+
+func newBatch(w sessionstore.Work, events []sessionstore.NumberedEvent) *batch {
+	b := &batch{work: w, key: w.Key, events: events, last: events[len(events)-1].Seq, seq: map[string]int64{}}
+	slices.SortFunc(b.events, chronological)
+	for _, e := range events {
+		b.seq[e.ID] = e.Seq
+		if t, ok := extract.ReadTurn(b.key.ID, e.Event); ok {
+			b.turns = append(b.turns, t)
+		} else if f, ok := readGivenFact(b.key.ID, e.Event); ok && w.Request.Facts {
+			b.givenFacts = append(b.givenFacts, f)
+		}
+	}
+	return b
+}
+
+// chronological is the order in which events were said, whatever order they
+// arrived in.
+func chronological(a, b sessionstore.NumberedEvent) int {
+	return cmp.Or(a.Timestamp.Compare(b.Timestamp), cmp.Compare(a.Seq, b.Seq))
+}
+
+// withinBudget returns as many of the first events as the extractor takes in one
+// batch, at least one. After each failed attempt it halves the batch, down to an
+// eighth, as the model's answer may have been too long.
+func (s *Service) withinBudget(w sessionstore.Work, events []sessionstore.NumberedEvent) []sessionstore.NumberedEvent {
+	budget := s.extractor.Budget() >> min(max(0, w.Attempts-1), 3)
+	if budget == 0 {
+		return events
+	}
+	for i, e := range events {
+		if budget -= extract.Tokens(e.Text()); budget < 0 && i > 0 {
+			return events[:i]
+		}
+	}
+	return events
+}
+
+// standingTurns are the turns that no rewind takes back.
+func (b *batch) standingTurns() (out []extract.Turn) {
+	for _, t := range b.turns {
+		if b.takenBack[t.EventID].IsZero() {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// newFacts makes memories of facts that were found in the batch. An event says
+// each thing once.
+func (b *batch) newFacts(facts []extract.Fact, forms consolidate.Forms) (out []consolidate.Fact) {
+	type wording struct{ event, quote string }
+	ordinals := map[wording]int{}
+	seen := map[string]bool{}
+	for i := range facts {
+		f := &facts[i]
+		event := f.EventIDs[0]
+		statement := fmt.Sprintf("%s\x00%t\x00%s", event, f.Forget, forms.Of(f.Text).Text)
+		if seen[statement] {
+			continue
+		}
+		seen[statement] = true
+		words := wording{event, f.Quote}
+		out = append(out, consolidate.Fact{Seq: b.seq[event], Forget: f.Forget, Memory: memory.Memory{
+			ID: factID(b.key, event, f.Quote, ordinals[words]), Scope: b.key.Scope, Kind: memory.KindFact,
+			Fact: memory.Cut(f.Text, memory.MaxFact), Author: f.Author, Topics: f.Topics, Timestamp: f.Timestamp, ValidFrom: f.ValidFrom,
+			Source: memory.Source{SessionID: b.key.ID, EventIDs: f.EventIDs, Quote: f.Quote},
+		}})
+		ordinals[words]++
+	}
+	return out
+}

@@ -1,0 +1,131 @@
+package ingest
+
+import (
+	"context"
+	"slices"
+
+	"github.com/memoryd/memoryd/consolidate"
+	"github.com/memoryd/memoryd/extract/canonical"
+	"github.com/memoryd/memoryd/memory"
+)
+
+// Bounds on the search for related memories.
+const (
+	relatedLimit = 10_000 // memories with one of the keys: more than anyone says of one thing in a life
+	keysTogether = 40     // lookup keys in one search
+)
+
+// related reads the stored memories that bear on new facts: those with the same
+// lookup keys, those that bear on these, and so on, as what one of them excludes
+// may hold without it.
+type related struct {
+	memories memory.Store
+	scope    memory.Scope
+	forms    consolidate.Forms
+	facts    map[string]memory.Memory // by ID
+	turns    map[string]memory.Memory // that ask to forget something, by ID
+	read     map[string]bool          // lookup keys
+}
+
+func (s *Service) relatedTo(b *batch) *related {
+	return &related{memories: s.memories, scope: b.key.Scope, forms: consolidate.Forms{},
+		facts: map[string]memory.Memory{}, turns: map[string]memory.Memory{}, read: map[string]bool{}}
+}
+
+// loadFacts reads what bears on facts and requests to forget.
+func (r *related) loadFacts(ctx context.Context, facts []consolidate.Fact) error {
+	var keys []string
+	for i := range facts {
+		if text := facts[i].Memory.Fact; facts[i].Forget {
+			keys = append(keys, canonical.TextKey(canonical.ForgetTarget(text)))
+		} else {
+			keys = append(keys, r.forms.Of(text).LookupKeys()...)
+		}
+	}
+	return r.load(ctx, keys)
+}
+
+// loadWithout reads what may hold again without a memory.
+func (r *related) loadWithout(ctx context.Context, m *memory.Memory) error {
+	if err := r.load(ctx, r.forms.Of(m.Fact).LookupKeys()); err != nil {
+		return err
+	}
+	ended := memory.Filter{SupersededBy: m.ID, History: true}
+	return each(ctx, r.memories, r.scope, ended, func(m *memory.Memory) error {
+		r.add(m)
+		return nil
+	})
+}
+
+// load reads the memories that have any of some lookup keys, and those that bear
+// on them.
+func (r *related) load(ctx context.Context, keys []string) error {
+	for {
+		slices.Sort(keys)
+		keys = slices.DeleteFunc(slices.Compact(keys), func(key string) bool { return r.read[key] })
+		if len(keys) == 0 {
+			return nil
+		}
+		var next []string
+		for some := range slices.Chunk(keys, keysTogether) {
+			found, err := r.memories.Search(ctx, r.scope, memory.Query{Terms: some, Limit: relatedLimit, Filter: memory.Filter{History: true}})
+			if err != nil {
+				return err
+			}
+			for _, key := range some {
+				r.read[key] = true
+			}
+			for _, run := range found.Runs { // a run of turns has several
+				for i := range run {
+					next = append(next, r.add(&run[i].Memory)...)
+				}
+			}
+		}
+		keys = next
+	}
+}
+
+// add adds a memory, and returns the lookup keys of what bears on it.
+func (r *related) add(m *memory.Memory) []string {
+	if m.Kind == memory.KindTurn {
+		r.turns[m.ID] = *m
+		return nil
+	}
+	if _, known := r.facts[m.ID]; known {
+		return nil
+	}
+	r.facts[m.ID] = *m
+	return r.forms.Of(m.Fact).RelatedKeys()
+}
+
+// plan works out what an input changes of the memories that were read.
+func (r *related) plan(in consolidate.Input) consolidate.Result {
+	in.Forms = r.forms
+	for _, m := range r.facts {
+		in.Known = append(in.Known, m)
+	}
+	for _, t := range r.turns {
+		in.Turns = append(in.Turns, t)
+	}
+	return consolidate.Plan(in)
+}
+
+// each calls do with all memories of a scope that pass a filter.
+func each(ctx context.Context, store memory.Store, scope memory.Scope, f memory.Filter, do func(*memory.Memory) error) error {
+	list := memory.List{PageSize: memory.MaxPageSize, Filter: f}
+	for {
+		page, err := store.List(ctx, scope, list)
+		if err != nil {
+			return err
+		}
+		for i := range page.Memories {
+			if err := do(&page.Memories[i]); err != nil {
+				return err
+			}
+		}
+		if page.NextPageToken == "" {
+			return nil
+		}
+		list.PageToken = page.NextPageToken
+	}
+}

@@ -1,0 +1,54 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// errStoreUnavailable tells failures of a memory store that is unavailable, and
+// comes back, from those of an unavailable embedder or extractor.
+var errStoreUnavailable = errors.New("the memory store is unavailable")
+
+// classifyErrors is a memory store whose ErrUnavailable is errStoreUnavailable
+// too.
+type classifyErrors struct{ memory.Store }
+
+func classify(err error) error {
+	if errors.Is(err, memory.ErrUnavailable) {
+		return fmt.Errorf("%w: %w", errStoreUnavailable, err)
+	}
+	return err
+}
+
+func (c classifyErrors) Put(ctx context.Context, scope memory.Scope, writes []memory.Write) ([]memory.Outcome, error) {
+	out, err := c.Store.Put(ctx, scope, writes)
+	return out, classify(err)
+}
+
+func (c classifyErrors) Get(ctx context.Context, scope memory.Scope, ids []string) ([]memory.Memory, error) {
+	out, err := c.Store.Get(ctx, scope, ids)
+	return out, classify(err)
+}
+
+func (c classifyErrors) Delete(ctx context.Context, scope memory.Scope, removals []memory.Removal) ([]memory.Outcome, error) {
+	out, err := c.Store.Delete(ctx, scope, removals)
+	return out, classify(err)
+}
+
+func (c classifyErrors) List(ctx context.Context, scope memory.Scope, list memory.List) (memory.Page, error) {
+	out, err := c.Store.List(ctx, scope, list)
+	return out, classify(err)
+}
+
+func (c classifyErrors) Search(ctx context.Context, scope memory.Scope, q memory.Query) (memory.Found, error) {
+	out, err := c.Store.Search(ctx, scope, q)
+	return out, classify(err)
+}
+
+func (c classifyErrors) Revisions(ctx context.Context, scope memory.Scope, id string) ([]memory.Revision, error) {
+	out, err := c.Store.Revisions(ctx, scope, id)
+	return out, classify(err)
+}
