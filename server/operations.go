@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -93,7 +94,7 @@ func (s *Server) answerOperation(c echo.Context, op *sessionstore.Operation, wai
 		switch {
 		case err == nil:
 			op = waited
-		case s.stopping.Err() == nil:
+		case !s.stops():
 			return err
 		}
 	}
@@ -104,11 +105,31 @@ func (s *Server) answerOperation(c echo.Context, op *sessionstore.Operation, wai
 	return sendOperation(c, status, op)
 }
 
-// untilStop is ctx, over also when the server stops.
+// untilStop derives a context that is cancelled when the server stops, too.
 func (s *Server) untilStop(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(s.stopping, cancel)
-	return ctx, func() { stop(); cancel() }
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		select {
+		case <-s.stopping:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	return ctx, func() {
+		cancel()
+		watch.Wait()
+	}
+}
+
+// stops reports whether Stop was called.
+func (s *Server) stops() bool {
+	select {
+	case <-s.stopping:
+		return true
+	default:
+		return false
+	}
 }
 
 func streams(r *http.Request) bool {

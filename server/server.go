@@ -64,8 +64,8 @@ type Server struct {
 	metrics   *metrics
 	opts      Options
 	echo      *echo.Echo
-	stopping  context.Context // ends streams and waits when the server stops
-	stop      context.CancelFunc
+	stopping  chan struct{} // closed by stop; ends streams and waits
+	stop      func()
 	requests  sync.RWMutex // read-locked by every request
 	closed    bool
 }
@@ -85,7 +85,8 @@ func New(sessions ingest.Sessions, memories memory.Store, ingest *ingest.Service
 	}
 	s.metrics = newMetrics(ingest.RenewalsFailed)
 	s.tools = tools.New(retriever, ingest, &tools.Options{PreloadTimeout: s.opts.PreloadTimeout, RememberWait: s.opts.RememberWait, Called: s.metrics.called, Preloaded: s.metrics.preloaded, Log: s.opts.Log})
-	s.stopping, s.stop = context.WithCancel(context.Background())
+	s.stopping = make(chan struct{})
+	s.stop = sync.OnceFunc(func() { close(s.stopping) })
 	s.echo = echo.New()
 	s.echo.HTTPErrorHandler = s.fail
 	s.echo.Use(

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sourcegraph/conc/panics"
-
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/retrieve"
 )
@@ -29,12 +27,6 @@ const (
 // preloadTopK is how many memories a block is chosen from: somewhat more than it
 // has room for. With retrieve.MaxTopK a preload takes nearly twice as long.
 const preloadTopK = 40
-
-// leastAside is how many searches of preloads may run at a time on few
-// processors, those included that nobody waits for any more, as their store does
-// not know when to stop. More would only make each other late: the others wait
-// for their turn, and give up in time.
-const leastAside = 16
 
 // Preloaded is what to put in front of a model, in either of two places. All of
 // it is empty if nothing is remembered of what the user said.
@@ -120,7 +112,9 @@ func (b *Toolbox) preload(ctx context.Context, scope memory.Scope, query string)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, b.opts.PreloadTimeout, errLate)
 	defer cancel()
-	block, err := b.searchAside(ctx, scope, query)
+	block, err := inBackground(ctx, b.searches, func() (retrieve.Block, error) {
+		return b.retriever.Preload(ctx, scope, retrieve.Request{Query: query, TopK: preloadTopK}, retrieve.DefaultMaxTokens)
+	})
 	switch {
 	case err != nil && errors.Is(context.Cause(ctx), errLate):
 		return Preloaded{}, Late, fmt.Errorf("%w: %v", errLate, b.opts.PreloadTimeout)
@@ -130,35 +124,4 @@ func (b *Toolbox) preload(ctx context.Context, scope memory.Scope, query string)
 		return Preloaded{}, Empty, nil
 	}
 	return Preloaded{Text: block.Text, Content: &Content{"user", []Part{{block.Text}}}, Memories: entriesOf(scope, query, block.Memories)}, Found, nil
-}
-
-// searchAside searches until ctx is over, also in a store that does not heed
-// it: such a search goes on, and Wait waits for it.
-func (b *Toolbox) searchAside(ctx context.Context, scope memory.Scope, query string) (block retrieve.Block, err error) {
-	select {
-	case b.slots <- struct{}{}:
-	case <-ctx.Done():
-		return block, ctx.Err()
-	}
-	type answer struct {
-		block retrieve.Block
-		err   error
-	}
-	done := make(chan answer, 1)
-	go func() {
-		defer func() { <-b.slots }()
-		var a answer
-		if p := panics.Try(func() {
-			a.block, a.err = b.retriever.Preload(ctx, scope, retrieve.Request{Query: query, TopK: preloadTopK}, retrieve.DefaultMaxTokens)
-		}); p != nil {
-			a.err = p.AsError()
-		}
-		done <- a
-	}()
-	select {
-	case a := <-done:
-		return a.block, a.err
-	case <-ctx.Done():
-		return block, ctx.Err()
-	}
 }

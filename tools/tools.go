@@ -16,7 +16,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -167,13 +166,12 @@ type Toolbox struct {
 	ingest    *ingest.Service
 	opts      Options
 
-	slots chan struct{} // taken by searches of preloads
-	waits sync.Mutex    // held by who takes them all
+	searches *background // of preloads
 }
 
 // New makes a Toolbox.
 func New(retriever *retrieve.Retriever, ingest *ingest.Service, opts *Options) *Toolbox {
-	b := &Toolbox{retriever: retriever, ingest: ingest, slots: make(chan struct{}, max(leastAside, 4*runtime.GOMAXPROCS(0)))}
+	b := &Toolbox{retriever: retriever, ingest: ingest, searches: newBackground(max(minSearches, 4*runtime.GOMAXPROCS(0)))}
 	if opts != nil {
 		b.opts = *opts
 	}
@@ -195,18 +193,10 @@ func New(retriever *retrieve.Retriever, ingest *ingest.Service, opts *Options) *
 	return b
 }
 
-// Wait returns when the searches are over that preloads did not wait for; no
-// store may be closed before. Preloads that begin meanwhile may be late.
-func (b *Toolbox) Wait() {
-	b.waits.Lock()
-	defer b.waits.Unlock()
-	for range cap(b.slots) {
-		b.slots <- struct{}{}
-	}
-	for range cap(b.slots) {
-		<-b.slots
-	}
-}
+// Wait returns when the searches are over that outlived their preloads, because
+// the store does not heed its context. Close the store only after Wait. Preloads
+// that begin meanwhile are not waited for.
+func (b *Toolbox) Wait() { b.searches.wait() }
 
 // failure is what a model is told when a tool could not do what it was asked:
 // what went wrong, and what to do about it.
