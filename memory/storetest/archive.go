@@ -59,7 +59,7 @@ func (b *bank) furnish() {
 // what they are found by. A deleted memory stays deleted there.
 func archiveMovesAll(b *bank) {
 	b.furnish()
-	to := b.another()
+	to := b.another(first)
 	records := b.export()
 	b.same("imported", to.imports(records), len(records))
 	bob := memory.Scope{App: "app", User: "bob"}
@@ -82,7 +82,7 @@ func archiveMovesAll(b *bank) {
 // Importing again, in part and in another order, does nothing.
 func archiveAgain(b *bank) {
 	b.furnish()
-	to := b.another()
+	to := b.another(first)
 	records := b.export()
 	b.same("the first half", to.imports(records[:len(records)/2]), len(records)/2)
 	b.same("all", to.imports(records), len(records)-len(records)/2)
@@ -100,7 +100,7 @@ func archiveNewerStays(b *bank) {
 	before := b.contents(ann, "n")
 	b.same("imported", b.imports(old), 0)
 	b.same("contents", b.contents(ann, "n"), before)
-	to := b.another()
+	to := b.another(first)
 	to.imports(old)
 	b.same("the newer ones over the older", to.imports(b.export()), 2)
 	b.same("contents there", to.contents(ann, "n"), before)
@@ -117,7 +117,7 @@ func archiveInvalid(b *bank) {
 		"an empty fact":      func(r *memory.Record) { r.Memory.Fact = "" },
 		"a vector too short": func(r *memory.Record) { r.Vector = []float32{1} },
 	} {
-		to := b.another()
+		to := b.another(first)
 		bad := good
 		spoil(&bad)
 		bad.Memory.ID = "bad"

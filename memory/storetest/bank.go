@@ -45,11 +45,11 @@ type bank struct {
 	store   memory.Store
 	model   memory.Model // that it is open for
 	harness Harness
-	another func() *bank // at a place of its own, by the same clock
+	another func(memory.Model) *bank // for a model, at a place of its own, by the same clock
 }
 
-func newBank(t *testing.T, h Harness) *bank {
-	b := &bank{T: t, clock: &clock{}, model: first, harness: h}
+func newBank(t *testing.T, h Harness, model memory.Model) *bank {
+	b := &bank{T: t, clock: &clock{}, model: model, harness: h}
 	b.clock.nanos.Store(start.UnixNano())
 	b.open()
 	t.Cleanup(func() { h.Close(t, b.store) })
@@ -60,7 +60,7 @@ func newBank(t *testing.T, h Harness) *bank {
 }
 
 // first is the model of every case that needs only one.
-var first = memory.Model{Embedder: "first", Dimension: Dimension, Analyzer: "words"}
+var first = memory.Model{Embedder: "first", Dimension: Dimension, Analyzer: "words", Keys: "keys"}
 
 func (b *bank) open() {
 	b.Helper()

@@ -36,6 +36,7 @@ var modelScopes = []memory.Scope{ann, {App: "app", User: "bob"}}
 
 func newModel(b *bank, seed uint64) *model {
 	m := &model{bank: b, Rand: rand.New(rand.NewPCG(seed, 1)), reference: newReference(b.clock.now)}
+	m.reference.model = first
 	m.sent = map[memory.Scope]map[string]memory.Write{}
 	for _, s := range modelScopes {
 		m.sent[s] = map[string]memory.Write{}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/memoryd/memoryd/memory"
@@ -17,11 +16,13 @@ func moveCases() []testCase {
 		{"MovesAll", moveMovesAll},
 		{"NothingChangesBefore", moveNothingBefore},
 		{"FollowsWrites", moveFollows},
-		{"GoesOn", moveGoesOn},
-		{"GivenUp", moveGivenUp},
-		{"Stays", moveStays},
-		{"Away", moveAway},
-		{"Closes", moveCloses},
+		{"Continues", moveContinues},
+		{"Superseded", moveSuperseded},
+		{"Cancelled", moveCancelled},
+		{"IndexerFails", moveIndexerFails},
+		{"NoWritesInFinish", moveNoWritesInFinish},
+		{"KeysAlone", moveKeysAlone},
+		{"BeforeKeys", moveBeforeKeys},
 		{"KeepsVectors", moveKeepsVectors},
 		{"ThereAndBack", moveThereAndBack},
 		{"DuringWrites", moveDuringWrites},
@@ -29,23 +30,24 @@ func moveCases() []testCase {
 	}
 }
 
-// The models that stores move to: one of another dimension, and one that only
-// has other words.
+// The models that stores move to: one of another dimension, one that only has other words, and one that only has other
+// lookup keys. The model before keys is that of a store written before the lookup keys had a version.
 var (
-	second = memory.Model{Embedder: "second", Dimension: 4, Analyzer: "words"}
-	third  = memory.Model{Embedder: "first", Dimension: Dimension, Analyzer: "other words"}
+	second     = memory.Model{Embedder: "second", Dimension: 4, Analyzer: "words", Keys: "keys"}
+	third      = memory.Model{Embedder: "first", Dimension: Dimension, Analyzer: "other words", Keys: "keys"}
+	otherKeys  = memory.Model{Embedder: "first", Dimension: Dimension, Analyzer: "words", Keys: "other keys"}
+	beforeKeys = memory.Model{Embedder: "first", Dimension: Dimension, Analyzer: "words"}
 )
 
-// seer is an indexer that remembers what it was shown. What it makes can be
-// told from what memories were written with: the words are longer, and the
-// vector follows from the fact.
-type seer struct {
+// recorder is an indexer that records what it is shown. Its words and vectors differ from those that the cases write: the
+// words name the model, and the vector follows from the fact.
+type recorder struct {
 	model memory.Model
 	fails error
 	saw   []memory.Record
 }
 
-func (x *seer) index(_ context.Context, records []memory.Record) error {
+func (x *recorder) index(_ context.Context, records []memory.Record) error {
 	if x.fails != nil {
 		return x.fails
 	}
@@ -57,7 +59,7 @@ func (x *seer) index(_ context.Context, records []memory.Record) error {
 	return nil
 }
 
-func (x *seer) of(m *memory.Memory) (memory.Terms, []float32) {
+func (x *recorder) of(m *memory.Memory) (memory.Terms, []float32) {
 	terms := memory.Terms{}
 	for w, n := range words(m.Fact) {
 		terms[x.word(w)] = n
@@ -65,15 +67,17 @@ func (x *seer) of(m *memory.Memory) (memory.Terms, []float32) {
 	return terms, x.vector(m.Fact)
 }
 
-func (x *seer) word(w string) string { return w + "." + x.model.Embedder + "." + x.model.Analyzer }
+func (x *recorder) word(w string) string {
+	return w + "." + x.model.Embedder + "." + x.model.Analyzer + "." + x.model.Keys
+}
 
-func (x *seer) vector(text string) []float32 {
+func (x *recorder) vector(text string) []float32 {
 	v := make([]float32, x.model.Dimension)
 	v[len(text)%len(v)] = 1
 	return v
 }
 
-// move begins a move, or goes on with one.
+// move begins a move, or continues one.
 func (b *bank) move(to memory.Model) memory.Move {
 	b.Helper()
 	m, err := b.store.(memory.Movable).Move(b.Context(), to)
@@ -83,8 +87,8 @@ func (b *bank) move(to memory.Model) memory.Move {
 	return m
 }
 
-// steps takes steps until there is nothing left.
-func (b *bank) steps(m memory.Move, x *seer) {
+// steps takes steps until nothing is left.
+func (b *bank) steps(m memory.Move, x *recorder) {
 	b.Helper()
 	for n := 1; n > 0; {
 		var err error
@@ -94,17 +98,17 @@ func (b *bank) steps(m memory.Move, x *seer) {
 	}
 }
 
-// moveTo takes a store to another model, and opens it for that.
+// moveTo moves a store to another model, and opens it for that.
 func (b *bank) moveTo(to memory.Model) {
 	b.Helper()
-	m, x := b.move(to), &seer{model: to}
+	m, x := b.move(to), &recorder{model: to}
 	b.steps(m, x)
 	b.finish(m, x)
 	b.model = to
 	b.reopen()
 }
 
-func (b *bank) finish(m memory.Move, x *seer) {
+func (b *bank) finish(m memory.Move, x *recorder) {
 	b.Helper()
 	if err := m.Finish(b.Context(), x.index); err != nil {
 		b.Fatalf("Finish: %v", err)
@@ -117,11 +121,10 @@ func (b *bank) finish(m memory.Move, x *seer) {
 	}
 }
 
-// moved compares all that a store has with what it had before a move: only what
-// memories are found by is another's.
+// moved compares all that a store has with what it had before a move: only words and vectors may differ.
 func (b *bank) moved(was map[memory.Scope]contents) {
 	b.Helper()
-	x := &seer{model: b.model}
+	x := &recorder{model: b.model}
 	for scope, c := range was {
 		b.same("contents", b.contents(scope, slices.Collect(maps.Keys(c.Revisions))...), c)
 	}
@@ -148,24 +151,22 @@ func (b *bank) moved(was map[memory.Scope]contents) {
 
 var bob = memory.Scope{App: "app", User: "bob"}
 
-// everything is what furnish leaves to be read.
+// everything is all that can be read after furnish.
 func (b *bank) everything() map[memory.Scope]contents {
 	b.Helper()
 	return map[memory.Scope]contents{ann: b.contents(ann, "a7", "f", "missing"), bob: b.contents(bob, "a7")}
 }
 
-// A move takes all memories along, with their history, deletions and what is
-// current no more, and the store stays the one it was. They are found by what
-// the other model makes of them. From Finish on the store that is open for the
-// old model reads and does not write, and it can be opened for the new one
-// alone.
+// A move keeps all memories, with their history, deletions and superseded ones, and the ID of the store. Searches find
+// them by the words and vectors of the other model. From Finish on, the store that is open for the old model can be read
+// and not written, and it can only be opened for the new model.
 func moveMovesAll(b *bank) {
 	b.furnish()
 	past := fact("past", "tea long ago")
 	past.ValidTo, past.SupersededBy = start, "m"
 	b.put(write(past))
 	was, id := b.everything(), b.store.ID()
-	m, x := b.move(second), &seer{model: second}
+	m, x := b.move(second), &recorder{model: second}
 	b.steps(m, x)
 	b.same("shown, each once", len(x.saw), len(was[ann].Memories)+1+len(was[bob].Memories))
 	b.finish(m, x)
@@ -189,8 +190,7 @@ func moveMovesAll(b *bank) {
 	b.refused(third)
 }
 
-// refused expects that the place cannot be opened for a model other than its
-// own.
+// refused expects that the place is not opened for a model other than its own. A backend may then open another store.
 func (b *bank) refused(model memory.Model) {
 	b.Helper()
 	b.harness.Close(b.T, b.store)
@@ -204,8 +204,7 @@ func (b *bank) refused(model memory.Model) {
 	b.open()
 }
 
-// Until Finish nothing has changed for those who read and write with the old
-// model, today or after a restart.
+// Until Finish, nothing changes for readers and writers with the old model, nor after a restart.
 func moveNothingBefore(b *bank) {
 	b.furnish()
 	questions := []memory.Query{
@@ -219,7 +218,7 @@ func moveNothingBefore(b *bank) {
 		return out
 	}
 	was, answers := b.everything(), found()
-	b.steps(b.move(second), &seer{model: second})
+	b.steps(b.move(second), &recorder{model: second})
 	for range 2 {
 		b.same("contents", b.everything(), was)
 		b.same("found", found(), answers)
@@ -229,186 +228,14 @@ func moveNothingBefore(b *bank) {
 	b.same("a write is found", candidate(b, b.search(questions[0]), "n").Cosine, 1.0)
 }
 
-// What is written while a move goes on is there in the end, whatever it was.
-func moveFollows(b *bank) {
-	b.furnish()
-	m, x := b.move(second), &seer{model: second}
-	change := func(round int) {
-		b.clock.advance(time.Minute)
-		b.put(write(fact(fmt.Sprint("new", round), "new tea")), update(fact("often", fmt.Sprint("round ", round)), int64(120+round)))
-		if round == 0 {
-			b.remove("m")
-			old := fact("imported", "tea from elsewhere")
-			old.Revision, old.CreateTime, old.UpdateTime = 1, start, start
-			rec := memory.Record{Memory: old, Terms: words(old.Fact), History: []memory.Step{{Revision: 1, Action: memory.Created, Time: start, Memory: old}}}
-			b.same("imported", b.imports([]memory.Record{rec}), 1)
-		} else {
-			b.remove(fmt.Sprint("new", round-1))
-			b.put(update(fact(fmt.Sprint("new", round-1), "again"), 2))
-		}
-	}
-	change(0)
-	if _, err := m.Step(b.Context(), x.index); err != nil {
-		b.Fatal(err)
-	}
-	change(1)
-	b.steps(m, x)
-	change(2)
-	b.steps(m, x)
-	change(3)
-	was := b.everything()
-	for _, id := range []string{"m", "new0", "new3"} {
-		was[ann].Revisions[id] = b.revisions(ann, id)
-	}
-	b.finish(m, x)
-	b.model = second
-	b.reopen()
-	b.moved(was)
-}
-
-// A move that was cut off goes on where it was: nothing is indexed twice.
-func moveGoesOn(b *bank) {
-	const n = 130
-	var writes []memory.Write
-	for i := range n {
-		writes = append(writes, write(fact(fmt.Sprintf("m%03d", i), fmt.Sprint("tea ", i))))
-	}
-	b.put(writes...)
-	x := &seer{model: second}
-	total := 0
-	for {
-		m := b.move(second)
-		done, all, err := m.Progress(b.Context())
-		b.same("progress", []any{done, all, err}, []any{total, n, error(nil)})
-		took, err := m.Step(b.Context(), x.index)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.reopen() // without a word to the move
-		if took == 0 {
-			break
-		}
-		total += took
-	}
-	b.same("taken", []int{total, len(x.saw)}, []int{n, n})
-	was := map[memory.Scope]contents{ann: b.contents(ann)}
-	b.finish(b.move(second), x)
-	b.same("taken in all", len(x.saw), n)
-	b.model = second
-	b.reopen()
-	b.moved(was)
-}
-
-// A move to a third model takes the place of one that has begun, of which
-// nothing is left.
-func moveGivenUp(b *bank) {
-	b.furnish()
-	was := b.everything()
-	half, x := b.move(second), &seer{model: second}
-	if _, err := half.Step(b.Context(), x.index); err != nil {
-		b.Fatal(err)
-	}
-	m, y := b.move(third), &seer{model: third}
-	_, err := half.Step(b.Context(), x.index)
-	b.same("a step of the move given up", errors.Is(err, memory.ErrAborted), true)
-	b.same("its end", errors.Is(half.Finish(b.Context(), x.index), memory.ErrAborted), true)
-	b.put(write(fact("n", "tea"))) // goes on after that
-	b.remove("n")
-	b.steps(m, y)
-	b.finish(m, y)
-	b.model = third
-	b.reopen()
-	b.moved(was)
-	b.refused(second)
-}
-
-// A store may stay where it is: it is as if no move had begun, and the next one
-// begins anew.
-func moveStays(b *bank) {
-	b.furnish()
-	was := b.everything()
-	m, x := b.move(second), &seer{model: second}
-	if _, err := m.Step(b.Context(), x.index); err != nil {
-		b.Fatal(err)
-	}
-	for range 2 {
-		if err := b.store.(memory.Movable).CancelMove(b.Context()); err != nil {
-			b.Fatalf("Stay: %v", err)
-		}
-	}
-	_, err := m.Step(b.Context(), x.index)
-	b.same("a step of the move given up", errors.Is(err, memory.ErrAborted), true)
-	b.same("contents", b.everything(), was)
-	b.refused(second)
-	x.saw = nil
-	m = b.move(second)
-	b.steps(m, x)
-	b.same("shown anew", len(x.saw), len(was[ann].Memories)+len(was[bob].Memories))
-	b.finish(m, x)
-	b.model = second
-	b.reopen()
-	b.moved(was)
-}
-
-// What fails to index comes back as the error of the step, or of Finish, and
-// changes nothing: writing goes on, and so does the move once that is mended.
-func moveAway(b *bank) {
-	b.furnish()
-	m, x := b.move(second), &seer{model: second, fails: memory.ErrUnavailable}
-	_, err := m.Step(b.Context(), x.index)
-	b.same("Step", errors.Is(err, memory.ErrUnavailable), true)
-	b.same("Finish", errors.Is(m.Finish(b.Context(), x.index), memory.ErrUnavailable), true)
-	b.put(write(fact("n", "tea")))
-	x.fails = nil
-	b.steps(m, x)
-	x.fails = memory.ErrUnavailable
-	b.put(write(fact("o", "tea")))
-	b.same("Finish", errors.Is(m.Finish(b.Context(), x.index), memory.ErrUnavailable), true)
-	b.put(write(fact("p", "tea")))
-	b.reopen()
-	was := b.everything()
-	x.fails = nil
-	b.finish(b.move(second), x)
-	b.model = second
-	b.reopen()
-	b.moved(was)
-}
-
-// While Finish is at the last memories, reads go on and no write does.
-func moveCloses(b *bank) {
-	b.furnish()
-	m, x := b.move(second), &seer{model: second}
-	b.steps(m, x)
-	b.put(write(fact("last", "tea")))
-	was, last := b.everything(), b.get(ann, "last")
-	shown := 0
-	closed := func(ctx context.Context, records []memory.Record) error {
-		shown += len(records)
-		_, err := b.store.Put(ctx, ann, []memory.Write{write(fact("after", "tea")), update(fact("last", "milk"), 1)})
-		b.same("Put meanwhile", errors.Is(err, memory.ErrUnavailable), true)
-		_, err = b.store.Delete(ctx, ann, []memory.Removal{{ID: "last"}})
-		b.same("Delete meanwhile", errors.Is(err, memory.ErrUnavailable), true)
-		b.same("Get meanwhile", b.get(ann, "last", "after"), last)
-		return x.index(ctx, records)
-	}
-	if err := m.Finish(b.Context(), closed); err != nil {
-		b.Fatalf("Finish: %v", err)
-	}
-	b.same("shown by Finish", shown, 1)
-	b.model = second
-	b.reopen()
-	b.moved(was)
-}
-
-// Where the embedder stays the same vectors are shown to the indexer, which may
-// leave them; else they are not.
+// If both models have the same embedder, the indexer is shown the vectors and may keep them. Otherwise it is shown none.
 func moveKeepsVectors(b *bank) {
 	v := toward(0.6)
 	b.put(embedded(fact("m", "tea"), v), write(fact("bare", "milk")))
 	b.remove("bare")
 	b.put(update(fact("bare", "milk again"), 2))
 	saw := func(to memory.Model) map[string][]float32 {
-		x := &seer{model: to}
+		x := &recorder{model: to}
 		b.steps(b.move(to), x)
 		out := map[string][]float32{}
 		for _, r := range x.saw {
@@ -438,14 +265,13 @@ func moveKeepsVectors(b *bank) {
 	b.same("filled in", candidate(b, b.search(memory.Query{Vector: axis(0), Limit: 5}), "bare").Cosine, 1.0)
 }
 
-// A store may move on, and back to a model that it had before; what was written
-// in between counts.
+// A store may move again, and back to a model that it had before. It keeps what was written in between.
 func moveThereAndBack(b *bank) {
 	b.furnish()
 	for i, to := range []memory.Model{second, first, third, second} {
 		b.clock.advance(time.Minute)
 		b.moveTo(to)
-		x := &seer{model: to}
+		x := &recorder{model: to}
 		for _, m := range []memory.Memory{fact(fmt.Sprint("n", i), "tea with milk"), fact("often", fmt.Sprint("move ", i))} {
 			w := memory.Write{Memory: m}
 			w.Terms, w.Vector = x.of(&m)
@@ -459,59 +285,45 @@ func moveThereAndBack(b *bank) {
 	}
 }
 
-// Whatever is acknowledged is there after the move, whenever it came: a write
-// that comes too late fails.
-func moveDuringWrites(b *bank) {
-	b.furnish()
-	const writers = 8
-	var acknowledged [writers]int64
-	begun := make(chan struct{}, writers)
-	var all sync.WaitGroup
-	for i := range writers {
-		all.Go(func() {
-			id := fmt.Sprint("w", i)
-			for n := int64(0); ; n++ {
-				out, err := b.store.Put(b.Context(), ann, []memory.Write{update(fact(id, fmt.Sprint("tea ", n)), n)})
-				if errors.Is(err, memory.ErrUnavailable) {
-					return
-				}
-				if err != nil || out[0].Err != nil {
-					b.Errorf("Put: %+v, %v", out, err)
-					return
-				}
-				if acknowledged[i] = n + 1; n == 5 {
-					begun <- struct{}{}
-				}
-			}
-		})
-	}
-	for range writers {
-		<-begun
-	}
-	m, x := b.move(second), &seer{model: second}
-	for range 3 {
-		if _, err := m.Step(b.Context(), x.index); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.finish(m, x)
-	all.Wait()
-	b.model = second
-	b.reopen()
-	for i := range writers {
-		past := b.revisions(ann, fmt.Sprint("w", i))
-		// The one that failed may have taken effect or not.
-		if n := int64(len(past)); n != acknowledged[i] && n != acknowledged[i]+1 || past[0].Fact != fmt.Sprint("tea ", n-1) {
-			b.Errorf("of %d acknowledged writes %d are there, the last %q", acknowledged[i], n, past[0].Fact)
-		}
-	}
-	b.moved(b.everything())
-}
-
-// A store with nothing in it moves as well.
+// An empty store moves too.
 func moveEmpty(b *bank) {
 	id := b.store.ID()
 	b.moveTo(second)
 	b.same("ID", b.store.ID(), id)
 	b.put(memory.Write{Memory: fact("m", "tea"), Vector: make([]float32, second.Dimension)})
+}
+
+// A store of other lookup keys is refused, as the keys among its words are those of another version. It is moved with
+// its vectors, so no embedder is needed.
+func moveKeysAlone(b *bank) {
+	b.furnish()
+	was := b.everything()
+	b.refused(otherKeys)
+	b.same("contents after the refusal", b.everything(), was)
+	m, x := b.move(otherKeys), &recorder{model: otherKeys}
+	b.steps(m, x)
+	with := 0
+	for _, r := range x.saw {
+		if r.Vector != nil {
+			with++
+		}
+	}
+	b.same("shown with their vector", with, 2) // one of ann's and one of bob's
+	b.finish(m, x)
+	b.model = otherKeys
+	b.reopen()
+	b.moved(was)
+	b.refused(first)
+}
+
+// A store written before the lookup keys had a version is refused for a model that has one, and can be moved to it.
+func moveBeforeKeys(b *bank) {
+	b = b.another(beforeKeys)
+	b.furnish()
+	was, id := b.everything(), b.store.ID()
+	b.refused(first)
+	b.moveTo(first)
+	b.same("ID", b.store.ID(), id)
+	b.moved(was)
+	b.refused(beforeKeys)
 }

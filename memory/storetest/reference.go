@@ -38,10 +38,9 @@ var (
 	_ memory.Archive = (*reference)(nil)
 )
 
+// newReference makes a reference for the model that it is opened for first.
 func newReference(now func() time.Time) *reference {
-	return &reference{
-		id: uuid.NewString(), now: now, model: first, scopes: map[memory.Scope]map[string]*record{},
-	}
+	return &reference{id: uuid.NewString(), now: now, scopes: map[memory.Scope]map[string]*record{}}
 }
 
 func (r *reference) ID() string { return r.id }

@@ -9,8 +9,11 @@ import (
 
 var _ memory.Movable = (*reference)(nil)
 
-// open is what opening the place for a model gives.
+// open opens the place for a model: the first one, or the one that it was moved to since.
 func (r *reference) open(model memory.Model) (memory.Store, error) {
+	if r.model == (memory.Model{}) {
+		r.model = model
+	}
 	if r.model != model {
 		return nil, fmt.Errorf("it is of %v", r.model)
 	}
@@ -20,7 +23,7 @@ func (r *reference) open(model memory.Model) (memory.Store, error) {
 
 func (r *reference) Model() memory.Model { return r.model }
 
-// referenceMove keeps what it makes in the records.
+// referenceMove keeps the words and vectors of the other model in the records.
 type referenceMove struct {
 	r  *reference
 	to memory.Model
@@ -30,7 +33,7 @@ func (r *reference) Move(_ context.Context, to memory.Model) (memory.Move, error
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.next == nil || r.next.to != to {
-		r.giveUp()
+		r.cancel()
 		r.next = &referenceMove{r, to}
 	}
 	return r.next, nil
@@ -39,11 +42,11 @@ func (r *reference) Move(_ context.Context, to memory.Model) (memory.Move, error
 func (r *reference) CancelMove(context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.giveUp()
+	r.cancel()
 	return nil
 }
 
-func (r *reference) giveUp() {
+func (r *reference) cancel() {
 	r.next = nil
 	for _, scope := range r.scopes {
 		for _, rec := range scope {
@@ -52,8 +55,7 @@ func (r *reference) giveUp() {
 	}
 }
 
-// behind are the memories that have changed since they were indexed, if they
-// ever were.
+// behind gives the memories that were not indexed yet or have changed since, and all of them.
 func (m *referenceMove) behind() (some, all []*record) {
 	for _, scope := range m.r.scopes {
 		for _, rec := range scope {
@@ -100,11 +102,11 @@ func (m *referenceMove) Step(ctx context.Context, index memory.Indexer) (int, er
 }
 
 func (m *referenceMove) Finish(ctx context.Context, index memory.Indexer) error {
-	m.r.close(true)
+	m.r.drain(true)
 	for n := 1; n > 0; {
 		var err error
 		if n, err = m.Step(ctx, index); err != nil {
-			m.r.close(false)
+			m.r.drain(false)
 			return err
 		}
 	}
@@ -117,16 +119,16 @@ func (m *referenceMove) Finish(ctx context.Context, index memory.Indexer) error 
 			}
 		}
 	}
-	m.r.giveUp()
+	m.r.cancel()
 	m.r.model = m.to
 	return nil
 }
 
-// close begins or ends a time in which nothing can be written.
-func (r *reference) close(closed bool) {
+// drain begins or ends a time in which nothing can be written.
+func (r *reference) drain(draining bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.moved = closed
+	r.moved = draining
 }
 
 func (m *referenceMove) Progress(context.Context) (done, total int, err error) {

@@ -56,9 +56,9 @@ func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
 			for _, c := range g.cases {
 				t.Run(c.name, func(t *testing.T) {
 					t.Parallel()
-					b := newBank(t, newHarness(t))
-					b.another = func() *bank {
-						to := newBank(t, newHarness(t))
+					b := newBank(t, newHarness(t), first)
+					b.another = func(model memory.Model) *bank {
+						to := newBank(t, newHarness(t), model)
 						to.clock = b.clock
 						to.reopen() // by that clock
 						return to
