@@ -53,7 +53,7 @@ var arrows = map[string][]string{
 	"evals":              {"memory", "sessionstore", "internal/assembly", "internal/analyzer", "embed", "extract", "ingest", "retrieve"},
 	"client":             {"memory", "sessionstore"},
 	"internal/assembly": {"memory", "memory/sqlitestore", "sessionstore", "sessionstore/sqlitesession",
-		"internal/sqlitedb", "internal/analyzer", "embed", "extract", "extract/rules", "ingest", "retrieve"},
+		"internal/sqlitedb", "internal/analyzer", "embed", "extract", "extract/canonical", "extract/rules", "ingest", "retrieve"},
 	"archive": {"memory", "sessionstore", "embed", "ingest"},
 	"reembed": {"memory", "embed", "ingest"},
 	".":       {"memory", "internal/assembly", "internal/sqlitedb", "embed", "extract", "ingest", "retrieve", "server"},

@@ -40,17 +40,18 @@ type Heading struct {
 	Embedder  string `json:"embedder"`
 	Dimension int    `json:"dimension"`
 	Analyzer  string `json:"analyzer"`
+	Keys      string `json:"keys,omitempty"` // none in archives of the first versions
 }
 
 // NewHeading returns the heading of an archive that a version of memoryd writes
 // from memories of a model.
 func NewHeading(version string, m memory.Model) Heading {
-	return Heading{Format, version, m.Embedder, m.Dimension, m.Analyzer}
+	return Heading{Format, version, m.Embedder, m.Dimension, m.Analyzer, m.Keys}
 }
 
 // Model returns the model that the memories of the archive were made with.
 func (h *Heading) Model() memory.Model {
-	return memory.Model{Embedder: h.Embedder, Dimension: h.Dimension, Analyzer: h.Analyzer}
+	return memory.Model{Embedder: h.Embedder, Dimension: h.Dimension, Analyzer: h.Analyzer, Keys: h.Keys}
 }
 
 // sharedLine is state that all sessions of a user, or of an app, share.

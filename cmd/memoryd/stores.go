@@ -124,7 +124,7 @@ func openMemories(ctx context.Context, cfg *config, st *assembly.Stores, m memor
 	if err != nil {
 		return fmt.Errorf("-memories: %w", err)
 	}
-	st.UseMemories(s, s.Check, s.Close)
+	st.UseMemories(s, s.Check, s.Close, s.Discard)
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/extract/canonical"
 	"github.com/memoryd/memoryd/extract/rules"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/internal/analyzer"
@@ -58,5 +59,7 @@ func Connect(sessions ingest.Sessions, memories memory.Store, opts *Options) Par
 
 // ModelOf returns the model of memories that this version makes with an embedder.
 func ModelOf(e embed.Embedder) memory.Model {
-	return memory.Model{Embedder: e.Model().Name, Dimension: e.Model().Dimension, Analyzer: analyzer.Name}
+	return memory.Model{
+		Embedder: e.Model().Name, Dimension: e.Model().Dimension, Analyzer: analyzer.Name, Keys: canonical.Version,
+	}
 }

@@ -49,6 +49,7 @@ type Stores struct {
 
 	files   map[string]*sqlitedb.DB // by path
 	closers []closer
+	bound   bool // the sessions are bound to the memories, or may be
 }
 
 // closer ends one store.
@@ -70,10 +71,11 @@ func (s *Stores) UseSessions(sessions Sessions, check Check, close func() error)
 }
 
 // UseMemories takes memories that the caller has opened in another backend, in
-// place of those that were open before. Close closes both.
-func (s *Stores) UseMemories(memories Memories, check Check, close func() error) {
+// place of those that were open before. Close closes both. discard closes them
+// too, and removes what opening has made.
+func (s *Stores) UseMemories(memories Memories, check Check, close, discard func() error) {
 	s.Memories, s.Checks["memories"] = memories, check
-	s.closers = append(s.closers, closer{close, close})
+	s.closers = append(s.closers, closer{close, discard})
 }
 
 // OpenBoth opens both stores in one SQLite file, for a model.
@@ -190,13 +192,11 @@ func SameFile(a, b string) bool {
 // of a start that can be refused: a refusal before it binds nothing.
 func (s *Stores) Join(ctx context.Context) error {
 	bound, err := s.Sessions.Bind(ctx, s.Memories.ID())
-	if err != nil {
-		return err
-	}
-	if bound != s.Memories.ID() {
+	if err == nil && bound != s.Memories.ID() {
 		return ErrElsewhere
 	}
-	return nil
+	s.bound = true // or perhaps, if it failed
+	return err
 }
 
 // Size returns the bytes of the SQLite files, without their write-ahead logs.
@@ -223,8 +223,13 @@ func (s *Stores) Close() error {
 }
 
 // Discard closes both stores and removes the files and directories that opening
-// them has made, so that a refused start leaves nothing behind.
+// them has made, so that a refused start leaves nothing behind. Once the sessions
+// may be bound to the memories it only closes: sessions bound to memories that
+// are gone could not be served again.
 func (s *Stores) Discard() error {
+	if s.bound {
+		return s.Close()
+	}
 	var errs []error
 	for _, c := range s.closers {
 		errs = append(errs, c.discard())
