@@ -33,7 +33,7 @@ var arrows = map[string][]string{
 	"internal/sqlitedb":          {"memory"},
 	"internal/analyzer":          {"memory"},
 	"embed":                      {"memory"},
-	"extract":                    {"memory", "sessionstore", "internal/analyzer"},
+	"extract":                    {"memory", "sessionstore"},
 	"extract/canonical":          {"extract/english"},
 	"extract/dates":              {"memory", "extract/english"},
 	"extract/english":            {},

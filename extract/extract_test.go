@@ -3,6 +3,8 @@ package extract
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
@@ -11,29 +13,62 @@ func TestReadTurn(t *testing.T) {
 		name, event, want string
 		user              bool
 	}{
-		{"user", `{"author":"ann","content":{"role":"user","parts":[{"text":"I have a dog"}]}}`, "I have a dog", true},
+		{"user",
+			`{"author":"ann","content":{"role":"user","parts":[{"text":"I have a dog"}]}}`,
+			"I have a dog", true},
 		{"user by default", `{"content":"I have a dog"}`, "I have a dog", true},
 		{"model", `{"author":"guide","content":{"role":"model","parts":[{"text":"Nice"}]}}`, "Nice", false},
 		{"assistant", `{"author":"guide","content":{"role":"assistant","parts":[{"text":"Nice"}]}}`, "Nice", false},
-		{"parts", `{"content":{"role":"user","parts":[{"text":"one"},{"inlineData":{"mimeType":"image/png","data":""}},{"text":"two"}]}}`, "one\ntwo", true},
-		{"thought", `{"content":{"role":"model","parts":[{"text":"Hm","thought":true},{"text":"Nice"}]}}`, "Nice", false},
+		{"parts",
+			`{"content":{"role":"user","parts":[{"text":"one"},` +
+				`{"inlineData":{"mimeType":"image/png","data":""}},{"text":"two"}]}}`,
+			"one\ntwo", true},
+		{"thought",
+			`{"content":{"role":"model","parts":[{"text":"Hm","thought":true},{"text":"Nice"}]}}`,
+			"Nice", false},
 		{"only a thought", `{"content":{"role":"model","parts":[{"text":"Hm","thought":true}]}}`, "", false},
-		{"call beside text", `{"content":{"role":"model","parts":[{"text":"Let me look"},{"functionCall":{"name":"find"}}]}}`, "Let me look", false},
+		{"call beside text",
+			`{"content":{"role":"model","parts":[{"text":"Let me look"},{"functionCall":{"name":"find"}}]}}`,
+			"Let me look", false},
 		{"only a call", `{"content":{"role":"model","parts":[{"functionCall":{"name":"find"}}]}}`, "", false},
-		{"answer of a function", `{"content":{"role":"user","parts":[{"functionResponse":{"name":"find"}},{"text":"found: I have a dog"}]}}`, "", false},
-		{"code that ran", `{"content":{"role":"model","parts":[{"executableCode":{"code":"1"}},{"codeExecutionResult":{"output":"1"}}]}}`, "", false},
+		{"answer of a function",
+			`{"content":{"role":"user","parts":[{"functionResponse":{"name":"find"}},{"text":"found: I have a dog"}]}}`,
+			"", false},
+		{"code that ran",
+			`{"content":{"role":"model","parts":[{"executableCode":{"code":"1"}},` +
+				`{"codeExecutionResult":{"output":"1"}}]}}`,
+			"", false},
 		{"tool role", `{"author":"find","content":{"role":"tool","parts":[{"text":"I have a dog"}]}}`, "", false},
-		{"function role", `{"author":"find","content":{"role":"function","parts":[{"text":"I have a dog"}]}}`, "", false},
+		{"function role",
+			`{"author":"find","content":{"role":"function","parts":[{"text":"I have a dog"}]}}`,
+			"", false},
 		{"system role", `{"author":"user","content":{"role":"system","parts":[{"text":"You are kind"}]}}`, "", false},
-		{"system author", `{"author":"system","content":{"role":"user","parts":[{"text":"You are kind"}]}}`, "", false},
-		{"compaction", `{"author":"user","content":{"role":"user","parts":[{"text":"So far: a dog"}]},"actions":{"compaction":{"x":1}}}`, "", false},
-		{"rewind", `{"author":"user","content":{"role":"user","parts":[{"text":"x"}]},"actions":{"rewindBeforeInvocationId":"i1"}}`, "", false},
+		{"system author",
+			`{"author":"system","content":{"role":"user","parts":[{"text":"You are kind"}]}}`,
+			"", false},
+		{"compaction",
+			`{"author":"user","content":{"role":"user","parts":[{"text":"So far: a dog"}]},` +
+				`"actions":{"compaction":{"x":1}}}`,
+			"", false},
+		{"rewind",
+			`{"author":"user","content":{"role":"user","parts":[{"text":"x"}]},` +
+				`"actions":{"rewindBeforeInvocationId":"i1"}}`,
+			"", false},
 		{"state only", `{"author":"user","actions":{"stateDelta":{"a":1}}}`, "", false},
 		{"no words", `{"content":" \n "}`, "", false},
-		{"recalled", `{"content":"<PAST_CONVERSATIONS>\nann: I have a cat\n</PAST_CONVERSATIONS>\nI have a dog"}`, "I have a dog", true},
-		{"recalled twice", `{"content":"<PAST_CONVERSATIONS>a</PAST_CONVERSATIONS>I have a dog<PAST_CONVERSATIONS>b</PAST_CONVERSATIONS>"}`, "I have a dog", true},
-		{"recalled within", `{"content":"I have <PAST_CONVERSATIONS>a</PAST_CONVERSATIONS>a dog"}`, "I have \na dog", true},
-		{"recalled, not closed", `{"content":"I have a dog\n<PAST_CONVERSATIONS>\nann: I have a cat"}`, "I have a dog", true},
+		{"recalled",
+			`{"content":"<PAST_CONVERSATIONS>\nann: I have a cat\n</PAST_CONVERSATIONS>\nI have a dog"}`,
+			"I have a dog", true},
+		{"recalled twice",
+			`{"content":"<PAST_CONVERSATIONS>a</PAST_CONVERSATIONS>I have a dog` +
+				`<PAST_CONVERSATIONS>b</PAST_CONVERSATIONS>"}`,
+			"I have a dog", true},
+		{"recalled within",
+			`{"content":"I have <PAST_CONVERSATIONS>a</PAST_CONVERSATIONS>a dog"}`,
+			"I have \na dog", true},
+		{"recalled, not closed",
+			`{"content":"I have a dog\n<PAST_CONVERSATIONS>\nann: I have a cat"}`,
+			"I have a dog", true},
 		{"only recalled", `{"content":"<PAST_CONVERSATIONS>I have a cat</PAST_CONVERSATIONS>"}`, "", false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -46,8 +81,11 @@ func TestReadTurn(t *testing.T) {
 			if ok != (tc.want != "") {
 				t.Fatalf("ReadTurn = %+v, %v", turn, ok)
 			}
-			if ok && (turn.Text != tc.want || turn.User != tc.user || turn.EventID != "e1" || turn.Author != e.Author || !turn.Timestamp.Equal(monday8May)) {
-				t.Errorf("ReadTurn = %+v", turn)
+			want := Turn{
+				SessionID: "s", EventID: "e1", Author: e.Author, Timestamp: monday8May, User: tc.user, Text: tc.want,
+			}
+			if diff := cmp.Diff(want, turn); ok && diff != "" {
+				t.Errorf("turn (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -145,7 +145,8 @@ func comparisonData(c Comparison) string {
 	for i := range c.Known {
 		m := &c.Known[i]
 		l := comparisonLine{
-			N: i + 1, Memory: memory.Cut(m.Fact, maxFactBytes), By: m.Author, Said: m.Timestamp.UTC().Format(time.RFC3339),
+			N: i + 1, Memory: memory.Cut(m.Fact, maxFactBytes), By: m.Author,
+			Said: m.Timestamp.UTC().Format(time.RFC3339),
 		}
 		if !m.ValidTo.IsZero() {
 			l.Until = m.ValidTo.UTC().Format(time.RFC3339)
