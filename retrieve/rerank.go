@@ -64,7 +64,7 @@ func (r *Retriever) rerank(ctx context.Context, query string, terms []string, fo
 	}
 	top := best[:min(len(best), rerankTop)]
 	var scores []float64
-	err := r.reranking.ask(ctx, func(ctx context.Context) (err error) {
+	err := r.reranking.call(ctx, func(ctx context.Context) (err error) {
 		if scores, err = r.reranker.Rerank(ctx, query, texts(top, found, terms)); err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func (r *Retriever) rerank(ctx context.Context, query string, terms []string, fo
 	case err == nil:
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case errors.Is(err, errResting):
+	case errors.Is(err, errOpen):
 		return nil, nil
 	default:
 		r.log.Warn("search without the reranker: it has not judged the matches", "reranker", r.reranker.Name(), "err", err)

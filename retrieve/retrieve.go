@@ -45,7 +45,7 @@ type Retriever struct {
 	log      *slog.Logger
 	now      func() time.Time
 
-	embedding, reranking patience
+	embedding, reranking breaker
 }
 
 // New makes a Retriever. The embedder must be the one the store's vectors were
@@ -95,7 +95,7 @@ const embedTime = 2 * time.Second
 // embed gives the vector of a question; nil if that is not to be had soon.
 func (r *Retriever) embed(ctx context.Context, query string) ([]float32, error) {
 	var vectors [][]float32
-	err := r.embedding.ask(ctx, func(ctx context.Context) (err error) {
+	err := r.embedding.call(ctx, func(ctx context.Context) (err error) {
 		vectors, err = embed.Vectors(ctx, r.embedder, embed.Query, []string{query})
 		return err
 	})
@@ -104,7 +104,7 @@ func (r *Retriever) embed(ctx context.Context, query string) ([]float32, error) 
 		return vectors[0], nil
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case !errors.Is(err, errResting):
+	case !errors.Is(err, errOpen):
 		r.log.Warn("search by words alone: the query was not embedded", "err", err)
 	}
 	return nil, nil

@@ -13,8 +13,8 @@ import (
 )
 
 type rememberArgs struct {
-	Fact   string   `json:"fact" jsonschema:"one statement, in the first person where it is about the user (I am allergic to peanuts), that can be understood alone: names instead of they, dates instead of today"`
-	Topics []string `json:"topics,omitzero" jsonschema:"what it is about, such as USER_PREFERENCES, USER_PERSONAL_INFO, KEY_CONVERSATION_DETAILS or EXPLICIT_INSTRUCTIONS"`
+	Fact   string   `json:"fact"`
+	Topics []string `json:"topics,omitzero"`
 }
 
 // The statuses of what was given to remember.
@@ -25,16 +25,16 @@ const (
 )
 
 type remembered struct {
-	Status   string   `json:"status" jsonschema:"stored: see memories; known: it was remembered already and nothing has changed; pending: it is taken in and will be stored, do not repeat it"`
-	Memories []change `json:"memories" jsonschema:"what has changed"`
+	Status   string   `json:"status"`
+	Memories []change `json:"memories"`
 }
 
 type change struct {
-	Action memory.Action `json:"action" jsonschema:"CREATED, UPDATED (an older statement was extended, or holds no more) or DELETED"`
-	ID     string        `json:"id" jsonschema:"names the memory; forget takes it"`
-	Fact   string        `json:"fact" jsonschema:"what the memory says now"`
+	Action memory.Action `json:"action"`
+	ID     string        `json:"id"`
+	Fact   string        `json:"fact"`
 	// SupersededBy is of a statement that holds no more.
-	SupersededBy string `json:"supersededBy,omitzero" jsonschema:"the id of the memory that took its place"`
+	SupersededBy string `json:"supersededBy,omitzero"`
 }
 
 var remember = declare(Tool{
@@ -88,11 +88,11 @@ func changesOf(op *sessionstore.Operation, fact string) (remembered, error) {
 }
 
 type forgetArgs struct {
-	ID string `json:"id" jsonschema:"of the memory, as load_memory, search_memory and remember give it"`
+	ID string `json:"id"`
 }
 
 type forgotten struct {
-	Forgotten string `json:"forgotten" jsonschema:"the id of the memory that is gone"`
+	Forgotten string `json:"forgotten"`
 }
 
 var forget = declare(Tool{

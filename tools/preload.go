@@ -32,11 +32,11 @@ const preloadTopK = 40
 // it is empty if nothing is remembered of what the user said.
 type Preloaded struct {
 	// Text is a block to append to the system instruction; see [Preloaded.Instruct].
-	Text string `json:"text" jsonschema:"to append to the system instruction"`
+	Text string `json:"text"`
 	// Content is the same block as a content of its own, to put before the latest
 	// turn of the user, see [Insert]: what stands before it stays as it was at the
 	// last call, so that a model's cache of the prompt serves again.
-	Content *Content `json:"content,omitzero" jsonschema:"the same, to put before the latest turn of the user instead"`
+	Content *Content `json:"content,omitzero"`
 	// Memories are those in the block, in its order.
 	Memories []Entry `json:"memories"`
 }
@@ -70,7 +70,7 @@ func Insert[C any](contents []C, block C, users func(C) bool) []C {
 }
 
 type preloadArgs struct {
-	Query string `json:"query" jsonschema:"what the user has said"`
+	Query string `json:"query"`
 }
 
 var preloadMemory = declare(Tool{

@@ -1,9 +1,11 @@
 package tools
 
 import (
+	_ "embed"
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -24,22 +26,60 @@ func (c *count) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// schemas are those of types that say more than Go's own.
+// schemas holds the schemas of types that Go's own types say too little of.
 var schemas = map[reflect.Type]*jsonschema.Schema{
-	reflect.TypeFor[count]():           {Type: "integer", Minimum: jsonschema.Ptr(1.0), Maximum: jsonschema.Ptr(float64(retrieve.MaxTopK))},
+	reflect.TypeFor[count]():           {Type: "integer", Minimum: new(1.0), Maximum: new(float64(retrieve.MaxTopK))},
 	reflect.TypeFor[memory.Metadata](): {Type: "object"},
 	reflect.TypeFor[memory.Kind]():     {Type: "string", Enum: []any{memory.KindFact, memory.KindTurn}},
 }
 
-// schemaOf is the schema of a Go type's JSON, in which nothing is null: what is
-// not there is left out.
+// schemaOf returns the schema of a Go type's JSON. Nothing in it is null: an
+// optional value is left out instead.
 func schemaOf[T any]() *jsonschema.Schema {
 	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: schemas})
 	if err != nil {
 		panic(err) // a type of this package has no schema
 	}
 	withoutNull(s)
+	describe(s, reflect.TypeFor[T]())
 	return s
+}
+
+// fields has the descriptions of the fields that models see, one a line:
+// "type.name: description".
+//
+//go:embed fields.txt
+var fields string
+
+// descriptions are those of fields, by "type.name".
+var descriptions = func() map[string]string {
+	out := map[string]string{}
+	for line := range strings.Lines(fields) {
+		name, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+		out[name] = text
+	}
+	return out
+}()
+
+// describe gives the properties of t's schema their descriptions.
+func describe(s *jsonschema.Schema, t reflect.Type) {
+	if t.Kind() == reflect.Slice {
+		s, t = s.Items, t.Elem()
+	}
+	if t.Kind() != reflect.Struct || s == nil {
+		return
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		p := s.Properties[name]
+		p.Description = descriptions[t.Name()+"."+name]
+		if f.Type.Kind() == reflect.Pointer {
+			describe(p, f.Type.Elem())
+		} else {
+			describe(p, f.Type)
+		}
+	}
 }
 
 func withoutNull(s *jsonschema.Schema) {

@@ -18,16 +18,16 @@ func invalid(format string, args ...any) error {
 
 // Entry is a memory as ADK has it, a MemoryEntry.
 type Entry struct {
-	ID             string          `json:"id" jsonschema:"names the memory; forget takes it"`
+	ID             string          `json:"id"`
 	Content        Content         `json:"content"`
-	Author         string          `json:"author,omitzero" jsonschema:"who said it"`
-	Timestamp      string          `json:"timestamp" jsonschema:"when it was said, RFC 3339 in UTC"`
-	CustomMetadata memory.Metadata `json:"customMetadata,omitempty" jsonschema:"what the application noted of it"`
+	Author         string          `json:"author,omitzero"`
+	Timestamp      string          `json:"timestamp"`
+	CustomMetadata memory.Metadata `json:"customMetadata,omitempty"`
 }
 
 // Content is words as a model's API has them.
 type Content struct {
-	Role  string `json:"role" jsonschema:"user or model"`
+	Role  string `json:"role"`
 	Parts []Part `json:"parts"`
 }
 
@@ -59,11 +59,11 @@ func entriesOf(scope memory.Scope, query string, found []memory.Match) []Entry {
 const LoadMemory = "load_memory"
 
 type loadArgs struct {
-	Query string `json:"query" jsonschema:"what to look up: a question or a few words, with the names, places and dates that the answer would have"`
+	Query string `json:"query"`
 }
 
 type loaded struct {
-	Memories []Entry `json:"memories" jsonschema:"best first; empty if nothing is remembered of it"`
+	Memories []Entry `json:"memories"`
 }
 
 var loadMemory = declare(Tool{
@@ -92,26 +92,26 @@ func distinct(found []memory.Match, n int) []memory.Match {
 }
 
 type searchArgs struct {
-	Query string        `json:"query" jsonschema:"what to look for: a question or a few words, with the names, places and dates that the answer would have"`
-	TopK  *count        `json:"topK,omitzero" jsonschema:"how many memories to give, 10 if left out"`
-	Kinds []memory.Kind `json:"kinds,omitzero" jsonschema:"only these: fact is a statement about the user, turn is what somebody literally said; both if left out"`
-	Since string        `json:"since,omitzero" jsonschema:"only what was said from then on: a day such as 2024-05-08, or a time in RFC 3339"`
-	Until string        `json:"until,omitzero" jsonschema:"only what was said up to then: a day such as 2024-05-08, which counts in whole, or a time in RFC 3339"`
+	Query string        `json:"query"`
+	TopK  *count        `json:"topK,omitzero"`
+	Kinds []memory.Kind `json:"kinds,omitzero"`
+	Since string        `json:"since,omitzero"`
+	Until string        `json:"until,omitzero"`
 }
 
 type foundMemory struct {
-	ID        string      `json:"id" jsonschema:"names the memory; forget takes it"`
-	Kind      memory.Kind `json:"kind" jsonschema:"fact or turn"`
-	Fact      string      `json:"fact" jsonschema:"what is remembered"`
-	Author    string      `json:"author,omitzero" jsonschema:"who said it"`
-	Timestamp string      `json:"timestamp" jsonschema:"when it was said, RFC 3339 in UTC"`
-	Score     float64     `json:"score" jsonschema:"how well it fits, 0 to 1"`
+	ID        string      `json:"id"`
+	Kind      memory.Kind `json:"kind"`
+	Fact      string      `json:"fact"`
+	Author    string      `json:"author,omitzero"`
+	Timestamp string      `json:"timestamp"`
+	Score     float64     `json:"score"`
 	Topics    []string    `json:"topics,omitempty"`
-	SessionID string      `json:"sessionId,omitzero" jsonschema:"the conversation it was said in"`
+	SessionID string      `json:"sessionId,omitzero"`
 }
 
 type searched struct {
-	Memories []foundMemory `json:"memories" jsonschema:"best first; empty if nothing is remembered of it"`
+	Memories []foundMemory `json:"memories"`
 }
 
 var searchMemory = declare(Tool{

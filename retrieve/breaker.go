@@ -1,0 +1,58 @@
+package retrieve
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/memoryd/memoryd/extract"
+)
+
+// openFor is how long a breaker stays open. It is long enough that a model which
+// cannot be reached costs one slow search in many, and short enough that one
+// which is back is used again within the same conversation.
+const openFor = 10 * time.Second
+
+// errOpen: the model failed a short while ago and is not called.
+var errOpen = errors.New("the circuit breaker is open: the model failed a short while ago")
+
+// breaker is a circuit breaker around a model that searches can do without: after
+// a call that fails or is late, it stays open for a while, and calls fail at
+// once rather than make every search wait. The first call after that tries the
+// model again.
+type breaker struct {
+	limit time.Duration // of one call; 0 for a model in this process, which is always called
+
+	mu        sync.Mutex
+	openUntil time.Time
+}
+
+// call calls a model, unless the breaker is open. Once ctx is over, the error is
+// that of ctx, and does not count against the model.
+func (b *breaker) call(ctx context.Context, model func(context.Context) error) error {
+	if b.limit == 0 {
+		return model(ctx)
+	}
+	b.mu.Lock()
+	open := time.Now().Before(b.openUntil)
+	b.mu.Unlock()
+	if open {
+		return errOpen
+	}
+	limited, cancel := context.WithTimeout(ctx, b.limit)
+	defer cancel()
+	err := model(limited)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, extract.ErrRefused): // the model refused this question and may answer others
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.openUntil = time.Now().Add(openFor)
+	return err
+}
