@@ -18,24 +18,38 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// StandIn runs a server in this process that answers the calls memoryd makes
-// as the Qdrant of a version does, with exact searches. Where Qdrant promises
-// no order, it gives any.
+// StandIn runs a server in this process that answers the calls memoryd makes as the Qdrant of a version does, with exact
+// searches. Where Qdrant promises no order, it gives any.
 func StandIn(t testing.TB, version string) *Server {
+	t.Helper()
+	return standIn(t, version)
+}
+
+func standIn(t testing.TB, version string, opts ...grpc.ServerOption) *Server {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := &fake{collections: map[string]*collection{}}
-	s := grpc.NewServer(grpc.MaxRecvMsgSize(256<<20), grpc.MaxSendMsgSize(256<<20))
+	s := grpc.NewServer(append(opts, grpc.MaxRecvMsgSize(maxMessage), grpc.MaxSendMsgSize(maxMessage))...)
 	qdrant.RegisterPointsServer(s, points{fake: f})
 	qdrant.RegisterCollectionsServer(s, collectionsServer{fake: f})
 	qdrant.RegisterQdrantServer(s, health{version: version})
-	go s.Serve(l)
-	t.Cleanup(s.Stop)
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = s.Serve(l) // it ends with Stop
+	}()
+	t.Cleanup(func() {
+		s.Stop()
+		<-served
+	})
 	return &Server{Addr: l.Addr().String()}
 }
+
+// maxMessage is the largest message, in bytes, as that of qdrantstore.
+const maxMessage = 256 << 20
 
 type fake struct {
 	mu          sync.Mutex

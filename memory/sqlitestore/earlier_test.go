@@ -1,0 +1,57 @@
+package sqlitestore_test
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/memoryd/memoryd/internal/sqlitedb"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/memory/sqlitestore"
+)
+
+// A file written before the lookup keys had a version is refused, with the command that brings it up and without a
+// change, by a start that has one. It is still opened for the model it was made with.
+func TestBeforeKeys(t *testing.T) {
+	was := memory.Model{Embedder: "e", Dimension: 4, Analyzer: "words"}
+	now := was
+	now.Keys = "keys-1"
+	db, err := sqlitedb.Open(filepath.Join(t.TempDir(), "memoryd.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := sqlitestore.StoredModel(db); !errors.Is(err, memory.ErrNotFound) {
+		t.Errorf("of an empty file: %v", err)
+	}
+	first, err := sqlitestore.New(db, was, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Write(t.Context(), func(tx *sqlitedb.Tx) error {
+		_, err := tx.Exec(`ALTER TABLE memory_model DROP COLUMN keys; ALTER TABLE next_model DROP COLUMN keys;
+			UPDATE schema_versions SET version = 2 WHERE component = 'memories'`)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second refusal finds what the first one has found
+		if got, err := sqlitestore.StoredModel(db); err != nil || got != was {
+			t.Fatalf("its model is %+v, %v", got, err)
+		}
+		if _, err := sqlitestore.New(db, now, nil); err == nil || !strings.Contains(err.Error(), "memoryd reembed") {
+			t.Fatalf("opened with keys: %v", err)
+		}
+		version := 0
+		if err := db.Write(t.Context(), func(tx *sqlitedb.Tx) error {
+			return tx.QueryRow(`SELECT version FROM schema_versions WHERE component = 'memories'`).Scan(&version)
+		}); err != nil || version != 2 {
+			t.Fatalf("the refusal has left version %d, %v", version, err)
+		}
+	}
+	again, err := sqlitestore.New(db, was, nil)
+	if err != nil || again.ID() != first.ID() {
+		t.Fatalf("opened without keys: %v", err)
+	}
+}
