@@ -14,8 +14,7 @@ import (
 // says more than a value.
 const maxClaimWords = 20
 
-// reading is an attribute and its value. The zero reading means that none was
-// read; a reading without a value is as good as none.
+// reading is an attribute and its value. A reading without a value counts as none.
 type reading struct{ attribute, value string }
 
 func (r reading) ok() bool { return r.value != "" }
@@ -64,11 +63,11 @@ func (o owner) attribute(name string) string {
 	return string(o) + " " + name
 }
 
-// isOne reports whether o is the speaker, or a relation that a person has one of
-// at a time.
+// isOne reports whether o is the speaker, or a relation that a person has only one
+// of at a time, such as "wife".
 func (o owner) isOne() bool { return o == "" || uniqueRelations.Has(string(o)) }
 
-// of is r as an attribute of o.
+// of makes r an attribute of o. Without a value it gives the zero reading.
 func (r reading) of(o owner) reading {
 	if !r.ok() {
 		return reading{}

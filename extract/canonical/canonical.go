@@ -3,12 +3,15 @@
 // Two facts with one canonical text are duplicates; two values of one attribute
 // contradict each other; "I no longer eat meat" ends "I eat meat".
 //
-// Reading a fact goes in steps, each in a file of its own: what models state of
-// "the user" becomes the first person (user.go), spelling and the words that
-// change nothing fall away (normalize.go, reduce.go), and tables of patterns,
-// tried in order, read the rest (ended.go, attribute.go and the files of its
-// values). The rules know English. Of any other language only case, spacing and
-// punctuation are folded.
+// A fact is read in steps, each in a file of its own: a statement about "the user"
+// becomes the first person (user.go), spelling is folded (normalize.go), words that
+// change nothing are dropped (reduce.go), and tables of patterns, tried in order,
+// read the rest (ended.go, attribute.go and the files of its values). The rules
+// know English. Of any other language they fold only case, spacing and punctuation.
+//
+// To change a rule, find its row by the example beside it, or its words in
+// tables.txt, and add facts to the files in testdata. A test says whether the keys
+// of facts have changed, so that Version must change too.
 package canonical
 
 import (

@@ -64,7 +64,7 @@ func withoutRequest(ws english.Words) (rest english.Words, standing bool) {
 }
 
 // formOfAddress reads "Ann". A word without a capital is a name only if the
-// directive lasts, and the word says nothing else ("Call me maybe").
+// directive lasts and the word has no other meaning ("Call me maybe").
 func (c *claim) formOfAddress(ws english.Words, standing bool) reading {
 	if len(ws) == 0 || len(ws) > 3 || english.NotNames.Has(ws[0].Text) {
 		return reading{}
@@ -73,8 +73,8 @@ func (c *claim) formOfAddress(ws english.Words, standing bool) reading {
 		return reading{addressAttribute, name}
 	}
 	w := ws[0].Text
-	says := inAny(w, english.Evaluative, english.Moods, english.StopWords, english.DateWords, remarks)
-	if !standing || len(ws) > 1 || says || strings.Contains(w, "-") {
+	hasMeaning := inAny(w, english.Evaluative, english.Moods, english.StopWords, english.DateWords, remarks)
+	if !standing || len(ws) > 1 || hasMeaning || strings.Contains(w, "-") {
 		return reading{}
 	}
 	return reading{addressAttribute, w}

@@ -63,9 +63,9 @@ func ForgetRequest(sentence string) (statement string, ok bool) {
 	return Text(ws.String()), true
 }
 
-// mayRequestForgetting is a cheap first look: a text without any word of
-// forgettingWords asks for nothing to be forgotten. A text that is not all ASCII
-// may have such a word in another form, so it passes.
+// mayRequestForgetting is a cheap first look, which most texts do not pass: a text
+// without any of forgettingWords has no request. A text that is not all ASCII may
+// have such a word in another form, so it passes.
 func mayRequestForgetting(text string) bool {
 	if !isASCII(text) {
 		return true
@@ -94,8 +94,8 @@ func isASCII(text string) bool {
 // isSpeaker reports whether w begins a statement about the speaker or theirs.
 func isSpeaker(w string) bool { return w == "i" || w == "we" || w == "my" || w == "our" }
 
-// isOneStatement reports whether ws has a verb near its beginning, is no idiom
-// ("Forget that I asked"), and is not the first of several statements.
+// isOneStatement reports whether ws has a verb near its beginning, and neither
+// completes an idiom ("Forget that I asked") nor holds several statements.
 func isOneStatement(ws english.Words) bool {
 	verb := false
 	for i, w := range ws {

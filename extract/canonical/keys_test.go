@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write testdata/keys.txt anew; see TestKeysOfFacts")
+var update = flag.Bool("update", false, "rewrite testdata/keys.txt; see TestKeysOfFacts")
 
 // keysOf lists what a fact, or a turn with the same text, is stored under: a sign
 // and the text that is hashed behind it.

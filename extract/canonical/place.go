@@ -9,8 +9,8 @@ import (
 // maxPlaceWords bounds what is read as a place, with the country that follows.
 const maxPlaceWords = 7
 
-// home reads the name of a town or a country. If known, a town must be in the
-// tables; otherwise any name that looks like a town's will do.
+// home reads the name of a town or a country. With known, it takes only towns that
+// the tables have; without, any name that looks like a town's.
 func (c *claim) home(ws english.Words, known bool) reading {
 	if len(ws) == 0 || len(ws) > maxPlaceWords {
 		return reading{}
@@ -29,8 +29,9 @@ func (c *claim) home(ws english.Words, known bool) reading {
 		return reading{"home country", place}
 	case article || regions.Has(place):
 		return reading{}
-	case cities.Has(place) || longCities.Match(town, 0) == len(town):
-	case known || !c.looksLikeTown(town):
+	}
+	inTables := cities.Has(place) || longCities.Match(town, 0) == len(town)
+	if !inTables && (known || !c.looksLikeTown(town)) {
 		return reading{}
 	}
 	return reading{"home", place}
@@ -69,7 +70,8 @@ func (c *claim) townOf(ws english.Words) (town english.Words, ok bool) {
 	return town, len(town) > 0
 }
 
-// looksLikeTown reports whether a name that no table has may be a town's.
+// looksLikeTown reports whether a name that no table has may be a town's: capitals,
+// and no word that makes it a street, a region, a program or a task.
 func (c *claim) looksLikeTown(town english.Words) bool {
 	if len(town) > 4 || inAny(town[0].Text, placeQualifiers, notPlaces) || placeSuffix.Has(town[len(town)-1].Text) {
 		return false

@@ -48,7 +48,7 @@ func (c *claim) predicate(o owner, ws english.Words) reading {
 	}
 	verb := ws[0].Text
 	if perfect && !lastingVerbs.Has(verb) || !perfect && pastOfLasting.Has(verb) {
-		return reading{} // the past: "have moved" (which is reduced) is not, "lived" is
+		return reading{} // the past, as in "lived" and "have been"
 	}
 	rule, ok := predicateRulesByVerb[verb]
 	if !ok {

@@ -8,15 +8,15 @@ import (
 
 // dropRule says where words change nothing, so that they are dropped.
 type dropRule struct {
-	words   string // the first word of those dropped is one of these
-	drops   int    // how many words
-	where   func(r *reduction) bool
-	example string // the two facts have one text; without the rule they have two
+	words   string                  // the first dropped word is one of these
+	drops   int                     // how many words are dropped
+	where   func(r *reduction) bool // whether the rule applies at the place that r is at
+	example string                  // "fact = fact": both have one text, and without the rule they have two
 }
 
-// intensifiers only stress the statement. They are not asked for after a
-// negation, where they are part of what is denied: "I don't really like it". The
-// rules of a word are tried in order.
+// intensifiers only stress the statement. After a negation they stay, since they
+// are part of the denial there: "I don't really like it". The rules of one word
+// are tried in order.
 var intensifiers = []dropRule{
 	{"really actually honestly literally definitely certainly also currently", 1, (*reduction).moreFollows,
 		"I really like tea = I like tea"},
@@ -37,8 +37,8 @@ var intensifiers = []dropRule{
 	{"now", 1, (*reduction).nowOfPresent, "I like tea now = I like tea"},
 }
 
-// functionWords carry grammar and no meaning, whether the statement is negated
-// or not. The rules of a word are tried in order.
+// functionWords carry grammar and no meaning, also after a negation. The rules of
+// one word are tried in order.
 var functionWords = []dropRule{
 	{"please", 1, (*reduction).pleaseIsPolite, "Call me Ann, please = Call me Ann"},
 	{"a an", 1, (*reduction).articleOfComplement, "I am a nurse = I am nurse"},
@@ -106,7 +106,7 @@ func reduceOnce(ws english.Words) english.Words {
 	return r.out
 }
 
-// drops is how many words fall at the place that r is at.
+// drops is how many words are dropped at the place that r is at.
 func (r *reduction) drops() int {
 	w := r.ws[r.i].Text
 	if !r.negated {

@@ -7,6 +7,14 @@ import (
 	"github.com/memoryd/memoryd/extract/english"
 )
 
+// Bounds of a value. Longer texts say more than a value.
+const (
+	maxNounValueWords = 4
+	maxNameWords      = 4
+	maxAddressWords   = 10
+	minPhoneDigits    = 5 // fewer are an extension or a year
+)
+
 // plainValue is ws as the value of a noun, without its article and in the
 // singular. It is "" if ws has more than limit words, or may be a remark ("is
 // broken", "is the same as yours").
@@ -27,8 +35,8 @@ func (c *claim) plainValue(ws english.Words, limit int) string {
 	return strings.Join(out, " ")
 }
 
-// beginsRemark reports whether the first words of ws say how something is, and
-// not what it is.
+// beginsRemark reports whether ws begins like a remark about the thing, and not
+// like its value: "broken", "coming to town".
 func (c *claim) beginsRemark(ws english.Words) bool {
 	first := ws[0].Text
 	if len(ws) > 1 && english.Articles.Has(first) {
@@ -47,8 +55,8 @@ func (c *claim) beginsActivity(ws english.Words) bool {
 	return endsInIng(ws[0].Text) && !c.capital(ws[0]) && english.Prepositions.Has(ws.At(1))
 }
 
-// breaksValue reports whether the word at i ends the value, so that ws says more.
-// A capital makes most words part of a name.
+// breaksValue reports whether the word at i cannot be part of a value, so that ws
+// says more than one. Most words can, with a capital: they are part of a name.
 func (c *claim) breaksValue(ws english.Words, i int) bool {
 	w := ws[i]
 	if inAny(w.Text, negations, possessives) || i+1 < len(ws) && w.Stop != 0 && !strings.ContainsRune(`'":`, w.Stop) {
@@ -61,8 +69,8 @@ func (c *claim) breaksValue(ws english.Words, i int) bool {
 	return english.Prepositions.Has(w.Text) && w.Text != "of" && i > 0 && !c.capital(ws[i-1])
 }
 
-// singular folds the plural of a value, where to take two values for one costs
-// little.
+// singular folds the plural of a value. It is rough, but taking two values for one
+// only misses a contradiction.
 func singular(w string) string {
 	if len(w) < 4 || !strings.HasSuffix(w, "s") {
 		return w
@@ -82,7 +90,7 @@ func (c *claim) commonNoun(ws english.Words) string {
 	if endsInIng(ws[0].Text) {
 		return "" // "My religion is getting…"
 	}
-	return c.plainValue(ws, 4)
+	return c.plainValue(ws, maxNounValueWords)
 }
 
 // capitalNoun is the value of an attribute such as "birthplace", which has a
@@ -108,7 +116,7 @@ func (c *claim) firstName(ws english.Words) string {
 // properName is ws as a full name: capitals, and no people, role or day.
 // Otherwise "".
 func (c *claim) properName(ws english.Words) string {
-	if len(ws) == 0 || len(ws) > 4 {
+	if len(ws) == 0 || len(ws) > maxNameWords {
 		return ""
 	}
 	for i, w := range ws {
@@ -144,7 +152,7 @@ func (c *claim) spelledAsName(w english.Word) bool {
 // hasLower reports whether s has small letters.
 func hasLower(s string) bool { return strings.IndexFunc(s, unicode.IsLower) >= 0 }
 
-// written is what a fact has from the first of ws to its end, as it is written.
+// written is the text of the fact from the first word of ws on, as it is spelled.
 func (c *claim) written(ws english.Words) string {
 	return strings.TrimRight(c.text[ws[0].Start:], " .!")
 }
@@ -158,10 +166,10 @@ func (c *claim) emailAddress(ws english.Words) string {
 	return strings.ToLower(text)
 }
 
-// streetAddress is ws as a street with a number, without the town, which may be
-// said or not; "" if it is none.
+// streetAddress is ws as a street with a number; "" if it is none. The town is left
+// out, since people name it at one time and not at another.
 func (c *claim) streetAddress(ws english.Words) string {
-	if len(ws) < 2 || len(ws) > 10 || !strings.ContainsAny(c.written(ws), "0123456789") ||
+	if len(ws) < 2 || len(ws) > maxAddressWords || !strings.ContainsAny(c.written(ws), "0123456789") ||
 		c.plainValue(ws[:1], 1) == "" {
 		return ""
 	}
@@ -182,7 +190,7 @@ func (c *claim) phoneNumber(ws english.Words) string {
 		}
 		return -1
 	}, text)
-	if len(digits) < 5 || strings.Trim(text, "0123456789+-–/(). ") != "" {
+	if len(digits) < minPhoneDigits || strings.Trim(text, "0123456789+-–/(). ") != "" {
 		return ""
 	}
 	return digits
