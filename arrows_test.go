@@ -54,9 +54,10 @@ var arrows = map[string][]string{
 	"client":             {"memory", "sessionstore"},
 	"internal/assembly": {"memory", "memory/sqlitestore", "sessionstore", "sessionstore/sqlitesession",
 		"internal/sqlitedb", "internal/analyzer", "embed", "extract", "extract/canonical", "extract/rules", "ingest", "retrieve"},
-	"archive": {"memory", "sessionstore", "embed", "ingest"},
-	"reembed": {"memory", "embed", "ingest"},
-	".":       {"memory", "internal/assembly", "internal/sqlitedb", "embed", "extract", "ingest", "retrieve", "server"},
+	"internal/release": {},
+	"archive":          {"memory", "sessionstore", "embed", "ingest"},
+	"reembed":          {"memory", "embed", "ingest"},
+	".":                {"memory", "internal/assembly", "internal/sqlitedb", "embed", "extract", "ingest", "retrieve", "server"},
 	"cmd/memoryd": {".", "archive", "client", "memory", "memory/qdrantstore", "sessionstore/redissession",
 		"internal/assembly", "internal/sqlitedb", "embed", "extract", "extract/rules", "retrieve", "gemini", "openai", "reembed", "tools", "mcp", "server", "evals"},
 }
