@@ -103,6 +103,9 @@ func read(fact string) (text, ends string) {
 		return normalized, ""
 	}
 	ws = reduce(ws)
+	if !ws.Any(endWords) {
+		return ws.String(), ""
+	}
 	undated := withoutRecentTime(ws)
 	ended, ok := endedStatement(undated)
 	if !ok {

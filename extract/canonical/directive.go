@@ -9,20 +9,20 @@ import (
 // directiveRules read what the agent is told for all its answers. They are tried
 // in order; standing says that the directive is meant to last ("from now on").
 var directiveRules = []struct {
-	begins  string
+	begins  []string // the words before the rest
 	read    func(c *claim, rest english.Words, standing bool) reading
 	example string // "fact = attribute: value"
 }{
-	{"call me", (*claim).formOfAddress, "Please call me Ann = form of address: ann"},
-	{"address me as", (*claim).formOfAddress, "Address me as Dr. Smith = form of address: dr smith"},
-	{"refer to me as", (*claim).formOfAddress, "Refer to me as Annie = form of address: annie"},
-	{"use", useUnits, "Use metric units = units: metric"},
-	{"answer", answerLanguage, "Answer in French = language of answers: french"},
-	{"reply", answerLanguage, "Reply to me in English = language of answers: english"},
-	{"respond", answerLanguage, "Respond in Dutch = language of answers: dutch"},
-	{"speak", answerLanguage, "Speak to me in Polish = language of answers: polish"},
-	{"talk", answerLanguage, "Talk to me in Greek = language of answers: greek"},
-	{"write", writtenLanguage, "Always write in French = language of answers: french"},
+	{[]string{"call", "me"}, (*claim).formOfAddress, "Please call me Ann = form of address: ann"},
+	{[]string{"address", "me", "as"}, (*claim).formOfAddress, "Address me as Dr. Smith = form of address: dr smith"},
+	{[]string{"refer", "to", "me", "as"}, (*claim).formOfAddress, "Refer to me as Annie = form of address: annie"},
+	{[]string{"use"}, useUnits, "Use metric units = units: metric"},
+	{[]string{"answer"}, answerLanguage, "Answer in French = language of answers: french"},
+	{[]string{"reply"}, answerLanguage, "Reply to me in English = language of answers: english"},
+	{[]string{"respond"}, answerLanguage, "Respond in Dutch = language of answers: dutch"},
+	{[]string{"speak"}, answerLanguage, "Speak to me in Polish = language of answers: polish"},
+	{[]string{"talk"}, answerLanguage, "Talk to me in Greek = language of answers: greek"},
+	{[]string{"write"}, writtenLanguage, "Always write in French = language of answers: french"},
 }
 
 // directive reads how to address the speaker, in which language to answer, and
@@ -30,8 +30,8 @@ var directiveRules = []struct {
 func (c *claim) directive() reading {
 	ws, standing := withoutRequest(c.words)
 	for _, rule := range directiveRules {
-		if phrase := strings.Fields(rule.begins); ws.StartWith(phrase...) {
-			return rule.read(c, ws[len(phrase):], standing)
+		if ws.StartWith(rule.begins...) {
+			return rule.read(c, ws[len(rule.begins):], standing)
 		}
 	}
 	return reading{}

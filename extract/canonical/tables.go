@@ -20,6 +20,7 @@ var (
 	clauseStarts       = tables.Words("clause-starts")
 	meaningfulLeads    = tables.Words("meaningful-leads")
 	negations          = tables.Words("negations")
+	endWords           = tables.Words("end-words")
 	lastingForms       = tables.Words("lasting-forms")
 	beForms            = tables.Words("be-forms")
 	amounts            = tables.Words("amounts")
