@@ -7,41 +7,28 @@ import (
 	"strconv"
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
-	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
-
-var _ sessionstore.Archive = (*Store)(nil)
 
 // exportPage is how many sessions are read in one step.
 const exportPage = 200
 
 // Export implements sessionstore.Archive.
-func (s *Store) Export(ctx context.Context, session func(sessionstore.SessionRecord) error, shared func(sessionstore.SharedState) error) error {
-	var all []sessionstore.SharedState
-	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-		left := 0
-		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM sessions WHERE deleted = 1 AND requested > done AND failed = 0`).Scan(&left); err != nil {
-			return err
-		}
-		if left > 0 {
-			return sessionstore.UnfinishedDeleted(left)
-		}
-		all, err = readShared(ctx, tx)
-		return err
-	})
+func (s *Store) Export(ctx context.Context, session func(sessionstore.SessionRecord) error,
+	shared func(sessionstore.SharedState) error) error {
+	states, err := s.readyToExport(ctx)
 	if err != nil {
 		return fmt.Errorf("export sessions: %w", err)
 	}
-	for _, sh := range all {
-		if err := shared(sh); err != nil {
+	for _, state := range states {
+		if err := shared(state); err != nil {
 			return err
 		}
 	}
 	for after := int64(0); ; {
-		var page []sessionstore.SessionRecord
+		var page []sessionRecord
 		err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-			page, after, err = exportFrom(ctx, tx, after)
+			page, err = exportFrom(ctx, tx, after)
 			return err
 		})
 		if err != nil {
@@ -50,97 +37,122 @@ func (s *Store) Export(ctx context.Context, session func(sessionstore.SessionRec
 		if len(page) == 0 {
 			return nil
 		}
-		for _, a := range page {
-			if err := session(a); err != nil {
+		for _, r := range page {
+			if err := session(r.SessionRecord); err != nil {
 				return err
 			}
+			after = r.ref
 		}
 	}
 }
 
+// readyToExport reads the shared state, unless deleted sessions have work left.
+func (s *Store) readyToExport(ctx context.Context) (out []sessionstore.SharedState, err error) {
+	err = s.db.Read(ctx, func(tx *sql.Tx) (err error) {
+		left := 0
+		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM sessions WHERE deleted = 1 AND requested > done AND failed = 0`).
+			Scan(&left)
+		if err != nil {
+			return err
+		}
+		if left > 0 {
+			return sessionstore.UnfinishedDeleted(left)
+		}
+		out, err = readShared(ctx, tx)
+		return err
+	})
+	return out, err
+}
+
+// readShared reads the state of all apps and users.
 func readShared(ctx context.Context, tx *sql.Tx) (out []sessionstore.SharedState, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT app, '' AS user, key, value FROM app_state UNION ALL SELECT app, user, key, value FROM user_state ORDER BY app, user`)
+	scan := func(rows *sql.Rows) (one sessionstore.SharedState, err error) {
+		var key string
+		var value []byte
+		err = rows.Scan(&one.App, &one.User, &key, &value)
+		one.State = sessionstore.State{key: value}
+		return one, err
+	}
+	values, err := sqlitedb.Collect(ctx, tx, scan, `SELECT app, '' AS user, key, value FROM app_state
+		UNION ALL SELECT app, user, key, value FROM user_state ORDER BY app, user`)
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var scope memory.Scope
-		var key string
-		var value []byte
-		if err := rows.Scan(&scope.App, &scope.User, &key, &value); err != nil {
-			return nil, err
+	for _, v := range values {
+		if len(out) == 0 || out[len(out)-1].Scope != v.Scope {
+			out = append(out, v)
+			continue
 		}
-		if len(out) == 0 || out[len(out)-1].Scope != scope {
-			out = append(out, sessionstore.SharedState{Scope: scope, State: sessionstore.State{}})
+		for key, value := range v.State {
+			out[len(out)-1].State[key] = value
 		}
-		out[len(out)-1].State[key] = value
 	}
-	return out, rows.Err()
+	return out, nil
 }
 
-func exportFrom(ctx context.Context, tx *sql.Tx, after int64) (page []sessionstore.SessionRecord, last int64, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT ref, app, user, id, update_time, seq, requested, done, failed, last_error, coalesce(plan, x''), plan_to
+// sessionRecord is a session to export, and its number.
+type sessionRecord struct {
+	sessionstore.SessionRecord
+	ref int64
+}
+
+func scanRecord(rows *sql.Rows) (r sessionRecord, err error) {
+	var updated int64
+	var plan []byte
+	err = rows.Scan(&r.ref, &r.App, &r.User, &r.ID, &updated, &r.Events, &r.Requested, &r.Done, &r.Failed, &r.LastError,
+		&plan, &r.PlanTo)
+	r.Ref, r.LastUpdateTime = strconv.FormatInt(r.ref, 10), sessionstore.FromMicros(updated)
+	if len(plan) > 0 {
+		r.Plan = plan
+	}
+	return r, err
+}
+
+func exportFrom(ctx context.Context, tx *sql.Tx, after int64) ([]sessionRecord, error) {
+	page, err := sqlitedb.Collect(ctx, tx, scanRecord, `SELECT ref, app, user, id, update_time, seq, requested, done, failed,
+		last_error, coalesce(plan, x''), plan_to
 		FROM sessions WHERE deleted = 0 AND ref > ? ORDER BY ref LIMIT ?`, after, exportPage)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	defer rows.Close()
-	var refs []int64
-	for rows.Next() {
-		var a sessionstore.SessionRecord
-		var update int64
-		var plan []byte
-		if err := rows.Scan(&last, &a.App, &a.User, &a.ID, &update, &a.Events, &a.Requested, &a.Done, &a.Failed, &a.LastError, &plan, &a.PlanTo); err != nil {
-			return nil, 0, err
-		}
-		a.Ref, a.LastUpdateTime = strconv.FormatInt(last, 10), sessionstore.FromMicros(update)
-		if len(plan) > 0 {
-			a.Plan = plan
-		}
-		page, refs = append(page, a), append(refs, last)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, 0, err
-	}
-	for i, ref := range refs {
-		if page[i].State, err = readOwnState(ctx, tx, ref); err != nil {
-			return nil, 0, err
+	for i := range page {
+		if page[i].State, err = readOwnState(ctx, tx, page[i].ref); err != nil {
+			return nil, err
 		}
 	}
-	return page, last, nil
+	return page, nil
 }
 
 // Restore implements sessionstore.Archive.
-func (s *Store) Restore(ctx context.Context, a sessionstore.SessionRecord) error {
+func (s *Store) Restore(ctx context.Context, r sessionstore.SessionRecord) error {
 	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
-		row, err := findSession(tx.QueryRow(selectSession, a.App, a.User, a.ID))
-		if err != nil || row.seq > a.Events {
+		row, err := findSession(tx.QueryRow(selectSession, r.App, r.User, r.ID))
+		if err != nil || row.seq > r.Events {
 			return err
 		}
-		for k, v := range a.State {
-			if _, err := tx.Exec(`INSERT INTO session_state VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value`, row.ref, k, []byte(v)); err != nil {
-				return err
-			}
-		}
-		if _, err := tx.Exec(`UPDATE sessions SET update_time = ? WHERE ref = ?`, a.LastUpdateTime.UnixMicro(), row.ref); err != nil {
+		if err := applyOwnState(tx, row.ref, r.State); err != nil {
 			return err
 		}
-		if a.Done < row.done || a.Requested < row.requested || a.Done == row.done && a.Requested == row.requested {
+		_, err = tx.Exec(`UPDATE sessions SET update_time = ? WHERE ref = ?`, r.LastUpdateTime.UnixMicro(), row.ref)
+		if err != nil {
+			return err
+		}
+		if r.Done < row.done || r.Requested < row.requested || r.Done == row.done && r.Requested == row.requested {
 			return nil
 		}
 		var plan []byte
-		if len(a.Plan) > 0 {
-			plan = a.Plan
+		if len(r.Plan) > 0 {
+			plan = r.Plan
 		}
-		if _, err := tx.Exec(`UPDATE sessions SET requested = ?, done = ?, failed = ?, last_error = ?, plan = ?, plan_to = ?, attempts = 0, due_time = 0, request_time = ?
-			WHERE ref = ?`, a.Requested, a.Done, a.Failed, a.LastError, plan, a.PlanTo, s.now().UnixMicro(), row.ref); err != nil {
+		if _, err := tx.Exec(`UPDATE sessions SET requested = ?, done = ?, failed = ?, last_error = ?, plan = ?, plan_to = ?,
+			attempts = 0, due_time = 0, request_time = ? WHERE ref = ?`,
+			r.Requested, r.Done, r.Failed, r.LastError, plan, r.PlanTo, s.now().UnixMicro(), row.ref); err != nil {
 			return err
 		}
-		return requeue(tx, a.Scope)
+		return requeue(tx, r.Scope)
 	})
 	if err != nil {
-		return a.Key.Wrap("restore", err)
+		return r.Wrap("restore", err)
 	}
 	return nil
 }
@@ -160,7 +172,7 @@ func (s *Store) RestoreShared(ctx context.Context, sh sessionstore.SharedState) 
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("share state of app %q, user %q: %w", sh.App, sh.User, err)
+		return fmt.Errorf("restore state of app %q, user %q: %w", sh.App, sh.User, err)
 	}
 	return nil
 }

@@ -13,47 +13,36 @@ import (
 
 // selectOperations reads an operation beside the progress of its session. The
 // session of one that has succeeded may be gone; then all its events are done.
-const selectOperations = `SELECT o.n, o.id, o.ref, o.app, o.user, o.session, o.first, o.last, o.create_time, o.done_time, o.attempts,
-	coalesce(s.done, o.last), coalesce(s.failed, 0), coalesce(s.last_error, ''), o.request
+const selectOperations = `SELECT o.n, o.id, o.ref, o.app, o.user, o.session, o.first, o.last, o.create_time, o.done_time,
+	o.attempts, coalesce(s.done, o.last), coalesce(s.failed, 0), coalesce(s.last_error, ''), o.request
 	FROM operations o LEFT JOIN sessions s ON s.ref = o.ref`
 
-// operationRow is an operation and where its changes are.
+// operationRow is an operation, its number, and where its changes are.
 type operationRow struct {
 	sessionstore.Operation
 	n, ref, first, last int64
 }
 
-func scanOperations(rows *sql.Rows) (out []operationRow, err error) {
-	defer rows.Close()
-	for rows.Next() {
-		o := operationRow{}
-		var stored sessionstore.StoredOperation
-		var created, ended int64
-		err := rows.Scan(&o.n, &stored.ID, &o.ref, &stored.Scope.App, &stored.Scope.User, &stored.Session, &stored.First,
-			&stored.Last, &created, &ended, &stored.Attempts, &stored.SessionDone, &stored.Failed, &stored.LastError, &stored.Request)
-		if err != nil {
-			return nil, err
-		}
-		stored.CreateTime, stored.Ended = sessionstore.FromMicros(created), ended > 0
-		o.first, o.last = stored.First, stored.Last
-		if o.Operation, err = stored.Operation(); err != nil {
-			return nil, err
-		}
-		out = append(out, o)
+func scanOperation(rows *sql.Rows) (o operationRow, err error) {
+	var stored sessionstore.StoredOperation
+	var created, ended int64
+	err = rows.Scan(&o.n, &stored.ID, &o.ref, &stored.Scope.App, &stored.Scope.User, &stored.Session, &o.first, &o.last,
+		&created, &ended, &stored.Attempts, &stored.SessionDone, &stored.Failed, &stored.LastError, &stored.Request)
+	if err != nil {
+		return o, err
 	}
-	return out, rows.Err()
+	stored.First, stored.Last = o.first, o.last
+	stored.CreateTime, stored.Ended = sessionstore.FromMicros(created), ended > 0
+	o.Operation, err = stored.Operation()
+	return o, err
 }
 
 // Operation implements sessionstore.Operations.
 func (s *Store) Operation(ctx context.Context, scope memory.Scope, id string) (*sessionstore.Operation, error) {
 	var op sessionstore.Operation
 	err := s.db.Read(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, selectOperations+` WHERE o.id = ? AND o.app = ? AND o.user = ? AND (o.done_time = 0 OR o.done_time >= ?)`,
-			id, scope.App, scope.User, s.now().Add(-sessionstore.OperationTTL).UnixMicro())
-		if err != nil {
-			return err
-		}
-		found, err := scanOperations(rows)
+		found, err := sqlitedb.Collect(ctx, tx, scanOperation, selectOperations+` WHERE o.id = ? AND o.app = ? AND o.user = ?
+			AND (o.done_time = 0 OR o.done_time >= ?)`, id, scope.App, scope.User, s.expired())
 		if err != nil {
 			return err
 		}
@@ -61,20 +50,9 @@ func (s *Store) Operation(ctx context.Context, scope memory.Scope, id string) (*
 			return memory.ErrNotFound
 		}
 		op = found[0].Operation
-		rows, err = tx.QueryContext(ctx, `SELECT doc FROM changes WHERE ref = ? AND seq > ? AND seq <= ? ORDER BY seq, rowid`,
-			found[0].ref, found[0].first, found[0].last)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var doc []byte
-			if err := rows.Scan(&doc); err != nil {
-				return err
-			}
-			op.Changes = append(op.Changes, json.RawMessage(doc))
-		}
-		return rows.Err()
+		op.Changes, err = sqlitedb.Collect(ctx, tx, scanDoc, `SELECT doc FROM changes WHERE ref = ? AND seq > ? AND seq <= ?
+			ORDER BY seq, rowid`, found[0].ref, found[0].first, found[0].last)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("operation %.80q: %w", id, err)
@@ -82,19 +60,22 @@ func (s *Store) Operation(ctx context.Context, scope memory.Scope, id string) (*
 	return &op, nil
 }
 
+func scanDoc(rows *sql.Rows) (doc json.RawMessage, err error) {
+	err = rows.Scan((*[]byte)(&doc))
+	return doc, err
+}
+
 // Operations implements sessionstore.Operations.
-func (s *Store) Operations(ctx context.Context, scope memory.Scope, list sessionstore.List) (out []sessionstore.Operation, next string, err error) {
+func (s *Store) Operations(ctx context.Context, scope memory.Scope, list sessionstore.List) (
+	out []sessionstore.Operation, next string, err error) {
 	pager, err := list.Pager("operations", scope.App, scope.User)
 	if err != nil {
 		return nil, "", err
 	}
 	err = s.db.Read(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, selectOperations+` WHERE o.app = ? AND o.user = ? AND o.n < ? AND (o.done_time = 0 OR o.done_time >= ?)
-			ORDER BY o.n DESC LIMIT ?`, scope.App, scope.User, pager.Before, s.now().Add(-sessionstore.OperationTTL).UnixMicro(), pager.Size+1)
-		if err != nil {
-			return err
-		}
-		found, err := scanOperations(rows)
+		found, err := sqlitedb.Collect(ctx, tx, scanOperation, selectOperations+` WHERE o.app = ? AND o.user = ? AND o.n < ?
+			AND (o.done_time = 0 OR o.done_time >= ?) ORDER BY o.n DESC LIMIT ?`,
+			scope.App, scope.User, pager.Before, s.expired(), pager.Size+1)
 		if err != nil {
 			return err
 		}
@@ -113,7 +94,8 @@ func (s *Store) Operations(ctx context.Context, scope memory.Scope, list session
 // Retry implements sessionstore.Operations.
 func (s *Store) Retry(ctx context.Context, scope memory.Scope, id string) (*sessionstore.Operation, error) {
 	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
-		_, err := tx.Exec(`UPDATE sessions SET failed = 0, attempts = iif(failed = 1, 0, attempts), due_time = 0, request_time = iif(failed = 1, ?1, request_time)
+		_, err := tx.Exec(`UPDATE sessions SET failed = 0, attempts = iif(failed = 1, 0, attempts), due_time = 0,
+			request_time = iif(failed = 1, ?1, request_time)
 			WHERE (failed = 1 OR requested > done AND due_time > 0) AND ref =
 			(SELECT ref FROM operations WHERE id = ?2 AND app = ?3 AND user = ?4 AND done_time = 0)`,
 			s.now().UnixMicro(), id, scope.App, scope.User)

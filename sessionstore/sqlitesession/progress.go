@@ -14,15 +14,16 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// requeue brings a scope's row in waiting up to date with its sessions. All
-// that changes the marks of a session, or when it is due, ends with it.
+// requeue brings a scope's row in waiting up to date with its sessions. Every
+// write that changes the positions of a session, or when it is due, ends with
+// it.
 func requeue(tx *sqlitedb.Tx, scope memory.Scope) error {
 	if _, err := tx.Exec(`DELETE FROM waiting WHERE app = ? AND user = ?`, scope.App, scope.User); err != nil {
 		return err
 	}
-	const mine = `FROM sessions WHERE app = ?1 AND user = ?2 AND requested > done AND failed = 0`
-	_, err := tx.Exec(`INSERT INTO waiting SELECT ?1, ?2, request_time, (SELECT due_time `+mine+` ORDER BY due_time LIMIT 1)
-		`+mine+` ORDER BY request_time LIMIT 1`, scope.App, scope.User)
+	const work = `FROM sessions WHERE app = ?1 AND user = ?2 AND requested > done AND failed = 0`
+	_, err := tx.Exec(`INSERT INTO waiting SELECT ?1, ?2, request_time, (SELECT due_time `+work+` ORDER BY due_time LIMIT 1)
+		`+work+` ORDER BY request_time LIMIT 1`, scope.App, scope.User)
 	return err
 }
 
@@ -31,9 +32,8 @@ func (s *Store) Claim(ctx context.Context, owner string, ttl time.Duration, limi
 	now := s.now()
 	idle := false
 	err := s.db.Read(ctx, func(tx *sql.Tx) error {
-		// A look that costs nothing comes first: most of the time nothing is due.
-		err := tx.QueryRowContext(ctx, `SELECT 1 FROM waiting WHERE due <= ? LIMIT 1`,
-			now.UnixMicro()).Scan(new(int))
+		// Most of the time nothing is due, and a read costs less than a write.
+		err := tx.QueryRowContext(ctx, `SELECT 1 FROM waiting WHERE due <= ? LIMIT 1`, now.UnixMicro()).Scan(new(int))
 		idle = errors.Is(err, sql.ErrNoRows)
 		if idle {
 			return nil
@@ -50,17 +50,7 @@ func (s *Store) Claim(ctx context.Context, owner string, ttl time.Duration, limi
 			return err
 		}
 		for i := range out {
-			w := &out[i]
-			w.Attempts++
-			if _, err := tx.Exec(`INSERT INTO leases VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET owner = ?3, until = ?4`,
-				w.Key.App, w.Key.User, owner, now.Add(ttl).UnixMicro()); err != nil {
-				return err
-			}
-			if _, err := tx.Exec(`UPDATE sessions SET attempts = ? WHERE ref = ?`, w.Attempts, w.Ref); err != nil {
-				return err
-			}
-			if _, err := tx.Exec(`UPDATE operations SET attempts = attempts + 1 WHERE ref = ?1 AND done_time = 0
-				AND (attempts = 0 OR ?2 > 1 OR EXISTS (SELECT 1 FROM sessions s WHERE s.ref = ?1 AND s.last_error <> ''))`, w.Ref, w.Attempts); err != nil {
+			if err := claim(tx, &out[i], owner, now.Add(ttl)); err != nil {
 				return err
 			}
 		}
@@ -72,65 +62,82 @@ func (s *Store) Claim(ctx context.Context, owner string, ttl time.Duration, limi
 	return out, nil
 }
 
-// fair is among how many scopes that wait longest the apps take turns. A claim
-// reads them all.
-const fair = 1000
+// claim leases the scope of w, and counts an attempt on the work and on its
+// operations.
+func claim(tx *sqlitedb.Tx, w *sessionstore.Work, owner string, until time.Time) error {
+	w.Attempts++
+	if _, err := tx.Exec(`INSERT INTO leases VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET owner = ?3, until = ?4`,
+		w.Key.App, w.Key.User, owner, until.UnixMicro()); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(`UPDATE sessions SET attempts = ? WHERE ref = ?`, w.Attempts, w.Ref); err != nil {
+		return err
+	}
+	_, err := tx.Exec(`UPDATE operations SET attempts = attempts + 1 WHERE ref = ?1 AND done_time = 0
+		AND (attempts = 0 OR ?2 > 1 OR EXISTS (SELECT 1 FROM sessions s WHERE s.ref = ?1 AND s.last_error <> ''))`,
+		w.Ref, w.Attempts)
+	return err
+}
+
+// maxCandidates bounds the scopes among which apps take turns: those that have
+// waited longest. A claim reads them all.
+const maxCandidates = 1000
 
 // dueWork reads the work that is due in scopes that are not leased: of the apps
-// in turn, the scope that has waited longest, and of that the session that has.
-// A long session waits again after each batch, so that others get their turn.
-func dueWork(tx *sqlitedb.Tx, now time.Time, limit int) ([]sessionstore.Work, error) {
-	rows, err := tx.Query(`WITH ready AS (
+// in turn, the scope that has waited longest, and of that scope the session that
+// has. A long session waits again after each batch, so that others get their
+// turn.
+func dueWork(tx *sqlitedb.Tx, now time.Time, limit int) (out []sessionstore.Work, err error) {
+	scopes, err := sqlitedb.Collect(context.Background(), tx, scanScope, `WITH ready AS (
 		  SELECT app, user, since FROM waiting w WHERE due <= ?1
 		  AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.app = w.app AND l.user = w.user AND l.until > ?1)
 		  ORDER BY since LIMIT ?3),
 		leased AS (SELECT app, count(*) AS n FROM leases WHERE until > ?1 GROUP BY app)
 		SELECT app, user FROM ready LEFT JOIN leased USING (app)
-		ORDER BY row_number() OVER (PARTITION BY app ORDER BY since) + coalesce(n, 0), since LIMIT ?2`, now.UnixMicro(), limit, fair)
+		ORDER BY row_number() OVER (PARTITION BY app ORDER BY since) + coalesce(n, 0), since LIMIT ?2`,
+		now.UnixMicro(), limit, maxCandidates)
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	var out []sessionstore.Work
-	for rows.Next() {
-		var w sessionstore.Work
-		if err := rows.Scan(&w.Key.App, &w.Key.User); err != nil {
+	for _, scope := range scopes {
+		w, err := readWork(tx, scope, now)
+		if err != nil {
 			return nil, err
 		}
 		out = append(out, w)
 	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	for i := range out {
-		w := &out[i]
-		var operation, session string
-		var request, plan []byte
-		err := tx.QueryRow(`WITH s AS (
-			  SELECT * FROM sessions INDEXED BY sessions_work
-			  WHERE app = ? AND user = ? AND requested > done AND failed = 0 AND due_time <= ? ORDER BY request_time, ref LIMIT 1)
-			SELECT s.ref, s.id, s.done, requested, s.attempts, coalesce(plan, x''), plan_to, rewinds, coalesce(o.id, ''), coalesce(o.request, x'')
-			FROM s LEFT JOIN operations o ON o.n = (SELECT min(n) FROM operations WHERE ref = s.ref AND done_time = 0)`,
-			w.Key.App, w.Key.User, now.UnixMicro()).Scan(&w.Ref, &session, &w.Done, &w.Requested, &w.Attempts, &plan, &w.PlanTo,
-			&w.Rewinds, &operation, &request)
-		if err != nil {
-			return nil, err
-		}
-		if w.Request, w.Key.ID, err = sessionstore.ReadRequest(operation, session, request); err != nil {
-			return nil, err
-		}
-		if len(plan) > 0 {
-			w.Plan = plan
-		}
-	}
 	return out, nil
+}
+
+// readWork reads the session of a scope that has waited longest, and its oldest
+// request.
+func readWork(tx *sqlitedb.Tx, scope memory.Scope, now time.Time) (w sessionstore.Work, err error) {
+	w.Key.Scope = scope
+	var operation, session string
+	var request, plan []byte
+	err = tx.QueryRow(`WITH s AS (
+		  SELECT * FROM sessions INDEXED BY sessions_work
+		  WHERE app = ? AND user = ? AND requested > done AND failed = 0 AND due_time <= ? ORDER BY request_time, ref LIMIT 1)
+		SELECT s.ref, s.id, s.done, requested, s.attempts, coalesce(plan, x''), plan_to, rewinds,
+		  coalesce(o.id, ''), coalesce(o.request, x'')
+		FROM s LEFT JOIN operations o ON o.n = (SELECT min(n) FROM operations WHERE ref = s.ref AND done_time = 0)`,
+		scope.App, scope.User, now.UnixMicro()).Scan(&w.Ref, &session, &w.Done, &w.Requested, &w.Attempts, &plan, &w.PlanTo,
+		&w.Rewinds, &operation, &request)
+	if err != nil {
+		return w, err
+	}
+	if len(plan) > 0 {
+		w.Plan = plan
+	}
+	w.Request, w.Key.ID, err = sessionstore.ReadRequest(operation, session, request)
+	return w, err
 }
 
 // Renew implements sessionstore.Progress.
 func (s *Store) Renew(ctx context.Context, scope memory.Scope, owner string, ttl time.Duration) error {
 	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
 		now := s.now()
-		return one(tx.Exec(`UPDATE leases SET until = ? WHERE app = ? AND user = ? AND owner = ? AND until > ?`,
+		return orAborted(tx.Changes(`UPDATE leases SET until = ? WHERE app = ? AND user = ? AND owner = ? AND until > ?`,
 			now.Add(ttl).UnixMicro(), scope.App, scope.User, owner, now.UnixMicro()))
 	})
 	if err != nil {
@@ -139,37 +146,21 @@ func (s *Store) Renew(ctx context.Context, scope memory.Scope, owner string, ttl
 	return nil
 }
 
-// one is ErrAborted unless a statement changed a row.
-func one(res sql.Result, err error) error {
-	if err != nil {
-		return err
+// orAborted is ErrAborted unless a statement has changed a row.
+func orAborted(changed bool, err error) error {
+	if err == nil && !changed {
+		return memory.ErrAborted
 	}
-	if n, err := res.RowsAffected(); err != nil || n == 0 {
-		return errors.Join(err, memory.ErrAborted)
-	}
-	return nil
+	return err
 }
 
 // Events implements sessionstore.Progress.
-func (s *Store) Events(ctx context.Context, work sessionstore.Work, after int64, limit int) (out []sessionstore.NumberedEvent, err error) {
-	err = s.db.Read(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `SELECT seq, doc FROM events WHERE ref = ? AND seq > ? ORDER BY seq LIMIT ?`, work.Ref, after, limit)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var n sessionstore.NumberedEvent
-			var doc []byte
-			if err := rows.Scan(&n.Seq, &doc); err != nil {
-				return err
-			}
-			if n.Event, err = sessionstore.ReadEvent(doc); err != nil {
-				return err
-			}
-			out = append(out, n)
-		}
-		return rows.Err()
+func (s *Store) Events(ctx context.Context, work sessionstore.Work, after int64, limit int) (
+	out []sessionstore.NumberedEvent, err error) {
+	err = s.db.Read(ctx, func(tx *sql.Tx) (err error) {
+		out, err = sqlitedb.Collect(ctx, tx, scanNumbered,
+			`SELECT seq, doc FROM events WHERE ref = ? AND seq > ? ORDER BY seq LIMIT ?`, work.Ref, after, limit)
+		return err
 	})
 	if err != nil {
 		return nil, work.Key.Wrap("read events", err)
@@ -177,10 +168,20 @@ func (s *Store) Events(ctx context.Context, work sessionstore.Work, after int64,
 	return out, nil
 }
 
+func scanNumbered(rows *sql.Rows) (n sessionstore.NumberedEvent, err error) {
+	var doc []byte
+	if err := rows.Scan(&n.Seq, &doc); err != nil {
+		return n, err
+	}
+	n.Event, err = sessionstore.ReadEvent(doc)
+	return n, err
+}
+
 // Save implements sessionstore.Progress.
 func (s *Store) Save(ctx context.Context, work sessionstore.Work, to int64, plan json.RawMessage) error {
 	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
-		return one(tx.Exec(`UPDATE sessions SET plan = ?, plan_to = ? WHERE ref = ? AND done = ? AND attempts = ?`, []byte(plan), to, work.Ref, work.Done, work.Attempts))
+		return orAborted(tx.Changes(`UPDATE sessions SET plan = ?, plan_to = ? WHERE ref = ? AND done = ? AND attempts = ?`,
+			[]byte(plan), to, work.Ref, work.Done, work.Attempts))
 	})
 	if err != nil {
 		return work.Key.Wrap("save the plan", err)
@@ -190,25 +191,28 @@ func (s *Store) Save(ctx context.Context, work sessionstore.Work, to int64, plan
 
 // Finish implements sessionstore.Progress.
 func (s *Store) Finish(ctx context.Context, work sessionstore.Work, to int64, changes []sessionstore.Change) error {
-	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+	ref, err := strconv.ParseInt(work.Ref, 10, 64)
+	if err != nil {
+		return work.Key.Wrap("finish work", err)
+	}
+	err = s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
 		now := s.now().UnixMicro()
-		if err := one(tx.Exec(`UPDATE sessions SET done = ?1, attempts = 0, failed = 0, due_time = 0, last_error = '', plan = NULL, plan_to = 0, request_time = ?2
-			WHERE ref = ?3 AND done = ?4 AND attempts = ?5 AND ?1 <= requested AND ?1 > done`, to, now, work.Ref, work.Done, work.Attempts)); err != nil {
+		if err := orAborted(tx.Changes(`UPDATE sessions SET done = ?1, attempts = 0, failed = 0, due_time = 0, last_error = '',
+			plan = NULL, plan_to = 0, request_time = ?2
+			WHERE ref = ?3 AND done = ?4 AND attempts = ?5 AND ?1 <= requested AND ?1 > done`,
+			to, now, ref, work.Done, work.Attempts)); err != nil {
 			return err
 		}
 		for _, c := range changes {
-			if _, err := tx.Exec(`INSERT INTO changes VALUES (?, ?, ?, ?)`, work.Ref, c.Seq, now, []byte(c.Doc)); err != nil {
+			if _, err := tx.Exec(`INSERT INTO changes VALUES (?, ?, ?, ?)`, ref, c.Seq, now, []byte(c.Doc)); err != nil {
 				return err
 			}
 		}
-		if err := s.forgetChanges(tx, len(changes)); err != nil {
+		if err := s.dropChanges(tx, len(changes)); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(`UPDATE operations SET done_time = ? WHERE ref = ? AND done_time = 0 AND last <= ?`, now, work.Ref, to); err != nil {
-			return err
-		}
-		ref, err := strconv.ParseInt(work.Ref, 10, 64)
-		if err != nil {
+		if _, err := tx.Exec(`UPDATE operations SET done_time = ? WHERE ref = ? AND done_time = 0 AND last <= ?`,
+			now, ref, to); err != nil {
 			return err
 		}
 		if err := purge(tx, ref); err != nil {
@@ -229,7 +233,8 @@ func (s *Store) Fail(ctx context.Context, work sessionstore.Work, cause string, 
 		retry = s.now()
 	}
 	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
-		if err := one(tx.Exec(`UPDATE sessions SET last_error = ?, due_time = ?, failed = ? WHERE ref = ? AND done = ? AND attempts = ?`,
+		if err := orAborted(tx.Changes(`UPDATE sessions SET last_error = ?, due_time = ?, failed = ?
+			WHERE ref = ? AND done = ? AND attempts = ?`,
 			cause, retry.UnixMicro(), failed, work.Ref, work.Done, work.Attempts)); err != nil {
 			return err
 		}
@@ -241,6 +246,7 @@ func (s *Store) Fail(ctx context.Context, work sessionstore.Work, cause string, 
 	return nil
 }
 
+// release ends the lease on a scope.
 func release(tx *sqlitedb.Tx, scope memory.Scope) error {
 	if _, err := tx.Exec(`DELETE FROM leases WHERE app = ? AND user = ?`, scope.App, scope.User); err != nil {
 		return err

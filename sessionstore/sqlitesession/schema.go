@@ -1,9 +1,9 @@
 package sqlitesession
 
-// Times are microseconds since 1970, UTC. A session row is one life of a
-// session: ref names it, and a deleted one stays, hidden, until the memories
-// asked for are made. The requested mark is ahead of the done mark as long as
-// there is work; both are sequence numbers of events.
+// Times are microseconds since 1970, UTC. A row of sessions is one life of a
+// session, named by ref. A deleted session stays, hidden, until the requested
+// memories are made. There is work as long as the requested position is ahead of
+// the done position; both are sequence numbers of events.
 const schema = `
 CREATE TABLE sessions (
   ref          INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -11,14 +11,14 @@ CREATE TABLE sessions (
   user         TEXT NOT NULL,
   id           TEXT NOT NULL,
   update_time  INTEGER NOT NULL,
-  deleted      INTEGER NOT NULL DEFAULT 0,
+  deleted      INTEGER NOT NULL DEFAULT 0, -- or hidden from the start, as a one-shot session is
   seq          INTEGER NOT NULL DEFAULT 0, -- of the last event
   requested    INTEGER NOT NULL DEFAULT 0,
   done         INTEGER NOT NULL DEFAULT 0,
   request_time INTEGER NOT NULL DEFAULT 0, -- since when requested is ahead
-  due_time     INTEGER NOT NULL DEFAULT 0, -- not to be tried before; of failed work, since when
+  due_time     INTEGER NOT NULL DEFAULT 0, -- of the next attempt; of failed work, when it failed
   attempts     INTEGER NOT NULL DEFAULT 0, -- begun since the last success
-  failed       INTEGER NOT NULL DEFAULT 0, -- given up until asked for anew
+  failed       INTEGER NOT NULL DEFAULT 0, -- given up until the next request
   last_error   TEXT NOT NULL DEFAULT '',
   plan         BLOB,                       -- changes for events done+1 to plan_to
   plan_to      INTEGER NOT NULL DEFAULT 0,
@@ -42,15 +42,43 @@ CREATE TABLE events (
 CREATE UNIQUE INDEX events_id ON events (ref, id);
 CREATE INDEX events_time ON events (ref, time, seq);
 
-CREATE TABLE app_state     (app TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY (app, key)) STRICT, WITHOUT ROWID;
-CREATE TABLE user_state    (app TEXT NOT NULL, user TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY (app, user, key)) STRICT, WITHOUT ROWID;
-CREATE TABLE session_state (ref INTEGER NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY (ref, key)) STRICT, WITHOUT ROWID;
+CREATE TABLE app_state (
+  app   TEXT NOT NULL,
+  key   TEXT NOT NULL,
+  value BLOB NOT NULL,
+  PRIMARY KEY (app, key)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE user_state (
+  app   TEXT NOT NULL,
+  user  TEXT NOT NULL,
+  key   TEXT NOT NULL,
+  value BLOB NOT NULL,
+  PRIMARY KEY (app, user, key)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE session_state (
+  ref   INTEGER NOT NULL,
+  key   TEXT NOT NULL,
+  value BLOB NOT NULL,
+  PRIMARY KEY (ref, key)
+) STRICT, WITHOUT ROWID;
 
 -- The scopes with work, one row each: since when, and when the first is due.
-CREATE TABLE waiting (app TEXT NOT NULL, user TEXT NOT NULL, since INTEGER NOT NULL, due INTEGER NOT NULL, PRIMARY KEY (app, user)) STRICT, WITHOUT ROWID;
+CREATE TABLE waiting (
+  app   TEXT NOT NULL,
+  user  TEXT NOT NULL,
+  since INTEGER NOT NULL,
+  due   INTEGER NOT NULL,
+  PRIMARY KEY (app, user)
+) STRICT, WITHOUT ROWID;
 CREATE INDEX waiting_since ON waiting (since, due);
 
-CREATE TABLE leases (app TEXT NOT NULL, user TEXT NOT NULL, owner TEXT NOT NULL, until INTEGER NOT NULL, PRIMARY KEY (app, user)) STRICT, WITHOUT ROWID;
+CREATE TABLE leases (
+  app   TEXT NOT NULL,
+  user  TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  until INTEGER NOT NULL,
+  PRIMARY KEY (app, user)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE operations (
   n           INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -69,13 +97,14 @@ CREATE INDEX operations_scope ON operations (app, user, n);
 CREATE INDEX operations_ref ON operations (ref, last);
 CREATE INDEX operations_done ON operations (done_time) WHERE done_time > 0;
 
-CREATE TABLE bound (one INTEGER PRIMARY KEY CHECK (one = 1), memories TEXT NOT NULL) STRICT; -- the memory store that the done marks speak of
+-- The memory store that the done positions refer to, in one row.
+CREATE TABLE bound (one INTEGER PRIMARY KEY CHECK (one = 1), memories TEXT NOT NULL) STRICT;
 
 CREATE TABLE changes (ref INTEGER NOT NULL, seq INTEGER NOT NULL, time INTEGER NOT NULL, doc BLOB NOT NULL) STRICT;
 CREATE INDEX changes_ref ON changes (ref, seq);
 CREATE INDEX changes_time ON changes (time);
 `
 
-// schemaRequest keeps the request of each operation, as JSON. Operations of
-// before have none: see sessionstore.ReadRequest.
+// schemaRequest adds the request of each operation, as JSON. Operations that
+// were stored before have none: see sessionstore.ReadRequest.
 const schemaRequest = `ALTER TABLE operations ADD COLUMN request BLOB NOT NULL DEFAULT x'';`

@@ -1,0 +1,72 @@
+package sqlitesession
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/memoryd/memoryd/internal/sqlitedb"
+	"github.com/memoryd/memoryd/memory"
+)
+
+// Bind implements sessionstore.Progress.
+func (s *Store) Bind(ctx context.Context, memories string) (bound string, err error) {
+	err = s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+		err := tx.QueryRow(`SELECT memories FROM bound`).Scan(&bound)
+		if errors.Is(err, sql.ErrNoRows) {
+			bound = memories
+			_, err = tx.Exec(`INSERT INTO bound VALUES (1, ?)`, memories)
+		}
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("bind sessions to memories: %w", err)
+	}
+	return bound, nil
+}
+
+// Rebind implements sessionstore.Progress.
+func (s *Store) Rebind(ctx context.Context, memories string) (sessions int, err error) {
+	err = s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+		_, err := tx.Exec(`INSERT INTO bound VALUES (1, ?1) ON CONFLICT DO UPDATE SET memories = ?1`, memories)
+		if err != nil {
+			return err
+		}
+		scopes, err := sqlitedb.Collect(ctx, tx, scanScope, `SELECT app, user FROM sessions WHERE requested > 0`)
+		if err != nil {
+			return err
+		}
+		sessions = len(scopes)
+		// The changes are made again.
+		_, err = tx.Exec(`DELETE FROM changes WHERE ref IN (SELECT ref FROM sessions WHERE requested > 0)`)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(`UPDATE sessions SET done = 0, plan = NULL, plan_to = 0, attempts = 0, failed = 0, request_time = ?,
+			due_time = 0, last_error = '' WHERE requested > 0`, s.now().UnixMicro())
+		if err != nil {
+			return err
+		}
+		requeued := map[memory.Scope]bool{}
+		for _, scope := range scopes {
+			if requeued[scope] {
+				continue
+			}
+			requeued[scope] = true
+			if err := requeue(tx, scope); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("bind sessions to other memories: %w", err)
+	}
+	return sessions, nil
+}
+
+func scanScope(rows *sql.Rows) (scope memory.Scope, err error) {
+	err = rows.Scan(&scope.App, &scope.User)
+	return scope, err
+}
