@@ -1,11 +1,19 @@
 package redissession
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// The modes of append.lua: what it does about a session that is there or
+// missing.
+const (
+	modeNew    = "new"    // it must not be there
+	modeOld    = "old"    // it must be there
+	modeMake   = "make"   // it is made if it is missing
+	modeHidden = "hidden" // a hidden one is made, beside any that is there
 )
 
 // Create implements sessionstore.Store.
@@ -14,26 +22,27 @@ func (s *Store) Create(ctx context.Context, key sessionstore.Key, create session
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.append(ctx, key, "new", create.State, create.Events, sessionstore.Append{}); err != nil {
+	if _, err := s.append(ctx, key, modeNew, create.State, create.Events, sessionstore.Append{}); err != nil {
 		return nil, key.Wrap("create", err)
 	}
 	return s.Get(ctx, key, sessionstore.Get{NumRecent: -1})
 }
 
 // Append implements sessionstore.Store.
-func (s *Store) Append(ctx context.Context, key sessionstore.Key, events []sessionstore.Event, opts sessionstore.Append) (sessionstore.Appended, error) {
+func (s *Store) Append(ctx context.Context, key sessionstore.Key, events []sessionstore.Event, opts sessionstore.Append) (
+	sessionstore.Appended, error) {
 	if err := key.Validate(); err != nil {
 		return sessionstore.Appended{}, err
 	}
 	if err := opts.Validate(); err != nil {
 		return sessionstore.Appended{}, key.Wrap("append", err)
 	}
-	mode := "old"
+	mode := modeOld
 	switch {
 	case opts.OneShot:
-		mode = "hidden"
+		mode = modeHidden
 	case opts.Create:
-		mode = "make"
+		mode = modeMake
 	}
 	out, err := s.append(ctx, key, mode, nil, events, opts)
 	if err != nil {
@@ -42,46 +51,37 @@ func (s *Store) Append(ctx context.Context, key sessionstore.Key, events []sessi
 	return out, nil
 }
 
-// append is one step in the slot of the session, and a second one in that of
-// its app if something is for the app.
-func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, state sessionstore.State, events []sessionstore.Event, opts sessionstore.Append) (out sessionstore.Appended, err error) {
+// append is one step in the slot of the session, and a second one in the slot of
+// its app if the app's keys change.
+func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, state sessionstore.State,
+	events []sessionstore.Event, opts sessionstore.Append) (out sessionstore.Appended, err error) {
 	operation, request := "", []byte(nil)
 	if opts.Request != nil {
 		operation = opts.Request.ID
 		if request, err = opts.Request.Doc(); err != nil {
 			return out, err
 		}
-		if err := s.mark(ctx, partition(key.Scope)); err != nil {
+		if err := s.enlist(ctx, partitionOf(key.Scope)); err != nil {
 			return out, err
 		}
 	}
-	args := []any{name(key.Scope), key.App, key.User, key.ID, s.clock(), mode, truth(!opts.ChangesState()), operation, request, s.over(), s.opts.TTL.Milliseconds(),
-		s.lastDelivered(outbox{partition(key.Scope), key.App})}
+	box := outbox{partitionOf(key.Scope), key.App}
+	args := []any{name(key.Scope), key.App, key.User, key.ID, s.clock(), mode, truth(!opts.ChangesState()), operation, request,
+		s.expired(), s.opts.TTL.Milliseconds(), s.lastDelivered(box)}
 	args = appendState(args, state)
 	out.Events = sessionstore.Prepare(events, s.now())
-	var sent []int // the place in out of each event sent
-	count := len(args)
-	args = append(args, 0)
-	for i, e := range out.Events {
-		if !e.Partial {
-			sent = append(sent, i)
-			args = append(args, e.ID, e.Timestamp.UnixMicro(), truth(e.RewindBefore != ""), []byte(e.Doc))
-			args = appendState(args, e.StateDelta)
-		}
-	}
-	args[count] = len(sent)
-	v, err := s.run(ctx, appendScript, prefix(key.Scope), args...)
+	args, sent := appendEvents(args, out.Events)
+	v, err := s.run(ctx, appendScript, scopePrefix(key.Scope), args...)
 	if err != nil {
 		return out, err
 	}
-	r, _ := v.([]any)
-	switch reply(r).text(0) {
+	answer := replyOf(v)
+	switch answer.text(0) {
 	case "EXISTS":
 		return out, memory.ErrExists
 	case "MISSING":
 		return out, memory.ErrNotFound
 	}
-	answer := reply(r)
 	out.LastUpdateTime = sessionstore.FromMicros(answer.num(2))
 	for had := answer.list(3); len(had) > 0; had = had[2:] {
 		i := sent[had.num(0)-1]
@@ -96,9 +96,26 @@ func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, s
 		}
 		out.Operation = &op
 	}
-	return out, s.deliver(ctx, outbox{partition(key.Scope), key.App}, answer.list(5))
+	return out, s.deliver(ctx, box, answer.list(5))
 }
 
+// appendEvents adds events to a script's arguments: how many, then each. It also
+// returns the place in events of each event sent: partial ones are not.
+func appendEvents(args []any, events []sessionstore.Event) (_ []any, sent []int) {
+	count := len(args)
+	args = append(args, 0)
+	for i, e := range events {
+		if !e.Partial {
+			sent = append(sent, i)
+			args = append(args, e.ID, e.Timestamp.UnixMicro(), truth(e.RewindBefore != ""), []byte(e.Doc))
+			args = appendState(args, e.StateDelta)
+		}
+	}
+	args[count] = len(sent)
+	return args, sent
+}
+
+// truth is a boolean as scripts have it.
 func truth(v bool) string {
 	if v {
 		return "1"
@@ -106,8 +123,8 @@ func truth(v bool) string {
 	return ""
 }
 
-// appendState adds a delta to a script's arguments: how many, then owner, name
-// and value of each.
+// appendState adds a delta to a script's arguments: how many keys, then owner,
+// name and value of each.
 func appendState(args []any, delta sessionstore.State) []any {
 	parts := delta.Split()
 	args = append(args, len(parts.App)+len(parts.User)+len(parts.Session))
@@ -119,66 +136,11 @@ func appendState(args []any, delta sessionstore.State) []any {
 	return args
 }
 
-// outbox names the messages of a partition for an app.
-type outbox struct {
-	partition int
-	app       string
-}
-
-// deliver brings a partition's messages to their app. They stay in the outbox
-// until the next append that adds one, or until somebody looks for what was
-// left undelivered: brought again, they are not applied twice.
-func (s *Store) deliver(ctx context.Context, from outbox, messages reply) error {
-	if len(messages) == 0 {
-		return nil
-	}
-	seq, err := s.run(ctx, deliverScript, appPrefix(from.app), append([]any{from.partition}, messages...)...)
-	if err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.delivered) >= maxDelivered {
-		clear(s.delivered) // it only spares bringing them again
-	}
-	s.delivered[from], _ = seq.(string)
-	return nil
-}
-
-// maxDelivered bounds what is remembered of deliveries.
-const maxDelivered = 100_000
-
-// lastDelivered is up to which message an app has all; "" if this process does
-// not know.
-func (s *Store) lastDelivered(from outbox) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.delivered[from]
-}
-
-// redeliver brings an app what is left in an outbox, and empties that.
-func (s *Store) redeliver(ctx context.Context, from outbox) error {
-	messages, err := s.redis.LRange(ctx, prefixOf(from.partition)+"outbox:"+from.app, 0, -1).Result()
-	if err != nil {
-		return s.kind(ctx, err)
-	}
-	r := make(reply, len(messages))
-	for i, m := range messages {
-		r[i] = m
-	}
-	if err := s.deliver(ctx, from, r); err != nil {
-		return err
-	}
-	_, err = s.run(ctx, deliveredScript, prefixOf(from.partition), from.app, cmp.Or(s.lastDelivered(from), "0"))
-	return err
-}
-
 // Delete implements sessionstore.Store.
 func (s *Store) Delete(ctx context.Context, key sessionstore.Key) error {
-	v, err := s.run(ctx, deleteScript, prefix(key.Scope), name(key.Scope), key.App, key.User, key.ID)
+	v, err := s.run(ctx, deleteScript, scopePrefix(key.Scope), name(key.Scope), key.App, key.User, key.ID)
 	if err == nil {
-		messages, _ := v.([]any)
-		err = s.deliver(ctx, outbox{partition(key.Scope), key.App}, messages)
+		err = s.deliver(ctx, outbox{partitionOf(key.Scope), key.App}, replyOf(v))
 	}
 	if err != nil {
 		return key.Wrap("delete", err)

@@ -14,107 +14,55 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-var _ sessionstore.Archive = (*Store)(nil)
-
 // Export implements sessionstore.Archive.
-func (s *Store) Export(ctx context.Context, session func(sessionstore.SessionRecord) error, shared func(sessionstore.SharedState) error) error {
+func (s *Store) Export(ctx context.Context, session func(sessionstore.SessionRecord) error,
+	shared func(sessionstore.SharedState) error) error {
 	if err := s.readyToExport(ctx); err != nil {
 		return fmt.Errorf("export sessions: %w", err)
 	}
-	for _, kind := range []*regexp.Regexp{appStates, userStates} {
-		keys, err := s.keys(ctx, kind)
+	states, err := s.sharedStates(ctx)
+	if err != nil {
+		return fmt.Errorf("export sessions: %w", err)
+	}
+	for _, state := range states {
+		if err := shared(state); err != nil {
+			return err
+		}
+	}
+	names, err := s.sessionNames(ctx)
+	if err != nil {
+		return fmt.Errorf("export sessions: %w", err)
+	}
+	for _, key := range names {
+		r, err := s.record(ctx, key)
 		if err != nil {
 			return fmt.Errorf("export sessions: %w", err)
 		}
-		for _, k := range keys {
-			values, err := s.redis.HGetAll(ctx, k).Result()
-			if err != nil {
-				return fmt.Errorf("export sessions: %w", s.kind(ctx, err))
-			}
-			sh := sessionstore.SharedState{State: sessionstore.State{}}
-			if of := kind.FindStringSubmatch(k)[1]; kind == appStates {
-				sh.App = of
-			} else {
-				sh.Scope = scopeOf(of)
-			}
-			for name, v := range values {
-				sh.State[name] = []byte(v)
-			}
-			if err := shared(sh); err != nil {
-				return err
-			}
+		if r == nil {
+			continue // it has expired
 		}
-	}
-	apps, err := s.keys(ctx, appLists)
-	if err != nil {
-		return fmt.Errorf("export sessions: %w", err)
-	}
-	given := map[sessionstore.Key]bool{}
-	for _, k := range apps {
-		app := appLists.FindStringSubmatch(k)[1]
-		names, err := s.redis.ZRange(ctx, k, 0, -1).Result()
-		if err != nil {
-			return fmt.Errorf("export sessions: %w", s.kind(ctx, err))
-		}
-		for _, n := range names {
-			user, id, _ := strings.Cut(n, "/")
-			key := sessionstore.Key{Scope: memory.Scope{App: app, User: user}, ID: id}
-			given[key] = true
-			if err := s.exportOne(ctx, key, session); err != nil {
-				return err
-			}
-		}
-	}
-	// The lists of apps are on other nodes than the sessions. Should one have
-	// lost some in a failover, they are exported all the same.
-	scopes, err := s.keys(ctx, scopeLists)
-	if err != nil {
-		return fmt.Errorf("export sessions: %w", err)
-	}
-	for _, k := range scopes {
-		ids, err := s.redis.ZRange(ctx, k, 0, -1).Result()
-		if err != nil {
-			return fmt.Errorf("export sessions: %w", s.kind(ctx, err))
-		}
-		for _, id := range ids {
-			key := sessionstore.Key{Scope: scopeOf(scopeLists.FindStringSubmatch(k)[1]), ID: id}
-			if given[key] {
-				continue
-			}
-			if err := s.exportOne(ctx, key, session); err != nil {
-				return err
-			}
+		if err := session(*r); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (s *Store) exportOne(ctx context.Context, key sessionstore.Key, session func(sessionstore.SessionRecord) error) error {
-	a, err := s.archived(ctx, key)
-	if err != nil {
-		return fmt.Errorf("export sessions: %w", err)
-	}
-	if a == nil {
-		return nil // it has expired
-	}
-	return session(*a)
-}
-
-// The keys an export looks for. The first group is the app, or app/user; ids
-// have any characters but slashes, so a key counts only if all of it fits.
+// The keys that an export looks for. The first group is the app, or app/user;
+// ids have any characters except slashes, so the whole name has to match.
 var (
-	appStates  = regexp.MustCompile(`^memoryd:\{a:([^/]*)\}:state$`)
-	appLists   = regexp.MustCompile(`^memoryd:\{a:([^/]*)\}:sessions$`)
-	userStates = regexp.MustCompile(`^memoryd:\{\d+\}:user:([^/]*/[^/]*)$`)
-	scopeLists = regexp.MustCompile(`^memoryd:\{\d+\}:live:([^/]*/[^/]*)$`)
-	sessions   = regexp.MustCompile(`^memoryd:\{\d+\}:session:(\d+)$`)
+	appStateKeys  = regexp.MustCompile(`^memoryd:\{a:([^/]*)\}:state$`)
+	appListKeys   = regexp.MustCompile(`^memoryd:\{a:([^/]*)\}:sessions$`)
+	userStateKeys = regexp.MustCompile(`^memoryd:\{\d+\}:user:([^/]*/[^/]*)$`)
+	scopeListKeys = regexp.MustCompile(`^memoryd:\{\d+\}:live:([^/]*/[^/]*)$`)
+	sessionKeys   = regexp.MustCompile(`^memoryd:\{\d+\}:session:(\d+)$`)
 )
 
-// readyToExport delivers what waits for its app, and looks for what an export
-// would leave behind.
+// readyToExport delivers the messages that wait for their apps, and fails if
+// deleted sessions have work left.
 func (s *Store) readyToExport(ctx context.Context) error {
 	for p := range partitions {
-		apps, err := s.redis.SMembers(ctx, prefixOf(p)+"outboxes").Result()
+		apps, err := s.redis.SMembers(ctx, partitionPrefix(p)+"outboxes").Result()
 		if err != nil {
 			return s.kind(ctx, err)
 		}
@@ -124,7 +72,7 @@ func (s *Store) readyToExport(ctx context.Context) error {
 			}
 		}
 	}
-	all, err := s.keys(ctx, sessions)
+	all, err := s.keys(ctx, sessionKeys)
 	if err != nil {
 		return err
 	}
@@ -148,6 +96,79 @@ func (s *Store) readyToExport(ctx context.Context) error {
 		return sessionstore.UnfinishedDeleted(left)
 	}
 	return nil
+}
+
+// sharedStates reads the state of all apps and users.
+func (s *Store) sharedStates(ctx context.Context) (out []sessionstore.SharedState, err error) {
+	for _, kind := range []*regexp.Regexp{appStateKeys, userStateKeys} {
+		keys, err := s.keys(ctx, kind)
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range keys {
+			values, err := s.redis.HGetAll(ctx, k).Result()
+			if err != nil {
+				return nil, s.kind(ctx, err)
+			}
+			one := sessionstore.SharedState{State: sessionstore.State{}}
+			if of := kind.FindStringSubmatch(k)[1]; kind == appStateKeys {
+				one.App = of
+			} else {
+				one.Scope = scopeOf(of)
+			}
+			for name, v := range values {
+				one.State[name] = []byte(v)
+			}
+			out = append(out, one)
+		}
+	}
+	return out, nil
+}
+
+// sessionNames reads the keys of all sessions: of each app in the order of their
+// making, then those that the app's list lacks. The list of an app is on another
+// node than the sessions, and may have lost some in a failover.
+func (s *Store) sessionNames(ctx context.Context) (out []sessionstore.Key, err error) {
+	lists, err := s.keys(ctx, appListKeys)
+	if err != nil {
+		return nil, err
+	}
+	listed := map[sessionstore.Key]bool{}
+	for _, k := range lists {
+		app := appListKeys.FindStringSubmatch(k)[1]
+		names, err := s.redis.ZRange(ctx, k, 0, -1).Result()
+		if err != nil {
+			return nil, s.kind(ctx, err)
+		}
+		for _, n := range names {
+			key := splitName(app, n)
+			listed[key] = true
+			out = append(out, key)
+		}
+	}
+	scopes, err := s.keys(ctx, scopeListKeys)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range scopes {
+		ids, err := s.redis.ZRange(ctx, k, 0, -1).Result()
+		if err != nil {
+			return nil, s.kind(ctx, err)
+		}
+		for _, id := range ids {
+			key := sessionstore.Key{Scope: scopeOf(scopeListKeys.FindStringSubmatch(k)[1]), ID: id}
+			if !listed[key] {
+				out = append(out, key)
+			}
+		}
+	}
+	return out, nil
+}
+
+// splitName reads the name that a session has in the list of its app: user/id.
+func splitName(app, name string) sessionstore.Key {
+	user, id, _ := strings.Cut(name, "/")
+	return sessionstore.Key{Scope: memory.Scope{App: app, User: user}, ID: id}
 }
 
 // keys is the names of all keys of a kind, on every master.
@@ -174,55 +195,56 @@ func (s *Store) keys(ctx context.Context, kind *regexp.Regexp) (out []string, er
 	return slices.Compact(out), s.kind(ctx, err)
 }
 
-func (s *Store) archived(ctx context.Context, key sessionstore.Key) (*sessionstore.SessionRecord, error) {
-	v, err := s.run(ctx, archivedScript, prefix(key.Scope), name(key.Scope), key.ID)
+// record reads a session to export; nil if there is none.
+func (s *Store) record(ctx context.Context, key sessionstore.Key) (*sessionstore.SessionRecord, error) {
+	v, err := s.run(ctx, recordScript, scopePrefix(key.Scope), name(key.Scope), key.ID)
 	if err != nil {
 		return nil, err
 	}
-	r, _ := v.([]any)
-	if len(r) == 0 {
+	answer := replyOf(v)
+	if len(answer) == 0 {
 		return nil, nil
 	}
-	answer := reply(r)
 	m := answer.list(1)
-	a := &sessionstore.SessionRecord{Key: key, Ref: answer.text(0), State: sessionstore.State{}, LastUpdateTime: sessionstore.FromMicros(m.num(0)), Events: m.num(1),
-		Requested: m.num(2), Done: m.num(3), Failed: m.text(4) == "1", LastError: m.text(5), PlanTo: m.num(6)}
+	r := &sessionstore.SessionRecord{Key: key, Ref: answer.text(0), State: sessionstore.State{},
+		LastUpdateTime: sessionstore.FromMicros(m.num(0)), Events: m.num(1), Requested: m.num(2), Done: m.num(3),
+		Failed: m.text(4) == "1", LastError: m.text(5), PlanTo: m.num(6)}
 	if plan := answer.text(2); plan != "" {
-		a.Plan = []byte(plan)
+		r.Plan = []byte(plan)
 	}
-	answer.list(3).state("", a.State)
-	return a, nil
+	answer.list(3).state("", r.State)
+	return r, nil
 }
 
 // Restore implements sessionstore.Archive.
-func (s *Store) Restore(ctx context.Context, a sessionstore.SessionRecord) error {
-	err := s.mark(ctx, partition(a.Scope))
+func (s *Store) Restore(ctx context.Context, r sessionstore.SessionRecord) error {
+	err := s.enlist(ctx, partitionOf(r.Scope))
 	if err == nil {
-		args := []any{name(a.Scope), a.ID, a.Events, micros(a.LastUpdateTime), a.Requested, a.Done, truth(a.Failed), a.LastError, []byte(a.Plan), a.PlanTo,
-			s.clock(), s.opts.TTL.Milliseconds()}
-		for k, v := range a.State {
+		args := []any{name(r.Scope), r.ID, r.Events, micros(r.LastUpdateTime), r.Requested, r.Done, truth(r.Failed), r.LastError,
+			[]byte(r.Plan), r.PlanTo, s.clock(), s.opts.TTL.Milliseconds()}
+		for k, v := range r.State {
 			args = append(args, k, []byte(v))
 		}
 		var v any
-		if v, err = s.run(ctx, restoreScript, prefix(a.Scope), args...); err == nil && v == "MISSING" {
+		if v, err = s.run(ctx, restoreScript, scopePrefix(r.Scope), args...); err == nil && v == "MISSING" {
 			err = memory.ErrNotFound
 		}
 	}
 	if err != nil {
-		return a.Key.Wrap("restore", err)
+		return r.Wrap("restore", err)
 	}
 	return nil
 }
 
 // RestoreShared implements sessionstore.Archive.
 func (s *Store) RestoreShared(ctx context.Context, sh sessionstore.SharedState) error {
-	at := prefix(sh.Scope) + "user:" + name(sh.Scope)
+	at := scopePrefix(sh.Scope) + "user:" + name(sh.Scope)
 	if sh.User == "" {
 		at = appPrefix(sh.App) + "state"
 	}
 	for k, v := range sh.State {
 		if err := s.redis.HSetNX(ctx, at, k, []byte(v)).Err(); err != nil {
-			return fmt.Errorf("share state of app %q, user %q: %w", sh.App, sh.User, s.kind(ctx, err))
+			return fmt.Errorf("restore state of app %q, user %q: %w", sh.App, sh.User, s.kind(ctx, err))
 		}
 	}
 	return nil

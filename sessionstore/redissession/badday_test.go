@@ -521,6 +521,34 @@ func TestTTL(t *testing.T) {
 	}
 }
 
+// A one-shot session stays until its memories are made, and leaves no key that
+// does not expire.
+func TestTTLOneShot(t *testing.T) {
+	r := redistest.Start(t)
+	s := open(t, r.URL(), &redissession.Options{TTL: 10 * time.Millisecond})
+	defer s.Close()
+	ctx, k := t.Context(), key("ann", "s")
+	for _, events := range [][]sessionstore.Event{nil, {event(t, "e1")}} {
+		request := &sessionstore.Request{ID: sessionstore.OperationID(k.Scope, fmt.Sprint("op", len(events)))}
+		_, err := s.Append(ctx, k, events, sessionstore.Append{OneShot: true, Request: request})
+		must(t, err)
+	}
+	time.Sleep(50 * time.Millisecond) // longer than the TTL
+	works, err := s.Claim(ctx, "me", time.Minute, 1)
+	if err != nil || len(works) != 1 {
+		t.Fatalf("claimed %+v, %v", works, err)
+	}
+	must(t, s.Finish(ctx, works[0], 1, nil))
+	for _, name := range append(keysOf(t, r, "*:session:*"), keysOf(t, r, "*:events:*")...) {
+		t.Errorf("%s is left", name)
+	}
+	for _, name := range append(keysOf(t, r, "*:operation:*"), keysOf(t, r, "*:covers:*")...) {
+		if left := r.Client(t).PTTL(ctx, name).Val(); left <= 0 {
+			t.Errorf("%s does not expire", name)
+		}
+	}
+}
+
 func waitFor(t testing.TB, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {

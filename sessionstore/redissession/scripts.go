@@ -14,13 +14,13 @@ import (
 //go:embed lua/*.lua
 var sources embed.FS
 
-// The scripts. Each runs in one slot, and does all or nothing.
+// The scripts. Each runs in one slot, and does all of its changes or none.
 var (
 	appendScript     = script("append")
 	getScript        = script("get")
 	listScript       = script("list")
 	deleteScript     = script("delete")
-	headsScript      = script("heads")
+	dueScript        = script("due")
 	claimScript      = script("claim")
 	renewScript      = script("renew")
 	saveScript       = script("save")
@@ -30,12 +30,12 @@ var (
 	operationsScript = script("operations")
 	retryScript      = script("retry")
 	deliveredScript  = script("delivered")
+	recordScript     = script("record")
 	restoreScript    = script("restore")
-	archivedScript   = script("archived")
-	undoneScript     = script("undone")
-	deliverScript    = redis.NewScript(source("deliver")) // in an app's slot
-	markScript       = redis.NewScript(source("mark"))    // in that of the work index
-	unmarkScript     = redis.NewScript(source("unmark"))
+	rebindScript     = script("rebind")
+	deliverScript    = redis.NewScript(source("deliver")) // in the slot of an app
+	enlistScript     = redis.NewScript(source("enlist"))  // in the slot of the work index
+	unlistScript     = redis.NewScript(source("unlist"))
 )
 
 func source(name string) string {
@@ -46,17 +46,17 @@ func source(name string) string {
 	return string(text)
 }
 
-// script is one that works on a partition, with what those share before it.
+// script is a script that works on a partition. common.lua comes before it.
 func script(name string) *redis.Script {
 	ttl := fmt.Sprintf("local OPERATION_TTL = %d -- ms\n", sessionstore.OperationTTL.Milliseconds())
 	return redis.NewScript(ttl + source("common") + "\n" + source(name))
 }
 
-// keys declares those of a script by two of them, the first of which never
-// exists. While a cluster moves a slot to another node its keys are on both
-// sides, and Redis refuses a script that declares several keys of which some
-// are missing: so none runs on half of the data. All other keys of a script are
-// in the same slot.
+// keys declares the keys of a script by two of them, the first of which never
+// exists. While a cluster moves a slot to another node, its keys are on both
+// sides, and Redis refuses a script that declares several keys of which some are
+// missing: so none runs on half of the data. All other keys of a script are in
+// the same slot.
 func keys(prefix string) []string { return []string{prefix, prefix + "n"} }
 
 // run runs a script in the slot of prefix.
@@ -65,12 +65,24 @@ func (s *Store) run(ctx context.Context, script *redis.Script, prefix string, ar
 	return v, s.kind(ctx, err)
 }
 
-// reply reads what a script returned, by place. A script and the code that
-// reads it change together, so a wrong shape is a fault of ours.
+// reply reads the answer of a script, by place. A script and the code that reads
+// its answer change together, so a wrong shape is a fault in this package.
 type reply []any
 
+func replyOf(v any) reply { r, _ := v.([]any); return r }
+
 func (r reply) text(i int) string { v, _ := r[i].(string); return v }
-func (r reply) list(i int) reply  { v, _ := r[i].([]any); return v }
+func (r reply) list(i int) reply  { return replyOf(r[i]) }
+
+func (r reply) texts() []string {
+	out := make([]string, len(r))
+	for i := range r {
+		out[i] = r.text(i)
+	}
+	return out
+}
+
+// num is an integer, as Redis has it or in decimal digits; 0 for anything else.
 func (r reply) num(i int) (n int64) {
 	switch v := r[i].(type) {
 	case int64:
@@ -83,6 +95,7 @@ func (r reply) num(i int) (n int64) {
 	return n
 }
 
+// state adds names and values, which follow one another, to a state.
 func (r reply) state(prefix string, into sessionstore.State) {
 	for i := 0; i+1 < len(r); i += 2 {
 		into[prefix+r.text(i)] = []byte(r.text(i + 1))

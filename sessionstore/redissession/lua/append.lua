@@ -1,14 +1,12 @@
--- Makes a session, appends events with their state, and asks for memories: all
--- of it, or nothing.
-
+-- Makes a session, appends events with their state, and requests memories.
 local at = 0
 local function arg() at = at + 1; return ARGV[at] end
 
 local scope, app, user, id = arg(), arg(), arg(), arg()
-local now, mode, keep, request, asks, over, ttl = clock(arg()), arg(), arg(), arg(), arg(), arg(), arg()
-local delivered = arg() -- up to this message the app has all
+local now, mode, keep, op_id, request, expired, ttl = clock(arg()), arg(), arg(), arg(), arg(), arg(), arg()
+local delivered = arg() -- the last message that the app is known to have
 
-local hidden = mode == 'hidden' -- a session of its own, beside any of that id
+local hidden = mode == 'hidden' -- made beside any session of that id
 local ref = not hidden and find(scope, id)
 local sent = false
 if ref and mode == 'new' then return {'EXISTS'} end
@@ -22,12 +20,12 @@ if not ref then
     send(app, '+', user, id)
     sent = true
   end
-  if ttl ~= '0' then -- each new session pays for two that may have expired unseen
+  if ttl ~= '0' then -- with each new session, look at two that may have expired
     for _, other in ipairs(call('ZRANDMEMBER', key('live', scope), 2)) do find(scope, other) end
   end
 end
 
--- state reads a delta from the arguments and applies it.
+-- state reads a delta from the arguments, and applies it if it is told to.
 local function state(apply)
   local forApp = {}
   for _ = 1, tonumber(arg()) do
@@ -72,7 +70,7 @@ end
 call('HSET', key('session', ref), 'seq', num(seq), 'updated', updated)
 
 local op = {}
-if request ~= '' then
+if op_id ~= '' then
   local requested, done, failed = tonumber(m[3]), tonumber(m[4]), m[5] == '1'
   if seq > done then
     local waits = requested > done and not failed
@@ -82,25 +80,25 @@ if request ~= '' then
     if failed then call('HSET', key('session', ref), 'attempts', 0) end
     enqueue(scope, ref, asked, due)
     requeue(scope)
-    call('ZADD', key('waiting', ref), num(seq), request)
-    call('ZADD', key('covers', ref), m[4], request)
+    call('ZADD', key('waiting', ref), num(seq), op_id)
+    call('ZADD', key('covers', ref), m[4], op_id)
   end
-  call('HSET', key('operation', request), 'scope', scope, 'ref', ref, 'session', id, 'first', m[4], 'last', num(seq),
-    'created', now, 'ended', 0, 'attempts', 0, 'request', asks)
-  call('ZADD', key('operations', scope), call('INCR', P .. 'n'), request)
-  if seq == done then ended(scope, request, now) end
-  op = operation(request, scope, over)
+  call('HSET', key('operation', op_id), 'scope', scope, 'ref', ref, 'session', id, 'first', m[4], 'last', num(seq),
+    'created', now, 'ended', 0, 'attempts', 0, 'request', request)
+  call('ZADD', key('operations', scope), call('INCR', P .. 'n'), op_id)
+  if seq == done then end_operation(scope, op_id, now) end
+  op = operation(op_id, scope, expired)
 
-  -- Each new operation pays for two old ones that nobody can read any more, and
-  -- for a deleted session whose work was given up as long ago.
-  for _, old in ipairs(call('ZRANGEBYSCORE', key('ended', scope), '-inf', '(' .. over, 'LIMIT', 0, 2)) do
+  -- With each new operation, remove two that can no longer be read, and a deleted
+  -- session whose work was given up as long ago.
+  for _, old in ipairs(call('ZRANGEBYSCORE', key('ended', scope), '-inf', '(' .. expired, 'LIMIT', 0, 2)) do
     local of = call('HGET', key('operation', old), 'ref')
     if of then call('ZREM', key('covers', of), old) end
     call('ZREM', key('ended', scope), old)
     call('ZREM', key('operations', scope), old)
     call('UNLINK', key('operation', old))
   end
-  for _, old in ipairs(call('ZRANGEBYSCORE', P .. 'gone', '-inf', '(' .. over, 'LIMIT', 0, 1)) do
+  for _, old in ipairs(call('ZRANGEBYSCORE', P .. 'gone', '-inf', '(' .. expired, 'LIMIT', 0, 1)) do
     for _, w in ipairs(call('ZRANGE', key('waiting', old), 0, -1)) do call('UNLINK', key('operation', w)) end
     call('UNLINK', key('waiting', old), key('covers', old), key('changes', old))
     purge(old)
@@ -109,7 +107,7 @@ end
 if hidden and seq == tonumber(m[4]) then
   purge(ref) -- there is nothing to do
 else
-  rest(ref, ttl)
+  expire(ref, ttl)
 end
 
 local out = {}

@@ -1,4 +1,4 @@
--- Takes the work of a scope that has waited longest, and leases the scope.
+-- Claims the session of a scope that has waited longest, and leases the scope.
 local scope, owner, now, ttl = ARGV[1], ARGV[2], clock(ARGV[3]), ARGV[4]
 local lease = call('HGET', P .. 'leases', scope)
 if lease and tonumber(string.match(lease, '^%d+')) > tonumber(now) then return {} end
@@ -10,7 +10,7 @@ while not ref do
     return {}
   end
   for _, m in ipairs(some) do
-    if call('EXISTS', key('session', num(m))) == 0 then -- somebody has deleted its keys
+    if call('EXISTS', key('session', num(m))) == 0 then -- its keys were deleted by hand
       dequeue(scope, num(m))
     elseif tonumber(call('ZSCORE', key('tries', scope), m)) <= tonumber(now) then
       ref = num(m)

@@ -1,4 +1,4 @@
--- Hides a session at once; its events stay until the memories asked for are made.
+-- Hides a session at once. Its events stay until the requested memories are made.
 local scope, app, user, id = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local ref = find(scope, id)
 if not ref then return {} end

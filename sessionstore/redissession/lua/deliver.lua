@@ -1,7 +1,7 @@
--- Applies entries of a partition's outbox to an app: its state, and the list of
--- its sessions. Each is applied once, however often and by whomever it is
--- brought, as they are brought in their order. KEYS[1] is the prefix of the
--- app's keys, ARGV[1] the partition.
+-- Applies messages of a partition's outbox to an app: '=' sets state, '+' adds a
+-- session to the app's list, and '-' removes one. Each message is applied once,
+-- however often it is delivered: messages come in the order of their numbers.
+-- KEYS[1] is the prefix of the app's keys, ARGV[1] the partition.
 local A, from = KEYS[1], ARGV[1]
 local applied = tonumber(redis.call('HGET', A .. 'applied', from) or '0')
 for i = 2, #ARGV do

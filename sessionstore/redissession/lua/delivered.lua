@@ -1,2 +1,2 @@
--- Drops the messages up to seq from an outbox.
+-- Removes the messages up to a number from an outbox.
 return drop(ARGV[1], ARGV[2])

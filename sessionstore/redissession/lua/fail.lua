@@ -1,6 +1,7 @@
 -- Records why an attempt failed, and when to try again: never, if retry is ''.
-local scope, ref, done, attempts, cause, retry, now = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], clock(ARGV[7])
-if not mine(ref, done, attempts) then return 0 end
+local scope, ref, done, attempts, cause, retry = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local now = clock(ARGV[7])
+if not still_claimed(ref, done, attempts) then return 0 end
 local m = meta(ref, 'asked', 'deleted')
 if retry == '' then
   call('HSET', key('session', ref), 'error', cause, 'due', now, 'failed', 1)

@@ -1,7 +1,8 @@
--- Moves the done mark, keeps what changed for the operations that asked, and
--- ends the lease.
-local scope, ref, done, attempts, to, now, over, ttl = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], clock(ARGV[6]), ARGV[7], ARGV[8]
-if not mine(ref, done, attempts) then return 0 end
+-- Moves the done position, stores the changes for the operations that requested
+-- them, and ends the lease.
+local scope, ref, done, attempts, to = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local now, expired, ttl = clock(ARGV[6]), ARGV[7], ARGV[8]
+if not still_claimed(ref, done, attempts) then return 0 end
 local m = meta(ref, 'requested', 'deleted')
 if tonumber(to) > tonumber(m[1]) or tonumber(to) <= tonumber(done) then return 0 end
 for i = 9, #ARGV, 2 do
@@ -12,13 +13,13 @@ call('HSET', key('session', ref), 'done', to, 'attempts', 0, 'failed', 0, 'due',
 call('UNLINK', key('plan', ref))
 call('HDEL', key('session', ref), 'planned')
 for _, op in ipairs(call('ZRANGEBYSCORE', key('waiting', ref), '-inf', to)) do
-  ended(scope, op, now)
+  end_operation(scope, op, now)
   call('ZREM', key('waiting', ref), op)
 end
--- What no operation that can be read covers is forgotten.
+-- Remove the changes that no readable operation covers.
 for _, op in ipairs(call('ZRANGE', key('covers', ref), 0, 99)) do
   local at = call('HGET', key('operation', op), 'ended')
-  if at and (at == '0' or tonumber(at) >= tonumber(over)) then break end
+  if at and (at == '0' or tonumber(at) >= tonumber(expired)) then break end
   call('ZREM', key('covers', ref), op)
 end
 local first = call('ZRANGE', key('covers', ref), 0, 0, 'WITHSCORES')[2]
@@ -30,7 +31,7 @@ else
   if m[2] == '1' then
     purge(ref)
   else
-    rest(ref, ttl)
+    expire(ref, ttl)
   end
 end
 call('HDEL', P .. 'leases', scope)

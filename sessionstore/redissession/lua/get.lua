@@ -1,5 +1,5 @@
--- Reads a session: its state, and the numbers of the events asked for in the
--- order in which they were said.
+-- Reads a session: its state, and the numbers of the last events in order of
+-- their timestamps.
 local scope, id, count, after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local ref = find(scope, id)
 if not ref then return {'MISSING'} end
@@ -8,4 +8,5 @@ if count ~= '0' then
   local from = call('ZREVRANGEBYSCORE', key('times', ref), '+inf', after, 'LIMIT', 0, count)
   for i = #from, 1, -1 do seqs[#seqs + 1] = tonumber(from[i]) end
 end
-return {'OK', ref, meta(ref, 'updated')[1], call('HGETALL', key('state', ref)), call('HGETALL', key('user', scope)), seqs}
+local updated = meta(ref, 'updated')[1]
+return {'OK', ref, updated, call('HGETALL', key('state', ref)), call('HGETALL', key('user', scope)), seqs}

@@ -1,5 +1,5 @@
--- Reads sessions without their events: a page of a scope's from ref before
--- downwards, or those named.
+-- Reads sessions without their events: a page of a scope's sessions with numbers
+-- below before, newest first, or the sessions that the arguments name.
 local before, count = ARGV[1], tonumber(ARGV[2])
 local out = {}
 local function add(scope, id)
@@ -14,12 +14,12 @@ local function user(scope)
     users[#users + 1] = {scope, call('HGETALL', key('user', scope))}
   end
 end
-local more = '0'
 if before ~= '' then
   local scope = ARGV[3]
   user(scope)
-  while #out < count + 1 do
-    local ids = call('ZREVRANGEBYSCORE', key('live', scope), '(' .. before, '-inf', 'WITHSCORES', 'LIMIT', 0, count + 1 - #out)
+  while #out < count do
+    local ids = call('ZREVRANGEBYSCORE', key('live', scope), '(' .. before, '-inf', 'WITHSCORES',
+      'LIMIT', 0, count - #out)
     if #ids == 0 then break end
     for i = 1, #ids, 2 do add(scope, ids[i]) end
     before = ids[#ids]

@@ -1,3 +1,4 @@
+-- Extends a lease that its owner still has.
 local scope, owner, now, ttl = ARGV[1], ARGV[2], clock(ARGV[3]), ARGV[4]
 local lease = call('HGET', P .. 'leases', scope)
 if not lease then return 0 end

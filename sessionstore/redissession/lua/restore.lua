@@ -1,4 +1,4 @@
--- Gives a session the rest of what it was elsewhere; see Restore.
+-- Gives an imported session its state and positions; see Restore.
 local at = 0
 local function arg() at = at + 1; return ARGV[at] end
 local scope, id, events, updated, requested, done = arg(), arg(), arg(), arg(), arg(), arg()
@@ -10,9 +10,11 @@ if tonumber(m[1]) > tonumber(events) then return 'OK' end
 failed = failed == '1' and 1 or 0
 while at < #ARGV do call('HSET', key('state', ref), arg(), arg()) end
 call('HSET', key('session', ref), 'updated', updated)
-rest(ref, ttl)
-if tonumber(done) < tonumber(m[3]) or tonumber(requested) < tonumber(m[2]) or (done == m[3] and requested == m[2]) then return 'OK' end
-call('HSET', key('session', ref), 'requested', requested, 'done', done, 'failed', failed, 'error', cause, 'attempts', 0, 'due', 0, 'asked', now)
+expire(ref, ttl)
+local back = tonumber(done) < tonumber(m[3]) or tonumber(requested) < tonumber(m[2])
+if back or (done == m[3] and requested == m[2]) then return 'OK' end
+call('HSET', key('session', ref), 'requested', requested, 'done', done, 'failed', failed, 'error', cause,
+  'attempts', 0, 'due', 0, 'asked', now)
 call('UNLINK', key('plan', ref))
 call('HDEL', key('session', ref), 'planned')
 if plan ~= '' then
@@ -22,5 +24,5 @@ end
 dequeue(scope, ref)
 if tonumber(requested) > tonumber(done) and failed == 0 then enqueue(scope, ref, now, 0) end
 requeue(scope)
-rest(ref, ttl)
+expire(ref, ttl)
 return 'OK'

@@ -1,4 +1,5 @@
--- Makes the work of an operation due at once that has failed or waits.
+-- Makes the work of an operation that has failed, or waits to be tried again, due
+-- at once.
 local scope, id, now = ARGV[1], ARGV[2], clock(ARGV[3])
 local o = call('HMGET', key('operation', id), 'scope', 'ref', 'ended')
 if o[1] ~= scope or o[3] ~= '0' then return 0 end

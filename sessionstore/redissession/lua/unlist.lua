@@ -1,5 +1,5 @@
--- Takes partitions without work out of the index, but for those marked in the
--- last minute: who marks one may not have asked yet. KEYS[1] is the work index,
+-- Takes partitions without work out of the work index, except those enlisted in
+-- the last minute: their work may not be stored yet. KEYS[1] is the work index,
 -- ARGV the partitions.
 local old = tonumber(redis.call('TIME')[1]) - 60
 for _, p in ipairs(ARGV) do

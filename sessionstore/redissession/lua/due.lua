@@ -1,5 +1,6 @@
--- Reads which scopes have work that is due and are not leased, the longest
--- waiting first, which are leased, and what else there is to look after.
+-- Reads the scopes that have work that is due and are not leased, the longest
+-- waiting first; how many scopes have work; the apps with messages in an outbox;
+-- and the leased scopes.
 local now, limit = clock(ARGV[1]), tonumber(ARGV[2])
 local out, from = {}, 0
 while #out < 2 * limit do
