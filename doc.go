@@ -30,8 +30,13 @@
 //
 // [github.com/memoryd/memoryd/embed] turns text into vectors, and
 // [github.com/memoryd/memoryd/internal/analyzer] into words.
-// [github.com/memoryd/memoryd/extract] finds facts in turns and compares them
-// with what is known, by rules or by a model, whose prompts are there too.
+// [github.com/memoryd/memoryd/extract] is the contract by which facts are found
+// in turns and compared with what is known, and the path of a model, with its
+// prompts. [github.com/memoryd/memoryd/extract/rules] finds facts without a
+// model. It reads [github.com/memoryd/memoryd/extract/english], and
+// [github.com/memoryd/memoryd/extract/dates] reads the dates.
+// [github.com/memoryd/memoryd/extract/canonical] reduces a fact to what the rules
+// compare, and makes the keys that stored facts are looked up by.
 // [github.com/memoryd/memoryd/ingest] walks sessions and loses nothing: events
 // are stored before a request is answered, a session's requested mark runs
 // ahead of its done mark until its memories are stored, and what was decided is
