@@ -12,16 +12,25 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// errClosed is the error of every request after Close.
-var errClosed = errors.New("this memoryd is closed")
+// Kinds of error that only HTTP has. All others are in package memory.
+var (
+	errClosed    = errors.New("this memoryd is closed")
+	errForbidden = errors.New("permission denied")
+	errTooLarge  = errors.New("request too large")
+)
 
-// kinds is the one table that makes errors HTTP.
+// kinds maps every kind of error to its HTTP status and to the status name of
+// the JSON body. No other code chooses the status of an error. The first kind
+// that errors.Is finds decides. An error of no kind here is a fault of memoryd
+// and gets 500 INTERNAL.
 var kinds = []struct {
 	err    error
 	code   int
 	status string
 }{
+	{errTooLarge, http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE"},
 	{memory.ErrInvalid, http.StatusBadRequest, "INVALID_ARGUMENT"},
+	{errForbidden, http.StatusForbidden, "PERMISSION_DENIED"},
 	{memory.ErrNotFound, http.StatusNotFound, "NOT_FOUND"},
 	{memory.ErrExists, http.StatusConflict, "ALREADY_EXISTS"},
 	{memory.ErrAborted, http.StatusConflict, "ABORTED"},
@@ -29,15 +38,14 @@ var kinds = []struct {
 	{memory.ErrExhausted, http.StatusTooManyRequests, "RESOURCE_EXHAUSTED"},
 	{memory.ErrUnavailable, http.StatusServiceUnavailable, "UNAVAILABLE"},
 	{context.DeadlineExceeded, http.StatusServiceUnavailable, "UNAVAILABLE"},
-	{context.Canceled, http.StatusServiceUnavailable, "UNAVAILABLE"}, // nobody is left to read it
+	// The client has disconnected, so only the log shows this status.
+	{context.Canceled, http.StatusServiceUnavailable, "UNAVAILABLE"},
+	// The router reports these two.
+	{echo.ErrNotFound, http.StatusNotFound, "NOT_FOUND"},
+	{echo.ErrMethodNotAllowed, http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED"},
 }
 
-// statuses names what the router and the middleware answer themselves.
-var statuses = map[int]string{
-	http.StatusBadRequest: "INVALID_ARGUMENT", http.StatusForbidden: "PERMISSION_DENIED", http.StatusNotFound: "NOT_FOUND",
-	http.StatusMethodNotAllowed: "METHOD_NOT_ALLOWED", http.StatusRequestEntityTooLarge: "PAYLOAD_TOO_LARGE",
-}
-
+// errorBody is the JSON body of every error.
 type errorBody struct {
 	Error errorDetail `json:"error"`
 }
@@ -48,60 +56,65 @@ type errorDetail struct {
 	Message string `json:"message"`
 }
 
+// temporary reports whether the same request may succeed a little later.
+func (d *errorDetail) temporary() bool {
+	return d.Code == http.StatusServiceUnavailable || d.Code == http.StatusTooManyRequests
+}
+
+// internalError is the detail of an error of no kind.
+func internalError(message string) errorDetail {
+	return errorDetail{http.StatusInternalServerError, "INTERNAL", message}
+}
+
 func invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{memory.ErrInvalid}, args...)...)
 }
 
-// detail is what a caller is told of an error. Of a fault of our own, or of a
-// store, whose address is nobody's business, it is told nothing but where to
-// find more.
-func detail(c echo.Context, err error) errorDetail {
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
-		return errorDetail{http.StatusRequestEntityTooLarge, statuses[http.StatusRequestEntityTooLarge],
-			fmt.Sprintf("body has more than %d bytes", tooLarge.Limit)}
+// describe returns what a client is told of err. A client that made a mistake
+// gets the whole message. The reasons of a fault or of an unavailable store may
+// contain addresses and paths of this machine, so the client only gets the
+// request id, with which an operator finds the reason in the log.
+func describe(err error, requestID string) errorDetail {
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		err = fmt.Errorf("%w: the body has more than %d bytes", errTooLarge, tooLarge.Limit)
 	}
 	for _, k := range kinds {
 		if !errors.Is(err, k.err) {
 			continue
 		}
-		message := err.Error()
-		if (k.code == http.StatusServiceUnavailable || k.code == http.StatusTooManyRequests) && !errors.As(err, new(notReady)) {
-			message = fmt.Sprintf("this cannot be done just now; try again later (the log has the reason under request id %s)", requestID(c))
+		d := errorDetail{k.code, k.status, err.Error()}
+		if stores := (notReady)(nil); errors.As(err, &stores) {
+			d.Message = "not ready: " + strings.Join(stores.names(), ", ")
+		} else if d.temporary() {
+			d.Message = fmt.Sprintf(
+				"memoryd cannot do this now: try again later (the log has the reason under request id %s)", requestID)
 		}
-		return errorDetail{k.code, k.status, message}
+		return d
 	}
-	var he *echo.HTTPError
-	if errors.As(err, &he) && he.Code < 500 {
-		status, message := statuses[he.Code], fmt.Sprint(he.Message)
-		if status == "" {
-			status = "INVALID_ARGUMENT"
-		}
-		if errors.Is(err, echo.ErrNotFound) || errors.Is(err, echo.ErrMethodNotAllowed) {
-			message = fmt.Sprintf("nothing answers %s %s", c.Request().Method, c.Request().URL.Path)
-		}
-		return errorDetail{he.Code, status, message}
-	}
-	return errorDetail{http.StatusInternalServerError, "INTERNAL",
-		fmt.Sprintf("an internal error; the log has it under request id %s", requestID(c))}
+	return internalError(fmt.Sprintf("internal error (the log has the reason under request id %s)", requestID))
 }
 
-// maxMessage is how long a message may be, in bytes: it may repeat what was sent.
+// maxMessage bounds the message of an error, in bytes. A message may repeat a
+// part of the request.
 const maxMessage = 1000
 
-// fail answers an error, once.
+// fail is echo's error handler: it sends err as JSON, unless the answer has
+// begun already. The middleware logs err, see logRequests.
 func (s *Server) fail(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
-	d := detail(c, err)
+	d := describe(err, requestID(c))
+	if errors.Is(err, echo.ErrNotFound) || errors.Is(err, echo.ErrMethodNotAllowed) {
+		d.Message = fmt.Sprintf("there is no route for %s %s", c.Request().Method, c.Request().URL.Path)
+	}
 	if d.Message = strings.ToValidUTF8(d.Message, "\uFFFD"); len(d.Message) > maxMessage {
 		d.Message = memory.Cut(d.Message, maxMessage) + "…"
 	}
-	if d.Code == http.StatusServiceUnavailable || d.Code == http.StatusTooManyRequests {
-		c.Response().Header().Set("Retry-After", "1")
+	if d.temporary() {
+		c.Response().Header().Set("Retry-After", "1") // seconds
 	}
-	if err := answer(c, d.Code, errorBody{d}); err != nil {
+	if err := sendJSON(c, d.Code, errorBody{d}); err != nil {
 		s.opts.Log.Error("the error was not sent", "id", requestID(c), "err", err)
 	}
 }

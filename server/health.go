@@ -3,7 +3,9 @@ package server
 import (
 	"context"
 	_ "embed"
+	"fmt"
 	"html"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -19,45 +21,66 @@ import (
 //go:embed index.html
 var index string
 
-// page says what this is.
-func (s *Server) page(c echo.Context) error {
-	fill := strings.NewReplacer("{{version}}", html.EscapeString(s.opts.Version), "{{host}}", html.EscapeString(c.Request().Host))
+// home answers GET / with a page that explains memoryd. Its commands use the
+// host that the browser asked for, so that they can be copied as they are.
+func (s *Server) home(c echo.Context) error {
+	fill := strings.NewReplacer("{{version}}", html.EscapeString(s.opts.Version),
+		"{{host}}", html.EscapeString(c.Request().Host))
 	return c.HTML(http.StatusOK, fill.Replace(index))
 }
 
-// notReady names the stores that fail.
-type notReady []string
+// alive answers GET /livez: the process can answer requests.
+func (s *Server) alive(c echo.Context) error { return c.String(http.StatusOK, "ok\n") }
 
-func (n notReady) Error() string { return "not ready: " + strings.Join(n, ", ") }
+// aliveHead answers HEAD /livez.
+func (s *Server) aliveHead(c echo.Context) error { return c.NoContent(http.StatusOK) }
+
+// notReady holds why each failing store fails, by the name of its check. The
+// client of /readyz is told the names, see describe. The log has the reasons.
+type notReady map[string]error
+
+func (n notReady) names() []string { return slices.Sorted(maps.Keys(n)) }
+
+func (n notReady) Error() string {
+	var reasons []string
+	for _, name := range n.names() {
+		reasons = append(reasons, fmt.Sprintf("%s: %v", name, n[name]))
+	}
+	return "not ready: " + strings.Join(reasons, "; ")
+}
 
 func (notReady) Unwrap() error { return memory.ErrUnavailable }
 
-// ready asks every store, and names the ones that fail.
+// checkTime bounds all checks of one /readyz together. Probes commonly give up
+// after a few seconds, and then the answer that names the slow store is lost.
+const checkTime = 2 * time.Second
+
+// ready answers GET /readyz: 200 with a line for each check and note, or 503
+// with the names of the checks that fail. All checks run at the same time, so
+// that a store that hangs does not use up the time of the others.
 func (s *Server) ready(c echo.Context) error {
-	ctx, cancel := context.WithTimeout(c.Request().Context(), 2*time.Second)
+	ctx, cancel := context.WithTimeout(c.Request().Context(), checkTime)
 	defer cancel()
 	out := map[string]string{}
-	var failed []string
+	failed := notReady{}
 	var mu sync.Mutex
-	var all conc.WaitGroup // so that one that hangs does not take the others' time
+	var checks conc.WaitGroup
 	for name, check := range s.opts.Checks {
 		out[name] = "ok"
-		all.Go(func() {
+		checks.Go(func() {
 			if err := check(ctx); err != nil {
-				s.opts.Log.Error("not ready", "store", name, "err", err)
 				mu.Lock()
-				failed = append(failed, name)
-				mu.Unlock()
+				defer mu.Unlock()
+				failed[name] = err
 			}
 		})
 	}
-	all.Wait()
-	slices.Sort(failed)
-	if failed != nil {
-		return notReady(failed)
+	checks.Wait()
+	if len(failed) > 0 {
+		return failed
 	}
 	for name, note := range s.opts.Notes {
 		out[name] = note()
 	}
-	return answer(c, http.StatusOK, out)
+	return sendJSON(c, http.StatusOK, out)
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"strconv"
@@ -9,28 +10,31 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// hostChecked serves loopback names only, unless AnyHost. The address a
-// request came to is loopback anyway; its Host is what the browser's page
-// believed it was talking to. What browsers send for pages of other sites is
-// refused wherever it would change something.
-func (s *Server) hostChecked(next echo.HandlerFunc) echo.HandlerFunc {
+// checkHost refuses requests that a web page of another site has sent.
+//
+// A page whose DNS name resolves to 127.0.0.1 reaches this server from the
+// user's own browser, and only the Host header still has the foreign name. So
+// unless Options.AnyHost is set, Host must be a loopback name. Requests that
+// change something are also refused if the browser marks them as coming from
+// another site (Sec-Fetch-Site, or Origin in older browsers).
+func (s *Server) checkHost(next echo.HandlerFunc) echo.HandlerFunc {
 	sites := http.NewCrossOriginProtection()
 	return func(c echo.Context) error {
 		if err := sites.Check(c.Request()); err != nil {
-			return echo.NewHTTPError(http.StatusForbidden, err.Error())
+			return fmt.Errorf("%w: %w", errForbidden, err)
 		}
-		if !s.opts.AnyHost && !Loopback(c.Request().Host) {
-			return echo.NewHTTPError(http.StatusForbidden, "host is not a loopback name: use http://127.0.0.1 or http://localhost")
+		if host := c.Request().Host; !s.opts.AnyHost && !Loopback(host) {
+			return fmt.Errorf("%w: host %.100q is not a loopback name: use http://127.0.0.1 or http://localhost",
+				errForbidden, host)
 		}
 		return next(c)
 	}
 }
 
-// Loopback reports whether a host, with or without a port, is this machine
-// and nobody else.
-func Loopback(hostport string) bool {
-	host := hostport
-	if h, port, err := net.SplitHostPort(hostport); err == nil {
+// Loopback reports whether host, with or without a port, can only be this
+// machine: localhost or a loopback address.
+func Loopback(host string) bool {
+	if h, port, err := net.SplitHostPort(host); err == nil {
 		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 			return false
 		}

@@ -96,7 +96,8 @@ func TestPage(t *testing.T) {
 
 func TestHealth(t *testing.T) {
 	var sessions, memories switched
-	a := start(t, func(s *setup) {
+	var logs buffer
+	a := start(t, logTo(&logs), func(s *setup) {
 		s.server.Version = "v1.2.3"
 		s.server.Checks = map[string]func(context.Context) error{
 			"sessions": func(context.Context) error { return sessions.failure() }, "memories": func(context.Context) error { return memories.failure() }}
@@ -110,6 +111,9 @@ func TestHealth(t *testing.T) {
 	msg, err := checkError(r)
 	if err != nil || r.status != 503 || !strings.Contains(msg, "sessions") || strings.Contains(msg, "memories") || strings.Contains(msg, secret) {
 		t.Errorf("/readyz without sessions: status %d, %v: %s", r.status, err, r.raw)
+	}
+	if n := strings.Count(logs.String(), secret); n != 1 {
+		t.Errorf("the log has the reason %d times, want once:\n%s", n, logs.String())
 	}
 	memories.fail(errors.New("away"))
 	for range 10 { // the order does not change from one time to the next

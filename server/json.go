@@ -15,33 +15,43 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// maxDepth is how deep the JSON of a request may nest: an event's depth, in a
-// list, in a request.
+// maxDepth bounds how deep the JSON of a request nests. An event may have the
+// depth that the session store allows; the rest is for the list and the objects
+// around it.
 const maxDepth = sessionstore.MaxDepth + 8
 
-// body reads a request's JSON into v. It refuses unknown fields, fields given
-// twice, invalid UTF-8 and what does not fit, and says where. An empty body is
-// as {}.
-func body(c echo.Context, v any) error {
-	raw, err := io.ReadAll(c.Request().Body)
+// decodeBody reads a request's JSON into v. It refuses unknown fields, fields
+// given twice, invalid UTF-8 and values of the wrong type, each by name. An
+// empty body counts as {}.
+func decodeBody(c echo.Context, v any) error {
+	raw, err := readBody(c)
 	if err != nil {
-		if errors.As(err, new(*http.MaxBytesError)) {
-			return err
-		}
-		return invalid("body: %v", err)
+		return err
 	}
 	if len(strings.TrimSpace(string(raw))) == 0 {
 		return nil
 	}
+	// The JSON library recurses, so the depth is checked before it runs.
 	if err := sessionstore.CheckDepth("body", raw, maxDepth); err != nil {
 		return err
 	}
 	return strict.Decode("", raw, v)
 }
 
-// moment is a time in a request.
+// readBody reads the whole body. A body that is cut short is the client's
+// mistake; one that is too large keeps its type, which becomes a 413.
+func readBody(c echo.Context) ([]byte, error) {
+	raw, err := io.ReadAll(c.Request().Body)
+	if err != nil && !errors.As(err, new(*http.MaxBytesError)) {
+		err = invalid("body: %v", err)
+	}
+	return raw, err
+}
+
+// moment is a time in a request: RFC 3339 or epoch seconds.
 type moment struct{ time.Time }
 
+// UnmarshalJSON implements json.Unmarshaler. null leaves the zero time.
 func (m *moment) UnmarshalJSON(raw []byte) (err error) {
 	if string(raw) == "null" {
 		return nil
@@ -51,11 +61,15 @@ func (m *moment) UnmarshalJSON(raw []byte) (err error) {
 }
 
 // lifetime is a ttl in a request: seconds as a number, or a duration such as
-// "3600s" or "48h". Zero, or null, is for ever.
+// "3600s" or "48h". Zero and null mean that the memory does not expire.
 type lifetime struct{ time.Duration }
 
+// maxLifetime is 100 years. Expiry times beyond it would leave the range of
+// times that the stores accept.
+const maxLifetime = 100 * 365 * 24 * time.Hour
+
+// UnmarshalJSON implements json.Unmarshaler.
 func (l *lifetime) UnmarshalJSON(raw []byte) error {
-	const most = 100 * 365 * 24 * time.Hour
 	text := string(raw)
 	if text == "null" {
 		return nil
@@ -63,22 +77,25 @@ func (l *lifetime) UnmarshalJSON(raw []byte) error {
 	var d time.Duration
 	seconds, err := strconv.ParseFloat(text, 64)
 	if err == nil {
-		d = time.Duration(min(seconds, 2*most.Seconds()) * float64(time.Second))
+		// The minimum keeps the product within an int64. It is still too long.
+		d = time.Duration(min(seconds, 2*maxLifetime.Seconds()) * float64(time.Second))
 	} else if text, err = strconv.Unquote(text); err == nil {
 		d, err = time.ParseDuration(text)
 	}
-	if err != nil || d < 0 || d > most {
+	if err != nil || d < 0 || d > maxLifetime {
 		return invalid("want seconds, or a duration such as \"3600s\", from 0 to 100 years, not %.40s", raw)
 	}
+	// Stores keep microseconds. A shorter lifetime is rounded up, because zero
+	// would make the memory live forever.
 	l.Duration = d.Truncate(time.Microsecond)
-	if d > 0 { // the shortest life is not for ever
+	if d > 0 {
 		l.Duration = max(l.Duration, time.Microsecond)
 	}
 	return nil
 }
 
-// answer sends v as JSON.
-func answer(c echo.Context, status int, v any) error {
+// sendJSON answers with v as JSON.
+func sendJSON(c echo.Context, status int, v any) error {
 	raw, err := strict.Encode(v)
 	if err != nil {
 		return err
@@ -86,8 +103,8 @@ func answer(c echo.Context, status int, v any) error {
 	return c.Blob(status, "application/json", append(raw, '\n'))
 }
 
-// flag reads a boolean of the query string.
-func flag(c echo.Context, name string) (bool, error) {
+// boolParam reads a boolean query parameter. It is false if absent.
+func boolParam(c echo.Context, name string) (bool, error) {
 	switch v := c.QueryParam(name); v {
 	case "", "false", "0":
 		return false, nil
@@ -98,8 +115,9 @@ func flag(c echo.Context, name string) (bool, error) {
 	}
 }
 
-// pageSize reads pageSize; 0 is the default.
-func pageSize(c echo.Context) (int, error) {
+// pageSizeParam reads pageSize. An absent one is 0, which stores take as their
+// default.
+func pageSizeParam(c echo.Context) (int, error) {
 	v := c.QueryParam("pageSize")
 	if v == "" {
 		return 0, nil

@@ -6,8 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
+	"sync"
 
 	"github.com/labstack/echo/v4"
 
@@ -15,59 +14,77 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// mcp answers one request of the Model Context Protocol, in the scope of its
-// path. Whatever a client says of a session, nothing is left of another request.
+// mcp answers POST /mcp/apps/{app}/users/{user}: one message of the Model
+// Context Protocol. The path alone chooses the scope. The server keeps nothing
+// between requests, whatever session id a client sends.
 func (s *Server) mcp(c echo.Context, scope memory.Scope) error {
-	r := c.Request()
-	raw, err := io.ReadAll(r.Body)
+	raw, err := readBody(c)
 	if err != nil {
-		if errors.As(err, new(*http.MaxBytesError)) {
-			return err
-		}
-		return invalid("body: %v", err)
+		return err
 	}
+	// The library would run all messages of a batch at the same time, however
+	// many there are.
 	if bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("[")) {
-		return invalid("body: a batch of messages: send one a request") // of which all would be served at a time
+		return invalid("body: want one message, not a batch: send each message in a request of its own")
 	}
-	mcp.Serve(c.Response(), r, raw, &bank{s, c, scope}, &mcp.Options{Version: s.opts.Version, Log: s.opts.Log.With("id", requestID(c))})
-	if !c.Response().Committed { // its time was over first
-		return r.Context().Err()
+	bank := &scopeBank{server: s, scope: scope, requestID: requestID(c)}
+	log := s.opts.Log.With("id", bank.requestID)
+	mcp.Serve(c.Response(), c.Request(), raw, bank, &mcp.Options{Version: s.opts.Version, Log: log})
+	if !c.Response().Committed { // the time of the request ended before there was an answer
+		return c.Request().Context().Err()
 	}
-	return nil
+	return bank.hidden()
 }
 
-// bank is the memory of one scope, for one request.
-type bank struct {
-	s     *Server
-	c     echo.Context
-	scope memory.Scope
+// scopeBank gives package mcp the memory of one scope during one request.
+type scopeBank struct {
+	server    *Server
+	scope     memory.Scope
+	requestID string
+
+	mu      sync.Mutex
+	reasons []error
 }
 
-var _ mcp.Bank = (*bank)(nil)
+var _ mcp.Bank = (*scopeBank)(nil)
 
-func (b *bank) CallTool(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
-	result, err := b.s.tools.Call(ctx, b.scope, name, args)
-	return result, b.told(err)
+// CallTool implements mcp.Bank.
+func (b *scopeBank) CallTool(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
+	result, err := b.server.tools.Call(ctx, b.scope, name, args)
+	return result, b.public(err)
 }
 
-func (b *bank) Memories(ctx context.Context, list memory.List) (memory.Page, error) {
-	page, err := b.s.memories.List(ctx, b.scope, list)
-	return page, b.told(err)
+// Memories implements mcp.Bank.
+func (b *scopeBank) Memories(ctx context.Context, list memory.List) (memory.Page, error) {
+	page, err := b.server.memories.List(ctx, b.scope, list)
+	return page, b.public(err)
 }
 
-func (b *bank) Memory(ctx context.Context, id string) (memory.Memory, error) {
-	m, err := b.s.ingest.Get(ctx, b.scope, id)
-	return m, b.told(err)
+// Memory implements mcp.Bank.
+func (b *scopeBank) Memory(ctx context.Context, id string) (memory.Memory, error) {
+	m, err := b.server.ingest.Get(ctx, b.scope, id)
+	return m, b.public(err)
 }
 
-// told is an error as clients are told of it: what is wrong with a store, and
-// where that is, is for the log.
-func (b *bank) told(err error) error {
+// public returns err in words that a client may see. Package mcp shows clients
+// the message of an unavailable store, which may name its address. public
+// replaces that message and keeps the original for the log.
+func (b *scopeBank) public(err error) error {
 	for _, kind := range []error{memory.ErrUnavailable, memory.ErrExhausted} {
 		if errors.Is(err, kind) {
-			b.s.opts.Log.Error("mcp", "id", requestID(b.c), "err", err)
-			return fmt.Errorf("%w: %s", kind, detail(b.c, err).Message)
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.reasons = append(b.reasons, err)
+			return fmt.Errorf("%w: %s", kind, describe(err, b.requestID).Message)
 		}
 	}
 	return err
+}
+
+// hidden returns the errors that public replaced. The handler returns them after
+// its answer is sent, so that they only reach the log.
+func (b *scopeBank) hidden() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return errors.Join(b.reasons...)
 }

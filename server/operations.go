@@ -3,10 +3,8 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -14,18 +12,17 @@ import (
 
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/ingest"
-	"github.com/memoryd/memoryd/internal/strict"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// operationBody is an Operation in an answer.
+// operationBody is the JSON of an operation in an answer.
 type operationBody struct {
 	ID       string             `json:"id"`
 	Done     bool               `json:"done"`
 	Metadata operationMetadata  `json:"metadata"`
-	Response *operationResponse `json:"response,omitzero"`
-	Error    *errorDetail       `json:"error,omitzero"`
+	Response *operationResponse `json:"response,omitzero"` // of one that succeeded
+	Error    *errorDetail       `json:"error,omitzero"`    // of one that failed
 }
 
 type operationMetadata struct {
@@ -38,42 +35,53 @@ type operationMetadata struct {
 	EventsTotal int                         `json:"eventsTotal"`
 	EventsDone  int                         `json:"eventsDone"`
 	LastError   string                      `json:"lastError,omitzero"`
-	// What its events have cost, where a model was asked.
+	// Usage and FactsDropped are sums over the calls of a model. They are absent
+	// if no model was called.
 	Usage        *extract.Usage `json:"usage,omitzero"`
 	FactsDropped int            `json:"factsDropped,omitzero"`
 }
 
 type operationResponse struct {
-	// Memories are the facts that changed; the turns are the events sent.
+	// Memories are the facts that changed. The turns are not repeated, because
+	// they are the events that the client sent.
 	Memories []ingest.Changed `json:"memories"`
 }
 
+// operationOf returns the JSON of op.
 func operationOf(op *sessionstore.Operation) (operationBody, error) {
-	out := operationBody{ID: op.ID, Done: op.Done(), Metadata: operationMetadata{State: op.State, App: op.Key.App, User: op.Key.User,
-		SessionID: ingest.SessionOf(op), CreateTime: op.CreateTime, Attempts: op.Attempts, EventsTotal: op.EventsTotal, EventsDone: op.EventsDone, LastError: op.LastError}}
+	out := operationBody{ID: op.ID, Done: op.Done(), Metadata: operationMetadata{
+		State: op.State, App: op.Key.App, User: op.Key.User, SessionID: ingest.SessionOf(op), CreateTime: op.CreateTime,
+		Attempts: op.Attempts, EventsTotal: op.EventsTotal, EventsDone: op.EventsDone, LastError: op.LastError,
+	}}
 	response := &operationResponse{Memories: []ingest.Changed{}}
 	for _, raw := range op.Changes {
 		var changed ingest.Changed
 		if err := json.Unmarshal(raw, &changed); err != nil {
-			return out, fmt.Errorf("stored change: %w", err)
+			return out, fmt.Errorf("operation %s: stored change: %w", op.ID, err)
 		}
-		if changed.Cost == nil {
+		if changed.Cost != nil {
+			out.Metadata.add(changed.Cost)
+		} else {
 			response.Memories = append(response.Memories, changed)
-			continue
 		}
-		if out.Metadata.Usage == nil {
-			out.Metadata.Usage = &extract.Usage{}
-		}
-		*out.Metadata.Usage = out.Metadata.Usage.Add(changed.Cost.Usage)
-		out.Metadata.FactsDropped += changed.Cost.FactsDropped
 	}
 	switch op.State {
 	case sessionstore.Succeeded:
 		out.Response = response
 	case sessionstore.Failed:
-		out.Error = &errorDetail{http.StatusInternalServerError, "INTERNAL", op.LastError}
+		detail := internalError(op.LastError)
+		out.Error = &detail
 	}
 	return out, nil
+}
+
+// add adds the cost of one batch of events.
+func (m *operationMetadata) add(cost *ingest.Cost) {
+	if m.Usage == nil {
+		m.Usage = &extract.Usage{}
+	}
+	*m.Usage = m.Usage.Add(cost.Usage)
+	m.FactsDropped += cost.FactsDropped
 }
 
 func sendOperation(c echo.Context, status int, op *sessionstore.Operation) error {
@@ -81,12 +89,13 @@ func sendOperation(c echo.Context, status int, op *sessionstore.Operation) error
 	if err != nil {
 		return err
 	}
-	return answer(c, status, out)
+	return sendJSON(c, status, out)
 }
 
-// answerOperation answers a request for memories: at once, or when they are
-// made, or when the longest wait is over.
-func (s *Server) answerOperation(c echo.Context, op *sessionstore.Operation, wait bool) error {
+// sendRequested answers a request for memories with its operation: at once, or
+// with wait when it is done, after maxWait, or when the server stops. The status
+// is 200 if the operation is known to be done, otherwise 202.
+func (s *Server) sendRequested(c echo.Context, op *sessionstore.Operation, wait bool) error {
 	if wait {
 		ctx, cancel := s.untilStop(c.Request().Context())
 		defer cancel()
@@ -94,7 +103,7 @@ func (s *Server) answerOperation(c echo.Context, op *sessionstore.Operation, wai
 		switch {
 		case err == nil:
 			op = waited
-		case !s.stops():
+		case !s.isStopping():
 			return err
 		}
 	}
@@ -105,7 +114,8 @@ func (s *Server) answerOperation(c echo.Context, op *sessionstore.Operation, wai
 	return sendOperation(c, status, op)
 }
 
-// untilStop derives a context that is cancelled when the server stops, too.
+// untilStop returns a context that also ends when the server stops. The caller
+// must call the cancel function, which waits for the goroutine behind it.
 func (s *Server) untilStop(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	var watch sync.WaitGroup
@@ -122,8 +132,8 @@ func (s *Server) untilStop(ctx context.Context) (context.Context, context.Cancel
 	}
 }
 
-// stops reports whether Stop was called.
-func (s *Server) stops() bool {
+// isStopping reports whether Stop was called.
+func (s *Server) isStopping() bool {
 	select {
 	case <-s.stopping:
 		return true
@@ -132,75 +142,27 @@ func (s *Server) stops() bool {
 	}
 }
 
-func streams(r *http.Request) bool {
-	return r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/event-stream")
-}
-
+// getOperation answers GET /v1/operations/{id}, as JSON or as a stream.
 func (s *Server) getOperation(c echo.Context, scope memory.Scope, id string) error {
-	if streams(c.Request()) {
+	if wantsStream(c.Request()) {
 		return s.streamOperation(c, scope, id)
 	}
-	op, err := s.progress.Operation(c.Request().Context(), scope, id)
+	op, err := s.operations.Operation(c.Request().Context(), scope, id)
 	if err != nil {
 		return err
 	}
 	return sendOperation(c, http.StatusOK, op)
 }
 
-// streamOperation sends an operation as server-sent events: each of its states
-// until it is done, and a comment now and then so that nobody in between takes
-// the connection for dead.
-func (s *Server) streamOperation(c echo.Context, scope memory.Scope, id string) error {
-	ctx, cancel := s.untilStop(c.Request().Context())
-	defer cancel()
-	w := c.Response()
-	out := http.NewResponseController(w)
-	send := func(text string) error {
-		if !w.Committed {
-			w.Header().Set("Content-Type", "text/event-stream")
-			w.Header().Set("Cache-Control", "no-store")
-			w.WriteHeader(http.StatusOK)
-		}
-		if err := out.SetWriteDeadline(time.Now().Add(requestTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-			return err
-		}
-		if _, err := fmt.Fprint(w, text); err != nil {
-			return err
-		}
-		return out.Flush()
-	}
-	for {
-		quiet, over := context.WithTimeout(ctx, 15*time.Second)
-		err := s.ingest.Watch(quiet, scope, id, func(op *sessionstore.Operation) error {
-			out, err := operationOf(op)
-			if err != nil {
-				return err
-			}
-			raw, err := strict.Encode(out)
-			if err != nil {
-				return err
-			}
-			return send("data: " + string(raw) + "\n\n")
-		})
-		over()
-		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
-			if w.Committed {
-				return nil // the client sees the stream end
-			}
-			return err
-		}
-		if err := send(": still there\n\n"); err != nil {
-			return nil
-		}
-	}
-}
-
+// listOperations answers GET {scope}/operations. The entries have no response: a
+// page of operations could hold thousands of memories. Each operation's own GET
+// has it.
 func (s *Server) listOperations(c echo.Context, scope memory.Scope) error {
-	list, err := listOf(c)
+	list, err := pageParams(c)
 	if err != nil {
 		return err
 	}
-	ops, next, err := s.progress.Operations(c.Request().Context(), scope, list)
+	ops, next, err := s.operations.Operations(c.Request().Context(), scope, list)
 	if err != nil {
 		return err
 	}
@@ -213,14 +175,16 @@ func (s *Server) listOperations(c echo.Context, scope memory.Scope) error {
 		if err != nil {
 			return err
 		}
-		o.Response = nil // what changed is in the operation itself
+		o.Response = nil
 		out.Operations = append(out.Operations, o)
 	}
-	return answer(c, http.StatusOK, out)
+	return sendJSON(c, http.StatusOK, out)
 }
 
+// retryOperation answers POST /v1/operations/{id}/retry. A failed operation
+// becomes pending again; any other stays as it is.
 func (s *Server) retryOperation(c echo.Context, scope memory.Scope, id string) error {
-	if err := body(c, &struct{}{}); err != nil {
+	if err := decodeBody(c, &struct{}{}); err != nil { // the body takes no fields
 		return err
 	}
 	op, err := s.ingest.Retry(c.Request().Context(), scope, id)

@@ -1,0 +1,119 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/memoryd/memoryd/internal/strict"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// maxEvents bounds the events of one request. A long session fits, and the
+// single commit that stores them does not hold up other writers for long.
+const maxEvents = 10_000
+
+// eventList holds the events of a request, each as the client wrote it.
+type eventList []json.RawMessage
+
+// UnmarshalJSON implements json.Unmarshaler. It stops as soon as there are more
+// than maxEvents. null is an empty list.
+func (l *eventList) UnmarshalJSON(raw []byte) (err error) {
+	switch raw[0] {
+	case 'n':
+		return nil
+	case '[':
+	default:
+		return invalid("want a list of events")
+	}
+	if *l, err = strict.Elements(raw, maxEvents); err == nil && len(*l) > maxEvents {
+		err = invalid("more than %d events: send them in several requests", maxEvents)
+	}
+	return err
+}
+
+// parseEvents reads a list of events. field names the list in errors.
+func parseEvents(field string, raw eventList) ([]sessionstore.Event, error) {
+	out := make([]sessionstore.Event, len(raw))
+	for i, r := range raw {
+		var err error
+		if out[i], err = sessionstore.ParseEvent(r); err != nil {
+			return nil, fmt.Errorf("%s[%d]: %w", field, i, err)
+		}
+	}
+	return out, nil
+}
+
+// eventsOf returns the JSON of events as the store holds it: complete, with the
+// fields that this version does not know.
+func eventsOf(events []sessionstore.Event) []json.RawMessage {
+	out := make([]json.RawMessage, len(events))
+	for i, e := range events {
+		out[i] = json.RawMessage(e.Doc)
+	}
+	return out
+}
+
+// appendEvents answers POST {scope}/sessions/{id}/events. With outputKey the
+// text of each event also goes into the state under that key, as ADK's
+// output_key does it.
+func (s *Server) appendEvents(c echo.Context, key sessionstore.Key) error {
+	var raw json.RawMessage
+	if err := decodeBody(c, &raw); err != nil {
+		return err
+	}
+	events, err := oneOrManyEvents(raw)
+	if err != nil {
+		return err
+	}
+	// QueryParam cannot tell an empty outputKey, which is refused, from none.
+	if keys := c.QueryParams()["outputKey"]; keys != nil {
+		for i := range events {
+			if events[i], err = events[i].WithOutput(keys[0]); err != nil {
+				return err
+			}
+		}
+	}
+	done, err := s.sessions.Append(c.Request().Context(), key, events, sessionstore.Append{})
+	if err != nil {
+		return err
+	}
+	return sendJSON(c, http.StatusOK, struct {
+		Events         []json.RawMessage `json:"events"`
+		LastUpdateTime time.Time         `json:"lastUpdateTime"`
+	}{eventsOf(done.Events), done.LastUpdateTime})
+}
+
+// oneOrManyEvents reads a body that is one event, or a list of events in the
+// field "events". An event may have fields of any name, so only the presence of
+// "events" tells the two apart.
+func oneOrManyEvents(raw json.RawMessage) ([]sessionstore.Event, error) {
+	if len(raw) == 0 {
+		return nil, invalid("body is empty: want an event, or {\"events\": [...]}")
+	}
+	var fields map[string]json.RawMessage
+	if err := strict.Decode("", raw, &fields); err != nil {
+		return nil, err
+	}
+	list, many := fields["events"]
+	if !many {
+		event, err := sessionstore.ParseEvent(raw)
+		return []sessionstore.Event{event}, err
+	}
+	for name := range fields {
+		if name != "events" {
+			return nil, invalid("unknown field %.80q beside events", name)
+		}
+	}
+	if string(list) == "null" {
+		return nil, invalid("events: want a list, not null")
+	}
+	var events eventList
+	if err := strict.Decode("events", list, &events); err != nil {
+		return nil, err
+	}
+	return parseEvents("events", events)
+}

@@ -1,0 +1,184 @@
+package server
+
+import (
+	"cmp"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/ingest"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// ingestBody is the body of an ingest request. It has one of three forms:
+// {sessionId, events}, a whole Session, or {facts} without a session. The state
+// of a whole Session is ignored, because ingestion never changes state.
+type ingestBody struct {
+	SessionID            string             `json:"sessionId"`
+	SessionSnake         string             `json:"session_id"`
+	Facts                []ingest.GivenFact `json:"facts"`
+	DisableConsolidation bool               `json:"disableConsolidation"`
+	sessionFields
+}
+
+func (b *ingestBody) options() ingest.RequestOptions {
+	return ingest.RequestOptions{DisableConsolidation: b.DisableConsolidation}
+}
+
+// session returns the session id. The three fields that may hold it must agree.
+func (b *ingestBody) session() (string, error) {
+	id := ""
+	for _, field := range []string{b.SessionID, b.SessionSnake, b.ID} {
+		field = strings.TrimSpace(field)
+		if id != "" && field != "" && field != id {
+			return "", invalid("sessionId is %.80q and also %.80q: want one of them", id, field)
+		}
+		id = cmp.Or(id, field)
+	}
+	if id == "" {
+		return "", invalid("sessionId is missing")
+	}
+	return id, nil
+}
+
+// sessionEvents returns the session and the events of a body without facts.
+func (b *ingestBody) sessionEvents(scope memory.Scope) (key sessionstore.Key, events []sessionstore.Event, err error) {
+	key.Scope = scope
+	if err := b.checkScope(scope); err != nil {
+		return key, nil, err
+	}
+	if key.ID, err = b.session(); err == nil {
+		events, err = parseEvents("events", b.Events)
+	}
+	return key, events, err
+}
+
+// checkFacts refuses a body that has a session or events beside its facts.
+func (b *ingestBody) checkFacts(scope memory.Scope) error {
+	if b.SessionID != "" || b.SessionSnake != "" || b.ID != "" || len(b.Events) > 0 {
+		return invalid("facts: want either facts or a session and its events")
+	}
+	return b.checkScope(scope)
+}
+
+// ingestEvents answers POST {scope}/memories/ingest.
+func (s *Server) ingestEvents(c echo.Context, scope memory.Scope) error {
+	wait, err := boolParam(c, "wait")
+	if err != nil {
+		return err
+	}
+	var req ingestBody
+	if err := decodeBody(c, &req); err != nil {
+		return err
+	}
+	op, err := s.startIngest(c, scope, &req)
+	if err != nil {
+		return err
+	}
+	return s.sendRequested(c, op, wait)
+}
+
+// startIngest stores what req brings and returns the operation that makes
+// memories of it.
+func (s *Server) startIngest(c echo.Context, scope memory.Scope, req *ingestBody) (*sessionstore.Operation, error) {
+	ctx := c.Request().Context()
+	if req.Facts != nil {
+		if err := req.checkFacts(scope); err != nil {
+			return nil, err
+		}
+		return s.ingest.IngestFacts(ctx, scope, req.Facts, req.options())
+	}
+	key, events, err := req.sessionEvents(scope)
+	if err != nil {
+		return nil, err
+	}
+	return s.ingest.Ingest(ctx, key, events, req.options())
+}
+
+// addSession answers POST {scope}/sessions/{id}/memories: it requests memories
+// of the stored events that have none yet. startTime (inclusive) and endTime
+// (exclusive) choose a part of the session.
+func (s *Server) addSession(c echo.Context, key sessionstore.Key) error {
+	wait, err := boolParam(c, "wait")
+	if err != nil {
+		return err
+	}
+	var req struct {
+		StartTime            moment `json:"startTime"`
+		EndTime              moment `json:"endTime"`
+		DisableConsolidation bool   `json:"disableConsolidation"`
+	}
+	if err := decodeBody(c, &req); err != nil {
+		return err
+	}
+	ctx, from, to := c.Request().Context(), req.StartTime.Time, req.EndTime.Time
+	opts := ingest.RequestOptions{DisableConsolidation: req.DisableConsolidation}
+	var op *sessionstore.Operation
+	switch {
+	case from.IsZero() && to.IsZero():
+		op, err = s.ingest.AddSession(ctx, key, opts)
+	case !to.IsZero() && !from.Before(to):
+		return invalid("endTime: want a time after startTime")
+	default:
+		op, err = s.ingest.AddRange(ctx, key, from, to, maxEvents, opts)
+	}
+	if err != nil {
+		return err
+	}
+	return s.sendRequested(c, op, wait)
+}
+
+// previewBody is the JSON of a dry run.
+type previewBody struct {
+	Facts     []previewFact      `json:"facts"`    // extracted from the events
+	Memories  []ingest.Changed   `json:"memories"` // as an ingestion would change them
+	Usage     extract.Usage      `json:"usage"`
+	Dropped   int                `json:"factsDropped"`
+	Exchanges []extract.Exchange `json:"exchanges"`      // prompts and answers of the model
+	Error     string             `json:"error,omitzero"` // why the model's answer cannot be used
+}
+
+type previewFact struct {
+	Fact      string    `json:"fact"`
+	Topics    []string  `json:"topics"`
+	EventIDs  []string  `json:"eventIds"`
+	Quote     string    `json:"quote"`
+	Timestamp time.Time `json:"timestamp"`
+	ValidFrom time.Time `json:"validFrom,omitzero"`
+	Forget    bool      `json:"forget,omitzero"`
+}
+
+// dryRun answers POST {scope}/memories/dryRun: what an ingestion of the events
+// would extract and change. It stores nothing.
+func (s *Server) dryRun(c echo.Context, scope memory.Scope) error {
+	var req ingestBody
+	if err := decodeBody(c, &req); err != nil {
+		return err
+	}
+	if req.Facts != nil {
+		return invalid("facts: a dry run takes events only")
+	}
+	key, events, err := req.sessionEvents(scope)
+	if err != nil {
+		return err
+	}
+	p, err := s.ingest.DryRun(c.Request().Context(), key, events, req.options())
+	if err != nil {
+		return err
+	}
+	out := previewBody{
+		Memories: p.Changes, Usage: p.Cost.Usage, Dropped: p.Cost.FactsDropped, Exchanges: p.Exchanges,
+	}
+	for _, f := range p.Facts {
+		fact := previewFact{f.Text, f.Topics, f.EventIDs, f.Quote, f.Timestamp, f.ValidFrom, f.Forget}
+		out.Facts = append(out.Facts, fact)
+	}
+	if p.Err != nil {
+		out.Error = p.Err.Error()
+	}
+	return sendJSON(c, http.StatusOK, out)
+}

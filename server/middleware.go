@@ -1,0 +1,106 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v4/middleware"
+)
+
+// refuseAfterClose serves requests until Close.
+func (s *Server) refuseAfterClose(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		s.requests.RLock()
+		defer s.requests.RUnlock()
+		if s.closed {
+			return errClosed
+		}
+		return next(c)
+	}
+}
+
+// logRequests writes one line for each request. A request that failed is an
+// error in the log if memoryd is at fault: its status is 500 or more, or the
+// client has an answer that hides an error, see scopeBank.hidden.
+func (s *Server) logRequests() echo.MiddlewareFunc {
+	return middleware.RequestLoggerWithConfig(middleware.RequestLoggerConfig{
+		HandleError: true, // so that the status is the one that was sent
+		LogMethod:   true, LogURIPath: true, LogStatus: true, LogLatency: true, LogRequestID: true,
+		LogResponseSize: true, LogError: true,
+		LogValuesFunc: func(c echo.Context, v middleware.RequestLoggerValues) error {
+			level := slog.LevelInfo
+			args := []any{
+				"method", v.Method, "path", v.URIPath, "status", v.Status,
+				"ms", float64(v.Latency.Microseconds()) / 1000,
+				"in", c.Request().ContentLength, "out", v.ResponseSize, "id", v.RequestID,
+			}
+			if v.Error != nil {
+				args = append(args, "err", v.Error.Error())
+			}
+			failed := v.Status >= 500 || v.Status < 400 && v.Error != nil
+			if failed && !errors.Is(v.Error, context.Canceled) { // the client has disconnected
+				level = slog.LevelError
+			}
+			s.opts.Log.Log(c.Request().Context(), level, "request", args...)
+			return nil
+		},
+	})
+}
+
+// logPanic logs the stack of a handler that panicked. The line of the request
+// does not have it.
+func (s *Server) logPanic(c echo.Context, err error, stack []byte) error {
+	s.opts.Log.Error("panic", "id", requestID(c), "err", err, "stack", string(stack))
+	return err
+}
+
+func requestID(c echo.Context) string { return c.Response().Header().Get(echo.HeaderXRequestID) }
+
+// maxRequestID bounds the id that a client gives its request, in bytes.
+const maxRequestID = 128
+
+// plainRequestID reports whether a client's own request id can go into the log
+// and into the answer: it is short, printable ASCII.
+func plainRequestID(id string) bool {
+	for _, r := range id {
+		if r <= ' ' || r > '~' {
+			return false
+		}
+	}
+	return len(id) <= maxRequestID
+}
+
+// boundRequest bounds the time of a request and the size of its body. A stream
+// has no bound on its time; it bounds each of its writes instead.
+func (s *Server) boundRequest(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r := c.Request()
+		ctx := r.Context()
+		if !wantsStream(r) {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, requestTime)
+			defer cancel()
+		}
+		whole := r.Body
+		r.Body = http.MaxBytesReader(c.Response(), whole, s.opts.MaxBody)
+		c.SetRequest(r.WithContext(ctx))
+		var err error
+		if r.ContentLength > s.opts.MaxBody { // the header tells before anything is read
+			err = &http.MaxBytesError{Limit: s.opts.MaxBody}
+		} else {
+			err = next(c)
+		}
+		// Most clients read the answer only after they have sent their body. If
+		// the connection closed meanwhile, they would report a broken connection
+		// instead of the 413. So up to eight times the limit is read and dropped.
+		// A client that sent Expect waits for the answer before it sends the body.
+		if errors.As(err, new(*http.MaxBytesError)) && r.Header.Get("Expect") == "" {
+			_, _ = io.CopyN(io.Discard, whole, 8*s.opts.MaxBody)
+		}
+		return err
+	}
+}
