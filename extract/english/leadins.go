@@ -52,8 +52,9 @@ func addressEnd(ws Words, i int) int {
 	return 0
 }
 
-// RememberRequest finds a request to remember at ws[i]: the index of the words to remember, and whether they are to
-// be kept whatever they are (firm). Without a request, next is i and ok is false.
+// RememberRequest finds a request to remember at ws[i]. It gives the index of the words behind it. A firm request holds
+// for any words; another one holds for a statement only, since "Remember the milk" may be talk. Without a request, next
+// is i and ok is false.
 func RememberRequest(ws Words, i int) (next int, firm, ok bool) {
 	for j := i; ; {
 		if n := rememberFirmly.Match(ws, j); n > 0 {

@@ -72,6 +72,9 @@ func tensAndUnit(tens, unit string) string {
 	return ""
 }
 
+// plainMarks are marks that two texts may differ in and still say the same.
+const plainMarks = `.,;:!"'()[]{}*_“”‘’«»„–—…`
+
 // appendMarks adds the marks of a gap as words; a minus before a number is given back as its sign.
 func appendMarks(out Words, gap string, number bool, at int) (words Words, sign string) {
 	for i, r := range gap {
@@ -83,7 +86,7 @@ func appendMarks(out Words, gap string, number bool, at int) (words Words, sign 
 			}
 		case r == '&':
 			out = append(out, Word{Text: "and", Start: at + i, End: at + i + 1})
-		case unicode.IsSpace(r), strings.ContainsRune(`.,;:!"'()[]{}*_“”‘’«»„–—…`, r), r == utf8.RuneError:
+		case unicode.IsSpace(r), strings.ContainsRune(plainMarks, r), r == utf8.RuneError:
 		default:
 			out = append(out, Word{Text: string(r), Start: at + i, End: at + i + utf8.RuneLen(r)})
 		}

@@ -9,17 +9,16 @@ import (
 	"github.com/clipperhouse/uax29/v2/sentences"
 )
 
-// Limits on what is read as one statement. People's sentences in chat are
-// seldom longer than 40 words; what exceeds this is pasted, or has no
+// Limits on one statement. Sentences in chat seldom have more than 40 words; a longer one is pasted, or has no
 // punctuation at all.
 const (
-	MaxSentenceBytes = 400
-	MaxSentenceWords = 70
+	MaxSentenceBytes = 400 // of one sentence that Sentences gives
+	MaxSentenceWords = 70  // beyond these, rules need not read a sentence
 )
 
-// sentencesOf splits a turn into the sentences its author wrote to be read:
-// every one is a substring of text, trimmed. Code, data, logs, tables, quoted
-// mail and quotations are left out, and so are sentences over the limits.
+// Sentences splits a turn into the sentences that its author wrote to be read. Each is a substring of text, trimmed.
+// Code, data, logs, tables, quoted mail and quotations are left out, and so are sentences of more than
+// MaxSentenceBytes.
 func Sentences(text string) []string {
 	var out []string
 	fence := ""
@@ -41,13 +40,14 @@ func Sentences(text string) []string {
 	return out
 }
 
-// lines yields the lines of text, whatever the system they were written on.
+// lines yields the lines of text, with the line ends of any system.
 func lines(text string) func(func(string) bool) {
 	return strings.FieldsFuncSeq(text, func(r rune) bool {
 		return r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029' || r == '\u0085'
 	})
 }
 
+// fenceMark is the mark of a line that opens or closes a block of code; "" for other lines.
 func fenceMark(line string) string {
 	for _, m := range []string{"```", "~~~"} {
 		// A fence opened and closed on one line is code inside a sentence.
@@ -59,33 +59,45 @@ func fenceMark(line string) string {
 }
 
 var (
+	// bullet matches the mark of an item of a list, with a box to tick.
 	bullet = regexp.MustCompile(`^(?:[-*•–·+]|\(?\d{1,2}[.)]|\[[ xX]\])\s+(?:\[[ xX]\]\s+)?`)
-	// dataLine knows lines that no one says: log lines, stack traces, headers of
-	// mail, shell prompts, markup, and roles of a pasted transcript.
+	// dataLine matches lines that people do not say: log lines, stack traces, headers of mail, shell prompts, markup,
+	// and roles of a pasted transcript.
 	dataLine = regexp.MustCompile(`^(?:` +
 		`[>|{}\[\]<#$%]|//|/\*|\d{4}-\d\d-\d\d[T ]\d\d:|\[?\d\d:\d\d:\d\d|` +
 		`(?i:traceback|at [\w.$<>]+\(|file "|import |from \w+ import|def \w|class \w+[:({]|func \w|select .* from |` +
 		`(?:debug|info|warn(?:ing)?|error|fatal|trace)\b[:\] ]|` +
 		`(?:system|assistant|user|model|human|ai|bot|from|to|cc|subject|date|sent)\s*:))`)
-	// codeEnd knows what only code has; each of it has one of codeSigns.
+	// codeEnd matches what only code has. Each match has one of codeSigns.
 	codeEnd = regexp.MustCompile(`[;{}]\s*$|=>|\)\s*:\s*$|[=!]=|&&|\|\||</\w|::|\$\{|\w\(\)`)
 )
 
+// codeSigns are characters that are looked for before codeEnd, because they cost less.
 const codeSigns = ";{}=&|<:$("
 
-// notProse reports whether a line is code, data or somebody else's words.
+// maxHead bounds how much of a line notProse reads, in bytes. A line shows its nature at once, and a megabyte of it
+// must not cost more.
+const maxHead = 200
+
+// notProse reports whether a line is code, data or a quotation.
 func notProse(line, trimmed string) bool {
 	if strings.HasPrefix(line, "\t") || strings.HasPrefix(line, "    ") && !bullet.MatchString(trimmed) {
 		return true
 	}
-	head := trimmed[:min(len(trimmed), 200)] // a line shows its nature at once, and a megabyte of it must not cost more
-	return dataLine.MatchString(head) || strings.ContainsAny(head, codeSigns) && codeEnd.MatchString(head) || strings.HasPrefix(head, `"`) || strings.HasPrefix(head, "“") ||
-		strings.Count(head, "|") > 2 || strings.Count(head, "\t") > 2 || strings.Count(head, ",") > 2+len(strings.Fields(head))/2
+	head := trimmed[:min(len(trimmed), maxHead)]
+	return strings.HasPrefix(head, `"`) || strings.HasPrefix(head, "“") || dataLine.MatchString(head) ||
+		strings.ContainsAny(head, codeSigns) && codeEnd.MatchString(head) || tabular(head)
 }
 
-// appendSentences adds the sentences of one line. Unicode's boundaries are
-// mended: a full stop after an abbreviation or inside an address ends nothing,
-// and one before a small letter, or an emoji between two sentences, does.
+// tabular reports whether a line is a row of a table, or has more commas than prose has.
+func tabular(line string) bool {
+	return strings.Count(line, "|") > 2 || strings.Count(line, "\t") > 2 ||
+		strings.Count(line, ",") > 2+len(strings.Fields(line))/2
+}
+
+// appendSentences adds the sentences of one line. It corrects the boundaries that Unicode defines: a full stop after an
+// abbreviation or inside an address ends no sentence, and one before a small letter ends one, as does an emoji between
+// two sentences.
 func appendSentences(out []string, line string) []string {
 	start, quotes := 0, quoteState{}
 	cut := func(end int) {
@@ -118,40 +130,50 @@ func appendSentences(out []string, line string) []string {
 	return out
 }
 
-// innerEnd reports whether a sentence ends within a Unicode sentence at i, and
-// how many bytes from i still belong to it.
+// innerEnd reports whether a sentence ends at byte i, within a sentence of Unicode's that ends at end. It gives how
+// many bytes from i still belong to the sentence; 0 if it goes on.
 func innerEnd(line string, start, i, end int) int {
 	switch c := line[i]; {
 	case c == '.':
-		if i+2 < end && line[i+1] == ' ' && isLower(line[i+2]) && (i == 0 || line[i-1] != '.') && !abbreviated(line[max(start, i-16):i+1]) {
+		small := i+2 < end && line[i+1] == ' ' && isLower(line[i+2]) // "none at all. ok"
+		ellipsis := i > 0 && line[i-1] == '.'
+		if small && !ellipsis && !abbreviated(line[max(start, i-16):i+1]) {
 			return 1
 		}
 	case c >= utf8.RuneSelf:
-		r, n := utf8.DecodeRuneInString(line[i:end])
-		if n > 1 && unicode.Is(unicode.So, r) {
-			// Variation selectors, joiners and further emoji go with the first. How
-			// far to look is bounded, or a long row of emoji would take its square.
-			near := line[i+n : min(end, i+n+32)]
-			rest := strings.TrimLeftFunc(near, func(r rune) bool { return !WordRune(r) && r != '(' })
-			if first, _ := utf8.DecodeRuneInString(rest); unicode.IsUpper(first) {
-				return n + len(near) - len(rest)
-			}
-		}
+		return emojiEnd(line[i:end])
 	}
 	return 0
 }
 
-// parted reports whether what ends at end is apart from what follows: "a?b=c"
-// in an address is not.
+// emojiEnd is the length of the emoji at the front of s, if a sentence ends with them: if a capital follows. It is 0
+// otherwise.
+func emojiEnd(s string) int {
+	r, n := utf8.DecodeRuneInString(s)
+	if n < 2 || !unicode.Is(unicode.So, r) {
+		return 0
+	}
+	// Variation selectors, joiners and further emoji go with the first. How far to look is bounded, or a long row of
+	// emoji would take its square.
+	near := s[n:min(len(s), n+32)]
+	rest := strings.TrimLeftFunc(near, func(r rune) bool { return !WordRune(r) && r != '(' })
+	if first, _ := utf8.DecodeRuneInString(rest); !unicode.IsUpper(first) {
+		return 0
+	}
+	return n + len(near) - len(rest)
+}
+
+// parted reports whether a sentence that ends at end is apart from the text behind it. In an address ("a?b=c") it is
+// not.
 func parted(line string, end int) bool {
 	return end == len(line) || line[end-1] == ' ' || line[end] >= utf8.RuneSelf || line[end] >= 'A' && line[end] <= 'Z'
 }
 
+// isLower reports whether c is a small letter of ASCII.
 func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
 
-// abbreviated reports whether the full stop that ends s belongs to its last
-// word. "etc.", "a.m." and the like may end a sentence as well; then two
-// sentences stay together, which costs less than half a sentence.
+// abbreviated reports whether the full stop that ends s belongs to its last word. "etc.", "a.m." and the like may end a
+// sentence too; then two sentences stay together, which does less harm than half a sentence.
 func abbreviated(s string) bool {
 	s = strings.TrimRight(s, " ")
 	if !strings.HasSuffix(s, ".") {
@@ -165,15 +187,17 @@ func abbreviated(s string) bool {
 	return abbreviations.Has(strings.ToLower(s)) || len(s) == 1 && s >= "A" && s <= "Z" && s != "I"
 }
 
-// quoteState follows quotation marks from one sentence of a line to the next:
-// what begins inside them is somebody else's words.
+// quoteState follows quotation marks from one sentence of a line to the next. A sentence that begins inside them has
+// somebody else's words.
 type quoteState struct {
-	straight bool
-	curly    int
+	straight bool // a straight mark is open
+	curly    int  // how many curly marks are open
 }
 
+// open reports whether the text so far ends inside quotation marks.
 func (q *quoteState) open() bool { return q.straight || q.curly > 0 }
 
+// read goes on with the text s.
 func (q *quoteState) read(s string) {
 	for i, r := range s {
 		switch r {

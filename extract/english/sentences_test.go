@@ -9,6 +9,7 @@ import (
 	"github.com/memoryd/memoryd/internal/regextest"
 )
 
+// Sentences that people wrote to be read are found, and code, data and quotations are not.
 func TestSentences(t *testing.T) {
 	for _, tc := range []struct{ text, want string }{
 		{"One two. Three four! Five?", "One two.|Three four!|Five?"},
@@ -47,13 +48,16 @@ func TestSentences(t *testing.T) {
 	}
 }
 
+// Contractions are taken apart, and each word knows its place.
 func TestSplit(t *testing.T) {
 	s := "I'm at J. O’Neil's T-shirt shop, don’t!"
 	var got []string
 	for _, w := range Split(s) {
 		got = append(got, w.Text+"="+s[w.Start:w.End])
 	}
-	want := []string{"i=I'm", "am=I'm", "at=at", "j=J", "o'neil's=O’Neil's", "t-shirt=T-shirt", "shop=shop", "do=don’t", "not=don’t"}
+	want := []string{
+		"i=I'm", "am=I'm", "at=at", "j=J", "o'neil's=O’Neil's", "t-shirt=T-shirt", "shop=shop", "do=don’t", "not=don’t",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("words (-want +got):\n%s", diff)
 	}

@@ -89,7 +89,7 @@ type Tables struct {
 }
 
 // Parse reads a text of tables. Lines that begin with # are comments; an indented line continues the entry above it.
-// What it cannot read it keeps for Problems.
+// Problems lists the lines that it cannot read.
 func Parse(text string) *Tables {
 	t := &Tables{entries: map[string][]string{}, taken: map[string]bool{}}
 	name := ""

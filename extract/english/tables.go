@@ -55,12 +55,16 @@ var (
 	Polite = tables.Phrases("polite")
 	// Lasting phrases make an instruction hold beyond the next answer.
 	Lasting = tables.Phrases("lasting")
-	// AgentVerbs are what an agent can be told to do or to leave.
+	// AgentVerbs are the verbs that an order to an agent has.
 	AgentVerbs = tables.Words("agent-verbs")
 	// NotNames are words after "call me" that are no name.
 	NotNames = tables.Words("not-names")
 	// Reminders are requests for a reminder.
-	Reminders           = tables.Phrases("reminders")
+	Reminders = tables.Phrases("reminders")
+)
+
+// Tables behind the functions of this package.
+var (
 	irregularPast       = tables.Words("irregular-past")
 	notPast             = tables.Words("not-past")
 	moreVerbs           = tables.Words("more-verbs")
@@ -79,5 +83,4 @@ var (
 	iseEnds             = tables.Words("ise-ends")
 	englishWords        = tables.Words("english-words")
 	foreignWords        = tables.Words("foreign-words")
-	ageNumbers          = tables.Words("age-numbers")
 )

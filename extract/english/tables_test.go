@@ -45,7 +45,8 @@ func TestProblems(t *testing.T) {
 
 // A table is read as its text has it.
 func TestParse(t *testing.T) {
-	tables := Parse("words: one\n\ttwo\nphrases: by the way, by,\n\tfor now\nvariants:\n\tan aunt = auntie,\n\t\tmy aunt\n\tdad = daddy\n")
+	tables := Parse("words: one\n\ttwo\nphrases: by the way, by,\n\tfor now\n" +
+		"variants:\n\tan aunt = auntie,\n\t\tmy aunt\n\tdad = daddy\n")
 	words, phrases, variants := tables.Words("words"), tables.Phrases("phrases"), tables.Variants("variants")
 	if !words.Has("one") || !words.Has("two") || words.Has("three") || words.Has("") {
 		t.Errorf("words are %v", words)

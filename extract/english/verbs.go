@@ -7,8 +7,8 @@ func Past(w string) bool {
 	return irregularPast.Has(w) || len(w) > 3 && strings.HasSuffix(w, "ed") && !notPast.Has(w)
 }
 
-// KnownVerb reports whether v is a verb that the tables have, in its plain form.
-func KnownVerb(v string) bool { return PresentVerbs.Has(v) || moreVerbs.Has(v) }
+// knownVerb reports whether v is a verb that the tables have, in its plain form.
+func knownVerb(v string) bool { return PresentVerbs.Has(v) || moreVerbs.Has(v) }
 
 // Infinitive is the verb of a form in -ing; "" if it is not surely known.
 func Infinitive(ing string) string {
@@ -16,11 +16,11 @@ func Infinitive(ing string) string {
 	if !ok || len(stem) < 2 {
 		return ""
 	}
-	if last := len(stem) - 1; stem[last] == stem[last-1] && KnownVerb(stem[:last]) {
+	if last := len(stem) - 1; stem[last] == stem[last-1] && knownVerb(stem[:last]) {
 		return stem[:last] // "running"
 	}
 	for _, v := range []string{stem, stem + "e"} {
-		if KnownVerb(v) {
+		if knownVerb(v) {
 			return v
 		}
 	}
@@ -32,7 +32,7 @@ func ThirdPerson(v string) string {
 	switch {
 	case v == "have":
 		return "has"
-	case v == "be" || !KnownVerb(v) && !Likings.Has(v):
+	case v == "be" || !knownVerb(v) && !Likings.Has(v):
 		return ""
 	case strings.HasSuffix(v, "y") && len(v) > 1 && !strings.ContainsRune("aeiou", rune(v[len(v)-2])):
 		return v[:len(v)-1] + "ies"

@@ -138,8 +138,3 @@ func StartsWithDigit(s string) bool { return s != "" && '0' <= s[0] && s[0] <= '
 
 // EndsWithDigit reports whether the last byte of s is a digit.
 func EndsWithDigit(s string) bool { return s != "" && '0' <= s[len(s)-1] && s[len(s)-1] <= '9' }
-
-// IsAge reports whether w may be somebody's age: a number below 100, in figures or in words from sixteen on.
-func IsAge(w string) bool {
-	return ageNumbers.Has(w) || w != "" && len(w) < 3 && strings.Trim(w, "0123456789") == ""
-}

@@ -15,6 +15,7 @@ type clause struct {
 	fired func(*rule) // called with each rule that decides; nil except in tests
 }
 
+// newClause looks over ws once for dates and task words.
 func newClause(ws english.Words) *clause {
 	return &clause{words: ws, timed: dates.Named(ws), task: ws.Any(english.TaskWords)}
 }
@@ -102,7 +103,7 @@ func (c *clause) near(i int, s english.Set) bool {
 // nounTopics are the topics of a noun phrase: its persons, pets and traits are personal, a favorite is a preference.
 func nounTopics(noun english.Words) topics {
 	t := none
-	for _, w := range noun[:min(len(noun), 6)] {
+	for _, w := range noun[:min(len(noun), 6)] { // further words belong to another phrase
 		if english.OwnNouns.Has(w.Text) || english.OwnNouns.Has(strings.TrimSuffix(w.Text, "'s")) {
 			t |= personal
 		}
@@ -111,4 +112,9 @@ func nounTopics(noun english.Words) topics {
 		}
 	}
 	return t
+}
+
+// isAge reports whether w may be somebody's age: a number below 100, in figures, or in words from sixteen on.
+func isAge(w string) bool {
+	return ageNumbers.Has(w) || w != "" && len(w) < 3 && strings.Trim(w, "0123456789") == ""
 }

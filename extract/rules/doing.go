@@ -9,172 +9,100 @@ func (c *clause) doing(i int, negated bool) topics {
 	return doingRules.decide(p)
 }
 
+// doingRules judge a verb without auxiliary, from the verb.
 var doingRules = table{
-	{
-		example: "I love jazz",
-		when:    func(p *position) bool { return english.Likings.Has(p.word) },
-		read:    func(p *position) topics { return p.liking(p.i + 1) },
-	},
-	{
-		example: "I do not have kids",
-		when:    is("have"),
-		read:    func(p *position) topics { return p.having(p.i+1, false) },
-	},
-	{
-		example: "I think so",
-		when:    func(p *position) bool { return english.TalkVerbs.Has(p.word) },
-		topics:  none,
-	},
-	{
-		example: "I want a sandwich",
-		when:    func(p *position) bool { return (p.word == "want" || p.word == "need") && p.next != "to" },
-		topics:  none,
-	},
-	{
-		example: "I want to become a nurse",
-		when:    is("want"),
-		read:    func(p *position) topics { return p.wish(p.i + 2) },
-	},
-	{
-		example: "I need to see my dentist on Friday",
-		when:    is("need"),
-		read: func(p *position) topics {
-			if t := p.wish(p.i + 2); t != none {
-				return t
-			}
-			return p.duty(p.i + 2)
-		},
-	},
-	{
-		example: "I plan a trip to Rome",
-		when:    func(p *position) bool { return planVerbs.Has(p.word) && p.rest > 0 && !p.task },
-		topics:  details,
-	},
-	{
-		example: "I plan a query",
-		when:    func(p *position) bool { return planVerbs.Has(p.word) },
-		topics:  none,
-	},
-	{
-		example: "I do not drive",
-		when:    func(p *position) bool { return soloHabits.Has(p.word) && p.negated && p.rest == 0 },
-		topics:  personal,
-	},
-	{
-		example: "I smoke",
-		when:    func(p *position) bool { return p.word == "smoke" && p.next == "" },
-		topics:  personal,
-	},
-	{
-		example: "I live in Rome",
-		when:    func(p *position) bool { return english.PresentVerbs.Has(p.word) && !pastToo.Has(p.word) },
-		read:    func(p *position) topics { return p.habit(p.i) },
-	},
-	{
-		example: "I moved to Rome",
-		when:    otherwise,
-		read:    func(p *position) topics { return p.event(p.i) },
-	},
+	{"I love jazz", rest(1, (*clause).liking), in(english.Likings)},
+	{"I do not have kids", (*position).have, is("have")},
+	{"I think so", as(none), in(english.TalkVerbs)},
+
+	// Wishes. "Want" and "need" with a noun are about the next answer: "I want a recipe".
+	{"I want a sandwich", as(none), func(p *position) bool {
+		return (p.word == "want" || p.word == "need") && p.next != "to"
+	}},
+	{"I want to become a nurse", rest(2, (*clause).wish), is("want")},
+	{"I need to see my dentist on Friday", (*position).need, is("need")},
+	{"I plan a trip to Rome", as(details), func(p *position) bool {
+		return planVerbs.Has(p.word) && p.rest > 0 && !p.task
+	}},
+	{"I plan a query", as(none), in(planVerbs)},
+
+	// Some habits need no object.
+	{"I do not drive", as(personal), func(p *position) bool {
+		return soloHabits.Has(p.word) && p.negated && p.rest == 0
+	}},
+	{"I smoke", as(personal), func(p *position) bool { return p.word == "smoke" && p.next == "" }},
+
+	{"I live in Rome", rest(0, (*clause).habit), func(p *position) bool {
+		return english.PresentVerbs.Has(p.word) && !pastToo.Has(p.word)
+	}},
+	{"I moved to Rome", rest(0, (*clause).event), otherwise},
+}
+
+// have judges "do not have kids", from "have".
+func (p *position) have() topics { return p.having(p.i+1, false) }
+
+// need judges "need to see my dentist", from "need": a wish, or else a duty.
+func (p *position) need() topics {
+	if t := p.wish(p.i + 2); t != none {
+		return t
+	}
+	return p.duty(p.i + 2)
 }
 
 // habit judges the present: what somebody does for a living, or again and again; i is at the verb.
 func (c *clause) habit(i int) topics { return habitRules.decide(c.from(i)) }
 
+// habitRules judge a verb in the present, from the verb.
 var habitRules = table{
-	{
-		example: "I turn 40",
-		when:    func(p *position) bool { return p.word == "turn" && english.IsAge(p.next) },
-		topics:  personal | details,
-	},
-	{
-		example: "I run",
-		when: func(p *position) bool {
-			return (p.rest == 0 || english.Deictic.Has(p.next)) && !regular.Has(p.next)
-		},
-		topics: none,
-	},
-	{
-		example: "I live with their parents",
-		when: func(p *position) bool {
-			return english.Prepositions.Has(p.next) && english.Deictic.Has(p.at(p.i+2))
-		},
-		topics: none,
-	},
-	{
-		example: "I use Docker",
-		when:    func(p *position) bool { return p.task && taskHabits.Has(p.word) },
-		topics:  none,
-	},
-	{
-		example: "I work at Acme",
-		when:    func(p *position) bool { return lifeVerbs.Has(p.word) },
-		topics:  personal,
-	},
-	{
-		example: "I eat no meat",
-		when:    func(p *position) bool { return dietVerbs.Has(p.word) },
-		topics:  preference,
-	},
-	{example: "I play chess", when: otherwise, topics: details},
+	{"I turn 40", as(personal | details), func(p *position) bool {
+		return p.word == "turn" && isAge(p.next)
+	}},
+
+	// A verb without an object that says something, unless "daily" or the like makes it a habit.
+	{"I run", as(none), func(p *position) bool {
+		return (p.rest == 0 || p.points(1)) && !regular.Has(p.next)
+	}},
+	{"I live with their parents", as(none), func(p *position) bool {
+		return english.Prepositions.Has(p.next) && p.points(2)
+	}},
+	{"I use Docker", as(none), func(p *position) bool { return p.task && taskHabits.Has(p.word) }},
+
+	{"I work at Acme", as(personal), in(lifeVerbs)},
+	{"I eat no meat", as(preference), in(dietVerbs)},
+	{"I play chess", as(details), otherwise},
 }
 
 // event judges something done; i is at the past form.
 func (c *clause) event(i int) topics { return eventRules.decide(c.from(i)) }
 
+// eventRules judge a verb in the past, from the verb.
 var eventRules = table{
-	{
-		example: "I thought so",
-		when:    func(p *position) bool { return talkPast.Has(p.word) || p.word == "made" && p.next == "sure" },
-		topics:  none,
-	},
-	{
-		example: "I wrote the script",
-		when:    func(p *position) bool { return p.task && !(p.timed && p.mine(p.i)) },
-		topics:  none,
-	},
-	{
-		example: "I graduated",
-		when:    func(p *position) bool { return decisivePast.Has(p.word) },
-		topics:  details,
-	},
-	{
-		example: "I turned 40",
-		when:    func(p *position) bool { return p.word == "turned" && english.IsAge(p.next) },
-		topics:  personal | details,
-	},
-	{
-		example: "I loved that",
-		when: func(p *position) bool {
-			return likingsPast.Has(p.word) && (english.Deictic.Has(p.next) || p.rest == 0)
-		},
-		topics: none,
-	},
-	{
-		example: "I loved the museum",
-		when:    func(p *position) bool { return likingsPast.Has(p.word) },
-		topics:  details,
-	},
-	{
-		example: "I bought that",
-		when:    func(p *position) bool { return p.rest == 0 || english.Deictic.Has(p.next) && !p.timed },
-		topics:  none,
-	},
-	{
-		example: "I made a cake",
-		when: func(p *position) bool {
-			return weakPast.Has(p.word) && p.rest < 3 && (!p.timed || english.Deictic.Has(p.next)) &&
-				(p.rest < 2 || !p.anchored(p.i+1))
-		},
-		topics: none,
-	},
-	{
-		example: "I lived in Rome",
-		when:    func(p *position) bool { return lifePast.Has(p.word) },
-		topics:  personal | details,
-	},
-	{
-		example: "I adopted a cat",
-		when:    func(p *position) bool { return english.Past(p.word) || english.Participles.Has(p.word) },
-		topics:  details,
-	},
+	// Talk, and the work at hand. A task word does no harm where a date and something owned make it a life's event.
+	{"I thought so", as(none), func(p *position) bool {
+		return talkPast.Has(p.word) || p.word == "made" && p.next == "sure"
+	}},
+	{"I wrote the script", as(none), func(p *position) bool {
+		return p.task && !(p.timed && p.mine(p.i))
+	}},
+
+	{"I graduated", as(details), in(decisivePast)},
+	{"I turned 40", as(personal | details), func(p *position) bool {
+		return p.word == "turned" && isAge(p.next)
+	}},
+
+	// A taste in the past is an event: it may have been the taste of one evening.
+	{"I loved that", as(none), func(p *position) bool {
+		return likingsPast.Has(p.word) && (p.points(1) || p.rest == 0)
+	}},
+	{"I loved the museum", as(details), in(likingsPast)},
+
+	{"I bought that", as(none), func(p *position) bool { return p.rest == 0 || p.points(1) && !p.timed }},
+	{"I made a cake", as(none), func(p *position) bool {
+		return weakPast.Has(p.word) && p.rest < 3 && (!p.timed || p.points(1)) && (p.rest < 2 || !p.anchored(p.i+1))
+	}},
+
+	{"I lived in Rome", as(personal | details), in(lifePast)},
+	{"I adopted a cat", as(details), func(p *position) bool {
+		return english.Past(p.word) || english.Participles.Has(p.word)
+	}},
 }

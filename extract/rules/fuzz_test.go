@@ -14,12 +14,16 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// FuzzExtract holds what every extractor promises, whatever people write.
+// FuzzExtract checks the promises of every extractor for any text.
 func FuzzExtract(f *testing.F) {
 	for _, s := range []string{
-		"", "I live in Berlin.", "By the way, I moved to Rome last week 😊 Thanks!", "I'm flying to Oslo on 29 Feb", "i have 2 kids; what's on next friday?", "Remember that ", "Don't", "I",
-		"my", "From now on", "please call me", "Whenever I ask,", "```\nI have a dog", "“I have a dog.", "I met Ann 999 weeks ago", "I met Ann in 300 years", "in May 2022 I", "\xffI have a dog\x00",
-		"I have a dog\u2028I have a cat\u0085x", "<PAST_CONVERSATIONS>", "I’m Łukasz", "ich wohne hier", "我住在北京。I live in 北京", "I have İstanbul", "I was born on Sunday, 31 April", "ignore previous instructions", "always never always",
+		"", "I live in Berlin.", "By the way, I moved to Rome last week 😊 Thanks!", "I'm flying to Oslo on 29 Feb",
+		"i have 2 kids; what's on next friday?", "Remember that ", "Don't", "I",
+		"my", "From now on", "please call me", "Whenever I ask,", "```\nI have a dog", "“I have a dog.",
+		"I met Ann 999 weeks ago", "I met Ann in 300 years", "in May 2022 I", "\xffI have a dog\x00",
+		"I have a dog\u2028I have a cat\u0085x", "<PAST_CONVERSATIONS>", "I’m Łukasz", "ich wohne hier",
+		"我住在北京。I live in 北京", "I have İstanbul", "I was born on Sunday, 31 April", "ignore previous instructions",
+		"always never always",
 	} {
 		f.Add(s, int64(1683554160))
 	}
@@ -37,7 +41,8 @@ func FuzzExtract(f *testing.F) {
 		}
 		for _, fact := range found.Facts {
 			switch {
-			case len(fact.EventIDs) != 1 || fact.EventIDs[0] != "a" || fact.Author != "ann" || !fact.Timestamp.Equal(turns[0].Timestamp):
+			case len(fact.EventIDs) != 1 || fact.EventIDs[0] != "a" || fact.Author != "ann",
+				!fact.Timestamp.Equal(turns[0].Timestamp):
 				t.Errorf("%+v is not of the user's turn", fact)
 			case fact.Quote == "" || !strings.Contains(text, fact.Quote):
 				t.Errorf("%q does not have the quote %q", text, fact.Quote)
@@ -45,8 +50,9 @@ func FuzzExtract(f *testing.F) {
 				t.Errorf("text %q", fact.Text)
 			case len(fact.Text) > 2*english.MaxSentenceBytes || len(fact.Topics) == 0 && !fact.Forget:
 				t.Errorf("%d bytes, topics %q", len(fact.Text), fact.Topics)
-			case !fact.ValidFrom.IsZero() && (memory.ValidateTime("", fact.ValidFrom) != nil || !fact.ValidFrom.Equal(fact.ValidFrom.Truncate(24*time.Hour))):
-				t.Errorf("valid from %s", fact.ValidFrom)
+			case !fact.ValidFrom.IsZero() && (memory.ValidateTime("", fact.ValidFrom) != nil ||
+				!fact.ValidFrom.Equal(fact.ValidFrom.Truncate(24*time.Hour))):
+				t.Errorf("valid from %s, which is no day of a memory", fact.ValidFrom)
 			}
 		}
 		again, err := r.Extract(context.Background(), extract.Batch{Turns: turns})

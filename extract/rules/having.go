@@ -14,55 +14,33 @@ func (c *clause) having(i int, past bool) topics {
 	return havingRules.decide(p)
 }
 
+// havingRules judge "have …", from the word behind it: a participle, or the object.
 var havingRules = table{
-	{
-		example: "I have been to Rome",
-		when: func(p *position) bool {
-			to, _ := p.skipAdverbs(p.i + 1)
-			return p.word == "been" && p.at(to) == "to"
-		},
-		read: (*position).visit,
-	},
-	{
-		example: "I have been vegan since May",
-		when:    is("been"),
-		read:    func(p *position) topics { return p.being(p.i+1, true) },
-	},
-	{
-		example: "I have to see my dentist on Friday",
-		when:    is("to"),
-		read:    func(p *position) topics { return p.duty(p.i + 1) },
-	},
-	{
-		example: "I have got two dogs",
-		when: func(p *position) bool {
-			became := happenings.Has(p.next) || english.States.Has(p.next)
-			return p.word == "got" && p.next != "to" && !became
-		},
-		read: func(p *position) topics { return p.owned(p.i+1, false) },
-	},
-	{
-		example: "I have got married",
-		when:    is("got"),
-		read:    func(p *position) topics { return p.got(p.i + 1) },
-	},
-	{
-		example: "I have always loved jazz",
-		when: func(p *position) bool {
-			return english.Likings.Has(strings.TrimSuffix(p.word, "d")) || english.Likings.Has(strings.TrimSuffix(p.word, "ed"))
-		},
-		read: func(p *position) topics { return p.liking(p.i + 1) },
-	},
-	{
-		example: "I have moved to Rome",
-		when:    func(p *position) bool { return english.Past(p.word) || english.Participles.Has(p.word) },
-		read:    func(p *position) topics { return p.event(p.i) },
-	},
-	{
-		example: "I have two kids",
-		when:    otherwise,
-		read:    func(p *position) topics { return p.owned(p.i, p.past) },
-	},
+	// The perfect of "be": a journey, or a complement as in "I was vegan".
+	{"I have been to Rome", (*position).visit, func(p *position) bool {
+		to, _ := p.skipAdverbs(p.i + 1)
+		return p.word == "been" && p.at(to) == "to"
+	}},
+	{"I have been vegan since May", (*position).beenState, is("been")},
+
+	{"I have to see my dentist on Friday", rest(1, (*clause).duty), is("to")},
+
+	// "Have got" is "have", except before a state or what happened to the speaker.
+	{"I have got two dogs", (*position).gotObject, func(p *position) bool {
+		return p.word == "got" && p.next != "to" && !happenings.Has(p.next) && !english.States.Has(p.next)
+	}},
+	{"I have got married", rest(1, (*clause).got), is("got")},
+
+	// The perfect of other verbs is read as their past.
+	{"I have always loved jazz", rest(1, (*clause).liking), func(p *position) bool {
+		return english.Likings.Has(strings.TrimSuffix(p.word, "d")) ||
+			english.Likings.Has(strings.TrimSuffix(p.word, "ed"))
+	}},
+	{"I have moved to Rome", rest(0, (*clause).event), func(p *position) bool {
+		return english.Past(p.word) || english.Participles.Has(p.word)
+	}},
+
+	{"I have two kids", (*position).haveObject, otherwise},
 }
 
 // visit judges "have been to Rome", from "been".
@@ -73,6 +51,15 @@ func (p *position) visit() topics {
 	}
 	return details
 }
+
+// beenState judges "have been vegan", from "been".
+func (p *position) beenState() topics { return p.being(p.i+1, true) }
+
+// gotObject judges "have got two dogs", from "got".
+func (p *position) gotObject() topics { return p.owned(p.i+1, false) }
+
+// haveObject judges "have two kids", from the object.
+func (p *position) haveObject() topics { return p.owned(p.i, p.past) }
 
 // got judges what follows "got": "got to go", "got married", "got a new job".
 func (c *clause) got(i int) topics {
@@ -91,6 +78,7 @@ func (c *clause) owned(i int, past bool) topics {
 		return none
 	}
 	t := none
+	// The object is among the next words; those further on tell about it.
 	for j := i; j < min(len(c.words), i+5); j++ {
 		w := c.at(j)
 		if notOwned.Has(w) || past && fleeting.Has(w) && !c.timed {

@@ -131,7 +131,7 @@ func naming(ws english.Words) topics {
 	return instruction | personal
 }
 
-// setsManner reports whether ws says how all answers are to be: "Answer in French", "Keep your answers short", "Use
+// setsManner reports whether ws sets the manner of all answers: "Answer in French", "Keep your answers short", "Use
 // metric units".
 func setsManner(ws english.Words) bool {
 	switch ws[0].Text {

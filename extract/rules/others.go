@@ -64,7 +64,8 @@ func (c *clause) sinceEvent() (topics, bool) {
 		return none, false
 	}
 	for i := 3; i+1 < len(c.words); i++ {
-		if next := c.at(i + 1); c.at(i) == "since" && (next == "i" || next == "we" || next == "my") && c.content(i) > 0 {
+		next := c.at(i + 1)
+		if c.at(i) == "since" && (next == "i" || next == "we" || next == "my") && c.content(i) > 0 {
 			return details, true
 		}
 	}
@@ -86,7 +87,8 @@ func (c *clause) calledOrOwned() (topics, bool) {
 	for i := 1; i < min(len(c.words), 5); i++ {
 		switch c.at(i) {
 		case "call", "calls":
-			if name := c.at(i + 2); callers.Has(c.at(i-1)) && c.at(i+1) == "me" && name != "" && !english.NotNames.Has(name) {
+			name := c.at(i + 2)
+			if callers.Has(c.at(i-1)) && c.at(i+1) == "me" && name != "" && !english.NotNames.Has(name) {
 				return personal, true
 			}
 		case "is", "was", "are", "were":
@@ -102,19 +104,24 @@ func (c *clause) calledOrOwned() (topics, bool) {
 // identity reads "It's my birthday on 3 May", "Green is my favorite color"; i is at "is".
 func (c *clause) identity(i int) topics {
 	noun, first := c.words[i+2:], c.at(0)
-	if len(noun) == 0 || emptyPossessions.Has(noun[0].Text) || notIdentified.Has(first) || english.QuestionWords.Has(first) {
+	if len(noun) == 0 || emptyPossessions.Has(noun[0].Text) || notIdentified.Has(first) ||
+		english.QuestionWords.Has(first) {
 		return none
 	}
 	t := nounTopics(noun)
-	if !english.Deictic.Has(first) { // all that is neither a pronoun nor "here"
-		switch {
-		case t != none:
-			return t // "Green is my favorite color"
-		case noun.Content() < 2:
-			return none // "Coffee is my thing"
-		}
-		return details // "Coffee is my morning ritual"
+	switch {
+	case english.Deictic.Has(first):
+		return c.pointedAt(noun, t)
+	case t != none:
+		return t // "Green is my favorite color"
+	case noun.Content() < 2:
+		return none // "Coffee is my thing"
 	}
+	return details // "Coffee is my morning ritual"
+}
+
+// pointedAt judges "It's my birthday", of which the subject only points: the noun must say more than "my dog".
+func (c *clause) pointedAt(noun english.Words, t topics) topics {
 	switch {
 	case t == none:
 		return none // "That's my point"

@@ -16,35 +16,25 @@ func (c *clause) future(i int) topics {
 	return futureRules.decide(c.from(i))
 }
 
+// futureRules judge "will move", from the verb behind "will".
 var futureRules = table{
-	{
-		example: "I will do it",
-		when: func(p *position) bool {
-			return p.task || english.TalkVerbs.Has(p.word) || p.word == "do" || p.rest == 0 || english.Deictic.Has(p.next)
-		},
-		topics: none,
-	},
-	{
-		example: "I will have to see my dentist on Friday",
-		when:    func(p *position) bool { return p.word == "have" && p.next == "to" },
-		read:    func(p *position) topics { return p.duty(p.i + 2) },
-	},
-	{
-		example: "I will be away on Friday",
-		when: func(p *position) bool {
-			return p.word == "be" && p.timed && (p.rest > 1 || english.Prepositions.Has(p.next))
-		},
-		topics: details,
-	},
-	{example: "I will be vegan", when: is("be"), topics: none},
-	{
-		example: "I will watch the kettle",
-		when: func(p *position) bool {
-			return !goals.Has(p.word) && (p.rest < 2 || !p.anchored(p.i+1))
-		},
-		topics: none,
-	},
-	{example: "I will move to Rome", when: otherwise, topics: details},
+	{"I will do it", as(none), func(p *position) bool {
+		return p.task || english.TalkVerbs.Has(p.word) || p.word == "do" || p.rest == 0 || p.points(1)
+	}},
+	{"I will have to see my dentist on Friday", rest(2, (*clause).duty), func(p *position) bool {
+		return p.word == "have" && p.next == "to"
+	}},
+
+	// "Will be" is a plan only with a date: "I will be happy" is a mood.
+	{"I will be away on Friday", as(details), func(p *position) bool {
+		return p.word == "be" && p.timed && (p.rest > 1 || english.Prepositions.Has(p.next))
+	}},
+	{"I will be vegan", as(none), is("be")},
+
+	{"I will watch the kettle", as(none), func(p *position) bool {
+		return !goals.Has(p.word) && (p.rest < 2 || !p.anchored(p.i+1))
+	}},
+	{"I will move to Rome", as(details), otherwise},
 }
 
 // would judges "would like to", "would rather", "would prefer".
@@ -53,42 +43,30 @@ func (c *clause) would(i int) topics {
 	return wouldRules.decide(c.from(i))
 }
 
+// wouldRules judge "would rather", from the word behind "would".
 var wouldRules = table{
-	{
-		example: "I would rather have tea",
-		when: func(p *position) bool {
-			return (p.word == "rather" || p.word == "prefer") && p.rest > 0 && !english.Deictic.Has(p.next) && !p.task
-		},
-		topics: preference,
-	},
-	{
-		example: "I would love to become a nurse",
-		when:    func(p *position) bool { return wishVerbs.Has(p.word) && p.next == "to" },
-		read:    func(p *position) topics { return p.wish(p.i + 2) },
-	},
+	{"I would rather have tea", as(preference), func(p *position) bool {
+		return (p.word == "rather" || p.word == "prefer") && p.rest > 0 && !p.points(1) && !p.task
+	}},
+	{"I would love to become a nurse", rest(2, (*clause).wish), func(p *position) bool {
+		return wishVerbs.Has(p.word) && p.next == "to"
+	}},
 }
 
 // wish judges what somebody wants to do: lasting aims, not the task at hand; i is at the verb.
 func (c *clause) wish(i int) topics { return wishRules.decide(c.from(i)) }
 
+// wishRules judge "want to become", from the verb behind "to".
 var wishRules = table{
-	{
-		example: "I want to fix the script",
-		when: func(p *position) bool {
-			return p.task || english.TalkVerbs.Has(p.word) || p.rest == 0 || english.Deictic.Has(p.next)
-		},
-		topics: none,
-	},
-	{
-		example: "I want to build a shed",
-		when:    func(p *position) bool { return weakGoals.Has(p.word) && p.rest < 2 && !p.timed },
-		topics:  none,
-	},
-	{
-		example: "I want to become a nurse",
-		when:    func(p *position) bool { return goals.Has(p.word) || english.PresentVerbs.Has(p.word) },
-		topics:  details,
-	},
+	{"I want to fix the script", as(none), func(p *position) bool {
+		return p.task || english.TalkVerbs.Has(p.word) || p.rest == 0 || p.points(1)
+	}},
+	{"I want to build a shed", as(none), func(p *position) bool {
+		return weakGoals.Has(p.word) && p.rest < 2 && !p.timed
+	}},
+	{"I want to become a nurse", as(details), func(p *position) bool {
+		return goals.Has(p.word) || english.PresentVerbs.Has(p.word)
+	}},
 }
 
 // ability judges "can speak Polish", "can't eat gluten".
@@ -99,25 +77,16 @@ func (c *clause) ability(i int) topics {
 	return abilityRules.decide(p)
 }
 
+// abilityRules judge "can speak", from the verb behind "can".
 var abilityRules = table{
-	{
-		example: "I can not stand cilantro",
-		when:    func(p *position) bool { return p.negated && toleranceVerbs.Has(p.word) },
-		read:    func(p *position) topics { return p.liking(p.i + 1) },
-	},
-	{
-		example: "I can not eat gluten",
-		when: func(p *position) bool {
-			return p.negated && (p.word == "eat" || p.word == "drink" || p.word == "have") && p.rest > 0 &&
-				!english.Deictic.Has(p.next) && !notOwned.Has(p.next) && !notOwned.Has(p.at(p.i+2))
-		},
-		topics: personal | preference,
-	},
-	{
-		example: "I can speak Polish",
-		when: func(p *position) bool {
-			return skills.Has(p.word) && (p.rest > 0 || p.negated) && !p.task && !english.Deictic.Has(p.next)
-		},
-		topics: personal,
-	},
+	{"I can not stand cilantro", rest(1, (*clause).liking), func(p *position) bool {
+		return p.negated && toleranceVerbs.Has(p.word)
+	}},
+	{"I can not eat gluten", as(personal | preference), func(p *position) bool { // but not "have any ideas"
+		return p.negated && (p.word == "eat" || p.word == "drink" || p.word == "have") && p.rest > 0 &&
+			!p.points(1) && !notOwned.Has(p.next) && !notOwned.Has(p.at(p.i+2))
+	}},
+	{"I can speak Polish", as(personal), func(p *position) bool { // and "I can not swim"
+		return skills.Has(p.word) && (p.rest > 0 || p.negated) && !p.task && !p.points(1)
+	}},
 }

@@ -8,6 +8,7 @@ import (
 
 // possession reads "My name is Ann", "My wife works at…"; i is at "my".
 func (c *clause) possession(i int) topics {
+	// The verb comes within ten words, and what the possession is within four: "my old school friend Ann lives…".
 	for j := i + 1; j < min(len(c.words), i+10); j++ {
 		w := c.at(j)
 		if emptyPossessions.Has(w) && j < i+4 && c.at(i) == "my" {
@@ -23,8 +24,9 @@ func (c *clause) possession(i int) topics {
 // finiteVerb reports whether w may be the verb behind "my sister".
 func finiteVerb(w string) bool {
 	stem := strings.TrimSuffix(w, "s")
-	return english.Auxiliaries.Has(w) || english.Past(w) || english.PresentVerbs.Has(stem) || english.Likings.Has(stem) ||
-		english.PresentVerbs.Has(strings.TrimSuffix(w, "es"))
+	return english.Auxiliaries.Has(w) || english.Past(w) ||
+		english.PresentVerbs.Has(stem) || english.Likings.Has(stem) ||
+		english.PresentVerbs.Has(strings.TrimSuffix(w, "es")) // "goes"
 }
 
 // possessed judges what is said of a possession; i is at "my", j at the verb.
@@ -55,7 +57,9 @@ func (c *clause) elided() topics {
 		return none
 	}
 	switch p := c.from(i); {
-	case events.Has(p.word) && p.rest > 0 && (i > 0 || c.timed || c.mine(i)), p.word == "allergic" && p.rest > 0:
+	case p.rest == 0:
+		return none
+	case p.word == "allergic", events.Has(p.word) && (i > 0 || c.anchored(i)):
 		return c.predicate(i)
 	case underway.Has(p.word) && p.rest > 1 && c.timed:
 		return details

@@ -70,44 +70,25 @@ func (c *clause) usedTo(i int) topics {
 // liking judges the object of a taste; i is its first word.
 func (c *clause) liking(i int) topics { return likingRules.decide(c.from(i)) }
 
+// likingRules judge the object of a verb of taste, from its first word.
 var likingRules = table{
-	{
-		example: "I like to think",
-		when: func(p *position) bool {
-			return p.word == "to" &&
-				(english.TalkVerbs.Has(p.next) || p.rest == 0 || english.Deictic.Has(p.at(p.i+2)))
-		},
-		topics: none,
-	},
-	{example: "I like to swim", when: is("to"), topics: preference},
-	{
-		example: "I like holding them",
-		when:    func(p *position) bool { return strings.HasSuffix(p.word, "ing") && english.Pronouns.Has(p.next) },
-		topics:  none,
-	},
-	{
-		example: "I like that",
-		when:    func(p *position) bool { return english.Deictic.Has(p.word) },
-		topics:  none,
-	},
-	{
-		example: "I like the idea",
-		when: func(p *position) bool {
-			return p.word == "the" && (english.Deictic.Has(p.next) || vague.Has(p.next))
-		},
-		topics: none,
-	},
-	{
-		example: "I like the new photo",
-		when: func(p *position) bool {
-			return p.word == "the" && p.content(p.i) == 1 && vague.Has(p.at(p.i+2))
-		},
-		topics: none,
-	},
-	{
-		example: "I like a lot",
-		when:    func(p *position) bool { return p.content(p.i) == 0 },
-		topics:  none,
-	},
-	{example: "I like jazz", when: otherwise, topics: preference},
+	{"I like to think", as(none), func(p *position) bool {
+		return p.word == "to" && (english.TalkVerbs.Has(p.next) || p.rest == 0 || p.points(2))
+	}},
+	{"I like to swim", as(preference), is("to")},
+
+	// Objects that only the conversation shows.
+	{"I like holding them", as(none), func(p *position) bool {
+		return strings.HasSuffix(p.word, "ing") && english.Pronouns.Has(p.next)
+	}},
+	{"I like that", as(none), in(english.Deictic)},
+	{"I like the idea", as(none), func(p *position) bool {
+		return p.word == "the" && (p.points(1) || vague.Has(p.next))
+	}},
+	{"I like the new photo", as(none), func(p *position) bool {
+		return p.word == "the" && vague.Has(p.at(p.i+2)) && p.content(p.i) == 1
+	}},
+	{"I like a lot", as(none), func(p *position) bool { return p.content(p.i) == 0 }},
+
+	{"I like jazz", as(preference), otherwise},
 }

@@ -24,8 +24,8 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// maxFacts is how many facts one turn may give. Nobody says more about themselves in one message; a pasted document
-// does.
+// maxFacts is how many facts one turn may give. A message in which people tell of themselves has fewer; a pasted
+// document has more.
 const maxFacts = 20
 
 // Extractor implements [extract.Extractor] by rules. The same turns always give the same facts. It is safe for
@@ -71,7 +71,7 @@ func appendTurn(facts []extract.Fact, t *extract.Turn) []extract.Fact {
 	for _, quote := range english.Sentences(t.Text) {
 		s := read(quote)
 		if s.pastes {
-			break // what follows is material for a task, not the user's own words
+			break // the rest of the turn is material for a task, not the user's own words
 		}
 		if f, ok := s.fact(t); ok {
 			facts = append(facts, f)

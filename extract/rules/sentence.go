@@ -140,12 +140,12 @@ func trimEnd(text string, from int) int {
 // announcesPaste reports whether a sentence hands over a text to work on, which then follows: "Translate this to
 // German:", "Here is my draft:".
 func announcesPaste(text string, ws english.Words) bool {
-	colon := strings.HasSuffix(strings.TrimRight(text, " *_"), ":")
-	if !colon && !below.MatchString(text) {
-		return false
-	}
 	head := ws[:min(len(ws), 12)] // longer sentences tell a story before they come to a text
-	return head.Any(pasteVerbs) || colon && head.Any(english.TaskWords)
+	colon := strings.HasSuffix(strings.TrimRight(text, " *_"), ":")
+	if head.Any(pasteVerbs) {
+		return colon || below.MatchString(text)
+	}
+	return colon && head.Any(english.TaskWords)
 }
 
 // below finds words that point at a text that follows.

@@ -6,10 +6,14 @@ import (
 	"github.com/memoryd/memoryd/extract/english"
 )
 
-// subject finds the first-person subject: at the front, after an adverbial ("Last week my wife…", "When I was five…"),
-// or second in a pair ("Ann and I").
+// maxSubject bounds the words in which the subject must come. Behind a longer adverbial the sentence mostly tells of
+// something else.
+const maxSubject = 14
+
+// subject finds the first-person subject: at the front, after an adverbial ("Last week my wife…", "When I was
+// five…"), or second in a pair ("Ann and I").
 func (c *clause) subject() (int, bool) {
-	for i, w := range c.words[:min(len(c.words), 14)] { // longer adverbials tell of other things
+	for i, w := range c.words[:min(len(c.words), maxSubject)] {
 		switch w.Text {
 		case "i", "we":
 			return i, i == 0 || c.opened(i) || i <= 6 && c.at(i-1) == "and" && !finite(c.words[:i])
@@ -39,6 +43,9 @@ func (c *clause) quantified(i int) bool {
 }
 
 // opened reports whether the words before i are an adverbial.
+//
+// An adverbial of more than three words must be marked as one: by the word it opens with, by a mark behind it, or by a
+// date in the sentence. Otherwise "Here the man that I met" would be one.
 func (c *clause) opened(i int) bool {
 	first, second := c.at(0), c.at(1)
 	switch first {

@@ -24,7 +24,7 @@ func TestExamples(t *testing.T) {
 			var fired []*rule
 			c := newClause(english.Split(table[k].example))
 			c.fired = func(r *rule) { fired = append(fired, r) }
-			got := c.judge()
+			c.judge()
 			decided := false
 			for _, r := range fired {
 				decided = decided || r == &table[k]
@@ -34,9 +34,6 @@ func TestExamples(t *testing.T) {
 				for _, r := range fired {
 					t.Logf("but by that of %q", r.example)
 				}
-			}
-			if want := table[k].topics; table[k].read == nil && got != want {
-				t.Errorf("%s: %q has topics %v, want %v", name, table[k].example, got.names(), want.names())
 			}
 		}
 	}
