@@ -48,12 +48,15 @@ func TestFilterMatch(t *testing.T) {
 		{"other value", Filter{Metadata: md("lang", `"de"`)}, nil, false},
 		{"other name", Filter{Metadata: md("Lang", `"en"`)}, nil, false},
 		{"null for missing", Filter{Metadata: md("missing", `null`)}, nil, false},
-		{"one of two names", Filter{Metadata: Metadata{"lang": json.RawMessage(`"en"`), "n": json.RawMessage(`1`)}}, nil, false},
+		{"one of two names", Filter{Metadata: Metadata{"lang": json.RawMessage(`"en"`), "n": json.RawMessage(`1`)}},
+			nil, false},
 		{"all at once", Filter{
-			Kinds: []Kind{KindTurn}, Topics: []string{"food"}, Since: noon, Until: noon, SessionID: "s", Metadata: md("lang", `"en"`), AsOf: noon,
+			Kinds: []Kind{KindTurn}, Topics: []string{"food"}, Since: noon, Until: noon, SessionID: "s",
+			Metadata: md("lang", `"en"`), AsOf: noon,
 		}, nil, true},
 		{"all but one", Filter{
-			Kinds: []Kind{KindTurn}, Topics: []string{"food"}, Since: noon, Until: noon, SessionID: "t", Metadata: md("lang", `"en"`), AsOf: noon,
+			Kinds: []Kind{KindTurn}, Topics: []string{"food"}, Since: noon, Until: noon, SessionID: "t",
+			Metadata: md("lang", `"en"`), AsOf: noon,
 		}, nil, false},
 	} {
 		m := sample()
@@ -72,10 +75,14 @@ func TestSameJSON(t *testing.T) {
 		want bool
 	}{
 		{`1`, `1.0`, true}, {`1`, `10e-1`, true}, {`0`, `-0`, true}, {`0.1`, `0.10`, true}, {`1`, `2`, false},
-		{`1`, `"1"`, false}, {`1`, `true`, false}, {`true`, `"true"`, false}, {`true`, `false`, false}, {`null`, `null`, true},
-		{`null`, `""`, false}, {`null`, `0`, false}, {`null`, `false`, false}, {`"A"`, `"\u0041"`, true}, {`"A"`, `"a"`, false},
-		{`[1, 2]`, `[1.0,2]`, true}, {`[1,2]`, `[2,1]`, false}, {`[]`, `{}`, false}, {`[]`, `null`, false}, {`[[1]]`, `[1]`, false},
-		{`{"a":1,"b":[2]}`, `{ "b": [2.0], "a": 1 }`, true}, {`{"a":1}`, `{"a":1,"b":null}`, false}, {`{"a":{"n":1}}`, `{"a":{"n":1.0}}`, true},
+		{`1`, `"1"`, false}, {`1`, `true`, false}, {`true`, `"true"`, false}, {`true`, `false`, false},
+		{`null`, `null`, true},
+		{`null`, `""`, false}, {`null`, `0`, false}, {`null`, `false`, false}, {`"A"`, `"\u0041"`, true},
+		{`"A"`, `"a"`, false},
+		{`[1, 2]`, `[1.0,2]`, true}, {`[1,2]`, `[2,1]`, false}, {`[]`, `{}`, false}, {`[]`, `null`, false},
+		{`[[1]]`, `[1]`, false},
+		{`{"a":1,"b":[2]}`, `{ "b": [2.0], "a": 1 }`, true}, {`{"a":1}`, `{"a":1,"b":null}`, false},
+		{`{"a":{"n":1}}`, `{"a":{"n":1.0}}`, true},
 		{`9007199254740993`, `9007199254740992`, false}, {`12345678901234567890`, `12345678901234567890`, true},
 		{`1e999`, `1e999`, true}, {`1e999`, `2e999`, false},
 		{`1`, `x`, false}, {``, `null`, false},

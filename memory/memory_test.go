@@ -15,8 +15,10 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // sample has every field.
 func sample() Memory {
 	return Memory{
-		ID: "m", Scope: Scope{"app", "ann"}, Kind: KindTurn, Fact: "likes tea", Author: "Ann", Topics: []string{"food", "drink"},
-		Timestamp: noon, ValidFrom: noon.Add(-time.Hour), ValidTo: noon.Add(time.Hour), SupersededBy: "newer", Edited: true, CreateTime: noon, UpdateTime: noon,
+		ID: "m", Scope: Scope{"app", "ann"}, Kind: KindTurn, Fact: "likes tea", Author: "Ann",
+		Topics:    []string{"food", "drink"},
+		Timestamp: noon, ValidFrom: noon.Add(-time.Hour), ValidTo: noon.Add(time.Hour), SupersededBy: "newer",
+		Edited: true, CreateTime: noon, UpdateTime: noon,
 		ExpireTime: noon.Add(2 * time.Hour), Revision: 3,
 		Source:   Source{SessionID: "s", EventIDs: []string{"e1", "e2"}, Quote: "I like tea"},
 		Metadata: Metadata{"lang": json.RawMessage(`"en"`)},
@@ -77,8 +79,8 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// What a client wrote counts as content, what the store sets does not; a field
-// that is added to Memory must be named here.
+// Every field that a writer sets counts as content; those that the store sets do not. A field that is added to Memory
+// must be named here.
 func TestSameContent(t *testing.T) {
 	edits := map[string]func(m *Memory){
 		"ID":           func(m *Memory) { m.ID = "other" },
@@ -97,7 +99,10 @@ func TestSameContent(t *testing.T) {
 		"SessionID":    func(m *Memory) { m.Source.SessionID = "t" },
 		"Quote":        func(m *Memory) { m.Source.Quote = "" },
 		"Metadata":     func(m *Memory) { m.Metadata = Metadata{"lang": json.RawMessage(`"de"`)} },
-		"more":         func(m *Memory) { m.Metadata = Metadata{"lang": json.RawMessage(`"en"`), "n": json.RawMessage(`1`)} },
+		"more": func(m *Memory) {
+			m.Metadata = Metadata{"lang": json.RawMessage(`"en"`),
+				"n": json.RawMessage(`1`)}
+		},
 	}
 	stores := map[string]func(m *Memory){
 		"CreateTime": func(m *Memory) { m.CreateTime = time.Time{} },
@@ -171,9 +176,11 @@ func TestJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"id":"m","appName":"app","userId":"ann","kind":"turn","fact":"likes tea","author":"Ann","topics":["food","drink"],` +
-		`"timestamp":"2026-03-01T12:00:00Z","validFrom":"2026-03-01T11:00:00Z","validTo":"2026-03-01T13:00:00Z","supersededBy":"newer","edited":true,` +
-		`"createTime":"2026-03-01T12:00:00Z","updateTime":"2026-03-01T12:00:00Z","expireTime":"2026-03-01T14:00:00Z","revision":3,` +
+	want := `{"id":"m","appName":"app","userId":"ann","kind":"turn","fact":"likes tea","author":"Ann",` +
+		`"topics":["food","drink"],"timestamp":"2026-03-01T12:00:00Z","validFrom":"2026-03-01T11:00:00Z",` +
+		`"validTo":"2026-03-01T13:00:00Z","supersededBy":"newer","edited":true,` +
+		`"createTime":"2026-03-01T12:00:00Z","updateTime":"2026-03-01T12:00:00Z",` +
+		`"expireTime":"2026-03-01T14:00:00Z","revision":3,` +
 		`"source":{"sessionId":"s","eventIds":["e1","e2"],"quote":"I like tea"},"metadata":{"lang":"en"}}`
 	if string(raw) != want {
 		t.Errorf("as JSON:\n%s\nwant\n%s", raw, want)

@@ -23,7 +23,8 @@ func TestParseOrder(t *testing.T) {
 			t.Errorf("ParseOrder(%q) = %+v, %v, want %+v", s, got, err, want)
 		}
 	}
-	for _, s := range []string{"asc", "desc", "fact", "createtime", "create_time", "timestamp up", "timestamp asc desc", "timestamp,createTime", "timestamp asc, id"} {
+	for _, s := range []string{"asc", "desc", "fact", "createtime", "create_time", "timestamp up", "timestamp asc desc",
+		"timestamp,createTime", "timestamp asc, id"} {
 		if _, err := ParseOrder(s); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), s) {
 			t.Errorf("ParseOrder(%q) gives error %v, want ErrInvalid that quotes it", s, err)
 		}
@@ -41,7 +42,7 @@ func TestTermsLength(t *testing.T) {
 	}
 }
 
-// near compares with numbers worked out elsewhere to nine digits.
+// near compares with numbers computed elsewhere to nine digits.
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-8 }
 
 func TestIDF(t *testing.T) {
@@ -77,7 +78,8 @@ func TestSaturate(t *testing.T) {
 		}
 	}
 	for freq := 1.0; freq < 50; freq++ {
-		if Saturate(freq, 20) <= Saturate(freq-1, 20) || Saturate(freq, 21) >= Saturate(freq, 20) || Saturate(freq, 1) >= BM25K1+1 {
+		if Saturate(freq, 20) <= Saturate(freq-1, 20) || Saturate(freq, 21) >= Saturate(freq, 20) ||
+			Saturate(freq, 1) >= BM25K1+1 {
 			t.Errorf("Saturate does not grow with freq %v, fall with the length, or stay below its bound", freq)
 		}
 	}

@@ -77,8 +77,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// What a question and a memory have in common in one language: all that both
-// speak of, whatever its form, and no function word.
+// In one language, a question and a memory have in common all words that both use, in any form, and no function words.
 func TestShared(t *testing.T) {
 	for _, c := range []struct{ question, memory, want string }{
 		{"Where does Ann keep her bikes?", "Ann has a bike in the cellar.", "ann bike"},
@@ -134,8 +133,7 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// A question is found though its language is guessed otherwise than that of the
-// memory, or cannot be.
+// A question finds a memory even if its language is guessed differently or not at all.
 func TestSharedAcross(t *testing.T) {
 	for _, c := range []struct{ question, memory, want string }{
 		// One word, no function word.
@@ -158,8 +156,10 @@ func TestSharedAcross(t *testing.T) {
 		{"When was Pedro in Lisboa?", "O Pedro não esteve em Lisboa em maio.", "pedro lisboa"},
 		{"¿Cuándo estuvo en Lisboa?", "Ela foi para Lisboa com o Pedro.", "lisboa lisbo"},
 		// Both in one text.
-		{"Was she brave at the dentist?", "Gestern war ich mit Anna beim Zahnarzt. She was brave, the dentist said.", "brave dentist"},
-		{"Wann war Anna beim Zahnarzt?", "Gestern war ich mit Anna beim Zahnarzt. She was brave, the dentist said.", "anna zahnarzt"},
+		{"Was she brave at the dentist?", "Gestern war ich mit Anna beim Zahnarzt. She was brave, the dentist said.",
+			"brave dentist"},
+		{"Wann war Anna beim Zahnarzt?", "Gestern war ich mit Anna beim Zahnarzt. She was brave, the dentist said.",
+			"anna zahnarzt"},
 		{"iPhone多少钱？", "I got an iPhone.", "iphon"},
 		// Function words elsewhere.
 		{"Who wears a hat in the van?", "Dan wears a hat. His van broke.", "wear hat van"},
@@ -171,7 +171,7 @@ func TestSharedAcross(t *testing.T) {
 	}
 }
 
-// shared is the words of a question that a memory has.
+// shared gives the words of a question that a memory has.
 func shared(question, fact string) string {
 	terms := analyzer.Of(&memory.Memory{Fact: fact})
 	var out []string
@@ -183,17 +183,22 @@ func shared(question, fact string) string {
 	return strings.Join(out, " ")
 }
 
-// A name is found in whatever language it is said and asked for, also one that
-// is a function word in some.
+// A name is found whatever language it is said and asked for in, even if it is a function word in one of them.
 func TestNames(t *testing.T) {
 	texts := []string{
-		"%s", "I met %s at the station with her dog.", "Ich habe %s gestern am Bahnhof mit dem Hund gesehen.", "J'ai vu %s à la gare avec son chien.",
-		"Ayer vi a %s en la estación con su perro.", "Ontem vi %s na estação com o cão.", "Ieri ho visto %s alla stazione con il cane.",
-		"Gisteren zag ik %s op het station met de hond.", "Igår såg jag %s på stationen med hunden.", "I går så jeg %s på stationen med hunden.",
-		"Eilen näin, että %s oli asemalla koiran kanssa.", "Tegnap az állomáson volt %s és a kutya.", "Ieri am văzut-o pe %s la gară cu un câine.",
-		"Dün istasyonda %s ile bir köpek vardı.", "Вчера я видел %s на вокзале.", "昨天我看见 %s 了。", "昨日%sに会いました。", "어제 %s 씨를 만났어요.", "قابلت %s في المحطة.",
+		"%s", "I met %s at the station with her dog.", "Ich habe %s gestern am Bahnhof mit dem Hund gesehen.",
+		"J'ai vu %s à la gare avec son chien.",
+		"Ayer vi a %s en la estación con su perro.", "Ontem vi %s na estação com o cão.",
+		"Ieri ho visto %s alla stazione con il cane.",
+		"Gisteren zag ik %s op het station met de hond.", "Igår såg jag %s på stationen med hunden.",
+		"I går så jeg %s på stationen med hunden.",
+		"Eilen näin, että %s oli asemalla koiran kanssa.", "Tegnap az állomáson volt %s és a kutya.",
+		"Ieri am văzut-o pe %s la gară cu un câine.",
+		"Dün istasyonda %s ile bir köpek vardı.", "Вчера я видел %s на вокзале.", "昨天我看见 %s 了。", "昨日%sに会いました。",
+		"어제 %s 씨를 만났어요.", "قابلت %s في المحطة.",
 	}
-	for _, name := range []string{"Anna", "Melanie", "Zoë", "Müller", "José", "Søren", "Łukasz", "O'Brien", "Garcia", "Marcus", "Elena", "Hans", "Mia",
+	for _, name := range []string{"Anna", "Melanie", "Zoë", "Müller", "José", "Søren", "Łukasz", "O'Brien", "Garcia",
+		"Marcus", "Elena", "Hans", "Mia",
 		"Will", "Dan", "Ed", "Ella", "Анна", "안나", "安娜", "アンナ", "ليلى", "राधा"} {
 		want := analyzer.Of(&memory.Memory{Author: name})
 		for w := range analyzer.Of(&memory.Memory{}) { // the day
@@ -216,26 +221,29 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A memory is found by what was said, who said it, and when.
+// A memory is found by its words, its author and its day.
 func TestOf(t *testing.T) {
-	m := memory.Memory{Author: "Ann", Fact: "I like tea. Green tea!", Timestamp: time.Date(2023, 5, 8, 23, 30, 0, 0, time.FixedZone("", -3600))}
+	m := memory.Memory{Author: "Ann", Fact: "I like tea. Green tea!",
+		Timestamp: time.Date(2023, 5, 8, 23, 30, 0, 0, time.FixedZone("", -3600))}
 	want := memory.Terms{"ann": 1, "like": 1, "tea": 2, "green": 1, "9": 1, "may": 1, "2023": 1}
 	if diff := cmp.Diff(want, analyzer.Of(&m)); diff != "" {
 		t.Errorf("terms (-want +got):\n%s", diff)
 	}
 }
 
-// Neither the author's name nor the day tells what language the fact is in,
-// and all of the name counts.
+// The author's name and the day do not count when the language of the fact is guessed, and no part of a name is left
+// out.
 func TestOfForeign(t *testing.T) {
-	m := memory.Memory{Author: "Will de la Cruz", Fact: "Die Kinder schlafen.", Timestamp: time.Date(2023, 5, 8, 0, 0, 0, 0, time.UTC)}
-	want := memory.Terms{"will": 1, "de": 1, "la": 1, "cruz": 1, "die": 1, "kinder": 1, "schlafen": 1, "8": 1, "may": 1, "2023": 1}
+	m := memory.Memory{Author: "Will de la Cruz", Fact: "Die Kinder schlafen.",
+		Timestamp: time.Date(2023, 5, 8, 0, 0, 0, 0, time.UTC)}
+	want := memory.Terms{"will": 1, "de": 1, "la": 1, "cruz": 1, "die": 1, "kinder": 1, "schlafen": 1, "8": 1, "may": 1,
+		"2023": 1}
 	if diff := cmp.Diff(want, analyzer.Of(&m)); diff != "" {
 		t.Errorf("terms (-want +got):\n%s", diff)
 	}
 }
 
-// A question's words are asked for once each, and not without end.
+// Each word of a question counts once, and only the first ones count.
 func TestQuestion(t *testing.T) {
 	want := []string{"tea", "coffe"}
 	if diff := cmp.Diff(want, analyzer.Question("Tea, or coffee? Tea!")); diff != "" {
@@ -250,7 +258,7 @@ func TestQuestion(t *testing.T) {
 	}
 }
 
-// floods are texts that are long without having words.
+// floods are long texts without words.
 var floods = map[string]string{
 	"marks":       "e" + strings.Repeat("\u0301", 32<<10),
 	"vowel signs": "क" + strings.Repeat("ि", 20<<10),
@@ -271,7 +279,7 @@ func TestFloods(t *testing.T) {
 	}
 }
 
-// check tells what holds for the words of any text.
+// check checks the rules that the words of any text keep.
 func check(t *testing.T, text string) {
 	got := analyzer.Words(text)
 	if n := len(got); n > 2*utf8.RuneCountInString(text) {
@@ -293,10 +301,12 @@ func check(t *testing.T, text string) {
 	}
 }
 
-// Any text has sane words, and so has any that is made of them.
+// The words of any text keep the rules, and so does the text made of them.
 func FuzzWords(f *testing.F) {
-	for _, s := range []string{"", "Hello, world", "don't", "日本語のテキスト", "a\xffb", "\u0301", "👩‍👩‍👧", strings.Repeat("é", 200), "'s", "’", "l'été d'Anna",
-		"Die Häuser der Frau Mueller", "İstanbul'da yaşıyor", "Москва й", "والكتاب", "किताबों", "กรุงเทพ", "김치찌개", "ﷺ", "ｶﾞｷﾞ", "2023年", "k팝'ın ve bir", "a\u200bb"} {
+	for _, s := range []string{"", "Hello, world", "don't", "日本語のテキスト", "a\xffb", "\u0301", "👩‍👩‍👧",
+		strings.Repeat("é", 200), "'s", "’", "l'été d'Anna",
+		"Die Häuser der Frau Mueller", "İstanbul'da yaşıyor", "Москва й", "والكتاب", "किताबों", "กรุงเทพ", "김치찌개", "ﷺ",
+		"ｶﾞｷﾞ", "2023年", "k팝'ın ve bir", "a\u200bb"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -307,8 +317,11 @@ func FuzzWords(f *testing.F) {
 
 func BenchmarkWords(b *testing.B) {
 	for _, c := range []struct{ name, text string }{
-		{"english", "I went to the farmers' market yesterday and bought apples, pears and a melon for my sister's birthday."},
-		{"german", "Ich war gestern auf dem Wochenmarkt und habe für den Geburtstag meiner Schwester Äpfel, Birnen und eine Melone gekauft."},
+		{"english",
+			"I went to the farmers' market yesterday and bought apples, pears and a melon for my sister's birthday."},
+		{"german",
+			"Ich war gestern auf dem Wochenmarkt und habe für den Geburtstag meiner Schwester Äpfel, Birnen und " +
+				"eine Melone gekauft."},
 		{"russian", "Вчера я ходил на рынок и купил яблоки, груши и дыню на день рождения сестры."},
 		{"japanese", "昨日は市場に行って、妹の誕生日のためにりんごとなしとメロンを買いました。"},
 	} {

@@ -28,8 +28,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// language is one of those in the Latin script that Snowball has a stemmer for,
-// by its ISO 639-1 code.
+// language is one of the languages in the Latin script that Snowball has a stemmer for, by its ISO 639-1 code.
 type language int
 
 const (
@@ -51,10 +50,13 @@ const (
 	known int = iota - 1 // how many
 )
 
-var stemmers = [known]func(*snowballstem.Env) bool{en: english.Stem, de: german.Stem, fr: french.Stem, es: spanish.Stem, pt: portuguese.Stem, it: italian.Stem, nl: dutch.Stem,
-	sv: swedish.Stem, da: danish.Stem, nb: norwegian.Stem, fi: finnish.Stem, hu: hungarian.Stem, ro: romanian.Stem, tr: turkish.Stem}
+var stemmers = [known]func(*snowballstem.Env) bool{
+	en: english.Stem, de: german.Stem, fr: french.Stem, es: spanish.Stem, pt: portuguese.Stem, it: italian.Stem,
+	nl: dutch.Stem, sv: swedish.Stem, da: danish.Stem, nb: norwegian.Stem, fi: finnish.Stem, hu: hungarian.Stem,
+	ro: romanian.Stem, tr: turkish.Stem,
+}
 
-// languages is a set of them.
+// languages is a set of languages, with two flags of a word.
 type languages uint32
 
 const (
@@ -67,10 +69,9 @@ func (w *word) stops(l language) bool {
 	return l != none && w.stop&(everywhere|1<<l) != 0
 }
 
-// guess is the language that most speaks for: function words, and letters. For
-// any but English there must be more than for English, by a word that is in this
-// one and not in that. Words that may be names tell something only beside
-// others; without those, letters decide.
+// guess gives the language with the highest score of function words and letters. Any language except English must score
+// higher than English, by a word that it has and English does not. Words that may be names count only beside other
+// function words. Without any of those, letters decide.
 func guess(ws []word) language {
 	score := spelling(ws)
 	margin := 1
@@ -99,12 +100,12 @@ func guess(ws []word) language {
 	return best
 }
 
-// hasEvidence tells whether there is a function word that may be nothing else.
+// hasEvidence tells whether a word can be nothing else than a function word.
 func hasEvidence(ws []word) bool {
 	return slices.ContainsFunc(ws, func(w word) bool { return w.stop != 0 && w.stop&(ambiguous|everywhere) == 0 })
 }
 
-// scores is what speaks for each language.
+// scores counts the evidence for each language.
 type scores [known]int
 
 func (s *scores) add(of languages, n int) {
@@ -113,8 +114,8 @@ func (s *scores) add(of languages, n int) {
 	}
 }
 
-// spelling is what the letters speak for: half of what a function word does, as
-// a name keeps its letters anywhere.
+// spelling scores the letters. A letter counts half as much as a function word, as a name keeps its letters in any
+// language.
 func spelling(ws []word) (s scores) {
 	for i := range ws {
 		for _, r := range ws[i].raw {
@@ -126,12 +127,13 @@ func spelling(ws []word) (s scores) {
 	return s
 }
 
-// letters are those that few of the languages have. é is not among them:
-// English has it in too many words.
+// letters are those that only a few of the languages have. é is not among them: too many English words have it.
 var letters = func() map[rune]languages {
 	out := map[rune]languages{}
-	for l, alphabet := range [known]string{de: "äöüß", fr: "àèêîûœç", es: "áíóúñ", pt: "áíóúêçãõ", it: "àèìò", sv: "äöå", da: "åæø", nb: "åæø",
-		fi: "äö", hu: "áíóúöüőű", tr: "öüçğış", ro: "îășțş"} {
+	for l, alphabet := range [known]string{
+		de: "äöüß", fr: "àèêîûœç", es: "áíóúñ", pt: "áíóúêçãõ", it: "àèìò", sv: "äöå", da: "åæø", nb: "åæø",
+		fi: "äö", hu: "áíóúöüőű", tr: "öüçğış", ro: "îășțş",
+	} {
 		for _, r := range alphabet {
 			out[r] |= 1 << l
 		}
@@ -139,8 +141,8 @@ var letters = func() map[rune]languages {
 	return out
 }()
 
-// stem is the term of a word that depends on it alone: its stem in the language
-// most written in its script, or the word.
+// stem gives the term of a word that depends on the word alone: its stem in the language most often written in its
+// script, or the word itself.
 func stem(env *snowballstem.Env, w string) string {
 	by := english.Stem
 	if strings.IndexFunc(w, func(r rune) bool { return r < 'a' || r > 'z' }) >= 0 {
@@ -163,7 +165,7 @@ func stem(env *snowballstem.Env, w string) string {
 	return run(env, by, w)
 }
 
-// run is the stem of a word, or all of it where nothing is left.
+// run gives the stem of a word, or the whole word if nothing would be left.
 func run(env *snowballstem.Env, by func(*snowballstem.Env) bool, w string) string {
 	env.SetCurrent(w)
 	by(env)
@@ -173,8 +175,8 @@ func run(env *snowballstem.Env, by func(*snowballstem.Env) bool, w string) strin
 	return env.Current()
 }
 
-// foreign is the stem of a word in a language other than English; "" if there
-// is none. The stemmers know accents, so the word is folded after.
+// foreign gives the stem of a word in a language other than English; "" if there is none. The stemmers know accents, so
+// the word is folded afterwards.
 func foreign(env *snowballstem.Env, w *word, l language) string {
 	if l <= en || w.raw == "" {
 		return ""
@@ -187,19 +189,19 @@ func foreign(env *snowballstem.Env, w *word, l language) string {
 		s, _, _ = strings.Cut(s, "'")
 	}
 	s = apostrophes(s)
-	if s == "" || len(s) > 2*maxWord || strings.IndexFunc(s, func(r rune) bool { return !unicode.Is(unicode.Latin, r) }) >= 0 {
+	notLatin := func(r rune) bool { return !unicode.Is(unicode.Latin, r) }
+	if s == "" || len(s) > 2*maxWord || strings.ContainsFunc(s, notLatin) {
 		return ""
 	}
 	return fold(run(env, stemmers[l], s))
 }
 
-// written brings letters to those that the stemmers know: the Romanian ones had
-// cedillas when they were written; a Turkish İ becomes an i with two dots.
+// written replaces letters by those that the stemmers know: the stemmers have Romanian letters with cedillas, and a
+// Turkish İ becomes an i with two dots.
 var written = strings.NewReplacer("’", "'", "ʼ", "'", "ș", "ş", "ț", "ţ", "i\u0307", "i")
 
-// umlauts makes one of the two spellings of an umlaut, ä and ae: that without
-// either, as fold does to the first. After a vowel or q, ue is none ("neue",
-// "Quelle"); the rule is that of Snowball's German2 stemmer.
+// umlauts makes both spellings of an umlaut, ä and ae, the same: the letter without either, as fold does to the first.
+// After a vowel or q, ue is not an umlaut ("neue", "Quelle"); the rule is that of Snowball's German2 stemmer.
 func umlauts(s string) string {
 	if !strings.Contains(s, "ae") && !strings.Contains(s, "oe") && !strings.Contains(s, "ue") {
 		return s
@@ -207,16 +209,26 @@ func umlauts(s string) string {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
 		out = append(out, s[i])
-		if i+1 < len(s) && s[i+1] == 'e' && (s[i] == 'a' || s[i] == 'o' || s[i] == 'u' && (i == 0 || !strings.ContainsRune("aeiouyq", rune(s[i-1])))) {
+		if i+1 < len(s) && s[i+1] == 'e' && umlaut(s, i) {
 			i++
 		}
 	}
 	return string(out)
 }
 
-// hindi takes off the longest ending of a Hindi word that leaves two characters
-// or more (Ramanathan and Rao, "A Lightweight Stemmer for Hindi", 2003), as
-// Snowball's Go stemmers have none for Hindi.
+// umlaut tells whether the vowel at s[i], with the e behind it, is an umlaut.
+func umlaut(s string, i int) bool {
+	switch s[i] {
+	case 'a', 'o':
+		return true
+	case 'u':
+		return i == 0 || !strings.ContainsRune("aeiouyq", rune(s[i-1]))
+	}
+	return false
+}
+
+// hindi removes the longest ending of a Hindi word that leaves two characters or more (Ramanathan and Rao, "A
+// Lightweight Stemmer for Hindi", 2003), as Snowball's Go stemmers have none for Hindi.
 func hindi(w string) string {
 	for _, end := range hindiEndings {
 		if stem, ok := strings.CutSuffix(w, end); ok && utf8.RuneCountInString(stem) >= 2 {

@@ -12,19 +12,18 @@ import (
 type word struct {
 	form string    // after fold
 	raw  string    // as written; "" if without case and accents
-	stop languages // those it is a function word of
+	stop languages // those in which it is a function word
 }
 
 // splitter collects the words of a text.
 type splitter struct {
 	out   []word
-	begun bool     // a sentence has begun: a capital now is a name's
-	run   []string // characters of text without spaces, side by side
+	begun bool     // a sentence has begun, so a capital marks a name
+	run   []string // neighbouring characters of text without spaces
 	kind  kind     // of run
 }
 
-// split gives the words of a text, and for text without spaces its pairs of
-// characters.
+// split gives the words of a text. For text without spaces these are its pairs of characters.
 func split(text string) []word {
 	s := splitter{out: make([]word, 0, len(text)/5)}
 	tokens := words.FromString(text)
@@ -51,7 +50,7 @@ func (s *splitter) token(raw string) {
 	s.begun = true
 }
 
-// mixed adds a word that has, or is, text without spaces: "2023年", "K팝".
+// mixed adds a word that contains, or is, text without spaces: "2023年", "K팝".
 func (s *splitter) mixed(form string) {
 	for form != "" {
 		n := strings.IndexFunc(form, unspaced)
@@ -77,15 +76,14 @@ func (s *splitter) mixed(form string) {
 	}
 }
 
-// flush ends a run of characters. Two side by side are a term, as words of
-// Chinese and Japanese mostly are two characters long and longer ones share
-// their pairs. So is every Chinese character, many of which are words: pairs and
-// characters together find more than either (Nie et al., "On the Use of Words
-// and N-grams for Chinese Information Retrieval", 2000). A Korean word starts
-// with its noun, which may be one syllable, and ends with what declines it.
+// flush ends a run of characters. Two neighbouring characters are a term, as words of Chinese and Japanese mostly have
+// two characters, and longer words share their pairs. Each Chinese character is a term too, as many are words: pairs
+// and characters together find more than either (Nie et al., "On the Use of Words and N-grams for Chinese Information
+// Retrieval", 2000). A Korean word starts with its noun, which may be one syllable, and ends with particles.
 func (s *splitter) flush() {
 	for i, c := range s.run {
-		if r, _ := utf8.DecodeRuneInString(c); len(s.run) == 1 || s.kind == hangul && i == 0 || unicode.Is(unicode.Han, r) {
+		r, _ := utf8.DecodeRuneInString(c)
+		if len(s.run) == 1 || s.kind == hangul && i == 0 || unicode.Is(unicode.Han, r) {
 			s.add(c, "")
 		}
 		if i+1 < len(s.run) {
@@ -95,8 +93,8 @@ func (s *splitter) flush() {
 	s.run = s.run[:0]
 }
 
-// add takes in a word that is not too long. One that may be a name, and has a
-// capital inside a sentence, is no function word.
+// add adds a word unless it is too long. A word that may be a name, and has a capital within a sentence, is no function
+// word.
 func (s *splitter) add(form, raw string) {
 	if len(form) > maxWord {
 		return
@@ -108,10 +106,11 @@ func (s *splitter) add(form, raw string) {
 	s.out = append(s.out, w)
 }
 
-// capital tells whether a word has a capital and then small letters only.
+// capital tells whether a word is a capital followed by small letters only.
 func capital(raw string) bool {
 	first, n := utf8.DecodeRuneInString(raw)
-	return n < len(raw) && unicode.IsUpper(first) && strings.IndexFunc(raw[n:], func(r rune) bool { return !unicode.IsLower(r) }) < 0
+	notLower := func(r rune) bool { return !unicode.IsLower(r) }
+	return n < len(raw) && unicode.IsUpper(first) && !strings.ContainsFunc(raw[n:], notLower)
 }
 
 // kind says how a script is cut into words.
@@ -120,7 +119,7 @@ type kind int
 const (
 	spaced  kind = iota // has spaces between words
 	chinese             // Chinese characters and kana
-	hangul              // has spaces, but words with their particles between
+	hangul              // has spaces, but a word ends with its particles
 	thai                // Thai, Lao, Khmer, Burmese
 )
 

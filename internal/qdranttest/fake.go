@@ -18,8 +18,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// StandIn runs a server in this process that answers the calls memoryd makes as the Qdrant of a version does, with exact
-// searches. Where Qdrant promises no order, it gives any.
+// StandIn runs a server in this process that answers the calls memoryd makes as the Qdrant of a version does, with
+// exact searches. Where Qdrant promises no order, it gives any.
 func StandIn(t testing.TB, version string) *Server {
 	t.Helper()
 	return standIn(t, version)
@@ -68,7 +68,7 @@ type point struct {
 	sparse  map[string]map[uint32]float32
 }
 
-// with runs f on a collection, alone.
+// with runs do on a collection, alone.
 func (f *fake) with(name string, do func(*collection) error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -93,31 +93,42 @@ type collectionsServer struct {
 	*fake
 }
 
-func (f collectionsServer) CollectionExists(_ context.Context, r *qdrant.CollectionExistsRequest) (*qdrant.CollectionExistsResponse, error) {
+func (f collectionsServer) CollectionExists(
+	_ context.Context, r *qdrant.CollectionExistsRequest,
+) (*qdrant.CollectionExistsResponse, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return &qdrant.CollectionExistsResponse{Result: &qdrant.CollectionExists{Exists: f.collections[r.GetCollectionName()] != nil}}, nil
+	there := f.collections[r.GetCollectionName()] != nil
+	return &qdrant.CollectionExistsResponse{Result: &qdrant.CollectionExists{Exists: there}}, nil
 }
 
-func (f collectionsServer) Create(_ context.Context, r *qdrant.CreateCollection) (*qdrant.CollectionOperationResponse, error) {
+func (f collectionsServer) Create(
+	_ context.Context, r *qdrant.CreateCollection,
+) (*qdrant.CollectionOperationResponse, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.collections[r.GetCollectionName()] != nil {
-		return nil, status.Errorf(codes.AlreadyExists, "Wrong input: Collection `%s` already exists!", r.GetCollectionName())
+		return nil, status.Errorf(codes.AlreadyExists, "Wrong input: Collection `%s` already exists!",
+			r.GetCollectionName())
 	}
 	f.collections[r.GetCollectionName()] = &collection{points: map[string]*point{},
-		config: &qdrant.CollectionParams{VectorsConfig: r.GetVectorsConfig(), SparseVectorsConfig: r.GetSparseVectorsConfig()}}
+		config: &qdrant.CollectionParams{VectorsConfig: r.GetVectorsConfig(),
+			SparseVectorsConfig: r.GetSparseVectorsConfig()}}
 	return &qdrant.CollectionOperationResponse{Result: true}, nil
 }
 
-func (f collectionsServer) Delete(_ context.Context, r *qdrant.DeleteCollection) (*qdrant.CollectionOperationResponse, error) {
+func (f collectionsServer) Delete(
+	_ context.Context, r *qdrant.DeleteCollection,
+) (*qdrant.CollectionOperationResponse, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.collections, r.GetCollectionName())
 	return &qdrant.CollectionOperationResponse{Result: true}, nil
 }
 
-func (f collectionsServer) List(context.Context, *qdrant.ListCollectionsRequest) (*qdrant.ListCollectionsResponse, error) {
+func (f collectionsServer) List(
+	context.Context, *qdrant.ListCollectionsRequest,
+) (*qdrant.ListCollectionsResponse, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	out := &qdrant.ListCollectionsResponse{}
@@ -127,10 +138,13 @@ func (f collectionsServer) List(context.Context, *qdrant.ListCollectionsRequest)
 	return out, nil
 }
 
-func (f collectionsServer) Get(_ context.Context, r *qdrant.GetCollectionInfoRequest) (*qdrant.GetCollectionInfoResponse, error) {
+func (f collectionsServer) Get(
+	_ context.Context, r *qdrant.GetCollectionInfoRequest,
+) (*qdrant.GetCollectionInfoResponse, error) {
 	out := &qdrant.GetCollectionInfoResponse{}
 	err := f.with(r.GetCollectionName(), func(c *collection) error {
-		out.Result = &qdrant.CollectionInfo{Status: qdrant.CollectionStatus_Green, Config: &qdrant.CollectionConfig{Params: c.config}}
+		out.Result = &qdrant.CollectionInfo{Status: qdrant.CollectionStatus_Green,
+			Config: &qdrant.CollectionConfig{Params: c.config}}
 		return nil
 	})
 	return out, err
@@ -141,15 +155,19 @@ type points struct {
 	*fake
 }
 
-func (f points) CreateFieldIndex(_ context.Context, r *qdrant.CreateFieldIndexCollection) (*qdrant.PointsOperationResponse, error) {
-	return &qdrant.PointsOperationResponse{Result: completed}, f.with(r.GetCollectionName(), func(*collection) error { return nil })
+func (f points) CreateFieldIndex(
+	_ context.Context, r *qdrant.CreateFieldIndexCollection,
+) (*qdrant.PointsOperationResponse, error) {
+	return &qdrant.PointsOperationResponse{Result: completed},
+		f.with(r.GetCollectionName(), func(*collection) error { return nil })
 }
 
 var completed = &qdrant.UpdateResult{Status: qdrant.UpdateStatus_Completed}
 
 func (f points) UpdateBatch(_ context.Context, r *qdrant.UpdateBatchPoints) (*qdrant.UpdateBatchResponse, error) {
 	if r.GetOrdering().GetType() != qdrant.WriteOrderingType_Strong { // a slip that only replicas would show
-		return nil, status.Error(codes.InvalidArgument, "the stand-in wants strong ordering: replicas check conditions each on its own otherwise")
+		return nil, status.Error(codes.InvalidArgument,
+			"the stand-in wants strong ordering: replicas check conditions each on its own otherwise")
 	}
 	out := &qdrant.UpdateBatchResponse{}
 	return out, f.with(r.GetCollectionName(), func(c *collection) error {
@@ -169,16 +187,19 @@ func (f points) UpdateBatch(_ context.Context, r *qdrant.UpdateBatchPoints) (*qd
 	})
 }
 
-// upsert writes a point as its mode and filter say: one that is there only if
-// it passes the filter.
+// upsert writes a point as the mode says, and one that is there only if it passes the filter.
 func (c *collection) upsert(p *qdrant.PointStruct, how *qdrant.PointsUpdateOperation_PointStructList) error {
-	was := c.points[p.GetId().GetUuid()]
-	mode := how.GetUpdateMode()
-	if was == nil && mode == qdrant.UpdateMode_UpdateOnly || was != nil && (mode == qdrant.UpdateMode_InsertOnly || !passes(was, how.GetUpdateFilter())) {
+	was, mode := c.points[p.GetId().GetUuid()], how.GetUpdateMode()
+	if was == nil && mode == qdrant.UpdateMode_UpdateOnly {
+		return nil
+	}
+	if was != nil && (mode == qdrant.UpdateMode_InsertOnly || !passes(was, how.GetUpdateFilter())) {
 		return nil
 	}
 	p = proto.Clone(p).(*qdrant.PointStruct)
-	now := &point{id: p.GetId(), payload: p.GetPayload(), dense: map[string][]float32{}, sparse: map[string]map[uint32]float32{}}
+	now := &point{
+		id: p.GetId(), payload: p.GetPayload(), dense: map[string][]float32{}, sparse: map[string]map[uint32]float32{},
+	}
 	for name, v := range p.GetVectors().GetVectors().GetVectors() {
 		if s := v.GetSparse(); s != nil {
 			words := map[uint32]float32{}
@@ -190,7 +211,8 @@ func (c *collection) upsert(p *qdrant.PointStruct, how *qdrant.PointsUpdateOpera
 		}
 		d := v.GetDense().GetData()
 		if want := c.config.GetVectorsConfig().GetParamsMap().GetMap()[name].GetSize(); uint64(len(d)) != want {
-			return status.Errorf(codes.InvalidArgument, "Wrong input: Vector dimension error: expected dim: %d, got %d", want, len(d))
+			return status.Errorf(codes.InvalidArgument, "Wrong input: Vector dimension error: expected dim: %d, got %d",
+				want, len(d))
 		}
 		now.dense[name] = unit(d) // as for cosine
 	}
@@ -230,7 +252,8 @@ func passes(p *point, f *qdrant.Filter) bool {
 // holds reports whether any value of a field meets a condition.
 func holds(p *point, c *qdrant.Condition) bool {
 	if ids := c.GetHasId(); ids != nil {
-		return slices.ContainsFunc(ids.GetHasId(), func(id *qdrant.PointId) bool { return id.GetUuid() == p.id.GetUuid() })
+		return slices.ContainsFunc(ids.GetHasId(),
+			func(id *qdrant.PointId) bool { return id.GetUuid() == p.id.GetUuid() })
 	}
 	if empty := c.GetIsEmpty(); empty != nil {
 		return p.payload[empty.GetKey()] == nil
@@ -247,19 +270,16 @@ func holds(p *point, c *qdrant.Condition) bool {
 	return slices.ContainsFunc(values, func(v *qdrant.Value) bool { return meets(v, field) })
 }
 
+// meets reports whether a value meets the condition on its field.
 func meets(v *qdrant.Value, field *qdrant.FieldCondition) bool {
 	if r := field.GetRange(); r != nil {
-		_, isInt := v.GetKind().(*qdrant.Value_IntegerValue)
-		x := float64(v.GetIntegerValue())
-		return isInt && (r.Lt == nil || x < *r.Lt) && (r.Lte == nil || x <= *r.Lte) && (r.Gt == nil || x > *r.Gt) && (r.Gte == nil || x >= *r.Gte)
+		return inRange(v, r)
 	}
 	switch m := field.GetMatch().GetMatchValue().(type) {
 	case *qdrant.Match_Keyword:
-		s, ok := v.GetKind().(*qdrant.Value_StringValue)
-		return ok && s.StringValue == m.Keyword
+		return isText(v, m.Keyword)
 	case *qdrant.Match_Keywords:
-		s, ok := v.GetKind().(*qdrant.Value_StringValue)
-		return ok && slices.Contains(m.Keywords.GetStrings(), s.StringValue)
+		return isText(v, m.Keywords.GetStrings()...)
 	case *qdrant.Match_Integer:
 		n, ok := v.GetKind().(*qdrant.Value_IntegerValue)
 		return ok && n.IntegerValue == m.Integer
@@ -268,6 +288,24 @@ func meets(v *qdrant.Value, field *qdrant.FieldCondition) bool {
 		return ok && b.BoolValue == m.Boolean
 	}
 	panic("the stand-in does not know this condition")
+}
+
+// isText reports whether a value is one of some texts.
+func isText(v *qdrant.Value, texts ...string) bool {
+	s, ok := v.GetKind().(*qdrant.Value_StringValue)
+	return ok && slices.Contains(texts, s.StringValue)
+}
+
+// inRange reports whether a value is a whole number within the bounds that are set.
+func inRange(v *qdrant.Value, r *qdrant.Range) bool {
+	n, ok := v.GetKind().(*qdrant.Value_IntegerValue)
+	if !ok {
+		return false
+	}
+	x := float64(n.IntegerValue)
+	above := (r.Gt == nil || x > *r.Gt) && (r.Gte == nil || x >= *r.Gte)
+	below := (r.Lt == nil || x < *r.Lt) && (r.Lte == nil || x <= *r.Lte)
+	return above && below
 }
 
 // in gives the points that pass a filter, in any order.
@@ -299,7 +337,8 @@ func (f points) Facet(_ context.Context, r *qdrant.FacetCounts) (*qdrant.FacetRe
 			}
 		}
 		for v, n := range counts {
-			out.Hits = append(out.Hits, &qdrant.FacetHit{Value: &qdrant.FacetValue{Variant: &qdrant.FacetValue_StringValue{StringValue: v}}, Count: n})
+			value := &qdrant.FacetValue{Variant: &qdrant.FacetValue_StringValue{StringValue: v}}
+			out.Hits = append(out.Hits, &qdrant.FacetHit{Value: value, Count: n})
 		}
 		slices.SortFunc(out.Hits, func(a, b *qdrant.FacetHit) int { return cmp.Compare(b.GetCount(), a.GetCount()) })
 		limit := 10
@@ -316,7 +355,7 @@ func (f points) Get(_ context.Context, r *qdrant.GetPoints) (*qdrant.GetResponse
 	return out, f.with(r.GetCollectionName(), func(c *collection) error {
 		for _, id := range r.GetIds() {
 			if p := c.points[id.GetUuid()]; p != nil {
-				out.Result = append(out.Result, &qdrant.RetrievedPoint{Id: p.id, Payload: p.shown(r.GetWithPayload()), Vectors: p.vectors(r.GetWithVectors())})
+				out.Result = append(out.Result, p.retrieved(r.GetWithPayload(), r.GetWithVectors()))
 			}
 		}
 		rand.Shuffle(len(out.Result), func(i, j int) { out.Result[i], out.Result[j] = out.Result[j], out.Result[i] })
@@ -324,8 +363,7 @@ func (f points) Get(_ context.Context, r *qdrant.GetPoints) (*qdrant.GetResponse
 	})
 }
 
-// Scroll gives a page of the points that pass, by id, and the id that the next
-// one begins with.
+// Scroll gives a page of the points that pass, by id, and the id that the next page begins with.
 func (f points) Scroll(_ context.Context, r *qdrant.ScrollPoints) (*qdrant.ScrollResponse, error) {
 	out := &qdrant.ScrollResponse{}
 	return out, f.with(r.GetCollectionName(), func(c *collection) error {
@@ -343,10 +381,17 @@ func (f points) Scroll(_ context.Context, r *qdrant.ScrollPoints) (*qdrant.Scrol
 				out.NextPageOffset = p.id
 				break
 			}
-			out.Result = append(out.Result, &qdrant.RetrievedPoint{Id: p.id, Payload: p.shown(r.GetWithPayload()), Vectors: p.vectors(r.GetWithVectors())})
+			out.Result = append(out.Result, p.retrieved(r.GetWithPayload(), r.GetWithVectors()))
 		}
 		return nil
 	})
+}
+
+// retrieved is the point with the parts that a call asks for.
+func (p *point) retrieved(
+	payload *qdrant.WithPayloadSelector, vectors *qdrant.WithVectorsSelector,
+) *qdrant.RetrievedPoint {
+	return &qdrant.RetrievedPoint{Id: p.id, Payload: p.shown(payload), Vectors: p.vectors(vectors)}
 }
 
 func (p *point) shown(s *qdrant.WithPayloadSelector) map[string]*qdrant.Value {
@@ -375,7 +420,9 @@ func (p *point) vectors(s *qdrant.WithVectorsSelector) *qdrant.VectorsOutput {
 	if len(named) == 0 {
 		return nil
 	}
-	return &qdrant.VectorsOutput{VectorsOptions: &qdrant.VectorsOutput_Vectors{Vectors: &qdrant.NamedVectorsOutput{Vectors: named}}}
+	return &qdrant.VectorsOutput{VectorsOptions: &qdrant.VectorsOutput_Vectors{
+		Vectors: &qdrant.NamedVectorsOutput{Vectors: named},
+	}}
 }
 
 func (f points) Query(_ context.Context, r *qdrant.QueryPoints) (*qdrant.QueryResponse, error) {
@@ -396,11 +443,13 @@ func (f points) QueryBatch(_ context.Context, r *qdrant.QueryBatchPoints) (*qdra
 	})
 }
 
-// query ranks by a vector, or orders by a field, or gives points as they come.
+// query ranks points by a vector, or orders them by a field, or gives them as they come.
 func (c *collection) query(r *qdrant.QueryPoints) []*qdrant.ScoredPoint {
 	var out []*qdrant.ScoredPoint
 	for _, p := range c.in(r.GetFilter()) {
-		s := &qdrant.ScoredPoint{Id: p.id, Score: 1, Payload: p.shown(r.GetWithPayload()), Vectors: p.vectors(r.GetWithVectors())}
+		s := &qdrant.ScoredPoint{
+			Id: p.id, Score: 1, Payload: p.shown(r.GetWithPayload()), Vectors: p.vectors(r.GetWithVectors()),
+		}
 		switch q := r.GetQuery().GetVariant().(type) {
 		case *qdrant.Query_OrderBy:
 			v, ok := p.payload[q.OrderBy.GetKey()]
@@ -417,19 +466,7 @@ func (c *collection) query(r *qdrant.QueryPoints) []*qdrant.ScoredPoint {
 		}
 		out = append(out, s)
 	}
-	slices.SortStableFunc(out, func(a, b *qdrant.ScoredPoint) int {
-		switch q := r.GetQuery().GetVariant().(type) {
-		case *qdrant.Query_OrderBy:
-			c := cmp.Compare(a.GetOrderValue().GetInt(), b.GetOrderValue().GetInt())
-			if q.OrderBy.GetDirection() == qdrant.Direction_Desc {
-				c = -c
-			}
-			return c
-		case *qdrant.Query_Nearest:
-			return cmp.Compare(b.GetScore(), a.GetScore())
-		}
-		return strings.Compare(a.GetId().GetUuid(), b.GetId().GetUuid())
-	})
+	slices.SortStableFunc(out, order(r.GetQuery()))
 	limit := 10
 	if r.Limit != nil {
 		limit = int(r.GetLimit())
@@ -437,8 +474,25 @@ func (c *collection) query(r *qdrant.QueryPoints) []*qdrant.ScoredPoint {
 	return out[:min(limit, len(out))]
 }
 
-// score is the cosine, or the dot product of sparse vectors; a point without
-// the vector, or with none of the query's words, has none.
+// order compares the answers to a query: by the field, by the score, or else by id.
+func order(q *qdrant.Query) func(a, b *qdrant.ScoredPoint) int {
+	switch q := q.GetVariant().(type) {
+	case *qdrant.Query_OrderBy:
+		sign := 1
+		if q.OrderBy.GetDirection() == qdrant.Direction_Desc {
+			sign = -1
+		}
+		return func(a, b *qdrant.ScoredPoint) int {
+			return sign * cmp.Compare(a.GetOrderValue().GetInt(), b.GetOrderValue().GetInt())
+		}
+	case *qdrant.Query_Nearest:
+		return func(a, b *qdrant.ScoredPoint) int { return cmp.Compare(b.GetScore(), a.GetScore()) }
+	}
+	return func(a, b *qdrant.ScoredPoint) int { return strings.Compare(a.GetId().GetUuid(), b.GetId().GetUuid()) }
+}
+
+// score is the cosine, or the dot product of sparse vectors. A point without the vector, or with none of the query's
+// words, has no score.
 func (p *point) score(name string, q *qdrant.VectorInput) (float32, bool) {
 	if s := q.GetSparse(); s != nil {
 		sum, any := float32(0), false

@@ -16,7 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// What the stand-in answers is what the real server answers, call by call.
+// The stand-in answers every call as the real server does.
 func TestStandInAnswersAlike(t *testing.T) {
 	real := StartReal(t)
 	clients := []*qdrant.Client{real.Client(t), StandIn(t, version).Client(t)}
@@ -37,8 +37,7 @@ func TestStandInAnswersAlike(t *testing.T) {
 
 var strong = &qdrant.WriteOrdering{Type: qdrant.WriteOrderingType_Strong}
 
-// play makes calls of every kind and writes down what they answer, unordered
-// where no order is promised.
+// play makes calls of every kind and writes their answers down, sorted where no order is promised.
 func play(t *testing.T, c *qdrant.Client, name string, random *rand.Rand) string {
 	ctx := context.Background()
 	var b strings.Builder
@@ -56,7 +55,8 @@ func play(t *testing.T, c *qdrant.Client, name string, random *rand.Rand) string
 	_, err = c.Count(ctx, &qdrant.CountPoints{CollectionName: name})
 	say("count there", nil, err)
 	create := &qdrant.CreateCollection{CollectionName: name,
-		VectorsConfig:       qdrant.NewVectorsConfigMap(map[string]*qdrant.VectorParams{"dense": {Size: 3, Distance: qdrant.Distance_Cosine}}),
+		VectorsConfig: qdrant.NewVectorsConfigMap(map[string]*qdrant.VectorParams{"dense": {Size: 3,
+			Distance: qdrant.Distance_Cosine}}),
 		SparseVectorsConfig: qdrant.NewSparseVectorsConfig(map[string]*qdrant.SparseVectorParams{"lexical": {}})}
 	say("create", nil, c.CreateCollection(ctx, create))
 	if err := c.CreateCollection(ctx, create); err == nil {
@@ -72,7 +72,8 @@ func play(t *testing.T, c *qdrant.Client, name string, random *rand.Rand) string
 	say("distance", params.GetVectorsConfig().GetParamsMap().GetMap()["dense"].GetDistance(), err)
 	say("sparse", params.GetSparseVectorsConfig().GetMap()["lexical"] != nil, err)
 	for _, f := range []string{"at", "at", "number"} { // a second time does nothing
-		_, err = c.CreateFieldIndex(ctx, &qdrant.CreateFieldIndexCollection{CollectionName: name, Wait: qdrant.PtrOf(true), FieldName: f,
+		_, err = c.CreateFieldIndex(ctx, &qdrant.CreateFieldIndexCollection{CollectionName: name,
+			Wait: qdrant.PtrOf(true), FieldName: f,
 			FieldType: qdrant.FieldType_FieldTypeInteger.Enum()})
 		say("index", nil, err)
 	}
@@ -82,17 +83,21 @@ func play(t *testing.T, c *qdrant.Client, name string, random *rand.Rand) string
 	}
 	for round := range 40 {
 		p := &qdrant.PointStruct{Id: qdrant.NewIDUUID(ids[random.IntN(len(ids))]), Payload: map[string]*qdrant.Value{
-			"round": qdrant.NewValueInt(int64(round)), "word": qdrant.NewValueString([]string{"a", "b", "c"}[random.IntN(3)]),
-			"flag": qdrant.NewValueBool(random.IntN(2) == 0), "number": qdrant.NewValueFromList(qdrant.NewValueInt(random.Int64N(3)), qdrant.NewValueInt(7))}}
+			"round":  qdrant.NewValueInt(int64(round)),
+			"word":   qdrant.NewValueString([]string{"a", "b", "c"}[random.IntN(3)]),
+			"flag":   qdrant.NewValueBool(random.IntN(2) == 0),
+			"number": qdrant.NewValueFromList(qdrant.NewValueInt(random.Int64N(3)), qdrant.NewValueInt(7))}}
 		if random.IntN(3) > 0 {
 			p.Payload["at"] = qdrant.NewValueInt(1_700_000_000_000_000 + random.Int64N(5))
 		}
 		vectors := map[string]*qdrant.Vector{}
 		if random.IntN(3) > 0 {
-			vectors["dense"] = qdrant.NewVectorDense([]float32{random.Float32() - 0.5, random.Float32() - 0.5, random.Float32() + 0.01})
+			vectors["dense"] = qdrant.NewVectorDense([]float32{random.Float32() - 0.5, random.Float32() - 0.5,
+				random.Float32() + 0.01})
 		}
 		if random.IntN(3) > 0 {
-			vectors["lexical"] = qdrant.NewVectorSparse([]uint32{uint32(random.IntN(2)), 2 + uint32(random.IntN(2))*math.MaxInt32}, []float32{random.Float32() + 0.1, random.Float32() + 0.1})
+			vectors["lexical"] = qdrant.NewVectorSparse([]uint32{uint32(random.IntN(2)),
+				2 + uint32(random.IntN(2))*math.MaxInt32}, []float32{random.Float32() + 0.1, random.Float32() + 0.1})
 		}
 		p.Vectors = qdrant.NewVectorsMap(vectors)
 		up := &qdrant.PointsUpdateOperation_PointStructList{Points: []*qdrant.PointStruct{p}}
@@ -101,32 +106,41 @@ func play(t *testing.T, c *qdrant.Client, name string, random *rand.Rand) string
 			up.UpdateMode = qdrant.UpdateMode_InsertOnly.Enum()
 		case 1:
 			up.UpdateMode = qdrant.UpdateMode_UpdateOnly.Enum()
-			up.UpdateFilter = &qdrant.Filter{Must: []*qdrant.Condition{qdrant.NewMatchInt("round", random.Int64N(int64(round)+1))}}
+			up.UpdateFilter = &qdrant.Filter{Must: []*qdrant.Condition{qdrant.NewMatchInt("round",
+				random.Int64N(int64(round)+1))}}
 		case 2:
 			up.UpdateMode = qdrant.UpdateMode_UpdateOnly.Enum()
 			up.UpdateFilter = &qdrant.Filter{Must: []*qdrant.Condition{qdrant.NewMatchBool("flag", true)}}
 		}
-		_, err = c.UpdateBatch(ctx, &qdrant.UpdateBatchPoints{CollectionName: name, Wait: qdrant.PtrOf(true), Ordering: strong, Operations: []*qdrant.PointsUpdateOperation{qdrant.NewPointsUpdateUpsert(up)}})
+		_, err = c.UpdateBatch(ctx, &qdrant.UpdateBatchPoints{CollectionName: name, Wait: qdrant.PtrOf(true),
+			Ordering: strong, Operations: []*qdrant.PointsUpdateOperation{qdrant.NewPointsUpdateUpsert(up)}})
 		say("upsert", nil, err)
 		if round%4 == 3 {
 			look(ctx, c, name, ids, random, say)
 		}
 	}
-	_, err = c.UpdateBatch(ctx, &qdrant.UpdateBatchPoints{CollectionName: name, Wait: qdrant.PtrOf(true), Ordering: strong, Operations: []*qdrant.PointsUpdateOperation{
-		qdrant.NewPointsUpdateUpsert(&qdrant.PointsUpdateOperation_PointStructList{Points: []*qdrant.PointStruct{{Id: qdrant.NewIDUUID(ids[0]),
-			Vectors: qdrant.NewVectorsMap(map[string]*qdrant.Vector{"dense": qdrant.NewVectorDense([]float32{1})})}}})}})
+	tooShort := &qdrant.PointsUpdateOperation_PointStructList{Points: []*qdrant.PointStruct{{
+		Id:      qdrant.NewIDUUID(ids[0]),
+		Vectors: qdrant.NewVectorsMap(map[string]*qdrant.Vector{"dense": qdrant.NewVectorDense([]float32{1})}),
+	}}}
+	_, err = c.UpdateBatch(ctx, &qdrant.UpdateBatchPoints{
+		CollectionName: name, Wait: qdrant.PtrOf(true), Ordering: strong,
+		Operations: []*qdrant.PointsUpdateOperation{qdrant.NewPointsUpdateUpsert(tooShort)},
+	})
 	say("vector of the wrong length", nil, err)
 	say("delete", nil, c.DeleteCollection(ctx, name))
 	return b.String()
 }
 
-// look reads in every way.
-func look(ctx context.Context, c *qdrant.Client, name string, ids []string, random *rand.Rand, say func(string, any, error)) {
+// look reads the points in every way.
+func look(ctx context.Context, c *qdrant.Client, name string, ids []string, random *rand.Rand,
+	say func(string, any, error)) {
 	var all []*qdrant.PointId
 	for _, id := range append(ids, uuid.NewSHA1(uuid.Nil, []byte("none")).String()) {
 		all = append(all, qdrant.NewIDUUID(id))
 	}
-	got, err := c.Get(ctx, &qdrant.GetPoints{CollectionName: name, Ids: all, WithPayload: qdrant.NewWithPayload(true), WithVectors: qdrant.NewWithVectorsInclude("dense")})
+	got, err := c.Get(ctx, &qdrant.GetPoints{CollectionName: name, Ids: all, WithPayload: qdrant.NewWithPayload(true),
+		WithVectors: qdrant.NewWithVectorsInclude("dense")})
 	var lines []string
 	for _, p := range got {
 		lines = append(lines, fmt.Sprint(p.GetId().GetUuid(), payload(p.GetPayload()), dense(p.GetVectors())))
@@ -135,10 +149,12 @@ func look(ctx context.Context, c *qdrant.Client, name string, ids []string, rand
 	say("get", strings.Join(lines, "\n"), err)
 	var from *qdrant.PointId
 	for page := 0; page == 0 || from != nil; page++ {
-		some, next, err := c.ScrollAndOffset(ctx, &qdrant.ScrollPoints{CollectionName: name, Offset: from, Limit: qdrant.PtrOf(uint32(4)),
-			WithPayload: qdrant.NewWithPayload(true), WithVectors: qdrant.NewWithVectorsInclude("dense")})
+		some, next, err := c.ScrollAndOffset(ctx,
+			&qdrant.ScrollPoints{CollectionName: name, Offset: from, Limit: qdrant.PtrOf(uint32(4)),
+				WithPayload: qdrant.NewWithPayload(true), WithVectors: qdrant.NewWithVectorsInclude("dense")})
 		for _, p := range some {
-			say("scrolled", fmt.Sprint(p.GetId().GetUuid(), payload(p.GetPayload()), len(p.GetVectors().GetVectors().GetVectors()["dense"].GetDense().GetData())), err)
+			say("scrolled", fmt.Sprint(p.GetId().GetUuid(), payload(p.GetPayload()),
+				len(p.GetVectors().GetVectors().GetVectors()["dense"].GetDense().GetData())), err)
 		}
 		say("next", next.GetUuid(), err)
 		from = next
@@ -147,10 +163,13 @@ func look(ctx context.Context, c *qdrant.Client, name string, ids []string, rand
 	filters := []*qdrant.Filter{nil,
 		{Must: []*qdrant.Condition{qdrant.NewMatch("word", "a")}},
 		{Must: []*qdrant.Condition{qdrant.NewMatchKeywords("word", "a", "c"), qdrant.NewMatchBool("flag", true)}},
-		{Must: []*qdrant.Condition{qdrant.NewMatchInt("number", 1)}, MustNot: []*qdrant.Condition{qdrant.NewMatch("word", "b")}},
+		{Must: []*qdrant.Condition{qdrant.NewMatchInt("number", 1)},
+			MustNot: []*qdrant.Condition{qdrant.NewMatch("word", "b")}},
 		{Must: []*qdrant.Condition{qdrant.NewRange("at", &qdrant.Range{Lte: qdrant.PtrOf(1_700_000_000_000_002.0)})}},
-		{Must: []*qdrant.Condition{qdrant.NewRange("at", &qdrant.Range{Gt: qdrant.PtrOf(1_700_000_000_000_001.0), Lt: qdrant.PtrOf(1_700_000_000_000_004.0)})}},
-		{MustNot: []*qdrant.Condition{qdrant.NewRange("at", &qdrant.Range{Lt: qdrant.PtrOf(1_700_000_000_000_002.0)}), qdrant.NewMatchBool("flag", true)}},
+		{Must: []*qdrant.Condition{qdrant.NewRange("at",
+			&qdrant.Range{Gt: qdrant.PtrOf(1_700_000_000_000_001.0), Lt: qdrant.PtrOf(1_700_000_000_000_004.0)})}},
+		{MustNot: []*qdrant.Condition{qdrant.NewRange("at", &qdrant.Range{Lt: qdrant.PtrOf(1_700_000_000_000_002.0)}),
+			qdrant.NewMatchBool("flag", true)}},
 		{Must: []*qdrant.Condition{qdrant.NewHasID(all[:5]...)}},
 		{Must: []*qdrant.Condition{qdrant.NewMatch("nothing", "x")}},
 	}
@@ -159,7 +178,8 @@ func look(ctx context.Context, c *qdrant.Client, name string, ids []string, rand
 		n, err := c.Count(ctx, &qdrant.CountPoints{CollectionName: name, Filter: f, Exact: qdrant.PtrOf(true)})
 		say("count", n, err)
 		for _, q := range []*qdrant.QueryPoints{
-			{Query: qdrant.NewQueryDense([]float32{random.Float32(), random.Float32(), random.Float32()}), Using: qdrant.PtrOf("dense"), Params: &qdrant.SearchParams{Exact: qdrant.PtrOf(true)}},
+			{Query: qdrant.NewQueryDense([]float32{random.Float32(), random.Float32(), random.Float32()}),
+				Using: qdrant.PtrOf("dense"), Params: &qdrant.SearchParams{Exact: qdrant.PtrOf(true)}},
 			{Query: qdrant.NewQuerySparse([]uint32{0, 2, 99}, []float32{1.5, 0.5, 3}), Using: qdrant.PtrOf("lexical")},
 			{Query: qdrant.NewQueryOrderBy(&qdrant.OrderBy{Key: "at", Direction: qdrant.Direction_Desc.Enum()})},
 			{Query: qdrant.NewQueryOrderBy(&qdrant.OrderBy{Key: "at", Direction: qdrant.Direction_Asc.Enum()})},
@@ -179,7 +199,8 @@ func look(ctx context.Context, c *qdrant.Client, name string, ids []string, rand
 		if len(one) > 1 {
 			queries[i].Limit = qdrant.PtrOf(uint64(1))
 			first, err := c.Query(ctx, queries[i])
-			say("the first's score", fmt.Sprintf("%.4f %v of %d", first[0].GetScore(), first[0].GetOrderValue().GetInt(), len(first)), err)
+			say("the first's score", fmt.Sprintf("%.4f %v of %d", first[0].GetScore(),
+				first[0].GetOrderValue().GetInt(), len(first)), err)
 		}
 	}
 }
@@ -200,7 +221,7 @@ func dense(v *qdrant.VectorsOutput) (out []string) {
 	return out
 }
 
-// ranked writes points in their order, those that tie by id.
+// ranked writes points in their order, and ties by id.
 func ranked(points []*qdrant.ScoredPoint) string {
 	var out []string
 	for _, p := range points {
@@ -208,7 +229,8 @@ func ranked(points []*qdrant.ScoredPoint) string {
 		if p.GetOrderValue() != nil {
 			order = p.GetOrderValue().GetInt()
 		}
-		out = append(out, fmt.Sprintf("%.4f %d %s %s %v", p.GetScore(), order, p.GetId().GetUuid(), payload(p.GetPayload()), dense(p.GetVectors())))
+		out = append(out, fmt.Sprintf("%.4f %d %s %s %v", p.GetScore(), order, p.GetId().GetUuid(),
+			payload(p.GetPayload()), dense(p.GetVectors())))
 	}
 	place := func(line string) string { f := strings.Fields(line); return f[0] + f[1] }
 	for i := 0; i < len(out); {

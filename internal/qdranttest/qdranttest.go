@@ -1,5 +1,4 @@
-// Package qdranttest gives tests a Qdrant: a real server where there is one, or
-// else one of its own in the process.
+// Package qdranttest gives tests a Qdrant: a real server if there is one, or else a stand-in in the process.
 package qdranttest
 
 import (
@@ -17,7 +16,7 @@ import (
 	"github.com/qdrant/go-client/qdrant"
 )
 
-// version is the one the stand-in was compared with.
+// version is that of the Qdrant that the stand-in was compared with.
 const version = "1.18.3"
 
 // Env names a running Qdrant for tests, as host:port of its gRPC interface.
@@ -75,15 +74,17 @@ func free(t testing.TB) string {
 	return l.Addr().String()
 }
 
-// Run starts a server of ours, again after Kill, and waits until it serves.
+// Run starts the server, again after Kill, and waits until it serves.
 func (s *Server) Run(t testing.TB) {
 	t.Helper()
 	_, port, _ := net.SplitHostPort(s.Addr)
 	_, httpPort, _ := net.SplitHostPort(free(t))
 	s.cmd = exec.Command("qdrant")
 	s.cmd.Dir = s.dir
-	s.cmd.Env = append(append(os.Environ(), "QDRANT__SERVICE__HOST=127.0.0.1", "QDRANT__SERVICE__GRPC_PORT="+port, "QDRANT__SERVICE__HTTP_PORT="+httpPort,
-		"QDRANT__STORAGE__STORAGE_PATH="+filepath.Join(s.dir, "storage"), "QDRANT__STORAGE__SNAPSHOTS_PATH="+filepath.Join(s.dir, "snapshots"),
+	s.cmd.Env = append(append(os.Environ(), "QDRANT__SERVICE__HOST=127.0.0.1", "QDRANT__SERVICE__GRPC_PORT="+port,
+		"QDRANT__SERVICE__HTTP_PORT="+httpPort,
+		"QDRANT__STORAGE__STORAGE_PATH="+filepath.Join(s.dir, "storage"),
+		"QDRANT__STORAGE__SNAPSHOTS_PATH="+filepath.Join(s.dir, "snapshots"),
 		"QDRANT__TELEMETRY_DISABLED=true", "QDRANT__LOG_LEVEL=WARN"), s.env...)
 	log, err := os.Create(filepath.Join(s.dir, "log"))
 	if err != nil {
@@ -105,7 +106,7 @@ func (s *Server) Run(t testing.TB) {
 	t.Fatalf("qdrant does not serve:\n%s", raw)
 }
 
-// Kill ends a server of ours at once, as a crash would; its files stay.
+// Kill ends the server at once, as a crash would. Its files stay.
 func (s *Server) Kill() {
 	if s.cmd != nil {
 		s.cmd.Process.Kill()
@@ -116,8 +117,8 @@ func (s *Server) Kill() {
 
 var collections atomic.Int64
 
-// URL is the server's, for -memories, with a collection of its own, which is
-// deleted when the test is over.
+// URL gives the URL of the server for -memories, with a collection name of its own. Its collections are deleted when
+// the test is over.
 func (s *Server) URL(t testing.TB) string {
 	t.Helper()
 	name := fmt.Sprintf("test%d-%d", os.Getpid(), collections.Add(1))
@@ -125,7 +126,7 @@ func (s *Server) URL(t testing.TB) string {
 	return "qdrant://" + s.Addr + "?collection=" + name
 }
 
-// Client is a plain client of the server.
+// Client connects to the server.
 func (s *Server) Client(t testing.TB) *qdrant.Client {
 	t.Helper()
 	host, port, _ := net.SplitHostPort(s.Addr)
@@ -141,7 +142,7 @@ func (s *Server) Client(t testing.TB) *qdrant.Client {
 	return c
 }
 
-// drop deletes the collections that begin with a name.
+// drop deletes the collections whose name begins with name.
 func (s *Server) drop(t testing.TB, name string) {
 	c := s.Client(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)

@@ -14,10 +14,10 @@ import (
 	"github.com/memoryd/memoryd/memory/qdrantstore"
 )
 
-// quick does not wait long for what does not come.
+// quick has a short timeout, for calls that get no answer.
 var quick = &qdrantstore.Options{Timeout: 3 * time.Second}
 
-// What can be known to be wrong is refused when the store is opened.
+// Open refuses a wrong URL, an unreachable server and one that is too old, and never shows the key.
 func TestOpenRefuses(t *testing.T) {
 	q := qdranttest.Start(t)
 	at := "qdrant://" + q.Addr
@@ -52,21 +52,23 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// A collection of another shape under the name of ours is refused.
+// A collection of another shape under the expected name is refused.
 func TestOtherCollection(t *testing.T) {
 	q := qdranttest.Start(t)
 	url := q.URL(t)
 	_, name, _ := strings.Cut(url, "collection=")
 	if err := q.Client(t).CreateCollection(t.Context(), &qdrant.CreateCollection{CollectionName: name + "-test-8-test",
-		VectorsConfig: qdrant.NewVectorsConfigMap(map[string]*qdrant.VectorParams{"dense": {Size: 9, Distance: qdrant.Distance_Cosine}})}); err != nil {
+		VectorsConfig: qdrant.NewVectorsConfigMap(map[string]*qdrant.VectorParams{"dense": {Size: 9,
+			Distance: qdrant.Distance_Cosine}})}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := qdrantstore.Open(t.Context(), url, model, quick); err == nil || !strings.Contains(err.Error(), "collection=") {
+	if _, err := qdrantstore.Open(t.Context(), url, model, quick); err == nil ||
+		!strings.Contains(err.Error(), "collection=") {
 		t.Errorf("another dimension: %v", err)
 	}
 }
 
-// A key is asked for, and a wrong one refused.
+// A server with a key refuses a missing key and a wrong one.
 func TestAPIKey(t *testing.T) {
 	q := qdranttest.StartReal(t, "QDRANT__SERVICE__API_KEY=right")
 	for key, want := range map[string]string{"": "API key", ":wrong@": "API key", ":right@": ""} {
@@ -74,14 +76,15 @@ func TestAPIKey(t *testing.T) {
 		if err == nil {
 			s.Close()
 		}
-		if got := fmt.Sprint(err); (want == "") != (err == nil) || !strings.Contains(got, want) || strings.Contains(got, "wrong") {
+		if got := fmt.Sprint(err); (want == "") != (err == nil) || !strings.Contains(got, want) ||
+			strings.Contains(got, "wrong") {
 			t.Errorf("with key %q: %v", key, err)
 		}
 	}
 }
 
-// A Qdrant that goes away makes every call fail as unavailable; when it is back
-// all that was acknowledged is there, and the same store goes on.
+// While Qdrant is away every call fails as unavailable. Once it is back, everything acknowledged is there, and the same
+// store goes on.
 func TestAway(t *testing.T) {
 	q := qdranttest.StartReal(t)
 	s, err := qdrantstore.Open(t.Context(), "qdrant://"+q.Addr, model, quick)
@@ -91,8 +94,10 @@ func TestAway(t *testing.T) {
 	defer s.Close()
 	scope := memory.Scope{App: "app", User: "ann"}
 	put := func(id string) error {
-		_, err := s.Put(t.Context(), scope, []memory.Write{{Memory: memory.Memory{ID: id, Scope: scope, Kind: memory.KindFact, Fact: "tea", Timestamp: time.Now()},
-			Terms: memory.Terms{"tea": 1}, Vector: []float32{1, 0, 0, 0, 0, 0, 0, 0}}})
+		_, err := s.Put(t.Context(), scope,
+			[]memory.Write{{Memory: memory.Memory{ID: id, Scope: scope, Kind: memory.KindFact, Fact: "tea",
+				Timestamp: time.Now()},
+				Terms: memory.Terms{"tea": 1}, Vector: []float32{1, 0, 0, 0, 0, 0, 0, 0}}})
 		return err
 	}
 	for i := range 20 {
@@ -106,7 +111,8 @@ func TestAway(t *testing.T) {
 	_, list := s.List(ctx, scope, memory.List{})
 	_, search := s.Search(ctx, scope, memory.Query{Terms: []string{"tea"}, Limit: 1})
 	_, del := s.Delete(ctx, scope, []memory.Removal{{ID: "m1"}})
-	for call, err := range map[string]error{"put": put("lost"), "get": get, "list": list, "search": search, "delete": del, "check": s.Check(ctx)} {
+	for call, err := range map[string]error{"put": put("lost"), "get": get, "list": list, "search": search,
+		"delete": del, "check": s.Check(ctx)} {
 		if !errors.Is(err, memory.ErrUnavailable) {
 			t.Errorf("%s: %v", call, err)
 		}
@@ -126,7 +132,7 @@ func TestAway(t *testing.T) {
 	}
 }
 
-// What the URL asks of a new collection, it gets.
+// A new collection has the options that the URL asks for.
 func TestCollectionOptions(t *testing.T) {
 	q := qdranttest.StartReal(t)
 	url := q.URL(t) + "&shards=3&replicas=1&write-consistency=1&on-disk=true&quantization=scalar"
@@ -146,17 +152,21 @@ func TestCollectionOptions(t *testing.T) {
 	}
 	params := info.GetConfig().GetParams()
 	if params.GetShardNumber() != 3 || !params.GetVectorsConfig().GetParamsMap().GetMap()["dense"].GetOnDisk() ||
-		info.GetConfig().GetQuantizationConfig().GetScalar() == nil || !info.GetPayloadSchema()["scope"].GetParams().GetKeywordIndexParams().GetIsTenant() {
+		info.GetConfig().GetQuantizationConfig().GetScalar() == nil ||
+		!info.GetPayloadSchema()["scope"].GetParams().GetKeywordIndexParams().GetIsTenant() {
 		t.Errorf("the collection is %+v", info.GetConfig())
 	}
 	scope := memory.Scope{App: "app", User: "ann"}
 	for i := range 20 {
-		if _, err := s.Put(t.Context(), scope, []memory.Write{{Memory: memory.Memory{ID: fmt.Sprint("m", i), Scope: scope, Kind: memory.KindFact, Fact: "tea", Timestamp: time.Now()},
-			Terms: memory.Terms{"tea": 1 + i}, Vector: []float32{1, 0, 0, 0, 0, 0, 0, float32(i)}}}); err != nil {
+		if _, err := s.Put(t.Context(), scope,
+			[]memory.Write{{Memory: memory.Memory{ID: fmt.Sprint("m", i), Scope: scope, Kind: memory.KindFact,
+				Fact: "tea", Timestamp: time.Now()},
+				Terms: memory.Terms{"tea": 1 + i}, Vector: []float32{1, 0, 0, 0, 0, 0, 0, float32(i)}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	found, err := s.Search(t.Context(), scope, memory.Query{Terms: []string{"tea"}, Vector: []float32{1, 0, 0, 0, 0, 0, 0, 0}, Limit: 5})
+	found, err := s.Search(t.Context(), scope, memory.Query{Terms: []string{"tea"},
+		Vector: []float32{1, 0, 0, 0, 0, 0, 0, 0}, Limit: 5})
 	if err != nil || found.Stats.Docs != 20 || len(found.Runs) != 10 {
 		t.Errorf("found %d runs of %+v, %v", len(found.Runs), found.Stats, err)
 	}

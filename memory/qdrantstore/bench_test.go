@@ -21,8 +21,7 @@ import (
 
 const benchDimension = 256
 
-// corpus is a scope of turns, 30 to a session, of words as unevenly used as
-// people's (Zipf).
+// corpus is a scope of turns, 30 to a session, of words as unevenly used as in speech (Zipf).
 type corpus struct {
 	zipf   *rand.Zipf
 	random *rand.Rand
@@ -54,8 +53,10 @@ func (c *corpus) fill(b *testing.B, s memory.Store, scope memory.Scope, n int) {
 		var writes []memory.Write
 		for i := from; i < min(n, from+200); i++ {
 			terms := c.terms(14)
-			m := memory.Memory{ID: fmt.Sprint("m", i), Scope: scope, Kind: memory.KindTurn, Fact: strings.Repeat("some words ", 8), Author: "Ann",
-				Timestamp: time.Unix(1_600_000_000+int64(i)*600, 0).UTC(), Source: memory.Source{SessionID: fmt.Sprint("s", i/30), EventIDs: []string{fmt.Sprint("e", i)}}}
+			m := memory.Memory{ID: fmt.Sprint("m", i), Scope: scope, Kind: memory.KindTurn,
+				Fact: strings.Repeat("some words ", 8), Author: "Ann",
+				Timestamp: time.Unix(1_600_000_000+int64(i)*600, 0).UTC(),
+				Source:    memory.Source{SessionID: fmt.Sprint("s", i/30), EventIDs: []string{fmt.Sprint("e", i)}}}
 			writes = append(writes, memory.Write{Memory: m, Terms: terms, Vector: c.vector()})
 		}
 		if _, err := s.Put(b.Context(), scope, writes); err != nil {
@@ -64,12 +65,10 @@ func (c *corpus) fill(b *testing.B, s memory.Store, scope memory.Scope, n int) {
 	}
 }
 
-// BenchmarkSearch asks the same questions as a search for everything does: through
-// the store, by the same calls of the bare client (the words counted, the same by
-// session, both lists, the order of the sessions, the points), by the two lists
-// alone, and by the counts alone. What it reports are ratios of the first to the
-// others, the store's own times, and how long the counts take with those by
-// session and without.
+// BenchmarkSearch asks the same questions as a search over all memories does: through the store, by the same calls of
+// the bare client (the words counted, the same by session, both lists, the order of the sessions, the points), by the
+// two lists alone, and by the counts alone. It reports the ratios of the first to the others, the times of the store,
+// and how long the counts take with and without those by session.
 func BenchmarkSearch(b *testing.B) {
 	q := qdranttest.Start(b)
 	if !q.Real {
@@ -97,7 +96,8 @@ func BenchmarkSearch(b *testing.B) {
 						}
 					}
 				})
-				query := memory.Query{Terms: terms, Vector: c.vector(), Limit: 100, Cited: true, Context: 4, Sessions: true}
+				query := memory.Query{Terms: terms, Vector: c.vector(), Limit: 100, Cited: true, Context: 4,
+					Sessions: true}
 				calls.made = nil
 				for i, ask := range []func() error{
 					func() error { _, err := s.Search(b.Context(), scope, query); return err },
@@ -112,7 +112,8 @@ func BenchmarkSearch(b *testing.B) {
 						return calls.again(b.Context(), func(method string, _ any) bool { return counts(method) })
 					},
 					func() error {
-						return calls.again(b.Context(), func(method string, _ any) bool { return path.Base(method) == "Count" })
+						return calls.again(b.Context(),
+							func(method string, _ any) bool { return path.Base(method) == "Count" })
 					},
 				} {
 					begin := time.Now()
@@ -139,7 +140,7 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// recorder notes the calls a store makes, to make them again on a bare client.
+// recorder keeps the calls that a store makes, to make them again on a bare client.
 type recorder struct {
 	client *qdrant.Client
 	mu     sync.Mutex
@@ -159,7 +160,8 @@ func (r *recorder) watch(b *testing.B, s *Store, url string) {
 		b.Fatal(err)
 	}
 	set.config.GrpcOptions = append(set.config.GrpcOptions, grpc.WithChainUnaryInterceptor(
-		func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+		func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker,
+			opts ...grpc.CallOption) error {
 			r.mu.Lock()
 			r.made = append(r.made, call{method, req, answerOf(method)})
 			r.mu.Unlock()
@@ -185,11 +187,10 @@ func answerOf(method string) func() any {
 	panic(method)
 }
 
-// counts reports whether a call is one of those that a store makes at a time.
+// counts reports whether a call is one that a store makes several of at a time.
 func counts(method string) bool { return path.Base(method) == "Count" || path.Base(method) == "Facet" }
 
-// again makes the calls that pass which, counts at the same time as the store
-// did, all else one after another.
+// again makes the calls that pass which: counts at the same time, as the store did, and all others one after another.
 func (r *recorder) again(ctx context.Context, which func(string, any) bool) error {
 	conn := r.client.GetConnection()
 	for made := r.made; len(made) > 0; {
@@ -213,8 +214,8 @@ func (r *recorder) again(ctx context.Context, which func(string, any) bool) erro
 	return nil
 }
 
-// BenchmarkMove moves memories by an indexer that takes no time, and reports how
-// many it takes in a second, and for how long nobody can write at the end.
+// BenchmarkMove moves memories by an indexer that takes no time. It reports how many it moves in a second, and for how
+// long writes fail at the end.
 func BenchmarkMove(b *testing.B) {
 	q := qdranttest.Start(b)
 	if !q.Real {
@@ -230,7 +231,8 @@ func BenchmarkMove(b *testing.B) {
 	}
 	for b.Loop() {
 		b.StopTimer()
-		s, err := Open(b.Context(), q.URL(b), Model{Embedder: "from", Dimension: benchDimension, Analyzer: "bench"}, &Options{Timeout: time.Minute})
+		s, err := Open(b.Context(), q.URL(b), Model{Embedder: "from", Dimension: benchDimension, Analyzer: "bench"},
+			&Options{Timeout: time.Minute})
 		if err != nil {
 			b.Fatal(err)
 		}

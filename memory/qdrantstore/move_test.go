@@ -36,7 +36,8 @@ func open(t *testing.T, url string, m memory.Model) *Store {
 
 func noted(id string, n int64) memory.Write {
 	return memory.Write{Expect: n, Actor: "client", Terms: memory.Terms{"old": 1}, Vector: []float32{1, 0, 0, 0},
-		Memory: memory.Memory{ID: id, Scope: moveUser, Kind: memory.KindFact, Fact: fmt.Sprint(id, " ", n), Timestamp: time.Unix(1_700_000_000, 0).UTC()}}
+		Memory: memory.Memory{ID: id, Scope: moveUser, Kind: memory.KindFact, Fact: fmt.Sprint(id, " ", n),
+			Timestamp: time.Unix(1_700_000_000, 0).UTC()}}
 }
 
 func fill(t *testing.T, s *Store, n int) {
@@ -50,21 +51,21 @@ func fill(t *testing.T, s *Store, n int) {
 	}
 }
 
-func anew(_ context.Context, records []memory.Record) error {
+func reindex(_ context.Context, records []memory.Record) error {
 	for i := range records {
 		records[i].Terms, records[i].Vector = memory.Terms{"new": 1}, []float32{0, 1}
 	}
 	return nil
 }
 
-// ended moves a store, trying again where others were at the same.
-func ended(ctx context.Context, s *Store, to memory.Model) error {
+// moveTo moves a store, trying again where another process was at the end of the same move.
+func moveTo(ctx context.Context, s *Store, to memory.Model) error {
 	for {
 		m, err := s.Move(ctx, to)
 		if err != nil {
 			return err
 		}
-		if err = m.Finish(ctx, anew); err == nil || !errors.Is(err, memory.ErrAborted) {
+		if err = m.Finish(ctx, reindex); err == nil || !errors.Is(err, memory.ErrAborted) {
 			return err
 		}
 		if d, err := s.manifestOf(ctx, s.collection); err != nil || d.State == retired {
@@ -75,7 +76,8 @@ func ended(ctx context.Context, s *Store, to memory.Model) error {
 
 func findNew(t *testing.T, s *Store) int {
 	t.Helper()
-	found, err := s.Search(t.Context(), moveUser, memory.Query{Terms: []string{"new", "old"}, Vector: []float32{0, 1}, Limit: 10_000})
+	found, err := s.Search(t.Context(), moveUser, memory.Query{Terms: []string{"new", "old"}, Vector: []float32{0, 1},
+		Limit: 10_000})
 	if err != nil || found.Stats.DF[1] > 0 {
 		t.Fatalf("%d memories have old words, %v", found.Stats.DF[1], err)
 	}
@@ -87,9 +89,8 @@ func findNew(t *testing.T, s *Store) int {
 	return len(found.Runs)
 }
 
-// Several processes write while several others move: whatever was acknowledged
-// to anyone is there after the move, and who has the old collection open cannot
-// write any more. The old one cannot be opened again.
+// Several processes write while several others move. Every acknowledged write is there after the move. A process that
+// has the old collection open cannot write any longer, and the old collection cannot be opened again.
 func TestMoveOfManyProcesses(t *testing.T) {
 	url := qdranttest.Start(t).URL(t)
 	first := open(t, url, oldModel)
@@ -133,7 +134,7 @@ func TestMoveOfManyProcesses(t *testing.T) {
 	for range movers {
 		s := open(t, url, oldModel)
 		moving.Go(func() {
-			if err := ended(t.Context(), s, newModel); err != nil && !errors.Is(err, memory.ErrAborted) {
+			if err := moveTo(t.Context(), s, newModel); err != nil && !errors.Is(err, memory.ErrAborted) {
 				t.Error(err)
 			}
 		})
@@ -153,19 +154,21 @@ func TestMoveOfManyProcesses(t *testing.T) {
 	if n := findNew(t, s); n != 200+writers {
 		t.Errorf("%d memories are found", n)
 	}
-	if _, err := first.Put(t.Context(), moveUser, []memory.Write{noted("late", 0)}); !errors.Is(err, memory.ErrUnavailable) {
+	if _, err := first.Put(t.Context(), moveUser, []memory.Write{noted("late", 0)}); !errors.Is(err,
+		memory.ErrUnavailable) {
 		t.Errorf("a write into the old collection: %v", err)
 	}
 	if got, err := first.Get(t.Context(), moveUser, []string{"m1"}); err != nil || len(got) != 1 {
 		t.Errorf("a read from the old collection: %v", err)
 	}
-	if _, err := Open(t.Context(), url, oldModel, nil); err == nil || !strings.Contains(err.Error(), "memoryd reembed") {
+	if _, err := Open(t.Context(), url, oldModel, nil); err == nil ||
+		!strings.Contains(err.Error(), "memoryd reembed") {
 		t.Errorf("the old collection is opened: %v", err)
 	}
 }
 
-// A write that a move comes in between is not acknowledged, whether it reaches
-// the collection before that is left, or after.
+// A write is not acknowledged if a move ends between its parts, whether it reaches the collection before that is
+// retired or after.
 func TestMoveAmidWrite(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		t.Run(fmt.Sprint("late=", late), func(t *testing.T) {
@@ -174,14 +177,15 @@ func TestMoveAmidWrite(t *testing.T) {
 			fill(t, s, 3)
 			writer := open(t, url, oldModel)
 			meanwhile := func() {
-				if err := ended(t.Context(), s, newModel); err != nil {
+				if err := moveTo(t.Context(), s, newModel); err != nil {
 					t.Error(err)
 				}
 			}
 			var once sync.Once
 			config := writer.set.config
 			config.GrpcOptions = append(config.GrpcOptions, grpc.WithChainUnaryInterceptor(
-				func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+				func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker,
+					opts ...grpc.CallOption) error {
 					writes := strings.HasSuffix(method, "/UpdateBatch")
 					if writes && late {
 						once.Do(meanwhile)
@@ -199,7 +203,8 @@ func TestMoveAmidWrite(t *testing.T) {
 			defer client.Close()
 			writer.client.Close()
 			writer.client = client
-			if out, err := writer.Put(t.Context(), moveUser, []memory.Write{noted("amid", 0), noted("m1", 1)}); !errors.Is(err, memory.ErrUnavailable) {
+			if out, err := writer.Put(t.Context(), moveUser,
+				[]memory.Write{noted("amid", 0), noted("m1", 1)}); !errors.Is(err, memory.ErrUnavailable) {
 				t.Errorf("the write gives %+v, %v", out, err)
 			}
 			moved := open(t, url, newModel)
@@ -211,9 +216,8 @@ func TestMoveAmidWrite(t *testing.T) {
 	}
 }
 
-// A process that is cut off between any two steps of the end leaves what the
-// next one can end: before the collection is left, everybody can go on with the
-// old one; after it, only with the new one.
+// If a process is cut off between two steps of the end, the next one can complete the move. Before the old collection
+// is retired, every process can go on with it; afterwards, only with the new one.
 func TestMoveCutOff(t *testing.T) {
 	for _, at := range []state{draining, retired} {
 		t.Run(string(at), func(t *testing.T) {
@@ -225,7 +229,7 @@ func TestMoveCutOff(t *testing.T) {
 				t.Fatal(err)
 			}
 			for n := 1; n > 0; {
-				if n, err = mv.Step(t.Context(), anew); err != nil {
+				if n, err = mv.Step(t.Context(), reindex); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -238,7 +242,8 @@ func TestMoveCutOff(t *testing.T) {
 			if ok, err := s.swap(t.Context(), s.collection, was, &now); !ok || err != nil {
 				t.Fatal(ok, err)
 			}
-			if _, err := s.Put(t.Context(), moveUser, []memory.Write{noted("late", 0)}); !errors.Is(err, memory.ErrUnavailable) {
+			if _, err := s.Put(t.Context(), moveUser, []memory.Write{noted("late", 0)}); !errors.Is(err,
+				memory.ErrUnavailable) {
 				t.Errorf("a write: %v", err)
 			}
 			all, err := StoredModels(t.Context(), url, nil)
@@ -262,7 +267,7 @@ func TestMoveCutOff(t *testing.T) {
 			if _, err := again.Put(t.Context(), moveUser, []memory.Write{noted("again", 0)}); err != nil {
 				t.Errorf("a write once the move goes on: %v", err)
 			}
-			if err := ended(t.Context(), again, newModel); err != nil {
+			if err := moveTo(t.Context(), again, newModel); err != nil {
 				t.Fatal(err)
 			}
 			if n := findNew(t, open(t, url, newModel)); n != 11 {
@@ -272,8 +277,8 @@ func TestMoveCutOff(t *testing.T) {
 	}
 }
 
-// What a start with another embedder has made by mistake does not stand in the
-// way of a move; what another store has there does.
+// An empty collection left by a start with the wrong embedder does not block a move. A collection with the memories of
+// another store does.
 func TestMoveOntoOthers(t *testing.T) {
 	url := qdranttest.Start(t).URL(t)
 	s := open(t, url, oldModel)
@@ -291,7 +296,7 @@ func TestMoveOntoOthers(t *testing.T) {
 	byMistake := newModel
 	byMistake.Embedder = "mistake"
 	open(t, url, byMistake)
-	if err := ended(t.Context(), s, byMistake); err != nil {
+	if err := moveTo(t.Context(), s, byMistake); err != nil {
 		t.Fatal(err)
 	}
 	if n := findNew(t, open(t, url, byMistake)); n != 3 {
@@ -299,15 +304,17 @@ func TestMoveOntoOthers(t *testing.T) {
 	}
 }
 
-// A collection that an earlier version has made, whose deed says no more than
-// whose it is, moves too.
+// A collection of the first versions, whose manifest names only the store, moves too.
 func TestMoveFromEarlierVersion(t *testing.T) {
 	url := qdranttest.Start(t).URL(t)
 	s := open(t, url, oldModel)
 	fill(t, s, 3)
 	id := uuid.NewString()
-	bare := &qdrant.PointStruct{Id: manifestID, Payload: map[string]*qdrant.Value{storeField: qdrant.NewValueString(id)}, Vectors: qdrant.NewVectorsMap(map[string]*qdrant.Vector{})}
-	if err := s.update(t.Context(), s.collection, qdrant.NewPointsUpdateUpsert(&qdrant.PointsUpdateOperation_PointStructList{Points: []*qdrant.PointStruct{bare}})); err != nil {
+	bare := &qdrant.PointStruct{Id: manifestID,
+		Payload: map[string]*qdrant.Value{storeField: qdrant.NewValueString(id)},
+		Vectors: qdrant.NewVectorsMap(map[string]*qdrant.Vector{})}
+	list := &qdrant.PointsUpdateOperation_PointStructList{Points: []*qdrant.PointStruct{bare}}
+	if err := s.update(t.Context(), s.collection, qdrant.NewPointsUpdateUpsert(list)); err != nil {
 		t.Fatal(err)
 	}
 	all, err := StoredModels(t.Context(), url, nil)
@@ -316,7 +323,7 @@ func TestMoveFromEarlierVersion(t *testing.T) {
 		t.Fatalf("held: %v (-want +got):\n%s", err, diff)
 	}
 	old := open(t, url, all[id])
-	if err := ended(t.Context(), old, newModel); err != nil {
+	if err := moveTo(t.Context(), old, newModel); err != nil {
 		t.Fatal(err)
 	}
 	moved := open(t, url, newModel)

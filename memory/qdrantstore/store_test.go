@@ -14,18 +14,18 @@ var model = qdrantstore.Model{Embedder: "test", Dimension: storetest.Dimension, 
 
 func TestStore(t *testing.T) { suite(t, 1000) }
 
-// The same where hardly a session is read whole.
+// The suite passes if hardly any session is read whole.
 func TestStoreOfLongSessions(t *testing.T) { suite(t, 1) }
 
-// suite runs the whole suite on a store that reads sessions of up to whole
-// turns whole.
+// suite runs the suite on a store that reads only sessions of up to whole turns whole.
 func suite(t *testing.T, whole int) {
 	q := qdranttest.Start(t)
 	storetest.Run(t, func(t *testing.T) storetest.Harness {
 		url := q.URL(t)
 		return storetest.Harness{
 			Open: func(t *testing.T, now func() time.Time, model memory.Model) (memory.Store, error) {
-				s, err := qdrantstore.Open(t.Context(), url, model, &qdrantstore.Options{Exact: true, Now: now, Timeout: time.Minute})
+				s, err := qdrantstore.Open(t.Context(), url, model,
+					&qdrantstore.Options{Exact: true, Now: now, Timeout: time.Minute})
 				if err != nil {
 					return nil, err
 				}

@@ -13,9 +13,8 @@ import (
 	"github.com/memoryd/memoryd/memory/sqlitestore"
 )
 
-// BenchmarkMove moves memories to vectors of another length by an indexer that
-// takes no time, and reports how many it takes in a second, and what one write
-// waits for at the end.
+// BenchmarkMove moves memories to vectors of another length by an indexer that takes no time. It reports how many it
+// moves in a second, and how long one write waits at the end.
 func BenchmarkMove(b *testing.B) {
 	const n = 20_000
 	scope := memory.Scope{App: "app", User: "ann"}
@@ -41,7 +40,8 @@ func BenchmarkMove(b *testing.B) {
 		for i := 0; i < n; i += 200 {
 			var writes []memory.Write
 			for j := range 200 {
-				w := memory.Write{Memory: memory.Memory{ID: fmt.Sprint("m", i+j), Scope: scope, Kind: memory.KindTurn, Fact: strings.Repeat("some words ", 8), Timestamp: time.Unix(1_600_000_000, 0)}}
+				w := memory.Write{Memory: memory.Memory{ID: fmt.Sprint("m", i+j), Scope: scope, Kind: memory.KindTurn,
+					Fact: strings.Repeat("some words ", 8), Timestamp: time.Unix(1_600_000_000, 0)}}
 				w.Vector, w.Terms = index(from.Dimension)
 				writes = append(writes, w)
 			}

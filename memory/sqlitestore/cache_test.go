@@ -9,12 +9,13 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// The cache's count of bytes is that of the indexes it holds, however scopes
-// are dropped and read again while others search and write.
+// The cache's count of bytes is the sum over the indexes it has, however scopes are dropped and read again while others
+// search and write.
 func TestCacheCount(t *testing.T) {
 	build := func(_ context.Context, scope memory.Scope, ix *index) error {
 		for i := range 50 {
-			ix.put(&entry{memory: memory.Memory{ID: fmt.Sprint(i), Scope: scope, Kind: memory.KindFact, Fact: "likes tea", Revision: 1},
+			ix.put(&entry{memory: memory.Memory{ID: fmt.Sprint(i), Scope: scope, Kind: memory.KindFact,
+				Fact: "likes tea", Revision: 1},
 				terms: memory.Terms{"tea": 1}, vector: []float32{1}})
 		}
 		return nil
@@ -28,8 +29,10 @@ func TestCacheCount(t *testing.T) {
 				if _, err := c.get(t.Context(), scope); err != nil {
 					t.Error(err)
 				}
-				c.put(scope, &entry{memory: memory.Memory{ID: "new", Scope: scope, Kind: memory.KindFact, Fact: "likes coffee", Revision: int64(i + 1)},
-					terms: memory.Terms{"coffee": 1}})
+				c.put(scope,
+					&entry{memory: memory.Memory{ID: "new", Scope: scope, Kind: memory.KindFact, Fact: "likes coffee",
+						Revision: int64(i + 1)},
+						terms: memory.Terms{"coffee": 1}})
 			}
 		})
 	}
@@ -43,8 +46,8 @@ func TestCacheCount(t *testing.T) {
 	}
 }
 
-// Writes that nobody reads do not pile up: past a limit the index is dropped,
-// and read anew when it is asked for.
+// Queued writes of a scope that is not searched do not pile up: past a limit the index is dropped, and read again for
+// the next search.
 func TestUntakenWrites(t *testing.T) {
 	c := newCache(1<<30, func(context.Context, memory.Scope, *index) error { return nil })
 	scope := memory.Scope{App: "a", User: "u"}
@@ -52,7 +55,9 @@ func TestUntakenWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range maxQueued + 2 {
-		c.put(scope, &entry{memory: memory.Memory{ID: fmt.Sprint(i), Scope: scope, Kind: memory.KindFact, Fact: "x", Revision: 1}})
+		c.put(scope,
+			&entry{memory: memory.Memory{ID: fmt.Sprint(i), Scope: scope, Kind: memory.KindFact, Fact: "x",
+				Revision: 1}})
 	}
 	if len(c.scopes) != 0 || c.used != 0 {
 		t.Errorf("%d scopes and %d bytes are held", len(c.scopes), c.used)

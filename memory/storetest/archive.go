@@ -20,7 +20,11 @@ func archiveCases() []testCase {
 // export is all records of a store.
 func (b *bank) export() (out []memory.Record) {
 	b.Helper()
-	if err := b.store.(memory.Archive).Export(b.Context(), func(r memory.Record) error { out = append(out, r); return nil }); err != nil {
+	add := func(r memory.Record) error {
+		out = append(out, r)
+		return nil
+	}
+	if err := b.store.(memory.Archive).Export(b.Context(), add); err != nil {
 		b.Fatalf("Export: %v", err)
 	}
 	return out
@@ -112,8 +116,10 @@ func archiveInvalid(b *bank) {
 	b.put(write(fact("m", "tea")))
 	good := b.export()[0]
 	for what, spoil := range map[string]func(r *memory.Record){
-		"no history":         func(r *memory.Record) { r.History = nil },
-		"a gap in history":   func(r *memory.Record) { r.Memory.Revision, r.History = 3, append(r.History, memory.Step{Revision: 3}) },
+		"no history": func(r *memory.Record) { r.History = nil },
+		"a gap in history": func(r *memory.Record) {
+			r.Memory.Revision, r.History = 3, append(r.History, memory.Step{Revision: 3})
+		},
 		"an empty fact":      func(r *memory.Record) { r.Memory.Fact = "" },
 		"a vector too short": func(r *memory.Record) { r.Vector = []float32{1} },
 	} {
@@ -121,7 +127,8 @@ func archiveInvalid(b *bank) {
 		bad := good
 		spoil(&bad)
 		bad.Memory.ID = "bad"
-		if _, err := to.store.(memory.Archive).Import(b.Context(), []memory.Record{good, bad}); !errors.Is(err, memory.ErrInvalid) {
+		_, err := to.store.(memory.Archive).Import(b.Context(), []memory.Record{good, bad})
+		if !errors.Is(err, memory.ErrInvalid) {
 			b.Errorf("%s: %v", what, err)
 		}
 		b.same(what, len(to.export()), 0)

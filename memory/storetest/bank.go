@@ -107,7 +107,8 @@ func (b *bank) putIn(s memory.Scope, writes ...memory.Write) []memory.Memory {
 	var stored []memory.Memory
 	for i, o := range b.tryIn(s, writes...) {
 		if o.Err != nil || !o.Changed {
-			b.Fatalf("Put of %q with Expect %d: changed %v, error %v", writes[i].Memory.ID, writes[i].Expect, o.Changed, o.Err)
+			b.Fatalf("Put of %q with Expect %d: changed %v, error %v", writes[i].Memory.ID, writes[i].Expect, o.Changed,
+				o.Err)
 		}
 		stored = append(stored, o.Memory)
 	}
@@ -208,7 +209,8 @@ func (b *bank) searchIn(s memory.Scope, q memory.Query) memory.Found {
 		if len(run) == 0 {
 			b.Fatalf("Search(%+v): an empty run", q)
 		}
-		if !slices.IsSortedFunc(run, func(x, y memory.Candidate) int { return memory.CompareTurns(&x.Memory, &y.Memory) }) {
+		inOrder := func(x, y memory.Candidate) int { return memory.CompareTurns(&x.Memory, &y.Memory) }
+		if !slices.IsSortedFunc(run, inOrder) {
 			b.Errorf("Search(%+v): run %q is not in order of time and event", q, runIDs(run))
 		}
 		for _, c := range run {

@@ -47,7 +47,8 @@ func oneWinner(b *bank) {
 	for round := range int64(8) {
 		var outcomes [racers]memory.Outcome
 		race(func(i int) {
-			out, err := b.store.Put(b.Context(), ann, []memory.Write{update(fact("m", fmt.Sprint("tea ", round, " ", i)), round)})
+			out, err := b.store.Put(b.Context(), ann,
+				[]memory.Write{update(fact("m", fmt.Sprint("tea ", round, " ", i)), round)})
 			if err != nil || len(out) != 1 {
 				b.Errorf("round %d: %d outcomes, error %v", round, len(out), err)
 				return
@@ -170,7 +171,8 @@ func searchesDuringWrites(b *bank) {
 		round := int(c.Memory.Revision) - 1
 		want := version(0, round)
 		freqs, cosine := []int{want.Terms["tea"], want.Terms["milk"]}, float64(want.Vector[0])
-		if c.Memory.Fact != want.Memory.Fact || !slices.Equal(c.Freqs, freqs) || c.Length != round+1 || c.Cosine < cosine-precision || c.Cosine > cosine+precision {
+		if c.Memory.Fact != want.Memory.Fact || !slices.Equal(c.Freqs, freqs) || c.Length != round+1 ||
+			c.Cosine < cosine-precision || c.Cosine > cosine+precision {
 			b.Errorf("half a write: %+v", c)
 		}
 	}
@@ -231,10 +233,12 @@ func reusedSlices(b *bank) {
 			terms[id], vector[j%Dimension], topics[0] = 1, 1, id
 			m := fact(id, id)
 			m.Scope, m.Topics = s, topics
-			if out, err := b.store.Put(b.Context(), s, []memory.Write{{Memory: m, Terms: terms, Vector: vector}}); err != nil || out[0].Err != nil {
+			if out, err := b.store.Put(b.Context(), s,
+				[]memory.Write{{Memory: m, Terms: terms, Vector: vector}}); err != nil || out[0].Err != nil {
 				b.Errorf("Put: %+v, error %v", out, err)
 			}
-			if _, err := b.store.Search(b.Context(), s, memory.Query{Terms: []string{id}, Vector: axis(0), Limit: 1}); err != nil {
+			if _, err := b.store.Search(b.Context(), s,
+				memory.Query{Terms: []string{id}, Vector: axis(0), Limit: 1}); err != nil {
 				b.Errorf("Search: %v", err)
 			}
 		}
@@ -265,7 +269,8 @@ func cancelled(b *bank) {
 		_, list := b.store.List(ctx, ann, memory.List{})
 		_, search := b.store.Search(ctx, ann, memory.Query{Terms: []string{"tea"}, Limit: 1})
 		_, revisions := b.store.Revisions(ctx, ann, "m")
-		for call, err := range map[string]error{"Put": put, "Get": get, "Delete": del, "List": list, "Search": search, "Revisions": revisions} {
+		for call, err := range map[string]error{"Put": put, "Get": get, "Delete": del, "List": list, "Search": search,
+			"Revisions": revisions} {
 			if !errors.Is(err, ctx.Err()) {
 				b.Errorf("%s with a context that is over: error %v, want %v", call, err, ctx.Err())
 			}

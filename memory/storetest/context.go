@@ -69,8 +69,10 @@ func contextMerges(b *bank) {
 	b.talk(ann, "u", "c", 1, 7)
 	for n, want := range map[int][][]string{
 		1: {{"a0", "a1", "a2", "a3", "a4"}, {"b3", "b4", "b5", "b6"}, {"c0", "c1", "c2"}, {"c6", "c7", "c8"}},
-		2: {{"a0", "a1", "a2", "a3", "a4", "a5"}, {"b2", "b3", "b4", "b5", "b6", "b7"}, {"c0", "c1", "c2", "c3"}, {"c5", "c6", "c7", "c8", "c9"}},
-		3: {{"a0", "a1", "a2", "a3", "a4", "a5", "a6"}, {"b1", "b2", "b3", "b4", "b5", "b6", "b7", "b8"}, {"c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9"}},
+		2: {{"a0", "a1", "a2", "a3", "a4", "a5"}, {"b2", "b3", "b4", "b5", "b6", "b7"}, {"c0", "c1", "c2", "c3"},
+			{"c5", "c6", "c7", "c8", "c9"}},
+		3: {{"a0", "a1", "a2", "a3", "a4", "a5", "a6"}, {"b1", "b2", "b3", "b4", "b5", "b6", "b7", "b8"},
+			{"c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9"}},
 	} {
 		b.same(fmt.Sprint("runs with context ", n), runs(b.withContext(n)), want)
 	}
@@ -125,9 +127,11 @@ func citedTurns(b *bank) {
 	}
 	b.same("runs that were not asked for", runs(b.withContext(1)), facts)
 	b.same("runs without context", runs(b.search(tea(0))), append([][]string{{"a2"}, {"b1"}, {"b7"}}, facts...))
-	b.same("runs with context", runs(b.search(tea(1))), append([][]string{{"a1", "a2", "a3"}, {"b0", "b1", "b2"}, {"b6", "b7", "b8"}}, facts...))
-	b.same("runs of the best fact", runs(b.search(memory.Query{Filter: memory.Filter{Kinds: []memory.Kind{memory.KindFact}, SessionID: "s"},
-		Terms: []string{"tea"}, Limit: 1, Cited: true})), [][]string{{"a2"}, {"one"}})
+	b.same("runs with context", runs(b.search(tea(1))),
+		append([][]string{{"a1", "a2", "a3"}, {"b0", "b1", "b2"}, {"b6", "b7", "b8"}}, facts...))
+	b.same("runs of the best fact",
+		runs(b.search(memory.Query{Filter: memory.Filter{Kinds: []memory.Kind{memory.KindFact}, SessionID: "s"},
+			Terms: []string{"tea"}, Limit: 1, Cited: true})), [][]string{{"a2"}, {"one"}})
 }
 
 // Context need not pass the filter: those that do not have Match false. It is
@@ -135,7 +139,8 @@ func citedTurns(b *bank) {
 func contextMatch(b *bank) {
 	writes := []memory.Write{
 		write(turn("a", "s", 0, "chat")), write(turn("b", "s", 1, "tea")), write(turn("c", "s", 2, "tea")),
-		write(turn("d", "s", 3, "chat")), write(turn("e", "s", 4, "tea")), write(turn("f", "s", 5, "chat")), write(turn("g", "s", 6, "chat")),
+		write(turn("d", "s", 3, "chat")), write(turn("e", "s", 4, "tea")), write(turn("f", "s", 5, "chat")),
+		write(turn("g", "s", 6, "chat")),
 	}
 	for _, i := range []int{0, 2, 6} {
 		writes[i].Memory.Topics = []string{"food"}
@@ -161,7 +166,8 @@ func contextMatch(b *bank) {
 	b.same("a filter", matches(food, 2), [][]string{{"a true", "b false", "c true", "d false", "e false"}})
 	early := memory.Filter{AsOf: at(1), SessionID: "s"}
 	b.same("as of before", matches(early, 2), [][]string{{"a true", "b true", "c false", "d false"}})
-	b.same("superseded context", matches(memory.Filter{Since: at(4)}, 2), [][]string{{"c false", "d false", "e true", "f false", "g true"}})
+	b.same("superseded context", matches(memory.Filter{Since: at(4)}, 2),
+		[][]string{{"c false", "d false", "e true", "f false", "g true"}})
 	b.clock.advance(time.Hour)
 	b.same("expired context", matches(food, 2), [][]string{{"a true", "b false", "c true", "e false", "f false"}})
 }
@@ -173,7 +179,8 @@ func contextMeasures(b *bank) {
 		embedded(turn("b", "s", 1, "tea milk"), toward(0.8)),
 		write(turn("c", "s", 2, "yes")),
 	)
-	found := b.search(memory.Query{Filter: memory.Filter{Since: at(1), Until: at(1)}, Terms: []string{"milk", "tea"}, Vector: axis(0), Limit: 1, Context: 1})
+	found := b.search(memory.Query{Filter: memory.Filter{Since: at(1), Until: at(1)}, Terms: []string{"milk", "tea"},
+		Vector: axis(0), Limit: 1, Context: 1})
 	got := b.get(ann, "a", "b", "c")
 	b.same("Search", found, memory.Found{
 		Stats: memory.Stats{Docs: 3, DF: []int{2, 1}},
@@ -213,7 +220,8 @@ func contextOutOfOrder(b *bank) {
 
 // A turn whose time or session an update changes stands at its new place only.
 func movedTurn(b *bank) {
-	b.put(write(turn("a", "s", 0, "chat")), write(turn("b", "s", 2, "tea")), write(turn("c", "s", 4, "chat")), write(turn("x", "t", 3, "tea")))
+	b.put(write(turn("a", "s", 0, "chat")), write(turn("b", "s", 2, "tea")), write(turn("c", "s", 4, "chat")),
+		write(turn("x", "t", 3, "tea")))
 	b.put(update(turn("a", "s", 6, "chat"), 1))
 	b.same("runs after a move", runs(b.withContext(1)), [][]string{{"b", "c"}, {"x"}})
 	b.put(update(turn("c", "t", 4, "chat"), 1))

@@ -45,7 +45,8 @@ func deleteRepeated(b *bank) {
 	for _, expect := range []int64{0, 1} {
 		out := b.tryRemove(memory.Removal{ID: "m", Expect: expect})
 		if out[0].Err != nil || out[0].Changed || out[0].Memory.Fact != "likes tea" {
-			b.Errorf("Delete again, Expect %d: changed %v, error %v, memory %+v", expect, out[0].Changed, out[0].Err, out[0].Memory)
+			b.Errorf("Delete again, Expect %d: changed %v, error %v, memory %+v", expect, out[0].Changed, out[0].Err,
+				out[0].Memory)
 		}
 	}
 	b.same("the store after it", b.contents(ann, "m"), before)
@@ -103,7 +104,8 @@ func removalsStandAlone(b *bank) {
 		got = append(got, s)
 	}
 	b.same("outcomes", got, []step{
-		{"", false, memory.ErrNotFound}, {"b", true, nil}, {"d", false, nil}, {"c", false, memory.ErrAborted}, {"a", true, nil},
+		{"", false, memory.ErrNotFound}, {"b", true, nil}, {"d", false, nil}, {"c", false, memory.ErrAborted},
+		{"a", true, nil},
 	})
 	b.same("Get", ids(b.get(ann, "a", "b", "c", "d")), []string{"c"})
 }

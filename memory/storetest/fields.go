@@ -41,7 +41,8 @@ func full(id string) memory.Memory {
 // Every field that a caller sets comes back as it was, from every method.
 func roundTrip(b *bank) {
 	want := full("m")
-	for _, v := range []reflect.Value{reflect.ValueOf(want), reflect.ValueOf(want.Source), reflect.ValueOf(want.Scope)} {
+	for _, v := range []reflect.Value{reflect.ValueOf(want), reflect.ValueOf(want.Source),
+		reflect.ValueOf(want.Scope)} {
 		for i := range v.NumField() {
 			if v.Field(i).IsZero() {
 				b.Fatalf("the case does not cover field %s", v.Type().Field(i).Name)
@@ -67,7 +68,8 @@ func oddText(b *bank) {
 	var names []string
 	for _, s := range []string{
 		"it's", `say "tea"`, `100%_[a-z]*?`, `back\slash`, "a'; DROP TABLE memories; --", "tab\tand\nline\r\nend",
-		"Grüße, Ελλάδα, 日本語, 👩‍👩‍👧", "e\u0301 is not \u00e9", "\u202eright to left", " spaces around ", "null", "{}", "0", "a:b", "\ufffd",
+		"Grüße, Ελλάδα, 日本語, 👩‍👩‍👧", "e\u0301 is not \u00e9", "\u202eright to left", " spaces around ", "null", "{}",
+		"0", "a:b", "\ufffd",
 	} {
 		id := strings.Map(func(r rune) rune {
 			if r < ' ' {
@@ -91,7 +93,8 @@ func oddText(b *bank) {
 			"session":  {SessionID: names[i]},
 			"metadata": {Metadata: m.Metadata},
 		} {
-			b.same(fmt.Sprintf("List by %s %q", what, names[i]), ids(b.list(ann, memory.List{Filter: f})), []string{names[i]})
+			b.same(fmt.Sprintf("List by %s %q", what, names[i]), ids(b.list(ann, memory.List{Filter: f})),
+				[]string{names[i]})
 		}
 		found := b.search(memory.Query{Terms: []string{m.Fact}, Limit: 5})
 		b.same(fmt.Sprintf("Search for the term %q", m.Fact), foundIDs(found), []string{names[i]})
@@ -104,7 +107,8 @@ func oddMetadata(b *bank) {
 	m := fact("m", "likes tea")
 	m.Metadata = memory.Metadata{}
 	for i, raw := range []string{
-		`null`, `true`, `0`, `-0`, `1.0`, `1e2`, `12345678901234567890`, `0.1000`, `""`, `"\u0041\/"`, `"<&>"`, `"\u2028"`, "\"\u2028\"", `"\ud83d\ude00"`,
+		`null`, `true`, `0`, `-0`, `1.0`, `1e2`, `12345678901234567890`, `0.1000`, `""`, `"\u0041\/"`, `"<&>"`,
+		`"\u2028"`, "\"\u2028\"", `"\ud83d\ude00"`,
 		`{"b": 1, "a" : [ ]}`, `{"a":1,"a":2}`, `[1, 2.0,  "x"]`, `[[[{}]]]`, "{\n\t\"a\": null\n}",
 	} {
 		m.Metadata[fmt.Sprintf("k%d", i)] = json.RawMessage(raw)
@@ -123,7 +127,8 @@ func oddMetadata(b *bank) {
 func microseconds(b *bank) {
 	east := time.FixedZone("east", 5*3600+30*60)
 	for i, at := range []time.Time{
-		start.Add(time.Microsecond), start.Add(999999 * time.Microsecond), start.In(east).Add(123456 * time.Microsecond),
+		start.Add(time.Microsecond), start.Add(999999 * time.Microsecond),
+		start.In(east).Add(123456 * time.Microsecond),
 		memory.MinTime, memory.MaxTime.Add(-time.Microsecond), time.Unix(0, 0), time.Unix(-1, 1000),
 	} {
 		m := fact(fmt.Sprint("m", i), "likes tea")

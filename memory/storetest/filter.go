@@ -29,8 +29,10 @@ func (b *bank) passes(f memory.Filter, want ...string) {
 	got := ids(b.list(ann, memory.List{Filter: f, PageSize: 2}))
 	slices.Sort(got)
 	b.same(fmt.Sprintf("List(%+v)", f), got, want)
-	b.same(fmt.Sprintf("Search(%+v) by words", f), foundIDs(b.search(memory.Query{Filter: f, Terms: []string{"tea"}, Limit: 50})), want)
-	b.same(fmt.Sprintf("Search(%+v) by vector", f), foundIDs(b.search(memory.Query{Filter: f, Vector: axis(0), Limit: 50})), want)
+	b.same(fmt.Sprintf("Search(%+v) by words", f),
+		foundIDs(b.search(memory.Query{Filter: f, Terms: []string{"tea"}, Limit: 50})), want)
+	b.same(fmt.Sprintf("Search(%+v) by vector", f),
+		foundIDs(b.search(memory.Query{Filter: f, Vector: axis(0), Limit: 50})), want)
 }
 
 // Each field of a filter narrows, alone and together with others, in List as
@@ -42,9 +44,11 @@ func filterFields(b *bank) {
 		return m
 	}
 	lang := memory.Metadata{"lang": []byte(`"go"`)}
-	f1, f2, f3, f4 := memo("f1", -60, "s1", "food"), memo("f2", -50, "s2", "work", "food"), memo("f3", -40, "s1", "work"), memo("f4", -30, "")
+	f1, f2, f3, f4 := memo("f1", -60, "s1", "food"), memo("f2", -50, "s2", "work", "food"),
+		memo("f3", -40, "s1", "work"), memo("f4", -30, "")
 	f1.Metadata, f2.Metadata = lang, memory.Metadata{"lang": []byte(`"go"`), "n": []byte(`1`)}
-	past, soon, plan, brief, gone := memo("past", -40, "s1", "food"), memo("soon", -20, "s1", "food"), memo("plan", 60, "s1", "food"), memo("brief", -40, "s1", "food"), memo("gone", -40, "s1", "food")
+	past, soon, plan, brief, gone := memo("past", -40, "s1", "food"), memo("soon", -20, "s1", "food"),
+		memo("plan", 60, "s1", "food"), memo("brief", -40, "s1", "food"), memo("gone", -40, "s1", "food")
 	past.ValidTo, soon.ValidTo, brief.ExpireTime = at(-10), at(10), at(2)
 	past.SupersededBy, soon.SupersededBy, gone.SupersededBy = "plan", "later", "plan"
 	t1, t2 := turn("t1", "s1", -60, "tea t1"), turn("t2", "s2", -10, "tea t2")
@@ -55,7 +59,8 @@ func filterFields(b *bank) {
 	b.remove("gone")
 	b.clock.advance(2 * time.Minute)
 
-	facts, turns, both := []memory.Kind{memory.KindFact}, []memory.Kind{memory.KindTurn}, []memory.Kind{memory.KindTurn, memory.KindFact}
+	facts, turns, both := []memory.Kind{memory.KindFact}, []memory.Kind{memory.KindTurn},
+		[]memory.Kind{memory.KindTurn, memory.KindFact}
 	for _, c := range []struct {
 		filter memory.Filter
 		want   []string
@@ -92,7 +97,8 @@ func filterFields(b *bank) {
 		{memory.Filter{Kinds: turns, SessionID: "s1"}, []string{"t1"}},
 		{memory.Filter{Topics: []string{"food"}, Metadata: lang, Since: at(-50)}, []string{"f2", "t2"}},
 		{memory.Filter{SessionID: "s1", AsOf: at(-15), Topics: []string{"food"}}, []string{"f1", "past", "soon"}},
-		{memory.Filter{Kinds: facts, Topics: []string{"work"}, Since: at(-50), Until: at(-50), SessionID: "s2", Metadata: lang, AsOf: at(0)}, []string{"f2"}},
+		{memory.Filter{Kinds: facts, Topics: []string{"work"}, Since: at(-50), Until: at(-50), SessionID: "s2",
+			Metadata: lang, AsOf: at(0)}, []string{"f2"}},
 	} {
 		b.passes(c.filter, c.want...)
 	}
@@ -103,10 +109,12 @@ func filterFields(b *bank) {
 func filterMetadata(b *bank) {
 	values := []string{
 		`1`, `1.0`, `10e-1`, `"1"`, `2`, `0`, `-0`, `0.1`, `0.10`, `true`, `"true"`, `false`, `null`, `""`, `"null"`,
-		`"Go"`, `"go"`, `"go "`, `"\u0067o"`, `"é"`, `"e\u0301"`, `[1]`, `[ 1.0 ]`, `[1,2]`, `[2,1]`, `[]`, `{}`, `{"a":1,"b":[2]}`, `{"b": [2.0], "a": 1}`, `{"a":1}`, `{"a":"1"}`,
+		`"Go"`, `"go"`, `"go "`, `"\u0067o"`, `"é"`, `"e\u0301"`, `[1]`, `[ 1.0 ]`, `[1,2]`, `[2,1]`, `[]`, `{}`,
+		`{"a":1,"b":[2]}`, `{"b": [2.0], "a": 1}`, `{"a":1}`, `{"a":"1"}`,
 		`9007199254740992`, `9007199254740993`, `12345678901234567890`,
 	}
-	groups := [][]string{{`1`, `1.0`, `10e-1`}, {`0`, `-0`}, {`0.1`, `0.10`}, {`"go"`, `"\u0067o"`}, {`[1]`, `[ 1.0 ]`}, {`{"a":1,"b":[2]}`, `{"b": [2.0], "a": 1}`}}
+	groups := [][]string{{`1`, `1.0`, `10e-1`}, {`0`, `-0`}, {`0.1`, `0.10`}, {`"go"`, `"\u0067o"`}, {`[1]`, `[ 1.0 ]`},
+		{`{"a":1,"b":[2]}`, `{"b": [2.0], "a": 1}`}}
 	name := func(raw string) string { return "v" + raw }
 	b.put(embedded(fact("none", "tea"), axis(0)))
 	for _, raw := range values {

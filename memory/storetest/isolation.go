@@ -23,14 +23,20 @@ func oddScopes() []memory.Scope {
 	long := strings.Repeat("x", memory.MaxID-1)
 	return []memory.Scope{
 		{App: "a", User: "b:c"}, {App: "a:b", User: "c"}, {App: "a", User: "bc"}, {App: "ab", User: "c"},
-		{App: "b:c", User: "a"}, {App: "c", User: "a:b"}, {App: "a", User: "b"}, {App: "b", User: "a"}, {App: "a", User: "a"},
+		{App: "b:c", User: "a"}, {App: "c", User: "a:b"}, {App: "a", User: "b"}, {App: "b", User: "a"},
+		{App: "a", User: "a"},
 		{App: "a|b", User: "c"}, {App: "a", User: "b|c"}, {App: "a b", User: "c"}, {App: "a", User: "b c"},
 		{App: `a","b`, User: "c"}, {App: "a", User: `b","c`}, {App: `a\`, User: "b"}, {App: `a\\`, User: "b"},
-		{App: "app", User: "ann"}, {App: "app", User: "Ann"}, {App: "APP", User: "ann"}, {App: "app", User: "ann "}, {App: "app ", User: "ann"},
-		{App: "app", User: "an"}, {App: "app", User: "an_"}, {App: "app", User: "an%"}, {App: "app", User: "%"}, {App: "app", User: "*"}, {App: "app", User: "a*"},
-		{App: "app", User: "' OR '1'='1"}, {App: "app", User: `" OR "1"="1`}, {App: "app", User: "ann'--"}, {App: "app", User: "null"}, {App: "app", User: "0"},
-		{App: "app", User: "00"}, {App: "app", User: "0.0"}, {App: "app", User: "ann%20"}, {App: "app", User: "\u00e4nn"}, {App: "app", User: "a\u0308nn"},
-		{App: "app", User: "\uff41nn"}, {App: "app", User: "日本"}, {App: "app", User: "\ufeffann"}, {App: "app", User: "ann\u200b"},
+		{App: "app", User: "ann"}, {App: "app", User: "Ann"}, {App: "APP", User: "ann"}, {App: "app", User: "ann "},
+		{App: "app ", User: "ann"},
+		{App: "app", User: "an"}, {App: "app", User: "an_"}, {App: "app", User: "an%"}, {App: "app", User: "%"},
+		{App: "app", User: "*"}, {App: "app", User: "a*"},
+		{App: "app", User: "' OR '1'='1"}, {App: "app", User: `" OR "1"="1`}, {App: "app", User: "ann'--"},
+		{App: "app", User: "null"}, {App: "app", User: "0"},
+		{App: "app", User: "00"}, {App: "app", User: "0.0"}, {App: "app", User: "ann%20"},
+		{App: "app", User: "\u00e4nn"}, {App: "app", User: "a\u0308nn"},
+		{App: "app", User: "\uff41nn"}, {App: "app", User: "日本"}, {App: "app", User: "\ufeffann"},
+		{App: "app", User: "ann\u200b"},
 		{App: long + "1", User: long + "1"}, {App: long + "1", User: long + "2"}, {App: long + "2", User: long + "1"},
 	}
 }
@@ -44,13 +50,16 @@ func fill(b *bank) []memory.Scope {
 	for i, s := range scopes {
 		f, gone := fact("m", "tea"), fact("gone", "tea")
 		writes := []memory.Write{
-			embedded(f, axis(0)), embedded(turn("t1", "s", 0, "tea"), axis(0)), write(turn("t2", "s", 1, "chat")), write(gone),
+			embedded(f, axis(0)), embedded(turn("t1", "s", 0, "tea"), axis(0)), write(turn("t2", "s", 1, "chat")),
+			write(gone),
 		}
 		for j := range writes {
-			writes[j].Memory.Scope, writes[j].Memory.Author, writes[j].Actor = s, fmt.Sprint("author", i), fmt.Sprint("actor", i)
+			writes[j].Memory.Scope, writes[j].Memory.Author, writes[j].Actor = s, fmt.Sprint("author", i),
+				fmt.Sprint("actor", i)
 		}
 		b.putIn(s, writes...)
-		if _, err := b.store.Delete(b.Context(), s, []memory.Removal{{ID: "gone", Actor: fmt.Sprint("actor", i)}}); err != nil {
+		if _, err := b.store.Delete(b.Context(), s,
+			[]memory.Removal{{ID: "gone", Actor: fmt.Sprint("actor", i)}}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -69,7 +78,8 @@ func checkOwn(b *bank, s memory.Scope, i int) {
 	found := b.searchIn(s, memory.Query{Terms: []string{"tea"}, Vector: axis(0), Limit: 50, Context: 2, Sessions: true})
 	b.same(fmt.Sprintf("Search of %q", s), runs(found), [][]string{{"m"}, {"t1", "t2"}})
 	b.same(fmt.Sprintf("statistics of %q", s), found.Stats,
-		memory.Stats{Docs: 3, DF: []int{2}, SessionCount: 1, Sessions: map[string]memory.SessionStats{"s": {Turns: 2, DF: []int{1}}}})
+		memory.Stats{Docs: 3, DF: []int{2}, SessionCount: 1,
+			Sessions: map[string]memory.SessionStats{"s": {Turns: 2, DF: []int{1}}}})
 	for _, run := range found.Runs {
 		for _, c := range run {
 			shown = append(shown, c.Memory)
@@ -105,7 +115,8 @@ func isolatedReads(b *bank) {
 	for i, s := range scopes {
 		checkOwn(b, s, i)
 	}
-	for _, s := range []memory.Scope{{App: "app", User: "a"}, {App: "ap", User: "ann"}, {App: "ann", User: "app"}, {App: "app", User: "ANN"}} {
+	for _, s := range []memory.Scope{{App: "app", User: "a"}, {App: "ap", User: "ann"}, {App: "ann", User: "app"},
+		{App: "app", User: "ANN"}} {
 		b.same(fmt.Sprintf("Get of %q", s), b.get(s, "m", "t1"), []memory.Memory(nil))
 		b.same(fmt.Sprintf("List of %q", s), b.list(s, memory.List{}), []memory.Memory(nil))
 		found := b.searchIn(s, memory.Query{Terms: []string{"tea"}, Vector: axis(0), Limit: 50, Context: 2})

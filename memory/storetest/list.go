@@ -82,7 +82,8 @@ func listPages(b *bank) {
 	}
 	b.put(writes...)
 	for _, size := range []int{1, 7, 20, n - 1, n, n + 1, memory.MaxPageSize} {
-		for _, order := range []memory.Order{{}, {Ascending: true}, {Field: "createTime"}, {Field: "updateTime", Ascending: true}} {
+		for _, order := range []memory.Order{{}, {Ascending: true}, {Field: "createTime"},
+			{Field: "updateTime", Ascending: true}} {
 			l := memory.List{Order: order, PageSize: size}
 			got, pages := map[string]int{}, 0
 			for left := n; left > 0; left -= size {
@@ -127,8 +128,10 @@ func badToken(b *bank) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, token := range []string{"x", "1", "!", "{}", "bm9uc2Vuc2U", "bm9uc2Vuc2U=", page.NextPageToken + "x!", "\x00", "' OR 1=1"} {
-		if _, err := b.store.List(b.Context(), ann, memory.List{PageSize: 1, PageToken: token}); !errors.Is(err, memory.ErrInvalid) {
+	for _, token := range []string{"x", "1", "!", "{}", "bm9uc2Vuc2U", "bm9uc2Vuc2U=", page.NextPageToken + "x!",
+		"\x00", "' OR 1=1"} {
+		if _, err := b.store.List(b.Context(), ann, memory.List{PageSize: 1, PageToken: token}); !errors.Is(err,
+			memory.ErrInvalid) {
 			b.Errorf("List with token %q: error %v, want ErrInvalid", token, err)
 		}
 	}
@@ -137,7 +140,8 @@ func badToken(b *bank) {
 // What is not written during a walk shows up in it exactly once, whatever else
 // is created, changed and deleted meanwhile, the last one seen among it.
 func writesDuringWalk(b *bank) {
-	for _, order := range []memory.Order{{}, {Ascending: true}, {Field: "updateTime"}, {Field: "updateTime", Ascending: true}} {
+	for _, order := range []memory.Order{{}, {Ascending: true}, {Field: "updateTime"},
+		{Field: "updateTime", Ascending: true}} {
 		s := memory.Scope{App: "app", User: fmt.Sprint(order)}
 		put := func(id string, minute int, expect int64) {
 			m := turn(id, "s", minute, fmt.Sprint("tea ", expect))

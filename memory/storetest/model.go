@@ -129,7 +129,8 @@ func (m *model) write(scope memory.Scope, id string) memory.Write {
 		text = append(text, pick(m, modelWords))
 	}
 	mem := memory.Memory{
-		ID: id, Scope: scope, Kind: memory.KindFact, Fact: strings.Join(text, " "), Author: pick(m, []string{"", "Ann"}),
+		ID: id, Scope: scope, Kind: memory.KindFact, Fact: strings.Join(text, " "),
+		Author: pick(m, []string{"", "Ann"}),
 		Topics: some(m, modelTopics, 2), Timestamp: at(m.IntN(30)), Metadata: m.metadata(2),
 		Source: memory.Source{SessionID: pick(m, modelSessions), EventIDs: []string{"e" + id}},
 	}
@@ -237,7 +238,8 @@ func (m *model) filter() memory.Filter {
 
 func (m *model) lists(step int, scope memory.Scope) {
 	l := memory.List{Filter: m.filter(), PageSize: 1 + m.IntN(8)}
-	l.Order = memory.Order{Field: pick(m, []string{"", "timestamp", "createTime", "updateTime"}), Ascending: m.chance(50)}
+	l.Order = memory.Order{Field: pick(m, []string{"", "timestamp", "createTime", "updateTime"}),
+		Ascending: m.chance(50)}
 	got := m.list(scope, l)
 	l.PageSize = len(modelNames)
 	want, err := m.reference.List(m.Context(), scope, l)
@@ -248,7 +250,8 @@ func (m *model) lists(step int, scope memory.Scope) {
 }
 
 func (m *model) searches(step int, scope memory.Scope) {
-	q := memory.Query{Filter: m.filter(), Terms: some(m, append([]string{"unknown"}, modelWords...), 4), Limit: 1 + m.IntN(6), Context: m.IntN(3)}
+	q := memory.Query{Filter: m.filter(), Terms: some(m, append([]string{"unknown"}, modelWords...), 4),
+		Limit: 1 + m.IntN(6), Context: m.IntN(3)}
 	if m.chance(75) {
 		q.Vector = m.vector()
 	}

@@ -272,7 +272,8 @@ func moveThereAndBack(b *bank) {
 		b.clock.advance(time.Minute)
 		b.moveTo(to)
 		x := &recorder{model: to}
-		for _, m := range []memory.Memory{fact(fmt.Sprint("n", i), "tea with milk"), fact("often", fmt.Sprint("move ", i))} {
+		for _, m := range []memory.Memory{fact(fmt.Sprint("n", i), "tea with milk"),
+			fact("often", fmt.Sprint("move ", i))} {
 			w := memory.Write{Memory: m}
 			w.Terms, w.Vector = x.of(&m)
 			if m.ID == "often" {

@@ -16,12 +16,14 @@ func moveFollows(b *bank) {
 	m, x := b.move(second), &recorder{model: second}
 	change := func(round int) {
 		b.clock.advance(time.Minute)
-		b.put(write(fact(fmt.Sprint("new", round), "new tea")), update(fact("often", fmt.Sprint("round ", round)), int64(120+round)))
+		b.put(write(fact(fmt.Sprint("new", round), "new tea")),
+			update(fact("often", fmt.Sprint("round ", round)), int64(120+round)))
 		if round == 0 {
 			b.remove("m")
 			old := fact("imported", "tea from elsewhere")
 			old.Revision, old.CreateTime, old.UpdateTime = 1, start, start
-			rec := memory.Record{Memory: old, Terms: words(old.Fact), History: []memory.Step{{Revision: 1, Action: memory.Created, Time: start, Memory: old}}}
+			rec := memory.Record{Memory: old, Terms: words(old.Fact),
+				History: []memory.Step{{Revision: 1, Action: memory.Created, Time: start, Memory: old}}}
 			b.same("imported", b.imports([]memory.Record{rec}), 1)
 		} else {
 			b.remove(fmt.Sprint("new", round-1))
@@ -220,7 +222,8 @@ func moveDuringWrites(b *bank) {
 	for i := range writers {
 		past := b.revisions(ann, fmt.Sprint("w", i))
 		// The one that failed may have taken effect or not.
-		if n := int64(len(past)); n != acknowledged[i] && n != acknowledged[i]+1 || past[0].Fact != fmt.Sprint("tea ", n-1) {
+		if n := int64(len(past)); n != acknowledged[i] && n != acknowledged[i]+1 ||
+			past[0].Fact != fmt.Sprint("tea ", n-1) {
 			b.Errorf("of %d acknowledged writes %d are there, the last %q", acknowledged[i], n, past[0].Fact)
 		}
 	}

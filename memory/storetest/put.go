@@ -333,7 +333,8 @@ func otherScope(b *bank) {
 func invalidMemory(b *bank) {
 	empty, late, unnamed := fact("bad", ""), fact("bad", "likes tea"), fact("", "likes tea")
 	late.Timestamp = memory.MaxTime
-	for _, bad := range []memory.Write{write(empty), write(late), write(unnamed), embedded(fact("bad", "likes tea"), axis(0)[:3])} {
+	for _, bad := range []memory.Write{write(empty), write(late), write(unnamed),
+		embedded(fact("bad", "likes tea"), axis(0)[:3])} {
 		_, err := b.store.Put(b.Context(), ann, []memory.Write{write(fact("m", "likes tea")), bad})
 		if !errors.Is(err, memory.ErrInvalid) {
 			b.Errorf("Put of %+v: error %v, want ErrInvalid", bad, err)

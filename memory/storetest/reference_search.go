@@ -116,7 +116,10 @@ func statsOf(all []scored, q *memory.Query) memory.Stats {
 	}
 	if q.Sessions {
 		stats.SessionCount = len(sessions)
-		maps.DeleteFunc(sessions, func(_ string, in memory.SessionStats) bool { return slices.Max(append(in.DF, 0)) == 0 })
+		maps.DeleteFunc(sessions, func(_ string,
+			in memory.SessionStats) bool {
+			return slices.Max(append(in.DF, 0)) == 0
+		})
 		stats.Sessions = sessions
 	}
 	return stats

@@ -47,7 +47,8 @@ func reopenKeepsAll(b *bank) {
 	}
 	m := fact("late", "coffee")
 	b.put(update(m, 1))
-	b.same("found after a change", foundIDs(b.search(memory.Query{Terms: []string{"coffee"}, Limit: 5})), []string{"late"})
+	b.same("found after a change", foundIDs(b.search(memory.Query{Terms: []string{"coffee"}, Limit: 5})),
+		[]string{"late"})
 }
 
 // What was deleted stays so, and its name stays taken.

@@ -35,7 +35,8 @@ func searchCases() []testCase {
 func searchMeasures(b *bank) {
 	a, c := full("a"), fact("c", "coffee")
 	a.Fact = "tea tea tea milk"
-	b.put(embedded(a, toward(0.6)), embedded(fact("b", "milk with tea"), toward(-0.5)), embedded(c, axis(0)), embedded(fact("d", "water"), toward(-0.9)))
+	b.put(embedded(a, toward(0.6)), embedded(fact("b", "milk with tea"), toward(-0.5)), embedded(c, axis(0)),
+		embedded(fact("d", "water"), toward(-0.9)))
 	found := sorted(b.search(memory.Query{Terms: []string{"milk", "tea", "wine"}, Vector: axis(0), Limit: 10}))
 	got := b.get(ann, "a", "b", "c")
 	b.same("Search", found, memory.Found{
@@ -59,7 +60,8 @@ func lexicalList(b *bank) {
 		b.put(write(fact(id, text)))
 	}
 	terms := []string{"tea", "saffron"}
-	idf := []float64{math.Log(1 + (100-4+0.5)/(4+0.5)), math.Log(1 + (100-1+0.5)/(1+0.5))} // six count as memory.MinDocs
+	idf := []float64{math.Log(1 + (100-4+0.5)/(4+0.5)),
+		math.Log(1 + (100-1+0.5)/(1+0.5))} // six count as memory.MinDocs
 	score := map[string]float64{}
 	var order []string
 	for id, text := range texts {
@@ -76,7 +78,8 @@ func lexicalList(b *bank) {
 	b.same("ranking of the case", order, []string{"rare", "twice", "short", "middle", "long"})
 	for limit := 1; limit <= 7; limit++ {
 		found := b.search(memory.Query{Terms: terms, Limit: limit})
-		b.same(fmt.Sprint("Search, limit ", limit), foundIDs(found), slices.Sorted(slices.Values(order[:min(limit, 5)])))
+		b.same(fmt.Sprint("Search, limit ", limit), foundIDs(found),
+			slices.Sorted(slices.Values(order[:min(limit, 5)])))
 		for _, id := range foundIDs(found) {
 			c := candidate(b, found, id)
 			b.same("score of "+id, memory.LexicalScore(found.Stats, c.Freqs, c.Length), score[id])
@@ -86,7 +89,8 @@ func lexicalList(b *bank) {
 
 // The dense list holds the best by cosine, and none whose cosine is not above 0.
 func denseList(b *bank) {
-	cosines := map[string]float64{"a": 1, "b": 0.9, "c": 0.5, "d": 0.1, "e": 0.001, "zero": 0, "minus": -0.1, "opposite": -1}
+	cosines := map[string]float64{"a": 1, "b": 0.9, "c": 0.5, "d": 0.1, "e": 0.001, "zero": 0, "minus": -0.1,
+		"opposite": -1}
 	for id, cosine := range cosines {
 		b.put(embedded(fact(id, "tea"), toward(cosine)))
 	}
@@ -106,7 +110,8 @@ func searchUnion(b *bank) {
 	b.put(
 		embedded(fact("words1", "tea tea tea"), toward(0.1)), embedded(fact("words2", "tea tea and"), toward(0.2)),
 		embedded(fact("both", "tea tea tea tea"), toward(0.95)),
-		embedded(fact("vector1", "tea in the afternoon after a walk"), toward(0.9)), embedded(fact("vector2", "coffee"), toward(0.8)),
+		embedded(fact("vector1", "tea in the afternoon after a walk"), toward(0.9)),
+		embedded(fact("vector2", "coffee"), toward(0.8)),
 	)
 	for limit, want := range map[int][]string{
 		1: {"both"}, 2: {"both", "vector1", "words1"}, 3: {"both", "vector1", "vector2", "words1", "words2"},
@@ -175,7 +180,8 @@ func nothingAsked(b *bank) {
 	b.same("no question", b.search(memory.Query{Limit: 5, Context: 1}), memory.Found{Stats: memory.Stats{Docs: 1}})
 	unknown := b.search(memory.Query{Terms: []string{"wine", "te", "teas", "Tea", "likes tea"}, Limit: 5})
 	b.same("unknown words", unknown, memory.Found{Stats: memory.Stats{Docs: 1, DF: []int{0, 0, 0, 0, 0}}})
-	b.same("a vector of no direction", foundIDs(b.search(memory.Query{Vector: make([]float32, Dimension), Limit: 5})), []string(nil))
+	b.same("a vector of no direction", foundIDs(b.search(memory.Query{Vector: make([]float32, Dimension), Limit: 5})),
+		[]string(nil))
 }
 
 // A memory without a vector is found by its words, with a cosine of 0, and one
@@ -202,8 +208,10 @@ func vectorless(b *bank) {
 // other case or accent, no operator of a search language.
 func oddTerms(b *bank) {
 	terms := []string{
-		"tea", "Tea", "teapot", "te", "t\u00e9e", "te\u0301e", "tea*", `"tea"`, "tea OR milk", "NOT", "NEAR", "o'clock", "100%", "_", "%",
-		"a:b", "-", "(", "日本", "日", "🍵", "straße", "strasse", "new york", " ", "\x00", "42", "4.2", "null", strings.Repeat("x", 300),
+		"tea", "Tea", "teapot", "te", "t\u00e9e", "te\u0301e", "tea*", `"tea"`, "tea OR milk", "NOT", "NEAR", "o'clock",
+		"100%", "_", "%",
+		"a:b", "-", "(", "日本", "日", "🍵", "straße", "strasse", "new york", " ", "\x00", "42", "4.2", "null",
+		strings.Repeat("x", 300),
 	}
 	for i, term := range terms {
 		w := write(fact(fmt.Sprint("m", i), "whatever"))
@@ -212,7 +220,8 @@ func oddTerms(b *bank) {
 	}
 	for i, term := range terms {
 		found := b.search(memory.Query{Terms: []string{term}, Limit: 50})
-		if got := foundIDs(found); !slices.Equal(got, []string{fmt.Sprint("m", i)}) || found.Runs[0][0].Freqs[0] != i+1 {
+		if got := foundIDs(found); !slices.Equal(got, []string{fmt.Sprint("m", i)}) ||
+			found.Runs[0][0].Freqs[0] != i+1 {
 			b.Errorf("term %q found %q in %+v", term, got, found)
 		}
 		b.same(fmt.Sprintf("statistics of %q", term), found.Stats, memory.Stats{Docs: len(terms), DF: []int{1}})
@@ -227,7 +236,8 @@ func oddTerms(b *bank) {
 func statistics(b *bank) {
 	check := func(when string, docs, tea, milk int) {
 		b.Helper()
-		for _, f := range []memory.Filter{{}, {Kinds: []memory.Kind{memory.KindTurn}}, {SessionID: "missing"}, {Topics: []string{"none"}}, {AsOf: at(-100)}} {
+		for _, f := range []memory.Filter{{}, {Kinds: []memory.Kind{memory.KindTurn}}, {SessionID: "missing"},
+			{Topics: []string{"none"}}, {AsOf: at(-100)}} {
 			got := b.search(memory.Query{Filter: f, Terms: []string{"tea", "milk", "wine"}, Limit: 1}).Stats
 			b.same(when, got, memory.Stats{Docs: docs, DF: []int{tea, milk, 0}})
 		}
@@ -259,9 +269,12 @@ func statistics(b *bank) {
 func sessionStatistics(b *bank) {
 	check := func(when string, count int, want map[string]memory.SessionStats) {
 		b.Helper()
-		for _, f := range []memory.Filter{{}, {Kinds: []memory.Kind{memory.KindFact}}, {SessionID: "s"}, {AsOf: at(-100)}} {
-			got := b.search(memory.Query{Filter: f, Terms: []string{"tea", "milk"}, Vector: axis(0), Limit: 1, Sessions: true}).Stats
-			b.same(when, memory.Stats{Sessions: got.Sessions, SessionCount: got.SessionCount}, memory.Stats{Sessions: want, SessionCount: count})
+		for _, f := range []memory.Filter{{}, {Kinds: []memory.Kind{memory.KindFact}}, {SessionID: "s"},
+			{AsOf: at(-100)}} {
+			got := b.search(memory.Query{Filter: f, Terms: []string{"tea", "milk"}, Vector: axis(0), Limit: 1,
+				Sessions: true}).Stats
+			b.same(when, memory.Stats{Sessions: got.Sessions, SessionCount: got.SessionCount},
+				memory.Stats{Sessions: want, SessionCount: count})
 		}
 	}
 	check("at first", 0, nil)
@@ -273,13 +286,17 @@ func sessionStatistics(b *bank) {
 	said.Source = memory.Source{SessionID: "u", EventIDs: []string{"e"}}
 	b.put(write(turn("a", "s", 0, "tea tea milk")), write(turn("b", "s", 1, "chat")), write(turn("c", "s", 2, "tea")),
 		write(brief), write(turn("d", "t", 6, "chat")), write(turn("e", "u", 7, "chat")), write(said))
-	check("after puts", 3, map[string]memory.SessionStats{"s": {Turns: 3, DF: []int{2, 1}}, "t": {Turns: 2, DF: []int{0, 1}}})
+	check("after puts", 3, map[string]memory.SessionStats{"s": {Turns: 3, DF: []int{2, 1}},
+		"t": {Turns: 2, DF: []int{0, 1}}})
 	b.put(update(turn("a", "s", 0, "milk"), 1))
-	check("after an update", 3, map[string]memory.SessionStats{"s": {Turns: 3, DF: []int{1, 1}}, "t": {Turns: 2, DF: []int{0, 1}}})
+	check("after an update", 3, map[string]memory.SessionStats{"s": {Turns: 3, DF: []int{1, 1}},
+		"t": {Turns: 2, DF: []int{0, 1}}})
 	b.put(update(turn("c", "u", 8, "tea"), 1))
-	check("after a move", 3, map[string]memory.SessionStats{"s": {Turns: 2, DF: []int{0, 1}}, "t": {Turns: 2, DF: []int{0, 1}}, "u": {Turns: 2, DF: []int{1, 0}}})
+	check("after a move", 3, map[string]memory.SessionStats{"s": {Turns: 2, DF: []int{0, 1}},
+		"t": {Turns: 2, DF: []int{0, 1}}, "u": {Turns: 2, DF: []int{1, 0}}})
 	b.clock.advance(time.Hour)
-	check("after expiry", 3, map[string]memory.SessionStats{"s": {Turns: 2, DF: []int{0, 1}}, "u": {Turns: 2, DF: []int{1, 0}}})
+	check("after expiry", 3, map[string]memory.SessionStats{"s": {Turns: 2, DF: []int{0, 1}},
+		"u": {Turns: 2, DF: []int{1, 0}}})
 	b.remove("d")
 	b.remove("a")
 	check("after deletions", 2, map[string]memory.SessionStats{"u": {Turns: 2, DF: []int{1, 0}}})
@@ -334,7 +351,8 @@ func superseded(b *bank) {
 		asOf time.Time
 		want []string
 	}{
-		{time.Time{}, []string{"new"}}, {at(60), []string{"new"}}, {at(59), []string{"old"}}, {at(0), []string{"old"}}, {at(-1), nil},
+		{time.Time{}, []string{"new"}}, {at(60), []string{"new"}}, {at(59), []string{"old"}}, {at(0), []string{"old"}},
+		{at(-1), nil},
 	} {
 		found := b.search(memory.Query{Filter: memory.Filter{AsOf: c.asOf}, Terms: []string{"lives"}, Limit: 5})
 		b.same(fmt.Sprintf("as of %v", c.asOf), foundIDs(found), c.want)
