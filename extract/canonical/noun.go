@@ -8,7 +8,7 @@ import (
 
 // maxNounWords bounds the name of an attribute: "least favorite programming
 // language".
-const maxNounWords = 5
+const maxNounWords = 6
 
 // nounRule reads the value of an attribute that a noun names: "My birthday is 3
 // May". The table attribute-nouns gives the nouns of each attribute.
@@ -70,17 +70,25 @@ func anyone(owner) bool { return true }
 // does not.
 func hasName(o owner) bool { return o.isOne() || pets.Has(string(o)) }
 
+// verbAt is where "is" or "are" stands after the noun that ws begins with; 0 if a
+// mark ends the noun before, or nothing follows the verb.
+func verbAt(ws english.Words) int {
+	for k := 1; k+1 < len(ws) && k <= maxNounWords; k++ {
+		if w := ws[k].Text; w == "is" || w == "are" {
+			return k
+		}
+		if stop := ws[k-1].Stop; stop != 0 && stop != '\'' {
+			return 0
+		}
+	}
+	return 0
+}
+
 // noun reads "name is Ann" and "favorite color is green", which follow "my" or
 // "my sister's".
 func (c *claim) noun(o owner, ws english.Words) reading {
-	k := 1
-	for k < len(ws) && k <= maxNounWords && ws[k].Text != "is" && ws[k].Text != "are" {
-		if ws[k-1].Stop != 0 && ws[k-1].Stop != '\'' {
-			return reading{} // the noun ends before the verb
-		}
-		k++
-	}
-	if verb := ws.At(k); k+1 >= len(ws) || verb != "is" && verb != "are" {
+	k := verbAt(ws)
+	if k == 0 {
 		return reading{}
 	}
 	noun, rest := ws[:k], ws[k+1:]
