@@ -38,7 +38,7 @@ var arrows = map[string][]string{
 	"extract/dates":              {"memory", "extract/english"},
 	"extract/english":            {},
 	"extract/rules":              {"memory", "extract", "extract/canonical", "extract/dates", "extract/english"},
-	"retrieve":                   {"memory", "embed", "extract", "extract/canonical", "extract/dates", "internal/analyzer"},
+	"retrieve":                   {"memory", "embed", "extract", "extract/canonical", "extract/dates", "extract/english", "internal/analyzer"},
 	"consolidate":                {"memory", "extract", "extract/canonical"},
 	"ingest": {"memory", "sessionstore", "embed", "extract", "extract/canonical", "consolidate", "retrieve",
 		"internal/analyzer"},

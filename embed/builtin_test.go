@@ -71,7 +71,13 @@ func TestNearness(t *testing.T) {
 // Only the beginning of a text is read, so that none takes long.
 func TestLongText(t *testing.T) {
 	begin := strings.Repeat("tea ", 8<<10)
-	v := vectors(t, begin, begin+strings.Repeat("coffee ", 1<<17), strings.Repeat("\xf0\x9f", 1<<19), strings.Repeat("é", 1<<19))
+	v := vectors(
+		t,
+		begin,
+		begin+strings.Repeat("coffee ", 1<<17),
+		strings.Repeat("\xf0\x9f", 1<<19),
+		strings.Repeat("é", 1<<19),
+	)
 	if diff := cmp.Diff(v[0], v[1]); diff != "" {
 		t.Errorf("more than the beginning was read (-want +got):\n%s", diff)
 	}

@@ -88,7 +88,10 @@ func readStatic(file []byte) (*static, error) {
 	m.pieces = newPieces(list)
 	m.marks = make([]bool, rows)
 	for row, piece := range list {
-		m.marks[row] = strings.IndexFunc(piece, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.So, r) }) < 0
+		m.marks[row] = strings.IndexFunc(
+			piece,
+			func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.So, r) },
+		) < 0
 	}
 	if _, err := binary.Decode(cut(rows*4), binary.LittleEndian, m.steps); err != nil {
 		return nil, fmt.Errorf("file of a static model: %w", err)

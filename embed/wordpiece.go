@@ -98,8 +98,15 @@ func alone(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:
 		return '!' <= r && r <= '/' || ':' <= r && r <= '@' || '[' <= r && r <= '`' || '{' <= r && r <= '~'
-	case 0x4E00 <= r && r <= 0x9FFF, 0x3400 <= r && r <= 0x4DBF, 0x20000 <= r && r <= 0x2A6DF, 0x2A700 <= r && r <= 0x2B73F,
-		0x2B740 <= r && r <= 0x2B81F, 0x2B820 <= r && r <= 0x2CEAF, 0xF900 <= r && r <= 0xFAFF, 0x2F800 <= r && r <= 0x2FA1F:
+	case 0x4E00 <= r && r <= 0x9FFF,
+		0x3400 <= r && r <= 0x4DBF,
+		0x20000 <= r && r <= 0x2A6DF,
+		0x2A700 <= r && r <= 0x2B73F,
+		0x2B740 <= r &&
+			r <= 0x2B81F,
+		0x2B820 <= r && r <= 0x2CEAF,
+		0xF900 <= r && r <= 0xFAFF,
+		0x2F800 <= r && r <= 0x2FA1F:
 		return true
 	default:
 		return unicode.IsPunct(r)

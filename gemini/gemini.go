@@ -104,7 +104,10 @@ func (c *Client) vertex() bool {
 
 func (c *Client) onGeminiAPI(keyVar, key string) error {
 	if key == "" {
-		return fmt.Errorf("there is no key: set GEMINI_API_KEY or GOOGLE_API_KEY, or, for Vertex AI, GOOGLE_GENAI_USE_VERTEXAI=true and GOOGLE_CLOUD_PROJECT: %w", memory.ErrInvalid)
+		return fmt.Errorf(
+			"there is no key: set GEMINI_API_KEY or GOOGLE_API_KEY, or, for Vertex AI, GOOGLE_GENAI_USE_VERTEXAI=true and GOOGLE_CLOUD_PROJECT: %w",
+			memory.ErrInvalid,
+		)
 	}
 	c.config.Backend, c.config.APIKey = genai.BackendGeminiAPI, key
 	return c.at("GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com/")
@@ -133,7 +136,10 @@ func (c *Client) onVertex(keyVar, key string) error {
 	case key != "":
 		c.config.APIKey = key
 	default:
-		return fmt.Errorf("Vertex AI needs to know the project: set GOOGLE_CLOUD_PROJECT, or GOOGLE_API_KEY for a key without one: %w", memory.ErrInvalid)
+		return fmt.Errorf(
+			"Vertex AI needs to know the project: set GOOGLE_CLOUD_PROJECT, or GOOGLE_API_KEY for a key without one: %w",
+			memory.ErrInvalid,
+		)
 	}
 	return c.at("GOOGLE_VERTEX_BASE_URL", "https://"+host+"/")
 }

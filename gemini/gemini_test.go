@@ -25,7 +25,9 @@ import (
 
 var prompt = extract.Prompt{System: "Find facts.", Data: "I moved to Porto.", MaxTokens: 1000,
 	Schema: map[string]any{"type": "object", "additionalProperties": false, "required": []string{"facts"},
-		"properties": map[string]any{"facts": map[string]any{"type": "array", "items": map[string]any{"type": "string"}}}}}
+		"properties": map[string]any{
+			"facts": map[string]any{"type": "array", "items": map[string]any{"type": "string"}},
+		}}}
 
 // open is a client whose waits are over at once.
 func open(t *testing.T, getenv func(string) string) *gemini.Client {
@@ -83,7 +85,8 @@ func TestGenerateRequest(t *testing.T) {
 			if got := q.Header.Get("X-Goog-Api-Key"); got != modeltest.Key {
 				t.Errorf("key %q", got)
 			}
-			if want := "gemini:" + model; model != "" && g.Model() != want || model == "" && g.Model() != "gemini:"+gemini.DefaultModel {
+			if want := "gemini:" + model; model != "" && g.Model() != want ||
+				model == "" && g.Model() != "gemini:"+gemini.DefaultModel {
 				t.Errorf("model %s", g.Model())
 			}
 		})
@@ -97,7 +100,11 @@ func TestBarePrompt(t *testing.T) {
 	if _, err := open(t, s.Getenv).Generator("gemini-2.0-flash").Generate(t.Context(), extract.Prompt{Data: "x"}); err != nil {
 		t.Fatal(err)
 	}
-	same(t, `{"contents": [{"role": "user", "parts": [{"text": "x"}]}], "generationConfig": {"responseMimeType": "application/json", "temperature": 0}}`, s.Requests()[0].Body)
+	same(
+		t,
+		`{"contents": [{"role": "user", "parts": [{"text": "x"}]}], "generationConfig": {"responseMimeType": "application/json", "temperature": 0}}`,
+		s.Requests()[0].Body,
+	)
 }
 
 // What the model says, and what comes of it.
@@ -138,7 +145,8 @@ func TestAnswers(t *testing.T) {
 			if c.err != "" {
 				want = "gemini:gemini-2.5-flash: " + c.err + ": the model refuses to answer"
 			}
-			if text := fmt.Sprint(err); (err != nil || want != "") && (text != want || !errors.Is(err, extract.ErrRefused)) {
+			if text := fmt.Sprint(err); (err != nil || want != "") &&
+				(text != want || !errors.Is(err, extract.ErrRefused)) {
 				t.Errorf("error %v, want %q", err, want)
 			}
 			if n := len(s.Requests()); n != 1 {
@@ -250,7 +258,9 @@ func TestSlow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := run(t.Context(), t, c, call); !errors.Is(err, memory.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "no answer within 20ms") {
+		if err := run(t.Context(), t, c, call); !errors.Is(err, memory.ErrUnavailable) ||
+			errors.Is(err, context.DeadlineExceeded) ||
+			!strings.Contains(err.Error(), "no answer within 20ms") {
 			t.Errorf("error %v", err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -267,9 +277,13 @@ func TestSlow(t *testing.T) {
 // Nobody needs to be there when a client is made; who calls then finds nobody.
 func TestAway(t *testing.T) {
 	t.Parallel()
-	c := open(t, modeltest.NewGemini(t, nil).With("GOOGLE_GEMINI_BASE_URL", "http://127.0.0.1:1")) // where nobody listens
+	c := open(
+		t,
+		modeltest.NewGemini(t, nil).With("GOOGLE_GEMINI_BASE_URL", "http://127.0.0.1:1"),
+	) // where nobody listens
 	for _, call := range []string{"generate", "embed"} {
-		if err := run(t.Context(), t, c, call); !errors.Is(err, memory.ErrUnavailable) || !strings.Contains(err.Error(), "connection refused") {
+		if err := run(t.Context(), t, c, call); !errors.Is(err, memory.ErrUnavailable) ||
+			!strings.Contains(err.Error(), "connection refused") {
 			t.Errorf("error %v", err)
 		}
 	}
@@ -328,7 +342,8 @@ func TestNew(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := gemini.New(&gemini.Options{Getenv: func(name string) string { return c.env[name] }})
-			if (err != nil) != (c.want != "") || err != nil && (!strings.Contains(err.Error(), c.want) || !errors.Is(err, memory.ErrInvalid)) {
+			if (err != nil) != (c.want != "") ||
+				err != nil && (!strings.Contains(err.Error(), c.want) || !errors.Is(err, memory.ErrInvalid)) {
 				t.Errorf("error %v, want %q", err, c.want)
 			}
 			modeltest.NoKey(t, fmt.Sprint(err))
@@ -375,7 +390,8 @@ func TestVertex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cosine(vectors[0], vectors[3]) < 0.999 || cosine(vectors[0], vectors[2]) > 0.9 || cosine(vectors[1], vectors[1]) != 0 {
+	if cosine(vectors[0], vectors[3]) < 0.999 || cosine(vectors[0], vectors[2]) > 0.9 ||
+		cosine(vectors[1], vectors[1]) != 0 {
 		t.Errorf("vectors %v", vectors)
 	}
 	later, err := c.Embedder("gemini-embedding-2", 16) // which has another method
@@ -391,13 +407,27 @@ func TestVertex(t *testing.T) {
 		paths = append(paths, q.Path)
 	}
 	const models = "/v1beta1/projects/project-1/locations/europe-west4/publishers/google/models/"
-	want := []string{models + "gemini-2.5-flash:generateContent", models + "gemini-embedding-001:predict", models + "gemini-embedding-001:predict",
-		models + "gemini-embedding-001:predict", models + "gemini-embedding-2:embedContent", models + "gemini-embedding-2:embedContent"}
+	want := []string{
+		models + "gemini-2.5-flash:generateContent",
+		models + "gemini-embedding-001:predict",
+		models + "gemini-embedding-001:predict",
+		models + "gemini-embedding-001:predict",
+		models + "gemini-embedding-2:embedContent",
+		models + "gemini-embedding-2:embedContent",
+	}
 	if diff := cmp.Diff(want, paths); diff != "" {
 		t.Errorf("paths (-want +got):\n%s", diff)
 	}
-	same(t, `{"instances": [{"content": "tea", "task_type": "RETRIEVAL_QUERY"}], "parameters": {"outputDimensionality": 16}}`, requests[1].Body)
-	same(t, `{"content": {"role": "user", "parts": [{"text": "tea"}]}, "embedContentConfig": {"taskType": "RETRIEVAL_DOCUMENT", "outputDimensionality": 16}}`, requests[4].Body)
+	same(
+		t,
+		`{"instances": [{"content": "tea", "task_type": "RETRIEVAL_QUERY"}], "parameters": {"outputDimensionality": 16}}`,
+		requests[1].Body,
+	)
+	same(
+		t,
+		`{"content": {"role": "user", "parts": [{"text": "tea"}]}, "embedContentConfig": {"taskType": "RETRIEVAL_DOCUMENT", "outputDimensionality": 16}}`,
+		requests[4].Body,
+	)
 }
 
 // An account without a token, and a machine without an account.
@@ -406,7 +436,8 @@ func TestVertexRefused(t *testing.T) {
 	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", s.Credentials(modeltest.Unknown))
 	for _, call := range []string{"generate", "embed"} {
 		err := run(t.Context(), t, open(t, s.OnVertex), call)
-		if !errors.Is(err, memory.ErrInvalid) || !strings.Contains(err.Error(), "the Google Cloud credentials are refused") {
+		if !errors.Is(err, memory.ErrInvalid) ||
+			!strings.Contains(err.Error(), "the Google Cloud credentials are refused") {
 			t.Errorf("error %v", err)
 		}
 	}
@@ -422,13 +453,22 @@ func TestVertexRefused(t *testing.T) {
 
 // What Vertex AI answers is seen through the library's own client too.
 func TestVertexErrors(t *testing.T) {
-	s := modeltest.NewGemini(t, modeltest.Replies(modeltest.Reply{Status: 429, RetryAfter: "30"}, modeltest.Reply{Status: 307, Body: "{}", Header: http.Header{"Location": {"/"}}}))
+	s := modeltest.NewGemini(
+		t,
+		modeltest.Replies(
+			modeltest.Reply{Status: 429, RetryAfter: "30"},
+			modeltest.Reply{Status: 307, Body: "{}", Header: http.Header{"Location": {"/"}}},
+		),
+	)
 	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", s.Credentials("memoryd@example.com"))
 	c := open(t, s.OnVertex)
-	if err := run(t.Context(), t, c, "generate"); !errors.Is(err, memory.ErrExhausted) || memory.RetryAfter(err) != 30*time.Second || len(s.Requests()) != 1 {
+	if err := run(t.Context(), t, c, "generate"); !errors.Is(err, memory.ErrExhausted) ||
+		memory.RetryAfter(err) != 30*time.Second ||
+		len(s.Requests()) != 1 {
 		t.Errorf("error %v after %d calls", err, len(s.Requests()))
 	}
-	if err := run(t.Context(), t, c, "generate"); !errors.Is(err, memory.ErrInvalid) || !strings.Contains(err.Error(), "set GOOGLE_VERTEX_BASE_URL to the address itself") {
+	if err := run(t.Context(), t, c, "generate"); !errors.Is(err, memory.ErrInvalid) ||
+		!strings.Contains(err.Error(), "set GOOGLE_VERTEX_BASE_URL to the address itself") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -437,17 +477,31 @@ func TestVertexErrors(t *testing.T) {
 func TestVertexKey(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewGemini(t, nil)
-	env := map[string]string{"GOOGLE_GENAI_USE_VERTEXAI": "1", "GOOGLE_API_KEY": modeltest.Key, "GOOGLE_VERTEX_BASE_URL": s.URL()}
+	env := map[string]string{
+		"GOOGLE_GENAI_USE_VERTEXAI": "1",
+		"GOOGLE_API_KEY":            modeltest.Key,
+		"GOOGLE_VERTEX_BASE_URL":    s.URL(),
+	}
 	if err := run(t.Context(), t, open(t, func(name string) string { return env[name] }), "generate"); err != nil {
 		t.Fatal(err)
 	}
-	if q := s.Requests()[0]; q.Path != "/v1beta1/publishers/google/models/m:generateContent" || q.Header.Get("X-Goog-Api-Key") != modeltest.Key {
+	if q := s.Requests()[0]; q.Path != "/v1beta1/publishers/google/models/m:generateContent" ||
+		q.Header.Get("X-Goog-Api-Key") != modeltest.Key {
 		t.Errorf("path %s, header %v", q.Path, q.Header)
 	}
 	// There, a refusal has words, which are not trusted either.
-	env["GOOGLE_VERTEX_BASE_URL"] = modeltest.NewGemini(t, modeltest.Replies(modeltest.Reply{Body: `{"candidates":[{"finishReason":"SAFETY","finishMessage":"It is ` + modeltest.Key + `."}]}`})).URL()
+	env["GOOGLE_VERTEX_BASE_URL"] = modeltest.NewGemini(
+		t,
+		modeltest.Replies(
+			modeltest.Reply{
+				Body: `{"candidates":[{"finishReason":"SAFETY","finishMessage":"It is ` + modeltest.Key + `."}]}`,
+			},
+		),
+	).URL()
 	err := run(t.Context(), t, open(t, func(name string) string { return env[name] }), "generate")
-	if want := "gemini:m: the answer is stopped (SAFETY: It is [key].): the model refuses to answer"; fmt.Sprint(err) != want {
+	if want := "gemini:m: the answer is stopped (SAFETY: It is [key].): the model refuses to answer"; fmt.Sprint(
+		err,
+	) != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }
@@ -517,7 +571,9 @@ func TestEmbedMany(t *testing.T) {
 		if diff := cmp.Diff(alone[0], v); diff != "" {
 			t.Fatalf("text %d is not where it was (-alone +together):\n%s", i, diff)
 		}
-		if length := math.Sqrt(cosine(v, v)); texts[i] != "" && math.Abs(length-1) > 1e-6 || texts[i] == "" && length != 0 || len(v) != 768 {
+		if length := math.Sqrt(cosine(v, v)); texts[i] != "" && math.Abs(length-1) > 1e-6 ||
+			texts[i] == "" && length != 0 ||
+			len(v) != 768 {
 			t.Errorf("vector %d has %d numbers and length %v", i, len(v), length)
 		}
 	}
@@ -534,7 +590,9 @@ func TestEmbedEdges(t *testing.T) {
 	if v, err := e.Embed(t.Context(), embed.Query, nil); err != nil || len(v) != 0 || len(s.Requests()) != 0 {
 		t.Errorf("no texts: %v, %v after %d calls", v, err, len(s.Requests()))
 	}
-	if v, err := e.Embed(t.Context(), embed.Query, []string{"", "\t"}); err != nil || cosine(v[0], v[0]) != 0 || len(v[1]) != 8 || len(s.Requests()) != 0 {
+	if v, err := e.Embed(t.Context(), embed.Query, []string{"", "\t"}); err != nil || cosine(v[0], v[0]) != 0 ||
+		len(v[1]) != 8 ||
+		len(s.Requests()) != 0 {
 		t.Errorf("empty texts: %v, %v after %d calls", v, err, len(s.Requests()))
 	}
 	if _, err := e.Embed(t.Context(), embed.Query, []string{strings.Repeat("日", 1000)}); err != nil {
@@ -567,7 +625,9 @@ func TestEmbedChecked(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if v, err := e.Embed(t.Context(), embed.Document, []string{"tea"}); !errors.Is(err, c.kind) || !strings.Contains(fmt.Sprint(err), c.text) || v != nil {
+			if v, err := e.Embed(t.Context(), embed.Document, []string{"tea"}); !errors.Is(err, c.kind) ||
+				!strings.Contains(fmt.Sprint(err), c.text) ||
+				v != nil {
 				t.Errorf("%v, error %v, want %q", v, err, c.text)
 			}
 		})
@@ -580,7 +640,9 @@ func TestDimensions(t *testing.T) {
 	c := open(t, s.Getenv)
 	for dimension, ok := range map[int]bool{-1: false, 0: true, 1: true, 3072: true, 3073: false} {
 		e, err := c.Embedder("", dimension)
-		if (err == nil) != ok || err != nil && (!errors.Is(err, memory.ErrInvalid) || !strings.Contains(err.Error(), "-embedding-dimension")) {
+		if (err == nil) != ok ||
+			err != nil &&
+				(!errors.Is(err, memory.ErrInvalid) || !strings.Contains(err.Error(), "-embedding-dimension")) {
 			t.Errorf("%d: %v", dimension, err)
 		}
 		if ok && dimension > 0 {
@@ -595,9 +657,13 @@ func TestDimensions(t *testing.T) {
 func TestKeyStays(t *testing.T) {
 	t.Parallel()
 	elsewhere := modeltest.NewGemini(t, nil)
-	s := modeltest.NewGemini(t, modeltest.Replies(modeltest.Reply{Status: 307, Body: "{}", Header: http.Header{"Location": {elsewhere.URL()}}}))
+	s := modeltest.NewGemini(
+		t,
+		modeltest.Replies(modeltest.Reply{Status: 307, Body: "{}", Header: http.Header{"Location": {elsewhere.URL()}}}),
+	)
 	for _, call := range []string{"generate", "embed"} {
-		if err := run(t.Context(), t, open(t, s.Getenv), call); !errors.Is(err, memory.ErrInvalid) || !strings.Contains(err.Error(), "set GOOGLE_GEMINI_BASE_URL to the address itself") {
+		if err := run(t.Context(), t, open(t, s.Getenv), call); !errors.Is(err, memory.ErrInvalid) ||
+			!strings.Contains(err.Error(), "set GOOGLE_GEMINI_BASE_URL to the address itself") {
 			t.Errorf("error %v", err)
 		}
 	}

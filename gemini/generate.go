@@ -51,7 +51,8 @@ func (g *Generator) Generate(ctx context.Context, p extract.Prompt) (extract.Ans
 	thinking, _ := thinking(g.model)
 	told := thinking != nil && !g.untold.Load()
 	resp, err := g.ask(ctx, p, told)
-	if e := (*remote.Error)(nil); told && errors.As(err, &e) && e.Status == http.StatusBadRequest && strings.Contains(strings.ToLower(e.Message), "thinking") {
+	if e := (*remote.Error)(nil); told && errors.As(err, &e) && e.Status == http.StatusBadRequest &&
+		strings.Contains(strings.ToLower(e.Message), "thinking") {
 		if resp, err = g.ask(ctx, p, false); err == nil {
 			g.untold.Store(true)
 		}
@@ -89,7 +90,12 @@ func (g *Generator) ask(ctx context.Context, p extract.Prompt, told bool) (*gena
 		if err != nil {
 			return nil, err
 		}
-		resp, err := sdk.Models.GenerateContent(ctx, g.model, []*genai.Content{genai.NewContentFromText(p.Data, genai.RoleUser)}, config)
+		resp, err := sdk.Models.GenerateContent(
+			ctx,
+			g.model,
+			[]*genai.Content{genai.NewContentFromText(p.Data, genai.RoleUser)},
+			config,
+		)
 		return resp, refused(&g.caller, err)
 	})
 }

@@ -123,7 +123,11 @@ func (g *Generator) ask(ctx context.Context, p extract.Prompt, m manner) (*chatA
 		if err != nil {
 			return nil, g.caller.Invalid("the schema: %v", err)
 		}
-		system = strings.TrimSpace(system + "\n\nAnswer with one JSON object that fits this JSON Schema, and with nothing else:\n" + string(schema))
+		system = strings.TrimSpace(
+			system + "\n\nAnswer with one JSON object that fits this JSON Schema, and with nothing else:\n" + string(
+				schema,
+			),
+		)
 		request.ResponseFormat.Type = "json_object"
 	} else {
 		request.ResponseFormat = responseFormat{Type: "json_schema", JSONSchema: &jsonSchema{Name: "answer", Strict: true, Schema: p.Schema}}
@@ -163,7 +167,11 @@ func (g *Generator) ask(ctx context.Context, p extract.Prompt, m manner) (*chatA
 
 // read finds the answer in what the model says.
 func (g *Generator) read(resp *chatAnswer) (a extract.Answer, err error) {
-	a.Usage = extract.Usage{Calls: 1, InputTokens: int(resp.Usage.PromptTokens), OutputTokens: int(resp.Usage.CompletionTokens)}
+	a.Usage = extract.Usage{
+		Calls:        1,
+		InputTokens:  int(resp.Usage.PromptTokens),
+		OutputTokens: int(resp.Usage.CompletionTokens),
+	}
 	choice := resp.Choices[0]
 	switch {
 	case choice.FinishReason == "content_filter":

@@ -63,12 +63,19 @@ func New(opts *Options) (*Client, error) {
 	c.official = official(c.caller.Address)
 	key := c.opts.Getenv("OPENAI_API_KEY")
 	if key == "" && c.official {
-		return nil, fmt.Errorf("openai: there is no key: set OPENAI_API_KEY, or OPENAI_BASE_URL for a service that needs none: %w", memory.ErrInvalid)
+		return nil, fmt.Errorf(
+			"openai: there is no key: set OPENAI_API_KEY, or OPENAI_BASE_URL for a service that needs none: %w",
+			memory.ErrInvalid,
+		)
 	}
 	c.caller.Wait, c.caller.Explain = c.opts.Wait, explain
 	c.caller.Credential = "a call without a key (OPENAI_API_KEY is not set)"
 	c.base, c.http = strings.TrimRight(base, "/"), remote.Client(nil)
-	c.header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}, "User-Agent": {"memoryd"}}
+	c.header = http.Header{
+		"Content-Type": {"application/json"},
+		"Accept":       {"application/json"},
+		"User-Agent":   {"memoryd"},
+	}
 	if key != "" {
 		c.caller.Credential, c.caller.Secrets = "the key in OPENAI_API_KEY", []string{key}
 		c.header.Set("Authorization", "Bearer "+key)

@@ -23,7 +23,9 @@ import (
 
 var prompt = extract.Prompt{System: "Find facts.", Data: "I moved to Porto.", MaxTokens: 1000,
 	Schema: map[string]any{"type": "object", "additionalProperties": false, "required": []string{"facts"},
-		"properties": map[string]any{"facts": map[string]any{"type": "array", "items": map[string]any{"type": "string"}}}}}
+		"properties": map[string]any{
+			"facts": map[string]any{"type": "array", "items": map[string]any{"type": "string"}},
+		}}}
 
 const schema = `{"additionalProperties":false,"properties":{"facts":{"items":{"type":"string"},"type":"array"}},"required":["facts"],"type":"object"}`
 
@@ -138,7 +140,8 @@ func TestAnswers(t *testing.T) {
 			if c.err != "" {
 				want = "openai:m: " + c.err + ": the model refuses to answer"
 			}
-			if text := fmt.Sprint(err); (err != nil || want != "") && (text != want || !errors.Is(err, extract.ErrRefused)) {
+			if text := fmt.Sprint(err); (err != nil || want != "") &&
+				(text != want || !errors.Is(err, extract.ErrRefused)) {
 				t.Errorf("error %v, want %q", err, want)
 			}
 			if n := len(s.Requests()); n != 1 {
@@ -199,7 +202,10 @@ func TestErrors(t *testing.T) {
 				if !errors.Is(err, c.kind) || memory.RetryAfter(err) != c.after {
 					t.Errorf("error %v, to be retried after %v", err, memory.RetryAfter(err))
 				}
-				if want := "openai:m at " + strings.TrimSuffix(s.URL(), "/v1") + ": " + c.text; !strings.HasPrefix(fmt.Sprint(err), want) {
+				if want := "openai:m at " + strings.TrimSuffix(s.URL(), "/v1") + ": " + c.text; !strings.HasPrefix(
+					fmt.Sprint(err),
+					want,
+				) {
 					t.Errorf("error %q, want %q", err, want)
 				}
 				if n := len(s.Requests()); n != c.tries {
@@ -238,7 +244,9 @@ func TestSlow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := run(t.Context(), t, c, call); !errors.Is(err, memory.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "no answer within 20ms") {
+		if err := run(t.Context(), t, c, call); !errors.Is(err, memory.ErrUnavailable) ||
+			errors.Is(err, context.DeadlineExceeded) ||
+			!strings.Contains(err.Error(), "no answer within 20ms") {
 			t.Errorf("error %v", err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -257,7 +265,8 @@ func TestAway(t *testing.T) {
 	t.Parallel()
 	c := open(t, modeltest.NewOpenAI(t, nil).With("OPENAI_BASE_URL", "http://127.0.0.1:1")) // where nobody listens
 	for _, call := range []string{"generate", "embed"} {
-		if err := run(t.Context(), t, c, call); !errors.Is(err, memory.ErrUnavailable) || !strings.Contains(err.Error(), "connection refused") {
+		if err := run(t.Context(), t, c, call); !errors.Is(err, memory.ErrUnavailable) ||
+			!strings.Contains(err.Error(), "connection refused") {
 			t.Errorf("error %v", err)
 		}
 	}
@@ -353,7 +362,8 @@ func TestNoManner(t *testing.T) {
 			s := modeltest.NewCompatible(t, modeltest.Replies(modeltest.Reply{Status: 400, Message: c.message}))
 			g := open(t, s.Getenv).Generator("m")
 			for i := range 2 {
-				if _, err := g.Generate(t.Context(), prompt); !errors.Is(err, memory.ErrInvalid) || !strings.Contains(err.Error(), c.message) {
+				if _, err := g.Generate(t.Context(), prompt); !errors.Is(err, memory.ErrInvalid) ||
+					!strings.Contains(err.Error(), c.message) {
 					t.Errorf("error %v", err)
 				}
 				if n := len(s.Requests()); n != c.calls*(i+1) {
@@ -402,7 +412,8 @@ func TestNew(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := openai.New(&openai.Options{Getenv: func(name string) string { return c.env[name] }})
-			if (err != nil) != (c.want != "") || err != nil && (!strings.Contains(err.Error(), c.want) || !errors.Is(err, memory.ErrInvalid)) {
+			if (err != nil) != (c.want != "") ||
+				err != nil && (!strings.Contains(err.Error(), c.want) || !errors.Is(err, memory.ErrInvalid)) {
 				t.Errorf("error %v, want %q", err, c.want)
 			}
 			modeltest.NoKey(t, fmt.Sprint(err))
@@ -453,7 +464,11 @@ func TestNoKey(t *testing.T) {
 		t.Errorf("%v, error %v", v, err)
 	}
 	strict := modeltest.NewOpenAI(t, nil)
-	if err := run(t.Context(), t, open(t, strict.With("OPENAI_API_KEY", "")), "generate"); !errors.Is(err, memory.ErrInvalid) || !strings.Contains(err.Error(), "a call without a key (OPENAI_API_KEY is not set) is refused") {
+	if err := run(t.Context(), t, open(t, strict.With("OPENAI_API_KEY", "")), "generate"); !errors.Is(
+		err,
+		memory.ErrInvalid,
+	) ||
+		!strings.Contains(err.Error(), "a call without a key (OPENAI_API_KEY is not set) is refused") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -467,7 +482,8 @@ func TestBaseAndText(t *testing.T) {
 	if _, err := c.Generator("m").Generate(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
-	if q := s.Requests()[0]; q.Path != "/v1/chat/completions" || q.Data != p.Data || !strings.Contains(string(q.Body), "<a & b>") {
+	if q := s.Requests()[0]; q.Path != "/v1/chat/completions" || q.Data != p.Data ||
+		!strings.Contains(string(q.Body), "<a & b>") {
 		t.Errorf("path %s, body %s", q.Path, q.Body)
 	}
 }
@@ -475,10 +491,14 @@ func TestBaseAndText(t *testing.T) {
 // Fields that memoryd does not need may be of any kind, and counts fractions.
 func TestOtherFields(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewOpenAI(t, modeltest.Replies(modeltest.Reply{Body: `{"id":1,"created":"now","choices":[{"index":"0","logprobs":[],
-		"message":{"role":3,"content":"{}","refusal":null},"finish_reason":null}],"usage":{"prompt_tokens":7.0,"completion_tokens":3e0,"cost":"none"}}`}))
+	s := modeltest.NewOpenAI(
+		t,
+		modeltest.Replies(modeltest.Reply{Body: `{"id":1,"created":"now","choices":[{"index":"0","logprobs":[],
+		"message":{"role":3,"content":"{}","refusal":null},"finish_reason":null}],"usage":{"prompt_tokens":7.0,"completion_tokens":3e0,"cost":"none"}}`}),
+	)
 	got, err := open(t, s.Getenv).Generator("m").Generate(t.Context(), prompt)
-	if diff := cmp.Diff(extract.Answer{Text: "{}", Usage: extract.Usage{Calls: 1, InputTokens: 7, OutputTokens: 3}}, got); err != nil || diff != "" {
+	if diff := cmp.Diff(extract.Answer{Text: "{}", Usage: extract.Usage{Calls: 1, InputTokens: 7, OutputTokens: 3}}, got); err != nil ||
+		diff != "" {
 		t.Errorf("error %v (-want +got):\n%s", err, diff)
 	}
 }
@@ -533,7 +553,11 @@ func TestEmbedders(t *testing.T) {
 			t.Errorf("%s, %d: %d dimensions were asked for, at %s", x.model, x.dimension, q.Dimension, q.Path)
 		}
 	}
-	same(t, `{"model": "text-embedding-3-small", "input": ["tea"], "dimensions": 1536, "encoding_format": "float"}`, s.Requests()[0].Body)
+	same(
+		t,
+		`{"model": "text-embedding-3-small", "input": ["tea"], "dimensions": 1536, "encoding_format": "float"}`,
+		s.Requests()[0].Body,
+	)
 	same(t, `{"model": "text-embedding-ada-002", "input": ["tea"], "encoding_format": "float"}`, s.Requests()[3].Body)
 }
 
@@ -624,7 +648,9 @@ func TestEmbedChecked(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if v, err := e.Embed(t.Context(), embed.Document, []string{"tea", "coffee"}); !errors.Is(err, c.kind) || !strings.Contains(fmt.Sprint(err), c.text) || v != nil {
+			if v, err := e.Embed(t.Context(), embed.Document, []string{"tea", "coffee"}); !errors.Is(err, c.kind) ||
+				!strings.Contains(fmt.Sprint(err), c.text) ||
+				v != nil {
 				t.Errorf("%v, error %v, want %q", v, err, c.text)
 			}
 		})
@@ -635,9 +661,13 @@ func TestEmbedChecked(t *testing.T) {
 func TestKeyStays(t *testing.T) {
 	t.Parallel()
 	elsewhere := modeltest.NewOpenAI(t, nil)
-	s := modeltest.NewOpenAI(t, modeltest.Replies(modeltest.Reply{Status: 308, Body: "{}", Header: http.Header{"Location": {elsewhere.URL()}}}))
+	s := modeltest.NewOpenAI(
+		t,
+		modeltest.Replies(modeltest.Reply{Status: 308, Body: "{}", Header: http.Header{"Location": {elsewhere.URL()}}}),
+	)
 	for _, call := range []string{"generate", "embed"} {
-		if err := run(t.Context(), t, open(t, s.Getenv), call); !errors.Is(err, memory.ErrInvalid) || !strings.Contains(err.Error(), "set OPENAI_BASE_URL to the address itself") {
+		if err := run(t.Context(), t, open(t, s.Getenv), call); !errors.Is(err, memory.ErrInvalid) ||
+			!strings.Contains(err.Error(), "set OPENAI_BASE_URL to the address itself") {
 			t.Errorf("error %v", err)
 		}
 	}

@@ -28,8 +28,18 @@ import (
 func chat(t *testing.T, random *rand.Rand, session string, n int) []sessionstore.Event {
 	who := []string{"I", "My sister", "My brother Tom", "We", "My neighbour"}
 	did := []string{"love", "bought", "painted", "lost", "found", "sold", "repaired", "talk about", "dream of"}
-	what := []string{"the old bicycle", "a red kite", "two cellos", "the garden in Porto", "three cats", "that tiny kitchen", "the harbour library",
-		"a sailing boat", "the green chairs", "grandmother's letters"}
+	what := []string{
+		"the old bicycle",
+		"a red kite",
+		"two cellos",
+		"the garden in Porto",
+		"three cats",
+		"that tiny kitchen",
+		"the harbour library",
+		"a sailing boat",
+		"the green chairs",
+		"grandmother's letters",
+	}
 	when := []string{"", " yesterday", " last summer", " on Friday", " in March", " again", " every morning"}
 	pick := func(of []string) string { return of[random.IntN(len(of))] }
 	var out []sessionstore.Event
@@ -41,8 +51,14 @@ func chat(t *testing.T, random *rand.Rand, session string, n int) []sessionstore
 			text = fmt.Sprintf("Tell me more about %s%s!", pick(what), pick(when))
 		}
 		// Some turns share a moment, so that their order is that of their ids.
-		doc := fmt.Sprintf(`{"id": "e%03d", "author": %q, "timestamp": %d, "content": {"role": %q, "parts": [{"text": %q}]}}`,
-			random.IntN(1000)*1000+i, author, 1_750_000_000+i/2*60, role, text)
+		doc := fmt.Sprintf(
+			`{"id": "e%03d", "author": %q, "timestamp": %d, "content": {"role": %q, "parts": [{"text": %q}]}}`,
+			random.IntN(1000)*1000+i,
+			author,
+			1_750_000_000+i/2*60,
+			role,
+			text,
+		)
 		e, err := sessionstore.ParseEvent([]byte(doc))
 		if err != nil {
 			t.Fatal(err)
@@ -91,8 +107,16 @@ func TestBackendsRankAlike(t *testing.T) {
 	}
 	embedded := emptyStore(t)
 	model := embed.Builtin{}.Model()
-	remote, err := qdrantstore.Open(t.Context(), qdranttest.Start(t).URL(t),
-		qdrantstore.Model{Embedder: model.Name, Dimension: model.Dimension, Analyzer: analyzer.Name}, &qdrantstore.Options{Exact: true, Timeout: time.Minute})
+	remote, err := qdrantstore.Open(
+		t.Context(),
+		qdranttest.Start(t).URL(t),
+		qdrantstore.Model{
+			Embedder:  model.Name,
+			Dimension: model.Dimension,
+			Analyzer:  analyzer.Name,
+		},
+		&qdrantstore.Options{Exact: true, Timeout: time.Minute},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +128,10 @@ func TestBackendsRankAlike(t *testing.T) {
 	requests := []retrieve.Request{
 		{Query: "cellos", Filter: memory.Filter{Kinds: []memory.Kind{memory.KindFact}}},
 		{Query: "kite", Filter: memory.Filter{SessionID: "s3"}},
-		{Query: "bicycle in March", Filter: memory.Filter{Since: time.Unix(1_750_000_300, 0), Until: time.Unix(1_750_000_900, 0)}},
+		{
+			Query:  "bicycle in March",
+			Filter: memory.Filter{Since: time.Unix(1_750_000_300, 0), Until: time.Unix(1_750_000_900, 0)},
+		},
 		{Query: "garden", Filter: memory.Filter{Topics: []string{memory.TopicPreferences}}},
 		{Query: "letters", TopK: 50, MinScore: 0.2},
 	}
@@ -112,7 +139,10 @@ func TestBackendsRankAlike(t *testing.T) {
 		e := sessions[fmt.Sprint("s", random.IntN(12))]
 		words := strings.Fields(e[random.IntN(len(e))].Text())
 		random.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
-		requests = append(requests, retrieve.Request{Query: strings.Join(words[:min(len(words), 1+random.IntN(5))], " ")})
+		requests = append(
+			requests,
+			retrieve.Request{Query: strings.Join(words[:min(len(words), 1+random.IntN(5))], " ")},
+		)
 	}
 	found := 0
 	for _, req := range requests {
@@ -131,7 +161,14 @@ func TestBackendsRankAlike(t *testing.T) {
 			b := answers[1][i]
 			for p := range a.Explain.Parts {
 				if x, y := a.Explain.Parts[p].Value, b.Explain.Parts[p].Value; math.Abs(x-y) > 1e-4 {
-					t.Errorf("%q: %s of %s is %v in one, %v in the other", req.Query, a.Explain.Parts[p].Name, a.Memory.ID, x, y)
+					t.Errorf(
+						"%q: %s of %s is %v in one, %v in the other",
+						req.Query,
+						a.Explain.Parts[p].Name,
+						a.Memory.ID,
+						x,
+						y,
+					)
 				}
 			}
 			found++

@@ -95,7 +95,9 @@ var forms = []string{
 
 func (c *chatter) question() string {
 	about := c.topical(c.said[c.random.IntN(len(c.said))], 3)
-	return fmt.Sprintf(forms[c.random.IntN(len(forms))], append([]any{authors[c.random.IntN(len(authors))]}, about...)...)
+	return fmt.Sprintf(
+		forms[c.random.IntN(len(forms))],
+		append([]any{authors[c.random.IntN(len(authors))]}, about...)...)
 }
 
 // newMemories is a store with n memories, sessions of 30 turns of two or three
@@ -106,8 +108,16 @@ func (c *chatter) newMemories(b *testing.B, scope memory.Scope, n int) *sqlitest
 	for from := 0; from < n; from += 1000 {
 		var writes []memory.Write
 		for i := from; i < min(n, from+1000); i++ {
-			m := memory.Memory{ID: fmt.Sprintf("m%d", i), Scope: scope, Kind: memory.KindTurn, Timestamp: time.Unix(1_600_000_000+int64(i)*600, 0).UTC(),
-				Source: memory.Source{SessionID: fmt.Sprintf("s%d", i/38), EventIDs: []string{fmt.Sprintf("e%d", i)}}}
+			m := memory.Memory{
+				ID:        fmt.Sprintf("m%d", i),
+				Scope:     scope,
+				Kind:      memory.KindTurn,
+				Timestamp: time.Unix(1_600_000_000+int64(i)*600, 0).UTC(),
+				Source: memory.Source{
+					SessionID: fmt.Sprintf("s%d", i/38),
+					EventIDs:  []string{fmt.Sprintf("e%d", i)},
+				},
+			}
 			if i%5 == 4 {
 				last := writes[len(writes)-1].Memory
 				m.Kind, m.Timestamp, m.Source = memory.KindFact, last.Timestamp, last.Source
@@ -183,11 +193,15 @@ func BenchmarkPreload(b *testing.B) {
 	c := newChatter(b)
 	scope := memory.Scope{App: "a", User: "u"}
 	late := 0
-	box := tools.New(retrieve.New(c.newMemories(b, scope, 10_000), embed.Builtin{}, nil), nil, &tools.Options{Preloaded: func(o tools.Outcome, _ time.Duration) {
-		if o != tools.Found {
-			late++
-		}
-	}})
+	box := tools.New(
+		retrieve.New(c.newMemories(b, scope, 10_000), embed.Builtin{}, nil),
+		nil,
+		&tools.Options{Preloaded: func(o tools.Outcome, _ time.Duration) {
+			if o != tools.Found {
+				late++
+			}
+		}},
+	)
 	var took times
 	preload := func() {
 		query := c.question()

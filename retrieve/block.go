@@ -75,7 +75,10 @@ func by(m *memory.Memory) string {
 // preload_memory begin. A name can be neither "Time" nor two names. What nobody
 // is named for was stated about the user.
 func saying(m *memory.Memory) string {
-	author := strings.Join(strings.FieldsFunc(clean(m.Author), func(r rune) bool { return r == ' ' || r == ':' || r == '：' }), " ")
+	author := strings.Join(
+		strings.FieldsFunc(clean(m.Author), func(r rune) bool { return r == ' ' || r == ':' || r == '：' }),
+		" ",
+	)
 	if strings.EqualFold(author, "time") {
 		author = "(" + author + ")"
 	}
@@ -94,7 +97,11 @@ func arrange(entries []*entry) {
 	}
 	slices.SortFunc(entries, func(a, b *entry) int {
 		if a.group != b.group {
-			return cmp.Or(compareGroups(first[a.group], first[b.group]), cmp.Compare(a.group.heading, b.group.heading), cmp.Compare(a.group.session, b.group.session))
+			return cmp.Or(
+				compareGroups(first[a.group], first[b.group]),
+				cmp.Compare(a.group.heading, b.group.heading),
+				cmp.Compare(a.group.session, b.group.session),
+			)
 		}
 		return compareTimes(a, b)
 	})
@@ -121,8 +128,11 @@ func compareGroups(a, b *entry) int {
 }
 
 func compareTimes(a, b *entry) int {
-	return cmp.Or(a.Memory.Timestamp.Compare(b.Memory.Timestamp), slices.Compare(a.Memory.Source.EventIDs, b.Memory.Source.EventIDs),
-		cmp.Compare(a.Memory.ID, b.Memory.ID))
+	return cmp.Or(
+		a.Memory.Timestamp.Compare(b.Memory.Timestamp),
+		slices.Compare(a.Memory.Source.EventIDs, b.Memory.Source.EventIDs),
+		cmp.Compare(a.Memory.ID, b.Memory.ID),
+	)
 }
 
 func (g group) line() string {

@@ -225,7 +225,8 @@ func (e *entry) within(turn *entry) bool {
 // from reports whether a fact rests on a turn.
 func (e *entry) from(turn *entry) bool {
 	fact, said := &e.Memory, &turn.Memory
-	return fact.Kind == memory.KindFact && said.Kind == memory.KindTurn && fact.Source.SessionID == said.Source.SessionID &&
+	return fact.Kind == memory.KindFact && said.Kind == memory.KindTurn &&
+		fact.Source.SessionID == said.Source.SessionID &&
 		slices.ContainsFunc(said.Source.EventIDs, func(id string) bool { return slices.Contains(fact.Source.EventIDs, id) })
 }
 

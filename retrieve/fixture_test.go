@@ -20,7 +20,11 @@ func emptyStore(t testing.TB) *sqlitestore.Store {
 	}
 	t.Cleanup(func() { db.Close() })
 	model := embed.Builtin{}.Model()
-	s, err := sqlitestore.New(db, sqlitestore.Model{Embedder: model.Name, Dimension: model.Dimension, Analyzer: analyzer.Name}, nil)
+	s, err := sqlitestore.New(
+		db,
+		sqlitestore.Model{Embedder: model.Name, Dimension: model.Dimension, Analyzer: analyzer.Name},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

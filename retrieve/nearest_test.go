@@ -24,7 +24,11 @@ func TestNearest(t *testing.T) {
 			t.Fatal(err)
 		}
 		facts := memory.Filter{Kinds: []memory.Kind{memory.KindFact}}
-		found, err := s.Search(t.Context(), ann, memory.Query{Terms: analyzer.Question(text), Vector: vectors[0], Limit: 10, Filter: facts})
+		found, err := s.Search(
+			t.Context(),
+			ann,
+			memory.Query{Terms: analyzer.Question(text), Vector: vectors[0], Limit: 10, Filter: facts},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +36,11 @@ func TestNearest(t *testing.T) {
 		for _, m := range retrieve.Nearest(found, embed.Builtin{}.Model().Noise) {
 			got = append(got, m.ID)
 		}
-		r := retrieve.New(s, embed.Builtin{}, &retrieve.Options{Without: []string{"speaker", "statement", "answer", "time", "recency", "diversity"}})
+		r := retrieve.New(
+			s,
+			embed.Builtin{},
+			&retrieve.Options{Without: []string{"speaker", "statement", "answer", "time", "recency", "diversity"}},
+		)
 		want := ids(search(t, r, retrieve.Request{Query: text, Filter: facts}))
 		if len(want) == 0 || len(got) < len(want) || !slices.Equal(want, got[:len(want)]) {
 			t.Errorf("%s (-Search +Nearest):\n%s", text, cmp.Diff(want, got))

@@ -30,8 +30,18 @@ func told(t *testing.T, lines ...string) memory.Store {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := memory.Memory{ID: fmt.Sprint("m", i), Scope: ann, Kind: memory.KindTurn, Fact: text, Author: parts[1], Topics: []string{},
-			Timestamp: day.Add(12*time.Hour + time.Duration(i)*time.Minute), Source: memory.Source{SessionID: parts[0], EventIDs: []string{fmt.Sprint("e", i)}}}
+		m := memory.Memory{
+			ID:     fmt.Sprint("m", i),
+			Scope:  ann,
+			Kind:   memory.KindTurn,
+			Fact:   text,
+			Author: parts[1],
+			Topics: []string{},
+			Timestamp: day.Add(
+				12*time.Hour + time.Duration(i)*time.Minute,
+			),
+			Source: memory.Source{SessionID: parts[0], EventIDs: []string{fmt.Sprint("e", i)}},
+		}
 		if cites, ok := strings.CutPrefix(parts[0], "fact"); ok {
 			m.Kind, m.Source = memory.KindFact, memory.Source{}
 			if cites != "" {
@@ -54,23 +64,153 @@ var partCases = []struct {
 	up, down    string
 	beside      string // the part that is on as well
 }{
-	{"lexical", "the old kettle", []string{"s/Ann/01-03: The old kettle is on the table by the window.", "t/Ann/01-03: My uncle."}, "m0", "m1", "statement"},
-	{"context", "the cello concert", []string{"t/Ann/01-03: The cello!", "t/Bob/01-03: Hm.", "s/Ann/01-03: The cello!", "s/Bob/01-03: A concert."}, "m2", "m0", "lexical"},
-	{"reply", "Where is the spare key?", []string{"t/Bob/01-03: Under the key pot.", "s/Ann/01-03: Where is the spare key?", "s/Bob/01-03: Under the key pot."}, "m2", "m0", "lexical"},
-	{"dense", "physician", []string{"s/Ann/01-03: We cooked soup.", "t/Ann/01-03: I saw a doctor at the hospital."}, "m1", "m0", "context"},
-	{"near", "physician", []string{"t/Ann/01-03: It will heal.", "s/Ann/01-03: It will heal.", "s/Ann/01-03: I saw a doctor at the hospital."}, "m1", "m0", "dense"},
-	{"session", "the paint for the kitchen", []string{"t/Ann/01-03: Such nice paint.", "s/Ann/01-04: Such nice paint.", "s/Bob/01-04: Hm.", "s/Ann/01-04: Well.",
-		"s/Bob/01-04: Hm.", "s/Ann/01-04: In the kitchen then."}, "m1", "m0", "lexical"},
-	{"facts", "What is Ann allergic to?", []string{"t/Bob/01-03: I am allergic to cats, Ann.", "s/Ann/01-03: No nuts for me, I swell up.", "fact:e1/Ann/01-03: Ann is allergic to nuts."}, "m1", "m0", "lexical"},
-	{"speaker", "What does Bob like to eat?", []string{"s/Ann/01-03: I like to eat rice.", "t/Bob/01-03: I like to eat rice."}, "m1", "m0", "dense"},
-	{"speaker", "Where did I park?", []string{"s/guide/01-03: Parked there.", "t/user/01-03: Parked there."}, "m1", "m0", "lexical"},
-	{"speaker", "Wo habe ich geparkt?", []string{"s/guide/01-03: Dort geparkt.", "t/ann/01-03: Dort geparkt."}, "m1", "m0", "lexical"},
-	{"statement", "the tall ladder", []string{"s/Ann/01-03: The tall ladder?", "t/Ann/01-03: The tall ladder."}, "m1", "m0", "lexical"},
-	{"answer", "When did the roof leak?", []string{"s/Ann/01-03: The roof did leak badly.", "t/Ann/01-03: The roof did leak yesterday."}, "m1", "m0", "lexical"},
-	{"answer", "Who fixed the roof?", []string{"s/Ann/01-03: The roof, somebody fixed it.", "t/Ann/01-03: The roof, Marco fixed it."}, "m1", "m0", "lexical"},
-	{"time", "What did we bake in March?", []string{"s/Ann/01-03: We did bake bread.", "t/Ann/03-12: We did bake bread."}, "m1", "m0", "dense"},
-	{"time", "What did we bake last week?", []string{"s/Ann/01-03: We did bake bread.", "t/Ann/06-25: We did bake bread."}, "m1", "m0", "lexical"},
-	{"recency", "Which book do I read now?", []string{"s/Ann/01-03: I read a book.", "t/Ann/05-03: I read a book."}, "m1", "m0", "lexical"},
+	{
+		"lexical",
+		"the old kettle",
+		[]string{"s/Ann/01-03: The old kettle is on the table by the window.", "t/Ann/01-03: My uncle."},
+		"m0",
+		"m1",
+		"statement",
+	},
+	{
+		"context",
+		"the cello concert",
+		[]string{"t/Ann/01-03: The cello!", "t/Bob/01-03: Hm.", "s/Ann/01-03: The cello!", "s/Bob/01-03: A concert."},
+		"m2",
+		"m0",
+		"lexical",
+	},
+	{
+		"reply",
+		"Where is the spare key?",
+		[]string{
+			"t/Bob/01-03: Under the key pot.",
+			"s/Ann/01-03: Where is the spare key?",
+			"s/Bob/01-03: Under the key pot.",
+		},
+		"m2",
+		"m0",
+		"lexical",
+	},
+	{
+		"dense",
+		"physician",
+		[]string{"s/Ann/01-03: We cooked soup.", "t/Ann/01-03: I saw a doctor at the hospital."},
+		"m1",
+		"m0",
+		"context",
+	},
+	{
+		"near",
+		"physician",
+		[]string{
+			"t/Ann/01-03: It will heal.",
+			"s/Ann/01-03: It will heal.",
+			"s/Ann/01-03: I saw a doctor at the hospital.",
+		},
+		"m1",
+		"m0",
+		"dense",
+	},
+	{
+		"session",
+		"the paint for the kitchen",
+		[]string{
+			"t/Ann/01-03: Such nice paint.",
+			"s/Ann/01-04: Such nice paint.",
+			"s/Bob/01-04: Hm.",
+			"s/Ann/01-04: Well.",
+			"s/Bob/01-04: Hm.",
+			"s/Ann/01-04: In the kitchen then.",
+		},
+		"m1",
+		"m0",
+		"lexical",
+	},
+	{
+		"facts",
+		"What is Ann allergic to?",
+		[]string{
+			"t/Bob/01-03: I am allergic to cats, Ann.",
+			"s/Ann/01-03: No nuts for me, I swell up.",
+			"fact:e1/Ann/01-03: Ann is allergic to nuts.",
+		},
+		"m1",
+		"m0",
+		"lexical",
+	},
+	{
+		"speaker",
+		"What does Bob like to eat?",
+		[]string{"s/Ann/01-03: I like to eat rice.", "t/Bob/01-03: I like to eat rice."},
+		"m1",
+		"m0",
+		"dense",
+	},
+	{
+		"speaker",
+		"Where did I park?",
+		[]string{"s/guide/01-03: Parked there.", "t/user/01-03: Parked there."},
+		"m1",
+		"m0",
+		"lexical",
+	},
+	{
+		"speaker",
+		"Wo habe ich geparkt?",
+		[]string{"s/guide/01-03: Dort geparkt.", "t/ann/01-03: Dort geparkt."},
+		"m1",
+		"m0",
+		"lexical",
+	},
+	{
+		"statement",
+		"the tall ladder",
+		[]string{"s/Ann/01-03: The tall ladder?", "t/Ann/01-03: The tall ladder."},
+		"m1",
+		"m0",
+		"lexical",
+	},
+	{
+		"answer",
+		"When did the roof leak?",
+		[]string{"s/Ann/01-03: The roof did leak badly.", "t/Ann/01-03: The roof did leak yesterday."},
+		"m1",
+		"m0",
+		"lexical",
+	},
+	{
+		"answer",
+		"Who fixed the roof?",
+		[]string{"s/Ann/01-03: The roof, somebody fixed it.", "t/Ann/01-03: The roof, Marco fixed it."},
+		"m1",
+		"m0",
+		"lexical",
+	},
+	{
+		"time",
+		"What did we bake in March?",
+		[]string{"s/Ann/01-03: We did bake bread.", "t/Ann/03-12: We did bake bread."},
+		"m1",
+		"m0",
+		"dense",
+	},
+	{
+		"time",
+		"What did we bake last week?",
+		[]string{"s/Ann/01-03: We did bake bread.", "t/Ann/06-25: We did bake bread."},
+		"m1",
+		"m0",
+		"lexical",
+	},
+	{
+		"recency",
+		"Which book do I read now?",
+		[]string{"s/Ann/01-03: I read a book.", "t/Ann/05-03: I read a book."},
+		"m1",
+		"m0",
+		"lexical",
+	},
 }
 
 // Each part lifts what it is about above what has all else in common with the
@@ -81,7 +221,14 @@ func TestParts(t *testing.T) {
 	for _, c := range partCases {
 		seen[c.part] = true
 		t.Run(c.part+" "+c.query, func(t *testing.T) {
-			store := told(t, append(slices.Clone(c.lines), "f/Bob/01-01: Nothing much.", "f/Ann/01-01: The bus was late again.", "g/Bob/01-02: It rained all day long.")...)
+			store := told(
+				t,
+				append(
+					slices.Clone(c.lines),
+					"f/Bob/01-01: Nothing much.",
+					"f/Ann/01-01: The bus was late again.",
+					"g/Bob/01-02: It rained all day long.",
+				)...)
 			above := func(on ...string) bool {
 				t.Helper()
 				without := slices.DeleteFunc(retrieve.Parts(), func(p string) bool { return slices.Contains(on, p) })
@@ -108,7 +255,12 @@ func TestParts(t *testing.T) {
 // Of a turn and a fact that rests on it, the one further down gets nothing for
 // being new; what rests on other turns does.
 func TestDiversity(t *testing.T) {
-	store := told(t, "s/Ann/01-03: My brother keeps bees on the roof.", "fact:e0/Ann/01-03: Ann's brother keeps bees.", "t/Bob/01-04: Bees on the roof, my brother had some.")
+	store := told(
+		t,
+		"s/Ann/01-03: My brother keeps bees on the roof.",
+		"fact:e0/Ann/01-03: Ann's brother keeps bees.",
+		"t/Bob/01-04: Bees on the roof, my brother had some.",
+	)
 	got := map[string]bool{} // by id, whether it is new
 	var order []string
 	for _, m := range search(t, retrieve.New(store, embed.Builtin{}, nil), retrieve.Request{Query: "brother keeps bees roof", Explain: true}) {
@@ -128,7 +280,17 @@ func TestDiversity(t *testing.T) {
 // A fact that a client gave stands beside turns as an equal: the words it has
 // count for what would surround it.
 func TestGivenFact(t *testing.T) {
-	r := retrieve.New(told(t, "fact/Ann/01-03: The gate code is 4411.", "s/Ann/01-03: The gate is green.", "s/Bob/01-03: The code is long.", "s/Ann/01-03: Yes."), embed.Builtin{}, nil)
+	r := retrieve.New(
+		told(
+			t,
+			"fact/Ann/01-03: The gate code is 4411.",
+			"s/Ann/01-03: The gate is green.",
+			"s/Bob/01-03: The code is long.",
+			"s/Ann/01-03: Yes.",
+		),
+		embed.Builtin{},
+		nil,
+	)
 	if got := ids(search(t, r, retrieve.Request{Query: "What is the gate code?"})); len(got) == 0 || got[0] != "m0" {
 		t.Errorf("found %v", got)
 	}
@@ -137,10 +299,20 @@ func TestGivenFact(t *testing.T) {
 // Whatever is left out, scores stay within 0 and 1 and are the sum of their
 // parts; with nothing left nothing is told apart.
 func TestWithout(t *testing.T) {
-	store := told(t, "s/Ann/01-03: Where is the cello?", "s/Bob/01-03: Marco has it since May.", "fact:e1/Ann/01-03: Marco has the cello.", "t/Ann/01-04: The cello was sold yesterday.")
+	store := told(
+		t,
+		"s/Ann/01-03: Where is the cello?",
+		"s/Bob/01-03: Marco has it since May.",
+		"fact:e1/Ann/01-03: Marco has the cello.",
+		"t/Ann/01-04: The cello was sold yesterday.",
+	)
 	settings := [][]string{nil, retrieve.Parts()}
 	for _, p := range retrieve.Parts() {
-		settings = append(settings, []string{p}, slices.DeleteFunc(retrieve.Parts(), func(q string) bool { return q == p }))
+		settings = append(
+			settings,
+			[]string{p},
+			slices.DeleteFunc(retrieve.Parts(), func(q string) bool { return q == p }),
+		)
 	}
 	for _, without := range settings {
 		r := retrieve.New(store, embed.Builtin{}, &retrieve.Options{Without: without})
@@ -168,7 +340,17 @@ func TestWithout(t *testing.T) {
 
 // Any text is a question: an answer, if only an empty one.
 func TestOddQuestions(t *testing.T) {
-	r := retrieve.New(told(t, "s/Ann/01-03: Wir fahren nach Köln 🎉", "s/Bob/01-03: 我们去北京吃烤鸭。", "t/Ann/01-04: สวัสดี ชาวโลก", "t/Bob/01-05: Привет, мир"), embed.Builtin{}, nil)
+	r := retrieve.New(
+		told(
+			t,
+			"s/Ann/01-03: Wir fahren nach Köln 🎉",
+			"s/Bob/01-03: 我们去北京吃烤鸭。",
+			"t/Ann/01-04: สวัสดี ชาวโลก",
+			"t/Bob/01-05: Привет, мир",
+		),
+		embed.Builtin{},
+		nil,
+	)
 	for _, query := range []string{"🎉", "?!…", "\x00", "\u200b\u200d", "北京", "ชาวโลก", "Köln 北京 мир", "\xff\xfe", strings.Repeat("a", retrieve.MaxQuery), strings.Repeat("? ", 5000),
 		strings.Repeat("北", 5000), "in the year 99999999999999999999", "0000-00-00", "31 February 2025 last next week", strings.Repeat("May ", 4000), "e\u0301" + strings.Repeat("\u0301", 4000)} {
 		for _, m := range search(t, r, retrieve.Request{Query: query, Explain: true}) {

@@ -39,12 +39,12 @@ func readQuestion(text, user string, asOf, now time.Time) *question {
 		return q // a document, not a question
 	}
 	words := plainWords(text)
-	q.mine = has(words, text, firstPerson) && !has(words, text, secondPerson)
-	q.present = has(words, text, presentWords)
+	q.mine = firstPerson.in(words, text) && !secondPerson.in(words, text)
+	q.present = presentWords.in(words, text)
 	switch {
-	case has(words, text, whenWords):
+	case whenWords.in(words, text):
 		q.wants = aTime
-	case has(words, text, nameWords):
+	case nameWords.in(words, text):
 		q.wants = aName
 	}
 	at := now
@@ -111,7 +111,8 @@ func asks(text string) bool {
 		}
 	}
 	text = strings.TrimRightFunc(text, func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.Is(unicode.So, r) || strings.ContainsRune(`"'”’»)!`, r) || unicode.Is(unicode.Variation_Selector, r)
+		return unicode.IsSpace(r) || unicode.Is(unicode.So, r) || strings.ContainsRune(`"'”’»)!`, r) ||
+			unicode.Is(unicode.Variation_Selector, r)
 	})
 	last, _ := utf8.DecodeLastRuneInString(text)
 	return last == '?' || last == '？' || last == '؟' || last == '՞' || last == '⁇' || last == '⁈' || last == '⁉'
@@ -142,11 +143,13 @@ func hasName(text string) bool {
 // hasTime reports whether a text names a time.
 func hasTime(text string) bool {
 	words := plainWords(text)
-	if has(words, text, timeWords) {
+	if timeWords.in(words, text) {
 		return true
 	}
 	for _, w := range words {
-		if len(w) == 4 && (strings.HasPrefix(w, "19") || strings.HasPrefix(w, "20")) && w[2] >= '0' && w[2] <= '9' && w[3] >= '0' && w[3] <= '9' {
+		if len(w) == 4 && (strings.HasPrefix(w, "19") || strings.HasPrefix(w, "20")) && w[2] >= '0' && w[2] <= '9' &&
+			w[3] >= '0' &&
+			w[3] <= '9' {
 			return true
 		}
 	}
@@ -159,61 +162,3 @@ func plainWords(text string) []string {
 		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.Is(unicode.M, r)
 	})
 }
-
-// vocabulary is words of many languages that mean one thing. Those of languages
-// written without spaces are looked for anywhere in a text.
-type vocabulary struct {
-	words map[string]bool
-	parts []string
-}
-
-func newVocabulary(words, parts string) vocabulary {
-	v := vocabulary{words: map[string]bool{}, parts: strings.Fields(parts)}
-	for _, w := range strings.Fields(words) {
-		v.words[w] = true
-	}
-	return v
-}
-
-func has(words []string, text string, v vocabulary) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return v.words[w] }) ||
-		slices.ContainsFunc(v.parts, func(p string) bool { return strings.Contains(text, p) })
-}
-
-// The vocabularies have English, German, French, Spanish, Portuguese, Italian,
-// Dutch, Russian, Arabic, Hindi, Chinese and Japanese. Where a word of one
-// language means something else in another, it is left out.
-var (
-	whenWords = newVocabulary(`when date year month wann wanneer quand cuándo cuando quando когда متى कब`,
-		`什么时候 什麼時候 何时 何時 几月 哪年 哪天 いつ`)
-	nameWords = newVocabulary(`who whom whose where which name named called title
-		wer wen wem wessen wo welche welcher welches heißt qui où quel quelle quels quelles quién quiénes dónde cuál
-		quem onde qual chi dove quale waar welke кто кого где какой какая как من أين कौन कहाँ कहां`,
-		`谁 誰 哪里 哪裡 哪儿 哪个 哪個 名字 どこ どれ 名前`)
-	presentWords = newVocabulary(`now current currently latest newest nowadays still recent recently
-		jetzt derzeit aktuell aktuelle aktueller aktuelles momentan maintenant actuellement actuel actuelle ahora actualmente
-		agora atualmente adesso attualmente nu momenteel сейчас теперь الآن अभी`,
-		`现在 現在 目前 最近 最新`)
-	firstPerson = newVocabulary(`i me my mine myself ich mir mich mein meine meinen meinem meiner meines je moi mon j yo mi mis
-		eu meu minha meus minhas io mio mia miei mie ik mij mijn я мне меня мой моя моё мои моей моего моих أنا मैं मेरा मेरी मेरे मुझे`,
-		`我 私 僕 俺`)
-	secondPerson = newVocabulary(`you your yours du dir dich dein deine deinen deinem deiner tu toi ton tes vous votre vos tú tus usted ustedes
-		você vocês teu tua voi tuo tua jij jouw ты вы тебе тебя вам вас твой ваш أنت तुम आप`,
-		`你 您 あなた`)
-	timeWords = newVocabulary(`yesterday today tomorrow tonight last next ago week weeks weekend month months year years since recently
-		january february march april june july august september october november december
-		monday tuesday wednesday thursday friday saturday sunday
-		gestern heute morgen woche wochen wochenende monat monate jahr jahre seit vor letzte letzten letzter nächste nächsten kürzlich
-		januar februar märz mai juni juli oktober dezember montag dienstag mittwoch donnerstag freitag samstag sonntag
-		demain semaine semaines mois année années depuis prochain prochaine dernier dernière
-		janvier février avril juin juillet août septembre octobre novembre décembre lundi mardi mercredi jeudi vendredi samedi dimanche
-		ayer hoy mañana semana semanas mes año años desde hace próximo próxima pasado pasada
-		enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre lunes martes miércoles jueves viernes sábado domingo
-		ontem hoje amanhã mês ano anos janeiro fevereiro março maio junho julho setembro outubro novembro dezembro
-		ieri oggi domani settimana settimane mese anno anni gennaio febbraio aprile maggio giugno luglio settembre ottobre novembre dicembre
-		gisteren vandaag weken weekend maand maanden jaar geleden sinds
-		вчера сегодня завтра неделю неделе неделя недели месяц месяца месяце год года году лет назад
-		января февраля марта апреля мая июня июля августа сентября октября ноября декабря
-		أمس اليوم غدا أسبوع شهر سنة عام कल आज हफ्ते महीने साल`,
-		`昨天 今天 明天 星期 上周 下周 去年 明年 今年 昨日 今日 明日 先週 来週 先月 来月 月 年 日`)
-)

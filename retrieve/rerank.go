@@ -58,7 +58,13 @@ type judged map[string]float64
 // rerank puts the best matches into a new order. What is behind them cannot
 // overtake them, as the reranker's share of its score is nothing. If the reranker
 // does not judge, all scores stay as they are.
-func (r *Retriever) rerank(ctx context.Context, query string, terms []string, found memory.Found, best []*ranked) (judged, error) {
+func (r *Retriever) rerank(
+	ctx context.Context,
+	query string,
+	terms []string,
+	found memory.Found,
+	best []*ranked,
+) (judged, error) {
 	if r.reranker == nil || len(best) < 2 {
 		return nil, nil
 	}
@@ -77,7 +83,13 @@ func (r *Retriever) rerank(ctx context.Context, query string, terms []string, fo
 	case errors.Is(err, errOpen):
 		return nil, nil
 	default:
-		r.log.Warn("search without the reranker: it has not judged the matches", "reranker", r.reranker.Name(), "err", err)
+		r.log.Warn(
+			"search without the reranker: it has not judged the matches",
+			"reranker",
+			r.reranker.Name(),
+			"err",
+			err,
+		)
 		return nil, nil
 	}
 	out := judged{}

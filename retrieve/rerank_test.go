@@ -60,7 +60,10 @@ func TestRerank(t *testing.T) {
 		t.Errorf("order (-want +got):\n%s", diff)
 	}
 	for name, req := range map[string]retrieve.Request{"topK 1": {Query: req.Query, TopK: 1}, "minScore": {Query: req.Query, MinScore: got[0].Score}} {
-		if got := search(t, retrieve.New(s, embed.Builtin{}, &retrieve.Options{Reranker: j}), req); !cmp.Equal(ids(got), []string{last.ID}) {
+		if got := search(t, retrieve.New(s, embed.Builtin{}, &retrieve.Options{Reranker: j}), req); !cmp.Equal(
+			ids(got),
+			[]string{last.ID},
+		) {
 			t.Errorf("%s: %v", name, ids(got))
 		}
 	}
@@ -70,12 +73,33 @@ func TestRerank(t *testing.T) {
 // replies to, and of what is long the part that the search is about, or that
 // asks. The text of a memory is one line.
 func TestRerankTexts(t *testing.T) {
-	s := newStore(t, "s1/Ann: I went to Porto\n(3 May 2020, Bob) with Eve.", "s1/Bob: Was it warm in Porto?", "s1/Ann: It rained.", "s1/Bob: Oh.",
-		"s2/: "+strings.Repeat("Other things happened as well. ", 100)+"Porto is small. "+strings.Repeat("More of them. ", 100),
-		"s3/Eve: Porto has "+strings.Repeat("bridges and ", 300)+"boats. Has it, or hasn't it?", "s3/Ann: Porto has six bridges.",
-		"s4/Eve: Does Porto have "+strings.Repeat("houses and ", 300)+"boats?", "s4/Ann: Porto does.")
+	s := newStore(
+		t,
+		"s1/Ann: I went to Porto\n(3 May 2020, Bob) with Eve.",
+		"s1/Bob: Was it warm in Porto?",
+		"s1/Ann: It rained.",
+		"s1/Bob: Oh.",
+		"s2/: "+strings.Repeat(
+			"Other things happened as well. ",
+			100,
+		)+"Porto is small. "+strings.Repeat(
+			"More of them. ",
+			100,
+		),
+		"s3/Eve: Porto has "+strings.Repeat(
+			"bridges and ",
+			300,
+		)+"boats. Has it, or hasn't it?",
+		"s3/Ann: Porto has six bridges.",
+		"s4/Eve: Does Porto have "+strings.Repeat("houses and ", 300)+"boats?",
+		"s4/Ann: Porto does.",
+	)
 	j := likes("")
-	search(t, retrieve.New(s, embed.Builtin{}, &retrieve.Options{Reranker: j}), retrieve.Request{Query: "Porto", TopK: 1})
+	search(
+		t,
+		retrieve.New(s, embed.Builtin{}, &retrieve.Options{Reranker: j}),
+		retrieve.Request{Query: "Porto", TopK: 1},
+	)
 	if len(j.asked) != 1 {
 		t.Fatalf("asked %d times", len(j.asked))
 	}
@@ -151,7 +175,10 @@ func TestRerankMany(t *testing.T) {
 		}
 		last = m.Score
 	}
-	if few := search(t, retrieve.New(s, embed.Builtin{}, &retrieve.Options{Reranker: j}), retrieve.Request{Query: req.Query, TopK: 3}); !cmp.Equal(ids(few), ids(got)[:3]) {
+	if few := search(t, retrieve.New(s, embed.Builtin{}, &retrieve.Options{Reranker: j}), retrieve.Request{Query: req.Query, TopK: 3}); !cmp.Equal(
+		ids(few),
+		ids(got)[:3],
+	) {
 		t.Errorf("topK 3: %v, want %v", ids(few), ids(got)[:3])
 	}
 }
@@ -161,7 +188,11 @@ func TestRerankNothing(t *testing.T) {
 	j := likes("")
 	r := retrieve.New(newStore(t, talk...), embed.Builtin{}, &retrieve.Options{Reranker: j})
 	for query, n := range map[string]int{"peanuts": 1, "zzz": 0} {
-		found := search(t, r, retrieve.Request{Query: query, Filter: memory.Filter{Kinds: []memory.Kind{memory.KindFact}}, Explain: true})
+		found := search(
+			t,
+			r,
+			retrieve.Request{Query: query, Filter: memory.Filter{Kinds: []memory.Kind{memory.KindFact}}, Explain: true},
+		)
 		if len(found) != n || len(j.asked) != 0 {
 			t.Errorf("%q: %d found, asked %d times", query, len(found), len(j.asked))
 		}
@@ -208,13 +239,20 @@ func TestRerankFails(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var log bytes.Buffer
 				j := &judge{judge: c.judge}
-				r := retrieve.New(s, embed.Builtin{}, &retrieve.Options{Reranker: j, Log: slog.New(slog.NewTextHandler(&log, nil))})
+				r := retrieve.New(
+					s,
+					embed.Builtin{},
+					&retrieve.Options{Reranker: j, Log: slog.New(slog.NewTextHandler(&log, nil))},
+				)
 				for range 2 {
 					if diff := cmp.Diff(want, search(t, r, req)); diff != "" {
 						t.Errorf("found (-without +with):\n%s", diff)
 					}
 				}
-				if n := strings.Count(log.String(), "search without the reranker"); n != c.asked || len(j.asked) != c.asked || !strings.Contains(log.String(), c.says) || !strings.Contains(log.String(), "test:judge") {
+				if n := strings.Count(log.String(), "search without the reranker"); n != c.asked ||
+					len(j.asked) != c.asked ||
+					!strings.Contains(log.String(), c.says) ||
+					!strings.Contains(log.String(), "test:judge") {
 					t.Errorf("asked %d times, and %d lines in the log, want %d:\n%s", len(j.asked), n, c.asked, &log)
 				}
 			})

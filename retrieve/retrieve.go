@@ -54,7 +54,14 @@ func New(store memory.Store, embedder embed.Embedder, opts *Options) *Retriever 
 	if opts == nil {
 		opts = &Options{}
 	}
-	r := &Retriever{store: store, embedder: embedder, reranker: opts.Reranker, weights: rawWeights(opts.Without), log: opts.Log, now: time.Now}
+	r := &Retriever{
+		store:    store,
+		embedder: embedder,
+		reranker: opts.Reranker,
+		weights:  rawWeights(opts.Without),
+		log:      opts.Log,
+		now:      time.Now,
+	}
 	r.reranking.limit = rerankTime
 	if embedder.Model().Remote {
 		r.embedding.limit = embedTime
@@ -125,7 +132,14 @@ func (r *Retriever) Search(ctx context.Context, scope memory.Scope, req Request)
 		req.TopK = DefaultTopK
 	}
 	asked := readQuestion(req.Query, scope.User, req.Filter.AsOf, r.now())
-	q := memory.Query{Filter: req.Filter, Terms: asked.terms, Limit: candidates, Cited: true, Context: 2 * reach, Sessions: r.weights[session] > 0}
+	q := memory.Query{
+		Filter:   req.Filter,
+		Terms:    asked.terms,
+		Limit:    candidates,
+		Cited:    true,
+		Context:  2 * reach,
+		Sessions: r.weights[session] > 0,
+	}
 	var err error
 	if q.Vector, err = r.embed(ctx, req.Query); err != nil {
 		return nil, err

@@ -30,7 +30,16 @@ func newStore(t *testing.T, turns ...string) memory.Store {
 		session, rest, _ := strings.Cut(turn, "/")
 		author, text, _ := strings.Cut(rest, ": ")
 		m := memory.Memory{ID: fmt.Sprintf("m%d", i), Scope: ann, Kind: memory.KindTurn, Fact: text, Author: author,
-			Timestamp: time.Date(2026, 3, 2, 10, i, 0, 0, time.UTC), Source: memory.Source{SessionID: session, EventIDs: []string{fmt.Sprintf("e%d", i)}}}
+			Timestamp: time.Date(
+				2026,
+				3,
+				2,
+				10,
+				i,
+				0,
+				0,
+				time.UTC,
+			), Source: memory.Source{SessionID: session, EventIDs: []string{fmt.Sprintf("e%d", i)}}}
 		if session == "fact" {
 			m.Kind, m.Source = memory.KindFact, memory.Source{}
 		}
@@ -87,7 +96,10 @@ func TestRanking(t *testing.T) {
 			t.Errorf("%q: %v, want %s first", query, ids(got), want)
 		}
 	}
-	if got := ids(search(t, r, retrieve.Request{Query: "Where did they go on holiday?", TopK: 3})); !slices.Contains(got, "m2") {
+	if got := ids(search(t, r, retrieve.Request{Query: "Where did they go on holiday?", TopK: 3})); !slices.Contains(
+		got,
+		"m2",
+	) {
 		t.Errorf("the answer beside the question is not among %v", got)
 	}
 }
@@ -155,7 +167,9 @@ func TestRequest(t *testing.T) {
 			t.Errorf("kinds fact: %s", m.Memory.ID)
 		}
 	}
-	if got, err := r.Search(t.Context(), memory.Scope{App: "app", User: "bob"}, retrieve.Request{Query: "sister"}); err != nil || got == nil || len(got) != 0 {
+	if got, err := r.Search(t.Context(), memory.Scope{App: "app", User: "bob"}, retrieve.Request{Query: "sister"}); err != nil ||
+		got == nil ||
+		len(got) != 0 {
 		t.Errorf("an empty scope: %v, %v", got, err)
 	}
 	for _, bad := range []retrieve.Request{

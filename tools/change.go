@@ -48,7 +48,12 @@ var remember = declare(Tool{
 	if strings.TrimSpace(args.Fact) == "" {
 		return remembered{}, invalid("args.fact is empty")
 	}
-	op, err := b.ingest.IngestFacts(ctx, scope, []ingest.GivenFact{{Fact: args.Fact, Topics: args.Topics}}, ingest.RequestOptions{})
+	op, err := b.ingest.IngestFacts(
+		ctx,
+		scope,
+		[]ingest.GivenFact{{Fact: args.Fact, Topics: args.Topics}},
+		ingest.RequestOptions{},
+	)
 	if err != nil {
 		return remembered{}, err
 	}
@@ -68,7 +73,9 @@ var remember = declare(Tool{
 func changesOf(op *sessionstore.Operation, fact string) (remembered, error) {
 	switch op.State {
 	case sessionstore.Failed:
-		return remembered{}, failure("the fact was taken in, but could not be stored: tell the user that it is not remembered; it can be tried again later")
+		return remembered{}, failure(
+			"the fact was taken in, but could not be stored: tell the user that it is not remembered; it can be tried again later",
+		)
 	case sessionstore.Succeeded:
 	default:
 		return remembered{Status: pending}, nil
@@ -81,7 +88,10 @@ func changesOf(op *sessionstore.Operation, fact string) (remembered, error) {
 		}
 		if m := c.Memory; m != nil {
 			out.Status = stored
-			out.Memories = append(out.Memories, change{c.Action, m.ID, retrieve.Passage(fact, m.Fact, maxText), m.SupersededBy})
+			out.Memories = append(
+				out.Memories,
+				change{c.Action, m.ID, retrieve.Passage(fact, m.Fact, maxText), m.SupersededBy},
+			)
 		}
 	}
 	return out, nil

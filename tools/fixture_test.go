@@ -106,7 +106,11 @@ func newBench(t *testing.T, opts tools.Options) *bench {
 		t.Fatal(err)
 	}
 	model := embed.Builtin{}.Model()
-	memories, err := sqlitestore.New(db, memory.Model{Embedder: model.Name, Dimension: model.Dimension, Analyzer: analyzer.Name}, nil)
+	memories, err := sqlitestore.New(
+		db,
+		memory.Model{Embedder: model.Name, Dimension: model.Dimension, Analyzer: analyzer.Name},
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -113,7 +113,12 @@ func (b *Toolbox) preload(ctx context.Context, scope memory.Scope, query string)
 	ctx, cancel := context.WithTimeoutCause(ctx, b.opts.PreloadTimeout, errLate)
 	defer cancel()
 	block, err := inBackground(ctx, b.searches, func() (retrieve.Block, error) {
-		return b.retriever.Preload(ctx, scope, retrieve.Request{Query: query, TopK: preloadTopK}, retrieve.DefaultMaxTokens)
+		return b.retriever.Preload(
+			ctx,
+			scope,
+			retrieve.Request{Query: query, TopK: preloadTopK},
+			retrieve.DefaultMaxTokens,
+		)
 	})
 	switch {
 	case err != nil && errors.Is(context.Cause(ctx), errLate):
@@ -123,5 +128,9 @@ func (b *Toolbox) preload(ctx context.Context, scope memory.Scope, query string)
 	case block.Text == "":
 		return Preloaded{}, Empty, nil
 	}
-	return Preloaded{Text: block.Text, Content: &Content{"user", []Part{{block.Text}}}, Memories: entriesOf(scope, query, block.Memories)}, Found, nil
+	return Preloaded{
+		Text:     block.Text,
+		Content:  &Content{"user", []Part{{block.Text}}},
+		Memories: entriesOf(scope, query, block.Memories),
+	}, Found, nil
 }

@@ -50,7 +50,13 @@ func entriesOf(scope memory.Scope, query string, found []memory.Match) []Entry {
 		if m.Kind == memory.KindFact || m.Author == "user" || m.Author == scope.User {
 			role = "user"
 		}
-		out[i] = Entry{ID: m.ID, Content: Content{role, []Part{{retrieve.Passage(query, m.Fact, maxText)}}}, Author: m.Author, Timestamp: sessionstore.FormatTime(m.Timestamp), CustomMetadata: m.Metadata}
+		out[i] = Entry{
+			ID:             m.ID,
+			Content:        Content{role, []Part{{retrieve.Passage(query, m.Fact, maxText)}}},
+			Author:         m.Author,
+			Timestamp:      sessionstore.FormatTime(m.Timestamp),
+			CustomMetadata: m.Metadata,
+		}
 	}
 	return out
 }
@@ -129,8 +135,16 @@ var searchMemory = declare(Tool{
 	out := searched{make([]foundMemory, len(found))}
 	for i := range found {
 		m := &found[i].Memory
-		out.Memories[i] = foundMemory{ID: m.ID, Kind: m.Kind, Fact: retrieve.Passage(args.Query, m.Fact, maxText), Author: m.Author, Timestamp: sessionstore.FormatTime(m.Timestamp),
-			Score: math.Round(found[i].Score*1000) / 1000, Topics: m.Topics, SessionID: m.Source.SessionID}
+		out.Memories[i] = foundMemory{
+			ID:        m.ID,
+			Kind:      m.Kind,
+			Fact:      retrieve.Passage(args.Query, m.Fact, maxText),
+			Author:    m.Author,
+			Timestamp: sessionstore.FormatTime(m.Timestamp),
+			Score:     math.Round(found[i].Score*1000) / 1000,
+			Topics:    m.Topics,
+			SessionID: m.Source.SessionID,
+		}
 	}
 	return out, err
 })

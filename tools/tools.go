@@ -102,12 +102,24 @@ func (t *Tool) read(raw json.RawMessage, v any) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if t.Parameters.Properties[name] == nil {
-			return fmt.Errorf("tool %s: %w: args: there is no %.60q: it takes %s", t.Name, memory.ErrInvalid, name, t.takes())
+			return fmt.Errorf(
+				"tool %s: %w: args: there is no %.60q: it takes %s",
+				t.Name,
+				memory.ErrInvalid,
+				name,
+				t.takes(),
+			)
 		}
 	}
 	for _, name := range t.Parameters.Required {
 		if given[name] == nil || string(given[name]) == "null" {
-			return fmt.Errorf("tool %s: %w: args.%s is missing: it takes %s", t.Name, memory.ErrInvalid, name, t.takes())
+			return fmt.Errorf(
+				"tool %s: %w: args.%s is missing: it takes %s",
+				t.Name,
+				memory.ErrInvalid,
+				name,
+				t.takes(),
+			)
 		}
 	}
 	if err := strict.Decode("args", raw, v); err != nil {
@@ -171,7 +183,11 @@ type Toolbox struct {
 
 // New makes a Toolbox.
 func New(retriever *retrieve.Retriever, ingest *ingest.Service, opts *Options) *Toolbox {
-	b := &Toolbox{retriever: retriever, ingest: ingest, searches: newBackground(max(minSearches, 4*runtime.GOMAXPROCS(0)))}
+	b := &Toolbox{
+		retriever: retriever,
+		ingest:    ingest,
+		searches:  newBackground(max(minSearches, 4*runtime.GOMAXPROCS(0))),
+	}
 	if opts != nil {
 		b.opts = *opts
 	}
@@ -208,7 +224,12 @@ func (f failure) Error() string { return string(f) }
 // fails at is a result too: {"error": "what went wrong and what to do about it"}.
 // Errors are ErrInvalid (a malformed call, see [Tool.Check], or a value out of
 // range), ErrNotFound (there is no such tool), those of ctx, and faults of ours.
-func (b *Toolbox) Call(ctx context.Context, scope memory.Scope, name string, args json.RawMessage) (json.RawMessage, error) {
+func (b *Toolbox) Call(
+	ctx context.Context,
+	scope memory.Scope,
+	name string,
+	args json.RawMessage,
+) (json.RawMessage, error) {
 	t, err := find(name)
 	if err != nil {
 		return nil, err
@@ -255,7 +276,9 @@ func (b *Toolbox) words(t *Tool, err error) (string, bool) {
 		return string(f), true
 	case errors.Is(err, memory.ErrAborted):
 		return "somebody else has changed the same memory just now: search again and decide again", true
-	case errors.Is(err, memory.ErrUnavailable), errors.Is(err, memory.ErrExhausted), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, memory.ErrUnavailable),
+		errors.Is(err, memory.ErrExhausted),
+		errors.Is(err, context.DeadlineExceeded):
 		b.opts.Log.Warn("a tool could not be served", "tool", t.Name, "err", err)
 		return "the memory cannot be reached just now: go on without it, or try again later", true
 	}

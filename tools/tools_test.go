@@ -23,7 +23,18 @@ func TestAll(t *testing.T) {
 	var got []string
 	for _, tool := range tools.All() {
 		p := tool.Parameters
-		got = append(got, fmt.Sprintf("%s%v%v%v %v %v", tool.Name, p.PropertyOrder, p.Required, tool.ReadOnly, tool.Destructive, tool.Idempotent))
+		got = append(
+			got,
+			fmt.Sprintf(
+				"%s%v%v%v %v %v",
+				tool.Name,
+				p.PropertyOrder,
+				p.Required,
+				tool.ReadOnly,
+				tool.Destructive,
+				tool.Idempotent,
+			),
+		)
 		if len(p.PropertyOrder) > 5 || p.Type != "object" || tool.Result.Type != "object" {
 			t.Errorf("%s takes %v, of type %q, and gives %q", tool.Name, p.PropertyOrder, p.Type, tool.Result.Type)
 		}
@@ -32,7 +43,8 @@ func TestAll(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if strings.Contains(string(raw), `"null"`) || !strings.HasSuffix(string(raw), `"additionalProperties":false}`) {
+			if strings.Contains(string(raw), `"null"`) ||
+				!strings.HasSuffix(string(raw), `"additionalProperties":false}`) {
 				t.Errorf("%s: schema %s", tool.Name, raw)
 			}
 		}
@@ -42,8 +54,12 @@ func TestAll(t *testing.T) {
 			}
 		}
 	}
-	want := []string{"load_memory[query][query]true false true", "search_memory[query topK kinds since until][query]true false true",
-		"remember[fact topics][fact]false false true", "forget[id][id]false true true"}
+	want := []string{
+		"load_memory[query][query]true false true",
+		"search_memory[query topK kinds since until][query]true false true",
+		"remember[fact topics][fact]false false true",
+		"forget[id][id]false true true",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -59,26 +75,77 @@ func TestAll(t *testing.T) {
 // good are arguments that each tool takes.
 var good = map[string][]string{
 	"load_memory": {`{"query":"cat"}`, ` { "query" : "" } `},
-	"search_memory": {`{"query":"cat"}`, `{"query":"cat","topK":5,"kinds":["fact","turn"],"since":"2024-05-08","until":"2024-05-08T12:00:00Z"}`, `{"query":"cat","topK":5.0}`,
-		`{"query":"cat","topK":null,"kinds":null,"since":null}`, `{"query":"cat","kinds":[]}`, `{"query":"cat","topK":0}`},
-	"remember":       {`{"fact":"I have a cat."}`, `{"fact":"I have a cat.","topics":["PETS"]}`, `{"fact":"x","topics":[]}`},
+	"search_memory": {
+		`{"query":"cat"}`,
+		`{"query":"cat","topK":5,"kinds":["fact","turn"],"since":"2024-05-08","until":"2024-05-08T12:00:00Z"}`,
+		`{"query":"cat","topK":5.0}`,
+		`{"query":"cat","topK":null,"kinds":null,"since":null}`,
+		`{"query":"cat","kinds":[]}`,
+		`{"query":"cat","topK":0}`,
+	},
+	"remember": {
+		`{"fact":"I have a cat."}`,
+		`{"fact":"I have a cat.","topics":["PETS"]}`,
+		`{"fact":"x","topics":[]}`,
+	},
 	"forget":         {`{"id":"m"}`},
 	"preload_memory": {`{"query":""}`},
 }
 
 // bad are arguments that each tool refuses, and what the error names.
 var bad = map[string]map[string]string{
-	"load_memory": {`{"query":5}`: "args.query", `{"query":["cat"]}`: "args.query", `{"query":null}`: "args.query", `{"query":"a","query":"b"}`: "args.query", `{"Query":"cat"}`: "Query",
-		`{"query":"cat","userId":"bob"}`: "userId", `{"query":"cat","app":"other"}`: "app", `{"query":"cat","scope":{"app":"other"}}`: "scope", `{"query":"cat","topK":5}`: "topK", `{"query":"\ud800"}`: "args"},
-	"search_memory": {`{"topK":5}`: "args.query", `{"query":"cat","topK":"5"}`: "args.topK", `{"query":"cat","topK":1.5}`: "args.topK", `{"query":"cat","topK":1e99}`: "args.topK", `{"query":"cat","topK":[5]}`: "args.topK",
-		`{"query":"cat","kinds":"fact"}`: "args.kinds", `{"query":"cat","kinds":[5]}`: "args.kinds[0]", `{"query":"cat","since":5}`: "args.since", `{"query":"cat","until":{}}`: "args.until", `{"query":"cat","user":"bob"}`: "user"},
-	"remember":       {`{"topics":["PETS"]}`: "args.fact", `{"fact":{}}`: "args.fact", `{"fact":"x","topics":"PETS"}`: "args.topics", `{"fact":"x","topics":[null,5]}`: "args.topics", `{"fact":"x","sessionId":"s"}`: "sessionId"},
+	"load_memory": {
+		`{"query":5}`:                             "args.query",
+		`{"query":["cat"]}`:                       "args.query",
+		`{"query":null}`:                          "args.query",
+		`{"query":"a","query":"b"}`:               "args.query",
+		`{"Query":"cat"}`:                         "Query",
+		`{"query":"cat","userId":"bob"}`:          "userId",
+		`{"query":"cat","app":"other"}`:           "app",
+		`{"query":"cat","scope":{"app":"other"}}`: "scope",
+		`{"query":"cat","topK":5}`:                "topK",
+		`{"query":"\ud800"}`:                      "args",
+	},
+	"search_memory": {
+		`{"topK":5}`:                     "args.query",
+		`{"query":"cat","topK":"5"}`:     "args.topK",
+		`{"query":"cat","topK":1.5}`:     "args.topK",
+		`{"query":"cat","topK":1e99}`:    "args.topK",
+		`{"query":"cat","topK":[5]}`:     "args.topK",
+		`{"query":"cat","kinds":"fact"}`: "args.kinds",
+		`{"query":"cat","kinds":[5]}`:    "args.kinds[0]",
+		`{"query":"cat","since":5}`:      "args.since",
+		`{"query":"cat","until":{}}`:     "args.until",
+		`{"query":"cat","user":"bob"}`:   "user",
+	},
+	"remember": {
+		`{"topics":["PETS"]}`:            "args.fact",
+		`{"fact":{}}`:                    "args.fact",
+		`{"fact":"x","topics":"PETS"}`:   "args.topics",
+		`{"fact":"x","topics":[null,5]}`: "args.topics",
+		`{"fact":"x","sessionId":"s"}`:   "sessionId",
+	},
 	"forget":         {`{"id":7}`: "args.id", `{"ids":["m"]}`: "ids", `{"id":"m","userId":"bob"}`: "userId"},
 	"preload_memory": {`{"query":7}`: "args.query", `{"query":"cat","topK":3}`: "topK"},
 }
 
 // malformed are no arguments of any tool.
-var malformed = []string{``, `{}`, `null`, `[]`, `["cat"]`, `"cat"`, `5`, `true`, `{`, `{"query"}`, `{} {}`, "{\"\xff\":1}", strings.Repeat("[", 100_000), strings.Repeat(`{"query":`, 100_000)}
+var malformed = []string{
+	``,
+	`{}`,
+	`null`,
+	`[]`,
+	`["cat"]`,
+	`"cat"`,
+	`5`,
+	`true`,
+	`{`,
+	`{"query"}`,
+	`{} {}`,
+	"{\"\xff\":1}",
+	strings.Repeat("[", 100_000),
+	strings.Repeat(`{"query":`, 100_000),
+}
 
 func TestCheck(t *testing.T) {
 	for _, tool := range tools.All() {
@@ -89,8 +156,16 @@ func TestCheck(t *testing.T) {
 		}
 		for _, args := range append(malformed, slices.Collect(maps.Keys(bad[tool.Name]))...) {
 			err := tool.Check(json.RawMessage(args))
-			if !errors.Is(err, memory.ErrInvalid) || !strings.Contains(err.Error(), tool.Name) || !strings.Contains(err.Error(), bad[tool.Name][args]) {
-				t.Errorf("%s %.80s: %.200v, want %v that names %q", tool.Name, args, err, memory.ErrInvalid, bad[tool.Name][args])
+			if !errors.Is(err, memory.ErrInvalid) || !strings.Contains(err.Error(), tool.Name) ||
+				!strings.Contains(err.Error(), bad[tool.Name][args]) {
+				t.Errorf(
+					"%s %.80s: %.200v, want %v that names %q",
+					tool.Name,
+					args,
+					err,
+					memory.ErrInvalid,
+					bad[tool.Name][args],
+				)
 			}
 		}
 	}
@@ -131,13 +206,21 @@ func TestCallRefuses(t *testing.T) {
 	if diff := cmp.Diff(calls, b.counts.all()); diff != "" {
 		t.Errorf("counted (-want +got):\n%s", diff)
 	}
-	refused("load_memories", `{"query":"cat"}`, memory.ErrNotFound, "load_memory, search_memory, remember, forget, preload_memory")
+	refused(
+		"load_memories",
+		`{"query":"cat"}`,
+		memory.ErrNotFound,
+		"load_memory, search_memory, remember, forget, preload_memory",
+	)
 	refused("", `{}`, memory.ErrNotFound, "load_memory")
 	if diff := cmp.Diff(map[string]int{}, b.counts.all()); diff != "" {
 		t.Errorf("a tool that is none is counted (-want +got):\n%s", diff)
 	}
 	for _, scope := range []memory.Scope{{}, {App: "app"}, {App: "a/b", User: "ann"}} {
-		if _, err := b.Call(t.Context(), scope, tools.LoadMemory, json.RawMessage(`{"query":"cat"}`)); !errors.Is(err, memory.ErrInvalid) {
+		if _, err := b.Call(t.Context(), scope, tools.LoadMemory, json.RawMessage(`{"query":"cat"}`)); !errors.Is(
+			err,
+			memory.ErrInvalid,
+		) {
 			t.Errorf("scope %v: %v, want %v", scope, err, memory.ErrInvalid)
 		}
 	}
@@ -184,7 +267,11 @@ func TestLoadAndSearch(t *testing.T) {
 			t.Errorf("timestamp of %v", m)
 		}
 	}
-	want := map[string]string{"I adopted a cat called Miso.": "user user <nil>", "A cat, how nice!": "model guide <nil>", "The cat eats fish.": "user <nil> map[from:import]"}
+	want := map[string]string{
+		"I adopted a cat called Miso.": "user user <nil>",
+		"A cat, how nice!":             "model guide <nil>",
+		"The cat eats fish.":           "user <nil> map[from:import]",
+	}
 	if diff := cmp.Diff(want, said); diff != "" || len(memories) != len(want) { // what is the very same is there once
 		t.Errorf("load_memory gives %d memories (-want +got):\n%s", len(memories), diff)
 	}
@@ -217,7 +304,12 @@ func TestLoadAndSearch(t *testing.T) {
 			t.Errorf("search_memory %s (-want +got):\n%s", args, diff)
 		}
 	}
-	other, err := b.Call(t.Context(), memory.Scope{App: "app", User: "bob"}, "load_memory", json.RawMessage(`{"query":"cat"}`))
+	other, err := b.Call(
+		t.Context(),
+		memory.Scope{App: "app", User: "bob"},
+		"load_memory",
+		json.RawMessage(`{"query":"cat"}`),
+	)
 	if err != nil || string(other) != `{"memories":[]}` {
 		t.Errorf("for another user: %s, %v", other, err)
 	}
@@ -229,8 +321,11 @@ func TestLongText(t *testing.T) {
 	b := newBench(t, tools.Options{})
 	b.run()
 	pages := strings.Repeat("The weather was fine that day. ", 1000)
-	b.say("s", string(must(json.Marshal(map[string]string{"id": "e1", "content": pages + "My cat is called Miso. " + pages}))),
-		string(must(json.Marshal(map[string]string{"id": "e2", "content": "cat " + strings.Repeat("x", 50_000)}))))
+	b.say(
+		"s",
+		string(must(json.Marshal(map[string]string{"id": "e1", "content": pages + "My cat is called Miso. " + pages}))),
+		string(must(json.Marshal(map[string]string{"id": "e2", "content": "cat " + strings.Repeat("x", 50_000)}))),
+	)
 	for tool, text := range map[string][]any{"load_memory": {"content", "parts", 0, "text"}, "search_memory": {"fact"}} {
 		found := ""
 		memories, _ := at(b.call(tool, `{"query":"What is the cat called?"}`), "memories").([]any)
@@ -271,7 +366,10 @@ func TestRememberAndForget(t *testing.T) {
 	}
 	first := tell("User is allergic to peanuts.")
 	id, _ := at(first, "memories", 0, "id").(string)
-	want := map[string]any{"status": "stored", "memories": []any{map[string]any{"action": "CREATED", "id": id, "fact": "User is allergic to peanuts."}}}
+	want := map[string]any{
+		"status":   "stored",
+		"memories": []any{map[string]any{"action": "CREATED", "id": id, "fact": "User is allergic to peanuts."}},
+	}
 	if diff := cmp.Diff(want, first); diff != "" || id == "" {
 		t.Errorf("told first (-want +got):\n%s", diff)
 	}
@@ -306,7 +404,9 @@ func TestRememberAndForget(t *testing.T) {
 			t.Errorf("forget %s: %q", args, words)
 		}
 	}
-	if found := b.call("load_memory", `{"query":"Who is allergic to peanuts?"}`); len(at(found, "memories").([]any)) != 0 {
+	if found := b.call("load_memory", `{"query":"Who is allergic to peanuts?"}`); len(
+		at(found, "memories").([]any),
+	) != 0 {
 		t.Errorf("forgotten and found: %v", found)
 	}
 	if again := tell("User is allergic to peanuts."); at(again, "status") != "stored" {
@@ -335,7 +435,11 @@ func TestRememberPending(t *testing.T) {
 // a fault of ours, and a call that nobody waits for any more, are errors.
 func TestFailures(t *testing.T) {
 	b := newBench(t, tools.Options{})
-	args := map[string]json.RawMessage{"load_memory": []byte(`{"query":"cat"}`), "search_memory": []byte(`{"query":"cat"}`), "forget": []byte(`{"id":"m"}`)}
+	args := map[string]json.RawMessage{
+		"load_memory":   []byte(`{"query":"cat"}`),
+		"search_memory": []byte(`{"query":"cat"}`),
+		"forget":        []byte(`{"id":"m"}`),
+	}
 	for _, c := range []struct {
 		err   error
 		words string // "" for an error

@@ -73,10 +73,19 @@ func talk(ctx context.Context, model openai.Client, memory *client.Client, in io
 const maxRounds = 10 // of tool calls in a turn: some models never end
 
 // turn has the model answer, and runs what it calls before it does.
-func turn(ctx context.Context, model openai.Client, messages []openai.ChatCompletionMessageParamUnion, tools client.Tools, me *client.User) ([]openai.ChatCompletionMessageParamUnion, string, error) {
+func turn(
+	ctx context.Context,
+	model openai.Client,
+	messages []openai.ChatCompletionMessageParamUnion,
+	tools client.Tools,
+	me *client.User,
+) ([]openai.ChatCompletionMessageParamUnion, string, error) {
 	for range maxRounds + 1 {
 		res, err := model.Chat.Completions.New(ctx, openai.ChatCompletionNewParams{
-			Model: cmp.Or(os.Getenv("OPENAI_MODEL"), "gpt-5.4-mini"), Messages: messages}, option.WithJSONSet("tools", tools.Tools))
+			Model: cmp.Or(
+				os.Getenv("OPENAI_MODEL"),
+				"gpt-5.4-mini",
+			), Messages: messages}, option.WithJSONSet("tools", tools.Tools))
 		if err != nil {
 			return nil, "", err
 		}

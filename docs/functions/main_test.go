@@ -49,7 +49,8 @@ func scripted(t *testing.T) openai.Client {
 		declared := map[string]bool{}
 		for _, tool := range in.Tools {
 			f := tool.Function
-			declared[f.Name] = tool.Type == "function" && f.Description != "" && f.Parameters.Type == "object" && len(f.Parameters.Required) > 0
+			declared[f.Name] = tool.Type == "function" && f.Description != "" && f.Parameters.Type == "object" &&
+				len(f.Parameters.Required) > 0
 			for _, name := range f.Parameters.Required {
 				if f.Parameters.Properties[name].Type == nil {
 					t.Errorf("%s: %s is required and not declared", f.Name, name)
@@ -66,9 +67,16 @@ func scripted(t *testing.T) openai.Client {
 				t.Error(err)
 			}
 			answer["content"] = nil
-			answer["tool_calls"] = []any{map[string]any{"id": "call_1", "type": "function", "function": map[string]any{"name": name, "arguments": string(arguments)}}}
+			answer["tool_calls"] = []any{
+				map[string]any{
+					"id":       "call_1",
+					"type":     "function",
+					"function": map[string]any{"name": name, "arguments": string(arguments)},
+				},
+			}
 		}
-		if first := in.Messages[0]; first.Role != "system" || !strings.Contains(first.Content, "call load_memory with a query first") {
+		if first := in.Messages[0]; first.Role != "system" ||
+			!strings.Contains(first.Content, "call load_memory with a query first") {
 			t.Errorf("the model is not told when to look: %s: %s", first.Role, first.Content)
 		}
 		last := in.Messages[len(in.Messages)-1]

@@ -70,7 +70,11 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request, body []byte) {
 	}
 	var claims struct{ Iss string }
 	if err := jwtClaims(form.Get("assertion"), &claims); err != nil || claims.Iss == Unknown {
-		s.write(w, http.StatusBadRequest, map[string]string{"error": "invalid_grant", "error_description": "Invalid grant: account not found"})
+		s.write(
+			w,
+			http.StatusBadRequest,
+			map[string]string{"error": "invalid_grant", "error_description": "Invalid grant: account not found"},
+		)
 		return
 	}
 	s.write(w, http.StatusOK, map[string]any{"access_token": Key, "token_type": "Bearer", "expires_in": 3600})
@@ -82,7 +86,9 @@ type google struct{}
 
 var (
 	onGeminiAPI = regexp.MustCompile(`^/v1beta/models/([^/:]+):(\w+)$`)
-	onVertexAI  = regexp.MustCompile(`^/v1beta1/(?:projects/[^/]+/locations/[^/]+/)?publishers/google/models/([^/:]+):(\w+)$`)
+	onVertexAI  = regexp.MustCompile(
+		`^/v1beta1/(?:projects/[^/]+/locations/[^/]+/)?publishers/google/models/([^/:]+):(\w+)$`,
+	)
 )
 
 type gContent struct {
@@ -116,12 +122,19 @@ func (google) read(r *http.Request, body []byte) (q Request, f *fault) {
 	switch {
 	case r.Header.Get("x-goog-api-key") == Key:
 	case r.Header.Get("x-goog-api-key") != "":
-		return q, &fault{status: http.StatusBadRequest, message: "API key not valid. Please pass a valid API key.", reason: "API_KEY_INVALID"}
+		return q, &fault{
+			status:  http.StatusBadRequest,
+			message: "API key not valid. Please pass a valid API key.",
+			reason:  "API_KEY_INVALID",
+		}
 	case vertex && r.Header.Get("Authorization") == "Bearer "+Key:
 	case r.Header.Get("Authorization") != "":
 		return q, &fault{status: http.StatusUnauthorized, message: "Request had invalid authentication credentials."}
 	default:
-		return q, &fault{status: http.StatusForbidden, message: "Method doesn't allow unregistered callers (callers without established identity)."}
+		return q, &fault{
+			status:  http.StatusForbidden,
+			message: "Method doesn't allow unregistered callers (callers without established identity).",
+		}
 	}
 	if kind := r.Header.Get("Content-Type"); kind != "application/json" {
 		return q, &fault{status: http.StatusBadRequest, message: "Invalid content type " + kind}
@@ -141,7 +154,10 @@ func (google) read(r *http.Request, body []byte) (q Request, f *fault) {
 		q.Kind = "embed"
 		err = googleEmbedOne(&q, body)
 	default:
-		return q, &fault{status: http.StatusNotFound, message: "models/" + q.Model + " is not found for API version v1beta, or is not supported for " + method + "."}
+		return q, &fault{
+			status:  http.StatusNotFound,
+			message: "models/" + q.Model + " is not found for API version v1beta, or is not supported for " + method + ".",
+		}
 	}
 	if err != nil {
 		return q, &fault{status: http.StatusBadRequest, message: err.Error()}
@@ -180,7 +196,9 @@ func googleGenerate(q *Request, body []byte) error {
 	case in.Contents[0].text() == "":
 		return fmt.Errorf("* GenerateContentRequest.contents[0].parts: contents.parts must not be empty.")
 	case config.ResponseJsonSchema != nil && config.ResponseMimeType != "application/json":
-		return fmt.Errorf("* GenerateContentRequest.generation_config.response_json_schema: only allowed with response_mime_type application/json")
+		return fmt.Errorf(
+			"* GenerateContentRequest.generation_config.response_json_schema: only allowed with response_mime_type application/json",
+		)
 	case config.Temperature != nil && (*config.Temperature < 0 || *config.Temperature > 2):
 		return fmt.Errorf("Unable to submit request because it has a temperature value out of range [0.0, 2.0].")
 	}
@@ -265,7 +283,9 @@ func googleEmbedOne(q *Request, body []byte) error {
 	if in.Content.text() == "" {
 		return fmt.Errorf("The text content is empty.")
 	}
-	q.Texts, q.Task, q.Dimension = []string{in.Content.text()}, in.EmbedContentConfig.TaskType, in.EmbedContentConfig.OutputDimensionality
+	q.Texts, q.Task, q.Dimension = []string{
+		in.Content.text(),
+	}, in.EmbedContentConfig.TaskType, in.EmbedContentConfig.OutputDimensionality
 	return nil
 }
 
@@ -273,7 +293,11 @@ func (google) answer(q Request, r Reply) any {
 	if q.Kind == "embed" {
 		return googleVectors(q, r)
 	}
-	usage := map[string]any{"promptTokenCount": r.Input, "candidatesTokenCount": r.Output, "totalTokenCount": r.Input + r.Output + r.Thinking}
+	usage := map[string]any{
+		"promptTokenCount":     r.Input,
+		"candidatesTokenCount": r.Output,
+		"totalTokenCount":      r.Input + r.Output + r.Thinking,
+	}
 	if r.Thinking > 0 {
 		usage["thoughtsTokenCount"] = r.Thinking
 	}
@@ -299,7 +323,9 @@ func (google) answer(q Request, r Reply) any {
 		parts = append(parts, map[string]any{"text": r.Thought, "thought": true})
 	}
 	parts = append(parts, map[string]any{"text": r.text()})
-	out["candidates"] = []any{map[string]any{"content": map[string]any{"role": "model", "parts": parts}, "finishReason": finish, "index": 0}}
+	out["candidates"] = []any{
+		map[string]any{"content": map[string]any{"role": "model", "parts": parts}, "finishReason": finish, "index": 0},
+	}
 	return out
 }
 
@@ -316,7 +342,15 @@ func googleVectors(q Request, r Reply) any {
 	case strings.HasSuffix(q.Path, ":predict"):
 		var out []any
 		for _, v := range all {
-			out = append(out, map[string]any{"embeddings": map[string]any{"values": v, "statistics": map[string]any{"token_count": 1, "truncated": false}}})
+			out = append(
+				out,
+				map[string]any{
+					"embeddings": map[string]any{
+						"values":     v,
+						"statistics": map[string]any{"token_count": 1, "truncated": false},
+					},
+				},
+			)
 		}
 		return map[string]any{"predictions": out}
 	case strings.HasSuffix(q.Path, ":embedContent"):
@@ -330,8 +364,16 @@ func googleVectors(q Request, r Reply) any {
 }
 
 // statuses are the names of google.rpc.Code that go with a status of HTTP.
-var statuses = map[int]string{400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 429: "RESOURCE_EXHAUSTED",
-	500: "INTERNAL", 503: "UNAVAILABLE", 504: "DEADLINE_EXCEEDED"}
+var statuses = map[int]string{
+	400: "INVALID_ARGUMENT",
+	401: "UNAUTHENTICATED",
+	403: "PERMISSION_DENIED",
+	404: "NOT_FOUND",
+	429: "RESOURCE_EXHAUSTED",
+	500: "INTERNAL",
+	503: "UNAVAILABLE",
+	504: "DEADLINE_EXCEEDED",
+}
 
 func (google) fault(f fault) any {
 	if f.code == "" {
@@ -340,12 +382,25 @@ func (google) fault(f fault) any {
 	e := map[string]any{"code": f.status, "message": f.message, "status": f.code}
 	var details []any
 	if f.reason != "" {
-		details = append(details, map[string]any{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": f.reason, "domain": "googleapis.com",
-			"metadata": map[string]string{"service": "generativelanguage.googleapis.com"}})
+		details = append(
+			details,
+			map[string]any{
+				"@type":    "type.googleapis.com/google.rpc.ErrorInfo",
+				"reason":   f.reason,
+				"domain":   "googleapis.com",
+				"metadata": map[string]string{"service": "generativelanguage.googleapis.com"},
+			},
+		)
 	}
 	if f.retryDelay != "" {
-		details = append(details, map[string]any{"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": []any{map[string]any{"quotaMetric": "requests"}}},
-			map[string]any{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": f.retryDelay})
+		details = append(
+			details,
+			map[string]any{
+				"@type":      "type.googleapis.com/google.rpc.QuotaFailure",
+				"violations": []any{map[string]any{"quotaMetric": "requests"}},
+			},
+			map[string]any{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": f.retryDelay},
+		)
 	}
 	if details != nil {
 		e["details"] = details

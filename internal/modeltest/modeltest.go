@@ -213,7 +213,19 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(max(reply.Status, 200))
 		io.WriteString(w, reply.Body)
 	case reply.Status != 0:
-		s.write(w, reply.Status, s.speak.fault(fault{status: reply.Status, message: reply.Message, code: reply.Code, param: reply.Param, retryDelay: reply.RetryDelay}))
+		s.write(
+			w,
+			reply.Status,
+			s.speak.fault(
+				fault{
+					status:     reply.Status,
+					message:    reply.Message,
+					code:       reply.Code,
+					param:      reply.Param,
+					retryDelay: reply.RetryDelay,
+				},
+			),
+		)
 	case reply.Cut:
 		whole, _ := json.Marshal(s.speak.answer(q, reply)) // of strings, numbers and maps
 		w.Header().Set("Content-Type", "application/json")

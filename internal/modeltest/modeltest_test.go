@@ -74,7 +74,9 @@ func TestGeminiRefuses(t *testing.T) {
 			t.Parallel()
 			status, answer := post(t, s.URL()+c.path, "x-goog-api-key", c.key, c.body)
 			e, _ := answer["error"].(map[string]any)
-			if status != c.status || c.status != 200 && (e["code"] != float64(status) || !strings.Contains(fmt.Sprint(e["message"]), c.message) || e["status"] == "") {
+			if status != c.status ||
+				c.status != 200 &&
+					(e["code"] != float64(status) || !strings.Contains(fmt.Sprint(e["message"]), c.message) || e["status"] == "") {
 				t.Errorf("%d: %v", status, answer)
 			}
 		})
@@ -137,15 +139,39 @@ func TestOneScript(t *testing.T) {
 	google, openAI := modeltest.NewGemini(t, script()), modeltest.NewCompatible(t, script())
 	var texts [][2]any
 	for range 3 {
-		_, g := post(t, google.URL()+"/v1beta/models/m:generateContent", "x-goog-api-key", modeltest.Key,
-			`{"systemInstruction":{"parts":[{"text":"s"}]},"contents":[{"role":"user","parts":[{"text":"d"}]}],"generationConfig":{"maxOutputTokens":5}}`)
-		_, o := post(t, openAI.URL()+"/chat/completions", "", "", `{"model":"m","messages":[{"role":"system","content":"s"},{"role":"user","content":"d"}],"max_tokens":5}`)
+		_, g := post(
+			t,
+			google.URL()+"/v1beta/models/m:generateContent",
+			"x-goog-api-key",
+			modeltest.Key,
+			`{"systemInstruction":{"parts":[{"text":"s"}]},"contents":[{"role":"user","parts":[{"text":"d"}]}],"generationConfig":{"maxOutputTokens":5}}`,
+		)
+		_, o := post(
+			t,
+			openAI.URL()+"/chat/completions",
+			"",
+			"",
+			`{"model":"m","messages":[{"role":"system","content":"s"},{"role":"user","content":"d"}],"max_tokens":5}`,
+		)
 		candidate := g["candidates"].([]any)[0].(map[string]any)
 		choice := o["choices"].([]any)[0].(map[string]any)
-		texts = append(texts, [2]any{candidate["content"].(map[string]any)["parts"].([]any)[0].(map[string]any)["text"], candidate["finishReason"]},
-			[2]any{choice["message"].(map[string]any)["content"], choice["finish_reason"]})
+		texts = append(
+			texts,
+			[2]any{
+				candidate["content"].(map[string]any)["parts"].([]any)[0].(map[string]any)["text"],
+				candidate["finishReason"],
+			},
+			[2]any{choice["message"].(map[string]any)["content"], choice["finish_reason"]},
+		)
 	}
-	want := [][2]any{{"one", "STOP"}, {"one", "stop"}, {"two", "MAX_TOKENS"}, {"two", "length"}, {"two", "MAX_TOKENS"}, {"two", "length"}}
+	want := [][2]any{
+		{"one", "STOP"},
+		{"one", "stop"},
+		{"two", "MAX_TOKENS"},
+		{"two", "length"},
+		{"two", "MAX_TOKENS"},
+		{"two", "length"},
+	}
 	if diff := cmp.Diff(want, texts); diff != "" {
 		t.Errorf("answers (-want +got):\n%s", diff)
 	}

@@ -42,12 +42,23 @@ func (c chatty) read(r *http.Request, body []byte) (q Request, f *fault) {
 	switch given := r.Header.Get("Authorization"); {
 	case given == "Bearer "+Key, given == "" && c.open:
 	case given == "":
-		return q, &fault{status: http.StatusUnauthorized, message: "You didn't provide an API key.", code: "invalid_api_key"}
+		return q, &fault{
+			status:  http.StatusUnauthorized,
+			message: "You didn't provide an API key.",
+			code:    "invalid_api_key",
+		}
 	default: // which is repeated in part, as OpenAI does
-		return q, &fault{status: http.StatusUnauthorized, message: "Incorrect API key provided: " + strings.TrimPrefix(given, "Bearer ")[:8] + "***.", code: "invalid_api_key"}
+		return q, &fault{
+			status:  http.StatusUnauthorized,
+			message: "Incorrect API key provided: " + strings.TrimPrefix(given, "Bearer ")[:8] + "***.",
+			code:    "invalid_api_key",
+		}
 	}
 	if kind := r.Header.Get("Content-Type"); r.Method != http.MethodPost || kind != "application/json" {
-		return q, &fault{status: http.StatusBadRequest, message: "you must POST with content type application/json, not " + kind}
+		return q, &fault{
+			status:  http.StatusBadRequest,
+			message: "you must POST with content type application/json, not " + kind,
+		}
 	}
 	var err error
 	switch r.URL.Path {
@@ -103,9 +114,14 @@ func chat(q *Request, body []byte) error {
 	case in.MaxTokens > 0 && in.MaxCompletionTokens > 0:
 		return fmt.Errorf("Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.")
 	case reasoning.MatchString(in.Model) && in.MaxTokens > 0:
-		return fmt.Errorf("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.")
+		return fmt.Errorf(
+			"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+		)
 	case reasoning.MatchString(in.Model) && in.Temperature != nil:
-		return fmt.Errorf("Unsupported value: 'temperature' does not support %v with this model. Only the default (1) value is supported.", *in.Temperature)
+		return fmt.Errorf(
+			"Unsupported value: 'temperature' does not support %v with this model. Only the default (1) value is supported.",
+			*in.Temperature,
+		)
 	case !reasoning.MatchString(in.Model) && in.ReasoningEffort != "":
 		return fmt.Errorf("Unrecognized request argument supplied: reasoning_effort")
 	}
@@ -124,11 +140,16 @@ func chat(q *Request, body []byte) error {
 	case f == nil || f.Type == "text":
 	case f.Type == "json_object" && f.JSONSchema == nil:
 		if !strings.Contains(strings.ToLower(q.System+q.Data), "json") {
-			return fmt.Errorf("'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.")
+			return fmt.Errorf(
+				"'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
+			)
 		}
 	case f.Type == "json_schema" && f.JSONSchema != nil && formatName.MatchString(f.JSONSchema.Name):
 		if !f.JSONSchema.Strict || f.JSONSchema.Schema["type"] != "object" {
-			return fmt.Errorf("Invalid schema for response_format '%s': it must be strict, of an object.", f.JSONSchema.Name)
+			return fmt.Errorf(
+				"Invalid schema for response_format '%s': it must be strict, of an object.",
+				f.JSONSchema.Name,
+			)
 		}
 		if err := strict(f.JSONSchema.Schema, "()"); err != nil {
 			return fmt.Errorf("Invalid schema for response_format '%s': %w", f.JSONSchema.Name, err)
@@ -180,7 +201,11 @@ func strict(schema any, path string) error {
 
 // dimensions are what the models have by themselves; 384 is what those that are
 // not OpenAI's have here.
-var dimensions = map[string]int{"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
+var dimensions = map[string]int{
+	"text-embedding-3-small": 1536,
+	"text-embedding-3-large": 3072,
+	"text-embedding-ada-002": 1536,
+}
 
 const otherDimension = 384
 
@@ -237,11 +262,24 @@ func (c chatty) answer(q Request, r Reply) any {
 		if r.Thought != "" {
 			message["reasoning_content"] = r.Thought // of DeepSeek and vLLM; OpenAI keeps it to itself
 		}
-		choices = append(choices, map[string]any{"index": 0, "message": message, "logprobs": nil, "finish_reason": finish})
+		choices = append(
+			choices,
+			map[string]any{"index": 0, "message": message, "logprobs": nil, "finish_reason": finish},
+		)
 	}
-	return map[string]any{"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": q.Model, "choices": choices,
-		"usage": map[string]any{"prompt_tokens": r.Input, "completion_tokens": r.Output + r.Thinking, "total_tokens": r.Input + r.Output + r.Thinking,
-			"completion_tokens_details": map[string]any{"reasoning_tokens": r.Thinking}}}
+	return map[string]any{
+		"id":      "chatcmpl-1",
+		"object":  "chat.completion",
+		"created": 1,
+		"model":   q.Model,
+		"choices": choices,
+		"usage": map[string]any{
+			"prompt_tokens":             r.Input,
+			"completion_tokens":         r.Output + r.Thinking,
+			"total_tokens":              r.Input + r.Output + r.Thinking,
+			"completion_tokens_details": map[string]any{"reasoning_tokens": r.Thinking},
+		},
+	}
 }
 
 func (c chatty) vectors(q Request, r Reply) any {
@@ -260,7 +298,12 @@ func (c chatty) vectors(q Request, r Reply) any {
 		data = append(data, map[string]any{"object": "embedding", "index": i, "embedding": v})
 	}
 	slices.Reverse(data) // the index says which is which, not the place
-	return map[string]any{"object": "list", "data": data, "model": q.Model, "usage": map[string]any{"prompt_tokens": r.Input, "total_tokens": r.Input}}
+	return map[string]any{
+		"object": "list",
+		"data":   data,
+		"model":  q.Model,
+		"usage":  map[string]any{"prompt_tokens": r.Input, "total_tokens": r.Input},
+	}
 }
 
 func (chatty) fault(f fault) any {

@@ -117,9 +117,17 @@ func Address(name, raw string) (string, error) {
 	case err != nil: // which would repeat it
 		return "", fmt.Errorf("%s cannot be read as a URL: %w", name, memory.ErrInvalid)
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return "", fmt.Errorf("%s is not the URL of an API: want https://HOST or http://HOST:PORT: %w", name, memory.ErrInvalid)
+		return "", fmt.Errorf(
+			"%s is not the URL of an API: want https://HOST or http://HOST:PORT: %w",
+			name,
+			memory.ErrInvalid,
+		)
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return "", fmt.Errorf("%s has more than a host and a path: a key has a variable of its own: %w", name, memory.ErrInvalid)
+		return "", fmt.Errorf(
+			"%s has more than a host and a path: a key has a variable of its own: %w",
+			name,
+			memory.ErrInvalid,
+		)
 	}
 	return u.Scheme + "://" + u.Host, nil
 }

@@ -109,7 +109,10 @@ func (c *Caller) status(s *seen) *Error {
 		kind, passes = memory.ErrExhausted, !d.Lasting
 	case s.status == http.StatusPaymentRequired:
 		kind = memory.ErrExhausted
-	case s.status == http.StatusRequestTimeout, s.status == http.StatusConflict, s.status == http.StatusTooEarly, s.status/100 == 5:
+	case s.status == http.StatusRequestTimeout,
+		s.status == http.StatusConflict,
+		s.status == http.StatusTooEarly,
+		s.status/100 == 5:
 		kind, passes = memory.ErrUnavailable, true
 	}
 	if text == "" {

@@ -63,7 +63,12 @@ func Do[T any](ctx context.Context, c *Caller, call func(context.Context) (T, er
 	if err := ctx.Err(); err != nil {
 		return none, err
 	}
-	wait := &backoff.ExponentialBackOff{InitialInterval: c.Wait, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: short}
+	wait := &backoff.ExponentialBackOff{
+		InitialInterval:     c.Wait,
+		RandomizationFactor: 0.5,
+		Multiplier:          2,
+		MaxInterval:         short,
+	}
 	if wait.InitialInterval == 0 {
 		wait.InitialInterval = firstWait
 	}

@@ -43,7 +43,12 @@ func answer(status int, body string, header ...string) func(*http.Request) (*htt
 		for i := 0; i < len(header); i += 2 {
 			h.Set(header[i], header[i+1])
 		}
-		return &http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+		return &http.Response{
+			StatusCode: status,
+			Header:     h,
+			Body:       io.NopCloser(strings.NewReader(body)),
+			Request:    r,
+		}, nil
 	}
 }
 
@@ -57,15 +62,26 @@ func slow(r *http.Request) (*http.Response, error) {
 }
 
 func caller() *remote.Caller {
-	return &remote.Caller{Name: "vendor:model", Address: "https://vendor.example", Credential: "the key in VENDOR_KEY", Secrets: []string{secret}, Timeout: time.Minute,
-		Explain: func(body []byte) remote.Detail { return remote.Detail{Message: string(body)} }}
+	return &remote.Caller{
+		Name:       "vendor:model",
+		Address:    "https://vendor.example",
+		Credential: "the key in VENDOR_KEY",
+		Secrets:    []string{secret},
+		Timeout:    time.Minute,
+		Explain:    func(body []byte) remote.Detail { return remote.Detail{Message: string(body)} },
+	}
 }
 
 // ask is what a vendor's library does.
 func ask(ctx context.Context, c *remote.Caller, s *service) (string, error) {
 	client := remote.Client(s)
 	return remote.Do(ctx, c, func(ctx context.Context) (string, error) {
-		req, err := http.NewRequestWithContext(ctx, "POST", "https://vendor.example/v1?key="+url.QueryEscape(secret), nil)
+		req, err := http.NewRequestWithContext(
+			ctx,
+			"POST",
+			"https://vendor.example/v1?key="+url.QueryEscape(secret),
+			nil,
+		)
 		if err != nil {
 			return "", err
 		}
@@ -151,8 +167,12 @@ func TestDo(t *testing.T) {
 					}
 				}
 				if err != nil {
-					got.Error = strings.TrimSuffix(strings.TrimPrefix(err.Error(), "vendor:model at https://vendor.example: "), ": "+got.Kind.Error())
-					if all := fmt.Sprintf("%v %+v %#v", err, err, err); strings.Contains(all, secret) || strings.Contains(all, url.QueryEscape(secret)) {
+					got.Error = strings.TrimSuffix(
+						strings.TrimPrefix(err.Error(), "vendor:model at https://vendor.example: "),
+						": "+got.Kind.Error(),
+					)
+					if all := fmt.Sprintf("%v %+v %#v", err, err, err); strings.Contains(all, secret) ||
+						strings.Contains(all, url.QueryEscape(secret)) {
 						t.Errorf("the secret is in %s", all)
 					}
 				}
@@ -174,7 +194,8 @@ func TestWaits(t *testing.T) {
 			t.Fatal("no error")
 		}
 		first, second := s.at[1], s.at[2]-s.at[1]
-		if first < 250*time.Millisecond || first > 750*time.Millisecond+1 || second < 500*time.Millisecond || second > 1500*time.Millisecond+1 {
+		if first < 250*time.Millisecond || first > 750*time.Millisecond+1 || second < 500*time.Millisecond ||
+			second > 1500*time.Millisecond+1 {
 			t.Errorf("waited %v, then %v", first, second)
 		}
 	})
@@ -191,7 +212,12 @@ func TestWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s := &service{answers: []func(*http.Request) (*http.Response, error){answer(429, "", c.header...), answer(200, "")}}
+				s := &service{
+					answers: []func(*http.Request) (*http.Response, error){
+						answer(429, "", c.header...),
+						answer(200, ""),
+					},
+				}
 				if _, err := ask(t.Context(), caller(), s); err != nil {
 					t.Fatal(err)
 				}
@@ -205,7 +231,9 @@ func TestWaits(t *testing.T) {
 		t.Run(odd, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s := &service{answers: []func(*http.Request) (*http.Response, error){answer(429, "", "Retry-After", odd)}}
+				s := &service{
+					answers: []func(*http.Request) (*http.Response, error){answer(429, "", "Retry-After", odd)},
+				}
 				if _, err := ask(t.Context(), caller(), s); memory.RetryAfter(err) != 0 || len(s.at) != 3 {
 					t.Errorf("error %v after %d tries, to be retried after %v", err, len(s.at), memory.RetryAfter(err))
 				}
@@ -270,7 +298,8 @@ func TestContext(t *testing.T) {
 					defer cancel()
 					start := time.Now()
 					s := &service{answers: []func(*http.Request) (*http.Response, error){answers}}
-					if _, err := ask(ctx, caller(), s); err != want || time.Since(start) != time.Second || len(s.at) != 1 {
+					if _, err := ask(ctx, caller(), s); err != want || time.Since(start) != time.Second ||
+						len(s.at) != 1 {
 						t.Errorf("error %v after %v and %d tries", err, time.Since(start), len(s.at))
 					}
 				})
@@ -314,7 +343,9 @@ func TestTooLong(t *testing.T) {
 		read, err = io.Copy(io.Discard, resp.Body)
 		return 0, fmt.Errorf("reading: %w", err)
 	})
-	if !errors.Is(err, memory.ErrUnavailable) || !strings.Contains(err.Error(), "its answer cannot be read: it is longer than 67108864 bytes") || read > 64<<20 {
+	if !errors.Is(err, memory.ErrUnavailable) ||
+		!strings.Contains(err.Error(), "its answer cannot be read: it is longer than 67108864 bytes") ||
+		read > 64<<20 {
 		t.Errorf("error %v after %d bytes", err, read)
 	}
 }
@@ -327,7 +358,8 @@ func TestNotSent(t *testing.T) {
 		n++
 		return 0, errors.New("the model has no name, " + secret)
 	})
-	if n != 1 || !errors.Is(err, memory.ErrInvalid) || err.Error() != "vendor:model at https://vendor.example: the model has no name, [key]: invalid argument" {
+	if n != 1 || !errors.Is(err, memory.ErrInvalid) ||
+		err.Error() != "vendor:model at https://vendor.example: the model has no name, [key]: invalid argument" {
 		t.Errorf("error %v after %d tries", err, n)
 	}
 }
@@ -350,7 +382,8 @@ func TestAddress(t *testing.T) {
 		if got != want || (err != nil) != (want == "") {
 			t.Errorf("%q: %q, %v", raw, got, err)
 		}
-		if err != nil && (strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "VENDOR_URL") || !errors.Is(err, memory.ErrInvalid)) {
+		if err != nil &&
+			(strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "VENDOR_URL") || !errors.Is(err, memory.ErrInvalid)) {
 			t.Errorf("%q: %v", raw, err)
 		}
 	}

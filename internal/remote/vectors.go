@@ -18,7 +18,13 @@ type Batches struct {
 // Embed makes vectors of texts, of unit length and in their order, with as many
 // calls as it takes, one after the other. A text without anything but space has
 // the zero vector: services refuse to embed it. What they answer is checked.
-func (c *Caller) Embed(ctx context.Context, b Batches, dimension int, texts []string, call func(context.Context, []string) ([][]float32, error)) ([][]float32, error) {
+func (c *Caller) Embed(
+	ctx context.Context,
+	b Batches,
+	dimension int,
+	texts []string,
+	call func(context.Context, []string) ([][]float32, error),
+) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	var places []int
 	var batch []string
@@ -70,7 +76,11 @@ func (c *Caller) checked(vectors [][]float32, n, dimension int) ([][]float32, er
 	out := make([][]float32, n)
 	for i, v := range vectors {
 		if len(v) != dimension {
-			return nil, c.Invalid("its vectors have %d numbers, not %d: set -embedding-dimension to what the model has", len(v), dimension)
+			return nil, c.Invalid(
+				"its vectors have %d numbers, not %d: set -embedding-dimension to what the model has",
+				len(v),
+				dimension,
+			)
 		}
 		if out[i] = unit(v); out[i] == nil {
 			return nil, c.Faulty("a vector has a number that is not finite")

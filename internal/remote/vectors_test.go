@@ -35,14 +35,20 @@ func TestBatches(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got [][]string
-			vectors, err := caller().Embed(t.Context(), c.limits, 2, c.texts, func(_ context.Context, batch []string) ([][]float32, error) {
-				got = append(got, batch)
-				out := make([][]float32, len(batch))
-				for i, text := range batch {
-					out[i] = []float32{float32(text[0]), 0}
-				}
-				return out, nil
-			})
+			vectors, err := caller().Embed(
+				t.Context(),
+				c.limits,
+				2,
+				c.texts,
+				func(_ context.Context, batch []string) ([][]float32, error) {
+					got = append(got, batch)
+					out := make([][]float32, len(batch))
+					for i, text := range batch {
+						out[i] = []float32{float32(text[0]), 0}
+					}
+					return out, nil
+				},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,10 +96,16 @@ func TestChecked(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				tries := 0
-				got, err := caller().Embed(t.Context(), remote.Batches{Texts: 2, Longest: 9}, 2, []string{"a", "b"}, func(context.Context, []string) ([][]float32, error) {
-					tries++
-					return c.answer, nil
-				})
+				got, err := caller().Embed(
+					t.Context(),
+					remote.Batches{Texts: 2, Longest: 9},
+					2,
+					[]string{"a", "b"},
+					func(context.Context, []string) ([][]float32, error) {
+						tries++
+						return c.answer, nil
+					},
+				)
 				if !errors.Is(err, c.kind) || tries != c.tries {
 					t.Errorf("error %v after %d tries", err, tries)
 				}

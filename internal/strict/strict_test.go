@@ -44,7 +44,8 @@ func TestDecode(t *testing.T) {
 			t.Errorf("%s: error %q, want %q", raw, err, want)
 		}
 	}
-	if err := strict.Decode("args", []byte(`{"count":"x"}`), new(request)); err == nil || !strings.Contains(err.Error(), "args.count: want a whole number") {
+	if err := strict.Decode("args", []byte(`{"count":"x"}`), new(request)); err == nil ||
+		!strings.Contains(err.Error(), "args.count: want a whole number") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -52,7 +53,8 @@ func TestDecode(t *testing.T) {
 // The elements of a list stay as they are, and reading stops after one too many.
 func TestElements(t *testing.T) {
 	got, err := strict.Elements([]byte(`[ {"b":1.0,  "a":"\u00e9"} , null,3 ]`), 3)
-	if err != nil || len(got) != 3 || string(got[0]) != `{"b":1.0,  "a":"\u00e9"}` || string(got[1]) != "null" || string(got[2]) != "3" {
+	if err != nil || len(got) != 3 || string(got[0]) != `{"b":1.0,  "a":"\u00e9"}` || string(got[1]) != "null" ||
+		string(got[2]) != "3" {
 		t.Errorf("%s, error %v", got, err)
 	}
 	if got, err := strict.Elements([]byte(`[1,2,3,4]`), 2); err != nil || len(got) != 3 {

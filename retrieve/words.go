@@ -1,0 +1,40 @@
+package retrieve
+
+import (
+	_ "embed" // for words.txt
+	"slices"
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+//go:embed words.txt
+var wordsText string
+
+var tables = english.Parse(wordsText)
+
+// The vocabularies, each of many languages; words.txt says what each is for.
+var (
+	whenWords    = vocabularyOf("when")
+	nameWords    = vocabularyOf("name")
+	presentWords = vocabularyOf("present")
+	firstPerson  = vocabularyOf("first-person")
+	secondPerson = vocabularyOf("second-person")
+	timeWords    = vocabularyOf("time")
+)
+
+// vocabulary is words of many languages that have one meaning in common.
+type vocabulary struct {
+	words english.Set
+	parts []string // of languages without spaces: each may stand anywhere in a text
+}
+
+func vocabularyOf(name string) vocabulary {
+	return vocabulary{tables.Words(name + "-words"), tables.Phrases(name + "-unspaced").Longest()}
+}
+
+// in reports whether text, split into words, has a word of the vocabulary.
+func (v vocabulary) in(words []string, text string) bool {
+	return slices.ContainsFunc(words, v.words.Has) ||
+		slices.ContainsFunc(v.parts, func(p string) bool { return strings.Contains(text, p) })
+}
