@@ -23,8 +23,8 @@ import (
 	"github.com/memoryd/memoryd/sessionstore/sqlitesession"
 )
 
-// chat is made-up small talk of n turns: what it says is of no matter, that
-// words come back in other company is.
+// chat makes up n turns of small talk. Only one thing matters about them: words
+// come back next to other words.
 func chat(t *testing.T, random *rand.Rand, session string, n int) []sessionstore.Event {
 	who := []string{"I", "My sister", "My brother Tom", "We", "My neighbour"}
 	did := []string{"love", "bought", "painted", "lost", "found", "sold", "repaired", "talk about", "dream of"}
@@ -68,7 +68,7 @@ func chat(t *testing.T, random *rand.Rand, session string, n int) []sessionstore
 	return out
 }
 
-// taken has a service take conversations in.
+// taken has a service ingest conversations.
 func taken(t *testing.T, memories memory.Store, sessions map[string][]sessionstore.Event) {
 	t.Helper()
 	db, err := sqlitedb.Open(filepath.Join(t.TempDir(), "sessions.db"))

@@ -20,17 +20,17 @@ import (
 )
 
 // modelFile has English words, the most frequent first: the pieces of the
-// built-in embedder's model. Its layout is told in embed/static.go.
+// built-in embedder's model. embed/static.go has its layout.
 const modelFile = "../embed/distill/static-1.bin"
 
-// functionWords is how many of the most frequent words say nothing of what a
-// text is about.
+// functionWords is the number of most frequent words that do not tell the topic
+// of a text.
 const functionWords = 150
 
 var authors = []string{"Ann", "Ben", "Cleo"}
 
-// chatter makes conversations of English words, each used as often as in life
-// (Zipf), so that stems, stop words and vectors have as much to do.
+// chatter makes conversations of English words with their natural frequencies
+// (Zipf), so that stems, stop words and vectors cost what they cost in life.
 type chatter struct {
 	words  []string
 	random *rand.Rand
@@ -71,8 +71,8 @@ func (c *chatter) turn() string {
 	return c.said[len(c.said)-1]
 }
 
-// topical is n words that say what a text is about, its own or, if it has too
-// few, others.
+// topical returns n words that tell the topic of a text: its own words or, if it
+// has too few, others.
 func (c *chatter) topical(text string, n int) []any {
 	var out []any
 	for _, w := range strings.Fields(strings.ToLower(strings.Trim(text, ".?"))) {
@@ -134,7 +134,8 @@ func (c *chatter) newMemories(b *testing.B, scope memory.Scope, n int) *sqlitest
 	return s
 }
 
-// resident is the process's resident size in MB, where the system tells.
+// resident returns the resident size of the process in MB, or 0 if the system does
+// not report it.
 func resident() float64 {
 	raw, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -151,7 +152,7 @@ func resident() float64 {
 	return 0
 }
 
-// times are what something took, time and again.
+// times are durations of one operation.
 type times []time.Duration
 
 func (t *times) since(begin time.Time) { *t = append(*t, time.Since(begin)) }
@@ -187,8 +188,8 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// BenchmarkPreload is what a turn waits for in a scope of 10,000 memories: a
-// question's preload, block and all.
+// BenchmarkPreload measures what a turn waits for in a scope of 10,000 memories: the
+// preload of a question, with its block.
 func BenchmarkPreload(b *testing.B) {
 	c := newChatter(b)
 	scope := memory.Scope{App: "a", User: "u"}
@@ -229,13 +230,12 @@ func find(b *testing.B, r *retrieve.Retriever, scope memory.Scope, query string)
 	}
 }
 
-// BenchmarkParts tells where the time of a search goes in a scope of 10,000
+// BenchmarkParts reports where the time of a search goes in a scope of 10,000
 // memories, in milliseconds at the median: first step by step, then how much
-// longer it is for each part of ranking than without it. Each question is asked
-// in all these ways, in an order that changes, and they are compared question
-// by question. What several parts share is a
-// cost of none of them: words, vectors and neighbours are read without those
-// that weigh them too.
+// longer a search takes with each part of ranking than without it. Each question is
+// asked in all these ways, in changing order, and they are compared question by
+// question. A cost that several parts share counts for none of them, since words,
+// vectors and neighbours are read without any of these parts too.
 func BenchmarkParts(b *testing.B) {
 	c := newChatter(b)
 	scope := memory.Scope{App: "a", User: "u"}
@@ -304,7 +304,7 @@ func BenchmarkParts(b *testing.B) {
 	}
 }
 
-// observed is a store that keeps the last query it was asked.
+// observed is a store that keeps the last query.
 type observed struct {
 	memory.Store
 	query memory.Query

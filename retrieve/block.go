@@ -26,30 +26,34 @@ const (
 	closing = "</PAST_CONVERSATIONS>"
 )
 
-// form is how a block is written.
+// form is the layout of a block.
 type form struct {
 	opening string
 	groupOf func(*memory.Memory) group
-	// by is what stands before the words of a memory: when it was said, and by whom.
-	by func(*memory.Memory) string
-	// numbered: entries can be cited.
-	numbered bool
+	// source returns the text before the words of a memory: when it was said, and
+	// by whom.
+	source   func(*memory.Memory) string
+	numbered bool // entries have numbers to cite
 }
 
-// The two forms: of Context, and of Preload.
+// The forms of Context and of Preload.
 var (
-	cited  = &form{opening: preface + " Cite it as [1].\n", groupOf: groupOf, by: by, numbered: true}
-	spoken = &form{opening: preface + "\n", groupOf: func(*memory.Memory) group { return group{} }, by: saying}
+	contextForm = &form{
+		opening: preface + " Cite it as [1].\n", groupOf: groupOf, source: dateAndAuthor, numbered: true,
+	}
+	preloadForm = &form{
+		opening: preface + "\n", groupOf: func(*memory.Memory) group { return group{} }, source: timeAndAuthor,
+	}
 )
 
-// group is what entries stand under one heading for; the zero group has none.
+// group identifies the entries under one heading. The zero group has no heading.
 type group struct {
 	heading string
 	session string // of turns; "" for facts
 }
 
-// groupOf is a fact's first topic, or a turn's session. A topic is written as
-// words are: USER_PREFERENCES is "User preferences".
+// groupOf returns the group of a fact's first topic, or of a turn's session. A
+// topic is written as words: USER_PREFERENCES becomes "User preferences".
 func groupOf(m *memory.Memory) group {
 	if m.Kind == memory.KindTurn {
 		return group{"Conversation", m.Source.SessionID}
@@ -63,18 +67,18 @@ func groupOf(m *memory.Memory) group {
 	return group{heading: string(unicode.ToUpper(first)) + topic[n:]}
 }
 
-// by is when a memory was said and by whom, as "(8 May 2023, Ann) ".
-func by(m *memory.Memory) string {
+// dateAndAuthor says when a memory was said and by whom: "(8 May 2023, Ann) ".
+func dateAndAuthor(m *memory.Memory) string {
 	if author := clean(m.Author); author != "" {
 		return fmt.Sprintf("(%s, %s) ", analyzer.Day(m.Timestamp), author)
 	}
 	return fmt.Sprintf("(%s) ", analyzer.Day(m.Timestamp))
 }
 
-// saying is when a memory was said and by whom, as the two lines of ADK's
-// preload_memory begin. A name can be neither "Time" nor two names. What nobody
-// is named for was stated about the user.
-func saying(m *memory.Memory) string {
+// timeAndAuthor says when a memory was said and by whom, in the two lines that
+// ADK's preload_memory writes before its words. No author can be named "Time", or
+// look like two names. A memory without an author is a statement about the user.
+func timeAndAuthor(m *memory.Memory) string {
 	author := strings.Join(
 		strings.FieldsFunc(clean(m.Author), func(r rune) bool { return r == ' ' || r == ':' || r == '：' }),
 		" ",
@@ -85,10 +89,10 @@ func saying(m *memory.Memory) string {
 	return fmt.Sprintf("Time: %s\n%s: ", m.Timestamp.UTC().Format(time.RFC3339), cmp.Or(author, "user"))
 }
 
-// arrange orders entries as they are shown: facts before turns, the topic of
-// the best match first, conversations by their beginning; within each the
-// oldest first, then by event and id.
-func arrange(entries []*entry) {
+// sortEntries puts entries into the order of a block: facts before turns, the
+// topic of the best match first, conversations by their first turn; within a group
+// the oldest first, then by event and id.
+func sortEntries(entries []*entry) {
 	first := map[group]*entry{}
 	for _, e := range entries {
 		if f := first[e.group]; f == nil || before(e, f) {
@@ -107,8 +111,8 @@ func arrange(entries []*entry) {
 	})
 }
 
-// before reports whether an entry is more of a first in its group: the best of
-// a topic, the oldest of a conversation.
+// before reports whether e rather than f stands for their group: the best fact of a
+// topic, the oldest turn of a conversation.
 func before(e, f *entry) bool {
 	if e.Memory.Kind == memory.KindFact {
 		return e.Score > f.Score
@@ -116,7 +120,7 @@ func before(e, f *entry) bool {
 	return compareTimes(e, f) < 0
 }
 
-// compareGroups compares two groups by their first entries.
+// compareGroups compares two groups by the entries that stand for them.
 func compareGroups(a, b *entry) int {
 	switch {
 	case a.Memory.Kind != b.Memory.Kind:
@@ -144,12 +148,12 @@ func (g group) line() string {
 
 func (f *form) line(e *entry, n int) string {
 	if !f.numbered {
-		return e.by + e.text + "\n"
+		return e.source + e.text + "\n"
 	}
-	return "[" + strconv.Itoa(n) + "] " + e.by + e.text + "\n"
+	return "[" + strconv.Itoa(n) + "] " + e.source + e.text + "\n"
 }
 
-// render writes arranged entries as a block.
+// render writes sorted entries as a block.
 func (f *form) render(entries []*entry) string {
 	var out strings.Builder
 	out.WriteString(f.opening)
@@ -163,14 +167,15 @@ func (f *form) render(entries []*entry) string {
 	return out.String()
 }
 
-// numbered is a number in square brackets, whatever they look like.
-var numbered = regexp.MustCompile(`[\[［【〔⟦]([\pN\pM\p{Cf}\s,;–-]*\pN[\pN\pM\p{Cf}\s,;–-]*)[\]］】〕⟧]`)
+// citation matches a number in square brackets of any script.
+var citation = regexp.MustCompile(`[\[［【〔⟦]([\pN\pM\p{Cf}\s,;–-]*\pN[\pN\pM\p{Cf}\s,;–-]*)[\]］】〕⟧]`)
 
-// clean is text as one line that has nothing of the block's own form.
+// clean returns text as one line that nothing of the block's own form can be
+// mistaken for.
 func clean(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
-		case r == '\u200c' || r == '\u200d': // they join and part letters and pictures
+		case r == '\u200c' || r == '\u200d': // joiners, which scripts and emoji need
 		case unicode.IsSpace(r):
 			return ' '
 		case unicode.In(r, unicode.Cc, unicode.Cf):
@@ -181,29 +186,29 @@ func clean(text string) string {
 		return r
 	}, text)
 	text = strings.Join(strings.Fields(text), " ")
-	text = numbered.ReplaceAllString(text, "(${1})")
+	text = citation.ReplaceAllString(text, "(${1})")
 	return strings.ReplaceAll(text, "<", "&lt;")
 }
 
-// Passage is a memory's text as a model is shown it in answer to a query: all of
-// it if it has at most so many tokens, else the part that has most of the
-// query's words, with "…" where it is cut.
-func Passage(query, text string, most int) string {
-	if out := passage(text, analyzer.Question(query), most); out != "" {
+// Passage returns the text of a memory as a model sees it in answer to a query: all
+// of it if it has at most limit tokens, else the passage with the most words of the
+// query, with "…" where it is cut.
+func Passage(query, text string, limit int) string {
+	if out := passage(text, analyzer.Question(query), limit); out != "" {
 		return out
 	}
-	return memory.Cut(text, most) + "…" // one word, in bytes, of which a token has one or more
+	return memory.Cut(text, limit) + "…" // part of one long word; a token has at least one byte
 }
 
-// passage is a text of at most so many tokens, or the part of it that begins
-// with the sentence which has most of the query's words, or with one before
-// where there is room; it ends between words. It is "" if not one word fits, or
-// there are fewer tokens than leastTokens.
-func passage(text string, query []string, most int) string {
-	if extract.Tokens(text) <= most {
+// passage returns text if it has at most limit tokens, or else a part of it that
+// ends between words. The part begins with the sentence that has the most words of
+// the query, or with one before it where there is room. It is "" if not one word
+// fits, or if limit is below minTokens.
+func passage(text string, query []string, limit int) string {
+	if extract.Tokens(text) <= limit {
 		return text
 	}
-	if most < leastTokens {
+	if limit < minTokens {
 		return ""
 	}
 	var starts []int // of sentences
@@ -221,20 +226,21 @@ func passage(text string, query []string, most int) string {
 		starts = append(starts, at)
 		at += len(of.Value())
 	}
-	most -= 2 * extract.Tokens("…")
-	for chosen > 0 && extract.Tokens(text[starts[chosen-1]:]) <= most {
+	limit -= 2 * extract.Tokens("…")
+	for chosen > 0 && extract.Tokens(text[starts[chosen-1]:]) <= limit {
 		chosen--
 	}
-	out := begin(text[starts[chosen]:], most)
+	out := firstWords(text[starts[chosen]:], limit)
 	if chosen > 0 && out != "" {
 		out = "…" + out
 	}
 	return out
 }
 
-// begin is as many words of a text as fit, and "…" where that is not all.
-func begin(text string, most int) string {
-	if extract.Tokens(text) <= most {
+// firstWords returns text if it has at most limit tokens, or else as many of its
+// first words as fit, and "…".
+func firstWords(text string, limit int) string {
+	if extract.Tokens(text) <= limit {
 		return text
 	}
 	ends, at := []int{}, 0
@@ -242,7 +248,7 @@ func begin(text string, most int) string {
 		at += len(of.Value())
 		ends = append(ends, at)
 	}
-	n := sort.Search(len(ends), func(i int) bool { return extract.Tokens(text[:ends[i]]) > most })
+	n := sort.Search(len(ends), func(i int) bool { return extract.Tokens(text[:ends[i]]) > limit })
 	if n == 0 {
 		return ""
 	}

@@ -18,66 +18,67 @@ const (
 	MaxMaxTokens     = 100_000
 )
 
-// What the selection goes by.
+// The constants of the selection.
 const (
-	// relevance is the share of a memory's score in the choice of the next one;
-	// the rest is how little of it is said already.
+	// relevance is the weight of a memory's score in the choice of the next entry;
+	// the rest is the weight of how little of it the block already says.
 	relevance = 0.7
-	// noise is the share of the best score under which a match is left out.
-	noise = 0.2
-	// nearly is the share of a turn's words that its facts have to have to stand
-	// for it: what they leave is greetings and fillers.
-	nearly = 0.7
-	// shareTokens is what a memory may take of any budget; from four times as
-	// much on it is a quarter of the budget, so that one long text leaves room
-	// for others.
+	// minShare is the share of the best score below which a match is left out.
+	minShare = 0.2
+	// coverage is the share of a turn's words that its facts must have to stand for
+	// the turn. The words they lack are greetings and fillers.
+	coverage = 0.7
+	// shareTokens is what a memory may take of a small budget. Of a budget of more
+	// than four times as much it may take a quarter, so that one long text leaves
+	// room for others.
 	shareTokens = 64
-	// leastTokens is what a passage must have room for: less says nothing.
-	leastTokens = 8
+	// minTokens is the least room for a passage: a shorter one says nothing.
+	minTokens = 8
 )
 
-// Block is what is worth knowing for a query, as text for a prompt.
+// Block holds the memories worth knowing for a query, as text for a prompt.
 type Block struct {
-	// Text is for a model to read. It is "" or a block of lines, the first and
-	// last of which are the tags that extract.ReadTurn knows and does not take
-	// in again. Between them are groups of entries, facts by topic and then
-	// turns by conversation, each under a heading and from oldest to newest:
+	// Text is for a model to read. It is "" or a block of lines. The first and the
+	// last are tags by which extract.ReadTurn recognizes a block, so that it is not
+	// made into memories again. Between them are groups of entries, facts by topic
+	// and then turns by conversation, each under a heading and from oldest to
+	// newest:
 	//
 	//	[1] (8 May 2023, Ann) I adopted a cat called Miso.
 	//
-	// An entry is one line: white space in a memory becomes single spaces,
-	// invisible characters go, "<" becomes "&lt;" and a number in square
+	// An entry is one line. White space in a memory becomes single spaces,
+	// invisible characters are removed, "<" becomes "&lt;" and a number in square
 	// brackets gets round ones, so that no memory can look like a second entry,
-	// cite, or end the block. Of a long one a passage is shown, with "…" where
+	// cite, or end the block. A long memory is shown as a passage, with "…" where
 	// it is cut.
 	Text string `json:"text"`
-	// Memories are the entries in order, whole: the first is cited as [1].
+	// Memories are the entries in their order, uncut. The first is cited as [1].
 	Memories []memory.Match `json:"memories"`
 	// Tokens is extract.Tokens of Text.
 	Tokens int `json:"tokens"`
 }
 
-// Context answers a query with the best use of a budget of maxTokens, 1 to
-// MaxMaxTokens. Of what Search finds, up to TopK or else MaxTopK, it takes in
-// turn what scores high and is unlike what it has (maximal marginal relevance:
-// Carbonell and Goldstein, SIGIR 1998), passing over what does not fit, until
-// only noise is left. Nothing is said twice: a fact stands for the turn it was
-// found in if that says hardly more, the turn for the fact if it says all of
-// it. Nothing found, or nothing that fits, is an empty block.
+// Context answers a query with a block of at most maxTokens, 1 to MaxMaxTokens.
+// From the matches of Search, up to TopK or else MaxTopK, it takes one after the
+// other the match that scores high and is unlike those taken (maximal marginal
+// relevance: Carbonell and Goldstein, SIGIR 1998). It skips matches that do not
+// fit, and ends where scores become low. Nothing is said twice: a fact stands for
+// the turn it cites if that turn says hardly more, and the turn for the fact if it
+// says all of it. If nothing is found, or nothing fits, the block is empty.
 func (r *Retriever) Context(ctx context.Context, scope memory.Scope, req Request, maxTokens int) (Block, error) {
-	return r.block(ctx, scope, req, maxTokens, cited)
+	return r.block(ctx, scope, req, maxTokens, contextForm)
 }
 
-// Preload is Context in the form that ADK's preload_memory has: from oldest to
-// newest, without headings and numbers, each entry two lines:
+// Preload is Context in the form of ADK's preload_memory: from oldest to newest,
+// without headings and numbers, each entry on two lines:
 //
 //	Time: 2023-05-08T13:56:00Z
 //	Ann: I adopted a cat called Miso.
 //
-// What nobody is named for is the user's, so that its own words cannot be taken
-// for a time or for a name.
+// A memory without an author is shown as the user's, so that its own words cannot
+// be taken for a time or for a name.
 func (r *Retriever) Preload(ctx context.Context, scope memory.Scope, req Request, maxTokens int) (Block, error) {
-	return r.block(ctx, scope, req, maxTokens, spoken)
+	return r.block(ctx, scope, req, maxTokens, preloadForm)
 }
 
 func (r *Retriever) block(ctx context.Context, scope memory.Scope, req Request, maxTokens int, f *form) (Block, error) {
@@ -112,14 +113,14 @@ func (f *form) block(matches []memory.Match, query []string, maxTokens int) Bloc
 		}
 		chosen = with
 		for _, o := range left {
-			o.said = max(o.said, overlap(o.words, e.words))
+			o.redundancy = max(o.redundancy, overlap(o.words, e.words))
 		}
 	}
 	out := Block{Memories: []memory.Match{}}
 	if len(chosen) == 0 {
 		return out
 	}
-	arrange(chosen)
+	sortEntries(chosen)
 	out.Text = f.render(chosen)
 	out.Tokens = extract.Tokens(out.Text)
 	for _, e := range chosen {
@@ -128,8 +129,8 @@ func (f *form) block(matches []memory.Match, query []string, maxTokens int) Bloc
 	return out
 }
 
-// cost is what a block of entries has in tokens, or a little more: parts of a
-// token are rounded up with each line.
+// cost returns the tokens of a block of entries, or a few more: each line rounds
+// parts of a token up.
 func (f *form) cost(entries []*entry) int {
 	sum, seen := extract.Tokens(f.opening)+extract.Tokens(closing), map[group]bool{}
 	for _, e := range entries {
@@ -142,7 +143,7 @@ func (f *form) cost(entries []*entry) int {
 	return sum
 }
 
-// best is the place of the entry to take next; of equals the first.
+// best returns the index of the entry to take next, the first of equals.
 func best(left []*entry) int {
 	at := 0
 	for i, e := range left {
@@ -156,27 +157,28 @@ func best(left []*entry) int {
 // entry is one memory as the block shows it.
 type entry struct {
 	memory.Match
-	share     float64  // of the best score
-	by        string   // when it was said, and by whom
-	text      string   // the memory's words, or a passage of them, in one line
-	words     []string // of text: analyzed, distinct, in order of the alphabet
-	canonical string   // of text
-	said      float64  // how much of it another entry says, at most
-	group     group
-	// tokens are those of its line, were it the last of all.
-	tokens int
+	share      float64  // of the best score
+	source     string   // when it was said, and by whom
+	text       string   // the memory's words, or a passage of them, in one line
+	words      []string // of text: analyzed, distinct, sorted
+	canonical  string   // of text
+	redundancy float64  // the largest overlap with an entry of the block
+	group      group
+	tokens     int // of its line with the highest number it can have
 }
 
-func (e *entry) worth() float64 { return relevance*e.share - (1-relevance)*e.said }
+// worth is what maximal marginal relevance maximizes.
+func (e *entry) worth() float64 { return relevance*e.share - (1-relevance)*e.redundancy }
 
-// entries prepares the matches that are not noise and have something to show.
+// entries prepares the matches that score high enough and have a text to show.
 func (f *form) entries(matches []memory.Match, query []string, maxTokens int) []*entry {
 	var out []*entry
 	for _, m := range matches {
-		if m.Score < noise*matches[0].Score {
+		if m.Score < minShare*matches[0].Score {
 			break
 		}
-		e := &entry{Match: m, share: m.Score / matches[0].Score, by: f.by(&m.Memory), group: f.groupOf(&m.Memory)}
+		e := &entry{Match: m, share: m.Score / matches[0].Score}
+		e.source, e.group = f.source(&m.Memory), f.groupOf(&m.Memory)
 		e.tokens = extract.Tokens(f.line(e, len(matches)))
 		e.text = passage(clean(m.Memory.Fact), query, min(maxTokens-f.cost([]*entry{e}), max(shareTokens, maxTokens/4)))
 		if e.text == "" {
@@ -192,54 +194,57 @@ func (f *form) entries(matches []memory.Match, query []string, maxTokens int) []
 	return out
 }
 
-// repeats reports whether an entry says nothing that others do not say.
+// repeats reports whether others say all that an entry says.
 func (e *entry) repeats(others []*entry) bool {
-	var facts []string // the words of the facts that were found in this turn
+	var facts []string // the words of the facts that cite this turn
 	for _, o := range others {
 		switch {
 		case o == e:
 		case e.same(o), e.within(o):
 			return true
-		case o.from(e):
+		case o.cites(e):
 			facts = append(facts, o.words...)
 		}
 	}
 	slices.Sort(facts)
-	return len(facts) > 0 && covered(e.words, slices.Compact(facts)) >= nearly
+	return len(facts) > 0 && covered(e.words, slices.Compact(facts)) >= coverage
 }
 
-// same reports whether another entry says the same. A turn does not stand for a
-// fact. What is said in the same words on two days may be two events, unless it
-// was found to be one fact.
+// same reports whether another entry says the same and can stand for this one. A
+// turn does not stand for a fact. Turns with the same words on two days may tell of
+// two events.
 func (e *entry) same(o *entry) bool {
 	a, b := &e.Memory, &o.Memory
 	return e.canonical == o.canonical && (a.Author == b.Author || a.Author == "" || b.Author == "") &&
-		(b.Kind == memory.KindFact || a.Kind == memory.KindTurn && analyzer.Day(a.Timestamp) == analyzer.Day(b.Timestamp))
+		(b.Kind == memory.KindFact ||
+			a.Kind == memory.KindTurn && analyzer.Day(a.Timestamp) == analyzer.Day(b.Timestamp))
 }
 
-// within reports whether a fact is a mere part of the turn it was found in.
+// within reports whether a fact says only a part of the turn it cites.
 func (e *entry) within(turn *entry) bool {
-	return e.from(turn) && covered(e.words, turn.words) == 1 && covered(turn.words, e.words) < nearly
+	return e.cites(turn) && covered(e.words, turn.words) == 1 && covered(turn.words, e.words) < coverage
 }
 
-// from reports whether a fact rests on a turn.
-func (e *entry) from(turn *entry) bool {
-	fact, said := &e.Memory, &turn.Memory
-	return fact.Kind == memory.KindFact && said.Kind == memory.KindTurn &&
-		fact.Source.SessionID == said.Source.SessionID &&
-		slices.ContainsFunc(said.Source.EventIDs, func(id string) bool { return slices.Contains(fact.Source.EventIDs, id) })
+// cites reports whether e is a fact that cites a turn.
+func (e *entry) cites(turn *entry) bool {
+	fact, cited := &e.Memory, &turn.Memory
+	return fact.Kind == memory.KindFact && cited.Kind == memory.KindTurn &&
+		fact.Source.SessionID == cited.Source.SessionID &&
+		slices.ContainsFunc(cited.Source.EventIDs, func(id string) bool {
+			return slices.Contains(fact.Source.EventIDs, id)
+		})
 }
 
-// covered is the share of some words that are among others; 1 of none.
-func covered(words, by []string) float64 {
+// covered returns the share of words that are among others; 1 for no words.
+func covered(words, others []string) float64 {
 	if len(words) == 0 {
 		return 1
 	}
-	return float64(common(words, by)) / float64(len(words))
+	return float64(common(words, others)) / float64(len(words))
 }
 
-// overlap is the Jaccard coefficient of two sets of words: what they share of
-// what both have.
+// overlap returns the Jaccard coefficient of two sets of words: the size of their
+// intersection by that of their union.
 func overlap(a, b []string) float64 {
 	n := common(a, b)
 	if n == 0 {
@@ -248,7 +253,7 @@ func overlap(a, b []string) float64 {
 	return float64(n) / float64(len(a)+len(b)-n)
 }
 
-// common is how many words two sorted lists share.
+// common counts the words that two sorted lists share.
 func common(a, b []string) (n int) {
 	for len(a) > 0 && len(b) > 0 {
 		switch strings.Compare(a[0], b[0]) {

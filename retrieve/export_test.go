@@ -1,7 +1,7 @@
 package retrieve
 
 // BlockOf chooses among matches that a test has scored itself.
-var BlockOf = cited.block
+var BlockOf = contextForm.block
 
 // PreloadOf is the same for Preload.
-var PreloadOf = spoken.block
+var PreloadOf = preloadForm.block

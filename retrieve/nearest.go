@@ -7,17 +7,17 @@ import (
 )
 
 // Nearest orders the facts that a store found for a text and its vector, the
-// nearest first, ties by id. It scores them as Search does, by those parts that
-// a fact has by itself, without the turns around it: its words and its meaning.
-// Noise is that of the embedder; see [embed.Model].
+// nearest first, ties by id. It scores them as Search does, but only by the parts
+// that a fact has without the turns around it: its words and its meaning. noise is
+// that of the embedder; see [embed.Model].
 func Nearest(found memory.Found, noise float64) []memory.Memory {
 	k := &ranking{weights: rawWeights(nil), noise: noise, keys: map[cite]float64{}}
-	k.idf, k.best = rarity(found.Stats)
+	k.idf, k.best = inverseFrequencies(found.Stats)
 	var all []*ranked
 	for _, run := range found.Runs {
 		if run[0].Memory.Kind == memory.KindFact {
-			c := k.fact(&run[0])
-			k.citing(c)
+			c := k.scoreFact(&run[0])
+			k.inheritFromTurns(c)
 			c.score = k.relevance(c)
 			all = append(all, c)
 		}

@@ -2,11 +2,11 @@ package retrieve
 
 import "slices"
 
-// A score is made of parts. The first ones are about what a memory has in
-// common with the question; their sum is its relevance. The others, from
-// speaker on, are about what kind of memory it is: each is worth as much as the
-// relevance where it applies and nothing where it does not, so that no memory
-// is found for its kind alone.
+// A score is a sum of parts. The parts before speaker are about what a memory has
+// in common with the question; their sum is its relevance. The parts from speaker
+// on are about the kind of memory it is. Each of them is worth the relevance
+// where it applies and nothing elsewhere, so that no memory is found for its kind
+// alone.
 const (
 	lexical = iota
 	surroundings
@@ -24,8 +24,9 @@ const (
 	partCount
 )
 
-// part is one reason for a score. The weights of those that apply to a question
-// are brought to a sum of 1, so that a score means the same whatever is asked.
+// part is one reason for a score. The weights of the parts that apply to a
+// question are scaled to a sum of 1, so that scores of different questions can be
+// compared.
 type part struct {
 	name   string
 	weight float64
@@ -34,46 +35,46 @@ type part struct {
 // parts are in the order of the constants. The weights were fitted on five long
 // annotated conversations by coordinate ascent on the mean of recall@10, nDCG@10
 // and reciprocal rank, and then rounded with the bundled conversations of evals in
-// view: leaving a conversation out of the fit changes what is found in it little.
-// What did not help across conversations is
-// not here: reciprocal rank fusion instead of scores, terms fed back from the
-// first matches, pairs of neighbouring words, the length of a memory.
+// view. Leaving one conversation out of the fit changes little of what is found
+// in it. Four ideas did not help across conversations and are not here:
+// reciprocal rank fusion instead of scores, terms fed back from the first matches,
+// pairs of neighbouring words, and the length of a memory.
 var parts = [partCount]part{
-	// The memory's words: BM25, as a share of what a memory without end would
-	// have that had each of the question's words.
+	// The memory's words: BM25, as a share of the score of a memory that has each
+	// of the question's words infinitely often.
 	lexical: {"lexical", 0.10},
-	// The same of a turn together with its neighbours, which count less the
-	// farther they are (see window): an answer seldom repeats the question.
+	// The words of a turn and its neighbours, which count less the farther away
+	// they are (see window): an answer seldom repeats the words of the question.
 	surroundings: {"context", 0.30},
-	// The lexical part of the turn before, if that asks a question.
+	// The lexical part of the turn before, if that turn asks a question.
 	reply: {"reply", 0.13},
-	// The meaning: how far the cosine is from the embedder's noise to 1.
+	// The meaning: how far the cosine is on the way from the embedder's noise to 1.
 	dense: {"dense", 0.13},
-	// The dense part of a turn and its neighbours, weighed as in context.
+	// The dense parts of a turn and its neighbours, weighted as in context.
 	near: {"near", 0.17},
 	// The words of the whole session: BM25 of sessions, with the turns that have
 	// a word for its frequency, as a share of the best session's.
 	session: {"session", 0.06},
-	// The lexical part of the facts that cite the turn: they say in other words
-	// what it says. Of a fact, its own words.
+	// The lexical part of the facts that cite the turn, which say the same in other
+	// words. For a fact, its own words.
 	keys: {"facts", 0.16},
 
-	// Said by whom the question names; by the user, where the question says "I".
+	// The question names its author, or says "I" and the user is its author.
 	speaker: {"speaker", 0.65},
 	// It does not ask something itself.
 	statement: {"statement", 0.18},
-	// It has what the question asks for: a time, or a name.
+	// It has the sort of thing that the question asks for: a time, or a name.
 	answer: {"answer", 0.70},
-	// It was said at, or speaks of, the time that the question names.
+	// It was said at the time that the question names, or speaks of that time.
 	times: {"time", 0.20},
-	// How new it is, where the question asks for what is so now.
+	// How new it is, where the question asks about the present.
 	recency: {"recency", 0.15},
-	// A better match does not rest on the same turns.
+	// No better match cites the same turns.
 	fresh: {"diversity", 0.07},
 }
 
-// Parts names the parts that a score is made of, each of which Options.Without
-// can leave out.
+// Parts returns the names of the parts of a score. Options.Without can leave out
+// each of them.
 func Parts() []string {
 	out := make([]string, partCount)
 	for i, p := range parts {
@@ -82,7 +83,7 @@ func Parts() []string {
 	return out
 }
 
-// rawWeights are the parts' weights without some of them.
+// rawWeights returns the weights of all parts except those named.
 func rawWeights(without []string) (out [partCount]float64) {
 	for i, p := range parts {
 		if !slices.Contains(without, p.name) {
@@ -92,10 +93,9 @@ func rawWeights(without []string) (out [partCount]float64) {
 	return out
 }
 
-// window is how much a neighbour counts in a turn's surroundings, from reach
-// turns before to reach after. What was said before counts more than what
-// followed.
+// window has the weights of neighbours in a turn's surroundings, from reach turns
+// before it to reach turns after. Turns before count more than turns after.
 var window = [2*reach + 1]float64{0.5, 1, 1, 0.5, 0.25}
 
-// reach is how far the window goes.
+// reach is in turns, on either side.
 const reach = 2

@@ -56,8 +56,8 @@ func told(t *testing.T, lines ...string) memory.Store {
 	return s
 }
 
-// partCases are memories of which up is about what a part looks at, and down
-// has all else in common with the question.
+// partCases are memories, of which up has what a part looks at, and down has
+// everything else in common with the question.
 var partCases = []struct {
 	part, query string
 	lines       []string
@@ -213,8 +213,8 @@ var partCases = []struct {
 	},
 }
 
-// Each part lifts what it is about above what has all else in common with the
-// question.
+// Each part lifts a memory that has what the part looks at above one that has
+// everything else in common with the question.
 func TestParts(t *testing.T) {
 	asOf := time.Date(2025, 6, 30, 0, 0, 0, 0, time.UTC)
 	seen := map[string]bool{"diversity": true} // which has a test of its own
@@ -252,8 +252,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// Of a turn and a fact that rests on it, the one further down gets nothing for
-// being new; what rests on other turns does.
+// Of a turn and a fact that cites it, the one further down gets nothing for
+// diversity; a match that cites other turns does.
 func TestDiversity(t *testing.T) {
 	store := told(
 		t,
@@ -277,8 +277,8 @@ func TestDiversity(t *testing.T) {
 	}
 }
 
-// A fact that a client gave stands beside turns as an equal: the words it has
-// count for what would surround it.
+// A fact that a client gave ranks beside turns as an equal: its own words stand for
+// its surroundings.
 func TestGivenFact(t *testing.T) {
 	r := retrieve.New(
 		told(
@@ -296,8 +296,8 @@ func TestGivenFact(t *testing.T) {
 	}
 }
 
-// Whatever is left out, scores stay within 0 and 1 and are the sum of their
-// parts; with nothing left nothing is told apart.
+// Without any parts, scores stay within 0 and 1 and are the sum of the others.
+// Without all of them, no two memories differ.
 func TestWithout(t *testing.T) {
 	store := told(
 		t,
@@ -338,7 +338,7 @@ func TestWithout(t *testing.T) {
 	}
 }
 
-// Any text is a question: an answer, if only an empty one.
+// Any text can be a question, and gets an answer, if only an empty one.
 func TestOddQuestions(t *testing.T) {
 	r := retrieve.New(
 		told(

@@ -2,6 +2,7 @@ package retrieve
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -12,18 +13,18 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// question is what a query tells of the memory that would answer it.
+// question is what a query says about the memory that would answer it.
 type question struct {
 	terms   []string // analyzed words, distinct
-	user    string   // who asks
-	mine    bool     // it is about who asks
+	user    string   // the user who asks
+	mine    bool     // it is about that user
 	wants   expected
-	present bool // it asks what is so now
+	present bool // it asks about the present
 	periods []dates.Period
 	asOf    time.Time // zero for now
 }
 
-// expected is the sort of answer that a question wants.
+// expected is the sort of answer that a question asks for.
 type expected int
 
 const (
@@ -32,7 +33,8 @@ const (
 	aName             // who, where, which, called what?
 )
 
-// readQuestion reads a query put by a user at now, about what was known asOf.
+// readQuestion reads a query that a user asks at now about what was known at asOf;
+// a zero asOf is now.
 func readQuestion(text, user string, asOf, now time.Time) *question {
 	q := &question{terms: analyzer.Question(text), user: user, asOf: asOf}
 	if len(text) > maxRead {
@@ -55,25 +57,26 @@ func readQuestion(text, user string, asOf, now time.Time) *question {
 	return q
 }
 
-// maxRead is how long a text is, in bytes, that is read as a question, and how
-// much of a memory is read as its answer.
+// maxRead is in bytes. A longer query is not read as a question, and of a memory
+// only so much is read as an answer.
 const maxRead = 2 << 10
 
-// heard reports whether a candidate had been said by the time that the question
-// is about: nobody could go by it before.
-func (q *question) heard(c *memory.Candidate) bool {
+// knownThen reports whether a candidate had been said by the time that the
+// question is about.
+func (q *question) knownThen(c *memory.Candidate) bool {
 	return q.asOf.IsZero() || !c.Memory.Timestamp.After(q.asOf)
 }
 
-// means reports whether the question is about what an author said.
-func (q *question) means(author string) bool {
+// isAbout reports whether the question is about what an author said.
+func (q *question) isAbout(author string) bool {
 	if q.mine {
 		return author == "user" || strings.EqualFold(author, q.user)
 	}
 	return slices.ContainsFunc(analyzer.Words(author), func(w string) bool { return slices.Contains(q.terms, w) })
 }
 
-// answeredBy reports whether a text has the sort of thing that is wanted.
+// answeredBy reports whether a text has the sort of thing that the question asks
+// for.
 func (q *question) answeredBy(text string) bool {
 	text = memory.Cut(text, maxRead)
 	switch q.wants {
@@ -85,8 +88,9 @@ func (q *question) answeredBy(text string) bool {
 	return false
 }
 
-// timely is 1 for what was said in a time that the question names, or speaks of
-// it, and half for what was said soon after: people tell what has happened.
+// timely returns 1 for a memory that was said in a period the question names or
+// that is valid from then, and 0.5 for one said soon after the period, because
+// people tell what has just happened.
 func (q *question) timely(m *memory.Memory) float64 {
 	best := 0.0
 	for _, p := range q.periods {
@@ -101,8 +105,8 @@ func (q *question) timely(m *memory.Memory) float64 {
 	return best
 }
 
-// asks reports whether a text ends in a question. What was shown with it in
-// brackets, quotes and pictures do not count.
+// asks reports whether a text ends in a question mark. A caption in brackets,
+// closing quotes and emoji after it do not count.
 func asks(text string) bool {
 	text = strings.TrimRightFunc(text, unicode.IsSpace)
 	if strings.HasSuffix(text, "]") {
@@ -118,9 +122,8 @@ func asks(text string) bool {
 	return last == '?' || last == '？' || last == '؟' || last == '՞' || last == '⁇' || last == '⁈' || last == '⁉'
 }
 
-// hasName reports whether a text has a word that is capitalized though it does
-// not begin a sentence, or quotes a title. In scripts without capitals nothing
-// is found.
+// hasName reports whether a text has a capitalized word inside a sentence, or
+// quotes a title. It finds no names in scripts without capitals.
 func hasName(text string) bool {
 	if strings.ContainsAny(text, `"“«„`) {
 		return true
@@ -146,17 +149,15 @@ func hasTime(text string) bool {
 	if timeWords.in(words, text) {
 		return true
 	}
-	for _, w := range words {
-		if len(w) == 4 && (strings.HasPrefix(w, "19") || strings.HasPrefix(w, "20")) && w[2] >= '0' && w[2] <= '9' &&
-			w[3] >= '0' &&
-			w[3] <= '9' {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, isYear)
 }
 
-// plainWords are a text's words in small letters, as they stand.
+func isYear(word string) bool {
+	_, err := strconv.ParseUint(word, 10, 16)
+	return err == nil && len(word) == 4 && (word[:2] == "19" || word[:2] == "20")
+}
+
+// plainWords splits a text into words in lower case, without stemming.
 func plainWords(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.Is(unicode.M, r)

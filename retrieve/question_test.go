@@ -56,7 +56,7 @@ func TestMeans(t *testing.T) {
 		{"What does Schmidt eat?", "Jo Schmidt", true}, {"What does she eat?", "Ann", false}, {"What do I eat?", "user", true}, {"What do I eat?", "ANN", true},
 		{"What do I eat?", "guide", false}, {"What do I and Bob eat?", "Bob", false}, {"What does she eat?", "", false}, {"Что ест Анна?", "Анна", true}, {"小明喜欢什么？", "小明", true},
 	} {
-		if got := readQuestion(c.query, "ann", time.Time{}, time.Now()).means(c.author); got != c.want {
+		if got := readQuestion(c.query, "ann", time.Time{}, time.Now()).isAbout(c.author); got != c.want {
 			t.Errorf("%q means %q: %v", c.query, c.author, got)
 		}
 	}

@@ -11,26 +11,27 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// The constants of BM25 where a session is the text: its length is in turns,
-// and counts in full, as long sessions have a bit of everything.
+// The constants of BM25 over sessions, where a session is the text and its length
+// is in turns. Length counts in full (b = 1), since a long session has a bit of
+// everything.
 const (
 	sessionK1   = 2.0
-	sessionMean = 20.0 // turns; an ordinary session
+	sessionMean = 20.0 // turns of an ordinary session
 )
 
-// halfLife is how much older than the newest match a memory is that counts half
-// as new.
+// halfLife is the age, counted back from the newest match, at which a memory
+// counts as half as new.
 const halfLife = 30 * 24 * time.Hour
 
-// ranked is a candidate with its score and what that is made of.
+// ranked is a candidate with its score and the parts of that score.
 type ranked struct {
 	*memory.Candidate
-	score float64            // at most that, until it is whole
-	whole bool               // the parts of kind are weighed too
+	score float64            // an upper bound until final
+	final bool               // the parts about the kind of memory are in the score
 	parts [partCount]float64 // each 0 to 1
 }
 
-// cite is a turn as facts cite it.
+// cite identifies a turn as facts cite it.
 type cite struct{ session, event string }
 
 func citesOf(m *memory.Memory) iter.Seq[cite] {
@@ -43,67 +44,68 @@ func citesOf(m *memory.Memory) iter.Seq[cite] {
 	}
 }
 
-// ranking is the work on one answer of a store.
+// ranking ranks the candidates that a store found for one question.
 type ranking struct {
 	weights  [partCount]float64
 	question *question
 	noise    float64 // of the embedder
 	idf      []float64
-	best     float64 // of a lexical score
-	sessions map[string]float64
-	named    map[string]bool // authors, whether the question means them
-	newest   time.Time       // when the last of those ranked was said
-	keys     map[cite]float64
-	turns    map[cite]*ranked // those in keys
-	seen     map[cite]bool    // what better matches rest on
+	best     float64            // the lexical score that counts as 1
+	sessions map[string]float64 // the session part of turns, by session
+	named    map[string]bool    // by author, whether the question is about that author
+	newest   time.Time          // the timestamp of the newest candidate
+	keys     map[cite]float64   // the best lexical part of the facts that cite a turn
+	turns    map[cite]*ranked   // the turns in keys
+	seen     map[cite]bool      // the turns that better matches cite
 }
 
-// rank gives the n best candidates that pass the filter, best first, ties by
-// id, and the weights. It leaves out what has nothing in common with the
-// question. Embedded is false if there was no vector to ask with.
+// rank returns the n best candidates that pass the filter, best first, ties by
+// id, and the weights of the parts. It leaves out candidates that have nothing in
+// common with the question. embedded is false if the question has no vector.
 func (r *Retriever) rank(found memory.Found, q *question, embedded bool, n int) ([]*ranked, [partCount]float64) {
 	k := &ranking{question: q, noise: r.embedder.Model().Noise, named: map[string]bool{}, keys: map[cite]float64{},
 		turns: map[cite]*ranked{}, seen: map[cite]bool{}}
 	k.weigh(r.weights, found.Runs, embedded)
-	k.idf, k.best = rarity(found.Stats)
+	k.idf, k.best = inverseFrequencies(found.Stats)
 	k.sessions = sessionScores(found.Stats)
 	var all []*ranked
 	for _, run := range found.Runs {
-		if run[0].Memory.Kind == memory.KindFact && q.heard(&run[0]) {
-			all = append(all, k.fact(&run[0]))
+		if run[0].Memory.Kind == memory.KindFact && q.knownThen(&run[0]) {
+			all = append(all, k.scoreFact(&run[0]))
 		}
 	}
 	facts := len(all)
 	for _, run := range found.Runs {
 		if !q.asOf.IsZero() {
-			run = slices.DeleteFunc(slices.Clone(run), func(c memory.Candidate) bool { return !q.heard(&c) })
+			run = slices.DeleteFunc(slices.Clone(run), func(c memory.Candidate) bool { return !q.knownThen(&c) })
 		}
 		if len(run) > 0 && run[0].Memory.Kind == memory.KindTurn {
-			all = append(all, k.run(run)...)
+			all = append(all, k.scoreRun(run)...)
 		}
 	}
 	for _, f := range all[:facts] {
-		k.citing(f)
+		k.inheritFromTurns(f)
 	}
 	all = slices.DeleteFunc(all, func(c *ranked) bool { return !c.Match || !k.related(c) })
-	return k.top(all, n), k.weights
+	return k.selectTop(all, n), k.weights
 }
 
-// weigh gives weights to the parts that apply to the question, of sum 1.
+// weigh gives each part that applies to the question its weight. Their sum is 1.
 func (k *ranking) weigh(raw [partCount]float64, runs [][]memory.Candidate, embedded bool) {
-	meant := false
+	names := false // the question names the author of a candidate
 	for _, run := range runs {
 		for i := range run {
 			author := run[i].Memory.Author
 			if _, known := k.named[author]; !known {
-				k.named[author] = k.question.means(author)
-				meant = meant || k.named[author]
+				k.named[author] = k.question.isAbout(author)
+				names = names || k.named[author]
 			}
 		}
 	}
 	applies := [partCount]bool{
 		lexical: true, surroundings: true, reply: true, dense: embedded, near: embedded, session: true, keys: true,
-		speaker: meant, statement: true, answer: k.question.wants != anything, times: len(k.question.periods) > 0, recency: k.question.present, fresh: true,
+		speaker: names, statement: true, answer: k.question.wants != anything,
+		times: len(k.question.periods) > 0, recency: k.question.present, fresh: true,
 	}
 	sum := 0.0
 	for p, w := range raw {
@@ -117,12 +119,13 @@ func (k *ranking) weigh(raw [partCount]float64, runs [][]memory.Candidate, embed
 	}
 }
 
-// top is the n best. What kind of memory it is makes no more of a candidate than
-// its relevance, and takes reading it: only of those that may be among the best
-// it is told, the most relevant first.
-func (k *ranking) top(all []*ranked, n int) (out []*ranked) {
+// selectTop returns the n best. The kind of a memory can only lower a score below
+// its relevance, and finding it out means reading the text. So the most relevant
+// candidates are read first, and those that can no longer be among the best are
+// never read.
+func (k *ranking) selectTop(all []*ranked, n int) (out []*ranked) {
 	for _, c := range all {
-		c.score = k.relevance(c) * (1 + 1e-9) // rounding adds less
+		c.score = k.relevance(c) * (1 + 1e-9) // a bound: rounding adds less
 		if c.Memory.Timestamp.After(k.newest) {
 			k.newest = c.Memory.Timestamp
 		}
@@ -131,14 +134,14 @@ func (k *ranking) top(all []*ranked, n int) (out []*ranked) {
 	heap.Init(&left)
 	for len(left) > 0 && !(len(out) == n && out[n-1].score > left[0].score) {
 		c := left[0]
-		if !c.whole {
-			k.kind(c)
+		if !c.final {
+			k.weighKind(c)
 			k.sum(c)
 			heap.Fix(&left, 0)
 			continue
 		}
 		heap.Pop(&left)
-		k.stale(c)
+		k.discountRepeats(c)
 		at, _ := slices.BinarySearchFunc(out, c, better)
 		out = slices.Insert(out, at, c)
 		out = out[:min(len(out), n)]
@@ -146,7 +149,7 @@ func (k *ranking) top(all []*ranked, n int) (out []*ranked) {
 	return out
 }
 
-// queue is a heap, the best candidate first.
+// queue implements heap.Interface, the best candidate first.
 type queue []*ranked
 
 func (q queue) Len() int           { return len(q) }
@@ -159,6 +162,7 @@ func (q *queue) Pop() any {
 	return last
 }
 
+// better orders candidates by score, best first, ties by id.
 func better(a, b *ranked) int {
 	if a.score != b.score {
 		return cmp.Compare(b.score, a.score)
@@ -166,8 +170,8 @@ func better(a, b *ranked) int {
 	return cmp.Compare(a.Memory.ID, b.Memory.ID)
 }
 
-// related reports whether a candidate, or what is right beside it, has anything
-// in common with the question; being of a session that has is not enough.
+// related reports whether a candidate or a turn beside it has anything in common
+// with the question. Being in a session that has is not enough.
 func (k *ranking) related(c *ranked) bool {
 	for _, p := range [...]int{lexical, surroundings, reply, dense, near, keys} {
 		if k.weights[p] > 0 && c.parts[p] > 0 {
@@ -177,9 +181,10 @@ func (k *ranking) related(c *ranked) bool {
 	return false
 }
 
-// rarity is the weight of each of the query's words, and what a memory would
-// score that had every one of them without end: the score that counts as 1.
-func rarity(s memory.Stats) (idf []float64, best float64) {
+// inverseFrequencies returns the weight of each word of the query, and the score
+// of an imaginary memory that has each of them infinitely often. That score
+// counts as 1.
+func inverseFrequencies(s memory.Stats) (idf []float64, best float64) {
 	for _, df := range s.DF {
 		w := memory.IDF(s.Docs, df)
 		idf = append(idf, w)
@@ -188,9 +193,10 @@ func rarity(s memory.Stats) (idf []float64, best float64) {
 	return idf, best
 }
 
-// sessionScores ranks sessions by the words that their turns have.
+// sessionScores scores each session by the words of its turns, as a share of the
+// best session's score.
 func sessionScores(s memory.Stats) map[string]float64 {
-	df := make([]int, len(s.DF)) // sessions that have each word
+	df := make([]int, len(s.DF)) // how many sessions have each word
 	for _, in := range s.Sessions {
 		for i, n := range in.DF {
 			if n > 0 {
@@ -222,8 +228,8 @@ func sessionScores(s memory.Stats) map[string]float64 {
 	return out
 }
 
-// lexical is BM25 as a share of the best. Frequencies and length need not be
-// whole.
+// lexical returns the BM25 score of a text as a share of the best. Frequencies
+// and length may be fractions, as those of surroundings are.
 func (k *ranking) lexical(freqs []float64, length float64) float64 {
 	if k.best == 0 {
 		return 0
@@ -237,8 +243,9 @@ func (k *ranking) lexical(freqs []float64, length float64) float64 {
 	return sum / k.best
 }
 
-// own scores a candidate by itself. It uses freqs, which has room for every word.
-func (k *ranking) own(c *memory.Candidate, freqs []float64) ranked {
+// scoreAlone scores a candidate by its own words and meaning. freqs is scratch
+// space with room for every word of the query.
+func (k *ranking) scoreAlone(c *memory.Candidate, freqs []float64) ranked {
 	for i, f := range c.Freqs {
 		freqs[i] = float64(f)
 	}
@@ -248,21 +255,21 @@ func (k *ranking) own(c *memory.Candidate, freqs []float64) ranked {
 	return r
 }
 
-// fact scores a fact by itself, and notes it as a key of the turns it cites.
-func (k *ranking) fact(c *memory.Candidate) *ranked {
-	r := k.own(c, make([]float64, len(k.idf)))
+// scoreFact scores a fact alone, and records it as a key of the turns it cites.
+func (k *ranking) scoreFact(c *memory.Candidate) *ranked {
+	r := k.scoreAlone(c, make([]float64, len(k.idf)))
 	for at := range citesOf(&c.Memory) {
 		k.keys[at] = max(k.keys[at], r.parts[lexical])
 	}
 	return &r
 }
 
-// run scores consecutive turns of a session, when all facts are scored.
-func (k *ranking) run(run []memory.Candidate) []*ranked {
+// scoreRun scores consecutive turns of a session. All facts are scored before.
+func (k *ranking) scoreRun(run []memory.Candidate) []*ranked {
 	freqs := make([]float64, len(k.idf))
 	own := make([]ranked, len(run))
 	for i := range run {
-		own[i] = k.own(&run[i], freqs)
+		own[i] = k.scoreAlone(&run[i], freqs)
 	}
 	of := k.sessions[run[0].Memory.Source.SessionID]
 	out := make([]*ranked, len(run))
@@ -296,22 +303,23 @@ func (k *ranking) run(run []memory.Candidate) []*ranked {
 	return out
 }
 
-// citing gives a fact what surrounds the turn it rests on, the best of them if
-// there are several, and half of what the turn itself has, so that both stand
-// near each other. One that rests on none is by itself what would surround it.
-func (k *ranking) citing(c *ranked) {
+// inheritFromTurns gives a fact the surroundings of the turn it cites (the best of
+// several), and the mean of its own words and the turn's, so that the two rank
+// near each other. For a fact that cites no candidate, its own words stand for
+// the surroundings.
+func (k *ranking) inheritFromTurns(c *ranked) {
 	c.parts[keys] = c.parts[lexical]
 	var turn [partCount]float64
-	rests := false
+	found := false
 	for at := range citesOf(&c.Memory) {
 		if t := k.turns[at]; t != nil {
-			rests = true
+			found = true
 			for p := range turn {
 				turn[p] = max(turn[p], t.parts[p])
 			}
 		}
 	}
-	if !rests {
+	if !found {
 		c.parts[surroundings], c.parts[session] = c.parts[lexical], c.parts[lexical]
 		c.parts[near] = c.parts[dense]
 		return
@@ -324,8 +332,8 @@ func (k *ranking) citing(c *ranked) {
 	}
 }
 
-// relevance is the sum of the parts that a candidate has in common with the
-// question, on the scale of 0 to 1.
+// relevance returns the sum of the parts that are about what a candidate has in
+// common with the question, on a scale of 0 to 1.
 func (k *ranking) relevance(c *ranked) float64 {
 	sum, share := 0.0, 0.0
 	for p := range speaker {
@@ -338,12 +346,12 @@ func (k *ranking) relevance(c *ranked) float64 {
 	return sum
 }
 
-// kind tells what kind of memory a candidate is.
-func (k *ranking) kind(c *ranked) {
+// weighKind sets the parts that are about the kind of memory a candidate is.
+func (k *ranking) weighKind(c *ranked) {
 	m := &c.Memory
-	c.parts[speaker] = one(k.named[m.Author])
-	c.parts[statement] = one(m.Kind == memory.KindFact || !asks(m.Fact))
-	c.parts[answer] = one(k.question.answeredBy(m.Fact))
+	c.parts[speaker] = indicator(k.named[m.Author])
+	c.parts[statement] = indicator(m.Kind == memory.KindFact || !asks(m.Fact))
+	c.parts[answer] = indicator(k.question.answeredBy(m.Fact))
 	c.parts[times] = k.question.timely(m)
 	if k.question.present {
 		c.parts[recency] = math.Exp2(-float64(k.newest.Sub(m.Timestamp)) / float64(halfLife))
@@ -351,17 +359,19 @@ func (k *ranking) kind(c *ranked) {
 	c.parts[fresh] = 1
 }
 
-func one(yes bool) float64 {
+// indicator is 1 for true and 0 for false.
+func indicator(yes bool) float64 {
 	if yes {
 		return 1
 	}
 	return 0
 }
 
-// sum makes the score: the parts of kind are worth a share of the relevance.
+// sum makes the score final. The parts about the kind of memory are worth a share
+// of the relevance.
 func (k *ranking) sum(c *ranked) {
 	relevance := k.relevance(c)
-	c.score, c.whole = 0, true
+	c.score, c.final = 0, true
 	for p := range c.parts {
 		if p >= speaker {
 			c.parts[p] *= relevance
@@ -371,21 +381,21 @@ func (k *ranking) sum(c *ranked) {
 	c.score = min(c.score, 1)
 }
 
-// stale takes from a match what it gets for being fresh, if better ones rest on
-// all the turns that it rests on.
-func (k *ranking) stale(c *ranked) {
-	old := len(c.Memory.Source.EventIDs) > 0
+// discountRepeats takes the diversity part from a match if better matches cite
+// all the turns that it cites.
+func (k *ranking) discountRepeats(c *ranked) {
+	repeats := len(c.Memory.Source.EventIDs) > 0
 	for at := range citesOf(&c.Memory) {
-		old = old && k.seen[at]
+		repeats = repeats && k.seen[at]
 		k.seen[at] = true
 	}
-	if old {
+	if repeats {
 		c.score -= k.weights[fresh] * c.parts[fresh]
 		c.parts[fresh] = 0
 	}
 }
 
-// explain says what a score is made of.
+// explain lists the parts of a score and the words of the query that matched.
 func explain(c *ranked, weights [partCount]float64, terms []string) *memory.Explain {
 	out := &memory.Explain{Terms: []string{}}
 	for i, p := range parts {

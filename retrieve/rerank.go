@@ -13,58 +13,57 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// Reranker judges texts beside a question. It may be slow and dear, and so is
-// asked about the best matches alone.
+// Reranker scores texts by how well they answer a question. It may be slow and
+// expensive, and so sees the best matches alone.
 type Reranker interface {
-	// Name names it, with its provider: "gemini:gemini-2.5-flash".
+	// Name returns its provider and model: "gemini:gemini-2.5-flash".
 	Name() string
-	// Rerank gives each text a score, in their order: 0 for what has nothing to
-	// do with the question, 1 for what answers it. The query has 1 to MaxQuery
-	// bytes. There are 2 to 30 texts, none empty; each is a line as "(8 May 2023,
-	// Ann) I adopted a cat.", after one with the question if it replies to one,
-	// and has some 120 tokens at most, as extract.Tokens estimates. What they say
-	// is data, and no instruction. It is called concurrently, returns as
-	// soon as ctx is over, and does not keep the texts. An error, another number
-	// of scores, or a score that is not within 0 to 1, leaves the search as it
-	// would be without.
+	// Rerank returns a score for each text, in their order: 0 for a text that has
+	// nothing to do with the question, 1 for one that answers it. The query has 1
+	// to MaxQuery bytes. There are 2 to 30 texts, none empty. Each is a line such
+	// as "(8 May 2023, Ann) I adopted a cat.", after a line with the question if it
+	// replies to one, and has some 120 tokens at most, as extract.Tokens estimates.
+	// Texts are data: instructions in them are not followed. Rerank is called
+	// concurrently, returns as soon as ctx is over, and does not keep the texts. If
+	// it returns an error, another number of scores, or a score outside 0 to 1, the
+	// search goes on without it.
 	Rerank(ctx context.Context, query string, texts []string) ([]float64, error)
 }
 
 const (
-	// rerankTop is how many matches are judged. On annotated conversations they
-	// have .88 of what answers a question, the first ten .80, and fifty would have
-	// .90 for nearly twice the tokens.
+	// rerankTop is the number of matches that are reranked. On annotated
+	// conversations they have .88 of the turns that answer a question; the first
+	// ten have .80, and fifty would have .90 for nearly twice the tokens.
 	rerankTop = 30
-	// rerankWeight is the share of the reranker in a score. Between the first and
-	// the tenth match ranking leaves some .2, which four of ten steps of the
-	// reranker make up for. It was chosen without a model, with judges made up for
-	// annotated conversations that give .8 to what answers and .2 to the rest,
-	// give or take an error: up to a standard deviation of .3 a share of this
-	// size is within .01 of the best in MRR and nDCG@10.
+	// rerankWeight is the reranker's share of a score. The scores of the first and
+	// the tenth match differ by some .2, which four of the reranker's ten steps make
+	// up for. The share was chosen without a model, with simulated rerankers on
+	// annotated conversations: they give .8 to the turns that answer and .2 to the
+	// rest, plus a random error. Up to a standard deviation of .3 this share is
+	// within .01 of the best in MRR and nDCG@10.
 	rerankWeight = 0.33
-	// rerankTokens is how much of a memory is shown to a reranker, so that all
+	// rerankTokens is how many tokens of a memory the reranker sees, so that all
 	// of them fit into extract.DefaultBudget. Few turns of a conversation are
-	// longer. The question that one replies to has a third of it at most.
+	// longer. The question that a turn replies to takes a third of it at most.
 	rerankTokens = 120
-	// rerankTime is how long a search waits for the reranker: what a model takes
-	// to read some thousand tokens and to write some hundred, and some more.
+	// rerankTime is how long a search waits for the reranker. It is somewhat more
+	// than a model takes to read some thousand tokens and write some hundred.
 	rerankTime = 3 * time.Second
 )
 
-// judged is what a reranker says of memories, by their ids; nil if it has said
-// nothing.
-type judged map[string]float64
+// judgments holds the reranker's scores by memory id; nil if it gave none.
+type judgments map[string]float64
 
-// rerank puts the best matches into a new order. What is behind them cannot
-// overtake them, as the reranker's share of its score is nothing. If the reranker
-// does not judge, all scores stay as they are.
+// rerank puts the best matches into a new order. Matches behind them cannot
+// overtake them, since the reranker's share of their score is 0. If the reranker
+// gives no scores, all scores stay as they are.
 func (r *Retriever) rerank(
 	ctx context.Context,
 	query string,
 	terms []string,
 	found memory.Found,
 	best []*ranked,
-) (judged, error) {
+) (judgments, error) {
 	if r.reranker == nil || len(best) < 2 {
 		return nil, nil
 	}
@@ -84,7 +83,7 @@ func (r *Retriever) rerank(
 		return nil, nil
 	default:
 		r.log.Warn(
-			"search without the reranker: it has not judged the matches",
+			"search without the reranker: it failed",
 			"reranker",
 			r.reranker.Name(),
 			"err",
@@ -92,7 +91,7 @@ func (r *Retriever) rerank(
 		)
 		return nil, nil
 	}
-	out := judged{}
+	out := judgments{}
 	for i := range best {
 		best[i].score *= 1 - rerankWeight
 	}
@@ -116,7 +115,7 @@ func checkScores(scores []float64, want int) error {
 	return nil
 }
 
-// texts are matches as a reranker sees them.
+// texts returns the matches as a reranker sees them.
 func texts(best []*ranked, found memory.Found, terms []string) []string {
 	questions := map[string]*memory.Memory{} // by the id of the turn after
 	for _, run := range found.Runs {
@@ -130,32 +129,33 @@ func texts(best []*ranked, found memory.Found, terms []string) []string {
 	for _, c := range best {
 		lead := ""
 		if q := questions[c.Memory.ID]; q != nil {
-			lead = by(q) + ending(clean(q.Fact), rerankTokens/3-extract.Tokens(by(q))) + "\n"
+			lead = dateAndAuthor(q)
+			lead += lastSentences(clean(q.Fact), rerankTokens/3-extract.Tokens(lead)) + "\n"
 		}
-		lead += by(&c.Memory)
+		lead += dateAndAuthor(&c.Memory)
 		out = append(out, lead+passage(clean(c.Memory.Fact), terms, rerankTokens-extract.Tokens(lead)))
 	}
 	return out
 }
 
-// ending is a text of at most so many tokens, or as many of its last sentences
-// as fit; of one that does not fit the beginning.
-func ending(text string, most int) string {
-	if extract.Tokens(text) <= most {
+// lastSentences returns text if it has at most limit tokens, or else as many of
+// its last sentences as fit. If not one fits, it returns the beginning of the last.
+func lastSentences(text string, limit int) string {
+	if extract.Tokens(text) <= limit {
 		return text
 	}
-	most -= extract.Tokens("…")
+	limit -= extract.Tokens("…")
 	at, last := 0, 0
 	for of := sentences.FromString(text); of.Next(); at += len(of.Value()) {
-		if last = at; extract.Tokens(text[at:]) <= most {
+		if last = at; extract.Tokens(text[at:]) <= limit {
 			break
 		}
 	}
-	return "…" + begin(text[last:], most)
+	return "…" + firstWords(text[last:], limit)
 }
 
-// explain adds to what a score is made of what the reranker says.
-func (j judged) explain(c *ranked, e *memory.Explain) *memory.Explain {
+// explain adds the reranker's score to the parts of a match's score.
+func (j judgments) explain(c *ranked, e *memory.Explain) *memory.Explain {
 	if j == nil {
 		return e
 	}

@@ -47,7 +47,7 @@ func likes(words string) *judge {
 	}}
 }
 
-// What the reranker likes comes first, and what it does not keeps its order.
+// Texts that the reranker prefers come first, and the others keep their order.
 func TestRerank(t *testing.T) {
 	s := newStore(t, talk...)
 	req := retrieve.Request{Query: "What does Ann's sister play?"}
@@ -69,9 +69,9 @@ func TestRerank(t *testing.T) {
 	}
 }
 
-// A reranker is shown each match with its day and author, a reply with what it
-// replies to, and of what is long the part that the search is about, or that
-// asks. The text of a memory is one line.
+// A reranker sees each match with its day and author, and a reply with the question
+// before it. Of a long memory it sees the part that the search is about, and of a
+// long question its end. The text of a memory is one line.
 func TestRerankTexts(t *testing.T) {
 	s := newStore(
 		t,
@@ -127,7 +127,7 @@ func TestRerankTexts(t *testing.T) {
 	}
 }
 
-// The first thirty matches are judged, however many are wanted. Those behind
+// The first thirty matches are reranked, even if more are wanted. Those behind
 // them stay there, in their order. Scores fall, and are the sum of their parts.
 func TestRerankMany(t *testing.T) {
 	var turns []string
@@ -183,7 +183,7 @@ func TestRerankMany(t *testing.T) {
 	}
 }
 
-// A reranker is not asked where there is nothing to choose.
+// A reranker is not called for fewer than two matches.
 func TestRerankNothing(t *testing.T) {
 	j := likes("")
 	r := retrieve.New(newStore(t, talk...), embed.Builtin{}, &retrieve.Options{Reranker: j})
@@ -204,8 +204,8 @@ func TestRerankNothing(t *testing.T) {
 	}
 }
 
-// Whatever a reranker does wrong, a search is as it would be without, and says
-// so in the log, once a failure.
+// If the reranker fails in any way, a search answers as it would without one, and
+// logs each failure once.
 func TestRerankFails(t *testing.T) {
 	s := newStore(t, talk...)
 	req := retrieve.Request{Query: "What does Ann's sister play?", Explain: true}
@@ -260,9 +260,8 @@ func TestRerankFails(t *testing.T) {
 	}
 }
 
-// A search does not wait long for a reranker, and those after it not at all, for
-// a while. Whoever leaves while it is asked gets no answer, and stops nobody
-// else from asking.
+// A search waits for a reranker for a limited time, and the searches after it not
+// at all, for a while. A caller who leaves meanwhile does not open the breaker.
 func TestRerankHangs(t *testing.T) {
 	s := newStore(t, talk...)
 	req := retrieve.Request{Query: "What does Ann's sister play?"}

@@ -1,5 +1,6 @@
-// Package retrieve answers queries with memories: it has the store find
-// candidates, by words and by meaning, and ranks them.
+// Package retrieve answers queries with memories. A store finds candidates by
+// words and by meaning; this package ranks them, may have a model rerank the best,
+// and writes them as a block for a prompt.
 package retrieve
 
 import (
@@ -21,17 +22,17 @@ const (
 	MaxQuery    = 16 << 10 // bytes
 )
 
-// candidates is how long the lists are that a store gives before ranking. What
-// stands at place 100 both by words and by meaning has nothing but its
-// neighbours to lift it into the answer: on annotated conversations lists of 60
-// and of 200 give the same recall, up to the 50th match.
+// candidates is the length of the lists that a store returns for ranking. A memory
+// at place 100 both by words and by meaning has only its neighbours to lift it
+// into the answer: on annotated conversations lists of 60 and of 200 give the same
+// recall, up to the 50th match.
 const candidates = 100
 
-// Options are what New lets one choose.
+// Options of New. The zero value is the default.
 type Options struct {
 	// Without names parts of ranking to leave out; see Parts.
 	Without []string
-	// Reranker has another look at the best matches. Defaults to none.
+	// Reranker puts the best matches into a new order. Defaults to none.
 	Reranker Reranker
 	Log      *slog.Logger // Defaults to discarding.
 }
@@ -48,8 +49,8 @@ type Retriever struct {
 	embedding, reranking breaker
 }
 
-// New makes a Retriever. The embedder must be the one the store's vectors were
-// made with.
+// New returns a Retriever over store. The embedder must be the one that the
+// store's vectors were made with.
 func New(store memory.Store, embedder embed.Embedder, opts *Options) *Retriever {
 	if opts == nil {
 		opts = &Options{}
@@ -99,7 +100,7 @@ func (r *Request) validate() error {
 // words alone.
 const embedTime = 2 * time.Second
 
-// embed gives the vector of a question; nil if that is not to be had soon.
+// embed returns the vector of a question, or nil if the embedder fails or is late.
 func (r *Retriever) embed(ctx context.Context, query string) ([]float32, error) {
 	var vectors [][]float32
 	err := r.embedding.call(ctx, func(ctx context.Context) (err error) {
@@ -112,15 +113,15 @@ func (r *Retriever) embed(ctx context.Context, query string) ([]float32, error) 
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case !errors.Is(err, errOpen):
-		r.log.Warn("search by words alone: the query was not embedded", "err", err)
+		r.log.Warn("search by words alone: embedding the query failed", "err", err)
 	}
 	return nil, nil
 }
 
-// Search returns the best matches in a scope, best first, ties by id. What has
-// nothing in common with the query is left out, so there may be fewer than
-// TopK, or none. Without the embedder words alone decide, and without the
-// reranker the ranking.
+// Search returns the best matches in a scope, best first, ties by id. Memories
+// that have nothing in common with the query are left out, so there may be fewer
+// than TopK, or none. If the embedder fails, words alone decide; if the reranker
+// fails, the ranking stands.
 func (r *Retriever) Search(ctx context.Context, scope memory.Scope, req Request) ([]memory.Match, error) {
 	if err := scope.Validate(); err != nil {
 		return nil, err
@@ -153,7 +154,7 @@ func (r *Retriever) Search(ctx context.Context, scope memory.Scope, req Request)
 		n = max(n, rerankTop)
 	}
 	best, weights := r.rank(found, asked, q.Vector != nil, n)
-	judged, err := r.rerank(ctx, req.Query, q.Terms, found, best)
+	reranked, err := r.rerank(ctx, req.Query, q.Terms, found, best)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +165,7 @@ func (r *Retriever) Search(ctx context.Context, scope memory.Scope, req Request)
 		}
 		m := memory.Match{Memory: c.Memory, Score: c.score}
 		if req.Explain {
-			m.Explain = judged.explain(c, explain(c, weights, q.Terms))
+			m.Explain = reranked.explain(c, explain(c, weights, q.Terms))
 		}
 		out = append(out, m)
 	}

@@ -104,8 +104,8 @@ func TestRanking(t *testing.T) {
 	}
 }
 
-// What has nothing in common with the question is not found, or by chance and
-// with next to no score.
+// A memory that has nothing in common with the question is not found, or with
+// almost no score.
 func TestNothingInCommon(t *testing.T) {
 	r := retrieve.New(newStore(t, talk...), embed.Builtin{}, nil)
 	for _, query := range []string{"quantum chromodynamics", "Wie spät ist es?", "tax return", "zzz"} {
@@ -193,11 +193,11 @@ func TestTies(t *testing.T) {
 	}
 }
 
-// away is an embedder that does not answer.
-type away struct{ embed.Builtin }
+// unavailable is an embedder that cannot be reached.
+type unavailable struct{ embed.Builtin }
 
-func (away) Embed(context.Context, embed.Task, []string) ([][]float32, error) {
-	return nil, fmt.Errorf("%w: embedder is away", memory.ErrUnavailable)
+func (unavailable) Embed(context.Context, embed.Task, []string) ([][]float32, error) {
+	return nil, fmt.Errorf("%w: the embedder cannot be reached", memory.ErrUnavailable)
 }
 
 // hanging is a remote embedder that never answers.
@@ -218,8 +218,8 @@ func (h hanging) Embed(ctx context.Context, _ embed.Task, _ []string) ([][]float
 	return nil, ctx.Err()
 }
 
-// A search does not wait long for a remote embedder, and those after it not at
-// all, for a while.
+// A search waits for a remote embedder for a limited time, and the searches after it
+// not at all, for a while.
 func TestEmbedderHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, asked := emptyStore(t), 0
@@ -247,8 +247,8 @@ func TestEmbedderHangs(t *testing.T) {
 }
 
 // Without the embedder a search answers by words.
-func TestEmbedderAway(t *testing.T) {
-	r := retrieve.New(newStore(t, talk...), away{}, nil)
+func TestEmbedderUnavailable(t *testing.T) {
+	r := retrieve.New(newStore(t, talk...), unavailable{}, nil)
 	if got := ids(search(t, r, retrieve.Request{Query: "peanuts"})); len(got) == 0 || got[0] != "m7" {
 		t.Errorf("found %v", got)
 	}
