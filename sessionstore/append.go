@@ -7,7 +7,8 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// Append says what else happens in the step that stores the events.
+// Append has the options of a Store's Append: they take effect in the step that
+// stores the events.
 type Append struct {
 	// Create makes the session if it is missing.
 	Create bool
@@ -22,7 +23,7 @@ type Append struct {
 	OneShot bool
 }
 
-// Validate reports what of an Append contradicts itself.
+// Validate returns ErrInvalid if the options contradict each other.
 func (a Append) Validate() error {
 	switch {
 	case a.Request != nil && a.Request.ID == "":
@@ -36,7 +37,7 @@ func (a Append) Validate() error {
 // ChangesState reports whether the events' stateDelta is applied.
 func (a Append) ChangesState() bool { return !a.KeepState && !a.OneShot }
 
-// Appended is what an Append did.
+// Appended is the result of an Append.
 type Appended struct {
 	// Events as stored: for an id that was there before, the event stored
 	// then; for a partial event, the event as it came.

@@ -59,7 +59,8 @@ func TestPrepare(t *testing.T) {
 // A blank id of a session becomes a random UUID.
 func TestNewKey(t *testing.T) {
 	got, err := sessionstore.NewKey(sessionstore.Key{Scope: shopper, ID: " "})
-	if id, parseErr := uuid.Parse(got.ID); err != nil || parseErr != nil || id.Version() != 4 || id.Variant() != uuid.RFC4122 {
+	if id, parseErr := uuid.Parse(got.ID); err != nil || parseErr != nil || id.Version() != 4 ||
+		id.Variant() != uuid.RFC4122 {
 		t.Errorf("NewKey gives %q, %v; want a UUID of version 4", got.ID, err)
 	}
 	if got, err := sessionstore.NewKey(sessionstore.Key{Scope: shopper, ID: " s1 "}); err != nil || got.ID != "s1" {

@@ -12,12 +12,12 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// MaxDepth is how deep the JSON of an event may nest.
+// MaxDepth bounds how deep the JSON of an event nests.
 const MaxDepth = 64
 
-// Event is one step of a session. It is kept whole as the JSON object it came
-// as; the fields beside Doc are a reading of it. Make one with [ParseEvent]
-// and change one with [Event.Stored], so that both always agree.
+// Event is one step of a session. Doc is the whole event as the JSON object that
+// came; the other fields are read from it. [ParseEvent] makes an event, and methods
+// such as [Event.Stored] change one, so that Doc and the fields always agree.
 type Event struct {
 	ID           string
 	InvocationID string
@@ -26,10 +26,10 @@ type Event struct {
 	Partial      bool
 	StateDelta   State // actions.stateDelta
 	Content      Content
-	// Compaction: the event stands for earlier ones (actions.compaction).
+	// Compaction says that the event summarizes earlier ones (actions.compaction).
 	Compaction bool
-	// RewindBefore: the events from this invocation on, up to this event, are
-	// taken back (actions.rewindBeforeInvocationId).
+	// RewindBefore is an invocation (actions.rewindBeforeInvocationId): the event
+	// takes back the events from that invocation on.
 	RewindBefore string
 
 	// Doc is the event as a JSON object: names as the HTTP contract spells
@@ -43,55 +43,13 @@ type Content struct {
 	Parts []Part
 }
 
-// Part is one part of a Content, as far as memory cares.
+// Part has what memoryd reads of one part of a Content.
 type Part struct {
 	Text     string
 	Thought  bool // the model's own thinking
 	Call     bool // a function call, or code the model runs and its output
-	Response bool // what a function answered
+	Response bool // the response of a function
 }
-
-// The known fields, whose snake_case spelling is accepted and turned into the
-// camelCase of the contract. What is in none of these lists stays as it came.
-var (
-	eventFields = names("id", "invocationId", "author", "timestamp", "content", "actions", "partial", "turnComplete",
-		"branch", "longRunningToolIds", "errorCode", "errorMessage", "interrupted", "customMetadata", "usageMetadata",
-		"groundingMetadata", "citationMetadata", "finishReason", "avgLogprobs", "logprobsResult", "modelVersion",
-		"cacheMetadata", "inputTranscription", "outputTranscription", "liveSessionResumptionUpdate", "interactionId",
-		"turnCompleteReason", "interactionStatus", "liveSessionId", "goAway", "voiceActivity", "environmentId", "output", "nodeInfo",
-		"isolationScope")
-	actionFields = names("stateDelta", "artifactDelta", "transferToAgent", "skipSummarization", "escalate", "endOfAgent",
-		"agentState", "requestedAuthConfigs", "requestedToolConfirmations", "compaction", "rewindBeforeInvocationId",
-		"renderUiWidgets", "transferReason", "route", "setModelResponse")
-	partFields = names("text", "thought", "thoughtSignature", "inlineData", "fileData", "functionCall",
-		"functionResponse", "executableCode", "codeExecutionResult", "videoMetadata", "mediaResolution", "toolCall", "toolResponse",
-		"partMetadata", "audioTranscription", "mediaProcessing", "speechMetadata")
-	// typed are the fields whose values are of genai's and ADK's own types too,
-	// and typedFields the names within those.
-	typed = set("usageMetadata", "groundingMetadata", "citationMetadata", "logprobsResult", "cacheMetadata", "inputTranscription",
-		"outputTranscription", "liveSessionResumptionUpdate", "goAway", "voiceActivity", "nodeInfo", "compaction",
-		"inlineData", "fileData", "functionCall", "functionResponse", "executableCode", "codeExecutionResult", "videoMetadata",
-		"mediaResolution", "toolCall", "toolResponse", "audioTranscription", "mediaProcessing", "speechMetadata")
-	typedFields = names("audioOffset", "audioTranscription", "authorAttribution", "boolValue", "cacheName", "cacheTokensDetails",
-		"cachedContentTokenCount", "candidatesTokenCount", "candidatesTokensDetails", "chosenCandidates", "chunkId",
-		"codeExecutionResult", "compactedContent", "confidenceScores", "contentsCount", "createdAt", "customMetadata", "displayName",
-		"distanceMeters", "documentName", "encodedPolyline", "endIndex", "endOffset", "endTimestamp", "executableCode", "expireTime",
-		"fileData", "fileId", "fileSearchStore", "fileUri", "firstPage", "flagContentUri", "functionCall", "functionResponse",
-		"googleMapsUri", "googleMapsWidgetContextToken", "googleSearchDynamicRetrievalScore", "groundingChunkIndices",
-		"groundingChunks", "groundingSupports", "imageSearchQueries", "imageUri", "inlineData", "invocationsUsed", "jsonPath",
-		"languageCode", "lastConsumedClientMessageIndex", "lastPage", "logProbability", "logProbabilitySum", "mediaId",
-		"mediaProcessing", "mediaResolution", "messageAsOutput", "mimeType", "newHandle", "nullValue", "numTokens", "numberValue",
-		"numericValue", "outputFor", "pageNumber", "pageSpan", "partIndex", "partMetadata", "partialArgs", "photoUri",
-		"placeAnswerSources", "placeId", "promptTokenCount", "promptTokensDetails", "publicationDate", "ragChunk",
-		"relativePublishTimeDescription", "renderedContent", "renderedParts", "retrievalMetadata", "retrievalQueries",
-		"retrievedContext", "reviewId", "reviewSnippet", "reviewSnippets", "sdkBlob", "searchEntryPoint", "sourceFlaggingUris",
-		"sourceId", "sourceUri", "speakerLabel", "speechMetadata", "startIndex", "startOffset", "startTimestamp",
-		"stringListValue", "stringValue", "thoughtSignature", "thoughtsTokenCount", "timeLeft", "tokenCount", "tokenId", "toolCall",
-		"toolResponse", "toolType", "toolUsePromptTokenCount", "toolUsePromptTokensDetails", "topCandidates", "totalTokenCount",
-		"trafficType", "videoMetadata", "voiceActivityType", "webSearchQueries", "willContinue")
-	// freeForm are the fields within those that hold the client's own names.
-	freeForm = set("args", "response", "partMetadata", "customMetadata")
-)
 
 // ParseEvent reads one event. Errors are ErrInvalid and name the field.
 func ParseEvent(raw []byte) (Event, error) {
@@ -106,13 +64,12 @@ func ParseEvent(raw []byte) (Event, error) {
 		return Event{}, err
 	}
 	if !slices.ContainsFunc(obj, func(m member) bool { return eventFields[m.name] != "" }) {
-		return Event{}, fmt.Errorf("%w: event has none of an event's fields, such as content, actions or author", memory.ErrInvalid)
+		return Event{}, fmt.Errorf("%w: event has none of an event's fields, such as content, actions or author",
+			memory.ErrInvalid)
 	}
 	e := Event{}
-	for i := range obj {
-		if err := e.readField(&obj[i]); err != nil {
-			return Event{}, err
-		}
+	if err := obj.each(e.readField); err != nil {
+		return Event{}, err
 	}
 	if e.ID != "" {
 		if err := memory.ValidateID("event", e.ID); err != nil {
@@ -120,8 +77,16 @@ func ParseEvent(raw []byte) (Event, error) {
 		}
 	}
 	if len(e.Author) > memory.MaxID {
-		return Event{}, fmt.Errorf("%w: author has %d bytes, more than %d", memory.ErrInvalid, len(e.Author), memory.MaxID)
+		return Event{}, fmt.Errorf("%w: author has %d bytes, more than %d", memory.ErrInvalid, len(e.Author),
+			memory.MaxID)
 	}
+	e.Doc = e.withDefaults(obj).encode()
+	return e, nil
+}
+
+// withDefaults sets an author or a role that is missing from the other one, in e
+// and in its object.
+func (e *Event) withDefaults(obj object) object {
 	if e.Author == "" {
 		e.Author = "user"
 		if e.Content.Role == "model" {
@@ -139,16 +104,12 @@ func ParseEvent(raw []byte) (Event, error) {
 		obj.set("content", object{{"parts", append(append([]byte(`[{"text":`), content...), `}]`...)},
 			{"role", quote(e.Content.Role)}}.encode())
 	}
-	e.Doc = obj.encode()
-	return e, nil
+	return obj
 }
 
-// readField reads one member of the event object and writes its normal form
-// back. A null is as if absent, but stays.
+// readField reads one member of the event object and sets its value to the normal
+// form.
 func (e *Event) readField(m *member) (err error) {
-	if string(m.value) == "null" {
-		return nil
-	}
 	switch m.name {
 	case "id":
 		err = decodeString(m.value, &e.ID, "id")
@@ -179,28 +140,22 @@ func (e *Event) readContent(raw []byte) ([]byte, error) {
 			return nil, err
 		}
 		e.Content.Parts = []Part{{Text: text}}
-		return raw, nil // ParseEvent writes it out, once the role is known
+		return raw, nil // withDefaults makes an object of it, once the role is known
 	}
 	obj, err := splitObject(raw, "content", nil)
 	if err != nil {
 		return nil, err
 	}
-	for i := range obj {
-		m := &obj[i]
-		if string(m.value) == "null" {
-			continue
-		}
+	err = obj.each(func(m *member) (err error) {
 		switch m.name {
 		case "role":
 			err = decodeString(m.value, &e.Content.Role, "content.role")
 		case "parts":
 			m.value, err = e.readParts(m.value)
 		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return obj.encode(), nil
+		return err
+	})
+	return obj.encode(), err
 }
 
 func (e *Event) readParts(raw []byte) ([]byte, error) {
@@ -210,43 +165,44 @@ func (e *Event) readParts(raw []byte) ([]byte, error) {
 	}
 	out := []byte{'['}
 	for i, raw := range parts {
-		field := fmt.Sprintf("content.parts[%d]", i)
-		obj, err := splitObject(raw, field, partFields)
+		part, doc, err := readPart(raw, fmt.Sprintf("content.parts[%d]", i))
 		if err != nil {
 			return nil, err
 		}
-		var p Part
-		for j := range obj {
-			m := &obj[j]
-			if string(m.value) == "null" {
-				continue
-			}
-			switch m.name {
-			case "text":
-				err = decodeString(m.value, &p.Text, field+".text")
-			case "thought":
-				err = decode(m.value, &p.Thought, field+".thought", "true or false")
-			case "functionCall", "toolCall", "executableCode", "codeExecutionResult":
-				p.Call = true
-			case "functionResponse", "toolResponse":
-				p.Response = true
-			case "inlineData", "fileData":
-				_, err = splitObject(m.value, field+"."+m.name, nil)
-			}
-			if err == nil {
-				err = m.spell(field + "." + m.name)
-			}
-			if err != nil {
-				return nil, err
-			}
-		}
-		e.Content.Parts = append(e.Content.Parts, p)
+		e.Content.Parts = append(e.Content.Parts, part)
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(out, obj.encode()...)
+		out = append(out, doc...)
 	}
 	return append(out, ']'), nil
+}
+
+// readPart reads one part, and returns its normal form.
+func readPart(raw []byte, field string) (p Part, doc []byte, err error) {
+	obj, err := splitObject(raw, field, partFields)
+	if err != nil {
+		return p, nil, err
+	}
+	err = obj.each(func(m *member) (err error) {
+		switch m.name {
+		case "text":
+			err = decodeString(m.value, &p.Text, field+".text")
+		case "thought":
+			err = decode(m.value, &p.Thought, field+".thought", "true or false")
+		case "functionCall", "toolCall", "executableCode", "codeExecutionResult":
+			p.Call = true
+		case "functionResponse", "toolResponse":
+			p.Response = true
+		case "inlineData", "fileData":
+			_, err = splitObject(m.value, field+"."+m.name, nil)
+		}
+		if err != nil {
+			return err
+		}
+		return m.spell(field + "." + m.name)
+	})
+	return p, obj.encode(), err
 }
 
 func (e *Event) readActions(raw []byte) ([]byte, error) {
@@ -254,28 +210,19 @@ func (e *Event) readActions(raw []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range obj {
-		m := &obj[i]
-		if string(m.value) == "null" {
-			continue
-		}
+	err = obj.each(func(m *member) (err error) {
 		switch m.name {
 		case "stateDelta":
-			if e.StateDelta, err = ParseState("actions.stateDelta", m.value); err != nil {
-				return nil, err
-			}
+			e.StateDelta, err = ParseState("actions.stateDelta", m.value)
 		case "compaction":
 			e.Compaction = true
-			if err := m.spell("actions.compaction"); err != nil {
-				return nil, err
-			}
+			err = m.spell("actions.compaction")
 		case "rewindBeforeInvocationId":
-			if err := decodeString(m.value, &e.RewindBefore, "actions.rewindBeforeInvocationId"); err != nil {
-				return nil, err
-			}
+			err = decodeString(m.value, &e.RewindBefore, "actions.rewindBeforeInvocationId")
 		}
-	}
-	return obj.encode(), nil
+		return err
+	})
+	return obj.encode(), err
 }
 
 // ReadEvent reads the Doc of an event that a store has kept.
@@ -287,10 +234,11 @@ func ReadEvent(doc []byte) (Event, error) {
 	return e, nil
 }
 
-// Stored is e as a store keeps it: with an id (newID's where it has none), a
-// timestamp (now where it has none), and without "temp:" state.
+// Stored returns e as a store keeps it. An event without an id gets one of newID,
+// and one without a timestamp gets now. "temp:" state is left out.
 func (e Event) Stored(newID func() string, now time.Time) Event {
-	temp := slices.ContainsFunc(slices.Collect(maps.Keys(e.StateDelta)), func(k string) bool { return strings.HasPrefix(k, TempPrefix) })
+	temp := slices.ContainsFunc(slices.Collect(maps.Keys(e.StateDelta)),
+		func(k string) bool { return strings.HasPrefix(k, TempPrefix) })
 	if e.ID != "" && !e.Timestamp.IsZero() && !temp {
 		return e
 	}
@@ -326,7 +274,8 @@ func withoutTemp(event object) (object, State) {
 	return event.set("actions", actions.set("stateDelta", kept.encode()).encode()), state
 }
 
-// WithStateDelta is e with one more key in actions.stateDelta.
+// WithStateDelta returns e with one more key in actions.stateDelta. ErrInvalid if
+// the key or the value is invalid.
 func (e Event) WithStateDelta(key string, value json.RawMessage) (Event, error) {
 	if !json.Valid(value) {
 		return Event{}, fmt.Errorf("%w: stateDelta: the value of %.40q is not valid JSON", memory.ErrInvalid, key)
@@ -347,8 +296,8 @@ func (e Event) WithStateDelta(key string, value json.RawMessage) (Event, error) 
 	return ParseEvent(event.set("actions", actions.set("stateDelta", delta.encode()).encode()).encode())
 }
 
-// NewStateEvent is an event that does nothing but change state, as ADK's own
-// servers record such a change.
+// NewStateEvent makes an event that only changes state, as ADK's own servers record
+// such a change.
 func NewStateEvent(invocationID string, delta State) (Event, error) {
 	state := object{}
 	for _, k := range slices.Sorted(maps.Keys(delta)) {
@@ -358,14 +307,15 @@ func NewStateEvent(invocationID string, delta State) (Event, error) {
 		state = append(state, member{k, delta[k]})
 	}
 	actions := object{{"stateDelta", state.encode()}}
-	return ParseEvent(object{{"invocationId", quote(invocationID)}, {"author", quote("user")}, {"actions", actions.encode()}}.encode())
+	return ParseEvent(object{{"invocationId", quote(invocationID)}, {"author", quote("user")},
+		{"actions", actions.encode()}}.encode())
 }
 
-// MarshalJSON is Doc.
+// MarshalJSON returns Doc.
 func (e Event) MarshalJSON() ([]byte, error) { return e.Doc, nil }
 
-// Text is what the event says in words: its text parts, thoughts and tool
-// traffic left out, joined by newlines.
+// Text returns the text parts of the event, joined by newlines. Thoughts and
+// function calls and their responses are left out.
 func (e Event) Text() string { return strings.Join(e.texts(), "\n") }
 
 func (e *Event) texts() []string {
@@ -395,7 +345,7 @@ func ParseState(field string, raw []byte) (State, error) {
 	return out, nil
 }
 
-// validateKey is the rule for keys of state.
+// validateKey returns ErrInvalid, naming field, for a key that state cannot have.
 func validateKey(field, key string) error {
 	name := key
 	for _, p := range []string{AppPrefix, UserPrefix, TempPrefix} {
@@ -405,7 +355,8 @@ func validateKey(field, key string) error {
 		}
 	}
 	if name == "" || len(name) > memory.MaxID || strings.ContainsRune(key, 0) || !utf8.ValidString(key) {
-		return fmt.Errorf("%w: %s: key %.40q must have 1 to %d bytes of UTF-8 and no NUL", memory.ErrInvalid, field, key, memory.MaxID)
+		return fmt.Errorf("%w: %s: key %.40q must have 1 to %d bytes of UTF-8 and no NUL", memory.ErrInvalid, field,
+			key, memory.MaxID)
 	}
 	return nil
 }

@@ -30,35 +30,64 @@ func TestParseEventDoc(t *testing.T) {
 			`{"id":"e","author":"a","usageMetadata":{"promptTokenCount":1}}`,
 			`{"id":"e","author":"a","usageMetadata":{"promptTokenCount":1}}`},
 		{"snake_case of the event",
-			`{"author":"a","invocation_id":"i","turn_complete":true,"long_running_tool_ids":["t"],"usage_metadata":{"prompt_token_count":1},"custom_metadata":{"my_key":1},"error_code":"E"}`,
-			`{"author":"a","invocationId":"i","turnComplete":true,"longRunningToolIds":["t"],"usageMetadata":{"promptTokenCount":1},"customMetadata":{"my_key":1},"errorCode":"E"}`},
+			`{"author":"a","invocation_id":"i","turn_complete":true,"long_running_tool_ids":["t"],` +
+				`"usage_metadata":{"prompt_token_count":1},"custom_metadata":{"my_key":1},"error_code":"E"}`,
+			`{"author":"a","invocationId":"i","turnComplete":true,"longRunningToolIds":["t"],` +
+				`"usageMetadata":{"promptTokenCount":1},"customMetadata":{"my_key":1},"errorCode":"E"}`},
 		{"snake_case of actions",
-			`{"author":"a","actions":{"state_delta":{"user_name":"x"},"artifact_delta":{"a_b":1},"rewind_before_invocation_id":"i","transfer_to_agent":"b","skip_summarization":true,"requested_auth_configs":{"f_1":{"auth_scheme":1}}}}`,
-			`{"author":"a","actions":{"stateDelta":{"user_name":"x"},"artifactDelta":{"a_b":1},"rewindBeforeInvocationId":"i","transferToAgent":"b","skipSummarization":true,"requestedAuthConfigs":{"f_1":{"auth_scheme":1}}}}`},
+			`{"author":"a","actions":{"state_delta":{"user_name":"x"},"artifact_delta":{"a_b":1},` +
+				`"rewind_before_invocation_id":"i","transfer_to_agent":"b","skip_summarization":true,` +
+				`"requested_auth_configs":{"f_1":{"auth_scheme":1}}}}`,
+			`{"author":"a","actions":{"stateDelta":{"user_name":"x"},"artifactDelta":{"a_b":1},` +
+				`"rewindBeforeInvocationId":"i","transferToAgent":"b","skipSummarization":true,` +
+				`"requestedAuthConfigs":{"f_1":{"auth_scheme":1}}}}`},
 		{"snake_case of parts",
-			`{"author":"a","content":{"role":"model","parts":[{"function_call":{"name":"f","args":{"function_call":{"mime_type":1}}}},{"function_response":{"response":{"file_data":1}}},{"executable_code":{"code":"x"}},{"code_execution_result":{"outcome":"OK"}},{"text":"t","thought_signature":"QQ=="}]}}`,
-			`{"author":"a","content":{"role":"model","parts":[{"functionCall":{"name":"f","args":{"function_call":{"mime_type":1}}}},{"functionResponse":{"response":{"file_data":1}}},{"executableCode":{"code":"x"}},{"codeExecutionResult":{"outcome":"OK"}},{"text":"t","thoughtSignature":"QQ=="}]}}`},
+			`{"author":"a","content":{"role":"model","parts":[{"function_call":{"name":"f",` +
+				`"args":{"function_call":{"mime_type":1}}}},{"function_response":{"response":{"file_data":1}}},` +
+				`{"executable_code":{"code":"x"}},{"code_execution_result":{"outcome":"OK"}},{"text":"t",` +
+				`"thought_signature":"QQ=="}]}}`,
+			`{"author":"a","content":{"role":"model","parts":[{"functionCall":{"name":"f",` +
+				`"args":{"function_call":{"mime_type":1}}}},{"functionResponse":{"response":{"file_data":1}}},` +
+				`{"executableCode":{"code":"x"}},{"codeExecutionResult":{"outcome":"OK"}},{"text":"t",` +
+				`"thoughtSignature":"QQ=="}]}}`},
 		{"snake_case of what is within",
-			`{"author":"a","grounding_metadata":{"grounding_chunks":[{"web":{"page_span":{"first_page":1},"my_own":2}}]},"content":{"parts":[{"function_call":{"will_continue":true,"partial_args":[{"json_path":"$.a_b"}],"args":{"file_uri":1}}}]},"actions":{"compaction":{"start_timestamp":1,"compacted_content":{"parts":[{"function_response":{"will_continue":false,"response":{"will_continue":1}}}]}}}}`,
-			`{"author":"a","groundingMetadata":{"groundingChunks":[{"web":{"pageSpan":{"firstPage":1},"my_own":2}}]},"content":{"parts":[{"functionCall":{"willContinue":true,"partialArgs":[{"jsonPath":"$.a_b"}],"args":{"file_uri":1}}}]},"actions":{"compaction":{"startTimestamp":1,"compactedContent":{"parts":[{"functionResponse":{"willContinue":false,"response":{"will_continue":1}}}]}}}}`},
+			`{"author":"a","grounding_metadata":{"grounding_chunks":[{"web":{"page_span":{"first_page":1},` +
+				`"my_own":2}}]},"content":{"parts":[{"function_call":{"will_continue":true,` +
+				`"partial_args":[{"json_path":"$.a_b"}],"args":{"file_uri":1}}}]},` +
+				`"actions":{"compaction":{"start_timestamp":1,` +
+				`"compacted_content":{"parts":[{"function_response":{"will_continue":false,` +
+				`"response":{"will_continue":1}}}]}}}}`,
+			`{"author":"a","groundingMetadata":{"groundingChunks":[{"web":{"pageSpan":{"firstPage":1},"my_own":2}}]},` +
+				`"content":{"parts":[{"functionCall":{"willContinue":true,"partialArgs":[{"jsonPath":"$.a_b"}],` +
+				`"args":{"file_uri":1}}}]},"actions":{"compaction":{"startTimestamp":1,` +
+				`"compactedContent":{"parts":[{"functionResponse":{"willContinue":false,` +
+				`"response":{"will_continue":1}}}]}}}}`},
 		{"snake_case of files",
-			`{"author":"a","content":{"role":"user","parts":[{"inline_data":{"mime_type":"image/png","display_name":"n","data":"QQ=="}},{"file_data":{"file_uri":"u","mime_type":"m"}}]}}`,
-			`{"author":"a","content":{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","displayName":"n","data":"QQ=="}},{"fileData":{"fileUri":"u","mimeType":"m"}}]}}`},
+			`{"author":"a","content":{"role":"user","parts":[{"inline_data":{"mime_type":"image/png",` +
+				`"display_name":"n","data":"QQ=="}},{"file_data":{"file_uri":"u","mime_type":"m"}}]}}`,
+			`{"author":"a","content":{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","displayName":"n",` +
+				`"data":"QQ=="}},{"fileData":{"fileUri":"u","mimeType":"m"}}]}}`},
 		{"unknown snake_case",
-			`{"author":"a","my_field":{"state_delta":1},"content":{"my_role":1,"parts":[{"my_part":{"inline_data":1}}]},"actions":{"my_action":2}}`,
-			`{"author":"a","my_field":{"state_delta":1},"content":{"my_role":1,"parts":[{"my_part":{"inline_data":1}}]},"actions":{"my_action":2}}`},
+			`{"author":"a","my_field":{"state_delta":1},"content":{"my_role":1,` +
+				`"parts":[{"my_part":{"inline_data":1}}]},"actions":{"my_action":2}}`,
+			`{"author":"a","my_field":{"state_delta":1},"content":{"my_role":1,` +
+				`"parts":[{"my_part":{"inline_data":1}}]},"actions":{"my_action":2}}`},
 		{"numbers, spaces and escapes of values",
 			"{ \"author\" : \"a\" , \"x\" : [ 1e400 , 12345678901234567890,\n-0.0 ] , \"y\":\"\\u00e9\\/<&>\" }",
 			"{\"author\":\"a\",\"x\":[ 1e400 , 12345678901234567890,\n-0.0 ],\"y\":\"\\u00e9\\/<&>\"}"},
-		{"names in any characters", `{"author":"a","<&>é😀":1,"":2,"a\"b\\":3,"\u0041":4}`, `{"author":"a","<&>é😀":1,"":2,"a\"b\\":3,"A":4}`},
+		{"names in any characters", `{"author":"a","<&>é😀":1,"":2,"a\"b\\":3,"\u0041":4}`,
+			`{"author":"a","<&>é😀":1,"":2,"a\"b\\":3,"A":4}`},
 		{"nulls", `{"id":null,"author":"a","timestamp":null,"content":null,"actions":null,"partial":null}`,
 			`{"id":null,"author":"a","timestamp":null,"content":null,"actions":null,"partial":null}`},
 		{"no author, no role", `{"partial":false,"x":1}`, `{"partial":false,"x":1,"author":"user"}`},
 		{"no author, a model's role", `{"content":{"role":"model"}}`, `{"content":{"role":"model"},"author":"model"}`},
 		{"author null", `{"author":null,"x":1}`, `{"author":"user","x":1}`},
-		{"a string for content", `{"author":"user","content":"hi \u00e9"}`, `{"author":"user","content":{"parts":[{"text":"hi \u00e9"}],"role":"user"}}`},
-		{"a string for an agent's content", `{"author":"helper","content":""}`, `{"author":"helper","content":{"parts":[{"text":""}],"role":"model"}}`},
-		{"a time in seconds", `{"author":"a","timestamp":1715176560.5}`, `{"author":"a","timestamp":"2024-05-08T13:56:00.500000Z"}`},
+		{"a string for content", `{"author":"user","content":"hi \u00e9"}`,
+			`{"author":"user","content":{"parts":[{"text":"hi \u00e9"}],"role":"user"}}`},
+		{"a string for an agent's content", `{"author":"helper","content":""}`,
+			`{"author":"helper","content":{"parts":[{"text":""}],"role":"model"}}`},
+		{"a time in seconds", `{"author":"a","timestamp":1715176560.5}`,
+			`{"author":"a","timestamp":"2024-05-08T13:56:00.500000Z"}`},
 		{"an id alone", `{"id":"e"}`, `{"id":"e","author":"user"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -74,15 +103,19 @@ func TestParseEventDoc(t *testing.T) {
 }
 
 func TestParseEventReading(t *testing.T) {
-	got := parseEvent(t, `{"id":"e1","invocation_id":"i1","author":"helper","timestamp":"2024-05-08T15:56:00.1234567+02:00","partial":true,
-		"content":{"parts":[{"text":"a"},{"text":"b","thought":true},{"function_call":{}},{"functionResponse":{}},{"toolCall":{}},{"tool_response":{}},
+	got := parseEvent(t, `{"id":"e1","invocation_id":"i1","author":"helper",
+		"timestamp":"2024-05-08T15:56:00.1234567+02:00","partial":true,
+		"content":{"parts":[{"text":"a"},{"text":"b","thought":true},{"function_call":{}},
+			{"functionResponse":{}},{"toolCall":{}},{"tool_response":{}},
 			{"executableCode":{}},{"code_execution_result":{}},{"inlineData":{}},{"text":null},{"text":"c"}]},
-		"actions":{"state_delta":{"k":{"a":1},"user:n":null,"temp:t":2},"compaction":{"x":1},"rewindBeforeInvocationId":"i0"}}`)
+		"actions":{"state_delta":{"k":{"a":1},"user:n":null,"temp:t":2},"compaction":{"x":1},
+			"rewindBeforeInvocationId":"i0"}}`)
 	want := Event{
 		ID: "e1", InvocationID: "i1", Author: "helper", Partial: true, Compaction: true, RewindBefore: "i0",
 		Timestamp:  time.Date(2024, 5, 8, 13, 56, 0, 123456000, time.UTC),
 		StateDelta: State{"k": []byte(`{"a":1}`), "user:n": []byte(`null`), "temp:t": []byte(`2`)},
-		Content: Content{Role: "model", Parts: []Part{{Text: "a"}, {Text: "b", Thought: true}, {Call: true}, {Response: true}, {Call: true},
+		Content: Content{Role: "model", Parts: []Part{{Text: "a"}, {Text: "b", Thought: true}, {Call: true},
+			{Response: true}, {Call: true},
 			{Response: true}, {Call: true}, {Call: true}, {}, {}, {Text: "c"}}},
 		Doc: got.Doc,
 	}
@@ -144,9 +177,11 @@ func TestParseEventInvalid(t *testing.T) {
 		{"an unknown field twice", `{"x":1,"x":1}`, `"x" twice`},
 		{"a field in both spellings", `{"invocationId":"a","invocation_id":"a"}`, `"invocationId" twice`},
 		{"a field twice, escaped", `{"id":"a","\u0069d":"b"}`, `"id" twice`},
-		{"a field of actions twice", `{"actions":{"stateDelta":{},"state_delta":{}}}`, `actions has the field "stateDelta" twice`},
+		{"a field of actions twice", `{"actions":{"stateDelta":{},"state_delta":{}}}`,
+			`actions has the field "stateDelta" twice`},
 		{"a state key twice", `{"actions":{"stateDelta":{"k":1,"k":2}}}`, `actions.stateDelta has the field "k" twice`},
-		{"a field of a part twice", `{"content":{"parts":[{"text":"a","text":"b"}]}}`, `content.parts[0] has the field "text" twice`},
+		{"a field of a part twice", `{"content":{"parts":[{"text":"a","text":"b"}]}}`,
+			`content.parts[0] has the field "text" twice`},
 		{"depth", `{"x":` + strings.Repeat("[", MaxDepth) + strings.Repeat("]", MaxDepth) + `}`, "deeper"},
 		{"depth without end", strings.Repeat(`{"a":`, 1<<20), "deeper"},
 	} {
@@ -207,11 +242,14 @@ func TestParseTime(t *testing.T) {
 		}
 	}
 	for _, in := range []string{
-		``, `null`, `true`, `{}`, `[]`, `""`, `"now"`, `"1715176560"`, `"2024-05-08"`, `"2024-05-08 13:56:00Z"`, `"2024-05-08T13:56:00"`,
+		``, `null`, `true`, `{}`, `[]`, `""`, `"now"`, `"1715176560"`, `"2024-05-08"`, `"2024-05-08 13:56:00Z"`,
+		`"2024-05-08T13:56:00"`,
 		`"2024-02-30T00:00:00Z"`, `"2024-05-08T25:00:00Z"`,
-		`"0000-01-01T00:00:00Z"`, `"0001-01-01T00:00:00Z"`, `"1899-12-31T23:59:59.999999Z"`, `"2200-01-01T00:00:00Z"`, `"9999-12-31T23:59:59Z"`,
+		`"0000-01-01T00:00:00Z"`, `"0001-01-01T00:00:00Z"`, `"1899-12-31T23:59:59.999999Z"`, `"2200-01-01T00:00:00Z"`,
+		`"9999-12-31T23:59:59Z"`,
 		`"1900-01-01T00:00:00+01:00"`, `"10000-01-01T00:00:00Z"`,
-		`1715176560123`, `1715176560123456`, `-1715176560123`, `1e15`, `1e16`, `1e400`, `-1e400`, `nan`, `NaN`, `inf`, `-Infinity`,
+		`1715176560123`, `1715176560123456`, `-1715176560123`, `1e15`, `1e16`, `1e400`, `-1e400`, `nan`, `NaN`, `inf`,
+		`-Infinity`,
 	} {
 		got, err := ParseTime("after", []byte(in))
 		if !errors.Is(err, memory.ErrInvalid) || !strings.Contains(err.Error(), "after") {
@@ -225,14 +263,20 @@ func TestStored(t *testing.T) {
 	const nowText = "2024-05-08T12:56:00.123456Z"
 	newID := func() string { return "new" }
 	for _, c := range []struct{ name, in, want string }{
-		{"complete", `{"id":"e","author":"a","timestamp":"2024-01-01T00:00:00.000000Z","actions":{"stateDelta":{"k":1}}}`,
+		{"complete", `{"id":"e","author":"a","timestamp":"2024-01-01T00:00:00.000000Z",` +
+			`"actions":{"stateDelta":{"k":1}}}`,
 			`{"id":"e","author":"a","timestamp":"2024-01-01T00:00:00.000000Z","actions":{"stateDelta":{"k":1}}}`},
-		{"without both", `{"author":"a","x":1e400}`, `{"author":"a","x":1e400,"id":"new","timestamp":"` + nowText + `"}`},
-		{"without id", `{"author":"a","timestamp":0}`, `{"author":"a","timestamp":"1970-01-01T00:00:00.000000Z","id":"new"}`},
+		{"without both", `{"author":"a","x":1e400}`, `{"author":"a","x":1e400,"id":"new","timestamp":"` +
+			nowText + `"}`},
+		{"without id", `{"author":"a","timestamp":0}`,
+			`{"author":"a","timestamp":"1970-01-01T00:00:00.000000Z","id":"new"}`},
 		{"without time", `{"id":"e","author":"a"}`, `{"id":"e","author":"a","timestamp":"` + nowText + `"}`},
-		{"nulls and blanks in place", `{"timestamp":null,"author":"a","id":""}`, `{"timestamp":"` + nowText + `","author":"a","id":"new"}`},
-		{"temp", `{"id":"e","author":"a","timestamp":0,"actions":{"z":1,"stateDelta":{"temp:b":1,"k":[ 1 ],"temp:temp:":2},"a":{"temp:x":1}}}`,
-			`{"id":"e","author":"a","timestamp":"1970-01-01T00:00:00.000000Z","actions":{"z":1,"stateDelta":{"k":[ 1 ]},"a":{"temp:x":1}}}`},
+		{"nulls and blanks in place", `{"timestamp":null,"author":"a","id":""}`, `{"timestamp":"` +
+			nowText + `","author":"a","id":"new"}`},
+		{"temp", `{"id":"e","author":"a","timestamp":0,"actions":{"z":1,"stateDelta":{"temp:b":1,"k":[ 1 ],` +
+			`"temp:temp:":2},"a":{"temp:x":1}}}`,
+			`{"id":"e","author":"a","timestamp":"1970-01-01T00:00:00.000000Z","actions":{"z":1,` +
+				`"stateDelta":{"k":[ 1 ]},"a":{"temp:x":1}}}`},
 		{"temp alone", `{"author":"a","actions":{"state_delta":{"temp:b":1}}}`,
 			`{"author":"a","actions":{"stateDelta":{}},"id":"new","timestamp":"` + nowText + `"}`},
 	} {
@@ -260,10 +304,14 @@ func TestWithStateDelta(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"no actions", `{"author":"a","x":1e400}`, `{"author":"a","x":1e400,"actions":{"stateDelta":{"k":"v"}}}`},
 		{"null actions", `{"actions":null,"author":"a"}`, `{"actions":{"stateDelta":{"k":"v"}},"author":"a"}`},
-		{"no delta", `{"author":"a","actions":{"escalate":true}}`, `{"author":"a","actions":{"escalate":true,"stateDelta":{"k":"v"}}}`},
-		{"null delta", `{"author":"a","actions":{"stateDelta":null}}`, `{"author":"a","actions":{"stateDelta":{"k":"v"}}}`},
-		{"other keys", `{"author":"a","actions":{"stateDelta":{"a":1.0}}}`, `{"author":"a","actions":{"stateDelta":{"a":1.0,"k":"v"}}}`},
-		{"the same key", `{"author":"a","actions":{"stateDelta":{"k":1,"z":2}}}`, `{"author":"a","actions":{"stateDelta":{"k":"v","z":2}}}`},
+		{"no delta", `{"author":"a","actions":{"escalate":true}}`,
+			`{"author":"a","actions":{"escalate":true,"stateDelta":{"k":"v"}}}`},
+		{"null delta", `{"author":"a","actions":{"stateDelta":null}}`,
+			`{"author":"a","actions":{"stateDelta":{"k":"v"}}}`},
+		{"other keys", `{"author":"a","actions":{"stateDelta":{"a":1.0}}}`,
+			`{"author":"a","actions":{"stateDelta":{"a":1.0,"k":"v"}}}`},
+		{"the same key", `{"author":"a","actions":{"stateDelta":{"k":1,"z":2}}}`,
+			`{"author":"a","actions":{"stateDelta":{"k":"v","z":2}}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := parseEvent(t, c.in)
@@ -280,7 +328,8 @@ func TestWithStateDelta(t *testing.T) {
 		})
 	}
 	e := parseEvent(t, `{"author":"a"}`)
-	for key, value := range map[string]string{"": `1`, "app:": `1`, "a\x00": `1`, "k": `no JSON`, "l": `1,"m":2`, strings.Repeat("k", memory.MaxID+1): `1`} {
+	for key, value := range map[string]string{"": `1`, "app:": `1`, "a\x00": `1`, "k": `no JSON`, "l": `1,"m":2`,
+		strings.Repeat("k", memory.MaxID+1): `1`} {
 		if _, err := e.WithStateDelta(key, json.RawMessage(value)); !errors.Is(err, memory.ErrInvalid) {
 			t.Errorf("WithStateDelta(%.20q, %s): error is %v, want %v", key, value, err, memory.ErrInvalid)
 		}
@@ -293,7 +342,8 @@ func TestNewStateEvent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"invocationId":"i-1","author":"user","actions":{"stateDelta":{"app:a":{ "b" : 1e400 },"k":null,"z":"<b> & é"}}}`
+	want := `{"invocationId":"i-1","author":"user","actions":{"stateDelta":{"app:a":{ "b" : 1e400 },"k":null,` +
+		`"z":"<b> & é"}}}`
 	if diff := cmp.Diff(want, string(got.Doc)); diff != "" {
 		t.Errorf("Doc (-want +got):\n%s", diff)
 	}
@@ -320,9 +370,14 @@ func TestEventMarshalJSON(t *testing.T) {
 func FuzzParseEvent(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `null`, `{"id":"e1","author":"user","timestamp":"2024-05-08T13:56:00Z","content":"hello"}`,
-		`{"id":"e1","invocation_id":"i","author":"agent","timestamp":1715176560.123456,"content":{"role":"model","parts":[{"text":"hi","thought":true},{"function_call":{"name":"f","args":{"mime_type":1}}},{"inline_data":{"mime_type":"a","data":"QQ=="}}]},"actions":{"state_delta":{"user:k":null,"temp:t":1},"artifact_delta":{"f":1},"compaction":{},"rewind_before_invocation_id":"i0"},"partial":true,"unknown":{"a":[1e400,12345678901234567890,"\u00e9<"]}}`,
+		`{"id":"e1","invocation_id":"i","author":"agent","timestamp":1715176560.123456,"content":{"role":"model",` +
+			`"parts":[{"text":"hi","thought":true},{"function_call":{"name":"f","args":{"mime_type":1}}},` +
+			`{"inline_data":{"mime_type":"a","data":"QQ=="}}]},"actions":{"state_delta":{"user:k":null,"temp:t":1},` +
+			`"artifact_delta":{"f":1},"compaction":{},"rewind_before_invocation_id":"i0"},"partial":true,` +
+			`"unknown":{"a":[1e400,12345678901234567890,"\u00e9<"]}}`,
 		`{"actions":null,"content":null,"":{"":0}}`, `{"a":1,"\u0061":2}`, `{"x":"\ud800","\udc00":"\ud83d\ude00"}`,
-		`{"content":{"parts":[]},"timestamp":-0.5}`, ` { "x" : [ ] } `, `{"x":1}{"x":2}`, strings.Repeat(`[`, 100), "{\"\u2028\":\"\u2028\"}",
+		`{"content":{"parts":[]},"timestamp":-0.5}`, ` { "x" : [ ] } `, `{"x":1}{"x":2}`, strings.Repeat(`[`,
+			100), "{\"\u2028\":\"\u2028\"}",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -368,8 +423,10 @@ func FuzzParseEvent(f *testing.F) {
 
 // One event of a few words, as it is read whenever it is stored or given back.
 func BenchmarkParseEvent(b *testing.B) {
-	e, err := ParseEvent([]byte(`{"id":"e-1","invocationId":"i-1","author":"user","timestamp":"2026-05-08T13:56:00.123456Z",` +
-		`"content":{"role":"user","parts":[{"text":"I moved to Porto last week and I love the trams."}]},"actions":{"stateDelta":{"mood":"good"}}}`))
+	e, err := ParseEvent([]byte(`{"id":"e-1","invocationId":"i-1","author":"user",` +
+		`"timestamp":"2026-05-08T13:56:00.123456Z",` +
+		`"content":{"role":"user","parts":[{"text":"I moved to Porto last week and I love the trams."}]},` +
+		`"actions":{"stateDelta":{"mood":"good"}}}`))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -382,7 +439,8 @@ func BenchmarkParseEvent(b *testing.B) {
 }
 
 func ExampleParseEvent() {
-	e, err := ParseEvent([]byte(`{"invocation_id": "i-1", "author": "user", "content": "I moved to Lisbon.", "my_field": 1.0}`))
+	e, err := ParseEvent([]byte(`{"invocation_id": "i-1", "author": "user", "content": "I moved to Lisbon.",` +
+		` "my_field": 1.0}`))
 	if err != nil {
 		fmt.Println(err)
 		return

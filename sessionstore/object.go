@@ -5,12 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/memoryd/memoryd/memory"
 )
 
-// member is one name and value of a JSON object, object all of them in order.
+// An object is the members of a JSON object in order.
 type (
 	member struct {
 		name  string
@@ -19,9 +18,10 @@ type (
 	object []member
 )
 
-// readObject takes an object apart in order. Names whose camelCase is in known
-// come out in camelCase. A name that occurs twice is refused: readers differ
-// on which of the two counts.
+// readObject splits a JSON object into its members. Names in known become the
+// camelCase spelling that it maps them to. A name that occurs twice is refused:
+// readers of JSON differ on which of the two counts. Errors are ErrInvalid and name
+// field.
 func readObject(raw []byte, field string, known map[string]string) (object, error) {
 	if !json.Valid(raw) {
 		err := json.Unmarshal(raw, new(json.RawMessage))
@@ -34,9 +34,9 @@ func readObject(raw []byte, field string, known map[string]string) (object, erro
 	return splitObject(raw, field, known)
 }
 
-// splitObject is readObject for what is known to be valid JSON, as all is that
-// is part of it. An event is read whenever it is stored and whenever it is given
-// back, so this takes it apart without decoding it.
+// splitObject is readObject for JSON that is known to be valid, such as a part of
+// valid JSON. Events are read whenever they are stored and whenever they are
+// returned, so splitObject does not decode values: that would take longer.
 func splitObject(raw []byte, field string, known map[string]string) (object, error) {
 	rest := bytes.TrimLeft(raw, blanks)
 	if rest[0] != '{' {
@@ -59,7 +59,7 @@ func splitObject(raw []byte, field string, known map[string]string) (object, err
 	return obj, nil
 }
 
-// splitList takes a list of valid JSON apart.
+// splitList splits a list of valid JSON into its values.
 func splitList(raw []byte, field string) ([][]byte, error) {
 	rest := bytes.TrimLeft(raw, blanks)
 	if rest[0] != '[' {
@@ -75,10 +75,10 @@ func splitList(raw []byte, field string) ([][]byte, error) {
 	return list, nil
 }
 
+// blanks are the characters that JSON allows between tokens.
 const blanks = " \t\r\n"
 
-// cutName cuts the name of a member, and its colon, off what is left of an
-// object.
+// cutName cuts the name of a member and its colon off the rest of an object.
 func cutName(raw []byte) (name string, rest []byte) {
 	quoted, rest := cutValue(raw)
 	if err := decodeString(quoted, &name, "name"); err != nil {
@@ -87,8 +87,8 @@ func cutName(raw []byte) (name string, rest []byte) {
 	return name, rest
 }
 
-// cutValue cuts the first value, and the colon or comma behind it, off what is
-// left of an object or a list.
+// cutValue cuts the first value, and the colon or comma behind it, off the rest of
+// an object or a list.
 func cutValue(raw []byte) (value, rest []byte) {
 	end := valueEnd(raw)
 	rest = bytes.TrimLeft(raw[end:], blanks)
@@ -98,7 +98,7 @@ func cutValue(raw []byte) (value, rest []byte) {
 	return raw[:end:end], rest
 }
 
-// valueEnd is where the first value of what is left of an object or a list ends.
+// valueEnd returns where the first value in the rest of an object or a list ends.
 func valueEnd(raw []byte) int {
 	for i, depth := 0, 0; ; i++ {
 		switch raw[i] {
@@ -114,7 +114,7 @@ func valueEnd(raw []byte) int {
 		case '{', '[':
 			depth++
 		case '}', ']':
-			if depth == 0 { // of what holds it
+			if depth == 0 { // the end of the object or the list itself
 				return i
 			}
 			if depth--; depth == 0 {
@@ -128,9 +128,9 @@ func valueEnd(raw []byte) int {
 	}
 }
 
-// twice finds a name that o has more than once.
+// twice returns a name that o has more than once.
 func (o object) twice() (string, bool) {
-	if len(o) < 16 { // as nearly all have: comparing is faster than a map
+	if len(o) < 16 { // nearly all are so short, and comparing is faster than a map
 		for i := range o {
 			for j := range i {
 				if o[i].name == o[j].name {
@@ -148,6 +148,20 @@ func (o object) twice() (string, bool) {
 		seen[m.name] = true
 	}
 	return "", false
+}
+
+// each calls read for the members, until one fails. It passes over nulls: a null
+// counts as absent, but stays.
+func (o object) each(read func(*member) error) error {
+	for i := range o {
+		if string(o[i].value) == "null" {
+			continue
+		}
+		if err := read(&o[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (o object) get(name string) []byte {
@@ -209,7 +223,7 @@ func quote(s string) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// plain reports whether s is in JSON as it is here, which most is.
+// plain reports whether s needs no escapes in JSON. Most text needs none.
 func plain[T string | []byte](s T) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
@@ -219,7 +233,7 @@ func plain[T string | []byte](s T) bool {
 	return true
 }
 
-// decodeString reads a string, without decoding it where it is plain.
+// decodeString reads a string, and spares decoding one that is plain.
 func decodeString(raw []byte, into *string, field string) error {
 	if end := len(raw) - 1; end > 0 && raw[0] == '"' && raw[end] == '"' && plain(raw[1:end]) {
 		*into = string(raw[1:end])
@@ -235,7 +249,7 @@ func decode(raw []byte, into any, field, want string) error {
 	return nil
 }
 
-// spell turns the snake_case of a value of a known type into camelCase.
+// spell turns the names in a value of a known type from snake_case into camelCase.
 func (m *member) spell(field string) (err error) {
 	if typed[m.name] {
 		m.value, err = spell(m.value, field)
@@ -282,8 +296,8 @@ func spell(raw []byte, field string) ([]byte, error) {
 	return raw, nil
 }
 
-// CheckDepth refuses JSON that nests deeper than most, before anything recurses
-// into it. The error is ErrInvalid and begins with what.
+// CheckDepth returns ErrInvalid for JSON that nests deeper than most, so that no
+// recursion into it goes too deep. The error begins with what.
 func CheckDepth(what string, raw []byte, most int) error {
 	depth, quoted := 0, false
 	for i := 0; i < len(raw); i++ {
@@ -302,30 +316,4 @@ func CheckDepth(what string, raw []byte, most int) error {
 		}
 	}
 	return nil
-}
-
-func set(names ...string) map[string]bool {
-	out := map[string]bool{}
-	for _, n := range names {
-		out[n] = true
-	}
-	return out
-}
-
-// names maps both spellings of each name to the camelCase one.
-func names(camel ...string) map[string]string {
-	out := map[string]string{}
-	for _, n := range camel {
-		var b strings.Builder
-		for _, r := range n {
-			if r >= 'A' && r <= 'Z' {
-				b.WriteByte('_')
-				r += 'a' - 'A'
-			}
-			b.WriteRune(r)
-		}
-		out[b.String()] = n
-		out[n] = n
-	}
-	return out
 }

@@ -30,14 +30,14 @@ type Operation struct {
 	Key         Key // of the session that the events are of
 	State       OperationState
 	CreateTime  time.Time
-	Attempts    int    // 1 once begun, and 1 more whenever some of it is tried again
+	Attempts    int    // 1 once begun, and 1 more each time that some of it is tried again
 	LastError   string // of the last attempt that failed
 	EventsTotal int
 	EventsDone  int
-	Changes     []json.RawMessage // what its events changed, as given to Finish
+	Changes     []json.RawMessage // the changes of its events, as Finish was given them
 }
 
-// Done reports whether nothing more will happen by itself.
+// Done reports whether the operation has ended: only a Retry can resume it.
 func (o *Operation) Done() bool { return o.State == Succeeded || o.State == Failed }
 
 // StoredOperation is an operation as a store keeps it, beside the progress of
@@ -63,8 +63,10 @@ func (s StoredOperation) Operation() (Operation, error) {
 	if err != nil {
 		return Operation{}, err
 	}
-	o := Operation{Request: request, Key: Key{Scope: s.Scope, ID: session}, CreateTime: s.CreateTime, Attempts: s.Attempts,
-		LastError: s.LastError, EventsTotal: int(s.Last - s.First), EventsDone: int(max(0, min(s.SessionDone, s.Last)-s.First))}
+	o := Operation{Request: request, Key: Key{Scope: s.Scope, ID: session}, CreateTime: s.CreateTime,
+		Attempts:  s.Attempts,
+		LastError: s.LastError, EventsTotal: int(s.Last - s.First), EventsDone: int(max(0, min(s.SessionDone,
+			s.Last)-s.First))}
 	switch {
 	case s.Ended:
 		o.State, o.EventsDone, o.LastError = Succeeded, o.EventsTotal, ""
@@ -78,14 +80,14 @@ func (s StoredOperation) Operation() (Operation, error) {
 	return o, nil
 }
 
-// OperationID makes an id that carries its scope; unique is a UUID or the like,
-// without NUL.
+// OperationID makes an id that carries its scope. unique tells it from others of
+// the scope; it must not have a NUL.
 func OperationID(scope memory.Scope, unique string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(scope.App + "\x00" + scope.User + "\x00" + unique))
 }
 
-// OperationScope reads the scope an operation id carries; ErrNotFound if it is
-// no id of ours.
+// OperationScope reads the scope that OperationID put into an id. ErrNotFound if
+// the id is not one of OperationID's.
 func OperationScope(id string) (memory.Scope, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(id)
 	parts := strings.Split(string(raw), "\x00")

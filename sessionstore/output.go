@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// WithOutput is e with its text in actions.stateDelta under key, as ADK does for
-// an agent with that output_key: the text parts of a final response, joined,
-// thoughts left out. Any other event is as it was, and so is one without text,
-// which would wipe out what was said before. The error is ErrInvalid for what is
-// no key of state.
+// WithOutput returns e with its text in actions.stateDelta under key, as ADK does
+// for an agent with that output_key. The text is that of all text parts of a final
+// response, without thoughts. Any other event is returned as it is. So is one
+// without text, which would overwrite an earlier text. ErrInvalid if key is no
+// valid key of state.
 //
-// Which responses are final is ADK's rule (Event.is_final_response): those
-// without function calls and their responses, that are not partial, and do not
-// end in the output of code; and whatever skips the summary of a function's
-// response, or waits for a long-running one, as the turn ends there. ADK Python
-// also writes what was said so far beside calls of functions, until the final
-// response has it all; that needs the whole turn, and is left out.
+// ADK decides which responses are final (Event.is_final_response). A response is
+// final if it is not partial, has no function calls and no function responses, and
+// does not end in the output of code. A response that skips the summary of a
+// function's response, or waits for a long-running function, is final too: the
+// turn ends there. ADK Python also writes the text beside function calls until the
+// final response; that needs the whole turn, and WithOutput does not do it.
 func (e Event) WithOutput(key string) (Event, error) {
 	if err := validateKey("outputKey", key); err != nil {
 		return e, err
@@ -39,7 +39,7 @@ func (e *Event) final() bool {
 			Parts []map[string]json.RawMessage `json:"parts"`
 		} `json:"content"`
 	}
-	// What is of another type, as content may be a string, is left as it is.
+	// Values of another type stay zero: content may be a string.
 	_ = json.Unmarshal(e.Doc, &doc)
 	switch {
 	case e.Partial:

@@ -51,7 +51,8 @@ func (l List) Pager(name ...string) (Pager, error) {
 	}
 	var err error
 	if p.Before, err = p.readToken(l.PageToken); err != nil {
-		return p, fmt.Errorf("%w: pageToken %.40q is not one of an earlier answer to this list", memory.ErrInvalid, l.PageToken)
+		return p, fmt.Errorf("%w: pageToken %.40q is not one of an earlier answer to this list", memory.ErrInvalid,
+			l.PageToken)
 	}
 	return p, nil
 }

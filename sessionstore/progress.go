@@ -8,91 +8,92 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// Work is a session with events to be made into memories: those numbered
-// Done+1 to Requested. It is claimed: until the lease on its scope ends nobody
-// else works in that scope.
+// Work is a claimed session with events to make memories of: those numbered Done+1
+// to Requested. Until the lease on its scope ends, no other worker gets work in
+// that scope.
 type Work struct {
 	Key       Key    // of the session that the events are of
-	Ref       string // names this life of the session, which may be hidden, deleted or replaced meanwhile
+	Ref       string // identifies this life of the session: a deleted one may have a successor of its id
 	Done      int64
 	Requested int64
 	Attempts  int     // begun since the last success, this one included
 	Request   Request // the oldest that waits for it; zero after Rebind or Restore, if none does
 	Rewinds   bool    // the session has an event that takes others back
-	// Plan is the stored list of changes for the events Done+1 to PlanTo, if
-	// an earlier attempt got that far.
+	// Plan is the stored list of changes for the events Done+1 to PlanTo, if an
+	// earlier attempt has saved one.
 	Plan   json.RawMessage
 	PlanTo int64
 }
 
-// NumberedEvent is an event and its sequence number in its session, from 1 in order
-// of arrival.
+// NumberedEvent is an event and its number in its session, from 1 in order of
+// arrival.
 type NumberedEvent struct {
 	Seq int64
 	Event
 }
 
-// Change is a part of Finish's result: what the event Seq changed.
+// Change is a change to memories that comes from the event Seq.
 type Change struct {
 	Seq int64
 	Doc json.RawMessage
 }
 
-// Progress is how ingestion knows what to do, and how far it is. A session has
-// two marks, requested and done; the work list is the sessions where requested
-// is ahead. All of it survives a crash.
+// Progress is the work list of ingestion. A session has two positions, requested
+// and done, each the number of an event: sessions whose requested position is
+// ahead are work. All of it survives a crash.
 type Progress interface {
-	// Bind ties the done marks to the memory store they speak of, by its ID. The
-	// first call does; every call gives the ID that they are tied to.
+	// Bind records the memory store, by its ID, that the done positions refer to.
+	// Only the first call records one; every call returns the recorded ID.
 	Bind(ctx context.Context, memories string) (bound string, err error)
 
-	// Rebind ties the done marks to another memory store, which has none of what
-	// they speak of, and moves them back to where nothing was done: all events
-	// that memories were asked for, of all sessions that are kept, are work
-	// again. It gives the number of those sessions. Where it fails in between it
-	// can be called again.
+	// Rebind records another memory store, which has none of the memories, and
+	// moves the done positions back to the start: all requested events of all
+	// sessions, deleted ones with work left included, are work again. It returns
+	// the number of those sessions. If it fails it can be called again.
 	Rebind(ctx context.Context, memories string) (sessions int, err error)
 
 	// Claim takes up to limit pieces of work that are due, at most one in a scope,
-	// and leases their scopes to owner for ttl. Apps take turns: of those with
-	// the fewest scopes leased it takes the one that waits longest, so that an
-	// app with much to do does not hold up the others. It counts an attempt on each, and on its operations if they had none
-	// or it is tried again.
+	// and leases their scopes to owner for ttl. Apps take turns: of the apps with
+	// the fewest leased scopes, Claim takes the scope that has waited longest, so
+	// that an app with much work does not delay the others. It counts an attempt
+	// on each piece of work. On the operations of the work it counts one if they
+	// have none yet, or if this attempt follows a failed one.
 	Claim(ctx context.Context, owner string, ttl time.Duration, limit int) ([]Work, error)
 
-	// Renew extends owner's lease on a scope; ErrAborted if it is owner's no
-	// more.
+	// Renew extends owner's lease on a scope; ErrAborted if owner no longer has it.
 	Renew(ctx context.Context, scope memory.Scope, owner string, ttl time.Duration) error
 
-	// Events reads up to limit of the session's events numbered above after,
-	// in order of number, even of a deleted session.
+	// Events reads up to limit of the session's events numbered above after, in
+	// order of number. The session may be deleted.
 	Events(ctx context.Context, work Work, after int64, limit int) ([]NumberedEvent, error)
 
 	// Save stores the plan for the events up to and including to. ErrAborted if
-	// the work was claimed again since: its lease had run out.
+	// the work was claimed again since, after its lease ended.
 	Save(ctx context.Context, work Work, to int64, plan json.RawMessage) error
 
-	// Finish moves done from work.Done to to, records the changes for the
-	// operations that asked, drops the plan and ends the lease. ErrAborted if
-	// done is not work.Done or the work was claimed again since.
+	// Finish moves the done position from work.Done to to, records the changes for
+	// the operations that requested them, drops the plan and ends the lease.
+	// ErrAborted if the done position is not work.Done, or if the work was claimed
+	// again since.
 	Finish(ctx context.Context, work Work, to int64, changes []Change) error
 
-	// Fail records why an attempt failed and ends the lease. The work is due
-	// again at retry; never, if retry is zero, unless asked for anew. ErrAborted
-	// if the work was claimed again since: its lease had run out.
+	// Fail records why an attempt failed and ends the lease. The work is due again
+	// at retry. If retry is zero the work is given up until the next request or
+	// Retry. ErrAborted if the work was claimed again since.
 	Fail(ctx context.Context, work Work, cause string, retry time.Time) error
 }
 
-// Operations reads what was asked for.
+// Operations reads the operations of requests.
 type Operations interface {
-	// Operation reads one; ErrNotFound if it is unknown or OperationTTL is over.
+	// Operation reads one with its changes; ErrNotFound if it is unknown, or if it
+	// ended longer than OperationTTL ago.
 	Operation(ctx context.Context, scope memory.Scope, id string) (*Operation, error)
 
-	// Operations reads a page of a scope's operations, newest first, without
-	// their changes.
+	// Operations reads a page of a scope's operations, newest first, without their
+	// changes.
 	Operations(ctx context.Context, scope memory.Scope, list List) ([]Operation, string, error)
 
-	// Retry makes the work of an operation due at once that has failed, or waits
-	// to be tried again; for any other it does nothing.
+	// Retry makes the work of an operation that has failed, or that waits to be
+	// tried again, due at once. For any other operation it does nothing.
 	Retry(ctx context.Context, scope memory.Scope, id string) (*Operation, error)
 }

@@ -16,29 +16,30 @@ import (
 // Limits of Render, in bytes.
 const (
 	MaxTemplate = 1 << 20
-	MaxRendered = 16 << 20 // a long value may be asked for many times
+	MaxRendered = 16 << 20 // a template may have a long value many times
 )
 
-// placeholder is what ADK looks for: any number of braces around no brace.
+// placeholder is ADK's own pattern: any number of braces around text without braces.
 var placeholder = regexp.MustCompile(`\{+[^{}]*\}+`)
 
-// Render fills {key} in a template in with state, by the rules of ADK's
-// instructions. The braces, however many, and space around the key do not
-// count. A key is an identifier, or one behind "app:", "user:" or "temp:". What
-// is no key in braces stays as it is, and what was filled in is not looked at
-// again. With a "?" behind it a key that is missing is "".
+// Render fills {key} in a template with state, by the rules of ADK's instructions.
+// The number of braces, and space around the key, do not matter. A key is an
+// identifier, or one after "app:", "user:" or "temp:". Braces around anything else
+// stay as they are. Values are not searched for placeholders again. With a "?"
+// behind the key, a missing key becomes "".
 //
-// {artifact.NAME} is what artifacts gives for the name, and reports there is.
+// {artifact.NAME} becomes the text that artifacts returns for NAME, if ok is true.
 //
 // A string goes in as it is, null as "", and any other value as compact JSON:
-// ADK's libraries print a list or true each in the way of its own language, and
-// agree on strings and numbers only. Where they differ in what an identifier is,
-// it is Python's, which takes in all that Go's takes and combining marks: what
-// either looks up is looked up here.
+// ADK's libraries print a list or true in the way of their own language, and agree
+// on strings and numbers only. Identifiers are those of Python, which has all of
+// Go's and also combining marks: a key that either ADK looks up is looked up here.
 //
-// Errors are ErrInvalid for a key or an artifact that is missing, {artifact.…}
-// without artifacts, and what is too long, and those of artifacts.
-func Render(template string, state State, artifacts func(name string) (text string, ok bool, err error)) (string, error) {
+// ErrInvalid for a missing key or artifact, for {artifact.…} if artifacts is nil,
+// and for a template or a result that is too long. Errors of artifacts come back
+// wrapped.
+func Render(template string, state State, artifacts func(name string) (text string, ok bool, err error)) (string,
+	error) {
 	if len(template) > MaxTemplate {
 		return "", fmt.Errorf("%w: template has %d bytes, more than %d", memory.ErrInvalid, len(template), MaxTemplate)
 	}
@@ -52,14 +53,15 @@ func Render(template string, state State, artifacts func(name string) (text stri
 		out.WriteString(template[at:place[0]])
 		out.WriteString(text)
 		if at = place[1]; out.Len() > MaxRendered {
-			return "", fmt.Errorf("%w: template: with all filled in it has more than %d bytes", memory.ErrInvalid, MaxRendered)
+			return "", fmt.Errorf("%w: template: with all filled in it has more than %d bytes", memory.ErrInvalid,
+				MaxRendered)
 		}
 	}
 	out.WriteString(template[at:])
 	return out.String(), nil
 }
 
-// fill is what one placeholder becomes.
+// fill returns the text that one placeholder becomes.
 func fill(match string, state State, artifacts func(string) (string, bool, error)) (string, error) {
 	name, optional := strings.CutSuffix(strings.TrimSpace(strings.Trim(match, "{}")), "?")
 	text, ok := "", false
@@ -79,13 +81,14 @@ func fill(match string, state State, artifacts func(string) (string, bool, error
 		text, ok = show(value), true
 	}
 	if !ok && !optional {
-		return "", fmt.Errorf("%w: template: there is no %s %.80q (write {%.80s?} if it may be missing)", memory.ErrInvalid, what, name,
+		return "", fmt.Errorf("%w: template: there is no %s %.80q (write {%.80s?} if it may be missing)",
+			memory.ErrInvalid, what, name,
 			strings.Trim(match, "{} "))
 	}
 	return text, nil
 }
 
-// show is a value as text.
+// show returns a value as text.
 func show(value json.RawMessage) string {
 	var text *string
 	if json.Unmarshal(value, &text) == nil {
@@ -101,7 +104,7 @@ func show(value json.RawMessage) string {
 	return out.String()
 }
 
-// isStateName reports whether a name can be that of a key.
+// isStateName reports whether state can have a key of this name.
 func isStateName(name string) bool {
 	if prefix, rest, ok := strings.Cut(name, ":"); ok {
 		return slices.Contains([]string{AppPrefix, UserPrefix, TempPrefix}, prefix+":") && isIdentifier(rest)
@@ -109,19 +112,20 @@ func isStateName(name string) bool {
 	return isIdentifier(name)
 }
 
-// What may begin an identifier and what may stand in one besides: ID_Start and
-// ID_Continue of Unicode's annex 31, which Python's reference refers to
+// The characters that may begin an identifier, and those that may follow: ID_Start
+// and ID_Continue of Unicode's annex 31, which Python's reference names
 // ("Identifiers and keywords").
 var (
 	begins   = []*unicode.RangeTable{unicode.L, unicode.Nl, unicode.Other_ID_Start}
-	goesOn   = []*unicode.RangeTable{unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc, unicode.Other_ID_Continue}
+	follows  = []*unicode.RangeTable{unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc, unicode.Other_ID_Continue}
 	isSyntax = []*unicode.RangeTable{unicode.Pattern_Syntax, unicode.Pattern_White_Space}
 )
 
 func isIdentifier(name string) bool {
 	for i, r := range name {
 		start := r == '_' || unicode.In(r, begins...)
-		if r == utf8.RuneError || !start && (i == 0 || !unicode.In(r, goesOn...)) || r != '_' && unicode.In(r, isSyntax...) {
+		if r == utf8.RuneError || !start && (i == 0 || !unicode.In(r, follows...)) || r != '_' && unicode.In(r,
+			isSyntax...) {
 			return false
 		}
 	}

@@ -25,11 +25,15 @@ func shelf(name string) (string, bool, error) {
 }
 
 var templateState = State{
-	"name": []byte(`"Ann"`), "_x1": []byte(`"under"`), "größe": []byte(`"1,70"`), "名前": []byte(`"アン"`), "e\u0301": []byte(`"accent"`), "ⅷ": []byte(`"eight"`), "a٣": []byte(`"digit"`),
+	"name": []byte(`"Ann"`), "_x1": []byte(`"under"`), "größe": []byte(`"1,70"`), "名前": []byte(`"アン"`),
+	"e\u0301": []byte(`"accent"`), "ⅷ": []byte(`"eight"`), "a٣": []byte(`"digit"`),
 	"app:name": []byte(`"Guide"`), "user:name": []byte(`"Ann Lee"`), "temp:name": []byte(`"now"`),
-	"n": []byte(`5`), "big": []byte(`12345678901234567890`), "f": []byte(`1.50`), "yes": []byte(`true`), "null": []byte(`null`), "none": []byte(`""`),
-	"list": []byte(`[ 1, "a b" ]`), "map": []byte(`{ "k" : "<&> é" }`), "nest": []byte(`"{name} {missing}"`), "not-a-name": []byte(`"no"`), "other:name": []byte(`"no"`),
-	"quoted": []byte(`"\u00e9 \"q\" \n"`), "artifact": []byte(`"a key"`), "1x": []byte(`"no"`), "class": []byte(`"a word of Python's"`),
+	"n": []byte(`5`), "big": []byte(`12345678901234567890`), "f": []byte(`1.50`), "yes": []byte(`true`),
+	"null": []byte(`null`), "none": []byte(`""`),
+	"list": []byte(`[ 1, "a b" ]`), "map": []byte(`{ "k" : "<&> é" }`), "nest": []byte(`"{name} {missing}"`),
+	"not-a-name": []byte(`"no"`), "other:name": []byte(`"no"`),
+	"quoted": []byte(`"\u00e9 \"q\" \n"`), "artifact": []byte(`"a key"`), "1x": []byte(`"no"`),
+	"class": []byte(`"a word of Python's"`),
 }
 
 func TestRender(t *testing.T) {
@@ -54,8 +58,10 @@ func TestRender(t *testing.T) {
 		{"not again", "{nest}", "{name} {missing}"},
 		{"letters", "{größe} {名前} {e\u0301} {ⅷ} {_x1} {a٣}", "1,70 アン accent eight under digit"},
 		{"words of Python", "{class}", "a word of Python's"},
-		{"no keys", "{} { } {not-a-name} {1x} {a b} {a.b} {a[0]} {n!r} {n:d} {'n'} {+n} {a\u2e2f}", "{} { } {not-a-name} {1x} {a b} {a.b} {a[0]} {n!r} {n:d} {'n'} {+n} {a\u2e2f}"},
-		{"no prefixes", "{other:name} {app:} {:name} {app:user:name} {APP:name} {app: name}", "{other:name} {app:} {:name} {app:user:name} {APP:name} {app: name}"},
+		{"no keys", "{} { } {not-a-name} {1x} {a b} {a.b} {a[0]} {n!r} {n:d} {'n'} {+n} {a\u2e2f}",
+			"{} { } {not-a-name} {1x} {a b} {a.b} {a[0]} {n!r} {n:d} {'n'} {+n} {a\u2e2f}"},
+		{"no prefixes", "{other:name} {app:} {:name} {app:user:name} {APP:name} {app: name}",
+			"{other:name} {app:} {:name} {app:user:name} {APP:name} {app: name}"},
 		{"JSON around a key", `{"k": {name}}`, `{"k": Ann`},
 		{"JSON", `{"k": 1, "l": {"m": []}}`, `{"k": 1, "l": {"m": []}}`},
 		{"one brace", "{name } }{ {", "Ann }{ {"},
@@ -89,13 +95,15 @@ func TestRenderRefuses(t *testing.T) {
 		{"an artifact that is missing", "{artifact.gone}", shelf, memory.ErrInvalid, `"gone"`},
 		{"an artifact without a name", "{artifact.}", shelf, memory.ErrInvalid, "artifact"},
 		{"no artifacts at all", "{artifact.notes.txt}", nil, memory.ErrInvalid, "no artifacts"},
-		{"no artifacts at all, though it may be missing", "{artifact.notes.txt?}", nil, memory.ErrInvalid, "no artifacts"},
+		{"no artifacts at all, though it may be missing", "{artifact.notes.txt?}", nil, memory.ErrInvalid,
+			"no artifacts"},
 		{"artifacts that fail", "{artifact.broken?}", shelf, memory.ErrUnavailable, `"broken"`},
 		{"too long a template", strings.Repeat("x", MaxTemplate+1), nil, memory.ErrInvalid, "template"},
 		{"too much to fill in", strings.Repeat("{long}", 2000), nil, memory.ErrInvalid, "filled in"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := Render(c.template, State{"name": []byte(`"Ann"`), "long": []byte(`"` + strings.Repeat("x", 10_000) + `"`)}, c.artifacts)
+			got, err := Render(c.template, State{"name": []byte(`"Ann"`), "long": []byte(`"` + strings.Repeat("x",
+				10_000) + `"`)}, c.artifacts)
 			if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.words) || got != "" {
 				t.Errorf("got %.40q and the error %.200v, want %v with %q", got, err, c.kind, c.words)
 			}
@@ -106,7 +114,8 @@ func TestRenderRefuses(t *testing.T) {
 // FuzzRender checks that what is between keys stays as it is, and that what is
 // filled in is not looked at again.
 func FuzzRender(f *testing.F) {
-	for _, seed := range []string{"", "{k}", "{{k}}", "{k?} {x?}", "{x}", "{artifact.a}", "{app:k}{k:k}", "{", "}{", "{{}}", "{\xff}", "{ k\u3000}", "{k}}{{k}", "{a\u0301}"} {
+	for _, seed := range []string{"", "{k}", "{{k}}", "{k?} {x?}", "{x}", "{artifact.a}", "{app:k}{k:k}", "{", "}{",
+		"{{}}", "{\xff}", "{ k\u3000}", "{k}}{{k}", "{a\u0301}"} {
 		f.Add(seed, "v")
 		f.Add(seed, "{k}")
 	}
@@ -127,7 +136,8 @@ func FuzzRender(f *testing.F) {
 			return
 		}
 		again, err := Render(got, state, nil)
-		if err == nil && !strings.Contains(template, "{{") && !strings.Contains(template, "}}") && strings.Contains(again, "{k}") {
+		if err == nil && !strings.Contains(template, "{{") && !strings.Contains(template, "}}") &&
+			strings.Contains(again, "{k}") {
 			t.Fatalf("%q: a key is left in %q", template, again)
 		}
 		whole, err := Render("<{k}>"+template, state, nil)

@@ -42,11 +42,13 @@ func TestReadRequestOfID(t *testing.T) {
 		"plain words":      {unique: uuid, session: "chat", of: "chat"},
 		"no consolidation": {unique: "plain:" + uuid, session: "chat", plain: true, of: "chat"},
 		"a range":          {unique: "of:" + chat + ":" + uuid, session: "range-" + uuid, of: "my chat"},
-		"a plain range":    {unique: "plain:of:" + chat + ":" + uuid, session: "range-" + uuid, plain: true, of: "my chat"},
-		"facts":            {unique: uuid, session: "facts-" + uuid, facts: true, of: "facts-" + uuid},
-		"plain facts":      {unique: "plain:" + uuid, session: "facts-" + uuid, plain: true, facts: true, of: "facts-" + uuid},
-		"a client's name":  {unique: uuid, session: "facts-of-life", of: "facts-of-life"},
-		"broken base64":    {unique: "of:!:" + uuid, session: "range-" + uuid, of: "range-" + uuid},
+		"a plain range": {unique: "plain:of:" + chat + ":" + uuid, session: "range-" + uuid, plain: true,
+			of: "my chat"},
+		"facts": {unique: uuid, session: "facts-" + uuid, facts: true, of: "facts-" + uuid},
+		"plain facts": {unique: "plain:" + uuid, session: "facts-" + uuid, plain: true, facts: true, of: "facts-" +
+			uuid},
+		"a client's name": {unique: uuid, session: "facts-of-life", of: "facts-of-life"},
+		"broken base64":   {unique: "of:!:" + uuid, session: "range-" + uuid, of: "range-" + uuid},
 	} {
 		id := sessionstore.OperationID(shopper, c.unique)
 		got, of, err := sessionstore.ReadRequest(id, c.session, nil)
@@ -56,7 +58,8 @@ func TestReadRequestOfID(t *testing.T) {
 		}
 	}
 	for _, id := range []string{"", "!", sessionstore.OperationID(shopper, "\x00")} {
-		if got, of, err := sessionstore.ReadRequest(id, "chat", nil); err != nil || got != (sessionstore.Request{ID: id}) || of != "chat" {
+		if got, of, err := sessionstore.ReadRequest(id, "chat", nil); err != nil ||
+			got != (sessionstore.Request{ID: id}) || of != "chat" {
 			t.Errorf("ReadRequest of id %q gives %+v of %q, %v", id, got, of, err)
 		}
 	}

@@ -1,9 +1,10 @@
-// Package sessionstore holds the nouns of sessions and the promises of the
-// store that keeps them: [Session], [Event], [State], [Store], and the
-// progress of turning sessions into memories: [Progress], [Operation].
+// Package sessionstore has the nouns of sessions, [Session], [Event] and [State],
+// and the promises of the [Store] that keeps them. [Progress] and [Operation] are
+// about the progress of turning sessions into memories.
 //
-// The semantics are those of ADK's SessionService. Package sessiontest spells
-// them out as cases that every implementation passes.
+// The semantics are those of ADK's SessionService. Package sessiontest has a test
+// case for each promise, and every implementation passes them. The rules that
+// stores share are functions here: [Prepare], [List.Pager], [StoredOperation].
 package sessionstore
 
 import (
@@ -19,7 +20,7 @@ type Key struct {
 	ID string
 }
 
-// Validate reports the first of the three ids that is not a valid id.
+// Validate returns ErrInvalid for the first of the three ids that is invalid.
 func (k Key) Validate() error {
 	if err := k.Scope.Validate(); err != nil {
 		return err
@@ -35,14 +36,14 @@ type Session struct {
 	LastUpdateTime time.Time
 }
 
-// Create says what a new session starts with.
+// Create has the state and events of a new session.
 type Create struct {
 	State  State
-	Events []Event // stored as Append does
+	Events []Event // stored as by Append
 }
 
-// Get says which of a session's events to read: the last NumRecent of them,
-// and of those the ones not before After.
+// Get selects the events of a session to read: of the last NumRecent by
+// timestamp, those that are not before After.
 type Get struct {
 	NumRecent int // negative: all
 	After     time.Time
@@ -63,36 +64,40 @@ type Page struct {
 	NextPageToken string // "" on the last page
 }
 
-// Store keeps sessions. All methods may be called concurrently. What a method
-// has answered is durable. A store that is away fails with ErrUnavailable.
+// Store keeps sessions. All methods may be called concurrently. A write is durable
+// when its method returns. While the store cannot be reached, every method fails
+// with ErrUnavailable.
 type Store interface {
-	// Create makes a session. Space around key.ID is trimmed; a blank one is
-	// replaced by a UUID. ErrExists if the id is in use.
+	// Create makes a session. It trims space around key.ID, and replaces a blank
+	// id by a UUID. ErrExists if the id is in use.
 	Create(ctx context.Context, key Key, create Create) (*Session, error)
 
-	// Get reads a session; ErrNotFound if there is none of that id in that
-	// scope. Reading the last n events costs O(n) in a session of any length.
+	// Get reads a session; ErrNotFound if the scope has none of that id. Reading
+	// the last n events costs O(n), however long the session is.
 	Get(ctx context.Context, key Key, get Get) (*Session, error)
 
 	// List reads the sessions of a user.
 	List(ctx context.Context, scope memory.Scope, list List) (Page, error)
 
-	// ListApp reads the sessions of all users of an app: the one read across
-	// users.
+	// ListApp reads the sessions of all users of an app. No other method reads
+	// across users.
 	ListApp(ctx context.Context, app string, list List) (Page, error)
 
-	// Append stores events in order. Events, state and what Append asks for
-	// change together or not at all, and appends to one session come one after
-	// another: none is refused for being second. An event without an id or
-	// timestamp gets them; one whose id the session has is not stored again,
-	// nor its state applied; a partial one is not stored. "temp:" state is
-	// dropped. LastUpdateTime becomes the timestamp of the last event stored.
-	// The cost does not depend on the length of the session. ErrNotFound if
-	// the session is missing (and append.Create is not set).
+	// Append stores events in order. Events, state and the request change together
+	// or not at all. Concurrent appends to one session happen one after another:
+	// none fails because of another.
+	//
+	// An event without an id or timestamp gets them. An event whose id the session
+	// has is not stored again, nor is its state applied. A partial event is not
+	// stored, and "temp:" state is dropped. LastUpdateTime becomes the timestamp of
+	// the last event stored. The cost does not depend on the length of the session.
+	//
+	// ErrNotFound if the session is missing and append.Create is not set.
+	// ErrInvalid if append contradicts itself: see [Append.Validate].
 	Append(ctx context.Context, key Key, events []Event, append Append) (Appended, error)
 
-	// Delete removes a session, not the user's and the app's state. A missing
-	// one is no error. It is hidden at once, and its id is free again; its
-	// events stay until the memories asked for are made.
+	// Delete removes a session, and leaves the user's and the app's state. A missing
+	// session is no error. The session is hidden at once, and its id is free again;
+	// its events stay until the requested memories are made.
 	Delete(ctx context.Context, key Key) error
 }

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// State is keys to JSON values, byte for byte as they came. A key's prefix
-// says whose it is: "app:" the app's, "user:" the user's in that app, "temp:"
-// this invocation's only, none the session's. A null is a value like others.
+// State maps keys to JSON values, byte for byte as they came. A key's prefix says
+// what owns it: "app:" the app, "user:" the user in that app, "temp:" this
+// invocation only, no prefix the session. A null is a value like others.
 type State map[string]json.RawMessage
 
 // The prefixes of state keys.
@@ -17,13 +17,13 @@ const (
 	TempPrefix = "temp:"
 )
 
-// SplitState is a State taken apart by owner; keys of App and User are without
-// their prefix. What was "temp:" is gone.
+// SplitState is a State split by owner. Keys of App and User are without their
+// prefix, and "temp:" keys are left out.
 type SplitState struct {
 	App, User, Session State
 }
 
-// Split takes s apart by prefix.
+// Split splits s by prefix.
 func (s State) Split() SplitState {
 	out := SplitState{App: State{}, User: State{}, Session: State{}}
 	for k, v := range s {
@@ -38,7 +38,7 @@ func (s State) Split() SplitState {
 	return out
 }
 
-// Merge is the inverse of Split: one view, keys with their prefix.
+// Merge is the inverse of Split: one view of all owners, keys with their prefix.
 func (p SplitState) Merge() State {
 	out := make(State, len(p.App)+len(p.User)+len(p.Session))
 	for k, v := range p.Session {

@@ -9,17 +9,17 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// Micros is t in UTC, cut to the microsecond: the resolution of every store.
+// Micros returns t in UTC, cut to the microsecond: the resolution of every store.
 func Micros(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
-// FromMicros is the time that a store keeps as microseconds since 1970.
+// FromMicros returns the time that a store keeps as microseconds since 1970.
 func FromMicros(us int64) time.Time { return time.UnixMicro(us).UTC() }
 
 // minMicros is before the time of any event, in microseconds since 1970. A
 // float64, as Redis keeps numbers, has it exactly.
 const minMicros = -1 << 53
 
-// FormatTime is how times go out: RFC 3339, UTC, six decimals.
+// FormatTime writes a time as all answers have it: RFC 3339, UTC, six decimals.
 func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }
 
 // ParseTime reads a JSON value as a time: an RFC 3339 string, or epoch seconds
@@ -33,12 +33,14 @@ func ParseTime(field string, raw []byte) (time.Time, error) {
 		}
 		var err error
 		if t, err = time.Parse(time.RFC3339Nano, s); err != nil {
-			return t, fmt.Errorf("%w: %s: %.60q is not an RFC 3339 time such as 2024-05-08T13:56:00Z", memory.ErrInvalid, field, s)
+			return t, fmt.Errorf("%w: %s: %.60q is not an RFC 3339 time such as 2024-05-08T13:56:00Z",
+				memory.ErrInvalid, field, s)
 		}
 	} else {
 		f, err := strconv.ParseFloat(string(raw), 64)
-		if err != nil || !(math.Abs(f) <= 1e15) { // NaN is not either
-			return t, fmt.Errorf("%w: %s: want an RFC 3339 string or epoch seconds, not %.60s", memory.ErrInvalid, field, raw)
+		if err != nil || !(math.Abs(f) <= 1e15) { // false for NaN too
+			return t, fmt.Errorf("%w: %s: want an RFC 3339 string or epoch seconds, not %.60s",
+				memory.ErrInvalid, field, raw)
 		}
 		whole := math.Floor(f)
 		t = time.Unix(int64(whole), int64(math.Round((f-whole)*1e6))*1000)
