@@ -457,8 +457,8 @@ func TestFaults(t *testing.T) {
 		{"away", broken{err: away}, "cannot be reached: go on without", "cannot be reached", ""},
 		{"busy", broken{err: memory.ErrExhausted}, "exhausted: go on without", "exhausted", ""},
 		{"no such tool there", broken{err: memory.ErrNotFound}, "not found", "", ""},
-		{"fault", broken{err: errors.New("the secret reason")}, "", "an internal error", "the secret reason"},
-		{"panic", broken{panic: "the secret reason"}, "", "an internal error", "the secret reason"},
+		{"fault", broken{err: errors.New("the secret reason")}, "", "internal error", "the secret reason"},
+		{"panic", broken{panic: "the secret reason"}, "", "internal error", "the secret reason"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var logs log

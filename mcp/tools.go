@@ -15,37 +15,41 @@ import (
 	"github.com/memoryd/memoryd/tools"
 )
 
-// declared are the tools as the protocol has them. The schemas are written out
-// once.
+// declared returns the tools as the protocol declares them. It encodes the
+// schemas once for the process, not for each request.
 var declared = sync.OnceValue(func() (out []*sdk.Tool) {
-	no := false
+	openWorld := false // no tool reaches beyond the memory of one scope
 	for _, t := range tools.All() {
 		title := titleOf(t.Name)
 		out = append(out, &sdk.Tool{
-			Name: t.Name, Title: title, Description: t.Description, InputSchema: written(t.Parameters), OutputSchema: written(t.Result),
-			Annotations: &sdk.ToolAnnotations{Title: title, ReadOnlyHint: t.ReadOnly, DestructiveHint: &t.Destructive,
-				IdempotentHint: t.Idempotent, OpenWorldHint: &no},
+			Name: t.Name, Title: title, Description: t.Description,
+			InputSchema: encodeSchema(t.Parameters), OutputSchema: encodeSchema(t.Result),
+			Annotations: &sdk.ToolAnnotations{
+				Title: title, ReadOnlyHint: t.ReadOnly, DestructiveHint: &t.Destructive,
+				IdempotentHint: t.Idempotent, OpenWorldHint: &openWorld,
+			},
 		})
 	}
 	return out
 })
 
-// titleOf is load_memory as "Load memory".
+// titleOf returns the title of a tool: "Load memory" for load_memory.
 func titleOf(name string) string {
 	words := strings.ReplaceAll(name, "_", " ")
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
-func written(schema any) json.RawMessage {
+func encodeSchema(schema any) json.RawMessage {
 	raw, err := json.Marshal(schema)
 	if err != nil {
-		panic(err) // a schema of package tools
+		panic(err) // the schemas are constants of package tools
 	}
 	return raw
 }
 
-// find gives the tool of a name, of those that models are told of.
-func find(name string) (*tools.Tool, error) {
+// findTool returns a tool that models may call. preload_memory is not one of
+// them: it is the prompt.
+func findTool(name string) (*tools.Tool, error) {
 	var names []string
 	for _, t := range tools.All() {
 		if t.Name == name {
@@ -53,22 +57,22 @@ func find(name string) (*tools.Tool, error) {
 		}
 		names = append(names, t.Name)
 	}
-	return nil, refused("there is no tool %.60q: there are %s", name, strings.Join(names, ", "))
+	return nil, invalidParams("there is no tool %.60q: the tools are %s", name, strings.Join(names, ", "))
 }
 
 // callMethod is the method that calls a tool.
 const callMethod = "tools/call"
 
-// outcome is what came of a call of a tool.
+// outcome is what a model is told of its call of a tool.
 type outcome struct {
 	text       string
-	structured json.RawMessage // the same; nil if the call has failed
+	structured json.RawMessage // the same as JSON; nil if the call failed
 	failed     bool
 }
 
-// sorry is the outcome of a call that was not done, in words that a model can do
-// something with.
-func sorry(words string) *outcome { return &outcome{text: words, failed: true} }
+// toolError is the outcome of a call that failed, in words that tell a model what
+// to do next.
+func toolError(message string) *outcome { return &outcome{text: message, failed: true} }
 
 func (o *outcome) result() *sdk.CallToolResult {
 	out := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: o.text}}, IsError: o.failed}
@@ -78,38 +82,39 @@ func (o *outcome) result() *sdk.CallToolResult {
 	return out
 }
 
-// callTool calls a tool. A malformed call is an error of the protocol. What a
-// model can do something about, because a value is out of range or a memory is
-// away, is an outcome that says so. Results come as text too, for clients that
-// know no structured ones.
+// callTool calls a tool. A malformed call is a protocol error, which the host
+// handles. If a value is out of range or the memory is unavailable, the model
+// itself can do something about it, so the outcome tells the model. A result is
+// text too, for clients that do not know structured results.
 func (s *service) callTool(ctx context.Context, name string, args json.RawMessage) (out *outcome, err error) {
-	defer s.recovered(callMethod, &err)
-	tool, err := find(name)
+	defer s.recoverPanic(callMethod, &err)
+	tool, err := findTool(name)
 	if err != nil {
 		return nil, err
 	}
 	if err := tool.Check(args); err != nil {
-		return nil, refused("%v", err)
+		return nil, invalidParams("%v", err)
 	}
 	raw, err := s.bank.CallTool(ctx, tool.Name, args)
 	switch {
 	case err == nil:
-		if words := failure(raw); words != "" {
-			return sorry(words), nil
+		if message := errorOf(raw); message != "" {
+			return toolError(message), nil
 		}
 		return &outcome{text: string(raw), structured: raw}, nil
-	case ctx.Err() != nil: // nobody is left to read it
-	case away(err):
-		return sorry(fmt.Sprintf("%v: go on without the memory, or try again later", err)), nil
+	case ctx.Err() != nil: // the client has disconnected, or the time is over
+	case unavailable(err):
+		return toolError(fmt.Sprintf("%v: go on without the memory, or try again later", err)), nil
 	case errors.Is(err, memory.ErrInvalid), errors.Is(err, memory.ErrNotFound), errors.Is(err, memory.ErrAborted):
-		return sorry(err.Error()), nil
+		return toolError(err.Error()), nil
 	}
-	return nil, s.failed(ctx, callMethod, err)
+	return nil, s.protocolError(ctx, callMethod, err)
 }
 
-// failure is what a result says of a tool that could not do what it was asked:
-// "error" is all that it has then. Other results are not read to their end.
-func failure(raw json.RawMessage) string {
+// errorOf returns the message of a result {"error": message}, "" for any other
+// result. "error" is the only field of such a result, so the first field tells,
+// and a long result is not parsed to its end.
+func errorOf(raw json.RawMessage) string {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if begin, err := dec.Token(); err != nil || begin != json.Delim('{') {
 		return ""
@@ -117,10 +122,10 @@ func failure(raw json.RawMessage) string {
 	if name, err := dec.Token(); err != nil || name != "error" {
 		return ""
 	}
-	said, err := dec.Token()
+	value, err := dec.Token()
 	if err != nil {
 		return ""
 	}
-	words, _ := said.(string)
-	return words
+	message, _ := value.(string)
+	return message
 }

@@ -9,42 +9,50 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// streamable answers each POST by itself, in JSON. Which hosts and origins may
-// ask, and how large a body may be, is for whoever routes requests here.
-var streamable = sdk.StreamableHTTPOptions{Stateless: true, JSONResponse: true, DisableLocalhostProtection: true, MaxRequestBodyBytes: -1}
+// streamable makes the library answer each POST by itself, in JSON. The caller of
+// Serve checks hosts and origins and bounds the body, so the library does not.
+var streamable = sdk.StreamableHTTPOptions{
+	Stateless:                  true,
+	JSONResponse:               true,
+	DisableLocalhostProtection: true,
+	MaxRequestBodyBytes:        -1,
+}
 
-// Serve answers one request of streamable HTTP, whose body was read. It knows no
-// sessions: the id of one is not looked at. It may return without having written
-// anything when the request's context is over.
+// Serve answers one request of streamable HTTP, whose body the caller has read.
+// It ignores session ids. If the context of the request ends first, Serve may
+// return without having written anything.
 func Serve(w http.ResponseWriter, r *http.Request, body []byte, bank Bank, opts *Options) {
 	s := newService(bank, opts)
 	r = r.Clone(r.Context())
-	r.Header.Set("Content-Type", "application/json") // whatever they say: there is one form of questions, and one of answers
+	// There is one form of messages and one of answers, so clients that name
+	// other types, or none, are served too.
+	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
-	if s.direct(w, r, body) {
+	if s.callDirectly(w, r, body) {
 		return
 	}
 	server := s.server()
-	server.AddReceivingMiddleware(until(r.Context()))
+	server.AddReceivingMiddleware(endWith(r.Context()))
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &streamable).ServeHTTP(w, r)
+	getServer := func(*http.Request) *sdk.Server { return server }
+	sdk.NewStreamableHTTPHandler(getServer, &streamable).ServeHTTP(w, r)
 }
 
-// Run serves one client, whose messages are lines of in and out, until in ends
-// or ctx is over.
+// Run serves one client that sends messages as lines of in and reads lines of
+// out. It returns nil when in or ctx ends.
 func Run(ctx context.Context, bank Bank, opts *Options, in io.ReadCloser, out io.WriteCloser) error {
 	server := New(bank, opts)
-	server.AddReceivingMiddleware(until(ctx))
+	server.AddReceivingMiddleware(endWith(ctx))
 	err := server.Run(ctx, &sdk.IOTransport{Reader: in, Writer: out})
 	if ctx.Err() != nil {
-		return nil // as it was told to
+		return nil // the caller ended it
 	}
 	return err
 }
 
-// until gives up calls when the context of their connection is over, which the
-// library takes from them.
-func until(connection context.Context) sdk.Middleware {
+// endWith cancels a call when the context of its connection ends. The library
+// gives handlers a context that does not end with the connection.
+func endWith(connection context.Context) sdk.Middleware {
 	return func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 			ctx, cancel := context.WithCancel(ctx)
