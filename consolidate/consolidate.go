@@ -148,7 +148,10 @@ type planner struct {
 }
 
 func newPlanner(in *Input) *planner {
-	p := &planner{in: in, known: map[string]*memory.Memory{}, forms: in.Forms, changes: newChangeset(), reverted: map[string]time.Time{}}
+	p := &planner{
+		in: in, known: map[string]*memory.Memory{}, forms: in.Forms,
+		changes: newChangeset(), reverted: map[string]time.Time{},
+	}
 	if p.forms == nil {
 		p.forms = Forms{}
 	}
@@ -169,13 +172,17 @@ func (p *planner) learn(facts []memory.Memory) {
 // which they were said.
 func (p *planner) unsettled() []Fact {
 	facts := slices.DeleteFunc(slices.Clone(p.in.New), func(f Fact) bool {
-		return slices.ContainsFunc(p.in.Settled, func(s memory.Source) bool {
-			new := f.Memory.Source
-			return s.EventIDs[0] == new.EventIDs[0] && (strings.Contains(s.Quote, new.Quote) || strings.Contains(new.Quote, s.Quote))
+		return slices.ContainsFunc(p.in.Settled, func(settled memory.Source) bool {
+			return shareWords(settled, f.Memory.Source)
 		})
 	})
 	slices.SortStableFunc(facts, func(a, b Fact) int { return Chronological(&a.Memory, &b.Memory) })
 	return facts
+}
+
+// shareWords reports whether one of two quotes of an event has the other in it.
+func shareWords(a, b memory.Source) bool {
+	return a.EventIDs[0] == b.EventIDs[0] && (strings.Contains(a.Quote, b.Quote) || strings.Contains(b.Quote, a.Quote))
 }
 
 // withdraw reverts a memory to what it was before, or deletes it. Until when it
@@ -224,8 +231,9 @@ func (p *planner) forget(facts []Fact) {
 	}
 	for _, s := range p.statements() {
 		text := p.forms.Of(s.now.Fact).Text
-		if slices.ContainsFunc(asked[text], func(by *memory.Memory) bool { return sameAuthor(&s.now, by) && Chronological(&s.now, by) < 0 }) ||
-			slices.ContainsFunc(turns[text], func(t *memory.Memory) bool { return s.now.Author == t.Author && Chronological(&s.now, t) < 0 }) {
+		byRequest := func(r *memory.Memory) bool { return sameAuthor(&s.now, r) && Chronological(&s.now, r) < 0 }
+		byTurn := func(t *memory.Memory) bool { return s.now.Author == t.Author && Chronological(&s.now, t) < 0 }
+		if slices.ContainsFunc(asked[text], byRequest) || slices.ContainsFunc(turns[text], byTurn) {
 			p.entry(p.in.Last, &s.now).delete("to be forgotten")
 		}
 	}

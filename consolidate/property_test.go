@@ -30,6 +30,11 @@ type meaning struct {
 	ends, forgets    string // the canonical text that it ends, or asks to forget
 }
 
+// excludes reports whether two sentences of one author cannot both hold.
+func (m meaning) excludes(o meaning) bool {
+	return m.attribute != "" && m.attribute == o.attribute && m.value != o.value || m.ends == o.text || o.ends == m.text
+}
+
 var vocabulary = map[string]meaning{
 	"My favourite colour is blue.":                     {text: "blue", attribute: "colour", value: "blue"},
 	"My favourite colour is green now.":                {text: "green", attribute: "colour", value: "green"},
@@ -71,8 +76,10 @@ func randomStory(random *rand.Rand) (story []said) {
 	sentences = sentences[:2+random.IntN(len(sentences)-2)]
 	authors, n := 1+random.IntN(2), 3+random.IntN(15)
 	for i := range n {
-		s := said{session: fmt.Sprint("s", random.IntN(3)), event: fmt.Sprint("e", i), author: fmt.Sprint("author", random.IntN(authors)),
-			sentence: sentences[random.IntN(len(sentences))], at: random.IntN(n)}
+		s := said{
+			session: fmt.Sprint("s", random.IntN(3)), event: fmt.Sprint("e", i), at: random.IntN(n),
+			author: fmt.Sprint("author", random.IntN(authors)), sentence: sentences[random.IntN(len(sentences))],
+		}
 		s.takenBack = random.IntN(5) == 0 && vocabulary[s.sentence].forgets == ""
 		story = append(story, s)
 	}
@@ -100,8 +107,7 @@ func reference(story []said) (out []string) {
 	slices.SortFunc(facts, func(a, b *fact) int { return earlier(a.said, b.said) })
 	for i, f := range facts {
 		for _, o := range facts[i+1:] {
-			excludes := f.attribute != "" && f.attribute == o.attribute && f.value != o.value || f.ends == o.text || o.ends == f.text
-			if f.by == nil && o.author == f.author && excludes {
+			if f.by == nil && o.author == f.author && f.excludes(o.meaning) {
 				f.until, f.by = o.at, o
 			}
 		}
@@ -109,7 +115,8 @@ func reference(story []said) (out []string) {
 	for i, f := range facts {
 		for _, o := range facts[:i] {
 			repetition := o.by != nil && o.by.text == o.text
-			if o.author == f.author && o.text == f.text && !repetition && (o.by == nil || earlier(f.said, o.by.said) < 0) {
+			holds := o.by == nil || earlier(f.said, o.by.said) < 0
+			if o.author == f.author && o.text == f.text && !repetition && holds {
 				f.until, f.by = f.at, o
 				break
 			}
@@ -131,7 +138,6 @@ type store struct {
 	deleted map[string]bool
 	turns   []memory.Memory
 	forms   consolidate.Forms
-	last    consolidate.Input
 }
 
 func newStore(forms consolidate.Forms) *store {
@@ -141,8 +147,11 @@ func newStore(forms consolidate.Forms) *store {
 var epoch = time.Unix(1_700_000_000, 0).UTC()
 
 func (s said) memory() memory.Memory {
-	return memory.Memory{ID: s.id(), Kind: memory.KindFact, Fact: s.sentence, Author: s.author, Topics: []string{}, Timestamp: epoch.Add(time.Duration(s.at) * time.Second),
-		Source: memory.Source{SessionID: s.session, EventIDs: []string{s.event}, Quote: s.sentence}}
+	return memory.Memory{
+		ID: s.id(), Kind: memory.KindFact, Fact: s.sentence, Author: s.author, Topics: []string{},
+		Timestamp: epoch.Add(time.Duration(s.at) * time.Second),
+		Source:    memory.Source{SessionID: s.session, EventIDs: []string{s.event}, Quote: s.sentence},
+	}
 }
 
 // input is a batch that brings some events and withdraws others.
@@ -280,7 +289,7 @@ func TestNothingTrueIsHidden(t *testing.T) {
 				if a.text != b.text || consolidate.Chronological(&by, &m) >= 0 || consolidate.Repetition(&by) {
 					t.Errorf("%s (%s) repeats %s (%s)", m.ID, m.Fact, by.ID, by.Fact)
 				}
-			case a.text == b.text || consolidate.Chronological(&m, &by) >= 0 || !(a.attribute != "" && a.attribute == b.attribute || a.ends == b.text || b.ends == a.text):
+			case consolidate.Chronological(&m, &by) >= 0 || !a.excludes(b):
 				t.Errorf("%s (%s) is ended by %s (%s)", m.ID, m.Fact, by.ID, by.Fact)
 			}
 		}
@@ -330,7 +339,9 @@ func TestAppliedTwice(t *testing.T) {
 		s.apply(t, first.Changes)
 		for _, again := range [][]said{nil, batch} {
 			in := s.input(again, nil)
-			in.New = slices.DeleteFunc(in.New, func(f consolidate.Fact) bool { return !f.Forget && s.facts[f.Memory.ID].ID == "" }) // deleted ones are refused
+			in.New = slices.DeleteFunc(in.New, func(f consolidate.Fact) bool { // those that the store would refuse
+				return s.deleted[f.Memory.ID] || !f.Forget && s.facts[f.Memory.ID].ID == ""
+			})
 			if changes := consolidate.Plan(in).Changes; len(changes) > 0 {
 				t.Errorf("%d events again: %+v", len(again), changes)
 			}
@@ -357,7 +368,8 @@ func TestAnyVerdicts(t *testing.T) {
 		asked, forgotten := false, map[int]bool{} // by place
 		for _, f := range c.New {
 			action := []extract.Action{extract.Create, extract.Update, extract.Nothing, extract.Delete}[random.IntN(4)]
-			v := extract.Verdict{Action: action, Same: place(), Text: "both", Against: []int{place(), place()}, Reason: "so"}
+			against := []int{place(), place()}
+			v := extract.Verdict{Action: action, Same: place(), Text: "both", Against: against, Reason: "so"}
 			c.Verdicts = append(c.Verdicts, v)
 			if asked = asked || f.Forget; f.Forget && action == extract.Delete {
 				forgotten[v.Against[0]], forgotten[v.Against[1]] = true, true

@@ -28,16 +28,23 @@ type statement struct {
 	by   string    // ID of the memory that superseded it
 }
 
+// isRepetition is Repetition of the statement with its new end.
+func (s *statement) isRepetition() bool { return s.by != "" && s.to.Equal(s.now.Timestamp) }
+
 // bySaying orders statements by when they were said, and by ID.
 func bySaying(a, b *statement) int {
 	return cmp.Or(Chronological(&a.now, &b.now), cmp.Compare(a.now.ID, b.now.ID))
 }
 
-// Chronological orders memories by when they were said. Memories said at the
-// same time are ordered by event and session, so that the order in which
-// sessions arrive does not count. Facts of one event are equal.
+// Chronological compares memories by when they were said. It orders memories of
+// the same time by event and session, so that the order in which sessions arrive
+// does not count. Facts of one event are equal.
 func Chronological(a, b *memory.Memory) int {
-	return cmp.Or(a.Timestamp.Compare(b.Timestamp), cmp.Compare(firstEvent(a), firstEvent(b)), cmp.Compare(a.Source.SessionID, b.Source.SessionID))
+	return cmp.Or(
+		a.Timestamp.Compare(b.Timestamp),
+		cmp.Compare(firstEvent(a), firstEvent(b)),
+		cmp.Compare(a.Source.SessionID, b.Source.SessionID),
+	)
 }
 
 func firstEvent(m *memory.Memory) string {

@@ -42,8 +42,11 @@ type timeline struct {
 
 // timeline returns the facts with the ends that they have so far.
 func (p *planner) timeline() *timeline {
-	t := &timeline{all: p.statements(), byID: map[string]*statement{}, byText: map[string][]*statement{}, byAttribute: map[string][]*statement{},
-		byEnded: map[string][]*statement{}, excludes: map[string][]string{}, disabled: p.in.Disabled}
+	t := &timeline{
+		all: p.statements(), disabled: p.in.Disabled,
+		byID: map[string]*statement{}, byText: map[string][]*statement{}, byAttribute: map[string][]*statement{},
+		byEnded: map[string][]*statement{}, excludes: map[string][]string{},
+	}
 	for _, s := range t.all {
 		s.form = p.forms.Of(s.now.Fact)
 		s.to, s.by = p.end(&s.now)
@@ -130,7 +133,7 @@ func (t *timeline) endByLater(s *statement) {
 	}
 }
 
-// ends reports whether a statement ends an earlier one.
+// ends reports whether the statement o ends s, which was made earlier.
 func (t *timeline) ends(o, s *statement) bool {
 	switch {
 	case !s.form.Excludes(o.form) && !slices.Contains(t.excludes[s.form.Text], o.form.Text):
@@ -151,9 +154,7 @@ func (t *timeline) markRepetitions(same []*statement) {
 			continue
 		}
 		for j, o := range same {
-			repetition := o.by != "" && o.to.Equal(o.now.Timestamp)
-			stands := FromClient(&o.now) || j < i && !repetition
-			if o != s && stands && sameAuthor(&s.now, &o.now) && o.now.ExpireTime.IsZero() && t.holds(o, s) {
+			if (j < i && !o.isRepetition() || FromClient(&o.now)) && t.repeats(s, o) {
 				s.to, s.by = s.now.Timestamp, o.now.ID
 				break
 			}
@@ -161,7 +162,13 @@ func (t *timeline) markRepetitions(same []*statement) {
 	}
 }
 
-// holds reports whether a statement holds when another one is made.
+// repeats reports whether a statement only repeats another one of the same
+// canonical text, which holds then and does not expire.
+func (t *timeline) repeats(s, o *statement) bool {
+	return o != s && sameAuthor(&s.now, &o.now) && o.now.ExpireTime.IsZero() && t.holds(o, s)
+}
+
+// holds reports whether the statement o holds when s is made.
 func (t *timeline) holds(o, s *statement) bool {
 	if by := t.byID[o.by]; by != nil {
 		return Chronological(&s.now, &by.now) < 0

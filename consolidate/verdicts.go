@@ -17,59 +17,60 @@ type Comparison struct {
 	Verdicts []extract.Verdict
 }
 
-// applyVerdicts carries out what a model said of each new fact.
+// applyVerdicts carries out what a model said of each new fact. A request to
+// forget can only delete, and a fact can do anything but that.
 func (p *planner) applyVerdicts(c *Comparison) {
 	for i, v := range c.Verdicts[:min(len(c.Verdicts), len(c.New))] {
-		p.applyVerdict(c, i, v)
+		f := &c.New[i]
+		switch e := p.changes.entries[f.Memory.ID]; {
+		case f.Forget && v.Action == extract.Delete:
+			p.forgetVerdict(c, f, v)
+		case !f.Forget && v.Action != extract.Delete && e != nil:
+			p.factVerdict(c, i, e, v)
+		}
 	}
 }
 
-// applyVerdict carries out the verdict on one new fact. A request to forget can
-// only delete, and a fact only do something else.
-func (p *planner) applyVerdict(c *Comparison, i int, v extract.Verdict) {
-	f := &c.New[i]
-	e := p.changes.entries[f.Memory.ID]
-	switch {
-	case f.Forget && v.Action == extract.Delete:
-		for _, place := range v.Against {
-			if other := p.at(c, place, f.Seq); other != nil && Chronological(&other.now, &f.Memory) < 0 {
-				other.delete(v.Reason)
-			}
-		}
-		return
-	case e == nil || f.Forget || v.Action == extract.Delete:
-		return
-	case v.Action == extract.Nothing:
-		if same := p.at(c, v.Same, f.Seq); same != nil && same.standsFor(&f.Memory) {
-			e.gone = true
-			return
-		}
-	case v.Action == extract.Update:
-		if target := p.at(c, v.Same, f.Seq); target != nil && target.extensible() && target.standsFor(&f.Memory) {
-			target.extend(e, v)
-			e = target
-		}
-	}
+// forgetVerdict deletes the facts that a model has seen to be meant by a request
+// to forget, and that were said before it.
+func (p *planner) forgetVerdict(c *Comparison, request *Fact, v extract.Verdict) {
 	for _, place := range v.Against {
-		p.oppose(c, e, len(c.Known)+i, place, v)
+		if e := p.at(c, place, request.Seq); e != nil && Chronological(&e.now, &request.Memory) < 0 {
+			e.delete(v.Reason)
+		}
 	}
 }
 
-// oppose ends the earlier one of two facts that cannot both hold. Of two facts
-// of one event the one with the lower place is the earlier.
-func (p *planner) oppose(c *Comparison, e *entry, own, place int, v extract.Verdict) {
-	other := p.at(c, place, c.New[own-len(c.Known)].Seq)
-	if other == nil || other == e || other.gone {
+// factVerdict carries out the verdict on the new fact i, whose entry is e: it is
+// known, or extends a stored fact, or stays beside the others; and it ends those
+// that it excludes, or is ended by them.
+func (p *planner) factVerdict(c *Comparison, i int, e *entry, v extract.Verdict) {
+	f := &c.New[i]
+	same := p.at(c, v.Same, f.Seq)
+	stands := same != nil && same.standsFor(&f.Memory)
+	switch {
+	case v.Action == extract.Nothing && stands:
+		e.gone = true
 		return
+	case v.Action == extract.Update && stands && same.extensible():
+		same.extend(e, v)
+		e = same
 	}
-	if cmp.Or(Chronological(&other.now, &e.now), cmp.Compare(place, own)) > 0 {
-		other, e = e, other
+	own := len(c.Known) + i
+	for _, place := range v.Against {
+		other := p.at(c, place, f.Seq)
+		switch {
+		case other == nil || other == e || other.gone:
+		case cmp.Or(Chronological(&other.now, &e.now), cmp.Compare(place, own)) > 0: // of one event, the later in it
+			e.endBy(other, v.Reason)
+		default:
+			other.endBy(e, v.Reason)
+		}
 	}
-	other.endBy(e, v.Reason)
 }
 
-// at returns the entry of the fact at a place, changed by the event seq; nil if
-// there is no such fact, as of a request to forget.
+// at returns the entry of the fact at a place, which the event seq changes. It
+// returns nil if there is no fact at the place, or a request to forget.
 func (p *planner) at(c *Comparison, place int, seq int64) *entry {
 	switch n := len(c.Known); {
 	case place < 0 || place >= n+len(c.New):
