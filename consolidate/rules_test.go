@@ -75,6 +75,9 @@ const (
 	porto, lisbon = "I live in Porto.", "I live in Lisbon."
 	sailing       = "I love sailing."
 	dog, rex      = "Ann has a dog.", "Ann's dog is called Rex."
+
+	createsLisbon = `CREATED b "I live in Lisbon."`
+	createsRex    = `CREATED b "Ann's dog is called Rex."`
 )
 
 func known(facts ...memory.Memory) []memory.Memory { return facts }
@@ -85,41 +88,45 @@ func TestRules(t *testing.T) {
 	bobs.Author = "bob"
 	before := fact("a", 1, dog)
 	for name, c := range map[string]struct {
-		known   []memory.Memory
-		new     []consolidate.Fact
-		more    consolidate.Input
-		verdict *extract.Verdict // of a model on the new fact beside the known ones
-		want    []string
+		known []memory.Memory
+		new   []consolidate.Fact
+		more  consolidate.Input
+		// verdicts are of a model, on the new facts beside the known ones.
+		verdicts []extract.Verdict
+		want     []string
 	}{
 		"another value ends the first": {
 			known: known(fact("a", 1, porto)), new: from(fact("b", 2, lisbon)),
-			want: []string{`CREATED b "I live in Lisbon."`, `UPDATED a "I live in Porto." until 2 by b for b`}},
+			want: []string{createsLisbon, `UPDATED a "I live in Porto." until 2 by b for b`}},
 		"a late arrival ends where a later statement begins": {
 			known: known(fact("b", 2, lisbon)), new: from(fact("a", 1, porto)),
 			want: []string{`CREATED a "I live in Porto." until 2 by b`}},
 		"with consolidation disabled both hold": {
 			known: known(fact("a", 1, porto)), new: from(fact("b", 2, lisbon)),
 			more: consolidate.Input{Disabled: true},
-			want: []string{`CREATED b "I live in Lisbon."`}},
+			want: []string{createsLisbon}},
 		"with consolidation disabled a repetition is found": {
 			known: known(fact("a", 1, porto)), new: from(fact("b", 2, porto)),
 			more: consolidate.Input{Disabled: true},
 			want: []string{`CREATED b "I live in Porto." until 2 by a`}},
 		"another author ends nothing": {
 			known: known(fact("a", 1, porto)), new: from(bobs),
-			want: []string{`CREATED b "I live in Lisbon."`}},
+			want: []string{createsLisbon}},
 		"a client's fact stands before an earlier one": {
 			known: known(given("c", 5, sailing)), new: from(fact("a", 1, sailing)),
 			want: []string{`CREATED a "I love sailing." until 1 by c`}},
+		"a client's fact stands before all that say the same": {
+			known: known(given("c", 5, sailing)), new: from(fact("a", 1, sailing), fact("b", 3, sailing)),
+			want: []string{`CREATED a "I love sailing." until 1 by c`, `CREATED b "I love sailing." until 3 by c`}},
 		"a statement from before a client's decision ends nothing": {
 			known: known(edited(fact("a", 1, porto), 9)), new: from(fact("b", 2, lisbon)),
-			want: []string{`CREATED b "I live in Lisbon."`}},
+			want: []string{createsLisbon}},
 		"a statement since a client's decision ends the fact": {
 			known: known(edited(fact("a", 1, porto), 9)), new: from(fact("b", 10, lisbon)),
-			want: []string{`CREATED b "I live in Lisbon."`, `UPDATED a "I live in Porto." until 10 by b for b`}},
+			want: []string{createsLisbon, `UPDATED a "I live in Porto." until 10 by b for b`}},
 		"a fact that expires ends nothing that lasts": {
 			known: known(fact("a", 1, porto)), new: from(expiring(fact("b", 2, lisbon))),
-			want: []string{`CREATED b "I live in Lisbon."`}},
+			want: []string{createsLisbon}},
 		"a fact that expires has no repetitions": {
 			known: known(expiring(given("c", 1, sailing))), new: from(fact("b", 2, sailing)),
 			want: []string{`CREATED b "I love sailing."`}},
@@ -141,6 +148,15 @@ func TestRules(t *testing.T) {
 			known: known(fact("a", 2, rex)),
 			more:  consolidate.Input{Withdrawn: []consolidate.Withdrawal{{Memory: fact("a", 2, rex), Before: &before}}},
 			want:  []string{`UPDATED a "Ann has a dog."`}},
+		"a fact that was extended by withdrawn words keeps its own end": {
+			known: known(ended(fact("a", 2, rex), 5, "x")),
+			more: consolidate.Input{Withdrawn: []consolidate.Withdrawal{
+				{Memory: ended(fact("a", 2, rex), 5, "x"), Before: &before}}},
+			want: []string{`UPDATED a "Ann has a dog." until 5 by x`}},
+		"a fact that withdrawn words ended holds again": {
+			known: known(ended(fact("c", 1, sailing), 2, "a"), fact("a", 2, rex)),
+			more:  consolidate.Input{Withdrawn: []consolidate.Withdrawal{{Memory: fact("a", 2, rex), Before: &before}}},
+			want:  []string{`UPDATED a "Ann has a dog."`, `UPDATED c "I love sailing."`}},
 		"words that a client has settled make no fact": {
 			new:  from(fact("a", 1, "I live in Porto")),
 			more: consolidate.Input{Settled: []memory.Source{fact("a", 1, porto).Source}}},
@@ -150,38 +166,48 @@ func TestRules(t *testing.T) {
 			want:  []string{`UPDATED a "Ann has a dog." until 2 by b`}},
 		"a model sees that a fact is known": {
 			known: known(fact("a", 1, dog)), new: from(fact("b", 2, rex)),
-			verdict: &extract.Verdict{Action: extract.Nothing}},
+			verdicts: []extract.Verdict{{Action: extract.Nothing}}},
 		"a model cannot take a fact for known that has ended": {
 			known: known(ended(fact("a", 1, dog), 2, "x")), new: from(fact("b", 3, rex)),
-			verdict: &extract.Verdict{Action: extract.Nothing},
-			want:    []string{`CREATED b "Ann's dog is called Rex."`}},
+			verdicts: []extract.Verdict{{Action: extract.Nothing}},
+			want:     []string{createsRex}},
 		"a model extends a fact": {
 			known: known(fact("a", 1, dog)), new: from(fact("b", 2, rex)),
-			verdict: &extract.Verdict{Action: extract.Update, Text: "Ann has a dog called Rex."},
-			want:    []string{`UPDATED a "Ann has a dog called Rex." else b`}},
+			verdicts: []extract.Verdict{{Action: extract.Update, Text: "Ann has a dog called Rex."}},
+			want:     []string{`UPDATED a "Ann has a dog called Rex." else b`}},
 		"a model extends no fact of a client": {
 			known: known(given("a", 1, dog)), new: from(fact("b", 2, rex)),
-			verdict: &extract.Verdict{Action: extract.Update, Text: "Ann has a dog called Rex."},
-			want:    []string{`CREATED b "Ann's dog is called Rex."`}},
+			verdicts: []extract.Verdict{{Action: extract.Update, Text: "Ann has a dog called Rex."}},
+			want:     []string{createsRex}},
 		"a model sees that two facts exclude each other": {
 			known: known(fact("a", 1, dog)), new: from(fact("b", 2, rex)),
-			verdict: &extract.Verdict{Action: extract.Create, Same: -1, Against: []int{0}},
-			want:    []string{`CREATED b "Ann's dog is called Rex."`, `UPDATED a "Ann has a dog." until 2 by b for b`}},
+			verdicts: []extract.Verdict{{Action: extract.Create, Same: -1, Against: []int{0}}},
+			want:     []string{createsRex, `UPDATED a "Ann has a dog." until 2 by b for b`}},
+		"what a model saw to exclude each other does so when it is said again": {
+			known: known(ended(fact("a", 1, dog), 2, "b"), fact("b", 2, rex)), new: from(fact("c", 3, dog)),
+			want: []string{`CREATED c "Ann has a dog."`, `UPDATED b "Ann's dog is called Rex." until 3 by c for c`}},
+		"a model does not move an end to a later time": {
+			known: known(ended(fact("a", 1, dog), 2, "x")), new: from(fact("b", 3, rex)),
+			verdicts: []extract.Verdict{{Action: extract.Create, Same: -1, Against: []int{0}}},
+			want:     []string{createsRex}},
+		"a model extends a fact once": {
+			known: known(fact("a", 1, dog)), new: from(fact("b", 2, rex), fact("c", 3, sailing)),
+			verdicts: []extract.Verdict{{Action: extract.Update, Text: "one"}, {Action: extract.Update, Text: "two"}},
+			want:     []string{`CREATED c "I love sailing."`, `UPDATED a "one" else b`}},
 		"a model finds the fact that a request to forget means": {
 			known: known(fact("a", 1, dog)), new: from(fact("b", 2, "forget: the dog")),
-			verdict: &extract.Verdict{Action: extract.Delete, Same: -1, Against: []int{0}},
-			want:    []string{`DELETED a "Ann has a dog."`}},
+			verdicts: []extract.Verdict{{Action: extract.Delete, Same: -1, Against: []int{0}}},
+			want:     []string{`DELETED a "Ann has a dog."`}},
 		"a model deletes nothing without a request to forget": {
 			known: known(fact("a", 1, dog)), new: from(fact("b", 2, rex)),
-			verdict: &extract.Verdict{Action: extract.Delete, Same: -1, Against: []int{0}},
-			want:    []string{`CREATED b "Ann's dog is called Rex."`}},
+			verdicts: []extract.Verdict{{Action: extract.Delete, Same: -1, Against: []int{0}}},
+			want:     []string{createsRex}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := c.more
 			in.Known, in.New = c.known, c.new
-			if c.verdict != nil {
-				verdicts := []extract.Verdict{*c.verdict}
-				in.Compared = &consolidate.Comparison{Known: c.known, New: c.new, Verdicts: verdicts}
+			if c.verdicts != nil {
+				in.Compared = &consolidate.Comparison{Known: c.known, New: c.new, Verdicts: c.verdicts}
 			}
 			var got []string
 			for _, change := range consolidate.Plan(in).Changes {
