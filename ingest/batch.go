@@ -110,7 +110,8 @@ func (b *batch) newFacts(facts []extract.Fact, forms consolidate.Forms) (out []c
 		words := wording{event, f.Quote}
 		out = append(out, consolidate.Fact{Seq: b.seq[event], Forget: f.Forget, Memory: memory.Memory{
 			ID: factID(b.key, event, f.Quote, ordinals[words]), Scope: b.key.Scope, Kind: memory.KindFact,
-			Fact: memory.Cut(f.Text, memory.MaxFact), Author: f.Author, Topics: f.Topics, Timestamp: f.Timestamp, ValidFrom: f.ValidFrom,
+			Fact: memory.Cut(f.Text, memory.MaxFact), Author: f.Author, Topics: f.Topics,
+			Timestamp: f.Timestamp, ValidFrom: f.ValidFrom,
 			Source: memory.Source{SessionID: b.key.ID, EventIDs: f.EventIDs, Quote: f.Quote},
 		}})
 		ordinals[words]++

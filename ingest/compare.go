@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 
 	"github.com/memoryd/memoryd/consolidate"
@@ -30,7 +29,7 @@ const attemptsCompared = 5
 // compare has the extractor compare new facts with their neighbours. It returns
 // nil if the model gives no answer of use, after some attempts.
 func (s *Service) compare(
-	ctx context.Context, b *batch, planned consolidate.Result, repaired bool, log *slog.Logger,
+	ctx context.Context, b *batch, planned consolidate.Result, repaired bool,
 ) (*consolidate.Comparison, extract.Cost, error) {
 	known, err := s.neighbours(ctx, b, planned)
 	if err != nil {
@@ -38,9 +37,10 @@ func (s *Service) compare(
 	}
 	question := extract.Comparison{Known: known}
 	for i := range planned.Uncompared {
-		f := &planned.Uncompared[i]
-		question.New = append(question.New,
-			extract.NewFact{Text: f.Memory.Fact, Author: f.Memory.Author, Timestamp: f.Memory.Timestamp, Forget: f.Forget})
+		m := &planned.Uncompared[i].Memory
+		question.New = append(question.New, extract.NewFact{
+			Text: m.Fact, Author: m.Author, Timestamp: m.Timestamp, Forget: planned.Uncompared[i].Forget,
+		})
 	}
 	out, err := s.extractor.Consolidate(ctx, question, repaired)
 	if err != nil {
@@ -48,7 +48,8 @@ func (s *Service) compare(
 		if b.work.Attempts < attemptsCompared || passes {
 			return nil, out.Cost, err
 		}
-		log.Error("new facts were not compared with known ones: the model gives no answer of use", "facts", len(question.New), "err", err)
+		s.log(b.key).Error("new facts were not compared with known ones: the model gives no answer of use",
+			"facts", len(question.New), "err", err)
 		return nil, out.Cost, nil
 	}
 	return &consolidate.Comparison{Known: known, New: planned.Uncompared, Verdicts: out.Verdicts}, out.Cost, nil
@@ -58,7 +59,7 @@ func (s *Service) compare(
 // which they were said. The nearest of each new fact come first, so that no fact
 // goes without for the sake of others. Facts that are deleted in any case are
 // left out.
-func (s *Service) neighbours(ctx context.Context, b *batch, planned consolidate.Result) (out []memory.Memory, err error) {
+func (s *Service) neighbours(ctx context.Context, b *batch, planned consolidate.Result) ([]memory.Memory, error) {
 	room := s.extractor.Budget() // tokens
 	if room == 0 {
 		return nil, nil
@@ -67,6 +68,7 @@ func (s *Service) neighbours(ctx context.Context, b *batch, planned consolidate.
 	if err != nil {
 		return nil, err
 	}
+	var out []memory.Memory
 	taken := map[string]bool{}
 	for _, c := range planned.Changes {
 		taken[c.Memory.ID] = c.Action == memory.Deleted
@@ -99,8 +101,10 @@ func (s *Service) nearest(ctx context.Context, b *batch, facts []consolidate.Fac
 	}
 	out := make([][]memory.Memory, len(facts))
 	for i := range facts {
-		found, err := s.memories.Search(ctx, b.key.Scope, memory.Query{Terms: analyzer.Question(texts[i]), Vector: vectors[i], Limit: nearCandidates,
-			Filter: memory.Filter{Kinds: []memory.Kind{memory.KindFact}, History: true}})
+		found, err := s.memories.Search(ctx, b.key.Scope, memory.Query{
+			Terms: analyzer.Question(texts[i]), Vector: vectors[i], Limit: nearCandidates,
+			Filter: memory.Filter{Kinds: []memory.Kind{memory.KindFact}, History: true},
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -190,7 +190,7 @@ func TestGivenFacts(t *testing.T) {
 // back what was deleted.
 func TestRollback(t *testing.T) {
 	b := newBench(t, parts{})
-	m, err := b.service.Add(t.Context(), scope, ingest.Given{Fact: "one", Topics: []string{"t"}, TTL: time.Hour})
+	m, err := b.service.Add(t.Context(), scope, ingest.NewMemory{Fact: "one", Topics: []string{"t"}, TTL: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,9 @@ type Preview struct {
 
 // DryRun works out what Ingest would extract and change, and stores nothing. The
 // events must fit into one batch.
-func (s *Service) DryRun(ctx context.Context, key sessionstore.Key, events []sessionstore.Event, opts RequestOptions) (*Preview, error) {
+func (s *Service) DryRun(
+	ctx context.Context, key sessionstore.Key, events []sessionstore.Event, opts RequestOptions,
+) (*Preview, error) {
 	if err := key.Validate(); err != nil {
 		return nil, err
 	}
@@ -34,7 +36,8 @@ func (s *Service) DryRun(ctx context.Context, key sessionstore.Key, events []ses
 	}
 	w := sessionstore.Work{Key: key, Requested: int64(len(numbered)), Request: *opts.request(key.Scope)}
 	if len(numbered) > s.opts.BatchEvents || len(s.withinBudget(w, numbered)) < len(numbered) {
-		return nil, fmt.Errorf("%w: a dry run takes one batch, up to %d events, and these are more than one", memory.ErrInvalid, s.opts.BatchEvents)
+		return nil, fmt.Errorf("%w: a dry run takes one batch, up to %d events, and these are more than one",
+			memory.ErrInvalid, s.opts.BatchEvents)
 	}
 	b := newBatch(w, numbered)
 	if err := s.previewTakenBack(ctx, b); err != nil {
@@ -44,12 +47,12 @@ func (s *Service) DryRun(ctx context.Context, key sessionstore.Key, events []ses
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.findFacts(ctx, b, earlier, s.opts.Log)
+	found, err := s.findFacts(ctx, b, earlier)
 	var cost extract.Cost
 	if err == nil {
 		p.Facts = found.Facts
 		var changes []consolidate.Change
-		changes, cost, err = s.consolidate(ctx, b, s.previewRelated(b), &found, s.opts.Log)
+		changes, cost, err = s.consolidate(ctx, b, s.previewRelated(b), &found)
 		p.Changes = s.preview(changes)
 	}
 	p.Exchanges = slices.Concat(found.Exchanges, cost.Exchanges)

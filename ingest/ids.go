@@ -10,31 +10,31 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// namespace is that of the ids derived here; any fixed UUID serves.
+// namespace is that of the IDs derived here; any fixed UUID would do.
 var namespace = uuid.MustParse("6d656d6f-7279-5d00-8000-6d656d6f7279")
 
-// derive makes an id from what a memory comes from, so that the same work done
-// twice writes the same memory. No id has a NUL in it, and a text comes last,
-// so different parts never read the same.
+// derive makes the ID of a memory from its origin, so that repeated work writes
+// the same memory. No ID has a NUL in it, and a text comes last, so different
+// parts never give the same text to hash.
 func derive(parts ...string) string {
 	return uuid.NewSHA1(namespace, []byte(strings.Join(parts, "\x00"))).String()
 }
 
-// turnID names the memory of one event. The text is part of it because a
-// session may be deleted and another of its name say something else under the
-// same event id.
+// turnID is the ID of the memory of one event. The text is part of it because a
+// session may be deleted, and another one of its name may say something else
+// under the same event ID.
 func turnID(key sessionstore.Key, eventID, text string) string {
 	return derive("turn", key.App, key.User, key.ID, eventID, text)
 }
 
-// factID names a fact by the words it rests on; ordinal counts the facts that
-// rest on the very same ones.
+// factID is the ID of a fact that rests on a quote from an event. Ordinal counts
+// the facts that rest on the same quote.
 func factID(key sessionstore.Key, event, quote string, ordinal int) string {
 	return derive("fact", key.App, key.User, key.ID, event, strconv.Itoa(ordinal), quote)
 }
 
-// provisionalID names the provisional fact of a fact with the given ID; see
-// provisional.go.
+// provisionalID is the ID of a provisional fact, from the ID that the fact would
+// have if the extractor had found it; see provisional.go.
 func provisionalID(fact string) string { return derive("fallback", fact) }
 
 // maxOrdinal is how many facts the fallback makes of the same words, at most:

@@ -12,7 +12,8 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// index gives writes what they are found by.
+// index gives writes the terms that they are found by, and vectors if they are
+// wanted.
 func (s *Service) index(ctx context.Context, writes []memory.Write, vectors bool) error {
 	texts := make([]string, len(writes))
 	for i := range writes {
@@ -32,7 +33,7 @@ func (s *Service) index(ctx context.Context, writes []memory.Write, vectors bool
 	return nil
 }
 
-// indexed are the terms of a memory.
+// indexed returns the terms of a memory: its words and its lookup keys.
 func indexed(m *memory.Memory) memory.Terms {
 	out := analyzer.Of(m)
 	for _, key := range keysFor(m) {
@@ -41,9 +42,9 @@ func indexed(m *memory.Memory) memory.Terms {
 	return out
 }
 
-// Index gives records of any scope what they are found by: terms, and a vector
-// to those that have none. What has expired by now, as what was deleted, is found
-// by nothing, and no embedder is shown it.
+// Index gives records of any scope their terms, and a vector to those that have
+// none. Memories that are deleted or have expired by now get neither, and the
+// embedder is not shown them.
 func Index(ctx context.Context, embedder embed.Embedder, records []memory.Record, now time.Time) error {
 	var texts []string
 	var bare []*memory.Record
@@ -80,12 +81,13 @@ func misconfigured(err error) error {
 	return err
 }
 
+// embed returns the vectors of texts that are stored.
 func (s *Service) embed(ctx context.Context, texts []string) ([][]float32, error) {
 	vs, err := embed.Vectors(ctx, s.embedder, embed.Document, texts)
 	return vs, misconfigured(err)
 }
 
-// keysFor are the keys that a memory is stored with, beside its words.
+// keysFor returns the lookup keys that a memory is stored with.
 func keysFor(m *memory.Memory) []string {
 	if m.Kind == memory.KindTurn {
 		return canonical.TurnKeys(m.Fact)

@@ -1,11 +1,14 @@
 // Package ingest makes memories of sessions, and loses nothing on the way.
 //
 // A request is answered once its events are in the session store. The session
-// store is also the queue: workers claim the sessions whose requested mark is
-// ahead of their done mark, one at a time in each scope, and walk them in
-// batches. For each batch they put the turns into memory, extract facts, store
-// the list of changes, apply it, and only then move the done mark. Whatever is
-// interrupted is done again, and does the same again.
+// store is also the queue: it has, of each session, the number of the last event
+// that memories were requested of, and of the last one they were made of.
+// Workers claim the sessions where the first is ahead, one at a time in each
+// scope, and process them in batches. For each batch a worker puts the turns
+// into memory, has the facts extracted, reads the stored memories that bear on
+// them, and has package consolidate plan what changes. It stores the plan,
+// applies it, and only then counts the events as done. A batch that is
+// interrupted is processed again, with the same result.
 package ingest
 
 import (
@@ -24,27 +27,33 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// Sessions is what ingestion needs of a session store.
+// Sessions is a session store with all that ingestion needs.
 type Sessions interface {
 	sessionstore.Store
 	sessionstore.Progress
 	sessionstore.Operations
 }
 
-// Options are what New lets one choose.
+// Options are the choices of New. The zero value has the defaults.
 type Options struct {
-	Workers     int           // scopes worked on at a time. Defaults to 4.
-	BatchEvents int           // events in one batch. Defaults to 200.
-	LeaseTTL    time.Duration // of a scope, renewed at a third of it. Defaults to 10 s.
-	MaxAttempts int           // before an operation has failed, but for a memory store that is away. Defaults to 10.
+	// Workers is how many scopes are worked on at a time. Defaults to 4.
+	Workers int
+	// BatchEvents is how many events one batch has at most. Defaults to 200.
+	BatchEvents int
+	// LeaseTTL is how long a lease on a scope lasts unless it is renewed.
+	// Defaults to 10 s.
+	LeaseTTL time.Duration
+	// MaxAttempts is after how many attempts an operation has failed. Attempts
+	// while the memory store is unavailable do not end it. Defaults to 10.
+	MaxAttempts int
 	// Backoff is the wait after the nth attempt failed. Defaults to half a
-	// second, doubling up to a minute, with a quarter of chance in it.
+	// second, doubling up to a minute, give or take a quarter at random.
 	Backoff func(attempt int) time.Duration
-	// Poll is how often to look for work that nobody gave a hint of: due
-	// retries, and other processes' requests. Defaults to 1 s.
+	// Poll is how often a Service looks for work that it did not get itself: due
+	// retries, and requests to other processes. Defaults to 1 s.
 	Poll time.Duration
-	// Fallback finds facts while the extractor cannot, until it can. Defaults to
-	// none.
+	// Fallback finds provisional facts while the extractor gives no answer.
+	// Defaults to none.
 	Fallback extract.Extractor
 	Now      func() time.Time // Defaults to time.Now.
 	Log      *slog.Logger     // Defaults to discarding.
@@ -72,6 +81,7 @@ func (o *Options) withDefaults() Options {
 	return out
 }
 
+// set gives a value that was left out its default.
 func set[T comparable](v *T, fallback T) {
 	var zero T
 	if *v == zero {
@@ -79,7 +89,7 @@ func set[T comparable](v *T, fallback T) {
 	}
 }
 
-// Service takes requests, and works them off while Run runs.
+// Service takes requests, and processes them while Run runs.
 type Service struct {
 	sessions  Sessions
 	memories  memory.Store
@@ -91,52 +101,29 @@ type Service struct {
 	hint           chan struct{} // there may be work
 	renewalsFailed atomic.Int64
 
-	mu       sync.Mutex
-	progress map[memory.Scope]chan struct{} // of scopes being watched; closed and removed when an operation may have moved
+	mu sync.Mutex
+	// watched has the scopes whose operations are watched. The channel is closed
+	// and removed when one of them may have changed.
+	watched map[memory.Scope]chan struct{}
 }
 
 // New makes a Service.
-func New(sessions Sessions, memories memory.Store, embedder embed.Embedder, extractor extract.Extractor, opts *Options) *Service {
-	return &Service{sessions: sessions, memories: classifyErrors{memories}, embedder: embedder, extractor: extractor, opts: opts.withDefaults(),
-		owner: uuid.NewString(), hint: make(chan struct{}, 1), progress: map[memory.Scope]chan struct{}{}}
+func New(
+	sessions Sessions, memories memory.Store, embedder embed.Embedder, extractor extract.Extractor, opts *Options,
+) *Service {
+	return &Service{
+		sessions: sessions, memories: classifyErrors{memories}, embedder: embedder, extractor: extractor,
+		opts: opts.withDefaults(), owner: uuid.NewString(),
+		hint: make(chan struct{}, 1), watched: map[memory.Scope]chan struct{}{},
+	}
 }
 
-// Ingest stores events in a session, which it creates if it is missing, and
-// asks for memories of them. It leaves the session's state alone. When it
-// returns the events are durable, and their turns can be found by words unless
-// the memory store is too slow to wait for.
-func (s *Service) Ingest(ctx context.Context, key sessionstore.Key, events []sessionstore.Event, opts RequestOptions) (*sessionstore.Operation, error) {
-	done, err := s.sessions.Append(ctx, key, events, sessionstore.Append{Create: true, KeepState: true, Request: opts.request(key.Scope)})
-	if err != nil {
-		return nil, err
-	}
-	if done.Operation.EventsTotal > 0 {
-		s.findable(ctx, key, done.Events)
-	}
-	s.wake()
-	return done.Operation, nil
+// log is the log of what happens in a session.
+func (s *Service) log(key sessionstore.Key) *slog.Logger {
+	return s.opts.Log.With("session", key.ID, "app", key.App, "user", key.User)
 }
 
-// AddSession asks for memories of all the events of a session that have not
-// been asked for yet.
-func (s *Service) AddSession(ctx context.Context, key sessionstore.Key, opts RequestOptions) (*sessionstore.Operation, error) {
-	done, err := s.sessions.Append(ctx, key, nil, sessionstore.Append{Request: opts.request(key.Scope)})
-	if err != nil {
-		return nil, err
-	}
-	if n := done.Operation.EventsTotal; n > 0 {
-		// The last n by time are those that wait, but for late arrivals, which
-		// the walk will find.
-		session, err := s.sessions.Get(ctx, key, sessionstore.Get{NumRecent: min(n, maxFindable)})
-		if err == nil {
-			s.findable(ctx, key, session.Events)
-		}
-	}
-	s.wake()
-	return done.Operation, nil
-}
-
-// Retry makes a failed operation's work due at once.
+// Retry makes the work of a failed operation due at once.
 func (s *Service) Retry(ctx context.Context, scope memory.Scope, id string) (*sessionstore.Operation, error) {
 	op, err := s.sessions.Retry(ctx, scope, id)
 	if err != nil {
@@ -146,7 +133,7 @@ func (s *Service) Retry(ctx context.Context, scope memory.Scope, id string) (*se
 	return op, nil
 }
 
-// wake tells the dispatcher that there may be work.
+// wake tells Run that there may be work.
 func (s *Service) wake() {
 	select {
 	case s.hint <- struct{}{}:

@@ -285,7 +285,7 @@ func TestDuplicatesMerge(t *testing.T) {
 	}
 	b := newBench(t, parts{})
 	b.run()
-	given, err := b.service.Add(t.Context(), scope, ingest.Given{Fact: "I live in Porto"})
+	given, err := b.service.Add(t.Context(), scope, ingest.NewMemory{Fact: "I live in Porto"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -372,7 +372,7 @@ func TestAddSession(t *testing.T) {
 // Many patches of one memory at a time are all made.
 func TestManyPatches(t *testing.T) {
 	b := newBench(t, parts{})
-	m, err := b.service.Add(t.Context(), scope, ingest.Given{Fact: "old"})
+	m, err := b.service.Add(t.Context(), scope, ingest.NewMemory{Fact: "old"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -394,7 +394,7 @@ func TestManyPatches(t *testing.T) {
 // Patches of different fields at the same time do not undo each other.
 func TestConcurrentPatches(t *testing.T) {
 	b := newBench(t, parts{})
-	m, err := b.service.Add(t.Context(), scope, ingest.Given{Fact: "old"})
+	m, err := b.service.Add(t.Context(), scope, ingest.NewMemory{Fact: "old"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"time"
 
 	"github.com/sourcegraph/conc"
@@ -23,20 +22,18 @@ const (
 
 var errLeaseLost = errors.New("lost the lease on the scope")
 
-// processLeased processes one batch while it renews the lease on its scope,
-// which was claimed at the given time, and stops the batch when the lease is
+// processLeased processes one batch and renews the lease on its scope meanwhile,
+// which began when the work was claimed. It stops the batch when the lease is
 // lost. A panic counts as a failure of this batch alone.
-func (s *Service) processLeased(
-	ctx context.Context, w sessionstore.Work, claimed time.Time, log *slog.Logger,
-) (to int64, err error) {
+func (s *Service) processLeased(ctx context.Context, w sessionstore.Work, claimed time.Time) (to int64, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var renewing conc.WaitGroup
 	renewing.Go(func() {
-		if err := s.renew(ctx, w.Key.Scope, claimed, log); err != nil {
+		if err := s.renew(ctx, w.Key, claimed); err != nil {
 			cancel(err)
 		}
 	})
-	if panicked := panics.Try(func() { to, err = s.processBatch(ctx, w, log) }); panicked != nil {
+	if panicked := panics.Try(func() { to, err = s.processBatch(ctx, w) }); panicked != nil {
 		err = panicked.AsError()
 	}
 	if cause := context.Cause(ctx); errors.Is(cause, errLeaseLost) {
@@ -47,11 +44,12 @@ func (s *Service) processLeased(
 	return to, err
 }
 
-// renew extends the lease on a scope until ctx is done. It returns errLeaseLost
+// renew extends the lease on the scope of a session until ctx is done. It returns errLeaseLost
 // when another process holds the lease, or when the lease has run out by the
 // clock of this process, which counts from before the call that last extended
 // it.
-func (s *Service) renew(ctx context.Context, scope memory.Scope, extended time.Time, log *slog.Logger) error {
+func (s *Service) renew(ctx context.Context, key sessionstore.Key, extended time.Time) error {
+	log := s.log(key)
 	ttl := s.opts.LeaseTTL
 	next := time.NewTimer(ttl / renewPart)
 	defer next.Stop()
@@ -68,7 +66,7 @@ func (s *Service) renew(ctx context.Context, scope memory.Scope, extended time.T
 		}
 		began := time.Now()
 		within, cancel := context.WithTimeout(ctx, min(ttl/renewPart, time.Until(extended.Add(ttl))))
-		err := s.sessions.Renew(within, scope, s.owner, ttl)
+		err := s.sessions.Renew(within, key.Scope, s.owner, ttl)
 		cancel()
 		switch {
 		case ctx.Err() != nil:

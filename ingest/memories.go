@@ -15,26 +15,30 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// client is the actor of changes that somebody asked for in so many words.
+// client is the actor of changes that a client made itself.
 const client = "client"
 
-// Given is a fact that a client states itself.
-type Given struct {
+// NewMemory is a memory that a client adds.
+type NewMemory struct {
 	Fact      string
 	Topics    []string
 	Metadata  memory.Metadata
-	TTL       time.Duration // 0 is for ever
+	TTL       time.Duration // 0 is no end
 	ValidFrom time.Time
 }
 
-// Add stores a given fact as it is.
-func (s *Service) Add(ctx context.Context, scope memory.Scope, g Given) (memory.Memory, error) {
+// Add stores a memory of a client as it is. It is compared with nothing.
+func (s *Service) Add(ctx context.Context, scope memory.Scope, n NewMemory) (memory.Memory, error) {
 	now := sessionstore.Micros(s.opts.Now())
-	m := memory.Memory{ID: uuid.NewString(), Scope: scope, Kind: memory.KindFact, Fact: g.Fact, Topics: g.Topics, Metadata: g.Metadata,
-		Timestamp: now, ValidFrom: g.ValidFrom, ExpireTime: expiry(now, g.TTL)}
+	m := memory.Memory{
+		ID: uuid.NewString(), Scope: scope, Kind: memory.KindFact, Fact: n.Fact, Topics: n.Topics, Metadata: n.Metadata,
+		Timestamp: now, ValidFrom: n.ValidFrom, ExpireTime: expiry(now, n.TTL),
+	}
 	return s.write(ctx, memory.Write{Memory: m})
 }
 
+// expiry is when a memory ends that lives for ttl from now; zero if it never
+// ends.
 func expiry(now time.Time, ttl time.Duration) time.Time {
 	if ttl == 0 {
 		return time.Time{}
@@ -42,17 +46,17 @@ func expiry(now time.Time, ttl time.Duration) time.Time {
 	return now.Add(ttl)
 }
 
-// Patch is what a client changes of a memory; nil leaves a field as it is.
+// Patch is a client's change of a memory. Nil leaves a field as it is.
 type Patch struct {
 	Fact     *string
 	Topics   *[]string
 	Metadata *memory.Metadata
-	TTL      *time.Duration // from now; 0 is for ever
+	TTL      *time.Duration // from now; 0 is no end
 }
 
-// Update changes a memory. When another writer gets between reading and
-// writing it reads again, so that a change to one field does not undo a change
-// to another.
+// Update changes a memory. If another writer changes it between reading and
+// writing, Update reads it again, so that a change of one field does not undo a
+// change of another.
 func (s *Service) Update(ctx context.Context, scope memory.Scope, id string, p Patch) (memory.Memory, error) {
 	return s.rewrite(ctx, func() (w memory.Write, err error) {
 		m, err := s.Get(ctx, scope, id)
@@ -79,9 +83,9 @@ func (s *Service) Update(ctx context.Context, scope memory.Scope, id string, p P
 	})
 }
 
-// Rollback has a memory be again what it was at one of its revisions, as a new
-// one; a memory that is deleted by now, or has expired, is back. ErrNotFound if
-// it has no such revision, ErrInvalid if that was a deletion.
+// Rollback writes a new revision of a memory that is equal to an earlier one. A
+// memory that is deleted or has expired comes back. It fails with ErrNotFound if
+// there is no such revision, and with ErrInvalid if that was a deletion.
 func (s *Service) Rollback(ctx context.Context, scope memory.Scope, id string, revision int64) (memory.Memory, error) {
 	return s.rewrite(ctx, func() (w memory.Write, err error) {
 		past, err := s.memories.Revisions(ctx, scope, id)
@@ -93,7 +97,8 @@ func (s *Service) Rollback(ctx context.Context, scope memory.Scope, id string, r
 		case i < 0:
 			return w, fmt.Errorf("revision %d of %w", revision, named(scope, id, memory.ErrNotFound))
 		case past[i].Action == memory.Deleted:
-			return w, fmt.Errorf("%w: revision %d is the deletion of the memory: name one before it", memory.ErrInvalid, revision)
+			return w, fmt.Errorf("%w: revision %d is the deletion of the memory: name one before it",
+				memory.ErrInvalid, revision)
 		}
 		m := past[i].Memory
 		m.Edited = len(m.Source.EventIDs) > 0
@@ -104,7 +109,12 @@ func (s *Service) Rollback(ctx context.Context, scope memory.Scope, id string, r
 	})
 }
 
-// rewrite has a client's write decided until no other writer gets in between.
+// maxRewrites is how often a client's write is decided on again because another
+// writer came between. Sixteen writers of one memory at a time all succeed.
+const maxRewrites = 20
+
+// rewrite decides on a client's write, and does so again if another writer
+// changes the memory in between.
 func (s *Service) rewrite(ctx context.Context, decide func() (memory.Write, error)) (memory.Memory, error) {
 	for try := 0; ; try++ {
 		w, err := decide()
@@ -112,10 +122,10 @@ func (s *Service) rewrite(ctx context.Context, decide func() (memory.Write, erro
 			return memory.Memory{}, err
 		}
 		out, err := s.write(ctx, w)
-		if !errors.Is(err, memory.ErrAborted) || try == 20 {
+		if !errors.Is(err, memory.ErrAborted) || try == maxRewrites {
 			return out, err
 		}
-		select { // so that those who met do not meet again
+		select { // a random wait, so that two writers do not meet again
 		case <-time.After(rand.N(time.Duration(try+1) * time.Millisecond)):
 		case <-ctx.Done():
 			return memory.Memory{}, ctx.Err()
@@ -123,14 +133,14 @@ func (s *Service) rewrite(ctx context.Context, decide func() (memory.Write, erro
 	}
 }
 
-// writeTime is how long a client's write waits for an embedder.
+// writeTime is how long a client's write waits for the embedder.
 const writeTime = 10 * time.Second
 
 var errEmbedder = fmt.Errorf("%w: the embedder does not answer", memory.ErrUnavailable)
 
-// write puts one memory of a client.
+// write stores one memory of a client.
 func (s *Service) write(ctx context.Context, w memory.Write) (memory.Memory, error) {
-	if err := w.Memory.Validate(); err != nil { // before an embedder sees it
+	if err := w.Memory.Validate(); err != nil { // before the embedder sees it
 		return memory.Memory{}, err
 	}
 	w.Actor = client
@@ -150,7 +160,8 @@ func (s *Service) write(ctx context.Context, w memory.Write) (memory.Memory, err
 	return out[0].Memory, named(w.Memory.Scope, w.Memory.ID, out[0].Err)
 }
 
-// Get reads one memory.
+// Get reads one memory. It fails with ErrNotFound if the memory is missing, was
+// deleted or has expired.
 func (s *Service) Get(ctx context.Context, scope memory.Scope, id string) (memory.Memory, error) {
 	found, err := s.memories.Get(ctx, scope, []string{id})
 	if err == nil && len(found) == 0 {
@@ -162,7 +173,8 @@ func (s *Service) Get(ctx context.Context, scope memory.Scope, id string) (memor
 	return found[0], nil
 }
 
-// Delete removes one memory; ErrNotFound if it is not there, or not any more.
+// Delete deletes one memory. It fails with ErrNotFound if the memory is missing,
+// was deleted or has expired.
 func (s *Service) Delete(ctx context.Context, scope memory.Scope, id string) error {
 	if err := s.deleteRepetitions(ctx, scope, id); err != nil {
 		return err
@@ -177,8 +189,8 @@ func (s *Service) Delete(ctx context.Context, scope memory.Scope, id string) err
 	return named(scope, id, out[0].Err)
 }
 
-// deleteRepetitions deletes what only says again what a memory says, lest it take
-// the memory's place.
+// deleteRepetitions deletes the repetitions of a memory, which would otherwise
+// take its place when it is deleted or changed.
 func (s *Service) deleteRepetitions(ctx context.Context, scope memory.Scope, id string) error {
 	var gone []memory.Removal
 	err := each(ctx, s.memories, scope, memory.Filter{SupersededBy: id, History: true}, func(m *memory.Memory) error {
@@ -194,6 +206,7 @@ func (s *Service) deleteRepetitions(ctx context.Context, scope memory.Scope, id 
 	return err
 }
 
+// named adds to an error which memory it is about.
 func named(scope memory.Scope, id string, err error) error {
 	if err == nil {
 		return nil

@@ -43,7 +43,10 @@ type Cost struct {
 // out a change of a memory that a client has changed since: the client's word
 // stands. It returns what has changed.
 func (s *Service) apply(ctx context.Context, w sessionstore.Work, p plan) ([]sessionstore.Change, error) {
-	a := &application{work: w, actor: s.extractor.Name(), changes: slices.Clone(p.Changes), outcomes: make([]*memory.Outcome, len(p.Changes)), refused: map[string]bool{}}
+	a := &application{
+		work: w, actor: s.extractor.Name(), changes: slices.Clone(p.Changes),
+		outcomes: make([]*memory.Outcome, len(p.Changes)), refused: map[string]bool{},
+	}
 	for _, action := range []memory.Action{memory.Created, memory.Updated, memory.Deleted} {
 		for some := range slices.Chunk(a.places(action), writesTogether) {
 			outcomes, err := s.applySome(ctx, a, action, some)
@@ -84,26 +87,35 @@ func (a *application) places(action memory.Action) (out []int) {
 	return out
 }
 
-// applySome applies the changes at some places, which are of one kind.
-func (s *Service) applySome(ctx context.Context, a *application, action memory.Action, places []int) ([]memory.Outcome, error) {
-	if action == memory.Deleted {
-		var removals []memory.Removal
-		for _, i := range places {
-			c := &a.changes[i]
-			removals = append(removals, memory.Removal{ID: c.Memory.ID, Expect: c.Expect, Actor: a.actor, Operation: a.work.Request.ID})
-		}
-		return s.memories.Delete(ctx, a.work.Key.Scope, removals)
-	}
-	var writes []memory.Write
-	for _, i := range places {
-		c := &a.changes[i]
-		writes = append(writes, memory.Write{Memory: c.Memory, Expect: c.Expect, Actor: a.actor, Operation: a.work.Request.ID})
-	}
-	return s.put(ctx, a.work.Key.Scope, writes)
+// write is the write of a memory, of which the store must have a revision.
+func (a *application) write(m memory.Memory, expect int64) memory.Write {
+	return memory.Write{Memory: m, Expect: expect, Actor: a.actor, Operation: a.work.Request.ID}
 }
 
-// put indexes and stores memories.
-func (s *Service) put(ctx context.Context, scope memory.Scope, writes []memory.Write) ([]memory.Outcome, error) {
+// removal is the deletion of a memory, of which the store must have a revision.
+func (a *application) removal(id string, expect int64) memory.Removal {
+	return memory.Removal{ID: id, Expect: expect, Actor: a.actor, Operation: a.work.Request.ID}
+}
+
+// applySome applies the changes at some places, which are of one kind.
+func (s *Service) applySome(
+	ctx context.Context, a *application, action memory.Action, places []int,
+) ([]memory.Outcome, error) {
+	var writes []memory.Write
+	var removals []memory.Removal
+	for _, i := range places {
+		c := &a.changes[i]
+		writes = append(writes, a.write(c.Memory, c.Expect))
+		removals = append(removals, a.removal(c.Memory.ID, c.Expect))
+	}
+	if action == memory.Deleted {
+		return s.memories.Delete(ctx, a.work.Key.Scope, removals)
+	}
+	return s.putIndexed(ctx, a.work.Key.Scope, writes)
+}
+
+// putIndexed stores memories with terms and vectors.
+func (s *Service) putIndexed(ctx context.Context, scope memory.Scope, writes []memory.Write) ([]memory.Outcome, error) {
 	if err := s.index(ctx, writes, true); err != nil {
 		return nil, err
 	}
@@ -117,7 +129,7 @@ func (s *Service) createElse(ctx context.Context, a *application) error {
 		if c.Else == nil || a.outcomes[i] == nil || a.outcomes[i].Err == nil {
 			continue
 		}
-		out, err := s.put(ctx, a.work.Key.Scope, []memory.Write{{Memory: *c.Else, Actor: a.actor, Operation: a.work.Request.ID}})
+		out, err := s.putIndexed(ctx, a.work.Key.Scope, []memory.Write{a.write(*c.Else, 0)})
 		if err != nil {
 			return err
 		}
@@ -139,7 +151,8 @@ func (s *Service) report(a *application, cost Cost) (out []sessionstore.Change, 
 		case o == nil:
 		case c.Action != memory.Deleted && consolidate.Repetition(&c.Memory):
 		case o.Err != nil:
-			s.opts.Log.Info("a change was left out: a client was faster", "memory", c.Memory.ID, "action", c.Action, "err", o.Err)
+			s.log(a.work.Key).Info("a change was left out: another writer was faster",
+				"memory", c.Memory.ID, "action", c.Action, "err", o.Err)
 		default:
 			if err := add(c.Seq, Changed{Action: c.Action, Memory: &o.Memory, Reason: c.Reason}); err != nil {
 				return nil, err

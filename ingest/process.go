@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"slices"
 
 	"github.com/memoryd/memoryd/consolidate"
@@ -14,10 +13,10 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// processBatch makes memories of the next batch of a session's events, and moves
-// the done mark behind them. Repeating it from any step gives the same memories.
-func (s *Service) processBatch(ctx context.Context, w sessionstore.Work, log *slog.Logger) (to int64, err error) {
-	p, to, err := s.planBatch(ctx, w, log)
+// processBatch makes memories of the next batch of a session's events, and then
+// counts them as done. Repeating it from any step gives the same memories.
+func (s *Service) processBatch(ctx context.Context, w sessionstore.Work) (to int64, err error) {
+	p, to, err := s.planBatch(ctx, w)
 	if err != nil {
 		return 0, err
 	}
@@ -38,7 +37,7 @@ func (s *Service) processBatch(ctx context.Context, w sessionstore.Work, log *sl
 // planBatch returns the changes that the next batch makes, and the number of its
 // last event: the plan that an earlier attempt has stored, or a new one. While
 // none can be made provisional facts stand in for it.
-func (s *Service) planBatch(ctx context.Context, w sessionstore.Work, log *slog.Logger) (p plan, to int64, err error) {
+func (s *Service) planBatch(ctx context.Context, w sessionstore.Work) (p plan, to int64, err error) {
 	if w.Plan != nil {
 		if err := json.Unmarshal(w.Plan, &p); err != nil {
 			return plan{}, 0, err
@@ -48,17 +47,17 @@ func (s *Service) planBatch(ctx context.Context, w sessionstore.Work, log *slog.
 		return p, w.PlanTo, nil
 	}
 	spent := p.Cost
-	if p, to, err = s.makePlan(ctx, w, p, log); err == nil || ctx.Err() != nil {
+	if p, to, err = s.makePlan(ctx, w, p); err == nil || ctx.Err() != nil {
 		return p, to, err
 	}
 	if p.Cost != spent { // an operation tells what it cost, also if it fails
 		if err := s.savePlan(ctx, w, to, p); err != nil {
-			log.Warn("the cost of a model's calls is not counted", "err", err)
+			s.log(w.Key).Warn("the cost of a model's calls is not counted", "err", err)
 		}
 	}
 	if s.opts.Fallback != nil && !errors.Is(err, errStoreUnavailable) && !errors.Is(err, memory.ErrAborted) {
 		if err := s.addProvisional(ctx, w); err != nil {
-			log.Warn("no provisional facts stand in for those of the extractor", "err", err)
+			s.log(w.Key).Warn("no provisional facts stand in for those of the extractor", "err", err)
 		}
 	}
 	return p, to, err
@@ -67,7 +66,7 @@ func (s *Service) planBatch(ctx context.Context, w sessionstore.Work, log *slog.
 // makePlan puts the turns of the next batch into memory, works out what else
 // changes, and stores that plan. It goes on from p, which an earlier attempt may
 // have stored. If it fails it returns what is known by then, with its cost.
-func (s *Service) makePlan(ctx context.Context, w sessionstore.Work, p plan, log *slog.Logger) (_ plan, to int64, err error) {
+func (s *Service) makePlan(ctx context.Context, w sessionstore.Work, p plan) (_ plan, to int64, err error) {
 	if p.Found != nil {
 		to = w.PlanTo
 	}
@@ -86,7 +85,7 @@ func (s *Service) makePlan(ctx context.Context, w sessionstore.Work, p plan, log
 		if err != nil {
 			return p, b.last, err
 		}
-		found, err := s.findFacts(ctx, b, earlier, log)
+		found, err := s.findFacts(ctx, b, earlier)
 		p.Cost.Usage = p.Cost.Usage.Add(found.Usage)
 		if err != nil {
 			return p, b.last, err
@@ -99,7 +98,7 @@ func (s *Service) makePlan(ctx context.Context, w sessionstore.Work, p plan, log
 			}
 		}
 	}
-	changes, cost, err := s.consolidate(ctx, b, s.relatedTo(b), p.Found, log)
+	changes, cost, err := s.consolidate(ctx, b, s.relatedTo(b), p.Found)
 	p.Cost.Usage = p.Cost.Usage.Add(cost.Usage)
 	if err != nil {
 		return p, b.last, err
@@ -124,14 +123,14 @@ const maxEarlier = 20
 
 // findFacts has the extractor read the turns of a batch that no rewind takes
 // back, and adds the facts that the batch gives.
-func (s *Service) findFacts(ctx context.Context, b *batch, earlier []extract.Turn, log *slog.Logger) (extract.Found, error) {
+func (s *Service) findFacts(ctx context.Context, b *batch, earlier []extract.Turn) (extract.Found, error) {
 	read := extract.Batch{Turns: b.standingTurns(), Before: earlier}
 	found, err := s.extractor.Extract(ctx, read)
 	unreadable := errors.Is(err, extract.ErrRefused) || errors.Is(err, extract.ErrUnreadable)
 	if s.opts.Fallback != nil && b.work.Attempts >= s.opts.MaxAttempts && unreadable {
 		// The model answers, and will not read this: later events must not wait
 		// for it for ever.
-		log.Error("the fallback reads the events that the model will not read", "err", err)
+		s.log(b.key).Error("the fallback reads the events that the model will not read", "err", err)
 		found, err = s.opts.Fallback.Extract(ctx, read)
 	}
 	found.Facts = append(found.Facts, b.givenFacts...)
@@ -160,7 +159,7 @@ func (s *Service) earlierTurns(ctx context.Context, b *batch) (out []extract.Tur
 // consolidate works out what the facts found in a batch change, with one call of
 // the extractor where they may have to do with known ones.
 func (s *Service) consolidate(
-	ctx context.Context, b *batch, r *related, found *extract.Found, log *slog.Logger,
+	ctx context.Context, b *batch, r *related, found *extract.Found,
 ) (_ []consolidate.Change, cost extract.Cost, err error) {
 	in := consolidate.Input{Disabled: b.work.Request.DisableConsolidation, Last: b.last}
 	if in.Withdrawn, err = s.withdrawn(ctx, b, r); err != nil {
@@ -179,7 +178,7 @@ func (s *Service) consolidate(
 	if in.Disabled || len(result.Uncompared) == 0 {
 		return result.Changes, cost, nil
 	}
-	in.Compared, cost, err = s.compare(ctx, b, result, found.Repaired, log)
+	in.Compared, cost, err = s.compare(ctx, b, result, found.Repaired)
 	if err != nil {
 		return nil, cost, err
 	}

@@ -12,12 +12,14 @@ import (
 )
 
 // A provisional fact is one that the fallback finds while the extractor gives no
-// answer. Its ID follows from the event, so that it is known again when the
-// extractor has answered and its facts replace it. The work is not done by it:
-// it is tried again, and may fail, as it would without.
+// answer. Its ID follows from the event, so that it is found again when the
+// extractor has answered and its facts replace it. Provisional facts do not
+// complete the work: it is tried again, and may fail, as it would without them.
 
 // provisionalFacts are the facts of the fallback in some turns.
-func (s *Service) provisionalFacts(ctx context.Context, b *batch, turns []extract.Turn, forms consolidate.Forms) ([]consolidate.Fact, error) {
+func (s *Service) provisionalFacts(
+	ctx context.Context, b *batch, turns []extract.Turn, forms consolidate.Forms,
+) ([]consolidate.Fact, error) {
 	found, err := s.opts.Fallback.Extract(ctx, extract.Batch{Turns: turns})
 	if err != nil {
 		return nil, err
@@ -65,7 +67,9 @@ func (s *Service) addProvisionalOf(ctx context.Context, b *batch) error {
 	var writes []memory.Write
 	for _, c := range r.plan(consolidate.Input{New: facts, Disabled: true, Last: b.last}).Changes {
 		if c.Action == memory.Created && !consolidate.Repetition(&c.Memory) {
-			writes = append(writes, memory.Write{Memory: c.Memory, Actor: s.opts.Fallback.Name(), Operation: b.work.Request.ID})
+			writes = append(writes, memory.Write{
+				Memory: c.Memory, Actor: s.opts.Fallback.Name(), Operation: b.work.Request.ID,
+			})
 		}
 	}
 	if err := s.index(ctx, writes, !s.embedder.Model().Remote); err != nil {
@@ -78,7 +82,9 @@ func (s *Service) addProvisionalOf(ctx context.Context, b *batch) error {
 // replaced returns the provisional facts that the facts of a batch replace, and
 // the words of those that a client has deleted or edited. What they had stood
 // for is added to r.
-func (s *Service) replaced(ctx context.Context, b *batch, r *related) (out []consolidate.Withdrawal, settled []memory.Source, err error) {
+func (s *Service) replaced(
+	ctx context.Context, b *batch, r *related,
+) (out []consolidate.Withdrawal, settled []memory.Source, err error) {
 	if s.opts.Fallback == nil {
 		return nil, nil, nil
 	}
@@ -96,7 +102,9 @@ func (s *Service) replaced(ctx context.Context, b *batch, r *related) (out []con
 		case slices.ContainsFunc(past, func(r memory.Revision) bool { return r.Actor == client }):
 			settled = append(settled, m.Source)
 		case past[0].Action != memory.Deleted:
-			out = append(out, consolidate.Withdrawal{Seq: facts[i].Seq, Memory: past[0].Memory, Reason: s.extractor.Name() + " has read it"})
+			out = append(out, consolidate.Withdrawal{
+				Seq: facts[i].Seq, Memory: past[0].Memory, Reason: s.extractor.Name() + " has read it",
+			})
 			if err := r.loadWithout(ctx, &past[0].Memory); err != nil {
 				return nil, nil, err
 			}

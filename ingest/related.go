@@ -68,7 +68,8 @@ func (r *related) load(ctx context.Context, keys []string) error {
 		}
 		var next []string
 		for some := range slices.Chunk(keys, keysTogether) {
-			found, err := r.memories.Search(ctx, r.scope, memory.Query{Terms: some, Limit: relatedLimit, Filter: memory.Filter{History: true}})
+			q := memory.Query{Terms: some, Limit: relatedLimit, Filter: memory.Filter{History: true}}
+			found, err := r.memories.Search(ctx, r.scope, q)
 			if err != nil {
 				return err
 			}
@@ -111,7 +112,9 @@ func (r *related) plan(in consolidate.Input) consolidate.Result {
 }
 
 // each calls do with all memories of a scope that pass a filter.
-func each(ctx context.Context, store memory.Store, scope memory.Scope, f memory.Filter, do func(*memory.Memory) error) error {
+func each(
+	ctx context.Context, store memory.Store, scope memory.Scope, f memory.Filter, do func(*memory.Memory) error,
+) error {
 	list := memory.List{PageSize: memory.MaxPageSize, Filter: f}
 	for {
 		page, err := store.List(ctx, scope, list)

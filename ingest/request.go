@@ -1,13 +1,19 @@
 package ingest
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
 	"github.com/google/uuid"
 
+	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// RequestOptions are what a request may choose. If several requests wait for one
+// RequestOptions are the choices of one request. If several requests wait for a
 // session, the options of the oldest hold for all.
 type RequestOptions struct {
 	// DisableConsolidation leaves known memories alone: new facts are added
@@ -22,11 +28,172 @@ func (o RequestOptions) request(scope memory.Scope) *sessionstore.Request {
 	}
 }
 
-// SessionOf is the id of the session that an operation is about; "" if it is
-// about none.
+// SessionOf returns the ID of the session that an operation is about; "" if it
+// is about none.
 func SessionOf(op *sessionstore.Operation) string {
 	if op.Facts {
 		return ""
 	}
 	return op.Key.ID
+}
+
+// Ingest stores events in a session, which it creates if it is missing, and
+// requests memories of them. It leaves the session's state alone. When it
+// returns the events are durable, and their turns can be found by words, unless
+// the memory store is too slow to wait for.
+func (s *Service) Ingest(
+	ctx context.Context, key sessionstore.Key, events []sessionstore.Event, opts RequestOptions,
+) (*sessionstore.Operation, error) {
+	how := sessionstore.Append{Create: true, KeepState: true, Request: opts.request(key.Scope)}
+	done, err := s.sessions.Append(ctx, key, events, how)
+	if err != nil {
+		return nil, err
+	}
+	if done.Operation.EventsTotal > 0 {
+		s.findable(ctx, key, done.Events)
+	}
+	s.wake()
+	return done.Operation, nil
+}
+
+// AddSession requests memories of all the events of a session of which none were
+// requested yet.
+func (s *Service) AddSession(
+	ctx context.Context, key sessionstore.Key, opts RequestOptions,
+) (*sessionstore.Operation, error) {
+	done, err := s.sessions.Append(ctx, key, nil, sessionstore.Append{Request: opts.request(key.Scope)})
+	if err != nil {
+		return nil, err
+	}
+	if n := done.Operation.EventsTotal; n > 0 {
+		// The n events that wait are the last n by time, except late arrivals,
+		// whose turns are written when they are processed.
+		session, err := s.sessions.Get(ctx, key, sessionstore.Get{NumRecent: min(n, maxFindable)})
+		if err == nil {
+			s.findable(ctx, key, session.Events)
+		}
+	}
+	s.wake()
+	return done.Operation, nil
+}
+
+// AddRange requests memories of the events of a session from one time up to, not
+// including, another; a zero time is no bound. Events that wait in the session
+// go on waiting. Events that memories were made of before change nothing. If
+// there are more than limit it fails with ErrInvalid.
+func (s *Service) AddRange(
+	ctx context.Context, key sessionstore.Key, from, to time.Time, limit int, opts RequestOptions,
+) (*sessionstore.Operation, error) {
+	session, err := s.sessions.Get(ctx, key, sessionstore.Get{NumRecent: -1})
+	if err != nil {
+		return nil, err
+	}
+	all := make([]sessionstore.NumberedEvent, len(session.Events))
+	for i, e := range session.Events {
+		all[i] = sessionstore.NumberedEvent{Seq: int64(i + 1), Event: e}
+	}
+	back := takenBack(all)
+	var events []sessionstore.Event
+	for _, e := range all {
+		in := !e.Timestamp.Before(from) && (to.IsZero() || e.Timestamp.Before(to))
+		if in && back[e.ID].IsZero() && e.RewindBefore == "" {
+			events = append(events, e.Event)
+		}
+	}
+	if len(events) > limit {
+		return nil, fmt.Errorf("%w: the session has %d events in that time, more than %d: request fewer",
+			memory.ErrInvalid, len(events), limit)
+	}
+	return s.ingestOneShot(ctx, key, events, opts.request(key.Scope))
+}
+
+// MaxGiven is how many facts one request may give, as in Memory Bank.
+const MaxGiven = 5
+
+// GivenFact is a fact that a client states, to be compared with known ones.
+type GivenFact struct {
+	Fact   string   `json:"fact"`
+	Topics []string `json:"topics,omitempty"`
+}
+
+// givenRole is the role of an event that is a given fact. No turn has it.
+const givenRole = "fact"
+
+// IngestFacts requests memories of facts as they are: nothing is extracted, but
+// they are compared with known ones. They are events of a one-shot session.
+func (s *Service) IngestFacts(
+	ctx context.Context, scope memory.Scope, facts []GivenFact, opts RequestOptions,
+) (*sessionstore.Operation, error) {
+	if len(facts) == 0 || len(facts) > MaxGiven {
+		return nil, fmt.Errorf("%w: facts: want 1 to %d of them, not %d", memory.ErrInvalid, MaxGiven, len(facts))
+	}
+	key := sessionstore.Key{Scope: scope, ID: uuid.NewString()}
+	now := sessionstore.Micros(s.opts.Now())
+	var events []sessionstore.Event
+	for i, f := range facts {
+		e, err := f.event(fmt.Sprintf("fact-%d", i+1), now)
+		if err != nil {
+			return nil, fmt.Errorf("facts[%d]: %w", i, err)
+		}
+		events = append(events, e)
+	}
+	r := opts.request(scope)
+	r.Facts = true
+	return s.ingestOneShot(ctx, key, events, r)
+}
+
+// ingestOneShot requests memories of events in a one-shot session.
+func (s *Service) ingestOneShot(
+	ctx context.Context, key sessionstore.Key, events []sessionstore.Event, r *sessionstore.Request,
+) (*sessionstore.Operation, error) {
+	done, err := s.sessions.Append(ctx, key, events, sessionstore.Append{OneShot: true, Request: r})
+	if err != nil {
+		return nil, err
+	}
+	s.wake()
+	return done.Operation, nil
+}
+
+// event makes an event of a given fact. It fails with ErrInvalid if no memory can
+// have the fact or its topics.
+func (f GivenFact) event(id string, at time.Time) (e sessionstore.Event, err error) {
+	if err := f.validate(at); err != nil {
+		return e, err
+	}
+	doc, err := json.Marshal(map[string]any{
+		"id": id, "author": "client", "timestamp": sessionstore.FormatTime(at),
+		"content":        map[string]any{"role": givenRole, "parts": []any{map[string]any{"text": f.Fact}}},
+		"customMetadata": map[string]any{"topics": f.Topics},
+	})
+	if err != nil {
+		return e, err
+	}
+	return sessionstore.ParseEvent(doc)
+}
+
+// validate reports the first rule of a memory that a given fact breaks. The ID
+// and the scope are any valid ones, as they are not of the fact.
+func (f GivenFact) validate(at time.Time) error {
+	m := memory.Memory{
+		ID: "fact", Scope: memory.Scope{App: "app", User: "user"}, Kind: memory.KindFact,
+		Fact: f.Fact, Topics: f.Topics, Timestamp: at,
+	}
+	return m.Validate()
+}
+
+// readGivenFact reads an event that is a given fact, and reports false for any
+// other.
+func readGivenFact(session string, e sessionstore.Event) (f extract.Fact, ok bool) {
+	if e.Content.Role != givenRole {
+		return f, false
+	}
+	var doc struct {
+		CustomMetadata struct{ Topics []string }
+	}
+	_ = json.Unmarshal(e.Doc, &doc) // metadata of another shape has no topics
+	given := GivenFact{Fact: e.Text(), Topics: doc.CustomMetadata.Topics}
+	return extract.Fact{
+		SessionID: session, Text: given.Fact, Topics: given.Topics, Timestamp: e.Timestamp,
+		EventIDs: []string{e.ID}, Quote: given.Fact,
+	}, given.validate(e.Timestamp) == nil
 }

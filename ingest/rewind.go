@@ -45,7 +45,9 @@ func takenBack(all []sessionstore.NumberedEvent) map[string]time.Time {
 		if rewind.RewindBefore == "" {
 			continue
 		}
-		first := slices.IndexFunc(all[:i], func(e sessionstore.NumberedEvent) bool { return e.InvocationID == rewind.RewindBefore })
+		first := slices.IndexFunc(all[:i], func(e sessionstore.NumberedEvent) bool {
+			return e.InvocationID == rewind.RewindBefore
+		})
 		if first < 0 {
 			continue
 		}
@@ -67,7 +69,9 @@ func (s *Service) deleteTurns(ctx context.Context, b *batch, all []sessionstore.
 		t, ok := extract.ReadTurn(b.key.ID, e.Event)
 		if _, taken := b.takenBack[e.ID]; ok && taken {
 			turns = append(turns, t)
-			removals = append(removals, memory.Removal{ID: turnID(b.key, e.ID, t.Text), Actor: "rewind", Operation: b.work.Request.ID})
+			removals = append(removals, memory.Removal{
+				ID: turnID(b.key, e.ID, t.Text), Actor: "rewind", Operation: b.work.Request.ID,
+			})
 		}
 	}
 	if err := s.putTurns(ctx, b.key, turns, false); err != nil {

@@ -150,7 +150,7 @@ func TestRewindLeavesCorrections(t *testing.T) {
 func TestExpiringFactStandsForItself(t *testing.T) {
 	b := newBench(t, parts{})
 	b.run()
-	if _, err := b.service.Add(t.Context(), scope, ingest.Given{Fact: "I love sailing.", TTL: time.Hour}); err != nil {
+	if _, err := b.service.Add(t.Context(), scope, ingest.NewMemory{Fact: "I love sailing.", TTL: time.Hour}); err != nil {
 		t.Fatal(err)
 	}
 	b.succeeds(b.ingest("s", event(t, "a", 1, "I love sailing.")))

@@ -13,8 +13,8 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// drain is how long work that has begun may go on after Run's ctx is over.
-// What is cut off then is done again by the next process.
+// drain is how long batches that have begun may go on after Run's ctx is done.
+// The next process repeats those that are cut off then.
 const drain = 20 * time.Second
 
 // Run processes requests until ctx is done, then lets the batches that have
@@ -54,20 +54,20 @@ func (s *Service) Run(ctx context.Context) {
 	workers.Wait()
 }
 
-// longestWait is how long a model may ask to be left alone, at most.
+// longestWait bounds the wait before the next attempt that a model may ask for.
 const longestWait = time.Hour
 
 // work processes one batch of one session, whose scope was leased at the given
 // time, and records the result.
 func (s *Service) work(ctx context.Context, w sessionstore.Work, claimed time.Time) {
-	log := s.opts.Log.With("session", w.Key.ID, "app", w.Key.App, "user", w.Key.User)
+	log := s.log(w.Key)
 	begin := s.opts.Now()
-	to, err := s.processLeased(ctx, w, claimed, log)
+	to, err := s.processLeased(ctx, w, claimed)
 	switch {
 	case err == nil:
 		log.Debug("made memories", "from", w.Done+1, "to", to, "ms", s.opts.Now().Sub(begin).Milliseconds())
 	case ctx.Err() != nil:
-		log.Info("stopped on the way; the next start goes on", "from", w.Done+1)
+		log.Info("stopped within a batch: the next start repeats it", "from", w.Done+1)
 	case errors.Is(err, errLeaseLost):
 		log.Warn("stopped: another process takes over", "from", w.Done+1, "err", err)
 	default:
@@ -79,14 +79,14 @@ func (s *Service) work(ctx context.Context, w sessionstore.Work, claimed time.Ti
 		}
 		log.Error("making memories failed", "from", w.Done+1, "attempt", w.Attempts, "retry", retry, "err", err)
 		if err := s.sessions.Fail(ctx, w, err.Error(), retry); err != nil && !errors.Is(err, memory.ErrAborted) {
-			log.Error("the failure was not recorded; the lease runs out by itself", "err", err)
+			log.Error("the failure was not recorded: the lease runs out by itself", "err", err)
 		}
 	}
-	s.moved(w.Key.Scope)
+	s.changed(w.Key.Scope)
 }
 
-// backoff is half a second, doubling up to a minute, give or take a quarter so
-// that what failed together is not tried together.
+// backoff is half a second, doubling up to a minute, give or take a quarter, so
+// that batches that failed together are not tried again together.
 func backoff(attempt int) time.Duration {
 	d := time.Minute
 	if attempt < 8 {

@@ -32,14 +32,15 @@ func (s *Service) findable(ctx context.Context, key sessionstore.Key, events []s
 	ctx, cancel := context.WithTimeout(ctx, findableBase+time.Duration(len(turns))*findablePer)
 	defer cancel()
 	if err := s.putTurns(ctx, key, turns, !s.embedder.Model().Remote); err != nil {
-		s.opts.Log.Warn("turns can be found only after processing", "session", key.ID, "app", key.App, "user", key.User, "err", err)
+		s.log(key).Warn("turns can be found only after processing", "err", err)
 	}
 }
 
 // turnMemory is the memory of a turn.
 func turnMemory(key sessionstore.Key, t extract.Turn) memory.Memory {
 	return memory.Memory{
-		ID: turnID(key, t.EventID, t.Text), Scope: key.Scope, Kind: memory.KindTurn, Fact: t.Text, Author: t.Author, Timestamp: t.Timestamp,
+		ID: turnID(key, t.EventID, t.Text), Scope: key.Scope, Kind: memory.KindTurn,
+		Fact: t.Text, Author: t.Author, Timestamp: t.Timestamp,
 		Source: memory.Source{SessionID: key.ID, EventIDs: []string{t.EventID}},
 	}
 }

@@ -33,7 +33,9 @@ func (c classifyErrors) Get(ctx context.Context, scope memory.Scope, ids []strin
 	return out, classify(err)
 }
 
-func (c classifyErrors) Delete(ctx context.Context, scope memory.Scope, removals []memory.Removal) ([]memory.Outcome, error) {
+func (c classifyErrors) Delete(
+	ctx context.Context, scope memory.Scope, removals []memory.Removal,
+) ([]memory.Outcome, error) {
 	out, err := c.Store.Delete(ctx, scope, removals)
 	return out, classify(err)
 }

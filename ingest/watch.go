@@ -9,38 +9,41 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// watchPoll is how often a watched operation is looked at when nobody here
-// moves it: another process may.
+// watchPoll is how often a watched operation is read although this process does
+// not change it: another one may.
 const watchPoll = 250 * time.Millisecond
 
-// moved wakes those who watch an operation of a scope.
-func (s *Service) moved(scope memory.Scope) {
+// changed wakes the watchers of the operations of a scope.
+func (s *Service) changed(scope memory.Scope) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c := s.progress[scope]; c != nil {
+	if c := s.watched[scope]; c != nil {
 		close(c)
-		delete(s.progress, scope)
+		delete(s.watched, scope)
 	}
 }
 
-// progressOf is closed when an operation of the scope may have moved.
-func (s *Service) progressOf(scope memory.Scope) chan struct{} {
+// nextChange returns a channel that is closed when an operation of the scope may
+// have changed.
+func (s *Service) nextChange(scope memory.Scope) chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.progress[scope] == nil {
-		s.progress[scope] = make(chan struct{})
+	if s.watched[scope] == nil {
+		s.watched[scope] = make(chan struct{})
 	}
-	return s.progress[scope]
+	return s.watched[scope]
 }
 
 // Watch calls see with an operation as it is now and after every change, until
-// it is done, see fails, or ctx is over; the last two end it with their error.
-func (s *Service) Watch(ctx context.Context, scope memory.Scope, id string, see func(*sessionstore.Operation) error) error {
+// it is done. If see fails or ctx is done, Watch returns that error.
+func (s *Service) Watch(
+	ctx context.Context, scope memory.Scope, id string, see func(*sessionstore.Operation) error,
+) error {
 	poll := time.NewTicker(watchPoll)
 	defer poll.Stop()
 	var last *sessionstore.Operation
 	for {
-		progress := s.progressOf(scope)
+		change := s.nextChange(scope)
 		op, err := s.sessions.Operation(ctx, scope, id)
 		if err != nil {
 			return err
@@ -55,7 +58,7 @@ func (s *Service) Watch(ctx context.Context, scope memory.Scope, id string, see 
 			return nil
 		}
 		select {
-		case <-progress:
+		case <-change:
 		case <-poll.C:
 		case <-ctx.Done():
 			return ctx.Err()
@@ -63,9 +66,11 @@ func (s *Service) Watch(ctx context.Context, scope memory.Scope, id string, see 
 	}
 }
 
-// Wait returns an operation when it is done, or as it is when ctx or the limit
-// is over.
-func (s *Service) Wait(ctx context.Context, scope memory.Scope, id string, limit time.Duration) (*sessionstore.Operation, error) {
+// Wait returns an operation when it is done, or as it is after limit. If ctx is
+// done before, it returns the error of ctx too.
+func (s *Service) Wait(
+	ctx context.Context, scope memory.Scope, id string, limit time.Duration,
+) (*sessionstore.Operation, error) {
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var last *sessionstore.Operation

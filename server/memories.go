@@ -29,7 +29,7 @@ func (s *Server) addMemory(c echo.Context, scope memory.Scope) error {
 	if err := checkScope(scope, req.App, req.User); err != nil {
 		return err
 	}
-	m, err := s.ingest.Add(c.Request().Context(), scope, ingest.Given{
+	m, err := s.ingest.Add(c.Request().Context(), scope, ingest.NewMemory{
 		Fact: req.Fact, Topics: req.Topics, Metadata: req.Metadata,
 		TTL: req.TTL.Duration, ValidFrom: req.ValidFrom.Time,
 	})

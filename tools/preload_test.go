@@ -20,7 +20,7 @@ import (
 	"github.com/memoryd/memoryd/tools"
 )
 
-var givenCat = ingest.Given{Fact: "The cat eats fish.", Metadata: memory.Metadata{"from": json.RawMessage(`"import"`)}}
+var givenCat = ingest.NewMemory{Fact: "The cat eats fish.", Metadata: memory.Metadata{"from": json.RawMessage(`"import"`)}}
 
 // remembering is a bench whose memory has three things of a cat.
 func remembering(t *testing.T, opts tools.Options) *bench {
