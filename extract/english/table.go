@@ -94,7 +94,7 @@ func Parse(text string) *Tables {
 	t := &Tables{entries: map[string][]string{}, taken: map[string]bool{}}
 	name := ""
 	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, " \n")
+		line = strings.TrimRight(line, " \r\n") // a checkout may have line ends of Windows
 		switch {
 		case line == "" || line[0] == '#':
 		case line[0] == '\t':
