@@ -17,11 +17,11 @@ type rememberArgs struct {
 	Topics []string `json:"topics,omitzero"`
 }
 
-// The statuses of what was given to remember.
+// The statuses of a fact to remember.
 const (
 	stored  = "stored"
-	known   = "known"
-	pending = "pending"
+	known   = "known"   // it was remembered before, and nothing changed
+	pending = "pending" // it is stored durably, and not yet a memory
 )
 
 type remembered struct {
@@ -33,27 +33,19 @@ type change struct {
 	Action memory.Action `json:"action"`
 	ID     string        `json:"id"`
 	Fact   string        `json:"fact"`
-	// SupersededBy is of a statement that holds no more.
+	// SupersededBy is set for a statement that is no longer valid.
 	SupersededBy string `json:"supersededBy,omitzero"`
 }
 
 var remember = declare(Tool{
-	Name: "remember",
-	Description: "Stores one lasting fact about this user, for later conversations. Call it when the user asks you to remember something, " +
-		"or tells something of lasting use: who they are, what they like, what they plan, how they want things done. " +
-		"Give one fact a call. It is compared with what is known: what is known already is not stored twice, and what it plainly contradicts gives way, so look nothing up before. " +
-		"Gives what has changed, with ids that forget takes. Leave out passwords and what the user does not want kept.",
+	Name:       "remember",
 	Idempotent: true,
 }, func(ctx context.Context, b *Toolbox, scope memory.Scope, args rememberArgs) (remembered, error) {
 	if strings.TrimSpace(args.Fact) == "" {
 		return remembered{}, invalid("args.fact is empty")
 	}
-	op, err := b.ingest.IngestFacts(
-		ctx,
-		scope,
-		[]ingest.GivenFact{{Fact: args.Fact, Topics: args.Topics}},
-		ingest.RequestOptions{},
-	)
+	facts := []ingest.GivenFact{{Fact: args.Fact, Topics: args.Topics}}
+	op, err := b.ingest.IngestFacts(ctx, scope, facts, ingest.RequestOptions{})
 	if err != nil {
 		return remembered{}, err
 	}
@@ -61,21 +53,20 @@ var remember = declare(Tool{
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return remembered{}, err
-	case err != nil: // it is taken in all the same
-		b.opts.Log.Warn("what comes of a fact is not known yet", "operation", op.ID, "err", err)
+	case err != nil: // the fact is stored durably all the same
+		b.opts.Log.Warn("waiting for a fact failed", "operation", op.ID, "err", err)
 	default:
 		op = waited
 	}
 	return changesOf(op, args.Fact)
 })
 
-// changesOf tells what came of a fact.
+// changesOf returns the changes that a fact has made.
 func changesOf(op *sessionstore.Operation, fact string) (remembered, error) {
 	switch op.State {
 	case sessionstore.Failed:
-		return remembered{}, failure(
-			"the fact was taken in, but could not be stored: tell the user that it is not remembered; it can be tried again later",
-		)
+		return remembered{}, failure("the fact was taken in, but could not be stored: " +
+			"tell the user that it is not remembered; it can be tried again later")
 	case sessionstore.Succeeded:
 	default:
 		return remembered{Status: pending}, nil
@@ -88,10 +79,8 @@ func changesOf(op *sessionstore.Operation, fact string) (remembered, error) {
 		}
 		if m := c.Memory; m != nil {
 			out.Status = stored
-			out.Memories = append(
-				out.Memories,
-				change{c.Action, m.ID, retrieve.Passage(fact, m.Fact, maxText), m.SupersededBy},
-			)
+			text := retrieve.Passage(fact, m.Fact, maxText)
+			out.Memories = append(out.Memories, change{c.Action, m.ID, text, m.SupersededBy})
 		}
 	}
 	return out, nil
@@ -106,10 +95,7 @@ type forgotten struct {
 }
 
 var forget = declare(Tool{
-	Name: "forget",
-	Description: "Deletes one memory of this user by its id. Call it when the user asks to have something forgotten, or says that a memory is wrong; " +
-		"when something has merely changed, call remember with what holds now instead. What a deleted memory took the place of does not come back by itself: remember it anew. " +
-		"Find the id with search_memory first, and see that it is the right memory. If several memories say it, delete each.",
+	Name:        "forget",
 	Destructive: true, Idempotent: true,
 }, func(ctx context.Context, b *Toolbox, scope memory.Scope, args forgetArgs) (forgotten, error) {
 	if err := memory.ValidateID("memory", args.ID); err != nil {

@@ -35,7 +35,7 @@ type bench struct {
 	counts *counts
 }
 
-// store is a real store whose calls a test may have fail or wait.
+// store is a real store whose calls a test can make fail or wait.
 type store struct {
 	memory.Store
 	mu   sync.Mutex
@@ -72,7 +72,7 @@ func (s *store) Delete(ctx context.Context, scope memory.Scope, removals []memor
 	return s.Store.Delete(ctx, scope, removals)
 }
 
-// counts are what a toolbox has told of its calls.
+// counts are the outcomes that a toolbox has reported.
 type counts struct {
 	mu sync.Mutex
 	of map[string]int
@@ -84,7 +84,7 @@ func (c *counts) add(name string) {
 	c.of[name]++
 }
 
-// all gives the counts, and begins anew.
+// all returns the counts and resets them.
 func (c *counts) all() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,7 +122,7 @@ func newBench(t *testing.T, opts tools.Options) *bench {
 	return b
 }
 
-// run works off what is ingested until the test is over.
+// run makes memories until the test is over.
 func (b *bench) run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -130,7 +130,7 @@ func (b *bench) run() {
 	b.Cleanup(func() { cancel(); running.Wait() })
 }
 
-// say has turns ingested, and waits until they are.
+// say ingests turns, and waits until they are memories.
 func (b *bench) say(session string, events ...string) {
 	b.Helper()
 	var list []sessionstore.Event
@@ -164,7 +164,7 @@ func (b *bench) call(name, args string) map[string]any {
 	return out
 }
 
-// at follows names and indexes into JSON; nil where there is nothing.
+// at follows names and indexes into JSON; nil if nothing is there.
 func at(v any, path ...any) any {
 	for _, p := range path {
 		switch p := p.(type) {

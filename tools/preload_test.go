@@ -22,7 +22,7 @@ import (
 
 var givenCat = ingest.NewMemory{Fact: "The cat eats fish.", Metadata: memory.Metadata{"from": json.RawMessage(`"import"`)}}
 
-// remembering is a bench whose memory has three things of a cat.
+// remembering is a bench whose memory has three turns about a cat.
 func remembering(t *testing.T, opts tools.Options) *bench {
 	t.Helper()
 	b := newBench(t, opts)
@@ -95,8 +95,8 @@ func TestPreload(t *testing.T) {
 	}
 }
 
-// A search that fails, panics or takes too long leaves the turn without; one
-// that does not heed its deadline is waited for at the end.
+// A preload whose search fails, panics or is late is empty. A search that ignores
+// its deadline is waited for at the end.
 func TestPreloadWithoutSearch(t *testing.T) {
 	b := remembering(t, tools.Options{PreloadTimeout: ever})
 	nothing := func(what, counted string) {
@@ -171,7 +171,7 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("instruction %q, want %q", c[0], c[1])
 		}
 	}
-	// u is a turn of the user, r what a function answered, m a model's.
+	// u is a turn of the user, r the result of a function, m a turn of the model.
 	for contents, want := range map[string]string{
 		"": "B", "u": "Bu", "m": "mB", "umu": "umBu", "umuu": "umBuu", "umr": "Bumr", "umumr": "umBumr", "umumrmr": "umBumrmr", "um": "Bum", "umrmu": "umrmBu", "mr": "mrB", "umru": "umrBu",
 	} {

@@ -13,7 +13,7 @@ import (
 	"github.com/memoryd/memoryd/retrieve"
 )
 
-// count is a whole number of results. A model may write 5 as 5.0.
+// count is a number of results. Models write 5 also as 5.0.
 type count int
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -45,23 +45,24 @@ func schemaOf[T any]() *jsonschema.Schema {
 	return s
 }
 
-// fields has the descriptions of the fields that models see, one a line:
-// "type.name: description".
+// descriptionsText has all that models are told of tools and their fields, one a
+// line: "tool: description", "tool.instruction: instruction", and, for the fields
+// of this package's types, "type.field: description".
 //
-//go:embed fields.txt
-var fields string
+//go:embed descriptions.txt
+var descriptionsText string
 
-// descriptions are those of fields, by "type.name".
+// descriptions has the lines of descriptionsText by what is before the colon.
 var descriptions = func() map[string]string {
 	out := map[string]string{}
-	for line := range strings.Lines(fields) {
+	for line := range strings.Lines(descriptionsText) {
 		name, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
 		out[name] = text
 	}
 	return out
 }()
 
-// describe gives the properties of t's schema their descriptions.
+// describe sets the descriptions of the properties in the schema of t.
 func describe(s *jsonschema.Schema, t reflect.Type) {
 	if t.Kind() == reflect.Slice {
 		s, t = s.Items, t.Elem()

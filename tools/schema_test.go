@@ -8,8 +8,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Every line of fields.txt describes a field that a model is told of.
-func TestFieldsAreDescribed(t *testing.T) {
+// Every line of descriptions.txt describes a tool or a field that a model is told of.
+func TestDescriptions(t *testing.T) {
 	told := map[string]bool{}
 	var walk func(s *jsonschema.Schema)
 	walk = func(s *jsonschema.Schema) {
@@ -23,6 +23,7 @@ func TestFieldsAreDescribed(t *testing.T) {
 		}
 	}
 	for _, tool := range append(All(), preloadMemory) {
+		told[tool.Description], told[tool.Instruction] = true, true
 		walk(tool.Parameters)
 		walk(tool.Result)
 	}

@@ -16,7 +16,7 @@ func invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{memory.ErrInvalid}, args...)...)
 }
 
-// Entry is a memory as ADK has it, a MemoryEntry.
+// Entry is a memory in the shape of ADK's MemoryEntry.
 type Entry struct {
 	ID             string          `json:"id"`
 	Content        Content         `json:"content"`
@@ -25,7 +25,7 @@ type Entry struct {
 	CustomMetadata memory.Metadata `json:"customMetadata,omitempty"`
 }
 
-// Content is words as a model's API has them.
+// Content is text in the shape of the Gemini API.
 type Content struct {
 	Role  string `json:"role"`
 	Parts []Part `json:"parts"`
@@ -36,12 +36,12 @@ type Part struct {
 	Text string `json:"text"`
 }
 
-// maxText is how many tokens of one memory a model is shown: a turn may be a whole
+// maxText is how many tokens of one memory a model sees: a turn may be a whole
 // document, and ten of them more than a model takes.
 const maxText = 1000
 
-// entriesOf gives what was found as ADK has it. ADK's own user is "user"; what
-// nobody is named for was stated about the user.
+// entriesOf returns matches in ADK's shape. The role of a fact is that of the user,
+// whom it is about, and so is that of a turn of the user, whom ADK names "user".
 func entriesOf(scope memory.Scope, query string, found []memory.Match) []Entry {
 	out := make([]Entry, len(found))
 	for i := range found {
@@ -73,20 +73,15 @@ type loaded struct {
 }
 
 var loadMemory = declare(Tool{
-	Name: LoadMemory,
-	Description: "Looks up what is remembered of this user from earlier conversations. Call it before you answer whatever may depend on what was said before: " +
-		"the user's life, preferences and plans, people they named, what was agreed. Ask one thing at a time, in full words; if nothing fits, ask once more in other words. " +
-		"Gives memories, best first: statements about the user and literal turns of past conversations, each with its author and time. " +
-		"Of a long text the passage that fits best is given. What is not among them is not known: do not make it up.",
-	Instruction: "You remember earlier conversations with this user. When an answer may depend on them, call load_memory with a query first; do not claim that you cannot remember before you have looked.",
-	ReadOnly:    true, Idempotent: true,
+	Name:     LoadMemory,
+	ReadOnly: true, Idempotent: true,
 }, func(ctx context.Context, b *Toolbox, scope memory.Scope, args loadArgs) (loaded, error) {
 	found, err := b.retriever.Search(ctx, scope, retrieve.Request{Query: args.Query, TopK: 2 * retrieve.DefaultTopK})
 	return loaded{entriesOf(scope, args.Query, distinct(found, retrieve.DefaultTopK))}, err
 })
 
-// distinct are the first n of what was found that do not say the very same: a
-// fact is often what was literally said.
+// distinct returns the first n matches with different texts: a fact often has the
+// words of the turn it cites.
 func distinct(found []memory.Match, n int) []memory.Match {
 	shown := map[string]bool{}
 	found = slices.DeleteFunc(found, func(m memory.Match) bool {
@@ -121,10 +116,7 @@ type searched struct {
 }
 
 var searchMemory = declare(Tool{
-	Name: "search_memory",
-	Description: "Searches what is remembered of this user, with more choice than load_memory: how many memories, of which kind, and from which time. " +
-		"Use it for questions about a time (last May, since the move), to go through many memories, or to find the id of one that forget is to delete. " +
-		"Gives memories, best first, each with its id, kind, text, author, time and a score from 0 to 1.",
+	Name:     "search_memory",
 	ReadOnly: true, Idempotent: true,
 }, func(ctx context.Context, b *Toolbox, scope memory.Scope, args searchArgs) (searched, error) {
 	req, err := args.request()
@@ -163,7 +155,7 @@ func (a *searchArgs) request() (req retrieve.Request, err error) {
 	return req, err
 }
 
-// readTime reads a time, or a day in UTC and how far into it; "" is none.
+// readTime reads a time, or a day in UTC, to which it adds into; "" is the zero time.
 func readTime(field, text string, into time.Duration) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -172,7 +164,8 @@ func readTime(field, text string, into time.Duration) (time.Time, error) {
 	if err == nil {
 		t = t.Add(into)
 	} else if t, err = time.Parse(time.RFC3339Nano, text); err != nil {
-		return t, invalid("%s: want a day such as 2024-05-08 or a time such as 2024-05-08T13:56:00Z, not %.60q", field, text)
+		const want = "a day such as 2024-05-08 or a time such as 2024-05-08T13:56:00Z"
+		return t, invalid("%s: want %s, not %.60q", field, want, text)
 	}
 	t = sessionstore.Micros(t)
 	return t, memory.ValidateTime(field, t)

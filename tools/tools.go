@@ -1,9 +1,9 @@
-// Package tools has what an agent does with its memory, as plain Go values:
-// each tool's name, description and schema as a model is told of them, and what
-// a call of it does. It speaks no protocol; those are packages server and mcp.
+// Package tools has the tools of an agent's memory, as plain Go values: each with
+// the name, description and schema that a model sees, and the function that a call
+// runs. It knows no protocol; packages server and mcp do.
 //
-// Whose memory it is comes with a call and is never among the arguments: a
-// model cannot name another scope.
+// The scope comes with a call and is never among the arguments, so that a model
+// cannot name another.
 package tools
 
 import (
@@ -26,34 +26,33 @@ import (
 	"github.com/memoryd/memoryd/retrieve"
 )
 
-// Tool is one tool as a model is told of it.
+// Tool is one tool as a model sees it.
 type Tool struct {
 	Name, Description string
 	// Instruction goes into the system instruction of an agent that has the
 	// tool; "" if its description says enough.
 	Instruction string
-	// Parameters is the schema of the arguments, an object without other
-	// properties than these, and Result that of what a call answers, unless that
-	// is {"error": …}.
+	// Parameters is the schema of the arguments, an object without any other
+	// properties. Result is the schema of an answer, unless that is {"error": …}.
 	Parameters, Result *jsonschema.Schema
-	// What a call may do: nothing but read; take away what is remembered; the
-	// same again, when it is called again.
+	// ReadOnly tools change nothing. Destructive ones may delete a memory. A second
+	// call of an Idempotent one with the same arguments changes nothing more.
 	ReadOnly, Destructive, Idempotent bool
 
-	// bind reads arguments and gives the call with them.
+	// bind reads the arguments and returns the call with them.
 	bind func(args json.RawMessage) (call, error)
 }
 
-// call does what a tool does, in a scope.
+// call runs a tool in a scope.
 type call func(ctx context.Context, b *Toolbox, scope memory.Scope) (any, error)
 
-// All are the tools that are declared to models, always in the same order.
+// All returns the tools that are declared to models, always in the same order.
 func All() []*Tool { return slices.Clone(declared) }
 
 var declared = []*Tool{loadMemory, searchMemory, remember, forget}
 
-// find gives the tool of a name. PreloadMemory is one too, though no model is
-// told of it.
+// find returns the tool of a name. PreloadMemory is among them, although it is not
+// declared to models.
 func find(name string) (*Tool, error) {
 	callable := append(All(), preloadMemory)
 	var names []string
@@ -66,9 +65,10 @@ func find(name string) (*Tool, error) {
 	return nil, fmt.Errorf("tool %.60q: %w: there are %s", name, memory.ErrNotFound, strings.Join(names, ", "))
 }
 
-// declare gives a tool its schemas, which are those of the function's types, and
-// has the function called with what the arguments say.
+// declare completes a tool with its descriptions, and with the schemas of run's
+// types. A call reads the arguments into an A and runs run.
 func declare[A, R any](t Tool, run func(ctx context.Context, b *Toolbox, scope memory.Scope, args A) (R, error)) *Tool {
+	t.Description, t.Instruction = descriptions[t.Name], descriptions[t.Name+".instruction"]
 	t.Parameters, t.Result = schemaOf[A](), schemaOf[R]()
 	t.bind = func(raw json.RawMessage) (call, error) {
 		var args A
@@ -82,16 +82,16 @@ func declare[A, R any](t Tool, run func(ctx context.Context, b *Toolbox, scope m
 	return &t
 }
 
-// Check refuses arguments that are no object, lack one that is required, or have
-// one of another type or that the tool does not take, as a scope would be. A
-// null is as if absent, and so are no arguments at all. The error is ErrInvalid,
-// and says what is wanted. Values that are out of range are Call's to refuse.
+// Check refuses arguments that are not an object, that lack a required field, or
+// that have a field of the wrong type or one the tool does not take, such as a
+// scope. A null counts as absent, and no arguments as an empty object. The error is
+// ErrInvalid and says what the tool takes. Values out of range are refused by Call.
 func (t *Tool) Check(args json.RawMessage) error {
 	_, err := t.bind(args)
 	return err
 }
 
-// read is Check, and puts what it reads into v.
+// read reads checked arguments into v.
 func (t *Tool) read(raw json.RawMessage, v any) error {
 	if len(raw) == 0 {
 		raw = json.RawMessage("{}")
@@ -102,24 +102,12 @@ func (t *Tool) read(raw json.RawMessage, v any) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if t.Parameters.Properties[name] == nil {
-			return fmt.Errorf(
-				"tool %s: %w: args: there is no %.60q: it takes %s",
-				t.Name,
-				memory.ErrInvalid,
-				name,
-				t.takes(),
-			)
+			return t.malformed("args: there is no %.60q: it takes %s", name, t.takes())
 		}
 	}
 	for _, name := range t.Parameters.Required {
 		if given[name] == nil || string(given[name]) == "null" {
-			return fmt.Errorf(
-				"tool %s: %w: args.%s is missing: it takes %s",
-				t.Name,
-				memory.ErrInvalid,
-				name,
-				t.takes(),
-			)
+			return t.malformed("args.%s is missing: it takes %s", name, t.takes())
 		}
 	}
 	if err := strict.Decode("args", raw, v); err != nil {
@@ -128,7 +116,11 @@ func (t *Tool) read(raw json.RawMessage, v any) error {
 	return nil
 }
 
-// takes lists the arguments, those that may be left out in brackets.
+func (t *Tool) malformed(format string, args ...any) error {
+	return fmt.Errorf("tool %s: %w", t.Name, invalid(format, args...))
+}
+
+// takes lists the arguments, the optional ones in brackets.
 func (t *Tool) takes() string {
 	var out []string
 	for _, name := range t.Parameters.PropertyOrder {
@@ -140,27 +132,27 @@ func (t *Tool) takes() string {
 	return strings.Join(out, ", ")
 }
 
-// Outcome is what came of a call, or of a preload.
+// Outcome is the result of a call, or of a preload, as metrics count it.
 type Outcome string
 
-// What comes of a call.
+// The outcomes of a call.
 const (
 	Done      Outcome = "done"
-	NotDone   Outcome = "not_done" // the result is {"error": …}
-	Malformed Outcome = "malformed"
-	Broken    Outcome = "broken" // by a fault of ours, or nobody waits for it any more
+	NotDone   Outcome = "not_done"  // the result is {"error": …}
+	Malformed Outcome = "malformed" // the arguments or a value are refused
+	Broken    Outcome = "broken"    // an internal error, or the caller left
 )
 
-// Options are what New lets one choose.
+// Options of New. The zero value is the default.
 type Options struct {
-	// PreloadTimeout is how long Preload searches. Defaults to
+	// PreloadTimeout is the longest that Preload searches. Defaults to
 	// DefaultPreloadTimeout.
 	PreloadTimeout time.Duration
-	// RememberWait is how long remember waits for what comes of a fact. Defaults
-	// to DefaultRememberWait.
+	// RememberWait is the longest that remember waits until a fact is stored.
+	// Defaults to DefaultRememberWait.
 	RememberWait time.Duration
-	// Called is told of every call of a tool that there is, and Preloaded of
-	// every preload. Default to nobody.
+	// Called is called after every call of an existing tool, and Preloaded after
+	// every preload. Both default to nothing.
 	Called    func(tool string, outcome Outcome)
 	Preloaded func(outcome Outcome, took time.Duration)
 	Log       *slog.Logger // Defaults to discarding.
@@ -181,7 +173,8 @@ type Toolbox struct {
 	searches *background // of preloads
 }
 
-// New makes a Toolbox.
+// New returns a Toolbox that reads through retriever and writes through ingest,
+// both over the same stores.
 func New(retriever *retrieve.Retriever, ingest *ingest.Service, opts *Options) *Toolbox {
 	b := &Toolbox{
 		retriever: retriever,
@@ -214,21 +207,18 @@ func New(retriever *retrieve.Retriever, ingest *ingest.Service, opts *Options) *
 // that begin meanwhile are not waited for.
 func (b *Toolbox) Wait() { b.searches.wait() }
 
-// failure is what a model is told when a tool could not do what it was asked:
-// what went wrong, and what to do about it.
+// failure is the error of a tool in words for a model: what went wrong, and what to
+// do about it.
 type failure string
 
 func (f failure) Error() string { return string(f) }
 
-// Call calls a tool and gives its result, a JSON object. What a tool itself
-// fails at is a result too: {"error": "what went wrong and what to do about it"}.
+// Call calls a tool and returns its result, a JSON object. A failure that a model
+// can act on is a result too: {"error": "what went wrong and what to do about it"}.
 // Errors are ErrInvalid (a malformed call, see [Tool.Check], or a value out of
-// range), ErrNotFound (there is no such tool), those of ctx, and faults of ours.
+// range), ErrNotFound (there is no such tool), those of ctx, and internal ones.
 func (b *Toolbox) Call(
-	ctx context.Context,
-	scope memory.Scope,
-	name string,
-	args json.RawMessage,
+	ctx context.Context, scope memory.Scope, name string, args json.RawMessage,
 ) (json.RawMessage, error) {
 	t, err := find(name)
 	if err != nil {
@@ -267,8 +257,8 @@ func (b *Toolbox) call(ctx context.Context, scope memory.Scope, t *Tool, args js
 	return nil, Broken, fmt.Errorf("tool %s: %w", t.Name, err)
 }
 
-// words tells a model of an error, unless it is a fault of ours. Where a store
-// is, and what is wrong with it, is for the log.
+// words returns an error in words for a model, and false for an internal error. The
+// address and the state of a store go to the log only.
 func (b *Toolbox) words(t *Tool, err error) (string, bool) {
 	var f failure
 	switch {
@@ -276,10 +266,9 @@ func (b *Toolbox) words(t *Tool, err error) (string, bool) {
 		return string(f), true
 	case errors.Is(err, memory.ErrAborted):
 		return "somebody else has changed the same memory just now: search again and decide again", true
-	case errors.Is(err, memory.ErrUnavailable),
-		errors.Is(err, memory.ErrExhausted),
+	case errors.Is(err, memory.ErrUnavailable), errors.Is(err, memory.ErrExhausted),
 		errors.Is(err, context.DeadlineExceeded):
-		b.opts.Log.Warn("a tool could not be served", "tool", t.Name, "err", err)
+		b.opts.Log.Warn("a tool call failed", "tool", t.Name, "err", err)
 		return "the memory cannot be reached just now: go on without it, or try again later", true
 	}
 	return "", false

@@ -18,7 +18,7 @@ import (
 	"github.com/memoryd/memoryd/tools"
 )
 
-// What a model is told: names and arguments, in order, and what is required.
+// A model sees names and arguments, in order, and which are required.
 func TestAll(t *testing.T) {
 	var got []string
 	for _, tool := range tools.All() {
@@ -92,7 +92,7 @@ var good = map[string][]string{
 	"preload_memory": {`{"query":""}`},
 }
 
-// bad are arguments that each tool refuses, and what the error names.
+// bad are arguments that each tool refuses, and words of the error.
 var bad = map[string]map[string]string{
 	"load_memory": {
 		`{"query":5}`:                             "args.query",
@@ -171,7 +171,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A call refuses what Check does, and values that are out of range.
+// A call refuses arguments that Check refuses, and values out of range.
 func TestCallRefuses(t *testing.T) {
 	b := newBench(t, tools.Options{})
 	refused := func(name, args string, kind error, words string) {
@@ -315,8 +315,8 @@ func TestLoadAndSearch(t *testing.T) {
 	}
 }
 
-// Of a long turn a model is shown the passage it asks about; one that cannot be
-// cut between words is cut.
+// Of a long turn a model sees the passage it asks about. A turn that cannot be cut
+// between words is cut within one.
 func TestLongText(t *testing.T) {
 	b := newBench(t, tools.Options{})
 	b.run()
@@ -348,8 +348,8 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// What a model has remembered is found, not stored twice, gives way to what
-// contradicts it, and is gone when it is forgotten.
+// A fact that a model remembers is found, is not stored twice, is superseded by a
+// fact that contradicts it, and is gone when it is forgotten.
 func TestRememberAndForget(t *testing.T) {
 	b := newBench(t, tools.Options{RememberWait: ever})
 	b.run()
@@ -417,8 +417,7 @@ func TestRememberAndForget(t *testing.T) {
 	}
 }
 
-// Where nobody works a fact off in time it is said to be pending, and it is
-// stored all the same.
+// A fact that is not a memory in time is pending, and is stored all the same.
 func TestRememberPending(t *testing.T) {
 	b := newBench(t, tools.Options{RememberWait: 1})
 	if diff := cmp.Diff(map[string]any{"status": "pending", "memories": []any{}}, b.call("remember", `{"fact":"I have a cat."}`)); diff != "" {
@@ -431,8 +430,8 @@ func TestRememberPending(t *testing.T) {
 	}
 }
 
-// What a tool itself fails at is told to the model, without where the store is;
-// a fault of ours, and a call that nobody waits for any more, are errors.
+// The model is told of a failure that it can act on, without the address of the
+// store. Internal errors, and calls whose caller left, are errors.
 func TestFailures(t *testing.T) {
 	b := newBench(t, tools.Options{})
 	args := map[string]json.RawMessage{
