@@ -19,7 +19,7 @@ func TestFrequencies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sr := &search{quoted: []string{string(name) + ":", `"nobody":`}}
+		sr := &search{quoted: []string{string(name) + ":", `"absent":`}}
 		if got := sr.frequencies(string(text)); got[0] != want || got[1] != 0 {
 			t.Errorf("%q: %v, want %d and 0, in %s", word, got, want, text)
 		}

@@ -17,7 +17,7 @@ func archiveCases() []testCase {
 	}
 }
 
-// export is all records of a store.
+// export gives all records of a store.
 func (b *bank) export() (out []memory.Record) {
 	b.Helper()
 	add := func(r memory.Record) error {
@@ -39,8 +39,7 @@ func (b *bank) imports(records []memory.Record) int {
 	return n
 }
 
-// furnish puts a bit of everything into a store: two scopes, changes,
-// deletions, vectors and none, expiry, a long history.
+// furnish writes two scopes with changes, deletions, memories with and without vectors, expiry, and a long history.
 func (b *bank) furnish() {
 	b.talk(ann, "s", "a", 1, 2, 7)
 	b.put(embedded(full("m"), toward(0.5)), embedded(fact("f", "tea milk"), toward(-0.5)), write(fact("late", "milk")))
@@ -59,8 +58,8 @@ func (b *bank) furnish() {
 	}
 }
 
-// What one store exports another imports: memories, history, deletions, and
-// what they are found by. A deleted memory stays deleted there.
+// Another store imports everything that one exports: memories, history, deletions, words and vectors. A deleted memory
+// stays deleted there.
 func archiveMovesAll(b *bank) {
 	b.furnish()
 	to := b.another(first)
@@ -95,7 +94,7 @@ func archiveAgain(b *bank) {
 	b.same("contents", to.contents(ann), before)
 }
 
-// What was written since the export is not undone by importing it again.
+// Importing an export does not undo writes since.
 func archiveNewerStays(b *bank) {
 	b.put(write(fact("m", "tea")), write(fact("n", "tea")))
 	old := b.export()
@@ -110,8 +109,7 @@ func archiveNewerStays(b *bank) {
 	b.same("contents there", to.contents(ann, "n"), before)
 }
 
-// A record that no store can have written is ErrInvalid, and nothing of the
-// call is stored.
+// A record that no store can have written is ErrInvalid, and nothing of the call is stored.
 func archiveInvalid(b *bank) {
 	b.put(write(fact("m", "tea")))
 	good := b.export()[0]

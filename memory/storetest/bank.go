@@ -18,14 +18,14 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// ann is the scope of every case that needs only one.
+// ann is the scope of cases that need only one.
 var ann = memory.Scope{App: "app", User: "ann"}
 
-// start is when the clock of every case begins.
+// start is the first time of every clock.
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// precision is how far a score may be from the one recomputed here: what
-// single-precision vectors of Dimension cost, with room.
+// precision is how far a score may differ from the one computed here: the rounding of single-precision vectors of
+// Dimension, with a margin.
 const precision = 1e-6
 
 // A clock stands still until it is moved.
@@ -34,11 +34,10 @@ type clock struct{ nanos atomic.Int64 }
 func (c *clock) now() time.Time          { return time.Unix(0, c.nanos.Load()).UTC() }
 func (c *clock) advance(d time.Duration) { c.nanos.Add(int64(d)) }
 
-// storeIDs are those of the stores of all cases so far.
+// storeIDs are the IDs of the stores of all cases so far.
 var storeIDs sync.Map
 
-// A bank is the store of one case with the clock it runs by. Its methods stop
-// the case when a call fails that ought not to.
+// A bank is the store of one case with its clock. Its methods stop the case when a call fails that should not.
 type bank struct {
 	*testing.T
 	clock   *clock
@@ -59,7 +58,7 @@ func newBank(t *testing.T, h Harness, model memory.Model) *bank {
 	return b
 }
 
-// first is the model of every case that needs only one.
+// first is the model of cases that need only one.
 var first = memory.Model{Embedder: "first", Dimension: Dimension, Analyzer: "words", Keys: "keys"}
 
 func (b *bank) open() {
@@ -71,14 +70,14 @@ func (b *bank) open() {
 	b.store = s
 }
 
-// reopen closes the store and opens its place again.
+// reopen closes the store and opens it again.
 func (b *bank) reopen() {
 	b.Helper()
 	b.harness.Close(b.T, b.store)
 	b.open()
 }
 
-// try writes into ann's memory and returns the outcomes, whatever they are.
+// try writes into ann's memory and returns the outcomes without checking them.
 func (b *bank) try(writes ...memory.Write) []memory.Outcome {
 	b.Helper()
 	return b.tryIn(ann, writes...)
@@ -96,7 +95,7 @@ func (b *bank) tryIn(s memory.Scope, writes ...memory.Write) []memory.Outcome {
 	return out
 }
 
-// put writes into ann's memory what must be new there, and returns it as stored.
+// put writes into ann's memory, checks that each write changes it, and returns the memories as stored.
 func (b *bank) put(writes ...memory.Write) []memory.Memory {
 	b.Helper()
 	return b.putIn(ann, writes...)
@@ -115,7 +114,7 @@ func (b *bank) putIn(s memory.Scope, writes ...memory.Write) []memory.Memory {
 	return stored
 }
 
-// tryRemove deletes from ann's memory and returns the outcomes, whatever they are.
+// tryRemove deletes from ann's memory and returns the outcomes without checking them.
 func (b *bank) tryRemove(removals ...memory.Removal) []memory.Outcome {
 	b.Helper()
 	out, err := b.store.Delete(b.Context(), ann, removals)
@@ -128,7 +127,7 @@ func (b *bank) tryRemove(removals ...memory.Removal) []memory.Outcome {
 	return out
 }
 
-// remove deletes memories of ann that must be there.
+// remove deletes memories of ann, and checks that each was there.
 func (b *bank) remove(ids ...string) {
 	b.Helper()
 	for _, id := range ids {
@@ -148,7 +147,7 @@ func (b *bank) get(s memory.Scope, ids ...string) []memory.Memory {
 	return got
 }
 
-// list walks all pages of a list, which hold no memory twice.
+// list reads all pages of a list, and checks that no memory is on two.
 func (b *bank) list(s memory.Scope, l memory.List) []memory.Memory {
 	b.Helper()
 	var all []memory.Memory
@@ -188,13 +187,13 @@ func (b *bank) revisions(s memory.Scope, id string) []memory.Revision {
 	return got
 }
 
-// search asks ann's memory.
+// search queries ann's memory.
 func (b *bank) search(q memory.Query) memory.Found {
 	b.Helper()
 	return b.searchIn(ann, q)
 }
 
-// searchIn asks and checks what holds of every answer, whatever the question.
+// searchIn queries, and checks the rules that every answer keeps.
 func (b *bank) searchIn(s memory.Scope, q memory.Query) memory.Found {
 	b.Helper()
 	found, err := b.store.Search(b.Context(), s, q)
@@ -235,14 +234,13 @@ func (b *bank) searchIn(s memory.Scope, q memory.Query) memory.Found {
 	return found
 }
 
-// contents is all that can be read of a scope: what is listed and its history.
+// contents is all that can be read of a scope: the listed memories and their history.
 type contents struct {
 	Memories  []memory.Memory
 	Revisions map[string][]memory.Revision
 }
 
-// contents reads a scope whole; ids name memories whose history counts though
-// they are not listed.
+// contents reads a scope. The ids name memories whose history is read though they are not listed.
 func (b *bank) contents(s memory.Scope, ids ...string) contents {
 	b.Helper()
 	c := contents{Memories: b.list(s, memory.List{}), Revisions: map[string][]memory.Revision{}}
@@ -259,9 +257,8 @@ func (b *bank) contents(s memory.Scope, ids ...string) contents {
 	return c
 }
 
-// same reports a difference between what was got and what was wanted. No list
-// and an empty one are the same, and so are instants, whatever their zone, and
-// JSON values, however written.
+// same reports a difference between got and want. No list and an empty one are equal, and so are times in different
+// zones, and JSON values that are written differently.
 func (b *bank) same(what string, got, want any) {
 	b.Helper()
 	opts := gocmp.Options{
@@ -272,19 +269,18 @@ func (b *bank) same(what string, got, want any) {
 	}
 }
 
-// sameValue reports whether two JSON values are one to a filter.
+// sameValue reports whether a filter takes two JSON values for one.
 func sameValue(x, y json.RawMessage) bool {
 	f := memory.Filter{Metadata: memory.Metadata{"k": x}}
 	return f.Match(&memory.Memory{Metadata: memory.Metadata{"k": y}}, time.Time{})
 }
 
-// fact is a statement of ann's, said when the clock starts.
+// fact is a fact of ann's, said when the clock starts.
 func fact(id, text string) memory.Memory {
 	return memory.Memory{ID: id, Scope: ann, Kind: memory.KindFact, Fact: text, Timestamp: start}
 }
 
-// turn is what ann said in a session at a minute after the start. Its event is
-// called as it is.
+// turn is a turn of ann's in a session, a number of minutes after the start. Its event has the same id.
 func turn(id, session string, minute int, text string) memory.Memory {
 	m := fact(id, text)
 	m.Kind, m.Timestamp = memory.KindTurn, start.Add(time.Duration(minute)*time.Minute)
@@ -292,7 +288,7 @@ func turn(id, session string, minute int, text string) memory.Memory {
 	return m
 }
 
-// write creates m, found by the words of its fact, without a vector.
+// write creates m, found by the words of its fact and without a vector.
 func write(m memory.Memory) memory.Write {
 	return memory.Write{Memory: m, Terms: words(m.Fact), Actor: "client"}
 }
@@ -304,14 +300,14 @@ func embedded(m memory.Memory, vector []float32) memory.Write {
 	return w
 }
 
-// update is write on top of a revision.
+// update is write, expecting a revision.
 func update(m memory.Memory, expect int64) memory.Write {
 	w := write(m)
 	w.Expect = expect
 	return w
 }
 
-// words counts the words of a text, as an analyzer would that changes nothing.
+// words counts the words of a text, without any folding or stemming.
 func words(text string) memory.Terms {
 	t := memory.Terms{}
 	for w := range strings.FieldsSeq(text) {
@@ -334,7 +330,7 @@ func toward(cosine float64) []float32 {
 	return v
 }
 
-// ids are the names of memories, in their order.
+// ids gives the ids of memories, in their order.
 func ids(ms []memory.Memory) []string {
 	var out []string
 	for _, m := range ms {
@@ -351,7 +347,7 @@ func runIDs(run []memory.Candidate) []string {
 	return out
 }
 
-// runs are the names in each run, runs in order of their first.
+// runs gives the ids in each run, runs in order of their first.
 func runs(f memory.Found) [][]string {
 	var out [][]string
 	for _, run := range f.Runs {
@@ -361,12 +357,12 @@ func runs(f memory.Found) [][]string {
 	return out
 }
 
-// foundIDs are the names of all that was found, sorted.
+// foundIDs gives the ids of all memories found, sorted.
 func foundIDs(f memory.Found) []string {
 	return slices.Sorted(slices.Values(slices.Concat(runs(f)...)))
 }
 
-// candidate is what was found under a name.
+// candidate gives the candidate with an id, and stops the case if it was not found.
 func candidate(b *bank, f memory.Found, id string) memory.Candidate {
 	b.Helper()
 	for _, run := range f.Runs {
@@ -380,8 +376,7 @@ func candidate(b *bank, f memory.Found, id string) memory.Candidate {
 	return memory.Candidate{}
 }
 
-// sorted is f with its runs in order of their first, since their order means
-// nothing.
+// sorted is f with its runs in order of their first memory, as their order means nothing.
 func sorted(f memory.Found) memory.Found {
 	f.Runs = slices.Clone(f.Runs)
 	slices.SortFunc(f.Runs, func(x, y []memory.Candidate) int { return cmp.Compare(x[0].Memory.ID, y[0].Memory.ID) })

@@ -27,7 +27,7 @@ func concurrencyCases() []testCase {
 // racers is how many goroutines write at once.
 const racers = 64
 
-// race runs f in as many goroutines at the same moment and waits for all.
+// race runs f in racers goroutines at the same time and waits for all.
 func race(f func(i int)) {
 	var ready, all sync.WaitGroup
 	ready.Add(racers)
@@ -41,8 +41,8 @@ func race(f func(i int)) {
 	all.Wait()
 }
 
-// Of many that write on the same revision at once, exactly one wins; all
-// others are aborted and shown what the winner wrote.
+// Of many writes on the same revision at once, exactly one wins. All others are aborted and shown the memory of the
+// winner.
 func oneWinner(b *bank) {
 	for round := range int64(8) {
 		var outcomes [racers]memory.Outcome
@@ -57,7 +57,7 @@ func oneWinner(b *bank) {
 		})
 		winner := slices.IndexFunc(outcomes[:], func(o memory.Outcome) bool { return o.Changed })
 		if winner < 0 {
-			b.Fatalf("round %d: nobody won", round)
+			b.Fatalf("round %d: no write won", round)
 		}
 		b.same("Get", b.get(ann, "m"), []memory.Memory{outcomes[winner].Memory})
 		for i, o := range outcomes {
@@ -69,8 +69,7 @@ func oneWinner(b *bank) {
 	b.same("revisions", len(b.revisions(ann, "m")), 8)
 }
 
-// The same write sent many times at once is one write: one changes, the others
-// find it done.
+// The same write sent many times at once is one write: one changes the store, the others find it done.
 func sameWrite(b *bank) {
 	var changed atomic.Int32
 	race(func(int) {
@@ -87,8 +86,7 @@ func sameWrite(b *bank) {
 	b.same("revisions", len(b.revisions(ann, "m")), 1)
 }
 
-// Writes of different memories, in one scope and in many, all go through, and
-// when Put returns, every read sees what it wrote.
+// Writes of different memories, in one scope and in many, all go through, and every read after Put sees them.
 func differentMemories(b *bank) {
 	const each = 5
 	shared := memory.Scope{App: "app", User: "shared"}
@@ -150,8 +148,8 @@ func deleteAgainstUpdate(b *bank) {
 	}
 }
 
-// Searches while others write do not fail, and show each memory as it was
-// before a write or after it: words, vector and fact of one revision.
+// Searches during writes do not fail, and show each memory as it was before a write or after it: words, vector and fact
+// of one revision.
 func searchesDuringWrites(b *bank) {
 	const n, rounds, searchers = 8, 40, 4
 	version := func(i, round int) memory.Write {
@@ -218,8 +216,8 @@ func searchesDuringWrites(b *bank) {
 	readers.Wait()
 }
 
-// A writer may use its maps and slices again as soon as Put returns, also
-// while others search: each memory is found by what it was written with.
+// A writer may use its maps and slices again as soon as Put returns, even while others search: each memory is found by
+// the words and the vector it was written with.
 func reusedSlices(b *bank) {
 	const n = 10
 	scope := func(i int) memory.Scope { return memory.Scope{App: "app", User: fmt.Sprint("user", i/8)} }

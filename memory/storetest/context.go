@@ -24,8 +24,8 @@ func contextCases() []testCase {
 	}
 }
 
-// talk writes a session of ten turns, two minutes apart, named prefix0 to
-// prefix9. Only those in special have the word "tea".
+// talk writes a session of ten turns, two minutes apart, named prefix0 to prefix9. Only the special ones have the word
+// "tea".
 func (b *bank) talk(s memory.Scope, session, prefix string, special ...int) {
 	b.Helper()
 	for i := range 10 {
@@ -39,14 +39,14 @@ func (b *bank) talk(s memory.Scope, session, prefix string, special ...int) {
 	}
 }
 
-// withContext asks ann's memory for "tea" with context.
+// withContext searches ann's memory for "tea" with n turns of context.
 func (b *bank) withContext(n int) memory.Found {
 	b.Helper()
 	return b.search(memory.Query{Terms: []string{"tea"}, Limit: 20, Context: n})
 }
 
-// A turn found comes with as many turns of its session around it as asked for,
-// in order, and fewer where the session begins or ends.
+// A turn found comes with as many turns of its session around it as asked for, in order, and fewer where the session
+// begins or ends.
 func contextAround(b *bank) {
 	b.talk(ann, "s", "a", 0)
 	b.talk(ann, "t", "b", 4)
@@ -60,9 +60,8 @@ func contextAround(b *bank) {
 	}
 }
 
-// Turns found near each other, so that one is context of the other or both
-// have the same, are one run; farther apart they are two, and no turn is in
-// both. Whether two runs that only touch are one is the store's to choose.
+// Turns found near each other are one run if one is context of the other or both have the same context. Farther apart
+// they are two runs, and no turn is in both. Whether two runs that only touch are one is the store's choice.
 func contextMerges(b *bank) {
 	b.talk(ann, "s", "a", 1, 3)
 	b.talk(ann, "t", "b", 4, 5)
@@ -78,8 +77,8 @@ func contextMerges(b *bank) {
 	}
 }
 
-// Context never crosses from one session into another, nor from one scope into
-// another with a session of the same name at the same time.
+// Context never crosses from one session into another, nor into another scope with a session of the same name at the
+// same time.
 func contextSessions(b *bank) {
 	bob := memory.Scope{App: "app", User: "bob"}
 	b.talk(ann, "s", "a", 5)
@@ -90,8 +89,7 @@ func contextSessions(b *bank) {
 	b.same("bob's runs", runs(got), [][]string{{"c2", "c3", "c4", "c5", "c6", "c7", "c8"}})
 }
 
-// A fact is a run of its own, though it comes from a session, and is context
-// of no turn.
+// A fact is a run of its own even if it comes from a session, and is never context of a turn.
 func factsAlone(b *bank) {
 	b.talk(ann, "s", "a", 4)
 	for i, text := range []string{"tea", "coffee"} {
@@ -102,9 +100,8 @@ func factsAlone(b *bank) {
 	b.same("runs", runs(b.withContext(1)), [][]string{{"a3", "a4", "a5"}, {"fact0"}})
 }
 
-// The turns that a fact of the lists cites come along as if they were found
-// themselves, whatever they have in common with the question; a turn that only
-// has the id of a cited one in another session or scope does not.
+// With Cited, the turns that a fact of the lists cites are hits too, whatever they have in common with the question. A
+// turn with the id of a cited one in another session or scope is not.
 func citedTurns(b *bank) {
 	bob := memory.Scope{App: "app", User: "bob"}
 	b.talk(ann, "s", "a")
@@ -134,8 +131,7 @@ func citedTurns(b *bank) {
 			Terms: []string{"tea"}, Limit: 1, Cited: true})), [][]string{{"a2"}, {"one"}})
 }
 
-// Context need not pass the filter: those that do not have Match false. It is
-// live all the same.
+// Context need not pass the filter: it then has Match false. It is always live.
 func contextMatch(b *bank) {
 	writes := []memory.Write{
 		write(turn("a", "s", 0, "chat")), write(turn("b", "s", 1, "tea")), write(turn("c", "s", 2, "tea")),
@@ -172,7 +168,7 @@ func contextMatch(b *bank) {
 	b.same("expired context", matches(food, 2), [][]string{{"a true", "b false", "c true", "e false", "f false"}})
 }
 
-// Context is measured against the question as what was found is.
+// Context is measured against the question as hits are.
 func contextMeasures(b *bank) {
 	b.put(
 		embedded(turn("a", "s", 0, "milk and milk"), toward(-0.5)),
@@ -192,7 +188,7 @@ func contextMeasures(b *bank) {
 	})
 }
 
-// Where a turn is deleted or expires, those around it are neighbours.
+// If a turn is deleted or expires, the turns around it become neighbours.
 func contextClosesUp(b *bank) {
 	brief := turn("brief", "s", 3, "chat")
 	brief.ExpireTime = at(60)
@@ -210,7 +206,7 @@ func contextClosesUp(b *bank) {
 	b.same("runs without what was found", runs(b.withContext(1)), [][]string(nil))
 }
 
-// Turns stand in the order they were said in, whatever order they arrive in.
+// Turns are in the order they were said in, whatever order they are written in.
 func contextOutOfOrder(b *bank) {
 	b.put(write(turn("d", "s", 6, "chat")), write(turn("c", "s", 4, "tea")), write(turn("a", "s", 0, "chat")))
 	b.same("runs at first", runs(b.withContext(1)), [][]string{{"a", "c", "d"}})
@@ -218,7 +214,7 @@ func contextOutOfOrder(b *bank) {
 	b.same("runs with the late turn", runs(b.withContext(1)), [][]string{{"b", "c", "d"}})
 }
 
-// A turn whose time or session an update changes stands at its new place only.
+// A turn whose time or session an update changes is only at its new position.
 func movedTurn(b *bank) {
 	b.put(write(turn("a", "s", 0, "chat")), write(turn("b", "s", 2, "tea")), write(turn("c", "s", 4, "chat")),
 		write(turn("x", "t", 3, "tea")))
@@ -230,8 +226,8 @@ func movedTurn(b *bank) {
 	b.same("runs after all", runs(b.withContext(1)), [][]string{{"x", "c", "b"}})
 }
 
-// Turns said at the same moment stand in order of their event ids, not of the
-// names of the memories; a microsecond goes before.
+// Turns said at the same time are in order of their event ids, not of the ids of the memories. A difference of a
+// microsecond comes first.
 func tiesByEvent(b *bank) {
 	for _, c := range []struct{ id, event string }{{"z", "e1"}, {"a", "e3"}, {"m", "e2"}, {"q", "E9"}} {
 		m := turn(c.id, "s", 0, "tea")

@@ -23,7 +23,7 @@ func fieldCases() []testCase {
 	}
 }
 
-// full is a memory that has every field.
+// full is a memory with every field set.
 func full(id string) memory.Memory {
 	return memory.Memory{
 		ID: id, Scope: ann, Kind: memory.KindFact, Fact: "likes tea", Author: "Ann",
@@ -38,7 +38,7 @@ func full(id string) memory.Memory {
 	}
 }
 
-// Every field that a caller sets comes back as it was, from every method.
+// Every field that a caller sets comes back unchanged, from every method.
 func roundTrip(b *bank) {
 	want := full("m")
 	for _, v := range []reflect.Value{reflect.ValueOf(want), reflect.ValueOf(want.Source),
@@ -61,8 +61,8 @@ func roundTrip(b *bank) {
 	b.same("the current memory of an aborted write", out[0].Memory, want)
 }
 
-// Text of any language, quotes, wildcards and line ends are text, in every
-// field that holds some, and a memory is found under such a name.
+// Text of any language, quotes, wildcards and line ends are plain text in every field that has text, and a memory is
+// found under such an id.
 func oddText(b *bank) {
 	var want []memory.Memory
 	var names []string
@@ -101,8 +101,8 @@ func oddText(b *bank) {
 	}
 }
 
-// Metadata of any JSON comes back as the same values, and the same write sent
-// again is the same content, however the store spells it.
+// Metadata of any JSON comes back as the same values, and the same write again is the same content, however the store
+// writes it.
 func oddMetadata(b *bank) {
 	m := fact("m", "likes tea")
 	m.Metadata = memory.Metadata{}
@@ -122,8 +122,7 @@ func oddMetadata(b *bank) {
 	b.same("the same again", b.try(write(m)), []memory.Outcome{{Memory: stored}})
 }
 
-// Times are exact to the microsecond over the whole range, and come back in
-// UTC whatever zone they were given in.
+// Times are exact to the microsecond over the whole range, and come back in UTC whatever their zone was.
 func microseconds(b *bank) {
 	east := time.FixedZone("east", 5*3600+30*60)
 	for i, at := range []time.Time{
@@ -146,8 +145,7 @@ func microseconds(b *bank) {
 	}
 }
 
-// A clock that counts finer than microseconds does no harm: an outcome already
-// says the times that are read later.
+// A clock finer than microseconds does no harm: the outcome has the times that later reads give.
 func finerClock(b *bank) {
 	b.clock.advance(1234567 * time.Nanosecond)
 	stored := b.put(write(fact("m", "likes tea")))
@@ -158,8 +156,7 @@ func finerClock(b *bank) {
 	}
 }
 
-// Times of a memory finer than microseconds are cut, not rounded, and the same
-// write again is still the repetition it is.
+// Times of a memory finer than microseconds are cut, not rounded, and the same write again is still a repetition.
 func finerTimes(b *bank) {
 	m := full("m")
 	for _, t := range []*time.Time{&m.Timestamp, &m.ValidFrom, &m.ValidTo, &m.ExpireTime} {
@@ -173,8 +170,7 @@ func finerTimes(b *bank) {
 	b.same("the same again", b.try(write(m)), []memory.Outcome{{Memory: stored}})
 }
 
-// A memory may be as large as Validate allows in every field, and a call may
-// carry a thousand of them.
+// A memory may be as large as Validate allows in every field, and a call may have a thousand memories.
 func largest(b *bank) {
 	m := fact(strings.Repeat("ü", memory.MaxID/2), strings.Repeat("tea ", memory.MaxFact/4))
 	for i := range memory.MaxTopics {
@@ -207,8 +203,8 @@ func largest(b *bank) {
 	b.same("Get of a thousand deleted", ids(b.get(ann, names...)), []string(nil))
 }
 
-// Slices and maps passed in stay the caller's and those returned are the
-// caller's: what is done to them afterwards does not reach the store.
+// Slices and maps passed in stay the caller's, and those returned are the caller's: later changes to them do not reach
+// the store.
 func slicesStayTheCallers(b *bank) {
 	spoil := func(m memory.Memory) {
 		m.Topics[0], m.Source.EventIDs[0] = "spoilt", "spoilt"

@@ -14,7 +14,7 @@ func getCases() []testCase {
 	}
 }
 
-// Get answers in the order of the ids, whatever the order of writing.
+// Get answers in the order of the ids, not of the writes.
 func getOrder(b *bank) {
 	b.put(write(fact("b", "tea")), write(fact("c", "tea")), write(fact("a", "tea")))
 	for _, names := range [][]string{{"a", "b", "c"}, {"c", "b", "a"}, {"b", "a", "c"}, {"c"}} {
@@ -22,9 +22,8 @@ func getOrder(b *bank) {
 	}
 }
 
-// What is missing, deleted or expired is left out of Get. Expiry is by the
-// store's clock, and takes effect at the very moment. What is superseded is
-// history, but not gone.
+// Get leaves out memories that are missing, deleted or expired. Expiry is by the store's clock, and takes effect at
+// exactly that time. A superseded memory is history, and Get returns it.
 func getLeavesOut(b *bank) {
 	brief, history := fact("brief", "tea"), fact("history", "tea")
 	brief.ExpireTime = start.Add(time.Hour)
@@ -38,7 +37,7 @@ func getLeavesOut(b *bank) {
 	b.same("Get at expiry", ids(b.get(ann, all...)), []string{"kept", "history"})
 }
 
-// A scope that nothing was ever written to reads as empty.
+// A scope that was never written to reads as empty.
 func emptyScope(b *bank) {
 	b.same("Get", b.get(ann, "a", "b"), []memory.Memory(nil))
 	b.same("List", b.list(ann, memory.List{}), []memory.Memory(nil))

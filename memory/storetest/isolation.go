@@ -16,9 +16,8 @@ func isolationCases() []testCase {
 	}
 }
 
-// oddScopes are scopes that a store might take one for the other: by joining
-// app and user, by folding case or accents, by trimming or cutting, or by
-// reading an id as a pattern or as code.
+// oddScopes are scopes that a store might confuse: by joining app and user, by folding case or accents, by trimming or
+// cutting, or by reading an id as a pattern or as code.
 func oddScopes() []memory.Scope {
 	long := strings.Repeat("x", memory.MaxID-1)
 	return []memory.Scope{
@@ -41,9 +40,8 @@ func oddScopes() []memory.Scope {
 	}
 }
 
-// fill gives every odd scope a fact, a turn in a session and a deleted memory,
-// all with the same names, words, vectors and times; only the author says
-// whose they are.
+// fill gives every odd scope a fact, a turn in a session and a deleted memory, all with the same ids, words, vectors
+// and times. Only the author tells the scopes apart.
 func fill(b *bank) []memory.Scope {
 	b.Helper()
 	scopes := oddScopes()
@@ -66,7 +64,7 @@ func fill(b *bank) []memory.Scope {
 	return scopes
 }
 
-// checkOwn checks that all a scope shows is its own and complete.
+// checkOwn checks that a scope shows all of its own memories and nothing else.
 func checkOwn(b *bank, s memory.Scope, i int) {
 	b.Helper()
 	var shown []memory.Memory
@@ -104,8 +102,7 @@ func checkOwn(b *bank, s memory.Scope, i int) {
 	}
 }
 
-// No method reads across scopes, however alike their names, though the
-// memories in them are alike in all.
+// No method reads across scopes, however similar their names and equal their memories.
 func isolatedReads(b *bank) {
 	scopes := fill(b)
 	for i, s := range scopes {
@@ -127,8 +124,7 @@ func isolatedReads(b *bank) {
 	}
 }
 
-// No method writes across scopes: updates and deletions in one leave every
-// other as it was.
+// No method writes across scopes: updates and deletions in one leave every other as it was.
 func isolatedWrites(b *bank) {
 	scopes := fill(b)
 	victim := scopes[len(scopes)/2]
@@ -155,7 +151,7 @@ func isolatedWrites(b *bank) {
 	checkOwn(b, victim, len(scopes)/2)
 }
 
-// The statistics of a scope do not tell what others wrote.
+// The statistics of a scope do not depend on other scopes.
 func isolatedStatistics(b *bank) {
 	bob := memory.Scope{App: "app", User: "bob"}
 	b.put(write(fact("m", "tea")))

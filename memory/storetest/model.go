@@ -13,8 +13,7 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// modelCases run the same random calls on the store and on the reference; the
-// answers must be the same.
+// modelCases run the same random calls on the store and on the reference. The answers must be the same.
 func modelCases() []testCase {
 	var cases []testCase
 	for seed := range uint64(8) {
@@ -23,7 +22,7 @@ func modelCases() []testCase {
 	return cases
 }
 
-// A model is one random story. Its choices depend on the seed alone.
+// A model is one random sequence of calls. Its choices depend on the seed alone.
 type model struct {
 	*bank
 	*rand.Rand
@@ -31,7 +30,7 @@ type model struct {
 	sent      map[memory.Scope]map[string]memory.Write // the last write of each memory
 }
 
-// modelScopes are the scopes of a story; the names in them are the same.
+// modelScopes are the scopes of a sequence. The ids in both are the same.
 var modelScopes = []memory.Scope{ann, {App: "app", User: "bob"}}
 
 func newModel(b *bank, seed uint64) *model {
@@ -44,7 +43,7 @@ func newModel(b *bank, seed uint64) *model {
 	return m
 }
 
-// run takes steps until one differs.
+// run takes steps until an answer differs.
 func (m *model) run(steps int) {
 	for step := range steps {
 		scope := modelScopes[m.IntN(len(modelScopes))]
@@ -115,8 +114,8 @@ func (m *model) vector() []float32 {
 	return out
 }
 
-// write is a random write of one memory. Most expect the right revision, and
-// some are the last one again, or the last one with a vector.
+// write is a random write of one memory. Most expect the right revision. Some are the last one again, or the last one
+// with a vector.
 func (m *model) write(scope memory.Scope, id string) memory.Write {
 	if w, ok := m.sent[scope][id]; ok && m.chance(20) {
 		if w.Vector == nil && m.chance(50) {
@@ -195,8 +194,8 @@ func (m *model) deletes(step int, scope memory.Scope) {
 	}
 }
 
-// unnumbered is the outcome of a removal without what a store may count before
-// the deletion or with it.
+// unnumbered is the outcome of a removal without the revision and the time, which a store may show as of before the
+// deletion or after it.
 func unnumbered(o memory.Outcome) memory.Outcome {
 	if o.Err == nil {
 		o.Memory.Revision, o.Memory.UpdateTime = 0, time.Time{}
@@ -272,8 +271,8 @@ func (m *model) searches(step int, scope memory.Scope) {
 	m.same(fmt.Sprintf("step %d: Search(%+v)", step, q), joined(got, all), joined(want, all))
 }
 
-// untied is the least limit from n on that leaves neither list a choice
-// between equals: which of them it then takes is the store's to say.
+// untied is the least limit from n on at which neither list ends within a tie: which of equals a list takes is the
+// store's choice.
 func untied(n int, lists [2][]float64) int {
 	for {
 		tied := false
@@ -287,8 +286,8 @@ func untied(n int, lists [2][]float64) int {
 	}
 }
 
-// joined is f with runs that only touch made one, which a store may leave as
-// two, and with the runs in order. all are the live memories of the scope.
+// joined is f with runs that only touch joined, as a store may leave them apart, and with the runs in order. all are
+// the live memories of the scope.
 func joined(f memory.Found, all []scored) memory.Found {
 	sessions := map[string][]memory.Memory{}
 	for _, s := range all {
@@ -324,7 +323,7 @@ func joined(f memory.Found, all []scored) memory.Found {
 	return sorted(out)
 }
 
-// reads compares all that Get and Revisions say of a scope.
+// reads compares all answers of Get and Revisions for a scope.
 func (m *model) reads(scope memory.Scope) {
 	names := append([]string{"never"}, modelNames...)
 	want, err := m.reference.Get(m.Context(), scope, names)

@@ -148,7 +148,7 @@ func rank(all []scored, score func(scored) float64) []scored {
 	return list
 }
 
-// runsOf puts the hits among the turns of one session into runs, with n turns on either side.
+// runsOf gives the runs around the hits among the turns of one session, with n turns on either side.
 func runsOf(turns []memory.Candidate, hits map[string]bool, n int) (out [][]memory.Candidate) {
 	slices.SortFunc(turns, func(a, b memory.Candidate) int { return memory.CompareTurns(&a.Memory, &b.Memory) })
 	var at []int

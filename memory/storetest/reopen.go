@@ -17,8 +17,8 @@ func reopenCases() []testCase {
 	}
 }
 
-// Closed and opened again, a store gives the same answers: memories, their
-// history and what searches find, with the same measures.
+// Closed and opened again, a store gives the same answers: memories, their history, and searches with the same
+// measures.
 func reopenKeepsAll(b *bank) {
 	b.talk(ann, "s", "a", 1, 2, 7)
 	b.put(embedded(full("m"), toward(0.5)), embedded(fact("f", "tea milk"), toward(-0.5)), write(fact("late", "milk")))
@@ -51,7 +51,7 @@ func reopenKeepsAll(b *bank) {
 		[]string{"late"})
 }
 
-// What was deleted stays so, and its name stays taken.
+// A deleted memory stays deleted, and its id stays taken.
 func reopenKeepsDeletions(b *bank) {
 	b.put(write(fact("m", "tea")))
 	b.remove("m")
@@ -64,7 +64,7 @@ func reopenKeepsDeletions(b *bank) {
 	b.same("Delete again", out[0].Err, error(nil))
 }
 
-// A page token outlives the store that gave it.
+// A page token works after the store is reopened.
 func reopenKeepsTokens(b *bank) {
 	for i := range 5 {
 		b.put(write(turn(fmt.Sprint("m", i), "s", i, "tea")))
@@ -85,7 +85,7 @@ func reopenKeepsTokens(b *bank) {
 	b.same("walk", got, []string{"m4", "m3", "m2", "m1", "m0"})
 }
 
-// What expires while the store is closed is gone when it opens.
+// A memory that expires while the store is closed is gone when it opens.
 func expiryMeanwhile(b *bank) {
 	m := fact("m", "tea")
 	m.ExpireTime = at(60)
@@ -98,7 +98,7 @@ func expiryMeanwhile(b *bank) {
 	b.same("List", ids(b.list(ann, memory.List{})), []string{"kept"})
 }
 
-// A store is the same one when it is opened again.
+// A store keeps its ID when it is reopened.
 func reopenKeepsID(b *bank) {
 	id := b.store.ID()
 	b.put(write(fact("m", "tea")))

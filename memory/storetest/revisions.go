@@ -20,8 +20,8 @@ func revisionCases() []testCase {
 	}
 }
 
-// Every change leaves a revision that holds the whole memory as it stood, who
-// made it and when; the newest comes first, and later changes do not touch it.
+// Every change leaves a revision with the whole memory as it was, who made it and when. The newest comes first, and
+// later changes do not touch it.
 func history(b *bank) {
 	var want []memory.Revision
 	for i := range int64(4) {
@@ -44,7 +44,7 @@ func history(b *bank) {
 	}
 }
 
-// A deletion is a revision: it says who and when, and which fact it was.
+// A deletion is a revision with its actor, its time and the fact.
 func deletionRevision(b *bank) {
 	m := full("m")
 	b.put(write(m))
@@ -67,8 +67,7 @@ func deletionRevision(b *bank) {
 	b.same("the creation", all[1].Action, memory.Created)
 }
 
-// Actor and Operation are of the write that made the revision, not of one that
-// was aborted or that repeated it.
+// Actor and Operation are those of the write that made the revision, not of one that was aborted or repeated it.
 func actorOfEach(b *bank) {
 	by := func(w memory.Write, actor string) memory.Write {
 		w.Actor = actor
@@ -85,8 +84,8 @@ func actorOfEach(b *bank) {
 	b.same("actors", got, []string{"", "first"})
 }
 
-// A memory that never was has no history: ErrNotFound, in an empty scope as
-// beside others, and when writes and removals of it have failed.
+// A memory that never was has no history: ErrNotFound, in an empty scope and in others, also after failed writes and
+// removals of it.
 func revisionsNotFound(b *bank) {
 	check := func(when string) {
 		b.Helper()
@@ -104,7 +103,7 @@ func revisionsNotFound(b *bank) {
 	check("after failures")
 }
 
-// The history of what has expired can be read still.
+// The history of an expired memory can be read.
 func expiredHistory(b *bank) {
 	m := fact("m", "tea")
 	m.ExpireTime = at(60)
@@ -113,7 +112,7 @@ func expiredHistory(b *bank) {
 	b.same("Revisions", b.revisions(ann, "m")[0].Memory, stored)
 }
 
-// A history is of one scope: the same name in another has its own, or none.
+// A history belongs to one scope: the same id in another scope has its own, or none.
 func revisionsOfScopes(b *bank) {
 	bob := memory.Scope{App: "app", User: "bob"}
 	b.put(write(fact("m", "tea")), write(fact("only", "tea")))

@@ -29,9 +29,8 @@ func searchCases() []testCase {
 	}
 }
 
-// Every candidate tells how often it has each term, its length with
-// repetitions, and its cosine, whichever list it came by; facts are each a run
-// of their own.
+// Every candidate has the frequency of each term, its length with repetitions, and its cosine, whichever list it is in.
+// Each fact is a run of its own.
 func searchMeasures(b *bank) {
 	a, c := full("a"), fact("c", "coffee")
 	a.Fact = "tea tea tea milk"
@@ -49,8 +48,8 @@ func searchMeasures(b *bank) {
 	})
 }
 
-// The lexical list holds the best by BM25: a rare term outweighs a common one,
-// more of a term outweighs less, and a shorter memory a longer one.
+// The lexical list holds the best by BM25: a rare term outweighs a common one, more of a term outweighs less, and a
+// shorter memory a longer one.
 func lexicalList(b *bank) {
 	texts := map[string]string{
 		"rare": "saffron", "twice": "tea tea", "short": "tea", "middle": "tea with cold milk in it",
@@ -87,7 +86,7 @@ func lexicalList(b *bank) {
 	}
 }
 
-// The dense list holds the best by cosine, and none whose cosine is not above 0.
+// The dense list holds the best by cosine, and only cosines above 0.
 func denseList(b *bank) {
 	cosines := map[string]float64{"a": 1, "b": 0.9, "c": 0.5, "d": 0.1, "e": 0.001, "zero": 0, "minus": -0.1,
 		"opposite": -1}
@@ -104,8 +103,7 @@ func denseList(b *bank) {
 	}
 }
 
-// The limit counts for each list by itself; the answer is their union, each
-// memory once.
+// The limit applies to each list. The answer is their union, with each memory once.
 func searchUnion(b *bank) {
 	b.put(
 		embedded(fact("words1", "tea tea tea"), toward(0.1)), embedded(fact("words2", "tea tea and"), toward(0.2)),
@@ -121,7 +119,7 @@ func searchUnion(b *bank) {
 	}
 }
 
-// Where memories tie at the limit, the list is full all the same.
+// A list is full even if memories tie at the limit.
 func tiesAtTheLimit(b *bank) {
 	for i := range 9 {
 		b.put(embedded(fact(fmt.Sprint("m", i), "tea"), axis(0)))
@@ -135,8 +133,7 @@ func tiesAtTheLimit(b *bank) {
 	}
 }
 
-// The filter comes before the limit: what passes is found however deep in the
-// ranking of all it lies.
+// The filter applies before the limit: a memory that passes is found however low it ranks among all.
 func filterBeforeLimit(b *bank) {
 	var writes []memory.Write
 	for i := range 400 {
@@ -173,8 +170,7 @@ func filterBeforeLimit(b *bank) {
 	}
 }
 
-// A question without words and vector, or whose words nobody has, finds
-// nothing, but counts.
+// A question without words and vector, or with words that no memory has, finds nothing but has statistics.
 func nothingAsked(b *bank) {
 	b.put(embedded(fact("m", "likes tea"), axis(0)))
 	b.same("no question", b.search(memory.Query{Limit: 5, Context: 1}), memory.Found{Stats: memory.Stats{Docs: 1}})
@@ -184,8 +180,8 @@ func nothingAsked(b *bank) {
 		[]string(nil))
 }
 
-// A memory without a vector is found by its words, with a cosine of 0, and one
-// without words by its vector; one with neither is only listed.
+// A memory without a vector is found by its words, with a cosine of 0, and one without words by its vector. One with
+// neither is only listed.
 func vectorless(b *bank) {
 	bare := write(fact("bare", "tea"))
 	bare.Terms = nil
@@ -204,8 +200,7 @@ func vectorless(b *bank) {
 	b.same("List", len(b.list(ann, memory.List{})), 4)
 }
 
-// A term is what the analyzer made, and found only as just that: no prefix, no
-// other case or accent, no operator of a search language.
+// A term matches only itself: no prefix, no other case or accent, no operator of a search language.
 func oddTerms(b *bank) {
 	terms := []string{
 		"tea", "Tea", "teapot", "te", "t\u00e9e", "te\u0301e", "tea*", `"tea"`, "tea OR milk", "NOT", "NEAR", "o'clock",
@@ -231,8 +226,8 @@ func oddTerms(b *bank) {
 	}
 }
 
-// The statistics are of all live memories, whatever the filter, superseded
-// ones and turns included, and follow every put, update, delete and expiry.
+// The statistics count all live memories, whatever the filter, superseded ones and turns included, and follow every
+// put, update, delete and expiry.
 func statistics(b *bank) {
 	check := func(when string, docs, tea, milk int) {
 		b.Helper()
@@ -263,9 +258,8 @@ func statistics(b *bank) {
 	check("after a longer life", 3, 2, 2)
 }
 
-// The statistics of sessions are of their live turns, whatever the filter, and
-// follow every put, update, move, delete and expiry; a session without any of
-// the words is only counted.
+// The statistics of sessions count their live turns, whatever the filter, and follow every put, update, move, delete
+// and expiry. A session without any of the words is only counted.
 func sessionStatistics(b *bank) {
 	check := func(when string, count int, want map[string]memory.SessionStats) {
 		b.Helper()
@@ -302,8 +296,8 @@ func sessionStatistics(b *bank) {
 	check("after deletions", 2, map[string]memory.SessionStats{"u": {Turns: 2, DF: []int{1, 0}}})
 }
 
-// An update changes what a memory is found by, words and vector both; without
-// a vector, it is not found by the old one.
+// An update changes the words and the vector that a memory is found by. Without a vector, the old one no longer finds
+// it.
 func updateChangesWhatFinds(b *bank) {
 	b.put(embedded(fact("m", "likes tea"), axis(0)))
 	w := update(fact("m", "likes coffee"), 1)
@@ -323,7 +317,7 @@ func updateChangesWhatFinds(b *bank) {
 	b.same("by the last word", find(memory.Query{Terms: []string{"milk"}}), []string{"m"})
 }
 
-// What is deleted or has expired is never found, neither by words nor by vector.
+// Deleted and expired memories are never found, neither by words nor by vector.
 func searchLeavesOut(b *bank) {
 	brief := fact("brief", "tea")
 	brief.ExpireTime = at(60)
@@ -339,8 +333,8 @@ func searchLeavesOut(b *bank) {
 	b.same("as of a time before", foundIDs(b.search(q)), []string{"kept"})
 }
 
-// A memory that another supersedes is found as of a time before, and no more
-// now; the one that supersedes it, not as of a time before it was said.
+// A superseded memory is found as of a time before, and no longer now. The memory that supersedes it is not found as of
+// a time before it was said.
 func superseded(b *bank) {
 	b.put(write(fact("old", "lives in Rome")))
 	b.clock.advance(time.Hour)
