@@ -10,13 +10,13 @@ import (
 
 // Read runs fn in a read transaction: all its queries see one state.
 func (db *DB) Read(ctx context.Context, fn func(*sql.Tx) error) error {
+	db.reading.RLock()
+	defer db.reading.RUnlock()
 	select {
 	case <-db.stopped:
 		return fmt.Errorf("%w: the database is closed", memory.ErrUnavailable)
 	default:
 	}
-	db.reading.RLock()
-	defer db.reading.RUnlock()
 	tx, err := db.reader.BeginTx(ctx, nil)
 	if err != nil {
 		return Error(err)

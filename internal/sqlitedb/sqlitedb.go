@@ -90,7 +90,7 @@ func (db *DB) moved() error {
 	return nil
 }
 
-// Close finishes the writes that have begun and closes the file.
+// Close finishes the writes and reads that have begun and closes the file.
 func (db *DB) Close() error {
 	db.stop()
 	err := db.closeConnections()
@@ -100,10 +100,12 @@ func (db *DB) Close() error {
 	return err
 }
 
-// stop waits for the writes that have begun, and ends writeLoop.
+// stop waits for the writes and reads that have begun, and ends writeLoop.
 func (db *DB) stop() {
 	db.stopOnce.Do(func() { close(db.closing) })
 	<-db.stopped
+	db.reading.Lock() // once the last Read has returned
+	db.reading.Unlock()
 }
 
 // closeConnections closes everything except the lock.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -106,6 +107,37 @@ func TestStatementAgain(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: statements, each: failed, newest, that failed (-want +got):\n%s", path, diff)
 		}
+	}
+}
+
+// Close returns once the reads that have begun are over, and later ones fail.
+func TestCloseWaitsForReads(t *testing.T) {
+	db, err := sqlitedb.Open(filepath.Join(t.TempDir(), "memoryd.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reading, closed := make(chan struct{}), make(chan error, 1)
+	n := 0
+	if err := db.Read(t.Context(), func(tx *sql.Tx) error {
+		go func() {
+			close(reading)
+			closed <- db.Close()
+		}()
+		<-reading
+		select {
+		case err := <-closed:
+			return fmt.Errorf("closed during a read: %w", err)
+		case <-time.After(20 * time.Millisecond): // time enough to close
+		}
+		return tx.QueryRow(`SELECT 1`).Scan(&n)
+	}); err != nil || n != 1 {
+		t.Fatal(n, err)
+	}
+	if err := <-closed; err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Read(t.Context(), func(*sql.Tx) error { return nil }); !errors.Is(err, memory.ErrUnavailable) {
+		t.Errorf("a read after Close: %v", err)
 	}
 }
 

@@ -64,7 +64,8 @@ func (c *cache) get(ctx context.Context, scope memory.Scope) (*index, error) {
 	e := el.Value.(*cached)
 	c.mu.Unlock()
 	if !ok {
-		// Other callers wait for this index too, so the end of this ctx must not end the reading.
+		// Other callers wait for this index too, so the end of this ctx must not end the reading. Close of the file
+		// waits for it.
 		go c.fill(context.WithoutCancel(ctx), el, e)
 	}
 	select {

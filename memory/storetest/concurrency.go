@@ -148,62 +148,67 @@ func deleteAgainstUpdate(b *bank) {
 	}
 }
 
+// versionOf is the write of a turn in one round: its word, its vector and its length follow from the round.
+func versionOf(i, round int) memory.Write {
+	word, vector := "tea", axis(0)
+	if round%2 == 1 {
+		word, vector = "milk", axis(1)
+	}
+	w := update(turn(fmt.Sprint("m", i), "s", i, fmt.Sprint(word, " ", round)), int64(round))
+	w.Terms, w.Vector = memory.Terms{word: round + 1}, vector
+	return w
+}
+
+// checkVersion checks that a candidate is of one round in all its parts.
+func checkVersion(b *bank, c memory.Candidate) {
+	round := int(c.Memory.Revision) - 1
+	want := versionOf(0, round)
+	freqs, cosine := []int{want.Terms["tea"], want.Terms["milk"]}, float64(want.Vector[0])
+	if c.Memory.Fact != want.Memory.Fact || !slices.Equal(c.Freqs, freqs) || c.Length != round+1 ||
+		c.Cosine < cosine-precision || c.Cosine > cosine+precision {
+		b.Errorf("half a write: %+v", c)
+	}
+}
+
+// searchVersions searches for the n turns until done is closed, and checks each.
+func searchVersions(b *bank, n int, done <-chan struct{}) {
+	q := memory.Query{Terms: []string{"tea", "milk"}, Vector: axis(0), Limit: 2 * n, Context: 1}
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false // after one more search
+		default:
+		}
+		found, err := b.store.Search(b.Context(), ann, q)
+		if err != nil {
+			b.Errorf("Search during writes: %v", err)
+			return
+		}
+		if got := len(foundIDs(found)); got != n {
+			b.Errorf("Search during writes found %d memories, want %d", got, n)
+		}
+		for _, c := range slices.Concat(found.Runs...) {
+			checkVersion(b, c)
+		}
+	}
+}
+
 // Searches during writes do not fail, and show each memory as it was before a write or after it: words, vector and fact
 // of one revision.
 func searchesDuringWrites(b *bank) {
 	const n, rounds, searchers = 8, 40, 4
-	version := func(i, round int) memory.Write {
-		word, vector := "tea", axis(0)
-		if round%2 == 1 {
-			word, vector = "milk", axis(1)
-		}
-		w := update(turn(fmt.Sprint("m", i), "s", i, fmt.Sprint(word, " ", round)), int64(round))
-		w.Terms, w.Vector = memory.Terms{word: round + 1}, vector
-		return w
-	}
 	for i := range n {
-		b.put(version(i, 0))
-	}
-	q := memory.Query{Terms: []string{"tea", "milk"}, Vector: axis(0), Limit: 2 * n, Context: 1}
-	check := func(c memory.Candidate) {
-		round := int(c.Memory.Revision) - 1
-		want := version(0, round)
-		freqs, cosine := []int{want.Terms["tea"], want.Terms["milk"]}, float64(want.Vector[0])
-		if c.Memory.Fact != want.Memory.Fact || !slices.Equal(c.Freqs, freqs) || c.Length != round+1 ||
-			c.Cosine < cosine-precision || c.Cosine > cosine+precision {
-			b.Errorf("half a write: %+v", c)
-		}
+		b.put(versionOf(i, 0))
 	}
 	done := make(chan struct{})
 	var readers, writers sync.WaitGroup
 	for range searchers {
-		readers.Go(func() {
-			for running := true; running; {
-				select {
-				case <-done:
-					running = false
-				default:
-				}
-				found, err := b.store.Search(b.Context(), ann, q)
-				if err != nil {
-					b.Errorf("Search during writes: %v", err)
-					return
-				}
-				if got := len(foundIDs(found)); got != n {
-					b.Errorf("Search during writes found %d memories, want %d", got, n)
-				}
-				for _, run := range found.Runs {
-					for _, c := range run {
-						check(c)
-					}
-				}
-			}
-		})
+		readers.Go(func() { searchVersions(b, n, done) })
 	}
 	for i := range n {
 		writers.Go(func() {
 			for round := 1; round <= rounds; round++ {
-				out, err := b.store.Put(b.Context(), ann, []memory.Write{version(i, round)})
+				out, err := b.store.Put(b.Context(), ann, []memory.Write{versionOf(i, round)})
 				if err != nil || out[0].Err != nil {
 					b.Errorf("Put during searches: %+v, error %v", out, err)
 					return
