@@ -38,8 +38,8 @@ var placeholder = regexp.MustCompile(`\{+[^{}]*\}+`)
 // ErrInvalid for a missing key or artifact, for {artifact.…} if artifacts is nil,
 // and for a template or a result that is too long. Errors of artifacts come back
 // wrapped.
-func Render(template string, state State, artifacts func(name string) (text string, ok bool, err error)) (string,
-	error) {
+func Render(template string, state State, artifacts func(name string) (text string, ok bool, err error)) (
+	string, error) {
 	if len(template) > MaxTemplate {
 		return "", fmt.Errorf("%w: template has %d bytes, more than %d", memory.ErrInvalid, len(template), MaxTemplate)
 	}

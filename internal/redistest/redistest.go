@@ -64,7 +64,8 @@ func start(t testing.TB, tls bool, args ...string) *Server {
 func StartTLS(t testing.TB) *Server {
 	t.Helper()
 	cert, key := Certificate(t)
-	s := start(t, true, "--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", cert, "--tls-auth-clients", "no")
+	s := start(t, true, "--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", cert,
+		"--tls-auth-clients", "no")
 	s.Cert = cert
 	return s
 }
@@ -81,7 +82,8 @@ func Certificate(t testing.TB) (cert, key string) {
 	}
 	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must(err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &k.PublicKey, k)
 	must(err)
 	raw, err := x509.MarshalPKCS8PrivateKey(k)
@@ -123,7 +125,8 @@ func (s *Server) Run(t testing.TB) {
 		s.args = append(s.args, "--tls-port", port)
 		port = "0"
 	}
-	args := append([]string{"--bind", "127.0.0.1", "--port", port, "--dir", s.dir, "--appendonly", "yes", "--appendfsync", "always",
+	args := append([]string{"--bind", "127.0.0.1", "--port", port, "--dir", s.dir, "--appendonly", "yes",
+		"--appendfsync", "always",
 		"--save", "", "--logfile", filepath.Join(s.dir, "log")}, s.args...)
 	s.cmd = exec.Command("redis-server", args...)
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -185,7 +188,8 @@ func StartClusterWith(t testing.TB, more func(node int) []string) *Cluster {
 	c := &Cluster{}
 	ctx := context.Background()
 	for i := range 3 {
-		c.Masters = append(c.Masters, Start(t, append(more(i), "--cluster-enabled", "yes", "--cluster-node-timeout", "2000")...))
+		c.Masters = append(c.Masters, Start(t, append(more(i), "--cluster-enabled", "yes", "--cluster-node-timeout",
+			"2000")...))
 	}
 	for i, s := range c.Masters {
 		client := s.Client(t)

@@ -26,7 +26,8 @@ func Error(err error) error {
 		return err
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("%w: the disk is full: %w", memory.ErrUnavailable, err)
-	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_BUSY,
+		sqlite3.SQLITE_LOCKED:
 		return fmt.Errorf("%w: the database cannot be read or written: %w", memory.ErrUnavailable, err)
 	}
 	return err

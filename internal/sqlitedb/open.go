@@ -110,8 +110,8 @@ func (db *DB) readApplicationID(source string) (id int, err error) {
 	}
 	defer look.Close()
 	var tables int
-	err = look.QueryRow(`SELECT (SELECT application_id FROM pragma_application_id), (SELECT count(*) FROM sqlite_schema)`).
-		Scan(&id, &tables)
+	err = look.QueryRow(`SELECT (SELECT application_id FROM pragma_application_id),
+		(SELECT count(*) FROM sqlite_schema)`).Scan(&id, &tables)
 	if code(err) == sqlite3.SQLITE_NOTADB || err == nil && id != applicationID && (id != 0 || tables > 0) {
 		return 0, fmt.Errorf("%s is not a memoryd database, and is left as it is", db.path)
 	}
@@ -131,6 +131,7 @@ func (db *DB) writeApplicationID(id int) error {
 	if _, err := db.writer.Exec("PRAGMA application_id = " + strconv.Itoa(applicationID)); err != nil {
 		return err
 	}
-	_, err := db.writer.Exec(`CREATE TABLE IF NOT EXISTS schema_versions (component TEXT PRIMARY KEY, version INTEGER NOT NULL)`)
+	_, err := db.writer.Exec(`CREATE TABLE IF NOT EXISTS schema_versions (
+		component TEXT PRIMARY KEY, version INTEGER NOT NULL)`)
 	return err
 }

@@ -44,7 +44,8 @@ func insert(n int) func(*sqlitedb.Tx) error {
 
 func count(t *testing.T, db *sqlitedb.DB) (n int) {
 	t.Helper()
-	if err := db.Read(t.Context(), func(tx *sql.Tx) error { return tx.QueryRow(`SELECT count(*) FROM t`).Scan(&n) }); err != nil {
+	if err := db.Read(t.Context(),
+		func(tx *sql.Tx) error { return tx.QueryRow(`SELECT count(*) FROM t`).Scan(&n) }); err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -96,14 +97,17 @@ func TestStatementAgain(t *testing.T) {
 		}
 		var got []string
 		for _, statement := range []string{
-			`INSERT INTO t (v) VALUES ('a')`, `INSERT INTO t (v) VALUES (NULL)`, `INSERT INTO t (v) VALUES ('a')`, `UPDATE t SET v = 'b'`,
-			`DROP TABLE t`, `INSERT INTO t (v) VALUES ('a')`, `CREATE TABLE t (more TEXT, v TEXT, n INTEGER PRIMARY KEY)`, `INSERT INTO t (v) VALUES ('a')`,
+			`INSERT INTO t (v) VALUES ('a')`, `INSERT INTO t (v) VALUES (NULL)`, `INSERT INTO t (v) VALUES ('a')`,
+			`UPDATE t SET v = 'b'`,
+			`DROP TABLE t`, `INSERT INTO t (v) VALUES ('a')`,
+			`CREATE TABLE t (more TEXT, v TEXT, n INTEGER PRIMARY KEY)`, `INSERT INTO t (v) VALUES ('a')`,
 		} {
 			failed := try(statement) != nil
 			v, err := newest()
 			got = append(got, fmt.Sprint(failed, " ", v, " ", err != nil))
 		}
-		want := []string{"false a false", "true a false", "false a false", "false b false", "false  true", "true  true", "false  true", "false a false"}
+		want := []string{"false a false", "true a false", "false a false", "false b false", "false  true", "true  true",
+			"false  true", "false a false"}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: statements, each: failed, newest, that failed (-want +got):\n%s", path, diff)
 		}
@@ -289,7 +293,8 @@ func TestFullDisk(t *testing.T) {
 	if err := os.Rename(db.Path(), full); err != nil {
 		t.Fatal(err)
 	}
-	for name, err := range map[string]error{"write": db.Write(t.Context(), insert(1_000_001)), "check": db.Check(t.Context())} {
+	for name, err := range map[string]error{"write": db.Write(t.Context(), insert(1_000_001)),
+		"check": db.Check(t.Context())} {
 		if !errors.Is(err, memory.ErrUnavailable) || !strings.Contains(err.Error(), "moved or deleted") {
 			t.Errorf("%s to a file that was moved: %v", name, err)
 		}
@@ -405,7 +410,8 @@ func TestDeletedBeside(t *testing.T) {
 		if err := os.Remove(db.Path() + name); err != nil {
 			t.Fatal(err)
 		}
-		for what, err := range map[string]error{"write": db.Write(t.Context(), insert(2)), "check": db.Check(t.Context())} {
+		for what, err := range map[string]error{"write": db.Write(t.Context(), insert(2)),
+			"check": db.Check(t.Context())} {
 			if !errors.Is(err, memory.ErrUnavailable) || !strings.Contains(err.Error(), name+" was moved or deleted") {
 				t.Errorf("%s without %s: %v", what, name, err)
 			}

@@ -17,7 +17,8 @@ const (
 )
 
 // Create implements sessionstore.Store.
-func (s *Store) Create(ctx context.Context, key sessionstore.Key, create sessionstore.Create) (*sessionstore.Session, error) {
+func (s *Store) Create(ctx context.Context, key sessionstore.Key, create sessionstore.Create) (
+	*sessionstore.Session, error) {
 	key, err := sessionstore.NewKey(key)
 	if err != nil {
 		return nil, err
@@ -29,8 +30,8 @@ func (s *Store) Create(ctx context.Context, key sessionstore.Key, create session
 }
 
 // Append implements sessionstore.Store.
-func (s *Store) Append(ctx context.Context, key sessionstore.Key, events []sessionstore.Event, opts sessionstore.Append) (
-	sessionstore.Appended, error) {
+func (s *Store) Append(ctx context.Context, key sessionstore.Key, events []sessionstore.Event,
+	opts sessionstore.Append) (sessionstore.Appended, error) {
 	if err := key.Validate(); err != nil {
 		return sessionstore.Appended{}, err
 	}
@@ -66,8 +67,8 @@ func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, s
 		}
 	}
 	box := outbox{partitionOf(key.Scope), key.App}
-	args := []any{name(key.Scope), key.App, key.User, key.ID, s.clock(), mode, truth(!opts.ChangesState()), operation, request,
-		s.expired(), s.opts.TTL.Milliseconds(), s.lastDelivered(box)}
+	args := []any{name(key.Scope), key.App, key.User, key.ID, s.clock(), mode, truth(!opts.ChangesState()),
+		operation, request, s.expired(), s.opts.TTL.Milliseconds(), s.lastDelivered(box)}
 	args = appendState(args, state)
 	out.Events = sessionstore.Prepare(events, s.now())
 	args, sent := appendEvents(args, out.Events)

@@ -220,8 +220,8 @@ func (s *Store) record(ctx context.Context, key sessionstore.Key) (*sessionstore
 func (s *Store) Restore(ctx context.Context, r sessionstore.SessionRecord) error {
 	err := s.enlist(ctx, partitionOf(r.Scope))
 	if err == nil {
-		args := []any{name(r.Scope), r.ID, r.Events, micros(r.LastUpdateTime), r.Requested, r.Done, truth(r.Failed), r.LastError,
-			[]byte(r.Plan), r.PlanTo, s.clock(), s.opts.TTL.Milliseconds()}
+		args := []any{name(r.Scope), r.ID, r.Events, micros(r.LastUpdateTime), r.Requested, r.Done, truth(r.Failed),
+			r.LastError, []byte(r.Plan), r.PlanTo, s.clock(), s.opts.TTL.Milliseconds()}
 		for k, v := range r.State {
 			args = append(args, k, []byte(v))
 		}

@@ -29,7 +29,8 @@ func key(user, id string) sessionstore.Key {
 // event sets session and user state to its own id.
 func event(t testing.TB, id string, more ...string) sessionstore.Event {
 	t.Helper()
-	e, err := sessionstore.ParseEvent(fmt.Appendf(nil, `{"id": %q, "author": "user", "content": "hello", "actions": {"stateDelta": {"k": %q, "user:k": %q%s}}}`,
+	e, err := sessionstore.ParseEvent(fmt.Appendf(nil, `{"id": %q, "author": "user", "content": "hello",`+
+		` "actions": {"stateDelta": {"k": %q, "user:k": %q%s}}}`,
 		id, id, id, strings.Join(more, "")))
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +135,8 @@ func TestAway(t *testing.T) {
 	_, getErr := s.Get(ctx, k, sessionstore.Get{})
 	_, listErr := s.ListApp(ctx, "app", sessionstore.List{})
 	_, claimErr := s.Claim(ctx, "me", time.Second, 1)
-	for what, err := range map[string]error{"append": add(t, s, k, event(t, "lost")), "get": getErr, "list": listErr, "claim": claimErr,
+	for what, err := range map[string]error{"append": add(t, s, k, event(t, "lost")), "get": getErr, "list": listErr,
+		"claim": claimErr,
 		"check": s.Check(ctx), "delete": s.Delete(ctx, k)} {
 		if !errors.Is(err, memory.ErrUnavailable) {
 			t.Errorf("%s: %v", what, err)
@@ -323,7 +325,8 @@ func writer(url, user string) {
 	if err != nil {
 		panic(err)
 	}
-	e, err := sessionstore.ParseEvent([]byte(`{"id": "e2", "content": "hello", "actions": {"stateDelta": {"k": "e2", "user:k": "e2", "app:k": "e2"}}}`))
+	e, err := sessionstore.ParseEvent([]byte(`{"id": "e2", "content": "hello", "actions": {"stateDelta": {"k": "e2",` +
+		` "user:k": "e2", "app:k": "e2"}}}`))
 	if err != nil {
 		panic(err)
 	}
@@ -396,11 +399,7 @@ func TestKilledBeforeDelivery(t *testing.T) {
 	must(t, appNode.Client(t).Do(t.Context(), "client", "pause", 60_000, "write").Err())
 	_, err = io.WriteString(in, "go\n")
 	must(t, err)
-	for end := time.Now().Add(20 * time.Second); node.XLen(t.Context(), stream).Val() < 2; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the event was not stored")
-		}
-	}
+	waitFor(t, func() bool { return node.XLen(t.Context(), stream).Val() == 2 }) // until the event is stored
 	must(t, cmd.Process.Kill())
 	cmd.Wait()
 	must(t, appNode.Client(t).Do(t.Context(), "client", "unpause").Err())
@@ -481,7 +480,8 @@ func TestTTL(t *testing.T) {
 	defer s.Close()
 	ctx := t.Context()
 	kept, gone := key("ann", "kept"), key("ann", "gone")
-	_, err := s.Append(ctx, kept, []sessionstore.Event{event(t, "e1")}, sessionstore.Append{Create: true, Request: &sessionstore.Request{ID: sessionstore.OperationID(kept.Scope, "op")}})
+	_, err := s.Append(ctx, kept, []sessionstore.Event{event(t, "e1")}, sessionstore.Append{Create: true,
+		Request: &sessionstore.Request{ID: sessionstore.OperationID(kept.Scope, "op")}})
 	must(t, err)
 	must(t, add(t, s, gone, event(t, "e1")))
 	c := r.Client(t)
@@ -491,7 +491,13 @@ func TestTTL(t *testing.T) {
 			t.Errorf("%s has %v left", c.HGet(ctx, state, "id").Val(), left)
 		}
 	}
-	waitFor(t, func() bool { _, err := s.Get(ctx, gone, sessionstore.Get{}); return errors.Is(err, memory.ErrNotFound) })
+	missing := func(k sessionstore.Key) func() bool {
+		return func() bool {
+			_, err := s.Get(ctx, k, sessionstore.Get{})
+			return errors.Is(err, memory.ErrNotFound)
+		}
+	}
+	waitFor(t, missing(gone))
 	page, err := s.List(ctx, kept.Scope, sessionstore.List{})
 	if err != nil || len(page.Sessions) != 1 || page.Sessions[0].ID != "kept" {
 		t.Errorf("List gives %+v, %v", page.Sessions, err)
@@ -504,8 +510,8 @@ func TestTTL(t *testing.T) {
 		t.Fatalf("claimed %+v, %v", works, err)
 	}
 	must(t, s.Finish(ctx, works[0], 1, nil))
-	waitFor(t, func() bool { _, err := s.Get(ctx, kept, sessionstore.Get{}); return errors.Is(err, memory.ErrNotFound) })
-	waitFor(t, func() bool { _, err := s.Get(ctx, gone, sessionstore.Get{}); return errors.Is(err, memory.ErrNotFound) })
+	waitFor(t, missing(kept))
+	waitFor(t, missing(gone))
 	if _, err := s.Claim(ctx, "me", time.Minute, 1); err != nil { // looks after what has expired
 		t.Fatal(err)
 	}
@@ -516,7 +522,8 @@ func TestTTL(t *testing.T) {
 	if left := keysOf(t, r, "*events*"); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
-	if op, err := s.Operation(ctx, kept.Scope, sessionstore.OperationID(kept.Scope, "op")); err != nil || op.State != sessionstore.Succeeded {
+	if op, err := s.Operation(ctx, kept.Scope, sessionstore.OperationID(kept.Scope, "op")); err != nil ||
+		op.State != sessionstore.Succeeded {
 		t.Errorf("operation: %+v, %v", op, err)
 	}
 }
@@ -561,8 +568,9 @@ func waitFor(t testing.TB, ok func() bool) {
 // TLS is spoken where the URL says rediss.
 func TestTLS(t *testing.T) {
 	r := redistest.StartTLS(t)
-	if _, err := redissession.Open(t.Context(), "rediss://"+r.Addr, nil); err == nil || !strings.Contains(err.Error(), "certificate") {
-		t.Errorf("a certificate nobody vouches for: %v", err)
+	_, err := redissession.Open(t.Context(), "rediss://"+r.Addr, nil)
+	if err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("with a certificate that no authority has signed: %v", err)
 	}
 	s := open(t, "rediss://"+r.Addr+"?skip_verify=true", nil)
 	defer s.Close()
@@ -581,7 +589,8 @@ func TestTTLTurnedOff(t *testing.T) {
 	must(t, s.Close())
 	s = open(t, r.URL(), nil)
 	defer s.Close()
-	_, err := s.Append(ctx, k, []sessionstore.Event{event(t, "e2")}, sessionstore.Append{Request: &sessionstore.Request{ID: sessionstore.OperationID(k.Scope, "op")}})
+	_, err := s.Append(ctx, k, []sessionstore.Event{event(t, "e2")},
+		sessionstore.Append{Request: &sessionstore.Request{ID: sessionstore.OperationID(k.Scope, "op")}})
 	must(t, err)
 	for _, name := range keysOf(t, r, "memoryd:*") {
 		if left := r.Client(t).PTTL(ctx, name).Val(); left >= 0 && !strings.Contains(name, ":probe") {

@@ -43,7 +43,8 @@ func (t *trips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 
 // said is an event with a kilobyte of text that sets one key of state.
 func said(b *testing.B, id string) sessionstore.Event {
-	e, err := sessionstore.ParseEvent(fmt.Appendf(nil, `{"id": %q, "author": "user", "timestamp": %d, "content": %q, "actions": {"stateDelta": {"k": 1}}}`,
+	e, err := sessionstore.ParseEvent(fmt.Appendf(nil, `{"id": %q, "author": "user", "timestamp": %d, "content": %q,`+
+		` "actions": {"stateDelta": {"k": 1}}}`,
 		id, time.Now().Unix(), strings.Repeat("some words ", 93)))
 	if err != nil {
 		b.Fatal(err)
@@ -122,7 +123,10 @@ func BenchmarkSessions(b *testing.B) {
 				_, err := s.Get(b.Context(), key("ann", fmt.Sprint("s", i%n)), sessionstore.Get{NumRecent: 20})
 				return err
 			},
-			"append": func() error { return add(b, s, key("ann", fmt.Sprint("s", i%n)), said(b, fmt.Sprint("more", i))) },
+			"append": func() error {
+				return add(b, s, key("ann", fmt.Sprint("s", i%n)),
+					said(b, fmt.Sprint("more", i)))
+			},
 		} {
 			b.Run(fmt.Sprintf("%s/sessions=%d", what, n), func(b *testing.B) {
 				for b.Loop() {

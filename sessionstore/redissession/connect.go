@@ -25,7 +25,8 @@ func DiscardLibraryLog() { logging.Disable() }
 
 // errUnreadable is the error of a URL that cannot be parsed. It does not say why:
 // the reason may repeat a part of the password.
-var errUnreadable = errors.New("the URL cannot be read: want redis://:PASSWORD@HOST:PORT/DB, with special characters of the password as %XX")
+var errUnreadable = errors.New("the URL cannot be read: want redis://:PASSWORD@HOST:PORT/DB, " +
+	"with special characters of the password as %XX")
 
 // redacted is a URL without its user and password.
 func redacted(raw string) string {
@@ -42,7 +43,8 @@ func connect(raw string, timeout time.Duration) (redis.UniversalClient, error) {
 	scheme, rest, ok := strings.Cut(raw, "://")
 	plain, cluster := strings.CutSuffix(scheme, "+cluster")
 	if !ok || plain != "redis" && plain != "rediss" {
-		return nil, errors.New("that is no URL of a Redis: want redis://, rediss://, redis+cluster:// or rediss+cluster://")
+		return nil, errors.New("that is no URL of a Redis: " +
+			"want redis://, rediss://, redis+cluster:// or rediss+cluster://")
 	}
 	if cluster {
 		return connectCluster(plain, rest, timeout)

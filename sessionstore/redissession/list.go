@@ -20,7 +20,8 @@ func (s *Store) List(ctx context.Context, scope memory.Scope, list sessionstore.
 	return page, nil
 }
 
-func (s *Store) list(ctx context.Context, scope memory.Scope, list sessionstore.List) (page sessionstore.Page, err error) {
+func (s *Store) list(ctx context.Context, scope memory.Scope, list sessionstore.List) (
+	page sessionstore.Page, err error) {
 	pager, err := list.Pager("sessions", scope.App, scope.User)
 	if err != nil {
 		return page, err

@@ -12,8 +12,9 @@ import (
 // operationOf reads the answer of operation() in common.lua.
 func operationOf(scope memory.Scope, r reply) (sessionstore.Operation, error) {
 	return sessionstore.StoredOperation{
-		ID: r.text(0), Scope: scope, Session: r.text(1), Request: []byte(r.text(11)), CreateTime: sessionstore.FromMicros(r.num(4)),
-		Attempts: int(r.num(6)), First: r.num(2), Last: r.num(3), Ended: r.num(5) > 0,
+		ID: r.text(0), Scope: scope, Session: r.text(1), Request: []byte(r.text(11)),
+		CreateTime: sessionstore.FromMicros(r.num(4)), Attempts: int(r.num(6)),
+		First: r.num(2), Last: r.num(3), Ended: r.num(5) > 0,
 		SessionDone: r.num(7), Failed: r.text(8) == "1", LastError: r.text(9),
 	}.Operation()
 }

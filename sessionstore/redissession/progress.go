@@ -23,7 +23,8 @@ func (s *Store) Claim(ctx context.Context, owner string, ttl time.Duration, limi
 	return out, nil // the caller has to work on what is claimed, even if a later claim failed
 }
 
-func (s *Store) claim(ctx context.Context, owner string, ttl time.Duration, limit int) (out []sessionstore.Work, err error) {
+func (s *Store) claim(ctx context.Context, owner string, ttl time.Duration, limit int) (
+	out []sessionstore.Work, err error) {
 	due, err := s.dueScopes(ctx, limit)
 	if err != nil {
 		return nil, err
@@ -104,7 +105,8 @@ func (s *Store) Events(ctx context.Context, work sessionstore.Work, after int64,
 
 // Save implements sessionstore.Progress.
 func (s *Store) Save(ctx context.Context, work sessionstore.Work, to int64, plan json.RawMessage) error {
-	err := orAborted(s.run(ctx, saveScript, scopePrefix(work.Key.Scope), work.Ref, work.Done, work.Attempts, to, []byte(plan)))
+	err := orAborted(s.run(ctx, saveScript, scopePrefix(work.Key.Scope), work.Ref, work.Done, work.Attempts, to,
+		[]byte(plan)))
 	if err != nil {
 		return work.Key.Wrap("save the plan", err)
 	}
@@ -114,7 +116,8 @@ func (s *Store) Save(ctx context.Context, work sessionstore.Work, to int64, plan
 // Finish implements sessionstore.Progress.
 func (s *Store) Finish(ctx context.Context, work sessionstore.Work, to int64, changes []sessionstore.Change) error {
 	scope := work.Key.Scope
-	args := []any{name(scope), work.Ref, work.Done, work.Attempts, to, s.clock(), s.expired(), s.opts.TTL.Milliseconds()}
+	args := []any{name(scope), work.Ref, work.Done, work.Attempts, to, s.clock(), s.expired(),
+		s.opts.TTL.Milliseconds()}
 	for _, c := range changes {
 		args = append(args, c.Seq, []byte(c.Doc))
 	}
@@ -131,7 +134,8 @@ func (s *Store) Fail(ctx context.Context, work sessionstore.Work, cause string, 
 		due = micros(retry)
 	}
 	scope := work.Key.Scope
-	err := orAborted(s.run(ctx, failScript, scopePrefix(scope), name(scope), work.Ref, work.Done, work.Attempts, cause, due, s.clock()))
+	err := orAborted(s.run(ctx, failScript, scopePrefix(scope), name(scope), work.Ref, work.Done, work.Attempts, cause,
+		due, s.clock()))
 	if err != nil {
 		return work.Key.Wrap("record a failure", err)
 	}

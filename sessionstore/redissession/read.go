@@ -33,7 +33,8 @@ func (s *Store) get(ctx context.Context, key sessionstore.Key, get sessionstore.
 	if answer.text(0) == "MISSING" {
 		return nil, memory.ErrNotFound
 	}
-	out := &sessionstore.Session{Key: key, LastUpdateTime: sessionstore.FromMicros(answer.num(2)), State: sessionstore.State{}}
+	out := &sessionstore.Session{Key: key, LastUpdateTime: sessionstore.FromMicros(answer.num(2)),
+		State: sessionstore.State{}}
 	answer.list(3).state("", out.State)
 	answer.list(4).state(sessionstore.UserPrefix, out.State)
 	app, err := s.appState(ctx, key.App)

@@ -57,13 +57,15 @@ func appendGivesIDs(f *fixture) {
 	f.clock.advance(time.Minute)
 	one := f.append(key, f.event(`{"author":"user","content":"one","x":1.50}`)).Events[0]
 	f.equal("timestamp", one.Timestamp, f.now())
-	want := fmt.Sprintf(`{"author":"user","content":{"parts":[{"text":"one"}],"role":"user"},"x":1.50,"id":"%s","timestamp":"%s"}`,
+	want := fmt.Sprintf(`{"author":"user","content":{"parts":[{"text":"one"}],"role":"user"},"x":1.50,"id":"%s",`+
+		`"timestamp":"%s"}`,
 		one.ID, sessionstore.FormatTime(one.Timestamp))
 	f.equal("document", string(one.Doc), want)
 
 	f.clock.advance(time.Minute)
 	given := f.append(key, f.event(`{"author":"user","content":"two"}`), f.event(`{"author":"user","content":"three"}`),
-		f.event(`{"author":"user","content":"four","timestamp":null,"id":null}`), f.event(`{"id":"zz","author":"user"}`), f.event(`{"id":"aa","author":"user"}`))
+		f.event(`{"author":"user","content":"four","timestamp":null,"id":null}`), f.event(`{"id":"zz",`+
+			`"author":"user"}`), f.event(`{"id":"aa","author":"user"}`))
 	seen := map[string]bool{"": true, one.ID: true}
 	for i, e := range given.Events {
 		if seen[e.ID] {
@@ -103,7 +105,8 @@ func appendPartial(f *fixture) {
 	key := session(ann, "s1")
 	want := f.create(key, `{"k":1}`)
 	f.clock.advance(time.Minute)
-	bare := f.event(`{"author":"agent","partial":true,"content":"hel","actions":{"stateDelta":{"k":2,"user:k":2,"app:k":2,"temp:k":2}}}`)
+	bare := f.event(`{"author":"agent","partial":true,"content":"hel","actions":{"stateDelta":{"k":2,"user:k":2,` +
+		`"app:k":2,"temp:k":2}}}`)
 	full := f.event(`{"id":"e1","author":"agent","partial":true,"timestamp":"2030-01-01T00:00:00.000000Z"}`)
 	out := f.append(key, bare, full)
 	f.equal("echo", out.Events, []sessionstore.Event{bare, full})
@@ -237,7 +240,8 @@ func appendLastUpdateTime(f *fixture) {
 func appendMissing(f *fixture) {
 	f.create(session(bob, "s1"), `{}`)
 	for _, events := range [][]sessionstore.Event{nil, {f.sets("e1", `{"user:k":1,"app:k":1}`)}} {
-		_, err := f.Append(f.t.Context(), session(ann, "s1"), events, sessionstore.Append{Request: &sessionstore.Request{ID: sessionstore.OperationID(ann, "1")}})
+		_, err := f.Append(f.t.Context(), session(ann, "s1"), events,
+			sessionstore.Append{Request: &sessionstore.Request{ID: sessionstore.OperationID(ann, "1")}})
 		f.isA("Append", err, memory.ErrNotFound)
 	}
 	f.missing(session(ann, "s1"))
@@ -258,7 +262,8 @@ func appendCreates(f *fixture) {
 	at := f.now()
 	f.clock.advance(time.Minute)
 	out = f.appendWith(key, sessionstore.Append{Create: true}, f.event(fmt.Sprintf(
-		`{"id":"e1","author":"user","timestamp":%q,"actions":{"stateDelta":{"k":1,"app:k":1}}}`, sessionstore.FormatTime(at))))
+		`{"id":"e1","author":"user","timestamp":%q,"actions":{"stateDelta":{"k":1,`+
+			`"app:k":1}}}`, sessionstore.FormatTime(at))))
 	f.equal("LastUpdateTime", out.LastUpdateTime, at)
 	f.appendWith(key, sessionstore.Append{Create: true}, f.said("e2"))
 	got := f.get(key)

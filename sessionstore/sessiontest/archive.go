@@ -50,7 +50,8 @@ func archiveTellsAll(f *fixture) {
 	one, two := f.get(session(ann, "s1")), f.get(session(bob, "s2"))
 	sessions, shared := f.export()
 	f.equal("sessions", sessions, []sessionstore.SessionRecord{
-		{Key: one.Key, State: sessionstore.State{"k": []byte("null")}, LastUpdateTime: one.LastUpdateTime, Events: 2, Requested: 2, Done: 1, Plan: []byte(`"plan"`), PlanTo: 2},
+		{Key: one.Key, State: sessionstore.State{"k": []byte("null")}, LastUpdateTime: one.LastUpdateTime, Events: 2,
+			Requested: 2, Done: 1, Plan: []byte(`"plan"`), PlanTo: 2},
 		{Key: two.Key, State: sessionstore.State{}, LastUpdateTime: two.LastUpdateTime},
 	})
 	f.equal("shared state", shared, []sessionstore.SharedState{
@@ -59,7 +60,8 @@ func archiveTellsAll(f *fixture) {
 		{Scope: bob, State: sessionstore.State{"v": []byte("2")}},
 	})
 	stop := errors.New("enough")
-	if err := f.Export(f.t.Context(), func(sessionstore.SessionRecord) error { return stop }, func(sessionstore.SharedState) error { return nil }); !errors.Is(err, stop) {
+	if err := f.Export(f.t.Context(), func(sessionstore.SessionRecord) error { return stop },
+		func(sessionstore.SharedState) error { return nil }); !errors.Is(err, stop) {
 		f.t.Errorf("an export that is stopped ends with %v", err)
 	}
 }
@@ -70,7 +72,8 @@ func archiveRestores(f *fixture) {
 	key := session(ann, "s1")
 	f.appendWith(key, sessionstore.Append{Create: true, KeepState: true}, f.sets("e1", `{"k":1}`), f.said("e2"))
 	at := f.now().Add(-time.Hour)
-	a := sessionstore.SessionRecord{Key: key, State: sessionstore.State{"k": []byte("5"), "n": []byte("null")}, LastUpdateTime: at, Events: 2, Requested: 2, Done: 2}
+	a := sessionstore.SessionRecord{Key: key, State: sessionstore.State{"k": []byte("5"), "n": []byte("null")},
+		LastUpdateTime: at, Events: 2, Requested: 2, Done: 2}
 	for range 2 {
 		if err := f.Restore(f.t.Context(), a); err != nil {
 			f.t.Fatal(err)
@@ -92,14 +95,17 @@ func archiveRestoresWork(f *fixture) {
 	for _, key := range []sessionstore.Key{left, failed} {
 		f.appendWith(key, sessionstore.Append{Create: true}, f.said("e1"), f.said("e2"), f.said("e3"))
 	}
-	if err := f.Restore(f.t.Context(), sessionstore.SessionRecord{Key: left, LastUpdateTime: f.now(), Events: 3, Requested: 3, Done: 1, Plan: []byte(`"plan"`), PlanTo: 2}); err != nil {
+	if err := f.Restore(f.t.Context(), sessionstore.SessionRecord{Key: left, LastUpdateTime: f.now(), Events: 3,
+		Requested: 3, Done: 1, Plan: []byte(`"plan"`), PlanTo: 2}); err != nil {
 		f.t.Fatal(err)
 	}
-	if err := f.Restore(f.t.Context(), sessionstore.SessionRecord{Key: failed, LastUpdateTime: f.now(), Events: 3, Requested: 3, Failed: true, LastError: "no"}); err != nil {
+	if err := f.Restore(f.t.Context(), sessionstore.SessionRecord{Key: failed, LastUpdateTime: f.now(), Events: 3,
+		Requested: 3, Failed: true, LastError: "no"}); err != nil {
 		f.t.Fatal(err)
 	}
 	work := f.claimOne(left)
-	f.equal("work", work, sessionstore.Work{Key: left, Ref: work.Ref, Done: 1, Requested: 3, Attempts: 1, Plan: []byte(`"plan"`), PlanTo: 2})
+	f.equal("work", work, sessionstore.Work{Key: left, Ref: work.Ref, Done: 1, Requested: 3, Attempts: 1,
+		Plan: []byte(`"plan"`), PlanTo: 2})
 	f.finish(work, 3)
 	f.idle("the other was given up")
 	f.ask(failed)
@@ -112,13 +118,15 @@ func archiveLeaves(f *fixture) {
 	f.create(key, `{"k":1}`, f.said("e1"))
 	f.ask(key)
 	f.finish(f.claimOne(key), 1)
-	if err := f.Restore(f.t.Context(), sessionstore.SessionRecord{Key: key, LastUpdateTime: f.now(), Events: 1, Requested: 1, Done: 0}); err != nil {
+	if err := f.Restore(f.t.Context(), sessionstore.SessionRecord{Key: key, LastUpdateTime: f.now(), Events: 1,
+		Requested: 1, Done: 0}); err != nil {
 		f.t.Fatal(err)
 	}
 	f.idle("done stays done")
 	f.append(key, f.sets("e2", `{"k":2}`))
 	want := f.get(key)
-	if err := f.Restore(f.t.Context(), sessionstore.SessionRecord{Key: key, State: sessionstore.State{"k": []byte("1")}, LastUpdateTime: f.now(), Events: 1, Requested: 1, Done: 1}); err != nil {
+	if err := f.Restore(f.t.Context(), sessionstore.SessionRecord{Key: key, State: sessionstore.State{"k": []byte("1")},
+		LastUpdateTime: f.now(), Events: 1, Requested: 1, Done: 1}); err != nil {
 		f.t.Fatal(err)
 	}
 	f.equal("the session", f.get(key), want)
@@ -143,7 +151,8 @@ func archiveLeavesNothingBehind(f *fixture) {
 	key := session(ann, "s1")
 	f.ask(key, f.said("e1"))
 	f.delete(key)
-	err := f.Export(f.t.Context(), func(sessionstore.SessionRecord) error { return nil }, func(sessionstore.SharedState) error { return nil })
+	err := f.Export(f.t.Context(), func(sessionstore.SessionRecord) error { return nil },
+		func(sessionstore.SharedState) error { return nil })
 	f.isA("Export", err, memory.ErrUnavailable)
 	f.finish(f.claimOne(key), 1)
 	f.export()
@@ -151,7 +160,8 @@ func archiveLeavesNothingBehind(f *fixture) {
 
 // Ids that look like something else are ids.
 func archiveOddIDs(f *fixture) {
-	for _, odd := range []string{"a}:user:b", "a}:session:b", "{a:x}:state", "}:live:{", "*?[a-z]", ":::", "état 🎉", "memoryd:{1}"} {
+	for _, odd := range []string{"a}:user:b", "a}:session:b", "{a:x}:state", "}:live:{", "*?[a-z]", ":::", "état 🎉",
+		"memoryd:{1}"} {
 		f.create(session(memory.Scope{App: odd, User: odd}, odd), `{"k":1,"user:u":2,"app:a":3}`, f.said("e1"))
 		sessions, shared := f.export()
 		n := f.asked + 1
@@ -172,7 +182,8 @@ func archiveOddIDs(f *fixture) {
 func archiveStalePlan(f *fixture) {
 	key := session(ann, "s1")
 	f.appendWith(key, sessionstore.Append{Create: true}, f.said("e1"), f.said("e2"), f.said("e3"))
-	a := sessionstore.SessionRecord{Key: key, LastUpdateTime: f.now(), Events: 3, Requested: 3, Done: 0, Plan: []byte(`"plan"`), PlanTo: 1}
+	a := sessionstore.SessionRecord{Key: key, LastUpdateTime: f.now(), Events: 3, Requested: 3, Done: 0,
+		Plan: []byte(`"plan"`), PlanTo: 1}
 	for range 2 {
 		if err := f.Restore(f.t.Context(), a); err != nil {
 			f.t.Fatal(err)

@@ -40,7 +40,8 @@ func concurrentWriters(f *fixture) {
 	const writers, each = 64, 6
 	f.together(writers, func(w int) error {
 		for n := range each {
-			e, err := parse(`{"id":"%d-%d","author":"user","actions":{"stateDelta":{"w%d":%d,"user:w%d":%d,"app:w%d":%d,"all":"%d-%d","user:all":"%d-%d","app:all":"%d-%d"}}}`,
+			e, err := parse(`{"id":"%d-%d","author":"user","actions":{"stateDelta":{"w%d":%d,"user:w%d":%d,`+
+				`"app:w%d":%d,"all":"%d-%d","user:all":"%d-%d","app:all":"%d-%d"}}}`,
 				w, n, w, n, w, n, w, n, w, n, w, n, w, n)
 			if err != nil {
 				return err
@@ -93,7 +94,8 @@ func concurrentSessions(f *fixture) {
 			return err
 		}
 		for n := range each {
-			e, err := parse(`{"id":"e%d","author":"user","actions":{"stateDelta":{"user:%d-%d":1,"app:%d-%d":1,"user:n%d":%d}}}`, n, s, n, s, n, s, n)
+			e, err := parse(`{"id":"e%d","author":"user","actions":{"stateDelta":{"user:%d-%d":1,"app:%d-%d":1,`+
+				`"user:n%d":%d}}}`, n, s, n, s, n, s, n)
 			if err != nil {
 				return err
 			}
@@ -195,8 +197,10 @@ func concurrentReaders(f *fixture) {
 					return
 				}
 				n := len(got.Events)
-				if want := fmt.Sprint(n / batch); n%batch != 0 || n < last || string(got.State["n"]) != want || string(got.State["user:n"]) != want {
-					errs[r] = fmt.Errorf("after %d events there are %d, state %s, user state %s", last, n, got.State["n"], got.State["user:n"])
+				if want := fmt.Sprint(n / batch); n%batch != 0 || n < last || string(got.State["n"]) != want ||
+					string(got.State["user:n"]) != want {
+					errs[r] = fmt.Errorf("after %d events there are %d, state %s, user state %s", last, n,
+						got.State["n"], got.State["user:n"])
 				}
 				last = n
 			}
@@ -281,7 +285,8 @@ func concurrentRequests(f *fixture) {
 				return err
 			}
 			op := sessionstore.OperationID(ann, fmt.Sprintf("%d-%d", i, n))
-			if _, err := f.Append(f.t.Context(), key, e, sessionstore.Append{Request: &sessionstore.Request{ID: op}}); err != nil {
+			if _, err := f.Append(f.t.Context(), key, e,
+				sessionstore.Append{Request: &sessionstore.Request{ID: op}}); err != nil {
 				return err
 			}
 		}

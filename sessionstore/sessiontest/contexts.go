@@ -45,7 +45,8 @@ func contextCancelled(f *fixture) {
 		"List":    func() error { _, err := f.List(ctx, ann, sessionstore.List{}); return err },
 		"ListApp": func() error { _, err := f.ListApp(ctx, "shop", sessionstore.List{}); return err },
 		"Append": func() error {
-			_, err := f.Append(ctx, key, events, sessionstore.Append{Request: &sessionstore.Request{ID: sessionstore.OperationID(ann, "x")}})
+			_, err := f.Append(ctx, key, events,
+				sessionstore.Append{Request: &sessionstore.Request{ID: sessionstore.OperationID(ann, "x")}})
 			return err
 		},
 		"Append that creates": func() error {
@@ -78,7 +79,8 @@ func contextCancelled(f *fixture) {
 	}
 	f.clock.advance(leaseTTL)
 	again := f.claimOne(key) // the lease was not renewed
-	f.equal("work", again, sessionstore.Work{Key: key, Ref: work.Ref, Requested: 1, Attempts: 2, Request: sessionstore.Request{ID: op.ID}})
+	f.equal("work", again, sessionstore.Work{Key: key, Ref: work.Ref, Requested: 1, Attempts: 2,
+		Request: sessionstore.Request{ID: op.ID}})
 }
 
 // A call whose context ends while it runs does all of its work or none, and
@@ -95,7 +97,9 @@ func contextCancelledDuring(f *fixture) {
 		defer wg.Wait()
 		var events []sessionstore.Event
 		for n := range batch {
-			e, err := sessionstore.ParseEvent(fmt.Appendf(nil, `{"id":"e%d-%d","author":"user","actions":{"stateDelta":{"%d-%d":1,"user:%d-%d":1}}}`, i, n, i, n, i, n))
+			e, err := sessionstore.ParseEvent(fmt.Appendf(nil,
+				`{"id":"e%d-%d","author":"user","actions":{"stateDelta":{"%d-%d":1,"user:%d-%d":1}}}`, i, n, i, n, i,
+				n))
 			if err != nil {
 				return err
 			}

@@ -48,7 +48,8 @@ func deleteMissing(f *fixture) {
 func deleteAnothers(f *fixture) {
 	key := session(ann, "s1")
 	want := f.create(key, `{"k":1,"user:k":1}`, f.said("e1"))
-	for _, scope := range []memory.Scope{bob, {App: "bank", User: "ann"}, {App: "ann", User: "shop"}, {App: "%", User: "%"}} {
+	for _, scope := range []memory.Scope{bob, {App: "bank", User: "ann"}, {App: "ann", User: "shop"},
+		{App: "%", User: "%"}} {
 		f.delete(session(scope, "s1"))
 	}
 	f.equal("Get", f.get(key), want)
@@ -76,7 +77,8 @@ func deleteFreesID(f *fixture) {
 		f.delete(key)
 		f.clock.advance(60e9)
 		again(key)
-		f.equal("the new "+name, f.get(key), &sessionstore.Session{Key: key, State: sessionstore.State{}, LastUpdateTime: f.now()})
+		f.equal("the new "+name, f.get(key), &sessionstore.Session{Key: key, State: sessionstore.State{},
+			LastUpdateTime: f.now()})
 		e := f.event(`{"id":"e1","author":"user","content":"new words","actions":{"stateDelta":{"k":3}}}`)
 		out := f.append(key, e)
 		f.equal("text of the event stored", out.Events[0].Text(), "new words")
@@ -90,7 +92,8 @@ func deleteFreesID(f *fixture) {
 func deleteManyLives(f *fixture) {
 	key := session(ann, "s1")
 	for life := range 10 {
-		f.create(key, fmt.Sprintf(`{"life":%d,"life %d":true}`, life, life), f.said("e1"), f.said(fmt.Sprintf("e1 of %d", life)))
+		f.create(key, fmt.Sprintf(`{"life":%d,"life %d":true}`, life, life), f.said("e1"),
+			f.said(fmt.Sprintf("e1 of %d", life)))
 		got := f.get(key)
 		f.hasState("state", got.State, fmt.Sprintf(`{"life":%d,"life %d":true}`, life, life))
 		f.hasEvents("events", got.Events, "e1", fmt.Sprintf("e1 of %d", life))

@@ -32,7 +32,8 @@ func deletedWorkDone(f *fixture) {
 	f.isA("Append", err, memory.ErrNotFound)
 	f.equal("state", f.operation(ann, op.ID).State, sessionstore.Pending)
 	work := f.claimOne(key)
-	f.equal("work", work, sessionstore.Work{Key: key, Ref: work.Ref, Requested: 3, Attempts: 1, Request: sessionstore.Request{ID: op.ID}})
+	f.equal("work", work, sessionstore.Work{Key: key, Ref: work.Ref, Requested: 3, Attempts: 1,
+		Request: sessionstore.Request{ID: op.ID}})
 	f.equal("events", len(f.events(work, 0, 10)), 3)
 	f.finish(work, 2, change(1))
 	work = f.claimOne(key)
@@ -41,7 +42,8 @@ func deletedWorkDone(f *fixture) {
 	f.idle("all is done")
 	f.gone(work)
 	got := f.operation(ann, op.ID)
-	f.equal("operation", got, &sessionstore.Operation{Request: sessionstore.Request{ID: op.ID}, Key: key, State: sessionstore.Succeeded, CreateTime: op.CreateTime,
+	f.equal("operation", got, &sessionstore.Operation{Request: sessionstore.Request{ID: op.ID}, Key: key,
+		State: sessionstore.Succeeded, CreateTime: op.CreateTime,
 		Attempts: 1, EventsTotal: 3, EventsDone: 3, Changes: got.Changes})
 	f.hasChanges(op, change(1), change(3))
 	f.missing(key)
@@ -128,7 +130,8 @@ func deletedBeside(f *fixture) {
 		f.save(work, 1, fmt.Sprintf(`"plan of %d"`, life))
 		f.finish(work, 2, sessionstore.Change{Seq: 1, Doc: fmt.Appendf(nil, `"life %d"`, life)})
 		for i, op := range ops {
-			f.equal(fmt.Sprintf("operation %d after life %d is done", i, life), f.operation(ann, op.ID).Done(), i <= life)
+			f.equal(fmt.Sprintf("operation %d after life %d is done", i, life), f.operation(ann, op.ID).Done(),
+				i <= life)
 		}
 		f.equal("the session", f.get(key), want)
 	}

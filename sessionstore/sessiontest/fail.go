@@ -25,7 +25,8 @@ func failRetry(f *fixture) {
 	op := f.ask(key, f.said("e1"))
 	f.fail(f.claimOne(key), "model away", f.now().Add(time.Minute))
 	got := f.operation(ann, op.ID)
-	f.equal("operation", got, &sessionstore.Operation{Request: sessionstore.Request{ID: op.ID}, Key: key, State: sessionstore.Running, CreateTime: f.now(), Attempts: 1, LastError: "model away", EventsTotal: 1})
+	f.equal("operation", got, &sessionstore.Operation{Request: sessionstore.Request{ID: op.ID}, Key: key,
+		State: sessionstore.Running, CreateTime: f.now(), Attempts: 1, LastError: "model away", EventsTotal: 1})
 	f.idle("too early")
 	f.clock.advance(time.Minute - time.Microsecond)
 	f.idle("still too early")
@@ -55,7 +56,8 @@ func failForGood(f *fixture) {
 	f.append(key, f.said("e4"))
 	f.idle("an event alone asks for nothing")
 	got := f.operation(ann, op.ID)
-	f.equal("operation", got, &sessionstore.Operation{Request: sessionstore.Request{ID: op.ID}, Key: key, State: sessionstore.Failed, CreateTime: op.CreateTime,
+	f.equal("operation", got, &sessionstore.Operation{Request: sessionstore.Request{ID: op.ID}, Key: key,
+		State: sessionstore.Failed, CreateTime: op.CreateTime,
 		Attempts: 1, LastError: "cannot be done: <é>", EventsTotal: 3, EventsDone: 1, Changes: got.Changes})
 	f.equal("changes", len(got.Changes), 1)
 	if !got.Done() {
@@ -73,7 +75,8 @@ func failRequest(f *fixture) {
 	second := f.ask(key, f.said("e2"))
 	f.equal("state of the new operation", second.Done(), false)
 	work := f.claimOne(key)
-	f.equal("work", work, sessionstore.Work{Key: key, Ref: work.Ref, Requested: 2, Attempts: 1, Request: sessionstore.Request{ID: first.ID}})
+	f.equal("work", work, sessionstore.Work{Key: key, Ref: work.Ref, Requested: 2, Attempts: 1,
+		Request: sessionstore.Request{ID: first.ID}})
 	f.finish(work, 2)
 	f.equal("state of the first", f.operation(ann, first.ID).State, sessionstore.Succeeded)
 	f.equal("state of the second", f.operation(ann, second.ID).State, sessionstore.Succeeded)
@@ -160,7 +163,8 @@ func failRetryAnothers(f *fixture) {
 		_, err := f.Retry(f.t.Context(), scope, op.ID)
 		f.isA("Retry", err, memory.ErrNotFound)
 	}
-	for _, id := range []string{"", "x", sessionstore.OperationID(ann, "unknown"), sessionstore.OperationID(bob, "operation-1")} {
+	for _, id := range []string{"", "x", sessionstore.OperationID(ann, "unknown"), sessionstore.OperationID(bob,
+		"operation-1")} {
 		_, err := f.Retry(f.t.Context(), ann, id)
 		f.isA("Retry", err, memory.ErrNotFound)
 	}

@@ -37,7 +37,8 @@ func finishPart(f *fixture) {
 	op := f.ask(key, f.said("e1"), f.said("e2"), f.said("e3"))
 	for to := range int64(3) {
 		work := f.claimOne(key)
-		f.equal("work", work, sessionstore.Work{Key: key, Ref: work.Ref, Done: to, Requested: 3, Attempts: 1, Request: sessionstore.Request{ID: op.ID}})
+		f.equal("work", work, sessionstore.Work{Key: key, Ref: work.Ref, Done: to, Requested: 3, Attempts: 1,
+			Request: sessionstore.Request{ID: op.ID}})
 		f.finish(work, to+1)
 		f.equal("events done", f.operation(ann, op.ID).EventsDone, int(to)+1)
 	}
@@ -51,7 +52,8 @@ func finishStale(f *fixture) {
 	work := f.claimOne(key)
 	f.finish(work, 1, change(1))
 	f.isA("Finish again", f.Finish(f.t.Context(), work, 1, []sessionstore.Change{change(1)}), memory.ErrAborted)
-	f.isA("Finish again, further", f.Finish(f.t.Context(), work, 2, []sessionstore.Change{change(1), change(2)}), memory.ErrAborted)
+	f.isA("Finish again, further", f.Finish(f.t.Context(), work, 2, []sessionstore.Change{change(1), change(2)}),
+		memory.ErrAborted)
 	ahead := work
 	ahead.Done = 2
 	f.isA("Finish from ahead", f.Finish(f.t.Context(), ahead, 2, nil), memory.ErrAborted)
@@ -71,7 +73,8 @@ func finishMeanwhile(f *fixture) {
 	f.append(key, f.said("e3"))
 	f.finish(work, 1)
 	next := f.claimOne(key)
-	f.equal("next", next, sessionstore.Work{Key: key, Ref: work.Ref, Done: 1, Requested: 2, Attempts: 1, Request: sessionstore.Request{ID: op.ID}})
+	f.equal("next", next, sessionstore.Work{Key: key, Ref: work.Ref, Done: 1, Requested: 2, Attempts: 1,
+		Request: sessionstore.Request{ID: op.ID}})
 	f.finish(next, 2)
 	f.idle("e3 was not asked for")
 }
@@ -122,12 +125,14 @@ func finishPlanDropped(f *fixture) {
 	f.save(work, 2, `"plan"`)
 	f.finish(work, 2)
 	work = f.claimOne(key)
-	f.equal("work", work, sessionstore.Work{Key: key, Ref: work.Ref, Done: 2, Requested: 3, Attempts: 1, Request: sessionstore.Request{ID: op.ID}})
+	f.equal("work", work, sessionstore.Work{Key: key, Ref: work.Ref, Done: 2, Requested: 3, Attempts: 1,
+		Request: sessionstore.Request{ID: op.ID}})
 	f.save(work, 3, `"plan"`)
 	f.finish(work, 3)
 	op = f.ask(key, f.said("e4"))
 	got := f.claimOne(key)
-	f.equal("work", got, sessionstore.Work{Key: key, Ref: work.Ref, Done: 3, Requested: 4, Attempts: 1, Request: sessionstore.Request{ID: op.ID}})
+	f.equal("work", got, sessionstore.Work{Key: key, Ref: work.Ref, Done: 3, Requested: 4, Attempts: 1,
+		Request: sessionstore.Request{ID: op.ID}})
 }
 
 // Attempts of work count since the last success; those of an operation count

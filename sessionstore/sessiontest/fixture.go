@@ -95,7 +95,8 @@ func (f *fixture) said(id string) sessionstore.Event {
 
 func (f *fixture) saidAt(id string, at time.Time) sessionstore.Event {
 	f.t.Helper()
-	return f.event(fmt.Sprintf(`{"id":%q,"author":"user","timestamp":%q,"content":{"role":"user","parts":[{"text":%q}]}}`,
+	return f.event(fmt.Sprintf(`{"id":%q,"author":"user","timestamp":%q,"content":{"role":"user",`+
+		`"parts":[{"text":%q}]}}`,
 		id, sessionstore.FormatTime(at), id))
 }
 
@@ -131,7 +132,8 @@ func (f *fixture) append(key sessionstore.Key, events ...sessionstore.Event) ses
 	return f.appendWith(key, sessionstore.Append{}, events...)
 }
 
-func (f *fixture) appendWith(key sessionstore.Key, opts sessionstore.Append, events ...sessionstore.Event) sessionstore.Appended {
+func (f *fixture) appendWith(key sessionstore.Key, opts sessionstore.Append,
+	events ...sessionstore.Event) sessionstore.Appended {
 	f.t.Helper()
 	out, err := f.Append(f.t.Context(), key, events, opts)
 	if err != nil {
@@ -168,16 +170,23 @@ func (f *fixture) delete(key sessionstore.Key) {
 // list walks all pages of a user's sessions.
 func (f *fixture) list(scope memory.Scope, pageSize int) []sessionstore.Session {
 	f.t.Helper()
-	return f.walk(pageSize, func(l sessionstore.List) (sessionstore.Page, error) { return f.List(f.t.Context(), scope, l) })
+	return f.walk(pageSize, func(l sessionstore.List) (sessionstore.Page, error) {
+		return f.List(f.t.Context(), scope,
+			l)
+	})
 }
 
 // listApp walks all pages of an app's sessions.
 func (f *fixture) listApp(app string, pageSize int) []sessionstore.Session {
 	f.t.Helper()
-	return f.walk(pageSize, func(l sessionstore.List) (sessionstore.Page, error) { return f.ListApp(f.t.Context(), app, l) })
+	return f.walk(pageSize, func(l sessionstore.List) (sessionstore.Page, error) {
+		return f.ListApp(f.t.Context(), app,
+			l)
+	})
 }
 
-func (f *fixture) walk(pageSize int, page func(sessionstore.List) (sessionstore.Page, error)) (out []sessionstore.Session) {
+func (f *fixture) walk(pageSize int, page func(sessionstore.List) (sessionstore.Page,
+	error)) (out []sessionstore.Session) {
 	f.t.Helper()
 	for token := ""; ; {
 		p, err := page(sessionstore.List{PageSize: pageSize, PageToken: token})
@@ -210,7 +219,8 @@ func (f *fixture) askOneShot(key sessionstore.Key, events ...sessionstore.Event)
 }
 
 // askWith appends events and requests memories; it chooses the operation's id.
-func (f *fixture) askWith(key sessionstore.Key, opts sessionstore.Append, events ...sessionstore.Event) sessionstore.Operation {
+func (f *fixture) askWith(key sessionstore.Key, opts sessionstore.Append,
+	events ...sessionstore.Event) sessionstore.Operation {
 	f.t.Helper()
 	f.asked++
 	request := *opts.Request

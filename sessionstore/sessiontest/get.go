@@ -29,7 +29,8 @@ func getMissing(f *fixture) {
 		session(memory.Scope{App: "bank", User: "ann"}, "s1"),
 		session(memory.Scope{App: "ann", User: "shop"}, "s1"),
 		session(memory.Scope{App: "shop", User: "Ann"}, "s1"),
-		session(ann, "S1"), session(ann, "s"), session(ann, "s11"), session(ann, "e1"), session(ann, "%"), session(ann, "s*"),
+		session(ann, "S1"), session(ann, "s"), session(ann, "s11"), session(ann, "e1"), session(ann, "%"),
+		session(ann, "s*"),
 	} {
 		f.missing(key)
 	}
@@ -46,7 +47,8 @@ func getNumRecent(f *fixture) {
 		ids = append(ids, fmt.Sprintf("e%d", i))
 		f.append(key, f.saidAt(ids[i], f.now().Add(time.Duration(i)*time.Second)))
 	}
-	for n, want := range map[int][]string{0: nil, 1: ids[4:], 2: ids[3:], 4: ids[1:], 5: ids, 6: ids, 1 << 30: ids, -1: ids, -7: ids} {
+	for n, want := range map[int][]string{0: nil, 1: ids[4:], 2: ids[3:], 4: ids[1:], 5: ids, 6: ids, 1 << 30: ids,
+		-1: ids, -7: ids} {
 		got := f.getSome(key, sessionstore.Get{NumRecent: n})
 		what := fmt.Sprintf("NumRecent %d", n)
 		f.hasEvents(what, got.Events, want...)
@@ -62,7 +64,8 @@ func getAfter(f *fixture) {
 	f.create(key, `{}`)
 	at := f.now()
 	old := memory.MinTime
-	f.append(key, f.saidAt("old", old), f.saidAt("e1", at), f.saidAt("e2", at), f.saidAt("e3", at.Add(time.Microsecond)), f.saidAt("e4", at.Add(time.Hour)))
+	f.append(key, f.saidAt("old", old), f.saidAt("e1", at), f.saidAt("e2", at), f.saidAt("e3",
+		at.Add(time.Microsecond)), f.saidAt("e4", at.Add(time.Hour)))
 	for _, c := range []struct {
 		after time.Time
 		want  []string
@@ -121,9 +124,11 @@ func getOrder(f *fixture) {
 	want := []string{"v-", "z0", "w0", "x1", "t1", "y2", "u2", "a2"}
 	f.hasEvents("all", f.get(key).Events, want...)
 	for n := range len(want) + 1 {
-		f.hasEvents(fmt.Sprintf("the last %d", n), f.getSome(key, sessionstore.Get{NumRecent: n}).Events, want[len(want)-n:]...)
+		f.hasEvents(fmt.Sprintf("the last %d", n), f.getSome(key, sessionstore.Get{NumRecent: n}).Events,
+			want[len(want)-n:]...)
 	}
-	f.hasEvents("after", f.getSome(key, sessionstore.Get{NumRecent: 4, After: at.Add(2 * time.Second)}).Events, "y2", "u2", "a2")
+	f.hasEvents("after", f.getSome(key, sessionstore.Get{NumRecent: 4, After: at.Add(2 * time.Second)}).Events, "y2",
+		"u2", "a2")
 }
 
 // Times are UTC and keep microseconds, over all years an event may have.

@@ -20,10 +20,14 @@ func keyCases() []testCase {
 // queries from them gets wrong. All are different.
 func oddNames() []string {
 	return []string{
-		"a", "A", "b", "a:b", "a:b:c", "b:c", "a%3Ab", "a%b", "a_b", "axb", "%", "_", "*", "?", "[a]", "{a}", "{", "}", "a{b}c",
-		`\`, `\\`, `a\:b`, `'`, `''`, `"`, "`", "'; DROP TABLE sessions; --", "$1", ":name", "@x", "ann@x.com", "ann%40x.com",
-		"a b", "a  b", "a+b", "a%20b", "a,b", "a;b", "a|b", "a#b", "a~b", "a-b", "a.b", "...", "app:", "user:x", "temp:x", "null", "0", "00", "-1", "1e3",
-		"é", "e\u0301", "É", "ß", "ss", "世界", "😀", "\u200b", "a\u200bb", "\u202etxt", "s", "\u017f", "K", "\u212a", "\ufeffa", "\ufffd",
+		"a", "A", "b", "a:b", "a:b:c", "b:c", "a%3Ab", "a%b", "a_b", "axb", "%", "_", "*", "?", "[a]", "{a}", "{", "}",
+		"a{b}c",
+		`\`, `\\`, `a\:b`, `'`, `''`, `"`, "`", "'; DROP TABLE sessions; --", "$1", ":name", "@x", "ann@x.com",
+		"ann%40x.com",
+		"a b", "a  b", "a+b", "a%20b", "a,b", "a;b", "a|b", "a#b", "a~b", "a-b", "a.b", "...", "app:", "user:x",
+		"temp:x", "null", "0", "00", "-1", "1e3",
+		"é", "e\u0301", "É", "ß", "ss", "世界", "😀", "\u200b", "a\u200bb", "\u202etxt", "s", "\u017f", "K", "\u212a",
+		"\ufeffa", "\ufffd",
 	}
 }
 
@@ -32,8 +36,10 @@ func oddNames() []string {
 func keysScopes(f *fixture) {
 	scopes := []memory.Scope{
 		{App: "a", User: "b:c"}, {App: "a:b", User: "c"}, {App: "a:b:c", User: "c"}, {App: "c", User: "a:b"},
-		{App: "a ", User: "b"}, {App: "a", User: " b"}, {App: "a", User: "b"}, {App: "a|b", User: "c"}, {App: "a", User: "b|c"},
-		{App: `a"`, User: `","b`}, {App: `a","`, User: `"b`}, {App: strings.Repeat("x", memory.MaxID), User: strings.Repeat("y", memory.MaxID)},
+		{App: "a ", User: "b"}, {App: "a", User: " b"}, {App: "a", User: "b"}, {App: "a|b", User: "c"},
+		{App: "a", User: "b|c"},
+		{App: `a"`, User: `","b`}, {App: `a","`, User: `"b`}, {App: strings.Repeat("x", memory.MaxID),
+			User: strings.Repeat("y", memory.MaxID)},
 		{App: strings.Repeat("x", memory.MaxID), User: strings.Repeat("y", memory.MaxID-1)},
 	}
 	for _, name := range oddNames() {

@@ -35,7 +35,8 @@ func listSessions(f *fixture) {
 	want := []sessionstore.Session{
 		{Key: session(ann, "s2"), State: f.state(`{"n":2,"user:u":2,"app:a":1,"app:b":2}`), LastUpdateTime: created},
 		{Key: session(ann, "s1"), State: f.state(`{"n":1,"user:u":2,"app:a":1,"app:b":2}`), LastUpdateTime: f.now()},
-		{Key: session(ann, "s0"), State: f.state(`{"n":0,"user:u":2,"app:a":1,"app:b":2}`), LastUpdateTime: created.Add(-2 * time.Second)},
+		{Key: session(ann, "s0"), State: f.state(`{"n":0,"user:u":2,"app:a":1,"app:b":2}`),
+			LastUpdateTime: created.Add(-2 * time.Second)},
 	}
 	f.equal("List", f.list(ann, 0), want)
 	f.equal("ListApp", f.listApp("shop", 0), want)
@@ -152,10 +153,13 @@ func listPageSize(f *fixture) {
 	for i := range memory.DefaultPageSize + 1 {
 		f.create(session(ann, fmt.Sprintf("s%d", i)), `{}`)
 	}
-	for size, want := range map[int]int{0: memory.DefaultPageSize, 1: 1, memory.DefaultPageSize + 1: memory.DefaultPageSize + 1} {
+	for size, want := range map[int]int{0: memory.DefaultPageSize, 1: 1,
+		memory.DefaultPageSize + 1: memory.DefaultPageSize + 1} {
 		page, err := f.List(f.t.Context(), ann, sessionstore.List{PageSize: size})
-		if err != nil || len(page.Sessions) != want || (page.NextPageToken == "") != (want == memory.DefaultPageSize+1) {
-			f.t.Errorf("page size %d gives %d sessions, next page %q, %v", size, len(page.Sessions), page.NextPageToken, err)
+		if err != nil || len(page.Sessions) != want ||
+			(page.NextPageToken == "") != (want == memory.DefaultPageSize+1) {
+			f.t.Errorf("page size %d gives %d sessions, next page %q, %v", size, len(page.Sessions), page.NextPageToken,
+				err)
 		}
 	}
 	for _, size := range []int{-1, memory.MaxPageSize + 1} {

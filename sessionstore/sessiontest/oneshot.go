@@ -51,7 +51,8 @@ func oneShotHidden(f *fixture) {
 func oneShotEnds(f *fixture) {
 	key := session(ann, "s1")
 	op := f.askOneShot(key, f.said("e1"), f.said("e2"))
-	f.equal("operation", op, sessionstore.Operation{Request: op.Request, Key: key, State: sessionstore.Pending, CreateTime: f.now(), EventsTotal: 2})
+	f.equal("operation", op, sessionstore.Operation{Request: op.Request, Key: key, State: sessionstore.Pending,
+		CreateTime: f.now(), EventsTotal: 2})
 	f.reopen()
 	work := f.claimOne(key)
 	f.equal("work", work, sessionstore.Work{Key: key, Ref: work.Ref, Requested: 2, Attempts: 1, Request: op.Request})
@@ -152,7 +153,8 @@ func oneShotExport(f *fixture) {
 	key := session(ann, "s1")
 	f.askOneShot(key, f.said("e1"))
 	export := func() (n int, err error) {
-		err = f.Export(f.t.Context(), func(sessionstore.SessionRecord) error { n++; return nil }, func(sessionstore.SharedState) error { return nil })
+		err = f.Export(f.t.Context(), func(sessionstore.SessionRecord) error { n++; return nil },
+			func(sessionstore.SharedState) error { return nil })
 		return n, err
 	}
 	_, err := export()

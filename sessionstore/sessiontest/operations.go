@@ -29,7 +29,8 @@ func operationLife(f *fixture) {
 	key := session(ann, "s1")
 	created := f.now()
 	op := f.ask(key, f.said("e1"), f.said("e2"))
-	want := sessionstore.Operation{Request: sessionstore.Request{ID: op.ID}, Key: key, State: sessionstore.Pending, CreateTime: created, EventsTotal: 2}
+	want := sessionstore.Operation{Request: sessionstore.Request{ID: op.ID}, Key: key, State: sessionstore.Pending,
+		CreateTime: created, EventsTotal: 2}
 	f.equal("answer", op, want)
 	check := func(what string) {
 		f.t.Helper()
@@ -209,7 +210,10 @@ func operationsPages(f *fixture) {
 		f.clock.advance(time.Second)
 		f.ask(session(ann, "new"), f.said(fmt.Sprintf("e%d", f.asked)))
 	})
-	f.equal("Operations with new ones", slices.DeleteFunc(got, func(id string) bool { return !slices.Contains(want, id) }), want)
+	f.equal("Operations with new ones", slices.DeleteFunc(got, func(id string) bool {
+		return !slices.Contains(want,
+			id)
+	}), want)
 }
 
 // operationIDs walks all pages of ann's operations.

@@ -41,20 +41,23 @@ func progressRequest(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`, f.said("e1"), f.said("e2"))
 	op := f.ask(key, f.said("e3"))
-	f.equal("operation", op, sessionstore.Operation{Request: sessionstore.Request{ID: op.ID}, Key: key, State: sessionstore.Pending, CreateTime: f.now(), EventsTotal: 3})
+	f.equal("operation", op, sessionstore.Operation{Request: sessionstore.Request{ID: op.ID}, Key: key,
+		State: sessionstore.Pending, CreateTime: f.now(), EventsTotal: 3})
 	f.append(key, f.said("e4"))
 	work := f.claimOne(key)
 	if work.Ref == "" {
 		f.t.Error("work without a Ref")
 	}
-	f.equal("work", work, sessionstore.Work{Key: key, Ref: work.Ref, Requested: 3, Attempts: 1, Request: sessionstore.Request{ID: op.ID}})
+	f.equal("work", work, sessionstore.Work{Key: key, Ref: work.Ref, Requested: 3, Attempts: 1,
+		Request: sessionstore.Request{ID: op.ID}})
 	f.finish(work, 3)
 	f.idle("an event that nobody asked for")
 
 	op = f.ask(key)
 	f.equal("events of the next request", op.EventsTotal, 1)
 	next := f.claimOne(key)
-	f.equal("next work", next, sessionstore.Work{Key: key, Ref: work.Ref, Done: 3, Requested: 4, Attempts: 1, Request: sessionstore.Request{ID: op.ID}})
+	f.equal("next work", next, sessionstore.Work{Key: key, Ref: work.Ref, Done: 3, Requested: 4, Attempts: 1,
+		Request: sessionstore.Request{ID: op.ID}})
 }
 
 // A request needs no events of its own, nor new ones: with partial events or
@@ -145,7 +148,8 @@ func progressEvents(f *fixture) {
 	key := session(ann, "s1")
 	f.create(session(ann, "s0"), `{}`, f.said("another's"))
 	at := f.now()
-	f.ask(key, f.saidAt("e1", at), f.saidAt("e2", at.Add(-time.Hour)), f.saidAt("e3", at.Add(time.Hour)), f.saidAt("e4", at), f.saidAt("e5", at.Add(-time.Minute)))
+	f.ask(key, f.saidAt("e1", at), f.saidAt("e2", at.Add(-time.Hour)), f.saidAt("e3", at.Add(time.Hour)), f.saidAt("e4",
+		at), f.saidAt("e5", at.Add(-time.Minute)))
 	work := f.claimOne(key)
 	all := f.events(work, 0, 10)
 	for i, n := range all {
@@ -155,7 +159,8 @@ func progressEvents(f *fixture) {
 	f.equal("events", len(all), 5)
 	for after := range 6 {
 		for limit := range 7 {
-			f.equal(fmt.Sprintf("after %d, limit %d", after, limit), f.events(work, int64(after), limit), all[after:min(after+limit, 5)])
+			f.equal(fmt.Sprintf("after %d, limit %d", after, limit), f.events(work, int64(after), limit),
+				all[after:min(after+limit, 5)])
 		}
 	}
 	f.finish(work, 2)

@@ -16,7 +16,8 @@ func requestCases() []testCase {
 // The operation, in every way to read it, and the work have all of the request,
 // also after a restart.
 func requestKept(f *fixture) {
-	for _, r := range []sessionstore.Request{{}, {DisableConsolidation: true}, {Facts: true}, {DisableConsolidation: true, Facts: true}} {
+	for _, r := range []sessionstore.Request{{}, {DisableConsolidation: true}, {Facts: true},
+		{DisableConsolidation: true, Facts: true}} {
 		key := session(ann, "s1")
 		op := f.askWith(key, sessionstore.Append{Create: true, Request: &r}, f.said("e1"))
 		r.ID = op.ID
@@ -62,7 +63,8 @@ func requestOldest(f *fixture) {
 // A request without an id is refused, and nothing is stored.
 func requestWithoutID(f *fixture) {
 	key := session(ann, "s1")
-	_, err := f.Append(f.t.Context(), key, []sessionstore.Event{f.said("e1")}, sessionstore.Append{Create: true, Request: &sessionstore.Request{Facts: true}})
+	_, err := f.Append(f.t.Context(), key, []sessionstore.Event{f.said("e1")}, sessionstore.Append{Create: true,
+		Request: &sessionstore.Request{Facts: true}})
 	f.isA("Append", err, memory.ErrInvalid)
 	f.missing(key)
 	f.idle("nothing was requested")

@@ -57,12 +57,14 @@ func restartWork(f *fixture) {
 	f.finish(f.claimOne(waiting), 1)
 	f.reopen()
 	got := f.claimOne(waiting)
-	f.equal("work", got, sessionstore.Work{Key: waiting, Ref: got.Ref, Done: 1, Requested: 2, Attempts: 1, Request: sessionstore.Request{ID: waitingOp.ID}})
+	f.equal("work", got, sessionstore.Work{Key: waiting, Ref: got.Ref, Done: 1, Requested: 2, Attempts: 1,
+		Request: sessionstore.Request{ID: waitingOp.ID}})
 	f.finish(got, 2)
 	f.idle("the rest waits")
 	f.clock.advance(time.Hour)
 	got = f.claimOne(later)
-	f.equal("work", got, sessionstore.Work{Key: later, Ref: work.Ref, Done: 1, Requested: 2, Attempts: 2, Request: sessionstore.Request{ID: laterOp.ID}, Plan: []byte(`"plan"`), PlanTo: 2})
+	f.equal("work", got, sessionstore.Work{Key: later, Ref: work.Ref, Done: 1, Requested: 2, Attempts: 2,
+		Request: sessionstore.Request{ID: laterOp.ID}, Plan: []byte(`"plan"`), PlanTo: 2})
 	f.finish(got, 2)
 	f.idle("the rest is done or given up")
 }
@@ -132,7 +134,8 @@ func restartRebound(f *fixture) {
 		f.t.Fatal(err)
 	}
 	scope := func(user string) memory.Scope { return memory.Scope{App: "shop", User: user} }
-	done, begun, failed, gone := session(scope("done"), "s"), session(scope("begun"), "s"), session(scope("failed"), "s"), session(scope("gone"), "s")
+	done, begun, failed, gone := session(scope("done"), "s"), session(scope("begun"), "s"), session(scope("failed"),
+		"s"), session(scope("gone"), "s")
 	for _, key := range []sessionstore.Key{done, begun, failed, gone} {
 		f.ask(key, f.said("e1"), f.said("e2"))
 	}

@@ -24,23 +24,48 @@ func documents() map[string]string {
 	return map[string]string{
 		"plain":      `{"id":"%s",` + head + `,"content":{"role":"model","parts":[{"text":"hello"}]}}`,
 		"no content": `{"id":"%s",` + head + `}`,
-		"nulls":      `{"id":"%s",` + head + `,"content":null,"actions":null,"branch":null,"errorCode":null,"unknown":null}`,
-		"unknown fields": `{"zeta":{"b":1,"a":[{"y":null,"x":{}}]},"id":"%s",` + head + `,"content":{"unknown":[1,2],"role":"model",` +
-			`"parts":[{"unknown":{"snake_case":1},"text":"a","text2":""},{"brandNew":{"inline_data":1}}]},"actions":{"unknown":false,"stateDelta":{}},"alpha":[]}`,
-		"snake case where it is data": `{"id":"%s",` + head + `,"custom_field":1,"customMetadata":{"usage_metadata":{"id":1},"time_stamp":2},` +
-			`"actions":{"stateDelta":{"user_name":"x","artifact_delta":1}},"content":{"role":"model","parts":[{"functionCall":{"id":"f","name":"find_it","args":{"mime_type":1,"inline_data":{"state_delta":2}}}}]}}`,
-		"numbers": `{"id":"%s",` + head + `,"big":12345678901234567890,"bigger":123456789012345678901234567890.000000000000000000001,` +
-			`"huge":1e400,"tiny":1E-400,"zero":-0.0,"plus":1e+2,"actions":{"stateDelta":{"n":1e400,"m":12345678901234567890,"f":1.0}}}`,
-		"unicode":     `{"id":"%s",` + head + `,"content":{"role":"model","parts":[{"text":"Grüße, 世界 😀 e\u0301 \u00e9 \ud83d\ude00 \u0000 \u2028  "}]},"ключ":"значение","😀":{"é":"é"}}`,
-		"HTML":        `{"id":"%s",` + head + `,"content":{"role":"model","parts":[{"text":"<b>\"a\" & 'b'</b> \u003cbr\u003e \/ \\ \b\f\n\r\t"}]},"<k>&":"</script>"}`,
-		"rewind":      `{"id":"%s",` + head + `,"invocationId":"i-2","actions":{"rewindBeforeInvocationId":"i-1","stateDelta":{"k":null},"artifactDelta":{"f.txt":0}}}`,
-		"compaction":  `{"id":"%s",` + head + `,"actions":{"compaction":{"startTimestamp":1715176560.123456,"endTimestamp":1715176561.5,"compactedContent":{"role":"model","parts":[{"text":"summary"}]}}}}`,
-		"metadata":    `{"id":"%s",` + head + `,"usageMetadata":{"promptTokenCount":12,"totalTokenCount":34,"promptTokensDetails":[{"modality":"TEXT","tokenCount":12}]},"customMetadata":{"b":1,"a":{"c":[true,false,null]}},"groundingMetadata":{"webSearchQueries":["q"]},"longRunningToolIds":["t1"],"turnComplete":true,"finishReason":"STOP","avgLogprobs":-0.123456789012345678}`,
-		"tools":       `{"id":"%s",` + head + `,"content":{"role":"model","parts":[{"functionCall":{"id":"f1","name":"go","args":{"z":1,"a":"2"}},"thoughtSignature":"QUJD"},{"functionResponse":{"id":"f1","name":"go","response":{"result":[1.10]}}},{"executableCode":{"language":"PYTHON","code":"print(1)\n"}},{"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"1\n"}},{"text":"hm","thought":true}]}}`,
-		"files":       `{"id":"%s",` + head + `,"content":{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"` + allBytes() + `","displayName":"a.png"}},{"fileData":{"fileUri":"gs://b/f","mimeType":"text/plain"},"videoMetadata":{"fps":1.0}}]},"actions":{"artifactDelta":{"a.png":1,"user:b.txt":12}}}`,
-		"auth":        `{"id":"%s",` + head + `,"actions":{"transferToAgent":"other","escalate":true,"skipSummarization":false,"endOfAgent":true,"agentState":{"step":1},"requestedAuthConfigs":{"f1":{"auth_scheme":{"type":"oauth2"}}},"requestedToolConfirmations":{"f1":{"hint":"sure?","confirmed":false}}}}`,
+		"nulls": `{"id":"%s",` + head + `,"content":null,"actions":null,"branch":null,"errorCode":null,` +
+			`"unknown":null}`,
+		"unknown fields": `{"zeta":{"b":1,"a":[{"y":null,"x":{}}]},"id":"%s",` +
+			head + `,"content":{"unknown":[1,2],"role":"model",` +
+			`"parts":[{"unknown":{"snake_case":1},"text":"a","text2":""},{"brandNew":{"inline_data":1}}]},` +
+			`"actions":{"unknown":false,"stateDelta":{}},"alpha":[]}`,
+		"snake case where it is data": `{"id":"%s",` +
+			head + `,"custom_field":1,"customMetadata":{"usage_metadata":{"id":1},"time_stamp":2},` +
+			`"actions":{"stateDelta":{"user_name":"x","artifact_delta":1}},"content":{"role":"model",` +
+			`"parts":[{"functionCall":{"id":"f","name":"find_it","args":{"mime_type":1,` +
+			`"inline_data":{"state_delta":2}}}}]}}`,
+		"numbers": `{"id":"%s",` + head + `,"big":12345678901234567890,` +
+			`"bigger":123456789012345678901234567890.000000000000000000001,"huge":1e400,"tiny":1E-400,"zero":-0.0,"plus":1e+2,"actions":{"stateDelta":{"n":1e400,` +
+			`"m":12345678901234567890,"f":1.0}}}`,
+		"unicode": `{"id":"%s",` + head + `,"content":{"role":"model","parts":[{"text":"` +
+			`Grüße, 世界 😀 e\u0301 \u00e9 \ud83d\ude00 \u0000 \u2028  "}]},"ключ":"значение","😀":{"é":"é"}}`,
+		"HTML": `{"id":"%s",` +
+			head + `,"content":{"role":"model",` +
+			`"parts":[{"text":"<b>\"a\" & 'b'</b> \u003cbr\u003e \/ \\ \b\f\n\r\t"}]},"<k>&":"</script>"}`,
+		"rewind": `{"id":"%s",` + head + `,"invocationId":"i-2","actions":{"rewindBeforeInvocationId":"i-1",` +
+			`"stateDelta":{"k":null},"artifactDelta":{"f.txt":0}}}`,
+		"compaction": `{"id":"%s",` + head + `,"actions":{"compaction":{"startTimestamp":1715176560.123456,` +
+			`"endTimestamp":1715176561.5,"compactedContent":{"role":"model","parts":[{"text":"summary"}]}}}}`,
+		"metadata": `{"id":"%s",` + head + `,"usageMetadata":{"promptTokenCount":12,"totalTokenCount":34,` +
+			`"promptTokensDetails":[{"modality":"TEXT","tokenCount":12}]},"customMetadata":{"b":1,"a":{"c":[true,` +
+			`false,null]}},"groundingMetadata":{"webSearchQueries":["q"]},"longRunningToolIds":["t1"],` +
+			`"turnComplete":true,"finishReason":"STOP","avgLogprobs":-0.123456789012345678}`,
+		"tools": `{"id":"%s",` + head + `,"content":{"role":"model","parts":[{"functionCall":{"id":"f1",` +
+			`"name":"go","args":{"z":1,"a":"2"}},"thoughtSignature":"QUJD"},{"functionResponse":{"id":"f1",` +
+			`"name":"go","response":{"result":[1.10]}}},{"executableCode":{"language":"PYTHON","code":"print(1)\n"}},` +
+			`{"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"1\n"}},{"text":"hm","thought":true}]}}`,
+		"files": `{"id":"%s",` +
+			head + `,"content":{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"` + allBytes() +
+			`","displayName":"a.png"}},{"fileData":{"fileUri":"gs://b/f","mimeType":"text/plain"},` +
+			`"videoMetadata":{"fps":1.0}}]},"actions":{"artifactDelta":{"a.png":1,"user:b.txt":12}}}`,
+		"auth": `{"id":"%s",` + head + `,"actions":{"transferToAgent":"other","escalate":true,` +
+			`"skipSummarization":false,"endOfAgent":true,"agentState":{"step":1},` +
+			`"requestedAuthConfigs":{"f1":{"auth_scheme":{"type":"oauth2"}}},` +
+			`"requestedToolConfirmations":{"f1":{"hint":"sure?","confirmed":false}}}}`,
 		"empty names": `{"id":"%s",` + head + `,"":{"":{"":""}}}`,
-		"deep":        `{"id":"%s",` + head + `,"deep":` + strings.Repeat("[", sessionstore.MaxDepth-1) + strings.Repeat("]", sessionstore.MaxDepth-1) + `}`,
+		"deep": `{"id":"%s",` + head + `,"deep":` + strings.Repeat("[", sessionstore.MaxDepth-1) +
+			strings.Repeat("]", sessionstore.MaxDepth-1) + `}`,
 	}
 }
 
@@ -91,7 +116,8 @@ func roundTripSpelling(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
 	value := "{ \"a\" : [ 1 ,\t2 ] ,\n \"\\u0061\" : \"\\u00e9\\/\" }"
-	e := f.event(`{ "id" : "e1", "author": "user", "timestamp": "2024-05-08T13:56:00Z", "x": ` + value + `, "actions" : {"stateDelta" : {"k": ` + value + `}} }`)
+	e := f.event(`{ "id" : "e1", "author": "user", "timestamp": "2024-05-08T13:56:00Z", "x": ` +
+		value + `, "actions" : {"stateDelta" : {"k": ` + value + `}} }`)
 	f.append(key, e)
 	got := f.get(key)
 	f.equal("document", string(got.Events[0].Doc), string(e.Doc))
@@ -106,7 +132,8 @@ func roundTripLarge(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
 	data := strings.Repeat(allBytes(), 8<<10) // 2.8 MB
-	doc := `{"id":"e1","author":"user","timestamp":"2024-05-08T13:56:00.000000Z","content":{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"` + data + `"}}]}}`
+	doc := `{"id":"e1","author":"user","timestamp":"2024-05-08T13:56:00.000000Z","content":{"role":"user",` +
+		`"parts":[{"inlineData":{"mimeType":"image/png","data":"` + data + `"}}]}}`
 	f.append(key, f.event(doc))
 	if got := f.get(key).Events; len(got) != 1 || string(got[0].Doc) != doc {
 		f.t.Error("a large event does not come back as it was")

@@ -69,9 +69,11 @@ func stateInOrder(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
 	at := func(id string, seconds int, delta string) sessionstore.Event {
-		return f.event(fmt.Sprintf(`{"id":%q,"author":"user","timestamp":%d,"actions":{"stateDelta":%s}}`, id, 1715176560+seconds, delta))
+		return f.event(fmt.Sprintf(`{"id":%q,"author":"user","timestamp":%d,"actions":{"stateDelta":%s}}`, id,
+			1715176560+seconds, delta))
 	}
-	f.append(key, at("e1", 20, `{"a":1,"b":1,"user:a":1}`), at("e2", 10, `{"b":2,"c":2,"user:a":2}`), at("e3", 30, `{"c":3}`))
+	f.append(key, at("e1", 20, `{"a":1,"b":1,"user:a":1}`), at("e2", 10, `{"b":2,"c":2,"user:a":2}`),
+		at("e3", 30, `{"c":3}`))
 	f.hasState("one call", f.get(key).State, `{"a":1,"b":2,"c":3,"user:a":2}`)
 	f.append(key, at("e4", 0, `{"a":4}`))
 	f.hasState("another", f.get(key).State, `{"a":4,"b":2,"c":3,"user:a":2}`)
@@ -80,7 +82,8 @@ func stateInOrder(f *fixture) {
 // Values of any kind come back to the byte.
 func stateBytes(f *fixture) {
 	key := session(ann, "s1")
-	values := []string{`0`, `-0.0`, `1.50`, `12345678901234567890`, `1e400`, `true`, `false`, `null`, `""`, `"null"`, `"é 😀 \u00e9 <>& \u0000"`,
+	values := []string{`0`, `-0.0`, `1.50`, `12345678901234567890`, `1e400`, `true`, `false`, `null`, `""`, `"null"`,
+		`"é 😀 \u00e9 <>& \u0000"`,
 		`[]`, `{}`, `{"b":1,"a":{"app:x":[1,2.0,null]}}`, `"` + strings.Repeat("long ", 20000) + `"`}
 	var pairs []string
 	for i, v := range values {
@@ -106,20 +109,23 @@ func stateReplaced(f *fixture) {
 func statePrefixes(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
-	all := `{"app:user:x":1,"user:app:x":2,"app:temp:x":3,"user:temp:x":4,"x":5,"app":6,"user":7,"temp":8,"App:x":9,"USER:x":10,
-		" app:x":11,"other:x":12,":x":13,"app:app:x":14,"user:user:x":15,"appx":16,"app:x":17,"user:x":18}`
+	all := `{"app:user:x":1,"user:app:x":2,"app:temp:x":3,"user:temp:x":4,"x":5,"app":6,"user":7,"temp":8,"App:x":9,
+		"USER:x":10," app:x":11,"other:x":12,":x":13,"app:app:x":14,"user:user:x":15,"appx":16,"app:x":17,"user:x":18}`
 	f.append(key, f.sets("e1", strings.TrimSuffix(strings.TrimSpace(all), "}")+`,"temp:x":19,"temp:app:x":20}`))
 	f.hasState("the session", f.get(key).State, all)
 	f.hasState("another session", f.create(session(ann, "s2"), `{}`).State,
-		`{"app:user:x":1,"app:temp:x":3,"app:app:x":14,"app:x":17,"user:app:x":2,"user:temp:x":4,"user:user:x":15,"user:x":18}`)
-	f.hasState("another user", f.create(session(bob, "s1"), `{}`).State, `{"app:user:x":1,"app:temp:x":3,"app:app:x":14,"app:x":17}`)
+		`{"app:user:x":1,"app:temp:x":3,"app:app:x":14,"app:x":17,"user:app:x":2,"user:temp:x":4,"user:user:x":15,`+
+			`"user:x":18}`)
+	f.hasState("another user", f.create(session(bob, "s1"), `{}`).State,
+		`{"app:user:x":1,"app:temp:x":3,"app:app:x":14,"app:x":17}`)
 }
 
 // Keys of whatever characters are all different keys.
 func stateOddKeys(f *fixture) {
 	key := session(ann, "s1")
 	ids := slices.DeleteFunc(oddNames(), func(name string) bool {
-		return strings.HasPrefix(name, "app:") || strings.HasPrefix(name, "user:") || strings.HasPrefix(name, "temp:") // as statePrefixes has them
+		// as statePrefixes has them
+		return strings.HasPrefix(name, "app:") || strings.HasPrefix(name, "user:") || strings.HasPrefix(name, "temp:")
 	})
 	names := append(ids, " a", "a ", " ", "a/b", "..", "tab\there", "new\nline", strings.Repeat("k", memory.MaxID))
 	want := sessionstore.State{}

@@ -39,7 +39,8 @@ func Version1(t *testing.T, b Backend) {
 		}
 		got := make([]storedOperation, len(ops))
 		for i, op := range ops {
-			got[i] = storedOperation{shortID(op.Key.ID), op.DisableConsolidation, op.Facts, op.State, op.EventsDone, op.EventsTotal}
+			got[i] = storedOperation{shortID(op.Key.ID), op.DisableConsolidation, op.Facts, op.State, op.EventsDone,
+				op.EventsTotal}
 		}
 		f.equal("operations of "+name, got, want)
 	}
@@ -76,7 +77,12 @@ type storedOperation struct {
 
 // version1Operations is the operations of each user, newest first.
 func version1Operations() map[string][]storedOperation {
-	const pending, running, succeeded, failed = sessionstore.Pending, sessionstore.Running, sessionstore.Succeeded, sessionstore.Failed
+	const (
+		pending   = sessionstore.Pending
+		running   = sessionstore.Running
+		succeeded = sessionstore.Succeeded
+		failed    = sessionstore.Failed
+	)
 	return map[string][]storedOperation{
 		"ann": {{"chat", false, false, pending, 0, 1}, {"done", false, false, succeeded, 2, 2}},
 		"ben": {{"chat", false, false, pending, 0, 2}, {"chat", true, false, pending, 0, 1}},
@@ -85,7 +91,8 @@ func version1Operations() map[string][]storedOperation {
 		"eve": {{"chat", false, false, running, 0, 2}},
 		"fay": {{"gone", false, false, pending, 0, 1}},
 		"gus": {{"chat", true, false, failed, 0, 1}},
-		"hal": {{"chat", false, false, pending, 0, 1}, {"facts-", true, true, succeeded, 1, 1}, {"chat", false, false, succeeded, 1, 1}},
+		"hal": {{"chat", false, false, pending, 0, 1}, {"facts-", true, true, succeeded, 1, 1}, {"chat", false, false,
+			succeeded, 1, 1}},
 	}
 }
 
@@ -119,7 +126,8 @@ func version1Claims(f *fixture) (out []storedWork) {
 		for _, e := range f.events(w, w.Done, 10) {
 			ids = append(ids, e.ID)
 		}
-		out = append(out, storedWork{w.Key.User, shortID(w.Key.ID), w.Request.DisableConsolidation, w.Request.Facts, w.Plan != nil, strings.Join(ids, " ")})
+		out = append(out, storedWork{w.Key.User, shortID(w.Key.ID), w.Request.DisableConsolidation, w.Request.Facts,
+			w.Plan != nil, strings.Join(ids, " ")})
 		f.finish(w, w.Requested)
 	}
 	slices.SortFunc(out, func(a, b storedWork) int { return strings.Compare(a.User, b.User) })

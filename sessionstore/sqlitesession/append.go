@@ -10,8 +10,8 @@ import (
 )
 
 // Append implements sessionstore.Store.
-func (s *Store) Append(ctx context.Context, key sessionstore.Key, events []sessionstore.Event, opts sessionstore.Append) (
-	out sessionstore.Appended, err error) {
+func (s *Store) Append(ctx context.Context, key sessionstore.Key, events []sessionstore.Event,
+	opts sessionstore.Append) (out sessionstore.Appended, err error) {
 	if err := key.Validate(); err != nil {
 		return out, err
 	}
@@ -62,7 +62,8 @@ func (s *Store) append(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, e
 		if e.Partial {
 			continue
 		}
-		isNew, err := tx.Changes(`INSERT INTO events (ref, seq, id, time, doc) VALUES (?, ?, ?, ?, ?) ON CONFLICT (ref, id) DO NOTHING`,
+		isNew, err := tx.Changes(`INSERT INTO events (ref, seq, id, time, doc) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT (ref, id) DO NOTHING`,
 			row.ref, row.seq+1, e.ID, e.Timestamp.UnixMicro(), []byte(e.Doc))
 		if err != nil {
 			return nil, err

@@ -50,8 +50,8 @@ func (s *Store) Export(ctx context.Context, session func(sessionstore.SessionRec
 func (s *Store) readyToExport(ctx context.Context) (out []sessionstore.SharedState, err error) {
 	err = s.db.Read(ctx, func(tx *sql.Tx) (err error) {
 		left := 0
-		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM sessions WHERE deleted = 1 AND requested > done AND failed = 0`).
-			Scan(&left)
+		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM sessions
+			WHERE deleted = 1 AND requested > done AND failed = 0`).Scan(&left)
 		if err != nil {
 			return err
 		}
@@ -109,7 +109,8 @@ func scanRecord(rows *sql.Rows) (r sessionRecord, err error) {
 }
 
 func exportFrom(ctx context.Context, tx *sql.Tx, after int64) ([]sessionRecord, error) {
-	page, err := sqlitedb.Collect(ctx, tx, scanRecord, `SELECT ref, app, user, id, update_time, seq, requested, done, failed,
+	page, err := sqlitedb.Collect(ctx, tx, scanRecord,
+		`SELECT ref, app, user, id, update_time, seq, requested, done, failed,
 		last_error, coalesce(plan, x''), plan_to
 		FROM sessions WHERE deleted = 0 AND ref > ? ORDER BY ref LIMIT ?`, after, exportPage)
 	if err != nil {
@@ -144,8 +145,8 @@ func (s *Store) Restore(ctx context.Context, r sessionstore.SessionRecord) error
 		if len(r.Plan) > 0 {
 			plan = r.Plan
 		}
-		if _, err := tx.Exec(`UPDATE sessions SET requested = ?, done = ?, failed = ?, last_error = ?, plan = ?, plan_to = ?,
-			attempts = 0, due_time = 0, request_time = ? WHERE ref = ?`,
+		if _, err := tx.Exec(`UPDATE sessions SET requested = ?, done = ?, failed = ?, last_error = ?, plan = ?,
+			plan_to = ?, attempts = 0, due_time = 0, request_time = ? WHERE ref = ?`,
 			r.Requested, r.Done, r.Failed, r.LastError, plan, r.PlanTo, s.now().UnixMicro(), row.ref); err != nil {
 			return err
 		}
@@ -161,11 +162,14 @@ func (s *Store) Restore(ctx context.Context, r sessionstore.SessionRecord) error
 func (s *Store) RestoreShared(ctx context.Context, sh sessionstore.SharedState) error {
 	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
 		for k, v := range sh.State {
-			stmt, args := `INSERT INTO user_state VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`, []any{sh.App, sh.User, k, []byte(v)}
+			var err error
 			if sh.User == "" {
-				stmt, args = `INSERT INTO app_state VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, []any{sh.App, k, []byte(v)}
+				_, err = tx.Exec(`INSERT INTO app_state VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, sh.App, k, []byte(v))
+			} else {
+				_, err = tx.Exec(`INSERT INTO user_state VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+					sh.App, sh.User, k, []byte(v))
 			}
-			if _, err := tx.Exec(stmt, args...); err != nil {
+			if err != nil {
 				return err
 			}
 		}

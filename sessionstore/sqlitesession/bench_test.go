@@ -27,7 +27,8 @@ func benchStore(b *testing.B) *sqlitesession.Store {
 
 func benchEvent(b *testing.B, n int) sessionstore.Event {
 	b.Helper()
-	e, err := sessionstore.ParseEvent(fmt.Appendf(nil, `{"id": "e%d", "invocationId": "i", "author": "user", "timestamp": %d,
+	e, err := sessionstore.ParseEvent(fmt.Appendf(nil,
+		`{"id": "e%d", "invocationId": "i", "author": "user", "timestamp": %d,
 		"content": {"role": "user", "parts": [{"text": "I went to the market and bought apples, pears and a melon."}]},
 		"actions": {"stateDelta": {"last": %d}}}`, n, 1_700_000_000+n, n))
 	if err != nil {
@@ -62,7 +63,8 @@ func BenchmarkAppend(b *testing.B) {
 			key := sessionstore.Key{Scope: memory.Scope{App: "a", User: "u"}, ID: "s"}
 			fill(b, s, key, n)
 			for i := 0; b.Loop(); i++ {
-				if _, err := s.Append(b.Context(), key, []sessionstore.Event{benchEvent(b, n+i)}, sessionstore.Append{}); err != nil {
+				if _, err := s.Append(b.Context(), key, []sessionstore.Event{benchEvent(b, n+i)},
+					sessionstore.Append{}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -83,7 +85,8 @@ func BenchmarkAppendTogether(b *testing.B) {
 			return
 		}
 		for i := 0; pb.Next(); i++ {
-			if _, err := s.Append(b.Context(), made.Key, []sessionstore.Event{benchEvent(b, i)}, sessionstore.Append{}); err != nil {
+			if _, err := s.Append(b.Context(), made.Key, []sessionstore.Event{benchEvent(b, i)},
+				sessionstore.Append{}); err != nil {
 				b.Error(err)
 				return
 			}
@@ -100,7 +103,8 @@ func BenchmarkGetLast20(b *testing.B) {
 			key := sessionstore.Key{Scope: memory.Scope{App: "a", User: "u"}, ID: "s"}
 			fill(b, s, key, n)
 			for b.Loop() {
-				if got, err := s.Get(b.Context(), key, sessionstore.Get{NumRecent: 20}); err != nil || len(got.Events) != 20 {
+				if got, err := s.Get(b.Context(), key, sessionstore.Get{NumRecent: 20}); err != nil ||
+					len(got.Events) != 20 {
 					b.Fatal(len(got.Events), err)
 				}
 			}

@@ -13,7 +13,8 @@ import (
 
 // List implements sessionstore.Store.
 func (s *Store) List(ctx context.Context, scope memory.Scope, list sessionstore.List) (sessionstore.Page, error) {
-	page, err := s.list(ctx, `app = ? AND user = ?`, []any{scope.App, scope.User}, list, "sessions", scope.App, scope.User)
+	page, err := s.list(ctx, `app = ? AND user = ?`, []any{scope.App, scope.User}, list,
+		"sessions", scope.App, scope.User)
 	if err != nil {
 		err = fmt.Errorf("list sessions of app %q, user %q: %w", scope.App, scope.User, err)
 	}

@@ -13,8 +13,8 @@ import (
 
 // selectOperations reads an operation beside the progress of its session. The
 // session of one that has succeeded may be gone; then all its events are done.
-const selectOperations = `SELECT o.n, o.id, o.ref, o.app, o.user, o.session, o.first, o.last, o.create_time, o.done_time,
-	o.attempts, coalesce(s.done, o.last), coalesce(s.failed, 0), coalesce(s.last_error, ''), o.request
+const selectOperations = `SELECT o.n, o.id, o.ref, o.app, o.user, o.session, o.first, o.last, o.create_time,
+	o.done_time, o.attempts, coalesce(s.done, o.last), coalesce(s.failed, 0), coalesce(s.last_error, ''), o.request
 	FROM operations o LEFT JOIN sessions s ON s.ref = o.ref`
 
 // operationRow is an operation, its number, and where its changes are.
@@ -41,7 +41,8 @@ func scanOperation(rows *sql.Rows) (o operationRow, err error) {
 func (s *Store) Operation(ctx context.Context, scope memory.Scope, id string) (*sessionstore.Operation, error) {
 	var op sessionstore.Operation
 	err := s.db.Read(ctx, func(tx *sql.Tx) error {
-		found, err := sqlitedb.Collect(ctx, tx, scanOperation, selectOperations+` WHERE o.id = ? AND o.app = ? AND o.user = ?
+		found, err := sqlitedb.Collect(ctx, tx, scanOperation,
+			selectOperations+` WHERE o.id = ? AND o.app = ? AND o.user = ?
 			AND (o.done_time = 0 OR o.done_time >= ?)`, id, scope.App, scope.User, s.expired())
 		if err != nil {
 			return err
@@ -50,7 +51,8 @@ func (s *Store) Operation(ctx context.Context, scope memory.Scope, id string) (*
 			return memory.ErrNotFound
 		}
 		op = found[0].Operation
-		op.Changes, err = sqlitedb.Collect(ctx, tx, scanDoc, `SELECT doc FROM changes WHERE ref = ? AND seq > ? AND seq <= ?
+		op.Changes, err = sqlitedb.Collect(ctx, tx, scanDoc,
+			`SELECT doc FROM changes WHERE ref = ? AND seq > ? AND seq <= ?
 			ORDER BY seq, rowid`, found[0].ref, found[0].first, found[0].last)
 		return err
 	})
@@ -73,7 +75,8 @@ func (s *Store) Operations(ctx context.Context, scope memory.Scope, list session
 		return nil, "", err
 	}
 	err = s.db.Read(ctx, func(tx *sql.Tx) error {
-		found, err := sqlitedb.Collect(ctx, tx, scanOperation, selectOperations+` WHERE o.app = ? AND o.user = ? AND o.n < ?
+		found, err := sqlitedb.Collect(ctx, tx, scanOperation,
+			selectOperations+` WHERE o.app = ? AND o.user = ? AND o.n < ?
 			AND (o.done_time = 0 OR o.done_time >= ?) ORDER BY o.n DESC LIMIT ?`,
 			scope.App, scope.User, pager.Before, s.expired(), pager.Size+1)
 		if err != nil {

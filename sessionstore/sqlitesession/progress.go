@@ -22,7 +22,8 @@ func requeue(tx *sqlitedb.Tx, scope memory.Scope) error {
 		return err
 	}
 	const work = `FROM sessions WHERE app = ?1 AND user = ?2 AND requested > done AND failed = 0`
-	_, err := tx.Exec(`INSERT INTO waiting SELECT ?1, ?2, request_time, (SELECT due_time `+work+` ORDER BY due_time LIMIT 1)
+	_, err := tx.Exec(`INSERT INTO waiting
+		SELECT ?1, ?2, request_time, (SELECT due_time `+work+` ORDER BY due_time LIMIT 1)
 		`+work+` ORDER BY request_time LIMIT 1`, scope.App, scope.User)
 	return err
 }
@@ -117,12 +118,13 @@ func readWork(tx *sqlitedb.Tx, scope memory.Scope, now time.Time) (w sessionstor
 	var request, plan []byte
 	err = tx.QueryRow(`WITH s AS (
 		  SELECT * FROM sessions INDEXED BY sessions_work
-		  WHERE app = ? AND user = ? AND requested > done AND failed = 0 AND due_time <= ? ORDER BY request_time, ref LIMIT 1)
+		  WHERE app = ? AND user = ? AND requested > done AND failed = 0 AND due_time <= ?
+		  ORDER BY request_time, ref LIMIT 1)
 		SELECT s.ref, s.id, s.done, requested, s.attempts, coalesce(plan, x''), plan_to, rewinds,
 		  coalesce(o.id, ''), coalesce(o.request, x'')
 		FROM s LEFT JOIN operations o ON o.n = (SELECT min(n) FROM operations WHERE ref = s.ref AND done_time = 0)`,
-		scope.App, scope.User, now.UnixMicro()).Scan(&w.Ref, &session, &w.Done, &w.Requested, &w.Attempts, &plan, &w.PlanTo,
-		&w.Rewinds, &operation, &request)
+		scope.App, scope.User, now.UnixMicro()).Scan(&w.Ref, &session, &w.Done, &w.Requested, &w.Attempts,
+		&plan, &w.PlanTo, &w.Rewinds, &operation, &request)
 	if err != nil {
 		return w, err
 	}
@@ -137,7 +139,8 @@ func readWork(tx *sqlitedb.Tx, scope memory.Scope, now time.Time) (w sessionstor
 func (s *Store) Renew(ctx context.Context, scope memory.Scope, owner string, ttl time.Duration) error {
 	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
 		now := s.now()
-		return orAborted(tx.Changes(`UPDATE leases SET until = ? WHERE app = ? AND user = ? AND owner = ? AND until > ?`,
+		return orAborted(tx.Changes(`UPDATE leases SET until = ?
+			WHERE app = ? AND user = ? AND owner = ? AND until > ?`,
 			now.Add(ttl).UnixMicro(), scope.App, scope.User, owner, now.UnixMicro()))
 	})
 	if err != nil {
@@ -180,7 +183,8 @@ func scanNumbered(rows *sql.Rows) (n sessionstore.NumberedEvent, err error) {
 // Save implements sessionstore.Progress.
 func (s *Store) Save(ctx context.Context, work sessionstore.Work, to int64, plan json.RawMessage) error {
 	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
-		return orAborted(tx.Changes(`UPDATE sessions SET plan = ?, plan_to = ? WHERE ref = ? AND done = ? AND attempts = ?`,
+		return orAborted(tx.Changes(`UPDATE sessions SET plan = ?, plan_to = ?
+			WHERE ref = ? AND done = ? AND attempts = ?`,
 			[]byte(plan), to, work.Ref, work.Done, work.Attempts))
 	})
 	if err != nil {
@@ -197,14 +201,15 @@ func (s *Store) Finish(ctx context.Context, work sessionstore.Work, to int64, ch
 	}
 	err = s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
 		now := s.now().UnixMicro()
-		if err := orAborted(tx.Changes(`UPDATE sessions SET done = ?1, attempts = 0, failed = 0, due_time = 0, last_error = '',
-			plan = NULL, plan_to = 0, request_time = ?2
+		if err := orAborted(tx.Changes(`UPDATE sessions SET done = ?1, attempts = 0, failed = 0, due_time = 0,
+			last_error = '', plan = NULL, plan_to = 0, request_time = ?2
 			WHERE ref = ?3 AND done = ?4 AND attempts = ?5 AND ?1 <= requested AND ?1 > done`,
 			to, now, ref, work.Done, work.Attempts)); err != nil {
 			return err
 		}
 		for _, c := range changes {
-			if _, err := tx.Exec(`INSERT INTO changes VALUES (?, ?, ?, ?)`, ref, c.Seq, now, []byte(c.Doc)); err != nil {
+			_, err := tx.Exec(`INSERT INTO changes VALUES (?, ?, ?, ?)`, ref, c.Seq, now, []byte(c.Doc))
+			if err != nil {
 				return err
 			}
 		}

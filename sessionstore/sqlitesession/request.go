@@ -35,7 +35,8 @@ func (s *Store) request(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, 
 	if row.seq == row.done {
 		done = now
 	}
-	if _, err := tx.Exec(`INSERT INTO operations (id, ref, app, user, session, first, last, create_time, done_time, request)
+	if _, err := tx.Exec(`INSERT INTO operations
+		(id, ref, app, user, session, first, last, create_time, done_time, request)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		r.ID, row.ref, key.App, key.User, key.ID, row.done, row.seq, now, done, doc); err != nil {
 		return nil, err
@@ -60,7 +61,8 @@ func (s *Store) dropExpired(tx *sqlitedb.Tx) error {
 		return err
 	}
 	var ref int64
-	err := tx.QueryRow(`SELECT ref FROM sessions WHERE failed = 1 AND deleted = 1 AND due_time < ? LIMIT 1`, expired).Scan(&ref)
+	err := tx.QueryRow(`SELECT ref FROM sessions WHERE failed = 1 AND deleted = 1 AND due_time < ? LIMIT 1`,
+		expired).Scan(&ref)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}

@@ -12,7 +12,8 @@ import (
 )
 
 // Create implements sessionstore.Store.
-func (s *Store) Create(ctx context.Context, key sessionstore.Key, create sessionstore.Create) (*sessionstore.Session, error) {
+func (s *Store) Create(ctx context.Context, key sessionstore.Key, create sessionstore.Create) (
+	*sessionstore.Session, error) {
 	key, err := sessionstore.NewKey(key)
 	if err != nil {
 		return nil, err
@@ -46,7 +47,8 @@ func (s *Store) Create(ctx context.Context, key sessionstore.Key, create session
 func (s *Store) Get(ctx context.Context, key sessionstore.Key, get sessionstore.Get) (*sessionstore.Session, error) {
 	out := &sessionstore.Session{Key: key}
 	err := s.db.Read(ctx, func(tx *sql.Tx) error {
-		row, err := findSession(tx.StmtContext(ctx, s.prepared[selectSession]).QueryRowContext(ctx, key.App, key.User, key.ID))
+		find := tx.StmtContext(ctx, s.prepared[selectSession])
+		row, err := findSession(find.QueryRowContext(ctx, key.App, key.User, key.ID))
 		if err != nil {
 			return err
 		}
@@ -84,7 +86,8 @@ const selectEvents = `SELECT doc FROM
 	(SELECT doc, time, seq FROM events WHERE ref = ?1 AND (?2 >= 0 OR time >= ?3) ORDER BY time DESC, seq DESC LIMIT ?2)
 	WHERE time >= ?3 ORDER BY time, seq`
 
-func readEvents(ctx context.Context, tx sqlitedb.Querier, ref int64, get sessionstore.Get) ([]sessionstore.Event, error) {
+func readEvents(ctx context.Context, tx sqlitedb.Querier, ref int64, get sessionstore.Get) (
+	[]sessionstore.Event, error) {
 	return sqlitedb.Collect(ctx, tx, scanEvent, selectEvents, ref, get.NumRecent, get.AfterMicros())
 }
 
@@ -150,8 +153,8 @@ func findSession(row *sql.Row) (r sessionRow, err error) {
 // and so does not take its id.
 func insertSession(tx *sqlitedb.Tx, key sessionstore.Key, now time.Time, hidden bool) (r sessionRow, err error) {
 	r.updateTime = now.UnixMicro()
-	res, err := tx.Exec(`INSERT INTO sessions (app, user, id, update_time, deleted) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-		key.App, key.User, key.ID, r.updateTime, hidden)
+	res, err := tx.Exec(`INSERT INTO sessions (app, user, id, update_time, deleted) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT DO NOTHING`, key.App, key.User, key.ID, r.updateTime, hidden)
 	if err != nil {
 		return r, err
 	}

@@ -21,8 +21,8 @@ func applyState(tx *sqlitedb.Tx, scope memory.Scope, ref int64, delta sessionsto
 		}
 	}
 	for k, v := range parts.User {
-		if _, err := tx.Exec(`INSERT INTO user_state VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value`,
-			scope.App, scope.User, k, []byte(v)); err != nil {
+		if _, err := tx.Exec(`INSERT INTO user_state VALUES (?, ?, ?, ?)
+			ON CONFLICT DO UPDATE SET value = excluded.value`, scope.App, scope.User, k, []byte(v)); err != nil {
 			return err
 		}
 	}
