@@ -2,7 +2,10 @@ package memoryd_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/memoryd/memoryd"
@@ -11,8 +14,8 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// What is remembered in a directory is there again, and nothing else is served
-// by then, whatever has begun before.
+// A memory is there after its directory is closed and opened again. A closed Bank
+// answers 410, in the form of every error.
 func TestOpen(t *testing.T) {
 	dir := t.TempDir()
 	b, err := memoryd.Open(t.Context(), dir, nil)
@@ -20,7 +23,7 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := memoryd.Open(t.Context(), dir, nil); err == nil {
-		t.Error("two have one directory")
+		t.Error("a directory is opened twice at a time")
 	}
 	ann := client.InProcess(b).User("app", "ann")
 	op, err := ann.Ingest(t.Context(), "s1", []client.Event{client.Text("user", "I am allergic to peanuts.")}, false)
@@ -29,7 +32,7 @@ func TestOpen(t *testing.T) {
 	}
 	again, over := context.WithCancel(t.Context())
 	over()
-	b.Run(again) // which Open has called already, and which does no harm
+	b.Run(again) // beside the one that Open has called
 	if _, err := ann.CallTool(t.Context(), "preload_memory", []byte(`{"query":"What about peanuts?"}`)); err != nil {
 		t.Error(err)
 	}
@@ -39,8 +42,9 @@ func TestOpen(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Errorf("closed again: %v", err)
 	}
-	if _, err := ann.Search(t.Context(), client.Search{Query: "peanuts"}); err == nil || err.(*client.Error).Code != http.StatusGone {
-		t.Errorf("search after the end: %v", err)
+	_, err = ann.Search(t.Context(), client.Search{Query: "peanuts"})
+	if closed := (*client.Error)(nil); !errors.As(err, &closed) || closed.Code != http.StatusGone || closed.Status != "GONE" {
+		t.Errorf("search after Close: %#v", err)
 	}
 
 	b, err = memoryd.Open(t.Context(), dir, nil)
@@ -63,11 +67,30 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// other is an embedder that memories were not made with.
+// other is another embedder than the one that made the memories.
 type other struct{ embed.Builtin }
 
 func (other) Model() embed.Model { return embed.Model{Name: "other", Dimension: 3} }
 
+// An Open that fails leaves no file and no directory, and nothing locked.
+func TestOpenRefused(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "data")
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := memoryd.Open(over, dir, nil); err == nil {
+		t.Fatal("it opens although its context is over")
+	}
+	if _, err := os.Stat(filepath.Dir(dir)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a directory is left: %v", err)
+	}
+	b, err := memoryd.Open(t.Context(), dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Close()
+}
+
+// Memories of another embedder are refused, and stay as they are.
 func TestOpenOther(t *testing.T) {
 	dir := t.TempDir()
 	b, err := memoryd.Open(t.Context(), dir, nil)
@@ -80,7 +103,7 @@ func TestOpenOther(t *testing.T) {
 	if _, err := memoryd.Open(t.Context(), dir, &memoryd.Options{Embedder: other{}}); err == nil {
 		t.Error("memories of another embedder are served")
 	}
-	b, err = memoryd.Open(t.Context(), dir, nil) // it is not left locked
+	b, err = memoryd.Open(t.Context(), dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -133,7 +133,8 @@ type Sessions interface {
 	// Events is that of sessionstore.Progress.
 	Events(ctx context.Context, work sessionstore.Work, after int64, limit int) ([]sessionstore.NumberedEvent, error)
 	// Append is that of sessionstore.Store.
-	Append(ctx context.Context, key sessionstore.Key, events []sessionstore.Event, opts sessionstore.Append) (sessionstore.Appended, error)
+	Append(ctx context.Context, key sessionstore.Key, events []sessionstore.Event, opts sessionstore.Append) (
+		sessionstore.Appended, error)
 }
 
 // Memories is what an archive needs of a memory store.

@@ -98,8 +98,8 @@ func (v *verifier) take(l *line) error {
 // returns how many memories were new there. Whatever is there already stays, so
 // an import can be run again. Where the store has another model than the archive,
 // the embedder makes new words and vectors.
-func Import(ctx context.Context, r io.Reader, head *Heading, sessions Sessions, memories Memories, embedder embed.Embedder,
-	progress Progress) (stored int, err error) {
+func Import(ctx context.Context, r io.Reader, head *Heading, sessions Sessions, memories Memories,
+	embedder embed.Embedder, progress Progress) (stored int, err error) {
 	in := &importer{sessions: sessions, memories: memories, from: head.Model(), embedder: embedder}
 	err = eachLine(r, progress, func(l *line, _ []byte) error { return in.take(ctx, l) })
 	if err == nil {

@@ -27,7 +27,8 @@ const bufferBytes = 1 << 20
 
 // Write writes an archive of two stores. It fails if a session is deleted while
 // it is read, and if deleted sessions still wait for their memories.
-func Write(ctx context.Context, out io.Writer, head Heading, sessions Sessions, memories Memories, progress Progress) (*Ending, error) {
+func Write(ctx context.Context, out io.Writer, head Heading, sessions Sessions, memories Memories,
+	progress Progress) (*Ending, error) {
 	w := &writer{out: bufio.NewWriterSize(out, bufferBytes), sum: sha256.New(), progress: progress}
 	if err := w.write(&line{Heading: &head}); err != nil {
 		return nil, err
@@ -79,7 +80,8 @@ func (w *writer) session(ctx context.Context, sessions Sessions, a sessionstore.
 			return err
 		}
 		if len(events) == 0 {
-			return fmt.Errorf("session %q of app %q, user %q was deleted meanwhile: export while nothing writes", a.ID, a.App, a.User)
+			return fmt.Errorf("session %q of app %q, user %q was deleted meanwhile: export while nothing writes",
+				a.ID, a.App, a.User)
 		}
 		l := &eventsLine{Scope: a.Scope, Session: a.ID}
 		size := 0
@@ -96,5 +98,6 @@ func (w *writer) session(ctx context.Context, sessions Sessions, a sessionstore.
 	}
 	return w.write(&line{Session: &sessionLine{
 		Scope: a.Scope, ID: a.ID, State: a.State, LastUpdateTime: a.LastUpdateTime, Events: a.Events,
-		Requested: a.Requested, Done: a.Done, Failed: a.Failed, LastError: a.LastError, Plan: a.Plan, PlanTo: a.PlanTo}})
+		Requested: a.Requested, Done: a.Done, Failed: a.Failed, LastError: a.LastError,
+		Plan: a.Plan, PlanTo: a.PlanTo}})
 }

@@ -19,10 +19,10 @@ type Setting struct {
 	Without []string // names of retrieve's parts
 }
 
-// Everything is ranking as it is served.
+// Everything is the ranking that is served.
 var Everything = Setting{Name: "all"}
 
-// Ablations are everything, then everything but each part in turn.
+// Ablations are everything, and then everything without each part in turn.
 func Ablations() []Setting {
 	out := []Setting{Everything}
 	for _, p := range retrieve.Parts() {
@@ -41,52 +41,57 @@ func ParseSetting(name string) (Setting, error) {
 	named := strings.Split(list, "+")
 	for _, n := range named {
 		if !slices.Contains(retrieve.Parts(), n) {
-			return Setting{}, fmt.Errorf("setting %q: want all, no-PART or PART, several parts with + between them, of %s", name, strings.Join(retrieve.Parts(), ", "))
+			return Setting{}, fmt.Errorf("setting %q: want all, no-PART or PART, "+
+				"several parts with + between them, of %s", name, strings.Join(retrieve.Parts(), ", "))
 		}
 	}
 	left := slices.DeleteFunc(retrieve.Parts(), func(p string) bool { return slices.Contains(named, p) == without })
 	if len(left) == 0 {
 		return Setting{}, fmt.Errorf("setting %q leaves nothing to rank by", name)
 	}
-	return Setting{name, slices.DeleteFunc(retrieve.Parts(), func(p string) bool { return slices.Contains(left, p) })}, nil
+	dropped := slices.DeleteFunc(retrieve.Parts(), func(p string) bool { return slices.Contains(left, p) })
+	return Setting{name, dropped}, nil
 }
 
-// retriever is one that ranks as a setting says.
+// retriever returns a retriever that ranks as a setting says.
 func (b *Bank) retriever(s Setting, log *slog.Logger) *retrieve.Retriever {
-	return retrieve.New(b.stores.Memories, b.embedder, &retrieve.Options{Without: s.Without, Reranker: b.Reranker, Log: log})
+	opts := &retrieve.Options{Without: s.Without, Reranker: b.Reranker, Log: log}
+	return retrieve.New(b.stores.Memories, b.embedder, opts)
 }
 
 // asked is how many results each question asks for.
 const asked = 50
 
-// curve is after how many results tokens are counted.
+// curve are the numbers of results after which tokens are counted.
 var curve = []int{1, 2, 3, 5, 10, 15, 20, 25, 30, 40, 50}
 
-// Answer is what a question found.
+// Answer is the outcome of one question.
 type Answer struct {
 	Conversation string  `json:"conversation"`
 	Question     string  `json:"question"`
 	Category     string  `json:"category"`
 	Apart        bool    `json:"apart,omitempty"` // not pooled
 	Evidence     []Place `json:"evidence"`
-	Tokens       []int   `json:"tokens"` // of the texts of the first 1, 2, 3, 5, 10, 15, 20, 25, 30, 40 and 50 results, as extract.Tokens counts
-	Millis       float64 `json:"ms"`     // that the search took
+	// Tokens are those of the texts of the first 1, 2, 3, 5, 10, 15, 20, 25, 30,
+	// 40 and 50 results, as extract.Tokens counts them.
+	Tokens []int   `json:"tokens"`
+	Millis float64 `json:"ms"` // that the search took
 }
 
-// Place is where a turn was found.
+// Place says where in the results a turn was found.
 type Place struct {
 	Turn string `json:"turn"`
-	// Rank is among the turns that the results cite: walking these best first,
-	// every event that a result cites and none before it did takes the next
-	// rank. It begins with 1; 0 is not found.
+	// Rank is the turn's rank among the turns that the results cite, from 1 on, in
+	// the order in which they are first cited; 0 if no result cites it.
 	Rank int `json:"rank"`
-	// Result is the first result that cites it, from 1 on; 0 is none.
+	// Result is the number of the first result that cites it, from 1 on; 0 if
+	// none does.
 	Result int `json:"result"`
 }
 
-// Ask asks all questions in each of some settings. The settings take turns at
-// being the first to ask a question, so that none has the others warm up the
-// store for it.
+// Ask asks all questions in each setting. The settings take turns at asking a
+// question first, since the first search of a scope warms up the store for the
+// others.
 func (b *Bank) Ask(ctx context.Context, settings []Setting, log *slog.Logger) ([]Result, error) {
 	results := make([]Result, len(settings))
 	var retrievers []*retrieve.Retriever
@@ -101,13 +106,16 @@ func (b *Bank) Ask(ctx context.Context, settings []Setting, log *slog.Logger) ([
 			for j := range settings {
 				at := (turn + j) % len(settings)
 				begin := time.Now()
-				found, err := retrievers[at].Search(ctx, b.dataset.scope(c), retrieve.Request{Query: q.Text, TopK: asked})
+				request := retrieve.Request{Query: q.Text, TopK: asked}
+				found, err := retrievers[at].Search(ctx, b.dataset.scope(c), request)
 				if err != nil {
 					return nil, fmt.Errorf("%s: %q: %w", c.Name, q.Text, err)
 				}
 				took := time.Since(begin)
-				results[at].Answers = append(results[at].Answers, Answer{Conversation: c.Name, Question: q.Text, Category: q.Category, Apart: q.Category == b.dataset.Apart,
-					Evidence: places(found, q.Evidence), Tokens: tokens(found), Millis: float64(took.Microseconds()) / 1000})
+				results[at].Answers = append(results[at].Answers, Answer{
+					Conversation: c.Name, Question: q.Text, Category: q.Category, Apart: q.Category == b.dataset.Apart,
+					Evidence: places(found, q.Evidence), Tokens: tokens(found),
+					Millis: float64(took.Microseconds()) / 1000})
 			}
 			turn++
 		}
@@ -118,7 +126,7 @@ func (b *Bank) Ask(ctx context.Context, settings []Setting, log *slog.Logger) ([
 	return results, nil
 }
 
-// places finds turns in what was found.
+// places finds turns among the results.
 func places(found []memory.Match, turns []string) []Place {
 	ranks, results := map[string]int{}, map[string]int{}
 	for i := range found {
@@ -135,7 +143,7 @@ func places(found []memory.Match, turns []string) []Place {
 	return out
 }
 
-// tokens counts those of the first results, at each point of the curve.
+// tokens counts the tokens of the first results, at each point of the curve.
 func tokens(found []memory.Match) []int {
 	out := make([]int, len(curve))
 	sum := 0

@@ -13,18 +13,17 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// Bank is a dataset that has become memories, in stores of its own that are gone
-// once it is closed.
+// Bank is the memories of a dataset, in stores of its own that Close removes.
 type Bank struct {
 	Filled
-	// Reranker has another look at what searches find. Defaults to none.
+	// Reranker orders the best matches of a search again. Defaults to none.
 	Reranker retrieve.Reranker
 	dataset  *Dataset
 	embedder embed.Embedder
 	stores   *stores
 }
 
-// Filled is how a dataset became memories, and what they take.
+// Filled says how a dataset became memories, and how much room they take.
 type Filled struct {
 	Embedder  string  `json:"embedder"`
 	Extractor string  `json:"extractor"`
@@ -35,13 +34,14 @@ type Filled struct {
 	Turns     int     `json:"turns"`
 	Facts     int     `json:"facts"` // that hold
 	History   int     `json:"history"`
-	Bytes     int64   `json:"bytes"` // of the file, which has the sessions too
+	Bytes     int64   `json:"bytes"` // of the file, sessions included
 }
 
-// Fill makes memories of a dataset as a server would of its conversations, had
-// they all been posted at once.
+// Fill makes memories of a dataset, as a server does when all its conversations
+// are posted at once.
 func Fill(ctx context.Context, d *Dataset, x extract.Extractor, e embed.Embedder) (b *Bank, err error) {
-	b = &Bank{dataset: d, embedder: e, Filled: Filled{Embedder: e.Model().Name, Extractor: x.Name(), Events: d.events()}}
+	filled := Filled{Embedder: e.Model().Name, Extractor: x.Name(), Events: d.events()}
+	b = &Bank{dataset: d, embedder: e, Filled: filled}
 	if b.stores, err = openStores(ctx, e); err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func Fill(ctx context.Context, d *Dataset, x extract.Extractor, e embed.Embedder
 		}
 	}()
 	began := time.Now()
-	used, err := b.stores.ingest(ctx, x, e, 0, b.tell)
+	used, err := b.stores.ingest(ctx, x, e, 0, b.ingestAll)
 	b.Seconds = time.Since(began).Seconds()
 	b.Calls, b.Tokens = used.Calls, used.InputTokens+used.OutputTokens
 	if err != nil {
@@ -63,33 +63,33 @@ func Fill(ctx context.Context, d *Dataset, x extract.Extractor, e embed.Embedder
 // Close removes the stores.
 func (b *Bank) Close() error { return b.stores.close() }
 
-// tell ingests all sessions, then waits for the memories of all.
-func (b *Bank) tell(ctx context.Context, t *teller) error {
-	type asked struct {
+// ingestAll ingests all sessions, and then waits for the memories of all.
+func (b *Bank) ingestAll(ctx context.Context, p *player) error {
+	type pending struct {
 		key sessionstore.Key
 		op  *sessionstore.Operation
 	}
-	var waiting []asked
+	var waiting []pending
 	for i := range b.dataset.Conversations {
 		c := &b.dataset.Conversations[i]
 		for _, s := range c.Sessions {
 			key := sessionstore.Key{Scope: b.dataset.scope(c), ID: s.ID}
-			op, err := t.take(ctx, key, s.Events)
+			op, err := p.take(ctx, key, s.Events)
 			if err != nil {
 				return fmt.Errorf("%s, session %s: %w", c.Name, s.ID, err)
 			}
-			waiting = append(waiting, asked{key, op})
+			waiting = append(waiting, pending{key, op})
 		}
 	}
 	for _, w := range waiting {
-		if err := t.wait(ctx, w.key, w.op); err != nil {
+		if err := p.wait(ctx, w.key, w.op); err != nil {
 			return fmt.Errorf("%s, session %s: %w", w.key.User, w.key.ID, err)
 		}
 	}
 	return nil
 }
 
-// measure counts the memories, and what they take.
+// measure counts the memories and their bytes.
 func (b *Bank) measure(ctx context.Context) error {
 	for i := range b.dataset.Conversations {
 		list := memory.List{PageSize: memory.MaxPageSize, Filter: memory.Filter{History: true}}

@@ -7,13 +7,13 @@ import (
 	"slices"
 )
 
-// The paired bootstrap: the differences of two settings, question by question,
-// are drawn anew, with replacement. The interval is the percentile interval
+// The paired bootstrap draws from the differences of two settings, question by
+// question, with replacement. The interval is the percentile interval
 // (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13),
 // p that of the two-sided test on studentized differences moved to mean zero
 // (chapter 16 there; Sakai, "Evaluating evaluation metrics based on the
-// bootstrap", SIGIR 2006, figure 1), counting what was seen as one more draw, so
-// that it is never 0 (Davison and Hinkley, "Bootstrap Methods and their
+// bootstrap", SIGIR 2006, figure 1). The observed difference counts as one more
+// draw, so that p is never 0 (Davison and Hinkley, "Bootstrap Methods and their
 // Application", 1997, chapter 4).
 const (
 	resamples  = 10_000
@@ -23,15 +23,15 @@ const (
 	significant = 0.05
 )
 
-// Difference is how much one setting's figure is above another's, on average
+// Difference is by how much one setting's figure exceeds another's, on average
 // over questions.
 type Difference struct {
 	Mean      float64
 	Low, High float64 // 95 % interval
-	P         float64 // of a difference as large, were there none
+	P         float64 // probability of a difference as large if there were none
 }
 
-// bootstrap tells what differences come to.
+// bootstrap summarizes the differences of a figure, question by question.
 func bootstrap(differences []float64) Difference {
 	n := len(differences)
 	if n == 0 {
@@ -52,11 +52,16 @@ func bootstrap(differences []float64) Difference {
 		}
 	}
 	slices.Sort(means)
-	return Difference{Mean: center, Low: quantile(means, (1-confidence)/2), High: quantile(means, (1+confidence)/2), P: float64(extreme) / (resamples + 1)}
+	return Difference{
+		Mean: center,
+		Low:  quantile(means, (1-confidence)/2),
+		High: quantile(means, (1+confidence)/2),
+		P:    float64(extreme) / (resamples + 1),
+	}
 }
 
-// student gives the mean of values, and how far from center it is in standard
-// errors; that is without end where all are the same but not the center.
+// student returns the mean of values, and its distance from center in standard
+// errors, which is infinite if all values are the same and not the center.
 func student(values []float64, center float64) (mean, t float64) {
 	n := float64(len(values))
 	for _, v := range values {
@@ -67,14 +72,14 @@ func student(values []float64, center float64) (mean, t float64) {
 		squares += (v - mean) * (v - mean)
 	}
 	off := mean - center
-	if math.Abs(off) < 1e-12 { // what rounding leaves of none
+	if math.Abs(off) < 1e-12 { // a rounding error
 		return mean, 0
 	}
 	return mean, off / math.Sqrt(squares/(n-1)/n)
 }
 
-// paired gives the differences of a figure, question by question. Both must
-// have been asked the same.
+// paired returns the differences of a figure, question by question. Both results
+// must be of the same questions.
 func paired(a, b []Answer, of func(*Answer) float64) ([]float64, error) {
 	if len(a) != len(b) {
 		return nil, fmt.Errorf("%d questions cannot be compared with %d", len(a), len(b))
@@ -82,7 +87,8 @@ func paired(a, b []Answer, of func(*Answer) float64) ([]float64, error) {
 	out := make([]float64, len(a))
 	for i := range a {
 		if a[i].Conversation != b[i].Conversation || a[i].Question != b[i].Question {
-			return nil, fmt.Errorf("questions differ: %q of %s, and %q of %s", a[i].Question, a[i].Conversation, b[i].Question, b[i].Conversation)
+			return nil, fmt.Errorf("questions differ: %q of %s, and %q of %s",
+				a[i].Question, a[i].Conversation, b[i].Question, b[i].Conversation)
 		}
 		out[i] = of(&a[i]) - of(&b[i])
 	}

@@ -1,13 +1,13 @@
-// Package evals tells how good memory is.
+// Package evals measures how good memory is.
 //
-// Of extraction and consolidation it has golden cases, and tells how near an
-// extractor comes to them ([Run]): little stories in one or more sessions, and
-// what is to be remembered at the end of each.
+// For extraction and consolidation it has golden cases: little stories in one or
+// more sessions, and the facts that must be known at the end of each. [Run] plays
+// them with an extractor and scores the facts.
 //
-// Of retrieval it has conversations, and questions of which it is known where
-// their answers were said ([Conversations]); it reads those of others too
-// ([LoCoMo]). A [Bank] is a dataset that has become memories ([Fill]), of which
-// all is asked in one or more settings of the ranking ([Bank.Ask]).
+// For retrieval it has conversations, and questions with the turns that answer
+// them ([Conversations]); it also reads those of LoCoMo ([LoCoMo]). [Fill] makes
+// memories of such a dataset, and [Bank.Ask] asks its questions in one or more
+// settings of the ranking.
 package evals
 
 import (
@@ -32,11 +32,11 @@ var files embed.FS
 // Case is one story.
 type Case struct {
 	Name string
-	// Budget is how many tokens a model reads in one batch here; 0 leaves it to
-	// the model.
+	// Budget bounds the tokens that a model reads in one batch; 0 leaves the
+	// bound to the model.
 	Budget   int
 	Sessions []Session // in the order in which they arrive
-	Want     []Fact    // what is known at the end
+	Want     []Fact    // the facts that must be known at the end
 }
 
 // Session is a part of a story.
@@ -45,16 +45,16 @@ type Session struct {
 	Events []sessionstore.Event
 }
 
-// Fact is what is known: a line of the section memories.
+// Fact is a fact of a case: a line of the section memories.
 type Fact struct {
 	Text   string
 	Topics []string
 	Said   time.Time // these three are days; zero is unset
 	From   time.Time
-	Until  time.Time // set where it is superseded
+	Until  time.Time // set if it is superseded
 }
 
-// Cases are all there are, by name.
+// Cases reads all cases, sorted by name.
 func Cases() ([]Case, error) {
 	names, err := files.ReadDir("cases")
 	if err != nil {
@@ -77,16 +77,16 @@ func Cases() ([]Case, error) {
 
 // parse reads a case. Its sections are, for each session N:
 //
-//	N/conversation       what is said: "2024-05-08T13:56:00Z Ann: text", where
-//	                     "assistant" is the model's side; more lines of a text
+//	N/conversation       turns: "2024-05-08T13:56:00Z Ann: text", where the
+//	                     author "assistant" is the model; more lines of a text
 //	                     are indented by two spaces
 //	N/events.jsonl       in place of that, events as JSON, one a line
-//	N/extract.json       what a model answers when it is asked for facts, and
-//	N/consolidate.json   for verdicts; once more for each batch
+//	N/extract.json       a model's answer to a request for facts, and
+//	N/consolidate.json   to one for verdicts; one of each for every batch
 //
-// then budget, if a batch is to be small, prompts (the data of all that a model
-// is asked), and memories (what is known at the end). Those with a model's part
-// are for the tests.
+// Then come budget, for small batches, prompts (the data of all requests to a
+// model), and memories (the facts at the end). The tests alone read the sections
+// with a model's answers and prompts.
 func parse(name string, ar *txtar.Archive) (c Case, err error) {
 	c.Name = name
 	for _, f := range ar.Files {
@@ -114,6 +114,7 @@ func parse(name string, ar *txtar.Archive) (c Case, err error) {
 	return c, nil
 }
 
+// add reads a session of the case.
 func (c *Case) add(session, text string, read func(session, text string) ([]sessionstore.Event, error)) error {
 	events, err := read(session, text)
 	if err == nil && slices.ContainsFunc(c.Sessions, func(s Session) bool { return s.ID == session }) {
@@ -123,9 +124,10 @@ func (c *Case) add(session, text string, read func(session, text string) ([]sess
 	return err
 }
 
-// assistant is the author of what the model says.
+// assistant is the author of the model's turns.
 const assistant = "assistant"
 
+// conversation reads turns, a line each.
 func conversation(session, text string) (out []sessionstore.Event, err error) {
 	type said struct{ at, author, text string }
 	var lines []said
@@ -156,7 +158,7 @@ func conversation(session, text string) (out []sessionstore.Event, err error) {
 	return out, nil
 }
 
-// spoken is an event in which somebody says something.
+// spoken makes an event of a text.
 func spoken(id, author, at, role, text string) (sessionstore.Event, error) {
 	type part struct {
 		Text string `json:"text"`
@@ -177,6 +179,7 @@ func spoken(id, author, at, role, text string) (sessionstore.Event, error) {
 	return sessionstore.ParseEvent(raw)
 }
 
+// jsonEvents reads events as JSON, a line each.
 func jsonEvents(_, text string) (out []sessionstore.Event, err error) {
 	for line := range strings.Lines(text) {
 		e, err := sessionstore.ParseEvent([]byte(line))
@@ -189,7 +192,7 @@ func jsonEvents(_, text string) (out []sessionstore.Event, err error) {
 }
 
 // String is a fact as a line: "text | topic | said 2024-05-08 | from 2024-05-07
-// | until 2024-06-01", without what is unset.
+// | until 2024-06-01", without the parts that are unset.
 func (f Fact) String() string {
 	parts := []string{f.Text}
 	if len(f.Topics) > 0 {
@@ -203,14 +206,16 @@ func (f Fact) String() string {
 	return strings.Join(parts, " | ")
 }
 
+// day is one of the days of a fact, with its name in a line.
 type day struct {
 	name string
 	day  *time.Time
 }
 
+// days are the days of a fact, in the order of a line.
 func (f *Fact) days() []day { return []day{{"said", &f.Said}, {"from", &f.From}, {"until", &f.Until}} }
 
-// parseFacts reads lines of String.
+// parseFacts reads facts, a line each as String writes them.
 func parseFacts(text string) (out []Fact, err error) {
 	for line := range strings.Lines(text) {
 		parts := strings.Split(strings.TrimSpace(line), " | ")
@@ -232,6 +237,7 @@ func parseFacts(text string) (out []Fact, err error) {
 	return out, nil
 }
 
+// factOf is the fact of a memory.
 func factOf(m *memory.Memory) Fact {
 	return Fact{Text: m.Fact, Topics: m.Topics, Said: m.Timestamp, From: m.ValidFrom, Until: m.ValidTo}
 }

@@ -13,12 +13,14 @@ import (
 //go:embed conversations/*.txtar
 var conversationFiles embed.FS
 
-// Conversations are those that come with memoryd, with questions of five
-// categories: single-hop (one turn answers, in words of the question), paraphrase
-// (in other words), temporal (a time is asked for), multi-hop (several turns
-// together), and preference (what somebody wants or does has changed).
+// Conversations reads the conversations that come with memoryd. Their questions
+// are of five categories: single-hop (one turn answers, in words of the question),
+// paraphrase (one turn answers, in other words), temporal (the question asks for a
+// time), multi-hop (several turns together answer), and preference (a wish or a
+// habit has changed).
 func Conversations() (*Dataset, error) {
-	d := &Dataset{Name: "conversations", Categories: []string{"single-hop", "paraphrase", "temporal", "multi-hop", "preference"}, Pooled: "all"}
+	categories := []string{"single-hop", "paraphrase", "temporal", "multi-hop", "preference"}
+	d := &Dataset{Name: "conversations", Categories: categories, Pooled: "all"}
 	names, err := conversationFiles.ReadDir("conversations")
 	if err != nil {
 		return nil, err
@@ -42,7 +44,7 @@ func Conversations() (*Dataset, error) {
 //
 //	category: What is asked? | 1-3, 2-14
 //
-// where the evidence is turns, the third of session 1 and the fourteenth of 2.
+// where the evidence is turns: the third of session 1 and the fourteenth of 2.
 func parseConversation(name string, ar *txtar.Archive) (c Conversation, err error) {
 	c.Name = name
 	for _, f := range ar.Files {

@@ -9,19 +9,19 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// Dataset is conversations, and questions about them of which it is known where
-// their answers were said.
+// Dataset is conversations, and questions about them with the turns that answer
+// them.
 type Dataset struct {
 	Name          string // also the app that the memories are of
 	Conversations []Conversation
-	Categories    []string // of questions, in the order in which they are told
-	// Pooled names the group of all questions but those of the category Apart,
-	// if there is one: what a single figure is given for.
+	Categories    []string // of questions, in the order of a report
+	// Pooled names the group of all questions except those of the category Apart,
+	// if there is one. A single figure is that of this group.
 	Pooled string
 	Apart  string
 }
 
-// Conversation is all that one user's memories are made of.
+// Conversation is all sessions of one user, with questions about them.
 type Conversation struct {
 	Name      string // also the user
 	Sessions  []Session
@@ -31,15 +31,15 @@ type Conversation struct {
 	Facts []extract.Fact
 }
 
-// Question is one search. Its evidence is the ids of the events that answer it:
-// at least one, each there in the conversation, none twice.
+// Question is one search. Its evidence is the ids of the events that answer it: at
+// least one, each of the conversation, none twice.
 type Question struct {
 	Text     string
 	Category string
 	Evidence []string
 }
 
-// turn finds an event of a conversation, whichever session it is in.
+// turn finds an event in the sessions of a conversation; nil if there is none.
 func (c *Conversation) turn(id string) (session string, e *sessionstore.Event) {
 	for i := range c.Sessions {
 		s := &c.Sessions[i]
@@ -50,7 +50,7 @@ func (c *Conversation) turn(id string) (session string, e *sessionstore.Event) {
 	return "", nil
 }
 
-// events is how many there are in all conversations.
+// events counts the events of all conversations.
 func (d *Dataset) events() (n int) {
 	for _, c := range d.Conversations {
 		for _, s := range c.Sessions {
@@ -60,6 +60,7 @@ func (d *Dataset) events() (n int) {
 	return n
 }
 
+// sessions counts the sessions of all conversations.
 func (d *Dataset) sessions() (n int) {
 	for _, c := range d.Conversations {
 		n += len(c.Sessions)
@@ -67,6 +68,7 @@ func (d *Dataset) sessions() (n int) {
 	return n
 }
 
+// questions counts the questions of all conversations.
 func (d *Dataset) questions() (n int) {
 	for _, c := range d.Conversations {
 		n += len(c.Questions)
@@ -74,7 +76,7 @@ func (d *Dataset) questions() (n int) {
 	return n
 }
 
-// validate reports the first thing that would make figures wrong.
+// validate reports the first mistake in the data that would make figures wrong.
 func (d *Dataset) validate() error {
 	seen := map[string]bool{}
 	for i := range d.Conversations {
@@ -103,6 +105,7 @@ func (d *Dataset) validate() error {
 	return nil
 }
 
+// scope is the scope of a conversation's memories.
 func (d *Dataset) scope(c *Conversation) memory.Scope {
 	return memory.Scope{App: d.Name, User: c.Name}
 }

@@ -7,21 +7,21 @@ import (
 	"github.com/memoryd/memoryd/extract"
 )
 
-// given is an extractor that finds the facts it was given.
+// given is an extractor that finds the facts that came with a dataset.
 type given struct {
 	extract.Extractor
 	facts map[statement][]extract.Fact
 }
 
-// statement is what a turn is known by: an extractor is not told whose it is,
-// and turns of several users may share an id.
+// statement identifies a turn. An id does not: an extractor does not know the
+// user of a turn, and turns of several users may share an id.
 type statement struct {
 	session, event, text string
 	at                   int64 // microseconds since 1970
 }
 
-// Extractor is one that finds the facts that came with the data, and compares
-// them as another does.
+// Extractor returns an extractor that finds the facts that came with the data, and
+// compares them as like does.
 func (d *Dataset) Extractor(like extract.Extractor) extract.Extractor {
 	out := given{Extractor: like, facts: map[statement][]extract.Fact{}}
 	for i := range d.Conversations {
@@ -33,11 +33,11 @@ func (d *Dataset) Extractor(like extract.Extractor) extract.Extractor {
 	return out
 }
 
-// Name is "observations", as LoCoMo calls what it comes with.
+// Name is "observations", LoCoMo's name for the facts that come with it.
 func (g given) Name() string { return "observations" }
 
-// Extract gives the facts whose first turn is in the batch, without such of
-// their turns as are not.
+// Extract returns the facts whose first turn is in the batch. They rest on those
+// of their turns that are in it, too.
 func (g given) Extract(_ context.Context, b extract.Batch) (out extract.Found, err error) {
 	for _, t := range b.Turns {
 		for _, f := range g.facts[statement{t.SessionID, t.EventID, t.Text, t.Timestamp.UnixMicro()}] {

@@ -21,18 +21,18 @@ import (
 // numbers, which begin with 1.
 var locomoCategories = []string{"multi-hop", "temporal", "open-domain", "single-hop", "adversarial"}
 
-// locomoPause is how long after one turn the next is said: LoCoMo tells when a
-// session began, and no more.
+// locomoPause is the time between two turns. LoCoMo has the time at which a
+// session began, and none of its turns.
 const locomoPause = 20 * time.Second
 
 // LoCoMo reads a file of LoCoMo (Maharana et al., "Evaluating Very Long-Term
 // Conversational Memory of LLM Agents", ACL 2024), such as locomo10.json: one
 // user for each conversation, a session for each of its dated sessions, and an
-// event for each turn, whose id is LoCoMo's. What a picture shows is part of a
-// turn's text. Ids of evidence that are malformed are mended, those that name no
-// turn are dropped, and questions that none are left of are left out.
+// event for each turn, whose id is LoCoMo's. The caption of a picture is part of
+// its turn's text. Malformed ids of evidence are mended, ids that name no turn are
+// dropped, and questions without evidence are left out.
 //
-// The data is under CC BY-NC 4.0: it is for measuring.
+// The data is under CC BY-NC 4.0: use it to measure only.
 func LoCoMo(file string) (*Dataset, error) {
 	raw, err := os.ReadFile(file)
 	if err != nil {
@@ -45,6 +45,7 @@ func LoCoMo(file string) (*Dataset, error) {
 	return d, nil
 }
 
+// locomoSample is one conversation of the file.
 type locomoSample struct {
 	ID           string                     `json:"sample_id"`
 	Conversation map[string]json.RawMessage `json:"conversation"`
@@ -56,6 +57,7 @@ type locomoSample struct {
 	Observations map[string]map[string][]locomoObservation `json:"observation"`
 }
 
+// locomoTurn is one turn of a session.
 type locomoTurn struct {
 	ID      string `json:"dia_id"`
 	Speaker string `json:"speaker"`
@@ -63,9 +65,10 @@ type locomoTurn struct {
 	Caption string `json:"blip_caption"`
 }
 
-// locomoObservation is [text, ids], where ids is one string, or a list of them.
+// locomoObservation is [text, ids], where ids is one string or a list of strings.
 type locomoObservation struct{ text, ids string }
 
+// UnmarshalJSON implements json.Unmarshaler.
 func (o *locomoObservation) UnmarshalJSON(raw []byte) error {
 	var pair []json.RawMessage
 	if err := json.Unmarshal(raw, &pair); err != nil {
@@ -97,7 +100,7 @@ func readLoCoMo(raw []byte) (*Dataset, error) {
 	return d, d.validate()
 }
 
-// located says in which line of a file JSON cannot be read.
+// located adds to an error of reading JSON the line of the file.
 func located(raw []byte, err error) error {
 	at := int64(-1)
 	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
@@ -133,7 +136,8 @@ func (s *locomoSample) read() (c Conversation, err error) {
 			return c, fmt.Errorf("qa %d: it has no question", i+1)
 		}
 		if evidence := c.mend(strings.Join(q.Evidence, " ")); len(evidence) > 0 {
-			c.Questions = append(c.Questions, Question{Text: q.Question, Category: locomoCategories[q.Category-1], Evidence: evidence})
+			category := locomoCategories[q.Category-1]
+			c.Questions = append(c.Questions, Question{Text: q.Question, Category: category, Evidence: evidence})
 		}
 	}
 	c.Facts = s.facts(&c)
@@ -142,7 +146,7 @@ func (s *locomoSample) read() (c Conversation, err error) {
 
 var sessionName = regexp.MustCompile(`^session_(\d+)$`)
 
-// numbers are those of the sessions, in order.
+// numbers are the numbers of the sessions, in order.
 func (s *locomoSample) numbers() (out []int) {
 	for key, value := range s.Conversation {
 		if m := sessionName.FindStringSubmatch(key); m != nil && len(value) > 0 && value[0] == '[' {
@@ -190,8 +194,8 @@ func (s *locomoSample) session(n int) (out Session, err error) {
 
 var turnIDs = regexp.MustCompile(`D:?(\d+):(\d+)`)
 
-// mend finds the ids of turns in a text ("D8:6; D9:17", "D:11:26", "D30:05"),
-// those that are there, once each.
+// mend finds ids in a text ("D8:6; D9:17", "D:11:26", "D30:05"), and returns those
+// that name a turn, once each.
 func (c *Conversation) mend(text string) (out []string) {
 	for _, m := range turnIDs.FindAllStringSubmatch(text, -1) {
 		session, err := strconv.Atoi(m[1])
@@ -204,8 +208,8 @@ func (c *Conversation) mend(text string) (out []string) {
 	return out
 }
 
-// facts are the observations as facts: each was said when, and by whom, the
-// first turn was that it cites, and rests on those of that session.
+// facts are the observations as facts. A fact has the time and the author of the
+// first turn that it cites, and rests on the turns of that turn's session.
 func (s *locomoSample) facts(c *Conversation) (out []extract.Fact) {
 	for _, n := range s.numbers() {
 		bySpeaker := s.Observations[fmt.Sprintf("session_%d_observation", n)]
@@ -220,7 +224,7 @@ func (s *locomoSample) facts(c *Conversation) (out []extract.Fact) {
 	return out
 }
 
-// fact is a statement that rests on turns; false if on none.
+// fact is a statement that rests on turns; ok is false if none of them is there.
 func (c *Conversation) fact(text string, ids []string) (f extract.Fact, ok bool) {
 	for _, id := range ids {
 		session, e := c.turn(id)
@@ -230,7 +234,8 @@ func (c *Conversation) fact(text string, ids []string) (f extract.Fact, ok bool)
 			if !ok {
 				continue
 			}
-			f = extract.Fact{SessionID: session, Text: text, Author: t.Author, Timestamp: t.Timestamp, EventIDs: []string{id}, Quote: t.Text}
+			f = extract.Fact{SessionID: session, Text: text, Author: t.Author, Timestamp: t.Timestamp,
+				EventIDs: []string{id}, Quote: t.Text}
 		case f.SessionID == session:
 			f.EventIDs = append(f.EventIDs, id)
 		}

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// metric is a figure of one answer, 0 to 1. All are of evidence turns, each
-// relevant or not; see Järvelin and Kekäläinen, "Cumulated gain-based evaluation
+// metric is a figure of one answer, from 0 to 1. Evidence turns are relevant, and
+// all others are not; see Järvelin and Kekäläinen, "Cumulated gain-based evaluation
 // of IR techniques", 2002, for nDCG, and Voorhees, "The TREC-8 question answering
 // track report", 1999, for the reciprocal rank.
 type metric struct {
@@ -14,15 +14,16 @@ type metric struct {
 	of   func(*Answer) float64
 }
 
-// metrics are those told of each group.
+// metrics are those that a report shows for each group.
 var metrics = []metric{
-	recallAt("recall@1", 1), recallAt("recall@5", 5), recallAt("recall@10", 10), recallAt("recall@25", 25), recallAt("recall@50", 50),
+	recallAt("recall@1", 1), recallAt("recall@5", 5), recallAt("recall@10", 10),
+	recallAt("recall@25", 25), recallAt("recall@50", 50),
 	{"hit@10", func(a *Answer) float64 { return a.hit(10) }},
 	{"MRR", (*Answer).reciprocalRank},
 	{"nDCG@10", func(a *Answer) float64 { return a.ndcg(10) }},
 }
 
-// compared are those that settings are compared by.
+// compared are the metrics that settings are compared by.
 var compared = metricsNamed("recall@10", "MRR", "nDCG@10")
 
 func recallAt(name string, k int) metric {
@@ -66,7 +67,8 @@ func (a *Answer) hit(k int) float64 {
 	return 0
 }
 
-// reciprocalRank is one by the rank of the first evidence, 0 if there is none.
+// reciprocalRank is 1 divided by the rank of the first evidence; 0 if none was
+// found.
 func (a *Answer) reciprocalRank() float64 {
 	if first := a.first(); first > 0 {
 		return 1 / float64(first)
@@ -100,7 +102,7 @@ func (a *Answer) ndcg(k int) float64 {
 	return gain / ideal
 }
 
-// mean is that of a figure over answers; 0 of none.
+// mean is the mean of a figure over answers; 0 if there are none.
 func mean(answers []Answer, of func(*Answer) float64) float64 {
 	sum := 0.0
 	for i := range answers {

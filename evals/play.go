@@ -21,8 +21,8 @@ import (
 
 var scope = memory.Scope{App: "evals", User: "user"}
 
-// attempts is how often a batch is tried: a provider that is away for a moment
-// is no reason to begin anew.
+// attempts is how often a batch is tried: a provider may be unavailable for a
+// moment.
 const attempts = 3
 
 // stores are those of one evaluation, in a directory that close removes.
@@ -31,6 +31,7 @@ type stores struct {
 	dir string
 }
 
+// openStores opens both stores in a new directory.
 func openStores(ctx context.Context, e embed.Embedder) (s *stores, err error) {
 	s = &stores{Stores: assembly.NewStores()}
 	if s.dir, err = os.MkdirTemp("", "memoryd-eval-"); err != nil {
@@ -44,37 +45,39 @@ func openStores(ctx context.Context, e embed.Embedder) (s *stores, err error) {
 
 func (s *stores) close() error { return errors.Join(s.Close(), os.RemoveAll(s.dir)) }
 
-// ingest runs ingestion while tell gives it sessions, and returns what the
-// extractor has cost.
+// ingest runs ingestion while feed gives it sessions, and returns the cost of the
+// extractor.
 func (s *stores) ingest(ctx context.Context, x extract.Extractor, e embed.Embedder, budget int,
-	tell func(context.Context, *teller) error) (extract.Usage, error) {
+	feed func(context.Context, *player) error) (extract.Usage, error) {
 	playing, over := context.WithCancelCause(ctx)
 	w := &watched{Extractor: x, budget: budget, over: over}
-	parts := assembly.Connect(s.Sessions, s.Memories, &assembly.Options{Embedder: e, Extractor: w, MaxAttempts: attempts})
+	opts := &assembly.Options{Embedder: e, Extractor: w, MaxAttempts: attempts}
+	parts := assembly.Connect(s.Sessions, s.Memories, opts)
 	var running conc.WaitGroup
 	running.Go(func() { parts.Ingest.Run(playing) })
-	err := tell(playing, &teller{parts.Ingest, w})
+	err := feed(playing, &player{parts.Ingest, w})
 	over(nil)
 	running.Wait()
 	return w.used, err
 }
 
-// play has the sessions of a case become memories, one after the other, in
-// stores of its own that are gone when it returns, and gives the facts at the
-// end in the order in which they were said. Where the extractor fails it gives
-// those of the sessions before, with the extractor's error.
-func play(ctx context.Context, x extract.Extractor, e embed.Embedder, c Case) (facts []Fact, used extract.Usage, err error) {
+// play makes memories of the sessions of a case, one after the other, in stores of
+// its own, and returns the facts at the end in the order in which they were said.
+// If the extractor fails, it returns the facts of the sessions before and the
+// extractor's error.
+func play(ctx context.Context, x extract.Extractor, e embed.Embedder, c Case) (
+	facts []Fact, used extract.Usage, err error) {
 	s, err := openStores(ctx, e)
 	if err != nil {
 		return nil, used, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	used, failed := s.ingest(ctx, x, e, c.Budget, func(ctx context.Context, t *teller) error {
+	used, failed := s.ingest(ctx, x, e, c.Budget, func(ctx context.Context, p *player) error {
 		for _, session := range c.Sessions {
 			key := sessionstore.Key{Scope: scope, ID: session.ID}
-			op, err := t.take(ctx, key, session.Events)
+			op, err := p.take(ctx, key, session.Events)
 			if err == nil {
-				err = t.wait(ctx, key, op)
+				err = p.wait(ctx, key, op)
 			}
 			if err != nil {
 				return err
@@ -86,43 +89,45 @@ func play(ctx context.Context, x extract.Extractor, e embed.Embedder, c Case) (f
 	return facts, used, errors.Join(failed, err)
 }
 
-// teller gives sessions to a service that runs.
-type teller struct {
+// player gives sessions to a service that runs.
+type player struct {
 	service *ingest.Service
 	watched *watched
 }
 
 // take stores the events of a session, and asks for their memories.
-func (t *teller) take(ctx context.Context, key sessionstore.Key, events []sessionstore.Event) (*sessionstore.Operation, error) {
-	op, err := t.service.Ingest(ctx, key, events, ingest.RequestOptions{})
+func (p *player) take(ctx context.Context, key sessionstore.Key, events []sessionstore.Event) (
+	*sessionstore.Operation, error) {
+	op, err := p.service.Ingest(ctx, key, events, ingest.RequestOptions{})
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	return op, err
 }
 
-// wait returns when the memories that take asked for are made, with why not if
-// they cannot be.
-func (t *teller) wait(ctx context.Context, key sessionstore.Key, op *sessionstore.Operation) error {
-	err := t.service.Watch(ctx, key.Scope, op.ID, func(now *sessionstore.Operation) error { op = now; return nil })
+// wait returns when the memories that take asked for are made. Its error is the
+// reason why they cannot be.
+func (p *player) wait(ctx context.Context, key sessionstore.Key, op *sessionstore.Operation) error {
+	err := p.service.Watch(ctx, key.Scope, op.ID, func(now *sessionstore.Operation) error { op = now; return nil })
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
 		return err
-	case op.State != sessionstore.Succeeded && t.watched.failed() != nil:
-		return t.watched.failed()
+	case op.State != sessionstore.Succeeded && p.watched.failed() != nil:
+		return p.watched.failed()
 	case op.State != sessionstore.Succeeded:
 		return errors.New(op.LastError)
 	}
 	return nil
 }
 
-// known is all facts of the scope that hold or have held, in the order in which
-// they were said. What has ended as it was said never did: it only says again
-// what is known.
+// known returns all facts of the scope that hold or have held, in the order in
+// which they were said. A fact that ended as it was said never held: it only
+// repeats another one.
 func known(ctx context.Context, memories memory.Store) ([]Fact, error) {
-	list := memory.List{PageSize: memory.MaxPageSize, Filter: memory.Filter{Kinds: []memory.Kind{memory.KindFact}, History: true}}
+	facts := memory.Filter{Kinds: []memory.Kind{memory.KindFact}, History: true}
+	list := memory.List{PageSize: memory.MaxPageSize, Filter: facts}
 	var out []Fact
 	for {
 		page, err := memories.List(ctx, scope, list)
@@ -142,8 +147,8 @@ func known(ctx context.Context, memories memory.Store) ([]Fact, error) {
 	return out, nil
 }
 
-// watched adds up what an extractor costs, and ends the play at a failure that
-// another attempt would not mend.
+// watched adds up the cost of an extractor, and ends the play at a failure that
+// another attempt cannot mend.
 type watched struct {
 	extract.Extractor
 	budget int
@@ -162,18 +167,21 @@ func (w *watched) Budget() int {
 	return w.budget
 }
 
+// Extract implements extract.Extractor.
 func (w *watched) Extract(ctx context.Context, b extract.Batch) (extract.Found, error) {
 	out, err := w.Extractor.Extract(ctx, b)
 	w.note(ctx, out.Usage, err)
 	return out, err
 }
 
+// Consolidate implements extract.Extractor.
 func (w *watched) Consolidate(ctx context.Context, c extract.Comparison, repaired bool) (extract.Consolidated, error) {
 	out, err := w.Extractor.Consolidate(ctx, c, repaired)
 	w.note(ctx, out.Usage, err)
 	return out, err
 }
 
+// note counts the cost of a call, and how it went.
 func (w *watched) note(ctx context.Context, u extract.Usage, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -187,6 +195,7 @@ func (w *watched) note(ctx context.Context, u extract.Usage, err error) {
 	}
 }
 
+// failed is the error of the last call that failed.
 func (w *watched) failed() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

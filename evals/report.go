@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// Report is a run of retrieval: a dataset that became memories, and what its
-// questions came to in each setting, [Everything] first.
+// Report is a run of retrieval: the dataset, its memories, and the results of its
+// questions in each setting, [Everything] first.
 type Report struct {
 	Dataset       string   `json:"dataset"`
 	Conversations int      `json:"conversations"`
@@ -23,17 +23,18 @@ type Report struct {
 	Results       []Result `json:"results"`
 }
 
-// Report is that of what Ask gave.
+// Report makes a report of the results of Ask.
 func (b *Bank) Report(results []Result) *Report {
-	r := &Report{Dataset: b.dataset.Name, Conversations: len(b.dataset.Conversations), Sessions: b.dataset.sessions(), Questions: b.dataset.questions(),
-		Filled: b.Filled, Results: results}
+	r := &Report{
+		Dataset: b.dataset.Name, Conversations: len(b.dataset.Conversations), Sessions: b.dataset.sessions(),
+		Questions: b.dataset.questions(), Filled: b.Filled, Results: results}
 	if b.Reranker != nil {
 		r.Reranker = b.Reranker.Name()
 	}
 	return r
 }
 
-// ReadReport reads what a Report is as JSON.
+// ReadReport reads a Report from a file of JSON.
 func ReadReport(file string) (*Report, error) {
 	raw, err := os.ReadFile(file)
 	if err != nil {
@@ -63,24 +64,28 @@ func (r *Report) Title() string {
 	return out
 }
 
-// Table tells the figures of the first setting by category, what it took to
-// come to them, and what it takes to keep and to use them.
+// Table shows the figures of the first setting by category, and the cost of
+// making, keeping and finding the memories.
 func (r *Report) Table() string {
 	first, f := &r.Results[0], &r.Filled
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s: %d conversations, %d sessions, %d events, %d questions\n\n", r.Title(), r.Conversations, r.Sessions, f.Events, r.Questions)
+	fmt.Fprintf(&out, "%s: %d conversations, %d sessions, %d events, %d questions\n\n",
+		r.Title(), r.Conversations, r.Sessions, f.Events, r.Questions)
 	out.WriteString(first.table())
 	fmt.Fprintf(&out, "\ningest   %.1f s, %.0f events/s", f.Seconds, float64(f.Events)/f.Seconds)
 	if f.Calls > 0 {
 		fmt.Fprintf(&out, ", %d calls of the model with %d tokens", f.Calls, f.Tokens)
 	}
-	fmt.Fprintf(&out, "\nmemory   %d turns, %d facts, %d superseded; %.1f MB with the sessions\n", f.Turns, f.Facts, f.History, float64(f.Bytes)/1e6)
-	fmt.Fprintf(&out, "search   p50 %.1f ms, p95 %.1f ms, p99 %.1f ms\n", first.Search.P50, first.Search.P95, first.Search.P99)
-	fmt.Fprintf(&out, "results  %.0f tokens in the first 10, %.0f in the first 50\n", first.tokensAt(10), first.tokensAt(50))
+	fmt.Fprintf(&out, "\nmemory   %d turns, %d facts, %d superseded; %.1f MB with the sessions\n",
+		f.Turns, f.Facts, f.History, float64(f.Bytes)/1e6)
+	fmt.Fprintf(&out, "search   p50 %.1f ms, p95 %.1f ms, p99 %.1f ms\n",
+		first.Search.P50, first.Search.P95, first.Search.P99)
+	fmt.Fprintf(&out, "results  %.0f tokens in the first 10, %.0f in the first 50\n",
+		first.tokensAt(10), first.tokensAt(50))
 	return out.String()
 }
 
-// table is a row for each group.
+// table has a row for each group.
 func (r *Result) table() string {
 	var t columns
 	head := []string{"", "n"}
@@ -98,13 +103,13 @@ func (r *Result) table() string {
 	return t.String()
 }
 
-// tokensAt is the mean of tokens in the first k results.
+// tokensAt is the mean number of tokens in the first k results.
 func (r *Result) tokensAt(k int) float64 {
 	return r.Curve[slices.IndexFunc(r.Curve, func(p Point) bool { return p.K == k })].Tokens
 }
 
-// Ablation tells what each part of the ranking is good for: the figures without
-// it, and how they differ from those with everything. The results are those of
+// Ablation shows the worth of each part of the ranking: the figures without it,
+// and how they differ from those with everything. The results are those of
 // [Ablations].
 func Ablation(results []Result) (string, error) {
 	all := &results[0]
@@ -131,23 +136,33 @@ func Ablation(results []Result) (string, error) {
 		}
 		t.row(append(cells, fmt.Sprintf("%.1f ms", o.Search.P50))...)
 	}
-	return fmt.Sprintf("Without each part of the ranking, %s, against all (%s):\n\n%s", all.Groups[0].Group, legend, &t), nil
+	return fmt.Sprintf("Without each part of the ranking, %s, against all (%s):\n\n%s",
+		all.Groups[0].Group, legend(), &t), nil
 }
 
-var legend = fmt.Sprintf("paired bootstrap, %d resamples, interval of %.0f %%; * is p < %v", resamples, 100*confidence, significant)
+// legend explains the columns of a difference.
+func legend() string {
+	return fmt.Sprintf("paired bootstrap, %d resamples, interval of %.0f %%; * is p < %v",
+		resamples, 100*confidence, significant)
+}
 
-// cells tell a difference in three columns.
+// cells shows a difference in three columns.
 func (d Difference) cells() []string {
 	mark := " "
 	if d.P < significant {
 		mark = "*"
 	}
-	return []string{fmt.Sprintf("%+.3f", d.Mean), fmt.Sprintf("%+.3f to %+.3f", d.Low, d.High), fmt.Sprintf("%.4f%s", d.P, mark)}
+	return []string{
+		fmt.Sprintf("%+.3f", d.Mean),
+		fmt.Sprintf("%+.3f to %+.3f", d.Low, d.High),
+		fmt.Sprintf("%.4f%s", d.P, mark),
+	}
 }
 
-// Compare tells how a result differs from another, over all questions that are
-// pooled and in each conversation: the resampling takes questions as drawn one by
-// one, while those of a conversation have much in common.
+// Compare shows how a result differs from another, over all pooled questions and
+// in each conversation. The resampling draws questions one by one, as if they were
+// independent, but those of one conversation have much in common: the columns of
+// the conversations show how much.
 func Compare(a, b *Result) (string, error) {
 	pa, pb := pooled(a.Answers), pooled(b.Answers)
 	var t columns
@@ -167,10 +182,11 @@ func Compare(a, b *Result) (string, error) {
 		}
 		t.row(cells...)
 	}
-	return fmt.Sprintf("%s against %s, %d questions of %s (%s):\n\n%s", a.Setting, b.Setting, len(pa), a.Groups[0].Group, legend, &t), nil
+	return fmt.Sprintf("%s against %s, %d questions of %s (%s):\n\n%s",
+		a.Setting, b.Setting, len(pa), a.Groups[0].Group, legend(), &t), nil
 }
 
-// count is how many differences have a sign.
+// count counts the differences that have a sign.
 func count(differences []float64, sign int) (n int) {
 	for _, d := range differences {
 		if cmp.Compare(d, 0) == sign {
@@ -180,7 +196,7 @@ func count(differences []float64, sign int) (n int) {
 	return n
 }
 
-// conversations are the names of those asked about, in their order.
+// conversations are the names of the conversations of answers, in their order.
 func conversations(answers []Answer) (out []string) {
 	for i := range answers {
 		if name := answers[i].Conversation; !slices.Contains(out, name) {
@@ -190,12 +206,14 @@ func conversations(answers []Answer) (out []string) {
 	return out
 }
 
-// columns is a table in the making: its first column is aligned to the left,
-// the others to the right.
+// columns is a table. Its first column is aligned to the left, the others to the
+// right.
 type columns struct{ rows [][]string }
 
+// row adds a row.
 func (t *columns) row(cells ...string) { t.rows = append(t.rows, cells) }
 
+// String is the table as lines of text.
 func (t *columns) String() string {
 	var widths []int
 	for _, row := range t.rows {

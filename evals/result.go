@@ -4,11 +4,11 @@ import (
 	"slices"
 )
 
-// Result is what the questions of a dataset came to in one setting.
+// Result is the outcome of all questions of a dataset in one setting.
 type Result struct {
 	Setting string `json:"setting"`
 	Groups  []Row  `json:"groups"`
-	// Search is how long searches took, in milliseconds.
+	// Search has quantiles of the times of searches, in milliseconds.
 	Search struct {
 		P50 float64 `json:"p50"`
 		P95 float64 `json:"p95"`
@@ -18,23 +18,24 @@ type Result struct {
 	Answers []Answer `json:"answers"`
 }
 
-// Row is the figures of a group of questions, by name, averaged over them.
+// Row has the figures of a group of questions, by name, averaged over them.
 type Row struct {
 	Group   string             `json:"group"`
 	N       int                `json:"n"`
 	Figures map[string]float64 `json:"figures"`
 }
 
-// Point is what the first K results come to, averaged over the pooled questions.
+// Point has the tokens and the recall of the first K results, averaged over the
+// pooled questions.
 type Point struct {
 	K      int     `json:"k"`
 	Tokens float64 `json:"tokens"`
-	// Recall is the share of the evidence that those results cite. Where each
-	// cites one turn, and no turn is cited twice, it is recall@K.
+	// Recall is the share of the evidence that those results cite. It is recall@K
+	// if each result cites one turn, and none is cited twice.
 	Recall float64 `json:"recall"`
 }
 
-// summarize works out what follows from the answers.
+// summarize computes the figures from the answers.
 func (r *Result) summarize(d *Dataset) {
 	r.Groups = []Row{row(d.Pooled, pooled(r.Answers))}
 	for _, name := range d.Categories {
@@ -53,6 +54,7 @@ func (r *Result) summarize(d *Dataset) {
 	}
 }
 
+// row computes the figures of a group.
 func row(group string, answers []Answer) Row {
 	out := Row{Group: group, N: len(answers), Figures: map[string]float64{}}
 	for _, m := range metrics {
@@ -61,6 +63,7 @@ func row(group string, answers []Answer) Row {
 	return out
 }
 
+// answersOf are the answers that a condition holds of.
 func answersOf(all []Answer, of func(*Answer) bool) (out []Answer) {
 	for i := range all {
 		if of(&all[i]) {
@@ -70,7 +73,7 @@ func answersOf(all []Answer, of func(*Answer) bool) (out []Answer) {
 	return out
 }
 
-// pooled are the answers that a single figure is given for.
+// pooled are the answers of the pooled group.
 func pooled(all []Answer) []Answer {
 	return answersOf(all, func(a *Answer) bool { return !a.Apart })
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/memoryd/memoryd/internal/analyzer"
 )
 
-// Score is how near the facts at the end of a case come to those wanted; or of
-// all cases, added up.
+// Score is how near the facts at the end of a case come to the wanted ones, or the
+// sum of several scores.
 type Score struct {
 	Case   string
 	Wanted int
@@ -25,19 +25,19 @@ type Score struct {
 	Missing  []Fact // wanted and not right
 	Wrong    []Fact // found and not right
 	extract.Usage
-	Err error // why the extractor has not come to the end of it
+	Err error // why the extractor has not finished the case
 }
 
-// Precision is how much of what was found is right; nothing found is nothing
-// wrong.
+// Precision is the share of the found facts that are right; 1 if none was found.
 func (s *Score) Precision() float64 { return share(s.Right, s.Found) }
 
-// Recall is how much of what was wanted is right.
+// Recall is the share of the wanted facts that were found; 1 if none was wanted.
 func (s *Score) Recall() float64 { return share(s.Right, s.Wanted) }
 
-// F1 is the harmonic mean of both.
+// F1 is the harmonic mean of precision and recall.
 func (s *Score) F1() float64 { return share(2*s.Right, s.Found+s.Wanted) }
 
+// share is part of whole; all of nothing is 1.
 func share(part, whole int) float64 {
 	if whole == 0 {
 		return 1
@@ -53,12 +53,14 @@ func (s *Score) add(o *Score) {
 	s.Usage = s.Usage.Add(o.Usage)
 }
 
-// Run plays cases with an extractor and an embedder, in stores of their own,
-// and gives the score of all; each is called with that of every case when it is
-// known, and an error of it ends the run. A case that the extractor refuses, or
-// does not answer legibly, counts with what it has come to, and is an error in
-// the end; any other failure of the extractor ends the run at once.
-func Run(ctx context.Context, x extract.Extractor, e embed.Embedder, cases []Case, each func(Score) error) (Score, error) {
+// Run plays cases with an extractor and an embedder, in stores of their own, and
+// returns the score of all of them. It calls each with the score of every case as
+// it becomes known, and ends at an error of each. A case that the extractor
+// refuses, or answers illegibly, counts with the facts so far,
+// and its error is returned at the end. Any other failure of the extractor ends
+// the run at once.
+func Run(ctx context.Context, x extract.Extractor, e embed.Embedder, cases []Case,
+	each func(Score) error) (Score, error) {
 	var all Score
 	var failed []error
 	for _, c := range cases {
@@ -80,75 +82,82 @@ func Run(ctx context.Context, x extract.Extractor, e embed.Embedder, cases []Cas
 	return all, errors.Join(failed...)
 }
 
-// alike is from where on two texts say the same thing: half of their words.
+// alike is the F1 of their words from which on two texts can say the same thing.
 const alike = 0.5
 
-// score matches facts one to one, those first that are most alike. What is
-// found as current and wanted as superseded, or the other way round, is matched
-// and not right, so that neither is taken for another fact of its kind.
+// pair is a wanted and a found fact that are alike, by their places in the lists.
+type pair struct {
+	want, got int
+	f1        float64
+	both      int // words that they share
+	agree     bool
+}
+
+// score matches facts one to one, most alike first. A fact found as current and
+// wanted as superseded, or the other way round, is matched and not right, so that
+// neither is taken for another fact of its kind.
 func score(want, got []Fact) Score {
-	type pair struct {
-		want, got int
-		f1        float64
-		both      int // words that they share
-		agree     bool
-	}
-	var pairs []pair
-	words := func(facts []Fact) (out []map[string]int) {
-		for i := range facts {
-			out = append(out, counts(facts[i].Text))
-		}
-		return out
-	}
-	wanted, found := words(want), words(got)
-	for i := range want {
-		for j := range got {
-			if f1, both := overlap(wanted[i], found[j]); f1 >= alike {
-				pairs = append(pairs, pair{i, j, f1, both, want[i].Until.IsZero() == got[j].Until.IsZero()})
-			}
-		}
-	}
-	slices.SortStableFunc(pairs, func(a, b pair) int {
-		first := cmp.Or(cmp.Compare(b.f1, a.f1), cmp.Compare(b.both, a.both))
-		switch {
-		case first == 0 && a.agree && !b.agree:
-			return -1
-		case first == 0 && b.agree && !a.agree:
-			return 1
-		}
-		return first
-	})
 	s := Score{Wanted: len(want), Found: len(got)}
-	byWant, byGot := map[int]bool{}, map[int]bool{}
-	rightWant, rightGot := map[int]bool{}, map[int]bool{}
-	for _, p := range pairs {
-		if byWant[p.want] || byGot[p.got] {
+	matchedWant, matchedGot := make([]bool, len(want)), make([]bool, len(got))
+	rightWant, rightGot := make([]bool, len(want)), make([]bool, len(got))
+	for _, p := range pairs(want, got) {
+		if matchedWant[p.want] || matchedGot[p.got] {
 			continue
 		}
-		byWant[p.want], byGot[p.got] = true, true
-		switch {
-		case p.agree:
+		matchedWant[p.want], matchedGot[p.got] = true, true
+		if p.agree {
 			s.Right++
 			rightWant[p.want], rightGot[p.got] = true, true
-		case got[p.got].Until.IsZero():
+		} else if got[p.got].Until.IsZero() {
 			s.Standing++
 		}
 	}
-	for i, f := range want {
-		if !rightWant[i] {
-			s.Missing = append(s.Missing, f)
-		}
-	}
-	for i, f := range got {
-		if !rightGot[i] {
-			s.Wrong = append(s.Wrong, f)
-		}
-	}
+	s.Missing, s.Wrong = others(want, rightWant), others(got, rightGot)
 	return s
 }
 
-// counts is how often each word is in a text. Those of no weight, "not" among
-// them, are left out, as when memories are looked for.
+// pairs are all wanted and found facts that are alike, the most alike first. Of
+// two pairs that are as much alike, the one that agrees on whether the fact holds
+// comes first.
+func pairs(want, got []Fact) (out []pair) {
+	found := make([]map[string]int, len(got))
+	for i := range got {
+		found[i] = counts(got[i].Text)
+	}
+	for i := range want {
+		wanted := counts(want[i].Text)
+		for j := range got {
+			if f1, both := overlap(wanted, found[j]); f1 >= alike {
+				out = append(out, pair{i, j, f1, both, want[i].Until.IsZero() == got[j].Until.IsZero()})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b pair) int {
+		return cmp.Or(cmp.Compare(b.f1, a.f1), cmp.Compare(b.both, a.both), cmp.Compare(rank(a.agree), rank(b.agree)))
+	})
+	return out
+}
+
+// rank sorts pairs that agree before those that do not.
+func rank(agree bool) int {
+	if agree {
+		return 0
+	}
+	return 1
+}
+
+// others are the facts that are not marked.
+func others(facts []Fact, marked []bool) (out []Fact) {
+	for i, f := range facts {
+		if !marked[i] {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// counts is how often each word is in a text. Words without weight in a search,
+// "not" among them, are left out.
 func counts(text string) map[string]int {
 	out := map[string]int{}
 	for _, w := range analyzer.Words(text) {
@@ -157,7 +166,7 @@ func counts(text string) map[string]int {
 	return out
 }
 
-// overlap is the F1 of the words of two texts, and how many they share.
+// overlap is the F1 of the words of two texts, and the number that they share.
 func overlap(a, b map[string]int) (f1 float64, both int) {
 	all := 0
 	for w, n := range a {

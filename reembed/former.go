@@ -63,7 +63,8 @@ func (f *Former) Embed(ctx context.Context, task embed.Task, texts []string) ([]
 	if err == nil || ctx.Err() != nil {
 		return vectors, err
 	}
-	f.log.Warn("memories are stored without vectors until they have moved: the embedder they were made with fails", "err", err)
+	f.log.Warn("memories are stored without vectors until they have moved: the embedder they were made with fails",
+		"err", err)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.restsTo = time.Now().Add(formerRest)

@@ -87,8 +87,8 @@ func (a *app) run(ctx context.Context, on net.Listener) error {
 	workers.Go(func() { a.work(work) })
 	workers.Go(func() { a.models.probe(work, a.log) })
 
-	hs := &http.Server{Handler: a, ReadHeaderTimeout: headTime, ReadTimeout: bodyTime, WriteTimeout: answerTime, IdleTimeout: idleTime,
-		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelWarn)}
+	hs := &http.Server{Handler: a, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
+		ReadHeaderTimeout: headTime, ReadTimeout: bodyTime, WriteTimeout: answerTime, IdleTimeout: idleTime}
 	served := make(chan error, 1)
 	workers.Go(func() { served <- hs.Serve(on) })
 	var err error
@@ -125,7 +125,8 @@ func listen(cfg *config) (net.Listener, error) {
 // announce logs the configuration, and says where memoryd serves.
 func (a *app) announce(on net.Listener, stdout io.Writer) {
 	cfg, embedder := a.cfg, a.models.embedder.Model()
-	a.log.Info("memoryd", "version", version(), "listen", on.Addr().String(), "insecure", cfg.insecure, "loopback-names", cfg.loopbackNames,
+	a.log.Info("memoryd", "version", version(),
+		"listen", on.Addr().String(), "insecure", cfg.insecure, "loopback-names", cfg.loopbackNames,
 		"sessions", shown(cfg.sessions), "session-ttl", cfg.sessionTTL, "memories", shown(cfg.memories),
 		"embedder", embedder.Name, "embedding-dimension", embedder.Dimension,
 		"extractor", a.models.extractor.Name(), "extractor-fallback", cfg.fallback, "extractor-tokens", cfg.batchTokens,
@@ -154,7 +155,8 @@ func startApp(cfg *config, log *slog.Logger, open func(*app) error) (*app, net.L
 func serveCommand() *subcommand {
 	return &subcommand{
 		name: "serve", summary: "Serve the HTTP API, and make memories of sessions.",
-		details: "It is the command if there is none: memoryd -listen ADDRESS is memoryd serve -listen ADDRESS.",
+		details: `It is the command if there is none: memoryd -listen ADDRESS is
+memoryd serve -listen ADDRESS.`,
 		example: "memoryd serve -listen 127.0.0.1:8080 -data /var/lib/memoryd",
 		uses:    serveFlagNames(),
 		run: func(ctx context.Context, cfg *config, _ []string, s streams) error {

@@ -22,8 +22,8 @@ func archiveFlagNames() []string { return slices.Concat(storeFlagNames(), embedd
 func exportCommand() *subcommand {
 	return &subcommand{
 		name: "export", arguments: "FILE", summary: "Write all sessions and memories into a file.",
-		details: "FILE must not exist yet; - writes to standard output. The stores in a file of their own must not be in use:" +
-			" stop the memoryd that serves them first.",
+		details: `FILE must not exist yet; - writes to standard output. One process at a time
+can open a store that is a file: stop the memoryd that serves it first.`,
 		example: "memoryd export -data /var/lib/memoryd backup.jsonl",
 		uses:    archiveFlagNames(),
 		run: func(ctx context.Context, cfg *config, args []string, s streams) error {
@@ -34,8 +34,9 @@ func exportCommand() *subcommand {
 func importCommand() *subcommand {
 	return &subcommand{
 		name: "import", arguments: "FILE", summary: "Bring a file that export wrote into other stores.",
-		details: "What is in the stores already stays, so an import can be run again. Where -embedder is another than that of FILE," +
-			" it makes new vectors.",
+		details: `Everything in the stores stays, so an import can be run again. If -embedder is
+another one than that of FILE, it makes new vectors. FILE is checked before any of
+it is imported.`,
 		example: "memoryd import -sessions redis://127.0.0.1:6379 -memories qdrant://127.0.0.1:6334 backup.jsonl",
 		uses:    archiveFlagNames(),
 		run: func(ctx context.Context, cfg *config, args []string, s streams) error {

@@ -40,8 +40,10 @@ type subcommand struct {
 // commands are all commands, in the order in which help lists them.
 func commands() []*subcommand {
 	return []*subcommand{
-		serveCommand(), mcpCommand(), demoCommand(), exportCommand(), importCommand(), reembedCommand(), rebuildCommand(),
-		evalCommand("eval"), evalCommand("eval extraction"), retrievalCommand(), locomoCommand(), readyCommand(), versionCommand(), helpCommand(),
+		serveCommand(), mcpCommand(), demoCommand(),
+		exportCommand(), importCommand(), reembedCommand(), rebuildCommand(),
+		evalCommand("eval"), evalCommand("eval extraction"), retrievalCommand(), locomoCommand(),
+		readyCommand(), versionCommand(), helpCommand(),
 	}
 }
 

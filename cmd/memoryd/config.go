@@ -64,18 +64,26 @@ func serveFlags(cfg *config) *flag.FlagSet {
 		"serve an address that others can reach, although everybody who reaches it can read and write everything")
 	fs.BoolVar(&cfg.loopbackNames, "loopback-names", false,
 		"serve only requests for loopback names, as on loopback: for a container whose port is published there")
-	fs.StringVar(&cfg.data, "data", defaultData(), "`DIRECTORY` of the data, which is one SQLite file; :memory: keeps nothing")
-	fs.StringVar(&cfg.sessions, "sessions", "", "`URL` of the session store: sqlite:FILE, redis://… or redis+cluster://…; by default the file in -data")
+	fs.StringVar(&cfg.data, "data", defaultData(),
+		"`DIRECTORY` of the data, which is one SQLite file; :memory: keeps nothing")
+	fs.StringVar(&cfg.sessions, "sessions", "",
+		"`URL` of the session store: sqlite:FILE, redis://… or redis+cluster://…; by default the file in -data")
 	fs.DurationVar(&cfg.sessionTTL, "session-ttl", 0,
-		"how long Redis keeps a session after its last event, once its memories are made: a `DURATION`; 0 keeps sessions for ever")
-	fs.StringVar(&cfg.memories, "memories", "", "`URL` of the memory store: sqlite:FILE or qdrant://…; by default the file in -data")
-	fs.StringVar(&cfg.embedder, "embedder", "builtin", "`MODEL` that makes vectors: builtin, gemini[:MODEL] or openai[:MODEL]")
-	fs.IntVar(&cfg.dimension, "embedding-dimension", 0, "`NUMBERS` in a vector of the embedder; 0 is the model's default")
-	fs.StringVar(&cfg.extractor, "extractor", "rules", "`MODEL` that finds facts: rules, gemini[:MODEL] or openai[:MODEL]")
+		"`DURATION` that Redis keeps a session after its last event, once its memories are made; 0 is for ever")
+	fs.StringVar(&cfg.memories, "memories", "",
+		"`URL` of the memory store: sqlite:FILE or qdrant://…; by default the file in -data")
+	fs.StringVar(&cfg.embedder, "embedder", "builtin",
+		"`MODEL` that makes vectors: builtin, gemini[:MODEL] or openai[:MODEL]")
+	fs.IntVar(&cfg.dimension, "embedding-dimension", 0,
+		"`NUMBERS` in a vector of the embedder; 0 is the model's default")
+	fs.StringVar(&cfg.extractor, "extractor", "rules",
+		"`MODEL` that finds facts: rules, gemini[:MODEL] or openai[:MODEL]")
 	fs.StringVar(&cfg.fallback, "extractor-fallback", "",
 		"`EXTRACTOR` that finds facts while a model fails: rules; the model's facts replace them later")
-	fs.IntVar(&cfg.batchTokens, "extractor-tokens", extract.DefaultBudget, "`TOKENS` of a conversation that a model reads at a time")
-	fs.StringVar(&cfg.reranker, "reranker", "none", "`MODEL` that orders the best matches of a search again: none, gemini[:MODEL] or openai[:MODEL]")
+	fs.IntVar(&cfg.batchTokens, "extractor-tokens", extract.DefaultBudget,
+		"`TOKENS` of a conversation that a model reads at a time")
+	fs.StringVar(&cfg.reranker, "reranker", "none",
+		"`MODEL` that orders the best matches of a search again: none, gemini[:MODEL] or openai[:MODEL]")
 	fs.DurationVar(&cfg.preloadTimeout, "preload-timeout", tools.DefaultPreloadTimeout,
 		"`DURATION` of a search by preload_memory, after which the turn goes on without it")
 	fs.IntVar(&cfg.workers, "workers", 4, "`USERS` whose memories are made at a time")
@@ -113,7 +121,9 @@ func defaultData() string {
 // check checks everything but what only one command reads, and fills in the
 // places of the stores.
 func (c *config) check() error {
-	for _, check := range []func() error{c.checkListen, c.checkPlaces, c.checkEmbedder, c.checkExtractor, c.checkServing, c.checkLog} {
+	checks := []func() error{
+		c.checkListen, c.checkPlaces, c.checkEmbedder, c.checkExtractor, c.checkServing, c.checkLog}
+	for _, check := range checks {
 		if err := check(); err != nil {
 			return err
 		}
@@ -130,18 +140,20 @@ func (c *config) checkListen() error {
 		return fmt.Errorf("-listen %s: there is no port %q: want 0 to 65535", c.listen, port)
 	}
 	if !server.Loopback(host) && !c.insecure {
-		return fmt.Errorf("-listen %s: others could reach that address and read and write everything, as there are no keys yet:"+
-			" listen on 127.0.0.1, or add -insecure if that is what you want", c.listen)
+		return fmt.Errorf("-listen %s: others could reach that address and read and write everything,"+
+			" as there are no keys yet: listen on 127.0.0.1, or add -insecure if you want that", c.listen)
 	}
 	return nil
 }
 
 func (c *config) checkPlaces() (err error) {
 	if strings.HasPrefix(c.data, "~/") {
-		return fmt.Errorf("-data %s: the shell has not expanded the ~, which would be a directory of that name: write the path out", c.data)
+		return fmt.Errorf("-data %s: the shell has not expanded the ~, which would be a directory of that name:"+
+			" write the path out", c.data)
 	}
 	if !inRedis(c.sessions) {
-		if c.sessions, err = c.file("sessions", c.sessions, "sqlite:FILE, redis://HOST:PORT or redis+cluster://HOST:PORT,…"); err != nil {
+		const want = "sqlite:FILE, redis://HOST:PORT or redis+cluster://HOST:PORT,…"
+		if c.sessions, err = c.file("sessions", c.sessions, want); err != nil {
 			return err
 		}
 	}
@@ -154,8 +166,8 @@ func (c *config) checkPlaces() (err error) {
 		}
 	}
 	if c.memories == sqlitedb.Memory && c.sessions != sqlitedb.Memory {
-		return fmt.Errorf("-memories: those of the sessions in %s would be gone at the next start, and not be made again:"+
-			" name a file, or keep neither with -data=:memory:", shown(c.sessions))
+		return fmt.Errorf("-memories: those of the sessions in %s would be gone at the next start,"+
+			" and not be made again: name a file, or keep neither with -data=:memory:", shown(c.sessions))
 	}
 	return nil
 }
@@ -168,9 +180,11 @@ func (c *config) checkEmbedder() error {
 	case !namesProvider(c.embedder) && c.embedder != "builtin":
 		return fmt.Errorf("-embedder %q: want builtin, gemini:MODEL or openai:MODEL", c.embedder)
 	case c.dimension < 0 || c.dimension > maxDimension:
-		return fmt.Errorf("-embedding-dimension %d: want 1 to %d, or 0 for the model's default", c.dimension, maxDimension)
+		return fmt.Errorf("-embedding-dimension %d: want 1 to %d, or 0 for the model's default",
+			c.dimension, maxDimension)
 	case c.dimension > 0 && c.embedder == "builtin":
-		return fmt.Errorf("-embedding-dimension %d: the built-in embedder has a fixed one: name a model with -embedder, or leave this out", c.dimension)
+		return fmt.Errorf("-embedding-dimension %d: the built-in embedder has a fixed one:"+
+			" name a model with -embedder, or leave this out", c.dimension)
 	}
 	return nil
 }
@@ -225,7 +239,8 @@ func (c *config) file(name, url, want string) (string, error) {
 	}
 	switch {
 	case c.data == "" && defaultData() == "":
-		return "", errors.New("there is no home directory to keep the data in: name a directory with -data, or :memory: to keep nothing")
+		return "", errors.New("there is no home directory to keep the data in:" +
+			" name a directory with -data, or :memory: to keep nothing")
 	case c.data == "":
 		return "", errors.New("-data is empty: name a directory, or :memory: to keep nothing")
 	case c.data == sqlitedb.Memory:

@@ -21,7 +21,7 @@ import (
 //go:embed demo.json
 var conversation []byte
 
-// questions share words with what answers them, or mean the same.
+// questions share words with the turns that answer them, or have the same meaning.
 var questions = []string{
 	"Who is allergic to peanuts?",
 	"Where did Maya move?",
@@ -33,13 +33,14 @@ var questions = []string{
 const demoWidth = 78 // columns, so that it reads well at 80
 
 func demoCommand() *subcommand {
-	return &subcommand{name: "demo", summary: "Show once what memoryd does, on a bundled conversation.",
-		details: "Its data is in a directory of its own, which it removes at the end.", example: "memoryd demo", run: demo}
+	return &subcommand{
+		name: "demo", summary: "Show once what memoryd does, on a bundled conversation.",
+		details: "Its data is in a directory of its own, which it removes at the end.",
+		example: "memoryd demo", run: demo}
 }
 
-// demo runs the whole story on a directory of its own: a conversation goes in,
-// questions are answered, everything is closed and opened again, and the
-// answers are still there.
+// demo ingests a conversation into a directory of its own, asks questions, closes
+// everything and opens it again, and asks once more.
 func demo(ctx context.Context, _ *config, _ []string, s streams) (err error) {
 	dir, err := os.MkdirTemp("", "memoryd-demo-")
 	if err != nil {
@@ -48,7 +49,8 @@ func demo(ctx context.Context, _ *config, _ []string, s streams) (err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	outliveReader()
 	d := &story{out: s.out}
-	d.say("memoryd demo: three talks with an assistant become memory.\nThe data is in %s, and goes when this ends.\n", dir)
+	d.say("memoryd demo: three talks with an assistant become memory.\n"+
+		"The data is in %s, and is removed at the end.\n", dir)
 	if err := errors.Join(d.chapter(ctx, dir, d.first), d.err); err != nil {
 		return err
 	}
@@ -56,7 +58,7 @@ func demo(ctx context.Context, _ *config, _ []string, s streams) (err error) {
 	return errors.Join(d.chapter(ctx, dir, d.second), d.err)
 }
 
-// story tells what a server does. The first error ends it.
+// story runs the demo. The first error ends it.
 type story struct {
 	out  io.Writer
 	user *client.User
@@ -69,8 +71,8 @@ func (d *story) say(format string, args ...any) {
 	}
 }
 
-// chapter has the data open for as long as tell takes: the embedded default,
-// whatever the environment names.
+// chapter opens the data, runs a part of the demo, and closes the data. It uses the
+// embedded stores, whatever the environment names.
 func (d *story) chapter(ctx context.Context, dir string, tell func(context.Context) error) error {
 	bank, err := memoryd.Open(ctx, dir, nil)
 	if err != nil {
@@ -103,7 +105,7 @@ func (d *story) first(ctx context.Context) error {
 		case op.Error != nil:
 			return op.Error
 		case !op.Done:
-			return fmt.Errorf("session %s is not taken in yet after half a minute", s.ID)
+			return fmt.Errorf("session %s is not ingested yet after half a minute", s.ID)
 		}
 		for _, m := range op.Response.Memories {
 			facts = append(facts, m.Memory)
@@ -125,15 +127,16 @@ func (d *story) first(ctx context.Context) error {
 	return nil
 }
 
-// progress is a bar where somebody watches, and a line elsewhere.
+// progress is a bar on a terminal, and a line elsewhere.
 func (d *story) progress(total int) *progressbar.ProgressBar {
-	const what = "Taking in what was said"
+	const what = "Ingesting the conversation"
 	f, ok := d.out.(*os.File)
 	watched := ok && term.IsTerminal(int(f.Fd()))
 	if !watched {
 		d.say("%s: %d events", what, total)
 	}
-	return progressbar.NewOptions(total, progressbar.OptionSetWriter(d.out), progressbar.OptionSetVisibility(watched),
+	return progressbar.NewOptions(total,
+		progressbar.OptionSetWriter(d.out), progressbar.OptionSetVisibility(watched),
 		progressbar.OptionSetWidth(30), progressbar.OptionSetDescription(what), progressbar.OptionShowCount(),
 		progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false),
 		progressbar.OptionOnCompletion(func() { d.say("") }))
@@ -143,14 +146,15 @@ func (d *story) second(ctx context.Context) error {
 	if err := d.ask(ctx, questions[0], 1); err != nil {
 		return err
 	}
-	d.say("It is kept. Now your own: go run ./cmd/memoryd, and see README.md for curl.")
+	d.say("The memories survived the restart. Try your own: go run ./cmd/memoryd,\n" +
+		"then the curl commands in README.md.")
 	return nil
 }
 
 // answerIndent stands before the lines of an answer after its first.
 const answerIndent = "        "
 
-// ask prints what memory answers, best first.
+// ask searches and prints the matches, best first.
 func (d *story) ask(ctx context.Context, question string, topK int) error {
 	matches, err := d.user.Search(ctx, client.Search{Query: question, TopK: topK})
 	if err != nil {
@@ -159,7 +163,8 @@ func (d *story) ask(ctx context.Context, question string, topK int) error {
 	d.say("? %s", question)
 	for _, m := range matches {
 		d.say("%s", wrap("  ", fmt.Sprintf("%.2f %s", m.Score, m.Memory.Fact), answerIndent, demoWidth))
-		source := fmt.Sprintf("%s, %s, session %s", m.Memory.Author, m.Memory.Timestamp.Format("2 January 2006"), m.Memory.Source.SessionID)
+		source := fmt.Sprintf("%s, %s, session %s",
+			m.Memory.Author, m.Memory.Timestamp.Format("2 January 2006"), m.Memory.Source.SessionID)
 		if m.Memory.Source.Quote != "" {
 			source += fmt.Sprintf(": %q", m.Memory.Source.Quote)
 		}

@@ -15,8 +15,9 @@ import (
 func evalCommand(name string) *subcommand {
 	return &subcommand{
 		name: name, summary: "Measure how well -extractor finds facts, on bundled cases.",
-		details: "It plays conversations with the extractor and the embedder, in stores of their own, and prints a row for each case and" +
-			" one for all. With -log-level debug the log names the facts that are missing and those that are wrong.",
+		details: `It plays conversations with the extractor and the embedder, in stores of their
+own, and prints a row for each case and one for all. With -log-level debug the log
+names the facts that are missing and those that are wrong.`,
 		example: "memoryd eval -extractor gemini",
 		uses:    append(modelFlagNames(), logFlagNames()...),
 		run: func(ctx context.Context, cfg *config, _ []string, s streams) error {
@@ -87,7 +88,8 @@ type scoreTable struct {
 }
 
 func (t scoreTable) head(cases int, m *models) error {
-	_, err := fmt.Fprintf(t.out, "%d cases, extractor %s, embedder %s\n\n%-*s  wanted  found  right  precision  recall    F1  standing  calls  tokens\n",
+	_, err := fmt.Fprintf(t.out, "%d cases, extractor %s, embedder %s\n\n"+
+		"%-*s  wanted  found  right  precision  recall    F1  standing  calls  tokens\n",
 		cases, m.extractor.Name(), m.embedder.Model().Name, t.width, "case")
 	return err
 }
@@ -97,7 +99,8 @@ func (t scoreTable) row(s *evals.Score) error {
 	if s.Err != nil {
 		failed = "  failed"
 	}
-	_, err := fmt.Fprintf(t.out, "%-*s  %6d  %5d  %5d  %9.2f  %6.2f  %4.2f  %8d  %5d  %6d%s\n", t.width, s.Case, s.Wanted, s.Found, s.Right,
+	_, err := fmt.Fprintf(t.out, "%-*s  %6d  %5d  %5d  %9.2f  %6.2f  %4.2f  %8d  %5d  %6d%s\n",
+		t.width, s.Case, s.Wanted, s.Found, s.Right,
 		s.Precision(), s.Recall(), s.F1(), s.Standing, s.Calls, s.InputTokens+s.OutputTokens, failed)
 	return err
 }
@@ -128,7 +131,7 @@ func locomoCommand() *subcommand {
 		example: "memoryd eval locomo locomo10.json -facts observations",
 		own: func(fs *flag.FlagSet, cfg *config) {
 			fs.StringVar(&cfg.quality.facts, "facts", "extractor",
-				"`WHOSE` facts are remembered: those of the extractor, or the observations that come with the data")
+				"`SOURCE` of the facts: extractor, or observations, which come with the data")
 			qualityFlags(fs, cfg)
 		},
 	}, func(files []string) (*evals.Dataset, error) { return evals.LoCoMo(files[0]) })
@@ -136,8 +139,9 @@ func locomoCommand() *subcommand {
 
 // qualityCommand adds to a command what both evaluations of retrieval share.
 func qualityCommand(c *subcommand, read func(files []string) (*evals.Dataset, error)) *subcommand {
-	c.details = "It makes memories of conversations, in stores of their own, and asks questions of which it is known where their answers" +
-		" were said. It prints recall, hit rate, MRR and nDCG of those turns, what the memory takes, and how fast it is."
+	c.details = `It makes memories of conversations, in stores of their own, and asks questions
+whose answers are known turns. It prints recall, hit rate, MRR and nDCG of those
+turns, the size of the memory, and its speed.`
 	c.uses = append(modelFlagNames(), logFlagNames()...)
 	c.run = func(ctx context.Context, cfg *config, files []string, s streams) error {
 		q, err := newQuality(cfg, func() (*evals.Dataset, error) { return read(files) })
@@ -152,11 +156,12 @@ func qualityCommand(c *subcommand, read func(files []string) (*evals.Dataset, er
 
 func qualityFlags(fs *flag.FlagSet, cfg *config) {
 	q := &cfg.quality
-	fs.BoolVar(&q.ablate, "ablate", false, "tell what each part of the ranking is good for")
+	fs.BoolVar(&q.ablate, "ablate", false, "also measure the ranking without each of its parts")
 	fs.StringVar(&q.compare, "compare", "",
-		"`SETTINGS` to compare with the ranking as it is, with commas between: all, no-PART or PART, several parts with + between them;"+
-			" of several settings, each with the first")
-	fs.StringVar(&q.before, "before", "", "`FILES` that -json wrote in earlier runs, to compare this run with, with commas between")
+		"`SETTINGS` to compare with the ranking that is served, with commas between: all, no-PART or PART,"+
+			" several parts with + between them; of several settings, each with the first")
+	fs.StringVar(&q.before, "before", "",
+		"`FILES` that -json wrote in earlier runs, to compare this run with, with commas between")
 	fs.StringVar(&q.json, "json", "", "`FILE` to write all results to, question by question")
 	fs.StringVar(&q.chart, "chart", "", "`FILE`, .svg or .html, for a chart of recall against returned tokens")
 }

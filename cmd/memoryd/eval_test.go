@@ -178,7 +178,7 @@ func TestEvalRetrievalUsage(t *testing.T) {
 	for _, what := range []string{"retrieval", "locomo"} {
 		out, errs, err := evaluate(t, what, "-h")
 		if exitCode(err) != 0 || errs != "" || !strings.Contains(out, "memoryd eval "+what) || !strings.Contains(out, "-ablate") ||
-			strings.Contains(out, "-facts WHOSE") != (what == "locomo") {
+			strings.Contains(out, "-facts SOURCE") != (what == "locomo") {
 			t.Errorf("%s -h: %v, stderr %q:\n%s", what, err, errs, out)
 		}
 	}

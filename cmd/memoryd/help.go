@@ -14,7 +14,9 @@ import (
 const helpWidth = 78
 
 func helpCommand() *subcommand {
-	return &subcommand{name: "help", arguments: "[COMMAND]", summary: "Show what memoryd or a command takes.", example: "memoryd help serve",
+	return &subcommand{
+		name: "help", arguments: "[COMMAND]", summary: "Show what memoryd or a command takes.",
+		example: "memoryd help serve",
 		run: func(_ context.Context, _ *config, args []string, s streams) error {
 			if len(args) == 0 {
 				return overview(s.out)
@@ -33,15 +35,23 @@ func helpCommand() *subcommand {
 // overview lists the commands.
 func overview(w io.Writer) error {
 	var out strings.Builder
-	out.WriteString("memoryd is a memory bank for agents: it stores their sessions, makes memories of\n" +
-		"them, and finds those again by meaning.\n\nUsage: memoryd [COMMAND] [flags]\n\nCommands (serve if there is none):\n\n")
+	out.WriteString(`memoryd is a memory bank for agents: it stores their sessions, makes memories of
+them, and finds those again by meaning.
+
+Usage: memoryd [COMMAND] [flags]
+
+Commands (serve if there is none):
+
+`)
 	for _, c := range commands() {
 		if c.name != "eval extraction" { // the same as eval
 			fmt.Fprintf(&out, "  %-15s %s\n", c.name, c.summary)
 		}
 	}
-	out.WriteString("\nmemoryd help COMMAND shows what a command takes: its arguments, its flags with\n" +
-		"their defaults and environment variables, and an example.\n")
+	out.WriteString(`
+memoryd help COMMAND shows what a command takes: its arguments, its flags with
+their defaults and environment variables, and an example.
+`)
 	_, err := io.WriteString(w, out.String())
 	return err
 }
@@ -66,7 +76,7 @@ func (c *subcommand) help(w io.Writer) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s\n\nUsage: %s\n", c.summary, strings.TrimSpace("memoryd "+c.name+" "+c.usage()))
 	if c.details != "" {
-		for paragraph := range strings.SplitSeq(c.details, "\n") {
+		for paragraph := range strings.SplitSeq(c.details, "\n\n") {
 			fmt.Fprintf(&out, "\n%s\n", wrap("", paragraph, "", helpWidth))
 		}
 	}

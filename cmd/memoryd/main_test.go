@@ -277,7 +277,7 @@ func TestDemo(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	text := string(out)
-	for _, want := range []string{"14 events", "allergic to peanuts", "opened again", "It is kept"} {
+	for _, want := range []string{"14 events", "allergic to peanuts", "opened again", "survived the restart"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the demo does not say %q:\n%s", want, text)
 		}

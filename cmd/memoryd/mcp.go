@@ -22,8 +22,9 @@ type mcpConfig struct {
 func mcpCommand() *subcommand {
 	c := &subcommand{
 		name: "mcp", summary: "Speak the Model Context Protocol on stdin and stdout.",
-		details: "Editors and other hosts of agents start it. The memory is that of the memoryd at -listen. While there is none, this" +
-			" process becomes it, with the flags of serve. With -server it is the memory of the memoryd at that URL.",
+		details: `Editors and other hosts of agents start it. The memory is that of the memoryd at
+-listen. While there is none, this process becomes it, with the flags of serve.
+With -server it is the memory of the memoryd at that URL.`,
 		example: "memoryd mcp -app notes -user ann",
 		uses:    serveFlagNames(), own: mcpFlags, unchecked: true,
 	}
@@ -37,9 +38,10 @@ func mcpCommand() *subcommand {
 }
 
 func mcpFlags(fs *flag.FlagSet, cfg *config) {
-	fs.StringVar(&cfg.mcp.server, "server", "", "`URL` of a memoryd that runs elsewhere, such as http://127.0.0.1:8080; none is started then")
-	fs.StringVar(&cfg.mcp.scope.App, "app", "default", "`APP` whose memory it is")
-	fs.StringVar(&cfg.mcp.scope.User, "user", account(), "`USER` whose memory it is: by default the one of this account")
+	fs.StringVar(&cfg.mcp.server, "server", "",
+		"`URL` of a memoryd that runs elsewhere, such as http://127.0.0.1:8080; then this process starts none")
+	fs.StringVar(&cfg.mcp.scope.App, "app", "default", "`APP` that the memory is of")
+	fs.StringVar(&cfg.mcp.scope.User, "user", account(), "`USER` that the memory is of; by default this account's")
 }
 
 // account is the name of the user that runs this process, "" if it has none.

@@ -98,7 +98,8 @@ func newEmbedder(flag string, dimension int) (embed.Embedder, error) {
 		return c.Embedder(model, dimension)
 	}
 	if err := (embed.Builtin{}).Check(); err != nil {
-		return nil, fmt.Errorf("the model in this binary: %w (build or fetch memoryd again, or name another embedder)", err)
+		return nil, fmt.Errorf("the model in this binary: %w (build or fetch memoryd again, or name another embedder)",
+			err)
 	}
 	return embed.Builtin{}, nil
 }

@@ -15,8 +15,8 @@ const readyTime = 5 * time.Second
 func readyCommand() *subcommand {
 	return &subcommand{
 		name: "ready", summary: "Ask the memoryd at -listen whether its stores are well.",
-		details: "It prints the answer of /readyz. The exit code is 0 if all is well: a container that has nothing but memoryd can use" +
-			" it as a health check.",
+		details: `It prints the answer of /readyz, and exits with 0 if all is well: a health check
+for a container that has no other program.`,
 		example: "memoryd ready -listen 127.0.0.1:8080",
 		uses:    []string{"listen"}, unchecked: true,
 		run: ready,

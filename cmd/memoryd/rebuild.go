@@ -12,8 +12,9 @@ import (
 func rebuildCommand() *subcommand {
 	return &subcommand{
 		name: "rebuild", summary: "Have memories made again from all sessions, after their store was lost.",
-		details: "It binds the sessions to the memory store at -memories, which has none of their memories, and marks all of them as" +
-			" work: the next serve does it. Memories of sessions that are gone do not come back, nor do changes that clients have made.",
+		details: `It binds the sessions to the memory store at -memories, which has none of their
+memories, and marks all of them as work, which the next serve does. Memories of
+sessions that are gone do not come back, and neither do changes by clients.`,
 		example: "memoryd rebuild -sessions redis://127.0.0.1:6379 -memories qdrant://127.0.0.1:6334",
 		uses:    archiveFlagNames(),
 		run:     rebuild,
@@ -43,14 +44,16 @@ func rebuild(ctx context.Context, cfg *config, _ []string, s streams) (err error
 	}
 	if bound == st.Memories.ID() {
 		end = st.Close
-		return fmt.Errorf("the memories of the sessions in %s are in %s already: there is nothing to rebuild", shown(cfg.sessions), shown(cfg.memories))
+		return fmt.Errorf("the memories of the sessions in %s are in %s already: there is nothing to rebuild",
+			shown(cfg.sessions), shown(cfg.memories))
 	}
 	n, err := st.Sessions.Rebind(ctx, st.Memories.ID())
-	end = st.Close // even if it has failed half way: it is run again then, for the same store
+	end = st.Close // also after a failure: the same command can go on with the same store
 	if err != nil {
 		return fmt.Errorf("-sessions: %w", err)
 	}
-	_, err = fmt.Fprintf(s.out, "the memories of %d sessions will be made again, in %s, when memoryd serves these stores\n"+
-		"(not of sessions that are gone, nor what clients have written or changed themselves)\n", n, shown(cfg.memories))
+	_, err = fmt.Fprintf(s.out, `the memories of %d sessions will be made again, in %s, when memoryd serves these stores
+(not those of sessions that are gone, nor those that clients have written or changed themselves)
+`, n, shown(cfg.memories))
 	return err
 }

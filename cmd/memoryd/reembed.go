@@ -16,10 +16,12 @@ import (
 func reembedCommand() *subcommand {
 	return &subcommand{
 		name: "reembed", summary: "Serve, and meanwhile move the memories to another -embedder or this version.",
-		details: "It serves as serve does. Memories of another embedder, or of another version's words, are served as they are until" +
-			" all of them have moved, and as they are to be from then on.\n" +
-			"A reembed that was cut off goes on where it was. Once everything has moved it only serves, so it can stand wherever" +
-			" serve stood.",
+		details: `It serves as serve does. Memories of another embedder, or with the words and
+lookup keys of another version, are served as they are until all of them have
+moved, and with the new ones from then on.
+
+A reembed that was stopped goes on where it was. Once everything has moved it only
+serves: it can stand wherever serve stood.`,
 		example: "memoryd reembed -embedder gemini",
 		uses:    serveFlagNames(),
 		run: func(ctx context.Context, cfg *config, _ []string, s streams) error {
@@ -57,7 +59,8 @@ func (a *app) tryOpenMove(ctx context.Context, stdout io.Writer) error {
 		return err
 	}
 	if is == want {
-		fmt.Fprintf(stdout, "there is nothing to move: the memories in %s have %v already\n", shown(a.cfg.memories), want)
+		fmt.Fprintf(stdout, "there is nothing to move: the memories in %s have %v already\n",
+			shown(a.cfg.memories), want)
 		a.serveWith(a.models.embedder)
 		return a.stores.Memories.CancelMove(ctx)
 	}
@@ -110,8 +113,8 @@ func formerEmbedder(cfg *config, was memory.Model, now embed.Embedder, log *slog
 			return reembed.NewFormer(e, was, log)
 		}
 	}
-	log.Warn("until the memories have moved they are searched by words alone: this start has no such embedder as they were made with",
-		"embedder", was.Embedder)
+	log.Warn("until the memories have moved they are searched by words alone: "+
+		"this start does not have the embedder that they were made with", "embedder", was.Embedder)
 	return reembed.NewFormer(nil, was, log)
 }
 

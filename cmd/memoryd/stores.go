@@ -132,16 +132,20 @@ func openMemories(ctx context.Context, cfg *config, st *assembly.Stores, m memor
 func join(ctx context.Context, cfg *config, st *assembly.Stores, log *slog.Logger) error {
 	err := st.Join(ctx)
 	if errors.Is(err, assembly.ErrElsewhere) {
-		return fmt.Errorf("the sessions in %s have their memories elsewhere, not in %s, which would miss what they have done already:"+
-			" name with -memories the store that they were made into, or with -sessions another place for sessions"+
-			"; if they were made with another -embedder, or by another version, move them: memoryd reembed with the flags of this start"+
-			" (or, if that store is lost, have the memories made again: memoryd rebuild)", shown(cfg.sessions), shown(cfg.memories))
+		return fmt.Errorf("the sessions in %s have their memories elsewhere, not in %s,"+
+			" which would miss the memories that were made before:"+
+			" name with -memories the store that has them, or with -sessions another place for sessions"+
+			"; if they were made with another -embedder, or by another version,"+
+			" move them: memoryd reembed with the flags of this start"+
+			" (or, if that store is lost, have the memories made again: memoryd rebuild)",
+			shown(cfg.sessions), shown(cfg.memories))
 	}
 	if err != nil {
 		return fmt.Errorf("-sessions: %w", err)
 	}
 	if inRedis(cfg.sessions) && !inQdrant(cfg.memories) {
-		log.Warn("the sessions can be shared, but the memories are in a file of this process: run one memoryd only", "memories", cfg.memories)
+		log.Warn("the sessions can be shared, but the memories are in a file of this process: run one memoryd only",
+			"memories", cfg.memories)
 	}
 	return nil
 }

@@ -57,7 +57,8 @@ func (s *supervisor) ensure(ctx, life context.Context) error {
 		found, err := s.look(ctx)
 		if found && !s.told {
 			s.told = true
-			s.log.Info(fmt.Sprintf("using the memoryd at %s; -data and the flags of models are that one's", s.cfg.listen))
+			s.log.Info(fmt.Sprintf("using the memoryd at %s; -data and the flags of models are that one's",
+				s.cfg.listen))
 		}
 		if found || err != nil {
 			return err
@@ -70,8 +71,8 @@ func (s *supervisor) ensure(ctx, life context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-within.Done():
-			return fmt.Errorf("%w; nor does a memoryd answer at -listen %s: if one runs elsewhere, name its address with -listen or -server",
-				err, s.cfg.listen)
+			return fmt.Errorf("%w; nor does a memoryd answer at -listen %s:"+
+				" if one runs elsewhere, name its address with -listen or -server", err, s.cfg.listen)
 		case <-time.After(lookPause):
 		}
 	}
@@ -106,7 +107,8 @@ func (s *supervisor) look(ctx context.Context) (bool, error) {
 	var tools struct {
 		FunctionDeclarations []json.RawMessage `json:"functionDeclarations"`
 	}
-	if err := json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(&tools); err != nil || len(tools.FunctionDeclarations) == 0 {
+	err = json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(&tools)
+	if err != nil || len(tools.FunctionDeclarations) == 0 {
 		return false, s.stranger(fmt.Errorf("GET /v1/tools: %s", res.Status))
 	}
 	return true, nil

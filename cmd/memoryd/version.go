@@ -16,9 +16,12 @@ var release string
 const commitDigits = 12
 
 func versionCommand() *subcommand {
-	return &subcommand{name: "version", summary: "Print the version, the Go version and the platform.", example: "memoryd version",
+	return &subcommand{
+		name: "version", summary: "Print the version, the Go version and the platform.",
+		example: "memoryd version",
 		run: func(_ context.Context, _ *config, _ []string, s streams) error {
-			_, err := fmt.Fprintf(s.out, "memoryd %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(s.out, "memoryd %s %s %s/%s\n",
+				version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		}}
 }

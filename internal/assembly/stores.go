@@ -191,6 +191,9 @@ func SameFile(a, b string) bool {
 // fails with ErrElsewhere if they are bound to another one. It is the last step
 // of a start that can be refused: a refusal before it binds nothing.
 func (s *Stores) Join(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	bound, err := s.Sessions.Bind(ctx, s.Memories.ID())
 	if err == nil && bound != s.Memories.ID() {
 		return ErrElsewhere

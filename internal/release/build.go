@@ -95,7 +95,8 @@ func (b *builder) compile(ctx context.Context, system, machine, binary string) e
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false",
 		"-ldflags", "-s -w -buildid= -X main.release="+b.version, "-o", binary, b.program)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = b.root, os.Stderr, os.Stderr
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+machine, "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+machine,
+		"GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=")
 	return cmd.Run()
 }
 
@@ -122,7 +123,8 @@ func (b *builder) tar(w io.Writer, base string, files []string) error {
 		if err != nil {
 			return err
 		}
-		head := &tar.Header{Name: path.Join(base, filepath.Base(file)), Mode: mode(file), Size: int64(len(content)), ModTime: b.time, Format: tar.FormatPAX}
+		head := &tar.Header{Name: path.Join(base, filepath.Base(file)), Mode: mode(file), Size: int64(len(content)),
+			ModTime: b.time, Format: tar.FormatPAX}
 		if err := t.WriteHeader(head); err != nil {
 			return err
 		}
