@@ -27,8 +27,8 @@ import (
 	"github.com/memoryd/memoryd/sessionstore/sqlitesession"
 )
 
-// slow is a model that finds a new fact in each batch, after a while, and changes
-// nothing of what is known.
+// slow is a model that finds a new fact in each batch, after a delay, and changes
+// no known fact.
 type slow struct {
 	delay   time.Duration
 	asked   atomic.Int64
@@ -48,7 +48,10 @@ func (s *slow) Generate(ctx context.Context, p extract.Prompt) (extract.Answer, 
 		s.longest.Store(max(s.longest.Load(), int64(extract.Tokens(p.System+p.Data))))
 		return extract.Answer{Text: `{"verdicts":[]}`, Usage: usage}, nil
 	}
-	return extract.Answer{Text: `{"facts":[{"fact":"Ann has moved to place number ` + fmt.Sprint(-s.asked.Add(1)) + ` with her sister.","topic":"USER_PERSONAL_INFO","events":[1],"quote":"moved to Porto","when":"","confidence":1,"forget":false}]}`, Usage: usage}, nil
+	text := fmt.Sprintf(`{"facts":[{"fact":"Ann has moved to place number %d with her sister.",
+		"topic":"USER_PERSONAL_INFO","events":[1],"quote":"moved to Porto",
+		"when":"","confidence":1,"forget":false}]}`, -s.asked.Add(1))
+	return extract.Answer{Text: text, Usage: usage}, nil
 }
 
 // build makes a service on the embedded stores.
@@ -63,8 +66,7 @@ func build(b *testing.B, extractor extract.Extractor) (*ingest.Service, memory.S
 	if err != nil {
 		b.Fatal(err)
 	}
-	m := embed.Builtin{}.Model()
-	memories, err := sqlitestore.New(db, sqlitestore.Model{Embedder: m.Name, Dimension: m.Dimension, Analyzer: analyzer.Name}, nil)
+	memories, err := sqlitestore.New(db, model(), nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -76,8 +78,18 @@ func build(b *testing.B, extractor extract.Extractor) (*ingest.Service, memory.S
 	return s, memories
 }
 
-// talk is sessions of ten users, twenty for each, of twenty turns. A user says
-// what is said in the bundled conversations, nothing twice, until all was said.
+// waitFor waits until an operation has succeeded.
+func waitFor(b *testing.B, s *ingest.Service, op *sessionstore.Operation) {
+	b.Helper()
+	op, err := s.Wait(b.Context(), op.Key.Scope, op.ID, time.Minute)
+	if err != nil || op.State != sessionstore.Succeeded {
+		b.Fatal(op, err)
+	}
+}
+
+// talk is sessions of ten users, twenty for each, of twenty turns. The turns are
+// those of the bundled conversations, in random order. A user repeats none before
+// all were said.
 func talk(b *testing.B) (sessions map[sessionstore.Key][]sessionstore.Event, events int) {
 	b.Helper()
 	said, err := evals.Conversations()
@@ -109,7 +121,7 @@ func talk(b *testing.B) (sessions map[sessionstore.Key][]sessionstore.Event, eve
 }
 
 // BenchmarkIngest posts 200 sessions, and waits until all have become memories.
-// Clients post at once, each as soon as its last request was answered.
+// A client posts as soon as its last request was answered.
 func BenchmarkIngest(b *testing.B) {
 	for _, clients := range []int{1, 10} {
 		b.Run(fmt.Sprint("clients=", clients), func(b *testing.B) {
@@ -127,9 +139,7 @@ func BenchmarkIngest(b *testing.B) {
 					b.Fatal(err)
 				}
 				for _, op := range ops {
-					if op, err = s.Wait(b.Context(), op.Key.Scope, op.ID, time.Minute); err != nil || op.State != sessionstore.Succeeded {
-						b.Fatal(op, err)
-					}
+					waitFor(b, s, op)
 				}
 			}
 			b.ReportMetric(float64(events*b.N)/b.Elapsed().Seconds(), "events/s")
@@ -137,20 +147,21 @@ func BenchmarkIngest(b *testing.B) {
 	}
 }
 
-// BenchmarkIngestBesideSlowModel posts sessions of ten events while a model
-// takes five seconds over each: an answer does not wait for it. Then 200
-// sessions wait, at what cost is told as goroutines and live heap.
+// BenchmarkIngestBesideSlowModel posts sessions of ten events while a model takes
+// five seconds for each, for which answers do not wait. Goroutines and live heap
+// are the cost of 200 sessions that wait.
 func BenchmarkIngestBesideSlowModel(b *testing.B) {
 	s, _ := build(b, extract.NewModel(&slow{delay: 5 * time.Second}, nil))
 	var took []time.Duration
 	post := func(i int) {
 		events := make([]sessionstore.Event, 10)
 		for j := range events {
-			events[j] = event(b, fmt.Sprint("e", j), j, fmt.Sprintf("I have moved to Porto, and this is number %d of session %d.", j, i))
+			text := fmt.Sprintf("I have moved to Porto, and this is number %d of session %d.", j, i)
+			events[j] = event(b, fmt.Sprint("e", j), j, text)
 		}
 		begin := time.Now()
-		scope := memory.Scope{App: fmt.Sprint("app", i%5), User: fmt.Sprint("user", i)}
-		if _, err := s.Ingest(b.Context(), sessionstore.Key{Scope: scope, ID: "s"}, events, ingest.RequestOptions{}); err != nil {
+		key := sessionstore.Key{Scope: memory.Scope{App: fmt.Sprint("app", i%5), User: fmt.Sprint("user", i)}, ID: "s"}
+		if _, err := s.Ingest(b.Context(), key, events, ingest.RequestOptions{}); err != nil {
 			b.Fatal(err)
 		}
 		took = append(took, time.Since(begin))
@@ -177,7 +188,7 @@ func BenchmarkIngestBesideSlowModel(b *testing.B) {
 }
 
 // BenchmarkPrompt ingests one session into memories of more and more facts that
-// are much alike. What a model is given to read stays the same.
+// are much alike. The prompt of a comparison does not grow with them.
 func BenchmarkPrompt(b *testing.B) {
 	for _, n := range []int{10, 1_000, 100_000} {
 		b.Run(fmt.Sprint("memories=", n), func(b *testing.B) {
@@ -186,8 +197,11 @@ func BenchmarkPrompt(b *testing.B) {
 			for from := 0; from < n; from += 1000 {
 				var writes []memory.Write
 				for i := from; i < min(n, from+1000); i++ {
-					m := memory.Memory{ID: fmt.Sprint("m", i), Scope: scope, Kind: memory.KindFact, Fact: fmt.Sprintf("Ann has moved to place number %d with her sister.", i),
-						Timestamp: time.Unix(1_600_000_000+int64(i), 0).UTC()}
+					m := memory.Memory{
+						ID: fmt.Sprint("m", i), Scope: scope, Kind: memory.KindFact,
+						Fact:      fmt.Sprintf("Ann has moved to place number %d with her sister.", i),
+						Timestamp: time.Unix(1_600_000_000+int64(i), 0).UTC(),
+					}
 					writes = append(writes, memory.Write{Memory: m, Terms: analyzer.Of(&m)})
 				}
 				if _, err := memories.Put(b.Context(), scope, writes); err != nil {
@@ -197,13 +211,12 @@ func BenchmarkPrompt(b *testing.B) {
 			i := 0
 			for b.Loop() {
 				i++
-				op, err := s.Ingest(b.Context(), key(fmt.Sprint("s", i)), []sessionstore.Event{event(b, "e", i, "I have moved to Porto with my sister.")}, ingest.RequestOptions{})
+				said := []sessionstore.Event{event(b, "e", i, "I have moved to Porto with my sister.")}
+				op, err := s.Ingest(b.Context(), key(fmt.Sprint("s", i)), said, ingest.RequestOptions{})
 				if err != nil {
 					b.Fatal(err)
 				}
-				if op, err = s.Wait(b.Context(), scope, op.ID, time.Minute); err != nil || op.State != sessionstore.Succeeded {
-					b.Fatal(op, err)
-				}
+				waitFor(b, s, op)
 			}
 			b.ReportMetric(float64(model.longest.Load()), "tokens-longest")
 		})

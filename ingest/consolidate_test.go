@@ -15,13 +15,15 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// history is all facts of the scope in the order in which they were said, with
-// what has ended them, or "again" if they are only said again; times are seconds
-// into the conversation.
+// history is all facts of the scope in the order in which they were said. Each
+// has its time in seconds, and the fact that ended it and when, or "again" if it
+// is a repetition.
 func (b *bench) history() []string {
 	b.Helper()
-	page, err := b.memories.List(b.Context(), scope, memory.List{PageSize: memory.MaxPageSize, Order: memory.Order{Ascending: true},
-		Filter: memory.Filter{Kinds: []memory.Kind{memory.KindFact}, History: true}})
+	page, err := b.memories.List(b.Context(), scope, memory.List{
+		PageSize: memory.MaxPageSize, Order: memory.Order{Ascending: true},
+		Filter: memory.Filter{Kinds: []memory.Kind{memory.KindFact}, History: true},
+	})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -42,7 +44,7 @@ func (b *bench) history() []string {
 	return out
 }
 
-// orders gives the orders of n things: all of them if they are few, else some.
+// orders returns the orders of n things: all of them if they are few, else some.
 func orders(n int) (out [][]int) {
 	var first []int
 	for i := range n {
@@ -60,8 +62,9 @@ func orders(n int) (out [][]int) {
 	return out
 }
 
-// What cannot both hold gives way to what was said later, in whatever order and
-// in however many sessions and requests it arrives; what says the same is one.
+// Of facts that exclude each other the later one holds, and a fact that is said
+// again becomes a repetition, whatever the order, sessions and requests in which
+// they arrive.
 func TestConsolidation(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -69,20 +72,29 @@ func TestConsolidation(t *testing.T) {
 		want []string
 	}{
 		{"another value", []string{"My favourite colour is blue.", "My favourite colour is green now."},
-			[]string{"My favourite colour is blue. 0 to 1 by My favourite colour is green now.", "My favourite colour is green now. 1"}},
+			[]string{"My favourite colour is blue. 0 to 1 by My favourite colour is green now.",
+				"My favourite colour is green now. 1"}},
 		{"a chain", []string{"I live in Porto.", "I moved to Lisbon.", "I live in Berlin now."},
-			[]string{"I live in Porto. 0 to 1 by I moved to Lisbon.", "I moved to Lisbon. 1 to 2 by I live in Berlin now.", "I live in Berlin now. 2"}},
-		{"back again", []string{"My favourite colour is blue.", "My favourite colour is green.", "My favourite colour is blue."},
-			[]string{"My favourite colour is blue. 0 to 1 by My favourite colour is green.", "My favourite colour is green. 1 to 2 by My favourite colour is blue.", "My favourite colour is blue. 2"}},
-		{"the same in other words", []string{"I really love sailing.", "I love sailing!", "By the way, I love sailing."},
+			[]string{"I live in Porto. 0 to 1 by I moved to Lisbon.",
+				"I moved to Lisbon. 1 to 2 by I live in Berlin now.", "I live in Berlin now. 2"}},
+		{"back again",
+			[]string{"My favourite colour is blue.", "My favourite colour is green.", "My favourite colour is blue."},
+			[]string{"My favourite colour is blue. 0 to 1 by My favourite colour is green.",
+				"My favourite colour is green. 1 to 2 by My favourite colour is blue.",
+				"My favourite colour is blue. 2"}},
+		{"the same in other words",
+			[]string{"I really love sailing.", "I love sailing!", "By the way, I love sailing."},
 			[]string{"I really love sailing. 0", "I love sailing! 1 again", "I love sailing. 2 again"}},
-		{"no more", []string{"I eat meat.", "I don't eat meat anymore."},
+		{"no longer", []string{"I eat meat.", "I don't eat meat anymore."},
 			[]string{"I eat meat. 0 to 1 by I don't eat meat anymore.", "I don't eat meat anymore. 1"}},
-		{"forgotten", []string{"I love sailing.", "My sister is a nurse.", "Please forget that I love sailing."},
+		{"forgotten",
+			[]string{"I love sailing.", "My sister is a nurse.", "Please forget that I love sailing."},
 			[]string{"My sister is a nurse. 1"}},
-		{"forgotten and said again", []string{"I love sailing.", "Please forget that I love sailing.", "I love sailing."},
+		{"forgotten and said again",
+			[]string{"I love sailing.", "Please forget that I love sailing.", "I love sailing."},
 			[]string{"I love sailing. 2"}},
-		{"no contradiction", []string{"I have a dog.", "I have a cat.", "My sister lives in Porto.", "I live in Lisbon."},
+		{"no contradiction",
+			[]string{"I have a dog.", "I have a cat.", "My sister lives in Porto.", "I live in Lisbon."},
 			[]string{"I have a dog. 0", "I have a cat. 1", "My sister lives in Porto. 2", "I live in Lisbon. 3"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -93,10 +105,12 @@ func TestConsolidation(t *testing.T) {
 						b := newBench(t, parts{opts: ingest.Options{BatchEvents: size}})
 						b.run()
 						for _, i := range order {
-							b.succeeds(b.ingest(fmt.Sprint("s", i%sessions), event(t, fmt.Sprint("e", i), i, c.said[i])))
+							e := event(t, fmt.Sprint("e", i), i, c.said[i])
+							b.succeeds(b.ingest(fmt.Sprint("s", i%sessions), e))
 						}
 						if diff := cmp.Diff(c.want, b.history()); diff != "" {
-							t.Errorf("%d sessions, batches of %d, order %v (-want +got):\n%s", sessions, size, order, diff)
+							t.Errorf("%d sessions, batches of %d, order %v (-want +got):\n%s",
+								sessions, size, order, diff)
 						}
 					}
 				}
@@ -115,7 +129,8 @@ func TestConsolidation(t *testing.T) {
 	}
 }
 
-// What a rewind takes back leaves what it had superseded as it was before.
+// A fact that a rewind takes back leaves the fact it had superseded as it was
+// before.
 func TestRewindOfWhatSuperseded(t *testing.T) {
 	b := newBench(t, parts{})
 	b.run()
@@ -135,31 +150,34 @@ func TestRewindOfWhatSuperseded(t *testing.T) {
 	}
 }
 
-// Without consolidation new facts stand beside what is known, but for those
+// With consolidation disabled new facts stand beside known ones, except those
 // that say the same.
 func TestDisableConsolidation(t *testing.T) {
 	b := newBench(t, parts{})
 	b.run()
 	b.succeeds(b.ingest("s1", event(t, "a", 1, "I live in Porto.")))
 	for i, text := range []string{"I live in Lisbon.", "I live in Porto."} {
-		op, err := b.service.Ingest(t.Context(), key("s2"), []sessionstore.Event{event(t, fmt.Sprint("b", i), 2+i, text)}, ingest.RequestOptions{DisableConsolidation: true})
+		said := []sessionstore.Event{event(t, fmt.Sprint("b", i), 2+i, text)}
+		op, err := b.service.Ingest(t.Context(), key("s2"), said, ingest.RequestOptions{DisableConsolidation: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		b.succeeds(op)
 	}
-	if diff := cmp.Diff([]string{"I live in Porto. 1", "I live in Lisbon. 2", "I live in Porto. 3 again"}, b.history()); diff != "" {
+	want := []string{"I live in Porto. 1", "I live in Lisbon. 2", "I live in Porto. 3 again"}
+	if diff := cmp.Diff(want, b.history()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
-// Facts given directly are compared with what is known, and leave no session
+// Facts that a client gives are compared with known ones, and leave no session
 // behind.
 func TestGivenFacts(t *testing.T) {
 	b := newBench(t, parts{})
 	b.run()
 	b.succeeds(b.ingest("s", event(t, "a", 1, "I live in Porto."), event(t, "b", 2, "I love sailing.")))
-	op, err := b.service.IngestFacts(t.Context(), scope, []ingest.GivenFact{{Fact: "I live in Lisbon.", Topics: []string{"home"}}, {Fact: "I love sailing"}}, ingest.RequestOptions{})
+	given := []ingest.GivenFact{{Fact: "I live in Lisbon.", Topics: []string{"home"}}, {Fact: "I love sailing"}}
+	op, err := b.service.IngestFacts(t.Context(), scope, given, ingest.RequestOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,15 +197,17 @@ func TestGivenFacts(t *testing.T) {
 	if err != nil || len(page.Sessions) != 1 {
 		t.Errorf("sessions %+v, %v", page.Sessions, err)
 	}
-	for _, facts := range [][]ingest.GivenFact{nil, make([]ingest.GivenFact, ingest.MaxGiven+1), {{Fact: " "}}, {{Fact: "x", Topics: []string{""}}}} {
+	for _, facts := range [][]ingest.GivenFact{
+		nil, make([]ingest.GivenFact, ingest.MaxGiven+1), {{Fact: " "}}, {{Fact: "x", Topics: []string{""}}},
+	} {
 		if _, err := b.service.IngestFacts(t.Context(), scope, facts, ingest.RequestOptions{}); !isInvalid(err) {
 			t.Errorf("%d facts: error %v, want ErrInvalid", len(facts), err)
 		}
 	}
 }
 
-// A rollback is one more revision that says what an older one did; it brings
-// back what was deleted.
+// A rollback adds a revision that is equal to an earlier one, and brings a deleted
+// memory back.
 func TestRollback(t *testing.T) {
 	b := newBench(t, parts{})
 	m, err := b.service.Add(t.Context(), scope, ingest.NewMemory{Fact: "one", Topics: []string{"t"}, TTL: time.Hour})
@@ -202,7 +222,8 @@ func TestRollback(t *testing.T) {
 		t.Fatal(err)
 	}
 	back, err := b.service.Rollback(t.Context(), scope, m.ID, 1)
-	if err != nil || back.Fact != "one" || back.Revision != 4 || !slices.Equal(back.Topics, m.Topics) || !back.ExpireTime.Equal(m.ExpireTime) {
+	same := back.Fact == "one" && slices.Equal(back.Topics, m.Topics) && back.ExpireTime.Equal(m.ExpireTime)
+	if err != nil || !same || back.Revision != 4 {
 		t.Errorf("rolled back to %+v, %v", back, err)
 	}
 	if again, err := b.service.Rollback(t.Context(), scope, m.ID, 1); err != nil || again.Revision != 4 {
@@ -212,7 +233,8 @@ func TestRollback(t *testing.T) {
 		t.Errorf("to the deletion: %v", err)
 	}
 	for id, revision := range map[string]int64{m.ID: 9, "missing": 1} {
-		if _, err := b.service.Rollback(t.Context(), scope, id, revision); err == nil || !strings.Contains(err.Error(), "not found") {
+		_, err := b.service.Rollback(t.Context(), scope, id, revision)
+		if err == nil || !strings.Contains(err.Error(), "not found") {
 			t.Errorf("revision %d of %s: %v", revision, id, err)
 		}
 	}
@@ -222,13 +244,15 @@ func TestRollback(t *testing.T) {
 	}
 }
 
-// A dry run tells what an ingestion then does, and does nothing itself.
+// A dry run shows the changes that an ingestion then makes, and makes none.
 func TestDryRun(t *testing.T) {
 	b := newBench(t, parts{})
 	b.run()
 	b.succeeds(b.ingest("s", event(t, "a", 1, "I live in Porto.")))
 	before := b.all()
-	events := []sessionstore.Event{event(t, "b", 2, "I moved to Lisbon."), event(t, "c", 3, "I love sailing."), event(t, "d", 4, "Hello there!")}
+	events := []sessionstore.Event{
+		event(t, "b", 2, "I moved to Lisbon."), event(t, "c", 3, "I love sailing."), event(t, "d", 4, "Hello there!"),
+	}
 	p, err := b.service.DryRun(t.Context(), key("s"), events, ingest.RequestOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/extract/canonical"
 	"github.com/memoryd/memoryd/extract/rules"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/internal/analyzer"
@@ -29,7 +30,7 @@ var scope = memory.Scope{App: "app", User: "ann"}
 
 func key(id string) sessionstore.Key { return sessionstore.Key{Scope: scope, ID: id} }
 
-// bench is an ingestion on real stores in a file of its own.
+// bench is a Service with real stores in a file of its own.
 type bench struct {
 	*testing.T
 	sessions *sqlitesession.Store
@@ -37,7 +38,7 @@ type bench struct {
 	service  *ingest.Service
 }
 
-// parts are what a test may put in place of the real ones.
+// parts are replacements of the parts of a bench. Those left out are the real ones.
 type parts struct {
 	sessions  func(ingest.Sessions) ingest.Sessions
 	memories  func(memory.Store) memory.Store
@@ -61,8 +62,7 @@ func newBench(t *testing.T, p parts) *bench {
 	if b.sessions, err = sqlitesession.New(db, nil); err != nil {
 		t.Fatal(err)
 	}
-	model := embed.Builtin{}.Model()
-	if b.memories, err = sqlitestore.New(db, sqlitestore.Model{Embedder: model.Name, Dimension: model.Dimension, Analyzer: analyzer.Name}, nil); err != nil {
+	if b.memories, err = sqlitestore.New(db, model(), nil); err != nil {
 		t.Fatal(err)
 	}
 	var sessions ingest.Sessions = b.sessions
@@ -89,7 +89,13 @@ func newBench(t *testing.T, p parts) *bench {
 	return b
 }
 
-// run works requests off until the test is over or stop is called.
+// model names how the memories of a bench are indexed.
+func model() memory.Model {
+	m := embed.Builtin{}.Model()
+	return memory.Model{Embedder: m.Name, Dimension: m.Dimension, Analyzer: analyzer.Name, Keys: canonical.Version}
+}
+
+// run processes requests until the test is over or stop is called.
 func (b *bench) run() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -102,7 +108,8 @@ func (b *bench) run() (stop func()) {
 // event is one turn of the user, n seconds into the conversation.
 func event(t testing.TB, id string, n int, text string, more ...string) sessionstore.Event {
 	t.Helper()
-	doc := fmt.Sprintf(`{"id": %q, "author": "user", "timestamp": %d, "content": %q%s}`, id, 1_700_000_000+n, text, strings.Join(more, ""))
+	doc := fmt.Sprintf(`{"id": %q, "author": "user", "timestamp": %d, "content": %q%s}`,
+		id, 1_700_000_000+n, text, strings.Join(more, ""))
 	e, err := sessionstore.ParseEvent([]byte(doc))
 	if err != nil {
 		t.Fatal(err)
@@ -141,10 +148,11 @@ func (b *bench) succeeds(op *sessionstore.Operation) *sessionstore.Operation {
 	return out
 }
 
-// all is every memory of the scope, with what differs from run to run taken out.
+// all is every memory of the scope, without the times that differ from run to run.
 func (b *bench) all(kinds ...memory.Kind) []memory.Memory {
 	b.Helper()
-	page, err := b.memories.List(b.Context(), scope, memory.List{PageSize: memory.MaxPageSize, Filter: memory.Filter{Kinds: kinds}})
+	list := memory.List{PageSize: memory.MaxPageSize, Filter: memory.Filter{Kinds: kinds}}
+	page, err := b.memories.List(b.Context(), scope, list)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -155,7 +163,7 @@ func (b *bench) all(kinds ...memory.Kind) []memory.Memory {
 	return page.Memories
 }
 
-// facts is the texts of the facts, sorted.
+// facts are the texts of the facts, sorted.
 func (b *bench) facts() []string {
 	b.Helper()
 	out := []string{}
@@ -166,7 +174,7 @@ func (b *bench) facts() []string {
 	return out
 }
 
-// changes is what an operation reports, as "ACTION fact".
+// changes are the changes that an operation reports, as "ACTION fact".
 func changes(t testing.TB, op *sessionstore.Operation) []string {
 	t.Helper()
 	var out []string
@@ -183,7 +191,7 @@ func changes(t testing.TB, op *sessionstore.Operation) []string {
 	return out
 }
 
-// costOf is what an operation reports to have cost.
+// costOf is the cost that an operation reports.
 func costOf(t testing.TB, op *sessionstore.Operation) (out ingest.Cost) {
 	t.Helper()
 	for _, raw := range op.Changes {
@@ -198,16 +206,16 @@ func costOf(t testing.TB, op *sessionstore.Operation) (out ingest.Cost) {
 	return out
 }
 
-// errBroken is what the fakes below fail with.
+// errBroken is the error of the fakes below.
 var errBroken = errors.New("broken on purpose")
 
-// fuse fails the nth call that goes through it, and that one only; before or
-// after it has taken effect.
+// fuse fails the nth call that goes through it, and no other, before or after the
+// call has taken effect.
 type fuse struct {
 	mu    sync.Mutex
 	left  int
 	after bool
-	blown func() // does something else than fail
+	blown func() // called then, if it is set
 }
 
 func (f *fuse) blow(call func() error) error {
@@ -228,8 +236,7 @@ func (f *fuse) blow(call func() error) error {
 	return err
 }
 
-// fusedMemories and fusedSessions lead the calls that a walk makes through a
-// fuse.
+// fusedMemories and fusedSessions lead the calls of a batch through a fuse.
 type fusedMemories struct {
 	memory.Store
 	*fuse
@@ -243,7 +250,9 @@ func (f fusedMemories) Put(ctx context.Context, s memory.Scope, w []memory.Write
 	return out, f.blow(func() error { out, err = f.Store.Put(ctx, s, w); return err })
 }
 
-func (f fusedMemories) Delete(ctx context.Context, s memory.Scope, r []memory.Removal) (out []memory.Outcome, err error) {
+func (f fusedMemories) Delete(
+	ctx context.Context, s memory.Scope, r []memory.Removal,
+) (out []memory.Outcome, err error) {
 	return out, f.blow(func() error { out, err = f.Store.Delete(ctx, s, r); return err })
 }
 
@@ -256,11 +265,9 @@ type fusedSessions struct {
 	*fuse
 }
 
-func (f fusedSessions) Claim(ctx context.Context, owner string, ttl time.Duration, limit int) (out []sessionstore.Work, err error) {
-	return f.Sessions.Claim(ctx, owner, ttl, limit)
-}
-
-func (f fusedSessions) Events(ctx context.Context, w sessionstore.Work, after int64, limit int) (out []sessionstore.NumberedEvent, err error) {
+func (f fusedSessions) Events(
+	ctx context.Context, w sessionstore.Work, after int64, limit int,
+) (out []sessionstore.NumberedEvent, err error) {
 	return out, f.blow(func() error { out, err = f.Sessions.Events(ctx, w, after, limit); return err })
 }
 

@@ -20,8 +20,8 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// story is a conversation with something of everything: facts, small talk, a
-// duplicate, and a step taken back.
+// story is a conversation with facts, small talk, a repetition, and a statement
+// that is taken back.
 func story(t testing.TB) []sessionstore.Event {
 	return []sessionstore.Event{
 		event(t, "e1", 1, "I live in Porto.", `, "invocationId": "i1"`),
@@ -36,7 +36,7 @@ func story(t testing.TB) []sessionstore.Event {
 
 var storyFacts = []string{"I am allergic to peanuts.", "I live in Porto.", "I love sailing.", "My sister is a nurse."}
 
-// A conversation becomes its turns and its facts, each with what it rests on.
+// A conversation becomes turns and facts, each with the events that it rests on.
 func TestIngest(t *testing.T) {
 	b := newBench(t, parts{})
 	b.run()
@@ -44,7 +44,8 @@ func TestIngest(t *testing.T) {
 	if diff := cmp.Diff(storyFacts, b.facts()); diff != "" {
 		t.Errorf("facts (-want +got):\n%s", diff)
 	}
-	want := []string{"CREATED I live in Porto.", "CREATED I am allergic to peanuts.", "CREATED I love sailing.", "CREATED My sister is a nurse."}
+	want := []string{"CREATED I live in Porto.", "CREATED I am allergic to peanuts.", "CREATED I love sailing.",
+		"CREATED My sister is a nurse."}
 	if diff := cmp.Diff(want, changes(t, op)); diff != "" {
 		t.Errorf("the operation's changes (-want +got):\n%s", diff)
 	}
@@ -77,7 +78,7 @@ func TestFindableAtOnce(t *testing.T) {
 	}
 }
 
-// The same events, in part, again, and in any order, end in the same memories.
+// The same events give the same memories, in any order, in parts and repeated.
 func TestAnyOrder(t *testing.T) {
 	want := newBench(t, parts{})
 	want.run()
@@ -85,7 +86,7 @@ func TestAnyOrder(t *testing.T) {
 	for seed := range uint64(10) {
 		b := newBench(t, parts{opts: ingest.Options{BatchEvents: 1 + int(seed)%4}})
 		random := rand.New(rand.NewPCG(seed, 0))
-		// The rewind is said of what has arrived: only what comes before it is shuffled.
+		// Only the events before the rewind are shuffled.
 		events := story(t)
 		first := events[:4]
 		random.Shuffle(len(first), func(i, j int) { first[i], first[j] = first[j], first[i] })
@@ -106,8 +107,8 @@ func TestAnyOrder(t *testing.T) {
 	}
 }
 
-// Whichever call of a walk fails, before or after it took effect, the walk is
-// done again and ends in the same memories.
+// Whichever call of a batch fails, before or after it took effect, the batch is
+// processed again and gives the same memories.
 func TestEveryCallFailsOnce(t *testing.T) {
 	want := newBench(t, parts{})
 	want.run()
@@ -125,14 +126,14 @@ func TestEveryCallFailsOnce(t *testing.T) {
 			if diff := cmp.Diff(want.all(), b.all()); diff != "" {
 				t.Fatalf("call %d failed, after its effect %v (-undisturbed +failed):\n%s", n, after, diff)
 			}
-			// When only the answer of Finish was lost the work is done, and
-			// nothing is left to try again.
+			// If only the answer of Finish was lost, the work is done and is not
+			// tried again.
 			if got := len(done.Changes); got != 4 {
 				t.Errorf("call %d failed, after its effect %v: %d changes reported, want 4", n, after, got)
 			}
-			if f.left > 0 { // it never blew: all calls have had their turn
+			if f.left > 0 { // no call failed: all have had their turn
 				if n < 8 {
-					t.Fatalf("a walk has only %d calls?", n)
+					t.Fatalf("a batch has only %d calls?", n)
 				}
 				break
 			}
@@ -140,7 +141,7 @@ func TestEveryCallFailsOnce(t *testing.T) {
 	}
 }
 
-// moody is an extractor that never says the same twice, as a model may.
+// moody is an extractor that never gives the same answer twice, as a model may.
 type moody struct {
 	rules.Extractor
 	calls atomic.Int64
@@ -148,11 +149,14 @@ type moody struct {
 
 func (m *moody) Extract(_ context.Context, b extract.Batch) (extract.Found, error) {
 	n, t := m.calls.Add(1), b.Turns[0]
-	return extract.Found{Facts: []extract.Fact{{SessionID: t.SessionID, Text: fmt.Sprintf("This is what I say at call %d.", n), EventIDs: []string{t.EventID},
-		Quote: t.Text, Timestamp: t.Timestamp}}}, nil
+	return extract.Found{Facts: []extract.Fact{{
+		SessionID: t.SessionID, Text: fmt.Sprintf("This is what I say at call %d.", n),
+		EventIDs: []string{t.EventID}, Quote: t.Text, Timestamp: t.Timestamp,
+	}}}, nil
 }
 
-// What an extractor found is stored before it is used: a retry uses that.
+// The facts that an extractor found are stored before they are used, and a retry
+// uses these.
 func TestPlanIsKept(t *testing.T) {
 	for n := 1; n <= 8; n++ {
 		f := &fuse{left: n}
@@ -170,7 +174,7 @@ func TestPlanIsKept(t *testing.T) {
 	}
 }
 
-// failing fails until it is mended.
+// failing is an extractor that panics until it is mended.
 type failing struct {
 	rules.Extractor
 	mended atomic.Bool
@@ -183,8 +187,8 @@ func (f *failing) Extract(context.Context, extract.Batch) (extract.Found, error)
 	panic("extractor fell over")
 }
 
-// An operation whose attempts are used up has failed, visibly; its turns are
-// there all the same, and a retry resumes it.
+// An operation has failed when its attempts are used up, and says so. Its turns
+// are stored, and a retry resumes it.
 func TestFailsAndIsRetried(t *testing.T) {
 	f := &failing{}
 	b := newBench(t, parts{extractor: f, opts: ingest.Options{MaxAttempts: 3}})
@@ -203,20 +207,20 @@ func TestFailsAndIsRetried(t *testing.T) {
 	b.succeeds(op)
 }
 
-// away is an embedder that does not answer.
-type away struct{ embed.Builtin }
+// unavailable is a remote embedder that does not answer.
+type unavailable struct{ embed.Builtin }
 
-func (away) Model() embed.Model {
+func (unavailable) Model() embed.Model {
 	m := embed.Builtin{}.Model()
 	m.Remote = true
 	return m
 }
 
-func (away) Embed(ctx context.Context, _ embed.Task, _ []string) ([][]float32, error) {
-	return nil, fmt.Errorf("%w: embedder is away", memory.ErrUnavailable)
+func (unavailable) Embed(ctx context.Context, _ embed.Task, _ []string) ([][]float32, error) {
+	return nil, fmt.Errorf("%w: the embedder does not answer", memory.ErrUnavailable)
 }
 
-// absent is a memory store that is away until it is back.
+// absent is a memory store that is unavailable until it is back.
 type absent struct {
 	memory.Store
 	back *atomic.Bool
@@ -229,11 +233,14 @@ func (a absent) Put(ctx context.Context, scope memory.Scope, w []memory.Write) (
 	return a.Store.Put(ctx, scope, w)
 }
 
-// Work is not given up while the memory store is away, however often it was
-// tried, and goes on by itself when that is back.
-func TestMemoriesAway(t *testing.T) {
+// Work is not given up while the memory store is unavailable, however often it was
+// tried, and goes on by itself when the store is back.
+func TestMemoryStoreUnavailable(t *testing.T) {
 	var back atomic.Bool
-	b := newBench(t, parts{memories: func(s memory.Store) memory.Store { return absent{s, &back} }, opts: ingest.Options{MaxAttempts: 2}})
+	b := newBench(t, parts{
+		memories: func(s memory.Store) memory.Store { return absent{s, &back} },
+		opts:     ingest.Options{MaxAttempts: 2},
+	})
 	b.run()
 	op := b.ingest("s", event(t, "e1", 1, "I live in Porto."))
 	for {
@@ -253,10 +260,10 @@ func TestMemoriesAway(t *testing.T) {
 	}
 }
 
-// Without the embedder turns are found by words at once, and the operation
-// goes on being tried.
-func TestEmbedderAway(t *testing.T) {
-	b := newBench(t, parts{embedder: away{}, opts: ingest.Options{MaxAttempts: 2}})
+// Without the embedder turns are found by words at once, and the operation is
+// tried as often as others.
+func TestEmbedderUnavailable(t *testing.T) {
+	b := newBench(t, parts{embedder: unavailable{}, opts: ingest.Options{MaxAttempts: 2}})
 	b.run()
 	op := b.done(b.ingest("s", event(t, "e1", 1, "giraffes everywhere")))
 	if op.State != sessionstore.Failed {
@@ -268,8 +275,8 @@ func TestEmbedderAway(t *testing.T) {
 	}
 }
 
-// Of the same statement in several sessions the one said first stands,
-// whichever session came first, and facts a client gave stand before all.
+// Of the same statement in several sessions the one said first stands, whichever
+// session arrived first, and a fact that a client gave stands before all.
 func TestDuplicatesMerge(t *testing.T) {
 	early, late := event(t, "e1", 1, "I live in Porto."), event(t, "e9", 900, "I live in Porto!")
 	for name, order := range map[string][]string{"in order": {"early", "late"}, "reversed": {"late", "early"}} {
@@ -295,7 +302,7 @@ func TestDuplicatesMerge(t *testing.T) {
 	}
 }
 
-// What a client changed or deleted stays so, whatever is ingested again.
+// A memory that a client changed or deleted stays so, whatever is ingested again.
 func TestClientsWordStands(t *testing.T) {
 	b := newBench(t, parts{})
 	b.run()
@@ -317,7 +324,7 @@ func TestClientsWordStands(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := b.all()
-	// The session is posted anew after it was deleted: all of it is walked again.
+	// The session is posted again after it was deleted: all of it is processed again.
 	if err := b.sessions.Delete(t.Context(), key("s")); err != nil {
 		t.Fatal(err)
 	}
@@ -327,8 +334,8 @@ func TestClientsWordStands(t *testing.T) {
 	}
 }
 
-// A deleted session's memories are still made if they were asked for; another
-// life of the session that says something else under the same ids adds to it.
+// The memories of a deleted session are still made if they were requested. Another
+// session of its name that says something else under the same IDs adds to them.
 func TestDeletedSession(t *testing.T) {
 	b := newBench(t, parts{})
 	op := b.ingest("s", event(t, "e1", 1, "I live in Porto."))
@@ -344,7 +351,7 @@ func TestDeletedSession(t *testing.T) {
 	}
 }
 
-// Events added to a session by Append wait until they are asked for.
+// Events that Append adds to a session wait until memories of them are requested.
 func TestAddSession(t *testing.T) {
 	b := newBench(t, parts{})
 	b.run()
@@ -352,7 +359,7 @@ func TestAddSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := len(b.all()); n != 0 {
-		t.Errorf("%d memories before they were asked for", n)
+		t.Errorf("%d memories before they were requested", n)
 	}
 	op, err := b.service.AddSession(t.Context(), key("s"), ingest.RequestOptions{})
 	if err != nil {
@@ -364,12 +371,13 @@ func TestAddSession(t *testing.T) {
 	if diff := cmp.Diff(storyFacts, b.facts()); diff != "" {
 		t.Errorf("facts (-want +got):\n%s", diff)
 	}
-	if op, err = b.service.AddSession(t.Context(), key("s"), ingest.RequestOptions{}); err != nil || op.State != sessionstore.Succeeded || op.EventsTotal != 0 {
-		t.Errorf("asked again: %+v, %v", op, err)
+	op, err = b.service.AddSession(t.Context(), key("s"), ingest.RequestOptions{})
+	if err != nil || op.State != sessionstore.Succeeded || op.EventsTotal != 0 {
+		t.Errorf("requested again: %+v, %v", op, err)
 	}
 }
 
-// Many patches of one memory at a time are all made.
+// Many patches of one memory at a time all succeed.
 func TestManyPatches(t *testing.T) {
 	b := newBench(t, parts{})
 	m, err := b.service.Add(t.Context(), scope, ingest.NewMemory{Fact: "old"})
@@ -410,12 +418,13 @@ func TestConcurrentPatches(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if m, err = b.service.Get(t.Context(), scope, m.ID); err != nil || m.Fact != "new" || !slices.Equal(m.Topics, topics) || m.Revision != 3 {
+	m, err = b.service.Get(t.Context(), scope, m.ID)
+	if err != nil || m.Fact != "new" || !slices.Equal(m.Topics, topics) || m.Revision != 3 {
 		t.Errorf("after both: %+v, %v", m, err)
 	}
 }
 
-// stalled holds extraction until it is released, or its lease is lost.
+// stalled is an extractor that waits until it is released, or its lease is lost.
 type stalled struct {
 	rules.Extractor
 	begun, release chan struct{}
@@ -434,7 +443,7 @@ func (s *stalled) Extract(ctx context.Context, _ extract.Batch) (extract.Found, 
 	}
 }
 
-// A stop lets work that has begun finish.
+// A batch that has begun is finished after a stop.
 func TestStopFinishes(t *testing.T) {
 	s := &stalled{begun: make(chan struct{}, 1), release: make(chan struct{})}
 	b := newBench(t, parts{extractor: s})

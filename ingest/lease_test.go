@@ -36,19 +36,20 @@ func TestLeaseIsRenewed(t *testing.T) {
 	})
 }
 
-// lost is a session store where somebody else has taken every lease over.
+// lost is a session store where another process has taken every lease over.
 type lost struct{ ingest.Sessions }
 
 func (lost) Renew(context.Context, memory.Scope, string, time.Duration) error {
 	return memory.ErrAborted
 }
 
-// A walk that has lost its lease stops, and records no failure: the work is
-// somebody else's.
+// A batch that has lost its lease stops, and records no failure: the work is
+// another process's.
 func TestLeaseIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stalled{begun: make(chan struct{}, 1), release: make(chan struct{})}
-		b := newBench(t, parts{extractor: s, sessions: func(s ingest.Sessions) ingest.Sessions { return lost{s} }, opts: ingest.Options{Poll: time.Second}})
+		b := newBench(t, parts{extractor: s, opts: ingest.Options{Poll: time.Second},
+			sessions: func(s ingest.Sessions) ingest.Sessions { return lost{s} }})
 		op := b.ingest("s", event(t, "e1", 1, "one"))
 		b.run()
 		<-s.begun
@@ -57,16 +58,16 @@ func TestLeaseIsLost(t *testing.T) {
 		if err != nil || got.State != sessionstore.Running || got.LastError != "" {
 			t.Errorf("operation %+v, %v", got, err)
 		}
-		<-s.begun // claimed anew once the lease was over
+		<-s.begun // claimed again once the lease has run out
 		close(s.release)
 		b.succeeds(op)
 	})
 }
 
-// renewer is a session store that renews leases in a way of its own.
+// renewer is a session store whose renewals of leases may fail or hang.
 type renewer struct {
 	ingest.Sessions
-	renew func(ctx context.Context, n int64) error // n counts from 1; nil renews
+	renew func(ctx context.Context, n int64) error // n counts calls from 1
 	calls *atomic.Int64
 }
 
@@ -105,7 +106,8 @@ func TestRenewalFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		s := &stalled{begun: make(chan struct{}, 1), release: make(chan struct{})}
-		b := newBench(t, parts{extractor: s, opts: ingest.Options{Poll: time.Second, Log: slog.New(slog.NewTextHandler(&log, nil))},
+		opts := ingest.Options{Poll: time.Second, Log: slog.New(slog.NewTextHandler(&log, nil))}
+		b := newBench(t, parts{extractor: s, opts: opts,
 			sessions: func(s ingest.Sessions) ingest.Sessions {
 				return renewer{s, func(ctx context.Context, n int64) error {
 					switch {
@@ -126,7 +128,9 @@ func TestRenewalFails(t *testing.T) {
 		if n := b.service.RenewalsFailed(); n != 5 {
 			t.Errorf("%d renewals counted as failed, want 5", n)
 		}
-		for what, want := range map[string]int{"the lease was not renewed": 3, "the lease is renewed again": 2, "out for lunch": 3} {
+		for what, want := range map[string]int{
+			"the lease was not renewed": 3, "the lease is renewed again": 2, "out for lunch": 3,
+		} {
 			if n := strings.Count(log.String(), what); n != want {
 				t.Errorf("%q is logged %d times, want %d:\n%s", what, n, want, &log)
 			}
@@ -150,7 +154,8 @@ func TestLeaseRunsOut(t *testing.T) {
 		if took := time.Since(begun); took > 10*time.Second {
 			t.Errorf("the work stopped after %v, and the lease is of 10 s", took)
 		}
-		if got, err := b.sessions.Operation(t.Context(), scope, op.ID); err != nil || got.State != sessionstore.Running || got.LastError != "" {
+		got, err := b.sessions.Operation(t.Context(), scope, op.ID)
+		if err != nil || got.State != sessionstore.Running || got.LastError != "" {
 			t.Errorf("operation %+v, %v", got, err)
 		}
 		close(s.release)
@@ -158,7 +163,8 @@ func TestLeaseRunsOut(t *testing.T) {
 	})
 }
 
-// observed tells when its first extraction has been stopped.
+// observed is an extractor that closes stopped when its first extraction is
+// stopped.
 type observed struct {
 	*stalled
 	stopped chan struct{}

@@ -19,9 +19,9 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// reader is a model that takes every event it is shown for a fact, in the words
-// of the event, and compares facts as a test says: verdicts are by the new
-// fact's text, and name others by theirs.
+// reader is a model that makes a fact of every event it is shown, in the words of
+// the event, and compares facts as a test tells it: verdicts are by the text of
+// the new fact, and name other facts by theirs.
 type reader struct {
 	mu       sync.Mutex
 	verdicts map[string]extract.Verdict
@@ -58,7 +58,8 @@ func (r *reader) Generate(_ context.Context, p extract.Prompt) (extract.Answer, 
 	for _, l := range lines {
 		if l.Text != "" {
 			what, forget := strings.CutPrefix(l.Text, "Forget: ")
-			facts = append(facts, map[string]any{"fact": what, "topic": memory.TopicDetails, "events": []int{l.N}, "quote": l.Text, "when": "", "confidence": 1, "forget": forget})
+			facts = append(facts, map[string]any{"fact": what, "topic": memory.TopicDetails, "events": []int{l.N},
+				"quote": l.Text, "when": "", "confidence": 1, "forget": forget})
 		}
 		if v, ok := r.verdicts[l.Fact]; ok && l.Fact != "" {
 			against := []int{}
@@ -69,9 +70,10 @@ func (r *reader) Generate(_ context.Context, p extract.Prompt) (extract.Answer, 
 			}
 			same := numbers[r.same[l.Fact]]
 			if v.Action != extract.Create && v.Action != extract.Delete && same == 0 {
-				continue // what it would name is not shown
+				continue // the fact that it would name is not shown
 			}
-			verdicts = append(verdicts, map[string]any{"fact": l.N, "action": v.Action, "same": same, "text": v.Text, "against": against, "reason": "so"})
+			verdicts = append(verdicts, map[string]any{"fact": l.N, "action": v.Action, "same": same, "text": v.Text,
+				"against": against, "reason": "so"})
 		}
 	}
 	answer, err := json.Marshal(map[string]any{"facts": facts, "verdicts": verdicts})
@@ -84,7 +86,7 @@ func (r *reader) set(fails error) {
 	r.fails = fails
 }
 
-// verdict has the reader judge a fact so.
+// verdict tells the reader what to answer on a fact.
 func (r *reader) verdict(fact string, action extract.Action, same, text string, against ...string) {
 	if r.verdicts == nil {
 		r.verdicts, r.against, r.same = map[string]extract.Verdict{}, map[string][]string{}, map[string]string{}
@@ -92,23 +94,26 @@ func (r *reader) verdict(fact string, action extract.Action, same, text string, 
 	r.verdicts[fact], r.against[fact], r.same[fact] = extract.Verdict{Action: action, Text: text}, against, same
 }
 
-// What a model decides is carried out so that nothing is lost by a slip of it:
-// what it takes for known must be known, and hold.
+// Verdicts are carried out so that nothing is lost by a slip of the model: a fact
+// that it takes for known must be known, and hold.
 func TestModelVerdicts(t *testing.T) {
-	const dog, rex, poodle = "Melanie has a dog.", "The dog of Melanie is called Rex.", "The dog of Melanie is a poodle."
+	const dog = "Melanie has a dog."
+	const rex, poodle = "The dog of Melanie is called Rex.", "The dog of Melanie is a poodle."
+	const porto, lisbon = "Ann lives in Porto.", "Ann lives in Lisbon."
 	for name, c := range map[string]struct {
 		judge func(*reader)
 		said  []string // one session and one second after another
 		want  []string
 	}{
-		"another value": {func(r *reader) { r.verdict("Ann lives in Porto.", extract.Create, "", "", "Ann lives in Lisbon.") },
+		"another value": {func(r *reader) { r.verdict(porto, extract.Create, "", "", lisbon) },
 			[]string{"Ann lives in Lisbon.", "Ann lives in Porto."},
 			[]string{"Ann lives in Lisbon. 0 to 1 by Ann lives in Porto.", "Ann lives in Porto. 1"}},
 		"back again": {func(r *reader) {
 			r.verdict("Ann lives in Porto.", extract.Create, "", "", "Ann lives in Lisbon.")
 			r.verdict("Ann lives in Lisbon.", extract.Create, "", "", "Ann lives in Porto.")
 		}, []string{"Ann lives in Lisbon.", "Ann lives in Porto.", "Ann lives in Lisbon."},
-			[]string{"Ann lives in Lisbon. 0 to 1 by Ann lives in Porto.", "Ann lives in Porto. 1 to 2 by Ann lives in Lisbon.", "Ann lives in Lisbon. 2"}},
+			[]string{"Ann lives in Lisbon. 0 to 1 by Ann lives in Porto.",
+				"Ann lives in Porto. 1 to 2 by Ann lives in Lisbon.", "Ann lives in Lisbon. 2"}},
 		"a detail": {func(r *reader) { r.verdict(rex, extract.Update, dog, "Melanie has a dog called Rex.") },
 			[]string{dog, rex}, []string{"Melanie has a dog called Rex. 1"}},
 		"two details at once": {func(r *reader) {
@@ -121,13 +126,16 @@ func TestModelVerdicts(t *testing.T) {
 			r.verdict("Ann lives in Porto.", extract.Create, "", "", "Ann lives in Lisbon.")
 			r.verdict("Ann is back in Lisbon.", extract.Nothing, "Ann lives in Lisbon.", "")
 		}, []string{"Ann lives in Lisbon.", "Ann lives in Porto.", "Ann is back in Lisbon."},
-			[]string{"Ann lives in Lisbon. 0 to 1 by Ann lives in Porto.", "Ann lives in Porto. 1", "Ann is back in Lisbon. 2"}},
-		"forgotten": {func(r *reader) { r.verdict("Ann likes marzipan.", extract.Delete, "", "", "Ann is fond of marzipan.") },
+			[]string{"Ann lives in Lisbon. 0 to 1 by Ann lives in Porto.", "Ann lives in Porto. 1",
+				"Ann is back in Lisbon. 2"}},
+		"forgotten": {
+			func(r *reader) { r.verdict("Ann likes marzipan.", extract.Delete, "", "", "Ann is fond of marzipan.") },
 			[]string{"Ann is fond of marzipan.", "Forget: Ann likes marzipan."}, []string{}},
 		"forgotten and known at once": {func(r *reader) {
 			r.verdict("Ann likes marzipan.", extract.Delete, "", "", "Ann is fond of marzipan.")
 			r.verdict("Ann enjoys marzipan.", extract.Nothing, "Ann is fond of marzipan.", "")
-		}, []string{"Ann is fond of marzipan.", "Forget: Ann likes marzipan.|Ann enjoys marzipan."}, []string{"Ann enjoys marzipan. 1"}},
+		}, []string{"Ann is fond of marzipan.", "Forget: Ann likes marzipan.|Ann enjoys marzipan."},
+			[]string{"Ann enjoys marzipan. 1"}},
 		"the same words": {func(r *reader) {}, []string{dog, dog}, []string{dog + " 0", dog + " 1 again"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -157,8 +165,8 @@ func TestModelVerdicts(t *testing.T) {
 	}
 }
 
-// A batch with however many facts takes two calls: one to find them, one to
-// compare them.
+// A batch takes two calls of a model, however many facts it has: one to find them,
+// and one to compare them.
 func TestTwoCalls(t *testing.T) {
 	r := &reader{}
 	b := newBench(t, parts{extractor: extract.NewModel(r, nil)})
@@ -167,7 +175,8 @@ func TestTwoCalls(t *testing.T) {
 	r.asked = 0
 	var events []sessionstore.Event
 	for i := range 60 {
-		events = append(events, event(t, fmt.Sprint("e", i), i, fmt.Sprintf("Ann has stamp number %d of her collection.", i)))
+		text := fmt.Sprintf("Ann has stamp number %d of her collection.", i)
+		events = append(events, event(t, fmt.Sprint("e", i), i, text))
 	}
 	b.succeeds(b.ingest("t", events...))
 	if n := len(b.all(memory.KindFact)); r.asked != 2 || n != 61 {
@@ -175,7 +184,7 @@ func TestTwoCalls(t *testing.T) {
 	}
 }
 
-// A long session is read in batches of the budget, each with what was said just
+// A long session is read in batches within the budget, each with the turns just
 // before it.
 func TestBudget(t *testing.T) {
 	r := &reader{}
@@ -183,7 +192,8 @@ func TestBudget(t *testing.T) {
 	b.run()
 	var events []sessionstore.Event
 	for i := range 40 {
-		events = append(events, event(t, fmt.Sprint("e", i), i, fmt.Sprintf("This is the long statement with the number %d, which says that nothing stays.", i)))
+		text := fmt.Sprintf("This is the long statement with the number %d, which says that nothing stays.", i)
+		events = append(events, event(t, fmt.Sprint("e", i), i, text))
 	}
 	op := b.succeeds(b.ingest("s", events...))
 	if n := len(b.all(memory.KindFact)); n != 40 || r.asked < 8 || op.EventsDone != 40 {
@@ -191,10 +201,12 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// What a rewind takes back of what a model has put together is as it was.
+// A fact that a model has extended is as it was before when a rewind takes the
+// extension back.
 func TestRewindOfUpdate(t *testing.T) {
 	r := &reader{}
-	r.verdict("Ann lives in Porto.", extract.Update, "Ann lives in Portugal.", "Ann lives in Porto, Portugal.", "Ann lives in Lisbon.")
+	r.verdict("Ann lives in Porto.", extract.Update,
+		"Ann lives in Portugal.", "Ann lives in Porto, Portugal.", "Ann lives in Lisbon.")
 	b := newBench(t, parts{extractor: extract.NewModel(r, nil)})
 	b.run()
 	b.succeeds(b.ingest("a", event(t, "a", 1, "Ann lives in Lisbon.")))
@@ -210,8 +222,8 @@ func TestRewindOfUpdate(t *testing.T) {
 	}
 }
 
-// A client that is faster than an update keeps its word, and what the update
-// was to add is not lost.
+// If a client is faster than an update its word stands, and the fact that the
+// update would have added is not lost.
 func TestUpdateOvertaken(t *testing.T) {
 	const dog, rex = "Melanie has a dog.", "The dog of Melanie is called Rex."
 	r := &reader{}
@@ -220,7 +232,8 @@ func TestUpdateOvertaken(t *testing.T) {
 	b = newBench(t, parts{extractor: extract.NewModel(r, nil), sessions: func(s ingest.Sessions) ingest.Sessions {
 		return meddled{s, func() {
 			for _, m := range b.all(memory.KindFact) {
-				if _, err := b.service.Update(t.Context(), scope, m.ID, ingest.Patch{Topics: &[]string{"mine"}}); err != nil {
+				patch := ingest.Patch{Topics: &[]string{"mine"}}
+				if _, err := b.service.Update(t.Context(), scope, m.ID, patch); err != nil {
 					t.Error(err)
 				}
 			}
@@ -234,7 +247,7 @@ func TestUpdateOvertaken(t *testing.T) {
 	}
 }
 
-// meddled has somebody act whenever a list of changes has been stored.
+// meddled is a session store that calls act whenever a plan has been stored.
 type meddled struct {
 	ingest.Sessions
 	act func()
@@ -248,8 +261,8 @@ func (m meddled) Save(ctx context.Context, w sessionstore.Work, to int64, plan j
 	return err
 }
 
-// While a model fails the rules stand in for it; what others have been compared
-// with meanwhile is left as if they had not.
+// While a model fails the facts of the rules are provisional. Facts that others
+// say meanwhile are not changed by them for good.
 func TestFallback(t *testing.T) {
 	for name, c := range map[string]struct{ other, model, want string }{
 		"in other words": {"Ann lives in Lisbon.", "Ann has moved to Porto.", "Ann has moved to Porto."},
@@ -258,7 +271,8 @@ func TestFallback(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := &reader{}
 			r.set(fmt.Errorf("%w: out for lunch", memory.ErrUnavailable))
-			b := newBench(t, parts{extractor: extract.NewModel(r, nil), opts: ingest.Options{MaxAttempts: 2, Fallback: rules.New()}})
+			opts := ingest.Options{MaxAttempts: 2, Fallback: rules.New()}
+			b := newBench(t, parts{extractor: extract.NewModel(r, nil), opts: opts})
 			b.run()
 			op := b.done(b.ingest("s", event(t, "a", 1, "I live in Porto.")))
 			if op.State != sessionstore.Failed || !strings.Contains(op.LastError, "out for lunch") {
@@ -281,7 +295,8 @@ func TestFallback(t *testing.T) {
 				t.Errorf("at last (-want +got):\n%s", diff)
 			}
 			for _, m := range b.all(memory.KindFact) {
-				if past, err := b.memories.Revisions(t.Context(), scope, m.ID); err != nil || past[len(past)-1].Actor != r.Model() {
+				past, err := b.memories.Revisions(t.Context(), scope, m.ID)
+				if err != nil || past[len(past)-1].Actor != r.Model() {
 					t.Errorf("%q was made by %+v, %v", m.Fact, past, err)
 				}
 			}
@@ -289,13 +304,15 @@ func TestFallback(t *testing.T) {
 	}
 }
 
-// What a client has deleted or changed of a stand-in stays so.
+// A provisional fact that a client has deleted or changed stays so.
 func TestFallbackSettled(t *testing.T) {
 	r := &reader{}
 	r.set(memory.ErrUnavailable)
-	b := newBench(t, parts{extractor: extract.NewModel(r, nil), opts: ingest.Options{MaxAttempts: 1, Fallback: rules.New()}})
+	opts := ingest.Options{MaxAttempts: 1, Fallback: rules.New()}
+	b := newBench(t, parts{extractor: extract.NewModel(r, nil), opts: opts})
 	b.run()
-	op := b.done(b.ingest("s", event(t, "a", 1, "I live in Porto."), event(t, "b", 2, "I love sailing."), event(t, "c", 3, "I have a dog.")))
+	op := b.done(b.ingest("s",
+		event(t, "a", 1, "I live in Porto."), event(t, "b", 2, "I love sailing."), event(t, "c", 3, "I have a dog.")))
 	text := "I live in Gaia."
 	for _, m := range b.all(memory.KindFact) {
 		var err error
@@ -319,20 +336,21 @@ func TestFallbackSettled(t *testing.T) {
 	}
 }
 
-// Facts that no comparison can be had for are added all the same, after a
-// while; until then nothing is asked for twice.
+// Facts that a model gives no comparison for are added all the same after some
+// attempts, and the model is not asked for facts twice meanwhile.
 func TestUncompared(t *testing.T) {
 	r := &halfBroken{}
 	b := newBench(t, parts{extractor: extract.NewModel(r, nil), embedder: embed.Builtin{}})
 	b.run()
 	b.succeeds(b.ingest("s", event(t, "a", 1, "Ann has a dog.")))
 	b.succeeds(b.ingest("t", event(t, "b", 2, "Ann has a dog called Rex.")))
-	if diff := cmp.Diff([]string{"Ann has a dog called Rex.", "Ann has a dog."}, b.facts()); diff != "" || r.reads != 2 {
+	want := []string{"Ann has a dog called Rex.", "Ann has a dog."}
+	if diff := cmp.Diff(want, b.facts()); diff != "" || r.reads != 2 {
 		t.Errorf("%d extractions, facts (-want +got):\n%s", r.reads, diff)
 	}
 }
 
-// halfBroken finds facts, and gives nonsense when it is to compare them.
+// halfBroken is a model that finds facts, and answers comparisons with nonsense.
 type halfBroken struct {
 	reader
 	reads int
@@ -346,7 +364,7 @@ func (h *halfBroken) Generate(ctx context.Context, p extract.Prompt) (extract.An
 	return h.reader.Generate(ctx, p)
 }
 
-// forgetting is a reader that hears what is to be forgotten.
+// forgetting is a reader that understands a request to forget.
 type forgetting struct{ *reader }
 
 func (f forgetting) Generate(ctx context.Context, p extract.Prompt) (extract.Answer, error) {
@@ -356,7 +374,7 @@ func (f forgetting) Generate(ctx context.Context, p extract.Prompt) (extract.Ans
 	return a, err
 }
 
-// stutterer answers with prose some times before it reads.
+// stutterer is a reader that answers with prose some times first.
 type stutterer struct {
 	reader
 	prose int
@@ -369,7 +387,7 @@ func (s *stutterer) Generate(ctx context.Context, p extract.Prompt) (extract.Ans
 	return s.reader.Generate(ctx, p)
 }
 
-// What an operation has cost counts every attempt.
+// The cost of an operation counts every attempt.
 func TestCost(t *testing.T) {
 	b := newBench(t, parts{extractor: extract.NewModel(&stutterer{prose: 5}, nil)})
 	b.run()

@@ -2,5 +2,5 @@
 
 package ingest_test
 
-// sparse is of how many variants of a test one is run.
+// sparse says that one of so many variants of a test is run: all of them.
 const sparse = 1

@@ -12,11 +12,10 @@ import (
 	"github.com/memoryd/memoryd/extract"
 )
 
-// A plan that an earlier version stored is read and carried out, without asking
-// the model again for what the plan has: the facts found in a batch, or the
-// changes that follow from them. The files of testdata were written by the
-// version before plans and changes were split into packages; their names of
-// fields are kept for ever.
+// A plan that an earlier version stored is read and applied. The model is not asked
+// again for the facts of a batch that a plan has, nor to compare them if it has
+// the changes. The files in testdata were written before changes had a package of
+// their own. The names of their fields must be read for ever.
 func TestStoredPlan(t *testing.T) {
 	for name, asked := range map[string]int{"plan-found.json": 1, "plan-decided.json": 0} {
 		t.Run(name, func(t *testing.T) {
@@ -25,7 +24,8 @@ func TestStoredPlan(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := &reader{}
-			r.verdict("The dog of Melanie is called Rex.", extract.Update, "Melanie has a dog.", "Melanie has a dog called Rex.")
+			r.verdict("The dog of Melanie is called Rex.", extract.Update,
+				"Melanie has a dog.", "Melanie has a dog called Rex.")
 			r.verdict("Ann lives in Porto.", extract.Create, "", "", "Ann lives in Lisbon.")
 			r.verdict("Ann likes marzipan.", extract.Delete, "", "", "Ann is fond of marzipan.")
 			b := newBench(t, parts{extractor: extract.NewModel(r, nil)})
@@ -33,7 +33,8 @@ func TestStoredPlan(t *testing.T) {
 			b.succeeds(b.ingest("s", event(t, "a", 1, "Melanie has a dog."), event(t, "b", 2, "Ann lives in Lisbon."),
 				event(t, "c", 3, "Ann is fond of marzipan."), event(t, "d", 4, "I live in Rome.")))
 			stop()
-			op := b.ingest("t", event(t, "e", 5, "The dog of Melanie is called Rex."), event(t, "f", 6, "Ann lives in Porto."),
+			op := b.ingest("t",
+				event(t, "e", 5, "The dog of Melanie is called Rex."), event(t, "f", 6, "Ann lives in Porto."),
 				event(t, "g", 7, "Forget: Ann likes marzipan."), event(t, "h", 8, "I live in Oslo."))
 			works, err := b.sessions.Claim(t.Context(), "an earlier version", time.Minute, 1)
 			if err != nil || len(works) != 1 {
@@ -48,13 +49,17 @@ func TestStoredPlan(t *testing.T) {
 			r.asked = 0
 			b.run()
 			op = b.succeeds(op)
-			want := []string{"Ann lives in Lisbon. 2 to 6 by Ann lives in Porto.", "I live in Rome. 4 to 8 by I live in Oslo.",
-				"Melanie has a dog called Rex. 5", "Ann lives in Porto. 6", "I live in Oslo. 8"}
+			want := []string{
+				"Ann lives in Lisbon. 2 to 6 by Ann lives in Porto.", "I live in Rome. 4 to 8 by I live in Oslo.",
+				"Melanie has a dog called Rex. 5", "Ann lives in Porto. 6", "I live in Oslo. 8",
+			}
 			if diff := cmp.Diff(want, b.history()); diff != "" {
 				t.Errorf("memories (-want +got):\n%s", diff)
 			}
-			want = []string{"CREATED Ann lives in Porto.", "CREATED I live in Oslo.", "DELETED Ann is fond of marzipan.",
-				"UPDATED Ann lives in Lisbon.", "UPDATED I live in Rome.", "UPDATED Melanie has a dog called Rex."}
+			want = []string{
+				"CREATED Ann lives in Porto.", "CREATED I live in Oslo.", "DELETED Ann is fond of marzipan.",
+				"UPDATED Ann lives in Lisbon.", "UPDATED I live in Rome.", "UPDATED Melanie has a dog called Rex.",
+			}
 			got := changes(t, op)
 			slices.Sort(got)
 			if diff := cmp.Diff(want, got); diff != "" || r.asked != asked {

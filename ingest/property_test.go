@@ -22,8 +22,8 @@ var (
 	storySeed = flag.Uint64("storyseed", 1, "seed of the first of them")
 )
 
-// meaning is what a sentence means, told by hand rather than read by package
-// extract: the two are to agree.
+// meaning is the meaning of a sentence, written by hand rather than read by package
+// extract: the two must agree.
 type meaning struct {
 	says, slot, value, endsWhat, forgets string
 }
@@ -47,8 +47,8 @@ var vocabulary = map[string]meaning{
 	"Thanks, that helps!":                              {},
 }
 
-// ends reports whether it may end another: of two in one event either could be
-// named for it.
+// ends reports whether a sentence may end another. Of two such sentences in one
+// event either could be the one that a third is ended by.
 func (m meaning) ends() bool { return m.slot != "" || m.endsWhat != "" }
 
 // saidEvent is one event of a random story.
@@ -61,7 +61,8 @@ type saidEvent struct {
 func (e saidEvent) event(t testing.TB) sessionstore.Event {
 	t.Helper()
 	text, _ := json.Marshal(strings.Join(e.sentences, " "))
-	doc := fmt.Sprintf(`{"id": %q, "author": %q, "timestamp": %d, "invocationId": %q, "content": {"role": "user", "parts": [{"text": %s}]}`,
+	doc := fmt.Sprintf(`{"id": %q, "author": %q, "timestamp": %d, "invocationId": %q,
+		"content": {"role": "user", "parts": [{"text": %s}]}`,
 		e.id, e.author, 1_700_000_000+e.at, e.invocation, text)
 	if e.rewinds != "" {
 		doc += fmt.Sprintf(`, "actions": {"rewindBeforeInvocationId": %q}`, e.rewinds)
@@ -73,9 +74,9 @@ func (e saidEvent) event(t testing.TB) sessionstore.Event {
 	return out
 }
 
-// randomStory is in order of time. What is said at one time in a session is of
-// one invocation, and a session has one rewind at most: what a rewind takes back
-// is a matter of times alone then.
+// randomStory is in order of time. All that is said at one time in a session is of
+// one invocation, and a session has one rewind at most. So the times alone tell
+// what a rewind takes back.
 func randomStory(random *rand.Rand) (story []saidEvent) {
 	var texts []string
 	for text := range vocabulary {
@@ -87,7 +88,10 @@ func randomStory(random *rand.Rand) (story []saidEvent) {
 	sessions, authors, n := 1+random.IntN(3), 1+random.IntN(2), 5+random.IntN(21)
 	ids := random.Perm(n)
 	for i := range n {
-		e := saidEvent{session: fmt.Sprint("s", random.IntN(sessions)), id: fmt.Sprint("e", ids[i]/2, "-", ids[i]%2), author: fmt.Sprint("author", random.IntN(authors)), at: 2 * random.IntN(n)}
+		e := saidEvent{
+			session: fmt.Sprint("s", random.IntN(sessions)), id: fmt.Sprint("e", ids[i]/2, "-", ids[i]%2),
+			author: fmt.Sprint("author", random.IntN(authors)), at: 2 * random.IntN(n),
+		}
 		e.invocation = fmt.Sprint("i", e.at/2)
 		for range 1 + random.IntN(2) {
 			text := texts[random.IntN(len(texts))]
@@ -101,13 +105,18 @@ func randomStory(random *rand.Rand) (story []saidEvent) {
 	}
 	for s := range sessions {
 		if at := 2 * random.IntN(n); random.IntN(2) == 0 {
-			story = append(story, saidEvent{session: fmt.Sprint("s", s), id: "r", author: "author0", invocation: "r", rewinds: fmt.Sprint("i", random.IntN(at/2+1)), at: at + 1})
+			story = append(story, saidEvent{
+				session: fmt.Sprint("s", s), id: "r", author: "author0", invocation: "r",
+				rewinds: fmt.Sprint("i", random.IntN(at/2+1)), at: at + 1,
+			})
 		}
 	}
 	slices.SortFunc(story, inTime)
+	// No rewind takes back a request to forget, as what that deleted stays deleted.
+	forgets := func(s string) bool { return vocabulary[s].forgets != "" }
 	return slices.DeleteFunc(story, func(r saidEvent) bool {
 		return r.rewinds != "" && slices.ContainsFunc(story, func(e saidEvent) bool {
-			return rewound(story, e) && slices.ContainsFunc(e.sentences, func(s string) bool { return vocabulary[s].forgets != "" })
+			return rewound(story, e) && slices.ContainsFunc(e.sentences, forgets)
 		})
 	})
 }
@@ -116,18 +125,20 @@ func inTime(a, b saidEvent) int {
 	return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.id, b.id), cmp.Compare(a.session, b.session))
 }
 
-// statement is a sentence of a story, and what becomes of it.
+// statement is a sentence of a story, with its end.
 type statement struct {
 	saidEvent
 	meaning
 	text  string
-	until int // 0 for ever
+	until int // 0 is no end
 	by    *statement
 }
 
 func rewound(story []saidEvent, e saidEvent) bool {
 	return slices.ContainsFunc(story, func(r saidEvent) bool {
-		first := slices.IndexFunc(story, func(x saidEvent) bool { return x.session == r.session && x.invocation == r.rewinds && x.at < r.at })
+		first := slices.IndexFunc(story, func(x saidEvent) bool {
+			return x.session == r.session && x.invocation == r.rewinds && x.at < r.at
+		})
 		return r.rewinds != "" && r.session == e.session && first >= 0 && story[first].at <= e.at && e.at < r.at
 	})
 }
@@ -150,7 +161,8 @@ func holding(story []saidEvent) []string {
 	all = slices.DeleteFunc(all, func(s *statement) bool { return s.says == "" })
 	for i, s := range all {
 		for _, o := range all[i+1:] {
-			excludes := s.slot != "" && s.slot == o.slot && s.value != o.value || s.endsWhat == o.says || o.endsWhat == s.says
+			otherValue := s.slot != "" && s.slot == o.slot && s.value != o.value
+			excludes := otherValue || s.endsWhat == o.says || o.endsWhat == s.says
 			if s.by == nil && o.author == s.author && excludes && inTime(s.saidEvent, o.saidEvent) < 0 {
 				s.until, s.by = o.at, o
 			}
@@ -160,7 +172,8 @@ func holding(story []saidEvent) []string {
 	for i, s := range all {
 		for _, o := range all[:i] {
 			again := o.by != nil && o.by.says == o.says
-			if o.author == s.author && o.says == s.says && !again && (o.by == nil || inTime(s.saidEvent, o.by.saidEvent) < 0) {
+			holds := o.by == nil || inTime(s.saidEvent, o.by.saidEvent) < 0
+			if o.author == s.author && o.says == s.says && !again && holds {
 				s.until, s.by = s.at, o
 				break
 			}
@@ -175,10 +188,11 @@ func holding(story []saidEvent) []string {
 	return out
 }
 
-// told is what holding is to equal: all facts, without their ids.
+// told are all facts, without their IDs, as holding gives them.
 func (b *bench) told() []string {
 	b.Helper()
-	page, err := b.memories.List(b.Context(), scope, memory.List{PageSize: memory.MaxPageSize, Filter: memory.Filter{Kinds: []memory.Kind{memory.KindFact}, History: true}})
+	facts := memory.Filter{Kinds: []memory.Kind{memory.KindFact}, History: true}
+	page, err := b.memories.List(b.Context(), scope, memory.List{PageSize: memory.MaxPageSize, Filter: facts})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -191,9 +205,10 @@ func (b *bench) told() []string {
 		line := fmt.Sprintf("%d %s: %s", m.Timestamp.Unix()-1_700_000_000, m.Author, m.Fact)
 		if m.SupersededBy != "" {
 			by, ok := byID[m.SupersededBy]
-			line += fmt.Sprintf(" to %d by %d %s", m.ValidTo.Unix()-1_700_000_000, by.Timestamp.Unix()-1_700_000_000, by.Fact)
+			to, at := m.ValidTo.Unix()-1_700_000_000, by.Timestamp.Unix()-1_700_000_000
+			line += fmt.Sprintf(" to %d by %d %s", to, at, by.Fact)
 			if !ok {
-				line += "NOBODY"
+				line += "MISSING"
 			}
 		}
 		out = append(out, line)
@@ -202,8 +217,8 @@ func (b *bench) told() []string {
 	return out
 }
 
-// tell ingests a story in some order, in requests and batches of some sizes,
-// with calls to the stores that fail.
+// tell ingests a story in a random order, in requests and batches of random sizes,
+// with calls of the stores that fail.
 func tell(t *testing.T, story []saidEvent, random *rand.Rand) (got []string, how string) {
 	t.Helper()
 	t.Run("", func(t *testing.T) {
@@ -249,7 +264,8 @@ func tell(t *testing.T, story []saidEvent, random *rand.Rand) (got []string, how
 	return got, how
 }
 
-// wrong is how a story comes out other than the rules promise.
+// wrong returns the difference between a story as it was remembered and as the rules
+// promise; "" if there is none.
 func wrong(t *testing.T, story []saidEvent, seed uint64, tries int) string {
 	want := holding(story)
 	for i := range tries {
@@ -262,8 +278,8 @@ func wrong(t *testing.T, story []saidEvent, seed uint64, tries int) string {
 }
 
 // Which facts hold, until when and by what they are superseded follows from what
-// was said and when alone, in whatever order, sessions, requests and batches it
-// arrives, and whatever fails in between.
+// was said and when, whatever the order, the sessions, the requests and the
+// batches in which it arrives, and whatever call fails in between.
 func TestRandomStories(t *testing.T) {
 	for seed := *storySeed; seed < *storySeed+uint64(*stories); seed += sparse {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -274,7 +290,8 @@ func TestRandomStories(t *testing.T) {
 				return
 			}
 			for _, e := range story {
-				t.Logf("%d %s/%s %s %s %q rewinds %q", e.at, e.session, e.id, e.author, e.invocation, e.sentences, e.rewinds)
+				t.Logf("%d %s/%s %s %s %q rewinds %q",
+					e.at, e.session, e.id, e.author, e.invocation, e.sentences, e.rewinds)
 			}
 			t.Error(fault)
 		})

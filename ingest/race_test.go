@@ -2,6 +2,6 @@
 
 package ingest_test
 
-// sparse is of how many variants of a test one is run: the race detector makes
-// each ten times as slow, and looks for races, which all of them have.
+// sparse says that one of so many variants of a test is run. The race detector
+// makes each ten times as slow, and one variant has the same races as all.
 const sparse = 12

@@ -20,14 +20,15 @@ func in(t testing.TB, invocation, id string, n int, text string) sessionstore.Ev
 	return event(t, id, n, text, fmt.Sprintf(`, "invocationId": %q`, invocation))
 }
 
-// rewind takes back all from an invocation on.
+// rewind is an event that takes back all events from an invocation on.
 func rewind(t testing.TB, invocation, id string, n int) sessionstore.Event {
 	t.Helper()
-	return event(t, id, n, "", fmt.Sprintf(`, "invocationId": %q, "actions": {"rewindBeforeInvocationId": %q}`, id, invocation))
+	actions := fmt.Sprintf(`, "invocationId": %q, "actions": {"rewindBeforeInvocationId": %q}`, id, invocation)
+	return event(t, id, n, "", actions)
 }
 
-// What is taken back is gone, in whatever order and in however many requests
-// it and the rewind arrive; what was said before and after stays.
+// Facts and turns that a rewind takes back are gone, and those before and after
+// stay, whatever the order and the requests in which they and the rewind arrive.
 func TestRewindInAnyOrder(t *testing.T) {
 	events := []sessionstore.Event{
 		in(t, "i1", "a", 1, "I live in Porto."),
@@ -58,8 +59,8 @@ func TestRewindInAnyOrder(t *testing.T) {
 	}
 }
 
-// What is said again after it was taken back is remembered, in one batch as in
-// several.
+// A statement that is made again after it was taken back is remembered, in one
+// batch as in several.
 func TestSaidAgainAfterRewind(t *testing.T) {
 	for _, size := range []int{1, 100} {
 		b := newBench(t, parts{opts: ingest.Options{BatchEvents: size}})
@@ -73,19 +74,23 @@ func TestSaidAgainAfterRewind(t *testing.T) {
 	}
 }
 
-// What several sessions have said stays when one of them takes it back, in
-// whatever order they come.
+// A fact that several sessions have stays when one of them takes it back, whatever
+// the order in which they arrive.
 func TestRewindLeavesWhatOthersSaid(t *testing.T) {
 	requests := map[string]func(b *bench) *sessionstore.Operation{
 		"early": func(b *bench) *sessionstore.Operation {
 			return b.ingest("s1", in(t, "i1", "a", 1, "Thanks! Please remember that I love sailing."))
 		},
 		"rewind": func(b *bench) *sessionstore.Operation { return b.ingest("s1", rewind(t, "i1", "r", 2)) },
-		"late":   func(b *bench) *sessionstore.Operation { return b.ingest("s2", event(t, "b", 3, "Hi! I love sailing.")) },
-		"later":  func(b *bench) *sessionstore.Operation { return b.ingest("s3", event(t, "c", 4, "I love sailing.")) },
+		"late": func(b *bench) *sessionstore.Operation {
+			return b.ingest("s2", event(t, "b", 3, "Hi! I love sailing."))
+		},
+		"later": func(b *bench) *sessionstore.Operation { return b.ingest("s3", event(t, "c", 4, "I love sailing.")) },
 	}
-	for _, order := range []string{"early rewind late later", "early late later rewind", "late early later rewind", "later late early rewind",
-		"rewind late early later", "later early rewind late", "early later rewind late"} {
+	for _, order := range []string{
+		"early rewind late later", "early late later rewind", "late early later rewind", "later late early rewind",
+		"rewind late early later", "later early rewind late", "early later rewind late",
+	} {
 		b := newBench(t, parts{})
 		b.run()
 		for _, name := range strings.Fields(order) {
@@ -125,19 +130,21 @@ func TestRewindLeavesWhatWasSaidAfter(t *testing.T) {
 func TestRewindTakenBack(t *testing.T) {
 	b := newBench(t, parts{})
 	b.run()
-	b.succeeds(b.ingest("s", in(t, "i1", "a", 1, "I live in Porto."), in(t, "i2", "b", 2, "I love sailing."), rewind(t, "i2", "i3", 3), rewind(t, "i3", "i4", 4)))
+	b.succeeds(b.ingest("s", in(t, "i1", "a", 1, "I live in Porto."), in(t, "i2", "b", 2, "I love sailing."),
+		rewind(t, "i2", "i3", 3), rewind(t, "i3", "i4", 4)))
 	if diff := cmp.Diff([]string{"I live in Porto.", "I love sailing."}, b.facts()); diff != "" {
 		t.Errorf("facts (-want +got):\n%s", diff)
 	}
 }
 
-// What a client has corrected stays, although what it came from is taken back.
+// A fact that a client has edited stays, although its event is taken back.
 func TestRewindLeavesCorrections(t *testing.T) {
 	b := newBench(t, parts{})
 	b.run()
 	b.succeeds(b.ingest("s", in(t, "i1", "a", 1, "I love sailing.")))
 	text := "I love rowing."
-	if _, err := b.service.Update(t.Context(), scope, b.all(memory.KindFact)[0].ID, ingest.Patch{Fact: &text}); err != nil {
+	id := b.all(memory.KindFact)[0].ID
+	if _, err := b.service.Update(t.Context(), scope, id, ingest.Patch{Fact: &text}); err != nil {
 		t.Fatal(err)
 	}
 	b.succeeds(b.ingest("s", rewind(t, "i1", "r", 2)))
@@ -146,11 +153,12 @@ func TestRewindLeavesCorrections(t *testing.T) {
 	}
 }
 
-// A fact that a client gave for a while does not take away what was said for good.
+// A fact that a client gave for a time does not hide the same fact without an end.
 func TestExpiringFactStandsForItself(t *testing.T) {
 	b := newBench(t, parts{})
 	b.run()
-	if _, err := b.service.Add(t.Context(), scope, ingest.NewMemory{Fact: "I love sailing.", TTL: time.Hour}); err != nil {
+	given := ingest.NewMemory{Fact: "I love sailing.", TTL: time.Hour}
+	if _, err := b.service.Add(t.Context(), scope, given); err != nil {
 		t.Fatal(err)
 	}
 	b.succeeds(b.ingest("s", event(t, "a", 1, "I love sailing.")))
@@ -160,7 +168,8 @@ func TestExpiringFactStandsForItself(t *testing.T) {
 	}
 }
 
-// What a client deleted does not come back because another's word is taken back.
+// A fact that a client deleted does not come back because the same statement of
+// another session is taken back.
 func TestRewindBringsNothingDeletedBack(t *testing.T) {
 	b := newBench(t, parts{})
 	b.run()
@@ -175,8 +184,8 @@ func TestRewindBringsNothingDeletedBack(t *testing.T) {
 	}
 }
 
-// A rewind in a new life of a session does not touch what an earlier one said
-// under the same ids.
+// A rewind does not touch the facts of an earlier session of the same name, whose
+// events had the same IDs.
 func TestRewindInAnotherLife(t *testing.T) {
 	b := newBench(t, parts{})
 	b.run()
@@ -190,7 +199,7 @@ func TestRewindInAnotherLife(t *testing.T) {
 	}
 }
 
-// A fact that a client changed stands, although another session said it first.
+// A fact that a client edited stands, although another session said it first.
 func TestChangedFactStands(t *testing.T) {
 	b := newBench(t, parts{})
 	b.run()
@@ -206,8 +215,8 @@ func TestChangedFactStands(t *testing.T) {
 	}
 }
 
-// A fact gives way only to one that takes its place: not to one that a client
-// has deleted before.
+// A fact makes room only for one that takes its place, and not for one that a
+// client has deleted before.
 func TestNothingGivesWayToTheDeleted(t *testing.T) {
 	b := newBench(t, parts{})
 	b.run()
@@ -226,8 +235,8 @@ func TestNothingGivesWayToTheDeleted(t *testing.T) {
 	}
 }
 
-// Of the same words at the same time the one with the smaller event id stands,
-// whether they come in one batch or in two.
+// Of two statements of the same words and time the one with the smaller event ID
+// stands, whether they arrive in one batch or in two.
 func TestSameTime(t *testing.T) {
 	for _, size := range []int{1, 100} {
 		b := newBench(t, parts{opts: ingest.Options{BatchEvents: size}})

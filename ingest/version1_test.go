@@ -33,11 +33,13 @@ func TestVersion1(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, op := range waiting {
-			if got, err := b.service.Wait(t.Context(), scope, op.ID, time.Minute); err != nil || got.State != sessionstore.Succeeded {
+			got, err := b.service.Wait(t.Context(), scope, op.ID, time.Minute)
+			if err != nil || got.State != sessionstore.Succeeded {
 				t.Fatalf("operation of %s: %+v, %v", user, got, err)
 			}
 		}
-		page, err := b.memories.List(t.Context(), scope, memory.List{Filter: memory.Filter{Kinds: []memory.Kind{memory.KindFact}}})
+		facts := memory.Filter{Kinds: []memory.Kind{memory.KindFact}}
+		page, err := b.memories.List(t.Context(), scope, memory.List{Filter: facts})
 		if err != nil {
 			t.Fatal(err)
 		}

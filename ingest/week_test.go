@@ -17,25 +17,28 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// day is so many seconds.
+// day is a day in seconds.
 const day = 86_400
 
-// week is what somebody says in a week, to two agents whose clocks are apart, as
-// it arrives: late, twice, and not in order.
+// week is a week of one person's statements to two agents whose clocks differ, as
+// they arrive: late, twice, and not in order.
 func week(t testing.TB) (requests []func(*bench) *sessionstore.Operation) {
 	send := func(session string, events ...sessionstore.Event) {
 		requests = append(requests, func(b *bench) *sessionstore.Operation { return b.ingest(session, events...) })
 	}
 	send("phone", event(t, "p1", 0*day, "I live in Porto."), event(t, "p2", 0*day+60, "My favourite colour is blue."))
-	send("desk", event(t, "d5", 5*day, "My favourite colour is red."), event(t, "d3", 3*day-120, "I don't eat meat anymore."))
+	send("desk", event(t, "d5", 5*day, "My favourite colour is red."),
+		event(t, "d3", 3*day-120, "I don't eat meat anymore."))
 	send("phone", event(t, "p1", 0*day, "I live in Porto."), event(t, "p4", 4*day, "I love sailing."))
 	send("desk", event(t, "d1", 1*day, "I really love sailing!"), event(t, "d2", 2*day, "I eat meat."))
-	send("phone", event(t, "p6", 6*day, "Please forget that I love sailing."), event(t, "p3", 3*day, "My favourite colour is green now."))
-	send("desk", event(t, "d6", 6*day+60, "I moved to Lisbon."), event(t, "d7", 6*day+90, "I live in Porto."), event(t, "d8", 7*day, "My sister is a nurse."))
+	send("phone", event(t, "p6", 6*day, "Please forget that I love sailing."),
+		event(t, "p3", 3*day, "My favourite colour is green now."))
+	send("desk", event(t, "d6", 6*day+60, "I moved to Lisbon."), event(t, "d7", 6*day+90, "I live in Porto."),
+		event(t, "d8", 7*day, "My sister is a nurse."))
 	return requests
 }
 
-// afterWeek is what is remembered of it.
+// afterWeek are the facts that are remembered of it.
 var afterWeek = []string{
 	"I live in Porto. 0 to 518460 by I moved to Lisbon.",
 	"My favourite colour is blue. 60 to 259200 by My favourite colour is green now.",
@@ -48,8 +51,8 @@ var afterWeek = []string{
 	"My sister is a nurse. 604800",
 }
 
-// An adversarial week ends as it should, whichever call of the walks fails,
-// before or after it took effect.
+// The week is remembered as it should be, whichever call of a batch fails, before
+// or after it took effect.
 func TestWeek(t *testing.T) {
 	model := func() extract.Extractor {
 		r := &reader{}
@@ -57,7 +60,9 @@ func TestWeek(t *testing.T) {
 		r.verdict("Please forget that I love sailing.", extract.Nothing, "", "") // a model that takes it for a fact
 		return extract.NewModel(forgetting{r}, nil)
 	}
-	for name, extractor := range map[string]func() extract.Extractor{"rules": func() extract.Extractor { return rules.New() }, "model": model} {
+	for name, extractor := range map[string]func() extract.Extractor{
+		"rules": func() extract.Extractor { return rules.New() }, "model": model,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, after := range []bool{false, true} {
@@ -92,15 +97,15 @@ func TestWeek(t *testing.T) {
 	}
 }
 
-// What a process of TestWeekKilled is told: which call of the walks is its last,
-// and where its file is.
+// The environment of a process of TestWeekKilled: the number of the call at which
+// it is killed, and the path of its database.
 const (
 	killAtEnv = "MEMORYD_TEST_KILL_AT"
 	killInEnv = "MEMORYD_TEST_KILL_IN"
 )
 
-// The week ends as it should, too, in a process that is killed after any of the
-// calls that its walks make, and started again.
+// The week is remembered as it should be in a process that is killed after any
+// call of its batches, and started again.
 func TestWeekKilled(t *testing.T) {
 	t.Parallel()
 	killed := true
@@ -127,8 +132,8 @@ func TestWeekKilled(t *testing.T) {
 	}
 }
 
-// TestWeekLived is the process of TestWeekKilled: it sends the week, all of it
-// if it was killed before, and lives until the memories are made.
+// TestWeekLived is the process of TestWeekKilled. It sends the whole week, also if
+// it was killed before, and lives until the memories are made.
 func TestWeekLived(t *testing.T) {
 	file := os.Getenv(killInEnv)
 	if file == "" {
@@ -146,7 +151,7 @@ func TestWeekLived(t *testing.T) {
 		if err != nil {
 			panic(err)
 		}
-		select {} // it comes any moment
+		select {} // until the process is killed
 	}}
 	b := newBench(t, parts{file: file,
 		sessions: func(s ingest.Sessions) ingest.Sessions { return fusedSessions{s, f} },
