@@ -29,7 +29,7 @@ var prompt = extract.Prompt{System: "Find facts.", Data: "I moved to Porto.", Ma
 			"facts": map[string]any{"type": "array", "items": map[string]any{"type": "string"}},
 		}}}
 
-// open is a client whose waits are over at once.
+// open returns a client that hardly waits between tries.
 func open(t *testing.T, getenv func(string) string) *gemini.Client {
 	t.Helper()
 	c, err := gemini.New(&gemini.Options{Getenv: getenv, Wait: time.Microsecond})
@@ -39,7 +39,7 @@ func open(t *testing.T, getenv func(string) string) *gemini.Client {
 	return c
 }
 
-// same compares JSON, whatever the order of what is in it.
+// same compares JSON regardless of the order of fields.
 func same(t *testing.T, want string, got json.RawMessage) {
 	t.Helper()
 	var w, g any
@@ -54,7 +54,7 @@ func same(t *testing.T, want string, got json.RawMessage) {
 	}
 }
 
-// What the service is sent, for each generation of models.
+// Each generation of models gets the parameters that it takes.
 func TestGenerateRequest(t *testing.T) {
 	t.Parallel()
 	for model, c := range map[string]struct{ path, config string }{
@@ -93,7 +93,7 @@ func TestGenerateRequest(t *testing.T) {
 	}
 }
 
-// Without instructions, schema or bound, nothing is said of them.
+// A prompt without instructions, schema and limit is sent without those fields.
 func TestBarePrompt(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewGemini(t, nil)
@@ -107,7 +107,7 @@ func TestBarePrompt(t *testing.T) {
 	)
 }
 
-// What the model says, and what comes of it.
+// Each way in which a model can end its answer becomes an Answer or a refusal.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	usage := func(in, out int) extract.Usage { return extract.Usage{Calls: 1, InputTokens: in, OutputTokens: out} }
@@ -231,7 +231,7 @@ func run(ctx context.Context, t *testing.T, c *gemini.Client, call string) error
 	return err
 }
 
-// What passes is tried again.
+// A failure that passes is tried again.
 func TestAgain(t *testing.T) {
 	t.Parallel()
 	for _, call := range []string{"generate", "embed"} {
@@ -249,7 +249,8 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// A service that is slow is away; a caller who leaves is not.
+// A service that is slow is unavailable. A caller who leaves gets the error of the
+// context.
 func TestSlow(t *testing.T) {
 	t.Parallel()
 	for _, call := range []string{"generate", "embed"} {
@@ -274,8 +275,8 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// Nobody needs to be there when a client is made; who calls then finds nobody.
-func TestAway(t *testing.T) {
+// A client can be made while its service is unavailable; its calls fail.
+func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	c := open(
 		t,
@@ -289,7 +290,7 @@ func TestAway(t *testing.T) {
 	}
 }
 
-// A model that does not take what it is told of thinking is told no more.
+// A model that refuses the setting of thinking gets none in later calls.
 func TestThinkingUntold(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewGemini(t, func(q modeltest.Request) modeltest.Reply {
@@ -307,7 +308,7 @@ func TestThinkingUntold(t *testing.T) {
 	if n := len(s.Requests()); n != 3 || s.Requests()[2].MaxTokens != 5096 {
 		t.Errorf("%d calls, the last of %d tokens", n, s.Requests()[2].MaxTokens)
 	}
-	// What is refused in either way is said to be so, and nothing is remembered.
+	// A prompt that is refused either way makes an error, and nothing is remembered.
 	never := modeltest.NewGemini(t, modeltest.Replies(modeltest.Reply{Status: 400, Message: "thinking"}))
 	g = open(t, never.Getenv).Generator("gemini-3-x")
 	for range 2 {
@@ -430,7 +431,7 @@ func TestVertex(t *testing.T) {
 	)
 }
 
-// An account without a token, and a machine without an account.
+// An account that gets no token, and a machine without an account, make errors.
 func TestVertexRefused(t *testing.T) {
 	s := modeltest.NewGemini(t, nil)
 	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", s.Credentials(modeltest.Unknown))
@@ -451,7 +452,7 @@ func TestVertexRefused(t *testing.T) {
 	}
 }
 
-// What Vertex AI answers is seen through the library's own client too.
+// Errors of Vertex AI are read with the library's own HTTP client, too.
 func TestVertexErrors(t *testing.T) {
 	s := modeltest.NewGemini(
 		t,
@@ -489,7 +490,7 @@ func TestVertexKey(t *testing.T) {
 		q.Header.Get("X-Goog-Api-Key") != modeltest.Key {
 		t.Errorf("path %s, header %v", q.Path, q.Header)
 	}
-	// There, a refusal has words, which are not trusted either.
+	// Refusals have words there, which are cleaned as well.
 	env["GOOGLE_VERTEX_BASE_URL"] = modeltest.NewGemini(
 		t,
 		modeltest.Replies(
@@ -537,8 +538,8 @@ func TestEmbedRequest(t *testing.T) {
 	}
 }
 
-// Vectors are of unit length, and in the order of their texts however many
-// calls that takes.
+// Vectors are of unit length, and those of several calls in the order of their
+// texts.
 func TestEmbedMany(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewGemini(t, nil)
@@ -579,7 +580,7 @@ func TestEmbedMany(t *testing.T) {
 	}
 }
 
-// A long text is cut, by whole characters; nothing at all needs no call.
+// A long text is cut between characters. No texts need no call.
 func TestEmbedEdges(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewGemini(t, nil)
@@ -603,7 +604,7 @@ func TestEmbedEdges(t *testing.T) {
 	}
 }
 
-// What is not what was asked for is not taken.
+// An answer that does not fit the request is refused.
 func TestEmbedChecked(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -653,7 +654,7 @@ func TestDimensions(t *testing.T) {
 	}
 }
 
-// The key is nowhere else than in its header, and does not follow a redirect.
+// The key is sent in its header alone, and does not follow a redirect.
 func TestKeyStays(t *testing.T) {
 	t.Parallel()
 	elsewhere := modeltest.NewGemini(t, nil)

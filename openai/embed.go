@@ -13,10 +13,10 @@ import (
 // DefaultEmbeddingModel is the cheapest of OpenAI's.
 const DefaultEmbeddingModel = "text-embedding-3-small"
 
-// known is what OpenAI's own models have. The noise is an estimate, on the low
-// side: vectors of text-embedding-ada-002 lie close together, and texts that
-// have nothing in common are at about 0.7; those of text-embedding-3 are at
-// about 0.1 to 0.2.
+// known has the properties of OpenAI's own models. The noise is an estimate, on
+// the low side: vectors of text-embedding-ada-002 lie close together, so that two
+// texts with nothing in common have a cosine of about 0.7; with text-embedding-3
+// it is about 0.1 to 0.2.
 var known = map[string]struct {
 	dimension int
 	noise     float64
@@ -26,18 +26,18 @@ var known = map[string]struct {
 	"text-embedding-ada-002": {1536, 0.65},
 }
 
-// otherNoise is that of models nothing is known of: only what points away from
-// a text has surely nothing in common with it.
+// otherNoise is the noise of all other models, of which nothing is known: only a
+// vector that points away from another surely has nothing in common with it.
 const otherNoise = 0
 
 var (
-	// limits of OpenAI's models: a text has up to 8,191 tokens, and a call
-	// 300,000 in up to 2,048 texts. A token is at least a byte, so that what is
-	// within these always fits; and a call that fails has little to do again.
+	// limits are within those of OpenAI's models, which take 8,191 tokens a text, and
+	// 300,000 tokens in up to 2,048 texts a call. A token is at least one byte, so
+	// these always fit, and a call that fails repeats little work.
 	limits = remote.Batches{Texts: 100, Bytes: 250_000, Longest: 8000}
-	// others often read no more than 512 tokens, some 2,000 bytes of English.
-	// Many cut off by themselves what is too long.
-	others = remote.Batches{Texts: 100, Bytes: 250_000, Longest: 2000}
+	// otherLimits suit models that read no more than 512 tokens, some 2,000 bytes of
+	// English. Many models ignore the rest of a text.
+	otherLimits = remote.Batches{Texts: 100, Bytes: 250_000, Longest: 2000}
 )
 
 // Embedder implements embed.Embedder.
@@ -45,34 +45,36 @@ type Embedder struct {
 	client  *Client
 	model   embed.Model
 	name    string
-	shorten bool // the service is told the dimension
+	shorten bool // the model makes vectors of the dimension it is asked for
 	limits  remote.Batches
 	caller  remote.Caller
 }
 
 var _ embed.Embedder = (*Embedder)(nil)
 
-// Embedder is a model that makes vectors of a dimension. The empty name is
-// DefaultEmbeddingModel. 0 is the dimension that a model has by itself, which
-// is known of OpenAI's own.
+// Embedder returns the embedder of a model, with vectors of the given dimension.
+// The empty name is DefaultEmbeddingModel. 0 is the model's own dimension, which is
+// known of OpenAI's models only.
 func (c *Client) Embedder(model string, dimension int) (*Embedder, error) {
 	if model == "" {
 		model = DefaultEmbeddingModel
 	}
-	e := &Embedder{client: c, name: model, limits: others, caller: c.of(model, remote.EmbedTimeout)}
-	e.shorten = strings.HasPrefix(model, "text-embedding-3-") // no other can
-	full, ok := known[model]
+	e := &Embedder{client: c, name: model, limits: otherLimits, caller: c.callerOf(model, remote.EmbedTimeout)}
+	e.shorten = strings.HasPrefix(model, "text-embedding-3-") // the only family that can
+	own, ok := known[model]
 	switch {
 	case ok && dimension == 0:
-		dimension = full.dimension
-	case dimension < 0 || ok && dimension > full.dimension || ok && !e.shorten && dimension != full.dimension:
-		return nil, fmt.Errorf("%s: -embedding-dimension %d: it has %d: %w", e.caller.Name, dimension, full.dimension, memory.ErrInvalid)
+		dimension = own.dimension
+	case dimension < 0, ok && dimension > own.dimension, ok && !e.shorten && dimension != own.dimension:
+		return nil, fmt.Errorf("%s: -embedding-dimension %d: the model has %d: %w",
+			e.caller.Name, dimension, own.dimension, memory.ErrInvalid)
 	case dimension == 0:
-		return nil, fmt.Errorf("%s: how many numbers its vectors have is not known: set -embedding-dimension: %w", e.caller.Name, memory.ErrInvalid)
+		return nil, fmt.Errorf("%s: the dimension of its vectors is not known: set -embedding-dimension: %w",
+			e.caller.Name, memory.ErrInvalid)
 	}
 	e.model = embed.Model{Name: e.caller.Name, Dimension: dimension, Noise: otherNoise, Remote: true}
 	if ok {
-		e.model.Noise, e.limits = full.noise, limits
+		e.model.Noise, e.limits = own.noise, limits
 	}
 	return e, nil
 }
@@ -80,32 +82,34 @@ func (c *Client) Embedder(model string, dimension int) (*Embedder, error) {
 // Model implements embed.Embedder.
 func (e *Embedder) Model() embed.Model { return e.model }
 
-// Embed implements embed.Embedder. The API knows no tasks: a question is
-// embedded as any text is.
+// Embed implements embed.Embedder. The API has no tasks: a question is embedded as
+// any other text.
 func (e *Embedder) Embed(ctx context.Context, _ embed.Task, texts []string) ([][]float32, error) {
-	return e.caller.Embed(ctx, e.limits, e.model.Dimension, texts, func(ctx context.Context, batch []string) ([][]float32, error) {
-		request := embeddingRequest{Model: e.name, Input: batch, EncodingFormat: "float"}
-		if e.shorten {
-			request.Dimensions = e.model.Dimension
+	return e.caller.Embed(ctx, e.limits, e.model.Dimension, texts, e.embedBatch)
+}
+
+func (e *Embedder) embedBatch(ctx context.Context, batch []string) ([][]float32, error) {
+	request := embeddingRequest{Model: e.name, Input: batch, EncodingFormat: "float"}
+	if e.shorten {
+		request.Dimensions = e.model.Dimension
+	}
+	var answer embeddingAnswer
+	if err := e.client.post(ctx, "/embeddings", request, &answer); err != nil {
+		return nil, err
+	}
+	vectors := make([][]float32, len(batch))
+	if len(answer.Data) != len(batch) {
+		return nil, e.caller.Faulty("it has %d vectors for %d texts", len(answer.Data), len(batch))
+	}
+	for _, d := range answer.Data {
+		if d.Index < 0 || d.Index >= len(batch) || vectors[d.Index] != nil {
+			return nil, e.caller.Faulty("it has a vector for text %d of %d, or two", d.Index, len(batch))
 		}
-		var answer embeddingAnswer
-		if err := e.client.post(ctx, "/embeddings", request, &answer); err != nil {
-			return nil, err
+		v := make([]float32, len(d.Embedding))
+		for i, x := range d.Embedding {
+			v[i] = float32(x)
 		}
-		vectors := make([][]float32, len(batch))
-		if len(answer.Data) != len(batch) {
-			return nil, e.caller.Faulty("it has %d vectors for %d texts", len(answer.Data), len(batch))
-		}
-		for _, d := range answer.Data {
-			if d.Index < 0 || d.Index >= len(batch) || vectors[d.Index] != nil {
-				return nil, e.caller.Faulty("it has a vector for text %d of %d, or two", d.Index, len(batch))
-			}
-			v := make([]float32, len(d.Embedding))
-			for i, x := range d.Embedding {
-				v[i] = float32(x)
-			}
-			vectors[d.Index] = v
-		}
-		return vectors, nil
-	})
+		vectors[d.Index] = v
+	}
+	return vectors, nil
 }

@@ -17,18 +17,19 @@ import (
 // DefaultModel is a small one of the current generation.
 const DefaultModel = "gpt-5.4-mini"
 
-// thinkingRoom is how many tokens are added to what an answer of a model that
-// thinks may have: what it thinks counts there. An estimate, several times what
-// little thinking of a question of this kind takes.
+// thinkingRoom is added to the token limit of an answer from a model that thinks,
+// because its thoughts count there. It is an estimate, several times what a little
+// thinking about a question of this kind takes.
 const thinkingRoom = 4096
 
-// manner is how a model is asked. Services that speak this API know more or less
-// of it; what one does not take shows when it is asked, and is remembered.
-type manner struct {
-	object    bool // the schema is told in words, and only that JSON is wanted is set
-	maxTokens bool // max_tokens rather than max_completion_tokens
-	noEffort  bool // reasoning_effort is left out
-	noDegree  bool // temperature is left out
+// dialect is the part of the API that a service takes. Services that speak the API
+// know more or less of it. A Generator finds out when a service refuses a request,
+// and remembers it.
+type dialect struct {
+	jsonObject    bool // response_format is json_object, and the schema is in the instructions
+	maxTokens     bool // max_tokens rather than max_completion_tokens
+	noEffort      bool // without reasoning_effort
+	noTemperature bool // without temperature
 }
 
 // Generator implements extract.Generator.
@@ -37,46 +38,46 @@ type Generator struct {
 	model  string
 	caller remote.Caller
 
-	mu     sync.Mutex
-	manner manner
+	mu      sync.Mutex
+	dialect dialect
 }
 
 var _ extract.Generator = (*Generator)(nil)
 
-// thinks finds OpenAI's models that think before they answer: the o-series, and
+// thinks matches OpenAI's models that think before they answer: the o-series, and
 // all from gpt-5 on. They take no temperature.
 var thinks = regexp.MustCompile(`(^|/)(o\d|gpt-([5-9]|\d\d))`)
 
-// Generator is a model that answers. The empty name is DefaultModel.
+// Generator returns the generator of a model. The empty name is DefaultModel.
 func (c *Client) Generator(model string) *Generator {
 	if model == "" {
 		model = DefaultModel
 	}
-	g := &Generator{client: c, model: model, caller: c.of(model, remote.GenerateTimeout)}
-	// OpenAI's models that think know max_completion_tokens alone. Ollama and
-	// others know max_tokens alone, and take no notice of the other, so that an
-	// answer had no bound; those that want the other say so.
-	g.manner.maxTokens = !c.official
-	g.manner.noDegree = thinks.MatchString(model)
-	g.manner.noEffort = !g.manner.noDegree
+	g := &Generator{client: c, model: model, caller: c.callerOf(model, remote.GenerateTimeout)}
+	// OpenAI's models that think know max_completion_tokens alone. Ollama and others
+	// know max_tokens alone and ignore the other, which would leave an answer without
+	// a limit. Services that want the other refuse this one.
+	g.dialect.maxTokens = !c.official
+	g.dialect.noTemperature = thinks.MatchString(model)
+	g.dialect.noEffort = !g.dialect.noTemperature
 	return g
 }
 
 // Model implements extract.Generator.
 func (g *Generator) Model() string { return g.caller.Name }
 
-// Generate implements extract.Generator. A refusal comes with what it has cost.
+// Generate implements extract.Generator. The answer has the usage of a refusal, too.
 func (g *Generator) Generate(ctx context.Context, p extract.Prompt) (extract.Answer, error) {
 	g.mu.Lock()
-	m := g.manner
+	d := g.dialect
 	g.mu.Unlock()
-	asked := map[manner]bool{}
+	tried := map[dialect]bool{}
 	for {
-		asked[m] = true
-		resp, err := g.ask(ctx, p, m)
+		tried[d] = true
+		resp, err := g.ask(ctx, p, d)
 		if err == nil {
 			g.mu.Lock()
-			g.manner = m
+			g.dialect = d
 			g.mu.Unlock()
 			return g.read(resp)
 		}
@@ -87,71 +88,38 @@ func (g *Generator) Generate(ctx context.Context, p extract.Prompt) (extract.Ans
 		if e.Refused {
 			return extract.Answer{}, g.refusal(e.Message)
 		}
-		if m = m.without(e); asked[m] {
+		if d = d.without(e); tried[d] {
 			return extract.Answer{}, err
 		}
 	}
 }
 
-// without is a manner that avoids what the service has not taken; m itself if
-// that is not known.
-func (m manner) without(e *remote.Error) manner {
+// without returns a dialect that avoids what the service refuses, or d itself if e
+// does not tell that.
+func (d dialect) without(e *remote.Error) dialect {
 	if e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
-		return m
+		return d
 	}
 	text := e.Param + " " + e.Message
 	names := func(word string) bool { return strings.Contains(text, word) }
 	switch {
-	case names("Invalid schema"): // the format is known, and a fault of ours should be seen
-	case !m.object && (names("response_format") || names("json_schema")):
-		m.object = true
-	case m.maxTokens && names("max_tokens"), !m.maxTokens && names("max_completion_tokens"):
-		m.maxTokens = !m.maxTokens
-	case !m.noEffort && names("reasoning_effort"):
-		m.noEffort = true
-	case !m.noDegree && names("temperature"):
-		m.noDegree = true
+	case names("Invalid schema"): // the service knows the format; an error in the schema should be seen
+	case !d.jsonObject && (names("response_format") || names("json_schema")):
+		d.jsonObject = true
+	case d.maxTokens && names("max_tokens"), !d.maxTokens && names("max_completion_tokens"):
+		d.maxTokens = !d.maxTokens
+	case !d.noEffort && names("reasoning_effort"):
+		d.noEffort = true
+	case !d.noTemperature && names("temperature"):
+		d.noTemperature = true
 	}
-	return m
+	return d
 }
 
-func (g *Generator) ask(ctx context.Context, p extract.Prompt, m manner) (*chatAnswer, error) {
-	request := chatRequest{Model: g.model}
-	system := p.System
-	if m.object {
-		schema, err := json.Marshal(p.Schema)
-		if err != nil {
-			return nil, g.caller.Invalid("the schema: %v", err)
-		}
-		system = strings.TrimSpace(
-			system + "\n\nAnswer with one JSON object that fits this JSON Schema, and with nothing else:\n" + string(
-				schema,
-			),
-		)
-		request.ResponseFormat.Type = "json_object"
-	} else {
-		request.ResponseFormat = responseFormat{Type: "json_schema", JSONSchema: &jsonSchema{Name: "answer", Strict: true, Schema: p.Schema}}
-	}
-	if system != "" {
-		request.Messages = append(request.Messages, message{"system", system})
-	}
-	request.Messages = append(request.Messages, message{"user", p.Data})
-	limit := p.MaxTokens
-	if thinks.MatchString(g.model) {
-		limit += thinkingRoom
-	}
-	switch {
-	case p.MaxTokens == 0:
-	case m.maxTokens:
-		request.MaxTokens = limit
-	default:
-		request.MaxCompletionTokens = limit
-	}
-	if !m.noDegree {
-		request.Temperature = new(float64)
-	}
-	if !m.noEffort {
-		request.ReasoningEffort = "low" // the lowest that all but a few know
+func (g *Generator) ask(ctx context.Context, p extract.Prompt, d dialect) (*chatAnswer, error) {
+	request, err := g.request(p, d)
+	if err != nil {
+		return nil, err
 	}
 	return remote.Do(ctx, &g.caller, func(ctx context.Context) (*chatAnswer, error) {
 		answer := new(chatAnswer)
@@ -165,13 +133,50 @@ func (g *Generator) ask(ctx context.Context, p extract.Prompt, m manner) (*chatA
 	})
 }
 
-// read finds the answer in what the model says.
-func (g *Generator) read(resp *chatAnswer) (a extract.Answer, err error) {
-	a.Usage = extract.Usage{
-		Calls:        1,
-		InputTokens:  int(resp.Usage.PromptTokens),
-		OutputTokens: int(resp.Usage.CompletionTokens),
+// request writes a prompt in a dialect.
+func (g *Generator) request(p extract.Prompt, d dialect) (*chatRequest, error) {
+	request := &chatRequest{Model: g.model}
+	system := p.System
+	if d.jsonObject {
+		schema, err := json.Marshal(p.Schema)
+		if err != nil {
+			return nil, g.caller.Invalid("the schema: %v", err)
+		}
+		const ask = "Answer with one JSON object that fits this JSON Schema, and with nothing else:"
+		system = strings.TrimSpace(system + "\n\n" + ask + "\n" + string(schema))
+		request.ResponseFormat.Type = "json_object"
+	} else {
+		request.ResponseFormat.Type = "json_schema"
+		request.ResponseFormat.JSONSchema = &jsonSchema{Name: "answer", Strict: true, Schema: p.Schema}
 	}
+	if system != "" {
+		request.Messages = append(request.Messages, message{"system", system})
+	}
+	request.Messages = append(request.Messages, message{"user", p.Data})
+	limit := p.MaxTokens
+	if thinks.MatchString(g.model) {
+		limit += thinkingRoom
+	}
+	switch {
+	case p.MaxTokens == 0:
+	case d.maxTokens:
+		request.MaxTokens = limit
+	default:
+		request.MaxCompletionTokens = limit
+	}
+	if !d.noTemperature {
+		request.Temperature = new(0.0)
+	}
+	if !d.noEffort {
+		request.ReasoningEffort = "low" // the lowest that all but a few models know
+	}
+	return request, nil
+}
+
+// read finds the answer in the first choice.
+func (g *Generator) read(resp *chatAnswer) (a extract.Answer, err error) {
+	a.Calls = 1
+	a.InputTokens, a.OutputTokens = int(resp.Usage.PromptTokens), int(resp.Usage.CompletionTokens)
 	choice := resp.Choices[0]
 	switch {
 	case choice.FinishReason == "content_filter":
@@ -183,6 +188,6 @@ func (g *Generator) read(resp *chatAnswer) (a extract.Answer, err error) {
 	return a, nil
 }
 
-func (g *Generator) refusal(why string) error {
-	return fmt.Errorf("%s: %s: %w", g.caller.Name, g.caller.Clean(why), extract.ErrRefused)
+func (g *Generator) refusal(reason string) error {
+	return fmt.Errorf("%s: %s: %w", g.caller.Name, g.caller.Clean(reason), extract.ErrRefused)
 }

@@ -1,4 +1,4 @@
-// Package openai has models generate and embed over the API of OpenAI, which
+// Package openai generates and embeds with models over the API of OpenAI, which
 // many other services and programs speak too: Ollama, vLLM, LM Studio.
 package openai
 
@@ -15,14 +15,14 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// Options are what New lets one choose.
+// Options of New. The zero value is the default.
 type Options struct {
 	// Getenv reads the environment. Defaults to os.Getenv.
 	Getenv func(string) string
 	// Timeout bounds one try of a call. Defaults to 60 s to generate and 30 s to
 	// embed.
 	Timeout time.Duration
-	// Wait lies between the first two tries, and doubles. Defaults to 500 ms.
+	// Wait is the time between the first two tries, and doubles. Defaults to 500 ms.
 	Wait time.Duration
 }
 
@@ -33,7 +33,7 @@ type Client struct {
 	base     string      // of the URL of every call, without a slash at its end
 	header   http.Header // of every call
 	http     *http.Client
-	caller   remote.Caller // without a model; of adds it
+	caller   remote.Caller // without a model; callerOf adds it
 }
 
 // New reads from the environment which service to use:
@@ -43,7 +43,7 @@ type Client struct {
 //	OPENAI_ORG_ID       the organization and
 //	OPENAI_PROJECT_ID   the project that pay, if not those of the key
 //
-// It calls nobody: a service that is away does not keep a program from starting.
+// It calls no service, so that a program starts while its service is unavailable.
 func New(opts *Options) (*Client, error) {
 	c := &Client{}
 	if opts != nil {
@@ -89,14 +89,14 @@ func New(opts *Options) (*Client, error) {
 	return c, nil
 }
 
-// official is whether an address is OpenAI's, in any of its regions.
+// official reports whether an address is OpenAI's, in any of its regions.
 func official(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Hostname() == "api.openai.com" || strings.HasSuffix(u.Hostname(), ".api.openai.com"))
 }
 
-// of is a caller of a model. timeout is what to use if none was chosen.
-func (c *Client) of(model string, timeout time.Duration) remote.Caller {
+// callerOf returns the caller of a model. timeout applies unless Options has one.
+func (c *Client) callerOf(model string, timeout time.Duration) remote.Caller {
 	caller := c.caller
 	caller.Name = "openai:" + model
 	if caller.Timeout = c.opts.Timeout; caller.Timeout == 0 {
@@ -105,8 +105,8 @@ func (c *Client) of(model string, timeout time.Duration) remote.Caller {
 	return caller
 }
 
-// explain reads an error. OpenAI and most others have {"error": {…}}; some have
-// {"error": "…"}, and those that are made with FastAPI {"detail": …}.
+// explain reads an error. OpenAI and most others send {"error": {…}}, some
+// {"error": "…"}, and services made with FastAPI {"detail": …}.
 func explain(body []byte) (d remote.Detail) {
 	var answer struct {
 		Error   json.RawMessage
@@ -138,7 +138,7 @@ func explain(body []byte) (d remote.Detail) {
 	if d.Code, _ = inner.Code.(string); d.Code == "" {
 		d.Code = inner.Type
 	}
-	d.Lasting = d.Code == "insufficient_quota"        // the money is used up
+	d.Lasting = d.Code == "insufficient_quota"        // no money is left
 	d.Refused = strings.HasPrefix(d.Code, "content_") // content_filter at Azure, content_policy_violation
 	return d
 }

@@ -29,7 +29,7 @@ var prompt = extract.Prompt{System: "Find facts.", Data: "I moved to Porto.", Ma
 
 const schema = `{"additionalProperties":false,"properties":{"facts":{"items":{"type":"string"},"type":"array"}},"required":["facts"],"type":"object"}`
 
-// open is a client whose waits are over at once.
+// open returns a client that hardly waits between tries.
 func open(t *testing.T, getenv func(string) string) *openai.Client {
 	t.Helper()
 	c, err := openai.New(&openai.Options{Getenv: getenv, Wait: time.Microsecond})
@@ -53,7 +53,7 @@ func run(ctx context.Context, t *testing.T, c *openai.Client, call string) error
 	return err
 }
 
-// same compares JSON, whatever the order of what is in it.
+// same compares JSON regardless of the order of fields.
 func same(t *testing.T, want string, got json.RawMessage) {
 	t.Helper()
 	var w, g any
@@ -68,8 +68,8 @@ func same(t *testing.T, want string, got json.RawMessage) {
 	}
 }
 
-// The models that think take no temperature, and have room to; the bound of an
-// answer has the name that services other than OpenAI know.
+// Models that think get no temperature, and room to think. The limit of an answer
+// has the name that services other than OpenAI know.
 func TestGenerateRequest(t *testing.T) {
 	t.Parallel()
 	const format = `"messages": [{"role": "system", "content": "Find facts."}, {"role": "user", "content": "I moved to Porto."}],
@@ -99,7 +99,7 @@ func TestGenerateRequest(t *testing.T) {
 	}
 }
 
-// Without instructions and bound, nothing is said of them.
+// A prompt without instructions and limit is sent without those fields.
 func TestBarePrompt(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewOpenAI(t, nil)
@@ -110,7 +110,7 @@ func TestBarePrompt(t *testing.T) {
 		"response_format": {"type": "json_schema", "json_schema": {"name": "answer", "strict": true, "schema": `+schema+`}}}`, s.Requests()[0].Body)
 }
 
-// What the model says, and what comes of it.
+// Each way in which a model can end its answer becomes an Answer or a refusal.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	usage := func(in, out int) extract.Usage { return extract.Usage{Calls: 1, InputTokens: in, OutputTokens: out} }
@@ -217,7 +217,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// What passes is tried again.
+// A failure that passes is tried again.
 func TestAgain(t *testing.T) {
 	t.Parallel()
 	for _, call := range []string{"generate", "embed"} {
@@ -235,7 +235,8 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// A service that is slow is away; a caller who leaves is not.
+// A service that is slow is unavailable. A caller who leaves gets the error of the
+// context.
 func TestSlow(t *testing.T) {
 	t.Parallel()
 	for _, call := range []string{"generate", "embed"} {
@@ -260,8 +261,8 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// Nobody needs to be there when a client is made; who calls then finds nobody.
-func TestAway(t *testing.T) {
+// A client can be made while its service is unavailable; its calls fail.
+func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	c := open(t, modeltest.NewOpenAI(t, nil).With("OPENAI_BASE_URL", "http://127.0.0.1:1")) // where nobody listens
 	for _, call := range []string{"generate", "embed"} {
@@ -282,8 +283,7 @@ func partial(refuse func(body string) string) modeltest.Script {
 	}
 }
 
-// What a service does not take is left out, and is not tried again in the next
-// call.
+// A parameter that a service refuses is left out, also in later calls.
 func TestPartialServices(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -343,9 +343,9 @@ func TestPartialServices(t *testing.T) {
 	}
 }
 
-// A service that takes a prompt in no manner is told so, not asked for ever;
-// and it may come to its senses.
-func TestNoManner(t *testing.T) {
+// A service that refuses a prompt in every dialect makes an error, after a few
+// calls. The next prompt is tried from the beginning.
+func TestNoDialect(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		message string
@@ -374,7 +374,7 @@ func TestNoManner(t *testing.T) {
 	}
 }
 
-// A generator is used by several at a time.
+// A generator may be called concurrently.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewCompatible(t, partial(func(body string) string {
@@ -443,8 +443,8 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// A service that needs no key is sent none, and its vectors are brought to unit
-// length. One that does need it says so.
+// A service that needs no key gets none, and its vectors are scaled to unit length.
+// A service that needs a key makes an error that says so.
 func TestNoKey(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewCompatible(t, nil)
@@ -528,10 +528,10 @@ func TestEmbedders(t *testing.T) {
 		{"text-embedding-ada-002", 0, embed.Model{Name: "openai:text-embedding-ada-002", Dimension: 1536, Noise: 0.65, Remote: true}, 0, ""},
 		{"text-embedding-ada-002", 1536, embed.Model{Name: "openai:text-embedding-ada-002", Dimension: 1536, Noise: 0.65, Remote: true}, 0, ""},
 		{"nomic-embed-text", 384, embed.Model{Name: "openai:nomic-embed-text", Dimension: 384, Remote: true}, 0, ""},
-		{"nomic-embed-text", 0, embed.Model{}, 0, "openai:nomic-embed-text: how many numbers its vectors have is not known: set -embedding-dimension: invalid argument"},
+		{"nomic-embed-text", 0, embed.Model{}, 0, "openai:nomic-embed-text: the dimension of its vectors is not known: set -embedding-dimension: invalid argument"},
 		{"nomic-embed-text", -1, embed.Model{}, 0, "-embedding-dimension -1"},
-		{"text-embedding-3-small", 1537, embed.Model{}, 0, "openai:text-embedding-3-small: -embedding-dimension 1537: it has 1536: invalid argument"},
-		{"text-embedding-ada-002", 256, embed.Model{}, 0, "openai:text-embedding-ada-002: -embedding-dimension 256: it has 1536: invalid argument"},
+		{"text-embedding-3-small", 1537, embed.Model{}, 0, "openai:text-embedding-3-small: -embedding-dimension 1537: the model has 1536: invalid argument"},
+		{"text-embedding-ada-002", 256, embed.Model{}, 0, "openai:text-embedding-ada-002: -embedding-dimension 256: the model has 1536: invalid argument"},
 	} {
 		e, err := c.Embedder(x.model, x.dimension)
 		if err != nil || x.err != "" {
@@ -561,8 +561,8 @@ func TestEmbedders(t *testing.T) {
 	same(t, `{"model": "text-embedding-ada-002", "input": ["tea"], "encoding_format": "float"}`, s.Requests()[3].Body)
 }
 
-// Vectors are in the order of their texts, however many calls that takes; the
-// fake answers in another order.
+// Vectors of several calls are in the order of their texts. The fake answers in
+// another order.
 func TestEmbedMany(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewOpenAI(t, nil)
@@ -598,7 +598,7 @@ func TestEmbedMany(t *testing.T) {
 	}
 }
 
-// Long texts are cut, sooner for models that read less, and fill a call sooner.
+// Long texts are cut, shorter for models that read less, and fewer fit into a call.
 func TestEmbedLong(t *testing.T) {
 	t.Parallel()
 	long := make([]string, 40)
@@ -627,7 +627,7 @@ func TestEmbedLong(t *testing.T) {
 	}
 }
 
-// What is not what was asked for is not taken.
+// An answer that does not fit the request is refused.
 func TestEmbedChecked(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -657,7 +657,7 @@ func TestEmbedChecked(t *testing.T) {
 	}
 }
 
-// The key is nowhere else than in its header, and does not follow a redirect.
+// The key is sent in its header alone, and does not follow a redirect.
 func TestKeyStays(t *testing.T) {
 	t.Parallel()
 	elsewhere := modeltest.NewOpenAI(t, nil)

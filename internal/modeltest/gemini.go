@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// NewGemini runs a server of the Gemini API and of Vertex AI. Its environment is
-// that of the former; OnVertex has that of the latter.
+// NewGemini runs a server of the Gemini API and of Vertex AI. Getenv has the
+// environment for the Gemini API, OnVertex that for Vertex AI.
 func NewGemini(t testing.TB, script Script) *Server {
 	t.Helper()
 	s := start(t, google{}, script)
@@ -25,15 +25,15 @@ func NewGemini(t testing.TB, script Script) *Server {
 	return s
 }
 
-// OnVertex is an environment in which clients take this server for Vertex AI.
+// OnVertex returns an environment in which clients use this server as Vertex AI.
 func (s *Server) OnVertex(name string) string {
 	return map[string]string{"GOOGLE_GENAI_USE_VERTEXAI": "true", "GOOGLE_CLOUD_PROJECT": "project-1", "GOOGLE_CLOUD_LOCATION": "europe-west4", "GOOGLE_VERTEX_BASE_URL": s.base}[name]
 }
 
 const tokenPath = "/token"
 
-// Credentials makes a file for GOOGLE_APPLICATION_CREDENTIALS, of an account
-// that gets its tokens here.
+// Credentials writes a file for GOOGLE_APPLICATION_CREDENTIALS, of an account that
+// gets its tokens from this server.
 func (s *Server) Credentials(account string) string {
 	s.t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -58,10 +58,10 @@ func (s *Server) Credentials(account string) string {
 	return file
 }
 
-// Unknown is an account that gets no token.
+// Unknown is the name of an account that gets no token.
 const Unknown = "nobody@example.com"
 
-// token serves the OAuth endpoint: a token is the key.
+// token serves the OAuth endpoint. Its tokens are the key.
 func (s *Server) token(w http.ResponseWriter, r *http.Request, body []byte) {
 	form, err := url.ParseQuery(string(body))
 	if err != nil || form.Get("grant_type") != "urn:ietf:params:oauth:grant-type:jwt-bearer" {
@@ -80,7 +80,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request, body []byte) {
 	s.write(w, http.StatusOK, map[string]any{"access_token": Key, "token_type": "Bearer", "expires_in": 3600})
 }
 
-// google speaks as Google does (ai.google.dev/api, and the reference of Vertex
+// google is the dialect of Google (ai.google.dev/api, and the reference of Vertex
 // AI).
 type google struct{}
 
@@ -329,7 +329,7 @@ func (google) answer(q Request, r Reply) any {
 	return out
 }
 
-// fullDimension is that of gemini-embedding-001.
+// fullDimension is the dimension of gemini-embedding-001.
 const fullDimension = 3072
 
 func googleVectors(q Request, r Reply) any {
@@ -363,7 +363,7 @@ func googleVectors(q Request, r Reply) any {
 	return map[string]any{"embeddings": out}
 }
 
-// statuses are the names of google.rpc.Code that go with a status of HTTP.
+// statuses has the google.rpc.Code of each HTTP status.
 var statuses = map[int]string{
 	400: "INVALID_ARGUMENT",
 	401: "UNAUTHENTICATED",

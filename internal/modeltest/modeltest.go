@@ -1,6 +1,6 @@
-// Package modeltest has servers that speak as Google's and OpenAI's do, for
-// tests: over real HTTP, as strict about what they are asked, with answers that
-// a test decides.
+// Package modeltest has servers for tests with the APIs of Google's and OpenAI's
+// models. They serve real HTTP, check requests as strictly as the originals, and
+// give the answers that a test scripts.
 package modeltest
 
 import (
@@ -22,8 +22,8 @@ import (
 	"unicode"
 )
 
-// Key is the only key that the servers know. It has characters that a URL or
-// JSON would write otherwise.
+// Key is the only key that the servers accept. It has characters that URLs and JSON
+// escape.
 const Key = "key-of-the-tests-7Qx/9+Zt3&="
 
 // NoKey fails a test if text has the key, or a part of it.
@@ -37,7 +37,7 @@ func NoKey(t testing.TB, text string) {
 	}
 }
 
-// Request is what a server was asked, whatever the service.
+// Request is a request to a server, in one form for both services.
 type Request struct {
 	Kind  string // "generate" or "embed"
 	Path  string
@@ -56,15 +56,15 @@ type Request struct {
 	Body   json.RawMessage
 }
 
-// How an answer ends, for Reply. Any other word is sent as it is.
+// The ends of an answer, for Reply. Any other word is sent as it is.
 const (
 	Stop     = ""
 	Length   = "length"
 	Filtered = "filtered"
 )
 
-// Reply is what a server answers. The zero value is a right answer: the text {},
-// or vectors of what it was given.
+// Reply is the answer of a server. The zero value is a valid one: the text {}, or
+// vectors of the texts in the request.
 type Reply struct {
 	Text       string
 	Thought    string // what the model thinks before; not a part of the text
@@ -88,11 +88,11 @@ type Reply struct {
 	Body       string        // the answer as it is, in place of all that
 }
 
-// Script decides what is answered. It is called by one request at a time.
+// Script chooses the reply to a request. It is called for one request at a time.
 type Script func(Request) Reply
 
-// Replies is a script of some replies, one after the other; the last is given
-// again and again.
+// Replies returns a script that gives replies one after the other, and then repeats
+// the last.
 func Replies(replies ...Reply) Script {
 	n := 0
 	return func(Request) Reply {
@@ -115,16 +115,16 @@ type Server struct {
 	requests []Request
 }
 
-// dialect is what the services do differently.
+// dialect has the differences between the services.
 type dialect interface {
 	// read decodes a request, or answers with an error.
 	read(r *http.Request, body []byte) (Request, *fault)
-	// answer is the body of what is said to a request.
+	// answer returns the body of an answer.
 	answer(q Request, r Reply) any
 	fault(f fault) any
 }
 
-// fault is an error that a service answers.
+// fault is an error in a service's answer.
 type fault struct {
 	status                                   int
 	message, code, param, reason, retryDelay string
@@ -143,16 +143,16 @@ func start(t testing.TB, speak dialect, script Script) *Server {
 	return s
 }
 
-// Close stops the server: who calls it later finds nobody.
+// Close stops the server. Later calls find no server at its address.
 func (s *Server) Close() { s.http.CloseClientConnections(); s.http.Close() }
 
-// URL is what a client is told as the base URL.
+// URL returns the base URL for clients.
 func (s *Server) URL() string { return s.base }
 
-// Getenv is an environment in which clients use this server, with its key.
+// Getenv reads an environment in which clients use this server, with its key.
 func (s *Server) Getenv(name string) string { return s.env[name] }
 
-// With is that environment with a variable set otherwise; "" unsets it.
+// With returns Getenv with one variable set to another value; "" unsets it.
 func (s *Server) With(name, value string) func(string) string {
 	return func(asked string) string {
 		if asked == name {
@@ -162,8 +162,8 @@ func (s *Server) With(name, value string) func(string) string {
 	}
 }
 
-// Requests is what the server was asked until now, those included that it has
-// refused for their form.
+// Requests returns the requests until now, including those that the server refused
+// for their form.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -255,7 +255,7 @@ func (s *Server) reset(w http.ResponseWriter) {
 	conn.Close()
 }
 
-// decode reads JSON as a service does that refuses what it does not know.
+// decode reads JSON as a service does that refuses unknown fields.
 func decode(body []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
@@ -268,8 +268,8 @@ func decode(body []byte, into any) error {
 	return nil
 }
 
-// vector is a text's: a sum of its words, each at a place of its own, so that
-// texts with the same words are near. Its length is scale.
+// vector returns a vector of length scale in which each word of the text has a place
+// of its own, so that texts with the same words are near each other.
 func vector(text string, dimension int, scale float64) []float64 {
 	out := make([]float64, dimension)
 	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
@@ -290,7 +290,7 @@ func vector(text string, dimension int, scale float64) []float64 {
 	return out
 }
 
-// vectors are a reply's, or those of the texts.
+// vectors returns the vectors of a reply or, if it has none, those of the texts.
 func vectors(q Request, r Reply, dimension int, scale float64) [][]float64 {
 	if r.Vectors != nil {
 		return r.Vectors
@@ -302,7 +302,7 @@ func vectors(q Request, r Reply, dimension int, scale float64) [][]float64 {
 	return out
 }
 
-// text is what a reply says.
+// text returns the text of a reply, {} by default.
 func (r Reply) text() string {
 	if r.Text == "" && r.Finish == Stop {
 		return "{}"

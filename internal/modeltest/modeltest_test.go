@@ -13,7 +13,7 @@ import (
 	"github.com/memoryd/memoryd/internal/modeltest"
 )
 
-// post sends a body with a key to a server, and reads what it answers.
+// post sends a body with a key to a server, and reads the answer.
 func post(t *testing.T, url, header, key, body string) (status int, answer map[string]any) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), "POST", url, strings.NewReader(body))
@@ -39,7 +39,7 @@ func post(t *testing.T, url, header, key, body string) (status int, answer map[s
 	return resp.StatusCode, answer
 }
 
-// What the services would refuse is refused, in their words.
+// The servers refuse what the services would refuse, in their words.
 func TestGeminiRefuses(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewGemini(t, nil)
@@ -130,7 +130,7 @@ func TestOpenAIRefuses(t *testing.T) {
 	}
 }
 
-// One script drives either service, which are asked the same.
+// One script drives either service, and sees the same requests.
 func TestOneScript(t *testing.T) {
 	t.Parallel()
 	script := func() modeltest.Script {

@@ -12,14 +12,14 @@ import (
 	"testing"
 )
 
-// NewOpenAI runs a server as strict as OpenAI's.
+// NewOpenAI runs a server that is as strict as OpenAI's.
 func NewOpenAI(t testing.TB, script Script) *Server {
 	t.Helper()
 	return newOpenAI(t, script, false)
 }
 
-// NewCompatible runs a server that speaks as OpenAI's does but needs no key, and
-// does not bring vectors to unit length.
+// NewCompatible runs a server with OpenAI's API that needs no key, and does not
+// scale vectors to unit length.
 func NewCompatible(t testing.TB, script Script) *Server {
 	t.Helper()
 	s := newOpenAI(t, script, true)
@@ -29,16 +29,16 @@ func NewCompatible(t testing.TB, script Script) *Server {
 
 func newOpenAI(t testing.TB, script Script, open bool) *Server {
 	t.Helper()
-	s := start(t, chatty{open}, script)
+	s := start(t, openAI{open}, script)
 	s.base += "/v1"
 	s.env = map[string]string{"OPENAI_API_KEY": Key, "OPENAI_BASE_URL": s.base}
 	return s
 }
 
-// chatty speaks as OpenAI does (platform.openai.com/docs/api-reference).
-type chatty struct{ open bool }
+// openAI is the dialect of OpenAI (platform.openai.com/docs/api-reference).
+type openAI struct{ open bool }
 
-func (c chatty) read(r *http.Request, body []byte) (q Request, f *fault) {
+func (c openAI) read(r *http.Request, body []byte) (q Request, f *fault) {
 	switch given := r.Header.Get("Authorization"); {
 	case given == "Bearer "+Key, given == "" && c.open:
 	case given == "":
@@ -161,7 +161,7 @@ func chat(q *Request, body []byte) error {
 	return nil
 }
 
-// strict checks what OpenAI's strict mode wants of every object in a schema.
+// strict checks the rules of OpenAI's strict mode for every object in a schema.
 func strict(schema any, path string) error {
 	switch s := schema.(type) {
 	case []any:
@@ -199,8 +199,7 @@ func strict(schema any, path string) error {
 	return nil
 }
 
-// dimensions are what the models have by themselves; 384 is what those that are
-// not OpenAI's have here.
+// dimensions has the dimensions of OpenAI's models. Other models have 384 here.
 var dimensions = map[string]int{
 	"text-embedding-3-small": 1536,
 	"text-embedding-3-large": 3072,
@@ -242,7 +241,7 @@ func embeddings(q *Request, body []byte) error {
 	return nil
 }
 
-func (c chatty) answer(q Request, r Reply) any {
+func (c openAI) answer(q Request, r Reply) any {
 	if q.Kind == "embed" {
 		return c.vectors(q, r)
 	}
@@ -282,7 +281,7 @@ func (c chatty) answer(q Request, r Reply) any {
 	}
 }
 
-func (c chatty) vectors(q Request, r Reply) any {
+func (c openAI) vectors(q Request, r Reply) any {
 	dimension, scale := dimensions[q.Model], 1.0
 	if dimension == 0 {
 		dimension = otherDimension
@@ -306,7 +305,7 @@ func (c chatty) vectors(q Request, r Reply) any {
 	}
 }
 
-func (chatty) fault(f fault) any {
+func (openAI) fault(f fault) any {
 	kind := "invalid_request_error"
 	switch {
 	case f.status == http.StatusTooManyRequests:
@@ -324,7 +323,7 @@ func (chatty) fault(f fault) any {
 	return map[string]any{"error": e}
 }
 
-// jwtClaims reads what a token claims, whoever has signed it.
+// jwtClaims reads the claims of a token, without checking its signature.
 func jwtClaims(token string, into any) error {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

@@ -72,7 +72,7 @@ func caller() *remote.Caller {
 	}
 }
 
-// ask is what a vendor's library does.
+// ask makes a call as a vendor's library does.
 func ask(ctx context.Context, c *remote.Caller, s *service) (string, error) {
 	client := remote.Client(s)
 	return remote.Do(ctx, c, func(ctx context.Context) (string, error) {
@@ -108,7 +108,7 @@ type outcome struct {
 
 var sameError = cmp.Comparer(func(a, b error) bool { return a == b })
 
-// What a service does, and what comes of it.
+// Each failure of a service becomes an error of one kind.
 func TestDo(t *testing.T) {
 	t.Parallel()
 	const busy, ok = "busy", "ok"
@@ -184,8 +184,8 @@ func TestDo(t *testing.T) {
 	}
 }
 
-// The waits double, give or take a half; those that the service names are kept
-// to exactly, in all the ways it may write them.
+// The waits double, plus or minus a half. A wait that the service asks for is kept
+// exactly, in all the ways it may be written.
 func TestWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -242,7 +242,8 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-// What a body says counts as a header does, and may say that trying is no use.
+// A wait in a body counts like one in a header, and a body may say that another try
+// is no use.
 func TestExplained(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -278,8 +279,8 @@ func TestExplained(t *testing.T) {
 	}
 }
 
-// The end of the caller's context ends everything, wherever it is, and is not
-// taken for a slow service.
+// The end of the caller's context ends a call at any point, and is not taken for a
+// slow service.
 func TestContext(t *testing.T) {
 	t.Parallel()
 	for name, answers := range map[string]func(*http.Request) (*http.Response, error){
@@ -321,7 +322,7 @@ func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
 func (endless) Close() error { return nil }
 
-// A service that does not stop is stopped.
+// An answer without an end is cut off.
 func TestTooLong(t *testing.T) {
 	t.Parallel()
 	client := remote.Client(&service{answers: []func(*http.Request) (*http.Response, error){
@@ -350,7 +351,7 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
-// A request that cannot be made is nobody else's fault.
+// A request that cannot be made is invalid, not unavailable.
 func TestNotSent(t *testing.T) {
 	t.Parallel()
 	n := 0

@@ -15,8 +15,8 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// Texts go out in batches, in order, cut where they are too long; texts without
-// a word do not go at all.
+// Texts are sent in batches, in order, and cut where they are too long. Texts
+// without a word are not sent.
 func TestBatches(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -71,8 +71,8 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// What is not a vector of the dimension is an error, and what is one is brought
-// to unit length, or left at zero.
+// A vector of another dimension is an error. Others are scaled to unit length, or
+// left at zero.
 func TestChecked(t *testing.T) {
 	t.Parallel()
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())

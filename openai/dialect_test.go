@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// OpenAI itself is asked otherwise than those who speak as it does.
-func TestManner(t *testing.T) {
+// Requests to OpenAI itself differ from those to other services with its API.
+func TestDialect(t *testing.T) {
 	t.Parallel()
 	for base, ours := range map[string]bool{
 		"":                                     true,
@@ -23,17 +23,17 @@ func TestManner(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for model, want := range map[string]manner{
+		for model, want := range map[string]dialect{
 			"gpt-4.1-mini": {maxTokens: !ours, noEffort: true},
 			"gpt-oss:20b":  {maxTokens: !ours, noEffort: true},
 			"olmo2":        {maxTokens: !ours, noEffort: true},
-			"gpt-5-mini":   {maxTokens: !ours, noDegree: true},
-			"gpt-10":       {maxTokens: !ours, noDegree: true},
-			"o4-mini":      {maxTokens: !ours, noDegree: true},
-			"openai/o3":    {maxTokens: !ours, noDegree: true},
-			"":             {maxTokens: !ours, noDegree: true},
+			"gpt-5-mini":   {maxTokens: !ours, noTemperature: true},
+			"gpt-10":       {maxTokens: !ours, noTemperature: true},
+			"o4-mini":      {maxTokens: !ours, noTemperature: true},
+			"openai/o3":    {maxTokens: !ours, noTemperature: true},
+			"":             {maxTokens: !ours, noTemperature: true},
 		} {
-			if diff := cmp.Diff(want, c.Generator(model).manner, cmp.AllowUnexported(manner{})); diff != "" {
+			if diff := cmp.Diff(want, c.Generator(model).dialect, cmp.AllowUnexported(dialect{})); diff != "" {
 				t.Errorf("%s at %q (-want +got):\n%s", model, base, diff)
 			}
 		}
