@@ -15,9 +15,9 @@ import (
 
 const module = "github.com/memoryd/memoryd/"
 
-// arrows is which packages of this module each package may import. A package
-// that is not named here fails the test, so that it finds its place first.
-// Suites and tests may import what they check.
+// arrows has the packages of this module that each package may import. A package
+// that is not in the table fails the test: it gets its place here first. Suites and
+// tests may import the packages that they check.
 var arrows = map[string][]string{
 	"memory":                     {},
 	"memory/storetest":           {"memory"},
@@ -62,8 +62,8 @@ var arrows = map[string][]string{
 		"internal/assembly", "internal/sqlitedb", "embed", "extract", "extract/rules", "retrieve", "gemini", "openai", "reembed", "tools", "mcp", "server", "evals"},
 }
 
-// alone are the packages that import nothing but the standard library and each
-// other; vendors, the only users of a library.
+// alone are the packages that import only the standard library and each other.
+// vendors are the only users of a library.
 var (
 	alone   = []string{"memory", "sessionstore"}
 	vendors = map[string][]string{
@@ -84,8 +84,8 @@ var (
 	}
 )
 
-// Imports point one way. The sources are read here, rather than asked of the
-// go command, so that a cached test result cannot hide a new arrow.
+// Imports point one way. The test reads the sources itself: with the go command, a
+// cached test result could hide a new arrow.
 func TestArrows(t *testing.T) {
 	seen := 0
 	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
@@ -116,9 +116,9 @@ func TestArrows(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if ours, ok := strings.CutPrefix(to+"/", module); ok {
-				if ours = path.Clean(ours); !slices.Contains(allowed, ours) {
-					t.Errorf("%s imports %s", file, ours)
+			if inner, ok := strings.CutPrefix(to+"/", module); ok {
+				if inner = path.Clean(inner); !slices.Contains(allowed, inner) {
+					t.Errorf("%s imports %s", file, inner)
 				}
 				continue
 			}
@@ -138,5 +138,26 @@ func TestArrows(t *testing.T) {
 	}
 	if seen < len(arrows) {
 		t.Errorf("read %d files only", seen)
+	}
+}
+
+// A program that embeds memoryd links no backend and no model that it does not
+// name itself: the root package imports none of them, directly or not.
+func TestEmbeddedIsSmall(t *testing.T) {
+	reached := map[string]bool{}
+	var reach func(string)
+	reach = func(from string) {
+		if !reached[from] {
+			reached[from] = true
+			for _, to := range arrows[from] {
+				reach(to)
+			}
+		}
+	}
+	reach(".")
+	for _, vendor := range []string{"sessionstore/redissession", "memory/qdrantstore", "gemini", "openai"} {
+		if reached[vendor] {
+			t.Errorf("the root package imports %s by way of others", vendor)
+		}
 	}
 }
