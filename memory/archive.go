@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Record is all that a store keeps of one memory, for moving it to another store.
+// Record is all that a store keeps of one memory, for moving it to another
+// store.
 type Record struct {
 	Memory  Memory    `json:"memory"` // as it is now; of a deleted memory: as it last was
 	Deleted bool      `json:"deleted,omitempty"`
@@ -25,7 +26,8 @@ type Step struct {
 	Memory    Memory    `json:"memory"`
 }
 
-// Validate reports the first rule that r breaks, for a store of vectors of dimension numbers.
+// Validate reports the first rule that r breaks, for a store of vectors of
+// dimension numbers.
 func (r *Record) Validate(dimension int) error {
 	if err := r.Memory.Validate(); err != nil {
 		return err
@@ -45,13 +47,15 @@ func (r *Record) Validate(dimension int) error {
 	return nil
 }
 
-// Archive moves memories from one store to another with all of their history. Both stores must be of one model.
+// Archive moves memories from one store to another with all of their history.
+// Both stores must be of one model.
 type Archive interface {
-	// Export calls yield with the records of all scopes, in any order, until yield fails. Memories written while it
-	// runs may be left out.
+	// Export calls yield with the records of all scopes, in any order, until
+	// yield fails. Memories written while it runs may be left out.
 	Export(ctx context.Context, yield func(Record) error) error
 
-	// Import stores records as they are, revisions and times included, and returns how many it stored. A memory that is
-	// there already at the same revision or a later one is left alone, so importing again does nothing.
+	// Import stores records as they are, revisions and times included, and
+	// returns how many it stored. A memory that is there already at the same
+	// revision or a later one is left alone, so importing again does nothing.
 	Import(ctx context.Context, records []Record) (stored int, err error)
 }

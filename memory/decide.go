@@ -2,7 +2,8 @@ package memory
 
 import "time"
 
-// Current is what a store has under the id that a Write or Removal names. A nil *Current is a memory that never was.
+// Current is what a store has under the id that a Write or Removal names. A nil
+// *Current is a memory that never was.
 type Current struct {
 	Memory   Memory // of a deleted memory: as it last was
 	Deleted  bool
@@ -15,24 +16,25 @@ type Effect int
 const (
 	// NoEffect leaves the store as it is.
 	NoEffect Effect = iota
-	// FillVector adds the vector of the write to the current revision, which has none. The words stay those that the
-	// revision was stored with.
+	// FillVector adds the vector of the write to the current revision, which
+	// has none. The words stay those that the revision was stored with.
 	FillVector
-	// AddRevision stores Decision.Step as the newest revision: with the words and the vector of the write, or, for a
-	// deletion, without any.
+	// AddRevision stores Decision.Step as the newest revision: with the words
+	// and the vector of the write, or, for a deletion, without any.
 	AddRevision
 )
 
-// Decision is the answer to one Write or Removal and the effect it has. The answer is given once the effect is
-// stored.
+// Decision is the answer to one Write or Removal and the effect it has. The
+// answer is given once the effect is stored.
 type Decision struct {
 	Outcome Outcome
 	Effect  Effect
 	Step    Step // with AddRevision
 }
 
-// DecidePut decides on a write, given what the store has and its clock. It is the one place of the rules that Store.Put
-// promises; a store adds only that nothing changes between its reading of current and its writing of the effect.
+// DecidePut decides on a write, given what the store has and its clock. It is
+// the one place of the rules that Store.Put promises; a store adds only that
+// nothing changes between its reading of current and its writing of the effect.
 func DecidePut(w *Write, current *Current, now time.Time) Decision {
 	now = Micros(now)
 	m := w.Memory.Stored()
@@ -44,7 +46,8 @@ func DecidePut(w *Write, current *Current, now time.Time) Decision {
 	if there {
 		out.Memory = current.Memory
 	}
-	// A repetition may come before or after its own revision: its caller knows the revision it was decided on.
+	// A repetition may come before or after its own revision: its caller knows
+	// the revision it was decided on.
 	if there && (revision == w.Expect || revision == w.Expect+1) && current.Memory.SameContent(&m) {
 		if w.Vector == nil || current.Embedded {
 			return Decision{Outcome: out}
@@ -69,7 +72,8 @@ func DecidePut(w *Write, current *Current, now time.Time) Decision {
 	}
 }
 
-// DecideDelete decides on a removal, as DecidePut does on a write, by the rules of Store.Delete.
+// DecideDelete decides on a removal, as DecidePut does on a write, by the rules
+// of Store.Delete.
 func DecideDelete(r Removal, current *Current, now time.Time) Decision {
 	if current == nil {
 		return Decision{Outcome: Outcome{Err: ErrNotFound}}
@@ -96,14 +100,14 @@ func DecideDelete(r Removal, current *Current, now time.Time) Decision {
 	}
 }
 
-// DecideImport reports whether a store takes in a record: it does unless it has the memory at the same revision or a
-// later one.
+// DecideImport reports whether a store takes in a record: it does unless it has
+// the memory at the same revision or a later one.
 func DecideImport(r *Record, current *Current) bool {
 	return current == nil || current.Memory.Revision < r.Memory.Revision
 }
 
-// Micros cuts a time to the microsecond, in UTC. Stores keep times no finer, so a write cuts them first: what Put
-// answers is then what every read gives.
+// Micros cuts a time to the microsecond, in UTC. Stores keep times no finer, so
+// a write cuts them first: what Put answers is then what every read gives.
 func Micros(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
 // Stored is a Clone of m with its times cut as stores keep them.

@@ -103,7 +103,8 @@ func checkStep(t *testing.T, st *Step, w *Write, current *Current) {
 	}
 }
 
-// The times of a write are cut before it is compared, so that a repetition of a finer time is one.
+// The times of a write are cut before it is compared, so that a repetition of a
+// finer time is one.
 func TestDecidePutCutsTimes(t *testing.T) {
 	w := Write{Memory: sample()}
 	w.Memory.Timestamp = w.Memory.Timestamp.In(time.FixedZone("east", 3600)).Add(999)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Filter narrows a List or Search within a scope. The zero value passes every memory that is live and current. Each
-// field that is set must hold.
+// Filter narrows a List or Search within a scope. The zero value passes every
+// memory that is live and current. Each field that is set must hold.
 type Filter struct {
 	Kinds     []Kind
 	Topics    []string  // at least one of these
@@ -15,16 +15,18 @@ type Filter struct {
 	Until     time.Time // Timestamp not after
 	SessionID string
 	Metadata  Metadata // each name with exactly this value
-	// AsOf asks for the memories that were current at that time: said by then, and not yet superseded then. Zero is
-	// now.
+	// AsOf asks for the memories that were current at that time: said by then,
+	// and not yet superseded then. Zero is now.
 	AsOf time.Time
-	// History includes memories that are no longer current. They are hidden otherwise.
+	// History includes memories that are no longer current. They are hidden
+	// otherwise.
 	History bool
 	// SupersededBy is the id of the memory that superseded these.
 	SupersededBy string
 }
 
-// Match reports whether m passes f at now. It is the definition that backends translate into their own filters.
+// Match reports whether m passes f at now. It is the definition that backends
+// translate into their own filters.
 func (f *Filter) Match(m *Memory, now time.Time) bool {
 	return m.Live(now) && f.matchTime(m, now) && f.matchLabels(m) && f.matchMetadata(m)
 }
@@ -37,7 +39,8 @@ func (f *Filter) CurrentAt(now time.Time) time.Time {
 	return f.AsOf
 }
 
-// matchTime checks when m was said, and whether it was current at the time that f asks about.
+// matchTime checks when m was said, and whether it was current at the time that
+// f asks about.
 func (f *Filter) matchTime(m *Memory, now time.Time) bool {
 	at := f.CurrentAt(now)
 	switch {

@@ -7,8 +7,8 @@ import (
 	"math"
 )
 
-// EncodeJSON writes v as JSON for a store. Unlike json.Marshal it leaves <, > and & as they are, so that metadata comes
-// back as it was written.
+// EncodeJSON writes v as JSON for a store. Unlike json.Marshal it leaves <, >
+// and & as they are, so that metadata comes back as it was written.
 func EncodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -25,8 +25,9 @@ func DecodeJSON(raw []byte, v any) error {
 	return nil
 }
 
-// CanonicalJSON writes a JSON value in one way, however it was written: 1 and 1.0 are the same, and so are values that
-// differ only in white space or in the order of an object's fields. Bytes that are not JSON come back unchanged.
+// CanonicalJSON writes a JSON value in one way, however it was written: 1 and
+// 1.0 are the same, and so are values that differ only in white space or in the
+// order of an object's fields. Bytes that are not JSON come back unchanged.
 func CanonicalJSON(raw json.RawMessage) string {
 	v, err := readJSON(raw)
 	if err != nil {
@@ -50,8 +51,9 @@ func readJSON(raw json.RawMessage) (v any, err error) {
 	return exactNumbers(v), err
 }
 
-// exactNumbers turns the numbers in v into float64 where that is exact. Integers from 2^53 on stay as they are
-// written, as float64 does not tell them apart.
+// exactNumbers turns the numbers in v into float64 where that is exact.
+// Integers from 2^53 on stay as they are written, as float64 does not tell them
+// apart.
 func exactNumbers(v any) any {
 	switch v := v.(type) {
 	case json.Number:

@@ -15,8 +15,8 @@ type Order struct {
 	Ascending bool   // oldest first; ties by id in the same direction
 }
 
-// ParseOrder reads "timestamp", "createTime asc", "updateTime desc". The empty text is the default order: the memory
-// said last comes first.
+// ParseOrder reads "timestamp", "createTime asc", "updateTime desc". The empty
+// text is the default order: the memory said last comes first.
 func ParseOrder(s string) (Order, error) {
 	name, dir, _ := strings.Cut(strings.TrimSpace(s), " ")
 	o := Order{Field: "timestamp"}
@@ -38,7 +38,8 @@ func ParseOrder(s string) (Order, error) {
 	return o, nil
 }
 
-// Validate refuses an order by a field that no list has. The empty field stands for "timestamp".
+// Validate refuses an order by a field that no list has. The empty field stands
+// for "timestamp".
 func (o Order) Validate() error {
 	switch o.Field {
 	case "", "timestamp", "createTime", "updateTime":
@@ -61,7 +62,8 @@ func (o Order) Cursor(m *Memory) Cursor {
 	return Cursor{Order: o, At: at.UnixMicro(), ID: m.ID}
 }
 
-// Compare sorts cursors of one order: by time, ties by id byte by byte, both in the direction of the order.
+// Compare sorts cursors of one order: by time, ties by id byte by byte, both in
+// the direction of the order.
 func (o Order) Compare(a, b Cursor) int {
 	if !o.Ascending {
 		a, b = b, a
@@ -83,8 +85,8 @@ type List struct {
 	PageToken string // "" for the first page, else the last answer's NextPageToken
 }
 
-// Page is one page of a list. A memory written while a client goes through the pages may or may not be on one of them.
-// Every other memory is on exactly one.
+// Page is one page of a list. A memory written while a client goes through the
+// pages may or may not be on one of them. Every other memory is on exactly one.
 type Page struct {
 	Memories      []Memory
 	NextPageToken string // "" on the last page
@@ -96,8 +98,8 @@ type Paging struct {
 	After *Cursor // the page begins behind it; nil for the first page
 }
 
-// Paging reads the page size, the order and the page token of a list. The error is ErrInvalid if one of them is no
-// value that a list takes.
+// Paging reads the page size, the order and the page token of a list. The error
+// is ErrInvalid if one of them is no value that a list takes.
 func (l *List) Paging() (p Paging, err error) {
 	switch {
 	case l.PageSize == 0:
@@ -120,8 +122,9 @@ func (l *List) Paging() (p Paging, err error) {
 	return p, nil
 }
 
-// Cut ends a page. A store hands it the positions behind After in order, at least one more than a page holds if there
-// are so many; Cut keeps those of the page, and gives the token of the next one, "" if this page is the last.
+// Cut ends a page. A store hands it the positions behind After in order, at
+// least one more than a page holds if there are so many; Cut keeps those of the
+// page, and gives the token of the next one, "" if this page is the last.
 func (p Paging) Cut(ahead []Cursor) (page []Cursor, nextPageToken string) {
 	if len(ahead) <= p.Size {
 		return ahead, ""
@@ -130,8 +133,9 @@ func (p Paging) Cut(ahead []Cursor) (page []Cursor, nextPageToken string) {
 	return page, page[p.Size-1].Token()
 }
 
-// Cursor is a position in the order of a List: the field that orders, and the id that breaks ties. A page token is a
-// cursor written down. All stores share it, so all of them accept and refuse the same tokens.
+// Cursor is a position in the order of a List: the field that orders, and the
+// id that breaks ties. A page token is a cursor written down. All stores share
+// it, so all of them accept and refuse the same tokens.
 type Cursor struct {
 	Order Order // a token serves only the order it was made for
 	At    int64 // the field that orders, in microseconds since 1970
@@ -147,7 +151,8 @@ func (c Cursor) Token() string {
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// ParseCursor reads a page token that was made for order. The error is ErrInvalid if token is none of those.
+// ParseCursor reads a page token that was made for order. The error is
+// ErrInvalid if token is none of those.
 func ParseCursor(token string, order Order) (c Cursor, err error) {
 	raw, err := base64.RawURLEncoding.DecodeString(token)
 	if err == nil {

@@ -99,7 +99,8 @@ func TestPaging(t *testing.T) {
 	}
 }
 
-// Pages cut from what lies behind each token hold everything once, and the last one names no other.
+// Pages cut from what lies behind each token hold everything once, and the last
+// one names no other.
 func TestPagingCut(t *testing.T) {
 	var all []Cursor
 	for i := range 7 {

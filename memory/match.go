@@ -7,13 +7,15 @@ type Match struct {
 	Explain *Explain `json:"explain,omitempty"`
 }
 
-// Explain breaks a score down: the score is the sum of Value times Weight over Parts.
+// Explain breaks a score down: the score is the sum of Value times Weight over
+// Parts.
 type Explain struct {
 	Parts []Part   `json:"parts"`
 	Terms []string `json:"terms"` // the query's analyzed words that the memory has
 }
 
-// Part is one reason for a score. Value and Weight are 0 to 1, and the weights of all parts sum to 1.
+// Part is one reason for a score. Value and Weight are 0 to 1, and the weights
+// of all parts sum to 1.
 type Part struct {
 	Name   string  `json:"name"`
 	Value  float64 `json:"value"`

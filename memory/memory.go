@@ -1,6 +1,8 @@
-// Package memory holds the nouns of long-term memory and the promises of the store that keeps them: [Scope], [Memory],
-// [Revision], [Query], [Store] and the kinds of error. The rules that every store shares are functions here:
-// [DecidePut], [DecideDelete], [List.Paging], [Filter.Match], [Spans]. The package imports the standard library alone.
+// Package memory holds the nouns of long-term memory and the promises of the
+// store that keeps them: [Scope], [Memory], [Revision], [Query], [Store] and
+// the kinds of error. The rules that every store shares are functions here:
+// [DecidePut], [DecideDelete], [List.Paging], [Filter.Match], [Spans]. The
+// package imports the standard library alone.
 package memory
 
 import (
@@ -20,8 +22,9 @@ const (
 	MaxMetadata = 16 << 10 // bytes of all metadata as JSON
 )
 
-// MinTime and MaxTime bound the times of memories and events: from MinTime, before MaxTime. A timestamp outside them is
-// a mistake, such as milliseconds taken for seconds, or a zero value.
+// MinTime and MaxTime bound the times of memories and events: from MinTime,
+// before MaxTime. A timestamp outside them is a mistake, such as milliseconds
+// taken for seconds, or a zero value.
 var (
 	MinTime = time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)
 	MaxTime = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -45,7 +48,8 @@ func (k Kind) Validate() error {
 	return nil
 }
 
-// The topics that the built-in extraction assigns, which are Memory Bank's managed topics. Clients may use others.
+// The topics that the built-in extraction assigns, which are Memory Bank's
+// managed topics. Clients may use others.
 const (
 	TopicPersonalInfo = "USER_PERSONAL_INFO"
 	TopicPreferences  = "USER_PREFERENCES"
@@ -53,7 +57,8 @@ const (
 	TopicInstructions = "EXPLICIT_INSTRUCTIONS"
 )
 
-// Source says which events a memory comes from. It is empty for a fact given by a client.
+// Source says which events a memory comes from. It is empty for a fact given by
+// a client.
 type Source struct {
 	SessionID string   `json:"sessionId,omitempty"`
 	EventIDs  []string `json:"eventIds,omitempty"`
@@ -72,19 +77,23 @@ type Memory struct {
 	Author    string    `json:"author,omitempty"` // who said it
 	Topics    []string  `json:"topics"`
 	Timestamp time.Time `json:"timestamp"` // when it was said
-	// ValidFrom is when the memory began to hold, or the day it speaks of, which may lie in the future: it hides
-	// nothing. A memory whose ValidTo has passed is history: only queries with AsOf or History return it. Zero is
+	// ValidFrom is when the memory began to hold, or the day it speaks of,
+	// which may lie in the future: it hides nothing. A memory whose ValidTo has
+	// passed is history: only queries with AsOf or History return it. Zero is
 	// unbounded.
 	ValidFrom time.Time `json:"validFrom,omitzero"`
 	ValidTo   time.Time `json:"validTo,omitzero"`
-	// SupersededBy is the id of the memory that took this one's place at ValidTo, as both cannot hold.
+	// SupersededBy is the id of the memory that took this one's place at
+	// ValidTo, as both cannot hold.
 	SupersededBy string `json:"supersededBy,omitempty"`
-	// Edited is set once a client has changed a memory that was extracted. The memory is then the client's, and no
-	// longer depends on the events it was extracted from.
+	// Edited is set once a client has changed a memory that was extracted. The
+	// memory is then the client's, and no longer depends on the events it was
+	// extracted from.
 	Edited     bool      `json:"edited,omitzero"`
 	CreateTime time.Time `json:"createTime"`
 	UpdateTime time.Time `json:"updateTime"`
-	// ExpireTime is when the memory expires: from then on it reads as deleted. Zero is never.
+	// ExpireTime is when the memory expires: from then on it reads as deleted.
+	// Zero is never.
 	ExpireTime time.Time `json:"expireTime,omitzero"`
 	Revision   int64     `json:"revision"` // 1 when created, one more with each change
 	Source     Source    `json:"source"`
@@ -206,8 +215,9 @@ func ValidateTime(field string, t time.Time) error {
 	return nil
 }
 
-// SameContent reports whether m and o are equal in all that a writer sets: everything except the revision and the times
-// of storing. It is what makes a repeated Put harmless.
+// SameContent reports whether m and o are equal in all that a writer sets:
+// everything except the revision and the times of storing. It is what makes a
+// repeated Put harmless.
 func (m *Memory) SameContent(o *Memory) bool {
 	return m.ID == o.ID && m.Scope == o.Scope && m.Kind == o.Kind && m.Fact == o.Fact && m.Author == o.Author &&
 		slices.Equal(m.Topics, o.Topics) && m.SupersededBy == o.SupersededBy && m.Edited == o.Edited &&
@@ -219,7 +229,8 @@ func (s *Source) same(o *Source) bool {
 	return s.SessionID == o.SessionID && slices.Equal(s.EventIDs, o.EventIDs) && s.Quote == o.Quote
 }
 
-// Clone is a copy of m that shares no slice or map with it. Its Topics is a list even when empty, as JSON shows it.
+// Clone is a copy of m that shares no slice or map with it. Its Topics is a
+// list even when empty, as JSON shows it.
 func (m *Memory) Clone() Memory {
 	out := *m
 	out.Topics = append(make([]string, 0, len(m.Topics)), m.Topics...)

@@ -79,8 +79,8 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// Every field that a writer sets counts as content; those that the store sets do not. A field that is added to Memory
-// must be named here.
+// Every field that a writer sets counts as content; those that the store sets
+// do not. A field that is added to Memory must be named here.
 func TestSameContent(t *testing.T) {
 	edits := map[string]func(m *Memory){
 		"ID":           func(m *Memory) { m.ID = "other" },

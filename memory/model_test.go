@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// The indexer is shown the live records alone, and what it makes lands at each of them.
+// The indexer is shown the live records alone, and what it makes lands at each
+// of them.
 func TestIndexerApply(t *testing.T) {
 	records := []Record{
 		{Memory: Memory{ID: "a"}, Vector: []float32{1}},
@@ -42,7 +43,8 @@ func TestIndexerApply(t *testing.T) {
 	}
 }
 
-// A start that has another analyzer or other keys is told of reembed alone: no flag brings those back.
+// A start that has another analyzer or other keys is told of reembed alone: no
+// flag brings those back.
 func TestModelRemedy(t *testing.T) {
 	was := Model{Embedder: "e", Dimension: 4, Analyzer: "a", Keys: "k"}
 	for _, c := range []struct {

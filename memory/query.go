@@ -14,18 +14,20 @@ func (t Terms) Length() int {
 	return n
 }
 
-// Query asks a store for candidates. A store finds and measures. Ranking the two lists against each other is the work
-// of package retrieve, so that every backend ranks alike.
+// Query asks a store for candidates. A store finds and measures. Ranking the
+// two lists against each other is the work of package retrieve, so that every
+// backend ranks alike.
 type Query struct {
 	Filter
-	// Terms are the distinct analyzed words of the question. The lexical list holds the Limit best memories by
-	// LexicalScore among those that have one.
+	// Terms are the distinct analyzed words of the question. The lexical list
+	// holds the Limit best memories by LexicalScore among those that have one.
 	Terms []string
-	// Vector is the question's embedding, or nil for none. The dense list holds the Limit best memories by cosine,
-	// above 0.
+	// Vector is the question's embedding, or nil for none. The dense list holds
+	// the Limit best memories by cosine, above 0.
 	Vector []float32
 	Limit  int
-	// Cited adds the turns that facts of the lists cite, as if they were hits themselves.
+	// Cited adds the turns that facts of the lists cite, as if they were hits
+	// themselves.
 	Cited bool
 	// Context is how many turns before and after each turn found are added.
 	Context int
@@ -33,7 +35,8 @@ type Query struct {
 	Sessions bool
 }
 
-// ValidateVector refuses a vector that a store of vectors of dimension numbers cannot compare. No vector is fine.
+// ValidateVector refuses a vector that a store of vectors of dimension numbers
+// cannot compare. No vector is fine.
 func ValidateVector(v []float32, dimension int) error {
 	if v != nil && len(v) != dimension {
 		return fmt.Errorf("%w: vector has %d numbers, not %d", ErrInvalid, len(v), dimension)
@@ -54,9 +57,11 @@ type Candidate struct {
 type Stats struct {
 	Docs int   // how many
 	DF   []int // how many have each of Query.Terms
-	// Sessions are those with a turn that has any of Query.Terms, by id. Nil unless Query.Sessions asks for them.
+	// Sessions are those with a turn that has any of Query.Terms, by id. Nil
+	// unless Query.Sessions asks for them.
 	Sessions map[string]SessionStats
-	// SessionCount is how many sessions have turns, if Query.Sessions asks for it.
+	// SessionCount is how many sessions have turns, if Query.Sessions asks for
+	// it.
 	SessionCount int
 }
 
@@ -66,10 +71,12 @@ type SessionStats struct {
 	DF    []int // how many have each of Query.Terms
 }
 
-// Found is the answer to a Query: the union of the lexical and the dense list, with the cited turns and the context
-// that were asked for, as runs. A run is either one fact or consecutive turns of one session in order of (Timestamp,
-// event id). Runs are disjoint: a turn's context that includes another run's turn puts both into one run. All memories
-// in a run are live. The order of runs means nothing.
+// Found is the answer to a Query: the union of the lexical and the dense list,
+// with the cited turns and the context that were asked for, as runs. A run is
+// either one fact or consecutive turns of one session in order of (Timestamp,
+// event id). Runs are disjoint: a turn's context that includes another run's
+// turn puts both into one run. All memories in a run are live. The order of
+// runs means nothing.
 type Found struct {
 	Stats Stats
 	Runs  [][]Candidate

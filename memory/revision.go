@@ -12,8 +12,8 @@ const (
 	Deleted Action = "DELETED"
 )
 
-// Revision is one step in the history of a memory. Revisions count from 1 without gaps and are never changed. A
-// deletion is a revision too.
+// Revision is one step in the history of a memory. Revisions count from 1
+// without gaps and are never changed. A deletion is a revision too.
 type Revision struct {
 	Revision   int64     `json:"revision"`
 	Action     Action    `json:"action"`
@@ -24,7 +24,8 @@ type Revision struct {
 	Memory     Memory    `json:"-"`                   // the whole memory at that step
 }
 
-// RevisionsOf turns a history, oldest first, into what Store.Revisions answers: newest first.
+// RevisionsOf turns a history, oldest first, into what Store.Revisions answers:
+// newest first.
 func RevisionsOf(history []Step) []Revision {
 	out := make([]Revision, len(history))
 	for i, st := range history {

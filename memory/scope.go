@@ -9,8 +9,8 @@ import (
 // MaxID is the longest id of an app, user, session, event or memory, in bytes.
 const MaxID = 256
 
-// Scope is the owner of memories: one user of one app. Every store method takes one as an argument of its own, and
-// nothing reads or writes outside it.
+// Scope is the owner of memories: one user of one app. Every store method takes
+// one as an argument of its own, and nothing reads or writes outside it.
 type Scope struct {
 	App  string `json:"appName"`
 	User string `json:"userId"`
@@ -29,11 +29,13 @@ func (s Scope) Wrap(call string, err error) error {
 	return fmt.Errorf("%s of app %q, user %q: %w", call, s.App, s.User, err)
 }
 
-// ValidateID is the one rule for ids, wherever they come from: 1 to [MaxID] bytes of UTF-8, no slash, no control
-// character, and neither "." nor "..". The error is ErrInvalid and names the id by what.
+// ValidateID is the one rule for ids, wherever they come from: 1 to [MaxID]
+// bytes of UTF-8, no slash, no control character, and neither "." nor "..". The
+// error is ErrInvalid and names the id by what.
 func ValidateID(what, id string) error { return validateName(what+" id", id) }
 
-// validateName is the same rule for names that are not called ids: topics, and the names in metadata.
+// validateName is the same rule for names that are not called ids: topics, and
+// the names in metadata.
 func validateName(what, name string) error {
 	switch {
 	case name == "":

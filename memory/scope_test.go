@@ -71,8 +71,8 @@ func TestScopeValidate(t *testing.T) {
 	}
 }
 
-// FuzzValidateID checks the rule from the other side: an accepted id can stand in a path, a log line and a JSON string,
-// and a refusal is short.
+// FuzzValidateID checks the rule from the other side: an accepted id can stand
+// in a path, a log line and a JSON string, and a refusal is short.
 func FuzzValidateID(f *testing.F) {
 	for _, id := range []string{"", ".", "..", "a", "a/b", "\x00", "\xff", "é", strings.Repeat("x", 10<<10),
 		"ann@x.com"} {

@@ -7,19 +7,22 @@ import (
 
 // Write asks for one new revision of one memory.
 type Write struct {
-	// Memory is the whole new state. Revision, CreateTime and UpdateTime are the store's to set.
+	// Memory is the whole new state. Revision, CreateTime and UpdateTime are
+	// the store's to set.
 	Memory Memory
-	// Expect is the revision this write was decided on: 0 for a memory that is not there yet.
+	// Expect is the revision this write was decided on: 0 for a memory that is
+	// not there yet.
 	Expect int64
-	// Terms and Vector are what searches find the memory by: its analyzed words, and its embedding of unit length or
-	// nil while there is none yet.
+	// Terms and Vector are what searches find the memory by: its analyzed
+	// words, and its embedding of unit length or nil while there is none yet.
 	Terms  Terms
 	Vector []float32
 	// Actor and Operation go into the revision.
 	Actor, Operation string
 }
 
-// ValidateWrites reports the first rule that writes to one scope break, for a store of vectors of dimension numbers.
+// ValidateWrites reports the first rule that writes to one scope break, for a
+// store of vectors of dimension numbers.
 func ValidateWrites(scope Scope, writes []Write, dimension int) error {
 	seen := map[string]bool{}
 	for i := range writes {
@@ -54,37 +57,47 @@ type Outcome struct {
 	Memory Memory
 	// Changed is false when the store already had exactly this.
 	Changed bool
-	// Err is nil, ErrAborted or (Removal) ErrNotFound. Memory is then the current one if there is any.
+	// Err is nil, ErrAborted or (Removal) ErrNotFound. Memory is then the
+	// current one if there is any.
 	Err error
 }
 
-// Store keeps memories. Package storetest spells its promises out as cases, which every implementation passes. All
-// methods may be called concurrently. A scope that was never written to reads as empty. Slices passed in stay the
-// caller's; slices returned are the caller's. Every method of a store that cannot be reached fails with ErrUnavailable.
+// Store keeps memories. Package storetest spells its promises out as cases,
+// which every implementation passes. All methods may be called concurrently. A
+// scope that was never written to reads as empty. Slices passed in stay the
+// caller's; slices returned are the caller's. Every method of a store that
+// cannot be reached fails with ErrUnavailable.
 type Store interface {
-	// ID names this store for as long as it lives, however often it is opened. No other store has it. A session store
-	// that records which memories were made records it for the store of this ID.
+	// ID names this store for as long as it lives, however often it is opened.
+	// No other store has it. A session store that records which memories were
+	// made records it for the store of this ID.
 	ID() string
 
-	// Put makes one new revision for each write, or none where the store has exactly this already. Writes stand alone:
-	// one that is ABORTED (its Outcome.Err) does not stop the others. All must be valid (Memory.Validate, a Vector of
-	// the store's dimension), of scope, and name distinct memories, else nothing is written and the error is
-	// ErrInvalid. Times are cut to the microsecond.
+	// Put makes one new revision for each write, or none where the store has
+	// exactly this already. Writes stand alone: one that is ABORTED (its
+	// Outcome.Err) does not stop the others. All must be valid
+	// (Memory.Validate, a Vector of the store's dimension), of scope, and name
+	// distinct memories, else nothing is written and the error is ErrInvalid.
+	// Times are cut to the microsecond.
 	//
-	// A write goes through when the current revision is Expect. A deleted or expired memory keeps its last revision, so
-	// a create cannot bring it back, but a write that expects that revision can, as an update. When the current
-	// revision is Expect or Expect+1 with the same content, the write is a repetition: it makes no revision, but fills
-	// in a missing Vector. Every other write is ErrAborted. DecidePut is these rules as a function.
+	// A write goes through when the current revision is Expect. A deleted or
+	// expired memory keeps its last revision, so a create cannot bring it back,
+	// but a write that expects that revision can, as an update. When the
+	// current revision is Expect or Expect+1 with the same content, the write
+	// is a repetition: it makes no revision, but fills in a missing Vector.
+	// Every other write is ErrAborted. DecidePut is these rules as a function.
 	//
-	// When Put returns, Get, List and Search see what it wrote, and a crash does not undo it.
+	// When Put returns, Get, List and Search see what it wrote, and a crash
+	// does not undo it.
 	Put(ctx context.Context, scope Scope, writes []Write) ([]Outcome, error)
 
-	// Get returns the live memories among ids, in the order of ids. It leaves out those that are missing, deleted or
-	// expired.
+	// Get returns the live memories among ids, in the order of ids. It leaves
+	// out those that are missing, deleted or expired.
 	Get(ctx context.Context, scope Scope, ids []string) ([]Memory, error)
 
-	// Delete removes memories, each leaving a revision. A Removal whose memory is deleted or expired already gives
-	// Changed false; one whose memory never was, ErrNotFound. DecideDelete is these rules as a function.
+	// Delete removes memories, each leaving a revision. A Removal whose memory
+	// is deleted or expired already gives Changed false; one whose memory never
+	// was, ErrNotFound. DecideDelete is these rules as a function.
 	Delete(ctx context.Context, scope Scope, removals []Removal) ([]Outcome, error)
 
 	// List returns a page of the live memories that pass the filter.
@@ -93,7 +106,7 @@ type Store interface {
 	// Search returns the candidates for a query; see Query and Found.
 	Search(ctx context.Context, scope Scope, q Query) (Found, error)
 
-	// Revisions returns the history of one memory, deleted or not, newest first. The error is ErrNotFound if it never
-	// was.
+	// Revisions returns the history of one memory, deleted or not, newest
+	// first. The error is ErrNotFound if it never was.
 	Revisions(ctx context.Context, scope Scope, id string) ([]Revision, error)
 }

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// EventID is the id of the event that a turn is, or "" for a source without events.
+// EventID is the id of the event that a turn is, or "" for a source without
+// events.
 func (s *Source) EventID() string {
 	if len(s.EventIDs) == 0 {
 		return ""
@@ -13,8 +14,8 @@ func (s *Source) EventID() string {
 	return s.EventIDs[0]
 }
 
-// CompareTurns is the order of turns in a session: by time, then by event id. The ids of the memories break ties that
-// are left, so that the order is total.
+// CompareTurns is the order of turns in a session: by time, then by event id.
+// The ids of the memories break ties that are left, so that the order is total.
 func CompareTurns(a, b *Memory) int {
 	return cmp.Or(
 		a.Timestamp.Compare(b.Timestamp),
@@ -23,11 +24,13 @@ func CompareTurns(a, b *Memory) int {
 	)
 }
 
-// Span is a stretch of consecutive turns of one session: the positions from From up to, not including, To.
+// Span is a stretch of consecutive turns of one session: the positions from
+// From up to, not including, To.
 type Span struct{ From, To int }
 
-// Spans gives the runs around hits in a session of n turns: each hit with context turns on either side, one run where
-// two of these overlap or touch. The hits are positions in ascending order, and so are the runs.
+// Spans gives the runs around hits in a session of n turns: each hit with
+// context turns on either side, one run where two of these overlap or touch.
+// The hits are positions in ascending order, and so are the runs.
 func Spans(hits []int, context, n int) (out []Span) {
 	context = max(0, context)
 	for _, at := range hits {

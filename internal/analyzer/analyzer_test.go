@@ -77,7 +77,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// In one language, a question and a memory have in common all words that both use, in any form, and no function words.
+// In one language, a question and a memory have in common all words that both
+// use, in any form, and no function words.
 func TestShared(t *testing.T) {
 	for _, c := range []struct{ question, memory, want string }{
 		{"Where does Ann keep her bikes?", "Ann has a bike in the cellar.", "ann bike"},
@@ -133,7 +134,8 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// A question finds a memory even if its language is guessed differently or not at all.
+// A question finds a memory even if its language is guessed differently or not
+// at all.
 func TestSharedAcross(t *testing.T) {
 	for _, c := range []struct{ question, memory, want string }{
 		// One word, no function word.
@@ -183,7 +185,8 @@ func shared(question, fact string) string {
 	return strings.Join(out, " ")
 }
 
-// A name is found whatever language it is said and asked for in, even if it is a function word in one of them.
+// A name is found whatever language it is said and asked for in, even if it is
+// a function word in one of them.
 func TestNames(t *testing.T) {
 	texts := []string{
 		"%s", "I met %s at the station with her dog.", "Ich habe %s gestern am Bahnhof mit dem Hund gesehen.",
@@ -231,8 +234,8 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// The author's name and the day do not count when the language of the fact is guessed, and no part of a name is left
-// out.
+// The author's name and the day do not count when the language of the fact is
+// guessed, and no part of a name is left out.
 func TestOfForeign(t *testing.T) {
 	m := memory.Memory{Author: "Will de la Cruz", Fact: "Die Kinder schlafen.",
 		Timestamp: time.Date(2023, 5, 8, 0, 0, 0, 0, time.UTC)}

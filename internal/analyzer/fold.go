@@ -8,8 +8,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold gives the form in which words are compared: compatibility-decomposed, lower case, without accents and points,
-// apostrophes, a possessive's s and an elided article ("l'"). It is "" for a token that is neither a word nor a
+// fold gives the form in which words are compared: compatibility-decomposed,
+// lower case, without accents and points, apostrophes, a possessive's s and an
+// elided article ("l'"). It is "" for a token that is neither a word nor a
 // pictogram.
 func fold(token string) string {
 	ascii, word := true, false
@@ -31,13 +32,15 @@ func fold(token string) string {
 	return apostrophes(token)
 }
 
-// counts tells whether a character can be a word by itself: a letter, a number or a pictogram.
+// counts tells whether a character can be a word by itself: a letter, a number
+// or a pictogram.
 func counts(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.So, r)
 }
 
-// foldRunes folds character by character. Letters made of several parts are composed again after their accents are
-// gone: syllables of Hangul, voiced kana.
+// foldRunes folds character by character. Letters made of several parts are
+// composed again after their accents are gone: syllables of Hangul, voiced
+// kana.
 func foldRunes(s string) string {
 	var b strings.Builder
 	last := rune(0)
@@ -60,10 +63,11 @@ func foldRunes(s string) string {
 	return norm.NFC.String(b.String())
 }
 
-// accent tells whether a mark may be left out, as people often do: accents of Latin, Greek and Cyrillic, points of
-// Hebrew and Arabic. The vowel signs of Indic scripts and Thai are marks too, but without them the word is another one.
-// The same holds for voiced kana. The Arabic stemmer makes آ an ا itself; before that the mark tells the name آنا from
-// "I".
+// accent tells whether a mark may be left out, as people often do: accents of
+// Latin, Greek and Cyrillic, points of Hebrew and Arabic. The vowel signs of
+// Indic scripts and Thai are marks too, but without them the word is another
+// one. The same holds for voiced kana. The Arabic stemmer makes آ an ا itself;
+// before that the mark tells the name آنا from "I".
 func accent(r rune) bool {
 	switch {
 	case r < 0x300 || !unicode.In(r, unicode.Mn, unicode.Me):
@@ -77,8 +81,9 @@ func accent(r rune) bool {
 		unicode.Hebrew, unicode.Arabic, unicode.Syriac)
 }
 
-// variants are letters that decomposing does not change, with their common replacements: on keyboards that lack them,
-// on other computers, at the end of a word.
+// variants are letters that decomposing does not change, with their common
+// replacements: on keyboards that lack them, on other computers, at the end of
+// a word.
 var variants = map[rune]string{
 	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'þ': "th", 'ł': "l", 'ı': "i", '’': "'", 'ʼ': "'",
 	'ς': "σ",
@@ -86,7 +91,8 @@ var variants = map[rune]string{
 	'ँ': "ं", // Hindi writes either
 }
 
-// zeroOf gives the zero of the digits that r belongs to; 0 for common digits and other characters.
+// zeroOf gives the zero of the digits that r belongs to; 0 for common digits
+// and other characters.
 func zeroOf(r rune) rune {
 	for _, zero := range [...]rune{'٠', '۰', '०', '০', '๐'} {
 		if zero <= r && r <= zero+9 {
@@ -104,8 +110,9 @@ func apostrophes(w string) string {
 	return strings.ReplaceAll(elision(strings.TrimSuffix(w, "'s")), "'", "")
 }
 
-// elision removes the short words that French, Italian and Catalan elide before a vowel. It does so in any text, as a
-// name is the same with them ("chez l'Anna", "d'Anna"). But s' stays: English has s'mores.
+// elision removes the short words that French, Italian and Catalan elide before
+// a vowel. It does so in any text, as a name is the same with them ("chez
+// l'Anna", "d'Anna"). But s' stays: English has s'mores.
 func elision(w string) string {
 	before, after, found := strings.Cut(w, "'")
 	if found && after != "" && elided[before] {

@@ -28,7 +28,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// language is one of the languages in the Latin script that Snowball has a stemmer for, by its ISO 639-1 code.
+// language is one of the languages in the Latin script that Snowball has a
+// stemmer for, by its ISO 639-1 code.
 type language int
 
 const (
@@ -69,9 +70,10 @@ func (w *word) stops(l language) bool {
 	return l != none && w.stop&(everywhere|1<<l) != 0
 }
 
-// guess gives the language with the highest score of function words and letters. Any language except English must score
-// higher than English, by a word that it has and English does not. Words that may be names count only beside other
-// function words. Without any of those, letters decide.
+// guess gives the language with the highest score of function words and
+// letters. Any language except English must score higher than English, by a
+// word that it has and English does not. Words that may be names count only
+// beside other function words. Without any of those, letters decide.
 func guess(ws []word) language {
 	score := spelling(ws)
 	margin := 1
@@ -114,8 +116,8 @@ func (s *scores) add(of languages, n int) {
 	}
 }
 
-// spelling scores the letters. A letter counts half as much as a function word, as a name keeps its letters in any
-// language.
+// spelling scores the letters. A letter counts half as much as a function word,
+// as a name keeps its letters in any language.
 func spelling(ws []word) (s scores) {
 	for i := range ws {
 		for _, r := range ws[i].raw {
@@ -127,7 +129,8 @@ func spelling(ws []word) (s scores) {
 	return s
 }
 
-// letters are those that only a few of the languages have. é is not among them: too many English words have it.
+// letters are those that only a few of the languages have. é is not among them:
+// too many English words have it.
 var letters = func() map[rune]languages {
 	out := map[rune]languages{}
 	for l, alphabet := range [known]string{
@@ -141,8 +144,8 @@ var letters = func() map[rune]languages {
 	return out
 }()
 
-// stem gives the term of a word that depends on the word alone: its stem in the language most often written in its
-// script, or the word itself.
+// stem gives the term of a word that depends on the word alone: its stem in the
+// language most often written in its script, or the word itself.
 func stem(env *snowballstem.Env, w string) string {
 	by := english.Stem
 	if strings.IndexFunc(w, func(r rune) bool { return r < 'a' || r > 'z' }) >= 0 {
@@ -175,8 +178,8 @@ func run(env *snowballstem.Env, by func(*snowballstem.Env) bool, w string) strin
 	return env.Current()
 }
 
-// foreign gives the stem of a word in a language other than English; "" if there is none. The stemmers know accents, so
-// the word is folded afterwards.
+// foreign gives the stem of a word in a language other than English; "" if
+// there is none. The stemmers know accents, so the word is folded afterwards.
 func foreign(env *snowballstem.Env, w *word, l language) string {
 	if l <= en || w.raw == "" {
 		return ""
@@ -196,12 +199,13 @@ func foreign(env *snowballstem.Env, w *word, l language) string {
 	return fold(run(env, stemmers[l], s))
 }
 
-// written replaces letters by those that the stemmers know: the stemmers have Romanian letters with cedillas, and a
-// Turkish İ becomes an i with two dots.
+// written replaces letters by those that the stemmers know: the stemmers have
+// Romanian letters with cedillas, and a Turkish İ becomes an i with two dots.
 var written = strings.NewReplacer("’", "'", "ʼ", "'", "ș", "ş", "ț", "ţ", "i\u0307", "i")
 
-// umlauts makes both spellings of an umlaut, ä and ae, the same: the letter without either, as fold does to the first.
-// After a vowel or q, ue is not an umlaut ("neue", "Quelle"); the rule is that of Snowball's German2 stemmer.
+// umlauts makes both spellings of an umlaut, ä and ae, the same: the letter
+// without either, as fold does to the first. After a vowel or q, ue is not an
+// umlaut ("neue", "Quelle"); the rule is that of Snowball's German2 stemmer.
 func umlauts(s string) string {
 	if !strings.Contains(s, "ae") && !strings.Contains(s, "oe") && !strings.Contains(s, "ue") {
 		return s
@@ -227,8 +231,9 @@ func umlaut(s string, i int) bool {
 	return false
 }
 
-// hindi removes the longest ending of a Hindi word that leaves two characters or more (Ramanathan and Rao, "A
-// Lightweight Stemmer for Hindi", 2003), as Snowball's Go stemmers have none for Hindi.
+// hindi removes the longest ending of a Hindi word that leaves two characters
+// or more (Ramanathan and Rao, "A Lightweight Stemmer for Hindi", 2003), as
+// Snowball's Go stemmers have none for Hindi.
 func hindi(w string) string {
 	for _, end := range hindiEndings {
 		if stem, ok := strings.CutSuffix(w, end); ok && utf8.RuneCountInString(stem) >= 2 {

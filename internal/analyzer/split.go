@@ -23,7 +23,8 @@ type splitter struct {
 	kind  kind     // of run
 }
 
-// split gives the words of a text. For text without spaces these are its pairs of characters.
+// split gives the words of a text. For text without spaces these are its pairs
+// of characters.
 func split(text string) []word {
 	s := splitter{out: make([]word, 0, len(text)/5)}
 	tokens := words.FromString(text)
@@ -76,10 +77,12 @@ func (s *splitter) mixed(form string) {
 	}
 }
 
-// flush ends a run of characters. Two neighbouring characters are a term, as words of Chinese and Japanese mostly have
-// two characters, and longer words share their pairs. Each Chinese character is a term too, as many are words: pairs
-// and characters together find more than either (Nie et al., "On the Use of Words and N-grams for Chinese Information
-// Retrieval", 2000). A Korean word starts with its noun, which may be one syllable, and ends with particles.
+// flush ends a run of characters. Two neighbouring characters are a term, as
+// words of Chinese and Japanese mostly have two characters, and longer words
+// share their pairs. Each Chinese character is a term too, as many are words:
+// pairs and characters together find more than either (Nie et al., "On the Use
+// of Words and N-grams for Chinese Information Retrieval", 2000). A Korean word
+// starts with its noun, which may be one syllable, and ends with particles.
 func (s *splitter) flush() {
 	for i, c := range s.run {
 		r, _ := utf8.DecodeRuneInString(c)
@@ -93,8 +96,8 @@ func (s *splitter) flush() {
 	s.run = s.run[:0]
 }
 
-// add adds a word unless it is too long. A word that may be a name, and has a capital within a sentence, is no function
-// word.
+// add adds a word unless it is too long. A word that may be a name, and has a
+// capital within a sentence, is no function word.
 func (s *splitter) add(form, raw string) {
 	if len(form) > maxWord {
 		return

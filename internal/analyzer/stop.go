@@ -2,8 +2,9 @@ package analyzer
 
 import "strings"
 
-// stops are the function words (articles, pronouns, auxiliaries, prepositions, conjunctions, question words) after
-// fold, with the languages that have each. They weigh nothing in a text of their language, and they tell its language.
+// stops are the function words (articles, pronouns, auxiliaries, prepositions,
+// conjunctions, question words) after fold, with the languages that have each.
+// They weigh nothing in a text of their language, and they tell its language.
 var stops = collect()
 
 func collect() map[string]languages {
@@ -160,8 +161,9 @@ var stopWords = [known]string{
 	bütün tüm bazı kendi`,
 }
 
-// scriptStopWords are function words that occur only in scripts of their own, or are shared by related languages:
-// Russian, Greek, Arabic, Hebrew, Hindi, and Chinese, Japanese and Korean in the characters and pairs that their text
+// scriptStopWords are function words that occur only in scripts of their own,
+// or are shared by related languages: Russian, Greek, Arabic, Hebrew, Hindi,
+// and Chinese, Japanese and Korean in the characters and pairs that their text
 // is cut into.
 const scriptStopWords = `
 	и в во не что он на я с со как а то все она так его но да ты к у же вы за бы по только ее мне было вот от меня еще
@@ -196,8 +198,8 @@ const scriptStopWords = `
 	ても ない った んで てい いて
 	은 는 이 가 을 를 에 의 도 로 와 과 습니 니다 입니 합니 에서 에게 까지 부터 으로 어디 언제 누구 무엇 어떻 떻게 니까 세요 어요 아요 었어 았어 나요`
 
-// ambiguousWords are function words in one language, and given names or common English nouns elsewhere. They are little
-// evidence of a language.
+// ambiguousWords are function words in one language, and given names or common
+// English nouns elsewhere. They are little evidence of a language.
 const ambiguousWords = `al ale alla alt ami ante bana bare ben bin car care cel cum d dan del della den des die din dina
 	dine door dos dove ed ella elle em end era
 	far fare hat hay hem hen hun jos kan kim lei les li ll lo los lui m ma mag mai man mar mas meg men mes met mi mika

@@ -18,8 +18,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// StandIn runs a server in this process that answers the calls memoryd makes as the Qdrant of a version does, with
-// exact searches. Where Qdrant promises no order, it gives any.
+// StandIn runs a server in this process that answers the calls memoryd makes as
+// the Qdrant of a version does, with exact searches. Where Qdrant promises no
+// order, it gives any.
 func StandIn(t testing.TB, version string) *Server {
 	t.Helper()
 	return standIn(t, version)
@@ -187,7 +188,8 @@ func (f points) UpdateBatch(_ context.Context, r *qdrant.UpdateBatchPoints) (*qd
 	})
 }
 
-// upsert writes a point as the mode says, and one that is there only if it passes the filter.
+// upsert writes a point as the mode says, and one that is there only if it
+// passes the filter.
 func (c *collection) upsert(p *qdrant.PointStruct, how *qdrant.PointsUpdateOperation_PointStructList) error {
 	was, mode := c.points[p.GetId().GetUuid()], how.GetUpdateMode()
 	if was == nil && mode == qdrant.UpdateMode_UpdateOnly {
@@ -231,90 +233,6 @@ func unit(v []float32) []float32 {
 	out := make([]float32, len(v))
 	for i, x := range v {
 		out[i] = float32(float64(x) / math.Sqrt(sum))
-	}
-	return out
-}
-
-func passes(p *point, f *qdrant.Filter) bool {
-	for _, c := range f.GetMust() {
-		if !holds(p, c) {
-			return false
-		}
-	}
-	for _, c := range f.GetMustNot() {
-		if holds(p, c) {
-			return false
-		}
-	}
-	return true
-}
-
-// holds reports whether any value of a field meets a condition.
-func holds(p *point, c *qdrant.Condition) bool {
-	if ids := c.GetHasId(); ids != nil {
-		return slices.ContainsFunc(ids.GetHasId(),
-			func(id *qdrant.PointId) bool { return id.GetUuid() == p.id.GetUuid() })
-	}
-	if empty := c.GetIsEmpty(); empty != nil {
-		return p.payload[empty.GetKey()] == nil
-	}
-	field := c.GetField()
-	v, ok := p.payload[field.GetKey()]
-	if !ok {
-		return false
-	}
-	values := []*qdrant.Value{v}
-	if l := v.GetListValue(); l != nil {
-		values = l.GetValues()
-	}
-	return slices.ContainsFunc(values, func(v *qdrant.Value) bool { return meets(v, field) })
-}
-
-// meets reports whether a value meets the condition on its field.
-func meets(v *qdrant.Value, field *qdrant.FieldCondition) bool {
-	if r := field.GetRange(); r != nil {
-		return inRange(v, r)
-	}
-	switch m := field.GetMatch().GetMatchValue().(type) {
-	case *qdrant.Match_Keyword:
-		return isText(v, m.Keyword)
-	case *qdrant.Match_Keywords:
-		return isText(v, m.Keywords.GetStrings()...)
-	case *qdrant.Match_Integer:
-		n, ok := v.GetKind().(*qdrant.Value_IntegerValue)
-		return ok && n.IntegerValue == m.Integer
-	case *qdrant.Match_Boolean:
-		b, ok := v.GetKind().(*qdrant.Value_BoolValue)
-		return ok && b.BoolValue == m.Boolean
-	}
-	panic("the stand-in does not know this condition")
-}
-
-// isText reports whether a value is one of some texts.
-func isText(v *qdrant.Value, texts ...string) bool {
-	s, ok := v.GetKind().(*qdrant.Value_StringValue)
-	return ok && slices.Contains(texts, s.StringValue)
-}
-
-// inRange reports whether a value is a whole number within the bounds that are set.
-func inRange(v *qdrant.Value, r *qdrant.Range) bool {
-	n, ok := v.GetKind().(*qdrant.Value_IntegerValue)
-	if !ok {
-		return false
-	}
-	x := float64(n.IntegerValue)
-	above := (r.Gt == nil || x > *r.Gt) && (r.Gte == nil || x >= *r.Gte)
-	below := (r.Lt == nil || x < *r.Lt) && (r.Lte == nil || x <= *r.Lte)
-	return above && below
-}
-
-// in gives the points that pass a filter, in any order.
-func (c *collection) in(f *qdrant.Filter) []*point {
-	var out []*point
-	for _, p := range c.points { // in the order of a map
-		if passes(p, f) {
-			out = append(out, p)
-		}
 	}
 	return out
 }
@@ -363,7 +281,8 @@ func (f points) Get(_ context.Context, r *qdrant.GetPoints) (*qdrant.GetResponse
 	})
 }
 
-// Scroll gives a page of the points that pass, by id, and the id that the next page begins with.
+// Scroll gives a page of the points that pass, by id, and the id that the next
+// page begins with.
 func (f points) Scroll(_ context.Context, r *qdrant.ScrollPoints) (*qdrant.ScrollResponse, error) {
 	out := &qdrant.ScrollResponse{}
 	return out, f.with(r.GetCollectionName(), func(c *collection) error {
@@ -441,75 +360,4 @@ func (f points) QueryBatch(_ context.Context, r *qdrant.QueryBatchPoints) (*qdra
 		}
 		return nil
 	})
-}
-
-// query ranks points by a vector, or orders them by a field, or gives them as they come.
-func (c *collection) query(r *qdrant.QueryPoints) []*qdrant.ScoredPoint {
-	var out []*qdrant.ScoredPoint
-	for _, p := range c.in(r.GetFilter()) {
-		s := &qdrant.ScoredPoint{
-			Id: p.id, Score: 1, Payload: p.shown(r.GetWithPayload()), Vectors: p.vectors(r.GetWithVectors()),
-		}
-		switch q := r.GetQuery().GetVariant().(type) {
-		case *qdrant.Query_OrderBy:
-			v, ok := p.payload[q.OrderBy.GetKey()]
-			if !ok {
-				continue
-			}
-			s.OrderValue = qdrant.NewOrderValueInt(v.GetIntegerValue())
-		case *qdrant.Query_Nearest:
-			score, ok := p.score(r.GetUsing(), q.Nearest)
-			if !ok {
-				continue
-			}
-			s.Score = score
-		}
-		out = append(out, s)
-	}
-	slices.SortStableFunc(out, order(r.GetQuery()))
-	limit := 10
-	if r.Limit != nil {
-		limit = int(r.GetLimit())
-	}
-	return out[:min(limit, len(out))]
-}
-
-// order compares the answers to a query: by the field, by the score, or else by id.
-func order(q *qdrant.Query) func(a, b *qdrant.ScoredPoint) int {
-	switch q := q.GetVariant().(type) {
-	case *qdrant.Query_OrderBy:
-		sign := 1
-		if q.OrderBy.GetDirection() == qdrant.Direction_Desc {
-			sign = -1
-		}
-		return func(a, b *qdrant.ScoredPoint) int {
-			return sign * cmp.Compare(a.GetOrderValue().GetInt(), b.GetOrderValue().GetInt())
-		}
-	case *qdrant.Query_Nearest:
-		return func(a, b *qdrant.ScoredPoint) int { return cmp.Compare(b.GetScore(), a.GetScore()) }
-	}
-	return func(a, b *qdrant.ScoredPoint) int { return strings.Compare(a.GetId().GetUuid(), b.GetId().GetUuid()) }
-}
-
-// score is the cosine, or the dot product of sparse vectors. A point without the vector, or with none of the query's
-// words, has no score.
-func (p *point) score(name string, q *qdrant.VectorInput) (float32, bool) {
-	if s := q.GetSparse(); s != nil {
-		sum, any := float32(0), false
-		for i, n := range s.GetIndices() {
-			if v, ok := p.sparse[name][n]; ok {
-				sum += v * s.GetValues()[i]
-				any = true
-			}
-		}
-		return sum, any
-	}
-	v, ok := p.dense[name]
-	sum := float32(0)
-	for i, x := range unit(q.GetDense().GetData()) {
-		if ok {
-			sum += x * v[i]
-		}
-	}
-	return sum, ok
 }

@@ -37,7 +37,8 @@ func TestStandInAnswersAlike(t *testing.T) {
 
 var strong = &qdrant.WriteOrdering{Type: qdrant.WriteOrderingType_Strong}
 
-// play makes calls of every kind and writes their answers down, sorted where no order is promised.
+// play makes calls of every kind and writes their answers down, sorted where no
+// order is promised.
 func play(t *testing.T, c *qdrant.Client, name string, random *rand.Rand) string {
 	ctx := context.Background()
 	var b strings.Builder

@@ -1,4 +1,5 @@
-// Package qdranttest gives tests a Qdrant: a real server if there is one, or else a stand-in in the process.
+// Package qdranttest gives tests a Qdrant: a real server if there is one, or
+// else a stand-in in the process.
 package qdranttest
 
 import (
@@ -117,8 +118,8 @@ func (s *Server) Kill() {
 
 var collections atomic.Int64
 
-// URL gives the URL of the server for -memories, with a collection name of its own. Its collections are deleted when
-// the test is over.
+// URL gives the URL of the server for -memories, with a collection name of its
+// own. Its collections are deleted when the test is over.
 func (s *Server) URL(t testing.TB) string {
 	t.Helper()
 	name := fmt.Sprintf("test%d-%d", os.Getpid(), collections.Add(1))

@@ -16,13 +16,15 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// recorded is one call that changes a collection, a line of JSON in a recording.
+// recorded is one call that changes a collection, a line of JSON in a
+// recording.
 type recorded struct {
 	Method  string          `json:"method"`
 	Request json.RawMessage `json:"request"`
 }
 
-// changes gives an empty request and answer of each method that memoryd changes collections by.
+// changes gives an empty request and answer of each method that memoryd changes
+// collections by.
 func changes(method string) (request, answer proto.Message, ok bool) {
 	switch method {
 	case qdrant.Collections_Create_FullMethodName:
@@ -35,7 +37,8 @@ func changes(method string) (request, answer proto.Message, ok bool) {
 	return nil, nil, false
 }
 
-// Record runs a StandIn that writes down the calls that change collections, for Replay.
+// Record runs a StandIn that writes down the calls that change collections, for
+// Replay.
 func Record(t testing.TB, out io.Writer) *Server {
 	t.Helper()
 	var mu sync.Mutex
@@ -61,8 +64,8 @@ func Record(t testing.TB, out io.Writer) *Server {
 	return standIn(t, version, grpc.UnaryInterceptor(record))
 }
 
-// Replay makes the calls of a recording on the server. Collections whose name begins with was get one that begins with
-// name.
+// Replay makes the calls of a recording on the server. Collections whose name
+// begins with was get one that begins with name.
 func (s *Server) Replay(t testing.TB, recording io.Reader, was, name string) {
 	t.Helper()
 	conn := s.Client(t).GetConnection()

@@ -34,7 +34,8 @@ func (s *Store) Export(ctx context.Context, yield func(memory.Record) error) err
 	}
 }
 
-// exportFrom reads a page of records from a point on, and the point that the next page begins with.
+// exportFrom reads a page of records from a point on, and the point that the
+// next page begins with.
 func (s *Store) exportFrom(
 	ctx context.Context, from *qdrant.PointId,
 ) (page []memory.Record, next *qdrant.PointId, err error) {

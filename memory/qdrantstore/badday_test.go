@@ -17,7 +17,8 @@ import (
 // quick has a short timeout, for calls that get no answer.
 var quick = &qdrantstore.Options{Timeout: 3 * time.Second}
 
-// Open refuses a wrong URL, an unreachable server and one that is too old, and never shows the key.
+// Open refuses a wrong URL, an unreachable server and one that is too old, and
+// never shows the key.
 func TestOpenRefuses(t *testing.T) {
 	q := qdranttest.Start(t)
 	at := "qdrant://" + q.Addr
@@ -83,8 +84,8 @@ func TestAPIKey(t *testing.T) {
 	}
 }
 
-// While Qdrant is away every call fails as unavailable. Once it is back, everything acknowledged is there, and the same
-// store goes on.
+// While Qdrant is away every call fails as unavailable. Once it is back,
+// everything acknowledged is there, and the same store goes on.
 func TestAway(t *testing.T) {
 	q := qdranttest.StartReal(t)
 	s, err := qdrantstore.Open(t.Context(), "qdrant://"+q.Addr, model, quick)

@@ -21,7 +21,8 @@ import (
 
 const benchDimension = 256
 
-// corpus is a scope of turns, 30 to a session, of words as unevenly used as in speech (Zipf).
+// corpus is a scope of turns, 30 to a session, of words as unevenly used as in
+// speech (Zipf).
 type corpus struct {
 	zipf   *rand.Zipf
 	random *rand.Rand
@@ -65,10 +66,12 @@ func (c *corpus) fill(b *testing.B, s memory.Store, scope memory.Scope, n int) {
 	}
 }
 
-// BenchmarkSearch asks the same questions as a search over all memories does: through the store, by the same calls of
-// the bare client (the words counted, the same by session, both lists, the order of the sessions, the points), by the
-// two lists alone, and by the counts alone. It reports the ratios of the first to the others, the times of the store,
-// and how long the counts take with and without those by session.
+// BenchmarkSearch asks the same questions as a search over all memories does:
+// through the store, by the same calls of the bare client (the words counted,
+// the same by session, both lists, the order of the sessions, the points), by
+// the two lists alone, and by the counts alone. It reports the ratios of the
+// first to the others, the times of the store, and how long the counts take
+// with and without those by session.
 func BenchmarkSearch(b *testing.B) {
 	q := qdranttest.Start(b)
 	if !q.Real {
@@ -140,7 +143,8 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// recorder keeps the calls that a store makes, to make them again on a bare client.
+// recorder keeps the calls that a store makes, to make them again on a bare
+// client.
 type recorder struct {
 	client *qdrant.Client
 	mu     sync.Mutex
@@ -190,7 +194,8 @@ func answerOf(method string) func() any {
 // counts reports whether a call is one that a store makes several of at a time.
 func counts(method string) bool { return path.Base(method) == "Count" || path.Base(method) == "Facet" }
 
-// again makes the calls that pass which: counts at the same time, as the store did, and all others one after another.
+// again makes the calls that pass which: counts at the same time, as the store
+// did, and all others one after another.
 func (r *recorder) again(ctx context.Context, which func(string, any) bool) error {
 	conn := r.client.GetConnection()
 	for made := r.made; len(made) > 0; {
@@ -214,8 +219,8 @@ func (r *recorder) again(ctx context.Context, which func(string, any) bool) erro
 	return nil
 }
 
-// BenchmarkMove moves memories by an indexer that takes no time. It reports how many it moves in a second, and for how
-// long writes fail at the end.
+// BenchmarkMove moves memories by an indexer that takes no time. It reports how
+// many it moves in a second, and for how long writes fail at the end.
 func BenchmarkMove(b *testing.B) {
 	q := qdranttest.Start(b)
 	if !q.Real {

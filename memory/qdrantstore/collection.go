@@ -46,8 +46,8 @@ func (s *Store) prepare(ctx context.Context) error {
 	return nil
 }
 
-// collectionInfo describes the collection. In a cluster a new collection may be known to another node than the one that
-// is asked, so it waits for one.
+// collectionInfo describes the collection. In a cluster a new collection may be
+// known to another node than the one that is asked, so it waits for one.
 func (s *Store) collectionInfo(ctx context.Context, isNew bool) (*qdrant.CollectionInfo, error) {
 	for {
 		info, err := s.client.GetCollectionInfo(ctx, s.collection)
@@ -78,7 +78,8 @@ type index struct {
 	params *qdrant.PayloadIndexParams
 }
 
-// indexes are the payload fields that filters ask for. Making one that is there does nothing.
+// indexes are the payload fields that filters ask for. Making one that is there
+// does nothing.
 var indexes = map[string]index{
 	"scope": {qdrant.FieldType_FieldTypeKeyword,
 		qdrant.NewPayloadIndexParamsKeyword(&qdrant.KeywordIndexParams{IsTenant: qdrant.PtrOf(true)})},
@@ -109,7 +110,8 @@ func (s *Store) create(ctx context.Context) error {
 		CollectionName:      s.collection,
 		VectorsConfig:       qdrant.NewVectorsConfigMap(map[string]*qdrant.VectorParams{dense: vector}),
 		SparseVectorsConfig: qdrant.NewSparseVectorsConfig(map[string]*qdrant.SparseVectorParams{lexical: words}),
-		// Every search is within one tenant, so there is a graph for each tenant and none over all.
+		// Every search is within one tenant, so there is a graph for each
+		// tenant and none over all.
 		HnswConfig:             &qdrant.HnswConfigDiff{M: qdrant.PtrOf(uint64(0)), PayloadM: qdrant.PtrOf(uint64(16))},
 		ShardNumber:            set.shards,
 		ReplicationFactor:      set.replicas,

@@ -15,8 +15,8 @@ type counter struct {
 	pool *pool.ContextPool
 }
 
-// count takes the statistics: how many memories there are and how many have each word, and the same of the turns of
-// each session.
+// count takes the statistics: how many memories there are and how many have
+// each word, and the same of the turns of each session.
 func (sr *search) count(ctx context.Context) error {
 	sr.stats.DF = make([]int, len(sr.q.Terms))
 	turns := map[string]int{}                         // in each session
@@ -54,11 +54,13 @@ func (c counter) total(passes *qdrant.Filter, into *int) {
 	})
 }
 
-// bySession counts the turns that pass in each session, if the query asks for sessions. The counts are not exact ones:
-// an exact facet finds the values first and then counts each with a query of its own. An approximate one counts all
-// points of each segment in one go, as long as there are no more than ten times as many values as its Limit. So it is
-// right too, except for a point that is being moved to another segment, which it may count twice. That is good enough:
-// the statistics of a session only say which turns to prefer.
+// bySession counts the turns that pass in each session, if the query asks for
+// sessions. The counts are not exact ones: an exact facet finds the values
+// first and then counts each with a query of its own. An approximate one counts
+// all points of each segment in one go, as long as there are no more than ten
+// times as many values as its Limit. So it is right too, except for a point
+// that is being moved to another segment, which it may count twice. That is
+// good enough: the statistics of a session only say which turns to prefer.
 func (c counter) bySession(passes *qdrant.Filter, into *map[string]int) {
 	if !c.sr.q.Sessions {
 		return

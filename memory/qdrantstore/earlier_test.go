@@ -26,7 +26,8 @@ const earlierCalls = "testdata/earlier/calls.jsonl.gz"
 
 var earlier = flag.String("earlier", "", "path of an earlier memoryd, to write "+earlierCalls)
 
-// earlierStory is what the earlier memoryd is asked to do: method, path under the scope, body.
+// earlierStory is what the earlier memoryd is asked to do: method, path under
+// the scope, body.
 var earlierStory = [][3]string{
 	{"POST", "memories/ingest?wait=true", `{"sessionId": "home", "events": [
 		{"id": "h1", "author": "Ann", "timestamp": "2024-01-01T08:00:00Z",
@@ -92,8 +93,9 @@ func recordEarlier(t *testing.T, binary string) {
 	}
 }
 
-// A collection that an earlier version has written is known as one without a version of its lookup keys. A start with
-// one does not open it. It moves without loss, and its vectors stay.
+// A collection that an earlier version has written is known as one without a
+// version of its lookup keys. A start with one does not open it. It moves
+// without loss, and its vectors stay.
 func TestEarlierCollection(t *testing.T) {
 	if *earlier != "" {
 		recordEarlier(t, *earlier)

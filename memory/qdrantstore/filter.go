@@ -52,7 +52,8 @@ func filter(scope memory.Scope, f *memory.Filter, now time.Time) *qdrant.Filter 
 		must(qdrant.NewMatchKeywords("topics", f.Topics...))
 	}
 	if !f.Since.IsZero() {
-		// Stored times are whole microseconds, so a time between two of them begins at the second.
+		// Stored times are whole microseconds, so a time between two of them
+		// begins at the second.
 		not(before("at", memory.Micros(f.Since.Add(time.Microsecond-1))))
 	}
 	if !f.Until.IsZero() {

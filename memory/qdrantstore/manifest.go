@@ -13,23 +13,26 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// manifest describes a collection, in a point of its own. It changes only from what was read, which Qdrant checks as it
-// writes.
+// manifest describes a collection, in a point of its own. It changes only from
+// what was read, which Qdrant checks as it writes.
 type manifest struct {
 	Store string `json:"store"` // the id of the store
 	Model Model  `json:"model"`
 	State state  `json:"state,omitempty"`
 	Next  string `json:"next,omitempty"` // the collection that the memories are moving to, or have moved to
-	// Version is of this manifest and no other. Collections of the first versions have none.
+	// Version is of this manifest and no other. Collections of the first
+	// versions have none.
 	Version string `json:"mark"`
 }
 
-// state is the stage of a collection's life. Exactly one collection of a store is active or draining, except briefly
-// between the retirement of the old one and the activation of the new one. Any process that sees that gap completes the
-// move.
+// state is the stage of a collection's life. Exactly one collection of a store
+// is active or draining, except briefly between the retirement of the old one
+// and the activation of the new one. Any process that sees that gap completes
+// the move.
 type state string
 
-// The states. Their stored values are those of the first version that had moves.
+// The states. Their stored values are those of the first version that had
+// moves.
 const (
 	active   state = ""        // the memories are here
 	building state = "filling" // a move is copying them here
@@ -59,7 +62,8 @@ func (m *manifest) point() (*qdrant.PointStruct, error) {
 	}, err
 }
 
-// manifestOf reads the manifest of a collection; nil if it has none, or is missing.
+// manifestOf reads the manifest of a collection; nil if it has none, or is
+// missing.
 func (s *Store) manifestOf(ctx context.Context, collection string) (*manifest, error) {
 	got, err := s.client.Get(ctx, &qdrant.GetPoints{
 		CollectionName: collection, Ids: []*qdrant.PointId{manifestID}, WithPayload: qdrant.NewWithPayload(true),
@@ -81,7 +85,8 @@ func (s *Store) manifestOf(ctx context.Context, collection string) (*manifest, e
 	return m, err
 }
 
-// guessModel reads the model off the name of a collection, as far as the name tells. The first versions stored no more.
+// guessModel reads the model off the name of a collection, as far as the name
+// tells. The first versions stored no more.
 func (s *Store) guessModel(ctx context.Context, collection string) (m Model, err error) {
 	info, err := s.client.GetCollectionInfo(ctx, collection)
 	if err != nil {
@@ -96,8 +101,8 @@ func (s *Store) guessModel(ctx context.Context, collection string) (m Model, err
 	return m, nil
 }
 
-// claim gives the collection a manifest if it has none, and reads the one it has. made reports whether it is the given
-// one.
+// claim gives the collection a manifest if it has none, and reads the one it
+// has. made reports whether it is the given one.
 func (s *Store) claim(ctx context.Context, m manifest) (is *manifest, made bool, err error) {
 	m.Version = uuid.NewString()
 	p, err := m.point()
@@ -114,7 +119,8 @@ func (s *Store) claim(ctx context.Context, m manifest) (is *manifest, made bool,
 	return is, err == nil && is.Version == m.Version, err
 }
 
-// swap replaces a manifest, and reports whether it was still the one that was read.
+// swap replaces a manifest, and reports whether it was still the one that was
+// read.
 func (s *Store) swap(ctx context.Context, collection string, was, now *manifest) (bool, error) {
 	now.Version = uuid.NewString()
 	p, err := now.point()
@@ -132,7 +138,8 @@ func (s *Store) swap(ctx context.Context, collection string, was, now *manifest)
 	return is != nil && is.Version == now.Version, err
 }
 
-// checkServable is the error of a start that finds the manifest at its collection; nil if it can be served.
+// checkServable is the error of a start that finds the manifest at its
+// collection; nil if it can be served.
 func (m *manifest) checkServable(s *Store) error {
 	switch {
 	case m.State == building:
@@ -151,7 +158,8 @@ func (m *manifest) checkServable(s *Store) error {
 	return nil
 }
 
-// checkWritable is ErrUnavailable if the manifest, as read with a write, says that writes no longer count.
+// checkWritable is ErrUnavailable if the manifest, as read with a write, says
+// that writes no longer count.
 func checkWritable(p *qdrant.RetrievedPoint, collection string) error {
 	var m manifest
 	if raw, ok := p.GetPayload()[manifestField]; ok {
@@ -172,8 +180,8 @@ type described struct {
 	manifest
 }
 
-// collections lists the collections of the URL's name that have a manifest. It completes a move that lacks only the
-// activation of the new collection.
+// collections lists the collections of the URL's name that have a manifest. It
+// completes a move that lacks only the activation of the new collection.
 func (s *Store) collections(ctx context.Context) ([]*described, error) {
 	names, err := s.client.ListCollections(ctx)
 	if err != nil {
@@ -226,7 +234,8 @@ func (s *Store) activate(ctx context.Context, collection string) error {
 	}
 }
 
-// StoredModels gives the models of the stores under a URL's collection name, by the ID of the store.
+// StoredModels gives the models of the stores under a URL's collection name, by
+// the ID of the store.
 func StoredModels(ctx context.Context, url string, opts *Options) (map[string]Model, error) {
 	s, err := connect(ctx, url, opts)
 	if err != nil {

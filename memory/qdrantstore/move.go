@@ -15,8 +15,9 @@ var _ memory.Movable = (*Store)(nil)
 // Model implements memory.Movable.
 func (s *Store) Model() memory.Model { return s.model }
 
-// move is a memory.Move: it copies a collection into another one. A comparison of the revisions in both shows which
-// memories are behind, so any number of processes may move to one collection at a time. Each begins at another place.
+// move is a memory.Move: it copies a collection into another one. A comparison
+// of the revisions in both shows which memories are behind, so any number of
+// processes may move to one collection at a time. Each begins at another place.
 type move struct {
 	from, to *Store
 	pass
@@ -30,15 +31,15 @@ type pass struct {
 	behind []*qdrant.PointId // those of them that are not copied yet
 }
 
-// comparedTogether is how many points are compared in one call, and copiedTogether how many memories are copied in one
-// step.
+// comparedTogether is how many points are compared in one call, and
+// copiedTogether how many memories are copied in one step.
 const (
 	comparedTogether = 1000
 	copiedTogether   = 50
 )
 
-// Move implements memory.Movable. It takes over the collection of another store only if that is empty, as a start with
-// the wrong flags leaves it.
+// Move implements memory.Movable. It takes over the collection of another store
+// only if that is empty, as a start with the wrong flags leaves it.
 func (s *Store) Move(ctx context.Context, to Model) (memory.Move, error) {
 	t := &Store{client: s.client, set: s.set, opts: s.opts, whole: s.whole, id: s.id}
 	t.use(to)
@@ -65,8 +66,9 @@ func (s *Store) CancelMove(ctx context.Context) error {
 	return nil
 }
 
-// setNext notes the collection that the memories are moving to, "" for none, and removes what a move to any other has
-// made. It makes the collection active again if a process was cut off while it was draining.
+// setNext notes the collection that the memories are moving to, "" for none,
+// and removes what a move to any other has made. It makes the collection active
+// again if a process was cut off while it was draining.
 func (s *Store) setNext(ctx context.Context, next string) error {
 	for {
 		m, err := s.manifestOf(ctx, s.collection)
@@ -98,7 +100,8 @@ func (s *Store) setNext(ctx context.Context, next string) error {
 	return nil
 }
 
-// prepareTarget makes the collection that memories are to move into, or finds the one that has some already.
+// prepareTarget makes the collection that memories are to move into, or finds
+// the one that has some already.
 func (s *Store) prepareTarget(ctx context.Context) error {
 	m, err := s.manifestOf(ctx, s.collection)
 	if err != nil {
@@ -119,7 +122,8 @@ func (s *Store) prepareTarget(ctx context.Context) error {
 	return err
 }
 
-// clearTarget removes a collection that is in the way of the move, unless it has memories that are not copies.
+// clearTarget removes a collection that is in the way of the move, unless it
+// has memories that are not copies.
 func (s *Store) clearTarget(ctx context.Context, m *manifest) error {
 	if m.Store == s.id {
 		switch m.State {
@@ -141,7 +145,8 @@ func (s *Store) clearTarget(ctx context.Context, m *manifest) error {
 	return s.drop(ctx, s.collection)
 }
 
-// over reports whether another process has ended the move. The error is ErrAborted if the move was cancelled.
+// over reports whether another process has ended the move. The error is
+// ErrAborted if the move was cancelled.
 func (m *move) over(ctx context.Context) (bool, error) {
 	is, err := m.to.manifestOf(ctx, m.to.collection)
 	if err != nil {
@@ -187,7 +192,8 @@ func (m *move) step(ctx context.Context, index memory.Indexer) (int, error) {
 	return len(some), nil
 }
 
-// compare finds which of the next points are behind, and reports whether they were the last.
+// compare finds which of the next points are behind, and reports whether they
+// were the last.
 func (m *move) compare(ctx context.Context) (end bool, err error) {
 	ctx, cancel := m.from.unhurried(ctx)
 	defer cancel()
@@ -262,8 +268,9 @@ func (m *move) read(ctx context.Context, ids []*qdrant.PointId) ([]memory.Record
 	return out, nil
 }
 
-// Finish implements memory.Move. Every writer checks after its write whether the collection is draining, and then does
-// not acknowledge the write. So a pass that begins after that finds every write that was acknowledged.
+// Finish implements memory.Move. Every writer checks after its write whether
+// the collection is draining, and then does not acknowledge the write. So a
+// pass that begins after that finds every write that was acknowledged.
 func (m *move) Finish(ctx context.Context, index memory.Indexer) error {
 	if err := m.finish(ctx, index); err != nil {
 		return fmt.Errorf("end the move of collection %s to %s: %w", m.from.collection, m.to.collection, err)
@@ -290,7 +297,8 @@ func (m *move) finish(ctx context.Context, index memory.Indexer) (err error) {
 	return m.to.activate(ctx, m.to.collection)
 }
 
-// retire drains the old collection, copies what is left, and retires it. If that fails, the collection is active again.
+// retire drains the old collection, copies what is left, and retires it. If
+// that fails, the collection is active again.
 func (m *move) retire(ctx context.Context, was *manifest, index memory.Indexer) (err error) {
 	drain := manifest{Store: was.Store, Model: m.from.model, State: draining, Next: m.to.collection}
 	if err := m.replace(ctx, was, &drain); err != nil {
@@ -316,7 +324,8 @@ func (m *move) retire(ctx context.Context, was *manifest, index memory.Indexer) 
 	return m.replace(ctx, &drain, &done)
 }
 
-// replace swaps the manifest of the old collection. The error is ErrAborted if another process did so meanwhile.
+// replace swaps the manifest of the old collection. The error is ErrAborted if
+// another process did so meanwhile.
 func (m *move) replace(ctx context.Context, was, now *manifest) error {
 	ctx, cancel := m.from.bounded(ctx)
 	defer cancel()
@@ -347,5 +356,6 @@ func (m *move) Progress(ctx context.Context) (done, total int, err error) {
 	return min(done, total), total, nil
 }
 
-// Reclaim implements memory.Move. It frees nothing, as other processes may still search the retired collection.
+// Reclaim implements memory.Move. It frees nothing, as other processes may
+// still search the retired collection.
 func (m *move) Reclaim(context.Context) (bool, error) { return false, nil }

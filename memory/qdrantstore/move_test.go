@@ -58,7 +58,8 @@ func reindex(_ context.Context, records []memory.Record) error {
 	return nil
 }
 
-// moveTo moves a store, trying again where another process was at the end of the same move.
+// moveTo moves a store, trying again where another process was at the end of
+// the same move.
 func moveTo(ctx context.Context, s *Store, to memory.Model) error {
 	for {
 		m, err := s.Move(ctx, to)
@@ -89,8 +90,9 @@ func findNew(t *testing.T, s *Store) int {
 	return len(found.Runs)
 }
 
-// Several processes write while several others move. Every acknowledged write is there after the move. A process that
-// has the old collection open cannot write any longer, and the old collection cannot be opened again.
+// Several processes write while several others move. Every acknowledged write
+// is there after the move. A process that has the old collection open cannot
+// write any longer, and the old collection cannot be opened again.
 func TestMoveOfManyProcesses(t *testing.T) {
 	url := qdranttest.Start(t).URL(t)
 	first := open(t, url, oldModel)
@@ -167,8 +169,8 @@ func TestMoveOfManyProcesses(t *testing.T) {
 	}
 }
 
-// A write is not acknowledged if a move ends between its parts, whether it reaches the collection before that is
-// retired or after.
+// A write is not acknowledged if a move ends between its parts, whether it
+// reaches the collection before that is retired or after.
 func TestMoveAmidWrite(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		t.Run(fmt.Sprint("late=", late), func(t *testing.T) {
@@ -216,8 +218,9 @@ func TestMoveAmidWrite(t *testing.T) {
 	}
 }
 
-// If a process is cut off between two steps of the end, the next one can complete the move. Before the old collection
-// is retired, every process can go on with it; afterwards, only with the new one.
+// If a process is cut off between two steps of the end, the next one can
+// complete the move. Before the old collection is retired, every process can go
+// on with it; afterwards, only with the new one.
 func TestMoveCutOff(t *testing.T) {
 	for _, at := range []state{draining, retired} {
 		t.Run(string(at), func(t *testing.T) {
@@ -277,8 +280,8 @@ func TestMoveCutOff(t *testing.T) {
 	}
 }
 
-// An empty collection left by a start with the wrong embedder does not block a move. A collection with the memories of
-// another store does.
+// An empty collection left by a start with the wrong embedder does not block a
+// move. A collection with the memories of another store does.
 func TestMoveOntoOthers(t *testing.T) {
 	url := qdranttest.Start(t).URL(t)
 	s := open(t, url, oldModel)
@@ -304,7 +307,8 @@ func TestMoveOntoOthers(t *testing.T) {
 	}
 }
 
-// A collection of the first versions, whose manifest names only the store, moves too.
+// A collection of the first versions, whose manifest names only the store,
+// moves too.
 func TestMoveFromEarlierVersion(t *testing.T) {
 	url := qdranttest.Start(t).URL(t)
 	s := open(t, url, oldModel)

@@ -18,7 +18,8 @@ type record struct {
 	step  step // the revision it is at
 }
 
-// state is what the rules of package memory decide by; nil if there is no point.
+// state is what the rules of package memory decide by; nil if there is no
+// point.
 func (r *record) state() *memory.Current {
 	if r == nil {
 		return nil
@@ -26,8 +27,9 @@ func (r *record) state() *memory.Current {
 	return &r.Current
 }
 
-// step is one revision. Doc is the memory as it was then, and empty for the current revision, as the point has it.
-// Write is the id of the write that made the revision.
+// step is one revision. Doc is the memory as it was then, and empty for the
+// current revision, as the point has it. Write is the id of the write that made
+// the revision.
 type step struct {
 	Revision  int64           `json:"revision"`
 	Action    memory.Action   `json:"action"`
@@ -77,7 +79,8 @@ func readRecord(payload map[string]*qdrant.Value) (*record, error) {
 	return r, nil
 }
 
-// past is the record's step as it is stored once another revision follows: with the memory as it was then.
+// past is the record's step as it is stored once another revision follows: with
+// the memory as it was then.
 func (r *record) past() (step, error) {
 	st := r.step
 	doc, err := memory.EncodeJSON(r.Memory)
@@ -111,7 +114,8 @@ func (st *step) of(m memory.Memory) memory.Step {
 	}
 }
 
-// point writes a record, with its vector if it has one. A deleted record has neither words nor vector.
+// point writes a record, with its vector if it has one. A deleted record has
+// neither words nor vector.
 func (r *record) point(vector []float32) (*qdrant.PointStruct, error) {
 	m, terms := &r.Memory, r.terms
 	if r.Deleted {

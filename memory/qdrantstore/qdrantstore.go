@@ -1,12 +1,15 @@
-// Package qdrantstore keeps memories in Qdrant, for any number of memoryd processes at a time.
+// Package qdrantstore keeps memories in Qdrant, for any number of memoryd
+// processes at a time.
 //
 // # Points
 //
-// One collection holds the memories of one store, made with one model. A memory is one point, whose id derives from the
-// memory's scope and id, so that a repeated write meets its own result. It has two named vectors: "dense", the
-// embedding, once there is one, and "lexical", a sparse vector of its words, each with its term frequency part of BM25.
-// The other part, the weight of the word, comes with the query. The payload holds the memory as JSON, its words, its
-// last revision, and the fields that filters ask for:
+// One collection holds the memories of one store, made with one model. A memory
+// is one point, whose id derives from the memory's scope and id, so that a
+// repeated write meets its own result. It has two named vectors: "dense", the
+// embedding, once there is one, and "lexical", a sparse vector of its words,
+// each with its term frequency part of BM25. The other part, the weight of the
+// word, comes with the query. The payload holds the memory as JSON, its words,
+// its last revision, and the fields that filters ask for:
 //
 //	scope     app/user: the tenant      gone      true once deleted
 //	kind      session                   revision
@@ -14,30 +17,37 @@
 //	topics    any of them               by        the memory that superseded it
 //	metadata  a digest of each pair     at, created, updated, until, expires   microseconds since 1970
 //
-// A deleted memory keeps its point, without vectors and words, so that a repeated write cannot bring it back. Each past
-// revision has a point of its own, without vectors and without these fields, so that a memory may change as often as it
-// likes: no search, list or write reads those points.
+// A deleted memory keeps its point, without vectors and words, so that a
+// repeated write cannot bring it back. Each past revision has a point of its
+// own, without vectors and without these fields, so that a memory may change as
+// often as it likes: no search, list or write reads those points.
 //
 // # Writing
 //
-// A point is written only if it is missing, or is at the revision that was read. Qdrant checks that as it writes. Every
-// write puts an id of its own into the revision, which shows afterwards whether it won. Two writers cannot both make
-// one revision, and no writer waits for a lock. The point of a past revision is written before the revision that
-// follows it. All writers who write that point write the same.
+// A point is written only if it is missing, or is at the revision that was
+// read. Qdrant checks that as it writes. Every write puts an id of its own into
+// the revision, which shows afterwards whether it won. Two writers cannot both
+// make one revision, and no writer waits for a lock. The point of a past
+// revision is written before the revision that follows it. All writers who
+// write that point write the same.
 //
 // # Moving
 //
-// Each collection has a manifest: a point that names its store and its state, and changes only from what was read. A
-// move to another model copies into a collection of the same store that is still building, and that no start can open,
-// until a comparison of all revisions finds no difference. The old collection is then draining while the comparison
-// runs once more, and after that the old one is retired and the new one active. Every writer reads the manifest
-// together with what it has just written, and acknowledges nothing if the collection is draining or retired by then. So
-// every acknowledged write was there before the last comparison began.
+// Each collection has a manifest: a point that names its store and its state,
+// and changes only from what was read. A move to another model copies into a
+// collection of the same store that is still building, and that no start can
+// open, until a comparison of all revisions finds no difference. The old
+// collection is then draining while the comparison runs once more, and after
+// that the old one is retired and the new one active. Every writer reads the
+// manifest together with what it has just written, and acknowledges nothing if
+// the collection is draining or retired by then. So every acknowledged write
+// was there before the last comparison began.
 //
 // # Statistics
 //
-// The weight of a word depends on how many memories of the scope have it. Qdrant's own statistics cover all tenants
-// together, so the words are counted by their payload index, exactly.
+// The weight of a word depends on how many memories of the scope have it.
+// Qdrant's own statistics cover all tenants together, so the words are counted
+// by their payload index, exactly.
 package qdrantstore
 
 import (
@@ -59,9 +69,11 @@ import (
 // Model identifies how the vectors, words and lookup keys of a store are made.
 type Model = memory.Model
 
-// Options are the settings of Open beside those of the URL. Nil is all defaults.
+// Options are the settings of Open beside those of the URL. Nil is all
+// defaults.
 type Options struct {
-	// Exact has searches compare every vector of the scope rather than walk a graph.
+	// Exact has searches compare every vector of the scope rather than walk a
+	// graph.
 	Exact bool
 	Now   func() time.Time // Defaults to time.Now.
 	// Timeout bounds one call. Defaults to 10 s.
@@ -82,9 +94,10 @@ type Store struct {
 
 var _ memory.Store = (*Store)(nil)
 
-// Open connects to the Qdrant at a URL: qdrant://HOST:PORT, or qdrants:// for TLS, with the port of its gRPC interface
-// (6334 if it has none) and an API key as the password, if there is one. The query may have, for a collection that is
-// not there yet:
+// Open connects to the Qdrant at a URL: qdrant://HOST:PORT, or qdrants:// for
+// TLS, with the port of its gRPC interface (6334 if it has none) and an API key
+// as the password, if there is one. The query may have, for a collection that
+// is not there yet:
 //
 //	collection=NAME       the name it begins with; defaults to memoryd
 //	shards=N              how many parts it has
@@ -93,8 +106,9 @@ var _ memory.Store = (*Store)(nil)
 //	on-disk=true          vectors are read from disk rather than kept in memory
 //	quantization=scalar   vectors are kept in memory as bytes; the exact ones are on disk
 //
-// Open makes the collection if it is missing. It fails if Qdrant cannot be reached, refuses the key or is too old, and
-// if the collection has another shape, is of another model, or cannot be served in its state.
+// Open makes the collection if it is missing. It fails if Qdrant cannot be
+// reached, refuses the key or is too old, and if the collection has another
+// shape, is of another model, or cannot be served in its state.
 func Open(ctx context.Context, url string, model Model, opts *Options) (*Store, error) {
 	s, err := connect(ctx, url, opts)
 	if err != nil {
@@ -154,8 +168,9 @@ func (s *Store) where(err error) error {
 	return fmt.Errorf("qdrant at %s:%d: %w", s.set.config.Host, s.set.config.Port, err)
 }
 
-// use sets the model of the store, and so its collection. A model without a version of the lookup keys has the name
-// that collections had before there was one.
+// use sets the model of the store, and so its collection. A model without a
+// version of the lookup keys has the name that collections had before there was
+// one.
 func (s *Store) use(model Model) {
 	s.model = model
 	name := fmt.Sprintf("%s-%d-%s", model.Embedder, model.Dimension, model.Analyzer)
@@ -189,8 +204,9 @@ func (s *Store) open(ctx context.Context) error {
 // Close closes the connections.
 func (s *Store) Close() error { return s.client.Close() }
 
-// Discard closes the store, and before that removes the collection if Open has made it and no memory is in it. A start
-// that is refused after Open calls it in place of Close, so that it leaves nothing behind.
+// Discard closes the store, and before that removes the collection if Open has
+// made it and no memory is in it. A start that is refused after Open calls it
+// in place of Close, so that it leaves nothing behind.
 func (s *Store) Discard() error {
 	var err error
 	if s.made != nil {
@@ -201,8 +217,9 @@ func (s *Store) Discard() error {
 	return errors.Join(err, s.Close())
 }
 
-// unmake removes the collection that Open has made. It is retired first: another process may have opened it meanwhile,
-// and none then has a write acknowledged that is about to be removed.
+// unmake removes the collection that Open has made. It is retired first:
+// another process may have opened it meanwhile, and none then has a write
+// acknowledged that is about to be removed.
 func (s *Store) unmake(ctx context.Context) error {
 	retiring := *s.made
 	retiring.State = retired
@@ -239,7 +256,8 @@ func (s *Store) bounded(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithTimeoutCause(ctx, s.opts.Timeout, errSlow)
 }
 
-// unhurried gives a page of an export, an import or a move its time. It is longer, as no request waits for it.
+// unhurried gives a page of an export, an import or a move its time. It is
+// longer, as no request waits for it.
 func (s *Store) unhurried(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, 10*s.opts.Timeout, errSlow)
 }

@@ -128,8 +128,9 @@ func (l *listing) field() string {
 	return "at"
 }
 
-// read reads the positions of a page, and at least one more if there is one. Qdrant orders by a field and does not
-// order ties, so all memories of a tie are read together.
+// read reads the positions of a page, and at least one more if there is one.
+// Qdrant orders by a field and does not order ties, so all memories of a tie
+// are read together.
 func (l *listing) read(ctx context.Context, paging memory.Paging) (out []memory.Cursor, err error) {
 	var from *int64 // the last value of the field that was read
 	if after := paging.After; after != nil {
@@ -160,7 +161,8 @@ func (l *listing) read(ctx context.Context, paging memory.Paging) (out []memory.
 	return out, nil
 }
 
-// beyond reads up to limit positions in the order of the field, beyond a value of it if one is given.
+// beyond reads up to limit positions in the order of the field, beyond a value
+// of it if one is given.
 func (l *listing) beyond(ctx context.Context, value *int64, limit int) ([]memory.Cursor, error) {
 	must := slices.Clone(l.passes.Must)
 	if value != nil {

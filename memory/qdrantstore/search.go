@@ -21,8 +21,9 @@ const (
 	spare       = 32      // more points asked for than a list has, which show whether its last ones tie
 )
 
-// found is a point that a search came upon. All of it is read in one call, so that a write meanwhile does not mix two
-// revisions. A context point that is yet to be read is zero.
+// found is a point that a search came upon. All of it is read in one call, so
+// that a write meanwhile does not mix two revisions. A context point that is
+// yet to be read is zero.
 type found struct {
 	read   bool // it was read, and is live
 	hit    bool // it is in one of the two lists, or cited
@@ -92,8 +93,8 @@ func (sr *search) run(ctx context.Context) (memory.Found, error) {
 	return memory.Found{Stats: sr.stats, Runs: sr.runs(sessions)}, nil
 }
 
-// lists finds the hits, by words and by meaning, in one call. It asks again for more of a list whose last points tie,
-// as Qdrant does not order those.
+// lists finds the hits, by words and by meaning, in one call. It asks again for
+// more of a list whose last points tie, as Qdrant does not order those.
 func (sr *search) lists(ctx context.Context) error {
 	if sr.q.Limit <= 0 {
 		return nil
@@ -121,7 +122,8 @@ func (sr *search) lists(ctx context.Context) error {
 	return nil
 }
 
-// listQueries asks for the two lists, as far as the question has words and a direction.
+// listQueries asks for the two lists, as far as the question has words and a
+// direction.
 func (sr *search) listQueries() (queries []*qdrant.QueryPoints) {
 	passes := filter(sr.scope, &sr.q.Filter, sr.now)
 	ask := func(vector string, q *qdrant.Query) {
@@ -160,8 +162,9 @@ func (sr *search) vectors() *qdrant.WithVectorsSelector {
 	return qdrant.NewWithVectorsInclude(dense)
 }
 
-// take keeps the best of a list: ties go to the smaller id. A point with neither a word nor a direction in common with
-// the query is no hit. Qdrant may list one, as two words may share an index in a sparse vector.
+// take keeps the best of a list: ties go to the smaller id. A point with
+// neither a word nor a direction in common with the query is no hit. Qdrant may
+// list one, as two words may share an index in a sparse vector.
 func (sr *search) take(points []*qdrant.ScoredPoint) error {
 	points = slices.DeleteFunc(points, func(p *qdrant.ScoredPoint) bool { return p.GetScore() <= 0 })
 	id := func(p *qdrant.ScoredPoint) string { return p.GetPayload()["id"].GetStringValue() }
@@ -184,7 +187,8 @@ func (sr *search) take(points []*qdrant.ScoredPoint) error {
 	return nil
 }
 
-// cited reads the turns that the facts among the hits cite, and makes them hits.
+// cited reads the turns that the facts among the hits cite, and makes them
+// hits.
 func (sr *search) cited(ctx context.Context) error {
 	citations := memory.Citations{}
 	for _, f := range sr.points {
@@ -260,8 +264,9 @@ func (sr *search) read(payload map[string]*qdrant.Value, vectors *qdrant.Vectors
 	return f, nil
 }
 
-// frequencies looks the query's words up in a stored list of words, {"word":n,…}. A search goes through a thousand of
-// those, so it does not decode them.
+// frequencies looks the query's words up in a stored list of words,
+// {"word":n,…}. A search goes through a thousand of those, so it does not
+// decode them.
 func (sr *search) frequencies(words string) []int {
 	out := make([]int, len(sr.quoted))
 	for i, name := range sr.quoted {

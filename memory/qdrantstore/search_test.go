@@ -6,7 +6,8 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// Each word is found with its own count, however odd it is, and never with that of a word that it is the end of.
+// Each word is found with its own count, however odd it is, and never with that
+// of a word that it is the end of.
 func TestFrequencies(t *testing.T) {
 	terms := memory.Terms{"tea": 2, `x"tea`: 3, `,"tea`: 40, `{"tea`: 5, `tea":1,"`: 61, "é": 7, "<b>&": 8, `\`: 9,
 		`\"`: 10, "": 11, "\u2028": 12}

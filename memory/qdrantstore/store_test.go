@@ -17,7 +17,8 @@ func TestStore(t *testing.T) { suite(t, 1000) }
 // The suite passes if hardly any session is read whole.
 func TestStoreOfLongSessions(t *testing.T) { suite(t, 1) }
 
-// suite runs the suite on a store that reads only sessions of up to whole turns whole.
+// suite runs the suite on a store that reads only sessions of up to whole turns
+// whole.
 func suite(t *testing.T, whole int) {
 	q := qdranttest.Start(t)
 	storetest.Run(t, func(t *testing.T) storetest.Harness {

@@ -12,19 +12,21 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// wholeSession is the number of turns up to which a session's order is read whole. Of a longer session only the turns
-// around the hits are read, with two queries a hit. On 2 cores that takes as long as reading some 20,000 turns.
+// wholeSession is the number of turns up to which a session's order is read
+// whole. Of a longer session only the turns around the hits are read, with two
+// queries a hit. On 2 cores that takes as long as reading some 20,000 turns.
 const wholeSession = 10_000
 
-// turn is one turn of a session: its point, and when it was said. A gap, in place of an unknown number of turns, has no
-// point.
+// turn is one turn of a session: its point, and when it was said. A gap, in
+// place of an unknown number of turns, has no point.
 type turn struct {
 	point string
 	at    int64
 }
 
-// sessions reads the order of the turns in the sessions of the hits, and adds the turns around hits to the points that
-// are yet to be read. Of a long session it gives the turns around the hits, with gaps between.
+// sessions reads the order of the turns in the sessions of the hits, and adds
+// the turns around hits to the points that are yet to be read. Of a long
+// session it gives the turns around the hits, with gaps between.
 func (sr *search) sessions(ctx context.Context) (map[string][]turn, error) {
 	hits := map[string][]int64{} // when the hits in each session were said
 	for _, f := range sr.points {
@@ -65,8 +67,9 @@ func (sr *search) sessions(ctx context.Context) (map[string][]turn, error) {
 	return out, nil
 }
 
-// want adds the turns around a hit to the points that are yet to be read. Turns of one moment are in the order of their
-// event ids, which are known once they are read, so all turns of a moment are added.
+// want adds the turns around a hit to the points that are yet to be read. Turns
+// of one moment are in the order of their event ids, which are known once they
+// are read, so all turns of a moment are added.
 func (sr *search) want(turns []turn, i int) {
 	from, to := moment(turns, i)
 	from, to = max(0, from-sr.q.Context), min(len(turns), to+sr.q.Context)
@@ -88,7 +91,8 @@ func moment(turns []turn, i int) (from, to int) {
 	return from, to
 }
 
-// inOrder asks for a session's turns in one direction, from a time on if one is given.
+// inOrder asks for a session's turns in one direction, from a time on if one is
+// given.
 func (sr *search) inOrder(session string, from *int64, ascending bool, limit int) *qdrant.QueryPoints {
 	f := sr.turnsOf(session)
 	if from != nil {
@@ -130,8 +134,8 @@ type side struct {
 // stretch is a time, both ends included, of which all turns are known.
 type stretch struct{ from, to int64 }
 
-// around reads, of long sessions, the turns on both sides of each hit: at least as many as its context, and all turns
-// of the moments that these are in.
+// around reads, of long sessions, the turns on both sides of each hit: at least
+// as many as its context, and all turns of the moments that these are in.
 func (sr *search) around(ctx context.Context, hits map[string][]int64, out map[string][]turn) error {
 	var sides []side
 	known := map[string]map[string]turn{} // by session and point
@@ -175,8 +179,9 @@ func (sr *search) around(ctx context.Context, hits map[string][]int64, out map[s
 	return nil
 }
 
-// reach gives the turns of an answer whose moments are complete, the time they cover, and whether that has enough turns
-// beyond the hit's moment: as many as wanted, or all there are.
+// reach gives the turns of an answer whose moments are complete, the time they
+// cover, and whether that has enough turns beyond the hit's moment: as many as
+// wanted, or all there are.
 func (s side) reach(turns []turn, wanted int) (complete []turn, covers stretch, enough bool) {
 	all := len(turns) < s.limit
 	if !all { // the last moment may be cut off
@@ -194,7 +199,8 @@ func (s side) reach(turns []turn, wanted int) (complete []turn, covers stretch, 
 	return turns, covers, all || beyond >= wanted
 }
 
-// withGaps puts turns in order, with a gap wherever it is not known whether there are turns between two of them.
+// withGaps puts turns in order, with a gap wherever it is not known whether
+// there are turns between two of them.
 func withGaps(turns map[string]turn, stretches []stretch) (out []turn) {
 	inOrder := slices.SortedFunc(maps.Values(turns), func(a, b turn) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.point, b.point))
@@ -241,8 +247,8 @@ func (sr *search) readContext(ctx context.Context) error {
 	return nil
 }
 
-// runs puts hits and context together; see memory.Found. Without sessions, as no context was asked for, each hit is a
-// run of its own.
+// runs puts hits and context together; see memory.Found. Without sessions, as
+// no context was asked for, each hit is a run of its own.
 func (sr *search) runs(sessions map[string][]turn) (out [][]memory.Candidate) {
 	for _, f := range sr.points {
 		if f.hit && (f.memory.Kind != memory.KindTurn || sessions == nil) {
@@ -270,8 +276,8 @@ func (sr *search) runs(sessions map[string][]turn) (out [][]memory.Candidate) {
 	return out
 }
 
-// known gives the points of a session's turns in order. A moment of which no turn was read, and a gap, is one nil: none
-// lies within the context of a hit.
+// known gives the points of a session's turns in order. A moment of which no
+// turn was read, and a gap, is one nil: none lies within the context of a hit.
 func (sr *search) known(turns []turn) (out []*found) {
 	for i := 0; i < len(turns); {
 		_, to := moment(turns, i)

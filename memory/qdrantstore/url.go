@@ -25,8 +25,8 @@ type settings struct {
 	quantization string
 }
 
-// reconnect is how often a lost connection is tried again. By default gRPC would wait for up to two minutes after
-// Qdrant is back.
+// reconnect is how often a lost connection is tried again. By default gRPC
+// would wait for up to two minutes after Qdrant is back.
 var reconnect = grpc.ConnectParams{
 	MinConnectTimeout: 5 * time.Second,
 	Backoff: backoff.Config{
@@ -52,7 +52,8 @@ func parseURL(raw string) (set settings, err error) {
 	}
 	set = settings{collection: "memoryd", config: qdrant.Config{
 		Host: u.Hostname(), Port: defaultPort, UseTLS: u.Scheme == "qdrants", SkipCompatibilityCheck: true,
-		// One connection: of several, some could still be broken when a check on another one says that Qdrant is back.
+		// One connection: of several, some could still be broken when a check
+		// on another one says that Qdrant is back.
 		PoolSize: 1,
 		GrpcOptions: []grpc.DialOption{
 			grpc.WithConnectParams(reconnect),
@@ -84,7 +85,8 @@ func checkForm(u *url.URL) error {
 	return nil
 }
 
-// withKey sends an API key with each call. The client's own option for it writes warnings to stderr.
+// withKey sends an API key with each call. The client's own option for it
+// writes warnings to stderr.
 func withKey(key string) grpc.UnaryClientInterceptor {
 	return func(
 		ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker,

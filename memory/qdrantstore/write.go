@@ -11,8 +11,8 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// tries is how often a write is decided again because another writer was faster. A write that expects a revision fails
-// long before that.
+// tries is how often a write is decided again because another writer was
+// faster. A write that expects a revision fails long before that.
 const tries = 10
 
 // change is one write on its way.
@@ -25,7 +25,8 @@ type change struct {
 	outcome memory.Outcome
 }
 
-// decider gives the change that write i makes of what is there, or its outcome if it makes none.
+// decider gives the change that write i makes of what is there, or its outcome
+// if it makes none.
 type decider func(i int, was *record, now time.Time) (*change, memory.Outcome, error)
 
 // Put implements memory.Store.
@@ -70,7 +71,8 @@ func (s *Store) Delete(ctx context.Context, scope memory.Scope, removals []memor
 	return out, nil
 }
 
-// distinct cuts removals before the first that names a memory again, and gives the ids they name.
+// distinct cuts removals before the first that names a memory again, and gives
+// the ids they name.
 func distinct(removals []memory.Removal) (some []memory.Removal, ids []string) {
 	seen := map[string]bool{}
 	for i, r := range removals {
@@ -83,7 +85,8 @@ func distinct(removals []memory.Removal) (some []memory.Removal, ids []string) {
 	return removals, ids
 }
 
-// changeOf is the change that a decision makes of what is there; nil if it has no effect.
+// changeOf is the change that a decision makes of what is there; nil if it has
+// no effect.
 func changeOf(d memory.Decision, was *record, terms memory.Terms, vector []float32) (*change, memory.Outcome, error) {
 	c := &change{vector: vector, outcome: d.Outcome}
 	if was != nil {
@@ -110,9 +113,11 @@ func changeOf(d memory.Decision, was *record, terms memory.Terms, vector []float
 	return c, d.Outcome, nil
 }
 
-// change reads the memories named, has decide say what becomes of each, writes that on the condition that nothing has
-// changed meanwhile, and reads again to see which writes went through. It decides the others again. The reading after a
-// write also shows the manifest: if a move is about to end, no write is acknowledged that the move may have missed.
+// change reads the memories named, has decide say what becomes of each, writes
+// that on the condition that nothing has changed meanwhile, and reads again to
+// see which writes went through. It decides the others again. The reading after
+// a write also shows the manifest: if a move is about to end, no write is
+// acknowledged that the move may have missed.
 func (s *Store) change(
 	ctx context.Context, scope memory.Scope, ids []string, decide decider,
 ) ([]memory.Outcome, error) {
@@ -153,8 +158,8 @@ func (s *Store) change(
 	return nil, fmt.Errorf("%w: others change the same memories all the time", memory.ErrUnavailable)
 }
 
-// confirm reads the memories that were written, sets the outcomes of the changes that went through, and gives the
-// others with what is there now.
+// confirm reads the memories that were written, sets the outcomes of the
+// changes that went through, and gives the others with what is there now.
 func (s *Store) confirm(
 	ctx context.Context, scope memory.Scope, ids []string, changes map[int]*change, out []memory.Outcome,
 ) (records map[string]*record, left []int, err error) {
@@ -179,7 +184,8 @@ func (s *Store) confirm(
 	return records, left, nil
 }
 
-// wasMade reports whether a change is in the memory as it is now, or in its history.
+// wasMade reports whether a change is in the memory as it is now, or in its
+// history.
 func (s *Store) wasMade(ctx context.Context, c *change, now *record) (bool, error) {
 	switch {
 	case now == nil:
@@ -235,9 +241,10 @@ func (s *Store) someSteps(ctx context.Context, scope memory.Scope, id string, fr
 	return out, nil
 }
 
-// write sends changes in one call: new memories only where there is none, others only where the expected revision is
-// current. Qdrant takes the operations of a call one after another, so past revisions go first. More than fit into one
-// call go ahead of it.
+// write sends changes in one call: new memories only where there is none,
+// others only where the expected revision is current. Qdrant takes the
+// operations of a call one after another, so past revisions go first. More than
+// fit into one call go ahead of it.
 func (s *Store) write(ctx context.Context, changes map[int]*change) error {
 	var past, fresh []*qdrant.PointStruct
 	var updates []*qdrant.PointsUpdateOperation
@@ -277,8 +284,9 @@ func (s *Store) write(ctx context.Context, changes map[int]*change) error {
 	return s.update(ctx, s.collection, ops...)
 }
 
-// oneOrder has all replicas take writes in one order. In any other ordering each replica would check a condition on its
-// own data, and two writers could both win.
+// oneOrder has all replicas take writes in one order. In any other ordering
+// each replica would check a condition on its own data, and two writers could
+// both win.
 var oneOrder = &qdrant.WriteOrdering{Type: qdrant.WriteOrderingType_Strong}
 
 // insertOnly writes points that are not there yet.
@@ -304,8 +312,8 @@ func (s *Store) update(ctx context.Context, collection string, ops ...*qdrant.Po
 	return s.kind(ctx, err)
 }
 
-// readToWrite reads whole memories. The error is ErrUnavailable once they have moved to another collection, or are
-// about to.
+// readToWrite reads whole memories. The error is ErrUnavailable once they have
+// moved to another collection, or are about to.
 func (s *Store) readToWrite(ctx context.Context, scope memory.Scope, ids []string) (map[string]*record, error) {
 	points := append([]*qdrant.PointId{manifestID}, pointIDs(scope, ids)...)
 	got, err := s.get(ctx, points, append([]string{manifestField}, recordFields...))

@@ -11,8 +11,8 @@ import (
 
 var _ memory.Archive = (*Store)(nil)
 
-// exportPage is how many memories one read transaction of an export covers. SQLite cannot shorten its log while a
-// transaction reads, so none takes long.
+// exportPage is how many memories one read transaction of an export covers.
+// SQLite cannot shorten its log while a transaction reads, so none takes long.
 const exportPage = 500
 
 // Export implements memory.Archive.
@@ -37,7 +37,8 @@ func (s *Store) Export(ctx context.Context, yield func(memory.Record) error) err
 	}
 }
 
-// exportFrom reads a page of records behind row after, and the number of its last row.
+// exportFrom reads a page of records behind row after, and the number of its
+// last row.
 func (s *Store) exportFrom(ctx context.Context, tx *sql.Tx, after int64) (page []memory.Record, last int64, err error) {
 	rows, err := tx.QueryContext(ctx, `SELECT n, deleted, doc, coalesce(`+s.at.terms+`, 'null'), `+s.at.vector+`
 		FROM memories WHERE n > ? ORDER BY n LIMIT ?`, after, exportPage)
@@ -98,7 +99,8 @@ func (s *Store) Import(ctx context.Context, records []memory.Record) (stored int
 	return stored, nil
 }
 
-// importOne stores a record in place of an older one, and reports whether it did.
+// importOne stores a record in place of an older one, and reports whether it
+// did.
 func (s *Store) importOne(tx *sqlitedb.Tx, r *memory.Record) (bool, error) {
 	m := r.Memory.Clone()
 	scope, err := scopeNumber(tx, m.Scope, true)
@@ -131,7 +133,8 @@ func (s *Store) importOne(tx *sqlitedb.Tx, r *memory.Record) (bool, error) {
 	return true, nil
 }
 
-// importHistory stores the steps of a memory, the last one without a doc of its own.
+// importHistory stores the steps of a memory, the last one without a doc of its
+// own.
 func importHistory(tx *sqlitedb.Tx, n int64, history []memory.Step) (err error) {
 	for i := range history {
 		var doc []byte

@@ -13,8 +13,9 @@ import (
 	"github.com/memoryd/memoryd/memory/sqlitestore"
 )
 
-// BenchmarkMove moves memories to vectors of another length by an indexer that takes no time. It reports how many it
-// moves in a second, and how long one write waits at the end.
+// BenchmarkMove moves memories to vectors of another length by an indexer that
+// takes no time. It reports how many it moves in a second, and how long one
+// write waits at the end.
 func BenchmarkMove(b *testing.B) {
 	const n = 20_000
 	scope := memory.Scope{App: "app", User: "ann"}

@@ -18,9 +18,11 @@ type entry struct {
 
 // cache keeps the indexes of the scopes used last, within a limit of bytes.
 //
-// A committed write is queued at the index of its scope, and the next search takes the queue in: so the one writer of
-// the file never waits for a search. An index is registered before it is read from the file. Each write is therefore in
-// the file when that is read, or in the queue, or in both, which does no harm.
+// A committed write is queued at the index of its scope, and the next search
+// takes the queue in: so the one writer of the file never waits for a search.
+// An index is registered before it is read from the file. Each write is
+// therefore in the file when that is read, or in the queue, or in both, which
+// does no harm.
 type cache struct {
 	limit int64
 	build func(context.Context, memory.Scope, *index) error
@@ -31,8 +33,8 @@ type cache struct {
 	recent *list.List                     // most recent first
 }
 
-// maxQueued is how many writes wait at an index that is not searched. Reading the file again is cheaper than keeping
-// more of them.
+// maxQueued is how many writes wait at an index that is not searched. Reading
+// the file again is cheaper than keeping more of them.
 const maxQueued = 10_000
 
 type cached struct {
@@ -51,7 +53,8 @@ func newCache(limit int64, build func(context.Context, memory.Scope, *index) err
 	return &cache{limit: limit, build: build, scopes: map[memory.Scope]*list.Element{}, recent: list.New()}
 }
 
-// get returns the index of a scope, up to date with every write committed before the call.
+// get returns the index of a scope, up to date with every write committed
+// before the call.
 func (c *cache) get(ctx context.Context, scope memory.Scope) (*index, error) {
 	c.mu.Lock()
 	el, ok := c.scopes[scope]
@@ -64,8 +67,8 @@ func (c *cache) get(ctx context.Context, scope memory.Scope) (*index, error) {
 	e := el.Value.(*cached)
 	c.mu.Unlock()
 	if !ok {
-		// Other callers wait for this index too, so the end of this ctx must not end the reading. Close of the file
-		// waits for it.
+		// Other callers wait for this index too, so the end of this ctx must
+		// not end the reading. Close of the file waits for it.
 		go c.fill(context.WithoutCancel(ctx), el, e)
 	}
 	select {
@@ -88,7 +91,8 @@ func (c *cache) fill(ctx context.Context, el *list.Element, e *cached) {
 	close(e.ready)
 }
 
-// takeIn brings the index up to date with the writes queued before the call, and returns how many there were.
+// takeIn brings the index up to date with the writes queued before the call,
+// and returns how many there were.
 func (e *cached) takeIn() int {
 	e.taking.Lock()
 	defer e.taking.Unlock()
@@ -128,8 +132,8 @@ func (c *cache) remove(scope memory.Scope, gone *memory.Memory) {
 	c.enqueue(scope, func(ix *index) { ix.remove(gone.ID, gone.Revision) })
 }
 
-// weigh updates the count of bytes and drops the least recently used indexes while they exceed the limit. The most
-// recent one always stays.
+// weigh updates the count of bytes and drops the least recently used indexes
+// while they exceed the limit. The most recent one always stays.
 func (c *cache) weigh(e *cached) {
 	size := e.index.size()
 	c.mu.Lock()

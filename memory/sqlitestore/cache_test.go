@@ -9,8 +9,8 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// The cache's count of bytes is the sum over the indexes it has, however scopes are dropped and read again while others
-// search and write.
+// The cache's count of bytes is the sum over the indexes it has, however scopes
+// are dropped and read again while others search and write.
 func TestCacheCount(t *testing.T) {
 	build := func(_ context.Context, scope memory.Scope, ix *index) error {
 		for i := range 50 {
@@ -46,8 +46,8 @@ func TestCacheCount(t *testing.T) {
 	}
 }
 
-// Queued writes of a scope that is not searched do not pile up: past a limit the index is dropped, and read again for
-// the next search.
+// Queued writes of a scope that is not searched do not pile up: past a limit
+// the index is dropped, and read again for the next search.
 func TestUntakenWrites(t *testing.T) {
 	c := newCache(1<<30, func(context.Context, memory.Scope, *index) error { return nil })
 	scope := memory.Scope{App: "a", User: "u"}

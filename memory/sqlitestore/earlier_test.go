@@ -11,8 +11,9 @@ import (
 	"github.com/memoryd/memoryd/memory/sqlitestore"
 )
 
-// A file written before the lookup keys had a version is refused, with the command that brings it up and without a
-// change, by a start that has one. It is still opened for the model it was made with.
+// A file written before the lookup keys had a version is refused, with the
+// command that brings it up and without a change, by a start that has one. It
+// is still opened for the model it was made with.
 func TestBeforeKeys(t *testing.T) {
 	was := memory.Model{Embedder: "e", Dimension: 4, Analyzer: "words"}
 	now := was

@@ -11,9 +11,10 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// index is one scope in memory: its memories by slot, an inverted index of their words, their vectors in one block, and
-// the turns of each session in order. A slot is written once. A newer revision takes a new slot, and the old one is
-// dead until the index is packed.
+// index is one scope in memory: its memories by slot, an inverted index of
+// their words, their vectors in one block, and the turns of each session in
+// order. A slot is written once. A newer revision takes a new slot, and the old
+// one is dead until the index is packed.
 type index struct {
 	mu       sync.RWMutex
 	docs     []doc
@@ -23,7 +24,8 @@ type index struct {
 	names    []string // of words by number
 	vectors  []float32
 	sessions map[string][]int32 // live turns by (Timestamp, event id)
-	// The sessions that have ever had a turn, by number: counting by number is faster than by name.
+	// The sessions that have ever had a turn, by number: counting by number is
+	// faster than by name.
 	sessionNames   []string
 	sessionNumbers map[string]int32
 	expiring       time.Time // the earliest ExpireTime; zero for none
@@ -60,8 +62,9 @@ func newIndex() *index {
 	}
 }
 
-// Rough sizes in bytes for the limit of the cache, measured on conversation turns: of a memory beside its text, and of
-// a distinct word in it. The text itself counts twice, as ids and map keys take about as much again.
+// Rough sizes in bytes for the limit of the cache, measured on conversation
+// turns: of a memory beside its text, and of a distinct word in it. The text
+// itself counts twice, as ids and map keys take about as much again.
 const (
 	docBytes  = 700
 	wordBytes = 24
@@ -73,7 +76,8 @@ func (ix *index) size() int64 {
 	return ix.bytes + 4*int64(cap(ix.vectors))
 }
 
-// put takes in one revision of a memory. One older than the index has is ignored.
+// put takes in one revision of a memory. One older than the index has is
+// ignored.
 func (ix *index) put(e *entry) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
@@ -134,7 +138,8 @@ func (ix *index) sessionNumber(session string) int32 {
 	return n
 }
 
-// position is the place of a turn among the turns of its session, or the place where it belongs.
+// position is the place of a turn among the turns of its session, or the place
+// where it belongs.
 func (ix *index) position(slot int32) (at int, found bool) {
 	session := ix.docs[slot].memory.Source.SessionID
 	return slices.BinarySearchFunc(ix.sessions[session], slot, func(a, b int32) int {
@@ -206,7 +211,8 @@ func (ix *index) vectorOf(d *doc) []float32 {
 	return ix.vectors[at : at+int(d.dim)]
 }
 
-// expire kills the memories that have expired by now. Most calls only compare two times.
+// expire kills the memories that have expired by now. Most calls only compare
+// two times.
 func (ix *index) expire(now time.Time) {
 	ix.mu.RLock()
 	due := !ix.expiring.IsZero() && !now.Before(ix.expiring)

@@ -60,8 +60,8 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list memory.List) 
 	return page, nil
 }
 
-// listQuery has SQLite order the memories, and narrow them as far as it has columns for. The caller applies the whole
-// filter.
+// listQuery has SQLite order the memories, and narrow them as far as it has
+// columns for. The caller applies the whole filter.
 func listQuery(scope memory.Scope, list *memory.List, after *memory.Cursor) (string, []any) {
 	column := orderColumns[list.Order.Field]
 	dir, beyond := "DESC", "<"

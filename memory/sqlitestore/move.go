@@ -15,8 +15,8 @@ var _ memory.Movable = (*Store)(nil)
 // Model implements memory.Movable.
 func (s *Store) Model() memory.Model { return s.model }
 
-// move is a memory.Move of the store in a file. It writes into the columns that are not in use. One write transaction
-// at the end exchanges the two.
+// move is a memory.Move of the store in a file. It writes into the columns that
+// are not in use. One write transaction at the end exchanges the two.
 type move struct {
 	s         *Store
 	to        Model
@@ -107,7 +107,8 @@ func (m *move) step(ctx context.Context, index memory.Indexer) (int, error) {
 	})
 }
 
-// behind reads some of the memories that the other model lacks, with the numbers of their rows.
+// behind reads some of the memories that the other model lacks, with the
+// numbers of their rows.
 func (m *move) behind(ctx context.Context) (numbers []int64, records []memory.Record, err error) {
 	err = m.s.db.Read(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT m.n, m.deleted, m.doc, m.`+m.s.at.vector+`
@@ -136,8 +137,8 @@ func (m *move) behind(ctx context.Context) (numbers []int64, records []memory.Re
 	return numbers, records, err
 }
 
-// keep stores the words and the vector that a memory has at the other model, unless the memory has changed since it
-// was read.
+// keep stores the words and the vector that a memory has at the other model,
+// unless the memory has changed since it was read.
 func (m *move) keep(tx *sqlitedb.Tx, n int64, r *memory.Record) error {
 	if err := memory.ValidateVector(r.Vector, m.to.Dimension); err != nil {
 		return fmt.Errorf("memory %q: %w", r.Memory.ID, err)
@@ -170,7 +171,8 @@ func (m *move) Finish(ctx context.Context, index memory.Indexer) (err error) {
 		}
 	}()
 	for {
-		// Writes run one after another, so those that saw moved unset are over when this one begins.
+		// Writes run one after another, so those that saw moved unset are over
+		// when this one begins.
 		err := m.s.db.Write(ctx, m.exchange)
 		if !errors.Is(err, errBehind) {
 			return err
@@ -183,7 +185,8 @@ func (m *move) Finish(ctx context.Context, index memory.Indexer) (err error) {
 
 var errBehind = errors.New("some memories are not there yet")
 
-// exchange makes the other model the file's. The error is errBehind if it lacks memories.
+// exchange makes the other model the file's. The error is errBehind if it lacks
+// memories.
 func (m *move) exchange(tx *sqlitedb.Tx) error {
 	if err := m.begun(tx); err != nil {
 		return err

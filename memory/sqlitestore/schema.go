@@ -3,8 +3,9 @@ package sqlitestore
 // component is the name of these tables among those of the file.
 const component = "memories"
 
-// Times are microseconds since 1970, UTC. A deleted memory keeps its row, without words and vector, so that a repeated
-// write cannot bring it back. The doc of a memory's current revision is NULL in revisions, as memories has it.
+// Times are microseconds since 1970, UTC. A deleted memory keeps its row,
+// without words and vector, so that a repeated write cannot bring it back. The
+// doc of a memory's current revision is NULL in revisions, as memories has it.
 const schema = `
 CREATE TABLE memory_model (
   one       INTEGER PRIMARY KEY CHECK (one = 1),
@@ -49,10 +50,11 @@ CREATE TABLE revisions (
 ) STRICT, WITHOUT ROWID;
 `
 
-// Words and vectors have two places, which take turns. Columns terms and vector are in use after an even number of
-// moves to another model; terms1 and vector1 belong to the move under way, if there is one. After an odd number it is
-// the other way round. Table memory_behind lists the memories that the other place lacks. Triggers keep that list, so
-// that no write can miss it.
+// Words and vectors have two places, which take turns. Columns terms and vector
+// are in use after an even number of moves to another model; terms1 and vector1
+// belong to the move under way, if there is one. After an odd number it is the
+// other way round. Table memory_behind lists the memories that the other place
+// lacks. Triggers keep that list, so that no write can miss it.
 const schemaMoves = `
 ALTER TABLE memory_model ADD COLUMN moves INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE memories ADD COLUMN terms1 BLOB;
@@ -74,8 +76,8 @@ CREATE TRIGGER memories_delete AFTER DELETE ON memories WHEN EXISTS (SELECT 1 FR
   BEGIN DELETE FROM memory_behind WHERE memory = old.n; END;
 `
 
-// The lookup keys among the words got a version of their own. Files from before have the empty one, which no start has,
-// so they are moved once.
+// The lookup keys among the words got a version of their own. Files from before
+// have the empty one, which no start has, so they are moved once.
 const schemaKeys = `
 ALTER TABLE memory_model ADD COLUMN keys TEXT NOT NULL DEFAULT '';
 ALTER TABLE next_model ADD COLUMN keys TEXT NOT NULL DEFAULT '';
@@ -92,5 +94,6 @@ func placeAfter(moves int64) place {
 	return place{"terms1", "vector1"}
 }
 
-// inScope is a condition on table memories that takes the app and the user of a scope.
+// inScope is a condition on table memories that takes the app and the user of a
+// scope.
 const inScope = `scope = (SELECT n FROM scopes WHERE app = ? AND user = ?)`

@@ -68,7 +68,8 @@ func (s *search) run() memory.Found {
 	return memory.Found{Stats: s.stats, Runs: s.runs(slices.Compact(hits))}
 }
 
-// bit is the place of a word number in search.mask, which rules most words out faster than a map does.
+// bit is the place of a word number in search.mask, which rules most words out
+// faster than a map does.
 func bit(number int32) uint64 { return 1 << (number & 63) }
 
 // sessions counts the turns of each session that have each word.
@@ -143,8 +144,9 @@ func (s *search) lexical() []int32 {
 	return best.slots()
 }
 
-// dense gives the slots of the Limit best by cosine. It uses one core: that is as fast as main memory delivers the
-// vectors, and leaves the other cores to other searches.
+// dense gives the slots of the Limit best by cosine. It uses one core: that is
+// as fast as main memory delivers the vectors, and leaves the other cores to
+// other searches.
 func (s *search) dense() []int32 {
 	best := s.best()
 	for slot := range s.ix.docs {
@@ -209,8 +211,8 @@ func (s *search) candidates(slots []int32) []memory.Candidate {
 	return out
 }
 
-// top collects the Limit best slots that are live and pass the filter. The filter is the slowest check, so it runs only
-// for those that would get in.
+// top collects the Limit best slots that are live and pass the filter. The
+// filter is the slowest check, so it runs only for those that would get in.
 type top struct {
 	s    *search
 	kept []scored // the worst first

@@ -1,6 +1,7 @@
-// Package sqlitestore keeps memories, their vectors and their words in memoryd's SQLite file. Searches are exact: they
-// run over an in-memory index of the scope. The index is read from the file at the first search, follows every write,
-// and is dropped when other scopes need the memory.
+// Package sqlitestore keeps memories, their vectors and their words in
+// memoryd's SQLite file. Searches are exact: they run over an in-memory index
+// of the scope. The index is read from the file at the first search, follows
+// every write, and is dropped when other scopes need the memory.
 package sqlitestore
 
 import (
@@ -20,13 +21,15 @@ import (
 // Model identifies how the words, vectors and lookup keys in a file are made.
 type Model = memory.Model
 
-// DefaultCacheBytes is room for the indexes of about 250,000 memories with vectors of 256 numbers.
+// DefaultCacheBytes is room for the indexes of about 250,000 memories with
+// vectors of 256 numbers.
 const DefaultCacheBytes = 512 << 20
 
 // Options are the settings of New. Nil is all defaults.
 type Options struct {
-	// CacheBytes bounds the indexes kept in memory, all scopes together. The one in use is kept even when it alone is
-	// larger. Defaults to DefaultCacheBytes.
+	// CacheBytes bounds the indexes kept in memory, all scopes together. The
+	// one in use is kept even when it alone is larger. Defaults to
+	// DefaultCacheBytes.
 	CacheBytes int64
 	Now        func() time.Time // Defaults to time.Now.
 }
@@ -45,8 +48,8 @@ type Store struct {
 
 var _ memory.Store = (*Store)(nil)
 
-// New makes the tables if they are missing. If the file was made with another model, New fails and leaves the file as
-// it is.
+// New makes the tables if they are missing. If the file was made with another
+// model, New fails and leaves the file as it is.
 func New(db *sqlitedb.DB, model Model, opts *Options) (*Store, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -75,8 +78,9 @@ func New(db *sqlitedb.DB, model Model, opts *Options) (*Store, error) {
 	return s, db.Write(context.Background(), s.claim)
 }
 
-// StoredModel gives the model that the memories in a file were made with. The error is ErrNotFound if there are none.
-// It only reads, and it reads files of earlier versions as they are.
+// StoredModel gives the model that the memories in a file were made with. The
+// error is ErrNotFound if there are none. It only reads, and it reads files of
+// earlier versions as they are.
 func StoredModel(db *sqlitedb.DB) (stored Model, err error) {
 	none := fmt.Errorf("the model of the memories in %s: %w", db.Path(), memory.ErrNotFound)
 	has, err := db.Has(component)
@@ -105,7 +109,8 @@ func StoredModel(db *sqlitedb.DB) (stored Model, err error) {
 	return stored, err
 }
 
-// modelColumns are the columns of a Model in memory_model and next_model; scanModel reads them.
+// modelColumns are the columns of a Model in memory_model and next_model;
+// scanModel reads them.
 const modelColumns = `embedder, dimension, analyzer, keys`
 
 func scanModel(row *sql.Row, m *Model) error {
@@ -127,7 +132,8 @@ func (s *Store) claim(tx *sqlitedb.Tx) error {
 // ID implements memory.Store.
 func (s *Store) ID() string { return s.id }
 
-// write runs fn alone, as long as the memories have not been moved to another model.
+// write runs fn alone, as long as the memories have not been moved to another
+// model.
 func (s *Store) write(ctx context.Context, fn func(*sqlitedb.Tx) error) error {
 	return s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
 		if s.moved.Load() {
@@ -188,7 +194,8 @@ func (s *Store) Revisions(ctx context.Context, scope memory.Scope, id string) ([
 	return memory.RevisionsOf(history), nil
 }
 
-// readHistory reads the revisions of one memory, oldest first. The condition is on table memories.
+// readHistory reads the revisions of one memory, oldest first. The condition is
+// on table memories.
 func readHistory(ctx context.Context, tx *sql.Tx, condition string, args ...any) (out []memory.Step, err error) {
 	rows, err := tx.QueryContext(ctx, `SELECT r.revision, r.action, r.time, r.actor, r.operation, coalesce(r.doc, m.doc)
 		FROM (SELECT n, doc FROM memories WHERE `+condition+`) m JOIN revisions r ON r.memory = m.n

@@ -56,5 +56,6 @@ func harness(cacheBytes int64) func(t *testing.T) storetest.Harness {
 
 func TestStore(t *testing.T) { storetest.Run(t, harness(0)) }
 
-// A cache without room reads a scope from the file whenever another one was used before, and must answer the same.
+// A cache without room reads a scope from the file whenever another one was
+// used before, and must answer the same.
 func TestStoreWithoutCache(t *testing.T) { storetest.Run(t, harness(1)) }

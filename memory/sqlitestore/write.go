@@ -44,7 +44,8 @@ func (s *Store) current(tx *sqlitedb.Tx, scope int64, id string) (*row, error) {
 	return &r, memory.DecodeJSON(doc, &r.Memory)
 }
 
-// scopeNumber is the number that rows have for a scope; 0, which none has, for a scope that is not there.
+// scopeNumber is the number that rows have for a scope; 0, which none has, for
+// a scope that is not there.
 func scopeNumber(tx *sqlitedb.Tx, scope memory.Scope, create bool) (n int64, err error) {
 	if create {
 		_, err := tx.Exec(`INSERT INTO scopes (app, user) VALUES (?, ?) ON CONFLICT DO NOTHING`, scope.App, scope.User)
@@ -170,14 +171,16 @@ func (s *Store) update(tx *sqlitedb.Tx, was *row, m *memory.Memory, w *memory.Wr
 	return err
 }
 
-// keepDoc gives the current revision its own copy of the memory, before a newer revision takes its row.
+// keepDoc gives the current revision its own copy of the memory, before a newer
+// revision takes its row.
 func keepDoc(tx *sqlitedb.Tx, was *row) error {
 	_, err := tx.Exec(`UPDATE revisions SET doc = (SELECT doc FROM memories WHERE n = ?1)
 		WHERE memory = ?1 AND revision = ?2`, was.n, was.Memory.Revision)
 	return err
 }
 
-// insertStep adds a revision to the history of row n. The doc is nil for the current revision.
+// insertStep adds a revision to the history of row n. The doc is nil for the
+// current revision.
 func insertStep(tx *sqlitedb.Tx, n int64, st *memory.Step, doc []byte) error {
 	_, err := tx.Exec(`INSERT INTO revisions VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		n, st.Revision, st.Action, st.Time.UnixMicro(), st.Actor, st.Operation, doc)
@@ -219,7 +222,8 @@ func (s *Store) deleteOne(tx *sqlitedb.Tx, scope int64, r memory.Removal, now ti
 	return d.Outcome, err
 }
 
-// addDeletion stores a step that deletes a memory. Both places lose its words and its vector.
+// addDeletion stores a step that deletes a memory. Both places lose its words
+// and its vector.
 func (s *Store) addDeletion(tx *sqlitedb.Tx, was *row, st *memory.Step) error {
 	gone := st.Memory
 	doc, err := memory.EncodeJSON(&gone)

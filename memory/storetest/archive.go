@@ -39,7 +39,8 @@ func (b *bank) imports(records []memory.Record) int {
 	return n
 }
 
-// furnish writes two scopes with changes, deletions, memories with and without vectors, expiry, and a long history.
+// furnish writes two scopes with changes, deletions, memories with and without
+// vectors, expiry, and a long history.
 func (b *bank) furnish() {
 	b.talk(ann, "s", "a", 1, 2, 7)
 	b.put(embedded(full("m"), toward(0.5)), embedded(fact("f", "tea milk"), toward(-0.5)), write(fact("late", "milk")))
@@ -58,8 +59,8 @@ func (b *bank) furnish() {
 	}
 }
 
-// Another store imports everything that one exports: memories, history, deletions, words and vectors. A deleted memory
-// stays deleted there.
+// Another store imports everything that one exports: memories, history,
+// deletions, words and vectors. A deleted memory stays deleted there.
 func archiveMovesAll(b *bank) {
 	b.furnish()
 	to := b.another(first)
@@ -109,7 +110,8 @@ func archiveNewerStays(b *bank) {
 	b.same("contents there", to.contents(ann, "n"), before)
 }
 
-// A record that no store can have written is ErrInvalid, and nothing of the call is stored.
+// A record that no store can have written is ErrInvalid, and nothing of the
+// call is stored.
 func archiveInvalid(b *bank) {
 	b.put(write(fact("m", "tea")))
 	good := b.export()[0]

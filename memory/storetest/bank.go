@@ -24,8 +24,8 @@ var ann = memory.Scope{App: "app", User: "ann"}
 // start is the first time of every clock.
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// precision is how far a score may differ from the one computed here: the rounding of single-precision vectors of
-// Dimension, with a margin.
+// precision is how far a score may differ from the one computed here: the
+// rounding of single-precision vectors of Dimension, with a margin.
 const precision = 1e-6
 
 // A clock stands still until it is moved.
@@ -37,7 +37,8 @@ func (c *clock) advance(d time.Duration) { c.nanos.Add(int64(d)) }
 // storeIDs are the IDs of the stores of all cases so far.
 var storeIDs sync.Map
 
-// A bank is the store of one case with its clock. Its methods stop the case when a call fails that should not.
+// A bank is the store of one case with its clock. Its methods stop the case
+// when a call fails that should not.
 type bank struct {
 	*testing.T
 	clock   *clock
@@ -95,7 +96,8 @@ func (b *bank) tryIn(s memory.Scope, writes ...memory.Write) []memory.Outcome {
 	return out
 }
 
-// put writes into ann's memory, checks that each write changes it, and returns the memories as stored.
+// put writes into ann's memory, checks that each write changes it, and returns
+// the memories as stored.
 func (b *bank) put(writes ...memory.Write) []memory.Memory {
 	b.Helper()
 	return b.putIn(ann, writes...)
@@ -114,7 +116,8 @@ func (b *bank) putIn(s memory.Scope, writes ...memory.Write) []memory.Memory {
 	return stored
 }
 
-// tryRemove deletes from ann's memory and returns the outcomes without checking them.
+// tryRemove deletes from ann's memory and returns the outcomes without checking
+// them.
 func (b *bank) tryRemove(removals ...memory.Removal) []memory.Outcome {
 	b.Helper()
 	out, err := b.store.Delete(b.Context(), ann, removals)
@@ -234,13 +237,15 @@ func (b *bank) searchIn(s memory.Scope, q memory.Query) memory.Found {
 	return found
 }
 
-// contents is all that can be read of a scope: the listed memories and their history.
+// contents is all that can be read of a scope: the listed memories and their
+// history.
 type contents struct {
 	Memories  []memory.Memory
 	Revisions map[string][]memory.Revision
 }
 
-// contents reads a scope. The ids name memories whose history is read though they are not listed.
+// contents reads a scope. The ids name memories whose history is read though
+// they are not listed.
 func (b *bank) contents(s memory.Scope, ids ...string) contents {
 	b.Helper()
 	c := contents{Memories: b.list(s, memory.List{}), Revisions: map[string][]memory.Revision{}}
@@ -257,8 +262,9 @@ func (b *bank) contents(s memory.Scope, ids ...string) contents {
 	return c
 }
 
-// same reports a difference between got and want. No list and an empty one are equal, and so are times in different
-// zones, and JSON values that are written differently.
+// same reports a difference between got and want. No list and an empty one are
+// equal, and so are times in different zones, and JSON values that are written
+// differently.
 func (b *bank) same(what string, got, want any) {
 	b.Helper()
 	opts := gocmp.Options{
@@ -280,7 +286,8 @@ func fact(id, text string) memory.Memory {
 	return memory.Memory{ID: id, Scope: ann, Kind: memory.KindFact, Fact: text, Timestamp: start}
 }
 
-// turn is a turn of ann's in a session, a number of minutes after the start. Its event has the same id.
+// turn is a turn of ann's in a session, a number of minutes after the start.
+// Its event has the same id.
 func turn(id, session string, minute int, text string) memory.Memory {
 	m := fact(id, text)
 	m.Kind, m.Timestamp = memory.KindTurn, start.Add(time.Duration(minute)*time.Minute)
@@ -362,7 +369,8 @@ func foundIDs(f memory.Found) []string {
 	return slices.Sorted(slices.Values(slices.Concat(runs(f)...)))
 }
 
-// candidate gives the candidate with an id, and stops the case if it was not found.
+// candidate gives the candidate with an id, and stops the case if it was not
+// found.
 func candidate(b *bank, f memory.Found, id string) memory.Candidate {
 	b.Helper()
 	for _, run := range f.Runs {
@@ -376,7 +384,8 @@ func candidate(b *bank, f memory.Found, id string) memory.Candidate {
 	return memory.Candidate{}
 }
 
-// sorted is f with its runs in order of their first memory, as their order means nothing.
+// sorted is f with its runs in order of their first memory, as their order
+// means nothing.
 func sorted(f memory.Found) memory.Found {
 	f.Runs = slices.Clone(f.Runs)
 	slices.SortFunc(f.Runs, func(x, y []memory.Candidate) int { return cmp.Compare(x[0].Memory.ID, y[0].Memory.ID) })

@@ -41,8 +41,8 @@ func race(f func(i int)) {
 	all.Wait()
 }
 
-// Of many writes on the same revision at once, exactly one wins. All others are aborted and shown the memory of the
-// winner.
+// Of many writes on the same revision at once, exactly one wins. All others are
+// aborted and shown the memory of the winner.
 func oneWinner(b *bank) {
 	for round := range int64(8) {
 		var outcomes [racers]memory.Outcome
@@ -69,7 +69,8 @@ func oneWinner(b *bank) {
 	b.same("revisions", len(b.revisions(ann, "m")), 8)
 }
 
-// The same write sent many times at once is one write: one changes the store, the others find it done.
+// The same write sent many times at once is one write: one changes the store,
+// the others find it done.
 func sameWrite(b *bank) {
 	var changed atomic.Int32
 	race(func(int) {
@@ -86,7 +87,8 @@ func sameWrite(b *bank) {
 	b.same("revisions", len(b.revisions(ann, "m")), 1)
 }
 
-// Writes of different memories, in one scope and in many, all go through, and every read after Put sees them.
+// Writes of different memories, in one scope and in many, all go through, and
+// every read after Put sees them.
 func differentMemories(b *bank) {
 	const each = 5
 	shared := memory.Scope{App: "app", User: "shared"}
@@ -148,7 +150,8 @@ func deleteAgainstUpdate(b *bank) {
 	}
 }
 
-// versionOf is the write of a turn in one round: its word, its vector and its length follow from the round.
+// versionOf is the write of a turn in one round: its word, its vector and its
+// length follow from the round.
 func versionOf(i, round int) memory.Write {
 	word, vector := "tea", axis(0)
 	if round%2 == 1 {
@@ -170,7 +173,8 @@ func checkVersion(b *bank, c memory.Candidate) {
 	}
 }
 
-// searchVersions searches for the n turns until done is closed, and checks each.
+// searchVersions searches for the n turns until done is closed, and checks
+// each.
 func searchVersions(b *bank, n int, done <-chan struct{}) {
 	q := memory.Query{Terms: []string{"tea", "milk"}, Vector: axis(0), Limit: 2 * n, Context: 1}
 	for running := true; running; {
@@ -193,8 +197,8 @@ func searchVersions(b *bank, n int, done <-chan struct{}) {
 	}
 }
 
-// Searches during writes do not fail, and show each memory as it was before a write or after it: words, vector and fact
-// of one revision.
+// Searches during writes do not fail, and show each memory as it was before a
+// write or after it: words, vector and fact of one revision.
 func searchesDuringWrites(b *bank) {
 	const n, rounds, searchers = 8, 40, 4
 	for i := range n {
@@ -221,8 +225,9 @@ func searchesDuringWrites(b *bank) {
 	readers.Wait()
 }
 
-// A writer may use its maps and slices again as soon as Put returns, even while others search: each memory is found by
-// the words and the vector it was written with.
+// A writer may use its maps and slices again as soon as Put returns, even while
+// others search: each memory is found by the words and the vector it was
+// written with.
 func reusedSlices(b *bank) {
 	const n = 10
 	scope := func(i int) memory.Scope { return memory.Scope{App: "app", User: fmt.Sprint("user", i/8)} }

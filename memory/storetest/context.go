@@ -24,8 +24,8 @@ func contextCases() []testCase {
 	}
 }
 
-// talk writes a session of ten turns, two minutes apart, named prefix0 to prefix9. Only the special ones have the word
-// "tea".
+// talk writes a session of ten turns, two minutes apart, named prefix0 to
+// prefix9. Only the special ones have the word "tea".
 func (b *bank) talk(s memory.Scope, session, prefix string, special ...int) {
 	b.Helper()
 	for i := range 10 {
@@ -45,8 +45,8 @@ func (b *bank) withContext(n int) memory.Found {
 	return b.search(memory.Query{Terms: []string{"tea"}, Limit: 20, Context: n})
 }
 
-// A turn found comes with as many turns of its session around it as asked for, in order, and fewer where the session
-// begins or ends.
+// A turn found comes with as many turns of its session around it as asked for,
+// in order, and fewer where the session begins or ends.
 func contextAround(b *bank) {
 	b.talk(ann, "s", "a", 0)
 	b.talk(ann, "t", "b", 4)
@@ -60,8 +60,9 @@ func contextAround(b *bank) {
 	}
 }
 
-// Turns found near each other are one run if one is context of the other or both have the same context. Farther apart
-// they are two runs, and no turn is in both. Whether two runs that only touch are one is the store's choice.
+// Turns found near each other are one run if one is context of the other or
+// both have the same context. Farther apart they are two runs, and no turn is
+// in both. Whether two runs that only touch are one is the store's choice.
 func contextMerges(b *bank) {
 	b.talk(ann, "s", "a", 1, 3)
 	b.talk(ann, "t", "b", 4, 5)
@@ -77,8 +78,8 @@ func contextMerges(b *bank) {
 	}
 }
 
-// Context never crosses from one session into another, nor into another scope with a session of the same name at the
-// same time.
+// Context never crosses from one session into another, nor into another scope
+// with a session of the same name at the same time.
 func contextSessions(b *bank) {
 	bob := memory.Scope{App: "app", User: "bob"}
 	b.talk(ann, "s", "a", 5)
@@ -89,7 +90,8 @@ func contextSessions(b *bank) {
 	b.same("bob's runs", runs(got), [][]string{{"c2", "c3", "c4", "c5", "c6", "c7", "c8"}})
 }
 
-// A fact is a run of its own even if it comes from a session, and is never context of a turn.
+// A fact is a run of its own even if it comes from a session, and is never
+// context of a turn.
 func factsAlone(b *bank) {
 	b.talk(ann, "s", "a", 4)
 	for i, text := range []string{"tea", "coffee"} {
@@ -100,8 +102,9 @@ func factsAlone(b *bank) {
 	b.same("runs", runs(b.withContext(1)), [][]string{{"a3", "a4", "a5"}, {"fact0"}})
 }
 
-// With Cited, the turns that a fact of the lists cites are hits too, whatever they have in common with the question. A
-// turn with the id of a cited one in another session or scope is not.
+// With Cited, the turns that a fact of the lists cites are hits too, whatever
+// they have in common with the question. A turn with the id of a cited one in
+// another session or scope is not.
 func citedTurns(b *bank) {
 	bob := memory.Scope{App: "app", User: "bob"}
 	b.talk(ann, "s", "a")
@@ -226,8 +229,8 @@ func movedTurn(b *bank) {
 	b.same("runs after all", runs(b.withContext(1)), [][]string{{"x", "c", "b"}})
 }
 
-// Turns said at the same time are in order of their event ids, not of the ids of the memories. A difference of a
-// microsecond comes first.
+// Turns said at the same time are in order of their event ids, not of the ids
+// of the memories. A difference of a microsecond comes first.
 func tiesByEvent(b *bank) {
 	for _, c := range []struct{ id, event string }{{"z", "e1"}, {"a", "e3"}, {"m", "e2"}, {"q", "E9"}} {
 		m := turn(c.id, "s", 0, "tea")

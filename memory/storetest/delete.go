@@ -18,7 +18,8 @@ func deleteCases() []testCase {
 	}
 }
 
-// A deleted memory is gone from Get, List and Search with all its statistics, and the outcome shows it as it last was.
+// A deleted memory is gone from Get, List and Search with all its statistics,
+// and the outcome shows it as it last was.
 func deleted(b *bank) {
 	m := full("m")
 	b.put(embedded(m, axis(0)), embedded(fact("other", "likes tea"), axis(0)))
@@ -34,7 +35,8 @@ func deleted(b *bank) {
 	b.same("statistics", found.Stats, memory.Stats{Docs: 1, DF: []int{1, 1}})
 }
 
-// Deleting a deleted memory changes nothing: no error, no revision, whatever revision the removal was decided on.
+// Deleting a deleted memory changes nothing: no error, no revision, whatever
+// revision the removal was decided on.
 func deleteRepeated(b *bank) {
 	b.put(write(fact("m", "likes tea")))
 	b.remove("m")
@@ -59,8 +61,9 @@ func deleteMissing(b *bank) {
 	b.put(write(fact("m", "likes tea")))
 }
 
-// A removal decided on another revision than the current one is ErrAborted, shows the current memory, and leaves it.
-// Decided on the current one it goes through.
+// A removal decided on another revision than the current one is ErrAborted,
+// shows the current memory, and leaves it. Decided on the current one it goes
+// through.
 func deleteExpect(b *bank) {
 	b.put(write(fact("m", "likes tea")))
 	current := b.put(update(fact("m", "likes coffee"), 1))[0]
@@ -77,7 +80,8 @@ func deleteExpect(b *bank) {
 	b.same("Get", b.get(ann, "m"), []memory.Memory(nil))
 }
 
-// Removals stand alone: one that fails stops none of the others, and the outcomes come in the order of the removals.
+// Removals stand alone: one that fails stops none of the others, and the
+// outcomes come in the order of the removals.
 func removalsStandAlone(b *bank) {
 	b.put(write(fact("a", "tea")), write(fact("b", "tea")), write(fact("c", "tea")), write(fact("d", "tea")))
 	b.remove("d")
@@ -107,8 +111,8 @@ func removalsStandAlone(b *bank) {
 	b.same("Get", ids(b.get(ann, "a", "b", "c", "d")), []string{"c"})
 }
 
-// An expired memory reads as deleted: deleting it changes nothing and does not fail, whatever revision the removal was
-// decided on.
+// An expired memory reads as deleted: deleting it changes nothing and does not
+// fail, whatever revision the removal was decided on.
 func deleteExpired(b *bank) {
 	m := fact("m", "likes tea")
 	m.ExpireTime = start.Add(time.Hour)

@@ -61,8 +61,8 @@ func roundTrip(b *bank) {
 	b.same("the current memory of an aborted write", out[0].Memory, want)
 }
 
-// Text of any language, quotes, wildcards and line ends are plain text in every field that has text, and a memory is
-// found under such an id.
+// Text of any language, quotes, wildcards and line ends are plain text in every
+// field that has text, and a memory is found under such an id.
 func oddText(b *bank) {
 	var want []memory.Memory
 	var names []string
@@ -101,8 +101,8 @@ func oddText(b *bank) {
 	}
 }
 
-// Metadata of any JSON comes back as the same values, and the same write again is the same content, however the store
-// writes it.
+// Metadata of any JSON comes back as the same values, and the same write again
+// is the same content, however the store writes it.
 func oddMetadata(b *bank) {
 	m := fact("m", "likes tea")
 	m.Metadata = memory.Metadata{}
@@ -122,7 +122,8 @@ func oddMetadata(b *bank) {
 	b.same("the same again", b.try(write(m)), []memory.Outcome{{Memory: stored}})
 }
 
-// Times are exact to the microsecond over the whole range, and come back in UTC whatever their zone was.
+// Times are exact to the microsecond over the whole range, and come back in UTC
+// whatever their zone was.
 func microseconds(b *bank) {
 	east := time.FixedZone("east", 5*3600+30*60)
 	for i, at := range []time.Time{
@@ -145,7 +146,8 @@ func microseconds(b *bank) {
 	}
 }
 
-// A clock finer than microseconds does no harm: the outcome has the times that later reads give.
+// A clock finer than microseconds does no harm: the outcome has the times that
+// later reads give.
 func finerClock(b *bank) {
 	b.clock.advance(1234567 * time.Nanosecond)
 	stored := b.put(write(fact("m", "likes tea")))
@@ -156,7 +158,8 @@ func finerClock(b *bank) {
 	}
 }
 
-// Times of a memory finer than microseconds are cut, not rounded, and the same write again is still a repetition.
+// Times of a memory finer than microseconds are cut, not rounded, and the same
+// write again is still a repetition.
 func finerTimes(b *bank) {
 	m := full("m")
 	for _, t := range []*time.Time{&m.Timestamp, &m.ValidFrom, &m.ValidTo, &m.ExpireTime} {
@@ -170,7 +173,8 @@ func finerTimes(b *bank) {
 	b.same("the same again", b.try(write(m)), []memory.Outcome{{Memory: stored}})
 }
 
-// A memory may be as large as Validate allows in every field, and a call may have a thousand memories.
+// A memory may be as large as Validate allows in every field, and a call may
+// have a thousand memories.
 func largest(b *bank) {
 	m := fact(strings.Repeat("ü", memory.MaxID/2), strings.Repeat("tea ", memory.MaxFact/4))
 	for i := range memory.MaxTopics {
@@ -203,8 +207,8 @@ func largest(b *bank) {
 	b.same("Get of a thousand deleted", ids(b.get(ann, names...)), []string(nil))
 }
 
-// Slices and maps passed in stay the caller's, and those returned are the caller's: later changes to them do not reach
-// the store.
+// Slices and maps passed in stay the caller's, and those returned are the
+// caller's: later changes to them do not reach the store.
 func slicesStayTheCallers(b *bank) {
 	spoil := func(m memory.Memory) {
 		m.Topics[0], m.Source.EventIDs[0] = "spoilt", "spoilt"

@@ -20,8 +20,9 @@ func filterCases() []testCase {
 // at is a time some minutes after the start.
 func at(minute int) time.Time { return start.Add(time.Duration(minute) * time.Minute) }
 
-// passes checks that List, and Search by words and by vector, each give exactly the wanted memories. All of them must
-// have the word "tea" and a vector along axis(0).
+// passes checks that List, and Search by words and by vector, each give exactly
+// the wanted memories. All of them must have the word "tea" and a vector along
+// axis(0).
 func (b *bank) passes(f memory.Filter, want ...string) {
 	b.Helper()
 	slices.Sort(want)
@@ -34,7 +35,8 @@ func (b *bank) passes(f memory.Filter, want ...string) {
 		foundIDs(b.search(memory.Query{Filter: f, Vector: axis(0), Limit: 50})), want)
 }
 
-// Each field of a filter narrows, alone and together with others, in List and in Search.
+// Each field of a filter narrows, alone and together with others, in List and
+// in Search.
 func filterFields(b *bank) {
 	memo := func(id string, minute int, session string, topics ...string) memory.Memory {
 		m := fact(id, "tea "+id)
@@ -102,8 +104,9 @@ func filterFields(b *bank) {
 	}
 }
 
-// A filter by metadata wants exactly this value under this name: numbers, strings, lists and objects are compared as
-// JSON values, however they are written.
+// A filter by metadata wants exactly this value under this name: numbers,
+// strings, lists and objects are compared as JSON values, however they are
+// written.
 func filterMetadata(b *bank) {
 	values := []string{
 		`1`, `1.0`, `10e-1`, `"1"`, `2`, `0`, `-0`, `0.1`, `0.10`, `true`, `"true"`, `false`, `null`, `""`, `"null"`,
@@ -138,8 +141,8 @@ func filterMetadata(b *bank) {
 	b.passes(memory.Filter{Metadata: memory.Metadata{"k": []byte(`2`), "K": []byte(`"other"`)}}, name(`2`))
 }
 
-// Bounds are exact to the microsecond: Since, Until and AsOf include their own time; ValidTo and expiry take effect at
-// theirs.
+// Bounds are exact to the microsecond: Since, Until and AsOf include their own
+// time; ValidTo and expiry take effect at theirs.
 func filterMoments(b *bank) {
 	m, other := fact("m", "tea"), fact("other", "tea")
 	m.Timestamp, m.ValidTo = at(0).Add(5*time.Microsecond), at(0).Add(9*time.Microsecond)

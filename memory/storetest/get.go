@@ -22,8 +22,9 @@ func getOrder(b *bank) {
 	}
 }
 
-// Get leaves out memories that are missing, deleted or expired. Expiry is by the store's clock, and takes effect at
-// exactly that time. A superseded memory is history, and Get returns it.
+// Get leaves out memories that are missing, deleted or expired. Expiry is by
+// the store's clock, and takes effect at exactly that time. A superseded memory
+// is history, and Get returns it.
 func getLeavesOut(b *bank) {
 	brief, history := fact("brief", "tea"), fact("history", "tea")
 	brief.ExpireTime = start.Add(time.Hour)

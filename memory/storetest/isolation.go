@@ -16,8 +16,9 @@ func isolationCases() []testCase {
 	}
 }
 
-// oddScopes are scopes that a store might confuse: by joining app and user, by folding case or accents, by trimming or
-// cutting, or by reading an id as a pattern or as code.
+// oddScopes are scopes that a store might confuse: by joining app and user, by
+// folding case or accents, by trimming or cutting, or by reading an id as a
+// pattern or as code.
 func oddScopes() []memory.Scope {
 	long := strings.Repeat("x", memory.MaxID-1)
 	return []memory.Scope{
@@ -40,8 +41,9 @@ func oddScopes() []memory.Scope {
 	}
 }
 
-// fill gives every odd scope a fact, a turn in a session and a deleted memory, all with the same ids, words, vectors
-// and times. Only the author tells the scopes apart.
+// fill gives every odd scope a fact, a turn in a session and a deleted memory,
+// all with the same ids, words, vectors and times. Only the author tells the
+// scopes apart.
 func fill(b *bank) []memory.Scope {
 	b.Helper()
 	scopes := oddScopes()
@@ -102,7 +104,8 @@ func checkOwn(b *bank, s memory.Scope, i int) {
 	}
 }
 
-// No method reads across scopes, however similar their names and equal their memories.
+// No method reads across scopes, however similar their names and equal their
+// memories.
 func isolatedReads(b *bank) {
 	scopes := fill(b)
 	for i, s := range scopes {
@@ -124,7 +127,8 @@ func isolatedReads(b *bank) {
 	}
 }
 
-// No method writes across scopes: updates and deletions in one leave every other as it was.
+// No method writes across scopes: updates and deletions in one leave every
+// other as it was.
 func isolatedWrites(b *bank) {
 	scopes := fill(b)
 	victim := scopes[len(scopes)/2]

@@ -21,7 +21,8 @@ func listCases() []testCase {
 	}
 }
 
-// A list is ordered by one of three times, in either direction. By default the memory said last comes first.
+// A list is ordered by one of three times, in either direction. By default the
+// memory said last comes first.
 func listOrders(b *bank) {
 	for i, minute := range []int{3, 1, 4, 2} {
 		b.put(write(turn(string(rune('a'+i)), "s", minute, "tea")))
@@ -49,7 +50,8 @@ func listOrders(b *bank) {
 	}
 }
 
-// Ties of a list are broken by id, byte by byte, in the direction of the list. Times a microsecond apart do not tie.
+// Ties of a list are broken by id, byte by byte, in the direction of the list.
+// Times a microsecond apart do not tie.
 func listTies(b *bank) {
 	names := []string{"B", "Z", "_", "a", "b", "é", "日"}
 	for _, i := range []int{4, 0, 6, 2, 5, 1, 3} {
@@ -67,8 +69,8 @@ func listTies(b *bank) {
 	}
 }
 
-// Pages of any size hold each memory exactly once. All but the last are full, and the last one has no token, even when
-// it is full.
+// Pages of any size hold each memory exactly once. All but the last are full,
+// and the last one has no token, even when it is full.
 func listPages(b *bank) {
 	const n = 60
 	want := map[string]int{}
@@ -135,8 +137,9 @@ func badToken(b *bank) {
 	}
 }
 
-// A memory that is not written while a client goes through the pages is on exactly one, whatever else is created,
-// changed and deleted meanwhile, including the last one seen.
+// A memory that is not written while a client goes through the pages is on
+// exactly one, whatever else is created, changed and deleted meanwhile,
+// including the last one seen.
 func writesDuringWalk(b *bank) {
 	for _, order := range []memory.Order{{}, {Ascending: true}, {Field: "updateTime"},
 		{Field: "updateTime", Ascending: true}} {

@@ -13,7 +13,8 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// modelCases run the same random calls on the store and on the reference. The answers must be the same.
+// modelCases run the same random calls on the store and on the reference. The
+// answers must be the same.
 func modelCases() []testCase {
 	var cases []testCase
 	for seed := range uint64(8) {
@@ -22,7 +23,8 @@ func modelCases() []testCase {
 	return cases
 }
 
-// A model is one random sequence of calls. Its choices depend on the seed alone.
+// A model is one random sequence of calls. Its choices depend on the seed
+// alone.
 type model struct {
 	*bank
 	*rand.Rand
@@ -114,8 +116,8 @@ func (m *model) vector() []float32 {
 	return out
 }
 
-// write is a random write of one memory. Most expect the right revision. Some are the last one again, or the last one
-// with a vector.
+// write is a random write of one memory. Most expect the right revision. Some
+// are the last one again, or the last one with a vector.
 func (m *model) write(scope memory.Scope, id string) memory.Write {
 	if w, ok := m.sent[scope][id]; ok && m.chance(20) {
 		if w.Vector == nil && m.chance(50) {
@@ -194,8 +196,8 @@ func (m *model) deletes(step int, scope memory.Scope) {
 	}
 }
 
-// unnumbered is the outcome of a removal without the revision and the time, which a store may show as of before the
-// deletion or after it.
+// unnumbered is the outcome of a removal without the revision and the time,
+// which a store may show as of before the deletion or after it.
 func unnumbered(o memory.Outcome) memory.Outcome {
 	if o.Err == nil {
 		o.Memory.Revision, o.Memory.UpdateTime = 0, time.Time{}
@@ -271,8 +273,8 @@ func (m *model) searches(step int, scope memory.Scope) {
 	m.same(fmt.Sprintf("step %d: Search(%+v)", step, q), joined(got, all), joined(want, all))
 }
 
-// untied is the least limit from n on at which neither list ends within a tie: which of equals a list takes is the
-// store's choice.
+// untied is the least limit from n on at which neither list ends within a tie:
+// which of equals a list takes is the store's choice.
 func untied(n int, lists [2][]float64) int {
 	for {
 		tied := false
@@ -286,8 +288,8 @@ func untied(n int, lists [2][]float64) int {
 	}
 }
 
-// joined is f with runs that only touch joined, as a store may leave them apart, and with the runs in order. all are
-// the live memories of the scope.
+// joined is f with runs that only touch joined, as a store may leave them
+// apart, and with the runs in order. all are the live memories of the scope.
 func joined(f memory.Found, all []scored) memory.Found {
 	sessions := map[string][]memory.Memory{}
 	for _, s := range all {

@@ -30,8 +30,9 @@ func moveCases() []testCase {
 	}
 }
 
-// The models that stores move to: one of another dimension, one that only has other words, and one that only has other
-// lookup keys. The model before keys is that of a store written before the lookup keys had a version.
+// The models that stores move to: one of another dimension, one that only has
+// other words, and one that only has other lookup keys. The model before keys
+// is that of a store written before the lookup keys had a version.
 var (
 	second     = memory.Model{Embedder: "second", Dimension: 4, Analyzer: "words", Keys: "keys"}
 	third      = memory.Model{Embedder: "first", Dimension: Dimension, Analyzer: "other words", Keys: "keys"}
@@ -39,8 +40,9 @@ var (
 	beforeKeys = memory.Model{Embedder: "first", Dimension: Dimension, Analyzer: "words"}
 )
 
-// recorder is an indexer that records what it is shown. Its words and vectors differ from those that the cases write: the
-// words name the model, and the vector follows from the fact.
+// recorder is an indexer that records what it is shown. Its words and vectors
+// differ from those that the cases write: the words name the model, and the
+// vector follows from the fact.
 type recorder struct {
 	model memory.Model
 	fails error
@@ -121,7 +123,8 @@ func (b *bank) finish(m memory.Move, x *recorder) {
 	}
 }
 
-// moved compares all that a store has with what it had before a move: only words and vectors may differ.
+// moved compares all that a store has with what it had before a move: only
+// words and vectors may differ.
 func (b *bank) moved(was map[memory.Scope]contents) {
 	b.Helper()
 	x := &recorder{model: b.model}
@@ -157,9 +160,10 @@ func (b *bank) everything() map[memory.Scope]contents {
 	return map[memory.Scope]contents{ann: b.contents(ann, "a7", "f", "missing"), bob: b.contents(bob, "a7")}
 }
 
-// A move keeps all memories, with their history, deletions and superseded ones, and the ID of the store. Searches find
-// them by the words and vectors of the other model. From Finish on, the store that is open for the old model can be read
-// and not written, and it can only be opened for the new model.
+// A move keeps all memories, with their history, deletions and superseded ones,
+// and the ID of the store. Searches find them by the words and vectors of the
+// other model. From Finish on, the store that is open for the old model can be
+// read and not written, and it can only be opened for the new model.
 func moveMovesAll(b *bank) {
 	b.furnish()
 	past := fact("past", "tea long ago")
@@ -190,7 +194,8 @@ func moveMovesAll(b *bank) {
 	b.refused(third)
 }
 
-// refused expects that the place is not opened for a model other than its own. A backend may then open another store.
+// refused expects that the place is not opened for a model other than its own.
+// A backend may then open another store.
 func (b *bank) refused(model memory.Model) {
 	b.Helper()
 	b.harness.Close(b.T, b.store)
@@ -204,7 +209,8 @@ func (b *bank) refused(model memory.Model) {
 	b.open()
 }
 
-// Until Finish, nothing changes for readers and writers with the old model, nor after a restart.
+// Until Finish, nothing changes for readers and writers with the old model, nor
+// after a restart.
 func moveNothingBefore(b *bank) {
 	b.furnish()
 	questions := []memory.Query{
@@ -228,7 +234,8 @@ func moveNothingBefore(b *bank) {
 	b.same("a write is found", candidate(b, b.search(questions[0]), "n").Cosine, 1.0)
 }
 
-// If both models have the same embedder, the indexer is shown the vectors and may keep them. Otherwise it is shown none.
+// If both models have the same embedder, the indexer is shown the vectors and
+// may keep them. Otherwise it is shown none.
 func moveKeepsVectors(b *bank) {
 	v := toward(0.6)
 	b.put(embedded(fact("m", "tea"), v), write(fact("bare", "milk")))
@@ -265,7 +272,8 @@ func moveKeepsVectors(b *bank) {
 	b.same("filled in", candidate(b, b.search(memory.Query{Vector: axis(0), Limit: 5}), "bare").Cosine, 1.0)
 }
 
-// A store may move again, and back to a model that it had before. It keeps what was written in between.
+// A store may move again, and back to a model that it had before. It keeps what
+// was written in between.
 func moveThereAndBack(b *bank) {
 	b.furnish()
 	for i, to := range []memory.Model{second, first, third, second} {
@@ -294,8 +302,9 @@ func moveEmpty(b *bank) {
 	b.put(memory.Write{Memory: fact("m", "tea"), Vector: make([]float32, second.Dimension)})
 }
 
-// A store of other lookup keys is refused, as the keys among its words are those of another version. It is moved with
-// its vectors, so no embedder is needed.
+// A store of other lookup keys is refused, as the keys among its words are
+// those of another version. It is moved with its vectors, so no embedder is
+// needed.
 func moveKeysAlone(b *bank) {
 	b.furnish()
 	was := b.everything()
@@ -317,7 +326,8 @@ func moveKeysAlone(b *bank) {
 	b.refused(first)
 }
 
-// A store written before the lookup keys had a version is refused for a model that has one, and can be moved to it.
+// A store written before the lookup keys had a version is refused for a model
+// that has one, and can be moved to it.
 func moveBeforeKeys(b *bank) {
 	b = b.another(beforeKeys)
 	b.furnish()

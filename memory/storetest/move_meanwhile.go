@@ -82,7 +82,8 @@ func moveContinues(b *bank) {
 	b.moved(was)
 }
 
-// A move to a third model cancels one that has begun, and nothing of that is left.
+// A move to a third model cancels one that has begun, and nothing of that is
+// left.
 func moveSuperseded(b *bank) {
 	b.furnish()
 	was := b.everything()
@@ -104,7 +105,8 @@ func moveSuperseded(b *bank) {
 	b.refused(second)
 }
 
-// After CancelMove it is as if no move had begun. The next one starts from the beginning.
+// After CancelMove it is as if no move had begun. The next one starts from the
+// beginning.
 func moveCancelled(b *bank) {
 	b.furnish()
 	was := b.everything()
@@ -131,8 +133,8 @@ func moveCancelled(b *bank) {
 	b.moved(was)
 }
 
-// An error of the indexer is the error of Step or Finish, and changes nothing: writes go on, and so does the move once
-// the indexer works again.
+// An error of the indexer is the error of Step or Finish, and changes nothing:
+// writes go on, and so does the move once the indexer works again.
 func moveIndexerFails(b *bank) {
 	b.furnish()
 	m, x := b.move(second), &recorder{model: second, fails: memory.ErrUnavailable}
@@ -181,7 +183,8 @@ func moveNoWritesInFinish(b *bank) {
 	b.moved(was)
 }
 
-// Every acknowledged write is there after the move, whenever it came. A write that comes too late fails.
+// Every acknowledged write is there after the move, whenever it came. A write
+// that comes too late fails.
 func moveDuringWrites(b *bank) {
 	b.furnish()
 	const writers = 8

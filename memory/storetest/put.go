@@ -35,7 +35,8 @@ func putCases() []testCase {
 	}
 }
 
-// A write with Expect 0 creates a memory: revision 1, both times the clock's. Get returns the memory of the outcome.
+// A write with Expect 0 creates a memory: revision 1, both times the clock's.
+// Get returns the memory of the outcome.
 func create(b *bank) {
 	want := fact("m", "likes tea")
 	want.CreateTime, want.UpdateTime, want.Revision = start, start, 1
@@ -44,8 +45,8 @@ func create(b *bank) {
 	b.same("Get", b.get(ann, "m"), []memory.Memory{want})
 }
 
-// A write that expects the current revision replaces the whole memory: the revision counts up, UpdateTime moves,
-// CreateTime stays.
+// A write that expects the current revision replaces the whole memory: the
+// revision counts up, UpdateTime moves, CreateTime stays.
 func updates(b *bank) {
 	m := fact("m", "likes tea")
 	m.Topics, m.Metadata = []string{"food"}, memory.Metadata{"a": []byte(`1`)}
@@ -60,7 +61,8 @@ func updates(b *bank) {
 	}
 }
 
-// Revision, CreateTime and UpdateTime of a write have no effect, not even on whether it is a repetition.
+// Revision, CreateTime and UpdateTime of a write have no effect, not even on
+// whether it is a repetition.
 func storeSetsItsFields(b *bank) {
 	m := fact("m", "likes tea")
 	m.Revision, m.CreateTime, m.UpdateTime = 7, start.Add(-time.Hour), start.Add(time.Hour)
@@ -72,8 +74,8 @@ func storeSetsItsFields(b *bank) {
 	b.same("the same again", b.try(write(m)), []memory.Outcome{{Memory: stored}})
 }
 
-// A write that expects another revision than the current one is ErrAborted, shows the current memory, and leaves the
-// store as it was.
+// A write that expects another revision than the current one is ErrAborted,
+// shows the current memory, and leaves the store as it was.
 func staleUpdate(b *bank) {
 	b.put(write(fact("m", "likes tea")))
 	current := b.put(update(fact("m", "likes coffee"), 1))[0]
@@ -103,7 +105,8 @@ func updateOfNothing(b *bank) {
 	b.same("the store after it", b.contents(ann, "m"), contents{})
 }
 
-// A create that arrives twice is one create: no change, no revision, no new time.
+// A create that arrives twice is one create: no change, no revision, no new
+// time.
 func repeatedCreate(b *bank) {
 	stored := b.put(write(fact("m", "likes tea")))[0]
 	before := b.contents(ann)
@@ -122,7 +125,8 @@ func repeatedUpdate(b *bank) {
 	b.same("the store after it", b.contents(ann), before)
 }
 
-// A write on the current revision with the content that the store has makes no revision either.
+// A write on the current revision with the content that the store has makes no
+// revision either.
 func nothingNew(b *bank) {
 	stored := b.put(write(fact("m", "likes tea")))[0]
 	before := b.contents(ann)
@@ -131,8 +135,8 @@ func nothingNew(b *bank) {
 	b.same("the store after it", b.contents(ann), before)
 }
 
-// A repetition with the vector that the first write lacked is no change and makes no revision, but from then on the
-// memory is found by it.
+// A repetition with the vector that the first write lacked is no change and
+// makes no revision, but from then on the memory is found by it.
 func repetitionFillsVector(b *bank) {
 	b.put(write(fact("a", "likes tea")), write(fact("b", "likes milk")))
 	b.put(update(fact("b", "likes coffee"), 1))
@@ -162,8 +166,8 @@ func repetitionKeepsVector(b *bank) {
 	b.same("found by vector", foundIDs(b.search(memory.Query{Vector: axis(0), Limit: 5})), []string{"m"})
 }
 
-// A repetition fills in a vector and nothing else: the memory is found by the words of the first write, now and after
-// reopening.
+// A repetition fills in a vector and nothing else: the memory is found by the
+// words of the first write, now and after reopening.
 func repetitionKeepsWords(b *bank) {
 	b.put(write(fact("a", "likes tea")), write(fact("b", "likes tea")))
 	q := memory.Query{Terms: []string{"tea", "milk"}, Limit: 5}
@@ -176,7 +180,8 @@ func repetitionKeepsWords(b *bank) {
 	b.same("Search after reopening", sorted(b.search(q)), want)
 }
 
-// A repetition that comes after a later change is ErrAborted: it neither undoes the change nor passes for done.
+// A repetition that comes after a later change is ErrAborted: it neither undoes
+// the change nor passes for done.
 func oldRepetition(b *bank) {
 	b.put(write(fact("m", "likes tea")))
 	b.put(update(fact("m", "likes coffee"), 1))
@@ -185,8 +190,8 @@ func oldRepetition(b *bank) {
 	b.same("outcome of the first write again", out, []memory.Outcome{{Memory: current, Err: memory.ErrAborted}})
 }
 
-// A deleted memory keeps its last revision. A late create, with the same content or another, is therefore ErrAborted
-// and does not bring it back.
+// A deleted memory keeps its last revision. A late create, with the same
+// content or another, is therefore ErrAborted and does not bring it back.
 func createAfterDelete(b *bank) {
 	b.put(write(fact("m", "likes tea")))
 	b.remove("m")
@@ -200,8 +205,8 @@ func createAfterDelete(b *bank) {
 	b.same("the store after it", b.contents(ann, "m"), before)
 }
 
-// A deletion is no repetition of the write before it: an update decided on the deleted revision is ErrAborted, not
-// taken as done.
+// A deletion is no repetition of the write before it: an update decided on the
+// deleted revision is ErrAborted, not taken as done.
 func repetitionAfterDelete(b *bank) {
 	b.put(write(fact("m", "likes tea")))
 	b.remove("m")
@@ -212,8 +217,8 @@ func repetitionAfterDelete(b *bank) {
 	b.same("Get", b.get(ann, "m"), []memory.Memory(nil))
 }
 
-// A write that expects the revision of the deletion brings the memory back, even with the content it had, and its
-// revisions count on.
+// A write that expects the revision of the deletion brings the memory back,
+// even with the content it had, and its revisions count on.
 func putOnDeletion(b *bank) {
 	b.put(write(fact("m", "likes tea")))
 	b.remove("m")
@@ -229,7 +234,8 @@ func putOnDeletion(b *bank) {
 	}
 }
 
-// An expired memory keeps its revision as a deleted one does: a create of its id is ErrAborted.
+// An expired memory keeps its revision as a deleted one does: a create of its
+// id is ErrAborted.
 func createAfterExpiry(b *bank) {
 	m := fact("m", "likes tea")
 	m.ExpireTime = start.Add(time.Hour)
@@ -241,7 +247,8 @@ func createAfterExpiry(b *bank) {
 	b.same("Get", b.get(ann, "m"), []memory.Memory(nil))
 }
 
-// A write that expects an expired memory's revision goes through, and sets a new expiry or none.
+// A write that expects an expired memory's revision goes through, and sets a
+// new expiry or none.
 func putOnExpired(b *bank) {
 	m := fact("m", "likes tea")
 	m.ExpireTime = start.Add(time.Hour)
@@ -252,7 +259,8 @@ func putOnExpired(b *bank) {
 	b.same("found", foundIDs(b.search(memory.Query{Terms: []string{"tea"}, Limit: 5})), []string{"m"})
 }
 
-// Writes stand alone: an aborted one stops none of the others, and the outcomes come in the order of the writes.
+// Writes stand alone: an aborted one stops none of the others, and the outcomes
+// come in the order of the writes.
 func writesStandAlone(b *bank) {
 	b.put(write(fact("taken", "likes tea")), write(fact("old", "likes milk")))
 	out := b.try(
@@ -288,7 +296,8 @@ func noWrites(b *bank) {
 	b.same("Get of nothing", b.get(ann), []memory.Memory(nil))
 }
 
-// Two writes of one memory in one call are ErrInvalid, and nothing of the call is written.
+// Two writes of one memory in one call are ErrInvalid, and nothing of the call
+// is written.
 func sameNameTwice(b *bank) {
 	b.put(write(fact("old", "likes milk")))
 	before := b.contents(ann)
@@ -303,7 +312,8 @@ func sameNameTwice(b *bank) {
 	b.same("the store after it", b.contents(ann, "m"), before)
 }
 
-// A memory of another scope than the call's is ErrInvalid, and nothing of the call is written, in either scope.
+// A memory of another scope than the call's is ErrInvalid, and nothing of the
+// call is written, in either scope.
 func otherScope(b *bank) {
 	for _, other := range []memory.Scope{{App: "app", User: "bob"}, {App: "other", User: "ann"}, {}} {
 		stray := fact("stray", "likes tea")
@@ -319,7 +329,8 @@ func otherScope(b *bank) {
 	}
 }
 
-// A memory that Validate refuses, or a vector of another length, is ErrInvalid, and nothing of the call is written.
+// A memory that Validate refuses, or a vector of another length, is ErrInvalid,
+// and nothing of the call is written.
 func invalidMemory(b *bank) {
 	empty, late, unnamed := fact("bad", ""), fact("bad", "likes tea"), fact("", "likes tea")
 	late.Timestamp = memory.MaxTime

@@ -12,8 +12,9 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// reference is the plainest Store: maps, and every answer computed over all memories of the scope. It shows how the
-// rules of package memory make a store. The model case compares other stores with it, and it passes the suite itself.
+// reference is the plainest Store: maps, and every answer computed over all
+// memories of the scope. It shows how the rules of package memory make a store.
+// The model case compares other stores with it, and it passes the suite itself.
 type reference struct {
 	id  string
 	now func() time.Time
@@ -25,7 +26,8 @@ type reference struct {
 	scopes map[memory.Scope]map[string]*record
 }
 
-// A record is one memory with its history, oldest first, its words and its vector.
+// A record is one memory with its history, oldest first, its words and its
+// vector.
 type record struct {
 	history []memory.Step
 	terms   memory.Terms
@@ -82,7 +84,8 @@ func (r *reference) begin(ctx context.Context) (now time.Time, err error) {
 	return r.now(), nil
 }
 
-// beginWrite is begin for a call that writes. It fails once the memories have moved.
+// beginWrite is begin for a call that writes. It fails once the memories have
+// moved.
 func (r *reference) beginWrite(ctx context.Context) (now time.Time, err error) {
 	if now, err = r.begin(ctx); err == nil && r.moved {
 		r.mu.Unlock()
@@ -132,7 +135,8 @@ func (r *reference) Put(
 	return out, nil
 }
 
-// add stores a step. The outcome of the call has the step's memory too, so the store keeps a copy.
+// add stores a step. The outcome of the call has the step's memory too, so the
+// store keeps a copy.
 func (r *record) add(st memory.Step) {
 	st.Memory = st.Memory.Clone()
 	r.history = append(r.history, st)

@@ -9,7 +9,8 @@ import (
 
 var _ memory.Movable = (*reference)(nil)
 
-// open opens the place for a model: the first one, or the one that it was moved to since.
+// open opens the place for a model: the first one, or the one that it was moved
+// to since.
 func (r *reference) open(model memory.Model) (memory.Store, error) {
 	if r.model == (memory.Model{}) {
 		r.model = model
@@ -55,7 +56,8 @@ func (r *reference) cancel() {
 	}
 }
 
-// behind gives the memories that were not indexed yet or have changed since, and all of them.
+// behind gives the memories that were not indexed yet or have changed since,
+// and all of them.
 func (m *referenceMove) behind() (some, all []*record) {
 	for _, scope := range m.r.scopes {
 		for _, rec := range scope {

@@ -10,7 +10,8 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// scored is a candidate with its score in the lexical list. Its score in the dense list is Cosine.
+// scored is a candidate with its score in the lexical list. Its score in the
+// dense list is Cosine.
 type scored struct {
 	memory.Candidate
 	lexical float64
@@ -148,7 +149,8 @@ func rank(all []scored, score func(scored) float64) []scored {
 	return list
 }
 
-// runsOf gives the runs around the hits among the turns of one session, with n turns on either side.
+// runsOf gives the runs around the hits among the turns of one session, with n
+// turns on either side.
 func runsOf(turns []memory.Candidate, hits map[string]bool, n int) (out [][]memory.Candidate) {
 	slices.SortFunc(turns, func(a, b memory.Candidate) int { return memory.CompareTurns(&a.Memory, &b.Memory) })
 	var at []int

@@ -17,8 +17,8 @@ func reopenCases() []testCase {
 	}
 }
 
-// Closed and opened again, a store gives the same answers: memories, their history, and searches with the same
-// measures.
+// Closed and opened again, a store gives the same answers: memories, their
+// history, and searches with the same measures.
 func reopenKeepsAll(b *bank) {
 	b.talk(ann, "s", "a", 1, 2, 7)
 	b.put(embedded(full("m"), toward(0.5)), embedded(fact("f", "tea milk"), toward(-0.5)), write(fact("late", "milk")))

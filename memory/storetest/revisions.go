@@ -20,8 +20,8 @@ func revisionCases() []testCase {
 	}
 }
 
-// Every change leaves a revision with the whole memory as it was, who made it and when. The newest comes first, and
-// later changes do not touch it.
+// Every change leaves a revision with the whole memory as it was, who made it
+// and when. The newest comes first, and later changes do not touch it.
 func history(b *bank) {
 	var want []memory.Revision
 	for i := range int64(4) {
@@ -67,7 +67,8 @@ func deletionRevision(b *bank) {
 	b.same("the creation", all[1].Action, memory.Created)
 }
 
-// Actor and Operation are those of the write that made the revision, not of one that was aborted or repeated it.
+// Actor and Operation are those of the write that made the revision, not of one
+// that was aborted or repeated it.
 func actorOfEach(b *bank) {
 	by := func(w memory.Write, actor string) memory.Write {
 		w.Actor = actor
@@ -84,8 +85,8 @@ func actorOfEach(b *bank) {
 	b.same("actors", got, []string{"", "first"})
 }
 
-// A memory that never was has no history: ErrNotFound, in an empty scope and in others, also after failed writes and
-// removals of it.
+// A memory that never was has no history: ErrNotFound, in an empty scope and in
+// others, also after failed writes and removals of it.
 func revisionsNotFound(b *bank) {
 	check := func(when string) {
 		b.Helper()
@@ -112,7 +113,8 @@ func expiredHistory(b *bank) {
 	b.same("Revisions", b.revisions(ann, "m")[0].Memory, stored)
 }
 
-// A history belongs to one scope: the same id in another scope has its own, or none.
+// A history belongs to one scope: the same id in another scope has its own, or
+// none.
 func revisionsOfScopes(b *bank) {
 	bob := memory.Scope{App: "app", User: "bob"}
 	b.put(write(fact("m", "tea")), write(fact("only", "tea")))

@@ -29,8 +29,8 @@ func searchCases() []testCase {
 	}
 }
 
-// Every candidate has the frequency of each term, its length with repetitions, and its cosine, whichever list it is in.
-// Each fact is a run of its own.
+// Every candidate has the frequency of each term, its length with repetitions,
+// and its cosine, whichever list it is in. Each fact is a run of its own.
 func searchMeasures(b *bank) {
 	a, c := full("a"), fact("c", "coffee")
 	a.Fact = "tea tea tea milk"
@@ -48,8 +48,8 @@ func searchMeasures(b *bank) {
 	})
 }
 
-// The lexical list holds the best by BM25: a rare term outweighs a common one, more of a term outweighs less, and a
-// shorter memory a longer one.
+// The lexical list holds the best by BM25: a rare term outweighs a common one,
+// more of a term outweighs less, and a shorter memory a longer one.
 func lexicalList(b *bank) {
 	texts := map[string]string{
 		"rare": "saffron", "twice": "tea tea", "short": "tea", "middle": "tea with cold milk in it",
@@ -103,7 +103,8 @@ func denseList(b *bank) {
 	}
 }
 
-// The limit applies to each list. The answer is their union, with each memory once.
+// The limit applies to each list. The answer is their union, with each memory
+// once.
 func searchUnion(b *bank) {
 	b.put(
 		embedded(fact("words1", "tea tea tea"), toward(0.1)), embedded(fact("words2", "tea tea and"), toward(0.2)),
@@ -133,7 +134,8 @@ func tiesAtTheLimit(b *bank) {
 	}
 }
 
-// The filter applies before the limit: a memory that passes is found however low it ranks among all.
+// The filter applies before the limit: a memory that passes is found however
+// low it ranks among all.
 func filterBeforeLimit(b *bank) {
 	var writes []memory.Write
 	for i := range 400 {
@@ -170,7 +172,8 @@ func filterBeforeLimit(b *bank) {
 	}
 }
 
-// A question without words and vector, or with words that no memory has, finds nothing but has statistics.
+// A question without words and vector, or with words that no memory has, finds
+// nothing but has statistics.
 func nothingAsked(b *bank) {
 	b.put(embedded(fact("m", "likes tea"), axis(0)))
 	b.same("no question", b.search(memory.Query{Limit: 5, Context: 1}), memory.Found{Stats: memory.Stats{Docs: 1}})
@@ -180,8 +183,8 @@ func nothingAsked(b *bank) {
 		[]string(nil))
 }
 
-// A memory without a vector is found by its words, with a cosine of 0, and one without words by its vector. One with
-// neither is only listed.
+// A memory without a vector is found by its words, with a cosine of 0, and one
+// without words by its vector. One with neither is only listed.
 func vectorless(b *bank) {
 	bare := write(fact("bare", "tea"))
 	bare.Terms = nil
@@ -200,7 +203,8 @@ func vectorless(b *bank) {
 	b.same("List", len(b.list(ann, memory.List{})), 4)
 }
 
-// A term matches only itself: no prefix, no other case or accent, no operator of a search language.
+// A term matches only itself: no prefix, no other case or accent, no operator
+// of a search language.
 func oddTerms(b *bank) {
 	terms := []string{
 		"tea", "Tea", "teapot", "te", "t\u00e9e", "te\u0301e", "tea*", `"tea"`, "tea OR milk", "NOT", "NEAR", "o'clock",
@@ -226,8 +230,8 @@ func oddTerms(b *bank) {
 	}
 }
 
-// The statistics count all live memories, whatever the filter, superseded ones and turns included, and follow every
-// put, update, delete and expiry.
+// The statistics count all live memories, whatever the filter, superseded ones
+// and turns included, and follow every put, update, delete and expiry.
 func statistics(b *bank) {
 	check := func(when string, docs, tea, milk int) {
 		b.Helper()
@@ -258,8 +262,9 @@ func statistics(b *bank) {
 	check("after a longer life", 3, 2, 2)
 }
 
-// The statistics of sessions count their live turns, whatever the filter, and follow every put, update, move, delete
-// and expiry. A session without any of the words is only counted.
+// The statistics of sessions count their live turns, whatever the filter, and
+// follow every put, update, move, delete and expiry. A session without any of
+// the words is only counted.
 func sessionStatistics(b *bank) {
 	check := func(when string, count int, want map[string]memory.SessionStats) {
 		b.Helper()
@@ -296,8 +301,8 @@ func sessionStatistics(b *bank) {
 	check("after deletions", 2, map[string]memory.SessionStats{"u": {Turns: 2, DF: []int{1, 0}}})
 }
 
-// An update changes the words and the vector that a memory is found by. Without a vector, the old one no longer finds
-// it.
+// An update changes the words and the vector that a memory is found by. Without
+// a vector, the old one no longer finds it.
 func updateChangesWhatFinds(b *bank) {
 	b.put(embedded(fact("m", "likes tea"), axis(0)))
 	w := update(fact("m", "likes coffee"), 1)
@@ -333,8 +338,8 @@ func searchLeavesOut(b *bank) {
 	b.same("as of a time before", foundIDs(b.search(q)), []string{"kept"})
 }
 
-// A superseded memory is found as of a time before, and no longer now. The memory that supersedes it is not found as of
-// a time before it was said.
+// A superseded memory is found as of a time before, and no longer now. The
+// memory that supersedes it is not found as of a time before it was said.
 func superseded(b *bank) {
 	b.put(write(fact("old", "lives in Rome")))
 	b.clock.advance(time.Hour)

@@ -1,8 +1,10 @@
-// Package storetest is the specification of [memory.Store], written as tests. Every implementation runs [Run], and a
-// new promise is first a new case here. Each case is a function whose comment is the promise it checks. The reference,
-// in this package, is the shortest implementation.
+// Package storetest is the specification of [memory.Store], written as tests.
+// Every implementation runs [Run], and a new promise is first a new case here.
+// Each case is a function whose comment is the promise it checks. The
+// reference, in this package, is the shortest implementation.
 //
-// Nothing sleeps and nothing reads the wall clock: the suite gives every store its clock and moves the clock itself.
+// Nothing sleeps and nothing reads the wall clock: the suite gives every store
+// its clock and moves the clock itself.
 package storetest
 
 import (
@@ -12,23 +14,25 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// Dimension is the length of every vector in the suite, except in moves to other models.
+// Dimension is the length of every vector in the suite, except in moves to
+// other models.
 const Dimension = 8
 
 // Harness opens stores at one place, which is empty at first.
 type Harness struct {
-	// Open opens the place for a model, or opens it again with everything that was written to it. The store reads the
-	// time only from now.
+	// Open opens the place for a model, or opens it again with everything that
+	// was written to it. The store reads the time only from now.
 	Open func(t *testing.T, now func() time.Time, model memory.Model) (memory.Store, error)
-	// StoredModel gives the model of the store with an ID at the place. None is open.
+	// StoredModel gives the model of the store with an ID at the place. None is
+	// open.
 	StoredModel func(t *testing.T, id string) memory.Model
-	// Close closes a store that Open returned. The suite closes each one before it opens the next, and the last one
-	// when its case is over.
+	// Close closes a store that Open returned. The suite closes each one before
+	// it opens the next, and the last one when its case is over.
 	Close func(t *testing.T, s memory.Store)
 }
 
-// Run checks every promise of [memory.Store]. Each case calls newHarness for a place of its own. The cases of a group
-// run at the same time.
+// Run checks every promise of [memory.Store]. Each case calls newHarness for a
+// place of its own. The cases of a group run at the same time.
 func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
 	for _, g := range []struct {
 		name  string
