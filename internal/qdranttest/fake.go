@@ -52,16 +52,22 @@ func standIn(t testing.TB, version string, opts ...grpc.ServerOption) *Server {
 // maxMessage is the largest message, in bytes, as that of qdrantstore.
 const maxMessage = 256 << 20
 
+// fake is the state that the services of a stand-in share. One mutex makes each
+// call atomic, as Qdrant makes the writes to one point.
 type fake struct {
 	mu          sync.Mutex
 	collections map[string]*collection
 }
 
+// collection is a collection with what memoryd reads back of its configuration.
+// Indexes are not kept: every search compares all points.
 type collection struct {
 	config *qdrant.CollectionParams
 	points map[string]*point
 }
 
+// point is a point as Qdrant answers with it: dense vectors are of unit length,
+// as in a collection that compares by cosine.
 type point struct {
 	id      *qdrant.PointId
 	payload map[string]*qdrant.Value
@@ -80,6 +86,7 @@ func (f *fake) with(name string, do func(*collection) error) error {
 	return do(c)
 }
 
+// health answers the first call of a client, which asks for the version.
 type health struct {
 	qdrant.UnimplementedQdrantServer
 	version string
@@ -89,6 +96,8 @@ func (h health) HealthCheck(context.Context, *qdrant.HealthCheckRequest) (*qdran
 	return &qdrant.HealthCheckReply{Title: "in-process stand-in", Version: h.version}, nil
 }
 
+// collectionsServer manages collections. Calls that memoryd does not make are
+// answered as unimplemented.
 type collectionsServer struct {
 	qdrant.UnimplementedCollectionsServer
 	*fake
@@ -108,6 +117,8 @@ func (f collectionsServer) Create(
 ) (*qdrant.CollectionOperationResponse, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	// The words matter too: a real server gives this error other codes, and
+	// qdrantstore knows it by them.
 	if f.collections[r.GetCollectionName()] != nil {
 		return nil, status.Errorf(codes.AlreadyExists, "Wrong input: Collection `%s` already exists!",
 			r.GetCollectionName())
@@ -118,6 +129,7 @@ func (f collectionsServer) Create(
 	return &qdrant.CollectionOperationResponse{Result: true}, nil
 }
 
+// Delete succeeds whether the collection is there or not, as Qdrant does.
 func (f collectionsServer) Delete(
 	_ context.Context, r *qdrant.DeleteCollection,
 ) (*qdrant.CollectionOperationResponse, error) {
@@ -151,11 +163,15 @@ func (f collectionsServer) Get(
 	return out, err
 }
 
+// points reads and writes points. Calls that memoryd does not make are answered
+// as unimplemented.
 type points struct {
 	qdrant.UnimplementedPointsServer
 	*fake
 }
 
+// CreateFieldIndex only checks that the collection is there: conditions are
+// evaluated without an index.
 func (f points) CreateFieldIndex(
 	_ context.Context, r *qdrant.CreateFieldIndexCollection,
 ) (*qdrant.PointsOperationResponse, error) {
@@ -163,10 +179,15 @@ func (f points) CreateFieldIndex(
 		f.with(r.GetCollectionName(), func(*collection) error { return nil })
 }
 
+// completed is the answer to a write that is applied, as Wait asks for.
 var completed = &qdrant.UpdateResult{Status: qdrant.UpdateStatus_Completed}
 
+// UpdateBatch applies the operations in their order. Unlike a server of one node
+// it insists on strong ordering.
 func (f points) UpdateBatch(_ context.Context, r *qdrant.UpdateBatchPoints) (*qdrant.UpdateBatchResponse, error) {
-	if r.GetOrdering().GetType() != qdrant.WriteOrderingType_Strong { // a slip that only replicas would show
+	// A mistake here would show with several replicas only, which tests do not
+	// have.
+	if r.GetOrdering().GetType() != qdrant.WriteOrderingType_Strong {
 		return nil, status.Error(codes.InvalidArgument,
 			"the stand-in wants strong ordering: replicas check conditions each on its own otherwise")
 	}
@@ -198,6 +219,7 @@ func (c *collection) upsert(p *qdrant.PointStruct, how *qdrant.PointsUpdateOpera
 	if was != nil && (mode == qdrant.UpdateMode_InsertOnly || !passes(was, how.GetUpdateFilter())) {
 		return nil
 	}
+	// The request belongs to gRPC once the call is over.
 	p = proto.Clone(p).(*qdrant.PointStruct)
 	now := &point{
 		id: p.GetId(), payload: p.GetPayload(), dense: map[string][]float32{}, sparse: map[string]map[uint32]float32{},
@@ -222,6 +244,8 @@ func (c *collection) upsert(p *qdrant.PointStruct, how *qdrant.PointsUpdateOpera
 	return nil
 }
 
+// unit scales a vector to unit length. One that is so within rounding stays as
+// it is, bit by bit, as in Qdrant.
 func unit(v []float32) []float32 {
 	sum := 0.0
 	for _, x := range v {
@@ -245,6 +269,8 @@ func (f points) Count(_ context.Context, r *qdrant.CountPoints) (*qdrant.CountRe
 	})
 }
 
+// Facet counts the values of a field among the points that pass. Qdrant orders
+// them by count, and values of one count in any order.
 func (f points) Facet(_ context.Context, r *qdrant.FacetCounts) (*qdrant.FacetResponse, error) {
 	out := &qdrant.FacetResponse{}
 	return out, f.with(r.GetCollectionName(), func(c *collection) error {
@@ -276,6 +302,7 @@ func (f points) Get(_ context.Context, r *qdrant.GetPoints) (*qdrant.GetResponse
 				out.Result = append(out.Result, p.retrieved(r.GetWithPayload(), r.GetWithVectors()))
 			}
 		}
+		// Qdrant answers in any order, and so a caller must not rely on one.
 		rand.Shuffle(len(out.Result), func(i, j int) { out.Result[i], out.Result[j] = out.Result[j], out.Result[i] })
 		return nil
 	})
@@ -313,6 +340,8 @@ func (p *point) retrieved(
 	return &qdrant.RetrievedPoint{Id: p.id, Payload: p.shown(payload), Vectors: p.vectors(vectors)}
 }
 
+// shown is the part of the payload that a selector names: fields, all of it, or
+// nothing.
 func (p *point) shown(s *qdrant.WithPayloadSelector) map[string]*qdrant.Value {
 	if include := s.GetInclude(); include != nil {
 		out := map[string]*qdrant.Value{}
@@ -329,6 +358,8 @@ func (p *point) shown(s *qdrant.WithPayloadSelector) map[string]*qdrant.Value {
 	return nil
 }
 
+// vectors gives the dense vectors that a selector names. Nothing asks for sparse
+// ones.
 func (p *point) vectors(s *qdrant.WithVectorsSelector) *qdrant.VectorsOutput {
 	named := map[string]*qdrant.VectorOutput{}
 	for _, name := range s.GetInclude().GetNames() {

@@ -26,7 +26,7 @@ const Env = "MEMORYD_TEST_QDRANT"
 // Server is a Qdrant for tests.
 type Server struct {
 	Addr string // host:port of the gRPC interface
-	Real bool
+	Real bool   // it is a Qdrant, not a StandIn
 	dir  string
 	env  []string
 	cmd  *exec.Cmd
@@ -65,6 +65,8 @@ func StartReal(t testing.TB, env ...string) *Server {
 	return s
 }
 
+// free gives an address that nothing listens on. Another process may take it
+// before the server does; the test then fails to start one.
 func free(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -116,6 +118,7 @@ func (s *Server) Kill() {
 	}
 }
 
+// collections counts the names that URL gave in this process.
 var collections atomic.Int64
 
 // URL gives the URL of the server for -memories, with a collection name of its

@@ -8,6 +8,8 @@ import (
 	"github.com/qdrant/go-client/qdrant"
 )
 
+// passes reports whether a point meets all Must conditions and no MustNot
+// condition. Filters of memoryd have no others.
 func passes(p *point, f *qdrant.Filter) bool {
 	for _, c := range f.GetMust() {
 		if !holds(p, c) {
@@ -36,6 +38,7 @@ func holds(p *point, c *qdrant.Condition) bool {
 	if !ok {
 		return false
 	}
+	// A list meets a condition if one of its values does.
 	values := []*qdrant.Value{v}
 	if l := v.GetListValue(); l != nil {
 		values = l.GetValues()
@@ -118,7 +121,7 @@ func (c *collection) query(r *qdrant.QueryPoints) []*qdrant.ScoredPoint {
 		out = append(out, s)
 	}
 	slices.SortStableFunc(out, order(r.GetQuery()))
-	limit := 10
+	limit := 10 // Qdrant's default
 	if r.Limit != nil {
 		limit = int(r.GetLimit())
 	}

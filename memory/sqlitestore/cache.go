@@ -37,6 +37,7 @@ type cache struct {
 // the file again is cheaper than keeping more of them.
 const maxQueued = 10_000
 
+// cached is the index of one scope, from the call that asks for it first.
 type cached struct {
 	scope memory.Scope
 	ready chan struct{} // closed once the file is read
@@ -82,6 +83,8 @@ func (c *cache) get(ctx context.Context, scope memory.Scope) (*index, error) {
 	}
 }
 
+// fill reads the index of a scope for all who wait for it. One that cannot be
+// read is dropped, so that the next search tries again.
 func (c *cache) fill(ctx context.Context, el *list.Element, e *cached) {
 	if e.err = c.build(ctx, e.scope, e.index); e.err != nil {
 		c.drop(el)
@@ -124,10 +127,12 @@ func (c *cache) enqueue(scope memory.Scope, f func(*index)) {
 	}
 }
 
+// put queues a memory that was written.
 func (c *cache) put(scope memory.Scope, e *entry) {
 	c.enqueue(scope, func(ix *index) { ix.put(e) })
 }
 
+// remove queues a deletion.
 func (c *cache) remove(scope memory.Scope, gone *memory.Memory) {
 	c.enqueue(scope, func(ix *index) { ix.remove(gone.ID, gone.Revision) })
 }
@@ -154,6 +159,8 @@ func (c *cache) drop(el *list.Element) {
 	c.dropLocked(el)
 }
 
+// dropLocked drops an index, unless it was dropped already. Searches that have it
+// go on with it. The caller holds c.mu.
 func (c *cache) dropLocked(el *list.Element) {
 	e := el.Value.(*cached)
 	if c.scopes[e.scope] != el {

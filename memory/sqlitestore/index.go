@@ -33,6 +33,7 @@ type index struct {
 	bytes          int64
 }
 
+// doc is one revision of a memory. Its slot is its place in index.docs.
 type doc struct {
 	memory *memory.Memory
 	words  []count
@@ -44,6 +45,7 @@ type doc struct {
 	dead    bool
 }
 
+// count says how often a memory has a word, given by its number.
 type count struct{ word, freq int32 }
 
 // word is a term and the slots that have it.
@@ -53,6 +55,7 @@ type word struct {
 	list   []posting // of dead slots too
 }
 
+// posting says how often a slot has a word.
 type posting struct{ slot, freq int32 }
 
 func newIndex() *index {
@@ -70,6 +73,8 @@ const (
 	wordBytes = 24
 )
 
+// size estimates the memory that the index takes, in bytes. The vectors are most
+// of it, and are counted exactly.
 func (ix *index) size() int64 {
 	ix.mu.RLock()
 	defer ix.mu.RUnlock()
@@ -94,6 +99,7 @@ func (ix *index) put(e *entry) {
 	ix.pack()
 }
 
+// add gives a memory the next slot. The caller has killed its older one.
 func (ix *index) add(e *entry) {
 	slot := int32(len(ix.docs))
 	m := e.memory
@@ -128,6 +134,8 @@ func (ix *index) add(e *entry) {
 	ix.bytes += docBytes + int64(len(d.words))*wordBytes + 2*int64(len(m.Fact))
 }
 
+// sessionNumber gives a session its number at its first turn. It keeps the
+// number when its turns are gone.
 func (ix *index) sessionNumber(session string) int32 {
 	n, ok := ix.sessionNumbers[session]
 	if !ok {
@@ -147,6 +155,7 @@ func (ix *index) position(slot int32) (at int, found bool) {
 	})
 }
 
+// insertTurn puts a turn into the order of its session.
 func (ix *index) insertTurn(slot int32) {
 	session := ix.docs[slot].memory.Source.SessionID
 	at, _ := ix.position(slot)
@@ -164,6 +173,8 @@ func (ix *index) remove(id string, revision int64) {
 	}
 }
 
+// kill takes a memory out of all that searches look at except the postings, which
+// would take a walk through long lists. Searches skip dead slots there.
 func (ix *index) kill(slot int32) {
 	d := &ix.docs[slot]
 	for _, c := range d.words {
@@ -203,6 +214,7 @@ func (ix *index) pack() {
 	ix.sessionNames, ix.sessionNumbers = fresh.sessionNames, fresh.sessionNumbers
 }
 
+// vectorOf is the vector of a memory within the block; nil for none.
 func (ix *index) vectorOf(d *doc) []float32 {
 	if d.vector < 0 {
 		return nil
@@ -242,4 +254,5 @@ func dot(a, b []float32) float64 {
 	return float64(blas32.Dot(blas32.Vector{N: len(a), Inc: 1, Data: a}, blas32.Vector{N: len(b), Inc: 1, Data: b}))
 }
 
+// norm is the length of a vector.
 func norm(v []float32) float64 { return math.Sqrt(dot(v, v)) }

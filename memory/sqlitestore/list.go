@@ -37,6 +37,7 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list memory.List) 
 			return err
 		}
 		defer rows.Close()
+		// One memory more than a page shows whether there is a next page.
 		for len(found) <= paging.Size && rows.Next() {
 			var doc []byte
 			var m memory.Memory
@@ -80,10 +81,10 @@ func listQuery(scope memory.Scope, list *memory.List, after *memory.Cursor) (str
 	if list.SessionID != "" {
 		and(`session = ?`, list.SessionID)
 	}
-	if len(list.Kinds) == 1 {
+	if len(list.Kinds) == 1 { // two are all there are
 		and(`kind = ?`, list.Kinds[0])
 	}
-	if !list.Since.IsZero() {
+	if !list.Since.IsZero() { // cut, so that it keeps a little too much
 		and(`timestamp >= ?`, memory.Micros(list.Since).UnixMicro())
 	}
 	if !list.Until.IsZero() {

@@ -41,6 +41,7 @@ type search struct {
 	norm  float64 // of q.Vector
 }
 
+// run finds the two lists, adds cited turns and context, and measures all.
 func (s *search) run() memory.Found {
 	s.stats = memory.Stats{Docs: len(s.ix.slots), DF: make([]int, len(s.q.Terms))}
 	s.terms = make(map[int32]int, len(s.q.Terms))
@@ -218,6 +219,7 @@ type top struct {
 	kept []scored // the worst first
 }
 
+// scored is a slot with its score in one of the two lists.
 type scored struct {
 	slot  int32
 	score float64
@@ -225,6 +227,8 @@ type scored struct {
 
 func (s *search) best() *top { return &top{s: s} }
 
+// worse orders by score, ties by id: the smaller id is the better one, as on
+// every backend.
 func (t *top) worse(a, b scored) bool {
 	if a.score != b.score {
 		return a.score < b.score
@@ -242,6 +246,7 @@ func (t *top) Pop() any {
 	return last
 }
 
+// offer takes in a slot if it is among the Limit best so far.
 func (t *top) offer(slot int32, score float64) {
 	full := len(t.kept) >= t.s.q.Limit
 	if full && (t.s.q.Limit <= 0 || score < t.kept[0].score) {

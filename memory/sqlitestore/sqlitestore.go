@@ -39,8 +39,8 @@ type Store struct {
 	db    *sqlitedb.DB
 	id    string
 	model Model
-	moves int64 // to other models, before this one
-	at    place
+	moves int64       // to other models, before this one
+	at    place       // of the words and vectors in use, by moves
 	moved atomic.Bool // to another model, or about to be
 	now   func() time.Time
 	cache *cache
@@ -63,6 +63,7 @@ func New(db *sqlitedb.DB, model Model, opts *Options) (*Store, error) {
 		return nil, fmt.Errorf("the memories in %s were made with %v, but this start has %v: %s",
 			db.Path(), stored, model, stored.Remedy(model))
 	}
+	// Only from here on the file is changed.
 	s := &Store{db: db, model: model, now: opts.Now}
 	if s.now == nil {
 		s.now = time.Now

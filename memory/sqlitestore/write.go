@@ -60,7 +60,8 @@ func scopeNumber(tx *sqlitedb.Tx, scope memory.Scope, create bool) (n int64, err
 	return n, err
 }
 
-// Put implements memory.Store.
+// Put implements memory.Store. All writes are one transaction: what DecidePut is
+// shown cannot change before its effect is stored.
 func (s *Store) Put(ctx context.Context, scope memory.Scope, writes []memory.Write) ([]memory.Outcome, error) {
 	if err := memory.ValidateWrites(scope, writes, s.model.Dimension); err != nil {
 		return nil, scope.Wrap("put memories", err)
@@ -86,6 +87,7 @@ func (s *Store) Put(ctx context.Context, scope memory.Scope, writes []memory.Wri
 	return out, nil
 }
 
+// putOne reads the memory, decides, and stores the effect.
 func (s *Store) putOne(tx *sqlitedb.Tx, scope int64, w *memory.Write, now time.Time) (memory.Outcome, error) {
 	was, err := s.current(tx, scope, w.Memory.ID)
 	if err != nil {
@@ -187,7 +189,8 @@ func insertStep(tx *sqlitedb.Tx, n int64, st *memory.Step, doc []byte) error {
 	return err
 }
 
-// Delete implements memory.Store.
+// Delete implements memory.Store. A removal sees those before it in the call, so
+// a memory that is named twice is deleted once.
 func (s *Store) Delete(ctx context.Context, scope memory.Scope, removals []memory.Removal) ([]memory.Outcome, error) {
 	var out []memory.Outcome
 	err := s.write(ctx, func(tx *sqlitedb.Tx) error {
@@ -257,6 +260,7 @@ func encode(m *memory.Memory, terms memory.Terms) (doc, words []byte, err error)
 	return doc, words, err
 }
 
+// vectorBytes writes a vector as float32, little endian; NULL for none.
 func vectorBytes(v []float32) []byte {
 	if v == nil {
 		return nil
@@ -268,6 +272,7 @@ func vectorBytes(v []float32) []byte {
 	return out
 }
 
+// bytesVector reads what vectorBytes wrote.
 func bytesVector(b []byte) []float32 {
 	if b == nil {
 		return nil

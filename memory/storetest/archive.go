@@ -8,6 +8,8 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
+// archiveCases check [memory.Archive], by moving the records of one store into
+// another of the same kind.
 func archiveCases() []testCase {
 	return []testCase{
 		{"MovesAll", archiveMovesAll},
@@ -30,6 +32,7 @@ func (b *bank) export() (out []memory.Record) {
 	return out
 }
 
+// imports imports records and returns how many were stored.
 func (b *bank) imports(records []memory.Record) int {
 	b.Helper()
 	n, err := b.store.(memory.Archive).Import(b.Context(), records)
@@ -49,6 +52,7 @@ func (b *bank) furnish() {
 	b.remove("a7", "f")
 	b.clock.advance(time.Minute)
 	b.put(update(fact("f", "tea again"), 2))
+	// More revisions than stores read or write in one call.
 	for i := range int64(120) {
 		b.put(update(fact("often", fmt.Sprint("tea ", i)), i))
 	}

@@ -48,6 +48,8 @@ type bank struct {
 	another func(memory.Model) *bank // for a model, at a place of its own, by the same clock
 }
 
+// newBank opens a store for a case, and closes the last one when the case is
+// over. Two places never have a store of the same ID.
 func newBank(t *testing.T, h Harness, model memory.Model) *bank {
 	b := &bank{T: t, clock: &clock{}, model: model, harness: h}
 	b.clock.nanos.Store(start.UnixNano())
@@ -62,6 +64,7 @@ func newBank(t *testing.T, h Harness, model memory.Model) *bank {
 // first is the model of cases that need only one.
 var first = memory.Model{Embedder: "first", Dimension: Dimension, Analyzer: "words", Keys: "keys"}
 
+// open opens the place for b.model.
 func (b *bank) open() {
 	b.Helper()
 	s, err := b.harness.Open(b.T, b.clock.now, b.model)
@@ -84,6 +87,7 @@ func (b *bank) try(writes ...memory.Write) []memory.Outcome {
 	return b.tryIn(ann, writes...)
 }
 
+// tryIn is try in a scope.
 func (b *bank) tryIn(s memory.Scope, writes ...memory.Write) []memory.Outcome {
 	b.Helper()
 	out, err := b.store.Put(b.Context(), s, writes)
@@ -103,6 +107,7 @@ func (b *bank) put(writes ...memory.Write) []memory.Memory {
 	return b.putIn(ann, writes...)
 }
 
+// putIn is put in a scope.
 func (b *bank) putIn(s memory.Scope, writes ...memory.Write) []memory.Memory {
 	b.Helper()
 	var stored []memory.Memory
@@ -141,6 +146,7 @@ func (b *bank) remove(ids ...string) {
 	}
 }
 
+// get gets memories by id.
 func (b *bank) get(s memory.Scope, ids ...string) []memory.Memory {
 	b.Helper()
 	got, err := b.store.Get(b.Context(), s, ids)
@@ -181,6 +187,7 @@ func (b *bank) list(s memory.Scope, l memory.List) []memory.Memory {
 	}
 }
 
+// revisions gives the history of a memory that has one.
 func (b *bank) revisions(s memory.Scope, id string) []memory.Revision {
 	b.Helper()
 	got, err := b.store.Revisions(b.Context(), s, id)
@@ -346,6 +353,7 @@ func ids(ms []memory.Memory) []string {
 	return out
 }
 
+// runIDs gives the ids in one run.
 func runIDs(run []memory.Candidate) []string {
 	var out []string
 	for _, c := range run {

@@ -12,6 +12,8 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
+// concurrencyCases check calls at the same time. Run with -race they also find
+// memory that a store shares with its callers.
 func concurrencyCases() []testCase {
 	return []testCase{
 		{"OneWinner", oneWinner},

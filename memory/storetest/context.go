@@ -8,6 +8,8 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
+// contextCases check which turns come with those found: the turns around them,
+// and the turns that facts cite.
 func contextCases() []testCase {
 	return []testCase{
 		{"Around", contextAround},

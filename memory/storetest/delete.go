@@ -7,6 +7,8 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
+// deleteCases check removals: what is gone afterwards, and when a removal
+// changes nothing or is aborted. See [memory.DecideDelete].
 func deleteCases() []testCase {
 	return []testCase{
 		{"Deleted", deleted},

@@ -10,6 +10,10 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
+// fieldCases check that a memory comes back as it was written: every field, any
+// text, any JSON, times to the microsecond, and sizes up to the limits. They
+// fail where a store writes text into a query, folds what it compares, or lets
+// a number format round.
 func fieldCases() []testCase {
 	return []testCase{
 		{"RoundTrip", roundTrip},
@@ -218,7 +222,9 @@ func slicesStayTheCallers(b *bank) {
 	want := full("m")
 	w := embedded(full("m"), axis(0))
 	q := memory.Query{Terms: []string{"tea", "spoilt"}, Vector: axis(0), Limit: 5}
-	b.search(q) // a store that keeps what it searches in memory has it there now
+	// A store with an index in memory has built it now, so that the writes
+	// below change it.
+	b.search(q)
 	stored := b.put(w)
 	spoil(w.Memory)
 	w.Vector[0], w.Vector[1] = 0, 1

@@ -9,6 +9,8 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
+// filterCases check that a store's own form of a filter is
+// [memory.Filter.Match], in lists and in both lists of a search.
 func filterCases() []testCase {
 	return []testCase{
 		{"Fields", filterFields},

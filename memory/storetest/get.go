@@ -6,6 +6,7 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
+// getCases check reads by id.
 func getCases() []testCase {
 	return []testCase{
 		{"Order", getOrder},

@@ -8,6 +8,8 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
+// isolationCases check that scopes never mix. A leak between users is the worst
+// error a store can have, so the scopes are chosen to be confused.
 func isolationCases() []testCase {
 	return []testCase{
 		{"Reads", isolatedReads},

@@ -9,6 +9,9 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
+// listCases check orders and pages. Ties are the hard part: a page may end
+// within memories of one time, and the next page must go on there. See
+// [memory.List.Paging].
 func listCases() []testCase {
 	return []testCase{
 		{"Orders", listOrders},
@@ -60,6 +63,7 @@ func listTies(b *bank) {
 	later := fact("0", "tea")
 	later.Timestamp = start.Add(time.Microsecond)
 	b.put(write(later))
+	// The names are in order of their bytes; "0" comes later in time.
 	up := append(slices.Clone(names), "0")
 	down := slices.Clone(up)
 	slices.Reverse(down)

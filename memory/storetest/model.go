@@ -35,6 +35,7 @@ type model struct {
 // modelScopes are the scopes of a sequence. The ids in both are the same.
 var modelScopes = []memory.Scope{ann, {App: "app", User: "bob"}}
 
+// newModel begins a sequence with an empty reference.
 func newModel(b *bank, seed uint64) *model {
 	m := &model{bank: b, Rand: rand.New(rand.NewPCG(seed, 1)), reference: newReference(b.clock.now)}
 	m.reference.model = first
@@ -75,6 +76,7 @@ func (m *model) run(steps int) {
 // chance is true n times of a hundred.
 func (m *model) chance(n int) bool { return m.IntN(100) < n }
 
+// pick gives one element.
 func pick[T any](m *model, from []T) T { return from[m.IntN(len(from))] }
 
 // some picks up to n distinct elements.
@@ -95,6 +97,8 @@ var (
 	modelValues   = []string{`1`, `1.0`, `"1"`, `2`, `true`, `null`, `"go"`, `"\u0067o"`, `[1]`, `{"a":1}`}
 )
 
+// metadata is up to n random pairs. The values repeat, so that filters match,
+// and some are two spellings of one value.
 func (m *model) metadata(n int) memory.Metadata {
 	md := memory.Metadata{}
 	for _, k := range some(m, modelKeys, n) {
@@ -103,6 +107,7 @@ func (m *model) metadata(n int) memory.Metadata {
 	return md
 }
 
+// vector is a random direction, of unit length as stores expect.
 func (m *model) vector() []float32 {
 	v, square := make([]float64, Dimension), 0.0
 	for i := range v {
@@ -160,6 +165,8 @@ func (m *model) write(scope memory.Scope, id string) memory.Write {
 	return w
 }
 
+// puts writes some memories to both stores. What an aborted write shows of an
+// expired memory is the store's choice.
 func (m *model) puts(step int, scope memory.Scope) {
 	var writes []memory.Write
 	for _, id := range some(m, modelNames, 6) {
@@ -178,6 +185,7 @@ func (m *model) puts(step int, scope memory.Scope) {
 	}
 }
 
+// deletes removes some memories, among them one that never was.
 func (m *model) deletes(step int, scope memory.Scope) {
 	var removals []memory.Removal
 	for _, id := range some(m, append([]string{"never"}, modelNames...), 2) {
@@ -205,6 +213,8 @@ func unnumbered(o memory.Outcome) memory.Outcome {
 	return o
 }
 
+// filter is a random filter. Each field is set now and then, so that most
+// filters let something through.
 func (m *model) filter() memory.Filter {
 	var f memory.Filter
 	if m.chance(25) {
@@ -237,6 +247,7 @@ func (m *model) filter() memory.Filter {
 	return f
 }
 
+// lists compares all pages of a list with the reference's single page.
 func (m *model) lists(step int, scope memory.Scope) {
 	l := memory.List{Filter: m.filter(), PageSize: 1 + m.IntN(8)}
 	l.Order = memory.Order{Field: pick(m, []string{"", "timestamp", "createTime", "updateTime"}),
@@ -250,6 +261,8 @@ func (m *model) lists(step int, scope memory.Scope) {
 	m.same(fmt.Sprintf("step %d: List(%+v)", step, l), got, want.Memories)
 }
 
+// searches compares a search. The limit is moved off ties, where stores may
+// differ.
 func (m *model) searches(step int, scope memory.Scope) {
 	q := memory.Query{Filter: m.filter(), Terms: some(m, append([]string{"unknown"}, modelWords...), 4),
 		Limit: 1 + m.IntN(6), Context: m.IntN(3)}

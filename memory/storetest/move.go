@@ -11,6 +11,9 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
+// moveCases check [memory.Movable]: that a move keeps everything, and that
+// readers and writers notice nothing until it ends. The cases of a move that
+// something happens to are in move_meanwhile.go.
 func moveCases() []testCase {
 	return []testCase{
 		{"MovesAll", moveMovesAll},
@@ -49,6 +52,7 @@ type recorder struct {
 	saw   []memory.Record
 }
 
+// index is the memory.Indexer of a recorder.
 func (x *recorder) index(_ context.Context, records []memory.Record) error {
 	if x.fails != nil {
 		return x.fails
@@ -61,6 +65,7 @@ func (x *recorder) index(_ context.Context, records []memory.Record) error {
 	return nil
 }
 
+// of gives the words and the vector that a memory has after the move.
 func (x *recorder) of(m *memory.Memory) (memory.Terms, []float32) {
 	terms := memory.Terms{}
 	for w, n := range words(m.Fact) {
@@ -69,10 +74,14 @@ func (x *recorder) of(m *memory.Memory) (memory.Terms, []float32) {
 	return terms, x.vector(m.Fact)
 }
 
+// word is a word as the model has it. It differs from the one that cases write,
+// so a search by that one finds what was not moved.
 func (x *recorder) word(w string) string {
 	return w + "." + x.model.Embedder + "." + x.model.Analyzer + "." + x.model.Keys
 }
 
+// vector is an axis chosen by the length of the text, so that few memories
+// share one.
 func (x *recorder) vector(text string) []float32 {
 	v := make([]float32, x.model.Dimension)
 	v[len(text)%len(v)] = 1
@@ -110,6 +119,7 @@ func (b *bank) moveTo(to memory.Model) {
 	b.reopen()
 }
 
+// finish ends a move, and frees the space of the old model while there is some.
 func (b *bank) finish(m memory.Move, x *recorder) {
 	b.Helper()
 	if err := m.Finish(b.Context(), x.index); err != nil {

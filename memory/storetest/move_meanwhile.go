@@ -212,6 +212,7 @@ func moveDuringWrites(b *bank) {
 	for range writers {
 		<-begun
 	}
+	// A few steps while all writers are at it.
 	m, x := b.move(second), &recorder{model: second}
 	for range 3 {
 		if _, err := m.Step(b.Context(), x.index); err != nil {

@@ -7,6 +7,10 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
+// putCases check when a write goes through, when it is a repetition and when it
+// is aborted. A store that decides by [memory.DecidePut] and stores its effect
+// in one step with reading passes most of them. The rest are whole calls:
+// writes that stand alone, and calls that are refused as a whole.
 func putCases() []testCase {
 	return []testCase{
 		{"Create", create},

@@ -45,8 +45,11 @@ func newReference(now func() time.Time) *reference {
 	return &reference{id: uuid.NewString(), now: now, scopes: map[memory.Scope]map[string]*record{}}
 }
 
+// ID implements memory.Store. A store that is opened again must have the same,
+// so a lasting one keeps it with its data.
 func (r *reference) ID() string { return r.id }
 
+// last is the newest revision.
 func (r *record) last() *memory.Step { return &r.history[len(r.history)-1] }
 
 // current is the state that the rules decide by; nil if there is no record.
@@ -102,6 +105,9 @@ func (r *reference) in(scope memory.Scope) map[string]*record {
 	return r.scopes[scope]
 }
 
+// Put implements memory.Store: for each write it reads, has the rules decide,
+// and stores the effect, all under one lock. A store without a lock makes the
+// last step conditional on what it has read.
 func (r *reference) Put(
 	ctx context.Context, scope memory.Scope, writes []memory.Write,
 ) ([]memory.Outcome, error) {
@@ -142,6 +148,8 @@ func (r *record) add(st memory.Step) {
 	r.history = append(r.history, st)
 }
 
+// Delete implements memory.Store. The record of a deleted memory stays, with
+// its history and without words and vector.
 func (r *reference) Delete(
 	ctx context.Context, scope memory.Scope, removals []memory.Removal,
 ) ([]memory.Outcome, error) {
@@ -163,6 +171,7 @@ func (r *reference) Delete(
 	return out, nil
 }
 
+// Get implements memory.Store.
 func (r *reference) Get(ctx context.Context, scope memory.Scope, ids []string) ([]memory.Memory, error) {
 	now, err := r.begin(ctx)
 	if err != nil {
@@ -180,6 +189,7 @@ func (r *reference) Get(ctx context.Context, scope memory.Scope, ids []string) (
 	return out, nil
 }
 
+// List implements memory.Store: the positions behind the token, sorted and cut.
 func (r *reference) List(ctx context.Context, scope memory.Scope, list memory.List) (memory.Page, error) {
 	paging, err := list.Paging()
 	if err != nil {
@@ -209,6 +219,7 @@ func (r *reference) List(ctx context.Context, scope memory.Scope, list memory.Li
 	return page, nil
 }
 
+// Revisions implements memory.Store.
 func (r *reference) Revisions(ctx context.Context, scope memory.Scope, id string) ([]memory.Revision, error) {
 	_, err := r.begin(ctx)
 	if err != nil {
@@ -222,6 +233,7 @@ func (r *reference) Revisions(ctx context.Context, scope memory.Scope, id string
 	return memory.RevisionsOf(rec.steps()), nil
 }
 
+// Export implements memory.Archive.
 func (r *reference) Export(_ context.Context, yield func(memory.Record) error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -240,6 +252,8 @@ func (r *reference) Export(_ context.Context, yield func(memory.Record) error) e
 	return nil
 }
 
+// Import implements memory.Archive. It does not decide by the rules of Put: a
+// record comes with its own revisions and times.
 func (r *reference) Import(ctx context.Context, records []memory.Record) (stored int, err error) {
 	for i := range records {
 		if err := records[i].Validate(r.model.Dimension); err != nil {

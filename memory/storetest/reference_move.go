@@ -22,6 +22,7 @@ func (r *reference) open(model memory.Model) (memory.Store, error) {
 	return r, nil
 }
 
+// Model implements memory.Movable.
 func (r *reference) Model() memory.Model { return r.model }
 
 // referenceMove keeps the words and vectors of the other model in the records.
@@ -30,6 +31,8 @@ type referenceMove struct {
 	to memory.Model
 }
 
+// Move implements memory.Movable. A move to the model of the last one continues
+// that.
 func (r *reference) Move(_ context.Context, to memory.Model) (memory.Move, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -40,6 +43,7 @@ func (r *reference) Move(_ context.Context, to memory.Model) (memory.Move, error
 	return r.next, nil
 }
 
+// CancelMove implements memory.Movable.
 func (r *reference) CancelMove(context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -47,6 +51,8 @@ func (r *reference) CancelMove(context.Context) error {
 	return nil
 }
 
+// cancel forgets the move and the words and vectors it has made. The caller
+// holds the lock.
 func (r *reference) cancel() {
 	r.next = nil
 	for _, scope := range r.scopes {
@@ -73,6 +79,9 @@ func (m *referenceMove) behind() (some, all []*record) {
 	return some, all
 }
 
+// Step implements memory.Move. The indexer runs without the lock, so that
+// writes go on. A memory that changes meanwhile is behind again, as its
+// revision shows.
 func (m *referenceMove) Step(ctx context.Context, index memory.Indexer) (int, error) {
 	m.r.mu.Lock()
 	if m.r.next != m {
@@ -103,6 +112,8 @@ func (m *referenceMove) Step(ctx context.Context, index memory.Indexer) (int, er
 	return len(some), nil
 }
 
+// Finish implements memory.Move. Writes fail while it takes the last steps, so
+// it comes to an end.
 func (m *referenceMove) Finish(ctx context.Context, index memory.Indexer) error {
 	m.r.drain(true)
 	for n := 1; n > 0; {
@@ -133,6 +144,7 @@ func (r *reference) drain(draining bool) {
 	r.moved = draining
 }
 
+// Progress implements memory.Move.
 func (m *referenceMove) Progress(context.Context) (done, total int, err error) {
 	m.r.mu.Lock()
 	defer m.r.mu.Unlock()
@@ -140,4 +152,6 @@ func (m *referenceMove) Progress(context.Context) (done, total int, err error) {
 	return len(all) - len(behind), len(all), nil
 }
 
+// Reclaim implements memory.Move. The old words and vectors are gone with
+// Finish.
 func (m *referenceMove) Reclaim(context.Context) (bool, error) { return false, nil }

@@ -17,6 +17,8 @@ type scored struct {
 	lexical float64
 }
 
+// Search implements memory.Store: it measures all memories, takes the best of
+// both lists, adds cited turns, and cuts the sessions into runs.
 func (r *reference) Search(ctx context.Context, scope memory.Scope, q memory.Query) (memory.Found, error) {
 	now, err := r.begin(ctx)
 	if err != nil {
@@ -136,6 +138,8 @@ func denseOf(all []scored) []scored {
 	return rank(all, func(s scored) float64 { return s.Cosine })
 }
 
+// rank sorts the memories that pass the filter and have a score, best first and
+// ties by id.
 func rank(all []scored, score func(scored) float64) []scored {
 	var list []scored
 	for _, s := range all {

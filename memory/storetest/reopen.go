@@ -7,6 +7,7 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
+// reopenCases check that nothing depends on what a store has in memory.
 func reopenCases() []testCase {
 	return []testCase{
 		{"KeepsAll", reopenKeepsAll},

@@ -8,6 +8,7 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
+// revisionCases check histories, which outlive their memory.
 func revisionCases() []testCase {
 	return []testCase{
 		{"History", history},

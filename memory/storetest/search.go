@@ -10,6 +10,9 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
+// searchCases check the two lists of a search, the measures of each candidate,
+// and the statistics. They never check an order within the answer: ranking is
+// package retrieve's.
 func searchCases() []testCase {
 	return []testCase{
 		{"Measures", searchMeasures},
@@ -75,6 +78,7 @@ func lexicalList(b *bank) {
 	}
 	slices.SortFunc(order, func(x, y string) int { return int(math.Copysign(1, score[y]-score[x])) })
 	b.same("ranking of the case", order, []string{"rare", "twice", "short", "middle", "long"})
+	// A limit beyond the list finds no more.
 	for limit := 1; limit <= 7; limit++ {
 		found := b.search(memory.Query{Terms: terms, Limit: limit})
 		b.same(fmt.Sprint("Search, limit ", limit), foundIDs(found),
@@ -158,6 +162,7 @@ func filterBeforeLimit(b *bank) {
 		{memory.Filter{Metadata: deep.Metadata}, "deep"},
 		{memory.Filter{AsOf: at(-15)}, "old"},
 	} {
+		// By words, by vector, and by both.
 		for _, q := range []memory.Query{
 			{Filter: c.filter, Terms: []string{"tea"}, Limit: 1},
 			{Filter: c.filter, Vector: axis(0), Limit: 1},
