@@ -10,8 +10,8 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// Events of one call get ids and times that keep their order; partial events,
-// and what an event has itself, stay.
+// Events of one call get ids and times that keep their order. Partial events, and
+// the ids and times that events bring, stay.
 func TestPrepare(t *testing.T) {
 	now := time.Date(2024, 5, 8, 13, 56, 0, 999_999_999, time.UTC)
 	var events []sessionstore.Event

@@ -37,7 +37,7 @@ type Event struct {
 	Doc json.RawMessage
 }
 
-// Content is what an event says.
+// Content is the content of an event.
 type Content struct {
 	Role  string // "user", "model", or what the client put there
 	Parts []Part

@@ -23,7 +23,8 @@ func parseEvent(t *testing.T, doc string) Event {
 	return e
 }
 
-// The spelling of known names is the contract's; all else stays as it came.
+// Known names come out in the contract's spelling, and the rest stays as it
+// came.
 func TestParseEventDoc(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"camelCase stays",
@@ -130,7 +131,7 @@ func TestParseEventReading(t *testing.T) {
 	}
 }
 
-// What cannot be read is ErrInvalid, and the error names the field.
+// An event that cannot be read is ErrInvalid, and the error names the field.
 func TestParseEventInvalid(t *testing.T) {
 	long := strings.Repeat("x", 10<<10)
 	for _, c := range []struct{ name, in, field string }{
@@ -365,8 +366,8 @@ func TestEventMarshalJSON(t *testing.T) {
 	}
 }
 
-// A parsed event's Doc parses again to the same event, and what is unknown
-// comes through to the byte.
+// The Doc of a parsed event parses again to the same event, and unknown fields
+// come back byte for byte.
 func FuzzParseEvent(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `null`, `{"id":"e1","author":"user","timestamp":"2024-05-08T13:56:00Z","content":"hello"}`,
@@ -421,7 +422,8 @@ func FuzzParseEvent(f *testing.F) {
 	})
 }
 
-// One event of a few words, as it is read whenever it is stored or given back.
+// It reads an event of a few words, as a store does whenever it stores or
+// returns one.
 func BenchmarkParseEvent(b *testing.B) {
 	e, err := ParseEvent([]byte(`{"id":"e-1","invocationId":"i-1","author":"user",` +
 		`"timestamp":"2026-05-08T13:56:00.123456Z",` +

@@ -46,8 +46,8 @@ func uuid(version byte, b [16]byte) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// Wrap names the session in err, the failure of a store to do what verb says.
-// ErrNotFound is about the session alone, so the verb is left out.
+// Wrap adds the session and verb, the name of the failed call, to err. ErrNotFound
+// is about the session alone, so it gets no verb.
 func (k Key) Wrap(verb string, err error) error {
 	if !errors.Is(err, memory.ErrNotFound) {
 		err = fmt.Errorf("%s: %w", verb, err)

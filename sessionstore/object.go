@@ -297,7 +297,7 @@ func spell(raw []byte, field string) ([]byte, error) {
 }
 
 // CheckDepth returns ErrInvalid for JSON that nests deeper than most, so that no
-// recursion into it goes too deep. The error begins with what.
+// recursion into it goes too deep. The error begins with what, the name of the JSON.
 func CheckDepth(what string, raw []byte, most int) error {
 	depth, quoted := 0, false
 	for i := 0; i < len(raw); i++ {

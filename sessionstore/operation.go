@@ -46,7 +46,7 @@ type StoredOperation struct {
 	ID          string
 	Scope       memory.Scope
 	Session     string // the id of the session that has the events
-	Request     []byte // what Request.Doc made; empty if it was stored before requests were
+	Request     []byte // from Request.Doc; empty if it was stored before requests were
 	CreateTime  time.Time
 	Attempts    int
 	First, Last int64 // its events are numbered First+1 to Last

@@ -10,7 +10,8 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// What becomes state under an agent's output key, and which events have none.
+// The text that becomes state under an agent's output key, and the events that
+// have none.
 func TestWithOutput(t *testing.T) {
 	for _, c := range []struct{ name, event, want string }{
 		{"text", `{"author":"guide","content":"It is four."}`, `"It is four."`},

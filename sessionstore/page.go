@@ -32,9 +32,9 @@ const beforeFirst = 1 << 53
 // digestSize is how many bytes of a digest tell lists apart in a token.
 const digestSize = 8
 
-// Pager reads l for the list that name names: what is listed, and whose it is.
-// ErrInvalid if the page size is out of bounds, or the token is not one of an
-// earlier page of the same list.
+// Pager reads l for one list, whose name is its kind and its owner. ErrInvalid if
+// the page size is out of bounds, or if the token is not one of an earlier page of
+// the same list.
 func (l List) Pager(name ...string) (Pager, error) {
 	// No id has a NUL in it. The version is part of the name, so that a token of
 	// version 1, where SQLite's rows were in base 36, is refused and not misread.

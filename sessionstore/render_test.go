@@ -111,8 +111,7 @@ func TestRenderRefuses(t *testing.T) {
 	}
 }
 
-// FuzzRender checks that what is between keys stays as it is, and that what is
-// filled in is not looked at again.
+// Text between keys stays as it is, and values are not searched for keys.
 func FuzzRender(f *testing.F) {
 	for _, seed := range []string{"", "{k}", "{{k}}", "{k?} {x?}", "{x}", "{artifact.a}", "{app:k}{k:k}", "{", "}{",
 		"{{}}", "{\xff}", "{ k\u3000}", "{k}}{{k}", "{a\u0301}"} {

@@ -28,8 +28,8 @@ func (r Request) Doc() ([]byte, error) { return json.Marshal(r) }
 // named session, from the JSON that Doc made. It also returns the id of the
 // session that the events are of.
 //
-// An operation that was stored before requests were has no JSON: doc is empty,
-// and its id and the name of its session say what was requested.
+// An operation that was stored before requests were has no JSON. Its doc is empty,
+// and the request is in its id and in the name of its session.
 func ReadRequest(id, session string, doc []byte) (r Request, of string, err error) {
 	if len(doc) == 0 {
 		r, of = requestOfID(id, session)

@@ -105,7 +105,7 @@ func TestOperationScopeHostile(t *testing.T) {
 	}
 }
 
-// A scope read from an id is a valid one, and the only one that id stands for.
+// A scope read from an id is valid, and OperationID makes the same id of it.
 func FuzzOperationScope(f *testing.F) {
 	for _, id := range []string{"", "x", OperationID(memory.Scope{App: "a", User: "u"}, "1"),
 		OperationID(memory.Scope{App: "a:b", User: "é 😀"}, "4fd3-1"),
@@ -133,7 +133,7 @@ func FuzzOperationScope(f *testing.F) {
 			t.Fatalf("id %q, which is %q, gives scope %v", id, raw, scope)
 		}
 		if got, err := OperationScope(OperationID(scope, unique)); err != nil || got != scope {
-			t.Fatalf("made anew the id gives %v, %v, want %v", got, err, scope)
+			t.Fatalf("the id made of it gives %v, %v, want %v", got, err, scope)
 		}
 	})
 }

@@ -34,9 +34,9 @@ type Server struct {
 	cmd  *exec.Cmd
 }
 
-// Start runs a server until the test is over, with the append-only file on as
-// if each write had to survive a crash, and with more arguments of
-// redis-server. It skips the test if redis-server is not installed.
+// Start runs a server until the test ends. Its append-only file is flushed with
+// each write; args are more arguments of redis-server. Start skips the test if
+// redis-server is not installed.
 func Start(t testing.TB, args ...string) *Server {
 	t.Helper()
 	return start(t, false, args...)
@@ -60,7 +60,7 @@ func start(t testing.TB, tls bool, args ...string) *Server {
 	return s
 }
 
-// StartTLS runs a server that speaks TLS alone, with a certificate of its own.
+// StartTLS runs a server that speaks only TLS, with a certificate of its own.
 func StartTLS(t testing.TB) *Server {
 	t.Helper()
 	cert, key := Certificate(t)
@@ -70,8 +70,8 @@ func StartTLS(t testing.TB) *Server {
 	return s
 }
 
-// Certificate makes a certificate for 127.0.0.1, signed by itself, and gives
-// the files it and its key are in.
+// Certificate makes a self-signed certificate for 127.0.0.1, and returns the
+// files that it and its key are in.
 func Certificate(t testing.TB) (cert, key string) {
 	t.Helper()
 	must := func(err error) {
@@ -95,7 +95,8 @@ func Certificate(t testing.TB) (cert, key string) {
 	return cert, key
 }
 
-// free is an address nobody listens on, nor on the port of the cluster bus.
+// free returns an address on which no process listens, neither on its port nor
+// on the port of the cluster bus.
 func free(t testing.TB) string {
 	t.Helper()
 	for {
@@ -117,7 +118,8 @@ func free(t testing.TB) string {
 	}
 }
 
-// Run starts the server, again after Kill, and waits until it serves.
+// Run starts the server, or starts it again after Kill, and waits until it
+// serves.
 func (s *Server) Run(t testing.TB) {
 	t.Helper()
 	_, port, _ := net.SplitHostPort(s.Addr)
@@ -154,7 +156,7 @@ func (s *Server) Run(t testing.TB) {
 	t.Fatalf("redis-server does not serve:\n%s", log)
 }
 
-// Kill ends the server at once, as a crash would; its files stay.
+// Kill ends the server at once, as a crash would. Its files stay.
 func (s *Server) Kill() {
 	if s.cmd != nil {
 		s.cmd.Process.Kill()
@@ -163,7 +165,7 @@ func (s *Server) Kill() {
 	}
 }
 
-// URL is the server's, for -sessions.
+// URL is the URL of the server, for -sessions.
 func (s *Server) URL() string { return "redis://" + s.Addr }
 
 // Client is a plain client of the server.
@@ -176,13 +178,14 @@ func (s *Server) Client(t testing.TB) *redis.Client {
 // Cluster is three masters that share the slots.
 type Cluster struct{ Masters []*Server }
 
-// StartCluster runs a cluster until the test is over.
+// StartCluster runs a cluster until the test ends.
 func StartCluster(t testing.TB) *Cluster {
 	t.Helper()
 	return StartClusterWith(t, func(int) []string { return nil })
 }
 
-// StartClusterWith has each node take more arguments.
+// StartClusterWith runs a cluster whose nodes take more arguments of
+// redis-server.
 func StartClusterWith(t testing.TB, more func(node int) []string) *Cluster {
 	t.Helper()
 	c := &Cluster{}
@@ -219,7 +222,7 @@ func StartClusterWith(t testing.TB, more func(node int) []string) *Cluster {
 	}
 }
 
-// URL is the cluster's, for -sessions.
+// URL is the URL of the cluster, for -sessions.
 func (c *Cluster) URL() string {
 	var addrs []string
 	for _, s := range c.Masters {

@@ -11,7 +11,7 @@ import (
 // database: its write-ahead log and that log's index.
 func suffixes() []string { return []string{"", "-wal", "-shm"} }
 
-// made is what Open has made that was not there before.
+// made has the files and directories that Open created.
 type made struct {
 	directories []string // outermost first
 	lock, file  bool
@@ -38,17 +38,17 @@ func missing(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// Discard closes the database and removes what Open has made: the file, its
-// lock, and directories that are empty then. What was there before Open stays.
-// A start that is refused after Open calls it in place of Close.
+// Discard closes the database and removes what Open created: the file, its lock,
+// and directories that are then empty. Files that were there before Open stay. A
+// start that is refused after Open calls Discard in place of Close.
 func (db *DB) Discard() error {
 	db.stop()
 	return db.discardFiles()
 }
 
-// discardFiles removes the files while the lock is held, so that no other
-// process has opened them. The lock goes last; where an open file cannot be
-// removed, it goes once it is closed.
+// discardFiles removes the files while it holds the lock, so that no other process
+// has opened them. The lock is removed last. On a system that cannot remove an open
+// file, that is after the lock was closed.
 func (db *DB) discardFiles() error {
 	errs := []error{db.closeConnections()}
 	if db.made.file {
@@ -65,7 +65,7 @@ func (db *DB) discardFiles() error {
 		}
 	}
 	for i := len(db.made.directories) - 1; i >= 0; i-- {
-		_ = os.Remove(db.made.directories[i]) // one that is not empty is in use by others
+		_ = os.Remove(db.made.directories[i]) // it fails for one that is not empty: others use it
 	}
 	return errors.Join(errs...)
 }

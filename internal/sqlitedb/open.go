@@ -39,7 +39,7 @@ func (db *DB) open() error {
 	if err != nil {
 		return err
 	}
-	// SQLite keeps in memory what a savepoint would restore, not in a file.
+	// SQLite keeps the pages that a savepoint would restore in memory, not in a file.
 	const pragmas = "&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=temp_store(MEMORY)"
 	if db.writer, err = sql.Open("sqlite", source+pragmas); err != nil {
 		return err

@@ -45,7 +45,7 @@ type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// Collect runs a query and returns what scan makes of each row.
+// Collect runs a query and returns the values that scan reads from its rows.
 func Collect[T any](ctx context.Context, q Querier, scan func(*sql.Rows) (T, error), query string, args ...any) (
 	[]T, error) {
 	rows, err := q.QueryContext(ctx, query, args...)

@@ -21,8 +21,8 @@ type DB struct {
 	path string
 
 	writer *sql.DB
-	// conn is the writer's connection, kept from group to group, and stmts what
-	// is prepared on it. Only writeLoop uses them.
+	// conn is the writer's connection, kept from group to group, and stmts has the
+	// statements prepared on it. Only writeLoop uses them.
 	conn  *sql.Conn
 	stmts map[string]*sql.Stmt
 

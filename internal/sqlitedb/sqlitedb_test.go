@@ -51,8 +51,8 @@ func count(t *testing.T, db *sqlitedb.DB) (n int) {
 	return n
 }
 
-// Writes that come together are committed together, and one that fails takes
-// nothing else along.
+// Concurrent writes are committed together, and one that fails leaves the
+// others.
 func TestWritesStandAlone(t *testing.T) {
 	for _, path := range []string{file(t), sqlitedb.Memory} {
 		db := open(t, path)
@@ -78,8 +78,8 @@ func TestWritesStandAlone(t *testing.T) {
 	}
 }
 
-// A statement that stays prepared sees what was done since, to the tables too,
-// and after it failed; one that cannot be prepared says why.
+// A prepared statement sees all earlier changes, to the tables too, and works
+// after a failure. A statement that cannot be prepared returns the reason.
 func TestStatementAgain(t *testing.T) {
 	for _, path := range []string{file(t), sqlitedb.Memory} {
 		db := open(t, path)
@@ -114,7 +114,7 @@ func TestStatementAgain(t *testing.T) {
 	}
 }
 
-// Close returns once the reads that have begun are over, and later ones fail.
+// Close returns once the reads that have begun have ended, and later ones fail.
 func TestCloseWaitsForReads(t *testing.T) {
 	db, err := sqlitedb.Open(filepath.Join(t.TempDir(), "memoryd.db"))
 	if err != nil {
@@ -145,8 +145,8 @@ func TestCloseWaitsForReads(t *testing.T) {
 	}
 }
 
-// What OnCommit was given runs in the order of the commits, before Write
-// returns, and only for what was committed.
+// Functions given to OnCommit run in the order of the commits, before Write
+// returns, and only for committed writes.
 func TestOnCommit(t *testing.T) {
 	db := open(t, file(t))
 	var mu sync.Mutex
@@ -185,8 +185,8 @@ func TestOnCommit(t *testing.T) {
 	}
 }
 
-// A file serves one process at a time; closed, it serves the next, with all
-// that was written.
+// A file serves one process at a time. Once it is closed it serves the next
+// one, with all its data.
 func TestOneProcess(t *testing.T) {
 	path := file(t)
 	db := open(t, path)
@@ -214,7 +214,7 @@ func TestOneProcess(t *testing.T) {
 	}
 }
 
-// Files of others are refused and left as they are.
+// A file that is not memoryd's is refused and left as it is.
 func TestForeignFiles(t *testing.T) {
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text")
@@ -257,7 +257,7 @@ func TestNewerSchema(t *testing.T) {
 	}
 }
 
-// A full disk is told as such, is no fault of the caller's, and spoils nothing.
+// A full disk is ErrUnavailable, and writes work again once there is room.
 func TestFullDisk(t *testing.T) {
 	db := open(t, file(t))
 	limit := func(pages int) {
@@ -283,7 +283,7 @@ func TestFullDisk(t *testing.T) {
 	if got := count(t, db); got != n-1 {
 		t.Errorf("%d rows, want the %d that were acknowledged", got, n-1)
 	}
-	if err := db.Write(t.Context(), func(*sqlitedb.Tx) error { return nil }); err != nil { // mends nothing
+	if err := db.Write(t.Context(), func(*sqlitedb.Tx) error { return nil }); err != nil { // writes nothing, so it does not show that writes work
 		t.Error(err)
 	}
 	if err := db.Check(t.Context()); !errors.Is(err, memory.ErrUnavailable) {
@@ -356,8 +356,8 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// The write-ahead log stays bounded while readers overlap all the time, when
-// SQLite itself never finds a moment to begin it anew.
+// The write-ahead log stays bounded while readers overlap all the time: then
+// SQLite itself never gets to reuse it.
 func TestLogIsBounded(t *testing.T) {
 	path := file(t)
 	db := open(t, path)
@@ -399,8 +399,8 @@ func TestLogIsBounded(t *testing.T) {
 	}
 }
 
-// A log or a lock that somebody deletes stops writing, and loses nothing of
-// what was acknowledged, even if the process is killed then.
+// Writes fail once a log or a lock is deleted. No answered write is lost, even
+// if the process is killed then.
 func TestDeletedBeside(t *testing.T) {
 	for _, name := range []string{"-wal", ".lock"} {
 		db := open(t, file(t))

@@ -7,8 +7,7 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// The modes of append.lua: what it does about a session that is there or
-// missing.
+// The modes of append.lua for a session that is there or missing.
 const (
 	modeNew    = "new"    // it must not be there
 	modeOld    = "old"    // it must be there

@@ -37,8 +37,8 @@ func redacted(raw string) string {
 	return scheme + "://" + rest
 }
 
-// connect makes a client. The client never sends a call again that may have had
-// its effect: the caller knows whether it may.
+// connect makes a client. The client never sends a command again that may have had
+// its effect: only the caller knows whether that is safe.
 func connect(raw string, timeout time.Duration) (redis.UniversalClient, error) {
 	scheme, rest, ok := strings.Cut(raw, "://")
 	plain, cluster := strings.CutSuffix(scheme, "+cluster")
@@ -87,10 +87,10 @@ func connectCluster(scheme, rest string, timeout time.Duration) (redis.Universal
 	return redis.NewClusterClient(o), nil
 }
 
-// sendOnce keeps the client of a cluster from sending again what may have had
-// its effect: it wraps the error of a broken connection, so that the client does
-// not recognize it. The client still follows redirections, and tries again what
-// it could not connect for.
+// sendOnce keeps the client of a cluster from sending a command again that may have
+// had its effect: it wraps the error of a broken connection, so that the client
+// does not recognize it. The client still follows redirections, and tries again
+// after it could not connect.
 type sendOnce struct{}
 
 // DialHook implements redis.Hook.

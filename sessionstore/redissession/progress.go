@@ -20,7 +20,7 @@ func (s *Store) Claim(ctx context.Context, owner string, ttl time.Duration, limi
 	if err != nil && len(out) == 0 {
 		return nil, fmt.Errorf("claim work: %w", err)
 	}
-	return out, nil // the caller has to work on what is claimed, even if a later claim failed
+	return out, nil // the caller has to work on these, even if a later claim failed
 }
 
 func (s *Store) claim(ctx context.Context, owner string, ttl time.Duration, limit int) (

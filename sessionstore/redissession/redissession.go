@@ -22,7 +22,7 @@
 //	operation:ID       hash; operations:SCOPE, waiting:REF, covers:REF  zset of ids
 //	ended:SCOPE        zset: ids of operations, by when they ended
 //	gone               zset: deleted sessions whose work was given up, by when
-//	changes:REF        zset: what events changed, scored by their number
+//	changes:REF        zset: the changes of events, scored by the events' numbers
 //	outbox:APP         list: messages to the app's keys; outboxes  set: the apps of those
 //
 // SCOPE is app/user: no id has a slash in it. The keys that all users of an app

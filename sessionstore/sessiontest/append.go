@@ -30,7 +30,7 @@ func appendCases() []testCase {
 	}
 }
 
-// Events are answered as stored and in the order of the call, and read back
+// Append answers the events as stored, in the order of the call, and Get reads
 // the same.
 func appendInOrder(f *fixture) {
 	key := session(ann, "s1")
@@ -42,15 +42,15 @@ func appendInOrder(f *fixture) {
 	second := f.append(key, f.said("e3"))
 	f.equal("LastUpdateTime", second.LastUpdateTime, f.now())
 	if second.Operation != nil {
-		f.t.Errorf("an operation that nobody asked for: %+v", second.Operation)
+		f.t.Errorf("an operation without a request: %+v", second.Operation)
 	}
 	got := f.get(key)
 	f.equal("events", got.Events, append(first.Events, second.Events...))
 	f.equal("LastUpdateTime read", got.LastUpdateTime, second.LastUpdateTime)
 }
 
-// Events without an id get distinct ones; without a timestamp, now. Those of
-// one call keep their order.
+// Events without an id get distinct ones, and those without a timestamp get the
+// present time. The events of one call keep their order.
 func appendGivesIDs(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -90,7 +90,8 @@ func appendGivesIDs(f *fixture) {
 	}
 }
 
-// Appending no events changes nothing, and tells when the session was updated.
+// Appending no events changes nothing, and answers when the session was
+// updated.
 func appendNothing(f *fixture) {
 	key := session(ann, "s1")
 	want := f.create(key, `{"k":1}`, f.said("e1"))
@@ -99,8 +100,8 @@ func appendNothing(f *fixture) {
 	f.equal("Get", f.get(key), want)
 }
 
-// A partial event is echoed as it came, neither stored nor applied, wherever
-// in a call it stands.
+// A partial event is answered as it came. It is neither stored nor applied,
+// wherever it stands in the call.
 func appendPartial(f *fixture) {
 	key := session(ann, "s1")
 	want := f.create(key, `{"k":1}`)
@@ -122,7 +123,7 @@ func appendPartial(f *fixture) {
 	f.hasEvents("events", f.get(key).Events, "e1", "e2")
 }
 
-// temp: keys are dropped from the state and from the event stored; all else of
+// temp: keys are dropped from the state and from the stored event. The rest of
 // the event stays.
 func appendTemp(f *fixture) {
 	key := session(ann, "s1")
@@ -139,8 +140,8 @@ func appendTemp(f *fixture) {
 	f.hasState("state", got.State, `{"k":{"b":1.50,"a":2}}`)
 }
 
-// An event whose id the session has is not stored again, nor its state
-// applied, however it differs; the stored one comes back.
+// An event whose id the session has is not stored again, nor is its state
+// applied, however it differs. The answer is the stored one.
 func appendRepeated(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -172,7 +173,7 @@ func appendRepeatedWithin(f *fixture) {
 	f.hasState("state", got.State, `{"n":1,"m":1}`)
 }
 
-// A call sent again with more events stores just those that are new.
+// A call that is sent again with more events stores only the new ones.
 func appendRepeatedCall(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -188,7 +189,7 @@ func appendRepeatedCall(f *fixture) {
 	f.hasState("state", got.State, `{"n":2,"m":3}`)
 }
 
-// Event ids are a session's own: the same id in another session is another
+// Event ids belong to their session: the same id in another session is another
 // event.
 func appendIDsPerSession(f *fixture) {
 	keys := []sessionstore.Key{session(ann, "s1"), session(ann, "s2"), session(bob, "s1")}
@@ -204,8 +205,8 @@ func appendIDsPerSession(f *fixture) {
 	}
 }
 
-// LastUpdateTime is the timestamp of the event stored last, be it older than
-// others, or in the future.
+// LastUpdateTime is the timestamp of the event stored last, even if it is older
+// than others or in the future.
 func appendLastUpdateTime(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -235,8 +236,8 @@ func appendLastUpdateTime(f *fixture) {
 	}
 }
 
-// A session that is missing is ErrNotFound, nothing comes of it, and nobody
-// is told of another user's.
+// A missing session is ErrNotFound, and the call stores nothing. The session of
+// another user is missing too.
 func appendMissing(f *fixture) {
 	f.create(session(bob, "s1"), `{}`)
 	for _, events := range [][]sessionstore.Event{nil, {f.sets("e1", `{"user:k":1,"app:k":1}`)}} {
@@ -251,8 +252,8 @@ func appendMissing(f *fixture) {
 	f.hasEvents("bob's", f.get(session(bob, "s1")).Events)
 }
 
-// With Create a missing session is made in the same step, and one that is
-// there is used.
+// With Create a missing session is made in the same step, and an existing one
+// is used.
 func appendCreates(f *fixture) {
 	key, empty := session(ann, "s1"), session(ann, "s2")
 	out := f.appendWith(empty, sessionstore.Append{Create: true})
@@ -296,8 +297,8 @@ func appendKeepsState(f *fixture) {
 	f.hasState("state of a session it made", f.get(made).State, `{"user:k":1,"app:k":1}`)
 }
 
-// Events, state and request go together: where a request fails, as one with
-// an operation's id that is taken may, nothing is stored either.
+// Events, state and request are stored together: if the request fails, as one
+// with the id of another operation may, nothing is stored.
 func appendAllOrNothing(f *fixture) {
 	taken := f.ask(session(ann, "s1"), f.said("e1"))
 	f.finish(f.claimOne(session(ann, "s1")), 1)
@@ -317,7 +318,7 @@ func appendAllOrNothing(f *fixture) {
 	f.equal("events requested", f.claimOne(key).Requested, int64(2))
 }
 
-// The slice of events stays the caller's, as it was.
+// The slice of events and its events stay as the caller had them.
 func appendLeavesArguments(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -335,7 +336,8 @@ func appendLeavesArguments(f *fixture) {
 	f.equal("events", string(f.get(key).Events[0].Doc), stored)
 }
 
-// A call takes as many events as an import has, and a session as many as come.
+// A call takes as many events as an import has, and a session holds all of many
+// calls.
 func appendMany(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)

@@ -10,13 +10,13 @@ import (
 
 func archiveCases() []testCase {
 	return []testCase{
-		{"tells all", archiveTellsAll},
+		{"has everything", archiveTellsAll},
 		{"restores a session", archiveRestores},
 		{"restores work", archiveRestoresWork},
-		{"leaves what has gone on", archiveLeaves},
-		{"shares what is not there", archiveShares},
-		{"leaves nothing behind", archiveLeavesNothingBehind},
-		{"whatever the ids", archiveOddIDs},
+		{"leaves sessions that have gone on", archiveLeaves},
+		{"restores missing shared state", archiveShares},
+		{"loses no work", archiveLeavesNothingBehind},
+		{"odd ids", archiveOddIDs},
 		{"restores no stale plan", archiveStalePlan},
 	}
 }
@@ -34,9 +34,9 @@ func (f *fixture) export() (sessions []sessionstore.SessionRecord, shared []sess
 	return sessions, shared
 }
 
-// An export tells of every session its own state, times and marks, those made
-// first first, and the state of users and apps apart; it tells nothing of
-// deleted sessions, and ends when it is told to.
+// An export has the own state, times and positions of every session, in the
+// order of their making, and separately the state of users and apps. It has no
+// deleted sessions, and ends when a yield fails.
 func archiveTellsAll(f *fixture) {
 	f.create(session(ann, "s1"), `{"app:a":1,"user:u":{"x":[1.0]},"k":null}`, f.said("e1"))
 	f.clock.advance(time.Second)
@@ -67,7 +67,7 @@ func archiveTellsAll(f *fixture) {
 }
 
 // Restore gives a session whose events were appended its own state and time,
-// and marks that leave nothing to do.
+// and positions that leave nothing to do.
 func archiveRestores(f *fixture) {
 	key := session(ann, "s1")
 	f.appendWith(key, sessionstore.Append{Create: true, KeepState: true}, f.sets("e1", `{"k":1}`), f.said("e2"))
@@ -88,8 +88,8 @@ func archiveRestores(f *fixture) {
 	f.isA("Restore of a session that is not there", f.Restore(f.t.Context(), a), memory.ErrNotFound)
 }
 
-// Work that was left goes on where it was, with its plan; what was given up
-// stays given up until it is asked for anew.
+// Work that was left resumes where it was, with its plan. Work that was given
+// up stays so until the next request.
 func archiveRestoresWork(f *fixture) {
 	left, failed := session(ann, "left"), session(bob, "failed")
 	for _, key := range []sessionstore.Key{left, failed} {
@@ -109,10 +109,11 @@ func archiveRestoresWork(f *fixture) {
 	f.finish(work, 3)
 	f.idle("the other was given up")
 	f.ask(failed)
-	f.equal("asked for anew", f.claimOne(failed).Requested, int64(3))
+	f.equal("requested again", f.claimOne(failed).Requested, int64(3))
 }
 
-// A session that has gone on since is left as it is, and marks never go back.
+// A session that has gone on since is left as it is, and positions never go
+// back.
 func archiveLeaves(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{"k":1}`, f.said("e1"))
@@ -132,7 +133,8 @@ func archiveLeaves(f *fixture) {
 	f.equal("the session", f.get(key), want)
 }
 
-// Share sets what is missing of a user's and an app's state, and nothing else.
+// RestoreShared sets the missing keys of a user's and an app's state, and
+// nothing else.
 func archiveShares(f *fixture) {
 	f.create(session(ann, "s1"), `{"user:u":1,"app:a":1}`)
 	for _, s := range []sessionstore.SharedState{
@@ -146,7 +148,7 @@ func archiveShares(f *fixture) {
 	f.hasState("state", f.get(session(ann, "s1")).State, `{"user:u":1,"user:new":{"x": 1.0},"app:a":1,"app:new":null}`)
 }
 
-// While memories of a deleted session are still to be made, there is no export.
+// An export fails while memories of a deleted session are still to be made.
 func archiveLeavesNothingBehind(f *fixture) {
 	key := session(ann, "s1")
 	f.ask(key, f.said("e1"))
@@ -158,7 +160,7 @@ func archiveLeavesNothingBehind(f *fixture) {
 	f.export()
 }
 
-// Ids that look like something else are ids.
+// Ids that look like keys of a store are exported like any others.
 func archiveOddIDs(f *fixture) {
 	for _, odd := range []string{"a}:user:b", "a}:session:b", "{a:x}:state", "}:live:{", "*?[a-z]", ":::", "état 🎉",
 		"memoryd:{1}"} {
@@ -178,7 +180,7 @@ func archiveOddIDs(f *fixture) {
 	}
 }
 
-// Marks that move on leave no plan of what is done.
+// Positions that move on leave no plan of finished events.
 func archiveStalePlan(f *fixture) {
 	key := session(ann, "s1")
 	f.appendWith(key, sessionstore.Append{Create: true}, f.said("e1"), f.said("e2"), f.said("e3"))

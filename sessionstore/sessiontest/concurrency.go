@@ -25,15 +25,15 @@ func concurrencyCases() []testCase {
 	}
 }
 
-// parse is ParseEvent of a format, for use beside other goroutines.
+// parse is ParseEvent of a format. Goroutines beside the test's own use it.
 func parse(format string, args ...any) ([]sessionstore.Event, error) {
 	e, err := sessionstore.ParseEvent(fmt.Appendf(nil, format, args...))
 	return []sessionstore.Event{e}, err
 }
 
-// Of many writers to one session none is refused; no event or key is lost or
-// doubled; each writer's events keep their order; a key that all write ends as
-// the last event has it.
+// Many writers of one session all succeed. No event or key is lost or doubled,
+// each writer's events keep their order, and a key that all write has the value
+// of the last event.
 func concurrentWriters(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -80,12 +80,12 @@ func concurrentWriters(f *fixture) {
 		f.equal("all", string(got.State["all"]), `"`+last+`"`)
 		f.equal("user:all", string(got.State["user:all"]), `"`+last+`"`)
 		if v := strings.Trim(string(got.State["app:all"]), `"`); !slices.Contains(eventIDs(got.Events), v) {
-			f.t.Errorf("app:all is %q, which nobody wrote", v)
+			f.t.Errorf("app:all is %q, which no writer wrote", v)
 		}
 	}
 }
 
-// Writers of many sessions of one user lose nothing of what they share.
+// Writers of many sessions of one user lose none of the shared state.
 func concurrentSessions(f *fixture) {
 	const sessions, each = 16, 6
 	f.together(sessions, func(s int) error {
@@ -114,8 +114,8 @@ func concurrentSessions(f *fixture) {
 	}
 }
 
-// Of concurrent Creates of one id exactly one wins, and its state is the
-// session's; the others get ErrExists.
+// Of concurrent Creates of one id exactly one succeeds, and the session has its
+// state. The others get ErrExists.
 func concurrentCreates(f *fixture) {
 	key := session(ann, "s1")
 	var winner atomic.Int64
@@ -179,8 +179,8 @@ func concurrentSameEvent(f *fixture) {
 	f.equal("state", texts(got.State), texts(got.Events[0].StateDelta))
 }
 
-// Who reads while others write sees of each call all events, with the state of
-// session and user that goes with them, or none.
+// A reader beside writers sees all events of a call, with the session's and the
+// user's state that belongs to them, or none.
 func concurrentReaders(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{"n":0,"user:n":0}`)
@@ -219,7 +219,7 @@ func concurrentReaders(f *fixture) {
 	}
 }
 
-// Concurrent claims give each scope to one of them.
+// Concurrent claims give each scope to only one of them.
 func concurrentClaims(f *fixture) {
 	const scopes = 8
 	for i := range scopes {
@@ -244,8 +244,8 @@ func concurrentClaims(f *fixture) {
 	}
 }
 
-// Requests that come in while the work is done are neither lost nor done
-// twice: in the end every event was worked on exactly once, in order.
+// Requests that come in while the work is done are neither lost nor done twice:
+// in the end every event was worked on exactly once, in order.
 func concurrentRequests(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)

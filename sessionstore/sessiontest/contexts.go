@@ -17,7 +17,8 @@ func contextCases() []testCase {
 	}
 }
 
-// A call whose context is over gives that as its error and changes nothing.
+// A call whose context has ended returns the context's error and changes
+// nothing.
 func contextCancelled(f *fixture) {
 	key, other := session(ann, "s1"), session(bob, "s1")
 	f.create(key, `{"k":1,"user:k":1}`, f.said("e1"))
@@ -83,8 +84,8 @@ func contextCancelled(f *fixture) {
 		Request: sessionstore.Request{ID: op.ID}})
 }
 
-// A call whose context ends while it runs does all of its work or none, and
-// all of it if it does not give an error.
+// A call whose context ends while it runs does all of its work or none, and all
+// of it if it returns no error.
 func contextCancelledDuring(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)

@@ -17,13 +17,13 @@ func createCases() []testCase {
 		{"blank id becomes a UUID", createBlankID},
 		{"space around an id is trimmed", createTrimsID},
 		{"duplicate id", createDuplicate},
-		{"same id in another scope", createElsewhere},
+		{"the same id in another scope", createElsewhere},
 		{"with events", createWithEvents},
 		{"invalid ids", createInvalid},
 	}
 }
 
-// A new session is empty, was updated now, and is what Get reads.
+// A new session is empty and was updated now. Get reads the same.
 func createAnswers(f *fixture) {
 	key := session(ann, "s1")
 	got := f.create(key, `{}`)
@@ -35,8 +35,8 @@ func createAnswers(f *fixture) {
 	}
 }
 
-// Initial state goes to the app, the user and the session by prefix; temp: is
-// dropped; the answer is the merged view with prefixes.
+// Initial state goes to the app, the user and the session by prefix, and temp:
+// keys are dropped. The answer is the merged view with prefixes.
 func createSplitsState(f *fixture) {
 	key := session(ann, "s1")
 	got := f.create(key, `{"app:a":1,"user:u":"two","s":[3],"temp:t":4}`)
@@ -48,7 +48,7 @@ func createSplitsState(f *fixture) {
 	f.hasState("another app", f.create(session(memory.Scope{App: "bank", User: "ann"}, "s1"), `{}`).State, `{}`)
 }
 
-// Initial state is written over what app and user have, key by key.
+// Initial state overwrites the state of the app and the user key by key.
 func createOverwritesShared(f *fixture) {
 	f.create(session(ann, "s1"), `{"app:a":1,"app:b":1,"user:a":1,"user:b":1,"own":1}`)
 	f.create(session(ann, "s2"), `{"app:a":2,"user:b":2,"own":2}`)
@@ -56,7 +56,7 @@ func createOverwritesShared(f *fixture) {
 	f.hasState("second session", f.get(session(ann, "s2")).State, `{"app:a":2,"app:b":1,"user:a":1,"user:b":2,"own":2}`)
 }
 
-// A blank id is replaced by a UUID, a new one each time.
+// A blank id is replaced by a UUID, a different one each time.
 func createBlankID(f *fixture) {
 	uuid := regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 	seen := map[string]bool{}
@@ -70,7 +70,7 @@ func createBlankID(f *fixture) {
 	}
 }
 
-// Space around an id is no part of it.
+// Space around an id is not part of it.
 func createTrimsID(f *fixture) {
 	f.equal("key", f.create(session(ann, "  s 1 "), `{}`).Key, session(ann, "s 1"))
 	f.get(session(ann, "s 1"))
@@ -92,7 +92,7 @@ func createDuplicate(f *fixture) {
 	f.equal("Get", f.get(key), want)
 }
 
-// An id is taken within its scope only.
+// An id is in use only within its scope.
 func createElsewhere(f *fixture) {
 	f.create(session(ann, "s1"), `{"mine":"ann's"}`)
 	f.create(session(bob, "s1"), `{"mine":"bob's"}`)
@@ -101,9 +101,9 @@ func createElsewhere(f *fixture) {
 	f.hasState("bob's", f.get(session(bob, "s1")).State, `{"mine":"bob's"}`)
 }
 
-// Events given to Create are stored as Append does: ids and times given, state
-// applied over the initial one, temp: dropped, partial and repeated ones not
-// stored. The answer is what Get reads, in its order.
+// Create stores events as Append does: they get ids and times, their state is
+// applied over the initial one, temp: is dropped, and partial and repeated
+// events are not stored. The answer is the same as Get's.
 func createWithEvents(f *fixture) {
 	key := session(ann, "s1")
 	later := f.saidAt("late", f.now().Add(1e9))
@@ -131,8 +131,8 @@ func createWithEvents(f *fixture) {
 	f.equal("Get", f.get(other), got)
 }
 
-// Ids that are not valid are refused by whatever would make a session of them,
-// and found by nothing.
+// Every method that would make a session refuses an invalid id, and every other
+// method finds nothing.
 func createInvalid(f *fixture) {
 	long := strings.Repeat("x", memory.MaxID+1)
 	for _, key := range []sessionstore.Key{

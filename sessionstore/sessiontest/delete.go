@@ -18,7 +18,7 @@ func deleteCases() []testCase {
 	}
 }
 
-// A deleted session is neither read, listed nor written to.
+// A deleted session can be neither read, listed nor written to.
 func deleteHides(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{"k":1}`, f.said("e1"))
@@ -34,7 +34,7 @@ func deleteHides(f *fixture) {
 	f.hasState("the other's state", other.State, `{"k":2}`)
 }
 
-// Deleting what is not there is no error, however often.
+// Deleting a missing session is no error, however often.
 func deleteMissing(f *fixture) {
 	key := session(ann, "s1")
 	f.delete(key)
@@ -64,8 +64,8 @@ func deleteKeepsShared(f *fixture) {
 	f.hasState("state", f.create(session(ann, "s2"), `{}`).State, `{"app:a":1,"app:b":2,"user:u":1,"user:v":2}`)
 }
 
-// After a delete the id is free, and a new session of that name has nothing of
-// the old one: the ids of its events are free too.
+// After a delete the id is free. A new session of that id has nothing of the
+// old one: the ids of its events are free too.
 func deleteFreesID(f *fixture) {
 	for name, again := range map[string]func(sessionstore.Key){
 		"created":  func(key sessionstore.Key) { f.create(key, `{}`) },

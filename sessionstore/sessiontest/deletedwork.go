@@ -12,15 +12,16 @@ func deletedWorkCases() []testCase {
 	return []testCase{
 		{"is still done", deletedWorkDone},
 		{"while claimed", deletedWhileClaimed},
-		{"not asked for", deletedUnasked},
+		{"without a request", deletedUnasked},
 		{"beside a new session", deletedBeside},
 		{"failed", deletedFailed},
 		{"by the user's other sessions", deletedOthers},
 	}
 }
 
-// The memories asked for before a delete are still made: the work is claimed
-// and its events read; afterwards they are gone. The operation stays.
+// Memories that were requested before a delete are still made: the work is
+// claimed and its events read. Then the events are gone, and the operation
+// stays.
 func deletedWorkDone(f *fixture) {
 	key := session(ann, "s1")
 	op := f.ask(key, f.said("e1"), f.said("e2"), f.said("e3"))
@@ -49,7 +50,7 @@ func deletedWorkDone(f *fixture) {
 	f.missing(key)
 }
 
-// gone checks that there are no events of the work any more.
+// gone checks that the events of the work are gone.
 func (f *fixture) gone(work sessionstore.Work) {
 	f.t.Helper()
 	events, err := f.Events(f.t.Context(), work, 0, 10)
@@ -75,8 +76,8 @@ func deletedWhileClaimed(f *fixture) {
 	f.hasChanges(op, change(2))
 }
 
-// What nobody asked for goes with the session: without a request all of it,
-// with one the events after it.
+// Events that no request covers go with the session: all of them without a
+// request, otherwise those after it.
 func deletedUnasked(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`, f.said("e1"))
@@ -102,9 +103,9 @@ func deletedUnasked(f *fixture) {
 	f.gone(work) // its Ref is not the new session's
 }
 
-// The pending work of deleted sessions stands beside a new session of the same
-// id and its work: the events, marks, plans, operations and event ids of each
-// life are its own.
+// The pending work of deleted sessions exists beside a new session of the same
+// id and its work. Each life has its own events, positions, plans, operations
+// and event ids.
 func deletedBeside(f *fixture) {
 	key := session(ann, "s1")
 	const lives = 3
@@ -123,7 +124,7 @@ func deletedBeside(f *fixture) {
 	for life := range lives + 1 {
 		work := f.claimOne(key)
 		refs[work.Ref] = true
-		f.equal("marks", []int64{work.Done, work.Requested}, []int64{0, 2})
+		f.equal("positions", []int64{work.Done, work.Requested}, []int64{0, 2})
 		f.equal("plan", string(work.Plan), "")
 		events := f.events(work, 0, 10)
 		f.equal("events", []string{events[0].ID, events[1].ID}, []string{"e1", fmt.Sprintf("e2 of %d", life)})
@@ -142,7 +143,7 @@ func deletedBeside(f *fixture) {
 	}
 }
 
-// Work that failed outlives the session too, until it is retried and done.
+// Failed work outlives the session too, until it is retried and done.
 func deletedFailed(f *fixture) {
 	key := session(ann, "s1")
 	op := f.ask(key, f.said("e1"))

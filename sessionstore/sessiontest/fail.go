@@ -11,10 +11,10 @@ func failCases() []testCase {
 	return []testCase{
 		{"due again at a time", failRetry},
 		{"given up", failForGood},
-		{"asked for anew", failRequest},
+		{"requested again", failRequest},
 		{"retried", failRetried},
-		{"lets others pass", failOthers},
-		{"retry is for what failed", failRetryNothing},
+		{"does not delay others", failOthers},
+		{"retry of what has not failed", failRetryNothing},
 		{"retry of another's", failRetryAnothers},
 	}
 }
@@ -43,8 +43,8 @@ func failRetry(f *fixture) {
 	f.equal("state", f.operation(ann, op.ID).State, sessionstore.Succeeded)
 }
 
-// Work that failed without a time is never due by itself, and the operation is
-// FAILED.
+// Work that failed without a retry time is not due by itself, and the operation
+// is FAILED.
 func failForGood(f *fixture) {
 	key := session(ann, "s1")
 	op := f.ask(key, f.said("e1"), f.said("e2"), f.said("e3"))
@@ -65,8 +65,8 @@ func failForGood(f *fixture) {
 	}
 }
 
-// Asking anew makes the work due at once, attempts counted anew, and so gives
-// the failed operation another chance too.
+// A new request makes failed work due at once and counts its attempts from the
+// start. So the failed operation has another chance too.
 func failRequest(f *fixture) {
 	key := session(ann, "s1")
 	first := f.ask(key, f.said("e1"))
@@ -108,8 +108,8 @@ func failRetried(f *fixture) {
 	f.equal("state", f.operation(ann, op.ID).State, sessionstore.Succeeded)
 }
 
-// Work that waits to be tried again, or failed, does not hold up the other work
-// of its scope.
+// Work that waits to be tried again, or has failed, does not delay the other
+// work of its scope.
 func failOthers(f *fixture) {
 	for _, id := range []string{"s1", "s2", "s3"} {
 		f.clock.advance(time.Second)
@@ -124,8 +124,8 @@ func failOthers(f *fixture) {
 	f.idle("s2 is given up")
 }
 
-// Retry of an operation that has not failed changes nothing, but that it need
-// not wait to be tried again.
+// Retry of an operation that has not failed changes nothing, except that it no
+// longer waits to be tried again.
 func failRetryNothing(f *fixture) {
 	key := session(ann, "s1")
 	op := f.ask(key, f.said("e1"))
@@ -146,15 +146,15 @@ func failRetryNothing(f *fixture) {
 	f.fail(work, "no", f.now().Add(time.Hour))
 	f.idle("not yet due")
 	retry("to be tried again")
-	work = f.claimOne(key) // now, as somebody knows better
+	work = f.claimOne(key) // at once
 	f.equal("attempts", work.Attempts, 2)
 	f.finish(work, 1, change(1))
 	retry("succeeded")
 	f.idle("done")
 }
 
-// Retry of another scope's operation, or of none, is ErrNotFound and does
-// nothing.
+// Retry of another scope's operation, or of an unknown one, is ErrNotFound and
+// does nothing.
 func failRetryAnothers(f *fixture) {
 	key := session(ann, "s1")
 	op := f.ask(key, f.said("e1"))

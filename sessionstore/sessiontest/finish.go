@@ -9,10 +9,10 @@ import (
 
 func finishCases() []testCase {
 	return []testCase{
-		{"moves the mark", finishMoves},
+		{"moves the position", finishMoves},
 		{"in part", finishPart},
 		{"stale", finishStale},
-		{"events asked for meanwhile", finishMeanwhile},
+		{"events requested meanwhile", finishMeanwhile},
 		{"plan", finishPlan},
 		{"plan replaced", finishPlanReplaced},
 		{"plan dropped", finishPlanDropped},
@@ -31,7 +31,7 @@ func finishMoves(f *fixture) {
 	f.hasEvents("the session", f.get(key).Events, "e1", "e2")
 }
 
-// What a Finish leaves is claimable at once.
+// The rest of the work can be claimed at once after a Finish of a part.
 func finishPart(f *fixture) {
 	key := session(ann, "s1")
 	op := f.ask(key, f.said("e1"), f.said("e2"), f.said("e3"))
@@ -45,7 +45,7 @@ func finishPart(f *fixture) {
 	f.idle("all is done")
 }
 
-// Finish from a mark that has moved is ErrAborted, and records nothing.
+// Finish from a position that has moved is ErrAborted, and records nothing.
 func finishStale(f *fixture) {
 	key := session(ann, "s1")
 	op := f.ask(key, f.said("e1"), f.said("e2"))
@@ -63,8 +63,7 @@ func finishStale(f *fixture) {
 	f.equal("done", f.claimOne(key).Done, int64(1))
 }
 
-// Events that are asked for while the work is in progress are work of their
-// own afterwards.
+// Events that are requested while the work is in progress become the next work.
 func finishMeanwhile(f *fixture) {
 	key := session(ann, "s1")
 	f.ask(key, f.said("e1"))
@@ -79,7 +78,7 @@ func finishMeanwhile(f *fixture) {
 	f.idle("e3 was not asked for")
 }
 
-// A plan saved comes back to the byte with each further Claim, however the
+// A saved plan comes back byte for byte with each later Claim, however the
 // attempt ended.
 func finishPlan(f *fixture) {
 	key := session(ann, "s1")
@@ -104,7 +103,7 @@ func finishPlan(f *fixture) {
 	f.equal("requested", got.Requested, int64(4))
 }
 
-// The last plan saved counts.
+// The last saved plan counts.
 func finishPlanReplaced(f *fixture) {
 	key := session(ann, "s1")
 	f.ask(key, f.said("e1"), f.said("e2"))
@@ -117,7 +116,7 @@ func finishPlanReplaced(f *fixture) {
 	f.equal("its end", got.PlanTo, int64(2))
 }
 
-// Finish drops the plan, be it for all of the work or a part.
+// Finish drops the plan, whether it finishes all of the work or a part.
 func finishPlanDropped(f *fixture) {
 	key := session(ann, "s1")
 	op := f.ask(key, f.said("e1"), f.said("e2"), f.said("e3"))
@@ -135,8 +134,8 @@ func finishPlanDropped(f *fixture) {
 		Request: sessionstore.Request{ID: op.ID}})
 }
 
-// Attempts of work count since the last success; those of an operation count
-// its beginning once, and each time that some of it is tried again.
+// The attempts of work count since the last success. Those of an operation
+// count its beginning once, and each time that some of it is tried again.
 func finishAttempts(f *fixture) {
 	key := session(ann, "s1")
 	op := f.ask(key, f.said("e1"), f.said("e2"))

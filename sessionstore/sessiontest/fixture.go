@@ -25,11 +25,11 @@ var (
 // stores keep microseconds.
 var start = time.Date(2024, 5, 8, 13, 56, 0, 123456789, time.UTC)
 
-// leaseTTL is how long the leases of the cases are.
+// leaseTTL is the length of the leases in the cases.
 const leaseTTL = 10 * time.Second
 
-// fixture is an open backend, its clock, and short ways to use it that fail
-// the test on an error nobody expects.
+// fixture is an open backend, its clock, and short calls that fail the test on
+// an unexpected error.
 type fixture struct {
 	Backend
 	t       *testing.T
@@ -45,14 +45,14 @@ func newFixture(t *testing.T, h Harness) *fixture {
 	return f
 }
 
-// reopen is a restart.
+// reopen restarts the backend.
 func (f *fixture) reopen() {
 	f.t.Helper()
 	f.harness.Close(f.t, f.Backend)
 	f.Backend = f.harness.Open(f.t, f.clock.now)
 }
 
-// clock is a time that moves when it is told to.
+// clock is a time that moves only when it is told to.
 type clock struct {
 	mu   sync.Mutex
 	time time.Time
@@ -70,7 +70,7 @@ func (c *clock) advance(d time.Duration) {
 	c.time = c.time.Add(d)
 }
 
-// now is the time as a store keeps it.
+// now is the present time as a store keeps it.
 func (f *fixture) now() time.Time { return sessionstore.Micros(f.clock.now()) }
 
 func session(scope memory.Scope, id string) sessionstore.Key {
@@ -87,7 +87,7 @@ func (f *fixture) event(doc string) sessionstore.Event {
 	return e
 }
 
-// said is an event with an id, which is its text too, now.
+// said is an event of the present time with an id, which is its text too.
 func (f *fixture) said(id string) sessionstore.Event {
 	f.t.Helper()
 	return f.saidAt(id, f.now())
@@ -100,7 +100,7 @@ func (f *fixture) saidAt(id string, at time.Time) sessionstore.Event {
 		id, sessionstore.FormatTime(at), id))
 }
 
-// sets is an event with an id, now, that changes state.
+// sets is an event of the present time with an id that changes state.
 func (f *fixture) sets(id, delta string) sessionstore.Event {
 	f.t.Helper()
 	return f.event(fmt.Sprintf(`{"id":%q,"author":"user","timestamp":%q,"actions":{"stateDelta":%s}}`,
@@ -126,7 +126,7 @@ func (f *fixture) create(key sessionstore.Key, state string, events ...sessionst
 	return s
 }
 
-// append stores events in a session that is there.
+// append stores events in an existing session.
 func (f *fixture) append(key sessionstore.Key, events ...sessionstore.Event) sessionstore.Appended {
 	f.t.Helper()
 	return f.appendWith(key, sessionstore.Append{}, events...)
@@ -257,7 +257,7 @@ func (f *fixture) claim(owner string, limit int) []sessionstore.Work {
 	return works
 }
 
-// claimOne claims for "worker" what must be the only work due.
+// claimOne claims the only work that is due, for "worker".
 func (f *fixture) claimOne(key sessionstore.Key) sessionstore.Work {
 	f.t.Helper()
 	works := f.claim("worker", 10)
@@ -267,7 +267,7 @@ func (f *fixture) claimOne(key sessionstore.Key) sessionstore.Work {
 	return works[0]
 }
 
-// idle claims, and gets nothing.
+// idle checks that no work can be claimed.
 func (f *fixture) idle(why string) {
 	f.t.Helper()
 	if works := f.claim("idler", 10); len(works) != 0 {
@@ -296,12 +296,12 @@ func (f *fixture) save(work sessionstore.Work, to int64, plan string) {
 	}
 }
 
-// change is what an event changed, in the cases a sentence of its number.
+// change is a change that comes from an event, and names the event's number.
 func change(seq int64) sessionstore.Change {
 	return sessionstore.Change{Seq: seq, Doc: fmt.Appendf(nil, `{"event":%d}`, seq)}
 }
 
-// equal compares to the letter; no list is an empty list.
+// equal compares values exactly, except that nil and empty lists are equal.
 func (f *fixture) equal(what string, got, want any) {
 	f.t.Helper()
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
@@ -309,7 +309,7 @@ func (f *fixture) equal(what string, got, want any) {
 	}
 }
 
-// hasState checks the merged state of what was read, as a JSON object.
+// hasState compares a merged state to a JSON object.
 func (f *fixture) hasState(what string, got sessionstore.State, want string) {
 	f.t.Helper()
 	f.equal(what, texts(got), texts(f.state(want)))
@@ -323,7 +323,7 @@ func texts(s sessionstore.State) map[string]string {
 	return out
 }
 
-// hasEvents checks which events there are, by id and in order.
+// hasEvents compares the ids of events, in order.
 func (f *fixture) hasEvents(what string, got []sessionstore.Event, want ...string) {
 	f.t.Helper()
 	f.equal(what, eventIDs(got), want)
@@ -343,7 +343,7 @@ func sessionIDs(sessions []sessionstore.Session) (out []string) {
 	return out
 }
 
-// isA checks an error's kind, and that it says more than that.
+// isA checks the kind of an error, and that its text has more than the kind.
 func (f *fixture) isA(what string, err, kind error) {
 	f.t.Helper()
 	if !errors.Is(err, kind) {
@@ -353,7 +353,7 @@ func (f *fixture) isA(what string, err, kind error) {
 	}
 }
 
-// missing checks that a session is not there.
+// missing checks that a session cannot be read.
 func (f *fixture) missing(key sessionstore.Key) {
 	f.t.Helper()
 	s, err := f.Get(f.t.Context(), key, sessionstore.Get{NumRecent: -1})
@@ -363,7 +363,7 @@ func (f *fixture) missing(key sessionstore.Key) {
 	}
 }
 
-// together runs do n times at once and reports what fails.
+// together runs do n times concurrently and reports the errors.
 func (f *fixture) together(n int, do func(i int) error) {
 	f.t.Helper()
 	var wg sync.WaitGroup

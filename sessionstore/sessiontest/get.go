@@ -20,7 +20,7 @@ func getCases() []testCase {
 	}
 }
 
-// A session is found by its whole key only; all else is ErrNotFound.
+// A session is found only by its whole key; any other key is ErrNotFound.
 func getMissing(f *fixture) {
 	f.missing(session(ann, "s1"))
 	f.create(session(ann, "s1"), `{}`, f.said("e1"))
@@ -38,7 +38,7 @@ func getMissing(f *fixture) {
 }
 
 // NumRecent is how many of the last events are read: none for 0, all for a
-// negative one, and all there are for one too large. State comes always.
+// negative one, and all there are for one too large. State is always read.
 func getNumRecent(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{"k":1}`)
@@ -57,8 +57,8 @@ func getNumRecent(f *fixture) {
 	}
 }
 
-// After is inclusive, to the microsecond; the zero time is no limit, even for
-// events of long ago.
+// After is inclusive, to the microsecond. The zero time is no limit, even for
+// old events.
 func getAfter(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -87,7 +87,8 @@ func getAfter(f *fixture) {
 	}
 }
 
-// With both the last n are taken first, and of those the ones not before After.
+// With both limits the last n events are taken first, and of those the ones not
+// before After.
 func getBoth(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -111,8 +112,8 @@ func getBoth(f *fixture) {
 	}
 }
 
-// Events are in order of timestamp, and of arrival where that is the same,
-// whatever order they came in; the last n are the last of that order.
+// Events are in order of timestamp, and of arrival if their timestamps are
+// equal, whatever order they came in. The last n are the last of that order.
 func getOrder(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -131,7 +132,7 @@ func getOrder(f *fixture) {
 		"u2", "a2")
 }
 
-// Times are UTC and keep microseconds, over all years an event may have.
+// Times are UTC and have microseconds, in all years that an event may have.
 func getMicroseconds(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -159,7 +160,8 @@ func getMicroseconds(f *fixture) {
 	}
 }
 
-// What Get answers is the caller's: writing into it changes nothing stored.
+// The answer of Get belongs to the caller: a write into it changes no stored
+// data.
 func getCallersOwn(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{"k":1}`, f.said("e1"))

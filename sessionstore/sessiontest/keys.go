@@ -16,8 +16,8 @@ func keyCases() []testCase {
 	}
 }
 
-// oddNames are valid ids that a store which builds keys, patterns, paths or
-// queries from them gets wrong. All are different.
+// oddNames are valid ids that are risky for a store which builds keys,
+// patterns, paths or queries from them. All are different.
 func oddNames() []string {
 	return []string{
 		"a", "A", "b", "a:b", "a:b:c", "b:c", "a%3Ab", "a%b", "a_b", "axb", "%", "_", "*", "?", "[a]", "{a}", "{", "}",
@@ -31,8 +31,8 @@ func oddNames() []string {
 	}
 }
 
-// Scopes made of odd names, and such as are the same once joined, share
-// nothing: not sessions, not state, not work, not operations.
+// Scopes with odd names, or with names that are the same once joined, share
+// nothing: neither sessions, state, work nor operations.
 func keysScopes(f *fixture) {
 	scopes := []memory.Scope{
 		{App: "a", User: "b:c"}, {App: "a:b", User: "c"}, {App: "a:b:c", User: "c"}, {App: "c", User: "a:b"},

@@ -10,10 +10,10 @@ import (
 
 func leaseCases() []testCase {
 	return []testCase{
-		{"bars everybody", leaseBars},
+		{"bars all claims", leaseBars},
 		{"ends by the clock", leaseEnds},
 		{"is renewed", leaseRenewed},
-		{"renewed by its owner only", leaseOwner},
+		{"is renewed by its owner only", leaseOwner},
 		{"ends with the work", leaseEndsWithWork},
 		{"a late worker does no harm", leaseLate},
 		{"a late failure is refused", leaseLateFail},
@@ -23,8 +23,8 @@ func leaseCases() []testCase {
 	}
 }
 
-// An app that has asked for much before others does not hold them up, whether
-// its work is claimed together or one piece after another.
+// An app that has requested much before others does not delay them, whether its
+// work is claimed together or one piece after another.
 func leaseTurns(f *fixture) {
 	for i := range 20 {
 		f.ask(session(memory.Scope{App: "busy", User: fmt.Sprint("u", i)}, "s"), f.said("e"))
@@ -52,7 +52,8 @@ func leaseTurns(f *fixture) {
 	f.equal("of fewer leased", apps(f.claim("worker", 1)), []string{"calm u2"})
 }
 
-// A worker whose lease ran out cannot fail the work of the one who has it now.
+// A worker whose lease has ended cannot fail the work of the worker that has it
+// now.
 func leaseLateFail(f *fixture) {
 	key := session(ann, "s1")
 	op := f.ask(key, f.said("e1"))
@@ -66,8 +67,8 @@ func leaseLateFail(f *fixture) {
 	f.equal("state", f.operation(ann, op.ID).State, sessionstore.Succeeded)
 }
 
-// A worker whose lease ran out cannot replace the plan that the one who has the
-// work now follows, nor end it under that one's hands.
+// A worker whose lease has ended can neither replace the plan that the next
+// worker follows, nor finish the work.
 func leaseLateSave(f *fixture) {
 	key := session(ann, "s1")
 	f.ask(key, f.said("e1"))
@@ -82,8 +83,9 @@ func leaseLateSave(f *fixture) {
 	f.equal("plan", string(f.claimOne(key).Plan), `"now"`)
 }
 
-// While a scope is leased none of its work is claimed, by others or by the
-// lease's owner, also not what is asked for meanwhile. Other scopes go on.
+// While a scope is leased none of its work is claimed, neither by others nor by
+// the lease's owner, nor is work that is requested meanwhile. Other scopes can
+// be claimed.
 func leaseBars(f *fixture) {
 	f.ask(session(ann, "s1"), f.said("e1"))
 	f.claimOne(session(ann, "s1"))
@@ -96,7 +98,7 @@ func leaseBars(f *fixture) {
 	f.claimOne(session(bob, "s1"))
 }
 
-// A lease that is over bars nobody; the work goes to who claims it next, as one
+// A lease that has ended bars no claim. The next claim gets the work, as one
 // more attempt.
 func leaseEnds(f *fixture) {
 	key := session(ann, "s1")
@@ -116,7 +118,7 @@ func leaseEnds(f *fixture) {
 	f.equal("state", string(f.operation(ann, op.ID).State), "SUCCEEDED")
 }
 
-// Renew counts from now, again and again.
+// Renew counts from the present time, each time.
 func leaseRenewed(f *fixture) {
 	key := session(ann, "s1")
 	f.ask(key, f.said("e1"))
@@ -134,8 +136,8 @@ func leaseRenewed(f *fixture) {
 	f.equal("work", f.claimOne(key).Ref, work.Ref)
 }
 
-// A lease is renewed by its owner, on its own scope; anything else is
-// ErrAborted and changes nothing.
+// Only its owner renews a lease, on its own scope. Anything else is ErrAborted
+// and changes nothing.
 func leaseOwner(f *fixture) {
 	f.isA("Renew of no lease", f.Renew(f.t.Context(), ann, "worker", leaseTTL), memory.ErrAborted)
 	f.ask(session(ann, "s1"), f.said("e1"))
@@ -146,8 +148,8 @@ func leaseOwner(f *fixture) {
 	f.claimOne(session(ann, "s1"))
 }
 
-// Finish and Fail end the lease, so that the next work of the scope is claimed
-// at once, and there is nothing left to renew.
+// Finish and Fail end the lease: the next work of the scope can be claimed at
+// once, and there is nothing to renew.
 func leaseEndsWithWork(f *fixture) {
 	for _, id := range []string{"s1", "s2", "s3"} {
 		f.clock.advance(time.Second)
@@ -160,8 +162,8 @@ func leaseEndsWithWork(f *fixture) {
 	f.finish(f.claimOne(session(ann, "s3")), 1)
 }
 
-// A worker whose lease ended and whose work another did meanwhile cannot undo
-// it: Finish is ErrAborted, and neither its plan nor its failure count.
+// A worker whose lease has ended cannot undo the work that another has done:
+// Finish is ErrAborted, and neither its plan nor its failure counts.
 func leaseLate(f *fixture) {
 	key := session(ann, "s1")
 	op := f.ask(key, f.said("e1"), f.said("e2"), f.said("e3"))
@@ -200,7 +202,7 @@ func leaseLate(f *fixture) {
 }
 
 // Leases of an embedded store are void when it starts, as their owners are
-// gone; elsewhere they outlive a restart.
+// gone. In other stores they outlive a restart.
 func leaseRestart(f *fixture) {
 	key := session(ann, "s1")
 	f.ask(key, f.said("e1"))

@@ -22,8 +22,8 @@ func listCases() []testCase {
 	}
 }
 
-// A list has no events, but the merged state and the time, newest created
-// first, whatever was updated since.
+// A list has the merged state and the time of each session, and no events. The
+// newest created is first, whatever was updated since.
 func listSessions(f *fixture) {
 	for i := range 3 {
 		f.clock.advance(time.Second)
@@ -42,7 +42,7 @@ func listSessions(f *fixture) {
 	f.equal("ListApp", f.listApp("shop", 0), want)
 }
 
-// Nothing there is an empty page.
+// A list of nothing is an empty page.
 func listNothing(f *fixture) {
 	page, err := f.List(f.t.Context(), ann, sessionstore.List{})
 	if err != nil || len(page.Sessions) != 0 || page.NextPageToken != "" {
@@ -86,8 +86,8 @@ func keysOf(sessions []sessionstore.Session) (out []sessionstore.Key) {
 	return out
 }
 
-// Walking the pages shows each session exactly once, in one order, even if all
-// were made at one moment.
+// Walking the pages returns each session exactly once, in one order, even if
+// all were made at one moment.
 func listPages(f *fixture) {
 	var made []string
 	for i := range 25 {
@@ -147,8 +147,8 @@ func listChanges(f *fixture) {
 	f.equal("times shown: s08, deleted before its page", seen["s08"], 0)
 }
 
-// A page has PageSize sessions, and without one the default; what is out of
-// range is ErrInvalid.
+// A page has PageSize sessions, or the default number. A size out of range is
+// ErrInvalid.
 func listPageSize(f *fixture) {
 	for i := range memory.DefaultPageSize + 1 {
 		f.create(session(ann, fmt.Sprintf("s%d", i)), `{}`)
@@ -172,7 +172,7 @@ func listPageSize(f *fixture) {
 	}
 }
 
-// A page token that is none, or one of another list, is ErrInvalid.
+// A malformed page token, or one of another list, is ErrInvalid.
 func listPageToken(f *fixture) {
 	invalid := func(token string) {
 		f.t.Helper()

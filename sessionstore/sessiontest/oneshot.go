@@ -21,7 +21,7 @@ func oneShotCases() []testCase {
 	}
 }
 
-// No read and no list shows a one-shot session, before and after its work, and
+// No read and no list has a one-shot session, before and after its work, and
 // its id is free.
 func oneShotHidden(f *fixture) {
 	key := session(ann, "s1")
@@ -46,7 +46,7 @@ func oneShotHidden(f *fixture) {
 	f.idle("all is done")
 }
 
-// Its events can be read until its work is finished, after a restart too; the
+// Its events can be read until its work is finished, after a restart too. The
 // operation stays.
 func oneShotEnds(f *fixture) {
 	key := session(ann, "s1")
@@ -66,7 +66,8 @@ func oneShotEnds(f *fixture) {
 	f.hasChanges(op, change(1), change(2))
 }
 
-// Beside a session of its key, each has its own events, marks and operations.
+// A one-shot session and a session of its key each have their own events,
+// positions and operations.
 func oneShotBeside(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{"k":1}`, f.said("e1"), f.said("e2"))
@@ -101,7 +102,7 @@ func oneShotState(f *fixture) {
 	f.hasState("state", f.get(key).State, `{"k":1,"user:u":1,"app:a":1}`)
 }
 
-// The same events in two one-shot sessions of one key are work twice.
+// The same events in two one-shot sessions of one key are two pieces of work.
 func oneShotTwice(f *fixture) {
 	key := session(ann, "s1")
 	for range 2 {
@@ -131,7 +132,7 @@ func oneShotEmpty(f *fixture) {
 	}
 }
 
-// Work that was given up stays, and Retry resumes it.
+// Its work stays after it was given up, and Retry resumes it.
 func oneShotFailed(f *fixture) {
 	key := session(ann, "s1")
 	op := f.askOneShot(key, f.said("e1"))
@@ -147,8 +148,8 @@ func oneShotFailed(f *fixture) {
 	f.equal("state", f.operation(ann, op.ID).State, sessionstore.Succeeded)
 }
 
-// An export waits for its work, as for that of deleted sessions, and never has
-// it among the sessions.
+// An export fails while its work is left, as with deleted sessions, and never
+// has it among the sessions.
 func oneShotExport(f *fixture) {
 	key := session(ann, "s1")
 	f.askOneShot(key, f.said("e1"))
@@ -165,7 +166,7 @@ func oneShotExport(f *fixture) {
 	}
 }
 
-// It needs a request: without one nothing is stored.
+// A one-shot session without a request is refused, and nothing is stored.
 func oneShotUnasked(f *fixture) {
 	key := session(ann, "s1")
 	_, err := f.Append(f.t.Context(), key, []sessionstore.Event{f.said("e1")}, sessionstore.Append{OneShot: true})

@@ -14,7 +14,7 @@ func operationCases() []testCase {
 		{"life", operationLife},
 		{"changes", operationChanges},
 		{"two over one session", operationsOverlap},
-		{"the oldest that waits", operationOldest},
+		{"the oldest is claimed", operationOldest},
 		{"another scope's", operationAnothers},
 		{"list", operationsList},
 		{"pages", operationsPages},
@@ -58,8 +58,8 @@ func operationLife(f *fixture) {
 	check("after another operation failed")
 }
 
-// An operation has the changes of its own events, in their order and to the
-// byte; one event may have many, or none.
+// An operation has the changes of its own events, in their order and byte for
+// byte. One event may have many changes, or none.
 func operationChanges(f *fixture) {
 	key := session(ann, "s1")
 	first := f.ask(key, f.said("e1"), f.said("e2"))
@@ -96,9 +96,9 @@ func (f *fixture) hasChanges(op sessionstore.Operation, want ...sessionstore.Cha
 	f.equal("changes of "+op.ID, gotDocs, wantDocs)
 }
 
-// An operation's events are those not yet done when it was asked for. Two
-// operations may share some: each ends with the last of its own and has the
-// changes of its own.
+// An operation's events are those that were not done when it was requested. Two
+// operations may share some: each ends with the last of its own events and has
+// the changes of its own events.
 func operationsOverlap(f *fixture) {
 	key := session(ann, "s1")
 	f.ask(key, f.said("e0"))
@@ -126,8 +126,8 @@ func operationsOverlap(f *fixture) {
 	f.hasChanges(second, change(2), change(3), change(4))
 }
 
-// Work names the oldest operation that waits for it: one that is done, or that
-// another session's events are for, does not.
+// Work names the oldest operation that waits for it: not one that is done, nor
+// one of another session.
 func operationOldest(f *fixture) {
 	key := session(ann, "s1")
 	done := f.ask(key)
@@ -149,7 +149,7 @@ func operationOldest(f *fixture) {
 	f.equal("after a failure", f.claimOne(key).Request.ID, second.ID)
 }
 
-// An operation is found in its scope by its id, else it is ErrNotFound.
+// An operation is found by its scope and id; anything else is ErrNotFound.
 func operationAnothers(f *fixture) {
 	op := f.ask(session(ann, "s1"), f.said("e1"))
 	f.operation(ann, op.ID)
@@ -194,8 +194,8 @@ func operationsList(f *fixture) {
 		[]sessionstore.OperationState{sessionstore.Succeeded, sessionstore.Failed, sessionstore.Succeeded})
 }
 
-// Walking the pages shows each operation exactly once, newest first, also when
-// others are asked for meanwhile.
+// Walking the pages returns each operation exactly once, newest first, also
+// while others are requested.
 func operationsPages(f *fixture) {
 	var want []string
 	for i := range 23 {
@@ -238,8 +238,8 @@ func (f *fixture) operationIDs(pageSize int, between func()) (ids []string) {
 	}
 }
 
-// A finished operation is read for OperationTTL from its end, with all its
-// changes, and then gone, whatever else goes on.
+// A finished operation with all its changes can be read for OperationTTL from
+// its end, and not longer.
 func operationTTL(f *fixture) {
 	key := session(ann, "s1")
 	op := f.ask(key, f.said("e1"), f.said("e2"))
@@ -266,8 +266,8 @@ func operationTTL(f *fixture) {
 	f.hasEvents("the session", f.get(key).Events, "e1", "e2")
 }
 
-// An operation that waits or runs is kept until it is finished, however long
-// that takes, with the changes of what is done.
+// An operation that waits or runs stays until it is finished, however long that
+// takes, with the changes of its finished events.
 func operationUnfinished(f *fixture) {
 	pending, running := session(ann, "s1"), session(bob, "s1")
 	first, second := f.ask(pending, f.said("e1")), f.ask(running, f.said("e1"), f.said("e2"))

@@ -12,11 +12,11 @@ import (
 func progressCases() []testCase {
 	return []testCase{
 		{"rewinds", progressRewinds},
-		{"appending asks for nothing", progressAppend},
-		{"a request raises the mark", progressRequest},
+		{"an append alone is no request", progressAppend},
+		{"a request raises the position", progressRequest},
 		{"a request without events", progressRequestEmpty},
 		{"the longest waiting first", progressOrder},
-		{"asking again keeps the place", progressKeepsPlace},
+		{"another request keeps the place", progressKeepsPlace},
 		{"one piece of work in a scope", progressOnePerScope},
 		{"events by number", progressEvents},
 		{"numbers are of what is stored", progressNumbers},
@@ -35,8 +35,8 @@ func progressAppend(f *fixture) {
 	}
 }
 
-// A request asks for all events up to the last, those of earlier calls too,
-// and no further.
+// A request covers all events up to the last, those of earlier calls too, and
+// none after it.
 func progressRequest(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`, f.said("e1"), f.said("e2"))
@@ -51,7 +51,7 @@ func progressRequest(f *fixture) {
 	f.equal("work", work, sessionstore.Work{Key: key, Ref: work.Ref, Requested: 3, Attempts: 1,
 		Request: sessionstore.Request{ID: op.ID}})
 	f.finish(work, 3)
-	f.idle("an event that nobody asked for")
+	f.idle("an event without a request")
 
 	op = f.ask(key)
 	f.equal("events of the next request", op.EventsTotal, 1)
@@ -60,8 +60,8 @@ func progressRequest(f *fixture) {
 		Request: sessionstore.Request{ID: op.ID}})
 }
 
-// A request needs no events of its own, nor new ones: with partial events or
-// such as are there it asks for what is stored and not yet done.
+// A request needs no events of its own, nor new ones: with partial or repeated
+// events it covers the stored events that are not done.
 func progressRequestEmpty(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`, f.said("e1"), f.said("e2"))
@@ -82,8 +82,8 @@ func progressRequestEmpty(f *fixture) {
 	f.idle("nothing to do")
 }
 
-// Claim gives what was asked for first, whichever session is older, and at
-// most limit pieces.
+// Claim returns the work that was requested first, whichever session is older,
+// and at most limit pieces.
 func progressOrder(f *fixture) {
 	users := []string{"m", "z", "a", "k", "b"}
 	keyOf := func(user string) sessionstore.Key {
@@ -108,7 +108,7 @@ func progressOrder(f *fixture) {
 	f.idle("all is claimed")
 }
 
-// Asking again for a session that waits does not send it to the back.
+// Another request for a session that waits does not send it to the back.
 func progressKeepsPlace(f *fixture) {
 	f.ask(session(ann, "s1"), f.said("e1"))
 	f.clock.advance(time.Second)
@@ -121,7 +121,7 @@ func progressKeepsPlace(f *fixture) {
 	}
 }
 
-// A scope has one piece of work in progress at a time, its oldest first; the
+// A scope has one piece of work in progress at a time, its oldest first. The
 // next waits until that is done.
 func progressOnePerScope(f *fixture) {
 	for i := range 3 {
@@ -142,7 +142,7 @@ func progressOnePerScope(f *fixture) {
 	f.idle("all is done")
 }
 
-// Events are read by number, above after, at most limit of them, in order of
+// Events are read by number: those above after, at most limit, in order of
 // arrival, whatever their timestamps.
 func progressEvents(f *fixture) {
 	key := session(ann, "s1")
@@ -178,7 +178,7 @@ func (f *fixture) events(work sessionstore.Work, after int64, limit int) []sessi
 	return out
 }
 
-// Partial and repeated events take no number, so that numbers have no gaps.
+// Partial and repeated events take no number, so numbers have no gaps.
 func progressNumbers(f *fixture) {
 	key := session(ann, "s1")
 	part := f.event(`{"author":"user","partial":true}`)
@@ -194,7 +194,7 @@ func progressNumbers(f *fixture) {
 	}
 }
 
-// Work tells whether its session has ever had an event that takes others back.
+// Work says whether its session has ever had an event that takes others back.
 func progressRewinds(f *fixture) {
 	for want, doc := range map[bool]string{
 		false: `{"id": "e2", "author": "user"}`,

@@ -13,7 +13,7 @@ func requestCases() []testCase {
 	}
 }
 
-// The operation, in every way to read it, and the work have all of the request,
+// The operation, in every way to read it, and the work have the whole request,
 // also after a restart.
 func requestKept(f *fixture) {
 	for _, r := range []sessionstore.Request{{}, {DisableConsolidation: true}, {Facts: true},
@@ -42,7 +42,7 @@ func requestKept(f *fixture) {
 	}
 }
 
-// Work carries the oldest request that waits for it, each in its turn, whatever
+// Work has the oldest request that waits for it, one after another, whatever
 // their ids are.
 func requestOldest(f *fixture) {
 	key := session(ann, "s1")

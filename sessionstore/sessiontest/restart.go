@@ -14,13 +14,14 @@ func restartCases() []testCase {
 		{"keeps sessions", restartSessions},
 		{"keeps work", restartWork},
 		{"keeps operations", restartOperations},
-		{"keeps what was deleted", restartDeleted},
-		{"keeps what it is bound to", restartBound},
-		{"begins anew with other memories", restartRebound},
+		{"keeps the work of deleted sessions", restartDeleted},
+		{"keeps the memory store it is bound to", restartBound},
+		{"starts over with other memories", restartRebound},
 	}
 }
 
-// Sessions, events, state and their order outlive a restart, and go on.
+// Sessions, events, state and their order outlive a restart, and can be added
+// to.
 func restartSessions(f *fixture) {
 	f.create(session(ann, "s1"), `{"app:a":1,"user:u":1,"k":1}`, f.said("e1"))
 	f.clock.advance(time.Second)
@@ -40,8 +41,8 @@ func restartSessions(f *fixture) {
 	f.hasState("state", got.State, `{"app:a":1,"user:u":2,"k":null}`)
 }
 
-// The work list outlives a restart: marks, plans, attempts, the time of the
-// next try, and what was given up.
+// The work list outlives a restart: positions, plans, attempts, retry times,
+// and failed work.
 func restartWork(f *fixture) {
 	waiting, later, never, done := session(ann, "s1"), session(ann, "s2"), session(ann, "s3"), session(ann, "s4")
 	f.ask(done, f.said("e1"), f.said("e2"))
@@ -92,7 +93,8 @@ func restartOperations(f *fixture) {
 	f.equal("list", f.operationIDs(2, func() {}), list)
 }
 
-// The work of a deleted session outlives a restart, and so does its absence.
+// The work of a deleted session outlives a restart, and the session stays
+// deleted.
 func restartDeleted(f *fixture) {
 	key := session(ann, "s1")
 	f.ask(key, f.said("old"))
@@ -110,7 +112,7 @@ func restartDeleted(f *fixture) {
 	f.hasEvents("the session", f.get(key).Events, "new")
 }
 
-// Done marks speak of one memory store, the first they were bound to.
+// The done positions refer to one memory store, the first they were bound to.
 func restartBound(f *fixture) {
 	bind := func(id, want string) {
 		f.t.Helper()
@@ -126,9 +128,9 @@ func restartBound(f *fixture) {
 	bind("m1", "m1")
 }
 
-// Rebind makes all that was ever asked for work again, from the start: what was
-// done, what was begun, what was given up and what was deleted before it was
-// done; not what nobody asked for.
+// Rebind makes all requested events work again, from the start: those that were
+// done, begun, given up, or not done when their session was deleted. Events
+// without a request are not work.
 func restartRebound(f *fixture) {
 	if _, err := f.Bind(f.t.Context(), "m1"); err != nil {
 		f.t.Fatal(err)

@@ -17,8 +17,8 @@ func roundTripCases() []testCase {
 	}
 }
 
-// documents are events in the spelling of the contract, so that what is stored
-// is what came, to the byte.
+// documents are events in the spelling of the contract, so that they are stored
+// byte for byte as they came.
 func documents() map[string]string {
 	const head = `"author":"agent","timestamp":"2024-05-08T13:56:00.123456Z"`
 	return map[string]string{
@@ -78,7 +78,7 @@ func allBytes() string {
 	return base64.StdEncoding.EncodeToString(raw)
 }
 
-// What is stored is given back to the byte, by the answer, by Get, by the work
+// A stored event comes back byte for byte: in the answer, by Get, by the work
 // list, and after a restart.
 func roundTripDocuments(f *fixture) {
 	for name, doc := range documents() {
@@ -127,7 +127,7 @@ func roundTripSpelling(f *fixture) {
 	f.equal("state", string(got.State["k"]), value)
 }
 
-// Events of megabytes, as inline images are, come back whole.
+// Events of megabytes, such as inline images, come back whole.
 func roundTripLarge(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -140,7 +140,7 @@ func roundTripLarge(f *fixture) {
 	}
 }
 
-// The fields beside Doc are what ParseEvent reads from it.
+// The fields beside Doc are those that ParseEvent reads from it.
 func roundTripReadings(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)

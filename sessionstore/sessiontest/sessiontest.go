@@ -1,6 +1,7 @@
-// Package sessiontest is the suite that every session store passes: each case
-// is one promise of [sessionstore.Store], [sessionstore.Progress] or
-// [sessionstore.Operations], so that the suite is their specification.
+// Package sessiontest is the suite that every session store passes. Each case is
+// one promise of [sessionstore.Store], [sessionstore.Progress],
+// [sessionstore.Operations] or [sessionstore.Archive], so that the suite is their
+// specification.
 //
 // A backend runs it from a test of its own:
 //
@@ -23,7 +24,7 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// Backend is what a session store implementation offers.
+// Backend is the part of a session store that the suite checks.
 type Backend interface {
 	sessionstore.Store
 	sessionstore.Progress
@@ -31,18 +32,19 @@ type Backend interface {
 	sessionstore.Archive
 }
 
-// Harness is one place that keeps data, empty at first, and the way to it.
+// Harness is a place that keeps data, empty at first, and how to open and close
+// it.
 type Harness struct {
-	// Open opens the place; it fails the test itself if it cannot. now is the
-	// backend's only clock. The suite has one Backend open at a time, and
-	// closes and opens again to see what a restart keeps.
+	// Open opens the place, or fails the test. now is the backend's only clock. The
+	// suite has one Backend open at a time. It closes one and opens another to
+	// check what a restart keeps.
 	Open func(t *testing.T, now func() time.Time) Backend
 
 	// Close closes what Open opened, cleanly.
 	Close func(t *testing.T, b Backend)
 
-	// Embedded says that the place belongs to one process, so that the leases
-	// of an earlier Open are void. Elsewhere leases outlive who took them.
+	// Embedded says that the place belongs to one process, so that the leases of an
+	// earlier Open are void. Otherwise leases outlive their owners.
 	Embedded bool
 }
 
@@ -82,7 +84,7 @@ func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
 	}
 }
 
-// testCase is one promise; the comment of run says which.
+// testCase is one promise. The comment of its function states it.
 type testCase struct {
 	name string
 	run  func(f *fixture)

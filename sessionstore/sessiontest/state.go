@@ -22,9 +22,9 @@ func stateCases() []testCase {
 	}
 }
 
-// stateDelta reaches the app's state in all its sessions, the user's in all of
-// that user's in that app, the session's in it alone; every read shows the
-// merged view.
+// stateDelta reaches the app's state in all its sessions, the user's state in
+// all sessions of that user in that app, and the session's state in that
+// session only. Every read returns the merged view.
 func stateShared(f *fixture) {
 	bank := memory.Scope{App: "bank", User: "ann"}
 	keys := []sessionstore.Key{session(ann, "s1"), session(ann, "s2"), session(bob, "s1"), session(bank, "s1")}
@@ -52,8 +52,8 @@ func stateShared(f *fixture) {
 	f.hasState("after bob's event", f.get(keys[0]).State, `{"app:a":10,"user:u":2,"s":3}`)
 }
 
-// A null is stored as null, whoever's the key; it neither removes the key nor
-// is skipped. Rewinding relies on it.
+// A null is stored as null, in any scope. It neither removes the key nor is
+// skipped: rewinding relies on that.
 func stateNull(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{"k":1,"user:k":1,"app:k":1,"from the start":null}`)
@@ -63,8 +63,8 @@ func stateNull(f *fixture) {
 	f.hasState("a value again", f.get(key).State, `{"k":2,"user:k":2,"app:k":null,"new":null,"from the start":null}`)
 }
 
-// The events of a call change state one after another, as they are stored and
-// not by their timestamps; so do calls.
+// The events of a call change state in the order of the call, whatever their
+// timestamps. Calls change it one after another.
 func stateInOrder(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -79,7 +79,7 @@ func stateInOrder(f *fixture) {
 	f.hasState("another", f.get(key).State, `{"a":4,"b":2,"c":3,"user:a":2}`)
 }
 
-// Values of any kind come back to the byte.
+// Values of any kind come back byte for byte.
 func stateBytes(f *fixture) {
 	key := session(ann, "s1")
 	values := []string{`0`, `-0.0`, `1.50`, `12345678901234567890`, `1e400`, `true`, `false`, `null`, `""`, `"null"`,
@@ -97,7 +97,7 @@ func stateBytes(f *fixture) {
 	f.hasState("List", f.list(ann, 0)[0].State, all)
 }
 
-// A value replaces the one before as a whole: objects are not merged.
+// A value replaces the earlier one as a whole: objects are not merged.
 func stateReplaced(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{"k":{"a":1,"b":{"c":1}},"user:k":[1,2]}`)
@@ -120,7 +120,7 @@ func statePrefixes(f *fixture) {
 		`{"app:user:x":1,"app:temp:x":3,"app:app:x":14,"app:x":17}`)
 }
 
-// Keys of whatever characters are all different keys.
+// Keys with any characters are all different keys.
 func stateOddKeys(f *fixture) {
 	key := session(ann, "s1")
 	ids := slices.DeleteFunc(oddNames(), func(name string) bool {

@@ -15,10 +15,10 @@ import (
 // Version1Now is a time for the clock of a store that has the data of Version1.
 var Version1Now = time.Date(2024, 5, 8, 15, 0, 0, 0, time.UTC)
 
-// Version1 checks what a store makes of data that memoryd stored before it kept
-// requests: the id of an operation said what was requested, and one-shot
-// sessions were ones of a reserved name that were deleted at once. Each backend
-// has a copy of that data in its testdata, and opens it for this.
+// Version1 checks that a store reads data that memoryd stored before it kept
+// requests. The id of an operation then said what was requested, and one-shot
+// sessions had reserved names and were deleted at once. Each backend has such data
+// in its testdata, and opens a copy of it for this check.
 func Version1(t *testing.T, b Backend) {
 	f := &fixture{Backend: b, t: t, clock: clock{time: Version1Now}}
 	user := func(name string) memory.Scope { return memory.Scope{App: "shop", User: name} }
@@ -66,7 +66,7 @@ func Version1(t *testing.T, b Backend) {
 	}
 }
 
-// storedOperation is what Version1 looks at in an operation.
+// storedOperation has the fields of an operation that Version1 checks.
 type storedOperation struct {
 	Session     string
 	Plain       bool
@@ -96,7 +96,7 @@ func version1Operations() map[string][]storedOperation {
 	}
 }
 
-// storedWork is what Version1 looks at in work.
+// storedWork has the fields of work that Version1 checks.
 type storedWork struct {
 	User, Session string
 	Plain, Facts  bool

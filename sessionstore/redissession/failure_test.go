@@ -26,7 +26,7 @@ func key(user, id string) sessionstore.Key {
 	return sessionstore.Key{Scope: memory.Scope{App: "app", User: user}, ID: id}
 }
 
-// event sets session and user state to its own id.
+// event is an event that sets session and user state to its own id.
 func event(t testing.TB, id string, more ...string) sessionstore.Event {
 	t.Helper()
 	e, err := sessionstore.ParseEvent(fmt.Appendf(nil, `{"id": %q, "author": "user", "content": "hello",`+
@@ -51,7 +51,8 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// has checks the ids of a session's events, and that its state is that of the last.
+// has checks the ids of a session's events, and that its state is that of the
+// last one.
 func has(t testing.TB, s *redissession.Store, k sessionstore.Key, ids ...string) {
 	t.Helper()
 	se, err := s.Get(t.Context(), k, sessionstore.Get{NumRecent: -1})
@@ -68,7 +69,7 @@ func has(t testing.TB, s *redissession.Store, k sessionstore.Key, ids ...string)
 	}
 }
 
-// unavailable checks that a failure is told as one of Redis, with a hint.
+// unavailable checks that an error is ErrUnavailable and has a hint.
 func unavailable(t testing.TB, err error, hint string) {
 	t.Helper()
 	if !errors.Is(err, memory.ErrUnavailable) || !strings.Contains(err.Error(), hint) {
@@ -76,7 +77,7 @@ func unavailable(t testing.TB, err error, hint string) {
 	}
 }
 
-// What can be known to be wrong is refused when the store is opened.
+// Open fails for a Redis that cannot serve, as far as that can be known.
 func TestOpenRefuses(t *testing.T) {
 	plain := redistest.Start(t)
 	locked := redistest.Start(t, "--requirepass", "hunter2")
@@ -118,9 +119,9 @@ func TestOpenRefuses(t *testing.T) {
 	must(t, s.Close())
 }
 
-// A Redis that goes away makes every call fail as unavailable; when it is back
-// all that was answered is there, and the same store goes on.
-func TestAway(t *testing.T) {
+// While Redis does not answer, every call fails with ErrUnavailable. Once it is
+// back, all that was answered is there, and the same store works.
+func TestRestart(t *testing.T) {
 	r := redistest.Start(t)
 	s := open(t, r.URL(), &redissession.Options{Timeout: 2 * time.Second})
 	defer s.Close()
@@ -149,7 +150,7 @@ func TestAway(t *testing.T) {
 	has(t, s, k, append(ids, "on")...)
 }
 
-// A full memory refuses an append as a whole; what is there can be read.
+// A full memory refuses an append as a whole, and stored data can be read.
 func TestFullMemory(t *testing.T) {
 	r := redistest.Start(t)
 	s := open(t, r.URL(), nil)
@@ -185,9 +186,9 @@ func TestBecomesReplica(t *testing.T) {
 	has(t, s, k, "e1", "e3")
 }
 
-// A connection that is cut, before the request has arrived or before the
-// answer has, fails the append, which then is there once or not at all; sent
-// again, it is there once.
+// An append whose connection is cut, before the request or before the answer
+// arrives, fails. Its event is stored once or not at all. Sent again, it is
+// stored once.
 func TestCutConnection(t *testing.T) {
 	r := redistest.Start(t)
 	w := newWire(t)
@@ -195,7 +196,7 @@ func TestCutConnection(t *testing.T) {
 	cutAppends(t, "redis://"+w.addr, r.URL(), w)
 }
 
-// The same on a cluster, whose client would send again by itself.
+// The same holds on a cluster, whose client would send again by itself.
 func TestCutConnectionOnCluster(t *testing.T) {
 	wires := []*wire{newWire(t), newWire(t), newWire(t)}
 	c := redistest.StartClusterWith(t, func(i int) []string {
@@ -225,8 +226,8 @@ func TestCutConnectionOnCluster(t *testing.T) {
 	}
 }
 
-// cutAppends cuts the wires of a store in the middle of appends, and looks at
-// what is there through another.
+// cutAppends cuts the wires of a store in the middle of appends, and reads the
+// sessions through another store.
 func cutAppends(t *testing.T, url, plain string, wires ...*wire) {
 	s := open(t, url, &redissession.Options{Timeout: 2 * time.Second})
 	defer s.Close()
@@ -263,8 +264,8 @@ func cutAppends(t *testing.T, url, plain string, wires ...*wire) {
 	}
 }
 
-// wire forwards connections to a server, and cuts them when told to: as soon as
-// a request comes, or an answer.
+// wire forwards connections to a server, and on demand cuts them at the next
+// request or at the next answer.
 type wire struct {
 	addr              string
 	to                atomic.Pointer[string]
@@ -309,8 +310,8 @@ func newWire(t testing.TB) *wire {
 	return w
 }
 
-// asWriter has the test binary be a process that opens the store at this URL
-// and appends one event with app: state once it is told to.
+// asWriter makes the test binary a process that opens the store at this URL,
+// waits for a line, and appends one event with app: state.
 const asWriter = "MEMORYD_TEST_REDIS_WRITER"
 
 func TestMain(m *testing.M) {
@@ -355,7 +356,7 @@ func master(t testing.TB, c *redistest.Cluster, key string) *redistest.Server {
 	return nil
 }
 
-// keysOf is the keys of a session's user, in whatever slot they are.
+// keysOf returns the keys on a master that match a pattern.
 func keysOf(t testing.TB, m *redistest.Server, pattern string) []string {
 	t.Helper()
 	keys, err := m.Client(t).Keys(t.Context(), pattern).Result()
@@ -363,9 +364,9 @@ func keysOf(t testing.TB, m *redistest.Server, pattern string) []string {
 	return keys
 }
 
-// A process that is killed between the step in its partition and the one in
-// the app's leaves the change to app: state in the outbox, and another process
-// brings it there, once.
+// A process that is killed between the step in its partition and the step in
+// the app's slot leaves the change to app: state in the outbox. Another process
+// delivers it, once.
 func TestKilledBeforeDelivery(t *testing.T) {
 	c := redistest.StartCluster(t)
 	s := open(t, c.URL(), nil)
@@ -431,8 +432,8 @@ func TestKilledBeforeDelivery(t *testing.T) {
 	has(t, s, k, "e1", "e2", "e3")
 }
 
-// While a slot moves to another node, appends to its sessions fail as a whole,
-// and go on when it has moved.
+// While a slot moves to another node, appends to its sessions fail as a whole.
+// They succeed once it has moved.
 func TestSlotMoves(t *testing.T) {
 	c := redistest.StartCluster(t)
 	s := open(t, c.URL(), nil)
@@ -471,8 +472,8 @@ func TestSlotMoves(t *testing.T) {
 	has(t, s, k, "e1", "e2")
 }
 
-// A session with a TTL is there until that long after its last event, but not
-// before its memories are made.
+// A session with a TTL expires that long after its last event, and not before
+// its memories are made.
 func TestTTL(t *testing.T) {
 	r := redistest.Start(t)
 	const ttl = 300 * time.Millisecond
@@ -556,6 +557,7 @@ func TestTTLOneShot(t *testing.T) {
 	}
 }
 
+// waitFor waits until ok, and fails the test after 20 s.
 func waitFor(t testing.TB, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {
@@ -565,7 +567,7 @@ func waitFor(t testing.TB, ok func() bool) {
 	}
 }
 
-// TLS is spoken where the URL says rediss.
+// The store speaks TLS if the URL says rediss.
 func TestTLS(t *testing.T) {
 	r := redistest.StartTLS(t)
 	_, err := redissession.Open(t.Context(), "rediss://"+r.Addr, nil)
@@ -578,7 +580,7 @@ func TestTLS(t *testing.T) {
 	has(t, s, key("ann", "s"), "e1")
 }
 
-// What was to expire stays once there is no TTL any more.
+// A session that would expire stays once the store has no TTL.
 func TestTTLTurnedOff(t *testing.T) {
 	r := redistest.Start(t)
 	const ttl = 500 * time.Millisecond
@@ -604,8 +606,8 @@ func TestTTLTurnedOff(t *testing.T) {
 	must(t, s.Finish(ctx, works[0], 2, nil))
 }
 
-// When a partition's node comes back with less than it had, as a replica that
-// takes over may, what is acknowledged from then on still reaches the app.
+// If a partition's node comes back without its last writes, as after a failover
+// to a replica, later answered changes still reach the app.
 func TestAfterALoss(t *testing.T) {
 	r := redistest.Start(t)
 	s := open(t, r.URL(), nil)
