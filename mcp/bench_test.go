@@ -19,11 +19,12 @@ import (
 	"github.com/memoryd/memoryd/client"
 )
 
-// modelFile has English words, the most frequent first: the pieces of the
-// built-in embedder's model. Its layout is told in embed/static.go.
+// modelFile is the model of the built-in embedder. Its pieces are English words,
+// the most frequent first. embed/static.go describes its layout.
 const modelFile = "../embed/distill/static-1.bin"
 
-// chatter draws words as often as they are used in life (Zipf).
+// chatter returns a function that draws n words, each as often as it occurs in
+// English text (Zipf's law).
 func chatter(b *testing.B) func(n int) string {
 	b.Helper()
 	raw, err := os.ReadFile(modelFile)
@@ -48,8 +49,8 @@ func chatter(b *testing.B) func(n int) string {
 	}
 }
 
-// BenchmarkSearch asks one memoryd the same questions over MCP and over its own
-// HTTP API, in turns, and reports how long they take and the ratios.
+// BenchmarkSearch sends the same queries over MCP and over the HTTP API to one
+// memoryd, alternately, and reports the times and their ratios.
 func BenchmarkSearch(b *testing.B) {
 	for _, size := range []int{700, 10_000} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) { benchmarkSearch(b, size) })
@@ -70,7 +71,8 @@ func benchmarkSearch(b *testing.B, size int) {
 			events[j] = client.Text([]string{"user", "helper"}[j%2], draw(6+j%17)+".")
 			events[j].Timestamp = time.Unix(1_600_000_000+int64(i*session+j)*600, 0)
 		}
-		if _, err := client.InProcess(bank).User("app", "ann").Ingest(b.Context(), fmt.Sprint(i), events, true); err != nil {
+		ann := client.InProcess(bank).User("app", "ann")
+		if _, err := ann.Ingest(b.Context(), fmt.Sprint(i), events, true); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -95,23 +97,28 @@ func benchmarkSearch(b *testing.B, size int) {
 		answer, err := io.ReadAll(res.Body)
 		took := time.Since(begin)
 		res.Body.Close()
-		if err != nil || res.StatusCode != http.StatusOK || bytes.Contains(answer, []byte(`"error":`)) || !bytes.Contains(answer, []byte(`score`)) {
+		if err != nil || res.StatusCode != http.StatusOK || bytes.Contains(answer, []byte(`"error":`)) ||
+			!bytes.Contains(answer, []byte(`score`)) {
 			b.Fatalf("%s: %d %s %v", path, res.StatusCode, answer, err)
 		}
 		return took
 	}
-	forHTTP, forMCP := &http.Client{Transport: &http.Transport{}}, &http.Client{Transport: &http.Transport{}} // a connection each
+	// Each has a transport of its own, and so a connection of its own.
+	forHTTP, forMCP := &http.Client{Transport: &http.Transport{}}, &http.Client{Transport: &http.Transport{}}
 	defer forHTTP.CloseIdleConnections()
 	defer forMCP.CloseIdleConnections()
 	var plain, mcp []time.Duration
 	for b.Loop() {
 		query := draw(8)
 		overHTTP := func() {
-			plain = append(plain, ask(forHTTP, "/v1/apps/app/users/ann/memories/search", map[string]any{"query": query}))
+			plain = append(plain, ask(forHTTP, "/v1/apps/app/users/ann/memories/search",
+				map[string]any{"query": query}))
 		}
 		overMCP := func() {
-			mcp = append(mcp, ask(forMCP, "/mcp/apps/app/users/ann", map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-				"params": map[string]any{"name": "search_memory", "arguments": map[string]any{"query": query}}}))
+			mcp = append(mcp, ask(forMCP, "/mcp/apps/app/users/ann", map[string]any{
+				"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+				"params": map[string]any{"name": "search_memory", "arguments": map[string]any{"query": query}},
+			}))
 		}
 		if len(plain)%2 == 0 {
 			overHTTP()

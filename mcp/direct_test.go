@@ -16,31 +16,35 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// told is a memory whose tools answer as they are told to.
-type told struct {
+// scripted is a Bank whose tools return result, or fail as broken does.
+type scripted struct {
 	broken
 	result string
 }
 
-func (b told) CallTool(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
+func (b scripted) CallTool(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
 	if b.err != nil || b.panic != nil {
 		return b.broken.CallTool(ctx, name, args)
 	}
 	return json.RawMessage(b.result), nil
 }
 
-// A call that is answered directly is answered as the library would: it gets
-// those whose id has a decimal point.
+// TestDirect checks that a direct answer is the same as the library's. The library
+// answers the calls whose id has a decimal point.
 func TestDirect(t *testing.T) {
-	const meta = `"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}`
-	modern := map[string]string{"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "search_memory"}
-	good := told{result: `{"memories":[{"fact":"a <b> & \"c\" d","score":0.1234567890123}]}`}
+	const (
+		version = `"io.modelcontextprotocol/protocolVersion":"2026-07-28"`
+		meta    = version + `,"io.modelcontextprotocol/clientCapabilities":{}`
+	)
+	modern := map[string]string{"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call",
+		"Mcp-Name": "search_memory"}
+	good := scripted{result: `{"memories":[{"fact":"a <b> & \"c\" d","score":0.1234567890123}]}`}
 	const params = `"name":"search_memory","arguments":{"query":"x"}`
 	of := func(member, value string) string {
-		return params + `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/` + member + `":` + value
+		return params + `,"_meta":{` + version + `,"io.modelcontextprotocol/` + member + `":` + value
 	}
 	for name, c := range map[string]struct {
-		bank    told
+		bank    scripted
 		params  string
 		headers map[string]string
 	}{
@@ -65,7 +69,7 @@ func TestDirect(t *testing.T) {
 		"good, modern":         {good, params + `,"_meta":{` + meta + `}`, modern},
 		"no header":            {good, params + `,"_meta":{` + meta + `}`, nil},
 		"no meta":              {good, params, modern},
-		"half of meta":         {good, params + `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}`, modern},
+		"half of meta":         {good, params + `,"_meta":{` + version + `}`, modern},
 		"another name":         {good, `"name":"load_memory","arguments":{"query":"x"},"_meta":{` + meta + `}`, modern},
 		"unknown version":      {good, params, map[string]string{"Mcp-Protocol-Version": "2020-01-01"}},
 		"version to come":      {good, params, map[string]string{"Mcp-Protocol-Version": "2999-01-01"}},
@@ -73,12 +77,12 @@ func TestDirect(t *testing.T) {
 		"unknown argument":     {good, `"name":"search_memory","arguments":{"query":"x","userId":"bob"}`, nil},
 		"unknown, modern":      {good, `"name":"search_memory","arguments":{"userId":"bob"},"_meta":{` + meta + `}`, modern},
 		"unknown tool":         {good, `"name":"x"`, nil},
-		"failure":              {told{result: `{"error":"no memory has this id"}`}, params, nil},
-		"failure, modern":      {told{result: `{"error":"no memory has this id"}`}, params + `,"_meta":{` + meta + `}`, modern},
-		"out of range":         {told{broken: broken{err: fmt.Errorf("%w: topK", memory.ErrInvalid)}}, params, nil},
-		"away":                 {told{broken: broken{err: memory.ErrUnavailable}}, params, nil},
-		"fault":                {told{broken: broken{err: errors.New("secret")}}, params, nil},
-		"panic":                {told{broken: broken{panic: "secret"}}, params, nil},
+		"failure":              {scripted{result: `{"error":"no memory has this id"}`}, params, nil},
+		"failure, modern":      {scripted{result: `{"error":"no memory has this id"}`}, params + `,"_meta":{` + meta + `}`, modern},
+		"out of range":         {scripted{broken: broken{err: fmt.Errorf("%w: topK", memory.ErrInvalid)}}, params, nil},
+		"unavailable":          {scripted{broken: broken{err: memory.ErrUnavailable}}, params, nil},
+		"fault":                {scripted{broken: broken{err: errors.New("secret")}}, params, nil},
+		"panic":                {scripted{broken: broken{panic: "secret"}}, params, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			answer := func(id string) (int, http.Header, any) {
@@ -118,15 +122,18 @@ func TestDirect(t *testing.T) {
 	}
 }
 
-// An id comes back as from the library: it gets messages with a member that the
-// protocol does not have.
+// TestDirectID checks that a direct answer has the same id as the library's. The
+// library answers messages with a member that the protocol does not have.
 func TestDirectID(t *testing.T) {
-	for _, id := range []string{`1`, `0`, `123456789012345`, `1234567890123456`, `9007199254740993`, `123456789012345678901234567890`, `-1`, `-0`, `1e3`, `1.5`,
+	for _, id := range []string{`1`, `0`, `123456789012345`, `1234567890123456`, `9007199254740993`,
+		`123456789012345678901234567890`, `-1`, `-0`, `1e3`, `1.5`,
 		`"a"`, `""`, `"\u00e9\n"`, `null`, `true`, `{}`, `[1]`} {
 		answer := func(more string) (int, string) {
-			body := `{"jsonrpc":"2.0",` + more + `"id":` + id + `,"method":"tools/call","params":{"name":"search_memory","arguments":{"query":"x"}}}`
+			body := `{"jsonrpc":"2.0",` + more + `"id":` + id + `,"method":"tools/call",
+				"params":{"name":"search_memory","arguments":{"query":"x"}}}`
 			w := httptest.NewRecorder()
-			mcp.Serve(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil), []byte(body), told{result: `{}`}, nil)
+			mcp.Serve(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil), []byte(body),
+				scripted{result: `{}`}, nil)
 			var out struct{ ID json.RawMessage }
 			if w.Code == http.StatusOK {
 				if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil {

@@ -25,7 +25,7 @@ import (
 	"github.com/memoryd/memoryd/tools"
 )
 
-// open is a memoryd that keeps nothing.
+// open opens a memoryd that stores nothing on disk.
 func open(t testing.TB) *memoryd.Bank {
 	t.Helper()
 	b, err := memoryd.Open(t.Context(), ":memory:", nil)
@@ -62,15 +62,16 @@ func inMemory(t testing.TB, b mcp.Bank, opts *mcp.Options) *sdk.ClientSession {
 	return dial(t, theirs)
 }
 
-// ways are the ways to a user's memory.
-var ways = map[string]func(t testing.TB, b *memoryd.Bank, user string) *sdk.ClientSession{
+// transports connect a client to a user's memory, each in another way.
+var transports = map[string]func(t testing.TB, b *memoryd.Bank, user string) *sdk.ClientSession{
 	"in memory": func(t testing.TB, b *memoryd.Bank, user string) *sdk.ClientSession {
 		return inMemory(t, client.InProcess(b).User("app", user), nil)
 	},
 	"http": func(t testing.TB, b *memoryd.Bank, user string) *sdk.ClientSession {
 		s := httptest.NewServer(b)
 		t.Cleanup(s.Close)
-		return dial(t, &sdk.StreamableClientTransport{Endpoint: s.URL + "/mcp/apps/app/users/" + user, DisableStandaloneSSE: true})
+		return dial(t, &sdk.StreamableClientTransport{Endpoint: s.URL + "/mcp/apps/app/users/" + user,
+			DisableStandaloneSSE: true})
 	},
 	"lines": func(t testing.TB, b *memoryd.Bank, user string) *sdk.ClientSession {
 		in, toServer := io.Pipe()
@@ -87,11 +88,12 @@ var ways = map[string]func(t testing.TB, b *memoryd.Bank, user string) *sdk.Clie
 	},
 }
 
-func eachWay(t *testing.T, test func(t *testing.T, connect func(user string) *sdk.ClientSession)) {
-	for name, way := range ways {
+// eachTransport runs a test over every transport.
+func eachTransport(t *testing.T, test func(t *testing.T, connect func(user string) *sdk.ClientSession)) {
+	for name, connectTo := range transports {
 		t.Run(name, func(t *testing.T) {
 			b := open(t)
-			test(t, func(user string) *sdk.ClientSession { return way(t, b, user) })
+			test(t, func(user string) *sdk.ClientSession { return connectTo(t, b, user) })
 		})
 	}
 }
@@ -107,12 +109,13 @@ func tool(t testing.TB, s *sdk.ClientSession, name string, args any) *sdk.CallTo
 
 func words(res *sdk.CallToolResult) string { return res.Content[0].(*sdk.TextContent).Text }
 
-// remembered stores facts and gives their ids.
+// remembered stores facts and returns their ids.
 func remembered(t testing.TB, s *sdk.ClientSession, facts ...string) (ids []string) {
 	t.Helper()
 	for _, fact := range facts {
 		var out struct{ Memories []struct{ ID string } }
-		if err := json.Unmarshal([]byte(words(tool(t, s, "remember", map[string]any{"fact": fact}))), &out); err != nil || len(out.Memories) != 1 {
+		result := words(tool(t, s, "remember", map[string]any{"fact": fact}))
+		if err := json.Unmarshal([]byte(result), &out); err != nil || len(out.Memories) != 1 {
 			t.Fatalf("remember %q: %+v, %v", fact, out, err)
 		}
 		ids = append(ids, out.Memories[0].ID)
@@ -120,9 +123,10 @@ func remembered(t testing.TB, s *sdk.ClientSession, facts ...string) (ids []stri
 	return ids
 }
 
-// The tools are those of package tools, with what hosts want to know of them.
+// TestTools checks that the declared tools are those of package tools, with their
+// schemas and hints.
 func TestTools(t *testing.T) {
-	eachWay(t, func(t *testing.T, connect func(string) *sdk.ClientSession) {
+	eachTransport(t, func(t *testing.T, connect func(string) *sdk.ClientSession) {
 		s := connect("ann")
 		list, err := s.ListTools(t.Context(), nil)
 		if err != nil {
@@ -145,11 +149,14 @@ func TestTools(t *testing.T) {
 				continue
 			}
 			a := g.Annotations
-			if g.Description != want.Description || g.Title == "" || a.ReadOnlyHint != want.ReadOnly || *a.DestructiveHint != want.Destructive ||
+			if g.Description != want.Description || g.Title == "" || a.ReadOnlyHint != want.ReadOnly ||
+				*a.DestructiveHint != want.Destructive ||
 				a.IdempotentHint != want.Idempotent || *a.OpenWorldHint {
 				t.Errorf("%s: %+v %+v", want.Name, g, a)
 			}
-			for _, schema := range []struct{ want, got any }{{want.Parameters, g.InputSchema}, {want.Result, g.OutputSchema}} {
+			for _, schema := range []struct{ want, got any }{
+				{want.Parameters, g.InputSchema}, {want.Result, g.OutputSchema},
+			} {
 				if diff := cmp.Diff(plain(t, schema.want), plain(t, schema.got)); diff != "" {
 					t.Errorf("%s: schema (-want +got):\n%s", want.Name, diff)
 				}
@@ -158,7 +165,7 @@ func TestTools(t *testing.T) {
 	})
 }
 
-// plain is a value as JSON has it.
+// plain returns v as JSON decodes it: maps, lists, strings and numbers.
 func plain(t testing.TB, v any) (out any) {
 	t.Helper()
 	raw, err := json.Marshal(v)
@@ -171,9 +178,10 @@ func plain(t testing.TB, v any) (out any) {
 	return out
 }
 
-// Tools do what they say, and tell it twice: structured and as text.
+// TestCalls checks what tools do, and that results come both structured and as
+// text.
 func TestCalls(t *testing.T) {
-	eachWay(t, func(t *testing.T, connect func(string) *sdk.ClientSession) {
+	eachTransport(t, func(t *testing.T, connect func(string) *sdk.ClientSession) {
 		s := connect("ann")
 		ids := remembered(t, s, "Ann's daughter is allergic to peanuts.", "Ann plays the <cello> & sings.")
 		for _, name := range []string{"load_memory", "search_memory"} {
@@ -190,29 +198,32 @@ func TestCalls(t *testing.T) {
 				t.Errorf("%s finds first %v", name, first)
 			}
 		}
-		if res := tool(t, s, "forget", map[string]any{"id": ids[0]}); res.IsError || !strings.Contains(words(res), ids[0]) {
+		if res := tool(t, s, "forget", map[string]any{"id": ids[0]}); res.IsError ||
+			!strings.Contains(words(res), ids[0]) {
 			t.Errorf("forget: %+v", res)
 		}
-		if res := tool(t, s, "forget", map[string]any{"id": ids[0]}); !res.IsError || res.StructuredContent != nil || strings.HasPrefix(words(res), "{") {
+		if res := tool(t, s, "forget", map[string]any{"id": ids[0]}); !res.IsError || res.StructuredContent != nil ||
+			strings.HasPrefix(words(res), "{") {
 			t.Errorf("forget once more: %+v", res)
 		}
-		if res := tool(t, s, "search_memory", map[string]any{"query": "cello", "topK": 1}); !strings.Contains(words(res), "<cello> & sings") {
-			t.Errorf("text is changed: %s", words(res))
+		found := words(tool(t, s, "search_memory", map[string]any{"query": "cello", "topK": 1}))
+		if !strings.Contains(found, "<cello> & sings") {
+			t.Errorf("the text is escaped: %s", found)
 		}
 	})
 }
 
-// What cannot be right is refused in words that say what would be, and changes
-// nothing.
+// TestBadCalls checks that bad calls change nothing, and that the refusal says what
+// would be right.
 func TestBadCalls(t *testing.T) {
 	huge := strings.Repeat("word ", 1<<18) // 1.25 MB
 	long := `{"query":"` + huge + `"}`
-	eachWay(t, func(t *testing.T, connect func(string) *sdk.ClientSession) {
+	eachTransport(t, func(t *testing.T, connect func(string) *sdk.ClientSession) {
 		s, other := connect("ann"), connect("bob")
 		id := remembered(t, other, "Bob collects stamps.")[0]
 		for _, c := range []struct {
 			name, args string
-			refused    bool // by the protocol, or else by the tool
+			refused    bool // by the protocol; otherwise by the tool
 			words      []string
 		}{
 			{"nonsense", `{}`, true, []string{`"nonsense"`, "load_memory, search_memory, remember, forget"}},
@@ -262,17 +273,20 @@ func TestBadCalls(t *testing.T) {
 		if res := tool(t, s, "search_memory", map[string]any{"query": "stamps"}); words(res) != `{"memories":[]}` {
 			t.Errorf("after bad calls there is %s", words(res))
 		}
-		if res := tool(t, other, "search_memory", map[string]any{"query": "stamps"}); !strings.Contains(words(res), id) {
-			t.Errorf("the other's memory is gone: %s", words(res))
+		found := words(tool(t, other, "search_memory", map[string]any{"query": "stamps"}))
+		if !strings.Contains(found, id) {
+			t.Errorf("the other user's memory is gone: %s", found)
 		}
 	})
 }
 
-// Every memory is a resource, a page at a time, and another's is none.
+// TestResources checks that every memory is a resource, and that a memory of
+// another user does not exist.
 func TestResources(t *testing.T) {
-	eachWay(t, func(t *testing.T, connect func(string) *sdk.ClientSession) {
+	eachTransport(t, func(t *testing.T, connect func(string) *sdk.ClientSession) {
 		s, other := connect("ann"), connect("bob")
-		if list, err := s.ListResources(t.Context(), nil); err != nil || len(list.Resources) != 0 || list.NextCursor != "" {
+		if list, err := s.ListResources(t.Context(), nil); err != nil || len(list.Resources) != 0 ||
+			list.NextCursor != "" {
 			t.Errorf("with nothing: %+v, %v", list, err)
 		}
 		id := remembered(t, s, "Ann's favourite <word> is\n "+strings.Repeat("Donaudampfschifffahrt ", 10))[0]
@@ -282,8 +296,10 @@ func TestResources(t *testing.T) {
 			t.Fatalf("%+v, %v", list, err)
 		}
 		r := list.Resources[0]
-		if r.URI != "memoryd://memories/"+id || r.Name != id || r.MIMEType != "application/json" || !strings.HasPrefix(r.Title, "Ann's favourite <word> is Donau") ||
-			len(r.Title) > 90 || !strings.HasPrefix(r.Description, "fact") || r.Annotations.LastModified == "" || list.CacheScope != "private" {
+		if r.URI != "memoryd://memories/"+id || r.Name != id || r.MIMEType != "application/json" ||
+			!strings.HasPrefix(r.Title, "Ann's favourite <word> is Donau") ||
+			len(r.Title) > 90 || !strings.HasPrefix(r.Description, "fact") || r.Annotations.LastModified == "" ||
+			list.CacheScope != "private" {
 			t.Errorf("resource %+v of %+v", r, list.Cacheable)
 		}
 		read, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: r.URI})
@@ -291,28 +307,37 @@ func TestResources(t *testing.T) {
 			t.Fatalf("%+v, %v", read, err)
 		}
 		var m memory.Memory
-		if err := json.Unmarshal([]byte(read.Contents[0].Text), &m); err != nil || m.ID != id || m.User != "ann" || !strings.Contains(read.Contents[0].Text, "<word>") {
+		if err := json.Unmarshal([]byte(read.Contents[0].Text), &m); err != nil || m.ID != id || m.User != "ann" ||
+			!strings.Contains(read.Contents[0].Text, "<word>") {
 			t.Errorf("read %s, %v", read.Contents[0].Text, err)
 		}
-		if templates, err := s.ListResourceTemplates(t.Context(), nil); err != nil || len(templates.ResourceTemplates) != 1 ||
+		if templates, err := s.ListResourceTemplates(t.Context(), nil); err != nil ||
+			len(templates.ResourceTemplates) != 1 ||
 			templates.ResourceTemplates[0].URITemplate != "memoryd://memories/{id}" {
 			t.Errorf("templates %+v, %v", templates, err)
 		}
-		for _, uri := range []string{"memoryd://memories/" + foreign, "memoryd://memories/none", "memoryd://memories/", "memoryd://memories/a/b", "memoryd://memories/%zz", "memoryd://memories/%01",
-			"memoryd://memories/..", "memoryd://memories/a:b\U000e0001", "memory://" + id, "file:///etc/passwd", "memoryd://memories/" + strings.Repeat("x", 1<<20)} {
+		for _, uri := range []string{
+			"memoryd://memories/" + foreign, "memoryd://memories/none", "memoryd://memories/",
+			"memoryd://memories/a/b", "memoryd://memories/%zz", "memoryd://memories/%01", "memoryd://memories/..",
+			"memoryd://memories/a:b\U000e0001", "memory://" + id, "file:///etc/passwd",
+			"memoryd://memories/" + strings.Repeat("x", 1<<20),
+		} {
 			var e *jsonrpc.Error
-			if _, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri}); !errors.As(err, &e) || e.Code != sdk.CodeResourceNotFound || !strings.Contains(e.Message, "there is no resource") || len(e.Message) > 2000 {
+			if _, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri}); !errors.As(err, &e) ||
+				e.Code != sdk.CodeResourceNotFound || !strings.Contains(e.Message, "there is no resource") ||
+				len(e.Message) > 2000 {
 				t.Errorf("%.60q: %v", uri, err)
 			}
 		}
 		var e *jsonrpc.Error
-		if _, err := s.ListResources(t.Context(), &sdk.ListResourcesParams{Cursor: "nonsense"}); !errors.As(err, &e) || e.Code != jsonrpc.CodeInvalidParams {
+		if _, err := s.ListResources(t.Context(), &sdk.ListResourcesParams{Cursor: "nonsense"}); !errors.As(err, &e) ||
+			e.Code != jsonrpc.CodeInvalidParams {
 			t.Errorf("a cursor of no page: %v", err)
 		}
 	})
 }
 
-// Walking the pages gives every memory once.
+// TestResourcePages checks that the pages together have every memory once.
 func TestResourcePages(t *testing.T) {
 	b := open(t)
 	u := client.InProcess(b).User("app", "ann")
@@ -342,12 +367,13 @@ func TestResourcePages(t *testing.T) {
 	}
 }
 
-// The prompt is what is remembered, then what was asked.
+// TestPrompt checks that the prompt has the memories first and then the query.
 func TestPrompt(t *testing.T) {
-	eachWay(t, func(t *testing.T, connect func(string) *sdk.ClientSession) {
+	eachTransport(t, func(t *testing.T, connect func(string) *sdk.ClientSession) {
 		s := connect("ann")
 		list, err := s.ListPrompts(t.Context(), nil)
-		if err != nil || len(list.Prompts) != 1 || list.Prompts[0].Name != "preload_memory" || !list.Prompts[0].Arguments[0].Required {
+		if err != nil || len(list.Prompts) != 1 || list.Prompts[0].Name != "preload_memory" ||
+			!list.Prompts[0].Arguments[0].Required {
 			t.Fatalf("%+v, %v", list, err)
 		}
 		get := func(name string, args map[string]string) ([]string, error) {
@@ -369,7 +395,9 @@ func TestPrompt(t *testing.T) {
 			t.Errorf("with nothing: %q, %v", got, err)
 		}
 		remembered(t, s, "Ann's daughter is allergic to peanuts.")
-		if got, err := get("preload_memory", query); err != nil || len(got) != 2 || !strings.Contains(got[0], "daughter is allergic") || !strings.HasPrefix(got[0], "<PAST_CONVERSATIONS>") || got[1] != query["query"] {
+		if got, err := get("preload_memory", query); err != nil || len(got) != 2 ||
+			!strings.Contains(got[0], "daughter is allergic") || !strings.HasPrefix(got[0], "<PAST_CONVERSATIONS>") ||
+			got[1] != query["query"] {
 			t.Errorf("%q, %v", got, err)
 		}
 		for _, c := range []struct {
@@ -377,30 +405,38 @@ func TestPrompt(t *testing.T) {
 			args map[string]string
 			word string
 		}{
-			{"nonsense", query, "preload_memory"}, {"preload_memory", nil, "query is missing"}, {"preload_memory", map[string]string{"query": ""}, "query is missing"},
+			{"nonsense", query, "preload_memory"},
+			{"preload_memory", nil, "query is missing"},
+			{"preload_memory", map[string]string{"query": ""}, "query is missing"},
 			{"preload_memory", map[string]string{"query": "x", "userId": "bob"}, "userId"},
 		} {
 			var e *jsonrpc.Error
-			if _, err := get(c.name, c.args); !errors.As(err, &e) || e.Code != jsonrpc.CodeInvalidParams || !strings.Contains(e.Message, c.word) {
+			if _, err := get(c.name, c.args); !errors.As(err, &e) || e.Code != jsonrpc.CodeInvalidParams ||
+				!strings.Contains(e.Message, c.word) {
 				t.Errorf("%s %v: %v", c.name, c.args, err)
 			}
 		}
 	})
 }
 
-// What a server says of itself is true.
+// TestHandshake checks what the server tells of itself.
 func TestHandshake(t *testing.T) {
-	eachWay(t, func(t *testing.T, connect func(string) *sdk.ClientSession) {
+	eachTransport(t, func(t *testing.T, connect func(string) *sdk.ClientSession) {
 		s := connect("ann")
 		got := s.InitializeResult()
-		if diff := cmp.Diff(&sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}, Prompts: &sdk.PromptCapabilities{}},
-			got.Capabilities); diff != "" || got.ServerInfo.Name != "memoryd" || !strings.Contains(got.Instructions, "load_memory") {
-			t.Errorf("%+v; capabilities (-want +got):\n%s", got, diff)
+		want := &sdk.ServerCapabilities{
+			Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}, Prompts: &sdk.PromptCapabilities{},
+		}
+		if diff := cmp.Diff(want, got.Capabilities); diff != "" {
+			t.Errorf("capabilities (-want +got):\n%s", diff)
+		}
+		if got.ServerInfo.Name != "memoryd" || !strings.Contains(got.Instructions, "load_memory") {
+			t.Errorf("%+v", got)
 		}
 	})
 }
 
-// broken is a memory that fails as it is told to.
+// broken is a Bank whose calls all fail with err, or panic.
 type broken struct {
 	err   error
 	panic any
@@ -425,7 +461,7 @@ func (b broken) Memory(context.Context, string) (memory.Memory, error) {
 	return memory.Memory{}, b.fail()
 }
 
-// log is a log that may be read while it is written.
+// log is a log that a test may read while the server writes it.
 type log struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -443,18 +479,18 @@ func (l *log) String() string {
 	return l.b.String()
 }
 
-// A memory that is away is told in words; a fault of ours goes into the log and
-// nowhere else, and leaves the connection as it is.
+// TestFaults checks that the client is told of an unavailable memory, and that only
+// the log has the reason of a fault, after which the connection still works.
 func TestFaults(t *testing.T) {
-	away := fmt.Errorf("%w: memoryd at http://127.0.0.1:1 cannot be reached", memory.ErrUnavailable)
+	unavailable := fmt.Errorf("%w: memoryd at http://127.0.0.1:1 cannot be reached", memory.ErrUnavailable)
 	for _, c := range []struct {
 		name   string
 		bank   broken
-		result string // of a tool, "" if it is an error
-		others string // what other methods say
+		result string // of a tool; "" if it is a protocol error
+		others string // the message of other methods
 		logged string
 	}{
-		{"away", broken{err: away}, "cannot be reached: go on without", "cannot be reached", ""},
+		{"unavailable", broken{err: unavailable}, "cannot be reached: go on without", "cannot be reached", ""},
 		{"busy", broken{err: memory.ErrExhausted}, "exhausted: go on without", "exhausted", ""},
 		{"no such tool there", broken{err: memory.ErrNotFound}, "not found", "", ""},
 		{"fault", broken{err: errors.New("the secret reason")}, "", "internal error", "the secret reason"},
@@ -463,20 +499,24 @@ func TestFaults(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var logs log
 			s := inMemory(t, c.bank, &mcp.Options{Log: slog.New(slog.NewTextHandler(&logs, nil))})
-			res, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "forget", Arguments: map[string]any{"id": "x"}})
+			res, err := s.CallTool(t.Context(),
+				&sdk.CallToolParams{Name: "forget", Arguments: map[string]any{"id": "x"}})
 			if c.result != "" {
 				if err != nil || !res.IsError || !strings.Contains(words(res), c.result) {
 					t.Errorf("tool: %+v, %v", res, err)
 				}
-			} else if e := (*jsonrpc.Error)(nil); !errors.As(err, &e) || e.Code != jsonrpc.CodeInternalError || strings.Contains(e.Message, "secret") {
+			} else if e := (*jsonrpc.Error)(nil); !errors.As(err, &e) || e.Code != jsonrpc.CodeInternalError ||
+				strings.Contains(e.Message, "secret") {
 				t.Errorf("tool: %v", err)
 			}
 			if c.others != "" {
 				_, listed := s.ListResources(t.Context(), nil)
 				_, read := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "memoryd://memories/x"})
-				_, prompted := s.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "preload_memory", Arguments: map[string]string{"query": "x"}})
+				_, prompted := s.GetPrompt(t.Context(),
+					&sdk.GetPromptParams{Name: "preload_memory", Arguments: map[string]string{"query": "x"}})
 				for _, err := range []error{listed, read, prompted} {
-					if e := (*jsonrpc.Error)(nil); !errors.As(err, &e) || e.Code != jsonrpc.CodeInternalError || !strings.Contains(e.Message, c.others) {
+					if e := (*jsonrpc.Error)(nil); !errors.As(err, &e) || e.Code != jsonrpc.CodeInternalError ||
+						!strings.Contains(e.Message, c.others) {
 						t.Errorf("%v, want %q", err, c.others)
 					}
 				}
@@ -488,8 +528,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// A call ends with the connection that it came by.
-func TestGivenUp(t *testing.T) {
+// TestCallEndsWithConnection checks that a call ends when its connection does.
+func TestCallEndsWithConnection(t *testing.T) {
 	began := make(chan struct{})
 	ctx, cancel := context.WithCancel(t.Context())
 	in, toServer := io.Pipe()
@@ -512,7 +552,7 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// waiting is a memory that waits until it is given up.
+// waiting is a Bank whose list waits until its context ends.
 type waiting struct {
 	broken
 	began chan struct{}

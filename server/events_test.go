@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// session makes an empty session s and gives the path of its events.
-func session(a *api) string {
+// newSession creates the empty session s and returns the path of its events.
+func newSession(a *api) string {
 	a.t.Helper()
 	a.want(201, "POST", scope+"/sessions", `{"id": "s"}`)
 	return scope + "/sessions/s/events"
@@ -16,7 +16,7 @@ func session(a *api) string {
 
 func TestAppendOneEvent(t *testing.T) {
 	a := start(t)
-	events := session(a)
+	events := newSession(a)
 	out := a.want(200, "POST", events, `{"id": "e1", "author": "user", "timestamp": 1700000000, "content": "hello"}`)
 	equal(t, "the answer", out, `{"events": [{"id": "e1", "author": "user", "timestamp": "2023-11-14T22:13:20.000000Z",
 		"content": {"role": "user", "parts": [{"text": "hello"}]}}], "lastUpdateTime": "2023-11-14T22:13:20.000000Z"}`)
@@ -30,18 +30,22 @@ func TestAppendOneEvent(t *testing.T) {
 
 func TestAppendManyEvents(t *testing.T) {
 	a := start(t)
-	events := session(a)
-	out := a.want(200, "POST", events, `{"events": [{"id": "e1", "timestamp": 1700000002}, {"id": "e2", "timestamp": 1700000001}, {"id": "e1", "author": "again"}]}`)
+	events := newSession(a)
+	out := a.want(200, "POST", events, `{"events": [{"id": "e1", "timestamp": 1700000002},
+		{"id": "e2", "timestamp": 1700000001}, {"id": "e1", "author": "again"}]}`)
 	same(t, "answered in the order sent", each(list(out, "events"), "id"), []string{"e1", "e2", "e1"})
 	same(t, "the repeated one", at(out, "events", 2), at(out, "events", 0))
-	same(t, "read in the order said", each(list(a.want(200, "GET", scope+"/sessions/s", nil), "events"), "id"), []string{"e2", "e1"})
+	same(t, "read in the order said", each(list(a.want(200, "GET", scope+"/sessions/s", nil), "events"), "id"),
+		[]string{"e2", "e1"})
 	equal(t, "none", at(a.want(200, "POST", events, `{"events": []}`), "events"), `[]`)
 
 	before := a.contents()
-	a.refused(400, "POST", events, `{"events": [{"id": "e3", "actions": {"stateDelta": {"k": 1}}}, {"id": 5}]}`, "events[1]", "id")
+	a.refused(400, "POST", events, `{"events": [{"id": "e3", "actions": {"stateDelta": {"k": 1}}}, {"id": 5}]}`,
+		"events[1]", "id")
 	a.refused(400, "POST", events, `{"events": [{"id": "e3"}], "event": {}}`, "event")
 	a.refused(400, "POST", events, `{"events": [{"id": "e3"}], "appName": "other"}`, "appName")
-	for _, body := range []string{``, `[]`, `null`, `"x"`, `5`, `[{"id": "e3"}]`, `{"events": {"id": "e3"}}`, `{"events": [[]]}`, `{"events": [null]}`, `{"events": null}`} {
+	for _, body := range []string{``, `[]`, `null`, `"x"`, `5`, `[{"id": "e3"}]`, `{"events": {"id": "e3"}}`,
+		`{"events": [[]]}`, `{"events": [null]}`, `{"events": null}`} {
 		a.refused(400, "POST", events, body)
 	}
 	same(t, "what is stored", a.contents(), before)
@@ -51,9 +55,11 @@ func TestAppendManyEvents(t *testing.T) {
 
 func TestAppendRepeated(t *testing.T) {
 	a := start(t)
-	events := session(a)
-	first := a.want(200, "POST", events, `{"events": [{"id": "e1", "content": "first", "actions": {"stateDelta": {"k": 1}}}]}`)
-	again := a.want(200, "POST", events, `{"events": [{"id": "e1", "content": "second", "actions": {"stateDelta": {"k": 2}}}]}`)
+	events := newSession(a)
+	first := a.want(200, "POST", events,
+		`{"events": [{"id": "e1", "content": "first", "actions": {"stateDelta": {"k": 1}}}]}`)
+	again := a.want(200, "POST", events,
+		`{"events": [{"id": "e1", "content": "second", "actions": {"stateDelta": {"k": 2}}}]}`)
 	same(t, "the answer to a repetition", again, first)
 	s := a.want(200, "GET", scope+"/sessions/s", nil)
 	equal(t, "state", at(s, "state"), `{"k": 1}`)
@@ -65,9 +71,10 @@ func TestAppendRepeated(t *testing.T) {
 
 func TestAppendPartial(t *testing.T) {
 	a := start(t)
-	events := session(a)
+	events := newSession(a)
 	before := a.contents()
-	out := a.want(200, "POST", events, `{"events": [{"id": "e1", "partial": true, "content": {"role": "model", "parts": [{"text": "He"}]},
+	out := a.want(200, "POST", events,
+		`{"events": [{"id": "e1", "partial": true, "content": {"role": "model", "parts": [{"text": "He"}]},
 		"actions": {"stateDelta": {"k": 1, "user:k": 1}}, "more": 5}]}`)
 	equal(t, "echoed", at(out, "events", 0, "more"), `5`)
 	same(t, "echoed", text(out, "events", 0, "content", "parts", 0, "text"), "He")
@@ -78,10 +85,12 @@ func TestAppendPartial(t *testing.T) {
 
 func TestAppendState(t *testing.T) {
 	a := start(t)
-	events := session(a)
-	out := a.want(200, "POST", events, `{"events": [{"actions": {"stateDelta": {"k": 1, "null": null, "user:u": 2, "app:a": 3, "temp:t": 4}}},
+	events := newSession(a)
+	out := a.want(200, "POST", events,
+		`{"events": [{"actions": {"stateDelta": {"k": 1, "null": null, "user:u": 2, "app:a": 3, "temp:t": 4}}},
 		{"actions": {"state_delta": {"k": 5}}}]}`)
-	equal(t, "the stored delta", at(out, "events", 0, "actions", "stateDelta"), `{"k": 1, "null": null, "user:u": 2, "app:a": 3}`)
+	equal(t, "the stored delta", at(out, "events", 0, "actions", "stateDelta"),
+		`{"k": 1, "null": null, "user:u": 2, "app:a": 3}`)
 	s := a.want(200, "GET", scope+"/sessions/s", nil)
 	equal(t, "state", at(s, "state"), `{"k": 5, "null": null, "user:u": 2, "app:a": 3}`)
 	if strings.Contains(fmt.Sprint(s), "temp:") {
@@ -91,19 +100,26 @@ func TestAppendState(t *testing.T) {
 
 func TestOutputKey(t *testing.T) {
 	a := start(t)
-	events := session(a)
-	a.want(200, "POST", events+"?outputKey=answer", `{"events": [{"author": "guide", "content": {"parts": [{"text": "thinking", "thought": true},
+	events := newSession(a)
+	a.want(200, "POST", events+"?outputKey=answer",
+		`{"events": [{"author": "guide", "content": {"parts": [{"text": "thinking", "thought": true},
 		{"text": "forty"}, {"text": "\"two\""}]}, "actions": {"stateDelta": {"k": 1}}}]}`)
 	equal(t, "state", at(a.want(200, "GET", scope+"/sessions/s", nil), "state"), `{"answer": "forty\"two\"", "k": 1}`)
-	a.want(200, "POST", events+"?outputKey=user:answer", `{"events": [{"author": "guide", "content": "x", "actions": null}]}`)
+	a.want(200, "POST", events+"?outputKey=user:answer",
+		`{"events": [{"author": "guide", "content": "x", "actions": null}]}`)
 	equal(t, "the user's state", at(a.want(200, "GET", scope+"/sessions/s", nil), "state", "user:answer"), `"x"`)
-	a.want(200, "POST", events+"?outputKey=answer", `{"events": [{"partial": true, "content": "no"}, {"author": "guide"}]}`)
-	equal(t, "state after partial and wordless events", at(a.want(200, "GET", scope+"/sessions/s", nil), "state", "answer"), `"forty\"two\""`)
-	out := a.want(200, "POST", events+"?outputKey=temp:x", `{"events": [{"id": "tmp", "author": "guide", "content": "x"}]}`)
+	a.want(200, "POST", events+"?outputKey=answer",
+		`{"events": [{"partial": true, "content": "no"}, {"author": "guide"}]}`)
+	equal(t, "state after partial and wordless events",
+		at(a.want(200, "GET", scope+"/sessions/s", nil), "state", "answer"), `"forty\"two\""`)
+	out := a.want(200, "POST", events+"?outputKey=temp:x",
+		`{"events": [{"id": "tmp", "author": "guide", "content": "x"}]}`)
 	equal(t, "delta under a temp: key", at(out, "events", 0, "actions", "stateDelta"), `{}`)
 
-	a.want(200, "POST", events+"?outputKey=answer", `{"events": [{"content": "What is it?"}, {"author": "guide", "content": {"parts": [{"text": "Let me see."}, {"functionCall": {"name": "f"}}]}}]}`)
-	equal(t, "state after a question and a call", at(a.want(200, "GET", scope+"/sessions/s", nil), "state", "answer"), `"forty\"two\""`)
+	a.want(200, "POST", events+"?outputKey=answer", `{"events": [{"content": "What is it?"},
+		{"author": "guide", "content": {"parts": [{"text": "Let me see."}, {"functionCall": {"name": "f"}}]}}]}`)
+	equal(t, "state after a question and a call", at(a.want(200, "GET", scope+"/sessions/s", nil), "state", "answer"),
+		`"forty\"two\""`)
 
 	before := a.contents()
 	a.refused(400, "POST", events+"?outputKey=", `{"events": [{"content": "x"}]}`, "outputKey")
@@ -115,40 +131,50 @@ func TestOutputKey(t *testing.T) {
 	same(t, "what is stored", a.contents(), before)
 }
 
-// What ADK's clients send comes back exactly.
+// TestEventRoundTrip checks that an event of an ADK client comes back exactly as
+// it was sent.
 func TestEventRoundTrip(t *testing.T) {
 	a := start(t)
-	events := session(a)
+	events := newSession(a)
 	blob := base64.StdEncoding.EncodeToString([]byte("\x89PNG\x00\xff\xfe\r\n"))
 	const camel = `{"id": "e1", "invocationId": "i1", "author": "guide", "timestamp": "2024-05-08T13:56:00.123456Z",
-		"content": {"role": "model", "parts": [{"text": "é \u0001 \\ / <b>&amp; 🙂 \u2028"}, {"inlineData": {"mimeType": "image/png", "data": "` + "BLOB" + `"}},
+		"content": {"role": "model", "parts": [{"text": "é \u0001 \\ / <b>&amp; 🙂 \u2028"},
+			{"inlineData": {"mimeType": "image/png", "data": "BLOB"}},
 			{"functionCall": {"name": "f", "args": {"snake_case": 1, "camelCase": 2}}}]},
 		"actions": {"stateDelta": {"snake_key": {"inner_key": 1}}, "artifactDelta": {"a.txt": 3}, "transferToAgent": "x",
 			"rewindBeforeInvocationId": "i0", "compaction": {"startTimestamp": 1.5, "compactedContent": {"role": "model"}}},
-		"longRunningToolIds": ["x"], "usageMetadata": {"promptTokenCount": 12345678901234567890}, "customMetadata": {"a_b": null, "aB": []},
+		"longRunningToolIds": ["x"], "usageMetadata": {"promptTokenCount": 12345678901234567890},
+		"customMetadata": {"a_b": null, "aB": []},
 		"partial": false, "turnComplete": null, "errorCode": "E",
-		"unknown": {"big": 123456789012345678901234567890.000000001, "small": 1e-999, "huge": 1E999, "minus": -0, "float": 1.10, "nested": [[[{}]]], "": ""},
+		"unknown": {"big": 123456789012345678901234567890.000000001, "small": 1e-999, "huge": 1E999, "minus": -0,
+			"float": 1.10, "nested": [[[{}]]], "": ""},
 		"unknown_too": [true, null, "x"]}`
 	want := strings.ReplaceAll(camel, "BLOB", blob)
 	out := a.want(200, "POST", events, `{"events": [`+want+`]}`)
 	equal(t, "as answered", at(out, "events", 0), want)
 	equal(t, "as read", at(a.want(200, "GET", scope+"/sessions/s", nil), "events", 0), want)
 
-	for from, to := range map[string]string{`"e1"`: `"e2"`, "invocationId": "invocation_id", "stateDelta": "state_delta", "artifactDelta": "artifact_delta", "transferToAgent": "transfer_to_agent",
-		"rewindBeforeInvocationId": "rewind_before_invocation_id", "longRunningToolIds": "long_running_tool_ids", "usageMetadata": "usage_metadata",
-		"customMetadata": "custom_metadata", "turnComplete": "turn_complete", "errorCode": "error_code", "inlineData": "inline_data",
-		"mimeType": "mime_type", "functionCall": "function_call", `"2024-05-08T13:56:00.123456Z"`: "1715176560.123456"} {
+	for from, to := range map[string]string{
+		`"e1"`: `"e2"`, "invocationId": "invocation_id", "stateDelta": "state_delta",
+		"artifactDelta": "artifact_delta", "transferToAgent": "transfer_to_agent",
+		"rewindBeforeInvocationId": "rewind_before_invocation_id", "longRunningToolIds": "long_running_tool_ids",
+		"usageMetadata": "usage_metadata", "customMetadata": "custom_metadata", "turnComplete": "turn_complete",
+		"errorCode": "error_code", "inlineData": "inline_data", "mimeType": "mime_type",
+		"functionCall": "function_call", `"2024-05-08T13:56:00.123456Z"`: "1715176560.123456",
+	} {
 		want = strings.ReplaceAll(want, from, to)
 	}
 	out = a.want(200, "POST", events, `{"events": [`+want+`]}`)
-	equal(t, "the snake_case one", at(out, "events", 0), strings.ReplaceAll(strings.ReplaceAll(camel, "BLOB", blob), `"e1"`, `"e2"`))
+	equal(t, "the snake_case one", at(out, "events", 0),
+		strings.ReplaceAll(strings.ReplaceAll(camel, "BLOB", blob), `"e1"`, `"e2"`))
 	a.refused(400, "POST", events, `{"events": [{"invocationId": "a", "invocation_id": "a"}]}`, "invocationId")
 }
 
-// Times come in as RFC 3339 of any offset or as epoch seconds, within reason.
+// TestEventTimes checks that times are accepted as RFC 3339 with any offset and as
+// epoch seconds, from 1900 up to 2200.
 func TestEventTimes(t *testing.T) {
 	a := start(t)
-	events := session(a)
+	events := newSession(a)
 	for in, want := range map[string]string{
 		`"2024-02-29T23:59:59.9999999Z"`: "2024-02-29T23:59:59.999999Z",
 		`"2024-03-01T00:00:00+14:00"`:    "2024-02-29T10:00:00.000000Z",
@@ -161,8 +187,11 @@ func TestEventTimes(t *testing.T) {
 		out := a.want(200, "POST", events, `{"events": [{"timestamp": `+in+`}]}`)
 		same(t, in, text(out, "events", 0, "timestamp"), want)
 	}
-	for _, bad := range []string{`""`, `"now"`, `"2024-03-01"`, `"2024-03-01 00:00:00"`, `"2024-02-30T00:00:00Z"`, `"0000-01-01T00:00:00Z"`,
-		`"0001-01-01T00:00:00Z"`, `"9999-12-31T23:59:59Z"`, `1700000000000`, `1e999`, `-1e999`, `true`, `{}`, `[]`, `"1700000000"`} {
+	for _, bad := range []string{
+		`""`, `"now"`, `"2024-03-01"`, `"2024-03-01 00:00:00"`, `"2024-02-30T00:00:00Z"`, `"0000-01-01T00:00:00Z"`,
+		`"0001-01-01T00:00:00Z"`, `"9999-12-31T23:59:59Z"`, `1700000000000`, `1e999`, `-1e999`, `true`, `{}`, `[]`,
+		`"1700000000"`,
+	} {
 		a.refused(400, "POST", events, `{"events": [{"timestamp": `+bad+`}]}`, "timestamp")
 	}
 }

@@ -14,28 +14,28 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// switched is an error that can be turned on and off.
-type switched struct {
+// toggledError is an error that a test turns on and off while the server runs.
+type toggledError struct {
 	mu  sync.Mutex
 	err error
 }
 
-func (s *switched) fail(err error) {
+func (s *toggledError) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.err = err
 }
 
-func (s *switched) failure() error {
+func (s *toggledError) failure() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.err
 }
 
-// failing is a memory store that fails with one error while it is told to.
+// failing is a memory store whose calls fail while its error is on.
 type failing struct {
 	memory.Store
-	switched
+	toggledError
 }
 
 func (f *failing) wrap(s memory.Store) memory.Store { f.Store = s; return f }
@@ -82,29 +82,36 @@ func (f *failing) Revisions(ctx context.Context, scope memory.Scope, id string) 
 	return f.Store.Revisions(ctx, scope, id)
 }
 
-// failingSessions fails in what the server itself calls, not in the work list.
+// failingSessions is a session store whose calls fail while its error is on,
+// except those of the work list: ingestion goes on.
 type failingSessions struct {
 	ingest.Sessions
-	switched
+	toggledError
 }
 
 func (f *failingSessions) wrap(s ingest.Sessions) ingest.Sessions { f.Sessions = s; return f }
 
-func (f *failingSessions) Create(ctx context.Context, key sessionstore.Key, c sessionstore.Create) (*sessionstore.Session, error) {
+func (f *failingSessions) Create(
+	ctx context.Context, key sessionstore.Key, c sessionstore.Create,
+) (*sessionstore.Session, error) {
 	if err := f.failure(); err != nil {
 		return nil, err
 	}
 	return f.Sessions.Create(ctx, key, c)
 }
 
-func (f *failingSessions) Get(ctx context.Context, key sessionstore.Key, g sessionstore.Get) (*sessionstore.Session, error) {
+func (f *failingSessions) Get(
+	ctx context.Context, key sessionstore.Key, g sessionstore.Get,
+) (*sessionstore.Session, error) {
 	if err := f.failure(); err != nil {
 		return nil, err
 	}
 	return f.Sessions.Get(ctx, key, g)
 }
 
-func (f *failingSessions) List(ctx context.Context, scope memory.Scope, l sessionstore.List) (sessionstore.Page, error) {
+func (f *failingSessions) List(
+	ctx context.Context, scope memory.Scope, l sessionstore.List,
+) (sessionstore.Page, error) {
 	if err := f.failure(); err != nil {
 		return sessionstore.Page{}, err
 	}
@@ -118,7 +125,9 @@ func (f *failingSessions) ListApp(ctx context.Context, app string, l sessionstor
 	return f.Sessions.ListApp(ctx, app, l)
 }
 
-func (f *failingSessions) Append(ctx context.Context, key sessionstore.Key, e []sessionstore.Event, opts sessionstore.Append) (sessionstore.Appended, error) {
+func (f *failingSessions) Append(
+	ctx context.Context, key sessionstore.Key, e []sessionstore.Event, opts sessionstore.Append,
+) (sessionstore.Appended, error) {
 	if err := f.failure(); err != nil {
 		return sessionstore.Appended{}, err
 	}
@@ -132,14 +141,18 @@ func (f *failingSessions) Delete(ctx context.Context, key sessionstore.Key) erro
 	return f.Sessions.Delete(ctx, key)
 }
 
-func (f *failingSessions) Operation(ctx context.Context, scope memory.Scope, id string) (*sessionstore.Operation, error) {
+func (f *failingSessions) Operation(
+	ctx context.Context, scope memory.Scope, id string,
+) (*sessionstore.Operation, error) {
 	if err := f.failure(); err != nil {
 		return nil, err
 	}
 	return f.Sessions.Operation(ctx, scope, id)
 }
 
-func (f *failingSessions) Operations(ctx context.Context, scope memory.Scope, l sessionstore.List) ([]sessionstore.Operation, string, error) {
+func (f *failingSessions) Operations(
+	ctx context.Context, scope memory.Scope, l sessionstore.List,
+) ([]sessionstore.Operation, string, error) {
 	if err := f.failure(); err != nil {
 		return nil, "", err
 	}
@@ -153,7 +166,7 @@ func (f *failingSessions) Retry(ctx context.Context, scope memory.Scope, id stri
 	return f.Sessions.Retry(ctx, scope, id)
 }
 
-// buffer is a log that the server writes and a test reads.
+// buffer is a log that a test may read while the server writes it.
 type buffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -171,10 +184,11 @@ func (b *buffer) String() string {
 	return b.b.String()
 }
 
-const secret = "disk /dev/sda1 burns"
+// secret is the text of an error that no client may see.
+const secret = "disk /dev/sda1 failed"
 
-// failures are an error of each kind, as stores wrap them, and what a client
-// is told.
+// failures has an error of each kind that stores return, and the status that a
+// client gets.
 var failures = []struct {
 	err    error
 	code   int
@@ -197,34 +211,34 @@ func TestFailingStores(t *testing.T) {
 	m := a.want(201, "POST", scope+"/memories", `{"fact": "a fact"}`)
 	op := a.want(200, "POST", scope+"/sessions/s/memories?wait=true", nil)
 	calls := []struct {
-		on           *switched
+		on           *toggledError
 		method, path string
 		body         any
 	}{
-		{&sessions.switched, "POST", scope + "/sessions", `{}`},
-		{&sessions.switched, "GET", scope + "/sessions", nil},
-		{&sessions.switched, "GET", "/v1/apps/app/sessions", nil},
-		{&sessions.switched, "GET", scope + "/sessions/s", nil},
-		{&sessions.switched, "PATCH", scope + "/sessions/s", `{"stateDelta": {"k": 1}}`},
-		{&sessions.switched, "DELETE", scope + "/sessions/s", nil},
-		{&sessions.switched, "POST", scope + "/sessions/s/events", `{"events": [{"content": "x"}]}`},
-		{&sessions.switched, "POST", scope + "/sessions/s/memories", nil},
-		{&sessions.switched, "POST", scope + "/memories/ingest", `{"sessionId": "s", "events": [{"content": "x"}]}`},
-		{&sessions.switched, "GET", scope + "/operations", nil},
-		{&sessions.switched, "GET", "/v1/operations/" + text(op, "id"), nil},
-		{&sessions.switched, "POST", "/v1/operations/" + text(op, "id") + "/retry", nil},
-		{&memories.switched, "POST", scope + "/memories", `{"fact": "x"}`},
-		{&memories.switched, "GET", scope + "/memories", nil},
-		{&memories.switched, "GET", scope + "/memories/" + text(m, "id"), nil},
-		{&memories.switched, "PATCH", scope + "/memories/" + text(m, "id"), `{"fact": "y"}`},
-		{&memories.switched, "DELETE", scope + "/memories/" + text(m, "id"), nil},
-		{&memories.switched, "GET", scope + "/memories/" + text(m, "id") + "/revisions", nil},
-		{&memories.switched, "POST", scope + "/memories/search", `{"query": "x"}`},
+		{&sessions.toggledError, "POST", scope + "/sessions", `{}`},
+		{&sessions.toggledError, "GET", scope + "/sessions", nil},
+		{&sessions.toggledError, "GET", "/v1/apps/app/sessions", nil},
+		{&sessions.toggledError, "GET", scope + "/sessions/s", nil},
+		{&sessions.toggledError, "PATCH", scope + "/sessions/s", `{"stateDelta": {"k": 1}}`},
+		{&sessions.toggledError, "DELETE", scope + "/sessions/s", nil},
+		{&sessions.toggledError, "POST", scope + "/sessions/s/events", `{"events": [{"content": "x"}]}`},
+		{&sessions.toggledError, "POST", scope + "/sessions/s/memories", nil},
+		{&sessions.toggledError, "POST", scope + "/memories/ingest", `{"sessionId": "s", "events": [{"content": "x"}]}`},
+		{&sessions.toggledError, "GET", scope + "/operations", nil},
+		{&sessions.toggledError, "GET", "/v1/operations/" + text(op, "id"), nil},
+		{&sessions.toggledError, "POST", "/v1/operations/" + text(op, "id") + "/retry", nil},
+		{&memories.toggledError, "POST", scope + "/memories", `{"fact": "x"}`},
+		{&memories.toggledError, "GET", scope + "/memories", nil},
+		{&memories.toggledError, "GET", scope + "/memories/" + text(m, "id"), nil},
+		{&memories.toggledError, "PATCH", scope + "/memories/" + text(m, "id"), `{"fact": "y"}`},
+		{&memories.toggledError, "DELETE", scope + "/memories/" + text(m, "id"), nil},
+		{&memories.toggledError, "GET", scope + "/memories/" + text(m, "id") + "/revisions", nil},
+		{&memories.toggledError, "POST", scope + "/memories/search", `{"query": "x"}`},
 	}
 	before := a.contents()
 	for _, c := range calls {
 		for _, f := range failures {
-			c.on.fail(fmt.Errorf("the call and its words: %w", f.err))
+			c.on.fail(fmt.Errorf("the call and its arguments: %w", f.err))
 			r := a.do(c.method, c.path, c.body)
 			c.on.fail(nil)
 			what := fmt.Sprintf("%s %s with %q", c.method, c.path, f.err)
@@ -237,18 +251,19 @@ func TestFailingStores(t *testing.T) {
 				t.Errorf("%s: the message is %q", what, msg)
 			}
 			if f.code == 500 && !strings.Contains(log.String(), secret) {
-				t.Errorf("%s: the log has nothing of it", what)
+				t.Errorf("%s: the log does not have the reason", what)
 			}
 		}
 	}
 	same(t, "what is stored after refused requests", a.contents(), before)
 }
 
-// What memory cannot take yet is safe in the session, and acknowledged; it is
-// taken when memory is back, without anybody asking again.
-func TestIngestWhileMemoriesAreAway(t *testing.T) {
+// TestIngestWhileMemoriesAreUnavailable checks that events are acknowledged and
+// stored in the session while the memory store fails, and that their memories
+// are made without another request once it works again.
+func TestIngestWhileMemoriesAreUnavailable(t *testing.T) {
 	m := &failing{}
-	m.fail(fmt.Errorf("%w: away", memory.ErrUnavailable))
+	m.fail(fmt.Errorf("%w: maintenance", memory.ErrUnavailable))
 	a := start(t, func(s *setup) { s.memories, s.ingest.MaxAttempts = m.wrap, 1 })
 	op := a.want(202, "POST", scope+"/memories/ingest", talk(t))
 	path := "/v1/operations/" + text(op, "id")
@@ -268,7 +283,8 @@ func TestIngestWhileMemoriesAreAway(t *testing.T) {
 	}
 }
 
-// A panic in a store is one internal error, and the server goes on.
+// TestPanic checks that a panic in a store becomes one internal error, and that
+// the server goes on.
 func TestPanic(t *testing.T) {
 	log := &buffer{}
 	a := start(t, func(s *setup) { s.memories = func(memory.Store) memory.Store { return nil } }, logTo(log))
@@ -283,8 +299,8 @@ func TestPanic(t *testing.T) {
 	a.want(200, "GET", scope+"/sessions", nil)
 }
 
-// A client's own request id is handed on when it is fit to be shown, and never
-// breaks an answer.
+// TestRequestID checks that a client's own request id comes back if it is plain
+// text, and that a hostile one never breaks an answer.
 func TestRequestID(t *testing.T) {
 	m := &failing{}
 	a := start(t, func(s *setup) { s.memories = m.wrap })
@@ -295,7 +311,8 @@ func TestRequestID(t *testing.T) {
 	if len(ids) != 5 || ids[""] {
 		t.Errorf("five requests have the ids %v", ids)
 	}
-	same(t, "a client's id", a.do("GET", "/livez", nil, "X-Request-Id", "abc-123").header.Get("X-Request-Id"), "abc-123")
+	same(t, "a client's id", a.do("GET", "/livez", nil, "X-Request-Id", "abc-123").header.Get("X-Request-Id"),
+		"abc-123")
 	m.fail(errors.New(secret))
 	for _, hostile := range []string{"\xff\xfe", "a\tb", strings.Repeat("x", 5000), `"quoted" id=1`} {
 		r := a.do("GET", scope+"/memories", nil, "X-Request-Id", hostile)

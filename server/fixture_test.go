@@ -34,12 +34,12 @@ import (
 	"github.com/memoryd/memoryd/sessionstore/sqlitesession"
 )
 
-// setup is what a test may choose before the server starts.
+// setup configures a server before it starts.
 type setup struct {
 	path      string // of the database
 	extractor extract.Extractor
 	sessions  func(ingest.Sessions) ingest.Sessions // wraps the real store
-	memories  func(memory.Store) memory.Store
+	memories  func(memory.Store) memory.Store       // wraps the real store
 	ingest    ingest.Options
 	server    server.Options
 }
@@ -69,7 +69,8 @@ func start(t testing.TB, choose ...func(*setup)) *api {
 		t.Fatal(err)
 	}
 	model := embed.Builtin{}.Model()
-	sqlMemories, err := sqlitestore.New(db, sqlitestore.Model{Embedder: model.Name, Dimension: model.Dimension, Analyzer: analyzer.Name}, nil)
+	stored := sqlitestore.Model{Embedder: model.Name, Dimension: model.Dimension, Analyzer: analyzer.Name}
+	sqlMemories, err := sqlitestore.New(db, stored, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,22 +103,22 @@ func start(t testing.TB, choose ...func(*setup)) *api {
 	return &api{t: t, server: srv, url: hs.URL, addr: hs.Listener.Addr().String()}
 }
 
-// with is the same server seen from a subtest.
+// with returns the same server for a subtest.
 func (a *api) with(t testing.TB) *api {
 	b := *a
 	b.t = t
 	return &b
 }
 
-// reply is an answer, read to its end.
+// reply is the whole answer to a request.
 type reply struct {
 	status int
 	header http.Header
 	raw    []byte
 }
 
-// do sends a request. A string or bytes go out as they are, anything else as
-// JSON; nil is no body. The path goes out as it is written.
+// do sends a request. A string or bytes are sent unchanged, any other body as
+// JSON; nil is no body. The path is sent unchanged.
 func (a *api) do(method, path string, body any, headers ...string) reply {
 	a.t.Helper()
 	var raw []byte
@@ -138,7 +139,8 @@ func (a *api) do(method, path string, body any, headers ...string) reply {
 		a.t.Fatal(err)
 	}
 	if req.URL.Opaque = path; strings.HasPrefix(path, "//") {
-		return a.socket(fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", method, path, a.addr, len(raw), raw))
+		return a.socket(fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s",
+			method, path, a.addr, len(raw), raw))
 	}
 	for i := 0; i < len(headers); i += 2 {
 		if headers[i] == "Host" {
@@ -153,7 +155,7 @@ func (a *api) do(method, path string, body any, headers ...string) reply {
 	return a.read(res)
 }
 
-// socket sends bytes as they are and reads one answer.
+// socket sends text over a connection of its own and reads one answer.
 func (a *api) socket(text string) reply {
 	a.t.Helper()
 	conn, err := net.Dial("tcp", a.addr)
@@ -182,8 +184,8 @@ func (a *api) read(res *http.Response) reply {
 	return reply{res.StatusCode, res.Header, raw}
 }
 
-// want sends a request, checks the status, and gives the answer's JSON, its
-// numbers as they were written.
+// want sends a request, checks the status, and returns the JSON of the answer.
+// Numbers are json.Number, so that no digit is lost.
 func (a *api) want(status int, method, path string, body any, headers ...string) any {
 	a.t.Helper()
 	r := a.do(method, path, body, headers...)
@@ -208,13 +210,13 @@ func parse(raw []byte) (v any, err error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	if err = d.Decode(&v); err == nil && d.More() {
-		err = fmt.Errorf("something follows")
+		err = fmt.Errorf("there is more after the JSON value")
 	}
 	return v, err
 }
 
-// refused sends a request and checks that it is refused in the error shape,
-// with a message that has all the words.
+// refused sends a request and checks the status, the form of the error and that
+// its message contains all the words.
 func (a *api) refused(status int, method, path string, body any, words ...string) {
 	a.t.Helper()
 	r := a.do(method, path, body)
@@ -233,13 +235,21 @@ func (a *api) refused(status int, method, path string, body any, words ...string
 	}
 }
 
-// statusNames are the statuses an error may have, by code.
+// statusNames has the status names that an error may have, by code.
 var statusNames = map[int][]string{
-	400: {"INVALID_ARGUMENT"}, 401: {"UNAUTHENTICATED"}, 403: {"PERMISSION_DENIED"}, 404: {"NOT_FOUND"}, 405: {"METHOD_NOT_ALLOWED"},
-	409: {"ALREADY_EXISTS", "ABORTED"}, 413: {"PAYLOAD_TOO_LARGE"}, 429: {"RESOURCE_EXHAUSTED"}, 500: {"INTERNAL"}, 503: {"UNAVAILABLE"},
+	400: {"INVALID_ARGUMENT"},
+	401: {"UNAUTHENTICATED"},
+	403: {"PERMISSION_DENIED"},
+	404: {"NOT_FOUND"},
+	405: {"METHOD_NOT_ALLOWED"},
+	409: {"ALREADY_EXISTS", "ABORTED"},
+	413: {"PAYLOAD_TOO_LARGE"},
+	429: {"RESOURCE_EXHAUSTED"},
+	500: {"INTERNAL"},
+	503: {"UNAVAILABLE"},
 }
 
-// checkError checks the shape that every error has.
+// checkError checks the form that every error has.
 func checkError(r reply) (message string, err error) {
 	if r.status < 400 {
 		return "", fmt.Errorf("status %d is no error: %.400s", r.status, r.raw)
@@ -256,7 +266,7 @@ func checkError(r reply) (message string, err error) {
 	}
 	switch {
 	case len(body) != 1 || len(e) != 3:
-		err = fmt.Errorf("want {error: {code, status, message}} and no more: %.400s", r.raw)
+		err = fmt.Errorf("want {error: {code, status, message}} and nothing else: %.400s", r.raw)
 	case e["code"] != float64(r.status):
 		err = fmt.Errorf("code is %v, the HTTP status %d", e["code"], r.status)
 	case !known:
@@ -275,8 +285,10 @@ func checkError(r reply) (message string, err error) {
 
 var (
 	timeForm   = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$`)
-	timeFields = map[string]bool{"timestamp": true, "createTime": true, "updateTime": true, "expireTime": true, "validFrom": true,
-		"validTo": true, "lastUpdateTime": true}
+	timeFields = map[string]bool{
+		"timestamp": true, "createTime": true, "updateTime": true, "expireTime": true, "validFrom": true,
+		"validTo": true, "lastUpdateTime": true,
+	}
 )
 
 // checkTimes checks that every time in an answer is RFC 3339, UTC, to the
@@ -287,7 +299,7 @@ func checkTimes(t testing.TB, v any) {
 	case map[string]any:
 		for k, x := range v {
 			if s, ok := x.(string); timeFields[k] && (!ok || !timeForm.MatchString(s)) {
-				t.Errorf("%s goes out as %v, not as in 2024-05-08T13:56:00.000000Z", k, x)
+				t.Errorf("%s is %v, want the form 2024-05-08T13:56:00.000000Z", k, x)
 			}
 			checkTimes(t, x)
 		}
@@ -298,7 +310,8 @@ func checkTimes(t testing.TB, v any) {
 	}
 }
 
-// at follows names and indexes into JSON; nil where there is nothing.
+// at returns the value at a path of names and indexes in JSON; nil if there is
+// none.
 func at(v any, path ...any) any {
 	for _, p := range path {
 		switch p := p.(type) {
@@ -316,19 +329,19 @@ func at(v any, path ...any) any {
 	return v
 }
 
-// text is at for a string.
+// text returns the string at a path; "" if there is none.
 func text(v any, path ...any) string {
 	s, _ := at(v, path...).(string)
 	return s
 }
 
-// list is at for a list; nil where there is none.
+// list returns the list at a path; nil if there is none.
 func list(v any, path ...any) []any {
 	l, _ := at(v, path...).([]any)
 	return l
 }
 
-// each collects one field of every element of a list.
+// each returns one field of every element of a list.
 func each(l []any, path ...any) []string {
 	out := []string{}
 	for _, x := range l {
@@ -337,7 +350,7 @@ func each(l []any, path ...any) []string {
 	return out
 }
 
-// equal reports a difference between an answer and the JSON that is expected.
+// equal reports a difference between an answer and the expected JSON.
 func equal(t testing.TB, what string, got any, want string) {
 	t.Helper()
 	w, err := parse([]byte(want))
@@ -350,16 +363,16 @@ func equal(t testing.TB, what string, got any, want string) {
 // same reports a difference between two values.
 func same(t testing.TB, what string, got, want any) {
 	t.Helper()
-	if reflect.DeepEqual(got, want) { // at once, where cmp doubles its time with each level
+	if reflect.DeepEqual(got, want) { // cmp takes twice the time for each level of nesting
 		return
 	}
 	t.Errorf("%s differs (-want +got):\n%.3000s", what, cmp.Diff(want, got))
 }
 
-// The scope that most tests use.
+// scope is the path of the scope that most tests use.
 const scope = "/v1/apps/app/users/ann"
 
-// talk is a conversation that the rules find facts in.
+// talk returns a conversation in which the rules find facts.
 func talk(t testing.TB) map[string]any {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/talk.json")
@@ -373,8 +386,9 @@ func talk(t testing.TB) map[string]any {
 	return v
 }
 
-// contents is all that a client can read in the scope: sessions and their
-// events, memories, and operations, less what an operation is at right now.
+// contents returns all that a client can read in the scope: sessions with their
+// events, memories, and the ids of operations. It leaves out the state of
+// operations, which changes while they run.
 func (a *api) contents() any {
 	a.t.Helper()
 	out := map[string]any{}
@@ -388,7 +402,7 @@ func (a *api) contents() any {
 	return out
 }
 
-// gate is an extractor that waits until it is opened.
+// gate is an extractor that waits until open is closed.
 type gate struct {
 	extract.Extractor
 	open chan struct{}
@@ -405,7 +419,7 @@ func (g *gate) Extract(ctx context.Context, b extract.Batch) (extract.Found, err
 	}
 }
 
-// logTo has the server log to w.
+// logTo makes the server log to w.
 func logTo(w io.Writer) func(*setup) {
 	return func(s *setup) { s.server.Log = slog.New(slog.NewTextHandler(w, nil)) }
 }

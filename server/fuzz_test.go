@@ -12,7 +12,8 @@ import (
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 )
 
-// inMemory keeps nothing, so that fuzzing does not wait for the disk.
+// inMemory makes the server store nothing, so that fuzzing does not wait for the
+// disk.
 func inMemory(s *setup) { s.path = sqlitedb.Memory }
 
 // serve answers one request without a network.
@@ -22,8 +23,9 @@ func (a *api) serve(req *http.Request) reply {
 	return reply{w.Code, w.Result().Header, w.Body.Bytes()}
 }
 
-// sound checks what holds for every answer, whatever was asked.
-func sound(t *testing.T, what string, r reply) {
+// checkAnswer checks what holds for the answer to any request: no fault of the
+// server, and the form of errors and of JSON.
+func checkAnswer(t *testing.T, what string, r reply) {
 	t.Helper()
 	switch {
 	case r.status >= 500:
@@ -44,37 +46,43 @@ func sound(t *testing.T, what string, r reply) {
 
 // FuzzBody sends bytes to every route that takes a body.
 func FuzzBody(f *testing.F) {
-	for i, w := range writings {
+	for i, w := range bodyRoutes {
 		f.Add(uint8(i), []byte(`{`+w.good+`}`))
 		for field, values := range w.bad {
 			f.Add(uint8(i), []byte(fmt.Sprintf(`{%q: %s}`, field, values[0])))
 		}
 	}
-	for _, seed := range []string{``, `null`, `[]`, `"x"`, `1e999`, `{"a":{"a":`, `{"id":"\ud800"}`, "\xff", `{"events":[{"content":"x","actions":{"stateDelta":{"k":1}}}]}`,
-		`{"events":[{"content":{"role":"user","parts":[{"text":"My name is Ann."},{"inlineData":{"data":"eA=="}}]},"timestamp":1.7e9}],"sessionId":"s"}`,
-		`{"query":"x","topK":5,"minScore":0.5,"kinds":["fact"],"since":"2024-01-01T00:00:00Z","metadata":{"a":1},"explain":true}`,
+	for _, seed := range []string{``, `null`, `[]`, `"x"`, `1e999`, `{"a":{"a":`, `{"id":"\ud800"}`, "\xff",
+		`{"events":[{"content":"x","actions":{"stateDelta":{"k":1}}}]}`,
+		`{"events":[{"content":{"role":"user","parts":[{"text":"My name is Ann."},{"inlineData":{"data":"eA=="}}]},
+			"timestamp":1.7e9}],"sessionId":"s"}`,
+		`{"query":"x","topK":5,"minScore":0.5,"kinds":["fact"],"since":"2024-01-01T00:00:00Z","metadata":{"a":1},
+			"explain":true}`,
 		`{"fact":"x","ttl":"1h","topics":["a"],"validFrom":0,"metadata":{"a":{"b":null}}}`} {
-		for i := range writings {
+		for i := range bodyRoutes {
 			f.Add(uint8(i), []byte(seed))
 		}
 	}
-	a, fill := furnished(f, inMemory)
+	a, fill := startFilled(f, inMemory)
 	f.Fuzz(func(t *testing.T, route uint8, body []byte) {
-		w := writings[int(route)%len(writings)]
+		w := bodyRoutes[int(route)%len(bodyRoutes)]
 		r := a.serve(httptest.NewRequest(w.method, "http://localhost"+fill(w.path), bytes.NewReader(body)))
-		sound(t, fmt.Sprintf("%s %s %.200q", w.method, w.path, body), r)
+		checkAnswer(t, fmt.Sprintf("%s %s %.200q", w.method, w.path, body), r)
 		if r.status < 300 {
-			// What is stored can be read, and searched.
-			sound(t, "the session", a.serve(httptest.NewRequest("GET", "http://localhost"+scope+"/sessions/s?numRecentEvents=3", nil)))
-			sound(t, "the memories", a.serve(httptest.NewRequest("GET", "http://localhost"+scope+"/memories?pageSize=3", nil)))
-			sound(t, "a search", a.serve(httptest.NewRequest("POST", "http://localhost"+scope+"/memories/search", strings.NewReader(`{"query": "name", "explain": true}`))))
+			// After a write everything can still be read and searched.
+			get := func(path string) *http.Request { return httptest.NewRequest("GET", "http://localhost"+scope+path, nil) }
+			checkAnswer(t, "the session", a.serve(get("/sessions/s?numRecentEvents=3")))
+			checkAnswer(t, "the memories", a.serve(get("/memories?pageSize=3")))
+			query := strings.NewReader(`{"query": "name", "explain": true}`)
+			search := httptest.NewRequest("POST", "http://localhost"+scope+"/memories/search", query)
+			checkAnswer(t, "a search", a.serve(search))
 		}
 	})
 }
 
-// FuzzPath sends requests for arbitrary paths and queries, by any method.
+// FuzzPath sends requests with any method, path and query.
 func FuzzPath(f *testing.F) {
-	a, fill := furnished(f, inMemory)
+	a, fill := startFilled(f, inMemory)
 	fine := strings.NewReplacer("{app}", "app", "{user}", "ann")
 	for _, r := range routes {
 		f.Add(r.method, fill(fine.Replace(r.path)))
@@ -82,16 +90,21 @@ func FuzzPath(f *testing.F) {
 			f.Add(r.method, fill(fine.Replace(strings.Replace(r.path, "{user}", id, 1))))
 		}
 	}
-	for _, path := range []string{"/", "//", "*", "/livez", "/readyz", "/%ff", "/v1/%", "/?a;b", scope + "/memories?pageSize=1&pageToken=eyJ9", scope + "/memories?orderBy=createTime+asc&topic=%00",
-		scope + "/sessions/s?after=1e999&numRecentEvents=-0", scope + "/sessions?pageToken=zz", "http://localhost/livez", "http://evil.com/"} {
+	for _, path := range []string{
+		"/", "//", "*", "/livez", "/readyz", "/%ff", "/v1/%", "/?a;b", "http://localhost/livez", "http://evil.com/",
+		scope + "/memories?pageSize=1&pageToken=eyJ9", scope + "/memories?orderBy=createTime+asc&topic=%00",
+		scope + "/sessions/s?after=1e999&numRecentEvents=-0", scope + "/sessions?pageToken=zz",
+	} {
 		f.Add("GET", path)
 	}
 	f.Fuzz(func(t *testing.T, method, path string) {
-		if method == "CONNECT" || method == "HEAD" { // whose answers have no body
+		if method == "CONNECT" || method == "HEAD" { // their answers have no body
 			return
 		}
-		// As net/http reads it from the wire: what it refuses never gets here.
-		req, err := http.ReadRequest(bufio.NewReader(strings.NewReader(method + " " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n")))
+		// net/http parses the request as from the wire. What it refuses never
+		// reaches the server.
+		wire := method + " " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n"
+		req, err := http.ReadRequest(bufio.NewReader(strings.NewReader(wire)))
 		if err != nil {
 			return
 		}
@@ -99,6 +112,6 @@ func FuzzPath(f *testing.F) {
 		if method == "OPTIONS" && r.status == 204 {
 			return
 		}
-		sound(t, fmt.Sprintf("%q %.300q", method, path), r)
+		checkAnswer(t, fmt.Sprintf("%q %.300q", method, path), r)
 	})
 }

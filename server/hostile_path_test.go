@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// routes are all there are, with {app}, {user}, {session}, {memory} and
-// {operation} where an id goes.
+// routes has all routes with a scope or an operation. {app}, {user}, {session},
+// {memory} and {operation} stand for ids.
 var routes = []struct{ method, path, body string }{
 	{"GET", "/v1/apps/{app}/sessions", ""},
 	{"POST", "/v1/apps/{app}/users/{user}/sessions", "{}"},
@@ -36,12 +36,15 @@ var routes = []struct{ method, path, body string }{
 	{"POST", "/v1/operations/{operation}/retry", ""},
 }
 
-// hostileIDs are no ids, as a path spells them.
-var hostileIDs = []string{"", ".", "..", "%2e", "%2E%2e", "%2f", "a%2Fb", "%2f..%2f..%2fetc", "%00", "a%00b", "%0a", "%0d%0aX-Header:%20x", "%1b", "%7f", "%c2%85",
-	"%ff", "%c0%ae", "%ed%a0%80", "%f4%90%80%80", strings.Repeat("x", 257), strings.Repeat("x", 10_000), strings.Repeat("%C3%A9", 129)}
+// hostileIDs has segments of a path that are not ids.
+var hostileIDs = []string{
+	"", ".", "..", "%2e", "%2E%2e", "%2f", "a%2Fb", "%2f..%2f..%2fetc", "%00", "a%00b", "%0a",
+	"%0d%0aX-Header:%20x", "%1b", "%7f", "%c2%85", "%ff", "%c0%ae", "%ed%a0%80", "%f4%90%80%80",
+	strings.Repeat("x", 257), strings.Repeat("x", 10_000), strings.Repeat("%C3%A9", 129),
+}
 
 func TestHostileIDsInPaths(t *testing.T) {
-	a, fill := furnished(t)
+	a, fill := startFilled(t)
 	fine := strings.NewReplacer("{app}", "app", "{user}", "ann")
 	a.unchanged(func() {
 		for _, r := range routes {
@@ -52,7 +55,7 @@ func TestHostileIDsInPaths(t *testing.T) {
 				for _, id := range hostileIDs {
 					path := fill(fine.Replace(strings.Replace(r.path, slot, id, 1)))
 					if r.method == "POST" && path == scope+"/sessions/" || id == "" && (strings.HasSuffix(path, "/")) {
-						continue // that is an unknown route, see TestUnknownRoutes
+						continue // an unknown route, see TestUnknownRoutes
 					}
 					a.refused(400, r.method, path, r.body)
 				}
@@ -62,16 +65,22 @@ func TestHostileIDsInPaths(t *testing.T) {
 }
 
 func TestUnknownRoutes(t *testing.T) {
-	a, _ := furnished(t)
+	a, _ := startFilled(t)
 	a.unchanged(func() {
-		for _, path := range []string{"/v1", "/v1/", "/v2/apps/app/sessions", "/v1/apps", "/v1/apps/", "/v1/apps/app", "/v1/apps/app/", "/v1/apps/app/users", "/v1/apps/app/users/ann",
-			"/v1/apps/app/users/ann/", "/v1/apps/app/users/ann/x", "/v1/operations", "/nothing", "/favicon.ico", "/livez/", "/readyz/x", "/index.html", "/.git/config", "/%00", "/%ff", "/v1/%ff%fe",
-			"/v1/apps/app/users/ann/sessions/s/%ff", "//", "//livez", "/./livez", "/../livez", "/%2e%2e/livez", "/livez%2f", "/v1//apps/app/sessions", "/V1/apps/app/sessions", "/v1/apps/app/Sessions",
-			scope + "/sessions/s/", scope + "/sessions/s/events/e", scope + "/sessions/s/memories/x", scope + "/memories/x/revisions/1", "/\u00e9", "/" + strings.Repeat("x", 100_000), "/" + strings.Repeat("a/", 10_000)} {
+		for _, path := range []string{
+			"/v1", "/v1/", "/v2/apps/app/sessions", "/v1/apps", "/v1/apps/", "/v1/apps/app", "/v1/apps/app/",
+			"/v1/apps/app/users", "/v1/apps/app/users/ann", "/v1/apps/app/users/ann/", "/v1/apps/app/users/ann/x",
+			"/v1/apps/app/users/ann/sessions/s/%ff", "/v1//apps/app/sessions", "/V1/apps/app/sessions",
+			"/v1/apps/app/Sessions", "/v1/operations", "/v1/%ff%fe", "/nothing", "/favicon.ico", "/index.html",
+			"/.git/config", "/livez/", "/readyz/x", "/livez%2f", "//", "//livez", "/./livez", "/../livez",
+			"/%2e%2e/livez", "/%00", "/%ff", "/\u00e9", "/" + strings.Repeat("x", 100_000),
+			"/" + strings.Repeat("a/", 10_000), scope + "/sessions/s/", scope + "/sessions/s/events/e",
+			scope + "/sessions/s/memories/x", scope + "/memories/x/revisions/1",
+		} {
 			a.refused(404, "GET", path, nil)
 		}
 		for _, path := range []string{scope + "/sessions/", scope + "/memories/", "/v1/apps/app/sessions/"} {
-			// An empty last segment is an unknown route or an empty id.
+			// Either answer is right: an unknown route or an empty id.
 			r := a.do("GET", path, nil)
 			if _, err := checkError(r); err != nil || r.status != 404 && r.status != 400 {
 				t.Errorf("%s: status %d, %v", path, r.status, err)
@@ -81,7 +90,7 @@ func TestUnknownRoutes(t *testing.T) {
 }
 
 func TestWrongMethods(t *testing.T) {
-	a, fill := furnished(t)
+	a, fill := startFilled(t)
 	known := map[string]string{"/": "GET", "/livez": "GET", "/readyz": "GET"}
 	for _, r := range routes {
 		known[r.path] += " " + r.method
@@ -90,8 +99,10 @@ func TestWrongMethods(t *testing.T) {
 	a.unchanged(func() {
 		for path, methods := range known {
 			for _, m := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "BREW"} {
-				// What is no route of its own may be the id of a memory.
-				if strings.Contains(methods, m) || slices.Contains([]string{"ingest", "search", "context", "dryRun"}, path[strings.LastIndex(path, "/")+1:]) {
+				// For a method without a route of its own, the last segment is
+				// the id of a memory.
+				last := path[strings.LastIndex(path, "/")+1:]
+				if strings.Contains(methods, m) || slices.Contains([]string{"ingest", "search", "context", "dryRun"}, last) {
 					continue
 				}
 				r := a.do(m, fill(fine.Replace(path)), "{}")
@@ -106,15 +117,16 @@ func TestWrongMethods(t *testing.T) {
 			}
 		}
 	})
-	if r := a.do("OPTIONS", scope+"/memories", nil); r.status != 204 || r.header.Get("Access-Control-Allow-Origin") != "" {
+	if r := a.do("OPTIONS", scope+"/memories", nil); r.status != 204 ||
+		r.header.Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("OPTIONS: status %d, %v", r.status, r.header)
 	}
 }
 
-// A misspelt parameter is refused rather than overlooked, and so is a query
-// string that cannot be read.
+// TestHostileQueries checks that unknown parameters and malformed query strings
+// are refused, not ignored.
 func TestHostileQueries(t *testing.T) {
-	a, fill := furnished(t)
+	a, fill := startFilled(t)
 	fine := strings.NewReplacer("{app}", "app", "{user}", "ann")
 	for _, r := range routes {
 		t.Run(r.method+" "+r.path, func(t *testing.T) {
@@ -128,9 +140,13 @@ func TestHostileQueries(t *testing.T) {
 			})
 		})
 	}
-	for _, path := range []string{"/v1/apps/app/sessions", scope + "/sessions", scope + "/memories", scope + "/operations"} {
-		for _, bad := range []string{"pageSize=0", "pageSize=-1", "pageSize=1001", "pageSize=1000000000", "pageSize=1e2", "pageSize=a", "pageSize=%00", "pageSize=9223372036854775808",
-			"pageToken=%00", "pageToken=%ff", "pageToken=-1", "pageToken=0", "pageToken=!", "pageToken=" + strings.Repeat("z", 5000), "pageToken=%F0%9F%99%82"} {
+	lists := []string{"/v1/apps/app/sessions", scope + "/sessions", scope + "/memories", scope + "/operations"}
+	for _, path := range lists {
+		for _, bad := range []string{
+			"pageSize=0", "pageSize=-1", "pageSize=1001", "pageSize=1000000000", "pageSize=1e2", "pageSize=a",
+			"pageSize=%00", "pageSize=9223372036854775808", "pageToken=%00", "pageToken=%ff", "pageToken=-1",
+			"pageToken=0", "pageToken=!", "pageToken=" + strings.Repeat("z", 5000), "pageToken=%F0%9F%99%82",
+		} {
 			name, _, _ := strings.Cut(bad, "=")
 			a.refused(400, "GET", path+"?"+bad, nil, name)
 		}
@@ -139,22 +155,24 @@ func TestHostileQueries(t *testing.T) {
 	}
 }
 
-// Requests that HTTP allows and clients rarely send.
+// TestOddRequests sends requests that HTTP allows and clients rarely send.
 func TestOddRequests(t *testing.T) {
-	a, _ := furnished(t)
+	a, _ := startFilled(t)
 	head := "Host: " + a.addr + "\r\nConnection: close\r\n"
+	post := "POST " + scope + "/memories HTTP/1.1\r\n" + head
+	const fact = "Content-Length: 13\r\n\r\n{\"fact\": \"x\"}"
 	for name, c := range map[string]struct {
 		request string
 		status  int
 	}{
 		"an absolute URI":        {"GET http://" + a.addr + "/livez HTTP/1.1\r\n" + head + "\r\n", 200},
 		"HTTP/1.0":               {"GET /livez HTTP/1.0\r\nHost: " + a.addr + "\r\n\r\n", 200},
-		"a body in chunks":       {"POST " + scope + "/memories HTTP/1.1\r\n" + head + "Transfer-Encoding: chunked\r\n\r\n5\r\n{\"fac\r\n8\r\nt\": \"x\"}\r\n0\r\n\r\n", 201},
-		"a body cut short":       {"POST " + scope + "/memories HTTP/1.1\r\n" + head + "Transfer-Encoding: chunked\r\n\r\n5\r\n{\"fac\r\nnonsense\r\n", 400},
-		"a compressed body":      {"POST " + scope + "/memories HTTP/1.1\r\n" + head + "Content-Encoding: gzip\r\nContent-Length: 5\r\n\r\n\x1f\x8b\x08\x00\x00", 400},
+		"a body in chunks":       {post + "Transfer-Encoding: chunked\r\n\r\n5\r\n{\"fac\r\n8\r\nt\": \"x\"}\r\n0\r\n\r\n", 201},
+		"a body cut short":       {post + "Transfer-Encoding: chunked\r\n\r\n5\r\n{\"fac\r\nnonsense\r\n", 400},
+		"a compressed body":      {post + "Content-Encoding: gzip\r\nContent-Length: 5\r\n\r\n\x1f\x8b\x08\x00\x00", 400},
 		"a body on GET":          {"GET /livez HTTP/1.1\r\n" + head + "Content-Length: 1\r\n\r\nx", 200},
-		"no Content-Type":        {"POST " + scope + "/memories HTTP/1.1\r\n" + head + "Content-Length: 13\r\n\r\n{\"fact\": \"x\"}", 201},
-		"another Content-Type":   {"POST " + scope + "/memories HTTP/1.1\r\n" + head + "Content-Type: text/plain\r\nContent-Length: 13\r\n\r\n{\"fact\": \"x\"}", 201},
+		"no Content-Type":        {post + fact, 201},
+		"another Content-Type":   {post + "Content-Type: text/plain\r\n" + fact, 201},
 		"a method override":      {"POST " + scope + "/sessions/s HTTP/1.1\r\n" + head + "X-HTTP-Method-Override: DELETE\r\nContent-Length: 0\r\n\r\n", 405},
 		"a fragment in the path": {"GET /livez#x HTTP/1.1\r\n" + head + "\r\n", 404},
 	} {

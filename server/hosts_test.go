@@ -9,16 +9,20 @@ import (
 	"github.com/memoryd/memoryd/server"
 )
 
-// Only loopback names are served: a page whose name was made to point here
-// reads nothing.
+// TestHost checks that only loopback names are served, so that a web page whose
+// DNS name resolves to 127.0.0.1 reads nothing.
 func TestHost(t *testing.T) {
 	a := start(t)
-	for _, host := range []string{"localhost", "LOCALHOST:80", "localhost.", "127.0.0.1", "127.0.0.1:8080", "127.8.9.1", "[::1]", "[::1]:8080", a.addr} {
+	for _, host := range []string{"localhost", "LOCALHOST:80", "localhost.", "127.0.0.1", "127.0.0.1:8080", "127.8.9.1",
+		"[::1]", "[::1]:8080", a.addr} {
 		if r := a.do("GET", scope+"/memories", nil, "Host", host); r.status != 200 {
 			t.Errorf("Host %s: status %d: %s", host, r.status, r.raw)
 		}
 	}
-	foreign := []string{"evil.com", "evil.com:8080", "localhost.evil.com", "127.0.0.1.evil.com", "localhost:80.evil.com", "10.0.0.1", "0.0.0.0", "[::]", "[::ffff:10.0.0.1]", "0x7f.1", "2130706433", "127.1", "xn--localhost"}
+	foreign := []string{
+		"evil.com", "evil.com:8080", "localhost.evil.com", "127.0.0.1.evil.com", "localhost:80.evil.com", "10.0.0.1",
+		"0.0.0.0", "[::]", "[::ffff:10.0.0.1]", "0x7f.1", "2130706433", "127.1", "xn--localhost",
+	}
 	for _, host := range foreign {
 		for _, path := range []string{scope + "/memories", "/livez", "/nothing", "/"} {
 			r := a.do("GET", path, nil, "Host", host)
@@ -32,33 +36,36 @@ func TestHost(t *testing.T) {
 			t.Errorf("a foreign POST has status %d", r.status)
 		}
 	})
-	if r := a.socket("GET http://evil.com/livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"); r.status != 403 {
+	absolute := "GET http://evil.com/livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+	if r := a.socket(absolute); r.status != 403 {
 		t.Errorf("a foreign absolute URI has status %d", r.status)
 	}
 	if r := a.socket("GET /livez HTTP/1.0\r\n\r\n"); r.status != 403 {
 		t.Errorf("no Host at all has status %d", r.status)
 	}
-	any := start(t, func(s *setup) { s.server.AnyHost = true })
+	open := start(t, func(s *setup) { s.server.AnyHost = true })
 	for _, host := range append(foreign, "localhost") {
-		if r := any.do("GET", scope+"/memories", nil, "Host", host); r.status != 200 {
+		if r := open.do("GET", scope+"/memories", nil, "Host", host); r.status != 200 {
 			t.Errorf("AnyHost, Host %s: status %d", host, r.status)
 		}
 	}
 }
 
 func TestLoopback(t *testing.T) {
-	for host, want := range map[string]bool{"localhost": true, "::1": true, "[::1]:1": true, "127.0.0.1:0": true, "": false, ":8080": false, "0.0.0.0:8080": false, "localhost:80:80": false, "local host": false} {
+	for host, want := range map[string]bool{"localhost": true, "::1": true, "[::1]:1": true, "127.0.0.1:0": true,
+		"": false, ":8080": false, "0.0.0.0:8080": false, "localhost:80:80": false, "local host": false} {
 		same(t, host, server.Loopback(host), want)
 	}
 }
 
-// Pages of other sites cannot write here, whatever the browser's age: one
-// sends Sec-Fetch-Site, an older one Origin.
+// TestCrossOrigin checks that pages of other sites cannot write. Browsers send
+// Sec-Fetch-Site, older ones only Origin.
 func TestCrossOrigin(t *testing.T) {
-	a, fill := furnished(t)
+	a, fill := startFilled(t)
 	a.unchanged(func() {
-		for _, w := range writings {
-			for _, headers := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "http://evil.com"}, {"Origin", "null"}, {"Origin", "https://localhost.evil.com"},
+		for _, w := range bodyRoutes {
+			for _, headers := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"},
+				{"Origin", "http://evil.com"}, {"Origin", "null"}, {"Origin", "https://localhost.evil.com"},
 				{"Origin", "http://127.0.0.1:1"}} {
 				r := a.do(w.method, fill(w.path), `{`+w.good+`}`, append(headers, "Content-Type", "text/plain")...)
 				if _, err := checkError(r); err != nil || r.status != 403 {
@@ -70,7 +77,8 @@ func TestCrossOrigin(t *testing.T) {
 			t.Errorf("DELETE: status %d", r.status)
 		}
 	})
-	for _, headers := range [][]string{{"Sec-Fetch-Site", "same-origin"}, {"Sec-Fetch-Site", "none"}, {"Origin", a.url}, {}} {
+	sameOrigin := [][]string{{"Sec-Fetch-Site", "same-origin"}, {"Sec-Fetch-Site", "none"}, {"Origin", a.url}, {}}
+	for _, headers := range sameOrigin {
 		if r := a.do("POST", scope+"/memories/search", `{"query": "x"}`, headers...); r.status != 200 {
 			t.Errorf("with %v: status %d: %s", headers, r.status, r.raw)
 		}
@@ -85,8 +93,9 @@ func TestCrossOrigin(t *testing.T) {
 	}
 }
 
-// The page shows commands for the address it was asked at.
-func TestPage(t *testing.T) {
+// TestHomePage checks that the commands on the page use the address that the
+// browser asked.
+func TestHomePage(t *testing.T) {
 	a := start(t)
 	r := a.do("GET", "/", nil)
 	if r.status != 200 || !strings.Contains(string(r.raw), "curl -s http://"+a.addr+"/v1/") {
@@ -95,12 +104,14 @@ func TestPage(t *testing.T) {
 }
 
 func TestHealth(t *testing.T) {
-	var sessions, memories switched
+	var sessions, memories toggledError
 	var logs buffer
 	a := start(t, logTo(&logs), func(s *setup) {
 		s.server.Version = "v1.2.3"
 		s.server.Checks = map[string]func(context.Context) error{
-			"sessions": func(context.Context) error { return sessions.failure() }, "memories": func(context.Context) error { return memories.failure() }}
+			"sessions": func(context.Context) error { return sessions.failure() },
+			"memories": func(context.Context) error { return memories.failure() },
+		}
 	})
 	if r := a.do("GET", "/livez", nil); r.status != 200 || strings.TrimSpace(string(r.raw)) != "ok" {
 		t.Errorf("/livez: status %d: %s", r.status, r.raw)
@@ -109,15 +120,17 @@ func TestHealth(t *testing.T) {
 	sessions.fail(errors.New(secret))
 	r := a.do("GET", "/readyz", nil)
 	msg, err := checkError(r)
-	if err != nil || r.status != 503 || !strings.Contains(msg, "sessions") || strings.Contains(msg, "memories") || strings.Contains(msg, secret) {
+	if err != nil || r.status != 503 || !strings.Contains(msg, "sessions") || strings.Contains(msg, "memories") ||
+		strings.Contains(msg, secret) {
 		t.Errorf("/readyz without sessions: status %d, %v: %s", r.status, err, r.raw)
 	}
 	if n := strings.Count(logs.String(), secret); n != 1 {
 		t.Errorf("the log has the reason %d times, want once:\n%s", n, logs.String())
 	}
-	memories.fail(errors.New("away"))
-	for range 10 { // the order does not change from one time to the next
-		if msg, err := checkError(a.do("GET", "/readyz", nil)); err != nil || !strings.Contains(msg, "memories, sessions") {
+	memories.fail(errors.New("maintenance"))
+	for range 10 { // the order of the names does not depend on the order of a map
+		if msg, err := checkError(a.do("GET", "/readyz", nil)); err != nil ||
+			!strings.Contains(msg, "memories, sessions") {
 			t.Fatalf("/readyz without both: %v: %s", err, msg)
 		}
 	}
@@ -129,7 +142,8 @@ func TestHealth(t *testing.T) {
 	a.want(200, "GET", "/readyz", nil)
 
 	page := a.do("GET", "/", nil)
-	if page.status != 200 || !strings.HasPrefix(page.header.Get("Content-Type"), "text/html") || !strings.Contains(string(page.raw), "v1.2.3") || strings.Contains(string(page.raw), "{{") {
+	if page.status != 200 || !strings.HasPrefix(page.header.Get("Content-Type"), "text/html") ||
+		!strings.Contains(string(page.raw), "v1.2.3") || strings.Contains(string(page.raw), "{{") {
 		t.Errorf("/: status %d: %s", page.status, page.raw)
 	}
 }

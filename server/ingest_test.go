@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// ids of the memories of a scope and their revisions: what ingesting the same
-// again must not change.
+// remembered returns the kind, fact and revision of each memory of a scope, by id.
+// Ingesting the same events again must not change it.
 func (a *api) remembered(path string) map[string]string {
 	a.t.Helper()
 	out := map[string]string{}
@@ -23,34 +23,36 @@ func (a *api) remembered(path string) map[string]string {
 func TestIngest(t *testing.T) {
 	a := start(t)
 	op := a.want(200, "POST", scope+"/memories/ingest?wait=true", talk(t))
-	equal(t, "operation", []any{at(op, "done"), at(op, "metadata", "state"), at(op, "metadata", "eventsTotal"), at(op, "metadata", "eventsDone")}, `[true, "SUCCEEDED", 7, 7]`)
+	equal(t, "operation", []any{at(op, "done"), at(op, "metadata", "state"), at(op, "metadata", "eventsTotal"),
+		at(op, "metadata", "eventsDone")}, `[true, "SUCCEEDED", 7, 7]`)
 	var facts []string
 	for _, ch := range list(op, "response", "memories") {
 		facts = append(facts, text(ch, "memory", "fact"))
-		if at(ch, "memory", "source", "quote") == nil || text(ch, "memory", "source", "sessionId") != "talk" || len(list(ch, "memory", "source", "eventIds")) == 0 {
-			t.Errorf("a fact rests on %v", at(ch, "memory", "source"))
+		if at(ch, "memory", "source", "quote") == nil || text(ch, "memory", "source", "sessionId") != "talk" ||
+			len(list(ch, "memory", "source", "eventIds")) == 0 {
+			t.Errorf("the source of a fact is %v", at(ch, "memory", "source"))
 		}
 	}
 	all := strings.Join(facts, "\n")
 	for _, want := range []string{"Maya", "ramen", "marathon"} {
 		if !strings.Contains(all, want) {
-			t.Errorf("no fact speaks of %s:\n%s", want, all)
+			t.Errorf("no fact mentions %s:\n%s", want, all)
 		}
 	}
 	turns := list(a.want(200, "GET", scope+"/memories?kind=turn&orderBy=timestamp+asc", nil), "memories")
-	same(t, "turns", len(turns), 5) // of seven events two are tool traffic
+	same(t, "turns", len(turns), 5) // two of the seven events are tool traffic
 	equal(t, "a turn", []any{at(turns, 0, "author"), at(turns, 0, "timestamp"), at(turns, 0, "source")},
 		`["user", "2024-03-01T09:00:00.000000Z", {"sessionId": "talk", "eventIds": ["t1"]}]`)
 	same(t, "the agent's author", text(turns, 1, "author"), "guide")
 	same(t, "events of the session", len(list(a.want(200, "GET", scope+"/sessions/talk", nil), "events")), 7)
 }
 
-// The forms in which clients send a session make the same memories, in any
-// order and any number of times.
+// TestIngestForms checks that every form in which clients send a session makes the
+// same memories, in any order and any number of times.
 func TestIngestForms(t *testing.T) {
 	a := start(t)
-	// Ids are derived from the scope too, so each form has an app of its own,
-	// and what is compared leaves the ids out.
+	// Each form has an app of its own. Ids depend on the scope, so the comparison
+	// leaves them out.
 	contents := func(app string) []string {
 		var out []string
 		for _, s := range a.remembered("/v1/apps/" + app + "/users/ann") {
@@ -68,9 +70,11 @@ func TestIngestForms(t *testing.T) {
 	want := contents("plain")
 	events := whole["events"].([]any)
 
-	send("camel", map[string]any{"id": "talk", "appName": "camel", "userId": "ann", "state": map[string]any{"k": 1}, "events": events, "lastUpdateTime": 1709402409.5})
+	send("camel", map[string]any{"id": "talk", "appName": "camel", "userId": "ann", "state": map[string]any{"k": 1},
+		"events": events, "lastUpdateTime": 1709402409.5})
 	same(t, "a whole Session", contents("camel"), want)
-	send("snake", map[string]any{"id": "talk", "app_name": "snake", "user_id": "ann", "state": map[string]any{"k": 1}, "events": events, "last_update_time": 1709402409.5})
+	send("snake", map[string]any{"id": "talk", "app_name": "snake", "user_id": "ann", "state": map[string]any{"k": 1},
+		"events": events, "last_update_time": 1709402409.5})
 	same(t, "a whole Session of ADK Python", contents("snake"), want)
 
 	back := slices.Clone(events)
@@ -94,15 +98,17 @@ func TestIngestForms(t *testing.T) {
 func TestIngestNeverChangesState(t *testing.T) {
 	a := start(t)
 	a.want(201, "POST", scope+"/sessions", `{"id": "s", "state": {"k": 1, "user:k": 1, "app:k": 1}}`)
-	a.want(200, "POST", scope+"/memories/ingest?wait=true", `{"id": "s", "state": {"k": 2, "new": 2}, "events": [{"id": "e1", "content": "hello",
+	a.want(200, "POST", scope+"/memories/ingest?wait=true",
+		`{"id": "s", "state": {"k": 2, "new": 2}, "events": [{"id": "e1", "content": "hello",
 		"actions": {"stateDelta": {"k": 3, "user:k": 3, "app:k": 3, "new": 3}}}]}`)
 	s := a.want(200, "GET", scope+"/sessions/s", nil)
 	equal(t, "state", at(s, "state"), `{"k": 1, "user:k": 1, "app:k": 1}`)
-	equal(t, "the event's own delta", at(s, "events", 0, "actions", "stateDelta"), `{"k": 3, "user:k": 3, "app:k": 3, "new": 3}`)
+	equal(t, "the event's own delta", at(s, "events", 0, "actions", "stateDelta"),
+		`{"k": 3, "user:k": 3, "app:k": 3, "new": 3}`)
 }
 
-// A turn can be found by its words as soon as the call that brought it has
-// answered, before anything was extracted.
+// TestTurnsAreFoundAtOnce checks that a search by words finds a turn as soon as
+// its request is answered, before the extractor has run.
 func TestTurnsAreFoundAtOnce(t *testing.T) {
 	g := newGate()
 	a := start(t, func(s *setup) { s.extractor = g })
@@ -110,11 +116,13 @@ func TestTurnsAreFoundAtOnce(t *testing.T) {
 	hit := func(word, session string) {
 		t.Helper()
 		got := a.find(request{"query": word})
-		if len(got) == 0 || text(got, 0, "memory", "source", "sessionId") != session || text(got, 0, "memory", "kind") != "turn" {
+		if len(got) == 0 || text(got, 0, "memory", "source", "sessionId") != session ||
+			text(got, 0, "memory", "kind") != "turn" {
 			t.Errorf("%s finds %v", word, got)
 		}
 	}
-	a.want(202, "POST", scope+"/memories/ingest", `{"sessionId": "s1", "events": [{"id": "e1", "content": "The password of the shed is quince."}]}`)
+	a.want(202, "POST", scope+"/memories/ingest",
+		`{"sessionId": "s1", "events": [{"id": "e1", "content": "The password of the shed is quince."}]}`)
 	hit("quince", "s1")
 	a.want(201, "POST", scope+"/sessions", `{"id": "s2", "events": [{"content": "A medlar tree grows there."}]}`)
 	same(t, "before it is asked for", len(a.find(request{"query": "medlar"})), 0)
@@ -127,14 +135,16 @@ func TestAddSessionToMemory(t *testing.T) {
 	a.refused(404, "POST", scope+"/sessions/none/memories", nil, "none")
 	a.want(201, "POST", scope+"/sessions", `{"id": "s"}`)
 	op := a.want(200, "POST", scope+"/sessions/s/memories?wait=true", nil)
-	equal(t, "of an empty session", []any{at(op, "done"), at(op, "metadata", "eventsTotal"), at(op, "response")}, `[true, 0, {"memories": []}]`)
+	equal(t, "of an empty session", []any{at(op, "done"), at(op, "metadata", "eventsTotal"), at(op, "response")},
+		`[true, 0, {"memories": []}]`)
 	a.want(200, "POST", scope+"/sessions/s/events", map[string]any{"events": talk(t)["events"]})
 	equal(t, "before it is asked for", a.want(200, "GET", scope+"/memories", nil), `{"memories": []}`)
 	op = a.want(200, "POST", scope+"/sessions/s/memories?wait=true", `{}`)
 	equal(t, "events", at(op, "metadata", "eventsTotal"), `7`)
 	before := a.remembered(scope)
 	a.want(200, "POST", scope+"/sessions/s/memories?wait=true", nil)
-	a.want(200, "POST", scope+"/memories/ingest?wait=true", map[string]any{"sessionId": "s", "events": talk(t)["events"]})
+	a.want(200, "POST", scope+"/memories/ingest?wait=true",
+		map[string]any{"sessionId": "s", "events": talk(t)["events"]})
 	same(t, "both ways of adding", a.remembered(scope), before)
 	a.refused(400, "POST", scope+"/sessions/s/memories", `{"x": 1}`, "x")
 	for _, wait := range []string{"yes", "2", "TRUE%20", "%00"} {
@@ -165,7 +175,7 @@ func TestIngestRefuses(t *testing.T) {
 	same(t, "what is stored", a.contents(), before)
 }
 
-// Many clients at once lose nothing.
+// TestParallelIngest checks that no event of many concurrent clients is lost.
 func TestParallelIngest(t *testing.T) {
 	a := start(t)
 	const clients, each = 8, 12
@@ -173,7 +183,8 @@ func TestParallelIngest(t *testing.T) {
 	for c := range clients {
 		wg.Go(func() {
 			for i := range each {
-				body := fmt.Sprintf(`{"sessionId": "s%d", "events": [{"id": "e%d-%d", "content": "My name is C%dx%d."}]}`, i%3, c, i, c, i)
+				body := fmt.Sprintf(`{"sessionId": "s%d", "events": [{"id": "e%d-%d", "content": "My name is C%dx%d."}]}`,
+					i%3, c, i, c, i)
 				if r := a.do("POST", scope+"/memories/ingest", body); r.status != http.StatusAccepted {
 					t.Errorf("status %d: %s", r.status, r.raw)
 				}
@@ -188,5 +199,6 @@ func TestParallelIngest(t *testing.T) {
 		a.want(200, "POST", path+"/memories?wait=true", nil)
 	}
 	same(t, "events", events, clients*each)
-	same(t, "turns", len(list(a.want(200, "GET", scope+"/memories?kind=turn&pageSize=1000", nil), "memories")), clients*each)
+	same(t, "turns", len(list(a.want(200, "GET", scope+"/memories?kind=turn&pageSize=1000", nil), "memories")),
+		clients*each)
 }

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A request brings up to 10,000 events, and one more is refused by name.
+// TestMostEvents checks that a request may have 10,000 events, and that the
+// message about one more has the limit.
 func TestMostEvents(t *testing.T) {
 	a := start(t)
 	events := func(n int) string {
@@ -21,10 +22,12 @@ func TestMostEvents(t *testing.T) {
 	a.want(202, "POST", scope+"/memories/ingest", events(10_000))
 }
 
-// A session id is trimmed and may be spelt as ADK Python does.
+// TestSessionIDOfIngest checks that the session id is trimmed, and that ADK
+// Python's name of the field is accepted.
 func TestSessionIDOfIngest(t *testing.T) {
 	a := start(t)
-	a.want(200, "POST", scope+"/memories/ingest?wait=true", `{"session_id": " s ", "events": [{"id": "e", "content": "hello"}]}`)
+	a.want(200, "POST", scope+"/memories/ingest?wait=true",
+		`{"session_id": " s ", "events": [{"id": "e", "content": "hello"}]}`)
 	a.want(200, "GET", scope+"/sessions/s", nil)
 	a.refused(400, "POST", scope+"/memories/ingest", `{"sessionId": "s", "session_id": "t"}`, "sessionId")
 	a.refused(400, "POST", scope+"/memories/ingest", `{"sessionId": " "}`, "sessionId")

@@ -12,21 +12,22 @@ import (
 	"github.com/memoryd/memoryd/server"
 )
 
-const mcpOfAnn = "/mcp/apps/app/users/ann"
+const mcpPath = "/mcp/apps/app/users/ann"
 
-// rpc is a message of the Model Context Protocol.
+// rpc returns a JSON-RPC message of the Model Context Protocol.
 func rpc(method string, params any) map[string]any {
 	return map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
 }
 
-func calling(tool string, args map[string]any) map[string]any {
+// toolCall returns the message that calls a tool.
+func toolCall(tool string, args map[string]any) map[string]any {
 	return rpc("tools/call", map[string]any{"name": tool, "arguments": args})
 }
 
 var initialize = rpc("initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{},
 	"clientInfo": map[string]any{"name": "test", "version": "1"}})
 
-// mcp sends a message and gives the result.
+// mcp sends a message and returns its result.
 func (a *api) mcp(path string, message any, headers ...string) any {
 	a.t.Helper()
 	v := a.want(http.StatusOK, "POST", path, message, headers...)
@@ -36,20 +37,22 @@ func (a *api) mcp(path string, message any, headers ...string) any {
 	return at(v, "result")
 }
 
-// The path of each request decides whose memory it is, whatever a client says of
-// a session or sends besides.
+// TestMCPScope checks that the path of each request alone decides the scope: no
+// session id and no argument of a client leads to another scope.
 func TestMCPScope(t *testing.T) {
 	a := start(t)
 	const bob, elsewhere = "/mcp/apps/app/users/bob", "/mcp/apps/other/users/ann"
-	res := a.do("POST", mcpOfAnn, initialize)
+	res := a.do("POST", mcpPath, initialize)
 	if res.status != http.StatusOK || res.header.Get("Mcp-Session-Id") != "" {
 		t.Fatalf("initialize: %d %v", res.status, res.header)
 	}
-	a.mcp(mcpOfAnn, calling("remember", map[string]any{"fact": "Ann collects stamps."}))
-	uri := text(a.mcp(mcpOfAnn, rpc("resources/list", map[string]any{})), "resources", 0, "uri")
-	for _, session := range [][]string{nil, {"Mcp-Session-Id", "stolen"}, {"Mcp-Session-Id", res.header.Get("X-Request-Id")}} {
-		search := calling("search_memory", map[string]any{"query": "stamps"})
-		if got := text(a.mcp(mcpOfAnn, search, session...), "structuredContent", "memories", 0, "fact"); got != "Ann collects stamps." {
+	a.mcp(mcpPath, toolCall("remember", map[string]any{"fact": "Ann collects stamps."}))
+	uri := text(a.mcp(mcpPath, rpc("resources/list", map[string]any{})), "resources", 0, "uri")
+	for _, session := range [][]string{nil, {"Mcp-Session-Id", "stolen"},
+		{"Mcp-Session-Id", res.header.Get("X-Request-Id")}} {
+		search := toolCall("search_memory", map[string]any{"query": "stamps"})
+		found := a.mcp(mcpPath, search, session...)
+		if got := text(found, "structuredContent", "memories", 0, "fact"); got != "Ann collects stamps." {
 			t.Errorf("her own memory: %q", got)
 		}
 		for _, path := range []string{bob, elsewhere, "/mcp/apps/app/users/ann%20", "/mcp/apps/app/users/Ann"} {
@@ -60,28 +63,32 @@ func TestMCPScope(t *testing.T) {
 		}
 	}
 	id := strings.TrimPrefix(uri, "memoryd://memories/")
-	if at(a.mcp(bob, calling("forget", map[string]any{"id": id})), "isError") != true {
+	if at(a.mcp(bob, toolCall("forget", map[string]any{"id": id})), "isError") != true {
 		t.Error("another user's memory is forgotten")
 	}
-	// One user, however the path spells it.
-	a.mcp("/mcp/apps/my%20app/users/ann@x.com", calling("remember", map[string]any{"fact": "Ann collects coins."}))
-	found := a.mcp("/mcp/apps/my%20app/users/ann%40x.com", calling("load_memory", map[string]any{"query": "coins"}))
-	equal(t, "by another spelling", at(found, "structuredContent", "memories", 0, "content", "parts"), `[{"text":"Ann collects coins."}]`)
-	for _, path := range []string{"/mcp/apps/app/users/a%2Fb", "/mcp/apps/../users/ann", "/mcp/apps/app/users/%2E%2E", "/mcp/apps/app/users/" + strings.Repeat("x", memory.MaxID+1),
-		mcpOfAnn + "?userId=bob"} {
+	// Both paths name the same user.
+	a.mcp("/mcp/apps/my%20app/users/ann@x.com", toolCall("remember", map[string]any{"fact": "Ann collects coins."}))
+	found := a.mcp("/mcp/apps/my%20app/users/ann%40x.com", toolCall("load_memory", map[string]any{"query": "coins"}))
+	equal(t, "by another spelling", at(found, "structuredContent", "memories", 0, "content", "parts"),
+		`[{"text":"Ann collects coins."}]`)
+	for _, path := range []string{"/mcp/apps/app/users/a%2Fb", "/mcp/apps/../users/ann", "/mcp/apps/app/users/%2E%2E",
+		"/mcp/apps/app/users/" + strings.Repeat("x", memory.MaxID+1),
+		mcpPath + "?userId=bob"} {
 		if r := a.do("POST", path, initialize); r.status != http.StatusBadRequest && r.status != http.StatusNotFound {
 			t.Errorf("%.60s: %d", path, r.status)
 		}
 	}
 }
 
-// It is a route as all others: methods, hosts, origins, sizes, the log.
+// TestMCPRequests checks that the checks of all routes hold here too: method,
+// host, origin, size, and the line in the log.
 func TestMCPRequests(t *testing.T) {
 	var logs buffer
 	a := start(t, logTo(&logs), func(s *setup) { s.server.MaxBody = 4096 })
 	json := []string{"Content-Type", "application/json"}
 	for _, method := range []string{"GET", "DELETE", "PUT", "HEAD"} {
-		if r := a.do(method, mcpOfAnn, nil); r.status != http.StatusMethodNotAllowed || !strings.Contains(r.header.Get("Allow"), "POST") {
+		if r := a.do(method, mcpPath, nil); r.status != http.StatusMethodNotAllowed ||
+			!strings.Contains(r.header.Get("Allow"), "POST") {
 			t.Errorf("%s: %d, Allow %q", method, r.status, r.header.Get("Allow"))
 		}
 	}
@@ -103,31 +110,35 @@ func TestMCPRequests(t *testing.T) {
 		"old version":    {400, initialize, append([]string{"Mcp-Protocol-Version", "2000-01-01"}, json...)},
 		"a notification": {202, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, json},
 		"JSON alone":     {200, initialize, append([]string{"Accept", "application/json"}, json...)},
-		"whatever":       {200, initialize, append([]string{"Accept", "*/*"}, json...)},
+		"any type":       {200, initialize, append([]string{"Accept", "*/*"}, json...)},
 	} {
-		if r := a.do("POST", mcpOfAnn, c.body, c.headers...); r.status != c.status {
+		if r := a.do("POST", mcpPath, c.body, c.headers...); r.status != c.status {
 			t.Errorf("%s: %d %s, want %d", name, r.status, r.raw, c.status)
 		}
 	}
-	if r := a.do("POST", mcpOfAnn, initialize, json...); r.header.Get("Content-Type") != "application/json" || r.header.Get("X-Request-Id") == "" {
+	if r := a.do("POST", mcpPath, initialize, json...); r.header.Get("Content-Type") != "application/json" ||
+		r.header.Get("X-Request-Id") == "" {
 		t.Errorf("headers %v", r.header)
 	}
-	if !strings.Contains(logs.String(), "path="+mcpOfAnn+" status=413") {
+	if !strings.Contains(logs.String(), "path="+mcpPath+" status=413") {
 		t.Errorf("the log has no line of a request:\n%s", logs.String())
 	}
 }
 
-// A store that is away is told without telling where it is.
-func TestMCPAway(t *testing.T) {
+// TestMCPUnavailable checks that a client learns that a store is unavailable, but
+// not its address, which only the log has.
+func TestMCPUnavailable(t *testing.T) {
 	f := &failing{}
 	var logs buffer
 	a := start(t, logTo(&logs), func(s *setup) { s.memories = f.wrap })
 	f.fail(fmt.Errorf("%w: qdrant at secret:6334", memory.ErrUnavailable))
 	json := []string{"Content-Type", "application/json"}
-	for method, params := range map[string]any{"resources/list": map[string]any{}, "resources/read": map[string]any{"uri": "memoryd://memories/x"},
-		"tools/call": map[string]any{"name": "search_memory", "arguments": map[string]any{"query": "x"}}} {
-		r := a.do("POST", mcpOfAnn, rpc(method, params), json...)
-		if r.status != http.StatusOK || bytes.Contains(r.raw, []byte("secret")) || !bytes.Contains(r.raw, []byte("later")) {
+	for method, params := range map[string]any{"resources/list": map[string]any{},
+		"resources/read": map[string]any{"uri": "memoryd://memories/x"},
+		"tools/call":     map[string]any{"name": "search_memory", "arguments": map[string]any{"query": "x"}}} {
+		r := a.do("POST", mcpPath, rpc(method, params), json...)
+		if r.status != http.StatusOK || bytes.Contains(r.raw, []byte("secret")) ||
+			!bytes.Contains(r.raw, []byte("later")) {
 			t.Errorf("%s: %d %s", method, r.status, r.raw)
 		}
 	}
@@ -138,16 +149,17 @@ func TestMCPAway(t *testing.T) {
 	}
 }
 
-// A panic in a store is an internal error, and the server goes on.
+// TestMCPPanic checks that a panic in a store becomes an internal error, and that
+// the server goes on.
 func TestMCPPanic(t *testing.T) {
 	a := start(t, func(s *setup) {
 		s.memories = func(m memory.Store) memory.Store { return panicking{m} }
 	})
-	r := a.do("POST", mcpOfAnn, rpc("resources/list", map[string]any{}))
+	r := a.do("POST", mcpPath, rpc("resources/list", map[string]any{}))
 	if r.status != http.StatusOK || !bytes.Contains(r.raw, []byte("-32603")) {
 		t.Errorf("%d %s", r.status, r.raw)
 	}
-	a.mcp(mcpOfAnn, initialize)
+	a.mcp(mcpPath, initialize)
 }
 
 type panicking struct{ memory.Store }
@@ -156,9 +168,9 @@ func (panicking) List(context.Context, memory.Scope, memory.List) (memory.Page, 
 	panic("on purpose")
 }
 
-// Everybody's host is served if that is wanted: who listens decides, not the
-// library.
+// TestMCPAnyHost checks that AnyHost holds for MCP: the library's own check of the
+// host is off.
 func TestMCPAnyHost(t *testing.T) {
 	a := start(t, func(s *setup) { s.server = server.Options{AnyHost: true} })
-	a.mcp(mcpOfAnn, initialize, "Host", "memory.example.com")
+	a.mcp(mcpPath, initialize, "Host", "memory.example.com")
 }

@@ -11,10 +11,12 @@ import (
 func TestAddMemory(t *testing.T) {
 	a := start(t)
 	equal(t, "an empty list", a.want(200, "GET", scope+"/memories", nil), `{"memories": []}`)
-	m := a.want(201, "POST", scope+"/memories", `{"fact": "Ann keeps bees. 🐝", "topics": ["HOBBIES", "x"], "metadata": {"a": 1, "b": null, "c": {"d": [1e400]}},
-		"ttl": "48h", "validFrom": "2024-05-01T00:00:00+02:00", "appName": "app", "userId": "ann"}`)
-	equal(t, "what was given", []any{at(m, "fact"), at(m, "topics"), at(m, "metadata"), at(m, "validFrom"), at(m, "kind"), at(m, "revision"), at(m, "appName"), at(m, "userId"), at(m, "source")},
-		`["Ann keeps bees. 🐝", ["HOBBIES", "x"], {"a": 1, "b": null, "c": {"d": [1e400]}}, "2024-04-30T22:00:00.000000Z", "fact", 1, "app", "ann", {}]`)
+	m := a.want(201, "POST", scope+"/memories", `{"fact": "Ann keeps bees. 🐝", "topics": ["HOBBIES", "x"],
+		"metadata": {"a": 1, "b": null, "c": {"d": [1e400]}}, "ttl": "48h", "validFrom": "2024-05-01T00:00:00+02:00", "appName": "app", "userId": "ann"}`)
+	equal(t, "what was given", []any{at(m, "fact"), at(m, "topics"), at(m, "metadata"), at(m, "validFrom"),
+		at(m, "kind"), at(m, "revision"), at(m, "appName"), at(m, "userId"), at(m, "source")},
+		`["Ann keeps bees. 🐝", ["HOBBIES", "x"], {"a": 1, "b": null, "c": {"d": [1e400]}},
+			"2024-04-30T22:00:00.000000Z", "fact", 1, "app", "ann", {}]`)
 	for _, field := range []string{"id", "timestamp", "createTime", "updateTime", "expireTime"} {
 		if text(m, field) == "" {
 			t.Errorf("there is no %s in %v", field, m)
@@ -23,7 +25,8 @@ func TestAddMemory(t *testing.T) {
 	same(t, "as read", a.want(200, "GET", scope+"/memories/"+text(m, "id"), nil), m)
 	same(t, "as listed", a.want(200, "GET", scope+"/memories", nil), any(map[string]any{"memories": []any{m}}))
 	plain := a.want(201, "POST", scope+"/memories", `{"fact": "Ann keeps bees. 🐝"}`)
-	if text(plain, "id") == text(m, "id") || at(plain, "expireTime") != nil || at(plain, "validFrom") != nil || at(plain, "metadata") != nil {
+	if text(plain, "id") == text(m, "id") || at(plain, "expireTime") != nil || at(plain, "validFrom") != nil ||
+		at(plain, "metadata") != nil {
 		t.Errorf("a plain memory is %v", plain)
 	}
 	equal(t, "topics of a plain memory", at(plain, "topics"), `[]`)
@@ -38,8 +41,8 @@ func TestAddMemory(t *testing.T) {
 			t.Errorf("ttl %s: status %d: %s", ttl, r.status, r.raw)
 		}
 	}
-	// A memory with the shortest of lives is gone before it can be read; it
-	// does not live for ever.
+	// The shortest ttl is rounded up, not down to zero: the memory expires before
+	// it can be read.
 	m = a.want(201, "POST", scope+"/memories", `{"fact": "x", "ttl": "1ns"}`)
 	a.refused(404, "GET", scope+"/memories/"+text(m, "id"), nil)
 	a.refused(400, "POST", scope+"/memories", `{"fact": " \n\t"}`, "fact")
@@ -57,7 +60,8 @@ func TestGetMemory(t *testing.T) {
 
 func TestPatchMemory(t *testing.T) {
 	a := start(t)
-	path := scope + "/memories/" + text(a.want(201, "POST", scope+"/memories", `{"fact": "one", "topics": ["t"], "metadata": {"a": 1}, "ttl": 3600}`), "id")
+	path := scope + "/memories/" + text(a.want(201, "POST", scope+"/memories",
+		`{"fact": "one", "topics": ["t"], "metadata": {"a": 1}, "ttl": 3600}`), "id")
 	before := a.want(200, "GET", path, nil)
 	for i, step := range []struct{ body, field, want string }{
 		{`{"fact": "two"}`, "fact", `"two"`},
@@ -72,7 +76,8 @@ func TestPatchMemory(t *testing.T) {
 		equal(t, step.body, at(m, step.field), step.want)
 		equal(t, "revision", at(m, "revision"), fmt.Sprint(i+2))
 		same(t, "as read", a.want(200, "GET", path, nil), m)
-		for _, f := range []string{"id", "createTime", "timestamp", "kind", "fact", "topics", "metadata", "expireTime"} {
+		for _, f := range []string{"id", "createTime", "timestamp", "kind", "fact", "topics", "metadata",
+			"expireTime"} {
 			if !strings.Contains(step.body, f) && !(f == "expireTime" && strings.Contains(step.body, "ttl")) {
 				same(t, f+" after "+step.body, at(m, f), at(before, f))
 			}
@@ -84,11 +89,13 @@ func TestPatchMemory(t *testing.T) {
 		t.Error("a ttl gives no expireTime")
 	}
 	a.want(200, "PATCH", path, `{"ttl": 0}`)
-	equal(t, "the same again is no revision", at(a.want(200, "PATCH", path, `{"fact": "three"}`), "revision"), `10`) // 7 above, and two ttls
+	unchanged := a.want(200, "PATCH", path, `{"fact": "three"}`)
+	equal(t, "the same fact again makes no revision", at(unchanged, "revision"), `10`) // seven above, and two of ttl
 	if hits := list(a.want(200, "POST", scope+"/memories/search", `{"query": "three"}`), "memories"); len(hits) != 1 {
 		t.Errorf("the changed fact is found %d times", len(hits))
 	}
-	equal(t, "a search for the old words", a.want(200, "POST", scope+"/memories/search", `{"query": "two", "minScore": 0.2}`), `{"memories": []}`)
+	equal(t, "a search for the old words", a.want(200, "POST", scope+"/memories/search",
+		`{"query": "two", "minScore": 0.2}`), `{"memories": []}`)
 
 	stored := a.contents()
 	for _, body := range []string{``, `{}`, `null`, `{"fact": null}`, `{"fact": ""}`} {
@@ -119,10 +126,12 @@ func TestDeleteMemoryAndRevisions(t *testing.T) {
 			t.Errorf("revision %v has no time", at(r, "revision"))
 		}
 	}
-	equal(t, "revisions", got, `[[3, "DELETED", "two", "client"], [2, "UPDATED", "two", "client"], [1, "CREATED", "one", "client"]]`)
+	equal(t, "revisions", got,
+		`[[3, "DELETED", "two", "client"], [2, "UPDATED", "two", "client"], [1, "CREATED", "one", "client"]]`)
 }
 
-// A rollback brings back what a revision said, also of a deleted memory.
+// TestRollback checks that a rollback restores what a revision said, also of a
+// deleted memory.
 func TestRollback(t *testing.T) {
 	a := start(t)
 	m := a.want(201, "POST", scope+"/memories", `{"fact": "one", "topics": ["t"]}`)
@@ -137,12 +146,13 @@ func TestRollback(t *testing.T) {
 	a.refused(404, "POST", scope+"/memories/none/rollback", `{"revision": 1}`)
 }
 
-// What contradicts is superseded, visibly; a dry run says so before, and facts
-// given directly do it too.
+// TestSuperseded checks that a contradicting fact supersedes an older one, that a
+// dry run predicts it, and that facts of a client do it too.
 func TestSuperseded(t *testing.T) {
 	a := start(t)
 	event := func(id, at, said string) string {
-		return `{"sessionId": "s", "events": [{"id": "` + id + `", "author": "user", "timestamp": "` + at + `", "content": "` + said + `"}]}`
+		return fmt.Sprintf(`{"sessionId": "s", "events": [{"id": %q, "author": "user", "timestamp": %q, "content": %q}]}`,
+			id, at, said)
 	}
 	a.want(200, "POST", scope+"/memories/ingest?wait=true", event("e1", "2024-05-01T00:00:00Z", "I live in Porto."))
 	move := event("e2", "2024-06-01T00:00:00Z", "I moved to Lisbon.")
@@ -150,7 +160,8 @@ func TestSuperseded(t *testing.T) {
 	equal(t, "facts of the dry run", at(preview, "facts", 0, "fact"), `"I moved to Lisbon."`)
 	equal(t, "exchanges of the dry run", at(preview, "exchanges"), `[]`)
 	op := a.want(200, "POST", scope+"/memories/ingest?wait=true", move)
-	for name, memories := range map[string]any{"dry run": at(preview, "memories"), "operation": at(op, "response", "memories")} {
+	for name, memories := range map[string]any{"dry run": at(preview, "memories"),
+		"operation": at(op, "response", "memories")} {
 		var got []string
 		for _, m := range memories.([]any) {
 			got = append(got, text(m, "action")+" "+text(m, "memory", "fact"))
@@ -167,22 +178,26 @@ func TestSuperseded(t *testing.T) {
 	same(t, "current", facts(""), []string{"I moved to Lisbon."})
 	same(t, "history", facts("&history=true"), []string{"I moved to Lisbon.", "I live in Porto."})
 	a.refused(400, "GET", scope+"/memories?history=maybe", nil, "history")
-	a.want(200, "POST", scope+"/memories/ingest?wait=true", `{"facts": [{"fact": "I live in Berlin.", "topics": ["home"]}]}`)
+	a.want(200, "POST", scope+"/memories/ingest?wait=true",
+		`{"facts": [{"fact": "I live in Berlin.", "topics": ["home"]}]}`)
 	if n := len(list(a.want(200, "GET", scope+"/sessions", nil), "sessions")); n != 1 {
 		t.Errorf("%d sessions, want the one that was ingested", n)
 	}
 	same(t, "after given facts", facts(""), []string{"I live in Berlin."})
-	a.want(200, "POST", scope+"/memories/ingest?wait=true", `{"facts": [{"fact": "I live in Rome."}], "disableConsolidation": true}`)
+	a.want(200, "POST", scope+"/memories/ingest?wait=true",
+		`{"facts": [{"fact": "I live in Rome."}], "disableConsolidation": true}`)
 	same(t, "without consolidation", len(facts("")), 2)
 }
 
-// Memories can be asked for of a part of a session, by time; what waits goes on
-// waiting, and asking for all of it later makes the rest.
+// TestAddSessionInTime checks that a request may name a part of a session by time,
+// and that a later request for all of it makes memories of the rest.
 func TestAddSessionInTime(t *testing.T) {
 	a := start(t)
 	var events []string
 	for i, said := range []string{"I live in Porto.", "I love sailing.", "I have a dog.", "My sister is a nurse."} {
-		events = append(events, fmt.Sprintf(`{"id": "e%d", "author": "user", "timestamp": "2024-05-0%dT00:00:00Z", "content": "%s"}`, i, i+1, said))
+		event := fmt.Sprintf(`{"id": "e%d", "author": "user", "timestamp": "2024-05-0%dT00:00:00Z", "content": "%s"}`,
+			i, i+1, said)
+		events = append(events, event)
 	}
 	a.want(201, "POST", scope+"/sessions", `{"id": "s", "events": [`+strings.Join(events, ",")+`]}`)
 	add := func(body string) []string {
@@ -195,29 +210,35 @@ func TestAddSessionInTime(t *testing.T) {
 		}
 		return facts
 	}
-	same(t, "from the second to before the fourth", add(`{"startTime": "2024-05-02T00:00:00Z", "endTime": "2024-05-04T00:00:00Z"}`), []string{"I love sailing.", "I have a dog."})
+	same(t, "from the second to before the fourth",
+		add(`{"startTime": "2024-05-02T00:00:00Z", "endTime": "2024-05-04T00:00:00Z"}`),
+		[]string{"I love sailing.", "I have a dog."})
 	same(t, "again", len(add(`{"startTime": "2024-05-02T00:00:00Z", "endTime": "2024-05-04T00:00:00Z"}`)), 0)
 	same(t, "before all", len(add(`{"endTime": "2024-05-01T00:00:00Z"}`)), 0)
 	same(t, "all", add(``), []string{"I live in Porto.", "My sister is a nurse."})
 	same(t, "sessions", len(list(a.want(200, "GET", scope+"/sessions", nil), "sessions")), 1)
 	same(t, "turns", len(list(a.want(200, "GET", scope+"/memories?kind=turn", nil), "memories")), 4)
-	a.refused(400, "POST", scope+"/sessions/s/memories", `{"startTime": "2024-05-02T00:00:00Z", "endTime": "2024-05-02T00:00:00Z"}`, "endTime")
+	a.refused(400, "POST", scope+"/sessions/s/memories",
+		`{"startTime": "2024-05-02T00:00:00Z", "endTime": "2024-05-02T00:00:00Z"}`, "endTime")
 	a.refused(404, "POST", scope+"/sessions/none/memories", `{"endTime": "2024-05-02T00:00:00Z"}`)
 }
 
-// A fact that a walk made names the operation that made it.
+// TestRevisionOfAnExtractedFact checks that the revision of an extracted fact names
+// the operation that made it.
 func TestRevisionOfAnExtractedFact(t *testing.T) {
 	a := start(t)
 	op := a.want(200, "POST", scope+"/memories/ingest?wait=true", talk(t))
 	id := text(op, "response", "memories", 0, "memory", "id")
 	r := at(a.want(200, "GET", scope+"/memories/"+id+"/revisions", nil), "revisions", 0)
-	equal(t, "revision", []any{at(r, "revision"), at(r, "action"), at(r, "actor"), at(r, "operation")}, `[1, "CREATED", "rules", "`+text(op, "id")+`"]`)
+	equal(t, "revision", []any{at(r, "revision"), at(r, "action"), at(r, "actor"), at(r, "operation")},
+		`[1, "CREATED", "rules", "`+text(op, "id")+`"]`)
 }
 
 func TestListMemories(t *testing.T) {
 	a := start(t)
 	a.want(200, "POST", scope+"/memories/ingest?wait=true", talk(t))
-	a.want(200, "POST", scope+"/memories/ingest?wait=true", `{"sessionId": "other", "events": [{"id": "o1", "content": "I love figs.", "timestamp": "2023-01-01T00:00:00Z"}]}`)
+	a.want(200, "POST", scope+"/memories/ingest?wait=true", `{"sessionId": "other", "events": [
+		{"id": "o1", "content": "I love figs.", "timestamp": "2023-01-01T00:00:00Z"}]}`)
 	a.want(201, "POST", scope+"/memories", `{"fact": "Given.", "topics": ["MINE", "YOURS"]}`)
 	a.want(201, "POST", scope+"/memories", `{"fact": "Given too.", "topics": ["MINE"]}`)
 	get := func(query string) []any {
@@ -255,8 +276,9 @@ func TestListMemories(t *testing.T) {
 	same(t, "of no session", len(get("sessionId=none")), 0)
 	same(t, "of no topic", len(get("topic=none")), 0)
 
-	// A list walked in pages is the list, whatever its order, each once.
-	for _, order := range []string{"", "timestamp", "timestamp desc", "timestamp asc", "createTime", "createTime asc", "updateTime desc", "updateTime asc"} {
+	// The pages together are the whole list, in every order.
+	for _, order := range []string{"", "timestamp", "timestamp desc", "timestamp asc", "createTime", "createTime asc",
+		"updateTime desc", "updateTime asc"} {
 		query := "orderBy=" + url.QueryEscape(order)
 		whole := each(get(query), "id")
 		var paged []string
@@ -276,9 +298,12 @@ func TestListMemories(t *testing.T) {
 	same(t, "the other way round", oldest, newest)
 
 	token := text(a.want(200, "GET", scope+"/memories?pageSize=1", nil), "nextPageToken")
-	for _, bad := range []string{"kind=fax", "kind=", "orderBy=fact", "orderBy=timestamp+up", "orderBy=timestamp%3Bdrop", "pageSize=0", "pageSize=-1", "pageSize=1001",
-		"pageSize=1000000000", "pageSize=99999999999999999999", "pageSize=1.5", "pageSize=ten", "pageToken=x", "pageToken=%00", "pageToken=%ff", "pageToken=e30",
-		"orderBy=createTime&pageToken=" + token, "kinds=fact", "topics=MINE", "page_size=5"} {
+	for _, bad := range []string{
+		"kind=fax", "kind=", "kinds=fact", "topics=MINE", "orderBy=fact", "orderBy=timestamp+up",
+		"orderBy=timestamp%3Bdrop", "orderBy=createTime&pageToken=" + token, "pageSize=0", "pageSize=-1",
+		"pageSize=1001", "pageSize=1000000000", "pageSize=99999999999999999999", "pageSize=1.5", "pageSize=ten",
+		"page_size=5", "pageToken=x", "pageToken=%00", "pageToken=%ff", "pageToken=e30",
+	} {
 		name, _, _ := strings.Cut(bad, "=")
 		if strings.Contains(bad, "pageToken="+token) {
 			name = "pageToken"

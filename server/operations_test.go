@@ -16,7 +16,7 @@ func (a *api) stream(id string) []any {
 	return a.watch(id, func() {})
 }
 
-// watch is stream, and calls began after the first event.
+// watch is like stream, and calls began after the first event.
 func (a *api) watch(id string, began func()) (out []any) {
 	a.t.Helper()
 	req, err := http.NewRequest("GET", a.url+"/v1/operations/"+id, nil)
@@ -69,7 +69,8 @@ func TestOperation(t *testing.T) {
 		if s := text(state, "metadata", "state"); s != "PENDING" && s != "RUNNING" {
 			t.Errorf("state is %q", s)
 		}
-		equal(t, "what is to do", []any{at(state, "metadata", "eventsTotal"), at(state, "metadata", "eventsDone")}, `[7, 0]`)
+		equal(t, "what is to do", []any{at(state, "metadata", "eventsTotal"), at(state, "metadata", "eventsDone")},
+			`[7, 0]`)
 		if at(state, "response") != nil || at(state, "error") != nil {
 			t.Errorf("it has a response or an error before it is done: %v", state)
 		}
@@ -85,7 +86,8 @@ func TestOperation(t *testing.T) {
 			t.Errorf("the stream goes on after %v", s)
 		}
 	}
-	equal(t, "the end of the stream", []any{at(last, "id"), at(last, "done"), at(last, "metadata", "state"), at(last, "metadata", "eventsDone")},
+	equal(t, "the end of the stream", []any{at(last, "id"), at(last, "done"), at(last, "metadata", "state"),
+		at(last, "metadata", "eventsDone")},
 		`["`+id+`", true, "SUCCEEDED", 7]`)
 	same(t, "read when done", a.want(200, "GET", "/v1/operations/"+id, nil), last)
 	same(t, "streamed when done", a.stream(id), []any{last})
@@ -95,7 +97,8 @@ func TestOperation(t *testing.T) {
 	}
 	for _, ch := range changes {
 		same(t, "action", text(ch, "action"), "CREATED")
-		same(t, "memory as read", a.want(200, "GET", scope+"/memories/"+text(ch, "memory", "id"), nil), at(ch, "memory"))
+		same(t, "memory as read", a.want(200, "GET", scope+"/memories/"+text(ch, "memory", "id"), nil),
+			at(ch, "memory"))
 	}
 	same(t, "retry of one that has succeeded", a.want(200, "POST", "/v1/operations/"+id+"/retry", nil), last)
 }
@@ -105,7 +108,8 @@ func TestListOperations(t *testing.T) {
 	equal(t, "none", a.want(200, "GET", scope+"/operations", nil), `{"operations": []}`)
 	var ids []string
 	for range 5 {
-		op := a.want(200, "POST", scope+"/memories/ingest?wait=true", `{"sessionId": "s", "events": [{"content": "I love figs."}]}`)
+		op := a.want(200, "POST", scope+"/memories/ingest?wait=true",
+			`{"sessionId": "s", "events": [{"content": "I love figs."}]}`)
 		ids = append([]string{text(op, "id")}, ids...)
 	}
 	all := list(a.want(200, "GET", scope+"/operations", nil), "operations")
@@ -122,17 +126,20 @@ func TestListOperations(t *testing.T) {
 	equal(t, "of another user", a.want(200, "GET", "/v1/apps/app/users/bob/operations", nil), `{"operations": []}`)
 }
 
-// Work that has failed for good says so, can be retried, and then succeeds.
+// TestRetryOperation checks that an operation fails for good after its last
+// attempt, and succeeds when a client retries it.
 func TestRetryOperation(t *testing.T) {
 	m := &failing{}
-	m.fail(errors.New("the store burns: password=hunter2"))
+	m.fail(errors.New("the store is broken: password=hunter2"))
 	a := start(t, func(s *setup) {
 		s.memories = m.wrap
 		s.ingest.MaxAttempts = 1
 	})
 	op := a.want(200, "POST", scope+"/memories/ingest?wait=true", talk(t))
-	equal(t, "done and state", []any{at(op, "done"), at(op, "metadata", "state"), at(op, "metadata", "attempts"), at(op, "metadata", "eventsDone")}, `[true, "FAILED", 1, 0]`)
-	if text(op, "metadata", "lastError") == "" || at(op, "error", "code") == nil || text(op, "error", "message") == "" || at(op, "response") != nil {
+	equal(t, "done and state", []any{at(op, "done"), at(op, "metadata", "state"), at(op, "metadata", "attempts"),
+		at(op, "metadata", "eventsDone")}, `[true, "FAILED", 1, 0]`)
+	if text(op, "metadata", "lastError") == "" || at(op, "error", "code") == nil ||
+		text(op, "error", "message") == "" || at(op, "response") != nil {
 		t.Errorf("a failed operation is %v", op)
 	}
 	same(t, "events", len(list(a.want(200, "GET", scope+"/sessions/talk", nil), "events")), 7)
@@ -144,14 +151,16 @@ func TestRetryOperation(t *testing.T) {
 	seen = a.stream(text(op, "id"))
 	last := seen[len(seen)-1]
 	same(t, "state after the retry", text(last, "metadata", "state"), "SUCCEEDED")
-	if len(list(last, "response", "memories")) == 0 || at(last, "metadata", "lastError") != nil || at(last, "error") != nil {
+	if len(list(last, "response", "memories")) == 0 || at(last, "metadata", "lastError") != nil ||
+		at(last, "error") != nil {
 		t.Errorf("after the retry the operation is %v", last)
 	}
 }
 
 func TestHostileOperationIDs(t *testing.T) {
 	a := start(t)
-	op := a.want(200, "POST", scope+"/memories/ingest?wait=true", `{"sessionId": "s", "events": [{"content": "I love figs."}]}`)
+	op := a.want(200, "POST", scope+"/memories/ingest?wait=true",
+		`{"sessionId": "s", "events": [{"content": "I love figs."}]}`)
 	id := text(op, "id")
 	raw, err := base64.RawURLEncoding.DecodeString(id)
 	if err != nil {
@@ -162,10 +171,13 @@ func TestHostileOperationIDs(t *testing.T) {
 		return base64.RawURLEncoding.EncodeToString([]byte(app + "\x00" + user + "\x00" + unique))
 	}
 	same(t, "the forged id of the same scope", forge("app", "ann"), id)
-	for _, bad := range []string{"x", "%20", "%00", "%ff", "..", ".", id + "A", id[:len(id)-1], id + "=", "%0A" + id, id + "%0a", strings.Repeat("A", 10_000),
-		forge("app", "bob"), forge("other", "ann"), forge("", ""), forge("a/b", "u"), forge("app\x00ann", "u"), forge("\xff", "u"),
-		base64.RawURLEncoding.EncodeToString([]byte("app\x00ann\x00")), base64.RawURLEncoding.EncodeToString([]byte("app\x00ann\x00%")),
-		base64.RawURLEncoding.EncodeToString([]byte("app\x00ann\x00' OR 1=1 --"))} {
+	encode := base64.RawURLEncoding.EncodeToString
+	for _, bad := range []string{
+		"x", "%20", "%00", "%ff", "..", ".", id + "A", id[:len(id)-1], id + "=", "%0A" + id, id + "%0a",
+		strings.Repeat("A", 10_000), forge("app", "bob"), forge("other", "ann"), forge("", ""), forge("a/b", "u"),
+		forge("app\x00ann", "u"), forge("\xff", "u"), encode([]byte("app\x00ann\x00")),
+		encode([]byte("app\x00ann\x00%")), encode([]byte("app\x00ann\x00' OR 1=1 --")),
+	} {
 		a.refused(404, "GET", "/v1/operations/"+bad, nil)
 		a.refused(404, "POST", "/v1/operations/"+bad+"/retry", nil)
 		r := a.do("GET", "/v1/operations/"+bad, nil, "Accept", "text/event-stream")
@@ -176,11 +188,12 @@ func TestHostileOperationIDs(t *testing.T) {
 	a.refused(404, "GET", "/v1/operations/", nil)
 	a.refused(404, "POST", "/v1/operations//retry", nil)
 	a.want(200, "GET", "/v1/operations/"+id, nil)
-	// A path segment is unescaped once, also where nothing needs an escape.
+	// A path segment is unescaped once, also if the escape was not needed.
 	a.want(200, "GET", fmt.Sprintf("/v1/operations/%%%02X%s", id[0], id[1:]), nil)
 }
 
-// When the server stops, streams and waits end, and what was asked for stays.
+// TestStop checks that streams and waits end when the server stops, and that the
+// events stay.
 func TestStop(t *testing.T) {
 	g := newGate()
 	a := start(t, func(s *setup) { s.extractor = g })

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// number is at for a number.
+// number returns the number at a path; NaN if there is none.
 func number(v any, path ...any) float64 {
 	n, _ := at(v, path...).(json.Number)
 	f, err := n.Float64()
@@ -18,8 +18,8 @@ func number(v any, path ...any) float64 {
 	return f
 }
 
-// find searches, and checks what holds for every answer: scores are in 0 to 1
-// and best first, ties by id.
+// find searches and checks what holds for every answer: scores are in 0 to 1, the
+// best comes first, and equal scores are ordered by id.
 func (a *api) find(query map[string]any) []any {
 	a.t.Helper()
 	out := a.want(200, "POST", scope+"/memories/search", query)
@@ -35,29 +35,33 @@ func (a *api) find(query map[string]any) []any {
 		if i == 0 {
 			continue
 		}
-		if last := number(hits[i-1], "score"); score > last || score == last && text(h, "memory", "id") <= text(hits[i-1], "memory", "id") {
+		last, ordered := number(hits[i-1], "score"), text(h, "memory", "id") > text(hits[i-1], "memory", "id")
+		if score > last || score == last && !ordered {
 			a.t.Errorf("%v: %v comes after %v, or ties are not by id", query, score, last)
 		}
 	}
 	return hits
 }
 
+// request is the body of a request.
 type request = map[string]any
 
-// library is a scope with two talks and some facts of a client.
-func library(t *testing.T) *api {
+// startLibrary starts a server with two conversations and a fact of a client.
+func startLibrary(t *testing.T) *api {
 	t.Helper()
 	a := start(t)
 	a.want(200, "POST", scope+"/memories/ingest?wait=true", talk(t))
 	a.want(200, "POST", scope+"/memories/ingest?wait=true", `{"sessionId": "old", "events": [
 		{"id": "o1", "content": "I love ramen with figs.", "timestamp": "2020-01-01T00:00:00Z"},
-		{"id": "o2", "author": "guide", "content": {"role": "model", "parts": [{"text": "Ramen it is."}]}, "timestamp": "2020-01-01T00:00:10Z"}]}`)
-	a.want(201, "POST", scope+"/memories", `{"fact": "Ramen on Fridays.", "topics": ["FOOD"], "metadata": {"source": "import", "n": 1, "list": [1, 2]}}`)
+		{"id": "o2", "author": "guide", "content": {"role": "model", "parts": [{"text": "Ramen it is."}]},
+			"timestamp": "2020-01-01T00:00:10Z"}]}`)
+	a.want(201, "POST", scope+"/memories",
+		`{"fact": "Ramen on Fridays.", "topics": ["FOOD"], "metadata": {"source": "import", "n": 1, "list": [1, 2]}}`)
 	return a
 }
 
 func TestSearch(t *testing.T) {
-	a := library(t)
+	a := startLibrary(t)
 	all := a.find(request{"query": "ramen", "topK": 100})
 	if len(all) < 5 {
 		t.Fatalf("ramen is found %d times", len(all))
@@ -67,7 +71,7 @@ func TestSearch(t *testing.T) {
 		t.Errorf("the best answer is %v", top)
 	}
 	if at(top, 0, "explain") != nil {
-		t.Error("explain comes unasked")
+		t.Error("there is an explain that was not requested")
 	}
 	same(t, "as read", at(top, 0, "memory"), a.want(200, "GET", scope+"/memories/"+text(top, 0, "memory", "id"), nil))
 	same(t, "topK 2 is the best two", a.find(request{"query": "ramen", "topK": 2}), all[:2])
@@ -82,7 +86,8 @@ func TestSearch(t *testing.T) {
 	same(t, "minScore 0", a.find(request{"query": "ramen", "topK": 100, "minScore": 0}), all)
 	same(t, "minScore 1", len(a.find(request{"query": "ramen", "minScore": 1})), 0)
 
-	// each checks that a filter passes some of all, just those with ok.
+	// filtered checks that a filter passes exactly the memories that ok accepts,
+	// and that they are some of all but not all.
 	filtered := func(name string, filter request, ok func(m any) bool) {
 		t.Helper()
 		filter["query"], filter["topK"] = "ramen", 100
@@ -105,26 +110,33 @@ func TestSearch(t *testing.T) {
 	before := func(limit string) func(any) bool { return func(m any) bool { return text(m, "timestamp") <= limit } }
 	const y2022 = "2022-01-01T00:00:00.000000Z"
 	filtered("kinds", request{"kinds": []string{"turn"}}, func(m any) bool { return text(m, "kind") == "turn" })
-	filtered("topics", request{"topics": []string{"FOOD", "none"}}, func(m any) bool { return slices.Contains(list(m, "topics"), any("FOOD")) })
+	filtered("topics", request{"topics": []string{"FOOD", "none"}},
+		func(m any) bool { return slices.Contains(list(m, "topics"), any("FOOD")) })
 	filtered("since", request{"since": y2022}, func(m any) bool { return text(m, "timestamp") >= y2022 })
 	filtered("until", request{"until": y2022}, before(y2022))
 	filtered("until in epoch seconds", request{"until": 1640995200}, before(y2022))
 	filtered("asOf", request{"asOf": "2022-01-01T00:00:00Z"}, before(y2022))
-	filtered("sessionId", request{"sessionId": "old"}, func(m any) bool { return text(m, "source", "sessionId") == "old" })
-	filtered("metadata", request{"metadata": request{"source": "import", "n": 1.0}}, func(m any) bool { return at(m, "metadata", "source") != nil })
+	filtered("sessionId", request{"sessionId": "old"},
+		func(m any) bool { return text(m, "source", "sessionId") == "old" })
+	filtered("metadata", request{"metadata": request{"source": "import", "n": 1.0}},
+		func(m any) bool { return at(m, "metadata", "source") != nil })
 	for name, filter := range map[string]request{
-		"kinds and topics": {"kinds": []string{"turn"}, "topics": []string{"FOOD"}}, "metadata": {"metadata": request{"n": 2}},
-		"metadata with a name more": {"metadata": request{"n": 1, "m": 1}}, "sessionId": {"sessionId": "none"}, "since": {"since": "2100-01-01T00:00:00Z"},
-		"since after until": {"since": "2024-01-01T00:00:00Z", "until": "2021-01-01T00:00:00Z"},
+		"kinds and topics":            {"kinds": []string{"turn"}, "topics": []string{"FOOD"}},
+		"metadata":                    {"metadata": request{"n": 2}},
+		"metadata with one name more": {"metadata": request{"n": 1, "m": 1}},
+		"sessionId":                   {"sessionId": "none"},
+		"since":                       {"since": "2100-01-01T00:00:00Z"},
+		"since after until":           {"since": "2024-01-01T00:00:00Z", "until": "2021-01-01T00:00:00Z"},
 	} {
 		filter["query"] = "ramen"
 		same(t, name+" that nothing passes", len(a.find(filter)), 0)
 	}
-	same(t, "empty filters", a.find(request{"query": "ramen", "topK": 100, "kinds": []string{}, "topics": []string{}, "sessionId": "", "metadata": request{}, "since": nil}), all)
+	same(t, "empty filters", a.find(request{"query": "ramen", "topK": 100, "kinds": []string{}, "topics": []string{},
+		"sessionId": "", "metadata": request{}, "since": nil}), all)
 }
 
 func TestSearchExplain(t *testing.T) {
-	a := library(t)
+	a := startLibrary(t)
 	for _, h := range a.find(request{"query": "ramen with peanuts", "topK": 100, "explain": true}) {
 		score, weights := 0.0, 0.0
 		for _, p := range list(h, "explain", "parts") {
@@ -146,12 +158,15 @@ func TestSearchExplain(t *testing.T) {
 	same(t, "terms", len(terms), 1)
 }
 
-// Nothing to find is an empty list.
+// TestSearchEmpty checks that a search without matches is an empty list, and that
+// an empty query is refused.
 func TestSearchEmpty(t *testing.T) {
 	a := start(t)
-	queries := []string{"ramen", "🙂🎉👩‍👩‍👧‍👦", "?!", "the of and", "\u0000", "قهوة", "寿司", strings.Repeat("a", 16<<10), "' OR 1=1 --", "a* NEAR(b)", `"`, "\u202e\ufeff"}
+	queries := []string{"ramen", "🙂🎉👩‍👩‍👧‍👦", "?!", "the of and", "\u0000", "قهوة", "寿司", strings.Repeat("a", 16<<10),
+		"' OR 1=1 --", "a* NEAR(b)", `"`, "\u202e\ufeff"}
 	for _, q := range queries {
-		equal(t, q[:min(len(q), 40)], a.want(200, "POST", scope+"/memories/search", request{"query": q}), `{"memories": []}`)
+		equal(t, q[:min(len(q), 40)], a.want(200, "POST", scope+"/memories/search", request{"query": q}),
+			`{"memories": []}`)
 	}
 	a.want(200, "POST", scope+"/memories/ingest?wait=true", talk(t))
 	for _, q := range queries {
@@ -164,7 +179,8 @@ func TestSearchEmpty(t *testing.T) {
 	}
 }
 
-// Memories of the same words tie, and ties are by id.
+// TestSearchTies checks that memories of the same words have the same score. find
+// checks that they are ordered by id.
 func TestSearchTies(t *testing.T) {
 	a := start(t)
 	for range 5 {

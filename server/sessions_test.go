@@ -13,7 +13,8 @@ func TestCreateSession(t *testing.T) {
 	a := start(t)
 	t.Run("with an id, state and events", func(t *testing.T) {
 		a := a.with(t)
-		s := a.want(201, "POST", scope+"/sessions", `{"id": "s1", "state": {"k": 1, "user:u": "x", "app:a": [2], "temp:t": 3},
+		s := a.want(201, "POST", scope+"/sessions",
+			`{"id": "s1", "state": {"k": 1, "user:u": "x", "app:a": [2], "temp:t": 3},
 			"events": [{"id": "e1", "content": "hello", "timestamp": 1700000000.25}]}`)
 		equal(t, "id, app and user", []any{at(s, "id"), at(s, "appName"), at(s, "userId")}, `["s1", "app", "ann"]`)
 		equal(t, "state", at(s, "state"), `{"k": 1, "user:u": "x", "app:a": [2]}`)
@@ -40,7 +41,8 @@ func TestCreateSession(t *testing.T) {
 		a := a.with(t)
 		a.want(201, "POST", scope+"/sessions", `{"id": "twice", "state": {"k": 1}}`)
 		before := a.contents()
-		a.refused(409, "POST", scope+"/sessions", `{"id": "twice", "state": {"k": 2, "user:k": 2, "app:k": 2}, "events": [{"id": "new"}]}`, "twice")
+		a.refused(409, "POST", scope+"/sessions",
+			`{"id": "twice", "state": {"k": 2, "user:k": 2, "app:k": 2}, "events": [{"id": "new"}]}`, "twice")
 		a.refused(409, "POST", scope+"/sessions", `{"id": " twice "}`, "twice")
 		same(t, "what is stored", a.contents(), before)
 		a.want(201, "POST", "/v1/apps/app/users/bob/sessions", `{"id": "twice"}`)
@@ -53,7 +55,8 @@ func TestCreateSession(t *testing.T) {
 	})
 	t.Run("one bad event stops all", func(t *testing.T) {
 		a := a.with(t)
-		a.refused(400, "POST", scope+"/sessions", `{"id": "half", "state": {"user:half": 1}, "events": [{"id": "e1"}, {"id": "a/b"}]}`, "events[1]")
+		a.refused(400, "POST", scope+"/sessions",
+			`{"id": "half", "state": {"user:half": 1}, "events": [{"id": "e1"}, {"id": "a/b"}]}`, "events[1]")
 		a.refused(404, "GET", scope+"/sessions/half", nil, "half")
 		s := a.want(201, "POST", scope+"/sessions", `{}`)
 		if at(s, "state", "user:half") != nil {
@@ -64,7 +67,8 @@ func TestCreateSession(t *testing.T) {
 
 func TestGetSession(t *testing.T) {
 	a := start(t)
-	a.want(201, "POST", scope+"/sessions", `{"id": "s", "events": [{"id": "e1", "timestamp": 1700000001}, {"id": "e2", "timestamp": 1700000002},
+	a.want(201, "POST", scope+"/sessions",
+		`{"id": "s", "events": [{"id": "e1", "timestamp": 1700000001}, {"id": "e2", "timestamp": 1700000002},
 		{"id": "e3", "timestamp": "2023-11-14T23:13:23+01:00"}, {"id": "e4", "timestamp": 1700000004.5}]}`)
 	at2 := url.QueryEscape("2023-11-14T22:13:22Z")
 	for query, want := range map[string][]string{
@@ -90,9 +94,11 @@ func TestGetSession(t *testing.T) {
 		}
 		same(t, query, each(list(s, "events"), "id"), want)
 	}
-	for _, bad := range []string{"numRecentEvents=-1", "numRecentEvents=abc", "numRecentEvents=1.5", "numRecentEvents=1e3",
-		"numRecentEvents=99999999999999999999", "after=yesterday", "after=NaN", "after=Inf", "after=1e999", "after=%00", "after=%ff",
-		"after=0000-01-01T00:00:00Z", "after=9999-12-31T23:59:59Z", "after=true"} {
+	for _, bad := range []string{
+		"numRecentEvents=-1", "numRecentEvents=abc", "numRecentEvents=1.5", "numRecentEvents=1e3",
+		"numRecentEvents=99999999999999999999", "after=yesterday", "after=NaN", "after=Inf", "after=1e999",
+		"after=%00", "after=%ff", "after=true", "after=0000-01-01T00:00:00Z", "after=9999-12-31T23:59:59Z",
+	} {
 		a.refused(400, "GET", scope+"/sessions/s?"+bad, nil, bad[:5])
 	}
 	a.refused(404, "GET", scope+"/sessions/missing", nil, "missing", "not found")
@@ -100,10 +106,12 @@ func TestGetSession(t *testing.T) {
 	a.refused(404, "GET", "/v1/apps/other/users/ann/sessions/s", nil)
 }
 
-// What a GET answered can be posted as a new session, whole.
-func TestSessionGoesBack(t *testing.T) {
+// TestCreateFromAnswer checks that the answer of a GET can be sent back as a new
+// session.
+func TestCreateFromAnswer(t *testing.T) {
 	a := start(t)
-	a.want(201, "POST", scope+"/sessions", `{"id": "s", "state": {"k": 1, "user:k": 2}, "events": [{"id": "e1", "content": "hello"}]}`)
+	a.want(201, "POST", scope+"/sessions",
+		`{"id": "s", "state": {"k": 1, "user:k": 2}, "events": [{"id": "e1", "content": "hello"}]}`)
 	s := a.want(200, "GET", scope+"/sessions/s", nil)
 	a.want(204, "DELETE", scope+"/sessions/s", nil)
 	a.want(201, "POST", scope+"/sessions", s)
@@ -111,7 +119,8 @@ func TestSessionGoesBack(t *testing.T) {
 	for _, field := range []string{"id", "state", "events"} {
 		same(t, field, at(got, field), at(s, field))
 	}
-	a.want(201, "POST", scope+"/sessions", `{"id": "snake", "app_name": "app", "user_id": "ann", "last_update_time": 1.5}`)
+	a.want(201, "POST", scope+"/sessions",
+		`{"id": "snake", "app_name": "app", "user_id": "ann", "last_update_time": 1.5}`)
 	a.refused(400, "POST", scope+"/sessions", `{"user_id": "bob"}`, "userId")
 }
 
@@ -123,7 +132,9 @@ func TestListSessions(t *testing.T) {
 	for i := range 7 {
 		id := fmt.Sprintf("s%d", i)
 		want[id] = true
-		a.want(201, "POST", scope+"/sessions", map[string]any{"id": id, "state": map[string]any{"i": i, "user:last": i}, "events": []any{map[string]any{"content": "hello"}}})
+		a.want(201, "POST", scope+"/sessions",
+			map[string]any{"id": id, "state": map[string]any{"i": i, "user:last": i},
+				"events": []any{map[string]any{"content": "hello"}}})
 	}
 	a.want(201, "POST", "/v1/apps/app/users/bob/sessions", `{"id": "bobs", "state": {"app:shared": true}}`)
 	a.want(201, "POST", "/v1/apps/other/users/ann/sessions", `{"id": "others"}`)
@@ -132,7 +143,8 @@ func TestListSessions(t *testing.T) {
 		t.Helper()
 		ids, token := []string{}, ""
 		for range 20 {
-			page := a.want(200, "GET", fmt.Sprintf("%s?pageSize=%d&pageToken=%s", path, size, url.QueryEscape(token)), nil)
+			page := a.want(200, "GET", fmt.Sprintf("%s?pageSize=%d&pageToken=%s", path, size, url.QueryEscape(token)),
+				nil)
 			got := list(page, "sessions")
 			if len(got) > size || len(got) == 0 {
 				t.Fatalf("a page of %d has %d sessions", size, len(got))
@@ -159,20 +171,25 @@ func TestListSessions(t *testing.T) {
 		same(t, "sessions of the app", len(walk("/v1/apps/app/sessions", size)), 8)
 	}
 	all := a.want(200, "GET", scope+"/sessions", nil)
-	equal(t, "state of a listed session", at(all, "sessions", 6, "state"), `{"i": 0, "user:last": 6, "app:shared": true}`)
-	same(t, "users of the app's list", text(a.want(200, "GET", "/v1/apps/app/sessions?pageSize=1", nil), "sessions", 0, "userId"), "bob")
-	same(t, "no token on the last page", at(a.want(200, "GET", scope+"/sessions?pageSize=7", nil), "nextPageToken"), nil)
+	equal(t, "state of a listed session", at(all, "sessions", 6, "state"),
+		`{"i": 0, "user:last": 6, "app:shared": true}`)
+	same(t, "users of the app's list", text(a.want(200, "GET", "/v1/apps/app/sessions?pageSize=1", nil), "sessions", 0,
+		"userId"), "bob")
+	same(t, "no token on the last page", at(a.want(200, "GET", scope+"/sessions?pageSize=7", nil), "nextPageToken"),
+		nil)
 }
 
 func TestPatchSession(t *testing.T) {
 	a := start(t)
 	a.want(201, "POST", scope+"/sessions", `{"id": "s", "state": {"k": 1, "keep": true, "user:k": 1}}`)
-	s := a.want(200, "PATCH", scope+"/sessions/s", `{"stateDelta": {"k": null, "n": 1e400, "user:k": 2, "app:k": {"a": [1.0]}, "temp:k": 4}}`)
+	s := a.want(200, "PATCH", scope+"/sessions/s",
+		`{"stateDelta": {"k": null, "n": 1e400, "user:k": 2, "app:k": {"a": [1.0]}, "temp:k": 4}}`)
 	equal(t, "state", at(s, "state"), `{"k": null, "keep": true, "n": 1e400, "user:k": 2, "app:k": {"a": [1.0]}}`)
 	if n := len(list(s, "events")); n != 1 {
 		t.Fatalf("the change is recorded as %d events, not as one", n)
 	}
-	equal(t, "the recorded change", at(s, "events", 0, "actions", "stateDelta"), `{"k": null, "n": 1e400, "user:k": 2, "app:k": {"a": [1.0]}}`)
+	equal(t, "the recorded change", at(s, "events", 0, "actions", "stateDelta"),
+		`{"k": null, "n": 1e400, "user:k": 2, "app:k": {"a": [1.0]}}`)
 	same(t, "lastUpdateTime", at(s, "lastUpdateTime"), at(s, "events", 0, "timestamp"))
 	same(t, "read again", a.want(200, "GET", scope+"/sessions/s", nil), s)
 	other := a.want(201, "POST", "/v1/apps/app/users/bob/sessions", `{}`)
@@ -181,7 +198,8 @@ func TestPatchSession(t *testing.T) {
 	before := a.contents()
 	a.refused(404, "PATCH", scope+"/sessions/missing", `{"stateDelta": {"user:k": 3}}`, "missing")
 	a.refused(404, "PATCH", "/v1/apps/app/users/bob/sessions/s", `{"stateDelta": {"k": 3}}`)
-	for _, body := range []string{"", "{}", "null", `{"stateDelta": null}`, `{"stateDelta": 5}`, `{"stateDelta": []}`, `{"stateDelta": "k"}`, `{"stateDelta": {"": 1}}`,
+	for _, body := range []string{"", "{}", "null", `{"stateDelta": null}`, `{"stateDelta": 5}`, `{"stateDelta": []}`,
+		`{"stateDelta": "k"}`, `{"stateDelta": {"": 1}}`,
 		`{"stateDelta": {"user:": 1}}`, `{"stateDelta": {"a\u0000b": 1}}`, `{"stateDelta": {"k": 1, "k": 2}}`} {
 		a.refused(400, "PATCH", scope+"/sessions/s", body)
 	}
@@ -191,9 +209,11 @@ func TestPatchSession(t *testing.T) {
 
 func TestDeleteSession(t *testing.T) {
 	a := start(t)
-	a.want(201, "POST", scope+"/sessions", `{"id": "s", "state": {"k": 1, "user:k": 2, "app:k": 3}, "events": [{"id": "e1"}]}`)
+	a.want(201, "POST", scope+"/sessions",
+		`{"id": "s", "state": {"k": 1, "user:k": 2, "app:k": 3}, "events": [{"id": "e1"}]}`)
 	a.want(201, "POST", "/v1/apps/app/users/bob/sessions", `{"id": "s"}`)
-	a.want(200, "POST", scope+"/memories/ingest?wait=true", `{"sessionId": "s", "events": [{"id": "e2", "content": "My name is Ann."}]}`)
+	a.want(200, "POST", scope+"/memories/ingest?wait=true",
+		`{"sessionId": "s", "events": [{"id": "e2", "content": "My name is Ann."}]}`)
 	memories := a.want(200, "GET", scope+"/memories", nil)
 	if len(list(memories, "memories")) == 0 {
 		t.Fatal("no memories were made")
@@ -211,7 +231,8 @@ func TestDeleteSession(t *testing.T) {
 	equal(t, "events of the next session", at(again, "events"), `[]`)
 }
 
-// Deleting a session while its memories are being made does not stop that.
+// TestDeleteSessionWithWorkLeft checks that memories are still made of a session
+// that is deleted meanwhile.
 func TestDeleteSessionWithWorkLeft(t *testing.T) {
 	g := newGate()
 	a := start(t, func(s *setup) { s.extractor = g })
@@ -226,17 +247,21 @@ func TestDeleteSessionWithWorkLeft(t *testing.T) {
 	}
 }
 
-// Two users of the same ids see nothing of each other.
+// TestScopesAreApart checks that users with sessions and events of the same ids see
+// nothing of each other.
 func TestScopesAreApart(t *testing.T) {
 	a := start(t)
 	const bob = "/v1/apps/app/users/bob"
-	a.want(200, "POST", scope+"/memories/ingest?wait=true", `{"sessionId": "s", "events": [{"id": "e", "content": "My name is Ann and I love figs."}]}`)
-	a.want(200, "POST", bob+"/memories/ingest?wait=true", `{"sessionId": "s", "events": [{"id": "e", "content": "My name is Bob and I love plums."}]}`)
+	a.want(200, "POST", scope+"/memories/ingest?wait=true",
+		`{"sessionId": "s", "events": [{"id": "e", "content": "My name is Ann and I love figs."}]}`)
+	a.want(200, "POST", bob+"/memories/ingest?wait=true",
+		`{"sessionId": "s", "events": [{"id": "e", "content": "My name is Bob and I love plums."}]}`)
 	a.want(200, "PATCH", scope+"/sessions/s", `{"stateDelta": {"user:secret": "ann's"}}`)
 	equal(t, "Bob's state", at(a.want(200, "GET", bob+"/sessions/s", nil), "state"), `{}`)
 	same(t, "Bob's events", len(list(a.want(200, "GET", bob+"/sessions/s", nil), "events")), 1)
 	for path, foreign := range map[string]string{scope: "plums", bob: "figs"} {
-		equal(t, "a search for "+foreign, a.want(200, "POST", path+"/memories/search", map[string]any{"query": foreign, "minScore": 0.1}), `{"memories": []}`)
+		equal(t, "a search for "+foreign, a.want(200, "POST", path+"/memories/search",
+			map[string]any{"query": foreign, "minScore": 0.1}), `{"memories": []}`)
 	}
 	id := text(a.want(200, "GET", scope+"/memories", nil), "memories", 0, "id")
 	for _, elsewhere := range []string{bob, "/v1/apps/other/users/ann"} {
@@ -249,15 +274,17 @@ func TestScopesAreApart(t *testing.T) {
 	same(t, "Ann's operations", len(list(a.want(200, "GET", scope+"/operations", nil), "operations")), 1)
 }
 
-// One user however the path spells the id.
+// TestOneUserTwoSpellings checks that all escapes of an id in a path name the same
+// user.
 func TestOneUserTwoSpellings(t *testing.T) {
 	a := start(t)
 	a.want(201, "POST", "/v1/apps/app/users/ann@x.com/sessions", `{"id": "s:1 é"}`)
-	for _, path := range []string{"ann%40x.com/sessions/s:1%20%C3%A9", "ann@x.com/sessions/s%3a1%20%c3%a9", "%61nn@x.com/sessions/%73%3A1%20%C3%A9"} {
+	for _, path := range []string{"ann%40x.com/sessions/s:1%20%C3%A9", "ann@x.com/sessions/s%3a1%20%c3%a9",
+		"%61nn@x.com/sessions/%73%3A1%20%C3%A9"} {
 		s := a.want(200, "GET", "/v1/apps/app/users/"+path, nil)
 		same(t, "user and session", []string{text(s, "userId"), text(s, "id")}, []string{"ann@x.com", "s:1 é"})
 	}
-	// Unescaped once: %2540 is the three characters %40.
+	// Segments are unescaped once: %2540 is the three characters %40.
 	equal(t, "another user", a.want(200, "GET", "/v1/apps/app/users/ann%2540x.com/sessions", nil), `{"sessions": []}`)
 	s := a.want(201, "POST", "/v1/apps/app/users/ann%252fx/sessions", `{}`)
 	same(t, "user with an escape in it", text(s, "userId"), "ann%2fx")
