@@ -385,38 +385,66 @@ func TestReembedUnknown(t *testing.T) {
 	}
 }
 
-// Where only the words are others the vectors stay: no embedder is asked.
+// Where only the words, or the keys that facts are compared by, are another
+// version's, a start is refused and the vectors stay: no embedder is asked.
+// fact that was said before the move is not stored again after it.
 func TestReembedWordsAlone(t *testing.T) {
 	t.Parallel()
-	g, env := newGate(t, modeltest.NewOpenAI)
-	g.left.Store(wide)
-	data := t.TempDir()
-	with := []string{"-embedder", "openai", "-embedding-dimension", "64"}
-	p := startWith(t, env, data, with...)
-	const home = "/v1/apps/kill/users/u0"
-	if code, err := call("POST", p.url+home+"/memories", map[string]any{"fact": "I play the zither."}, nil); code != 201 || err != nil {
-		t.Fatal(code, err)
-	}
-	p.terminate(t)
-	db, err := sqlitedb.Open(filepath.Join(data, "memoryd.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(db.Write(t.Context(), func(tx *sqlitedb.Tx) error {
-		_, err := tx.Exec(`UPDATE memory_model SET analyzer = 'of old'; UPDATE memories SET terms = CAST('{"old":1}' AS BLOB)`)
-		return err
-	}), db.Close()); err != nil {
-		t.Fatal(err)
-	}
-	g.left.Store(0)
-	taken := g.taken.Load()
-	p = startAs(t, "reembed", env, data, with...)
-	movedTo(t, p)
-	if n := g.taken.Load() - taken; n != 0 {
-		t.Errorf("%d texts were embedded", n)
-	}
-	if found := searched(t, p, home, "zither"); len(found) != 1 {
-		t.Errorf("found %v", found)
+	for name, column := range map[string]string{
+		"analyzer": "analyzer = 'of old'", "keys": "keys = 'of old'", "no keys": "keys = ''",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, env := newGate(t, modeltest.NewOpenAI)
+			g.left.Store(wide)
+			data := t.TempDir()
+			with := []string{"-embedder", "openai", "-embedding-dimension", "64"}
+			p := startWith(t, env, data, with...)
+			const home = "/v1/apps/kill/users/u0"
+			say := func(session string) {
+				t.Helper()
+				event := map[string]any{"id": "e", "timestamp": "2024-01-01T08:00:00Z", "author": "user",
+					"content": map[string]any{"role": "user", "parts": []any{map[string]any{"text": "I play the zither."}}}}
+				body := map[string]any{"sessionId": session, "events": []any{event}}
+				code, err := call("POST", p.url+home+"/memories/ingest?wait=true", body, nil)
+				if code != 200 || err != nil {
+					t.Fatal(code, err)
+				}
+			}
+			say("before")
+			p.terminate(t)
+			db, err := sqlitedb.Open(filepath.Join(data, "memoryd.db"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(db.Write(t.Context(), func(tx *sqlitedb.Tx) error {
+				_, err := tx.Exec(`UPDATE memory_model SET ` + column + `;
+					UPDATE memories SET terms = CAST('{"old":1}' AS BLOB)`)
+				return err
+			}), db.Close()); err != nil {
+				t.Fatal(err)
+			}
+			refused(t, env, data, with...)
+			g.left.Store(0)
+			taken := g.taken.Load()
+			p = startAs(t, "reembed", env, data, with...)
+			movedTo(t, p)
+			if n := g.taken.Load() - taken; n != 0 {
+				t.Errorf("%d texts were embedded", n)
+			}
+			g.left.Store(wide)
+			if found := searched(t, p, home, "zither"); len(found) != 1 {
+				t.Errorf("found %v", found)
+			}
+			say("after")
+			var page struct{ Memories []memory.Memory }
+			if code, err := call("GET", p.url+home+"/memories?kind=fact", nil, &page); code != 200 || err != nil {
+				t.Fatal(code, err)
+			}
+			if len(page.Memories) != 1 {
+				t.Errorf("%d facts hold: %v", len(page.Memories), page.Memories)
+			}
+		})
 	}
 }
 
