@@ -6,16 +6,16 @@ import (
 	"sync"
 )
 
-// The model is made by the scripts beside it; distill/README.md tells of what.
+// The scripts beside the model make it; distill/README.md tells how, and from what.
 //
 //go:embed distill/static-1.bin
 var builtinFile []byte
 
-// loadBuiltin reads the model in this binary once, when first needed.
+// loadBuiltin reads the model in this binary once, when it is first needed.
 var loadBuiltin = sync.OnceValues(func() (*static, error) { return readStatic(builtinFile) })
 
-// builtin is the model once it is known to be whole. A binary whose model is
-// damaged can do nothing useful, and no caller but the first could mend it.
+// builtin returns the model, and panics if it is damaged: such a binary can do nothing
+// useful, and no caller can mend it. Callers that want an error use Builtin.Check.
 func builtin() *static {
 	m, err := loadBuiltin()
 	if err != nil {
@@ -24,18 +24,18 @@ func builtin() *static {
 	return m
 }
 
-// Builtin is the embedder inside memoryd: a vector for each piece of a word,
-// learned from a sentence encoder, and a text's is their sum. It knows English;
-// of other languages in Latin letters it knows what they share with English, and
-// a text in another script has the zero vector: words alone find it. The zero
-// value is ready; the same text gives the same vector on every machine. It reads
-// the first 32 KiB of a text.
+// Builtin is the embedder inside memoryd. It has a vector for each piece of a word,
+// learned from a sentence encoder; the vector of a text is their sum. It knows
+// English, and of other languages in Latin letters the words they share with
+// English. A text in another script has the zero vector, and is found by words
+// alone. It reads the first 32 KiB of a text. The zero value is ready to use. The
+// same text has the same vector on every machine.
 type Builtin struct{}
 
 var _ Embedder = Builtin{}
 
-// Check fails if the model in this binary is damaged, or of another version than
-// its reader: all else of Builtin panics then.
+// Check returns an error if the model in this binary is damaged, or of a version that
+// this code cannot read. All other methods panic then.
 func (Builtin) Check() error {
 	_, err := loadBuiltin()
 	return err
@@ -47,7 +47,7 @@ func (Builtin) Model() Model {
 	return Model{Name: m.name, Dimension: m.dimension, Noise: m.noise}
 }
 
-// Embed implements Embedder. It fails only if ctx is over.
+// Embed implements Embedder. Its only error is that of ctx.
 func (Builtin) Embed(ctx context.Context, _ Task, texts []string) ([][]float32, error) {
 	m := builtin()
 	out := make([][]float32, len(texts))

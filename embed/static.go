@@ -11,7 +11,7 @@ import (
 	"unicode"
 )
 
-// A file of a static model, numbers little-endian:
+// The layout of a static model's file, with little-endian numbers:
 //
 //	8 bytes      staticMagic
 //	uint32       staticVersion
@@ -22,34 +22,33 @@ import (
 //	uint32       length of the pieces in bytes
 //	             the name
 //	             the pieces, one a line, in the order of the rows
-//	float32      for each row, what one step of its numbers is worth
+//	float32      for each row, the value of one step of its numbers
 //	int8         for each row, its numbers
-//	32 bytes     SHA-256 of all before
+//	32 bytes     SHA-256 of everything before
 const (
 	staticMagic   = "MEMOVECS"
 	staticVersion = 1
 	staticHeader  = len(staticMagic) + 6*4
 )
 
-// longestText is how many bytes of a text are read: some 6,000 words, more than
-// a turn has. The worst that a text can be takes some 20 ms then.
+// longestText is how many bytes of a text are read: some 6,000 words, more than a
+// turn has. The slowest text of this length takes some 20 ms.
 const longestText = 32 << 10
 
-// static is a model with one vector for each piece of a word, whatever stands
-// around it, like those of Model2Vec (Tulkens and van Dongen, 2024). How much a
-// piece counts in a text is the length of its vector.
+// static is a model with one vector for each piece of a word, regardless of the words
+// around it, like those of Model2Vec (Tulkens and van Dongen, 2024). The length of a
+// vector is the weight of its piece.
 type static struct {
 	name      string
 	dimension int
 	noise     float64
 	pieces    pieces
-	marks     []bool // rows of pieces without a letter or a digit
+	symbols   []bool // by row, whether the piece has no letter, digit or emoji
 	steps     []float32
-	rows      []byte // of int8, where the file lies in the binary
+	rows      []byte // of int8, in place in the binary
 }
 
-// readStatic reads the file of a model. It refuses one that is damaged or of
-// another version.
+// readStatic reads the file of a model. It refuses a damaged one, and another version.
 func readStatic(file []byte) (*static, error) {
 	if len(file) < staticHeader+sha256.Size || string(file[:len(staticMagic)]) != staticMagic {
 		return nil, errors.New("not the file of a static model")
@@ -86,9 +85,9 @@ func readStatic(file []byte) (*static, error) {
 		return nil, fmt.Errorf("file of a static model: %d pieces for %d rows", len(list), rows)
 	}
 	m.pieces = newPieces(list)
-	m.marks = make([]bool, rows)
+	m.symbols = make([]bool, rows)
 	for row, piece := range list {
-		m.marks[row] = strings.IndexFunc(
+		m.symbols[row] = strings.IndexFunc(
 			piece,
 			func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.So, r) },
 		) < 0
@@ -100,18 +99,18 @@ func readStatic(file []byte) (*static, error) {
 	return m, nil
 }
 
-// vector is the sum of the rows of a text's pieces, at unit length. It is zero
-// for a text without a word that the model knows: all texts end in a full stop,
-// which says nothing of those in another script.
+// vector returns the sum of the rows of a text's pieces, at unit length. It is zero
+// for a text without a word that the model knows, since symbols alone, such as the
+// full stop at the end of a text in another script, do not tell its meaning.
 func (m *static) vector(text string) []float32 {
 	sum, known := make([]float64, m.dimension), false
 	m.pieces.each(text[:min(len(text), longestText)], func(row int) {
 		step := float64(m.steps[row])
-		known = known || step > 0 && !m.marks[row]
+		known = known || step > 0 && !m.symbols[row]
 		numbers := m.rows[row*m.dimension:][:m.dimension]
 		for i := range sum {
-			// 24 bits times 8 bits is exact, so that it does not matter
-			// whether a processor rounds between the two operations.
+			// A product of 24 and 8 bits is exact in a float64, so that a
+			// processor that fuses the two operations gets the same sum.
 			sum[i] += step * float64(int8(numbers[i]))
 		}
 	})
@@ -124,7 +123,7 @@ func (m *static) vector(text string) []float32 {
 func unit(sum []float64) []float32 {
 	length := 0.0
 	for _, x := range sum {
-		length += float64(x * x) // the conversion keeps processors that can from fusing the two steps
+		length += float64(x * x) // the conversion forbids fusing the two operations
 	}
 	length = math.Sqrt(length)
 	out := make([]float32, len(sum))

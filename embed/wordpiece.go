@@ -8,14 +8,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// longestWord is in letters: a longer one is no word (base64, hashes).
+// longestWord is in letters. Longer strings are not words (base64, hashes).
 const longestWord = 100
 
-// pieces finds the pieces of a text that have a row, as BERT's uncased
-// WordPiece does (Devlin et al., 2019).
+// pieces splits texts into the pieces that have a row, as BERT's uncased WordPiece
+// does (Devlin et al., 2019).
 type pieces struct {
-	first map[string]int // pieces that a word may begin with
-	later map[string]int // pieces that go on with it, without their ##
+	first map[string]int // the rows of pieces at the beginning of a word
+	later map[string]int // the rows of pieces within a word, without their ##
 	bytes int            // of the longest piece
 }
 
@@ -32,8 +32,8 @@ func newPieces(list []string) pieces {
 	return p
 }
 
-// each calls found for every piece of text, in order. A word of which a part
-// is no piece has none.
+// each calls found with the row of every piece of text, in order. It skips words that
+// cannot be split into pieces.
 func (p pieces) each(text string, found func(row int)) {
 	var word []byte
 	var rows []int
@@ -49,7 +49,7 @@ func (p pieces) each(text string, found func(row int)) {
 		case dropped(r):
 		case unicode.IsSpace(r):
 			flush()
-		case alone(r):
+		case standsAlone(r):
 			flush()
 			word = utf8.AppendRune(word, r)
 			flush()
@@ -60,8 +60,8 @@ func (p pieces) each(text string, found func(row int)) {
 	flush()
 }
 
-// split appends the rows of a word's pieces: each time the longest piece that
-// fits.
+// split appends the rows of a word's pieces, taking the longest piece that fits each
+// time. A word that cannot be split gets none.
 func (p pieces) split(word []byte, rows []int) []int {
 	if utf8.RuneCount(word) > longestWord {
 		return rows
@@ -83,8 +83,8 @@ func (p pieces) split(word []byte, rows []int) []int {
 	return rows
 }
 
-// dropped are control and format characters, accents, and what stands for a
-// byte that is no UTF-8.
+// dropped reports whether a character counts for nothing: control and format
+// characters, accents, and the replacement of invalid UTF-8.
 func dropped(r rune) bool {
 	if r < utf8.RuneSelf {
 		return (r < ' ' || r == 0x7f) && r != '\t' && r != '\n' && r != '\r'
@@ -92,23 +92,19 @@ func dropped(r rune) bool {
 	return r == utf8.RuneError || unicode.In(r, unicode.C, unicode.Mn)
 }
 
-// alone are characters that are a word each: punctuation, all that ASCII has
-// besides letters and digits, and Chinese characters.
-func alone(r rune) bool {
-	switch {
-	case r < utf8.RuneSelf:
+// cjk has the ranges that BERT's tokenizer takes for Chinese characters.
+var cjk = &unicode.RangeTable{
+	R16: []unicode.Range16{{0x3400, 0x4DBF, 1}, {0x4E00, 0x9FFF, 1}, {0xF900, 0xFAFF, 1}},
+	R32: []unicode.Range32{
+		{0x20000, 0x2A6DF, 1}, {0x2A700, 0x2B73F, 1}, {0x2B740, 0x2B81F, 1}, {0x2B820, 0x2CEAF, 1}, {0x2F800, 0x2FA1F, 1},
+	},
+}
+
+// standsAlone reports whether a character is a word by itself: punctuation, the
+// ASCII symbols, and Chinese characters.
+func standsAlone(r rune) bool {
+	if r < utf8.RuneSelf {
 		return '!' <= r && r <= '/' || ':' <= r && r <= '@' || '[' <= r && r <= '`' || '{' <= r && r <= '~'
-	case 0x4E00 <= r && r <= 0x9FFF,
-		0x3400 <= r && r <= 0x4DBF,
-		0x20000 <= r && r <= 0x2A6DF,
-		0x2A700 <= r && r <= 0x2B73F,
-		0x2B740 <= r &&
-			r <= 0x2B81F,
-		0x2B820 <= r && r <= 0x2CEAF,
-		0xF900 <= r && r <= 0xFAFF,
-		0x2F800 <= r && r <= 0x2FA1F:
-		return true
-	default:
-		return unicode.IsPunct(r)
 	}
+	return unicode.Is(cjk, r) || unicode.IsPunct(r)
 }

@@ -1,4 +1,4 @@
-// Package gemini has Google's models generate and embed, over the Gemini API or
+// Package gemini generates and embeds with Google's models, over the Gemini API or
 // Vertex AI.
 package gemini
 
@@ -19,29 +19,28 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// Options are what New lets one choose.
+// Options of New. The zero value is the default.
 type Options struct {
 	// Getenv reads the environment. Defaults to os.Getenv.
 	Getenv func(string) string
 	// Timeout bounds one try of a call. Defaults to 60 s to generate and 30 s to
 	// embed.
 	Timeout time.Duration
-	// Wait lies between the first two tries, and doubles. Defaults to 500 ms.
+	// Wait is the time between the first two tries, and doubles. Defaults to 500 ms.
 	Wait time.Duration
 }
 
-// Client is an access to Google's models.
+// Client reaches Google's models, as one caller.
 type Client struct {
 	opts   Options
 	config genai.ClientConfig
-	caller remote.Caller // of no model yet
+	caller remote.Caller // without a model; callerOf adds it
 
 	mu  sync.Mutex
 	sdk *genai.Client
 }
 
-// New reads from the environment which service to use, as Google's own library
-// does:
+// New reads from the environment which service to use, as Google's own library does:
 //
 //	GEMINI_API_KEY or GOOGLE_API_KEY   a key of the Gemini API; of both, the latter
 //	GOOGLE_GEMINI_BASE_URL             where the API is, if not at Google
@@ -55,7 +54,7 @@ type Client struct {
 //	GOOGLE_API_KEY                     in place of a project
 //	GOOGLE_VERTEX_BASE_URL             where Vertex AI is, if not at Google
 //
-// It calls nobody: a service that is away does not keep a program from starting.
+// It calls no service, so that a program starts while its service is unavailable.
 func New(opts *Options) (*Client, error) {
 	c := &Client{caller: remote.Caller{Name: "gemini"}}
 	if opts != nil {
@@ -87,7 +86,7 @@ func New(opts *Options) (*Client, error) {
 	return c, nil
 }
 
-// first is the first of some variables that is set, and its value.
+// first returns the first of some variables that is set, and its value.
 func (c *Client) first(names ...string) (name, value string) {
 	for _, name := range names {
 		if v := c.opts.Getenv(name); v != "" {
@@ -105,7 +104,8 @@ func (c *Client) vertex() bool {
 func (c *Client) onGeminiAPI(keyVar, key string) error {
 	if key == "" {
 		return fmt.Errorf(
-			"there is no key: set GEMINI_API_KEY or GOOGLE_API_KEY, or, for Vertex AI, GOOGLE_GENAI_USE_VERTEXAI=true and GOOGLE_CLOUD_PROJECT: %w",
+			"there is no key: set GEMINI_API_KEY or GOOGLE_API_KEY, "+
+				"or, for Vertex AI, GOOGLE_GENAI_USE_VERTEXAI=true and GOOGLE_CLOUD_PROJECT: %w",
 			memory.ErrInvalid,
 		)
 	}
@@ -128,7 +128,7 @@ func (c *Client) onVertex(keyVar, key string) error {
 		c.caller.Credential = "the Google Cloud credentials"
 		switch location {
 		case "global":
-		case "us", "eu": // which are several regions
+		case "us", "eu": // each of several regions
 			host = "aiplatform." + location + ".rep.googleapis.com"
 		default:
 			host = location + "-" + host
@@ -137,16 +137,17 @@ func (c *Client) onVertex(keyVar, key string) error {
 		c.config.APIKey = key
 	default:
 		return fmt.Errorf(
-			"Vertex AI needs to know the project: set GOOGLE_CLOUD_PROJECT, or GOOGLE_API_KEY for a key without one: %w",
+			"Vertex AI needs to know the project: "+
+				"set GOOGLE_CLOUD_PROJECT, or GOOGLE_API_KEY for a key without one: %w",
 			memory.ErrInvalid,
 		)
 	}
 	return c.at("GOOGLE_VERTEX_BASE_URL", "https://"+host+"/")
 }
 
-// at sets where the service is: what the variable name has, or usual.
-func (c *Client) at(name, usual string) (err error) {
-	url := usual
+// at sets the URL of the service to the value of the variable name, or to fallback.
+func (c *Client) at(name, fallback string) (err error) {
+	url := fallback
 	if v := c.opts.Getenv(name); v != "" {
 		url, c.caller.AddressVar = v, name
 	}
@@ -155,16 +156,16 @@ func (c *Client) at(name, usual string) (err error) {
 	return err
 }
 
-// connect is the library's client. One with the credentials of the machine is
-// made when it is first needed, as looking for them may ask a server of the
-// cloud; if they are not found, the next call looks again.
+// connect returns the library's client. A client with the credentials of the machine
+// is made when it is first needed, because looking for them may call a server of the
+// cloud. If they are not found, the next call looks again.
 func (c *Client) connect() (*genai.Client, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.sdk != nil {
 		return c.sdk, nil
 	}
-	config := c.config // which the library writes to
+	config := c.config // a copy: the library writes to it
 	sdk, err := genai.NewClient(context.Background(), &config)
 	if err != nil {
 		return nil, c.caller.Invalid("%v", err)
@@ -177,8 +178,8 @@ func (c *Client) connect() (*genai.Client, error) {
 	return sdk, nil
 }
 
-// of is a caller of a model. timeout is what to use if none was chosen.
-func (c *Client) of(model string, timeout time.Duration) remote.Caller {
+// callerOf returns the caller of a model. timeout applies unless Options has one.
+func (c *Client) callerOf(model string, timeout time.Duration) remote.Caller {
 	caller := c.caller
 	caller.Name = "gemini:" + model
 	if caller.Timeout = c.opts.Timeout; caller.Timeout == 0 {
@@ -187,8 +188,8 @@ func (c *Client) of(model string, timeout time.Duration) remote.Caller {
 	return caller
 }
 
-// refused turns a failure to get a token into an error that says so.
-func refused(caller *remote.Caller, err error) error {
+// tokenError turns a failure to get a token into an error that says so.
+func tokenError(caller *remote.Caller, err error) error {
 	if e := (*auth.Error)(nil); errors.As(err, &e) && !e.Temporary() {
 		return caller.Invalid("%s are refused: %v", caller.Credential, e)
 	}

@@ -16,12 +16,12 @@ import (
 	"github.com/memoryd/memoryd/internal/remote"
 )
 
-// DefaultModel is quick and cheap, and can be told not to think.
+// DefaultModel is fast and cheap, and can be kept from thinking.
 const DefaultModel = "gemini-2.5-flash"
 
-// thinkingRoom is how many tokens are added to what an answer may have where a
-// model cannot be kept from thinking: what it thinks counts there. An estimate,
-// several times what little thinking of a question of this kind takes.
+// thinkingRoom is added to the token limit of an answer from a model that cannot be
+// kept from thinking, because its thoughts count there. It is an estimate, several
+// times what a little thinking about a question of this kind takes.
 const thinkingRoom = 4096
 
 // Generator implements extract.Generator.
@@ -29,32 +29,32 @@ type Generator struct {
 	client *Client
 	model  string
 	caller remote.Caller
-	// untold is set once the model has refused to be told how much to think.
-	untold atomic.Bool
+	// noThinkingConfig is set once the model has refused a setting of its thinking.
+	noThinkingConfig atomic.Bool
 }
 
 var _ extract.Generator = (*Generator)(nil)
 
-// Generator is a model that answers. The empty name is DefaultModel.
+// Generator returns the generator of a model. The empty name is DefaultModel.
 func (c *Client) Generator(model string) *Generator {
 	if model == "" {
 		model = DefaultModel
 	}
-	return &Generator{client: c, model: model, caller: c.of(model, remote.GenerateTimeout)}
+	return &Generator{client: c, model: model, caller: c.callerOf(model, remote.GenerateTimeout)}
 }
 
 // Model implements extract.Generator.
 func (g *Generator) Model() string { return g.caller.Name }
 
-// Generate implements extract.Generator. A refusal comes with what it has cost.
+// Generate implements extract.Generator. The answer has the usage of a refusal, too.
 func (g *Generator) Generate(ctx context.Context, p extract.Prompt) (extract.Answer, error) {
 	thinking, _ := thinking(g.model)
-	told := thinking != nil && !g.untold.Load()
+	told := thinking != nil && !g.noThinkingConfig.Load()
 	resp, err := g.ask(ctx, p, told)
 	if e := (*remote.Error)(nil); told && errors.As(err, &e) && e.Status == http.StatusBadRequest &&
 		strings.Contains(strings.ToLower(e.Message), "thinking") {
 		if resp, err = g.ask(ctx, p, false); err == nil {
-			g.untold.Store(true)
+			g.noThinkingConfig.Store(true)
 		}
 	}
 	if err != nil {
@@ -67,7 +67,7 @@ func (g *Generator) ask(ctx context.Context, p extract.Prompt, told bool) (*gena
 	config := &genai.GenerateContentConfig{
 		ResponseMIMEType:      "application/json",
 		ResponseJsonSchema:    p.Schema,
-		AutomaticContinuation: genai.Ptr(false), // which would be calls that nobody bounds
+		AutomaticContinuation: genai.Ptr(false), // its calls would have no limit
 	}
 	if p.System != "" {
 		config.SystemInstruction = genai.NewContentFromText(p.System, genai.RoleUser)
@@ -96,16 +96,16 @@ func (g *Generator) ask(ctx context.Context, p extract.Prompt, told bool) (*gena
 			[]*genai.Content{genai.NewContentFromText(p.Data, genai.RoleUser)},
 			config,
 		)
-		return resp, refused(&g.caller, err)
+		return resp, tokenError(&g.caller, err)
 	})
 }
 
 var named = regexp.MustCompile(`^gemini-(\d*)`)
 
-// newest is what names without a number, as "gemini-flash-latest", stand for.
+// newest is the generation of names without a number, such as "gemini-flash-latest".
 const newest = 1000
 
-// generation is the number in the name of a Gemini; 0 for other models.
+// generation returns the number in the name of a Gemini, or 0 for other models.
 func generation(model string) int {
 	m := named.FindStringSubmatch(base(model))
 	switch {
@@ -118,14 +118,14 @@ func generation(model string) int {
 	return n
 }
 
-// base is a model's name without the path that may be before it.
+// base returns a model's name without the path before it.
 func base(model string) string { return model[strings.LastIndex(model, "/")+1:] }
 
-// thinking is what to tell a model about how much to think, as little as it
-// lets one, and how many tokens that may take: finding facts needs none.
-// gemini-2.5-pro cannot be turned off and has at least 128; from 3 on there are
-// levels, of which "low" is the lowest that all know. The others do not think, or
-// are left to think as they do.
+// thinking returns the setting with which a model thinks as little as it can, since
+// finding facts needs no thinking, and how many tokens that may take.
+// gemini-2.5-pro thinks with at least 128 tokens. From generation 3 on there are
+// levels, of which "low" is the lowest that all models know. Other models do not
+// think, or cannot be told how much.
 func thinking(model string) (config *genai.ThinkingConfig, room int32) {
 	switch name := base(model); {
 	case strings.HasPrefix(name, "gemini-2.5-pro"):
@@ -138,7 +138,7 @@ func thinking(model string) (config *genai.ThinkingConfig, room int32) {
 	return nil, 0
 }
 
-// read finds the answer in what the model says.
+// read finds the answer in the first candidate.
 func (g *Generator) read(resp *genai.GenerateContentResponse) (a extract.Answer, err error) {
 	a.Calls = 1
 	if u := resp.UsageMetadata; u != nil {
@@ -156,7 +156,7 @@ func (g *Generator) read(resp *genai.GenerateContentResponse) (a extract.Answer,
 	case genai.FinishReasonMaxTokens:
 		a.Cut = true
 	case genai.FinishReasonStop, genai.FinishReasonUnspecified, "":
-	default: // SAFETY, RECITATION, BLOCKLIST, PROHIBITED_CONTENT, SPII, LANGUAGE, OTHER: it has stopped before its end
+	default: // SAFETY, RECITATION, BLOCKLIST, PROHIBITED_CONTENT, SPII, LANGUAGE, OTHER: stopped before its end
 		return a, g.refusal("the answer is stopped", string(c.FinishReason), c.FinishMessage)
 	}
 	if c.Content == nil {

@@ -27,7 +27,12 @@ func NewGemini(t testing.TB, script Script) *Server {
 
 // OnVertex returns an environment in which clients use this server as Vertex AI.
 func (s *Server) OnVertex(name string) string {
-	return map[string]string{"GOOGLE_GENAI_USE_VERTEXAI": "true", "GOOGLE_CLOUD_PROJECT": "project-1", "GOOGLE_CLOUD_LOCATION": "europe-west4", "GOOGLE_VERTEX_BASE_URL": s.base}[name]
+	return map[string]string{
+		"GOOGLE_GENAI_USE_VERTEXAI": "true",
+		"GOOGLE_CLOUD_PROJECT":      "project-1",
+		"GOOGLE_CLOUD_LOCATION":     "europe-west4",
+		"GOOGLE_VERTEX_BASE_URL":    s.base,
+	}[name]
 }
 
 const tokenPath = "/token"
@@ -155,8 +160,9 @@ func (google) read(r *http.Request, body []byte) (q Request, f *fault) {
 		err = googleEmbedOne(&q, body)
 	default:
 		return q, &fault{
-			status:  http.StatusNotFound,
-			message: "models/" + q.Model + " is not found for API version v1beta, or is not supported for " + method + ".",
+			status: http.StatusNotFound,
+			message: "models/" + q.Model + " is not found for API version v1beta, " +
+				"or is not supported for " + method + ".",
 		}
 	}
 	if err != nil {
@@ -196,9 +202,8 @@ func googleGenerate(q *Request, body []byte) error {
 	case in.Contents[0].text() == "":
 		return fmt.Errorf("* GenerateContentRequest.contents[0].parts: contents.parts must not be empty.")
 	case config.ResponseJsonSchema != nil && config.ResponseMimeType != "application/json":
-		return fmt.Errorf(
-			"* GenerateContentRequest.generation_config.response_json_schema: only allowed with response_mime_type application/json",
-		)
+		return fmt.Errorf("* GenerateContentRequest.generation_config.response_json_schema: " +
+			"only allowed with response_mime_type application/json")
 	case config.Temperature != nil && (*config.Temperature < 0 || *config.Temperature > 2):
 		return fmt.Errorf("Unable to submit request because it has a temperature value out of range [0.0, 2.0].")
 	}
@@ -212,7 +217,8 @@ func googleGenerate(q *Request, body []byte) error {
 			return fmt.Errorf("Thinking level is not supported for this model.")
 		}
 	}
-	q.System, q.Data, q.Schema, q.MaxTokens = in.SystemInstruction.text(), in.Contents[0].text(), config.ResponseJsonSchema, config.MaxOutputTokens
+	q.System, q.Data = in.SystemInstruction.text(), in.Contents[0].text()
+	q.Schema, q.MaxTokens = config.ResponseJsonSchema, config.MaxOutputTokens
 	return nil
 }
 

@@ -272,7 +272,8 @@ func decode(body []byte, into any) error {
 // of its own, so that texts with the same words are near each other.
 func vector(text string, dimension int, scale float64) []float64 {
 	out := make([]float64, dimension)
-	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
+	between := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }
+	for _, word := range strings.FieldsFunc(strings.ToLower(text), between) {
 		h := fnv.New32a()
 		io.WriteString(h, word)
 		out[int(h.Sum32())%dimension]++

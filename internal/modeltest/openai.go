@@ -114,14 +114,11 @@ func chat(q *Request, body []byte) error {
 	case in.MaxTokens > 0 && in.MaxCompletionTokens > 0:
 		return fmt.Errorf("Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.")
 	case reasoning.MatchString(in.Model) && in.MaxTokens > 0:
-		return fmt.Errorf(
-			"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
-		)
+		return fmt.Errorf("Unsupported parameter: 'max_tokens' is not supported with this model. " +
+			"Use 'max_completion_tokens' instead.")
 	case reasoning.MatchString(in.Model) && in.Temperature != nil:
-		return fmt.Errorf(
-			"Unsupported value: 'temperature' does not support %v with this model. Only the default (1) value is supported.",
-			*in.Temperature,
-		)
+		return fmt.Errorf("Unsupported value: 'temperature' does not support %v with this model. "+
+			"Only the default (1) value is supported.", *in.Temperature)
 	case !reasoning.MatchString(in.Model) && in.ReasoningEffort != "":
 		return fmt.Errorf("Unrecognized request argument supplied: reasoning_effort")
 	}
@@ -173,7 +170,8 @@ func strict(schema any, path string) error {
 	case map[string]any:
 		if properties, ok := s["properties"].(map[string]any); ok || s["type"] == "object" {
 			if s["additionalProperties"] != false {
-				return fmt.Errorf("In context=%s, 'additionalProperties' is required to be supplied and to be false.", path)
+				return fmt.Errorf("In context=%s, 'additionalProperties' is required to be supplied "+
+					"and to be false.", path)
 			}
 			var required []string
 			list, _ := s["required"].([]any)
@@ -182,7 +180,8 @@ func strict(schema any, path string) error {
 			}
 			slices.Sort(required)
 			if !slices.Equal(required, slices.Sorted(maps.Keys(properties))) {
-				return fmt.Errorf("In context=%s, 'required' is required to be supplied and to be an array including every key in properties.", path)
+				return fmt.Errorf("In context=%s, 'required' is required to be supplied "+
+					"and to be an array including every key in properties.", path)
 			}
 			for name, property := range properties {
 				if err := strict(property, path+"."+name); err != nil {

@@ -16,15 +16,15 @@ import (
 
 const (
 	maxAnswer = 64 << 20 // bytes: 100 vectors of 3,072 numbers are some 6 MB of JSON
-	maxError  = 64 << 10 // bytes of an answer that says what is wrong
-	// maxAfter bounds how long a service can put its callers off: what is longer
-	// is taken for a mistake.
+	maxError  = 64 << 10 // bytes of an answer with an error
+	// maxAfter is the longest time that a service can put its callers off. A longer
+	// one is taken for a mistake.
 	maxAfter = 24 * time.Hour
 )
 
 var errTooLong = fmt.Errorf("it is longer than %d bytes", maxAnswer)
 
-// seen is what one try has met, for judge.
+// seen records what one try met, for classify.
 type seen struct {
 	status int
 	after  time.Duration
@@ -33,18 +33,19 @@ type seen struct {
 
 type seenKey struct{}
 
-// Client is an HTTP client for Do, over base or, if that is nil, one like
-// http.DefaultTransport. It follows no redirect, so that a key and what is sent
-// with it reach no other host than the one named.
+// Client returns an HTTP client for Do, over base or, if that is nil, a transport
+// like http.DefaultTransport. It follows no redirect, so that a key and a prompt
+// reach no other host than the one named.
 func Client(base http.RoundTripper) *http.Client {
 	if base == nil {
 		t := http.DefaultTransport.(*http.Transport).Clone()
-		t.MaxIdleConnsPerHost = 16 // of the default 2, the calls of several sessions at a time would keep too few
+		t.MaxIdleConnsPerHost = 16 // the default of 2 would close connections of concurrent sessions
 		base = t
 	}
 	return &http.Client{Transport: watch{base}}
 }
 
+// watch records each answer in the seen of its request, and bounds its body.
 type watch struct{ base http.RoundTripper }
 
 func (w watch) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -62,7 +63,7 @@ func (w watch) RoundTrip(req *http.Request) (*http.Response, error) {
 		return resp, nil
 	}
 	s.after = after(resp.Header, time.Now())
-	s.body, _ = io.ReadAll(io.LimitReader(resp.Body, maxError)) // what came of it, if it breaks off
+	s.body, _ = io.ReadAll(io.LimitReader(resp.Body, maxError)) // its beginning, if it breaks off
 	resp.Body.Close()
 	if s.status/100 == 3 {
 		return nil, errors.New("a redirect")
@@ -71,7 +72,7 @@ func (w watch) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// bounded is a body that fails once it is too long.
+// bounded is a body that fails once it exceeds its limit.
 type bounded struct {
 	io.ReadCloser
 	left int64
@@ -85,23 +86,23 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// after reads when to try again: retry-after-ms, which OpenAI sends, or
-// Retry-After (RFC 9110, section 10.2.3), in seconds or as a date.
+// after reads the wait before another try: from Retry-After-Ms, which OpenAI sends,
+// or Retry-After (RFC 9110, section 10.2.3), in seconds or as a date.
 func after(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
 		return Seconds(ms / 1000)
 	}
-	said := h.Get("Retry-After")
-	if s, err := strconv.ParseFloat(said, 64); err == nil {
+	value := h.Get("Retry-After")
+	if s, err := strconv.ParseFloat(value, 64); err == nil {
 		return Seconds(s)
 	}
-	if at, err := http.ParseTime(said); err == nil {
+	if at, err := http.ParseTime(value); err == nil {
 		return Seconds(at.Sub(now).Seconds())
 	}
 	return 0
 }
 
-// Seconds is a wait of s seconds, within what is sensible.
+// Seconds returns a wait of s seconds, from 0 to a day.
 func Seconds(s float64) time.Duration {
 	if math.IsNaN(s) || s <= 0 {
 		return 0
@@ -109,12 +110,12 @@ func Seconds(s float64) time.Duration {
 	return time.Duration(min(s, maxAfter.Seconds()) * float64(time.Second))
 }
 
-// Address is the scheme and host of a URL of an API, which is from the
-// environment variable name.
+// Address returns the scheme and host of an API's URL, which the environment
+// variable name has.
 func Address(name, raw string) (string, error) {
 	u, err := url.Parse(raw)
 	switch {
-	case err != nil: // which would repeat it
+	case err != nil: // not in the error, since it repeats the URL
 		return "", fmt.Errorf("%s cannot be read as a URL: %w", name, memory.ErrInvalid)
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
 		return "", fmt.Errorf(

@@ -11,29 +11,32 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// maxText is how much of a service's own words goes into an error, in bytes.
+// maxText is how many bytes of a service's own words an error has.
 const maxText = 300
 
-// Error is a call that has failed. It wraps a kind of package memory and nothing
-// else: what the libraries below say may hold the request, with its key.
+// Error is a failed call. It wraps a kind of package memory and nothing else, since
+// the errors of libraries may hold the request and its key.
 type Error struct {
 	Status int // of HTTP; 0 if no answer came
 	Detail
 	text   string
 	kind   error
-	passes bool
+	passes bool // another try may succeed
 }
 
+// Error implements error.
 func (e *Error) Error() string { return e.text + ": " + e.kind.Error() }
 
+// Unwrap returns the kind.
 func (e *Error) Unwrap() error { return e.kind }
 
-// Invalid is an error of c that trying again does not mend.
+// Invalid returns an error that another try does not mend.
 func (c *Caller) Invalid(format string, args ...any) *Error {
 	return c.fail(memory.ErrInvalid, fmt.Sprintf(format, args...))
 }
 
-// Faulty is an answer that is none: the service is at fault.
+// Faulty returns the error of a service that gave no usable answer. Another try may
+// succeed.
 func (c *Caller) Faulty(format string, args ...any) *Error {
 	e := c.fail(memory.ErrUnavailable, fmt.Sprintf(format, args...))
 	e.passes = true
@@ -44,9 +47,9 @@ func (c *Caller) fail(kind error, text string) *Error {
 	return &Error{kind: kind, text: fmt.Sprintf("%s at %s: %s", c.Name, c.Address, c.Clean(text))}
 }
 
-// judge finds out what has happened. late is whether the try has used up its
+// classify makes an *Error of a failed try. late reports whether the try used up its
 // time.
-func (c *Caller) judge(s *seen, err error, late bool) *Error {
+func (c *Caller) classify(s *seen, err error, late bool) *Error {
 	var network *url.Error
 	switch answered := s.status != 0; {
 	case answered && s.status/100 != 2:
@@ -55,14 +58,14 @@ func (c *Caller) judge(s *seen, err error, late bool) *Error {
 		return c.Faulty("no answer within %v", c.Timeout)
 	case answered:
 		return c.Faulty("its answer cannot be read: %s", reading(err))
-	case errors.As(err, &network): // whose URL is left out, as others may put a key into it
+	case errors.As(err, &network): // without its URL, which may hold a key
 		return c.Faulty("%v", network.Err)
 	}
-	return c.Invalid("%v", err) // it was not even sent
+	return c.Invalid("%v", err) // the request was not sent
 }
 
-// reading is why an answer could not be read, without the answer: libraries
-// repeat it, and it may be long, and private.
+// reading says why an answer could not be read, without repeating the answer, which
+// may be long and private.
 func reading(err error) string {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -88,7 +91,7 @@ func (c *Caller) status(s *seen) *Error {
 	kind, text, passes := memory.ErrInvalid, http.StatusText(s.status), false
 	switch {
 	case s.status == http.StatusUnauthorized || d.BadKey:
-		// Its message is left out: some services repeat parts of the key.
+		// Without its message, in which some services repeat parts of the key.
 		text, d.Message = c.Credential+" is refused", ""
 		if d.Code != "" {
 			text += " (" + d.Code + ")"
@@ -127,8 +130,8 @@ func (c *Caller) status(s *seen) *Error {
 	return e
 }
 
-// Clean is text as an error may have it: on one line, not long, and without a
-// secret, whole or as a URL would have it.
+// Clean makes text fit for an error: on one line, short, and without any secret,
+// plain or escaped for a URL.
 func (c *Caller) Clean(text string) string {
 	for _, secret := range c.Secrets {
 		for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret)} {

@@ -1,6 +1,6 @@
-// Package remote is how a model that is elsewhere is called over HTTP: bounded
-// in time, again where a failure is one that passes, and with errors that are of
-// the kinds of package memory and hold no secret.
+// Package remote calls models over HTTP. A call is bounded in time and tried again
+// after a failure that passes. Its errors are of the kinds of package memory and
+// hold no secret.
 package remote
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// How long one try may take unless options say otherwise. A model writes some
-// 50 tokens a second; an answer has up to a few thousand.
+// The longest that one try takes by default. A model writes some 50 tokens a second,
+// and an answer has up to a few thousand.
 const (
 	GenerateTimeout = 60 * time.Second
 	EmbedTimeout    = 30 * time.Second
@@ -23,41 +23,41 @@ const (
 const (
 	tries     = 3                      // in all
 	firstWait = 500 * time.Millisecond // before the second try
-	// short is the longest wait that is waited out here. Whoever calls has work
-	// of others to do meanwhile, and knows what to do later.
-	short = 5 * time.Second
+	// maxWait is the longest wait between two tries. For a longer one Do returns,
+	// since its caller has other work to do meanwhile.
+	maxWait = 5 * time.Second
 )
 
-// Caller says what is called, so that errors can.
+// Caller describes a model and its service, for calls and their errors.
 type Caller struct {
-	Name       string        // of the model, as the user gives it: "gemini:gemini-2.5-flash"
+	Name       string        // of the model, as the user writes it: "gemini:gemini-2.5-flash"
 	Address    string        // scheme and host
-	AddressVar string        // the environment variable that Address is from, if there is one
-	Credential string        // what the service knows the caller by: "the key in GEMINI_API_KEY"
-	Secrets    []string      // what no error may hold
+	AddressVar string        // the environment variable that Address is from, if any
+	Credential string        // by which the service knows the caller: "the key in GEMINI_API_KEY"
+	Secrets    []string      // texts that no error may hold
 	Timeout    time.Duration // of one try
-	// Wait is what lies between the first two tries, give or take a half; it
+	// Wait is the time between the first two tries, plus or minus a half, and
 	// doubles for the third. Defaults to 500 ms.
 	Wait time.Duration
 	// Explain reads the body of an answer whose status is an error.
 	Explain func(body []byte) Detail
 }
 
-// Detail is what a service says about a failure beyond its status.
+// Detail has the words of a service about a failure, beyond the status.
 type Detail struct {
 	Message string
 	Code    string        // a word for programs
-	Param   string        // the parameter it does not take
-	After   time.Duration // when to try again
-	Lasting bool          // trying again soon is no use
-	BadKey  bool          // it does not know the key, whatever the status
-	Refused bool          // it is about what the prompt says
+	Param   string        // the parameter that the service refuses
+	After   time.Duration // the time to wait before another try
+	Lasting bool          // another try soon is no use
+	BadKey  bool          // the service does not accept the key, whatever the status
+	Refused bool          // the content of the prompt is refused
 }
 
-// Do calls a service, with a client from Client, until it answers, the failure
-// is not one that passes, or it was tried three times. It returns an *Error, in
-// a memory.Later if the service has said when to try again; or, as soon as ctx
-// is over, the error of ctx. A call may end its tries with an *Error of its own.
+// Do calls a service through an HTTP client made by Client. It tries up to three
+// times, as long as failures pass. It returns an *Error, within a memory.Later if
+// the service says when to try again, or the error of ctx as soon as ctx is over.
+// call may end the tries with an *Error of its own.
 func Do[T any](ctx context.Context, c *Caller, call func(context.Context) (T, error)) (T, error) {
 	var none T
 	if err := ctx.Err(); err != nil {
@@ -67,7 +67,7 @@ func Do[T any](ctx context.Context, c *Caller, call func(context.Context) (T, er
 		InitialInterval:     c.Wait,
 		RandomizationFactor: 0.5,
 		Multiplier:          2,
-		MaxInterval:         short,
+		MaxInterval:         maxWait,
 	}
 	if wait.InitialInterval == 0 {
 		wait.InitialInterval = firstWait
@@ -79,7 +79,7 @@ func Do[T any](ctx context.Context, c *Caller, call func(context.Context) (T, er
 		switch {
 		case failure == nil:
 			return v, nil
-		case !failure.passes || failure.After > short:
+		case !failure.passes || failure.After > maxWait:
 			return none, backoff.Permanent(failure)
 		case failure.After > 0:
 			return none, &backoff.RetryAfterError{Duration: failure.After}
@@ -108,5 +108,5 @@ func try[T any](ctx context.Context, c *Caller, call func(context.Context) (T, e
 	if own := (*Error)(nil); errors.As(err, &own) {
 		return v, own
 	}
-	return v, c.judge(seen, err, ctx.Err() != nil)
+	return v, c.classify(seen, err, ctx.Err() != nil)
 }

@@ -8,16 +8,16 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// Batches are the limits of what an embedding service takes.
+// Batches has the limits of an embedding service.
 type Batches struct {
 	Texts   int // in a call
-	Bytes   int // in a call, in all; 0 if it does not matter
-	Longest int // of a text, in bytes; the rest is cut off
+	Bytes   int // in a call, in all; 0 for no limit
+	Longest int // bytes of a text; the rest is cut off
 }
 
-// Embed makes vectors of texts, of unit length and in their order, with as many
-// calls as it takes, one after the other. A text without anything but space has
-// the zero vector: services refuse to embed it. What they answer is checked.
+// Embed returns a vector of unit length for each text, in order. It makes as many
+// calls as it takes, one after the other, and checks their answers. A text of only
+// white space gets the zero vector, since services refuse to embed it.
 func (c *Caller) Embed(
 	ctx context.Context,
 	b Batches,
@@ -68,7 +68,7 @@ func (c *Caller) Embed(
 	return out, nil
 }
 
-// checked is vectors at unit length, if they are n of that dimension.
+// checked returns the vectors at unit length if there are n of the dimension.
 func (c *Caller) checked(vectors [][]float32, n, dimension int) ([][]float32, error) {
 	if len(vectors) != n {
 		return nil, c.Faulty("it has %d vectors for %d texts", len(vectors), n)
@@ -89,7 +89,7 @@ func (c *Caller) checked(vectors [][]float32, n, dimension int) ([][]float32, er
 	return out, nil
 }
 
-// unit is v at length 1; nil if it has a number that is not finite.
+// unit returns v at length 1, or nil if it has a number that is not finite.
 func unit(v []float32) []float32 {
 	length := 0.0
 	for _, x := range v {

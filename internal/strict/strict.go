@@ -68,7 +68,7 @@ func invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{memory.ErrInvalid}, args...)...)
 }
 
-// describe tells a decoding error in the terms of the request.
+// describe puts a decoding error into the terms of the request.
 func describe(in string, err error) error {
 	var syntax *jsontext.SyntacticError
 	var semantic *json.SemanticError
@@ -85,7 +85,7 @@ func describe(in string, err error) error {
 		switch {
 		case errors.Is(err, json.ErrUnknownName):
 			return invalid("unknown field %q", at)
-		case errors.Is(err, memory.ErrInvalid): // a type of ours, which says why
+		case errors.Is(err, memory.ErrInvalid): // from an UnmarshalJSON of this module, which says why
 			why := strings.TrimPrefix(semantic.Err.Error(), memory.ErrInvalid.Error()+": ")
 			return invalid("%s: %s", at, strings.TrimPrefix(why, "time: "))
 		case semantic.GoType != nil:
@@ -95,7 +95,7 @@ func describe(in string, err error) error {
 	return invalid("%s: %v", orBody(in), err)
 }
 
-// field turns /events/0/id into events[0].id.
+// field writes the pointer /events/0/id as events[0].id, cut to 200 bytes.
 func field(in string, p jsontext.Pointer) string {
 	var b strings.Builder
 	b.WriteString(in)
