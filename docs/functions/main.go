@@ -1,5 +1,6 @@
-// Functions is a chat in a terminal with a model that has a memory: it is told
-// of memoryd's tools, those that it calls are run, and what is said is saved.
+// Functions is a chat in a terminal with a model that has a memory. The model is
+// told of memoryd's tools, the program runs those that the model calls, and saves
+// each turn.
 package main
 
 import (
@@ -35,8 +36,8 @@ func main() {
 	}
 }
 
-// talk answers line by line, of up to 1 MB. The user is me, whatever the model
-// says: the scope of its tools is not its to choose.
+// talk answers line by line; a line has up to 1 MB. The program chooses the user of
+// all calls, "me". The model cannot choose another.
 func talk(ctx context.Context, model openai.Client, memory *client.Client, in io.Reader, out io.Writer) error {
 	me, session := memory.User("functions", "me"), uuid.NewString()
 	tools, err := memory.Tools(ctx)
@@ -47,7 +48,7 @@ func talk(ctx context.Context, model openai.Client, memory *client.Client, in io
 	for _, name := range slices.Sorted(maps.Keys(tools.Instructions)) {
 		system += "\n" + tools.Instructions[name]
 	}
-	messages := []openai.ChatCompletionMessageParamUnion{openai.SystemMessage(system)}
+	messages := []message{openai.SystemMessage(system)}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<20)
 	for fmt.Fprint(out, "> "); lines.Scan(); fmt.Fprint(out, "> ") {
@@ -70,22 +71,20 @@ func talk(ctx context.Context, model openai.Client, memory *client.Client, in io
 	return lines.Err()
 }
 
-const maxRounds = 10 // of tool calls in a turn: some models never end
+// message is any message of a conversation.
+type message = openai.ChatCompletionMessageParamUnion
 
-// turn has the model answer, and runs what it calls before it does.
+const maxRounds = 10 // of tool calls in a turn: some models never stop calling
+
+// turn runs the tools that the model calls until it answers. It returns the
+// conversation with the answer at its end.
 func turn(
-	ctx context.Context,
-	model openai.Client,
-	messages []openai.ChatCompletionMessageParamUnion,
-	tools client.Tools,
-	me *client.User,
-) ([]openai.ChatCompletionMessageParamUnion, string, error) {
+	ctx context.Context, model openai.Client, messages []message, tools client.Tools, me *client.User,
+) ([]message, string, error) {
+	name := cmp.Or(os.Getenv("OPENAI_MODEL"), "gpt-5.4-mini")
 	for range maxRounds + 1 {
-		res, err := model.Chat.Completions.New(ctx, openai.ChatCompletionNewParams{
-			Model: cmp.Or(
-				os.Getenv("OPENAI_MODEL"),
-				"gpt-5.4-mini",
-			), Messages: messages}, option.WithJSONSet("tools", tools.Tools))
+		res, err := model.Chat.Completions.New(ctx, openai.ChatCompletionNewParams{Model: name, Messages: messages},
+			option.WithJSONSet("tools", tools.Tools))
 		if err != nil {
 			return nil, "", err
 		}

@@ -18,8 +18,8 @@ import (
 	"github.com/memoryd/memoryd/client"
 )
 
-// message is one of a request for a chat completion.
-type message struct {
+// sent is one message of a request for a chat completion.
+type sent struct {
 	Role, Content string
 	ToolCallID    string `json:"tool_call_id"`
 }
@@ -30,7 +30,7 @@ type message struct {
 func scripted(t *testing.T) openai.Client {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var in struct {
-			Messages []message
+			Messages []sent
 			Tools    []struct {
 				Type     string
 				Function struct {
@@ -83,7 +83,7 @@ func scripted(t *testing.T) openai.Client {
 		choices := []any{map[string]any{"message": answer}}
 		fact, asked := strings.CutPrefix(last.Content, "Remember: ")
 		switch {
-		case slices.ContainsFunc(in.Messages, func(m message) bool { return m.Content == "Go on and on" }):
+		case slices.ContainsFunc(in.Messages, func(m sent) bool { return m.Content == "Go on and on" }):
 			call("load_memory", "query", "more")
 		case last.Content == "Say nothing":
 			choices = []any{}
