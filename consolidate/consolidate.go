@@ -16,9 +16,10 @@
 //     that was said before the client decided ends it.
 //   - A request to forget deletes the facts of its author that say the same and
 //     were said before it.
-//   - What a rewind takes back has never been said: what it ended holds again.
-//   - A model may add what forms do not tell; see [Comparison]. Nothing is lost
-//     by a slip of it: whatever it takes for known must be known, and hold.
+//   - A fact that is withdrawn has never been said: facts that it ended hold
+//     again.
+//   - A model may see more than forms tell; see [Comparison]. A slip of it loses
+//     nothing: a fact that it takes for known must be known, and hold.
 package consolidate
 
 import (
@@ -40,15 +41,14 @@ type Input struct {
 	New []Fact
 	// Turns are the stored turns that may ask to forget one of the facts.
 	Turns []memory.Memory
-	// Withdrawn are the facts that are no longer said.
+	// Withdrawn are the stored facts that count as never said.
 	Withdrawn []Withdrawal
-	// Settled are the words that a client has decided on, by deleting or
-	// editing a fact that rested on them. New facts that rest on them are left
-	// out.
+	// Settled are the words of facts that a client has deleted or edited. New
+	// facts that rest on these words are left out.
 	Settled []memory.Source
-	// Planned are changes that were decided on before Known was read. What a
-	// model saw to end a fact is decided on again, as it may have been left out
-	// when the fact had changed meanwhile.
+	// Planned are changes that were planned before Known was read. The ends that
+	// a model saw are planned again, as they may have been left out because the
+	// fact had changed meanwhile.
 	Planned []Change
 	// Compared is what a model said of the facts that an earlier Plan of the
 	// same input has returned as Uncompared; nil if none was asked.
@@ -59,8 +59,8 @@ type Input struct {
 	// Last is the number of the last event of the batch. The changes that
 	// follow from no new fact alone come from it.
 	Last int64
-	// Forms has the forms of texts that were read before, and takes in others.
-	// It saves work if several calls share it. Nil is an empty one.
+	// Forms saves work if several calls share it: Plan adds the forms that it
+	// reads. Nil is an empty one.
 	Forms Forms
 }
 
@@ -68,17 +68,18 @@ type Input struct {
 type Fact struct {
 	Seq    int64 // of the event that it comes from
 	Memory memory.Memory
-	// Forget is set if its text is to be forgotten. It becomes no memory then.
+	// Forget says that its text is a request to forget, or a statement to forget.
+	// It becomes no memory then.
 	Forget bool
 }
 
-// Withdrawal is a stored fact that is no longer said: its words were taken back,
-// or better ones have taken its place.
+// Withdrawal is a stored fact that counts as never said: its words were taken
+// back, or better ones replace it.
 type Withdrawal struct {
 	Seq    int64         // of the event that it comes from
 	Memory memory.Memory // as it is stored now
-	// Before is what it was before the words were said that are taken back; nil
-	// if it was nothing, so that it is deleted.
+	// Before is its state before the words that are taken back. Nil deletes it,
+	// as there was none.
 	Before *memory.Memory
 	Reason string
 }
@@ -95,8 +96,9 @@ type Change struct {
 	// that is refused, so is this. It comes before this one in the list.
 	For    string `json:"for,omitempty"`
 	Reason string `json:"reason,omitempty"`
-	// Else is created instead if the store refuses the change, as a client was
-	// faster: the fact that a model has put into another must not be lost.
+	// Else is created instead if the store refuses the change because another
+	// writer was faster: the fact that a model has put into the memory must not
+	// be lost.
 	Else *memory.Memory `json:"else,omitempty"`
 }
 
@@ -185,8 +187,8 @@ func shareWords(a, b memory.Source) bool {
 	return a.EventIDs[0] == b.EventIDs[0] && (strings.Contains(a.Quote, b.Quote) || strings.Contains(b.Quote, a.Quote))
 }
 
-// withdraw reverts a memory to what it was before, or deletes it. Until when it
-// held is worked out with the others.
+// withdraw reverts a memory to its earlier state, or deletes it. It keeps the end
+// that it has now, which resolveValidity works out with the others.
 func (p *planner) withdraw(w Withdrawal) {
 	e := p.changes.change(w.Seq, &w.Memory)
 	e.reason = w.Reason
@@ -198,8 +200,8 @@ func (p *planner) withdraw(w Withdrawal) {
 	p.reverted[w.Memory.ID] = w.Memory.Timestamp
 }
 
-// repeatPlanned ends once more what a plan was to end because a model saw it.
-// What forms tell is worked out in any case.
+// repeatPlanned plans the ends again that a model saw. Those that forms tell are
+// worked out in any case.
 func (p *planner) repeatPlanned() {
 	for i := range p.in.Planned {
 		planned := &p.in.Planned[i].Memory
@@ -213,9 +215,9 @@ func (p *planner) repeatPlanned() {
 	}
 }
 
-// forget deletes every fact that a request asks to forget and that was said
-// before the request, by the author of the request. A turn may be the
-// assistant's, which has no say in facts without an author.
+// forget deletes every fact that matches a request to forget, is older and has
+// the same author. A turn may be the assistant's, whose requests do not count for
+// facts without an author.
 func (p *planner) forget(facts []Fact) {
 	asked, turns := map[string][]*memory.Memory{}, map[string][]*memory.Memory{} // by canonical text
 	for i := range facts {

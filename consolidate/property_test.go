@@ -211,8 +211,8 @@ func (s *store) lines() (out []string) {
 	return out
 }
 
-// tell has a story arrive in a random order, in batches of random sizes. What is
-// taken back is taken back with some later batch, or never stated.
+// tell has a story arrive in a random order, in batches of random sizes. An event
+// that is taken back is withdrawn with some later batch, or never stated.
 func (s *store) tell(t *testing.T, story []said, random *rand.Rand) {
 	t.Helper()
 	story = slices.Clone(story)
@@ -296,7 +296,7 @@ func TestNothingTrueIsHidden(t *testing.T) {
 	})
 }
 
-// What is taken back leaves all as it was before it was said.
+// Facts that are withdrawn leave all others as they were before.
 func TestTakingBackRestores(t *testing.T) {
 	each(t, func(t *testing.T, story []said, forms consolidate.Forms, random *rand.Rand) {
 		kept := slices.DeleteFunc(slices.Clone(story), func(s said) bool { return s.takenBack })

@@ -22,9 +22,9 @@ const (
 
 var errLeaseLost = errors.New("lost the lease on the scope")
 
-// processLeased processes one batch and renews the lease on its scope meanwhile,
-// which began when the work was claimed. It stops the batch when the lease is
-// lost. A panic counts as a failure of this batch alone.
+// processLeased processes one batch, and meanwhile renews the lease on its scope,
+// which was claimed at the given time. It stops the batch when the lease is lost.
+// A panic counts as a failure of this batch alone.
 func (s *Service) processLeased(ctx context.Context, w sessionstore.Work, claimed time.Time) (to int64, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var renewing conc.WaitGroup
@@ -36,7 +36,7 @@ func (s *Service) processLeased(ctx context.Context, w sessionstore.Work, claime
 	if panicked := panics.Try(func() { to, err = s.processBatch(ctx, w) }); panicked != nil {
 		err = panicked.AsError()
 	}
-	if cause := context.Cause(ctx); errors.Is(cause, errLeaseLost) {
+	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errLeaseLost) {
 		err = cause
 	}
 	cancel(nil) // ends a renewal under way, so that a store that hangs does not hold the worker
@@ -44,10 +44,10 @@ func (s *Service) processLeased(ctx context.Context, w sessionstore.Work, claime
 	return to, err
 }
 
-// renew extends the lease on the scope of a session until ctx is done. It returns errLeaseLost
-// when another process holds the lease, or when the lease has run out by the
-// clock of this process, which counts from before the call that last extended
-// it.
+// renew extends the lease on the scope of a session until ctx is done. It returns
+// errLeaseLost when another process holds the lease, or when the lease has run
+// out by the clock of this process. That counts from the start of the call that
+// last extended it, so that it is over no later than by the store's clock.
 func (s *Service) renew(ctx context.Context, key sessionstore.Key, extended time.Time) error {
 	log := s.log(key)
 	ttl := s.opts.LeaseTTL

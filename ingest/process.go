@@ -34,9 +34,9 @@ func (s *Service) processBatch(ctx context.Context, w sessionstore.Work) (to int
 	return to, s.sessions.Finish(ctx, w, to, changes)
 }
 
-// planBatch returns the changes that the next batch makes, and the number of its
-// last event: the plan that an earlier attempt has stored, or a new one. While
-// none can be made provisional facts stand in for it.
+// planBatch returns the plan of the next batch and the number of its last event.
+// The plan is the one that an earlier attempt has stored, or a new one. While none
+// can be made, provisional facts take its place.
 func (s *Service) planBatch(ctx context.Context, w sessionstore.Work) (p plan, to int64, err error) {
 	if w.Plan != nil {
 		if err := json.Unmarshal(w.Plan, &p); err != nil {
@@ -57,15 +57,15 @@ func (s *Service) planBatch(ctx context.Context, w sessionstore.Work) (p plan, t
 	}
 	if s.opts.Fallback != nil && !errors.Is(err, errStoreUnavailable) && !errors.Is(err, memory.ErrAborted) {
 		if err := s.addProvisional(ctx, w); err != nil {
-			s.log(w.Key).Warn("no provisional facts stand in for those of the extractor", "err", err)
+			s.log(w.Key).Warn("provisional facts were not added", "err", err)
 		}
 	}
 	return p, to, err
 }
 
-// makePlan puts the turns of the next batch into memory, works out what else
-// changes, and stores that plan. It goes on from p, which an earlier attempt may
-// have stored. If it fails it returns what is known by then, with its cost.
+// makePlan puts the turns of the next batch into memory, plans all other changes,
+// and stores that plan. It continues p, which an earlier attempt may have stored.
+// If it fails it returns the plan so far, with its cost.
 func (s *Service) makePlan(ctx context.Context, w sessionstore.Work, p plan) (_ plan, to int64, err error) {
 	if p.Found != nil {
 		to = w.PlanTo
@@ -110,6 +110,7 @@ func (s *Service) makePlan(ctx context.Context, w sessionstore.Work, p plan) (_ 
 	return p, b.last, s.savePlan(ctx, w, b.last, p)
 }
 
+// savePlan stores a plan for the events up to a number with the session.
 func (s *Service) savePlan(ctx context.Context, w sessionstore.Work, to int64, p plan) error {
 	raw, err := json.Marshal(p)
 	if err != nil {
@@ -156,8 +157,8 @@ func (s *Service) earlierTurns(ctx context.Context, b *batch) (out []extract.Tur
 	return out, nil
 }
 
-// consolidate works out what the facts found in a batch change, with one call of
-// the extractor where they may have to do with known ones.
+// consolidate works out which changes the facts found in a batch make. It calls
+// the extractor at most once, to compare new facts with known ones.
 func (s *Service) consolidate(
 	ctx context.Context, b *batch, r *related, found *extract.Found,
 ) (_ []consolidate.Change, cost extract.Cost, err error) {
@@ -188,9 +189,9 @@ func (s *Service) consolidate(
 	return result.Changes, cost, nil
 }
 
-// reconcile works out again which of the facts hold that a stored plan has
-// touched, and applies that: other work of the scope may have changed them
-// between the making of the plan and its carrying out.
+// reconcile works out again until when the facts hold that a stored plan changes,
+// and applies that. Other work of the scope may have changed them after the plan
+// was made.
 func (s *Service) reconcile(ctx context.Context, w sessionstore.Work, to int64, p plan) ([]sessionstore.Change, error) {
 	b, err := s.nextBatch(ctx, w, to)
 	if err != nil {

@@ -80,8 +80,8 @@ func (s *Service) addProvisionalOf(ctx context.Context, b *batch) error {
 }
 
 // replaced returns the provisional facts that the facts of a batch replace, and
-// the words of those that a client has deleted or edited. What they had stood
-// for is added to r.
+// the words of those that a client has deleted or edited. It adds to r the facts
+// that may hold again without them.
 func (s *Service) replaced(
 	ctx context.Context, b *batch, r *related,
 ) (out []consolidate.Withdrawal, settled []memory.Source, err error) {

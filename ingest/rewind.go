@@ -82,9 +82,9 @@ func (s *Service) deleteTurns(ctx context.Context, b *batch, all []sessionstore.
 }
 
 // withdrawn returns the facts of the session that rest on events taken back
-// alone, and what they were before those were said. A fact that a client has
-// edited is the client's word now, and stays. What they had ended or stood for
-// is added to r, so that it can hold again.
+// alone, each with its state before these events. A fact that a client has edited
+// is the client's word now, and stays. It adds to r the facts that may hold again
+// without them.
 func (s *Service) withdrawn(ctx context.Context, b *batch, r *related) (out []consolidate.Withdrawal, err error) {
 	if len(b.takenBack) == 0 {
 		return nil, nil
