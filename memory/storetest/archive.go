@@ -87,7 +87,8 @@ func archiveMovesAll(b *bank) {
 	b.same("exported again", len(to.export()), len(records))
 }
 
-// Importing again, in part and in another order, does nothing.
+// Importing again, in part and in another order, does nothing. An import that
+// was cut off is simply started again.
 func archiveAgain(b *bank) {
 	b.furnish()
 	to := b.another(first)
@@ -99,7 +100,8 @@ func archiveAgain(b *bank) {
 	b.same("contents", to.contents(ann), before)
 }
 
-// Importing an export does not undo writes since.
+// Importing an export does not undo writes since. An old backup does not
+// overwrite newer memories.
 func archiveNewerStays(b *bank) {
 	b.put(write(fact("m", "tea")), write(fact("n", "tea")))
 	old := b.export()

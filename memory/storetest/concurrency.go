@@ -44,7 +44,8 @@ func race(f func(i int)) {
 }
 
 // Of many writes on the same revision at once, exactly one wins. All others are
-// aborted and shown the memory of the winner.
+// aborted and shown the memory of the winner. Two workers of one scope overlap
+// when a lease runs out.
 func oneWinner(b *bank) {
 	for round := range int64(8) {
 		var outcomes [racers]memory.Outcome
@@ -72,7 +73,7 @@ func oneWinner(b *bank) {
 }
 
 // The same write sent many times at once is one write: one changes the store,
-// the others find it done.
+// the others find it done. A retry may overlap the call that it repeats.
 func sameWrite(b *bank) {
 	var changed atomic.Int32
 	race(func(int) {
@@ -200,7 +201,8 @@ func searchVersions(b *bank, n int, done <-chan struct{}) {
 }
 
 // Searches during writes do not fail, and show each memory as it was before a
-// write or after it: words, vector and fact of one revision.
+// write or after it: words, vector and fact of one revision. A user asks while
+// a session is ingested.
 func searchesDuringWrites(b *bank) {
 	const n, rounds, searchers = 8, 40, 4
 	for i := range n {
@@ -264,7 +266,8 @@ func reusedSlices(b *bank) {
 	}
 }
 
-// A call whose context is over fails with that error, and changes nothing.
+// A call whose context is over fails with that error, and changes nothing. A
+// client that has gone must not cost work.
 func cancelled(b *bank) {
 	b.put(write(fact("m", "tea")))
 	before := b.contents(ann, "n")

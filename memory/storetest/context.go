@@ -64,7 +64,8 @@ func contextAround(b *bank) {
 
 // Turns found near each other are one run if one is context of the other or
 // both have the same context. Farther apart they are two runs, and no turn is
-// in both. Whether two runs that only touch are one is the store's choice.
+// in both. Whether two runs that only touch are one is the store's choice. A
+// turn that is in two runs would be shown twice.
 func contextMerges(b *bank) {
 	b.talk(ann, "s", "a", 1, 3)
 	b.talk(ann, "t", "b", 4, 5)
@@ -81,7 +82,8 @@ func contextMerges(b *bank) {
 }
 
 // Context never crosses from one session into another, nor into another scope
-// with a session of the same name at the same time.
+// with a session of the same name at the same time. Sessions at the same time
+// are different conversations.
 func contextSessions(b *bank) {
 	bob := memory.Scope{App: "app", User: "bob"}
 	b.talk(ann, "s", "a", 5)
@@ -106,7 +108,8 @@ func factsAlone(b *bank) {
 
 // With Cited, the turns that a fact of the lists cites are hits too, whatever
 // they have in common with the question. A turn with the id of a cited one in
-// another session or scope is not.
+// another session or scope is not. The turn has the words of the user, of which
+// the fact is a summary.
 func citedTurns(b *bank) {
 	bob := memory.Scope{App: "app", User: "bob"}
 	b.talk(ann, "s", "a")
@@ -137,6 +140,7 @@ func citedTurns(b *bank) {
 }
 
 // Context need not pass the filter: it then has Match false. It is always live.
+// It is there to make sense of the hit, not as an answer.
 func contextMatch(b *bank) {
 	writes := []memory.Write{
 		write(turn("a", "s", 0, "chat")), write(turn("b", "s", 1, "tea")), write(turn("c", "s", 2, "tea")),
@@ -212,6 +216,7 @@ func contextClosesUp(b *bank) {
 }
 
 // Turns are in the order they were said in, whatever order they are written in.
+// Events may be ingested late or in another order.
 func contextOutOfOrder(b *bank) {
 	b.put(write(turn("d", "s", 6, "chat")), write(turn("c", "s", 4, "tea")), write(turn("a", "s", 0, "chat")))
 	b.same("runs at first", runs(b.withContext(1)), [][]string{{"a", "c", "d"}})
@@ -232,7 +237,8 @@ func movedTurn(b *bank) {
 }
 
 // Turns said at the same time are in order of their event ids, not of the ids
-// of the memories. A difference of a microsecond comes first.
+// of the memories. A difference of a microsecond comes first. Events of one
+// batch may share a time, and event ids are given by the client.
 func tiesByEvent(b *bank) {
 	for _, c := range []struct{ id, event string }{{"z", "e1"}, {"a", "e3"}, {"m", "e2"}, {"q", "E9"}} {
 		m := turn(c.id, "s", 0, "tea")

@@ -38,7 +38,7 @@ func deleted(b *bank) {
 }
 
 // Deleting a deleted memory changes nothing: no error, no revision, whatever
-// revision the removal was decided on.
+// revision the removal was decided on. A client may send a deletion twice.
 func deleteRepeated(b *bank) {
 	b.put(write(fact("m", "likes tea")))
 	b.remove("m")
@@ -55,6 +55,7 @@ func deleteRepeated(b *bank) {
 }
 
 // Deleting a memory that never was is ErrNotFound, and leaves nothing behind.
+// The client named a wrong id, and should hear of it.
 func deleteMissing(b *bank) {
 	for _, expect := range []int64{0, 1} {
 		out := b.tryRemove(memory.Removal{ID: "m", Expect: expect})
@@ -83,7 +84,8 @@ func deleteExpect(b *bank) {
 }
 
 // Removals stand alone: one that fails stops none of the others, and the
-// outcomes come in the order of the removals.
+// outcomes come in the order of the removals. A purge goes on beyond a memory
+// that changed meanwhile.
 func removalsStandAlone(b *bank) {
 	b.put(write(fact("a", "tea")), write(fact("b", "tea")), write(fact("c", "tea")), write(fact("d", "tea")))
 	b.remove("d")

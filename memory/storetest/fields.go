@@ -42,7 +42,8 @@ func full(id string) memory.Memory {
 	}
 }
 
-// Every field that a caller sets comes back unchanged, from every method.
+// Every field that a caller sets comes back unchanged, from every method. A
+// field added to Memory fails here until the case covers it.
 func roundTrip(b *bank) {
 	want := full("m")
 	for _, v := range []reflect.Value{reflect.ValueOf(want), reflect.ValueOf(want.Source),
@@ -106,7 +107,8 @@ func oddText(b *bank) {
 }
 
 // Metadata of any JSON comes back as the same values, and the same write again
-// is the same content, however the store writes it.
+// is the same content, however the store writes it. A repetition is known by
+// its content, so the spelling of JSON must not matter.
 func oddMetadata(b *bank) {
 	m := fact("m", "likes tea")
 	m.Metadata = memory.Metadata{}
@@ -151,7 +153,7 @@ func microseconds(b *bank) {
 }
 
 // A clock finer than microseconds does no harm: the outcome has the times that
-// later reads give.
+// later reads give. The clocks of most systems are finer.
 func finerClock(b *bank) {
 	b.clock.advance(1234567 * time.Nanosecond)
 	stored := b.put(write(fact("m", "likes tea")))
@@ -163,7 +165,8 @@ func finerClock(b *bank) {
 }
 
 // Times of a memory finer than microseconds are cut, not rounded, and the same
-// write again is still a repetition.
+// write again is still a repetition. Rounding up could move a time into the
+// future, or past another one.
 func finerTimes(b *bank) {
 	m := full("m")
 	for _, t := range []*time.Time{&m.Timestamp, &m.ValidFrom, &m.ValidTo, &m.ExpireTime} {
@@ -178,7 +181,8 @@ func finerTimes(b *bank) {
 }
 
 // A memory may be as large as Validate allows in every field, and a call may
-// have a thousand memories.
+// have a thousand memories. A store that sends a call in one message needs room
+// for it.
 func largest(b *bank) {
 	m := fact(strings.Repeat("ü", memory.MaxID/2), strings.Repeat("tea ", memory.MaxFact/4))
 	for i := range memory.MaxTopics {
@@ -212,7 +216,8 @@ func largest(b *bank) {
 }
 
 // Slices and maps passed in stay the caller's, and those returned are the
-// caller's: later changes to them do not reach the store.
+// caller's: later changes to them do not reach the store. An index in memory
+// that keeps what it was given would change with it.
 func slicesStayTheCallers(b *bank) {
 	spoil := func(m memory.Memory) {
 		m.Topics[0], m.Source.EventIDs[0] = "spoilt", "spoilt"

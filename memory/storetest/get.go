@@ -39,7 +39,8 @@ func getLeavesOut(b *bank) {
 	b.same("Get at expiry", ids(b.get(ann, all...)), []string{"kept", "history"})
 }
 
-// A scope that was never written to reads as empty.
+// A scope that was never written to reads as empty. A new user needs no
+// registration.
 func emptyScope(b *bank) {
 	b.same("Get", b.get(ann, "a", "b"), []memory.Memory(nil))
 	b.same("List", b.list(ann, memory.List{}), []memory.Memory(nil))

@@ -54,7 +54,8 @@ func listOrders(b *bank) {
 }
 
 // Ties of a list are broken by id, byte by byte, in the direction of the list.
-// Times a microsecond apart do not tie.
+// Times a microsecond apart do not tie. Turns of one batch often have the same
+// time.
 func listTies(b *bank) {
 	names := []string{"B", "Z", "_", "a", "b", "é", "日"}
 	for _, i := range []int{4, 0, 6, 2, 5, 1, 3} {
@@ -74,7 +75,8 @@ func listTies(b *bank) {
 }
 
 // Pages of any size hold each memory exactly once. All but the last are full,
-// and the last one has no token, even when it is full.
+// and the last one has no token, even when it is full. A client that follows
+// tokens must neither loop nor miss a memory.
 func listPages(b *bank) {
 	const n = 60
 	want := map[string]int{}
@@ -125,7 +127,8 @@ func defaultPageSize(b *bank) {
 	}
 }
 
-// A token that no list gave is ErrInvalid.
+// A token that no list gave is ErrInvalid. Guessing what it means could show a
+// page twice.
 func badToken(b *bank) {
 	b.put(write(fact("a", "tea")), write(fact("b", "tea")))
 	page, err := b.store.List(b.Context(), ann, memory.List{PageSize: 1})
@@ -143,7 +146,8 @@ func badToken(b *bank) {
 
 // A memory that is not written while a client goes through the pages is on
 // exactly one, whatever else is created, changed and deleted meanwhile,
-// including the last one seen.
+// including the last one seen. Ingestion goes on while an export or a page of a
+// console is read.
 func writesDuringWalk(b *bank) {
 	for _, order := range []memory.Order{{}, {Ascending: true}, {Field: "updateTime"},
 		{Field: "updateTime", Ascending: true}} {

@@ -220,7 +220,8 @@ func (b *bank) refused(model memory.Model) {
 }
 
 // Until Finish, nothing changes for readers and writers with the old model, nor
-// after a restart.
+// after a restart. A move takes hours with a remote embedder, and may be given
+// up.
 func moveNothingBefore(b *bank) {
 	b.furnish()
 	questions := []memory.Query{
@@ -245,7 +246,8 @@ func moveNothingBefore(b *bank) {
 }
 
 // If both models have the same embedder, the indexer is shown the vectors and
-// may keep them. Otherwise it is shown none.
+// may keep them. Otherwise it is shown none. A new analyzer must not cost a
+// vector for each memory.
 func moveKeepsVectors(b *bank) {
 	v := toward(0.6)
 	b.put(embedded(fact("m", "tea"), v), write(fact("bare", "milk")))

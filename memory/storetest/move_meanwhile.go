@@ -10,7 +10,8 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// Every change that is written during a move is there after it.
+// Every change that is written during a move is there after it. An import
+// counts as a write.
 func moveFollows(b *bank) {
 	b.furnish()
 	m, x := b.move(second), &recorder{model: second}
@@ -50,6 +51,7 @@ func moveFollows(b *bank) {
 }
 
 // A move that was cut off continues where it was: no memory is indexed twice.
+// Embedding costs money.
 func moveContinues(b *bank) {
 	const n = 130
 	var writes []memory.Write
@@ -134,7 +136,8 @@ func moveCancelled(b *bank) {
 }
 
 // An error of the indexer is the error of Step or Finish, and changes nothing:
-// writes go on, and so does the move once the indexer works again.
+// writes go on, and so does the move once the indexer works again. A remote
+// embedder fails now and then.
 func moveIndexerFails(b *bank) {
 	b.furnish()
 	m, x := b.move(second), &recorder{model: second, fails: memory.ErrUnavailable}
@@ -157,7 +160,8 @@ func moveIndexerFails(b *bank) {
 	b.moved(was)
 }
 
-// While Finish handles the last memories, reads go on and writes fail.
+// While Finish handles the last memories, reads go on and writes fail. A write
+// into the old model would be lost.
 func moveNoWritesInFinish(b *bank) {
 	b.furnish()
 	m, x := b.move(second), &recorder{model: second}
@@ -184,7 +188,8 @@ func moveNoWritesInFinish(b *bank) {
 }
 
 // Every acknowledged write is there after the move, whenever it came. A write
-// that comes too late fails.
+// that comes too late fails. This is the promise that matters most: nothing
+// acknowledged is lost.
 func moveDuringWrites(b *bank) {
 	b.furnish()
 	const writers = 8

@@ -79,7 +79,8 @@ func storeSetsItsFields(b *bank) {
 }
 
 // A write that expects another revision than the current one is ErrAborted,
-// shows the current memory, and leaves the store as it was.
+// shows the current memory, and leaves the store as it was. The writer reads
+// again and decides again.
 func staleUpdate(b *bank) {
 	b.put(write(fact("m", "likes tea")))
 	current := b.put(update(fact("m", "likes coffee"), 1))[0]
@@ -94,6 +95,8 @@ func staleUpdate(b *bank) {
 }
 
 // A create of an id that another memory has is ErrAborted, with that memory.
+// Ids derive from the event a memory was made of, so the caller can compare and
+// see that its work is done.
 func createOfTakenName(b *bank) {
 	current := b.put(write(fact("m", "likes tea")))[0]
 	before := b.contents(ann)
@@ -102,7 +105,8 @@ func createOfTakenName(b *bank) {
 	b.same("the store after it", b.contents(ann), before)
 }
 
-// An update of a memory that never was is ErrAborted, and creates none.
+// An update of a memory that never was is ErrAborted, and creates none. A
+// writer cannot have read what it expects.
 func updateOfNothing(b *bank) {
 	out := b.try(update(fact("m", "likes tea"), 1))
 	b.same("outcome", out, []memory.Outcome{{Err: memory.ErrAborted}})
@@ -110,7 +114,8 @@ func updateOfNothing(b *bank) {
 }
 
 // A create that arrives twice is one create: no change, no revision, no new
-// time.
+// time. A writer that lost the answer, or crashed before it noted the answer,
+// sends the write again.
 func repeatedCreate(b *bank) {
 	stored := b.put(write(fact("m", "likes tea")))[0]
 	before := b.contents(ann)
@@ -264,7 +269,8 @@ func putOnExpired(b *bank) {
 }
 
 // Writes stand alone: an aborted one stops none of the others, and the outcomes
-// come in the order of the writes.
+// come in the order of the writes. A batch of facts is not lost because one of
+// them changed meanwhile.
 func writesStandAlone(b *bank) {
 	b.put(write(fact("taken", "likes tea")), write(fact("old", "likes milk")))
 	out := b.try(
@@ -301,7 +307,7 @@ func noWrites(b *bank) {
 }
 
 // Two writes of one memory in one call are ErrInvalid, and nothing of the call
-// is written.
+// is written. The order of the two would decide what is stored.
 func sameNameTwice(b *bank) {
 	b.put(write(fact("old", "likes milk")))
 	before := b.contents(ann)
@@ -317,7 +323,8 @@ func sameNameTwice(b *bank) {
 }
 
 // A memory of another scope than the call's is ErrInvalid, and nothing of the
-// call is written, in either scope.
+// call is written, in either scope. It would be a way around the isolation of
+// scopes.
 func otherScope(b *bank) {
 	for _, other := range []memory.Scope{{App: "app", User: "bob"}, {App: "other", User: "ann"}, {}} {
 		stray := fact("stray", "likes tea")

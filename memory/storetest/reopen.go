@@ -65,7 +65,8 @@ func reopenKeepsDeletions(b *bank) {
 	b.same("Delete again", out[0].Err, error(nil))
 }
 
-// A page token works after the store is reopened.
+// A page token works after the store is reopened. A client may hold one across
+// a restart.
 func reopenKeepsTokens(b *bank) {
 	for i := range 5 {
 		b.put(write(turn(fmt.Sprint("m", i), "s", i, "tea")))
@@ -86,7 +87,8 @@ func reopenKeepsTokens(b *bank) {
 	b.same("walk", got, []string{"m4", "m3", "m2", "m1", "m0"})
 }
 
-// A memory that expires while the store is closed is gone when it opens.
+// A memory that expires while the store is closed is gone when it opens. No
+// timer runs for it: every read compares with the clock.
 func expiryMeanwhile(b *bank) {
 	m := fact("m", "tea")
 	m.ExpireTime = at(60)
@@ -99,7 +101,8 @@ func expiryMeanwhile(b *bank) {
 	b.same("List", ids(b.list(ann, memory.List{})), []string{"kept"})
 }
 
-// A store keeps its ID when it is reopened.
+// A store keeps its ID when it is reopened. Sessions are bound to the store of
+// this ID.
 func reopenKeepsID(b *bank) {
 	id := b.store.ID()
 	b.put(write(fact("m", "tea")))

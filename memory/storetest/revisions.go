@@ -22,7 +22,8 @@ func revisionCases() []testCase {
 }
 
 // Every change leaves a revision with the whole memory as it was, who made it
-// and when. The newest comes first, and later changes do not touch it.
+// and when. The newest comes first, and later changes do not touch it. Rollback
+// returns to any of them.
 func history(b *bank) {
 	var want []memory.Revision
 	for i := range int64(4) {
@@ -69,7 +70,7 @@ func deletionRevision(b *bank) {
 }
 
 // Actor and Operation are those of the write that made the revision, not of one
-// that was aborted or repeated it.
+// that was aborted or repeated it. The history answers who changed a memory.
 func actorOfEach(b *bank) {
 	by := func(w memory.Write, actor string) memory.Write {
 		w.Actor = actor
@@ -105,7 +106,8 @@ func revisionsNotFound(b *bank) {
 	check("after failures")
 }
 
-// The history of an expired memory can be read.
+// The history of an expired memory can be read. An operator may ask why it was
+// forgotten.
 func expiredHistory(b *bank) {
 	m := fact("m", "tea")
 	m.ExpireTime = at(60)

@@ -34,6 +34,8 @@ func searchCases() []testCase {
 
 // Every candidate has the frequency of each term, its length with repetitions,
 // and its cosine, whichever list it is in. Each fact is a run of its own.
+// Package retrieve ranks by these numbers, so they must be complete and the
+// same on every backend.
 func searchMeasures(b *bank) {
 	a, c := full("a"), fact("c", "coffee")
 	a.Fact = "tea tea tea milk"
@@ -124,7 +126,8 @@ func searchUnion(b *bank) {
 	}
 }
 
-// A list is full even if memories tie at the limit.
+// A list is full even if memories tie at the limit. A store that drops ties
+// would find nothing among equal memories.
 func tiesAtTheLimit(b *bank) {
 	for i := range 9 {
 		b.put(embedded(fact(fmt.Sprint("m", i), "tea"), axis(0)))
@@ -139,7 +142,8 @@ func tiesAtTheLimit(b *bank) {
 }
 
 // The filter applies before the limit: a memory that passes is found however
-// low it ranks among all.
+// low it ranks among all. A store that filters what the engine has found would
+// lose it.
 func filterBeforeLimit(b *bank) {
 	var writes []memory.Write
 	for i := range 400 {
@@ -189,7 +193,8 @@ func nothingAsked(b *bank) {
 }
 
 // A memory without a vector is found by its words, with a cosine of 0, and one
-// without words by its vector. One with neither is only listed.
+// without words by its vector. One with neither is only listed. Vectors of a
+// slow embedder follow later, and until then words must do.
 func vectorless(b *bank) {
 	bare := write(fact("bare", "tea"))
 	bare.Terms = nil
@@ -209,7 +214,8 @@ func vectorless(b *bank) {
 }
 
 // A term matches only itself: no prefix, no other case or accent, no operator
-// of a search language.
+// of a search language. Stores that keep terms in a full-text index of their
+// own easily analyze them again.
 func oddTerms(b *bank) {
 	terms := []string{
 		"tea", "Tea", "teapot", "te", "t\u00e9e", "te\u0301e", "tea*", `"tea"`, "tea OR milk", "NOT", "NEAR", "o'clock",
@@ -236,7 +242,8 @@ func oddTerms(b *bank) {
 }
 
 // The statistics count all live memories, whatever the filter, superseded ones
-// and turns included, and follow every put, update, delete and expiry.
+// and turns included, and follow every put, update, delete and expiry. The
+// weight of a word must not depend on what is asked.
 func statistics(b *bank) {
 	check := func(when string, docs, tea, milk int) {
 		b.Helper()
@@ -269,7 +276,7 @@ func statistics(b *bank) {
 
 // The statistics of sessions count their live turns, whatever the filter, and
 // follow every put, update, move, delete and expiry. A session without any of
-// the words is only counted.
+// the words is only counted. They say which sessions a question is about.
 func sessionStatistics(b *bank) {
 	check := func(when string, count int, want map[string]memory.SessionStats) {
 		b.Helper()
@@ -307,7 +314,8 @@ func sessionStatistics(b *bank) {
 }
 
 // An update changes the words and the vector that a memory is found by. Without
-// a vector, the old one no longer finds it.
+// a vector, the old one no longer finds it. An index that only adds would still
+// find it.
 func updateChangesWhatFinds(b *bank) {
 	b.put(embedded(fact("m", "likes tea"), axis(0)))
 	w := update(fact("m", "likes coffee"), 1)
@@ -328,6 +336,7 @@ func updateChangesWhatFinds(b *bank) {
 }
 
 // Deleted and expired memories are never found, neither by words nor by vector.
+// A deletion reaches every index.
 func searchLeavesOut(b *bank) {
 	brief := fact("brief", "tea")
 	brief.ExpireTime = at(60)

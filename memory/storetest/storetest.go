@@ -1,10 +1,37 @@
 // Package storetest is the specification of [memory.Store], written as tests.
 // Every implementation runs [Run], and a new promise is first a new case here.
-// Each case is a function whose comment is the promise it checks. The
-// reference, in this package, is the shortest implementation.
+// Each case is a function whose comment is the promise it checks, with the
+// reason where the promise alone does not show it.
 //
 // Nothing sleeps and nothing reads the wall clock: the suite gives every store
 // its clock and moves the clock itself.
+//
+// # Adding a store
+//
+// A backend implements [memory.Store], [memory.Archive] and [memory.Movable],
+// and its test hands Run a [Harness] that opens it at a new, empty place. The
+// reference in this package does so in some 600 lines, over maps; it is the
+// shortest example of each method.
+//
+// A good order is that of the groups in Run: writes first, then reads, lists,
+// filters, searches. Package memory has the rules as functions, so that a
+// backend only reads, calls and stores:
+//
+//   - Put, Delete and Import read the current state, call [memory.DecidePut],
+//     [memory.DecideDelete] or [memory.DecideImport], and store the effect.
+//     Nothing may change between the reading and the storing: a transaction
+//     does that, or a write on the condition that the revision is still the one
+//     that was read.
+//   - List takes [memory.List.Paging], the order of [memory.Order.Compare], and
+//     [memory.Paging.Cut].
+//   - Filters of the backend's own are translations of [memory.Filter.Match].
+//   - Search takes the weights of [memory.IDF] and [memory.Saturate], finds the
+//     turns that facts cite with [memory.Citations], orders turns by
+//     [memory.CompareTurns], and cuts runs with [memory.Spans].
+//   - A move indexes memories with [memory.Indexer.Apply].
+//
+// The Model group at the end runs random calls on the backend and on the
+// reference. What it reports is the first answer that differs, with the call.
 package storetest
 
 import (
