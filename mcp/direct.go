@@ -125,7 +125,7 @@ func exactID(id json.RawMessage) bool {
 const versionHeader = "Mcp-Protocol-Version"
 
 // stateless is the version of the protocol that replaced the handshake: since
-// then each request carries what the handshake told before.
+// then each request carries what the handshake carried before.
 const stateless = "2026-07-28"
 
 // isStateless reports whether a request is of that version or a later one.

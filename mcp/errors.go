@@ -17,7 +17,7 @@ func invalidParams(format string, args ...any) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf(format, args...)}
 }
 
-// internalError is all that a client is told of a fault.
+// internalError is the answer to every request that ends in a fault.
 var internalError = &jsonrpc.Error{
 	Code: jsonrpc.CodeInternalError, Message: "internal error (memoryd's log has the reason)",
 }
@@ -45,8 +45,9 @@ func unavailable(err error) bool {
 	return errors.Is(err, memory.ErrUnavailable) || errors.Is(err, memory.ErrExhausted)
 }
 
-// protocolError returns what a client is told of an error of the bank. A fault
-// goes into the log here, because the client gets internalError instead.
+// protocolError returns the protocol error that a client gets for an error of the
+// bank. A fault goes into the log here, because its message ends here: the client
+// gets internalError.
 func (s *service) protocolError(ctx context.Context, method string, err error) error {
 	switch {
 	case ctx.Err() != nil:

@@ -40,7 +40,7 @@ type Bank interface {
 
 // Options configure New, Serve and Run. The zero value is the default.
 type Options struct {
-	Version string       // of memoryd; clients are told it
+	Version string       // of memoryd, for the handshake
 	Log     *slog.Logger // gets faults. Defaults to discarding.
 }
 

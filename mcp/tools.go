@@ -63,15 +63,15 @@ func findTool(name string) (*tools.Tool, error) {
 // callMethod is the method that calls a tool.
 const callMethod = "tools/call"
 
-// outcome is what a model is told of its call of a tool.
+// outcome is the answer to a call of a tool, for the model.
 type outcome struct {
 	text       string
 	structured json.RawMessage // the same as JSON; nil if the call failed
 	failed     bool
 }
 
-// toolError is the outcome of a call that failed, in words that tell a model what
-// to do next.
+// toolError is the outcome of a call that failed. The message is for the model, so
+// it says what to do next.
 func toolError(message string) *outcome { return &outcome{text: message, failed: true} }
 
 func (o *outcome) result() *sdk.CallToolResult {
@@ -84,7 +84,7 @@ func (o *outcome) result() *sdk.CallToolResult {
 
 // callTool calls a tool. A malformed call is a protocol error, which the host
 // handles. If a value is out of range or the memory is unavailable, the model
-// itself can do something about it, so the outcome tells the model. A result is
+// itself can do something about it, so the error is an outcome. A result is
 // text too, for clients that do not know structured results.
 func (s *service) callTool(ctx context.Context, name string, args json.RawMessage) (out *outcome, err error) {
 	defer s.recoverPanic(callMethod, &err)

@@ -70,10 +70,10 @@ func invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{memory.ErrInvalid}, args...)...)
 }
 
-// describe returns what a client is told of err. A client that made a mistake
-// gets the whole message. The reasons of a fault or of an unavailable store may
-// contain addresses and paths of this machine, so the client only gets the
-// request id, with which an operator finds the reason in the log.
+// describe returns the error that a client gets for err. A client that made a
+// mistake gets the whole message. The message of a fault or of an unavailable
+// store may contain addresses and paths of this machine, so the client only gets
+// the request id, with which an operator finds the message in the log.
 func describe(err error, requestID string) errorDetail {
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		err = fmt.Errorf("%w: the body has more than %d bytes", errTooLarge, tooLarge.Limit)

@@ -53,6 +53,8 @@ func TestAppendManyEvents(t *testing.T) {
 	a.refused(404, "POST", "/v1/apps/app/users/bob/sessions/s/events", `{"events": [{"id": "e1"}]}`)
 }
 
+// TestAppendRepeated checks that an event id already in the session is not stored
+// again: the stored event comes back, and the state stays.
 func TestAppendRepeated(t *testing.T) {
 	a := start(t)
 	events := newSession(a)
@@ -69,6 +71,7 @@ func TestAppendRepeated(t *testing.T) {
 	same(t, "the same id in another session", text(other, "events", 0, "content", "parts", 0, "text"), "elsewhere")
 }
 
+// TestAppendPartial checks that a partial event comes back and is not stored.
 func TestAppendPartial(t *testing.T) {
 	a := start(t)
 	events := newSession(a)
@@ -98,6 +101,7 @@ func TestAppendState(t *testing.T) {
 	}
 }
 
+// TestOutputKey checks that outputKey puts the text of an event into the state.
 func TestOutputKey(t *testing.T) {
 	a := start(t)
 	events := newSession(a)

@@ -204,6 +204,8 @@ var failures = []struct {
 	{errors.New(secret), 500, "INTERNAL"},
 }
 
+// TestFailingStores checks the answer of every route to every kind of error of its
+// store: the status, the form, and that a fault shows in the log only.
 func TestFailingStores(t *testing.T) {
 	sessions, memories, log := &failingSessions{}, &failing{}, &buffer{}
 	a := start(t, func(s *setup) { s.sessions, s.memories = sessions.wrap, memories.wrap }, logTo(log))

@@ -70,7 +70,9 @@ func FuzzBody(f *testing.F) {
 		checkAnswer(t, fmt.Sprintf("%s %s %.200q", w.method, w.path, body), r)
 		if r.status < 300 {
 			// After a write everything can still be read and searched.
-			get := func(path string) *http.Request { return httptest.NewRequest("GET", "http://localhost"+scope+path, nil) }
+			get := func(path string) *http.Request {
+				return httptest.NewRequest("GET", "http://localhost"+scope+path, nil)
+			}
 			checkAnswer(t, "the session", a.serve(get("/sessions/s?numRecentEvents=3")))
 			checkAnswer(t, "the memories", a.serve(get("/memories?pageSize=3")))
 			query := strings.NewReader(`{"query": "name", "explain": true}`)

@@ -36,7 +36,7 @@ func (s *Server) alive(c echo.Context) error { return c.String(http.StatusOK, "o
 func (s *Server) aliveHead(c echo.Context) error { return c.NoContent(http.StatusOK) }
 
 // notReady holds why each failing store fails, by the name of its check. The
-// client of /readyz is told the names, see describe. The log has the reasons.
+// client of /readyz gets the names, see describe. The log has the reasons.
 type notReady map[string]error
 
 func (n notReady) names() []string { return slices.Sorted(maps.Keys(n)) }

@@ -176,6 +176,8 @@ func (a *api) unchanged(f func()) {
 	same(a.t, "what is stored after refused requests", a.contents(), before)
 }
 
+// TestBodiesOfTheWrongType checks that each route refuses bad values of each of its
+// fields by name, and changes nothing.
 func TestBodiesOfTheWrongType(t *testing.T) {
 	a, fill := startFilled(t)
 	for _, w := range bodyRoutes {
@@ -209,6 +211,8 @@ func TestBodiesOfTheWrongType(t *testing.T) {
 	}
 }
 
+// TestMalformedBodies checks that each route refuses bodies that are not JSON, are
+// not of its form, or nest too deep, and changes nothing.
 func TestMalformedBodies(t *testing.T) {
 	a, fill := startFilled(t)
 	for _, w := range bodyRoutes {
@@ -281,6 +285,8 @@ func TestOddBodies(t *testing.T) {
 	same(t, "turns of a text of a megabyte", len(turns), 1)
 }
 
+// TestTooLarge checks that a body above the limit answers 413, whether its length
+// is declared or not.
 func TestTooLarge(t *testing.T) {
 	a, fill := startFilled(t, func(s *setup) { s.server.MaxBody = 10_000 })
 	for _, w := range bodyRoutes {

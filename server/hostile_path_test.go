@@ -43,6 +43,7 @@ var hostileIDs = []string{
 	strings.Repeat("x", 257), strings.Repeat("x", 10_000), strings.Repeat("%C3%A9", 129),
 }
 
+// TestHostileIDsInPaths checks that no route accepts a malformed id.
 func TestHostileIDsInPaths(t *testing.T) {
 	a, fill := startFilled(t)
 	fine := strings.NewReplacer("{app}", "app", "{user}", "ann")
@@ -64,6 +65,8 @@ func TestHostileIDsInPaths(t *testing.T) {
 	})
 }
 
+// TestUnknownRoutes checks that every path without a route answers 404, also one
+// that escapes or doubles slashes.
 func TestUnknownRoutes(t *testing.T) {
 	a, _ := startFilled(t)
 	a.unchanged(func() {
@@ -89,6 +92,8 @@ func TestUnknownRoutes(t *testing.T) {
 	})
 }
 
+// TestWrongMethods checks that another method on a known path answers 405 with the
+// methods that it takes.
 func TestWrongMethods(t *testing.T) {
 	a, fill := startFilled(t)
 	known := map[string]string{"/": "GET", "/livez": "GET", "/readyz": "GET"}
@@ -96,13 +101,14 @@ func TestWrongMethods(t *testing.T) {
 		known[r.path] += " " + r.method
 	}
 	fine := strings.NewReplacer("{app}", "app", "{user}", "ann")
+	verbs := []string{"ingest", "search", "context", "dryRun"}
 	a.unchanged(func() {
 		for path, methods := range known {
 			for _, m := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "BREW"} {
 				// For a method without a route of its own, the last segment is
 				// the id of a memory.
 				last := path[strings.LastIndex(path, "/")+1:]
-				if strings.Contains(methods, m) || slices.Contains([]string{"ingest", "search", "context", "dryRun"}, last) {
+				if strings.Contains(methods, m) || slices.Contains(verbs, last) {
 					continue
 				}
 				r := a.do(m, fill(fine.Replace(path)), "{}")

@@ -103,6 +103,8 @@ func TestHomePage(t *testing.T) {
 	}
 }
 
+// TestHealth checks /livez, /readyz and the page: a failing store is named, and its
+// reason is in the log once and not in the answer.
 func TestHealth(t *testing.T) {
 	var sessions, memories toggledError
 	var logs buffer

@@ -152,6 +152,7 @@ func TestAddSessionToMemory(t *testing.T) {
 	}
 }
 
+// TestIngestRefuses checks that a bad ingest request is refused as a whole.
 func TestIngestRefuses(t *testing.T) {
 	a := start(t)
 	a.want(201, "POST", scope+"/sessions", `{"id": "s"}`)

@@ -12,7 +12,8 @@ func TestAddMemory(t *testing.T) {
 	a := start(t)
 	equal(t, "an empty list", a.want(200, "GET", scope+"/memories", nil), `{"memories": []}`)
 	m := a.want(201, "POST", scope+"/memories", `{"fact": "Ann keeps bees. 🐝", "topics": ["HOBBIES", "x"],
-		"metadata": {"a": 1, "b": null, "c": {"d": [1e400]}}, "ttl": "48h", "validFrom": "2024-05-01T00:00:00+02:00", "appName": "app", "userId": "ann"}`)
+		"metadata": {"a": 1, "b": null, "c": {"d": [1e400]}}, "ttl": "48h",
+		"validFrom": "2024-05-01T00:00:00+02:00", "appName": "app", "userId": "ann"}`)
 	equal(t, "what was given", []any{at(m, "fact"), at(m, "topics"), at(m, "metadata"), at(m, "validFrom"),
 		at(m, "kind"), at(m, "revision"), at(m, "appName"), at(m, "userId"), at(m, "source")},
 		`["Ann keeps bees. 🐝", ["HOBBIES", "x"], {"a": 1, "b": null, "c": {"d": [1e400]}},

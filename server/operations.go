@@ -181,8 +181,9 @@ func (s *Server) listOperations(c echo.Context, scope memory.Scope) error {
 	return sendJSON(c, http.StatusOK, out)
 }
 
-// retryOperation answers POST /v1/operations/{id}/retry. A failed operation
-// becomes pending again; any other stays as it is.
+// retryOperation answers POST /v1/operations/{id}/retry. It makes the work of an
+// operation due at once if the operation failed or waits for its next attempt.
+// Any other operation stays as it is.
 func (s *Server) retryOperation(c echo.Context, scope memory.Scope, id string) error {
 	if err := decodeBody(c, &struct{}{}); err != nil { // the body takes no fields
 		return err

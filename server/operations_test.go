@@ -157,6 +157,8 @@ func TestRetryOperation(t *testing.T) {
 	}
 }
 
+// TestHostileOperationIDs checks that malformed and forged ids are not found: an id
+// contains its scope, and no operation has the ids made for another one.
 func TestHostileOperationIDs(t *testing.T) {
 	a := start(t)
 	op := a.want(200, "POST", scope+"/memories/ingest?wait=true",

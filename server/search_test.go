@@ -135,6 +135,7 @@ func TestSearch(t *testing.T) {
 		"sessionId": "", "metadata": request{}, "since": nil}), all)
 }
 
+// TestSearchExplain checks that the parts of a score add up to it.
 func TestSearchExplain(t *testing.T) {
 	a := startLibrary(t)
 	for _, h := range a.find(request{"query": "ramen with peanuts", "topK": 100, "explain": true}) {

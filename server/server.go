@@ -2,8 +2,9 @@
 // calls the session store, ingestion, retrieval and the tools, and encodes what
 // they return. It holds no rules about memories itself.
 //
-// A handler returns its error. The table in errors.go turns the error into a
-// status, and one line in the log tells of the request and the error.
+// A handler returns its error and does not log it. The table in errors.go turns
+// the error into a status, and the middleware writes one line for each request,
+// with its error if there is one.
 package server
 
 import (
@@ -46,8 +47,8 @@ type Options struct {
 	// Checks are what /readyz asks, by the name that it reports. A check returns
 	// nil when its store can serve requests.
 	Checks map[string]func(context.Context) error
-	// Notes are further lines of /readyz, by name. They tell the state of parts
-	// that memoryd can do without for a while, such as a remote model.
+	// Notes are further lines of /readyz, by name, each the state of a part that
+	// memoryd can do without for a while, such as a remote model.
 	Notes map[string]func() string
 	// PreloadTimeout bounds the search of preload_memory. Defaults to that of
 	// package tools.
