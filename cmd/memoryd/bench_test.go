@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// BenchmarkStart starts memoryd on an empty directory and asks it something,
-// and reports how long the first answer took and how large it is then.
+// BenchmarkStart starts memoryd on an empty directory and searches once. It
+// reports the time to the first answer and the resident memory after it.
 func BenchmarkStart(b *testing.B) {
 	var answer time.Duration
 	resident := 0.0

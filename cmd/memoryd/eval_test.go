@@ -11,7 +11,8 @@ import (
 	"github.com/memoryd/memoryd/internal/modeltest"
 )
 
-// evaluate runs the command in a directory of data that is not there.
+// evaluate runs the command with a data directory that does not exist, and
+// checks that it is not created.
 func evaluate(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -24,14 +25,15 @@ func evaluate(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	return out.String(), errs.String(), err
 }
 
-// The rules are scored without any network, one row a case and one for all.
+// The rules are scored without any network: a row for each case, and one for
+// all.
 func TestEval(t *testing.T) {
 	out, errs, err := evaluate(t)
 	if err != nil || errs != "" {
 		t.Errorf("%v, stderr %q", err, errs)
 	}
 	if !strings.Contains(out, "extractor rules,") {
-		t.Errorf("who is scored is not told:\n%s", out)
+		t.Errorf("the extractor is not named:\n%s", out)
 	}
 	rows := regexp.MustCompile(`(?m)^(\w+) +\d+ +\d+ +\d+ +[01]\.\d\d +[01]\.\d\d +[01]\.\d\d +\d+ +0 +0$`).FindAllStringSubmatch(out, -1)
 	if len(rows) < 15 || rows[len(rows)-1][1] != "all" {
@@ -39,7 +41,7 @@ func TestEval(t *testing.T) {
 	}
 	_, errs, err = evaluate(t, "-log-level", "debug")
 	if err != nil || !strings.Contains(errs, "msg=missing case=") || !strings.Contains(errs, "msg=wrong case=") {
-		t.Errorf("%v, what is missing and wrong is not in the log:\n%s", err, errs)
+		t.Errorf("%v, the log has no missing and wrong facts:\n%s", err, errs)
 	}
 }
 
@@ -55,7 +57,7 @@ func TestEvalUsage(t *testing.T) {
 	}
 }
 
-// A model that finds nothing is a poor one, and no failure.
+// A model that finds nothing gets a bad score: that is no failure.
 func TestEvalModel(t *testing.T) {
 	server := modeltest.NewGemini(t, modeltest.Replies(modeltest.Reply{Text: `{"facts":[]}`, Input: 100, Output: 7}))
 	for _, name := range []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL"} {
@@ -68,8 +70,8 @@ func TestEvalModel(t *testing.T) {
 	modeltest.NoKey(t, out+errs)
 }
 
-// Where the model fails the command does, and says why: at once where no case
-// can do better, else when all have been played.
+// If the model fails, the command fails with its error: at once if no case can
+// do better, else after all cases.
 func TestEvalFails(t *testing.T) {
 	for name, c := range map[string]struct {
 		reply modeltest.Reply
@@ -100,7 +102,7 @@ func TestEvalFails(t *testing.T) {
 	}
 }
 
-// locomoData has the form of LoCoMo's, and words of its own.
+// locomoData has the form of LoCoMo's data, and other words.
 const locomoData = `[{"sample_id": "one",
  "conversation": {
   "session_1": [
@@ -113,7 +115,7 @@ const locomoData = `[{"sample_id": "one",
   {"question": "What is the goat called?", "evidence": ["D1:1"], "category": 4},
   {"question": "Where does the goat live?", "evidence": ["D1:1", "D1:3"], "category": 1}]}]`
 
-// locomo writes such a file, or what else is in it.
+// locomo writes a file of such data, or of any other text.
 func locomo(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "locomo.json")
@@ -123,8 +125,8 @@ func locomo(t *testing.T, text string) string {
 	return file
 }
 
-// A file of LoCoMo is measured, with the extractor's facts or its own, and what
-// a run has found is there for a later one.
+// A file of LoCoMo is measured with the extractor's facts or its own, and a
+// later run can read the results.
 func TestEvalLocomo(t *testing.T) {
 	file := locomo(t, locomoData)
 	earlier, chart := filepath.Join(t.TempDir(), "earlier.json"), filepath.Join(t.TempDir(), "chart.svg")
@@ -172,7 +174,7 @@ func TestEvalRetrieval(t *testing.T) {
 	}
 }
 
-// What is wrong with the command line, or with a file it names, is told before
+// A mistake on the command line, or in a file that it names, is refused before
 // anything is done.
 func TestEvalRetrievalUsage(t *testing.T) {
 	for _, what := range []string{"retrieval", "locomo"} {

@@ -11,16 +11,16 @@ import (
 	"testing"
 )
 
-// The Model Context Protocol's own inspector is a client of it that is not
-// written in Go, nor by us.
+// The inspector is the client of the people who define the Model Context
+// Protocol. It is not written in Go.
 const (
 	inspectorPackage = "@modelcontextprotocol/inspector@2.12.0"
 	inspectorMain    = "node_modules/@modelcontextprotocol/inspector/clients/cli/build/index.js"
 )
 
-// inspector installs the inspector, and the Node that it asks for by way of
-// Python, and gives the command line that it begins with. A test without them is
-// skipped, unless MEMORYD_TEST_CLIENTS=1 says that it must run.
+// inspector installs the inspector, and Node by way of Python, and returns the
+// beginning of its command line. A test without them is skipped, unless
+// MEMORYD_TEST_CLIENTS is 1.
 func inspector(t *testing.T) []string {
 	t.Helper()
 	must := os.Getenv("MEMORYD_TEST_CLIENTS")
@@ -46,8 +46,8 @@ func inspector(t *testing.T) []string {
 	return []string{filepath.Join(bin, "node"), filepath.Join(dir, inspectorMain), "--format", "json", "--quiet"}
 }
 
-// A client that we have not written finds all that there is, by both versions of
-// the protocol and on both transports.
+// A client that was written elsewhere finds all tools, resources and prompts,
+// in both versions of the protocol and over both transports.
 func TestInspector(t *testing.T) {
 	t.Parallel()
 	begin := inspector(t)
@@ -82,7 +82,7 @@ func inspect(t *testing.T, inspector func(args ...string) *exec.Cmd) {
 		err := cmd.Run()
 		return out.String(), errs.String(), err
 	}
-	// ask gives the result of a method.
+	// ask returns the result of a method.
 	ask := func(args ...string) string {
 		t.Helper()
 		out, errs, err := run(append([]string{"--method"}, args...)...)

@@ -29,9 +29,9 @@ type piece struct {
 	events         []map[string]any
 }
 
-// userPieces is what one user sends, in order. Some statements come again in
-// other sessions, some contradict earlier ones, some end or take back what was
-// said, there or in another session.
+// userPieces are the requests of one user, in order. Some statements are
+// repeated in other sessions, some contradict earlier ones, and some end or
+// retract an earlier statement, of the same session or another.
 func userPieces(user int) (out []piece) {
 	scope := fmt.Sprintf("/v1/apps/kill/users/u%d", user)
 	for n := range killPieces {
@@ -62,8 +62,8 @@ func userPieces(user int) (out []piece) {
 	return out
 }
 
-// send posts pieces in order until one is not acknowledged, and returns the
-// ones that are left.
+// send posts pieces in order until one is not acknowledged, or most of them are
+// sent, and returns the rest.
 func send(url string, pieces []piece, most int) []piece {
 	for i, p := range pieces {
 		if i == most {
@@ -77,7 +77,7 @@ func send(url string, pieces []piece, most int) []piece {
 	return nil
 }
 
-// bank is all that a memoryd holds in the end.
+// bank is everything that a memoryd holds at the end.
 type bank struct {
 	Events   map[string][]string // event ids by session
 	Memories map[string][]memory.Memory
@@ -125,8 +125,8 @@ func contents(t *testing.T, url string) bank {
 	return b
 }
 
-// settled is the bank without what the order of arrival may change: the names
-// of facts and how often they were written.
+// settled is the bank without what depends on the order of arrival: the ids of
+// facts and their numbers of revisions.
 func (b bank) settled() bank {
 	out := bank{b.Events, map[string][]memory.Memory{}}
 	for scope, all := range b.Memories {
@@ -149,8 +149,9 @@ func (b bank) settled() bank {
 }
 
 // A memoryd that is killed again and again while it ingests ends with every
-// acknowledged event once, and with the memories of one that was left alone.
-// What was not acknowledged is sent again, what was is not.
+// acknowledged event once, and with the memories of one that ran undisturbed.
+// Requests that were not acknowledged are sent again, acknowledged ones are
+// not.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	calm := start(t, t.TempDir())
@@ -169,7 +170,7 @@ func TestKilled(t *testing.T) {
 		for u := range killUsers {
 			senders.Go(func() { left[u] = send(p.url, left[u], piecesPerLife) })
 		}
-		// Anywhere from before the first request to well into the walks.
+		// At any time from before the first request to well into ingestion.
 		<-time.After(time.Duration(random.IntN(60_000)) * time.Microsecond)
 		p.kill()
 		senders.Wait()

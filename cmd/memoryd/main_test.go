@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// asMain has the test binary be memoryd itself, so that tests can start, stop
+// asMain makes the test binary run as memoryd, so that tests can start, stop
 // and kill real processes of it.
 const asMain = "MEMORYD_TEST_AS_MAIN"
 
@@ -41,19 +41,19 @@ func command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// start runs memoryd on a data directory and waits until it says that it serves.
+// start runs memoryd on a data directory and waits until it serves.
 func start(t testing.TB, data string, args ...string) *process {
 	t.Helper()
 	return startWith(t, nil, data, args...)
 }
 
-// startWith is start with more in the environment.
+// startWith is start with additions to the environment.
 func startWith(t testing.TB, env []string, data string, args ...string) *process {
 	t.Helper()
 	return startAs(t, "serve", env, data, args...)
 }
 
-// startAs is startWith of a command that serves.
+// startAs is startWith for a command that serves.
 func startAs(t testing.TB, name string, env []string, data string, args ...string) *process {
 	t.Helper()
 	p := &process{cmd: command(append([]string{name, "-data", data, "-listen", "127.0.0.1:0"}, args...)...)}
@@ -76,17 +76,17 @@ func startAs(t testing.TB, name string, env []string, data string, args ...strin
 		p.said += lines.Text() + "\n"
 		_, p.url, _ = strings.Cut(lines.Text(), "serves ")
 	}
-	go io.Copy(io.Discard, out) // the rest of its story
+	go io.Copy(io.Discard, out) // until the process ends
 	return p
 }
 
-// kill ends it without warning; one that has ended already stays so.
+// kill ends the process without warning. It may have ended already.
 func (p *process) kill() {
 	p.cmd.Process.Kill()
 	p.cmd.Wait()
 }
 
-// terminate asks it to stop and returns its exit code.
+// terminate asks the process to stop and returns its exit code.
 func (p *process) terminate(t *testing.T) int {
 	t.Helper()
 	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
@@ -96,7 +96,7 @@ func (p *process) terminate(t *testing.T) int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// call sends a request and decodes the answer; the error is that of the
+// call sends a request and decodes the answer. Its error is one of the
 // connection.
 func call(method, url string, body, answer any) (int, error) {
 	raw, err := json.Marshal(body)
@@ -128,7 +128,7 @@ func runFails(t *testing.T, want string, code int, args ...string) {
 	fails(t, command(args...), want, code)
 }
 
-// fails is runFails of a command that is told more than arguments.
+// fails is runFails for a command that the caller has made.
 func fails(t *testing.T, cmd *exec.Cmd, want string, code int) {
 	t.Helper()
 	args := cmd.Args[1:]
@@ -144,7 +144,7 @@ func fails(t *testing.T, cmd *exec.Cmd, want string, code int) {
 	}
 }
 
-// Who has no home is asked where to keep the data.
+// A user without a home directory is asked to name one for the data.
 func TestNoHome(t *testing.T) {
 	t.Parallel()
 	homeless := func(args ...string) *exec.Cmd {
@@ -159,7 +159,8 @@ func TestNoHome(t *testing.T) {
 	}
 }
 
-// What is wrong at start is refused there, by name and with a remedy.
+// A start that cannot work is refused with an error that names the mistake and
+// what to do.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -221,11 +222,11 @@ func TestRefusals(t *testing.T) {
 	}
 	left, err := os.ReadFile(filepath.Join(foreign, "memoryd.db"))
 	if err != nil || !bytes.HasPrefix(left, []byte("not a database. ")) {
-		t.Errorf("the file that is not ours was touched: %v", err)
+		t.Errorf("the file of another program has changed: %v", err)
 	}
 }
 
-// Ready tells of a memoryd that runs, and of one that does not.
+// ready succeeds for a memoryd that runs, and fails for one that does not.
 func TestReady(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir())
@@ -238,14 +239,15 @@ func TestReady(t *testing.T) {
 	runFails(t, "unexpected argument", 2, "ready", "now")
 }
 
-// The environment counts where the command line says nothing.
+// An environment variable sets a flag that the command line leaves out.
 func TestEnvironment(t *testing.T) {
 	t.Setenv("MEMORYD_LOG_LEVEL", "loud")
 	runFails(t, "debug, info", 2, "-data", t.TempDir(), "-listen", "127.0.0.1:0")
 	start(t, t.TempDir(), "-log-level", "warn")
 }
 
-// A stop that is asked for ends well, and what was stored is there after it.
+// memoryd exits with 0 when it is asked to stop, and the next one has the
+// stored data.
 func TestStopAndStart(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -269,7 +271,7 @@ func TestStopAndStart(t *testing.T) {
 	}
 }
 
-// The demo tells its whole story, at 80 columns.
+// The demo runs to its end, within 80 columns.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	out, err := command("demo").CombinedOutput()
@@ -302,7 +304,8 @@ func TestDemoLeavesOthersAlone(t *testing.T) {
 	}
 }
 
-// A demo whose reader has left ends with an error and leaves nothing behind.
+// A demo whose output cannot be written ends with an error and leaves nothing
+// behind.
 func TestDemoUnread(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	r, w, err := os.Pipe()

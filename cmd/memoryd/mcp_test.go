@@ -20,7 +20,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// logged is what a process says on stderr, that may be read while it does.
+// logged collects the stderr of a process, and can be read while the process
+// writes.
 type logged struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -72,7 +73,8 @@ func (h *host) kill() {
 	h.Close() // waits for it
 }
 
-// tool calls a tool and gives the words of the result, and whether it has failed.
+// tool calls a tool and returns the text of the result, and whether it is a
+// failure.
 func (h *host) tool(t testing.TB, name string, args map[string]any) (string, bool) {
 	t.Helper()
 	res, err := h.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: args})
@@ -82,7 +84,7 @@ func (h *host) tool(t testing.TB, name string, args map[string]any) (string, boo
 	return res.Content[0].(*sdk.TextContent).Text, res.IsError
 }
 
-// remember stores a fact, and knows that it is there.
+// remember stores a fact, and checks that it is stored.
 func (h *host) remember(t testing.TB, fact string) {
 	t.Helper()
 	if said, failed := h.tool(t, "remember", map[string]any{"fact": fact}); failed || !strings.Contains(said, fact) {
@@ -97,7 +99,7 @@ func (h *host) recalls(t testing.TB, query, fact string) {
 	}
 }
 
-// freeAddress is a loopback address that nobody listens on just now.
+// freeAddress returns a loopback address that is free at the moment.
 func freeAddress(t testing.TB) string {
 	t.Helper()
 	on, err := net.Listen("tcp", "127.0.0.1:0")
@@ -108,8 +110,8 @@ func freeAddress(t testing.TB) string {
 	return on.Addr().String()
 }
 
-// Two hosts share one memory, whoever of their memoryd serves it, and when that
-// leaves or is killed, the other goes on.
+// Several hosts share one memory, whichever of their processes serves it. When
+// that process leaves or is killed, another one takes over.
 func TestMCPHandover(t *testing.T) {
 	t.Parallel()
 	for name, leave := range map[string]func(*host) error{
@@ -139,7 +141,7 @@ func TestMCPHandover(t *testing.T) {
 				h.remember(t, facts[i])
 				hosts[(i+1)%len(hosts)].recalls(t, facts[i], facts[i])
 			}
-			// Anybody else finds the memory, too.
+			// Other clients find the memory, too.
 			if code, err := call("POST", "http://"+at+"/v1/apps/notes/users/ann/memories/search", map[string]any{"query": "brass clocks"}, nil); code != http.StatusOK || err != nil {
 				t.Errorf("over HTTP: %d %v", code, err)
 			}
@@ -158,8 +160,8 @@ func TestMCPHandover(t *testing.T) {
 	}
 }
 
-// With -server it is the client of that memoryd and no more: without it tools
-// say so, and with it again they work.
+// With -server, mcp is only a client of that memoryd: tools fail while it is
+// not there, and work again once it is.
 func TestMCPServer(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -180,14 +182,14 @@ func TestMCPServer(t *testing.T) {
 	if err := h.Close(); err != nil {
 		t.Errorf("%v\n%s", err, h.logs)
 	}
-	// One that is not there yet is no reason not to begin.
+	// It starts even if that memoryd is not there yet.
 	absent := hosted(t, "-server", "http://"+freeAddress(t))
 	if said, failed := absent.tool(t, "load_memory", map[string]any{"query": "stamps"}); !failed {
 		t.Error(said)
 	}
 }
 
-// The memoryd that is there is used, whatever its data.
+// A memoryd that already serves -listen is used, whatever its data.
 func TestMCPJoins(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir())
@@ -230,7 +232,8 @@ func TestSupervisorTellsOnce(t *testing.T) {
 	}
 }
 
-// On stdout is nothing but the protocol, and it ends well when stdin does.
+// stdout has nothing but the protocol, and the process exits with 0 when stdin
+// ends.
 func TestMCPOutput(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*exec.Cmd, io.Closer) error{
@@ -291,7 +294,8 @@ func TestMCPOutput(t *testing.T) {
 	}
 }
 
-// What keeps it from having a memory is refused, by the flag that mends it.
+// A start that cannot have a memory is refused with an error that names the
+// flag to change.
 func TestMCPRefusals(t *testing.T) {
 	t.Parallel()
 	used := t.TempDir()

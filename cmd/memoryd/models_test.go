@@ -16,7 +16,8 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// provided is a server of one provider, and how memoryd is told to use it.
+// provided is a server of one provider, and the flags and variables that point
+// memoryd to it.
 type provided struct {
 	server *modeltest.Server
 	env    []string
@@ -41,8 +42,8 @@ func providers(t *testing.T, script modeltest.Script) map[string]*provided {
 	return out
 }
 
-// listener is a script that finds a fact in each event it is shown, in the
-// words of the event, and takes facts about living somewhere for contradictory.
+// listener is a script that finds one fact in each event, in the words of the
+// event, and treats all facts about where somebody lives as contradictory.
 type listener struct {
 	mu   sync.Mutex
 	away bool
@@ -122,7 +123,7 @@ func (o *told) changes() (out []string) {
 	return out
 }
 
-// say ingests one event and gives the operation when it is done.
+// say ingests one event and returns the operation.
 func say(t *testing.T, p *process, session, id, text string, at int, wait string) (op told) {
 	t.Helper()
 	code, err := call("POST", p.url+"/v1/apps/a/users/u/memories/ingest?wait="+wait, map[string]any{"sessionId": session,
@@ -133,9 +134,9 @@ func say(t *testing.T, p *process, session, id, text string, at int, wait string
 	return op
 }
 
-// The whole program on each provider: a model reads what is said, in one call,
-// or two where something is known to compare it with, whatever it finds; what
-// contradicts is superseded; the cost is told, and the key is nowhere.
+// The whole program works with each provider: a model reads the events in one
+// call, or in two if there are known facts to compare with. Contradicted facts
+// are superseded, the operation has the cost, and the key shows up nowhere.
 func TestModels(t *testing.T) {
 	t.Parallel()
 	l := &listener{}
@@ -189,10 +190,11 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// While the model is away its turns are found by words, the rules stand in for
-// it if they may, the operation says why it waits, and readiness tells; when it
-// is back its facts take the place of theirs.
-func TestModelAway(t *testing.T) {
+// While the model is unavailable, its turns are found by words, the rules find
+// facts if -extractor-fallback allows it, the operation says why it waits, and
+// readiness shows it. Once the model is back, its facts replace those of the
+// rules.
+func TestModelUnavailable(t *testing.T) {
 	t.Parallel()
 	l := &listener{}
 	for name, with := range providers(t, l.answer) {
@@ -223,7 +225,7 @@ func TestModelAway(t *testing.T) {
 				}
 			}
 			if diff := cmp.Diff([]string{"I live in Lisbon."}, facts()); diff != "" || op.Done {
-				t.Errorf("while it is away: %+v, facts (-want +got):\n%s", op, diff)
+				t.Errorf("while it is unavailable: %+v, facts (-want +got):\n%s", op, diff)
 			}
 			var ready map[string]string
 			if code, err := call("GET", p.url+"/readyz", nil, &ready); code != 200 || err != nil || ready["extractor"] != "failing" {

@@ -26,14 +26,14 @@ import (
 	"github.com/memoryd/memoryd/reembed"
 )
 
-// gate is a server that makes vectors as long as it is open.
+// gate is an embedding server that works while it is open.
 type gate struct {
 	*modeltest.Server
 	left  atomic.Int64 // texts it takes until it is closed
 	taken atomic.Int64
 }
 
-// newGate gives a gate that is closed, and the environment to find it in.
+// newGate returns a closed gate, and the environment that points memoryd to it.
 func newGate(t *testing.T, start func(testing.TB, modeltest.Script) *modeltest.Server) (*gate, []string) {
 	g := &gate{}
 	g.Server = start(t, func(r modeltest.Request) modeltest.Reply {
@@ -61,7 +61,7 @@ func newGate(t *testing.T, start func(testing.TB, modeltest.Script) *modeltest.S
 
 const wide = 1 << 40
 
-// readiness is what /readyz tells.
+// readiness returns the answer of /readyz.
 func readiness(t *testing.T, p *process) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -71,8 +71,8 @@ func readiness(t *testing.T, p *process) map[string]string {
 	return out
 }
 
-// refused expects that a start says what to do about an embedder that is
-// another.
+// refused checks that serve refuses memories of another embedder, and names the
+// command that moves them.
 func refused(t *testing.T, env []string, data string, args ...string) {
 	t.Helper()
 	cmd := command(append([]string{"serve", "-data", data, "-listen", "127.0.0.1:0"}, args...)...)
@@ -90,8 +90,8 @@ func movedTo(t *testing.T, p *process) {
 	}
 }
 
-// searched gives what a search finds, with the part that meaning has in it: 0
-// where there was no vector to ask with.
+// searched returns the facts that a search finds, each with the part of its
+// score that its meaning has: 0 if the query or the memory has no vector.
 func searched(t *testing.T, p *process, scope, query string) map[string]float64 {
 	t.Helper()
 	var found struct{ Memories []memory.Match }
@@ -111,10 +111,11 @@ func searched(t *testing.T, p *process, scope, query string) map[string]float64 
 	return out
 }
 
-// A bank of memories goes from one embedder to another while it is served, is
-// killed on the way, goes back to being served as it was, and goes on. Nothing
-// is lost or made anew: memories, history, what is hidden, what is deleted, and
-// what was said meanwhile; no memory is embedded twice.
+// Memories move from one embedder to another while they are served. The process
+// is killed on the way, serves them as they were, and goes on with the move.
+// Nothing is lost or made again: memories, history, superseded and deleted
+// memories, and memories of events that arrive meanwhile. Each memory is
+// embedded once.
 func TestReembed(t *testing.T) {
 	t.Parallel()
 	for name, places := range map[string]func(t *testing.T) []string{
@@ -138,14 +139,14 @@ func TestReembed(t *testing.T) {
 			p.terminate(t)
 			refused(t, env, data, now...)
 
-			// The embedder is away.
+			// The embedder is unavailable.
 			p = startAs(t, "reembed", env, data, now...)
 			if !strings.Contains(p.said, "moving the memories") || !regexp.MustCompile(`^0 of [0-9]+ memories moved`).MatchString(readiness(t, p)["reembed"]) {
 				t.Errorf("it says %s%v", p.said, readiness(t, p))
 			}
 			const home = "/v1/apps/kill/users/u0"
 			if found := searched(t, p, home, "Which colour do I love?"); len(found) == 0 {
-				t.Error("nothing is found while the embedder is away")
+				t.Error("nothing is found while the embedder is unavailable")
 			}
 			for u := range killUsers {
 				if rest := send(p.url, userPieces(u)[40:44], -1); rest != nil {
@@ -155,7 +156,7 @@ func TestReembed(t *testing.T) {
 			before := everything(t, p, one, gone)
 			total := countMemories(before)
 
-			// It comes back, and is killed half way.
+			// It comes back, and the process is killed half way.
 			g.left.Store(int64(total) / 2)
 			for g.left.Load() >= 100 {
 				time.Sleep(time.Millisecond)
@@ -193,8 +194,9 @@ func TestReembed(t *testing.T) {
 			if diff := gocmp.Diff(before, everything(t, p, one, gone)); diff != "" {
 				t.Errorf("moved (-before +after):\n%s", diff)
 			}
-			// One batch may have been under way when it was killed, and in another,
-			// read before the last was said, some had changed when it was kept.
+			// The kill may have interrupted one batch. Memories of another
+			// batch, read before the last request, may have changed before it
+			// was stored.
 			if n := int(g.taken.Load()); n < total || n > total+200 || half == 0 {
 				t.Errorf("%d texts were embedded for %d memories, %d of them before the kill", n, total, half)
 			}
@@ -202,7 +204,7 @@ func TestReembed(t *testing.T) {
 				t.Errorf("exit code %d:\n%s", code, p.logs.String())
 			}
 
-			// From here on only the new one serves them.
+			// From here on only the new embedder serves the memories.
 			p = startWith(t, env, data, now...)
 			if diff := gocmp.Diff(before, everything(t, p, one, gone)); diff != "" {
 				t.Errorf("served with the new embedder (-before +after):\n%s", diff)
@@ -252,8 +254,8 @@ func changeSome(t *testing.T, p *process) (edited, deleted string) {
 	return edited, deleted
 }
 
-// everything is all that can be read: memories, hidden ones too, and the history
-// of some.
+// everything is all that can be read: memories, superseded ones included, and
+// the history of some.
 func everything(t *testing.T, p *process, ids ...string) any {
 	t.Helper()
 	out := []any{contents(t, p.url)}
@@ -274,8 +276,8 @@ func countMemories(all any) (n int) {
 	return n
 }
 
-// A move to one embedder that is half done gives way to one to another, and the
-// other way round to staying where they are.
+// A move that is half done is given up for a move to a third embedder, or for
+// the embedder of before.
 func TestReembedElsewhere(t *testing.T) {
 	t.Parallel()
 	for name, place := range map[string]func(t *testing.T) string{
@@ -331,8 +333,8 @@ func TestReembedElsewhere(t *testing.T) {
 	}
 }
 
-// Memories of an embedder that this memoryd does not know, and of an analyzer of
-// another version, are served by words until they have moved.
+// Memories of an embedder that this start does not have, and of another
+// analyzer, are served by words until they have moved.
 func TestReembedUnknown(t *testing.T) {
 	t.Parallel()
 	g, env := newGate(t, modeltest.NewOpenAI)
@@ -365,7 +367,7 @@ func TestReembedUnknown(t *testing.T) {
 		t.Fatal(code, err)
 	}
 	if found := searched(t, p, home, "Who plays the zither?"); len(found) == 0 || found["I play the zither."] != 0 {
-		t.Errorf("while the embedder is away: %v", found)
+		t.Errorf("while the embedder is unavailable: %v", found)
 	}
 	const refused = "I said something unspeakable." // by the embedder
 	if code, err := call("POST", p.url+home+"/memories", map[string]any{"fact": refused}, nil); code != 201 || err != nil {
@@ -378,16 +380,16 @@ func TestReembedUnknown(t *testing.T) {
 	}
 	found := searched(t, p, home, "something unspeakable")
 	if dense, ok := found[refused]; !ok || dense != 0 {
-		t.Errorf("what the embedder refuses: %v", found)
+		t.Errorf("a text that the embedder refuses: %v", found)
 	}
 	if rest := send(p.url, userPieces(0)[24:28], -1); rest != nil {
 		t.Fatal(len(rest), p.logs.String())
 	}
 }
 
-// Where only the words, or the keys that facts are compared by, are another
-// version's, a start is refused and the vectors stay: no embedder is asked.
-// fact that was said before the move is not stored again after it.
+// If only the analyzer or the version of the lookup keys has changed, a start is
+// refused, and a move keeps the vectors: no embedder is called. A fact from before
+// the move is not stored again after it.
 func TestReembedWordsAlone(t *testing.T) {
 	t.Parallel()
 	for name, column := range map[string]string{
@@ -448,8 +450,8 @@ func TestReembedWordsAlone(t *testing.T) {
 	}
 }
 
-// Only the built-in embedder, and those of services that a flag names, are asked
-// for vectors as of before.
+// Only the built-in embedder, and those of services that a flag names, are used
+// as the former embedder.
 func TestFormerEmbedderIsNamed(t *testing.T) {
 	t.Setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
 	t.Setenv("GEMINI_API_KEY", "none")
@@ -481,9 +483,10 @@ func TestFormerEmbedderIsNamed(t *testing.T) {
 	}
 }
 
-// Of several memoryd on one store two move the memories, and turn when they are
-// done, and one knows nothing of it: what it is told until then moves too, what
-// it is told after that waits, and it finds what it had.
+// Several memoryd share one store: two move the memories and change over at the
+// end, and a third one knows nothing of the move. Its writes before the end
+// move too, its writes after that fail and are retried elsewhere, and it still
+// finds the old memories.
 func TestReembedShared(t *testing.T) {
 	t.Parallel()
 	g, env := newGate(t, modeltest.NewOpenAI)
@@ -519,7 +522,7 @@ func TestReembedShared(t *testing.T) {
 		t.Errorf("%d texts were embedded for %d memories", n, total)
 	}
 	if found := searched(t, movers[1], home, "keep bees"); found["I keep bees."] < 0.5 {
-		t.Errorf("what was said to another meanwhile: %v", found)
+		t.Errorf("a write through the other memoryd: %v", found)
 	}
 
 	if code := given(old, "I keep hens."); code != 503 {
@@ -537,7 +540,7 @@ func TestReembedShared(t *testing.T) {
 	old.terminate(t)
 	want := countMemories(before)
 	if got := countMemories(everything(t, movers[1])); got <= want+2 {
-		t.Errorf("%d memories were %d before: what waited was not made", got, want)
+		t.Errorf("%d memories were %d before: the waiting work was not done", got, want)
 	}
 	for _, p := range movers {
 		if code := p.terminate(t); code != 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// prefers is a script that finds what memories with a word say the answer, and
-// nothing in others.
+// prefers is a script that rates memories with a word as relevant, and no
+// others.
 func prefers(word string) modeltest.Script {
 	return func(r modeltest.Request) modeltest.Reply {
 		scores := []map[string]int{}
@@ -32,7 +32,7 @@ func prefers(word string) modeltest.Script {
 	}
 }
 
-// explained asks what a sister plays.
+// explained searches for the instrument that a sister plays.
 func explained(t *testing.T, p *process) []memory.Match {
 	t.Helper()
 	var found struct{ Memories []memory.Match }
@@ -43,9 +43,10 @@ func explained(t *testing.T, p *process) []memory.Match {
 	return found.Memories
 }
 
-// The whole program with a reranker on each provider: what the model prefers
-// comes first, and a search says so; nothing but searches goes to it. While it
-// is away the answers are those of a memoryd without one, and readiness tells.
+// The whole program works with a reranker of each provider: the memory that the
+// model prefers comes first, and the explanation says so. Only searches call
+// it. While it is unavailable, the answers are those of a memoryd without one,
+// and readiness shows it.
 func TestReranker(t *testing.T) {
 	t.Parallel()
 	models := map[string]string{"gemini": "gemini", "openai": "openai:gpt-4.1-mini", "ollama": "openai:llama3"}
@@ -76,7 +77,7 @@ func TestReranker(t *testing.T) {
 			with.server.Close()
 			without := explained(t, p)
 			if code, err := call("GET", p.url+"/readyz", nil, &ready); code != 200 || err != nil || ready["reranker"] != "failing" {
-				t.Errorf("readiness while it is away %d, %v, %v", code, err, ready)
+				t.Errorf("readiness while it is unavailable %d, %v, %v", code, err, ready)
 			}
 			p.terminate(t)
 			for _, want := range []string{"reranker=" + strings.Split(models[name], ":")[0] + ":", "msg=reranked", "search without the reranker"} {
@@ -88,7 +89,7 @@ func TestReranker(t *testing.T) {
 
 			p = start(t, data)
 			if diff := cmp.Diff(explained(t, p), without); diff != "" {
-				t.Errorf("found (-without +while it is away):\n%s", diff)
+				t.Errorf("found (-without +while it is unavailable):\n%s", diff)
 			}
 			p.terminate(t)
 			if !strings.Contains(p.logs.String(), "reranker=none") {
@@ -107,8 +108,8 @@ const goats = `[{"sample_id": "one",
   "session_1_date_time": "1:56 pm on 8 May, 2024"},
  "qa": [{"question": "What is the goat called?", "evidence": ["D1:2"], "category": 4}]}]`
 
-// An evaluation searches with the reranker, and says with which; one that cannot
-// be had is refused at once.
+// An evaluation searches with the reranker and names it. One without a key is
+// refused at once.
 func TestEvalReranker(t *testing.T) {
 	file := locomo(t, goats)
 	for word, recall := range map[string]string{"Ferdinand": "0", "Balthasar": "1"} {

@@ -16,15 +16,15 @@ import (
 	"github.com/memoryd/memoryd/internal/redistest"
 )
 
-// Three memoryd on one Redis and one Qdrant, all given the same and different
-// sessions and one of them killed in the middle, end with every event once and
-// with the memories of a single one on the embedded store.
+// Three memoryd on one Redis and one Qdrant get the same and different
+// sessions, and one of them is killed. They end with every event once, and with
+// the memories of a single memoryd on the embedded store.
 func TestScaleOut(t *testing.T) {
 	t.Parallel()
 	scaleOut(t, redistest.Start(t).URL())
 }
 
-// The same on a cluster.
+// The same holds on a Redis Cluster.
 func TestScaleOutOnCluster(t *testing.T) {
 	t.Parallel()
 	scaleOut(t, redistest.StartCluster(t).URL())
@@ -45,7 +45,8 @@ func scaleOut(t *testing.T, sessions string) {
 		if rest := send(calm.url, all, -1); rest != nil {
 			t.Fatalf("%d pieces were not taken:\n%s", len(rest), calm.logs.String())
 		}
-		// Each piece goes to one of them, some to two, in any order.
+		// Each piece goes to one memoryd and some to a second one, in any
+		// order.
 		var plan [len(many)][]piece
 		for _, p := range all {
 			to := random.IntN(len(many))
@@ -78,7 +79,8 @@ func scaleOut(t *testing.T, sessions string) {
 	}
 }
 
-// Both speak TLS, with a certificate that the system trusts and no other.
+// Redis and Qdrant are reached over TLS, if the system trusts their
+// certificates.
 func TestTLS(t *testing.T) {
 	redis := redistest.StartTLS(t)
 	cert, key := redistest.Certificate(t)
@@ -104,10 +106,10 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// With Redis away requests are answered 503 and told when to come back, and
-// readiness is red; when it is back all goes on, without a restart, and what
-// was acknowledged is there.
-func TestRedisAway(t *testing.T) {
+// While Redis is unavailable, requests are answered 503 with Retry-After, and
+// readiness fails. Once it is back, memoryd goes on without a restart and has
+// every acknowledged event.
+func TestRedisUnavailable(t *testing.T) {
 	t.Parallel()
 	r := redistest.Start(t)
 	p := start(t, t.TempDir(), "-sessions", r.URL(), "-memories", qdranttest.Start(t).URL(t))

@@ -19,7 +19,7 @@ import (
 	"github.com/memoryd/memoryd/internal/redistest"
 )
 
-// runs runs a command that is to succeed, and gives what it prints.
+// runs runs a command that must succeed, and returns its output.
 func runs(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := command(args...).CombinedOutput()
@@ -29,9 +29,8 @@ func runs(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// A user moves from the embedded file to Redis and Qdrant, and back, and
-// nothing is lost: sessions, state, memories, their history, and work that was
-// not done yet.
+// A move from the embedded file to Redis and Qdrant, and back, loses nothing:
+// sessions, state, memories, their history, and unfinished work.
 func TestMove(t *testing.T) {
 	t.Parallel()
 	dir, data, back := t.TempDir(), t.TempDir(), t.TempDir()
@@ -73,7 +72,7 @@ func TestMove(t *testing.T) {
 		return []any{contents(t, p.url), out}
 	}
 	before := all(p)
-	// Asked for in the last moment, so that work may be left.
+	// The last requests before the end leave unfinished work.
 	if rest := send(p.url, userPieces(1)[40:44], -1); rest != nil {
 		t.Fatal(len(rest))
 	}
@@ -105,11 +104,12 @@ func TestMove(t *testing.T) {
 		t.Errorf("(-in Redis and Qdrant +back):\n%s", diff)
 	}
 	if a, b := sorted(t, second), sorted(t, third); a != b {
-		t.Errorf("what was exported and what was imported and exported again differ:\n%s", gocmp.Diff(a, b))
+		t.Errorf("an export, and one of what it was imported into, differ:\n%s", gocmp.Diff(a, b))
 	}
 }
 
-// afterExport is what the last requests before the export changed.
+// afterExport reports whether the last requests before the export changed a
+// part.
 func afterExport(p gocmp.Path) bool {
 	for _, step := range p {
 		if k, ok := step.(gocmp.MapIndex); ok && strings.Contains(k.Key().String(), "users/u1") {
@@ -119,8 +119,8 @@ func afterExport(p gocmp.Path) bool {
 	return false
 }
 
-// sorted is an export's lines in one order, without its end: stores give
-// memories in any.
+// sorted returns the lines of an export in one order, without its end: stores
+// export memories in any order.
 func sorted(t *testing.T, file string) string {
 	t.Helper()
 	raw, err := os.ReadFile(file)
@@ -140,8 +140,8 @@ func sorted(t *testing.T, file string) string {
 	return out.String()
 }
 
-// Sessions whose memories were lost are refused, with the remedy; a rebuild
-// makes the same memories anew, in another kind of store, too.
+// Sessions whose memories were lost are refused with an error that says what to
+// do. A rebuild makes the same memories again, also in another kind of store.
 func TestRebuild(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -154,19 +154,19 @@ func TestRebuild(t *testing.T) {
 	}
 	want := contents(t, was.url).settled()
 	was.terminate(t)
-	anew := []string{"-data", dir, "-sessions", sessions, "-memories", qdranttest.Start(t).URL(t)}
-	runFails(t, "memoryd rebuild", 1, append([]string{"serve", "-listen", "127.0.0.1:0"}, anew...)...)
-	if said := runs(t, append([]string{"rebuild"}, anew...)...); !strings.Contains(said, fmt.Sprint(killUsers*killSessions, " sessions")) {
+	again := []string{"-data", dir, "-sessions", sessions, "-memories", qdranttest.Start(t).URL(t)}
+	runFails(t, "memoryd rebuild", 1, append([]string{"serve", "-listen", "127.0.0.1:0"}, again...)...)
+	if said := runs(t, append([]string{"rebuild"}, again...)...); !strings.Contains(said, fmt.Sprint(killUsers*killSessions, " sessions")) {
 		t.Errorf("rebuild says %s", said)
 	}
-	runFails(t, "nothing to rebuild", 1, append([]string{"rebuild"}, anew...)...)
-	if diff := gocmp.Diff(want, contents(t, start(t, dir, anew[2:]...).url).settled()); diff != "" {
-		t.Errorf("(-lost +made anew):\n%s", diff)
+	runFails(t, "nothing to rebuild", 1, append([]string{"rebuild"}, again...)...)
+	if diff := gocmp.Diff(want, contents(t, start(t, dir, again[2:]...).url).settled()); diff != "" {
+		t.Errorf("(-lost +rebuilt):\n%s", diff)
 	}
 }
 
-// An export of another analyzer is imported with words of this one, and with
-// the vectors it has.
+// An export of another analyzer is imported with the words of this one, and
+// keeps its vectors.
 func TestImportOtherWords(t *testing.T) {
 	t.Parallel()
 	dir, data, to := t.TempDir(), t.TempDir(), t.TempDir()
@@ -198,8 +198,8 @@ func TestImportOtherWords(t *testing.T) {
 	}
 }
 
-// A file that is cut off, changed, or none of ours is refused before anything
-// is imported.
+// A file that is cut off, changed, or of another program is refused before
+// anything is imported.
 func TestImportRefuses(t *testing.T) {
 	t.Parallel()
 	dir, data := t.TempDir(), t.TempDir()
