@@ -50,7 +50,7 @@ func TestBootstrap(t *testing.T) {
 	}
 }
 
-// Where there is no difference p is as often below a value as that value says.
+// Without a difference, p is below a value with the probability of that value.
 func TestBootstrapOfChance(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	below := map[float64]int{.05: 0, .2: 0, .5: 0}
@@ -74,8 +74,8 @@ func TestBootstrapOfChance(t *testing.T) {
 	}
 }
 
-// scored is a result with the rank of the one evidence of each question, two
-// questions a conversation.
+// scored is a result of questions with one evidence each, at the given ranks,
+// two questions a conversation.
 func scored(setting string, ranks ...int) Result {
 	r := Result{Setting: setting}
 	for i, rank := range ranks {
@@ -118,7 +118,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// Only what differs by more than chance is marked.
+// Only differences beyond chance are marked.
 func TestAblation(t *testing.T) {
 	all, worse, alike := scored("all"), scored("no-a"), scored("no-b")
 	var ranks, bad []int

@@ -24,7 +24,8 @@ import (
 
 var update = flag.Bool("update", false, "write what models are asked and what is known at the end into the cases, and what the rules come to into testdata")
 
-// providers are the models that a case is played with, on servers of their own.
+// providers are the models that cases are played with, each on a server of its
+// own.
 var providers = map[string]func(testing.TB, modeltest.Script) extract.Generator{
 	"gemini": func(t testing.TB, script modeltest.Script) extract.Generator {
 		c, err := gemini.New(&gemini.Options{Getenv: modeltest.NewGemini(t, script).Getenv, Wait: time.Millisecond})
@@ -42,8 +43,8 @@ var providers = map[string]func(testing.TB, modeltest.Script) extract.Generator{
 	},
 }
 
-// actor plays the model of a case: it gives the answers in their order, and
-// writes down what it is asked.
+// actor plays the model of a case: it gives the case's answers in order, and
+// records the requests.
 type actor struct {
 	mu      sync.Mutex
 	answers []txtar.File
@@ -70,8 +71,8 @@ func (a *actor) answer(r modeltest.Request) modeltest.Reply {
 	return modeltest.Reply{Text: string(next.Data), Input: extract.Tokens(r.System + r.Data), Output: extract.Tokens(string(next.Data))}
 }
 
-// TestCases plays every case with each provider: what the model is asked, how
-// often, and what is known at the end are as the case has it.
+// TestCases plays every case with each provider. The requests to the model,
+// their number, and the facts at the end are those of the case.
 func TestCases(t *testing.T) {
 	names, err := filepath.Glob("cases/*.txtar")
 	if err != nil || len(names) == 0 {
@@ -111,10 +112,11 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// outcome is what a test sees of a play.
+// outcome is the result of a play that a test compares.
 type outcome struct{ prompts, memories string }
 
-// playWith plays a case with its own answers, all of which are to be used.
+// playWith plays a case with its own answers, and checks that all of them are
+// used.
 func playWith(t *testing.T, provider string, c Case, ar *txtar.Archive) (out outcome) {
 	t.Helper()
 	a := &actor{}
@@ -149,8 +151,8 @@ func playWith(t *testing.T, provider string, c Case, ar *txtar.Archive) (out out
 	return outcome{a.prompts.String(), memories.String()}
 }
 
-// golden puts an outcome into the last two sections of an archive, which it
-// adds to one that is new.
+// golden puts an outcome into the last two sections of an archive, and adds
+// them if they are missing.
 func golden(ar *txtar.Archive, o outcome) {
 	for _, f := range []txtar.File{{Name: "prompts", Data: []byte(o.prompts)}, {Name: "memories", Data: []byte(o.memories)}} {
 		found := false
@@ -165,7 +167,7 @@ func golden(ar *txtar.Archive, o outcome) {
 	}
 }
 
-// What is in the repository is read by anyone.
+// The repository is public: no key may be in the cases.
 func TestNoKeys(t *testing.T) {
 	looksLikeKey := regexp.MustCompile(`AIza[\w-]{20,}|\bsk-[\w-]{16,}`)
 	for _, key := range []string{"AIza" + strings.Repeat("x", 35), "sk-" + strings.Repeat("y", 20), "sk-proj-" + strings.Repeat("z", 20)} {

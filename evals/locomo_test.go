@@ -13,7 +13,7 @@ import (
 	"github.com/memoryd/memoryd/extract/rules"
 )
 
-// locomoFile has the form of LoCoMo's, and words of its own.
+// locomoFile has the form of LoCoMo, and other words.
 const locomoFile = `[
 {"sample_id": "one",
  "conversation": {
@@ -82,7 +82,7 @@ func TestLoCoMo(t *testing.T) {
 }
 
 // The facts that come with the data are found in the turns that they rest on,
-// and in no other's of the same id.
+// and not in turns of other users with the same id.
 func TestGiven(t *testing.T) {
 	d, err := readLoCoMo([]byte(locomoFile))
 	if err != nil {
@@ -126,7 +126,7 @@ func TestGiven(t *testing.T) {
 	}
 }
 
-// What cannot be read is told, with where it is.
+// An error in the data is reported with its place.
 func TestLoCoMoDamaged(t *testing.T) {
 	for _, c := range []struct{ name, old, new, says string }{
 		{"cut off", locomoFile[strings.Index(locomoFile, `"qa": []`):], "", "damaged.json: line 26: unexpected end of JSON input"},

@@ -10,7 +10,7 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// found are results of one memory each, which cites events.
+// found makes results of one memory each, which cites events.
 func found(cites ...[]string) (out []memory.Match) {
 	for _, ids := range cites {
 		out = append(out, memory.Match{Memory: memory.Memory{Fact: strings.Repeat("word", len(ids)), Source: memory.Source{EventIDs: ids}}})
@@ -18,8 +18,8 @@ func found(cites ...[]string) (out []memory.Match) {
 	return out
 }
 
-// A result that cites five turns fills five ranks, and a turn that was cited
-// before fills none.
+// A result that cites five turns fills five ranks; a turn that was cited before
+// fills none.
 func TestPlaces(t *testing.T) {
 	results := found([]string{"a"}, []string{"b", "a", "c"}, nil, []string{"c"}, []string{"d", "e"})
 	got := places(results, []string{"c", "e", "a", "z"})
@@ -27,13 +27,13 @@ func TestPlaces(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	// One token a word: 1, 3, 0, 1 and 2 of them, and no more from there on.
+	// One token a word: the results have 1, 3, 0, 1 and 2 tokens.
 	if diff := cmp.Diff([]int{1, 4, 4, 7, 7, 7, 7, 7, 7, 7, 7}, tokens(results)); diff != "" {
 		t.Errorf("tokens (-want +got):\n%s", diff)
 	}
 }
 
-// The figures are worked out by hand.
+// The wanted figures are calculated by hand.
 func TestMetrics(t *testing.T) {
 	log2 := math.Log2
 	for _, c := range []struct {
@@ -82,8 +82,8 @@ func TestQuantile(t *testing.T) {
 	}
 }
 
-// What is apart counts in its own group alone, and a group that nothing was
-// asked of is all zeros.
+// Questions that stand apart count in their own group alone, and a group
+// without questions has zeros.
 func TestSummary(t *testing.T) {
 	d := &Dataset{Categories: []string{"easy", "hard", "odd"}, Pooled: "pool", Apart: "odd"}
 	answer := func(category string, rank, result int) Answer {

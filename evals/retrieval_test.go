@@ -23,7 +23,7 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// filled is the bundled conversations as memories.
+// filled is a bank of the bundled conversations.
 func filled(t *testing.T) *Bank {
 	t.Helper()
 	d, err := Conversations()
@@ -42,9 +42,9 @@ func filled(t *testing.T) *Bank {
 	return b
 }
 
-// TestRetrieval has the figures of the bundled conversations, and where each
-// question finds the first turn that answers it, so that a change to the ranking
-// shows here for better or worse.
+// TestRetrieval has the figures of the bundled conversations, and the rank of
+// the first turn that answers each question, so that every change to the
+// ranking is a difference to review.
 func TestRetrieval(t *testing.T) {
 	const file = "testdata/retrieval"
 	b := filled(t)
@@ -66,8 +66,8 @@ func TestRetrieval(t *testing.T) {
 	sameAsFile(t, file, got.String())
 }
 
-// The bundled conversations are enough to tell rankings apart by: some of each
-// kind, of more than one author, over months.
+// The bundled conversations are enough to tell rankings apart: some questions
+// of each category, more than one author, and months of time.
 func TestConversations(t *testing.T) {
 	d, err := Conversations()
 	if err != nil {
@@ -165,8 +165,8 @@ func TestParseSetting(t *testing.T) {
 	}
 }
 
-// A setting finds the same beside others as alone, and each part makes some
-// difference. What is written as JSON is read as the same.
+// A setting has the same results beside others as alone, and each part of the
+// ranking makes some difference. A report is read from JSON as it was written.
 func TestAsk(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	b := filled(t)
@@ -216,7 +216,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// An extractor that fails fails the run, which leaves nothing behind.
+// An extractor that fails ends the run, which leaves nothing behind.
 func TestFillFails(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	d, err := readLoCoMo([]byte(locomoFile))
@@ -241,8 +241,8 @@ func (f failing) Extract(context.Context, extract.Batch) (extract.Found, error) 
 	return extract.Found{}, f.err
 }
 
-// A chart is well-formed whatever is in it: a line and a name for each setting,
-// and every point within the plot.
+// A chart is well-formed for all results: it has a line and a name for each
+// setting, and every point is within the plot.
 func TestChart(t *testing.T) {
 	many := make([]Result, 2*len(lightColours)+1)
 	for i := range many {

@@ -27,7 +27,7 @@ func facts(t testing.TB, lines string) []Fact {
 	return out
 }
 
-// story is what some scores below are about.
+// story is the subject of some scores below.
 const story = "Ann lives in Porto. | USER_PERSONAL_INFO | said 2024-01-01 | until 2024-06-01\n" +
 	"Ann lives in Ghent. | USER_PERSONAL_INFO | said 2024-06-01 | from 2024-05-28\n" +
 	"Ann collects vinyl records. | USER_PREFERENCES | said 2024-02-01\n" +
@@ -77,8 +77,8 @@ func TestScore(t *testing.T) {
 	}
 }
 
-// Of two that are as much alike the one that shares more words is the match: a
-// name alone is no statement.
+// Of two facts that are as much alike, the one that shares more words is
+// matched: a name alone says nothing.
 func TestScoreOfNames(t *testing.T) {
 	s := score(facts(t, "Ann repairs clocks.\n"), facts(t, "I'm Ann!\nI repair clocks, old tall loud.\n"))
 	if s.Right != 1 || len(s.Wrong) != 1 || s.Wrong[0].Text != "I'm Ann!" {
@@ -99,7 +99,8 @@ func TestFactLines(t *testing.T) {
 	}
 }
 
-// scripted is the rules at the price of a model, which may fail at one word.
+// scripted is the rules at the cost of a model, and fails at one word if err is
+// set.
 type scripted struct {
 	extract.Extractor
 	err error
@@ -125,8 +126,8 @@ func talk(t *testing.T, name, memories string, sessions ...string) Case {
 	return c
 }
 
-// A run adds up what its cases come to and cost, tells each as it goes, and
-// leaves nothing behind.
+// A run sums the scores and costs of its cases, reports each case as it is
+// played, and leaves nothing behind.
 func TestRun(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	cases := []Case{
@@ -185,8 +186,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRules has what the rules come to, so that a change to them shows here for
-// better or worse.
+// TestRules has the scores of the rules, so that every change to them is a
+// difference to review.
 func TestRules(t *testing.T) {
 	const file = "testdata/rules"
 	cases, err := Cases()
@@ -207,7 +208,7 @@ func TestRules(t *testing.T) {
 	sameAsFile(t, file, got.String())
 }
 
-// sameAsFile compares with a file, or writes it anew.
+// sameAsFile compares with a file; with -update it writes the file.
 func sameAsFile(t *testing.T, file, got string) {
 	t.Helper()
 	if *update {
@@ -224,7 +225,8 @@ func sameAsFile(t *testing.T, file, got string) {
 	}
 }
 
-// A case that is wrong is found when it is read, and names its section.
+// A mistake in a case is found when the case is read, and the error names its
+// section.
 func TestParse(t *testing.T) {
 	cases, err := Cases()
 	if err != nil || len(cases) < 14 {
