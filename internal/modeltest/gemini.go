@@ -75,11 +75,8 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request, body []byte) {
 	}
 	var claims struct{ Iss string }
 	if err := jwtClaims(form.Get("assertion"), &claims); err != nil || claims.Iss == Unknown {
-		s.write(
-			w,
-			http.StatusBadRequest,
-			map[string]string{"error": "invalid_grant", "error_description": "Invalid grant: account not found"},
-		)
+		s.write(w, http.StatusBadRequest,
+			map[string]string{"error": "invalid_grant", "error_description": "Invalid grant: account not found"})
 		return
 	}
 	s.write(w, http.StatusOK, map[string]any{"access_token": Key, "token_type": "Bearer", "expires_in": 3600})
@@ -89,6 +86,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request, body []byte) {
 // AI).
 type google struct{}
 
+// The paths of the two APIs. A key of Vertex AI needs no project in the path.
 var (
 	onGeminiAPI = regexp.MustCompile(`^/v1beta/models/([^/:]+):(\w+)$`)
 	onVertexAI  = regexp.MustCompile(
@@ -96,11 +94,13 @@ var (
 	)
 )
 
+// gContent is a Content of Google's APIs, of which memoryd sends text parts alone.
 type gContent struct {
 	Role  string
 	Parts []struct{ Text *string }
 }
 
+// text joins the text parts, as the model would read them.
 func (c *gContent) text() string {
 	if c == nil {
 		return ""
@@ -114,6 +114,8 @@ func (c *gContent) text() string {
 	return strings.Join(texts, "")
 }
 
+// read implements dialect. The Gemini API takes a key, and reports a wrong one with
+// status 400. Vertex AI takes a key or an OAuth token.
 func (google) read(r *http.Request, body []byte) (q Request, f *fault) {
 	vertex := false
 	m := onGeminiAPI.FindStringSubmatch(r.URL.Path)
@@ -171,10 +173,14 @@ func (google) read(r *http.Request, body []byte) (q Request, f *fault) {
 	return q, nil
 }
 
+// invalidPayload is the error of a request with an unknown field.
 func invalidPayload(err error) error {
 	return fmt.Errorf("Invalid JSON payload received. %v: Cannot find field.", err)
 }
 
+// googleGenerate reads generateContent. It checks what the service checks and memoryd
+// could get wrong: roles, the schema's content type, and settings of thinking that
+// differ between generations of models.
 func googleGenerate(q *Request, body []byte) error {
 	var in struct {
 		Contents          []gContent
@@ -222,6 +228,8 @@ func googleGenerate(q *Request, body []byte) error {
 	return nil
 }
 
+// googleEmbed reads batchEmbedContents, which the Gemini API has. Each part of a batch
+// names the model of the whole, and task and dimension are taken from the last.
 func googleEmbed(q *Request, body []byte) error {
 	var in struct {
 		Requests []struct {
@@ -250,6 +258,8 @@ func googleEmbed(q *Request, body []byte) error {
 	return nil
 }
 
+// googlePredict reads predict, by which Vertex AI embeds with older models;
+// gemini-embedding-001 takes one text in a call there.
 func googlePredict(q *Request, body []byte) error {
 	var in struct {
 		Instances []struct {
@@ -275,6 +285,7 @@ func googlePredict(q *Request, body []byte) error {
 	return nil
 }
 
+// googleEmbedOne reads embedContent, by which Vertex AI embeds with newer models.
 func googleEmbedOne(q *Request, body []byte) error {
 	var in struct {
 		Content            gContent
@@ -289,12 +300,13 @@ func googleEmbedOne(q *Request, body []byte) error {
 	if in.Content.text() == "" {
 		return fmt.Errorf("The text content is empty.")
 	}
-	q.Texts, q.Task, q.Dimension = []string{
-		in.Content.text(),
-	}, in.EmbedContentConfig.TaskType, in.EmbedContentConfig.OutputDimensionality
+	q.Texts = []string{in.Content.text()}
+	q.Task, q.Dimension = in.EmbedContentConfig.TaskType, in.EmbedContentConfig.OutputDimensionality
 	return nil
 }
 
+// answer implements dialect. A blocked prompt has feedback and no candidates, with
+// status 200.
 func (google) answer(q Request, r Reply) any {
 	if q.Kind == "embed" {
 		return googleVectors(q, r)
@@ -338,25 +350,20 @@ func (google) answer(q Request, r Reply) any {
 // fullDimension is the dimension of gemini-embedding-001.
 const fullDimension = 3072
 
+// googleVectors is the answer to each of the three ways to embed. As the service
+// does, it scales only vectors of the full dimension to unit length.
 func googleVectors(q Request, r Reply) any {
 	dimension, scale := fullDimension, 1.0
 	if q.Dimension != 0 && q.Dimension != fullDimension {
-		dimension, scale = q.Dimension, 0.7 // of a vector cut short, a part of the length is gone
+		dimension, scale = q.Dimension, 0.7 // a shortened vector loses a part of its length
 	}
 	all := vectors(q, r, dimension, scale)
 	switch {
 	case strings.HasSuffix(q.Path, ":predict"):
 		var out []any
 		for _, v := range all {
-			out = append(
-				out,
-				map[string]any{
-					"embeddings": map[string]any{
-						"values":     v,
-						"statistics": map[string]any{"token_count": 1, "truncated": false},
-					},
-				},
-			)
+			statistics := map[string]any{"token_count": 1, "truncated": false}
+			out = append(out, map[string]any{"embeddings": map[string]any{"values": v, "statistics": statistics}})
 		}
 		return map[string]any{"predictions": out}
 	case strings.HasSuffix(q.Path, ":embedContent"):
@@ -381,6 +388,8 @@ var statuses = map[int]string{
 	504: "DEADLINE_EXCEEDED",
 }
 
+// fault implements dialect: a google.rpc.Status, with details for a wrong key
+// (ErrorInfo) and for a quota that says when to try again (RetryInfo).
 func (google) fault(f fault) any {
 	if f.code == "" {
 		f.code = statuses[f.status]
@@ -388,25 +397,18 @@ func (google) fault(f fault) any {
 	e := map[string]any{"code": f.status, "message": f.message, "status": f.code}
 	var details []any
 	if f.reason != "" {
-		details = append(
-			details,
-			map[string]any{
-				"@type":    "type.googleapis.com/google.rpc.ErrorInfo",
-				"reason":   f.reason,
-				"domain":   "googleapis.com",
-				"metadata": map[string]string{"service": "generativelanguage.googleapis.com"},
-			},
-		)
+		details = append(details, map[string]any{
+			"@type":    "type.googleapis.com/google.rpc.ErrorInfo",
+			"reason":   f.reason,
+			"domain":   "googleapis.com",
+			"metadata": map[string]string{"service": "generativelanguage.googleapis.com"},
+		})
 	}
 	if f.retryDelay != "" {
-		details = append(
-			details,
-			map[string]any{
-				"@type":      "type.googleapis.com/google.rpc.QuotaFailure",
-				"violations": []any{map[string]any{"quotaMetric": "requests"}},
-			},
-			map[string]any{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": f.retryDelay},
-		)
+		details = append(details, map[string]any{
+			"@type":      "type.googleapis.com/google.rpc.QuotaFailure",
+			"violations": []any{map[string]any{"quotaMetric": "requests"}},
+		}, map[string]any{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": f.retryDelay})
 	}
 	if details != nil {
 		e["details"] = details

@@ -42,15 +42,15 @@ type Request struct {
 	Kind  string // "generate" or "embed"
 	Path  string
 	Model string
-	// Of generate.
-	System    string
-	Data      string
+	// The fields of a request to generate.
+	System    string // the instructions
+	Data      string // the words of the user
 	Schema    map[string]any
 	MaxTokens int
-	// Of embed.
+	// The fields of a request to embed.
 	Texts     []string
-	Task      string // only Google has it
-	Dimension int    // 0 if it was not said
+	Task      string // Google's alone
+	Dimension int    // 0 if the request has none
 
 	Header http.Header
 	Body   json.RawMessage
@@ -67,17 +67,17 @@ const (
 // vectors of the texts in the request.
 type Reply struct {
 	Text       string
-	Thought    string // what the model thinks before; not a part of the text
+	Thought    string // the model's thoughts, which are not a part of the text
 	Finish     string
 	Refusal    string // in place of an answer: why the prompt is blocked, or the model declines
-	NoAnswer   bool   // there is neither text nor reason
+	NoAnswer   bool   // neither a text nor a reason
 	Vectors    [][]float64
 	Input      int // tokens
 	Output     int
 	Thinking   int           // tokens of the thought, which Google counts apart and OpenAI in Output
 	Status     int           // of an error; 0 is none
 	Message    string        // of an error
-	Code       string        // of an error: Google's status or OpenAI's code; defaults to what fits
+	Code       string        // of an error: Google's status or OpenAI's code; defaults to that of Status
 	Param      string        // of an error, at OpenAI
 	RetryAfter string        // the header
 	RetryDelay string        // Google's detail of an error: "12s"
@@ -117,14 +117,17 @@ type Server struct {
 
 // dialect has the differences between the services.
 type dialect interface {
-	// read decodes a request, or answers with an error.
+	// read decodes and checks a request. What it can decode of a refused request
+	// comes with the fault, for Requests.
 	read(r *http.Request, body []byte) (Request, *fault)
-	// answer returns the body of an answer.
+	// answer returns the body of a reply to a valid request.
 	answer(q Request, r Reply) any
+	// fault returns the body of an error.
 	fault(f fault) any
 }
 
-// fault is an error in a service's answer.
+// fault is an error in a service's answer. Each service has its own fields, and
+// leaves out those of the other.
 type fault struct {
 	status                                   int
 	message, code, param, reason, retryDelay string
@@ -170,6 +173,8 @@ func (s *Server) Requests() []Request {
 	return slices.Clone(s.requests)
 }
 
+// serve reads a request, records it, and answers as the script says. The script runs
+// under the lock, so that the order of its replies is that of Requests.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -213,19 +218,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(max(reply.Status, 200))
 		io.WriteString(w, reply.Body)
 	case reply.Status != 0:
-		s.write(
-			w,
-			reply.Status,
-			s.speak.fault(
-				fault{
-					status:     reply.Status,
-					message:    reply.Message,
-					code:       reply.Code,
-					param:      reply.Param,
-					retryDelay: reply.RetryDelay,
-				},
-			),
-		)
+		s.write(w, reply.Status, s.speak.fault(fault{status: reply.Status, message: reply.Message,
+			code: reply.Code, param: reply.Param, retryDelay: reply.RetryDelay}))
 	case reply.Cut:
 		whole, _ := json.Marshal(s.speak.answer(q, reply)) // of strings, numbers and maps
 		w.Header().Set("Content-Type", "application/json")
@@ -238,6 +232,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// write sends JSON with the content type that Google's services use.
 func (s *Server) write(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
 	w.WriteHeader(status)

@@ -35,9 +35,11 @@ func newOpenAI(t testing.TB, script Script, open bool) *Server {
 	return s
 }
 
-// openAI is the dialect of OpenAI (platform.openai.com/docs/api-reference).
+// openAI is the dialect of OpenAI (platform.openai.com/docs/api-reference). An open
+// server is one of the compatible services, which accept requests without a key.
 type openAI struct{ open bool }
 
+// read implements dialect.
 func (c openAI) read(r *http.Request, body []byte) (q Request, f *fault) {
 	switch given := r.Header.Get("Authorization"); {
 	case given == "Bearer "+Key, given == "" && c.open:
@@ -47,7 +49,7 @@ func (c openAI) read(r *http.Request, body []byte) (q Request, f *fault) {
 			message: "You didn't provide an API key.",
 			code:    "invalid_api_key",
 		}
-	default: // which is repeated in part, as OpenAI does
+	default: // OpenAI repeats a part of a wrong key, and so must the server
 		return q, &fault{
 			status:  http.StatusUnauthorized,
 			message: "Incorrect API key provided: " + strings.TrimPrefix(given, "Bearer ")[:8] + "***.",
@@ -77,11 +79,16 @@ func (c openAI) read(r *http.Request, body []byte) (q Request, f *fault) {
 	return q, nil
 }
 
+// formatName matches the names of response formats, and reasoning the models that
+// take an effort rather than a temperature.
 var (
 	formatName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 	reasoning  = regexp.MustCompile(`^(o\d|gpt-[5-9])`)
 )
 
+// chat reads /chat/completions. Like the service, it refuses parameters of the other
+// kind of model, a schema that is not strict, and json_object without the word JSON
+// in a message.
 func chat(q *Request, body []byte) error {
 	var in struct {
 		Model    string
@@ -205,8 +212,11 @@ var dimensions = map[string]int{
 	"text-embedding-ada-002": 1536,
 }
 
+// otherDimension is that of small sentence encoders, which Ollama serves.
 const otherDimension = 384
 
+// embeddings reads /embeddings, with the limits of the service: 2,048 texts, and
+// 300,000 tokens, taken as four bytes each.
 func embeddings(q *Request, body []byte) error {
 	var in struct {
 		Model          string
@@ -240,6 +250,8 @@ func embeddings(q *Request, body []byte) error {
 	return nil
 }
 
+// answer implements dialect. A refusal takes the place of the content, and thinking
+// counts among the completion tokens.
 func (c openAI) answer(q Request, r Reply) any {
 	if q.Kind == "embed" {
 		return c.vectors(q, r)
@@ -260,10 +272,8 @@ func (c openAI) answer(q Request, r Reply) any {
 		if r.Thought != "" {
 			message["reasoning_content"] = r.Thought // of DeepSeek and vLLM; OpenAI keeps it to itself
 		}
-		choices = append(
-			choices,
-			map[string]any{"index": 0, "message": message, "logprobs": nil, "finish_reason": finish},
-		)
+		choices = append(choices,
+			map[string]any{"index": 0, "message": message, "logprobs": nil, "finish_reason": finish})
 	}
 	return map[string]any{
 		"id":      "chatcmpl-1",
@@ -280,6 +290,8 @@ func (c openAI) answer(q Request, r Reply) any {
 	}
 }
 
+// vectors answers /embeddings in reverse order. Compatible services do not scale
+// vectors to unit length.
 func (c openAI) vectors(q Request, r Reply) any {
 	dimension, scale := dimensions[q.Model], 1.0
 	if dimension == 0 {
@@ -295,7 +307,7 @@ func (c openAI) vectors(q Request, r Reply) any {
 	for i, v := range vectors(q, r, dimension, scale) {
 		data = append(data, map[string]any{"object": "embedding", "index": i, "embedding": v})
 	}
-	slices.Reverse(data) // the index says which is which, not the place
+	slices.Reverse(data) // the index of a vector tells its text, not its place
 	return map[string]any{
 		"object": "list",
 		"data":   data,
@@ -304,6 +316,7 @@ func (c openAI) vectors(q Request, r Reply) any {
 	}
 }
 
+// fault implements dialect.
 func (openAI) fault(f fault) any {
 	kind := "invalid_request_error"
 	switch {

@@ -22,6 +22,7 @@ const (
 	maxAfter = 24 * time.Hour
 )
 
+// errTooLong is the error of a body beyond maxAnswer.
 var errTooLong = fmt.Errorf("it is longer than %d bytes", maxAnswer)
 
 // seen records what one try met, for classify.
@@ -31,6 +32,8 @@ type seen struct {
 	body   []byte // if the status is an error
 }
 
+// seenKey is the key of a try's *seen in its context, by which the transport below a
+// vendor's library reports to the try above it.
 type seenKey struct{}
 
 // Client returns an HTTP client for Do, over base or, if that is nil, a transport
@@ -48,6 +51,8 @@ func Client(base http.RoundTripper) *http.Client {
 // watch records each answer in the seen of its request, and bounds its body.
 type watch struct{ base http.RoundTripper }
 
+// RoundTrip implements http.RoundTripper. It reads the body of an error here, because
+// libraries read only the forms they know.
 func (w watch) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := w.base.RoundTrip(req)
 	if err != nil {
@@ -78,6 +83,7 @@ type bounded struct {
 	left int64
 }
 
+// Read implements io.Reader.
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.left -= int64(n); b.left < 0 {

@@ -81,6 +81,9 @@ func reading(err error) string {
 	return text
 }
 
+// status makes an *Error of an answer whose status is not one of success. The texts
+// name the environment variable to look at, since most such errors are mistakes of
+// configuration.
 func (c *Caller) status(s *seen) *Error {
 	var d Detail
 	if c.Explain != nil {
@@ -112,10 +115,8 @@ func (c *Caller) status(s *seen) *Error {
 		kind, passes = memory.ErrExhausted, !d.Lasting
 	case s.status == http.StatusPaymentRequired:
 		kind = memory.ErrExhausted
-	case s.status == http.StatusRequestTimeout,
-		s.status == http.StatusConflict,
-		s.status == http.StatusTooEarly,
-		s.status/100 == 5:
+	case s.status == http.StatusRequestTimeout, s.status == http.StatusConflict,
+		s.status == http.StatusTooEarly, s.status/100 == 5:
 		kind, passes = memory.ErrUnavailable, true
 	}
 	if text == "" {

@@ -97,6 +97,8 @@ func Do[T any](ctx context.Context, c *Caller, call func(context.Context) (T, er
 	return none, last
 }
 
+// try makes one call. ctx carries a seen for the transport, so that an error tells what
+// the service answered even if the library does not.
 func try[T any](ctx context.Context, c *Caller, call func(context.Context) (T, error)) (T, *Error) {
 	seen := new(seen)
 	ctx, cancel := context.WithTimeout(context.WithValue(ctx, seenKey{}, seen), c.Timeout)

@@ -19,15 +19,12 @@ type Batches struct {
 // calls as it takes, one after the other, and checks their answers. A text of only
 // white space gets the zero vector, since services refuse to embed it.
 func (c *Caller) Embed(
-	ctx context.Context,
-	b Batches,
-	dimension int,
-	texts []string,
+	ctx context.Context, b Batches, dimension int, texts []string,
 	call func(context.Context, []string) ([][]float32, error),
 ) ([][]float32, error) {
 	out := make([][]float32, len(texts))
-	var places []int
 	var batch []string
+	var places []int // of the texts of the batch, in texts
 	size := 0
 	flush := func() error {
 		if len(batch) == 0 {
