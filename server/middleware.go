@@ -23,9 +23,9 @@ func (s *Server) refuseAfterClose(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// logRequests writes one line for each request. A request that failed is an
-// error in the log if memoryd is at fault: its status is 500 or more, or the
-// client has an answer that hides an error, see scopeBank.hidden.
+// logRequests writes one line for each request. The line is an error if memoryd is
+// at fault: the status is 500 or more, or an error came after the status was sent,
+// from a stream or from scopeBank.hidden.
 func (s *Server) logRequests() echo.MiddlewareFunc {
 	return middleware.RequestLoggerWithConfig(middleware.RequestLoggerConfig{
 		HandleError: true, // so that the status is the one that was sent

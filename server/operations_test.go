@@ -126,6 +126,26 @@ func TestListOperations(t *testing.T) {
 	equal(t, "of another user", a.want(200, "GET", "/v1/apps/app/users/bob/operations", nil), `{"operations": []}`)
 }
 
+// TestStreamFails checks that a stream ends when its store fails, and that the line
+// of the request has the reason.
+func TestStreamFails(t *testing.T) {
+	g, sessions, log := newGate(), &failingSessions{}, &buffer{}
+	a := start(t, logTo(log), func(s *setup) { s.extractor, s.sessions = g, sessions.wrap })
+	op := a.want(202, "POST", scope+"/memories/ingest", talk(t))
+	for _, s := range a.watch(text(op, "id"), func() { sessions.fail(errors.New(secret)); close(g.open) }) {
+		same(t, "done", at(s, "done"), false)
+	}
+	line := "" // is in the log when the client sees the stream end
+	for l := range strings.Lines(log.String()) {
+		if strings.Contains(l, "path=/v1/operations/") {
+			line += l
+		}
+	}
+	if !strings.Contains(line, "level=ERROR") || strings.Count(line, secret) != 1 {
+		t.Errorf("the line of the stream is %q", line)
+	}
+}
+
 // TestRetryOperation checks that an operation fails for good after its last
 // attempt, and succeeds when a client retries it.
 func TestRetryOperation(t *testing.T) {
