@@ -26,16 +26,7 @@ import (
 // its event have the same id. A fact names the turn it cites, or "" for none.
 func turn(id, session string, day int, author, text string) memory.Memory {
 	return memory.Memory{ID: id, Scope: ann, Kind: memory.KindTurn, Fact: text, Author: author,
-		Timestamp: time.Date(
-			2023,
-			5,
-			day,
-			12,
-			0,
-			0,
-			0,
-			time.UTC,
-		), Source: memory.Source{SessionID: session, EventIDs: []string{id}}}
+		Timestamp: time.Date(2023, 5, day, 12, 0, 0, 0, time.UTC), Source: memory.Source{SessionID: session, EventIDs: []string{id}}}
 }
 
 func fact(id, session, from string, day int, topic, text string) memory.Memory {

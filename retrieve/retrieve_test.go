@@ -30,16 +30,7 @@ func newStore(t *testing.T, turns ...string) memory.Store {
 		session, rest, _ := strings.Cut(turn, "/")
 		author, text, _ := strings.Cut(rest, ": ")
 		m := memory.Memory{ID: fmt.Sprintf("m%d", i), Scope: ann, Kind: memory.KindTurn, Fact: text, Author: author,
-			Timestamp: time.Date(
-				2026,
-				3,
-				2,
-				10,
-				i,
-				0,
-				0,
-				time.UTC,
-			), Source: memory.Source{SessionID: session, EventIDs: []string{fmt.Sprintf("e%d", i)}}}
+			Timestamp: time.Date(2026, 3, 2, 10, i, 0, 0, time.UTC), Source: memory.Source{SessionID: session, EventIDs: []string{fmt.Sprintf("e%d", i)}}}
 		if session == "fact" {
 			m.Kind, m.Source = memory.KindFact, memory.Source{}
 		}
