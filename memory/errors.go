@@ -33,8 +33,10 @@ type Later struct {
 	Err   error
 }
 
+// Error is the text of the wrapped error.
 func (l *Later) Error() string { return l.Err.Error() }
 
+// Unwrap gives the error with the kind.
 func (l *Later) Unwrap() error { return l.Err }
 
 // RetryAfter is how long err says to wait before another try; 0 if it does not

@@ -18,6 +18,7 @@ type Model struct {
 	Keys string
 }
 
+// String names the four parts, for messages.
 func (m Model) String() string {
 	return fmt.Sprintf("embedder %q (%d numbers a vector), analyzer %q and lookup keys %q",
 		m.Embedder, m.Dimension, m.Analyzer, m.Keys)

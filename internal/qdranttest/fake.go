@@ -92,6 +92,7 @@ type health struct {
 	version string
 }
 
+// HealthCheck gives the version.
 func (h health) HealthCheck(context.Context, *qdrant.HealthCheckRequest) (*qdrant.HealthCheckReply, error) {
 	return &qdrant.HealthCheckReply{Title: "in-process stand-in", Version: h.version}, nil
 }
@@ -103,6 +104,7 @@ type collectionsServer struct {
 	*fake
 }
 
+// CollectionExists reports whether there is a collection of a name.
 func (f collectionsServer) CollectionExists(
 	_ context.Context, r *qdrant.CollectionExistsRequest,
 ) (*qdrant.CollectionExistsResponse, error) {
@@ -112,6 +114,7 @@ func (f collectionsServer) CollectionExists(
 	return &qdrant.CollectionExistsResponse{Result: &qdrant.CollectionExists{Exists: there}}, nil
 }
 
+// Create makes an empty collection.
 func (f collectionsServer) Create(
 	_ context.Context, r *qdrant.CreateCollection,
 ) (*qdrant.CollectionOperationResponse, error) {
@@ -139,6 +142,7 @@ func (f collectionsServer) Delete(
 	return &qdrant.CollectionOperationResponse{Result: true}, nil
 }
 
+// List gives the names of all collections, in any order.
 func (f collectionsServer) List(
 	context.Context, *qdrant.ListCollectionsRequest,
 ) (*qdrant.ListCollectionsResponse, error) {
@@ -151,6 +155,7 @@ func (f collectionsServer) List(
 	return out, nil
 }
 
+// Get describes a collection, whose status is always green.
 func (f collectionsServer) Get(
 	_ context.Context, r *qdrant.GetCollectionInfoRequest,
 ) (*qdrant.GetCollectionInfoResponse, error) {
@@ -261,6 +266,7 @@ func unit(v []float32) []float32 {
 	return out
 }
 
+// Count counts the points that pass, exactly.
 func (f points) Count(_ context.Context, r *qdrant.CountPoints) (*qdrant.CountResponse, error) {
 	out := &qdrant.CountResponse{}
 	return out, f.with(r.GetCollectionName(), func(c *collection) error {
@@ -294,6 +300,7 @@ func (f points) Facet(_ context.Context, r *qdrant.FacetCounts) (*qdrant.FacetRe
 	})
 }
 
+// Get gives the points of some ids that are there, in any order.
 func (f points) Get(_ context.Context, r *qdrant.GetPoints) (*qdrant.GetResponse, error) {
 	out := &qdrant.GetResponse{}
 	return out, f.with(r.GetCollectionName(), func(c *collection) error {
@@ -375,6 +382,7 @@ func (p *point) vectors(s *qdrant.WithVectorsSelector) *qdrant.VectorsOutput {
 	}}
 }
 
+// Query answers one query.
 func (f points) Query(_ context.Context, r *qdrant.QueryPoints) (*qdrant.QueryResponse, error) {
 	out := &qdrant.QueryResponse{}
 	return out, f.with(r.GetCollectionName(), func(c *collection) error {
@@ -383,6 +391,7 @@ func (f points) Query(_ context.Context, r *qdrant.QueryPoints) (*qdrant.QueryRe
 	})
 }
 
+// QueryBatch answers several queries at one state of the collection.
 func (f points) QueryBatch(_ context.Context, r *qdrant.QueryBatchPoints) (*qdrant.QueryBatchResponse, error) {
 	out := &qdrant.QueryBatchResponse{}
 	return out, f.with(r.GetCollectionName(), func(c *collection) error {

@@ -255,7 +255,7 @@ func TestMoveCutOff(t *testing.T) {
 				want[s.ID()] = newModel
 			}
 			if diff := cmp.Diff(want, all); err != nil || diff != "" {
-				t.Errorf("held: %v (-want +got):\n%s", err, diff)
+				t.Errorf("stored models: %v (-want +got):\n%s", err, diff)
 			}
 			if at == retired {
 				if n := findNew(t, open(t, url, newModel)); n != 10 {
@@ -324,7 +324,7 @@ func TestMoveFromEarlierVersion(t *testing.T) {
 	all, err := StoredModels(t.Context(), url, nil)
 	was := memory.Model{Embedder: "vendor_old", Dimension: 4, Analyzer: "words-1"}
 	if diff := cmp.Diff(map[string]memory.Model{id: was}, all); err != nil || diff != "" {
-		t.Fatalf("held: %v (-want +got):\n%s", err, diff)
+		t.Fatalf("stored models: %v (-want +got):\n%s", err, diff)
 	}
 	old := open(t, url, all[id])
 	if err := moveTo(t.Context(), old, newModel); err != nil {

@@ -37,18 +37,18 @@ func TestCacheCount(t *testing.T) {
 		})
 	}
 	workers.Wait()
-	held := int64(0)
+	indexed := int64(0)
 	for el := c.recent.Front(); el != nil; el = el.Next() {
-		held += el.Value.(*cached).bytes
+		indexed += el.Value.(*cached).bytes
 	}
-	if c.used != held || c.used > c.limit {
-		t.Errorf("counts %d bytes, holds %d, may hold %d", c.used, held, c.limit)
+	if c.used != indexed || c.used > c.limit {
+		t.Errorf("counts %d bytes, holds %d, may hold %d", c.used, indexed, c.limit)
 	}
 }
 
 // Queued writes of a scope that is not searched do not pile up: past a limit
 // the index is dropped, and read again for the next search.
-func TestUntakenWrites(t *testing.T) {
+func TestQueuedWritesAreBounded(t *testing.T) {
 	c := newCache(1<<30, func(context.Context, memory.Scope, *index) error { return nil })
 	scope := memory.Scope{App: "a", User: "u"}
 	if _, err := c.get(t.Context(), scope); err != nil {
@@ -60,6 +60,6 @@ func TestUntakenWrites(t *testing.T) {
 				Revision: 1}})
 	}
 	if len(c.scopes) != 0 || c.used != 0 {
-		t.Errorf("%d scopes and %d bytes are held", len(c.scopes), c.used)
+		t.Errorf("%d scopes and %d bytes are left", len(c.scopes), c.used)
 	}
 }

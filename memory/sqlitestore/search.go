@@ -236,10 +236,19 @@ func (t *top) worse(a, b scored) bool {
 	return t.s.ix.docs[a.slot].memory.ID > t.s.ix.docs[b.slot].memory.ID
 }
 
-func (t *top) Len() int           { return len(t.kept) }
+// Len implements heap.Interface.
+func (t *top) Len() int { return len(t.kept) }
+
+// Less implements heap.Interface, with the worst slot at the root.
 func (t *top) Less(i, j int) bool { return t.worse(t.kept[i], t.kept[j]) }
-func (t *top) Swap(i, j int)      { t.kept[i], t.kept[j] = t.kept[j], t.kept[i] }
-func (t *top) Push(x any)         { t.kept = append(t.kept, x.(scored)) }
+
+// Swap implements heap.Interface.
+func (t *top) Swap(i, j int) { t.kept[i], t.kept[j] = t.kept[j], t.kept[i] }
+
+// Push implements heap.Interface.
+func (t *top) Push(x any) { t.kept = append(t.kept, x.(scored)) }
+
+// Pop implements heap.Interface.
 func (t *top) Pop() any {
 	last := t.kept[len(t.kept)-1]
 	t.kept = t.kept[:len(t.kept)-1]

@@ -48,6 +48,8 @@ func (b *bank) furnish() {
 	b.talk(ann, "s", "a", 1, 2, 7)
 	b.put(embedded(full("m"), toward(0.5)), embedded(fact("f", "tea milk"), toward(-0.5)), write(fact("late", "milk")))
 	b.clock.advance(time.Minute)
+	// A turn changes its place in the session, one memory stays deleted, and
+	// one is deleted and brought back without a vector.
 	b.put(update(turn("a2", "s", 20, "tea tea milk"), 1))
 	b.remove("a7", "f")
 	b.clock.advance(time.Minute)
@@ -56,6 +58,7 @@ func (b *bank) furnish() {
 	for i := range int64(120) {
 		b.put(update(fact("often", fmt.Sprint("tea ", i)), i))
 	}
+	// The same id in another scope.
 	other := fact("m", "another's tea")
 	other.Scope = memory.Scope{App: "app", User: "bob"}
 	if _, err := b.store.Put(b.Context(), other.Scope, []memory.Write{embedded(other, axis(1))}); err != nil {

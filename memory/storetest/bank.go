@@ -215,6 +215,7 @@ func (b *bank) searchIn(s memory.Scope, q memory.Query) memory.Found {
 	}
 	seen := map[string]bool{}
 	for _, run := range found.Runs {
+		// A store that drops expired memories from a run may leave none.
 		if len(run) == 0 {
 			b.Fatalf("Search(%+v): an empty run", q)
 		}
@@ -222,6 +223,7 @@ func (b *bank) searchIn(s memory.Scope, q memory.Query) memory.Found {
 		if !slices.IsSortedFunc(run, inOrder) {
 			b.Errorf("Search(%+v): run %q is not in order of time and event", q, runIDs(run))
 		}
+		// A hit or context, the same holds of each.
 		for _, c := range run {
 			m := c.Memory
 			switch {

@@ -72,10 +72,12 @@ func filterFields(b *bank) {
 		{memory.Filter{Kinds: turns}, []string{"t1", "t2"}},
 		{memory.Filter{Kinds: both}, []string{"f1", "f2", "f3", "f4", "soon", "plan", "t1", "t2"}},
 		{memory.Filter{Kinds: []memory.Kind{"other"}}, nil},
+		// Topics are compared whole and exactly, and one of them is enough.
 		{memory.Filter{Topics: []string{"food"}}, []string{"f1", "f2", "soon", "plan", "t2"}},
 		{memory.Filter{Topics: []string{"work"}}, []string{"f2", "f3"}},
 		{memory.Filter{Topics: []string{"work", "food"}}, []string{"f1", "f2", "f3", "soon", "plan", "t2"}},
 		{memory.Filter{Topics: []string{"foo", "FOOD", "food "}}, nil},
+		// Both bounds include their own time.
 		{memory.Filter{Since: at(-30)}, []string{"f4", "soon", "plan", "t2"}},
 		{memory.Filter{Until: at(-30)}, []string{"f1", "f2", "f3", "f4", "t1"}},
 		{memory.Filter{Since: at(-50), Until: at(-30)}, []string{"f2", "f3", "f4"}},
@@ -84,10 +86,12 @@ func filterFields(b *bank) {
 		{memory.Filter{SessionID: "s"}, nil},
 		{memory.Filter{Metadata: lang}, []string{"f1", "f2", "t2"}},
 		{memory.Filter{Metadata: f2.Metadata}, []string{"f2"}},
+		// What was said by then and not superseded by then, whatever holds now.
 		{memory.Filter{AsOf: at(-15)}, []string{"f1", "f2", "f3", "f4", "past", "soon", "t1"}},
 		{memory.Filter{AsOf: at(-40)}, []string{"f1", "f2", "f3", "past", "t1"}},
 		{memory.Filter{AsOf: at(-61)}, nil},
 		{memory.Filter{AsOf: at(60)}, []string{"f1", "f2", "f3", "f4", "plan", "t1", "t2"}},
+		// Superseded ones too, but neither expired nor deleted ones.
 		{memory.Filter{History: true}, []string{"f1", "f2", "f3", "f4", "past", "soon", "plan", "t1", "t2"}},
 		{memory.Filter{History: true, SessionID: "s1", Kinds: facts}, []string{"f1", "f3", "past", "soon", "plan"}},
 		{memory.Filter{History: true, AsOf: at(-30)}, []string{"f1", "f2", "f3", "f4", "past", "t1"}},
@@ -95,6 +99,7 @@ func filterFields(b *bank) {
 		{memory.Filter{SupersededBy: "plan"}, nil},
 		{memory.Filter{SupersededBy: "later"}, []string{"soon"}},
 		{memory.Filter{SupersededBy: "plan", AsOf: at(-15)}, []string{"past"}},
+		// Several fields must hold together.
 		{memory.Filter{Kinds: facts, Topics: []string{"food"}}, []string{"f1", "f2", "soon", "plan"}},
 		{memory.Filter{Kinds: turns, SessionID: "s1"}, []string{"t1"}},
 		{memory.Filter{Topics: []string{"food"}, Metadata: lang, Since: at(-50)}, []string{"f2", "t2"}},

@@ -24,21 +24,27 @@ func isolationCases() []testCase {
 func oddScopes() []memory.Scope {
 	long := strings.Repeat("x", memory.MaxID-1)
 	return []memory.Scope{
+		// The same letters, parted otherwise or exchanged.
 		{App: "a", User: "b:c"}, {App: "a:b", User: "c"}, {App: "a", User: "bc"}, {App: "ab", User: "c"},
 		{App: "b:c", User: "a"}, {App: "c", User: "a:b"}, {App: "a", User: "b"}, {App: "b", User: "a"},
 		{App: "a", User: "a"},
+		// Characters that stores join by, or quote with.
 		{App: "a|b", User: "c"}, {App: "a", User: "b|c"}, {App: "a b", User: "c"}, {App: "a", User: "b c"},
 		{App: `a","b`, User: "c"}, {App: "a", User: `b","c`}, {App: `a\`, User: "b"}, {App: `a\\`, User: "b"},
+		// Case, and space at the end.
 		{App: "app", User: "ann"}, {App: "app", User: "Ann"}, {App: "APP", User: "ann"}, {App: "app", User: "ann "},
 		{App: "app ", User: "ann"},
+		// A prefix, and patterns of SQL and of globs.
 		{App: "app", User: "an"}, {App: "app", User: "an_"}, {App: "app", User: "an%"}, {App: "app", User: "%"},
 		{App: "app", User: "*"}, {App: "app", User: "a*"},
+		// Code, and texts that read as other values or are escaped.
 		{App: "app", User: "' OR '1'='1"}, {App: "app", User: `" OR "1"="1`}, {App: "app", User: "ann'--"},
-		{App: "app", User: "null"}, {App: "app", User: "0"},
-		{App: "app", User: "00"}, {App: "app", User: "0.0"}, {App: "app", User: "ann%20"},
-		{App: "app", User: "\u00e4nn"}, {App: "app", User: "a\u0308nn"},
-		{App: "app", User: "\uff41nn"}, {App: "app", User: "日本"}, {App: "app", User: "\ufeffann"},
-		{App: "app", User: "ann\u200b"},
+		{App: "app", User: "null"}, {App: "app", User: "0"}, {App: "app", User: "00"}, {App: "app", User: "0.0"},
+		{App: "app", User: "ann%20"},
+		// Unicode: two forms of a letter, a wide one, and characters that do not show.
+		{App: "app", User: "\u00e4nn"}, {App: "app", User: "a\u0308nn"}, {App: "app", User: "\uff41nn"},
+		{App: "app", User: "日本"}, {App: "app", User: "\ufeffann"}, {App: "app", User: "ann\u200b"},
+		// As long as may be, and different only at the end.
 		{App: long + "1", User: long + "1"}, {App: long + "1", User: long + "2"}, {App: long + "2", User: long + "1"},
 	}
 }

@@ -50,6 +50,8 @@ func newModel(b *bank, seed uint64) *model {
 func (m *model) run(steps int) {
 	for step := range steps {
 		scope := modelScopes[m.IntN(len(modelScopes))]
+		// Of twenty steps seven write, two delete, one moves the clock, three
+		// list and six search. A few reopen the store.
 		switch n := m.IntN(20); {
 		case n < 7:
 			m.puts(step, scope)
@@ -64,6 +66,7 @@ func (m *model) run(steps int) {
 		case m.IntN(5) == 0:
 			m.reopen()
 		}
+		// Later answers would differ because of this one.
 		if m.Failed() {
 			m.FailNow()
 		}

@@ -201,6 +201,8 @@ func moveDuringWrites(b *bank) {
 			id := fmt.Sprint("w", i)
 			for n := int64(0); ; n++ {
 				out, err := b.store.Put(b.Context(), ann, []memory.Write{update(fact(id, fmt.Sprint("tea ", n)), n)})
+				// The move has reached its end. Whether this write took effect
+				// is open.
 				if errors.Is(err, memory.ErrUnavailable) {
 					return
 				}
@@ -214,6 +216,7 @@ func moveDuringWrites(b *bank) {
 			}
 		})
 	}
+	// The move begins when every writer has written a few times.
 	for range writers {
 		<-begun
 	}

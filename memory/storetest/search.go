@@ -64,8 +64,9 @@ func lexicalList(b *bank) {
 		b.put(write(fact(id, text)))
 	}
 	terms := []string{"tea", "saffron"}
-	idf := []float64{math.Log(1 + (100-4+0.5)/(4+0.5)),
-		math.Log(1 + (100-1+0.5)/(1+0.5))} // six count as memory.MinDocs
+	// Four memories have the first term and one has the second. The six memories
+	// count as memory.MinDocs.
+	idf := []float64{math.Log(1 + (100-4+0.5)/(4+0.5)), math.Log(1 + (100-1+0.5)/(1+0.5))}
 	score := map[string]float64{}
 	var order []string
 	for id, text := range texts {
@@ -218,10 +219,14 @@ func vectorless(b *bank) {
 // own easily analyze them again.
 func oddTerms(b *bank) {
 	terms := []string{
-		"tea", "Tea", "teapot", "te", "t\u00e9e", "te\u0301e", "tea*", `"tea"`, "tea OR milk", "NOT", "NEAR", "o'clock",
-		"100%", "_", "%",
-		"a:b", "-", "(", "日本", "日", "🍵", "straße", "strasse", "new york", " ", "\x00", "42", "4.2", "null",
-		strings.Repeat("x", 300),
+		// Prefixes, case and accents, in both forms of Unicode.
+		"tea", "Tea", "teapot", "te", "t\u00e9e", "te\u0301e",
+		// Operators and wildcards of full-text engines.
+		"tea*", `"tea"`, "tea OR milk", "NOT", "NEAR", "o'clock", "100%", "_", "%", "a:b", "-", "(",
+		// Scripts without spaces, pictograms, and letters that some systems fold.
+		"日本", "日", "🍵", "straße", "strasse",
+		// Terms that are more than a word, other values, or long.
+		"new york", " ", "\x00", "42", "4.2", "null", strings.Repeat("x", 300),
 	}
 	for i, term := range terms {
 		w := write(fact(fmt.Sprint("m", i), "whatever"))
@@ -230,6 +235,7 @@ func oddTerms(b *bank) {
 	}
 	for i, term := range terms {
 		found := b.search(memory.Query{Terms: []string{term}, Limit: 50})
+		// The frequency tells which memory it is.
 		if got := foundIDs(found); !slices.Equal(got, []string{fmt.Sprint("m", i)}) ||
 			found.Runs[0][0].Freqs[0] != i+1 {
 			b.Errorf("term %q found %q in %+v", term, got, found)
@@ -253,6 +259,7 @@ func statistics(b *bank) {
 			b.same(when, got, memory.Stats{Docs: docs, DF: []int{tea, milk, 0}})
 		}
 	}
+	// A scope that was never written to has statistics too.
 	check("at first", 0, 0, 0)
 	past, brief := fact("past", "tea"), fact("brief", "tea milk")
 	past.ValidTo, brief.ExpireTime = at(-1), at(60)
