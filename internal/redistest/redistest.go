@@ -1,6 +1,7 @@
 // Package redistest starts real Redis servers for tests: one, or a cluster of
 // three masters, on free ports of the loopback address and with their data in a
-// temporary directory.
+// temporary directory. Tests use real servers because scripts, clusters and
+// failures cannot be trusted to a stand-in.
 package redistest
 
 import (
@@ -17,7 +18,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -42,6 +42,7 @@ func Start(t testing.TB, args ...string) *Server {
 	return start(t, false, args...)
 }
 
+// start is Start, for a server that speaks TLS or not.
 func start(t testing.TB, tls bool, args ...string) *Server {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
@@ -106,7 +107,7 @@ func free(t testing.TB) string {
 		}
 		l.Close()
 		port := l.Addr().(*net.TCPAddr).Port
-		if port > 55_000 {
+		if port > 55_000 { // the bus has the port 10,000 above
 			continue
 		}
 		bus, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port+10_000))
@@ -127,11 +128,12 @@ func (s *Server) Run(t testing.TB) {
 		s.args = append(s.args, "--tls-port", port)
 		port = "0"
 	}
+	// No snapshots: with the append-only file, a restart has all writes that were
+	// answered, however the server ended.
 	args := append([]string{"--bind", "127.0.0.1", "--port", port, "--dir", s.dir, "--appendonly", "yes",
-		"--appendfsync", "always",
-		"--save", "", "--logfile", filepath.Join(s.dir, "log")}, s.args...)
+		"--appendfsync", "always", "--save", "", "--logfile", filepath.Join(s.dir, "log")}, s.args...)
 	s.cmd = exec.Command("redis-server", args...)
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	s.cmd.SysProcAttr = childAttr()
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +142,7 @@ func (s *Server) Run(t testing.TB) {
 		if err != nil {
 			continue
 		}
-		if s.tls {
+		if s.tls { // a PING would need a handshake
 			c.Close()
 			return
 		}
@@ -191,11 +193,12 @@ func StartClusterWith(t testing.TB, more func(node int) []string) *Cluster {
 	c := &Cluster{}
 	ctx := context.Background()
 	for i := range 3 {
-		c.Masters = append(c.Masters, Start(t, append(more(i), "--cluster-enabled", "yes", "--cluster-node-timeout",
-			"2000")...))
+		args := append(more(i), "--cluster-enabled", "yes", "--cluster-node-timeout", "2000")
+		c.Masters = append(c.Masters, Start(t, args...))
 	}
 	for i, s := range c.Masters {
 		client := s.Client(t)
+		// A cluster has 16,384 slots; each master gets a third.
 		first, last := i*16384/3, (i+1)*16384/3-1
 		if err := client.ClusterAddSlotsRange(ctx, first, last).Err(); err != nil {
 			t.Fatal(err)
@@ -205,6 +208,7 @@ func StartClusterWith(t testing.TB, more func(node int) []string) *Cluster {
 			t.Fatal(err)
 		}
 	}
+	// Nodes tell each other of their slots by gossip, so all three have to know.
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		ready := 0
 		for _, s := range c.Masters {

@@ -283,7 +283,8 @@ func TestFullDisk(t *testing.T) {
 	if got := count(t, db); got != n-1 {
 		t.Errorf("%d rows, want the %d that were acknowledged", got, n-1)
 	}
-	if err := db.Write(t.Context(), func(*sqlitedb.Tx) error { return nil }); err != nil { // writes nothing, so it does not show that writes work
+	// A write without changes succeeds, and does not show that writes work again.
+	if err := db.Write(t.Context(), func(*sqlitedb.Tx) error { return nil }); err != nil {
 		t.Error(err)
 	}
 	if err := db.Check(t.Context()); !errors.Is(err, memory.ErrUnavailable) {

@@ -76,6 +76,7 @@ type partitionWork struct {
 	undelivered []string // apps that have messages in the outbox
 }
 
+// partitionWorkOf reads the answer of due.lua.
 func partitionWorkOf(v any) (w partitionWork) {
 	answer := replyOf(v)
 	for due := answer.list(0); len(due) > 0; due = due[2:] {

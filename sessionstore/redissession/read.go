@@ -53,6 +53,7 @@ func (s *Store) get(ctx context.Context, key sessionstore.Key, get sessionstore.
 	return out, err
 }
 
+// eventsKey is the name of the stream of a session's events.
 func eventsKey(scope memory.Scope, ref string) string { return scopePrefix(scope) + "events:" + ref }
 
 // events reads the events of these numbers, in their order. It reads consecutive
@@ -90,11 +91,13 @@ func (s *Store) events(ctx context.Context, stream string, numbers []int64) ([]s
 // streamID is the id of an event in its stream.
 func streamID(number int64) string { return strconv.FormatInt(number, 10) + "-0" }
 
+// eventOf reads an event from its message in the stream.
 func eventOf(m redis.XMessage) (sessionstore.Event, error) {
 	doc, _ := m.Values["d"].(string)
 	return sessionstore.ReadEvent([]byte(doc))
 }
 
+// appState reads the state of an app, keys with their prefix.
 func (s *Store) appState(ctx context.Context, app string) (sessionstore.State, error) {
 	values, err := s.redis.HGetAll(ctx, appPrefix(app)+"state").Result()
 	if err != nil {

@@ -38,6 +38,7 @@ var (
 	unlistScript     = redis.NewScript(source("unlist"))
 )
 
+// source returns the text of a script.
 func source(name string) string {
 	text, err := sources.ReadFile("lua/" + name + ".lua")
 	if err != nil {
@@ -69,6 +70,8 @@ func (s *Store) run(ctx context.Context, script *redis.Script, prefix string, ar
 // its answer change together, so a wrong shape is a fault in this package.
 type reply []any
 
+// replyOf returns the answer of a script, or a list in one; nil for anything
+// else.
 func replyOf(v any) reply { r, _ := v.([]any); return r }
 
 func (r reply) text(i int) string { v, _ := r[i].(string); return v }

@@ -9,6 +9,8 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
+// appendCases are the promises of Store.Append about events, other than the
+// order of concurrent calls and the request.
 func appendCases() []testCase {
 	return []testCase{
 		{"stores events in order", appendInOrder},
@@ -31,7 +33,7 @@ func appendCases() []testCase {
 }
 
 // Append answers the events as stored, in the order of the call, and Get reads
-// the same.
+// the same. Clients keep the answer in place of the events that they sent.
 func appendInOrder(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -50,7 +52,9 @@ func appendInOrder(f *fixture) {
 }
 
 // Events without an id get distinct ones, and those without a timestamp get the
-// present time. The events of one call keep their order.
+// present time. The events of one call keep their order. Retries are recognized
+// by their ids, and ingestion orders by timestamp, so every stored event has
+// both.
 func appendGivesIDs(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -91,7 +95,7 @@ func appendGivesIDs(f *fixture) {
 }
 
 // Appending no events changes nothing, and answers when the session was
-// updated.
+// updated. A request for memories of stored events is such a call.
 func appendNothing(f *fixture) {
 	key := session(ann, "s1")
 	want := f.create(key, `{"k":1}`, f.said("e1"))
@@ -101,7 +105,8 @@ func appendNothing(f *fixture) {
 }
 
 // A partial event is answered as it came. It is neither stored nor applied,
-// wherever it stands in the call.
+// wherever it stands in the call. Agents stream partial events and then send
+// the whole one. Stored, the text would be remembered twice.
 func appendPartial(f *fixture) {
 	key := session(ann, "s1")
 	want := f.create(key, `{"k":1}`)
@@ -124,7 +129,8 @@ func appendPartial(f *fixture) {
 }
 
 // temp: keys are dropped from the state and from the stored event. The rest of
-// the event stays.
+// the event stays. ADK uses temp: for the length of one invocation. Such values
+// may be large, or secrets.
 func appendTemp(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -141,7 +147,9 @@ func appendTemp(f *fixture) {
 }
 
 // An event whose id the session has is not stored again, nor is its state
-// applied, however it differs. The answer is the stored one.
+// applied, however it differs. The answer is the stored one. A client that did
+// not see the answer sends the call again. A second copy would double the turn
+// and its memories.
 func appendRepeated(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -162,6 +170,7 @@ func appendRepeated(f *fixture) {
 }
 
 // The same holds for an id that occurs twice in one call: the first is stored.
+// A batch that was put together from several sources may have an event twice.
 func appendRepeatedWithin(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -173,7 +182,8 @@ func appendRepeatedWithin(f *fixture) {
 	f.hasState("state", got.State, `{"n":1,"m":1}`)
 }
 
-// A call that is sent again with more events stores only the new ones.
+// A call that is sent again with more events stores only the new ones. Clients
+// send a session whole, again and again, as it grows.
 func appendRepeatedCall(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -190,7 +200,7 @@ func appendRepeatedCall(f *fixture) {
 }
 
 // Event ids belong to their session: the same id in another session is another
-// event.
+// event. Clients number events from 1 in each session.
 func appendIDsPerSession(f *fixture) {
 	keys := []sessionstore.Key{session(ann, "s1"), session(ann, "s2"), session(bob, "s1")}
 	for i, key := range keys {
@@ -206,7 +216,8 @@ func appendIDsPerSession(f *fixture) {
 }
 
 // LastUpdateTime is the timestamp of the event stored last, even if it is older
-// than others or in the future.
+// than others or in the future. ADK compares it with the copy of the session
+// that a client has, to see whether that is stale.
 func appendLastUpdateTime(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -237,7 +248,8 @@ func appendLastUpdateTime(f *fixture) {
 }
 
 // A missing session is ErrNotFound, and the call stores nothing. The session of
-// another user is missing too.
+// another user is missing too. An error that tells a foreign session from none
+// would tell who has one.
 func appendMissing(f *fixture) {
 	f.create(session(bob, "s1"), `{}`)
 	for _, events := range [][]sessionstore.Event{nil, {f.sets("e1", `{"user:k":1,"app:k":1}`)}} {
@@ -253,7 +265,8 @@ func appendMissing(f *fixture) {
 }
 
 // With Create a missing session is made in the same step, and an existing one
-// is used.
+// is used. Ingestion of a conversation needs no earlier call, and two
+// concurrent first calls must not fail.
 func appendCreates(f *fixture) {
 	key, empty := session(ann, "s1"), session(ann, "s2")
 	out := f.appendWith(empty, sessionstore.Append{Create: true})
@@ -275,6 +288,8 @@ func appendCreates(f *fixture) {
 }
 
 // KeepState stores events with their stateDelta, and leaves state as it is.
+// Ingestion stores finished conversations, whose deltas are old: they must not
+// overwrite present state.
 func appendKeepsState(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{"k":1,"user:k":1,"app:k":1}`)
@@ -298,7 +313,9 @@ func appendKeepsState(f *fixture) {
 }
 
 // Events, state and request are stored together: if the request fails, as one
-// with the id of another operation may, nothing is stored.
+// with the id of another operation may, nothing is stored. A client that sees
+// an error sends the call again, and events without their state or request
+// could not be repaired.
 func appendAllOrNothing(f *fixture) {
 	taken := f.ask(session(ann, "s1"), f.said("e1"))
 	f.finish(f.claimOne(session(ann, "s1")), 1)
@@ -318,7 +335,8 @@ func appendAllOrNothing(f *fixture) {
 	f.equal("events requested", f.claimOne(key).Requested, int64(2))
 }
 
-// The slice of events and its events stay as the caller had them.
+// The slice of events and its events stay as the caller had them. A client that
+// retries sends the same slice.
 func appendLeavesArguments(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -337,7 +355,8 @@ func appendLeavesArguments(f *fixture) {
 }
 
 // A call takes as many events as an import has, and a session holds all of many
-// calls.
+// calls. Costs must not grow with the length of the session, and no limit of a
+// database on parameters may show.
 func appendMany(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)

@@ -8,6 +8,8 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
+// archiveCases are the promises of Archive: an export and a restore move
+// sessions with their work to another store.
 func archiveCases() []testCase {
 	return []testCase{
 		{"has everything", archiveTellsAll},
@@ -21,6 +23,7 @@ func archiveCases() []testCase {
 	}
 }
 
+// export collects all that an export yields.
 func (f *fixture) export() (sessions []sessionstore.SessionRecord, shared []sessionstore.SharedState) {
 	f.t.Helper()
 	err := f.Export(f.t.Context(), func(a sessionstore.SessionRecord) error {
@@ -36,7 +39,8 @@ func (f *fixture) export() (sessions []sessionstore.SessionRecord, shared []sess
 
 // An export has the own state, times and positions of every session, in the
 // order of their making, and separately the state of users and apps. It has no
-// deleted sessions, and ends when a yield fails.
+// deleted sessions, and ends when a yield fails. The order is that of lists, so
+// an import makes the same lists.
 func archiveTellsAll(f *fixture) {
 	f.create(session(ann, "s1"), `{"app:a":1,"user:u":{"x":[1.0]},"k":null}`, f.said("e1"))
 	f.clock.advance(time.Second)
@@ -67,7 +71,8 @@ func archiveTellsAll(f *fixture) {
 }
 
 // Restore gives a session whose events were appended its own state and time,
-// and positions that leave nothing to do.
+// and positions that leave nothing to do. Memories are moved separately, so
+// done work must not be done again.
 func archiveRestores(f *fixture) {
 	key := session(ann, "s1")
 	f.appendWith(key, sessionstore.Append{Create: true, KeepState: true}, f.sets("e1", `{"k":1}`), f.said("e2"))
@@ -89,7 +94,8 @@ func archiveRestores(f *fixture) {
 }
 
 // Work that was left resumes where it was, with its plan. Work that was given
-// up stays so until the next request.
+// up stays so until the next request. A move must not lose a request that was
+// answered.
 func archiveRestoresWork(f *fixture) {
 	left, failed := session(ann, "left"), session(bob, "failed")
 	for _, key := range []sessionstore.Key{left, failed} {
@@ -113,7 +119,7 @@ func archiveRestoresWork(f *fixture) {
 }
 
 // A session that has gone on since is left as it is, and positions never go
-// back.
+// back. An import may run again after the new store is in use.
 func archiveLeaves(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{"k":1}`, f.said("e1"))
@@ -134,7 +140,7 @@ func archiveLeaves(f *fixture) {
 }
 
 // RestoreShared sets the missing keys of a user's and an app's state, and
-// nothing else.
+// nothing else. Values that were set since the move are newer.
 func archiveShares(f *fixture) {
 	f.create(session(ann, "s1"), `{"user:u":1,"app:a":1}`)
 	for _, s := range []sessionstore.SharedState{
@@ -148,7 +154,8 @@ func archiveShares(f *fixture) {
 	f.hasState("state", f.get(session(ann, "s1")).State, `{"user:u":1,"user:new":{"x": 1.0},"app:a":1,"app:new":null}`)
 }
 
-// An export fails while memories of a deleted session are still to be made.
+// An export fails while memories of a deleted session are still to be made. No
+// record names such a session, so its work would be lost.
 func archiveLeavesNothingBehind(f *fixture) {
 	key := session(ann, "s1")
 	f.ask(key, f.said("e1"))
@@ -160,7 +167,8 @@ func archiveLeavesNothingBehind(f *fixture) {
 	f.export()
 }
 
-// Ids that look like keys of a store are exported like any others.
+// Ids that look like keys of a store are exported like any others. A store that
+// finds sessions by the names of its keys has to parse them.
 func archiveOddIDs(f *fixture) {
 	for _, odd := range []string{"a}:user:b", "a}:session:b", "{a:x}:state", "}:live:{", "*?[a-z]", ":::", "état 🎉",
 		"memoryd:{1}"} {
@@ -180,7 +188,8 @@ func archiveOddIDs(f *fixture) {
 	}
 }
 
-// Positions that move on leave no plan of finished events.
+// Positions that move on leave no plan of finished events. Otherwise the plan
+// would be applied to other events.
 func archiveStalePlan(f *fixture) {
 	key := session(ann, "s1")
 	f.appendWith(key, sessionstore.Append{Create: true}, f.said("e1"), f.said("e2"), f.said("e3"))

@@ -12,6 +12,8 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
+// concurrencyCases run calls at the same time. Each checks for lost and doubled
+// data in the end, as the order of calls is open.
 func concurrencyCases() []testCase {
 	return []testCase{
 		{"writers of one session", concurrentWriters},
@@ -33,7 +35,7 @@ func parse(format string, args ...any) ([]sessionstore.Event, error) {
 
 // Many writers of one session all succeed. No event or key is lost or doubled,
 // each writer's events keep their order, and a key that all write has the value
-// of the last event.
+// of the last event. Agents with parallel tools append at the same time.
 func concurrentWriters(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -56,6 +58,7 @@ func concurrentWriters(f *fixture) {
 		}
 		return nil
 	})
+	// Each writer's events have their order, with those of others in between.
 	got := f.get(key)
 	f.equal("events", len(got.Events), writers*each)
 	next := make([]int, writers)
@@ -75,6 +78,9 @@ func concurrentWriters(f *fixture) {
 			f.equal(k, string(got.State[k]), fmt.Sprint(each-1))
 		}
 	}
+	// The key of all has the value of the last event in the state of session and
+	// user, which change with the event. The app's state may be on another server,
+	// so it has the value of any event.
 	if len(got.Events) > 0 {
 		last := got.Events[len(got.Events)-1].ID
 		f.equal("all", string(got.State["all"]), `"`+last+`"`)
@@ -85,7 +91,8 @@ func concurrentWriters(f *fixture) {
 	}
 }
 
-// Writers of many sessions of one user lose none of the shared state.
+// Writers of many sessions of one user lose none of the shared state. A read
+// and a later write of whole state would lose updates here.
 func concurrentSessions(f *fixture) {
 	const sessions, each = 16, 6
 	f.together(sessions, func(s int) error {
@@ -115,7 +122,8 @@ func concurrentSessions(f *fixture) {
 }
 
 // Of concurrent Creates of one id exactly one succeeds, and the session has its
-// state. The others get ErrExists.
+// state. The others get ErrExists. Otherwise two agents would believe that they
+// own the session.
 func concurrentCreates(f *fixture) {
 	key := session(ann, "s1")
 	var winner atomic.Int64
@@ -138,7 +146,8 @@ func concurrentCreates(f *fixture) {
 	f.equal("sessions", len(f.list(ann, 0)), 1)
 }
 
-// Concurrent appends that may make the session all succeed, in one session.
+// Concurrent appends that may make the session all succeed, in one session. The
+// first events of a conversation may come on two connections.
 func concurrentAppendCreates(f *fixture) {
 	key := session(ann, "s1")
 	const writers = 32
@@ -155,7 +164,8 @@ func concurrentAppendCreates(f *fixture) {
 }
 
 // Of concurrent appends with one event id exactly one is stored and applied,
-// and all are answered with it.
+// and all are answered with it. A client's retry may overtake its first
+// attempt.
 func concurrentSameEvent(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -180,7 +190,8 @@ func concurrentSameEvent(f *fixture) {
 }
 
 // A reader beside writers sees all events of a call, with the session's and the
-// user's state that belongs to them, or none.
+// user's state that belongs to them, or none. An agent must not act on state
+// without the event that explains it.
 func concurrentReaders(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{"n":0,"user:n":0}`)
@@ -196,6 +207,7 @@ func concurrentReaders(f *fixture) {
 					errs[r] = err
 					return
 				}
+				// Each call adds a batch and sets n to the number of calls.
 				n := len(got.Events)
 				if want := fmt.Sprint(n / batch); n%batch != 0 || n < last || string(got.State["n"]) != want ||
 					string(got.State["user:n"]) != want {
@@ -219,7 +231,8 @@ func concurrentReaders(f *fixture) {
 	}
 }
 
-// Concurrent claims give each scope to only one of them.
+// Concurrent claims give each scope to only one of them. Two workers in one
+// scope would consolidate against each other.
 func concurrentClaims(f *fixture) {
 	const scopes = 8
 	for i := range scopes {
@@ -245,28 +258,20 @@ func concurrentClaims(f *fixture) {
 }
 
 // Requests that come in while the work is done are neither lost nor done twice:
-// in the end every event was worked on exactly once, in order.
+// in the end every event was worked on exactly once, in order. Requests are not
+// serialized with work: positions have to be moved by compare and set.
 func concurrentRequests(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
 	const writers, each = 8, 8
-	var worked []int64
-	var ids []string
-	work := func() (bool, error) {
-		works, err := f.Claim(f.t.Context(), "worker", leaseTTL, 1)
-		if err != nil || len(works) == 0 {
-			return false, err
-		}
-		w := works[0]
-		events, err := f.Events(f.t.Context(), w, w.Done, int(w.Requested-w.Done))
-		if err != nil {
-			return false, err
-		}
-		for _, e := range events {
-			worked, ids = append(worked, e.Seq), append(ids, e.ID)
-		}
-		return true, f.Finish(f.t.Context(), w, w.Requested, nil)
+	var worked []sessionstore.NumberedEvent
+	work := func() (more bool, err error) {
+		events, err := f.workOff()
+		worked = append(worked, events...)
+		return len(events) > 0, err
 	}
+	// One goroutine works while the writers request. It stops when they have ended,
+	// and what is left then is done after it.
 	var left atomic.Int64
 	left.Store(writers)
 	f.together(writers+1, func(i int) error {
@@ -298,10 +303,12 @@ func concurrentRequests(f *fixture) {
 			f.t.Fatal(err)
 		}
 	}
-	for i, seq := range worked {
-		if seq != int64(i)+1 {
-			f.t.Fatalf("events are worked on in the order %v", worked)
+	var ids []string
+	for i, e := range worked {
+		if e.Seq != int64(i)+1 {
+			f.t.Fatalf("event %d is worked on as the %dth", e.Seq, i+1)
 		}
+		ids = append(ids, e.ID)
 	}
 	f.equal("events worked on", ids, eventIDs(f.get(key).Events))
 	for i := range writers {
@@ -310,4 +317,19 @@ func concurrentRequests(f *fixture) {
 			f.equal("state of "+op.ID, op.State, sessionstore.Succeeded)
 		}
 	}
+}
+
+// workOff claims one piece of work, reads its events and finishes it. Without
+// work it returns no events.
+func (f *fixture) workOff() ([]sessionstore.NumberedEvent, error) {
+	works, err := f.Claim(f.t.Context(), "worker", leaseTTL, 1)
+	if err != nil || len(works) == 0 {
+		return nil, err
+	}
+	w := works[0]
+	events, err := f.Events(f.t.Context(), w, w.Done, int(w.Requested-w.Done))
+	if err != nil {
+		return nil, err
+	}
+	return events, f.Finish(f.t.Context(), w, w.Requested, nil)
 }

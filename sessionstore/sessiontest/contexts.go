@@ -10,6 +10,7 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
+// contextCases check calls whose context ends before or during the call.
 func contextCases() []testCase {
 	return []testCase{
 		{"cancelled before the call", contextCancelled},
@@ -18,7 +19,7 @@ func contextCases() []testCase {
 }
 
 // A call whose context has ended returns the context's error and changes
-// nothing.
+// nothing. A client that has gone away does not cause writes.
 func contextCancelled(f *fixture) {
 	key, other := session(ann, "s1"), session(bob, "s1")
 	f.create(key, `{"k":1,"user:k":1}`, f.said("e1"))
@@ -85,7 +86,8 @@ func contextCancelled(f *fixture) {
 }
 
 // A call whose context ends while it runs does all of its work or none, and all
-// of it if it returns no error.
+// of it if it returns no error. The caller sends a failed call again, so half
+// of it must not be stored.
 func contextCancelledDuring(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -115,6 +117,8 @@ func contextCancelledDuring(f *fixture) {
 	for _, e := range got.Events {
 		stored[e.ID] = true
 	}
+	// A call that failed may have stored its events all the same, but then all of
+	// them, with their state.
 	for i := range calls {
 		whole := stored[fmt.Sprintf("e%d-0", i)]
 		if answered[i] && !whole {

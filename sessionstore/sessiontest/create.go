@@ -9,6 +9,8 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
+// createCases are the promises of Store.Create: the id, the state and the
+// events of a new session.
 func createCases() []testCase {
 	return []testCase{
 		{"answers the session", createAnswers},
@@ -23,7 +25,8 @@ func createCases() []testCase {
 	}
 }
 
-// A new session is empty and was updated now. Get reads the same.
+// A new session is empty and was updated now. Get reads the same. A client can
+// use the answer without another read.
 func createAnswers(f *fixture) {
 	key := session(ann, "s1")
 	got := f.create(key, `{}`)
@@ -36,7 +39,9 @@ func createAnswers(f *fixture) {
 }
 
 // Initial state goes to the app, the user and the session by prefix, and temp:
-// keys are dropped. The answer is the merged view with prefixes.
+// keys are dropped. The answer is the merged view with prefixes. ADK addresses
+// state of three owners by prefix, and its clients pass initial state in one
+// map.
 func createSplitsState(f *fixture) {
 	key := session(ann, "s1")
 	got := f.create(key, `{"app:a":1,"user:u":"two","s":[3],"temp:t":4}`)
@@ -48,7 +53,9 @@ func createSplitsState(f *fixture) {
 	f.hasState("another app", f.create(session(memory.Scope{App: "bank", User: "ann"}, "s1"), `{}`).State, `{}`)
 }
 
-// Initial state overwrites the state of the app and the user key by key.
+// Initial state overwrites the state of the app and the user key by key. A
+// client that starts a session with app: or user: keys means to set them, as an
+// event would. Keys that it does not name belong to others.
 func createOverwritesShared(f *fixture) {
 	f.create(session(ann, "s1"), `{"app:a":1,"app:b":1,"user:a":1,"user:b":1,"own":1}`)
 	f.create(session(ann, "s2"), `{"app:a":2,"user:b":2,"own":2}`)
@@ -56,7 +63,8 @@ func createOverwritesShared(f *fixture) {
 	f.hasState("second session", f.get(session(ann, "s2")).State, `{"app:a":2,"app:b":1,"user:a":1,"user:b":2,"own":2}`)
 }
 
-// A blank id is replaced by a UUID, a different one each time.
+// A blank id is replaced by a UUID, a different one each time. Clients leave
+// the choice of an id to the server, as ADK allows.
 func createBlankID(f *fixture) {
 	uuid := regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 	seen := map[string]bool{}
@@ -70,7 +78,8 @@ func createBlankID(f *fixture) {
 	}
 }
 
-// Space around an id is not part of it.
+// Space around an id is not part of it. ADK trims the ids that it is given, so
+// the same id has to name the same session here.
 func createTrimsID(f *fixture) {
 	f.equal("key", f.create(session(ann, "  s 1 "), `{}`).Key, session(ann, "s 1"))
 	f.get(session(ann, "s 1"))
@@ -79,7 +88,8 @@ func createTrimsID(f *fixture) {
 }
 
 // A second Create of an id fails with ErrExists and changes nothing, not even
-// shared state.
+// shared state. Two clients that choose the same id must not share a session
+// without knowing.
 func createDuplicate(f *fixture) {
 	key := session(ann, "s1")
 	want := f.create(key, `{"app:a":1,"user:u":1,"s":1}`, f.said("e1"))
@@ -92,7 +102,8 @@ func createDuplicate(f *fixture) {
 	f.equal("Get", f.get(key), want)
 }
 
-// An id is in use only within its scope.
+// An id is in use only within its scope. A user must not learn from an error
+// that another user has a session of that id.
 func createElsewhere(f *fixture) {
 	f.create(session(ann, "s1"), `{"mine":"ann's"}`)
 	f.create(session(bob, "s1"), `{"mine":"bob's"}`)
@@ -103,7 +114,8 @@ func createElsewhere(f *fixture) {
 
 // Create stores events as Append does: they get ids and times, their state is
 // applied over the initial one, temp: is dropped, and partial and repeated
-// events are not stored. The answer is the same as Get's.
+// events are not stored. The answer is the same as Get's. An import of a
+// conversation needs one call, and no other event comes between.
 func createWithEvents(f *fixture) {
 	key := session(ann, "s1")
 	later := f.saidAt("late", f.now().Add(1e9))
@@ -132,7 +144,8 @@ func createWithEvents(f *fixture) {
 }
 
 // Every method that would make a session refuses an invalid id, and every other
-// method finds nothing.
+// method finds nothing. Ids become parts of keys and of URLs, so a store has to
+// refuse them at the door, before anything is written.
 func createInvalid(f *fixture) {
 	long := strings.Repeat("x", memory.MaxID+1)
 	for _, key := range []sessionstore.Key{

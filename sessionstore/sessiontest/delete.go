@@ -7,6 +7,8 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
+// deleteCases are the promises of Store.Delete about what clients see. What
+// becomes of requested work is in deletedWorkCases.
 func deleteCases() []testCase {
 	return []testCase{
 		{"hides the session", deleteHides},
@@ -18,7 +20,8 @@ func deleteCases() []testCase {
 	}
 }
 
-// A deleted session can be neither read, listed nor written to.
+// A deleted session can be neither read, listed nor written to. From the answer
+// on, no agent may see the conversation.
 func deleteHides(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{"k":1}`, f.said("e1"))
@@ -34,7 +37,8 @@ func deleteHides(f *fixture) {
 	f.hasState("the other's state", other.State, `{"k":2}`)
 }
 
-// Deleting a missing session is no error, however often.
+// Deleting a missing session is no error, however often. A client that retries
+// a delete gets no error.
 func deleteMissing(f *fixture) {
 	key := session(ann, "s1")
 	f.delete(key)
@@ -44,7 +48,7 @@ func deleteMissing(f *fixture) {
 	f.missing(key)
 }
 
-// Deleting by another scope does nothing.
+// Deleting by another scope does nothing. Ids of sessions are easy to guess.
 func deleteAnothers(f *fixture) {
 	key := session(ann, "s1")
 	want := f.create(key, `{"k":1,"user:k":1}`, f.said("e1"))
@@ -56,6 +60,7 @@ func deleteAnothers(f *fixture) {
 }
 
 // The state of user and app outlives their sessions, even the last one.
+// Preferences of the user do not belong to one conversation.
 func deleteKeepsShared(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{"app:a":1,"user:u":1,"s":1}`)
@@ -65,7 +70,8 @@ func deleteKeepsShared(f *fixture) {
 }
 
 // After a delete the id is free. A new session of that id has nothing of the
-// old one: the ids of its events are free too.
+// old one: the ids of its events are free too. Clients reuse ids such as
+// "default".
 func deleteFreesID(f *fixture) {
 	for name, again := range map[string]func(sessionstore.Key){
 		"created":  func(key sessionstore.Key) { f.create(key, `{}`) },
@@ -88,7 +94,7 @@ func deleteFreesID(f *fixture) {
 	}
 }
 
-// An id may live many times.
+// An id may live many times. No life may see anything of an earlier one.
 func deleteManyLives(f *fixture) {
 	key := session(ann, "s1")
 	for life := range 10 {

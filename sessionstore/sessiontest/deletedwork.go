@@ -8,6 +8,8 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
+// deletedWorkCases check the work of deleted sessions: a delete hides a
+// session, and its requests are still answered.
 func deletedWorkCases() []testCase {
 	return []testCase{
 		{"is still done", deletedWorkDone},
@@ -21,16 +23,12 @@ func deletedWorkCases() []testCase {
 
 // Memories that were requested before a delete are still made: the work is
 // claimed and its events read. Then the events are gone, and the operation
-// stays.
+// stays. The contract says that a delete of a session is no wish to forget it.
 func deletedWorkDone(f *fixture) {
 	key := session(ann, "s1")
 	op := f.ask(key, f.said("e1"), f.said("e2"), f.said("e3"))
 	f.delete(key)
-	f.missing(key)
-	f.equal("List", len(f.list(ann, 0)), 0)
-	f.equal("ListApp", len(f.listApp("shop", 0)), 0)
-	_, err := f.Append(f.t.Context(), key, []sessionstore.Event{f.said("e4")}, sessionstore.Append{})
-	f.isA("Append", err, memory.ErrNotFound)
+	f.hidden(key)
 	f.equal("state", f.operation(ann, op.ID).State, sessionstore.Pending)
 	work := f.claimOne(key)
 	f.equal("work", work, sessionstore.Work{Key: key, Ref: work.Ref, Requested: 3, Attempts: 1,
@@ -50,6 +48,16 @@ func deletedWorkDone(f *fixture) {
 	f.missing(key)
 }
 
+// hidden checks that no call reaches a session, the only one of its app.
+func (f *fixture) hidden(key sessionstore.Key) {
+	f.t.Helper()
+	f.missing(key)
+	f.equal("List", len(f.list(key.Scope, 0)), 0)
+	f.equal("ListApp", len(f.listApp(key.App, 0)), 0)
+	_, err := f.Append(f.t.Context(), key, []sessionstore.Event{f.said("e")}, sessionstore.Append{})
+	f.isA("Append", err, memory.ErrNotFound)
+}
+
 // gone checks that the events of the work are gone.
 func (f *fixture) gone(work sessionstore.Work) {
 	f.t.Helper()
@@ -60,7 +68,8 @@ func (f *fixture) gone(work sessionstore.Work) {
 	f.equal("events of work that is gone", len(events), 0)
 }
 
-// A delete while the work is in progress disturbs neither.
+// A delete while the work is in progress disturbs neither. The worker has read
+// events already, and its results are valid.
 func deletedWhileClaimed(f *fixture) {
 	key := session(ann, "s1")
 	op := f.ask(key, f.said("e1"), f.said("e2"))
@@ -77,7 +86,8 @@ func deletedWhileClaimed(f *fixture) {
 }
 
 // Events that no request covers go with the session: all of them without a
-// request, otherwise those after it.
+// request, otherwise those after it. Without a request there is no reason to
+// keep a deleted conversation.
 func deletedUnasked(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`, f.said("e1"))
@@ -105,7 +115,7 @@ func deletedUnasked(f *fixture) {
 
 // The pending work of deleted sessions exists beside a new session of the same
 // id and its work. Each life has its own events, positions, plans, operations
-// and event ids.
+// and event ids. Clients reuse ids, so both lives may wait at the same time.
 func deletedBeside(f *fixture) {
 	key := session(ann, "s1")
 	const lives = 3
@@ -120,6 +130,8 @@ func deletedBeside(f *fixture) {
 	ops = append(ops, f.ask(key, f.saidAt("e1", f.now()), f.saidAt(fmt.Sprintf("e2 of %d", lives), f.now())))
 	want := f.get(key)
 
+	// The lives are worked off from the oldest to the present one. Each is told
+	// from the others by its Ref alone.
 	refs := map[string]bool{}
 	for life := range lives + 1 {
 		work := f.claimOne(key)
@@ -143,7 +155,8 @@ func deletedBeside(f *fixture) {
 	}
 }
 
-// Failed work outlives the session too, until it is retried and done.
+// Failed work outlives the session too, until it is retried and done. Otherwise
+// a delete would end a request that was answered.
 func deletedFailed(f *fixture) {
 	key := session(ann, "s1")
 	op := f.ask(key, f.said("e1"))
@@ -168,7 +181,8 @@ func deletedFailed(f *fixture) {
 	f.idle("all is done")
 }
 
-// Deleting one session leaves the work of the others.
+// Deleting one session leaves the work of the others. A delete must not touch
+// the queue of the user.
 func deletedOthers(f *fixture) {
 	f.ask(session(ann, "s1"), f.said("e1"))
 	f.clock.advance(time.Second)

@@ -7,6 +7,8 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
+// failCases are the promises of Progress.Fail and Operations.Retry: when failed
+// work is due again.
 func failCases() []testCase {
 	return []testCase{
 		{"due again at a time", failRetry},
@@ -19,7 +21,8 @@ func failCases() []testCase {
 	}
 }
 
-// Work that failed is due at the time given, not before.
+// Work that failed is due at the time given, not before. A model that asks for
+// a pause gets it.
 func failRetry(f *fixture) {
 	key := session(ann, "s1")
 	op := f.ask(key, f.said("e1"))
@@ -44,7 +47,7 @@ func failRetry(f *fixture) {
 }
 
 // Work that failed without a retry time is not due by itself, and the operation
-// is FAILED.
+// is FAILED. Work that can never succeed must not be tried forever.
 func failForGood(f *fixture) {
 	key := session(ann, "s1")
 	op := f.ask(key, f.said("e1"), f.said("e2"), f.said("e3"))
@@ -66,7 +69,8 @@ func failForGood(f *fixture) {
 }
 
 // A new request makes failed work due at once and counts its attempts from the
-// start. So the failed operation has another chance too.
+// start. So the failed operation has another chance too. The cause may be gone,
+// and the client shows that it still wants the memories.
 func failRequest(f *fixture) {
 	key := session(ann, "s1")
 	first := f.ask(key, f.said("e1"))
@@ -88,7 +92,8 @@ func failRequest(f *fixture) {
 	f.equal("state of the third", f.operation(ann, third.ID).State, sessionstore.Succeeded)
 }
 
-// Retry makes failed work due at once.
+// Retry makes failed work due at once. An operator who has removed the cause
+// calls it.
 func failRetried(f *fixture) {
 	key := session(ann, "s1")
 	op := f.ask(key, f.said("e1"))
@@ -109,7 +114,8 @@ func failRetried(f *fixture) {
 }
 
 // Work that waits to be tried again, or has failed, does not delay the other
-// work of its scope.
+// work of its scope. One conversation that a model refuses must not block all
+// others of the user.
 func failOthers(f *fixture) {
 	for _, id := range []string{"s1", "s2", "s3"} {
 		f.clock.advance(time.Second)
@@ -125,7 +131,7 @@ func failOthers(f *fixture) {
 }
 
 // Retry of an operation that has not failed changes nothing, except that it no
-// longer waits to be tried again.
+// longer waits to be tried again. A second click must not start work twice.
 func failRetryNothing(f *fixture) {
 	key := session(ann, "s1")
 	op := f.ask(key, f.said("e1"))
@@ -154,7 +160,7 @@ func failRetryNothing(f *fixture) {
 }
 
 // Retry of another scope's operation, or of an unknown one, is ErrNotFound and
-// does nothing.
+// does nothing. An operation's id is no permission.
 func failRetryAnothers(f *fixture) {
 	key := session(ann, "s1")
 	op := f.ask(key, f.said("e1"))

@@ -7,6 +7,8 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
+// finishCases are the promises of Progress.Save and Progress.Finish: positions,
+// plans and attempts.
 func finishCases() []testCase {
 	return []testCase{
 		{"moves the position", finishMoves},
@@ -20,7 +22,7 @@ func finishCases() []testCase {
 	}
 }
 
-// Finish takes the work from the list.
+// Finish takes the work from the list. Done work is not claimed again.
 func finishMoves(f *fixture) {
 	key := session(ann, "s1")
 	f.ask(key, f.said("e1"), f.said("e2"))
@@ -31,7 +33,9 @@ func finishMoves(f *fixture) {
 	f.hasEvents("the session", f.get(key).Events, "e1", "e2")
 }
 
-// The rest of the work can be claimed at once after a Finish of a part.
+// The rest of the work can be claimed at once after a Finish of a part. Long
+// sessions are done in batches, and other sessions of the app get their turn
+// between them.
 func finishPart(f *fixture) {
 	key := session(ann, "s1")
 	op := f.ask(key, f.said("e1"), f.said("e2"), f.said("e3"))
@@ -45,7 +49,8 @@ func finishPart(f *fixture) {
 	f.idle("all is done")
 }
 
-// Finish from a position that has moved is ErrAborted, and records nothing.
+// Finish from a position that has moved is ErrAborted, and records nothing. The
+// caller did work that another had done already.
 func finishStale(f *fixture) {
 	key := session(ann, "s1")
 	op := f.ask(key, f.said("e1"), f.said("e2"))
@@ -64,6 +69,7 @@ func finishStale(f *fixture) {
 }
 
 // Events that are requested while the work is in progress become the next work.
+// A request is never lost because of its moment.
 func finishMeanwhile(f *fixture) {
 	key := session(ann, "s1")
 	f.ask(key, f.said("e1"))
@@ -79,7 +85,8 @@ func finishMeanwhile(f *fixture) {
 }
 
 // A saved plan comes back byte for byte with each later Claim, however the
-// attempt ended.
+// attempt ended. Models do not repeat themselves, so a retry has to apply the
+// first plan.
 func finishPlan(f *fixture) {
 	key := session(ann, "s1")
 	f.ask(key, f.said("e1"), f.said("e2"), f.said("e3"))
@@ -103,7 +110,8 @@ func finishPlan(f *fixture) {
 	f.equal("requested", got.Requested, int64(4))
 }
 
-// The last saved plan counts.
+// The last saved plan counts. A plan is saved in steps: what a model found,
+// then the changes.
 func finishPlanReplaced(f *fixture) {
 	key := session(ann, "s1")
 	f.ask(key, f.said("e1"), f.said("e2"))
@@ -116,7 +124,8 @@ func finishPlanReplaced(f *fixture) {
 	f.equal("its end", got.PlanTo, int64(2))
 }
 
-// Finish drops the plan, whether it finishes all of the work or a part.
+// Finish drops the plan, whether it finishes all of the work or a part. A plan
+// of done events would be applied to the next ones.
 func finishPlanDropped(f *fixture) {
 	key := session(ann, "s1")
 	op := f.ask(key, f.said("e1"), f.said("e2"), f.said("e3"))
@@ -135,7 +144,8 @@ func finishPlanDropped(f *fixture) {
 }
 
 // The attempts of work count since the last success. Those of an operation
-// count its beginning once, and each time that some of it is tried again.
+// count its beginning once, and each time that some of it is tried again. The
+// number decides when to give up, and users see that of the operation.
 func finishAttempts(f *fixture) {
 	key := session(ann, "s1")
 	op := f.ask(key, f.said("e1"), f.said("e2"))

@@ -38,6 +38,7 @@ type fixture struct {
 	asked   int // operations so far
 }
 
+// newFixture opens the backend of a case, and closes it when the case ends.
 func newFixture(t *testing.T, h Harness) *fixture {
 	f := &fixture{t: t, harness: h, clock: clock{time: start}}
 	f.Backend = h.Open(t, f.clock.now)
@@ -64,6 +65,7 @@ func (c *clock) now() time.Time {
 	return c.time
 }
 
+// advance moves the clock.
 func (c *clock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,6 +75,7 @@ func (c *clock) advance(d time.Duration) {
 // now is the present time as a store keeps it.
 func (f *fixture) now() time.Time { return sessionstore.Micros(f.clock.now()) }
 
+// session returns a key.
 func session(scope memory.Scope, id string) sessionstore.Key {
 	return sessionstore.Key{Scope: scope, ID: id}
 }
@@ -93,6 +96,7 @@ func (f *fixture) said(id string) sessionstore.Event {
 	return f.saidAt(id, f.now())
 }
 
+// saidAt is said at another time.
 func (f *fixture) saidAt(id string, at time.Time) sessionstore.Event {
 	f.t.Helper()
 	return f.event(fmt.Sprintf(`{"id":%q,"author":"user","timestamp":%q,"content":{"role":"user",`+
@@ -117,6 +121,7 @@ func (f *fixture) state(doc string) sessionstore.State {
 	return s
 }
 
+// create makes a session with a state, given as a JSON object, and events.
 func (f *fixture) create(key sessionstore.Key, state string, events ...sessionstore.Event) *sessionstore.Session {
 	f.t.Helper()
 	s, err := f.Create(f.t.Context(), key, sessionstore.Create{State: f.state(state), Events: events})
@@ -132,6 +137,8 @@ func (f *fixture) append(key sessionstore.Key, events ...sessionstore.Event) ses
 	return f.appendWith(key, sessionstore.Append{}, events...)
 }
 
+// appendWith stores events with options, and checks that there is an answer for
+// each.
 func (f *fixture) appendWith(key sessionstore.Key, opts sessionstore.Append,
 	events ...sessionstore.Event) sessionstore.Appended {
 	f.t.Helper()
@@ -151,6 +158,7 @@ func (f *fixture) get(key sessionstore.Key) *sessionstore.Session {
 	return f.getSome(key, sessionstore.Get{NumRecent: -1})
 }
 
+// getSome reads a session with some of its events.
 func (f *fixture) getSome(key sessionstore.Key, get sessionstore.Get) *sessionstore.Session {
 	f.t.Helper()
 	s, err := f.Get(f.t.Context(), key, get)
@@ -160,6 +168,7 @@ func (f *fixture) getSome(key sessionstore.Key, get sessionstore.Get) *sessionst
 	return s
 }
 
+// delete deletes a session.
 func (f *fixture) delete(key sessionstore.Key) {
 	f.t.Helper()
 	if err := f.Delete(f.t.Context(), key); err != nil {
@@ -176,7 +185,8 @@ func (f *fixture) list(scope memory.Scope, pageSize int) []sessionstore.Session 
 	})
 }
 
-// listApp walks all pages of an app's sessions.
+// listApp walks all pages of an app's sessions. This is the one read across
+// users, for administrators.
 func (f *fixture) listApp(app string, pageSize int) []sessionstore.Session {
 	f.t.Helper()
 	return f.walk(pageSize, func(l sessionstore.List) (sessionstore.Page, error) {
@@ -185,6 +195,8 @@ func (f *fixture) listApp(app string, pageSize int) []sessionstore.Session {
 	})
 }
 
+// walk collects all pages of a list, and checks their sizes and that tokens
+// lead on.
 func (f *fixture) walk(pageSize int, page func(sessionstore.List) (sessionstore.Page,
 	error)) (out []sessionstore.Session) {
 	f.t.Helper()
@@ -236,6 +248,7 @@ func (f *fixture) askWith(key sessionstore.Key, opts sessionstore.Append,
 	return *out.Operation
 }
 
+// operation reads an operation with its changes.
 func (f *fixture) operation(scope memory.Scope, id string) *sessionstore.Operation {
 	f.t.Helper()
 	op, err := f.Operation(f.t.Context(), scope, id)
@@ -245,6 +258,7 @@ func (f *fixture) operation(scope memory.Scope, id string) *sessionstore.Operati
 	return op
 }
 
+// claim claims work with leases of leaseTTL.
 func (f *fixture) claim(owner string, limit int) []sessionstore.Work {
 	f.t.Helper()
 	works, err := f.Claim(f.t.Context(), owner, leaseTTL, limit)
@@ -275,6 +289,7 @@ func (f *fixture) idle(why string) {
 	}
 }
 
+// finish finishes work up to an event's number.
 func (f *fixture) finish(work sessionstore.Work, to int64, changes ...sessionstore.Change) {
 	f.t.Helper()
 	if err := f.Finish(f.t.Context(), work, to, changes); err != nil {
@@ -282,6 +297,7 @@ func (f *fixture) finish(work sessionstore.Work, to int64, changes ...sessionsto
 	}
 }
 
+// fail records a failure; a zero time gives the work up.
 func (f *fixture) fail(work sessionstore.Work, cause string, retry time.Time) {
 	f.t.Helper()
 	if err := f.Fail(f.t.Context(), work, cause, retry); err != nil {
@@ -289,6 +305,7 @@ func (f *fixture) fail(work sessionstore.Work, cause string, retry time.Time) {
 	}
 }
 
+// save saves the plan of a batch.
 func (f *fixture) save(work sessionstore.Work, to int64, plan string) {
 	f.t.Helper()
 	if err := f.Save(f.t.Context(), work, to, []byte(plan)); err != nil {
@@ -315,6 +332,7 @@ func (f *fixture) hasState(what string, got sessionstore.State, want string) {
 	f.equal(what, texts(got), texts(f.state(want)))
 }
 
+// texts makes values comparable as text.
 func texts(s sessionstore.State) map[string]string {
 	out := map[string]string{}
 	for k, v := range s {
@@ -329,6 +347,7 @@ func (f *fixture) hasEvents(what string, got []sessionstore.Event, want ...strin
 	f.equal(what, eventIDs(got), want)
 }
 
+// eventIDs returns the ids of events, in order.
 func eventIDs(events []sessionstore.Event) (out []string) {
 	for _, e := range events {
 		out = append(out, e.ID)
@@ -336,6 +355,7 @@ func eventIDs(events []sessionstore.Event) (out []string) {
 	return out
 }
 
+// sessionIDs returns the ids of sessions, in order.
 func sessionIDs(sessions []sessionstore.Session) (out []string) {
 	for _, s := range sessions {
 		out = append(out, s.ID)

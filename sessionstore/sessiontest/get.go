@@ -8,6 +8,8 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
+// getCases are the promises of Store.Get: which session it finds, and which of
+// its events it reads.
 func getCases() []testCase {
 	return []testCase{
 		{"missing or another user's", getMissing},
@@ -20,7 +22,8 @@ func getCases() []testCase {
 	}
 }
 
-// A session is found only by its whole key; any other key is ErrNotFound.
+// A session is found only by its whole key; any other key is ErrNotFound. Each
+// part of the key is a boundary between users.
 func getMissing(f *fixture) {
 	f.missing(session(ann, "s1"))
 	f.create(session(ann, "s1"), `{}`, f.said("e1"))
@@ -38,7 +41,8 @@ func getMissing(f *fixture) {
 }
 
 // NumRecent is how many of the last events are read: none for 0, all for a
-// negative one, and all there are for one too large. State is always read.
+// negative one, and all there are for one too large. State is always read. ADK
+// reads the last turns of long conversations this way.
 func getNumRecent(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{"k":1}`)
@@ -58,7 +62,8 @@ func getNumRecent(f *fixture) {
 }
 
 // After is inclusive, to the microsecond. The zero time is no limit, even for
-// old events.
+// old events. A client that polls passes the time of the last event that it
+// has.
 func getAfter(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -88,7 +93,7 @@ func getAfter(f *fixture) {
 }
 
 // With both limits the last n events are taken first, and of those the ones not
-// before After.
+// before After. ADK applies its two limits in this order.
 func getBoth(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -114,11 +119,15 @@ func getBoth(f *fixture) {
 
 // Events are in order of timestamp, and of arrival if their timestamps are
 // equal, whatever order they came in. The last n are the last of that order.
+// Events of several writers arrive late, and a model has to read them as they
+// were said.
 func getOrder(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
 	at := f.now()
 	sec := func(id string, s int) sessionstore.Event { return f.saidAt(id, at.Add(time.Duration(s)*time.Second)) }
+	// Ids begin in reverse order, so that an order by id shows. Their digits are the
+	// seconds of their timestamps.
 	f.append(key, sec("z0", 0), sec("y2", 2), sec("x1", 1))
 	f.append(key, sec("w0", 0))
 	f.append(key, sec("v-", -1), sec("u2", 2), sec("t1", 1), sec("a2", 2))
@@ -133,6 +142,8 @@ func getOrder(f *fixture) {
 }
 
 // Times are UTC and have microseconds, in all years that an event may have.
+// Other resolutions would make events of one moment change their order after a
+// restart.
 func getMicroseconds(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -161,7 +172,7 @@ func getMicroseconds(f *fixture) {
 }
 
 // The answer of Get belongs to the caller: a write into it changes no stored
-// data.
+// data. Backends with a cache must hand out copies.
 func getCallersOwn(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{"k":1}`, f.said("e1"))

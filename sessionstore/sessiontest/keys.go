@@ -8,6 +8,8 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
+// keyCases check that ids are opaque: any two different keys are different,
+// whatever characters they have.
 func keyCases() []testCase {
 	return []testCase{
 		{"scopes do not run into each other", keysScopes},
@@ -32,8 +34,11 @@ func oddNames() []string {
 }
 
 // Scopes with odd names, or with names that are the same once joined, share
-// nothing: neither sessions, state, work nor operations.
+// nothing: neither sessions, state, work nor operations. A store that joins ids
+// with a separator mixes users here.
 func keysScopes(f *fixture) {
+	// Joined with a colon, a bar, a space or as JSON, some of these are the same,
+	// and some only differ beyond the length that an index may cut keys to.
 	scopes := []memory.Scope{
 		{App: "a", User: "b:c"}, {App: "a:b", User: "c"}, {App: "a:b:c", User: "c"}, {App: "c", User: "a:b"},
 		{App: "a ", User: "b"}, {App: "a", User: " b"}, {App: "a", User: "b"}, {App: "a|b", User: "c"},
@@ -54,6 +59,7 @@ func keysScopes(f *fixture) {
 		operations[scope] = f.ask(key).ID
 		apps[scope.App]++
 	}
+	// Each scope has only its own data, and the app's state of its app's scopes.
 	for i, scope := range scopes {
 		got := f.get(session(scope, "s"))
 		what := fmt.Sprintf("scope %.60q", scope)
@@ -71,6 +77,7 @@ func keysScopes(f *fixture) {
 	for app, n := range apps {
 		f.equal(fmt.Sprintf("sessions of app %.60q", app), len(f.listApp(app, 0)), n)
 	}
+	// And all of them have work, side by side.
 	claimed := map[memory.Scope]bool{}
 	for _, w := range f.claim("worker", len(scopes)+1) {
 		claimed[w.Key.Scope] = true
@@ -78,7 +85,8 @@ func keysScopes(f *fixture) {
 	f.equal("scopes claimed", len(claimed), len(scopes))
 }
 
-// Sessions of odd ids are all different.
+// Sessions of odd ids are all different. Wildcards, case folding and Unicode
+// normalization must not make two ids one.
 func keysSessions(f *fixture) {
 	names := append(oddNames(), strings.Repeat("s", memory.MaxID), strings.Repeat("s", memory.MaxID-1))
 	for i, name := range names {
@@ -97,7 +105,8 @@ func keysSessions(f *fixture) {
 	}
 }
 
-// Events of odd ids are all different.
+// Events of odd ids are all different. Two events that were taken for one would
+// lose a turn.
 func keysEvents(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)

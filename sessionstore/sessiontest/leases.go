@@ -8,6 +8,8 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
+// leaseCases are the promises of leases: at any time one worker at most works
+// in a scope, and a worker that lost its lease changes nothing.
 func leaseCases() []testCase {
 	return []testCase{
 		{"bars all claims", leaseBars},
@@ -24,7 +26,8 @@ func leaseCases() []testCase {
 }
 
 // An app that has requested much before others does not delay them, whether its
-// work is claimed together or one piece after another.
+// work is claimed together or one piece after another. One tenant's import must
+// not be another tenant's wait.
 func leaseTurns(f *fixture) {
 	for i := range 20 {
 		f.ask(session(memory.Scope{App: "busy", User: fmt.Sprint("u", i)}, "s"), f.said("e"))
@@ -42,6 +45,8 @@ func leaseTurns(f *fixture) {
 		}
 		return out
 	}
+	// Each app gets one scope before the busy one gets its second. Scopes that are
+	// leased already count as turns, no matter which claim leased them.
 	first := f.claim("worker", 4)
 	f.equal("together", apps(first), []string{"busy u0", "calm u0", "rare u0", "busy u1"})
 	f.equal("one more", apps(f.claim("worker", 1)), []string{"calm u1"})
@@ -53,7 +58,7 @@ func leaseTurns(f *fixture) {
 }
 
 // A worker whose lease has ended cannot fail the work of the worker that has it
-// now.
+// now. It would end the lease of the other worker.
 func leaseLateFail(f *fixture) {
 	key := session(ann, "s1")
 	op := f.ask(key, f.said("e1"))
@@ -68,7 +73,8 @@ func leaseLateFail(f *fixture) {
 }
 
 // A worker whose lease has ended can neither replace the plan that the next
-// worker follows, nor finish the work.
+// worker follows, nor finish the work. The saved plan is what makes a retry do
+// the same again.
 func leaseLateSave(f *fixture) {
 	key := session(ann, "s1")
 	f.ask(key, f.said("e1"))
@@ -85,7 +91,7 @@ func leaseLateSave(f *fixture) {
 
 // While a scope is leased none of its work is claimed, neither by others nor by
 // the lease's owner, nor is work that is requested meanwhile. Other scopes can
-// be claimed.
+// be claimed. This is how several processes keep to one writer per scope.
 func leaseBars(f *fixture) {
 	f.ask(session(ann, "s1"), f.said("e1"))
 	f.claimOne(session(ann, "s1"))
@@ -99,7 +105,7 @@ func leaseBars(f *fixture) {
 }
 
 // A lease that has ended bars no claim. The next claim gets the work, as one
-// more attempt.
+// more attempt. A worker that died must not block its scope.
 func leaseEnds(f *fixture) {
 	key := session(ann, "s1")
 	op := f.ask(key, f.said("e1"))
@@ -118,7 +124,8 @@ func leaseEnds(f *fixture) {
 	f.equal("state", string(f.operation(ann, op.ID).State), "SUCCEEDED")
 }
 
-// Renew counts from the present time, each time.
+// Renew counts from the present time, each time. Work with a slow model takes
+// longer than one lease.
 func leaseRenewed(f *fixture) {
 	key := session(ann, "s1")
 	f.ask(key, f.said("e1"))
@@ -137,7 +144,7 @@ func leaseRenewed(f *fixture) {
 }
 
 // Only its owner renews a lease, on its own scope. Anything else is ErrAborted
-// and changes nothing.
+// and changes nothing. A worker learns from ErrAborted that it has to stop.
 func leaseOwner(f *fixture) {
 	f.isA("Renew of no lease", f.Renew(f.t.Context(), ann, "worker", leaseTTL), memory.ErrAborted)
 	f.ask(session(ann, "s1"), f.said("e1"))
@@ -149,7 +156,8 @@ func leaseOwner(f *fixture) {
 }
 
 // Finish and Fail end the lease: the next work of the scope can be claimed at
-// once, and there is nothing to renew.
+// once, and there is nothing to renew. A scope with much work does not wait for
+// leases to run out.
 func leaseEndsWithWork(f *fixture) {
 	for _, id := range []string{"s1", "s2", "s3"} {
 		f.clock.advance(time.Second)
@@ -163,7 +171,8 @@ func leaseEndsWithWork(f *fixture) {
 }
 
 // A worker whose lease has ended cannot undo the work that another has done:
-// Finish is ErrAborted, and neither its plan nor its failure counts.
+// Finish is ErrAborted, and neither its plan nor its failure counts. Its
+// results were computed without those of the other worker.
 func leaseLate(f *fixture) {
 	key := session(ann, "s1")
 	op := f.ask(key, f.said("e1"), f.said("e2"), f.said("e3"))
@@ -202,7 +211,8 @@ func leaseLate(f *fixture) {
 }
 
 // Leases of an embedded store are void when it starts, as their owners are
-// gone. In other stores they outlive a restart.
+// gone. In other stores they outlive a restart. A restarted embedded memoryd
+// resumes its work at once.
 func leaseRestart(f *fixture) {
 	key := session(ann, "s1")
 	f.ask(key, f.said("e1"))

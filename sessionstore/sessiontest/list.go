@@ -9,6 +9,8 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
+// listCases are the promises of Store.List and Store.ListApp, and of their
+// pages.
 func listCases() []testCase {
 	return []testCase{
 		{"sessions without events", listSessions},
@@ -23,7 +25,9 @@ func listCases() []testCase {
 }
 
 // A list has the merged state and the time of each session, and no events. The
-// newest created is first, whatever was updated since.
+// newest created is first, whatever was updated since. A list is for choosing a
+// session: with events it would be too large, and an order by update would move
+// while pages are read.
 func listSessions(f *fixture) {
 	for i := range 3 {
 		f.clock.advance(time.Second)
@@ -42,7 +46,8 @@ func listSessions(f *fixture) {
 	f.equal("ListApp", f.listApp("shop", 0), want)
 }
 
-// A list of nothing is an empty page.
+// A list of nothing is an empty page. New users have no sessions, and that is
+// no error.
 func listNothing(f *fixture) {
 	page, err := f.List(f.t.Context(), ann, sessionstore.List{})
 	if err != nil || len(page.Sessions) != 0 || page.NextPageToken != "" {
@@ -54,17 +59,19 @@ func listNothing(f *fixture) {
 	}
 }
 
-// List reads one user of one app.
+// List reads one user of one app. A prefix or a pattern that matches another
+// scope would show it.
 func listScope(f *fixture) {
 	f.create(session(ann, "s1"), `{}`)
 	f.create(session(bob, "s2"), `{}`)
 	f.create(session(memory.Scope{App: "bank", User: "ann"}, "s3"), `{}`)
 	f.equal("ann's", sessionIDs(f.list(ann, 0)), []string{"s1"})
 	f.equal("bob's", sessionIDs(f.list(bob, 0)), []string{"s2"})
-	f.equal("nobody's", sessionIDs(f.list(memory.Scope{App: "shop", User: "%"}, 0)), []string(nil))
+	f.equal("of a user without sessions", sessionIDs(f.list(memory.Scope{App: "shop", User: "%"}, 0)), []string(nil))
 }
 
 // ListApp reads all users of one app, each session with its own user's state.
+// This is the one read across users, for administrators.
 func listApp(f *fixture) {
 	f.create(session(ann, "s1"), `{"user:name":"Ann"}`)
 	f.clock.advance(time.Second)
@@ -79,6 +86,7 @@ func listApp(f *fixture) {
 	f.equal("sessions of no app", len(f.listApp("sho", 0)), 0)
 }
 
+// keysOf returns the keys of sessions, in order.
 func keysOf(sessions []sessionstore.Session) (out []sessionstore.Key) {
 	for _, s := range sessions {
 		out = append(out, s.Key)
@@ -87,7 +95,8 @@ func keysOf(sessions []sessionstore.Session) (out []sessionstore.Key) {
 }
 
 // Walking the pages returns each session exactly once, in one order, even if
-// all were made at one moment.
+// all were made at one moment. Creation times alone do not order sessions that
+// an import makes together.
 func listPages(f *fixture) {
 	var made []string
 	for i := range 25 {
@@ -108,7 +117,7 @@ func listPages(f *fixture) {
 }
 
 // Sessions made or deleted while the pages are walked neither hide nor repeat
-// the others.
+// the others. Long lists are read while the app runs.
 func listChanges(f *fixture) {
 	var want []string
 	for i := range 12 {
@@ -148,7 +157,7 @@ func listChanges(f *fixture) {
 }
 
 // A page has PageSize sessions, or the default number. A size out of range is
-// ErrInvalid.
+// ErrInvalid. Without a bound one call could read all of a large store.
 func listPageSize(f *fixture) {
 	for i := range memory.DefaultPageSize + 1 {
 		f.create(session(ann, fmt.Sprintf("s%d", i)), `{}`)
@@ -172,7 +181,8 @@ func listPageSize(f *fixture) {
 	}
 }
 
-// A malformed page token, or one of another list, is ErrInvalid.
+// A malformed page token, or one of another list, is ErrInvalid. A token is
+// input from outside; it must not become an offset into another user's list.
 func listPageToken(f *fixture) {
 	invalid := func(token string) {
 		f.t.Helper()

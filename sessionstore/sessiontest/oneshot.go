@@ -7,6 +7,8 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
+// oneShotCases are the promises of Append.OneShot: events in a hidden session
+// that exists for one request.
 func oneShotCases() []testCase {
 	return []testCase{
 		{"is hidden", oneShotHidden},
@@ -22,32 +24,25 @@ func oneShotCases() []testCase {
 }
 
 // No read and no list has a one-shot session, before and after its work, and
-// its id is free.
+// its id is free. The events belong to another session, or are facts: a client
+// would not know this one.
 func oneShotHidden(f *fixture) {
 	key := session(ann, "s1")
 	f.askOneShot(key, f.said("e1"))
-	hidden := func() {
-		f.t.Helper()
-		f.missing(key)
-		f.equal("List", len(f.list(ann, 0)), 0)
-		f.equal("ListApp", len(f.listApp("shop", 0)), 0)
-		_, err := f.Append(f.t.Context(), key, []sessionstore.Event{f.said("e2")}, sessionstore.Append{})
-		f.isA("Append", err, memory.ErrNotFound)
-		f.delete(key)
-	}
-	hidden()
+	f.hidden(key)
+	f.delete(key)
 	f.reopen()
-	hidden()
+	f.hidden(key)
 	f.create(key, `{"k":1}`, f.said("e3"))
 	f.hasEvents("a session of its id", f.get(key).Events, "e3")
 	f.delete(key)
 	f.finish(f.claimOne(key), 1)
-	hidden()
+	f.hidden(key)
 	f.idle("all is done")
 }
 
 // Its events can be read until its work is finished, after a restart too. The
-// operation stays.
+// operation stays. It is its own request, so nothing needs it afterwards.
 func oneShotEnds(f *fixture) {
 	key := session(ann, "s1")
 	op := f.askOneShot(key, f.said("e1"), f.said("e2"))
@@ -67,7 +62,8 @@ func oneShotEnds(f *fixture) {
 }
 
 // A one-shot session and a session of its key each have their own events,
-// positions and operations.
+// positions and operations. A request for a range must not change what waits in
+// the session itself.
 func oneShotBeside(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{"k":1}`, f.said("e1"), f.said("e2"))
@@ -92,7 +88,8 @@ func oneShotBeside(f *fixture) {
 	f.hasEvents("the session", f.get(key).Events, "e1", "e2", "e3")
 }
 
-// The stateDelta of its events changes no state.
+// The stateDelta of its events changes no state. The events were applied when
+// they were said.
 func oneShotState(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{"k":1,"user:u":1,"app:a":1}`)
@@ -103,6 +100,7 @@ func oneShotState(f *fixture) {
 }
 
 // The same events in two one-shot sessions of one key are two pieces of work.
+// Two requests may cover the same events, and each has an operation to finish.
 func oneShotTwice(f *fixture) {
 	key := session(ann, "s1")
 	for range 2 {
@@ -120,7 +118,8 @@ func oneShotTwice(f *fixture) {
 	f.idle("all is done")
 }
 
-// Without events to store, its operation has succeeded at once.
+// Without events to store, its operation has succeeded at once. A range may
+// have no events, and its client still waits for the operation.
 func oneShotEmpty(f *fixture) {
 	key := session(ann, "s1")
 	for _, events := range [][]sessionstore.Event{nil, {f.event(`{"id":"e1","author":"user","partial":true}`)}} {
@@ -132,7 +131,8 @@ func oneShotEmpty(f *fixture) {
 	}
 }
 
-// Its work stays after it was given up, and Retry resumes it.
+// Its work stays after it was given up, and Retry resumes it. It is treated
+// like any other work.
 func oneShotFailed(f *fixture) {
 	key := session(ann, "s1")
 	op := f.askOneShot(key, f.said("e1"))
@@ -149,7 +149,7 @@ func oneShotFailed(f *fixture) {
 }
 
 // An export fails while its work is left, as with deleted sessions, and never
-// has it among the sessions.
+// has it among the sessions. An export could not name it.
 func oneShotExport(f *fixture) {
 	key := session(ann, "s1")
 	f.askOneShot(key, f.said("e1"))
@@ -167,6 +167,7 @@ func oneShotExport(f *fixture) {
 }
 
 // A one-shot session without a request is refused, and nothing is stored.
+// Nothing would ever read or remove its events.
 func oneShotUnasked(f *fixture) {
 	key := session(ann, "s1")
 	_, err := f.Append(f.t.Context(), key, []sessionstore.Event{f.said("e1")}, sessionstore.Append{OneShot: true})

@@ -9,6 +9,8 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
+// operationCases are the promises of Operations: the states of an operation,
+// its changes, and how long it can be read.
 func operationCases() []testCase {
 	return []testCase{
 		{"life", operationLife},
@@ -23,8 +25,8 @@ func operationCases() []testCase {
 	}
 }
 
-// An operation is PENDING until work on it begins, RUNNING until all its
-// events are done, then SUCCEEDED.
+// An operation is PENDING until work on it begins, RUNNING until all its events
+// are done, then SUCCEEDED. Clients poll these states.
 func operationLife(f *fixture) {
 	key := session(ann, "s1")
 	created := f.now()
@@ -59,7 +61,8 @@ func operationLife(f *fixture) {
 }
 
 // An operation has the changes of its own events, in their order and byte for
-// byte. One event may have many changes, or none.
+// byte. One event may have many changes, or none. The changes are the response
+// of the operation, which clients show to users.
 func operationChanges(f *fixture) {
 	key := session(ann, "s1")
 	first := f.ask(key, f.said("e1"), f.said("e2"))
@@ -84,6 +87,7 @@ func operationChanges(f *fixture) {
 	}
 }
 
+// hasChanges compares the changes of an operation, in order and byte for byte.
 func (f *fixture) hasChanges(op sessionstore.Operation, want ...sessionstore.Change) {
 	f.t.Helper()
 	var gotDocs, wantDocs []string
@@ -98,7 +102,7 @@ func (f *fixture) hasChanges(op sessionstore.Operation, want ...sessionstore.Cha
 
 // An operation's events are those that were not done when it was requested. Two
 // operations may share some: each ends with the last of its own events and has
-// the changes of its own events.
+// the changes of its own events. Each client waits for its own events only.
 func operationsOverlap(f *fixture) {
 	key := session(ann, "s1")
 	f.ask(key, f.said("e0"))
@@ -127,7 +131,8 @@ func operationsOverlap(f *fixture) {
 }
 
 // Work names the oldest operation that waits for it: not one that is done, nor
-// one of another session.
+// one of another session. Its options decide for the work, and memories name it
+// as their origin.
 func operationOldest(f *fixture) {
 	key := session(ann, "s1")
 	done := f.ask(key)
@@ -149,7 +154,8 @@ func operationOldest(f *fixture) {
 	f.equal("after a failure", f.claimOne(key).Request.ID, second.ID)
 }
 
-// An operation is found by its scope and id; anything else is ErrNotFound.
+// An operation is found by its scope and id; anything else is ErrNotFound. Ids
+// carry their scope, but a client can make one up.
 func operationAnothers(f *fixture) {
 	op := f.ask(session(ann, "s1"), f.said("e1"))
 	f.operation(ann, op.ID)
@@ -168,7 +174,7 @@ func operationAnothers(f *fixture) {
 }
 
 // A scope's operations are listed newest first, over all its sessions, without
-// their changes.
+// their changes. Changes may be large; they are read one operation at a time.
 func operationsList(f *fixture) {
 	first := f.ask(session(ann, "s1"), f.said("e1"))
 	f.clock.advance(time.Second)
@@ -195,7 +201,7 @@ func operationsList(f *fixture) {
 }
 
 // Walking the pages returns each operation exactly once, newest first, also
-// while others are requested.
+// while others are requested. A client may request memories at any moment.
 func operationsPages(f *fixture) {
 	var want []string
 	for i := range 23 {
@@ -239,7 +245,8 @@ func (f *fixture) operationIDs(pageSize int, between func()) (ids []string) {
 }
 
 // A finished operation with all its changes can be read for OperationTTL from
-// its end, and not longer.
+// its end, and not longer. The HTTP contract promises 7 days; without an end
+// the table would grow forever.
 func operationTTL(f *fixture) {
 	key := session(ann, "s1")
 	op := f.ask(key, f.said("e1"), f.said("e2"))
@@ -267,7 +274,8 @@ func operationTTL(f *fixture) {
 }
 
 // An operation that waits or runs stays until it is finished, however long that
-// takes, with the changes of its finished events.
+// takes, with the changes of its finished events. An outage of a week must not
+// lose the answer to a request.
 func operationUnfinished(f *fixture) {
 	pending, running := session(ann, "s1"), session(bob, "s1")
 	first, second := f.ask(pending, f.said("e1")), f.ask(running, f.said("e1"), f.said("e2"))

@@ -9,6 +9,8 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
+// progressCases are the promises of the work list: how requests become work,
+// and in which order it is claimed.
 func progressCases() []testCase {
 	return []testCase{
 		{"rewinds", progressRewinds},
@@ -23,7 +25,8 @@ func progressCases() []testCase {
 	}
 }
 
-// Neither Create nor Append makes work by itself.
+// Neither Create nor Append makes work by itself. Sessions are stored by agents
+// that want no memories, and extraction costs money.
 func progressAppend(f *fixture) {
 	f.create(session(ann, "s1"), `{}`, f.said("e1"))
 	f.append(session(ann, "s1"), f.said("e2"))
@@ -36,7 +39,8 @@ func progressAppend(f *fixture) {
 }
 
 // A request covers all events up to the last, those of earlier calls too, and
-// none after it.
+// none after it. The request answers at once, so later events are not part of
+// its operation.
 func progressRequest(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`, f.said("e1"), f.said("e2"))
@@ -61,7 +65,8 @@ func progressRequest(f *fixture) {
 }
 
 // A request needs no events of its own, nor new ones: with partial or repeated
-// events it covers the stored events that are not done.
+// events it covers the stored events that are not done. add_session_to_memory
+// is such a call.
 func progressRequestEmpty(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`, f.said("e1"), f.said("e2"))
@@ -83,7 +88,8 @@ func progressRequestEmpty(f *fixture) {
 }
 
 // Claim returns the work that was requested first, whichever session is older,
-// and at most limit pieces.
+// and at most limit pieces. Otherwise a busy user could delay another one
+// forever.
 func progressOrder(f *fixture) {
 	users := []string{"m", "z", "a", "k", "b"}
 	keyOf := func(user string) sessionstore.Key {
@@ -108,7 +114,8 @@ func progressOrder(f *fixture) {
 	f.idle("all is claimed")
 }
 
-// Another request for a session that waits does not send it to the back.
+// Another request for a session that waits does not send it to the back. A
+// client that requests after each turn must not starve its own session.
 func progressKeepsPlace(f *fixture) {
 	f.ask(session(ann, "s1"), f.said("e1"))
 	f.clock.advance(time.Second)
@@ -122,7 +129,8 @@ func progressKeepsPlace(f *fixture) {
 }
 
 // A scope has one piece of work in progress at a time, its oldest first. The
-// next waits until that is done.
+// next waits until that is done. Facts are compared with known ones, so the
+// work of a scope has one order.
 func progressOnePerScope(f *fixture) {
 	for i := range 3 {
 		f.clock.advance(time.Second)
@@ -143,7 +151,8 @@ func progressOnePerScope(f *fixture) {
 }
 
 // Events are read by number: those above after, at most limit, in order of
-// arrival, whatever their timestamps.
+// arrival, whatever their timestamps. A batch is a range of numbers: late
+// events must not move into a batch that is done.
 func progressEvents(f *fixture) {
 	key := session(ann, "s1")
 	f.create(session(ann, "s0"), `{}`, f.said("another's"))
@@ -169,6 +178,7 @@ func progressEvents(f *fixture) {
 	f.equal("the next", f.events(work, work.Done, 10), all[2:])
 }
 
+// events reads events of work.
 func (f *fixture) events(work sessionstore.Work, after int64, limit int) []sessionstore.NumberedEvent {
 	f.t.Helper()
 	out, err := f.Events(f.t.Context(), work, after, limit)
@@ -179,6 +189,7 @@ func (f *fixture) events(work sessionstore.Work, after int64, limit int) []sessi
 }
 
 // Partial and repeated events take no number, so numbers have no gaps.
+// Positions count events, and a range of numbers is a number of events.
 func progressNumbers(f *fixture) {
 	key := session(ann, "s1")
 	part := f.event(`{"author":"user","partial":true}`)
@@ -195,6 +206,7 @@ func progressNumbers(f *fixture) {
 }
 
 // Work says whether its session has ever had an event that takes others back.
+// Ingestion reads the whole session only if there is something to take back.
 func progressRewinds(f *fixture) {
 	for want, doc := range map[bool]string{
 		false: `{"id": "e2", "author": "user"}`,

@@ -5,6 +5,8 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
+// requestCases are the promises about Append.Request: a request is kept whole,
+// and the worker gets it.
 func requestCases() []testCase {
 	return []testCase{
 		{"is kept", requestKept},
@@ -14,7 +16,8 @@ func requestCases() []testCase {
 }
 
 // The operation, in every way to read it, and the work have the whole request,
-// also after a restart.
+// also after a restart. The worker decides by it, possibly in another process
+// and after an upgrade.
 func requestKept(f *fixture) {
 	for _, r := range []sessionstore.Request{{}, {DisableConsolidation: true}, {Facts: true},
 		{DisableConsolidation: true, Facts: true}} {
@@ -43,7 +46,8 @@ func requestKept(f *fixture) {
 }
 
 // Work has the oldest request that waits for it, one after another, whatever
-// their ids are.
+// their ids are. One batch can follow the options of one request only, and the
+// oldest has waited longest.
 func requestOldest(f *fixture) {
 	key := session(ann, "s1")
 	var want []sessionstore.Request
@@ -60,7 +64,8 @@ func requestOldest(f *fixture) {
 	f.idle("all is done")
 }
 
-// A request without an id is refused, and nothing is stored.
+// A request without an id is refused, and nothing is stored. Its operation
+// could not be found.
 func requestWithoutID(f *fixture) {
 	key := session(ann, "s1")
 	_, err := f.Append(f.t.Context(), key, []sessionstore.Event{f.said("e1")}, sessionstore.Append{Create: true,

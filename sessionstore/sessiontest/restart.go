@@ -9,6 +9,8 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
+// restartCases close the backend and open it again, as a restart does. All that
+// was answered is there.
 func restartCases() []testCase {
 	return []testCase{
 		{"keeps sessions", restartSessions},
@@ -21,7 +23,7 @@ func restartCases() []testCase {
 }
 
 // Sessions, events, state and their order outlive a restart, and can be added
-// to.
+// to. An answered write is durable.
 func restartSessions(f *fixture) {
 	f.create(session(ann, "s1"), `{"app:a":1,"user:u":1,"k":1}`, f.said("e1"))
 	f.clock.advance(time.Second)
@@ -42,7 +44,8 @@ func restartSessions(f *fixture) {
 }
 
 // The work list outlives a restart: positions, plans, attempts, retry times,
-// and failed work.
+// and failed work. Sessions are the queue: there is no other place that knows
+// what is left.
 func restartWork(f *fixture) {
 	waiting, later, never, done := session(ann, "s1"), session(ann, "s2"), session(ann, "s3"), session(ann, "s4")
 	f.ask(done, f.said("e1"), f.said("e2"))
@@ -70,7 +73,8 @@ func restartWork(f *fixture) {
 	f.idle("the rest is done or given up")
 }
 
-// Operations outlive a restart, changes and all.
+// Operations outlive a restart, changes and all. A client polls across
+// deployments of the server.
 func restartOperations(f *fixture) {
 	done, failed, running, pending := session(ann, "s1"), session(ann, "s2"), session(ann, "s3"), session(ann, "s4")
 	var ids []string
@@ -94,7 +98,7 @@ func restartOperations(f *fixture) {
 }
 
 // The work of a deleted session outlives a restart, and the session stays
-// deleted.
+// deleted. A crash between delete and work must lose neither.
 func restartDeleted(f *fixture) {
 	key := session(ann, "s1")
 	f.ask(key, f.said("old"))
@@ -112,7 +116,9 @@ func restartDeleted(f *fixture) {
 	f.hasEvents("the session", f.get(key).Events, "new")
 }
 
-// The done positions refer to one memory store, the first they were bound to.
+// The done positions refer to one memory store, the first they were bound to. A
+// server that starts with other memories would take done events for remembered
+// ones, so it is refused.
 func restartBound(f *fixture) {
 	bind := func(id, want string) {
 		f.t.Helper()
@@ -130,7 +136,8 @@ func restartBound(f *fixture) {
 
 // Rebind makes all requested events work again, from the start: those that were
 // done, begun, given up, or not done when their session was deleted. Events
-// without a request are not work.
+// without a request are not work. This is the way back after the memory store
+// was lost.
 func restartRebound(f *fixture) {
 	if _, err := f.Bind(f.t.Context(), "m1"); err != nil {
 		f.t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
+// roundTripCases check that events are kept whole. What a client sent is what
+// every later reader gets, whether memoryd knows its fields or not.
 func roundTripCases() []testCase {
 	return []testCase{
 		{"documents", roundTripDocuments},
@@ -36,7 +38,8 @@ func documents() map[string]string {
 			`"parts":[{"functionCall":{"id":"f","name":"find_it","args":{"mime_type":1,` +
 			`"inline_data":{"state_delta":2}}}}]}}`,
 		"numbers": `{"id":"%s",` + head + `,"big":12345678901234567890,` +
-			`"bigger":123456789012345678901234567890.000000000000000000001,"huge":1e400,"tiny":1E-400,"zero":-0.0,"plus":1e+2,"actions":{"stateDelta":{"n":1e400,` +
+			`"bigger":123456789012345678901234567890.000000000000000000001,"huge":1e400,"tiny":1E-400,` +
+			`"zero":-0.0,"plus":1e+2,"actions":{"stateDelta":{"n":1e400,` +
 			`"m":12345678901234567890,"f":1.0}}}`,
 		"unicode": `{"id":"%s",` + head + `,"content":{"role":"model","parts":[{"text":"` +
 			`Grüße, 世界 😀 e\u0301 \u00e9 \ud83d\ude00 \u0000 \u2028  "}]},"ключ":"значение","😀":{"é":"é"}}`,
@@ -79,7 +82,9 @@ func allBytes() string {
 }
 
 // A stored event comes back byte for byte: in the answer, by Get, by the work
-// list, and after a restart.
+// list, and after a restart. Fields that memoryd does not know belong to newer
+// versions of ADK and to the client, and numbers must not pass through a
+// float64.
 func roundTripDocuments(f *fixture) {
 	for name, doc := range documents() {
 		key := session(ann, name)
@@ -111,7 +116,8 @@ func roundTripDocuments(f *fixture) {
 	}
 }
 
-// Inside a value even its spaces and escapes stay.
+// Inside a value even its spaces and escapes stay. Signatures and hashes over a
+// value stay valid.
 func roundTripSpelling(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -127,7 +133,8 @@ func roundTripSpelling(f *fixture) {
 	f.equal("state", string(got.State["k"]), value)
 }
 
-// Events of megabytes, such as inline images, come back whole.
+// Events of megabytes, such as inline images, come back whole. A store must not
+// truncate or refuse them.
 func roundTripLarge(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -140,7 +147,8 @@ func roundTripLarge(f *fixture) {
 	}
 }
 
-// The fields beside Doc are those that ParseEvent reads from it.
+// The fields beside Doc are those that ParseEvent reads from it. Stores may
+// keep the fields in columns; these must not drift from the document.
 func roundTripReadings(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)

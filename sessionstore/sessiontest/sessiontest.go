@@ -1,9 +1,10 @@
 // Package sessiontest is the suite that every session store passes. Each case is
 // one promise of [sessionstore.Store], [sessionstore.Progress],
 // [sessionstore.Operations] or [sessionstore.Archive], so that the suite is their
-// specification.
+// specification. The comment of a case states the promise, and then who relies on
+// it. A new promise is a new case here first.
 //
-// A backend runs it from a test of its own:
+// A backend runs the suite from a test of its own:
 //
 //	func TestConformance(t *testing.T) {
 //		sessiontest.Run(t, func(t *testing.T) sessiontest.Harness {
@@ -15,6 +16,23 @@
 //			}
 //		})
 //	}
+//
+// # How to read a case
+//
+// A case gets a fixture: an open backend, empty at first, and a clock that stands
+// still until the case moves it. No case sleeps, and no backend may read another
+// clock for the times that it stores or compares. Most cases play in the scope of
+// ann, and use bob to check that nothing reaches another user.
+//
+// The fixture's own methods, such as create, ask and finish, fail the test on an
+// error; a case calls the backend's methods where it expects one. Events have
+// short ids, which are their texts too, so that a failure names them.
+//
+// # What the suite leaves open
+//
+// Backends differ in what several processes may do, and in how they fail when a
+// server or a disk does. Harness.Embedded covers the first. Tests of the backend
+// itself cover the second: see the failure tests beside each.
 package sessiontest
 
 import (

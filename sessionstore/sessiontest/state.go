@@ -9,6 +9,8 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
+// stateCases are the rules of state: who sees a key, and how a delta changes
+// it.
 func stateCases() []testCase {
 	return []testCase{
 		{"shared by prefix", stateShared},
@@ -24,7 +26,8 @@ func stateCases() []testCase {
 
 // stateDelta reaches the app's state in all its sessions, the user's state in
 // all sessions of that user in that app, and the session's state in that
-// session only. Every read returns the merged view.
+// session only. Every read returns the merged view. This is ADK's rule for its
+// prefixes, and what one user sets must never reach another.
 func stateShared(f *fixture) {
 	bank := memory.Scope{App: "bank", User: "ann"}
 	keys := []sessionstore.Key{session(ann, "s1"), session(ann, "s2"), session(bob, "s1"), session(bank, "s1")}
@@ -64,7 +67,8 @@ func stateNull(f *fixture) {
 }
 
 // The events of a call change state in the order of the call, whatever their
-// timestamps. Calls change it one after another.
+// timestamps. Calls change it one after another. Late events are common, and a
+// client expects that its last call counts.
 func stateInOrder(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -79,7 +83,8 @@ func stateInOrder(f *fixture) {
 	f.hasState("another", f.get(key).State, `{"a":4,"b":2,"c":3,"user:a":2}`)
 }
 
-// Values of any kind come back byte for byte.
+// Values of any kind come back byte for byte. ADK in Python and in Go have to
+// read the same value, also of large integers.
 func stateBytes(f *fixture) {
 	key := session(ann, "s1")
 	values := []string{`0`, `-0.0`, `1.50`, `12345678901234567890`, `1e400`, `true`, `false`, `null`, `""`, `"null"`,
@@ -97,7 +102,8 @@ func stateBytes(f *fixture) {
 	f.hasState("List", f.list(ann, 0)[0].State, all)
 }
 
-// A value replaces the earlier one as a whole: objects are not merged.
+// A value replaces the earlier one as a whole: objects are not merged. ADK's
+// deltas are shallow. A deep merge would bring back removed fields.
 func stateReplaced(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{"k":{"a":1,"b":{"c":1}},"user:k":[1,2]}`)
@@ -105,7 +111,8 @@ func stateReplaced(f *fixture) {
 	f.hasState("state", f.get(key).State, `{"k":{"b":{}},"user:k":[3]}`)
 }
 
-// A prefix counts once, at the front, in lower case and with its colon.
+// A prefix counts once, at the front, in lower case and with its colon. The
+// names of the three owners share no keys, however similar they look.
 func statePrefixes(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, `{}`)
@@ -120,7 +127,8 @@ func statePrefixes(f *fixture) {
 		`{"app:user:x":1,"app:temp:x":3,"app:app:x":14,"app:x":17}`)
 }
 
-// Keys with any characters are all different keys.
+// Keys with any characters are all different keys. Applications use sentences,
+// paths and ids as keys.
 func stateOddKeys(f *fixture) {
 	key := session(ann, "s1")
 	ids := slices.DeleteFunc(oddNames(), func(name string) bool {
@@ -148,7 +156,8 @@ func stateOddKeys(f *fixture) {
 	f.equal("initial state", texts(s.State), texts(want))
 }
 
-// A session has room for thousands of keys.
+// A session has room for thousands of keys. No limit of a database on columns
+// or parameters may show.
 func stateLarge(f *fixture) {
 	key := session(ann, "s1")
 	want := sessionstore.State{}

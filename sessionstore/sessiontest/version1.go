@@ -18,7 +18,17 @@ var Version1Now = time.Date(2024, 5, 8, 15, 0, 0, 0, time.UTC)
 // Version1 checks that a store reads data that memoryd stored before it kept
 // requests. The id of an operation then said what was requested, and one-shot
 // sessions had reserved names and were deleted at once. Each backend has such data
-// in its testdata, and opens a copy of it for this check.
+// in its testdata, and opens a copy of it for this check. In the app "shop" it has,
+// by user:
+//
+//   - ann: a finished session with state of all owners, and a pending one;
+//   - ben: a pending session with two requests, the older without consolidation;
+//   - cat: a finished session, and a pending range of it without consolidation;
+//   - dan: pending facts;
+//   - eve: work that failed after its plan was saved, to be tried again;
+//   - fay: a deleted session with pending work;
+//   - gus: work that was given up;
+//   - hal: a finished range and finished facts, and a pending range.
 func Version1(t *testing.T, b Backend) {
 	f := &fixture{Backend: b, t: t, clock: clock{time: Version1Now}}
 	user := func(name string) memory.Scope { return memory.Scope{App: "shop", User: name} }

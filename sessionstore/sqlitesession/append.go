@@ -33,7 +33,8 @@ func (s *Store) Append(ctx context.Context, key sessionstore.Key, events []sessi
 		if out.Operation, err = s.request(tx, key, &row, *opts.Request); err != nil || !opts.OneShot {
 			return err
 		}
-		return purge(tx, row.ref) // if there is nothing to do
+		// A one-shot session without events has no work that would remove it.
+		return purge(tx, row.ref)
 	})
 	if err != nil {
 		return sessionstore.Appended{}, key.Wrap("append", err)
@@ -62,6 +63,8 @@ func (s *Store) append(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, e
 		if e.Partial {
 			continue
 		}
+		// The index of event ids decides whether the event is new: a look before the
+		// insert would cost one more statement for each event.
 		isNew, err := tx.Changes(`INSERT INTO events (ref, seq, id, time, doc) VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT (ref, id) DO NOTHING`,
 			row.ref, row.seq+1, e.ID, e.Timestamp.UnixMicro(), []byte(e.Doc))
@@ -93,6 +96,7 @@ func (s *Store) append(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, e
 	return out, nil
 }
 
+// storedEvent reads an event of a session by its id.
 func storedEvent(tx *sqlitedb.Tx, ref int64, id string) (sessionstore.Event, error) {
 	var doc []byte
 	if err := tx.QueryRow(`SELECT doc FROM events WHERE ref = ? AND id = ?`, ref, id).Scan(&doc); err != nil {

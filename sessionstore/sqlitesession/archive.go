@@ -25,6 +25,8 @@ func (s *Store) Export(ctx context.Context, session func(sessionstore.SessionRec
 			return err
 		}
 	}
+	// Each page is a transaction of its own, so that an export of a large file does
+	// not keep its log from being shortened.
 	for after := int64(0); ; {
 		var page []sessionRecord
 		err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
@@ -96,6 +98,7 @@ type sessionRecord struct {
 	ref int64
 }
 
+// scanRecord reads a session to export, without its state.
 func scanRecord(rows *sql.Rows) (r sessionRecord, err error) {
 	var updated int64
 	var plan []byte
@@ -108,6 +111,7 @@ func scanRecord(rows *sql.Rows) (r sessionRecord, err error) {
 	return r, err
 }
 
+// exportFrom reads the next sessions to export, those with numbers above after.
 func exportFrom(ctx context.Context, tx *sql.Tx, after int64) ([]sessionRecord, error) {
 	page, err := sqlitedb.Collect(ctx, tx, scanRecord,
 		`SELECT ref, app, user, id, update_time, seq, requested, done, failed,
@@ -128,7 +132,7 @@ func exportFrom(ctx context.Context, tx *sql.Tx, after int64) ([]sessionRecord, 
 func (s *Store) Restore(ctx context.Context, r sessionstore.SessionRecord) error {
 	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
 		row, err := findSession(tx.QueryRow(selectSession, r.App, r.User, r.ID))
-		if err != nil || row.seq > r.Events {
+		if err != nil || row.seq > r.Events { // it has gone on since
 			return err
 		}
 		if err := applyOwnState(tx, row.ref, r.State); err != nil {
@@ -138,6 +142,8 @@ func (s *Store) Restore(ctx context.Context, r sessionstore.SessionRecord) error
 		if err != nil {
 			return err
 		}
+		// Positions only move forward. Equal ones keep the plan and attempts of this
+		// store.
 		if r.Done < row.done || r.Requested < row.requested || r.Done == row.done && r.Requested == row.requested {
 			return nil
 		}

@@ -48,6 +48,7 @@ func (s *Store) Rebind(ctx context.Context, memories string) (sessions int, err 
 		if err != nil {
 			return err
 		}
+		// Users have many sessions, and a scope needs only one look.
 		requeued := map[memory.Scope]bool{}
 		for _, scope := range scopes {
 			if requeued[scope] {
@@ -66,6 +67,7 @@ func (s *Store) Rebind(ctx context.Context, memories string) (sessions int, err 
 	return sessions, nil
 }
 
+// scanScope reads a scope from a row of app and user.
 func scanScope(rows *sql.Rows) (scope memory.Scope, err error) {
 	err = rows.Scan(&scope.App, &scope.User)
 	return scope, err

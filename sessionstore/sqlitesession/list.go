@@ -36,6 +36,7 @@ type listed struct {
 	ref int64
 }
 
+// scanListed reads a session of a page, without its state.
 func scanListed(rows *sql.Rows) (l listed, err error) {
 	var updated int64
 	err = rows.Scan(&l.ref, &l.App, &l.User, &l.ID, &updated)
@@ -44,7 +45,9 @@ func scanListed(rows *sql.Rows) (l listed, err error) {
 }
 
 // list reads a page of the sessions that pass where, with its args. name is the
-// list's name in page tokens.
+// list's name in page tokens. It reads the sessions first and their states after, so
+// that the row beyond the page, which only shows that there is a next one, costs
+// little.
 func (s *Store) list(ctx context.Context, where string, args []any, list sessionstore.List, name ...string) (
 	page sessionstore.Page, err error) {
 	pager, err := list.Pager(name...)

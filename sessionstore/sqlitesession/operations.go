@@ -23,6 +23,7 @@ type operationRow struct {
 	n, ref, first, last int64
 }
 
+// scanOperation reads a row of selectOperations.
 func scanOperation(rows *sql.Rows) (o operationRow, err error) {
 	var stored sessionstore.StoredOperation
 	var created, ended int64
@@ -62,6 +63,7 @@ func (s *Store) Operation(ctx context.Context, scope memory.Scope, id string) (*
 	return &op, nil
 }
 
+// scanDoc reads JSON from a row of doc.
 func scanDoc(rows *sql.Rows) (doc json.RawMessage, err error) {
 	err = rows.Scan((*[]byte)(&doc))
 	return doc, err
@@ -97,6 +99,8 @@ func (s *Store) Operations(ctx context.Context, scope memory.Scope, list session
 // Retry implements sessionstore.Operations.
 func (s *Store) Retry(ctx context.Context, scope memory.Scope, id string) (*sessionstore.Operation, error) {
 	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+		// Failed work starts over: its attempts count from 0 and it waits from now.
+		// Work that waits for its next attempt keeps both, and is due now.
 		_, err := tx.Exec(`UPDATE sessions SET failed = 0, attempts = iif(failed = 1, 0, attempts), due_time = 0,
 			request_time = iif(failed = 1, ?1, request_time)
 			WHERE (failed = 1 OR requested > done AND due_time > 0) AND ref =

@@ -15,8 +15,10 @@ import (
 )
 
 // requeue brings a scope's row in waiting up to date with its sessions. Every
-// write that changes the positions of a session, or when it is due, ends with
-// it.
+// write that changes the positions of a session, or when it is due, ends with it.
+// The row has the time since which the oldest of them waits, by which scopes are
+// ordered, and the time at which the first of them is due. Both come from an index,
+// so the cost does not grow with the number of sessions.
 func requeue(tx *sqlitedb.Tx, scope memory.Scope) error {
 	if _, err := tx.Exec(`DELETE FROM waiting WHERE app = ? AND user = ?`, scope.App, scope.User); err != nil {
 		return err
@@ -74,6 +76,8 @@ func claim(tx *sqlitedb.Tx, w *sessionstore.Work, owner string, until time.Time)
 	if _, err := tx.Exec(`UPDATE sessions SET attempts = ? WHERE ref = ?`, w.Attempts, w.Ref); err != nil {
 		return err
 	}
+	// An operation counts its beginning, and each attempt that follows a failure. A
+	// batch that follows a finished one is no new attempt.
 	_, err := tx.Exec(`UPDATE operations SET attempts = attempts + 1 WHERE ref = ?1 AND done_time = 0
 		AND (attempts = 0 OR ?2 > 1 OR EXISTS (SELECT 1 FROM sessions s WHERE s.ref = ?1 AND s.last_error <> ''))`,
 		w.Ref, w.Attempts)
@@ -89,6 +93,8 @@ const maxCandidates = 1000
 // has. A long session waits again after each batch, so that others get their
 // turn.
 func dueWork(tx *sqlitedb.Tx, now time.Time, limit int) (out []sessionstore.Work, err error) {
+	// A scope's turn is its place among the ready scopes of its app, after those of
+	// the app that are leased.
 	scopes, err := sqlitedb.Collect(context.Background(), tx, scanScope, `WITH ready AS (
 		  SELECT app, user, since FROM waiting w WHERE due <= ?1
 		  AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.app = w.app AND l.user = w.user AND l.until > ?1)
@@ -114,6 +120,8 @@ func dueWork(tx *sqlitedb.Tx, now time.Time, limit int) (out []sessionstore.Work
 // request.
 func readWork(tx *sqlitedb.Tx, scope memory.Scope, now time.Time) (w sessionstore.Work, err error) {
 	w.Key.Scope = scope
+	// sessions_work has the order in which a scope's sessions wait. Left to itself,
+	// SQLite may choose sessions_due, and read and sort all of them.
 	var operation, session string
 	var request, plan []byte
 	err = tx.QueryRow(`WITH s AS (
@@ -135,7 +143,8 @@ func readWork(tx *sqlitedb.Tx, scope memory.Scope, now time.Time) (w sessionstor
 	return w, err
 }
 
-// Renew implements sessionstore.Progress.
+// Renew implements sessionstore.Progress. A lease that has ended is not renewed,
+// even if no other worker has taken it yet: one may just be about to.
 func (s *Store) Renew(ctx context.Context, scope memory.Scope, owner string, ttl time.Duration) error {
 	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
 		now := s.now()
@@ -171,6 +180,7 @@ func (s *Store) Events(ctx context.Context, work sessionstore.Work, after int64,
 	return out, nil
 }
 
+// scanNumbered reads an event from a row of seq and doc.
 func scanNumbered(rows *sql.Rows) (n sessionstore.NumberedEvent, err error) {
 	var doc []byte
 	if err := rows.Scan(&n.Seq, &doc); err != nil {
@@ -201,6 +211,9 @@ func (s *Store) Finish(ctx context.Context, work sessionstore.Work, to int64, ch
 	}
 	err = s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
 		now := s.now().UnixMicro()
+		// The done position and the attempts are those of the claim, unless the work
+		// was finished or claimed again since. The rest waits again from now, so that
+		// other sessions get their turn.
 		if err := orAborted(tx.Changes(`UPDATE sessions SET done = ?1, attempts = 0, failed = 0, due_time = 0,
 			last_error = '', plan = NULL, plan_to = 0, request_time = ?2
 			WHERE ref = ?3 AND done = ?4 AND attempts = ?5 AND ?1 <= requested AND ?1 > done`,
@@ -235,7 +248,7 @@ func (s *Store) Finish(ctx context.Context, work sessionstore.Work, to int64, ch
 func (s *Store) Fail(ctx context.Context, work sessionstore.Work, cause string, retry time.Time) error {
 	failed := retry.IsZero()
 	if failed {
-		retry = s.now()
+		retry = s.now() // when it was given up; see dropExpired
 	}
 	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
 		if err := orAborted(tx.Changes(`UPDATE sessions SET last_error = ?, due_time = ?, failed = ?
@@ -251,7 +264,8 @@ func (s *Store) Fail(ctx context.Context, work sessionstore.Work, cause string, 
 	return nil
 }
 
-// release ends the lease on a scope.
+// release ends the lease on a scope. It does not check the owner: its callers have
+// checked, by position and attempts, that the work is still theirs.
 func release(tx *sqlitedb.Tx, scope memory.Scope) error {
 	if _, err := tx.Exec(`DELETE FROM leases WHERE app = ? AND user = ?`, scope.App, scope.User); err != nil {
 		return err

@@ -18,6 +18,8 @@ func (s *Store) request(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, 
 		return nil, err
 	}
 	now := s.now().UnixMicro()
+	// A session that waits already keeps its place and its next attempt. One that
+	// was given up, or had no work, begins to wait now.
 	if row.seq > row.done {
 		_, err := tx.Exec(`UPDATE sessions SET requested = seq,
 			request_time = CASE WHEN requested > done AND failed = 0 THEN request_time ELSE ?1 END,
@@ -31,6 +33,8 @@ func (s *Store) request(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, 
 			return nil, err
 		}
 	}
+	// All events may be done already, or there are none: then the operation ends as
+	// it begins.
 	done := int64(0)
 	if row.seq == row.done {
 		done = now
@@ -69,6 +73,8 @@ func (s *Store) dropExpired(tx *sqlitedb.Tx) error {
 	if err != nil {
 		return err
 	}
+	// Without a requested position ahead the session has no work left, as purge
+	// wants it. Its operations never ended, so nothing else would remove them.
 	if _, err := tx.Exec(`UPDATE sessions SET requested = done WHERE ref = ?`, ref); err != nil {
 		return err
 	}
@@ -79,7 +85,8 @@ func (s *Store) dropExpired(tx *sqlitedb.Tx) error {
 }
 
 // dropChanges removes changes that no operation is left to report, twice as many
-// as have been added.
+// as have been added, so that the table stays bounded without a process that
+// cleans up.
 func (s *Store) dropChanges(tx *sqlitedb.Tx, added int) error {
 	_, err := tx.Exec(`DELETE FROM changes WHERE rowid IN (SELECT c.rowid FROM changes c WHERE time < ?1 AND NOT EXISTS
 		(SELECT 1 FROM operations o WHERE o.ref = c.ref AND o.first < c.seq AND o.last >= c.seq

@@ -24,11 +24,15 @@ CREATE TABLE sessions (
   plan_to      INTEGER NOT NULL DEFAULT 0,
   rewinds      INTEGER NOT NULL DEFAULT 0  -- an event takes others back
 ) STRICT;
+-- An id is in use by one session at a time, and a deleted one does not use it.
 CREATE UNIQUE INDEX sessions_id ON sessions (app, user, id) WHERE deleted = 0;
+-- For pages of List and ListApp: a higher ref was created later.
 CREATE INDEX sessions_list ON sessions (app, user, ref) WHERE deleted = 0;
 CREATE INDEX sessions_app ON sessions (app, ref) WHERE deleted = 0;
+-- For the work of a scope: since when its oldest waits, and when its first is due.
 CREATE INDEX sessions_work ON sessions (app, user, request_time) WHERE requested > done AND failed = 0;
 CREATE INDEX sessions_due ON sessions (app, user, due_time) WHERE requested > done AND failed = 0;
+-- For the deleted sessions that were given up, and are removed in the end.
 CREATE INDEX sessions_failed ON sessions (due_time) WHERE failed = 1 AND deleted = 1;
 
 CREATE TABLE events (
@@ -39,9 +43,12 @@ CREATE TABLE events (
   doc  BLOB NOT NULL,    -- the whole event, JSON
   PRIMARY KEY (ref, seq)
 ) STRICT;
+-- An event of an id that is there is not stored again.
 CREATE UNIQUE INDEX events_id ON events (ref, id);
+-- For Get: the last events by timestamp, and by arrival where that is equal.
 CREATE INDEX events_time ON events (ref, time, seq);
 
+-- State without its prefix, in the table of its owner.
 CREATE TABLE app_state (
   app   TEXT NOT NULL,
   key   TEXT NOT NULL,
@@ -70,8 +77,10 @@ CREATE TABLE waiting (
   due   INTEGER NOT NULL,
   PRIMARY KEY (app, user)
 ) STRICT, WITHOUT ROWID;
+-- For a claim: the longest waiting scopes first.
 CREATE INDEX waiting_since ON waiting (since, due);
 
+-- The scopes that a worker has, and until when.
 CREATE TABLE leases (
   app   TEXT NOT NULL,
   user  TEXT NOT NULL,
@@ -93,6 +102,7 @@ CREATE TABLE operations (
   done_time   INTEGER NOT NULL DEFAULT 0, -- 0 until it has succeeded
   attempts    INTEGER NOT NULL DEFAULT 0
 ) STRICT;
+-- For pages of Operations; for the operations of a session; for those that expire.
 CREATE INDEX operations_scope ON operations (app, user, n);
 CREATE INDEX operations_ref ON operations (ref, last);
 CREATE INDEX operations_done ON operations (done_time) WHERE done_time > 0;
@@ -100,6 +110,7 @@ CREATE INDEX operations_done ON operations (done_time) WHERE done_time > 0;
 -- The memory store that the done positions refer to, in one row.
 CREATE TABLE bound (one INTEGER PRIMARY KEY CHECK (one = 1), memories TEXT NOT NULL) STRICT;
 
+-- The changes of the event seq, for the operations that cover it to report.
 CREATE TABLE changes (ref INTEGER NOT NULL, seq INTEGER NOT NULL, time INTEGER NOT NULL, doc BLOB NOT NULL) STRICT;
 CREATE INDEX changes_ref ON changes (ref, seq);
 CREATE INDEX changes_time ON changes (time);

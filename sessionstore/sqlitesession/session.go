@@ -30,6 +30,8 @@ func (s *Store) Create(ctx context.Context, key sessionstore.Key, create session
 		if _, err = s.append(tx, key, &row, create.Events, sessionstore.Append{}); err != nil {
 			return err
 		}
+		// Read back, as partial and repeated events are not stored, and order is by
+		// timestamp.
 		if out.Events, err = readEvents(ctx, tx, row.ref, sessionstore.Get{NumRecent: -1}); err != nil {
 			return err
 		}
@@ -86,11 +88,14 @@ const selectEvents = `SELECT doc FROM
 	(SELECT doc, time, seq FROM events WHERE ref = ?1 AND (?2 >= 0 OR time >= ?3) ORDER BY time DESC, seq DESC LIMIT ?2)
 	WHERE time >= ?3 ORDER BY time, seq`
 
+// readEvents reads the events of a session that get selects, in order of
+// timestamp.
 func readEvents(ctx context.Context, tx sqlitedb.Querier, ref int64, get sessionstore.Get) (
 	[]sessionstore.Event, error) {
 	return sqlitedb.Collect(ctx, tx, scanEvent, selectEvents, ref, get.NumRecent, get.AfterMicros())
 }
 
+// scanEvent reads an event from a row of doc.
 func scanEvent(rows *sql.Rows) (sessionstore.Event, error) {
 	var doc []byte
 	if err := rows.Scan(&doc); err != nil {
@@ -121,8 +126,10 @@ func (s *Store) Delete(ctx context.Context, key sessionstore.Key) error {
 }
 
 // purge removes a deleted session for good, unless it has work left. Failed work
-// counts as left: it can still be retried.
+// counts as left: it can still be retried. Its operations and changes stay, as
+// clients may read them for OperationTTL; they are removed one by one later.
 func purge(tx *sqlitedb.Tx, ref int64) error {
+	// The row of sessions goes last: the others ask it whether they may go.
 	for _, table := range []string{"events", "session_state", "sessions"} {
 		_, err := tx.Exec(`DELETE FROM `+table+` WHERE ref = ?1 AND EXISTS
 			(SELECT 1 FROM sessions WHERE ref = ?1 AND deleted = 1 AND requested <= done)`, ref)
@@ -138,9 +145,11 @@ type sessionRow struct {
 	ref, updateTime, seq, requested, done int64
 }
 
+// selectSession finds the present life of a session.
 const selectSession = `SELECT ref, update_time, seq, requested, done FROM sessions
 	WHERE app = ? AND user = ? AND id = ? AND deleted = 0`
 
+// findSession reads the row of selectSession; ErrNotFound if there is none.
 func findSession(row *sql.Row) (r sessionRow, err error) {
 	err = row.Scan(&r.ref, &r.updateTime, &r.seq, &r.requested, &r.done)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -1,4 +1,25 @@
 // Package sqlitesession keeps sessions in memoryd's SQLite file.
+//
+// # Lives
+//
+// A row of the table sessions is one life of a session, named by its ref. Events,
+// state, changes and operations name the ref and not the id, so that a deleted
+// session whose work is left and a new session of its id do not meet. A deleted
+// row, and that of a one-shot session, is hidden by its column deleted: the
+// indexes by id have only the other rows.
+//
+// # The work list
+//
+// A session is work while its requested position is ahead of its done position
+// and it has not failed. The table waiting has one row for each scope with work,
+// so that a claim does not read all sessions. Every write that changes the work
+// of a scope brings its row up to date before it ends.
+//
+// # Atomicity
+//
+// Each method that writes is one transaction of sqlitedb: all of its changes are
+// on the disk when it returns, or none. Transactions run one after another, so no
+// method has to expect that another changed a row after it was read.
 package sqlitesession
 
 import (

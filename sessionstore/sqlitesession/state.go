@@ -11,7 +11,9 @@ import (
 // setSessionState sets one key of a session's own state.
 const setSessionState = `INSERT INTO session_state VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value`
 
-// applyState sets the keys of delta where their prefix says.
+// applyState sets the keys of delta where their prefix says. Each key is a row, so
+// that two sessions that set different keys of their user do not overwrite each
+// other.
 func applyState(tx *sqlitedb.Tx, scope memory.Scope, ref int64, delta sessionstore.State) error {
 	parts := delta.Split()
 	for k, v := range parts.App {
@@ -39,6 +41,7 @@ func applyOwnState(tx *sqlitedb.Tx, ref int64, state sessionstore.State) error {
 	return nil
 }
 
+// selectState reads the merged view of state, keys with their prefix.
 const selectState = `SELECT key, value FROM session_state WHERE ref = ?1
 	UNION ALL SELECT 'user:' || key, value FROM user_state WHERE app = ?2 AND user = ?3
 	UNION ALL SELECT 'app:' || key, value FROM app_state WHERE app = ?2`
