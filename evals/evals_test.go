@@ -93,7 +93,7 @@ func TestCases(t *testing.T) {
 			if *update {
 				golden(ar, playWith(t, "gemini", c, ar))
 				if t.Failed() {
-					return // what it came to is nobody's wish
+					return // the outcome is of no use
 				}
 				if err := os.WriteFile(file, txtar.Format(ar), 0o644); err != nil {
 					t.Fatal(err)
