@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"encoding/json"
-	"slices"
 
 	"github.com/memoryd/memoryd/consolidate"
 	"github.com/memoryd/memoryd/extract"
@@ -39,130 +38,27 @@ type Cost struct {
 	FactsDropped int `json:"factsDropped"`
 }
 
-// apply carries a plan out, or the part that an earlier try has left. It leaves
-// out a change of a memory that a client has changed since: the client's word
-// stands. It returns what has changed.
-func (s *Service) apply(ctx context.Context, w sessionstore.Work, p plan) ([]sessionstore.Change, error) {
-	a := &application{
-		work: w, actor: s.extractor.Name(), changes: slices.Clone(p.Changes),
-		outcomes: make([]*memory.Outcome, len(p.Changes)), refused: map[string]bool{},
+// restore reads the plan that an earlier attempt has stored, if there is one. It
+// returns the number of the last event that the plan is about, or 0 if the next
+// batch is still to be chosen.
+func (p *plan) restore(w sessionstore.Work) (to int64, err error) {
+	if w.Plan == nil {
+		return 0, nil
 	}
-	for _, action := range []memory.Action{memory.Created, memory.Updated, memory.Deleted} {
-		for some := range slices.Chunk(a.places(action), writesTogether) {
-			outcomes, err := s.applySome(ctx, a, action, some)
-			if err != nil {
-				return nil, err
-			}
-			for i, place := range some {
-				outcome := &outcomes[i]
-				a.outcomes[place] = outcome
-				a.refused[a.changes[place].Memory.ID] = outcome.Err != nil
-			}
-		}
+	if err := json.Unmarshal(w.Plan, p); err != nil {
+		return 0, err
 	}
-	if err := s.createElse(ctx, a); err != nil {
-		return nil, err
+	if p.Decided || p.Found != nil {
+		to = w.PlanTo
 	}
-	return s.report(a, p.Cost)
+	return to, nil
 }
 
-// application is a plan that is being carried out.
-type application struct {
-	work     sessionstore.Work
-	actor    string
-	changes  []consolidate.Change
-	outcomes []*memory.Outcome // of each change; nil if it was left out
-	// refused has the memories that were not created, as a client has deleted or
-	// edited them before. Nothing makes room for them.
-	refused map[string]bool
-}
-
-// places are those of the changes of one kind that are not left out.
-func (a *application) places(action memory.Action) (out []int) {
-	for i, c := range a.changes {
-		if c.Action == action && !a.refused[c.For] {
-			out = append(out, i)
-		}
-	}
-	return out
-}
-
-// write is the write of a memory, of which the store must have a revision.
-func (a *application) write(m memory.Memory, expect int64) memory.Write {
-	return memory.Write{Memory: m, Expect: expect, Actor: a.actor, Operation: a.work.Request.ID}
-}
-
-// removal is the deletion of a memory, of which the store must have a revision.
-func (a *application) removal(id string, expect int64) memory.Removal {
-	return memory.Removal{ID: id, Expect: expect, Actor: a.actor, Operation: a.work.Request.ID}
-}
-
-// applySome applies the changes at some places, which are of one kind.
-func (s *Service) applySome(
-	ctx context.Context, a *application, action memory.Action, places []int,
-) ([]memory.Outcome, error) {
-	var writes []memory.Write
-	var removals []memory.Removal
-	for _, i := range places {
-		c := &a.changes[i]
-		writes = append(writes, a.write(c.Memory, c.Expect))
-		removals = append(removals, a.removal(c.Memory.ID, c.Expect))
-	}
-	if action == memory.Deleted {
-		return s.memories.Delete(ctx, a.work.Key.Scope, removals)
-	}
-	return s.putIndexed(ctx, a.work.Key.Scope, writes)
-}
-
-// putIndexed stores memories with terms and vectors.
-func (s *Service) putIndexed(ctx context.Context, scope memory.Scope, writes []memory.Write) ([]memory.Outcome, error) {
-	if err := s.index(ctx, writes, true); err != nil {
-		return nil, err
-	}
-	return s.memories.Put(ctx, scope, writes)
-}
-
-// createElse creates the facts that refused changes were to put into other ones.
-func (s *Service) createElse(ctx context.Context, a *application) error {
-	for i := range a.changes {
-		c := &a.changes[i]
-		if c.Else == nil || a.outcomes[i] == nil || a.outcomes[i].Err == nil {
-			continue
-		}
-		out, err := s.putIndexed(ctx, a.work.Key.Scope, []memory.Write{a.write(*c.Else, 0)})
-		if err != nil {
-			return err
-		}
-		c.Action, a.outcomes[i] = memory.Created, &out[0]
-	}
-	return nil
-}
-
-// report returns what the operations are told: the memories that changed, without
-// repetitions of what is known, and the cost.
-func (s *Service) report(a *application, cost Cost) (out []sessionstore.Change, err error) {
-	add := func(seq int64, c Changed) error {
-		doc, err := json.Marshal(c)
-		out = append(out, sessionstore.Change{Seq: seq, Doc: doc})
+// savePlan stores the plan of a batch with the session.
+func (s *Service) savePlan(ctx context.Context, b *batch, p plan) error {
+	raw, err := json.Marshal(p)
+	if err != nil {
 		return err
 	}
-	for i, c := range a.changes {
-		switch o := a.outcomes[i]; {
-		case o == nil:
-		case c.Action != memory.Deleted && consolidate.Repetition(&c.Memory):
-		case o.Err != nil:
-			s.log(a.work.Key).Info("a change was left out: another writer was faster",
-				"memory", c.Memory.ID, "action", c.Action, "err", o.Err)
-		default:
-			if err := add(c.Seq, Changed{Action: c.Action, Memory: &o.Memory, Reason: c.Reason}); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if cost != (Cost{}) {
-		if err := add(a.work.Done+1, Changed{Cost: &cost}); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return s.sessions.Save(ctx, b.work, b.last, raw)
 }

@@ -2,13 +2,11 @@ package ingest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 
 	"github.com/memoryd/memoryd/consolidate"
 	"github.com/memoryd/memoryd/extract"
-	"github.com/memoryd/memoryd/extract/canonical"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -16,107 +14,85 @@ import (
 // processBatch makes memories of the next batch of a session's events, and then
 // counts them as done. Repeating it from any step gives the same memories.
 func (s *Service) processBatch(ctx context.Context, w sessionstore.Work) (to int64, err error) {
-	p, to, err := s.planBatch(ctx, w)
-	if err != nil {
+	var p plan
+	if to, err = p.restore(w); err != nil {
 		return 0, err
-	}
-	changes, err := s.apply(ctx, w, p)
-	if err != nil {
-		return 0, err
-	}
-	if w.Plan != nil {
-		more, err := s.reconcile(ctx, w, to, p)
-		if err != nil {
-			return 0, err
-		}
-		changes = append(changes, more...)
-	}
-	return to, s.sessions.Finish(ctx, w, to, changes)
-}
-
-// planBatch returns the plan of the next batch and the number of its last event.
-// The plan is the one that an earlier attempt has stored, or a new one. While none
-// can be made, provisional facts take its place.
-func (s *Service) planBatch(ctx context.Context, w sessionstore.Work) (p plan, to int64, err error) {
-	if w.Plan != nil {
-		if err := json.Unmarshal(w.Plan, &p); err != nil {
-			return plan{}, 0, err
-		}
-	}
-	if p.Decided {
-		return p, w.PlanTo, nil
-	}
-	spent := p.Cost
-	if p, to, err = s.makePlan(ctx, w, p); err == nil || ctx.Err() != nil {
-		return p, to, err
-	}
-	if p.Cost != spent { // an operation tells what it cost, also if it fails
-		if err := s.savePlan(ctx, w, to, p); err != nil {
-			s.log(w.Key).Warn("the cost of a model's calls is not counted", "err", err)
-		}
-	}
-	if s.opts.Fallback != nil && !errors.Is(err, errStoreUnavailable) && !errors.Is(err, memory.ErrAborted) {
-		if err := s.addProvisional(ctx, w); err != nil {
-			s.log(w.Key).Warn("provisional facts were not added", "err", err)
-		}
-	}
-	return p, to, err
-}
-
-// makePlan puts the turns of the next batch into memory, plans all other changes,
-// and stores that plan. It continues p, which an earlier attempt may have stored.
-// If it fails it returns the plan so far, with its cost.
-func (s *Service) makePlan(ctx context.Context, w sessionstore.Work, p plan) (_ plan, to int64, err error) {
-	if p.Found != nil {
-		to = w.PlanTo
 	}
 	b, err := s.nextBatch(ctx, w, to)
 	if err != nil {
-		return p, 0, err
+		return 0, err
 	}
+	if !p.Decided {
+		if p, err = s.planBatch(ctx, b, p); err != nil {
+			return 0, err
+		}
+	}
+	changes, err := s.apply(ctx, b, p)
+	if err != nil {
+		return 0, err
+	}
+	return b.last, s.sessions.Finish(ctx, w, b.last, changes)
+}
+
+// planBatch plans a batch; see makePlan. While no plan can be made, provisional
+// facts take its place.
+func (s *Service) planBatch(ctx context.Context, b *batch, p plan) (plan, error) {
+	spent := p.Cost
+	p, err := s.makePlan(ctx, b, p)
+	if err == nil || ctx.Err() != nil {
+		return p, err
+	}
+	if p.Cost != spent { // an operation tells what it cost, also if it fails
+		if err := s.savePlan(ctx, b, p); err != nil {
+			s.log(b.key).Warn("the cost of a model's calls is not counted", "err", err)
+		}
+	}
+	if s.opts.Fallback != nil && !errors.Is(err, errStoreUnavailable) && !errors.Is(err, memory.ErrAborted) {
+		if err := s.addProvisional(ctx, b.work); err != nil {
+			s.log(b.key).Warn("provisional facts were not added", "err", err)
+		}
+	}
+	return p, err
+}
+
+// makePlan puts the turns of a batch into memory, plans all other changes, and
+// stores that plan. It continues p, which an earlier attempt may have stored. If
+// it fails it returns the plan so far, with its cost.
+func (s *Service) makePlan(ctx context.Context, b *batch, p plan) (plan, error) {
 	if err := s.putMissing(ctx, b.key, b.turns); err != nil {
-		return p, 0, err
+		return p, err
 	}
 	if err := s.takeBack(ctx, b); err != nil {
-		return p, 0, err
+		return p, err
 	}
 	if p.Found == nil {
 		earlier, err := s.earlierTurns(ctx, b)
 		if err != nil {
-			return p, b.last, err
+			return p, err
 		}
 		found, err := s.findFacts(ctx, b, earlier)
 		p.Cost.Usage = p.Cost.Usage.Add(found.Usage)
 		if err != nil {
-			return p, b.last, err
+			return p, err
 		}
 		found.Exchanges = nil
 		p.Found, p.Cost.FactsDropped = &found, found.Dropped
 		if found.Calls > 0 { // a model is not asked twice if the rest fails
-			if err := s.savePlan(ctx, w, b.last, p); err != nil {
-				return p, b.last, err
+			if err := s.savePlan(ctx, b, p); err != nil {
+				return p, err
 			}
 		}
 	}
 	changes, cost, err := s.consolidate(ctx, b, s.relatedTo(b), p.Found)
 	p.Cost.Usage = p.Cost.Usage.Add(cost.Usage)
 	if err != nil {
-		return p, b.last, err
+		return p, err
 	}
 	p = plan{Decided: true, Changes: changes, Cost: p.Cost}
 	if len(changes) == 0 {
-		return p, b.last, nil
+		return p, nil
 	}
-	return p, b.last, s.savePlan(ctx, w, b.last, p)
-}
-
-// savePlan stores a plan for the events up to a number with the session.
-func (s *Service) savePlan(ctx context.Context, w sessionstore.Work, to int64, p plan) error {
-	raw, err := json.Marshal(p)
-	if err != nil {
-		return err
-	}
-	return s.sessions.Save(ctx, w, to, raw)
+	return p, s.savePlan(ctx, b, p)
 }
 
 // maxEarlier is how many events before a batch the extractor may be shown.
@@ -187,29 +163,4 @@ func (s *Service) consolidate(
 		result = r.plan(in)
 	}
 	return result.Changes, cost, nil
-}
-
-// reconcile works out again until when the facts hold that a stored plan changes,
-// and applies that. Other work of the scope may have changed them after the plan
-// was made.
-func (s *Service) reconcile(ctx context.Context, w sessionstore.Work, to int64, p plan) ([]sessionstore.Change, error) {
-	b, err := s.nextBatch(ctx, w, to)
-	if err != nil {
-		return nil, err
-	}
-	r := s.relatedTo(b)
-	var keys []string
-	for _, t := range b.turns {
-		for _, text := range canonical.ForgetRequests(t.Text) {
-			keys = append(keys, canonical.TextKey(text), canonical.ForgetKey(text))
-		}
-	}
-	for i := range p.Changes {
-		keys = append(keys, r.forms.Of(p.Changes[i].Memory.Fact).LookupKeys()...)
-	}
-	if err := r.load(ctx, keys); err != nil {
-		return nil, err
-	}
-	result := r.plan(consolidate.Input{Planned: p.Changes, Disabled: w.Request.DisableConsolidation, Last: b.last})
-	return s.apply(ctx, w, plan{Changes: result.Changes})
 }
