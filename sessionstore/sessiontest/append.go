@@ -248,8 +248,8 @@ func appendLastUpdateTime(f *fixture) {
 }
 
 // A missing session is ErrNotFound, and the call stores nothing. The session of
-// another user is missing too. An error that tells a foreign session from none
-// would tell who has one.
+// another user is missing too. If the error differed between the two, it would
+// reveal that another user has such a session.
 func appendMissing(f *fixture) {
 	f.create(session(bob, "s1"), `{}`)
 	for _, events := range [][]sessionstore.Event{nil, {f.sets("e1", `{"user:k":1,"app:k":1}`)}} {

@@ -130,8 +130,8 @@ func deletedBeside(f *fixture) {
 	ops = append(ops, f.ask(key, f.saidAt("e1", f.now()), f.saidAt(fmt.Sprintf("e2 of %d", lives), f.now())))
 	want := f.get(key)
 
-	// The lives are worked off from the oldest to the present one. Each is told
-	// from the others by its Ref alone.
+	// The lives are worked off from the oldest to the present one. Only the Ref
+	// distinguishes them.
 	refs := map[string]bool{}
 	for life := range lives + 1 {
 		work := f.claimOne(key)
