@@ -97,6 +97,8 @@ func (c Counts) String() string {
 		c.Sessions, c.Events, c.Shared, c.Memories, c.Revisions)
 }
 
+// add counts what a line holds. Events come before their session, so each is
+// counted in its own line.
 func (c *Counts) add(l *line) {
 	switch {
 	case l.Shared != nil:
@@ -121,6 +123,7 @@ type Ending struct {
 // may be nil.
 type Progress func(bytes int)
 
+// add tells of more bytes, unless p is nil.
 func (p Progress) add(bytes int) {
 	if p != nil {
 		p(bytes)

@@ -76,6 +76,8 @@ type verifier struct {
 	counts Counts
 }
 
+// take checks one line. Only the first line has a heading that counts, and none
+// may follow the ending.
 func (v *verifier) take(l *line) error {
 	if v.head == nil {
 		if l.Heading == nil {
@@ -118,6 +120,8 @@ type importer struct {
 	stored   int
 }
 
+// take stores one line. Memories wait until there are several of them, since
+// each write ends with a flush of the disk or a round trip.
 func (in *importer) take(ctx context.Context, l *line) error {
 	switch {
 	case l.Shared != nil:
@@ -134,6 +138,8 @@ func (in *importer) take(ctx context.Context, l *line) error {
 	return nil
 }
 
+// events appends some events of a session. The store skips events that it has
+// already, so an import can be run again.
 func (in *importer) events(ctx context.Context, l *eventsLine) error {
 	events := make([]sessionstore.Event, len(l.Events))
 	for i, raw := range l.Events {
@@ -152,6 +158,7 @@ func (in *importer) append(ctx context.Context, key sessionstore.Key, events []s
 	return err
 }
 
+// session restores the rest of a session. Its events have been appended before.
 func (in *importer) session(ctx context.Context, l *sessionLine) error {
 	key := sessionstore.Key{Scope: l.Scope, ID: l.ID}
 	if l.Events == 0 { // no line of events has created it

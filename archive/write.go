@@ -57,6 +57,8 @@ type writer struct {
 	counts   Counts
 }
 
+// write writes one line. The checksum is of the bytes as they are written, so a
+// reader can check them without decoding.
 func (w *writer) write(l *line) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

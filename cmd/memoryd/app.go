@@ -69,7 +69,9 @@ func (a *app) serveWith(e embed.Embedder) {
 }
 
 // How long the parts of a request may take that are not the handler's, and how
-// long a shutdown waits for requests.
+// long a shutdown waits for requests. A client that sends a head or a body slowly
+// holds a connection no longer than this. The answer may take longer than the 60
+// seconds of a request, for clients on slow lines.
 const (
 	headTime     = 10 * time.Second
 	bodyTime     = 60 * time.Second
@@ -89,6 +91,8 @@ func (a *app) run(ctx context.Context, on net.Listener) error {
 
 	hs := &http.Server{Handler: a, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
 		ReadHeaderTimeout: headTime, ReadTimeout: bodyTime, WriteTimeout: answerTime, IdleTimeout: idleTime}
+	// The channel has room for the error, so that the server can end after a
+	// shutdown that has stopped waiting.
 	served := make(chan error, 1)
 	workers.Go(func() { served <- hs.Serve(on) })
 	var err error
@@ -104,6 +108,8 @@ func (a *app) run(ctx context.Context, on net.Listener) error {
 			err = hs.Close()
 		}
 	}
+	// Work ends after requests, since they may wait for it, and before the stores
+	// close, since it writes into them.
 	stopWork()
 	workers.Wait()
 	return errors.Join(err, a.stores.Close())
@@ -122,7 +128,8 @@ func listen(cfg *config) (net.Listener, error) {
 	return on, nil
 }
 
-// announce logs the configuration, and says where memoryd serves.
+// announce logs the whole configuration, passwords left out, and says where
+// memoryd serves. Programs that start memoryd wait for the line with the address.
 func (a *app) announce(on net.Listener, stdout io.Writer) {
 	cfg, embedder := a.cfg, a.models.embedder.Model()
 	a.log.Info("memoryd", "version", version(),
@@ -142,6 +149,7 @@ func startApp(cfg *config, log *slog.Logger, open func(*app) error) (*app, net.L
 	if err != nil {
 		return nil, nil, err
 	}
+	// The models come first: a missing key is found before anything is taken.
 	on, err := listen(cfg)
 	if err != nil {
 		return nil, nil, err
@@ -152,6 +160,7 @@ func startApp(cfg *config, log *slog.Logger, open func(*app) error) (*app, net.L
 	return a, on, nil
 }
 
+// serveCommand is the command that runs if the command line names none.
 func serveCommand() *subcommand {
 	return &subcommand{
 		name: "serve", summary: "Serve the HTTP API, and make memories of sessions.",

@@ -19,6 +19,7 @@ import (
 // archiveFlagNames are the flags that export, import and rebuild use.
 func archiveFlagNames() []string { return slices.Concat(storeFlagNames(), embedderFlagNames()) }
 
+// exportCommand writes a backup, or the first half of a move to other backends.
 func exportCommand() *subcommand {
 	return &subcommand{
 		name: "export", arguments: "FILE", summary: "Write all sessions and memories into a file.",
@@ -31,6 +32,7 @@ can open a store that is a file: stop the memoryd that serves it first.`,
 		}}
 }
 
+// importCommand reads a backup, or does the second half of a move.
 func importCommand() *subcommand {
 	return &subcommand{
 		name: "import", arguments: "FILE", summary: "Bring a file that export wrote into other stores.",
@@ -59,6 +61,7 @@ func export(ctx context.Context, cfg *config, file string, s streams) (err error
 			return fmt.Errorf("there is nothing to export: %w", err)
 		}
 	}
+	// The embedder makes no vectors here: it names the model of the memories.
 	embedder, err := newEmbedder(cfg.embedder, cfg.dimension)
 	if err != nil {
 		return err
@@ -74,6 +77,7 @@ func export(ctx context.Context, cfg *config, file string, s streams) (err error
 		head := archive.NewHeading(version(), memoryd.ModelOf(embedder))
 		return archive.Write(ctx, out, head, st.Sessions, st.Memories, func(n int) { _ = shown.Add(n) })
 	}
+	// Where the archive goes to stdout, the counts go to stderr.
 	if file == "-" {
 		end, err := write(s.out)
 		if err == nil {
@@ -81,6 +85,7 @@ func export(ctx context.Context, cfg *config, file string, s streams) (err error
 		}
 		return err
 	}
+	// For this user alone, as the stores are, and never over an earlier backup.
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
 		return fmt.Errorf("%s is there already: name another file", file)
@@ -95,6 +100,8 @@ func export(ctx context.Context, cfg *config, file string, s streams) (err error
 	return tellExported(s.out, end)
 }
 
+// tellExported says how much was exported, and the checksum to compare an
+// import with.
 func tellExported(w io.Writer, end *archive.Ending) error {
 	_, err := fmt.Fprintf(w, "exported %v\nsha256 %s\n", end.Counts, end.SHA256)
 	return err

@@ -62,6 +62,7 @@ func find(args []string) (*subcommand, []string, error) {
 	if strings.HasPrefix(args[0], "-") {
 		return serveCommand(), args, nil
 	}
+	// Names of two words first: "eval retrieval" begins with "eval".
 	var names []string
 	for _, words := range []int{2, 1} {
 		for _, c := range commands() {
@@ -88,8 +89,9 @@ func (c *subcommand) flagSet(cfg *config) *flag.FlagSet {
 	return fs
 }
 
-// parse reads the command line and, for what it leaves out, the environment, and
-// checks both. It returns the arguments that are no flags.
+// parse reads the command line and, for flags that it leaves out, the environment,
+// and checks both. It returns the arguments that are no flags. The error is
+// flag.ErrHelp if help is asked for, and else a usageError.
 func (c *subcommand) parse(args []string) (*config, []string, error) {
 	cfg := &config{}
 	if !c.takesFlags() {

@@ -45,15 +45,24 @@ type config struct {
 	quality qualityConfig
 }
 
-// The names of serve's flags, by what they are about.
+// serverFlagNames are the flags of serve that are about requests and work.
 func serverFlagNames() []string {
 	return []string{"listen", "insecure", "loopback-names", "preload-timeout", "workers"}
 }
-func storeFlagNames() []string    { return []string{"data", "sessions", "session-ttl", "memories"} }
+
+// storeFlagNames are the flags of serve that are about the places of the data.
+func storeFlagNames() []string { return []string{"data", "sessions", "session-ttl", "memories"} }
+
+// embedderFlagNames are the flags that every command with a memory store has: a
+// store is opened for the model of one embedder.
 func embedderFlagNames() []string { return []string{"embedder", "embedding-dimension"} }
+
+// modelFlagNames are the flags of serve that are about models.
 func modelFlagNames() []string {
 	return append(embedderFlagNames(), "extractor", "extractor-fallback", "extractor-tokens", "reranker")
 }
+
+// logFlagNames are the flags of commands that write a log.
 func logFlagNames() []string { return []string{"log-format", "log-level"} }
 
 // serveFlags defines the flags of serve on cfg, with their defaults.
@@ -86,6 +95,8 @@ func serveFlags(cfg *config) *flag.FlagSet {
 		"`MODEL` that orders the best matches of a search again: none, gemini[:MODEL] or openai[:MODEL]")
 	fs.DurationVar(&cfg.preloadTimeout, "preload-timeout", tools.DefaultPreloadTimeout,
 		"`DURATION` of a search by preload_memory, after which the turn goes on without it")
+	// A worker mostly waits for a model or a store, so the number does not follow
+	// the number of cores.
 	fs.IntVar(&cfg.workers, "workers", 4, "`USERS` whose memories are made at a time")
 	fs.StringVar(&cfg.logFormat, "log-format", "text", "`FORMAT` of the log: text or json")
 	fs.StringVar(&cfg.logLevel, "log-level", "info", "`LEVEL` of the log: debug, info, warn or error")
@@ -100,8 +111,9 @@ func readFlags(fs *flag.FlagSet, args []string) error {
 	return ff.Parse(fs, args, ff.WithEnvVarPrefix(strings.TrimSuffix(prefix, "_")))
 }
 
-// defaultData is where programs of this user keep their data; "" if the user has
-// no home directory.
+// defaultData is where programs of this user keep their data, by the habits of the
+// system: the XDG base directories, Application Support on macOS, AppData on
+// Windows. It is "" if the user has no home directory.
 func defaultData() string {
 	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "memoryd")
@@ -131,6 +143,8 @@ func (c *config) check() error {
 	return nil
 }
 
+// checkListen refuses addresses that other machines can reach, unless -insecure
+// allows them: memoryd has no keys yet that could tell callers apart.
 func (c *config) checkListen() error {
 	host, port, err := net.SplitHostPort(c.listen)
 	if err != nil {
@@ -146,6 +160,10 @@ func (c *config) checkListen() error {
 	return nil
 }
 
+// checkPlaces replaces the places of embedded stores by the paths of their
+// files. Memories that are kept in memory alone are refused for sessions that
+// are not: the sessions would say that their memories are made, and nothing
+// would make them again.
 func (c *config) checkPlaces() (err error) {
 	if strings.HasPrefix(c.data, "~/") {
 		return fmt.Errorf("-data %s: the shell has not expanded the ~, which would be a directory of that name:"+
@@ -175,6 +193,8 @@ func (c *config) checkPlaces() (err error) {
 // maxDimension is the size of the largest models' vectors.
 const maxDimension = 4096
 
+// checkEmbedder checks the names of flags alone. The embedder itself is asked
+// after the start, so that one that is unavailable does not stop it.
 func (c *config) checkEmbedder() error {
 	switch {
 	case !namesProvider(c.embedder) && c.embedder != "builtin":
@@ -189,6 +209,9 @@ func (c *config) checkEmbedder() error {
 	return nil
 }
 
+// checkExtractor allows a fallback only beside a model: the rules never fail. A
+// batch below 100 tokens would cut turns apart, and one above a million is
+// beyond every model.
 func (c *config) checkExtractor() error {
 	switch {
 	case !namesProvider(c.extractor) && c.extractor != "rules":
@@ -205,6 +228,7 @@ func (c *config) checkExtractor() error {
 // request may take.
 const maxPreload = 30 * time.Second
 
+// checkServing checks what requests and work in the background use.
 func (c *config) checkServing() error {
 	switch {
 	case !namesProvider(c.reranker) && c.reranker != "none":
@@ -217,6 +241,7 @@ func (c *config) checkServing() error {
 	return nil
 }
 
+// checkLog checks the form and the level of the log.
 func (c *config) checkLog() error {
 	if c.logFormat != "text" && c.logFormat != "json" {
 		return fmt.Errorf("-log-format %q: want text or json", c.logFormat)
@@ -267,6 +292,7 @@ func (c *config) address() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	// An address of all interfaces can be listened on, but not called.
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}

@@ -30,8 +30,10 @@ var questions = []string{
 	"What is her favourite cuisine?",
 }
 
-const demoWidth = 78 // columns, so that it reads well at 80
+// demoWidth is the width of lines in columns, so that they fit into 80.
+const demoWidth = 78
 
+// demoCommand takes no flags: the demo has the same result for everybody.
 func demoCommand() *subcommand {
 	return &subcommand{
 		name: "demo", summary: "Show once what memoryd does, on a bundled conversation.",
@@ -65,6 +67,8 @@ type story struct {
 	err  error // of the first write that failed
 }
 
+// say prints a line. After a failed write it prints nothing, and the demo ends
+// with that error at the end of its chapter.
 func (d *story) say(format string, args ...any) {
 	if d.err == nil {
 		_, d.err = fmt.Fprintf(d.out, format+"\n", args...)
@@ -82,6 +86,8 @@ func (d *story) chapter(ctx context.Context, dir string, tell func(context.Conte
 	return errors.Join(tell(ctx), bank.Close())
 }
 
+// first ingests the conversation, and shows the facts and the answers to all
+// questions.
 func (d *story) first(ctx context.Context) error {
 	var sessions []struct {
 		ID     string         `json:"id"`
@@ -94,6 +100,8 @@ func (d *story) first(ctx context.Context) error {
 	for _, s := range sessions {
 		total += len(s.Events)
 	}
+	// Each session waits for its memories (true), so that all facts are there to
+	// be listed.
 	bar := d.progress(total)
 	var facts []memory.Memory
 	for _, s := range sessions {
@@ -142,6 +150,7 @@ func (d *story) progress(total int) *progressbar.ProgressBar {
 		progressbar.OptionOnCompletion(func() { d.say("") }))
 }
 
+// second asks one question again, after everything was closed and opened.
 func (d *story) second(ctx context.Context) error {
 	if err := d.ask(ctx, questions[0], 1); err != nil {
 		return err

@@ -19,7 +19,8 @@ func variable(name string) string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
-// variables are those of all flags of all commands, each once.
+// variables are those of all flags of all commands, each once: one environment may
+// serve several commands.
 func variables() (names []string) {
 	for _, c := range commands() {
 		if c.takesFlags() {

@@ -87,6 +87,7 @@ type scoreTable struct {
 	width int // of the names of cases
 }
 
+// head prints the names of the columns, and the models that are scored.
 func (t scoreTable) head(cases int, m *models) error {
 	_, err := fmt.Fprintf(t.out, "%d cases, extractor %s, embedder %s\n\n"+
 		"%-*s  wanted  found  right  precision  recall    F1  standing  calls  tokens\n",
@@ -94,6 +95,8 @@ func (t scoreTable) head(cases int, m *models) error {
 	return err
 }
 
+// row prints the score of one case, as soon as it is known: a model may need
+// minutes for all of them.
 func (t scoreTable) row(s *evals.Score) error {
 	failed := ""
 	if s.Err != nil {
@@ -116,6 +119,8 @@ type qualityConfig struct {
 	chart   string
 }
 
+// retrievalCommand measures on the conversations that come with memoryd: no
+// file, no network, the same figures everywhere.
 func retrievalCommand() *subcommand {
 	return qualityCommand(&subcommand{
 		name: "eval retrieval", summary: "Measure how well questions find their answers, on bundled data.",
@@ -124,6 +129,9 @@ func retrievalCommand() *subcommand {
 	}, func([]string) (*evals.Dataset, error) { return evals.Conversations() })
 }
 
+// locomoCommand measures on a published dataset, whose licence does not allow
+// memoryd to bundle it. FILE may stand before the flags, as in earlier
+// versions.
 func locomoCommand() *subcommand {
 	return qualityCommand(&subcommand{
 		name: "eval locomo", arguments: "FILE", fileFirst: true,
@@ -154,6 +162,7 @@ turns, the size of the memory, and its speed.`
 	return c
 }
 
+// qualityFlags defines the flags that both evaluations of retrieval have.
 func qualityFlags(fs *flag.FlagSet, cfg *config) {
 	q := &cfg.quality
 	fs.BoolVar(&q.ablate, "ablate", false, "also measure the ranking without each of its parts")

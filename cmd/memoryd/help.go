@@ -13,6 +13,8 @@ import (
 // helpWidth is the width of help in columns, so that it reads well at 80.
 const helpWidth = 78
 
+// helpCommand shows help on stdout, since it is what was asked for: it can be
+// piped into a pager.
 func helpCommand() *subcommand {
 	return &subcommand{
 		name: "help", arguments: "[COMMAND]", summary: "Show what memoryd or a command takes.",
@@ -44,7 +46,7 @@ Commands (serve if there is none):
 
 `)
 	for _, c := range commands() {
-		if c.name != "eval extraction" { // the same as eval
+		if c.name != "eval extraction" { // the longer name of eval
 			fmt.Fprintf(&out, "  %-15s %s\n", c.name, c.summary)
 		}
 	}
@@ -116,6 +118,7 @@ func writeFlag(out *strings.Builder, f *flag.Flag) {
 		head += " " + value
 	}
 	fmt.Fprintf(out, "\n%-36s %s\n", head, variable(f.Name))
+	// A switch is off by default, and an empty default is explained in the text.
 	if f.DefValue != "" && f.DefValue != "false" {
 		text += " (default: " + f.DefValue + ")"
 	}

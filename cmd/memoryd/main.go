@@ -16,6 +16,9 @@ import (
 	"github.com/memoryd/memoryd/sessionstore/redissession"
 )
 
+// main runs the command until it ends, or until it is asked to stop: an
+// interrupt or SIGTERM ends its context, and the command finishes what it has
+// begun.
 func main() {
 	redissession.DiscardLibraryLog() // its errors come back, and are logged as memoryd's own
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -19,6 +19,8 @@ type mcpConfig struct {
 	scope  memory.Scope
 }
 
+// mcpCommand checks its flags itself: with -server those of serve do not count,
+// and a host that starts it may run where they would be refused.
 func mcpCommand() *subcommand {
 	c := &subcommand{
 		name: "mcp", summary: "Speak the Model Context Protocol on stdin and stdout.",
@@ -37,6 +39,8 @@ With -server it is the memory of the memoryd at that URL.`,
 	return c
 }
 
+// mcpFlags defines the flags that only mcp has. The model never chooses the
+// scope: the flags do.
 func mcpFlags(fs *flag.FlagSet, cfg *config) {
 	fs.StringVar(&cfg.mcp.server, "server", "",
 		"`URL` of a memoryd that runs elsewhere, such as http://127.0.0.1:8080; then this process starts none")
@@ -80,6 +84,8 @@ func serveMCP(ctx context.Context, cfg *config, s streams) error {
 		}
 		return mcp.Run(ctx, c.User(scope.App, scope.User), opts, s.in, unclosed{s.out})
 	}
+	// On the way out the context ends first, and then the memoryd that this process
+	// may have become is waited for.
 	ctx, leave := context.WithCancel(ctx)
 	sup := newSupervisor(cfg, log, s.err)
 	defer sup.wait()

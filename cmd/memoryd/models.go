@@ -16,7 +16,7 @@ import (
 	"github.com/memoryd/memoryd/retrieve"
 )
 
-// provider splits PROVIDER:MODEL; the model may be left to the provider.
+// provider splits PROVIDER:MODEL. Without a model the provider's default is used.
 func provider(flag string) (name, model string) {
 	name, model, _ = strings.Cut(flag, ":")
 	return name, model
@@ -38,6 +38,8 @@ type models struct {
 	notes     map[string]func() string // for /readyz: whether the last call of each went well
 }
 
+// newModels fails if a model has no key or an impossible name. It wraps remote
+// models, so that /readyz shows how their last call went.
 func newModels(cfg *config, log *slog.Logger) (*models, error) {
 	m := &models{notes: map[string]func() string{}}
 	byRules := rules.New()
@@ -104,8 +106,8 @@ func newEmbedder(flag string, dimension int) (embed.Embedder, error) {
 	return embed.Builtin{}, nil
 }
 
-// newGenerator gives the model that a flag names; nil if it names none of a
-// provider.
+// newGenerator gives the model that a flag names; nil if the flag names no model of
+// a provider, as "rules" and "none" do not.
 func newGenerator(flag string) (extract.Generator, error) {
 	switch name, model := provider(flag); name {
 	case "gemini":
@@ -124,12 +126,15 @@ func newGenerator(flag string) (extract.Generator, error) {
 	return nil, nil
 }
 
-// outcome is how the last call of a model went.
+// outcome is how the last call of a model went. It is shown in /readyz, and does
+// not make memoryd unready: without its models memoryd still stores and searches.
 type outcome struct {
 	mu  sync.Mutex
 	err error
 }
 
+// set records the error of a call. A call that ran out of time counts as
+// failed; one that its caller gave up does not.
 func (o *outcome) set(ctx context.Context, err error) {
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return // the caller has left; the model has not failed
@@ -155,6 +160,7 @@ type watchedGenerator struct {
 	outcome
 }
 
+// Generate implements extract.Generator.
 func (w *watchedGenerator) Generate(ctx context.Context, p extract.Prompt) (extract.Answer, error) {
 	a, err := w.Generator.Generate(ctx, p)
 	w.set(ctx, err)
@@ -167,6 +173,7 @@ type watchedEmbedder struct {
 	outcome
 }
 
+// Embed implements embed.Embedder.
 func (w *watchedEmbedder) Embed(ctx context.Context, task embed.Task, texts []string) ([][]float32, error) {
 	v, err := w.Embedder.Embed(ctx, task, texts)
 	w.set(ctx, err)

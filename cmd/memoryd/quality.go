@@ -43,6 +43,8 @@ func newQuality(cfg *config, read func() (*evals.Dataset, error)) (q *quality, e
 	return q, nil
 }
 
+// check refuses files that cannot be written before minutes are spent on the
+// measurement.
 func (c *qualityConfig) check() error {
 	if c.facts != "" && c.facts != "extractor" && c.facts != "observations" {
 		return fmt.Errorf("-facts %q: want extractor or observations", c.facts)
@@ -99,6 +101,7 @@ func readResults(list string) (out []evals.Result, err error) {
 		if err != nil {
 			return nil, err
 		}
+		// The first result is the ranking that was served then.
 		r.Results[0].Setting = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
 		out = append(out, r.Results[0])
 	}
@@ -136,6 +139,7 @@ func (q *quality) eval(ctx context.Context, s streams) (err error) {
 	}
 	defer func() { err = errors.Join(err, bank.Close()) }()
 	bank.Reranker = m.reranker
+	// The tables are printed even if a comparison fails: the measurement is done.
 	results, err := bank.Ask(ctx, q.settings, log)
 	if err != nil {
 		return err

@@ -12,6 +12,8 @@ import (
 // readyTime bounds the answer: a container's health check must be told in time.
 const readyTime = 5 * time.Second
 
+// readyCommand skips the checks of flags: it only asks, so the environment of a
+// server in the same container does it no harm.
 func readyCommand() *subcommand {
 	return &subcommand{
 		name: "ready", summary: "Ask the memoryd at -listen whether its stores are well.",
@@ -23,6 +25,8 @@ for a container that has no other program.`,
 	}
 }
 
+// ready asks for /readyz once. It does not retry: the runner of a health check
+// does that.
 func ready(ctx context.Context, cfg *config, _ []string, s streams) error {
 	at, err := cfg.address()
 	if err != nil {
@@ -39,6 +43,7 @@ func ready(ctx context.Context, cfg *config, _ []string, s streams) error {
 		return err
 	}
 	defer res.Body.Close()
+	// Bounded, since anything may answer at that address.
 	answer, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
 	if err != nil {
 		return err

@@ -9,6 +9,8 @@ import (
 	"github.com/memoryd/memoryd"
 )
 
+// rebuildCommand is the way back after the memory store was lost and the
+// sessions were not.
 func rebuildCommand() *subcommand {
 	return &subcommand{
 		name: "rebuild", summary: "Have memories made again from all sessions, after their store was lost.",
@@ -21,6 +23,9 @@ sessions that are gone do not come back, and neither do changes by clients.`,
 	}
 }
 
+// rebuild binds the sessions to the new memory store and moves their done marks
+// back. It makes no memories itself: that takes long, and serve does it while
+// it answers.
 func rebuild(ctx context.Context, cfg *config, _ []string, s streams) (err error) {
 	if _, err := os.Stat(cfg.sessions); inFile(cfg.sessions) && err != nil {
 		return fmt.Errorf("there is nothing to rebuild from: %w", err)
@@ -38,6 +43,8 @@ func rebuild(ctx context.Context, cfg *config, _ []string, s streams) (err error
 	if err := openMemories(ctx, cfg, st, memoryd.ModelOf(e)); err != nil {
 		return err
 	}
+	// Bind tells where the memories are. Sessions that are bound to no store yet have
+	// no memories that could be lost.
 	bound, err := st.Sessions.Bind(ctx, st.Memories.ID())
 	if err != nil {
 		return fmt.Errorf("-sessions: %w", err)

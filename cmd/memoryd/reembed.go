@@ -13,6 +13,7 @@ import (
 	"github.com/memoryd/memoryd/reembed"
 )
 
+// reembedCommand has all flags of serve, because it serves.
 func reembedCommand() *subcommand {
 	return &subcommand{
 		name: "reembed", summary: "Serve, and meanwhile move the memories to another -embedder or this version.",
@@ -43,6 +44,8 @@ func (a *app) openMove(ctx context.Context, stdout io.Writer) error {
 	return nil
 }
 
+// tryOpenMove opens the stores for the model that the memories have. Where that
+// is not the model of this start, it begins the move, or goes on with it.
 func (a *app) tryOpenMove(ctx context.Context, stdout io.Writer) error {
 	if err := openSessions(ctx, a.cfg, a.stores); err != nil {
 		return err
@@ -58,6 +61,7 @@ func (a *app) tryOpenMove(ctx context.Context, stdout io.Writer) error {
 	if err := join(ctx, a.cfg, a.stores, a.log); err != nil {
 		return err
 	}
+	// An earlier start may have begun a move that this one does not want any longer.
 	if is == want {
 		fmt.Fprintf(stdout, "there is nothing to move: the memories in %s have %v already\n",
 			shown(a.cfg.memories), want)
@@ -91,6 +95,8 @@ func (a *app) reopen(m memory.Model) (reembed.Work, error) {
 		return nil, err
 	}
 	delete(a.models.notes, "reembed")
+	// New requests go to the new bank from here on. Streams of the old one end, and
+	// their clients connect again.
 	was := a.bank.Load()
 	a.serveWith(a.models.embedder)
 	was.Stop()

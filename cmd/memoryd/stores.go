@@ -21,7 +21,8 @@ import (
 // dataFile is the file in -data.
 const dataFile = memoryd.FileName
 
-// scheme is what a URL begins with, in lower case.
+// scheme is the part of a URL before its colon, in lower case: places are compared
+// by it, and the rest may hold a password.
 func scheme(url string) string {
 	s, _, _ := strings.Cut(url, ":")
 	return strings.ToLower(s)
@@ -77,7 +78,8 @@ func (c *config) oneFile() bool {
 	return inFile(c.sessions) && inFile(c.memories) && assembly.SameFile(c.sessions, c.memories)
 }
 
-// newStores returns stores of which neither is open.
+// newStores returns stores of which neither is open. An error of opening a file
+// names the flags that choose another one.
 func newStores() *assembly.Stores {
 	st := assembly.NewStores()
 	st.Hint = "name another place with -data, -sessions or -memories"
@@ -104,6 +106,7 @@ func openStores(ctx context.Context, cfg *config, st *assembly.Stores, m memory.
 	return join(ctx, cfg, st, log)
 }
 
+// openSessions opens the session store that -sessions names.
 func openSessions(ctx context.Context, cfg *config, st *assembly.Stores) error {
 	if !inRedis(cfg.sessions) {
 		return st.OpenSessions(cfg.sessions, cfg.oneFile())
@@ -116,6 +119,7 @@ func openSessions(ctx context.Context, cfg *config, st *assembly.Stores) error {
 	return nil
 }
 
+// openMemories opens the memory store that -memories names, for a model.
 func openMemories(ctx context.Context, cfg *config, st *assembly.Stores, m memory.Model) error {
 	if !inQdrant(cfg.memories) {
 		return st.OpenMemories(cfg.memories, cfg.oneFile(), m)

@@ -33,6 +33,8 @@ type supervisor struct {
 	serves conc.WaitGroup
 }
 
+// newSupervisor makes a supervisor. It writes to stderr alone: stdout belongs
+// to the protocol.
 func newSupervisor(cfg *config, log *slog.Logger, stderr io.Writer) *supervisor {
 	return &supervisor{cfg: cfg, log: log, stderr: stderr}
 }
@@ -95,11 +97,14 @@ func (s *supervisor) look(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	res, err := http.DefaultClient.Do(req)
+	// A connection that is refused or reset, and one without an answer, is a
+	// memoryd that is not there, or is starting or leaving. Every other failure is
+	// an answer of something else.
 	switch op := (*net.OpError)(nil); {
 	case ctx.Err() != nil:
 		return false, ctx.Err()
 	case errors.As(err, &op), errors.Is(err, io.EOF), within.Err() != nil:
-		return false, nil // there is none, or it is starting or leaving
+		return false, nil
 	case err != nil:
 		return false, s.stranger(err)
 	}

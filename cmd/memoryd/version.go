@@ -15,6 +15,8 @@ var release string
 // commitDigits is how much of a commit's hash is shown: enough to be unique.
 const commitDigits = 12
 
+// versionCommand prints one line: the first thing to put into a report of a
+// defect.
 func versionCommand() *subcommand {
 	return &subcommand{
 		name: "version", summary: "Print the version, the Go version and the platform.",
@@ -28,6 +30,7 @@ func versionCommand() *subcommand {
 
 // version is that of this binary: for the command, the log and the page at /.
 func version() string {
+	// Without build info, as in some builds by other tools, there is only -X.
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		info = &debug.BuildInfo{}

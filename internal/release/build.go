@@ -74,6 +74,7 @@ func (b *builder) build(ctx context.Context, platform string) (name string, err 
 		return "", err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	// The binary is built outside the release: its directory has archives alone.
 	binary := filepath.Join(dir, "memoryd")
 	if system == "windows" {
 		binary += ".exe"
@@ -137,6 +138,7 @@ func (b *builder) tar(w io.Writer, base string, files []string) error {
 
 // zip writes an archive for Windows.
 func (b *builder) zip(w io.Writer, base string, files []string) error {
+	// A header by hand: one made from the file would have the file's time.
 	z := zip.NewWriter(w)
 	for _, file := range files {
 		content, err := os.ReadFile(file)
@@ -167,6 +169,7 @@ func mode(file string) int64 {
 // writeChecksums writes the checksums of archives, sorted by name.
 func writeChecksums(out string, names []string) error {
 	var lines strings.Builder
+	// Sorted, so that the order of -platforms makes no difference.
 	for _, name := range slices.Sorted(slices.Values(names)) {
 		content, err := os.ReadFile(filepath.Join(out, name))
 		if err != nil {

@@ -18,6 +18,8 @@ import (
 	"strings"
 )
 
+// main must run within the repository, with git and the Go version of go.mod:
+// another Go version gives other bytes.
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -58,6 +60,7 @@ func run(ctx context.Context, args []string, program string) error {
 	if err != nil {
 		return err
 	}
+	// One after the other: each build uses all cores.
 	var names []string
 	for platform := range strings.SplitSeq(*only, ",") {
 		name, err := b.build(ctx, platform)
