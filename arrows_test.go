@@ -105,7 +105,8 @@ func TestArrows(t *testing.T) {
 		from := path.Dir(filepath.ToSlash(file))
 		allowed, known := arrows[from]
 		if !known {
-			t.Errorf("package %s is not in the table of arrows", from)
+			t.Errorf("package %s is not in the table of arrows: add its row, in this file", from)
+			return nil
 		}
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
 		if err != nil {

@@ -1,7 +1,10 @@
 package canonical
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,10 +33,32 @@ func keysOf(fact string) []string {
 	return out
 }
 
+// rulesDigest is a digest of the words in tables.txt and of the examples of all
+// rules. It changes with a new rule or word, which gives other keys to facts that
+// testdata/keys.txt may not have.
+func rulesDigest() string {
+	examples := attributeExamples()
+	for _, rule := range slices.Concat(intensifiers, functionWords) {
+		examples = append(examples, rule.words+": "+rule.example)
+	}
+	for _, rule := range endRules {
+		examples = append(examples, rule.example)
+	}
+	h := sha256.New()
+	for line := range strings.Lines(tablesText) {
+		if !strings.HasPrefix(line, "#") {
+			examples = append(examples, strings.Join(strings.Fields(line), " "))
+		}
+	}
+	fmt.Fprintf(h, "%q", examples)
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
 // Stores keep the keys of facts. If the keys of a fact in testdata/keys.txt
-// change, stored facts no longer match new ones: change Version, so that a store
-// can tell, and run the test with -update. Facts may be added to the file without
-// their keys; -update fills those in, and needs no other Version.
+// change, or the rules and word tables that make them, stored facts may no longer
+// match new ones: change Version, so that a store can tell, and run the test with
+// -update. Facts may be added to the file without their keys; -update fills those
+// in, and needs no other Version.
 func TestKeysOfFacts(t *testing.T) {
 	file := filepath.Join("testdata", "keys.txt")
 	raw, err := os.ReadFile(file)
@@ -41,8 +66,9 @@ func TestKeysOfFacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	paragraphs := strings.Split(strings.TrimSpace(string(raw)), "\n\n")
-	version := strings.TrimPrefix(paragraphs[0], "version ")
-	out := []string{"version " + Version}
+	header := "version " + Version + "\nrules " + rulesDigest()
+	sameVersion := strings.HasPrefix(paragraphs[0], "version "+Version+"\n")
+	out := []string{header}
 	var changed []string
 	for _, paragraph := range paragraphs[1:] {
 		recorded := strings.Split(paragraph, "\n")
@@ -55,7 +81,11 @@ func TestKeysOfFacts(t *testing.T) {
 		}
 	}
 	switch text := strings.Join(out, "\n\n") + "\n"; {
-	case len(changed) > 0 && version == Version:
+	case paragraphs[0] != header && sameVersion:
+		t.Errorf("A rule or a word of tables.txt has changed. Facts stored under %s that it reads would miss "+
+			"duplicates and contradictions, even if no fact in %s has other keys. "+
+			"So change canonical.Version, and then run this test with -update.", Version, file)
+	case len(changed) > 0 && sameVersion:
 		t.Errorf("The keys of %d facts have changed. Facts stored under %s would miss duplicates and contradictions, "+
 			"so change canonical.Version, and then run this test with -update. "+
 			"Stores that were written before need `memoryd reembed`.", len(changed), Version)

@@ -54,11 +54,26 @@ func TestEndRules(t *testing.T) {
 	}
 }
 
+// attributeExamples lists the examples of all rules for attributes.
+func attributeExamples() (out []string) {
+	for _, rule := range predicateRules {
+		out = append(out, rule.example)
+	}
+	for _, rule := range nounRules {
+		out = append(out, rule.example)
+	}
+	for _, rule := range tasteRules {
+		out = append(out, rule.example)
+	}
+	for _, rule := range directiveRules {
+		out = append(out, rule.example)
+	}
+	return out
+}
+
 // Every rule for an attribute reads its example, and no rule hides another.
 func TestAttributeRules(t *testing.T) {
-	var examples []string
 	for _, rule := range predicateRules {
-		examples = append(examples, rule.example)
 		for _, verb := range english.Split(rule.verbs) {
 			if got := predicateRulesByVerb[verb.Text]; got.verbs != rule.verbs {
 				t.Errorf("two rules read the verb %q", verb.Text)
@@ -68,16 +83,7 @@ func TestAttributeRules(t *testing.T) {
 	if len(nounRulesByAttribute) != len(nounRules) {
 		t.Error("two rules read one attribute")
 	}
-	for _, rule := range nounRules {
-		examples = append(examples, rule.example)
-	}
-	for _, rule := range tasteRules {
-		examples = append(examples, rule.example)
-	}
-	for _, rule := range directiveRules {
-		examples = append(examples, rule.example)
-	}
-	for _, example := range examples {
+	for _, example := range attributeExamples() {
 		fact, want := pair(t, example)
 		if f := Of(fact); f.Attribute+": "+f.Value != want {
 			t.Errorf("%q gives %q the value %q, want %q", fact, f.Attribute, f.Value, want)
