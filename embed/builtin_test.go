@@ -47,8 +47,7 @@ func TestLength(t *testing.T) {
 	}
 }
 
-// What means much the same is nearer than what does not, without a word in
-// common.
+// Texts with much the same meaning are nearer than others, without a word in common.
 func TestNearness(t *testing.T) {
 	for _, c := range []struct{ text, near, far string }{
 		{"I adopted a puppy last spring.", "When did she get her dog?", "When did she get her car?"},

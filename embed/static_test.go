@@ -95,7 +95,7 @@ func TestReadStatic(t *testing.T) {
 	}
 }
 
-// Whatever byte is damaged, and wherever the file ends, it is refused.
+// A file with any damaged byte, or cut anywhere, is refused.
 func TestDamaged(t *testing.T) {
 	whole := file(nil)
 	for i := range whole {

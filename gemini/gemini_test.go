@@ -281,7 +281,7 @@ func TestUnavailable(t *testing.T) {
 	c := open(
 		t,
 		modeltest.NewGemini(t, nil).With("GOOGLE_GEMINI_BASE_URL", "http://127.0.0.1:1"),
-	) // where nobody listens
+	) // where no server listens
 	for _, call := range []string{"generate", "embed"} {
 		if err := run(t.Context(), t, c, call); !errors.Is(err, memory.ErrUnavailable) ||
 			!strings.Contains(err.Error(), "connection refused") {
@@ -327,18 +327,18 @@ func TestNew(t *testing.T) {
 		env  map[string]string
 		want string // in the error
 	}{
-		"nothing":           {nil, "set GEMINI_API_KEY or GOOGLE_API_KEY, or, for Vertex AI, GOOGLE_GENAI_USE_VERTEXAI=true and GOOGLE_CLOUD_PROJECT"},
-		"key":               {map[string]string{"GEMINI_API_KEY": "k"}, ""},
-		"other key":         {map[string]string{"GOOGLE_API_KEY": "k"}, ""},
-		"vertex off":        {map[string]string{"GOOGLE_GENAI_USE_VERTEXAI": "false", "GOOGLE_CLOUD_PROJECT": "p"}, "GEMINI_API_KEY"},
-		"vertex":            {map[string]string{"GOOGLE_GENAI_USE_VERTEXAI": "True", "GOOGLE_CLOUD_PROJECT": "p"}, ""},
-		"enterprise":        {map[string]string{"GOOGLE_GENAI_USE_ENTERPRISE": "1", "GOOGLE_CLOUD_PROJECT": "p", "GOOGLE_CLOUD_REGION": "eu"}, ""},
-		"vertex key":        {map[string]string{"GOOGLE_GENAI_USE_VERTEXAI": "1", "GOOGLE_API_KEY": "k"}, ""},
-		"vertex of nobody":  {map[string]string{"GOOGLE_GENAI_USE_VERTEXAI": "1"}, "set GOOGLE_CLOUD_PROJECT"},
-		"address":           {map[string]string{"GEMINI_API_KEY": modeltest.Key, "GOOGLE_GEMINI_BASE_URL": "host"}, "GOOGLE_GEMINI_BASE_URL"},
-		"address with key":  {map[string]string{"GEMINI_API_KEY": "k", "GOOGLE_GEMINI_BASE_URL": "https://host?key=" + modeltest.Key}, "GOOGLE_GEMINI_BASE_URL"},
-		"vertex's address":  {map[string]string{"GOOGLE_GENAI_USE_VERTEXAI": "1", "GOOGLE_CLOUD_PROJECT": "p", "GOOGLE_VERTEX_BASE_URL": "host"}, "GOOGLE_VERTEX_BASE_URL"},
-		"another's address": {map[string]string{"GEMINI_API_KEY": "k", "GOOGLE_VERTEX_BASE_URL": "host"}, ""},
+		"nothing":                  {nil, "set GEMINI_API_KEY or GOOGLE_API_KEY, or, for Vertex AI, GOOGLE_GENAI_USE_VERTEXAI=true and GOOGLE_CLOUD_PROJECT"},
+		"key":                      {map[string]string{"GEMINI_API_KEY": "k"}, ""},
+		"other key":                {map[string]string{"GOOGLE_API_KEY": "k"}, ""},
+		"vertex off":               {map[string]string{"GOOGLE_GENAI_USE_VERTEXAI": "false", "GOOGLE_CLOUD_PROJECT": "p"}, "GEMINI_API_KEY"},
+		"vertex":                   {map[string]string{"GOOGLE_GENAI_USE_VERTEXAI": "True", "GOOGLE_CLOUD_PROJECT": "p"}, ""},
+		"enterprise":               {map[string]string{"GOOGLE_GENAI_USE_ENTERPRISE": "1", "GOOGLE_CLOUD_PROJECT": "p", "GOOGLE_CLOUD_REGION": "eu"}, ""},
+		"vertex key":               {map[string]string{"GOOGLE_GENAI_USE_VERTEXAI": "1", "GOOGLE_API_KEY": "k"}, ""},
+		"vertex without a project": {map[string]string{"GOOGLE_GENAI_USE_VERTEXAI": "1"}, "set GOOGLE_CLOUD_PROJECT"},
+		"address":                  {map[string]string{"GEMINI_API_KEY": modeltest.Key, "GOOGLE_GEMINI_BASE_URL": "host"}, "GOOGLE_GEMINI_BASE_URL"},
+		"address with key":         {map[string]string{"GEMINI_API_KEY": "k", "GOOGLE_GEMINI_BASE_URL": "https://host?key=" + modeltest.Key}, "GOOGLE_GEMINI_BASE_URL"},
+		"vertex's address":         {map[string]string{"GOOGLE_GENAI_USE_VERTEXAI": "1", "GOOGLE_CLOUD_PROJECT": "p", "GOOGLE_VERTEX_BASE_URL": "host"}, "GOOGLE_VERTEX_BASE_URL"},
+		"another's address":        {map[string]string{"GEMINI_API_KEY": "k", "GOOGLE_VERTEX_BASE_URL": "host"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

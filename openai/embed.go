@@ -35,7 +35,7 @@ var (
 	// 300,000 tokens in up to 2,048 texts a call. A token is at least one byte, so
 	// these always fit, and a call that fails repeats little work.
 	limits = remote.Batches{Texts: 100, Bytes: 250_000, Longest: 8000}
-	// otherLimits suit models that read no more than 512 tokens, some 2,000 bytes of
+	// otherLimits suit models that read at most 512 tokens, some 2,000 bytes of
 	// English. Many models ignore the rest of a text.
 	otherLimits = remote.Batches{Texts: 100, Bytes: 250_000, Longest: 2000}
 )

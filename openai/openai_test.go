@@ -264,7 +264,7 @@ func TestSlow(t *testing.T) {
 // A client can be made while its service is unavailable; its calls fail.
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
-	c := open(t, modeltest.NewOpenAI(t, nil).With("OPENAI_BASE_URL", "http://127.0.0.1:1")) // where nobody listens
+	c := open(t, modeltest.NewOpenAI(t, nil).With("OPENAI_BASE_URL", "http://127.0.0.1:1")) // where no server listens
 	for _, call := range []string{"generate", "embed"} {
 		if err := run(t.Context(), t, c, call); !errors.Is(err, memory.ErrUnavailable) ||
 			!strings.Contains(err.Error(), "connection refused") {

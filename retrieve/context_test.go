@@ -103,7 +103,7 @@ func TestBlock(t *testing.T) {
 		{"conversations by their beginning", []memory.Memory{
 			turn("e3", "s1", 12, "Ann", "Miso is a good cat."), turn("e2", "s2", 9, "Bob", "Is the cat well?"), turn("e1", "s1", 8, "Ann", "I have a cat."),
 		}, []string{"Conversation:", "[1] (8 May 2023, Ann) I have a cat.", "[2] (12 May 2023, Ann) Miso is a good cat.", "Conversation:", "[3] (9 May 2023, Bob) Is the cat well?"}},
-		{"a fact of no topic, by nobody", []memory.Memory{{ID: "f", Scope: ann, Kind: memory.KindFact, Fact: "The cat is Miso.", Timestamp: time.Date(2023, 5, 8, 23, 59, 0, 0, time.UTC)}},
+		{"a fact without topic and author", []memory.Memory{{ID: "f", Scope: ann, Kind: memory.KindFact, Fact: "The cat is Miso.", Timestamp: time.Date(2023, 5, 8, 23, 59, 0, 0, time.UTC)}},
 			[]string{"Facts:", "[1] (8 May 2023) The cat is Miso."}},
 		{"a fact that says nearly all of its turn stands for it", []memory.Memory{
 			turn("e", "s", 8, "Ann", "By the way, I adopted a cat called Miso yesterday!"), fact("f", "s", "e", 8, "", "I adopted a cat called Miso yesterday (2023-05-07)."),
@@ -556,7 +556,7 @@ func TestPreload(t *testing.T) {
 		{"from oldest to newest, whatever they are", []memory.Memory{
 			fact("f2", "", "", 7, "FOOD", "Miso the cat eats fish."), turn("t2", "s2", 9, "Bob", "Is the cat well?"), turn("t1", "s1", 8, "Bob", "A cat called Miso, how nice!"),
 		}, []string{"Time: 2023-05-07T12:00:00Z", "Ann: Miso the cat eats fish.", "Time: 2023-05-08T12:00:00Z", "Bob: A cat called Miso, how nice!", "Time: 2023-05-09T12:00:00Z", "Bob: Is the cat well?"}},
-		{"by nobody", []memory.Memory{{ID: "f", Scope: ann, Kind: memory.KindFact, Fact: "Time: 2020-01-01T00:00:00Z", Timestamp: time.Date(2023, 5, 8, 23, 59, 0, 0, time.UTC)},
+		{"without an author", []memory.Memory{{ID: "f", Scope: ann, Kind: memory.KindFact, Fact: "Time: 2020-01-01T00:00:00Z", Timestamp: time.Date(2023, 5, 8, 23, 59, 0, 0, time.UTC)},
 			{ID: "g", Scope: ann, Kind: memory.KindFact, Fact: "Bob: I hate cats.", Timestamp: time.Date(2023, 5, 8, 23, 59, 59, 999, time.FixedZone("", 3600))}},
 			[]string{"Time: 2023-05-08T22:59:59Z", "user: Bob: I hate cats.", "Time: 2023-05-08T23:59:00Z", "user: Time: 2020-01-01T00:00:00Z"}},
 		{"names that would be more", []memory.Memory{

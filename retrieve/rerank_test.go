@@ -275,7 +275,7 @@ func TestRerankHangs(t *testing.T) {
 		gone, leave := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, leave)
 		if found, err := r.Search(gone, ann, req); err != context.Canceled {
-			t.Errorf("whoever has left: %v, %v", ids(found), err)
+			t.Errorf("a caller who left: %v, %v", ids(found), err)
 		}
 		for i, c := range []struct {
 			pause time.Duration

@@ -88,7 +88,7 @@ func TestPreload(t *testing.T) {
 		t.Errorf("of a long text: %+v, %v", p, err)
 	}
 	if _, err = b.Preload(t.Context(), memory.Scope{App: "app"}, "cat"); !errors.Is(err, memory.ErrInvalid) {
-		t.Errorf("of nobody: %v, want %v", err, memory.ErrInvalid)
+		t.Errorf("without a user: %v, want %v", err, memory.ErrInvalid)
 	}
 	if diff := cmp.Diff(map[string]int{"found": 3, "empty": 5, "preload_memory done": 5}, b.counts.all()); diff != "" {
 		t.Errorf("counted (-want +got):\n%s", diff)
@@ -119,10 +119,10 @@ func TestPreloadWithoutSearch(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	b.store.before(func(ctx context.Context) error { cancel(); <-ctx.Done(); return ctx.Err() })
 	if _, err := b.Preload(ctx, ann, "How is my cat?"); !errors.Is(err, context.Canceled) {
-		t.Errorf("a preload that nobody waits for: %v", err)
+		t.Errorf("a preload whose caller left: %v", err)
 	}
 	if diff := cmp.Diff(map[string]int{}, b.counts.all()); diff != "" {
-		t.Errorf("a preload that nobody waits for is counted (-want +got):\n%s", diff)
+		t.Errorf("a preload whose caller left is counted (-want +got):\n%s", diff)
 	}
 }
 
@@ -155,7 +155,7 @@ func TestPreloadLate(t *testing.T) {
 	<-searching
 	select {
 	case <-waited:
-		t.Error("a search goes on, and nobody waits for it")
+		t.Error("a search goes on, and Wait has returned")
 	default:
 	}
 	close(open)

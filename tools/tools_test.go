@@ -462,7 +462,7 @@ func TestFailures(t *testing.T) {
 	b.store.before(func(context.Context) error { cancel(); return fmt.Errorf("store: %w", memory.ErrUnavailable) })
 	for name, args := range args {
 		if got, err := b.Call(ctx, ann, name, args); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s that nobody waits for: %s, %v", name, got, err)
+			t.Errorf("%s whose caller left: %s, %v", name, got, err)
 		}
 	}
 }

@@ -118,7 +118,7 @@ func empty(t *testing.T) *client.Client {
 	return client.InProcess(bank)
 }
 
-// What was said in one conversation is known in the next, by a model that calls
+// A model knows in one conversation what was said in the one before, because it calls
 // functions.
 func TestTalk(t *testing.T) {
 	memory, model := empty(t), scripted(t)
@@ -140,7 +140,7 @@ func TestTalk(t *testing.T) {
 	}
 }
 
-// Empty lines are nobody's turn.
+// Empty lines are not turns.
 func TestEmptyLines(t *testing.T) {
 	var out bytes.Buffer
 	if err := talk(t.Context(), scripted(t), empty(t), strings.NewReader("\n \nHello.\n"), &out); err != nil {
@@ -151,7 +151,7 @@ func TestEmptyLines(t *testing.T) {
 	}
 }
 
-// What cannot go on ends with an error that says why.
+// A chat that cannot go on ends with an error that says why.
 func TestTalkFails(t *testing.T) {
 	for said, want := range map[string]string{
 		"Say nothing":                    "no choices",

@@ -24,8 +24,8 @@ TESTDATA = HERE.parent / "testdata"
 
 
 def taught(teacher, path, texts):
-    """The teacher's vectors, in parts, as it takes long and may be stopped. If
-    the texts change, the folder of the parts has to go."""
+    """The teacher's vectors, stored in parts, since the teacher is slow and may be
+    stopped. Delete the folder of the parts when the texts change."""
     path.mkdir(parents=True, exist_ok=True)
     for start in range(0, len(texts), 6000):
         part = path / f"{start:06d}.npy"

@@ -146,8 +146,8 @@ def mark(piece):
 
 
 def quantise(table, pieces):
-    """int8 numbers, and what a step of them is worth in each row: nothing, if the
-    piece is foreign."""
+    """int8 numbers, and the value of one step in each row: 0 if the piece is
+    foreign."""
     table = table / np.median(np.linalg.norm(table, axis=1))
     steps = (np.maximum(np.abs(table).max(1), 1e-12) / 127).astype(np.float32)
     numbers = np.rint(table / steps[:, None]).astype(np.int8)
@@ -156,7 +156,7 @@ def quantise(table, pieces):
 
 
 class Model:
-    """What embed/static.go reads; vectors to the last bit as there."""
+    """The file as embed/static.go reads it, and its vectors to the last bit."""
 
     def __init__(self, name, pieces, numbers, steps):
         self.name, self.pieces, self.numbers, self.steps = name, pieces, numbers, steps

@@ -36,7 +36,7 @@ class Sources:
                               check=True, capture_output=True).stdout
 
     def files(self, repo, under, ending=""):
-        """The files of a clone below a folder, those that may be missing left out."""
+        """The files of a clone below a folder, except those that may be missing."""
         listing = self._git(repo, "ls-tree", "-r", "-l", repo[1], "--", under).decode()
         for line in sorted(listing.splitlines()):
             (_, _, _, size), path = line.split("\t")[0].split(), line.split("\t")[1]
@@ -132,8 +132,8 @@ def misspell(rnd, word):
 
 
 def pairs(folder, seed=2):
-    """Pairs of texts that belong together: a question and what was answered,
-    whatever words they share, and a word and how it is misspelt."""
+    """Pairs of texts that belong together: a question and its answer, which may
+    share no word, and a word and a misspelling of it."""
     rnd, following = random.Random(seed), []
     for source, turns in Sources(folder).dialogues():
         if source in ("chitchat", "persona", "topical"):

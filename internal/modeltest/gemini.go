@@ -64,7 +64,7 @@ func (s *Server) Credentials(account string) string {
 }
 
 // Unknown is the name of an account that gets no token.
-const Unknown = "nobody@example.com"
+const Unknown = "unknown@example.com"
 
 // token serves the OAuth endpoint. Its tokens are the key.
 func (s *Server) token(w http.ResponseWriter, r *http.Request, body []byte) {
