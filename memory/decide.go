@@ -46,8 +46,9 @@ func DecidePut(w *Write, current *Current, now time.Time) Decision {
 	if there {
 		out.Memory = current.Memory
 	}
-	// A repetition may come before or after its own revision: its caller knows
-	// the revision it was decided on.
+	// The write is a repetition if the store has its content already: at
+	// Expect+1 because it went through before, or at Expect because it changes
+	// nothing.
 	if there && (revision == w.Expect || revision == w.Expect+1) && current.Memory.SameContent(&m) {
 		if w.Vector == nil || current.Embedded {
 			return Decision{Outcome: out}

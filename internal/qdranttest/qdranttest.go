@@ -27,7 +27,7 @@ const Env = "MEMORYD_TEST_QDRANT"
 type Server struct {
 	Addr string // host:port of the gRPC interface
 	Real bool   // it is a Qdrant, not a StandIn
-	dir  string
+	dir  string // of its files and its log, for one that Run starts
 	env  []string
 	cmd  *exec.Cmd
 }

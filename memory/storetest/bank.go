@@ -276,6 +276,7 @@ func (b *bank) contents(s memory.Scope, ids ...string) contents {
 // differently.
 func (b *bank) same(what string, got, want any) {
 	b.Helper()
+	// Scores and cosines differ in their last digits from store to store.
 	opts := gocmp.Options{
 		cmpopts.EquateEmpty(), cmpopts.EquateApprox(0, precision), cmpopts.EquateErrors(), gocmp.Comparer(sameValue),
 	}
@@ -286,6 +287,7 @@ func (b *bank) same(what string, got, want any) {
 
 // sameValue reports whether a filter takes two JSON values for one.
 func sameValue(x, y json.RawMessage) bool {
+	// The rule itself is not exported, and a filter applies it.
 	f := memory.Filter{Metadata: memory.Metadata{"k": x}}
 	return f.Match(&memory.Memory{Metadata: memory.Metadata{"k": y}}, time.Time{})
 }

@@ -126,6 +126,7 @@ func citedTurns(b *bank) {
 		m.Source = memory.Source{SessionID: c.session, EventIDs: c.events}
 		b.put(write(m))
 	}
+	// Each fact is a run, whether its turns come along or not.
 	facts := [][]string{{"elsewhere"}, {"given"}, {"one"}, {"two"}}
 	tea := func(context int) memory.Query {
 		return memory.Query{Terms: []string{"tea"}, Limit: 20, Context: context, Cited: true}

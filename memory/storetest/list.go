@@ -78,6 +78,7 @@ func listTies(b *bank) {
 // and the last one has no token, even when it is full. A client that follows
 // tokens must neither loop nor miss a memory.
 func listPages(b *bank) {
+	// Twenty memories share each time, so most pages end within a tie.
 	const n = 60
 	want := map[string]int{}
 	var writes []memory.Write
