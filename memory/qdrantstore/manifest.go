@@ -138,6 +138,10 @@ func (s *Store) swap(ctx context.Context, collection string, was, now *manifest)
 	return is != nil && is.Version == now.Version, err
 }
 
+// removing reports whether Discard is about to remove the collection, or was cut
+// off: it is retired, but its memories have not moved.
+func (m *manifest) removing() bool { return m.State == retired && m.Next == "" }
+
 // checkServable is the error of a start that finds the manifest at its
 // collection; nil if it can be served.
 func (m *manifest) checkServable(s *Store) error {
@@ -145,9 +149,6 @@ func (m *manifest) checkServable(s *Store) error {
 	case m.State == building:
 		return fmt.Errorf("a move is still copying memories into collection %s: continue it with memoryd reembed and"+
 			" the flags of this start, or start with the -embedder they were made with", s.collection)
-	case m.State == retired && m.Next == "":
-		return fmt.Errorf("%w: collection %s is being removed by a start that was refused",
-			memory.ErrUnavailable, s.collection)
 	case m.State == retired:
 		return fmt.Errorf("the memories of collection %s have moved to %s: start with the -embedder of that, or move"+
 			" them with memoryd reembed and the flags of this start", s.collection, m.Next)

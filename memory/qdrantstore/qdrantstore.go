@@ -194,11 +194,34 @@ func (s *Store) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if is.removing() {
+		if is, err = s.takeBack(ctx, is); err != nil {
+			return err
+		}
+	}
 	if made {
 		s.made = is
 	}
 	s.id = is.Store
 	return is.checkServable(s)
+}
+
+// takeBack makes a collection active again that a refused start was about to
+// remove when it was cut off. It first waits for longer than a removal may
+// take, as one that still runs would remove the collection under its new user.
+func (s *Store) takeBack(ctx context.Context, was *manifest) (*manifest, error) {
+	select {
+	case <-time.After(s.opts.Timeout / 2):
+	case <-ctx.Done():
+		return nil, s.kind(ctx, ctx.Err())
+	}
+	now := *was
+	now.State = active
+	if ok, err := s.swap(ctx, s.collection, was, &now); err != nil || ok {
+		return &now, err
+	}
+	return nil, fmt.Errorf("%w: collection %s was just removed by a start that was refused",
+		memory.ErrUnavailable, s.collection)
 }
 
 // Close closes the connections.
@@ -210,7 +233,7 @@ func (s *Store) Close() error { return s.client.Close() }
 func (s *Store) Discard() error {
 	var err error
 	if s.made != nil {
-		ctx, cancel := s.bounded(context.Background())
+		ctx, cancel := context.WithTimeoutCause(context.Background(), s.opts.Timeout/4, errSlow)
 		defer cancel()
 		err = s.unmake(ctx)
 	}
