@@ -127,11 +127,13 @@ func (s *Service) IngestFacts(
 	if len(facts) == 0 || len(facts) > MaxGiven {
 		return nil, fmt.Errorf("%w: facts: want 1 to %d of them, not %d", memory.ErrInvalid, MaxGiven, len(facts))
 	}
-	key := sessionstore.Key{Scope: scope, ID: uuid.NewString()}
-	now := sessionstore.Micros(s.opts.Now())
+	// The name is for people who read a source. Only earlier versions looked at it.
+	key := sessionstore.Key{Scope: scope, ID: "facts-" + uuid.NewString()}
 	var events []sessionstore.Event
 	for i, f := range facts {
-		e, err := f.event(fmt.Sprintf("fact-%d", i+1), now)
+		// A time each, as they were said one after another.
+		at := sessionstore.Micros(s.opts.Now().Add(time.Duration(i) * time.Microsecond))
+		e, err := f.event(fmt.Sprintf("fact-%d", i+1), at)
 		if err != nil {
 			return nil, fmt.Errorf("facts[%d]: %w", i, err)
 		}

@@ -69,7 +69,7 @@ func (s *Service) work(ctx context.Context, w sessionstore.Work, claimed time.Ti
 	case ctx.Err() != nil:
 		log.Info("stopped within a batch: the next start repeats it", "from", w.Done+1)
 	case errors.Is(err, errLeaseLost):
-		log.Warn("stopped: another process takes over", "from", w.Done+1, "err", err)
+		log.Warn("stopped: the lease on the scope is lost, and the work is due again", "from", w.Done+1, "err", err)
 	default:
 		retry := time.Time{}
 		// An unavailable memory store comes back, and the work is not given up

@@ -102,14 +102,15 @@ func (e *Embedder) embedBatch(ctx context.Context, batch []string) ([][]float32,
 		return nil, e.caller.Faulty("it has %d vectors for %d texts", len(answer.Data), len(batch))
 	}
 	for _, d := range answer.Data {
-		if d.Index < 0 || d.Index >= len(batch) || vectors[d.Index] != nil {
-			return nil, e.caller.Faulty("it has a vector for text %d of %d, or two", d.Index, len(batch))
+		i := int(d.Index)
+		if i < 0 || i >= len(batch) || vectors[i] != nil {
+			return nil, e.caller.Faulty("it has a vector for text %d of %d, or two", i, len(batch))
 		}
 		v := make([]float32, len(d.Embedding))
-		for i, x := range d.Embedding {
-			v[i] = float32(x)
+		for j, x := range d.Embedding {
+			v[j] = float32(x)
 		}
-		vectors[d.Index] = v
+		vectors[i] = v
 	}
 	return vectors, nil
 }

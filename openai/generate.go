@@ -182,9 +182,9 @@ func (g *Generator) read(resp *chatAnswer) (a extract.Answer, err error) {
 	case choice.FinishReason == "content_filter":
 		return a, g.refusal("content_filter")
 	case choice.Message.Refusal != "":
-		return a, g.refusal(choice.Message.Refusal)
+		return a, g.refusal(string(choice.Message.Refusal))
 	}
-	a.Text, a.Cut = choice.Message.Content, choice.FinishReason == "length"
+	a.Text, a.Cut = string(choice.Message.Content), choice.FinishReason == "length"
 	return a, nil
 }
 

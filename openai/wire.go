@@ -12,8 +12,7 @@ import (
 // The types below are the parts of the API that memoryd uses, under the names
 // of its reference (platform.openai.com/docs/api-reference). Answers have many
 // more fields, and those of other services differ: all that is not here is
-// ignored, and numbers are read as JSON has them, since some services write
-// counts as 7.0.
+// ignored. lenient.go has the forms in which services write the rest.
 
 // chatRequest is the body of POST /chat/completions.
 type chatRequest struct {
@@ -46,15 +45,12 @@ type jsonSchema struct {
 type chatAnswer struct {
 	Choices []struct {
 		Message struct {
-			Content string `json:"content"`
-			Refusal string `json:"refusal"`
+			Content text `json:"content"`
+			Refusal text `json:"refusal"`
 		} `json:"message"`
-		FinishReason string `json:"finish_reason"`
+		FinishReason text `json:"finish_reason"`
 	} `json:"choices"`
-	Usage struct {
-		PromptTokens     float64 `json:"prompt_tokens"`
-		CompletionTokens float64 `json:"completion_tokens"`
-	} `json:"usage"`
+	Usage usage `json:"usage"`
 }
 
 // embeddingRequest is the body of POST /embeddings.
@@ -69,8 +65,8 @@ type embeddingRequest struct {
 // that of its text.
 type embeddingAnswer struct {
 	Data []struct {
-		Index     int       `json:"index"`
-		Embedding []float64 `json:"embedding"` // not float32: a number too large for one is found out later
+		Index     number `json:"index"`
+		Embedding vector `json:"embedding"`
 	} `json:"data"`
 }
 
@@ -99,7 +95,11 @@ func (c *Client) post(ctx context.Context, path string, in, out any) error {
 	if resp.StatusCode/100 != 2 {
 		return fmt.Errorf("status %s", resp.Status)
 	}
-	return json.Unmarshal(answer, out)
+	// A decoder reads the first value, and ignores what some proxies append.
+	if err := json.NewDecoder(bytes.NewReader(answer)).Decode(out); err != nil {
+		return unreadable(err)
+	}
+	return nil
 }
 
 // encode writes v as JSON that keeps <, > and &, which transcripts are full of:

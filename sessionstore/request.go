@@ -51,7 +51,8 @@ const uuidLength = 36
 // while a session "range-UUID" held them. Facts were events of a session
 // "facts-UUID".
 func requestOfID(id, session string) (r Request, of string) {
-	r, of = Request{ID: id}, session
+	rest, ok := strings.CutPrefix(session, "facts-")
+	r, of = Request{ID: id, Facts: ok && len(rest) == uuidLength}, session
 	raw, err := base64.RawURLEncoding.DecodeString(id)
 	parts := strings.Split(string(raw), "\x00")
 	if err != nil || len(parts) != 3 {
@@ -65,7 +66,5 @@ func requestOfID(id, session string) (r Request, of string) {
 			of = string(raw)
 		}
 	}
-	rest, ok := strings.CutPrefix(session, "facts-")
-	r.Facts = ok && len(rest) == uuidLength
 	return r, of
 }
