@@ -42,10 +42,10 @@ func TestDiscard(t *testing.T) {
 		t.Fatalf("a collection with a memory is gone, %v", err)
 	}
 	again := open(t, url, oldModel)
-	if got, err := again.Get(t.Context(), moveUser, []string{"m0"}); err != nil || len(got) != 1 || again.ID() != filled.ID() {
+	got, err := again.Get(t.Context(), moveUser, []string{"m0"})
+	if err != nil || len(got) != 1 || again.ID() != filled.ID() {
 		t.Errorf("of it there is %v, %v", got, err)
 	}
-	fill(t, again, 0)
 	if _, err := again.Put(t.Context(), moveUser, []memory.Write{noted("on", 0)}); err != nil {
 		t.Errorf("a write into it: %v", err)
 	}
