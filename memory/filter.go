@@ -77,7 +77,8 @@ func (f *Filter) matchMetadata(m *Memory) bool {
 	return true
 }
 
-// Validate refuses values that no memory can have, naming the field.
+// Validate refuses values that no memory can have, naming the field. Servers call
+// it on requests. A store does not: to a store such a value matches nothing.
 func (f *Filter) Validate() error {
 	for _, k := range f.Kinds {
 		if err := k.Validate(); err != nil {

@@ -22,8 +22,9 @@ type Query struct {
 	// Terms are the distinct analyzed words of the question. The lexical list
 	// holds the Limit best memories by LexicalScore among those that have one.
 	Terms []string
-	// Vector is the question's embedding, or nil for none. The dense list holds
-	// the Limit best memories by cosine, above 0.
+	// Vector is the question's embedding of unit length, or nil for none. It has
+	// the store's dimension. The dense list holds the Limit best memories by
+	// cosine, above 0.
 	Vector []float32
 	Limit  int
 	// Cited adds the turns that facts of the lists cite, as if they were hits

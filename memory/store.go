@@ -64,9 +64,12 @@ type Outcome struct {
 
 // Store keeps memories. Package storetest spells its promises out as cases,
 // which every implementation passes. All methods may be called concurrently. A
-// scope that was never written to reads as empty. Slices passed in stay the
-// caller's; slices returned are the caller's. Every method of a store that
-// cannot be reached fails with ErrUnavailable.
+// scope that was never written to, or is not valid, reads as empty. Slices passed
+// in stay the caller's; slices returned are the caller's. A method whose context
+// has ended returns the error of the context. Every method of a store that cannot
+// be reached fails with ErrUnavailable.
+//
+// A backend of memoryd is also an [Archive] and a [Movable].
 type Store interface {
 	// ID names this store for as long as it lives, however often it is opened.
 	// No other store has it. A session store that records which memories were
@@ -91,8 +94,9 @@ type Store interface {
 	// does not undo it.
 	Put(ctx context.Context, scope Scope, writes []Write) ([]Outcome, error)
 
-	// Get returns the live memories among ids, in the order of ids. It leaves
-	// out those that are missing, deleted or expired.
+	// Get returns the live memories among ids, in the order of ids: an id that
+	// comes twice gives its memory twice. It leaves out those that are missing,
+	// deleted or expired.
 	Get(ctx context.Context, scope Scope, ids []string) ([]Memory, error)
 
 	// Delete removes memories, each leaving a revision. A Removal whose memory
