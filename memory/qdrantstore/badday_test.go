@@ -14,8 +14,12 @@ import (
 	"github.com/memoryd/memoryd/memory/qdrantstore"
 )
 
-// quick has a short timeout, for calls that get no answer.
-var quick = &qdrantstore.Options{Timeout: 3 * time.Second}
+// quick has a short timeout, for calls that get no answer. patient waits for the
+// answer of a real server on a busy machine.
+var (
+	quick   = &qdrantstore.Options{Timeout: 3 * time.Second}
+	patient = &qdrantstore.Options{Timeout: time.Minute}
+)
 
 // Open refuses a wrong URL, an unreachable server and one that is too old, and
 // never shows the key.
@@ -63,7 +67,7 @@ func TestOtherCollection(t *testing.T) {
 			Distance: qdrant.Distance_Cosine}})}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := qdrantstore.Open(t.Context(), url, model, quick); err == nil ||
+	if _, err := qdrantstore.Open(t.Context(), url, model, patient); err == nil ||
 		!strings.Contains(err.Error(), "collection=") {
 		t.Errorf("another dimension: %v", err)
 	}
@@ -73,7 +77,7 @@ func TestOtherCollection(t *testing.T) {
 func TestAPIKey(t *testing.T) {
 	q := qdranttest.StartReal(t, "QDRANT__SERVICE__API_KEY=right")
 	for key, want := range map[string]string{"": "API key", ":wrong@": "API key", ":right@": ""} {
-		s, err := qdrantstore.Open(t.Context(), "qdrant://"+key+q.Addr, model, quick)
+		s, err := qdrantstore.Open(t.Context(), "qdrant://"+key+q.Addr, model, patient)
 		if err == nil {
 			s.Close()
 		}
@@ -137,7 +141,7 @@ func TestAway(t *testing.T) {
 func TestCollectionOptions(t *testing.T) {
 	q := qdranttest.StartReal(t)
 	url := q.URL(t) + "&shards=3&replicas=1&write-consistency=1&on-disk=true&quantization=scalar"
-	s, err := qdrantstore.Open(t.Context(), url, model, quick)
+	s, err := qdrantstore.Open(t.Context(), url, model, patient)
 	if err != nil {
 		t.Fatal(err)
 	}
