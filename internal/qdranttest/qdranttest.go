@@ -81,7 +81,10 @@ func free(t testing.TB) string {
 func (s *Server) Run(t testing.TB) {
 	t.Helper()
 	_, port, _ := net.SplitHostPort(s.Addr)
-	_, httpPort, _ := net.SplitHostPort(free(t))
+	httpPort := port
+	for httpPort == port { // which is free too until the server starts
+		_, httpPort, _ = net.SplitHostPort(free(t))
+	}
 	s.cmd = exec.Command("qdrant")
 	s.cmd.Dir = s.dir
 	s.cmd.Env = append(append(os.Environ(), "QDRANT__SERVICE__HOST=127.0.0.1", "QDRANT__SERVICE__GRPC_PORT="+port,
