@@ -126,6 +126,7 @@ func TestRun(t *testing.T) {
 		}
 		down.Store(false)
 		time.Sleep(2 * longestPause)
+		synctest.Wait()
 		if !move.finished || before.Load() || !after.Load() || reopens != 2 || move.reclaims != 3 {
 			t.Errorf("at the end: %+v, the work before %v, after %v, %d reopens", move, before.Load(), after.Load(), reopens)
 		}

@@ -111,7 +111,7 @@ func (r *reference) in(scope memory.Scope) map[string]*record {
 func (r *reference) Put(
 	ctx context.Context, scope memory.Scope, writes []memory.Write,
 ) ([]memory.Outcome, error) {
-	if err := memory.ValidateWrites(scope, writes, r.model.Dimension); err != nil {
+	if err := memory.ValidateWrites(scope, writes, r.Model().Dimension); err != nil {
 		return nil, err
 	}
 	now, err := r.beginWrite(ctx)
@@ -256,7 +256,7 @@ func (r *reference) Export(_ context.Context, yield func(memory.Record) error) e
 // record comes with its own revisions and times.
 func (r *reference) Import(ctx context.Context, records []memory.Record) (stored int, err error) {
 	for i := range records {
-		if err := records[i].Validate(r.model.Dimension); err != nil {
+		if err := records[i].Validate(r.Model().Dimension); err != nil {
 			return 0, err
 		}
 	}

@@ -23,7 +23,11 @@ func (r *reference) open(model memory.Model) (memory.Store, error) {
 }
 
 // Model implements memory.Movable.
-func (r *reference) Model() memory.Model { return r.model }
+func (r *reference) Model() memory.Model {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.model
+}
 
 // referenceMove keeps the words and vectors of the other model in the records.
 type referenceMove struct {
