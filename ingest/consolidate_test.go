@@ -170,6 +170,28 @@ func TestDisableConsolidation(t *testing.T) {
 	}
 }
 
+// Facts of one request have a time each, in their order, as facts that were said
+// one after another.
+func TestGivenFactsTimes(t *testing.T) {
+	b := newBench(t, parts{})
+	b.run()
+	given := []ingest.GivenFact{{Fact: "I live in Berlin."}, {Fact: "I love sailing."}, {Fact: "I have a dog."}}
+	op, err := b.service.IngestFacts(t.Context(), scope, given, ingest.RequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.succeeds(op)
+	said := map[string]time.Time{}
+	for _, m := range b.all(memory.KindFact) {
+		said[m.Fact] = m.Timestamp
+	}
+	for i := range given[1:] {
+		if before, after := said[given[i].Fact], said[given[i+1].Fact]; !before.Before(after) {
+			t.Errorf("%q was said at %v, and %q at %v", given[i].Fact, before, given[i+1].Fact, after)
+		}
+	}
+}
+
 // Facts that a client gives are compared with known ones, and leave no session
 // behind.
 func TestGivenFacts(t *testing.T) {

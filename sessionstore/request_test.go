@@ -57,6 +57,10 @@ func TestReadRequestOfID(t *testing.T) {
 			t.Errorf("%s: ReadRequest gives %+v of %q, %v; want %+v of %q", name, got, of, err, want, c.of)
 		}
 	}
+	const facts = "facts-" + uuid // work may wait without an operation, as after an import
+	if got, _, err := sessionstore.ReadRequest("", facts, nil); err != nil || !got.Facts {
+		t.Errorf("ReadRequest of session %q without an id gives %+v, %v; want facts", facts, got, err)
+	}
 	for _, id := range []string{"", "!", sessionstore.OperationID(shopper, "\x00")} {
 		if got, of, err := sessionstore.ReadRequest(id, "chat", nil); err != nil ||
 			got != (sessionstore.Request{ID: id}) || of != "chat" {

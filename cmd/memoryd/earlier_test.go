@@ -75,9 +75,9 @@ func unpackEarlier(t *testing.T) (data string, written time.Time) {
 	return data, written
 }
 
-// snapshot gives all that can be read over HTTP of the users, by path, once
-// nothing is pending. What can differ from run to run is left out: times after
-// written, and how often work was tried.
+// snapshot reads everything of the users over HTTP, by path, once nothing is
+// pending. It leaves out the values that differ between runs: times after written,
+// and the numbers of attempts.
 func snapshot(t *testing.T, url string, written time.Time) map[string]any {
 	t.Helper()
 	out := map[string]any{}

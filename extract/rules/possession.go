@@ -33,7 +33,7 @@ func finiteVerb(w string) bool {
 func (c *clause) possessed(i, j int) topics {
 	verb, noun := c.at(j), c.words[i+1:j]
 	t, past := nounTopics(noun), english.Past(verb)
-	died := t == personal && past && !english.Auxiliaries.Has(verb) // "My dog died" needs no more words
+	died := t == personal && past && !english.Auxiliaries.Has(verb) // "My dog died" is complete
 	switch {
 	case noun.Content() == 0, c.addressed(j), talkComplements.Has(verb):
 		return none

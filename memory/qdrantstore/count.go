@@ -57,8 +57,8 @@ func (c counter) total(passes *qdrant.Filter, into *int) {
 // bySession counts the turns that pass in each session, if the query asks for
 // sessions. The counts are not exact ones: an exact facet finds the values
 // first and then counts each with a query of its own. An approximate one counts
-// all points of each segment in one go, as long as there are no more than ten
-// times as many values as its Limit. So it is right too, except for a point
+// all points of each segment in one go, if there are at most ten times as
+// many values as its Limit. So it is right too, except for a point
 // that is being moved to another segment, which it may count twice. That is
 // good enough: the statistics of a session only say which turns to prefer.
 func (c counter) bySession(passes *qdrant.Filter, into *map[string]int) {

@@ -85,8 +85,8 @@ func (s *Store) manifestOf(ctx context.Context, collection string) (*manifest, e
 	return m, err
 }
 
-// guessModel reads the model off the name of a collection, as far as the name
-// tells. The first versions stored no more.
+// guessModel reads the model from the name of a collection, as far as the name
+// tells it. The first versions stored nothing else.
 func (s *Store) guessModel(ctx context.Context, collection string) (m Model, err error) {
 	info, err := s.client.GetCollectionInfo(ctx, collection)
 	if err != nil {

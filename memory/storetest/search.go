@@ -81,7 +81,7 @@ func lexicalList(b *bank) {
 	}
 	slices.SortFunc(order, func(x, y string) int { return int(math.Copysign(1, score[y]-score[x])) })
 	b.same("ranking of the case", order, []string{"rare", "twice", "short", "middle", "long"})
-	// A limit beyond the list finds no more.
+	// A limit beyond the length of the list adds nothing.
 	for limit := 1; limit <= 7; limit++ {
 		found := b.search(memory.Query{Terms: terms, Limit: limit})
 		b.same(fmt.Sprint("Search, limit ", limit), foundIDs(found),

@@ -31,7 +31,7 @@
 //   - A move indexes memories with [memory.Indexer.Apply].
 //
 // The Model group at the end runs random calls on the backend and on the
-// reference. What it reports is the first answer that differs, with the call.
+// reference. It reports the first call whose answers differ.
 package storetest
 
 import (

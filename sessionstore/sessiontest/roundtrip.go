@@ -8,8 +8,8 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// roundTripCases check that events are kept whole. What a client sent is what
-// every later reader gets, whether memoryd knows its fields or not.
+// roundTripCases check that events are kept whole: every later reader gets the
+// event that the client sent, with the fields that memoryd does not know.
 func roundTripCases() []testCase {
 	return []testCase{
 		{"documents", roundTripDocuments},
