@@ -17,7 +17,15 @@ func (db *DB) Read(ctx context.Context, fn func(*sql.Tx) error) error {
 		return fmt.Errorf("%w: the database is closed", memory.ErrUnavailable)
 	default:
 	}
-	tx, err := db.reader.BeginTx(ctx, nil)
+	conn, err := db.reader.Conn(ctx)
+	if err != nil {
+		return Error(err)
+	}
+	defer conn.Close()
+	// With ctx, the end of ctx would have a goroutine end the transaction, perhaps
+	// after Read has returned and Close has closed the file. So fn ends its queries
+	// with ctx, and Read ends the transaction.
+	tx, err := conn.BeginTx(context.WithoutCancel(ctx), nil)
 	if err != nil {
 		return Error(err)
 	}
