@@ -2,6 +2,7 @@ package memory
 
 import (
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -39,9 +40,33 @@ func (l *Later) Error() string { return l.Err.Error() }
 // Unwrap gives the error with the kind.
 func (l *Later) Unwrap() error { return l.Err }
 
+// Refusal is the error of a request that memoryd's own limit refuses for now. Its
+// text names the limit and the flag that sets it. Unlike the text of any other
+// ErrExhausted or ErrUnavailable, which may hold addresses, it is for clients to
+// read.
+type Refusal struct {
+	text  string
+	after time.Duration
+}
+
+// Refuse makes a Refusal. After is how long to wait before another try, as far as
+// the limit can tell.
+func Refuse(after time.Duration, format string, args ...any) *Refusal {
+	return &Refusal{fmt.Sprintf(format, args...), after}
+}
+
+// Error is the kind and the text.
+func (r *Refusal) Error() string { return ErrExhausted.Error() + ": " + r.text }
+
+// Unwrap gives the kind, ErrExhausted.
+func (r *Refusal) Unwrap() error { return ErrExhausted }
+
 // RetryAfter is how long err says to wait before another try; 0 if it does not
 // say.
 func RetryAfter(err error) time.Duration {
+	if r := (*Refusal)(nil); errors.As(err, &r) {
+		return r.after
+	}
 	if l := (*Later)(nil); errors.As(err, &l) {
 		return l.After
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -73,7 +75,9 @@ func invalid(format string, args ...any) error {
 // describe returns the error that a client gets for err. A client that made a
 // mistake gets the whole message. The message of a fault or of an unavailable
 // store may contain addresses and paths of this machine, so the client only gets
-// the request id, with which an operator finds the message in the log.
+// the request id, with which an operator finds the message in the log. Of a
+// memory.Refusal the client gets the refusal's own text, without that of the calls
+// around it.
 func describe(err error, requestID string) errorDetail {
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		err = fmt.Errorf("%w: the body has more than %d bytes", errTooLarge, tooLarge.Limit)
@@ -85,6 +89,8 @@ func describe(err error, requestID string) errorDetail {
 		d := errorDetail{k.code, k.status, err.Error()}
 		if stores := (notReady)(nil); errors.As(err, &stores) {
 			d.Message = "not ready: " + strings.Join(stores.names(), ", ")
+		} else if refusal := (*memory.Refusal)(nil); errors.As(err, &refusal) {
+			d.Message = refusal.Error()
 		} else if d.temporary() {
 			d.Message = fmt.Sprintf(
 				"memoryd cannot do this now: try again later (the log has the reason under request id %s)", requestID)
@@ -92,6 +98,12 @@ func describe(err error, requestID string) errorDetail {
 		return d
 	}
 	return internalError(fmt.Sprintf("internal error (the log has the reason under request id %s)", requestID))
+}
+
+// retrySeconds is how many whole seconds a client should wait before it tries
+// again: as err says, and at least one.
+func retrySeconds(err error) int {
+	return max(1, int(math.Ceil(memory.RetryAfter(err).Seconds())))
 }
 
 // maxMessage bounds the message of an error, in bytes. A message may repeat a
@@ -112,7 +124,7 @@ func (s *Server) fail(err error, c echo.Context) {
 		d.Message = memory.Cut(d.Message, maxMessage) + "…"
 	}
 	if d.temporary() {
-		c.Response().Header().Set("Retry-After", "1") // seconds
+		c.Response().Header().Set("Retry-After", strconv.Itoa(retrySeconds(err)))
 	}
 	if err := sendJSON(c, d.Code, errorBody{d}); err != nil {
 		s.opts.Log.Error("the error was not sent", "id", requestID(c), "err", err)

@@ -68,8 +68,12 @@ func (b *scopeBank) Memory(ctx context.Context, id string) (memory.Memory, error
 
 // public returns err in words that a client may see. Package mcp shows clients
 // the message of an unavailable store, which may name its address. public
-// replaces that message and keeps the original for the log.
+// replaces that message and keeps the original for the log. A memory.Refusal is
+// for clients to read.
 func (b *scopeBank) public(err error) error {
+	if refusal := (*memory.Refusal)(nil); errors.As(err, &refusal) {
+		return refusal
+	}
 	for _, kind := range []error{memory.ErrUnavailable, memory.ErrExhausted} {
 		if errors.Is(err, kind) {
 			b.mu.Lock()

@@ -261,11 +261,14 @@ func (b *Toolbox) call(ctx context.Context, scope memory.Scope, t *Tool, args js
 // address and the state of a store go to the log only.
 func (b *Toolbox) words(t *Tool, err error) (string, bool) {
 	var f failure
+	var refusal *memory.Refusal
 	switch {
 	case errors.As(err, &f):
 		return string(f), true
 	case errors.Is(err, memory.ErrAborted):
 		return "somebody else has changed the same memory just now: search again and decide again", true
+	case errors.As(err, &refusal):
+		return refusal.Error() + ": go on without the memory, or try again later", true
 	case errors.Is(err, memory.ErrUnavailable), errors.Is(err, memory.ErrExhausted),
 		errors.Is(err, context.DeadlineExceeded):
 		b.opts.Log.Warn("a tool call failed", "tool", t.Name, "err", err)

@@ -444,6 +444,7 @@ func TestFailures(t *testing.T) {
 		words string // "" for an error
 	}{
 		{fmt.Errorf("dial 10.0.0.1: %w", memory.ErrUnavailable), "cannot be reached"}, {fmt.Errorf("store 10.0.0.1: %w", memory.ErrExhausted), "cannot be reached"},
+		{fmt.Errorf("store 10.0.0.1: %w", memory.Refuse(0, "too many, see -many")), "exhausted: too many, see -many: go on"},
 		{fmt.Errorf("10.0.0.1: %w", context.DeadlineExceeded), "cannot be reached"}, {fmt.Errorf("10.0.0.1: %w", memory.ErrAborted), "changed"}, {errors.New("corrupt page"), ""},
 	} {
 		b.store.before(func(context.Context) error { return c.err })

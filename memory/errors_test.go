@@ -1,0 +1,31 @@
+package memory_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+func TestRetryAfter(t *testing.T) {
+	refused := memory.Refuse(3*time.Second, "%d wait", 7)
+	for _, c := range []struct {
+		err  error
+		want time.Duration
+	}{
+		{refused, 3 * time.Second},
+		{fmt.Errorf("call: %w", refused), 3 * time.Second},
+		{fmt.Errorf("call: %w", &memory.Later{After: time.Minute, Err: memory.ErrUnavailable}), time.Minute},
+		{memory.ErrExhausted, 0},
+		{nil, 0},
+	} {
+		if got := memory.RetryAfter(c.err); got != c.want {
+			t.Errorf("%v: %v, want %v", c.err, got, c.want)
+		}
+	}
+	if !errors.Is(refused, memory.ErrExhausted) || refused.Error() != "resource exhausted: 7 wait" {
+		t.Errorf("a refusal: %v", refused)
+	}
+}
