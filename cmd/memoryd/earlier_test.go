@@ -60,7 +60,7 @@ func unpackEarlier(t *testing.T) (data string, written time.Time) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	err = db.Write(t.Context(), func(tx *sqlitedb.Tx) error {
+	err = db.Write(t.Context(), sqlitedb.Urgent(), func(tx *sqlitedb.Tx) error {
 		var at int64
 		if err := tx.QueryRow(`SELECT max(create_time) FROM operations`).Scan(&at); err != nil {
 			return err

@@ -348,7 +348,7 @@ func TestReembedUnknown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(db.Write(t.Context(), func(tx *sqlitedb.Tx) error {
+	if err := errors.Join(db.Write(t.Context(), sqlitedb.For(memory.Scope{}), func(tx *sqlitedb.Tx) error {
 		_, err := tx.Exec(`UPDATE memory_model SET embedder = 'of old', dimension = 256, analyzer = 'of old'`)
 		return err
 	}), db.Close()); err != nil {
@@ -419,7 +419,7 @@ func TestReembedWordsAlone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := errors.Join(db.Write(t.Context(), func(tx *sqlitedb.Tx) error {
+			if err := errors.Join(db.Write(t.Context(), sqlitedb.For(memory.Scope{}), func(tx *sqlitedb.Tx) error {
 				_, err := tx.Exec(`UPDATE memory_model SET ` + column + `;
 					UPDATE memories SET terms = CAST('{"old":1}' AS BLOB)`)
 				return err

@@ -11,7 +11,7 @@ import (
 // the file has not seen yet. A component only ever adds steps. Migrate fails if
 // the file has seen more steps than there are, as a newer memoryd wrote it.
 func (db *DB) Migrate(component string, steps ...string) error {
-	return db.Write(context.Background(), func(tx *Tx) error {
+	return db.Write(context.Background(), Urgent(), func(tx *Tx) error {
 		version := 0
 		err := tx.QueryRow(`SELECT version FROM schema_versions WHERE component = ?`, component).Scan(&version)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {

@@ -66,7 +66,7 @@ func (db *DB) Check(ctx context.Context) error {
 		return err
 	}
 	if db.failing.Load() {
-		return db.Write(ctx, func(tx *Tx) error {
+		return db.Write(ctx, Urgent(), func(tx *Tx) error {
 			_, err := tx.Exec(`CREATE TABLE room (x); INSERT INTO room VALUES (zeroblob(65536)); DROP TABLE room`)
 			return err
 		})

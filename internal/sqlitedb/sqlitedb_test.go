@@ -60,7 +60,7 @@ func TestWritesStandAlone(t *testing.T) {
 		broken := errors.New("broken on purpose")
 		for n := range 500 {
 			writers.Go(func() {
-				err := db.Write(t.Context(), func(tx *sqlitedb.Tx) error {
+				err := db.Write(t.Context(), sqlitedb.For(memory.Scope{}), func(tx *sqlitedb.Tx) error {
 					if err := insert(n)(tx); err != nil || n%3 > 0 {
 						return err
 					}
@@ -84,13 +84,13 @@ func TestStatementAgain(t *testing.T) {
 	for _, path := range []string{file(t), sqlitedb.Memory} {
 		db := open(t, path)
 		try := func(statement string) error {
-			return db.Write(t.Context(), func(tx *sqlitedb.Tx) error {
+			return db.Write(t.Context(), sqlitedb.For(memory.Scope{}), func(tx *sqlitedb.Tx) error {
 				_, err := tx.Exec(statement)
 				return err
 			})
 		}
 		newest := func() (v string, err error) {
-			err = db.Write(t.Context(), func(tx *sqlitedb.Tx) error {
+			err = db.Write(t.Context(), sqlitedb.For(memory.Scope{}), func(tx *sqlitedb.Tx) error {
 				return tx.QueryRow(`SELECT v FROM t ORDER BY n DESC LIMIT 1`).Scan(&v)
 			})
 			return v, err
@@ -155,7 +155,7 @@ func TestOnCommit(t *testing.T) {
 	for n := range 200 {
 		writers.Go(func() {
 			called := false
-			err := db.Write(t.Context(), func(tx *sqlitedb.Tx) error {
+			err := db.Write(t.Context(), sqlitedb.For(memory.Scope{}), func(tx *sqlitedb.Tx) error {
 				at := seen // all writes run one after another
 				seen++
 				tx.OnCommit(func() {
@@ -190,7 +190,7 @@ func TestOnCommit(t *testing.T) {
 func TestOneProcess(t *testing.T) {
 	path := file(t)
 	db := open(t, path)
-	if err := db.Write(t.Context(), insert(1)); err != nil {
+	if err := db.Write(t.Context(), sqlitedb.For(memory.Scope{}), insert(1)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := sqlitedb.Open(path); err == nil || !strings.Contains(err.Error(), "in use by another memoryd") {
@@ -199,7 +199,7 @@ func TestOneProcess(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Write(t.Context(), insert(2)); !errors.Is(err, memory.ErrUnavailable) {
+	if err := db.Write(t.Context(), sqlitedb.For(memory.Scope{}), insert(2)); !errors.Is(err, memory.ErrUnavailable) {
 		t.Errorf("write after close: %v", err)
 	}
 	if err := db.Check(t.Context()); !errors.Is(err, memory.ErrUnavailable) {
@@ -262,7 +262,7 @@ func TestFullDisk(t *testing.T) {
 	db := open(t, file(t))
 	limit := func(pages int) {
 		t.Helper()
-		if err := db.Write(t.Context(), func(tx *sqlitedb.Tx) error {
+		if err := db.Write(t.Context(), sqlitedb.For(memory.Scope{}), func(tx *sqlitedb.Tx) error {
 			return tx.QueryRow(fmt.Sprintf(`PRAGMA max_page_count = %d`, pages)).Scan(new(int))
 		}); err != nil {
 			t.Fatal(err)
@@ -272,7 +272,7 @@ func TestFullDisk(t *testing.T) {
 	var err error
 	n := 0
 	for ; err == nil; n++ {
-		err = db.Write(t.Context(), func(tx *sqlitedb.Tx) error {
+		err = db.Write(t.Context(), sqlitedb.For(memory.Scope{}), func(tx *sqlitedb.Tx) error {
 			_, err := tx.Exec(`INSERT INTO t VALUES (?, ?)`, n, strings.Repeat("x", 1000))
 			return err
 		})
@@ -284,7 +284,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("%d rows, want the %d that were acknowledged", got, n-1)
 	}
 	// A write without changes succeeds, and does not show that writes work again.
-	if err := db.Write(t.Context(), func(*sqlitedb.Tx) error { return nil }); err != nil {
+	if err := db.Write(t.Context(), sqlitedb.For(memory.Scope{}), func(*sqlitedb.Tx) error { return nil }); err != nil {
 		t.Error(err)
 	}
 	if err := db.Check(t.Context()); !errors.Is(err, memory.ErrUnavailable) {
@@ -294,7 +294,7 @@ func TestFullDisk(t *testing.T) {
 	if err := os.Rename(db.Path(), full); err != nil {
 		t.Fatal(err)
 	}
-	for name, err := range map[string]error{"write": db.Write(t.Context(), insert(1_000_001)),
+	for name, err := range map[string]error{"write": db.Write(t.Context(), sqlitedb.For(memory.Scope{}), insert(1_000_001)),
 		"check": db.Check(t.Context())} {
 		if !errors.Is(err, memory.ErrUnavailable) || !strings.Contains(err.Error(), "moved or deleted") {
 			t.Errorf("%s to a file that was moved: %v", name, err)
@@ -307,7 +307,7 @@ func TestFullDisk(t *testing.T) {
 	if err := db.Check(t.Context()); err != nil {
 		t.Errorf("check with room again: %v", err)
 	}
-	if err := db.Write(t.Context(), insert(1_000_000)); err != nil {
+	if err := db.Write(t.Context(), sqlitedb.For(memory.Scope{}), insert(1_000_000)); err != nil {
 		t.Errorf("with room again: %v", err)
 	}
 }
@@ -318,14 +318,14 @@ func TestGivenUp(t *testing.T) {
 	begun, release := make(chan struct{}), make(chan struct{})
 	var writers sync.WaitGroup
 	writers.Go(func() {
-		if err := db.Write(t.Context(), func(*sqlitedb.Tx) error { close(begun); <-release; return nil }); err != nil {
+		if err := db.Write(t.Context(), sqlitedb.For(memory.Scope{}), func(*sqlitedb.Tx) error { close(begun); <-release; return nil }); err != nil {
 			t.Error(err)
 		}
 	})
 	<-begun
 	ctx, cancel := context.WithCancel(t.Context())
 	result := make(chan error)
-	go func() { result <- db.Write(ctx, insert(1)) }()
+	go func() { result <- db.Write(ctx, sqlitedb.For(memory.Scope{}), insert(1)) }()
 	cancel()
 	if err := <-result; !errors.Is(err, context.Canceled) {
 		t.Errorf("given up: %v", err)
@@ -340,7 +340,7 @@ func TestGivenUp(t *testing.T) {
 // A panic in a write is the failure of that write alone.
 func TestPanic(t *testing.T) {
 	db := open(t, file(t))
-	err := db.Write(t.Context(), func(tx *sqlitedb.Tx) error {
+	err := db.Write(t.Context(), sqlitedb.For(memory.Scope{}), func(tx *sqlitedb.Tx) error {
 		if err := insert(1)(tx); err != nil {
 			return err
 		}
@@ -349,7 +349,7 @@ func TestPanic(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "fell over") {
 		t.Errorf("error %v", err)
 	}
-	if err := db.Write(t.Context(), insert(2)); err != nil {
+	if err := db.Write(t.Context(), sqlitedb.For(memory.Scope{}), insert(2)); err != nil {
 		t.Errorf("the next write: %v", err)
 	}
 	if got := count(t, db); got != 1 {
@@ -383,7 +383,7 @@ func TestLogIsBounded(t *testing.T) {
 	}
 	longest := int64(0)
 	for n := range 200 {
-		if err := db.Write(t.Context(), func(tx *sqlitedb.Tx) error {
+		if err := db.Write(t.Context(), sqlitedb.For(memory.Scope{}), func(tx *sqlitedb.Tx) error {
 			_, err := tx.Exec(`INSERT INTO t VALUES (?, ?)`, n, strings.Repeat("x", 1<<20))
 			return err
 		}); err != nil {
@@ -405,13 +405,13 @@ func TestLogIsBounded(t *testing.T) {
 func TestDeletedBeside(t *testing.T) {
 	for _, name := range []string{"-wal", ".lock"} {
 		db := open(t, file(t))
-		if err := db.Write(t.Context(), insert(1)); err != nil {
+		if err := db.Write(t.Context(), sqlitedb.For(memory.Scope{}), insert(1)); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Remove(db.Path() + name); err != nil {
 			t.Fatal(err)
 		}
-		for what, err := range map[string]error{"write": db.Write(t.Context(), insert(2)),
+		for what, err := range map[string]error{"write": db.Write(t.Context(), sqlitedb.For(memory.Scope{}), insert(2)),
 			"check": db.Check(t.Context())} {
 			if !errors.Is(err, memory.ErrUnavailable) || !strings.Contains(err.Error(), name+" was moved or deleted") {
 				t.Errorf("%s without %s: %v", what, name, err)

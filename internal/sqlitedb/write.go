@@ -29,6 +29,7 @@ const (
 // job is one call of Write.
 type job struct {
 	taken atomic.Bool // by the writer, or by a caller who gave up
+	turn  Turn
 	run   func(*Tx) error
 	tx    Tx
 	err   error
@@ -43,14 +44,29 @@ func (j *job) call() (err error) {
 	return err
 }
 
+// Turn says whose write waits, for the order in which writes get their turn.
+type Turn struct {
+	scope  memory.Scope
+	urgent bool
+}
+
+// For is a turn among the writes of a scope. A scope without a user stands for an
+// app as a whole, and the zero scope for work of memoryd itself that may wait, such
+// as a move to another model.
+func For(scope memory.Scope) Turn { return Turn{scope: scope} }
+
+// Urgent is a turn before all others, for short writes that must not wait for what
+// clients write: what keeps a lease, a claim of work, and the check of a disk.
+func Urgent() Turn { return Turn{urgent: true} }
+
 // Write runs fn inside a transaction, alone, and returns once its changes are on
 // the disk. If fn fails, none of its changes stay and Write returns its error. A
 // ctx that ends before fn has begun stops it; one that ends later does not.
-func (db *DB) Write(ctx context.Context, fn func(*Tx) error) error {
+func (db *DB) Write(ctx context.Context, turn Turn, fn func(*Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	j := &job{run: fn, done: make(chan struct{})}
+	j := &job{turn: turn, run: fn, done: make(chan struct{})}
 	select {
 	case db.queue <- j:
 	case <-ctx.Done():

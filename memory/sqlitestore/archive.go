@@ -80,7 +80,7 @@ func (s *Store) Import(ctx context.Context, records []memory.Record) (stored int
 			return 0, fmt.Errorf("import memories: %w", err)
 		}
 	}
-	err = s.write(ctx, func(tx *sqlitedb.Tx) error {
+	err = s.write(ctx, sqlitedb.For(memory.Scope{}), func(tx *sqlitedb.Tx) error {
 		stored = 0
 		for i := range records {
 			done, err := s.importOne(tx, &records[i])

@@ -30,7 +30,7 @@ func TestBeforeKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Write(t.Context(), func(tx *sqlitedb.Tx) error {
+	if err := db.Write(t.Context(), sqlitedb.For(memory.Scope{}), func(tx *sqlitedb.Tx) error {
 		_, err := tx.Exec(`ALTER TABLE memory_model DROP COLUMN keys; ALTER TABLE next_model DROP COLUMN keys;
 			UPDATE schema_versions SET version = 2 WHERE component = 'memories'`)
 		return err
@@ -45,7 +45,7 @@ func TestBeforeKeys(t *testing.T) {
 			t.Fatalf("opened with keys: %v", err)
 		}
 		version := 0
-		if err := db.Write(t.Context(), func(tx *sqlitedb.Tx) error {
+		if err := db.Write(t.Context(), sqlitedb.For(memory.Scope{}), func(tx *sqlitedb.Tx) error {
 			return tx.QueryRow(`SELECT version FROM schema_versions WHERE component = 'memories'`).Scan(&version)
 		}); err != nil || version != 2 {
 			t.Fatalf("the refusal has left version %d, %v", version, err)

@@ -27,7 +27,7 @@ type move struct {
 // Move implements memory.Movable.
 func (s *Store) Move(ctx context.Context, to Model) (memory.Move, error) {
 	m := &move{s: s, to: to, next: placeAfter(s.moves + 1)}
-	err := s.write(ctx, func(tx *sqlitedb.Tx) error {
+	err := s.write(ctx, sqlitedb.For(memory.Scope{}), func(tx *sqlitedb.Tx) error {
 		if err := m.begun(tx); !errors.Is(err, memory.ErrAborted) {
 			return err
 		}
@@ -49,7 +49,7 @@ func (s *Store) Move(ctx context.Context, to Model) (memory.Move, error) {
 
 // CancelMove implements memory.Movable.
 func (s *Store) CancelMove(ctx context.Context) error {
-	if err := s.write(ctx, cancelMove); err != nil {
+	if err := s.write(ctx, sqlitedb.For(memory.Scope{}), cancelMove); err != nil {
 		return fmt.Errorf("cancel the move of the memories: %w", err)
 	}
 	return nil
@@ -94,7 +94,7 @@ func (m *move) step(ctx context.Context, index memory.Indexer) (int, error) {
 	if err := index.Apply(ctx, records); err != nil {
 		return 0, err
 	}
-	return len(records), m.s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+	return len(records), m.s.db.Write(ctx, sqlitedb.For(memory.Scope{}), func(tx *sqlitedb.Tx) error {
 		if err := m.begun(tx); err != nil {
 			return err
 		}
@@ -173,7 +173,7 @@ func (m *move) Finish(ctx context.Context, index memory.Indexer) (err error) {
 	for {
 		// Writes run one after another, so those that saw moved unset are over
 		// when this one begins.
-		err := m.s.db.Write(ctx, m.exchange)
+		err := m.s.db.Write(ctx, sqlitedb.Urgent(), m.exchange)
 		if !errors.Is(err, errBehind) {
 			return err
 		}
@@ -222,7 +222,7 @@ func (m *move) Progress(ctx context.Context) (done, total int, err error) {
 // Reclaim implements memory.Move.
 func (m *move) Reclaim(ctx context.Context) (more bool, err error) {
 	old := m.s.at
-	err = m.s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+	err = m.s.db.Write(ctx, sqlitedb.For(memory.Scope{}), func(tx *sqlitedb.Tx) error {
 		_, err := tx.Exec(`UPDATE memories SET `+old.terms+` = NULL, `+old.vector+` = NULL WHERE n > ? AND n <= ?`,
 			m.reclaimed, m.reclaimed+stepMemories)
 		if err != nil {

@@ -76,7 +76,7 @@ func New(db *sqlitedb.DB, model Model, opts *Options) (*Store, error) {
 	if err := db.Migrate(component, schema, schemaMoves, schemaKeys); err != nil {
 		return nil, err
 	}
-	return s, db.Write(context.Background(), s.claim)
+	return s, db.Write(context.Background(), sqlitedb.Urgent(), s.claim)
 }
 
 // StoredModel gives the model that the memories in a file were made with. The
@@ -135,8 +135,8 @@ func (s *Store) ID() string { return s.id }
 
 // write runs fn alone, as long as the memories have not been moved to another
 // model.
-func (s *Store) write(ctx context.Context, fn func(*sqlitedb.Tx) error) error {
-	return s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+func (s *Store) write(ctx context.Context, turn sqlitedb.Turn, fn func(*sqlitedb.Tx) error) error {
+	return s.db.Write(ctx, turn, func(tx *sqlitedb.Tx) error {
 		if s.moved.Load() {
 			return fmt.Errorf("%w: the memories are moving from %v to another", memory.ErrUnavailable, s.model)
 		}

@@ -67,7 +67,7 @@ func (s *Store) Put(ctx context.Context, scope memory.Scope, writes []memory.Wri
 		return nil, scope.Wrap("put memories", err)
 	}
 	var out []memory.Outcome
-	err := s.write(ctx, func(tx *sqlitedb.Tx) error {
+	err := s.write(ctx, sqlitedb.For(scope), func(tx *sqlitedb.Tx) error {
 		out = make([]memory.Outcome, len(writes))
 		n, err := scopeNumber(tx, scope, true)
 		if err != nil {
@@ -193,7 +193,7 @@ func insertStep(tx *sqlitedb.Tx, n int64, st *memory.Step, doc []byte) error {
 // a memory that is named twice is deleted once.
 func (s *Store) Delete(ctx context.Context, scope memory.Scope, removals []memory.Removal) ([]memory.Outcome, error) {
 	var out []memory.Outcome
-	err := s.write(ctx, func(tx *sqlitedb.Tx) error {
+	err := s.write(ctx, sqlitedb.For(scope), func(tx *sqlitedb.Tx) error {
 		out = make([]memory.Outcome, len(removals))
 		n, err := scopeNumber(tx, scope, false)
 		if err != nil {

@@ -18,7 +18,7 @@ func (s *Store) Append(ctx context.Context, key sessionstore.Key, events []sessi
 	if err := opts.Validate(); err != nil {
 		return out, key.Wrap("append", err)
 	}
-	err = s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+	err = s.db.Write(ctx, sqlitedb.For(key.Scope), func(tx *sqlitedb.Tx) error {
 		row, err := s.target(tx, key, opts)
 		if err != nil {
 			return err

@@ -130,7 +130,7 @@ func exportFrom(ctx context.Context, tx *sql.Tx, after int64) ([]sessionRecord, 
 
 // Restore implements sessionstore.Archive.
 func (s *Store) Restore(ctx context.Context, r sessionstore.SessionRecord) error {
-	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+	err := s.db.Write(ctx, sqlitedb.For(r.Scope), func(tx *sqlitedb.Tx) error {
 		row, err := findSession(tx.QueryRow(selectSession, r.App, r.User, r.ID))
 		if err != nil || row.seq > r.Events { // it has gone on since
 			return err
@@ -166,7 +166,7 @@ func (s *Store) Restore(ctx context.Context, r sessionstore.SessionRecord) error
 
 // RestoreShared implements sessionstore.Archive.
 func (s *Store) RestoreShared(ctx context.Context, sh sessionstore.SharedState) error {
-	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+	err := s.db.Write(ctx, sqlitedb.For(sh.Scope), func(tx *sqlitedb.Tx) error {
 		for k, v := range sh.State {
 			var err error
 			if sh.User == "" {

@@ -12,7 +12,7 @@ import (
 
 // Bind implements sessionstore.Progress.
 func (s *Store) Bind(ctx context.Context, memories string) (bound string, err error) {
-	err = s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+	err = s.db.Write(ctx, sqlitedb.Urgent(), func(tx *sqlitedb.Tx) error {
 		err := tx.QueryRow(`SELECT memories FROM bound`).Scan(&bound)
 		if errors.Is(err, sql.ErrNoRows) {
 			bound = memories
@@ -28,7 +28,7 @@ func (s *Store) Bind(ctx context.Context, memories string) (bound string, err er
 
 // Rebind implements sessionstore.Progress.
 func (s *Store) Rebind(ctx context.Context, memories string) (sessions int, err error) {
-	err = s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+	err = s.db.Write(ctx, sqlitedb.Urgent(), func(tx *sqlitedb.Tx) error {
 		_, err := tx.Exec(`INSERT INTO bound VALUES (1, ?1) ON CONFLICT DO UPDATE SET memories = ?1`, memories)
 		if err != nil {
 			return err

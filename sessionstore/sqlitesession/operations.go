@@ -98,7 +98,7 @@ func (s *Store) Operations(ctx context.Context, scope memory.Scope, list session
 
 // Retry implements sessionstore.Operations.
 func (s *Store) Retry(ctx context.Context, scope memory.Scope, id string) (*sessionstore.Operation, error) {
-	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+	err := s.db.Write(ctx, sqlitedb.For(scope), func(tx *sqlitedb.Tx) error {
 		// Failed work starts over: its attempts count from 0 and it waits from now.
 		// Work that waits for its next attempt keeps both, and is due now.
 		_, err := tx.Exec(`UPDATE sessions SET failed = 0, attempts = iif(failed = 1, 0, attempts), due_time = 0,

@@ -47,7 +47,7 @@ func (s *Store) Claim(ctx context.Context, owner string, ttl time.Duration, limi
 		return nil, err
 	}
 	var out []sessionstore.Work
-	err = s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+	err = s.db.Write(ctx, sqlitedb.Urgent(), func(tx *sqlitedb.Tx) error {
 		var err error
 		if out, err = dueWork(tx, now, limit); err != nil {
 			return err
@@ -146,7 +146,7 @@ func readWork(tx *sqlitedb.Tx, scope memory.Scope, now time.Time) (w sessionstor
 // Renew implements sessionstore.Progress. A lease that has ended is not renewed,
 // even if no other worker has taken it yet: one may just be about to.
 func (s *Store) Renew(ctx context.Context, scope memory.Scope, owner string, ttl time.Duration) error {
-	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+	err := s.db.Write(ctx, sqlitedb.Urgent(), func(tx *sqlitedb.Tx) error {
 		now := s.now()
 		return orAborted(tx.Changes(`UPDATE leases SET until = ?
 			WHERE app = ? AND user = ? AND owner = ? AND until > ?`,
@@ -192,7 +192,7 @@ func scanNumbered(rows *sql.Rows) (n sessionstore.NumberedEvent, err error) {
 
 // Save implements sessionstore.Progress.
 func (s *Store) Save(ctx context.Context, work sessionstore.Work, to int64, plan json.RawMessage) error {
-	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+	err := s.db.Write(ctx, sqlitedb.For(work.Key.Scope), func(tx *sqlitedb.Tx) error {
 		return orAborted(tx.Changes(`UPDATE sessions SET plan = ?, plan_to = ?
 			WHERE ref = ? AND done = ? AND attempts = ?`,
 			[]byte(plan), to, work.Ref, work.Done, work.Attempts))
@@ -209,7 +209,7 @@ func (s *Store) Finish(ctx context.Context, work sessionstore.Work, to int64, ch
 	if err != nil {
 		return work.Key.Wrap("finish work", err)
 	}
-	err = s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+	err = s.db.Write(ctx, sqlitedb.For(work.Key.Scope), func(tx *sqlitedb.Tx) error {
 		now := s.now().UnixMicro()
 		// The done position and the attempts are those of the claim, unless the work
 		// was finished or claimed again since. The rest waits again from now, so that
@@ -250,7 +250,7 @@ func (s *Store) Fail(ctx context.Context, work sessionstore.Work, cause string, 
 	if failed {
 		retry = s.now() // when it was given up; see dropExpired
 	}
-	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+	err := s.db.Write(ctx, sqlitedb.For(work.Key.Scope), func(tx *sqlitedb.Tx) error {
 		if err := orAborted(tx.Changes(`UPDATE sessions SET last_error = ?, due_time = ?, failed = ?
 			WHERE ref = ? AND done = ? AND attempts = ?`,
 			cause, retry.UnixMicro(), failed, work.Ref, work.Done, work.Attempts)); err != nil {

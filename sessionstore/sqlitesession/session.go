@@ -19,7 +19,7 @@ func (s *Store) Create(ctx context.Context, key sessionstore.Key, create session
 		return nil, err
 	}
 	out := &sessionstore.Session{Key: key}
-	err = s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+	err = s.db.Write(ctx, sqlitedb.For(key.Scope), func(tx *sqlitedb.Tx) error {
 		row, err := insertSession(tx, key, s.now(), false)
 		if err != nil {
 			return err
@@ -106,7 +106,7 @@ func scanEvent(rows *sql.Rows) (sessionstore.Event, error) {
 
 // Delete implements sessionstore.Store.
 func (s *Store) Delete(ctx context.Context, key sessionstore.Key) error {
-	err := s.db.Write(ctx, func(tx *sqlitedb.Tx) error {
+	err := s.db.Write(ctx, sqlitedb.For(key.Scope), func(tx *sqlitedb.Tx) error {
 		row, err := findSession(tx.QueryRow(selectSession, key.App, key.User, key.ID))
 		if errors.Is(err, memory.ErrNotFound) {
 			return nil

@@ -67,7 +67,7 @@ func New(db *sqlitedb.DB, opts *Options) (*Store, error) {
 	if s.prepared, err = db.Prepare(selectSession, selectState, selectEvents); err != nil {
 		return nil, err
 	}
-	return s, db.Write(context.Background(), func(tx *sqlitedb.Tx) error {
+	return s, db.Write(context.Background(), sqlitedb.Urgent(), func(tx *sqlitedb.Tx) error {
 		// Without a WHERE, SQLite writes even if there are no rows, and a full disk
 		// has no room for that.
 		_, err := tx.Exec(`DELETE FROM leases WHERE until > 0`)
