@@ -61,6 +61,21 @@ func (r *Refusal) Error() string { return ErrExhausted.Error() + ": " + r.text }
 // Unwrap gives the kind, ErrExhausted.
 func (r *Refusal) Unwrap() error { return ErrExhausted }
 
+// Damage is the error of a call that meets data which its store has lost or cannot
+// read. Its text says what is damaged, what still works, and which command to run.
+// Like that of a Refusal it is for clients to read, so it holds no address and no
+// path.
+type Damage struct{ text string }
+
+// Damaged makes a Damage.
+func Damaged(format string, args ...any) *Damage { return &Damage{fmt.Sprintf(format, args...)} }
+
+// Error is the text.
+func (d *Damage) Error() string { return d.text }
+
+// Unwrap gives the kind, ErrUnavailable.
+func (d *Damage) Unwrap() error { return ErrUnavailable }
+
 // RetryAfter is how long err says to wait before another try; 0 if it does not
 // say.
 func RetryAfter(err error) time.Duration {

@@ -76,8 +76,8 @@ func invalid(format string, args ...any) error {
 // mistake gets the whole message. The message of a fault or of an unavailable
 // store may contain addresses and paths of this machine, so the client only gets
 // the request id, with which an operator finds the message in the log. Of a
-// memory.Refusal the client gets the refusal's own text, without that of the calls
-// around it.
+// memory.Refusal and a memory.Damage the client gets their own text, without that of
+// the calls around it.
 func describe(err error, requestID string) errorDetail {
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		err = fmt.Errorf("%w: the body has more than %d bytes", errTooLarge, tooLarge.Limit)
@@ -88,7 +88,9 @@ func describe(err error, requestID string) errorDetail {
 		}
 		d := errorDetail{k.code, k.status, err.Error()}
 		if stores := (notReady)(nil); errors.As(err, &stores) {
-			d.Message = "not ready: " + strings.Join(stores.names(), ", ")
+			d.Message = stores.public()
+		} else if damage := (*memory.Damage)(nil); errors.As(err, &damage) {
+			d.Message = damage.Error()
 		} else if refusal := (*memory.Refusal)(nil); errors.As(err, &refusal) {
 			d.Message = refusal.Error()
 		} else if d.temporary() {

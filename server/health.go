@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"html"
 	"maps"
@@ -36,7 +37,7 @@ func (s *Server) alive(c echo.Context) error { return c.String(http.StatusOK, "o
 func (s *Server) aliveHead(c echo.Context) error { return c.NoContent(http.StatusOK) }
 
 // notReady holds why each failing store fails, by the name of its check. The
-// client of /readyz gets the names, see describe. The log has the reasons.
+// client of /readyz gets what public returns. The log has the reasons.
 type notReady map[string]error
 
 func (n notReady) names() []string { return slices.Sorted(maps.Keys(n)) }
@@ -47,6 +48,18 @@ func (n notReady) Error() string {
 		reasons = append(reasons, fmt.Sprintf("%s: %v", name, n[name]))
 	}
 	return "not ready: " + strings.Join(reasons, "; ")
+}
+
+// public names the failing stores. Of those that are damaged it says what is.
+func (n notReady) public() string {
+	var out []string
+	for _, name := range n.names() {
+		if damage := (*memory.Damage)(nil); errors.As(n[name], &damage) {
+			name += " (" + damage.Error() + ")"
+		}
+		out = append(out, name)
+	}
+	return "not ready: " + strings.Join(out, ", ")
 }
 
 func (notReady) Unwrap() error { return memory.ErrUnavailable }

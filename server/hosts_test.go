@@ -3,9 +3,11 @@ package server_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/server"
 )
 
@@ -104,7 +106,7 @@ func TestHomePage(t *testing.T) {
 }
 
 // TestHealth checks /livez, /readyz and the page: a failing store is named, and its
-// reason is in the log once and not in the answer.
+// reason is in the log once and not in the answer, except what is damaged.
 func TestHealth(t *testing.T) {
 	var sessions, memories toggledError
 	var logs buffer
@@ -138,6 +140,11 @@ func TestHealth(t *testing.T) {
 	}
 	if r := a.do("GET", "/livez", nil); r.status != 200 {
 		t.Errorf("/livez with stores that fail: status %d", r.status)
+	}
+	sessions.fail(fmt.Errorf("%s: %w", secret, memory.Damaged("events of users are gone: run memoryd check")))
+	if msg, err := checkError(a.do("GET", "/readyz", nil)); err != nil ||
+		msg != "not ready: memories, sessions (events of users are gone: run memoryd check)" {
+		t.Errorf("/readyz with damaged sessions: %v: %s", err, msg)
 	}
 	sessions.fail(nil)
 	memories.fail(nil)

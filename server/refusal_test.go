@@ -45,3 +45,16 @@ func TestRefusal(t *testing.T) {
 		m.fail(nil)
 	}
 }
+
+// TestDamage checks that a client reads what is damaged, without the words of the
+// calls around it.
+func TestDamage(t *testing.T) {
+	const damaged = "the events of this user are gone: run memoryd check"
+	m := &failing{}
+	a := start(t, func(s *setup) { s.memories = m.wrap })
+	m.fail(fmt.Errorf("read 10.0.0.1:6334 of app %q: %w", "app", memory.Damaged("%s", damaged)))
+	r := a.do("GET", scope+"/memories", nil)
+	if message, err := checkError(r); err != nil || r.status != 503 || message != damaged {
+		t.Errorf("%d %q, %v", r.status, message, err)
+	}
+}
