@@ -89,6 +89,10 @@ type Operations interface {
 	// ended longer than OperationTTL ago.
 	Operation(ctx context.Context, scope memory.Scope, id string) (*Operation, error)
 
+	// Status reads one as Operation does, without its changes. It costs the same
+	// however many they are.
+	Status(ctx context.Context, scope memory.Scope, id string) (*Operation, error)
+
 	// Operations reads a page of a scope's operations, newest first, without their
 	// changes.
 	Operations(ctx context.Context, scope memory.Scope, list List) ([]Operation, string, error)
@@ -96,4 +100,27 @@ type Operations interface {
 	// Retry makes the work of an operation that has failed, or that waits to be
 	// tried again, due at once. For any other operation it does nothing.
 	Retry(ctx context.Context, scope memory.Scope, id string) (*Operation, error)
+
+	// Subscribe has changed called whenever a call of this store may have changed
+	// how operations of the scope stand, until cancel. A read sees the change by
+	// then. session is the id in the operations' Key; "" means any. changed must
+	// not block, and not call the store. all reports that nothing else changes
+	// them: the data belongs to this process. Otherwise other processes may, and
+	// changed is not called for that.
+	Subscribe(scope memory.Scope, changed func(session string)) (all bool, cancel func())
+
+	// Backlog tells how much work waits. Its cost does not grow with sessions and
+	// operations, at most with the scopes that have work, so that it can be read
+	// every few seconds.
+	Backlog(ctx context.Context) (Backlog, error)
+}
+
+// Backlog is how much work waits or is being done.
+type Backlog struct {
+	Scopes int // with work
+	// Oldest is since when the session waits that has waited longest: since its
+	// request, or since its last batch was finished. It is zero if there is no
+	// work. Work that failed and waits to be tried again counts; work that was given
+	// up does not.
+	Oldest time.Time
 }

@@ -45,6 +45,9 @@ func (s *Store) Append(ctx context.Context, key sessionstore.Key, events []sessi
 		mode = modeMake
 	}
 	out, err := s.append(ctx, key, mode, nil, events, opts)
+	if opts.Request != nil { // it may have resumed work that was given up
+		s.notify.Changed(key)
+	}
 	if err != nil {
 		return sessionstore.Appended{}, key.Wrap("append", err)
 	}

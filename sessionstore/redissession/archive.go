@@ -230,6 +230,7 @@ func (s *Store) Restore(ctx context.Context, r sessionstore.SessionRecord) error
 			err = memory.ErrNotFound
 		}
 	}
+	s.notify.Changed(r.Key)
 	if err != nil {
 		return r.Wrap("restore", err)
 	}

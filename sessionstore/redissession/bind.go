@@ -19,6 +19,7 @@ func (s *Store) Bind(ctx context.Context, memories string) (bound string, err er
 
 // Rebind implements sessionstore.Progress.
 func (s *Store) Rebind(ctx context.Context, memories string) (sessions int, err error) {
+	defer s.notify.ChangedAll()
 	if sessions, err = s.rebind(ctx, memories); err != nil {
 		return 0, fmt.Errorf("bind sessions to other memories: %w", err)
 	}

@@ -49,16 +49,22 @@ func (s *Store) candidates(ctx context.Context) (all []int, sweep bool, err erro
 		}
 		return all, true, nil
 	}
+	all, err = s.listed(ctx)
+	return all, false, err
+}
+
+// listed returns the partitions in the work index.
+func (s *Store) listed(ctx context.Context) (all []int, err error) {
 	names, err := s.redis.ZRange(ctx, workIndex, 0, -1).Result()
 	if err != nil {
-		return nil, false, s.kind(ctx, err)
+		return nil, s.kind(ctx, err)
 	}
 	for _, n := range names {
 		if p, err := strconv.Atoi(n); err == nil {
 			all = append(all, p)
 		}
 	}
-	return all, false, nil
+	return all, nil
 }
 
 // dueScope is a scope with work that is due.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -21,15 +23,27 @@ func operationOf(scope memory.Scope, r reply) (sessionstore.Operation, error) {
 
 // Operation implements sessionstore.Operations.
 func (s *Store) Operation(ctx context.Context, scope memory.Scope, id string) (*sessionstore.Operation, error) {
-	out, err := s.operation(ctx, scope, id)
+	return s.operation(ctx, scope, id, true)
+}
+
+// Status implements sessionstore.Operations.
+func (s *Store) Status(ctx context.Context, scope memory.Scope, id string) (*sessionstore.Operation, error) {
+	return s.operation(ctx, scope, id, false)
+}
+
+// operation reads an operation, with its changes or without them.
+func (s *Store) operation(ctx context.Context, scope memory.Scope, id string, changes bool) (
+	*sessionstore.Operation, error) {
+	out, err := s.readOperation(ctx, scope, id, changes)
 	if err != nil {
 		return nil, fmt.Errorf("operation %.80q: %w", id, err)
 	}
 	return &out, nil
 }
 
-func (s *Store) operation(ctx context.Context, scope memory.Scope, id string) (out sessionstore.Operation, err error) {
-	v, err := s.run(ctx, operationScript, scopePrefix(scope), name(scope), id, s.expired())
+func (s *Store) readOperation(ctx context.Context, scope memory.Scope, id string, changes bool) (
+	out sessionstore.Operation, err error) {
+	v, err := s.run(ctx, operationScript, scopePrefix(scope), name(scope), id, s.expired(), truth(changes))
 	if err != nil {
 		return out, err
 	}
@@ -76,5 +90,44 @@ func (s *Store) Retry(ctx context.Context, scope memory.Scope, id string) (*sess
 	if err != nil {
 		return nil, fmt.Errorf("retry operation %.80q: %w", id, err)
 	}
-	return s.Operation(ctx, scope, id)
+	op, err := s.Operation(ctx, scope, id)
+	key := sessionstore.Key{Scope: scope}
+	if err == nil {
+		key = op.Key
+	}
+	s.notify.Changed(key)
+	return op, err
+}
+
+// Subscribe implements sessionstore.Operations. Other processes may change the
+// operations too.
+func (s *Store) Subscribe(scope memory.Scope, changed func(session string)) (all bool, cancel func()) {
+	return false, s.notify.Subscribe(scope, changed)
+}
+
+// Backlog implements sessionstore.Operations. It asks the partitions of the work
+// index, so it may miss for a minute what that index has lost.
+func (s *Store) Backlog(ctx context.Context) (out sessionstore.Backlog, err error) {
+	listed, err := s.listed(ctx)
+	if err != nil || len(listed) == 0 {
+		return out, err
+	}
+	pipe := s.redis.Pipeline()
+	scopes, oldest := make([]*redis.IntCmd, len(listed)), make([]*redis.ZSliceCmd, len(listed))
+	for i, p := range listed {
+		since := partitionPrefix(p) + "since"
+		scopes[i], oldest[i] = pipe.ZCard(ctx, since), pipe.ZRangeWithScores(ctx, since, 0, 0)
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return out, fmt.Errorf("read the backlog: %w", s.kind(ctx, err))
+	}
+	for i := range listed {
+		out.Scopes += int(scopes[i].Val())
+		for _, z := range oldest[i].Val() {
+			if at := sessionstore.FromMicros(int64(z.Score)); out.Oldest.IsZero() || at.Before(out.Oldest) {
+				out.Oldest = at
+			}
+		}
+	}
+	return out, nil
 }

@@ -17,6 +17,9 @@ func (s *Store) Claim(ctx context.Context, owner string, ttl time.Duration, limi
 		return nil, nil
 	}
 	out, err := s.claim(ctx, owner, ttl, limit)
+	for i := range out {
+		s.notify.Changed(out[i].Key)
+	}
 	if err != nil && len(out) == 0 {
 		return nil, fmt.Errorf("claim work: %w", err)
 	}
@@ -121,7 +124,9 @@ func (s *Store) Finish(ctx context.Context, work sessionstore.Work, to int64, ch
 	for _, c := range changes {
 		args = append(args, c.Seq, []byte(c.Doc))
 	}
-	if err := orAborted(s.run(ctx, finishScript, scopePrefix(scope), args...)); err != nil {
+	err := orAborted(s.run(ctx, finishScript, scopePrefix(scope), args...))
+	s.notify.Changed(work.Key)
+	if err != nil {
 		return work.Key.Wrap("finish work", err)
 	}
 	return nil
@@ -136,6 +141,7 @@ func (s *Store) Fail(ctx context.Context, work sessionstore.Work, cause string, 
 	scope := work.Key.Scope
 	err := orAborted(s.run(ctx, failScript, scopePrefix(scope), name(scope), work.Ref, work.Done, work.Attempts, cause,
 		due, s.clock()))
+	s.notify.Changed(work.Key)
 	if err != nil {
 		return work.Key.Wrap("record a failure", err)
 	}

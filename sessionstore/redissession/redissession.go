@@ -86,8 +86,9 @@ type Options struct {
 
 // Store implements sessionstore.Store, Progress, Operations and Archive.
 type Store struct {
-	redis redis.UniversalClient
-	opts  Options
+	redis  redis.UniversalClient
+	opts   Options
+	notify sessionstore.Notifier // of changes to operations by this process
 
 	mu        sync.Mutex
 	enlisted  map[int]time.Time // partitions, and when this process put them into the work index

@@ -63,6 +63,8 @@ func contextCancelled(f *fixture) {
 		"Finish":     func() error { return f.Finish(ctx, work, 1, nil) },
 		"Fail":       func() error { return f.Fail(ctx, work, "cancelled", time.Time{}) },
 		"Operation":  func() error { _, err := f.Operation(ctx, ann, op.ID); return err },
+		"Status":     func() error { _, err := f.Status(ctx, ann, op.ID); return err },
+		"Backlog":    func() error { _, err := f.Backlog(ctx); return err },
 		"Operations": func() error { _, _, err := f.Operations(ctx, ann, sessionstore.List{}); return err },
 		"Retry":      func() error { _, err := f.Retry(ctx, bob, failed.ID); return err },
 	} {

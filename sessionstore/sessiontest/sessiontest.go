@@ -87,6 +87,7 @@ func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
 		{"Finish", finishCases()},
 		{"Fail", failCases()},
 		{"Operations", operationCases()},
+		{"Watch", watchCases()},
 		{"DeletedWork", deletedWorkCases()},
 		{"Request", requestCases()},
 		{"OneShot", oneShotCases()},

@@ -36,6 +36,9 @@ func (s *Store) Append(ctx context.Context, key sessionstore.Key, events []sessi
 		// A one-shot session without events has no work that would remove it.
 		return purge(tx, row.ref)
 	})
+	if opts.Request != nil { // it may have resumed work that was given up
+		s.notify.Changed(key)
+	}
 	if err != nil {
 		return sessionstore.Appended{}, key.Wrap("append", err)
 	}

@@ -158,6 +158,7 @@ func (s *Store) Restore(ctx context.Context, r sessionstore.SessionRecord) error
 		}
 		return requeue(tx, r.Scope)
 	})
+	s.notify.Changed(r.Key)
 	if err != nil {
 		return r.Wrap("restore", err)
 	}

@@ -61,6 +61,7 @@ func (s *Store) Rebind(ctx context.Context, memories string) (sessions int, err 
 		}
 		return nil
 	})
+	s.notify.ChangedAll()
 	if err != nil {
 		return 0, fmt.Errorf("bind sessions to other memories: %w", err)
 	}

@@ -40,6 +40,17 @@ func scanOperation(rows *sql.Rows) (o operationRow, err error) {
 
 // Operation implements sessionstore.Operations.
 func (s *Store) Operation(ctx context.Context, scope memory.Scope, id string) (*sessionstore.Operation, error) {
+	return s.operation(ctx, scope, id, true)
+}
+
+// Status implements sessionstore.Operations.
+func (s *Store) Status(ctx context.Context, scope memory.Scope, id string) (*sessionstore.Operation, error) {
+	return s.operation(ctx, scope, id, false)
+}
+
+// operation reads an operation, with its changes or without them.
+func (s *Store) operation(ctx context.Context, scope memory.Scope, id string, changes bool) (
+	*sessionstore.Operation, error) {
 	var op sessionstore.Operation
 	err := s.db.Read(ctx, func(tx *sql.Tx) error {
 		found, err := sqlitedb.Collect(ctx, tx, scanOperation,
@@ -51,7 +62,9 @@ func (s *Store) Operation(ctx context.Context, scope memory.Scope, id string) (*
 		if len(found) == 0 {
 			return memory.ErrNotFound
 		}
-		op = found[0].Operation
+		if op = found[0].Operation; !changes {
+			return nil
+		}
 		op.Changes, err = sqlitedb.Collect(ctx, tx, scanDoc,
 			`SELECT doc FROM changes WHERE ref = ? AND seq > ? AND seq <= ?
 			ORDER BY seq, rowid`, found[0].ref, found[0].first, found[0].last)
@@ -114,5 +127,32 @@ func (s *Store) Retry(ctx context.Context, scope memory.Scope, id string) (*sess
 	if err != nil {
 		return nil, fmt.Errorf("retry operation %.80q: %w", id, err)
 	}
-	return s.Operation(ctx, scope, id)
+	op, err := s.Operation(ctx, scope, id)
+	key := sessionstore.Key{Scope: scope}
+	if err == nil {
+		key = op.Key
+	}
+	s.notify.Changed(key)
+	return op, err
+}
+
+// Subscribe implements sessionstore.Operations. The file belongs to this process,
+// so all changes are told.
+func (s *Store) Subscribe(scope memory.Scope, changed func(session string)) (all bool, cancel func()) {
+	return true, s.notify.Subscribe(scope, changed)
+}
+
+// Backlog implements sessionstore.Operations.
+func (s *Store) Backlog(ctx context.Context) (out sessionstore.Backlog, err error) {
+	var oldest int64
+	err = s.db.Read(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `SELECT count(*), coalesce(min(since), 0) FROM waiting`).Scan(&out.Scopes, &oldest)
+	})
+	if err != nil {
+		return out, fmt.Errorf("read the backlog: %w", err)
+	}
+	if out.Scopes > 0 {
+		out.Oldest = sessionstore.FromMicros(oldest)
+	}
+	return out, nil
 }

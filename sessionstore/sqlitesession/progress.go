@@ -59,6 +59,9 @@ func (s *Store) Claim(ctx context.Context, owner string, ttl time.Duration, limi
 		}
 		return nil
 	})
+	for i := range out {
+		s.notify.Changed(out[i].Key)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("claim work: %w", err)
 	}
@@ -238,6 +241,7 @@ func (s *Store) Finish(ctx context.Context, work sessionstore.Work, to int64, ch
 		}
 		return release(tx, work.Key.Scope)
 	})
+	s.notify.Changed(work.Key)
 	if err != nil {
 		return work.Key.Wrap("finish work", err)
 	}
@@ -258,6 +262,7 @@ func (s *Store) Fail(ctx context.Context, work sessionstore.Work, cause string, 
 		}
 		return release(tx, work.Key.Scope)
 	})
+	s.notify.Changed(work.Key)
 	if err != nil {
 		return work.Key.Wrap("record a failure", err)
 	}

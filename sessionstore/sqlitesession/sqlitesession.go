@@ -43,6 +43,7 @@ type Store struct {
 	// prepared has the statements that Get runs: preparing them takes longer than
 	// running them.
 	prepared map[string]*sql.Stmt
+	notify   sessionstore.Notifier // of changes to operations
 }
 
 var (
