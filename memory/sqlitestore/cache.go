@@ -3,8 +3,8 @@ package sqlitestore
 import (
 	"container/list"
 	"context"
-	"database/sql"
 	"sync"
+	"time"
 
 	"github.com/memoryd/memoryd/memory"
 )
@@ -16,186 +16,258 @@ type entry struct {
 	vector []float32
 }
 
-// cache keeps the indexes of the scopes used last, within a limit of bytes.
+// CacheStats are figures of the indexes that searches keep in memory.
+type CacheStats struct {
+	Bytes  int64 // that the indexes take, with the writes queued at them
+	Limit  int64 // Options.CacheBytes
+	Scopes int   // that have an index
+	Hits   int64 // searches that found the index of their scope
+	Misses int64 // searches that waited until the index was read
+	Loads  int64 // readings of a scope from the file that have begun
+}
+
+// cache keeps the indexes of the scopes used last, within a limit of bytes. A
+// scope without live memories has no index: a search reads again that it is
+// empty, which costs less than to remember it.
 //
 // A committed write is queued at the index of its scope, and the next search
 // takes the queue in: so the one writer of the file never waits for a search.
 // An index is registered before it is read from the file. Each write is
 // therefore in the file when that is read, or in the queue, or in both, which
-// does no harm.
+// does no harm: the queue is taken in after the reading and in the order of the
+// commits, so a deletion always follows the writes that it deletes.
 type cache struct {
 	limit int64
-	build func(context.Context, memory.Scope, *index) error
+	build builder
 
 	mu     sync.Mutex
-	used   int64
+	stats  CacheStats                     // Bytes, Hits, Misses and Loads alone
 	scopes map[memory.Scope]*list.Element // of *cached
 	recent *list.List                     // most recent first
 }
+
+// builder reads the memories of a scope from the file and gives take some of
+// them at a time. It holds nothing of the file while take runs.
+type builder func(ctx context.Context, scope memory.Scope, take func([]*entry)) error
 
 // maxQueued is how many writes wait at an index that is not searched. Reading
 // the file again is cheaper than keeping more of them.
 const maxQueued = 10_000
 
+// scopeBytes is what the index of a scope takes beside its memories, in bytes:
+// measured with indexes of one memory.
+const scopeBytes = 2200
+
 // cached is the index of one scope, from the call that asks for it first.
 type cached struct {
-	scope memory.Scope
-	ready chan struct{} // closed once the file is read
-	err   error
-	index *index
-	bytes int64 // as counted in cache.used
+	scope  memory.Scope
+	ready  chan struct{} // closed once the file is read
+	err    error
+	index  *index
+	cancel context.CancelFunc // ends the reading
 
 	taking sync.Mutex // held while the queue is taken in, so that writes stay in order
-	mu     sync.Mutex
-	queue  []func(*index) // writes not taken in yet
+
+	// The rest is guarded by cache.mu.
+	waiting int      // calls that wait for the reading
+	bytes   int64    // as counted in cache.stats, the queue included
+	queue   []queued // writes not taken in yet
+	queued  int64    // bytes of the queue
 }
 
-func newCache(limit int64, build func(context.Context, memory.Scope, *index) error) *cache {
+// queued is a committed write: the new state of a memory, or its deletion.
+type queued struct {
+	put      *entry // nil for a deletion
+	id       string // of the memory deleted
+	revision int64  // of the deletion
+}
+
+func newCache(limit int64, build builder) *cache {
 	return &cache{limit: limit, build: build, scopes: map[memory.Scope]*list.Element{}, recent: list.New()}
 }
 
 // get returns the index of a scope, up to date with every write committed
-// before the call.
-func (c *cache) get(ctx context.Context, scope memory.Scope) (*index, error) {
+// before the call, and without the memories that have expired by now, when it is
+// ready.
+func (c *cache) get(ctx context.Context, scope memory.Scope, now func() time.Time) (*index, error) {
+	e := c.find(ctx, scope)
+	defer c.leave(e)
+	select {
+	case <-e.ready:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if e.err != nil {
+		return nil, e.err
+	}
+	changed := c.takeIn(e)
+	if e.index.expire(now()) || changed {
+		c.weigh(e, true)
+	}
+	return e.index, nil
+}
+
+// find returns the entry of a scope, which it makes if it is missing, and counts
+// its caller among those that wait.
+func (c *cache) find(ctx context.Context, scope memory.Scope) *cached {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	el, ok := c.scopes[scope]
 	if ok {
 		c.recent.MoveToFront(el)
-	} else {
-		el = c.recent.PushFront(&cached{scope: scope, ready: make(chan struct{}), index: newIndex()})
-		c.scopes[scope] = el
+		e := el.Value.(*cached)
+		e.waiting++
+		select {
+		case <-e.ready:
+			c.stats.Hits++
+		default:
+			c.stats.Misses++
+		}
+		return e
 	}
-	e := el.Value.(*cached)
-	c.mu.Unlock()
-	if !ok {
-		// Other callers wait for this index too, so the end of this ctx must
-		// not end the reading. Close of the file waits for it.
-		go c.fill(context.WithoutCancel(ctx), el, e)
-	}
+	c.stats.Misses++
+	c.stats.Loads++
+	e := &cached{scope: scope, ready: make(chan struct{}), index: newIndex(), waiting: 1, bytes: scopeBytes}
+	c.stats.Bytes += e.bytes
+	c.scopes[scope] = c.recent.PushFront(e)
+	// Other callers wait for this index too, so the end of this ctx must not end
+	// the reading: the last of them that leaves ends it. Close of the file waits for
+	// the page that is being read, and the next one fails.
+	ctx, e.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	go c.fill(ctx, e)
+	return e
+}
+
+// leave is the end of a call that find has counted. The last one that leaves
+// before the index is read ends the reading: no call waits for it.
+func (c *cache) leave(e *cached) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e.waiting--
 	select {
 	case <-e.ready:
-		if e.err == nil && e.takeIn() > 0 {
-			c.weigh(e)
+	default:
+		if e.waiting == 0 {
+			c.drop(e)
+			e.cancel()
 		}
-		return e.index, e.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
 	}
 }
 
 // fill reads the index of a scope for all who wait for it. One that cannot be
 // read is dropped, so that the next search tries again.
-func (c *cache) fill(ctx context.Context, el *list.Element, e *cached) {
-	if e.err = c.build(ctx, e.scope, e.index); e.err != nil {
-		c.drop(el)
+func (c *cache) fill(ctx context.Context, e *cached) {
+	defer e.cancel()
+	e.err = c.build(ctx, e.scope, func(page []*entry) {
+		for _, one := range page {
+			e.index.put(one)
+		}
+		c.weigh(e, false)
+	})
+	if e.err != nil {
+		c.mu.Lock()
+		c.drop(e)
+		c.mu.Unlock()
 	} else {
-		c.weigh(e)
+		c.weigh(e, true)
 	}
 	close(e.ready)
 }
 
-// takeIn brings the index up to date with the writes queued before the call,
-// and returns how many there were.
-func (e *cached) takeIn() int {
+// takeIn brings the index up to date with the writes queued before the call, and
+// reports whether there were any.
+func (c *cache) takeIn(e *cached) bool {
 	e.taking.Lock()
 	defer e.taking.Unlock()
-	e.mu.Lock()
+	c.mu.Lock()
 	queue := e.queue
-	e.queue = nil
-	e.mu.Unlock()
-	for _, f := range queue {
-		f(e.index)
+	e.queue, e.queued = nil, 0 // weigh counts what the index takes instead
+	c.mu.Unlock()
+	for _, w := range queue {
+		if w.put != nil {
+			e.index.put(w.put)
+		} else {
+			e.index.remove(w.id, w.revision)
+		}
 	}
-	return len(queue)
+	return len(queue) > 0
 }
 
-// enqueue queues a write at the index of its scope, if there is one.
-func (c *cache) enqueue(scope memory.Scope, f func(*index)) {
+// enqueue queues a write at the index of its scope, if there is one. size is what
+// the write takes until it is taken in.
+func (c *cache) enqueue(scope memory.Scope, w queued, size int64) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	el, ok := c.scopes[scope]
-	c.mu.Unlock()
 	if !ok {
 		return
 	}
 	e := el.Value.(*cached)
-	e.mu.Lock()
-	e.queue = append(e.queue, f)
-	full := len(e.queue) > maxQueued
-	e.mu.Unlock()
-	if full {
-		c.drop(el)
+	e.queue = append(e.queue, w)
+	e.queued += size
+	e.bytes += size
+	c.stats.Bytes += size
+	if len(e.queue) > maxQueued {
+		c.drop(e)
 	}
+	c.evict()
 }
 
 // put queues a memory that was written.
-func (c *cache) put(scope memory.Scope, e *entry) {
-	c.enqueue(scope, func(ix *index) { ix.put(e) })
-}
+func (c *cache) put(scope memory.Scope, e *entry) { c.enqueue(scope, queued{put: e}, e.size()) }
 
 // remove queues a deletion.
 func (c *cache) remove(scope memory.Scope, gone *memory.Memory) {
-	c.enqueue(scope, func(ix *index) { ix.remove(gone.ID, gone.Revision) })
+	c.enqueue(scope, queued{id: gone.ID, revision: gone.Revision}, queuedBytes)
 }
 
-// weigh updates the count of bytes and drops the least recently used indexes
-// while they exceed the limit. The most recent one always stays.
-func (c *cache) weigh(e *cached) {
-	size := e.index.size()
+// weigh updates the count of bytes, and drops the least recently used indexes
+// while they exceed the limit. An index without memories is dropped too, once it
+// is complete.
+func (c *cache) weigh(e *cached, complete bool) {
+	size, empty := e.index.size()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if el := c.scopes[e.scope]; el == nil || el.Value != any(e) {
 		return // dropped meanwhile, and perhaps replaced
 	}
-	c.used += size - e.bytes
-	e.bytes = size
-	for c.used > c.limit && c.recent.Len() > 1 {
-		c.dropLocked(c.recent.Back())
+	now := scopeBytes + size + e.queued
+	c.stats.Bytes += now - e.bytes
+	e.bytes = now
+	// A write that is queued comes after all that was read. So an index is empty
+	// only if its queue is.
+	if complete && empty && len(e.queue) == 0 {
+		c.drop(e)
+	}
+	c.evict()
+}
+
+// evict drops the least recently used indexes while all together exceed the
+// limit. The most recent one always stays. The caller holds c.mu.
+func (c *cache) evict() {
+	for c.stats.Bytes > c.limit && c.recent.Len() > 1 {
+		c.drop(c.recent.Back().Value.(*cached))
 	}
 }
 
-func (c *cache) drop(el *list.Element) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.dropLocked(el)
-}
-
-// dropLocked drops an index, unless it was dropped already. Searches that have it
-// go on with it. The caller holds c.mu.
-func (c *cache) dropLocked(el *list.Element) {
-	e := el.Value.(*cached)
-	if c.scopes[e.scope] != el {
+// drop drops an index, unless it was dropped already. Searches that have it go on
+// with it. The caller holds c.mu.
+func (c *cache) drop(e *cached) {
+	el := c.scopes[e.scope]
+	if el == nil || el.Value != any(e) {
 		return
 	}
-	c.used -= e.bytes
+	c.stats.Bytes -= e.bytes
 	e.bytes = 0
 	delete(c.scopes, e.scope)
 	c.recent.Remove(el)
 }
 
-// load reads all live memories of a scope from the file.
-func (s *Store) load(ctx context.Context, scope memory.Scope, ix *index) error {
-	return s.db.Read(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `SELECT doc, `+s.at.terms+`, `+s.at.vector+` FROM memories
-			WHERE `+inScope+` AND deleted = 0`, scope.App, scope.User)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var e entry
-			var doc, terms, vector []byte
-			if err := rows.Scan(&doc, &terms, &vector); err != nil {
-				return err
-			}
-			if err := memory.DecodeJSON(doc, &e.memory); err != nil {
-				return err
-			}
-			if err := memory.DecodeJSON(terms, &e.terms); err != nil {
-				return err
-			}
-			e.vector = bytesVector(vector)
-			ix.put(&e)
-		}
-		return rows.Err()
-	})
+// figures returns the statistics.
+func (c *cache) figures() CacheStats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := c.stats
+	out.Limit, out.Scopes = c.limit, len(c.scopes)
+	return out
 }

@@ -19,7 +19,6 @@ type index struct {
 	mu       sync.RWMutex
 	docs     []doc
 	slots    map[string]int32 // memory id to its slot, live ones only
-	gone     map[string]int64 // deleted memory ids to their last revision
 	words    map[string]*word
 	names    []string // of words by number
 	vectors  []float32
@@ -30,12 +29,12 @@ type index struct {
 	sessionNumbers map[string]int32
 	expiring       time.Time // the earliest ExpireTime; zero for none
 	dead           int
-	bytes          int64
+	bytes          int64 // of memories, words and sessions; see size
 }
 
 // doc is one revision of a memory. Its slot is its place in index.docs.
 type doc struct {
-	memory *memory.Memory
+	memory *memory.Memory // nil once it is dead
 	words  []count
 	length int
 	vector int32 // offset in index.vectors, in units of a vector; -1 for none
@@ -60,25 +59,9 @@ type posting struct{ slot, freq int32 }
 
 func newIndex() *index {
 	return &index{
-		slots: map[string]int32{}, gone: map[string]int64{}, words: map[string]*word{},
+		slots: map[string]int32{}, words: map[string]*word{},
 		sessions: map[string][]int32{}, sessionNumbers: map[string]int32{},
 	}
-}
-
-// Rough sizes in bytes for the limit of the cache, measured on conversation
-// turns: of a memory beside its text, and of a distinct word in it. The text
-// itself counts twice, as ids and map keys take about as much again.
-const (
-	docBytes  = 700
-	wordBytes = 24
-)
-
-// size estimates the memory that the index takes, in bytes. The vectors are most
-// of it, and are counted exactly.
-func (ix *index) size() int64 {
-	ix.mu.RLock()
-	defer ix.mu.RUnlock()
-	return ix.bytes + 4*int64(cap(ix.vectors))
 }
 
 // put takes in one revision of a memory. One older than the index has is
@@ -86,9 +69,6 @@ func (ix *index) size() int64 {
 func (ix *index) put(e *entry) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
-	if ix.gone[e.memory.ID] >= e.memory.Revision {
-		return
-	}
 	if slot, ok := ix.slots[e.memory.ID]; ok {
 		if ix.docs[slot].memory.Revision > e.memory.Revision {
 			return
@@ -103,16 +83,13 @@ func (ix *index) put(e *entry) {
 func (ix *index) add(e *entry) {
 	slot := int32(len(ix.docs))
 	m := e.memory
-	d := doc{memory: &m, length: e.terms.Length(), vector: -1, session: -1}
+	d := doc{memory: &m, length: e.terms.Length(), vector: -1, session: -1, words: make([]count, 0, len(e.terms))}
 	for term, freq := range e.terms {
-		w := ix.words[term]
-		if w == nil {
-			w = &word{number: int32(len(ix.names))}
-			ix.words[term] = w
-			ix.names = append(ix.names, term)
-		}
+		w := ix.word(term)
 		w.df++
+		before := cap(w.list)
 		w.list = append(w.list, posting{slot, int32(freq)})
+		ix.bytes += postingBytes * int64(cap(w.list)-before)
 		d.words = append(d.words, count{w.number, int32(freq)})
 	}
 	if e.vector != nil {
@@ -122,6 +99,7 @@ func (ix *index) add(e *entry) {
 	}
 	if m.Kind == memory.KindTurn {
 		d.session = ix.sessionNumber(m.Source.SessionID)
+		m.Source.SessionID = ix.sessionNames[d.session] // one string for all turns of a session
 	}
 	ix.docs = append(ix.docs, d)
 	ix.slots[m.ID] = slot
@@ -131,7 +109,19 @@ func (ix *index) add(e *entry) {
 	if !m.ExpireTime.IsZero() && (ix.expiring.IsZero() || m.ExpireTime.Before(ix.expiring)) {
 		ix.expiring = m.ExpireTime
 	}
-	ix.bytes += docBytes + int64(len(d.words))*wordBytes + 2*int64(len(m.Fact))
+	ix.bytes += d.size()
+}
+
+// word returns the word of a term, which it makes if it is new.
+func (ix *index) word(term string) *word {
+	w := ix.words[term]
+	if w == nil {
+		w = &word{number: int32(len(ix.names))}
+		ix.words[term] = w
+		ix.names = append(ix.names, term)
+		ix.bytes += wordBytes + stringBytes(term)
+	}
+	return w
 }
 
 // sessionNumber gives a session its number at its first turn. It keeps the
@@ -142,6 +132,7 @@ func (ix *index) sessionNumber(session string) int32 {
 		n = int32(len(ix.sessionNames))
 		ix.sessionNumbers[session] = n
 		ix.sessionNames = append(ix.sessionNames, session)
+		ix.bytes += sessionBytes + stringBytes(session)
 	}
 	return n
 }
@@ -166,7 +157,6 @@ func (ix *index) insertTurn(slot int32) {
 func (ix *index) remove(id string, revision int64) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
-	ix.gone[id] = revision
 	if slot, ok := ix.slots[id]; ok && ix.docs[slot].memory.Revision < revision {
 		ix.kill(slot)
 		ix.pack()
@@ -174,7 +164,8 @@ func (ix *index) remove(id string, revision int64) {
 }
 
 // kill takes a memory out of all that searches look at except the postings, which
-// would take a walk through long lists. Searches skip dead slots there.
+// would take a walk through long lists, and its vector. Searches skip dead slots
+// there.
 func (ix *index) kill(slot int32) {
 	d := &ix.docs[slot]
 	for _, c := range d.words {
@@ -190,13 +181,18 @@ func (ix *index) kill(slot int32) {
 		}
 	}
 	delete(ix.slots, d.memory.ID)
-	d.dead = true
+	ix.bytes -= d.size()
+	d.memory, d.words, d.dead = nil, nil, true
 	ix.dead++
 }
 
+// minDead is how many dead slots an index may have however small it is, so that
+// one memory that changes often does not have its index rebuilt each time.
+const minDead = 32
+
 // pack rebuilds the index once most of it is dead.
 func (ix *index) pack() {
-	if ix.dead < 1000 || ix.dead < len(ix.docs)/2 {
+	if ix.dead < minDead || ix.dead < len(ix.docs)/2 {
 		return
 	}
 	fresh := newIndex()
@@ -223,14 +219,14 @@ func (ix *index) vectorOf(d *doc) []float32 {
 	return ix.vectors[at : at+int(d.dim)]
 }
 
-// expire kills the memories that have expired by now. Most calls only compare
-// two times.
-func (ix *index) expire(now time.Time) {
+// expire kills the memories that have expired by now, and reports whether there
+// may have been any. Most calls only compare two times.
+func (ix *index) expire(now time.Time) bool {
 	ix.mu.RLock()
 	due := !ix.expiring.IsZero() && !now.Before(ix.expiring)
 	ix.mu.RUnlock()
 	if !due {
-		return
+		return false
 	}
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
@@ -247,6 +243,7 @@ func (ix *index) expire(now time.Time) {
 		}
 	}
 	ix.pack()
+	return true
 }
 
 // dot is the inner product.

@@ -17,15 +17,13 @@ func (s *Store) Search(ctx context.Context, scope memory.Scope, q memory.Query) 
 	if err := ctx.Err(); err != nil {
 		return memory.Found{}, err
 	}
-	ix, err := s.cache.get(ctx, scope)
+	ix, err := s.cache.get(ctx, scope, s.now)
 	if err != nil {
 		return memory.Found{}, scope.Wrap("search memories", err)
 	}
-	now := s.now()
-	ix.expire(now)
 	ix.mu.RLock()
 	defer ix.mu.RUnlock()
-	sr := search{ix: ix, q: &q, now: now}
+	sr := search{ix: ix, q: &q, now: s.now()}
 	return sr.run(), nil
 }
 

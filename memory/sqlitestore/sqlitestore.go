@@ -27,8 +27,8 @@ const DefaultCacheBytes = 512 << 20
 
 // Options are the settings of New. Nil is all defaults.
 type Options struct {
-	// CacheBytes bounds the indexes kept in memory, all scopes together. The
-	// one in use is kept even when it alone is larger. Defaults to
+	// CacheBytes bounds the indexes kept in memory, all scopes together. The one
+	// used last is kept even when it alone is larger. Defaults to
 	// DefaultCacheBytes.
 	CacheBytes int64
 	Now        func() time.Time // Defaults to time.Now.
@@ -129,6 +129,9 @@ func (s *Store) claim(tx *sqlitedb.Tx) error {
 	s.at = placeAfter(s.moves)
 	return err
 }
+
+// CacheStats returns figures of the indexes that searches keep in memory.
+func (s *Store) CacheStats() CacheStats { return s.cache.figures() }
 
 // ID implements memory.Store.
 func (s *Store) ID() string { return s.id }

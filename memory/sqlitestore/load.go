@@ -1,0 +1,89 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"math"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// Bounds on one read transaction of a load. SQLite cannot shorten its log while a
+// transaction reads, and the writer waits for that: a page takes a few
+// milliseconds.
+const (
+	loadRows  = 500
+	loadBytes = 1 << 20
+)
+
+// stored is a live memory as the file has it.
+type stored struct {
+	doc, terms, vector []byte
+}
+
+// position is where a page of a load ends: the pages go by timestamp and id.
+type position struct {
+	timestamp int64
+	id        string
+}
+
+// load reads all live memories of a scope from the file. The cache queues writes
+// meanwhile. So a memory that a write moves from a later page to an earlier one
+// is in the queue, and one that is read twice is the same or newer the second
+// time.
+func (s *Store) load(ctx context.Context, scope memory.Scope, take func([]*entry)) error {
+	from := position{timestamp: math.MinInt64}
+	for {
+		page, to, err := s.loadPage(ctx, scope, from)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		entries := make([]*entry, 0, len(page))
+		now := s.now()
+		for i := range page {
+			e, err := page[i].decode()
+			if err != nil {
+				return err
+			}
+			if e.memory.Live(now) {
+				entries = append(entries, e)
+			}
+		}
+		take(entries)
+		from = to
+	}
+}
+
+// loadPage reads the next memories behind a position, at least one if there are
+// any, and the position of the last.
+func (s *Store) loadPage(ctx context.Context, scope memory.Scope, from position) (
+	page []stored, to position, err error) {
+	err = s.db.Read(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `SELECT timestamp, id, doc, `+s.at.terms+`, `+s.at.vector+` FROM memories
+			WHERE `+inScope+` AND deleted = 0 AND (timestamp, id) > (?, ?) ORDER BY timestamp, id LIMIT ?`,
+			scope.App, scope.User, from.timestamp, from.id, loadRows)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for size := 0; size < loadBytes && rows.Next(); {
+			var m stored
+			if err := rows.Scan(&to.timestamp, &to.id, &m.doc, &m.terms, &m.vector); err != nil {
+				return err
+			}
+			page = append(page, m)
+			size += len(m.doc) + len(m.terms) + len(m.vector)
+		}
+		return rows.Err()
+	})
+	return page, to, err
+}
+
+// decode reads a stored memory.
+func (m *stored) decode() (*entry, error) {
+	e := &entry{vector: bytesVector(m.vector)}
+	if err := memory.DecodeJSON(m.doc, &e.memory); err != nil {
+		return nil, err
+	}
+	return e, memory.DecodeJSON(m.terms, &e.terms)
+}

@@ -1,0 +1,71 @@
+package sqlitestore
+
+import (
+	"unsafe"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// What the parts of an index take, in bytes. Slices are counted by their
+// capacity. An entry of a map is counted as one and a half times its key and
+// value, as a map of Go is between seven sixteenths and seven eighths full.
+// TestCacheFollowsHeap compares the sum with the heap.
+const (
+	slotBytes    = 36 // of a live memory, in index.slots
+	wordBytes    = 48 + 36 + 16
+	postingBytes = int64(unsafe.Sizeof(posting{}))
+	countBytes   = int64(unsafe.Sizeof(count{}))
+	docBytes     = int64(unsafe.Sizeof(doc{}))
+	memoryBytes  = int64(unsafe.Sizeof(memory.Memory{}))
+	sessionBytes = 36 + 16 + 60 // in its three tables
+	turnBytes    = 6            // in the order of its session
+	termBytes    = 40           // of an entry in memory.Terms
+	queuedBytes  = int64(unsafe.Sizeof(queued{})) + 64
+)
+
+// stringBytes is what a string of its own takes: the runtime allocates in
+// multiples of 8 to 16 bytes.
+func stringBytes(s string) int64 { return int64(len(s)+15) &^ 15 }
+
+// memorySize is what a memory takes.
+func memorySize(m *memory.Memory) int64 {
+	n := memoryBytes + stringBytes(m.ID) + stringBytes(m.App) + stringBytes(m.User) + stringBytes(string(m.Kind)) +
+		stringBytes(m.Fact) + stringBytes(m.Author) + stringBytes(m.SupersededBy) + stringBytes(m.Source.Quote)
+	for _, list := range [][]string{m.Topics, m.Source.EventIDs} {
+		n += int64(cap(list)) * int64(unsafe.Sizeof(""))
+		for _, s := range list {
+			n += stringBytes(s)
+		}
+	}
+	for name, value := range m.Metadata {
+		n += 60 + stringBytes(name) + int64(cap(value))
+	}
+	return n
+}
+
+// size is what a live memory takes in an index, without its vector, its postings
+// and its place in index.docs.
+func (d *doc) size() int64 {
+	n := slotBytes + memorySize(d.memory) + countBytes*int64(cap(d.words))
+	if d.session < 0 {
+		return n + stringBytes(d.memory.Source.SessionID)
+	}
+	return n + turnBytes
+}
+
+// size is what an entry takes while it is queued.
+func (e *entry) size() int64 {
+	n := queuedBytes + memorySize(&e.memory) + stringBytes(e.memory.Source.SessionID) + 4*int64(cap(e.vector))
+	for term := range e.terms {
+		n += termBytes + stringBytes(term)
+	}
+	return n
+}
+
+// size is what the index takes beside scopeBytes, and whether it has no live
+// memory.
+func (ix *index) size() (bytes int64, empty bool) {
+	ix.mu.RLock()
+	defer ix.mu.RUnlock()
+	return ix.bytes + 4*int64(cap(ix.vectors)) + docBytes*int64(cap(ix.docs)), len(ix.slots) == 0
+}
