@@ -26,8 +26,11 @@ type Options struct {
 	Fallback  extract.Extractor // finds facts while Extractor fails. Defaults to none.
 	Reranker  retrieve.Reranker // Defaults to none.
 	Workers   int               // users whose memories are made at a time. Defaults to 4.
-	Server    server.Options    // of the HTTP API. Its Log defaults to Log, its Checks in Open to one of the file.
-	Log       *slog.Logger      // Defaults to discarding.
+	// CacheBytes bounds what searches keep in memory of a Bank that Open makes, all
+	// users together. Defaults to 512 MiB.
+	CacheBytes int64
+	Server     server.Options // of the HTTP API. Its Log defaults to Log, its Checks in Open to one of the file.
+	Log        *slog.Logger   // Defaults to discarding.
 }
 
 // Bank is a whole memoryd in this process: it serves the HTTP API and makes
@@ -78,6 +81,7 @@ func Open(ctx context.Context, dir string, opts *Options) (*Bank, error) {
 		o.Embedder = embed.Builtin{}
 	}
 	stores := assembly.NewStores()
+	stores.CacheBytes = o.CacheBytes
 	if err := stores.OpenBoth(ctx, path, assembly.ModelOf(o.Embedder)); err != nil {
 		return nil, errors.Join(err, stores.Discard())
 	}

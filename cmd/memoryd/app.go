@@ -37,7 +37,9 @@ func newApp(cfg *config, log *slog.Logger) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &app{cfg: cfg, log: log, models: models, stores: newStores()}, nil
+	stores := newStores()
+	stores.CacheBytes = cfg.cacheBytes
+	return &app{cfg: cfg, log: log, models: models, stores: stores}, nil
 }
 
 // ServeHTTP implements http.Handler.
@@ -138,6 +140,7 @@ func (a *app) announce(on net.Listener, stdout io.Writer) {
 		"embedder", embedder.Name, "embedding-dimension", embedder.Dimension,
 		"extractor", a.models.extractor.Name(), "extractor-fallback", cfg.fallback, "extractor-tokens", cfg.batchTokens,
 		"reranker", a.models.rerankerName(), "preload-timeout", cfg.preloadTimeout, "workers", cfg.workers,
+		"cache-bytes", cfg.cacheBytes,
 		"log-format", cfg.logFormat, "log-level", cfg.logLevel)
 	fmt.Fprintf(stdout, "memoryd serves http://%s\nits data is in %s\n", on.Addr(), where(cfg))
 }

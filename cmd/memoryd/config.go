@@ -16,6 +16,7 @@ import (
 	"github.com/peterbourgon/ff/v3"
 
 	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/internal/assembly"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/server"
 	"github.com/memoryd/memoryd/tools"
@@ -38,6 +39,7 @@ type config struct {
 	reranker       string
 	preloadTimeout time.Duration // for a search of preload_memory
 	workers        int
+	cacheBytes     int64 // of the indexes of embedded memories
 	logFormat      string
 	logLevel       string
 
@@ -47,7 +49,7 @@ type config struct {
 
 // serverFlagNames are the flags of serve that are about requests and work.
 func serverFlagNames() []string {
-	return []string{"listen", "insecure", "loopback-names", "preload-timeout", "workers"}
+	return []string{"listen", "insecure", "loopback-names", "preload-timeout", "workers", "cache-bytes"}
 }
 
 // storeFlagNames are the flags of serve that are about the places of the data.
@@ -98,6 +100,8 @@ func serveFlags(cfg *config) *flag.FlagSet {
 	// A worker mostly waits for a model or a store, so the number does not follow
 	// the number of cores.
 	fs.IntVar(&cfg.workers, "workers", 4, "`USERS` whose memories are made at a time")
+	fs.Int64Var(&cfg.cacheBytes, "cache-bytes", assembly.DefaultCacheBytes,
+		"`BYTES` of embedded memories that searches keep in memory, all users together")
 	fs.StringVar(&cfg.logFormat, "log-format", "text", "`FORMAT` of the log: text or json")
 	fs.StringVar(&cfg.logLevel, "log-level", "info", "`LEVEL` of the log: debug, info, warn or error")
 	return fs
@@ -228,6 +232,10 @@ func (c *config) checkExtractor() error {
 // request may take.
 const maxPreload = 30 * time.Second
 
+// minCacheBytes is room for the index of a user with some hundred memories. With
+// less, most searches would read theirs from the file.
+const minCacheBytes = 1 << 20
+
 // checkServing checks what requests and work in the background use.
 func (c *config) checkServing() error {
 	switch {
@@ -235,6 +243,8 @@ func (c *config) checkServing() error {
 		return fmt.Errorf("-reranker %q: want none, gemini:MODEL or openai:MODEL", c.reranker)
 	case c.workers < 1 || c.workers > 1000:
 		return fmt.Errorf("-workers %d: want 1 to 1000", c.workers)
+	case c.cacheBytes < minCacheBytes:
+		return fmt.Errorf("-cache-bytes %d: want %d or more", c.cacheBytes, minCacheBytes)
 	case c.preloadTimeout < time.Millisecond || c.preloadTimeout > maxPreload:
 		return fmt.Errorf("-preload-timeout %v: want 1ms to %v: a turn waits for it", c.preloadTimeout, maxPreload)
 	}

@@ -29,6 +29,9 @@ type Memories interface {
 	memory.Archive
 }
 
+// DefaultCacheBytes is the default of Stores.CacheBytes.
+const DefaultCacheBytes = sqlitestore.DefaultCacheBytes
+
 // Check reports whether a store works, for /readyz.
 type Check func(context.Context) error
 
@@ -44,6 +47,9 @@ type Stores struct {
 	Memories Memories
 	// Checks are those of both stores, by the names "sessions" and "memories".
 	Checks map[string]func(context.Context) error
+	// CacheBytes bounds what searches keep of memories in a SQLite file. Defaults to
+	// DefaultCacheBytes.
+	CacheBytes int64
 	// Hint is what to do about a file that cannot be opened: part of the error.
 	Hint string
 
@@ -116,7 +122,7 @@ func (s *Stores) OpenMemories(path string, both bool, model memory.Model) error 
 	if err != nil {
 		return err
 	}
-	memories, err := sqlitestore.New(db, model, nil)
+	memories, err := sqlitestore.New(db, model, &sqlitestore.Options{CacheBytes: s.CacheBytes})
 	if err != nil {
 		return fmt.Errorf("memories in %s: %w", db.Path(), err)
 	}

@@ -350,7 +350,7 @@ func TestLoadInPages(t *testing.T) {
 				t.Error(err)
 			}
 			// The log is now longer than the writer lets it be: it waits for all readers.
-			if err := s.db.Write(context.Background(), func(tx *sqlitedb.Tx) error {
+			if err := s.db.Write(context.Background(), sqlitedb.Urgent(), func(tx *sqlitedb.Tx) error {
 				if _, err := tx.Exec(`CREATE TABLE large (x)`); err != nil {
 					return err
 				}
