@@ -59,7 +59,7 @@ var arrows = map[string][]string{
 	"reembed":          {"memory", "embed", "ingest"},
 	".":                {"memory", "internal/assembly", "internal/sqlitedb", "embed", "extract", "ingest", "retrieve", "server"},
 	"cmd/memoryd": {".", "archive", "client", "memory", "memory/qdrantstore", "sessionstore/redissession",
-		"internal/assembly", "internal/sqlitedb", "embed", "extract", "extract/rules", "retrieve", "gemini", "openai", "reembed", "tools", "mcp", "server", "evals"},
+		"internal/assembly", "internal/sqlitedb", "embed", "extract", "extract/rules", "ingest", "retrieve", "gemini", "openai", "reembed", "tools", "mcp", "server", "evals"},
 }
 
 // alone are the packages that import only the standard library and each other.

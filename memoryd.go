@@ -29,8 +29,11 @@ type Options struct {
 	// CacheBytes bounds what searches keep in memory of a Bank that Open makes, all
 	// users together. Defaults to 512 MiB.
 	CacheBytes int64
-	Server     server.Options // of the HTTP API. Its Log defaults to Log, its Checks in Open to one of the file.
-	Log        *slog.Logger   // Defaults to discarding.
+	// MaxWatchers is how many streams and waiting requests may watch operations.
+	// Defaults to ingest.DefaultMaxWatchers.
+	MaxWatchers int
+	Server      server.Options // of the HTTP API. Its Log defaults to Log, its Checks in Open to one of the file.
+	Log         *slog.Logger   // Defaults to discarding.
 }
 
 // Bank is a whole memoryd in this process: it serves the HTTP API and makes
@@ -52,7 +55,8 @@ func New(sessions ingest.Sessions, memories memory.Store, opts *Options) *Bank {
 		o.Server.Log = o.Log
 	}
 	parts := assembly.Connect(sessions, memories, &assembly.Options{Embedder: o.Embedder, Extractor: o.Extractor,
-		Fallback: o.Fallback, Reranker: o.Reranker, Workers: o.Workers, Log: o.Log})
+		Fallback: o.Fallback, Reranker: o.Reranker, Workers: o.Workers, MaxWatchers: o.MaxWatchers,
+		Log: o.Log})
 	return &Bank{
 		ingest: parts.Ingest,
 		server: server.New(sessions, memories, parts.Ingest, parts.Retriever, &o.Server),

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/sourcegraph/conc"
 
@@ -105,10 +106,13 @@ func (p *player) take(ctx context.Context, key sessionstore.Key, events []sessio
 	return op, err
 }
 
+// longest is longer than any evaluation waits for one operation: only ctx ends it.
+const longest = 365 * 24 * time.Hour
+
 // wait returns when the memories that take asked for are made. Its error is the
 // reason why they cannot be.
 func (p *player) wait(ctx context.Context, key sessionstore.Key, op *sessionstore.Operation) error {
-	err := p.service.Watch(ctx, key.Scope, op.ID, func(now *sessionstore.Operation) error { op = now; return nil })
+	op, err := p.service.Wait(ctx, key.Scope, op.ID, longest)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)

@@ -52,6 +52,9 @@ type Options struct {
 	// Poll is how often a Service looks for work that it did not get itself: due
 	// retries, and requests to other processes. Defaults to 1 s.
 	Poll time.Duration
+	// MaxWatchers is how many watchers of operations there may be: streams and
+	// requests that wait. Defaults to DefaultMaxWatchers.
+	MaxWatchers int
 	// Fallback finds provisional facts while the extractor gives no answer.
 	// Defaults to none.
 	Fallback extract.Extractor
@@ -69,6 +72,7 @@ func (o *Options) withDefaults() Options {
 	set(&out.LeaseTTL, 10*time.Second)
 	set(&out.MaxAttempts, 10)
 	set(&out.Poll, time.Second)
+	set(&out.MaxWatchers, DefaultMaxWatchers)
 	if out.Backoff == nil {
 		out.Backoff = backoff
 	}
@@ -101,21 +105,22 @@ type Service struct {
 	hint           chan struct{} // there may be work
 	renewalsFailed atomic.Int64
 
-	mu sync.Mutex
-	// watched has the scopes whose operations are watched. The channel is closed
-	// and removed when one of them may have changed.
-	watched map[memory.Scope]chan struct{}
+	watches *watches
+	mu      sync.Mutex
+	leased  map[memory.Scope]int // batches in work, of each scope that this process has the lease on
 }
 
 // New makes a Service.
 func New(
 	sessions Sessions, memories memory.Store, embedder embed.Embedder, extractor extract.Extractor, opts *Options,
 ) *Service {
-	return &Service{
+	s := &Service{
 		sessions: sessions, memories: classifyErrors{memories}, embedder: embedder, extractor: extractor,
 		opts: opts.withDefaults(), owner: uuid.NewString(),
-		hint: make(chan struct{}, 1), watched: map[memory.Scope]chan struct{}{},
+		hint: make(chan struct{}, 1), leased: map[memory.Scope]int{},
 	}
+	s.watches = newWatches(sessions, s.opts.MaxWatchers, s.holds)
+	return s
 }
 
 // log is the log of what happens in a session.

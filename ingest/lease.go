@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/sourcegraph/conc"
@@ -27,9 +28,12 @@ var errLeaseLost = errors.New("lost the lease on the scope")
 // A panic counts as a failure of this batch alone.
 func (s *Service) processLeased(ctx context.Context, w sessionstore.Work, claimed time.Time) (to int64, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
+	over := s.hold(w.Key.Scope)
+	defer over()
 	var renewing conc.WaitGroup
 	renewing.Go(func() {
 		if err := s.renew(ctx, w.Key, claimed); err != nil {
+			over()
 			cancel(err)
 		}
 	})
@@ -42,6 +46,28 @@ func (s *Service) processLeased(ctx context.Context, w sessionstore.Work, claime
 	cancel(nil) // ends a renewal under way, so that a store that hangs does not hold the worker
 	renewing.Wait()
 	return to, err
+}
+
+// hold notes that this process has the lease on a scope, until over is called.
+func (s *Service) hold(scope memory.Scope) (over func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.leased[scope]++
+	return sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.leased[scope]--; s.leased[scope] == 0 {
+			delete(s.leased, scope)
+		}
+	})
+}
+
+// holds reports whether this process has the lease on a scope. No other process
+// changes then how operations of the scope stand, except that it takes requests.
+func (s *Service) holds(scope memory.Scope) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.leased[scope] > 0
 }
 
 // renew extends the lease on the scope of a session until ctx is done. It returns

@@ -18,7 +18,8 @@ import (
 const drain = 20 * time.Second
 
 // Run processes requests until ctx is done, then lets the batches that have
-// begun finish, for at most drain, and returns.
+// begun finish, for at most drain, and the reads of operations whose watchers have
+// left, and returns.
 func (s *Service) Run(ctx context.Context) {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -52,6 +53,7 @@ func (s *Service) Run(ctx context.Context) {
 	overrun := time.AfterFunc(drain, cancel)
 	defer overrun.Stop()
 	workers.Wait()
+	s.watches.wait()
 }
 
 // longestWait bounds the wait before the next attempt that a model may ask for.
@@ -82,7 +84,6 @@ func (s *Service) work(ctx context.Context, w sessionstore.Work, claimed time.Ti
 			log.Error("the failure was not recorded: the lease runs out by itself", "err", err)
 		}
 	}
-	s.changed(w.Key.Scope)
 }
 
 // backoff is half a second, doubling up to a minute, give or take a quarter, so

@@ -2,81 +2,100 @@ package ingest
 
 import (
 	"context"
-	"reflect"
+	"io"
+	"sync"
 	"time"
 
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// watchPoll is how often a watched operation is read although this process does
-// not change it: another one may.
-const watchPoll = 250 * time.Millisecond
+// Update is a state of an operation that all its watchers share, so nobody may
+// change it. It has the changes of the operation only if the operation is done.
+type Update struct {
+	*sessionstore.Operation
 
-// changed wakes the watchers of the operations of a scope.
-func (s *Service) changed(scope memory.Scope) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if c := s.watched[scope]; c != nil {
-		close(c)
-		delete(s.watched, scope)
-	}
+	once    sync.Once
+	encoded []byte
+	err     error
 }
 
-// nextChange returns a channel that is closed when an operation of the scope may
-// have changed.
-func (s *Service) nextChange(scope memory.Scope) chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.watched[scope] == nil {
-		s.watched[scope] = make(chan struct{})
-	}
-	return s.watched[scope]
+// Encoded returns what encode makes of the operation. Only the first watcher's
+// encode is called: an answer may be large, and there may be many watchers.
+func (u *Update) Encoded(encode func(*sessionstore.Operation) ([]byte, error)) ([]byte, error) {
+	u.once.Do(func() { u.encoded, u.err = encode(u.Operation) })
+	return u.encoded, u.err
 }
 
-// Watch calls see with an operation as it is now and after every change, until
-// it is done. If see fails or ctx is done, Watch returns that error.
-func (s *Service) Watch(
-	ctx context.Context, scope memory.Scope, id string, see func(*sessionstore.Operation) error,
-) error {
-	poll := time.NewTicker(watchPoll)
-	defer poll.Stop()
-	var last *sessionstore.Operation
+// Watcher sees how an operation goes on. It is for one goroutine.
+type Watcher struct {
+	*watch
+	last  *Update
+	close func()
+}
+
+// Watch begins to watch an operation. All watchers of an operation share one
+// reader of it. Watch fails with a memory.Refusal if there are
+// Options.MaxWatchers already. The caller must close the Watcher.
+func (s *Service) Watch(scope memory.Scope, id string) (*Watcher, error) {
+	w, err := s.watches.join(watchKey{scope, id})
+	if err != nil {
+		return nil, err
+	}
+	return &Watcher{watch: w, close: sync.OnceFunc(func() { s.watches.leave(w) })}, nil
+}
+
+// Next returns the latest state of the operation as soon as that is another one
+// than Next returned before. States in between are left out, so a slow watcher
+// holds up nobody. After the state that is done the error is io.EOF. Next fails
+// when the operation cannot be read, and when ctx ends.
+func (w *Watcher) Next(ctx context.Context) (*Update, error) {
+	if w.last != nil && w.last.Done() {
+		return nil, io.EOF
+	}
 	for {
-		change := s.nextChange(scope)
-		op, err := s.sessions.Operation(ctx, scope, id)
-		if err != nil {
-			return err
-		}
-		if last == nil || !reflect.DeepEqual(op, last) {
-			if err := see(op); err != nil {
-				return err
-			}
-			last = op
-		}
-		if op.Done() {
-			return nil
+		latest, err, changed := w.state()
+		switch {
+		case latest != nil && latest != w.last:
+			w.last = latest
+			return latest, nil
+		case err != nil:
+			return nil, err
 		}
 		select {
-		case <-change:
-		case <-poll.C:
+		case <-changed:
 		case <-ctx.Done():
-			return ctx.Err()
+			return nil, ctx.Err()
 		}
 	}
 }
 
-// Wait returns an operation when it is done, or as it is after limit. If ctx is
-// done before, it returns the error of ctx too.
+// Close ends the watching. It waits for nothing.
+func (w *Watcher) Close() { w.close() }
+
+// Wait returns an operation when it is done, or as it is after limit. It returns
+// at the limit however long the store takes. With an error, such as that of ctx,
+// of the store or a refusal of Watch, it also returns the last state that it has
+// seen, if any: the work goes on whatever happens to the waiting. Nobody may
+// change the operation that it returns.
 func (s *Service) Wait(
 	ctx context.Context, scope memory.Scope, id string, limit time.Duration,
-) (*sessionstore.Operation, error) {
+) (last *sessionstore.Operation, err error) {
+	w, err := s.Watch(scope, id)
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close()
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	var last *sessionstore.Operation
-	err := s.Watch(waiting, scope, id, func(op *sessionstore.Operation) error { last = op; return nil })
-	if last != nil && waiting.Err() != nil {
-		err = ctx.Err()
+	for {
+		update, err := w.Next(waiting)
+		switch {
+		case err == io.EOF, last != nil && waiting.Err() != nil && ctx.Err() == nil:
+			return last, nil
+		case err != nil:
+			return last, err
+		}
+		last = update.Operation
 	}
-	return last, err
 }

@@ -150,6 +150,15 @@ func (f *failingSessions) Operation(
 	return f.Sessions.Operation(ctx, scope, id)
 }
 
+func (f *failingSessions) Status(
+	ctx context.Context, scope memory.Scope, id string,
+) (*sessionstore.Operation, error) {
+	if err := f.failure(); err != nil {
+		return nil, err
+	}
+	return f.Sessions.Status(ctx, scope, id)
+}
+
 func (f *failingSessions) Operations(
 	ctx context.Context, scope memory.Scope, l sessionstore.List,
 ) ([]sessionstore.Operation, string, error) {

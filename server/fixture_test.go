@@ -56,6 +56,16 @@ type api struct {
 // until the test ends.
 func start(t testing.TB, choose ...func(*setup)) *api {
 	t.Helper()
+	var hs *httptest.Server // its requests end before ingestion does
+	srv := build(t, func() { hs.Close() }, choose...)
+	hs = httptest.NewServer(srv)
+	return &api{t: t, server: srv, url: hs.URL, addr: hs.Listener.Addr().String()}
+}
+
+// build makes a server over a database of its own, with ingestion running, until
+// the test ends. Then it calls end after it has stopped the server.
+func build(t testing.TB, end func(), choose ...func(*setup)) *server.Server {
+	t.Helper()
 	s := setup{extractor: rules.New(), path: filepath.Join(t.TempDir(), "memoryd.db")}
 	for _, f := range choose {
 		f(&s)
@@ -90,17 +100,16 @@ func start(t testing.TB, choose ...func(*setup)) *api {
 	ctx, cancel := context.WithCancel(context.Background())
 	ran := make(chan struct{})
 	go func() { service.Run(ctx); close(ran) }()
-	hs := httptest.NewServer(srv)
 	t.Cleanup(func() {
 		srv.Stop()
-		hs.Close()
+		end()
 		cancel()
 		<-ran
 		if err := db.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return &api{t: t, server: srv, url: hs.URL, addr: hs.Listener.Addr().String()}
+	return srv
 }
 
 // with returns the same server for a subtest.

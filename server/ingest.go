@@ -67,7 +67,7 @@ func (b *ingestBody) checkFacts(scope memory.Scope) error {
 
 // ingestEvents answers POST {scope}/memories/ingest.
 func (s *Server) ingestEvents(c echo.Context, scope memory.Scope) error {
-	wait, err := boolParam(c, "wait")
+	until, err := waitParam(c)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (s *Server) ingestEvents(c echo.Context, scope memory.Scope) error {
 	if err != nil {
 		return err
 	}
-	return s.sendRequested(c, op, wait)
+	return s.sendRequested(c, op, until)
 }
 
 // startIngest stores what req brings and returns the operation that makes
@@ -103,7 +103,7 @@ func (s *Server) startIngest(c echo.Context, scope memory.Scope, req *ingestBody
 // of the stored events that have none yet. startTime (inclusive) and endTime
 // (exclusive) choose a part of the session.
 func (s *Server) addSession(c echo.Context, key sessionstore.Key) error {
-	wait, err := boolParam(c, "wait")
+	until, err := waitParam(c)
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (s *Server) addSession(c echo.Context, key sessionstore.Key) error {
 	if err != nil {
 		return err
 	}
-	return s.sendRequested(c, op, wait)
+	return s.sendRequested(c, op, until)
 }
 
 // previewBody is the JSON of a dry run.

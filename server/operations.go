@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -92,26 +93,47 @@ func sendOperation(c echo.Context, status int, op *sessionstore.Operation) error
 	return sendJSON(c, status, out)
 }
 
-// sendRequested answers a request for memories with its operation: at once, or
-// with wait when it is done, after maxWait, or when the server stops. The status
-// is 200 if the operation is known to be done, otherwise 202.
-func (s *Server) sendRequested(c echo.Context, op *sessionstore.Operation, wait bool) error {
+// waitParam reads the query parameter wait. until is when a request has waited
+// long enough, counted from now; it is zero without wait.
+func waitParam(c echo.Context) (until time.Time, err error) {
+	wait, err := boolParam(c, "wait")
 	if wait {
-		ctx, cancel := s.untilStop(c.Request().Context())
-		defer cancel()
-		waited, err := s.ingest.Wait(ctx, op.Key.Scope, op.ID, maxWait)
-		switch {
-		case err == nil:
-			op = waited
-		case !s.isStopping():
-			return err
+		until = time.Now().Add(maxWait)
+	}
+	return until, err
+}
+
+// sendRequested answers a request for memories with its operation: at once if
+// until is zero, else when it is done, at until, or when the server stops. The
+// status is 200 if the operation is known to be done, otherwise 202. The events
+// are stored, so nothing that happens to the waiting is an error of the request:
+// it is answered with the state that is known.
+func (s *Server) sendRequested(c echo.Context, op *sessionstore.Operation, until time.Time) error {
+	status := http.StatusAccepted
+	if !until.IsZero() {
+		op = s.await(c.Request().Context(), op, until)
+		if op.Done() {
+			status = http.StatusOK
 		}
 	}
-	status := http.StatusAccepted
-	if wait && op.Done() {
-		status = http.StatusOK
-	}
 	return sendOperation(c, status, op)
+}
+
+// await returns an operation when it is done, or as it is known at until.
+func (s *Server) await(ctx context.Context, op *sessionstore.Operation, until time.Time) *sessionstore.Operation {
+	ctx, cancel := s.untilStop(ctx)
+	defer cancel()
+	waited, err := s.ingest.Wait(ctx, op.Key.Scope, op.ID, time.Until(until))
+	if waited != nil {
+		op = waited
+	}
+	// There is nothing to say of a client that has left, of a stop, of the limit on
+	// watchers, which its metric counts, and of a store that was slow until the end.
+	if err != nil && ctx.Err() == nil && !errors.Is(err, memory.ErrExhausted) &&
+		!errors.Is(err, context.DeadlineExceeded) {
+		s.opts.Log.Warn("waiting for an operation failed: it goes on", "operation", op.ID, "err", err)
+	}
+	return op
 }
 
 // untilStop returns a context that also ends when the server stops. The caller
@@ -129,16 +151,6 @@ func (s *Server) untilStop(ctx context.Context) (context.Context, context.Cancel
 	return ctx, func() {
 		cancel()
 		watch.Wait()
-	}
-}
-
-// isStopping reports whether Stop was called.
-func (s *Server) isStopping() bool {
-	select {
-	case <-s.stopping:
-		return true
-	default:
-		return false
 	}
 }
 

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/internal/strict"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
@@ -25,23 +27,34 @@ func wantsStream(r *http.Request) bool {
 }
 
 // streamOperation sends an operation as server-sent events: its present state
-// and each later one, until it is done or the server stops. A comment keeps a
-// silent connection open.
+// and later ones, until it is done or the server stops. A comment keeps a silent
+// connection open. A client that reads slowly misses states in between.
 //
 // After the first event an error can no longer change the status: the client
 // sees the stream end before the operation is done, and the log has the error.
 func (s *Server) streamOperation(c echo.Context, scope memory.Scope, id string) error {
+	watcher, err := s.ingest.Watch(scope, id)
+	if err != nil {
+		return err
+	}
+	defer watcher.Close()
 	ctx, cancel := s.untilStop(c.Request().Context())
 	defer cancel()
 	stream := &eventStream{response: c.Response(), control: http.NewResponseController(c.Response())}
 	for {
 		silent, cancel := context.WithTimeout(ctx, keepAlive)
-		err := s.ingest.Watch(silent, scope, id, stream.operation)
+		update, err := watcher.Next(silent)
+		late := silent.Err() != nil
 		cancel()
-		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
-			return err
+		switch {
+		case err == nil:
+			err = stream.send(update)
+		case err == io.EOF:
+			return nil
+		case late && ctx.Err() == nil && stream.response.Committed:
+			err = stream.write([]byte(": keep-alive\n\n"))
 		}
-		if err := stream.send(": keep-alive\n\n"); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -54,22 +67,25 @@ type eventStream struct {
 	control  *http.ResponseController
 }
 
-// operation sends a state of an operation.
-func (e *eventStream) operation(op *sessionstore.Operation) error {
-	out, err := operationOf(op)
+// send sends a state of an operation. All streams of the operation send the same
+// bytes.
+func (e *eventStream) send(update *ingest.Update) error {
+	raw, err := update.Encoded(func(op *sessionstore.Operation) ([]byte, error) {
+		out, err := operationOf(op)
+		if err != nil {
+			return nil, err
+		}
+		return strict.Encode(out)
+	})
 	if err != nil {
 		return err
 	}
-	raw, err := strict.Encode(out)
-	if err != nil {
-		return err
-	}
-	return e.send("data: " + string(raw) + "\n\n")
+	return e.write([]byte("data: "), raw, []byte("\n\n"))
 }
 
-// send writes text and flushes it. A write that fails means that the client has
-// disconnected, so its error counts as canceled.
-func (e *eventStream) send(text string) error {
+// write writes the parts of an event and flushes them. A write that fails means
+// that the client has disconnected, so its error counts as canceled.
+func (e *eventStream) write(parts ...[]byte) error {
 	if !e.response.Committed {
 		e.response.Header().Set("Content-Type", "text/event-stream")
 		e.response.Header().Set("Cache-Control", "no-store")
@@ -77,8 +93,11 @@ func (e *eventStream) send(text string) error {
 	}
 	// The stream as a whole has no deadline, so each write gets one.
 	err := e.control.SetWriteDeadline(time.Now().Add(requestTime))
-	if err == nil || errors.Is(err, http.ErrNotSupported) {
-		_, err = fmt.Fprint(e.response, text)
+	if errors.Is(err, http.ErrNotSupported) {
+		err = nil
+	}
+	for i := 0; i < len(parts) && err == nil; i++ {
+		_, err = e.response.Write(parts[i])
 	}
 	if err == nil {
 		err = e.control.Flush()

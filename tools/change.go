@@ -50,13 +50,11 @@ var remember = declare(Tool{
 		return remembered{}, err
 	}
 	waited, err := b.ingest.Wait(ctx, scope, op.ID, b.opts.RememberWait)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return remembered{}, err
-	case err != nil: // the fact is stored durably all the same
-		b.opts.Log.Warn("waiting for a fact failed", "operation", op.ID, "err", err)
-	default:
+	if waited != nil {
 		op = waited
+	}
+	if err != nil && ctx.Err() == nil && !op.Done() { // the fact is stored durably all the same
+		b.opts.Log.Warn("waiting for a fact failed", "operation", op.ID, "err", err)
 	}
 	return changesOf(op, args.Fact)
 })

@@ -60,7 +60,7 @@ func (a *app) open(ctx context.Context) error {
 func (a *app) serveWith(e embed.Embedder) {
 	bank := memoryd.New(a.stores.Sessions, a.stores.Memories, &memoryd.Options{
 		Embedder: e, Extractor: a.models.extractor, Fallback: a.models.fallback, Reranker: a.models.reranker,
-		Workers: a.cfg.workers, Log: a.log,
+		Workers: a.cfg.workers, MaxWatchers: a.cfg.maxWatchers, Log: a.log,
 		Server: server.Options{
 			AnyHost: a.cfg.insecure && !a.cfg.loopbackNames && !server.Loopback(a.cfg.listen),
 			Version: version(), Checks: maps.Clone(a.stores.Checks), Notes: maps.Clone(a.models.notes),
@@ -141,6 +141,7 @@ func (a *app) announce(on net.Listener, stdout io.Writer) {
 		"extractor", a.models.extractor.Name(), "extractor-fallback", cfg.fallback, "extractor-tokens", cfg.batchTokens,
 		"reranker", a.models.rerankerName(), "preload-timeout", cfg.preloadTimeout, "workers", cfg.workers,
 		"cache-bytes", cfg.cacheBytes,
+		"max-watchers", cfg.maxWatchers,
 		"log-format", cfg.logFormat, "log-level", cfg.logLevel)
 	fmt.Fprintf(stdout, "memoryd serves http://%s\nits data is in %s\n", on.Addr(), where(cfg))
 }

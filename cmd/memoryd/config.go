@@ -16,6 +16,7 @@ import (
 	"github.com/peterbourgon/ff/v3"
 
 	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/internal/assembly"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/server"
@@ -40,6 +41,7 @@ type config struct {
 	preloadTimeout time.Duration // for a search of preload_memory
 	workers        int
 	cacheBytes     int64 // of the indexes of embedded memories
+	maxWatchers    int
 	logFormat      string
 	logLevel       string
 
@@ -49,7 +51,7 @@ type config struct {
 
 // serverFlagNames are the flags of serve that are about requests and work.
 func serverFlagNames() []string {
-	return []string{"listen", "insecure", "loopback-names", "preload-timeout", "workers", "cache-bytes"}
+	return []string{"listen", "insecure", "loopback-names", "preload-timeout", "workers", "cache-bytes", "max-watchers"}
 }
 
 // storeFlagNames are the flags of serve that are about the places of the data.
@@ -102,6 +104,8 @@ func serveFlags(cfg *config) *flag.FlagSet {
 	fs.IntVar(&cfg.workers, "workers", 4, "`USERS` whose memories are made at a time")
 	fs.Int64Var(&cfg.cacheBytes, "cache-bytes", assembly.DefaultCacheBytes,
 		"`BYTES` of embedded memories that searches keep in memory, all users together")
+	fs.IntVar(&cfg.maxWatchers, "max-watchers", ingest.DefaultMaxWatchers,
+		"`NUMBER` of streams and waiting requests that may watch operations at a time")
 	fs.StringVar(&cfg.logFormat, "log-format", "text", "`FORMAT` of the log: text or json")
 	fs.StringVar(&cfg.logLevel, "log-level", "info", "`LEVEL` of the log: debug, info, warn or error")
 	return fs
@@ -245,6 +249,8 @@ func (c *config) checkServing() error {
 		return fmt.Errorf("-workers %d: want 1 to 1000", c.workers)
 	case c.cacheBytes < minCacheBytes:
 		return fmt.Errorf("-cache-bytes %d: want %d or more", c.cacheBytes, minCacheBytes)
+	case c.maxWatchers < 1 || c.maxWatchers > 1_000_000:
+		return fmt.Errorf("-max-watchers %d: want 1 to 1000000", c.maxWatchers)
 	case c.preloadTimeout < time.Millisecond || c.preloadTimeout > maxPreload:
 		return fmt.Errorf("-preload-timeout %v: want 1ms to %v: a turn waits for it", c.preloadTimeout, maxPreload)
 	}

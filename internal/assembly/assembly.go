@@ -27,6 +27,7 @@ type Options struct {
 	Fallback    extract.Extractor // finds facts while Extractor fails. Defaults to none.
 	Reranker    retrieve.Reranker // Defaults to none.
 	Workers     int               // users whose memories are made at a time. Defaults to ingest's.
+	MaxWatchers int               // of operations. Defaults to ingest's.
 	MaxAttempts int               // tries before an operation has failed. Defaults to ingest's.
 	Log         *slog.Logger      // Defaults to discarding.
 }
@@ -52,7 +53,8 @@ func Connect(sessions ingest.Sessions, memories memory.Store, opts *Options) Par
 	}
 	return Parts{
 		Ingest: ingest.New(sessions, memories, o.Embedder, o.Extractor, &ingest.Options{
-			Workers: o.Workers, MaxAttempts: o.MaxAttempts, Fallback: o.Fallback, Log: o.Log}),
+			Workers: o.Workers, MaxWatchers: o.MaxWatchers,
+			MaxAttempts: o.MaxAttempts, Fallback: o.Fallback, Log: o.Log}),
 		Retriever: retrieve.New(memories, o.Embedder, &retrieve.Options{Reranker: o.Reranker, Log: o.Log}),
 	}
 }

@@ -146,7 +146,8 @@ func (s *Store) Subscribe(scope memory.Scope, changed func(session string)) (all
 func (s *Store) Backlog(ctx context.Context) (out sessionstore.Backlog, err error) {
 	var oldest int64
 	err = s.db.Read(ctx, func(tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, `SELECT count(*), coalesce(min(since), 0) FROM waiting`).Scan(&out.Scopes, &oldest)
+		const work = `SELECT count(*), coalesce(min(since), 0) FROM waiting`
+		return tx.QueryRowContext(ctx, work).Scan(&out.Scopes, &oldest)
 	})
 	if err != nil {
 		return out, fmt.Errorf("read the backlog: %w", err)

@@ -1,0 +1,199 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/memoryd/memoryd/ingest"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/server"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// slowSessions is a session store whose reads of operations do something else
+// first.
+type slowSessions struct {
+	ingest.Sessions
+	first  func(context.Context) error
+	shared bool // with other processes, by what Subscribe says
+}
+
+func (s *slowSessions) wrap(all ingest.Sessions) ingest.Sessions { s.Sessions = all; return s }
+
+func (s *slowSessions) Status(ctx context.Context, scope memory.Scope, id string) (*sessionstore.Operation, error) {
+	if err := s.first(ctx); err != nil {
+		return nil, err
+	}
+	return s.Sessions.Status(ctx, scope, id)
+}
+
+func (s *slowSessions) Operation(ctx context.Context, scope memory.Scope, id string) (*sessionstore.Operation, error) {
+	if err := s.first(ctx); err != nil {
+		return nil, err
+	}
+	return s.Sessions.Operation(ctx, scope, id)
+}
+
+func (s *slowSessions) Subscribe(scope memory.Scope, changed func(string)) (bool, func()) {
+	all, cancel := s.Sessions.Subscribe(scope, changed)
+	return all && !s.shared, cancel
+}
+
+// ingestWaiting sends a request with wait=true without a network, so that it can
+// be in a bubble of synctest.
+func ingestWaiting(ctx context.Context, t *testing.T, srv *server.Server, body any) *httptest.ResponseRecorder {
+	t.Helper()
+	raw, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequestWithContext(ctx, "POST", scope+"/memories/ingest?wait=true", bytes.NewReader(raw))
+	r.Host = "localhost"
+	w := httptest.NewRecorder()
+	srv.ServeHTTP(w, r)
+	return w
+}
+
+// TestWaitEnds checks that a request whose events are stored is answered 202 with
+// the state that is known, no later than a second after the limit of 30, whatever
+// its store does meanwhile.
+func TestWaitEnds(t *testing.T) {
+	const limit = 31 * time.Second
+	for _, c := range []struct {
+		name   string
+		shared bool
+		store  func(began time.Time) func(context.Context) error
+		leave  time.Duration // when the client does, or the server stops
+		stop   bool
+	}{
+		{name: "nothing happens", store: func(time.Time) func(context.Context) error {
+			return func(context.Context) error { return nil }
+		}},
+		{name: "polls", shared: true, store: func(time.Time) func(context.Context) error {
+			return func(context.Context) error { return nil }
+		}},
+		{name: "the store hangs", shared: true, store: func(time.Time) func(context.Context) error {
+			return func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+		}},
+		{name: "the store hangs and heeds no context", shared: true, store: func(time.Time) func(context.Context) error {
+			return func(context.Context) error { time.Sleep(time.Minute); return nil }
+		}},
+		{name: "every read takes 4 seconds", shared: true, store: func(time.Time) func(context.Context) error {
+			return func(context.Context) error { time.Sleep(4 * time.Second); return nil }
+		}},
+		{name: "the store hangs later", shared: true, store: func(began time.Time) func(context.Context) error {
+			return func(ctx context.Context) error {
+				if time.Since(began) > 29*time.Second {
+					<-ctx.Done()
+				}
+				return ctx.Err()
+			}
+		}},
+		{name: "the store fails", shared: true, store: func(time.Time) func(context.Context) error {
+			return func(context.Context) error { return fmt.Errorf("%w: %s", memory.ErrUnavailable, secret) }
+		}},
+		{name: "the store fails later", shared: true, store: func(began time.Time) func(context.Context) error {
+			return func(ctx context.Context) error {
+				if time.Since(began) > 10*time.Second {
+					return errors.New(secret)
+				}
+				return nil
+			}
+		}},
+		{name: "the client leaves", leave: time.Second, store: func(time.Time) func(context.Context) error {
+			return func(context.Context) error { return nil }
+		}},
+		{name: "the server stops", leave: time.Second, stop: true, store: func(time.Time) func(context.Context) error {
+			return func(context.Context) error { return nil }
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g, began := newGate(), time.Now()
+				sessions := &slowSessions{first: c.store(began), shared: c.shared}
+				srv := build(t, func() { close(g.open) },
+					func(s *setup) { s.extractor, s.sessions = g, sessions.wrap })
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if c.leave > 0 {
+					end := cancel
+					if c.stop {
+						end = srv.Stop
+					}
+					time.AfterFunc(c.leave, end)
+				}
+				w := ingestWaiting(ctx, t, srv, talk(t))
+				if took := time.Since(began); took > limit || c.leave > 0 && took > c.leave+time.Second {
+					t.Errorf("answered after %v", took)
+				}
+				v, err := parse(w.Body.Bytes())
+				state := text(v, "metadata", "state")
+				if err != nil || w.Code != http.StatusAccepted || state != "PENDING" && state != "RUNNING" ||
+					text(v, "id") == "" || strings.Contains(w.Body.String(), secret) {
+					t.Errorf("status %d, %v: %s", w.Code, err, w.Body)
+				}
+			})
+		})
+	}
+}
+
+// TestWaitCountsFromTheRequest checks that the time which a request took to be
+// stored is part of its wait.
+func TestWaitCountsFromTheRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, began := newGate(), time.Now()
+		srv := build(t, func() { close(g.open) }, func(s *setup) {
+			s.extractor = g
+			s.sessions = func(all ingest.Sessions) ingest.Sessions { return lateAppend{all} }
+		})
+		w := ingestWaiting(t.Context(), t, srv, talk(t))
+		if took := time.Since(began); w.Code != http.StatusAccepted || took > 31*time.Second {
+			t.Errorf("status %d after %v: %s", w.Code, took, w.Body)
+		}
+	})
+}
+
+// lateAppend is a session store that is slow to store events.
+type lateAppend struct{ ingest.Sessions }
+
+func (l lateAppend) Append(ctx context.Context, key sessionstore.Key, events []sessionstore.Event,
+	how sessionstore.Append) (sessionstore.Appended, error) {
+	time.Sleep(20 * time.Second)
+	return l.Sessions.Append(ctx, key, events, how)
+}
+
+// TestMaxWatchers checks that a stream beyond the limit is refused in words that
+// name the limit and its flag, that a request that waits is stored and answered at
+// once, and that a place is free again when a stream has ended.
+func TestMaxWatchers(t *testing.T) {
+	g := newGate()
+	a := start(t, func(s *setup) { s.extractor, s.ingest.MaxWatchers = g, 2 })
+	op := a.want(202, "POST", scope+"/memories/ingest", talk(t))
+	path := "/v1/operations/" + text(op, "id")
+	a.watch(text(op, "id"), func() {
+		a.watch(text(op, "id"), func() {
+			r := a.do("GET", path, nil, "Accept", "text/event-stream")
+			message, err := checkError(r)
+			if err != nil || r.status != 429 || r.header.Get("Retry-After") == "" ||
+				!strings.Contains(message, "-max-watchers") || !strings.Contains(message, "2 watchers") {
+				t.Errorf("status %d, %v: %s", r.status, err, r.raw)
+			}
+			a.want(200, "GET", path, nil)
+			waited := a.want(202, "POST", scope+"/sessions/talk/memories?wait=true", nil)
+			same(t, "done", at(waited, "done"), false)
+			close(g.open)
+		})
+	})
+	if got := a.stream(text(op, "id")); at(got[len(got)-1], "done") != true {
+		t.Errorf("after the others have ended: %v", got)
+	}
+}
