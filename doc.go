@@ -30,8 +30,9 @@
 //
 // # Verbs
 //
-// [github.com/memoryd/memoryd/embed] turns text into vectors, and
-// [github.com/memoryd/memoryd/internal/analyzer] into words.
+// [github.com/memoryd/memoryd/embed] turns text into vectors,
+// [github.com/memoryd/memoryd/internal/analyzer] into words, and
+// [github.com/memoryd/memoryd/internal/legible] into what a model may be shown.
 //
 // [github.com/memoryd/memoryd/extract] defines how facts are found in turns and
 // compared with known facts, and does both with a model.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/memoryd/memoryd/client"
+	"github.com/memoryd/memoryd/internal/legible"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -75,7 +75,8 @@ func NewMemoryService(c *client.Client, opts *MemoryOptions) *MemoryService {
 const maxQuery = 16 << 10
 
 // SearchMemory finds the memories of a user for a query, best first. A text occurs
-// once, even if both a fact and its turn have it. Memories is never nil. The
+// once, even if both a fact and its turn have it, and has no characters that cannot
+// be seen, since a model reads it. Memories is never nil. The
 // CustomMetadata of an entry has its kind ("fact" or "turn"), its score (0 to 1)
 // and, if set, its topics, its sessionId, and the metadata of the client.
 func (m *MemoryService) SearchMemory(
@@ -123,10 +124,6 @@ const maxText = 4 << 10
 // maxTopK is memoryd's bound on topK.
 const maxTopK = 100
 
-// fence matches the tags between which ADK's preloadmemorytool writes memories
-// without escaping them.
-var fence = regexp.MustCompile(`(?i)<(\s*/?\s*PAST_CONVERSATIONS)`)
-
 // tolerate returns an error if Strict is set or the caller's context has ended.
 // Otherwise it passes the error to Log and OnError.
 func (m *MemoryService) tolerate(ctx context.Context, err error) error {
@@ -149,23 +146,25 @@ func entry(scope memory.Scope, match memory.Match) adkmemory.Entry {
 	}
 	about := map[string]any{"kind": string(mem.Kind), "score": match.Score}
 	if len(mem.Topics) > 0 {
-		about["topics"] = mem.Topics
+		about["topics"] = shown(mem.Topics)
 	}
 	if mem.Source.SessionID != "" {
-		about["sessionId"] = mem.Source.SessionID
+		about["sessionId"] = legible.Line(mem.Source.SessionID)
 	}
 	if len(mem.Metadata) > 0 {
 		about["metadata"] = values(mem.Metadata)
 	}
-	text := mem.Fact
+	text := legible.Text(mem.Fact)
 	if len(text) > maxText {
 		text = memory.Cut(text, maxText) + "…"
 	}
-	text = fence.ReplaceAllString(text, "&lt;$1") // a memory must not end the block it is in
+	// ADK's preloadmemorytool writes memories between the tags of a block and does
+	// not escape them. A memory must not end the block it is in.
+	text = legible.EscapeTags(text)
 	return adkmemory.Entry{
 		ID:             mem.ID,
 		Content:        genai.NewContentFromText(text, role),
-		Author:         mem.Author,
+		Author:         legible.Line(mem.Author),
 		Timestamp:      mem.Timestamp,
 		CustomMetadata: about,
 	}
@@ -177,10 +176,35 @@ func values(metadata memory.Metadata) map[string]any {
 	for k, raw := range metadata {
 		var v any
 		if json.Unmarshal(raw, &v) == nil { // memoryd stores valid JSON only
-			out[k] = v
+			out[legible.Line(k)] = shown(v)
 		}
 	}
 	return out
+}
+
+// shown returns a value with its texts as a model may see them.
+func shown(v any) any {
+	switch v := v.(type) {
+	case string:
+		return legible.Text(v)
+	case []string:
+		out := make([]string, len(v))
+		for i := range v {
+			out[i] = legible.Line(v[i])
+		}
+		return out
+	case []any:
+		for i := range v {
+			v[i] = shown(v[i])
+		}
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, value := range v {
+			out[legible.Line(name)] = shown(value)
+		}
+		return out
+	}
+	return v
 }
 
 // AddSessionToMemory adds a session to memory. Events that were added before are

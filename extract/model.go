@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/memoryd/memoryd/internal/legible"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -104,7 +105,7 @@ type modelFact struct {
 // fact checks a fact against the turns that it cites, and fills in what those
 // turns say: session, author and time.
 func (m *modelFact) fact(turns []Turn) (Fact, bool) {
-	f := Fact{Text: printable(m.Fact), Forget: m.Forget}
+	f := Fact{Text: legible.Line(m.Fact), Forget: m.Forget}
 	if !validText(f.Text) || m.Confidence != nil && *m.Confidence < minConfidence {
 		return f, false
 	}
@@ -166,18 +167,9 @@ func (p *lineNumber) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// printable is a text without control characters and bidirectional marks, which
-// could make a terminal or a reader see something else. Runs of space become one
-// blank.
-func printable(text string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, ""), func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
-	}), " ")
-}
-
 // findQuote finds a quote in a text, and returns it as the text spells it.
-// Models change white space, quotation marks and case when they quote; a quote
-// with other words is not found.
+// Models change white space, quotation marks and case when they quote, and are not
+// shown characters that cannot be seen; a quote with other words is not found.
 func findQuote(text, quote string) (string, bool) {
 	in, places := foldLetters(text)
 	want, _ := foldLetters(strings.TrimSpace(quote))
@@ -196,7 +188,7 @@ func findQuote(text, quote string) (string, bool) {
 // and single blanks, and the byte offset of each, followed by the length of s.
 func foldLetters(s string) (folded []rune, places []int) {
 	space := true // drops leading space
-	for i, r := range s {
+	for i, r := range legible.Runes(s) {
 		switch {
 		case unicode.IsSpace(r):
 			if space {

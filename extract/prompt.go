@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memoryd/memoryd/internal/legible"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -111,7 +112,9 @@ func transcript(b Batch) string {
 			role = "user"
 		}
 		at := t.Timestamp.UTC()
-		writeLine(&out, eventLine{n, at.Format(time.RFC3339), at.Weekday().String(), t.Author, role, t.Text})
+		writeLine(&out, eventLine{
+			n, at.Format(time.RFC3339), at.Weekday().String(), legible.Line(t.Author), role, legible.Text(t.Text),
+		})
 	}
 	room := contextTokens
 	from := len(b.Before)
@@ -145,7 +148,7 @@ func comparisonData(c Comparison) string {
 	for i := range c.Known {
 		m := &c.Known[i]
 		l := comparisonLine{
-			N: i + 1, Memory: memory.Cut(m.Fact, maxFactBytes), By: m.Author,
+			N: i + 1, Memory: memory.Cut(legible.Text(m.Fact), maxFactBytes), By: legible.Line(m.Author),
 			Said: m.Timestamp.UTC().Format(time.RFC3339),
 		}
 		if !m.ValidTo.IsZero() {
@@ -156,8 +159,8 @@ func comparisonData(c Comparison) string {
 	for i := range c.New {
 		f := &c.New[i]
 		writeLine(&out, comparisonLine{
-			N: len(c.Known) + i + 1, Fact: memory.Cut(f.Text, maxFactBytes), Forget: f.Forget, By: f.Author,
-			Said: f.Timestamp.UTC().Format(time.RFC3339),
+			N: len(c.Known) + i + 1, Fact: memory.Cut(legible.Text(f.Text), maxFactBytes), Forget: f.Forget,
+			By: legible.Line(f.Author), Said: f.Timestamp.UTC().Format(time.RFC3339),
 		})
 	}
 	return out.String()

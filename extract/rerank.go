@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/memoryd/memoryd/internal/legible"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -96,7 +97,7 @@ var rerankSchema = object(map[string]any{
 // rerankData writes a question and texts as data for a model.
 func rerankData(query string, texts []string) string {
 	var out strings.Builder
-	query = cutTokens(query, queryTokens)
+	query = cutTokens(legible.Text(query), queryTokens)
 	writeLine(&out, struct {
 		Question string `json:"question"`
 	}{query})
@@ -105,7 +106,7 @@ func rerankData(query string, texts []string) string {
 		writeLine(&out, struct {
 			N      int    `json:"n"`
 			Memory string `json:"memory"`
-		}{i + 1, cutTokens(text, room)})
+		}{i + 1, cutTokens(legible.Text(text), room)})
 	}
 	return out.String()
 }

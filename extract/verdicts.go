@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/memoryd/memoryd/internal/legible"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -115,7 +116,7 @@ func (v *modelVerdict) verdict() Verdict {
 	out := Verdict{Action: v.Action, Same: -1, Reason: memory.Cut(v.Reason, maxReason)}
 	switch v.Action {
 	case Update:
-		out.Same, out.Text = int(v.Same)-1, printable(v.Text)
+		out.Same, out.Text = int(v.Same)-1, legible.Line(v.Text)
 	case Nothing:
 		out.Same = int(v.Same) - 1
 		return out // it ends nothing

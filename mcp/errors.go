@@ -9,12 +9,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/memoryd/memoryd/internal/legible"
 	"github.com/memoryd/memoryd/memory"
 )
 
 // invalidParams returns a protocol error: the request cannot be served as it is.
+// Hosts show models such errors too, so their words are as models may see them.
 func invalidParams(format string, args ...any) error {
-	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf(format, args...)}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: legible.Text(fmt.Sprintf(format, args...))}
 }
 
 // internalError is the answer to every request that ends in a fault.
@@ -29,10 +31,8 @@ const codeNotFound = -32002
 // noResource returns the protocol error for a URI that names no memory of the
 // scope.
 func noResource(r *sdk.ReadResourceRequest) error {
-	e := &jsonrpc.Error{
-		Code:    sdk.CodeResourceNotFound,
-		Message: fmt.Sprintf("there is no resource %.300q: resources/list has those that exist", r.Params.URI),
-	}
+	words := fmt.Sprintf("there is no resource %.300q: resources/list has those that exist", r.Params.URI)
+	e := &jsonrpc.Error{Code: sdk.CodeResourceNotFound, Message: legible.Text(words)}
 	if r.ProtocolVersion() < stateless {
 		e.Code = codeNotFound
 	}

@@ -6,6 +6,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/memoryd/memoryd/internal/legible"
 	"github.com/memoryd/memoryd/tools"
 )
 
@@ -37,7 +38,7 @@ func (s *service) getPrompt(ctx context.Context, r *sdk.GetPromptRequest) (*sdk.
 		return nil, s.protocolError(ctx, "prompts/get", err)
 	}
 	out := &sdk.GetPromptResult{Description: preloadPrompt.Description}
-	for _, text := range []string{found.Text, query} {
+	for _, text := range []string{found.Text, legible.Text(query)} {
 		if text != "" {
 			message := &sdk.PromptMessage{Role: "user", Content: &sdk.TextContent{Text: text}}
 			out.Messages = append(out.Messages, message)

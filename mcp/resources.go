@@ -1,9 +1,7 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -12,6 +10,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/memoryd/memoryd/internal/legible"
+	"github.com/memoryd/memoryd/internal/strict"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -21,7 +21,7 @@ import (
 const uriPrefix = "memoryd://memories/"
 
 // mimeType is the type of a resource: the JSON of a memory, as the HTTP API has
-// it.
+// it, without characters that cannot be seen.
 const mimeType = "application/json"
 
 var resourceTemplate = &sdk.ResourceTemplate{
@@ -54,11 +54,11 @@ func (s *service) listResources(ctx context.Context, p *sdk.ListResourcesParams)
 
 func resourceOf(m *memory.Memory) *sdk.Resource {
 	by := ""
-	if m.Author != "" {
-		by = ", by " + m.Author
+	if author := legible.Line(m.Author); author != "" {
+		by = ", by " + author
 	}
 	return &sdk.Resource{
-		URI: uriOf(m.ID), Name: m.ID, Title: titleLine(m.Fact), MIMEType: mimeType,
+		URI: uriOf(m.ID), Name: legible.Line(m.ID), Title: titleLine(m.Fact), MIMEType: mimeType,
 		Description: fmt.Sprintf("%s%s, %s", m.Kind, by, m.Timestamp.UTC().Format(time.DateOnly)),
 		Annotations: &sdk.Annotations{LastModified: m.UpdateTime.UTC().Format(time.RFC3339)},
 	}
@@ -86,7 +86,7 @@ func idOf(r *sdk.ReadResourceRequest) (string, error) {
 // host shows.
 func titleLine(text string) string {
 	const maxBytes = 80
-	line := strings.Join(strings.Fields(text), " ")
+	line := legible.Line(text)
 	if len(line) <= maxBytes {
 		return line
 	}
@@ -107,15 +107,13 @@ func (s *service) readResource(ctx context.Context, r *sdk.ReadResourceRequest) 
 	case err != nil:
 		return nil, s.protocolError(ctx, "resources/read", err)
 	}
-	// A model reads this text, so <, > and & are not escaped as for HTML.
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(m); err != nil {
+	text, err := strict.Encode(m)
+	if err == nil {
+		text, err = strict.MapText(text, legible.Text)
+	}
+	if err != nil {
 		return nil, s.protocolError(ctx, "resources/read", err)
 	}
-	contents := &sdk.ResourceContents{
-		URI: r.Params.URI, MIMEType: mimeType, Text: strings.TrimSuffix(text.String(), "\n"),
-	}
+	contents := &sdk.ResourceContents{URI: r.Params.URI, MIMEType: mimeType, Text: string(text)}
 	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{contents}}, nil
 }

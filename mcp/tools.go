@@ -11,6 +11,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/memoryd/memoryd/internal/legible"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/tools"
 )
@@ -72,7 +73,7 @@ type outcome struct {
 
 // toolError is the outcome of a call that failed. The message is for the model, so
 // it says what to do next.
-func toolError(message string) *outcome { return &outcome{text: message, failed: true} }
+func toolError(message string) *outcome { return &outcome{text: legible.Text(message), failed: true} }
 
 func (o *outcome) result() *sdk.CallToolResult {
 	out := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: o.text}}, IsError: o.failed}

@@ -3,7 +3,6 @@ package retrieve
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"sort"
 	"strconv"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/internal/analyzer"
+	"github.com/memoryd/memoryd/internal/legible"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -69,10 +69,38 @@ func groupOf(m *memory.Memory) group {
 
 // dateAndAuthor says when a memory was said and by whom: "(8 May 2023, Ann) ".
 func dateAndAuthor(m *memory.Memory) string {
-	if author := clean(m.Author); author != "" {
+	if author := balanced(clean(m.Author)); author != "" {
 		return fmt.Sprintf("(%s, %s) ", analyzer.Day(m.Timestamp), author)
 	}
 	return fmt.Sprintf("(%s) ", analyzer.Day(m.Timestamp))
+}
+
+// balanced returns a name without its round brackets if one of them could end the
+// brackets around the name.
+func balanced(name string) string {
+	depth := 0
+	for _, r := range name {
+		switch {
+		case isRound(r) && unicode.Is(unicode.Ps, r):
+			depth++
+		case isRound(r):
+			depth--
+		}
+		if depth < 0 {
+			return strings.TrimSpace(strings.Map(func(r rune) rune {
+				if isRound(r) {
+					return -1
+				}
+				return r
+			}, name))
+		}
+	}
+	return name
+}
+
+// isRound reports whether a character is a round bracket.
+func isRound(r rune) bool {
+	return strings.ContainsRune("()（）⁽⁾₍₎﹙﹚︵︶❨❩❪❫⦅⦆｟｠⸨⸩﴾﴿", r)
 }
 
 // timeAndAuthor says when a memory was said and by whom, in the two lines that
@@ -167,33 +195,11 @@ func (f *form) render(entries []*entry) string {
 	return out.String()
 }
 
-// citation matches a number in square brackets of any script.
-var citation = regexp.MustCompile(`[\[［【〔⟦]([\pN\pM\p{Cf}\s,;–-]*\pN[\pN\pM\p{Cf}\s,;–-]*)[\]］】〕⟧]`)
-
-// clean returns text as one line that nothing of the block's own form can be
-// mistaken for.
-func clean(text string) string {
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\u200c' || r == '\u200d': // joiners, which scripts and emoji need
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.In(r, unicode.Cc, unicode.Cf):
-			return -1 // invisible: controls, direction marks, tags
-		case r == '＜' || r == '﹤':
-			return '<'
-		}
-		return r
-	}, text)
-	text = strings.Join(strings.Fields(text), " ")
-	text = citation.ReplaceAllString(text, "(${1})")
-	return strings.ReplaceAll(text, "<", "&lt;")
-}
-
-// Passage returns the text of a memory as a model sees it in answer to a query: all
-// of it if it has at most limit tokens, else the passage with the most words of the
-// query, with "…" where it is cut.
+// Passage returns the text of a memory as a model sees it in answer to a query,
+// without characters that cannot be seen: all of it if it has at most limit tokens,
+// else the passage with the most words of the query, with "…" where it is cut.
 func Passage(query, text string, limit int) string {
+	text = legible.Text(text)
 	if out := passage(text, analyzer.Question(query), limit); out != "" {
 		return out
 	}

@@ -47,9 +47,9 @@ type Block struct {
 	//	[1] (8 May 2023, Ann) I adopted a cat called Miso.
 	//
 	// An entry is one line. White space in a memory becomes single spaces,
-	// invisible characters are removed, "<" becomes "&lt;" and a number in square
-	// brackets gets round ones, so that no memory can look like a second entry,
-	// cite, or end the block. A long memory is shown as a passage, with "…" where
+	// characters that cannot be seen are removed (see package legible), "<" becomes
+	// "&lt;" and what has a number in square brackets gets round ones, so that no
+	// memory can look like a second entry, cite, or end the block. A long memory is shown as a passage, with "…" where
 	// it is cut.
 	Text string `json:"text"`
 	// Memories are the entries in their order, uncut. The first is cited as [1].

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/memoryd/memoryd/internal/legible"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/retrieve"
 	"github.com/memoryd/memoryd/sessionstore"
@@ -53,9 +54,23 @@ func entriesOf(scope memory.Scope, query string, found []memory.Match) []Entry {
 		out[i] = Entry{
 			ID:             m.ID,
 			Content:        Content{role, []Part{{retrieve.Passage(query, m.Fact, maxText)}}},
-			Author:         m.Author,
+			Author:         legible.Line(m.Author),
 			Timestamp:      sessionstore.FormatTime(m.Timestamp),
-			CustomMetadata: m.Metadata,
+			CustomMetadata: shownMetadata(m.Metadata),
+		}
+	}
+	return out
+}
+
+// shownMetadata returns metadata with its texts as a model may see them.
+func shownMetadata(metadata memory.Metadata) memory.Metadata {
+	if len(metadata) == 0 {
+		return nil
+	}
+	out := memory.Metadata{}
+	for name, value := range metadata {
+		if raw, err := shown(value); err == nil { // stores keep valid JSON only
+			out[legible.Line(name)] = raw
 		}
 	}
 	return out
@@ -131,7 +146,7 @@ var searchMemory = declare(Tool{
 			ID:        m.ID,
 			Kind:      m.Kind,
 			Fact:      retrieve.Passage(args.Query, m.Fact, maxText),
-			Author:    m.Author,
+			Author:    legible.Line(m.Author),
 			Timestamp: sessionstore.FormatTime(m.Timestamp),
 			Score:     math.Round(found[i].Score*1000) / 1000,
 			Topics:    m.Topics,

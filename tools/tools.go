@@ -7,6 +7,7 @@
 package tools
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,6 +22,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/memoryd/memoryd/ingest"
+	"github.com/memoryd/memoryd/internal/legible"
 	"github.com/memoryd/memoryd/internal/strict"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/retrieve"
@@ -213,7 +215,8 @@ type failure string
 
 func (f failure) Error() string { return string(f) }
 
-// Call calls a tool and returns its result, a JSON object. A failure that a model
+// Call calls a tool and returns its result, a JSON object, whose texts have no
+// characters that cannot be seen; see package legible. A failure that a model
 // can act on is a result too: {"error": "what went wrong and what to do about it"}.
 // Errors are ErrInvalid (a malformed call, see [Tool.Check], or a value out of
 // range), ErrNotFound (there is no such tool), those of ctx, and internal ones.
@@ -229,7 +232,20 @@ func (b *Toolbox) Call(
 	if err != nil {
 		return nil, err
 	}
-	return strict.Encode(result)
+	raw, err := strict.Encode(result)
+	if err != nil {
+		return nil, err
+	}
+	return shown(raw)
+}
+
+// shown returns JSON with its texts as a model may see them.
+func shown(raw []byte) ([]byte, error) {
+	isPlain := func(r rune) bool { return ' ' <= r && r <= '~' && r != '\\' }
+	if !bytes.ContainsFunc(raw, func(r rune) bool { return !isPlain(r) }) {
+		return raw, nil
+	}
+	return strict.MapText(raw, legible.Text)
 }
 
 func (b *Toolbox) call(ctx context.Context, scope memory.Scope, t *Tool, args json.RawMessage) (any, Outcome, error) {

@@ -122,15 +122,22 @@ class MemorydMemoryService(_Memoryd, BaseMemoryService):
     async def search_memory(self, *, app_name, user_id, query):
         if not query.strip():
             return SearchMemoryResponse()
-        found = await self._call("POST", _path(app_name, user_id) + "/memories/search", {"query": query[:4000]})
-        return SearchMemoryResponse(memories=[_entry(m["memory"]) for m in found["memories"]])
+        # A tool's answer has no characters that a model could read and no person see.
+        args = {"args": {"query": query[:4000]}}
+        result = (await self._call("POST", _path(app_name, user_id) + "/tools/load_memory", args))["result"]
+        if "error" in result:
+            raise ConnectionError(result["error"])
+        return SearchMemoryResponse(memories=[_entry(m) for m in result["memories"]])
 
 
 def _entry(m):
-    author = m.get("author")
     # ADK's preload_memory puts texts between such tags.
-    text = re.sub("(?i)<(?=\\s*/?\\s*PAST_CONVERSATIONS)", "&lt;", m["fact"][:4000])
-    content = Content(role="user" if author == "user" else "model", parts=[Part(text=text)])
+    text = re.sub("(?i)<(?=\\s*/?\\s*PAST_CONVERSATIONS)", "&lt;", m["content"]["parts"][0]["text"])
+    content = Content(role=m["content"]["role"], parts=[Part(text=text)])
     return MemoryEntry(
-        id=m["id"], content=content, author=author, timestamp=m["timestamp"], custom_metadata=m.get("metadata", {})
+        id=m["id"],
+        content=content,
+        author=m.get("author"),
+        timestamp=m["timestamp"],
+        custom_metadata=m.get("customMetadata", {}),
     )

@@ -31,10 +31,13 @@ export class MemorydMemoryService implements BaseMemoryService {
 
   async searchMemory({ appName, userId, query }: SearchMemoryRequest): Promise<SearchMemoryResponse> {
     if (!query.trim()) return { memories: [] };
-    const found = await memoryd(`${scope(appName, userId)}/memories/search`, { query: query.slice(0, 4000) });
+    // A tool's answer has no characters that a model could read and no person see.
+    const path = `${scope(appName, userId)}/tools/load_memory`;
+    const { result } = await memoryd(path, { args: { query: query.slice(0, 4000) } });
+    if (result.error) throw new Error(result.error);
     return {
-      memories: found.memories.map(({ memory: { fact, author, timestamp } }: any) => ({
-        content: { role: author === "user" ? "user" : "model", parts: [{ text: unfenced(fact.slice(0, 4000)) }] },
+      memories: result.memories.map(({ content: { role, parts }, author, timestamp }: any) => ({
+        content: { role, parts: [{ text: unfenced(parts[0].text) }] },
         author,
         timestamp,
       })),

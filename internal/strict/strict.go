@@ -14,6 +14,7 @@ import (
 	stdjson "encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"strconv"
 	"strings"
@@ -51,6 +52,29 @@ func Elements(raw []byte, max int) ([]stdjson.RawMessage, error) {
 		out = append(out, stdjson.RawMessage(v.Clone()))
 	}
 	return out, nil
+}
+
+// MapText returns valid JSON with change applied to all of its texts, names of
+// fields included. Order, numbers and nesting stay.
+func MapText(raw []byte, change func(string) string) ([]byte, error) {
+	var out bytes.Buffer
+	dec := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true))
+	enc := jsontext.NewEncoder(&out, jsontext.AllowDuplicateNames(true))
+	for {
+		t, err := dec.ReadToken()
+		if err == io.EOF {
+			return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+		}
+		if err == nil && t.Kind() == '"' {
+			t = jsontext.String(change(t.String()))
+		}
+		if err == nil {
+			err = enc.WriteToken(t)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 }
 
 // times writes every time in the form that all answers share.
