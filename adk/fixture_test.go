@@ -74,7 +74,7 @@ func onRedis(t testing.TB, url string) *memoryd.Bank {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := sqlitedb.Open(sqlitedb.Memory)
+	db, err := sqlitedb.Open(sqlitedb.Memory, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

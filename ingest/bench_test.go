@@ -57,7 +57,7 @@ func (s *slow) Generate(ctx context.Context, p extract.Prompt) (extract.Answer, 
 // build makes a service on the embedded stores.
 func build(b *testing.B, extractor extract.Extractor) (*ingest.Service, memory.Store) {
 	b.Helper()
-	db, err := sqlitedb.Open(filepath.Join(b.TempDir(), "memoryd.db"))
+	db, err := sqlitedb.Open(filepath.Join(b.TempDir(), "memoryd.db"), nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func newBench(t *testing.T, p parts) *bench {
 	if p.file == "" {
 		p.file = filepath.Join(t.TempDir(), "memoryd.db")
 	}
-	db, err := sqlitedb.Open(p.file)
+	db, err := sqlitedb.Open(p.file, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func chat(t *testing.T, random *rand.Rand, session string, n int) []sessionstore
 // taken has a service ingest conversations.
 func taken(t *testing.T, memories memory.Store, sessions map[string][]sessionstore.Event) {
 	t.Helper()
-	db, err := sqlitedb.Open(filepath.Join(t.TempDir(), "sessions.db"))
+	db, err := sqlitedb.Open(filepath.Join(t.TempDir(), "sessions.db"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 
 // remembered returns a store in memory with facts about ann, a day apart.
 func remembered(facts ...string) (*sqlitestore.Store, *sqlitedb.DB) {
-	db, err := sqlitedb.Open(sqlitedb.Memory)
+	db, err := sqlitedb.Open(sqlitedb.Memory, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

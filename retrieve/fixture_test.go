@@ -14,7 +14,7 @@ import (
 // emptyStore is a store in a file of its own.
 func emptyStore(t testing.TB) *sqlitestore.Store {
 	t.Helper()
-	db, err := sqlitedb.Open(filepath.Join(t.TempDir(), "memoryd.db"))
+	db, err := sqlitedb.Open(filepath.Join(t.TempDir(), "memoryd.db"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

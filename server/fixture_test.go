@@ -70,7 +70,7 @@ func build(t testing.TB, end func(), choose ...func(*setup)) *server.Server {
 	for _, f := range choose {
 		f(&s)
 	}
-	db, err := sqlitedb.Open(s.path)
+	db, err := sqlitedb.Open(s.path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,7 +96,7 @@ func (c *counts) all() map[string]int {
 // newBench makes a bench. Nothing is ingested until run.
 func newBench(t *testing.T, opts tools.Options) *bench {
 	t.Helper()
-	db, err := sqlitedb.Open(filepath.Join(t.TempDir(), "memoryd.db"))
+	db, err := sqlitedb.Open(filepath.Join(t.TempDir(), "memoryd.db"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func unpackEarlier(t *testing.T) (data string, written time.Time) {
 	if err := os.WriteFile(path, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	db, err := sqlitedb.Open(path)
+	db, err := sqlitedb.Open(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

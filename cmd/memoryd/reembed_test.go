@@ -344,7 +344,7 @@ func TestReembedUnknown(t *testing.T) {
 		t.Fatal(len(rest))
 	}
 	p.terminate(t)
-	db, err := sqlitedb.Open(filepath.Join(data, "memoryd.db"))
+	db, err := sqlitedb.Open(filepath.Join(data, "memoryd.db"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -415,7 +415,7 @@ func TestReembedWordsAlone(t *testing.T) {
 			}
 			say("before")
 			p.terminate(t)
-			db, err := sqlitedb.Open(filepath.Join(data, "memoryd.db"))
+			db, err := sqlitedb.Open(filepath.Join(data, "memoryd.db"), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -156,7 +156,7 @@ func (s *Stores) file(path string) (*sqlitedb.DB, error) {
 			return db, nil
 		}
 	}
-	db, err := sqlitedb.Open(path)
+	db, err := sqlitedb.Open(path, nil)
 	switch {
 	case err != nil && s.Hint != "":
 		return nil, fmt.Errorf("%w (%s)", err, s.Hint)

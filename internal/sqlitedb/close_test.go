@@ -13,7 +13,7 @@ import (
 func TestCloseAfterCancelledReads(t *testing.T) {
 	for range 200 {
 		path := filepath.Join(t.TempDir(), "memoryd.db")
-		db, err := Open(path)
+		db, err := Open(path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

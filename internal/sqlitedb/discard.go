@@ -15,6 +15,7 @@ func suffixes() []string { return []string{"", "-wal", "-shm"} }
 type made struct {
 	directories []string // outermost first
 	lock, file  bool
+	record      bool
 }
 
 // missingDirectories returns those of a directory and its parents that do not
@@ -55,6 +56,9 @@ func (db *DB) discardFiles() error {
 		for _, suffix := range suffixes() {
 			errs = append(errs, remove(db.path+suffix))
 		}
+	}
+	if db.made.record {
+		errs = append(errs, remove(db.path+".state"))
 	}
 	if db.lock != nil {
 		lockFile := db.path + ".lock"

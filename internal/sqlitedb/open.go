@@ -1,6 +1,7 @@
 package sqlitedb
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/gofrs/flock"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -27,40 +29,104 @@ const maxReaders = 16
 // ErrInUse is the error of Open for a file that another process has open.
 var ErrInUse = errors.New("in use by another memoryd")
 
-func (db *DB) open() error {
+func (db *DB) open(checkTime time.Duration) error {
 	if db.path == Memory {
 		return db.openMemory()
 	}
 	if err := db.lockFile(); err != nil {
 		return err
 	}
-	source := (&url.URL{Scheme: "file", Path: db.path}).String() + "?_pragma=busy_timeout(10000)"
-	id, err := db.readApplicationID(source)
+	db.source = (&url.URL{Scheme: "file", Path: db.path}).String() + "?_pragma=busy_timeout(10000)"
+	id, err := db.readApplicationID(db.source)
 	if err != nil {
 		return err
 	}
 	// SQLite keeps the pages that a savepoint would restore in memory, not in a file.
-	const pragmas = "&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=temp_store(MEMORY)"
-	if db.writer, err = sql.Open("sqlite", source+pragmas); err != nil {
+	const pragmas = "&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=temp_store(MEMORY)" + cellCheck
+	if db.writer, err = sql.Open("sqlite", db.source+pragmas); err != nil {
 		return err
 	}
 	db.writer.SetMaxOpenConns(1)
 	if err := db.writeApplicationID(id); err != nil {
-		return fmt.Errorf("open %s: %w", db.path, Error(err))
+		return db.openError(err)
 	}
-	if db.reader, err = sql.Open("sqlite", source+"&_pragma=query_only(1)"); err != nil {
+	if db.reader, err = sql.Open("sqlite", db.source+"&_pragma=query_only(1)"+cellCheck); err != nil {
 		return err
 	}
 	db.reader.SetMaxOpenConns(maxReaders)
 	db.reader.SetMaxIdleConns(maxReaders)
 	if err := db.writer.QueryRow(`SELECT count(*) FROM sqlite_schema`).Scan(new(int)); err != nil { // makes the log
-		return fmt.Errorf("open %s: %w", db.path, Error(err))
+		return db.openError(err)
+	}
+	return db.openBeside(checkTime)
+}
+
+// cellCheck has SQLite compare the parts of a page with each other whenever it reads
+// one, so that damage is met as an error and not as other values.
+const cellCheck = "&_pragma=cell_size_check(1)"
+
+// openError is the error of Open for one of SQLite's.
+func (db *DB) openError(err error) error {
+	if IsDamage(err) {
+		return errDamagedFile(db.path, err.Error())
+	}
+	return fmt.Errorf("open %s: %w", db.path, Error(err))
+}
+
+// handles are the main file and the index of its log. They stay open as long as
+// SQLite has the files open: closing one would end the locks that SQLite holds on
+// the file in this process.
+type handles struct{ file, index *os.File }
+
+func (h *handles) close() error {
+	var errs []error
+	for _, f := range []*os.File{h.file, h.index} {
+		if f != nil {
+			errs = append(errs, closeFile(f))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// closeFile closes a file that may be closed already.
+func closeFile(f *os.File) error {
+	if err := f.Close(); !errors.Is(err, os.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// openBeside opens what is kept beside SQLite's own connections, and checks the
+// structure of the file.
+func (db *DB) openBeside(checkTime time.Duration) (err error) {
+	if db.handles.file, err = os.Open(db.path); err != nil {
+		return err
+	}
+	if db.handles.index, err = os.Open(db.path + "-shm"); err != nil {
+		return err
 	}
 	db.opened = map[string]os.FileInfo{}
 	for _, path := range []string{db.path, db.path + ".lock", db.path + "-wal"} {
 		if db.opened[path], err = os.Stat(path); err != nil {
 			return err
 		}
+	}
+	if err := db.openRecord(); err != nil {
+		return err
+	}
+	db.note()
+	began := time.Now()
+	done, err := db.QuickCheck(context.Background(), checkTime)
+	switch {
+	case db.Damaged() != nil: // it is logged, and the file is served for reading
+	case err != nil:
+		return db.openError(err)
+	case !done:
+		db.log.Warn("the quick check of the database was not finished: memoryd check does all of it",
+			"file", db.path, "limit", checkTime)
+	default:
+		db.log.Info("the quick check of the database found no damage", "file", db.path,
+			"ms", time.Since(began).Milliseconds())
 	}
 	return nil
 }
@@ -94,6 +160,10 @@ func (db *DB) lockFile() (err error) {
 		return fmt.Errorf("%s is %w", db.path, ErrInUse)
 	}
 	db.made.lock, db.made.file = newLock, missing(db.path)
+	if err := db.checkBeside(); err != nil {
+		db.made.file = false
+		return err
+	}
 	f, err := os.OpenFile(db.path, os.O_RDWR|os.O_CREATE, 0o600) // before SQLite creates it with mode 0644
 	if err != nil {
 		return fmt.Errorf("open the database: %w", err)
@@ -109,14 +179,26 @@ func (db *DB) readApplicationID(source string) (id int, err error) {
 		return 0, err
 	}
 	defer look.Close()
-	var tables int
+	var tables, versions int
 	err = look.QueryRow(`SELECT (SELECT application_id FROM pragma_application_id),
-		(SELECT count(*) FROM sqlite_schema)`).Scan(&id, &tables)
-	if code(err) == sqlite3.SQLITE_NOTADB || err == nil && id != applicationID && (id != 0 || tables > 0) {
-		return 0, fmt.Errorf("%s is not a memoryd database, and is left as it is", db.path)
+		(SELECT count(*) FROM sqlite_schema),
+		(SELECT count(*) FROM sqlite_schema WHERE name = 'schema_versions')`).Scan(&id, &tables, &versions)
+	was, err2 := readRecord(db.path + ".state")
+	if err2 != nil {
+		return 0, err2
 	}
-	if err != nil {
-		return 0, fmt.Errorf("open %s: %w", db.path, Error(err))
+	foreign := code(err) == sqlite3.SQLITE_NOTADB || err == nil && id != applicationID && (id != 0 || tables > 0)
+	switch {
+	case foreign && !was.was:
+		return 0, fmt.Errorf("%s is not a memoryd database, and is left as it is", db.path)
+	case foreign:
+		return 0, errDamagedFile(db.path, "its first page does not say that it is a database of memoryd, which it was")
+	case err != nil:
+		return 0, db.openError(err)
+	case id == applicationID && versions == 0 && (tables > 0 || was.was):
+		return 0, errDamagedFile(db.path, "the table schema_versions is missing")
+	case versions == 0:
+		return 0, nil // a start was killed before it made the table
 	}
 	return id, nil
 }

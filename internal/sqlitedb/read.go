@@ -19,7 +19,7 @@ func (db *DB) Read(ctx context.Context, fn func(*sql.Tx) error) error {
 	}
 	conn, err := db.reader.Conn(ctx)
 	if err != nil {
-		return Error(err)
+		return db.classify(err)
 	}
 	defer conn.Close()
 	// With ctx, the end of ctx would have a goroutine end the transaction, perhaps
@@ -27,10 +27,10 @@ func (db *DB) Read(ctx context.Context, fn func(*sql.Tx) error) error {
 	// with ctx, and Read ends the transaction.
 	tx, err := conn.BeginTx(context.WithoutCancel(ctx), nil)
 	if err != nil {
-		return Error(err)
+		return db.classify(err)
 	}
 	defer tx.Rollback() // it only read
-	return Error(fn(tx))
+	return db.classify(fn(tx))
 }
 
 // Prepare returns statements by their text, for transactions of Read to run (see
@@ -41,7 +41,7 @@ func (db *DB) Prepare(queries ...string) (map[string]*sql.Stmt, error) {
 	for _, q := range queries {
 		stmt, err := db.reader.Prepare(q)
 		if err != nil {
-			return nil, Error(err)
+			return nil, db.classify(err)
 		}
 		out[q] = stmt
 	}

@@ -5,15 +5,19 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
+
+	"github.com/memoryd/memoryd/memory"
 )
 
 // Migrate brings the tables of one component up to date: it runs the steps that
 // the file has not seen yet. A component only ever adds steps. Migrate fails if
-// the file has seen more steps than there are, as a newer memoryd wrote it.
+// the file has seen more steps than there are, as a newer memoryd wrote it, and if a
+// table or an index is missing that the steps have made.
 func (db *DB) Migrate(component string, steps ...string) error {
-	return db.Write(context.Background(), Urgent(), func(tx *Tx) error {
-		version := 0
-		err := tx.QueryRow(`SELECT version FROM schema_versions WHERE component = ?`, component).Scan(&version)
+	version := 0
+	read := func(row *sql.Row) error {
+		err := row.Scan(&version)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
@@ -21,18 +25,83 @@ func (db *DB) Migrate(component string, steps ...string) error {
 			return fmt.Errorf("%s was written by a newer memoryd (%s schema %d, this one knows %d): use that version",
 				db.path, component, version, len(steps))
 		}
-		if version == len(steps) {
-			return nil
-		}
-		for _, step := range steps[version:] {
-			if _, err := tx.Exec(step); err != nil {
+		return nil
+	}
+	const stored = `SELECT version FROM schema_versions WHERE component = ?`
+	// A start that changes nothing writes nothing, so a damaged file can be served for
+	// reading.
+	err := db.Read(context.Background(), func(tx *sql.Tx) error { return read(tx.QueryRow(stored, component)) })
+	if err == nil && version < len(steps) {
+		err = db.Write(context.Background(), For(memory.Scope{}), func(tx *Tx) error {
+			if err := read(tx.QueryRow(stored, component)); err != nil {
 				return err
 			}
+			for _, step := range steps[version:] {
+				if _, err := tx.Exec(step); err != nil {
+					return err
+				}
+			}
+			_, err = tx.Exec(`INSERT INTO schema_versions VALUES (?1, ?2) ON CONFLICT DO UPDATE SET version = ?2`,
+				component, len(steps))
+			return err
+		})
+	}
+	if err != nil {
+		return err
+	}
+	return db.hasAll(steps)
+}
+
+// objects are the tables, indexes and triggers of a database.
+const objects = `SELECT type || ' ' || name FROM sqlite_schema ORDER BY 1`
+
+// hasAll fails if the file lacks what the steps make: a part of its schema is gone.
+func (db *DB) hasAll(steps []string) error {
+	model, err := sql.Open("sqlite", Memory)
+	if err != nil {
+		return err
+	}
+	defer model.Close()
+	model.SetMaxOpenConns(1) // each connection would be a database of its own
+	for _, step := range steps {
+		if _, err := model.Exec(step); err != nil {
+			return err
 		}
-		_, err = tx.Exec(`INSERT INTO schema_versions VALUES (?1, ?2) ON CONFLICT DO UPDATE SET version = ?2`,
-			component, len(steps))
+	}
+	want, err := collectNames(model.QueryContext(context.Background(), objects))
+	if err != nil {
+		return err
+	}
+	var have []string
+	err = db.Read(context.Background(), func(tx *sql.Tx) (err error) {
+		have, err = collectNames(tx.QueryContext(context.Background(), objects))
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	for _, name := range want {
+		if _, found := slices.BinarySearch(have, name); !found {
+			return errDamagedFile(db.path, "the "+name+" is missing")
+		}
+	}
+	return nil
+}
+
+// collectNames reads rows of one text.
+func collectNames(rows *sql.Rows, err error) (out []string, _ error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		out = append(out, name)
+	}
+	return out, rows.Err()
 }
 
 // Has reports whether the file has the tables of a component.

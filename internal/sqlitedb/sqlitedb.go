@@ -6,14 +6,13 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
+	"log/slog"
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gofrs/flock"
-
-	"github.com/memoryd/memoryd/memory"
 )
 
 // DB is an open database. Its methods may be called concurrently.
@@ -34,6 +33,16 @@ type DB struct {
 	lock   *flock.Flock           // keeps other processes out
 	opened map[string]os.FileInfo // the file, its lock and its log when they were opened
 	made   made                   // by Open, for Discard
+	source string                 // of connections to the file
+	log    *slog.Logger
+
+	handles handles
+	record  *os.File
+	seen    seen
+	damage  atomic.Pointer[damage]
+
+	unreadableMu sync.Mutex
+	unreadable   map[Row]bool // rows met so far
 
 	queue    chan *job
 	failing  atomic.Bool // a write could not be kept, and none was since
@@ -42,13 +51,33 @@ type DB struct {
 	stopOnce sync.Once
 }
 
+// Options are the settings of Open. Nil is all defaults.
+type Options struct {
+	// CheckTime is how long SQLite's quick check of the structure may take before
+	// Open returns. A check that needs longer is given up. Defaults to 2 s.
+	CheckTime time.Duration
+	Log       *slog.Logger // gets what is damaged. Defaults to discarding.
+}
+
 // Open opens or creates the database at path. With [Memory] as its path the
 // database is gone when it is closed. Open fails if another process has the file
-// open, if the file is not a memoryd database, or if it cannot be read and
-// written.
-func Open(path string) (*DB, error) {
-	db := &DB{path: path, queue: make(chan *job, maxGroup), closing: make(chan struct{}), stopped: make(chan struct{})}
-	if err := db.open(); err != nil {
+// open, if the file is not a memoryd database, if it cannot be read and written, or
+// if a part of it is gone that SQLite would not miss. A file whose structure is
+// damaged is opened, if SQLite can, and is only read; see Damaged.
+func Open(path string, opts *Options) (*DB, error) {
+	o := Options{}
+	if opts != nil {
+		o = *opts
+	}
+	if o.CheckTime == 0 {
+		o.CheckTime = 2 * time.Second
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	db := &DB{path: path, log: o.Log, unreadable: map[Row]bool{},
+		queue: make(chan *job, maxGroup), closing: make(chan struct{}), stopped: make(chan struct{})}
+	if err := db.open(o.CheckTime); err != nil {
 		return nil, errors.Join(err, db.discardFiles())
 	}
 	go db.writeLoop() // Close waits for it
@@ -62,7 +91,7 @@ func (db *DB) Path() string { return db.path }
 // kept, it tries one, so that room on a disk that was full is noticed before a
 // request needs it.
 func (db *DB) Check(ctx context.Context) error {
-	if err := db.moved(); err != nil {
+	if err := db.checkFiles(ctx); err != nil {
 		return err
 	}
 	if db.failing.Load() {
@@ -77,17 +106,17 @@ func (db *DB) Check(ctx context.Context) error {
 	})
 }
 
-// moved fails if the file, its lock or its log is no longer at its path. SQLite
-// would go on writing to a file that was deleted or moved away, and the data
-// would be lost.
-func (db *DB) moved() error {
-	for path, was := range db.opened {
-		if now, err := os.Stat(path); err != nil || !os.SameFile(now, was) {
-			return fmt.Errorf("%w: %s was moved or deleted while in use: put it back, or start again",
-				memory.ErrUnavailable, path)
+// checkFiles looks at the files, unless the writer is just doing so.
+func (db *DB) checkFiles(ctx context.Context) error {
+	db.reading.RLock() // so that the log is not shortened meanwhile
+	defer db.reading.RUnlock()
+	if db.seen.mu.TryLock() {
+		defer db.seen.mu.Unlock()
+		if err := db.look(ctx, false); err != nil {
+			return err
 		}
 	}
-	return nil
+	return db.Damaged()
 }
 
 // Close finishes the writes and reads that have begun and closes the file.
@@ -110,8 +139,18 @@ func (db *DB) stop() {
 
 // closeConnections closes everything except the lock.
 func (db *DB) closeConnections() error {
+	// SQLite would copy the log into the main file when the last connection closes, and
+	// remove it. Of a damaged database both stay as they are, for memoryd recover.
+	whole := db.Damaged() == nil
 	var errs []error
-	if db.reader != nil && db.reader != db.writer {
+	if db.record != nil {
+		if whole {
+			db.clearRecord()
+		}
+		errs = append(errs, closeFile(db.record))
+	}
+	errs = append(errs, db.handles.close())
+	if db.reader != nil && db.reader != db.writer && whole {
 		errs = append(errs, db.reader.Close())
 	}
 	if db.writer != nil {

@@ -22,7 +22,7 @@ const table = `CREATE TABLE t (n INTEGER PRIMARY KEY, v TEXT NOT NULL DEFAULT ''
 
 func open(t *testing.T, path string) *sqlitedb.DB {
 	t.Helper()
-	db, err := sqlitedb.Open(path)
+	db, err := sqlitedb.Open(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestStatementAgain(t *testing.T) {
 
 // Close returns once the reads that have begun have ended, and later ones fail.
 func TestCloseWaitsForReads(t *testing.T) {
-	db, err := sqlitedb.Open(filepath.Join(t.TempDir(), "memoryd.db"))
+	db, err := sqlitedb.Open(filepath.Join(t.TempDir(), "memoryd.db"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestOneProcess(t *testing.T) {
 	if err := db.Write(t.Context(), sqlitedb.For(memory.Scope{}), insert(1)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := sqlitedb.Open(path); err == nil || !strings.Contains(err.Error(), "in use by another memoryd") {
+	if _, err := sqlitedb.Open(path, nil); err == nil || !strings.Contains(err.Error(), "in use by another memoryd") {
 		t.Errorf("opened twice: %v", err)
 	}
 	if err := db.Close(); err != nil {
@@ -237,7 +237,7 @@ func TestForeignFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := sqlitedb.Open(path); err == nil || !strings.Contains(err.Error(), "not a memoryd database") {
+		if _, err := sqlitedb.Open(path, nil); err == nil || !strings.Contains(err.Error(), "not a memoryd database") {
 			t.Errorf("%s: %v", path, err)
 		}
 		if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {

@@ -66,6 +66,9 @@ func (db *DB) Write(ctx context.Context, turn Turn, fn func(*Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if err := db.Damaged(); err != nil {
+		return err
+	}
 	j := &job{turn: turn, run: fn, done: make(chan struct{})}
 	select {
 	case db.queue <- j:
@@ -126,7 +129,7 @@ func (db *DB) commit(jobs []*job) {
 		n, err := db.runGroup(taken)
 		for _, j := range taken[:n] {
 			if err != nil && j.err == nil {
-				j.err = Error(err)
+				j.err = db.classify(err)
 			}
 			if errors.Is(j.err, memory.ErrUnavailable) {
 				db.failing.Store(true)
@@ -155,6 +158,11 @@ func (db *DB) runGroup(jobs []*job) (n int, err error) {
 	if err := db.connect(); err != nil {
 		return len(jobs), err
 	}
+	db.seen.mu.Lock()
+	defer db.seen.mu.Unlock()
+	if err := db.lookBefore(); err != nil {
+		return len(jobs), err
+	}
 	tx := &Tx{db: db}
 	if err := tx.run("BEGIN IMMEDIATE"); err != nil {
 		return len(jobs), err
@@ -171,9 +179,8 @@ func (db *DB) runGroup(jobs []*job) (n int, err error) {
 	if n, err = db.runJobs(tx, jobs); err != nil {
 		return n, err
 	}
-	if err := db.moved(); err != nil {
-		tx.run("ROLLBACK")
-		tx.run("PRAGMA wal_checkpoint(TRUNCATE)") // saves into the file, if it is there, what only the lost log has
+	if err := db.look(context.Background(), true); err != nil {
+		db.saveLost(tx)
 		return n, err
 	}
 	now, err := db.changes(tx)
@@ -191,7 +198,34 @@ func (db *DB) runGroup(jobs []*job) (n int, err error) {
 		defer db.reading.Unlock()
 		tx.run("PRAGMA wal_checkpoint(TRUNCATE)") // if it fails, the next commit tries again
 	}
+	db.note()
 	return n, nil
+}
+
+// lookBefore looks at the files before a transaction, and makes sure that nothing
+// is known to be damaged.
+func (db *DB) lookBefore() error {
+	err := db.look(context.Background(), false)
+	if db.Damaged() != nil {
+		return db.Damaged()
+	}
+	if err != nil {
+		if db.connect() == nil {
+			db.saveLost(&Tx{db: db})
+		}
+	}
+	return err
+}
+
+// saveLost ends the transaction of a group whose log was moved or deleted, and
+// saves into the main file, if that is there, what only the lost log has. Damage
+// stays as it is, for memoryd recover to read.
+func (db *DB) saveLost(tx *Tx) {
+	tx.run("ROLLBACK")
+	if db.Damaged() == nil {
+		tx.run("PRAGMA wal_checkpoint(TRUNCATE)")
+		db.seen.infos = nil // until the next commit
+	}
 }
 
 // runJobs runs writes, each in a savepoint of its own, so that one that fails
@@ -206,7 +240,7 @@ func (db *DB) runJobs(tx *Tx, jobs []*job) (n int, err error) {
 			return n, err
 		}
 		j.tx = Tx{db: db}
-		if j.err = Error(j.call()); j.err != nil {
+		if j.err = db.classify(j.call()); j.err != nil {
 			if err := tx.run("ROLLBACK TO job"); err != nil {
 				return n, err
 			}
@@ -215,7 +249,7 @@ func (db *DB) runJobs(tx *Tx, jobs []*job) (n int, err error) {
 			return n, err
 		}
 	}
-	return n, nil
+	return n, db.Damaged() // a write may have met it
 }
 
 // changes is how many rows the writer has changed so far. It is read only while

@@ -30,7 +30,7 @@ func BenchmarkMove(b *testing.B) {
 	}
 	for b.Loop() {
 		b.StopTimer()
-		db, err := sqlitedb.Open(filepath.Join(b.TempDir(), "memoryd.db"))
+		db, err := sqlitedb.Open(filepath.Join(b.TempDir(), "memoryd.db"), nil)
 		if err != nil {
 			b.Fatal(err)
 		}

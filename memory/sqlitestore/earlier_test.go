@@ -18,7 +18,7 @@ func TestBeforeKeys(t *testing.T) {
 	was := memory.Model{Embedder: "e", Dimension: 4, Analyzer: "words"}
 	now := was
 	now.Keys = "keys-1"
-	db, err := sqlitedb.Open(filepath.Join(t.TempDir(), "memoryd.db"))
+	db, err := sqlitedb.Open(filepath.Join(t.TempDir(), "memoryd.db"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func New(db *sqlitedb.DB, model Model, opts *Options) (*Store, error) {
 	if err := db.Migrate(component, schema, schemaMoves, schemaKeys); err != nil {
 		return nil, err
 	}
-	return s, db.Write(context.Background(), sqlitedb.Urgent(), s.claim)
+	return s, s.claim()
 }
 
 // StoredModel gives the model that the memories in a file were made with. The
@@ -118,13 +118,19 @@ func scanModel(row *sql.Row, m *Model) error {
 	return row.Scan(&m.Embedder, &m.Dimension, &m.Analyzer, &m.Keys)
 }
 
-// claim makes a new file this store's, and reads which store an old one is.
-func (s *Store) claim(tx *sqlitedb.Tx) error {
-	err := tx.QueryRow(`SELECT id, moves FROM memory_model`).Scan(&s.id, &s.moves)
+// claim makes a new file this store's, and reads which store an old one is. It
+// writes nothing into an old one, which may be damaged.
+func (s *Store) claim() error {
+	err := s.db.Read(context.Background(), func(tx *sql.Tx) error {
+		return tx.QueryRow(`SELECT id, moves FROM memory_model`).Scan(&s.id, &s.moves)
+	})
 	if errors.Is(err, sql.ErrNoRows) {
 		s.id = uuid.NewString()
-		_, err = tx.Exec(`INSERT INTO memory_model (one, id, `+modelColumns+`) VALUES (1, ?, ?, ?, ?, ?)`,
-			s.id, s.model.Embedder, s.model.Dimension, s.model.Analyzer, s.model.Keys)
+		err = s.db.Write(context.Background(), sqlitedb.For(memory.Scope{}), func(tx *sqlitedb.Tx) error {
+			_, err := tx.Exec(`INSERT INTO memory_model (one, id, `+modelColumns+`) VALUES (1, ?, ?, ?, ?, ?)`,
+				s.id, s.model.Embedder, s.model.Dimension, s.model.Analyzer, s.model.Keys)
+			return err
+		})
 	}
 	s.at = placeAfter(s.moves)
 	return err

@@ -20,7 +20,7 @@ func harness(cacheBytes int64) func(t *testing.T) storetest.Harness {
 		return storetest.Harness{
 			Open: func(t *testing.T, now func() time.Time, model memory.Model) (memory.Store, error) {
 				t.Helper()
-				db, err := sqlitedb.Open(path)
+				db, err := sqlitedb.Open(path, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -33,7 +33,7 @@ func harness(cacheBytes int64) func(t *testing.T) storetest.Harness {
 			},
 			StoredModel: func(t *testing.T, _ string) memory.Model {
 				t.Helper()
-				db, err := sqlitedb.Open(path)
+				db, err := sqlitedb.Open(path, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -13,7 +13,7 @@ import (
 
 func benchStore(b *testing.B) *sqlitesession.Store {
 	b.Helper()
-	db, err := sqlitedb.Open(filepath.Join(b.TempDir(), "memoryd.db"))
+	db, err := sqlitedb.Open(filepath.Join(b.TempDir(), "memoryd.db"), nil)
 	if err != nil {
 		b.Fatal(err)
 	}

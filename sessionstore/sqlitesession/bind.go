@@ -12,14 +12,19 @@ import (
 
 // Bind implements sessionstore.Progress.
 func (s *Store) Bind(ctx context.Context, memories string) (bound string, err error) {
-	err = s.db.Write(ctx, sqlitedb.Urgent(), func(tx *sqlitedb.Tx) error {
-		err := tx.QueryRow(`SELECT memories FROM bound`).Scan(&bound)
-		if errors.Is(err, sql.ErrNoRows) {
-			bound = memories
-			_, err = tx.Exec(`INSERT INTO bound VALUES (1, ?)`, memories)
-		}
-		return err
-	})
+	const stored = `SELECT memories FROM bound`
+	// A start that binds nothing writes nothing, as the file may be damaged.
+	err = s.db.Read(ctx, func(tx *sql.Tx) error { return tx.QueryRowContext(ctx, stored).Scan(&bound) })
+	if errors.Is(err, sql.ErrNoRows) {
+		err = s.db.Write(ctx, sqlitedb.Urgent(), func(tx *sqlitedb.Tx) error {
+			err := tx.QueryRow(stored).Scan(&bound)
+			if errors.Is(err, sql.ErrNoRows) {
+				bound = memories
+				_, err = tx.Exec(`INSERT INTO bound VALUES (1, ?)`, memories)
+			}
+			return err
+		})
+	}
 	if err != nil {
 		return "", fmt.Errorf("bind sessions to memories: %w", err)
 	}

@@ -68,6 +68,9 @@ func New(db *sqlitedb.DB, opts *Options) (*Store, error) {
 	if s.prepared, err = db.Prepare(selectSession, selectState, selectEvents); err != nil {
 		return nil, err
 	}
+	if db.Damaged() != nil {
+		return s, nil // it is only read, and no work is claimed in it
+	}
 	return s, db.Write(context.Background(), sqlitedb.Urgent(), func(tx *sqlitedb.Tx) error {
 		// Without a WHERE, SQLite writes even if there are no rows, and a full disk
 		// has no room for that.

@@ -18,7 +18,7 @@ func TestStore(t *testing.T) {
 			Embedded: true,
 			Open: func(t *testing.T, now func() time.Time) sessiontest.Backend {
 				t.Helper()
-				db, err := sqlitedb.Open(path)
+				db, err := sqlitedb.Open(path, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

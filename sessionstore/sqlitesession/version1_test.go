@@ -32,7 +32,7 @@ func TestVersion1(t *testing.T) {
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	db, err := sqlitedb.Open(path)
+	db, err := sqlitedb.Open(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
