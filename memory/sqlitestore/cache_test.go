@@ -160,7 +160,7 @@ func TestLoadEndsWithItsCallers(t *testing.T) {
 // store is a Store in a file of its own.
 func store(t testing.TB, cacheBytes int64, now func() time.Time) *Store {
 	t.Helper()
-	db, err := sqlitedb.Open(filepath.Join(t.TempDir(), "memoryd.db"))
+	db, err := sqlitedb.Open(filepath.Join(t.TempDir(), "memoryd.db"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
