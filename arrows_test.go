@@ -56,11 +56,12 @@ var arrows = map[string][]string{
 	"internal/assembly": {"memory", "memory/sqlitestore", "sessionstore", "sessionstore/sqlitesession",
 		"internal/sqlitedb", "internal/analyzer", "embed", "extract", "extract/canonical", "extract/rules", "ingest", "retrieve"},
 	"internal/release": {},
+	"bench":            {},
 	"archive":          {"memory", "sessionstore", "embed", "ingest"},
 	"reembed":          {"memory", "embed", "ingest"},
 	".":                {"memory", "internal/assembly", "internal/sqlitedb", "embed", "extract", "ingest", "retrieve", "server"},
 	"cmd/memoryd": {".", "archive", "client", "memory", "memory/qdrantstore", "sessionstore/redissession",
-		"internal/assembly", "internal/sqlitedb", "embed", "extract", "extract/rules", "ingest", "retrieve", "gemini", "openai", "reembed", "tools", "mcp", "server", "evals"},
+		"internal/assembly", "internal/sqlitedb", "embed", "extract", "extract/rules", "ingest", "retrieve", "gemini", "openai", "reembed", "tools", "mcp", "server", "evals", "bench"},
 }
 
 // alone are the packages that import only the standard library and each other.
@@ -82,6 +83,8 @@ var (
 		"github.com/kaptinlin/jsonrepair":        {"extract"},
 		"github.com/peterbourgon/ff/v3":          {"cmd/memoryd"},
 		"github.com/blevesearch/snowballstem":    {"internal/analyzer"},
+
+		"github.com/HdrHistogram/hdrhistogram-go": {"bench"},
 	}
 )
 

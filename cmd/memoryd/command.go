@@ -42,7 +42,7 @@ func commands() []*subcommand {
 	return []*subcommand{
 		serveCommand(), mcpCommand(), demoCommand(),
 		exportCommand(), importCommand(), reembedCommand(), rebuildCommand(),
-		evalCommand("eval"), evalCommand("eval extraction"), retrievalCommand(), locomoCommand(),
+		evalCommand("eval"), evalCommand("eval extraction"), retrievalCommand(), locomoCommand(), benchCommand(),
 		readyCommand(), versionCommand(), helpCommand(),
 	}
 }

@@ -47,6 +47,7 @@ type config struct {
 
 	mcp     mcpConfig
 	quality qualityConfig
+	bench   benchConfig
 }
 
 // serverFlagNames are the flags of serve that are about requests and work.
