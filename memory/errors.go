@@ -3,6 +3,7 @@ package memory
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -45,15 +46,30 @@ func (l *Later) Unwrap() error { return l.Err }
 // ErrExhausted or ErrUnavailable, which may hold addresses, it is for clients to
 // read.
 type Refusal struct {
-	text  string
-	after time.Duration
+	flag, text string
+	after      time.Duration
 }
 
 // Refuse makes a Refusal. After is how long to wait before another try, as far as
 // the limit can tell.
 func Refuse(after time.Duration, format string, args ...any) *Refusal {
-	return &Refusal{fmt.Sprintf(format, args...), after}
+	return &Refusal{flagIn(format), fmt.Sprintf(format, args...), after}
 }
+
+// flagIn returns the first flag that a format of Refuse names, without its dash; ""
+// if it names none.
+func flagIn(format string) string {
+	for word := range strings.FieldsSeq(format) {
+		if name, ok := strings.CutPrefix(word, "-"); ok && name != "" {
+			return strings.TrimRight(name, ".,:;")
+		}
+	}
+	return ""
+}
+
+// Flag is the flag that sets the limit, without its dash. It comes from the words
+// of the program alone, so metrics can count by it.
+func (r *Refusal) Flag() string { return r.flag }
 
 // Error is the kind and the text.
 func (r *Refusal) Error() string { return ErrExhausted.Error() + ": " + r.text }

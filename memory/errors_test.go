@@ -29,3 +29,16 @@ func TestRetryAfter(t *testing.T) {
 		t.Errorf("a refusal: %v", refused)
 	}
 }
+
+func TestRefusalFlag(t *testing.T) {
+	for format, want := range map[string]string{
+		"%s -a are in use: -max-watchers sets how many": "a",
+		"16 of %d are in use: -max-watchers, no more":   "max-watchers",
+		"%s is full - later":                            "",
+		"-limit: %s":                                    "limit",
+	} {
+		if got := memory.Refuse(0, format, "-client").Flag(); got != want {
+			t.Errorf("%q: %q, want %q", format, got, want)
+		}
+	}
+}

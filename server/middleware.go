@@ -23,7 +23,7 @@ func (s *Server) refuseAfterClose(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// logRequests writes one line for each request. The line is an error if memoryd is
+// logRequests counts each request, and writes one line for it. The line is an error if memoryd is
 // at fault: the status is 500 or more, or an error came after the status was sent,
 // from a stream or from scopeBank.hidden.
 func (s *Server) logRequests() echo.MiddlewareFunc {
@@ -31,7 +31,10 @@ func (s *Server) logRequests() echo.MiddlewareFunc {
 		HandleError: true, // so that the status is the one that was sent
 		LogMethod:   true, LogURIPath: true, LogStatus: true, LogLatency: true, LogRequestID: true,
 		LogResponseSize: true, LogError: true,
+		BeforeNextFunc: func(echo.Context) { s.metrics.running.Inc() },
 		LogValuesFunc: func(c echo.Context, v middleware.RequestLoggerValues) error {
+			s.metrics.running.Dec()
+			s.metrics.answered(c, v.Status, v.Latency, v.Error)
 			level := slog.LevelInfo
 			args := []any{
 				"method", v.Method, "path", v.URIPath, "status", v.Status,

@@ -56,6 +56,8 @@ type Options struct {
 	// RememberWait is how long remember waits until its fact is stored. Defaults
 	// to that of package tools.
 	RememberWait time.Duration
+	// Measures are further figures of /metrics.
+	Measures []Measure
 	// Version is shown on the page at / and to clients of MCP.
 	Version string
 	// Log gets a line for each request. Defaults to discarding.
@@ -97,7 +99,9 @@ func New(
 	if s.opts.Log == nil {
 		s.opts.Log = slog.New(slog.DiscardHandler)
 	}
-	s.metrics = newMetrics(ingest.RenewalsFailed)
+	s.metrics = newMetrics(s.opts.Version)
+	s.metrics.registry.MustRegister(newBacklog(sessions, s.opts.Log),
+		newMeasured(append(ingestMeasures(ingest), s.opts.Measures...)))
 	s.tools = tools.New(retriever, ingest, &tools.Options{
 		PreloadTimeout: s.opts.PreloadTimeout,
 		RememberWait:   s.opts.RememberWait,
@@ -120,6 +124,7 @@ func New(
 		s.boundRequest,
 	)
 	s.addRoutes()
+	s.metrics.addRoutes(s.echo.Routes())
 	return s
 }
 
