@@ -44,7 +44,9 @@ type DB struct {
 	unreadableMu sync.Mutex
 	unreadable   map[Row]bool // rows met so far
 
-	queue    chan *job
+	queue      *queue
+	commitTime time.Duration // of the last few commits; only writeLoop uses it
+
 	failing  atomic.Bool // a write could not be kept, and none was since
 	closing  chan struct{}
 	stopped  chan struct{} // closed once writeLoop has returned
@@ -76,7 +78,7 @@ func Open(path string, opts *Options) (*DB, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	db := &DB{path: path, log: o.Log, unreadable: map[Row]bool{},
-		queue: make(chan *job, maxGroup), closing: make(chan struct{}), stopped: make(chan struct{})}
+		queue: newQueue(), closing: make(chan struct{}), stopped: make(chan struct{})}
 	if err := db.open(o.CheckTime); err != nil {
 		return nil, errors.Join(err, db.discardFiles())
 	}

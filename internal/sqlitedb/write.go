@@ -6,20 +6,21 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync/atomic"
 	"time"
 
 	"github.com/sourcegraph/conc/panics"
 
+	"github.com/memoryd/memoryd/internal/fair"
 	"github.com/memoryd/memoryd/memory"
 )
 
 const (
-	// maxGroup bounds how many writes share a commit, and so how long the first
-	// of them waits for the last.
+	// maxGroup bounds how many writes share a commit.
 	maxGroup = 256
-	// maxGroupTime ends a group after this time, so that a few large writes do
-	// not make all others wait for all of them.
+	// maxGroupTime ends a group after this time. A group with a write of an app of
+	// which no other write waits ends as soon as it took as long as a commit. So who
+	// writes little waits for little more than two commits, however much others write,
+	// and half of the writer's time goes into writes at least.
 	maxGroupTime = 50 * time.Millisecond
 	// maxLog is how long the write-ahead log may grow, in bytes. By itself SQLite
 	// reuses it only at a moment without readers, which never comes under load.
@@ -28,12 +29,14 @@ const (
 
 // job is one call of Write.
 type job struct {
-	taken atomic.Bool // by the writer, or by a caller who gave up
-	turn  Turn
-	run   func(*Tx) error
-	tx    Tx
-	err   error
-	done  chan struct{}
+	turn   Turn
+	ticket *fair.Ticket[*job] // nil for an urgent one
+	asked  time.Time
+	alone  bool // nothing else of its app waited when its turn came
+	run    func(*Tx) error
+	tx     Tx
+	err    error
+	done   chan struct{}
 }
 
 // call runs the write. A panic in it is a failure of this write alone.
@@ -44,24 +47,10 @@ func (j *job) call() (err error) {
 	return err
 }
 
-// Turn says whose write waits, for the order in which writes get their turn.
-type Turn struct {
-	scope  memory.Scope
-	urgent bool
-}
-
-// For is a turn among the writes of a scope. A scope without a user stands for an
-// app as a whole, and the zero scope for work of memoryd itself that may wait, such
-// as a move to another model.
-func For(scope memory.Scope) Turn { return Turn{scope: scope} }
-
-// Urgent is a turn before all others, for short writes that must not wait for what
-// clients write: what keeps a lease, a claim of work, and the check of a disk.
-func Urgent() Turn { return Turn{urgent: true} }
-
 // Write runs fn inside a transaction, alone, and returns once its changes are on
 // the disk. If fn fails, none of its changes stay and Write returns its error. A
-// ctx that ends before fn has begun stops it; one that ends later does not.
+// ctx that ends before fn has begun stops it; one that ends later does not. A write
+// of a request that would wait too long for its turn fails with a memory.Refusal.
 func (db *DB) Write(ctx context.Context, turn Turn, fn func(*Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -69,23 +58,23 @@ func (db *DB) Write(ctx context.Context, turn Turn, fn func(*Tx) error) error {
 	if err := db.Damaged(); err != nil {
 		return err
 	}
-	j := &job{turn: turn, run: fn, done: make(chan struct{})}
-	select {
-	case db.queue <- j:
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-db.stopped:
-		return fmt.Errorf("%w: the database is closed", memory.ErrUnavailable)
+	if !turn.urgent {
+		if err := fair.Refuse(ctx, db.queue.wait(turn.scope.App)); err != nil {
+			return err
+		}
 	}
+	defer fair.Pause(ctx)()
+	j := &job{turn: turn, run: fn, done: make(chan struct{})}
+	db.queue.push(j)
 	select {
 	case <-j.done:
 		return j.err
 	case <-ctx.Done():
-		if j.taken.CompareAndSwap(false, true) {
+		if db.queue.leave(j) {
 			return ctx.Err()
 		}
 	case <-db.stopped:
-		if j.taken.CompareAndSwap(false, true) {
+		if db.queue.leave(j) {
 			return fmt.Errorf("%w: the database is closed", memory.ErrUnavailable)
 		}
 	}
@@ -93,61 +82,52 @@ func (db *DB) Write(ctx context.Context, turn Turn, fn func(*Tx) error) error {
 	return j.err
 }
 
-// writeLoop is the one writer. Each turn takes all writes that wait, up to
-// maxGroup, and commits them together: one flush of the disk for all.
+// writeLoop is the one writer. It commits the writes that wait in groups: one flush
+// of the disk for all.
 func (db *DB) writeLoop() {
 	defer close(db.stopped)
 	for {
 		select {
-		case j := <-db.queue:
-			group := []*job{j}
-		more:
-			for len(group) < maxGroup {
-				select {
-				case j := <-db.queue:
-					group = append(group, j)
-				default:
-					break more
-				}
-			}
-			db.commit(group)
+		case <-db.queue.wake:
 		case <-db.closing:
 			return
 		}
+		for j := db.queue.next(); j != nil; j = db.queue.next() {
+			db.commit(j)
+			select {
+			case <-db.closing:
+				return
+			default:
+			}
+		}
 	}
 }
 
-// commit runs the writes in as many groups as they need.
-func (db *DB) commit(jobs []*job) {
-	taken := jobs[:0]
-	for _, j := range jobs {
-		if j.taken.CompareAndSwap(false, true) {
-			taken = append(taken, j)
+// commit runs a group of writes, of which the first is given, and tells their
+// callers.
+func (db *DB) commit(first *job) {
+	begin := time.Now()
+	group, err := db.runGroup(first)
+	for _, j := range group {
+		if err != nil && j.err == nil {
+			j.err = db.classify(err)
 		}
-	}
-	for len(taken) > 0 {
-		n, err := db.runGroup(taken)
-		for _, j := range taken[:n] {
-			if err != nil && j.err == nil {
-				j.err = db.classify(err)
-			}
-			if errors.Is(j.err, memory.ErrUnavailable) {
-				db.failing.Store(true)
-			}
-			if j.err == nil {
-				for _, f := range j.tx.onCommit {
-					f()
-				}
-			}
-			close(j.done)
+		if errors.Is(j.err, memory.ErrUnavailable) {
+			db.failing.Store(true)
 		}
-		taken = taken[n:]
+		if j.err == nil {
+			for _, f := range j.tx.onCommit {
+				f()
+			}
+		}
+		close(j.done)
 	}
+	db.queue.committed(time.Since(begin))
 }
 
-// runGroup runs the first of the writes and commits them. It returns how many it
-// ran; an error means that none of those was committed.
-func (db *DB) runGroup(jobs []*job) (n int, err error) {
+// runGroup runs writes and commits them. It returns those that it ran; an error
+// means that none of them was committed.
+func (db *DB) runGroup(first *job) (group []*job, err error) {
 	defer func() {
 		// After a failure the pool checks the connection before its next use. In
 		// memory, readers need the one connection.
@@ -155,17 +135,18 @@ func (db *DB) runGroup(jobs []*job) (n int, err error) {
 			db.release()
 		}
 	}()
+	group = []*job{first}
 	if err := db.connect(); err != nil {
-		return len(jobs), err
+		return group, err
 	}
 	db.seen.mu.Lock()
 	defer db.seen.mu.Unlock()
 	if err := db.lookBefore(); err != nil {
-		return len(jobs), err
+		return group, err
 	}
 	tx := &Tx{db: db}
 	if err := tx.run("BEGIN IMMEDIATE"); err != nil {
-		return len(jobs), err
+		return group, err
 	}
 	defer func() {
 		if err != nil {
@@ -174,22 +155,24 @@ func (db *DB) runGroup(jobs []*job) (n int, err error) {
 	}()
 	was, err := db.changes(tx)
 	if err != nil {
-		return len(jobs), err
+		return group, err
 	}
-	if n, err = db.runJobs(tx, jobs); err != nil {
-		return n, err
+	if group, err = db.runJobs(tx, first); err != nil {
+		return group, err
 	}
 	if err := db.look(context.Background(), true); err != nil {
 		db.saveLost(tx)
-		return n, err
+		return group, err
 	}
 	now, err := db.changes(tx)
 	if err != nil {
-		return n, err
+		return group, err
 	}
+	begin := time.Now()
 	if err := tx.run("COMMIT"); err != nil {
-		return n, err
+		return group, err
 	}
+	db.commitTime += (time.Since(begin) - db.commitTime) / 8
 	if now > was {
 		db.failing.Store(false)
 	}
@@ -199,7 +182,7 @@ func (db *DB) runGroup(jobs []*job) (n int, err error) {
 		tx.run("PRAGMA wal_checkpoint(TRUNCATE)") // if it fails, the next commit tries again
 	}
 	db.note()
-	return n, nil
+	return group, nil
 }
 
 // lookBefore looks at the files before a transaction, and makes sure that nothing
@@ -229,27 +212,36 @@ func (db *DB) saveLost(tx *Tx) {
 }
 
 // runJobs runs writes, each in a savepoint of its own, so that one that fails
-// changes nothing and the others stay. It returns how many it ran before the
-// group was full. An error is one of the group.
-func (db *DB) runJobs(tx *Tx, jobs []*job) (n int, err error) {
+// changes nothing and the others stay: the first one, and then those whose turn it
+// is, until none waits or the group is full. It returns those that it ran. An error
+// is one of the group.
+func (db *DB) runJobs(tx *Tx, first *job) (group []*job, err error) {
 	begin := time.Now()
-	for n < len(jobs) && (n == 0 || time.Since(begin) < maxGroupTime) {
-		j := jobs[n]
-		n++
+	last, limit := begin, maxGroupTime
+	for j := first; j != nil; j = db.queue.next() {
+		group = append(group, j)
 		if err := tx.run("SAVEPOINT job"); err != nil {
-			return n, err
+			return group, err
 		}
 		j.tx = Tx{db: db}
 		if j.err = db.classify(j.call()); j.err != nil {
 			if err := tx.run("ROLLBACK TO job"); err != nil {
-				return n, err
+				return group, err
 			}
 		}
 		if err := tx.run("RELEASE job"); err != nil {
-			return n, err
+			return group, err
+		}
+		if j.alone {
+			limit = min(limit, db.commitTime)
+		}
+		now := time.Now()
+		db.queue.charge(j, now.Sub(last))
+		if last = now; now.Sub(begin) >= limit || len(group) == maxGroup {
+			break
 		}
 	}
-	return n, db.Damaged() // a write may have met it
+	return group, db.Damaged() // a write may have met it
 }
 
 // changes is how many rows the writer has changed so far. It is read only while

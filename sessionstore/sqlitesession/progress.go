@@ -47,7 +47,7 @@ func (s *Store) Claim(ctx context.Context, owner string, ttl time.Duration, limi
 		return nil, err
 	}
 	var out []sessionstore.Work
-	err = s.db.Write(ctx, sqlitedb.Urgent(), func(tx *sqlitedb.Tx) error {
+	err = s.db.Write(ctx, sqlitedb.For(memory.Scope{}), func(tx *sqlitedb.Tx) error {
 		var err error
 		if out, err = dueWork(tx, now, limit); err != nil {
 			return err

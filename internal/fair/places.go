@@ -1,0 +1,62 @@
+package fair
+
+import (
+	"sync"
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// Places bounds how many requests are in progress. An app may have as many as there
+// are places free: alone it can have half of them, beside one other a third, and one
+// that comes new always finds room. (Dynamic thresholds, of Choudhury and Hahne,
+// 1998.)
+type Places struct {
+	total int
+
+	mu      sync.Mutex
+	used    int
+	apps    map[string]int
+	refused int64
+}
+
+// NewPlaces makes Places.
+func NewPlaces(total int) *Places { return &Places{total: total, apps: map[string]int{}} }
+
+// PlacesStats are figures of Places.
+type PlacesStats struct {
+	Used, Total int
+	Refused     int64 // since the start
+}
+
+// Stats returns the figures.
+func (p *Places) Stats() PlacesStats {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return PlacesStats{p.used, p.total, p.refused}
+}
+
+// Take takes a place for a request of an app, until free is called. The error is a
+// memory.Refusal.
+func (p *Places) Take(app string) (free func(), err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if has := p.apps[app]; has >= p.total-p.used {
+		p.refused++
+		return nil, memory.Refuse(time.Second, "this app has %d requests in progress, and %d of %d places are free:"+
+			" -requests sets how many there are", has, p.total-p.used, p.total)
+	}
+	p.used++
+	p.apps[app]++
+	return func() { p.give(app) }, nil
+}
+
+// give gives a place back.
+func (p *Places) give(app string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.used--
+	if p.apps[app]--; p.apps[app] == 0 {
+		delete(p.apps, app)
+	}
+}

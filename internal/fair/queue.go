@@ -1,0 +1,127 @@
+// Package fair shares what a machine has between apps, and an app's part between its
+// users: a [Queue] gives those who wait their turns, a [Gate] lets as many compute as
+// there are processors, and [Places] bounds how many requests are in progress.
+package fair
+
+import (
+	"container/list"
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// Queue gives what waits its turn: apps in turn, within an app its users in turn,
+// and of one user first come, first served. A turn counts by the time it takes. So
+// an app that floods the queue delays another by the piece of work in progress, not
+// by all that it has waiting, and long work of one app is followed by as much time
+// of the others, as far as they have work.
+//
+// Each call takes time that grows with the logarithm of the number of apps and
+// users that wait. A Queue is not safe for concurrent use.
+type Queue[T any] struct {
+	apps *order
+	mean time.Duration // that a turn takes, over the last few
+}
+
+// NewQueue makes an empty Queue.
+func NewQueue[T any]() *Queue[T] { return &Queue[T]{apps: newOrder()} }
+
+// Ticket is the place of something that waits in a Queue.
+type Ticket[T any] struct {
+	Value T
+	Scope memory.Scope
+
+	charged time.Duration // when its turn came
+	el      *list.Element // nil once its turn has come, or it left
+}
+
+// Len is how many wait.
+func (q *Queue[T]) Len() int { return q.apps.total }
+
+// LenApp is how many of an app wait.
+func (q *Queue[T]) LenApp(app string) int {
+	if f := q.apps.flows[app]; f != nil {
+		return f.waiting
+	}
+	return 0
+}
+
+// Push adds something that waits in the name of a scope. A scope without a user
+// stands for its app as a whole.
+func (q *Queue[T]) Push(scope memory.Scope, v T) *Ticket[T] {
+	app := q.apps.flow(scope.App)
+	if app.users == nil {
+		app.users = newOrder()
+	}
+	user := app.users.flow(scope.User)
+	t := &Ticket[T]{Value: v, Scope: scope}
+	t.el = user.items.PushBack(t)
+	app.users.add(user, 1)
+	q.apps.add(app, 1)
+	return t
+}
+
+// Pop removes what is next; nil if nothing waits. Its turn counts with the mean
+// until Charge tells how long it took.
+func (q *Queue[T]) Pop() *Ticket[T] {
+	if q.Len() == 0 {
+		return nil
+	}
+	app := q.apps.next()
+	user := app.users.next()
+	t := user.items.Front().Value.(*Ticket[T])
+	t.charged = max(q.mean, time.Microsecond)
+	q.add(t.Scope, t.charged)
+	q.take(t, app, user)
+	return t
+}
+
+// Remove takes out something that no longer waits for its turn. It reports whether
+// the turn had not come yet.
+func (q *Queue[T]) Remove(t *Ticket[T]) bool {
+	if t.el == nil {
+		return false
+	}
+	app := q.apps.flows[t.Scope.App]
+	q.take(t, app, app.users.flows[t.Scope.User])
+	return true
+}
+
+func (q *Queue[T]) take(t *Ticket[T], app, user *flow) {
+	user.items.Remove(t.el)
+	t.el = nil
+	app.users.add(user, -1)
+	q.apps.add(app, -1)
+}
+
+// Charge counts what a turn has taken.
+func (q *Queue[T]) Charge(t *Ticket[T], took time.Duration) {
+	app := q.add(t.Scope, took-t.charged)
+	t.charged = took
+	q.mean = follow(q.mean, took)
+	if app != nil {
+		app.mean = follow(app.mean, took)
+	}
+}
+
+// follow is a mean over the last 16 or so.
+func follow(mean, next time.Duration) time.Duration { return mean + (next-mean)/16 }
+
+func (q *Queue[T]) add(scope memory.Scope, cost time.Duration) *flow {
+	app := q.apps.charge(scope.App, float64(cost))
+	if app != nil && app.users != nil {
+		app.users.charge(scope.User, float64(cost))
+	}
+	return app
+}
+
+// Wait estimates how long something that an app adds now would wait, if turns come
+// one after another: as long as its own that wait already will take, and as much
+// time for each other app. It is short for an app of which no turn was charged yet.
+func (q *Queue[T]) Wait(app string) time.Duration {
+	f := q.apps.flows[app]
+	if f == nil {
+		return 0
+	}
+	return time.Duration(f.waiting*len(q.apps.flows)) * f.mean
+}

@@ -1,0 +1,164 @@
+package fair
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// errLate: a turn did not come in time.
+var errLate = errors.New("its turn did not come in time")
+
+// Turn is one request, or one piece of work in the background, at a Gate. While it
+// computes it has a slot. While it waits for a disk, the network or a model it has
+// none, and then takes one again. It travels in a context, so that what waits can
+// tell it, however far below; see Pause.
+type Turn struct {
+	gate  *Gate
+	scope memory.Scope
+
+	mu      sync.Mutex
+	slot    *slot // nil for none
+	paused  int   // how many calls wait
+	writing bool  // it has written, and is no longer refused
+	ended   bool
+}
+
+type turnKey struct{}
+
+// Begin makes a Turn, without a slot yet, and a context that carries it. The caller
+// ends it.
+func (g *Gate) Begin(ctx context.Context, scope memory.Scope) (context.Context, *Turn) {
+	t := &Turn{gate: g, scope: scope}
+	return context.WithValue(ctx, turnKey{}, t), t
+}
+
+// of is the turn that a context carries; nil for none.
+func of(ctx context.Context) *Turn {
+	t, _ := ctx.Value(turnKey{}).(*Turn)
+	return t
+}
+
+// Ready waits until the turn of ctx has a slot, if there is one and it has none. The
+// error is a memory.Refusal if that would take longer than the gate's patience, or
+// the cause of ctx.
+func Ready(ctx context.Context) error {
+	t := of(ctx)
+	if t == nil {
+		return nil
+	}
+	if !t.wants() {
+		return nil
+	}
+	if p := t.gate.patience; p > 0 {
+		if wait := t.gate.wait(t.scope.App); wait > p {
+			return t.gate.refuse(wait, "a request")
+		}
+	}
+	err := t.take(ctx, t.gate.patience)
+	if errors.Is(err, errLate) {
+		return t.gate.refuse(t.gate.patience, "a request")
+	}
+	return err
+}
+
+// wants reports whether the turn computes and has no slot.
+func (t *Turn) wants() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.slot == nil && t.paused == 0 && !t.ended
+}
+
+// take waits for a slot for the turn. Goroutines that work for one turn share it.
+func (t *Turn) take(ctx context.Context, limit time.Duration) error {
+	s, err := t.gate.acquire(ctx, t.scope, limit)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.slot != nil || t.ended {
+		t.gate.release(s)
+		return nil
+	}
+	t.slot = s
+	return nil
+}
+
+// comeback is how long a turn waits for a slot after a pause, at most. Then it goes on
+// without one: its caller may hold what others with a slot wait for.
+const comeback = 100 * time.Millisecond
+
+// Pause gives the slot of ctx's turn to others while the caller waits for something
+// other than a processor. The caller calls resume after that. Without a turn, or
+// without a slot, both do nothing.
+func Pause(ctx context.Context) (resume func()) {
+	t := of(ctx)
+	if t == nil {
+		return func() {}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.paused == 0 && t.slot == nil {
+		return func() {} // it had no slot before, and needs none after
+	}
+	t.paused++
+	t.leave()
+	return func() { t.resume(ctx) }
+}
+
+// leave gives up the slot, if there is one. The caller holds t.mu.
+func (t *Turn) leave() {
+	if t.slot != nil {
+		t.gate.release(t.slot)
+		t.slot = nil
+	}
+}
+
+// resume takes a slot again once nothing of the turn waits any more.
+func (t *Turn) resume(ctx context.Context) {
+	t.mu.Lock()
+	t.paused--
+	t.mu.Unlock()
+	if t.wants() {
+		_ = t.take(ctx, comeback) // without a slot it goes on all the same
+	}
+}
+
+// Leave gives up the slot of ctx's turn: what follows is no work. Ready takes one
+// again.
+func Leave(ctx context.Context) {
+	if t := of(ctx); t != nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.leave()
+	}
+}
+
+// End ends the turn.
+func (t *Turn) End() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ended = true
+	t.leave()
+}
+
+// Refuse decides whether the turn of ctx may wait as long for its turn to write. If
+// not, it returns a memory.Refusal. What has written once is not refused later, as its
+// caller could not tell how much of it was done; work in the background never is.
+func Refuse(ctx context.Context, wait time.Duration) error {
+	t := of(ctx)
+	if t == nil || t.gate.patience == 0 {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if wait > t.gate.patience && !t.writing {
+		return t.gate.refuse(wait, "a write")
+	}
+	t.writing = true
+	return nil
+}

@@ -1,0 +1,131 @@
+package sqlitedb
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/memoryd/memoryd/internal/fair"
+	"github.com/memoryd/memoryd/memory"
+)
+
+// Turn says whose write waits, for the order in which writes get their turn.
+type Turn struct {
+	scope  memory.Scope
+	urgent bool
+}
+
+// For is a turn among the writes of a scope. A scope without a user stands for an
+// app as a whole, and the zero scope for work of memoryd itself that may wait, such
+// as a move to another model.
+func For(scope memory.Scope) Turn { return Turn{scope: scope} }
+
+// Urgent is a turn before all others, for short writes that must not wait for what
+// clients write: a claim of work, and the check of a disk.
+func Urgent() Turn { return Turn{urgent: true} }
+
+// WriteStats are figures of the writes of a DB since it was opened.
+type WriteStats struct {
+	Waiting int           // writes that wait now
+	Writes  int64         // that had their turn
+	Waited  time.Duration // by all of them together
+	Commits int64         // groups of writes
+	Slowest time.Duration // the longest group with its commit
+}
+
+// queue has the writes that wait.
+type queue struct {
+	wake chan struct{} // has a value if something may wait
+
+	mu     sync.Mutex
+	urgent []*job
+	turns  *fair.Queue[*job]
+	stats  WriteStats
+}
+
+func newQueue() *queue {
+	return &queue{wake: make(chan struct{}, 1), turns: fair.NewQueue[*job]()}
+}
+
+// push adds a write.
+func (q *queue) push(j *job) {
+	q.mu.Lock()
+	j.asked = time.Now()
+	if j.turn.urgent {
+		q.urgent = append(q.urgent, j)
+	} else {
+		j.ticket = q.turns.Push(j.turn.scope, j)
+	}
+	q.mu.Unlock()
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+// next takes the write whose turn it is; nil if none waits.
+func (q *queue) next() *job {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var j *job
+	if len(q.urgent) > 0 {
+		j = q.urgent[0]
+		q.urgent = slices.Delete(q.urgent, 0, 1)
+	} else if t := q.turns.Pop(); t != nil {
+		j = t.Value
+		j.alone = j.turn.scope.App != "" && q.turns.LenApp(j.turn.scope.App) == 0
+	} else {
+		return nil
+	}
+	q.stats.Writes++
+	q.stats.Waited += time.Since(j.asked)
+	return j
+}
+
+// leave takes out a write whose caller waits no longer. It reports whether the write
+// had not begun.
+func (q *queue) leave(j *job) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if j.ticket != nil {
+		return q.turns.Remove(j.ticket)
+	}
+	i := slices.Index(q.urgent, j)
+	if i >= 0 {
+		q.urgent = slices.Delete(q.urgent, i, i+1)
+	}
+	return i >= 0
+}
+
+// charge counts how long a write took.
+func (q *queue) charge(j *job, took time.Duration) {
+	if j.ticket != nil {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.turns.Charge(j.ticket, took)
+	}
+}
+
+// committed counts a group.
+func (q *queue) committed(took time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.stats.Commits++
+	q.stats.Slowest = max(q.stats.Slowest, took)
+}
+
+// wait estimates how long a write of an app would wait for its turn.
+func (q *queue) wait(app string) time.Duration {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.turns.Wait(app)
+}
+
+// Writes returns the figures of the writes.
+func (db *DB) Writes() WriteStats {
+	db.queue.mu.Lock()
+	defer db.queue.mu.Unlock()
+	out := db.queue.stats
+	out.Waiting = len(db.queue.urgent) + db.queue.turns.Len()
+	return out
+}
