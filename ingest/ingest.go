@@ -58,6 +58,10 @@ type Options struct {
 	// Fallback finds provisional facts while the extractor gives no answer.
 	// Defaults to none.
 	Fallback extract.Extractor
+	// Together is set if the sessions and the memories are in one place, where one
+	// step writes both: the turns of a request are then written in the step that
+	// stores its events. Defaults to none.
+	Together Together
 	Now      func() time.Time // Defaults to time.Now.
 	Log      *slog.Logger     // Defaults to discarding.
 }
@@ -104,6 +108,7 @@ type Service struct {
 
 	hint           chan struct{} // there may be work
 	renewalsFailed atomic.Int64
+	findableLate   atomic.Int64
 
 	watches *watches
 	mu      sync.Mutex

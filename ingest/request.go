@@ -39,21 +39,15 @@ func SessionOf(op *sessionstore.Operation) string {
 
 // Ingest stores events in a session, which it creates if it is missing, and
 // requests memories of them. It leaves the session's state alone. When it
-// returns the events are durable, and their turns can be found by words, unless
-// the memory store is too slow to wait for.
+// returns the events are durable. Their turns can be found by words if the
+// operation is Findable: they always can where sessions and memories are in one
+// place (see [Together]), and otherwise unless the memory store is too slow to
+// wait for.
 func (s *Service) Ingest(
 	ctx context.Context, key sessionstore.Key, events []sessionstore.Event, opts RequestOptions,
 ) (*sessionstore.Operation, error) {
 	how := sessionstore.Append{Create: true, KeepState: true, Request: opts.request(key.Scope)}
-	done, err := s.sessions.Append(ctx, key, events, how)
-	if err != nil {
-		return nil, err
-	}
-	if done.Operation.EventsTotal > 0 {
-		s.findable(ctx, key, done.Events)
-	}
-	s.wake()
-	return done.Operation, nil
+	return s.request(ctx, key, events, how)
 }
 
 // AddSession requests memories of all the events of a session of which none were
@@ -61,20 +55,7 @@ func (s *Service) Ingest(
 func (s *Service) AddSession(
 	ctx context.Context, key sessionstore.Key, opts RequestOptions,
 ) (*sessionstore.Operation, error) {
-	done, err := s.sessions.Append(ctx, key, nil, sessionstore.Append{Request: opts.request(key.Scope)})
-	if err != nil {
-		return nil, err
-	}
-	if n := done.Operation.EventsTotal; n > 0 {
-		// The n events that wait are the last n by time, except late arrivals,
-		// whose turns are written when they are processed.
-		session, err := s.sessions.Get(ctx, key, sessionstore.Get{NumRecent: min(n, maxFindable)})
-		if err == nil {
-			s.findable(ctx, key, session.Events)
-		}
-	}
-	s.wake()
-	return done.Operation, nil
+	return s.request(ctx, key, nil, sessionstore.Append{Request: opts.request(key.Scope)})
 }
 
 // AddRange requests memories of the events of a session from one time up to, not
@@ -104,7 +85,7 @@ func (s *Service) AddRange(
 		return nil, fmt.Errorf("%w: the session has %d events in that time, more than %d: request fewer",
 			memory.ErrInvalid, len(events), limit)
 	}
-	return s.ingestOneShot(ctx, key, events, opts.request(key.Scope))
+	return s.request(ctx, key, events, sessionstore.Append{OneShot: true, Request: opts.request(key.Scope)})
 }
 
 // MaxGiven is how many facts one request may give, as in Memory Bank.
@@ -120,7 +101,8 @@ type GivenFact struct {
 const givenRole = "fact"
 
 // IngestFacts requests memories of facts as they are: nothing is extracted, but
-// they are compared with known ones. They are events of a one-shot session.
+// they are compared with known ones. They are events of a one-shot session. The
+// operation is Findable once the memories are made.
 func (s *Service) IngestFacts(
 	ctx context.Context, scope memory.Scope, facts []GivenFact, opts RequestOptions,
 ) (*sessionstore.Operation, error) {
@@ -141,13 +123,6 @@ func (s *Service) IngestFacts(
 	}
 	r := opts.request(scope)
 	r.Facts = true
-	return s.ingestOneShot(ctx, key, events, r)
-}
-
-// ingestOneShot requests memories of events in a one-shot session.
-func (s *Service) ingestOneShot(
-	ctx context.Context, key sessionstore.Key, events []sessionstore.Event, r *sessionstore.Request,
-) (*sessionstore.Operation, error) {
 	done, err := s.sessions.Append(ctx, key, events, sessionstore.Append{OneShot: true, Request: r})
 	if err != nil {
 		return nil, err

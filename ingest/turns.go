@@ -3,38 +3,15 @@ package ingest
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// Limits on the time that a request waits until its turns can be found. The
-// events are stored by then, and processing writes the turns in any case. So a
-// slow memory store delays an answer by this much at most.
-const (
-	findableBase   = 100 * time.Millisecond
-	findablePer    = time.Millisecond // more for each turn
-	maxFindable    = 1000             // turns
-	writesTogether = 100              // in one call of the store, so that others get their turn
-)
-
-// findable puts the turns of a request into memory before they are processed,
-// with vectors if that takes no remote call.
-func (s *Service) findable(ctx context.Context, key sessionstore.Key, events []sessionstore.Event) {
-	var turns []extract.Turn
-	for _, e := range events[:min(len(events), maxFindable)] {
-		if t, ok := extract.ReadTurn(key.ID, e); ok && !e.Partial {
-			turns = append(turns, t)
-		}
-	}
-	ctx, cancel := context.WithTimeout(ctx, findableBase+time.Duration(len(turns))*findablePer)
-	defer cancel()
-	if err := s.putTurns(ctx, key, turns, !s.embedder.Model().Remote); err != nil {
-		s.log(key).Warn("turns can be found only after processing", "err", err)
-	}
-}
+// writesTogether is how many turns go into one call of the memory store, so that
+// others get their turn.
+const writesTogether = 100
 
 // turnMemory is the memory of a turn.
 func turnMemory(key sessionstore.Key, t extract.Turn) memory.Memory {

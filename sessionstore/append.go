@@ -44,6 +44,9 @@ type Appended struct {
 	Events         []Event
 	LastUpdateTime time.Time
 	Operation      *Operation // with Append.Request
+	// Requested has the events that the operation is about, for Progress.Events: its
+	// Key, Ref, Done and Requested are set, with Append.Request.
+	Requested Work
 }
 
 // Prepare returns the events of one call as a store keeps them. Events without

@@ -35,6 +35,9 @@ type Operation struct {
 	EventsTotal int
 	EventsDone  int
 	Changes     []json.RawMessage // the changes of its events, as Finish was given them
+	// Findable is set by package ingest in its answer to a request: a search that
+	// begins after the answer finds the turns of the request. Stores leave it unset.
+	Findable bool
 }
 
 // Done reports whether the operation has ended: only a Retry can resume it.

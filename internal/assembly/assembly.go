@@ -54,7 +54,8 @@ func Connect(sessions ingest.Sessions, memories memory.Store, opts *Options) Par
 	return Parts{
 		Ingest: ingest.New(sessions, memories, o.Embedder, o.Extractor, &ingest.Options{
 			Workers: o.Workers, MaxWatchers: o.MaxWatchers,
-			MaxAttempts: o.MaxAttempts, Fallback: o.Fallback, Log: o.Log}),
+			MaxAttempts: o.MaxAttempts, Fallback: o.Fallback, Log: o.Log,
+			Together: Together(sessions, memories)}),
 		Retriever: retrieve.New(memories, o.Embedder, &retrieve.Options{Reranker: o.Reranker, Log: o.Log}),
 	}
 }

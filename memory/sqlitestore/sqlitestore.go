@@ -136,6 +136,9 @@ func (s *Store) claim() error {
 	return err
 }
 
+// DB returns the file that the memories are in.
+func (s *Store) DB() *sqlitedb.DB { return s.db }
+
 // CacheStats returns figures of the indexes that searches keep in memory.
 func (s *Store) CacheStats() CacheStats { return s.cache.figures() }
 
@@ -146,8 +149,8 @@ func (s *Store) ID() string { return s.id }
 // model.
 func (s *Store) write(ctx context.Context, turn sqlitedb.Turn, fn func(*sqlitedb.Tx) error) error {
 	return s.db.Write(ctx, turn, func(tx *sqlitedb.Tx) error {
-		if s.moved.Load() {
-			return fmt.Errorf("%w: the memories are moving from %v to another", memory.ErrUnavailable, s.model)
+		if err := s.checkMoved(); err != nil {
+			return err
 		}
 		return fn(tx)
 	})

@@ -67,19 +67,9 @@ func (s *Store) Put(ctx context.Context, scope memory.Scope, writes []memory.Wri
 		return nil, scope.Wrap("put memories", err)
 	}
 	var out []memory.Outcome
-	err := s.write(ctx, sqlitedb.For(scope), func(tx *sqlitedb.Tx) error {
-		out = make([]memory.Outcome, len(writes))
-		n, err := scopeNumber(tx, scope, true)
-		if err != nil {
-			return err
-		}
-		now := s.now()
-		for i := range writes {
-			if out[i], err = s.putOne(tx, n, &writes[i], now); err != nil {
-				return err
-			}
-		}
-		return nil
+	err := s.write(ctx, sqlitedb.For(scope), func(tx *sqlitedb.Tx) (err error) {
+		out, err = s.PutIn(tx, scope, writes)
+		return err
 	})
 	if err != nil {
 		return nil, scope.Wrap("put memories", err)

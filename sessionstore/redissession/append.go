@@ -98,6 +98,8 @@ func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, s
 			return out, err
 		}
 		out.Operation = &op
+		first, last := answer.list(4).num(2), answer.list(4).num(3)
+		out.Requested = sessionstore.Work{Key: key, Ref: answer.text(1), Done: first, Requested: last}
 	}
 	return out, s.deliver(ctx, box, answer.list(5))
 }

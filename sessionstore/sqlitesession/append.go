@@ -11,12 +11,20 @@ import (
 
 // Append implements sessionstore.Store.
 func (s *Store) Append(ctx context.Context, key sessionstore.Key, events []sessionstore.Event,
-	opts sessionstore.Append) (out sessionstore.Appended, err error) {
+	opts sessionstore.Append) (sessionstore.Appended, error) {
+	out, _, err := s.appendAnd(ctx, key, events, opts, nil)
+	return out, err
+}
+
+// appendAnd is Append, and writes turns of the requested events with put, unless
+// that is nil. It also returns the requested events whose turns are not written.
+func (s *Store) appendAnd(ctx context.Context, key sessionstore.Key, events []sessionstore.Event,
+	opts sessionstore.Append, put PutTurns) (out sessionstore.Appended, left sessionstore.Work, err error) {
 	if err := key.Validate(); err != nil {
-		return out, err
+		return out, left, err
 	}
 	if err := opts.Validate(); err != nil {
-		return out, key.Wrap("append", err)
+		return out, left, key.Wrap("append", err)
 	}
 	err = s.db.Write(ctx, sqlitedb.For(key.Scope), func(tx *sqlitedb.Tx) error {
 		row, err := s.target(tx, key, opts)
@@ -30,8 +38,17 @@ func (s *Store) Append(ctx context.Context, key sessionstore.Key, events []sessi
 		if opts.Request == nil {
 			return nil
 		}
-		if out.Operation, err = s.request(tx, key, &row, *opts.Request); err != nil || !opts.OneShot {
+		if out.Operation, err = s.request(tx, key, &row, *opts.Request); err != nil {
 			return err
+		}
+		out.Requested = row.work(key, row.done)
+		if put != nil {
+			if left, err = putTurns(tx, key, &row, put); err != nil {
+				return err
+			}
+		}
+		if !opts.OneShot {
+			return nil
 		}
 		// A one-shot session without events has no work that would remove it.
 		return purge(tx, row.ref)
@@ -40,9 +57,9 @@ func (s *Store) Append(ctx context.Context, key sessionstore.Key, events []sessi
 		s.notify.Changed(key)
 	}
 	if err != nil {
-		return sessionstore.Appended{}, key.Wrap("append", err)
+		return sessionstore.Appended{}, sessionstore.Work{}, key.Wrap("append", err)
 	}
-	return out, nil
+	return out, left, nil
 }
 
 // target is the session that an append goes to.
@@ -81,6 +98,7 @@ func (s *Store) append(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, e
 			continue
 		}
 		row.seq++
+		row.fresh = append(row.fresh, sessionstore.NumberedEvent{Seq: row.seq, Event: e})
 		row.updateTime = e.Timestamp.UnixMicro()
 		stored = true
 		rewinds = rewinds || e.RewindBefore != ""

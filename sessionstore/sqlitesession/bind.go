@@ -48,7 +48,7 @@ func (s *Store) Rebind(ctx context.Context, memories string) (sessions int, err 
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(`UPDATE sessions SET done = 0, plan = NULL, plan_to = 0, attempts = 0, failed = 0,
+		_, err = tx.Exec(`UPDATE sessions SET done = 0, turns = 0, plan = NULL, plan_to = 0, attempts = 0, failed = 0,
 			request_time = ?, due_time = 0, last_error = '' WHERE requested > 0`, s.now().UnixMicro())
 		if err != nil {
 			return err

@@ -119,3 +119,8 @@ CREATE INDEX changes_time ON changes (time);
 // schemaRequest adds the request of each operation, as JSON. Operations that
 // were stored before have none: see sessionstore.ReadRequest.
 const schemaRequest = `ALTER TABLE operations ADD COLUMN request BLOB NOT NULL DEFAULT x'';`
+
+// schemaTurns adds the number of the event up to which turns were written by
+// Store.AppendTurns and Store.WriteTurns. Where it is behind the done position,
+// that counts: turns of events that are done were written by a worker.
+const schemaTurns = `ALTER TABLE sessions ADD COLUMN turns INTEGER NOT NULL DEFAULT 0;`

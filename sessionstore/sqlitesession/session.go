@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
@@ -142,16 +143,22 @@ func purge(tx *sqlitedb.Tx, ref int64) error {
 
 // sessionRow has the columns of a session that a write needs.
 type sessionRow struct {
-	ref, updateTime, seq, requested, done int64
+	ref, updateTime, seq, requested, done, turns int64
+	fresh                                        []sessionstore.NumberedEvent // that the write has stored
+}
+
+// work has the events of the session numbered above after.
+func (r *sessionRow) work(key sessionstore.Key, after int64) sessionstore.Work {
+	return sessionstore.Work{Key: key, Ref: strconv.FormatInt(r.ref, 10), Done: after, Requested: r.seq}
 }
 
 // selectSession finds the present life of a session.
-const selectSession = `SELECT ref, update_time, seq, requested, done FROM sessions
+const selectSession = `SELECT ref, update_time, seq, requested, done, turns FROM sessions
 	WHERE app = ? AND user = ? AND id = ? AND deleted = 0`
 
 // findSession reads the row of selectSession; ErrNotFound if there is none.
 func findSession(row *sql.Row) (r sessionRow, err error) {
-	err = row.Scan(&r.ref, &r.updateTime, &r.seq, &r.requested, &r.done)
+	err = row.Scan(&r.ref, &r.updateTime, &r.seq, &r.requested, &r.done, &r.turns)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = memory.ErrNotFound
 	}

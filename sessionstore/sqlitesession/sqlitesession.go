@@ -15,6 +15,14 @@
 // so that a claim does not read all sessions. Every write that changes the work
 // of a scope brings its row up to date before it ends.
 //
+// # Turns
+//
+// Where the memories are in the same file, [Store.AppendTurns] writes those of the
+// turns in the transaction that stores the events. A session's turns position is
+// the number of the last event whose turn was written so. It only saves writing
+// turns twice: a worker looks for each turn of its batch, and writes it if it is
+// missing.
+//
 // # Atomicity
 //
 // Each method that writes is one transaction of sqlitedb: all of its changes are
@@ -61,7 +69,7 @@ func New(db *sqlitedb.DB, opts *Options) (*Store, error) {
 	if opts != nil && opts.Now != nil {
 		s.now = opts.Now
 	}
-	if err := db.Migrate("sessions", schema, schemaRequest); err != nil {
+	if err := db.Migrate("sessions", schema, schemaRequest, schemaTurns); err != nil {
 		return nil, err
 	}
 	var err error
@@ -78,6 +86,9 @@ func New(db *sqlitedb.DB, opts *Options) (*Store, error) {
 		return err
 	})
 }
+
+// DB returns the file that the sessions are in.
+func (s *Store) DB() *sqlitedb.DB { return s.db }
 
 // expired is when an operation ended that can no longer be read, in
 // microseconds: all that ended before it.
