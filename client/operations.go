@@ -26,6 +26,10 @@ type Operation struct {
 		Memories []Changed `json:"memories"` // the facts that changed
 	} `json:"response"` // set if it has succeeded
 	Error *Error `json:"error"` // set if it has failed
+	// Findable says that a search which begins after this answer finds the turns of
+	// the request. If it is false in the answer to the request, they can be found once
+	// the operation is done, or shortly before.
+	Findable bool `json:"findable"`
 }
 
 // OperationMetadata is the progress of an operation.

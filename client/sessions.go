@@ -148,6 +148,9 @@ func (u *User) DeleteSession(ctx context.Context, id string) error {
 type Appended struct {
 	Events         []Event   `json:"events"` // as stored
 	LastUpdateTime time.Time `json:"lastUpdateTime"`
+	// Findable says that a search which begins after this answer finds the turns of
+	// the events. It is false: AddSession or Ingest requests memories of events.
+	Findable bool `json:"findable"`
 }
 
 // Append stores events in a session, all or none. If outputKey is not "", the text

@@ -19,6 +19,7 @@ import (
 	"github.com/memoryd/memoryd/extract/rules"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/internal/analyzer"
+	"github.com/memoryd/memoryd/internal/assembly"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/memory/sqlitestore"
@@ -36,6 +37,7 @@ type bench struct {
 	sessions *sqlitesession.Store
 	memories *sqlitestore.Store
 	service  *ingest.Service
+	close    func() // the file
 }
 
 // parts are replacements of the parts of a bench. Those left out are the real ones.
@@ -46,6 +48,9 @@ type parts struct {
 	extractor extract.Extractor
 	opts      ingest.Options
 	file      string // of the database; defaults to a new one
+	// together writes into both stores in one step. It defaults to the real one if both
+	// stores are real, and to none otherwise.
+	together func(ingest.Together) ingest.Together
 }
 
 func newBench(t *testing.T, p parts) *bench {
@@ -57,8 +62,8 @@ func newBench(t *testing.T, p parts) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { db.Close() })
-	b := &bench{T: t}
+	b := &bench{T: t, close: sync.OnceFunc(func() { db.Close() })}
+	t.Cleanup(b.close)
 	if b.sessions, err = sqlitesession.New(db, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -84,6 +89,12 @@ func newBench(t *testing.T, p parts) *bench {
 	}
 	if p.opts.Poll == 0 {
 		p.opts.Poll = 5 * time.Millisecond
+	}
+	switch {
+	case p.together != nil:
+		p.opts.Together = p.together(assembly.Together(b.sessions, b.memories))
+	case p.sessions == nil && p.memories == nil: // as memoryd runs with one file
+		p.opts.Together = assembly.Together(b.sessions, b.memories)
 	}
 	b.service = ingest.New(sessions, memories, p.embedder, p.extractor, &p.opts)
 	return b
@@ -277,6 +288,25 @@ func (f fusedSessions) Save(ctx context.Context, w sessionstore.Work, to int64, 
 
 func (f fusedSessions) Finish(ctx context.Context, w sessionstore.Work, to int64, c []sessionstore.Change) error {
 	return f.blow(func() error { return f.Sessions.Finish(ctx, w, to, c) })
+}
+
+// fusedTogether leads the steps of a request through a fuse.
+type fusedTogether struct {
+	ingest.Together
+	*fuse
+}
+
+func (f fusedTogether) AppendTurns(ctx context.Context, key sessionstore.Key, events []sessionstore.Event,
+	how sessionstore.Append, turn ingest.TurnWriter) (out sessionstore.Appended, left sessionstore.Work, err error) {
+	return out, left, f.blow(func() error {
+		out, left, err = f.Together.AppendTurns(ctx, key, events, how, turn)
+		return err
+	})
+}
+
+func (f fusedTogether) PutTurns(ctx context.Context, left sessionstore.Work, turn ingest.TurnWriter) (
+	out sessionstore.Work, err error) {
+	return out, f.blow(func() error { out, err = f.Together.PutTurns(ctx, left, turn); return err })
 }
 
 func isInvalid(err error) bool { return errors.Is(err, memory.ErrInvalid) }

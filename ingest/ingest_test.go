@@ -68,16 +68,6 @@ func TestIngest(t *testing.T) {
 	}
 }
 
-// A turn can be found by words when Ingest returns, before anything has run.
-func TestFindableAtOnce(t *testing.T) {
-	b := newBench(t, parts{})
-	b.ingest("s", event(t, "e1", 1, "The quarterly report mentions giraffes."))
-	found, err := b.memories.Search(t.Context(), scope, memory.Query{Terms: []string{"giraff"}, Limit: 5})
-	if err != nil || len(found.Runs) != 1 {
-		t.Errorf("found %+v, %v", found, err)
-	}
-}
-
 // The same events give the same memories, in any order, in parts and repeated.
 func TestAnyOrder(t *testing.T) {
 	want := newBench(t, parts{})

@@ -59,7 +59,9 @@ func eventsOf(events []sessionstore.Event) []json.RawMessage {
 
 // appendEvents answers POST {scope}/sessions/{id}/events. With outputKey the
 // text of each event also goes into the state under that key, as ADK's
-// output_key does it.
+// output_key does it. The turns of the events are not findable: no memories were
+// requested of them. A false promises nothing, so it also holds for events that
+// memories were made of before.
 func (s *Server) appendEvents(c echo.Context, key sessionstore.Key) error {
 	var raw json.RawMessage
 	if err := decodeBody(c, &raw); err != nil {
@@ -84,7 +86,8 @@ func (s *Server) appendEvents(c echo.Context, key sessionstore.Key) error {
 	return sendJSON(c, http.StatusOK, struct {
 		Events         []json.RawMessage `json:"events"`
 		LastUpdateTime time.Time         `json:"lastUpdateTime"`
-	}{eventsOf(done.Events), done.LastUpdateTime})
+		Findable       bool              `json:"findable"`
+	}{Events: eventsOf(done.Events), LastUpdateTime: done.LastUpdateTime})
 }
 
 // oneOrManyEvents reads a body that is one event, or a list of events in the

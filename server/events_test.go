@@ -19,7 +19,8 @@ func TestAppendOneEvent(t *testing.T) {
 	events := newSession(a)
 	out := a.want(200, "POST", events, `{"id": "e1", "author": "user", "timestamp": 1700000000, "content": "hello"}`)
 	equal(t, "the answer", out, `{"events": [{"id": "e1", "author": "user", "timestamp": "2023-11-14T22:13:20.000000Z",
-		"content": {"role": "user", "parts": [{"text": "hello"}]}}], "lastUpdateTime": "2023-11-14T22:13:20.000000Z"}`)
+		"content": {"role": "user", "parts": [{"text": "hello"}]}}], "lastUpdateTime": "2023-11-14T22:13:20.000000Z",
+		"findable": false}`)
 	out = a.want(200, "POST", events, `{"author": "guide", "content": {"parts": [{"text": "hi"}]}}`)
 	if text(out, "events", 0, "id") == "" || text(out, "events", 0, "timestamp") == "" {
 		t.Errorf("an event without id and time is stored as %v", at(out, "events", 0))

@@ -26,6 +26,7 @@ import (
 	"github.com/memoryd/memoryd/extract/rules"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/internal/analyzer"
+	"github.com/memoryd/memoryd/internal/assembly"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/memory/sqlitestore"
@@ -91,6 +92,9 @@ func build(t testing.TB, end func(), choose ...func(*setup)) *server.Server {
 	var memories memory.Store = sqlMemories
 	if s.memories != nil {
 		memories = s.memories(memories)
+	}
+	if s.sessions == nil && s.memories == nil { // as memoryd runs with one file
+		s.ingest.Together = assembly.Together(sqlSessions, sqlMemories)
 	}
 	service := ingest.New(sessions, memories, embed.Builtin{}, s.extractor, &s.ingest)
 	if s.server.Checks == nil {

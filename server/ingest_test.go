@@ -203,3 +203,31 @@ func TestParallelIngest(t *testing.T) {
 	same(t, "turns", len(list(a.want(200, "GET", scope+"/memories?kind=turn&pageSize=1000", nil), "memories")),
 		clients*each)
 }
+
+// TestFindable checks that each call that stores events says whether their turns
+// can be found: a search that begins after the answer finds them if it says so.
+func TestFindable(t *testing.T) {
+	g := newGate() // no fact is extracted until the end
+	a := start(t, func(s *setup) { s.extractor = g })
+	defer close(g.open)
+	finds := func(query string, want bool) {
+		t.Helper()
+		found := list(a.want(200, "POST", scope+"/memories/search", map[string]any{"query": query}), "memories")
+		has := func(m any) bool { return strings.Contains(strings.ToLower(text(m, "memory", "fact")), query) }
+		same(t, query, slices.ContainsFunc(found, has), want)
+	}
+	op := a.want(202, "POST", scope+"/memories/ingest", `{"sessionId": "s", "events": [{"content": "A giraffe."}]}`)
+	same(t, "ingest", at(op, "findable"), true)
+	finds("giraffe", true)
+
+	out := a.want(200, "POST", scope+"/sessions/s/events", `{"content": "An okapi."}`)
+	same(t, "append", at(out, "findable"), false)
+	finds("okapi", false)
+	op = a.want(202, "POST", scope+"/sessions/s/memories", nil)
+	same(t, "memories of a session", at(op, "findable"), true)
+	finds("okapi", true)
+
+	op = a.want(202, "POST", scope+"/memories/ingest", `{"facts": [{"fact": "Zebras are striped."}]}`)
+	same(t, "facts", at(op, "findable"), false)
+	finds("zebras", false)
+}

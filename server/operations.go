@@ -24,6 +24,10 @@ type operationBody struct {
 	Metadata operationMetadata  `json:"metadata"`
 	Response *operationResponse `json:"response,omitzero"` // of one that succeeded
 	Error    *errorDetail       `json:"error,omitzero"`    // of one that failed
+	// Findable says whether a search that begins after this answer finds the turns.
+	// It is in the answer to a request for memories, unless that has failed by then,
+	// and later once the memories are made.
+	Findable *bool `json:"findable,omitzero"`
 }
 
 type operationMetadata struct {
@@ -65,6 +69,9 @@ func operationOf(op *sessionstore.Operation) (operationBody, error) {
 		} else {
 			response.Memories = append(response.Memories, changed)
 		}
+	}
+	if op.Findable || op.State == sessionstore.Succeeded {
+		out.Findable = new(true)
 	}
 	switch op.State {
 	case sessionstore.Succeeded:
@@ -109,14 +116,21 @@ func waitParam(c echo.Context) (until time.Time, err error) {
 // are stored, so nothing that happens to the waiting is an error of the request:
 // it is answered with the state that is known.
 func (s *Server) sendRequested(c echo.Context, op *sessionstore.Operation, until time.Time) error {
-	status := http.StatusAccepted
+	status, findable := http.StatusAccepted, op.Findable
 	if !until.IsZero() {
 		op = s.await(c.Request().Context(), op, until)
 		if op.Done() {
 			status = http.StatusOK
 		}
 	}
-	return sendOperation(c, status, op)
+	out, err := operationOf(op)
+	if err != nil {
+		return err
+	}
+	if findable || !out.Done {
+		out.Findable = &findable
+	}
+	return sendJSON(c, status, out)
 }
 
 // await returns an operation when it is done, or as it is known at until.

@@ -1,6 +1,8 @@
 package sessiontest
 
 import (
+	"time"
+
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -12,6 +14,7 @@ func requestCases() []testCase {
 		{"is kept", requestKept},
 		{"the oldest is claimed", requestOldest},
 		{"without an id", requestWithoutID},
+		{"names its events", requestNamesEvents},
 	}
 }
 
@@ -73,4 +76,43 @@ func requestWithoutID(f *fixture) {
 	f.isA("Append", err, memory.ErrInvalid)
 	f.missing(key)
 	f.idle("nothing was requested")
+}
+
+// Append says which events the operation is about, in a form that Events reads:
+// those that memories were not made of, in order of arrival, however late they
+// arrived. Ingestion writes their turns before it answers.
+func requestNamesEvents(f *fixture) {
+	key := session(ann, "s1")
+	waiting := func(out sessionstore.Appended, want ...string) {
+		f.t.Helper()
+		w := out.Requested
+		f.equal("key", w.Key, key)
+		f.equal("number of events", int(w.Requested-w.Done), len(want))
+		f.equal("the operation's", out.Operation.EventsTotal, len(want))
+		got, err := f.Events(f.t.Context(), w, w.Done, 10)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		var ids []string
+		for i, e := range got {
+			ids = append(ids, e.ID)
+			f.equal("number", e.Seq, w.Done+int64(i)+1)
+		}
+		f.equal("events", ids, want)
+	}
+	n := 0
+	ask := func(opts sessionstore.Append, events ...sessionstore.Event) sessionstore.Appended {
+		f.t.Helper()
+		n++
+		opts.Request = &sessionstore.Request{ID: sessionstore.OperationID(ann, string(rune('a'+n)))}
+		return f.appendWith(key, opts, events...)
+	}
+	f.create(key, `{}`, f.said("e1"))
+	f.equal("without a request", f.append(key, f.said("e2")).Requested, sessionstore.Work{})
+	waiting(ask(sessionstore.Append{}, f.saidAt("e0", f.now().Add(-time.Hour)), f.said("e1")), "e1", "e2", "e0")
+	waiting(ask(sessionstore.Append{}), "e1", "e2", "e0")
+	f.finish(f.claimOne(key), 3)
+	waiting(ask(sessionstore.Append{}))
+	waiting(ask(sessionstore.Append{}, f.said("e3")), "e3")
+	waiting(ask(sessionstore.Append{OneShot: true}, f.said("e1"), f.said("e4")), "e1", "e4")
 }
