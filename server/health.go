@@ -93,7 +93,9 @@ func (s *Server) ready(c echo.Context) error {
 		return failed
 	}
 	for name, note := range s.opts.Notes {
-		out[name] = note()
+		if text := note(); text != "" {
+			out[name] = text
+		}
 	}
 	return sendJSON(c, http.StatusOK, out)
 }

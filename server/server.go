@@ -48,7 +48,8 @@ type Options struct {
 	// nil when its store can serve requests.
 	Checks map[string]func(context.Context) error
 	// Notes are further lines of /readyz, by name, each the state of a part that
-	// memoryd can do without for a while, such as a remote model.
+	// memoryd can do without for a while, such as a remote model. An empty one is left
+	// out.
 	Notes map[string]func() string
 	// PreloadTimeout bounds the search of preload_memory. Defaults to that of
 	// package tools.

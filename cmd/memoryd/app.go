@@ -58,12 +58,14 @@ func (a *app) open(ctx context.Context) error {
 // serveWith has requests served, and sessions ingested, with the memories of an
 // embedder.
 func (a *app) serveWith(e embed.Embedder) {
+	notes := maps.Clone(a.models.notes)
+	maps.Copy(notes, a.stores.Notes)
 	bank := memoryd.New(a.stores.Sessions, a.stores.Memories, &memoryd.Options{
 		Embedder: e, Extractor: a.models.extractor, Fallback: a.models.fallback, Reranker: a.models.reranker,
 		Workers: a.cfg.workers, MaxWatchers: a.cfg.maxWatchers, Log: a.log,
 		Server: server.Options{
 			AnyHost: a.cfg.insecure && !a.cfg.loopbackNames && !server.Loopback(a.cfg.listen),
-			Version: version(), Checks: maps.Clone(a.stores.Checks), Notes: maps.Clone(a.models.notes),
+			Version: version(), Checks: maps.Clone(a.stores.Checks), Notes: notes,
 			PreloadTimeout: a.cfg.preloadTimeout,
 		}})
 	a.bank.Store(bank)
@@ -90,6 +92,9 @@ func (a *app) run(ctx context.Context, on net.Listener) error {
 	var workers conc.WaitGroup
 	workers.Go(func() { a.work(work) })
 	workers.Go(func() { a.models.probe(work, a.log) })
+	for _, watch := range a.stores.Watches {
+		workers.Go(func() { watch(work, a.log) })
+	}
 
 	hs := &http.Server{Handler: a, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
 		ReadHeaderTimeout: headTime, ReadTimeout: bodyTime, WriteTimeout: answerTime, IdleTimeout: idleTime}

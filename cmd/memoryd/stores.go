@@ -111,11 +111,12 @@ func openSessions(ctx context.Context, cfg *config, st *assembly.Stores) error {
 	if !inRedis(cfg.sessions) {
 		return st.OpenSessions(cfg.sessions, cfg.oneFile())
 	}
-	s, err := redissession.Open(ctx, cfg.sessions, &redissession.Options{TTL: cfg.sessionTTL})
+	s, err := redissession.Open(ctx, cfg.sessions, &redissession.Options{TTL: cfg.sessionTTL, Contain: true})
 	if err != nil {
 		return fmt.Errorf("-sessions: %w", err)
 	}
 	st.UseSessions(s, s.Check, s.Close)
+	st.Watches, st.Notes["redis"] = append(st.Watches, s.Watch), s.Note
 	return nil
 }
 

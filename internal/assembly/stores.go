@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -50,6 +51,11 @@ type Stores struct {
 	// CacheBytes bounds what searches keep of memories in a SQLite file. Defaults to
 	// DefaultCacheBytes.
 	CacheBytes int64
+	// Watches look after stores while they are served, until ctx is over. They log what
+	// they notice, and the checks tell it.
+	Watches []func(context.Context, *slog.Logger)
+	// Notes are further lines of /readyz, by name.
+	Notes map[string]func() string
 	// Hint is what to do about a file that cannot be opened: part of the error.
 	Hint string
 
@@ -66,7 +72,8 @@ type closer struct {
 
 // NewStores returns Stores of which neither is open.
 func NewStores() *Stores {
-	return &Stores{Checks: map[string]func(context.Context) error{}, files: map[string]*sqlitedb.DB{}}
+	return &Stores{Checks: map[string]func(context.Context) error{}, Notes: map[string]func() string{},
+		files: map[string]*sqlitedb.DB{}}
 }
 
 // UseSessions takes sessions that the caller has opened in another backend.

@@ -167,6 +167,49 @@ func (s *Server) Kill() {
 	}
 }
 
+// Wipe kills the server and removes its files: the next Run starts an empty one.
+func (s *Server) Wipe(t testing.TB) {
+	t.Helper()
+	s.Kill()
+	if err := os.RemoveAll(s.dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(s.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Backup kills the server, copies its files, and runs it again. It returns the
+// directory of the copy.
+func (s *Server) Backup(t testing.TB) string {
+	t.Helper()
+	s.Kill()
+	dir := filepath.Join(t.TempDir(), "backup")
+	if err := os.CopyFS(dir, os.DirFS(s.dir)); err != nil {
+		t.Fatal(err)
+	}
+	s.Run(t)
+	return dir
+}
+
+// Restore kills the server and runs it again with the files of a backup.
+func (s *Server) Restore(t testing.TB, backup string) {
+	t.Helper()
+	s.Wipe(t)
+	if err := os.CopyFS(s.dir, os.DirFS(backup)); err != nil {
+		t.Fatal(err)
+	}
+	s.Run(t)
+}
+
+// Signal sends the server a signal by name, such as STOP or CONT.
+func (s *Server) Signal(t testing.TB, name string) {
+	t.Helper()
+	if out, err := exec.Command("kill", "-"+name, fmt.Sprint(s.cmd.Process.Pid)).CombinedOutput(); err != nil {
+		t.Fatalf("kill: %v: %s", err, out)
+	}
+}
+
 // URL is the URL of the server, for -sessions.
 func (s *Server) URL() string { return "redis://" + s.Addr }
 
@@ -250,5 +293,34 @@ func (s *Server) Flush(t testing.TB) {
 	defer c.Close()
 	if err := c.FlushAll(context.Background()).Err(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// AddReplica runs a replica of a master, and waits until the cluster knows it and
+// it has the master's data.
+func (c *Cluster) AddReplica(t testing.TB, master *Server) *Server {
+	t.Helper()
+	ctx := context.Background()
+	r := Start(t, "--cluster-enabled", "yes", "--cluster-node-timeout", "2000")
+	client := r.Client(t)
+	host, port, _ := net.SplitHostPort(master.Addr)
+	if err := client.ClusterMeet(ctx, host, port).Err(); err != nil {
+		t.Fatal(err)
+	}
+	id := master.Client(t).ClusterMyID(ctx).Val()
+	known := false
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		var err error
+		if !known {
+			err = client.ClusterReplicate(ctx, id).Err()
+			known = err == nil
+		}
+		info := client.Info(ctx, "replication").Val()
+		if known && strings.Contains(info, "master_link_status:up") {
+			return r
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the replica has no link to its master: %v\n%s", err, info)
+		}
 	}
 }

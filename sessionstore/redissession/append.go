@@ -83,7 +83,7 @@ func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, s
 	case "EXISTS":
 		return out, memory.ErrExists
 	case "MISSING":
-		return out, memory.ErrNotFound
+		return out, s.missing(key.Scope)
 	}
 	out.LastUpdateTime = sessionstore.FromMicros(answer.num(2))
 	for had := answer.list(3); len(had) > 0; had = had[2:] {

@@ -1,6 +1,7 @@
 package redissession
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -14,6 +15,9 @@ func (s *Store) Bind(ctx context.Context, memories string) (bound string, err er
 	if err != nil {
 		return "", fmt.Errorf("bind sessions to memories: %w", s.kind(ctx, err))
 	}
+	s.health.mu.Lock()
+	defer s.health.mu.Unlock()
+	s.health.bound = cmp.Or(s.health.bound, bound)
 	return bound, nil
 }
 

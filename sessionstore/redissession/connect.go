@@ -140,7 +140,7 @@ func (s *Store) verify(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
 	check := func(ctx context.Context, c *redis.Client) error {
-		info, err := c.Info(ctx, "server", "memory", "replication", "cluster").Result()
+		info, err := infoOf(ctx, c)
 		if err != nil {
 			return s.kind(ctx, err)
 		}
@@ -174,8 +174,9 @@ func fit(info string) error {
 			return fmt.Errorf("it is version %s, and 7 or later is needed", v)
 		}
 	}
-	p := field(info, "maxmemory_policy")
-	if p != "" && p != "noeviction" && field(info, "maxmemory") != "0" {
+	// Also without a limit on memory: one that is set later would have Redis throw
+	// sessions away at once.
+	if p := field(info, "maxmemory_policy"); evicting(p) {
 		return fmt.Errorf("its maxmemory-policy is %s, which throws sessions away when its memory is full: "+
 			"set maxmemory-policy noeviction", p)
 	}
@@ -192,9 +193,13 @@ func field(info, name string) string {
 	return ""
 }
 
-// Check reports whether Redis can be reached and takes writes.
+// Check reports whether Redis can be reached and takes writes, and whether Watch has
+// found that it has lost data, or may throw some away.
 func (s *Store) Check(ctx context.Context) error {
-	return s.kind(ctx, s.redis.Set(ctx, probeKey, "1", time.Minute).Err())
+	if err := s.redis.Set(ctx, probeKey, "1", time.Minute).Err(); err != nil {
+		return s.kind(ctx, err)
+	}
+	return s.unwell()
 }
 
 // kind wraps a failure of Redis in the kind of error that callers know.

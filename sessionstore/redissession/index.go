@@ -105,7 +105,8 @@ func (s *Store) dueScopes(ctx context.Context, limit int) ([]dueScope, error) {
 	pipe := s.redis.Pipeline()
 	answers := make([]*redis.Cmd, len(look))
 	for i, p := range look {
-		answers[i] = dueScript.Eval(ctx, pipe, keys(partitionPrefix(p)), s.clock(), limit)
+		prefix := partitionPrefix(p)
+		answers[i] = dueScript.Eval(ctx, pipe, keys(prefix), s.clock(), limit, s.marks.seen(prefix))
 	}
 	_, _ = pipe.Exec(ctx) // each answer has its own error
 	var out []dueScope
@@ -117,7 +118,7 @@ func (s *Store) dueScopes(ctx context.Context, limit int) ([]dueScope, error) {
 			failed = cmp.Or(failed, s.kind(ctx, err)) // a node does not answer, or a slot moves: others go on
 			continue
 		}
-		w := partitionWorkOf(a.Val())
+		w := partitionWorkOf(s.marks.learn(partitionPrefix(look[i]), a.Val()))
 		out = append(out, w.due...)
 		for _, scope := range w.leased {
 			leased[scopeOf(scope).App]++

@@ -31,6 +31,9 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list sessionstore.
 		return page, err
 	}
 	app, err := s.appState(ctx, scope.App)
+	if err == nil {
+		err = s.complete(scope)
+	}
 	if err != nil {
 		return page, err
 	}
@@ -77,7 +80,7 @@ func (s *Store) listApp(ctx context.Context, app string, list sessionstore.List)
 			break
 		}
 	}
-	return pageOf(pager, found), nil
+	return pageOf(pager, found), s.completeApp()
 }
 
 // listed is a session and its number in the list.

@@ -49,7 +49,7 @@ func (s *Store) readOperation(ctx context.Context, scope memory.Scope, id string
 	}
 	answer := replyOf(v)
 	if len(answer) == 0 {
-		return out, memory.ErrNotFound
+		return out, s.missing(scope)
 	}
 	out, err = operationOf(scope, answer.list(0))
 	for _, doc := range answer.list(1).texts() {
@@ -66,6 +66,9 @@ func (s *Store) Operations(ctx context.Context, scope memory.Scope, list session
 		return nil, "", err
 	}
 	v, err := s.run(ctx, operationsScript, scopePrefix(scope), name(scope), pager.Before, pager.Size+1, s.expired())
+	if err == nil {
+		err = s.complete(scope)
+	}
 	if err != nil {
 		return nil, "", fmt.Errorf("list operations of app %q, user %q: %w", scope.App, scope.User, err)
 	}

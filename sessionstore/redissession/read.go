@@ -30,8 +30,12 @@ func (s *Store) get(ctx context.Context, key sessionstore.Key, get sessionstore.
 		return nil, err
 	}
 	answer := replyOf(v)
-	if answer.text(0) == "MISSING" {
-		return nil, memory.ErrNotFound
+	switch answer.text(0) {
+	case "MISSING":
+		return nil, s.missing(key.Scope)
+	case "DAMAGED":
+		return nil, memory.Damaged("session %q lacks events that were acknowledged: Redis has lost or evicted them. %s",
+			key.ID, remedy)
 	}
 	out := &sessionstore.Session{Key: key, LastUpdateTime: sessionstore.FromMicros(answer.num(2)),
 		State: sessionstore.State{}}
@@ -42,6 +46,9 @@ func (s *Store) get(ctx context.Context, key sessionstore.Key, get sessionstore.
 		return nil, err
 	}
 	maps.Copy(out.State, app)
+	if err := s.whole(key.Scope, answer.num(1)); err != nil {
+		return nil, err
+	}
 	numbers := make([]int64, len(answer.list(5)))
 	for i := range numbers {
 		numbers[i] = answer.list(5).num(i)
@@ -99,13 +106,11 @@ func eventOf(m redis.XMessage) (sessionstore.Event, error) {
 
 // appState reads the state of an app, keys with their prefix.
 func (s *Store) appState(ctx context.Context, app string) (sessionstore.State, error) {
-	values, err := s.redis.HGetAll(ctx, appPrefix(app)+"state").Result()
+	v, err := s.run(ctx, appScript, appPrefix(app))
 	if err != nil {
-		return nil, s.kind(ctx, err)
+		return nil, err
 	}
 	out := sessionstore.State{}
-	for k, v := range values {
-		out[sessionstore.AppPrefix+k] = []byte(v)
-	}
+	replyOf(v).state(sessionstore.AppPrefix, out)
 	return out, nil
 }

@@ -56,6 +56,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/memoryd/memoryd/memory"
@@ -80,6 +81,10 @@ type Options struct {
 	// Now replaces the clock, for tests. By default times that several processes
 	// compare are those of Redis.
 	Now func() time.Time
+	// Contain has reads fail with a memory.Damage where acknowledged data is gone and
+	// the answer may not be whole: what is missing may have been lost, and a list may
+	// lack sessions. By default reads give what is left.
+	Contain bool
 	// Timeout bounds one call. Defaults to 5 s.
 	Timeout time.Duration
 }
@@ -94,6 +99,9 @@ type Store struct {
 	enlisted  map[int]time.Time // partitions, and when this process put them into the work index
 	swept     time.Time         // when all partitions were looked at last
 	delivered map[outbox]string // up to which message each app has all
+
+	marks  marks
+	health health
 }
 
 var (
@@ -109,7 +117,9 @@ var (
 // cannot serve: if it does not answer, refuses the password, is a replica, or may
 // evict sessions when its memory is full.
 func Open(ctx context.Context, url string, opts *Options) (*Store, error) {
-	s := &Store{enlisted: map[int]time.Time{}, delivered: map[outbox]string{}}
+	s := &Store{enlisted: map[int]time.Time{}, delivered: map[outbox]string{},
+		marks: marks{owner: uuid.NewString(), all: map[string]*mark{}}}
+	s.marks.lossy, s.health.told = s.sweepSoon, map[string]time.Time{}
 	if opts != nil {
 		s.opts = *opts
 	}
@@ -148,7 +158,9 @@ func partitionPrefix(partition int) string { return fmt.Sprintf("memoryd:{%d}:",
 func scopePrefix(scope memory.Scope) string { return partitionPrefix(partitionOf(scope)) }
 
 // appPrefix begins the names of the keys that all users of an app share.
-func appPrefix(app string) string { return "memoryd:{a:" + app + "}:" }
+func appPrefix(app string) string { return appsPrefix + app + "}:" }
+
+const appsPrefix = "memoryd:{a:"
 
 // name is a scope as keys and scripts have it.
 func name(scope memory.Scope) string { return scope.App + "/" + scope.User }

@@ -14,28 +14,40 @@ import (
 //go:embed lua/*.lua
 var sources embed.FS
 
-// The scripts. Each runs in one slot, and does all of its changes or none.
+// The scripts. Each runs in one slot, and does all of its changes or none. Those
+// that a client may rely on once they are answered count as writes in the mark of
+// their keys: what the others change is made again by itself if it is lost.
 var (
-	appendScript     = script("append")
-	getScript        = script("get")
-	listScript       = script("list")
-	deleteScript     = script("delete")
-	dueScript        = script("due")
-	claimScript      = script("claim")
-	renewScript      = script("renew")
-	saveScript       = script("save")
-	finishScript     = script("finish")
-	failScript       = script("fail")
-	operationScript  = script("operation")
-	operationsScript = script("operations")
-	retryScript      = script("retry")
-	deliveredScript  = script("delivered")
-	recordScript     = script("record")
-	restoreScript    = script("restore")
-	rebindScript     = script("rebind")
-	deliverScript    = redis.NewScript(source("deliver")) // in the slot of an app
-	enlistScript     = redis.NewScript(source("enlist"))  // in the slot of the work index
+	appendScript     = script("append", write)
+	deleteScript     = script("delete", write)
+	retryScript      = script("retry", write)
+	restoreScript    = script("restore", write)
+	rebindScript     = script("rebind", write)
+	getScript        = script("get", 0)
+	listScript       = script("list", 0)
+	dueScript        = script("due", 0)
+	claimScript      = script("claim", 0)
+	renewScript      = script("renew", 0)
+	saveScript       = script("save", 0)
+	finishScript     = script("finish", 0)
+	failScript       = script("fail", 0)
+	operationScript  = script("operation", 0)
+	operationsScript = script("operations", 0)
+	deliveredScript  = script("delivered", 0)
+	recordScript     = script("record", 0)
+	markScript       = script("mark", alone)
+	deliverScript    = script("deliver", alone) // in the slot of an app; counts changes of its state
+	appScript        = script("app", alone)
+	enlistScript     = redis.NewScript(source("enlist")) // in the slot of the work index
 	unlistScript     = redis.NewScript(source("unlist"))
+)
+
+// manner is how a script is made.
+type manner int
+
+const (
+	write manner = 1 << iota // it counts as a write
+	alone                    // it needs nothing of common.lua
 )
 
 // source returns the text of a script.
@@ -47,10 +59,20 @@ func source(name string) string {
 	return string(text)
 }
 
-// script is a script that works on a partition. common.lua comes before it.
-func script(name string) *redis.Script {
-	ttl := fmt.Sprintf("local OPERATION_TTL = %d -- ms\n", sessionstore.OperationTTL.Milliseconds())
-	return redis.NewScript(ttl + source("common") + "\n" + source(name))
+// script is a script that works on a partition, or on the keys of an app. guard.lua
+// comes before it. The answer is the mark and, last, what the script itself returns:
+// see Store.learn.
+func script(name string, how manner) *redis.Script {
+	text := source("guard")
+	if how&alone == 0 {
+		text += fmt.Sprintf("local OPERATION_TTL = %d -- ms\n", sessionstore.OperationTTL.Milliseconds()) +
+			source("common")
+	}
+	text += "\nlocal function main()\n" + source(name) + "\nend\nlocal out = main()\n"
+	if how&write != 0 {
+		text += "guard.count()\n"
+	}
+	return redis.NewScript(text + "return {guard.made or '', guard.n, guard.lost, guard.wrote, out}\n")
 }
 
 // keys declares the keys of a script by two of them, the first of which never
@@ -62,8 +84,11 @@ func keys(prefix string) []string { return []string{prefix, prefix + "n"} }
 
 // run runs a script in the slot of prefix.
 func (s *Store) run(ctx context.Context, script *redis.Script, prefix string, args ...any) (any, error) {
-	v, err := script.Run(ctx, s.redis, keys(prefix), args...).Result()
-	return v, s.kind(ctx, err)
+	v, err := script.Run(ctx, s.redis, keys(prefix), append(args, s.marks.seen(prefix))...).Result()
+	if err != nil {
+		return nil, s.kind(ctx, err)
+	}
+	return s.marks.learn(prefix, v), nil
 }
 
 // reply reads the answer of a script, by place. A script and the code that reads

@@ -3,6 +3,8 @@
 local scope, id, count, after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local ref = find(scope, id)
 if not ref then return {'MISSING'} end
+-- An event that is missing was evicted, or deleted by hand.
+if call('ZCARD', key('times', ref)) ~= tonumber(meta(ref, 'seq')[1]) then return {'DAMAGED'} end
 local seqs = {}
 if count ~= '0' then
   local from = call('ZREVRANGEBYSCORE', key('times', ref), '+inf', after, 'LIMIT', 0, count)

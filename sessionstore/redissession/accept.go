@@ -1,0 +1,33 @@
+package redissession
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+)
+
+var appMarkKeys = regexp.MustCompile(`^(memoryd:\{a:[^/]*\}:)mark$`)
+
+// Accept has all processes go on with what is left after Redis has lost data, as if
+// nothing had been there. It returns in how many parts data was lost.
+func (s *Store) Accept(ctx context.Context) (parts int, err error) {
+	prefixes := []string{workPrefix}
+	for p := range partitions {
+		prefixes = append(prefixes, partitionPrefix(p))
+	}
+	apps, err := s.keys(ctx, appMarkKeys)
+	if err != nil {
+		return 0, fmt.Errorf("accept losses: %w", err)
+	}
+	for _, k := range apps {
+		prefixes = append(prefixes, appMarkKeys.FindStringSubmatch(k)[1])
+	}
+	for _, prefix := range prefixes {
+		n, err := s.redis.HDel(ctx, prefix+"mark", "lost").Result()
+		if err != nil {
+			return parts, fmt.Errorf("accept losses: %w", s.kind(ctx, err))
+		}
+		parts += int(n)
+	}
+	return parts, nil
+}

@@ -1,0 +1,2 @@
+-- Reads the state of an app.
+return redis.call('HGETALL', KEYS[1] .. 'state')
