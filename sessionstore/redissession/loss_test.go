@@ -49,7 +49,8 @@ func watched(t testing.TB, url string) (*redissession.Store, *lines) {
 func isDamaged(t testing.TB, what string, err error) {
 	t.Helper()
 	damage := (*memory.Damage)(nil)
-	if !errors.As(err, &damage) || !errors.Is(err, memory.ErrUnavailable) || !strings.Contains(damage.Error(), "memoryd accept") {
+	if !errors.As(err, &damage) || !errors.Is(err, memory.ErrUnavailable) ||
+		!strings.Contains(damage.Error(), "memoryd accept") {
 		t.Errorf("%s: error %v, want a Damage with the remedy", what, err)
 	}
 }
@@ -114,6 +115,7 @@ func request(t testing.TB, s *redissession.Store, k sessionstore.Key, id, operat
 // However all data is lost, and whether the process that looks has written it itself
 // or only seen it, the loss is noticed, and told until it is accepted.
 func TestEmptied(t *testing.T) {
+	t.Parallel()
 	for name, empty := range map[string]func(testing.TB, *redistest.Server){
 		"FLUSHALL":             func(t testing.TB, r *redistest.Server) { r.Flush(t) },
 		"restart without file": func(t testing.TB, r *redistest.Server) { r.Wipe(t); r.Run(t) },
@@ -154,6 +156,7 @@ func TestEmptied(t *testing.T) {
 
 // A write that meets the loss before any look does notices it.
 func TestWriteNoticesLoss(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
 	s, _ := watched(t, r.URL())
 	k := key("ann", "s")
@@ -167,6 +170,7 @@ func TestWriteNoticesLoss(t *testing.T) {
 // An older snapshot is noticed although others write into it before the process looks
 // that has seen the newer data, and although it has the same number of writes again.
 func TestOlderSnapshot(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
 	s, log := watched(t, r.URL())
 	k := key("ann", "s")
@@ -194,6 +198,7 @@ func TestOlderSnapshot(t *testing.T) {
 // Once the right data is back the store is ready again, by itself. If it is still not
 // the newest it is not.
 func TestRestoredWhole(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
 	s, log := watched(t, r.URL())
 	k := key("ann", "s")
@@ -218,6 +223,7 @@ func TestRestoredWhole(t *testing.T) {
 // On a cluster only the users and apps of the node that has lost its data are
 // concerned.
 func TestNodeEmptied(t *testing.T) {
+	t.Parallel()
 	c := redistest.StartCluster(t)
 	s, log := watched(t, c.URL())
 	keys := map[*redistest.Server]sessionstore.Key{} // by the node that has them
@@ -250,6 +256,7 @@ func TestNodeEmptied(t *testing.T) {
 // A failover to a replica that lags is noticed where acknowledged writes are gone,
 // and not elsewhere. All work that is left is claimed at once.
 func TestLaggingReplica(t *testing.T) {
+	t.Parallel()
 	c := redistest.StartCluster(t)
 	s, log := watched(t, c.URL())
 	k := key("ann", "s")
@@ -275,6 +282,7 @@ func TestLaggingReplica(t *testing.T) {
 
 // A failover that loses nothing leaves the store ready.
 func TestFailoverWithoutLoss(t *testing.T) {
+	t.Parallel()
 	c := redistest.StartCluster(t)
 	s, log := watched(t, c.URL())
 	k := key("ann", "s")
@@ -311,6 +319,7 @@ func scopeKey(t testing.TB, c *redistest.Cluster, k sessionstore.Key) string {
 // noticed if it is set later. So are lost keys, a limit that is too low, and
 // persistence that is switched off.
 func TestSettingsChange(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	r := redistest.Start(t)
 	c := r.Client(t)
@@ -372,8 +381,14 @@ func TestSettingsChange(t *testing.T) {
 // A user who may use neither INFO nor CONFIG can open a store, which says that it
 // cannot know what Redis evicts.
 func TestInfoForbidden(t *testing.T) {
+	t.Parallel()
 	r := redistest.Start(t)
-	must(t, r.Client(t).Do(t.Context(), "acl", "setuser", "plain", "on", ">secret", "~*", "&*", "+@all", "-info", "-config").Err())
+	must(
+		t,
+		r.Client(t).
+			Do(t.Context(), "acl", "setuser", "plain", "on", ">secret", "~*", "&*", "+@all", "-info", "-config").
+			Err(),
+	)
 	s, log := watched(t, "redis://plain:secret@"+r.Addr)
 	must(t, add(t, s, key("ann", "s"), event(t, "e1")))
 	for range 3 {

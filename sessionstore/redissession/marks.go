@@ -198,9 +198,12 @@ func (m *marks) losses() map[string]loss {
 
 // damaged is the error of a call that reads data which may be incomplete.
 func (l *loss) damaged() error {
-	return memory.Damaged("Redis has lost sessions that were acknowledged, of this user or app among others (noticed %s). "+
-		"What is stored from now on is kept and can be read; what was stored before may be missing. %s",
-		l.noticed.Format(time.RFC3339), remedy)
+	return memory.Damaged(
+		"Redis has lost sessions that were acknowledged, of this user or app among others (noticed %s). "+
+			"What is stored from now on is kept and can be read; what was stored before may be missing. %s",
+		l.noticed.Format(time.RFC3339),
+		remedy,
+	)
 }
 
 // remedy is what an operator can do about a loss.

@@ -154,8 +154,7 @@ func (s *Store) compare(addr string, was map[string]node, n node, log *slog.Logg
 				"node", addr)
 		}
 		if n.appendOnly == "0" {
-			log.Warn("Redis has no append-only file: a restart loses what it has stored since its last snapshot",
-				"node", addr)
+			log.Warn(noAppendOnly, "node", addr)
 		}
 		return false
 	}
@@ -176,22 +175,24 @@ func (s *Store) compare(addr string, was map[string]node, n node, log *slog.Logg
 	return n.evicted > old.evicted
 }
 
+const noAppendOnly = "Redis has no append-only file: a restart loses what it has stored since its last snapshot"
+
 // troubles says in words why the nodes do not do, and what does no harm yet.
 func troubles(nodes map[string]node) (trouble string, notes []string) {
 	for _, addr := range slices.Sorted(maps.Keys(nodes)) {
 		n := nodes[addr]
 		switch {
 		case evicting(n.policy):
-			trouble = fmt.Sprintf("the maxmemory-policy of Redis is %s, which throws sessions away when its memory is full: "+
-				"set maxmemory-policy noeviction", n.policy)
+			trouble = fmt.Sprintf("the maxmemory-policy of Redis is %s, which throws sessions away when its memory "+
+				"is full: set maxmemory-policy noeviction", n.policy)
 		case n.max > 0 && n.used > n.max:
-			trouble = cmp.Or(trouble, fmt.Sprintf("Redis uses %d bytes, more than its maxmemory of %d, and refuses writes: "+
-				"raise maxmemory", n.used, n.max))
+			trouble = cmp.Or(trouble, fmt.Sprintf("Redis uses %d bytes, more than its maxmemory of %d, and refuses "+
+				"writes: raise maxmemory", n.used, n.max))
 		case n.max > 0 && n.used > n.max/10*9:
 			notes = append(notes, fmt.Sprintf("Redis uses %d of the %d bytes of its maxmemory", n.used, n.max))
 		}
 		if n.appendOnly == "0" {
-			notes = append(notes, "Redis has no append-only file: a restart loses what it has stored since its last snapshot")
+			notes = append(notes, noAppendOnly)
 		}
 		if n.writing == "err" {
 			notes = append(notes, "Redis could not write to its disk")
@@ -236,7 +237,8 @@ func nodeOf(info string) node {
 		return n
 	}
 	n := node{run: field(info, "run_id"), policy: field(info, "maxmemory_policy"), max: number("maxmemory"),
-		used: number("used_memory"), evicted: number("evicted_keys"), appendOnly: field(info, "aof_enabled"), writing: "ok"}
+		used: number("used_memory"), evicted: number("evicted_keys"), appendOnly: field(info, "aof_enabled"),
+		writing: "ok"}
 	if field(info, "aof_last_write_status") == "err" || field(info, "rdb_last_bgsave_status") == "err" {
 		n.writing = "err"
 	}
@@ -328,8 +330,8 @@ func (s *Store) unwell() error {
 		}
 	}
 	if first != nil {
-		return memory.Damaged("Redis has lost acknowledged data, in %d of %d parts of the sessions (noticed %s). What is stored "+
-			"from now on is kept and worked on; what those parts held before may be missing. %s",
+		return memory.Damaged("Redis has lost acknowledged data, in %d of %d parts of the sessions (noticed %s). "+
+			"What is stored from now on is kept and worked on; what those parts held before may be missing. %s",
 			len(all), partitions, first.noticed.Format(time.RFC3339), remedy)
 	}
 	s.health.mu.Lock()
