@@ -83,18 +83,22 @@ func (o *outcome) result() *sdk.CallToolResult {
 	return out
 }
 
-// callTool calls a tool. A malformed call is a protocol error, which the host
-// handles. If a value is out of range or the memory is unavailable, the model
-// itself can do something about it, so the error is an outcome. A result is
-// text too, for clients that do not know structured results.
+// callTool calls a tool. An unknown tool, or arguments that are not an object, are
+// a protocol error, which the host handles. If an argument is wrong or the memory
+// is unavailable, the model itself can do something about it, so the error is an
+// outcome (SEP-1303 of the protocol). A result is text too, for clients that do not
+// know structured results.
 func (s *service) callTool(ctx context.Context, name string, args json.RawMessage) (out *outcome, err error) {
 	defer s.recoverPanic(callMethod, &err)
 	tool, err := findTool(name)
 	if err != nil {
 		return nil, err
 	}
+	if !isObject(args) {
+		return nil, invalidParams("tool %s: want arguments that are an object", tool.Name)
+	}
 	if err := tool.Check(args); err != nil {
-		return nil, invalidParams("%v", err)
+		return toolError(err.Error()), nil
 	}
 	raw, err := s.bank.CallTool(ctx, tool.Name, args)
 	switch {
@@ -110,6 +114,11 @@ func (s *service) callTool(ctx context.Context, name string, args json.RawMessag
 		return toolError(err.Error()), nil
 	}
 	return nil, s.protocolError(ctx, callMethod, err)
+}
+
+// isObject reports whether arguments are a JSON object, or absent.
+func isObject(args json.RawMessage) bool {
+	return len(args) == 0 || args[0] == '{' || string(args) == "null"
 }
 
 // errorOf returns the message of a result {"error": message}, "" for any other

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,18 +13,13 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// mcp answers POST /mcp/apps/{app}/users/{user}: one message of the Model
-// Context Protocol. The path alone chooses the scope. The server keeps nothing
+// mcp answers POST /mcp/apps/{app}/users/{user} and POST {scope}/mcp: one message
+// of the Model Context Protocol. The path alone chooses the scope. The server keeps nothing
 // between requests, whatever session id a client sends.
 func (s *Server) mcp(c echo.Context, scope memory.Scope) error {
 	raw, err := readBody(c)
 	if err != nil {
 		return err
-	}
-	// The library would run all messages of a batch at the same time, however
-	// many there are.
-	if bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("[")) {
-		return invalid("body: want one message, not a batch: send each message in a request of its own")
 	}
 	bank := &scopeBank{server: s, scope: scope, requestID: requestID(c)}
 	log := s.opts.Log.With("id", bank.requestID)

@@ -14,6 +14,24 @@ import (
 
 const mcpPath = "/mcp/apps/app/users/ann"
 
+// TestMCPPath checks that both paths lead to the same memory, and that the other
+// methods are refused on both.
+func TestMCPPath(t *testing.T) {
+	a := start(t)
+	a.mcp(mcpPath, toolCall("remember", map[string]any{"fact": "Ann collects stamps."}))
+	search := toolCall("search_memory", map[string]any{"query": "stamps"})
+	same(t, "the other path", a.mcp(scope+"/mcp", search), a.mcp(mcpPath, search))
+	for _, method := range []string{"GET", "DELETE"} {
+		if r := a.do(method, scope+"/mcp", nil); r.status != http.StatusMethodNotAllowed ||
+			!strings.Contains(r.header.Get("Allow"), "POST") {
+			t.Errorf("%s: %d, Allow %q", method, r.status, r.header.Get("Allow"))
+		}
+	}
+	if r := a.do("POST", "/v1/apps/app/users/%2e%2e/mcp", search); r.status != http.StatusBadRequest {
+		t.Errorf("a user that is no id: %d", r.status)
+	}
+}
+
 // rpc returns a JSON-RPC message of the Model Context Protocol.
 func rpc(method string, params any) map[string]any {
 	return map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params}

@@ -54,6 +54,7 @@ func (s *Server) addRoutes() {
 	s.route("GET", "/v1/tools", s.listTools)
 	s.route("POST", scope+"/tools/:tool", withScope(s.callTool))
 	s.route("POST", "/mcp/apps/:app/users/:user", withScope(s.mcp))
+	s.route("POST", scope+"/mcp", withScope(s.mcp)) // for hosts that want a URL with this ending
 
 	s.route("GET", scope+"/operations", withScope(s.listOperations), "pageSize", "pageToken")
 	s.route("GET", operation, withOperation(s.getOperation))
