@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/memoryd/memoryd/extract"
@@ -52,7 +53,8 @@ func (s *Service) putMissing(ctx context.Context, key sessionstore.Key, turns []
 			ids[i] = turnID(key, t.EventID, t.Text)
 		}
 		stored, err := s.memories.Get(ctx, key.Scope, ids)
-		if err != nil {
+		// A turn that is damaged is written again: its event has all of it.
+		if err != nil && !errors.As(err, new(*memory.Damage)) {
 			return err
 		}
 		there := map[string]bool{}

@@ -90,6 +90,9 @@ type List struct {
 type Page struct {
 	Memories      []Memory
 	NextPageToken string // "" on the last page
+	// Unreadable is how many memories the store has left out, as it met them for this
+	// page and cannot read them: they are damaged. Which ones is in its log.
+	Unreadable int
 }
 
 // Paging is what a List asks for, checked and with its defaults filled in.

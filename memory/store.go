@@ -96,7 +96,8 @@ type Store interface {
 
 	// Get returns the live memories among ids, in the order of ids: an id that
 	// comes twice gives its memory twice. It leaves out those that are missing,
-	// deleted or expired.
+	// deleted or expired. Where the store cannot read some of the others, it returns
+	// a Damage that names them beside the memories that it can read.
 	Get(ctx context.Context, scope Scope, ids []string) ([]Memory, error)
 
 	// Delete removes memories, each leaving a revision. A Removal whose memory

@@ -68,7 +68,9 @@ func (s *Server) listMemories(c echo.Context, scope memory.Scope) error {
 	return sendJSON(c, http.StatusOK, struct {
 		Memories      []memory.Memory `json:"memories"`
 		NextPageToken string          `json:"nextPageToken,omitzero"`
-	}{page.Memories, page.NextPageToken})
+		// Unreadable counts the memories that the store has left out as damaged.
+		Unreadable int `json:"unreadable,omitzero"`
+	}{page.Memories, page.NextPageToken, page.Unreadable})
 }
 
 // getMemory answers GET {scope}/memories/{id}.

@@ -3,6 +3,7 @@ package sqlitestore
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
@@ -53,13 +54,12 @@ func (s *Store) exportFrom(ctx context.Context, tx *sql.Tx, after int64) (page [
 		if err := rows.Scan(&last, &r.Deleted, &doc, &terms, &vector); err != nil {
 			return nil, 0, err
 		}
-		if err := memory.DecodeJSON(doc, &r.Memory); err != nil {
-			return nil, 0, err
+		if err := errors.Join(decode(doc, &r.Memory), decode(terms, &r.Terms)); err != nil {
+			return nil, 0, fmt.Errorf("row %d: %w", last, err)
 		}
-		if err := memory.DecodeJSON(terms, &r.Terms); err != nil {
-			return nil, 0, err
+		if r.Vector, err = bytesVector(vector); err != nil {
+			return nil, 0, fmt.Errorf("row %d: %w", last, err)
 		}
-		r.Vector = bytesVector(vector)
 		page, numbers = append(page, r), append(numbers, last)
 	}
 	if err := rows.Err(); err != nil {
@@ -139,7 +139,7 @@ func importHistory(tx *sqlitedb.Tx, n int64, history []memory.Step) (err error) 
 	for i := range history {
 		var doc []byte
 		if i < len(history)-1 {
-			if doc, err = memory.EncodeJSON(history[i].Memory); err != nil {
+			if doc, err = seal(memory.EncodeJSON(history[i].Memory)); err != nil {
 				return err
 			}
 		}

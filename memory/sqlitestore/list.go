@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"strings"
 
+	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -31,6 +32,15 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list memory.List) 
 	now := s.now()
 	var found []memory.Memory
 	var cursors []memory.Cursor
+	see := func(id string, doc []byte) {
+		var m memory.Memory
+		if err := decode(doc, &m); err != nil {
+			page.Unreadable++
+			s.unreadable(scope, id, err)
+		} else if list.Match(&m, now) {
+			found, cursors = append(found, m), append(cursors, list.Order.Cursor(&m))
+		}
+	}
 	err = s.db.Read(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, query, args...)
 		if err != nil {
@@ -39,20 +49,18 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list memory.List) 
 		defer rows.Close()
 		// One memory more than a page shows whether there is a next page.
 		for len(found) <= paging.Size && rows.Next() {
+			var id string
 			var doc []byte
-			var m memory.Memory
-			if err := rows.Scan(&doc); err != nil {
+			if err := rows.Scan(&id, &doc); err != nil {
 				return err
 			}
-			if err := memory.DecodeJSON(doc, &m); err != nil {
-				return err
-			}
-			if list.Match(&m, now) {
-				found, cursors = append(found, m), append(cursors, list.Order.Cursor(&m))
-			}
+			see(id, doc)
 		}
 		return rows.Err()
 	})
+	if sqlitedb.IsDamage(err) {
+		return s.listAround(ctx, scope, &list, paging)
+	}
 	if err != nil {
 		return page, err
 	}
@@ -90,6 +98,6 @@ func listQuery(scope memory.Scope, list *memory.List, after *memory.Cursor) (str
 	if !list.Until.IsZero() {
 		and(`timestamp <= ?`, list.Until.UnixMicro())
 	}
-	return `SELECT doc FROM memories WHERE ` + strings.Join(where, ` AND `) +
+	return `SELECT id, doc FROM memories WHERE ` + strings.Join(where, ` AND `) +
 		` ORDER BY ` + column + ` ` + dir + `, id ` + dir, args
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"math"
 
+	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -18,6 +19,7 @@ const (
 
 // stored is a live memory as the file has it.
 type stored struct {
+	id                 string
 	doc, terms, vector []byte
 }
 
@@ -35,23 +37,31 @@ func (s *Store) load(ctx context.Context, scope memory.Scope, take func([]*entry
 	from := position{timestamp: math.MinInt64}
 	for {
 		page, to, err := s.loadPage(ctx, scope, from)
+		if sqlitedb.IsDamage(err) {
+			return s.loadAround(ctx, scope, take)
+		}
 		if err != nil || len(page) == 0 {
 			return err
 		}
-		entries := make([]*entry, 0, len(page))
-		now := s.now()
-		for i := range page {
-			e, err := page[i].decode()
-			if err != nil {
-				return err
-			}
-			if e.memory.Live(now) {
-				entries = append(entries, e)
-			}
-		}
-		take(entries)
+		take(s.entries(scope, page))
 		from = to
 	}
+}
+
+// entries decodes stored memories. It leaves out those that have expired, and those
+// that cannot be read.
+func (s *Store) entries(scope memory.Scope, page []stored) []*entry {
+	out := make([]*entry, 0, len(page))
+	now := s.now()
+	for i := range page {
+		e, err := page[i].decode()
+		if err != nil {
+			s.unreadable(scope, page[i].id, err)
+		} else if e.memory.Live(now) {
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 // loadPage reads the next memories behind a position, at least one if there are
@@ -71,6 +81,7 @@ func (s *Store) loadPage(ctx context.Context, scope memory.Scope, from position)
 			if err := rows.Scan(&to.timestamp, &to.id, &m.doc, &m.terms, &m.vector); err != nil {
 				return err
 			}
+			m.id = to.id
 			page = append(page, m)
 			size += len(m.doc) + len(m.terms) + len(m.vector)
 		}
@@ -81,9 +92,14 @@ func (s *Store) loadPage(ctx context.Context, scope memory.Scope, from position)
 
 // decode reads a stored memory.
 func (m *stored) decode() (*entry, error) {
-	e := &entry{vector: bytesVector(m.vector)}
-	if err := memory.DecodeJSON(m.doc, &e.memory); err != nil {
+	e := &entry{}
+	if err := decode(m.doc, &e.memory); err != nil {
 		return nil, err
 	}
-	return e, memory.DecodeJSON(m.terms, &e.terms)
+	if err := decode(m.terms, &e.terms); err != nil {
+		return nil, err
+	}
+	var err error
+	e.vector, err = bytesVector(m.vector)
+	return e, err
 }

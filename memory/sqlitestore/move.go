@@ -87,16 +87,21 @@ func (m *move) Step(ctx context.Context, index memory.Indexer) (int, error) {
 }
 
 func (m *move) step(ctx context.Context, index memory.Indexer) (int, error) {
-	numbers, records, err := m.behind(ctx)
+	numbers, records, left, err := m.behind(ctx)
 	if err != nil {
 		return 0, err
 	}
 	if err := index.Apply(ctx, records); err != nil {
 		return 0, err
 	}
-	return len(records), m.s.db.Write(ctx, sqlitedb.For(memory.Scope{}), func(tx *sqlitedb.Tx) error {
+	return len(records) + len(left), m.s.db.Write(ctx, sqlitedb.For(memory.Scope{}), func(tx *sqlitedb.Tx) error {
 		if err := m.begun(tx); err != nil {
 			return err
+		}
+		for _, n := range left {
+			if _, err := tx.Exec(`DELETE FROM memory_behind WHERE memory = ?`, n); err != nil {
+				return err
+			}
 		}
 		for i, n := range numbers {
 			if err := m.keep(tx, n, &records[i]); err != nil {
@@ -108,8 +113,9 @@ func (m *move) step(ctx context.Context, index memory.Indexer) (int, error) {
 }
 
 // behind reads some of the memories that the other model lacks, with the
-// numbers of their rows.
-func (m *move) behind(ctx context.Context) (numbers []int64, records []memory.Record, err error) {
+// numbers of their rows. left has the numbers of those that cannot be read, which do
+// not move.
+func (m *move) behind(ctx context.Context) (numbers []int64, records []memory.Record, left []int64, err error) {
 	err = m.s.db.Read(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT m.n, m.deleted, m.doc, m.`+m.s.at.vector+`
 			FROM memory_behind b JOIN memories m ON m.n = b.memory ORDER BY b.memory LIMIT ?`, stepMemories)
@@ -124,17 +130,20 @@ func (m *move) behind(ctx context.Context) (numbers []int64, records []memory.Re
 			if err := rows.Scan(&n, &r.Deleted, &doc, &vector); err != nil {
 				return err
 			}
-			if err := memory.DecodeJSON(doc, &r.Memory); err != nil {
-				return err
+			err := decode(doc, &r.Memory)
+			if err == nil && m.s.model.SameEmbedder(m.to) {
+				r.Vector, err = bytesVector(vector)
 			}
-			if m.s.model.SameEmbedder(m.to) {
-				r.Vector = bytesVector(vector)
+			if err != nil {
+				m.s.db.Unreadable(sqlitedb.Row{Table: "memories", Key: fmt.Sprintf("n %d", n)}, err)
+				left = append(left, n)
+				continue
 			}
 			numbers, records = append(numbers, n), append(records, r)
 		}
 		return rows.Err()
 	})
-	return numbers, records, err
+	return numbers, records, left, err
 }
 
 // keep stores the words and the vector that a memory has at the other model,
@@ -146,7 +155,7 @@ func (m *move) keep(tx *sqlitedb.Tx, n int64, r *memory.Record) error {
 	var terms []byte // none of a deleted memory
 	if !r.Deleted {
 		var err error
-		if terms, err = memory.EncodeJSON(r.Terms); err != nil {
+		if terms, err = seal(memory.EncodeJSON(r.Terms)); err != nil {
 			return err
 		}
 	}

@@ -83,6 +83,11 @@ ALTER TABLE memory_model ADD COLUMN keys TEXT NOT NULL DEFAULT '';
 ALTER TABLE next_model ADD COLUMN keys TEXT NOT NULL DEFAULT '';
 `
 
+// Values in the columns doc, terms and vector have been sealed since this step; see
+// sqlitedb.Seal. It changes nothing itself: it keeps earlier versions, which cannot
+// read such values, from opening the file.
+const schemaSeals = `SELECT 1`
+
 // place is the columns of one set of words and vectors.
 type place struct{ terms, vector string }
 

@@ -73,7 +73,7 @@ func New(db *sqlitedb.DB, model Model, opts *Options) (*Store, error) {
 		limit = DefaultCacheBytes
 	}
 	s.cache = newCache(limit, s.load)
-	if err := db.Migrate(component, schema, schemaMoves, schemaKeys); err != nil {
+	if err := db.Migrate(component, schema, schemaMoves, schemaKeys, schemaSeals); err != nil {
 		return nil, err
 	}
 	return s, s.claim()
@@ -159,6 +159,7 @@ func (s *Store) write(ctx context.Context, turn sqlitedb.Turn, fn func(*sqlitedb
 // Get implements memory.Store.
 func (s *Store) Get(ctx context.Context, scope memory.Scope, ids []string) ([]memory.Memory, error) {
 	var out []memory.Memory
+	var unreadable []string
 	now := s.now()
 	err := s.db.Read(ctx, func(tx *sql.Tx) error {
 		one, err := tx.PrepareContext(ctx, `SELECT doc FROM memories WHERE `+inScope+` AND id = ? AND deleted = 0`)
@@ -172,19 +173,27 @@ func (s *Store) Get(ctx context.Context, scope memory.Scope, ids []string) ([]me
 			if errors.Is(err, sql.ErrNoRows) {
 				continue
 			}
-			if err != nil {
-				return err
-			}
 			var m memory.Memory
-			if err := memory.DecodeJSON(doc, &m); err != nil {
+			if err == nil {
+				err = decode(doc, &m)
+			} else if !sqlitedb.IsDamage(err) {
 				return err
 			}
-			if m.Live(now) {
+			if err != nil {
+				s.unreadable(scope, id, err)
+				unreadable = append(unreadable, id)
+			} else if m.Live(now) {
 				out = append(out, m)
 			}
 		}
 		return nil
 	})
+	if len(unreadable) > 0 && err == nil {
+		err = errUnreadable(unreadable)
+	}
+	if errors.As(err, new(*memory.Damage)) {
+		return out, scope.Wrap("get memories", err)
+	}
 	if err != nil {
 		return nil, scope.Wrap("get memories", err)
 	}
@@ -225,8 +234,8 @@ func readHistory(ctx context.Context, tx *sql.Tx, condition string, args ...any)
 			return nil, err
 		}
 		st.Time = time.UnixMicro(at).UTC()
-		if err := memory.DecodeJSON(doc, &st.Memory); err != nil {
-			return nil, err
+		if err := decode(doc, &st.Memory); err != nil {
+			return nil, fmt.Errorf("revision %d: %w", st.Revision, err)
 		}
 		out = append(out, st)
 	}

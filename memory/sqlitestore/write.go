@@ -17,7 +17,8 @@ import (
 
 // row is a memory as the file has it.
 type row struct {
-	n int64
+	n          int64
+	unreadable bool // its memory has no more than its columns; see unreadableRow
 	memory.Current
 }
 
@@ -41,7 +42,10 @@ func (s *Store) current(tx *sqlitedb.Tx, scope int64, id string) (*row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &r, memory.DecodeJSON(doc, &r.Memory)
+	if err := decode(doc, &r.Memory); err != nil {
+		return s.unreadableRow(tx, r.n, err)
+	}
+	return &r, nil
 }
 
 // scopeNumber is the number that rows have for a scope; 0, which none has, for
@@ -83,10 +87,13 @@ func (s *Store) putOne(tx *sqlitedb.Tx, scope int64, w *memory.Write, now time.T
 	if err != nil {
 		return memory.Outcome{}, err
 	}
+	if was.mendedBy(w) {
+		return s.mend(tx, was, w)
+	}
 	d := memory.DecidePut(w, was.state(), now)
 	switch d.Effect {
 	case memory.FillVector:
-		err = s.fillVector(tx, was, w.Vector)
+		err = s.fillVector(tx, was, w)
 	case memory.AddRevision:
 		err = s.addRevision(tx, scope, was, &d.Step, w)
 	}
@@ -94,8 +101,8 @@ func (s *Store) putOne(tx *sqlitedb.Tx, scope int64, w *memory.Write, now time.T
 }
 
 // fillVector gives a memory the vector it was stored without.
-func (s *Store) fillVector(tx *sqlitedb.Tx, was *row, vector []float32) error {
-	_, err := tx.Exec(`UPDATE memories SET `+s.at.vector+` = ? WHERE n = ?`, vectorBytes(vector), was.n)
+func (s *Store) fillVector(tx *sqlitedb.Tx, was *row, w *memory.Write) error {
+	_, err := tx.Exec(`UPDATE memories SET `+s.at.vector+` = ? WHERE n = ?`, vectorBytes(w.Vector), was.n)
 	if err != nil {
 		return err
 	}
@@ -104,10 +111,11 @@ func (s *Store) fillVector(tx *sqlitedb.Tx, was *row, vector []float32) error {
 	if err := tx.QueryRow(`SELECT `+s.at.terms+` FROM memories WHERE n = ?`, was.n).Scan(&raw); err != nil {
 		return err
 	}
-	if err := memory.DecodeJSON(raw, &terms); err != nil {
+	if decode(raw, &terms) != nil {
+		_, err := s.mend(tx, was, w)
 		return err
 	}
-	s.follow(tx, &was.Memory, terms, vector)
+	s.follow(tx, &was.Memory, terms, w.Vector)
 	return nil
 }
 
@@ -219,7 +227,7 @@ func (s *Store) deleteOne(tx *sqlitedb.Tx, scope int64, r memory.Removal, now ti
 // and its vector.
 func (s *Store) addDeletion(tx *sqlitedb.Tx, was *row, st *memory.Step) error {
 	gone := st.Memory
-	doc, err := memory.EncodeJSON(&gone)
+	doc, err := seal(memory.EncodeJSON(&gone))
 	if err != nil {
 		return err
 	}
@@ -243,14 +251,14 @@ func (s *Store) follow(tx *sqlitedb.Tx, m *memory.Memory, terms memory.Terms, ve
 
 // encode writes a memory and its words as the file has them.
 func encode(m *memory.Memory, terms memory.Terms) (doc, words []byte, err error) {
-	if doc, err = memory.EncodeJSON(m); err != nil {
+	if doc, err = seal(memory.EncodeJSON(m)); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", memory.ErrInvalid, err) // only metadata can be invalid JSON
 	}
-	words, err = memory.EncodeJSON(terms)
+	words, err = seal(memory.EncodeJSON(terms))
 	return doc, words, err
 }
 
-// vectorBytes writes a vector as float32, little endian; NULL for none.
+// vectorBytes writes a vector as float32, little endian, sealed; NULL for none.
 func vectorBytes(v []float32) []byte {
 	if v == nil {
 		return nil
@@ -259,17 +267,18 @@ func vectorBytes(v []float32) []byte {
 	for _, f := range v {
 		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(f))
 	}
-	return out
+	return sqlitedb.Seal(out)
 }
 
 // bytesVector reads what vectorBytes wrote.
-func bytesVector(b []byte) []float32 {
-	if b == nil {
-		return nil
+func bytesVector(sealed []byte) ([]float32, error) {
+	b, err := sqlitedb.UnsealNumbers(sealed)
+	if b == nil || err != nil {
+		return nil, err
 	}
 	out := make([]float32, len(b)/4)
 	for i := range out {
 		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
 	}
-	return out
+	return out, nil
 }
