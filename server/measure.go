@@ -102,7 +102,7 @@ func newBacklog(operations sessionstore.Operations, log *slog.Logger) *backlog {
 		scopes: prometheus.NewDesc("memoryd_backlog_scopes",
 			"Users, in an app each, whose sessions have events that memories are still to be made of.", nil, nil),
 		oldest: prometheus.NewDesc("memoryd_backlog_oldest_seconds",
-			"Age of the oldest work: since its request, or since its last batch was finished. 0 without work.", nil, nil),
+			"Age of the oldest work, since its request or its last batch; 0 without work.", nil, nil),
 	}
 }
 

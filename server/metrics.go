@@ -42,21 +42,24 @@ func requestSeconds() []float64 {
 
 func newMetrics(version string) *metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "memoryd_" + name, Help: help}, labels)
 	}
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		routes:   map[string]bool{},
-		requests: counter("memoryd_requests_total", "Requests answered, by route and status.", "method", "route", "code"),
-		running:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "memoryd_requests_running", Help: "Requests in progress."}),
+		requests: counter("requests_total", "Requests answered, by route and status.", "method", "route", "code"),
+		running: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "memoryd_requests_running",
+			Help: "Requests in progress.",
+		}),
 		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "memoryd_request_seconds",
 			Help:    "Duration of requests in seconds, except streams and those that wait for an operation.",
 			Buckets: requestSeconds(),
 		}, []string{"method", "route"}),
-		refusals: counter("memoryd_refusals_total", "Requests answered 429 by a limit of memoryd, by its flag.", "flag"),
-		calls:    counter("memoryd_tool_calls_total", "Calls of tools by tool and outcome.", "tool", "outcome"),
-		preloads: counter("memoryd_preloads_total",
+		refusals: counter("refusals_total", "Requests answered 429 by a limit of memoryd, by its flag.", "flag"),
+		calls:    counter("tool_calls_total", "Calls of tools by tool and outcome.", "tool", "outcome"),
+		preloads: counter("preloads_total",
 			"Searches made before a model is called, by outcome: found, empty, late or failed.", "outcome"),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "memoryd_preload_seconds",
