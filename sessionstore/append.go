@@ -2,6 +2,7 @@ package sessionstore
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/memoryd/memoryd/memory"
@@ -61,5 +62,21 @@ func Prepare(events []Event, now time.Time) []Event {
 		}
 		out[i] = e
 	}
+	return out
+}
+
+// Created returns the events of a new session as Get has them, of the events that
+// Prepare has returned for its Create: without partial and repeated ones, in order
+// of timestamp, then of arrival.
+func Created(prepared []Event) []Event {
+	var out []Event
+	seen := map[string]bool{}
+	for _, e := range prepared {
+		if !e.Partial && !seen[e.ID] {
+			seen[e.ID] = true
+			out = append(out, e)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Event) int { return a.Timestamp.Compare(b.Timestamp) })
 	return out
 }

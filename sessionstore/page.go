@@ -2,6 +2,8 @@ package sessionstore
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
@@ -15,6 +17,162 @@ import (
 type List struct {
 	PageSize  int    // 1 to memory.MaxPageSize; 0 is memory.DefaultPageSize
 	PageToken string // "" for the first page, else the last answer's NextPageToken
+
+	// NoState leaves the states of listed sessions nil.
+	NoState bool
+	// Room is how many bytes the listed sessions may have, as SessionBytes counts
+	// them; 0 is MaxListBytes. If one session alone has more, the list fails with
+	// NoRoom. Lists of operations have no use for it.
+	Room int64
+}
+
+// Bounds of pages, so that the memory that an answer takes does not grow with what
+// is stored.
+const (
+	MaxListBytes  = 8 << 20 // of a page of sessions
+	PageBytes     = 1 << 20 // of the events of a page of Get
+	MaxPageEvents = 1000    // on a page of Get
+	WalkBytes     = 4 << 20 // of the events that Progress.Events reads
+)
+
+// SessionBytes is what a session of a list counts: what StateBytes counts of the
+// three states that it shows, and its ids and time.
+func SessionBytes(key Key, state int64) int64 {
+	return int64(len(key.App)+len(key.User)+len(key.ID)) + 100 + state
+}
+
+// NoRoom is the error of a read that needs more room than its caller has.
+type NoRoom struct{ Bytes int64 }
+
+// Error implements error.
+func (e *NoRoom) Error() string { return fmt.Sprintf("the answer takes %d bytes", e.Bytes) }
+
+// Unwrap returns the kind of e.
+func (e *NoRoom) Unwrap() error { return memory.ErrExhausted }
+
+// Room counts what a page holds against a bound.
+type Room struct {
+	Limit int64
+	used  int64
+	items int
+}
+
+// Fits reports whether another item of so many bytes belongs on the page, and
+// counts it if it does. The first one always does.
+func (r *Room) Fits(bytes int64) bool {
+	if r.items > 0 && r.used+bytes > r.Limit {
+		return false
+	}
+	r.used += bytes
+	r.items++
+	return true
+}
+
+// ListRoom is the room of a page of the list; [NoRoom] if its first session, of so
+// many bytes, has none.
+func (l List) ListRoom(first int64) (Room, error) {
+	if l.Room > 0 && first > l.Room {
+		return Room{}, &NoRoom{first}
+	}
+	return Room{Limit: cmp.Or(l.Room, MaxListBytes)}, nil
+}
+
+// Position is a place among the events of a session, and how many of them the
+// session had when the first page was read.
+type Position struct {
+	Ref       string // of the life of the session
+	Last      int64  // the number of the last event to show
+	Time, Seq int64  // of the last event on the page before: its time, in microseconds, and its number
+}
+
+// First reports whether p is the start of a first page.
+func (p Position) First() bool { return p.Ref == "" }
+
+// Token returns the page token for the events of a session behind p.
+func (p Position) Token(key Key) string {
+	raw := fmt.Appendf(key.digest(), "%s %d %d %d", p.Ref, p.Last, p.Time, p.Seq)
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// digest tells the tokens of one session from those of others.
+func (k Key) digest() []byte {
+	digest := sha256.Sum256([]byte("events\x00" + k.App + "\x00" + k.User + "\x00" + k.ID))
+	return digest[:digestSize:digestSize]
+}
+
+// Position reads the page token of g for a session. ErrInvalid if it is not one of
+// an earlier page of that session, or if the page size is out of bounds.
+func (g Get) Position(key Key) (p Position, err error) {
+	if g.PageSize < 0 || g.PageSize > MaxPageEvents {
+		return p, fmt.Errorf("%w: pageSize %d is not within 1 to %d", memory.ErrInvalid, g.PageSize, MaxPageEvents)
+	}
+	if g.PageToken == "" {
+		return p, nil
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(g.PageToken)
+	text, ok := bytes.CutPrefix(raw, key.digest())
+	if err != nil || !ok {
+		return p, g.badToken()
+	}
+	if n, err := fmt.Sscanf(string(text), "%s %d %d %d", &p.Ref, &p.Last, &p.Time, &p.Seq); err != nil || n != 4 {
+		return p, g.badToken()
+	}
+	if p.Token(key) != g.PageToken { // such as one with more behind it
+		return p, g.badToken()
+	}
+	return p, nil
+}
+
+// Life checks that a page goes on in the life of the session in which the first
+// page was read.
+func (g Get) Life(p Position, ref string) error {
+	if !p.First() && p.Ref != ref {
+		return g.badToken()
+	}
+	return nil
+}
+
+func (g Get) badToken() error {
+	return fmt.Errorf("%w: pageToken %.40q is not one of an earlier answer about this session", memory.ErrInvalid,
+		g.PageToken)
+}
+
+// Limit is how many events the page has at most.
+func (g Get) Limit() int { return cmp.Or(g.PageSize, MaxPageEvents) }
+
+// EventRoom is the room of the events of a page, beside state of so many bytes.
+func (g Get) EventRoom(state int64) Room {
+	limit := int64(PageBytes)
+	if g.Room > 0 {
+		limit = min(limit, g.Room-state)
+	}
+	return Room{Limit: limit}
+}
+
+// Check fails with [NoRoom] if there is no room for state of so many bytes and the
+// first event of the page.
+func (g Get) Check(state, event int64) error {
+	if g.Room > 0 && state+event > g.Room {
+		return &NoRoom{state + event}
+	}
+	return nil
+}
+
+// EachPage reads a session page by page. It calls see with each page, of which
+// only the first has state, until see fails or all events are read.
+func EachPage(ctx context.Context, store interface {
+	Get(context.Context, Key, Get) (*Session, error)
+}, key Key, get Get, see func(*Session) error) error {
+	for {
+		page, err := store.Get(ctx, key, get)
+		if err != nil {
+			return err
+		}
+		if err := see(page); err != nil || page.NextPageToken == "" {
+			return err
+		}
+		get.PageToken, get.NoState = page.NextPageToken, true
+	}
 }
 
 // Pager reads one page of a list whose rows a store has numbered in the order

@@ -64,7 +64,8 @@ type Progress interface {
 	Renew(ctx context.Context, scope memory.Scope, owner string, ttl time.Duration) error
 
 	// Events reads up to limit of the session's events numbered above after, in
-	// order of number. The session may be deleted.
+	// order of number. It ends before an event with which they would have more than
+	// WalkBytes, and reads one at least, if one is left. The session may be deleted.
 	Events(ctx context.Context, work Work, after int64, limit int) ([]NumberedEvent, error)
 
 	// Save stores the plan for the events up to and including to. ErrAborted if

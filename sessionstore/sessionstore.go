@@ -34,6 +34,7 @@ type Session struct {
 	State          State   // the merged view: the session's, the user's and the app's
 	Events         []Event // in order of timestamp, then of arrival
 	LastUpdateTime time.Time
+	NextPageToken  string // of Get: "" if no events follow
 }
 
 // Create has the state and events of a new session.
@@ -43,10 +44,21 @@ type Create struct {
 }
 
 // Get selects the events of a session to read: of the last NumRecent by
-// timestamp, those that are not before After.
+// timestamp, those that are not before After. It asks for one page of them.
 type Get struct {
 	NumRecent int // negative: all
 	After     time.Time
+
+	// PageSize is how many events the page has at most; 0 is MaxPageEvents.
+	PageSize int
+	// PageToken is "" for the first page, else the NextPageToken of the page
+	// before, and then NumRecent and After are those of the first page.
+	PageToken string
+	// NoState leaves State nil.
+	NoState bool
+	// Room is how many bytes of state and events the caller has room for; 0 is
+	// any number. If the state and one event have more, Get fails with NoRoom.
+	Room int64
 }
 
 // AfterMicros is After in microseconds since 1970, rounded up, as no event has a
@@ -58,7 +70,8 @@ func (g Get) AfterMicros() int64 {
 	return g.After.Add(time.Microsecond - 1).UnixMicro()
 }
 
-// Page is one page of sessions, without events, newest created first.
+// Page is one page of sessions, without events, newest created first. Sessions may
+// share the values of their states.
 type Page struct {
 	Sessions      []Session
 	NextPageToken string // "" on the last page
@@ -72,11 +85,18 @@ type Store interface {
 	// id by a UUID. ErrExists if the id is in use.
 	Create(ctx context.Context, key Key, create Create) (*Session, error)
 
-	// Get reads a session; ErrNotFound if the scope has none of that id. Reading
-	// the last n events costs O(n), however long the session is.
+	// Get reads a session with a page of its events; ErrNotFound if the scope has
+	// none of that id. Reading the last n events costs O(n), however long the session
+	// is. A page ends after PageSize events, or before an event with which it would
+	// have more than PageBytes; it has one event at least, if one is left.
+	//
+	// All pages show the events that the session had when the first was read. After
+	// a deletion, the next page is either whole or ErrNotFound.
 	Get(ctx context.Context, key Key, get Get) (*Session, error)
 
-	// List reads the sessions of a user.
+	// List reads the sessions of a user. A page ends after PageSize sessions, or
+	// before a session with which it would have more than List.Room bytes; it has
+	// one session at least, if one is left.
 	List(ctx context.Context, scope memory.Scope, list List) (Page, error)
 
 	// ListApp reads the sessions of all users of an app. No other method reads
@@ -86,6 +106,10 @@ type Store interface {
 	// Append stores events in order. Events, state and the request change together
 	// or not at all. Concurrent appends to one session happen one after another:
 	// none fails because of another.
+	//
+	// ErrInvalid, and nothing is stored, if the state of the session, of the user or
+	// of the app would grow beyond the store's limit; see [CheckState]. State that is
+	// beyond it already can be read, and can shrink.
 	//
 	// An event without an id or timestamp gets them. An event whose id the session
 	// has is not stored again, nor is its state applied. A partial event is not

@@ -158,14 +158,22 @@ func (f *fixture) get(key sessionstore.Key) *sessionstore.Session {
 	return f.getSome(key, sessionstore.Get{NumRecent: -1})
 }
 
-// getSome reads a session with some of its events.
-func (f *fixture) getSome(key sessionstore.Key, get sessionstore.Get) *sessionstore.Session {
+// getSome reads a session with some of its events, from as many pages as they take.
+func (f *fixture) getSome(key sessionstore.Key, get sessionstore.Get) (out *sessionstore.Session) {
 	f.t.Helper()
-	s, err := f.Get(f.t.Context(), key, get)
+	err := sessionstore.EachPage(f.t.Context(), f, key, get, func(page *sessionstore.Session) error {
+		if out == nil {
+			out = page
+		} else {
+			out.Events = append(out.Events, page.Events...)
+		}
+		return nil
+	})
 	if err != nil {
 		f.t.Fatalf("Get(%v): %v", key, err)
 	}
-	return s
+	out.NextPageToken = ""
+	return out
 }
 
 // delete deletes a session.

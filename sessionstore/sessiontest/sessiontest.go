@@ -53,7 +53,8 @@ type Backend interface {
 // Harness is a place that keeps data, empty at first, and how to open and close
 // it.
 type Harness struct {
-	// Open opens the place, or fails the test. now is the backend's only clock. The
+	// Open opens the place, or fails the test. now is the backend's only clock, and
+	// its limit on a state is MaxState. The
 	// suite has one Backend open at a time. It closes one and opens another to
 	// check what a restart keeps.
 	Open func(t *testing.T, now func() time.Time) Backend
@@ -65,6 +66,9 @@ type Harness struct {
 	// earlier Open are void. Otherwise leases outlive their owners.
 	Embedded bool
 }
+
+// MaxState is the limit on the state of one owner that Harness.Open sets, in bytes.
+const MaxState = 1 << 20
 
 // Run runs every case, each in a subtest with a Harness of its own.
 func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
@@ -78,7 +82,9 @@ func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
 		{"State", stateCases()},
 		{"Keys", keyCases()},
 		{"Get", getCases()},
+		{"Pages", pageCases()},
 		{"List", listCases()},
+		{"Limits", limitCases()},
 		{"Delete", deleteCases()},
 		{"Contexts", contextCases()},
 		{"Concurrency", concurrencyCases()},

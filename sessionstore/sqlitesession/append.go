@@ -79,6 +79,7 @@ func (s *Store) append(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, e
 	opts sessionstore.Append) ([]sessionstore.Event, error) {
 	out := sessionstore.Prepare(events, s.now())
 	stored, rewinds := false, false
+	state := s.stateChange(tx, key.Scope, row.ref)
 	for i, e := range out {
 		if e.Partial {
 			continue
@@ -103,10 +104,13 @@ func (s *Store) append(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, e
 		stored = true
 		rewinds = rewinds || e.RewindBefore != ""
 		if opts.ChangesState() {
-			if err := applyState(tx, key.Scope, row.ref, e.StateDelta); err != nil {
+			if err := state.apply(e.StateDelta, events[i].StateDelta); err != nil {
 				return nil, err
 			}
 		}
+	}
+	if err := state.check(); err != nil {
+		return nil, err
 	}
 	if stored {
 		if _, err := tx.Exec(`UPDATE sessions SET seq = ?, update_time = ?, rewinds = max(rewinds, ?) WHERE ref = ?`,

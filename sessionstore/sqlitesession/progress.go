@@ -172,15 +172,42 @@ func orAborted(changed bool, err error) error {
 // Events implements sessionstore.Progress.
 func (s *Store) Events(ctx context.Context, work sessionstore.Work, after int64, limit int) (
 	out []sessionstore.NumberedEvent, err error) {
-	err = s.db.Read(ctx, func(tx *sql.Tx) (err error) {
+	err = s.db.Read(ctx, func(tx *sql.Tx) error {
+		end, err := walkEnd(ctx, tx, work.Ref, after, limit)
+		if err != nil {
+			return err
+		}
 		out, err = sqlitedb.Collect(ctx, tx, scanNumbered,
-			`SELECT seq, doc FROM events WHERE ref = ? AND seq > ? ORDER BY seq LIMIT ?`, work.Ref, after, limit)
+			`SELECT seq, doc FROM events WHERE ref = ? AND seq > ? AND seq <= ? ORDER BY seq`, work.Ref, after, end)
 		return err
 	})
 	if err != nil {
 		return nil, work.Key.Wrap("read events", err)
 	}
 	return out, nil
+}
+
+// walkEnd returns the number of the last event that Events reads at a time.
+func walkEnd(ctx context.Context, tx *sql.Tx, ref string, after int64, limit int) (end int64, err error) {
+	end = after
+	rows, err := tx.QueryContext(ctx,
+		`SELECT seq, octet_length(doc) FROM events WHERE ref = ? AND seq > ? ORDER BY seq LIMIT ?`, ref, after, limit)
+	if err != nil {
+		return end, err
+	}
+	defer rows.Close()
+	room := sessionstore.Room{Limit: sessionstore.WalkBytes}
+	for rows.Next() {
+		var seq, size int64
+		if err := rows.Scan(&seq, &size); err != nil {
+			return end, err
+		}
+		if !room.Fits(size) {
+			break
+		}
+		end = seq
+	}
+	return end, rows.Err()
 }
 
 // scanNumbered reads an event from a row of seq and doc.

@@ -124,3 +124,45 @@ const schemaRequest = `ALTER TABLE operations ADD COLUMN request BLOB NOT NULL D
 // Store.AppendTurns and Store.WriteTurns. Where it is behind the done position,
 // that counts: turns of events that are done were written by a worker.
 const schemaTurns = `ALTER TABLE sessions ADD COLUMN turns INTEGER NOT NULL DEFAULT 0;`
+
+// schemaStateSizes adds the sizes of state, as sessionstore.StateBytes counts them:
+// 64 is its StateKeyBytes. Triggers keep them, so that no write of state misses
+// them. In shared_bytes the state of an app has no user.
+const schemaStateSizes = `
+ALTER TABLE sessions ADD COLUMN state_bytes INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE shared_bytes (
+  app   TEXT NOT NULL,
+  user  TEXT NOT NULL,
+  bytes INTEGER NOT NULL,
+  PRIMARY KEY (app, user)
+) STRICT, WITHOUT ROWID;
+UPDATE sessions SET state_bytes = (SELECT coalesce(sum(octet_length(key) + octet_length(value) + 64), 0)
+  FROM session_state t WHERE t.ref = sessions.ref);
+INSERT INTO shared_bytes SELECT app, '', sum(octet_length(key) + octet_length(value) + 64) FROM app_state GROUP BY app;
+INSERT INTO shared_bytes SELECT app, user, sum(octet_length(key) + octet_length(value) + 64) FROM user_state
+  GROUP BY app, user;
+CREATE TRIGGER app_state_insert AFTER INSERT ON app_state BEGIN
+  INSERT INTO shared_bytes VALUES (NEW.app, '', octet_length(NEW.key) + octet_length(NEW.value) + 64)
+    ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes; END;
+CREATE TRIGGER app_state_update AFTER UPDATE ON app_state BEGIN
+  UPDATE shared_bytes SET bytes = bytes + octet_length(NEW.value) - octet_length(OLD.value)
+    WHERE app = NEW.app AND user = ''; END;
+CREATE TRIGGER app_state_delete AFTER DELETE ON app_state BEGIN
+  UPDATE shared_bytes SET bytes = bytes - octet_length(OLD.key) - octet_length(OLD.value) - 64
+    WHERE app = OLD.app AND user = ''; END;
+CREATE TRIGGER user_state_insert AFTER INSERT ON user_state BEGIN
+  INSERT INTO shared_bytes VALUES (NEW.app, NEW.user, octet_length(NEW.key) + octet_length(NEW.value) + 64)
+    ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes; END;
+CREATE TRIGGER user_state_update AFTER UPDATE ON user_state BEGIN
+  UPDATE shared_bytes SET bytes = bytes + octet_length(NEW.value) - octet_length(OLD.value)
+    WHERE app = NEW.app AND user = NEW.user; END;
+CREATE TRIGGER user_state_delete AFTER DELETE ON user_state BEGIN
+  UPDATE shared_bytes SET bytes = bytes - octet_length(OLD.key) - octet_length(OLD.value) - 64
+    WHERE app = OLD.app AND user = OLD.user; END;
+CREATE TRIGGER session_state_insert AFTER INSERT ON session_state BEGIN
+  UPDATE sessions SET state_bytes = state_bytes + octet_length(NEW.key) + octet_length(NEW.value) + 64
+    WHERE ref = NEW.ref; END;
+CREATE TRIGGER session_state_update AFTER UPDATE ON session_state BEGIN
+  UPDATE sessions SET state_bytes = state_bytes + octet_length(NEW.value) - octet_length(OLD.value)
+    WHERE ref = NEW.ref; END;
+`

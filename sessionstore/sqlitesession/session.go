@@ -25,17 +25,18 @@ func (s *Store) Create(ctx context.Context, key sessionstore.Key, create session
 		if err != nil {
 			return err
 		}
-		if err := applyState(tx, key.Scope, row.ref, create.State); err != nil {
+		state := s.stateChange(tx, key.Scope, row.ref)
+		if err := state.apply(create.State, create.State); err != nil {
 			return err
 		}
-		if _, err = s.append(tx, key, &row, create.Events, sessionstore.Append{}); err != nil {
+		if err := state.check(); err != nil {
 			return err
 		}
-		// Read back, as partial and repeated events are not stored, and order is by
-		// timestamp.
-		if out.Events, err = readEvents(ctx, tx, row.ref, sessionstore.Get{NumRecent: -1}); err != nil {
+		events, err := s.append(tx, key, &row, create.Events, sessionstore.Append{})
+		if err != nil {
 			return err
 		}
+		out.Events = sessionstore.Created(events)
 		out.LastUpdateTime = sessionstore.FromMicros(row.updateTime)
 		out.State, err = readState(ctx, tx, key.Scope, row.ref)
 		return err
@@ -49,24 +50,123 @@ func (s *Store) Create(ctx context.Context, key sessionstore.Key, create session
 // Get implements sessionstore.Store.
 func (s *Store) Get(ctx context.Context, key sessionstore.Key, get sessionstore.Get) (*sessionstore.Session, error) {
 	out := &sessionstore.Session{Key: key}
-	err := s.db.Read(ctx, func(tx *sql.Tx) error {
+	at, err := get.Position(key)
+	if err != nil {
+		return nil, key.Wrap("get", err)
+	}
+	err = s.db.Read(ctx, func(tx *sql.Tx) error {
 		find := tx.StmtContext(ctx, s.prepared[selectSession])
 		row, err := findSession(find.QueryRowContext(ctx, key.App, key.User, key.ID))
 		if err != nil {
 			return err
 		}
-		out.LastUpdateTime = sessionstore.FromMicros(row.updateTime)
-		prepared := preparedTx{tx, s.prepared}
-		if out.State, err = readState(ctx, prepared, key.Scope, row.ref); err != nil {
+		if err := get.Life(at, strconv.FormatInt(row.ref, 10)); err != nil {
 			return err
 		}
-		out.Events, err = readEvents(ctx, prepared, row.ref, get)
-		return err
+		out.LastUpdateTime = sessionstore.FromMicros(row.updateTime)
+		return readPage(ctx, preparedTx{tx, s.prepared}, out, row, get, at)
 	})
 	if err != nil {
 		return nil, key.Wrap("get", err)
 	}
 	return out, nil
+}
+
+// readPage reads the state of a session and a page of its events into out.
+func readPage(ctx context.Context, tx sqlitedb.Querier, out *sessionstore.Session, row sessionRow,
+	get sessionstore.Get, at sessionstore.Position) error {
+	state := int64(0)
+	if !get.NoState {
+		sizes, err := readStateSizes(ctx, tx, out.Scope, row.ref)
+		if err != nil {
+			return err
+		}
+		state = sizes.total()
+	}
+	var err error
+	if at.First() {
+		if at, err = firstPosition(ctx, tx, row, get); err != nil {
+			return err
+		}
+	}
+	end, next, err := pageEnd(ctx, tx, row.ref, get, at, state)
+	if err != nil {
+		return err
+	}
+	if next {
+		out.NextPageToken = end.Token(out.Key)
+	}
+	if !get.NoState {
+		if out.State, err = readState(ctx, tx, out.Scope, row.ref); err != nil {
+			return err
+		}
+	}
+	out.Events, err = sqlitedb.Collect(ctx, tx, scanEvent, selectEvents, row.ref, at.Last, at.Time, at.Seq, end.Time,
+		end.Seq)
+	return err
+}
+
+// selectFirst reads the place of the ?2th last event by time.
+const selectFirst = `SELECT time, seq FROM events WHERE ref = ?1 ORDER BY time DESC, seq DESC LIMIT 1 OFFSET ?2 - 1`
+
+// firstPosition is where the first page begins.
+func firstPosition(ctx context.Context, tx sqlitedb.Querier, row sessionRow, get sessionstore.Get) (
+	sessionstore.Position, error) {
+	at := sessionstore.Position{Ref: strconv.FormatInt(row.ref, 10), Last: row.seq, Time: get.AfterMicros()}
+	switch {
+	case get.NumRecent == 0:
+		at.Last = 0 // no event is to be shown
+	case get.NumRecent > 0:
+		scan := func(rows *sql.Rows) (p sessionstore.Position, err error) {
+			err = rows.Scan(&p.Time, &p.Seq)
+			return p, err
+		}
+		found, err := sqlitedb.Collect(ctx, tx, scan, selectFirst, row.ref, get.NumRecent)
+		if err != nil {
+			return at, err
+		}
+		if len(found) == 1 && found[0].Time >= at.Time { // its own place comes first
+			at.Time, at.Seq = found[0].Time, found[0].Seq-1
+		}
+	}
+	return at, nil
+}
+
+// selectSizes reads the places and sizes of the events behind a place.
+const selectSizes = `SELECT time, seq, octet_length(doc) FROM events
+	WHERE ref = ?1 AND seq <= ?2 AND (time, seq) > (?3, ?4) ORDER BY time, seq LIMIT ?5`
+
+// pageEnd returns the place of the last event of a page that begins behind at, and
+// whether events follow. It reads sizes alone, so that no event is read that the
+// caller has no room for.
+func pageEnd(ctx context.Context, tx sqlitedb.Querier, ref int64, get sessionstore.Get, at sessionstore.Position,
+	state int64) (end sessionstore.Position, next bool, err error) {
+	end = at
+	rows, err := tx.QueryContext(ctx, selectSizes, ref, at.Last, at.Time, at.Seq, get.Limit()+1)
+	if err != nil {
+		return end, false, err
+	}
+	defer rows.Close()
+	room := get.EventRoom(state)
+	first := int64(0)
+	for n := 0; rows.Next(); n++ {
+		var time, seq, size int64
+		if err := rows.Scan(&time, &seq, &size); err != nil {
+			return end, false, err
+		}
+		if n == 0 {
+			first = size
+		}
+		if n == get.Limit() || !room.Fits(size) {
+			next = true
+			break
+		}
+		end.Time, end.Seq = time, seq
+	}
+	if err := rows.Err(); err != nil {
+		return end, false, err
+	}
+	return end, next, get.Check(state, first)
 }
 
 // preparedTx is a transaction that runs prepared statements where it has them.
@@ -83,18 +183,9 @@ func (tx preparedTx) QueryContext(ctx context.Context, query string, args ...any
 	return tx.Tx.QueryContext(ctx, query, args...)
 }
 
-// selectEvents reads the last ?2 events by time, and of those the ones not
-// before ?3. SQLite takes a negative LIMIT as none.
-const selectEvents = `SELECT doc FROM
-	(SELECT doc, time, seq FROM events WHERE ref = ?1 AND (?2 >= 0 OR time >= ?3) ORDER BY time DESC, seq DESC LIMIT ?2)
-	WHERE time >= ?3 ORDER BY time, seq`
-
-// readEvents reads the events of a session that get selects, in order of
-// timestamp.
-func readEvents(ctx context.Context, tx sqlitedb.Querier, ref int64, get sessionstore.Get) (
-	[]sessionstore.Event, error) {
-	return sqlitedb.Collect(ctx, tx, scanEvent, selectEvents, ref, get.NumRecent, get.AfterMicros())
-}
+// selectEvents reads the events behind a place up to another one.
+const selectEvents = `SELECT doc FROM events WHERE ref = ?1 AND seq <= ?2 AND (time, seq) > (?3, ?4)
+	AND (time, seq) <= (?5, ?6) ORDER BY time, seq`
 
 // scanEvent reads an event from a row of doc.
 func scanEvent(rows *sql.Rows) (sessionstore.Event, error) {

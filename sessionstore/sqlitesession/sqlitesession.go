@@ -42,12 +42,17 @@ import (
 // Options configure New. The zero value is the default.
 type Options struct {
 	Now func() time.Time // Defaults to time.Now.
+	// MaxState bounds the state of a session, of a user and of an app, each in bytes
+	// as sessionstore.StateBytes counts them. Defaults to
+	// sessionstore.DefaultMaxState.
+	MaxState int64
 }
 
 // Store implements sessionstore.Store, Progress, Operations and Archive.
 type Store struct {
 	db  *sqlitedb.DB
 	now func() time.Time
+	max int64 // of a state
 	// prepared has the statements that Get runs: preparing them takes longer than
 	// running them.
 	prepared map[string]*sql.Stmt
@@ -65,15 +70,19 @@ var (
 // version up to date. The file belongs to this process alone, so leases of an
 // earlier process are void.
 func New(db *sqlitedb.DB, opts *Options) (*Store, error) {
-	s := &Store{db: db, now: time.Now}
+	s := &Store{db: db, now: time.Now, max: sessionstore.DefaultMaxState}
 	if opts != nil && opts.Now != nil {
 		s.now = opts.Now
 	}
-	if err := db.Migrate("sessions", schema, schemaRequest, schemaTurns); err != nil {
+	if opts != nil && opts.MaxState > 0 {
+		s.max = opts.MaxState
+	}
+	if err := db.Migrate("sessions", schema, schemaRequest, schemaTurns, schemaStateSizes); err != nil {
 		return nil, err
 	}
 	var err error
-	if s.prepared, err = db.Prepare(selectSession, selectState, selectEvents); err != nil {
+	if s.prepared, err = db.Prepare(selectSession, selectStateSizes, selectState, selectFirst, selectSizes,
+		selectEvents); err != nil {
 		return nil, err
 	}
 	if db.Damaged() != nil {

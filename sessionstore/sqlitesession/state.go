@@ -1,7 +1,9 @@
 package sqlitesession
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
@@ -11,24 +13,88 @@ import (
 // setSessionState sets one key of a session's own state.
 const setSessionState = `INSERT INTO session_state VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value`
 
-// applyState sets the keys of delta where their prefix says. Each key is a row, so
-// that two sessions that set different keys of their user do not overwrite each
-// other.
-func applyState(tx *sqlitedb.Tx, scope memory.Scope, ref int64, delta sessionstore.State) error {
+// stateChange is the change of state by one write.
+type stateChange struct {
+	tx     *sqlitedb.Tx
+	scope  memory.Scope
+	ref    int64
+	max    int64
+	before *stateSizes // nil until something changes
+}
+
+func (s *Store) stateChange(tx *sqlitedb.Tx, scope memory.Scope, ref int64) *stateChange {
+	return &stateChange{tx: tx, scope: scope, ref: ref, max: s.max}
+}
+
+// apply sets the keys of delta where their prefix says. Each key is a row, so that
+// two sessions that set different keys of their user do not overwrite each other.
+// sent is delta as it came, with its "temp:" keys.
+func (c *stateChange) apply(delta, sent sessionstore.State) error {
+	if err := sessionstore.CheckDelta(sent, c.max); err != nil {
+		return err
+	}
+	if len(delta) == 0 {
+		return nil
+	}
+	if c.before == nil {
+		sizes, err := readStateSizes(context.Background(), c.tx, c.scope, c.ref)
+		if err != nil {
+			return err
+		}
+		c.before = &sizes
+	}
 	parts := delta.Split()
 	for k, v := range parts.App {
-		if _, err := tx.Exec(`INSERT INTO app_state VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value`,
-			scope.App, k, []byte(v)); err != nil {
+		if _, err := c.tx.Exec(`INSERT INTO app_state VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value`,
+			c.scope.App, k, []byte(v)); err != nil {
 			return err
 		}
 	}
 	for k, v := range parts.User {
-		if _, err := tx.Exec(`INSERT INTO user_state VALUES (?, ?, ?, ?)
-			ON CONFLICT DO UPDATE SET value = excluded.value`, scope.App, scope.User, k, []byte(v)); err != nil {
+		if _, err := c.tx.Exec(`INSERT INTO user_state VALUES (?, ?, ?, ?)
+			ON CONFLICT DO UPDATE SET value = excluded.value`, c.scope.App, c.scope.User, k, []byte(v)); err != nil {
 			return err
 		}
 	}
-	return applyOwnState(tx, ref, parts.Session)
+	return applyOwnState(c.tx, c.ref, parts.Session)
+}
+
+// check fails if the change has made a state larger than it may be.
+func (c *stateChange) check() error {
+	if c.before == nil {
+		return nil
+	}
+	after, err := readStateSizes(context.Background(), c.tx, c.scope, c.ref)
+	if err != nil {
+		return err
+	}
+	return cmp.Or(
+		sessionstore.CheckState("session", c.before.own, after.own, c.max),
+		sessionstore.CheckState("user", c.before.user, after.user, c.max),
+		sessionstore.CheckState("app", c.before.app, after.app, c.max))
+}
+
+// stateSizes are the sizes of the states that a session shows.
+type stateSizes struct{ own, user, app int64 }
+
+func (z stateSizes) total() int64 { return z.own + z.user + z.app }
+
+// selectStateSizes reads the sizes of the states that a session shows.
+const selectStateSizes = `SELECT
+	coalesce((SELECT state_bytes FROM sessions WHERE ref = ?1), 0),
+	coalesce((SELECT bytes FROM shared_bytes WHERE app = ?2 AND user = ?3), 0),
+	coalesce((SELECT bytes FROM shared_bytes WHERE app = ?2 AND user = ''), 0)`
+
+func readStateSizes(ctx context.Context, tx sqlitedb.Querier, scope memory.Scope, ref int64) (z stateSizes, err error) {
+	scan := func(rows *sql.Rows) (z stateSizes, err error) {
+		err = rows.Scan(&z.own, &z.user, &z.app)
+		return z, err
+	}
+	found, err := sqlitedb.Collect(ctx, tx, scan, selectStateSizes, ref, scope.App, scope.User)
+	if err != nil {
+		return z, err
+	}
+	return found[0], nil
 }
 
 // applyOwnState sets keys of a session's own state.

@@ -22,7 +22,7 @@ func TestStore(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				s, err := sqlitesession.New(db, &sqlitesession.Options{Now: now})
+				s, err := sqlitesession.New(db, &sqlitesession.Options{Now: now, MaxState: sessiontest.MaxState})
 				if err != nil {
 					t.Fatal(err)
 				}
