@@ -2,6 +2,8 @@ package redissession
 
 import (
 	"context"
+	"crypto/rand"
+	"maps"
 
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
@@ -22,10 +24,16 @@ func (s *Store) Create(ctx context.Context, key sessionstore.Key, create session
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.append(ctx, key, modeNew, create.State, create.Events, sessionstore.Append{}); err != nil {
+	made, err := s.append(ctx, key, modeNew, create.State, create.Events, sessionstore.Append{})
+	if err != nil {
 		return nil, key.Wrap("create", err)
 	}
-	return s.Get(ctx, key, sessionstore.Get{NumRecent: -1})
+	out, err := s.Get(ctx, key, sessionstore.Get{})
+	if err != nil {
+		return nil, err
+	}
+	out.Events = sessionstore.Created(made.Events)
+	return out, nil
 }
 
 // Append implements sessionstore.Store.
@@ -69,10 +77,14 @@ func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, s
 		}
 	}
 	box := outbox{partitionOf(key.Scope), key.App}
-	args := []any{name(key.Scope), key.App, key.User, key.ID, s.clock(), mode, truth(!opts.ChangesState()),
-		operation, request, s.expired(), s.opts.TTL.Milliseconds(), s.lastDelivered(box)}
-	args = appendState(args, state)
 	out.Events = sessionstore.Prepare(events, s.now())
+	token, err := s.reserve(ctx, key.App, opts, state, events)
+	if err != nil {
+		return out, err
+	}
+	args := []any{name(key.Scope), key.App, key.User, key.ID, s.clock(), mode, truth(!opts.ChangesState()),
+		operation, request, s.expired(), s.opts.TTL.Milliseconds(), s.lastDelivered(box), s.opts.MaxState, token}
+	args = appendState(args, state)
 	args, sent := appendEvents(args, out.Events)
 	v, err := s.run(ctx, appendScript, scopePrefix(key.Scope), args...)
 	if err != nil {
@@ -84,6 +96,9 @@ func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, s
 		return out, memory.ErrExists
 	case "MISSING":
 		return out, s.missing(key.Scope)
+	case "STATE":
+		owner := map[string]string{"s": "session", "u": "user"}[answer.text(1)]
+		return out, sessionstore.CheckState(owner, answer.num(2), answer.num(3), s.opts.MaxState)
 	}
 	out.LastUpdateTime = sessionstore.FromMicros(answer.num(2))
 	for had := answer.list(3); len(had) > 0; had = had[2:] {
@@ -102,6 +117,50 @@ func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, s
 		out.Requested = sessionstore.Work{Key: key, Ref: answer.text(1), Done: first, Requested: last}
 	}
 	return out, s.deliver(ctx, box, answer.list(5))
+}
+
+// reservedFor is how long room in the state of an app stays reserved for a change,
+// in seconds. It is much longer than the change takes to come, and short enough for
+// a change that never comes not to be in the way of others for long.
+const reservedFor = 60
+
+// reserve reserves room in the state of an app for what a call changes of it, and
+// returns the token of the reservation. ErrInvalid if there is none, or if the call
+// changes more state than an owner may have.
+func (s *Store) reserve(ctx context.Context, app string, opts sessionstore.Append, state sessionstore.State,
+	events []sessionstore.Event) (token string, err error) {
+	if !opts.ChangesState() {
+		return "", nil
+	}
+	forApp := sessionstore.State{}
+	deltas := []sessionstore.State{state}
+	for _, e := range events {
+		if !e.Partial {
+			deltas = append(deltas, e.StateDelta)
+		}
+	}
+	for _, delta := range deltas {
+		if err := sessionstore.CheckDelta(delta, s.opts.MaxState); err != nil {
+			return "", err
+		}
+		maps.Copy(forApp, delta.Split().App)
+	}
+	if len(forApp) == 0 {
+		return "", nil
+	}
+	token = rand.Text()
+	args := []any{token, reservedFor, s.opts.MaxState}
+	for k, v := range forApp {
+		args = append(args, k, len(v))
+	}
+	v, err := s.run(ctx, reserveScript, appPrefix(app), args...)
+	if err != nil {
+		return "", err
+	}
+	if answer := replyOf(v); answer.text(0) == "STATE" {
+		return "", sessionstore.CheckState("app", answer.num(1), answer.num(2), s.opts.MaxState)
+	}
+	return token, nil
 }
 
 // appendEvents adds events to a script's arguments: how many, then each. It also

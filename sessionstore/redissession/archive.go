@@ -58,6 +58,9 @@ var (
 	sessionKeys   = regexp.MustCompile(`^memoryd:\{\d+\}:session:(\d+)$`)
 )
 
+// checkTogether is how many sessions are looked at in one command.
+const checkTogether = 500
+
 // readyToExport delivers the messages that wait for their apps, and fails if
 // deleted sessions have work left.
 func (s *Store) readyToExport(ctx context.Context) error {
@@ -77,7 +80,7 @@ func (s *Store) readyToExport(ctx context.Context) error {
 		return err
 	}
 	left := 0
-	for some := range slices.Chunk(all, readTogether) {
+	for some := range slices.Chunk(all, checkTogether) {
 		pipe := s.redis.Pipeline()
 		answers := make([]*redis.SliceCmd, len(some))
 		for i, k := range some {
@@ -239,9 +242,13 @@ func (s *Store) Restore(ctx context.Context, r sessionstore.SessionRecord) error
 
 // RestoreShared implements sessionstore.Archive.
 func (s *Store) RestoreShared(ctx context.Context, sh sessionstore.SharedState) error {
-	at := scopePrefix(sh.Scope) + "user:" + name(sh.Scope)
+	at, bytes := scopePrefix(sh.Scope)+"user:"+name(sh.Scope), scopePrefix(sh.Scope)+"userbytes:"+name(sh.Scope)
 	if sh.User == "" {
-		at = appPrefix(sh.App) + "state"
+		at, bytes = appPrefix(sh.App)+"state", appPrefix(sh.App)+"bytes"
+	}
+	// Without the size, the next change counts it.
+	if err := s.redis.Del(ctx, bytes).Err(); err != nil {
+		return fmt.Errorf("restore state of app %q, user %q: %w", sh.App, sh.User, s.kind(ctx, err))
 	}
 	for k, v := range sh.State {
 		if err := s.redis.HSetNX(ctx, at, k, []byte(v)).Err(); err != nil {

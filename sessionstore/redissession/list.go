@@ -30,14 +30,11 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list sessionstore.
 	if err != nil {
 		return page, err
 	}
-	app, err := s.appState(ctx, scope.App)
-	if err == nil {
-		err = s.complete(scope)
-	}
-	if err != nil {
+	if err := s.complete(scope); err != nil {
 		return page, err
 	}
-	return pageOf(pager, sessionsOf(v, app)), nil
+	found, users := sessionsOf(v)
+	return s.show(ctx, scope.App, pager, list, found, users)
 }
 
 // ListApp implements sessionstore.Store.
@@ -54,11 +51,8 @@ func (s *Store) listApp(ctx context.Context, app string, list sessionstore.List)
 	if err != nil {
 		return page, err
 	}
-	state, err := s.appState(ctx, app)
-	if err != nil {
-		return page, err
-	}
 	var found []listed
+	users := map[string]int64{}
 	for before := pager.Before; len(found) <= pager.Size; {
 		want := pager.Size + 1 - len(found)
 		names, err := s.redis.ZRevRangeByScoreWithScores(ctx, appPrefix(app)+"sessions",
@@ -66,76 +60,148 @@ func (s *Store) listApp(ctx context.Context, app string, list sessionstore.List)
 		if err != nil {
 			return page, s.kind(ctx, err)
 		}
-		sessions, err := s.named(ctx, app, names, state)
+		sessions, err := s.named(ctx, app, names, users)
 		if err != nil {
 			return page, err
 		}
 		for _, n := range names {
 			before = int64(n.Score)
-			if session, ok := sessions[n.Member.(string)]; ok { // otherwise it has expired, or is being deleted
-				found = append(found, listed{session, before})
+			if l, ok := sessions[n.Member.(string)]; ok { // otherwise it has expired, or is being deleted
+				l.number = before
+				found = append(found, l)
 			}
 		}
 		if len(names) < want {
 			break
 		}
 	}
-	return pageOf(pager, found), s.completeApp()
+	if err := s.completeApp(); err != nil {
+		return page, err
+	}
+	return s.show(ctx, app, pager, list, found, users)
 }
 
-// listed is a session and its number in the list.
+// listed is a session, its number in the list, the number of its life, and the size
+// of its own state.
 type listed struct {
 	sessionstore.Session
 	number int64
+	ref    string
+	bytes  int64
 }
 
-// pageOf makes a page of the sessions found for it.
-func pageOf(pager sessionstore.Pager, found []listed) (page sessionstore.Page) {
+// show makes a page of the sessions found for it: as many as the list has room for,
+// with their states. users has the sizes of the states of their users.
+func (s *Store) show(ctx context.Context, app string, pager sessionstore.Pager, list sessionstore.List,
+	found []listed, users map[string]int64) (page sessionstore.Page, err error) {
 	found, page.NextPageToken = sessionstore.CutPage(pager, found, func(l listed) int64 { return l.number })
+	if len(found) == 0 {
+		return page, nil
+	}
+	appState, appBytes := sessionstore.State{}, int64(0)
+	if !list.NoState {
+		if appState, appBytes, err = s.appState(ctx, app, list.Room); err != nil {
+			return page, err
+		}
+	}
+	size := func(l listed) int64 {
+		if list.NoState {
+			return sessionstore.SessionBytes(l.Key, 0)
+		}
+		return sessionstore.SessionBytes(l.Key, l.bytes+users[name(l.Scope)]+appBytes)
+	}
+	room, err := list.ListRoom(size(found[0]))
+	if err != nil {
+		return page, err
+	}
+	for i, l := range found {
+		if !room.Fits(size(l)) {
+			found, page.NextPageToken = found[:i], pager.Token(found[i-1].number)
+			break
+		}
+	}
+	if !list.NoState {
+		if err := s.states(ctx, found, appState); err != nil {
+			return page, err
+		}
+	}
 	for _, l := range found {
 		page.Sessions = append(page.Sessions, l.Session)
 	}
-	return page
+	return page, nil
 }
 
-// sessionsOf reads the answer of list.lua.
-func sessionsOf(v any, app sessionstore.State) (out []listed) {
-	answer := replyOf(v)
-	users := map[string]sessionstore.State{}
-	for u := answer.list(1); len(u) > 0; u = u[1:] {
-		state := maps.Clone(app)
-		u.list(0).list(1).state(sessionstore.UserPrefix, state)
-		users[u.list(0).text(0)] = state
+// states reads the states of sessions of an app with this state.
+func (s *Store) states(ctx context.Context, found []listed, app sessionstore.State) error {
+	args := map[int][]any{}
+	for _, l := range found {
+		p := partitionOf(l.Scope)
+		args[p] = append(args[p], name(l.Scope), l.ref)
 	}
-	for all := answer.list(0); len(all) > 0; all = all[1:] {
-		one := all.list(0)
-		l := listed{number: one.num(0)}
+	own, users := map[string]reply{}, map[string]reply{} // by partition and number; by scope
+	for p, a := range args {
+		v, err := s.run(ctx, statesScript, partitionPrefix(p), a...)
+		if err != nil {
+			return err
+		}
+		for _, one := range replyOf(v).list(0) {
+			own[partitionPrefix(p)+replyOf(one).text(0)] = replyOf(one).list(1)
+		}
+		for _, one := range replyOf(v).list(1) {
+			users[replyOf(one).text(0)] = replyOf(one).list(1)
+		}
+	}
+	shared := map[string]sessionstore.State{}
+	for i := range found {
+		l := &found[i]
+		if shared[name(l.Scope)] == nil {
+			state := maps.Clone(app)
+			users[name(l.Scope)].state(sessionstore.UserPrefix, state)
+			shared[name(l.Scope)] = state
+		}
+		l.State = maps.Clone(shared[name(l.Scope)])
+		own[scopePrefix(l.Scope)+l.ref].state("", l.State)
+	}
+	return nil
+}
+
+// sessionsOf reads the answer of list.lua: sessions, and the sizes of the states of
+// their users.
+func sessionsOf(v any) (out []listed, users map[string]int64) {
+	answer := replyOf(v)
+	users = map[string]int64{}
+	for _, u := range answer.list(1) {
+		users[replyOf(u).text(0)] = replyOf(u).num(1)
+	}
+	for _, one := range answer.list(0) {
+		one := replyOf(one)
+		l := listed{number: one.num(0), ref: one.text(0), bytes: one.num(4)}
 		l.Scope, l.ID, l.LastUpdateTime = scopeOf(one.text(1)), one.text(2), sessionstore.FromMicros(one.num(3))
-		l.State = maps.Clone(users[one.text(1)])
-		one.list(4).state("", l.State)
 		out = append(out, l)
 	}
-	return out
+	return out, users
 }
 
-// named reads sessions of an app by their names, user/id, from the partitions
-// that they are in.
-func (s *Store) named(ctx context.Context, app string, names []redis.Z, state sessionstore.State) (
-	map[string]sessionstore.Session, error) {
+// named reads sessions of an app by their names, user/id, from the partitions that
+// they are in, and adds the sizes of the states of their users to users.
+func (s *Store) named(ctx context.Context, app string, names []redis.Z, users map[string]int64) (
+	map[string]listed, error) {
 	args := map[int][]any{}
 	for _, n := range names {
 		key := splitName(app, n.Member.(string))
 		p := partitionOf(key.Scope)
 		args[p] = append(args[p], name(key.Scope), key.ID)
 	}
-	out := map[string]sessionstore.Session{}
+	out := map[string]listed{}
 	for p, a := range args {
 		v, err := s.run(ctx, listScript, partitionPrefix(p), append([]any{"", 0}, a...)...)
 		if err != nil {
 			return nil, err
 		}
-		for _, l := range sessionsOf(v, state) {
-			out[l.User+"/"+l.ID] = l.Session
+		found, sizes := sessionsOf(v)
+		maps.Copy(users, sizes)
+		for _, l := range found {
+			out[l.User+"/"+l.ID] = l
 		}
 	}
 	return out, nil

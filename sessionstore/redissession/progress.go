@@ -91,13 +91,12 @@ func (s *Store) Events(ctx context.Context, work sessionstore.Work, after int64,
 	if limit <= 0 {
 		return nil, nil
 	}
-	stream := eventsKey(work.Key.Scope, work.Ref)
-	messages, err := s.redis.XRangeN(ctx, stream, streamID(after+1), "+", int64(limit)).Result()
+	v, err := s.run(ctx, eventsScript, scopePrefix(work.Key.Scope), work.Ref, after, limit)
 	if err != nil {
-		return nil, work.Key.Wrap("read events", s.kind(ctx, err))
+		return nil, work.Key.Wrap("read events", err)
 	}
-	for i, m := range messages {
-		e, err := eventOf(m)
+	for i, doc := range replyOf(v).texts() {
+		e, err := sessionstore.ReadEvent([]byte(doc))
 		if err != nil {
 			return nil, work.Key.Wrap("read events", err)
 		}

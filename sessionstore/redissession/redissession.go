@@ -9,9 +9,10 @@
 //
 //	n                  the last number given: of sessions, operations, messages
 //	live:SCOPE         zset: session id, scored by the number of its present life (REF)
-//	session:REF        hash: scope, id, the positions requested and done, attempts, errors
+//	session:REF        hash: scope, id, the positions requested and done, attempts, errors,
+//	                   the size of the session's own state
 //	state:REF          hash: the session's own state
-//	user:SCOPE         hash: the user's state
+//	user:SCOPE         hash: the user's state; userbytes:SCOPE  string: its size
 //	events:REF         stream: the events, numbered in order of arrival; only ever appended to
 //	times:REF          zset: the same numbers, scored by the events' timestamps
 //	ids:REF            hash: event id to number
@@ -26,8 +27,9 @@
 //	outbox:APP         list: messages to the app's keys; outboxes  set: the apps of those
 //
 // SCOPE is app/user: no id has a slash in it. The keys that all users of an app
-// share are in one slot, memoryd:{a:APP}: its state, the list of its sessions,
-// and the last message applied of each partition. And memoryd:{work}:partitions
+// share are in one slot, memoryd:{a:APP}: its state and that state's size, room in it
+// that is reserved for changes on their way, the list of its sessions, and the last
+// message applied of each partition. And memoryd:{work}:partitions
 // names the partitions that may have work.
 //
 // # What is atomic
@@ -87,6 +89,10 @@ type Options struct {
 	Contain bool
 	// Timeout bounds one call. Defaults to 5 s.
 	Timeout time.Duration
+	// MaxState bounds the state of a session, of a user and of an app, each in bytes
+	// as sessionstore.StateBytes counts them. Defaults to
+	// sessionstore.DefaultMaxState.
+	MaxState int64
 }
 
 // Store implements sessionstore.Store, Progress, Operations and Archive.
@@ -125,6 +131,9 @@ func Open(ctx context.Context, url string, opts *Options) (*Store, error) {
 	}
 	if s.opts.Timeout == 0 {
 		s.opts.Timeout = 5 * time.Second
+	}
+	if s.opts.MaxState <= 0 {
+		s.opts.MaxState = sessionstore.DefaultMaxState
 	}
 	var err error
 	if s.redis, err = connect(url, s.opts.Timeout); err != nil {

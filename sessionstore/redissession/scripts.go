@@ -25,6 +25,8 @@ var (
 	rebindScript     = script("rebind", write)
 	getScript        = script("get", 0)
 	listScript       = script("list", 0)
+	statesScript     = script("states", 0)
+	eventsScript     = script("events", 0)
 	dueScript        = script("due", 0)
 	claimScript      = script("claim", 0)
 	renewScript      = script("renew", 0)
@@ -37,7 +39,8 @@ var (
 	recordScript     = script("record", 0)
 	markScript       = script("mark", alone)
 	deliverScript    = script("deliver", alone) // in the slot of an app; counts changes of its state
-	appScript        = script("app", alone)
+	reserveScript    = script("reserve", alone)
+	appStateScript   = script("appstate", alone)
 	enlistScript     = redis.NewScript(source("enlist")) // in the slot of the work index
 	unlistScript     = redis.NewScript(source("unlist"))
 )
@@ -63,16 +66,22 @@ func source(name string) string {
 // comes before it. The answer is the mark and, last, what the script itself returns:
 // see Store.learn.
 func script(name string, how manner) *redis.Script {
-	text := source("guard")
+	text := constants() + source("guard")
 	if how&alone == 0 {
-		text += fmt.Sprintf("local OPERATION_TTL = %d -- ms\n", sessionstore.OperationTTL.Milliseconds()) +
-			source("common")
+		text += source("common")
 	}
 	text += "\nlocal function main()\n" + source(name) + "\nend\nlocal out = main()\n"
 	if how&write != 0 {
 		text += "guard.count()\n"
 	}
 	return redis.NewScript(text + "return {guard.made or '', guard.n, guard.lost, guard.wrote, out}\n")
+}
+
+// constants are those that scripts share with package sessionstore.
+func constants() string {
+	return fmt.Sprintf("local OPERATION_TTL, STATE_KEY_BYTES, PAGE_BYTES, WALK_BYTES = %d, %d, %d, %d\n",
+		sessionstore.OperationTTL.Milliseconds(), sessionstore.StateKeyBytes, sessionstore.PageBytes,
+		sessionstore.WalkBytes)
 }
 
 // keys declares the keys of a script by two of them, the first of which never

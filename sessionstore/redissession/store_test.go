@@ -24,7 +24,7 @@ func suite(t *testing.T, url string, flush func(testing.TB)) {
 		flush(t)
 		return sessiontest.Harness{
 			Open: func(t *testing.T, now func() time.Time) sessiontest.Backend {
-				return open(t, url, &redissession.Options{Now: now})
+				return open(t, url, &redissession.Options{Now: now, MaxState: sessiontest.MaxState})
 			},
 			Close: func(t *testing.T, b sessiontest.Backend) {
 				if err := b.(*redissession.Store).Close(); err != nil {

@@ -5,12 +5,55 @@ local function arg() at = at + 1; return ARGV[at] end
 local scope, app, user, id = arg(), arg(), arg(), arg()
 local now, mode, keep, op_id, request, expired, ttl = clock(arg()), arg(), arg(), arg(), arg(), arg(), arg()
 local delivered = arg() -- the last message that the app is known to have
+local max, token = tonumber(arg()), arg() -- of a state; of the room reserved in that of the app
 
 local hidden = mode == 'hidden' -- made beside any session of that id
 local ref = not hidden and find(scope, id)
 local sent = false
 if ref and mode == 'new' then return {'EXISTS'} end
 if not ref and mode == 'old' then return {'MISSING'} end
+
+-- delta reads a delta from the arguments: owner, name and value of each key.
+local function delta()
+  local d = {}
+  for _ = 1, 3 * tonumber(arg()) do d[#d + 1] = arg() end
+  return d
+end
+
+-- All is read, and the sizes of the states after it are known, before anything is
+-- stored: a script that fails halfway is not taken back. bytes has the sizes of the
+-- states of the session and the user, and lengths those of the values set so far.
+local bytes, lengths = {s = ref and own_bytes(ref) or 0, u = user_bytes(scope)}, {s = {}, u = {}}
+local before = {s = bytes.s, u = bytes.u}
+local function count(d)
+  for i = 1, #d, 3 do
+    local owner, name, value = d[i], d[i + 1], d[i + 2]
+    if owner ~= 'a' then
+      local at = owner == 'u' and key('user', scope) or ref and key('state', ref)
+      local had = lengths[owner][name]
+      if not had and at and call('HEXISTS', at, name) == 1 then had = call('HSTRLEN', at, name) end
+      bytes[owner] = bytes[owner] + #value - (had or -(#name + STATE_KEY_BYTES))
+      lengths[owner][name] = #value
+    end
+  end
+end
+
+local initial = delta()
+count(initial)
+local events, new = {}, {}
+for i = 1, tonumber(arg()) do
+  local e = {id = arg(), time = arg(), rewinds = arg(), doc = arg(), delta = delta()}
+  events[i] = e
+  e.new = not new[e.id] and not (ref and call('HEXISTS', key('ids', ref), e.id) == 1)
+  new[e.id] = true
+  if e.new and keep ~= '1' then count(e.delta) end
+end
+for _, owner in ipairs({'s', 'u'}) do
+  if bytes[owner] > max and bytes[owner] > before[owner] then
+    return {'STATE', owner, num(before[owner]), num(bytes[owner])}
+  end
+end
+
 if not ref then
   ref = num(call('INCR', P .. 'n'))
   call('HSET', key('session', ref), 'scope', scope, 'id', id, 'updated', now, 'seq', 0, 'requested', 0, 'done', 0,
@@ -25,48 +68,44 @@ if not ref then
   end
 end
 
--- state reads a delta from the arguments, and applies it if it is told to.
-local function state(apply)
+-- apply sets the keys of a delta.
+local function apply(d)
   local forApp = {}
-  for _ = 1, tonumber(arg()) do
-    local owner, name, value = arg(), arg(), arg()
-    if not apply then
-    elseif owner == 'a' then
-      forApp[#forApp + 1] = name
-      forApp[#forApp + 1] = value
-    elseif owner == 'u' then
-      call('HSET', key('user', scope), name, value)
+  for i = 1, #d, 3 do
+    if d[i] == 'a' then
+      forApp[#forApp + 1] = d[i + 1]
+      forApp[#forApp + 1] = d[i + 2]
     else
-      call('HSET', key('state', ref), name, value)
+      call('HSET', d[i] == 'u' and key('user', scope) or key('state', ref), d[i + 1], d[i + 2])
     end
   end
   if #forApp > 0 then
-    send(app, '=', forApp)
+    send(app, '=', forApp, token)
     sent = true
   end
 end
 
-state(true)
+apply(initial)
 local m = meta(ref, 'seq', 'updated', 'requested', 'done', 'failed', 'asked', 'due')
 local seq, updated = tonumber(m[1]), m[2]
 local had = {}
-for i = 1, tonumber(arg()) do
-  local event, time, rewinds, doc = arg(), arg(), arg(), arg()
-  local was = call('HGET', key('ids', ref), event)
-  if was then
+for i, e in ipairs(events) do
+  if e.new then
+    seq = seq + 1
+    call('XADD', key('events', ref), num(seq) .. '-0', 'd', e.doc)
+    call('HSET', key('ids', ref), e.id, num(seq) .. '-0')
+    call('ZADD', key('times', ref), e.time, member(seq))
+    if e.rewinds == '1' then call('HSET', key('session', ref), 'rewinds', 1) end
+    updated = e.time
+    if keep ~= '1' then apply(e.delta) end
+  else
+    local was = call('HGET', key('ids', ref), e.id)
     had[#had + 1] = tostring(i)
     had[#had + 1] = call('XRANGE', key('events', ref), was, was)[1][2][2]
-    state(false)
-  else
-    seq = seq + 1
-    call('XADD', key('events', ref), num(seq) .. '-0', 'd', doc)
-    call('HSET', key('ids', ref), event, num(seq) .. '-0')
-    call('ZADD', key('times', ref), time, member(seq))
-    if rewinds == '1' then call('HSET', key('session', ref), 'rewinds', 1) end
-    updated = time
-    state(keep ~= '1')
   end
 end
+call('HSET', key('session', ref), 'bytes', num(bytes.s))
+if next(lengths.u) then call('SET', key('userbytes', scope), num(bytes.u)) end
 call('HSET', key('session', ref), 'seq', num(seq), 'updated', updated)
 
 local op = {}

@@ -15,6 +15,20 @@ local function key(name, of) return P .. name .. ':' .. of end
 -- meta reads fields of a session.
 local function meta(ref, ...) return call('HMGET', key('session', ref), ...) end
 
+-- hash_bytes is the size of the state in a hash, as sessionstore.StateBytes has it.
+local function hash_bytes(name)
+  local n = 0
+  for _, k in ipairs(call('HKEYS', name)) do n = n + #k + call('HSTRLEN', name, k) + STATE_KEY_BYTES end
+  return n
+end
+
+-- own_bytes and user_bytes are the sizes of the state of a session and of a user.
+-- They are counted where they are not kept, as in data of an earlier version.
+local function own_bytes(ref) return tonumber(meta(ref, 'bytes')[1]) or hash_bytes(key('state', ref)) end
+local function user_bytes(scope)
+  return tonumber(call('GET', key('userbytes', scope))) or hash_bytes(key('user', scope))
+end
+
 -- clock returns the caller's time, or the time of this server if that is ''. So
 -- all processes compare leases by one clock.
 local function clock(given)

@@ -3,15 +3,24 @@
 -- however often it is delivered: messages come in the order of their numbers.
 -- KEYS[1] is the prefix of the app's keys, ARGV[1] the partition.
 local A, from = KEYS[1], ARGV[1]
-local changed = false
 local applied = tonumber(redis.call('HGET', A .. 'applied', from) or '0')
+local bytes = tonumber(redis.call('GET', A .. 'bytes')) -- of the state; false if nobody has counted it
+local changed = false
 for i = 2, #ARGV do
   local e = cmsgpack.unpack(ARGV[i])
   local seq, kind = e[1], e[2]
   if seq > applied then
     if kind == '=' then
+      for j = 1, #e[3], 2 do
+        local name, value = e[3][j], e[3][j + 1]
+        if bytes then
+          local had = redis.call('HEXISTS', A .. 'state', name) == 1 and redis.call('HSTRLEN', A .. 'state', name)
+          bytes = bytes + #value - (had or -(#name + STATE_KEY_BYTES))
+        end
+        redis.call('HSET', A .. 'state', name, value)
+      end
       changed = true
-      for j = 1, #e[3], 2 do redis.call('HSET', A .. 'state', e[3][j], e[3][j + 1]) end
+      if e[4] then redis.call('HDEL', A .. 'reserved', e[4]) end
     elseif kind == '+' then
       redis.call('ZADD', A .. 'sessions', redis.call('INCR', A .. 'n'), e[3] .. '/' .. e[4])
     elseif kind == '-' then
@@ -20,6 +29,7 @@ for i = 2, #ARGV do
     applied = seq
   end
 end
+if changed and bytes then redis.call('SET', A .. 'bytes', string.format('%.0f', bytes)) end
 redis.call('HSET', A .. 'applied', from, string.format('%.0f', applied))
 if changed then guard.count() end
 return string.format('%.0f', applied)

@@ -1,17 +1,19 @@
--- Reads sessions without their events: a page of a scope's sessions with numbers
--- below before, newest first, or the sessions that the arguments name.
+-- Reads sessions without their events and states: the first count of a scope's
+-- sessions with numbers below before, newest first, or the sessions that the
+-- arguments name. With each comes the size of its own state, and with each user the
+-- size of theirs.
 local before, count = ARGV[1], tonumber(ARGV[2])
 local out = {}
 local function add(scope, id)
   local ref = find(scope, id)
   if not ref then return end
-  out[#out + 1] = {ref, scope, id, meta(ref, 'updated')[1], call('HGETALL', key('state', ref))}
+  out[#out + 1] = {ref, scope, id, meta(ref, 'updated')[1], num(own_bytes(ref))}
 end
-local users = {}
+local users, seen = {}, {}
 local function user(scope)
-  if not users[scope] then
-    users[scope] = true
-    users[#users + 1] = {scope, call('HGETALL', key('user', scope))}
+  if not seen[scope] then
+    seen[scope] = true
+    users[#users + 1] = {scope, num(user_bytes(scope))}
   end
 end
 if before ~= '' then

@@ -9,7 +9,7 @@ local m = meta(ref, 'seq', 'requested', 'done')
 if tonumber(m[1]) > tonumber(events) then return 'OK' end
 failed = failed == '1' and 1 or 0
 while at < #ARGV do call('HSET', key('state', ref), arg(), arg()) end
-call('HSET', key('session', ref), 'updated', updated)
+call('HSET', key('session', ref), 'updated', updated, 'bytes', num(hash_bytes(key('state', ref))))
 expire(ref, ttl)
 local back = tonumber(done) < tonumber(m[3]) or tonumber(requested) < tonumber(m[2])
 if back or (done == m[3] and requested == m[2]) then return 'OK' end

@@ -1,2 +1,0 @@
--- Reads the state of an app.
-return redis.call('HGETALL', KEYS[1] .. 'state')
