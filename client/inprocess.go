@@ -29,7 +29,10 @@ func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	go func() {
 		defer func() {
 			err := io.EOF
-			if v := recover(); v != nil {
+			switch v := recover(); {
+			case v == http.ErrAbortHandler: // it broke its answer off
+				err = io.ErrUnexpectedEOF
+			case v != nil:
 				err = &panicked{v}
 			}
 			w.end(err)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -47,16 +46,6 @@ func parseEvents(field string, raw eventList) ([]sessionstore.Event, error) {
 	return out, nil
 }
 
-// eventsOf returns the JSON of events as the store holds it: complete, with the
-// fields that this version does not know.
-func eventsOf(events []sessionstore.Event) []json.RawMessage {
-	out := make([]json.RawMessage, len(events))
-	for i, e := range events {
-		out[i] = json.RawMessage(e.Doc)
-	}
-	return out
-}
-
 // appendEvents answers POST {scope}/sessions/{id}/events. With outputKey the
 // text of each event also goes into the state under that key, as ADK's
 // output_key does it. The turns of the events are not findable: no memories were
@@ -83,11 +72,13 @@ func (s *Server) appendEvents(c echo.Context, key sessionstore.Key) error {
 	if err != nil {
 		return err
 	}
-	return sendJSON(c, http.StatusOK, struct {
-		Events         []json.RawMessage `json:"events"`
-		LastUpdateTime time.Time         `json:"lastUpdateTime"`
-		Findable       bool              `json:"findable"`
-	}{Events: eventsOf(done.Events), LastUpdateTime: done.LastUpdateTime})
+	out := newAnswer(c, http.StatusOK)
+	out.text(`{"events":[`)
+	out.events(done.Events, 0)
+	out.text(`],"lastUpdateTime":`)
+	out.value(done.LastUpdateTime)
+	out.text(`,"findable":false}`)
+	return out.finish()
 }
 
 // oneOrManyEvents reads a body that is one event, or a list of events in the

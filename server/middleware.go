@@ -88,6 +88,7 @@ func (s *Server) boundRequest(next echo.HandlerFunc) echo.HandlerFunc {
 			ctx, cancel = context.WithTimeout(ctx, requestTime)
 			defer cancel()
 		}
+		c.Set(unboundedKey, r.Context())
 		whole := r.Body
 		r.Body = http.MaxBytesReader(c.Response(), whole, s.opts.MaxBody)
 		c.SetRequest(r.WithContext(ctx))

@@ -28,10 +28,11 @@ func (s *Server) addRoutes() {
 	s.route("HEAD", "/readyz", s.ready)
 	s.route("GET", "/metrics", s.metrics.serve)
 
-	s.route("GET", "/v1/apps/:app/sessions", s.listAppSessions, "pageSize", "pageToken")
+	s.route("GET", "/v1/apps/:app/sessions", s.listAppSessions, "state", "pageSize", "pageToken")
 	s.route("POST", sessions, withScope(s.createSession))
-	s.route("GET", sessions, withScope(s.listSessions), "pageSize", "pageToken")
-	s.route("GET", session, withSession(s.getSession), "numRecentEvents", "after")
+	s.route("GET", sessions, withScope(s.listSessions), "state", "pageSize", "pageToken")
+	s.route("GET", session, withSession(s.getSession),
+		"numRecentEvents", "after", "state", "pageSize", "pageToken")
 	s.route("PATCH", session, withSession(s.patchSession))
 	s.route("DELETE", session, withSession(s.deleteSession))
 	s.route("POST", session+"/events", withSession(s.appendEvents), "outputKey")

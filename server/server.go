@@ -8,6 +8,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"log/slog"
@@ -19,6 +20,7 @@ import (
 	"github.com/labstack/echo/v4/middleware"
 
 	"github.com/memoryd/memoryd/ingest"
+	"github.com/memoryd/memoryd/internal/inflight"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/retrieve"
 	"github.com/memoryd/memoryd/sessionstore"
@@ -35,11 +37,24 @@ const (
 	maxWait     = 30 * time.Second // of wait=true, well within requestTime
 )
 
+// The defaults of bounds on the bytes that requests hold at a time.
+const (
+	DefaultMaxBodies  = 256 << 20
+	DefaultMaxAnswers = 64 << 20
+)
+
 // Options configure New. The zero value is the default.
 type Options struct {
 	// MaxBody bounds the body of a request, in bytes. Defaults to
 	// DefaultMaxBody.
 	MaxBody int64
+	// MaxBodies bounds the memory that the bodies of all requests take at a time, in
+	// bytes: a body counts with what decoding makes of it. Defaults to
+	// DefaultMaxBodies.
+	MaxBodies int64
+	// MaxAnswers bounds what is held of large answers at a time, in bytes. Defaults to
+	// DefaultMaxAnswers.
+	MaxAnswers int64
 	// AnyHost serves requests with any Host header. By default the server
 	// accepts loopback names only, so that a web page whose DNS name resolves to
 	// 127.0.0.1 cannot read memories through the user's browser.
@@ -74,6 +89,9 @@ type Server struct {
 	retriever  *retrieve.Retriever
 	tools      *tools.Toolbox
 	metrics    *metrics
+	bodies     *inflight.Pool // of more than smallBody
+	smallOnes  *inflight.Pool // of up to smallBody
+	answers    *inflight.Pool
 	opts       Options
 	echo       *echo.Echo
 
@@ -97,6 +115,11 @@ func New(
 	if s.opts.MaxBody == 0 {
 		s.opts.MaxBody = DefaultMaxBody
 	}
+	s.opts.MaxBodies = cmp.Or(s.opts.MaxBodies, DefaultMaxBodies)
+	s.opts.MaxAnswers = cmp.Or(s.opts.MaxAnswers, DefaultMaxAnswers)
+	s.bodies = inflight.New(s.opts.MaxBodies, "bodies of requests", "-max-bodies")
+	s.smallOnes = inflight.New(max(1, s.opts.MaxBodies/8), "small bodies of requests", "-max-bodies")
+	s.answers = inflight.New(s.opts.MaxAnswers, "answers", "-max-answers")
 	if s.opts.Log == nil {
 		s.opts.Log = slog.New(slog.DiscardHandler)
 	}
@@ -117,6 +140,7 @@ func New(
 	// The outermost comes first. The log sees every answer, also that of a
 	// panic; checkHost runs before any part of the body is read.
 	s.echo.Use(
+		endBroken,
 		middleware.RequestIDWithConfig(middleware.RequestIDConfig{Generator: rand.Text}),
 		s.logRequests(),
 		s.refuseAfterClose,

@@ -1,44 +1,44 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"math"
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 
+	"github.com/memoryd/memoryd/internal/inflight"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// sessionBody is the JSON of a session in an answer.
-type sessionBody struct {
-	ID    string `json:"id"`
-	App   string `json:"appName"`
-	User  string `json:"userId"`
-	State rawMap `json:"state"` // merged: keys have the prefix of their scope
-	// Events is nil in lists of sessions, whose entries have no events. A session
-	// without events has an empty list.
-	Events         *[]json.RawMessage `json:"events,omitzero"`
-	LastUpdateTime time.Time          `json:"lastUpdateTime"`
+// session writes a session up to its events, or without them.
+func (a *answer) session(s *sessionstore.Session) {
+	a.text(`{"id":`)
+	a.value(s.ID)
+	a.text(`,"appName":`)
+	a.value(s.App)
+	a.text(`,"userId":`)
+	a.value(s.User)
+	if s.State != nil {
+		a.text(`,"state":`)
+		a.state(s.State)
+	}
 }
 
-type rawMap = map[string]json.RawMessage
-
-func sessionOf(s *sessionstore.Session, events bool) sessionBody {
-	out := sessionBody{ID: s.ID, App: s.App, User: s.User, State: rawMap{}, LastUpdateTime: s.LastUpdateTime}
-	for k, v := range s.State {
-		out.State[k] = json.RawMessage(v)
+// sessionEnd writes the rest of a session.
+func (a *answer) sessionEnd(s *sessionstore.Session) {
+	a.text(`,"lastUpdateTime":`)
+	a.value(s.LastUpdateTime)
+	if s.NextPageToken != "" {
+		a.text(`,"nextPageToken":`)
+		a.value(s.NextPageToken)
 	}
-	if events {
-		list := eventsOf(s.Events)
-		out.Events = &list
-	}
-	return out
+	a.text("}")
 }
 
 // checkScope refuses a body that names another app or user than the path does.
@@ -107,21 +107,67 @@ func (s *Server) createSession(c echo.Context, scope memory.Scope) error {
 	if err != nil {
 		return err
 	}
-	return sendJSON(c, http.StatusCreated, sessionOf(session, true))
+	out := newAnswer(c, http.StatusCreated)
+	out.session(session)
+	out.text(`,"events":[`)
+	out.events(session.Events, 0)
+	out.text("]")
+	out.sessionEnd(session)
+	return out.finish()
 }
 
-// sessionsBody is the JSON of a page of sessions.
-type sessionsBody struct {
-	Sessions      []sessionBody `json:"sessions"`
-	NextPageToken string        `json:"nextPageToken,omitzero"`
-}
-
-func sendSessions(c echo.Context, page sessionstore.Page) error {
-	out := sessionsBody{NextPageToken: page.NextPageToken}
-	for i := range page.Sessions {
-		out.Sessions = append(out.Sessions, sessionOf(&page.Sessions[i], false))
+// sendSessions reads a page of sessions and writes it.
+func (s *Server) sendSessions(c echo.Context, app string,
+	read func(context.Context, sessionstore.List) (sessionstore.Page, error)) error {
+	list, err := pageParams(c)
+	if err != nil {
+		return err
 	}
-	return sendJSON(c, http.StatusOK, out)
+	if list.NoState, err = noState(c); err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	var page sessionstore.Page
+	share, err := s.withRoom(ctx, app, sessionstore.MaxListBytes, roomTime, func(room int64) error {
+		list.Room = room
+		page, err = read(ctx, list)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	defer share.Release()
+	bytes := int64(0)
+	for i := range page.Sessions {
+		bytes += sessionstore.SessionBytes(page.Sessions[i].Key, sessionstore.StateBytes(page.Sessions[i].State))
+	}
+	share.Shrink(bytes)
+	out := newAnswer(c, http.StatusOK)
+	out.within(bytes)
+	out.text(`{"sessions":[`)
+	for i := range page.Sessions {
+		if i > 0 {
+			out.text(",")
+		}
+		out.session(&page.Sessions[i])
+		out.sessionEnd(&page.Sessions[i])
+	}
+	out.text("]")
+	if page.NextPageToken != "" {
+		out.text(`,"nextPageToken":`)
+		out.value(page.NextPageToken)
+	}
+	out.text("}")
+	return out.finish()
+}
+
+// noState reads the parameter state: false leaves states out.
+func noState(c echo.Context) (bool, error) {
+	if c.QueryParam("state") == "" {
+		return false, nil
+	}
+	state, err := boolParam(c, "state")
+	return !state, err
 }
 
 // pageParams reads pageSize and pageToken.
@@ -133,15 +179,9 @@ func pageParams(c echo.Context) (list sessionstore.List, err error) {
 
 // listSessions answers GET {scope}/sessions.
 func (s *Server) listSessions(c echo.Context, scope memory.Scope) error {
-	list, err := pageParams(c)
-	if err != nil {
-		return err
-	}
-	page, err := s.sessions.List(c.Request().Context(), scope, list)
-	if err != nil {
-		return err
-	}
-	return sendSessions(c, page)
+	return s.sendSessions(c, scope.App, func(ctx context.Context, list sessionstore.List) (sessionstore.Page, error) {
+		return s.sessions.List(ctx, scope, list)
+	})
 }
 
 // listAppSessions answers GET /v1/apps/{app}/sessions. It is the only route that
@@ -151,25 +191,28 @@ func (s *Server) listAppSessions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := pageParams(c)
-	if err != nil {
-		return err
-	}
-	page, err := s.sessions.ListApp(c.Request().Context(), app, list)
-	if err != nil {
-		return err
-	}
-	return sendSessions(c, page)
+	return s.sendSessions(c, app, func(ctx context.Context, list sessionstore.List) (sessionstore.Page, error) {
+		return s.sessions.ListApp(ctx, app, list)
+	})
 }
 
-// getSession answers GET {scope}/sessions/{id}. numRecentEvents=0 leaves out all
-// events, so a request without it asks for -1, which means all of them.
+// getSession answers GET {scope}/sessions/{id}: with all events that the parameters
+// choose, or with a page of them if they say pageSize or pageToken.
 func (s *Server) getSession(c echo.Context, key sessionstore.Key) error {
-	get := sessionstore.Get{NumRecent: -1}
-	var err error
+	get, paged, err := getParams(c)
+	if err != nil {
+		return err
+	}
+	return s.sendSession(c, key, get, paged)
+}
+
+// getParams reads which events of a session to show. numRecentEvents=0 leaves out all
+// events, so a request without it asks for -1, which means all of them.
+func getParams(c echo.Context) (get sessionstore.Get, paged bool, err error) {
+	get.NumRecent = -1
 	if v := c.QueryParam("numRecentEvents"); v != "" {
 		if get.NumRecent, err = strconv.Atoi(v); err != nil || get.NumRecent < 0 {
-			return invalid("numRecentEvents: want a whole number from 0 to %d, not %.40q", math.MaxInt, v)
+			return get, false, invalid("numRecentEvents: want a whole number from 0 to %d, not %.40q", math.MaxInt, v)
 		}
 	}
 	if v := c.QueryParam("after"); v != "" {
@@ -179,18 +222,82 @@ func (s *Server) getSession(c echo.Context, key sessionstore.Key) error {
 			v = strconv.Quote(strings.Replace(v, " ", "+", 1))
 		}
 		if get.After, err = sessionstore.ParseTime("after", []byte(v)); err != nil {
-			return err
+			return get, false, err
 		}
 	}
-	session, err := s.sessions.Get(c.Request().Context(), key, get)
-	if err != nil {
-		return err
+	if get.NoState, err = noState(c); err != nil {
+		return get, false, err
 	}
-	return sendJSON(c, http.StatusOK, sessionOf(session, true))
+	get.PageToken = c.QueryParam("pageToken")
+	get.PageSize, err = pageSizeParam(c)
+	paged = get.PageSize > 0 || get.PageToken != ""
+	if paged && get.PageSize == 0 {
+		get.PageSize = memory.DefaultPageSize
+	}
+	return get, paged, err
 }
 
-// patchSession answers PATCH {scope}/sessions/{id}. It records the change of
-// state as an event, as ADK's servers do.
+// readRoom is how much room a page of a session takes before its size is known: its
+// events, and a state of usual size.
+const readRoom = sessionstore.PageBytes + 64<<10
+
+// sendSession writes a session, and reads its events in pages while it writes. It
+// holds one page at a time. If a later page cannot be read, as the session was
+// deleted meanwhile, the answer breaks off.
+func (s *Server) sendSession(c echo.Context, key sessionstore.Key, get sessionstore.Get, paged bool) error {
+	out := newAnswer(c, http.StatusOK)
+	for n, more := 0, true; more; {
+		page, share, err := s.sessionPage(c, key, get, n > 0)
+		if err != nil {
+			out.fail(err)
+			return out.finish()
+		}
+		bytes := sessionstore.StateBytes(page.State)
+		for _, e := range page.Events {
+			bytes += int64(len(e.Doc))
+		}
+		share.Shrink(bytes)
+		out.within(bytes)
+		if n == 0 {
+			out.session(page)
+			out.text(`,"events":[`)
+		}
+		out.events(page.Events, n)
+		n += len(page.Events)
+		if more = page.NextPageToken != "" && !paged; !more {
+			out.text("]")
+			out.sessionEnd(page)
+		}
+		get.PageToken, get.NoState = page.NextPageToken, true
+		more = out.flush() && more
+		share.Release()
+	}
+	return out.finish()
+}
+
+// sessionPage reads a page of a session, and takes the room that it needs. The first
+// page is read within the time of the request. Later the client's reading sets the
+// pace, and each page has that time.
+func (s *Server) sessionPage(c echo.Context, key sessionstore.Key, get sessionstore.Get, later bool) (
+	page *sessionstore.Session, share *inflight.Share, err error) {
+	ctx, patience := c.Request().Context(), roomTime
+	if later {
+		if whole, ok := c.Get(unboundedKey).(context.Context); ok {
+			within, cancel := context.WithTimeout(whole, requestTime)
+			defer cancel()
+			ctx, patience = within, requestTime
+		}
+	}
+	share, err = s.withRoom(ctx, key.App, readRoom, patience, func(room int64) (err error) {
+		get.Room = room
+		page, err = s.sessions.Get(ctx, key, get)
+		return err
+	})
+	return page, share, err
+}
+
+// patchSession answers PATCH {scope}/sessions/{id} with the session without its
+// events. It records the change of state as an event, as ADK's servers do.
 func (s *Server) patchSession(c echo.Context, key sessionstore.Key) error {
 	var req struct {
 		StateDelta json.RawMessage `json:"stateDelta"`
@@ -213,11 +320,21 @@ func (s *Server) patchSession(c echo.Context, key sessionstore.Key) error {
 	if _, err := s.sessions.Append(ctx, key, []sessionstore.Event{event}, sessionstore.Append{}); err != nil {
 		return err
 	}
-	session, err := s.sessions.Get(ctx, key, sessionstore.Get{NumRecent: -1})
+	return s.sendPatched(c, key)
+}
+
+// sendPatched writes a session without its events, of which there may be any number.
+func (s *Server) sendPatched(c echo.Context, key sessionstore.Key) error {
+	session, share, err := s.sessionPage(c, key, sessionstore.Get{}, false)
 	if err != nil {
 		return err
 	}
-	return sendJSON(c, http.StatusOK, sessionOf(session, true))
+	defer share.Release()
+	out := newAnswer(c, http.StatusOK)
+	out.within(sessionstore.StateBytes(session.State))
+	out.session(session)
+	out.sessionEnd(session)
+	return out.finish()
 }
 
 // deleteSession answers DELETE {scope}/sessions/{id}: 204, also if there is no

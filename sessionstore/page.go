@@ -20,9 +20,9 @@ type List struct {
 
 	// NoState leaves the states of listed sessions nil.
 	NoState bool
-	// Room is how many bytes the listed sessions may have, as SessionBytes counts
-	// them; 0 is MaxListBytes. If one session alone has more, the list fails with
-	// NoRoom. Lists of operations have no use for it.
+	// Room is how many bytes the caller has room for, as SessionBytes counts them; 0 is
+	// any number. If one session alone has more, the list fails with NoRoom. Lists of
+	// operations have no use for it.
 	Room int64
 }
 
@@ -74,7 +74,7 @@ func (l List) ListRoom(first int64) (Room, error) {
 	if l.Room > 0 && first > l.Room {
 		return Room{}, &NoRoom{first}
 	}
-	return Room{Limit: cmp.Or(l.Room, MaxListBytes)}, nil
+	return Room{Limit: min(cmp.Or(l.Room, MaxListBytes), MaxListBytes)}, nil
 }
 
 // Position is a place among the events of a session, and how many of them the

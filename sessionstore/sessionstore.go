@@ -95,8 +95,8 @@ type Store interface {
 	Get(ctx context.Context, key Key, get Get) (*Session, error)
 
 	// List reads the sessions of a user. A page ends after PageSize sessions, or
-	// before a session with which it would have more than List.Room bytes; it has
-	// one session at least, if one is left.
+	// before a session with which it would have more than List.Room or MaxListBytes;
+	// it has one session at least, if one is left.
 	List(ctx context.Context, scope memory.Scope, list List) (Page, error)
 
 	// ListApp reads the sessions of all users of an app. No other method reads
