@@ -34,9 +34,19 @@ func (s *Service) nextBatch(ctx context.Context, w sessionstore.Work, to int64) 
 	if to > 0 {
 		limit = to - w.Done
 	}
-	events, err := s.sessions.Events(ctx, w, w.Done, int(limit))
-	if err != nil {
-		return nil, err
+	// The store ends a batch early that has many bytes. A batch whose plan is stored
+	// is read to its end.
+	var events []sessionstore.NumberedEvent
+	for after := w.Done; len(events) == 0 || after < to; {
+		some, err := s.sessions.Events(ctx, w, after, int(w.Done+limit-after))
+		if err != nil {
+			return nil, err
+		}
+		if len(some) == 0 {
+			break
+		}
+		events = append(events, some...)
+		after = some[len(some)-1].Seq
 	}
 	if to == 0 {
 		events = s.withinBudget(w, events)

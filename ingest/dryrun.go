@@ -87,12 +87,15 @@ func (s *Service) completed(events []sessionstore.Event) (out []sessionstore.Num
 func (s *Service) previewTakenBack(ctx context.Context, b *batch) error {
 	all := slices.Clone(b.events)
 	if slices.ContainsFunc(all, func(e sessionstore.NumberedEvent) bool { return e.RewindBefore != "" }) {
-		stored, err := s.storedEvents(ctx, b, maxFindable)
+		stored, err := s.storedEvents(ctx, b, maxFindable, func(e sessionstore.Event) sessionstore.Event {
+			return sessionstore.Event{ID: e.ID, InvocationID: e.InvocationID, Timestamp: e.Timestamp,
+				RewindBefore: e.RewindBefore}
+		})
 		if err != nil {
 			return err
 		}
-		for _, e := range stored {
-			all = append(all, sessionstore.NumberedEvent{Event: e})
+		for i, e := range stored { // numbered before those of the batch
+			all = append(all, sessionstore.NumberedEvent{Seq: int64(i - len(stored)), Event: e})
 		}
 	}
 	b.takenBack = takenBack(all)
@@ -105,7 +108,10 @@ func (s *Service) storedTurnsBefore(ctx context.Context, b *batch) (out []extrac
 	if s.extractor.Budget() == 0 {
 		return nil, nil
 	}
-	stored, err := s.storedEvents(ctx, b, maxEarlier)
+	stored, err := s.storedEvents(ctx, b, maxEarlier, func(e sessionstore.Event) sessionstore.Event {
+		e.Doc = nil // the rest is its text
+		return e
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -118,16 +124,24 @@ func (s *Service) storedTurnsBefore(ctx context.Context, b *batch) (out []extrac
 }
 
 // storedEvents are the last events of the session, up to limit, without those of
-// a batch.
-func (s *Service) storedEvents(ctx context.Context, b *batch, limit int) ([]sessionstore.Event, error) {
-	session, err := s.sessions.Get(ctx, b.key, sessionstore.Get{NumRecent: limit})
+// a batch. Of each it holds what keep leaves.
+func (s *Service) storedEvents(
+	ctx context.Context, b *batch, limit int, keep func(sessionstore.Event) sessionstore.Event,
+) ([]sessionstore.Event, error) {
+	var out []sessionstore.Event
+	get := sessionstore.Get{NumRecent: limit, NoState: true}
+	err := sessionstore.EachPage(ctx, s.sessions, b.key, get, func(page *sessionstore.Session) error {
+		for _, e := range page.Events {
+			if b.seq[e.ID] == 0 {
+				out = append(out, keep(e))
+			}
+		}
+		return nil
+	})
 	if errors.Is(err, memory.ErrNotFound) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(session.Events, func(e sessionstore.Event) bool { return b.seq[e.ID] != 0 }), nil
+	return out, err
 }
 
 // previewRelated has the turns of a batch, which an ingestion would find stored.

@@ -58,32 +58,54 @@ func (s *Service) AddSession(
 	return s.request(ctx, key, nil, sessionstore.Append{Request: opts.request(key.Scope)})
 }
 
-// AddRange requests memories of the events of a session from one time up to, not
-// including, another; a zero time is no bound. Events that wait in the session
-// go on waiting. Events that memories were made of before change nothing. If
-// there are more than limit it fails with ErrInvalid.
+// Range is a part of a session: its events from one time up to, not including,
+// another. A zero time is no bound.
+type Range struct{ From, To time.Time }
+
+func (r Range) has(e *sessionstore.Event) bool {
+	return !e.Timestamp.Before(r.From) && (r.To.IsZero() || e.Timestamp.Before(r.To))
+}
+
+// AddRange requests memories of the events of a session in a range. Events that wait
+// in the session go on waiting. Events that memories were made of before change
+// nothing. If there are more than maxEvents, or they have more than maxBytes, it
+// fails with ErrInvalid: they are copied in one step.
 func (s *Service) AddRange(
-	ctx context.Context, key sessionstore.Key, from, to time.Time, limit int, opts RequestOptions,
+	ctx context.Context, key sessionstore.Key, r Range, maxEvents int, maxBytes int64, opts RequestOptions,
 ) (*sessionstore.Operation, error) {
-	session, err := s.sessions.Get(ctx, key, sessionstore.Get{NumRecent: -1})
+	var back rewinds
+	var seq int64
+	all := sessionstore.Get{NumRecent: -1, NoState: true}
+	err := sessionstore.EachPage(ctx, s.sessions, key, all, func(page *sessionstore.Session) error {
+		for i := range page.Events {
+			seq++
+			back.see(sessionstore.NumberedEvent{Seq: seq, Event: page.Events[i]})
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	all := make([]sessionstore.NumberedEvent, len(session.Events))
-	for i, e := range session.Events {
-		all[i] = sessionstore.NumberedEvent{Seq: int64(i + 1), Event: e}
-	}
-	back := takenBack(all)
+	spans := back.spans()
 	var events []sessionstore.Event
-	for _, e := range all {
-		in := !e.Timestamp.Before(from) && (to.IsZero() || e.Timestamp.Before(to))
-		if in && back[e.ID].IsZero() && e.RewindBefore == "" {
-			events = append(events, e.Event)
+	bytes := int64(0)
+	seq = 0
+	err = sessionstore.EachPage(ctx, s.sessions, key, all, func(page *sessionstore.Session) error {
+		for _, e := range page.Events {
+			seq++
+			if !r.has(&e) || e.RewindBefore != "" || spans.has(sessionstore.NumberedEvent{Seq: seq, Event: e}) {
+				continue
+			}
+			events = append(events, e)
+			if bytes += int64(len(e.Doc)); len(events) > maxEvents || bytes > maxBytes {
+				return fmt.Errorf("%w: the session has more than %d events or %d bytes in that time: request fewer",
+					memory.ErrInvalid, maxEvents, maxBytes)
+			}
 		}
-	}
-	if len(events) > limit {
-		return nil, fmt.Errorf("%w: the session has %d events in that time, more than %d: request fewer",
-			memory.ErrInvalid, len(events), limit)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return s.request(ctx, key, events, sessionstore.Append{OneShot: true, Request: opts.request(key.Scope)})
 }

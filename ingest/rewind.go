@@ -13,61 +13,147 @@ import (
 
 // takeBack notes in a batch which events the session's rewinds take back, and
 // deletes the turns of these. It reads all that was said up to the batch, since
-// the rewind and the events it takes back may arrive in any order.
+// the rewind and the events it takes back may arrive in any order, and holds a few
+// of the events at a time.
 func (s *Service) takeBack(ctx context.Context, b *batch) error {
 	if !b.work.Rewinds {
 		return nil
 	}
-	var all []sessionstore.NumberedEvent
+	var back rewinds
+	err := s.upTo(ctx, b, func(events []sessionstore.NumberedEvent) error {
+		for _, e := range events {
+			back.see(e)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	b.takenBack = map[string]time.Time{}
+	spans := back.spans()
+	if len(spans) == 0 {
+		return nil
+	}
+	return s.upTo(ctx, b, func(events []sessionstore.NumberedEvent) error {
+		events = slices.DeleteFunc(events, func(e sessionstore.NumberedEvent) bool { return !spans.has(e) })
+		for _, e := range events {
+			b.takenBack[e.ID] = e.Timestamp
+		}
+		return s.deleteTurns(ctx, b, events)
+	})
+}
+
+// upTo calls see with all events of a session up to those of a batch, some at a time.
+func (s *Service) upTo(ctx context.Context, b *batch, see func([]sessionstore.NumberedEvent) error) error {
 	for after := int64(0); after < b.last; {
 		some, err := s.sessions.Events(ctx, b.work, after, min(s.opts.BatchEvents, int(b.last-after)))
 		if err != nil {
 			return err
 		}
 		if len(some) == 0 {
-			break
+			return nil
 		}
-		all = append(all, some...)
 		after = some[len(some)-1].Seq
+		if err := see(some); err != nil {
+			return err
+		}
 	}
-	b.takenBack = takenBack(all)
-	return s.deleteTurns(ctx, b, all)
+	return nil
 }
 
-// takenBack returns which of some events others of them take back, and when they
-// were said. A rewind names an invocation: the events from the first of that
-// invocation up to the rewind are as if never said.
-func takenBack(all []sessionstore.NumberedEvent) map[string]time.Time {
-	out := map[string]time.Time{}
-	slices.SortFunc(all, chronological)
-	for i := len(all) - 1; i >= 0; i-- { // from the end, as a rewind may be taken back itself
-		rewind := all[i]
-		if rewind.RewindBefore == "" {
+// place is where an event is in the order in which events were said.
+type place struct {
+	at  int64 // its time, in microseconds since 1970
+	seq int64
+}
+
+func placeOf(e *sessionstore.NumberedEvent) place { return place{e.Timestamp.UnixMicro(), e.Seq} }
+
+func (p place) before(o place) bool { return p.at < o.at || p.at == o.at && p.seq < o.seq }
+
+// rewinds collects what tells which events of a session are taken back, without the
+// events. A rewind names an invocation: the events from the first of that invocation
+// up to the rewind are as if never said.
+type rewinds struct {
+	firsts map[string]place // of each invocation
+	all    []rewind
+}
+
+type rewind struct {
+	place
+	invocation string
+}
+
+// see adds an event. They may come in any order.
+func (r *rewinds) see(e sessionstore.NumberedEvent) {
+	if r.firsts == nil {
+		r.firsts = map[string]place{}
+	}
+	at := placeOf(&e)
+	if first, ok := r.firsts[e.InvocationID]; !ok || at.before(first) {
+		r.firsts[e.InvocationID] = at
+	}
+	if e.RewindBefore != "" {
+		r.all = append(r.all, rewind{at, e.RewindBefore})
+	}
+}
+
+// spans returns what is taken back, once all events are seen.
+func (r *rewinds) spans() (out spans) {
+	slices.SortFunc(r.all, func(a, b rewind) int {
+		if a.before(b.place) {
+			return -1
+		}
+		return 1
+	})
+	for i := len(r.all) - 1; i >= 0; i-- { // from the end, as a rewind may be taken back itself
+		first, ok := r.firsts[r.all[i].invocation]
+		if !ok || !first.before(r.all[i].place) {
 			continue
 		}
-		first := slices.IndexFunc(all[:i], func(e sessionstore.NumberedEvent) bool {
-			return e.InvocationID == rewind.RewindBefore
-		})
-		if first < 0 {
-			continue
+		out = append(out, span{first, r.all[i].place})
+		for i > 0 && !r.all[i-1].before(first) {
+			i--
 		}
-		for _, e := range all[first:i] {
-			out[e.ID] = e.Timestamp
-		}
-		i = first
 	}
 	return out
 }
 
-// deleteTurns deletes the turns of the events taken back. It writes those that
-// are missing first: another process may be late with writing them, and a turn
-// that was deleted stays so.
-func (s *Service) deleteTurns(ctx context.Context, b *batch, all []sessionstore.NumberedEvent) error {
+// spans are parts of a session, each from one place up to, not including, another.
+type (
+	spans []span
+	span  struct{ from, to place }
+)
+
+func (s spans) has(e sessionstore.NumberedEvent) bool {
+	at := placeOf(&e)
+	return slices.ContainsFunc(s, func(s span) bool { return !at.before(s.from) && at.before(s.to) })
+}
+
+// takenBack returns which of some events others of them take back, and when they
+// were said.
+func takenBack(all []sessionstore.NumberedEvent) map[string]time.Time {
+	var back rewinds
+	for _, e := range all {
+		back.see(e)
+	}
+	spans, out := back.spans(), map[string]time.Time{}
+	for _, e := range all {
+		if spans.has(e) {
+			out[e.ID] = e.Timestamp
+		}
+	}
+	return out
+}
+
+// deleteTurns deletes the turns of events taken back. It writes those that are
+// missing first: another process may be late with writing them, and a turn that was
+// deleted stays so.
+func (s *Service) deleteTurns(ctx context.Context, b *batch, events []sessionstore.NumberedEvent) error {
 	var turns []extract.Turn
 	var removals []memory.Removal
-	for _, e := range all {
-		t, ok := extract.ReadTurn(b.key.ID, e.Event)
-		if _, taken := b.takenBack[e.ID]; ok && taken {
+	for _, e := range events {
+		if t, ok := extract.ReadTurn(b.key.ID, e.Event); ok {
 			turns = append(turns, t)
 			removals = append(removals, memory.Removal{
 				ID: turnID(b.key, e.ID, t.Text), Actor: "rewind", Operation: b.work.Request.ID,

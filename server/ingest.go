@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"strings"
 	"time"
@@ -124,12 +125,24 @@ func (s *Server) addSession(c echo.Context, key sessionstore.Key) error {
 	case !to.IsZero() && !from.Before(to):
 		return invalid("endTime: want a time after startTime")
 	default:
-		op, err = s.ingest.AddRange(ctx, key, from, to, maxEvents, opts)
+		op, err = s.addRange(ctx, key, ingest.Range{From: from, To: to}, opts)
 	}
 	if err != nil {
 		return err
 	}
 	return s.sendRequested(c, op, until)
+}
+
+// addRange requests memories of a part of a session. Its events are copied as if a
+// request had brought them, and so have the bounds of one.
+func (s *Server) addRange(ctx context.Context, key sessionstore.Key, r ingest.Range, opts ingest.RequestOptions) (
+	*sessionstore.Operation, error) {
+	share, err := s.bodies.Take(ctx, key.App, decodeFactor*s.opts.MaxBody, roomTime)
+	if err != nil {
+		return nil, err
+	}
+	defer share.Release()
+	return s.ingest.AddRange(ctx, key, r, maxEvents, s.opts.MaxBody, opts)
 }
 
 // previewBody is the JSON of a dry run.
