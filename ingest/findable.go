@@ -69,16 +69,32 @@ var errTooManyTurns = errors.New("too many events to wait for")
 // findable puts the turns of a request into memory before they are processed,
 // with vectors if that takes no remote call.
 func (s *Service) findable(ctx context.Context, key sessionstore.Key, done sessionstore.Appended) error {
-	events := done.Events
-	if len(events) == 0 {
-		waiting, err := s.sessions.Events(ctx, done.Requested, done.Requested.Done, maxFindable+1)
-		if err != nil {
+	if len(done.Events) > 0 {
+		return s.putFindable(ctx, key, done.Events)
+	}
+	// Those that wait, some at a time: they may have any number of bytes.
+	for w, n := done.Requested, 0; w.Done < w.Requested; {
+		waiting, err := s.sessions.Events(ctx, w, w.Done, maxFindable+1-n)
+		if err != nil || len(waiting) == 0 {
 			return err
 		}
+		var events []sessionstore.Event
 		for _, e := range waiting {
 			events = append(events, e.Event)
+			w.Done = e.Seq
+		}
+		if err := s.putFindable(ctx, key, events); err != nil {
+			return err
+		}
+		if n += len(events); n > maxFindable {
+			return errTooManyTurns
 		}
 	}
+	return nil
+}
+
+// putFindable puts the turns of events into memory within a short time.
+func (s *Service) putFindable(ctx context.Context, key sessionstore.Key, events []sessionstore.Event) error {
 	more := len(events) > maxFindable
 	var turns []extract.Turn
 	for _, e := range events[:min(len(events), maxFindable)] {

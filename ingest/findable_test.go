@@ -103,8 +103,8 @@ func TestFindableOnceRequested(t *testing.T) {
 			}
 			add(0, 500)
 			b.findable(&sessionstore.Operation{}, false, 0)
-			op, err := b.service.AddRange(t.Context(), key("s"), time.Unix(1_700_000_000+110, 0),
-				time.Unix(1_700_000_000+120, 0), 1000, ingest.RequestOptions{})
+			op, err := b.service.AddRange(t.Context(), key("s"), ingest.Range{From: time.Unix(1_700_000_000+110, 0),
+				To: time.Unix(1_700_000_000+120, 0)}, 1000, 1<<20, ingest.RequestOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -172,13 +172,8 @@ func orAborted(changed bool, err error) error {
 // Events implements sessionstore.Progress.
 func (s *Store) Events(ctx context.Context, work sessionstore.Work, after int64, limit int) (
 	out []sessionstore.NumberedEvent, err error) {
-	err = s.db.Read(ctx, func(tx *sql.Tx) error {
-		end, err := walkEnd(ctx, tx, work.Ref, after, limit)
-		if err != nil {
-			return err
-		}
-		out, err = sqlitedb.Collect(ctx, tx, scanNumbered,
-			`SELECT seq, doc FROM events WHERE ref = ? AND seq > ? AND seq <= ? ORDER BY seq`, work.Ref, after, end)
+	err = s.db.Read(ctx, func(tx *sql.Tx) (err error) {
+		out, err = walk(ctx, tx, work.Ref, after, limit)
 		return err
 	})
 	if err != nil {
@@ -187,8 +182,20 @@ func (s *Store) Events(ctx context.Context, work sessionstore.Work, after int64,
 	return out, nil
 }
 
-// walkEnd returns the number of the last event that Events reads at a time.
-func walkEnd(ctx context.Context, tx *sql.Tx, ref string, after int64, limit int) (end int64, err error) {
+// walk reads up to limit events of a session behind a number, and ends early as
+// Events does. ref is that of the session.
+func walk(ctx context.Context, tx sqlitedb.Querier, ref any, after int64, limit int) (
+	[]sessionstore.NumberedEvent, error) {
+	end, err := walkEnd(ctx, tx, ref, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	return sqlitedb.Collect(ctx, tx, scanNumbered,
+		`SELECT seq, doc FROM events WHERE ref = ? AND seq > ? AND seq <= ? ORDER BY seq`, ref, after, end)
+}
+
+// walkEnd returns the number of the last event that walk reads.
+func walkEnd(ctx context.Context, tx sqlitedb.Querier, ref any, after int64, limit int) (end int64, err error) {
 	end = after
 	rows, err := tx.QueryContext(ctx,
 		`SELECT seq, octet_length(doc) FROM events WHERE ref = ? AND seq > ? ORDER BY seq LIMIT ?`, ref, after, limit)

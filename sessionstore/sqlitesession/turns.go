@@ -79,9 +79,7 @@ func putTurns(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, put PutTur
 	// Events that came before without a request are only in the file.
 	if len(events) == 0 || events[0].Seq > left.Done+1 {
 		var err error
-		if events, err = sqlitedb.Collect(context.Background(), tx, scanNumbered,
-			`SELECT seq, doc FROM events WHERE ref = ? AND seq > ? ORDER BY seq LIMIT ?`,
-			row.ref, left.Done, maxTurns); err != nil {
+		if events, err = walk(context.Background(), tx, row.ref, left.Done, maxTurns); err != nil {
 			return left, err
 		}
 	}
