@@ -72,11 +72,13 @@ func (s *service) callDirectly(w http.ResponseWriter, r *http.Request, body []by
 	raw, err := strict.Encode(out)
 	if err != nil { // the tool's result is not JSON
 		s.opts.Log.Error("request failed", "method", callMethod, "err", err)
-		http.Error(w, internalError.Message, http.StatusInternalServerError)
-		return true
+		out = reply{Version: m.Version, ID: m.ID, Error: internalError}
+		if raw, err = strict.Encode(out); err != nil {
+			panic(err) // the id was read as JSON
+		}
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-cache, no-transform")
+	w.Header().Set("Cache-Control", "no-store")
 	_, _ = w.Write(raw) // it only fails if the client has disconnected
 	return true
 }

@@ -58,11 +58,13 @@ func (e *jsonErrors) WriteHeader(status int) {
 		e.status = status
 		return
 	}
+	e.Header().Set("Cache-Control", "no-store")
 	e.ResponseWriter.WriteHeader(status)
 }
 
 // Write implements io.Writer.
 func (e *jsonErrors) Write(p []byte) (int, error) {
+	e.Header().Set("Cache-Control", "no-store") // the library's value allows to keep it
 	if e.status == 0 {
 		return e.ResponseWriter.Write(p)
 	}
@@ -78,6 +80,7 @@ func (e *jsonErrors) Unwrap() http.ResponseWriter { return e.ResponseWriter }
 // refuse writes an answer of its own.
 func (e *jsonErrors) refuse(status int, answer *refusal) {
 	e.Header().Del("Content-Length")
+	e.Header().Set("Cache-Control", "no-store")
 	e.Header().Set("Content-Type", "application/json")
 	e.ResponseWriter.WriteHeader(status)
 	_, _ = e.ResponseWriter.Write(answer.encode()) // it only fails if the client has disconnected

@@ -155,6 +155,7 @@ func New(
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	secure(w.Header())
 	// echo matches routes against RawPath if it is set. So an escaped slash
 	// stays part of an id instead of separating two segments. pathParam unescapes
 	// the segment later, once.

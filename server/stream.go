@@ -88,7 +88,6 @@ func (e *eventStream) send(update *ingest.Update) error {
 func (e *eventStream) write(parts ...[]byte) error {
 	if !e.response.Committed {
 		e.response.Header().Set("Content-Type", "text/event-stream")
-		e.response.Header().Set("Cache-Control", "no-store")
 		e.response.WriteHeader(http.StatusOK)
 	}
 	// The stream as a whole has no deadline, so each write gets one.

@@ -101,7 +101,7 @@ func (a *app) run(ctx context.Context, on net.Listener) error {
 	// The channel has room for the error, so that the server can end after a
 	// shutdown that has stopped waiting.
 	served := make(chan error, 1)
-	workers.Go(func() { served <- hs.Serve(on) })
+	workers.Go(func() { served <- hs.Serve(server.Listener(on)) })
 	var err error
 	select {
 	case err = <-served: // the listener broke
