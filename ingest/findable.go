@@ -73,6 +73,8 @@ func (s *Service) findable(ctx context.Context, key sessionstore.Key, done sessi
 		return s.putFindable(ctx, key, done.Events)
 	}
 	// Those that wait, some at a time: they may have any number of bytes.
+	ctx, cancel := context.WithTimeout(ctx, findableBase+maxFindable*findablePer)
+	defer cancel()
 	for w, n := done.Requested, 0; w.Done < w.Requested; {
 		waiting, err := s.sessions.Events(ctx, w, w.Done, maxFindable+1-n)
 		if err != nil || len(waiting) == 0 {
@@ -143,8 +145,8 @@ type TurnWriter func(e sessionstore.Event) (w *memory.Write, known bool)
 const (
 	// eventsTogether is how many events have their turns written in one step.
 	eventsTogether = 200
-	// findableTime bounds the wait of a request of more events than that. Its events
-	// are stored by then.
+	// findableTime bounds the time of a request of more events than that. Its events
+	// are stored by then. It is no longer than a request waits for its operation.
 	findableTime = 30 * time.Second
 )
 
@@ -156,6 +158,7 @@ func (s *Service) appendTogether(
 	// With their ids and times, so that the turns can be prepared before the step
 	// that holds up other writers.
 	events = sessionstore.Prepare(events, s.opts.Now())
+	until := time.Now().Add(findableTime)
 	first := events
 	if len(events) == 0 && !how.OneShot {
 		// A session that is missing is for AppendTurns to report.
@@ -167,7 +170,7 @@ func (s *Service) appendTogether(
 	if err != nil {
 		return nil, err
 	}
-	if err := s.putLeft(ctx, left); err != nil {
+	if err := s.putLeft(ctx, left, until); err != nil {
 		s.log(key).Warn("turns can be found only after processing", "err", err)
 		return done.Operation, nil
 	}
@@ -179,9 +182,9 @@ func (s *Service) appendTogether(
 // next attempt may not have.
 var errNoProgress = errors.New("no turn was written")
 
-// putLeft writes the turns that are left of a request.
-func (s *Service) putLeft(ctx context.Context, left sessionstore.Work) error {
-	ctx, cancel := context.WithTimeout(ctx, findableTime)
+// putLeft writes the turns that are left of a request, until a time.
+func (s *Service) putLeft(ctx context.Context, left sessionstore.Work, until time.Time) error {
+	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	for left.Done < left.Requested {
 		events, err := s.sessions.Events(ctx, left, left.Done, eventsTogether)
