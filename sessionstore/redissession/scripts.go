@@ -37,6 +37,8 @@ var (
 	operationsScript = script("operations", 0)
 	deliveredScript  = script("delivered", 0)
 	recordScript     = script("record", 0)
+	auditScript      = script("audit", 0)
+	auditWorkScript  = script("auditwork", 0)
 	markScript       = script("mark", alone)
 	deliverScript    = script("deliver", alone) // in the slot of an app; counts changes of its state
 	reserveScript    = script("reserve", alone)

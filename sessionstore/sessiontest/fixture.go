@@ -1,6 +1,7 @@
 package sessiontest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -42,8 +43,20 @@ type fixture struct {
 func newFixture(t *testing.T, h Harness) *fixture {
 	f := &fixture{t: t, harness: h, clock: clock{time: start}}
 	f.Backend = h.Open(t, f.clock.now)
-	t.Cleanup(func() { h.Close(t, f.Backend) })
+	t.Cleanup(func() {
+		f.healthy()
+		h.Close(t, f.Backend)
+	})
 	return f
+}
+
+// healthy checks that an audit finds nothing: whatever a case did, the store was
+// not damaged by it.
+func (f *fixture) healthy() {
+	err := f.Audit(context.Background(), func(sessionstore.SessionRecord) error { return nil }, func(found memory.Finding) { f.t.Errorf("the audit of a healthy store finds %+v", found) })
+	if err != nil {
+		f.t.Errorf("audit: %v", err)
+	}
 }
 
 // reopen restarts the backend.

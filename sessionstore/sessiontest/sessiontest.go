@@ -48,6 +48,7 @@ type Backend interface {
 	sessionstore.Progress
 	sessionstore.Operations
 	sessionstore.Archive
+	sessionstore.Audited
 }
 
 // Harness is a place that keeps data, empty at first, and how to open and close

@@ -63,6 +63,7 @@ var (
 	_ sessionstore.Store      = (*Store)(nil)
 	_ sessionstore.Progress   = (*Store)(nil)
 	_ sessionstore.Operations = (*Store)(nil)
+	_ sessionstore.Audited    = (*Store)(nil)
 	_ sessionstore.Archive    = (*Store)(nil)
 )
 

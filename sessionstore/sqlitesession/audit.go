@@ -1,0 +1,177 @@
+package sqlitesession
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/memoryd/memoryd/internal/sqlitedb"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// maxLease is longer than any lease lasts: one that ends later was not written by a
+// memoryd whose clock is right.
+const maxLease = time.Hour
+
+// faults are queries for rows that break a rule. Each row is an app, a user, what it
+// is about, and what is wrong with it.
+var faults = []struct{ rule, query string }{
+	{sessionstore.RulePositions, `SELECT app, user, id, printf('done %d, requested %d, %d events', done, requested, seq)
+		FROM sessions WHERE NOT (0 <= done AND done <= requested AND requested <= seq)`},
+	{sessionstore.RuleEvents, `SELECT app, user, s.id, printf('it has %d events, numbered %d to %d, and says %d',
+		count(e.seq), coalesce(min(e.seq), 0), coalesce(max(e.seq), 0), s.seq)
+		FROM sessions s LEFT JOIN events e ON e.ref = s.ref GROUP BY s.ref
+		HAVING count(e.seq) <> s.seq OR coalesce(max(e.seq), 0) <> s.seq OR coalesce(min(e.seq), 1) <> 1`},
+	{sessionstore.RuleWork, `WITH due AS (
+		  SELECT app, user, min(request_time) AS since, min(due_time) AS due FROM sessions
+		  WHERE requested > done AND failed = 0 GROUP BY app, user)
+		SELECT app, user, '', 'it has work, and is not in the work list as it should be' FROM (
+		  SELECT * FROM due EXCEPT SELECT app, user, since, due FROM waiting)
+		UNION ALL SELECT app, user, '', 'it is in the work list, and has no work of that time' FROM (
+		  SELECT app, user, since, due FROM waiting EXCEPT SELECT * FROM due)`},
+	{sessionstore.RulePlan, `SELECT app, user, id, printf('a plan up to event %d, and the events %d to %d wait',
+		plan_to, done + 1, requested) FROM sessions
+		WHERE length(plan) > 0 AND NOT (plan_to > done AND plan_to <= requested)`},
+	{sessionstore.RuleOperations, `SELECT o.app, o.user, o.id,
+		printf('it is about events %d to %d of %d; ended %d, done %d', o.first + 1, o.last, s.seq, o.done_time > 0, s.done)
+		FROM operations o JOIN sessions s ON s.ref = o.ref
+		WHERE NOT (0 <= o.first AND o.first <= o.last AND o.last <= s.seq) OR o.done_time = 0 AND o.last <= s.done`},
+	{sessionstore.RuleOperations, `SELECT app, user, id, 'it has not ended, and its session is gone' FROM operations o
+		WHERE done_time = 0 AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.ref = o.ref)`},
+	{sessionstore.RuleOrphans, `SELECT '', '', printf('session number %d', ref), printf('%d events, and no session', count(*))
+		FROM events e WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.ref = e.ref) GROUP BY ref`},
+	{sessionstore.RuleOrphans, `SELECT '', '', printf('session number %d', ref), printf('%d values of state, and no session',
+		count(*)) FROM session_state e WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.ref = e.ref) GROUP BY ref`},
+	{memory.RuleUnreadable, `SELECT app, '', key, 'a value of app: state is no JSON' FROM app_state
+		WHERE NOT json_valid(CAST(value AS TEXT))
+		UNION ALL SELECT app, user, key, 'a value of user: state is no JSON' FROM user_state
+		WHERE NOT json_valid(CAST(value AS TEXT))
+		UNION ALL SELECT app, user, s.id, 'a value of its state is no JSON: ' || key FROM session_state JOIN sessions s USING (ref)
+		WHERE NOT json_valid(CAST(value AS TEXT))`},
+}
+
+// auditPage is how many rows one read transaction covers.
+const auditPage = 500
+
+// Audit implements sessionstore.Audited.
+func (s *Store) Audit(ctx context.Context, session func(sessionstore.SessionRecord) error,
+	found func(memory.Finding)) error {
+	scan := func(rows *sql.Rows) (f memory.Finding, err error) {
+		return f, rows.Scan(&f.App, &f.User, &f.Of, &f.Text)
+	}
+	for _, fault := range faults {
+		err := s.auditRows(ctx, fault.rule, scan, found, fault.query)
+		if err != nil {
+			return fmt.Errorf("audit sessions: %w", err)
+		}
+	}
+	late := s.now().Add(maxLease).UnixMicro()
+	err := s.auditRows(ctx, sessionstore.RuleLeases, scan, found, `SELECT app, user, owner,
+		'a lease ends more than an hour from now' FROM leases WHERE until > ?`, late)
+	if err == nil {
+		err = s.auditEvents(ctx, found)
+	}
+	if err == nil {
+		err = s.auditSessions(ctx, session, found)
+	}
+	if err != nil {
+		return fmt.Errorf("audit sessions: %w", err)
+	}
+	return nil
+}
+
+// auditRows reports the rows of a query, and a query that meets damage.
+func (s *Store) auditRows(ctx context.Context, rule string, scan func(*sql.Rows) (memory.Finding, error),
+	found func(memory.Finding), query string, args ...any) error {
+	var all []memory.Finding
+	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
+		all, err = sqlitedb.Collect(ctx, tx, scan, `SELECT * FROM (`+query+`) LIMIT 1000`, args...)
+		return err
+	})
+	for _, f := range all {
+		f.Rule = rule
+		found(f)
+	}
+	return s.orUnreadable(err, "the rows for rule "+rule, found)
+}
+
+// orUnreadable reports damage of the file as a finding. It returns any other error.
+func (s *Store) orUnreadable(err error, what string, found func(memory.Finding)) error {
+	if err != nil && sqlitedb.IsDamage(err) {
+		found(memory.Finding{Rule: memory.RuleUnreadable, Of: what, Text: err.Error()})
+		return nil
+	}
+	return err
+}
+
+// auditEvents reads every event.
+func (s *Store) auditEvents(ctx context.Context, found func(memory.Finding)) error {
+	type row struct {
+		rowid, ref, seq, time int64
+		id                    string
+		doc                   []byte
+	}
+	scan := func(rows *sql.Rows) (r row, err error) {
+		return r, rows.Scan(&r.rowid, &r.ref, &r.seq, &r.id, &r.time, &r.doc)
+	}
+	for after := int64(-1); ; {
+		var page []row
+		err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
+			page, err = sqlitedb.Collect(ctx, tx, scan, `SELECT rowid, ref, seq, id, time, doc FROM events
+				WHERE rowid > ? ORDER BY rowid LIMIT ?`, after, auditPage)
+			return err
+		})
+		if err != nil {
+			return s.orUnreadable(err, "events", found)
+		}
+		if len(page) == 0 {
+			return nil
+		}
+		for _, r := range page {
+			after = r.rowid
+			e, err := sessionstore.ReadEvent(r.doc)
+			switch {
+			case err != nil:
+				found(memory.Finding{Rule: memory.RuleUnreadable, Of: eventName(r.ref, r.seq), Text: err.Error()})
+			case e.ID != r.id || e.Timestamp.UnixMicro() != r.time:
+				found(memory.Finding{Rule: sessionstore.RuleEvents, Of: eventName(r.ref, r.seq),
+					Text: fmt.Sprintf("it is event %q of %v, and is listed as %q of %v", e.ID, e.Timestamp, r.id,
+						sessionstore.FromMicros(r.time))})
+			}
+		}
+	}
+}
+
+func eventName(ref, seq int64) string { return fmt.Sprintf("event %d of session number %d", seq, ref) }
+
+// auditSessions yields all sessions.
+func (s *Store) auditSessions(ctx context.Context, session func(sessionstore.SessionRecord) error,
+	found func(memory.Finding)) error {
+	for after := int64(0); ; {
+		var page []sessionRecord
+		err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
+			page, err = sqlitedb.Collect(ctx, tx, scanRecord, `SELECT ref, app, user, id, update_time, seq, requested, done,
+				failed, last_error, coalesce(plan, x''), plan_to FROM sessions WHERE ref > ? ORDER BY ref LIMIT ?`,
+				after, auditPage)
+			return err
+		})
+		if err != nil {
+			return s.orUnreadable(err, "sessions", found)
+		}
+		if len(page) == 0 {
+			return nil
+		}
+		for _, r := range page {
+			after = r.ref
+			if len(r.Plan) > 0 && !json.Valid(r.Plan) {
+				found(memory.Finding{Rule: memory.RuleUnreadable, Scope: r.Scope, Of: r.ID, Text: "its plan is no JSON"})
+			}
+			if err := session(r.SessionRecord); err != nil {
+				return err
+			}
+		}
+	}
+}
