@@ -236,7 +236,7 @@ func StartClusterWith(t testing.TB, more func(node int) []string) *Cluster {
 	c := &Cluster{}
 	ctx := context.Background()
 	for i := range 3 {
-		args := append(more(i), "--cluster-enabled", "yes", "--cluster-node-timeout", "2000")
+		args := append(more(i), "--cluster-enabled", "yes", "--cluster-node-timeout", "10000")
 		c.Masters = append(c.Masters, Start(t, args...))
 	}
 	for i, s := range c.Masters {
@@ -301,7 +301,7 @@ func (s *Server) Flush(t testing.TB) {
 func (c *Cluster) AddReplica(t testing.TB, master *Server) *Server {
 	t.Helper()
 	ctx := context.Background()
-	r := Start(t, "--cluster-enabled", "yes", "--cluster-node-timeout", "2000")
+	r := Start(t, "--cluster-enabled", "yes", "--cluster-node-timeout", "10000")
 	client := r.Client(t)
 	host, port, _ := net.SplitHostPort(master.Addr)
 	if err := client.ClusterMeet(ctx, host, port).Err(); err != nil {

@@ -26,6 +26,12 @@ const (
 	auditLate  = 2 * time.Minute
 )
 
+// auditPage is how many events an audit reads together.
+const auditPage = 50
+
+// streamID is the id of an event in its stream.
+func streamID(number int64) string { return strconv.FormatInt(number, 10) + "-0" }
+
 // eventKeys are the keys that hold a session's data beside its hash.
 var eventKeys = regexp.MustCompile(`^(memoryd:\{\d+\}:)(?:events|state):(\d+)$`)
 
@@ -288,8 +294,8 @@ func (s *Store) auditPlaces(ctx context.Context, r *sessionstore.SessionRecord, 
 func (s *Store) auditEvents(ctx context.Context, r *sessionstore.SessionRecord,
 	add func(rule, format string, args ...any)) error {
 	prefix := scopePrefix(r.Scope)
-	for from := int64(1); from <= r.Events; from += readTogether {
-		to := min(from+readTogether-1, r.Events)
+	for from := int64(1); from <= r.Events; from += auditPage {
+		to := min(from+auditPage-1, r.Events)
 		messages, err := s.redis.XRange(ctx, prefix+"events:"+r.Ref, streamID(from), streamID(to)).Result()
 		if err != nil {
 			return s.kind(ctx, err)
@@ -299,7 +305,8 @@ func (s *Store) auditEvents(ctx context.Context, r *sessionstore.SessionRecord,
 		var times []*redis.FloatCmd
 		var events []sessionstore.Event
 		for i, m := range messages {
-			e, err := eventOf(m)
+			doc, _ := m.Values["d"].(string)
+			e, err := sessionstore.ReadEvent([]byte(doc))
 			if err != nil {
 				add(memory.RuleUnreadable, "event %s: %v", m.ID, err)
 			}

@@ -30,11 +30,11 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list sessionstore.
 	if err != nil {
 		return page, err
 	}
-	if err := s.complete(scope); err != nil {
-		return page, err
-	}
 	found, users := sessionsOf(v)
-	return s.show(ctx, scope.App, pager, list, found, users)
+	if page, err = s.show(ctx, scope.App, pager, list, found, users); err == nil {
+		err = s.complete(scope)
+	}
+	return page, err
 }
 
 // ListApp implements sessionstore.Store.
@@ -75,10 +75,10 @@ func (s *Store) listApp(ctx context.Context, app string, list sessionstore.List)
 			break
 		}
 	}
-	if err := s.completeApp(); err != nil {
-		return page, err
+	if page, err = s.show(ctx, app, pager, list, found, users); err == nil {
+		err = s.completeApp()
 	}
-	return s.show(ctx, app, pager, list, found, users)
+	return page, err
 }
 
 // listed is a session, its number in the list, the number of its life, and the size
