@@ -113,6 +113,7 @@ type Service struct {
 	watches *watches
 	mu      sync.Mutex
 	leased  map[memory.Scope]int // batches in work, of each scope that this process has the lease on
+	batches BatchStats           // without Running
 }
 
 // New makes a Service.
@@ -123,6 +124,7 @@ func New(
 		sessions: sessions, memories: classifyErrors{memories}, embedder: embedder, extractor: extractor,
 		opts: opts.withDefaults(), owner: uuid.NewString(),
 		hint: make(chan struct{}, 1), leased: map[memory.Scope]int{},
+		batches: BatchStats{Ended: map[string]int64{}},
 	}
 	s.watches = newWatches(sessions, s.opts.MaxWatchers, s.holds)
 	return s

@@ -65,12 +65,16 @@ func (s *Service) work(ctx context.Context, w sessionstore.Work, claimed time.Ti
 	log := s.log(w.Key)
 	begin := s.opts.Now()
 	to, err := s.processLeased(ctx, w, claimed)
+	outcome := batchFailed
 	switch {
 	case err == nil:
+		outcome = batchDone
 		log.Debug("made memories", "from", w.Done+1, "to", to, "ms", s.opts.Now().Sub(begin).Milliseconds())
 	case ctx.Err() != nil:
+		outcome = batchStopped
 		log.Info("stopped within a batch: the next start repeats it", "from", w.Done+1)
 	case errors.Is(err, errLeaseLost):
+		outcome = batchLost
 		log.Warn("stopped: the lease on the scope is lost, and the work is due again", "from", w.Done+1, "err", err)
 	default:
 		retry := time.Time{}
@@ -78,12 +82,15 @@ func (s *Service) work(ctx context.Context, w sessionstore.Work, claimed time.Ti
 		// for it.
 		if w.Attempts < s.opts.MaxAttempts || errors.Is(err, errStoreUnavailable) {
 			retry = s.opts.Now().Add(max(s.opts.Backoff(w.Attempts), min(memory.RetryAfter(err), longestWait)))
+		} else {
+			outcome = batchGivenUp
 		}
 		log.Error("making memories failed", "from", w.Done+1, "attempt", w.Attempts, "retry", retry, "err", err)
 		if err := s.sessions.Fail(ctx, w, err.Error(), retry); err != nil && !errors.Is(err, memory.ErrAborted) {
 			log.Error("the failure was not recorded: the lease runs out by itself", "err", err)
 		}
 	}
+	s.count(outcome, to-w.Done, s.opts.Now().Sub(begin))
 }
 
 // backoff is half a second, doubling up to a minute, give or take a quarter, so

@@ -53,8 +53,17 @@ type Refusal struct {
 // Refuse makes a Refusal. After is how long to wait before another try, as far as
 // the limit can tell.
 func Refuse(after time.Duration, format string, args ...any) *Refusal {
-	return &Refusal{flagIn(format), fmt.Sprintf(format, args...), after}
+	flag := flagIn(format)
+	for _, arg := range args {
+		if name, ok := arg.(Flag); ok {
+			flag = strings.TrimPrefix(string(name), "-")
+		}
+	}
+	return &Refusal{flag, fmt.Sprintf(format, args...), after}
 }
+
+// Flag is a flag with its dash, as an argument of Refuse.
+type Flag string
 
 // flagIn returns the first flag that a format of Refuse names, without its dash; ""
 // if it names none.

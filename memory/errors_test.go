@@ -41,4 +41,8 @@ func TestRefusalFlag(t *testing.T) {
 			t.Errorf("%q: %q, want %q", format, got, want)
 		}
 	}
+	got := memory.Refuse(0, "%s is full: %s sets how much", "-client", memory.Flag("-max-things")).Flag()
+	if got != "max-things" {
+		t.Errorf("as an argument: %q", got)
+	}
 }

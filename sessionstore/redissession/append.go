@@ -113,6 +113,7 @@ func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, s
 			return out, err
 		}
 		out.Operation = &op
+		s.counts.Requested(op.State)
 		first, last := answer.list(4).num(2), answer.list(4).num(3)
 		out.Requested = sessionstore.Work{Key: key, Ref: answer.text(1), Done: first, Requested: last}
 	}

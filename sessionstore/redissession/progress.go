@@ -123,11 +123,12 @@ func (s *Store) Finish(ctx context.Context, work sessionstore.Work, to int64, ch
 	for _, c := range changes {
 		args = append(args, c.Seq, []byte(c.Doc))
 	}
-	err := orAborted(s.run(ctx, finishScript, scopePrefix(scope), args...))
+	v, err := s.run(ctx, finishScript, scopePrefix(scope), args...)
 	s.notify.Changed(work.Key)
-	if err != nil {
+	if err := orAborted(v, err); err != nil {
 		return work.Key.Wrap("finish work", err)
 	}
+	s.counts.Succeeded(reply{v}.num(0) - 1)
 	return nil
 }
 
@@ -138,11 +139,14 @@ func (s *Store) Fail(ctx context.Context, work sessionstore.Work, cause string, 
 		due = micros(retry)
 	}
 	scope := work.Key.Scope
-	err := orAborted(s.run(ctx, failScript, scopePrefix(scope), name(scope), work.Ref, work.Done, work.Attempts, cause,
-		due, s.clock()))
+	v, err := s.run(ctx, failScript, scopePrefix(scope), name(scope), work.Ref, work.Done, work.Attempts, cause,
+		due, s.clock())
 	s.notify.Changed(work.Key)
-	if err != nil {
+	if err := orAborted(v, err); err != nil {
 		return work.Key.Wrap("record a failure", err)
+	}
+	if retry.IsZero() {
+		s.counts.Failed(reply{v}.num(0) - 1)
 	}
 	return nil
 }

@@ -100,6 +100,7 @@ type Store struct {
 	redis  redis.UniversalClient
 	opts   Options
 	notify sessionstore.Notifier // of changes to operations by this process
+	counts sessionstore.OperationCounts
 
 	mu        sync.Mutex
 	enlisted  map[int]time.Time // partitions, and when this process put them into the work index

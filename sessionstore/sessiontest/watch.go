@@ -21,6 +21,7 @@ func watchCases() []testCase {
 		{"cancel", watchCancel},
 		{"backlog", watchBacklog},
 		{"backlog of given up work", watchBacklogFailed},
+		{"counts", watchCounts},
 	}
 }
 
@@ -241,4 +242,42 @@ func watchBacklogFailed(f *fixture) {
 		f.t.Fatal(err)
 	}
 	f.equal("retried", f.backlog(), sessionstore.Backlog{Scopes: 1, Oldest: f.now()})
+}
+
+// A store that counts operations counts each when it comes into a state: requested,
+// succeeded, or given up. Operators see from it whether what is asked for gets done.
+func watchCounts(f *fixture) {
+	counter, ok := f.Backend.(interface {
+		OperationCounts() map[sessionstore.OperationState]int64
+	})
+	if !ok {
+		f.t.Skip("the store counts nothing")
+	}
+	expect := func(what string, requested, succeeded, failed int64) {
+		f.t.Helper()
+		f.equal(what, counter.OperationCounts(), map[sessionstore.OperationState]int64{
+			sessionstore.Pending: requested, sessionstore.Succeeded: succeeded, sessionstore.Failed: failed})
+	}
+	key := session(ann, "s1")
+	expect("at first", 0, 0, 0)
+	f.ask(key, f.said("e1"))
+	f.ask(key, f.said("e2"))
+	last := f.ask(key, f.said("e3"))
+	expect("requested", 3, 0, 0)
+	f.finish(f.claimOne(key), 2)
+	expect("two are done", 3, 2, 0)
+	f.fail(f.claimOne(key), "no", f.now().Add(time.Second))
+	expect("to be tried again", 3, 2, 0)
+	f.clock.advance(time.Minute)
+	f.fail(f.claimOne(key), "no", time.Time{})
+	expect("given up", 3, 2, 1)
+	if _, err := f.Retry(f.t.Context(), ann, last.ID); err != nil {
+		f.t.Fatal(err)
+	}
+	work := f.claimOne(key)
+	f.finish(work, 3)
+	expect("retried and done", 3, 3, 1)
+	f.isA("Finish again", f.Finish(f.t.Context(), work, 3, nil), memory.ErrAborted)
+	f.ask(key)
+	expect("one without work", 4, 4, 1)
 }

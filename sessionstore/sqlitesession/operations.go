@@ -142,6 +142,10 @@ func (s *Store) Subscribe(scope memory.Scope, changed func(session string)) (all
 	return true, s.notify.Subscribe(scope, changed)
 }
 
+// OperationCounts returns how many operations this process has brought into each
+// state, for metrics.
+func (s *Store) OperationCounts() map[sessionstore.OperationState]int64 { return s.counts.ByState() }
+
 // Backlog implements sessionstore.Operations.
 func (s *Store) Backlog(ctx context.Context) (out sessionstore.Backlog, err error) {
 	var oldest int64

@@ -266,10 +266,16 @@ func (s *Store) Finish(ctx context.Context, work sessionstore.Work, to int64, ch
 		if err := s.dropChanges(tx, len(changes)); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(`UPDATE operations SET done_time = ? WHERE ref = ? AND done_time = 0 AND last <= ?`,
-			now, ref, to); err != nil {
+		res, err := tx.Exec(`UPDATE operations SET done_time = ? WHERE ref = ? AND done_time = 0 AND last <= ?`,
+			now, ref, to)
+		if err != nil {
 			return err
 		}
+		ended, err := res.RowsAffected()
+		if err != nil {
+			return err
+		}
+		tx.OnCommit(func() { s.counts.Succeeded(ended) })
 		if err := purge(tx, ref); err != nil {
 			return err
 		}
@@ -293,6 +299,14 @@ func (s *Store) Fail(ctx context.Context, work sessionstore.Work, cause string, 
 			WHERE ref = ? AND done = ? AND attempts = ?`,
 			cause, retry.UnixMicro(), failed, work.Ref, work.Done, work.Attempts)); err != nil {
 			return err
+		}
+		if failed {
+			var n int64
+			const open = `SELECT count(*) FROM operations WHERE ref = ? AND done_time = 0`
+			if err := tx.QueryRow(open, work.Ref).Scan(&n); err != nil {
+				return err
+			}
+			tx.OnCommit(func() { s.counts.Failed(n) })
 		}
 		return release(tx, work.Key.Scope)
 	})

@@ -52,6 +52,7 @@ func (s *Store) request(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, 
 	if err != nil || len(ops) != 1 {
 		return nil, errors.Join(err, sql.ErrNoRows)
 	}
+	tx.OnCommit(func() { s.counts.Requested(ops[0].State) })
 	return &ops[0].Operation, nil
 }
 

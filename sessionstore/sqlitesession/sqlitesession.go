@@ -57,6 +57,7 @@ type Store struct {
 	// running them.
 	prepared map[string]*sql.Stmt
 	notify   sessionstore.Notifier // of changes to operations
+	counts   sessionstore.OperationCounts
 }
 
 var (

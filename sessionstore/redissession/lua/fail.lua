@@ -1,4 +1,5 @@
 -- Records why an attempt failed, and when to try again: never, if retry is ''.
+-- Answers 1 and how many operations wait for it.
 local scope, ref, done, attempts, cause, retry = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local now = clock(ARGV[7])
 if not still_claimed(ref, done, attempts) then return 0 end
@@ -13,4 +14,4 @@ else
 end
 call('HDEL', P .. 'leases', scope)
 requeue(scope)
-return 1
+return 1 + call('ZCARD', key('waiting', ref))

@@ -1,5 +1,5 @@
 -- Moves the done position, stores the changes for the operations that requested
--- them, and ends the lease.
+-- them, and ends the lease. Answers 1 and how many operations have ended.
 local scope, ref, done, attempts, to = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local now, expired, ttl = clock(ARGV[6]), ARGV[7], ARGV[8]
 if not still_claimed(ref, done, attempts) then return 0 end
@@ -12,7 +12,8 @@ end
 call('HSET', key('session', ref), 'done', to, 'attempts', 0, 'failed', 0, 'due', 0, 'error', '', 'asked', now)
 call('UNLINK', key('plan', ref))
 call('HDEL', key('session', ref), 'planned')
-for _, op in ipairs(call('ZRANGEBYSCORE', key('waiting', ref), '-inf', to)) do
+local ended = call('ZRANGEBYSCORE', key('waiting', ref), '-inf', to)
+for _, op in ipairs(ended) do
   end_operation(scope, op, now)
   call('ZREM', key('waiting', ref), op)
 end
@@ -36,4 +37,4 @@ else
 end
 call('HDEL', P .. 'leases', scope)
 requeue(scope)
-return 1
+return 1 + #ended
