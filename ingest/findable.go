@@ -13,9 +13,10 @@ import (
 // Limits on the time that a request waits until its turns can be found, where the
 // memories are in a store of their own. The events are stored by then, and
 // processing writes the turns in any case. So a slow memory store delays an answer
-// by this much at most.
+// by this much at most. Measured over Redis and Qdrant with 100 clients on two
+// cores, most turns are written after 150 ms, and nearly all after 500.
 const (
-	findableBase = 100 * time.Millisecond
+	findableBase = 500 * time.Millisecond
 	findablePer  = time.Millisecond // more for each turn
 	maxFindable  = 1000             // events
 )

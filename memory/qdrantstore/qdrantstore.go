@@ -90,6 +90,9 @@ type Store struct {
 	made       *manifest // the manifest of a collection that Open has made; nil if the collection was there
 	whole      int       // wholeSession, except in tests
 	opts       Options
+	// The calls that writes make, merged with those of other writes.
+	reads  *merger[[]*qdrant.PointId, []*qdrant.RetrievedPoint]
+	writes *merger[writeCall, struct{}]
 }
 
 var _ memory.Store = (*Store)(nil)
@@ -134,6 +137,7 @@ func connect(ctx context.Context, url string, opts *Options) (*Store, error) {
 	if s.opts.Timeout == 0 {
 		s.opts.Timeout = 10 * time.Second
 	}
+	s.merge()
 	var err error
 	if s.set, err = parseURL(url); err != nil {
 		return nil, err
@@ -224,8 +228,21 @@ func (s *Store) takeBack(ctx context.Context, was *manifest) (*manifest, error) 
 		memory.ErrUnavailable, s.collection)
 }
 
-// Close closes the connections.
-func (s *Store) Close() error { return s.client.Close() }
+// merge makes the mergers of the store's calls. Each caller bounds its own wait.
+func (s *Store) merge() {
+	limit := 10 * s.opts.Timeout // that of unhurried
+	ended := func(ctx context.Context) error { return s.kind(ctx, ctx.Err()) }
+	s.reads = &merger[[]*qdrant.PointId, []*qdrant.RetrievedPoint]{call: s.readAll, limit: limit, ended: ended}
+	s.writes = &merger[writeCall, struct{}]{call: s.writeAll, limit: limit, ended: ended}
+}
+
+// Close closes the connections. Calls under way fail.
+func (s *Store) Close() error {
+	err := s.client.Close()
+	s.reads.wait()
+	s.writes.wait()
+	return err
+}
 
 // Discard closes the store, and before that removes the collection if Open has
 // made it and no memory is in it. A start that is refused after Open calls it

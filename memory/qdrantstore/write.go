@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/qdrant/go-client/qdrant"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/memoryd/memoryd/memory"
 )
@@ -277,11 +278,54 @@ func (s *Store) write(ctx context.Context, changes map[int]*change) error {
 			return err
 		}
 	}
-	ops = append(ops, updates...)
-	if fresh != nil {
-		ops = append(ops, insertOnly(fresh...))
+	_, err := s.writes.do(ctx, writeCall{ops: append(ops, updates...), fresh: fresh})
+	return err
+}
+
+// writeCall has the operations of one call of write, and the points that are to be
+// written where there is none.
+type writeCall struct {
+	ops   []*qdrant.PointsUpdateOperation
+	fresh []*qdrant.PointStruct
+}
+
+// mergedBytes bounds the points of several calls that are written in one, as
+// protocol buffers.
+const mergedBytes = 8 << 20
+
+// writeAll makes calls of write together: the new points of all of them in one
+// operation, as far as they are not too large for that.
+func (s *Store) writeAll(ctx context.Context, calls []writeCall) ([]struct{}, error) {
+	var ops []*qdrant.PointsUpdateOperation
+	var fresh []*qdrant.PointStruct
+	size := 0
+	send := func() error {
+		all := ops
+		if fresh != nil {
+			all = append(all, insertOnly(fresh...))
+		}
+		ops, fresh, size = nil, nil, 0
+		if len(all) == 0 {
+			return nil
+		}
+		return s.update(ctx, s.collection, all...)
 	}
-	return s.update(ctx, s.collection, ops...)
+	for _, c := range calls {
+		n := 0
+		for _, op := range c.ops {
+			n += proto.Size(op)
+		}
+		for _, p := range c.fresh {
+			n += proto.Size(p)
+		}
+		if size > 0 && size+n > mergedBytes {
+			if err := send(); err != nil {
+				return nil, err
+			}
+		}
+		ops, fresh, size = append(ops, c.ops...), append(fresh, c.fresh...), size+n
+	}
+	return make([]struct{}, len(calls)), send()
 }
 
 // oneOrder has all replicas take writes in one order. In any other ordering
@@ -315,8 +359,7 @@ func (s *Store) update(ctx context.Context, collection string, ops ...*qdrant.Po
 // readToWrite reads whole memories. The error is ErrUnavailable once they have
 // moved to another collection, or are about to.
 func (s *Store) readToWrite(ctx context.Context, scope memory.Scope, ids []string) (map[string]*record, error) {
-	points := append([]*qdrant.PointId{manifestID}, pointIDs(scope, ids)...)
-	got, err := s.get(ctx, points, append([]string{manifestField}, recordFields...))
+	got, err := s.reads.do(ctx, pointIDs(scope, ids))
 	if err != nil {
 		return nil, err
 	}
@@ -328,6 +371,38 @@ func (s *Store) readToWrite(ctx context.Context, scope memory.Scope, ids []strin
 		got = slices.Delete(got, at, at+1)
 	}
 	return readRecords(got)
+}
+
+// readAll makes calls of readToWrite together: it reads the points of each, and the
+// manifest for each.
+func (s *Store) readAll(ctx context.Context, calls [][]*qdrant.PointId) ([][]*qdrant.RetrievedPoint, error) {
+	points := []*qdrant.PointId{manifestID}
+	asked := map[string]bool{} // Qdrant gives a point once, however often it is named
+	for _, ids := range calls {
+		for _, id := range ids {
+			if !asked[id.GetUuid()] {
+				asked[id.GetUuid()] = true
+				points = append(points, id)
+			}
+		}
+	}
+	got, err := s.get(ctx, points, append([]string{manifestField}, recordFields...))
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[string]*qdrant.RetrievedPoint, len(got))
+	for _, p := range got {
+		byID[p.GetId().GetUuid()] = p
+	}
+	out := make([][]*qdrant.RetrievedPoint, len(calls))
+	for i, ids := range calls {
+		for _, id := range append([]*qdrant.PointId{manifestID}, ids...) {
+			if p := byID[id.GetUuid()]; p != nil {
+				out[i] = append(out[i], p)
+			}
+		}
+	}
+	return out, nil
 }
 
 // read reads what there is of the memories named, deleted ones too.
