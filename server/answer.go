@@ -27,10 +27,6 @@ const (
 	writeRate = 64 << 10
 )
 
-// decodeFactor is how many times its size a body takes while it is decoded: itself,
-// its events as documents, and their texts; and what a store sends of them.
-const decodeFactor = 4
-
 // The values that the middleware keeps with a request.
 const (
 	brokenKey    = "broken"    // true: the answer ends in the middle

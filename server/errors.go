@@ -80,7 +80,7 @@ func invalid(format string, args ...any) error {
 // the calls around it.
 func describe(err error, requestID string) errorDetail {
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		err = fmt.Errorf("%w: the body has more than %d bytes", errTooLarge, tooLarge.Limit)
+		err = fmt.Errorf("%w: the body has more than %d bytes (-max-body)", errTooLarge, tooLarge.Limit)
 	}
 	for _, k := range kinds {
 		if !errors.Is(err, k.err) {

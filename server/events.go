@@ -18,6 +18,16 @@ const maxEvents = 10_000
 // eventList holds the events of a request, each as the client wrote it.
 type eventList []json.RawMessage
 
+// rawValue is a value of a body as the client wrote it. It is a part of the body,
+// which json.RawMessage would copy.
+type rawValue []byte
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (v *rawValue) UnmarshalJSON(raw []byte) error {
+	*v = raw
+	return nil
+}
+
 // UnmarshalJSON implements json.Unmarshaler. It stops as soon as there are more
 // than maxEvents. null is an empty list.
 func (l *eventList) UnmarshalJSON(raw []byte) (err error) {
@@ -52,7 +62,7 @@ func parseEvents(field string, raw eventList) ([]sessionstore.Event, error) {
 // requested of them. A false promises nothing, so it also holds for events that
 // memories were made of before.
 func (s *Server) appendEvents(c echo.Context, key sessionstore.Key) error {
-	var raw json.RawMessage
+	var raw rawValue
 	if err := decodeBody(c, &raw); err != nil {
 		return err
 	}
@@ -84,11 +94,11 @@ func (s *Server) appendEvents(c echo.Context, key sessionstore.Key) error {
 // oneOrManyEvents reads a body that is one event, or a list of events in the
 // field "events". An event may have fields of any name, so only the presence of
 // "events" tells the two apart.
-func oneOrManyEvents(raw json.RawMessage) ([]sessionstore.Event, error) {
+func oneOrManyEvents(raw rawValue) ([]sessionstore.Event, error) {
 	if len(raw) == 0 {
 		return nil, invalid("body is empty: want an event, or {\"events\": [...]}")
 	}
-	var fields map[string]json.RawMessage
+	var fields map[string]rawValue
 	if err := strict.Decode("", raw, &fields); err != nil {
 		return nil, err
 	}

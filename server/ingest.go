@@ -125,6 +125,7 @@ func (s *Server) addSession(c echo.Context, key sessionstore.Key) error {
 	case !to.IsZero() && !from.Before(to):
 		return invalid("endTime: want a time after startTime")
 	default:
+		releaseBody(c)
 		op, err = s.addRange(ctx, key, ingest.Range{From: from, To: to}, opts)
 	}
 	if err != nil {

@@ -1,11 +1,7 @@
 package server
 
 import (
-	"errors"
-	"io"
-	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -19,34 +15,6 @@ import (
 // depth that the session store allows; the rest is for the list and the objects
 // around it.
 const maxDepth = sessionstore.MaxDepth + 8
-
-// decodeBody reads a request's JSON into v. It refuses unknown fields, fields
-// given twice, invalid UTF-8 and values of the wrong type, each by name. An
-// empty body counts as {}.
-func decodeBody(c echo.Context, v any) error {
-	raw, err := readBody(c)
-	if err != nil {
-		return err
-	}
-	if len(strings.TrimSpace(string(raw))) == 0 {
-		return nil
-	}
-	// The JSON library recurses, so the depth is checked before it runs.
-	if err := sessionstore.CheckDepth("body", raw, maxDepth); err != nil {
-		return err
-	}
-	return strict.Decode("", raw, v)
-}
-
-// readBody reads the whole body. A body that is cut short is the client's
-// mistake; one that is too large keeps its type, which becomes a 413.
-func readBody(c echo.Context) ([]byte, error) {
-	raw, err := io.ReadAll(c.Request().Body)
-	if err != nil && !errors.As(err, new(*http.MaxBytesError)) {
-		err = invalid("body: %v", err)
-	}
-	return raw, err
-}
 
 // moment is a time in a request: RFC 3339 or epoch seconds.
 type moment struct{ time.Time }

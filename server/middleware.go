@@ -3,9 +3,7 @@ package server
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
-	"net/http"
 
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
@@ -75,36 +73,4 @@ func plainRequestID(id string) bool {
 		}
 	}
 	return len(id) <= maxRequestID
-}
-
-// boundRequest bounds the time of a request and the size of its body. A stream
-// has no bound on its time; it bounds each of its writes instead.
-func (s *Server) boundRequest(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		r := c.Request()
-		ctx := r.Context()
-		if !wantsStream(r) {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, requestTime)
-			defer cancel()
-		}
-		c.Set(unboundedKey, r.Context())
-		whole := r.Body
-		r.Body = http.MaxBytesReader(c.Response(), whole, s.opts.MaxBody)
-		c.SetRequest(r.WithContext(ctx))
-		var err error
-		if r.ContentLength > s.opts.MaxBody { // the header tells before anything is read
-			err = &http.MaxBytesError{Limit: s.opts.MaxBody}
-		} else {
-			err = next(c)
-		}
-		// Most clients read the answer only after they have sent their body. If
-		// the connection closed meanwhile, they would report a broken connection
-		// instead of the 413. So up to eight times the limit is read and dropped.
-		// A client that sent Expect waits for the answer before it sends the body.
-		if errors.As(err, new(*http.MaxBytesError)) && r.Header.Get("Expect") == "" {
-			_, _ = io.CopyN(io.Discard, whole, 8*s.opts.MaxBody)
-		}
-		return err
-	}
 }

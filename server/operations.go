@@ -118,6 +118,7 @@ func waitParam(c echo.Context) (until time.Time, err error) {
 func (s *Server) sendRequested(c echo.Context, op *sessionstore.Operation, until time.Time) error {
 	status, findable := http.StatusAccepted, op.Findable
 	if !until.IsZero() {
+		releaseBody(c) // what it brought is stored
 		op = s.await(c.Request().Context(), op, until)
 		if op.Done() {
 			status = http.StatusOK

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"math"
 	"net/http"
 	"strconv"
@@ -57,15 +56,15 @@ func checkScope(scope memory.Scope, app, user string) error {
 // of this API or of ADK Python. The two times are ignored, since the server sets
 // them. They are allowed so that a client can send back what a GET answered.
 type sessionFields struct {
-	ID             string          `json:"id"`
-	App            string          `json:"appName"`
-	User           string          `json:"userId"`
-	AppSnake       string          `json:"app_name"`
-	UserSnake      string          `json:"user_id"`
-	State          json.RawMessage `json:"state"`
-	Events         eventList       `json:"events"`
-	LastUpdateTime json.RawMessage `json:"lastUpdateTime"`
-	LastUpdate     json.RawMessage `json:"last_update_time"`
+	ID             string    `json:"id"`
+	App            string    `json:"appName"`
+	User           string    `json:"userId"`
+	AppSnake       string    `json:"app_name"`
+	UserSnake      string    `json:"user_id"`
+	State          rawValue  `json:"state"`
+	Events         eventList `json:"events"`
+	LastUpdateTime rawValue  `json:"lastUpdateTime"`
+	LastUpdate     rawValue  `json:"last_update_time"`
 }
 
 func (f *sessionFields) checkScope(scope memory.Scope) error {
@@ -77,7 +76,7 @@ func (f *sessionFields) checkScope(scope memory.Scope) error {
 
 // parseState reads a state object. An absent one is empty. field names it in
 // errors.
-func parseState(field string, raw json.RawMessage) (sessionstore.State, error) {
+func parseState(field string, raw rawValue) (sessionstore.State, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return sessionstore.State{}, nil
 	}
@@ -300,7 +299,7 @@ func (s *Server) sessionPage(c echo.Context, key sessionstore.Key, get sessionst
 // events. It records the change of state as an event, as ADK's servers do.
 func (s *Server) patchSession(c echo.Context, key sessionstore.Key) error {
 	var req struct {
-		StateDelta json.RawMessage `json:"stateDelta"`
+		StateDelta rawValue `json:"stateDelta"`
 	}
 	if err := decodeBody(c, &req); err != nil {
 		return err

@@ -18,6 +18,10 @@ type (
 	object []member
 )
 
+// maxElements bounds the members of an object, and the values of a list, that are
+// split: an empty one of them takes much more memory than it has bytes.
+const maxElements = 1 << 17
+
 // readObject splits a JSON object into its members. Names in known become the
 // camelCase spelling that it maps them to. A name that occurs twice is refused:
 // readers of JSON differ on which of the two counts. Errors are ErrInvalid and name
@@ -51,7 +55,9 @@ func splitObject(raw []byte, field string, known map[string]string) (object, err
 			m.name = camel
 		}
 		m.value, rest = cutValue(rest)
-		obj = append(obj, m)
+		if obj = append(obj, m); len(obj) > maxElements {
+			return nil, fmt.Errorf("%w: %s has more than %d fields", memory.ErrInvalid, field, maxElements)
+		}
 	}
 	if name, ok := obj.twice(); ok {
 		return nil, fmt.Errorf("%w: %s has the field %.60q twice", memory.ErrInvalid, field, name)
@@ -70,7 +76,9 @@ func splitList(raw []byte, field string) ([][]byte, error) {
 	for rest[0] != ']' {
 		var v []byte
 		v, rest = cutValue(rest)
-		list = append(list, v)
+		if list = append(list, v); len(list) > maxElements {
+			return nil, fmt.Errorf("%w: %s has more than %d values", memory.ErrInvalid, field, maxElements)
+		}
 	}
 	return list, nil
 }
