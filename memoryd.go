@@ -29,6 +29,9 @@ type Options struct {
 	// CacheBytes bounds what searches keep in memory of a Bank that Open makes, all
 	// users together. Defaults to 512 MiB.
 	CacheBytes int64
+	// MaxState bounds the state of a session, of a user and of an app of a Bank that
+	// Open makes, each in bytes. Defaults to sessionstore.DefaultMaxState.
+	MaxState int64
 	// MaxWatchers is how many streams and waiting requests may watch operations.
 	// Defaults to ingest.DefaultMaxWatchers.
 	MaxWatchers int
@@ -85,7 +88,7 @@ func Open(ctx context.Context, dir string, opts *Options) (*Bank, error) {
 		o.Embedder = embed.Builtin{}
 	}
 	stores := assembly.NewStores()
-	stores.CacheBytes = o.CacheBytes
+	stores.CacheBytes, stores.MaxState = o.CacheBytes, o.MaxState
 	if err := stores.OpenBoth(ctx, path, assembly.ModelOf(o.Embedder)); err != nil {
 		return nil, errors.Join(err, stores.Discard())
 	}

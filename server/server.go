@@ -39,7 +39,7 @@ const (
 
 // The defaults of bounds on the bytes that requests hold at a time.
 const (
-	DefaultMaxBodies  = 256 << 20
+	DefaultMaxBodies  = 192 << 20
 	DefaultMaxAnswers = 64 << 20
 )
 

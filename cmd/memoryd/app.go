@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/sourcegraph/conc"
+	"golang.org/x/net/netutil"
 
 	"github.com/memoryd/memoryd"
 	"github.com/memoryd/memoryd/embed"
@@ -38,7 +39,7 @@ func newApp(cfg *config, log *slog.Logger) (*app, error) {
 		return nil, err
 	}
 	stores := newStores()
-	stores.CacheBytes = cfg.cacheBytes
+	stores.CacheBytes, stores.MaxState = cfg.cacheBytes, cfg.limits.state
 	return &app{cfg: cfg, log: log, models: models, stores: stores}, nil
 }
 
@@ -67,6 +68,7 @@ func (a *app) serveWith(e embed.Embedder) {
 			AnyHost: a.cfg.insecure && !a.cfg.loopbackNames && !server.Loopback(a.cfg.listen),
 			Version: version(), Checks: maps.Clone(a.stores.Checks), Notes: notes,
 			PreloadTimeout: a.cfg.preloadTimeout,
+			MaxBody:        a.cfg.limits.body, MaxBodies: a.cfg.limits.bodies, MaxAnswers: a.cfg.limits.answers,
 		}})
 	a.bank.Store(bank)
 	a.work = bank.Run
@@ -84,6 +86,10 @@ const (
 	shutdownTime = 10 * time.Second
 )
 
+// maxHeader bounds the header of a request, in bytes: ids in a path have up to 2,304
+// when all of them are escaped, and a page token or a key a few hundred.
+const maxHeader = 64 << 10
+
 // run serves on a listener until ctx is over, finishes what has begun, and closes
 // the stores.
 func (a *app) run(ctx context.Context, on net.Listener) error {
@@ -97,11 +103,12 @@ func (a *app) run(ctx context.Context, on net.Listener) error {
 	}
 
 	hs := &http.Server{Handler: a, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
-		ReadHeaderTimeout: headTime, ReadTimeout: bodyTime, WriteTimeout: answerTime, IdleTimeout: idleTime}
+		ReadHeaderTimeout: headTime, ReadTimeout: bodyTime, WriteTimeout: answerTime, IdleTimeout: idleTime,
+		MaxHeaderBytes: maxHeader}
 	// The channel has room for the error, so that the server can end after a
 	// shutdown that has stopped waiting.
 	served := make(chan error, 1)
-	workers.Go(func() { served <- hs.Serve(server.Listener(on)) })
+	workers.Go(func() { served <- hs.Serve(netutil.LimitListener(server.Listener(on), a.cfg.limits.connections)) })
 	var err error
 	select {
 	case err = <-served: // the listener broke
@@ -145,7 +152,8 @@ func (a *app) announce(on net.Listener, stdout io.Writer) {
 		"embedder", embedder.Name, "embedding-dimension", embedder.Dimension,
 		"extractor", a.models.extractor.Name(), "extractor-fallback", cfg.fallback, "extractor-tokens", cfg.batchTokens,
 		"reranker", a.models.rerankerName(), "preload-timeout", cfg.preloadTimeout, "workers", cfg.workers,
-		"cache-bytes", cfg.cacheBytes,
+		"cache-bytes", cfg.cacheBytes, "max-body", cfg.limits.body, "max-bodies", cfg.limits.bodies,
+		"max-answers", cfg.limits.answers, "max-state", cfg.limits.state, "max-connections", cfg.limits.connections,
 		"max-watchers", cfg.maxWatchers,
 		"log-format", cfg.logFormat, "log-level", cfg.logLevel)
 	fmt.Fprintf(stdout, "memoryd serves http://%s\nits data is in %s\n", on.Addr(), where(cfg))

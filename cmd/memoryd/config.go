@@ -42,6 +42,7 @@ type config struct {
 	workers        int
 	cacheBytes     int64 // of the indexes of embedded memories
 	maxWatchers    int
+	limits         limits
 	logFormat      string
 	logLevel       string
 
@@ -52,7 +53,8 @@ type config struct {
 
 // serverFlagNames are the flags of serve that are about requests and work.
 func serverFlagNames() []string {
-	return []string{"listen", "insecure", "loopback-names", "preload-timeout", "workers", "cache-bytes", "max-watchers"}
+	return append([]string{"listen", "insecure", "loopback-names", "preload-timeout", "workers", "cache-bytes",
+		"max-watchers"}, limitFlagNames()...)
 }
 
 // storeFlagNames are the flags of serve that are about the places of the data.
@@ -107,6 +109,7 @@ func serveFlags(cfg *config) *flag.FlagSet {
 		"`BYTES` of embedded memories that searches keep in memory, all users together")
 	fs.IntVar(&cfg.maxWatchers, "max-watchers", ingest.DefaultMaxWatchers,
 		"`NUMBER` of streams and waiting requests that may watch operations at a time")
+	limitFlags(fs, &cfg.limits)
 	fs.StringVar(&cfg.logFormat, "log-format", "text", "`FORMAT` of the log: text or json")
 	fs.StringVar(&cfg.logLevel, "log-level", "info", "`LEVEL` of the log: debug, info, warn or error")
 	return fs
@@ -143,7 +146,8 @@ func defaultData() string {
 // places of the stores.
 func (c *config) check() error {
 	checks := []func() error{
-		c.checkListen, c.checkPlaces, c.checkEmbedder, c.checkExtractor, c.checkServing, c.checkLog}
+		c.checkListen, c.checkPlaces, c.checkEmbedder, c.checkExtractor, c.checkServing, c.limits.check,
+		c.checkLog}
 	for _, check := range checks {
 		if err := check(); err != nil {
 			return err

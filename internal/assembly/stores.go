@@ -51,6 +51,9 @@ type Stores struct {
 	// CacheBytes bounds what searches keep of memories in a SQLite file. Defaults to
 	// DefaultCacheBytes.
 	CacheBytes int64
+	// MaxState bounds the state of a session, of a user and of an app, each. Defaults
+	// to sessionstore.DefaultMaxState.
+	MaxState int64
 	// Watches look after stores while they are served, until ctx is over. They log what
 	// they notice, and the checks tell it.
 	Watches []func(context.Context, *slog.Logger)
@@ -114,7 +117,7 @@ func (s *Stores) OpenSessions(path string, both bool) error {
 	if err != nil {
 		return err
 	}
-	sessions, err := sqlitesession.New(db, nil)
+	sessions, err := sqlitesession.New(db, &sqlitesession.Options{MaxState: s.MaxState})
 	if err != nil {
 		return fmt.Errorf("sessions in %s: %w", db.Path(), err)
 	}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+
+	"github.com/memoryd/memoryd/server"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// limits bound what requests hold at a time, and what state they leave behind.
+type limits struct {
+	body        int64
+	bodies      int64
+	answers     int64
+	state       int64
+	connections int
+}
+
+// limitFlagNames are the flags of serve that are about limits of requests.
+func limitFlagNames() []string {
+	return []string{"max-body", "max-bodies", "max-answers", "max-state", "max-connections"}
+}
+
+// defaultConnections is more than the watchers that there may be by default. A
+// connection takes some 20 KB.
+const defaultConnections = 4096
+
+func limitFlags(fs *flag.FlagSet, l *limits) {
+	fs.Int64Var(&l.body, "max-body", server.DefaultMaxBody, "`BYTES` of the body of one request")
+	fs.Int64Var(&l.bodies, "max-bodies", server.DefaultMaxBodies,
+		"`BYTES` of memory for the bodies of all requests at a time; each takes four times its size")
+	fs.Int64Var(&l.answers, "max-answers", server.DefaultMaxAnswers,
+		"`BYTES` that are held of large answers, all requests together")
+	fs.Int64Var(&l.state, "max-state", sessionstore.DefaultMaxState,
+		"`BYTES` of the state of a session, of a user and of an app, each")
+	fs.IntVar(&l.connections, "max-connections", defaultConnections,
+		"`NUMBER` of connections that are served at a time; others wait")
+}
+
+// Limits below these refuse what ordinary clients send.
+const (
+	minBody    = 64 << 10
+	minState   = 4 << 10
+	minAnswers = sessionstore.MaxListBytes // so that a page of a list has room
+)
+
+func (l *limits) check() error {
+	for _, f := range []struct {
+		name       string
+		value, min int64
+	}{
+		{"max-body", l.body, minBody}, {"max-bodies", l.bodies, l.body}, {"max-answers", l.answers, minAnswers},
+		{"max-state", l.state, minState}, {"max-connections", int64(l.connections), 1},
+	} {
+		if f.value < f.min {
+			return fmt.Errorf("-%s %d: want %d or more", f.name, f.value, f.min)
+		}
+	}
+	return nil
+}
