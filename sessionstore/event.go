@@ -234,6 +234,21 @@ func ReadEvent(doc []byte) (Event, error) {
 	return e, nil
 }
 
+// DamagedEvent stands for the event of an id, number and time that a store can no
+// longer read. It has no content, and an error in the fields that ADK has for one.
+func DamagedEvent(id string, seq int64, at time.Time) Event {
+	doc := func(id string) []byte {
+		return fmt.Appendf(nil, `{"id": %s, "author": "memoryd", "timestamp": %s, "errorCode": "DATA_LOSS", `+
+			`"errorMessage": "this event is damaged and cannot be read: memoryd check lists all that is damaged"}`,
+			quote(id), quote(at.UTC().Format(time.RFC3339Nano)))
+	}
+	e, err := ParseEvent(doc(id))
+	if err != nil { // the id is damaged too
+		e, _ = ParseEvent(doc(fmt.Sprint("damaged-", seq)))
+	}
+	return e
+}
+
 // Stored returns e as a store keeps it. An event without an id gets one of newID,
 // and one without a timestamp gets now. "temp:" state is left out.
 func (e Event) Stored(newID func() string, now time.Time) Event {

@@ -41,7 +41,7 @@ type subcommand struct {
 func commands() []*subcommand {
 	return []*subcommand{
 		serveCommand(), mcpCommand(), demoCommand(),
-		exportCommand(), importCommand(), reembedCommand(), rebuildCommand(),
+		exportCommand(), importCommand(), reembedCommand(), rebuildCommand(), recoverCommand(),
 		evalCommand("eval"), evalCommand("eval extraction"), retrievalCommand(), locomoCommand(), benchCommand(),
 		readyCommand(), versionCommand(), helpCommand(),
 	}
@@ -112,8 +112,9 @@ func (c *subcommand) parse(args []string) (*config, []string, error) {
 	if c.arguments == "" && len(rest) > 0 {
 		return nil, nil, c.mistake(fmt.Errorf("%s: unexpected argument %q", c.name, rest[0]))
 	}
-	if c.arguments != "" && len(rest) != 1 {
-		return nil, nil, usageError{fmt.Errorf("%s: want one file: memoryd %s %s", c.name, c.name, c.usage())}
+	if want := len(strings.Fields(c.arguments)); len(rest) != want {
+		number := [...]string{"no files", "one file", "two files"}[want]
+		return nil, nil, usageError{fmt.Errorf("%s: want %s: memoryd %s %s", c.name, number, c.name, c.usage())}
 	}
 	if c.unchecked {
 		return cfg, rest, nil

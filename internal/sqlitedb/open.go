@@ -171,6 +171,22 @@ func (db *DB) lockFile() (err error) {
 	return f.Close()
 }
 
+// Lock keeps memoryd from opening the file at a path until unlock is called, without
+// opening or making it. The error is ErrInUse if a process has it open.
+func Lock(path string) (unlock func() error, err error) {
+	if missing(path + ".lock") {
+		return func() error { return nil }, nil // no memoryd has ever had it open there
+	}
+	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
+	switch ok, err := lock.TryLock(); {
+	case err != nil:
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	case !ok:
+		return nil, fmt.Errorf("%s is %w", path, ErrInUse)
+	}
+	return lock.Close, nil
+}
+
 // readApplicationID returns the application id of the file without changing the
 // file. It fails if the file is neither memoryd's nor empty.
 func (db *DB) readApplicationID(source string) (id int, err error) {

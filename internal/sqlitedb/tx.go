@@ -60,6 +60,9 @@ func (tx *Tx) QueryRow(query string, args ...any) *sql.Row {
 	return stmt.QueryRow(args...)
 }
 
+// Unreadable notes a row that cannot be read; see DB.Unreadable.
+func (tx *Tx) Unreadable(row Row, err error) { tx.db.Unreadable(row, err) }
+
 // OnCommit has f called once the changes of this write are durable, before Write
 // returns, and in the order of the commits. f must not write.
 func (tx *Tx) OnCommit(f func()) { tx.onCommit = append(tx.onCommit, f) }

@@ -88,7 +88,7 @@ func (s *Store) append(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, e
 		// insert would cost one more statement for each event.
 		isNew, err := tx.Changes(`INSERT INTO events (ref, seq, id, time, doc) VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT (ref, id) DO NOTHING`,
-			row.ref, row.seq+1, e.ID, e.Timestamp.UnixMicro(), []byte(e.Doc))
+			row.ref, row.seq+1, e.ID, e.Timestamp.UnixMicro(), sqlitedb.Seal(e.Doc))
 		if err != nil {
 			return nil, err
 		}
@@ -123,9 +123,11 @@ func (s *Store) append(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, e
 
 // storedEvent reads an event of a session by its id.
 func storedEvent(tx *sqlitedb.Tx, ref int64, id string) (sessionstore.Event, error) {
-	var doc []byte
-	if err := tx.QueryRow(`SELECT doc FROM events WHERE ref = ? AND id = ?`, ref, id).Scan(&doc); err != nil {
+	e := eventRow{ref: ref, id: id}
+	err := tx.QueryRow(`SELECT seq, time, doc FROM events WHERE ref = ? AND id = ?`, ref, id).
+		Scan(&e.seq, &e.time, &e.doc)
+	if err != nil {
 		return sessionstore.Event{}, err
 	}
-	return sessionstore.ReadEvent(doc)
+	return e.read(tx), nil
 }

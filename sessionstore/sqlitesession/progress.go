@@ -173,7 +173,7 @@ func orAborted(changed bool, err error) error {
 func (s *Store) Events(ctx context.Context, work sessionstore.Work, after int64, limit int) (
 	out []sessionstore.NumberedEvent, err error) {
 	err = s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-		out, err = walk(ctx, tx, work.Ref, after, limit)
+		out, err = walk(ctx, preparedTx{tx, nil, s.db}, work.Ref, after, limit)
 		return err
 	})
 	if err != nil {
@@ -190,8 +190,15 @@ func walk(ctx context.Context, tx sqlitedb.Querier, ref any, after int64, limit 
 	if err != nil {
 		return nil, err
 	}
-	return sqlitedb.Collect(ctx, tx, scanNumbered,
-		`SELECT seq, doc FROM events WHERE ref = ? AND seq > ? AND seq <= ? ORDER BY seq`, ref, after, end)
+	scan := func(rows *sql.Rows) (sessionstore.NumberedEvent, error) {
+		e, err := scanEventRow(rows)
+		if err != nil {
+			return sessionstore.NumberedEvent{}, err
+		}
+		return sessionstore.NumberedEvent{Seq: e.seq, Event: e.read(tx)}, nil
+	}
+	return sqlitedb.Collect(ctx, tx, scan, `SELECT `+eventColumns+` FROM events
+		WHERE ref = ? AND seq > ? AND seq <= ? ORDER BY seq`, ref, after, end)
 }
 
 // walkEnd returns the number of the last event that walk reads.
@@ -215,16 +222,6 @@ func walkEnd(ctx context.Context, tx sqlitedb.Querier, ref any, after int64, lim
 		end = seq
 	}
 	return end, rows.Err()
-}
-
-// scanNumbered reads an event from a row of seq and doc.
-func scanNumbered(rows *sql.Rows) (n sessionstore.NumberedEvent, err error) {
-	var doc []byte
-	if err := rows.Scan(&n.Seq, &doc); err != nil {
-		return n, err
-	}
-	n.Event, err = sessionstore.ReadEvent(doc)
-	return n, err
 }
 
 // Save implements sessionstore.Progress.

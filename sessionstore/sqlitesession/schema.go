@@ -166,3 +166,8 @@ CREATE TRIGGER session_state_update AFTER UPDATE ON session_state BEGIN
   UPDATE sessions SET state_bytes = state_bytes + octet_length(NEW.value) - octet_length(OLD.value)
     WHERE ref = NEW.ref; END;
 `
+
+// Values in the column doc of events have been sealed since this step; see
+// sqlitedb.Seal. It changes nothing itself: it keeps earlier versions, which cannot
+// read such values, from opening the file.
+const schemaSeals = `SELECT 1`

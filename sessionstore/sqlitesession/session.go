@@ -64,7 +64,7 @@ func (s *Store) Get(ctx context.Context, key sessionstore.Key, get sessionstore.
 			return err
 		}
 		out.LastUpdateTime = sessionstore.FromMicros(row.updateTime)
-		return readPage(ctx, preparedTx{tx, s.prepared}, out, row, get, at)
+		return readPage(ctx, preparedTx{tx, s.prepared, s.db}, out, row, get, at)
 	})
 	if err != nil {
 		return nil, key.Wrap("get", err)
@@ -101,7 +101,14 @@ func readPage(ctx context.Context, tx sqlitedb.Querier, out *sessionstore.Sessio
 			return err
 		}
 	}
-	out.Events, err = sqlitedb.Collect(ctx, tx, scanEvent, selectEvents, row.ref, at.Last, at.Time, at.Seq, end.Time,
+	scan := func(rows *sql.Rows) (sessionstore.Event, error) {
+		e, err := scanEventRow(rows)
+		if err != nil {
+			return sessionstore.Event{}, err
+		}
+		return e.read(tx), nil
+	}
+	out.Events, err = sqlitedb.Collect(ctx, tx, scan, selectEvents, row.ref, at.Last, at.Time, at.Seq, end.Time,
 		end.Seq)
 	return err
 }
@@ -173,6 +180,7 @@ func pageEnd(ctx context.Context, tx sqlitedb.Querier, ref int64, get sessionsto
 type preparedTx struct {
 	*sql.Tx
 	stmts map[string]*sql.Stmt
+	db    *sqlitedb.DB
 }
 
 // QueryContext implements sqlitedb.Querier.
@@ -184,17 +192,8 @@ func (tx preparedTx) QueryContext(ctx context.Context, query string, args ...any
 }
 
 // selectEvents reads the events behind a place up to another one.
-const selectEvents = `SELECT doc FROM events WHERE ref = ?1 AND seq <= ?2 AND (time, seq) > (?3, ?4)
+const selectEvents = `SELECT ` + eventColumns + ` FROM events WHERE ref = ?1 AND seq <= ?2 AND (time, seq) > (?3, ?4)
 	AND (time, seq) <= (?5, ?6) ORDER BY time, seq`
-
-// scanEvent reads an event from a row of doc.
-func scanEvent(rows *sql.Rows) (sessionstore.Event, error) {
-	var doc []byte
-	if err := rows.Scan(&doc); err != nil {
-		return sessionstore.Event{}, err
-	}
-	return sessionstore.ReadEvent(doc)
-}
 
 // Delete implements sessionstore.Store.
 func (s *Store) Delete(ctx context.Context, key sessionstore.Key) error {

@@ -79,7 +79,7 @@ func New(db *sqlitedb.DB, opts *Options) (*Store, error) {
 	if opts != nil && opts.MaxState > 0 {
 		s.max = opts.MaxState
 	}
-	if err := db.Migrate("sessions", schema, schemaRequest, schemaTurns, schemaStateSizes); err != nil {
+	if err := migrate(db); err != nil {
 		return nil, err
 	}
 	var err error
@@ -100,6 +100,11 @@ func New(db *sqlitedb.DB, opts *Options) (*Store, error) {
 
 // DB returns the file that the sessions are in.
 func (s *Store) DB() *sqlitedb.DB { return s.db }
+
+// migrate makes the tables, or brings those of an earlier version up to date.
+func migrate(db *sqlitedb.DB) error {
+	return db.Migrate("sessions", schema, schemaRequest, schemaTurns, schemaStateSizes, schemaSeals)
+}
 
 // expired is when an operation ended that can no longer be read, in
 // microseconds: all that ended before it.

@@ -1,0 +1,187 @@
+// Package salvage reads a damaged SQLite file of memoryd page by page, without
+// SQLite, and stores every row that can still be read in a new file.
+//
+// The new file has the schema of this version, made by the stores themselves. The
+// rows of a table are found by walking its tree from the root. Of a tree that is
+// broken, the pages that no tree reaches any longer are matched with the tables by the
+// types of their columns. The stores check each row, and mend what the rows say about
+// each other in the end.
+package salvage
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+)
+
+// The format is https://sqlite.org/fileformat2.html.
+const (
+	magic       = "SQLite format 3\x00"
+	defaultPage = 4096
+	walHeader   = 32
+	frameHeader = 24
+)
+
+// file is a database file and the write-ahead log beside it.
+type file struct {
+	main     *os.File
+	log      *os.File         // nil if there is none
+	inLog    map[uint32]int64 // where in the log the newest version of a page is
+	pageSize int
+	usable   int // bytes of a page that hold content
+	pages    uint32
+	header   bool // the header of the main file can be read
+}
+
+// open opens the file at a path, which is not changed.
+func open(path string) (*file, error) {
+	f := &file{pageSize: defaultPage, inLog: map[uint32]int64{}}
+	var err error
+	if f.main, err = os.Open(path); err != nil {
+		return nil, err
+	}
+	if f.log, err = os.Open(path + "-wal"); err != nil {
+		f.log = nil
+	}
+	head := make([]byte, 100)
+	n, _ := f.main.ReadAt(head, 0)
+	if size := pageSize(uint32(binary.BigEndian.Uint16(head[16:]))); n == 100 && string(head[:16]) == magic && size > 0 {
+		f.pageSize, f.header = size, true
+	}
+	f.usable = f.pageSize
+	if f.header {
+		f.usable -= int(head[20])
+	}
+	info, err := f.main.Stat()
+	if err != nil {
+		f.close()
+		return nil, err
+	}
+	f.pages = uint32((info.Size() + int64(f.pageSize) - 1) / int64(f.pageSize))
+	f.readLog()
+	if f.usable < 480 || f.pages == 0 { // 480 is the least that SQLite allows
+		f.close()
+		return nil, fmt.Errorf("%s has no page that could be read", path)
+	}
+	return f, nil
+}
+
+// pageSize is the size that a header states, in which 1 stands for 65536; 0 if it is
+// not one.
+func pageSize(stated uint32) int {
+	if stated == 1 {
+		return 65536
+	}
+	if stated < 512 || stated > 32768 || stated&(stated-1) != 0 {
+		return 0
+	}
+	return int(stated)
+}
+
+func (f *file) close() {
+	f.main.Close()
+	if f.log != nil {
+		f.log.Close()
+	}
+}
+
+// readLog finds the committed pages in the log. A frame counts if its own checksum
+// follows from the one that the frame before it states, so one damaged frame costs one
+// page and not all that comes after it.
+func (f *file) readLog() {
+	if f.log == nil {
+		return
+	}
+	head := make([]byte, walHeader)
+	if _, err := f.log.ReadAt(head, 0); err != nil {
+		return
+	}
+	size := int(binary.BigEndian.Uint32(head[8:]))
+	if pageSize(uint32(size)) == 0 || f.header && size != f.pageSize {
+		size = f.pageSize
+	} else if !f.header {
+		f.pageSize, f.usable = size, size
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if head[3] == 0x83 {
+		order = binary.BigEndian
+	}
+	salts := binary.BigEndian.Uint64(head[16:])
+	s0, s1 := binary.BigEndian.Uint32(head[24:]), binary.BigEndian.Uint32(head[28:])
+	frame := make([]byte, frameHeader+size)
+	waiting := map[uint32]int64{} // pages of a transaction that has no commit yet
+	for at := int64(walHeader); ; at += int64(len(frame)) {
+		if _, err := io.ReadFull(io.NewSectionReader(f.log, at, int64(len(frame))), frame); err != nil {
+			return
+		}
+		s0, s1 = sums(order, s0, s1, frame[:8])
+		s0, s1 = sums(order, s0, s1, frame[frameHeader:])
+		stated0, stated1 := binary.BigEndian.Uint32(frame[16:]), binary.BigEndian.Uint32(frame[20:])
+		good := s0 == stated0 && s1 == stated1 && binary.BigEndian.Uint64(frame[8:]) == salts
+		s0, s1 = stated0, stated1
+		if !good {
+			continue
+		}
+		waiting[binary.BigEndian.Uint32(frame)] = at + frameHeader
+		if pages := binary.BigEndian.Uint32(frame[4:]); pages > 0 { // a commit
+			for n, at := range waiting {
+				f.inLog[n] = at
+				f.pages = max(f.pages, n)
+			}
+			clear(waiting)
+		}
+	}
+}
+
+// sums continues the checksums of a log over data.
+func sums(order binary.ByteOrder, s0, s1 uint32, data []byte) (uint32, uint32) {
+	for i := 0; i+8 <= len(data); i += 8 {
+		s0 += order.Uint32(data[i:]) + s1
+		s1 += order.Uint32(data[i+4:]) + s0
+	}
+	return s0, s1
+}
+
+// page reads a page. What is beyond the end of the file reads as zeros.
+func (f *file) page(n uint32) []byte {
+	out := make([]byte, f.pageSize)
+	if n == 0 || n > f.pages {
+		return out
+	}
+	if at, ok := f.inLog[n]; ok {
+		if _, err := f.log.ReadAt(out, at); err == nil {
+			return out
+		}
+		clear(out)
+	}
+	_, _ = f.main.ReadAt(out, int64(n-1)*int64(f.pageSize)) // a part of a page is better than none
+	return out
+}
+
+// free returns the pages that hold nothing: what is still in them was deleted. ok is
+// false if the list of them is broken.
+func (f *file) free() (out map[uint32]bool, ok bool) {
+	out = map[uint32]bool{}
+	first := f.page(1)
+	if string(first[:16]) != magic {
+		return out, false
+	}
+	total := binary.BigEndian.Uint32(first[36:])
+	for trunk := binary.BigEndian.Uint32(first[32:]); trunk != 0; {
+		if trunk > f.pages || out[trunk] {
+			return out, false
+		}
+		out[trunk] = true
+		p := f.page(trunk)
+		n := binary.BigEndian.Uint32(p[4:])
+		if int64(n) > int64(f.usable/4-2) {
+			return out, false
+		}
+		for i := range n {
+			out[binary.BigEndian.Uint32(p[8+4*i:])] = true
+		}
+		trunk = binary.BigEndian.Uint32(p)
+	}
+	return out, uint32(len(out)) == total
+}

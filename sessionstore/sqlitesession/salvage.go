@@ -1,0 +1,162 @@
+package sqlitesession
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/memoryd/memoryd/internal/salvage"
+	"github.com/memoryd/memoryd/internal/sqlitedb"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// Tables are the tables that hold sessions, and what belongs to them.
+func Tables() []string {
+	return []string{"sessions", "events", "app_state", "user_state", "session_state", "waiting", "leases",
+		"operations", "bound", "changes", "shared_bytes"}
+}
+
+// CheckRow reports what is wrong with the values of a row of one of Tables, given by
+// column.
+func CheckRow(table string, row map[string]any) error {
+	text := func(column string) string { s, _ := row[column].(string); return s }
+	number := func(column string) int64 { n, _ := row[column].(int64); return n }
+	bytes := func(column string) []byte { b, _ := row[column].([]byte); return b }
+	switch table {
+	case "events":
+		_, err := readDoc(bytes("doc"))
+		return err
+	case "sessions":
+		if number("requested") > number("seq") || number("done") > number("requested") || number("done") < 0 {
+			return fmt.Errorf("its positions are out of order: seq %d, requested %d, done %d",
+				number("seq"), number("requested"), number("done"))
+		}
+		return sessionstore.Key{Scope: memory.Scope{App: text("app"), User: text("user")}, ID: text("id")}.Validate()
+	case "operations":
+		_, _, err := sessionstore.ReadRequest(text("id"), text("session"), bytes("request"))
+		return errors.Join(err, memory.Scope{App: text("app"), User: text("user")}.Validate())
+	case "app_state", "user_state", "session_state":
+		if !json.Valid(bytes("value")) {
+			return fmt.Errorf("the value of key %q is not JSON", text("key"))
+		}
+	case "changes":
+		if !json.Valid(bytes("doc")) {
+			return errors.New("its doc is not JSON")
+		}
+	}
+	return nil
+}
+
+// readDoc reads the doc of an event.
+func readDoc(sealed []byte) (sessionstore.Event, error) {
+	doc, err := sqlitedb.Unseal(sealed)
+	if err != nil {
+		return sessionstore.Event{}, err
+	}
+	return sessionstore.ReadEvent(doc)
+}
+
+// Salvage tells package salvage about the tables of sessions.
+func Salvage() salvage.Component {
+	return salvage.Component{
+		Tables: Tables(),
+		// They are worked out from the other rows, and no worker has a lease any longer.
+		Skip:    []string{"waiting", "leases", "shared_bytes"},
+		Migrate: migrate,
+		Mend:    mendRow,
+		Indexes: []salvage.Index{{Name: "sessions_id", See: lostSession}, {Name: "events_id", See: lostEvent}},
+		Finish:  finishSalvage,
+	}
+}
+
+// mendRow checks a row. The doc of an event decides where its columns say something
+// else, and positions that are out of order are put so that memories are made again.
+func mendRow(table string, row map[string]any) error {
+	err := CheckRow(table, row)
+	switch {
+	case table == "events" && err == nil:
+		doc, _ := row["doc"].([]byte)
+		e, err := readDoc(doc)
+		if err != nil {
+			return err
+		}
+		row["id"], row["time"] = e.ID, e.Timestamp.UnixMicro()
+	case table == "sessions" && err != nil:
+		row["requested"], row["done"], row["plan"], row["plan_to"] = row["seq"], int64(0), nil, int64(0)
+		return CheckRow(table, row)
+	}
+	return err
+}
+
+// lostSession names the session of an entry (app, user, id, ref) if its row is not
+// there, and makes the row again if some of its events are.
+func lostSession(tx *sqlitedb.Tx, entry []any) (string, error) {
+	if len(entry) != 4 {
+		return "", nil
+	}
+	there, last, updated := false, int64(0), int64(0)
+	err := tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM sessions WHERE ref = ?1), coalesce(max(seq), 0),
+		coalesce(max(time), 0) FROM events WHERE ref = ?1`, entry[3]).Scan(&there, &last, &updated)
+	if err != nil || there {
+		return "", err
+	}
+	name := fmt.Sprintf("session %q of app %q, user %q", entry[2], entry[0], entry[1])
+	if last == 0 {
+		return name, nil
+	}
+	_, err = tx.Exec(`INSERT OR IGNORE INTO sessions (ref, app, user, id, update_time, seq, requested)
+		VALUES (?, ?, ?, ?, ?, ?, ?)`, entry[3], entry[0], entry[1], entry[2], updated, last, last)
+	return name + ": made again from its events", err
+}
+
+// lostEvent names the event of an entry (ref, id, rowid) if its row is not there.
+func lostEvent(tx *sqlitedb.Tx, entry []any) (string, error) {
+	if len(entry) != 3 {
+		return "", nil
+	}
+	var app, user, id string
+	err := tx.QueryRow(`SELECT app, user, id FROM sessions WHERE ref = ?1
+		AND NOT EXISTS (SELECT 1 FROM events WHERE ref = ?1 AND id = ?2)`, entry[0], entry[1]).Scan(&app, &user, &id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return fmt.Sprintf("event %q of session %q of app %q, user %q", entry[1], id, app, user), err
+}
+
+// finishSalvage mends what the rows of sessions say about each other.
+func finishSalvage(tx *sqlitedb.Tx) (notes []string, err error) {
+	for _, step := range []struct{ statement, note string }{
+		// A deleted session with work left has no entry in the index; its operation names it.
+		{`INSERT OR IGNORE INTO sessions (ref, app, user, id, update_time, deleted, seq, requested)
+			SELECT o.ref, o.app, o.user, o.session, max(e.time), 1, max(e.seq), max(o.last) FROM operations o
+			JOIN events e ON e.ref = o.ref WHERE o.done_time = 0 AND o.ref NOT IN (SELECT ref FROM sessions)
+			GROUP BY o.ref`, "%d deleted sessions with work left were made again from their operations"},
+		{`DELETE FROM events WHERE ref NOT IN (SELECT ref FROM sessions)`,
+			"%d events were dropped: the session they belong to is lost, or was deleted"},
+		{`DELETE FROM session_state WHERE ref NOT IN (SELECT ref FROM sessions)`,
+			"%d values of state were dropped: the session they belong to is lost, or was deleted"},
+		{`UPDATE sessions SET seq = max(seq,
+			(SELECT coalesce(max(seq), 0) FROM events e WHERE e.ref = sessions.ref))`, ""},
+		{`DELETE FROM shared_bytes`, ""},
+		{`INSERT INTO shared_bytes SELECT app, '', sum(octet_length(key) + octet_length(value) + 64) FROM app_state
+			GROUP BY app`, ""},
+		{`INSERT INTO shared_bytes SELECT app, user, sum(octet_length(key) + octet_length(value) + 64) FROM user_state
+			GROUP BY app, user`, ""},
+		{`UPDATE sessions SET state_bytes = (SELECT coalesce(sum(octet_length(key) + octet_length(value) + 64), 0)
+			FROM session_state t WHERE t.ref = sessions.ref)`, ""},
+		{`DELETE FROM waiting`, ""},
+		{`INSERT INTO waiting SELECT app, user, min(request_time), min(due_time) FROM sessions
+			WHERE requested > done AND failed = 0 GROUP BY app, user`, ""},
+	} {
+		res, err := tx.Exec(step.statement)
+		if err != nil {
+			return nil, err
+		}
+		if n, _ := res.RowsAffected(); n > 0 && step.note != "" {
+			notes = append(notes, fmt.Sprintf(step.note, n))
+		}
+	}
+	return notes, nil
+}
