@@ -12,8 +12,9 @@
 //   - Of facts that say the same while they hold, the first stands. The others
 //     are repetitions, which never hold themselves, unless the first is
 //     withdrawn; see [Repetition].
-//   - A fact that a client gave or edited stands before all others, and nothing
-//     that was said before the client decided ends it.
+//   - A fact that a client gave, edited or labelled stands before all others that
+//     say the same. Nothing that was said before a client decided on the text ends
+//     it.
 //   - A request to forget deletes the facts of its author that say the same and
 //     were said before it.
 //   - A fact that is withdrawn has never been said: facts that it ended hold

@@ -60,8 +60,13 @@ func Repetition(m *memory.Memory) bool {
 	return m.SupersededBy != "" && m.ValidTo.Equal(m.Timestamp)
 }
 
-// FromClient reports whether a client gave a fact, or edited it.
+// FromClient reports whether the text of a fact is a client's, who gave it or
+// edited it.
 func FromClient(m *memory.Memory) bool { return len(m.Source.EventIDs) == 0 || m.Edited }
+
+// Chosen reports whether a client gave a fact, edited it or labelled it. Of facts
+// that say the same such a one stands, as the others lack what the client did.
+func Chosen(m *memory.Memory) bool { return FromClient(m) || m.Labelled }
 
 // sameAuthor reports whether two memories are of one author. A fact that a
 // client gave has no author, and is taken for anyone's.

@@ -138,7 +138,7 @@ func (t *timeline) ends(o, s *statement) bool {
 	switch {
 	case !s.form.Excludes(o.form) && !slices.Contains(t.excludes[s.form.Text], o.form.Text):
 		return false
-	case s.now.Edited && !o.now.Timestamp.After(s.now.UpdateTime): // a client has decided since
+	case !o.now.Timestamp.After(s.now.DecidedAt()): // a client has decided since
 		return false
 	case !o.now.ExpireTime.IsZero(): // what expires ends nothing that lasts
 		return false
@@ -150,11 +150,11 @@ func (t *timeline) ends(o, s *statement) bool {
 // repeat another one while it holds.
 func (t *timeline) markRepetitions(same []*statement) {
 	for i, s := range same {
-		if FromClient(&s.now) {
+		if Chosen(&s.now) {
 			continue
 		}
 		for j, o := range same {
-			if (j < i && !o.isRepetition() || FromClient(&o.now)) && t.repeats(s, o) {
+			if (j < i && !o.isRepetition() || Chosen(&o.now)) && t.repeats(s, o) {
 				s.to, s.by = s.now.Timestamp, o.now.ID
 				break
 			}

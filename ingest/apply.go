@@ -48,8 +48,8 @@ func (s *Service) reconciled(ctx context.Context, b *batch, p plan) (plan, error
 }
 
 // applyPlan makes the changes of a plan, or the part of them that an earlier
-// attempt has left. It leaves out a change of a memory that a client has changed
-// since: the client's word stands.
+// attempt has left. It leaves out a change of a memory whose text a client has
+// changed since: the client's word stands.
 func (s *Service) applyPlan(ctx context.Context, b *batch, p plan) ([]sessionstore.Change, error) {
 	a := &application{
 		work: b.work, actor: s.extractor.Name(), changes: slices.Clone(p.Changes),
@@ -59,6 +59,9 @@ func (s *Service) applyPlan(ctx context.Context, b *batch, p plan) ([]sessionsto
 		for some := range slices.Chunk(a.places(action), writesTogether) {
 			outcomes, err := s.applySome(ctx, a, action, some)
 			if err != nil {
+				return nil, err
+			}
+			if err := s.applyBeside(ctx, a, some, outcomes); err != nil {
 				return nil, err
 			}
 			for i, place := range some {

@@ -67,9 +67,12 @@ func (s *Service) Update(ctx context.Context, scope memory.Scope, id string, p P
 			if err := s.deleteRepetitions(ctx, scope, id); err != nil {
 				return w, err
 			}
-			m.Fact = *p.Fact
+			m.Fact, m.EditTime = *p.Fact, sessionstore.Micros(s.opts.Now())
+			m.Edited = extracted(&m)
 		}
-		m.Edited = len(m.Source.EventIDs) > 0
+		if p.Topics != nil || p.Metadata != nil || p.TTL != nil {
+			m.Labelled = extracted(&m)
+		}
 		if p.Topics != nil {
 			m.Topics = *p.Topics
 		}
@@ -82,6 +85,9 @@ func (s *Service) Update(ctx context.Context, scope memory.Scope, id string, p P
 		return memory.Write{Memory: m, Expect: m.Revision}, nil
 	})
 }
+
+// extracted reports whether a memory was made of events.
+func extracted(m *memory.Memory) bool { return len(m.Source.EventIDs) > 0 }
 
 // Rollback writes a new revision of a memory that is equal to an earlier one. A
 // memory that is deleted or has expired comes back. It fails with ErrNotFound if
@@ -101,7 +107,10 @@ func (s *Service) Rollback(ctx context.Context, scope memory.Scope, id string, r
 				memory.ErrInvalid, revision)
 		}
 		m := past[i].Memory
-		m.Edited = len(m.Source.EventIDs) > 0
+		m.EditTime, m.Edited = past[0].Memory.EditTime, extracted(&m)
+		if past[0].Action == memory.Deleted || !m.SameContent(&past[0].Memory) {
+			m.EditTime = sessionstore.Micros(s.opts.Now())
+		}
 		if !m.Live(s.opts.Now()) {
 			m.ExpireTime = time.Time{}
 		}
@@ -194,7 +203,7 @@ func (s *Service) Delete(ctx context.Context, scope memory.Scope, id string) err
 func (s *Service) deleteRepetitions(ctx context.Context, scope memory.Scope, id string) error {
 	var gone []memory.Removal
 	err := each(ctx, s.memories, scope, memory.Filter{SupersededBy: id, History: true}, func(m *memory.Memory) error {
-		if consolidate.Repetition(m) && !consolidate.FromClient(m) {
+		if consolidate.Repetition(m) && !consolidate.Chosen(m) {
 			gone = append(gone, memory.Removal{ID: m.ID, Actor: client})
 		}
 		return nil

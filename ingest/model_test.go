@@ -222,28 +222,44 @@ func TestRewindOfUpdate(t *testing.T) {
 	}
 }
 
-// If a client is faster than an update its word stands, and the fact that the
-// update would have added is not lost.
+// If a client is faster than an update its text stands, and the fact that the
+// update would have added is not lost. If the client changes labels only, both
+// changes count.
 func TestUpdateOvertaken(t *testing.T) {
-	const dog, rex = "Melanie has a dog.", "The dog of Melanie is called Rex."
-	r := &reader{}
-	r.verdict(rex, extract.Update, dog, "Melanie has a dog called Rex.")
-	var b *bench
-	b = newBench(t, parts{extractor: extract.NewModel(r, nil), sessions: func(s ingest.Sessions) ingest.Sessions {
-		return meddled{s, func() {
-			for _, m := range b.all(memory.KindFact) {
-				patch := ingest.Patch{Topics: &[]string{"mine"}}
-				if _, err := b.service.Update(t.Context(), scope, m.ID, patch); err != nil {
-					t.Error(err)
-				}
+	const dog, rex, both = "Melanie has a dog.", "The dog of Melanie is called Rex.", "Melanie has a dog called Rex."
+	mine := "Melanie has two dogs."
+	for name, c := range map[string]struct {
+		patch ingest.Patch
+		want  []string
+	}{
+		"the text":     {ingest.Patch{Fact: &mine}, []string{mine, rex}},
+		"the topics":   {ingest.Patch{Topics: &[]string{"mine"}}, []string{both}},
+		"the metadata": {ingest.Patch{Metadata: &memory.Metadata{"by": json.RawMessage(`"me"`)}}, []string{both}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &reader{}
+			r.verdict(rex, extract.Update, dog, both)
+			var b *bench
+			b = newBench(t, parts{extractor: extract.NewModel(r, nil), sessions: func(s ingest.Sessions) ingest.Sessions {
+				return meddled{s, func() {
+					for _, m := range b.all(memory.KindFact) {
+						if _, err := b.service.Update(t.Context(), scope, m.ID, c.patch); err != nil {
+							t.Error(err)
+						}
+					}
+				}}
+			}})
+			b.run()
+			b.succeeds(b.ingest("s", event(t, "a", 1, dog)))
+			b.succeeds(b.ingest("t", event(t, "b", 2, rex)))
+			if diff := cmp.Diff(c.want, b.facts()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
-		}}
-	}})
-	b.run()
-	b.succeeds(b.ingest("s", event(t, "a", 1, dog)))
-	b.succeeds(b.ingest("t", event(t, "b", 2, rex)))
-	if diff := cmp.Diff([]string{dog, rex}, b.facts()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+			m := b.all(memory.KindFact)[0]
+			if c.patch.Topics != nil && !slices.Equal(m.Topics, *c.patch.Topics) || c.patch.Metadata != nil && len(m.Metadata) != 1 {
+				t.Errorf("the labels are lost: %+v", m)
+			}
+		})
 	}
 }
 

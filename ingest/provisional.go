@@ -99,7 +99,7 @@ func (s *Service) replaced(
 		case errors.Is(err, memory.ErrNotFound):
 		case err != nil:
 			return nil, nil, err
-		case slices.ContainsFunc(past, func(r memory.Revision) bool { return r.Actor == client }):
+		case slices.ContainsFunc(past, decidedByClient):
 			settled = append(settled, m.Source)
 		case past[0].Action != memory.Deleted:
 			out = append(out, consolidate.Withdrawal{
@@ -111,4 +111,9 @@ func (s *Service) replaced(
 		}
 	}
 	return out, settled, nil
+}
+
+// decidedByClient reports whether a client deleted a memory, or changed its text.
+func decidedByClient(r memory.Revision) bool {
+	return r.Actor == client && (r.Action == memory.Deleted || r.Memory.Edited)
 }

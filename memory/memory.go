@@ -86,10 +86,18 @@ type Memory struct {
 	// SupersededBy is the id of the memory that took this one's place at
 	// ValidTo, as both cannot hold.
 	SupersededBy string `json:"supersededBy,omitempty"`
-	// Edited is set once a client has changed a memory that was extracted. The
-	// memory is then the client's, and no longer depends on the events it was
-	// extracted from.
-	Edited     bool      `json:"edited,omitzero"`
+	// Edited is set once a client has changed the text of a memory that was
+	// extracted, or has rolled it back. The memory is then the client's, and no
+	// longer depends on the events it was extracted from.
+	Edited bool `json:"edited,omitzero"`
+	// EditTime is when a client last decided on the text. Nothing that was said
+	// before it ends the memory. It is zero if no client has, and in memories that
+	// were edited before there was this field; see DecidedAt.
+	EditTime time.Time `json:"editTime,omitzero"`
+	// Labelled is set once a client has changed the topics, the metadata or the
+	// expiry of a memory that was extracted. Of memories that say the same it is
+	// the one that stands. Its text is not the client's.
+	Labelled   bool      `json:"labelled,omitzero"`
 	CreateTime time.Time `json:"createTime"`
 	UpdateTime time.Time `json:"updateTime"`
 	// ExpireTime is when the memory expires: from then on it reads as deleted.
@@ -161,7 +169,7 @@ func (m *Memory) validateTimes() error {
 	for _, f := range []struct {
 		name string
 		time time.Time
-	}{{"validFrom", m.ValidFrom}, {"validTo", m.ValidTo}, {"expireTime", m.ExpireTime}} {
+	}{{"validFrom", m.ValidFrom}, {"validTo", m.ValidTo}, {"expireTime", m.ExpireTime}, {"editTime", m.EditTime}} {
 		if f.time.IsZero() {
 			continue
 		}
@@ -221,6 +229,7 @@ func ValidateTime(field string, t time.Time) error {
 func (m *Memory) SameContent(o *Memory) bool {
 	return m.ID == o.ID && m.Scope == o.Scope && m.Kind == o.Kind && m.Fact == o.Fact && m.Author == o.Author &&
 		slices.Equal(m.Topics, o.Topics) && m.SupersededBy == o.SupersededBy && m.Edited == o.Edited &&
+		m.EditTime.Equal(o.EditTime) && m.Labelled == o.Labelled &&
 		m.Timestamp.Equal(o.Timestamp) && m.ValidFrom.Equal(o.ValidFrom) && m.ValidTo.Equal(o.ValidTo) &&
 		m.ExpireTime.Equal(o.ExpireTime) && m.Source.same(&o.Source) && maps.EqualFunc(m.Metadata, o.Metadata, sameJSON)
 }
@@ -240,6 +249,15 @@ func (m *Memory) Clone() Memory {
 		out.Metadata[k] = slices.Clone(v)
 	}
 	return out
+}
+
+// DecidedAt returns when a client last decided on the text of m, the zero time if
+// no client has.
+func (m *Memory) DecidedAt() time.Time {
+	if m.Edited && m.EditTime.IsZero() {
+		return m.UpdateTime
+	}
+	return m.EditTime
 }
 
 // Live reports whether m has not expired at now.

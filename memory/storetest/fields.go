@@ -35,6 +35,7 @@ func full(id string) memory.Memory {
 		Timestamp: start.Add(-time.Hour),
 		ValidFrom: start.Add(-2 * time.Hour),
 		ValidTo:   start.Add(2 * time.Hour), SupersededBy: "newer", Edited: true,
+		EditTime: start.Add(-time.Minute), Labelled: true,
 		CreateTime: start, UpdateTime: start, Revision: 1,
 		ExpireTime: start.Add(3 * time.Hour),
 		Source:     memory.Source{SessionID: "s", EventIDs: []string{"e2", "e1"}, Quote: "I like tea"},

@@ -1,0 +1,74 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/memoryd/memoryd/consolidate"
+	"github.com/memoryd/memoryd/memory"
+)
+
+// applyBeside makes those of the changes at some places that the store refused
+// because a client has changed no more than the labels of the memory since they
+// were planned. Labels say nothing about the text, so both changes count.
+func (s *Service) applyBeside(
+	ctx context.Context, a *application, places []int, outcomes []memory.Outcome,
+) error {
+	for i, place := range places {
+		for try := 0; try < maxRewrites && errors.Is(outcomes[i].Err, memory.ErrAborted); try++ {
+			ok, err := s.beside(ctx, a, &a.changes[place])
+			if err != nil {
+				return err
+			}
+			if !ok {
+				break
+			}
+			again, err := s.applySome(ctx, a, a.changes[place].Action, []int{place})
+			if err != nil {
+				return err
+			}
+			outcomes[i] = again[0]
+		}
+	}
+	return nil
+}
+
+// beside changes a change so that it fits the memory as it is stored now, and
+// reports whether that can be done: a client has changed no more than its labels.
+func (s *Service) beside(ctx context.Context, a *application, c *consolidate.Change) (bool, error) {
+	if c.Expect == 0 {
+		return false, nil
+	}
+	past, err := s.memories.Revisions(ctx, a.work.Key.Scope, c.Memory.ID)
+	if err != nil {
+		return false, err
+	}
+	i := slices.IndexFunc(past, func(r memory.Revision) bool { return r.Revision == c.Expect })
+	now := &past[0].Memory
+	if i < 1 || past[0].Action == memory.Deleted {
+		return false, nil
+	}
+	then := past[i].Memory
+	if labelled := withLabels(then, now); !labelled.SameContent(now) {
+		return false, nil
+	}
+	if c.Action == memory.Updated {
+		m := withLabels(c.Memory, now)
+		if slices.Equal(then.Topics, now.Topics) {
+			m.Topics = c.Memory.Topics
+		}
+		c.Memory = m
+	}
+	c.Expect = now.Revision
+	return true, nil
+}
+
+// withLabels returns m with the labels of another state of the same memory: what a
+// client can set beside its text.
+func withLabels(m memory.Memory, labels *memory.Memory) memory.Memory {
+	m.Topics, m.ExpireTime, m.Labelled = slices.Clone(labels.Topics), labels.ExpireTime, labels.Labelled
+	m.Metadata = maps.Clone(labels.Metadata)
+	return m
+}
