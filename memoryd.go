@@ -95,6 +95,9 @@ func Open(ctx context.Context, dir string, opts *Options) (*Bank, error) {
 	if o.Server.Checks == nil {
 		o.Server.Checks = stores.Checks
 	}
+	if o.Server.Figures == nil {
+		o.Server.Figures = stores.Figures()
+	}
 	b := New(stores.Sessions, stores.Memories, &o)
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var working conc.WaitGroup

@@ -70,18 +70,15 @@ func (notReady) Unwrap() error { return memory.ErrUnavailable }
 // after a few seconds, and then the answer that names the slow store is lost.
 const checkTime = 2 * time.Second
 
-// ready answers GET /readyz: 200 with a line for each check and note, or 503
-// with the names of the checks that fail. All checks run at the same time, so
+// check runs all checks, and returns those that fail. They run at the same time, so
 // that a store that hangs does not use up the time of the others.
-func (s *Server) ready(c echo.Context) error {
-	ctx, cancel := context.WithTimeout(c.Request().Context(), checkTime)
+func (s *Server) check(ctx context.Context) notReady {
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
-	out := map[string]string{}
 	failed := notReady{}
 	var mu sync.Mutex
 	var checks conc.WaitGroup
 	for name, check := range s.opts.Checks {
-		out[name] = "ok"
 		checks.Go(func() {
 			if err := check(ctx); err != nil {
 				mu.Lock()
@@ -91,8 +88,18 @@ func (s *Server) ready(c echo.Context) error {
 		})
 	}
 	checks.Wait()
-	if len(failed) > 0 {
+	return failed
+}
+
+// ready answers GET /readyz: 200 with a line for each check and note, or 503
+// with the names of the checks that fail.
+func (s *Server) ready(c echo.Context) error {
+	if failed := s.check(c.Request().Context()); len(failed) > 0 {
 		return failed
+	}
+	out := map[string]string{}
+	for name := range s.opts.Checks {
+		out[name] = "ok"
 	}
 	for name, note := range s.opts.Notes {
 		if text := note(); text != "" {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"runtime"
@@ -12,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/memoryd/memoryd/ingest"
+	"github.com/memoryd/memoryd/internal/inflight"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/tools"
 )
@@ -32,6 +33,12 @@ type metrics struct {
 	calls    *prometheus.CounterVec
 	preloads *prometheus.CounterVec
 	seconds  prometheus.Histogram // of preloads
+	build    prometheus.Gauge
+}
+
+// own are the collectors of memoryd's own metrics that metrics counts itself.
+func (m *metrics) own() []prometheus.Collector {
+	return []prometheus.Collector{m.requests, m.running, m.latency, m.refusals, m.calls, m.preloads, m.seconds, m.build}
 }
 
 // requestSeconds are the buckets of requests: from a search of a small memory to
@@ -67,12 +74,13 @@ func newMetrics(version string) *metrics {
 			Buckets: prometheus.ExponentialBuckets(0.001, 2, 12), // 1 ms to 2 s
 		}),
 	}
-	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "memoryd_build_info",
+	m.build = prometheus.NewGauge(prometheus.GaugeOpts{Name: "memoryd_build_info",
 		Help:        "1, with the version of memoryd and of Go.",
 		ConstLabels: prometheus.Labels{"version": version, "go": runtime.Version()}})
-	build.Set(1)
-	m.registry.MustRegister(m.requests, m.running, m.latency, m.refusals, m.calls, m.preloads, m.seconds, build,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.build.Set(1)
+	m.registry.MustRegister(m.own()...)
+	m.registry.MustRegister(collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	// An outcome that has not happened yet shows as 0. Otherwise it would be
 	// absent, and a rate over it undefined.
 	for _, o := range []tools.Outcome{tools.Found, tools.Empty, tools.Late, tools.Failed} {
@@ -82,17 +90,54 @@ func newMetrics(version string) *metrics {
 	return m
 }
 
-// ingestMeasures are the figures of ingestion.
-func ingestMeasures(s *ingest.Service) []Measure {
-	return []Measure{
-		{Name: "lease_renewals_failed_total", Help: "Renewals of scope leases that failed or timed out.",
-			Read: func() map[string]float64 { return One(s.RenewalsFailed()) }},
-		{Name: "watchers", Help: "Streams of operations, and requests that wait for one.",
-			Read: func() map[string]float64 { return One(s.WatchStats().Watchers) }},
-		{Name: "watched_operations", Help: "Operations that have watchers.",
-			Read: func() map[string]float64 { return One(s.WatchStats().Operations) }},
-		{Name: "watchers_refused_total", Help: "Watchers beyond -max-watchers.",
-			Read: func() map[string]float64 { return One(s.WatchStats().Refused) }},
+// ownFigures are the figures of the server itself and of ingestion.
+func (s *Server) ownFigures() Figures {
+	watch, batches := s.ingest.WatchStats, s.ingest.BatchStats
+	return Figures{
+		"ready":                         s.checked,
+		"batches_running":               func() map[string]float64 { return One(batches().Running) },
+		"batches_total":                 func() map[string]float64 { return byLabel(batches().Ended) },
+		"batch_seconds_total":           func() map[string]float64 { return One(batches().Busy.Seconds()) },
+		"events_total":                  func() map[string]float64 { return One(batches().Events) },
+		"findable_late_total":           func() map[string]float64 { return One(s.ingest.FindableLate()) },
+		"lease_renewals_failed_total":   func() map[string]float64 { return One(s.ingest.RenewalsFailed()) },
+		"watchers":                      func() map[string]float64 { return One(watch().Watchers) },
+		"watched_operations":            func() map[string]float64 { return One(watch().Operations) },
+		"watchers_refused_total":        func() map[string]float64 { return One(watch().Refused) },
+		"bytes_in_flight":               s.pools(func(p inflight.Stats) int64 { return p.Used }),
+		"bytes_in_flight_limit":         s.pools(func(p inflight.Stats) int64 { return p.Size }),
+		"bytes_in_flight_waiting":       s.pools(func(p inflight.Stats) int64 { return int64(p.Waiting) }),
+		"bytes_in_flight_refused_total": s.pools(func(p inflight.Stats) int64 { return p.Refused }),
+	}
+}
+
+// checked reads the checks of /readyz, as 1 for one that succeeds. It makes them, so
+// that an alert does not depend on who else asks.
+func (s *Server) checked() map[string]float64 {
+	failed := s.check(context.Background())
+	out := map[string]float64{}
+	for name := range s.opts.Checks {
+		if out[name] = 1; failed[name] != nil {
+			out[name] = 0
+		}
+	}
+	return out
+}
+
+// byLabel returns the values of a metric with a label.
+func byLabel[K ~string](values map[K]int64) map[string]float64 {
+	out := map[string]float64{}
+	for label, v := range values {
+		out[string(label)] = float64(v)
+	}
+	return out
+}
+
+// pools reads one figure of each pool of bytes.
+func (s *Server) pools(read func(inflight.Stats) int64) func() map[string]float64 {
+	return func() map[string]float64 {
+		return byLabel(map[string]int64{"bodies": read(s.bodies.Stats()), "small_bodies": read(s.smallOnes.Stats()),
+			"answers": read(s.answers.Stats())})
 	}
 }
 

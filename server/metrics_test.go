@@ -107,21 +107,22 @@ func TestBacklogMetrics(t *testing.T) {
 	has(t, a.scraped(), map[string]string{`memoryd_backlog_scopes`: "0", `memoryd_backlog_oldest_seconds`: "0"})
 }
 
-// TestMeasures checks that /metrics has the figures of other parts.
-func TestMeasures(t *testing.T) {
+// TestFigures checks that /metrics has the figures of the stores, and no others.
+func TestFigures(t *testing.T) {
 	a := start(t, func(s *setup) {
-		s.server.Measures = []server.Measure{
-			{Name: "things_total", Help: "Things.", Read: func() map[string]float64 { return server.One(7) }},
-			{Name: "other_bytes", Help: "Others.", Label: "kind", Read: func() map[string]float64 {
-				return map[string]float64{"a": 1, "b": 2.5}
-			}},
+		s.server.Figures = server.Figures{
+			"cache_hits_total": func() map[string]float64 { return server.One(7) },
+			"store_failures_total": func() map[string]float64 {
+				return map[string]float64{"sessions": 1, "memories": 2.5}
+			},
+			"unknown_things": func() map[string]float64 { return server.One(1) },
 		}
 	})
 	got := a.scraped()
-	has(t, got, map[string]string{`memoryd_things_total`: "7", `memoryd_other_bytes{kind="a"}`: "1",
-		`memoryd_other_bytes{kind="b"}`: "2.5"})
+	has(t, got, map[string]string{`memoryd_cache_hits_total`: "7", `memoryd_store_failures_total{store="sessions"}`: "1",
+		`memoryd_store_failures_total{store="memories"}`: "2.5", "memoryd_unknown_things": "", "memoryd_cache_bytes": ""})
 	raw := string(a.do("GET", "/metrics", nil).raw)
-	for _, line := range []string{"# TYPE memoryd_things_total counter", "# TYPE memoryd_other_bytes gauge"} {
+	for _, line := range []string{"# TYPE memoryd_cache_hits_total counter", "# TYPE memoryd_watchers gauge"} {
 		if !slices.Contains(strings.Split(raw, "\n"), line) {
 			t.Errorf("lacks %q", line)
 		}

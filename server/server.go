@@ -12,6 +12,7 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -72,8 +73,8 @@ type Options struct {
 	// RememberWait is how long remember waits until its fact is stored. Defaults
 	// to that of package tools.
 	RememberWait time.Duration
-	// Measures are further figures of /metrics.
-	Measures []Measure
+	// Figures are those of the stores, for /metrics.
+	Figures Figures
 	// Version is shown on the page at / and to clients of MCP.
 	Version string
 	// Log gets a line for each request. Defaults to discarding.
@@ -124,8 +125,9 @@ func New(
 		s.opts.Log = slog.New(slog.DiscardHandler)
 	}
 	s.metrics = newMetrics(s.opts.Version)
-	s.metrics.registry.MustRegister(newBacklog(sessions, s.opts.Log),
-		newMeasured(append(ingestMeasures(ingest), s.opts.Measures...)))
+	figures := s.ownFigures()
+	maps.Copy(figures, s.opts.Figures)
+	s.metrics.registry.MustRegister(newBacklog(sessions, s.opts.Log), newFigures(figures))
 	s.tools = tools.New(retriever, ingest, &tools.Options{
 		PreloadTimeout: s.opts.PreloadTimeout,
 		RememberWait:   s.opts.RememberWait,

@@ -105,7 +105,8 @@ func (s *Share) Grow(ctx context.Context, n int64, patience time.Duration) error
 		err = context.Cause(ctx)
 	case <-late.C:
 		err = memory.Refuse(time.Second, "%s: there was no room for %d bytes within %v, beside those of other requests:"+
-			" %s sets how many bytes there may be at a time, now %d", p.what, n, patience, memory.Flag(p.flag), p.size)
+			" %s sets how many bytes there may be at a time, now %d",
+			p.what, n, patience, memory.Flag(p.flag), p.size)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

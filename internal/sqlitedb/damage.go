@@ -44,8 +44,11 @@ func (db *DB) Damaged() error {
 }
 
 // classify wraps a failure of SQLite in the kind of error that callers know, and
-// marks the database as damaged if that is what the failure says.
+// counts it, and marks the database as damaged if that is what it says.
 func (db *DB) classify(err error) error {
+	if code(err) != 0 {
+		db.failures.Add(1)
+	}
 	if !IsDamage(err) {
 		return Error(err)
 	}

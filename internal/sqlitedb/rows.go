@@ -36,13 +36,14 @@ func (db *DB) UnreadableRows() (out []Row) {
 type Stats struct {
 	Damaged    string // what is damaged; "" if nothing is known to be
 	Unreadable int    // rows met since Open that cannot be read
+	Failures   int64  // of SQLite in reads and writes since Open
 }
 
 // Stats returns the figures of now.
 func (db *DB) Stats() Stats {
 	db.unreadableMu.Lock()
 	defer db.unreadableMu.Unlock()
-	s := Stats{Unreadable: len(db.unreadable)}
+	s := Stats{Unreadable: len(db.unreadable), Failures: db.failures.Load()}
 	if d := db.damage.Load(); d != nil {
 		s.Damaged = d.what
 	}

@@ -36,10 +36,11 @@ type DB struct {
 	source string                 // of connections to the file
 	log    *slog.Logger
 
-	handles handles
-	record  *os.File
-	seen    seen
-	damage  atomic.Pointer[damage]
+	handles  handles
+	record   *os.File
+	seen     seen
+	failures atomic.Int64 // of SQLite
+	damage   atomic.Pointer[damage]
 
 	unreadableMu sync.Mutex
 	unreadable   map[Row]bool // rows met so far

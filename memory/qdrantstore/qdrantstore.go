@@ -56,6 +56,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -91,8 +92,9 @@ type Store struct {
 	whole      int       // wholeSession, except in tests
 	opts       Options
 	// The calls that writes make, merged with those of other writes.
-	reads  *merger[[]*qdrant.PointId, []*qdrant.RetrievedPoint]
-	writes *merger[writeCall, struct{}]
+	reads    *merger[[]*qdrant.PointId, []*qdrant.RetrievedPoint]
+	writes   *merger[writeCall, struct{}]
+	failures atomic.Int64 // calls that failed because of Qdrant
 }
 
 var _ memory.Store = (*Store)(nil)
@@ -326,5 +328,10 @@ func (s *Store) kind(ctx context.Context, err error) error {
 	case codes.InvalidArgument, codes.Unimplemented:
 		return err // a fault of this package
 	}
+	s.failures.Add(1)
 	return fmt.Errorf("%w: %s: %w", memory.ErrUnavailable, hint, err)
 }
+
+// Failures counts the calls that failed since Open as Qdrant could not serve, for
+// metrics. A call that its caller gave up is not among them.
+func (s *Store) Failures() int64 { return s.failures.Load() }

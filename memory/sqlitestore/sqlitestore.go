@@ -241,3 +241,7 @@ func readHistory(ctx context.Context, tx *sql.Tx, condition string, args ...any)
 	}
 	return out, rows.Err()
 }
+
+// Failures counts the calls of the file that failed in SQLite since it was opened,
+// for metrics.
+func (s *Store) Failures() int64 { return s.db.Stats().Failures }

@@ -202,6 +202,10 @@ func (s *Store) Check(ctx context.Context) error {
 	return s.unwell()
 }
 
+// Failures counts the calls that failed since Open as Redis could not serve, for
+// metrics. A call whose time was over is not among them.
+func (s *Store) Failures() int64 { return s.failures.Load() }
+
 // kind wraps a failure of Redis in the kind of error that callers know.
 func (s *Store) kind(ctx context.Context, err error) error {
 	switch {
@@ -218,6 +222,7 @@ func (s *Store) kind(ctx context.Context, err error) error {
 	if ourFault(text) {
 		return err
 	}
+	s.failures.Add(1)
 	if hint := hintOf(text); hint != "" {
 		return fmt.Errorf("%w: %s: %w", memory.ErrUnavailable, hint, err)
 	}

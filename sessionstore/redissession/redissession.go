@@ -56,6 +56,7 @@ import (
 	"hash/fnv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -101,6 +102,8 @@ type Store struct {
 	opts   Options
 	notify sessionstore.Notifier // of changes to operations by this process
 	counts sessionstore.OperationCounts
+	// failures counts the calls that failed because of Redis.
+	failures atomic.Int64
 
 	mu        sync.Mutex
 	enlisted  map[int]time.Time // partitions, and when this process put them into the work index

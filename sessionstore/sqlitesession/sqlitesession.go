@@ -109,3 +109,7 @@ func migrate(db *sqlitedb.DB) error {
 // expired is when an operation ended that can no longer be read, in
 // microseconds: all that ended before it.
 func (s *Store) expired() int64 { return s.now().Add(-sessionstore.OperationTTL).UnixMicro() }
+
+// Failures counts the calls of the file that failed in SQLite since it was opened,
+// for metrics.
+func (s *Store) Failures() int64 { return s.db.Stats().Failures }

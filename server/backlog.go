@@ -3,9 +3,6 @@ package server
 import (
 	"context"
 	"log/slog"
-	"maps"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -13,70 +10,6 @@ import (
 
 	"github.com/memoryd/memoryd/sessionstore"
 )
-
-// Measure is a figure that another part of memoryd keeps, for GET /metrics.
-type Measure struct {
-	// Name follows "memoryd_" in the name of the metric. It ends in "_total" if the
-	// figure only grows, and otherwise in its unit.
-	Name string
-	Help string // a sentence
-	// Label is the name of the metric's label; "" if it has none.
-	Label string
-	// Read returns the present values, by the value of the label, or by "" without
-	// one. Those are a few words of the program's own: never text of a client. Read
-	// must not block.
-	Read func() map[string]float64
-}
-
-// One is the result of Read for a Measure without a label.
-func One[T int | int64 | float64](v T) map[string]float64 { return map[string]float64{"": float64(v)} }
-
-// kind is a counter or a gauge.
-func (m Measure) kind() prometheus.ValueType {
-	if strings.HasSuffix(m.Name, "_total") {
-		return prometheus.CounterValue
-	}
-	return prometheus.GaugeValue
-}
-
-// measured collects Measures.
-type measured struct {
-	all   []Measure
-	descs []*prometheus.Desc
-}
-
-func newMeasured(all []Measure) *measured {
-	out := &measured{all: all}
-	for _, m := range all {
-		var labels []string
-		if m.Label != "" {
-			labels = []string{m.Label}
-		}
-		out.descs = append(out.descs, prometheus.NewDesc("memoryd_"+m.Name, m.Help, labels, nil))
-	}
-	return out
-}
-
-// Describe implements prometheus.Collector.
-func (m *measured) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range m.descs {
-		out <- d
-	}
-}
-
-// Collect implements prometheus.Collector.
-func (m *measured) Collect(out chan<- prometheus.Metric) {
-	for i, one := range m.all {
-		values := one.Read()
-		for _, label := range slices.Sorted(maps.Keys(values)) {
-			var labels []string
-			if one.Label != "" {
-				labels = []string{label}
-			}
-			out <- prometheus.MustNewConstMetric(m.descs[i], one.kind(), values[label], labels...)
-		}
-	}
-}
 
 const (
 	backlogTime = time.Second // of one read of the backlog
