@@ -67,7 +67,7 @@ func (a *app) serveWith(e embed.Embedder) {
 		Server: server.Options{
 			AnyHost: a.cfg.insecure && !a.cfg.loopbackNames && !server.Loopback(a.cfg.listen),
 			Version: version(), Checks: maps.Clone(a.stores.Checks), Notes: notes,
-			Figures: a.stores.Figures(),
+			Figures:        a.stores.Figures(),
 			PreloadTimeout: a.cfg.preloadTimeout,
 			MaxBody:        a.cfg.limits.body, MaxBodies: a.cfg.limits.bodies, MaxAnswers: a.cfg.limits.answers,
 		}})

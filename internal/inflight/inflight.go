@@ -104,8 +104,9 @@ func (s *Share) Grow(ctx context.Context, n int64, patience time.Duration) error
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	case <-late.C:
-		err = memory.Refuse(time.Second, "%s: there was no room for %d bytes within %v, beside those of other requests:"+
-			" %s sets how many bytes there may be at a time, now %d",
+		err = memory.Refuse(time.Second,
+			"%s: there was no room for %d bytes within %v, beside those of other requests:"+
+				" %s sets how many bytes there may be at a time, now %d",
 			p.what, n, patience, memory.Flag(p.flag), p.size)
 	}
 	p.mu.Lock()
