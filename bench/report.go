@@ -195,13 +195,8 @@ func (r *Report) Write(w io.Writer) error {
 		fmt.Fprintf(&out, "faults: %d kills, %d stalls, %d full disks\n", f.Kills, f.Stalls, f.FullDisks)
 	}
 	if m := r.Resident; len(m.Samples) > 0 {
-		fmt.Fprintf(
-			&out,
-			"resident size: %.0f MB at first, %.0f MB at the end, at most %.0f MB\n",
-			m.Start,
-			m.End,
-			m.Peak,
-		)
+		fmt.Fprintf(&out, "resident size: %.0f MB at first, %.0f MB at the end, at most %.0f MB; over time:%s\n",
+			m.Start, m.End, m.Peak, m.course())
 	}
 	if r.LeasesLost > 0 {
 		fmt.Fprintf(&out, "leases lost: %d\n", r.LeasesLost)
@@ -212,6 +207,16 @@ func (r *Report) Write(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
+}
+
+// course is the resident size at ten times, evenly apart.
+func (m Resident) course() string {
+	out := ""
+	const times = 10
+	for i := range times {
+		out += fmt.Sprintf(" %.0f", m.Samples[i*(len(m.Samples)-1)/(times-1)].Resident)
+	}
+	return out
 }
 
 // writeKinds prints a row for each kind of request.

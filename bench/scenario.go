@@ -21,7 +21,7 @@ type scenario struct {
 
 func scenarios() []scenario {
 	return []scenario{
-		{name: "streams", run: (*Bench).streams, clients: 500, events: 4000, duration: 30 * time.Second,
+		{name: "streams", run: (*Bench).streams, clients: 500, events: 10_000, duration: 15 * time.Second,
 			summary: "progress of an operation, resident size and another user's search while clients stream it"},
 		{name: "absent", run: (*Bench).absent, clients: 16, users: 100_000,
 			summary: "resident size while users without memories search, preload and read an unknown operation"},

@@ -17,134 +17,159 @@ import (
 const searchRate = 50
 
 // streams compares the progress of an operation without and with clients that
-// stream it. Both operations have the same events, for a user of their own each,
-// and are watched for the duration of the options at most. Another user searches
-// meanwhile.
+// stream it. All operations have the same events, for a user of their own each, and
+// are watched for the duration of the options at most. Another user searches
+// meanwhile. Operations without and with streams take turns, so that what else the
+// machine does falls on both.
 func (b *Bench) streams(ctx context.Context) error {
 	o := b.opts
-	b.scopes = newScopes(b.run, 4, 4)
-	other := b.scopes[3]
+	b.scopes = newScopes(b.run, 2+2*streamRounds, 1)
+	other := b.scopes[0]
 	for range 40 {
 		b.ingestTogether(ctx, other, rand.New(rand.NewPCG(o.Seed, 0)), 1)
 	}
 	stop := b.sampler.start(ctx, 200*time.Millisecond)
 	defer stop()
 	// The first part is not counted: it fills caches.
-	if _, err := b.watched(ctx, b.scopes[0], other, 0, "warm up"); err != nil {
+	var warm, alone, watched progress
+	if err := b.watched(ctx, &warm, b.scopes[1], other, 0, "warm up"); err != nil {
 		return err
 	}
-	alone, err := b.watched(ctx, b.scopes[1], other, 0, "search alone")
-	if err != nil {
-		return err
-	}
-	watched, err := b.watched(ctx, b.scopes[2], other, o.Clients, "search watched")
-	if err != nil {
-		return err
+	for i := range streamRounds {
+		if err := b.watched(ctx, &alone, b.scopes[2+2*i], other, 0, "search alone"); err != nil {
+			return err
+		}
+		if err := b.watched(ctx, &watched, b.scopes[3+2*i], other, o.Clients, "search watched"); err != nil {
+			return err
+		}
 	}
 	p50 := func(name string) float64 { return b.records.kind(name).P50 }
 	r := b.report
-	r.figure(float64(watched.streams), "", "streams that were open")
-	r.figure(float64(watched.sent)/watched.seconds, "/s", "states that they were sent")
-	r.figure(alone.perSecond, "/s", "events of the operation, without streams")
-	r.figure(watched.perSecond, "/s", "events of the operation, with streams")
-	r.least(.9, ratio(watched.perSecond, alone.perSecond), "x", "progress with streams to without")
-	r.figure(watched.before, "MB", "resident size before the streams")
-	r.figure(watched.peak, "MB", "resident size with streams, peak")
-	r.most(50, watched.peak-max(watched.before, alone.peak), "MB", "growth over the peak without streams")
+	r.figure(float64(watched.streams), "", "streams that were open, of %d", o.Clients)
+	r.figure(ratio(float64(watched.sent), watched.seconds), "/s", "states that they were sent")
+	r.figure(alone.rate(), "/s", "events of the operation, without streams")
+	r.figure(watched.rate(), "/s", "events of the operation, with streams")
+	r.least(.9, ratio(watched.rate(), alone.rate()), "x", "progress with streams to without")
+	r.figure(alone.peak/streamRounds, "MB", "resident size without streams, mean of the peaks")
+	r.figure(watched.peak/streamRounds, "MB", "resident size with streams, mean of the peaks")
+	r.most(50, (watched.peak-alone.peak)/streamRounds, "MB", "growth by the streams")
 	r.figure(p50("search alone"), "ms", "another's search without streams, p50")
 	r.figure(p50("search watched"), "ms", "another's search with streams, p50")
 	r.most(2, ratio(p50("search watched"), p50("search alone")), "x", "another's search with streams to without")
 	return nil
 }
 
-// progress is how an operation went on.
+// streamRounds is how often the operations without and with streams take turns.
+const streamRounds = 3
+
+// progress is how operations went on, over all rounds.
 type progress struct {
-	perSecond float64 // events
-	seconds   float64
-	streams   int64   // that were open
-	sent      int64   // states that the streams were sent
-	before    float64 // resident size in MB
-	peak      float64
+	events, seconds float64 // between the first and the last look
+	streams         int64   // that were open
+	sent            int64   // states that the streams were sent
+	peak            float64 // of the resident size in MB, a sum over the rounds
 }
 
+// rate is the events that were done in a second.
+func (p *progress) rate() float64 { return ratio(p.events, p.seconds) }
+
+// openTime bounds the wait for streams to be open, and endTime that for an operation
+// to end once nobody watches it any more.
+const (
+	openTime = 10 * time.Second
+	endTime  = 2 * time.Minute
+)
+
 // watched ingests events and measures how fast they are worked on, while some
-// clients stream the operation and another user searches.
-func (b *Bench) watched(ctx context.Context, s, other *scope, clients int, search string) (p progress, err error) {
+// clients stream the operation and another user searches. It adds to p.
+func (b *Bench) watched(ctx context.Context, p *progress, s, other *scope, clients int, search string) error {
 	o := b.opts
 	b.stage(search)
 	r := rand.New(rand.NewPCG(o.Seed, 1))
 	events := make([]any, o.Events)
 	for i := range events {
-		events[i] = map[string]any{
-			"id":      fmt.Sprintf("e%d", i),
-			"author":  "user",
-			"content": sentence(r, padding(r, 12)),
-		}
+		events[i] = map[string]any{"id": fmt.Sprintf("e%d", i), "author": "user", "content": sentence(r, padding(r, 12))}
 	}
-	p.before = b.sampler.sample(ctx).Resident
 	b.sampler.resetPeak()
 	a := b.api.do(ctx, "POST", s.path+"/memories/ingest", map[string]any{"sessionId": "watched", "events": events})
 	var op operation
 	if !a.into(&op) {
-		return p, fmt.Errorf("ingest %d events: %s: %w: %.300s", o.Events, a.class(), errAnswer, a.body)
+		return fmt.Errorf("ingest %d events: %s: %w: %.300s", o.Events, a.class(), errAnswer, a.body)
 	}
-	path := "/v1/operations/" + url.PathEscape(op.ID)
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var others sync.WaitGroup
-	var open, sent atomic.Int64
+	var open, sent, tried atomic.Int64
 	for range clients {
-		others.Go(func() { b.stream(within, path, &open, &sent) })
+		others.Go(func() { b.stream(within, "/v1/operations/"+url.PathEscape(op.ID), &open, &tried, &sent) })
 	}
+	for end := time.Now().Add(openTime); tried.Load() < int64(clients) && time.Now().Before(end); {
+		sleepUntil(ctx, time.Now().Add(10*time.Millisecond))
+	}
+	p.streams = max(p.streams, open.Load())
 	// The search goes on until the operation has ended or its time is over.
 	others.Go(func() {
 		b.openLoop(within, search, searchRate, o.Duration, func(i int, due time.Time) {
-			a := b.api.do(
-				within,
-				"POST",
-				other.path+"/memories/search",
-				map[string]any{"query": "songs in the morning"},
-			)
+			body := map[string]any{"query": "songs in the morning"}
+			a := b.api.do(within, "POST", other.path+"/memories/search", body)
 			if within.Err() == nil {
 				b.records.add(search, a, time.Since(due))
 			}
 		})
 	})
-	begin := time.Now()
-	first := b.eventsDone(ctx, path)
-	for end := begin.Add(o.Duration); time.Now().Before(end) && !op.Done; {
-		if !sleepUntil(ctx, time.Now().Add(500*time.Millisecond)) {
-			return p, ctx.Err()
-		}
-		op = b.eventsDone(ctx, path)
-		p.seconds = time.Since(begin).Seconds()
-	}
-	p.streams, p.sent = open.Load(), sent.Load()
-	p.peak = b.sampler.peak()
-	p.perSecond = ratio(float64(op.Metadata.EventsDone-first.Metadata.EventsDone), p.seconds)
+	sentBefore := sent.Load()
+	done, seconds := b.follow(ctx, s, o.Duration)
+	p.events, p.seconds = p.events+done, p.seconds+seconds
+	p.sent += sent.Load() - sentBefore
+	p.peak += b.sampler.peak()
 	cancel()
 	others.Wait()
-	return p, nil
+	// What is left would slow down what is measured next.
+	b.follow(ctx, s, endTime)
+	return ctx.Err()
 }
 
 // operation is what the scenarios read of an operation.
 type operation struct {
 	ID       string
 	Done     bool
-	Metadata struct {
-		State      string
-		EventsDone int
+	Metadata struct{ EventsDone int }
+}
+
+// lookTime is the time between two looks at an operation. A list of operations is
+// read for it, as that leaves out the memories that were made.
+const lookTime = 200 * time.Millisecond
+
+// follow looks at the only operation of a scope until it is done or a time is over.
+// It returns how many events were done between the first look and the last at which
+// the operation was not done yet, and in which time.
+func (b *Bench) follow(ctx context.Context, s *scope, most time.Duration) (events, seconds float64) {
+	begin := time.Now()
+	first := -1
+	for {
+		var page struct{ Operations []operation }
+		b.insist(ctx, "GET", s.path+"/operations?pageSize=1", nil).into(&page)
+		at := time.Since(begin)
+		if len(page.Operations) == 1 {
+			op := page.Operations[0]
+			if first < 0 {
+				begin, at, first = time.Now(), 0, op.Metadata.EventsDone
+			}
+			if op.Done && events > 0 {
+				return events, seconds
+			}
+			if events, seconds = float64(op.Metadata.EventsDone-first), at.Seconds(); op.Done {
+				return events, seconds
+			}
+		}
+		if at > most || !sleepUntil(ctx, time.Now().Add(lookTime)) {
+			return events, seconds
+		}
 	}
 }
 
-// eventsDone reads an operation.
-func (b *Bench) eventsDone(ctx context.Context, path string) (op operation) {
-	b.insist(ctx, "GET", path, nil).into(&op)
-	return op
-}
-
 // stream reads an operation as server-sent events until it ends, and counts them.
-func (b *Bench) stream(ctx context.Context, path string, open, sent *atomic.Int64) {
+func (b *Bench) stream(ctx context.Context, path string, open, tried, sent *atomic.Int64) {
 	req, err := http.NewRequestWithContext(ctx, "GET", b.api.base+path, nil)
 	if err != nil {
 		return
@@ -161,10 +186,12 @@ func (b *Bench) stream(ctx context.Context, path string, open, sent *atomic.Int6
 	if ctx.Err() == nil {
 		b.records.add("stream", a, time.Since(begin))
 	}
-	if !a.ok() {
+	if a.ok() {
+		open.Add(1)
+	}
+	if tried.Add(1); !a.ok() {
 		return
 	}
-	open.Add(1)
 	// Lines can be as long as an operation with all its changes.
 	lines := bufio.NewReaderSize(res.Body, 4<<10)
 	for {

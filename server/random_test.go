@@ -240,8 +240,11 @@ func TestRandomRequests(t *testing.T) {
 		t.Errorf("too few requests reach something: %v", statuses)
 	}
 	a.want(200, "GET", "/readyz", nil)
-	a.want(200, "GET", scope+"/sessions?pageSize=1000", nil)
-	a.want(200, "GET", scope+"/memories?pageSize=1000&history=true", nil)
+	for _, path := range []string{"/sessions?pageSize=1000", "/sessions/s", "/memories?pageSize=1000&history=true"} {
+		if answer := a.do("GET", scope+path, nil); answer.status != 200 {
+			t.Errorf("%s: %d: %.300s", path, answer.status, answer.raw)
+		}
+	}
 	a.want(200, "POST", scope+"/memories/ingest?wait=true", `{"sessionId": "after", "events": [{"content": "figs and dates"}]}`)
 	if got := a.want(200, "POST", scope+"/memories/search", `{"query": "figs dates"}`); !strings.Contains(fmt.Sprint(got), "figs and dates") {
 		t.Errorf("a search finds %v", got)
