@@ -2,8 +2,10 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -11,7 +13,11 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/memoryd/memoryd"
+	"github.com/memoryd/memoryd/embed"
+	"github.com/memoryd/memoryd/internal/assembly"
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
 )
 
 const (
@@ -148,6 +154,49 @@ func (b bank) settled() bank {
 	return out
 }
 
+// turnsAreThere checks in the files that a killed memoryd has left that each stored
+// event has its turn in memory: one transaction has stored both.
+func turnsAreThere(t *testing.T, data string) {
+	t.Helper()
+	stores := assembly.NewStores()
+	defer stores.Close()
+	if err := stores.OpenBoth(t.Context(), filepath.Join(data, dataFile), memoryd.ModelOf(embed.Builtin{})); err != nil {
+		t.Fatal(err)
+	}
+	for u := range killUsers {
+		scope := memory.Scope{App: "kill", User: fmt.Sprint("u", u)}
+		turns := map[string]bool{} // by session and event
+		for list := (memory.List{PageSize: memory.MaxPageSize,
+			Filter: memory.Filter{Kinds: []memory.Kind{memory.KindTurn}}}); ; {
+			page, err := stores.Memories.List(t.Context(), scope, list)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range page.Memories {
+				turns[m.Source.SessionID+" "+m.Source.EventID()] = true
+			}
+			if list.PageToken = page.NextPageToken; list.PageToken == "" {
+				break
+			}
+		}
+		for s := range killSessions {
+			key := sessionstore.Key{Scope: scope, ID: fmt.Sprint("s", s)}
+			session, err := stores.Sessions.Get(t.Context(), key, sessionstore.Get{NumRecent: -1})
+			if errors.Is(err, memory.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range session.Events {
+				if !turns[key.ID+" "+e.ID] {
+					t.Errorf("event %s of session %s of %s was stored without its turn", e.ID, key.ID, scope.User)
+				}
+			}
+		}
+	}
+}
+
 // A memoryd that is killed again and again while it ingests ends with every
 // acknowledged event once, and with the memories of one that ran undisturbed.
 // Requests that were not acknowledged are sent again, acknowledged ones are
@@ -174,6 +223,7 @@ func TestKilled(t *testing.T) {
 		<-time.After(time.Duration(random.IntN(60_000)) * time.Microsecond)
 		p.kill()
 		senders.Wait()
+		turnsAreThere(t, data)
 	}
 	p := start(t, data)
 	unsent := 0
