@@ -76,7 +76,9 @@
 // [github.com/memoryd/memoryd/archive] writes both stores into a file and reads it,
 // and [github.com/memoryd/memoryd/reembed] moves memories to another embedder while
 // they are served. cmd/memoryd reads flags, chooses backends and models, and runs
-// all of this. [github.com/memoryd/memoryd/internal/release] builds its releases.
+// all of this. [github.com/memoryd/memoryd/bench] measures a memoryd over HTTP, under
+// load and under faults, and imports nothing of it.
+// [github.com/memoryd/memoryd/internal/release] builds its releases.
 //
 // [github.com/memoryd/memoryd/client] calls the HTTP API, of a server or of a Bank
 // in the same process. adk, a module of its own, implements the services of

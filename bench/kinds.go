@@ -154,12 +154,8 @@ func (b *Bench) append(ctx context.Context, s *scope, r *rand.Rand) (string, ans
 		s.creating++
 		session := "a" + letters(s.creating)
 		s.mu.Unlock()
-		a := b.api.do(
-			ctx,
-			"POST",
-			s.path+"/sessions",
-			map[string]any{"id": session, "state": map[string]any{"mood": "good"}},
-		)
+		a := b.api.do(ctx, "POST", s.path+"/sessions",
+			map[string]any{"id": session, "state": map[string]any{"mood": "good"}})
 		if a.ok() {
 			s.mu.Lock()
 			s.appending = append(s.appending, session)

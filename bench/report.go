@@ -163,19 +163,10 @@ func (r *Report) Write(w io.Writer) error {
 		r.writeKinds(&out)
 	}
 	if f := r.Findable; f.Checked > 0 {
-		fmt.Fprintf(
-			&out,
-			"\nsearched right after their answer: %d turns, %d not found (%.1f %%)",
-			f.Checked,
-			f.NotAtOnce,
-			100*float64(f.NotAtOnce)/float64(f.Checked),
-		)
-		fmt.Fprintf(
-			&out,
-			"; %d were said to be findable later, %d wrongly said to be findable\n",
-			f.SaidLater,
-			f.SaidFindable,
-		)
+		fmt.Fprintf(&out, "\nsearched right after their answer: %d turns, %d not found (%.1f %%)", f.Checked,
+			f.NotAtOnce, 100*float64(f.NotAtOnce)/float64(f.Checked))
+		fmt.Fprintf(&out, "; %d were said to be findable later, %d wrongly said to be findable\n", f.SaidLater,
+			f.SaidFindable)
 	}
 	if v := r.Verified; v.Writes > 0 {
 		fmt.Fprintf(
@@ -222,27 +213,12 @@ func (m Resident) course() string {
 // writeKinds prints a row for each kind of request.
 func (r *Report) writeKinds(out *strings.Builder) {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(
-		table,
-		"requests\tsent\tdone\tper second\tp50 ms\tp99 ms\tp99.9 ms\tmax ms\trefused\tnot sent\terrors\t\n",
-	)
+	fmt.Fprint(table,
+		"requests\tsent\tdone\tper second\tp50 ms\tp99 ms\tp99.9 ms\tmax ms\trefused\tnot sent\terrors\t\n")
 	for _, name := range slices.Sorted(maps.Keys(r.Kinds)) {
 		k := r.Kinds[name]
-		fmt.Fprintf(
-			table,
-			"%s\t%d\t%d\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%d\t%d\t%s\t\n",
-			name,
-			k.Sent,
-			k.OK,
-			k.PerSecond,
-			k.P50,
-			k.P99,
-			k.P999,
-			k.Max,
-			k.Refused,
-			k.Dropped,
-			errorList(k.Errors),
-		)
+		fmt.Fprintf(table, "%s\t%d\t%d\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%d\t%d\t%s\t\n", name, k.Sent, k.OK,
+			k.PerSecond, k.P50, k.P99, k.P999, k.Max, k.Refused, k.Dropped, errorList(k.Errors))
 	}
 	table.Flush() // into a strings.Builder, which does not fail
 }

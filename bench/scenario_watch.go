@@ -88,7 +88,8 @@ func (b *Bench) watched(ctx context.Context, p *progress, s, other *scope, clien
 	r := rand.New(rand.NewPCG(o.Seed, 1))
 	events := make([]any, o.Events)
 	for i := range events {
-		events[i] = map[string]any{"id": fmt.Sprintf("e%d", i), "author": "user", "content": sentence(r, padding(r, 12))}
+		text := sentence(r, padding(r, 12))
+		events[i] = map[string]any{"id": fmt.Sprintf("e%d", i), "author": "user", "content": text}
 	}
 	b.sampler.resetPeak()
 	a := b.api.do(ctx, "POST", s.path+"/memories/ingest", map[string]any{"sessionId": "watched", "events": events})

@@ -105,14 +105,8 @@ func (v *verifier) drain(ctx context.Context, s *scope, session string) {
 			return
 		}
 		if ctx.Err() != nil || a.err == nil && a.status >= 400 && a.status < 500 {
-			v.add(
-				&v.v.Unfinished,
-				"%s, session %s: memories are not made: %s %.200s",
-				s.path,
-				session,
-				a.class(),
-				a.body,
-			)
+			v.add(&v.v.Unfinished, "%s, session %s: memories are not made: %s %.200s", s.path, session, a.class(),
+				a.body)
 			return
 		}
 	}
@@ -175,13 +169,8 @@ func (v *verifier) memories(ctx context.Context, s *scope) {
 		}
 		for _, m := range page.Memories {
 			if len(m.Source.EventIDs) > 0 {
-				key := fmt.Sprintf(
-					"%s of events %s of session %s: %s",
-					m.Kind,
-					m.Source.EventIDs,
-					m.Source.SessionID,
-					m.Fact,
-				)
+				key := fmt.Sprintf("%s of events %s of session %s: %s", m.Kind, m.Source.EventIDs,
+					m.Source.SessionID, m.Fact)
 				if seen[key]++; seen[key] == 2 {
 					v.add(&v.v.Doubled, "%s: twice: %s", s.path, key)
 				}

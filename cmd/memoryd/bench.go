@@ -66,65 +66,39 @@ func benchFlags(fs *flag.FlagSet, cfg *config) {
 	fs.StringVar(&c.scenario, "scenario", "", "`NAME` of a scenario to run instead of a load")
 	fs.StringVar(&o.Kind, "kind", bench.Mixed, "`KIND` of requests: "+strings.Join(bench.Kinds(), ", "))
 	fs.Float64Var(&o.Rate, "rate", 50, "`REQUESTS` that arrive in a second")
-	fs.DurationVar(
-		&o.Duration,
-		"duration",
-		0,
-		"`DURATION` in which requests arrive; 0 is a minute, or the scenario's",
-	)
+	fs.DurationVar(&o.Duration, "duration", 0,
+		"`DURATION` in which requests arrive; 0 is a minute, or the scenario's")
 	fs.IntVar(&o.Users, "users", 0, "`NUMBER` of users; 0 is 100, or the scenario's")
 	fs.IntVar(&o.Apps, "apps", 5, "`NUMBER` of apps that the users are in")
 	fs.BoolVar(&o.Uniform, "uniform", false, "make all users equally busy, not a few users most")
 	fs.Uint64Var(&o.Seed, "seed", 1, "`NUMBER` that texts, users and kinds of requests follow from")
-	fs.DurationVar(
-		&o.Drain,
-		"drain",
-		2*time.Minute,
-		"`DURATION` of the wait for work to be done at the end, and of the reading after it",
-	)
+	fs.DurationVar(&o.Drain, "drain", 2*time.Minute,
+		"`DURATION` of the wait for work to be done at the end, and of the reading after it")
 	fs.DurationVar(&o.Faults.Kill, "kill", 0, "`DURATION` between kills of the memoryd that bench started; 0 is none")
 	fs.DurationVar(&o.Faults.Stall, "stall", 0, "`DURATION` between stalls of it, or of -stall-pid; 0 is none")
 	fs.DurationVar(&o.Faults.StallFor, "stall-for", 2*time.Second, "`DURATION` of a stall")
-	fs.StringVar(
-		&c.stallPID,
-		"stall-pid",
-		"",
-		"`IDS` of the processes to stall, such as Redis or Qdrant, with commas between",
-	)
+	fs.StringVar(&c.stallPID, "stall-pid", "",
+		"`IDS` of the processes to stall, such as Redis or Qdrant, with commas between")
 	fs.DurationVar(&o.Faults.FullDisk, "full-disk", 0,
 		"`DURATION` between times at which the disk of -data is full: bench fills it with a file; 0 is none")
 	fs.DurationVar(&o.Faults.FullFor, "full-for", 5*time.Second, "`DURATION` for which the disk is full")
-	fs.Int64Var(
-		&o.Faults.MaxFill,
-		"max-fill",
-		256<<20,
-		"`BYTES` of the file that fills the disk; a disk with more room is refused",
-	)
+	fs.Int64Var(&o.Faults.MaxFill, "max-fill", 256<<20,
+		"`BYTES` of the file that fills the disk; a disk with more room is refused")
 	fs.IntVar(&o.Clients, "clients", 0, "`NUMBER` of clients of a scenario; 0 is the scenario's")
 	fs.IntVar(&o.Events, "events", 0, "`NUMBER` of events of a scenario; 0 is the scenario's")
-	fs.IntVar(
-		&o.Batch,
-		"batch",
-		0,
-		"`NUMBER` of events in a request of scenarios findable and flood; 0 is the scenario's",
-	)
+	fs.IntVar(&o.Batch, "batch", 0,
+		"`NUMBER` of events in a request of scenarios findable and flood; 0 is the scenario's")
 	fs.IntVar(&o.Size, "size", 0, "`MEGABYTES` of the session of scenario ceiling; 0 is 360")
 	fs.IntVar(&o.State, "state", 0, "`MEGABYTES` of the state of scenario ceiling; 0 is 8")
 	fs.StringVar(&c.json, "json", "", "`FILE` to write the report to, with all samples of the resident size")
-	fs.StringVar(
-		&c.log,
-		"log",
-		"",
-		"`FILE` for the log of the memoryd that bench starts; by default it is thrown away",
-	)
+	fs.StringVar(&c.log, "log", "",
+		"`FILE` for the log of the memoryd that bench starts; by default it is thrown away")
 }
 
 // Errors of the flags of bench.
 var (
 	errBroken = errors.New("promises were broken")
-	errPlaces = errors.New(
-		"bench writes what nobody wants to keep: unset the variable and name the store with a flag",
-	)
+	errPlaces = errors.New("bench writes what nobody wants to keep: unset the variable and name the store with a flag")
 )
 
 // benchmark runs a load or a scenario and prints its report.

@@ -139,12 +139,12 @@ func TestSoakAbsent(t *testing.T) {
 	}
 }
 
-// Turns that are acknowledged while many clients write are all found in the end,
-// and none is said to be findable that is not.
+// In one file the index of a turn is written together with its event, so a search
+// finds each turn right after its acknowledgement, however many clients write.
 func TestSoakFindable(t *testing.T) {
 	t.Parallel()
 	r := soak(t, nil, "-scenario", "findable", "-events", "1000", "-clients", "50")
-	if r.Findable.Checked < 900 {
+	if r.Findable.Checked < 900 || r.Findable.NotAtOnce > 0 {
 		t.Errorf("%+v", r.Findable)
 	}
 }
