@@ -288,7 +288,7 @@ func TestMaxWatchers(t *testing.T) {
 	if last, err := b.service.Wait(t.Context(), scope, op.ID, time.Hour); last != nil || !errors.As(err, &refusal) {
 		t.Errorf("Wait gives %+v, %v", last, err)
 	}
-	if got := b.service.WatchStats(); got != (ingest.WatchStats{Watchers: 2, Operations: 2, Refused: 2}) {
+	if got := b.service.WatchStats(); got != (ingest.WatchStats{Watchers: 2, Limit: 2, Operations: 2, Refused: 2}) {
 		t.Errorf("%+v", got)
 	}
 	first.Close()

@@ -280,6 +280,7 @@ func (w *watch) state() (latest *Update, err error, changed <-chan struct{}) {
 // WatchStats counts watchers, for metrics.
 type WatchStats struct {
 	Watchers   int   // connected streams and waiting requests
+	Limit      int   // Options.MaxWatchers
 	Operations int   // that they watch
 	Refused    int64 // watchers beyond Options.MaxWatchers, since the start
 }
@@ -289,5 +290,5 @@ func (s *Service) WatchStats() WatchStats {
 	h := s.watches
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return WatchStats{Watchers: h.watchers, Operations: len(h.operations), Refused: h.refused.Load()}
+	return WatchStats{Watchers: h.watchers, Limit: h.max, Operations: len(h.operations), Refused: h.refused.Load()}
 }

@@ -38,6 +38,7 @@ func figureTable() []figure {
 		{"findable_late_total", "", "Requests answered before their turns could be found."},
 		{"lease_renewals_failed_total", "", "Renewals of scope leases that failed or timed out."},
 		{"watchers", "", "Streams of operations, and requests that wait for one."},
+		{"watchers_limit", "", "How many there may be: -max-watchers."},
 		{"watched_operations", "", "Operations that have watchers."},
 		{"watchers_refused_total", "", "Watchers beyond -max-watchers."},
 

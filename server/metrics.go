@@ -102,6 +102,7 @@ func (s *Server) ownFigures() Figures {
 		"findable_late_total":           func() map[string]float64 { return One(s.ingest.FindableLate()) },
 		"lease_renewals_failed_total":   func() map[string]float64 { return One(s.ingest.RenewalsFailed()) },
 		"watchers":                      func() map[string]float64 { return One(watch().Watchers) },
+		"watchers_limit":                func() map[string]float64 { return One(watch().Limit) },
 		"watched_operations":            func() map[string]float64 { return One(watch().Operations) },
 		"watchers_refused_total":        func() map[string]float64 { return One(watch().Refused) },
 		"bytes_in_flight":               s.pools(func(p inflight.Stats) int64 { return p.Used }),
