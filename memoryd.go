@@ -88,9 +88,13 @@ func Open(ctx context.Context, dir string, opts *Options) (*Bank, error) {
 		o.Embedder = embed.Builtin{}
 	}
 	stores := assembly.NewStores()
+	stores.Log = o.Log
 	stores.CacheBytes, stores.MaxState = o.CacheBytes, o.MaxState
 	if err := stores.OpenBoth(ctx, path, assembly.ModelOf(o.Embedder)); err != nil {
 		return nil, errors.Join(err, stores.Discard())
+	}
+	if o.Server.Backup == nil {
+		o.Server.Backup = stores.Backup
 	}
 	if o.Server.Checks == nil {
 		o.Server.Checks = stores.Checks

@@ -52,6 +52,8 @@ func (s *Server) addRoutes() {
 	s.route("GET", oneMemory+"/revisions", withMemory(s.listRevisions))
 	s.route("POST", oneMemory+"/rollback", withMemory(s.rollbackMemory))
 
+	s.route("POST", "/v1/backup", s.backup, "store")
+
 	s.route("GET", "/v1/tools", s.listTools)
 	s.route("POST", scope+"/tools/:tool", withScope(s.callTool))
 	s.route("POST", "/mcp/apps/:app/users/:user", withScope(s.mcp))

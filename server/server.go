@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"io"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -75,6 +76,9 @@ type Options struct {
 	RememberWait time.Duration
 	// Figures are those of the stores, for /metrics.
 	Figures Figures
+	// Backup writes the file of a store, "sessions" or "memories", into w, once it has
+	// called size with the bytes that will come. Without it there is no backup.
+	Backup func(ctx context.Context, store string, w io.Writer, size func(int64)) error
 	// Version is shown on the page at / and to clients of MCP.
 	Version string
 	// Log gets a line for each request. Defaults to discarding.

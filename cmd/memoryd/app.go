@@ -39,7 +39,7 @@ func newApp(cfg *config, log *slog.Logger) (*app, error) {
 		return nil, err
 	}
 	stores := newStores()
-	stores.CacheBytes, stores.MaxState = cfg.cacheBytes, cfg.limits.state
+	stores.CacheBytes, stores.MaxState, stores.Log = cfg.cacheBytes, cfg.limits.state, log
 	return &app{cfg: cfg, log: log, models: models, stores: stores}, nil
 }
 
@@ -67,7 +67,7 @@ func (a *app) serveWith(e embed.Embedder) {
 		Server: server.Options{
 			AnyHost: a.cfg.insecure && !a.cfg.loopbackNames && !server.Loopback(a.cfg.listen),
 			Version: version(), Checks: maps.Clone(a.stores.Checks), Notes: notes,
-			Figures:        a.stores.Figures(),
+			Figures: a.stores.Figures(), Backup: a.stores.Backup,
 			PreloadTimeout: a.cfg.preloadTimeout,
 			MaxBody:        a.cfg.limits.body, MaxBodies: a.cfg.limits.bodies, MaxAnswers: a.cfg.limits.answers,
 		}})

@@ -41,7 +41,7 @@ type subcommand struct {
 func commands() []*subcommand {
 	return []*subcommand{
 		serveCommand(), mcpCommand(), demoCommand(),
-		exportCommand(), importCommand(), reembedCommand(), rebuildCommand(), recoverCommand(),
+		exportCommand(), importCommand(), reembedCommand(), rebuildCommand(), recoverCommand(), backupCommand(),
 		evalCommand("eval"), evalCommand("eval extraction"), retrievalCommand(), locomoCommand(), benchCommand(),
 		readyCommand(), versionCommand(), helpCommand(),
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -62,7 +63,11 @@ type Stores struct {
 	// Hint is what to do about a file that cannot be opened: part of the error.
 	Hint string
 
+	// Log gets what is damaged of SQLite files. Defaults to discarding.
+	Log *slog.Logger
+
 	files   map[string]*sqlitedb.DB // by path
+	in      map[string]*sqlitedb.DB // by store: "sessions", "memories"
 	closers []closer
 	bound   bool // the sessions are bound to the memories, or may be
 }
@@ -76,7 +81,7 @@ type closer struct {
 // NewStores returns Stores of which neither is open.
 func NewStores() *Stores {
 	return &Stores{Checks: map[string]func(context.Context) error{}, Notes: map[string]func() string{},
-		files: map[string]*sqlitedb.DB{}}
+		files: map[string]*sqlitedb.DB{}, in: map[string]*sqlitedb.DB{}}
 }
 
 // UseSessions takes sessions that the caller has opened in another backend.
@@ -122,6 +127,7 @@ func (s *Stores) OpenSessions(path string, both bool) error {
 		return fmt.Errorf("sessions in %s: %w", db.Path(), err)
 	}
 	s.Sessions, s.Checks["sessions"] = sessions, db.Check
+	s.hold("sessions", db)
 	return nil
 }
 
@@ -137,7 +143,31 @@ func (s *Stores) OpenMemories(path string, both bool, model memory.Model) error 
 		return fmt.Errorf("memories in %s: %w", db.Path(), err)
 	}
 	s.Memories, s.Checks["memories"] = memories, db.Check
+	s.hold("memories", db)
 	return nil
+}
+
+// hold notes which file a store is in. /readyz says how many rows of it cannot be
+// read.
+func (s *Stores) hold(store string, db *sqlitedb.DB) {
+	s.in[store] = db
+	s.Notes["unreadable in the file of "+store] = func() string {
+		if n := db.Stats().Unreadable; n > 0 {
+			return fmt.Sprintf("%d rows are damaged and left out: memoryd check lists them", n)
+		}
+		return ""
+	}
+}
+
+// Backup writes the SQLite file of a store, "sessions" or "memories", into w while it
+// is served; see sqlitedb.DB.Backup.
+func (s *Stores) Backup(ctx context.Context, store string, w io.Writer, size func(int64)) error {
+	db := s.in[store]
+	if db == nil {
+		return fmt.Errorf("%w: the %s are not in a SQLite file: back up their store with its own means",
+			memory.ErrInvalid, store)
+	}
+	return db.Backup(ctx, w, size)
 }
 
 // StoredModel returns the model that the memories in a SQLite file were made
@@ -166,7 +196,7 @@ func (s *Stores) file(path string) (*sqlitedb.DB, error) {
 			return db, nil
 		}
 	}
-	db, err := sqlitedb.Open(path, nil)
+	db, err := sqlitedb.Open(path, &sqlitedb.Options{Log: s.Log})
 	switch {
 	case err != nil && s.Hint != "":
 		return nil, fmt.Errorf("%w (%s)", err, s.Hint)

@@ -42,6 +42,9 @@ type DB struct {
 	failures atomic.Int64 // of SQLite
 	damage   atomic.Pointer[damage]
 
+	copying atomic.Int32   // backups that read now
+	copies  sync.WaitGroup // the same, to wait for
+
 	unreadableMu sync.Mutex
 	unreadable   map[Row]bool // rows met so far
 
@@ -138,6 +141,7 @@ func (db *DB) stop() {
 	<-db.stopped
 	db.reading.Lock() // once the last Read has returned
 	db.reading.Unlock()
+	db.copies.Wait()
 }
 
 // closeConnections closes everything except the lock.

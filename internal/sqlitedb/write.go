@@ -176,7 +176,7 @@ func (db *DB) runGroup(first *job) (group []*job, err error) {
 	if now > was {
 		db.failing.Store(false)
 	}
-	if log, err := os.Stat(db.path + "-wal"); err == nil && log.Size() > maxLog {
+	if log, err := os.Stat(db.path + "-wal"); err == nil && log.Size() > maxLog && db.copying.Load() == 0 {
 		db.reading.Lock() // a moment without readers
 		defer db.reading.Unlock()
 		tx.run("PRAGMA wal_checkpoint(TRUNCATE)") // if it fails, the next commit tries again
