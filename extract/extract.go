@@ -6,9 +6,9 @@ package extract
 
 import (
 	"context"
-	"regexp"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/memoryd/memoryd/memory"
@@ -114,9 +114,38 @@ func Tokens(text string) int {
 	return (quarters + 3) / 4
 }
 
-// recalledBlock matches what preload_memory puts in front of a model. That text
-// comes from memory; ingesting it again would fill the memory with echoes.
-var recalledBlock = regexp.MustCompile(`(?s)<PAST_CONVERSATIONS>.*?(</PAST_CONVERSATIONS>|$)`)
+// The ends of a recalled block, which preload_memory puts in front of a model. Its text
+// comes from memory; ingesting it again would fill the memory with echoes. A block
+// without its end goes up to the end of the text.
+const (
+	blockBegins = "<PAST_CONVERSATIONS>"
+	blockEnds   = "</PAST_CONVERSATIONS>"
+)
+
+// withoutBlocks returns the first [memory.MaxFact] bytes of a text without recalled
+// blocks, and without space around it. It copies no more than that: a text may have
+// many megabytes.
+func withoutBlocks(text string) string {
+	const most = memory.MaxFact + utf8.UTFMax // more than Cut keeps
+	var out strings.Builder
+	for more := true; more; {
+		var said string
+		if said, text, more = strings.Cut(text, blockBegins); more {
+			_, text, more = strings.Cut(text, blockEnds)
+		}
+		if out.Len() == 0 {
+			said = strings.TrimLeftFunc(said, unicode.IsSpace)
+		} else {
+			out.WriteByte('\n') // so that a quote does not run across the gap
+		}
+		n := min(len(said), max(0, most-out.Len()))
+		out.WriteString(said[:n])
+		if strings.TrimSpace(said[n:]) != "" {
+			return memory.Cut(out.String(), memory.MaxFact)
+		}
+	}
+	return memory.Cut(strings.TrimRightFunc(out.String(), unicode.IsSpace), memory.MaxFact)
+}
 
 // ReadTurn reads an event as a turn, and keeps the first [memory.MaxFact] bytes
 // of its text. It reports false for events that memory ignores: tool traffic,
@@ -139,8 +168,6 @@ func ReadTurn(session string, e sessionstore.Event) (Turn, bool) {
 			return t, false
 		}
 	}
-	// The line break keeps a quote from running across the gap.
-	t.Text = strings.TrimSpace(recalledBlock.ReplaceAllString(e.Text(), "\n"))
-	t.Text = memory.Cut(t.Text, memory.MaxFact)
+	t.Text = withoutBlocks(e.Text())
 	return t, t.Text != ""
 }

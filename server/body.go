@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -17,14 +18,17 @@ import (
 // What a body takes in memory while its request is served. Tests of the package
 // measure both.
 const (
-	// decodeFactor is how many times its size a body takes: itself, its events as
-	// documents, and their texts; and what a store sends of them.
-	decodeFactor = 4
+	// decodeFactor is how many times its size a body takes: itself, of which its events
+	// are parts, their texts, and what a store sends of them.
+	decodeFactor = 3
 	// elementBytes is what each element of the open lists and objects takes beside.
 	elementBytes = 100
 	// smallBody is the size up to which bodies have room of their own, so that they do
 	// not wait behind large ones.
 	smallBody = 64 << 10
+	// bodyTime is how long a body waits for room. The client is sending it meanwhile,
+	// and may see nothing but a broken connection if it is refused.
+	bodyTime = 30 * time.Second
 )
 
 // bodyRoom is the room that the body of a request has.
@@ -177,7 +181,7 @@ func (b *bodyRoom) take(ctx context.Context, app string, size int64) (err error)
 	}
 	// A body that turns out to be large changes its pool.
 	was := b.share
-	b.share, err = pool.Take(ctx, app, decodeFactor*size, roomTime)
+	b.share, err = pool.Take(ctx, app, decodeFactor*size, bodyTime)
 	was.Release()
 	return err
 }

@@ -51,7 +51,8 @@ type Part struct {
 	Response bool // the response of a function
 }
 
-// ParseEvent reads one event. Errors are ErrInvalid and name the field.
+// ParseEvent reads one event. Errors are ErrInvalid and name the field. The event may
+// be part of the memory of raw, which must not change then.
 func ParseEvent(raw []byte) (Event, error) {
 	if !utf8.Valid(raw) {
 		return Event{}, fmt.Errorf("%w: event is not valid UTF-8", memory.ErrInvalid)
@@ -80,7 +81,7 @@ func ParseEvent(raw []byte) (Event, error) {
 		return Event{}, fmt.Errorf("%w: author has %d bytes, more than %d", memory.ErrInvalid, len(e.Author),
 			memory.MaxID)
 	}
-	e.Doc = e.withDefaults(obj).encode()
+	e.Doc = e.withDefaults(obj).encodeAs(raw)
 	return e, nil
 }
 
@@ -155,7 +156,7 @@ func (e *Event) readContent(raw []byte) ([]byte, error) {
 		}
 		return err
 	})
-	return obj.encode(), err
+	return obj.encodeAs(raw), err
 }
 
 func (e *Event) readParts(raw []byte) ([]byte, error) {
@@ -163,19 +164,15 @@ func (e *Event) readParts(raw []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := []byte{'['}
-	for i, raw := range parts {
-		part, doc, err := readPart(raw, fmt.Sprintf("content.parts[%d]", i))
+	for i, part := range parts {
+		p, doc, err := readPart(part, fmt.Sprintf("content.parts[%d]", i))
 		if err != nil {
 			return nil, err
 		}
-		e.Content.Parts = append(e.Content.Parts, part)
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, doc...)
+		e.Content.Parts = append(e.Content.Parts, p)
+		parts[i] = doc
 	}
-	return append(out, ']'), nil
+	return encodeList(parts, raw), nil
 }
 
 // readPart reads one part, and returns its normal form.
@@ -202,7 +199,7 @@ func readPart(raw []byte, field string) (p Part, doc []byte, err error) {
 		}
 		return m.spell(field + "." + m.name)
 	})
-	return p, obj.encode(), err
+	return p, obj.encodeAs(raw), err
 }
 
 func (e *Event) readActions(raw []byte) ([]byte, error) {
@@ -222,7 +219,7 @@ func (e *Event) readActions(raw []byte) ([]byte, error) {
 		}
 		return err
 	})
-	return obj.encode(), err
+	return obj.encodeAs(raw), err
 }
 
 // ReadEvent reads the Doc of an event that a store has kept.

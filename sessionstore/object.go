@@ -191,6 +191,27 @@ func (o object) set(name string, value []byte) object {
 	return append(o, member{name, value})
 }
 
+// encodeAs is encode for an object that was split from raw. If nothing has changed
+// it returns raw: a copy of an event takes as much memory as the event.
+func (o object) encodeAs(raw []byte) []byte {
+	rest, ok := bytes.CutPrefix(raw, []byte{'{'})
+	for i := 0; ok && i < len(o); i++ {
+		if i > 0 {
+			rest, ok = bytes.CutPrefix(rest, []byte{','})
+		}
+		n := len(o[i].name)
+		if !ok || len(rest) < n+3 || rest[0] != '"' || string(rest[1:1+n]) != o[i].name || !plain(o[i].name) ||
+			rest[1+n] != '"' || rest[2+n] != ':' {
+			return o.encode()
+		}
+		rest, ok = bytes.CutPrefix(rest[n+3:], o[i].value)
+	}
+	if !ok || string(rest) != "}" {
+		return o.encode()
+	}
+	return raw[:len(raw):len(raw)]
+}
+
 func (o object) encode() []byte {
 	size := 2
 	for _, m := range o {
@@ -282,26 +303,44 @@ func spell(raw []byte, field string) ([]byte, error) {
 				}
 			}
 		}
-		return obj.encode(), nil
+		return obj.encodeAs(raw), nil
 	case '[':
 		list, err := splitList(raw, field)
 		if err != nil {
 			return nil, err
 		}
-		out := []byte{'['}
 		for i, v := range list {
-			spelt, err := spell(v, field)
-			if err != nil {
+			if list[i], err = spell(v, field); err != nil {
 				return nil, err
 			}
-			if i > 0 {
-				out = append(out, ',')
-			}
-			out = append(out, spelt...)
 		}
-		return append(out, ']'), nil
+		return encodeList(list, raw), nil
 	}
 	return raw, nil
+}
+
+// encodeList writes a list of values. If they are those of raw, it returns raw.
+func encodeList(list [][]byte, raw []byte) []byte {
+	size := 2
+	for _, v := range list {
+		size += len(v) + 1
+	}
+	same := len(list) > 0 && len(raw) == size-1 && raw[0] == '['
+	for i, at := 0, 1; same && i < len(list); i++ {
+		same = bytes.HasPrefix(raw[at:], list[i])
+		at += len(list[i]) + 1 // and a comma, or the end: of this length there is nothing else
+	}
+	if same {
+		return raw[:len(raw):len(raw)]
+	}
+	out := append(make([]byte, 0, size), '[')
+	for i, v := range list {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, v...)
+	}
+	return append(out, ']')
 }
 
 // CheckDepth returns ErrInvalid for JSON that nests deeper than most, so that no

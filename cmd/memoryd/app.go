@@ -193,6 +193,7 @@ memoryd serve -listen ADDRESS.`,
 				return err
 			}
 			a.announce(on, s.out)
+			cfg.softLimit()
 			return a.run(ctx, on)
 		}}
 }

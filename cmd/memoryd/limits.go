@@ -3,6 +3,8 @@ package main
 import (
 	"flag"
 	"fmt"
+	"math"
+	"runtime/debug"
 
 	"github.com/memoryd/memoryd/server"
 	"github.com/memoryd/memoryd/sessionstore"
@@ -29,7 +31,7 @@ const defaultConnections = 4096
 func limitFlags(fs *flag.FlagSet, l *limits) {
 	fs.Int64Var(&l.body, "max-body", server.DefaultMaxBody, "`BYTES` of the body of one request")
 	fs.Int64Var(&l.bodies, "max-bodies", server.DefaultMaxBodies,
-		"`BYTES` of memory for the bodies of all requests at a time; each takes four times its size")
+		"`BYTES` of memory for the bodies of all requests at a time; each takes three times its size")
 	fs.Int64Var(&l.answers, "max-answers", server.DefaultMaxAnswers,
 		"`BYTES` that are held of large answers, all requests together")
 	fs.Int64Var(&l.state, "max-state", sessionstore.DefaultMaxState,
@@ -59,3 +61,15 @@ func (l *limits) check() error {
 	}
 	return nil
 }
+
+// softLimit tells Go's collector to work harder before the process takes more than
+// what the limits add up to. It is a help and no bound: what is held has its bounds
+// by the limits themselves. GOMEMLIMIT has precedence.
+func (c *config) softLimit() {
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		debug.SetMemoryLimit(c.cacheBytes + c.limits.bodies + 2*c.limits.answers + workBytes)
+	}
+}
+
+// workBytes is for the rest: batches of the workers, connections, caches of SQLite.
+const workBytes = 192 << 20
