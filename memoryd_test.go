@@ -109,3 +109,22 @@ func TestOpenOther(t *testing.T) {
 	}
 	b.Close()
 }
+
+// The two stores of a directory are written in one step, so that every turn of a
+// request can be found when it is answered, however many there are.
+func TestTurnsOfADirectoryAreFindable(t *testing.T) {
+	b, err := memoryd.Open(t.Context(), t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	ann := client.InProcess(b).User("app", "ann")
+	said := make([]client.Event, 1500) // more than a request to two stores waits for
+	for i := range said {
+		said[i] = client.Text("user", "Thanks!")
+	}
+	op, err := ann.Ingest(t.Context(), "s1", said, false)
+	if err != nil || !op.Findable {
+		t.Errorf("operation %+v, %v", op, err)
+	}
+}

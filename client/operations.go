@@ -26,9 +26,9 @@ type Operation struct {
 		Memories []Changed `json:"memories"` // the facts that changed
 	} `json:"response"` // set if it has succeeded
 	Error *Error `json:"error"` // set if it has failed
-	// Findable says that a search which begins after this answer finds the turns of
-	// the request. If it is false in the answer to the request, they can be found once
-	// the operation is done, or shortly before.
+	// Findable, in the answer of Ingest and AddSession alone, says that a search which
+	// begins afterwards finds the turns of the request. If it is false they can be
+	// found by the time that the operation is done.
 	Findable bool `json:"findable"`
 }
 

@@ -25,8 +25,8 @@ type operationBody struct {
 	Response *operationResponse `json:"response,omitzero"` // of one that succeeded
 	Error    *errorDetail       `json:"error,omitzero"`    // of one that failed
 	// Findable says whether a search that begins after this answer finds the turns.
-	// It is in the answer to a request for memories, unless that has failed by then,
-	// and later once the memories are made.
+	// It is in the answer to a request for memories alone, unless that has failed by
+	// then.
 	Findable *bool `json:"findable,omitzero"`
 }
 
@@ -69,9 +69,6 @@ func operationOf(op *sessionstore.Operation) (operationBody, error) {
 		} else {
 			response.Memories = append(response.Memories, changed)
 		}
-	}
-	if op.Findable || op.State == sessionstore.Succeeded {
-		out.Findable = new(true)
 	}
 	switch op.State {
 	case sessionstore.Succeeded:
@@ -128,7 +125,7 @@ func (s *Server) sendRequested(c echo.Context, op *sessionstore.Operation, until
 	if err != nil {
 		return err
 	}
-	if findable || !out.Done {
+	if findable = findable || op.State == sessionstore.Succeeded; findable || !out.Done {
 		out.Findable = &findable
 	}
 	return sendJSON(c, status, out)
