@@ -18,6 +18,7 @@ func (b *Bench) Load(ctx context.Context) (*Report, error) {
 	b.report.Seed, b.report.Rate, b.report.Users, b.report.Apps = o.Seed, o.Rate, o.Users, o.Apps
 	b.scopes = newScopes(b.run, b.opts.Users, b.opts.Apps)
 	b.pick = newPicker(len(b.scopes), b.opts.Uniform)
+	b.prepare(ctx)
 	stop := b.sampler.start(ctx, time.Second)
 	begin := time.Now()
 	arriving, cancel := context.WithTimeout(ctx, b.opts.Duration)
@@ -36,6 +37,31 @@ func (b *Bench) Load(ctx context.Context) (*Report, error) {
 	stop()
 	b.finish()
 	return b.report, err
+}
+
+// preparedTurns is how many turns each user has before a load that only reads, and
+// preparedUsers how many users have them, the busiest first.
+const (
+	preparedTurns = 10
+	preparedUsers = 500
+)
+
+// prepare gives users something to read, for a load that writes nothing. It is not
+// measured.
+func (b *Bench) prepare(ctx context.Context) {
+	switch b.opts.Kind {
+	case "search", "context", "preload", "get", "list", "operation":
+	default:
+		return
+	}
+	var calls []func(context.Context)
+	for i, s := range b.scopes[:min(len(b.scopes), preparedUsers)] {
+		calls = append(calls, func(ctx context.Context) {
+			b.ingestTogether(ctx, s, rand.New(rand.NewPCG(b.opts.Seed, uint64(i))), preparedTurns)
+		})
+	}
+	b.all(ctx, "prepare", calls)
+	b.records = newRecords()
 }
 
 // finish fills in what is counted by the way.

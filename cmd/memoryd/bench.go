@@ -119,12 +119,16 @@ func benchmark(ctx context.Context, cfg *config, _ []string, s streams) (err err
 		url = c.opts.Process.URL
 	}
 	c.opts.Progress = benchProgress(s.err)
-	report, err := c.measure(ctx, bench.New(url, &c.opts))
-	if err != nil {
-		return err
+	// A run that is interrupted has a report too, of what it did until then.
+	report, failed := c.measure(ctx, bench.New(url, &c.opts))
+	if report == nil {
+		return failed
 	}
 	if err := report.Write(s.out); err != nil {
 		return err
+	}
+	if failed != nil {
+		return failed
 	}
 	if c.json != "" {
 		raw, err := json.MarshalIndent(report, "", " ")
