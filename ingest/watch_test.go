@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -273,27 +272,72 @@ func TestPollsAreBounded(t *testing.T) {
 	})
 }
 
-// A watcher beyond the limit is refused in words that name the flag. A place is
-// free again when a watcher has left.
+// A watcher beyond the limit is refused in words that name the flag. An app gets as
+// many places as are free, so that another app finds some. A place is free again when
+// a watcher has left.
 func TestMaxWatchers(t *testing.T) {
-	b := newBench(t, parts{opts: ingest.Options{MaxWatchers: 2}})
+	b := newBench(t, parts{opts: ingest.Options{MaxWatchers: 8}})
 	op := b.ingest("s", event(t, "e1", 1, "one"))
+	refused := func(who string, err error) {
+		t.Helper()
+		refusal := (*memory.Refusal)(nil)
+		if !errors.As(err, &refusal) || refusal.Flag() != "max-watchers" {
+			t.Errorf("%s: %v", who, err)
+		}
+	}
 	first := b.watch(op)
-	b.watch(b.ingest("s2", event(t, "e1", 1, "one")))
+	for range 3 {
+		b.watch(op)
+	}
 	_, err := b.service.Watch(scope, op.ID)
-	refusal := (*memory.Refusal)(nil)
-	if !errors.As(err, &refusal) || !strings.Contains(refusal.Error(), "-max-watchers") {
-		t.Errorf("the third one: %v", err)
+	refused("a fifth one of the same app", err)
+	last, err := b.service.Wait(t.Context(), scope, op.ID, time.Hour)
+	if refused("Wait", err); last != nil {
+		t.Errorf("Wait gives %+v", last)
 	}
-	if last, err := b.service.Wait(t.Context(), scope, op.ID, time.Hour); last != nil || !errors.As(err, &refusal) {
-		t.Errorf("Wait gives %+v, %v", last, err)
+	for n, app := range []string{"two", "two", "three"} {
+		s := memory.Scope{App: app, User: "ann"}
+		w, err := b.service.Watch(s, sessionstore.OperationID(s, "unknown"))
+		if err != nil {
+			t.Errorf("%d, app %s: %v", n, app, err)
+			continue
+		}
+		t.Cleanup(w.Close)
 	}
-	if got := b.service.WatchStats(); got != (ingest.WatchStats{Watchers: 2, Limit: 2, Operations: 2, Refused: 2}) {
+	two := memory.Scope{App: "two", User: "bob"}
+	_, err = b.service.Watch(two, sessionstore.OperationID(two, "unknown"))
+	refused("a third one of the second app", err)
+	if got := b.service.WatchStats(); got.Watchers != 7 || got.Limit != 8 || got.Refused != 3 {
 		t.Errorf("%+v", got)
 	}
+	_, err = b.service.Watch(scope, op.ID)
+	refused("one more of the first app", err)
 	first.Close()
 	first.Close() // a second time does no harm
+	_, err = b.service.Watch(scope, op.ID)
+	refused("with two places free", err)
+	four := memory.Scope{App: "four", User: "ann"}
+	for range 2 {
+		w, err := b.service.Watch(four, sessionstore.OperationID(four, "unknown"))
+		if err != nil {
+			break
+		}
+		defer w.Close()
+	}
+	if got := b.service.WatchStats().Watchers; got != 7 {
+		t.Errorf("%d watchers, with one place that only another app may have", got)
+	}
+}
+
+// A limit of one place serves one watcher.
+func TestOneWatcher(t *testing.T) {
+	b := newBench(t, parts{opts: ingest.Options{MaxWatchers: 1}})
+	op := b.ingest("s", event(t, "e1", 1, "one"))
+	b.watch(op).Close()
 	b.watch(op)
+	if _, err := b.service.Watch(scope, op.ID); err == nil {
+		t.Error("a second one is not refused")
+	}
 }
 
 // Nothing is left of watchers of operations that are unknown or over.

@@ -13,8 +13,8 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// DefaultMaxWatchers is the default of Options.MaxWatchers. A stream takes some
-// 40 KB, so these take 80 MB.
+// DefaultMaxWatchers is the default of Options.MaxWatchers. One app alone can have
+// half of them. A stream takes some 40 KB, so all take 80 MB.
 const DefaultMaxWatchers = 2000
 
 // What watching may cost.
@@ -58,13 +58,14 @@ type watches struct {
 	mu         sync.Mutex
 	operations map[watchKey]*watch
 	watchers   int
+	apps       map[string]int       // watchers of each
 	scopes     map[memory.Scope]int // operations of each
 	left       map[*watch]struct{}  // without watchers, whose goroutines have not ended
 }
 
 func newWatches(sessions Sessions, max int, leased func(memory.Scope) bool) *watches {
 	return &watches{sessions: sessions, max: max, leased: leased, operations: map[watchKey]*watch{},
-		scopes: map[memory.Scope]int{}, left: map[*watch]struct{}{}}
+		apps: map[string]int{}, scopes: map[memory.Scope]int{}, left: map[*watch]struct{}{}}
 }
 
 // watch is one watched operation.
@@ -91,10 +92,14 @@ type watch struct {
 func (h *watches) join(key watchKey) (*watch, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.watchers >= h.max {
+	// An app may have as many as are free, so that one that comes new finds room; the
+	// first one may have the last place.
+	free, has := h.max-h.watchers, h.apps[key.scope.App]
+	if free == 0 || has > 0 && has >= free {
 		h.refused.Add(1)
-		return nil, memory.Refuse(time.Second, "%d watchers of operations are connected or waiting,"+
-			" and -max-watchers allows no more: try again later, or read the operation without waiting", h.max)
+		return nil, memory.Refuse(time.Second, "this app has %d streams of operations and requests that wait for one,"+
+			" and %d of %d places are free: -max-watchers sets how many there are: try again later,"+
+			" or read the operation without waiting", has, free, h.max)
 	}
 	w := h.operations[key]
 	if w == nil {
@@ -107,6 +112,7 @@ func (h *watches) join(key watchKey) (*watch, error) {
 	}
 	w.watchers++
 	h.watchers++
+	h.apps[key.scope.App]++
 	return w, nil
 }
 
@@ -116,6 +122,9 @@ func (h *watches) leave(w *watch) {
 	defer h.mu.Unlock()
 	w.watchers--
 	h.watchers--
+	if h.apps[w.key.scope.App]--; h.apps[w.key.scope.App] == 0 {
+		delete(h.apps, w.key.scope.App)
+	}
 	if w.watchers > 0 {
 		return
 	}
