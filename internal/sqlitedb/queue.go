@@ -38,6 +38,8 @@ type queue struct {
 	wake chan struct{} // has a value if something may wait
 
 	mu     sync.Mutex
+	alone  int  // writes in the group in progress of apps of which no other waits
+	cut    bool // it ended for their sake
 	urgent []*job
 	turns  *fair.Queue[*job]
 	stats  WriteStats
@@ -63,17 +65,40 @@ func (q *queue) push(j *job) {
 	}
 }
 
-// next takes the write whose turn it is; nil if none waits.
-func (q *queue) next() *job {
+// first takes the write that begins a group; nil if none waits.
+func (q *queue) first() *job {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.alone, q.cut = 0, false
+	return q.take()
+}
+
+// join takes the next write of a group that has begun. It is nil, and the group ends,
+// if none waits, or if an app of which many wait would delay one that waits for
+// nothing but the end of the group.
+func (q *queue) join() *job {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.alone > 0 && len(q.urgent) == 0 {
+		if t := q.turns.Peek(); t != nil && (t.Scope.App == "" || q.turns.LenApp(t.Scope.App) > 1) {
+			q.cut = true
+			return nil
+		}
+	}
+	return q.take()
+}
+
+// take takes the write whose turn it is. The caller holds q.mu.
+func (q *queue) take() *job {
 	var j *job
 	if len(q.urgent) > 0 {
 		j = q.urgent[0]
 		q.urgent = slices.Delete(q.urgent, 0, 1)
 	} else if t := q.turns.Pop(); t != nil {
 		j = t.Value
-		j.alone = j.turn.scope.App != "" && q.turns.LenApp(j.turn.scope.App) == 0
+		if j.alone = t.Scope.App != "" && q.turns.LenApp(t.Scope.App) == 0; j.alone {
+			q.alone++
+		}
 	} else {
 		return nil
 	}
@@ -97,21 +122,25 @@ func (q *queue) leave(j *job) bool {
 	return i >= 0
 }
 
-// charge counts how long a write took.
-func (q *queue) charge(j *job, took time.Duration) {
-	if j.ticket != nil {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		q.turns.Charge(j.ticket, took)
-	}
-}
-
-// committed counts a group.
-func (q *queue) committed(took time.Duration) {
+// charge counts how long the writes of a group took, of all that the group took. The
+// writes that ended it pay for its commit.
+func (q *queue) charge(group []*job, all time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.stats.Commits++
-	q.stats.Slowest = max(q.stats.Slowest, took)
+	q.stats.Slowest = max(q.stats.Slowest, all)
+	rest := all
+	for _, j := range group {
+		rest -= j.took
+	}
+	for _, j := range group {
+		if q.cut && j.alone {
+			j.took += rest / time.Duration(q.alone)
+		}
+		if j.ticket != nil {
+			q.turns.Charge(j.ticket, j.took)
+		}
+	}
 }
 
 // wait estimates how long a write of an app would wait for its turn.

@@ -48,8 +48,7 @@ type DB struct {
 	unreadableMu sync.Mutex
 	unreadable   map[Row]bool // rows met so far
 
-	queue      *queue
-	commitTime time.Duration // of the last few commits; only writeLoop uses it
+	queue *queue
 
 	failing  atomic.Bool // a write could not be kept, and none was since
 	closing  chan struct{}

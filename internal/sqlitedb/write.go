@@ -18,9 +18,9 @@ const (
 	// maxGroup bounds how many writes share a commit.
 	maxGroup = 256
 	// maxGroupTime ends a group after this time. A group with a write of an app of
-	// which no other write waits ends as soon as it took as long as a commit. So who
-	// writes little waits for little more than two commits, however much others write,
-	// and half of the writer's time goes into writes at least.
+	// which no other write waits ends before the next app of which many do. So who
+	// writes little waits for two commits at most, however much others write. Its turn
+	// is charged with the commit.
 	maxGroupTime = 50 * time.Millisecond
 	// maxLog is how long the write-ahead log may grow, in bytes. By itself SQLite
 	// reuses it only at a moment without readers, which never comes under load.
@@ -32,6 +32,7 @@ type job struct {
 	turn   Turn
 	ticket *fair.Ticket[*job] // nil for an urgent one
 	asked  time.Time
+	took   time.Duration
 	alone  bool // nothing else of its app waited when its turn came
 	run    func(*Tx) error
 	tx     Tx
@@ -92,7 +93,7 @@ func (db *DB) writeLoop() {
 		case <-db.closing:
 			return
 		}
-		for j := db.queue.next(); j != nil; j = db.queue.next() {
+		for j := db.queue.first(); j != nil; j = db.queue.first() {
 			db.commit(j)
 			select {
 			case <-db.closing:
@@ -108,6 +109,7 @@ func (db *DB) writeLoop() {
 func (db *DB) commit(first *job) {
 	begin := time.Now()
 	group, err := db.runGroup(first)
+	db.queue.charge(group, time.Since(begin))
 	for _, j := range group {
 		if err != nil && j.err == nil {
 			j.err = db.classify(err)
@@ -120,9 +122,10 @@ func (db *DB) commit(first *job) {
 				f()
 			}
 		}
+	}
+	for _, j := range group {
 		close(j.done)
 	}
-	db.queue.committed(time.Since(begin))
 }
 
 // runGroup runs writes and commits them. It returns those that it ran; an error
@@ -168,11 +171,9 @@ func (db *DB) runGroup(first *job) (group []*job, err error) {
 	if err != nil {
 		return group, err
 	}
-	begin := time.Now()
 	if err := tx.run("COMMIT"); err != nil {
 		return group, err
 	}
-	db.commitTime += (time.Since(begin) - db.commitTime) / 8
 	if now > was {
 		db.failing.Store(false)
 	}
@@ -213,12 +214,12 @@ func (db *DB) saveLost(tx *Tx) {
 
 // runJobs runs writes, each in a savepoint of its own, so that one that fails
 // changes nothing and the others stay: the first one, and then those whose turn it
-// is, until none waits or the group is full. It returns those that it ran. An error
+// is, until the group ends; see queue.join. It returns those that it ran. An error
 // is one of the group.
 func (db *DB) runJobs(tx *Tx, first *job) (group []*job, err error) {
 	begin := time.Now()
-	last, limit := begin, maxGroupTime
-	for j := first; j != nil; j = db.queue.next() {
+	last := begin
+	for j := first; j != nil; j = db.queue.join() {
 		group = append(group, j)
 		if err := tx.run("SAVEPOINT job"); err != nil {
 			return group, err
@@ -232,12 +233,9 @@ func (db *DB) runJobs(tx *Tx, first *job) (group []*job, err error) {
 		if err := tx.run("RELEASE job"); err != nil {
 			return group, err
 		}
-		if j.alone {
-			limit = min(limit, db.commitTime)
-		}
 		now := time.Now()
-		db.queue.charge(j, now.Sub(last))
-		if last = now; now.Sub(begin) >= limit || len(group) == maxGroup {
+		j.took, last = now.Sub(last), now
+		if now.Sub(begin) >= maxGroupTime || len(group) == maxGroup {
 			break
 		}
 	}
