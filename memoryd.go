@@ -35,8 +35,11 @@ type Options struct {
 	// MaxWatchers is how many streams and waiting requests may watch operations.
 	// Defaults to ingest.DefaultMaxWatchers.
 	MaxWatchers int
-	Server      server.Options // of the HTTP API. Its Log defaults to Log, its Checks in Open to one of the file.
-	Log         *slog.Logger   // Defaults to discarding.
+	// Processors is how many there are for what requests and ingestion compute.
+	// Defaults to GOMAXPROCS.
+	Processors int
+	Server     server.Options // of the HTTP API. Its Log defaults to Log, its Checks in Open to one of the file.
+	Log        *slog.Logger   // Defaults to discarding.
 }
 
 // Bank is a whole memoryd in this process: it serves the HTTP API and makes
@@ -57,9 +60,10 @@ func New(sessions ingest.Sessions, memories memory.Store, opts *Options) *Bank {
 	if o.Server.Log == nil {
 		o.Server.Log = o.Log
 	}
+	o.Server.Processors = o.Processors
 	parts := assembly.Connect(sessions, memories, &assembly.Options{Embedder: o.Embedder, Extractor: o.Extractor,
 		Fallback: o.Fallback, Reranker: o.Reranker, Workers: o.Workers, MaxWatchers: o.MaxWatchers,
-		Log: o.Log})
+		Processors: o.Processors, Log: o.Log})
 	return &Bank{
 		ingest: parts.Ingest,
 		server: server.New(sessions, memories, parts.Ingest, parts.Retriever, &o.Server),

@@ -15,6 +15,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,6 +24,7 @@ import (
 
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/internal/fair"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -62,8 +64,11 @@ type Options struct {
 	// step writes both: the turns of a request are then written in the step that
 	// stores its events. Defaults to none.
 	Together Together
-	Now      func() time.Time // Defaults to time.Now.
-	Log      *slog.Logger     // Defaults to discarding.
+	// Processors is how many there are. Half of them compute what requests do not wait
+	// for. Defaults to GOMAXPROCS.
+	Processors int
+	Now        func() time.Time // Defaults to time.Now.
+	Log        *slog.Logger     // Defaults to discarding.
 }
 
 func (o *Options) withDefaults() Options {
@@ -76,6 +81,7 @@ func (o *Options) withDefaults() Options {
 	set(&out.LeaseTTL, 10*time.Second)
 	set(&out.MaxAttempts, 10)
 	set(&out.Poll, time.Second)
+	set(&out.Processors, runtime.GOMAXPROCS(0))
 	set(&out.MaxWatchers, DefaultMaxWatchers)
 	if out.Backoff == nil {
 		out.Backoff = backoff
@@ -105,6 +111,9 @@ type Service struct {
 	extractor extract.Extractor
 	opts      Options
 	owner     string // of leases
+	// gate has batches take turns by app and user: at most half of the processors
+	// compute for what nobody waits for.
+	gate *fair.Gate
 
 	hint           chan struct{} // there may be work
 	renewalsFailed atomic.Int64
@@ -126,6 +135,7 @@ func New(
 		hint: make(chan struct{}, 1), leased: map[memory.Scope]int{},
 		batches: BatchStats{Ended: map[string]int64{}},
 	}
+	s.gate = fair.NewGate(max(1, s.opts.Processors/2), 0)
 	s.watches = newWatches(sessions, s.opts.MaxWatchers, s.holds)
 	return s
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/sourcegraph/conc"
 	"github.com/sourcegraph/conc/panics"
 
+	"github.com/memoryd/memoryd/internal/fair"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -37,7 +38,7 @@ func (s *Service) processLeased(ctx context.Context, w sessionstore.Work, claime
 			cancel(err)
 		}
 	})
-	if panicked := panics.Try(func() { to, err = s.processBatch(ctx, w) }); panicked != nil {
+	if panicked := panics.Try(func() { to, err = s.processInTurn(ctx, w) }); panicked != nil {
 		err = panicked.AsError()
 	}
 	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errLeaseLost) {
@@ -68,6 +69,19 @@ func (s *Service) holds(scope memory.Scope) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.leased[scope] > 0
+}
+
+// Turns returns the figures of the batches that compute, or wait to.
+func (s *Service) Turns() fair.Stats { return s.gate.Stats() }
+
+// processInTurn processes one batch when it is the turn of its scope.
+func (s *Service) processInTurn(ctx context.Context, w sessionstore.Work) (to int64, err error) {
+	ctx, turn := s.gate.Begin(ctx, w.Key.Scope)
+	defer turn.End()
+	if err := fair.Ready(ctx); err != nil {
+		return 0, err
+	}
+	return s.processBatch(ctx, w)
 }
 
 // renew extends the lease on the scope of a session until ctx is done. It returns

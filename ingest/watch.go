@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/memoryd/memoryd/internal/fair"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -86,6 +87,7 @@ func (s *Service) Wait(
 		return nil, err
 	}
 	defer w.Close()
+	defer fair.Pause(ctx)()
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for {

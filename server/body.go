@@ -10,6 +10,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/memoryd/memoryd/internal/fair"
 	"github.com/memoryd/memoryd/internal/inflight"
 	"github.com/memoryd/memoryd/internal/strict"
 	"github.com/memoryd/memoryd/sessionstore"
@@ -156,7 +157,7 @@ func readBody(c echo.Context) ([]byte, error) {
 		raw = raw[:len(raw)+n]
 		switch {
 		case err == io.EOF:
-			return raw, nil
+			return raw, fair.Ready(r.Context()) // the request has its turn to compute from here
 		case errors.As(err, new(*http.MaxBytesError)):
 			return nil, err
 		case err != nil:

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/memoryd/memoryd/internal/fair"
 	"github.com/memoryd/memoryd/internal/inflight"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/tools"
@@ -92,23 +93,31 @@ func newMetrics(version string) *metrics {
 
 // ownFigures are the figures of the server itself and of ingestion.
 func (s *Server) ownFigures() Figures {
-	watch, batches := s.ingest.WatchStats, s.ingest.BatchStats
+	watch, batches, places := s.ingest.WatchStats, s.ingest.BatchStats, s.places.Stats
 	return Figures{
-		"ready":                         s.checked,
-		"batches_running":               func() map[string]float64 { return One(batches().Running) },
-		"batches_total":                 func() map[string]float64 { return byLabel(batches().Ended) },
-		"batch_seconds_total":           func() map[string]float64 { return One(batches().Busy.Seconds()) },
-		"events_total":                  func() map[string]float64 { return One(batches().Events) },
-		"findable_late_total":           func() map[string]float64 { return One(s.ingest.FindableLate()) },
-		"lease_renewals_failed_total":   func() map[string]float64 { return One(s.ingest.RenewalsFailed()) },
-		"watchers":                      func() map[string]float64 { return One(watch().Watchers) },
-		"watchers_limit":                func() map[string]float64 { return One(watch().Limit) },
-		"watched_operations":            func() map[string]float64 { return One(watch().Operations) },
-		"watchers_refused_total":        func() map[string]float64 { return One(watch().Refused) },
-		"bytes_in_flight":               s.pools(func(p inflight.Stats) int64 { return p.Used }),
-		"bytes_in_flight_limit":         s.pools(func(p inflight.Stats) int64 { return p.Size }),
-		"bytes_in_flight_waiting":       s.pools(func(p inflight.Stats) int64 { return int64(p.Waiting) }),
-		"bytes_in_flight_refused_total": s.pools(func(p inflight.Stats) int64 { return p.Refused }),
+		"ready":                              s.checked,
+		"batches_running":                    func() map[string]float64 { return One(batches().Running) },
+		"batches_total":                      func() map[string]float64 { return byLabel(batches().Ended) },
+		"batch_seconds_total":                func() map[string]float64 { return One(batches().Busy.Seconds()) },
+		"events_total":                       func() map[string]float64 { return One(batches().Events) },
+		"findable_late_total":                func() map[string]float64 { return One(s.ingest.FindableLate()) },
+		"lease_renewals_failed_total":        func() map[string]float64 { return One(s.ingest.RenewalsFailed()) },
+		"watchers":                           func() map[string]float64 { return One(watch().Watchers) },
+		"watchers_limit":                     func() map[string]float64 { return One(watch().Limit) },
+		"watched_operations":                 func() map[string]float64 { return One(watch().Operations) },
+		"watchers_refused_total":             func() map[string]float64 { return One(watch().Refused) },
+		"turns_waiting":                      s.turns(func(t fair.Stats) float64 { return float64(t.Waiting) }),
+		"turns_running":                      s.turns(func(t fair.Stats) float64 { return float64(t.Running) }),
+		"turns_total":                        s.turns(func(t fair.Stats) float64 { return float64(t.Turns) }),
+		"turns_waited_seconds_total":         s.turns(func(t fair.Stats) float64 { return t.Waited.Seconds() }),
+		"turns_refused_total":                s.turns(func(t fair.Stats) float64 { return float64(t.Refused) }),
+		"requests_in_progress":               func() map[string]float64 { return One(places().Used) },
+		"requests_in_progress_limit":         func() map[string]float64 { return One(places().Total) },
+		"requests_in_progress_refused_total": func() map[string]float64 { return One(places().Refused) },
+		"bytes_in_flight":                    s.pools(func(p inflight.Stats) int64 { return p.Used }),
+		"bytes_in_flight_limit":              s.pools(func(p inflight.Stats) int64 { return p.Size }),
+		"bytes_in_flight_waiting":            s.pools(func(p inflight.Stats) int64 { return int64(p.Waiting) }),
+		"bytes_in_flight_refused_total":      s.pools(func(p inflight.Stats) int64 { return p.Refused }),
 	}
 }
 

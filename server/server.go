@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"runtime"
 	"sync"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 	"github.com/labstack/echo/v4/middleware"
 
 	"github.com/memoryd/memoryd/ingest"
+	"github.com/memoryd/memoryd/internal/fair"
 	"github.com/memoryd/memoryd/internal/inflight"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/retrieve"
@@ -68,6 +70,15 @@ type Options struct {
 	// memoryd can do without for a while, such as a remote model. An empty one is left
 	// out.
 	Notes map[string]func() string
+	// Processors is how many there are: one more request than that computes at a
+	// time. Defaults to GOMAXPROCS.
+	Processors int
+	// Requests is how many requests may be in progress. One app may have as many as
+	// are free. Defaults to DefaultRequests.
+	Requests int
+	// QueueTime is how long a request may wait for a processor or for its turn to
+	// write; one that would wait longer is refused. Defaults to DefaultQueueTime.
+	QueueTime time.Duration
 	// PreloadTimeout bounds the search of preload_memory. Defaults to that of
 	// package tools.
 	PreloadTimeout time.Duration
@@ -99,6 +110,8 @@ type Server struct {
 	answers    *inflight.Pool
 	opts       Options
 	echo       *echo.Echo
+	places     *fair.Places
+	gate       *fair.Gate
 
 	stopping chan struct{} // closed by stop; ends streams and waits
 	stop     func()
@@ -128,6 +141,10 @@ func New(
 	if s.opts.Log == nil {
 		s.opts.Log = slog.New(slog.DiscardHandler)
 	}
+	s.places = fair.NewPlaces(cmp.Or(s.opts.Requests, DefaultRequests))
+	// While one that computes is put off by the system, another one does.
+	slots := 1 + cmp.Or(s.opts.Processors, runtime.GOMAXPROCS(0))
+	s.gate = fair.NewGate(slots, cmp.Or(s.opts.QueueTime, DefaultQueueTime))
 	s.metrics = newMetrics(s.opts.Version)
 	figures := s.ownFigures()
 	maps.Copy(figures, s.opts.Figures)
@@ -153,6 +170,7 @@ func New(
 		middleware.RecoverWithConfig(middleware.RecoverConfig{DisableErrorHandler: true, LogErrorFunc: s.logPanic}),
 		s.checkHost,
 		s.boundRequest,
+		s.admit,
 	)
 	s.addRoutes()
 	s.metrics.addRoutes(s.echo.Routes())

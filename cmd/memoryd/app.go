@@ -28,8 +28,10 @@ type app struct {
 	log    *slog.Logger
 	models *models
 	stores *assembly.Stores
-	bank   atomic.Pointer[memoryd.Bank] // of the memories of one embedder
-	work   func(context.Context)        // beside requests, until its context is over
+	// processors is how many there are for the process.
+	processors int
+	bank       atomic.Pointer[memoryd.Bank] // of the memories of one embedder
+	work       func(context.Context)        // beside requests, until its context is over
 }
 
 // newApp makes the models that the flags name. Its stores are not open yet.
@@ -63,11 +65,12 @@ func (a *app) serveWith(e embed.Embedder) {
 	maps.Copy(notes, a.stores.Notes)
 	bank := memoryd.New(a.stores.Sessions, a.stores.Memories, &memoryd.Options{
 		Embedder: e, Extractor: a.models.extractor, Fallback: a.models.fallback, Reranker: a.models.reranker,
-		Workers: a.cfg.workers, MaxWatchers: a.cfg.maxWatchers, Log: a.log,
+		Workers: a.cfg.workers, MaxWatchers: a.cfg.maxWatchers, Processors: a.processors, Log: a.log,
 		Server: server.Options{
 			AnyHost: a.cfg.insecure && !a.cfg.loopbackNames && !server.Loopback(a.cfg.listen),
 			Version: version(), Checks: maps.Clone(a.stores.Checks), Notes: notes,
 			Figures: a.stores.Figures(), Backup: a.stores.Backup,
+			Requests: a.cfg.requests, QueueTime: a.cfg.queueTime,
 			PreloadTimeout: a.cfg.preloadTimeout,
 			MaxBody:        a.cfg.limits.body, MaxBodies: a.cfg.limits.bodies, MaxAnswers: a.cfg.limits.answers,
 		}})
@@ -155,7 +158,7 @@ func (a *app) announce(on net.Listener, stdout io.Writer) {
 		"reranker", a.models.rerankerName(), "preload-timeout", cfg.preloadTimeout, "workers", cfg.workers,
 		"cache-bytes", cfg.cacheBytes, "max-body", cfg.limits.body, "max-bodies", cfg.limits.bodies,
 		"max-answers", cfg.limits.answers, "max-state", cfg.limits.state, "max-connections", cfg.limits.connections,
-		"max-watchers", cfg.maxWatchers,
+		"max-watchers", cfg.maxWatchers, "requests", cfg.requests, "queue-time", cfg.queueTime,
 		"log-format", cfg.logFormat, "log-level", cfg.logLevel)
 	fmt.Fprintf(stdout, "memoryd serves http://%s\nits data is in %s\n", on.Addr(), where(cfg))
 }

@@ -40,7 +40,9 @@ type config struct {
 	reranker       string
 	preloadTimeout time.Duration // for a search of preload_memory
 	workers        int
-	cacheBytes     int64 // of the indexes of embedded memories
+	requests       int           // in progress
+	queueTime      time.Duration // that a request waits for its turn
+	cacheBytes     int64         // of the indexes of embedded memories
 	maxWatchers    int
 	limits         limits
 	logFormat      string
@@ -54,7 +56,7 @@ type config struct {
 // serverFlagNames are the flags of serve that are about requests and work.
 func serverFlagNames() []string {
 	return append([]string{"listen", "insecure", "loopback-names", "preload-timeout", "workers", "cache-bytes",
-		"max-watchers"}, limitFlagNames()...)
+		"max-watchers", "requests", "queue-time"}, limitFlagNames()...)
 }
 
 // storeFlagNames are the flags of serve that are about the places of the data.
@@ -107,6 +109,10 @@ func serveFlags(cfg *config) *flag.FlagSet {
 	fs.IntVar(&cfg.workers, "workers", 4, "`USERS` whose memories are made at a time")
 	fs.Int64Var(&cfg.cacheBytes, "cache-bytes", assembly.DefaultCacheBytes,
 		"`BYTES` of embedded memories that searches keep in memory, all users together")
+	fs.IntVar(&cfg.requests, "requests", server.DefaultRequests,
+		"`REQUESTS` in progress at a time; one app may have as many as are free")
+	fs.DurationVar(&cfg.queueTime, "queue-time", server.DefaultQueueTime,
+		"`DURATION` that a request may wait for a processor or for its turn to write, behind others of its app")
 	fs.IntVar(&cfg.maxWatchers, "max-watchers", ingest.DefaultMaxWatchers,
 		"`NUMBER` of streams and waiting requests that may watch operations at a time")
 	limitFlags(fs, &cfg.limits)
@@ -252,6 +258,10 @@ func (c *config) checkServing() error {
 		return fmt.Errorf("-reranker %q: want none, gemini:MODEL or openai:MODEL", c.reranker)
 	case c.workers < 1 || c.workers > 1000:
 		return fmt.Errorf("-workers %d: want 1 to 1000", c.workers)
+	case c.requests < 2 || c.requests > 1_000_000:
+		return fmt.Errorf("-requests %d: want 2 to 1000000", c.requests)
+	case c.queueTime < time.Millisecond || c.queueTime > time.Minute:
+		return fmt.Errorf("-queue-time %v: want 1ms to 1m0s, after which a request is over anyway", c.queueTime)
 	case c.cacheBytes < minCacheBytes:
 		return fmt.Errorf("-cache-bytes %d: want %d or more", c.cacheBytes, minCacheBytes)
 	case c.maxWatchers < 1 || c.maxWatchers > 1_000_000:

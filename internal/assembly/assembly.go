@@ -28,6 +28,7 @@ type Options struct {
 	Reranker    retrieve.Reranker // Defaults to none.
 	Workers     int               // users whose memories are made at a time. Defaults to ingest's.
 	MaxWatchers int               // of operations. Defaults to ingest's.
+	Processors  int               // that there are. Defaults to GOMAXPROCS.
 	MaxAttempts int               // tries before an operation has failed. Defaults to ingest's.
 	Log         *slog.Logger      // Defaults to discarding.
 }
@@ -54,7 +55,7 @@ func Connect(sessions ingest.Sessions, memories memory.Store, opts *Options) Par
 	return Parts{
 		Ingest: ingest.New(sessions, memories, o.Embedder, o.Extractor, &ingest.Options{
 			Workers: o.Workers, MaxWatchers: o.MaxWatchers,
-			MaxAttempts: o.MaxAttempts, Fallback: o.Fallback, Log: o.Log,
+			Processors: o.Processors, MaxAttempts: o.MaxAttempts, Fallback: o.Fallback, Log: o.Log,
 			Together: Together(sessions, memories)}),
 		Retriever: retrieve.New(memories, o.Embedder, &retrieve.Options{Reranker: o.Reranker, Log: o.Log}),
 	}

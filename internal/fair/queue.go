@@ -61,15 +61,23 @@ func (q *Queue[T]) Push(scope memory.Scope, v T) *Ticket[T] {
 	return t
 }
 
-// Pop removes what is next; nil if nothing waits. Its turn counts with the mean
-// until Charge tells how long it took.
-func (q *Queue[T]) Pop() *Ticket[T] {
+// Peek returns what is next, and leaves it; nil if nothing waits.
+func (q *Queue[T]) Peek() *Ticket[T] {
 	if q.Len() == 0 {
 		return nil
 	}
-	app := q.apps.next()
-	user := app.users.next()
-	t := user.items.Front().Value.(*Ticket[T])
+	return q.apps.next().users.next().items.Front().Value.(*Ticket[T])
+}
+
+// Pop removes what is next; nil if nothing waits. Its turn counts with the mean
+// until Charge tells how long it took.
+func (q *Queue[T]) Pop() *Ticket[T] {
+	t := q.Peek()
+	if t == nil {
+		return nil
+	}
+	app := q.apps.flows[t.Scope.App]
+	user := app.users.flows[t.Scope.User]
 	t.charged = max(q.mean, time.Microsecond)
 	q.add(t.Scope, t.charged)
 	q.take(t, app, user)
@@ -105,7 +113,12 @@ func (q *Queue[T]) Charge(t *Ticket[T], took time.Duration) {
 }
 
 // follow is a mean over the last 16 or so.
-func follow(mean, next time.Duration) time.Duration { return mean + (next-mean)/16 }
+func follow(mean, next time.Duration) time.Duration {
+	if mean == 0 {
+		return next
+	}
+	return mean + (next-mean)/16
+}
 
 func (q *Queue[T]) add(scope memory.Scope, cost time.Duration) *flow {
 	app := q.apps.charge(scope.App, float64(cost))

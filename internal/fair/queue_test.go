@@ -272,6 +272,9 @@ func TestQueueIsItsReference(t *testing.T) {
 				took := time.Duration(rnd.IntN(1000)) * time.Microsecond
 				q.Charge(p.ticket, took)
 				r.charge(p.ref.scope, took-p.ref.charged)
+				if r.mean == 0 {
+					r.mean = took
+				}
 				r.mean += (took - r.mean) / 16
 			case len(waiting) > 0:
 				i := rnd.IntN(len(waiting))

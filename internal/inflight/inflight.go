@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/memoryd/memoryd/internal/fair"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -96,6 +97,7 @@ func (s *Share) Grow(ctx context.Context, n int64, patience time.Duration) error
 		return nil
 	default:
 	}
+	defer fair.Pause(ctx)()
 	late := time.NewTimer(patience)
 	defer late.Stop()
 	var err error

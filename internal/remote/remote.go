@@ -10,6 +10,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/memoryd/memoryd/internal/fair"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -72,6 +73,7 @@ func Do[T any](ctx context.Context, c *Caller, call func(context.Context) (T, er
 	if wait.InitialInterval == 0 {
 		wait.InitialInterval = firstWait
 	}
+	defer fair.Pause(ctx)()
 	var last *Error
 	v, err := backoff.Retry(ctx, func() (T, error) {
 		v, failure := try(ctx, c, call)
