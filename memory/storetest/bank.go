@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -54,11 +55,29 @@ func newBank(t *testing.T, h Harness, model memory.Model) *bank {
 	b := &bank{T: t, clock: &clock{}, model: model, harness: h}
 	b.clock.nanos.Store(start.UnixNano())
 	b.open()
-	t.Cleanup(func() { h.Close(t, b.store) })
+	t.Cleanup(func() {
+		b.healthy()
+		h.Close(t, b.store)
+	})
 	if _, twice := storeIDs.LoadOrStore(b.store.ID(), true); twice {
 		t.Fatalf("ID %q is that of another place too", b.store.ID())
 	}
 	return b
+}
+
+// healthy checks that an audit finds nothing: whatever a case did, the store was not
+// damaged by it.
+func (b *bank) healthy() {
+	audited, ok := b.store.(memory.Audited)
+	if !ok {
+		b.Errorf("%T is not Audited", b.store)
+		return
+	}
+	err := audited.Audit(context.Background(), func(memory.Record) error { return nil },
+		func(f memory.Finding) { b.Errorf("the audit of a healthy store finds %+v", f) })
+	if err != nil {
+		b.Errorf("audit: %v", err)
+	}
 }
 
 // first is the model of cases that need only one.

@@ -159,3 +159,8 @@ func (m *referenceMove) Progress(context.Context) (done, total int, err error) {
 // Reclaim implements memory.Move. The old words and vectors are gone with
 // Finish.
 func (m *referenceMove) Reclaim(context.Context) (bool, error) { return false, nil }
+
+// Audit implements memory.Audited: what is kept in memory is not damaged.
+func (r *reference) Audit(ctx context.Context, yield func(memory.Record) error, _ func(memory.Finding)) error {
+	return r.Export(ctx, yield)
+}

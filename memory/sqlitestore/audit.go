@@ -1,0 +1,150 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/memoryd/memoryd/internal/sqlitedb"
+	"github.com/memoryd/memoryd/memory"
+)
+
+var _ memory.Audited = (*Store)(nil)
+
+// faults are queries for rows that break a rule. Each row is an app, a user, what it
+// is about, and what is wrong with it.
+var faults = []struct{ rule, query string }{
+	{memory.RuleRecord, `SELECT coalesce(app, ''), coalesce(user, ''), id, 'it is in no scope' FROM memories m
+		LEFT JOIN scopes s ON s.n = m.scope WHERE s.n IS NULL`},
+	{memory.RuleRecord, `SELECT '', '', printf('memory number %d', memory), printf('%d revisions, and no memory', count(*))
+		FROM revisions r WHERE NOT EXISTS (SELECT 1 FROM memories m WHERE m.n = r.memory) GROUP BY memory`},
+	{memory.RuleRecord, `SELECT app, user, id, printf('it is at revision %d, and its history has %d, up to %d', m.revision,
+		count(r.revision), coalesce(max(r.revision), 0)) FROM memories m JOIN scopes s ON s.n = m.scope
+		LEFT JOIN revisions r ON r.memory = m.n GROUP BY m.n
+		HAVING count(r.revision) <> m.revision OR max(r.revision) <> m.revision`},
+}
+
+// columns are what table memories has beside the document of a memory.
+type columns struct {
+	n                   int64
+	scope               memory.Scope
+	id, kind, session   string
+	revision, timestamp int64
+	created, updated    int64
+	deleted             bool
+	doc, terms, vector  []byte
+}
+
+// Audit implements memory.Audited.
+func (s *Store) Audit(ctx context.Context, yield func(memory.Record) error, found func(memory.Finding)) error {
+	for _, fault := range faults {
+		if err := s.auditRows(ctx, fault.rule, fault.query, found); err != nil {
+			return fmt.Errorf("audit memories: %w", err)
+		}
+	}
+	for after := int64(0); ; {
+		var page []columns
+		var histories [][]memory.Step
+		var failed []error
+		err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
+			if page, err = s.auditPage(ctx, tx, after); err != nil {
+				return err
+			}
+			histories, failed = make([][]memory.Step, len(page)), make([]error, len(page))
+			for i := range page {
+				histories[i], failed[i] = readHistory(ctx, tx, `n = ?`, page[i].n)
+			}
+			return nil
+		})
+		if err != nil {
+			if sqlitedb.IsDamage(err) {
+				found(memory.Finding{Rule: memory.RuleUnreadable, Of: fmt.Sprintf("memories behind number %d", after),
+					Text: err.Error()})
+				return nil
+			}
+			return fmt.Errorf("audit memories: %w", err)
+		}
+		if len(page) == 0 {
+			return nil
+		}
+		for i := range page {
+			after = page[i].n
+			if failed[i] != nil {
+				found(page[i].finding(memory.RuleUnreadable, "its history: "+failed[i].Error()))
+			}
+			if r := page[i].record(found); r != nil {
+				r.History = histories[i]
+				if err := yield(*r); err != nil {
+					return err
+				}
+			}
+		}
+	}
+}
+
+// auditRows reports the rows of a query, and a query that meets damage.
+func (s *Store) auditRows(ctx context.Context, rule, query string, found func(memory.Finding)) error {
+	var all []memory.Finding
+	scan := func(rows *sql.Rows) (f memory.Finding, err error) {
+		f.Rule = rule
+		return f, rows.Scan(&f.App, &f.User, &f.Of, &f.Text)
+	}
+	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
+		all, err = sqlitedb.Collect(ctx, tx, scan, `SELECT * FROM (`+query+`) LIMIT 1000`)
+		return err
+	})
+	for _, f := range all {
+		found(f)
+	}
+	if err != nil && sqlitedb.IsDamage(err) {
+		found(memory.Finding{Rule: memory.RuleUnreadable, Of: "the rows for rule " + rule, Text: err.Error()})
+		return nil
+	}
+	return err
+}
+
+// auditPage reads rows behind number after.
+func (s *Store) auditPage(ctx context.Context, tx *sql.Tx, after int64) ([]columns, error) {
+	scan := func(rows *sql.Rows) (c columns, err error) {
+		return c, rows.Scan(&c.n, &c.scope.App, &c.scope.User, &c.id, &c.kind, &c.session, &c.revision, &c.timestamp,
+			&c.created, &c.updated, &c.deleted, &c.doc, &c.terms, &c.vector)
+	}
+	return sqlitedb.Collect(ctx, tx, scan, `SELECT m.n, coalesce(app, ''), coalesce(user, ''), id, kind, session, revision,
+		timestamp, create_time, update_time, deleted, doc, `+s.at.terms+`, `+s.at.vector+`
+		FROM memories m LEFT JOIN scopes s ON s.n = m.scope WHERE m.n > ? ORDER BY m.n LIMIT ?`, after, exportPage)
+}
+
+func (c *columns) finding(rule, text string) memory.Finding {
+	return memory.Finding{Rule: rule, Scope: c.scope, Of: c.id, Text: text}
+}
+
+// record reads the memory of a row, and compares it with the columns beside it; nil
+// if it cannot be read.
+func (c *columns) record(found func(memory.Finding)) *memory.Record {
+	r := &memory.Record{Deleted: c.deleted}
+	if err := decode(c.doc, &r.Memory); err != nil {
+		found(c.finding(memory.RuleUnreadable, err.Error()))
+		return nil
+	}
+	var err error
+	if len(c.terms) > 0 {
+		err = decode(c.terms, &r.Terms)
+	}
+	if err == nil {
+		r.Vector, err = bytesVector(c.vector)
+	}
+	if err != nil {
+		found(c.finding(memory.RuleUnreadable, "its words or its vector: "+err.Error()))
+	}
+	m := &r.Memory
+	differ := m.ID != c.id || m.Scope != c.scope || string(m.Kind) != c.kind || m.Source.SessionID != c.session ||
+		m.Revision != c.revision || m.Timestamp.UnixMicro() != c.timestamp || m.CreateTime.UnixMicro() != c.created ||
+		m.UpdateTime.UnixMicro() != c.updated
+	if differ {
+		found(c.finding(memory.RuleIndex, "the columns that lists go by differ from the memory"))
+	}
+	if c.deleted && (len(c.terms) > 0 || len(c.vector) > 0) {
+		found(c.finding(memory.RuleIndex, "it is deleted, and still has words or a vector"))
+	}
+	return r
+}
