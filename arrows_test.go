@@ -64,7 +64,7 @@ var arrows = map[string][]string{
 	"reembed":          {"memory", "embed", "ingest"},
 	"check":            {"memory", "sessionstore", "ingest"},
 	".":                {"memory", "internal/assembly", "internal/sqlitedb", "embed", "extract", "ingest", "retrieve", "server"},
-	"cmd/memoryd": {".", "archive", "client", "memory", "memory/qdrantstore", "sessionstore", "sessionstore/redissession",
+	"cmd/memoryd": {".", "archive", "check", "client", "memory", "memory/qdrantstore", "sessionstore", "sessionstore/redissession",
 		"internal/assembly", "internal/sqlitedb", "embed", "extract", "extract/rules", "ingest", "retrieve", "gemini", "openai", "reembed", "tools", "mcp", "server", "evals", "bench"},
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/memoryd/memoryd/ingest"
@@ -123,9 +124,15 @@ func (c *checker) session(ctx context.Context, r sessionstore.SessionRecord) err
 	work := sessionstore.Work{Key: r.Key, Ref: r.Ref}
 	for after := int64(0); after < min(r.Done, r.Events); {
 		events, err := c.sessions.Events(ctx, work, after, int(min(eventsTogether, r.Done-after)))
+		if away(ctx, err) {
+			return err
+		}
 		if err != nil {
-			c.report.Add("sessions", memory.Finding{Rule: memory.RuleUnreadable, Scope: r.Scope, Of: r.ID, Text: err.Error()})
-			return ctx.Err()
+			c.report.Add(
+				"sessions",
+				memory.Finding{Rule: memory.RuleUnreadable, Scope: r.Scope, Of: r.ID, Text: err.Error()},
+			)
+			return nil
 		}
 		if len(events) == 0 {
 			return nil // it was deleted meanwhile, or the audit has told what is missing
@@ -162,13 +169,9 @@ func (c *checker) missing(ctx context.Context, scope memory.Scope, ids []string)
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	live, err := c.memories.Get(ctx, scope, ids)
+	there, err := c.live(ctx, scope, ids)
 	if err != nil {
 		return nil, err
-	}
-	there := map[string]bool{}
-	for i := range live {
-		there[live[i].ID] = true
 	}
 	for _, id := range ids {
 		if there[id] {
@@ -177,9 +180,44 @@ func (c *checker) missing(ctx context.Context, scope memory.Scope, ids []string)
 		there[id] = true // it is asked for once
 		if _, err := c.memories.Revisions(ctx, scope, id); errors.Is(err, memory.ErrNotFound) {
 			out = append(out, id)
-		} else if err != nil && !errors.As(err, new(*memory.Damage)) { // what is damaged is there, and told
+		} else if away(ctx, err) {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// live returns which memories are there and live. One that cannot be read is there:
+// the audit tells it.
+func (c *checker) live(ctx context.Context, scope memory.Scope, ids []string) (map[string]bool, error) {
+	live, err := c.memories.Get(ctx, scope, ids)
+	if away(ctx, err) {
+		return nil, err
+	}
+	there := map[string]bool{}
+	if err != nil && len(ids) == 1 {
+		there[ids[0]] = true
+		return there, nil
+	}
+	if err != nil {
+		for _, id := range ids { // one of them fails the others
+			one, err := c.live(ctx, scope, []string{id})
+			if err != nil {
+				return nil, err
+			}
+			maps.Copy(there, one)
+		}
+		return there, nil
+	}
+	for i := range live {
+		there[live[i].ID] = true
+	}
+	return there, nil
+}
+
+// away reports whether an error is that of a store that cannot be reached, and not of
+// something in it that cannot be read.
+func away(ctx context.Context, err error) bool {
+	return err != nil && (ctx.Err() != nil ||
+		errors.Is(err, memory.ErrUnavailable) && !errors.As(err, new(*memory.Damage)))
 }

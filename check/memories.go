@@ -55,7 +55,10 @@ const factsTogether = 500
 func (c *checker) memory(ctx context.Context, r memory.Record) error {
 	m := &r.Memory
 	add := func(rule, format string, args ...any) {
-		c.report.Add("memories", memory.Finding{Rule: rule, Scope: m.Scope, Of: m.ID, Text: fmt.Sprintf(format, args...)})
+		c.report.Add(
+			"memories",
+			memory.Finding{Rule: rule, Scope: m.Scope, Of: m.ID, Text: fmt.Sprintf(format, args...)},
+		)
 	}
 	if err := r.Validate(c.memories.Model().Dimension); err != nil {
 		add(memory.RuleRecord, "%v", err)
@@ -102,8 +105,7 @@ func (c *checker) sessionThere(ctx context.Context, key sessionstore.Key) (bool,
 	_, err := c.sessions.Get(ctx, key, sessionstore.Get{NumRecent: 0, NoState: true})
 	switch {
 	case errors.Is(err, memory.ErrNotFound), errors.Is(err, memory.ErrInvalid):
-	case errors.As(err, new(*memory.Damage)): // the audit of sessions has told it
-	case err != nil:
+	case away(ctx, err):
 		return false, err
 	}
 	if len(c.there) >= maxThere {
@@ -140,7 +142,11 @@ func (c *checker) facts(ctx context.Context) error {
 		for event, facts := range missing {
 			for _, m := range facts {
 				c.report.Add("memories", memory.Finding{Rule: memory.RuleSource, Scope: m.Scope, Of: m.ID,
-					Text: fmt.Sprintf("the turn of event %q of session %q, which it rests on, is not there", event, key.ID)})
+					Text: fmt.Sprintf(
+						"the turn of event %q of session %q, which it rests on, is not there",
+						event,
+						key.ID,
+					)})
 			}
 		}
 	}
@@ -154,8 +160,12 @@ func (c *checker) withoutTurns(ctx context.Context, key sessionstore.Key, events
 		Kinds: []memory.Kind{memory.KindTurn}, History: true}}
 	for {
 		page, err := c.memories.List(ctx, key.Scope, list)
-		if err != nil {
+		if away(ctx, err) {
 			return err
+		}
+		if err != nil { // one of them cannot be read, which the audit tells
+			clear(events)
+			return nil
 		}
 		for i := range page.Memories {
 			for _, event := range page.Memories[i].Source.EventIDs {
@@ -176,11 +186,11 @@ func (c *checker) lost(ctx context.Context, key sessionstore.Key, events map[str
 	get := sessionstore.Get{NumRecent: -1, NoState: true, PageSize: sessionstore.MaxPageEvents}
 	for {
 		session, err := c.sessions.Get(ctx, key, get)
-		if errors.Is(err, memory.ErrNotFound) || errors.Is(err, memory.ErrInvalid) || errors.As(err, new(*memory.Damage)) {
-			return out, nil
-		}
-		if err != nil {
+		if away(ctx, err) {
 			return nil, err
+		}
+		if err != nil { // it is gone, or the audit of sessions tells it
+			return out, nil
 		}
 		for _, e := range session.Events {
 			facts := events[e.ID]

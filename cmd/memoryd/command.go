@@ -42,6 +42,7 @@ func commands() []*subcommand {
 	return []*subcommand{
 		serveCommand(), mcpCommand(), demoCommand(),
 		exportCommand(), importCommand(), reembedCommand(), rebuildCommand(), recoverCommand(), backupCommand(),
+		checkCommand(), acceptCommand(),
 		evalCommand("eval"), evalCommand("eval extraction"), retrievalCommand(), locomoCommand(), benchCommand(),
 		readyCommand(), versionCommand(), helpCommand(),
 	}

@@ -51,6 +51,7 @@ type config struct {
 	mcp     mcpConfig
 	quality qualityConfig
 	bench   benchConfig
+	whole   checkConfig
 }
 
 // serverFlagNames are the flags of serve that are about requests and work.

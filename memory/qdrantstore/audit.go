@@ -50,9 +50,21 @@ func (s *Store) auditManifest(ctx context.Context, found func(memory.Finding)) e
 	case err != nil:
 		return err
 	case m == nil:
-		found(memory.Finding{Rule: memory.RuleManifest, Of: s.collection, Text: "the point that describes the collection is gone"})
+		found(
+			memory.Finding{
+				Rule: memory.RuleManifest,
+				Of:   s.collection,
+				Text: "the point that describes the collection is gone",
+			},
+		)
 	case m.Store != s.id:
-		found(memory.Finding{Rule: memory.RuleManifest, Of: s.collection, Text: "the collection is another one than before"})
+		found(
+			memory.Finding{
+				Rule: memory.RuleManifest,
+				Of:   s.collection,
+				Text: "the collection is another one than before",
+			},
+		)
 	}
 	return nil
 }

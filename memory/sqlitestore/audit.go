@@ -16,12 +16,18 @@ var _ memory.Audited = (*Store)(nil)
 var faults = []struct{ rule, query string }{
 	{memory.RuleRecord, `SELECT coalesce(app, ''), coalesce(user, ''), id, 'it is in no scope' FROM memories m
 		LEFT JOIN scopes s ON s.n = m.scope WHERE s.n IS NULL`},
-	{memory.RuleRecord, `SELECT '', '', printf('memory number %d', memory), printf('%d revisions, and no memory', count(*))
-		FROM revisions r WHERE NOT EXISTS (SELECT 1 FROM memories m WHERE m.n = r.memory) GROUP BY memory`},
-	{memory.RuleRecord, `SELECT app, user, id, printf('it is at revision %d, and its history has %d, up to %d', m.revision,
+	{
+		memory.RuleRecord,
+		`SELECT '', '', printf('memory number %d', memory), printf('%d revisions, and no memory', count(*))
+		FROM revisions r WHERE NOT EXISTS (SELECT 1 FROM memories m WHERE m.n = r.memory) GROUP BY memory`,
+	},
+	{
+		memory.RuleRecord,
+		`SELECT app, user, id, printf('it is at revision %d, and its history has %d, up to %d', m.revision,
 		count(r.revision), coalesce(max(r.revision), 0)) FROM memories m JOIN scopes s ON s.n = m.scope
 		LEFT JOIN revisions r ON r.memory = m.n GROUP BY m.n
-		HAVING count(r.revision) <> m.revision OR max(r.revision) <> m.revision`},
+		HAVING count(r.revision) <> m.revision OR max(r.revision) <> m.revision`,
+	},
 }
 
 // columns are what table memories has beside the document of a memory.
@@ -109,9 +115,16 @@ func (s *Store) auditPage(ctx context.Context, tx *sql.Tx, after int64) ([]colum
 		return c, rows.Scan(&c.n, &c.scope.App, &c.scope.User, &c.id, &c.kind, &c.session, &c.revision, &c.timestamp,
 			&c.created, &c.updated, &c.deleted, &c.doc, &c.terms, &c.vector)
 	}
-	return sqlitedb.Collect(ctx, tx, scan, `SELECT m.n, coalesce(app, ''), coalesce(user, ''), id, kind, session, revision,
+	return sqlitedb.Collect(
+		ctx,
+		tx,
+		scan,
+		`SELECT m.n, coalesce(app, ''), coalesce(user, ''), id, kind, session, revision,
 		timestamp, create_time, update_time, deleted, doc, `+s.at.terms+`, `+s.at.vector+`
-		FROM memories m LEFT JOIN scopes s ON s.n = m.scope WHERE m.n > ? ORDER BY m.n LIMIT ?`, after, exportPage)
+		FROM memories m LEFT JOIN scopes s ON s.n = m.scope WHERE m.n > ? ORDER BY m.n LIMIT ?`,
+		after,
+		exportPage,
+	)
 }
 
 func (c *columns) finding(rule, text string) memory.Finding {

@@ -254,8 +254,16 @@ func auditAnswer(r *sessionstore.SessionRecord, answer reply) (out []memory.Find
 		o := ops.list(0)
 		first, last := o.num(2), o.num(3)
 		if o.text(1) != r.Ref || o.text(4) != "0" || first < 0 || last < first || last > r.Events || last <= r.Done {
-			add(sessionstore.RuleOperations, o.text(0), "it waits for events %d to %d of %d of session %q, of which %d are done",
-				first+1, last, r.Events, r.ID, r.Done)
+			add(
+				sessionstore.RuleOperations,
+				o.text(0),
+				"it waits for events %d to %d of %d of session %q, of which %d are done",
+				first+1,
+				last,
+				r.Events,
+				r.ID,
+				r.Done,
+			)
 		}
 	}
 	return out

@@ -53,7 +53,9 @@ func newFixture(t *testing.T, h Harness) *fixture {
 // healthy checks that an audit finds nothing: whatever a case did, the store was
 // not damaged by it.
 func (f *fixture) healthy() {
-	err := f.Audit(context.Background(), func(sessionstore.SessionRecord) error { return nil }, func(found memory.Finding) { f.t.Errorf("the audit of a healthy store finds %+v", found) })
+	session := func(sessionstore.SessionRecord) error { return nil }
+	found := func(found memory.Finding) { f.t.Errorf("the audit of a healthy store finds %+v", found) }
+	err := f.Audit(context.Background(), session, found)
 	if err != nil {
 		f.t.Errorf("audit: %v", err)
 	}

@@ -36,25 +36,34 @@ var faults = []struct{ rule, query string }{
 		plan_to, done + 1, requested) FROM sessions
 		WHERE length(plan) > 0 AND NOT (plan_to > done AND plan_to <= requested)`},
 	{sessionstore.RuleOperations, `SELECT o.app, o.user, o.id,
-		printf('it is about events %d to %d of %d; ended %d, done %d', o.first + 1, o.last, s.seq, o.done_time > 0, s.done)
+		printf('it is about events %d to %d of %d; ended %d, done %d', o.first + 1, o.last, s.seq,
+		  o.done_time > 0, s.done)
 		FROM operations o JOIN sessions s ON s.ref = o.ref
 		WHERE NOT (0 <= o.first AND o.first <= o.last AND o.last <= s.seq) OR o.done_time = 0 AND o.last <= s.done`},
 	{sessionstore.RuleOperations, `SELECT app, user, id, 'it has not ended, and its session is gone' FROM operations o
 		WHERE done_time = 0 AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.ref = o.ref)`},
-	{sessionstore.RuleOrphans, `SELECT '', '', printf('session number %d', ref), printf('%d events, and no session', count(*))
-		FROM events e WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.ref = e.ref) GROUP BY ref`},
-	{sessionstore.RuleOrphans, `SELECT '', '', printf('session number %d', ref), printf('%d values of state, and no session',
-		count(*)) FROM session_state e WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.ref = e.ref) GROUP BY ref`},
+	{
+		sessionstore.RuleOrphans,
+		`SELECT '', '', printf('session number %d', ref), printf('%d events, and no session', count(*))
+		FROM events e WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.ref = e.ref) GROUP BY ref`,
+	},
+	{
+		sessionstore.RuleOrphans,
+		`SELECT '', '', printf('session number %d', ref), printf('%d values of state, and no session',
+		count(*)) FROM session_state e WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.ref = e.ref) GROUP BY ref`,
+	},
 	{memory.RuleUnreadable, `SELECT app, '', key, 'a value of app: state is no JSON' FROM app_state
 		WHERE NOT json_valid(CAST(value AS TEXT))
 		UNION ALL SELECT app, user, key, 'a value of user: state is no JSON' FROM user_state
 		WHERE NOT json_valid(CAST(value AS TEXT))
-		UNION ALL SELECT app, user, s.id, 'a value of its state is no JSON: ' || key FROM session_state JOIN sessions s USING (ref)
+		UNION ALL SELECT app, user, s.id, 'a value of its state is no JSON: ' || key
+		FROM session_state JOIN sessions s USING (ref)
 		WHERE NOT json_valid(CAST(value AS TEXT))`},
 }
 
-// auditPage is how many rows one read transaction covers.
-const auditPage = 500
+// auditPage is how many rows one read transaction covers. An event may have a
+// megabyte.
+const auditPage = 100
 
 // Audit implements sessionstore.Audited.
 func (s *Store) Audit(ctx context.Context, session func(sessionstore.SessionRecord) error,
@@ -132,7 +141,11 @@ func (s *Store) auditEvents(ctx context.Context, found func(memory.Finding)) err
 		}
 		for _, r := range page {
 			after = r.rowid
-			e, err := sessionstore.ReadEvent(r.doc)
+			doc, err := sqlitedb.Unseal(r.doc)
+			var e sessionstore.Event
+			if err == nil {
+				e, err = sessionstore.ReadEvent(doc)
+			}
 			switch {
 			case err != nil:
 				found(memory.Finding{Rule: memory.RuleUnreadable, Of: eventName(r.ref, r.seq), Text: err.Error()})
@@ -153,9 +166,15 @@ func (s *Store) auditSessions(ctx context.Context, session func(sessionstore.Ses
 	for after := int64(0); ; {
 		var page []sessionRecord
 		err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-			page, err = sqlitedb.Collect(ctx, tx, scanRecord, `SELECT ref, app, user, id, update_time, seq, requested, done,
+			page, err = sqlitedb.Collect(
+				ctx,
+				tx,
+				scanRecord,
+				`SELECT ref, app, user, id, update_time, seq, requested, done,
 				failed, last_error, coalesce(plan, x''), plan_to FROM sessions WHERE ref > ? ORDER BY ref LIMIT ?`,
-				after, auditPage)
+				after,
+				auditPage,
+			)
 			return err
 		})
 		if err != nil {
@@ -167,7 +186,9 @@ func (s *Store) auditSessions(ctx context.Context, session func(sessionstore.Ses
 		for _, r := range page {
 			after = r.ref
 			if len(r.Plan) > 0 && !json.Valid(r.Plan) {
-				found(memory.Finding{Rule: memory.RuleUnreadable, Scope: r.Scope, Of: r.ID, Text: "its plan is no JSON"})
+				found(
+					memory.Finding{Rule: memory.RuleUnreadable, Scope: r.Scope, Of: r.ID, Text: "its plan is no JSON"},
+				)
 			}
 			if err := session(r.SessionRecord); err != nil {
 				return err
