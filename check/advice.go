@@ -16,7 +16,7 @@ const (
 	rebuild = "memoryd rebuild into an empty memory store has the memories made again from the sessions"
 	restart = "it mends itself while memoryd serves; if it is still there after some minutes, export and import into " +
 		"new stores"
-	again   = "memoryd export and memoryd import into new stores write it anew"
+	again = "memoryd export and memoryd import into new stores write it anew"
 )
 
 // advice has all rules.

@@ -1,8 +1,8 @@
 package storetest
 
 import (
-	"context"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"math"
