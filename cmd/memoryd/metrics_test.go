@@ -1,0 +1,80 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/memoryd/memoryd/internal/qdranttest"
+	"github.com/memoryd/memoryd/internal/redistest"
+	"github.com/memoryd/memoryd/server"
+)
+
+// scraped returns an answer of /metrics.
+func (p *process) scraped(t *testing.T) string {
+	t.Helper()
+	res, err := http.Get(p.url + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK {
+		t.Fatal(res.Status, err)
+	}
+	return string(raw)
+}
+
+// embeddedOnly are the metrics of the embedded file.
+var embeddedOnly = regexp.MustCompile(`^memoryd_(writes?|write|cache|rows|files)_`)
+
+// Every metric that the server knows has a part that fills it, as soon as each kind
+// of request was made. The metrics of the embedded file are missing without one.
+func TestEveryMetricIsFilled(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string][]string{
+		"embedded": nil,
+		"servers":  {"-sessions", redistest.Start(t).URL(), "-memories", qdranttest.Start(t).URL(t)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := start(t, t.TempDir(), append(args, "-max-watchers", "1")...)
+			user := p.url + "/v1/apps/a/users/ann"
+			var op struct{ ID string }
+			said := map[string]any{"sessionId": "s", "events": []any{map[string]any{"content": "I love figs.", "author": "user"}}}
+			for _, c := range []struct {
+				url  string
+				body any
+			}{
+				{user + "/memories/ingest?wait=true", said},
+				{user + "/memories/search", map[string]any{"query": "figs"}},
+				{user + "/tools/preload_memory", map[string]any{"args": map[string]any{"query": "figs"}}},
+			} {
+				if code, err := call("POST", c.url, c.body, &op); err != nil || code != 200 {
+					t.Fatal(c.url, code, err)
+				}
+			}
+			told := p.scraped(t)
+			for metric := range server.Metrics() {
+				there := strings.Contains(told, "\n# TYPE "+metric+" ")
+				want := args == nil || !embeddedOnly.MatchString(metric)
+				if metric == "memoryd_refusals_total" { // has a label, and nothing was refused
+					want = false
+				}
+				if there != want {
+					t.Errorf("%s is there: %t, want %t", metric, there, want)
+				}
+			}
+			for _, line := range []string{`memoryd_operations_total{state="SUCCEEDED"} 1`, `memoryd_ready{check="sessions"} 1`,
+				`memoryd_store_failures_total{store="sessions"} 0`, `memoryd_store_failures_total{store="memories"} 0`,
+				`memoryd_batches_total{outcome="done"} 1`, `memoryd_events_total 1`, `memoryd_backlog_scopes 0`,
+				`memoryd_watchers_limit 1`} {
+				if !slices.Contains(strings.Split(told, "\n"), line) {
+					t.Errorf("lacks %s", line)
+				}
+			}
+		})
+	}
+}
