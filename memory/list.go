@@ -77,6 +77,25 @@ const (
 	MaxPageSize     = 1000
 )
 
+// MaxListBytes is how many bytes the memories of a page have at most, as Bytes counts
+// them; a larger one has a page of its own. So the size of an answer has a bound.
+const MaxListBytes = 8 << 20
+
+// Bytes is about how large m is as JSON.
+func (m *Memory) Bytes() int64 {
+	n := 500 + len(m.ID) + len(m.App) + len(m.User) + len(m.Fact) + len(m.Author) + len(m.Source.Quote)
+	for _, t := range m.Topics {
+		n += len(t) + 3
+	}
+	for _, id := range m.Source.EventIDs {
+		n += len(id) + 3
+	}
+	for k, v := range m.Metadata {
+		n += len(k) + len(v) + 4
+	}
+	return int64(n)
+}
+
 // List asks for one page.
 type List struct {
 	Filter
@@ -85,7 +104,8 @@ type List struct {
 	PageToken string // "" for the first page, else the last answer's NextPageToken
 }
 
-// Page is one page of a list. A memory written while a client goes through the
+// Page is one page of a list: of PageSize memories, or fewer where they would have more
+// than MaxListBytes. A memory written while a client goes through the
 // pages may or may not be on one of them. Every other memory is on exactly one.
 type Page struct {
 	Memories      []Memory
@@ -134,6 +154,19 @@ func (p Paging) Cut(ahead []Cursor) (page []Cursor, nextPageToken string) {
 	}
 	page = ahead[:p.Size]
 	return page, page[p.Size-1].Token()
+}
+
+// Fit ends a page as Cut does, and before a memory with which it would have more than
+// MaxListBytes. A store hands it the memories behind After in order, one more than
+// the page has if there are so many; next is the token that Cut gave, or "".
+func (p Paging) Fit(order Order, found []Memory, next string) (page []Memory, nextPageToken string) {
+	bytes := int64(0)
+	for i := range found {
+		if bytes += found[i].Bytes(); i == p.Size || i > 0 && bytes > MaxListBytes {
+			return found[:i], order.Cursor(&found[i-1]).Token()
+		}
+	}
+	return found, next
 }
 
 // Cursor is a position in the order of a List: the field that orders, and the

@@ -98,17 +98,29 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list *memory.List)
 	for i, c := range cursors {
 		ids[i] = c.ID
 	}
-	records, err := s.read(ctx, scope, ids, shownFields)
-	if err != nil {
-		return page, err
-	}
-	for _, id := range ids {
-		if r := records[id]; r != nil && !r.Deleted { // it was there a moment ago
-			page.Memories = append(page.Memories, r.Memory)
+	var found []memory.Memory
+	bytes := int64(0)
+	for some := range slices.Chunk(ids, readTogether) {
+		if bytes > memory.MaxListBytes {
+			break // the rest is for other pages
+		}
+		records, err := s.read(ctx, scope, some, shownFields)
+		if err != nil {
+			return page, err
+		}
+		for _, id := range some {
+			if r := records[id]; r != nil && !r.Deleted { // it was there a moment ago
+				found, bytes = append(found, r.Memory), bytes+r.Memory.Bytes()
+			}
 		}
 	}
+	page.Memories, page.NextPageToken = paging.Fit(list.Order, found, page.NextPageToken)
 	return page, nil
 }
+
+// readTogether is how many memories are read in one call: of the largest, a few
+// megabytes.
+const readTogether = 50
 
 // listing reads the positions of memories in the order of a list.
 type listing struct {

@@ -199,12 +199,9 @@ func (s *Store) listAround(ctx context.Context, scope memory.Scope, list *memory
 	}
 	page.Unreadable += unreadable
 	slices.SortFunc(found, func(a, b listed) int { return list.Order.Compare(a.at, b.at) })
-	var cursors []memory.Cursor
 	for _, l := range found[:min(len(found), paging.Size+1)] {
-		cursors = append(cursors, l.at)
 		page.Memories = append(page.Memories, l.memory)
 	}
-	cursors, page.NextPageToken = paging.Cut(cursors)
-	page.Memories = page.Memories[:len(cursors)]
+	page.Memories, page.NextPageToken = paging.Fit(list.Order, page.Memories, "")
 	return page, nil
 }

@@ -31,14 +31,14 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list memory.List) 
 	query, args := listQuery(scope, &list, paging.After)
 	now := s.now()
 	var found []memory.Memory
-	var cursors []memory.Cursor
+	bytes := int64(0)
 	see := func(id string, doc []byte) {
 		var m memory.Memory
 		if err := decode(doc, &m); err != nil {
 			page.Unreadable++
 			s.unreadable(scope, id, err)
 		} else if list.Match(&m, now) {
-			found, cursors = append(found, m), append(cursors, list.Order.Cursor(&m))
+			found, bytes = append(found, m), bytes+m.Bytes()
 		}
 	}
 	err = s.db.Read(ctx, func(tx *sql.Tx) error {
@@ -48,7 +48,7 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list memory.List) 
 		}
 		defer rows.Close()
 		// One memory more than a page shows whether there is a next page.
-		for len(found) <= paging.Size && rows.Next() {
+		for len(found) <= paging.Size && bytes <= memory.MaxListBytes && rows.Next() {
 			var id string
 			var doc []byte
 			if err := rows.Scan(&id, &doc); err != nil {
@@ -64,8 +64,7 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list memory.List) 
 	if err != nil {
 		return page, err
 	}
-	cursors, page.NextPageToken = paging.Cut(cursors)
-	page.Memories = found[:len(cursors)]
+	page.Memories, page.NextPageToken = paging.Fit(list.Order, found, "")
 	return page, nil
 }
 

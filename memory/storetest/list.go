@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/memoryd/memoryd/memory"
@@ -17,6 +18,7 @@ func listCases() []testCase {
 		{"Orders", listOrders},
 		{"Ties", listTies},
 		{"Pages", listPages},
+		{"PagesInBytes", listPagesInBytes},
 		{"DefaultPageSize", defaultPageSize},
 		{"BadToken", badToken},
 		{"WritesDuringWalk", writesDuringWalk},
@@ -207,4 +209,30 @@ func listLeavesOut(b *bank) {
 	b.same("List just before expiry", ids(b.list(ann, memory.List{})), []string{"kept", "brief"})
 	b.clock.advance(time.Microsecond)
 	b.same("List at expiry", ids(b.list(ann, memory.List{})), []string{"kept"})
+}
+
+// A page ends before a memory with which it would have more than MaxListBytes, and
+// the next one goes on there. Without it 1,000 long memories would be one answer of
+// 80 MB.
+func listPagesInBytes(b *bank) {
+	const n = memory.MaxListBytes/memory.MaxFact + 10
+	var want []string
+	for i := range n {
+		id := fmt.Sprintf("m%03d", i)
+		want = append(want, id)
+		b.put(write(turn(id, "s", i, strings.Repeat("tea ", memory.MaxFact/4))))
+	}
+	list := memory.List{PageSize: memory.MaxPageSize, Order: memory.Order{Ascending: true}}
+	page, err := b.store.List(b.Context(), ann, list)
+	if err != nil {
+		b.Fatal(err)
+	}
+	bytes := int64(0)
+	for i := range page.Memories {
+		bytes += page.Memories[i].Bytes()
+	}
+	if bytes > memory.MaxListBytes || bytes < memory.MaxListBytes-memory.MaxFact-1000 || page.NextPageToken == "" {
+		b.Errorf("a page has %d memories of %d bytes, next page %q", len(page.Memories), bytes, page.NextPageToken)
+	}
+	b.same("all pages", ids(b.list(ann, list)), want)
 }
