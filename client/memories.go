@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
 )
 
 // Ingest stores events in a session, which it creates if it is missing, and makes
@@ -132,20 +133,23 @@ func (u *User) DeleteMemory(ctx context.Context, id string) error {
 }
 
 // Revisions reads the revisions of a memory, newest first.
-func (u *User) Revisions(ctx context.Context, id string) ([]memory.Revision, error) {
-	var out struct {
-		Revisions []memory.Revision `json:"revisions"`
+func (u *User) Revisions(ctx context.Context, id string) (all []memory.Revision, err error) {
+	for token := ""; ; {
+		var out struct {
+			Revisions     []memory.Revision `json:"revisions"`
+			NextPageToken string            `json:"nextPageToken"`
+		}
+		path := "/memories/" + url.PathEscape(id) + "/revisions"
+		err := u.do(ctx, call{method: http.MethodGet, path: path, answer: &out, idempotent: true,
+			query: page(sessionstore.List{PageSize: memory.MaxPageSize, PageToken: token})})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, out.Revisions...)
+		if token = out.NextPageToken; token == "" {
+			return all, nil
+		}
 	}
-	err := u.do(
-		ctx,
-		call{
-			method:     http.MethodGet,
-			path:       "/memories/" + url.PathEscape(id) + "/revisions",
-			answer:     &out,
-			idempotent: true,
-		},
-	)
-	return out.Revisions, err
 }
 
 // Rollback restores a memory, deleted or not, to one of its revisions, and makes

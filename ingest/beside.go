@@ -41,16 +41,15 @@ func (s *Service) beside(ctx context.Context, a *application, c *consolidate.Cha
 	if c.Expect == 0 {
 		return false, nil
 	}
-	past, err := s.memories.Revisions(ctx, a.work.Key.Scope, c.Memory.ID)
+	latest, earlier, err := s.revision(ctx, a.work.Key.Scope, c.Memory.ID, c.Expect)
 	if err != nil {
 		return false, err
 	}
-	i := slices.IndexFunc(past, func(r memory.Revision) bool { return r.Revision == c.Expect })
-	now := &past[0].Memory
-	if i < 1 || past[0].Action == memory.Deleted {
+	now := &latest.Memory
+	if earlier == nil || latest.Revision == c.Expect || latest.Action == memory.Deleted {
 		return false, nil
 	}
-	then := past[i].Memory
+	then := earlier.Memory
 	if labelled := withLabels(then, now); !labelled.SameContent(now) {
 		return false, nil
 	}

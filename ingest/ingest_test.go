@@ -61,7 +61,7 @@ func TestIngest(t *testing.T) {
 		t.Errorf("turns (-want +got):\n%s", diff)
 	}
 	for _, m := range b.all(memory.KindFact) {
-		revisions, err := b.memories.Revisions(t.Context(), scope, m.ID)
+		revisions, err := b.memories.Revisions(t.Context(), scope, m.ID, 0)
 		if err != nil || len(revisions) != 1 || revisions[0].Actor != "rules" || revisions[0].Operation != op.ID {
 			t.Errorf("revisions of %q: %+v, %v", m.Fact, revisions, err)
 		}

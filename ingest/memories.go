@@ -94,28 +94,50 @@ func extracted(m *memory.Memory) bool { return len(m.Source.EventIDs) > 0 }
 // there is no such revision, and with ErrInvalid if that was a deletion.
 func (s *Service) Rollback(ctx context.Context, scope memory.Scope, id string, revision int64) (memory.Memory, error) {
 	return s.rewrite(ctx, func() (w memory.Write, err error) {
-		past, err := s.memories.Revisions(ctx, scope, id)
-		if err != nil {
-			return w, err
-		}
-		i := slices.IndexFunc(past, func(r memory.Revision) bool { return r.Revision == revision })
+		latest, past, err := s.revision(ctx, scope, id, revision)
 		switch {
-		case i < 0:
+		case err != nil:
+			return w, err
+		case past == nil:
 			return w, fmt.Errorf("revision %d of %w", revision, named(scope, id, memory.ErrNotFound))
-		case past[i].Action == memory.Deleted:
+		case past.Action == memory.Deleted:
 			return w, fmt.Errorf("%w: revision %d is the deletion of the memory: name one before it",
 				memory.ErrInvalid, revision)
 		}
-		m := past[i].Memory
-		m.EditTime, m.Edited = past[0].Memory.EditTime, extracted(&m)
-		if past[0].Action == memory.Deleted || !m.SameContent(&past[0].Memory) {
+		m := past.Memory
+		m.EditTime, m.Edited = latest.Memory.EditTime, extracted(&m)
+		if latest.Action == memory.Deleted || !m.SameContent(&latest.Memory) {
 			m.EditTime = sessionstore.Micros(s.opts.Now())
 		}
 		if !m.Live(s.opts.Now()) {
 			m.ExpireTime = time.Time{}
 		}
-		return memory.Write{Memory: m, Expect: past[0].Revision}, nil
+		return memory.Write{Memory: m, Expect: latest.Revision}, nil
 	})
+}
+
+// revision reads the latest revision of a memory and the one of a number; nil if the
+// memory has none of that number.
+func (s *Service) revision(ctx context.Context, scope memory.Scope, id string, number int64) (
+	latest, one *memory.Revision, err error) {
+	some, err := s.memories.Revisions(ctx, scope, id, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	latest = &some[0]
+	if number < 1 || number > latest.Revision {
+		return latest, nil, nil
+	}
+	if some[len(some)-1].Revision > number {
+		if some, err = s.memories.Revisions(ctx, scope, id, number+1); err != nil {
+			return nil, nil, err
+		}
+	}
+	i := slices.IndexFunc(some, func(r memory.Revision) bool { return r.Revision == number })
+	if i < 0 {
+		return latest, nil, nil
+	}
+	return latest, &some[i], nil
 }
 
 // maxRewrites is how often a client's write is decided on again because another

@@ -311,7 +311,7 @@ func TestFallback(t *testing.T) {
 				t.Errorf("at last (-want +got):\n%s", diff)
 			}
 			for _, m := range b.all(memory.KindFact) {
-				past, err := b.memories.Revisions(t.Context(), scope, m.ID)
+				past, err := b.memories.Revisions(t.Context(), scope, m.ID, 0)
 				if err != nil || past[len(past)-1].Actor != r.Model() {
 					t.Errorf("%q was made by %+v, %v", m.Fact, past, err)
 				}

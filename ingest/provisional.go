@@ -94,18 +94,26 @@ func (s *Service) replaced(
 	}
 	for i := range facts {
 		m := &facts[i].Memory
-		past, err := s.memories.Revisions(ctx, m.Scope, m.ID)
+		var latest *memory.Revision
+		decided := false
+		err := memory.EachRevision(ctx, s.memories, m.Scope, m.ID, func(r *memory.Revision) bool {
+			if latest == nil {
+				latest = r
+			}
+			decided = decidedByClient(*r)
+			return !decided
+		})
 		switch {
 		case errors.Is(err, memory.ErrNotFound):
 		case err != nil:
 			return nil, nil, err
-		case slices.ContainsFunc(past, decidedByClient):
+		case decided:
 			settled = append(settled, m.Source)
-		case past[0].Action != memory.Deleted:
+		case latest.Action != memory.Deleted:
 			out = append(out, consolidate.Withdrawal{
-				Seq: facts[i].Seq, Memory: past[0].Memory, Reason: s.extractor.Name() + " has read it",
+				Seq: facts[i].Seq, Memory: latest.Memory, Reason: s.extractor.Name() + " has read it",
 			})
-			if err := r.loadWithout(ctx, &past[0].Memory); err != nil {
+			if err := r.loadWithout(ctx, &latest.Memory); err != nil {
 				return nil, nil, err
 			}
 		}

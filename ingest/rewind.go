@@ -180,16 +180,15 @@ func (s *Service) withdrawn(ctx context.Context, b *batch, r *related) (out []co
 		if !restsOn(m, b.takenBack) || consolidate.FromClient(m) {
 			return nil
 		}
-		past, err := s.memories.Revisions(ctx, m.Scope, m.ID)
+		w := consolidate.Withdrawal{Seq: b.last, Memory: *m, Reason: "taken back"}
+		err := memory.EachRevision(ctx, s.memories, m.Scope, m.ID, func(r *memory.Revision) bool {
+			if r.Action != memory.Deleted && !restsOn(&r.Memory, b.takenBack) {
+				w.Before = &r.Memory
+			}
+			return w.Before == nil
+		})
 		if err != nil {
 			return err
-		}
-		w := consolidate.Withdrawal{Seq: b.last, Memory: *m, Reason: "taken back"}
-		for i := range past { // newest first
-			if past[i].Action != memory.Deleted && !restsOn(&past[i].Memory, b.takenBack) {
-				w.Before = &past[i].Memory
-				break
-			}
 		}
 		out = append(out, w)
 		return nil

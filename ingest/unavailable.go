@@ -50,7 +50,8 @@ func (c classifyErrors) Search(ctx context.Context, scope memory.Scope, q memory
 	return out, classify(err)
 }
 
-func (c classifyErrors) Revisions(ctx context.Context, scope memory.Scope, id string) ([]memory.Revision, error) {
-	out, err := c.Store.Revisions(ctx, scope, id)
+func (c classifyErrors) Revisions(ctx context.Context, scope memory.Scope, id string, before int64) (
+	[]memory.Revision, error) {
+	out, err := c.Store.Revisions(ctx, scope, id, before)
 	return out, classify(err)
 }

@@ -1,6 +1,9 @@
 package memory
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Action is what a revision did to its memory.
 type Action string
@@ -35,4 +38,34 @@ func RevisionsOf(history []Step) []Revision {
 		}
 	}
 	return out
+}
+
+// CutRevisions ends what Store.Revisions returns: after MaxPageSize revisions, or
+// before one with which they would have more than MaxListBytes.
+func CutRevisions(found []Revision) []Revision {
+	bytes := int64(0)
+	for i := range found {
+		if bytes += found[i].Memory.Bytes(); i == MaxPageSize || i > 0 && bytes > MaxListBytes {
+			return found[:i]
+		}
+	}
+	return found
+}
+
+// EachRevision calls see with the revisions of a memory, newest first, until it
+// returns false.
+func EachRevision(ctx context.Context, store Store, scope Scope, id string, see func(*Revision) bool) error {
+	for before := int64(0); before != 1; {
+		some, err := store.Revisions(ctx, scope, id, before)
+		if err != nil || len(some) == 0 {
+			return err
+		}
+		for i := range some {
+			if !see(&some[i]) {
+				return nil
+			}
+		}
+		before = some[len(some)-1].Revision
+	}
+	return nil
 }

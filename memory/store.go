@@ -111,7 +111,9 @@ type Store interface {
 	// Search returns the candidates for a query; see Query and Found.
 	Search(ctx context.Context, scope Scope, q Query) (Found, error)
 
-	// Revisions returns the history of one memory, deleted or not, newest
-	// first. The error is ErrNotFound if it never was.
-	Revisions(ctx context.Context, scope Scope, id string) ([]Revision, error)
+	// Revisions returns revisions of one memory, deleted or not, newest first:
+	// those numbered below before, or from the newest on if that is 0. It returns
+	// as many as CutRevisions leaves; the last of them is numbered 1 if no more
+	// follow. The error is ErrNotFound if the memory never was.
+	Revisions(ctx context.Context, scope Scope, id string, before int64) ([]Revision, error)
 }

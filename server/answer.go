@@ -164,6 +164,26 @@ func (a *answer) events(events []sessionstore.Event, before int) {
 	}
 }
 
+// writeList writes a list, one value after another.
+func writeList[T any](a *answer, list []T) {
+	a.text("[")
+	for i := range list {
+		if i > 0 {
+			a.text(",")
+		}
+		a.value(list[i])
+	}
+	a.text("]")
+}
+
+// token writes the token of the next page, if there is one.
+func (a *answer) token(token string) {
+	if token != "" {
+		a.text(`,"nextPageToken":`)
+		a.value(token)
+	}
+}
+
 // fail ends the answer with an error.
 func (a *answer) fail(err error) {
 	if a.err == nil {

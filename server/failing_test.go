@@ -75,11 +75,12 @@ func (f *failing) Search(ctx context.Context, scope memory.Scope, q memory.Query
 	return f.Store.Search(ctx, scope, q)
 }
 
-func (f *failing) Revisions(ctx context.Context, scope memory.Scope, id string) ([]memory.Revision, error) {
+func (f *failing) Revisions(ctx context.Context, scope memory.Scope, id string, before int64) (
+	[]memory.Revision, error) {
 	if err := f.failure(); err != nil {
 		return nil, err
 	}
-	return f.Store.Revisions(ctx, scope, id)
+	return f.Store.Revisions(ctx, scope, id, before)
 }
 
 // failingSessions is a session store whose calls fail while its error is on,

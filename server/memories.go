@@ -1,8 +1,10 @@
 package server
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
+	"strconv"
 
 	"github.com/labstack/echo/v4"
 
@@ -61,16 +63,32 @@ func (s *Server) listMemories(c echo.Context, scope memory.Scope) error {
 	if list.PageSize, err = pageSizeParam(c); err != nil {
 		return err
 	}
-	page, err := s.memories.List(c.Request().Context(), scope, list)
+	ctx := c.Request().Context()
+	share, err := s.answers.Take(ctx, scope.App, memory.MaxListBytes, roomTime)
 	if err != nil {
 		return err
 	}
-	return sendJSON(c, http.StatusOK, struct {
-		Memories      []memory.Memory `json:"memories"`
-		NextPageToken string          `json:"nextPageToken,omitzero"`
-		// Unreadable counts the memories that the store has left out as damaged.
-		Unreadable int `json:"unreadable,omitzero"`
-	}{page.Memories, page.NextPageToken, page.Unreadable})
+	defer share.Release()
+	page, err := s.memories.List(ctx, scope, list)
+	if err != nil {
+		return err
+	}
+	out := newAnswer(c, http.StatusOK)
+	bytes := int64(0)
+	for i := range page.Memories {
+		bytes += page.Memories[i].Bytes()
+	}
+	share.Shrink(bytes)
+	out.within(bytes)
+	out.text(`{"memories":`)
+	writeList(out, page.Memories)
+	out.token(page.NextPageToken)
+	if page.Unreadable > 0 { // those that the store has left out as damaged
+		out.text(`,"unreadable":`)
+		out.value(page.Unreadable)
+	}
+	out.text("}")
+	return out.finish()
 }
 
 // getMemory answers GET {scope}/memories/{id}.
@@ -139,15 +157,40 @@ func (s *Server) deleteMemory(c echo.Context, scope memory.Scope, id string) err
 }
 
 // listRevisions answers GET {scope}/memories/{id}/revisions, newest first. It
-// has those of a deleted memory too, so it asks the store and not Get.
+// has those of a deleted memory too, so it asks the store and not Get. The token of
+// the next page is the number of the last revision of this one.
 func (s *Server) listRevisions(c echo.Context, scope memory.Scope, id string) error {
-	revisions, err := s.memories.Revisions(c.Request().Context(), scope, id)
+	size, err := pageSizeParam(c)
 	if err != nil {
 		return err
 	}
-	return sendJSON(c, http.StatusOK, struct {
-		Revisions []memory.Revision `json:"revisions"`
-	}{revisions})
+	size = cmp.Or(size, memory.DefaultPageSize)
+	before := int64(0)
+	if token := c.QueryParam("pageToken"); token != "" {
+		if before, err = strconv.ParseInt(token, 10, 64); err != nil || before < 2 {
+			return invalid("pageToken %.40q is not one of an earlier answer to this list", token)
+		}
+	}
+	ctx := c.Request().Context()
+	share, err := s.answers.Take(ctx, scope.App, memory.MaxListBytes, roomTime)
+	if err != nil {
+		return err
+	}
+	defer share.Release()
+	revisions, err := s.memories.Revisions(ctx, scope, id, before)
+	if err != nil {
+		return err
+	}
+	revisions = revisions[:min(len(revisions), size)]
+	out := newAnswer(c, http.StatusOK)
+	out.within(memory.MaxListBytes)
+	out.text(`{"revisions":`)
+	writeList(out, revisions)
+	if n := len(revisions); n > 0 && revisions[n-1].Revision > 1 {
+		out.token(strconv.FormatInt(revisions[n-1].Revision, 10))
+	}
+	out.text("}")
+	return out.finish()
 }
 
 // rollbackMemory answers POST {scope}/memories/{id}/rollback: it writes what an

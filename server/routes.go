@@ -49,7 +49,7 @@ func (s *Server) addRoutes() {
 	s.route("GET", oneMemory, withMemory(s.getMemory))
 	s.route("PATCH", oneMemory, withMemory(s.patchMemory))
 	s.route("DELETE", oneMemory, withMemory(s.deleteMemory))
-	s.route("GET", oneMemory+"/revisions", withMemory(s.listRevisions))
+	s.route("GET", oneMemory+"/revisions", withMemory(s.listRevisions), "pageSize", "pageToken")
 	s.route("POST", oneMemory+"/rollback", withMemory(s.rollbackMemory))
 
 	s.route("POST", "/v1/backup", s.backup, "store")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/memoryd/memoryd/internal/inflight"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/retrieve"
 )
@@ -56,10 +57,35 @@ func (s *Server) search(c echo.Context, scope memory.Scope) error {
 	if err != nil {
 		return err
 	}
-	return sendJSON(c, http.StatusOK, struct {
-		Memories []memory.Match `json:"memories"`
-	}{matches})
+	out, share, err := s.matchesAnswer(c, scope.App, matches)
+	if err != nil {
+		return err
+	}
+	defer share.Release()
+	out.text(`{"memories":`)
+	writeList(out, matches)
+	out.text("}")
+	return out.finish()
 }
+
+// matchesAnswer begins an answer with matches once there is room to send them. They
+// are few, and held by then, so that small ones do not wait.
+func (s *Server) matchesAnswer(c echo.Context, app string, matches []memory.Match) (*answer, *inflight.Share, error) {
+	bytes := int64(0)
+	for i := range matches {
+		bytes += matches[i].Memory.Bytes()
+	}
+	out := newAnswer(c, http.StatusOK)
+	out.within(bytes)
+	if bytes <= smallAnswer {
+		return out, nil, nil
+	}
+	share, err := s.answers.Take(c.Request().Context(), app, bytes, roomTime)
+	return out, share, err
+}
+
+// smallAnswer is the size up to which an answer takes no room, in bytes.
+const smallAnswer = 256 << 10
 
 // promptContext answers POST {scope}/memories/context: the best matches of a
 // search as one block of text for a prompt, within a budget of tokens.
@@ -83,5 +109,11 @@ func (s *Server) promptContext(c echo.Context, scope memory.Scope) error {
 	if err != nil {
 		return err
 	}
-	return sendJSON(c, http.StatusOK, block)
+	out, share, err := s.matchesAnswer(c, scope.App, block.Memories)
+	if err != nil {
+		return err
+	}
+	defer share.Release()
+	out.value(block)
+	return out.finish()
 }

@@ -33,10 +33,7 @@ func (a *answer) session(s *sessionstore.Session) {
 func (a *answer) sessionEnd(s *sessionstore.Session) {
 	a.text(`,"lastUpdateTime":`)
 	a.value(s.LastUpdateTime)
-	if s.NextPageToken != "" {
-		a.text(`,"nextPageToken":`)
-		a.value(s.NextPageToken)
-	}
+	a.token(s.NextPageToken)
 	a.text("}")
 }
 
@@ -152,10 +149,7 @@ func (s *Server) sendSessions(c echo.Context, app string,
 		out.sessionEnd(&page.Sessions[i])
 	}
 	out.text("]")
-	if page.NextPageToken != "" {
-		out.text(`,"nextPageToken":`)
-		out.value(page.NextPageToken)
-	}
+	out.token(page.NextPageToken)
 	out.text("}")
 	return out.finish()
 }

@@ -148,7 +148,7 @@ func TestMoveOfManyProcesses(t *testing.T) {
 		t.Error("it is another store")
 	}
 	for i := range writers {
-		past, err := s.Revisions(t.Context(), moveUser, fmt.Sprint("w", i))
+		past, err := s.Revisions(t.Context(), moveUser, fmt.Sprint("w", i), 0)
 		if err != nil || int64(len(past)) < acknowledged[i] {
 			t.Errorf("of %d acknowledged writes %d are there, %v", acknowledged[i], len(past), err)
 		}

@@ -35,21 +35,50 @@ func (s *Store) Get(ctx context.Context, scope memory.Scope, ids []string) ([]me
 }
 
 // Revisions implements memory.Store.
-func (s *Store) Revisions(ctx context.Context, scope memory.Scope, id string) ([]memory.Revision, error) {
+func (s *Store) Revisions(ctx context.Context, scope memory.Scope, id string, before int64) ([]memory.Revision, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	records, err := s.read(ctx, scope, []string{id}, recordFields)
 	if err == nil && records[id] == nil {
 		err = memory.ErrNotFound
 	}
-	var history []memory.Step
+	var out []memory.Revision
 	if err == nil {
-		history, err = s.history(ctx, records[id])
+		out, err = s.revisions(ctx, records[id], before)
 	}
 	if err != nil {
 		return nil, scope.Wrap(fmt.Sprintf("revisions of memory %.80q", id), err)
 	}
-	return memory.RevisionsOf(history), nil
+	return memory.CutRevisions(out), nil
+}
+
+// revisions reads revisions of a memory below a number, newest first, one more than
+// Revisions returns if there are so many.
+func (s *Store) revisions(ctx context.Context, r *record, before int64) (out []memory.Revision, err error) {
+	to := r.Memory.Revision
+	if before == 0 || before > to {
+		out = memory.RevisionsOf([]memory.Step{r.step.of(r.Memory)})
+	} else {
+		to = before
+	}
+	bytes := int64(0)
+	for to > 1 && len(out) <= memory.MaxPageSize && bytes <= memory.MaxListBytes {
+		from := max(1, to-pastTogether)
+		past, err := s.someSteps(ctx, r.Memory.Scope, r.Memory.ID, from, to)
+		if err != nil {
+			return nil, err
+		}
+		var some []memory.Step
+		for i := range past {
+			st, err := past[i].read()
+			if err != nil {
+				return nil, err
+			}
+			some, bytes = append(some, st), bytes+st.Memory.Bytes()
+		}
+		out, to = append(out, memory.RevisionsOf(some)...), from
+	}
+	return out, nil
 }
 
 // history gives all revisions of a memory, oldest first.

@@ -9,6 +9,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -201,19 +202,64 @@ func (s *Store) Get(ctx context.Context, scope memory.Scope, ids []string) ([]me
 }
 
 // Revisions implements memory.Store.
-func (s *Store) Revisions(ctx context.Context, scope memory.Scope, id string) ([]memory.Revision, error) {
-	var history []memory.Step
-	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-		history, err = readHistory(ctx, tx, inScope+` AND id = ?`, scope.App, scope.User, id)
+func (s *Store) Revisions(ctx context.Context, scope memory.Scope, id string, before int64) (
+	out []memory.Revision, err error) {
+	if before == 0 {
+		before = math.MaxInt64
+	}
+	err = s.db.Read(ctx, func(tx *sql.Tx) (err error) {
+		var n int64
+		err = tx.QueryRowContext(ctx, `SELECT n FROM memories WHERE `+inScope+` AND id = ?`, scope.App, scope.User, id).
+			Scan(&n)
+		if errors.Is(err, sql.ErrNoRows) {
+			return memory.ErrNotFound
+		}
+		if err != nil {
+			return err
+		}
+		out, err = readRevisions(ctx, tx, n, before)
 		return err
 	})
-	if err == nil && len(history) == 0 {
-		err = memory.ErrNotFound
-	}
 	if err != nil {
 		return nil, scope.Wrap(fmt.Sprintf("revisions of memory %.80q", id), err)
 	}
-	return memory.RevisionsOf(history), nil
+	return memory.CutRevisions(out), nil
+}
+
+// readRevisions reads the revisions of the memory n below a number, newest first, one
+// more than Revisions returns if there are so many.
+func readRevisions(ctx context.Context, tx *sql.Tx, n, before int64) (out []memory.Revision, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT r.revision, r.action, r.time, r.actor, r.operation, coalesce(r.doc, m.doc)
+		FROM memories m JOIN revisions r ON r.memory = m.n
+		WHERE m.n = ? AND r.revision < ? ORDER BY r.revision DESC`, n, before)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	bytes := int64(0)
+	for len(out) <= memory.MaxPageSize && bytes <= memory.MaxListBytes && rows.Next() {
+		st, err := scanStep(rows)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, memory.RevisionsOf([]memory.Step{st})...)
+		bytes += st.Memory.Bytes()
+	}
+	return out, rows.Err()
+}
+
+// scanStep reads a revision, its memory last.
+func scanStep(rows *sql.Rows) (st memory.Step, err error) {
+	var at int64
+	var doc []byte
+	if err := rows.Scan(&st.Revision, &st.Action, &at, &st.Actor, &st.Operation, &doc); err != nil {
+		return st, err
+	}
+	st.Time = time.UnixMicro(at).UTC()
+	if err := decode(doc, &st.Memory); err != nil {
+		return st, fmt.Errorf("revision %d: %w", st.Revision, err)
+	}
+	return st, nil
 }
 
 // readHistory reads the revisions of one memory, oldest first. The condition is
@@ -227,15 +273,9 @@ func readHistory(ctx context.Context, tx *sql.Tx, condition string, args ...any)
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var st memory.Step
-		var at int64
-		var doc []byte
-		if err := rows.Scan(&st.Revision, &st.Action, &at, &st.Actor, &st.Operation, &doc); err != nil {
+		st, err := scanStep(rows)
+		if err != nil {
 			return nil, err
-		}
-		st.Time = time.UnixMicro(at).UTC()
-		if err := decode(doc, &st.Memory); err != nil {
-			return nil, fmt.Errorf("revision %d: %w", st.Revision, err)
 		}
 		out = append(out, st)
 	}

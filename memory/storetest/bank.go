@@ -206,10 +206,19 @@ func (b *bank) list(s memory.Scope, l memory.List) []memory.Memory {
 	}
 }
 
+// history reads all revisions of a memory, newest first.
+func (b *bank) history(s memory.Scope, id string) (out []memory.Revision, err error) {
+	err = memory.EachRevision(b.Context(), b.store, s, id, func(r *memory.Revision) bool {
+		out = append(out, *r)
+		return true
+	})
+	return out, err
+}
+
 // revisions gives the history of a memory that has one.
 func (b *bank) revisions(s memory.Scope, id string) []memory.Revision {
 	b.Helper()
-	got, err := b.store.Revisions(b.Context(), s, id)
+	got, err := b.history(s, id)
 	if err != nil {
 		b.Fatalf("Revisions(%q): %v", id, err)
 	}
@@ -281,7 +290,7 @@ func (b *bank) contents(s memory.Scope, ids ...string) contents {
 		ids = append(ids, m.ID)
 	}
 	for _, id := range ids {
-		if r, err := b.store.Revisions(b.Context(), s, id); err == nil {
+		if r, err := b.history(s, id); err == nil {
 			c.Revisions[id] = r
 		} else if !errors.Is(err, memory.ErrNotFound) {
 			b.Fatalf("Revisions(%q): %v", id, err)

@@ -281,7 +281,7 @@ func cancelled(b *bank) {
 		_, del := b.store.Delete(ctx, ann, []memory.Removal{{ID: "m"}})
 		_, list := b.store.List(ctx, ann, memory.List{})
 		_, search := b.store.Search(ctx, ann, memory.Query{Terms: []string{"tea"}, Limit: 1})
-		_, revisions := b.store.Revisions(ctx, ann, "m")
+		_, revisions := b.store.Revisions(ctx, ann, "m", 0)
 		for call, err := range map[string]error{"Put": put, "Get": get, "Delete": del, "List": list, "Search": search,
 			"Revisions": revisions} {
 			if !errors.Is(err, ctx.Err()) {

@@ -129,7 +129,7 @@ func isolatedReads(b *bank) {
 		b.same(fmt.Sprintf("List of %q", s), b.list(s, memory.List{}), []memory.Memory(nil))
 		found := b.searchIn(s, memory.Query{Terms: []string{"tea"}, Vector: axis(0), Limit: 50, Context: 2})
 		b.same(fmt.Sprintf("Search of %q", s), found, memory.Found{Stats: memory.Stats{DF: []int{0}}})
-		if _, err := b.store.Revisions(b.Context(), s, "m"); !errors.Is(err, memory.ErrNotFound) {
+		if _, err := b.store.Revisions(b.Context(), s, "m", 0); !errors.Is(err, memory.ErrNotFound) {
 			b.Errorf("Revisions of %q: error %v, want ErrNotFound", s, err)
 		}
 	}

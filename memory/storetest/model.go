@@ -350,8 +350,8 @@ func (m *model) reads(scope memory.Scope) {
 	}
 	m.same("Get", m.get(scope, names...), want)
 	for _, id := range names {
-		want, wantErr := m.reference.Revisions(m.Context(), scope, id)
-		got, err := m.store.Revisions(m.Context(), scope, id)
+		want, wantErr := m.reference.Revisions(m.Context(), scope, id, 0)
+		got, err := m.store.Revisions(m.Context(), scope, id, 0)
 		if !errors.Is(err, wantErr) {
 			m.Fatalf("Revisions(%q): error %v, want %v", id, err, wantErr)
 		}

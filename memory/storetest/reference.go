@@ -220,7 +220,8 @@ func (r *reference) List(ctx context.Context, scope memory.Scope, list memory.Li
 }
 
 // Revisions implements memory.Store.
-func (r *reference) Revisions(ctx context.Context, scope memory.Scope, id string) ([]memory.Revision, error) {
+func (r *reference) Revisions(ctx context.Context, scope memory.Scope, id string, before int64) (
+	[]memory.Revision, error) {
 	_, err := r.begin(ctx)
 	if err != nil {
 		return nil, err
@@ -230,7 +231,9 @@ func (r *reference) Revisions(ctx context.Context, scope memory.Scope, id string
 	if rec == nil {
 		return nil, memory.ErrNotFound
 	}
-	return memory.RevisionsOf(rec.steps()), nil
+	out := memory.RevisionsOf(rec.steps())
+	out = slices.DeleteFunc(out, func(r memory.Revision) bool { return before > 0 && r.Revision >= before })
+	return memory.CutRevisions(out), nil
 }
 
 // Export implements memory.Archive.

@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/memoryd/memoryd/memory"
@@ -18,6 +19,7 @@ func revisionCases() []testCase {
 		{"Expired", expiredHistory},
 		{"Scopes", revisionsOfScopes},
 		{"Many", manyRevisions},
+		{"Pages", revisionsInPages},
 	}
 }
 
@@ -93,7 +95,7 @@ func revisionsNotFound(b *bank) {
 	check := func(when string) {
 		b.Helper()
 		for _, id := range []string{"missing", "M", "m%"} {
-			if r, err := b.store.Revisions(b.Context(), ann, id); !errors.Is(err, memory.ErrNotFound) {
+			if r, err := b.store.Revisions(b.Context(), ann, id, 0); !errors.Is(err, memory.ErrNotFound) {
 				b.Errorf("%s: Revisions(%q): %v, error %v, want ErrNotFound", when, id, r, err)
 			}
 		}
@@ -128,7 +130,7 @@ func revisionsOfScopes(b *bank) {
 	b.same("ann's", len(b.revisions(ann, "m")), 2)
 	b.same("bob's", b.revisions(bob, "m")[0].Fact, "coffee")
 	b.same("bob's", len(b.revisions(bob, "m")), 1)
-	if _, err := b.store.Revisions(b.Context(), bob, "only"); !errors.Is(err, memory.ErrNotFound) {
+	if _, err := b.store.Revisions(b.Context(), bob, "only", 0); !errors.Is(err, memory.ErrNotFound) {
 		b.Errorf("Revisions of another scope's memory: error %v, want ErrNotFound", err)
 	}
 }
@@ -150,5 +152,36 @@ func manyRevisions(b *bank) {
 		if want := int64(n + 1 - i); r.Revision != want {
 			b.Errorf("revision %d in place of %d", r.Revision, want)
 		}
+	}
+}
+
+// Revisions ends before a revision with which it would return more than MaxListBytes,
+// and reads those below a number. A memory may be changed any number of times.
+func revisionsInPages(b *bank) {
+	const n = memory.MaxListBytes/memory.MaxFact + 10
+	for i := range int64(n) {
+		m := fact("m", fmt.Sprint(i, strings.Repeat(" tea", memory.MaxFact/4-10)))
+		b.put(update(m, i))
+	}
+	next := int64(n)
+	for before, pages := int64(0), 0; before != 1; pages++ {
+		some, err := b.store.Revisions(b.Context(), ann, "m", before)
+		if err != nil || len(some) == 0 || pages > 2 {
+			b.Fatalf("page %d has %d revisions, error %v", pages, len(some), err)
+		}
+		bytes := int64(0)
+		for _, r := range some {
+			b.same("revision", r.Revision, next)
+			next--
+			bytes += r.Memory.Bytes()
+		}
+		if bytes > memory.MaxListBytes {
+			b.Errorf("page %d has %d bytes", pages, bytes)
+		}
+		before = some[len(some)-1].Revision
+	}
+	b.same("revisions left", next, int64(0))
+	if r, err := b.store.Revisions(b.Context(), ann, "m", 2); err != nil || len(r) != 1 || r[0].Action != memory.Created {
+		b.Errorf("below 2: %d revisions, error %v", len(r), err)
 	}
 }
