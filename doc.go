@@ -23,7 +23,8 @@
 // [github.com/memoryd/memoryd/sessionstore/sqlitesession] and
 // [github.com/memoryd/memoryd/memory/sqlitestore] keep everything in one SQLite
 // file, which [github.com/memoryd/memoryd/internal/sqlitedb] opens: one process a
-// file, one writer, commits in groups.
+// file, one writer, commits in groups. It notices damage, and
+// [github.com/memoryd/memoryd/internal/salvage] saves what is left of such a file.
 // [github.com/memoryd/memoryd/sessionstore/redissession] keeps sessions in Redis or
 // a Redis Cluster, and [github.com/memoryd/memoryd/memory/qdrantstore] keeps
 // memories in Qdrant, for any number of processes. All pass the same suites.

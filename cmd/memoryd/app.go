@@ -42,6 +42,7 @@ func newApp(cfg *config, log *slog.Logger) (*app, error) {
 	}
 	stores := newStores()
 	stores.CacheBytes, stores.MaxState, stores.Log = cfg.cacheBytes, cfg.limits.state, log
+	stores.Reserve = cfg.reserve
 	return &app{cfg: cfg, log: log, models: models, stores: stores}, nil
 }
 
@@ -156,7 +157,8 @@ func (a *app) announce(on net.Listener, stdout io.Writer) {
 		"embedder", embedder.Name, "embedding-dimension", embedder.Dimension,
 		"extractor", a.models.extractor.Name(), "extractor-fallback", cfg.fallback, "extractor-tokens", cfg.batchTokens,
 		"reranker", a.models.rerankerName(), "preload-timeout", cfg.preloadTimeout, "workers", cfg.workers,
-		"cache-bytes", cfg.cacheBytes, "max-body", cfg.limits.body, "max-bodies", cfg.limits.bodies,
+		"cache-bytes", cfg.cacheBytes, "delete-reserve", cfg.reserve,
+		"max-body", cfg.limits.body, "max-bodies", cfg.limits.bodies,
 		"max-answers", cfg.limits.answers, "max-state", cfg.limits.state, "max-connections", cfg.limits.connections,
 		"max-watchers", cfg.maxWatchers, "requests", cfg.requests, "queue-time", cfg.queueTime,
 		"log-format", cfg.logFormat, "log-level", cfg.logLevel)

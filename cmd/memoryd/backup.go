@@ -41,7 +41,8 @@ func backup(ctx context.Context, cfg *config, file string, s streams) error {
 	} {
 		switch {
 		case !inFile(store.place):
-			fmt.Fprintf(s.err, "the %s are not in a file: back up %s with its own means\n", store.name, shown(store.place))
+			fmt.Fprintf(s.err, "the %s are not in a file: back up %s with its own means\n", store.name,
+				shown(store.place))
 			continue
 		case store.name == "memories" && cfg.oneFile():
 			continue

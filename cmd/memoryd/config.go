@@ -43,6 +43,7 @@ type config struct {
 	requests       int           // in progress
 	queueTime      time.Duration // that a request waits for its turn
 	cacheBytes     int64         // of the indexes of embedded memories
+	reserve        int64         // bytes of the disk that are kept for deletions
 	maxWatchers    int
 	limits         limits
 	logFormat      string
@@ -57,7 +58,7 @@ type config struct {
 // serverFlagNames are the flags of serve that are about requests and work.
 func serverFlagNames() []string {
 	return append([]string{"listen", "insecure", "loopback-names", "preload-timeout", "workers", "cache-bytes",
-		"max-watchers", "requests", "queue-time"}, limitFlagNames()...)
+		"delete-reserve", "max-watchers", "requests", "queue-time"}, limitFlagNames()...)
 }
 
 // storeFlagNames are the flags of serve that are about the places of the data.
@@ -114,6 +115,8 @@ func serveFlags(cfg *config) *flag.FlagSet {
 		"`REQUESTS` in progress at a time; one app may have as many as are free")
 	fs.DurationVar(&cfg.queueTime, "queue-time", server.DefaultQueueTime,
 		"`DURATION` that a request may wait for a processor or for its turn to write, behind others of its app")
+	fs.Int64Var(&cfg.reserve, "delete-reserve", 16<<20,
+		"`BYTES` of the disk that each embedded file keeps for deletions on a full disk; 0 keeps none")
 	fs.IntVar(&cfg.maxWatchers, "max-watchers", ingest.DefaultMaxWatchers,
 		"`NUMBER` of streams and waiting requests that may watch operations at a time")
 	limitFlags(fs, &cfg.limits)
@@ -252,6 +255,9 @@ const maxPreload = 30 * time.Second
 // less, most searches would read theirs from the file.
 const minCacheBytes = 1 << 20
 
+// maxReserve is more than the deletion of the largest session writes.
+const maxReserve = 1 << 30
+
 // checkServing checks what requests and work in the background use.
 func (c *config) checkServing() error {
 	switch {
@@ -265,6 +271,8 @@ func (c *config) checkServing() error {
 		return fmt.Errorf("-queue-time %v: want 1ms to 1m0s, after which a request is over anyway", c.queueTime)
 	case c.cacheBytes < minCacheBytes:
 		return fmt.Errorf("-cache-bytes %d: want %d or more", c.cacheBytes, minCacheBytes)
+	case c.reserve < 0 || c.reserve > maxReserve:
+		return fmt.Errorf("-delete-reserve %d: want 0 to %d", c.reserve, int64(maxReserve))
 	case c.maxWatchers < 1 || c.maxWatchers > 1_000_000:
 		return fmt.Errorf("-max-watchers %d: want 1 to 1000000", c.maxWatchers)
 	case c.preloadTimeout < time.Millisecond || c.preloadTimeout > maxPreload:

@@ -65,6 +65,9 @@ type Stores struct {
 	// Hint is what to do about a file that cannot be opened: part of the error.
 	Hint string
 
+	// Reserve is how many bytes of the disk a SQLite file keeps for deletions on a full
+	// disk. Defaults to none.
+	Reserve int64
 	// Log gets what is damaged of SQLite files. Defaults to discarding.
 	Log *slog.Logger
 
@@ -198,7 +201,7 @@ func (s *Stores) file(path string) (*sqlitedb.DB, error) {
 			return db, nil
 		}
 	}
-	db, err := sqlitedb.Open(path, &sqlitedb.Options{Log: s.Log})
+	db, err := sqlitedb.Open(path, &sqlitedb.Options{Log: s.Log, Reserve: s.Reserve})
 	switch {
 	case err != nil && s.Hint != "":
 		return nil, fmt.Errorf("%w (%s)", err, s.Hint)

@@ -45,8 +45,8 @@ func open(path string) (*file, error) {
 		f.log = nil
 	}
 	head := make([]byte, 100)
-	n, _ := f.main.ReadAt(head, 0)
-	if size := pageSize(uint32(binary.BigEndian.Uint16(head[16:]))); n == 100 && string(head[:16]) == magic && size > 0 {
+	_, _ = f.main.ReadAt(head, 0) // what is beyond the end stays zero
+	if size := pageSize(uint32(binary.BigEndian.Uint16(head[16:]))); string(head[:16]) == magic && size > 0 {
 		f.pageSize, f.header = size, true
 	}
 	f.usable = f.pageSize

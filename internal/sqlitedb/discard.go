@@ -58,7 +58,7 @@ func (db *DB) discardFiles() error {
 		}
 	}
 	if db.made.record {
-		errs = append(errs, remove(db.path+".state"))
+		errs = append(errs, remove(db.path+".state"), remove(db.path+".reserve"))
 	}
 	if db.lock != nil {
 		lockFile := db.path + ".lock"

@@ -115,8 +115,25 @@ func (db *DB) openBeside(checkTime time.Duration) (err error) {
 		return err
 	}
 	db.note()
+	if db.reserve.path = db.path + ".reserve"; db.reserve.take() != nil {
+		db.log.Warn("the disk has no room for the reserve that deletions get when it is full", "file", db.reserve.path,
+			"bytes", db.reserve.bytes)
+	}
+	return db.checkAtOpen(checkTime)
+}
+
+// checkAtOpen checks the structure of the file for some time. What is left of the time
+// is for the indexes, which the quick check does not compare with their tables.
+func (db *DB) checkAtOpen(checkTime time.Duration) error {
 	began := time.Now()
 	done, err := db.QuickCheck(context.Background(), checkTime)
+	if left := checkTime - time.Since(began); done && db.Damaged() == nil && left > checkTime/2 {
+		within, cancel := context.WithTimeout(context.Background(), left)
+		defer cancel()
+		if found, _ := db.integrity(within, "PRAGMA integrity_check(1)"); len(found) > 0 {
+			_ = db.MarkDamaged(found[0])
+		}
+	}
 	switch {
 	case db.Damaged() != nil: // it is logged, and the file is served for reading
 	case err != nil:

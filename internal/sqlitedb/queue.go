@@ -11,8 +11,9 @@ import (
 
 // Turn says whose write waits, for the order in which writes get their turn.
 type Turn struct {
-	scope  memory.Scope
-	urgent bool
+	scope   memory.Scope
+	urgent  bool
+	freeing bool // see Freeing
 }
 
 // For is a turn among the writes of a scope. A scope without a user stands for an

@@ -45,6 +45,8 @@ type DB struct {
 	copying atomic.Int32   // backups that read now
 	copies  sync.WaitGroup // the same, to wait for
 
+	reserve reserve
+
 	unreadableMu sync.Mutex
 	unreadable   map[Row]bool // rows met so far
 
@@ -61,7 +63,10 @@ type Options struct {
 	// CheckTime is how long SQLite's quick check of the structure may take before
 	// Open returns. A check that needs longer is given up. Defaults to 2 s.
 	CheckTime time.Duration
-	Log       *slog.Logger // gets what is damaged. Defaults to discarding.
+	// Reserve is how many bytes of the disk are kept for writes that free room; see
+	// Turn.Freeing. Defaults to none.
+	Reserve int64
+	Log     *slog.Logger // gets what is damaged. Defaults to discarding.
 }
 
 // Open opens or creates the database at path. With [Memory] as its path the
@@ -80,7 +85,7 @@ func Open(path string, opts *Options) (*DB, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	db := &DB{path: path, log: o.Log, unreadable: map[Row]bool{},
+	db := &DB{path: path, log: o.Log, reserve: reserve{bytes: o.Reserve}, unreadable: map[Row]bool{},
 		queue: newQueue(), closing: make(chan struct{}), stopped: make(chan struct{})}
 	if err := db.open(o.CheckTime); err != nil {
 		return nil, errors.Join(err, db.discardFiles())
@@ -97,6 +102,9 @@ func (db *DB) Path() string { return db.path }
 // request needs it.
 func (db *DB) Check(ctx context.Context) error {
 	if err := db.checkFiles(ctx); err != nil {
+		return err
+	}
+	if err := db.reserve.check(); err != nil {
 		return err
 	}
 	if db.failing.Load() {

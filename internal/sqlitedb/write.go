@@ -48,11 +48,8 @@ func (j *job) call() (err error) {
 	return err
 }
 
-// Write runs fn inside a transaction, alone, and returns once its changes are on
-// the disk. If fn fails, none of its changes stay and Write returns its error. A
-// ctx that ends before fn has begun stops it; one that ends later does not. A write
-// of a request that would wait too long for its turn fails with a memory.Refusal.
-func (db *DB) Write(ctx context.Context, turn Turn, fn func(*Tx) error) error {
+// write is Write without the reserve.
+func (db *DB) write(ctx context.Context, turn Turn, fn func(*Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

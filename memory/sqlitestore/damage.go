@@ -89,7 +89,8 @@ type numbered struct {
 // indexes tell: each is read from both ends until a page of it cannot be.
 func (s *Store) numbers(ctx context.Context, tx *sql.Tx, scope memory.Scope) (out []numbered, err error) {
 	var number int64
-	err = tx.QueryRowContext(ctx, `SELECT n FROM scopes WHERE app = ? AND user = ?`, scope.App, scope.User).Scan(&number)
+	err = tx.QueryRowContext(ctx, `SELECT n FROM scopes WHERE app = ? AND user = ?`, scope.App, scope.User).
+		Scan(&number)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}

@@ -203,7 +203,8 @@ func mendScopes(tx *sqlitedb.Tx) (moved int, err error) {
 			if number = to.was; known[number] != (memory.Scope{}) {
 				number = slices.Max(slices.Collect(maps.Keys(known))) + 1
 			}
-			if _, err := tx.Exec(`INSERT INTO scopes VALUES (?, ?, ?)`, number, to.scope.App, to.scope.User); err != nil {
+			_, err := tx.Exec(`INSERT INTO scopes VALUES (?, ?, ?)`, number, to.scope.App, to.scope.User)
+			if err != nil {
 				return 0, err
 			}
 			numbers[to.scope], known[number] = number, to.scope

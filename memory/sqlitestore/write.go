@@ -191,7 +191,7 @@ func insertStep(tx *sqlitedb.Tx, n int64, st *memory.Step, doc []byte) error {
 // a memory that is named twice is deleted once.
 func (s *Store) Delete(ctx context.Context, scope memory.Scope, removals []memory.Removal) ([]memory.Outcome, error) {
 	var out []memory.Outcome
-	err := s.write(ctx, sqlitedb.For(scope), func(tx *sqlitedb.Tx) error {
+	err := s.write(ctx, sqlitedb.For(scope).Freeing(), func(tx *sqlitedb.Tx) error {
 		out = make([]memory.Outcome, len(removals))
 		n, err := scopeNumber(tx, scope, false)
 		if err != nil {

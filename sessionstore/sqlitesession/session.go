@@ -197,7 +197,7 @@ const selectEvents = `SELECT ` + eventColumns + ` FROM events WHERE ref = ?1 AND
 
 // Delete implements sessionstore.Store.
 func (s *Store) Delete(ctx context.Context, key sessionstore.Key) error {
-	err := s.db.Write(ctx, sqlitedb.For(key.Scope), func(tx *sqlitedb.Tx) error {
+	err := s.db.Write(ctx, sqlitedb.For(key.Scope).Freeing(), func(tx *sqlitedb.Tx) error {
 		row, err := findSession(tx.QueryRow(selectSession, key.App, key.User, key.ID))
 		if errors.Is(err, memory.ErrNotFound) {
 			return nil

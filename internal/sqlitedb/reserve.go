@@ -1,0 +1,125 @@
+package sqlitedb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// reserve is the file PATH.reserve, which keeps room on the disk. When the disk is
+// full, writes that free room get it: without it nothing could be deleted, as SQLite
+// writes first what it is about to delete. Once it is given up no other write is
+// tried, until there is room for the file again.
+type reserve struct {
+	path  string
+	bytes int64 // 0 for no reserve
+
+	mu    sync.Mutex
+	spent bool
+	tried time.Time // when it was last tried to take the room again
+}
+
+// retakePause is the time between two tries to take the room again.
+const retakePause = time.Second
+
+// take makes the file. It fails if there is no room for it.
+func (r *reserve) take() error {
+	if r.bytes <= 0 {
+		return nil
+	}
+	if info, err := os.Stat(r.path); err == nil && info.Size() == r.bytes {
+		return nil
+	}
+	f, err := os.OpenFile(r.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	err = allocate(f, r.bytes)
+	if errors.Is(err, errors.ErrUnsupported) {
+		err = fill(f, r.bytes)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Truncate(r.path, 0))
+	}
+	return nil
+}
+
+// fill writes bytes that no file system can store in less room.
+func fill(f *os.File, bytes int64) error {
+	random := rand.NewChaCha8([32]byte{})
+	block := make([]byte, 64<<10)
+	for ; bytes > 0; bytes -= int64(len(block)) {
+		_, _ = random.Read(block) // it never fails
+		if _, err := f.Write(block[:min(int64(len(block)), bytes)]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// give gives the room up, and reports whether there was any.
+func (r *reserve) give() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.bytes <= 0 {
+		return false
+	}
+	info, err := os.Stat(r.path)
+	if err != nil || info.Size() == 0 {
+		return false
+	}
+	r.spent, r.tried = true, time.Now()
+	return os.Truncate(r.path, 0) == nil
+}
+
+// check fails while the room is given up. Now and then it tries to take it again.
+func (r *reserve) check() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.spent {
+		return nil
+	}
+	if time.Since(r.tried) >= retakePause {
+		r.tried = time.Now()
+		if r.take() == nil {
+			r.spent = false
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: the disk is full: what is left of it is kept for deletions", memory.ErrUnavailable)
+}
+
+// full reports whether an error can come from a full disk.
+func full(err error) bool {
+	return errors.Is(err, memory.ErrUnavailable) && code(err) != 0 && !IsDamage(err)
+}
+
+// Freeing is the same turn for a write that makes room: when the disk is full, it gets
+// the reserve. The write may be run twice.
+func (t Turn) Freeing() Turn {
+	t.freeing = true
+	return t
+}
+
+// Write runs fn inside a transaction, alone, and returns once its changes are on
+// the disk. If fn fails, none of its changes stay and Write returns its error. A
+// ctx that ends before fn has begun stops it; one that ends later does not.
+func (db *DB) Write(ctx context.Context, turn Turn, fn func(*Tx) error) error {
+	if !turn.freeing {
+		if err := db.reserve.check(); err != nil {
+			return err
+		}
+	}
+	err := db.write(ctx, turn, fn)
+	if turn.freeing && full(err) && db.reserve.give() {
+		db.log.Warn("the disk is full: its reserve is given up for a deletion", "file", db.reserve.path)
+		err = db.write(ctx, turn, fn)
+	}
+	return err
+}
