@@ -178,7 +178,8 @@ func (c *checker) missing(ctx context.Context, scope memory.Scope, ids []string)
 			continue
 		}
 		there[id] = true // it is asked for once
-		if _, err := c.memories.Revisions(ctx, scope, id); errors.Is(err, memory.ErrNotFound) {
+		// The first revision is enough to tell.
+		if _, err := c.memories.Revisions(ctx, scope, id, 2); errors.Is(err, memory.ErrNotFound) {
 			out = append(out, id)
 		} else if away(ctx, err) {
 			return nil, err
