@@ -155,6 +155,9 @@ func entry(scope memory.Scope, match memory.Match) adkmemory.Entry {
 		about["metadata"] = values(mem.Metadata)
 	}
 	text := legible.Text(mem.Fact)
+	if from := mem.GivenFor(); !from.IsZero() {
+		text = "(from " + from.UTC().Format("2 January 2006") + ") " + text
+	}
 	if len(text) > maxText {
 		text = memory.Cut(text, maxText) + "…"
 	}

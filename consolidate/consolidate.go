@@ -15,6 +15,9 @@
 //   - A fact that a client gave, edited or labelled stands before all others that
 //     say the same. Nothing that was said before a client decided on the text ends
 //     it.
+//   - Nothing is said later than it is received. So a statement whose clock was
+//     ahead is followed by all that is said after it. A fact dated in the future
+//     begins to hold then, and what it excludes holds until then.
 //   - A request to forget deletes the facts of its author that say the same and
 //     were said before it.
 //   - A fact that is withdrawn has never been said: facts that it ended hold
@@ -145,7 +148,7 @@ type planner struct {
 	known   map[string]*memory.Memory // stored facts by ID
 	forms   Forms
 	changes *changeset
-	// reverted has when the words were said that are taken back, of memories
+	// reverted has from when the words held that are taken back, of memories
 	// that are again as they were before.
 	reverted map[string]time.Time
 }
@@ -198,7 +201,7 @@ func (p *planner) withdraw(w Withdrawal) {
 	}
 	e.now = w.Before.Clone()
 	e.now.ValidTo, e.now.SupersededBy = w.Memory.ValidTo, w.Memory.SupersededBy
-	p.reverted[w.Memory.ID] = w.Memory.Timestamp
+	p.reverted[w.Memory.ID] = w.Memory.HoldsFrom()
 }
 
 // repeatPlanned plans the ends again that a model saw. Those that forms tell are

@@ -54,14 +54,25 @@ var vocabulary = map[string]meaning{
 // said is one event of a story, of one sentence.
 type said struct {
 	session, event, author, sentence string
-	at                               int
+	at                               int  // when it was received, and said unless its clock was ahead
+	ahead                            int  // seconds by which its clock was ahead
 	takenBack                        bool // at some time after it was said
+}
+
+// from is when it begins to hold: when it was said, or at the date in the future
+// that it has.
+func (s said) from() int {
+	if s.ahead > int(memory.MaxSkew/time.Second) {
+		return s.at + s.ahead
+	}
+	return s.at
 }
 
 func (s said) id() string { return s.session + "/" + s.event }
 
 func earlier(a, b said) int {
-	return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.event, b.event), cmp.Compare(a.session, b.session))
+	return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.at+a.ahead, b.at+b.ahead),
+		cmp.Compare(a.event, b.event), cmp.Compare(a.session, b.session))
 }
 
 // randomStory is of few sentences, so that they meet. A request to forget is not
@@ -79,6 +90,9 @@ func randomStory(random *rand.Rand) (story []said) {
 		s := said{
 			session: fmt.Sprint("s", random.IntN(3)), event: fmt.Sprint("e", i), at: random.IntN(n),
 			author: fmt.Sprint("author", random.IntN(authors)), sentence: sentences[random.IntN(len(sentences))],
+		}
+		if random.IntN(4) == 0 { // a few seconds, half a day, or a date in the future
+			s.ahead = []int{1 + random.IntN(5), 12 * 3600, 90_000 + random.IntN(5)*40_000}[random.IntN(3)]
 		}
 		s.takenBack = random.IntN(5) == 0 && vocabulary[s.sentence].forgets == ""
 		story = append(story, s)
@@ -107,23 +121,25 @@ func reference(story []said) (out []string) {
 	slices.SortFunc(facts, func(a, b *fact) int { return earlier(a.said, b.said) })
 	for i, f := range facts {
 		for _, o := range facts[i+1:] {
-			if f.by == nil && o.author == f.author && f.excludes(o.meaning) {
-				f.until, f.by = o.at, o
+			until := max(o.from(), f.from())
+			if o.author == f.author && f.excludes(o.meaning) && (f.by == nil || until < f.until) {
+				f.until, f.by = until, o
 			}
 		}
 	}
 	for i, f := range facts {
 		for _, o := range facts[:i] {
 			repetition := o.by != nil && o.by.text == o.text
-			holds := o.by == nil || earlier(f.said, o.by.said) < 0
-			if o.author == f.author && o.text == f.text && !repetition && holds {
-				f.until, f.by = f.at, o
+			begun := o.from() == o.at || o.from() <= f.from()
+			holds := o.by == nil || cmp.Or(cmp.Compare(f.from(), o.by.from()), earlier(f.said, o.by.said)) < 0
+			if o.author == f.author && o.text == f.text && !repetition && begun && holds {
+				f.until, f.by = f.from(), o
 				break
 			}
 		}
 	}
 	for _, f := range facts {
-		line := fmt.Sprintf("%d %s %s: %s", f.at, f.id(), f.author, f.sentence)
+		line := fmt.Sprintf("%d %s %s: %s", f.at+f.ahead, f.id(), f.author, f.sentence)
 		if f.by != nil {
 			line += fmt.Sprintf(" until %d by %s", f.until, f.by.id())
 		}
@@ -147,11 +163,15 @@ func newStore(forms consolidate.Forms) *store {
 var epoch = time.Unix(1_700_000_000, 0).UTC()
 
 func (s said) memory() memory.Memory {
-	return memory.Memory{
+	m := memory.Memory{
 		ID: s.id(), Kind: memory.KindFact, Fact: s.sentence, Author: s.author, Topics: []string{},
-		Timestamp: epoch.Add(time.Duration(s.at) * time.Second),
+		Timestamp: epoch.Add(time.Duration(s.at+s.ahead) * time.Second),
 		Source:    memory.Source{SessionID: s.session, EventIDs: []string{s.event}, Quote: s.sentence},
 	}
+	if s.ahead > 0 {
+		m.ReceiveTime = epoch.Add(time.Duration(s.at) * time.Second)
+	}
+	return m
 }
 
 // input is a batch that brings some events and withdraws others.
@@ -251,7 +271,7 @@ func each(t *testing.T, property func(t *testing.T, story []said, forms consolid
 			slices.SortFunc(story, earlier)
 			t.Logf("story of seed %d:", n)
 			for _, s := range story {
-				t.Logf("%d %s %s %q, taken back %v", s.at, s.id(), s.author, s.sentence, s.takenBack)
+				t.Logf("%d + %d %s %s %q, taken back %v", s.at, s.ahead, s.id(), s.author, s.sentence, s.takenBack)
 			}
 		}
 	}

@@ -29,18 +29,20 @@ type statement struct {
 }
 
 // isRepetition is Repetition of the statement with its new end.
-func (s *statement) isRepetition() bool { return s.by != "" && s.to.Equal(s.now.Timestamp) }
+func (s *statement) isRepetition() bool { return s.by != "" && s.to.Equal(s.now.HoldsFrom()) }
 
 // bySaying orders statements by when they were said, and by ID.
 func bySaying(a, b *statement) int {
 	return cmp.Or(Chronological(&a.now, &b.now), cmp.Compare(a.now.ID, b.now.ID))
 }
 
-// Chronological compares memories by when they were said. It orders memories of
-// the same time by event and session, so that the order in which sessions arrive
+// Chronological compares memories by when they were said, as far as their clocks
+// can be believed; see memory.SaidAt. It orders memories of the same time by what
+// their clocks said, and then by event and session, so that the order in which sessions arrive
 // does not count. Facts of one event are equal.
 func Chronological(a, b *memory.Memory) int {
 	return cmp.Or(
+		a.SaidAt().Compare(b.SaidAt()),
 		a.Timestamp.Compare(b.Timestamp),
 		cmp.Compare(firstEvent(a), firstEvent(b)),
 		cmp.Compare(a.Source.SessionID, b.Source.SessionID),
@@ -55,9 +57,9 @@ func firstEvent(m *memory.Memory) string {
 }
 
 // Repetition reports whether a memory only repeats another one, which held when
-// it was said. Such a memory ends when it was said.
+// it was said. Such a memory ends when it begins to hold.
 func Repetition(m *memory.Memory) bool {
-	return m.SupersededBy != "" && m.ValidTo.Equal(m.Timestamp)
+	return m.SupersededBy != "" && m.ValidTo.Equal(m.HoldsFrom())
 }
 
 // FromClient reports whether the text of a fact is a client's, who gave it or
@@ -74,12 +76,17 @@ func sameAuthor(a, b *memory.Memory) bool {
 	return a.Author == b.Author || a.Author == "" || b.Author == ""
 }
 
-// endOf is when one memory ends an earlier one: when the later one was said, and
-// at least a microsecond, the resolution of times, after the earlier one was. A
-// memory that ends when it was said would be a repetition.
+// endOf is when one memory ends an earlier one: when the later one begins to hold,
+// and at least a microsecond, the resolution of times, after the earlier one does.
+// A memory that ends when it begins to hold would be a repetition. One that is
+// dated in the future and taken back before that ends so, and never holds.
 func endOf(earlier, later *memory.Memory) time.Time {
-	if !later.Timestamp.After(earlier.Timestamp) {
-		return earlier.Timestamp.Add(time.Microsecond)
+	from, to := earlier.HoldsFrom(), later.HoldsFrom()
+	if !to.After(from) {
+		return from.Add(time.Microsecond)
 	}
-	return later.Timestamp
+	return to
 }
+
+// isFuture reports whether a fact begins to hold later than it was said.
+func isFuture(m *memory.Memory) bool { return m.HoldsFrom().After(m.SaidAt()) }

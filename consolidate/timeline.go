@@ -1,6 +1,7 @@
 package consolidate
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -113,22 +114,26 @@ func (t *timeline) keepEnd(s *statement) {
 	}
 }
 
-// endByLater ends a statement by the first one after it that excludes it, unless
-// something ended it before.
+// endByLater ends a statement by the one after it that excludes it first, unless
+// something ended it before. That is the next one that was said, except that one
+// that holds only in the future leaves room for others before it.
 func (t *timeline) endByLater(s *statement) {
 	opposed := [][]*statement{t.byAttribute[s.form.Attribute], t.byEnded[s.form.Text], t.byText[s.form.Ends]}
 	for _, text := range t.excludes[s.form.Text] {
 		opposed = append(opposed, t.byText[text])
 	}
 	for _, some := range opposed {
-		i := slices.IndexFunc(some, func(o *statement) bool { return t.ends(o, s) }) // the first, as they are in order
-		if i < 0 {
-			continue
-		}
-		o := some[i]
-		to, by := endOf(&s.now, &o.now), t.byID[s.by]
-		if s.to.IsZero() || to.Before(s.to) || to.Equal(s.to) && by != nil && Chronological(&o.now, &by.now) < 0 {
-			s.to, s.by = to, o.now.ID
+		for _, o := range some { // in the order in which they were said
+			if !t.ends(o, s) {
+				continue
+			}
+			to, by := endOf(&s.now, &o.now), t.byID[s.by]
+			if s.to.IsZero() || to.Before(s.to) || to.Equal(s.to) && by != nil && Chronological(&o.now, &by.now) < 0 {
+				s.to, s.by = to, o.now.ID
+			}
+			if !isFuture(&o.now) { // a later one ends it later
+				break
+			}
 		}
 	}
 }
@@ -138,7 +143,7 @@ func (t *timeline) ends(o, s *statement) bool {
 	switch {
 	case !s.form.Excludes(o.form) && !slices.Contains(t.excludes[s.form.Text], o.form.Text):
 		return false
-	case !o.now.Timestamp.After(s.now.DecidedAt()): // a client has decided since
+	case !o.now.SaidAt().After(s.now.DecidedAt()): // a client has decided since
 		return false
 	case !o.now.ExpireTime.IsZero(): // what expires ends nothing that lasts
 		return false
@@ -155,7 +160,7 @@ func (t *timeline) markRepetitions(same []*statement) {
 		}
 		for j, o := range same {
 			if (j < i && !o.isRepetition() || Chosen(&o.now)) && t.repeats(s, o) {
-				s.to, s.by = s.now.Timestamp, o.now.ID
+				s.to, s.by = s.now.HoldsFrom(), o.now.ID
 				break
 			}
 		}
@@ -168,10 +173,14 @@ func (t *timeline) repeats(s, o *statement) bool {
 	return o != s && sameAuthor(&s.now, &o.now) && o.now.ExpireTime.IsZero() && t.holds(o, s)
 }
 
-// holds reports whether the statement o holds when s is made.
+// holds reports whether the statement o holds when s begins to.
 func (t *timeline) holds(o, s *statement) bool {
-	if by := t.byID[o.by]; by != nil {
-		return Chronological(&s.now, &by.now) < 0
+	from := s.now.HoldsFrom()
+	if isFuture(&o.now) && from.Before(o.now.HoldsFrom()) {
+		return false
 	}
-	return o.to.IsZero() || s.now.Timestamp.Before(o.to)
+	if by := t.byID[o.by]; by != nil {
+		return cmp.Or(from.Compare(by.now.HoldsFrom()), Chronological(&s.now, &by.now)) < 0
+	}
+	return o.to.IsZero() || from.Before(o.to)
 }

@@ -85,7 +85,9 @@ func (p *planner) at(c *Comparison, place int, seq int64) *entry {
 // standsFor reports whether a memory can stand for a fact that says the same:
 // it holds when that was said, and for good.
 func (e *entry) standsFor(m *memory.Memory) bool {
-	return !e.gone && e.now.ExpireTime.IsZero() && (e.now.ValidTo.IsZero() || m.Timestamp.Before(e.now.ValidTo))
+	from := m.HoldsFrom()
+	return !e.gone && e.now.ExpireTime.IsZero() && !(isFuture(&e.now) && from.Before(e.now.HoldsFrom())) &&
+		(e.now.ValidTo.IsZero() || from.Before(e.now.ValidTo))
 }
 
 // extensible reports whether a model may put a new fact into a memory: it is
@@ -105,7 +107,8 @@ func (e *entry) extend(added *entry, v extract.Verdict) {
 		}
 	}
 	if Chronological(m, from) < 0 { // it rests on its newest words; its revisions have the older ones
-		m.Source, m.Author, m.Timestamp = from.Source, from.Author, from.Timestamp
+		m.Source, m.Author = from.Source, from.Author
+		m.Timestamp, m.ReceiveTime = from.Timestamp, from.ReceiveTime
 		if !from.ValidFrom.IsZero() {
 			m.ValidFrom = from.ValidFrom
 		}

@@ -25,6 +25,7 @@ type batch struct {
 	// takenBack has the events of the session that rewinds take back, and when
 	// they were said.
 	takenBack map[string]time.Time
+	received  map[string]time.Time // when turns were received, by event
 }
 
 // nextBatch reads the next events that wait, up to the number to if that is not
@@ -118,10 +119,14 @@ func (b *batch) newFacts(facts []extract.Fact, forms consolidate.Forms) (out []c
 		}
 		seen[statement] = true
 		words := wording{event, f.Quote}
+		received := b.received[event]
+		if !f.Timestamp.After(received) {
+			received = time.Time{} // the clock may be right
+		}
 		out = append(out, consolidate.Fact{Seq: b.seq[event], Forget: f.Forget, Memory: memory.Memory{
 			ID: factID(b.key, event, f.Quote, ordinals[words]), Scope: b.key.Scope, Kind: memory.KindFact,
 			Fact: memory.Cut(f.Text, memory.MaxFact), Author: f.Author, Topics: f.Topics,
-			Timestamp: f.Timestamp, ValidFrom: f.ValidFrom,
+			Timestamp: f.Timestamp, ReceiveTime: received, ValidFrom: f.ValidFrom,
 			Source: memory.Source{SessionID: b.key.ID, EventIDs: f.EventIDs, Quote: f.Quote},
 		}})
 		ordinals[words]++

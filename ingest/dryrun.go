@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/memoryd/memoryd/consolidate"
 	"github.com/memoryd/memoryd/extract"
@@ -40,6 +41,10 @@ func (s *Service) DryRun(
 			memory.ErrInvalid, s.opts.BatchEvents)
 	}
 	b := newBatch(w, numbered)
+	b.received = map[string]time.Time{}
+	for _, t := range b.turns {
+		b.received[t.EventID] = sessionstore.Micros(s.opts.Now())
+	}
 	if err := s.previewTakenBack(ctx, b); err != nil {
 		return nil, err
 	}

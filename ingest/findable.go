@@ -107,7 +107,7 @@ func (s *Service) putFindable(ctx context.Context, key sessionstore.Key, events 
 	}
 	ctx, cancel := context.WithTimeout(ctx, findableBase+time.Duration(len(turns))*findablePer)
 	defer cancel()
-	if err := s.putTurns(ctx, key, turns, !s.embedder.Model().Remote); err != nil {
+	if _, err := s.putTurns(ctx, key, turns, !s.embedder.Model().Remote); err != nil {
 		return err
 	}
 	if more {

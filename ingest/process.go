@@ -59,7 +59,8 @@ func (s *Service) planBatch(ctx context.Context, b *batch, p plan) (plan, error)
 // stores that plan. It continues p, which an earlier attempt may have stored. If
 // it fails it returns the plan so far, with its cost.
 func (s *Service) makePlan(ctx context.Context, b *batch, p plan) (plan, error) {
-	if err := s.putMissing(ctx, b.key, b.turns); err != nil {
+	var err error
+	if b.received, err = s.putMissing(ctx, b.key, b.turns); err != nil {
 		return p, err
 	}
 	if err := s.takeBack(ctx, b); err != nil {

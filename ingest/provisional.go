@@ -52,7 +52,10 @@ func (s *Service) addProvisional(ctx context.Context, w sessionstore.Work) error
 
 // addProvisionalOf adds the provisional facts of one batch. They change nothing
 // else, so that nothing else is left to undo when they are replaced.
-func (s *Service) addProvisionalOf(ctx context.Context, b *batch) error {
+func (s *Service) addProvisionalOf(ctx context.Context, b *batch) (err error) {
+	if b.received, err = s.received(ctx, b.key, b.turns); err != nil {
+		return err
+	}
 	if err := s.takeBack(ctx, b); err != nil {
 		return err
 	}

@@ -3,7 +3,9 @@ package ingest
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
+	"time"
 
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/memory"
@@ -23,53 +25,73 @@ func turnMemory(key sessionstore.Key, t extract.Turn) memory.Memory {
 	}
 }
 
-// putTurns writes turns into memory. Those that a client has edited or deleted
-// since stay as they are.
-func (s *Service) putTurns(ctx context.Context, key sessionstore.Key, turns []extract.Turn, vectors bool) error {
+// putTurns writes turns into memory, and returns when each was received, by event.
+// Those that a client has edited or deleted since stay as they are.
+func (s *Service) putTurns(
+	ctx context.Context, key sessionstore.Key, turns []extract.Turn, vectors bool,
+) (map[string]time.Time, error) {
+	received := map[string]time.Time{}
 	for some := range slices.Chunk(turns, writesTogether) {
 		writes := make([]memory.Write, 0, len(some))
 		for _, t := range some {
 			writes = append(writes, memory.Write{Actor: "turns", Memory: turnMemory(key, t)})
 		}
 		if err := s.index(ctx, writes, vectors); err != nil {
-			return err
+			return nil, err
 		}
-		if _, err := s.memories.Put(ctx, key.Scope, writes); err != nil {
-			return err
+		out, err := s.memories.Put(ctx, key.Scope, writes)
+		if err != nil {
+			return nil, err
+		}
+		for i, t := range some {
+			received[t.EventID] = out[i].Memory.CreateTime
 		}
 	}
-	return nil
+	return received, nil
 }
 
-// putMissing writes those turns into memory that are not there with vectors yet.
-// Most are, as findable wrote them, unless the embedder is remote.
-func (s *Service) putMissing(ctx context.Context, key sessionstore.Key, turns []extract.Turn) error {
+// putMissing writes those turns into memory that are not there with vectors yet,
+// and returns when each was received, by event. Most are there, as findable wrote
+// them, unless the embedder is remote.
+func (s *Service) putMissing(
+	ctx context.Context, key sessionstore.Key, turns []extract.Turn,
+) (map[string]time.Time, error) {
 	if s.embedder.Model().Remote {
 		return s.putTurns(ctx, key, turns, true)
 	}
+	received, err := s.received(ctx, key, turns)
+	if err != nil {
+		return nil, err
+	}
+	missing := slices.DeleteFunc(slices.Clone(turns), func(t extract.Turn) bool {
+		_, there := received[t.EventID]
+		return there
+	})
+	now, err := s.putTurns(ctx, key, missing, true)
+	maps.Copy(received, now)
+	return received, err
+}
+
+// received returns when turns were received that are in memory, by event: when
+// each was written there first.
+func (s *Service) received(
+	ctx context.Context, key sessionstore.Key, turns []extract.Turn,
+) (map[string]time.Time, error) {
+	out := map[string]time.Time{}
 	for some := range slices.Chunk(turns, writesTogether) {
-		ids := make([]string, len(some))
+		ids, events := make([]string, len(some)), map[string]string{}
 		for i, t := range some {
 			ids[i] = turnID(key, t.EventID, t.Text)
+			events[ids[i]] = t.EventID
 		}
 		stored, err := s.memories.Get(ctx, key.Scope, ids)
 		// A turn that is damaged is written again: its event has all of it.
 		if err != nil && !errors.As(err, new(*memory.Damage)) {
-			return err
+			return nil, err
 		}
-		there := map[string]bool{}
 		for i := range stored {
-			there[stored[i].ID] = true
-		}
-		var missing []extract.Turn
-		for i, t := range some {
-			if !there[ids[i]] {
-				missing = append(missing, t)
-			}
-		}
-		if err := s.putTurns(ctx, key, missing, true); err != nil {
-			return err
+			out[events[stored[i].ID]] = stored[i].CreateTime
 		}
 	}
-	return nil
+	return out, nil
 }

@@ -114,7 +114,8 @@ func Micros(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 // Stored is a Clone of m with its times cut as stores keep them.
 func (m *Memory) Stored() Memory {
 	out := m.Clone()
-	for _, t := range []*time.Time{&out.Timestamp, &out.ValidFrom, &out.ValidTo, &out.ExpireTime, &out.EditTime} {
+	for _, t := range []*time.Time{&out.Timestamp, &out.ValidFrom, &out.ValidTo, &out.ExpireTime, &out.EditTime,
+		&out.ReceiveTime} {
 		*t = Micros(*t)
 	}
 	return out

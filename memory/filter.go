@@ -16,10 +16,12 @@ type Filter struct {
 	SessionID string
 	Metadata  Metadata // each name with exactly this value
 	// AsOf asks for the memories that were current at that time: said by then,
-	// and not yet superseded then. Zero is now.
+	// and not yet superseded then. Zero is now: turns count as said, whatever
+	// their times, and so do facts that are not dated in the future; see
+	// Memory.DatedFor.
 	AsOf time.Time
-	// History includes memories that are no longer current. They are hidden
-	// otherwise.
+	// History includes memories that are no longer current, and facts dated in the
+	// future, which are not current yet. They are hidden otherwise.
 	History bool
 	// SupersededBy is the id of the memory that superseded these.
 	SupersededBy string
@@ -47,6 +49,8 @@ func (f *Filter) matchTime(m *Memory, now time.Time) bool {
 	case !f.AsOf.IsZero() && m.Timestamp.After(at):
 		return false
 	case !f.History && !m.ValidTo.IsZero() && !at.Before(m.ValidTo):
+		return false
+	case !f.History && at.Before(m.DatedFor()):
 		return false
 	case !f.Since.IsZero() && m.Timestamp.Before(f.Since):
 		return false

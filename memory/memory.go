@@ -77,8 +77,13 @@ type Memory struct {
 	Author    string    `json:"author,omitempty"` // who said it
 	Topics    []string  `json:"topics"`
 	Timestamp time.Time `json:"timestamp"` // when it was said
+	// ReceiveTime is when a fact was received whose Timestamp lies after that: the
+	// clock that gave it was wrong, or the fact is dated in the future. See SaidAt
+	// and HoldsFrom.
+	ReceiveTime time.Time `json:"receiveTime,omitzero"`
 	// ValidFrom is when the memory began to hold, or the day it speaks of,
-	// which may lie in the future: it hides nothing. A memory whose ValidTo has
+	// which may lie in the future: it hides nothing, as an appointment is worth
+	// knowing before its day. A memory whose ValidTo has
 	// passed is history: only queries with AsOf or History return it. Zero is
 	// unbounded.
 	ValidFrom time.Time `json:"validFrom,omitzero"`
@@ -169,7 +174,8 @@ func (m *Memory) validateTimes() error {
 	for _, f := range []struct {
 		name string
 		time time.Time
-	}{{"validFrom", m.ValidFrom}, {"validTo", m.ValidTo}, {"expireTime", m.ExpireTime}, {"editTime", m.EditTime}} {
+	}{{"validFrom", m.ValidFrom}, {"validTo", m.ValidTo}, {"expireTime", m.ExpireTime}, {"editTime", m.EditTime},
+		{"receiveTime", m.ReceiveTime}} {
 		if f.time.IsZero() {
 			continue
 		}
@@ -229,7 +235,7 @@ func ValidateTime(field string, t time.Time) error {
 func (m *Memory) SameContent(o *Memory) bool {
 	return m.ID == o.ID && m.Scope == o.Scope && m.Kind == o.Kind && m.Fact == o.Fact && m.Author == o.Author &&
 		slices.Equal(m.Topics, o.Topics) && m.SupersededBy == o.SupersededBy && m.Edited == o.Edited &&
-		m.EditTime.Equal(o.EditTime) && m.Labelled == o.Labelled &&
+		m.EditTime.Equal(o.EditTime) && m.Labelled == o.Labelled && m.ReceiveTime.Equal(o.ReceiveTime) &&
 		m.Timestamp.Equal(o.Timestamp) && m.ValidFrom.Equal(o.ValidFrom) && m.ValidTo.Equal(o.ValidTo) &&
 		m.ExpireTime.Equal(o.ExpireTime) && m.Source.same(&o.Source) && maps.EqualFunc(m.Metadata, o.Metadata, sameJSON)
 }

@@ -18,7 +18,7 @@ func sample() Memory {
 		ID: "m", Scope: Scope{"app", "ann"}, Kind: KindTurn, Fact: "likes tea", Author: "Ann",
 		Topics:    []string{"food", "drink"},
 		Timestamp: noon, ValidFrom: noon.Add(-time.Hour), ValidTo: noon.Add(time.Hour), SupersededBy: "newer",
-		Edited: true, EditTime: noon.Add(-time.Minute), Labelled: true, CreateTime: noon, UpdateTime: noon,
+		Edited: true, EditTime: noon.Add(-time.Minute), Labelled: true, ReceiveTime: noon.Add(-time.Hour), CreateTime: noon, UpdateTime: noon,
 		ExpireTime: noon.Add(2 * time.Hour), Revision: 3,
 		Source:   Source{SessionID: "s", EventIDs: []string{"e1", "e2"}, Quote: "I like tea"},
 		Metadata: Metadata{"lang": json.RawMessage(`"en"`)},
@@ -97,6 +97,7 @@ func TestSameContent(t *testing.T) {
 		"Edited":       func(m *Memory) { m.Edited = false },
 		"EditTime":     func(m *Memory) { m.EditTime = time.Time{} },
 		"Labelled":     func(m *Memory) { m.Labelled = false },
+		"ReceiveTime":  func(m *Memory) { m.ReceiveTime = time.Time{} },
 		"Source":       func(m *Memory) { m.Source.EventIDs = []string{"e1"} },
 		"SessionID":    func(m *Memory) { m.Source.SessionID = "t" },
 		"Quote":        func(m *Memory) { m.Source.Quote = "" },
@@ -179,7 +180,7 @@ func TestJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"id":"m","appName":"app","userId":"ann","kind":"turn","fact":"likes tea","author":"Ann",` +
-		`"topics":["food","drink"],"timestamp":"2026-03-01T12:00:00Z","validFrom":"2026-03-01T11:00:00Z",` +
+		`"topics":["food","drink"],"timestamp":"2026-03-01T12:00:00Z","receiveTime":"2026-03-01T11:00:00Z","validFrom":"2026-03-01T11:00:00Z",` +
 		`"validTo":"2026-03-01T13:00:00Z","supersededBy":"newer","edited":true,"editTime":"2026-03-01T11:59:00Z","labelled":true,` +
 		`"createTime":"2026-03-01T12:00:00Z","updateTime":"2026-03-01T12:00:00Z",` +
 		`"expireTime":"2026-03-01T14:00:00Z","revision":3,` +

@@ -67,12 +67,24 @@ func groupOf(m *memory.Memory) group {
 	return group{heading: string(unicode.ToUpper(first)) + topic[n:]}
 }
 
-// dateAndAuthor says when a memory was said and by whom: "(8 May 2023, Ann) ".
+// begins says from when on a fact holds that a client gave for a day in the future:
+// "(from 1 March 2027) ". It is "" for all others: the text of a fact that was
+// extracted names the day itself.
+func begins(m *memory.Memory) string {
+	from := m.GivenFor()
+	if from.IsZero() {
+		return ""
+	}
+	return "(from " + analyzer.Day(from) + ") "
+}
+
+// dateAndAuthor says when a memory was said and by whom, and from when on it holds
+// if that is later: "(8 May 2023, Ann) ".
 func dateAndAuthor(m *memory.Memory) string {
 	if author := balanced(clean(m.Author)); author != "" {
-		return fmt.Sprintf("(%s, %s) ", analyzer.Day(m.Timestamp), author)
+		return fmt.Sprintf("(%s, %s) %s", analyzer.Day(m.Timestamp), author, begins(m))
 	}
-	return fmt.Sprintf("(%s) ", analyzer.Day(m.Timestamp))
+	return fmt.Sprintf("(%s) %s", analyzer.Day(m.Timestamp), begins(m))
 }
 
 // balanced returns a name without its round brackets if one of them could end the
@@ -114,7 +126,8 @@ func timeAndAuthor(m *memory.Memory) string {
 	if strings.EqualFold(author, "time") {
 		author = "(" + author + ")"
 	}
-	return fmt.Sprintf("Time: %s\n%s: ", m.Timestamp.UTC().Format(time.RFC3339), cmp.Or(author, "user"))
+	said := m.Timestamp.UTC().Format(time.RFC3339)
+	return fmt.Sprintf("Time: %s\n%s: %s", said, cmp.Or(author, "user"), begins(m))
 }
 
 // sortEntries puts entries into the order of a block: facts before turns, the
@@ -195,9 +208,15 @@ func (f *form) render(entries []*entry) string {
 	return out.String()
 }
 
-// Passage returns the text of a memory as a model sees it in answer to a query,
-// without characters that cannot be seen: all of it if it has at most limit tokens,
-// else the passage with the most words of the query, with "…" where it is cut.
+// Shown returns the text of a memory as a model sees it in answer to a query: its
+// Passage, after the day from which on it holds if a client gave it for the future.
+func Shown(query string, m *memory.Memory, limit int) string {
+	return begins(m) + Passage(query, m.Fact, limit)
+}
+
+// Passage returns a text as a model sees it in answer to a query, without
+// characters that cannot be seen: all of it if it has at most limit tokens, else the
+// passage with the most words of the query, with "…" where it is cut.
 func Passage(query, text string, limit int) string {
 	text = legible.Text(text)
 	if out := passage(text, analyzer.Question(query), limit); out != "" {

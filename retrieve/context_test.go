@@ -149,6 +149,10 @@ func TestBlock(t *testing.T) {
 		{"a name that would be words", []memory.Memory{
 			turn("e1", "s", 8, "Ann) I hate my cat Miso. (9 May 2023, Bob", "Miso is my cat."), turn("e2", "s", 9, "Bob (guide)", "What a cat."),
 		}, []string{"Conversation:", "[1] (8 May 2023, Ann I hate my cat Miso. 9 May 2023, Bob) Miso is my cat.", "[2] (9 May 2023, Bob (guide)) What a cat."}},
+		{"a fact that a client gave for the future", []memory.Memory{
+			{ID: "f", Scope: ann, Kind: memory.KindFact, Fact: "The cat Miso lives in Rome.", ValidFrom: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Timestamp: time.Date(2023, 5, 8, 23, 59, 0, 0, time.UTC)},
+			{ID: "g", Scope: ann, Kind: memory.KindFact, Fact: "The cat Miso is old.", ValidFrom: time.Date(2013, 3, 1, 0, 0, 0, 0, time.UTC), Timestamp: time.Date(2023, 5, 8, 23, 59, 0, 0, time.UTC)},
+		}, []string{"Facts:", "[1] (8 May 2023) (from 1 March 2027) The cat Miso lives in Rome.", "[2] (8 May 2023) The cat Miso is old."}},
 		{"a topic is words", []memory.Memory{fact("f", "", "", 8, "[1] my\u2028_<Cats>", "The cat is Miso.")},
 			[]string{"(1) my &lt;cats>:", "[1] (8 May 2023, Ann) The cat is Miso."}},
 		{"nothing to be seen at all", []memory.Memory{fact("f", "", "", 8, "cat Miso", "\u200b\u202e"), fact("g", "", "", 8, "\u00ad", "My cat Miso")},

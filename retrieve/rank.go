@@ -125,9 +125,9 @@ func (k *ranking) weigh(raw [partCount]float64, runs [][]memory.Candidate, embed
 // never read.
 func (k *ranking) selectTop(all []*ranked, n int) (out []*ranked) {
 	for _, c := range all {
-		c.score = k.relevance(c) * (1 + 1e-9) // a bound: rounding adds less
-		if c.Memory.Timestamp.After(k.newest) {
-			k.newest = c.Memory.Timestamp
+		c.score = k.relevance(c) * (1 + 1e-9)                // a bound: rounding adds less
+		if said := c.Memory.SaidAt(); said.After(k.newest) { // a clock that was ahead makes nothing newer
+			k.newest = said
 		}
 	}
 	left := queue(all)
@@ -354,7 +354,7 @@ func (k *ranking) weighKind(c *ranked) {
 	c.parts[answer] = indicator(k.question.answeredBy(m.Fact))
 	c.parts[times] = k.question.timely(m)
 	if k.question.present {
-		c.parts[recency] = math.Exp2(-float64(k.newest.Sub(m.Timestamp)) / float64(halfLife))
+		c.parts[recency] = math.Exp2(-float64(k.newest.Sub(m.SaidAt())) / float64(halfLife))
 	}
 	c.parts[fresh] = 1
 }

@@ -77,7 +77,7 @@ func changesOf(op *sessionstore.Operation, fact string) (remembered, error) {
 		}
 		if m := c.Memory; m != nil {
 			out.Status = stored
-			text := retrieve.Passage(fact, m.Fact, maxText)
+			text := retrieve.Shown(fact, m, maxText)
 			out.Memories = append(out.Memories, change{c.Action, m.ID, text, m.SupersededBy})
 		}
 	}

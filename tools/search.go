@@ -53,7 +53,7 @@ func entriesOf(scope memory.Scope, query string, found []memory.Match) []Entry {
 		}
 		out[i] = Entry{
 			ID:             m.ID,
-			Content:        Content{role, []Part{{retrieve.Passage(query, m.Fact, maxText)}}},
+			Content:        Content{role, []Part{{retrieve.Shown(query, m, maxText)}}},
 			Author:         legible.Line(m.Author),
 			Timestamp:      sessionstore.FormatTime(m.Timestamp),
 			CustomMetadata: shownMetadata(m.Metadata),
@@ -145,7 +145,7 @@ var searchMemory = declare(Tool{
 		out.Memories[i] = foundMemory{
 			ID:        m.ID,
 			Kind:      m.Kind,
-			Fact:      retrieve.Passage(args.Query, m.Fact, maxText),
+			Fact:      retrieve.Shown(args.Query, m, maxText),
 			Author:    legible.Line(m.Author),
 			Timestamp: sessionstore.FormatTime(m.Timestamp),
 			Score:     math.Round(found[i].Score*1000) / 1000,

@@ -96,6 +96,7 @@ var indexes = map[string]index{
 	"created": {qdrant.FieldType_FieldTypeInteger, nil},
 	"updated": {qdrant.FieldType_FieldTypeInteger, nil},
 	"until":   {qdrant.FieldType_FieldTypeInteger, nil},
+	"from":    {qdrant.FieldType_FieldTypeInteger, nil},
 	"expires": {qdrant.FieldType_FieldTypeInteger, nil},
 }
 

@@ -18,6 +18,11 @@ func before(field string, t time.Time) *qdrant.Condition {
 	return qdrant.NewRange(field, &qdrant.Range{Lt: qdrant.PtrOf(float64(t.UnixMicro()))})
 }
 
+// after matches times after t.
+func after(field string, t time.Time) *qdrant.Condition {
+	return qdrant.NewRange(field, &qdrant.Range{Gt: qdrant.PtrOf(float64(t.UnixMicro()))})
+}
+
 // live passes the memories of a scope that can be read at now.
 func live(scope memory.Scope, now time.Time) *qdrant.Filter {
 	return &qdrant.Filter{
@@ -37,6 +42,7 @@ func filter(scope memory.Scope, f *memory.Filter, now time.Time) *qdrant.Filter 
 	}
 	if !f.History {
 		not(notAfter("until", at))
+		not(after("from", at))
 	}
 	if f.SupersededBy != "" {
 		must(qdrant.NewMatch("by", f.SupersededBy))

@@ -16,6 +16,7 @@ func filterCases() []testCase {
 		{"Fields", filterFields},
 		{"Metadata", filterMetadata},
 		{"Moments", filterMoments},
+		{"DatedInTheFuture", filterDated},
 	}
 }
 
@@ -35,6 +36,33 @@ func (b *bank) passes(f memory.Filter, want ...string) {
 		foundIDs(b.search(memory.Query{Filter: f, Terms: []string{"tea"}, Limit: 50})), want)
 	b.same(fmt.Sprintf("Search(%+v) by vector", f),
 		foundIDs(b.search(memory.Query{Filter: f, Vector: axis(0), Limit: 50})), want)
+}
+
+// A fact that was dated in the future when it was received is not current before
+// that time, and a fact whose clock was somewhat ahead is, as turns are. History
+// has all, and AsOf goes by the times alone.
+func filterDated(b *bank) {
+	memo := func(m memory.Memory, at, received time.Duration) {
+		m.Timestamp, m.ReceiveTime = start.Add(at), start.Add(received)
+		b.put(embedded(m, axis(0)))
+	}
+	memo(fact("late", "tea late"), 48*time.Hour, 0)
+	memo(fact("ahead", "tea ahead"), memory.MaxSkew, 0)
+	memo(fact("come", "tea come"), -time.Hour, -memory.MaxSkew-2*time.Hour)
+	later := fact("later", "tea later")
+	later.Timestamp = start.Add(72 * time.Hour) // of a client, which said when
+	b.put(embedded(later, axis(0)))
+	said := turn("said", "s", 0, "tea said")
+	said.Timestamp = start.Add(72 * time.Hour)
+	b.put(embedded(said, axis(0)))
+	b.passes(memory.Filter{}, "ahead", "come", "later", "said")
+	b.passes(memory.Filter{History: true}, "ahead", "come", "late", "later", "said")
+	b.passes(memory.Filter{AsOf: start.Add(47 * time.Hour)}, "ahead", "come")
+	b.passes(memory.Filter{AsOf: start.Add(48 * time.Hour)}, "ahead", "come", "late")
+	b.clock.advance(48*time.Hour - time.Microsecond)
+	b.passes(memory.Filter{}, "ahead", "come", "later", "said")
+	b.clock.advance(time.Microsecond)
+	b.passes(memory.Filter{}, "ahead", "come", "late", "later", "said")
 }
 
 // Each field of a filter narrows, alone and together with others, in List and
