@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"time"
+	"unicode/utf8"
 
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/ingest"
@@ -25,28 +26,67 @@ const memoriesPerImport = 50
 func eachLine(r io.Reader, progress Progress, do func(l *line, raw []byte) error) error {
 	lines := bufio.NewReaderSize(r, bufferBytes)
 	for n := 1; ; n++ {
-		raw, err := lines.ReadBytes('\n')
+		raw, err := readLine(lines)
 		if err == io.EOF && len(raw) == 0 {
 			return nil
 		}
 		if err != nil && err != io.EOF {
-			return err
+			return fmt.Errorf("line %d: %w", n, err)
 		}
-		var l line
-		dec := json.NewDecoder(bytes.NewReader(raw))
-		dec.DisallowUnknownFields()
-		if err := dec.Decode(&l); err != nil {
+		l, err := parseLine(raw)
+		if err != nil {
 			return fmt.Errorf("line %d is none of an export: %w", n, err)
 		}
-		if err := do(&l, raw); err != nil {
+		if err := do(l, raw); err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
 		progress.add(len(raw))
 	}
 }
 
-// Verify reads an archive and checks that it is whole, unchanged, and of a format
-// that this version reads.
+// readLine reads a line, which a reader keeps in memory, so it has a limit.
+func readLine(lines *bufio.Reader) (raw []byte, err error) {
+	for {
+		part, err := lines.ReadSlice('\n')
+		if len(raw)+len(part) > maxLine {
+			return nil, fmt.Errorf("it has more than %d bytes, which is no line of an export", maxLine)
+		}
+		if raw = append(raw, part...); !errors.Is(err, bufio.ErrBufferFull) {
+			return raw, err
+		}
+	}
+}
+
+// parseLine reads a line, of which exactly one field is set.
+func parseLine(raw []byte) (*line, error) {
+	if !utf8.Valid(raw) {
+		return nil, errors.New("it is not UTF-8")
+	}
+	var l line
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&l); err != nil {
+		return nil, err
+	}
+	if dec.More() {
+		return nil, errors.New("something follows its object")
+	}
+	set := 0
+	for _, there := range []bool{l.Heading != nil, l.Shared != nil, l.Events != nil, l.Session != nil,
+		l.Memory != nil, l.Ending != nil} {
+		if there {
+			set++
+		}
+	}
+	if set != 1 {
+		return nil, fmt.Errorf("it has %d things, and a line has one", set)
+	}
+	return &l, nil
+}
+
+// Verify reads an archive and checks that it is whole, unchanged, of a format that
+// this version reads, and that every line can be imported. So an import either
+// takes all of an archive, or begins nothing: a checksum alone can be forged.
 func Verify(r io.Reader, progress Progress) (*Heading, *Ending, error) {
 	v := verifier{}
 	sum := sha256.New()
@@ -67,33 +107,6 @@ func Verify(r io.Reader, progress Progress) (*Heading, *Ending, error) {
 		return nil, nil, errors.New("it is not as it was written: its checksum is another")
 	}
 	return v.head, v.end, nil
-}
-
-// verifier checks the order of the lines, and counts them.
-type verifier struct {
-	head   *Heading
-	end    *Ending
-	counts Counts
-}
-
-// take checks one line. Only the first line has a heading that counts, and none
-// may follow the ending.
-func (v *verifier) take(l *line) error {
-	if v.head == nil {
-		if l.Heading == nil {
-			return errors.New("it does not begin as an export of memoryd")
-		}
-		if l.Heading.Format != Format {
-			return fmt.Errorf("it is of format %d; this memoryd has format %d", l.Heading.Format, Format)
-		}
-		v.head = l.Heading
-	}
-	if v.end != nil {
-		return errors.New("something follows the end")
-	}
-	v.end = l.Ending
-	v.counts.add(l)
-	return nil
 }
 
 // Import brings an archive that Verify has found whole into two stores, and
@@ -166,9 +179,16 @@ func (in *importer) session(ctx context.Context, l *sessionLine) error {
 			return err
 		}
 	}
-	return in.sessions.Restore(ctx, sessionstore.SessionRecord{
-		Key: key, State: l.State, LastUpdateTime: l.LastUpdateTime, Events: l.Events,
-		Requested: l.Requested, Done: l.Done, Failed: l.Failed, LastError: l.LastError, Plan: l.Plan, PlanTo: l.PlanTo})
+	return in.sessions.Restore(ctx, l.record())
+}
+
+// record returns a session as a store restores it.
+func (l *sessionLine) record() sessionstore.SessionRecord {
+	return sessionstore.SessionRecord{
+		Key: sessionstore.Key{Scope: l.Scope, ID: l.ID}, State: l.State, LastUpdateTime: l.LastUpdateTime,
+		Events: l.Events, Requested: l.Requested, Done: l.Done, Failed: l.Failed, LastError: l.LastError,
+		Plan: l.Plan, PlanTo: l.PlanTo,
+	}
 }
 
 // flush writes the memories that were collected.

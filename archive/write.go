@@ -22,6 +22,10 @@ const (
 	bytesPerLine  = 4 << 20
 )
 
+// maxLine is how many bytes a line may have at most. A reader keeps a line in
+// memory, and a memory with all its revisions is one line.
+const maxLine = 256 << 20
+
 // bufferBytes is the size of one write or read of the file.
 const bufferBytes = 1 << 20
 
@@ -65,6 +69,10 @@ func (w *writer) write(l *line) error {
 	enc.SetEscapeHTML(false) // events and metadata stay as they were written
 	if err := enc.Encode(l); err != nil {
 		return err
+	}
+	if b.Len() > maxLine {
+		return fmt.Errorf("a line of %d bytes, more than %d, which no import would read: it begins %.200s",
+			b.Len(), maxLine, b.Bytes())
 	}
 	w.sum.Write(b.Bytes())
 	w.counts.add(l)

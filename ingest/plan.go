@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"github.com/memoryd/memoryd/consolidate"
 	"github.com/memoryd/memoryd/extract"
@@ -52,6 +53,34 @@ func (p *plan) restore(w sessionstore.Work) (to int64, err error) {
 		to = w.PlanTo
 	}
 	return to, nil
+}
+
+// ValidatePlan refuses a stored plan that would change memories of another scope,
+// or that no store would take. No plan is fine.
+func ValidatePlan(scope memory.Scope, raw json.RawMessage) error {
+	if len(raw) == 0 {
+		return nil
+	}
+	var p plan
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return fmt.Errorf("%w: plan: %w", memory.ErrInvalid, err)
+	}
+	for i := range p.Changes {
+		c := &p.Changes[i]
+		all := []*memory.Memory{&c.Memory}
+		if c.Else != nil {
+			all = append(all, c.Else)
+		}
+		for _, m := range all {
+			if err := m.Validate(); err != nil {
+				return fmt.Errorf("plan: changes[%d]: %w", i, err)
+			}
+			if m.Scope != scope {
+				return fmt.Errorf("%w: plan: changes[%d] is of another scope", memory.ErrInvalid, i)
+			}
+		}
+	}
+	return nil
 }
 
 // savePlan stores the plan of a batch with the session.

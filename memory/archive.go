@@ -35,14 +35,65 @@ func (r *Record) Validate(dimension int) error {
 	if err := ValidateVector(r.Vector, dimension); err != nil {
 		return fmt.Errorf("memory %q: %w", r.Memory.ID, err)
 	}
-	for i, st := range r.History {
-		if st.Revision != int64(i+1) {
-			return fmt.Errorf("%w: history of memory %q has no revision %d", ErrInvalid, r.Memory.ID, i+1)
+	for word, n := range r.Terms {
+		if word == "" || n < 1 {
+			return fmt.Errorf("%w: memory %q has the word %.60q %d times", ErrInvalid, r.Memory.ID, word, n)
 		}
+	}
+	if err := r.validateTimes(); err != nil {
+		return fmt.Errorf("memory %q: %w", r.Memory.ID, err)
+	}
+	if err := r.validateHistory(); err != nil {
+		return fmt.Errorf("memory %q: %w", r.Memory.ID, err)
 	}
 	if int64(len(r.History)) != r.Memory.Revision || r.Memory.Revision == 0 {
 		return fmt.Errorf("%w: memory %q is at revision %d, but its history at %d",
 			ErrInvalid, r.Memory.ID, r.Memory.Revision, len(r.History))
+	}
+	return nil
+}
+
+// validateTimes checks the times that a store sets.
+func (r *Record) validateTimes() error {
+	if err := ValidateTime("createTime", r.Memory.CreateTime); err != nil {
+		return err
+	}
+	return ValidateTime("updateTime", r.Memory.UpdateTime)
+}
+
+// validateHistory checks that the revisions are those of one memory, in order, and
+// that the last one is the memory as it is.
+func (r *Record) validateHistory() error {
+	for i := range r.History {
+		st := &r.History[i]
+		if st.Revision != int64(i+1) {
+			return fmt.Errorf("%w: its history has no revision %d", ErrInvalid, i+1)
+		}
+		if err := st.validate(&r.Memory); err != nil {
+			return fmt.Errorf("revision %d: %w", st.Revision, err)
+		}
+	}
+	if n := len(r.History); n > 0 && (r.History[n-1].Action == Deleted) != r.Deleted {
+		return fmt.Errorf("%w: deleted is %t, and its last revision is %s", ErrInvalid, r.Deleted, r.History[n-1].Action)
+	}
+	return nil
+}
+
+// validate checks one revision of the memory m.
+func (st *Step) validate(m *Memory) error {
+	switch st.Action {
+	case Created, Updated, Deleted:
+	default:
+		return fmt.Errorf("%w: there is no action %.60q", ErrInvalid, st.Action)
+	}
+	if err := ValidateTime("time", st.Time); err != nil {
+		return err
+	}
+	if err := st.Memory.Validate(); err != nil {
+		return err
+	}
+	if st.Memory.ID != m.ID || st.Memory.Scope != m.Scope {
+		return fmt.Errorf("%w: it is of another memory", ErrInvalid)
 	}
 	return nil
 }

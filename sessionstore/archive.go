@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/memoryd/memoryd/memory"
 )
@@ -24,11 +26,76 @@ type SessionRecord struct {
 	Ref             string // for Progress.Events of the store that exported it
 }
 
+// Validate reports the first rule that r breaks, whatever the store has of the
+// session.
+func (r *SessionRecord) Validate() error {
+	if err := r.Key.Validate(); err != nil {
+		return err
+	}
+	for key, value := range r.State {
+		for _, prefix := range []string{TempPrefix, UserPrefix, AppPrefix} {
+			if strings.HasPrefix(key, prefix) {
+				return fmt.Errorf("%w: state: %.60q is no key of a session's own state", memory.ErrInvalid, key)
+			}
+		}
+		if err := validateState(key, value); err != nil {
+			return err
+		}
+	}
+	if err := memory.ValidateTime("lastUpdateTime", r.LastUpdateTime); err != nil {
+		return err
+	}
+	switch {
+	case r.Done < 0 || r.Requested < r.Done || r.Events < r.Requested:
+		return fmt.Errorf("%w: want 0 <= done <= requested <= events, not done %d, requested %d, events %d",
+			memory.ErrInvalid, r.Done, r.Requested, r.Events)
+	case len(r.Plan) > 0 && !json.Valid(r.Plan):
+		return fmt.Errorf("%w: plan is not JSON", memory.ErrInvalid)
+	case len(r.Plan) > 0 && r.PlanTo != 0 && (r.PlanTo <= r.Done || r.PlanTo > r.Requested):
+		return fmt.Errorf("%w: planTo %d is not after done %d and up to requested %d",
+			memory.ErrInvalid, r.PlanTo, r.Done, r.Requested)
+	}
+	return nil
+}
+
+func validateState(key string, value json.RawMessage) error {
+	if !utf8.ValidString(key) || !json.Valid(value) || !utf8.Valid(value) {
+		return fmt.Errorf("%w: state: the value of %.60q is not JSON in UTF-8", memory.ErrInvalid, key)
+	}
+	return nil
+}
+
+// ValidateEvents refuses a record that has more events than the session, which are
+// stored.
+func (r *SessionRecord) ValidateEvents(stored int64) error {
+	if r.Events > stored {
+		return fmt.Errorf("%w: the session has %d events, not %d", memory.ErrInvalid, stored, r.Events)
+	}
+	return nil
+}
+
 // SharedState is the state that all sessions of a user see, without prefix, or
 // that of all users of an app if User is empty.
 type SharedState struct {
 	memory.Scope
 	State State
+}
+
+// Validate reports the first rule that s breaks.
+func (s *SharedState) Validate() error {
+	scope := s.Scope
+	if scope.User == "" {
+		scope.User = "-" // state of an app has no user
+	}
+	if err := scope.Validate(); err != nil {
+		return err
+	}
+	for key, value := range s.State {
+		if err := validateState(key, value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Archive moves sessions from one store to another. Operations are not moved: the
@@ -42,10 +109,12 @@ type Archive interface {
 	// Restore sets the state and the positions of a session whose events have been
 	// appended in their order. It changes nothing if the session has more events
 	// than r, as it has gone on since. Positions only move forward. ErrNotFound if
-	// the session is missing.
+	// the session is missing. ErrInvalid, and nothing changed, if r breaks a rule of
+	// Validate or the session has fewer events than r.
 	Restore(ctx context.Context, r SessionRecord) error
 
-	// RestoreShared sets the keys of shared state that are not set yet.
+	// RestoreShared sets the keys of shared state that are not set yet. ErrInvalid,
+	// and nothing changed, if s breaks a rule of Validate.
 	RestoreShared(ctx context.Context, s SharedState) error
 }
 

@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/memoryd/memoryd/memory"
@@ -129,13 +130,21 @@ func archiveInvalid(b *bank) {
 		"a gap in history": func(r *memory.Record) {
 			r.Memory.Revision, r.History = 3, append(r.History, memory.Step{Revision: 3})
 		},
-		"an empty fact":      func(r *memory.Record) { r.Memory.Fact = "" },
-		"a vector too short": func(r *memory.Record) { r.Vector = []float32{1} },
+		"an empty fact":                func(r *memory.Record) { r.Memory.Fact = "" },
+		"a vector too short":           func(r *memory.Record) { r.Vector = []float32{1} },
+		"a word less than once":        func(r *memory.Record) { r.Terms = memory.Terms{"tea": 0} },
+		"no time of making":            func(r *memory.Record) { r.Memory.CreateTime = time.Time{} },
+		"a revision of another memory": func(r *memory.Record) { r.History[0].Memory.ID = "other" },
+		"a revision of another user":   func(r *memory.Record) { r.History[0].Memory.User = "somebody" },
+		"a revision of no time":        func(r *memory.Record) { r.History[0].Time = time.Time{} },
+		"an unknown action":            func(r *memory.Record) { r.History[0].Action = "STOLEN" },
+		"deleted without a deletion":   func(r *memory.Record) { r.Deleted = true },
 	} {
 		to := b.another(first)
 		bad := good
+		bad.History = slices.Clone(good.History)
+		bad.Memory.ID, bad.History[0].Memory.ID = "bad", "bad"
 		spoil(&bad)
-		bad.Memory.ID = "bad"
 		_, err := to.store.(memory.Archive).Import(b.Context(), []memory.Record{good, bad})
 		if !errors.Is(err, memory.ErrInvalid) {
 			b.Errorf("%s: %v", what, err)

@@ -221,6 +221,9 @@ func (s *Store) record(ctx context.Context, key sessionstore.Key) (*sessionstore
 
 // Restore implements sessionstore.Archive.
 func (s *Store) Restore(ctx context.Context, r sessionstore.SessionRecord) error {
+	if err := r.Validate(); err != nil {
+		return r.Wrap("restore", err)
+	}
 	err := s.enlist(ctx, partitionOf(r.Scope))
 	if err == nil {
 		args := []any{name(r.Scope), r.ID, r.Events, micros(r.LastUpdateTime), r.Requested, r.Done, truth(r.Failed),
@@ -229,7 +232,10 @@ func (s *Store) Restore(ctx context.Context, r sessionstore.SessionRecord) error
 			args = append(args, k, []byte(v))
 		}
 		var v any
-		if v, err = s.run(ctx, restoreScript, scopePrefix(r.Scope), args...); err == nil && v == "MISSING" {
+		v, err = s.run(ctx, restoreScript, scopePrefix(r.Scope), args...)
+		if stored, fewer := v.(int64); fewer && err == nil {
+			err = r.ValidateEvents(stored)
+		} else if err == nil && v == "MISSING" {
 			err = memory.ErrNotFound
 		}
 	}
@@ -242,6 +248,9 @@ func (s *Store) Restore(ctx context.Context, r sessionstore.SessionRecord) error
 
 // RestoreShared implements sessionstore.Archive.
 func (s *Store) RestoreShared(ctx context.Context, sh sessionstore.SharedState) error {
+	if err := sh.Validate(); err != nil {
+		return fmt.Errorf("restore state: %w", err)
+	}
 	at, bytes := scopePrefix(sh.Scope)+"user:"+name(sh.Scope), scopePrefix(sh.Scope)+"userbytes:"+name(sh.Scope)
 	if sh.User == "" {
 		at, bytes = appPrefix(sh.App)+"state", appPrefix(sh.App)+"bytes"

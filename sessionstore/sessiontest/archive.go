@@ -20,6 +20,7 @@ func archiveCases() []testCase {
 		{"loses no work", archiveLeavesNothingBehind},
 		{"odd ids", archiveOddIDs},
 		{"restores no stale plan", archiveStalePlan},
+		{"refuses forged records", archiveForged},
 	}
 }
 
@@ -206,4 +207,50 @@ func archiveStalePlan(f *fixture) {
 	f.isA("Finish to what is done", f.Finish(f.t.Context(), work, 2, nil), memory.ErrAborted)
 	f.isA("Finish to less", f.Finish(f.t.Context(), work, 1, nil), memory.ErrAborted)
 	f.finish(work, 3)
+}
+
+// A record that breaks a rule is refused, and changes nothing: positions beyond the
+// events would count events as done that are not, and state of others would be
+// shown as the session's own.
+func archiveForged(f *fixture) {
+	key := session(ann, "s1")
+	f.appendWith(key, sessionstore.Append{Create: true}, f.said("e1"), f.said("e2"))
+	good := sessionstore.SessionRecord{Key: key, State: sessionstore.State{"k": []byte("1")}, LastUpdateTime: f.now(), Events: 2,
+		Requested: 2, Done: 1}
+	before := f.get(key)
+	for what, forge := range map[string]func(r *sessionstore.SessionRecord){
+		"done ahead of requested":   func(r *sessionstore.SessionRecord) { r.Done = 3 },
+		"requested ahead of events": func(r *sessionstore.SessionRecord) { r.Requested = 3 },
+		"all ahead of the events":   func(r *sessionstore.SessionRecord) { r.Events, r.Requested, r.Done = 9, 9, 9 },
+		"negative":                  func(r *sessionstore.SessionRecord) { r.Done = -1 },
+		"negative events":           func(r *sessionstore.SessionRecord) { r.Events, r.Requested, r.Done = -1, -1, -1 },
+		"temp: state":               func(r *sessionstore.SessionRecord) { r.State = sessionstore.State{"temp:x": []byte("1")} },
+		"user: state":               func(r *sessionstore.SessionRecord) { r.State = sessionstore.State{"user:x": []byte("1")} },
+		"app: state":                func(r *sessionstore.SessionRecord) { r.State = sessionstore.State{"app:x": []byte("1")} },
+		"state that is not JSON":    func(r *sessionstore.SessionRecord) { r.State = sessionstore.State{"x": []byte("{")} },
+		"a time long ago":           func(r *sessionstore.SessionRecord) { r.LastUpdateTime = time.Unix(-1e10, 0) },
+		"a time far ahead":          func(r *sessionstore.SessionRecord) { r.LastUpdateTime = time.Unix(1e12, 0) },
+		"a plan of done events":     func(r *sessionstore.SessionRecord) { r.Plan, r.PlanTo = []byte(`{}`), 1 },
+		"a plan of no events":       func(r *sessionstore.SessionRecord) { r.Plan, r.PlanTo = []byte(`{}`), 3 },
+		"a plan that is not JSON":   func(r *sessionstore.SessionRecord) { r.Plan, r.PlanTo = []byte(`{`), 2 },
+		"no user":                   func(r *sessionstore.SessionRecord) { r.User = "" },
+		"an id that is none":        func(r *sessionstore.SessionRecord) { r.ID = "a/b" },
+	} {
+		r := good
+		forge(&r)
+		f.isA(what, f.Restore(f.t.Context(), r), memory.ErrInvalid)
+		f.equal("the session after "+what, f.get(key), before)
+		f.idle(what)
+	}
+	for what, s := range map[string]sessionstore.SharedState{
+		"shared state that is not JSON": {Scope: ann, State: sessionstore.State{"x": []byte("{")}},
+		"shared state of no app":        {Scope: memory.Scope{User: "ann"}, State: sessionstore.State{"x": []byte("1")}},
+	} {
+		f.isA(what, f.RestoreShared(f.t.Context(), s), memory.ErrInvalid)
+	}
+	f.equal("the session in the end", f.get(key), before)
+	if err := f.Restore(f.t.Context(), good); err != nil {
+		f.t.Error(err)
+	}
+	f.hasState("restored", f.get(key).State, `{"k":1}`)
 }

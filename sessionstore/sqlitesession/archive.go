@@ -130,9 +130,15 @@ func exportFrom(ctx context.Context, tx *sql.Tx, after int64) ([]sessionRecord, 
 
 // Restore implements sessionstore.Archive.
 func (s *Store) Restore(ctx context.Context, r sessionstore.SessionRecord) error {
+	if err := r.Validate(); err != nil {
+		return r.Wrap("restore", err)
+	}
 	err := s.db.Write(ctx, sqlitedb.For(r.Scope), func(tx *sqlitedb.Tx) error {
 		row, err := findSession(tx.QueryRow(selectSession, r.App, r.User, r.ID))
 		if err != nil || row.seq > r.Events { // it has gone on since
+			return err
+		}
+		if err := r.ValidateEvents(row.seq); err != nil {
 			return err
 		}
 		if err := applyOwnState(tx, row.ref, r.State); err != nil {
@@ -167,6 +173,9 @@ func (s *Store) Restore(ctx context.Context, r sessionstore.SessionRecord) error
 
 // RestoreShared implements sessionstore.Archive.
 func (s *Store) RestoreShared(ctx context.Context, sh sessionstore.SharedState) error {
+	if err := sh.Validate(); err != nil {
+		return fmt.Errorf("restore state: %w", err)
+	}
 	err := s.db.Write(ctx, sqlitedb.For(sh.Scope), func(tx *sqlitedb.Tx) error {
 		for k, v := range sh.State {
 			var err error

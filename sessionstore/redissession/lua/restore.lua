@@ -7,6 +7,7 @@ local ref = find(scope, id)
 if not ref then return 'MISSING' end
 local m = meta(ref, 'seq', 'requested', 'done')
 if tonumber(m[1]) > tonumber(events) then return 'OK' end
+if tonumber(m[1]) < tonumber(events) then return tonumber(m[1]) end
 failed = failed == '1' and 1 or 0
 while at < #ARGV do call('HSET', key('state', ref), arg(), arg()) end
 call('HSET', key('session', ref), 'updated', updated, 'bytes', num(hash_bytes(key('state', ref))))
