@@ -76,7 +76,8 @@
 // [github.com/memoryd/memoryd/evals], which measures extraction and retrieval.
 // [github.com/memoryd/memoryd/archive] writes both stores into a file and reads it,
 // and [github.com/memoryd/memoryd/reembed] moves memories to another embedder while
-// they are served. cmd/memoryd reads flags, chooses backends and models, and runs
+// they are served. [github.com/memoryd/memoryd/check] checks both stores as a whole.
+// cmd/memoryd reads flags, chooses backends and models, and runs
 // all of this. [github.com/memoryd/memoryd/bench] measures a memoryd over HTTP, under
 // load and under faults, and imports nothing of it.
 // [github.com/memoryd/memoryd/internal/release] builds its releases.

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -236,5 +237,9 @@ func TestKilled(t *testing.T) {
 	t.Logf("%d of %d requests were acknowledged between kills", killUsers*killSessions*killPieces-unsent, killUsers*killSessions*killPieces)
 	if diff := gocmp.Diff(contents(t, calm.url).settled(), contents(t, p.url).settled()); diff != "" {
 		t.Errorf("after %d kills (-undisturbed +killed):\n%s", kills, diff)
+	}
+	p.terminate(t)
+	if said := runs(t, "check", "-data", data); !strings.Contains(said, "no fault was found") {
+		t.Errorf("check says %s", said)
 	}
 }

@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -76,6 +78,9 @@ func scaleOut(t *testing.T, sessions string) {
 		if diff := gocmp.Diff(want, contents(t, p.url).settled()); diff != "" {
 			t.Errorf("(-one, embedded +three, one of them killed):\n%s", diff)
 		}
+	}
+	if said := runs(t, "check", "-sessions", sessions, "-memories", memories); !strings.Contains(said, "no fault") {
+		t.Errorf("check says %s", said)
 	}
 }
 
@@ -149,4 +154,66 @@ func TestRedisUnavailable(t *testing.T) {
 			t.Errorf("session %d has %d events, want %d (%d, %v)", s, len(session.Events), 3*pieceEvents, code, err)
 		}
 	}
+}
+
+// A Redis that loses its data while memoryd serves, or while it does not, makes it
+// not ready, in words. What is stored from then on is made into memories at once.
+// Once the loss is accepted all is well, also as check has it.
+func TestRedisEmptied(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	stores := []string{"-sessions", r.URL(), "-memories", qdranttest.Start(t).URL(t)}
+	p := start(t, t.TempDir(), stores...)
+	pieces := userPieces(0)
+	ready := func(want int, words string) {
+		t.Helper()
+		for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+			res, err := http.Get(p.url + "/readyz")
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer, err := io.ReadAll(res.Body)
+			res.Body.Close()
+			if err == nil && res.StatusCode == want && strings.Contains(string(answer), words) {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatalf("/readyz: %s %s, %v, want %d with %q", res.Status, answer, err, want, words)
+			}
+		}
+	}
+	ingest := func(p2 piece) {
+		t.Helper()
+		code, err := call("POST", p.url+p2.scope+"/memories/ingest?wait=true",
+			map[string]any{"sessionId": p2.session + "-" + fmt.Sprint(p2.events[0]["id"]), "events": p2.events}, nil)
+		if err != nil || code != 200 {
+			t.Errorf("ingest: %d, %v\n%s", code, err, p.logs.String())
+		}
+	}
+	ingest(pieces[0])
+	ready(200, "")
+	r.Flush(t)
+	ready(503, "memoryd accept")
+	ingest(pieces[1]) // is claimed long before the wait ends
+	lost := p.url + pieces[0].scope + "/sessions/" + pieces[0].session + "-e0"
+	if code, err := call("GET", lost, nil, nil); err != nil || code != 503 {
+		t.Errorf("a lost session: %d, %v", code, err)
+	}
+	runs(t, "accept", "-sessions", r.URL())
+	ready(200, "")
+	if code, err := call("GET", lost, nil, nil); err != nil || code != 404 {
+		t.Errorf("a lost session, accepted: %d, %v", code, err)
+	}
+	if said := runs(t, append([]string{"check"}, stores...)...); !strings.Contains(said, "no fault was found") {
+		t.Errorf("check says %s", said)
+	}
+
+	p.terminate(t)
+	r.Wipe(t)
+	r.Run(t)
+	p = start(t, t.TempDir(), stores...)
+	ready(503, "memoryd accept")
+	ingest(pieces[2])
+	runs(t, "accept", "-sessions", r.URL())
+	ready(200, "")
 }

@@ -130,11 +130,36 @@ func openMemories(ctx context.Context, cfg *config, st *assembly.Stores, m memor
 		return fmt.Errorf("-memories: %w", err)
 	}
 	st.UseMemories(s, s.Check, s.Close, s.Discard)
+	st.Watches = append(st.Watches, s.Watch)
 	return nil
+}
+
+// errSome ends a walk at the first memory.
+var errSome = errors.New("there is a memory")
+
+// noticeEmptied records a loss if a Redis knows of no memory store although there are
+// memories: it was emptied, or it is another one than before.
+func noticeEmptied(ctx context.Context, st *assembly.Stores) error {
+	r, ok := st.Sessions.(*redissession.Store)
+	if !ok {
+		return nil
+	}
+	bound, err := r.Bound(ctx)
+	if err != nil || bound {
+		return err
+	}
+	err = st.Memories.Export(ctx, func(memory.Record) error { return errSome })
+	if errors.Is(err, errSome) {
+		return r.RecordEmptied(ctx)
+	}
+	return err
 }
 
 // join checks that the sessions have their memories in this memory store.
 func join(ctx context.Context, cfg *config, st *assembly.Stores, log *slog.Logger) error {
+	if err := noticeEmptied(ctx, st); err != nil {
+		return fmt.Errorf("-sessions: %w", err)
+	}
 	err := st.Join(ctx)
 	if errors.Is(err, assembly.ErrElsewhere) {
 		return fmt.Errorf("the sessions in %s have their memories elsewhere, not in %s,"+

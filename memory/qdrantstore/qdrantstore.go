@@ -95,6 +95,7 @@ type Store struct {
 	reads    *merger[[]*qdrant.PointId, []*qdrant.RetrievedPoint]
 	writes   *merger[writeCall, struct{}]
 	failures atomic.Int64 // calls that failed because of Qdrant
+	watch    watch
 }
 
 var _ memory.Store = (*Store)(nil)
@@ -281,8 +282,12 @@ func (s *Store) unmake(ctx context.Context) error {
 // ID implements memory.Store.
 func (s *Store) ID() string { return s.id }
 
-// Check reports whether Qdrant can be reached and has the collection.
+// Check reports whether Qdrant can be reached and has the collection, and whether
+// Watch has found that it has lost memories.
 func (s *Store) Check(ctx context.Context) error {
+	if err := s.damaged(); err != nil {
+		return err
+	}
 	info, err := s.client.GetCollectionInfo(ctx, s.collection)
 	if err != nil {
 		return s.kind(ctx, err)

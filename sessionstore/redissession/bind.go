@@ -21,6 +21,15 @@ func (s *Store) Bind(ctx context.Context, memories string) (bound string, err er
 	return bound, nil
 }
 
+// Bound reports whether the sessions know which memory store has their memories.
+func (s *Store) Bound(ctx context.Context) (bool, error) {
+	n, err := s.redis.Exists(ctx, boundKey).Result()
+	if err != nil {
+		return false, fmt.Errorf("read the memory store of the sessions: %w", s.kind(ctx, err))
+	}
+	return n > 0, nil
+}
+
 // Rebind implements sessionstore.Progress.
 func (s *Store) Rebind(ctx context.Context, memories string) (sessions int, err error) {
 	defer s.notify.ChangedAll()

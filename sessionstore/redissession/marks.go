@@ -241,10 +241,11 @@ func (s *Store) whole(scope memory.Scope, ref int64) error {
 	if l := s.marks.lost(scopePrefix(scope)); l != nil && ref <= l.last {
 		return l.damaged()
 	}
-	for _, prefix := range []string{appPrefix(scope.App), workPrefix} {
-		if l := s.marks.lost(prefix); l != nil {
-			return l.damaged()
-		}
+	if l := s.marks.lost(workPrefix); l != nil && ref <= l.last {
+		return l.damaged()
+	}
+	if l := s.marks.lost(appPrefix(scope.App)); l != nil {
+		return l.damaged()
 	}
 	return nil
 }

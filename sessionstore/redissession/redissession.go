@@ -24,6 +24,7 @@
 //	ended:SCOPE        zset: ids of operations, by when they ended
 //	gone               zset: deleted sessions whose work was given up, by when
 //	changes:REF        zset: the changes of events, scored by the events' numbers
+//	mark               hash: the number of writes, by all and by each process; see lua/guard.lua
 //	outbox:APP         list: messages to the app's keys; outboxes  set: the apps of those
 //
 // SCOPE is app/user: no id has a slash in it. The keys that all users of an app
@@ -47,6 +48,15 @@
 // is lost. With everysec, a crash of the machine (not of the process) loses up to
 // two seconds. Without the append-only file, all since the last snapshot is lost.
 // A failover loses the writes that the replica had not received yet.
+//
+// # Losses
+//
+// Each process remembers of the mark of each partition, and of each app that has
+// state, how many writes it has seen. Every script compares that with the mark before
+// it does anything, and Watch compares all of them once a second. Where writes are
+// gone the script records the loss in the mark, and has later numbers be higher than
+// all that were lost. Check then fails, and with Options.Contain reads that may not
+// be whole do, until Accept, or until the data is back.
 package redissession
 
 import (

@@ -279,10 +279,17 @@ func (s *Store) lookAtMarks(ctx context.Context) error {
 const workPrefix = "memoryd:{work}:"
 
 // recordEviction records that any session may have lost keys.
-func (s *Store) recordEviction(ctx context.Context) error {
+func (s *Store) recordEviction(ctx context.Context) error { return s.recordLoss(ctx, math.MaxInt64) }
+
+// RecordEmptied records that all sessions of before are gone.
+func (s *Store) RecordEmptied(ctx context.Context) error { return s.recordLoss(ctx, 0) }
+
+// recordLoss records that sessions up to a number may have lost data, in whichever
+// partition.
+func (s *Store) recordLoss(ctx context.Context, last int64) error {
 	at := micros(time.Now())
 	return s.kind(ctx, s.redis.HSet(ctx, workPrefix+"mark", "made", at, "n", 0,
-		"lost", fmt.Sprintf("%s %d 0 0", at, int64(math.MaxInt64))).Err())
+		"lost", fmt.Sprintf("%s %d 0 0", at, last)).Err())
 }
 
 // lookAtBinding looks which memory store the sessions are bound to. A binding that
