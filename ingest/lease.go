@@ -20,6 +20,7 @@ import (
 const (
 	renewPart = 3
 	retryPart = 6
+	lastPart  = 100 // for the last try, before the lease has run out
 )
 
 var errLeaseLost = errors.New("lost the lease on the scope")
@@ -87,31 +88,37 @@ func (s *Service) processInTurn(ctx context.Context, w sessionstore.Work) (to in
 // renew extends the lease on the scope of a session until ctx is done. It returns
 // errLeaseLost when another process holds the lease, or when the lease has run
 // out by the clock of this process. That counts from the start of the call that
-// last extended it, so that it is over no later than by the store's clock.
+// last extended it, so that it is over no later than by the store's clock. A lease
+// that is about to run out, or has, is renewed once more: a store in this process does
+// that at once, and knows that nobody else has the lease.
 func (s *Service) renew(ctx context.Context, key sessionstore.Key, extended time.Time) error {
 	log := s.log(key)
 	ttl := s.opts.LeaseTTL
 	next := time.NewTimer(ttl / renewPart)
 	defer next.Stop()
-	over := time.NewTimer(time.Until(extended.Add(ttl)))
+	over := time.NewTimer(time.Until(extended.Add(ttl - ttl/lastPart)))
 	defer over.Stop()
-	failing := false
+	failing, last := false, false
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-over.C:
-			return errLeaseLost
+			last = true
 		case <-next.C:
 		}
 		began := time.Now()
-		within, cancel := context.WithTimeout(ctx, min(ttl/renewPart, time.Until(extended.Add(ttl))))
+		left := ttl / lastPart
+		if !last {
+			left = min(ttl/renewPart, time.Until(extended.Add(ttl-ttl/lastPart)))
+		}
+		within, cancel := context.WithTimeout(ctx, left)
 		err := s.sessions.Renew(within, key.Scope, s.owner, ttl)
 		cancel()
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case errors.Is(err, memory.ErrAborted):
+		case errors.Is(err, memory.ErrAborted), err != nil && last:
 			return errLeaseLost
 		case err != nil:
 			s.renewalsFailed.Add(1)
@@ -123,8 +130,8 @@ func (s *Service) renew(ctx context.Context, key sessionstore.Key, extended time
 			if failing {
 				log.Info("the lease is renewed again")
 			}
-			extended = began
-			over.Reset(time.Until(extended.Add(ttl)))
+			extended, last = began, false
+			over.Reset(time.Until(extended.Add(ttl - ttl/lastPart)))
 			next.Reset(time.Until(began.Add(ttl / renewPart)))
 		}
 		failing = err != nil

@@ -48,7 +48,11 @@ func (s *Store) Claim(ctx context.Context, owner string, ttl time.Duration, limi
 	}
 	var out []sessionstore.Work
 	err = s.db.Write(ctx, sqlitedb.For(memory.Scope{}), func(tx *sqlitedb.Tx) error {
+		if err := s.leases.store(tx); err != nil {
+			return err
+		}
 		var err error
+		now := s.now() // the claim may have waited for its turn
 		if out, err = dueWork(tx, now, limit); err != nil {
 			return err
 		}
@@ -56,6 +60,8 @@ func (s *Store) Claim(ctx context.Context, owner string, ttl time.Duration, limi
 			if err := claim(tx, &out[i], owner, now.Add(ttl)); err != nil {
 				return err
 			}
+			// Also if the claim fails in the end: then the lease ends by itself.
+			s.leases.claimed(out[i].Key.Scope, owner, now.Add(ttl))
 		}
 		return nil
 	})
@@ -144,21 +150,6 @@ func readWork(tx *sqlitedb.Tx, scope memory.Scope, now time.Time) (w sessionstor
 	}
 	w.Request, w.Key.ID, err = sessionstore.ReadRequest(operation, session, request)
 	return w, err
-}
-
-// Renew implements sessionstore.Progress. A lease that has ended is not renewed,
-// even if no other worker has taken it yet: one may just be about to.
-func (s *Store) Renew(ctx context.Context, scope memory.Scope, owner string, ttl time.Duration) error {
-	err := s.db.Write(ctx, sqlitedb.Urgent(), func(tx *sqlitedb.Tx) error {
-		now := s.now()
-		return orAborted(tx.Changes(`UPDATE leases SET until = ?
-			WHERE app = ? AND user = ? AND owner = ? AND until > ?`,
-			now.Add(ttl).UnixMicro(), scope.App, scope.User, owner, now.UnixMicro()))
-	})
-	if err != nil {
-		return fmt.Errorf("renew lease on app %q, user %q: %w", scope.App, scope.User, err)
-	}
-	return nil
 }
 
 // orAborted is ErrAborted unless a statement has changed a row.
@@ -276,7 +267,7 @@ func (s *Store) Finish(ctx context.Context, work sessionstore.Work, to int64, ch
 		if err := purge(tx, ref); err != nil {
 			return err
 		}
-		return release(tx, work.Key.Scope)
+		return s.release(tx, work.Key.Scope)
 	})
 	s.notify.Changed(work.Key)
 	if err != nil {
@@ -305,7 +296,7 @@ func (s *Store) Fail(ctx context.Context, work sessionstore.Work, cause string, 
 			}
 			tx.OnCommit(func() { s.counts.Failed(n) })
 		}
-		return release(tx, work.Key.Scope)
+		return s.release(tx, work.Key.Scope)
 	})
 	s.notify.Changed(work.Key)
 	if err != nil {
@@ -316,7 +307,8 @@ func (s *Store) Fail(ctx context.Context, work sessionstore.Work, cause string, 
 
 // release ends the lease on a scope. It does not check the owner: its callers have
 // checked, by position and attempts, that the work is still theirs.
-func release(tx *sqlitedb.Tx, scope memory.Scope) error {
+func (s *Store) release(tx *sqlitedb.Tx, scope memory.Scope) error {
+	tx.OnCommit(func() { s.leases.ended(scope) })
 	if _, err := tx.Exec(`DELETE FROM leases WHERE app = ? AND user = ?`, scope.App, scope.User); err != nil {
 		return err
 	}

@@ -36,6 +36,7 @@ import (
 	"time"
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
+	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
@@ -56,6 +57,7 @@ type Store struct {
 	// prepared has the statements that Get runs: preparing them takes longer than
 	// running them.
 	prepared map[string]*sql.Stmt
+	leases   leases
 	notify   sessionstore.Notifier // of changes to operations
 	counts   sessionstore.OperationCounts
 }
@@ -72,7 +74,7 @@ var (
 // version up to date. The file belongs to this process alone, so leases of an
 // earlier process are void.
 func New(db *sqlitedb.DB, opts *Options) (*Store, error) {
-	s := &Store{db: db, now: time.Now, max: sessionstore.DefaultMaxState}
+	s := &Store{db: db, leases: leases{until: map[memory.Scope]*lease{}}, now: time.Now, max: sessionstore.DefaultMaxState}
 	if opts != nil && opts.Now != nil {
 		s.now = opts.Now
 	}
