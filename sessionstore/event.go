@@ -240,7 +240,7 @@ func DamagedEvent(id string, seq int64, at time.Time) Event {
 			quote(id), quote(at.UTC().Format(time.RFC3339Nano)))
 	}
 	e, err := ParseEvent(doc(id))
-	if err != nil { // the id is damaged too
+	if err != nil || id == "" { // the id is damaged too, or not known
 		e, _ = ParseEvent(doc(fmt.Sprint("damaged-", seq)))
 	}
 	return e

@@ -220,6 +220,7 @@ func checkRecovered(t *testing.T, path string) {
 		return
 	}
 	defer p.db.Close()
+	checkSound(t, p)
 	lostMemories, lostEvents := 0, 0
 	for _, user := range damageUsers {
 		memories, events, err := whole(t, p, user)
@@ -234,6 +235,22 @@ func checkRecovered(t *testing.T, path string) {
 	}
 	if lostMemories > 0 && saved.Again == 0 {
 		t.Errorf("%d memories are lost, and are not made again; listed are %v", lostMemories, saved.Lost)
+	}
+}
+
+// checkSound fails the test if something is wrong with the stores of a file.
+func checkSound(t *testing.T, p pair) {
+	t.Helper()
+	found := func(f memory.Finding) {
+		if f.Rule != sessionstore.RuleOrphans { // turns of sessions that are lost stay
+			t.Errorf("what was recovered: %+v", f)
+		}
+	}
+	if err := p.sessions.Audit(t.Context(), func(sessionstore.SessionRecord) error { return nil }, found); err != nil {
+		t.Error(err)
+	}
+	if err := p.memories.Audit(t.Context(), func(memory.Record) error { return nil }, found); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -275,6 +292,9 @@ func TestDamage(t *testing.T) {
 		run(fmt.Sprint("zeroed page ", n+1), changed(func(raw []byte) { clear(raw[n*page : (n+1)*page]) }))
 		at := n*page + random.IntN(page)
 		run(fmt.Sprint("flipped byte ", at), changed(func(raw []byte) { raw[at] ^= 1 << random.IntN(8) }))
+		if n%3 > 0 { // few of these differ from each other
+			continue
+		}
 		at = n*page + random.IntN(12) // of the header of the page
 		run(fmt.Sprint("flipped byte ", at), changed(func(raw []byte) { raw[at] ^= 1 << random.IntN(8) }))
 	}

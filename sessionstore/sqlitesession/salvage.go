@@ -1,10 +1,12 @@
 package sqlitesession
 
 import (
+	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/memoryd/memoryd/internal/salvage"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
@@ -125,6 +127,54 @@ func lostEvent(tx *sqlitedb.Tx, entry []any) (string, error) {
 	return fmt.Sprintf("event %q of session %q of app %q, user %q", entry[1], id, app, user), err
 }
 
+// maxGap is more events than the pages that are lost of one session can have held. A
+// session that says it has more has lost the number itself.
+const maxGap = 100_000
+
+// fillGaps stores an event that says so in the place of each one that is lost, so that
+// the numbers of a session's events have no gaps.
+func fillGaps(tx *sqlitedb.Tx) (filled int, err error) {
+	type gap struct{ ref, seq, last int64 }
+	scan := func(rows *sql.Rows) (g gap, err error) {
+		err = rows.Scan(&g.ref, &g.seq, &g.last)
+		return g, err
+	}
+	gaps, err := sqlitedb.Collect(context.Background(), tx, scan, `SELECT s.ref, s.seq, coalesce(max(e.seq), 0)
+		FROM sessions s LEFT JOIN events e ON e.ref = s.ref GROUP BY s.ref HAVING count(e.seq) <> s.seq`)
+	if err != nil {
+		return 0, err
+	}
+	for _, g := range gaps {
+		if g.seq > g.last+maxGap {
+			g.seq = g.last
+			if _, err := tx.Exec(`UPDATE sessions SET seq = ?1, requested = min(requested, ?1), done = min(done, ?1)
+				WHERE ref = ?2`, g.seq, g.ref); err != nil {
+				return filled, err
+			}
+		}
+		at := time.UnixMicro(0)
+		for seq := int64(1); seq <= g.seq; seq++ {
+			var micros int64
+			err := tx.QueryRow(`SELECT time FROM events WHERE ref = ? AND seq = ?`, g.ref, seq).Scan(&micros)
+			if err == nil {
+				at = time.UnixMicro(micros)
+				continue
+			}
+			if !errors.Is(err, sql.ErrNoRows) {
+				return filled, err
+			}
+			// Not under the id that is lost: the same event sent again is stored again.
+			e := sessionstore.DamagedEvent("", seq, at)
+			if _, err := tx.Exec(`INSERT INTO events (ref, seq, id, time, doc) VALUES (?, ?, ?, ?, ?)`,
+				g.ref, seq, e.ID, at.UnixMicro(), sqlitedb.Seal(e.Doc)); err != nil {
+				return filled, err
+			}
+			filled++
+		}
+	}
+	return filled, nil
+}
+
 // finishSalvage mends what the rows of sessions say about each other.
 func finishSalvage(tx *sqlitedb.Tx) (notes []string, err error) {
 	for _, step := range []struct{ statement, note string }{
@@ -139,6 +189,14 @@ func finishSalvage(tx *sqlitedb.Tx) (notes []string, err error) {
 			"%d values of state were dropped: the session they belong to is lost, or was deleted"},
 		{`UPDATE sessions SET seq = max(seq,
 			(SELECT coalesce(max(seq), 0) FROM events e WHERE e.ref = sessions.ref))`, ""},
+		{`UPDATE sessions SET plan = NULL, plan_to = 0 WHERE plan_to <= done OR plan_to > requested
+			OR NOT json_valid(CAST(coalesce(plan, 'null') AS TEXT))`, ""},
+		{`DELETE FROM operations WHERE first < 0 OR first > last
+			OR last > (SELECT s.seq FROM sessions s WHERE s.ref = operations.ref)
+			OR done_time = 0 AND ref NOT IN (SELECT ref FROM sessions)`,
+			"%d operations were dropped: the events they are about are lost"},
+		{`UPDATE operations SET done_time = create_time WHERE done_time = 0
+			AND last <= (SELECT s.done FROM sessions s WHERE s.ref = operations.ref)`, ""},
 		{`DELETE FROM shared_bytes`, ""},
 		{`INSERT INTO shared_bytes SELECT app, '', sum(octet_length(key) + octet_length(value) + 64) FROM app_state
 			GROUP BY app`, ""},
@@ -146,9 +204,6 @@ func finishSalvage(tx *sqlitedb.Tx) (notes []string, err error) {
 			GROUP BY app, user`, ""},
 		{`UPDATE sessions SET state_bytes = (SELECT coalesce(sum(octet_length(key) + octet_length(value) + 64), 0)
 			FROM session_state t WHERE t.ref = sessions.ref)`, ""},
-		{`DELETE FROM waiting`, ""},
-		{`INSERT INTO waiting SELECT app, user, min(request_time), min(due_time) FROM sessions
-			WHERE requested > done AND failed = 0 GROUP BY app, user`, ""},
 	} {
 		res, err := tx.Exec(step.statement)
 		if err != nil {
@@ -158,5 +213,17 @@ func finishSalvage(tx *sqlitedb.Tx) (notes []string, err error) {
 			notes = append(notes, fmt.Sprintf(step.note, n))
 		}
 	}
-	return notes, nil
+	filled, err := fillGaps(tx)
+	if filled > 0 {
+		notes = append(notes, fmt.Sprintf("%d events that are lost have another in their place that says so", filled))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, err := tx.Exec(`DELETE FROM waiting`); err != nil {
+		return nil, err
+	}
+	_, err = tx.Exec(`INSERT INTO waiting SELECT app, user, min(request_time), min(due_time) FROM sessions
+		WHERE requested > done AND failed = 0 GROUP BY app, user`)
+	return notes, err
 }
