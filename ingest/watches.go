@@ -28,10 +28,11 @@ const (
 	// its scope that is watched. A read takes some 60 µs.
 	paceRead = 250 * time.Microsecond
 	// paceShow is the time between two states that watchers see for each watcher of
-	// the operation. To show a state to one takes some 30 µs. The last state is
+	// the operation. To show a state to one takes some 50 µs, so that watchers take
+	// a hundredth of a processor from the work that they watch. The last state is
 	// shown at once.
-	paceShow = 2 * time.Millisecond
-	maxPace  = time.Second // of both
+	paceShow = 4 * time.Millisecond
+	maxPace  = 2 * time.Second // of both
 	// readTime bounds one read of a state.
 	readTime = 10 * time.Second
 	never    = 365 * 24 * time.Hour // between polls of what is never polled
