@@ -107,7 +107,20 @@ func testSessions(t *testing.T, c *client.Client) {
 	if s = session(u.PatchSession(ctx, "s 1?", map[string]any{"mood": "good"})); s.State["mood"] != "good" {
 		t.Errorf("patched %+v", s.State)
 	}
+	if s.Events != nil {
+		t.Error("a patched session has events")
+	}
 	other := session(u.CreateSession(ctx, client.NewSession{}))
+	var ids []string
+	for one, err := range u.EachSession(ctx, sessionstore.List{PageSize: 1, NoState: true}) {
+		if err != nil || one.State != nil {
+			t.Fatalf("session %+v, error %v", one, err)
+		}
+		ids = append(ids, one.ID)
+	}
+	if diff := cmp.Diff([]string{other.ID, "s 1?"}, ids); diff != "" {
+		t.Errorf("each session (-want +got):\n%s", diff)
+	}
 	page := must[client.SessionPage](t)(u.Sessions(ctx, sessionstore.List{PageSize: 1}))
 	next := must[client.SessionPage](t)(c.AppSessions(ctx, "my app", sessionstore.List{PageSize: 1, PageToken: ""}))
 	if len(page.Sessions) != 1 || page.Sessions[0].ID != other.ID || page.NextPageToken == "" || len(next.Sessions) != 1 {

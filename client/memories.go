@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -95,6 +96,28 @@ func (u *User) Memories(ctx context.Context, list memory.List) (memory.Page, err
 	}
 	err := u.do(ctx, call{method: http.MethodGet, path: "/memories", query: q, answer: &out, idempotent: true})
 	return out, err
+}
+
+// EachMemory yields memories in the order of a list, from as many pages as they take.
+// An error ends it.
+func (u *User) EachMemory(ctx context.Context, list memory.List) iter.Seq2[memory.Memory, error] {
+	return func(yield func(memory.Memory, error) bool) {
+		for {
+			page, err := u.Memories(ctx, list)
+			if err != nil {
+				yield(memory.Memory{}, err)
+				return
+			}
+			for _, m := range page.Memories {
+				if !yield(m, nil) {
+					return
+				}
+			}
+			if list.PageToken = page.NextPageToken; list.PageToken == "" {
+				return
+			}
+		}
+	}
 }
 
 // Change is an update of a memory. A nil field keeps its value, an empty value

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"iter"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -20,7 +21,7 @@ type Session struct {
 	App            string         `json:"appName"`
 	User           string         `json:"userId"`
 	State          map[string]any `json:"state"`  // of session, user and app, with prefixes
-	Events         []Event        `json:"events"` // nil in a list
+	Events         []Event        `json:"events"` // nil in a list, and after a patch
 	LastUpdateTime time.Time      `json:"lastUpdateTime"`
 }
 
@@ -91,11 +92,34 @@ type SessionPage struct {
 	NextPageToken string    `json:"nextPageToken"` // "" on the last page
 }
 
-// Sessions reads a page of the user's sessions, newest created first.
+// Sessions reads a page of the user's sessions, newest created first. A page of
+// sessions with much state ends early.
 func (u *User) Sessions(ctx context.Context, list sessionstore.List) (SessionPage, error) {
 	var out SessionPage
 	err := u.do(ctx, call{method: http.MethodGet, path: "/sessions", query: page(list), answer: &out, idempotent: true})
 	return out, err
+}
+
+// EachSession yields the user's sessions, newest created first, from as many pages as
+// they take. An error ends it.
+func (u *User) EachSession(ctx context.Context, list sessionstore.List) iter.Seq2[Session, error] {
+	return func(yield func(Session, error) bool) {
+		for {
+			page, err := u.Sessions(ctx, list)
+			if err != nil {
+				yield(Session{}, err)
+				return
+			}
+			for _, s := range page.Sessions {
+				if !yield(s, nil) {
+					return
+				}
+			}
+			if list.PageToken = page.NextPageToken; list.PageToken == "" {
+				return
+			}
+		}
+	}
 }
 
 // AppSessions reads a page of the sessions of all users of an app.
@@ -125,10 +149,14 @@ func page(list sessionstore.List) url.Values {
 	if list.PageToken != "" {
 		q.Set("pageToken", list.PageToken)
 	}
+	if list.NoState {
+		q.Set("state", "false")
+	}
 	return q
 }
 
-// PatchSession changes state. memoryd records the change as an event.
+// PatchSession changes state. memoryd records the change as an event. The session that
+// it returns has no events.
 func (u *User) PatchSession(ctx context.Context, id string, delta map[string]any) (*Session, error) {
 	out := &Session{}
 	if err := u.do(ctx, call{method: http.MethodPatch, path: "/sessions/" + url.PathEscape(id),

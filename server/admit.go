@@ -40,7 +40,8 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 		defer free()
 		ctx, turn := s.gate.Begin(r.Context(), scope)
 		defer turn.End()
-		c.SetRequest(r.WithContext(ctx))
+		r = r.WithContext(ctx)
+		c.SetRequest(r)
 		c.Response().Writer = &turnWriter{c.Response().Writer, r}
 		if r.ContentLength == 0 || r.Method != http.MethodPost && r.Method != http.MethodPatch {
 			if err := fair.Ready(ctx); err != nil {
