@@ -74,7 +74,8 @@ func (r *Record) validateHistory() error {
 		}
 	}
 	if n := len(r.History); n > 0 && (r.History[n-1].Action == Deleted) != r.Deleted {
-		return fmt.Errorf("%w: deleted is %t, and its last revision is %s", ErrInvalid, r.Deleted, r.History[n-1].Action)
+		return fmt.Errorf("%w: deleted is %t, and its last revision is %s",
+			ErrInvalid, r.Deleted, r.History[n-1].Action)
 	}
 	return nil
 }

@@ -215,7 +215,8 @@ func archiveStalePlan(f *fixture) {
 func archiveForged(f *fixture) {
 	key := session(ann, "s1")
 	f.appendWith(key, sessionstore.Append{Create: true}, f.said("e1"), f.said("e2"))
-	good := sessionstore.SessionRecord{Key: key, State: sessionstore.State{"k": []byte("1")}, LastUpdateTime: f.now(), Events: 2,
+	own := func(key, value string) sessionstore.State { return sessionstore.State{key: []byte(value)} }
+	good := sessionstore.SessionRecord{Key: key, State: own("k", "1"), LastUpdateTime: f.now(), Events: 2,
 		Requested: 2, Done: 1}
 	before := f.get(key)
 	for what, forge := range map[string]func(r *sessionstore.SessionRecord){
@@ -224,10 +225,10 @@ func archiveForged(f *fixture) {
 		"all ahead of the events":   func(r *sessionstore.SessionRecord) { r.Events, r.Requested, r.Done = 9, 9, 9 },
 		"negative":                  func(r *sessionstore.SessionRecord) { r.Done = -1 },
 		"negative events":           func(r *sessionstore.SessionRecord) { r.Events, r.Requested, r.Done = -1, -1, -1 },
-		"temp: state":               func(r *sessionstore.SessionRecord) { r.State = sessionstore.State{"temp:x": []byte("1")} },
-		"user: state":               func(r *sessionstore.SessionRecord) { r.State = sessionstore.State{"user:x": []byte("1")} },
-		"app: state":                func(r *sessionstore.SessionRecord) { r.State = sessionstore.State{"app:x": []byte("1")} },
-		"state that is not JSON":    func(r *sessionstore.SessionRecord) { r.State = sessionstore.State{"x": []byte("{")} },
+		"temp: state":               func(r *sessionstore.SessionRecord) { r.State = own("temp:x", "1") },
+		"user: state":               func(r *sessionstore.SessionRecord) { r.State = own("user:x", "1") },
+		"app: state":                func(r *sessionstore.SessionRecord) { r.State = own("app:x", "1") },
+		"state that is not JSON":    func(r *sessionstore.SessionRecord) { r.State = own("x", "{") },
 		"a time long ago":           func(r *sessionstore.SessionRecord) { r.LastUpdateTime = time.Unix(-1e10, 0) },
 		"a time far ahead":          func(r *sessionstore.SessionRecord) { r.LastUpdateTime = time.Unix(1e12, 0) },
 		"a plan of done events":     func(r *sessionstore.SessionRecord) { r.Plan, r.PlanTo = []byte(`{}`), 1 },
@@ -243,8 +244,8 @@ func archiveForged(f *fixture) {
 		f.idle(what)
 	}
 	for what, s := range map[string]sessionstore.SharedState{
-		"shared state that is not JSON": {Scope: ann, State: sessionstore.State{"x": []byte("{")}},
-		"shared state of no app":        {Scope: memory.Scope{User: "ann"}, State: sessionstore.State{"x": []byte("1")}},
+		"shared state that is not JSON": {Scope: ann, State: own("x", "{")},
+		"shared state of no app":        {Scope: memory.Scope{User: "ann"}, State: own("x", "1")},
 	} {
 		f.isA(what, f.RestoreShared(f.t.Context(), s), memory.ErrInvalid)
 	}
