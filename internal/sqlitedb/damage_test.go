@@ -291,7 +291,7 @@ func TestUnreadableRows(t *testing.T) {
 		db.Unreadable(sqlitedb.Row{Table: "t", Key: "2"}, errors.New("broken on purpose"))
 		db.Unreadable(sqlitedb.Row{Table: "t", Key: "1"}, errors.New("broken on purpose"))
 	}
-	if got := fmt.Sprint(db.UnreadableRows(), db.Stats()); got != "[{t 1} {t 2}] { 2}" {
+	if got := fmt.Sprint(db.UnreadableRows(), db.Stats().Unreadable); got != "[{t 1} {t 2}] 2" {
 		t.Error(got)
 	}
 }
