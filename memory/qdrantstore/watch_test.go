@@ -53,12 +53,12 @@ func TestWatch(t *testing.T) {
 	beat := s.watch.beat
 	set := func(at int64) {
 		t.Helper()
-		_, err := s.client.SetPayload(
-			ctx,
-			&qdrant.SetPayloadPoints{CollectionName: s.collection, Wait: qdrant.PtrOf(true),
-				Payload:        map[string]*qdrant.Value{beatField: qdrant.NewValueInt(at)},
-				PointsSelector: qdrant.NewPointsSelector(s.watch.point)},
-		)
+		err := s.update(ctx, s.collection,
+			qdrant.NewPointsUpdateUpsert(&qdrant.PointsUpdateOperation_PointStructList{
+				Points: []*qdrant.PointStruct{{Id: s.watch.point,
+					Vectors: qdrant.NewVectorsMap(map[string]*qdrant.Vector{}),
+					Payload: map[string]*qdrant.Value{beatField: qdrant.NewValueInt(at)}}},
+			}))
 		if err != nil {
 			t.Fatal(err)
 		}
