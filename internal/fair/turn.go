@@ -36,6 +36,24 @@ func (g *Gate) Begin(ctx context.Context, scope memory.Scope) (context.Context, 
 	return context.WithValue(ctx, turnKey{}, t), t
 }
 
+// Fork makes a Turn of its own at the gate of ctx's turn, for work that several turns
+// wait for, and waits until it has a slot. Without a turn it does nothing. The caller
+// calls end.
+func Fork(ctx context.Context) (forked context.Context, end func(), err error) {
+	t := of(ctx)
+	if t == nil {
+		return ctx, func() {}, nil
+	}
+	ctx, own := t.gate.Begin(ctx, t.scope)
+	return ctx, own.End, Ready(ctx)
+}
+
+// Yield lets others have their turn between two parts of long work.
+func Yield(ctx context.Context) error {
+	Leave(ctx)
+	return Ready(ctx)
+}
+
 // of is the turn that a context carries; nil for none.
 func of(ctx context.Context) *Turn {
 	t, _ := ctx.Value(turnKey{}).(*Turn)

@@ -12,6 +12,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/metadata"
+
+	"github.com/memoryd/memoryd/internal/fair"
 )
 
 // settings are the parts of a URL, as Open documents them.
@@ -57,6 +59,7 @@ func parseURL(raw string) (set settings, err error) {
 		PoolSize: 1,
 		GrpcOptions: []grpc.DialOption{
 			grpc.WithConnectParams(reconnect),
+			grpc.WithChainUnaryInterceptor(pause),
 			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage), grpc.MaxCallSendMsgSize(maxMessage)),
 		},
 	}}
@@ -69,6 +72,13 @@ func parseURL(raw string) (set settings, err error) {
 		set.config.GrpcOptions = append(set.config.GrpcOptions, grpc.WithUnaryInterceptor(withKey(key)))
 	}
 	return set, set.read(u.Query())
+}
+
+// pause has a request compute nothing while Qdrant does; see fair.Pause.
+func pause(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker,
+	opts ...grpc.CallOption) error {
+	defer fair.Pause(ctx)()
+	return invoke(ctx, method, req, reply, conn, opts...)
 }
 
 // checkForm refuses a URL with parts that a URL of Qdrant does not have.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/memoryd/memoryd/internal/fair"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -92,10 +93,8 @@ func newCache(limit int64, build builder) *cache {
 func (c *cache) get(ctx context.Context, scope memory.Scope, now func() time.Time) (*index, error) {
 	e := c.find(ctx, scope)
 	defer c.leave(e)
-	select {
-	case <-e.ready:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := e.wait(ctx); err != nil {
+		return nil, err
 	}
 	if e.err != nil {
 		return nil, e.err
@@ -154,16 +153,37 @@ func (c *cache) leave(e *cached) {
 	}
 }
 
+// wait waits until the file is read. Its caller computes nothing meanwhile.
+func (e *cached) wait(ctx context.Context) error {
+	select {
+	case <-e.ready:
+		return nil
+	default:
+	}
+	defer fair.Pause(ctx)()
+	select {
+	case <-e.ready:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // fill reads the index of a scope for all who wait for it. One that cannot be
 // read is dropped, so that the next search tries again.
 func (c *cache) fill(ctx context.Context, e *cached) {
 	defer e.cancel()
-	e.err = c.build(ctx, e.scope, func(page []*entry) {
-		for _, one := range page {
-			e.index.put(one)
-		}
-		c.weigh(e, false)
-	})
+	ctx, end, err := fair.Fork(ctx)
+	defer end()
+	if e.err = err; err == nil {
+		e.err = c.build(ctx, e.scope, func(page []*entry) {
+			for _, one := range page {
+				e.index.put(one)
+			}
+			c.weigh(e, false)
+			_ = fair.Yield(ctx) // what has begun is not refused
+		})
+	}
 	if e.err != nil {
 		c.mu.Lock()
 		c.drop(e)

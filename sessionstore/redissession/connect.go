@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
 
+	"github.com/memoryd/memoryd/internal/fair"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -55,7 +56,9 @@ func connect(raw string, timeout time.Duration) (redis.UniversalClient, error) {
 	}
 	o.MaxRetries, o.DialerRetries, o.ContextTimeoutEnabled = -1, 1, true
 	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = timeout, timeout, timeout
-	return redis.NewClient(o), nil
+	c := redis.NewClient(o)
+	c.AddHook(pausing{})
+	return c, nil
 }
 
 // connectCluster makes a client of a cluster, from a URL without its scheme.
@@ -84,7 +87,31 @@ func connectCluster(scheme, rest string, timeout time.Duration) (redis.Universal
 		c.AddHook(sendOnce{})
 		return c
 	}
-	return redis.NewClusterClient(o), nil
+	c := redis.NewClusterClient(o)
+	c.AddHook(pausing{})
+	return c, nil
+}
+
+// pausing has a request compute nothing while Redis does; see fair.Pause.
+type pausing struct{}
+
+// DialHook implements redis.Hook.
+func (pausing) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+// ProcessHook implements redis.Hook.
+func (pausing) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		defer fair.Pause(ctx)()
+		return next(ctx, cmd)
+	}
+}
+
+// ProcessPipelineHook implements redis.Hook.
+func (pausing) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		defer fair.Pause(ctx)()
+		return next(ctx, cmds)
+	}
 }
 
 // sendOnce keeps the client of a cluster from sending a command again that may have
