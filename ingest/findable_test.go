@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -60,26 +61,30 @@ func (b *bench) findable(op *sessionstore.Operation, want bool, n int) {
 func TestFindableAtOnce(t *testing.T) {
 	for name, together := range map[string]func(ingest.Together) ingest.Together{"together": nil, "apart": apart} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t, parts{together: together})
-			b.findable(b.ingest("s", many(t, 3)...), true, 3)
-			// Sent again, alone and with more.
-			b.findable(b.ingest("s", many(t, 2)...), true, 3)
-			b.findable(b.ingest("s", many(t, 4)...), true, 4)
-			b.findable(b.ingest("long", many(t, 450)...), true, 450)
-			if n := b.service.FindableLate(); n != 0 {
-				t.Errorf("%d requests were late", n)
-			}
+			synctest.Test(t, func(t *testing.T) { // no wait ends before the stores do
+				b := newBench(t, parts{together: together})
+				b.findable(b.ingest("s", many(t, 3)...), true, 3)
+				// Sent again, alone and with more.
+				b.findable(b.ingest("s", many(t, 2)...), true, 3)
+				b.findable(b.ingest("s", many(t, 4)...), true, 4)
+				b.findable(b.ingest("long", many(t, 450)...), true, 450)
+				if n := b.service.FindableLate(); n != 0 {
+					t.Errorf("%d requests were late", n)
+				}
+			})
 		})
 	}
 	t.Run("very long", func(t *testing.T) {
-		b := newBench(t, parts{})
-		b.findable(b.ingest("s", many(t, 2300)...), true, 2300)
-		// Apart, a request waits for the first thousand.
-		b = newBench(t, parts{together: apart})
-		b.findable(b.ingest("s", many(t, 1001)...), false, 1000)
-		if n := b.service.FindableLate(); n != 1 {
-			t.Errorf("%d requests were late, want 1", n)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t, parts{})
+			b.findable(b.ingest("s", many(t, 2300)...), true, 2300)
+			// Apart, a request waits for the first thousand.
+			b = newBench(t, parts{together: apart})
+			b.findable(b.ingest("s", many(t, 1001)...), false, 1000)
+			if n := b.service.FindableLate(); n != 1 {
+				t.Errorf("%d requests were late, want 1", n)
+			}
+		})
 	})
 }
 
@@ -89,43 +94,45 @@ func TestFindableAtOnce(t *testing.T) {
 func TestFindableOnceRequested(t *testing.T) {
 	for name, together := range map[string]func(ingest.Together) ingest.Together{"together": nil, "apart": apart} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t, parts{together: together})
-			events := many(t, 700)
-			add := func(from, to int) {
-				t.Helper()
-				// Late ones first, so that the order of time is not that of arrival.
-				for i := to - 100; i >= from; i -= 100 {
-					_, err := b.sessions.Append(t.Context(), key("s"), events[i:i+100], sessionstore.Append{Create: true})
-					if err != nil {
-						t.Fatal(err)
+			synctest.Test(t, func(t *testing.T) { // no wait ends before the stores do
+				b := newBench(t, parts{together: together})
+				events := many(t, 700)
+				add := func(from, to int) {
+					t.Helper()
+					// Late ones first, so that the order of time is not that of arrival.
+					for i := to - 100; i >= from; i -= 100 {
+						_, err := b.sessions.Append(t.Context(), key("s"), events[i:i+100], sessionstore.Append{Create: true})
+						if err != nil {
+							t.Fatal(err)
+						}
 					}
 				}
-			}
-			add(0, 500)
-			b.findable(&sessionstore.Operation{}, false, 0)
-			op, err := b.service.AddRange(t.Context(), key("s"), ingest.Range{From: time.Unix(1_700_000_000+110, 0),
-				To: time.Unix(1_700_000_000+120, 0)}, 1000, 1<<20, ingest.RequestOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			b.findable(op, true, 10)
-			op, err = b.service.AddSession(t.Context(), key("s"), ingest.RequestOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			b.findable(op, true, 500)
-			if op, err = b.service.AddSession(t.Context(), key("s"), ingest.RequestOptions{}); err != nil {
-				t.Fatal(err)
-			}
-			b.findable(op, true, 500)
-			add(500, 600)
-			op = b.ingest("s", events[600:]...)
-			if !op.Findable || !b.found()["g650"] {
-				t.Errorf("after more: %v", op.Findable)
-			}
-			b.run()
-			b.succeeds(op)
-			b.findable(op, true, 700)
+				add(0, 500)
+				b.findable(&sessionstore.Operation{}, false, 0)
+				op, err := b.service.AddRange(t.Context(), key("s"), ingest.Range{From: time.Unix(1_700_000_000+110, 0),
+					To: time.Unix(1_700_000_000+120, 0)}, 1000, 1<<20, ingest.RequestOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				b.findable(op, true, 10)
+				op, err = b.service.AddSession(t.Context(), key("s"), ingest.RequestOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				b.findable(op, true, 500)
+				if op, err = b.service.AddSession(t.Context(), key("s"), ingest.RequestOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				b.findable(op, true, 500)
+				add(500, 600)
+				op = b.ingest("s", events[600:]...)
+				if !op.Findable || !b.found()["g650"] {
+					t.Errorf("after more: %v", op.Findable)
+				}
+				b.run()
+				b.succeeds(op)
+				b.findable(op, true, 700)
+			})
 		})
 	}
 	b := newBench(t, parts{})
