@@ -181,7 +181,8 @@ func revisionsInPages(b *bank) {
 		before = some[len(some)-1].Revision
 	}
 	b.same("revisions left", next, int64(0))
-	if r, err := b.store.Revisions(b.Context(), ann, "m", 2); err != nil || len(r) != 1 || r[0].Action != memory.Created {
+	r, err := b.store.Revisions(b.Context(), ann, "m", 2)
+	if err != nil || len(r) != 1 || r[0].Action != memory.Created {
 		b.Errorf("below 2: %d revisions, error %v", len(r), err)
 	}
 }

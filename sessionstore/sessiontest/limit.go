@@ -41,8 +41,8 @@ func limitOwners(f *fixture) {
 	f.create(key, `{}`)
 	const most = MaxState - sessionstore.StateKeyBytes - 1 // of the value of a key of one byte
 	for i, prefix := range []string{"", "user:", "app:"} {
-		f.isA(prefix+"one byte too many", f.set(key, fmt.Sprint("a", i), fmt.Sprintf(`{"%sk":%s}`, prefix, text(most+1))),
-			memory.ErrInvalid)
+		err := f.set(key, fmt.Sprint("a", i), fmt.Sprintf(`{"%sk":%s}`, prefix, text(most+1)))
+		f.isA(prefix+"one byte too many", err, memory.ErrInvalid)
 		if err := f.set(key, fmt.Sprint("b", i), fmt.Sprintf(`{"%sk":%s}`, prefix, text(most))); err != nil {
 			f.t.Errorf("%sk of %d bytes: %v", prefix, most, err)
 		}

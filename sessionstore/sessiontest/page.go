@@ -32,8 +32,9 @@ func pageCases() []testCase {
 // long is an event with a text of so many bytes.
 func (f *fixture) long(id string, bytes int, at time.Time) sessionstore.Event {
 	f.t.Helper()
-	return f.event(fmt.Sprintf(`{"id":%q,"author":"user","timestamp":%q,"content":{"role":"user","parts":[{"text":%q}]}}`,
-		id, sessionstore.FormatTime(at), strings.Repeat("x", bytes)))
+	return f.event(fmt.Sprintf(
+		`{"id":%q,"author":"user","timestamp":%q,"content":{"role":"user","parts":[{"text":%q}]}}`, id,
+		sessionstore.FormatTime(at), strings.Repeat("x", bytes)))
 }
 
 // page reads one page of a session.
@@ -194,7 +195,8 @@ func getNoState(f *fixture) {
 func getRoom(f *fixture) {
 	key := session(ann, "s1")
 	f.create(key, fmt.Sprintf(`{"k":%q,"user:k":%q,"app:k":%q}`, strings.Repeat("x", 20_000),
-		strings.Repeat("y", 30_000), strings.Repeat("z", 40_000)), f.long("e1", 50_000, f.now()), f.long("e2", 5_000, f.now()))
+		strings.Repeat("y", 30_000), strings.Repeat("z", 40_000)),
+		f.long("e1", 50_000, f.now()), f.long("e2", 5_000, f.now()))
 	get := sessionstore.Get{NumRecent: -1, Room: 100_000}
 	s, err := f.Get(f.t.Context(), key, get)
 	full := (*sessionstore.NoRoom)(nil)

@@ -74,7 +74,9 @@ var (
 // version up to date. The file belongs to this process alone, so leases of an
 // earlier process are void.
 func New(db *sqlitedb.DB, opts *Options) (*Store, error) {
-	s := &Store{db: db, leases: leases{until: map[memory.Scope]*lease{}}, now: time.Now, max: sessionstore.DefaultMaxState}
+	s := &Store{
+		db: db, leases: leases{until: map[memory.Scope]*lease{}}, now: time.Now, max: sessionstore.DefaultMaxState,
+	}
 	if opts != nil && opts.Now != nil {
 		s.now = opts.Now
 	}

@@ -45,8 +45,9 @@ func (c *stateChange) apply(delta, sent sessionstore.State) error {
 	}
 	parts := delta.Split()
 	for k, v := range parts.App {
-		if _, err := c.tx.Exec(`INSERT INTO app_state VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value`,
-			c.scope.App, k, []byte(v)); err != nil {
+		_, err := c.tx.Exec(`INSERT INTO app_state VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value`,
+			c.scope.App, k, []byte(v))
+		if err != nil {
 			return err
 		}
 	}
