@@ -43,7 +43,7 @@ func newApp(cfg *config, log *slog.Logger) (*app, error) {
 	stores := newStores()
 	stores.CacheBytes, stores.MaxState, stores.Log = cfg.cacheBytes, cfg.limits.state, log
 	stores.Reserve = cfg.reserve
-	return &app{cfg: cfg, log: log, models: models, stores: stores}, nil
+	return &app{cfg: cfg, log: log, models: models, stores: stores, processors: useProcessors()}, nil
 }
 
 // ServeHTTP implements http.Handler.

@@ -120,10 +120,15 @@ func follow(mean, next time.Duration) time.Duration {
 	return mean + (next-mean)/16
 }
 
+// userDebt bounds, in mean turns, what one turn costs a user. Where an app has hundreds
+// of users who wait, one who paid for a turn of ten times the mean would wait for
+// seconds. Its app pays all of it.
+const userDebt = 2
+
 func (q *Queue[T]) add(scope memory.Scope, cost time.Duration) *flow {
 	app := q.apps.charge(scope.App, float64(cost))
 	if app != nil && app.users != nil {
-		app.users.charge(scope.User, float64(cost))
+		app.users.charge(scope.User, float64(min(cost, userDebt*max(q.mean, time.Microsecond))))
 	}
 	return app
 }

@@ -223,7 +223,7 @@ func (r *reference) charge(s memory.Scope, cost time.Duration) {
 	if !r.add("", s.App, cost, len(r.items)) {
 		return
 	}
-	r.add(s.App, userKey(s), cost, r.waiting(s.App, ""))
+	r.add(s.App, userKey(s), min(cost, 2*max(r.mean, time.Microsecond)), r.waiting(s.App, ""))
 }
 
 func (r *reference) add(level, key string, cost time.Duration, total int) bool {

@@ -164,6 +164,13 @@ func (t *Turn) End() {
 	t.leave()
 }
 
+// Background reports whether ctx has a turn of work in the background, for which no
+// request waits.
+func Background(ctx context.Context) bool {
+	t := of(ctx)
+	return t != nil && t.gate.patience == 0
+}
+
 // Refuse decides whether the turn of ctx may wait as long for its turn to write. If
 // not, it returns a memory.Refusal. What has written once is not refused later, as its
 // caller could not tell how much of it was done; work in the background never is.

@@ -97,7 +97,7 @@ func (q *queue) take() *job {
 		q.urgent = slices.Delete(q.urgent, 0, 1)
 	} else if t := q.turns.Pop(); t != nil {
 		j = t.Value
-		if j.alone = t.Scope.App != "" && q.turns.LenApp(t.Scope.App) == 0; j.alone {
+		if j.alone = t.Scope.App != "" && !j.background && q.turns.LenApp(t.Scope.App) == 0; j.alone {
 			q.alone++
 		}
 	} else {

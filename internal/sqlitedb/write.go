@@ -33,11 +33,13 @@ type job struct {
 	ticket *fair.Ticket[*job] // nil for an urgent one
 	asked  time.Time
 	took   time.Duration
-	alone  bool // nothing else of its app waited when its turn came
-	run    func(*Tx) error
-	tx     Tx
-	err    error
-	done   chan struct{}
+	// background is set for a write that no request waits for: it ends no group early.
+	background bool
+	alone      bool // nothing else of its app waited when its turn came
+	run        func(*Tx) error
+	tx         Tx
+	err        error
+	done       chan struct{}
 }
 
 // call runs the write. A panic in it is a failure of this write alone.
@@ -62,7 +64,7 @@ func (db *DB) write(ctx context.Context, turn Turn, fn func(*Tx) error) error {
 		}
 	}
 	defer fair.Pause(ctx)()
-	j := &job{turn: turn, run: fn, done: make(chan struct{})}
+	j := &job{turn: turn, background: fair.Background(ctx), run: fn, done: make(chan struct{})}
 	db.queue.push(j)
 	select {
 	case <-j.done:
