@@ -216,6 +216,7 @@ func (r *reference) List(ctx context.Context, scope memory.Scope, list memory.Li
 	for _, c := range ahead {
 		page.Memories = append(page.Memories, r.scopes[scope][c.ID].last().Memory.Clone())
 	}
+	page.Memories, page.NextPageToken = paging.Fit(list.Order, page.Memories, page.NextPageToken)
 	return page, nil
 }
 
