@@ -84,7 +84,15 @@ func TestBackup(t *testing.T) {
 	bobs := turnsOf(t, p.url, "bob")
 	p.terminate(t)
 	stopped := filepath.Join(out, "stopped.db")
-	runs(t, "backup", "-data", data, stopped)
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	relative, err := filepath.Rel(here, stopped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs(t, "backup", "-data", data, relative)
 
 	for file, want := range map[string]int{live: 0, stopped: bobs} {
 		p := start(t, restore(t, file))

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"path/filepath"
 
 	"github.com/memoryd/memoryd/memory"
 )
@@ -77,6 +78,9 @@ func copyPages(ctx context.Context, tx *sql.Tx, w io.Writer) error {
 // VerifyCopy reads a copy that Backup wrote: SQLite checks the whole file, and it must
 // be memoryd's. It returns how many rows each table has.
 func VerifyCopy(ctx context.Context, path string) (rows map[string]int64, err error) {
+	if path, err = filepath.Abs(path); err != nil { // a URL takes no other
+		return nil, err
+	}
 	// immutable: nobody changes it, so no log is made beside it.
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path}).String()+"?immutable=1&mode=ro"+cellCheck)
 	if err != nil {
