@@ -224,6 +224,15 @@ func TestFill(t *testing.T) {
 	}
 }
 
+// While memoryd is started again there is no process to stall: the id 0 would stop
+// the test and what has started it.
+func TestStallNothing(t *testing.T) {
+	b := &Bench{opts: Options{Process: &Process{}}}
+	if pids := b.stalled(); len(pids) > 0 {
+		t.Errorf("the processes %d would be stopped", pids)
+	}
+}
+
 // Faults that are not possible are refused before anything is sent.
 func TestFaultsRefused(t *testing.T) {
 	for _, f := range []Faults{{Kill: time.Second}, {Stall: time.Second}} {

@@ -110,14 +110,23 @@ func (b *Bench) inject(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// stalled returns the ids of the processes to stall. There is none while memoryd is
+// started again after a kill. An id of 0 would stop this process and those that were
+// started with it.
+func (b *Bench) stalled() []int {
+	if pids := b.opts.Faults.StallPIDs; len(pids) > 0 {
+		return pids
+	}
+	if pid := max(b.opts.PID, b.opts.Process.pid()); pid > 0 {
+		return []int{pid}
+	}
+	return nil
+}
+
 // stall stops processes for a while. One that is killed meanwhile is no error.
 func (b *Bench) stall(ctx context.Context) error {
 	f := b.opts.Faults
-	pids := f.StallPIDs
-	if len(pids) == 0 {
-		pids = []int{max(b.opts.PID, b.opts.Process.pid())}
-	}
-	for _, pid := range pids {
+	for _, pid := range b.stalled() {
 		if err := stopProcess(pid); err != nil && len(f.StallPIDs) > 0 {
 			return fmt.Errorf("stall process %d: %w", pid, err)
 		}
