@@ -30,7 +30,7 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
 		scope, ok := requestScope(c)
-		if !ok || wantsStream(r) {
+		if !ok || isStream(c) {
 			return next(c)
 		}
 		free, err := s.places.Take(scope.App)

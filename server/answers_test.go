@@ -157,6 +157,19 @@ func heldBytes() uint64 {
 	return m.HeapAlloc
 }
 
+// TestGrowingBody checks that a body of unknown length, which gets more room as it is
+// read, does not wait for the room that it has itself.
+func TestGrowingBody(t *testing.T) {
+	a := start(t, func(s *setup) { s.server.MaxBodies = 64 << 20 })
+	state := `{"id": "s", "state": {"k": "` + strings.Repeat("x", 12<<20) + `"}}`
+	res, err := http.Post(a.url+scope+"/sessions", "application/json", io.MultiReader(strings.NewReader(state)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	same(t, "status", res.StatusCode, 201)
+}
+
 // TestRefusedBodies checks that a body which is refused is not read on, and that
 // usual clients see the refusal all the same.
 func TestRefusedBodies(t *testing.T) {

@@ -36,6 +36,7 @@ const (
 type bodyRoom struct {
 	server *Server
 	share  *inflight.Share
+	pool   *inflight.Pool // that share is of
 }
 
 // release gives the room back: when the request is served, or before it waits for
@@ -60,7 +61,7 @@ func (s *Server) boundRequest(next echo.HandlerFunc) echo.HandlerFunc {
 		r := c.Request()
 		ctx := r.Context()
 		c.Set(unboundedKey, ctx)
-		if !wantsStream(r) {
+		if !isStream(c) {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, requestTime)
 			defer cancel()
@@ -180,9 +181,13 @@ func (b *bodyRoom) take(ctx context.Context, app string, size int64) (err error)
 	if size <= smallBody {
 		pool = b.server.smallOnes
 	}
+	if b.share != nil && b.pool == pool {
+		return b.share.Grow(ctx, decodeFactor*size, bodyTime)
+	}
 	// A body that turns out to be large changes its pool.
 	was := b.share
 	b.share, err = pool.Take(ctx, app, decodeFactor*size, bodyTime)
+	b.pool = pool
 	was.Release()
 	return err
 }

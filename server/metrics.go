@@ -168,7 +168,7 @@ func (m *metrics) answered(c echo.Context, status int, took time.Duration, err e
 		method, route = noRoute, noRoute // both are a client's own text
 	}
 	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Inc()
-	if !wantsStream(c.Request()) && c.QueryParam("wait") != "true" {
+	if !isStream(c) && c.QueryParam("wait") != "true" {
 		m.latency.WithLabelValues(method, route).Observe(took.Seconds())
 	}
 	if refusal := (*memory.Refusal)(nil); errors.As(err, &refusal) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/ingest"
+	"github.com/memoryd/memoryd/internal/strict"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -171,12 +172,41 @@ func (s *Server) getOperation(c echo.Context, scope memory.Scope, id string) err
 	if wantsStream(c.Request()) {
 		return s.streamOperation(c, scope, id)
 	}
-	op, err := s.operations.Operation(c.Request().Context(), scope, id)
+	ctx := c.Request().Context()
+	status, err := s.operations.Status(ctx, scope, id)
 	if err != nil {
 		return err
 	}
-	return sendOperation(c, http.StatusOK, op)
+	share, err := s.answers.Take(ctx, scope.App, operationRoom+changesPerEvent*int64(status.EventsTotal), roomTime)
+	if err != nil {
+		return err
+	}
+	defer share.Release()
+	op, err := s.operations.Operation(ctx, scope, id)
+	if err != nil {
+		return err
+	}
+	body, err := operationOf(op)
+	if err != nil {
+		return err
+	}
+	raw, err := strict.Encode(body)
+	if err != nil {
+		return err
+	}
+	out := newAnswer(c, http.StatusOK)
+	out.within(int64(len(raw)))
+	out.raw(raw)
+	return out.finish()
 }
+
+// The room for the answer with an operation: for the operation itself, and for the
+// changes of each event while they are read and encoded. How large they are is known
+// only once they are read.
+const (
+	operationRoom   = 16 << 10
+	changesPerEvent = 16 << 10
+)
 
 // listOperations answers GET {scope}/operations. The entries have no response: a
 // page of operations could hold thousands of memories. Each operation's own GET

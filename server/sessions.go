@@ -352,15 +352,28 @@ func (s *Server) render(c echo.Context, key sessionstore.Key) error {
 	if req.Template == nil {
 		return invalid("template is missing")
 	}
-	session, err := s.sessions.Get(c.Request().Context(), key, sessionstore.Get{NumRecent: 0})
+	session, share, err := s.sessionPage(c, key, sessionstore.Get{NumRecent: 0}, false)
 	if err != nil {
 		return err
 	}
+	defer share.Release()
 	text, err := sessionstore.Render(*req.Template, session.State, nil)
 	if err != nil {
 		return err
 	}
-	return sendJSON(c, http.StatusOK, struct {
+	// Before the text is made into JSON, where a control character takes six bytes.
+	ctx, bytes := c.Request().Context(), int64(len(text))
+	if err := share.Grow(ctx, renderFactor*bytes, roomTime); err != nil {
+		return err
+	}
+	out := newAnswer(c, http.StatusOK)
+	out.within(bytes)
+	out.value(struct {
 		Text string `json:"text"`
 	}{text})
+	return out.finish()
 }
+
+// renderFactor is how many times its size a rendered text takes at most: itself, and
+// as JSON, where a control character has six bytes.
+const renderFactor = 7

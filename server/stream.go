@@ -26,6 +26,10 @@ func wantsStream(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 }
 
+// isStream reports whether a request is answered with a stream. Only operations are.
+// On another route the header alone must not lift the bounds of a request.
+func isStream(c echo.Context) bool { return c.Param("operation") != "" && wantsStream(c.Request()) }
+
 // streamOperation sends an operation as server-sent events: its present state
 // and later ones, until it is done or the server stops. A comment keeps a silent
 // connection open. A client that reads slowly misses states in between.

@@ -108,11 +108,11 @@ func (g *Gate) release(s *slot) {
 	g.hand()
 }
 
-// wait estimates how long an app would wait for a slot.
-func (g *Gate) wait(app string) time.Duration {
+// wait estimates how long a scope would wait for a slot.
+func (g *Gate) wait(scope memory.Scope) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.waiting.Wait(app) / time.Duration(g.slots)
+	return g.waiting.Wait(scope) / time.Duration(g.slots)
 }
 
 // refuse makes the error of a turn that would have to wait too long, and counts it.

@@ -133,13 +133,22 @@ func (q *Queue[T]) add(scope memory.Scope, cost time.Duration) *flow {
 	return app
 }
 
-// Wait estimates how long something that an app adds now would wait, if turns come
-// one after another: as long as its own that wait already will take, and as much
-// time for each other app. It is short for an app of which no turn was charged yet.
-func (q *Queue[T]) Wait(app string) time.Duration {
-	f := q.apps.flows[app]
-	if f == nil {
+// Wait estimates how long something that a scope adds now would wait, if turns come
+// one after another: as long as those of its app that come before it will take, and as
+// much time for each other app. Of the other users of the app as many come before it
+// as of its own user. It is short for an app of which no turn was charged yet.
+func (q *Queue[T]) Wait(scope memory.Scope) time.Duration {
+	app := q.apps.flows[scope.App]
+	if app == nil {
 		return 0
 	}
-	return time.Duration(f.waiting*len(q.apps.flows)) * f.mean
+	ahead := app.waiting
+	if app.users != nil {
+		own := 0
+		if user := app.users.flows[scope.User]; user != nil {
+			own = user.waiting
+		}
+		ahead = min(ahead, (own+1)*len(app.users.flows))
+	}
+	return time.Duration(ahead*len(q.apps.flows)) * app.mean
 }

@@ -96,10 +96,13 @@ func TestQueueEstimatesWait(t *testing.T) {
 	for range 500 {
 		pop(t, q, time.Millisecond)
 	}
-	if w := q.Wait("flood"); w < 400*time.Millisecond || w > 600*time.Millisecond {
+	if w := q.Wait(scope("flood", "u")); w < 400*time.Millisecond || w > 600*time.Millisecond {
 		t.Errorf("the flood waits %v, want about 500ms", w)
 	}
-	if w := q.Wait("calm"); w != 0 {
+	if w := q.Wait(scope("flood", "quiet")); w > 2*time.Millisecond {
+		t.Errorf("another user of the flooding app waits %v, want a turn or two", w)
+	}
+	if w := q.Wait(scope("calm", "u")); w != 0 {
 		t.Errorf("another app waits %v", w)
 	}
 }

@@ -72,7 +72,7 @@ func Ready(ctx context.Context) error {
 		return nil
 	}
 	if p := t.gate.patience; p > 0 {
-		if wait := t.gate.wait(t.scope.App); wait > p {
+		if wait := t.gate.wait(t.scope); wait > p {
 			return t.gate.refuse(wait, "a request")
 		}
 	}

@@ -155,11 +155,11 @@ func (p *Pool) hand() {
 		w := p.waiting[app][0]
 		others, free := p.held[app]-w.has, p.free+w.has
 		switch {
-		case w.n > free:
-			return // the next in turn, which smaller ones must not overtake for ever
 		case others > 0 && others+w.n > free:
 			i++ // it waits for shares of its own app
 			continue
+		case w.n > free:
+			return // the next in turn, which smaller ones must not overtake for ever
 		}
 		p.free -= w.n - w.has
 		p.held[app] += w.n - w.has

@@ -27,11 +27,11 @@ func (db *DB) Backup(ctx context.Context, w io.Writer, size func(int64)) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
 	db.reading.RLock() // the log is not just being shortened
 	select {
 	case <-db.stopped:
 		db.reading.RUnlock()
+		_ = conn.Close() // nothing was read
 		return fmt.Errorf("%w: the database is closed", memory.ErrUnavailable)
 	default:
 	}
@@ -47,6 +47,7 @@ func (db *DB) Backup(ctx context.Context, w io.Writer, size func(int64)) error {
 	db.reading.RUnlock()
 	defer db.copies.Done()
 	defer db.copying.Add(-1)
+	defer conn.Close() // before Done: Close of the database gives the lock up after it
 	if err != nil {
 		return db.classify(err)
 	}

@@ -144,11 +144,11 @@ func (q *queue) charge(group []*job, all time.Duration) {
 	}
 }
 
-// wait estimates how long a write of an app would wait for its turn.
-func (q *queue) wait(app string) time.Duration {
+// wait estimates how long a write in a scope would wait for its turn.
+func (q *queue) wait(scope memory.Scope) time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.turns.Wait(app)
+	return q.turns.Wait(scope)
 }
 
 // Writes returns the figures of the writes.

@@ -59,7 +59,7 @@ func (db *DB) write(ctx context.Context, turn Turn, fn func(*Tx) error) error {
 		return err
 	}
 	if !turn.urgent {
-		if err := fair.Refuse(ctx, db.queue.wait(turn.scope.App)); err != nil {
+		if err := fair.Refuse(ctx, db.queue.wait(turn.scope)); err != nil {
 			return err
 		}
 	}
@@ -179,7 +179,9 @@ func (db *DB) runGroup(first *job) (group []*job, err error) {
 	if log, err := os.Stat(db.path + "-wal"); err == nil && log.Size() > maxLog && db.copying.Load() == 0 {
 		db.reading.Lock() // a moment without readers
 		defer db.reading.Unlock()
-		tx.run("PRAGMA wal_checkpoint(TRUNCATE)") // if it fails, the next commit tries again
+		if db.copying.Load() == 0 { // no copy has begun meanwhile: it would keep the checkpoint waiting
+			tx.run("PRAGMA wal_checkpoint(TRUNCATE)") // if it fails, the next commit tries again
+		}
 	}
 	db.note()
 	return group, nil

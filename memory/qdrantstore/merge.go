@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/memoryd/memoryd/internal/fair"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -59,6 +60,7 @@ func (m *merger[In, Out]) do(ctx context.Context, in In) (out Out, err error) {
 	if ctx.Err() != nil {
 		return out, m.ended(ctx)
 	}
+	defer fair.Pause(ctx)() // the caller waits for Qdrant, and computes nothing meanwhile
 	c := &mergedCall[In, Out]{in: in, done: make(chan struct{})}
 	m.mu.Lock()
 	m.waiting = append(m.waiting, c)

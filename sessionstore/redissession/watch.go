@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -31,6 +32,7 @@ type health struct {
 	trouble string               // why the store is not ready, besides losses; "" if it is
 	notes   []string             // what does no harm yet
 	told    map[string]time.Time // the losses that are logged, by prefix: when each was noticed
+	evicted atomic.Bool          // keys were evicted, and the loss could not be recorded yet
 }
 
 // node is what a look reads of a master.
@@ -124,23 +126,32 @@ func (s *Store) lookAtNodes(ctx context.Context, log *slog.Logger) error {
 	if c, ok := s.redis.(*redis.ClusterClient); ok && err != nil {
 		c.ReloadState(context.WithoutCancel(ctx)) // another node may have taken over
 	}
+	if s.keepNodes(found, err == nil, log) {
+		if lost := s.recordEviction(ctx); lost != nil {
+			s.health.evicted.Store(true) // the next look records it
+			err = errors.Join(err, lost)
+		}
+	}
+	return err
+}
+
+// keepNodes keeps what was found of the masters, and reports whether keys were evicted
+// that are not recorded as lost yet. all says that all masters were found.
+func (s *Store) keepNodes(found map[string]node, all bool, log *slog.Logger) (evicted bool) {
 	s.health.mu.Lock()
 	defer s.health.mu.Unlock()
 	was := s.health.nodes
 	s.health.nodes = maps.Clone(was)
-	if err == nil || was == nil {
+	if all || was == nil {
 		s.health.nodes = map[string]node{}
 	}
 	maps.Copy(s.health.nodes, found)
-	evicted := false
+	evicted = s.health.evicted.Swap(false)
 	for addr, n := range found {
 		evicted = s.compare(addr, was, n, log) || evicted
 	}
 	s.health.trouble, s.health.notes = troubles(s.health.nodes)
-	if evicted {
-		err = errors.Join(err, s.recordEviction(ctx))
-	}
-	return err
+	return evicted
 }
 
 // compare logs what has changed at a node, and reports whether it has evicted keys.

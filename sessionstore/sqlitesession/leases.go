@@ -51,7 +51,12 @@ func (l *leases) store(tx *sqlitedb.Tx) error {
 			one.until.UnixMicro(), scope.App, scope.User, one.owner); err != nil {
 			return err
 		}
-		one.stored = one.until
+		until := one.until
+		tx.OnCommit(func() {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			one.stored = until
+		})
 	}
 	return nil
 }
