@@ -44,7 +44,7 @@ func TestKept(t *testing.T) {
 						t.Errorf("%s: %+v", name, k)
 					}
 				}
-				// What is prepared to be read is not counted.
+				// Requests that only prepare data for the reads are not counted.
 				if find := r.Kinds["find"].Sent; sent-find != 1000 || refused == 0 {
 					t.Errorf("%d requests, %d refused", sent-find, refused)
 				}

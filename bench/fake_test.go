@@ -16,7 +16,7 @@ import (
 type fake struct {
 	takes time.Duration // each request
 	stall func() time.Duration
-	// What it does wrong, each once in a while.
+	// The promises that it breaks, each now and then.
 	lose, loseFact, double, doubleMemory, hide, cross, boast, unfinished bool
 	refuse, failAfter                                                    bool
 

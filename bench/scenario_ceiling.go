@@ -103,7 +103,7 @@ func ceilingParts(path string) []part {
 var errAnswer = errors.New("memoryd did not do it")
 
 // fillState stores state for the app, key by key, until it has the size of the
-// options or memoryd takes no more.
+// options or memoryd refuses another key.
 func (b *Bench) fillState(ctx context.Context, path string) (size float64, err error) {
 	if a := b.insist(ctx, "POST", path+"/sessions", map[string]any{"id": "s0"}); !a.ok() {
 		return 0, fmt.Errorf("create a session: %s: %w: %.300s", a.class(), errAnswer, a.body)

@@ -74,7 +74,7 @@ type progress struct {
 func (p *progress) rate() float64 { return ratio(p.events, p.seconds) }
 
 // openTime bounds the wait for streams to be open, and endTime that for an operation
-// to end once nobody watches it any more.
+// to end after the last watcher has left.
 const (
 	openTime = 10 * time.Second
 	endTime  = 2 * time.Minute
@@ -125,7 +125,7 @@ func (b *Bench) watched(ctx context.Context, p *progress, s, other *scope, clien
 	p.peak += b.sampler.peak()
 	cancel()
 	others.Wait()
-	// What is left would slow down what is measured next.
+	// The rest of the operation would slow down the next measurement.
 	b.follow(ctx, s, endTime)
 	return ctx.Err()
 }

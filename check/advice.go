@@ -16,7 +16,7 @@ const (
 	rebuild = "memoryd rebuild into an empty memory store has the memories made again from the sessions"
 	restart = "it mends itself while memoryd serves; if it is still there after some minutes, export and import into " +
 		"new stores"
-	again = "memoryd export and memoryd import into new stores write it anew"
+	again = "memoryd export and memoryd import into new stores write it again"
 )
 
 // advice has all rules.
@@ -26,7 +26,7 @@ var advice = map[string]Advice{
 	memory.RuleRecord:     {"a memory is invalid, or its history is not complete", rebuild},
 	memory.RuleIndex: {
 		"searches and lists may miss the memory, or find it wrongly",
-		"memoryd reembed writes it anew; or " + rebuild,
+		"memoryd reembed writes it again; or " + rebuild,
 	},
 	memory.RuleSuperseded: {"a fact has ended for one that is not there", rebuild},
 	memory.RuleSource:     {"a fact rests on words that are not there", rebuild},

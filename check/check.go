@@ -77,8 +77,8 @@ type checker struct {
 // maxFindings bounds the findings of a report. All are counted.
 const maxFindings = 1000
 
-// Run checks both stores. What it finds is in the report; the error is that of a
-// store that cannot be read.
+// Run checks both stores. The report has the findings. The error says that a store
+// cannot be read.
 func Run(ctx context.Context, sessions Sessions, memories Memories, opts *Options) (*Report, error) {
 	c := &checker{sessions: sessions, memories: memories, there: map[sessionstore.Key]bool{},
 		report: &Report{Findings: []Finding{}, Rules: map[string]Advice{}}}

@@ -98,7 +98,7 @@ func benchFlags(fs *flag.FlagSet, cfg *config) {
 // Errors of the flags of bench.
 var (
 	errBroken = errors.New("promises were broken")
-	errPlaces = errors.New("bench writes what nobody wants to keep: unset the variable and name the store with a flag")
+	errPlaces = errors.New("bench fills its stores with test data: unset the variable and name the store with a flag")
 )
 
 // benchmark runs a load or a scenario and prints its report.
