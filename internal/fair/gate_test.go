@@ -68,7 +68,8 @@ func TestGateTakesTurns(t *testing.T) {
 		}
 		begin(scope("calm", "u"), "calm")
 		all.Wait()
-		if at := slices.Index(r.names, "calm"); at != 2 {
+		// Both slots are free in one moment, and either of the two next may record first.
+		if at := slices.Index(r.names, "calm"); at != 2 && at != 3 {
 			t.Errorf("turns %q: calm was number %d", r.names, at)
 		}
 		if s := g.Stats(); s.Turns != 7 || s.Waited == 0 {
