@@ -20,9 +20,9 @@ type Turn struct {
 	SessionID string
 	EventID   string
 	Author    string
-	Timestamp time.Time
-	User      bool   // the user's side of the conversation, whatever Author says
-	Text      string // never empty
+	Timestamp time.Time // its location is the speaker's: "today" is the day there
+	User      bool      // the user's side of the conversation, whatever Author says
+	Text      string    // never empty
 }
 
 // Fact is a statement found in turns.

@@ -111,7 +111,7 @@ func transcript(b Batch) string {
 		if t.User {
 			role = "user"
 		}
-		at := t.Timestamp.UTC()
+		at := t.Timestamp
 		writeLine(&out, eventLine{
 			n, at.Format(time.RFC3339), at.Weekday().String(), legible.Line(t.Author), role, legible.Text(t.Text),
 		})

@@ -124,6 +124,13 @@ func yearOf(s string) int {
 	return n
 }
 
+// wallClock is the time that the speaker's clock shows at t, in the location of t, as a time in UTC: days are counted
+// in UTC, and begin at the speaker's midnight.
+func wallClock(t time.Time) time.Time {
+	_, offset := t.Zone()
+	return t.UTC().Add(time.Duration(offset) * time.Second)
+}
+
 // midnight is the beginning of t's day.
 func midnight(t time.Time) time.Time {
 	y, m, d := t.Date()

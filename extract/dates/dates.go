@@ -6,9 +6,11 @@
 // whether a sentence may have a date at all, which costs far less.
 //
 // Relative dates ("yesterday", "two weeks ago") count from the time at which the text was said, which the caller
-// passes; the package never asks a clock. All days begin at 00:00 UTC, and weeks begin on Monday. A date without a
-// year or a week ("12 May", "on Friday") is the nearest one before or after that time, as the tense of the sentence
-// tells.
+// passes; the package never asks a clock. "Today" is the day on the clock of the speaker: the day of that time in its
+// own location. Periods begin at 00:00 UTC of their days, and weeks begin on Monday.
+//
+// A date without a year or a week ("12 May", "on Friday") is the nearest one before or after that time, as the tense
+// of the sentence tells. Where the tense and the time leave more than one choice, the date is [Expression.Unsure].
 //
 // The table in rules.go has one row for each way to write a date.
 package dates
@@ -31,18 +33,22 @@ type Expression struct {
 	// Period is the time that the expression names. It is zero where the time does not tell when the sentence holds,
 	// as in "until Friday".
 	Period Period
+	// Unsure is set where the words, the tense and the time leave more than one day: "in May" said in May, "3 March"
+	// in a story of the past that is told in January. Note is then empty, and Period is the likeliest.
+	Unsure bool
 }
 
 // maxExpressions is how many dates of one text are resolved. Sentences that people write have fewer.
 const maxExpressions = 6
 
-// Find gives the dates in text[from:], in order, as said at the given time. The words tell the tense. They are those of
+// Find gives the dates in text[from:], in order, as said at the given time, whose location is that of the speaker. The
+// words tell the tense. They are those of
 // the whole sentence, at their places in text; words before from and behind the end of text count too.
 //
 // Find gives six dates at most, and none if at is not a time that a memory may carry ([memory.ValidateTime]). It is
 // safe for concurrent use.
 func Find(text string, words english.Words, from int, at time.Time) []Expression {
-	at = at.UTC()
+	at = wallClock(at)
 	if memory.ValidateTime("", at) != nil {
 		return nil
 	}
@@ -58,7 +64,7 @@ type sentence struct {
 	lower  string // the text in small letters; every byte has the same place in both
 	words  english.Words
 	from   int       // the byte where reading begins
-	at     time.Time // when it was said, in UTC
+	at     time.Time // when it was said, on the speaker's clock, see wallClock
 	annual bool      // it tells of something that comes every year
 	dates  []date
 }
@@ -71,13 +77,31 @@ func (s *sentence) read() {
 			return
 		}
 		from = m.end
-		past := toldInPast(s.words, m.start)
-		d, ok := s.date(m, m.rule.resolve(&m, said{at: s.at, past: past}))
-		if ok && s.plausible(&d, past) {
+		told := s.told(&m)
+		d, ok := s.date(m, m.rule.resolve(&m, told))
+		if ok && s.plausible(&d, told.past) {
 			s.dates = append(s.dates, d)
 			from = max(from, d.end)
 		}
 	}
+}
+
+// told is how the sentence tells the date of a match. "To" and "for" point ahead even behind a verb of the past: "They
+// moved it to Friday". Between the days of a range "to" says nothing.
+func (s *sentence) told(m *match) said {
+	t := said{at: s.at}
+	last := s.from // where the date before this one ends
+	if n := len(s.dates); n > 0 {
+		last = s.dates[n-1].end
+	}
+	t.past, t.sure = direction(s.words, last, m.start)
+	if pointsAhead.MatchString(m.before()) && (len(s.dates) == 0 || !rangeJoint.MatchString(s.text[last:m.start])) {
+		t.past = false
+	}
+	if t.past && until.MatchString(tail(s.lower[:m.start])) {
+		t.sure = false // "They extended it until 3 March"
+	}
+	return t
 }
 
 // plausible refuses days that a memory cannot carry. In a sentence about the past it refuses "in two weeks" as well:
@@ -94,7 +118,7 @@ func (s *sentence) expressions() []Expression {
 	var out []Expression
 	for i := range s.dates {
 		d := &s.dates[i]
-		e := Expression{Start: d.start, End: d.end, Note: d.note}
+		e := Expression{Start: d.start, End: d.end, Note: d.note, Unsure: d.unsure}
 		if !d.day.IsZero() {
 			e.Period = Period{From: d.day, To: d.grain.end(d.day), AnyYear: d.guessed}
 		}

@@ -10,7 +10,9 @@ var (
 	// determined: "the last week" and "my last year" are spans or parts of something else, and "a Sunday" is any.
 	determined = regexp.MustCompile(`\b(?:the|my|our|his|her|their|your|a|an|every|each|any|most|some|other|` +
 		`first|second|third|until last) $`)
-	monthLead   = regexp.MustCompile(`\b(?:in|since|by|until|till|during|early|late|mid|end of|throughout)[ -]$`)
+	monthLead = regexp.MustCompile(`\b(?:in|since|by|until|till|during|early|late|mid|end of|throughout)[ -]$`)
+	// pointsAhead are the prepositions behind which a date lies ahead, also where the verb is past.
+	pointsAhead = regexp.MustCompile(`\b(?:to|for) (?:the )?$`)
 	dayLead     = regexp.MustCompile(`\b(?:on|the|by|from|since|until|for) $`)
 	digitBefore = regexp.MustCompile(`\d` + ordinal + `?(?: of)? $`)
 	digitAfter  = regexp.MustCompile(`^\.? (?:the )?\d`)

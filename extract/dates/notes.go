@@ -39,8 +39,11 @@ func (s *sentence) date(m match, r reading) (date, bool) {
 		d.year = r.day.Year()
 	}
 	d.note = d.written()
+	if d.unsure {
+		d.note = ""
+	}
 	if bracketNext.MatchString(s.text[d.end:]) {
-		d.note, d.guessed = "", false // the speaker says it already
+		d.note, d.guessed, d.unsure = "", false, false // the speaker says it already
 	}
 	if until.MatchString(tail(s.lower[:m.start])) {
 		d.day = time.Time{} // the end of something is not its beginning
@@ -104,7 +107,7 @@ func (s *sentence) complete() {
 				before.day = time.Time{} // the day says more than the year
 			}
 		} else if last := s.rangeEnd(i); last != nil {
-			d.precede(last.day)
+			d.precede(last)
 		} else if day := weekdayLead.FindStringSubmatch(tail(s.lower[:d.start])); day != nil && d.grain == aDay {
 			d.fall(weekdays[day[1]], s.at)
 		}
@@ -164,13 +167,17 @@ func (d *date) adopt(year int) {
 	if !d.day.IsZero() {
 		d.move(year)
 	}
-	d.year, d.note, d.guessed = year, "", false
+	d.year, d.note, d.guessed, d.unsure = year, "", false, false
 }
 
 // precede gives a day the nearest year before the last day of its range.
-func (d *date) precede(last time.Time) {
-	if d.move(last.Year()); d.day.After(last) {
-		d.move(last.Year() - 1)
+func (d *date) precede(last *date) {
+	if d.move(last.day.Year()); d.day.After(last.day) {
+		d.move(last.day.Year() - 1)
+	}
+	if d.unsure = last.unsure; d.unsure {
+		d.note = ""
+		return
 	}
 	d.note = d.written()
 }
@@ -192,7 +199,7 @@ func (d *date) fall(weekday int, at time.Time) {
 		}
 	}
 	if !best.IsZero() {
-		d.day = best
+		d.day, d.unsure = best, false
 		d.note = d.written()
 	}
 }

@@ -48,19 +48,24 @@ func nearestWeekday(m *match, s said) reading {
 	case !s.past && !t.After(today):
 		t = t.AddDate(0, 0, 7)
 	}
-	return reading{day: t}
+	return reading{day: t, unsure: !s.sure && m.part("which") == "" && m.part("week") == ""}
 }
 
-// lastOrNextWeekday is the nearest such day before or after the day of the sentence, whatever its tense.
+// lastOrNextWeekday is the nearest such day before or after the day of the sentence, whatever its tense. "Next Friday"
+// is unsure from Monday to Thursday: some people mean the one of the week after.
 func lastOrNextWeekday(m *match, s said) reading {
 	n := weekdays[m.part("weekday")] - sinceMonday(s.at)
-	switch next := m.part("which") == "next"; {
+	next := m.part("which") == "next"
+	thisWeek := next && n > 0
+	switch {
 	case next && n <= 0:
 		n += 7
 	case !next && n >= 0:
 		n -= 7
 	}
-	return units["day"].from(s.at, n)
+	r := units["day"].from(s.at, n)
+	r.unsure = thisWeek
+	return r
 }
 
 // daysOfMonth is the first of some days of a month. Where no year is given, the last of them tells which one is meant:
@@ -77,7 +82,25 @@ func daysOfMonth(m *match, s said, noted style) reading {
 		r.style, r.yearless = noted, true
 	}
 	r.day = time.Date(y, month, first, 0, 0, 0, 0, time.UTC)
+	r.unsure = r.yearless && !s.near(r.day)
 	return r
+}
+
+// How far from its telling a day or month without a year is still the nearest one, in days. Stories of the past leave
+// the year out for half a year; of older days people say the year, or do not care. Plans reach further, but a day that
+// is just over is hardly that of the next year.
+const (
+	mostBack  = 183
+	mostAhead = 335
+)
+
+// near reports whether a day that the tense chose is the only one that can be meant.
+func (s *said) near(day time.Time) bool {
+	most := mostAhead
+	if s.past {
+		most = mostBack
+	}
+	return s.sure && day.Sub(s.at).Abs() <= time.Duration(most)*24*time.Hour
 }
 
 // firstAndLast are the days of the month that a match names: "3 to 7 June", "June 3".
@@ -123,5 +146,6 @@ func wholeMonth(m *match, s said) reading {
 	case which != "" && which != "last" && !r.day.After(now), which == "" && !s.past && r.day.Before(now):
 		r.day = r.day.AddDate(1, 0, 0)
 	}
+	r.unsure = which == "" && (r.day.Equal(now) || !s.near(r.day)) // "in May" said in May may be any
 	return r
 }

@@ -21,8 +21,9 @@ type rule struct {
 
 // said is how the sentence with a date is said.
 type said struct {
-	at   time.Time // in UTC
+	at   time.Time // on the speaker's clock, see wallClock
 	past bool      // it tells of the past, and else of what is or comes
+	sure bool      // its tense is certain
 }
 
 // reading is what a rule reads in a match.
@@ -32,6 +33,8 @@ type reading struct {
 	style style
 	// yearless is set where the words name a day or a month without saying its year in figures.
 	yearless bool
+	// unsure is set where another day is as likely.
+	unsure bool
 	// frames is set where the words name a whole year, in which the other dates of the sentence then are.
 	frames bool
 	// roughly is set for "a few", which is written as "around" a day.

@@ -69,7 +69,7 @@ func TestTense(t *testing.T) {
 	} {
 		ws := english.Split(text)
 		at := slices.IndexFunc(ws, func(w english.Word) bool { return w.Text == "x" })
-		if got := toldInPast(ws, ws[at].Start); got != want {
+		if got, _ := direction(ws, 0, ws[at].Start); got != want {
 			t.Errorf("%q is told in the past: %v", text, got)
 		}
 	}

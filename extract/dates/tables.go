@@ -17,6 +17,8 @@ var (
 	tellPast     = tables.Words("tell-past")
 	tellAhead    = tables.Words("tell-ahead")
 	tenseless    = tables.Words("tenseless")
+	detours      = tables.Words("detours")
+	arrangements = tables.Words("arrangements")
 	relatives    = tables.Words("relatives")
 	calendarSpan = tables.Words("calendar-spans")
 	countWords   = tables.Words("count-words")

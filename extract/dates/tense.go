@@ -15,19 +15,45 @@ const (
 	ahead // the present counts as ahead
 )
 
-// toldInPast reads the tense at byte i of the sentence from the nearest verb before it, or else from the nearest
-// behind it. Without any verb that tells a tense, the date is ahead.
-func toldInPast(ws english.Words, i int) bool {
-	nearest := noTense
+// direction reads from the words whether the date at byte i of the sentence is told in the past, by the nearest verb
+// before it, or else by the nearest behind it. Without any verb that tells a tense the date is ahead, and not sure.
+//
+// A sure direction is that of the date, and not only of the verb: "I'm tired from the race on Sunday" tells of now,
+// and "I got tickets on Friday" may tell of a Friday to come. "Since" leads to the past in any tense. Words before
+// byte from belong to another date.
+func direction(ws english.Words, from, i int) (inPast, sure bool) {
+	verb, nearest := -1, noTense
+	date := len(ws)
 	for j := range ws {
-		if ws[j].Start >= i && nearest != noTense {
-			break
+		if ws[j].Start >= i {
+			date = min(date, j)
+			if nearest != noTense {
+				break
+			}
 		}
 		if t := tenseOf(ws, j); t != noTense {
-			nearest = t
+			verb, nearest = j, t
 		}
 	}
-	return nearest == past
+	lead := verb + 1 // the words that lead from the verb to the date
+	for lead < date && ws[lead].Start < from {
+		lead++
+	}
+	between := ws[min(lead, date):date]
+	if between.Has("since") {
+		return true, true
+	}
+	sure = nearest != noTense
+	if n := len(between); n > 0 && english.Articles.Has(between[n-1].Text) {
+		between = between[:n-1]
+	}
+	if n := len(between); n > 0 && between[:n-1].Any(detours) {
+		sure = false
+	}
+	if nearest == past && !tellPast.Has(ws[verb].Text) && ws.Any(arrangements) {
+		sure = false
+	}
+	return nearest == past, sure
 }
 
 // tenseOf is the tense that word j tells, if it is a verb that tells one.
@@ -39,13 +65,15 @@ func tenseOf(ws english.Words, j int) tense {
 	case tellAhead.Has(w):
 		return ahead
 	case strings.HasSuffix(w, "ing"):
-		return aheadIf(before == "am" || before == "are" || before == "is")
+		return aheadIf(before == "am" || before == "are" || before == "is" || j == 0)
 	case tenseless.Has(before), strings.HasSuffix(before, "ing"):
 		return noTense // "to visit", "will be booked", "am excited"
 	case english.Past(w):
 		return past
 	case english.PresentVerbs.Has(w):
-		return aheadIf(before == "i" || before == "we")
+		return aheadIf(before == "i" || before == "we" || before == "they")
+	case strings.HasSuffix(w, "s"):
+		return aheadIf(english.PresentVerbs.Has(strings.TrimSuffix(w, "s"))) // "my flight leaves"
 	}
 	return noTense
 }

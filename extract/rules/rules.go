@@ -112,7 +112,7 @@ func (s *sentence) resolved(at time.Time) (string, time.Time) {
 		b.WriteString(s.text[done:d.End])
 		b.WriteString(d.Note)
 		done = d.End
-		if from.IsZero() {
+		if from.IsZero() && !d.Unsure {
 			from = d.Period.From
 		}
 	}
