@@ -38,9 +38,14 @@ func redacted(raw string) string {
 	return scheme + "://" + rest
 }
 
+// sidePool is how many connections to a node are kept apart for renewals of leases,
+// health and Watch. A call takes a millisecond, so a few serve many leases.
+const sidePool = 8
+
 // connect makes a client. The client never sends a command again that may have had
-// its effect: only the caller knows whether that is safe.
-func connect(raw string, timeout time.Duration) (redis.UniversalClient, error) {
+// its effect: only the caller knows whether that is safe. pool is the most connections
+// to a node; 0 leaves that to the URL.
+func connect(raw string, timeout time.Duration, pool int) (redis.UniversalClient, error) {
 	scheme, rest, ok := strings.Cut(raw, "://")
 	plain, cluster := strings.CutSuffix(scheme, "+cluster")
 	if !ok || plain != "redis" && plain != "rediss" {
@@ -48,7 +53,7 @@ func connect(raw string, timeout time.Duration) (redis.UniversalClient, error) {
 			"want redis://, rediss://, redis+cluster:// or rediss+cluster://")
 	}
 	if cluster {
-		return connectCluster(plain, rest, timeout)
+		return connectCluster(plain, rest, timeout, pool)
 	}
 	o, err := redis.ParseURL(raw)
 	if err != nil {
@@ -56,13 +61,16 @@ func connect(raw string, timeout time.Duration) (redis.UniversalClient, error) {
 	}
 	o.MaxRetries, o.DialerRetries, o.ContextTimeoutEnabled = -1, 1, true
 	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = timeout, timeout, timeout
+	if pool > 0 {
+		o.PoolSize, o.MinIdleConns, o.MaxIdleConns, o.MaxActiveConns = pool, 0, 0, 0
+	}
 	c := redis.NewClient(o)
 	c.AddHook(pausing{})
 	return c, nil
 }
 
 // connectCluster makes a client of a cluster, from a URL without its scheme.
-func connectCluster(scheme, rest string, timeout time.Duration) (redis.UniversalClient, error) {
+func connectCluster(scheme, rest string, timeout time.Duration, pool int) (redis.UniversalClient, error) {
 	login, hosts := "", rest
 	if i := strings.LastIndex(rest, "@"); i >= 0 {
 		login, hosts = rest[:i+1], rest[i+1:]
@@ -81,6 +89,9 @@ func connectCluster(scheme, rest string, timeout time.Duration) (redis.Universal
 	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = timeout, timeout, timeout
 	if scheme == "rediss" && o.TLSConfig == nil {
 		o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	if pool > 0 {
+		o.PoolSize, o.MinIdleConns, o.MaxIdleConns, o.MaxActiveConns = pool, 0, 0, 0
 	}
 	o.NewClient = func(o *redis.Options) *redis.Client {
 		c := redis.NewClient(o)
@@ -173,7 +184,7 @@ func (s *Store) verify(ctx context.Context) error {
 		}
 		return fit(info)
 	}
-	switch c := s.redis.(type) {
+	switch c := s.side.(type) {
 	case *redis.Client:
 		info, err := c.Info(ctx, "cluster").Result()
 		if err == nil && field(info, "cluster_enabled") == "1" {
@@ -223,7 +234,7 @@ func field(info, name string) string {
 // Check reports whether Redis can be reached and takes writes, and whether Watch has
 // found that it has lost data, or may throw some away.
 func (s *Store) Check(ctx context.Context) error {
-	if err := s.redis.Set(ctx, probeKey, "1", time.Minute).Err(); err != nil {
+	if err := s.side.Set(ctx, probeKey, "1", time.Minute).Err(); err != nil {
 		return s.kind(ctx, err)
 	}
 	return s.unwell()

@@ -78,7 +78,8 @@ func orAborted(v any, err error) error {
 
 // Renew implements sessionstore.Progress.
 func (s *Store) Renew(ctx context.Context, scope memory.Scope, owner string, ttl time.Duration) error {
-	err := orAborted(s.run(ctx, renewScript, scopePrefix(scope), name(scope), owner, s.clock(), ttl.Microseconds()))
+	err := orAborted(s.runOn(ctx, s.side, renewScript, scopePrefix(scope), name(scope), owner, s.clock(),
+		ttl.Microseconds()))
 	if err != nil {
 		return fmt.Errorf("renew lease on app %q, user %q: %w", scope.App, scope.User, err)
 	}

@@ -108,7 +108,10 @@ type Options struct {
 
 // Store implements sessionstore.Store, Progress, Operations and Archive.
 type Store struct {
-	redis  redis.UniversalClient
+	redis redis.UniversalClient
+	// side is for renewals of leases, health and Watch. It has connections of its own,
+	// so that these never wait behind other calls for one.
+	side   redis.UniversalClient
 	opts   Options
 	notify sessionstore.Notifier // of changes to operations by this process
 	counts sessionstore.OperationCounts
@@ -151,22 +154,25 @@ func Open(ctx context.Context, url string, opts *Options) (*Store, error) {
 		s.opts.MaxState = sessionstore.DefaultMaxState
 	}
 	var err error
-	if s.redis, err = connect(url, s.opts.Timeout); err != nil {
+	if s.redis, err = connect(url, s.opts.Timeout, 0); err != nil {
 		return nil, err
+	}
+	if s.side, err = connect(url, s.opts.Timeout, sidePool); err != nil {
+		return nil, errors.Join(err, s.redis.Close())
 	}
 	if err := s.verify(ctx); err != nil {
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 			err = fmt.Errorf("%w: no answer within %v: is it a Redis, and one that speaks TLS if the URL says rediss?",
 				memory.ErrUnavailable, s.opts.Timeout)
 		}
-		s.redis.Close()
+		_ = s.Close()
 		return nil, fmt.Errorf("redis at %s: %w", redacted(url), err)
 	}
 	return s, nil
 }
 
 // Close closes the connections.
-func (s *Store) Close() error { return s.redis.Close() }
+func (s *Store) Close() error { return errors.Join(s.redis.Close(), s.side.Close()) }
 
 // partitionOf returns the number of a scope's partition.
 func partitionOf(scope memory.Scope) int {

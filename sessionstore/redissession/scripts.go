@@ -95,7 +95,13 @@ func keys(prefix string) []string { return []string{prefix, prefix + "n"} }
 
 // run runs a script in the slot of prefix.
 func (s *Store) run(ctx context.Context, script *redis.Script, prefix string, args ...any) (any, error) {
-	v, err := script.Run(ctx, s.redis, keys(prefix), append(args, s.marks.seen(prefix))...).Result()
+	return s.runOn(ctx, s.redis, script, prefix, args...)
+}
+
+// runOn is run by one of the two clients.
+func (s *Store) runOn(ctx context.Context, c redis.Scripter, script *redis.Script, prefix string, args ...any) (
+	any, error) {
+	v, err := script.Run(ctx, c, keys(prefix), append(args, s.marks.seen(prefix))...).Result()
 	if err != nil {
 		return nil, s.kind(ctx, err)
 	}

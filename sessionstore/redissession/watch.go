@@ -29,7 +29,8 @@ type health struct {
 	nodes   map[string]node      // masters, by address
 	failing bool                 // the last look failed
 	bound   string               // the memory store that the sessions are bound to
-	trouble string               // why the store is not ready, besides losses; "" if it is
+	moved   bool                 // they are bound to another one now
+	trouble string               // why the nodes do not do; "" if they do
 	notes   []string             // what does no harm yet
 	told    map[string]time.Time // the losses that are logged, by prefix: when each was noticed
 	evicted atomic.Bool          // keys were evicted, and the loss could not be recorded yet
@@ -63,14 +64,23 @@ func (s *Store) Watch(ctx context.Context, log *slog.Logger) {
 
 // Look is one look of Watch.
 func (s *Store) Look(ctx context.Context, log *slog.Logger) {
-	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
+	within, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
-	// Each part is looked at, also if a node that another part needs does not answer.
-	err := errors.Join(s.lookAtNodes(ctx, log), s.lookAtMarks(ctx), s.lookAtBinding(ctx, log))
+	// At the same time: a node that does not answer takes none of the others' time.
+	var parts sync.WaitGroup
+	var nodes, marks, binding error
+	parts.Go(func() { nodes = s.lookAtNodes(within, log) })
+	parts.Go(func() { marks = s.lookAtMarks(within) })
+	parts.Go(func() { binding = s.lookAtBinding(within, log) })
+	parts.Wait()
+	if ctx.Err() != nil {
+		return // Watch ends: that says nothing of Redis
+	}
+	err := errors.Join(nodes, marks, binding)
 	s.health.mu.Lock()
 	defer s.health.mu.Unlock()
 	switch {
-	case err != nil && ctx.Err() == nil && !s.health.failing:
+	case err != nil && !s.health.failing:
 		log.Warn("Redis cannot be watched", "err", err)
 	case err == nil && s.health.failing:
 		log.Info("Redis answers again: looking for work everywhere")
@@ -100,7 +110,7 @@ func (s *Store) tellLosses(log *slog.Logger) {
 
 // eachMaster calls f with every master, several at a time.
 func (s *Store) eachMaster(ctx context.Context, f func(context.Context, *redis.Client) error) error {
-	switch c := s.redis.(type) {
+	switch c := s.side.(type) {
 	case *redis.Client:
 		return f(ctx, c)
 	case *redis.ClusterClient:
@@ -123,8 +133,12 @@ func (s *Store) lookAtNodes(ctx context.Context, log *slog.Logger) error {
 		found[c.Options().Addr] = nodeOf(info)
 		return nil
 	})
-	if c, ok := s.redis.(*redis.ClusterClient); ok && err != nil {
-		c.ReloadState(context.WithoutCancel(ctx)) // another node may have taken over
+	if err != nil { // another node may have taken over
+		for _, client := range []redis.UniversalClient{s.redis, s.side} {
+			if c, ok := client.(*redis.ClusterClient); ok {
+				c.ReloadState(context.WithoutCancel(ctx))
+			}
+		}
 	}
 	if s.keepNodes(found, err == nil, log) {
 		if lost := s.recordEviction(ctx); lost != nil {
@@ -266,7 +280,7 @@ func (s *Store) lookAtMarks(ctx context.Context) error {
 	prefixes = append(prefixes, s.marks.apps()...)
 	var failed error
 	for some := range slices.Chunk(prefixes, partitions+1) {
-		pipe := s.redis.Pipeline()
+		pipe := s.side.Pipeline()
 		answers := make([]*redis.SliceCmd, len(some))
 		for i, prefix := range some {
 			answers[i] = pipe.HMGet(ctx, prefix+"mark", "made", "n", "lost", s.marks.owner)
@@ -275,7 +289,7 @@ func (s *Store) lookAtMarks(ctx context.Context) error {
 		for i, a := range answers {
 			err := a.Err()
 			if err == nil && s.marks.compare(some[i], reply(a.Val())) {
-				_, err = s.run(ctx, markScript, some[i]) // which records the loss
+				_, err = s.runOn(ctx, s.side, markScript, some[i]) // which records the loss
 			}
 			if err != nil {
 				failed = s.kind(ctx, err)
@@ -299,9 +313,12 @@ func (s *Store) RecordEmptied(ctx context.Context) error { return s.recordLoss(c
 // partition.
 func (s *Store) recordLoss(ctx context.Context, last int64) error {
 	at := micros(time.Now())
-	return s.kind(ctx, s.redis.HSet(ctx, workPrefix+"mark", "made", at, "n", 0,
+	return s.kind(ctx, s.side.HSet(ctx, workPrefix+"mark", "made", at, "n", 0,
 		"lost", fmt.Sprintf("%s %d 0 0", at, last)).Err())
 }
+
+const boundElsewhere = "the sessions in Redis now belong to another memory store: restart memoryd with the " +
+	"-memories that has their memories"
 
 // lookAtBinding looks which memory store the sessions are bound to. A binding that
 // is gone is made again: it says what it did before.
@@ -312,7 +329,7 @@ func (s *Store) lookAtBinding(ctx context.Context, log *slog.Logger) error {
 	if want == "" {
 		return nil
 	}
-	is, err := s.redis.Get(ctx, boundKey).Result()
+	is, err := s.side.Get(ctx, boundKey).Result()
 	if errors.Is(err, redis.Nil) {
 		log.Error("Redis has lost the name of the memory store that the sessions belong to: it is stored again")
 		is, err = s.Bind(ctx, want)
@@ -320,12 +337,12 @@ func (s *Store) lookAtBinding(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return s.kind(ctx, err)
 	}
-	if is != want {
-		s.health.mu.Lock()
-		defer s.health.mu.Unlock()
-		s.health.trouble = "the sessions in Redis now belong to another memory store: restart memoryd with the " +
-			"-memories that has their memories"
+	s.health.mu.Lock()
+	defer s.health.mu.Unlock()
+	if moved := is != want; moved && !s.health.moved {
+		log.Error("not ready: " + boundElsewhere)
 	}
+	s.health.moved = is != want
 	return nil
 }
 
@@ -356,6 +373,9 @@ func (s *Store) unwell() error {
 	defer s.health.mu.Unlock()
 	if s.health.trouble != "" {
 		return memory.Damaged("%s", s.health.trouble)
+	}
+	if s.health.moved {
+		return memory.Damaged(boundElsewhere)
 	}
 	return nil
 }
