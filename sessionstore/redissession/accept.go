@@ -23,10 +23,11 @@ func (s *Store) Accept(ctx context.Context) (parts int, err error) {
 		prefixes = append(prefixes, appMarkKeys.FindStringSubmatch(k)[1])
 	}
 	for _, prefix := range prefixes {
-		n, err := s.redis.HDel(ctx, prefix+"mark", "lost").Result()
+		v, err := s.run(ctx, acceptScript, prefix)
 		if err != nil {
-			return parts, fmt.Errorf("accept losses: %w", s.kind(ctx, err))
+			return parts, fmt.Errorf("accept losses: %w", err)
 		}
+		n, _ := v.(int64)
 		parts += int(n)
 	}
 	return parts, nil

@@ -261,10 +261,21 @@ func (s *Store) kind(ctx context.Context, err error) error {
 		return err
 	}
 	s.failures.Add(1)
+	s.reload(ctx)
 	if hint := hintOf(text); hint != "" {
 		return fmt.Errorf("%w: %s: %w", memory.ErrUnavailable, hint, err)
 	}
 	return fmt.Errorf("%w: redis: %w", memory.ErrUnavailable, err)
+}
+
+// reload has both clients of a cluster read again which nodes it has: another one may
+// have taken over. It waits for nothing.
+func (s *Store) reload(ctx context.Context) {
+	for _, client := range []redis.UniversalClient{s.redis, s.side} {
+		if c, ok := client.(*redis.ClusterClient); ok {
+			c.ReloadState(context.WithoutCancel(ctx))
+		}
+	}
 }
 
 // ourFault reports whether an error of Redis is about the command and not about

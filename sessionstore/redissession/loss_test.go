@@ -154,6 +154,86 @@ func TestEmptied(t *testing.T) {
 	}
 }
 
+// unmarked removes the marks of a Redis, as if a build before marks had written all.
+func unmarked(t testing.TB, r *redistest.Server) {
+	t.Helper()
+	for _, k := range keysOf(t, r, "*:mark") {
+		must(t, r.Client(t).Del(t.Context(), k).Err())
+	}
+}
+
+// Data that only builds before marks have written is lost as noticeably as any other,
+// with no write and no look before.
+func TestEmptiedAfterUpgrade(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	k := key("ann", "s")
+	s := open(t, r.URL(), nil)
+	must(t, request(t, s, k, "e1", "op"))
+	must(t, s.Close())
+	unmarked(t, r)
+	backup := r.Backup(t)
+	s, log := watched(t, r.URL())
+	has(t, s, k, "e1")
+	r.Flush(t)
+	lost(t, s, log, k)
+
+	// A backup of before is as old as its data: what came after it is gone.
+	r.Restore(t, backup)
+	s, log = watched(t, r.URL())
+	must(t, add(t, s, k, event(t, "e2")))
+	r.Restore(t, backup)
+	s.Look(t.Context(), log.logger())
+	isDamaged(t, "check", s.Check(t.Context()))
+}
+
+// The same holds for one node of a cluster.
+func TestNodeEmptiedAfterUpgrade(t *testing.T) {
+	t.Parallel()
+	c := redistest.StartCluster(t)
+	s := open(t, c.URL(), nil)
+	for i := range 30 {
+		must(t, add(t, s, key(fmt.Sprint("u", i), "s"), event(t, "e1")))
+	}
+	must(t, s.Close())
+	for _, m := range c.Masters {
+		unmarked(t, m)
+	}
+	for _, m := range c.Masters {
+		s, log := watched(t, c.URL())
+		must(t, s.Check(t.Context()))
+		m.Flush(t)
+		s.Look(t.Context(), log.logger())
+		isDamaged(t, "check", s.Check(t.Context()))
+		if _, err := s.Accept(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A process that still remembers the lost data when the loss is accepted, such as one
+// that was stopped meanwhile, does not take it for another loss.
+func TestAcceptedBeforeSeen(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	late, lateLog := watched(t, r.URL())
+	must(t, add(t, late, key("ann", "s"), event(t, "e1")))
+	s, log := watched(t, r.URL())
+	r.Flush(t)
+	s.Look(t.Context(), log.logger())
+	isDamaged(t, "check", s.Check(t.Context()))
+	if n, err := s.Accept(t.Context()); err != nil || n != 1 {
+		t.Errorf("accepted %d losses, %v", n, err)
+	}
+	must(t, s.Check(t.Context()))
+	must(t, add(t, s, key("ann", "s"), event(t, "e2")))
+	late.Look(t.Context(), lateLog.logger())
+	must(t, late.Check(t.Context()))
+	r.Flush(t)
+	late.Look(t.Context(), lateLog.logger())
+	isDamaged(t, "the next loss", late.Check(t.Context()))
+}
+
 // A write that meets the loss before any look does notices it.
 func TestWriteNoticesLoss(t *testing.T) {
 	t.Parallel()
@@ -275,7 +355,8 @@ func TestLaggingReplica(t *testing.T) {
 	waitFor(t, func() bool {
 		s.Look(t.Context(), log.logger())
 		damage := (*memory.Damage)(nil)
-		return errors.As(s.Check(t.Context()), &damage)
+		_, err := s.Get(t.Context(), k, sessionstore.Get{}) // calls know of the new master, too
+		return errors.As(s.Check(t.Context()), &damage) && errors.As(err, &damage)
 	})
 	lost(t, s, log, k)
 }

@@ -1,10 +1,13 @@
 package redissession
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
@@ -159,6 +162,34 @@ func (m *marks) compare(prefix string, is reply) (missing bool) {
 		m.note(prefix, made, n, lost, false)
 	}
 	return missing
+}
+
+// readMarks reads the marks of all partitions, and has those marked that only builds
+// before marks have written.
+func (s *Store) readMarks(ctx context.Context) error {
+	within, cancel := context.WithTimeout(ctx, s.opts.Timeout)
+	defer cancel()
+	pipe := s.side.Pipeline()
+	var marks [partitions]*redis.SliceCmd
+	var numbers [partitions]*redis.IntCmd
+	for p := range partitions {
+		prefix := partitionPrefix(p)
+		marks[p] = pipe.HMGet(within, prefix+"mark", "made", "n", "lost")
+		numbers[p] = pipe.Exists(within, prefix+"n")
+	}
+	if _, err := pipe.Exec(within); err != nil {
+		return s.kind(within, err)
+	}
+	for p := range partitions {
+		prefix, is := partitionPrefix(p), reply(marks[p].Val())
+		s.marks.note(prefix, is.text(0), is.num(1), is.text(2), false)
+		if is.text(0) == "" && numbers[p].Val() == 1 {
+			if _, err := s.runOn(within, s.side, markScript, prefix); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // apps are the prefixes of the apps whose marks are known.

@@ -56,7 +56,11 @@
 // it does anything, and Watch compares all of them once a second. Where writes are
 // gone the script records the loss in the mark, and has later numbers be higher than
 // all that were lost. Check then fails, and with Options.Contain reads that may not
-// be whole do, until Accept, or until the data is back.
+// be whole do, until Accept, or until the data is back. Open reads all marks, and marks
+// what builds before marks have written.
+//
+// A memory store can keep what the processes have seen, so that it outlives them: see
+// Seen and Expect.
 package redissession
 
 import (
@@ -160,7 +164,11 @@ func Open(ctx context.Context, url string, opts *Options) (*Store, error) {
 	if s.side, err = connect(url, s.opts.Timeout, sidePool); err != nil {
 		return nil, errors.Join(err, s.redis.Close())
 	}
-	if err := s.verify(ctx); err != nil {
+	err = s.verify(ctx)
+	if err == nil {
+		err = s.readMarks(ctx)
+	}
+	if err != nil {
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 			err = fmt.Errorf("%w: no answer within %v: is it a Redis, and one that speaks TLS if the URL says rediss?",
 				memory.ErrUnavailable, s.opts.Timeout)

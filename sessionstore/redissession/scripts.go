@@ -40,6 +40,7 @@ var (
 	auditScript      = script("audit", 0)
 	auditWorkScript  = script("auditwork", 0)
 	markScript       = script("mark", alone)
+	acceptScript     = script("accept", alone)
 	deliverScript    = script("deliver", alone) // in the slot of an app; counts changes of its state
 	reserveScript    = script("reserve", alone)
 	appStateScript   = script("appstate", alone)

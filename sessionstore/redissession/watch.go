@@ -133,12 +133,8 @@ func (s *Store) lookAtNodes(ctx context.Context, log *slog.Logger) error {
 		found[c.Options().Addr] = nodeOf(info)
 		return nil
 	})
-	if err != nil { // another node may have taken over
-		for _, client := range []redis.UniversalClient{s.redis, s.side} {
-			if c, ok := client.(*redis.ClusterClient); ok {
-				c.ReloadState(context.WithoutCancel(ctx))
-			}
-		}
+	if err != nil {
+		s.reload(ctx)
 	}
 	if s.keepNodes(found, err == nil, log) {
 		if lost := s.recordEviction(ctx); lost != nil {
