@@ -203,7 +203,7 @@ func TestGivenFacts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := changes(t, b.succeeds(op))
+	got := b.changes(b.succeeds(op))
 	if diff := cmp.Diff([]string{"CREATED I live in Lisbon.", "UPDATED I live in Porto."}, got); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
 	}
@@ -289,7 +289,7 @@ func TestDryRun(t *testing.T) {
 	if diff := cmp.Diff(before, b.all()); diff != "" {
 		t.Errorf("memories (-before +after):\n%s", diff)
 	}
-	did := changes(t, b.succeeds(b.ingest("s", events...)))
+	did := b.changes(b.succeeds(b.ingest("s", events...)))
 	slices.Sort(said)
 	slices.Sort(did)
 	if diff := cmp.Diff(said, did); diff != "" {

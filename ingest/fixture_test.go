@@ -185,31 +185,34 @@ func (b *bench) facts() []string {
 	return out
 }
 
-// changes are the changes that an operation reports, as "ACTION fact".
-func changes(t testing.TB, op *sessionstore.Operation) []string {
-	t.Helper()
-	var out []string
-	for _, raw := range op.Changes {
-		var c ingest.Changed
-		if err := json.Unmarshal(raw, &c); err != nil {
-			t.Fatal(err)
+// changed is what an operation reports.
+func (b *bench) changed(op *sessionstore.Operation) (out []ingest.Changed) {
+	b.Helper()
+	for after, more := (sessionstore.ChangePosition{}), true; more; more = after != (sessionstore.ChangePosition{}) {
+		page, next, err := b.service.Changes(b.Context(), scope, op.ID, after)
+		if err != nil {
+			b.Fatal(err)
 		}
-		if c.Cost != nil {
-			continue
+		out, after = append(out, page...), next
+	}
+	return out
+}
+
+// changes are the changes of memories that an operation reports, as "ACTION fact".
+func (b *bench) changes(op *sessionstore.Operation) (out []string) {
+	b.Helper()
+	for _, c := range b.changed(op) {
+		if c.Cost == nil {
+			out = append(out, string(c.Action)+" "+c.Memory.Fact)
 		}
-		out = append(out, string(c.Action)+" "+c.Memory.Fact)
 	}
 	return out
 }
 
 // costOf is the cost that an operation reports.
-func costOf(t testing.TB, op *sessionstore.Operation) (out ingest.Cost) {
-	t.Helper()
-	for _, raw := range op.Changes {
-		var c ingest.Changed
-		if err := json.Unmarshal(raw, &c); err != nil {
-			t.Fatal(err)
-		}
+func (b *bench) costOf(op *sessionstore.Operation) (out ingest.Cost) {
+	b.Helper()
+	for _, c := range b.changed(op) {
 		if c.Cost != nil {
 			out = *c.Cost
 		}

@@ -46,7 +46,7 @@ func TestIngest(t *testing.T) {
 	}
 	want := []string{"CREATED I live in Porto.", "CREATED I am allergic to peanuts.", "CREATED I love sailing.",
 		"CREATED My sister is a nurse."}
-	if diff := cmp.Diff(want, changes(t, op)); diff != "" {
+	if diff := cmp.Diff(want, b.changes(op)); diff != "" {
 		t.Errorf("the operation's changes (-want +got):\n%s", diff)
 	}
 	var turns []string
@@ -118,7 +118,7 @@ func TestEveryCallFailsOnce(t *testing.T) {
 			}
 			// If only the answer of Finish was lost, the work is done and is not
 			// tried again.
-			if got := len(done.Changes); got != 4 {
+			if got := len(b.changed(done)); got != 4 {
 				t.Errorf("call %d failed, after its effect %v: %d changes reported, want 4", n, after, got)
 			}
 			if f.left > 0 { // no call failed: all have had their turn
@@ -234,7 +234,7 @@ func TestMemoryStoreUnavailable(t *testing.T) {
 	b.run()
 	op := b.ingest("s", event(t, "e1", 1, "I live in Porto."))
 	for {
-		now, err := b.sessions.Operation(t.Context(), scope, op.ID)
+		now, err := b.sessions.Status(t.Context(), scope, op.ID)
 		if err != nil || now.State == sessionstore.Failed {
 			t.Fatalf("operation %+v, %v", now, err)
 		}
@@ -444,7 +444,7 @@ func TestStopFinishes(t *testing.T) {
 	go func() { stop(); close(stopped) }()
 	close(s.release)
 	<-stopped
-	if got, err := b.sessions.Operation(t.Context(), scope, op.ID); err != nil || got.State != sessionstore.Succeeded {
+	if got, err := b.sessions.Status(t.Context(), scope, op.ID); err != nil || got.State != sessionstore.Succeeded {
 		t.Errorf("after the stop: %+v, %v", got, err)
 	}
 }

@@ -54,7 +54,7 @@ func TestLeaseIsLost(t *testing.T) {
 		b.run()
 		<-s.begun
 		time.Sleep(5 * time.Second) // past the first renewal
-		got, err := b.sessions.Operation(t.Context(), scope, op.ID)
+		got, err := b.sessions.Status(t.Context(), scope, op.ID)
 		if err != nil || got.State != sessionstore.Running || got.LastError != "" {
 			t.Errorf("operation %+v, %v", got, err)
 		}
@@ -154,7 +154,7 @@ func TestLeaseRunsOut(t *testing.T) {
 		if took := time.Since(begun); took > 10*time.Second {
 			t.Errorf("the work stopped after %v, and the lease is of 10 s", took)
 		}
-		got, err := b.sessions.Operation(t.Context(), scope, op.ID)
+		got, err := b.sessions.Status(t.Context(), scope, op.ID)
 		if err != nil || got.State != sessionstore.Running || got.LastError != "" {
 			t.Errorf("operation %+v, %v", got, err)
 		}

@@ -408,7 +408,7 @@ func TestCost(t *testing.T) {
 	b := newBench(t, parts{extractor: extract.NewModel(&stutterer{prose: 5}, nil)})
 	b.run()
 	op := b.succeeds(b.ingest("s", event(t, "a", 1, "Ann has a dog.")))
-	total := costOf(t, op)
+	total := b.costOf(op)
 	if want := (ingest.Cost{Usage: extract.Usage{Calls: 6, InputTokens: 50}}); total != want || op.Attempts != 3 {
 		t.Errorf("%d attempts cost %+v, want %+v", op.Attempts, total, want)
 	}

@@ -60,12 +60,12 @@ func TestStoredPlan(t *testing.T) {
 				"CREATED Ann lives in Porto.", "CREATED I live in Oslo.", "DELETED Ann is fond of marzipan.",
 				"UPDATED Ann lives in Lisbon.", "UPDATED I live in Rome.", "UPDATED Melanie has a dog called Rex.",
 			}
-			got := changes(t, op)
+			got := b.changes(op)
 			slices.Sort(got)
 			if diff := cmp.Diff(want, got); diff != "" || r.asked != asked {
 				t.Errorf("the model was asked %d times, want %d; changes (-want +got):\n%s", r.asked, asked, diff)
 			}
-			if cost := costOf(t, op); cost.Calls != 2 {
+			if cost := b.costOf(op); cost.Calls != 2 {
 				t.Errorf("cost %+v, want 2 calls, those before the plan was stored included", cost)
 			}
 		})

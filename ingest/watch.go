@@ -2,6 +2,8 @@ package ingest
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -12,7 +14,7 @@ import (
 )
 
 // Update is a state of an operation that all its watchers share, so nobody may
-// change it. It has the changes of the operation only if the operation is done.
+// change it.
 type Update struct {
 	*sessionstore.Operation
 
@@ -22,7 +24,7 @@ type Update struct {
 }
 
 // Encoded returns what encode makes of the operation. Only the first watcher's
-// encode is called: an answer may be large, and there may be many watchers.
+// encode is called, as there may be many.
 func (u *Update) Encoded(encode func(*sessionstore.Operation) ([]byte, error)) ([]byte, error) {
 	u.once.Do(func() { u.encoded, u.err = encode(u.Operation) })
 	return u.encoded, u.err
@@ -69,6 +71,25 @@ func (w *Watcher) Next(ctx context.Context) (*Update, error) {
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// Changes reads a page of what an operation has changed; see
+// sessionstore.Operations.
+func (s *Service) Changes(
+	ctx context.Context, scope memory.Scope, id string, after sessionstore.ChangePosition,
+) (page []Changed, next sessionstore.ChangePosition, err error) {
+	docs, next, err := s.sessions.Changes(ctx, scope, id, after)
+	if err != nil {
+		return nil, next, err
+	}
+	page = make([]Changed, len(docs))
+	for i, doc := range docs {
+		if err := json.Unmarshal(doc, &page[i]); err != nil {
+			return nil, next, fmt.Errorf("operation %s: stored change: %w", id, err)
+		}
+		docs[i] = nil // page has it
+	}
+	return page, next, nil
 }
 
 // Close ends the watching. It waits for nothing.

@@ -199,7 +199,7 @@ func (h *watches) follow(ctx context.Context, w *watch) {
 	}
 }
 
-// read reads an operation, with its changes if it is done.
+// read reads an operation.
 func (h *watches) read(ctx context.Context, w *watch) (*sessionstore.Operation, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
@@ -208,9 +208,6 @@ func (h *watches) read(ctx context.Context, w *watch) (*sessionstore.Operation, 
 		return nil, err
 	}
 	w.session.Store(&op.Key.ID)
-	if op.Done() {
-		return h.sessions.Operation(ctx, w.key.scope, w.key.id)
-	}
 	return op, nil
 }
 

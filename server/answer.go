@@ -78,18 +78,32 @@ const (
 	maxRoomTries = 5
 )
 
+// pageWithin calls read for a page of an answer, with how long it may wait for room.
+// The first page is read within the time of the request. Later, and on a stream, the
+// client's reading sets the pace, and each page has that time.
+func pageWithin(c echo.Context, later bool, read func(ctx context.Context, patience time.Duration) error) error {
+	whole, ok := c.Get(unboundedKey).(context.Context)
+	if !ok || !later && !isStream(c) {
+		return read(c.Request().Context(), roomTime)
+	}
+	ctx, cancel := context.WithTimeout(whole, requestTime)
+	defer cancel()
+	return read(ctx, requestTime)
+}
+
 // answer is JSON that is written in parts. An error before the first byte is
 // answered with its own status; a later one breaks the answer off.
 type answer struct {
 	c       echo.Context
 	status  int
+	kind    string // its Content-Type
 	control *http.ResponseController
 	out     *bufio.Writer
 	err     error // the first
 }
 
 func newAnswer(c echo.Context, status int) *answer {
-	a := &answer{c: c, status: status, control: http.NewResponseController(c.Response())}
+	a := &answer{c: c, status: status, kind: "application/json", control: http.NewResponseController(c.Response())}
 	a.out = bufio.NewWriterSize(writerFunc(a.send), 32<<10)
 	return a
 }
@@ -103,7 +117,7 @@ func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 // send writes to the client, the header first.
 func (a *answer) send(p []byte) (int, error) {
 	if !a.c.Response().Committed {
-		a.c.Response().Header().Set(echo.HeaderContentType, "application/json")
+		a.c.Response().Header().Set(echo.HeaderContentType, a.kind)
 		a.c.Response().WriteHeader(a.status)
 	}
 	n, err := a.c.Response().Write(p)
@@ -202,8 +216,13 @@ func (a *answer) flush() bool {
 
 // finish ends the answer. The handler returns its error.
 func (a *answer) finish() error {
+	a.text("\n")
+	return a.end()
+}
+
+// end sends what is left of the answer.
+func (a *answer) end() error {
 	if a.err == nil {
-		a.text("\n")
 		a.flush()
 	}
 	if a.err != nil && a.c.Response().Committed {

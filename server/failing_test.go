@@ -3,6 +3,7 @@ package server_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -142,13 +143,13 @@ func (f *failingSessions) Delete(ctx context.Context, key sessionstore.Key) erro
 	return f.Sessions.Delete(ctx, key)
 }
 
-func (f *failingSessions) Operation(
-	ctx context.Context, scope memory.Scope, id string,
-) (*sessionstore.Operation, error) {
+func (f *failingSessions) Changes(
+	ctx context.Context, scope memory.Scope, id string, after sessionstore.ChangePosition,
+) ([]json.RawMessage, sessionstore.ChangePosition, error) {
 	if err := f.failure(); err != nil {
-		return nil, err
+		return nil, after, err
 	}
-	return f.Sessions.Operation(ctx, scope, id)
+	return f.Sessions.Changes(ctx, scope, id, after)
 }
 
 func (f *failingSessions) Status(

@@ -2,9 +2,7 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -13,18 +11,19 @@ import (
 
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/ingest"
-	"github.com/memoryd/memoryd/internal/strict"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// operationBody is the JSON of an operation in an answer.
+// operationBody is the JSON of an operation in an answer, without the response of one
+// that has succeeded. The response is {"memories": [...]}, the facts that changed, as
+// [ingest.Changed] has them. The turns are not repeated, because they are the events
+// that the client sent. See Server.operation.
 type operationBody struct {
-	ID       string             `json:"id"`
-	Done     bool               `json:"done"`
-	Metadata operationMetadata  `json:"metadata"`
-	Response *operationResponse `json:"response,omitzero"` // of one that succeeded
-	Error    *errorDetail       `json:"error,omitzero"`    // of one that failed
+	ID       string            `json:"id"`
+	Done     bool              `json:"done"`
+	Metadata operationMetadata `json:"metadata"`
+	Error    *errorDetail      `json:"error,omitzero"` // of one that failed
 	// Findable says whether a search that begins after this answer finds the turns.
 	// It is in the answer to a request for memories alone, unless that has failed by
 	// then.
@@ -47,38 +46,17 @@ type operationMetadata struct {
 	FactsDropped int            `json:"factsDropped,omitzero"`
 }
 
-type operationResponse struct {
-	// Memories are the facts that changed. The turns are not repeated, because
-	// they are the events that the client sent.
-	Memories []ingest.Changed `json:"memories"`
-}
-
 // operationOf returns the JSON of op.
-func operationOf(op *sessionstore.Operation) (operationBody, error) {
+func operationOf(op *sessionstore.Operation) operationBody {
 	out := operationBody{ID: op.ID, Done: op.Done(), Metadata: operationMetadata{
 		State: op.State, App: op.Key.App, User: op.Key.User, SessionID: ingest.SessionOf(op), CreateTime: op.CreateTime,
 		Attempts: op.Attempts, EventsTotal: op.EventsTotal, EventsDone: op.EventsDone, LastError: op.LastError,
 	}}
-	response := &operationResponse{Memories: []ingest.Changed{}}
-	for _, raw := range op.Changes {
-		var changed ingest.Changed
-		if err := json.Unmarshal(raw, &changed); err != nil {
-			return out, fmt.Errorf("operation %s: stored change: %w", op.ID, err)
-		}
-		if changed.Cost != nil {
-			out.Metadata.add(changed.Cost)
-		} else {
-			response.Memories = append(response.Memories, changed)
-		}
-	}
-	switch op.State {
-	case sessionstore.Succeeded:
-		out.Response = response
-	case sessionstore.Failed:
+	if op.State == sessionstore.Failed {
 		detail := internalError(op.LastError)
 		out.Error = &detail
 	}
-	return out, nil
+	return out
 }
 
 // add adds the cost of one batch of events.
@@ -90,12 +68,11 @@ func (m *operationMetadata) add(cost *ingest.Cost) {
 	m.FactsDropped += cost.FactsDropped
 }
 
-func sendOperation(c echo.Context, status int, op *sessionstore.Operation) error {
-	out, err := operationOf(op)
-	if err != nil {
-		return err
-	}
-	return sendJSON(c, status, out)
+// sendOperation answers with an operation.
+func (s *Server) sendOperation(c echo.Context, status int, op *sessionstore.Operation, findable *bool) error {
+	out := newAnswer(c, status)
+	s.operation(c, out, op, findable)
+	return out.finish()
 }
 
 // waitParam reads the query parameter wait. until is when a request has waited
@@ -113,24 +90,41 @@ func waitParam(c echo.Context) (until time.Time, err error) {
 // status is 200 if the operation is known to be done, otherwise 202. The events
 // are stored, so nothing that happens to the waiting is an error of the request:
 // it is answered with the state that is known.
-func (s *Server) sendRequested(c echo.Context, op *sessionstore.Operation, until time.Time) error {
-	status, findable := http.StatusAccepted, op.Findable
+func (s *Server) sendRequested(c echo.Context, asked *sessionstore.Operation, until time.Time) error {
+	op, findable := asked, asked.Findable
 	if !until.IsZero() {
 		releaseBody(c) // what it brought is stored
-		op = s.await(c.Request().Context(), op, until)
-		if op.Done() {
-			status = http.StatusOK
+		op = s.await(c.Request().Context(), asked, until)
+	}
+	if op.Done() {
+		status, said := http.StatusOK, &findable
+		if until.IsZero() {
+			status = http.StatusAccepted
 		}
+		if op.State == sessionstore.Succeeded {
+			findable = true
+		} else if !findable {
+			said = nil
+		}
+		if !until.IsZero() { // the first changes are read by then, too
+			ctx, cancel := context.WithDeadline(c.Request().Context(), until.Add(changesTime))
+			defer cancel()
+			c.SetRequest(c.Request().WithContext(ctx))
+		}
+		err := s.sendOperation(c, status, op, said)
+		if err == nil || c.Response().Committed {
+			return err
+		}
+		s.opts.Log.Warn("the changes of an operation were not read", "operation", op.ID, "err", err)
+		op = asked
 	}
-	out, err := operationOf(op)
-	if err != nil {
-		return err
-	}
-	if findable = findable || op.State == sessionstore.Succeeded; findable || !out.Done {
-		out.Findable = &findable
-	}
-	return sendJSON(c, status, out)
+	out := operationOf(op)
+	out.Findable = &findable
+	return sendJSON(c, http.StatusAccepted, out)
 }
+
+// changesTime is how long after the end of the wait the answer may begin.
+const changesTime = time.Second / 2
 
 // await returns an operation when it is done, or as it is known at until.
 func (s *Server) await(ctx context.Context, op *sessionstore.Operation, until time.Time) *sessionstore.Operation {
@@ -172,41 +166,12 @@ func (s *Server) getOperation(c echo.Context, scope memory.Scope, id string) err
 	if wantsStream(c.Request()) {
 		return s.streamOperation(c, scope, id)
 	}
-	ctx := c.Request().Context()
-	status, err := s.operations.Status(ctx, scope, id)
+	op, err := s.operations.Status(c.Request().Context(), scope, id)
 	if err != nil {
 		return err
 	}
-	share, err := s.answers.Take(ctx, scope.App, operationRoom+changesPerEvent*int64(status.EventsTotal), roomTime)
-	if err != nil {
-		return err
-	}
-	defer share.Release()
-	op, err := s.operations.Operation(ctx, scope, id)
-	if err != nil {
-		return err
-	}
-	body, err := operationOf(op)
-	if err != nil {
-		return err
-	}
-	raw, err := strict.Encode(body)
-	if err != nil {
-		return err
-	}
-	out := newAnswer(c, http.StatusOK)
-	out.within(int64(len(raw)))
-	out.raw(raw)
-	return out.finish()
+	return s.sendOperation(c, http.StatusOK, op, nil)
 }
-
-// The room for the answer with an operation: for the operation itself, and for the
-// changes of each event while they are read and encoded. How large they are is known
-// only once they are read.
-const (
-	operationRoom   = 16 << 10
-	changesPerEvent = 16 << 10
-)
 
 // listOperations answers GET {scope}/operations. The entries have no response: a
 // page of operations could hold thousands of memories. Each operation's own GET
@@ -225,12 +190,7 @@ func (s *Server) listOperations(c echo.Context, scope memory.Scope) error {
 		NextPageToken string          `json:"nextPageToken,omitzero"`
 	}{NextPageToken: next}
 	for i := range ops {
-		o, err := operationOf(&ops[i])
-		if err != nil {
-			return err
-		}
-		o.Response = nil
-		out.Operations = append(out.Operations, o)
+		out.Operations = append(out.Operations, operationOf(&ops[i]))
 	}
 	return sendJSON(c, http.StatusOK, out)
 }
@@ -246,5 +206,5 @@ func (s *Server) retryOperation(c echo.Context, scope memory.Scope, id string) e
 	if err != nil {
 		return err
 	}
-	return sendOperation(c, http.StatusOK, op)
+	return s.sendOperation(c, http.StatusOK, op, nil)
 }

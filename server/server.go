@@ -108,6 +108,7 @@ type Server struct {
 	bodies     *inflight.Pool // of more than smallBody
 	smallOnes  *inflight.Pool // of up to smallBody
 	answers    *inflight.Pool
+	changes    changePages
 	opts       Options
 	echo       *echo.Echo
 	places     *fair.Places
@@ -137,6 +138,7 @@ func New(
 	s.opts.MaxAnswers = cmp.Or(s.opts.MaxAnswers, DefaultMaxAnswers)
 	s.bodies = inflight.New(s.opts.MaxBodies, "bodies of requests", "-max-bodies")
 	s.smallOnes = inflight.New(max(1, s.opts.MaxBodies/8), "small bodies of requests", "-max-bodies")
+	s.changes.held = map[changePlace]*changePage{}
 	s.answers = inflight.New(s.opts.MaxAnswers, "answers", "-max-answers")
 	if s.opts.Log == nil {
 		s.opts.Log = slog.New(slog.DiscardHandler)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
@@ -268,22 +269,15 @@ func (s *Server) sendSession(c echo.Context, key sessionstore.Key, get sessionst
 	return out.finish()
 }
 
-// sessionPage reads a page of a session, and takes the room that it needs. The first
-// page is read within the time of the request. Later the client's reading sets the
-// pace, and each page has that time.
+// sessionPage reads a page of a session, and takes the room that it needs.
 func (s *Server) sessionPage(c echo.Context, key sessionstore.Key, get sessionstore.Get, later bool) (
 	page *sessionstore.Session, share *inflight.Share, err error) {
-	ctx, patience := c.Request().Context(), roomTime
-	if later {
-		if whole, ok := c.Get(unboundedKey).(context.Context); ok {
-			within, cancel := context.WithTimeout(whole, requestTime)
-			defer cancel()
-			ctx, patience = within, requestTime
-		}
-	}
-	share, err = s.withRoom(ctx, key.App, readRoom, patience, func(room int64) (err error) {
-		get.Room = room
-		page, err = s.sessions.Get(ctx, key, get)
+	err = pageWithin(c, later, func(ctx context.Context, patience time.Duration) error {
+		share, err = s.withRoom(ctx, key.App, readRoom, patience, func(room int64) (err error) {
+			get.Room = room
+			page, err = s.sessions.Get(ctx, key, get)
+			return err
+		})
 		return err
 	})
 	return page, share, err

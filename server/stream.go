@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -44,7 +43,7 @@ func (s *Server) streamOperation(c echo.Context, scope memory.Scope, id string) 
 	defer watcher.Close()
 	ctx, cancel := s.untilStop(c.Request().Context())
 	defer cancel()
-	stream := &eventStream{response: c.Response(), control: http.NewResponseController(c.Response())}
+	stream := newEventStream(c)
 	for {
 		silent, cancel := context.WithTimeout(ctx, keepAlive)
 		update, err := watcher.Next(silent)
@@ -52,11 +51,11 @@ func (s *Server) streamOperation(c echo.Context, scope memory.Scope, id string) 
 		cancel()
 		switch {
 		case err == nil:
-			err = stream.send(update)
+			err = stream.send(update, func() { s.operation(c, stream.answer, update.Operation, nil) })
 		case err == io.EOF:
 			return nil
-		case late && ctx.Err() == nil && stream.response.Committed:
-			err = stream.write([]byte(": keep-alive\n\n"))
+		case late && ctx.Err() == nil && c.Response().Committed:
+			err = stream.comment("keep-alive")
 		}
 		if err != nil {
 			return err
@@ -66,46 +65,44 @@ func (s *Server) streamOperation(c echo.Context, scope memory.Scope, id string) 
 
 // eventStream writes server-sent events. The header goes out with the first of
 // them, so that an earlier error is answered with its own status.
-type eventStream struct {
-	response *echo.Response
-	control  *http.ResponseController
+type eventStream struct{ *answer }
+
+func newEventStream(c echo.Context) eventStream {
+	a := newAnswer(c, http.StatusOK)
+	a.kind = "text/event-stream"
+	return eventStream{a}
 }
 
 // send sends a state of an operation. All streams of the operation send the same
-// bytes.
-func (e *eventStream) send(update *ingest.Update) error {
-	raw, err := update.Encoded(func(op *sessionstore.Operation) ([]byte, error) {
-		out, err := operationOf(op)
+// bytes. whole writes the state that is done, with the changes.
+func (e eventStream) send(update *ingest.Update, whole func()) error {
+	e.text("data: ")
+	if update.Done() {
+		whole()
+	} else {
+		raw, err := update.Encoded(func(op *sessionstore.Operation) ([]byte, error) {
+			return strict.Encode(operationOf(op))
+		})
 		if err != nil {
-			return nil, err
+			return err
 		}
-		return strict.Encode(out)
-	})
-	if err != nil {
-		return err
+		e.raw(raw)
 	}
-	return e.write([]byte("data: "), raw, []byte("\n\n"))
+	return e.push("\n\n")
 }
 
-// write writes the parts of an event and flushes them. A write that fails means
-// that the client has disconnected, so its error counts as canceled.
-func (e *eventStream) write(parts ...[]byte) error {
-	if !e.response.Committed {
-		e.response.Header().Set("Content-Type", "text/event-stream")
-		e.response.WriteHeader(http.StatusOK)
+// comment sends a comment, which clients skip.
+func (e eventStream) comment(text string) error { return e.push(": " + text + "\n\n") }
+
+// push ends a part of the stream with text, and has the client see it.
+func (e eventStream) push(text string) error {
+	// The stream as a whole has no deadline, so each part gets one.
+	e.within(0)
+	e.text(text)
+	if err := e.end(); err != nil {
+		return err
 	}
-	// The stream as a whole has no deadline, so each write gets one.
-	err := e.control.SetWriteDeadline(time.Now().Add(requestTime))
-	if errors.Is(err, http.ErrNotSupported) {
-		err = nil
-	}
-	for i := 0; i < len(parts) && err == nil; i++ {
-		_, err = e.response.Write(parts[i])
-	}
-	if err == nil {
-		err = e.control.Flush()
-	}
-	if err != nil {
+	if err := e.control.Flush(); err != nil {
 		return fmt.Errorf("write to the client: %w: %v", context.Canceled, err)
 	}
 	return nil

@@ -36,11 +36,13 @@ func (s *slowSessions) Status(ctx context.Context, scope memory.Scope, id string
 	return s.Sessions.Status(ctx, scope, id)
 }
 
-func (s *slowSessions) Operation(ctx context.Context, scope memory.Scope, id string) (*sessionstore.Operation, error) {
+func (s *slowSessions) Changes(
+	ctx context.Context, scope memory.Scope, id string, after sessionstore.ChangePosition,
+) ([]json.RawMessage, sessionstore.ChangePosition, error) {
 	if err := s.first(ctx); err != nil {
-		return nil, err
+		return nil, after, err
 	}
-	return s.Sessions.Operation(ctx, scope, id)
+	return s.Sessions.Changes(ctx, scope, id, after)
 }
 
 func (s *slowSessions) Subscribe(scope memory.Scope, changed func(string)) (bool, func()) {

@@ -2,7 +2,6 @@ package sessionstore
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -34,7 +33,6 @@ type Operation struct {
 	LastError   string // of the last attempt that failed
 	EventsTotal int
 	EventsDone  int
-	Changes     []json.RawMessage // the changes of its events, as Finish was given them
 	// Findable is set by package ingest in its answer to a request: a search that
 	// begins after the answer finds the turns of the request. Stores leave it unset.
 	Findable bool
@@ -42,6 +40,10 @@ type Operation struct {
 
 // Done reports whether the operation has ended: only a Retry can resume it.
 func (o *Operation) Done() bool { return o.State == Succeeded || o.State == Failed }
+
+// ChangePosition is a place among the changes of an operation, as a store counts
+// them. Zero is the place before the first.
+type ChangePosition struct{ Seq, Number int64 }
 
 // StoredOperation is an operation as a store keeps it, beside the progress of
 // the session that has its events.

@@ -29,10 +29,11 @@ type List struct {
 // Bounds of pages, so that the memory that an answer takes does not grow with what
 // is stored.
 const (
-	MaxListBytes  = 8 << 20 // of a page of sessions
-	PageBytes     = 1 << 20 // of the events of a page of Get
-	MaxPageEvents = 1000    // on a page of Get
-	WalkBytes     = 4 << 20 // of the events that Progress.Events reads
+	MaxListBytes   = 8 << 20 // of a page of sessions
+	PageBytes      = 1 << 20 // of the events of a page of Get, and of a page of Changes
+	MaxPageEvents  = 1000    // on a page of Get
+	MaxPageChanges = 1000    // on a page of Changes
+	WalkBytes      = 4 << 20 // of the events that Progress.Events reads
 )
 
 // SessionBytes is what a session of a list counts: what StateBytes counts of the

@@ -86,16 +86,21 @@ type Progress interface {
 
 // Operations reads the operations of requests.
 type Operations interface {
-	// Operation reads one with its changes; ErrNotFound if it is unknown, or if it
-	// ended longer than OperationTTL ago.
-	Operation(ctx context.Context, scope memory.Scope, id string) (*Operation, error)
-
-	// Status reads one as Operation does, without its changes. It costs the same
-	// however many they are.
+	// Status reads one; ErrNotFound if it is unknown, or if it ended longer than
+	// OperationTTL ago.
 	Status(ctx context.Context, scope memory.Scope, id string) (*Operation, error)
 
-	// Operations reads a page of a scope's operations, newest first, without their
-	// changes.
+	// Changes reads a page of the changes of an operation, byte for byte as Finish
+	// was given them, in order of their events and then as they were given. after is
+	// zero for the first page, else the next that came with the page before; next is
+	// zero if no changes follow. A page ends after MaxPageChanges, or before a change
+	// with which it would have more than PageBytes; it has one at least, if one is
+	// left. The cost of a page does not grow with the number of changes. The error is
+	// that of Status.
+	Changes(ctx context.Context, scope memory.Scope, id string, after ChangePosition) (
+		page []json.RawMessage, next ChangePosition, err error)
+
+	// Operations reads a page of a scope's operations, newest first.
 	Operations(ctx context.Context, scope memory.Scope, list List) ([]Operation, string, error)
 
 	// Retry makes the work of an operation that has failed, or that waits to be

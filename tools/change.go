@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 
@@ -56,11 +55,11 @@ var remember = declare(Tool{
 	if err != nil && ctx.Err() == nil && !op.Done() { // the fact is stored durably all the same
 		b.opts.Log.Warn("waiting for a fact failed", "operation", op.ID, "err", err)
 	}
-	return changesOf(op, args.Fact)
+	return b.changesOf(ctx, op, args.Fact)
 })
 
 // changesOf returns the changes that a fact has made.
-func changesOf(op *sessionstore.Operation, fact string) (remembered, error) {
+func (b *Toolbox) changesOf(ctx context.Context, op *sessionstore.Operation, fact string) (remembered, error) {
 	switch op.State {
 	case sessionstore.Failed:
 		return remembered{}, failure("the fact was taken in, but could not be stored: " +
@@ -70,16 +69,20 @@ func changesOf(op *sessionstore.Operation, fact string) (remembered, error) {
 		return remembered{Status: pending}, nil
 	}
 	out := remembered{Status: known}
-	for _, raw := range op.Changes {
-		var c ingest.Changed
-		if err := json.Unmarshal(raw, &c); err != nil {
-			return out, err
+	for after, more := (sessionstore.ChangePosition{}), true; more; more = after != (sessionstore.ChangePosition{}) {
+		page, next, err := b.ingest.Changes(ctx, op.Key.Scope, op.ID, after)
+		if err != nil { // the fact is stored all the same
+			b.opts.Log.Warn("the changes of a fact were not read", "operation", op.ID, "err", err)
+			return remembered{Status: pending}, ctx.Err()
 		}
-		if m := c.Memory; m != nil {
-			out.Status = stored
-			text := retrieve.Shown(fact, m, maxText)
-			out.Memories = append(out.Memories, change{c.Action, m.ID, text, m.SupersededBy})
+		for _, c := range page {
+			if m := c.Memory; m != nil {
+				out.Status = stored
+				text := retrieve.Shown(fact, m, maxText)
+				out.Memories = append(out.Memories, change{c.Action, m.ID, text, m.SupersededBy})
+			}
 		}
+		after = next
 	}
 	return out, nil
 }

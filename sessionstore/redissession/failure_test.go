@@ -539,7 +539,7 @@ func TestTTL(t *testing.T) {
 	if left := keysOf(t, r, "*events*"); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
-	if op, err := s.Operation(ctx, kept.Scope, sessionstore.OperationID(kept.Scope, "op")); err != nil ||
+	if op, err := s.Status(ctx, kept.Scope, sessionstore.OperationID(kept.Scope, "op")); err != nil ||
 		op.State != sessionstore.Succeeded {
 		t.Errorf("operation: %+v, %v", op, err)
 	}

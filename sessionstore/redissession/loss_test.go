@@ -73,7 +73,7 @@ func lost(t testing.TB, s *redissession.Store, log *lines, k sessionstore.Key) {
 	isDamaged(t, "list", err)
 	_, err = s.ListApp(ctx, k.App, sessionstore.List{})
 	isDamaged(t, "list of the app", err)
-	_, err = s.Operation(ctx, k.Scope, sessionstore.OperationID(k.Scope, "unknown"))
+	_, err = s.Status(ctx, k.Scope, sessionstore.OperationID(k.Scope, "unknown"))
 	isDamaged(t, "operation", err)
 	_, _, err = s.Operations(ctx, k.Scope, sessionstore.List{})
 	isDamaged(t, "operations", err)
@@ -81,7 +81,7 @@ func lost(t testing.TB, s *redissession.Store, log *lines, k sessionstore.Key) {
 	fresh := sessionstore.Key{Scope: k.Scope, ID: "fresh" + k.ID}
 	must(t, request(t, s, fresh, "e1", "fresh"))
 	has(t, s, fresh, "e1")
-	op, err := s.Operation(ctx, k.Scope, sessionstore.OperationID(k.Scope, "fresh"))
+	op, err := s.Status(ctx, k.Scope, sessionstore.OperationID(k.Scope, "fresh"))
 	if err != nil || op.State != sessionstore.Pending {
 		t.Errorf("a request after the loss: %+v, %v", op, err)
 	}

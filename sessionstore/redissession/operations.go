@@ -21,41 +21,46 @@ func operationOf(scope memory.Scope, r reply) (sessionstore.Operation, error) {
 	}.Operation()
 }
 
-// Operation implements sessionstore.Operations.
-func (s *Store) Operation(ctx context.Context, scope memory.Scope, id string) (*sessionstore.Operation, error) {
-	return s.operation(ctx, scope, id, true)
-}
-
 // Status implements sessionstore.Operations.
 func (s *Store) Status(ctx context.Context, scope memory.Scope, id string) (*sessionstore.Operation, error) {
-	return s.operation(ctx, scope, id, false)
-}
-
-// operation reads an operation, with its changes or without them.
-func (s *Store) operation(ctx context.Context, scope memory.Scope, id string, changes bool) (
-	*sessionstore.Operation, error) {
-	out, err := s.readOperation(ctx, scope, id, changes)
-	if err != nil {
-		return nil, fmt.Errorf("operation %.80q: %w", id, err)
+	answer, err := s.readOperation(ctx, operationScript, scope, id)
+	if err == nil {
+		var out sessionstore.Operation
+		if out, err = operationOf(scope, answer); err == nil {
+			return &out, nil
+		}
 	}
-	return &out, nil
+	return nil, fmt.Errorf("operation %.80q: %w", id, err)
 }
 
-func (s *Store) readOperation(ctx context.Context, scope memory.Scope, id string, changes bool) (
-	out sessionstore.Operation, err error) {
-	v, err := s.run(ctx, operationScript, scopePrefix(scope), name(scope), id, s.expired(), truth(changes))
+// readOperation runs a script that reads an operation, or a part of it, and answers
+// nothing if there is none.
+func (s *Store) readOperation(ctx context.Context, script *redis.Script, scope memory.Scope, id string, args ...any) (
+	reply, error) {
+	v, err := s.run(ctx, script, scopePrefix(scope), append([]any{name(scope), id, s.expired()}, args...)...)
 	if err != nil {
-		return out, err
+		return nil, err
 	}
 	answer := replyOf(v)
 	if len(answer) == 0 {
-		return out, s.missing(scope)
+		return nil, s.missing(scope)
 	}
-	out, err = operationOf(scope, answer.list(0))
+	return answer, nil
+}
+
+// Changes implements sessionstore.Operations. A position has the number of changes
+// before it.
+func (s *Store) Changes(ctx context.Context, scope memory.Scope, id string, after sessionstore.ChangePosition) (
+	page []json.RawMessage, next sessionstore.ChangePosition, err error) {
+	answer, err := s.readOperation(ctx, changesScript, scope, id, after.Number)
+	if err != nil {
+		return nil, next, fmt.Errorf("changes of operation %.80q: %w", id, err)
+	}
+	next.Number = answer.num(0)
 	for _, doc := range answer.list(1).texts() {
-		out.Changes = append(out.Changes, json.RawMessage(doc))
+		page = append(page, json.RawMessage(doc))
 	}
-	return out, err
+	return page, next, nil
 }
 
 // Operations implements sessionstore.Operations.
@@ -93,7 +98,7 @@ func (s *Store) Retry(ctx context.Context, scope memory.Scope, id string) (*sess
 	if err != nil {
 		return nil, fmt.Errorf("retry operation %.80q: %w", id, err)
 	}
-	op, err := s.Operation(ctx, scope, id)
+	op, err := s.Status(ctx, scope, id)
 	key := sessionstore.Key{Scope: scope}
 	if err == nil {
 		key = op.Key

@@ -34,6 +34,7 @@ var (
 	finishScript     = script("finish", 0)
 	failScript       = script("fail", 0)
 	operationScript  = script("operation", 0)
+	changesScript    = script("changes", 0)
 	operationsScript = script("operations", 0)
 	deliveredScript  = script("delivered", 0)
 	recordScript     = script("record", 0)
@@ -82,9 +83,9 @@ func script(name string, how manner) *redis.Script {
 
 // constants are those that scripts share with package sessionstore.
 func constants() string {
-	return fmt.Sprintf("local OPERATION_TTL, STATE_KEY_BYTES, PAGE_BYTES, WALK_BYTES = %d, %d, %d, %d\n",
-		sessionstore.OperationTTL.Milliseconds(), sessionstore.StateKeyBytes, sessionstore.PageBytes,
-		sessionstore.WalkBytes)
+	return fmt.Sprintf("local OPERATION_TTL, STATE_KEY_BYTES, PAGE_BYTES, MAX_PAGE_CHANGES, WALK_BYTES ="+
+		" %d, %d, %d, %d, %d\n", sessionstore.OperationTTL.Milliseconds(), sessionstore.StateKeyBytes,
+		sessionstore.PageBytes, sessionstore.MaxPageChanges, sessionstore.WalkBytes)
 }
 
 // keys declares the keys of a script by two of them, the first of which never

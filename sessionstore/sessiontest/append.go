@@ -259,8 +259,8 @@ func appendMissing(f *fixture) {
 	}
 	f.missing(session(ann, "s1"))
 	f.hasState("state", f.create(session(ann, "s2"), `{}`).State, `{}`)
-	_, err := f.Operation(f.t.Context(), ann, sessionstore.OperationID(ann, "1"))
-	f.isA("Operation", err, memory.ErrNotFound)
+	_, err := f.Status(f.t.Context(), ann, sessionstore.OperationID(ann, "1"))
+	f.isA("Status", err, memory.ErrNotFound)
 	f.hasEvents("bob's", f.get(session(bob, "s1")).Events)
 }
 

@@ -55,15 +55,18 @@ func contextCancelled(f *fixture) {
 			_, err := f.Append(ctx, session(ann, "s3"), events, sessionstore.Append{Create: true})
 			return err
 		},
-		"Delete":     func() error { return f.Delete(ctx, key) },
-		"Claim":      func() error { _, err := f.Claim(ctx, "another", leaseTTL, 10); return err },
-		"Renew":      func() error { return f.Renew(ctx, ann, "worker", 100*leaseTTL) },
-		"Events":     func() error { _, err := f.Events(ctx, work, 0, 10); return err },
-		"Save":       func() error { return f.Save(ctx, work, 1, []byte(`"plan"`)) },
-		"Finish":     func() error { return f.Finish(ctx, work, 1, nil) },
-		"Fail":       func() error { return f.Fail(ctx, work, "cancelled", time.Time{}) },
-		"Operation":  func() error { _, err := f.Operation(ctx, ann, op.ID); return err },
-		"Status":     func() error { _, err := f.Status(ctx, ann, op.ID); return err },
+		"Delete": func() error { return f.Delete(ctx, key) },
+		"Claim":  func() error { _, err := f.Claim(ctx, "another", leaseTTL, 10); return err },
+		"Renew":  func() error { return f.Renew(ctx, ann, "worker", 100*leaseTTL) },
+		"Events": func() error { _, err := f.Events(ctx, work, 0, 10); return err },
+		"Save":   func() error { return f.Save(ctx, work, 1, []byte(`"plan"`)) },
+		"Finish": func() error { return f.Finish(ctx, work, 1, nil) },
+		"Fail":   func() error { return f.Fail(ctx, work, "cancelled", time.Time{}) },
+		"Status": func() error { _, err := f.Status(ctx, ann, op.ID); return err },
+		"Changes": func() error {
+			_, _, err := f.Changes(ctx, ann, op.ID, sessionstore.ChangePosition{})
+			return err
+		},
 		"Backlog":    func() error { _, err := f.Backlog(ctx); return err },
 		"Operations": func() error { _, _, err := f.Operations(ctx, ann, sessionstore.List{}); return err },
 		"Retry":      func() error { _, err := f.Retry(ctx, bob, failed.ID); return err },

@@ -2,6 +2,7 @@ package sessiontest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -271,14 +272,33 @@ func (f *fixture) askWith(key sessionstore.Key, opts sessionstore.Append,
 	return *out.Operation
 }
 
-// operation reads an operation with its changes.
+// operation reads an operation.
 func (f *fixture) operation(scope memory.Scope, id string) *sessionstore.Operation {
 	f.t.Helper()
-	op, err := f.Operation(f.t.Context(), scope, id)
+	op, err := f.Status(f.t.Context(), scope, id)
 	if err != nil {
-		f.t.Fatalf("Operation(%v, %q): %v", scope, id, err)
+		f.t.Fatalf("Status(%v, %q): %v", scope, id, err)
 	}
 	return op
+}
+
+// changes reads the changes of an operation, page by page.
+func (f *fixture) changes(scope memory.Scope, id string) (out []json.RawMessage) {
+	f.t.Helper()
+	for after := (sessionstore.ChangePosition{}); ; {
+		page, next, err := f.Changes(f.t.Context(), scope, id, after)
+		if err != nil {
+			f.t.Fatalf("Changes(%v, %q, %v): %v", scope, id, after, err)
+		}
+		out = append(out, page...)
+		if next == (sessionstore.ChangePosition{}) {
+			return out
+		}
+		if len(page) == 0 || next == after {
+			f.t.Fatalf("Changes(%v, %q, %v) gives %d changes, and then %v", scope, id, after, len(page), next)
+		}
+		after = next
+	}
 }
 
 // claim claims work with leases of leaseTTL.

@@ -3,6 +3,7 @@ package sessiontest
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/memoryd/memoryd/memory"
@@ -15,6 +16,7 @@ func operationCases() []testCase {
 	return []testCase{
 		{"life", operationLife},
 		{"changes", operationChanges},
+		{"changes in pages", operationChangePages},
 		{"two over one session", operationsOverlap},
 		{"the oldest is claimed", operationOldest},
 		{"another scope's", operationAnothers},
@@ -91,13 +93,65 @@ func operationChanges(f *fixture) {
 func (f *fixture) hasChanges(op sessionstore.Operation, want ...sessionstore.Change) {
 	f.t.Helper()
 	var gotDocs, wantDocs []string
-	for _, doc := range f.operation(op.Key.Scope, op.ID).Changes {
+	for _, doc := range f.changes(op.Key.Scope, op.ID) {
 		gotDocs = append(gotDocs, string(doc))
 	}
 	for _, c := range want {
 		wantDocs = append(wantDocs, string(c.Doc))
 	}
 	f.equal("changes of "+op.ID, gotDocs, wantDocs)
+}
+
+// Changes come in pages of a bounded size, whether one event has many of them or
+// each has a few, and however large one is: the answer with an operation is made of
+// one page at a time. A page that is read again is the same.
+func operationChangePages(f *fixture) {
+	key := session(ann, "s1")
+	f.ask(key, f.said("e0"))
+	f.finish(f.claimOne(key), 1, change(1))
+	op := f.ask(key, f.said("e1"), f.said("e2"), f.said("e3"))
+	var given []sessionstore.Change
+	add := func(seq int64, n, size int) {
+		for range n {
+			doc := fmt.Appendf(nil, `{"n":%d,"text":"%s"}`, len(given), strings.Repeat("x", size))
+			given = append(given, sessionstore.Change{Seq: seq, Doc: doc})
+		}
+	}
+	add(2, 7, 200<<10)
+	add(2, 2*sessionstore.MaxPageChanges+1, 10)
+	add(3, 1, 2*sessionstore.PageBytes)
+	first := len(given)
+	add(4, 3, 500<<10)
+	f.finish(f.claimOne(key), 3, given[:first]...)
+	f.hasChanges(op, given[:first]...)
+	f.finish(f.claimOne(key), 4, given[first:]...)
+	f.hasChanges(op, given...)
+	f.ask(key, f.said("e4"))
+	f.finish(f.claimOne(key), 5, change(5))
+	f.hasChanges(op, given...)
+
+	some := 0
+	for after := (sessionstore.ChangePosition{}); ; {
+		page, next, err := f.Changes(f.t.Context(), ann, op.ID, after)
+		again, _, err2 := f.Changes(f.t.Context(), ann, op.ID, after)
+		if err != nil || err2 != nil {
+			f.t.Fatalf("Changes: %v, %v", err, err2)
+		}
+		f.equal("a page that is read again", again, page)
+		bytes := 0
+		for _, doc := range page {
+			bytes += len(doc)
+		}
+		n := len(page)
+		if n == 0 || n > sessionstore.MaxPageChanges || n > 1 && bytes > sessionstore.PageBytes {
+			f.t.Errorf("a page of %d changes with %d bytes", n, bytes)
+		}
+		some += len(page)
+		if after = next; next == (sessionstore.ChangePosition{}) {
+			break
+		}
+	}
+	f.equal("changes of all pages", some, len(given))
 }
 
 // An operation's events are those that were not done when it was requested. Two
@@ -160,21 +214,20 @@ func operationAnothers(f *fixture) {
 	op := f.ask(session(ann, "s1"), f.said("e1"))
 	f.operation(ann, op.ID)
 	for _, scope := range []memory.Scope{bob, {App: "bank", User: "ann"}, {App: "ann", User: "shop"}} {
-		_, err := f.Operation(f.t.Context(), scope, op.ID)
-		f.isA("Operation", err, memory.ErrNotFound)
+		_, err := f.Status(f.t.Context(), scope, op.ID)
+		f.isA("Status", err, memory.ErrNotFound)
 		ops, _, err := f.Operations(f.t.Context(), scope, sessionstore.List{})
 		if err != nil || len(ops) != 0 {
 			f.t.Errorf("Operations of %v gives %v, %v", scope, ops, err)
 		}
 	}
 	for _, id := range []string{"", "x", "%", "s1", sessionstore.OperationID(ann, "unknown"), op.ID + "x", op.ID[1:]} {
-		_, err := f.Operation(f.t.Context(), ann, id)
-		f.isA(fmt.Sprintf("Operation %q", id), err, memory.ErrNotFound)
+		_, err := f.Status(f.t.Context(), ann, id)
+		f.isA(fmt.Sprintf("Status %q", id), err, memory.ErrNotFound)
 	}
 }
 
-// A scope's operations are listed newest first, over all its sessions, without
-// their changes. Changes may be large; they are read one operation at a time.
+// A scope's operations are listed newest first, over all its sessions.
 func operationsList(f *fixture) {
 	first := f.ask(session(ann, "s1"), f.said("e1"))
 	f.clock.advance(time.Second)
@@ -191,9 +244,7 @@ func operationsList(f *fixture) {
 	}
 	var want []sessionstore.Operation
 	for _, op := range []sessionstore.Operation{third, second, first} {
-		o := *f.operation(ann, op.ID)
-		o.Changes = nil
-		want = append(want, o)
+		want = append(want, *f.operation(ann, op.ID))
 	}
 	f.equal("Operations", got, want)
 	f.equal("states", []sessionstore.OperationState{got[0].State, got[1].State, got[2].State},
@@ -264,8 +315,8 @@ func operationTTL(f *fixture) {
 	f.equal("listed", len(f.operationIDs(1, func() {})), 2)
 	f.clock.advance(2 * time.Second)
 	for _, id := range []string{op.ID, empty.ID} {
-		_, err := f.Operation(f.t.Context(), ann, id)
-		f.isA("Operation", err, memory.ErrNotFound)
+		_, err := f.Status(f.t.Context(), ann, id)
+		f.isA("Status", err, memory.ErrNotFound)
 		_, err = f.Retry(f.t.Context(), ann, id)
 		f.isA("Retry", err, memory.ErrNotFound)
 	}

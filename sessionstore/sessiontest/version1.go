@@ -58,7 +58,7 @@ func Version1(t *testing.T, b Backend) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.equal("changes of a finished operation", len(f.operation(user("ann"), done[1].ID).Changes), 2)
+	f.equal("changes of a finished operation", len(f.changes(user("ann"), done[1].ID)), 2)
 
 	if _, err := b.Retry(f.t.Context(), user("gus"), version1ID(f, "gus")); err != nil {
 		t.Fatal(err)

@@ -25,20 +25,18 @@ func watchCases() []testCase {
 	}
 }
 
-// Status is Operation without the changes, in every state, and is not found where
-// Operation is not. Watchers read it again and again, and changes may be large.
+// Status is the operation's entry in the list, in every state. What it does not find
+// has no changes either.
 func watchStatus(f *fixture) {
 	key := session(ann, "s1")
 	op := f.ask(key, f.said("e1"), f.said("e2"))
 	check := func(what string) {
 		f.t.Helper()
-		want := f.operation(ann, op.ID)
-		want.Changes = nil
-		got, err := f.Status(f.t.Context(), ann, op.ID)
-		if err != nil {
-			f.t.Fatalf("%s: Status: %v", what, err)
+		list, _, err := f.Operations(f.t.Context(), ann, sessionstore.List{})
+		if err != nil || len(list) != 1 {
+			f.t.Fatalf("%s: Operations: %d of them, %v", what, len(list), err)
 		}
-		f.equal(what, got, want)
+		f.equal(what, f.operation(ann, op.ID), &list[0])
 	}
 	check("requested")
 	work := f.claimOne(key)
@@ -60,12 +58,19 @@ func watchStatus(f *fixture) {
 		scope memory.Scope
 		id    string
 	}{{bob, op.ID}, {ann, "x"}, {ann, sessionstore.OperationID(ann, "unknown")}} {
-		_, err := f.Status(f.t.Context(), c.scope, c.id)
-		f.isA("Status", err, memory.ErrNotFound)
+		f.noOperation(c.scope, c.id)
 	}
 	f.clock.advance(sessionstore.OperationTTL + time.Second)
-	_, err := f.Status(f.t.Context(), ann, op.ID)
-	f.isA("Status of one that has expired", err, memory.ErrNotFound)
+	f.noOperation(ann, op.ID)
+}
+
+// noOperation checks that there is no operation, and no changes of it.
+func (f *fixture) noOperation(scope memory.Scope, id string) {
+	f.t.Helper()
+	_, err := f.Status(f.t.Context(), scope, id)
+	f.isA("Status", err, memory.ErrNotFound)
+	_, _, err = f.Changes(f.t.Context(), scope, id, sessionstore.ChangePosition{})
+	f.isA("Changes", err, memory.ErrNotFound)
 }
 
 // told collects what a subscription tells.

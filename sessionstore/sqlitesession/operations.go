@@ -38,48 +38,78 @@ func scanOperation(rows *sql.Rows) (o operationRow, err error) {
 	return o, err
 }
 
-// Operation implements sessionstore.Operations.
-func (s *Store) Operation(ctx context.Context, scope memory.Scope, id string) (*sessionstore.Operation, error) {
-	return s.operation(ctx, scope, id, true)
-}
-
 // Status implements sessionstore.Operations.
 func (s *Store) Status(ctx context.Context, scope memory.Scope, id string) (*sessionstore.Operation, error) {
-	return s.operation(ctx, scope, id, false)
-}
-
-// operation reads an operation, with its changes or without them.
-func (s *Store) operation(ctx context.Context, scope memory.Scope, id string, changes bool) (
-	*sessionstore.Operation, error) {
-	var op sessionstore.Operation
-	err := s.db.Read(ctx, func(tx *sql.Tx) error {
-		found, err := sqlitedb.Collect(ctx, tx, scanOperation,
-			selectOperations+` WHERE o.id = ? AND o.app = ? AND o.user = ?
-			AND (o.done_time = 0 OR o.done_time >= ?)`, id, scope.App, scope.User, s.expired())
-		if err != nil {
-			return err
-		}
-		if len(found) == 0 {
-			return memory.ErrNotFound
-		}
-		if op = found[0].Operation; !changes {
-			return nil
-		}
-		op.Changes, err = sqlitedb.Collect(ctx, tx, scanDoc,
-			`SELECT doc FROM changes WHERE ref = ? AND seq > ? AND seq <= ?
-			ORDER BY seq, rowid`, found[0].ref, found[0].first, found[0].last)
+	var found operationRow
+	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
+		found, err = s.findOperation(ctx, tx, scope, id)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("operation %.80q: %w", id, err)
 	}
-	return &op, nil
+	return &found.Operation, nil
 }
 
-// scanDoc reads JSON from a row of doc.
-func scanDoc(rows *sql.Rows) (doc json.RawMessage, err error) {
-	err = rows.Scan((*[]byte)(&doc))
-	return doc, err
+// findOperation reads an operation that can be read still.
+func (s *Store) findOperation(ctx context.Context, tx *sql.Tx, scope memory.Scope, id string) (
+	o operationRow, err error) {
+	found, err := sqlitedb.Collect(ctx, tx, scanOperation, selectOperations+
+		` WHERE o.id = ? AND o.app = ? AND o.user = ? AND (o.done_time = 0 OR o.done_time >= ?)`,
+		id, scope.App, scope.User, s.expired())
+	if err != nil {
+		return o, err
+	}
+	if len(found) == 0 {
+		return o, memory.ErrNotFound
+	}
+	return found[0], nil
+}
+
+// Changes implements sessionstore.Operations. A position has the number of an event
+// and a row ID.
+func (s *Store) Changes(ctx context.Context, scope memory.Scope, id string, after sessionstore.ChangePosition) (
+	page []json.RawMessage, next sessionstore.ChangePosition, err error) {
+	err = s.db.Read(ctx, func(tx *sql.Tx) error {
+		op, err := s.findOperation(ctx, tx, scope, id)
+		if err != nil {
+			return err
+		}
+		page, next, err = readChanges(ctx, tx, op, after)
+		return err
+	})
+	if err != nil {
+		return nil, next, fmt.Errorf("changes of operation %.80q: %w", id, err)
+	}
+	return page, next, nil
+}
+
+// readChanges reads a page of the changes of an operation.
+func readChanges(ctx context.Context, tx *sql.Tx, op operationRow, after sessionstore.ChangePosition) (
+	page []json.RawMessage, next sessionstore.ChangePosition, err error) {
+	if after.Seq == 0 {
+		after.Seq = op.first + 1
+	}
+	rows, err := tx.QueryContext(ctx, `SELECT seq, rowid, doc FROM changes
+		WHERE ref = ? AND (seq, rowid) > (?, ?) AND seq <= ? ORDER BY seq, rowid LIMIT ?`,
+		op.ref, after.Seq, after.Number, op.last, sessionstore.MaxPageChanges+1)
+	if err != nil {
+		return nil, next, err
+	}
+	defer rows.Close()
+	room := sessionstore.Room{Limit: sessionstore.PageBytes}
+	for last := after; rows.Next(); {
+		var doc []byte
+		here := last
+		if err := rows.Scan(&here.Seq, &here.Number, &doc); err != nil {
+			return nil, next, err
+		}
+		if len(page) == sessionstore.MaxPageChanges || !room.Fits(int64(len(doc))) {
+			return page, last, nil
+		}
+		page, last = append(page, doc), here
+	}
+	return page, next, rows.Err()
 }
 
 // Operations implements sessionstore.Operations.
@@ -127,7 +157,7 @@ func (s *Store) Retry(ctx context.Context, scope memory.Scope, id string) (*sess
 	if err != nil {
 		return nil, fmt.Errorf("retry operation %.80q: %w", id, err)
 	}
-	op, err := s.Operation(ctx, scope, id)
+	op, err := s.Status(ctx, scope, id)
 	key := sessionstore.Key{Scope: scope}
 	if err == nil {
 		key = op.Key
