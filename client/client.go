@@ -148,6 +148,7 @@ var kinds = map[string]error{
 	"INVALID_ARGUMENT": memory.ErrInvalid, "NOT_FOUND": memory.ErrNotFound, "ALREADY_EXISTS": memory.ErrExists,
 	"ABORTED": memory.ErrAborted, "UNAVAILABLE": memory.ErrUnavailable, "RESOURCE_EXHAUSTED": memory.ErrExhausted,
 	"PAYLOAD_TOO_LARGE": memory.ErrInvalid,
+	"REQUEST_TIMEOUT":   memory.ErrUnavailable,
 }
 
 // Unwrap returns the kind of e, or nil for a status without a kind.

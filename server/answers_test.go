@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/sessionstore"
@@ -221,6 +223,56 @@ func (a *api) refusedFor(name string, args ...string) {
 	if out, err := cmd.CombinedOutput(); string(out) != "413" {
 		a.t.Errorf("%s prints %.300q, error %v; want 413", name, out, err)
 	}
+}
+
+// TestSlowBody checks that a client which does not send its whole body in time is told
+// so, and that the others are served.
+func TestSlowBody(t *testing.T) {
+	a := start(t, func(s *setup) { s.server.BodyTime = 200 * time.Millisecond })
+	for _, head := range []string{"Content-Length: 1000\r\n\r\n{", "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n"} {
+		conn, err := net.Dial("tcp", a.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprintf(conn, "POST %s/memories HTTP/1.1\r\nHost: %s\r\n%s", scope, a.addr, head)
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := checkError(reply{status: res.StatusCode, raw: raw, header: res.Header}); err != nil ||
+			res.StatusCode != 408 || !res.Close || !bytes.Contains(raw, []byte("200ms")) {
+			t.Errorf("status %d, %v, closed %v: %s", res.StatusCode, err, res.Close, raw)
+		}
+		if rest, err := io.ReadAll(conn); err != nil || len(rest) > 0 {
+			t.Errorf("the connection goes on with %q, %v", rest, err)
+		}
+	}
+}
+
+// TestElements checks that a body of very many elements, which take far more memory than
+// its bytes, is refused by the room that it would need.
+func TestElements(t *testing.T) {
+	a := start(t, func(s *setup) { s.server.MaxBodies = 8 << 20 })
+	many := func(one string) string { return strings.TrimSuffix(strings.Repeat(one+",", 100_000), ",") }
+	names := make([]string, 100_000)
+	for i := range names {
+		names[i] = fmt.Sprintf(`"k%d":1`, i)
+	}
+	for path, body := range map[string]string{
+		scope + "/memories/ingest": `{"facts": [` + many("{}") + `]}`,
+		scope + "/memories/search": `{"query": "x", "topics": [` + many(`""`) + `]}`,
+		scope + "/memories":        `{"fact": "x", "metadata": {` + strings.Join(names, ",") + `}}`,
+		scope + "/tools/remember":  `{"args": {"fact": "x", "topics": [` + many(`""`) + `]}}`,
+		scope + "/mcp":             `{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"x": [` + many("{}") + `]}}`,
+	} {
+		a.refused(413, "POST", path, body, "-max-bodies", "elements")
+	}
+	a.want(201, "POST", scope+"/sessions", `{"id": "s", "state": {"k": [`+strings.Repeat("1,", 50_000)+`1]}}`)
 }
 
 // TestStateLimit checks that a state beyond its limit is refused in words.

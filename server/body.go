@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -27,9 +29,9 @@ const (
 	// smallBody is the size up to which bodies have room of their own, so that they do
 	// not wait behind large ones.
 	smallBody = 64 << 10
-	// bodyTime is how long a body waits for room. The client is sending it meanwhile,
-	// and may see nothing but a broken connection if it is refused.
-	bodyTime = 30 * time.Second
+	// bodyRoomTime is how long a body waits for room. The client is sending it
+	// meanwhile, and may see nothing but a broken connection if it is refused.
+	bodyRoomTime = 30 * time.Second
 )
 
 // bodyRoom is the room that the body of a request has.
@@ -69,6 +71,9 @@ func (s *Server) boundRequest(next echo.HandlerFunc) echo.HandlerFunc {
 		if r.ContentLength > s.opts.MaxBody { // the header tells before anything is read
 			return &http.MaxBytesError{Limit: s.opts.MaxBody}
 		}
+		if r.ContentLength != 0 {
+			readUntil(c, time.Now().Add(s.opts.BodyTime))
+		}
 		room := &bodyRoom{server: s}
 		defer room.release()
 		c.Set(bodyKey, room)
@@ -79,6 +84,13 @@ func (s *Server) boundRequest(next echo.HandlerFunc) echo.HandlerFunc {
 		c.SetRequest(r)
 		return next(c)
 	}
+}
+
+// readUntil sets until when a client may send; zero is no limit. That is for the body
+// alone: net/http goes on reading behind it, to see whether the client is still there.
+func readUntil(c echo.Context, at time.Time) {
+	// A transport within the process has no deadlines.
+	_ = http.NewResponseController(c.Response()).SetReadDeadline(at)
 }
 
 // decodeBody reads a request's JSON into v. It refuses unknown fields, fields
@@ -96,19 +108,38 @@ func decodeBody(c echo.Context, v any) error {
 	if err := sessionstore.CheckDepth("body", raw, maxDepth); err != nil {
 		return err
 	}
-	if room, ok := c.Get(bodyKey).(*bodyRoom); ok {
-		if n := elementBytes * openElements(raw); n > int64(len(raw)) {
-			// Those that wait hold what is decoded already, so this does not wait.
-			if err := room.share.Grow(c.Request().Context(), decodeFactor*int64(len(raw))+n, 0); err != nil {
-				return err
-			}
-		}
+	if err := takeElements(c, raw); err != nil {
+		return err
 	}
 	return strict.Decode("", raw, v)
 }
 
+// takeElements takes room for the elements of the lists and objects of a body, of which
+// three bytes can make one.
+func takeElements(c echo.Context, raw []byte) error {
+	room, ok := c.Get(bodyKey).(*bodyRoom)
+	if !ok {
+		return errNoRoom
+	}
+	elements := openElements(raw)
+	size, n := int64(len(raw)), elementBytes*elements
+	if n <= size {
+		return nil
+	}
+	if most := room.server.opts.MaxBodies; size+n > most {
+		return fmt.Errorf("%w: the body has %d elements in lists and objects, which take %d bytes of memory:"+
+			" -max-bodies sets how many there may be, now %d", errTooLarge, elements, n, most)
+	}
+	// Those that wait hold what is decoded already, so this does not wait.
+	return room.share.Grow(c.Request().Context(), decodeFactor*size+n, 0)
+}
+
+// errNoRoom is the error of a request that boundRequest has not seen.
+var errNoRoom = errors.New("the request has no room for a body")
+
 // openElements is the largest number of elements that lists and objects in some JSON
-// have while they are open. The JSON nests no deeper than maxDepth.
+// have while they are open. Those that nest deeper than maxDepth count as open to the
+// end.
 func openElements(raw []byte) int64 {
 	var counts [maxDepth + 1]int64 // of each open list or object
 	depth, open, most := 0, int64(0), int64(0)
@@ -121,13 +152,18 @@ func openElements(raw []byte) int64 {
 			quoted = !quoted
 		case quoted:
 		case c == '{' || c == '[':
-			depth++
-			counts[depth] = 0
+			if depth++; depth <= maxDepth {
+				counts[depth] = 0
+			}
 		case (c == '}' || c == ']') && depth > 0:
-			open -= counts[depth]
+			if depth <= maxDepth {
+				open -= counts[depth]
+			}
 			depth--
 		case c == ',':
-			counts[depth]++
+			if depth <= maxDepth {
+				counts[depth]++
+			}
 			open++
 			most = max(most, open)
 		}
@@ -141,7 +177,7 @@ func openElements(raw []byte) int64 {
 func readBody(c echo.Context) ([]byte, error) {
 	room, ok := c.Get(bodyKey).(*bodyRoom)
 	if !ok {
-		return nil, errors.New("the request has no room for a body")
+		return nil, errNoRoom
 	}
 	r := c.Request()
 	size := r.ContentLength
@@ -158,7 +194,10 @@ func readBody(c echo.Context) ([]byte, error) {
 		raw = raw[:len(raw)+n]
 		switch {
 		case err == io.EOF:
+			readUntil(c, time.Time{})
 			return raw, fair.Ready(r.Context()) // the request has its turn to compute from here
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return nil, fmt.Errorf("%w: the body did not arrive within %v", errTooSlow, room.server.opts.BodyTime)
 		case errors.As(err, new(*http.MaxBytesError)):
 			return nil, err
 		case err != nil:
@@ -182,11 +221,11 @@ func (b *bodyRoom) take(ctx context.Context, app string, size int64) (err error)
 		pool = b.server.smallOnes
 	}
 	if b.share != nil && b.pool == pool {
-		return b.share.Grow(ctx, decodeFactor*size, bodyTime)
+		return b.share.Grow(ctx, decodeFactor*size, bodyRoomTime)
 	}
 	// A body that turns out to be large changes its pool.
 	was := b.share
-	b.share, err = pool.Take(ctx, app, decodeFactor*size, bodyTime)
+	b.share, err = pool.Take(ctx, app, decodeFactor*size, bodyRoomTime)
 	b.pool = pool
 	was.Release()
 	return err

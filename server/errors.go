@@ -19,6 +19,7 @@ var (
 	errClosed    = errors.New("this memoryd is closed")
 	errForbidden = errors.New("permission denied")
 	errTooLarge  = errors.New("request too large")
+	errTooSlow   = errors.New("request too slow")
 )
 
 // kinds maps every kind of error to its HTTP status and to the status name of
@@ -31,6 +32,7 @@ var kinds = []struct {
 	status string
 }{
 	{errTooLarge, http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE"},
+	{errTooSlow, http.StatusRequestTimeout, "REQUEST_TIMEOUT"},
 	{memory.ErrInvalid, http.StatusBadRequest, "INVALID_ARGUMENT"},
 	{errForbidden, http.StatusForbidden, "PERMISSION_DENIED"},
 	{memory.ErrNotFound, http.StatusNotFound, "NOT_FOUND"},

@@ -21,6 +21,9 @@ func (s *Server) mcp(c echo.Context, scope memory.Scope) error {
 	if err != nil {
 		return err
 	}
+	if err := takeElements(c, raw); err != nil {
+		return err
+	}
 	bank := &scopeBank{server: s, scope: scope, requestID: requestID(c)}
 	log := s.opts.Log.With("id", bank.requestID)
 	mcp.Serve(c.Response(), c.Request(), raw, bank, &mcp.Options{Version: s.opts.Version, Log: log})

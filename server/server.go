@@ -38,7 +38,9 @@ const DefaultMaxBody = 32 << 20
 // Bounds in time.
 const (
 	requestTime = 60 * time.Second // of one request; a stream may last longer
-	maxWait     = 30 * time.Second // of wait=true, well within requestTime
+	// DefaultBodyTime is the default of Options.BodyTime.
+	DefaultBodyTime = requestTime
+	maxWait         = 30 * time.Second // of wait=true, well within requestTime
 )
 
 // The defaults of bounds on the bytes that requests hold at a time.
@@ -52,6 +54,9 @@ type Options struct {
 	// MaxBody bounds the body of a request, in bytes. Defaults to
 	// DefaultMaxBody.
 	MaxBody int64
+	// BodyTime is how long the body of a request may take to arrive. Defaults to
+	// DefaultBodyTime.
+	BodyTime time.Duration
 	// MaxBodies bounds the memory that the bodies of all requests take at a time, in
 	// bytes: a body counts with what decoding makes of it. Defaults to
 	// DefaultMaxBodies.
@@ -134,6 +139,7 @@ func New(
 	if s.opts.MaxBody == 0 {
 		s.opts.MaxBody = DefaultMaxBody
 	}
+	s.opts.BodyTime = cmp.Or(s.opts.BodyTime, DefaultBodyTime)
 	s.opts.MaxBodies = cmp.Or(s.opts.MaxBodies, DefaultMaxBodies)
 	s.opts.MaxAnswers = cmp.Or(s.opts.MaxAnswers, DefaultMaxAnswers)
 	s.bodies = inflight.New(s.opts.MaxBodies, "bodies of requests", "-max-bodies")

@@ -13,9 +13,9 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// Pool is room for a number of bytes. An app may take what leaves as much free as it
-// then has, so that one that comes later finds room: alone it can have half. The
-// first share of an app may have all that is free.
+// Pool is room for a number of bytes. An app may take what leaves at least as much free
+// as it then has, so that one that comes later finds room: alone it can have half. The
+// only share of an app may have all that is free.
 type Pool struct {
 	size       int64
 	what, flag string // for refusals: what is in flight, and the flag that sets the size
@@ -155,7 +155,7 @@ func (p *Pool) hand() {
 		w := p.waiting[app][0]
 		others, free := p.held[app]-w.has, p.free+w.has
 		switch {
-		case others > 0 && others+w.n > free:
+		case others > 0 && others+w.n > free-w.n:
 			i++ // it waits for shares of its own app
 			continue
 		case w.n > free:

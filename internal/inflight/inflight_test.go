@@ -66,6 +66,26 @@ func TestHalf(t *testing.T) {
 	}
 }
 
+// What an app takes leaves as much free as it then has, whatever the sizes of its
+// shares: only its one share may be larger.
+func TestHalfOfLarge(t *testing.T) {
+	p := inflight.New(100, "bodies", "-bodies")
+	a := take(t, p, "a", 30)
+	if _, err := p.Take(t.Context(), "a", 30, 0); !errors.Is(err, memory.ErrExhausted) {
+		t.Errorf("60 of 100 for one app: %v", err)
+	}
+	more := take(t, p, "a", 20)
+	if err := more.Grow(t.Context(), 21, 0); !errors.Is(err, memory.ErrExhausted) {
+		t.Errorf("51 of 100 for one app: %v", err)
+	}
+	more.Release()
+	if err := a.Grow(t.Context(), 90, 0); err != nil {
+		t.Errorf("the only share grows: %v", err)
+	}
+	take(t, p, "b", 10)
+	used(t, p, 100)
+}
+
 // Those that wait get room in turns, whatever the first app has waiting.
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
