@@ -3,6 +3,7 @@ package bench
 import (
 	"errors"
 	"io/fs"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -128,8 +129,8 @@ func TestInFlight(t *testing.T) {
 // to keep.
 func TestScenarios(t *testing.T) {
 	for _, s := range scenarios() {
-		if s.name == "streams" || s.name == "ceiling" {
-			continue // of what a fake does not have: operations with progress, and a size
+		if s.name == "ceiling" {
+			continue // of what a fake does not have: a size
 		}
 		t.Run(s.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -156,6 +157,31 @@ func TestScenarios(t *testing.T) {
 	b := New("http://memoryd", nil)
 	if _, err := b.Scenario(t.Context(), "nonsense"); !errors.Is(err, errScenario) {
 		t.Error(err)
+	}
+}
+
+// The scenario of streams tells whether they slow an operation down.
+func TestStreamsSlowDown(t *testing.T) {
+	for slowed, want := range map[bool]float64{false: 1, true: .5} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFake()
+			f.slowed = slowed
+			b := New("http://memoryd", &Options{Clients: 3, Events: 20, Duration: 10 * time.Second})
+			b.api.http.Transport = f
+			r, err := b.Scenario(t.Context(), "streams")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, x := range r.Figures {
+				switch {
+				case x.Name == "streams that were open, of 3" && x.Value != 3:
+					t.Errorf("%v streams were open", x.Value)
+				case x.Name == "progress with streams to without" &&
+					(math.Abs(x.Value-want) > .05 || x.Met() == slowed):
+					t.Errorf("slowed %t: %+v", slowed, x)
+				}
+			}
+		})
 	}
 }
 

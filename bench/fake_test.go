@@ -19,6 +19,7 @@ type fake struct {
 	// The promises that it breaks, each now and then.
 	lose, loseFact, double, doubleMemory, hide, cross, boast, unfinished bool
 	refuse, failAfter                                                    bool
+	slowed                                                               bool // an operation, by streams of it
 
 	mu       sync.Mutex
 	requests int
@@ -26,6 +27,21 @@ type fake struct {
 	sessions map[string][]fakeEvent  // by path
 	memories map[string][]fakeMemory // by path of the scope
 	last     string                  // a text of any scope
+	began    map[string]time.Time    // the last request for memories, by path of the scope
+	streams  int                     // of the last operation
+}
+
+// fakeRate is how many events of an operation become memories in a second.
+const fakeRate = 100
+
+// progress is an operation of a scope. It does not end, so that there is time to look.
+func (f *fake) progress(scope string) map[string]any {
+	rate := float64(fakeRate)
+	if f.slowed && f.streams > 0 {
+		rate /= 2
+	}
+	events := int(rate * time.Since(f.began[scope]).Seconds())
+	return map[string]any{"id": "op", "metadata": map[string]any{"eventsDone": events}}
 }
 
 type fakeEvent struct {
@@ -46,7 +62,8 @@ type fakeSource struct {
 }
 
 func newFake() *fake {
-	return &fake{takes: time.Millisecond, sessions: map[string][]fakeEvent{}, memories: map[string][]fakeMemory{}}
+	return &fake{takes: time.Millisecond, sessions: map[string][]fakeEvent{}, memories: map[string][]fakeMemory{},
+		began: map[string]time.Time{}}
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -93,9 +110,15 @@ func (f *fake) answer(r *http.Request) (int, any) {
 	switch last := rest[strings.LastIndex(rest, "/")+1:]; {
 	case path == "/metrics", path == "/readyz":
 		return 200, map[string]any{}
+	case r.Header.Get("Accept") == "text/event-stream":
+		f.streams++
+		return 200, operation
+	case last == "operations":
+		return 200, map[string]any{"operations": []any{f.progress(scope)}}
 	case strings.HasPrefix(path, "/v1/operations/"):
 		return 404, "no such operation"
 	case last == "ingest":
+		f.began[scope], f.streams = time.Now(), 0
 		f.store(scope, body.SessionID, body.Events)
 		f.remember(scope, body.SessionID)
 		if f.boast {

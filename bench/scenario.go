@@ -89,3 +89,14 @@ func ratio(a, b float64) float64 {
 	}
 	return a / b
 }
+
+// median is the middle of some values, between the two in the middle if they are even
+// in number. It sorts them.
+func median(values []float64) float64 {
+	slices.Sort(values)
+	n := len(values)
+	if n == 0 {
+		return 0
+	}
+	return (values[n/2] + values[(n-1)/2]) / 2
+}

@@ -19,59 +19,105 @@ const searchRate = 50
 // streams compares the progress of an operation without and with clients that
 // stream it. All operations have the same events, for a user of their own each, and
 // are watched for the duration of the options at most. Another user searches
-// meanwhile. Operations without and with streams take turns, so that what else the
-// machine does falls on both.
+// meanwhile.
+//
+// Operations without and with streams come in pairs, and every second pair is in the
+// other order. So what else the machine does, and what grows with the store, falls on
+// both. The figures are medians over the pairs. A memoryd that bench has started is
+// started again before each operation: what it keeps of the operations before would
+// add to its size, and to what its collector lets the heap grow by.
 func (b *Bench) streams(ctx context.Context) error {
 	o := b.opts
-	b.scopes = newScopes(b.run, 2+2*streamRounds, 1)
-	other := b.scopes[0]
+	b.scopes = newScopes(b.run, 2+2*streamPairs, 1)
+	other, users := b.scopes[0], b.scopes[1:]
 	for range 40 {
 		b.ingestTogether(ctx, other, rand.New(rand.NewPCG(o.Seed, 0)), 1)
 	}
 	stop := b.sampler.start(ctx, 200*time.Millisecond)
 	defer stop()
-	// The first part is not counted: it fills caches.
-	var warm, alone, watched progress
-	if err := b.watched(ctx, &warm, b.scopes[1], other, 0, "warm up"); err != nil {
+	part := func(clients int, search string) (p progress, err error) {
+		if b.opts.Process != nil {
+			b.opts.Process.Stop()
+			if err := b.opts.Process.Restart(ctx); err != nil {
+				return p, err
+			}
+			b.api.http.CloseIdleConnections() // to the process before
+		}
+		p, err = b.watched(ctx, users[0], other, clients, search)
+		users = users[1:]
+		return p, err
+	}
+	// The first part is not counted: it fills caches of the machine.
+	if _, err := part(0, "warm up"); err != nil {
 		return err
 	}
-	for i := range streamRounds {
-		if err := b.watched(ctx, &alone, b.scopes[2+2*i], other, 0, "search alone"); err != nil {
-			return err
+	var alone, watched [streamPairs]progress
+	for i := range 2 * streamPairs {
+		var err error
+		if pair := i / 2; i%2 == pair%2 {
+			alone[pair], err = part(0, "search alone")
+		} else {
+			watched[pair], err = part(o.Clients, "search watched")
 		}
-		if err := b.watched(ctx, &watched, b.scopes[3+2*i], other, o.Clients, "search watched"); err != nil {
+		if err != nil {
 			return err
 		}
 	}
-	p50 := func(name string) float64 { return b.records.kind(name).P50 }
-	r := b.report
-	r.figure(float64(watched.streams), "", "streams that were open, of %d", o.Clients)
-	r.figure(ratio(float64(watched.sent), watched.seconds), "/s", "states that they were sent")
-	r.figure(alone.rate(), "/s", "events of the operation, without streams")
-	r.figure(watched.rate(), "/s", "events of the operation, with streams")
-	r.least(.9, ratio(watched.rate(), alone.rate()), "x", "progress with streams to without")
-	r.figure(alone.peak/streamRounds, "MB", "resident size without streams, mean of the peaks")
-	r.figure(watched.peak/streamRounds, "MB", "resident size with streams, mean of the peaks")
-	r.most(50, (watched.peak-alone.peak)/streamRounds, "MB", "growth by the streams")
-	r.figure(p50("search alone"), "ms", "another's search without streams, p50")
-	r.figure(p50("search watched"), "ms", "another's search with streams, p50")
-	r.most(2, ratio(p50("search watched"), p50("search alone")), "x", "another's search with streams to without")
+	b.compare(alone[:], watched[:])
 	return nil
 }
 
-// streamRounds is how often the operations without and with streams take turns.
-const streamRounds = 3
+// compare reports the medians over pairs of operations without and with streams.
+func (b *Bench) compare(alone, watched []progress) {
+	over := func(of func(alone, watched progress) float64) float64 {
+		values := make([]float64, len(alone))
+		for i := range values {
+			values[i] = of(alone[i], watched[i])
+		}
+		return median(values)
+	}
+	p50 := func(name string) float64 { return b.records.kind(name).P50 }
+	r := b.report
+	r.figure(over(func(_, w progress) float64 { return float64(w.streams) }), "", "streams that were open, of %d",
+		b.opts.Clients)
+	r.figure(over(func(_, w progress) float64 { return ratio(float64(w.sent), w.seconds) }), "/s",
+		"states that they were sent")
+	r.figure(over(func(a, _ progress) float64 { return a.rate() }), "/s", "events of the operation, without streams")
+	r.figure(over(func(_, w progress) float64 { return w.rate() }), "/s", "events of the operation, with streams")
+	r.least(.9, over(func(a, w progress) float64 { return ratio(w.rate(), a.rate()) }), "x",
+		"progress with streams to without")
+	// Unlike the progress, this does not depend on what else the machine does.
+	r.figure(over(func(a, w progress) float64 { return ratio(w.cost(), a.cost()) }), "x",
+		"processor time for an event, with streams to without")
+	r.figure(over(func(a, _ progress) float64 { return a.grown() }), "MB", "growth to the peak, without streams")
+	r.figure(over(func(_, w progress) float64 { return w.grown() }), "MB", "growth to the peak, with streams")
+	r.most(50, over(func(a, w progress) float64 { return w.grown() - a.grown() }), "MB", "growth by the streams")
+	r.figure(p50("search alone"), "ms", "another's search without streams, p50")
+	r.figure(p50("search watched"), "ms", "another's search with streams, p50")
+	r.most(2, ratio(p50("search watched"), p50("search alone")), "x", "another's search with streams to without")
+}
 
-// progress is how operations went on, over all rounds.
+// streamPairs is how often an operation without and one with streams are compared. It
+// is even, so that each comes first as often as the other.
+const streamPairs = 4
+
+// progress is how an operation went on.
 type progress struct {
 	events, seconds float64 // between the first and the last look
 	streams         int64   // that were open
 	sent            int64   // states that the streams were sent
-	peak            float64 // of the resident size in MB, a sum over the rounds
+	before, peak    float64 // the resident size in MB, when the events came and at most
+	processor       float64 // time that memoryd computed, in seconds
 }
 
 // rate is the events that were done in a second.
-func (p *progress) rate() float64 { return ratio(p.events, p.seconds) }
+func (p progress) rate() float64 { return ratio(p.events, p.seconds) }
+
+// cost is the processor time for an event, in seconds. It is also that of the searches.
+func (p progress) cost() float64 { return ratio(p.processor, p.events) }
+
+// grown is by how much the resident size grew, in MB.
+func (p progress) grown() float64 { return p.peak - p.before }
 
 // openTime bounds the wait for streams to be open, and endTime that for an operation
 // to end after the last watcher has left.
@@ -81,8 +127,10 @@ const (
 )
 
 // watched ingests events and measures how fast they are worked on, while some
-// clients stream the operation and another user searches. It adds to p.
-func (b *Bench) watched(ctx context.Context, p *progress, s, other *scope, clients int, search string) error {
+// clients stream the operation and another user searches.
+func (b *Bench) watched(
+	ctx context.Context, s, other *scope, clients int, search string,
+) (p progress, err error) {
 	o := b.opts
 	b.stage(search)
 	r := rand.New(rand.NewPCG(o.Seed, 1))
@@ -92,10 +140,11 @@ func (b *Bench) watched(ctx context.Context, p *progress, s, other *scope, clien
 		events[i] = map[string]any{"id": fmt.Sprintf("e%d", i), "author": "user", "content": text}
 	}
 	b.sampler.resetPeak()
+	p.before = b.sampler.sample(ctx).Resident
 	a := b.api.do(ctx, "POST", s.path+"/memories/ingest", map[string]any{"sessionId": "watched", "events": events})
 	var op operation
 	if !a.into(&op) {
-		return fmt.Errorf("ingest %d events: %s: %w: %.300s", o.Events, a.class(), errAnswer, a.body)
+		return p, fmt.Errorf("ingest %d events: %s: %w: %.300s", o.Events, a.class(), errAnswer, a.body)
 	}
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -107,7 +156,7 @@ func (b *Bench) watched(ctx context.Context, p *progress, s, other *scope, clien
 	for end := time.Now().Add(openTime); tried.Load() < int64(clients) && time.Now().Before(end); {
 		sleepUntil(ctx, time.Now().Add(10*time.Millisecond))
 	}
-	p.streams = max(p.streams, open.Load())
+	p.streams = open.Load()
 	// The search goes on until the operation has ended or its time is over.
 	others.Go(func() {
 		b.openLoop(within, search, searchRate, o.Duration, func(i int, due time.Time) {
@@ -119,16 +168,20 @@ func (b *Bench) watched(ctx context.Context, p *progress, s, other *scope, clien
 		})
 	})
 	sentBefore := sent.Load()
-	done, seconds := b.follow(ctx, s, o.Duration)
-	p.events, p.seconds = p.events+done, p.seconds+seconds
-	p.sent += sent.Load() - sentBefore
-	p.peak += b.sampler.peak()
+	computed := b.sampler.metrics(ctx)[processorTime]
+	p.events, p.seconds = b.follow(ctx, s, o.Duration)
+	p.processor = b.sampler.metrics(ctx)[processorTime] - computed
+	p.sent = sent.Load() - sentBefore
+	p.peak = b.sampler.peak()
 	cancel()
 	others.Wait()
 	// The rest of the operation would slow down the next measurement.
 	b.follow(ctx, s, endTime)
-	return ctx.Err()
+	return p, ctx.Err()
 }
+
+// processorTime is the metric of the time that memoryd has computed, in seconds.
+const processorTime = "process_cpu_seconds_total"
 
 // operation is what the scenarios read of an operation.
 type operation struct {
