@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -144,20 +143,14 @@ func (s *Server) await(ctx context.Context, op *sessionstore.Operation, until ti
 }
 
 // untilStop returns a context that also ends when the server stops. The caller
-// must call the cancel function, which waits for the goroutine behind it.
+// must call the cancel function. A stream keeps the context for as long as it is
+// open, so no goroutine waits behind it.
 func (s *Server) untilStop(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
-	var watch sync.WaitGroup
-	watch.Go(func() {
-		select {
-		case <-s.stopping:
-			cancel()
-		case <-ctx.Done():
-		}
-	})
+	forget := s.atStop(cancel)
 	return ctx, func() {
+		forget()
 		cancel()
-		watch.Wait()
 	}
 }
 

@@ -119,8 +119,8 @@ type Server struct {
 	places     *fair.Places
 	gate       *fair.Gate
 
-	stopping chan struct{} // closed by stop; ends streams and waits
-	stop     func()
+	stop   context.CancelFunc                // ends streams and waits
+	atStop func(func()) (forget func() bool) // has stop call a function
 
 	requests sync.RWMutex // read-locked by every request, so that Close can wait for them
 	closed   bool         // guarded by requests
@@ -164,8 +164,9 @@ func New(
 		Preloaded:      s.metrics.preloaded,
 		Log:            s.opts.Log,
 	})
-	s.stopping = make(chan struct{})
-	s.stop = sync.OnceFunc(func() { close(s.stopping) })
+	serving, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	s.atStop = func(f func()) func() bool { return context.AfterFunc(serving, f) }
 	s.echo = echo.New()
 	s.echo.HTTPErrorHandler = s.fail
 	// The outermost comes first. The log sees every answer, also that of a
