@@ -85,7 +85,6 @@ var (
 		"cloud.google.com/go/auth":               {"gemini"},
 		"github.com/cenkalti/backoff/v5":         {"internal/remote", "client"},
 		"github.com/kaptinlin/jsonrepair":        {"extract"},
-		"github.com/peterbourgon/ff/v3":          {"cmd/memoryd"},
 		"github.com/blevesearch/snowballstem":    {"internal/analyzer"},
 
 		"github.com/HdrHistogram/hdrhistogram-go": {"bench"},

@@ -51,7 +51,7 @@ Scenarios measure one promise each, and print figures to compare within one run:
 
 ` + strings.Join(bench.Scenarios(), "\n\n"),
 		example: "memoryd bench -rate 100 -duration 1m -kill 10s",
-		uses:    storeFlagNames(), own: benchFlags, unchecked: true,
+		uses:    storeFlagNames(), own: benchFlags, ownVariables: true, unchecked: true,
 		run: benchmark,
 	}
 }

@@ -38,7 +38,8 @@ a store that is a file: stop the memoryd that serves it, or check a backup of it
 		own: func(fs *flag.FlagSet, cfg *config) {
 			fs.BoolVar(&cfg.whole.json, "json", false, "print the report as JSON")
 		},
-		run: checkStores,
+		ownVariables: true,
+		run:          checkStores,
 	}
 }
 

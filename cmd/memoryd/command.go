@@ -30,6 +30,9 @@ type subcommand struct {
 	// takes no flags.
 	uses []string
 	own  func(*flag.FlagSet, *config) // defines flags that serve does not have
+	// ownVariables gives these flags variables that begin with the name of the
+	// command, such as MEMORYD_BENCH_RATE: one environment may serve several commands.
+	ownVariables bool
 	// fileFirst lets the argument also come before the flags.
 	fileFirst bool
 	// unchecked has run check what the flags say.
@@ -103,7 +106,7 @@ func (c *subcommand) parse(args []string) (*config, []string, error) {
 		files, args = args[:1], args[1:]
 	}
 	fs := c.flagSet(cfg)
-	if err := readFlags(fs, args); err != nil {
+	if err := c.readFlags(fs, args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return nil, nil, err
 		}

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/peterbourgon/ff/v3"
-
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/internal/assembly"
@@ -123,14 +121,6 @@ func serveFlags(cfg *config) *flag.FlagSet {
 	fs.StringVar(&cfg.logFormat, "log-format", "text", "`FORMAT` of the log: text or json")
 	fs.StringVar(&cfg.logLevel, "log-level", "info", "`LEVEL` of the log: debug, info, warn or error")
 	return fs
-}
-
-// readFlags reads the command line, and the environment for flags that it leaves
-// out.
-func readFlags(fs *flag.FlagSet, args []string) error {
-	fs.SetOutput(io.Discard) // main prints the error, once
-	fs.Usage = func() {}
-	return ff.Parse(fs, args, ff.WithEnvVarPrefix(strings.TrimSuffix(prefix, "_")))
 }
 
 // defaultData is where programs of this user keep their data, by the habits of the

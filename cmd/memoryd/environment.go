@@ -1,8 +1,12 @@
 package main
 
 import (
+	"errors"
 	"flag"
+	"fmt"
+	"io"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 )
@@ -14,9 +18,39 @@ const (
 	testPrefix = prefix + "TEST_"
 )
 
-// variable is the environment variable of a flag.
+// variable is the environment variable of a flag of serve.
 func variable(name string) string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+}
+
+// variable is the environment variable of a flag of the command.
+func (c *subcommand) variable(name string) string {
+	if c.ownVariables && slices.Contains(ownNames(c.own), name) {
+		return variable(c.name + "-" + name)
+	}
+	return variable(name)
+}
+
+// readFlags reads the command line, and the environment for flags that it leaves
+// out. A variable that is empty counts as missing.
+func (c *subcommand) readFlags(fs *flag.FlagSet, args []string) error {
+	fs.SetOutput(io.Discard) // main prints the error, once
+	fs.Usage = func() {}
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	given := map[string]bool{}
+	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	var errs []error
+	fs.VisitAll(func(f *flag.Flag) {
+		name := c.variable(f.Name)
+		if value := os.Getenv(name); value != "" && !given[f.Name] {
+			if err := fs.Set(f.Name, value); err != nil {
+				errs = append(errs, fmt.Errorf("environment variable %s, for -%s: %w", name, f.Name, err))
+			}
+		}
+	})
+	return errors.Join(errs...)
 }
 
 // variables are those of all flags of all commands, each once: one environment may
@@ -24,7 +58,7 @@ func variable(name string) string {
 func variables() (names []string) {
 	for _, c := range commands() {
 		if c.takesFlags() {
-			c.flagSet(&config{}).VisitAll(func(f *flag.Flag) { names = append(names, variable(f.Name)) })
+			c.flagSet(&config{}).VisitAll(func(f *flag.Flag) { names = append(names, c.variable(f.Name)) })
 		}
 	}
 	slices.Sort(names)

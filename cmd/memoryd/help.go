@@ -90,7 +90,7 @@ func (c *subcommand) help(w io.Writer) error {
 			names = append(ownNames(c.own), names...)
 		}
 		for _, name := range names {
-			writeFlag(&out, fs.Lookup(name))
+			c.writeFlag(&out, fs.Lookup(name))
 		}
 	}
 	fmt.Fprintf(&out, "\nExample:\n\n  %s\n", c.example)
@@ -111,13 +111,13 @@ const flagIndent = "      "
 
 // writeFlag shows one flag: its value, its variable, its default, and what it
 // does.
-func writeFlag(out *strings.Builder, f *flag.Flag) {
+func (c *subcommand) writeFlag(out *strings.Builder, f *flag.Flag) {
 	value, text := flag.UnquoteUsage(f)
 	head := "  -" + f.Name
 	if value != "" {
 		head += " " + value
 	}
-	fmt.Fprintf(out, "\n%-36s %s\n", head, variable(f.Name))
+	fmt.Fprintf(out, "\n%-36s %s\n", head, c.variable(f.Name))
 	// A switch is off by default, and an empty default is explained in the text.
 	if f.DefValue != "" && f.DefValue != "false" {
 		text += " (default: " + f.DefValue + ")"

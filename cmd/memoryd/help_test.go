@@ -20,6 +20,30 @@ func said(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	return out.String(), errs.String(), err
 }
 
+// One environment may serve several commands, so a variable means the same for each
+// that reads it.
+func TestVariablesMeanOneThing(t *testing.T) {
+	t.Parallel()
+	meanings := map[string]string{}
+	for _, c := range commands() {
+		if !c.takesFlags() {
+			continue
+		}
+		c.flagSet(&config{}).VisitAll(func(f *flag.Flag) {
+			name := c.variable(f.Name)
+			if before, known := meanings[name]; known && before != f.Usage {
+				t.Errorf("%s is %q, and for memoryd %s %q", name, before, c.name, f.Usage)
+			}
+			meanings[name] = f.Usage
+		})
+	}
+	for _, name := range []string{"MEMORYD_BENCH_JSON", "MEMORYD_CHECK_JSON", "MEMORYD_LISTEN"} {
+		if meanings[name] == "" {
+			t.Errorf("%s is no variable", name)
+		}
+	}
+}
+
 // Help of a command, asked for in either way, is on stdout: its line, its usage,
 // an example, and the flags that it uses, with default and variable, and no
 // others.
@@ -47,7 +71,7 @@ func TestHelp(t *testing.T) {
 			shown := []string{}
 			for _, m := range regexp.MustCompile(`(?m)^  -(\S+)(?: \S+)? +(MEMORYD_\S+)$`).FindAllStringSubmatch(out, -1) {
 				shown = append(shown, m[1])
-				if m[2] != variable(m[1]) {
+				if m[2] != c.variable(m[1]) {
 					t.Errorf("-%s has the variable %s", m[1], m[2])
 				}
 			}

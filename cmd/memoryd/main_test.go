@@ -246,6 +246,24 @@ func TestEnvironment(t *testing.T) {
 	start(t, t.TempDir(), "-log-level", "warn")
 }
 
+// A flag of bench has a variable that other commands do not read.
+func TestOwnVariable(t *testing.T) {
+	t.Setenv("MEMORYD_RATE", "many")
+	t.Setenv("MEMORYD_BENCH_RATE", "2.5")
+	cfg, _, err := benchCommand().parse(nil)
+	if err != nil || cfg.bench.opts.Rate != 2.5 {
+		t.Errorf("the rate is %v, %v", cfg.bench.opts.Rate, err)
+	}
+	if cfg, _, err = benchCommand().parse([]string{"-rate", "3"}); err != nil || cfg.bench.opts.Rate != 3 {
+		t.Errorf("the rate is %v, %v", cfg.bench.opts.Rate, err)
+	}
+	t.Setenv("MEMORYD_BENCH_RATE", "many")
+	runFails(t, "MEMORYD_BENCH_RATE, for -rate", 2, "bench")
+	if _, _, err := checkCommand().parse([]string{"-data", t.TempDir()}); err != nil {
+		t.Error(err)
+	}
+}
+
 // memoryd exits with 0 when it is asked to stop, and the next one has the
 // stored data.
 func TestStopAndStart(t *testing.T) {
