@@ -56,11 +56,8 @@ func firstEvent(m *memory.Memory) string {
 	return m.Source.EventIDs[0]
 }
 
-// Repetition reports whether a memory only repeats another one, which held when
-// it was said. Such a memory ends when it begins to hold.
-func Repetition(m *memory.Memory) bool {
-	return m.SupersededBy != "" && m.ValidTo.Equal(m.HoldsFrom())
-}
+// Repetition is memory.Repeats.
+func Repetition(m *memory.Memory) bool { return m.Repeats() }
 
 // FromClient reports whether the text of a fact is a client's, who gave it or
 // edited it.

@@ -20,8 +20,9 @@ type Filter struct {
 	// their times, and so do facts that are not dated in the future; see
 	// Memory.DatedFor.
 	AsOf time.Time
-	// History includes memories that are no longer current, and facts dated in the
-	// future, which are not current yet. They are hidden otherwise.
+	// History includes memories that are no longer current, facts dated in the
+	// future, which are not current yet, and turns of which a fact was forgotten.
+	// They are hidden otherwise.
 	History bool
 	// SupersededBy is the id of the memory that superseded these.
 	SupersededBy string
@@ -48,7 +49,7 @@ func (f *Filter) matchTime(m *Memory, now time.Time) bool {
 	switch {
 	case !f.AsOf.IsZero() && m.Timestamp.After(at):
 		return false
-	case !f.History && !m.ValidTo.IsZero() && !at.Before(m.ValidTo):
+	case !f.History && (m.Ended(at) || len(m.Forgotten) > 0):
 		return false
 	case !f.History && at.Before(m.DatedFor()):
 		return false

@@ -1,10 +1,23 @@
 package memory
 
+import "time"
+
 // Match is a memory that answers a query, with its score.
 type Match struct {
 	Memory  Memory   `json:"memory"`
 	Score   float64  `json:"score"` // 0 to 1
 	Explain *Explain `json:"explain,omitempty"`
+	// Outdated is set if the question is about something that the memory tells and
+	// that no longer holds.
+	Outdated *Outdated `json:"outdated,omitempty"`
+}
+
+// Outdated says of a match since when its words no longer hold.
+type Outdated struct {
+	Since time.Time `json:"since"`
+	// By are the ids of the facts that hold instead. It is empty if none took the
+	// place of the words.
+	By []string `json:"by"`
 }
 
 // Explain breaks a score down: the score is the sum of Value times Weight over

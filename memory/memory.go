@@ -102,7 +102,11 @@ type Memory struct {
 	// Labelled is set once a client has changed the topics, the metadata or the
 	// expiry of a memory that was extracted. Of memories that say the same it is
 	// the one that stands. Its text is not the client's.
-	Labelled   bool      `json:"labelled,omitzero"`
+	Labelled bool `json:"labelled,omitzero"`
+	// Forgotten are the ids of the facts that a turn told and that were forgotten: a
+	// client deleted them, or they were deleted on request. Only queries with History
+	// return such a turn, even if it tells more.
+	Forgotten  []string  `json:"forgotten,omitempty"`
 	CreateTime time.Time `json:"createTime"`
 	UpdateTime time.Time `json:"updateTime"`
 	// ExpireTime is when the memory expires: from then on it reads as deleted.
@@ -126,6 +130,11 @@ func (m *Memory) Validate() error {
 	}
 	if m.SupersededBy != "" {
 		if err := ValidateID("supersededBy", m.SupersededBy); err != nil {
+			return err
+		}
+	}
+	for _, id := range m.Forgotten {
+		if err := ValidateID("forgotten", id); err != nil {
 			return err
 		}
 	}
@@ -235,7 +244,8 @@ func ValidateTime(field string, t time.Time) error {
 func (m *Memory) SameContent(o *Memory) bool {
 	return m.ID == o.ID && m.Scope == o.Scope && m.Kind == o.Kind && m.Fact == o.Fact && m.Author == o.Author &&
 		slices.Equal(m.Topics, o.Topics) && m.SupersededBy == o.SupersededBy && m.Edited == o.Edited &&
-		m.EditTime.Equal(o.EditTime) && m.Labelled == o.Labelled && m.ReceiveTime.Equal(o.ReceiveTime) &&
+		m.EditTime.Equal(o.EditTime) && m.Labelled == o.Labelled && slices.Equal(m.Forgotten, o.Forgotten) &&
+		m.ReceiveTime.Equal(o.ReceiveTime) &&
 		m.Timestamp.Equal(o.Timestamp) && m.ValidFrom.Equal(o.ValidFrom) && m.ValidTo.Equal(o.ValidTo) &&
 		m.ExpireTime.Equal(o.ExpireTime) && m.Source.same(&o.Source) && maps.EqualFunc(m.Metadata, o.Metadata, sameJSON)
 }
@@ -250,6 +260,7 @@ func (m *Memory) Clone() Memory {
 	out := *m
 	out.Topics = append(make([]string, 0, len(m.Topics)), m.Topics...)
 	out.Source.EventIDs = slices.Clone(m.Source.EventIDs)
+	out.Forgotten = slices.Clone(m.Forgotten)
 	out.Metadata = maps.Clone(m.Metadata)
 	for k, v := range out.Metadata {
 		out.Metadata[k] = slices.Clone(v)

@@ -97,6 +97,7 @@ func TestSameContent(t *testing.T) {
 		"Edited":       func(m *Memory) { m.Edited = false },
 		"EditTime":     func(m *Memory) { m.EditTime = time.Time{} },
 		"Labelled":     func(m *Memory) { m.Labelled = false },
+		"Forgotten":    func(m *Memory) { m.Forgotten = []string{"f"} },
 		"ReceiveTime":  func(m *Memory) { m.ReceiveTime = time.Time{} },
 		"Source":       func(m *Memory) { m.Source.EventIDs = []string{"e1"} },
 		"SessionID":    func(m *Memory) { m.Source.SessionID = "t" },

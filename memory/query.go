@@ -34,6 +34,8 @@ type Query struct {
 	Context int
 	// Sessions asks for Stats.Sessions and Stats.SessionCount.
 	Sessions bool
+	// Succession asks for Found.Succession.
+	Succession bool
 }
 
 // ValidateVector refuses a vector that a store of vectors of dimension numbers
@@ -77,8 +79,20 @@ type SessionStats struct {
 // either one fact or consecutive turns of one session in order of (Timestamp,
 // event id). Runs are disjoint: a turn's context that includes another run's
 // turn puts both into one run. All memories in a run are live. The order of
-// runs means nothing.
+// runs means nothing. Without Filter.History no run has a turn of which a fact was
+// forgotten, and its neighbours are neighbours of each other.
 type Found struct {
 	Stats Stats
 	Runs  [][]Candidate
+	// Succession tells what of the question's matter no longer holds, and what took
+	// its place. It has, in no order, those live memories that are in no run and are
+	//   - keys: of the facts that have ended, whatever else the filter asks for except
+	//     AsOf, the Limit best by words and the Limit best by meaning;
+	//   - facts that depart from a turn in Runs that they cite; see Memory.Departs;
+	//   - successors: what superseded these, what superseded that, and so on, up to
+	//     MaxSuccession steps on, each only if the memory before it has ended;
+	//   - where Filter.Kinds leaves facts out, the turns that those of all these facts
+	//     cite which have not ended.
+	// A store may leave out facts that depart beyond the first thousand.
+	Succession []Candidate
 }

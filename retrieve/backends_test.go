@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/extract/rules"
 	"github.com/memoryd/memoryd/ingest"
@@ -68,6 +70,20 @@ func chat(t *testing.T, random *rand.Rand, session string, n int) []sessionstore
 	return out
 }
 
+// diary is a conversation in which the user says one thing a day.
+func diary(t *testing.T, session string, texts ...string) (out []sessionstore.Event) {
+	for i, text := range texts {
+		doc := fmt.Sprintf(`{"id": "%s%d", "author": "user", "timestamp": %d, "content": {"role": "user", "parts": [{"text": %q}]}}`,
+			session, i, 1_750_000_000+86400*i, text)
+		e, err := sessionstore.ParseEvent([]byte(doc))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
 // taken has a service ingest conversations.
 func taken(t *testing.T, memories memory.Store, sessions map[string][]sessionstore.Event) {
 	t.Helper()
@@ -105,6 +121,8 @@ func TestBackendsRankAlike(t *testing.T) {
 		id := fmt.Sprint("s", i)
 		sessions[id] = chat(t, random, id, 10+random.IntN(40))
 	}
+	sessions["moves"] = diary(t, "moves", "I live in Lisbon.", "The garden in Porto is lovely.", "I moved to Porto.",
+		"I work at the harbour library.", "I live in Berlin now.", "I work at a bicycle shop.")
 	embedded := emptyStore(t)
 	model := embed.Builtin{}.Model()
 	remote, err := qdrantstore.Open(
@@ -134,6 +152,9 @@ func TestBackendsRankAlike(t *testing.T) {
 		},
 		{Query: "garden", Filter: memory.Filter{Topics: []string{memory.TopicPreferences}}},
 		{Query: "letters", TopK: 50, MinScore: 0.2},
+		{Query: "Where do I live?"},
+		{Query: "Lisbon", Filter: memory.Filter{Kinds: []memory.Kind{memory.KindTurn}}},
+		{Query: "Where did I work before?"},
 	}
 	for range 40 {
 		e := sessions[fmt.Sprint("s", random.IntN(12))]
@@ -144,7 +165,7 @@ func TestBackendsRankAlike(t *testing.T) {
 			retrieve.Request{Query: strings.Join(words[:min(len(words), 1+random.IntN(5))], " ")},
 		)
 	}
-	found := 0
+	found, outdated := 0, 0
 	for _, req := range requests {
 		req.Explain = true
 		var answers [2][]memory.Match
@@ -159,6 +180,12 @@ func TestBackendsRankAlike(t *testing.T) {
 		}
 		for i, a := range answers[0] {
 			b := answers[1][i]
+			if d := cmp.Diff(a.Outdated, b.Outdated); d != "" {
+				t.Errorf("%q: %s is outdated otherwise in the other:\n%s", req.Query, a.Memory.ID, d)
+			}
+			if a.Outdated != nil {
+				outdated++
+			}
 			for p := range a.Explain.Parts {
 				if x, y := a.Explain.Parts[p].Value, b.Explain.Parts[p].Value; math.Abs(x-y) > 1e-4 {
 					t.Errorf(
@@ -173,6 +200,9 @@ func TestBackendsRankAlike(t *testing.T) {
 			}
 			found++
 		}
+	}
+	if outdated < 5 {
+		t.Errorf("only %d outdated matches to compare", outdated)
 	}
 	if found < 200 {
 		t.Errorf("only %d matches to compare", found)

@@ -20,8 +20,10 @@ type question struct {
 	mine    bool     // it is about that user
 	wants   expected
 	present bool // it asks about the present
+	past    bool // it asks about what was so before
 	periods []dates.Period
 	asOf    time.Time // zero for now
+	at      time.Time // asOf, or when it is asked
 }
 
 // expected is the sort of answer that a question asks for.
@@ -36,7 +38,10 @@ const (
 // readQuestion reads a query that a user asks at now about what was known at asOf;
 // a zero asOf is now.
 func readQuestion(text, user string, asOf, now time.Time) *question {
-	q := &question{terms: analyzer.Question(text), user: user, asOf: asOf}
+	q := &question{terms: analyzer.Question(text), user: user, asOf: asOf, at: now}
+	if !asOf.IsZero() {
+		q.at = asOf
+	}
 	if len(text) > maxRead {
 		return q // a document, not a question
 	}
@@ -49,12 +54,42 @@ func readQuestion(text, user string, asOf, now time.Time) *question {
 	case nameWords.in(words, text):
 		q.wants = aName
 	}
-	at := now
-	if !asOf.IsZero() {
-		at = asOf
-	}
-	q.periods = dates.Periods(text, at)
+	q.past = !q.present && asksOfPast(words, text)
+	q.periods = dates.Periods(text, q.at)
 	return q
+}
+
+// asksOfPast reports whether a question asks about what was so before.
+func asksOfPast(words []string, text string) bool {
+	if pastWords.in(words, text) {
+		return true
+	}
+	for i, w := range words {
+		before, after := "", ""
+		if i > 0 {
+			before = words[i-1]
+		}
+		if i+1 < len(words) {
+			after = words[i+1]
+		}
+		switch {
+		case w == "used" && after == "to":
+			return true
+		case w == "old" && owners.Has(before): // "my old job"; not "how old", "ten years old"
+			return true
+		case w == "did" && slices.ContainsFunc(words[i:], lasting.Has): // "where did I live"
+			return true
+		}
+	}
+	return false
+}
+
+// asksFor reports whether the question asks for what held in a time rather than for
+// what holds.
+func (q *question) asksFor(v validity) bool {
+	return q.past || slices.ContainsFunc(q.periods, func(p dates.Period) bool {
+		return !p.To.After(q.at) && v.from.Before(p.To) && p.From.Before(v.to)
+	})
 }
 
 // maxRead is in bytes. A longer query is not read as a question, and of a memory

@@ -29,6 +29,11 @@ type ranked struct {
 	score float64            // an upper bound until final
 	final bool               // the parts about the kind of memory are in the score
 	parts [partCount]float64 // each 0 to 1
+
+	outdated   *memory.Outdated
+	until      validity  // of outdated words
+	successors []*ranked // that took the place of outdated words
+	inherited  float64   // the best score of what no longer holds and is not among the best
 }
 
 // cite identifies a turn as facts cite it.
@@ -86,8 +91,13 @@ func (r *Retriever) rank(found memory.Found, q *question, embedded bool, n int) 
 	for _, f := range all[:facts] {
 		k.inheritFromTurns(f)
 	}
-	all = slices.DeleteFunc(all, func(c *ranked) bool { return !c.Match || !k.related(c) })
-	return k.selectTop(all, n), k.weights
+	ranks := all
+	all = slices.DeleteFunc(slices.Clone(all), func(c *ranked) bool { return !c.Match || !k.related(c) })
+	best := k.selectTop(all, n)
+	if s := k.succession(found, ranks); s != nil {
+		best = s.place(best, n)
+	}
+	return best, k.weights
 }
 
 // weigh gives each part that applies to the question its weight. Their sum is 1.

@@ -140,6 +140,8 @@ func (r *Retriever) Search(ctx context.Context, scope memory.Scope, req Request)
 		Cited:    true,
 		Context:  2 * reach,
 		Sessions: r.weights[session] > 0,
+
+		Succession: true,
 	}
 	var err error
 	if q.Vector, err = r.embed(ctx, req.Query); err != nil {
@@ -158,14 +160,15 @@ func (r *Retriever) Search(ctx context.Context, scope memory.Scope, req Request)
 	if err != nil {
 		return nil, err
 	}
+	best = succeed(best, asked)
 	out := make([]memory.Match, 0, req.TopK)
 	for _, c := range best[:min(len(best), req.TopK)] {
 		if c.score < req.MinScore {
 			break
 		}
-		m := memory.Match{Memory: c.Memory, Score: c.score}
+		m := memory.Match{Memory: c.Memory, Score: c.score, Outdated: c.outdated}
 		if req.Explain {
-			m.Explain = reranked.explain(c, explain(c, weights, q.Terms))
+			m.Explain = explainPlace(c, reranked.explain(c, explain(c, weights, q.Terms)))
 		}
 		out = append(out, m)
 	}

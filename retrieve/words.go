@@ -21,6 +21,10 @@ var (
 	firstPerson  = vocabularyOf("first-person")
 	secondPerson = vocabularyOf("second-person")
 	timeWords    = vocabularyOf("time")
+	pastWords    = vocabularyOf("past")
+
+	owners  = tables.Words("owner-words")
+	lasting = tables.Words("lasting-words")
 )
 
 // vocabulary is words of many languages that have one meaning in common.

@@ -91,13 +91,15 @@ var indexes = map[string]index{
 	"by":       {qdrant.FieldType_FieldTypeKeyword, nil},
 	"words": {qdrant.FieldType_FieldTypeInteger, qdrant.NewPayloadIndexParamsInt(
 		&qdrant.IntegerIndexParams{Lookup: qdrant.PtrOf(true), Range: qdrant.PtrOf(false)})},
-	"gone":    {qdrant.FieldType_FieldTypeBool, nil},
-	"at":      {qdrant.FieldType_FieldTypeInteger, nil},
-	"created": {qdrant.FieldType_FieldTypeInteger, nil},
-	"updated": {qdrant.FieldType_FieldTypeInteger, nil},
-	"until":   {qdrant.FieldType_FieldTypeInteger, nil},
-	"from":    {qdrant.FieldType_FieldTypeInteger, nil},
-	"expires": {qdrant.FieldType_FieldTypeInteger, nil},
+	"gone":      {qdrant.FieldType_FieldTypeBool, nil},
+	"edited":    {qdrant.FieldType_FieldTypeBool, nil},
+	"forgotten": {qdrant.FieldType_FieldTypeBool, nil},
+	"at":        {qdrant.FieldType_FieldTypeInteger, nil},
+	"created":   {qdrant.FieldType_FieldTypeInteger, nil},
+	"updated":   {qdrant.FieldType_FieldTypeInteger, nil},
+	"until":     {qdrant.FieldType_FieldTypeInteger, nil},
+	"from":      {qdrant.FieldType_FieldTypeInteger, nil},
+	"expires":   {qdrant.FieldType_FieldTypeInteger, nil},
 }
 
 // create makes the collection.

@@ -43,6 +43,7 @@ func filter(scope memory.Scope, f *memory.Filter, now time.Time) *qdrant.Filter 
 	if !f.History {
 		not(notAfter("until", at))
 		not(after("from", at))
+		not(qdrant.NewMatchBool("forgotten", true))
 	}
 	if f.SupersededBy != "" {
 		must(qdrant.NewMatch("by", f.SupersededBy))
@@ -70,6 +71,23 @@ func filter(scope memory.Scope, f *memory.Filter, now time.Time) *qdrant.Filter 
 	}
 	for _, digest := range pairDigests(f.Metadata) {
 		must(qdrant.NewMatch("metadata", digest))
+	}
+	return out
+}
+
+// ended passes the facts of a scope that have ended at the time that a filter asks
+// about.
+func ended(scope memory.Scope, f *memory.Filter, now time.Time) *qdrant.Filter {
+	out := live(scope, now)
+	out.Must = append(out.Must, qdrant.NewMatch("kind", string(memory.KindFact)), notAfter("until", f.CurrentAt(now)))
+	return out
+}
+
+// keys is memory.Filter.IsKey in Qdrant's terms.
+func keys(scope memory.Scope, f *memory.Filter, now time.Time) *qdrant.Filter {
+	out := ended(scope, f, now)
+	if !f.AsOf.IsZero() {
+		out.Must = append(out.Must, notAfter("at", f.AsOf))
 	}
 	return out
 }

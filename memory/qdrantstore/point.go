@@ -182,6 +182,12 @@ func (r *record) payload(terms memory.Terms, embedded bool) (map[string]*qdrant.
 	if m.SupersededBy != "" {
 		payload["by"] = text(m.SupersededBy)
 	}
+	if m.Edited {
+		payload["edited"] = qdrant.NewValueBool(true)
+	}
+	if len(m.Forgotten) > 0 {
+		payload["forgotten"] = qdrant.NewValueBool(true)
+	}
 	if len(m.Topics) > 0 {
 		payload["topics"] = texts(m.Topics)
 	}

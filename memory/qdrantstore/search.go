@@ -43,6 +43,10 @@ type search struct {
 	norm   float64           // of q.Vector
 	quoted []string          // q.Terms as they are written in a stored list of words
 	points map[string]*found // by id of the point
+	// beside are the memories that Found.Succession is chosen from, by id of the point.
+	// Some may be in points too.
+	beside map[string]*found
+	keys   map[string]bool // those beside that are keys
 }
 
 // Search implements memory.Store.
@@ -52,7 +56,9 @@ func (s *Store) Search(ctx context.Context, scope memory.Scope, q memory.Query) 
 	}
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	sr := &search{s: s, scope: scope, q: &q, now: s.opts.Now(), points: map[string]*found{}}
+	sr := &search{
+		s: s, scope: scope, q: &q, now: s.opts.Now(), points: map[string]*found{}, beside: map[string]*found{},
+	}
 	for _, x := range q.Vector {
 		sr.norm += float64(x) * float64(x)
 	}
@@ -78,28 +84,40 @@ func (sr *search) run(ctx context.Context) (memory.Found, error) {
 	if err := sr.lists(ctx); err != nil {
 		return memory.Found{}, err
 	}
+	sr.keys = map[string]bool{}
+	for id := range sr.beside {
+		sr.keys[id] = true
+	}
 	if sr.q.Cited {
 		if err := sr.cited(ctx); err != nil {
 			return memory.Found{}, err
 		}
 	}
-	sessions, err := sr.sessions(ctx)
+	sessions, err := sr.neighbours(ctx)
 	if err != nil {
 		return memory.Found{}, err
 	}
 	if err := sr.readContext(ctx); err != nil {
 		return memory.Found{}, err
 	}
-	return memory.Found{Stats: sr.stats, Runs: sr.runs(sessions)}, nil
+	out := memory.Found{Stats: sr.stats, Runs: sr.runs(sessions)}
+	out.Succession, err = sr.succession(ctx, out.Runs)
+	return out, err
 }
 
-// lists finds the hits, by words and by meaning, in one call. It asks again for
+// lists finds the hits, and the keys of Found.Succession, by words and by meaning, in
+// one call. It asks again for
 // more of a list whose last points tie, as Qdrant does not order those.
 func (sr *search) lists(ctx context.Context) error {
 	if sr.q.Limit <= 0 {
 		return nil
 	}
-	for queries := sr.listQueries(); len(queries) > 0; {
+	passes := filter(sr.scope, &sr.q.Filter, sr.now)
+	queries := sr.listQueries(passes)
+	if sr.q.Succession {
+		queries = append(queries, sr.listQueries(keys(sr.scope, &sr.q.Filter, sr.now))...)
+	}
+	for len(queries) > 0 {
 		answers, err := sr.s.client.QueryBatch(ctx, sr.batch(queries))
 		if err != nil {
 			return sr.s.kind(ctx, err)
@@ -113,7 +131,11 @@ func (sr *search) lists(ctx context.Context) error {
 				again = append(again, queries[i])
 				continue
 			}
-			if err := sr.take(points); err != nil {
+			into := sr.points
+			if queries[i].GetFilter() != passes {
+				into = sr.beside
+			}
+			if err := sr.take(points, into); err != nil {
 				return err
 			}
 		}
@@ -122,10 +144,9 @@ func (sr *search) lists(ctx context.Context) error {
 	return nil
 }
 
-// listQueries asks for the two lists, as far as the question has words and a
-// direction.
-func (sr *search) listQueries() (queries []*qdrant.QueryPoints) {
-	passes := filter(sr.scope, &sr.q.Filter, sr.now)
+// listQueries asks for the two lists of those that pass, as far as the question has
+// words and a direction.
+func (sr *search) listQueries(passes *qdrant.Filter) (queries []*qdrant.QueryPoints) {
 	ask := func(vector string, q *qdrant.Query) {
 		queries = append(queries, &qdrant.QueryPoints{
 			CollectionName: sr.s.collection, Query: q, Using: qdrant.PtrOf(vector), Filter: passes,
@@ -165,7 +186,7 @@ func (sr *search) vectors() *qdrant.WithVectorsSelector {
 // take keeps the best of a list: ties go to the smaller id. A point with
 // neither a word nor a direction in common with the query is no hit. Qdrant may
 // list one, as two words may share an index in a sparse vector.
-func (sr *search) take(points []*qdrant.ScoredPoint) error {
+func (sr *search) take(points []*qdrant.ScoredPoint, into map[string]*found) error {
 	points = slices.DeleteFunc(points, func(p *qdrant.ScoredPoint) bool { return p.GetScore() <= 0 })
 	id := func(p *qdrant.ScoredPoint) string { return p.GetPayload()["id"].GetStringValue() }
 	slices.SortFunc(points, func(a, b *qdrant.ScoredPoint) int {
@@ -176,12 +197,12 @@ func (sr *search) take(points []*qdrant.ScoredPoint) error {
 		if err != nil {
 			return err
 		}
-		was := sr.points[p.GetId().GetUuid()]
+		was := into[p.GetId().GetUuid()]
 		if !f.read || was != nil && was.memory.Revision >= f.memory.Revision {
 			continue // the other list has it
 		}
 		if f.hit = f.cosine > 0 || slices.ContainsFunc(f.freqs, func(n int) bool { return n > 0 }); f.hit {
-			sr.points[p.GetId().GetUuid()] = f
+			into[p.GetId().GetUuid()] = f
 		}
 	}
 	return nil
@@ -194,8 +215,14 @@ func (sr *search) cited(ctx context.Context) error {
 	for _, f := range sr.points {
 		citations.Cite(&f.memory)
 	}
-	for _, f := range sr.points { // turns that are hits already
-		if citations.Cites(&f.memory) {
+	return sr.readCited(ctx, citations, sr.points)
+}
+
+// readCited reads turns that are cited into a map, where those that are hits already
+// are left out.
+func (sr *search) readCited(ctx context.Context, citations memory.Citations, into map[string]*found) error {
+	for _, f := range sr.points {
+		if f.hit && citations.Cites(&f.memory) {
 			delete(citations[f.memory.Source.SessionID], f.memory.Source.EventID())
 		}
 	}
@@ -219,29 +246,34 @@ func (sr *search) cited(ctx context.Context) error {
 		return sr.s.kind(ctx, err)
 	}
 	for _, a := range answers {
-		if err := sr.takeCited(a.GetResult()); err != nil {
+		if err := sr.takeAll(a.GetResult(), into); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (sr *search) takeCited(points []*qdrant.ScoredPoint) error {
+// takeAll makes hits of points.
+func (sr *search) takeAll(points []*qdrant.ScoredPoint, into map[string]*found) error {
 	for _, p := range points {
 		f, err := sr.read(p.GetPayload(), p.GetVectors())
 		if err != nil {
 			return err
 		}
 		if f.hit = f.read; f.hit {
-			sr.points[p.GetId().GetUuid()] = f
+			into[p.GetId().GetUuid()] = f
 		}
 	}
 	return nil
 }
 
-// turnsOf passes the live turns of a session.
+// turnsOf passes the live turns of a session, without those of which a fact was
+// forgotten unless the query has history.
 func (sr *search) turnsOf(session string) *qdrant.Filter {
 	f := live(sr.scope, sr.now)
+	if !sr.q.History {
+		f.MustNot = append(f.MustNot, qdrant.NewMatchBool("forgotten", true))
+	}
 	f.Must = append(f.Must, qdrant.NewMatch("session", session), qdrant.NewMatch("kind", string(memory.KindTurn)))
 	return f
 }

@@ -27,6 +27,8 @@ type index struct {
 	// faster than by name.
 	sessionNames   []string
 	sessionNumbers map[string]int32
+	departing      []int32   // facts that have an end or a client's text, dead ones too
+	forgotten      int       // live turns of which a fact was forgotten
 	expiring       time.Time // the earliest ExpireTime; zero for none
 	dead           int
 	bytes          int64 // of memories, words and sessions; see size
@@ -106,6 +108,12 @@ func (ix *index) add(e *entry) {
 	if m.Kind == memory.KindTurn {
 		ix.insertTurn(slot)
 	}
+	if m.Departs(m.ValidTo) {
+		ix.departing = append(ix.departing, slot)
+	}
+	if len(m.Forgotten) > 0 {
+		ix.forgotten++
+	}
 	if !m.ExpireTime.IsZero() && (ix.expiring.IsZero() || m.ExpireTime.Before(ix.expiring)) {
 		ix.expiring = m.ExpireTime
 	}
@@ -180,6 +188,9 @@ func (ix *index) kill(slot int32) {
 			delete(ix.sessions, session)
 		}
 	}
+	if len(d.memory.Forgotten) > 0 {
+		ix.forgotten--
+	}
 	delete(ix.slots, d.memory.ID)
 	ix.bytes -= d.size()
 	d.memory, d.words, d.dead = nil, nil, true
@@ -208,6 +219,7 @@ func (ix *index) pack() {
 	ix.docs, ix.slots, ix.words, ix.names, ix.vectors = fresh.docs, fresh.slots, fresh.words, fresh.names, fresh.vectors
 	ix.sessions, ix.expiring, ix.dead, ix.bytes = fresh.sessions, fresh.expiring, 0, fresh.bytes
 	ix.sessionNames, ix.sessionNumbers = fresh.sessionNames, fresh.sessionNumbers
+	ix.departing, ix.forgotten = fresh.departing, fresh.forgotten
 }
 
 // vectorOf is the vector of a memory within the block; nil for none.

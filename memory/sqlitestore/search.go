@@ -37,6 +37,8 @@ type search struct {
 	mask  uint64        // the last bits of the numbers in terms
 	stats memory.Stats
 	norm  float64 // of q.Vector
+	// scores are the lexical scores of all slots.
+	scores []float64
 }
 
 // run finds the two lists, adds cited turns and context, and measures all.
@@ -64,7 +66,11 @@ func (s *search) run() memory.Found {
 		hits = append(hits, s.cited(hits)...)
 	}
 	slices.Sort(hits)
-	return memory.Found{Stats: s.stats, Runs: s.runs(slices.Compact(hits))}
+	out := memory.Found{Stats: s.stats, Runs: s.runs(slices.Compact(hits))}
+	if s.q.Succession && len(s.ix.departing) > 0 {
+		out.Succession = s.succession(out.Runs)
+	}
+	return out
 }
 
 // bit is the place of a word number in search.mask, which rules most words out
@@ -124,18 +130,18 @@ func (s *search) cited(hits []int32) (out []int32) {
 
 // lexical gives the slots of the Limit best by BM25.
 func (s *search) lexical() []int32 {
-	scores := make([]float64, len(s.ix.docs))
+	s.scores = make([]float64, len(s.ix.docs))
 	for _, w := range s.words {
 		if w == nil {
 			continue
 		}
 		idf := memory.IDF(s.stats.Docs, w.df)
 		for _, p := range w.list {
-			scores[p.slot] += idf * memory.Saturate(float64(p.freq), float64(s.ix.docs[p.slot].length))
+			s.scores[p.slot] += idf * memory.Saturate(float64(p.freq), float64(s.ix.docs[p.slot].length))
 		}
 	}
-	best := s.best()
-	for slot, score := range scores {
+	best := s.best(s.q.Match)
+	for slot, score := range s.scores {
 		if score > 0 {
 			best.offer(int32(slot), score)
 		}
@@ -147,7 +153,7 @@ func (s *search) lexical() []int32 {
 // as fast as main memory delivers the vectors, and leaves the other cores to
 // other searches.
 func (s *search) dense() []int32 {
-	best := s.best()
+	best := s.best(s.q.Match)
 	for slot := range s.ix.docs {
 		if c := s.cosine(&s.ix.docs[slot]); c > 0 {
 			best.offer(int32(slot), c)
@@ -179,11 +185,29 @@ func (s *search) runs(hits []int32) (out [][]memory.Candidate) {
 	for session, at := range positions {
 		slices.Sort(at)
 		turns := s.ix.sessions[s.ix.sessionNames[session]]
+		if s.ix.forgotten > 0 && !s.q.History {
+			turns, at = s.remembered(turns, at)
+		}
 		for _, run := range memory.Spans(at, s.q.Context, len(turns)) {
 			out = append(out, s.candidates(turns[run.From:run.To]))
 		}
 	}
 	return out
+}
+
+// remembered returns the turns of a session of which no fact was forgotten, and the
+// places of the hits among them.
+func (s *search) remembered(turns []int32, hits []int) (out []int32, at []int) {
+	for i, slot := range turns {
+		if len(s.ix.docs[slot].memory.Forgotten) > 0 {
+			continue
+		}
+		if _, hit := slices.BinarySearch(hits, i); hit {
+			at = append(at, len(out))
+		}
+		out = append(out, slot)
+	}
+	return out, at
 }
 
 // candidates measures the memories of a run against the query.
@@ -210,11 +234,12 @@ func (s *search) candidates(slots []int32) []memory.Candidate {
 	return out
 }
 
-// top collects the Limit best slots that are live and pass the filter. The
+// top collects the Limit best slots that are live and pass a filter. The
 // filter is the slowest check, so it runs only for those that would get in.
 type top struct {
-	s    *search
-	kept []scored // the worst first
+	s      *search
+	passes func(*memory.Memory, time.Time) bool
+	kept   []scored // the worst first
 }
 
 // scored is a slot with its score in one of the two lists.
@@ -223,7 +248,9 @@ type scored struct {
 	score float64
 }
 
-func (s *search) best() *top { return &top{s: s} }
+func (s *search) best(passes func(*memory.Memory, time.Time) bool) *top {
+	return &top{s: s, passes: passes}
+}
 
 // worse orders by score, ties by id: the smaller id is the better one, as on
 // every backend.
@@ -260,7 +287,7 @@ func (t *top) offer(slot int32, score float64) {
 		return // most end here, without a look at the memory
 	}
 	d, c := &t.s.ix.docs[slot], scored{slot, score}
-	if d.dead || full && !t.worse(t.kept[0], c) || !t.s.q.Match(d.memory, t.s.now) {
+	if d.dead || full && !t.worse(t.kept[0], c) || !t.passes(d.memory, t.s.now) {
 		return
 	}
 	if full {

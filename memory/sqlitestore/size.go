@@ -31,7 +31,7 @@ func stringBytes(s string) int64 { return int64(len(s)+15) &^ 15 }
 func memorySize(m *memory.Memory) int64 {
 	n := memoryBytes + stringBytes(m.ID) + stringBytes(m.App) + stringBytes(m.User) + stringBytes(string(m.Kind)) +
 		stringBytes(m.Fact) + stringBytes(m.Author) + stringBytes(m.SupersededBy) + stringBytes(m.Source.Quote)
-	for _, list := range [][]string{m.Topics, m.Source.EventIDs} {
+	for _, list := range [][]string{m.Topics, m.Source.EventIDs, m.Forgotten} {
 		n += int64(cap(list)) * int64(unsafe.Sizeof(""))
 		for _, s := range list {
 			n += stringBytes(s)
@@ -67,5 +67,6 @@ func (e *entry) size() int64 {
 func (ix *index) size() (bytes int64, empty bool) {
 	ix.mu.RLock()
 	defer ix.mu.RUnlock()
-	return ix.bytes + 4*int64(cap(ix.vectors)) + docBytes*int64(cap(ix.docs)), len(ix.slots) == 0
+	bytes = ix.bytes + 4*int64(cap(ix.vectors)) + docBytes*int64(cap(ix.docs)) + 4*int64(cap(ix.departing))
+	return bytes, len(ix.slots) == 0
 }

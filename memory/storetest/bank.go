@@ -424,10 +424,12 @@ func candidate(b *bank, f memory.Found, id string) memory.Candidate {
 	return memory.Candidate{}
 }
 
-// sorted is f with its runs in order of their first memory, as their order
-// means nothing.
+// sorted is f with its runs and its succession in order of their first memory, as
+// their order means nothing.
 func sorted(f memory.Found) memory.Found {
 	f.Runs = slices.Clone(f.Runs)
 	slices.SortFunc(f.Runs, func(x, y []memory.Candidate) int { return cmp.Compare(x[0].Memory.ID, y[0].Memory.ID) })
+	f.Succession = slices.Clone(f.Succession)
+	slices.SortFunc(f.Succession, func(x, y memory.Candidate) int { return cmp.Compare(x.Memory.ID, y.Memory.ID) })
 	return f
 }

@@ -153,6 +153,13 @@ func (m *model) write(scope memory.Scope, id string) memory.Write {
 	if m.chance(15) {
 		mem.ValidTo, mem.SupersededBy = at(m.IntN(60)), pick(m, modelNames)
 	}
+	mem.Edited = m.chance(5)
+	if m.chance(5) {
+		mem.Forgotten = []string{pick(m, modelNames)}
+	}
+	if mem.Kind == memory.KindFact && m.chance(50) { // a fact of turns
+		mem.Source.EventIDs = []string{"e" + pick(m, modelNames)}
+	}
 	w := write(mem)
 	w.Actor, w.Operation = pick(m, []string{"client", "rules"}), pick(m, []string{"", "op"})
 	if m.chance(80) {
@@ -268,17 +275,22 @@ func (m *model) lists(step int, scope memory.Scope) {
 // differ.
 func (m *model) searches(step int, scope memory.Scope) {
 	q := memory.Query{Filter: m.filter(), Terms: some(m, append([]string{"unknown"}, modelWords...), 4),
-		Limit: 1 + m.IntN(6), Context: m.IntN(3)}
+		Limit: 1 + m.IntN(6), Context: m.IntN(3), Succession: m.chance(50)}
 	if m.chance(75) {
 		q.Vector = m.vector()
 	}
 	stats, all := m.reference.measure(scope, q, m.clock.now())
-	var scores [2][]float64
-	for _, s := range lexicalOf(all) {
-		scores[0] = append(scores[0], memory.LexicalScore(stats, s.Freqs, s.Length))
-	}
-	for _, s := range denseOf(all) {
-		scores[1] = append(scores[1], s.Cosine)
+	var scores [4][]float64
+	lists := [4][]scored{lexicalOf(all), denseOf(all)}
+	lists[2], lists[3] = keysOf(all, &q, m.clock.now())
+	for i, list := range lists {
+		for _, s := range list {
+			if i%2 == 0 {
+				scores[i] = append(scores[i], memory.LexicalScore(stats, s.Freqs, s.Length))
+			} else {
+				scores[i] = append(scores[i], s.Cosine)
+			}
+		}
 	}
 	q.Limit = untied(q.Limit, scores)
 	want, err := m.reference.Search(m.Context(), scope, q)
@@ -289,9 +301,9 @@ func (m *model) searches(step int, scope memory.Scope) {
 	m.same(fmt.Sprintf("step %d: Search(%+v)", step, q), joined(got, all), joined(want, all))
 }
 
-// untied is the least limit from n on at which neither list ends within a tie:
+// untied is the least limit from n on at which no list ends within a tie:
 // which of equals a list takes is the store's choice.
-func untied(n int, lists [2][]float64) int {
+func untied(n int, lists [4][]float64) int {
 	for {
 		tied := false
 		for _, scores := range lists {
@@ -309,12 +321,12 @@ func untied(n int, lists [2][]float64) int {
 func joined(f memory.Found, all []scored) memory.Found {
 	sessions := map[string][]memory.Memory{}
 	for _, s := range all {
-		if s.Memory.Kind == memory.KindTurn {
+		if s.Memory.Kind == memory.KindTurn && len(s.Memory.Forgotten) == 0 {
 			sessions[s.Memory.Source.SessionID] = append(sessions[s.Memory.Source.SessionID], s.Memory)
 		}
 	}
 	found := map[string]memory.Candidate{}
-	out := memory.Found{Stats: f.Stats}
+	out := memory.Found{Stats: f.Stats, Succession: f.Succession}
 	for _, run := range f.Runs {
 		for _, c := range run {
 			if c.Memory.Kind == memory.KindTurn {

@@ -39,6 +39,9 @@ func (r *reference) Search(ctx context.Context, scope memory.Scope, q memory.Que
 	sessions := map[string][]memory.Candidate{}
 	for _, s := range all {
 		if m := s.Memory; m.Kind == memory.KindTurn {
+			if len(m.Forgotten) > 0 && !q.History {
+				continue
+			}
 			sessions[m.Source.SessionID] = append(sessions[m.Source.SessionID], s.Candidate)
 		} else if hits[m.ID] {
 			found.Runs = append(found.Runs, []memory.Candidate{s.Candidate})
@@ -46,6 +49,9 @@ func (r *reference) Search(ctx context.Context, scope memory.Scope, q memory.Que
 	}
 	for _, turns := range sessions {
 		found.Runs = append(found.Runs, runsOf(turns, hits, q.Context)...)
+	}
+	if q.Succession {
+		found.Succession = successionOf(found.Runs, all, &q, now)
 	}
 	return found, nil
 }
@@ -141,9 +147,14 @@ func denseOf(all []scored) []scored {
 // rank sorts the memories that pass the filter and have a score, best first and
 // ties by id.
 func rank(all []scored, score func(scored) float64) []scored {
+	return rankAll(all, func(s scored) bool { return s.Match }, score)
+}
+
+// rankAll sorts the memories that pass and have a score as rank does.
+func rankAll(all []scored, passes func(scored) bool, score func(scored) float64) []scored {
 	var list []scored
 	for _, s := range all {
-		if s.Match && score(s) > 0 {
+		if passes(s) && score(s) > 0 {
 			list = append(list, s)
 		}
 	}

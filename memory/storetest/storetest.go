@@ -73,6 +73,7 @@ func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
 		{"Filter", filterCases()},
 		{"Search", searchCases()},
 		{"Context", contextCases()},
+		{"Succession", successionCases()},
 		{"Revisions", revisionCases()},
 		{"Isolation", isolationCases()},
 		{"Reopen", reopenCases()},
