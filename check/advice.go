@@ -14,6 +14,7 @@ type Advice struct {
 const (
 	salvage = "memoryd recover brings what can be read into a new store; or restore a backup"
 	rebuild = "memoryd rebuild into an empty memory store has the memories made again from the sessions"
+	missing = "memoryd rebuild -again has missing memories made again from the sessions"
 	restart = "it mends itself while memoryd serves; if it is still there after some minutes, export and import into " +
 		"new stores"
 	again = "memoryd export and memoryd import into new stores write it again"
@@ -33,7 +34,7 @@ var advice = map[string]Advice{
 	memory.RuleTurn: {
 		"what was said is stored and counts as done, and cannot be found: the memory store has lost it, " +
 			"or is older than the sessions",
-		rebuild,
+		missing,
 	},
 	memory.RuleManifest: {
 		"the memory store was emptied, or another one has taken its place",

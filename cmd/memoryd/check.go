@@ -100,6 +100,19 @@ func openToCheck(ctx context.Context, cfg *config, st *assembly.Stores, m memory
 func checkOpen(ctx context.Context, st *assembly.Stores) (*check.Report, error) {
 	var before []check.Finding
 	add := func(store string, f memory.Finding) { before = append(before, check.Finding{Store: store, Finding: f}) }
+	switch err := st.Join(ctx); {
+	case errors.Is(err, assembly.ErrElsewhere):
+		add(
+			"memories",
+			memory.Finding{Rule: memory.RuleManifest, Text: "the sessions have their memories in another store"},
+		)
+	case err != nil && !errors.As(err, new(*memory.Damage)):
+		return nil, err
+	case err == nil:
+		if err := accompany(ctx, st); err != nil {
+			return nil, err
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(st.Checks)) {
 		err := st.Checks[name](ctx)
 		if damage := (*memory.Damage)(nil); errors.As(err, &damage) {
@@ -109,15 +122,6 @@ func checkOpen(ctx context.Context, st *assembly.Stores) (*check.Report, error) 
 		}
 	}
 	if err := st.Integrity(ctx, func(f memory.Finding) { add("file", f) }); err != nil {
-		return nil, err
-	}
-	switch err := st.Join(ctx); {
-	case errors.Is(err, assembly.ErrElsewhere):
-		add(
-			"memories",
-			memory.Finding{Rule: memory.RuleManifest, Text: "the sessions have their memories in another store"},
-		)
-	case err != nil && !errors.As(err, new(*memory.Damage)):
 		return nil, err
 	}
 	report, err := check.Run(ctx, st.Sessions, st.Memories, nil)
@@ -167,11 +171,12 @@ func verdict(r *check.Report) string {
 // acceptCommand goes on after Redis has lost data.
 func acceptCommand() *subcommand {
 	return &subcommand{
-		name: "accept", summary: "Go on with what is left after Redis has lost sessions.",
+		name: "accept", summary: "Go on with what is left after Redis or Qdrant has lost data.",
 		details: `After Redis was emptied, or came back with older data, memoryd is not ready, and
 refuses to answer what may be missing. If the newest data cannot be brought back,
 accept has every memoryd go on as if what is lost had never been there. Memories that
-were made of it stay.`,
+were made of it stay. It also accepts a Qdrant that came back with older data; memoryd
+rebuild -again has the memories made again that are missing.`,
 		example: "memoryd accept -sessions redis://127.0.0.1:6379",
 		uses:    storeFlagNames(),
 		run: func(ctx context.Context, cfg *config, _ []string, s streams) (err error) {
@@ -186,6 +191,9 @@ were made of it stay.`,
 			}
 			defer func() { err = errors.Join(err, r.Close()) }()
 			n, err := r.Accept(ctx)
+			if err == nil {
+				err = r.AcceptMemories(ctx)
+			}
 			if err == nil {
 				_, err = fmt.Fprintf(
 					s.out,

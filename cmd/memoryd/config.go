@@ -51,6 +51,7 @@ type config struct {
 	quality qualityConfig
 	bench   benchConfig
 	whole   checkConfig
+	again   bool // of rebuild: into the memory store that the sessions have
 }
 
 // serverFlagNames are the flags of serve that are about requests and work.

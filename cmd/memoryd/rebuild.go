@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 
 	"github.com/memoryd/memoryd"
+	"github.com/memoryd/memoryd/sessionstore/redissession"
 )
 
 // rebuildCommand is the way back after the memory store was lost and the
@@ -16,10 +18,19 @@ func rebuildCommand() *subcommand {
 		name: "rebuild", summary: "Have memories made again from all sessions, after their store was lost.",
 		details: `It binds the sessions to the memory store at -memories, which has none of their
 memories, and marks all of them as work, which the next serve does. Memories of
-sessions that are gone do not come back, and neither do changes by clients.`,
+sessions that are gone do not come back, and neither do changes by clients.
+
+With -again the memory store is the one that the sessions have already, and has lost
+only some of them, such as one restored from an older backup. Memories that are there
+stay as they are. One that was deleted after the backup is there again.
+
+Stop every memoryd that serves these stores first.`,
 		example: "memoryd rebuild -sessions redis://127.0.0.1:6379 -memories qdrant://127.0.0.1:6334",
 		uses:    archiveFlagNames(),
-		run:     rebuild,
+		own: func(fs *flag.FlagSet, cfg *config) {
+			fs.BoolVar(&cfg.again, "again", false, "make missing memories again in the store that the sessions have")
+		},
+		run: rebuild,
 	}
 }
 
@@ -49,13 +60,21 @@ func rebuild(ctx context.Context, cfg *config, _ []string, s streams) (err error
 	if err != nil {
 		return fmt.Errorf("-sessions: %w", err)
 	}
-	if bound == st.Memories.ID() {
+	switch same := bound == st.Memories.ID(); {
+	case same && !cfg.again:
 		end = st.Close
-		return fmt.Errorf("the memories of the sessions in %s are in %s already: there is nothing to rebuild",
+		return fmt.Errorf("the memories of the sessions in %s are in %s already: there is nothing to rebuild"+
+			" (or, if that store has lost some of them, have those made again: memoryd rebuild -again)",
 			shown(cfg.sessions), shown(cfg.memories))
+	case !same && cfg.again:
+		return fmt.Errorf("the memories of the sessions in %s are not in %s: have them made there without -again,"+
+			" or name with -memories the store that has them", shown(cfg.sessions), shown(cfg.memories))
 	}
 	n, err := st.Sessions.Rebind(ctx, st.Memories.ID())
 	end = st.Close // also after a failure: the same command can go on with the same store
+	if r, ok := st.Sessions.(*redissession.Store); ok && err == nil {
+		err = r.AcceptMemories(ctx)
+	}
 	if err != nil {
 		return fmt.Errorf("-sessions: %w", err)
 	}

@@ -156,6 +156,25 @@ func TestRedisUnavailable(t *testing.T) {
 	}
 }
 
+// ready waits until /readyz has a status and some words.
+func (p *process) ready(t testing.TB, want int, words string) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		res, err := http.Get(p.url + "/readyz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if err == nil && res.StatusCode == want && strings.Contains(string(answer), words) {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("/readyz: %s %s, %v, want %d with %q", res.Status, answer, err, want, words)
+		}
+	}
+}
+
 // A Redis that loses its data while memoryd serves, or while it does not, makes it
 // not ready, in words. What is stored from then on is made into memories at once.
 // Once the loss is accepted all is well, also as check has it.
@@ -165,23 +184,7 @@ func TestRedisEmptied(t *testing.T) {
 	stores := []string{"-sessions", r.URL(), "-memories", qdranttest.Start(t).URL(t)}
 	p := start(t, t.TempDir(), stores...)
 	pieces := userPieces(0)
-	ready := func(want int, words string) {
-		t.Helper()
-		for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-			res, err := http.Get(p.url + "/readyz")
-			if err != nil {
-				t.Fatal(err)
-			}
-			answer, err := io.ReadAll(res.Body)
-			res.Body.Close()
-			if err == nil && res.StatusCode == want && strings.Contains(string(answer), words) {
-				return
-			}
-			if time.Now().After(end) {
-				t.Fatalf("/readyz: %s %s, %v, want %d with %q", res.Status, answer, err, want, words)
-			}
-		}
-	}
+	ready := func(want int, words string) { t.Helper(); p.ready(t, want, words) }
 	ingest := func(p2 piece) {
 		t.Helper()
 		code, err := call("POST", p.url+p2.scope+"/memories/ingest?wait=true",

@@ -173,11 +173,24 @@ func join(ctx context.Context, cfg *config, st *assembly.Stores, log *slog.Logge
 	if err != nil {
 		return fmt.Errorf("-sessions: %w", err)
 	}
+	if err := accompany(ctx, st); err != nil {
+		return err
+	}
 	if inRedis(cfg.sessions) && !inQdrant(cfg.memories) {
 		log.Warn("the sessions can be shared, but the memories are in a file of this process: run one memoryd only",
 			"memories", cfg.memories)
 	}
 	return nil
+}
+
+// accompany has Redis and Qdrant, which belong together, keep how far each had got.
+func accompany(ctx context.Context, st *assembly.Stores) error {
+	r, isRedis := st.Sessions.(*redissession.Store)
+	q, isQdrant := st.Memories.(*qdrantstore.Store)
+	if !isRedis || !isQdrant {
+		return nil
+	}
+	return q.Accompany(ctx, r)
 }
 
 // storedModel is the model that the memories were made with; want if there are

@@ -3,6 +3,7 @@ package qdranttest
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"net"
@@ -46,7 +47,7 @@ func standIn(t testing.TB, version string, opts ...grpc.ServerOption) *Server {
 		s.Stop()
 		<-served
 	})
-	return &Server{Addr: l.Addr().String()}
+	return &Server{Addr: l.Addr().String(), fake: f}
 }
 
 // maxMessage is the largest message, in bytes, as that of qdrantstore.
@@ -84,6 +85,26 @@ func (f *fake) with(name string, do func(*collection) error) error {
 		return status.Errorf(codes.NotFound, "Not found: Collection `%s` doesn't exist!", name)
 	}
 	return do(c)
+}
+
+// copied copies all collections. Points are replaced and never changed, so the copy
+// shares them.
+func (f *fake) copied() map[string]*collection {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := map[string]*collection{}
+	for name, c := range f.collections {
+		out[name] = &collection{config: c.config, points: maps.Clone(c.points)}
+	}
+	return out
+}
+
+// replace puts copied collections in the place of all.
+func (f *fake) replace(copied map[string]*collection) {
+	again := (&fake{collections: copied}).copied() // the copy may be brought back again
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.collections = again
 }
 
 // health answers the first call of a client, which asks for the version.

@@ -30,6 +30,7 @@ type Server struct {
 	dir  string // of its files and its log, for one that Run starts
 	env  []string
 	cmd  *exec.Cmd
+	fake *fake // of a StandIn
 }
 
 // Start gives the server that MEMORYD_TEST_QDRANT names, or else starts the
@@ -118,6 +119,36 @@ func (s *Server) Kill() {
 		s.cmd.Process.Kill()
 		s.cmd.Wait()
 		s.cmd = nil
+	}
+}
+
+// Backup copies all data. The func that it returns brings that back, and whatever was
+// written since is gone. It skips the test for a server that Start has not started.
+func (s *Server) Backup(t testing.TB) (restore func()) {
+	t.Helper()
+	if s.fake != nil {
+		copied := s.fake.copied()
+		return func() { s.fake.replace(copied) }
+	}
+	if s.dir == "" {
+		t.Skip("the files of this Qdrant cannot be copied")
+	}
+	storage, to := filepath.Join(s.dir, "storage"), filepath.Join(t.TempDir(), "storage")
+	s.Kill()
+	if err := os.CopyFS(to, os.DirFS(storage)); err != nil {
+		t.Fatal(err)
+	}
+	s.Run(t)
+	return func() {
+		t.Helper()
+		s.Kill()
+		if err := os.RemoveAll(storage); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.CopyFS(storage, os.DirFS(to)); err != nil {
+			t.Fatal(err)
+		}
+		s.Run(t)
 	}
 }
 

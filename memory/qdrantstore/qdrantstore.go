@@ -95,6 +95,7 @@ type Store struct {
 	reads    *merger[[]*qdrant.PointId, []*qdrant.RetrievedPoint]
 	writes   *merger[writeCall, struct{}]
 	failures atomic.Int64 // calls that failed because of Qdrant
+	written  atomic.Int64 // calls that have written memories, since Open
 	watch    watch
 }
 

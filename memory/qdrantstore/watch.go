@@ -6,55 +6,70 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
-	"github.com/qdrant/go-client/qdrant"
-
 	"github.com/memoryd/memoryd/memory"
 )
 
-// Watch looks so often whether the collection is the one it was. A process that
-// watches keeps a point of its own there, with a time that it renews: a collection
-// that was restored from an older snapshot has an older time, or none.
+// Watch looks every lookEvery whether the collection is the one it was. A point of it
+// has a time, which a process that writes memories renews: a collection that was
+// restored from an older snapshot has an older time, or none. So a loss is noticed of
+// writes that came renewEvery before, and costs no call beside each write.
 const (
 	lookEvery  = 2 * time.Second
 	renewEvery = 10 * time.Second
-	beatField  = "beat" // microseconds since 1970
 )
 
-// watch is what Watch has found, and the last time that it has stored.
+// watch is what Watch has found, and how far the collection had got. No call to Qdrant
+// is made while mu is held.
 type watch struct {
-	mu      sync.Mutex
-	point   *qdrant.PointId
-	beat    int64  // 0 before the first
-	trouble string // what is damaged; "" for nothing
+	mu        sync.Mutex
+	companion Companion // nil if Accompany was not called
+	beat      int64     // the last of the collection that is known; 0 before the first
+	seen      []byte    // the last that is stored of the companion
+	written   int64     // Store.written at the last renewal
+	trouble   string    // what is damaged; "" for nothing
+	told      string    // the trouble that is logged
 }
 
-const remedy = "Bring back the newest data of Qdrant, or stop memoryd and have the memories made again from the " +
-	"sessions: memoryd rebuild with an empty memory store"
+const remedy = "Bring back the newest data of Qdrant, or go on with what is left (memoryd accept), or stop memoryd " +
+	"and have missing memories made again from the sessions: memoryd rebuild -again, or without -again if the " +
+	"collection is gone"
+
+const older = "the collection is older than what it has acknowledged: memories written lately are gone"
 
 // Watch looks at the collection until ctx is over, or until its memories have moved
 // to another. It logs once what it finds, and Check tells it.
 func (s *Store) Watch(ctx context.Context, log *slog.Logger) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
+	var renewed time.Time
 	for ctx.Err() == nil {
-		if moved := s.Look(ctx, log); moved {
+		moved := s.Look(ctx, log)
+		if moved {
 			return
+		}
+		if s.damaged() == nil && time.Since(renewed) > renewEvery {
+			within, cancel := s.bounded(ctx)
+			if s.renew(within) == nil { // if it fails, so do writes, and Check tells it
+				renewed = time.Now()
+			}
+			cancel()
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
 		}
 	}
-	s.leave()
+	if s.damaged() == nil {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.opts.Timeout/4)
+		defer cancel()
+		_ = s.renew(last) // without it the next start knows a little less
+	}
 }
 
 // Look is one look of Watch. It reports whether the memories have moved away.
 func (s *Store) Look(ctx context.Context, log *slog.Logger) (moved bool) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	s.watch.mu.Lock()
-	defer s.watch.mu.Unlock()
 	m, err := s.manifestOf(ctx, s.collection)
 	if err != nil {
 		return false // Check tells it
@@ -66,15 +81,16 @@ func (s *Store) Look(ctx context.Context, log *slog.Logger) (moved bool) {
 	if err != nil {
 		return false
 	}
-	if trouble != "" && trouble != s.watch.trouble {
+	s.watch.mu.Lock()
+	defer s.watch.mu.Unlock()
+	if trouble != "" && trouble != s.watch.told {
 		log.Error("Qdrant has lost memories", "what", trouble, "collection", s.collection, "remedy", remedy)
 	}
-	s.watch.trouble = trouble
+	s.watch.trouble, s.watch.told = trouble, trouble
 	return false
 }
 
-// compare says what is wrong with the collection, and renews the time in it if that
-// is due. The caller holds watch.mu.
+// compare says what is wrong with the collection.
 func (s *Store) compare(ctx context.Context, m *manifest) (trouble string, err error) {
 	switch {
 	case m == nil:
@@ -82,45 +98,29 @@ func (s *Store) compare(ctx context.Context, m *manifest) (trouble string, err e
 	case m.Store != s.id:
 		return "another collection is in the place of the one that had the memories", nil
 	}
-	if s.watch.point == nil {
-		s.watch.point = qdrant.NewIDUUID(uuid.NewString())
+	s.watch.mu.Lock()
+	want, c, red := s.watch.beat, s.watch.companion, s.watch.trouble == older
+	s.watch.mu.Unlock()
+	is, _, err := s.readWitness(ctx)
+	if err != nil {
+		return "", err
 	}
-	if s.watch.beat > 0 {
-		got, err := s.client.Get(ctx, &qdrant.GetPoints{CollectionName: s.collection,
-			Ids: []*qdrant.PointId{s.watch.point}, WithPayload: qdrant.NewWithPayload(true)})
-		if err != nil {
-			return "", s.kind(ctx, err)
+	accepted := false
+	if is < want && red && c != nil {
+		if _, accepted, err = c.Remembered(ctx, s.collection); err != nil {
+			return "", err
 		}
-		if len(got) == 0 || got[0].GetPayload()[beatField].GetIntegerValue() < s.watch.beat {
-			return "the collection is older than what it has acknowledged: memories written lately are gone", nil
-		}
 	}
-	now := time.Now().UnixMicro()
-	if now-s.watch.beat < renewEvery.Microseconds() {
-		return "", nil
-	}
-	err = s.update(ctx, s.collection, qdrant.NewPointsUpdateUpsert(&qdrant.PointsUpdateOperation_PointStructList{
-		Points: []*qdrant.PointStruct{{Id: s.watch.point, Vectors: qdrant.NewVectorsMap(map[string]*qdrant.Vector{}),
-			Payload: map[string]*qdrant.Value{beatField: qdrant.NewValueInt(now)}}},
-	}))
-	if err == nil {
-		s.watch.beat = now
-	}
-	return "", err
-}
-
-// leave removes the point of this process.
-func (s *Store) leave() {
 	s.watch.mu.Lock()
 	defer s.watch.mu.Unlock()
-	if s.watch.point == nil {
-		return
+	if s.watch.beat > want {
+		return "", nil // renewed meanwhile
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), s.opts.Timeout/4)
-	defer cancel()
-	// A point that stays takes a few bytes and does no harm.
-	_, _ = s.client.Delete(ctx, &qdrant.DeletePoints{CollectionName: s.collection,
-		Points: qdrant.NewPointsSelector(s.watch.point)})
+	if is < want && !accepted {
+		return older, nil
+	}
+	s.watch.beat = is
+	return "", nil
 }
 
 // damaged is what Watch has found; nil for nothing.

@@ -308,7 +308,9 @@ func (s *Store) writeAll(ctx context.Context, calls []writeCall) ([]struct{}, er
 		if len(all) == 0 {
 			return nil
 		}
-		return s.update(ctx, s.collection, all...)
+		err := s.update(ctx, s.collection, all...)
+		s.written.Add(1) // before it is acknowledged, and also if the answer was lost
+		return err
 	}
 	for _, c := range calls {
 		n := 0
