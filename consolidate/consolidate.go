@@ -114,6 +114,15 @@ type Result struct {
 	// forget, in the order in which they were said. A model may compare them
 	// with what is known; see Input.Compared.
 	Uncompared []Fact
+	// Forgotten are the facts that are deleted, or not created, on request.
+	Forgotten []Forgotten
+}
+
+// Forgotten is a fact and a request to forget it. Its JSON is stored in plans.
+type Forgotten struct {
+	Fact memory.Memory `json:"fact"` // as it was
+	// Request is a stored turn, or what a request among the new facts says and rests on.
+	Request memory.Memory `json:"request"`
 }
 
 // Plan works out which changes follow from an input. The same input gives the
@@ -138,7 +147,7 @@ func Plan(in Input) Result {
 		p.applyVerdicts(in.Compared)
 		p.resolveValidity()
 	}
-	out.Changes = p.changes.list()
+	out.Changes, out.Forgotten = p.changes.list(), p.forgotten
 	return out
 }
 
@@ -150,7 +159,8 @@ type planner struct {
 	changes *changeset
 	// reverted has from when the words held that are taken back, of memories
 	// that are again as they were before.
-	reverted map[string]time.Time
+	reverted  map[string]time.Time
+	forgotten []Forgotten
 }
 
 func newPlanner(in *Input) *planner {
@@ -239,10 +249,24 @@ func (p *planner) forget(facts []Fact) {
 		text := p.forms.Of(s.now.Fact).Text
 		byRequest := func(r *memory.Memory) bool { return sameAuthor(&s.now, r) && Chronological(&s.now, r) < 0 }
 		byTurn := func(t *memory.Memory) bool { return s.now.Author == t.Author && Chronological(&s.now, t) < 0 }
-		if slices.ContainsFunc(asked[text], byRequest) || slices.ContainsFunc(turns[text], byTurn) {
+		requests := slices.Concat(filtered(asked[text], byRequest), filtered(turns[text], byTurn))
+		for _, r := range requests {
+			p.forgotten = append(p.forgotten, Forgotten{Fact: s.now, Request: *r})
+		}
+		if len(requests) > 0 {
 			p.entry(p.in.Last, &s.now).delete("to be forgotten")
 		}
 	}
+}
+
+// filtered returns the memories that pass.
+func filtered(all []*memory.Memory, passes func(*memory.Memory) bool) (out []*memory.Memory) {
+	for _, m := range all {
+		if passes(m) {
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 // uncompared returns the requests to forget and the facts that are created and

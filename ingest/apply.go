@@ -44,13 +44,17 @@ func (s *Service) reconciled(ctx context.Context, b *batch, p plan) (plan, error
 		return plan{}, err
 	}
 	in := consolidate.Input{Planned: p.Changes, Disabled: b.work.Request.DisableConsolidation, Last: b.last}
-	return plan{Changes: r.plan(in).Changes}, nil
+	result := r.plan(in)
+	return plan{Changes: result.Changes, Forgotten: result.Forgotten}, nil
 }
 
 // applyPlan makes the changes of a plan, or the part of them that an earlier
 // attempt has left. It leaves out a change of a memory whose text a client has
 // changed since: the client's word stands.
 func (s *Service) applyPlan(ctx context.Context, b *batch, p plan) ([]sessionstore.Change, error) {
+	if err := s.hideTurns(ctx, b, p.Forgotten); err != nil {
+		return nil, err
+	}
 	a := &application{
 		work: b.work, actor: s.extractor.Name(), changes: slices.Clone(p.Changes),
 		outcomes: make([]*memory.Outcome, len(p.Changes)), refused: map[string]bool{},

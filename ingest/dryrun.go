@@ -56,9 +56,9 @@ func (s *Service) DryRun(
 	var cost extract.Cost
 	if err == nil {
 		p.Facts = found.Facts
-		var changes []consolidate.Change
-		changes, cost, err = s.consolidate(ctx, b, s.previewRelated(b), &found)
-		p.Changes = s.preview(changes)
+		var result consolidate.Result
+		result, cost, err = s.consolidate(ctx, b, s.previewRelated(b), &found)
+		p.Changes = s.preview(result.Changes)
 	}
 	p.Exchanges = slices.Concat(found.Exchanges, cost.Exchanges)
 	p.Cost = Cost{Usage: found.Usage.Add(cost.Usage), FactsDropped: found.Dropped}

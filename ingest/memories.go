@@ -90,10 +90,11 @@ func (s *Service) Update(ctx context.Context, scope memory.Scope, id string, p P
 func extracted(m *memory.Memory) bool { return len(m.Source.EventIDs) > 0 }
 
 // Rollback writes a new revision of a memory that is equal to an earlier one. A
-// memory that is deleted or has expired comes back. It fails with ErrNotFound if
+// memory that is deleted or has expired comes back, and so do the turns that only its
+// deletion hides. It fails with ErrNotFound if
 // there is no such revision, and with ErrInvalid if that was a deletion.
 func (s *Service) Rollback(ctx context.Context, scope memory.Scope, id string, revision int64) (memory.Memory, error) {
-	return s.rewrite(ctx, func() (w memory.Write, err error) {
+	m, err := s.rewrite(ctx, func() (w memory.Write, err error) {
 		latest, past, err := s.revision(ctx, scope, id, revision)
 		switch {
 		case err != nil:
@@ -114,6 +115,10 @@ func (s *Service) Rollback(ctx context.Context, scope memory.Scope, id string, r
 		}
 		return memory.Write{Memory: m, Expect: latest.Revision}, nil
 	})
+	if err != nil {
+		return m, err
+	}
+	return m, s.recallTurns(ctx, &m)
 }
 
 // revision reads the latest revision of a memory and the one of a number; nil if the
@@ -204,9 +209,22 @@ func (s *Service) Get(ctx context.Context, scope memory.Scope, id string) (memor
 	return found[0], nil
 }
 
-// Delete deletes one memory. It fails with ErrNotFound if the memory is missing,
-// was deleted or has expired.
+// Delete deletes one memory. If it is a fact, no search finds the turns any longer
+// that it and its repetitions cite. Delete fails with ErrNotFound if the memory is
+// missing, was deleted or has expired.
 func (s *Service) Delete(ctx context.Context, scope memory.Scope, id string) error {
+	m, err := s.Get(ctx, scope, id)
+	// A damaged memory can be deleted, although its turns are not known.
+	if err != nil && !errors.Is(err, memory.ErrNotFound) && !errors.As(err, new(*memory.Damage)) {
+		return err
+	}
+	repetitions, err := s.repetitions(ctx, scope, id)
+	if err != nil {
+		return err
+	}
+	if err := s.forgetTurns(ctx, append(repetitions, m)...); err != nil {
+		return err
+	}
 	if err := s.deleteRepetitions(ctx, scope, id); err != nil {
 		return err
 	}
@@ -223,18 +241,27 @@ func (s *Service) Delete(ctx context.Context, scope memory.Scope, id string) err
 // deleteRepetitions deletes the repetitions of a memory, which would otherwise
 // take its place when it is deleted or changed.
 func (s *Service) deleteRepetitions(ctx context.Context, scope memory.Scope, id string) error {
-	var gone []memory.Removal
-	err := each(ctx, s.memories, scope, memory.Filter{SupersededBy: id, History: true}, func(m *memory.Memory) error {
-		if consolidate.Repetition(m) && !consolidate.Chosen(m) {
-			gone = append(gone, memory.Removal{ID: m.ID, Actor: client})
-		}
-		return nil
-	})
-	if err != nil || len(gone) == 0 {
+	all, err := s.repetitions(ctx, scope, id)
+	if err != nil || len(all) == 0 {
 		return err
+	}
+	var gone []memory.Removal
+	for i := range all {
+		gone = append(gone, memory.Removal{ID: all[i].ID, Actor: client})
 	}
 	_, err = s.memories.Delete(ctx, scope, gone)
 	return err
+}
+
+// repetitions returns the repetitions of a memory that no client has chosen.
+func (s *Service) repetitions(ctx context.Context, scope memory.Scope, id string) (out []memory.Memory, err error) {
+	err = each(ctx, s.memories, scope, memory.Filter{SupersededBy: id, History: true}, func(m *memory.Memory) error {
+		if consolidate.Repetition(m) && !consolidate.Chosen(m) {
+			out = append(out, *m)
+		}
+		return nil
+	})
+	return out, err
 }
 
 // named adds to an error which memory it is about.

@@ -19,7 +19,9 @@ type plan struct {
 	Decided bool                 `json:"decided,omitempty"`
 	Found   *extract.Found       `json:"found,omitempty"`
 	Changes []consolidate.Change `json:"changes,omitempty"`
-	Cost    Cost                 `json:"cost,omitzero"`
+	// Forgotten tells which turns to hide, before the changes are made.
+	Forgotten []consolidate.Forgotten `json:"forgotten,omitempty"`
+	Cost      Cost                    `json:"cost,omitzero"`
 }
 
 // Changed is one entry of an operation's changes: a memory that changed, or the
@@ -71,13 +73,26 @@ func ValidatePlan(scope memory.Scope, raw json.RawMessage) error {
 		if c.Else != nil {
 			all = append(all, c.Else)
 		}
-		for _, m := range all {
-			if err := m.Validate(); err != nil {
-				return fmt.Errorf("plan: changes[%d]: %w", i, err)
-			}
-			if m.Scope != scope {
-				return fmt.Errorf("%w: plan: changes[%d] is of another scope", memory.ErrInvalid, i)
-			}
+		if err := validatePlanned(scope, fmt.Sprintf("changes[%d]", i), all...); err != nil {
+			return err
+		}
+	}
+	for i := range p.Forgotten {
+		f := &p.Forgotten[i]
+		if err := validatePlanned(scope, fmt.Sprintf("forgotten[%d]", i), &f.Fact, &f.Request); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func validatePlanned(scope memory.Scope, where string, all ...*memory.Memory) error {
+	for _, m := range all {
+		if err := m.Validate(); err != nil {
+			return fmt.Errorf("plan: %s: %w", where, err)
+		}
+		if m.Scope != scope {
+			return fmt.Errorf("%w: plan: %s is of another scope", memory.ErrInvalid, where)
 		}
 	}
 	return nil

@@ -84,13 +84,13 @@ func (s *Service) makePlan(ctx context.Context, b *batch, p plan) (plan, error) 
 			}
 		}
 	}
-	changes, cost, err := s.consolidate(ctx, b, s.relatedTo(b), p.Found)
+	result, cost, err := s.consolidate(ctx, b, s.relatedTo(b), p.Found)
 	p.Cost.Usage = p.Cost.Usage.Add(cost.Usage)
 	if err != nil {
 		return p, err
 	}
-	p = plan{Decided: true, Changes: changes, Cost: p.Cost}
-	if len(changes) == 0 {
+	p = plan{Decided: true, Changes: result.Changes, Forgotten: result.Forgotten, Cost: p.Cost}
+	if len(result.Changes) == 0 {
 		return p, nil
 	}
 	return p, s.savePlan(ctx, b, p)
@@ -138,30 +138,30 @@ func (s *Service) earlierTurns(ctx context.Context, b *batch) (out []extract.Tur
 // the extractor at most once, to compare new facts with known ones.
 func (s *Service) consolidate(
 	ctx context.Context, b *batch, r *related, found *extract.Found,
-) (_ []consolidate.Change, cost extract.Cost, err error) {
+) (result consolidate.Result, cost extract.Cost, err error) {
 	in := consolidate.Input{Disabled: b.work.Request.DisableConsolidation, Last: b.last}
 	if in.Withdrawn, err = s.withdrawn(ctx, b, r); err != nil {
-		return nil, cost, err
+		return result, cost, err
 	}
 	replaced, settled, err := s.replaced(ctx, b, r)
 	if err != nil {
-		return nil, cost, err
+		return result, cost, err
 	}
 	in.Withdrawn, in.Settled = append(in.Withdrawn, replaced...), settled
 	in.New = b.newFacts(found.Facts, r.forms)
 	if err := r.loadFacts(ctx, in.New); err != nil {
-		return nil, cost, err
+		return result, cost, err
 	}
-	result := r.plan(in)
+	result = r.plan(in)
 	if in.Disabled || len(result.Uncompared) == 0 {
-		return result.Changes, cost, nil
+		return result, cost, nil
 	}
 	in.Compared, cost, err = s.compare(ctx, b, result, found.Repaired)
 	if err != nil {
-		return nil, cost, err
+		return result, cost, err
 	}
 	if in.Compared != nil {
 		result = r.plan(in)
 	}
-	return result.Changes, cost, nil
+	return result, cost, nil
 }

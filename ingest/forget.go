@@ -1,0 +1,158 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/memoryd/memoryd/consolidate"
+	"github.com/memoryd/memoryd/extract/canonical"
+	"github.com/memoryd/memoryd/memory"
+)
+
+// A fact that is forgotten, by a client or on request, must not be told by its turn
+// either. The turn gets the id of the fact in Forgotten before the fact is deleted: if
+// the deletion fails, it is tried again, and marks the same turns. Facts that are
+// deleted for another reason, as their words were taken back or a model has read them
+// better, hide nothing.
+
+// citedTurns returns the turns that facts cite, by the ids of the facts, as far as the
+// facts are stored.
+func (s *Service) citedTurns(ctx context.Context, facts ...memory.Memory) (map[string][]memory.Memory, error) {
+	out := map[string][]memory.Memory{}
+	for i := range facts {
+		f := &facts[i]
+		if f.Kind != memory.KindFact || len(f.Source.EventIDs) == 0 {
+			continue
+		}
+		found, err := s.memories.Search(ctx, f.Scope, memory.Query{
+			Filter: memory.Filter{History: true, Kinds: []memory.Kind{memory.KindFact}, SessionID: f.Source.SessionID},
+			Terms:  []string{canonical.TextKey(canonical.Text(f.Fact))}, Limit: relatedLimit, Cited: true,
+		})
+		if err != nil {
+			return nil, err
+		}
+		cited := memory.Citations{}
+		cited.Cite(f)
+		for _, run := range found.Runs {
+			for _, c := range run {
+				if cited.Cites(&c.Memory) {
+					out[f.ID] = append(out[f.ID], c.Memory)
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// forgetTurns hides the turns that facts cite which a client deletes.
+func (s *Service) forgetTurns(ctx context.Context, facts ...memory.Memory) error {
+	turns, err := s.citedTurns(ctx, facts...)
+	if err != nil {
+		return err
+	}
+	for fact, cited := range turns {
+		for i := range cited {
+			if err := s.markForgotten(ctx, &cited[i], fact, client, ""); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// recallTurns has searches find the turns again that a fact cites, unless another of
+// their facts was forgotten too.
+func (s *Service) recallTurns(ctx context.Context, fact *memory.Memory) error {
+	turns, err := s.citedTurns(ctx, *fact)
+	if err != nil {
+		return err
+	}
+	for _, t := range turns[fact.ID] {
+		if !slices.Contains(t.Forgotten, fact.ID) {
+			continue
+		}
+		err := s.rewriteTurn(ctx, &t, client, "", true, func(m *memory.Memory) {
+			m.Forgotten = slices.DeleteFunc(m.Forgotten, func(id string) bool { return id == fact.ID })
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hideTurns hides the turns that tell forgotten facts, and those that asked to forget
+// them, which tell them too.
+func (s *Service) hideTurns(ctx context.Context, b *batch, forgotten []consolidate.Forgotten) error {
+	for i := range forgotten {
+		fact, request := &forgotten[i].Fact, &forgotten[i].Request
+		stored, err := s.citedTurns(ctx, *fact)
+		if err != nil {
+			return err
+		}
+		turns := append(stored[fact.ID], b.turnsCitedBy(fact)...)
+		if request.Kind == memory.KindTurn {
+			turns = append(turns, *request)
+		} else {
+			turns = append(turns, b.turnsCitedBy(request)...)
+		}
+		for i := range turns {
+			err := s.markForgotten(ctx, &turns[i], fact.ID, s.extractor.Name(), b.work.Request.ID)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// turnsCitedBy returns the turns of a batch that a fact found in it cites.
+func (b *batch) turnsCitedBy(fact *memory.Memory) (out []memory.Memory) {
+	cited := memory.Citations{}
+	cited.Cite(fact)
+	for _, t := range b.turns {
+		if m := turnMemory(b.key, t); cited.Cites(&m) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// markForgotten notes in a turn that a fact of it was forgotten.
+func (s *Service) markForgotten(ctx context.Context, turn *memory.Memory, fact, actor, operation string) error {
+	return s.rewriteTurn(ctx, turn, actor, operation, false, func(m *memory.Memory) {
+		if !slices.Contains(m.Forgotten, fact) {
+			m.Forgotten = append(m.Forgotten, fact)
+		}
+	})
+}
+
+// rewriteTurn changes a stored turn, however it was changed meanwhile. One that is gone
+// stays so. A hidden turn needs no vector until it is found again: vectors asks a
+// remote embedder for one.
+func (s *Service) rewriteTurn(
+	ctx context.Context, turn *memory.Memory, actor, operation string, vectors bool, change func(*memory.Memory),
+) error {
+	for try := 0; ; try++ {
+		found, err := s.memories.Get(ctx, turn.Scope, []string{turn.ID})
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		m := found[0].Clone()
+		if change(&m); m.SameContent(&found[0]) {
+			return nil
+		}
+		writes := []memory.Write{{Memory: m, Expect: m.Revision, Actor: actor, Operation: operation}}
+		if err := s.index(ctx, writes, vectors || !s.embedder.Model().Remote); err != nil {
+			return err
+		}
+		out, err := s.memories.Put(ctx, turn.Scope, writes)
+		if err != nil {
+			return err
+		}
+		if out[0].Err == nil || !errors.Is(out[0].Err, memory.ErrAborted) || try == maxRewrites {
+			return named(turn.Scope, turn.ID, out[0].Err)
+		}
+	}
+}
