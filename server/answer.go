@@ -104,9 +104,12 @@ type answer struct {
 
 func newAnswer(c echo.Context, status int) *answer {
 	a := &answer{c: c, status: status, kind: "application/json", control: http.NewResponseController(c.Response())}
-	a.out = bufio.NewWriterSize(writerFunc(a.send), 32<<10)
+	a.buffer()
 	return a
 }
+
+// buffer makes the buffer that all methods but send and within need.
+func (a *answer) buffer() { a.out = bufio.NewWriterSize(writerFunc(a.send), 32<<10) }
 
 // writerFunc is an io.Writer.
 type writerFunc func([]byte) (int, error)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,43 +66,55 @@ func (s *Server) streamOperation(c echo.Context, scope memory.Scope, id string) 
 
 // eventStream writes server-sent events. The header goes out with the first of
 // them, so that an earlier error is answered with its own status.
+//
+// It has a buffer for the last event alone, which is written in parts: there may be
+// hundreds of streams, and most of the time they wait.
 type eventStream struct{ *answer }
 
 func newEventStream(c echo.Context) eventStream {
-	a := newAnswer(c, http.StatusOK)
-	a.kind = "text/event-stream"
-	return eventStream{a}
+	return eventStream{&answer{c: c, status: http.StatusOK, kind: "text/event-stream",
+		control: http.NewResponseController(c.Response())}}
 }
 
 // send sends a state of an operation. All streams of the operation send the same
 // bytes. whole writes the state that is done, with the changes.
 func (e eventStream) send(update *ingest.Update, whole func()) error {
-	e.text("data: ")
 	if update.Done() {
+		e.buffer()
+		e.text("data: ")
 		whole()
-	} else {
-		raw, err := update.Encoded(func(op *sessionstore.Operation) ([]byte, error) {
-			return strict.Encode(operationOf(op))
-		})
-		if err != nil {
+		e.within(0)
+		e.text("\n\n")
+		if err := e.end(); err != nil {
 			return err
 		}
-		e.raw(raw)
+		return e.shown()
 	}
-	return e.push("\n\n")
+	event, err := update.Encoded(func(op *sessionstore.Operation) ([]byte, error) {
+		raw, err := strict.Encode(operationOf(op))
+		return slices.Concat([]byte("data: "), raw, []byte("\n\n")), err
+	})
+	if err != nil {
+		return err
+	}
+	return e.push(event)
 }
 
 // comment sends a comment, which clients skip.
-func (e eventStream) comment(text string) error { return e.push(": " + text + "\n\n") }
+func (e eventStream) comment(text string) error { return e.push([]byte(": " + text + "\n\n")) }
 
-// push ends a part of the stream with text, and has the client see it.
-func (e eventStream) push(text string) error {
-	// The stream as a whole has no deadline, so each part gets one.
+// push sends an event, and has the client see it.
+func (e eventStream) push(event []byte) error {
+	// The stream as a whole has no deadline, so each event gets one.
 	e.within(0)
-	e.text(text)
-	if err := e.end(); err != nil {
+	if _, err := e.answer.send(event); err != nil {
 		return err
 	}
+	return e.shown()
+}
+
+// shown has the client see what was sent.
+func (e eventStream) shown() error {
 	if err := e.control.Flush(); err != nil {
 		return fmt.Errorf("write to the client: %w: %v", context.Canceled, err)
 	}

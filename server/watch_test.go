@@ -8,10 +8,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unsafe"
 
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/memory"
@@ -198,4 +201,66 @@ func TestMaxWatchers(t *testing.T) {
 	if got := a.stream(text(op, "id")); at(got[len(got)-1], "done") != true {
 		t.Errorf("after the others have ended: %v", got)
 	}
+}
+
+// sharedWriter is the connection of one stream. It notes where in memory the states
+// lie that the server writes before the operation is done.
+type sharedWriter struct {
+	*httptest.ResponseRecorder
+	states []*byte
+}
+
+// Write implements http.ResponseWriter.
+func (w *sharedWriter) Write(p []byte) (int, error) {
+	if bytes.HasPrefix(p, []byte("data: ")) && bytes.Contains(p, []byte(`"done":false`)) {
+		w.states = append(w.states, unsafe.SliceData(p))
+	}
+	return w.ResponseRecorder.Write(p)
+}
+
+// TestStreamsShareBytes checks that each state of an operation is encoded once,
+// however many streams of it there are: all of them write the same bytes, not equal
+// ones. Nothing is left of the streams when they have ended.
+func TestStreamsShareBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate()
+		srv := build(t, func() {}, func(s *setup) { s.extractor = g })
+		request := func(method, path, accept string, body any) *sharedWriter {
+			raw, err := json.Marshal(body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := httptest.NewRequestWithContext(t.Context(), method, path, bytes.NewReader(raw))
+			r.Host = "localhost"
+			r.Header.Set("Accept", accept)
+			w := &sharedWriter{ResponseRecorder: httptest.NewRecorder()}
+			srv.ServeHTTP(w, r)
+			return w
+		}
+		begun, err := parse(request("POST", scope+"/memories/ingest", "", talk(t)).Body.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		const streams = 100
+		var all [streams]*sharedWriter
+		var open sync.WaitGroup
+		for i := range all {
+			open.Go(func() { all[i] = request("GET", "/v1/operations/"+text(begun, "id"), "text/event-stream", nil) })
+		}
+		time.Sleep(time.Minute) // on the clock of the bubble: all have seen that it runs
+		close(g.open)
+		open.Wait()
+		for i, w := range all {
+			if len(w.states) == 0 || w.states[len(w.states)-1] != all[0].states[len(all[0].states)-1] ||
+				!bytes.Contains(w.Body.Bytes(), []byte(`"done":true`)) {
+				t.Fatalf("stream %d wrote states at %v, the first one at %v: %d %s", i, w.states, all[0].states, w.Code, w.Body)
+			}
+		}
+		left := request("GET", "/metrics", "", nil).Body.String()
+		for _, line := range []string{"memoryd_watchers 0", "memoryd_watched_operations 0"} {
+			if !slices.Contains(strings.Split(left, "\n"), line) {
+				t.Errorf("lacks %q", line)
+			}
+		}
+	})
 }
