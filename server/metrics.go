@@ -42,6 +42,11 @@ func (m *metrics) own() []prometheus.Collector {
 	return []prometheus.Collector{m.requests, m.running, m.latency, m.refusals, m.calls, m.preloads, m.seconds, m.build}
 }
 
+// refusingFlags are the flags whose limits refuse requests with a memory.Refusal.
+func refusingFlags() []string {
+	return []string{"max-answers", "max-bodies", "max-watchers", "queue-time", "requests"}
+}
+
 // requestSeconds are the buckets of requests: from a search of a small memory to
 // the longest time of a request.
 func requestSeconds() []float64 {
@@ -82,10 +87,13 @@ func newMetrics(version string) *metrics {
 	m.registry.MustRegister(m.own()...)
 	m.registry.MustRegister(collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	// An outcome that has not happened yet shows as 0. Otherwise it would be
-	// absent, and a rate over it undefined.
+	// An outcome and a refusal that have not happened yet show as 0. Otherwise they
+	// would be absent, and a rate would miss the first one.
 	for _, o := range []tools.Outcome{tools.Found, tools.Empty, tools.Late, tools.Failed} {
 		m.preloads.WithLabelValues(string(o))
+	}
+	for _, flag := range refusingFlags() {
+		m.refusals.WithLabelValues(flag)
 	}
 	m.serve = echo.WrapHandler(promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
 	return m

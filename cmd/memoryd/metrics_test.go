@@ -60,16 +60,18 @@ func TestEveryMetricIsFilled(t *testing.T) {
 			for metric := range server.Metrics() {
 				there := strings.Contains(told, "\n# TYPE "+metric+" ")
 				want := args == nil || !embeddedOnly.MatchString(metric)
-				if metric == "memoryd_refusals_total" { // has a label, and nothing was refused
-					want = false
-				}
 				if there != want {
 					t.Errorf("%s is there: %t, want %t", metric, there, want)
 				}
 			}
+			for _, m := range regexp.MustCompile(`memoryd_refusals_total{flag="([^"]*)"}`).FindAllStringSubmatch(told, -1) {
+				if serveFlags(&config{}).Lookup(m[1]) == nil {
+					t.Errorf("%s names no flag", m[0])
+				}
+			}
 			for _, line := range []string{`memoryd_operations_total{state="SUCCEEDED"} 1`, `memoryd_ready{check="sessions"} 1`,
 				`memoryd_store_failures_total{store="sessions"} 0`, `memoryd_store_failures_total{store="memories"} 0`,
-				`memoryd_batches_total{outcome="done"} 1`, `memoryd_events_total 1`, `memoryd_backlog_scopes 0`,
+				`memoryd_batches_total{outcome="done"} 1`, `memoryd_refusals_total{flag="queue-time"} 0`, `memoryd_events_total 1`, `memoryd_backlog_scopes 0`,
 				`memoryd_watchers_limit 1`} {
 				if !slices.Contains(strings.Split(told, "\n"), line) {
 					t.Errorf("lacks %s", line)
