@@ -2,8 +2,10 @@ package sqlitedb
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -56,7 +58,8 @@ func (db *DB) Backup(ctx context.Context, w io.Writer, size func(int64)) error {
 	return db.classify(copyPages(ctx, tx, w))
 }
 
-// copyPages writes the pages in order.
+// copyPages writes the pages in order. The copy gets a generation of its own, so that it
+// is not taken for the file that it is of, with the log beside that.
 func copyPages(ctx context.Context, tx *sql.Tx, w io.Writer) error {
 	rows, err := tx.QueryContext(ctx, `SELECT data FROM sqlite_dbpage ORDER BY pgno`)
 	if err != nil {
@@ -64,10 +67,14 @@ func copyPages(ctx context.Context, tx *sql.Tx, w io.Writer) error {
 	}
 	defer rows.Close()
 	out := bufio.NewWriterSize(w, 256<<10)
-	for rows.Next() {
+	for first := true; rows.Next(); first = false {
 		var page sql.RawBytes
 		if err := rows.Scan(&page); err != nil {
 			return err
+		}
+		if first {
+			page = bytes.Clone(page)
+			binary.BigEndian.PutUint32(page[generationAt:], uint32(newGeneration()))
 		}
 		if _, err := out.Write(page); err != nil {
 			return err

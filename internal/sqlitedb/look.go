@@ -17,7 +17,7 @@ import (
 type seen struct {
 	mu     sync.Mutex // held from a look to the commit that follows it
 	infos  map[string]os.FileInfo
-	header [100]byte // of the main file
+	header header // of the main file
 	// harmless counts the changes by others behind which nothing was damaged. After
 	// maxHarmless times are not compared any more: some file systems change them by
 	// themselves.

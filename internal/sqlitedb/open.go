@@ -5,10 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -114,6 +114,11 @@ func (db *DB) openBeside(checkTime time.Duration) (err error) {
 	if err := db.openRecord(); err != nil {
 		return err
 	}
+	var newest int32
+	if err := db.writer.QueryRow(`PRAGMA user_version`).Scan(&newest); err != nil {
+		return db.openError(err)
+	}
+	db.newest = generation(newest)
 	db.note()
 	if db.reserve.path = db.path + ".reserve"; db.reserve.take() != nil {
 		db.log.Warn("the disk has no room for the reserve that deletions get when it is full", "file", db.reserve.path,
@@ -161,7 +166,7 @@ func (db *DB) openMemory() (err error) {
 // lockFile takes the lock of this process on the file, and makes both if they
 // are missing.
 func (db *DB) lockFile() (err error) {
-	if db.path, err = filepath.Abs(db.path); err != nil {
+	if db.path, err = Resolve(db.path); err != nil {
 		return err
 	}
 	db.made.directories = missingDirectories(filepath.Dir(db.path))
@@ -188,9 +193,48 @@ func (db *DB) lockFile() (err error) {
 	return f.Close()
 }
 
+// maxLinks is how many symbolic links Resolve follows, as many as Linux does.
+const maxLinks = 40
+
+// Resolve returns the absolute path of the file that a path leads to, through
+// symbolic links in its place. The lock, the log and all else that is kept beside a
+// database are beside that file, where SQLite has its part of them too. A link that
+// leads nowhere is an error: the disk behind it may be away.
+func Resolve(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	for at := range maxLinks {
+		info, err := os.Lstat(path)
+		if errors.Is(err, fs.ErrNotExist) && at > 0 {
+			return "", fmt.Errorf("a symbolic link leads to %s, which is not there: is its disk away?", path)
+		}
+		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+			return path, nil // what else is wrong with it shows when it is opened
+		}
+		to, err := os.Readlink(path)
+		if err != nil {
+			return "", err
+		}
+		if !filepath.IsAbs(to) {
+			dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+			if err != nil {
+				return "", err
+			}
+			to = filepath.Join(dir, to)
+		}
+		path = to
+	}
+	return "", fmt.Errorf("%s: too many symbolic links", path)
+}
+
 // Lock keeps memoryd from opening the file at a path until unlock is called, without
 // opening or making it. The error is ErrInUse if a process has it open.
 func Lock(path string) (unlock func() error, err error) {
+	if path, err = Resolve(path); err != nil {
+		return nil, err
+	}
 	if missing(path + ".lock") {
 		return func() error { return nil }, nil // no memoryd has ever had it open there
 	}
@@ -216,10 +260,7 @@ func (db *DB) readApplicationID(source string) (id int, err error) {
 	err = look.QueryRow(`SELECT (SELECT application_id FROM pragma_application_id),
 		(SELECT count(*) FROM sqlite_schema),
 		(SELECT count(*) FROM sqlite_schema WHERE name = 'schema_versions')`).Scan(&id, &tables, &versions)
-	was, err2 := readRecord(db.path + ".state")
-	if err2 != nil {
-		return 0, err2
-	}
+	was, _ := readRecord(db.path + ".state") // checkBeside has told of one that cannot be read
 	foreign := code(err) == sqlite3.SQLITE_NOTADB || err == nil && id != applicationID && (id != 0 || tables > 0)
 	switch {
 	case foreign && !was.was:
@@ -243,10 +284,10 @@ func (db *DB) writeApplicationID(id int) error {
 	if id == applicationID {
 		return nil
 	}
-	if _, err := db.writer.Exec("PRAGMA application_id = " + strconv.Itoa(applicationID)); err != nil {
-		return err
-	}
-	_, err := db.writer.Exec(`CREATE TABLE IF NOT EXISTS schema_versions (
-		component TEXT PRIMARY KEY, version INTEGER NOT NULL)`)
+	// One transaction, so that the log that brings the file its first pages also brings
+	// it its generation.
+	_, err := db.writer.Exec(fmt.Sprintf(`BEGIN IMMEDIATE; PRAGMA application_id = %d; PRAGMA user_version = %d;
+		CREATE TABLE IF NOT EXISTS schema_versions (component TEXT PRIMARY KEY, version INTEGER NOT NULL);
+		COMMIT`, applicationID, int32(newGeneration())))
 	return err
 }

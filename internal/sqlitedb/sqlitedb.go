@@ -37,7 +37,8 @@ type DB struct {
 	log    *slog.Logger
 
 	handles  handles
-	record   *os.File
+	record   *os.File   // nil if it cannot be kept
+	newest   generation // of the log, or the main file if that is newer
 	seen     seen
 	failures atomic.Int64 // of SQLite
 	damage   atomic.Pointer[damage]
@@ -158,7 +159,7 @@ func (db *DB) closeConnections() error {
 	whole := db.Damaged() == nil
 	var errs []error
 	if db.record != nil {
-		if whole {
+		if whole && db.seen.infos != nil {
 			db.clearRecord()
 		}
 		errs = append(errs, closeFile(db.record))

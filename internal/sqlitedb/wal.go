@@ -17,26 +17,104 @@ const (
 	walMagic    = 0x377f0682 // its last bit says that checksums are big-endian
 )
 
+// LogHead is the header of a write-ahead log.
+type LogHead struct {
+	Whole    bool   // its checksum is right
+	PageSize int    // in bytes; 0 if it states none that is allowed
+	Salts    uint64 // both: those of all frames of this log
+
+	order binary.ByteOrder // of checksums
+	sums  uint64           // checksums of the header, which the first frame continues
+}
+
+// Frame is a version of a page in a write-ahead log.
+type Frame struct {
+	Number uint32 // counts from 1
+	At     int64  // where in the log its page begins
+	Page   uint32 // the number of the page
+	Commit bool   // it ends a transaction
+	Own    bool   // its salts are the log's; else it is of an earlier log, or damaged
+	Good   bool   // Own, and its checksum follows from the one that the frame before it states
+	Sums   uint64 // the checksums that it states
+	Data   []byte // the page, until the next frame
+}
+
+// readLogHead reads a header. A log that ends within it gives one that is not whole.
+func readLogHead(in io.Reader) (h LogHead, err error) {
+	raw := make([]byte, walHeader)
+	if _, err := io.ReadFull(in, raw); err != nil {
+		return h, ended(err)
+	}
+	magic, page := binary.BigEndian.Uint32(raw), binary.BigEndian.Uint32(raw[8:])
+	h.order = binary.LittleEndian
+	if magic == walMagic|1 {
+		h.order = binary.BigEndian
+	}
+	if page >= 512 && page <= 65536 && page&(page-1) == 0 {
+		h.PageSize = int(page)
+	}
+	h.Salts, h.sums = binary.BigEndian.Uint64(raw[16:]), binary.BigEndian.Uint64(raw[24:])
+	h.Whole = magic|1 == walMagic|1 && h.PageSize > 0 && continueSums(h.order, 0, raw[:24]) == h.sums
+	return h, nil
+}
+
+// continueSums continues the two checksums of a log over data.
+func continueSums(order binary.ByteOrder, sums uint64, data []byte) uint64 {
+	s0, s1 := uint32(sums>>32), uint32(sums)
+	for i := 0; i+8 <= len(data); i += 8 {
+		s0 += order.Uint32(data[i:]) + s1
+		s1 += order.Uint32(data[i+4:]) + s0
+	}
+	return uint64(s0)<<32 | uint64(s1)
+}
+
+// ReadLog reads a write-ahead log, and calls see with its frames until see returns
+// false. One damaged frame does not hide those behind it. pageSize is for a log whose
+// header is not whole: such a log has the salts of its first frame. 0 is for a caller
+// that wants no frames of it.
+func ReadLog(in io.Reader, pageSize int, see func(Frame) bool) (LogHead, error) {
+	h, err := readLogHead(in)
+	if h.Whole {
+		pageSize = h.PageSize
+	}
+	if err != nil || pageSize == 0 || h.order == nil {
+		return h, err
+	}
+	raw := make([]byte, frameHeader+pageSize)
+	sums := h.sums
+	for n := uint32(1); ; n++ {
+		if _, err := io.ReadFull(in, raw); err != nil {
+			return h, ended(err)
+		}
+		f := Frame{Number: n, At: walHeader + int64(n-1)*int64(len(raw)) + frameHeader,
+			Page: binary.BigEndian.Uint32(raw), Commit: binary.BigEndian.Uint32(raw[4:]) != 0,
+			Sums: binary.BigEndian.Uint64(raw[16:]), Data: raw[frameHeader:]}
+		salts := binary.BigEndian.Uint64(raw[8:])
+		if n == 1 && !h.Whole {
+			h.Salts = salts
+		}
+		if f.Own = salts == h.Salts; f.Own {
+			f.Good = continueSums(h.order, continueSums(h.order, sums, raw[:8]), f.Data) == f.Sums
+		}
+		sums = f.Sums
+		if !see(f) {
+			return h, nil
+		}
+	}
+}
+
 // walState is what a write-ahead log holds.
 type walState struct {
 	size     int64
-	header   bool   // it has a header, and that is whole
+	whole    bool   // it has a header, and that is whole
 	salts    uint64 // both, of the header
 	frames   uint32 // from the beginning to the last commit, all whole
 	lastSums uint64 // the checksums of the last of them
 	// lost says that behind the first frame that is not whole there are frames of
 	// two transactions. SQLite flushes one transaction before it begins the next, so
 	// at least the first of them was acknowledged, and SQLite would drop it.
-	lost bool
-}
-
-// walSums continues the two checksums of a log over data.
-func walSums(order binary.ByteOrder, s0, s1 uint32, data []byte) (uint32, uint32) {
-	for i := 0; i+8 <= len(data); i += 8 {
-		s0 += order.Uint32(data[i:]) + s1
-		s1 += order.Uint32(data[i+4:]) + s0
-	}
-	return s0, s1
+	lost  bool
+	heads []header // of the committed versions of page 1, each different from the one before
 }
 
 // readWAL reads the log at a path, which may be missing, up to a number of frames;
@@ -55,60 +133,32 @@ func readWAL(path string, limit uint32) (w walState, err error) {
 		return w, err
 	}
 	w.size = info.Size()
-	return w, w.read(bufio.NewReaderSize(f, 1<<20), limit)
-}
-
-// read reads the header and the frames.
-func (w *walState) read(in io.Reader, limit uint32) error {
-	head := make([]byte, walHeader)
-	if _, err := io.ReadFull(in, head); err != nil {
-		return ended(err)
-	}
-	magic, page := binary.BigEndian.Uint32(head), binary.BigEndian.Uint32(head[8:])
-	var order binary.ByteOrder = binary.LittleEndian
-	if magic == walMagic|1 {
-		order = binary.BigEndian
-	}
-	s0, s1 := walSums(order, 0, 0, head[:24])
-	w.salts = binary.BigEndian.Uint64(head[16:])
-	if magic|1 != walMagic|1 || page < 512 || page > 65536 ||
-		s0 != binary.BigEndian.Uint32(head[24:]) || s1 != binary.BigEndian.Uint32(head[28:]) {
-		return nil
-	}
-	w.header = true
-	frame := make([]byte, frameHeader+int(page))
 	whole, commits := true, 0 // whole: all frames so far; commits: whole ones behind one that is not
-	for n := uint32(1); limit == 0 || n <= limit; n++ {
-		if _, err := io.ReadFull(in, frame); err != nil {
-			return ended(err)
+	var heads []header        // up to this frame
+	head, err := ReadLog(bufio.NewReaderSize(f, 1<<20), 0, func(f Frame) bool {
+		if !f.Own && limit > 0 {
+			return false
 		}
-		if binary.BigEndian.Uint64(frame[8:]) != w.salts {
-			if limit > 0 {
-				return nil
+		whole = whole && f.Good
+		if whole && f.Page == 1 {
+			if head := header(f.Data[:headerBytes]); len(heads) == 0 || head != heads[len(heads)-1] {
+				heads = append(heads, head)
 			}
-			whole = false // a frame of an earlier log, or a damaged one
-			s0, s1 = binary.BigEndian.Uint32(frame[16:]), binary.BigEndian.Uint32(frame[20:])
-			continue
 		}
-		s0, s1 = walSums(order, s0, s1, frame[:8])
-		s0, s1 = walSums(order, s0, s1, frame[frameHeader:])
-		sums := binary.BigEndian.Uint64(frame[16:])
-		good := uint64(s0)<<32|uint64(s1) == sums
-		s0, s1 = uint32(sums>>32), uint32(sums) // so that one damaged frame does not hide the others
-		commit := binary.BigEndian.Uint32(frame[4:]) != 0
 		switch {
-		case !good:
-			whole = false
-		case whole && commit:
-			w.frames, w.lastSums = n, sums
-		case !whole:
+		case whole && f.Commit:
+			w.frames, w.lastSums = f.Number, f.Sums
+			w.heads = heads
+		case !whole && f.Good:
 			w.lost = w.lost || commits > 0
-			if commit {
+			if f.Commit {
 				commits++
 			}
 		}
-	}
-	return nil
+		return limit == 0 || f.Number < limit
+	})
+	w.whole, w.salts = head.Whole, head.Salts
+	return w, err
 }
 
 // ended is nil for the end of a file, wherever in a frame that is.
@@ -155,7 +205,7 @@ func checkWAL(path string, index io.ReaderAt) (what string, err error) {
 		if err != nil {
 			return "", err
 		}
-		if w.header && w.salts == before.salts && w.frames == before.frames && w.lastSums == before.sums {
+		if w.whole && w.salts == before.salts && w.frames == before.frames && w.lastSums == before.sums {
 			return "", nil
 		}
 		// A writer may have begun the log again meanwhile.

@@ -155,6 +155,9 @@ func (db *DB) runGroup(first *job) (group []*job, err error) {
 			tx.run("ROLLBACK") // the error that led here is the one to return
 		}
 	}()
+	if err := db.count(tx); err != nil {
+		return group, err
+	}
 	was, err := db.changes(tx)
 	if err != nil {
 		return group, err
@@ -180,6 +183,7 @@ func (db *DB) runGroup(first *job) (group []*job, err error) {
 		db.reading.Lock() // a moment without readers
 		defer db.reading.Unlock()
 		if db.copying.Load() == 0 { // no copy has begun meanwhile: it would keep the checkpoint waiting
+			db.clearRecord()
 			tx.run("PRAGMA wal_checkpoint(TRUNCATE)") // if it fails, the next commit tries again
 		}
 	}
@@ -208,6 +212,7 @@ func (db *DB) lookBefore() error {
 func (db *DB) saveLost(tx *Tx) {
 	tx.run("ROLLBACK")
 	if db.Damaged() == nil {
+		db.clearRecord()
 		tx.run("PRAGMA wal_checkpoint(TRUNCATE)")
 		db.seen.infos = nil // until the next commit
 	}
