@@ -22,6 +22,9 @@ type Saved struct {
 // Recover stores what can be read of a damaged SQLite file in a new one. If it fails
 // it leaves no new file.
 func Recover(ctx context.Context, old, path string, model memory.Model) (saved *Saved, err error) {
+	if old, err = sqlitedb.Resolve(old); err != nil {
+		return nil, err
+	}
 	unlock, err := sqlitedb.Lock(old)
 	if err != nil {
 		return nil, err

@@ -9,18 +9,20 @@
 package salvage
 
 import (
+	"bufio"
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 	"os"
+
+	"github.com/memoryd/memoryd/internal/sqlitedb"
 )
 
 // The format is https://sqlite.org/fileformat2.html.
 const (
 	magic       = "SQLite format 3\x00"
 	defaultPage = 4096
-	walHeader   = 32
-	frameHeader = 24
 )
 
 // file is a database file and the write-ahead log beside it.
@@ -32,15 +34,20 @@ type file struct {
 	usable   int // bytes of a page that hold content
 	pages    uint32
 	header   bool // the header of the main file can be read
+	otherLog bool // the log beside it is of another file, and is not read
 }
 
 // open opens the file at a path, which is not changed.
 func open(path string) (*file, error) {
 	f := &file{pageSize: defaultPage, inLog: map[uint32]int64{}}
-	var err error
+	belongs, err := sqlitedb.LogBelongs(path)
+	if err != nil {
+		return nil, err
+	}
 	if f.main, err = os.Open(path); err != nil {
 		return nil, err
 	}
+	f.otherLog = !belongs
 	if f.log, err = os.Open(path + "-wal"); err != nil {
 		f.log = nil
 	}
@@ -86,61 +93,36 @@ func (f *file) close() {
 	}
 }
 
-// readLog finds the committed pages in the log. A frame counts if its own checksum
-// follows from the one that the frame before it states, so one damaged frame costs one
-// page and not all that comes after it.
+// readLog finds the committed pages in the log. One damaged frame costs one page and not
+// all that comes after it.
 func (f *file) readLog() {
-	if f.log == nil {
+	if f.log == nil || f.otherLog {
 		return
 	}
-	head := make([]byte, walHeader)
-	if _, err := f.log.ReadAt(head, 0); err != nil {
-		return
+	if !f.header { // the log knows the size of a page
+		head, _ := sqlitedb.ReadLog(io.NewSectionReader(f.log, 0, math.MaxInt64), 0,
+			func(sqlitedb.Frame) bool { return false })
+		if head.PageSize > 0 {
+			f.pageSize, f.usable = head.PageSize, head.PageSize
+		}
 	}
-	size := int(binary.BigEndian.Uint32(head[8:]))
-	if pageSize(uint32(size)) == 0 || f.header && size != f.pageSize {
-		size = f.pageSize
-	} else if !f.header {
-		f.pageSize, f.usable = size, size
-	}
-	var order binary.ByteOrder = binary.LittleEndian
-	if head[3] == 0x83 {
-		order = binary.BigEndian
-	}
-	salts := binary.BigEndian.Uint64(head[16:])
-	s0, s1 := binary.BigEndian.Uint32(head[24:]), binary.BigEndian.Uint32(head[28:])
-	frame := make([]byte, frameHeader+size)
 	waiting := map[uint32]int64{} // pages of a transaction that has no commit yet
-	for at := int64(walHeader); ; at += int64(len(frame)) {
-		if _, err := io.ReadFull(io.NewSectionReader(f.log, at, int64(len(frame))), frame); err != nil {
-			return
-		}
-		s0, s1 = sums(order, s0, s1, frame[:8])
-		s0, s1 = sums(order, s0, s1, frame[frameHeader:])
-		stated0, stated1 := binary.BigEndian.Uint32(frame[16:]), binary.BigEndian.Uint32(frame[20:])
-		good := s0 == stated0 && s1 == stated1 && binary.BigEndian.Uint64(frame[8:]) == salts
-		s0, s1 = stated0, stated1
-		if !good {
-			continue
-		}
-		waiting[binary.BigEndian.Uint32(frame)] = at + frameHeader
-		if pages := binary.BigEndian.Uint32(frame[4:]); pages > 0 { // a commit
-			for n, at := range waiting {
-				f.inLog[n] = at
-				f.pages = max(f.pages, n)
+	// What cannot be read of the log stays as it is in the main file.
+	_, _ = sqlitedb.ReadLog(bufio.NewReaderSize(io.NewSectionReader(f.log, 0, math.MaxInt64), 1<<20), f.pageSize,
+		func(frame sqlitedb.Frame) bool {
+			if !frame.Good || len(frame.Data) != f.pageSize {
+				return true
 			}
-			clear(waiting)
-		}
-	}
-}
-
-// sums continues the checksums of a log over data.
-func sums(order binary.ByteOrder, s0, s1 uint32, data []byte) (uint32, uint32) {
-	for i := 0; i+8 <= len(data); i += 8 {
-		s0 += order.Uint32(data[i:]) + s1
-		s1 += order.Uint32(data[i+4:]) + s0
-	}
-	return s0, s1
+			waiting[frame.Page] = frame.At
+			if frame.Commit {
+				for n, at := range waiting {
+					f.inLog[n] = at
+					f.pages = max(f.pages, n)
+				}
+				clear(waiting)
+			}
+			return true
+		})
 }
 
 // page reads a page. What is beyond the end of the file reads as zeros.

@@ -87,7 +87,8 @@ type pending struct {
 	orphan bool // it is from a page that no tree reaches
 }
 
-// Run stores what can be read of the file at a path in a new, empty database.
+// Run stores what can be read of the file at a path in a new, empty database. The error
+// is ErrNothing if that is nothing, and no store made the file.
 func Run(ctx context.Context, path string, db *sqlitedb.DB, components []Component) (*Report, error) {
 	old, err := open(path)
 	if err != nil {
@@ -96,6 +97,10 @@ func Run(ctx context.Context, path string, db *sqlitedb.DB, components []Compone
 	defer old.close()
 	r := &run{old: old, db: db, tables: map[string]*table{}, widths: map[string]map[int]bool{},
 		reached: map[uint32]bool{}, report: &Report{Kept: map[string]int{}, Found: make([]bool, len(components))}}
+	if old.otherLog {
+		r.report.Notes = append(r.report.Notes, "the write-ahead log beside the file belongs to another copy of it:"+
+			" nothing of it was used")
+	}
 	trees := r.schema()
 	if err := r.prepare(ctx, trees, components); err != nil {
 		return nil, err
@@ -109,7 +114,23 @@ func Run(ctx context.Context, path string, db *sqlitedb.DB, components []Compone
 	if err := r.flush(ctx); err != nil {
 		return nil, err
 	}
+	if !r.found(trees) {
+		return nil, fmt.Errorf("%w: %s has no page that shows that it was a file of memoryd", ErrNothing, path)
+	}
 	return r.report, r.finish(ctx, trees)
+}
+
+// ErrNothing is the error of Run for a file of which nothing can be saved.
+var ErrNothing = errors.New("nothing can be saved")
+
+// found reports whether the old file was one of memoryd: it has rows or tables of it.
+func (r *run) found(trees map[string]tree) bool {
+	for _, c := range r.components {
+		if slices.ContainsFunc(c.Tables, func(t string) bool { return r.report.Kept[t] > 0 || trees[t].root > 0 }) {
+			return true
+		}
+	}
+	return false
 }
 
 // schema reads the schema of the old file, as far as it can be.

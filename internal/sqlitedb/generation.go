@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"slices"
 )
 
@@ -84,6 +85,22 @@ func (w *walState) has(head header) bool {
 		return true
 	}
 	return head.generation()+1 == w.heads[0].generation() || slices.Contains(w.heads, head)
+}
+
+// LogBelongs reports whether the log beside the file at a path is the one of that file,
+// as far as both can be read.
+func LogBelongs(path string) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	head, err := readHeader(f)
+	if err != nil {
+		return false, err
+	}
+	w, err := readWAL(path+"-wal", 0)
+	return string(head[:len(magic)]) != magic || w.follows(head.generation()) && w.has(head), err
 }
 
 // count counts the generation up if the transaction that has just begun may begin the

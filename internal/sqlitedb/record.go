@@ -110,10 +110,10 @@ func errDamagedFile(path, what string) error {
 
 // errOtherLog is the error for a log that is not the one of the file beside it.
 func errOtherLog(path string) error {
-	return fmt.Errorf("%s is another copy of the database than the one that its write-ahead log (%s-wal) belongs to,"+
+	return fmt.Errorf("%s is another copy of the database than the one that the write-ahead log beside it belongs to,"+
 		" and both are left as they are: together they would be damaged. To go on with this copy, move %s-wal,"+
-		" %s-shm and %s.state elsewhere; to go on with the newer data, put the file that the log belongs to back;"+
-		" to save what can be read of both: memoryd recover %s NEW", path, path, path, path, path, path)
+		" %s-shm and %s.state elsewhere, or save it without them: memoryd recover %s NEW."+
+		" To go on with what the log has, put the file back that it belongs to", path, path, path, path, path)
 }
 
 // checkBeside compares the file with its record and its log before SQLite opens it:
@@ -168,11 +168,11 @@ func (db *DB) compare(r record, w walState, head header) error {
 	}
 	file := head.generation()
 	switch {
-	case !w.follows(file):
-		return errOtherLog(db.path)
 	case w.lost:
 		return errDamagedFile(db.path,
 			"its write-ahead log (-wal) is damaged, and acknowledged writes behind that place would be lost")
+	case !w.follows(file):
+		return errOtherLog(db.path)
 	case r.known && !file.between(r.file, r.newest+1): // the record may be one commit behind
 		db.log.Warn("the database is another copy than the one that memoryd has left here:"+
 			" memoryd check tells whether sessions and memories agree", "file", db.path)

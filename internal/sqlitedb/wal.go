@@ -114,7 +114,7 @@ type walState struct {
 	// two transactions. SQLite flushes one transaction before it begins the next, so
 	// at least the first of them was acknowledged, and SQLite would drop it.
 	lost  bool
-	heads []header // of the committed versions of page 1, each different from the one before
+	heads []header // of the versions of page 1 that are whole, each different from the one before
 }
 
 // readWAL reads the log at a path, which may be missing, up to a number of frames;
@@ -134,21 +134,19 @@ func readWAL(path string, limit uint32) (w walState, err error) {
 	}
 	w.size = info.Size()
 	whole, commits := true, 0 // whole: all frames so far; commits: whole ones behind one that is not
-	var heads []header        // up to this frame
 	head, err := ReadLog(bufio.NewReaderSize(f, 1<<20), 0, func(f Frame) bool {
 		if !f.Own && limit > 0 {
 			return false
 		}
 		whole = whole && f.Good
-		if whole && f.Page == 1 {
-			if head := header(f.Data[:headerBytes]); len(heads) == 0 || head != heads[len(heads)-1] {
-				heads = append(heads, head)
+		if f.Good && f.Page == 1 {
+			if head := header(f.Data[:headerBytes]); len(w.heads) == 0 || head != w.heads[len(w.heads)-1] {
+				w.heads = append(w.heads, head)
 			}
 		}
 		switch {
 		case whole && f.Commit:
 			w.frames, w.lastSums = f.Number, f.Sums
-			w.heads = heads
 		case !whole && f.Good:
 			w.lost = w.lost || commits > 0
 			if f.Commit {
