@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"maps"
 	"time"
 
@@ -72,6 +73,10 @@ type checker struct {
 	suspects []suspect
 	batch    []memory.Memory           // facts whose sources are not checked yet
 	there    map[sessionstore.Key]bool // sessions that are there or not, as far as they are known
+	// pending has the hashes of the sessions of which memories are to come: what those
+	// rest on may be to come too.
+	pending map[uint64]bool
+	seed    maphash.Seed
 }
 
 // maxFindings bounds the findings of a report. All are counted.
@@ -81,7 +86,7 @@ const maxFindings = 1000
 // cannot be read.
 func Run(ctx context.Context, sessions Sessions, memories Memories, opts *Options) (*Report, error) {
 	c := &checker{sessions: sessions, memories: memories, there: map[sessionstore.Key]bool{},
-		report: &Report{Findings: []Finding{}, Rules: map[string]Advice{}}}
+		pending: map[uint64]bool{}, seed: maphash.MakeSeed(), report: &Report{Findings: []Finding{}, Rules: map[string]Advice{}}}
 	if opts != nil {
 		c.opts = *opts
 	}
@@ -111,6 +116,9 @@ func (r *Report) Add(store string, f memory.Finding) {
 	}
 }
 
+// hash stands for a key: a store may have millions.
+func (c *checker) hash(key sessionstore.Key) uint64 { return maphash.Comparable(c.seed, key) }
+
 // eventsTogether is how many events of a session are read in one call.
 const eventsTogether = 200
 
@@ -120,6 +128,7 @@ func (c *checker) session(ctx context.Context, r sessionstore.SessionRecord) err
 	c.report.Events += r.Events
 	if r.Requested > r.Done {
 		c.report.Pending++
+		c.pending[c.hash(r.Key)] = true
 	}
 	work := sessionstore.Work{Key: r.Key, Ref: r.Ref}
 	for after := int64(0); after < min(r.Done, r.Events); {

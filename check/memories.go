@@ -36,7 +36,7 @@ func (c *checker) lookAgain(ctx context.Context) error {
 			return err
 		}
 		events, err := c.sessions.Events(ctx, s.work, s.seq-1, 1)
-		if err != nil {
+		if away(ctx, err) {
 			return err
 		}
 		if len(missing) > 0 && len(events) > 0 {
@@ -132,7 +132,7 @@ func (c *checker) facts(ctx context.Context) error {
 		if err := c.withoutTurns(ctx, key, events); err != nil {
 			return err
 		}
-		if len(events) == 0 {
+		if len(events) == 0 || c.pending[c.hash(key)] {
 			continue
 		}
 		missing, err := c.lost(ctx, key, events)

@@ -10,6 +10,8 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/memoryd/memoryd"
 	"github.com/memoryd/memoryd/check"
@@ -142,9 +144,9 @@ func tellReport(w io.Writer, cfg *config, r *check.Report) error {
 			fmt.Fprintf(w, "app %q, user %q: ", f.App, f.User)
 		}
 		if f.Of != "" {
-			fmt.Fprintf(w, "%s: ", f.Of)
+			fmt.Fprintf(w, "%s: ", printable(f.Of))
 		}
-		fmt.Fprintln(w, f.Text)
+		fmt.Fprintln(w, printable(f.Text))
 	}
 	if more := r.Faults - len(r.Findings); more > 0 {
 		fmt.Fprintf(w, "and %d more\n", more)
@@ -159,6 +161,16 @@ func tellReport(w io.Writer, cfg *config, r *check.Report) error {
 		" %d memories (%d turns, %d of them of sessions that are gone) and %d deleted ones\n%s\n", where(cfg),
 		r.Sessions, r.Events, r.Pending, r.Memories, r.Turns, r.SessionGone, r.Deleted, verdict(r))
 	return err
+}
+
+// printable is text without what a terminal would act on: damaged rows have any bytes.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, s)
 }
 
 func verdict(r *check.Report) string {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -126,6 +127,73 @@ func TestCheckFile(t *testing.T) {
 			}
 			finds(t, checked(t, "-data", dir), c.store, c.rule, c.of)
 		})
+	}
+}
+
+// A check finds no fault in what recover has saved, although memories are still to come,
+// and names the pages of a damaged file that it cannot read.
+func TestCheckRecovered(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	p := start(t, data)
+	checkable(t, p.url)
+	p.terminate(t)
+	file := filepath.Join(data, dataFile)
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(`UPDATE memories SET doc = substr(doc, 1, 20) WHERE kind = 'turn'`); err != nil {
+		t.Fatal(err)
+	}
+	saved := filepath.Join(t.TempDir(), dataFile)
+	if said := runs(t, "recover", data, saved); !strings.Contains(said, "lost, in memories") {
+		t.Error(said)
+	}
+	if r := checked(t, "-data", filepath.Dir(saved)); r.Faults > 0 || r.Pending == 0 || r.Memories == 0 {
+		t.Errorf("what was recovered: %+v", r)
+	}
+
+	var page int64
+	if err := db.QueryRow(`SELECT min(pageno) FROM dbstat WHERE name = 'memories' AND pagetype = 'leaf'`).
+		Scan(&page); err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	overwrite(t, file, (page-1)*4096, make([]byte, 12))
+	finds(t, checked(t, "-data", data), "memories", "unreadable", "memories, row numbers from ")
+}
+
+// Of files that memoryd has not made nothing is recovered, and nothing is left.
+func TestRecoverNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	garbage := make([]byte, 50_000)
+	_, _ = rand.NewChaCha8([32]byte{1}).Read(garbage) // it never fails
+	other := filepath.Join(dir, "other.db")
+	db, err := sql.Open("sqlite", other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec(`CREATE TABLE t (x); INSERT INTO t VALUES (1)`); err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	raw, err := os.ReadFile(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, raw := range map[string][]byte{"garbage": garbage, "zeros": make([]byte, 50_000), "other": raw} {
+		dir := t.TempDir()
+		old := filepath.Join(dir, "old.db")
+		if err := os.WriteFile(old, raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		runFails(t, "nothing can be saved", 1, "recover", old, filepath.Join(dir, "new.db"))
+		if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+			t.Errorf("%s: left are %v, %v", name, left, err)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -48,58 +49,55 @@ func (s *Store) Audit(ctx context.Context, yield func(memory.Record) error, foun
 			return fmt.Errorf("audit memories: %w", err)
 		}
 	}
-	for after := int64(0); ; {
-		var page []columns
-		var histories [][]memory.Step
-		var failed []error
-		err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-			if page, err = s.auditPage(ctx, tx, after); err != nil {
-				return err
-			}
-			histories, failed = make([][]memory.Step, len(page)), make([]error, len(page))
+	type history struct {
+		steps  []memory.Step
+		failed error
+	}
+	var histories []history // of the rows of a page
+	walk := sqlitedb.Walk[columns]{Query: s.auditQuery(), Page: exportPage, Scan: scanColumns,
+		With: func(tx *sql.Tx, page []sqlitedb.Walked[columns]) error {
+			histories = make([]history, len(page))
 			for i := range page {
-				histories[i], failed[i] = readHistory(ctx, tx, `n = ?`, page[i].n)
+				histories[i].steps, histories[i].failed = readHistory(ctx, tx, `n = ?`, page[i].Number)
 			}
-			return nil
-		})
-		if err != nil {
-			if sqlitedb.IsDamage(err) {
-				found(memory.Finding{Rule: memory.RuleUnreadable, Of: fmt.Sprintf("memories behind number %d", after),
-					Text: err.Error()})
-				return nil
+			return ctx.Err()
+		},
+		Table: "memories", Found: found}
+	err := walk.Run(ctx, s.db, func(page []sqlitedb.Walked[columns]) error {
+		for i, one := range page {
+			c := one.Row
+			if one.Err != nil {
+				found(memory.Finding{Rule: memory.RuleUnreadable, Scope: c.scope,
+					Of: cmp.Or(c.id, fmt.Sprintf("memory number %d", one.Number)), Text: one.Err.Error()})
+				continue
 			}
-			return fmt.Errorf("audit memories: %w", err)
-		}
-		if len(page) == 0 {
-			return nil
-		}
-		for i := range page {
-			after = page[i].n
-			if failed[i] != nil {
-				found(page[i].finding(memory.RuleUnreadable, "its history: "+failed[i].Error()))
+			if histories[i].failed != nil {
+				found(c.finding(memory.RuleUnreadable, "its history: "+histories[i].failed.Error()))
 			}
-			if r := page[i].record(found); r != nil {
-				r.History = histories[i]
+			if r := c.record(found); r != nil {
+				r.History = histories[i].steps
 				if err := yield(*r); err != nil {
 					return err
 				}
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("audit memories: %w", err)
 	}
+	return nil
 }
 
 // auditRows reports the rows of a query, and a query that meets damage.
 func (s *Store) auditRows(ctx context.Context, rule, query string, found func(memory.Finding)) error {
 	var all []memory.Finding
-	scan := func(rows *sql.Rows) (f memory.Finding, err error) {
-		f.Rule = rule
-		return f, rows.Scan(&f.App, &f.User, &f.Of, &f.Text)
-	}
 	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-		all, err = sqlitedb.Collect(ctx, tx, scan, `SELECT * FROM (`+query+`) LIMIT 1000`)
+		all, err = sqlitedb.Collect(ctx, tx, sqlitedb.ScanFinding, `SELECT * FROM (`+query+`) LIMIT 1000`)
 		return err
 	})
 	for _, f := range all {
+		f.Rule = rule
 		found(f)
 	}
 	if err != nil && sqlitedb.IsDamage(err) {
@@ -109,22 +107,16 @@ func (s *Store) auditRows(ctx context.Context, rule, query string, found func(me
 	return err
 }
 
-// auditPage reads rows behind number after.
-func (s *Store) auditPage(ctx context.Context, tx *sql.Tx, after int64) ([]columns, error) {
-	scan := func(rows *sql.Rows) (c columns, err error) {
-		return c, rows.Scan(&c.n, &c.scope.App, &c.scope.User, &c.id, &c.kind, &c.session, &c.revision, &c.timestamp,
-			&c.created, &c.updated, &c.deleted, &c.doc, &c.terms, &c.vector)
-	}
-	return sqlitedb.Collect(
-		ctx,
-		tx,
-		scan,
-		`SELECT m.n, coalesce(app, ''), coalesce(user, ''), id, kind, session, revision,
-		timestamp, create_time, update_time, deleted, doc, `+s.at.terms+`, `+s.at.vector+`
-		FROM memories m LEFT JOIN scopes s ON s.n = m.scope WHERE m.n > ? ORDER BY m.n LIMIT ?`,
-		after,
-		exportPage,
-	)
+// auditQuery reads rows for scanColumns.
+func (s *Store) auditQuery() string {
+	return `SELECT m.n, coalesce(app, ''), coalesce(user, ''), id, kind, session, revision,
+		timestamp, create_time, update_time, deleted, doc, ` + s.at.terms + `, ` + s.at.vector + `
+		FROM memories m LEFT JOIN scopes s ON s.n = m.scope WHERE m.n > ? ORDER BY m.n LIMIT ?`
+}
+
+func scanColumns(rows *sql.Rows) (c columns, err error) {
+	return c, rows.Scan(&c.n, &c.scope.App, &c.scope.User, &c.id, &c.kind, &c.session, &c.revision, &c.timestamp,
+		&c.created, &c.updated, &c.deleted, &c.doc, &c.terms, &c.vector)
 }
 
 func (c *columns) finding(rule, text string) memory.Finding {

@@ -1,6 +1,7 @@
 package sqlitesession
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -68,17 +69,14 @@ const auditPage = 100
 // Audit implements sessionstore.Audited.
 func (s *Store) Audit(ctx context.Context, session func(sessionstore.SessionRecord) error,
 	found func(memory.Finding)) error {
-	scan := func(rows *sql.Rows) (f memory.Finding, err error) {
-		return f, rows.Scan(&f.App, &f.User, &f.Of, &f.Text)
-	}
 	for _, fault := range faults {
-		err := s.auditRows(ctx, fault.rule, scan, found, fault.query)
+		err := s.auditRows(ctx, fault.rule, found, fault.query)
 		if err != nil {
 			return fmt.Errorf("audit sessions: %w", err)
 		}
 	}
 	late := s.now().Add(maxLease).UnixMicro()
-	err := s.auditRows(ctx, sessionstore.RuleLeases, scan, found, `SELECT app, user, owner,
+	err := s.auditRows(ctx, sessionstore.RuleLeases, found, `SELECT app, user, owner,
 		'a lease ends more than an hour from now' FROM leases WHERE until > ?`, late)
 	if err == nil {
 		err = s.auditEvents(ctx, found)
@@ -93,11 +91,11 @@ func (s *Store) Audit(ctx context.Context, session func(sessionstore.SessionReco
 }
 
 // auditRows reports the rows of a query, and a query that meets damage.
-func (s *Store) auditRows(ctx context.Context, rule string, scan func(*sql.Rows) (memory.Finding, error),
-	found func(memory.Finding), query string, args ...any) error {
+func (s *Store) auditRows(ctx context.Context, rule string, found func(memory.Finding),
+	query string, args ...any) error {
 	var all []memory.Finding
 	err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-		all, err = sqlitedb.Collect(ctx, tx, scan, `SELECT * FROM (`+query+`) LIMIT 1000`, args...)
+		all, err = sqlitedb.Collect(ctx, tx, sqlitedb.ScanFinding, `SELECT * FROM (`+query+`) LIMIT 1000`, args...)
 		return err
 	})
 	for _, f := range all {
@@ -119,29 +117,21 @@ func (s *Store) orUnreadable(err error, what string, found func(memory.Finding))
 // auditEvents reads every event.
 func (s *Store) auditEvents(ctx context.Context, found func(memory.Finding)) error {
 	type row struct {
-		rowid, ref, seq, time int64
-		id                    string
-		doc                   []byte
+		rowid int64
+		eventRow
 	}
-	scan := func(rows *sql.Rows) (r row, err error) {
-		return r, rows.Scan(&r.rowid, &r.ref, &r.seq, &r.id, &r.time, &r.doc)
-	}
-	for after := int64(-1); ; {
-		var page []row
-		err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-			page, err = sqlitedb.Collect(ctx, tx, scan, `SELECT rowid, ref, seq, id, time, doc FROM events
-				WHERE rowid > ? ORDER BY rowid LIMIT ?`, after, auditPage)
-			return err
-		})
-		if err != nil {
-			return s.orUnreadable(err, "events", found)
-		}
-		if len(page) == 0 {
-			return nil
-		}
-		for _, r := range page {
-			after = r.rowid
-			doc, err := sqlitedb.Unseal(r.doc)
+	walk := sqlitedb.Walk[row]{Page: auditPage, Table: "events", Found: found,
+		Query: `SELECT rowid, ref, seq, time, id, doc FROM events WHERE rowid > ? ORDER BY rowid LIMIT ?`,
+		Scan: func(rows *sql.Rows) (r row, err error) {
+			return r, rows.Scan(&r.rowid, &r.ref, &r.seq, &r.time, &r.id, &r.doc)
+		}}
+	return walk.Run(ctx, s.db, func(page []sqlitedb.Walked[row]) error {
+		for _, one := range page {
+			r := one.Row
+			doc, err := r.doc, one.Err
+			if err == nil {
+				doc, err = sqlitedb.Unseal(doc)
+			}
 			var e sessionstore.Event
 			if err == nil {
 				e, err = sessionstore.ReadEvent(doc)
@@ -155,7 +145,8 @@ func (s *Store) auditEvents(ctx context.Context, found func(memory.Finding)) err
 						sessionstore.FromMicros(r.time))})
 			}
 		}
-	}
+		return nil
+	})
 }
 
 func eventName(ref, seq int64) string { return fmt.Sprintf("event %d of session number %d", seq, ref) }
@@ -163,36 +154,24 @@ func eventName(ref, seq int64) string { return fmt.Sprintf("event %d of session 
 // auditSessions yields all sessions.
 func (s *Store) auditSessions(ctx context.Context, session func(sessionstore.SessionRecord) error,
 	found func(memory.Finding)) error {
-	for after := int64(0); ; {
-		var page []sessionRecord
-		err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-			page, err = sqlitedb.Collect(
-				ctx,
-				tx,
-				scanRecord,
-				`SELECT ref, app, user, id, update_time, seq, requested, done,
-				failed, last_error, coalesce(plan, x''), plan_to FROM sessions WHERE ref > ? ORDER BY ref LIMIT ?`,
-				after,
-				auditPage,
-			)
-			return err
-		})
-		if err != nil {
-			return s.orUnreadable(err, "sessions", found)
-		}
-		if len(page) == 0 {
-			return nil
-		}
-		for _, r := range page {
-			after = r.ref
-			if len(r.Plan) > 0 && !json.Valid(r.Plan) {
-				found(
-					memory.Finding{Rule: memory.RuleUnreadable, Scope: r.Scope, Of: r.ID, Text: "its plan is no JSON"},
-				)
+	walk := sqlitedb.Walk[sessionRecord]{Page: auditPage, Table: "sessions", Found: found, Scan: scanRecord,
+		Query: `SELECT ref, app, user, id, update_time, seq, requested, done, failed, last_error,
+			coalesce(plan, x''), plan_to FROM sessions WHERE ref > ? ORDER BY ref LIMIT ?`}
+	return walk.Run(ctx, s.db, func(page []sqlitedb.Walked[sessionRecord]) error {
+		for _, one := range page {
+			r := one.Row
+			switch {
+			case one.Err != nil:
+				found(memory.Finding{Rule: memory.RuleUnreadable, Scope: r.Scope,
+					Of: cmp.Or(r.ID, fmt.Sprintf("session number %d", one.Number)), Text: one.Err.Error()})
+				continue
+			case len(r.Plan) > 0 && !json.Valid(r.Plan):
+				found(memory.Finding{Rule: memory.RuleUnreadable, Scope: r.Scope, Of: r.ID, Text: "its plan is no JSON"})
 			}
 			if err := session(r.SessionRecord); err != nil {
 				return err
 			}
 		}
-	}
+		return nil
+	})
 }
