@@ -86,7 +86,8 @@ const maxFindings = 1000
 // cannot be read.
 func Run(ctx context.Context, sessions Sessions, memories Memories, opts *Options) (*Report, error) {
 	c := &checker{sessions: sessions, memories: memories, there: map[sessionstore.Key]bool{},
-		pending: map[uint64]bool{}, seed: maphash.MakeSeed(), report: &Report{Findings: []Finding{}, Rules: map[string]Advice{}}}
+		pending: map[uint64]bool{}, seed: maphash.MakeSeed(),
+		report: &Report{Findings: []Finding{}, Rules: map[string]Advice{}}}
 	if opts != nil {
 		c.opts = *opts
 	}

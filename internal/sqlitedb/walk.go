@@ -153,7 +153,8 @@ func (w *Walk[T]) collect(rows *sql.Rows, after int64) (page []Walked[T], err er
 func ScanFinding(rows *sql.Rows) (f memory.Finding, err error) {
 	var app, user, of, text sql.NullString
 	err = rows.Scan(&app, &user, &of, &text)
-	return memory.Finding{Scope: memory.Scope{App: app.String, User: user.String}, Of: of.String, Text: text.String}, err
+	f = memory.Finding{Scope: memory.Scope{App: app.String, User: user.String}, Of: of.String, Text: text.String}
+	return f, err
 }
 
 // number reads the first column, whatever the others are.

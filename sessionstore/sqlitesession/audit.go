@@ -166,7 +166,8 @@ func (s *Store) auditSessions(ctx context.Context, session func(sessionstore.Ses
 					Of: cmp.Or(r.ID, fmt.Sprintf("session number %d", one.Number)), Text: one.Err.Error()})
 				continue
 			case len(r.Plan) > 0 && !json.Valid(r.Plan):
-				found(memory.Finding{Rule: memory.RuleUnreadable, Scope: r.Scope, Of: r.ID, Text: "its plan is no JSON"})
+				found(memory.Finding{Rule: memory.RuleUnreadable, Scope: r.Scope, Of: r.ID,
+					Text: "its plan is no JSON"})
 			}
 			if err := session(r.SessionRecord); err != nil {
 				return err
