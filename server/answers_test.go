@@ -306,3 +306,33 @@ func TestRevisionPages(t *testing.T) {
 		a.refused(400, "GET", scope+"/memories/"+id+"/revisions?"+bad, nil, bad[:4])
 	}
 }
+
+// TestCreatedWithState checks that the answers with new sessions do not hold the state
+// that all of them share at once, for clients that do not read on.
+func TestCreatedWithState(t *testing.T) {
+	a := start(t, func(s *setup) { s.server.MaxAnswers = 16 << 20 })
+	a.want(201, "POST", scope+"/sessions", `{"id": "s"}`)
+	for i := range 8 {
+		a.want(200, "PATCH", scope+"/sessions/s", request{"stateDelta": map[string]string{
+			fmt.Sprint("app:k", i): strings.Repeat("x", 1<<20)}})
+	}
+	made := a.want(201, "POST", scope+"/sessions", `{"id": "whole", "state": {"k": 1}, "events": [{"id": "e"}]}`)
+	same(t, "the answer", made, a.want(200, "GET", scope+"/sessions/whole", nil))
+	before := heldBytes()
+	for i := range 30 { // all together would be sent 240 MB
+		conn, err := net.Dial("tcp", a.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		body := fmt.Sprintf(`{"id": "n%d"}`, i)
+		fmt.Fprintf(conn, "POST %s/sessions HTTP/1.1\r\nHost: %s\r\nContent-Length: %d\r\n\r\n%s", scope, a.addr,
+			len(body), body)
+	}
+	for range 20 {
+		if now := heldBytes(); now > before+3*16<<20 {
+			t.Fatalf("%d MB are held, and %d MB were before", now>>20, before>>20)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}

@@ -91,7 +91,7 @@ func (s *Server) createSession(c echo.Context, scope memory.Scope) error {
 	if err := req.checkScope(scope); err != nil {
 		return err
 	}
-	var create sessionstore.Create
+	create := sessionstore.Create{NoState: true} // the answer reads it once there is room
 	var err error
 	if create.State, err = parseState("state", req.State); err != nil {
 		return err
@@ -104,13 +104,8 @@ func (s *Server) createSession(c echo.Context, scope memory.Scope) error {
 	if err != nil {
 		return err
 	}
-	out := newAnswer(c, http.StatusCreated)
-	out.session(session)
-	out.text(`,"events":[`)
-	out.events(session.Events, 0)
-	out.text("]")
-	out.sessionEnd(session)
-	return out.finish()
+	releaseBody(c) // what it brought is stored
+	return s.sendSession(c, http.StatusCreated, session.Key, sessionstore.Get{NumRecent: -1}, false)
 }
 
 // sendSessions reads a page of sessions and writes it.
@@ -197,7 +192,7 @@ func (s *Server) getSession(c echo.Context, key sessionstore.Key) error {
 	if err != nil {
 		return err
 	}
-	return s.sendSession(c, key, get, paged)
+	return s.sendSession(c, http.StatusOK, key, get, paged)
 }
 
 // getParams reads which events of a session to show. numRecentEvents=0 leaves out all
@@ -237,11 +232,12 @@ const readRoom = sessionstore.PageBytes + 64<<10
 
 // sendSession writes a session, and reads its events in pages while it writes. It
 // holds one page at a time. If a later page cannot be read, as the session was
-// deleted meanwhile, the answer breaks off.
-func (s *Server) sendSession(c echo.Context, key sessionstore.Key, get sessionstore.Get, paged bool) error {
-	out := newAnswer(c, http.StatusOK)
+// deleted meanwhile, the answer breaks off. A session that was created has all its time
+// to wait for room, as a refusal would say that nothing was done.
+func (s *Server) sendSession(c echo.Context, status int, key sessionstore.Key, get sessionstore.Get, paged bool) error {
+	out := newAnswer(c, status)
 	for n, more := 0, true; more; {
-		page, share, err := s.sessionPage(c, key, get, n > 0)
+		page, share, err := s.sessionPage(c, key, get, n > 0 || status == http.StatusCreated)
 		if err != nil {
 			out.fail(err)
 			return out.finish()

@@ -41,6 +41,9 @@ type Session struct {
 type Create struct {
 	State  State
 	Events []Event // stored as by Append
+	// NoState leaves the State of the answer nil: that is the merged view, which may
+	// be much larger than what was given.
+	NoState bool
 }
 
 // Get selects the events of a session to read: of the last NumRecent by

@@ -28,7 +28,7 @@ func (s *Store) Create(ctx context.Context, key sessionstore.Key, create session
 	if err != nil {
 		return nil, key.Wrap("create", err)
 	}
-	out, err := s.Get(ctx, key, sessionstore.Get{})
+	out, err := s.Get(ctx, key, sessionstore.Get{NoState: create.NoState})
 	if err != nil {
 		return nil, err
 	}

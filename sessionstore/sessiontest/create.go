@@ -14,6 +14,7 @@ import (
 func createCases() []testCase {
 	return []testCase{
 		{"answers the session", createAnswers},
+		{"answers without state", createNoState},
 		{"splits state by prefix", createSplitsState},
 		{"overwrites shared state", createOverwritesShared},
 		{"blank id becomes a UUID", createBlankID},
@@ -23,6 +24,24 @@ func createCases() []testCase {
 		{"with events", createWithEvents},
 		{"invalid ids", createInvalid},
 	}
+}
+
+// NoState leaves the state out of the answer, and stores it all the same.
+func createNoState(f *fixture) {
+	key := session(ann, "s1")
+	got, err := f.Create(f.t.Context(), key, sessionstore.Create{
+		State: sessionstore.State{"k": []byte("1"), "app:k": []byte("2")}, NoState: true,
+		Events: []sessionstore.Event{f.said("e1")},
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.equal("key", got.Key, key)
+	f.hasEvents("the answer", got.Events, "e1")
+	if got.State != nil {
+		f.t.Errorf("the answer has state %v", got.State)
+	}
+	f.hasState("state", f.get(key).State, `{"k":1,"app:k":2}`)
 }
 
 // A new session is empty and was updated now. Get reads the same. A client can

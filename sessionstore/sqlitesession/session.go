@@ -38,7 +38,9 @@ func (s *Store) Create(ctx context.Context, key sessionstore.Key, create session
 		}
 		out.Events = sessionstore.Created(events)
 		out.LastUpdateTime = sessionstore.FromMicros(row.updateTime)
-		out.State, err = readState(ctx, tx, key.Scope, row.ref)
+		if !create.NoState {
+			out.State, err = readState(ctx, tx, key.Scope, row.ref)
+		}
 		return err
 	})
 	if err != nil {
