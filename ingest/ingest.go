@@ -121,8 +121,8 @@ type Service struct {
 
 	watches *watches
 	mu      sync.Mutex
-	leased  map[memory.Scope]int // batches in work, of each scope that this process has the lease on
-	batches BatchStats           // without Running
+	leased  map[*lease]bool // of the batches in work
+	batches BatchStats      // without Running
 }
 
 // New makes a Service.
@@ -132,7 +132,7 @@ func New(
 	s := &Service{
 		sessions: sessions, memories: classifyErrors{memories}, embedder: embedder, extractor: extractor,
 		opts: opts.withDefaults(), owner: uuid.NewString(),
-		hint: make(chan struct{}, 1), leased: map[memory.Scope]int{},
+		hint: make(chan struct{}, 1), leased: map[*lease]bool{},
 		batches: BatchStats{Ended: map[string]int64{}},
 	}
 	s.gate = fair.NewGate(max(1, s.opts.Processors/2), 0)

@@ -30,11 +30,12 @@ var errLeaseLost = errors.New("lost the lease on the scope")
 // A panic counts as a failure of this batch alone.
 func (s *Service) processLeased(ctx context.Context, w sessionstore.Work, claimed time.Time) (to int64, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	over := s.hold(w.Key.Scope)
+	l := &lease{scope: w.Key.Scope, ends: claimed.Add(s.opts.LeaseTTL), decided: make(chan struct{})}
+	over := s.hold(l)
 	defer over()
 	var renewing conc.WaitGroup
 	renewing.Go(func() {
-		if err := s.renew(ctx, w.Key, claimed); err != nil {
+		if err := s.renew(ctx, w.Key, l); err != nil {
 			over()
 			cancel(err)
 		}
@@ -50,18 +51,63 @@ func (s *Service) processLeased(ctx context.Context, w sessionstore.Work, claime
 	return to, err
 }
 
-// hold notes that this process has the lease on a scope, until over is called.
-func (s *Service) hold(scope memory.Scope) (over func()) {
+// lease is one that this process has. Its fields change under Service.mu.
+type lease struct {
+	scope   memory.Scope
+	ends    time.Time     // by the clock of this process, if it is not renewed
+	decided chan struct{} // closed when the lease is renewed, lost, or over
+}
+
+// hold notes that this process has a lease, until over is called.
+func (s *Service) hold(l *lease) (over func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.leased[scope]++
+	s.leased[l] = true
 	return sync.OnceFunc(func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if s.leased[scope]--; s.leased[scope] == 0 {
-			delete(s.leased, scope)
-		}
+		delete(s.leased, l)
+		close(l.decided)
 	})
+}
+
+// extend notes that a lease was renewed.
+func (s *Service) extend(l *lease, ends time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l.ends = ends
+	close(l.decided)
+	l.decided = make(chan struct{})
+}
+
+// decide waits until no lease of this process has run out, or until ctx ends. Each one
+// that has is renewed or given up meanwhile, within a third of its time. A process that
+// was stopped for longer than a lease would otherwise claim the scope of a batch that
+// it is working on, and do that work twice.
+func (s *Service) decide(ctx context.Context) {
+	for {
+		decided := s.overdue()
+		if decided == nil {
+			return
+		}
+		select {
+		case <-decided:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// overdue is the channel of a lease that has run out; nil if there is none.
+func (s *Service) overdue() chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for l := range s.leased {
+		if !time.Now().Before(l.ends) {
+			return l.decided
+		}
+	}
+	return nil
 }
 
 // holds reports whether this process has the lease on a scope. No other process
@@ -69,7 +115,12 @@ func (s *Service) hold(scope memory.Scope) (over func()) {
 func (s *Service) holds(scope memory.Scope) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.leased[scope] > 0
+	for l := range s.leased {
+		if l.scope == scope {
+			return true
+		}
+	}
+	return false
 }
 
 // Turns returns the figures of the batches that compute, or wait to.
@@ -91,9 +142,10 @@ func (s *Service) processInTurn(ctx context.Context, w sessionstore.Work) (to in
 // last extended it, so that it is over no later than by the store's clock. A lease
 // that is about to run out, or has, is renewed once more: a store in this process does
 // that at once, and knows that nobody else has the lease.
-func (s *Service) renew(ctx context.Context, key sessionstore.Key, extended time.Time) error {
+func (s *Service) renew(ctx context.Context, key sessionstore.Key, l *lease) error {
 	log := s.log(key)
 	ttl := s.opts.LeaseTTL
+	extended := l.ends.Add(-ttl)
 	next := time.NewTimer(ttl / renewPart)
 	defer next.Stop()
 	over := time.NewTimer(time.Until(extended.Add(ttl - ttl/lastPart)))
@@ -108,9 +160,14 @@ func (s *Service) renew(ctx context.Context, key sessionstore.Key, extended time
 		case <-next.C:
 		}
 		began := time.Now()
-		left := ttl / lastPart
-		if !last {
-			left = min(ttl/renewPart, time.Until(extended.Add(ttl-ttl/lastPart)))
+		left := time.Until(extended.Add(ttl - ttl/lastPart))
+		switch last = last || left <= 0; {
+		case last && left <= -ttl/lastPart:
+			left = ttl / renewPart // the process was stopped, and its time tells nothing any more
+		case last:
+			left = ttl / lastPart
+		default:
+			left = min(ttl/renewPart, left)
 		}
 		within, cancel := context.WithTimeout(ctx, left)
 		err := s.sessions.Renew(within, key.Scope, s.owner, ttl)
@@ -131,6 +188,7 @@ func (s *Service) renew(ctx context.Context, key sessionstore.Key, extended time
 				log.Info("the lease is renewed again")
 			}
 			extended, last = began, false
+			s.extend(l, extended.Add(ttl))
 			over.Reset(time.Until(extended.Add(ttl - ttl/lastPart)))
 			next.Reset(time.Until(began.Add(ttl / renewPart)))
 		}

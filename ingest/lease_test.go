@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -176,4 +177,46 @@ func (o observed) Extract(ctx context.Context, b extract.Batch) (extract.Found, 
 		close(o.stopped)
 	}
 	return found, err
+}
+
+// delayed is a session store whose first renewal comes late, as after a process was
+// stopped for a while.
+type delayed struct {
+	ingest.Sessions
+	once    *sync.Once
+	claimed *atomic.Int64 // batches
+}
+
+func (l delayed) Claim(ctx context.Context, owner string, ttl time.Duration, limit int) ([]sessionstore.Work, error) {
+	works, err := l.Sessions.Claim(ctx, owner, ttl, limit)
+	l.claimed.Add(int64(len(works)))
+	return works, err
+}
+
+func (l delayed) Renew(ctx context.Context, scope memory.Scope, owner string, ttl time.Duration) error {
+	l.once.Do(func() {
+		time.Sleep(ttl) // of the bubble's clock, and longer than the lease has left
+		ctx = context.WithoutCancel(ctx)
+	})
+	return l.Sessions.Renew(ctx, scope, owner, ttl)
+}
+
+// A process does not claim a scope whose batch it is working on, although the lease
+// has run out, before it has tried to renew that.
+func TestLateRenewal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stalled{begun: make(chan struct{}, 1), release: make(chan struct{})}
+		claimed := new(atomic.Int64)
+		b := newBench(t, parts{extractor: s, opts: ingest.Options{Poll: time.Second, Workers: 4},
+			sessions: func(s ingest.Sessions) ingest.Sessions { return delayed{s, new(sync.Once), claimed} }})
+		op := b.ingest("s", event(t, "e1", 1, "one"))
+		b.run()
+		<-s.begun
+		time.Sleep(25 * time.Second)
+		close(s.release)
+		b.succeeds(op)
+		if n := claimed.Load(); n != 1 {
+			t.Errorf("the work was claimed %d times", n)
+		}
+	})
 }

@@ -28,6 +28,7 @@ func (s *Service) Run(ctx context.Context) {
 	poll := time.NewTicker(s.opts.Poll)
 	defer poll.Stop()
 	for ctx.Err() == nil {
+		s.decide(ctx)
 		began := time.Now()
 		claimed, err := s.sessions.Claim(ctx, s.owner, s.opts.LeaseTTL, s.opts.Workers-int(busy.Load()))
 		if err != nil && ctx.Err() == nil {

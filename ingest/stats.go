@@ -29,9 +29,7 @@ func (s *Service) BatchStats() BatchStats {
 	out := s.batches
 	out.Ended = map[string]int64{batchDone: 0, batchFailed: 0, batchGivenUp: 0, batchLost: 0, batchStopped: 0}
 	maps.Copy(out.Ended, s.batches.Ended)
-	for _, n := range s.leased {
-		out.Running += n
-	}
+	out.Running = len(s.leased)
 	return out
 }
 
