@@ -39,13 +39,14 @@ type changePlace struct {
 
 // changePage is a page of the changes of an operation.
 type changePage struct {
-	users int           // guarded by changePages.mu
-	ready chan struct{} // closed when the rest is set
-	share *inflight.Share
-	raw   []byte // the memories as elements of a JSON list; none unless the operation has succeeded
-	costs []*ingest.Cost
-	next  sessionstore.ChangePosition
-	err   error
+	users  int           // guarded by changePages.mu, as is shared
+	shared bool          // by two answers, at once or soon after one another
+	ready  chan struct{} // closed when the rest is set
+	share  *inflight.Share
+	raw    []byte // the memories as elements of a JSON list; none unless the operation has succeeded
+	costs  []*ingest.Cost
+	next   sessionstore.ChangePosition
+	err    error
 }
 
 // changePage returns a page of changes. The caller calls leave when it has sent the
@@ -93,21 +94,46 @@ func (c *changePages) join(place changePlace) (p *changePage, first bool) {
 		c.held[place] = p
 	}
 	p.users++
+	p.shared = p.shared || !first
 	return p, first
 }
 
-// leave gives up a page. The last one that does gives back its room. A page that could
-// not be read has no further users.
+// pageKept is how long a page is kept that answers have shared, after the last of
+// them. All streams of an operation end at once, but hundreds of clients do not read
+// in step: each page would be read again and again.
+const pageKept = time.Second
+
+// leave gives up a page. The last one that does gives back its room, after pageKept if
+// the page was shared. A page that could not be read has no further users.
 func (c *changePages) leave(place changePlace, p *changePage, failed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p.users--
-	if c.held[place] == p && (p.users == 0 || failed) {
+	if failed && c.held[place] == p {
 		delete(c.held, place)
 	}
-	if p.users == 0 {
-		p.share.Release()
+	switch {
+	case p.users > 0:
+	case p.shared && c.held[place] == p:
+		time.AfterFunc(pageKept, func() {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.drop(place, p)
+		})
+	default:
+		c.drop(place, p)
 	}
+}
+
+// drop gives back the room of a page that has no user. The caller holds mu.
+func (c *changePages) drop(place changePlace, p *changePage) {
+	if p.users > 0 {
+		return
+	}
+	if c.held[place] == p {
+		delete(c.held, place)
+	}
+	p.share.Release()
 }
 
 // errNotRead is the error of a page whose reader has panicked.

@@ -9,10 +9,13 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/memory"
@@ -223,8 +226,56 @@ func TestSharedPage(t *testing.T) {
 	}
 	cancel()
 	clients.Wait()
-	metrics := string(a.do("GET", "/metrics", nil).raw)
-	if want := `memoryd_bytes_in_flight{of="answers"} 0`; !strings.Contains(metrics, want) {
-		t.Errorf("the metrics lack %s", want)
+	// The room comes back. Pages that were shared are kept for a second.
+	for end := time.Now().Add(time.Minute); !strings.Contains(string(a.do("GET", "/metrics", nil).raw),
+		`memoryd_bytes_in_flight{of="answers"} 0`); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the room is not given back")
+		}
 	}
+}
+
+// TestPageKept checks that a page which answers have shared is not read again by one
+// that comes right after them, and is given back soon.
+func TestPageKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &manyChanges{pages: 1, perPage: 5, size: 10}
+		srv := build(t, func() {}, func(s *setup) { s.sessions = m.wrap })
+		done, err := parse(ingestWaiting(t.Context(), t, srv, talk(t)).Body.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		get := func(path string) string {
+			r := httptest.NewRequestWithContext(t.Context(), "GET", path, nil)
+			r.Host = "localhost"
+			w := httptest.NewRecorder()
+			srv.ServeHTTP(w, r)
+			return w.Body.String()
+		}
+		path := "/v1/operations/" + text(done, "id")
+		reads := 0
+		m.first(func(context.Context) error {
+			reads++
+			time.Sleep(time.Second) // on the clock of the bubble: both come meanwhile
+			return nil
+		})
+		var both sync.WaitGroup
+		both.Go(func() { get(path) })
+		both.Go(func() { get(path) })
+		both.Wait()
+		get(path)
+		if reads != 1 {
+			t.Errorf("%d reads for two answers at once and one after them", reads)
+		}
+		time.Sleep(time.Minute)
+		const none = "\n" + `memoryd_bytes_in_flight{of="answers"} 0` + "\n"
+		if !strings.Contains(get("/metrics"), none) {
+			t.Error("the room is not given back")
+		}
+		get(path)
+		get(path)
+		if reads != 3 {
+			t.Errorf("%d reads, with two answers that shared none", reads)
+		}
+	})
 }
