@@ -160,6 +160,19 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
+// A turn that is not found breaks the promise unless its answer said so before.
+func TestNotFound(t *testing.T) {
+	r := newRecords()
+	yes, no := true, false
+	for _, said := range []*bool{nil, &yes, &no} {
+		r.found(true, said)
+		r.found(false, said)
+	}
+	if want := (Findable{Checked: 6, NotAtOnce: 3, Untold: 2, SaidLater: 2, SaidFindable: 1}); r.find != want {
+		t.Errorf("%+v, want %+v", r.find, want)
+	}
+}
+
 // The scenario of streams tells whether they slow an operation down.
 func TestStreamsSlowDown(t *testing.T) {
 	for slowed, want := range map[bool]float64{false: 1, true: .5} {

@@ -78,6 +78,9 @@ func (r *records) found(found bool, said *bool) {
 	r.find.Checked++
 	if !found {
 		r.find.NotAtOnce++
+		if said == nil || *said {
+			r.find.Untold++
+		}
 	}
 	switch {
 	case said == nil:

@@ -53,7 +53,8 @@ type Kind struct {
 type Findable struct {
 	Checked      int `json:"checked"`
 	NotAtOnce    int `json:"notAtOnce"`    // turns that were not found
-	SaidLater    int `json:"saidLater"`    // of which the answer said that they are not findable yet
+	Untold       int `json:"untold"`       // of which the answer did not say so: no findable, or true
+	SaidLater    int `json:"saidLater"`    // whose answer said that they are not findable yet, found or not
 	SaidFindable int `json:"saidFindable"` // that were not found although the answer said so
 }
 

@@ -168,9 +168,7 @@ func (b *Bench) watched(
 		})
 	})
 	sentBefore := sent.Load()
-	computed := b.sampler.metrics(ctx)[processorTime]
-	p.events, p.seconds = b.follow(ctx, s, o.Duration)
-	p.processor = b.sampler.metrics(ctx)[processorTime] - computed
+	p.events, p.seconds, p.processor = b.follow(ctx, s, o.Duration)
 	p.sent = sent.Load() - sentBefore
 	p.peak = b.sampler.peak()
 	cancel()
@@ -196,10 +194,10 @@ const lookTime = 200 * time.Millisecond
 
 // follow looks at the only operation of a scope until it is done or a time is over.
 // It returns how many events were done between the first look and the last at which
-// the operation was not done yet, and in which time.
-func (b *Bench) follow(ctx context.Context, s *scope, most time.Duration) (events, seconds float64) {
+// the operation was not done yet, in which time, and how long memoryd computed in it.
+func (b *Bench) follow(ctx context.Context, s *scope, most time.Duration) (events, seconds, processor float64) {
 	begin := time.Now()
-	first := -1
+	first, computed := -1, 0.0
 	for {
 		var page struct{ Operations []operation }
 		b.insist(ctx, "GET", s.path+"/operations?pageSize=1", nil).into(&page)
@@ -208,16 +206,18 @@ func (b *Bench) follow(ctx context.Context, s *scope, most time.Duration) (event
 			op := page.Operations[0]
 			if first < 0 {
 				begin, at, first = time.Now(), 0, op.Metadata.EventsDone
+				computed = b.sampler.metrics(ctx)[processorTime]
 			}
 			if op.Done && events > 0 {
-				return events, seconds
+				return events, seconds, processor
 			}
 			if events, seconds = float64(op.Metadata.EventsDone-first), at.Seconds(); op.Done {
-				return events, seconds
+				return events, seconds, processor
 			}
+			processor = b.sampler.metrics(ctx)[processorTime] - computed
 		}
 		if at > most || !sleepUntil(ctx, time.Now().Add(lookTime)) {
-			return events, seconds
+			return events, seconds, processor
 		}
 	}
 }

@@ -39,8 +39,9 @@ func (b *Bench) findable(ctx context.Context) error {
 	f := b.records.find
 	r.figure(float64(f.Checked), "", "turns acknowledged and searched by %d clients", o.Clients)
 	r.figure(ratio(float64(f.Checked), seconds), "/s", "turns, each with its search")
-	r.most(0, float64(f.NotAtOnce), "", "turns not found right after their acknowledgement")
-	r.figure(100*ratio(float64(f.NotAtOnce), float64(f.Checked)), "%", "of them")
+	r.figure(float64(f.NotAtOnce), "", "turns not found right after their acknowledgement")
+	r.figure(100*ratio(float64(f.NotAtOnce), float64(f.Checked)), "%", "share of all turns")
+	r.most(0, float64(f.Untold), "", "turns of these whose answer did not say so")
 	r.most(0, float64(r.Verified.Unfindable), "", "turns not found at the end")
 	return err
 }
