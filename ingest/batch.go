@@ -94,6 +94,16 @@ func (s *Service) withinBudget(w sessionstore.Work, events []sessionstore.Number
 	return events
 }
 
+// damaged counts the events that the store can no longer read.
+func (b *batch) damaged() (n int) {
+	for _, e := range b.events {
+		if e.Damaged() {
+			n++
+		}
+	}
+	return n
+}
+
 // standingTurns are the turns that no rewind takes back.
 func (b *batch) standingTurns() (out []extract.Turn) {
 	for _, t := range b.turns {

@@ -33,12 +33,15 @@ type Changed struct {
 	Cost   *Cost          `json:"cost,omitempty"`
 }
 
-// Cost is the cost of a batch.
+// Cost is the cost of a batch, and what was left out of it.
 type Cost struct {
 	extract.Usage
 	// FactsDropped counts the facts that a model gave without founding them on
 	// the events.
 	FactsDropped int `json:"factsDropped"`
+	// EventsDamaged counts the events of the batch that the store can no longer read.
+	// Memories were made without them.
+	EventsDamaged int `json:"eventsDamaged,omitempty"`
 }
 
 // restore reads the plan that an earlier attempt has stored, if there is one. It

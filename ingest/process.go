@@ -23,6 +23,7 @@ func (s *Service) processBatch(ctx context.Context, w sessionstore.Work) (to int
 		return 0, err
 	}
 	if !p.Decided {
+		p.Cost.EventsDamaged = b.damaged()
 		if p, err = s.planBatch(ctx, b, p); err != nil {
 			return 0, err
 		}

@@ -43,6 +43,9 @@ type operationMetadata struct {
 	// if no model was called.
 	Usage        *extract.Usage `json:"usage,omitzero"`
 	FactsDropped int            `json:"factsDropped,omitzero"`
+	// EventsDamaged counts the events that the store could not read: memories were made
+	// without them.
+	EventsDamaged int `json:"eventsDamaged,omitzero"`
 }
 
 // operationOf returns the JSON of op.
@@ -60,6 +63,10 @@ func operationOf(op *sessionstore.Operation) operationBody {
 
 // add adds the cost of one batch of events.
 func (m *operationMetadata) add(cost *ingest.Cost) {
+	m.EventsDamaged += cost.EventsDamaged
+	if cost.Usage == (extract.Usage{}) && cost.FactsDropped == 0 {
+		return // no model was called
+	}
 	if m.Usage == nil {
 		m.Usage = &extract.Usage{}
 	}

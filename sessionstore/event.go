@@ -246,6 +246,18 @@ func DamagedEvent(id string, seq int64, at time.Time) Event {
 	return e
 }
 
+// Damaged reports whether e stands for an event that a store can no longer read: see
+// DamagedEvent.
+func (e Event) Damaged() bool {
+	if e.Author != "memoryd" {
+		return false
+	}
+	var doc struct {
+		ErrorCode string `json:"errorCode"`
+	}
+	return json.Unmarshal(e.Doc, &doc) == nil && doc.ErrorCode == "DATA_LOSS"
+}
+
 // Stored returns e as a store keeps it. An event without an id gets one of newID,
 // and one without a timestamp gets now. "temp:" state is left out.
 func (e Event) Stored(newID func() string, now time.Time) Event {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"fmt"
 	"io"
 	"net/http"
@@ -157,6 +158,55 @@ func TestDamagedWhileServing(t *testing.T) {
 	p = start(t, restore(t, saved))
 	if code := ingestEvent(t, p.url, "ann", 200); code != 200 {
 		t.Errorf("a write into what was saved: %d", code)
+	}
+}
+
+// An operation tells how many of its events were damaged: its memories were made of the
+// others.
+func TestOperationTellsDamagedEvents(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	p := start(t, data)
+	session := p.url + "/v1/apps/app/users/ann/sessions/s"
+	if code, err := call("POST", p.url+"/v1/apps/app/users/ann/sessions", map[string]any{"id": "s"}, nil); err != nil ||
+		code != 201 {
+		t.Fatal(code, err)
+	}
+	for n := range 3 {
+		body := map[string]any{"id": fmt.Sprint("e", n), "author": "user",
+			"content": fmt.Sprintf("I bought a boat named Number%d.", n)}
+		if code, err := call("POST", session+"/events", body, nil); err != nil ||
+			code != 200 && code != 201 {
+			t.Fatal(code, err)
+		}
+	}
+	p.terminate(t)
+	db, err := sql.Open("sqlite", filepath.Join(data, dataFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(`UPDATE events SET doc = x'7b00ffffffff' WHERE seq = 2`); err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	p = start(t, data)
+	session = p.url + "/v1/apps/app/users/ann/sessions/s"
+	var op struct {
+		Done     bool
+		Metadata struct {
+			EventsTotal, EventsDamaged int
+			Usage                      map[string]any
+		}
+	}
+	if code, err := call("POST", session+"/memories?wait=true", map[string]any{}, &op); err != nil || code != 200 {
+		t.Fatal(code, err)
+	}
+	if !op.Done || op.Metadata.EventsTotal != 3 || op.Metadata.EventsDamaged != 1 || op.Metadata.Usage != nil {
+		t.Errorf("the operation: %+v", op)
+	}
+	if got := turnsOf(t, p.url, "ann"); got != 2 {
+		t.Errorf("%d turns, want the 2 of whole events", got)
 	}
 }
 

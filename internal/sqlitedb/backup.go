@@ -10,18 +10,31 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/memoryd/memoryd/memory"
 )
 
+// maxCopyLog is how long the write-ahead log may grow while a copy is made, in bytes.
+const maxCopyLog = 1 << 30
+
+// copyPause is when to ask for a copy again while another one is made.
+const copyPause = 10 * time.Second
+
 // Backup writes the whole file as of now into w, page by page, while others read and
 // write. It calls size with the bytes that will come, before the first one. Until it
-// returns, the log is not shortened.
+// returns, the log is not shortened, so one copy is made at a time, and a copy ends with
+// ErrUnavailable once the log has 1 GiB.
 func (db *DB) Backup(ctx context.Context, w io.Writer, size func(int64)) error {
 	if db.path == Memory {
 		return fmt.Errorf("%w: data that is kept in memory has no file", memory.ErrInvalid)
 	}
+	if !db.copying.CompareAndSwap(0, 1) {
+		return memory.Refuse(copyPause, "a backup of this file is being made: one at a time")
+	}
+	defer db.copying.Store(0)
 	if err := db.checkFiles(ctx); err != nil { // a damaged file is no backup
 		return err
 	}
@@ -37,7 +50,6 @@ func (db *DB) Backup(ctx context.Context, w io.Writer, size func(int64)) error {
 		return fmt.Errorf("%w: the database is closed", memory.ErrUnavailable)
 	default:
 	}
-	db.copying.Add(1)
 	db.copies.Add(1)
 	tx, err := conn.BeginTx(context.WithoutCancel(ctx), nil)
 	var pages, pageSize int64
@@ -48,31 +60,48 @@ func (db *DB) Backup(ctx context.Context, w io.Writer, size func(int64)) error {
 	}
 	db.reading.RUnlock()
 	defer db.copies.Done()
-	defer db.copying.Add(-1)
 	defer conn.Close() // before Done: Close of the database gives the lock up after it
 	if err != nil {
 		return db.classify(err)
 	}
 	defer tx.Rollback() // it only read
 	size(pages * pageSize)
-	return db.classify(copyPages(ctx, tx, w))
+	return db.classify(db.copyPages(ctx, tx, w))
+}
+
+// pagesTogether is how many pages are copied between two looks at the log.
+const pagesTogether = 1000
+
+// checkCopyLog fails once the log has grown too long for a copy to go on.
+func (db *DB) checkCopyLog() error {
+	log, err := os.Stat(db.path + "-wal")
+	if err != nil || log.Size() <= db.maxCopyLog { // a log that is gone is told by the next write
+		return nil
+	}
+	return fmt.Errorf("%w: the backup took too long: the write-ahead log, which is not shortened meanwhile, has %d MB."+
+		" Take the backup to a faster place, or when less is written", memory.ErrUnavailable, log.Size()>>20)
 }
 
 // copyPages writes the pages in order. The copy gets a generation of its own, so that it
 // is not taken for the file that it is of, with the log beside that.
-func copyPages(ctx context.Context, tx *sql.Tx, w io.Writer) error {
+func (db *DB) copyPages(ctx context.Context, tx *sql.Tx, w io.Writer) error {
 	rows, err := tx.QueryContext(ctx, `SELECT data FROM sqlite_dbpage ORDER BY pgno`)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	out := bufio.NewWriterSize(w, 256<<10)
-	for first := true; rows.Next(); first = false {
+	for n := 0; rows.Next(); n++ {
+		if n%pagesTogether == 0 {
+			if err := db.checkCopyLog(); err != nil {
+				return err
+			}
+		}
 		var page sql.RawBytes
 		if err := rows.Scan(&page); err != nil {
 			return err
 		}
-		if first {
+		if n == 0 {
 			page = bytes.Clone(page)
 			binary.BigEndian.PutUint32(page[generationAt:], uint32(newGeneration()))
 		}

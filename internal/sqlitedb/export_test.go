@@ -8,3 +8,6 @@ func RetakeNow(db *DB) {
 	defer db.reserve.mu.Unlock()
 	db.reserve.tried = time.Time{}
 }
+
+// SetMaxCopyLog sets how long the log may grow while a backup is made.
+func SetMaxCopyLog(db *DB, bytes int64) { db.maxCopyLog = bytes }

@@ -120,9 +120,10 @@ func (db *DB) openBeside(checkTime time.Duration) (err error) {
 	}
 	db.newest = generation(newest)
 	db.note()
-	if db.reserve.path = db.path + ".reserve"; db.reserve.take() != nil {
-		db.log.Warn("the disk has no room for the reserve that deletions get when it is full", "file", db.reserve.path,
-			"bytes", db.reserve.bytes)
+	db.reserve.path = db.path + ".reserve"
+	if err := db.reserve.begin(); err != nil {
+		db.log.Warn("the reserve that deletions get when the disk is full cannot be kept: if the disk is full,"+
+			" nothing else is written", "file", db.reserve.path, "bytes", db.reserve.bytes, "err", err)
 	}
 	return db.checkAtOpen(checkTime)
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/memoryd/memoryd/memory"
@@ -48,6 +49,16 @@ func (r *reserve) take() error {
 		return errors.Join(err, os.Truncate(r.path, 0))
 	}
 	return nil
+}
+
+// begin takes the room at a start. On a disk that is full it is given up already: the
+// process before may have given it to deletions.
+func (r *reserve) begin() error {
+	err := r.take()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.spent, r.tried = errors.Is(err, syscall.ENOSPC), time.Now()
+	return err
 }
 
 // fill writes bytes that no file system can store in less room.
@@ -92,7 +103,8 @@ func (r *reserve) check() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: the disk is full: what is left of it is kept for deletions", memory.ErrUnavailable)
+	return fmt.Errorf("%w: the disk is full: what is left of it is kept for deletions, until there are %d bytes"+
+		" for the reserve (-delete-reserve)", memory.ErrUnavailable, r.bytes)
 }
 
 // full reports whether an error can come from a full disk.

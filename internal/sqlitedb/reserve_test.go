@@ -23,6 +23,22 @@ func smallDisk(t *testing.T, size string) string {
 	return dir
 }
 
+// fillDisk fills a disk up to the last megabyte.
+func fillDisk(path string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	size := int64(0)
+	for err == nil {
+		var n int
+		n, err = f.Write(make([]byte, 64<<10))
+		size += int64(n)
+	}
+	return f.Truncate(max(0, size-1<<20))
+}
+
 // On a full disk nothing is written, except what frees room: that goes through, and
 // once there is room again everything does.
 func TestReserve(t *testing.T) {
@@ -65,6 +81,31 @@ func TestReserve(t *testing.T) {
 	}
 	if err := db.Check(t.Context()); !errors.Is(err, memory.ErrUnavailable) {
 		t.Errorf("check of a full disk: %v", err)
+	}
+	// A restart on the full disk changes nothing about that.
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := fillDisk(filepath.Join(dir, "more")); err != nil {
+		t.Fatal(err)
+	}
+	if db, err = sqlitedb.Open(filepath.Join(dir, "memoryd.db"), &sqlitedb.Options{Reserve: 8 << 20}); err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.Migrate("t", table); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		if err := put(n + i); !errors.Is(err, memory.ErrUnavailable) || !strings.Contains(err.Error(), "-delete-reserve") {
+			t.Errorf("a write on the full disk, after a restart: %v", err)
+		}
+	}
+	if err := db.Write(t.Context(), sqlitedb.For(memory.Scope{}).Freeing(), func(tx *sqlitedb.Tx) error {
+		_, err := tx.Exec(`DELETE FROM t WHERE n = 5`)
+		return err
+	}); err != nil {
+		t.Errorf("a deletion after a restart: %v", err)
 	}
 	left := count(t, db)
 	if err := os.Remove(filepath.Join(dir, "others")); err != nil {

@@ -43,8 +43,9 @@ type DB struct {
 	failures atomic.Int64 // of SQLite
 	damage   atomic.Pointer[damage]
 
-	copying atomic.Int32   // backups that read now
-	copies  sync.WaitGroup // the same, to wait for
+	copying    atomic.Int32   // 1 while a backup reads
+	copies     sync.WaitGroup // the same, to wait for
+	maxCopyLog int64
 
 	reserve reserve
 
@@ -87,7 +88,8 @@ func Open(path string, opts *Options) (*DB, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	db := &DB{path: path, log: o.Log, reserve: reserve{bytes: o.Reserve}, unreadable: map[Row]bool{},
-		queue: newQueue(), closing: make(chan struct{}), stopped: make(chan struct{})}
+		queue: newQueue(), maxCopyLog: maxCopyLog,
+		closing: make(chan struct{}), stopped: make(chan struct{})}
 	if err := db.open(o.CheckTime); err != nil {
 		return nil, errors.Join(err, db.discardFiles())
 	}
