@@ -44,6 +44,9 @@ type queue struct {
 	urgent []*job
 	turns  *fair.Queue[*job]
 	stats  WriteStats
+	app    string        // whose turn was last, among writes that requests wait for
+	shared time.Time     // when that was last another app than before
+	commit time.Duration // that a commit takes, over the last few
 }
 
 func newQueue() *queue {
@@ -97,6 +100,12 @@ func (q *queue) take() *job {
 		q.urgent = slices.Delete(q.urgent, 0, 1)
 	} else if t := q.turns.Pop(); t != nil {
 		j = t.Value
+		if !j.background && t.Scope.App != "" {
+			if q.app != "" && q.app != t.Scope.App {
+				q.shared = time.Now()
+			}
+			q.app = t.Scope.App
+		}
 		if j.alone = t.Scope.App != "" && !j.background && q.turns.LenApp(t.Scope.App) == 0; j.alone {
 			q.alone++
 		}
@@ -106,6 +115,26 @@ func (q *queue) take() *job {
 	q.stats.Writes++
 	q.stats.Waited += time.Since(j.asked)
 	return j
+}
+
+// empty reports whether no write waits.
+func (q *queue) empty() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.urgent) == 0 && q.turns.Len() == 0
+}
+
+// groupTime bounds how long the writes of a group run: maxGroupTime while one app
+// writes, and less while several do, so that one that writes little does not wait until
+// much of another is written and flushed. It is twice the time of a commit at least, so
+// that a slow disk is not kept busy by flushing alone.
+func (q *queue) groupTime(now time.Time) time.Duration {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if now.Sub(q.shared) > sharedFor {
+		return maxGroupTime
+	}
+	return min(max(minGroupTime, 2*q.commit), maxGroupTime)
 }
 
 // leave takes out a write whose caller waits no longer. It reports whether the write
@@ -134,6 +163,7 @@ func (q *queue) charge(group []*job, all time.Duration) {
 	for _, j := range group {
 		rest -= j.took
 	}
+	q.commit += (rest - q.commit) / 16
 	for _, j := range group {
 		if q.cut && j.alone {
 			j.took += rest / time.Duration(q.alone)

@@ -24,6 +24,7 @@ type DB struct {
 	// statements prepared on it. Only writeLoop uses them.
 	conn  *sql.Conn
 	stmts map[string]*sql.Stmt
+	tried tried // of writeLoop too
 
 	reader *sql.DB
 	// reading is held by every Read of a file, and exclusively to shorten the

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/sourcegraph/conc/panics"
@@ -18,13 +17,16 @@ const (
 	// maxGroup bounds how many writes share a commit.
 	maxGroup = 256
 	// maxGroupTime ends a group after this time. A group with a write of an app of
-	// which no other write waits ends before the next app of which many do. So who
-	// writes little waits for two commits at most, however much others write. Its turn
-	// is charged with the commit.
+	// which no other write waits ends before the next app of which many do. So an app
+	// that writes little waits for two commits at most, however much others write. Its
+	// turn is charged with the commit.
 	maxGroupTime = 50 * time.Millisecond
-	// maxLog is how long the write-ahead log may grow, in bytes. By itself SQLite
-	// reuses it only at a moment without readers, which never comes under load.
-	maxLog = 64 << 20
+	// minGroupTime is the same while several apps write, unless commits take long: a
+	// commit takes longer the more its group has written, and all of the group wait for
+	// it. See queue.groupTime.
+	minGroupTime = 10 * time.Millisecond
+	// sharedFor is how long several apps count as writing after turns of two of them.
+	sharedFor = time.Second
 )
 
 // job is one call of Write.
@@ -125,6 +127,7 @@ func (db *DB) commit(first *job) {
 	for _, j := range group {
 		close(j.done)
 	}
+	db.checkpoint()
 }
 
 // runGroup runs writes and commits them. It returns those that it ran; an error
@@ -178,14 +181,6 @@ func (db *DB) runGroup(first *job) (group []*job, err error) {
 	}
 	if now > was {
 		db.failing.Store(false)
-	}
-	if log, err := os.Stat(db.path + "-wal"); err == nil && log.Size() > maxLog && db.copying.Load() == 0 {
-		db.reading.Lock() // a moment without readers
-		defer db.reading.Unlock()
-		if db.copying.Load() == 0 { // no copy has begun meanwhile: it would keep the checkpoint waiting
-			db.clearRecord()
-			tx.run("PRAGMA wal_checkpoint(TRUNCATE)") // if it fails, the next commit tries again
-		}
 	}
 	db.note()
 	return group, nil
@@ -241,7 +236,7 @@ func (db *DB) runJobs(tx *Tx, first *job) (group []*job, err error) {
 		}
 		now := time.Now()
 		j.took, last = now.Sub(last), now
-		if now.Sub(begin) >= maxGroupTime || len(group) == maxGroup {
+		if now.Sub(begin) >= db.queue.groupTime(now) || len(group) == maxGroup {
 			break
 		}
 	}
