@@ -135,7 +135,7 @@ func New(
 		hint: make(chan struct{}, 1), leased: map[*lease]bool{},
 		batches: BatchStats{Ended: map[string]int64{}},
 	}
-	s.gate = fair.NewGate(max(1, s.opts.Processors/2), 0)
+	s.gate = fair.NewBackgroundGate(max(1, s.opts.Processors/2))
 	s.watches = newWatches(sessions, s.opts.MaxWatchers, s.holds)
 	return s
 }

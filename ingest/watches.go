@@ -9,6 +9,7 @@ import (
 
 	"github.com/sourcegraph/conc/panics"
 
+	"github.com/memoryd/memoryd/internal/fair"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -93,10 +94,8 @@ type watch struct {
 func (h *watches) join(key watchKey) (*watch, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	// An app may have as many as are free, so that one that comes new finds room; the
-	// first one may have the last place.
 	free, has := h.max-h.watchers, h.apps[key.scope.App]
-	if free == 0 || has > 0 && has >= free {
+	if !fair.Fits(int64(has), 1, int64(free)) {
 		h.refused.Add(1)
 		return nil, memory.Refuse(time.Second, "this app has %d streams of operations and requests that wait for one,"+
 			" and %d of %d places are free: -max-watchers sets how many there are: try again later,"+

@@ -68,7 +68,7 @@ func requestScope(c echo.Context) (scope memory.Scope, ok bool) {
 }
 
 // turnWriter writes the answer to a request, which ends the request's turn: the client may be
-// slow to read it. What computes a further part of it begins with fair.Ready.
+// slow to read it. What computes a further part of it begins with fair.Continue.
 type turnWriter struct {
 	http.ResponseWriter
 	request *http.Request

@@ -12,6 +12,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/memoryd/memoryd/internal/fair"
 	"github.com/memoryd/memoryd/internal/inflight"
 	"github.com/memoryd/memoryd/internal/strict"
 	"github.com/memoryd/memoryd/sessionstore"
@@ -80,14 +81,18 @@ const (
 
 // pageWithin calls read for a page of an answer, with how long it may wait for room.
 // The first page is read within the time of the request. Later, and on a stream, the
-// client's reading sets the pace, and each page has that time.
+// client's reading sets the pace, and each page has that time. To send a part ended the
+// turn of the request, so a later page waits for its turn again; see turnWriter.
 func pageWithin(c echo.Context, later bool, read func(ctx context.Context, patience time.Duration) error) error {
 	whole, ok := c.Get(unboundedKey).(context.Context)
 	if !ok || !later && !isStream(c) {
 		return read(c.Request().Context(), roomTime)
 	}
-	ctx, cancel := context.WithTimeout(whole, requestTime)
+	ctx, cancel := context.WithTimeout(fair.Carry(whole, c.Request().Context()), requestTime)
 	defer cancel()
+	if err := fair.Continue(ctx); err != nil {
+		return err
+	}
 	return read(ctx, requestTime)
 }
 

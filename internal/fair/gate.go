@@ -11,7 +11,8 @@ import (
 // Gate lets as many compute at a time as it has slots. Those who wait for a slot get
 // it in the order of a Queue.
 type Gate struct {
-	patience time.Duration
+	patience   time.Duration // 0 for no limit
+	background bool
 
 	mu      sync.Mutex
 	free    int
@@ -32,11 +33,19 @@ type Stats struct {
 	Refused int64         // turns that would have had to wait longer than they may
 }
 
-// NewGate makes a Gate with a number of slots. A request that would have to wait
-// longer than patience for a slot, or for its turn to write, is refused; 0 is no
-// limit.
+// NewGate makes a Gate for requests, with a number of slots. A request that would have
+// to wait longer than patience for a slot, or for its turn to write, is refused; 0 is
+// no limit.
 func NewGate(slots int, patience time.Duration) *Gate {
 	return &Gate{patience: patience, free: slots, slots: slots, waiting: NewQueue[*waiter]()}
+}
+
+// NewBackgroundGate makes a Gate for work that no request waits for, with a number of
+// slots. It refuses nothing.
+func NewBackgroundGate(slots int) *Gate {
+	g := NewGate(slots, 0)
+	g.background = true
+	return g
 }
 
 // Stats returns the figures of the gate.

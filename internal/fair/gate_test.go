@@ -276,3 +276,90 @@ func TestPlaces(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// What several turns wait for is not refused with one of them: each waits as long as it
+// may by itself.
+func TestAwaitIsEachOnesOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := fair.NewGate(1, 5*time.Second)
+		busy, one := g.Begin(t.Context(), scope("a", "u"))
+		if err := fair.Ready(busy); err != nil {
+			t.Fatal(err)
+		}
+		first, two := g.Begin(t.Context(), scope("b", "u"))
+		begun := make(chan struct{})
+		go func() {
+			_, end, err := fair.Fork(first)
+			defer end()
+			if err != nil {
+				t.Error(err)
+			}
+			close(begun)
+		}()
+		var all sync.WaitGroup
+		all.Go(func() {
+			began := time.Now()
+			err := fair.Await(first, begun)
+			if !errors.Is(err, memory.ErrExhausted) || time.Since(began) != 5*time.Second {
+				t.Errorf("the first one has %v after %v", err, time.Since(began))
+			}
+		})
+		time.Sleep(3 * time.Second)
+		later, three := g.Begin(t.Context(), scope("b", "u"))
+		all.Go(func() {
+			if err := fair.Await(later, begun); err != nil {
+				t.Errorf("the later one: %v", err)
+			}
+		})
+		gone, cancel := context.WithCancel(later)
+		all.Go(func() {
+			if err := fair.Await(gone, begun); !errors.Is(err, context.Canceled) {
+				t.Errorf("the one that left: %v", err)
+			}
+		})
+		background, four := fair.NewBackgroundGate(1).Begin(t.Context(), scope("b", "u"))
+		all.Go(func() {
+			if err := fair.Await(background, begun); err != nil {
+				t.Errorf("the one in the background: %v", err)
+			}
+		})
+		synctest.Wait()
+		cancel()
+		time.Sleep(4 * time.Second) // beyond what the first one waits
+		one.End()
+		all.Wait()
+		for _, turn := range []*fair.Turn{two, three, four} {
+			turn.End()
+		}
+		idle(t, g)
+	})
+}
+
+// Work that has begun waits for its turn again, and is never refused.
+func TestContinue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := fair.NewGate(1, time.Second)
+		request, one := g.Begin(t.Context(), scope("a", "u"))
+		if err := fair.Ready(request); err != nil {
+			t.Fatal(err)
+		}
+		fair.Leave(request)
+		other, two := g.Begin(t.Context(), scope("b", "u"))
+		if err := fair.Ready(other); err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(time.Minute, two.End)
+		began := time.Now()
+		if err := fair.Continue(fair.Carry(t.Context(), request)); err != nil || time.Since(began) != time.Minute {
+			t.Errorf("it goes on after %v: %v", time.Since(began), err)
+		}
+		if s := g.Stats(); s.Running != 1 || s.Refused != 0 {
+			t.Errorf("%+v", s)
+		}
+		one.End()
+		if err := fair.Continue(fair.Carry(t.Context(), t.Context())); err != nil {
+			t.Error(err)
+		}
+		idle(t, g)
+	})
+}

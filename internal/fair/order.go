@@ -14,7 +14,8 @@ import (
 //
 // The cost of a piece of work is known only after it. So a flow stays while its
 // virtual time is ahead of the present, even if nothing of it waits: work that took
-// long is paid for before the next.
+// long is paid for before the next. A flow is ahead by a bounded debt at most: with a
+// hundred flows that wait, a flow waits a hundred times as long as its debt.
 type order struct {
 	flows map[string]*flow
 	heads flowHeap
@@ -80,14 +81,14 @@ func (o *order) drop(f *flow) {
 	delete(o.flows, f.name)
 }
 
-// charge adds to what a flow has used, or takes from it what was added too much. A
-// flow of which nothing is left to order has nothing to pay.
-func (o *order) charge(name string, cost float64) *flow {
+// charge adds to what a flow has used, or takes from it what was added too much. Beyond
+// debt it owes nothing. A flow of which nothing is left to order has nothing to pay.
+func (o *order) charge(name string, cost, debt float64) *flow {
 	if o.total == 0 || o.flows[name] == nil && cost <= 0 {
 		return nil
 	}
 	f := o.flow(name)
-	f.used = max(o.now, f.used+cost)
+	f.used = max(o.now, min(f.used+cost, o.now+debt))
 	heap.Fix(&o.heads, f.place)
 	return f
 }

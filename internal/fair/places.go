@@ -7,10 +7,15 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
+// Fits reports whether an app that has some of a thing may take n more of it where
+// free are free: it may have as many as then stay free, so that one that comes new
+// finds room, and alone it can have half. One that has none may take all that are free.
+// (Dynamic thresholds, of Choudhury and Hahne, 1998.)
+func Fits(has, n, free int64) bool { return n <= free && (has == 0 || has+n <= free-n) }
+
 // Places bounds how many requests are in progress. An app may have as many as there
 // are places free: alone it can have half of them, beside one other a third, and one
-// that comes new always finds room. (Dynamic thresholds, of Choudhury and Hahne,
-// 1998.)
+// that comes new always finds room; see Fits.
 type Places struct {
 	total int
 
@@ -41,7 +46,7 @@ func (p *Places) Stats() PlacesStats {
 func (p *Places) Take(app string) (free func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if has := p.apps[app]; has >= p.total-p.used {
+	if has := p.apps[app]; !Fits(int64(has), 1, int64(p.total-p.used)) {
 		p.refused++
 		return nil, memory.Refuse(time.Second, "this app has %d requests in progress, and %d of %d places are free:"+
 			" -requests sets how many there are", has, p.total-p.used, p.total)

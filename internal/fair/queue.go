@@ -14,7 +14,7 @@ import (
 // and of one user first come, first served. A turn counts by the time it takes. So
 // an app that floods the queue delays another by the piece of work in progress, not
 // by all that it has waiting, and long work of one app is followed by as much time
-// of the others, as far as they have work.
+// of the others, as far as they have work, up to appDebt rounds of them.
 //
 // Each call takes time that grows with the logarithm of the number of apps and
 // users that wait. A Queue is not safe for concurrent use.
@@ -120,15 +120,21 @@ func follow(mean, next time.Duration) time.Duration {
 	return mean + (next-mean)/16
 }
 
-// userDebt bounds, in mean turns, what one turn costs a user. Where an app has hundreds
-// of users who wait, one who paid for a turn of ten times the mean would wait for
-// seconds. Its app pays all of it.
-const userDebt = 2
+// How far an app, and a user within its app, can be ahead of those that wait, in mean
+// turns: it then waits for as many rounds of the others at most. A turn that took
+// longer is paid for in part. Otherwise one long write of a user would keep another
+// user of the app waiting for as long, times the number of apps that wait. Where an app
+// has hundreds of users, a round of users takes long by itself.
+const (
+	appDebt  = 8
+	userDebt = 2
+)
 
 func (q *Queue[T]) add(scope memory.Scope, cost time.Duration) *flow {
-	app := q.apps.charge(scope.App, float64(cost))
+	mean := float64(max(q.mean, time.Microsecond))
+	app := q.apps.charge(scope.App, float64(cost), appDebt*mean)
 	if app != nil && app.users != nil {
-		app.users.charge(scope.User, float64(min(cost, userDebt*max(q.mean, time.Microsecond))))
+		app.users.charge(scope.User, float64(cost), userDebt*mean)
 	}
 	return app
 }

@@ -70,6 +70,43 @@ func TestQueueCountsTime(t *testing.T) {
 	}
 }
 
+// A turn that took very long delays the next one of its app, and so another user of
+// the app, by eight turns of each other app at most, however many apps wait.
+func TestQueueBoundsDebt(t *testing.T) {
+	const apps = 50
+	q := fair.NewQueue[string]()
+	for i := range 20 * apps {
+		q.Push(scope(fmt.Sprint("other ", i%apps), "u"), "other")
+	}
+	for range 2 * apps {
+		pop(t, q, time.Millisecond)
+	}
+	q.Push(scope("long", "u"), "long")
+	for pop(t, q, time.Millisecond) != "long" {
+	}
+	q.Push(scope("long", "u"), "long")
+	for k := q.Pop(); ; k = q.Pop() {
+		if k.Value == "long" {
+			q.Charge(k, time.Minute)
+			break
+		}
+		q.Charge(k, time.Millisecond)
+	}
+	q.Push(scope("long", "v"), "another user")
+	turns := 0
+	for k := q.Pop(); k.Value != "another user"; k = q.Pop() {
+		q.Charge(k, time.Millisecond)
+		turns++
+	}
+	// The minute is 60,000 turns of the others. Each of them has one under way too.
+	if turns > 9*apps {
+		t.Errorf("it waited for %d turns of %d apps", turns, apps)
+	}
+	if turns < 3*apps {
+		t.Errorf("it waited for %d turns of %d apps: the long one was not paid for", turns, apps)
+	}
+}
+
 // An app saves up nothing while it is away, and pays nothing for what others used.
 func TestQueueForgets(t *testing.T) {
 	q := fair.NewQueue[string]()
@@ -223,18 +260,19 @@ func (r *reference) after(level, key string, total, own int) {
 }
 
 func (r *reference) charge(s memory.Scope, cost time.Duration) {
-	if !r.add("", s.App, cost, len(r.items)) {
+	if !r.add("", s.App, cost, 8, len(r.items)) {
 		return
 	}
-	r.add(s.App, userKey(s), min(cost, 2*max(r.mean, time.Microsecond)), r.waiting(s.App, ""))
+	r.add(s.App, userKey(s), cost, 2, r.waiting(s.App, ""))
 }
 
-func (r *reference) add(level, key string, cost time.Duration, total int) bool {
+func (r *reference) add(level, key string, cost time.Duration, debt float64, total int) bool {
 	if _, ok := r.used[key]; total == 0 || !ok && cost <= 0 {
 		return false
 	}
 	r.begin(level, key)
-	r.used[key] = max(r.now[level], r.used[key]+float64(cost))
+	most := r.now[level] + debt*float64(max(r.mean, time.Microsecond))
+	r.used[key] = max(r.now[level], min(r.used[key]+float64(cost), most))
 	return true
 }
 

@@ -17,8 +17,9 @@ var errLate = errors.New("its turn did not come in time")
 // none, and then takes one again. It travels in a context, so that what waits can
 // tell it, however far below; see Pause.
 type Turn struct {
-	gate  *Gate
-	scope memory.Scope
+	gate     *Gate
+	scope    memory.Scope
+	patience time.Duration // of the gate; 0 for a turn that is never refused
 
 	mu      sync.Mutex
 	slot    *slot // nil for none
@@ -32,26 +33,66 @@ type turnKey struct{}
 // Begin makes a Turn, without a slot yet, and a context that carries it. The caller
 // ends it.
 func (g *Gate) Begin(ctx context.Context, scope memory.Scope) (context.Context, *Turn) {
-	t := &Turn{gate: g, scope: scope}
+	t := &Turn{gate: g, scope: scope, patience: g.patience}
 	return context.WithValue(ctx, turnKey{}, t), t
 }
 
+// Carry returns ctx with the turn of another context, if that has one.
+func Carry(ctx, from context.Context) context.Context {
+	if t := of(from); t != nil {
+		return context.WithValue(ctx, turnKey{}, t)
+	}
+	return ctx
+}
+
 // Fork makes a Turn of its own at the gate of ctx's turn, for work that several turns
-// wait for, and waits until it has a slot. Without a turn it does nothing. The caller
-// calls end.
+// wait for, and waits until it has a slot or ctx is done. It is not refused: each of
+// those who wait for the work bounds its own wait, with Await. Without a turn it does
+// nothing. The caller calls end.
 func Fork(ctx context.Context) (forked context.Context, end func(), err error) {
 	t := of(ctx)
 	if t == nil {
 		return ctx, func() {}, nil
 	}
 	ctx, own := t.gate.Begin(ctx, t.scope)
+	own.patience = 0
 	return ctx, own.End, Ready(ctx)
+}
+
+// Await waits until work has begun that other turns may wait for too. It is refused
+// after the patience of ctx's own turn, whatever becomes of the others.
+func Await(ctx context.Context, begun <-chan struct{}) error {
+	var late <-chan time.Time
+	t := of(ctx)
+	if t != nil && t.patience > 0 {
+		timer := time.NewTimer(t.patience)
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case <-begun:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-late:
+		return t.gate.refuse(t.patience, "a request")
+	}
 }
 
 // Yield lets others have their turn between two parts of long work.
 func Yield(ctx context.Context) error {
 	Leave(ctx)
-	return Ready(ctx)
+	return Continue(ctx)
+}
+
+// Continue is Ready for work that has begun, such as an answer that is written in
+// parts: it is not refused, and waits until it has a slot or ctx is done.
+func Continue(ctx context.Context) error {
+	t := of(ctx)
+	if t == nil || !t.wants() {
+		return nil
+	}
+	return t.take(ctx, 0)
 }
 
 // of is the turn that a context carries; nil for none.
@@ -61,26 +102,34 @@ func of(ctx context.Context) *Turn {
 }
 
 // Ready waits until the turn of ctx has a slot, if there is one and it has none. The
-// error is a memory.Refusal if that would take longer than the gate's patience, or
+// error is a memory.Refusal if that would take longer than the turn's patience, or
 // the cause of ctx.
 func Ready(ctx context.Context) error {
 	t := of(ctx)
-	if t == nil {
+	if t == nil || !t.wants() {
 		return nil
 	}
-	if !t.wants() {
-		return nil
+	if err := Early(ctx); err != nil {
+		return err
 	}
-	if p := t.gate.patience; p > 0 {
-		if wait := t.gate.wait(t.scope); wait > p {
-			return t.gate.refuse(wait, "a request")
-		}
-	}
-	err := t.take(ctx, t.gate.patience)
+	err := t.take(ctx, t.patience)
 	if errors.Is(err, errLate) {
-		return t.gate.refuse(t.gate.patience, "a request")
+		return t.gate.refuse(t.patience, "a request")
 	}
 	return err
+}
+
+// Early refuses the turn of ctx at once if it would have to wait for a slot longer than
+// its patience. Without a turn it does nothing.
+func Early(ctx context.Context) error {
+	t := of(ctx)
+	if t == nil || t.patience == 0 {
+		return nil
+	}
+	if wait := t.gate.wait(t.scope); wait > t.patience {
+		return t.gate.refuse(wait, "a request")
+	}
+	return nil
 }
 
 // wants reports whether the turn computes and has no slot.
@@ -168,7 +217,7 @@ func (t *Turn) End() {
 // request waits.
 func Background(ctx context.Context) bool {
 	t := of(ctx)
-	return t != nil && t.gate.patience == 0
+	return t != nil && t.gate.background
 }
 
 // Refuse decides whether the turn of ctx may wait as long for its turn to write. If
@@ -176,12 +225,12 @@ func Background(ctx context.Context) bool {
 // caller could not tell how much of it was done; work in the background never is.
 func Refuse(ctx context.Context, wait time.Duration) error {
 	t := of(ctx)
-	if t == nil || t.gate.patience == 0 {
+	if t == nil || t.patience == 0 {
 		return nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if wait > t.gate.patience && !t.writing {
+	if wait > t.patience && !t.writing {
 		return t.gate.refuse(wait, "a write")
 	}
 	t.writing = true

@@ -15,7 +15,8 @@ import (
 
 // Pool is room for a number of bytes. An app may take what leaves at least as much free
 // as it then has, so that one that comes later finds room: alone it can have half. The
-// only share of an app may have all that is free.
+// only share of an app may have all that is free; see fair.Fits. Apps take turns, and
+// within an app those that came first get room first.
 type Pool struct {
 	size       int64
 	what, flag string // for refusals: what is in flight, and the flag that sets the size
@@ -153,13 +154,12 @@ func (p *Pool) hand() {
 	for i := 0; i < len(p.turns); {
 		app := p.turns[i]
 		w := p.waiting[app][0]
-		others, free := p.held[app]-w.has, p.free+w.has
-		switch {
-		case others > 0 && others+w.n > free-w.n:
+		if others := p.held[app] - w.has; !fair.Fits(others, w.n, p.free+w.has) {
+			if others == 0 {
+				return // the next in turn, which smaller ones must not overtake for ever
+			}
 			i++ // it waits for shares of its own app
 			continue
-		case w.n > free:
-			return // the next in turn, which smaller ones must not overtake for ever
 		}
 		p.free -= w.n - w.has
 		p.held[app] += w.n - w.has

@@ -62,7 +62,8 @@ const scopeBytes = 2200
 // cached is the index of one scope, from the call that asks for it first.
 type cached struct {
 	scope  memory.Scope
-	ready  chan struct{} // closed once the file is read
+	begun  chan struct{} // closed once the reading has its turn to compute
+	ready  chan struct{} // closed once the file is read, after begun
 	err    error
 	index  *index
 	cancel context.CancelFunc // ends the reading
@@ -91,7 +92,10 @@ func newCache(limit int64, build builder) *cache {
 // before the call, and without the memories that have expired by now, when it is
 // ready.
 func (c *cache) get(ctx context.Context, scope memory.Scope, now func() time.Time) (*index, error) {
-	e := c.find(ctx, scope)
+	e, err := c.find(ctx, scope)
+	if err != nil {
+		return nil, err
+	}
 	defer c.leave(e)
 	if err := e.wait(ctx); err != nil {
 		return nil, err
@@ -107,8 +111,9 @@ func (c *cache) get(ctx context.Context, scope memory.Scope, now func() time.Tim
 }
 
 // find returns the entry of a scope, which it makes if it is missing, and counts
-// its caller among those that wait.
-func (c *cache) find(ctx context.Context, scope memory.Scope) *cached {
+// its caller among those that wait. It makes none for a caller that would have to
+// wait too long for its turn; see fair.Early.
+func (c *cache) find(ctx context.Context, scope memory.Scope) (*cached, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	el, ok := c.scopes[scope]
@@ -122,11 +127,15 @@ func (c *cache) find(ctx context.Context, scope memory.Scope) *cached {
 		default:
 			c.stats.Misses++
 		}
-		return e
+		return e, nil
 	}
 	c.stats.Misses++
+	if err := fair.Early(ctx); err != nil {
+		return nil, err
+	}
 	c.stats.Loads++
-	e := &cached{scope: scope, ready: make(chan struct{}), index: newIndex(), waiting: 1, bytes: scopeBytes}
+	e := &cached{scope: scope, begun: make(chan struct{}), ready: make(chan struct{}), index: newIndex(), waiting: 1,
+		bytes: scopeBytes}
 	c.stats.Bytes += e.bytes
 	c.scopes[scope] = c.recent.PushFront(e)
 	// Other callers wait for this index too, so the end of this ctx must not end
@@ -134,7 +143,7 @@ func (c *cache) find(ctx context.Context, scope memory.Scope) *cached {
 	// the page that is being read, and the next one fails.
 	ctx, e.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	go c.fill(ctx, e)
-	return e
+	return e, nil
 }
 
 // leave is the end of a call that find has counted. The last one that leaves
@@ -153,7 +162,8 @@ func (c *cache) leave(e *cached) {
 	}
 }
 
-// wait waits until the file is read. Its caller computes nothing meanwhile.
+// wait waits until the file is read. Its caller computes nothing meanwhile, and is
+// refused on its own account if the reading does not get its turn in time.
 func (e *cached) wait(ctx context.Context) error {
 	select {
 	case <-e.ready:
@@ -161,6 +171,9 @@ func (e *cached) wait(ctx context.Context) error {
 	default:
 	}
 	defer fair.Pause(ctx)()
+	if err := fair.Await(ctx, e.begun); err != nil {
+		return err
+	}
 	select {
 	case <-e.ready:
 		return nil
@@ -175,13 +188,14 @@ func (c *cache) fill(ctx context.Context, e *cached) {
 	defer e.cancel()
 	ctx, end, err := fair.Fork(ctx)
 	defer end()
+	close(e.begun)
 	if e.err = err; err == nil {
 		e.err = c.build(ctx, e.scope, func(page []*entry) {
 			for _, one := range page {
 				e.index.put(one)
 			}
 			c.weigh(e, false)
-			_ = fair.Yield(ctx) // what has begun is not refused
+			_ = fair.Yield(ctx) // its error is that of ctx, which build sees too
 		})
 	}
 	if e.err != nil {

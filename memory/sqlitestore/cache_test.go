@@ -2,14 +2,17 @@ package sqlitestore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/memoryd/memoryd/internal/fair"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
 )
@@ -368,4 +371,42 @@ func TestLoadInPages(t *testing.T) {
 	if pages != 3 {
 		t.Errorf("read in %d pages", pages)
 	}
+}
+
+// A search that is refused, as its reading of the scope does not get its turn in time,
+// refuses no other search that waits for the same reading.
+func TestLoadIsRefusedToEachOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		build := func(_ context.Context, scope memory.Scope, take func([]*entry)) error {
+			take([]*entry{fact(scope, "first", 1)})
+			return nil
+		}
+		c := newCache(1<<30, build)
+		gate := fair.NewGate(1, 5*time.Second)
+		busy, one := gate.Begin(t.Context(), memory.Scope{App: "b", User: "bob"})
+		if err := fair.Ready(busy); err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		search := func(g *fair.Gate, refused bool) {
+			all.Go(func() {
+				ctx, turn := g.Begin(t.Context(), ann)
+				defer turn.End()
+				if _, err := c.get(ctx, ann, time.Now); errors.Is(err, memory.ErrExhausted) != refused || !refused && err != nil {
+					t.Errorf("refused %v, want %v: %v", errors.Is(err, memory.ErrExhausted), refused, err)
+				}
+			})
+			synctest.Wait()
+		}
+		search(gate, true)
+		time.Sleep(3 * time.Second)
+		search(gate, false)
+		search(fair.NewBackgroundGate(1), false)
+		time.Sleep(4 * time.Second) // beyond what the first one waits
+		one.End()
+		all.Wait()
+		if f := c.figures(); f.Loads != 1 {
+			t.Errorf("%d readings", f.Loads)
+		}
+	})
 }
