@@ -22,6 +22,7 @@ func leaseCases() []testCase {
 		{"a late plan and a late end are refused", leaseLateSave},
 		{"across a restart", leaseRestart},
 		{"apps take turns", leaseTurns},
+		{"an app with much work hides no other", leaseManyScopes},
 	}
 }
 
@@ -56,6 +57,33 @@ func leaseTurns(f *fixture) {
 	f.ask(session(memory.Scope{App: "calm", User: "u2"}, "s"), f.said("e"))
 	f.equal("of fewer leased", apps(f.claim("worker", 1)), []string{"calm u2"})
 }
+
+// An app that has requested much, in more scopes than a store looks at in one claim,
+// does not hide another app that requested later. One tenant's import must not keep
+// another tenant's work from being claimed at all.
+func leaseManyScopes(f *fixture) {
+	for i := range manyScopes {
+		f.ask(session(memory.Scope{App: "busy", User: fmt.Sprint("u", i)}, "s"), f.said("e"))
+	}
+	f.clock.advance(time.Second)
+	// Several, so that each part into which a store divides its work has some of them.
+	want := []string{"busy"}
+	for i := range 8 {
+		want = append(want, fmt.Sprint("calm", i))
+		f.ask(session(memory.Scope{App: want[i+1], User: "u"}, "s"), f.said("e"))
+		f.clock.advance(time.Second)
+	}
+	var got []string
+	for range want {
+		for _, w := range f.claim("worker", 1) {
+			got = append(got, w.Key.App)
+		}
+	}
+	f.equal("apps", got, want)
+}
+
+// manyScopes is more than a store would look at in one claim that took no turns.
+const manyScopes = 1500
 
 // A worker whose lease has ended cannot fail the work of the worker that has it
 // now. It would end the lease of the other worker.

@@ -53,7 +53,7 @@ func (s *Store) Claim(ctx context.Context, owner string, ttl time.Duration, limi
 		}
 		var err error
 		now := s.now() // the claim may have waited for its turn
-		if out, err = dueWork(tx, now, limit); err != nil {
+		if out, err = s.dueWork(tx, now, limit); err != nil {
 			return err
 		}
 		for i := range out {
@@ -93,27 +93,27 @@ func claim(tx *sqlitedb.Tx, w *sessionstore.Work, owner string, until time.Time)
 	return err
 }
 
-// maxCandidates bounds the scopes among which apps take turns: those that have
-// waited longest. A claim reads them all.
-const maxCandidates = 1000
+// maxApps bounds the apps among which one claim chooses: it looks at each of them. With
+// more apps that have work, each claim goes on where the one before has ended.
+const maxApps = 1000
 
 // dueWork reads the work that is due in scopes that are not leased: of the apps
 // in turn, the scope that has waited longest, and of that scope the session that
 // has. A long session waits again after each batch, so that others get their
 // turn.
-func dueWork(tx *sqlitedb.Tx, now time.Time, limit int) (out []sessionstore.Work, err error) {
-	// A scope's turn is its place among the ready scopes of its app, after those of
-	// the app that are leased.
-	scopes, err := sqlitedb.Collect(context.Background(), tx, scanScope, `WITH ready AS (
-		  SELECT app, user, since FROM waiting w WHERE due <= ?1
-		  AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.app = w.app AND l.user = w.user AND l.until > ?1)
-		  ORDER BY since LIMIT ?3),
-		leased AS (SELECT app, count(*) AS n FROM leases WHERE until > ?1 GROUP BY app)
-		SELECT app, user FROM ready LEFT JOIN leased USING (app)
-		ORDER BY row_number() OVER (PARTITION BY app ORDER BY since) + coalesce(n, 0), since LIMIT ?2`,
-		now.UnixMicro(), limit, maxCandidates)
-	if err != nil {
-		return nil, err
+func (s *Store) dueWork(tx *sqlitedb.Tx, now time.Time, limit int) (out []sessionstore.Work, err error) {
+	var scopes []memory.Scope
+	ends := 1 // to look on to the last app, and then once more from the first one
+	if s.lastApp != "" {
+		ends = 2
+	}
+	for len(scopes) == 0 && ends > 0 {
+		if scopes, err = s.dueScopes(tx, now, limit); err != nil {
+			return nil, err
+		}
+		if s.lastApp == "" {
+			ends--
+		}
 	}
 	for _, scope := range scopes {
 		w, err := readWork(tx, scope, now)
@@ -123,6 +123,35 @@ func dueWork(tx *sqlitedb.Tx, now time.Time, limit int) (out []sessionstore.Work
 		out = append(out, w)
 	}
 	return out, nil
+}
+
+// nextApps are the first ?2 apps after ?1 that have work.
+const nextApps = `WITH RECURSIVE apps (app, n) AS (
+	SELECT (SELECT min(app) FROM waiting WHERE app > ?1), 1
+	UNION ALL SELECT (SELECT min(app) FROM waiting WHERE app > apps.app), n + 1 FROM apps
+	WHERE app IS NOT NULL AND n < ?2)`
+
+// dueScopes reads the scopes with such work, of up to maxApps apps after s.lastApp.
+func (s *Store) dueScopes(tx *sqlitedb.Tx, now time.Time, limit int) ([]memory.Scope, error) {
+	// Of each app it looks at as many scopes as can be claimed, from the one that has
+	// waited longest: an app with many of them hides no other. A scope's turn is its
+	// place among these, after those of the app that are leased.
+	scopes, err := sqlitedb.Collect(context.Background(), tx, scanScope, nextApps+`,
+		ready AS (SELECT w.app, w.user, w.since FROM apps JOIN waiting w ON w.app = apps.app AND w.user IN (
+		  SELECT user FROM waiting i INDEXED BY waiting_app WHERE i.app = apps.app AND i.due <= ?3
+		  AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.app = i.app AND l.user = i.user AND l.until > ?3)
+		  ORDER BY i.since LIMIT ?4)),
+		leased AS (SELECT app, count(*) AS n FROM leases WHERE until > ?3 GROUP BY app)
+		SELECT app, user FROM ready LEFT JOIN leased USING (app)
+		ORDER BY row_number() OVER (PARTITION BY app ORDER BY since) + coalesce(n, 0), since LIMIT ?4`,
+		s.lastApp, s.maxApps, now.UnixMicro(), limit)
+	if err != nil {
+		return nil, err
+	}
+	// The last of those apps, or none if there are no more.
+	err = tx.QueryRow(nextApps+` SELECT coalesce((SELECT app FROM apps WHERE n = ?2), '')`,
+		s.lastApp, s.maxApps).Scan(&s.lastApp)
+	return scopes, err
 }
 
 // readWork reads the session of a scope that has waited longest, and its oldest

@@ -171,3 +171,6 @@ CREATE TRIGGER session_state_update AFTER UPDATE ON session_state BEGIN
 // sqlitedb.Seal. It changes nothing itself: it keeps earlier versions, which cannot
 // read such values, from opening the file.
 const schemaSeals = `SELECT 1`
+
+// schemaWaitingApp has a claim find the longest waiting scopes of each app.
+const schemaWaitingApp = `CREATE INDEX waiting_app ON waiting (app, since, due);`

@@ -58,6 +58,8 @@ type Store struct {
 	// running them.
 	prepared map[string]*sql.Stmt
 	leases   leases
+	lastApp  string                // up to which the last claim has looked, if not at all; of the writer alone
+	maxApps  int                   // the constant, unless a test has less
 	notify   sessionstore.Notifier // of changes to operations
 	counts   sessionstore.OperationCounts
 }
@@ -76,6 +78,7 @@ var (
 func New(db *sqlitedb.DB, opts *Options) (*Store, error) {
 	s := &Store{
 		db: db, leases: leases{until: map[memory.Scope]*lease{}}, now: time.Now, max: sessionstore.DefaultMaxState,
+		maxApps: maxApps,
 	}
 	if opts != nil && opts.Now != nil {
 		s.now = opts.Now
@@ -107,7 +110,8 @@ func (s *Store) DB() *sqlitedb.DB { return s.db }
 
 // migrate makes the tables, or brings those of an earlier version up to date.
 func migrate(db *sqlitedb.DB) error {
-	return db.Migrate("sessions", schema, schemaRequest, schemaTurns, schemaStateSizes, schemaSeals)
+	return db.Migrate("sessions", schema, schemaRequest, schemaTurns, schemaStateSizes, schemaSeals,
+		schemaWaitingApp)
 }
 
 // expired is when an operation ended that can no longer be read, in

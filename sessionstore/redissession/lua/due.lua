@@ -1,18 +1,23 @@
 -- Reads the scopes that have work that is due and are not leased, the longest
--- waiting first; how many scopes have work; the apps with messages in an outbox;
--- and the leased scopes.
+-- waiting first and up to limit of each app, so that an app with many of them does
+-- not hide another; how many scopes have work; the apps with messages in an outbox;
+-- and the leased scopes. It looks at the 500 scopes that wait longest, and at more
+-- until it has one.
 local now, limit = clock(ARGV[1]), tonumber(ARGV[2])
-local out, from = {}, 0
-while #out < 2 * limit do
+local out, from, of = {}, 0, {}
+while from < 500 or #out == 0 do
   local some = call('ZRANGE', P .. 'since', from, from + 99, 'WITHSCORES')
   if #some == 0 then break end
   for i = 1, #some, 2 do
-    local until_ = call('HGET', P .. 'leases', some[i])
-    local leased = until_ and tonumber(string.match(until_, '^%d+')) > tonumber(now)
-    if not leased and tonumber(call('ZSCORE', P .. 'due', some[i])) <= tonumber(now) then
-      out[#out + 1] = some[i]
-      out[#out + 1] = some[i + 1]
-      if #out >= 2 * limit then break end
+    local app = string.match(some[i], '^[^/]*')
+    if (of[app] or 0) < limit then
+      local until_ = call('HGET', P .. 'leases', some[i])
+      local leased = until_ and tonumber(string.match(until_, '^%d+')) > tonumber(now)
+      if not leased and tonumber(call('ZSCORE', P .. 'due', some[i])) <= tonumber(now) then
+        out[#out + 1] = some[i]
+        out[#out + 1] = some[i + 1]
+        of[app] = (of[app] or 0) + 1
+      end
     end
   end
   from = from + 100
