@@ -68,6 +68,22 @@ func TestIngest(t *testing.T) {
 	}
 }
 
+// An answer is read together with the question before it, also where that was ingested before.
+func TestAnswerToAnEarlierQuestion(t *testing.T) {
+	b := newBench(t, parts{})
+	b.run()
+	asked, err := sessionstore.ParseEvent([]byte(`{"id": "e1", "author": "bot", "timestamp": 1700000001,
+		"content": {"role": "model", "parts": [{"text": "Hello! Do you have any allergies?"}]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.succeeds(b.ingest("s", asked))
+	b.succeeds(b.ingest("s", event(t, "e2", 2, "Just sesame.")))
+	if diff := cmp.Diff([]string{"Do you have any allergies? Just sesame."}, b.facts()); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+}
+
 // The same events give the same memories, in any order, in parts and repeated.
 func TestAnyOrder(t *testing.T) {
 	want := newBench(t, parts{})

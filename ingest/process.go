@@ -97,8 +97,11 @@ func (s *Service) makePlan(ctx context.Context, b *batch, p plan) (plan, error) 
 	return p, s.savePlan(ctx, b, p)
 }
 
-// maxEarlier is how many events before a batch the extractor may be shown.
-const maxEarlier = 20
+// How many events before a batch the extractor may be shown. Rules look for the question that the first turn answers.
+const (
+	maxEarlier         = 20
+	maxEarlierForRules = 4
+)
 
 // findFacts has the extractor read the turns of a batch that no rewind takes
 // back, and adds the facts that the batch gives.
@@ -116,10 +119,14 @@ func (s *Service) findFacts(ctx context.Context, b *batch, earlier []extract.Tur
 	return found, err
 }
 
-// earlierTurns are the turns before a batch, for an extractor that uses them.
+// earlierTurns are the turns before a batch.
 func (s *Service) earlierTurns(ctx context.Context, b *batch) (out []extract.Turn, err error) {
-	from := max(0, b.work.Done-maxEarlier)
-	if s.extractor.Budget() == 0 || from == b.work.Done {
+	most := maxEarlier
+	if s.extractor.Budget() == 0 {
+		most = maxEarlierForRules
+	}
+	from := max(0, b.work.Done-int64(most))
+	if from == b.work.Done {
 		return nil, nil
 	}
 	events, err := s.sessions.Events(ctx, b.work, from, int(b.work.Done-from))

@@ -83,4 +83,6 @@ var (
 	iseEnds             = tables.Words("ise-ends")
 	englishWords        = tables.Words("english-words")
 	foreignWords        = tables.Words("foreign-words")
+	oftenMisspelled     = tables.Words("often-misspelled")
+	spelledRight        = tables.Words("spelled-right")
 )

@@ -8,7 +8,7 @@ import (
 )
 
 // Word is one word of a sentence in the spelling the rules compare: lower case, straight apostrophes, contractions
-// taken apart ("I'm" is "i" and "am", both at the place of the whole).
+// taken apart ("I'm" is "i" and "am", both at the place of the whole), and some misspelled words as they should be.
 type Word struct {
 	Text       string
 	Start, End int  // bytes of the sentence
@@ -103,6 +103,9 @@ func appendWord(words Words, raw string, start, end int, upper bool) Words {
 	text := strings.ToLower(strings.ReplaceAll(raw, "’", "'"))
 	long := contractions.Of(text)
 	if long == "" {
+		if right := corrected(text); right != "" {
+			text = right
+		}
 		return append(words, Word{Text: text, Start: start, End: end, Upper: upper})
 	}
 	for part := range strings.SplitSeq(long, " ") {

@@ -31,6 +31,22 @@ var beingRules = table{
 		return p.word == "going" && p.timed && p.rest > 0 && !p.points(1)
 	}},
 
+	{"I am able to walk again without a stick", as(details), func(p *position) bool {
+		heavy, _ := weight(p.words[min(p.i+2, len(p.words)):])
+		return p.word == "able" && p.next == "to" && heavy > 1 && !p.task && !p.points(3)
+	}},
+	{"I am part of the choir", as(personal), func(p *position) bool {
+		return p.word == "part" && p.next == "of" && p.namesObject()
+	}},
+
+	{"I am lucky to have my husband", as(personal), func(p *position) bool {
+		return p.next == "to" && p.at(p.i+2) == "have" && p.at(p.i+3) == "my" && nounTopics(p.words[p.i+4:]) != none
+	}},
+	{"I am busy with the choir", as(details), func(p *position) bool {
+		return p.word == "busy" && (p.next == "with" || strings.HasSuffix(p.next, "ing")) && p.rest > 0 && !p.task &&
+			!p.points(2)
+	}},
+
 	// Talk, and the work at hand.
 	{"I am sure", as(none), func(p *position) bool {
 		return talkComplements.Has(p.word) || english.Pronouns.Has(p.word)
@@ -44,10 +60,21 @@ var beingRules = table{
 	{"I am in charge of sales", as(personal), func(p *position) bool { // also "in my thirties"
 		return p.word == "in" && (p.next == "my" || p.next == "charge") && p.rest > 0
 	}},
+	{"I am between jobs", as(personal), func(p *position) bool {
+		return p.word == "between" && p.near(p.i+1, lifeGoals)
+	}},
 	{"I am 34 years old", as(personal), func(p *position) bool { // but not "34 km away"
 		return isAge(p.word) && (p.next == "" || p.words[p.i].Stop != 0 || ageUnits.Has(p.next))
 	}},
-	{"I am allergic to nuts", as(personal | preference), func(p *position) bool {
+	{"I am at 71 kg", as(personal), func(p *position) bool { // also "down to 71 kg"
+		for i := p.i + 1; i < min(len(p.words), p.i+4); i++ {
+			if english.StartsWithDigit(p.at(i)) && (measures.Has(p.at(i+1)) || endsInMeasure(p.at(i))) {
+				return p.word == "at" || p.word == "down" || p.word == "up" || p.word == "about"
+			}
+		}
+		return false
+	}},
+	{"I am allergic to nuts", as(personal), func(p *position) bool {
 		return (p.word == "allergic" || p.word == "intolerant") && p.namesObject()
 	}},
 	{"I am from Porto", as(personal), func(p *position) bool {
@@ -84,6 +111,9 @@ var beingRules = table{
 	}},
 	{"I was attacked by stray dogs last week", as(details), func(p *position) bool {
 		return p.past && english.Past(p.word) && !english.Moods.Has(p.word) && p.rest > 1 && p.anchored(p.i)
+	}},
+	{"I am off to the dentist with my son", as(details), func(p *position) bool {
+		return p.word == "off" && p.next == "to" && p.rest > 1 && !p.points(2)
 	}},
 	{"I am moving to Rome", progressRules.decide, func(p *position) bool {
 		return strings.HasSuffix(p.word, "ing") && !english.Moods.Has(p.word)
@@ -148,7 +178,7 @@ func (c *clause) fan(j int) (topics, bool) {
 // progressRules judge "am moving to Rome", from the participle.
 var progressRules = table{
 	{"I am thinking about moving to Rome", as(details), func(p *position) bool {
-		return p.word == "thinking" && (p.next == "of" || p.next == "about") && underway.Has(p.at(p.i+2)) &&
+		return p.word == "thinking" && (p.next == "of" || p.next == "about") && strings.HasSuffix(p.at(p.i+2), "ing") &&
 			p.content(p.i+3) > 0 && !p.points(4)
 	}},
 	// A job changes a life; a recipe is only the next answer.
@@ -166,6 +196,10 @@ var progressRules = table{
 	{"I am seeing the dentist on Friday", as(details), func(p *position) bool {
 		return appointedParticiples.Has(p.word) && p.timed
 	}},
+	{"I am reading a novel by a poet from Porto", as(details), func(p *position) bool {
+		heavy, _ := weight(p.words[p.i+1:])
+		return weakParticiples.Has(p.word) && p.word != "trying" && heavy > 2 && !p.task
+	}},
 	// "Trying" is the work at hand even where it is about something owned.
 	{"I am reading a book", as(none), func(p *position) bool {
 		return weakParticiples.Has(p.word) && (p.rest < 2 || !p.timed && (p.word == "trying" || !p.mine(p.i+1)))
@@ -175,3 +209,6 @@ var progressRules = table{
 	}},
 	{"I am renovating our kitchen", as(details), otherwise},
 }
+
+// endsInMeasure reports whether a number has its unit behind it: "71kg".
+func endsInMeasure(w string) bool { return measures.Has(strings.TrimLeft(w, "0123456789.,")) }

@@ -81,10 +81,16 @@ func (c *clause) addressed(i int) bool {
 // skipAdverbs is the index of the first word at or after i that is no adverb, and whether one of the adverbs negates.
 func (c *clause) skipAdverbs(i int) (int, bool) {
 	negated := false
-	for ; english.Adverbs.Has(c.at(i)); i++ {
+	for ; ; i++ {
+		switch w := c.at(i); {
+		case w == "no" && c.at(i+1) == "longer":
+			negated = true
+			i++
+		case !english.Adverbs.Has(w):
+			return i, negated
+		}
 		negated = negated || c.at(i) == "not" || c.at(i) == "never"
 	}
-	return i, negated
 }
 
 // object is the word at i, or the one after it if that is a preposition.

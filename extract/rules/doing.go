@@ -13,6 +13,21 @@ func (c *clause) doing(i int, negated bool) topics {
 var doingRules = table{
 	{"I love jazz", rest(1, (*clause).liking), in(english.Likings)},
 	{"I do not have kids", (*position).have, is("have")},
+	{"I think schools deserve more money", as(details), func(p *position) bool {
+		heavy, _ := weight(p.words[p.i:])
+		agreed := p.word == "agree" && p.next != "that" // "I agree, Ann"
+		return opinions.Has(p.word) && !agreed && heavy > 2 && !p.task && !p.points(1) && !p.points(2)
+	}},
+	{"I try to eat less sugar", as(details), func(p *position) bool {
+		heavy, _ := weight(p.words[p.i:])
+		return p.word == "try" && p.next == "to" && heavy > 1 && !p.task && !p.points(2) && !p.points(3)
+	}},
+	{"I usually get up at six", as(details), func(p *position) bool {
+		return p.word == "get" && p.next == "up" && p.at(p.i+2) == "at"
+	}},
+	{"I get migraines", as(personal), func(p *position) bool {
+		return p.word == "get" && p.near(p.i+1, english.OwnNouns)
+	}},
 	{"I think so", as(none), in(english.TalkVerbs)},
 
 	// Wishes. "Want" and "need" with a noun are about the next answer: "I want a recipe".
@@ -32,7 +47,7 @@ var doingRules = table{
 	}},
 	{"I smoke", as(personal), func(p *position) bool { return p.word == "smoke" && p.next == "" }},
 
-	{"I live in Rome", rest(0, (*clause).habit), func(p *position) bool {
+	{"I live in Rome", (*position).habitual, func(p *position) bool {
 		return english.PresentVerbs.Has(p.word) && !pastToo.Has(p.word)
 	}},
 	{"I moved to Rome", rest(0, (*clause).event), otherwise},
@@ -50,7 +65,10 @@ func (p *position) need() topics {
 }
 
 // habit judges the present: what somebody does for a living, or again and again; i is at the verb.
-func (c *clause) habit(i int) topics { return habitRules.decide(c.from(i)) }
+func (c *clause) habit(i int) topics { return c.from(i).habitual() }
+
+// habitual is habit from a position.
+func (p *position) habitual() topics { return habitRules.decide(p) }
 
 // habitRules judge a verb in the present, from the verb.
 var habitRules = table{
@@ -68,7 +86,10 @@ var habitRules = table{
 	{"I use Docker", as(none), func(p *position) bool { return p.task && taskHabits.Has(p.word) }},
 
 	{"I work at Acme", as(personal), in(lifeVerbs)},
-	{"I eat no meat", as(preference), in(dietVerbs)},
+	{"I eat no meat", as(personal | preference), func(p *position) bool {
+		return dietVerbs.Has(p.word) && (p.negated || p.next == "no" || p.next == "only")
+	}},
+	{"I drink tea", as(preference), in(dietVerbs)},
 	{"I play chess", as(details), otherwise},
 }
 
@@ -78,6 +99,13 @@ func (c *clause) event(i int) topics { return eventRules.decide(c.from(i)) }
 // eventRules judge a verb in the past, from the verb.
 var eventRules = table{
 	// Talk, and the work at hand. A task word does no harm where a date and something owned make it a life's event.
+	{"I talked about my illness at school", as(details), func(p *position) bool {
+		return (p.word == "talked" || p.word == "spoke") && p.mine(p.i+1) && p.rest > 1
+	}},
+	{"I broke up", as(details), func(p *position) bool { return decisivePhrases.Match(p.words, p.i) > 0 }},
+	{"I wanted to climb a mountain in Poland", as(details), func(p *position) bool {
+		return p.word == "wanted" && p.next == "to" && p.rest > 2 && !p.task && !p.points(2)
+	}},
 	{"I thought so", as(none), func(p *position) bool {
 		return talkPast.Has(p.word) || p.word == "made" && p.next == "sure"
 	}},
@@ -96,7 +124,10 @@ var eventRules = table{
 	}},
 	{"I loved the museum", as(details), in(likingsPast)},
 
-	{"I bought that", as(none), func(p *position) bool { return p.rest == 0 || p.points(1) && !p.timed }},
+	{"I bought that", as(none), func(p *position) bool {
+		this := demonstrative.Has(p.next) && p.rest > 1 // "I made this bowl in class"
+		return p.rest == 0 || p.points(1) && !p.timed && !this
+	}},
 	{"I made a cake", as(none), func(p *position) bool {
 		return weakPast.Has(p.word) && p.rest < 3 && (!p.timed || p.points(1)) && (p.rest < 2 || !p.anchored(p.i+1))
 	}},

@@ -1,6 +1,10 @@
 package rules
 
-import "github.com/memoryd/memoryd/extract/english"
+import (
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
 
 // otherSubjects read clauses that have another subject than the speaker and still tell of the speaker. The first that
 // knows a clause decides.
@@ -14,14 +18,21 @@ var otherSubjects = []struct {
 	{"you can reach me at ann@example.org", (*clause).reached},
 	{"born and raised in Porto", (*clause).origin},
 	{"friends call me Bob", (*clause).calledOrOwned},
+	{"the kids love the beach", (*clause).ofTheHouse},
+	{"Tom proposed to me", (*clause).concerning},
+	{"the wedding is on Friday", (*clause).scheduled},
+	{"this is me in Rome", (*clause).pictured},
 }
 
 // otherSubject judges a clause with another subject than the speaker.
 func (c *clause) otherSubject() topics {
 	first := c.at(0)
 	// "Call me Bob" is an instruction, and the others state nothing.
-	if first == "call" && c.at(1) == "me" || first == "if" || english.QuestionWords.Has(first) && first != "when" {
+	if first == "call" && c.at(1) == "me" || first == "if" {
 		return none
+	}
+	if english.QuestionWords.Has(first) && first != "when" {
+		return c.wanted()
 	}
 	for k := range otherSubjects {
 		if t, known := otherSubjects[k].read(c); known {
@@ -85,6 +96,9 @@ func (c *clause) origin() (topics, bool) {
 // calledOrOwned reads "Friends call me Bob" and "Rex is our dog".
 func (c *clause) calledOrOwned() (topics, bool) {
 	for i := 1; i < min(len(c.words), 5); i++ {
+		if own := c.at(i); strings.HasSuffix(c.at(i-1), "'s") && own == "my" && !english.Deictic.Has(c.at(i+1)) {
+			return c.identity(i - 1), true // "Anna's my wife"
+		}
 		switch c.at(i) {
 		case "call", "calls":
 			name := c.at(i + 2)
@@ -92,6 +106,9 @@ func (c *clause) calledOrOwned() (topics, bool) {
 				return personal, true
 			}
 		case "is", "was", "are", "were":
+			if c.oneOfMine(i) {
+				return preference, true
+			}
 			owner := c.at(i + 1)
 			if (owner == "my" || owner == "our") && !english.Deictic.Has(c.at(i+2)) && !c.addressed(i) {
 				return c.identity(i), true
@@ -123,6 +140,8 @@ func (c *clause) identity(i int) topics {
 // pointedAt judges "It's my birthday", of which the subject only points: the noun must say more than "my dog".
 func (c *clause) pointedAt(noun english.Words, t topics) topics {
 	switch {
+	case t == none && noun.Content() > 1 && noun[0].Stop == 0 && !english.StopWords.Has(noun.At(1)):
+		return details // "This is my book collection"
 	case t == none:
 		return none // "That's my point"
 	case t == preference && len(noun) > 1 && english.StopWords.Has(noun[1].Text):
@@ -131,4 +150,112 @@ func (c *clause) pointedAt(noun english.Words, t topics) topics {
 		return none // "That's my favorite", "This is my dog"
 	}
 	return t
+}
+
+// oneOfMine reads "Ratatouille is one of my favorites"; i is at "is".
+func (c *clause) oneOfMine(i int) bool {
+	ws := c.words[i+1:]
+	return (ws.StartWith("one", "of", "my", "favorite") || ws.StartWith("among", "my", "favorite")) &&
+		!english.Deictic.Has(c.at(0))
+}
+
+// ofTheHouse reads "The kids love the beach": with "the", people mean their own children, pets and partners.
+func (c *clause) ofTheHouse() (topics, bool) {
+	if c.at(0) != "the" || !household.Has(c.at(1)) || !finiteVerb(c.at(2)) {
+		return none, false
+	}
+	t := c.possessed(0, 2)
+	if n, _ := weight(c.words); n < 2 {
+		t = none
+	}
+	return t, t != none
+}
+
+// pictured reads "This is me in Rome", which is said of a picture.
+func (c *clause) pictured() (topics, bool) {
+	heavy, _ := weight(c.words)
+	known := c.words.StartWith("this", "is", "me") && english.Prepositions.Has(c.at(3)) && heavy > 0
+	return details, known
+}
+
+// wanted reads "What I really want is to open a bakery".
+func (c *clause) wanted() topics {
+	i, _ := c.skipAdverbs(2)
+	heavy, _ := weight(c.words)
+	if c.words.StartWith("what", "i") && (c.at(i) == "want" || english.Likings.Has(c.at(i))) && heavy > 1 && !c.task &&
+		(c.at(i+1) == "is" || c.at(i+2) == "is" || c.at(i+3) == "is") {
+		return details
+	}
+	return none
+}
+
+// scheduled reads "The wedding is on Friday".
+func (c *clause) scheduled() (topics, bool) {
+	if !c.timed || c.at(0) != "the" {
+		return none, false
+	}
+	for i := 1; i < min(len(c.words), 5); i++ {
+		if appointments.Has(c.at(i)) && finiteVerb(c.at(i+1)) {
+			return details, true
+		}
+	}
+	return none, false
+}
+
+// concerning reads "Tom proposed to me", "Coffee gives me migraines": somebody or something else does something to the
+// speaker or theirs.
+func (c *clause) concerning() (topics, bool) {
+	verb := c.verbOfOther()
+	if verb == 0 || c.task || c.addressed(0) || otherTalk.Has(c.at(verb)) || english.Modals.Has(c.at(verb)) ||
+		hypothetical.Found(c.words) {
+		return none, false
+	}
+	if n, _ := weight(c.words); n < 2 {
+		return none, false
+	}
+	mine := false
+	for i := range c.words {
+		switch c.at(i) {
+		case "me", "us", "mine":
+			mine = true
+		case "my", "our":
+			mine = mine || !emptyPossessions.Has(c.at(i+1))
+		case "i", "we": // "the company I work for", "painting is something I enjoy"
+			mine = mine || i < verb || strings.HasSuffix(c.at(0), "ing")
+		}
+	}
+	if !mine {
+		return none, false
+	}
+	return nounTopics(c.words[:verb]) | details, true
+}
+
+// maxOther bounds the words of a subject other than the speaker.
+const maxOther = 10
+
+// verbOfOther is the index of the verb whose subject is a noun, a name or an activity; 0 if there is none.
+func (c *clause) verbOfOther() int {
+	first := c.at(0)
+	if english.Deictic.Has(first) && !determiners.Has(first) || english.Pronouns.Has(first) ||
+		english.QuestionWords.Has(first) || english.AgentVerbs.Has(first) || english.TalkVerbs.Has(first) ||
+		english.Prepositions.Has(first) || notSubjects.Has(first) || clauseOpeners.Has(first) || english.Past(first) {
+		return 0
+	}
+	for i := 1; i < min(len(c.words), maxOther); i++ {
+		before, w := c.at(i-1), c.at(i)
+		switch {
+		case english.Articles.Has(before), english.Prepositions.Has(before) && !effects.Has(w),
+			before == "to", before == "and":
+			continue
+		case (before == "i" || before == "we") && i > 1:
+			continue // "the company I work for"
+		case strings.HasSuffix(before, "'s") && i == 1 && c.complements(i), // "Painting's a way to…"
+			english.PresentVerbs.Has(w) && (c.at(i+1) == "me" || c.at(i+1) == "us"):
+			return i
+		case finiteVerb(w) && !english.PresentVerbs.Has(w),
+			english.PresentVerbs.Has(w) && strings.HasSuffix(before, "s"):
+			return i
+		}
+	}
+	return 0
 }

@@ -31,6 +31,9 @@ var futureRules = table{
 	}},
 	{"I will be vegan", as(none), is("be")},
 
+	{"I will have the soup", as(none), func(p *position) bool {
+		return (p.word == "have" || p.word == "take" || p.word == "get") && p.rest < 2 && !p.timed
+	}},
 	{"I will watch the kettle", as(none), func(p *position) bool {
 		return !goals.Has(p.word) && (p.rest < 2 || !p.anchored(p.i+1))
 	}},
@@ -82,8 +85,9 @@ var abilityRules = table{
 	{"I can not stand cilantro", rest(1, (*clause).liking), func(p *position) bool {
 		return p.negated && toleranceVerbs.Has(p.word)
 	}},
-	{"I can not eat gluten", as(personal | preference), func(p *position) bool { // but not "have any ideas"
-		return p.negated && (p.word == "eat" || p.word == "drink" || p.word == "have") && p.rest > 0 &&
+	{"I can not eat gluten", as(personal), func(p *position) bool { // but not "have any ideas"
+		taken := p.word == "eat" || p.word == "drink" || p.word == "have" || p.word == "take"
+		return p.negated && taken && p.rest > 0 &&
 			!p.points(1) && !notOwned.Has(p.next) && !notOwned.Has(p.at(p.i+2))
 	}},
 	{"I can speak Polish", as(personal), func(p *position) bool { // and "I can not swim"

@@ -17,14 +17,24 @@ func (c *clause) possession(i int) topics {
 		if j > i+1 && finiteVerb(w) {
 			return c.possessed(i, j)
 		}
+		if strings.HasSuffix(w, "'s") && c.complements(j+1) { // "My husband's allergic to nuts"
+			return c.possessed(i, j)
+		}
 	}
 	return none
+}
+
+// complements reports whether the word at i is a complement of "is" and hardly the noun behind "husband's".
+func (c *clause) complements(i int) bool {
+	w := c.at(i)
+	return english.States.Has(w) || english.Articles.Has(w) || english.Prepositions.Has(w) || tastes.Has(w) ||
+		happenings.Has(w) || degree.Has(w) || w == "not" || strings.HasSuffix(w, "ing") && !english.Moods.Has(w)
 }
 
 // finiteVerb reports whether w may be the verb behind "my sister".
 func finiteVerb(w string) bool {
 	stem := strings.TrimSuffix(w, "s")
-	return english.Auxiliaries.Has(w) || english.Past(w) ||
+	return english.Auxiliaries.Has(w) || english.Past(w) || effects.Has(w) ||
 		english.PresentVerbs.Has(stem) || english.Likings.Has(stem) ||
 		english.PresentVerbs.Has(strings.TrimSuffix(w, "es")) // "goes"
 }
@@ -32,9 +42,14 @@ func finiteVerb(w string) bool {
 // possessed judges what is said of a possession; i is at "my", j at the verb.
 func (c *clause) possessed(i, j int) topics {
 	verb, noun := c.at(j), c.words[i+1:j]
+	if len(noun) == 0 || strings.HasSuffix(verb, "'s") {
+		noun = c.words[i+1 : j+1]
+	}
 	t, past := nounTopics(noun), english.Past(verb)
 	died := t == personal && past && !english.Auxiliaries.Has(verb) // "My dog died" is complete
 	switch {
+	case noun.Has("favorite") && c.content(j+1) > 0 && !c.addressed(j): // "My favorite is…"
+		return t
 	case noun.Content() == 0, c.addressed(j), talkComplements.Has(verb):
 		return none
 	case c.content(j+1) == 0 && !c.timed && !died:
@@ -45,24 +60,4 @@ func (c *clause) possessed(i, j int) topics {
 		return t | details
 	}
 	return t
-}
-
-// elided reads statements without their subject: "Just adopted a cat", "Moving to Rome in March", "Allergic to nuts".
-func (c *clause) elided() topics {
-	i := 0
-	for elidedAdverbs.Has(c.at(i)) {
-		i++
-	}
-	if c.task || c.addressed(0) || c.wordAt(i).Stop != 0 {
-		return none
-	}
-	switch p := c.from(i); {
-	case p.rest == 0:
-		return none
-	case p.word == "allergic", events.Has(p.word) && (i > 0 || c.anchored(i)):
-		return c.predicate(i)
-	case underway.Has(p.word) && p.rest > 1 && c.timed:
-		return details
-	}
-	return none
 }

@@ -12,6 +12,9 @@ func (c *clause) predicate(i int) topics {
 	if c.addressed(i) && !(english.Likings.Has(c.at(i)) && c.content(i) > 3) {
 		return none // "I hope you…"
 	}
+	if t, ok := c.thought(i); ok {
+		return t
+	}
 	switch verb := c.at(i); verb {
 	case "am", "are", "was", "were": // "I am a nurse"
 		return c.being(i+1, verb == "was" || verb == "were")
@@ -33,6 +36,27 @@ func (c *clause) predicate(i int) topics {
 		return c.ability(i + 1)
 	}
 	return c.doing(i, negated) // "I live in Rome", "I moved to Rome"
+}
+
+// thought judges "think I am allergic", "found out I am pregnant" by the thought: only a trait that lasts is worth it.
+// i is at "think". It reports whether there is a thought of the speaker.
+func (c *clause) thought(i int) (topics, bool) {
+	j := i + 1
+	learned := learnings.Match(c.words, i)
+	if learned > 0 {
+		j = i + learned
+	}
+	if c.at(j) == "that" {
+		j++
+	}
+	if w := c.at(j); !opinions.Has(c.at(i)) && learned == 0 || w != "i" && w != "my" {
+		return none, false
+	}
+	inner := newClause(c.words[j:])
+	if c.at(j) == "my" {
+		return inner.possession(0) & personal, true
+	}
+	return inner.predicate(1) & personal, true
 }
 
 // doesDo tells the auxiliary of "I do not smoke" from the verb of "I do yoga"; i is at "do".

@@ -18,9 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memoryd/memoryd/extract"
-	"github.com/memoryd/memoryd/extract/canonical"
 	"github.com/memoryd/memoryd/extract/dates"
-	"github.com/memoryd/memoryd/extract/english"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -46,13 +44,18 @@ func (e *Extractor) Budget() int { return 0 }
 // is counted from the time of its turn. The only error is that of ctx.
 func (e *Extractor) Extract(ctx context.Context, b extract.Batch) (extract.Found, error) {
 	var out extract.Found
+	var k talk
+	for i := range b.Before {
+		k.hear(&b.Before[i])
+	}
 	for i := range b.Turns {
 		if err := ctx.Err(); err != nil {
 			return extract.Found{}, err
 		}
 		if b.Turns[i].User {
-			out.Facts = appendTurn(out.Facts, &b.Turns[i])
+			out.Facts = append(out.Facts, k.read(&b.Turns[i])...)
 		}
+		k.hear(&b.Turns[i])
 	}
 	return out, nil
 }
@@ -60,44 +63,6 @@ func (e *Extractor) Extract(ctx context.Context, b extract.Batch) (extract.Found
 // Consolidate compares nothing: the canonical forms of two facts tell all that rules can tell of them.
 func (e *Extractor) Consolidate(_ context.Context, c extract.Comparison, _ bool) (extract.Consolidated, error) {
 	return extract.Consolidated{Verdicts: extract.CreateAll(c)}, nil
-}
-
-// appendTurn adds the facts of one turn.
-func appendTurn(facts []extract.Fact, t *extract.Turn) []extract.Fact {
-	if injects(t.Text) {
-		return facts
-	}
-	first := len(facts)
-	for _, quote := range english.Sentences(t.Text) {
-		s := read(quote)
-		if s.pastes {
-			break // the rest of the turn is material for a task, not the user's own words
-		}
-		if f, ok := s.fact(t); ok {
-			facts = append(facts, f)
-		}
-		if len(facts)-first == maxFacts {
-			break
-		}
-	}
-	return facts
-}
-
-// fact is the fact that a sentence of a turn gives, if it is kept.
-func (s *sentence) fact(t *extract.Turn) (extract.Fact, bool) {
-	_, forget := canonical.ForgetRequest(s.text)
-	if s.topics == none && !forget || !utf8.ValidString(s.text) {
-		return extract.Fact{}, false
-	}
-	f := extract.Fact{
-		SessionID: t.SessionID, Text: s.text, Author: t.Author, Timestamp: t.Timestamp,
-		EventIDs: []string{t.EventID}, Quote: s.text, Forget: forget,
-	}
-	if !forget {
-		f.Topics = s.topics.names()
-		f.Text, f.ValidFrom = s.resolved(t.Timestamp)
-	}
-	return f, true
 }
 
 // resolved is the statement of s as said at the time at, with its dates written out, and the day it speaks of.

@@ -16,6 +16,12 @@ type sentence struct {
 	start, end int           // the bytes of text that make the fact
 	topics     topics        // none: the sentence is not kept
 	pastes     bool          // it announces pasted text
+	question   bool          // it asks
+	// leans is set where the sentence needs the one before it to be understood. A sentence that would be kept if its
+	// pronouns were known has the topics told, and topics none.
+	leans  bool
+	told   topics
+	weight int // see weight
 }
 
 // read decides whether a sentence is kept, and under which topics.
@@ -28,28 +34,104 @@ func read(text string) sentence {
 	if s.pastes = announcesPaste(text, ws); s.pastes {
 		return s
 	}
+	if inStory(ws) || quotesSpeaker(text) {
+		return s
+	}
 	i := english.SkipLeads(ws)
 	i, firm, remember := english.RememberRequest(ws, i)
 	if i += english.SkipLeads(ws[i:]); i >= len(ws) {
 		return s
 	}
 	question := strings.HasSuffix(strings.TrimRight(text, " )\"'”’!*_"), "?")
-	end := len(ws)
+	s.question = question
+	end := beforeNote(text, ws)
 	// An instruction is read whole: in "From now on, please…" no tail begins.
 	if s.topics = directive(ws, i); s.topics != none {
 		if question {
 			i += english.Polite.Match(ws, i) // "Could you always answer in French?"
 		}
 	} else {
-		t := cutTail(ws, i, question && !remember)
+		if i >= end {
+			return s
+		}
+		t := cutTail(ws[:end], i, question && !remember)
 		if t.question {
 			return s
 		}
 		end, remember = t.start, remember || t.remember
+		end = withoutRemarks(ws, i, end)
+		first := i
 		i, s.topics = findStatement(ws[:end], i)
+		if hollow(ws[i:end], s.topics) {
+			s.topics = none
+		}
+		s.lean(first, i, end)
+		if s.topics == none && s.leans {
+			i = first
+		}
 	}
 	s.keep(i, end, question, firm, remember)
 	return s
+}
+
+// beforeNote is the end of the words before a note in square brackets that ends the text: a picture, a sound.
+func beforeNote(text string, ws english.Words) int {
+	if at := strings.LastIndexByte(text, '['); at > 0 && strings.HasSuffix(strings.TrimRight(text, " .!"), "]") {
+		for i := range ws {
+			if ws[i].Start > at {
+				return i
+			}
+		}
+	}
+	return len(ws)
+}
+
+// lean finds out whether the statement ws[i:end], or else all from first on, needs the sentence before it.
+func (s *sentence) lean(first, i, end int) {
+	s.weight, _ = weight(s.words[i:end])
+	if s.topics != none {
+		s.leans = leansOn(s.words[i:end])
+		return
+	}
+	if first >= end || s.question {
+		return
+	}
+	told, points := standIn(s.words[first:end])
+	if told == nil {
+		return
+	}
+	if n, _ := weight(s.words[first:end]); n < 2 || s.words[first:end].Any(addressee) {
+		return
+	}
+	t := statement(told)
+	switch {
+	case points:
+		s.told, s.leans = t, true
+	case s.words[first:end].Any(firstPerson): // "This necklace is from my grandmother"
+		s.topics = t
+	}
+}
+
+// judges reports whether a sentence only judges what it points at: "It is great to be a part of this".
+func (s *sentence) judges() bool {
+	ws := s.words[min(english.SkipLeads(s.words), len(s.words)):]
+	c := clause{words: ws}
+	if i, _ := c.skipAdverbs(2); len(ws) > 1 && english.Auxiliaries.Has(ws[1].Text) {
+		for degree.Has(c.at(i)) || english.Articles.Has(c.at(i)) || c.at(i) == "been" {
+			i++
+		}
+		return english.Evaluative.Has(c.at(i)) || english.Moods.Has(c.at(i)) || generic.Has(c.at(i))
+	}
+	return false
+}
+
+// tells reports whether a sentence that was not kept gives another one something to lean on.
+func (s *sentence) tells() bool {
+	if len(s.words) == 0 || s.question || imperative(s.words[0].Text) || s.words.Any(addressee) {
+		return false
+	}
+	n, _ := weight(s.words)
+	return n > 1
 }
 
 // keep takes the words from i to end as the fact, where topics or a request to remember call for it.
@@ -62,10 +144,11 @@ func (s *sentence) keep(i, end int, question, firm, remember bool) {
 		s.topics = instruction
 	}
 	if s.topics&instruction == 0 && secrets.Found(s.words) {
-		s.topics = none
+		s.topics, s.told = none, none
 	}
 	s.start, s.end = kept[0].Start, kept[len(kept)-1].End
-	if end == len(s.words) && !question { // "Could you remember that I'm diabetic?" leaves a statement
+	// "Could you remember that I'm diabetic?" leaves a statement.
+	if end == len(s.words) && !question && s.end < len(s.text) {
 		s.end = trimEnd(s.text, s.end)
 	}
 }
@@ -78,11 +161,13 @@ func findStatement(ws english.Words, i int) (int, topics) {
 		return i, t
 	}
 	for j := i + 2; j < len(ws); j++ {
-		if !speakerWords.Has(ws[j].Text) || !joint(ws[j-1]) {
+		if !joint(ws[j-1]) {
 			continue
 		}
-		if t := statement(ws[j:]); t != none {
-			return j, t
+		if k := j + english.SkipLeads(ws[j:]); k < len(ws) && speakerWords.Has(ws[k].Text) {
+			if t := statement(ws[k:]); t != none {
+				return k, t
+			}
 		}
 	}
 	return i, none

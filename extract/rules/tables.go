@@ -23,6 +23,30 @@ var (
 	firmTails     = tables.Phrases("firm-tails")
 	openTails     = tables.Phrases("open-tails")
 	rememberTails = tables.Phrases("remember-tails")
+	remarks       = tables.Phrases("remarks")
+	generic       = tables.Words("generic")
+	leaning       = tables.Words("leaning")
+	ownersBefore  = tables.Words("owners-before")
+	demonstrative = tables.Words("demonstrative")
+	firstPerson   = tables.Words("first-person")
+)
+
+// What is not so: irony, games, stories.
+var (
+	ironies     = tables.Phrases("ironies")
+	rolePlay    = tables.Phrases("role-play")
+	stories     = tables.Phrases("stories")
+	storyGoesOn = tables.Words("story-goes-on")
+)
+
+// Questions with their answers, and profiles.
+var (
+	noAnswers      = tables.Phrases("no-answers")
+	noOrYes        = tables.Words("no-or-yes")
+	lifeQuestions  = tables.Words("life-questions")
+	labels         = tables.Phrases("labels")
+	labelsOfTaste  = tables.Phrases("labels-of-taste")
+	singularLabels = tables.Words("singular-labels")
 )
 
 // Instructions: the verbs, the objects and the manners of an order that holds for good.
@@ -56,6 +80,19 @@ var (
 	elidedAdverbs    = tables.Words("elided-adverbs")
 	events           = tables.Words("events")
 	underway         = tables.Words("underway")
+	elidedTastes     = tables.Words("elided-tastes")
+	tenselessPast    = tables.Words("tenseless-past")
+	bareOwned        = tables.Words("bare-owned")
+	household        = tables.Words("household")
+	appointments     = tables.Words("appointments")
+	learnings        = tables.Phrases("learnings")
+	opinions         = tables.Words("opinions")
+	decisivePhrases  = tables.Phrases("decisive-phrases")
+	measures         = tables.Words("measures")
+	effects          = tables.Words("effects")
+	otherTalk        = tables.Words("other-talk")
+	determiners      = tables.Words("determiners")
+	notSubjects      = tables.Words("not-subjects")
 )
 
 // Complements of "am": states, origins, tastes, roles, and what goes on.

@@ -1,0 +1,109 @@
+package rules
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// Short answers stand alone only together with the question: "Any allergies?" "Just sesame." A question is worth it if
+// the statement that it asks for would be one: "Do you have any allergies?" asks for "I have allergies".
+
+// maxAnswer is how many words an answer has that is joined with its question. Longer ones mostly stand alone.
+const maxAnswer = 16
+
+// question is a question about the listener, who answers in the next turn.
+type question struct {
+	event string
+	text  string
+	words english.Words
+}
+
+// asked is the question that a turn ends with; nil if it ends with none.
+func asked(t *extract.Turn) *question {
+	end := strings.TrimRight(t.Text, " \n)\"'”’!*_")
+	if !strings.HasSuffix(end, "?") {
+		return nil
+	}
+	said := english.Sentences(end[max(0, len(end)-english.MaxSentenceBytes):])
+	if len(said) == 0 || !utf8.ValidString(said[len(said)-1]) {
+		return nil
+	}
+	q := question{event: t.EventID, text: strings.Join(strings.Fields(said[len(said)-1]), " ")}
+	ws := english.Split(q.text)
+	if len(ws) == 0 || len(ws) > maxAnswer || !strings.HasSuffix(q.text, "?") {
+		return nil
+	}
+	i := english.SkipLeads(ws)
+	q.text = capitalized(q.text[ws[i].Start:])
+	q.words = ws[i:]
+	return &q
+}
+
+// answered are the topics of an answer to q; none if its statement is not worth a fact.
+func (q *question) answered(answer english.Words) topics {
+	i := english.SkipLeads(answer)
+	if len(answer) == 0 || len(answer) > maxAnswer ||
+		noAnswers.Match(answer, i) > 0 || noAnswers.Match(answer, 0) > 0 || newClause(q.words).task {
+		return none
+	}
+	n, _ := weight(answer[i:])
+	said := q.statement(answer)
+	if len(said) == 0 || n == 0 && !noOrYes.Has(answer[0].Text) {
+		return none
+	}
+	t := statement(said)
+	if t == none && q.words.Any(lifeQuestions) && !said.Any(english.TalkVerbs) {
+		t = details
+	}
+	return t
+}
+
+// spoken makes words that were not said, for a statement that the rules are to judge.
+func spoken(texts ...string) english.Words {
+	out := make(english.Words, len(texts))
+	for i, t := range texts {
+		out[i].Text = t
+	}
+	return out
+}
+
+// statement is what an answer says together with q, in the first person; nil if q asks for no such thing.
+func (q *question) statement(answer english.Words) english.Words {
+	ws := q.words
+	for i := range ws {
+		next := ws.At(i + 1)
+		switch w := ws[i].Text; {
+		case w == "any" && i == 0: // "Any allergies?"
+			return join(spoken("i", "have"), ws[1:], answer)
+		case w == "your" && i+1 < len(ws): // "When is your birthday?"
+			return join(spoken("my"), ws[i+1:], spoken("is"), answer)
+		case next != "you":
+		case w == "did" && !ws.Any(lifeQuestions): // "Did you sleep well?"
+			return nil
+		case w == "do" || w == "did":
+			return join(spoken("i"), ws[i+2:], answer)
+		case w == "are" && ws.StartWith("how", "old"):
+			return join(spoken("i", "am"), answer, spoken("old"))
+		case w == "are":
+			return join(spoken("i", "am"), ws[i+2:], answer)
+		case w == "have", w == "can", w == "were":
+			return join(spoken("i", w), ws[i+2:], answer)
+		}
+	}
+	if len(ws) <= maxLabel && !ws.Any(english.Auxiliaries) && !english.QuestionWords.Has(ws[0].Text) { // "Age?"
+		return join(spoken("my"), ws, spoken("is"), answer)
+	}
+	return nil
+}
+
+// join puts words one behind another.
+func join(parts ...english.Words) english.Words {
+	var out english.Words
+	for _, p := range parts {
+		out = append(out, p...)
+	}
+	return out
+}

@@ -1,0 +1,55 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// People say what is not so: in irony, in games and stories, in songs. This file finds the marks of it.
+
+// ironic reports whether a turn says that it means the contrary: "/s" at its end, "yeah right", a song's notes.
+func ironic(text string, ws english.Words) bool {
+	end := strings.TrimRight(text, " .!?)")
+	if strings.HasSuffix(end, "/s") && (len(end) == 2 || end[len(end)-3] == ' ' || end[len(end)-3] == '\n') ||
+		strings.ContainsAny(text, "♪♫🙄") {
+		return true
+	}
+	for i := range ws {
+		n := ironies.Match(ws, i)
+		if n == 0 {
+			continue
+		}
+		last, next := ws[i+n-1], ws.At(i+n)
+		if last.Stop != 0 || next == "" || next == "because" || next == "like" || next == "as" {
+			return true // but not "yeah right now I live in Rome"
+		}
+	}
+	return false
+}
+
+// playing reports whether a sentence opens a game of roles, so that the rest of its turn is part of it.
+func playing(ws english.Words) bool { return rolePlay.Found(ws) }
+
+// inStory reports whether a sentence is set in a story: "In my novel, I have three brothers".
+func inStory(ws english.Words) bool {
+	for i := range ws {
+		if n := stories.Match(ws, i); n > 0 && (ws[i+n-1].Stop != 0 || i+n < len(ws) && storyGoesOn.Has(ws[i+n].Text)) {
+			return true
+		}
+	}
+	return false
+}
+
+// quotesSpeaker reports whether the first person is inside quotation marks, where it is somebody else.
+func quotesSpeaker(text string) bool {
+	if !strings.ContainsAny(text, `"“”„«»`) {
+		return false
+	}
+	for i, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(`"“”„«»`, r) }) {
+		if inside := i%2 == 1; inside && english.Split(part).Any(firstPerson) {
+			return true
+		}
+	}
+	return false
+}

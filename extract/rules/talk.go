@@ -1,0 +1,217 @@
+package rules
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/extract/canonical"
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// talk is a conversation as far as it has been read.
+type talk struct {
+	last  *extract.Turn // the turn before; nil at the beginning
+	roles bool          // a game of roles goes on
+}
+
+// hear takes a turn as the one before the next.
+func (k *talk) hear(t *extract.Turn) { k.last = t }
+
+// question is what the turn before asks the author of t.
+func (k *talk) question(t *extract.Turn) *question {
+	if k.last == nil || k.last.Author == t.Author || k.last.SessionID != t.SessionID {
+		return nil
+	}
+	return asked(k.last)
+}
+
+// turn is a turn that is being read.
+type turn struct {
+	*extract.Turn
+	facts []extract.Fact
+	pos   int // the byte of the text behind the last sentence
+	// before is the sentence before the one that is being read, and open whether the last fact ends with it, so that a
+	// sentence that leans on it may join that fact.
+	before sentence
+	from   int // where before begins in the text
+	open   bool
+}
+
+// read gives the facts of a turn of the user's.
+func (k *talk) read(t *extract.Turn) []extract.Fact {
+	if injects(t.Text) {
+		return nil
+	}
+	said := english.Sentences(t.Text)
+	r := turn{Turn: t}
+	profile := profileOf(said)
+	for n, quote := range said {
+		at := strings.Index(t.Text[r.pos:], quote)
+		if at < 0 || !utf8.ValidString(quote) {
+			continue
+		}
+		from := r.pos + at
+		s := read(quote)
+		if len(s.words) > 0 && (playing(s.words) || ironic(quote, s.words)) {
+			return nil // the rest of the turn is meant so too, and the sentences before it often are
+		}
+		if s.pastes {
+			break // the rest of the turn is material for a task, not the user's own words
+		}
+		switch {
+		case profile && r.addFields(&s):
+		case n == 0 && r.join(&s, k.question(t)):
+		default:
+			r.add(&s, from)
+		}
+		r.before, r.from, r.pos = s, from, from+len(quote)
+		if len(r.facts) >= maxFacts {
+			return r.facts[:maxFacts]
+		}
+	}
+	return r.facts
+}
+
+// profileOf reports whether the sentences of a turn have fields of a profile before anything that they may belong to.
+func profileOf(said []string) bool {
+	for _, text := range said {
+		if !strings.Contains(text, ":") {
+			if ws := english.Split(text); len(ws) == 0 || !introduces(ws) {
+				return false
+			}
+			continue
+		}
+		ws := english.Split(text)
+		if len(fields(text, ws)) > 0 {
+			return true
+		}
+		if len(ws) == 0 || !introduces(ws) {
+			return false
+		}
+	}
+	return false
+}
+
+// addFields adds the fields of a profile, one fact each. It reports whether s has any.
+func (r *turn) addFields(s *sentence) bool {
+	list := fields(s.text, s.words)
+	for _, f := range list {
+		if !secrets.Found(english.Split(s.text[f.start:f.end])) {
+			r.addFact(f.statement, s.text[f.start:f.end], f.topics.names(), time.Time{})
+		}
+	}
+	r.open = false
+	return len(list) > 0
+}
+
+// addFact adds a fact of this turn.
+func (r *turn) addFact(text, quote string, topics []string, from time.Time) *extract.Fact {
+	r.facts = append(r.facts, extract.Fact{
+		SessionID: r.SessionID, Text: text, Topics: topics, Author: r.Author, Timestamp: r.Timestamp, ValidFrom: from,
+		EventIDs: []string{r.EventID}, Quote: quote,
+	})
+	return &r.facts[len(r.facts)-1]
+}
+
+// join adds the first sentence of a turn as the answer to a question. It reports whether it did.
+func (r *turn) join(s *sentence, q *question) bool {
+	if q == nil || s.topics != none && !s.leans || len(s.words) == 0 {
+		return false
+	}
+	end := len(s.words)
+	if s.question { // "An old Volvo, why?"
+		if end = cutTail(s.words, 0, true).start; end == len(s.words) {
+			return false
+		}
+	}
+	t := q.answered(s.words[:end])
+	if s.topics != none && t == none {
+		t = s.topics
+	}
+	if about, _ := weight(q.words); s.leans && s.topics == none && about > 0 && !s.judges() {
+		t |= s.told
+	}
+	if t == none || q.words.Any(leaning) {
+		return false
+	}
+	s.start, s.end = s.words[english.SkipLeads(s.words)].Start, trimEnd(s.text, s.words[end-1].End)
+	if s.question {
+		s.end = s.words[end-1].End
+	}
+	if len(s.words) == 1 || noOrYes.Has(s.words[0].Text) {
+		s.start = s.words[0].Start
+	}
+	text, from := s.resolved(r.Timestamp)
+	r.addFact(q.text+" "+text, s.text, t.names(), from)
+	r.open = true
+	return true
+}
+
+// add adds the fact that a sentence gives, if it is kept; from is where it begins in the text.
+func (r *turn) add(s *sentence, from int) {
+	_, forget := canonical.ForgetRequest(s.text)
+	switch {
+	case forget:
+		f := r.addFact(s.text, s.text, nil, time.Time{})
+		f.Forget = true
+		r.open = false
+	case s.topics == none && !s.leans:
+		r.open = false
+	case s.leans:
+		r.lean(s, from)
+	default:
+		text, at := s.resolved(r.Timestamp)
+		r.addFact(text, s.text, s.topics.names(), at)
+		r.open = true
+	}
+}
+
+// maxJoined bounds a fact of several sentences, in bytes.
+const maxJoined = 320
+
+// lean adds a sentence that leans on the one before it: to the fact of that one, or as a fact that has both.
+func (r *turn) lean(s *sentence, from int) {
+	text, at := s.resolved(r.Timestamp)
+	apart := strings.TrimSpace(r.Text[r.pos:from]) != ""
+	if last := len(r.facts) - 1; r.open && !apart {
+		f := &r.facts[last]
+		start := strings.LastIndex(r.Text[:r.pos], f.Quote)
+		if start < 0 || len(f.Text)+len(text) > maxJoined {
+			return
+		}
+		quote := r.Text[start : from+len(s.text)]
+		form := canonical.Of(f.Text)
+		if form.Attribute == "" && form.Ends == "" {
+			f.Text, f.Quote = ended(f.Text)+" "+text, quote
+			return
+		}
+		// A fact that gives an attribute its value stays as it is, or what contradicts it would not be seen.
+		r.addFact(ended(f.Text)+" "+text, quote, (s.topics | s.told).names(), at)
+		return
+	}
+	b := &r.before
+	if s.topics != none && (newClause(s.words).timed || s.weight > 2) {
+		r.addFact(text, s.text, s.topics.names(), at)
+		r.open = true
+		return
+	}
+	mine := s.words.Any(firstPerson) || b.words.Any(firstPerson)
+	if apart || !mine || s.topics|s.told == none || s.judges() || !b.tells() || len(b.text)+len(text) > maxJoined {
+		r.open = false
+		return
+	}
+	b.start, b.end = b.words[english.SkipLeads(b.words)].Start, trimEnd(b.text, b.words[len(b.words)-1].End)
+	context, _ := b.resolved(r.Timestamp)
+	r.addFact(ended(context)+" "+text, r.Text[r.from:from+len(s.text)], (s.topics | s.told).names(), at)
+	r.open = true
+}
+
+// ended is a text with a full stop, if it ends in no mark.
+func ended(s string) string {
+	if strings.HasSuffix(s, ".") || strings.HasSuffix(s, "!") || strings.HasSuffix(s, "?") {
+		return s
+	}
+	return s + "."
+}
