@@ -2,6 +2,7 @@ package assembly_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -254,6 +255,25 @@ func checkSound(t *testing.T, p pair) {
 	}
 }
 
+// leafPages are the pages that have the rows of a table.
+func leafPages(t *testing.T, path, table string) (pages []int64) {
+	t.Helper()
+	db, err := sqlitedb.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.Read(t.Context(), func(tx *sql.Tx) (err error) {
+		pages, err = sqlitedb.Collect(t.Context(), tx, func(rows *sql.Rows) (n int64, err error) {
+			return n, rows.Scan(&n)
+		}, `SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY path`, table)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return pages
+}
+
 // Whatever page of a file is zeroed, and whatever byte is changed: no start panics,
 // nothing is answered that was not written, what is missing is said, a write that is
 // acknowledged stays, and recover saves everything outside that page.
@@ -299,4 +319,11 @@ func TestDamage(t *testing.T) {
 		run(fmt.Sprint("flipped byte ", at), changed(func(raw []byte) { raw[at] ^= 1 << random.IntN(8) }))
 	}
 	run("cut in a page", raw[:len(raw)-100])
+	for _, table := range []string{"memories", "events"} {
+		leaves := leafPages(t, path, table)
+		run("a page of "+table+" twice", changed(func(raw []byte) {
+			from, to := leaves[0], leaves[1]
+			copy(raw[(to-1)*page:to*page], raw[(from-1)*page:from*page])
+		}))
+	}
 }

@@ -108,6 +108,9 @@ func Run(ctx context.Context, path string, db *sqlitedb.DB, components []Compone
 	if err := r.readTrees(ctx, trees); err != nil {
 		return nil, err
 	}
+	if err := r.flush(ctx); err != nil { // it may show that something is lost
+		return nil, err
+	}
 	if err := r.readOrphans(ctx); err != nil {
 		return nil, err
 	}
@@ -382,7 +385,8 @@ func (r *run) flush(ctx context.Context) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	return r.db.Write(ctx, sqlitedb.For(memory.Scope{}), func(tx *sqlitedb.Tx) error {
+	var twice []pending
+	err := r.db.Write(ctx, sqlitedb.For(memory.Scope{}), func(tx *sqlitedb.Tx) error {
 		for _, p := range rows {
 			names := slices.Sorted(maps.Keys(p.row))
 			args := make([]any, len(names))
@@ -394,12 +398,19 @@ func (r *run) flush(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("table %s: %s: %w", p.table.name, describe(p), err)
 			}
-			if stored {
+			switch {
+			case stored:
 				r.report.Kept[p.table.name]++
+			case !p.orphan: // a page is in the place of another one, which is lost
+				twice = append(twice, p)
 			}
 		}
 		return nil
 	})
+	for _, p := range twice {
+		r.lose(p.table.name, "the row that should be in the place of a second copy of %s", describe(p))
+	}
+	return err
 }
 
 // finish lists by the old file's indexes which rows are missing, and mends what the
