@@ -74,11 +74,12 @@ func NewMemoryService(c *client.Client, opts *MemoryOptions) *MemoryService {
 // the user's whole text.
 const maxQuery = 16 << 10
 
-// SearchMemory finds the memories of a user for a query, best first. A text occurs
-// once, even if both a fact and its turn have it, and has no characters that cannot
-// be seen, since a model reads it. Memories is never nil. The
-// CustomMetadata of an entry has its kind ("fact" or "turn"), its score (0 to 1)
-// and, if set, its topics, its sessionId, and the metadata of the client.
+// SearchMemory finds the memories of a user for a query, best first. A fact and its
+// turn are one entry, and the text of what no longer holds begins with "(until DATE)".
+// No text has characters that cannot be seen, since a model reads it. Memories is
+// never nil. The CustomMetadata of an entry has its kind ("fact" or "turn"), its score
+// (0 to 1) and, if set, its topics, its sessionId, the metadata of the client, and
+// outdated: since when it no longer holds, and by, the ids of what holds instead.
 func (m *MemoryService) SearchMemory(
 	ctx context.Context,
 	req *adkmemory.SearchRequest,
@@ -97,7 +98,7 @@ func (m *MemoryService) SearchMemory(
 	}
 	within, cancel := context.WithTimeout(ctx, m.opts.Timeout)
 	defer cancel()
-	search := client.Search{Query: query, TopK: min(2*m.opts.TopK, maxTopK)}
+	search := client.Search{Query: query, TopK: m.opts.TopK, Lines: true}
 	found, err := m.c.User(req.AppName, req.UserID).Search(within, search)
 	if err != nil {
 		err = fmt.Errorf("search the memories of app %q, user %q, for at most %v: %w",
@@ -107,12 +108,8 @@ func (m *MemoryService) SearchMemory(
 		}
 		return out, m.tolerate(ctx, err)
 	}
-	shown := map[string]bool{}
 	for _, match := range found {
-		if text := match.Memory.Fact; !shown[text] && len(out.Memories) < m.opts.TopK {
-			shown[text] = true
-			out.Memories = append(out.Memories, entry(scope, match))
-		}
+		out.Memories = append(out.Memories, entry(scope, match))
 	}
 	return out, nil
 }
@@ -154,10 +151,10 @@ func entry(scope memory.Scope, match memory.Match) adkmemory.Entry {
 	if len(mem.Metadata) > 0 {
 		about["metadata"] = values(mem.Metadata)
 	}
-	text := legible.Text(mem.Fact)
-	if from := mem.GivenFor(); !from.IsZero() {
-		text = "(from " + from.UTC().Format("2 January 2006") + ") " + text
+	if match.Outdated != nil {
+		about["outdated"] = map[string]any{"since": match.Outdated.Since, "by": match.Outdated.By}
 	}
+	text := match.Line
 	if len(text) > maxText {
 		text = memory.Cut(text, maxText) + "…"
 	}

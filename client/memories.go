@@ -197,6 +197,9 @@ type Search struct {
 	SessionID string          `json:"sessionId,omitempty"`
 	Metadata  memory.Metadata `json:"metadata,omitempty"`
 	Explain   bool            `json:"explain,omitempty"`
+	// Lines asks a search for Match.Line, and for what a model is better shown once: a
+	// fact and its turn are one match.
+	Lines bool `json:"lines,omitempty"`
 }
 
 // Search finds memories by meaning and words, best first. Finding none is not an

@@ -10,14 +10,20 @@ type Match struct {
 	// Outdated is set if the question is about something that the memory tells and
 	// that no longer holds.
 	Outdated *Outdated `json:"outdated,omitempty"`
+	// Line is the match as one line of an answer for a model, if the search asks for
+	// lines.
+	Line string `json:"line,omitempty"`
 }
 
 // Outdated says of a match since when its words no longer hold.
 type Outdated struct {
 	Since time.Time `json:"since"`
-	// By are the ids of the facts that hold instead. It is empty if none took the
-	// place of the words.
+	// By are the ids of the facts that hold instead and, where the filter leaves facts
+	// out, of the turns that tell them. It is empty if none took the place of the words.
 	By []string `json:"by"`
+	// Redundant is set if facts tell all that the memory tells, so that it can be left
+	// out where those facts are shown that hold.
+	Redundant bool `json:"redundant,omitempty"`
 }
 
 // Explain breaks a score down: the score is the sum of Value times Weight over

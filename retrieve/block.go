@@ -187,11 +187,25 @@ func (g group) line() string {
 	return g.heading + ":\n"
 }
 
-func (f *form) line(e *entry, n int) string {
+// line returns the line of an entry of a number. now is the number of the entry that
+// holds instead; 0 if none is shown.
+func (f *form) line(e *entry, n, now int) string {
 	if !f.numbered {
-		return e.source + e.text + "\n"
+		return e.source + until(&e.Match, 0) + e.text + "\n"
 	}
-	return "[" + strconv.Itoa(n) + "] " + e.source + e.text + "\n"
+	return "[" + strconv.Itoa(n) + "] " + e.source + until(&e.Match, now) + e.text + "\n"
+}
+
+// until says of an outdated match until when it held, and which number has what holds
+// now: "(until 10 June 2026; now [2]) ". It is "" for all others.
+func until(m *memory.Match, now int) string {
+	switch {
+	case m.Outdated == nil:
+		return ""
+	case now == 0 || len(m.Outdated.By) == 0:
+		return "(until " + analyzer.Day(m.Outdated.Since) + ") "
+	}
+	return "(until " + analyzer.Day(m.Outdated.Since) + "; now [" + strconv.Itoa(now) + "]) "
 }
 
 // render writes sorted entries as a block.
@@ -202,16 +216,18 @@ func (f *form) render(entries []*entry) string {
 		if i == 0 || e.group != entries[i-1].group {
 			out.WriteString(e.group.line())
 		}
-		out.WriteString(f.line(e, i+1))
+		now := slices.IndexFunc(entries, func(o *entry) bool { return slices.Contains(e.instead, o.Memory.ID) })
+		out.WriteString(f.line(e, i+1, now+1))
 	}
 	out.WriteString(closing)
 	return out.String()
 }
 
-// Shown returns the text of a memory as a model sees it in answer to a query: its
-// Passage, after the day from which on it holds if a client gave it for the future.
-func Shown(query string, m *memory.Memory, limit int) string {
-	return begins(m) + Passage(query, m.Fact, limit)
+// Shown returns the text of a match as a model sees it in answer to a query: its
+// Passage, after the day until which it held if it is outdated, and the day from which
+// on it holds if a client gave it for the future.
+func Shown(query string, m *memory.Match, limit int) string {
+	return until(m, 0) + begins(&m.Memory) + Passage(query, m.Memory.Fact, limit)
 }
 
 // Passage returns a text as a model sees it in answer to a query, without

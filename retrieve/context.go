@@ -64,7 +64,10 @@ type Block struct {
 // relevance: Carbonell and Goldstein, SIGIR 1998). It skips matches that do not
 // fit, and ends where scores become low. Nothing is said twice: a fact stands for
 // the turn it cites if that turn says hardly more, and the turn for the fact if it
-// says all of it. If nothing is found, or nothing fits, the block is empty.
+// says all of it; otherwise the fact has the turn as a quote in its line. What is
+// outdated is left out where its successor is shown and facts tell all of it; else its
+// line says until when it held, and which line tells what holds now. If nothing is
+// found, or nothing fits, the block is empty.
 func (r *Retriever) Context(ctx context.Context, scope memory.Scope, req Request, maxTokens int) (Block, error) {
 	return r.block(ctx, scope, req, maxTokens, contextForm)
 }
@@ -88,6 +91,7 @@ func (r *Retriever) block(ctx context.Context, scope memory.Scope, req Request, 
 	if req.TopK == 0 {
 		req.TopK = MaxTopK
 	}
+	req.Lines = false // a block has its own
 	matches, err := r.Search(ctx, scope, req)
 	if err != nil {
 		return Block{}, err
@@ -108,7 +112,7 @@ func (f *form) block(matches []memory.Match, query []string, maxTokens int) Bloc
 		}
 		all := append(slices.Clone(chosen), e)
 		with := slices.DeleteFunc(slices.Clone(all), func(o *entry) bool { return o != e && o.repeats(all) })
-		if f.cost(with) > maxTokens {
+		if f.cost(f.joined(with, len(matches))) > maxTokens {
 			continue
 		}
 		chosen = with
@@ -120,6 +124,7 @@ func (f *form) block(matches []memory.Match, query []string, maxTokens int) Bloc
 	if len(chosen) == 0 {
 		return out
 	}
+	chosen = f.joined(chosen, len(matches))
 	sortEntries(chosen)
 	out.Text = f.render(chosen)
 	out.Tokens = extract.Tokens(out.Text)
@@ -165,6 +170,9 @@ type entry struct {
 	redundancy float64  // the largest overlap with an entry of the block
 	group      group
 	tokens     int // of its line with the highest number it can have
+
+	instead   []string // ids of the entries that tell what holds, of an outdated one
+	redundant bool     // it is left out where one of these is shown
 }
 
 // worth is what maximal marginal relevance maximizes.
@@ -179,16 +187,15 @@ func (f *form) entries(matches []memory.Match, query []string, maxTokens int) []
 		}
 		e := &entry{Match: m, share: m.Score / matches[0].Score}
 		e.source, e.group = f.source(&m.Memory), f.groupOf(&m.Memory)
-		e.tokens = extract.Tokens(f.line(e, len(matches)))
+		e.instead, e.redundant = insteadOf(&m, matches)
+		e.tokens = extract.Tokens(f.line(e, len(matches), len(matches)))
 		e.text = passage(clean(m.Memory.Fact), query, min(maxTokens-f.cost([]*entry{e}), max(shareTokens, maxTokens/4)))
 		if e.text == "" {
 			continue
 		}
-		e.tokens = extract.Tokens(f.line(e, len(matches)))
+		e.tokens = extract.Tokens(f.line(e, len(matches), len(matches)))
 		e.canonical = canonical.Text(e.text)
-		e.words = analyzer.Words(e.text)
-		slices.Sort(e.words)
-		e.words = slices.Compact(e.words)
+		e.words = distinctWords(e.text)
 		out = append(out, e)
 	}
 	return out
@@ -200,7 +207,7 @@ func (e *entry) repeats(others []*entry) bool {
 	for _, o := range others {
 		switch {
 		case o == e:
-		case e.same(o), e.within(o):
+		case e.same(o), e.within(o), e.redundant && slices.Contains(e.instead, o.Memory.ID):
 			return true
 		case o.cites(e):
 			facts = append(facts, o.words...)
@@ -220,14 +227,17 @@ func (e *entry) same(o *entry) bool {
 			a.Kind == memory.KindTurn && analyzer.Day(a.Timestamp) == analyzer.Day(b.Timestamp))
 }
 
-// within reports whether a fact says only a part of the turn it cites.
+// within reports whether a fact says only a part of the turn it cites. What holds is
+// not said by a line that says of other things that they no longer do.
 func (e *entry) within(turn *entry) bool {
-	return e.cites(turn) && covered(e.words, turn.words) == 1 && covered(turn.words, e.words) < coverage
+	return turn.Outdated == nil && e.cites(turn) &&
+		covered(e.words, turn.words) == 1 && covered(turn.words, e.words) < coverage
 }
 
 // cites reports whether e is a fact that cites a turn.
-func (e *entry) cites(turn *entry) bool {
-	fact, cited := &e.Memory, &turn.Memory
+func (e *entry) cites(turn *entry) bool { return cites(&e.Memory, &turn.Memory) }
+
+func cites(fact, cited *memory.Memory) bool {
 	return fact.Kind == memory.KindFact && cited.Kind == memory.KindTurn &&
 		fact.Source.SessionID == cited.Source.SessionID &&
 		slices.ContainsFunc(cited.Source.EventIDs, func(id string) bool {

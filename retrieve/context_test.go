@@ -120,8 +120,8 @@ func TestBlock(t *testing.T) {
 		}, []string{"Conversation:", "[1] (8 May 2023, Ann) I adopted a cat called Miso, and now the neighbours complain about noise in the night."}},
 		{"a fact that tells more than its turn, which says more too", []memory.Memory{
 			turn("e", "s", 8, "Ann", "I adopted a cat called Miso last week, and now the neighbours complain about noise in the night."), fact("f", "s", "e", 8, "", "I adopted a cat called Miso in the week of 2023-05-01."),
-		}, []string{"Facts:", "[1] (8 May 2023, Ann) I adopted a cat called Miso in the week of 2023-05-01.",
-			"Conversation:", "[2] (8 May 2023, Ann) I adopted a cat called Miso last week, and now the neighbours complain about noise in the night."}},
+		}, []string{"Facts:", "[1] (8 May 2023, Ann) I adopted a cat called Miso in the week of 2023-05-01. " +
+			`("I adopted a cat called Miso last week, and now the neighbours complain about noise in the night.")`}},
 		{"the turn of another session is not the fact's", []memory.Memory{
 			turn("e", "s1", 8, "Bob", "I adopted a cat called Miso, dear."), fact("f", "s2", "e", 8, "", "I adopted a cat called Miso, dear."),
 		}, []string{"Facts:", "[1] (8 May 2023, Ann) I adopted a cat called Miso, dear.", "Conversation:", "[2] (8 May 2023, Bob) I adopted a cat called Miso, dear."}},

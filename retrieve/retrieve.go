@@ -80,6 +80,10 @@ type Request struct {
 	MinScore float64
 	Filter   memory.Filter
 	Explain  bool
+	// Lines asks for Match.Line, and for what a model is better shown once: a fact and
+	// the turn that it cites are one match, and what is outdated is left out where its
+	// successor comes before it and facts tell all of it. The place is that of the best.
+	Lines bool
 }
 
 func (r *Request) validate() error {
@@ -151,6 +155,10 @@ func (r *Retriever) Search(ctx context.Context, scope memory.Scope, req Request)
 	if err != nil {
 		return nil, err
 	}
+	topK := req.TopK
+	if req.Lines {
+		req.TopK = min(2*topK, MaxTopK)
+	}
 	n := req.TopK
 	if r.reranker != nil {
 		n = max(n, rerankTop)
@@ -171,6 +179,9 @@ func (r *Retriever) Search(ctx context.Context, scope memory.Scope, req Request)
 			m.Explain = explainPlace(c, reranked.explain(c, explain(c, weights, q.Terms)))
 		}
 		out = append(out, m)
+	}
+	if req.Lines {
+		out = lines(out, req.Query, topK)
 	}
 	return out, nil
 }

@@ -1,6 +1,7 @@
 package retrieve
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -172,8 +173,9 @@ const (
 )
 
 // foundFor reports whether a turn was found for what some of its facts said, rather
-// than for its other facts or for words of which no fact was made.
-func (s *succession) foundFor(turn *ranked, facts []*memory.Candidate) bool {
+// than for its other facts or for words of which no fact was made. redundant is
+// whether facts tell all of the turn.
+func (s *succession) foundFor(turn *ranked, facts []*memory.Candidate) (found, redundant bool) {
 	best, hold := 0.0, 0.0 // what the facts have in common with the question
 	matched := make([]bool, len(s.idf))
 	words := map[string]bool{}
@@ -189,20 +191,23 @@ func (s *succession) foundFor(turn *ranked, facts []*memory.Candidate) bool {
 			}
 		}
 	}
-	others := false
+	others, all := false, maps.Clone(words)
 	for at := range citesOf(&turn.Memory) {
 		for _, f := range s.holding[at] {
 			others = true
 			r := s.scoreAlone(f.Candidate, make([]float64, len(s.idf)))
 			hold = max(hold, s.own(&r))
+			for w := range s.wordsOf(f.Memory.Fact) {
+				all[w] = true
+			}
 		}
 	}
 	if hold > best {
-		return false
+		return false, false
 	}
 	if !others {
 		if s.coveredBy(turn.Memory.Fact, words) >= wholeTurn {
-			return true
+			return true, true
 		}
 		for i, t := range s.question.terms {
 			matched[i] = matched[i] || words[t]
@@ -217,7 +222,24 @@ func (s *succession) foundFor(turn *ranked, facts []*memory.Candidate) bool {
 			}
 		}
 	}
-	return told >= sameMatter*common
+	return told >= sameMatter*common, s.coveredBy(turn.Memory.Fact, all) >= wholeTurn
+}
+
+// meant returns those of the ends of a turn's facts that the question is about: not
+// those of facts that have much less in common with it than the best.
+func (s *succession) meant(ends []end, facts []*memory.Candidate) (out []end) {
+	best, own := 0.0, make([]float64, len(facts))
+	for i, c := range facts {
+		r := s.scoreAlone(c, make([]float64, len(s.idf)))
+		own[i] = s.own(&r)
+		best = max(best, own[i])
+	}
+	for i := range ends {
+		if own[i] >= sameMatter*best {
+			out = append(out, ends[i])
+		}
+	}
+	return out
 }
 
 // own is what a memory has in common with the question without its surroundings.
@@ -280,11 +302,15 @@ func (s *succession) place(best []*ranked, n int) []*ranked {
 // mark marks a turn if it is outdated, and adds what took its place.
 func (s *succession) mark(c *ranked, add func(*ranked)) {
 	ends, facts := s.ends(&c.Memory)
-	if len(ends) == 0 || !s.foundFor(c, facts) {
+	if len(ends) == 0 {
 		return
 	}
-	c.outdated = &memory.Outdated{By: []string{}}
-	for _, e := range ends {
+	found, redundant := s.foundFor(c, facts)
+	if !found {
+		return
+	}
+	c.outdated = &memory.Outdated{By: []string{}, Redundant: redundant}
+	for _, e := range s.meant(ends, facts) {
 		if c.until.to.IsZero() || e.to.After(c.until.to) {
 			c.until = e.validity
 		}
@@ -297,6 +323,9 @@ func (s *succession) mark(c *ranked, add func(*ranked)) {
 				continue
 			}
 			c.successors = append(c.successors, by)
+			if !slices.Contains(c.outdated.By, by.Memory.ID) {
+				c.outdated.By = append(c.outdated.By, by.Memory.ID)
+			}
 			if !s.question.asksFor(e.validity) {
 				add(by)
 			}

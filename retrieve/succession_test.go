@@ -66,7 +66,7 @@ func TestSuccession(t *testing.T) {
 		{"two matches", retrieve.Request{Query: "Berlin", TopK: 2}, "f2 t1(20 f2)"},
 		{"facts alone", retrieve.Request{Query: "Berlin", Filter: memory.Filter{Kinds: []memory.Kind{memory.KindFact}}}, "f2"},
 		{"turns alone", retrieve.Request{Query: "Berlin", Filter: memory.Filter{Kinds: []memory.Kind{memory.KindTurn}}},
-			"t2 t1(20 f2) t3"},
+			"t2 t1(20 f2+t2) t3"},
 		{"the session of the old", retrieve.Request{Query: "Berlin", Filter: memory.Filter{SessionID: "s1"}}, "t1(20 f2) t3"},
 		{"the session of the new", retrieve.Request{Query: "Berlin", Filter: memory.Filter{SessionID: "s2"}}, "f2"},
 		{"a topic of the new", retrieve.Request{Query: "Berlin", Filter: memory.Filter{Topics: []string{"home"}}}, "f2"},

@@ -26,15 +26,19 @@ type searchBody struct {
 	SessionID string          `json:"sessionId"`
 	Metadata  memory.Metadata `json:"metadata"`
 	Explain   bool            `json:"explain"`
+	Lines     bool            `json:"lines"`
 }
 
 // request checks the parts that package retrieve cannot check, and returns the
 // rest as its request.
 func (b *searchBody) request(scope memory.Scope) (retrieve.Request, error) {
-	r := retrieve.Request{Query: b.Query, MinScore: b.MinScore, Explain: b.Explain, Filter: memory.Filter{
-		Kinds: b.Kinds, Topics: b.Topics, Since: b.Since.Time, Until: b.Until.Time, AsOf: b.AsOf.Time,
-		SessionID: b.SessionID, Metadata: b.Metadata,
-	}}
+	r := retrieve.Request{
+		Query: b.Query, MinScore: b.MinScore, Explain: b.Explain, Lines: b.Lines,
+		Filter: memory.Filter{
+			Kinds: b.Kinds, Topics: b.Topics, Since: b.Since.Time, Until: b.Until.Time, AsOf: b.AsOf.Time,
+			SessionID: b.SessionID, Metadata: b.Metadata,
+		},
+	}
 	if b.TopK != nil {
 		if r.TopK = *b.TopK; r.TopK < 1 || r.TopK > retrieve.MaxTopK {
 			return r, invalid("topK: want 1 to %d, not %d", retrieve.MaxTopK, r.TopK)

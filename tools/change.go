@@ -78,7 +78,7 @@ func (b *Toolbox) changesOf(ctx context.Context, op *sessionstore.Operation, fac
 		for _, c := range page {
 			if m := c.Memory; m != nil {
 				out.Status = stored
-				text := retrieve.Shown(fact, m, maxText)
+				text := retrieve.Shown(fact, &memory.Match{Memory: *m}, maxText)
 				out.Memories = append(out.Memories, change{c.Action, m.ID, text, m.SupersededBy})
 			}
 		}

@@ -1,10 +1,10 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/memoryd/memoryd/internal/legible"
@@ -53,7 +53,7 @@ func entriesOf(scope memory.Scope, query string, found []memory.Match) []Entry {
 		}
 		out[i] = Entry{
 			ID:             m.ID,
-			Content:        Content{role, []Part{{retrieve.Shown(query, m, maxText)}}},
+			Content:        Content{role, []Part{{cmp.Or(found[i].Line, retrieve.Shown(query, &found[i], maxText))}}},
 			Author:         legible.Line(m.Author),
 			Timestamp:      sessionstore.FormatTime(m.Timestamp),
 			CustomMetadata: shownMetadata(m.Metadata),
@@ -91,21 +91,9 @@ var loadMemory = declare(Tool{
 	Name:     LoadMemory,
 	ReadOnly: true, Idempotent: true,
 }, func(ctx context.Context, b *Toolbox, scope memory.Scope, args loadArgs) (loaded, error) {
-	found, err := b.retriever.Search(ctx, scope, retrieve.Request{Query: args.Query, TopK: 2 * retrieve.DefaultTopK})
-	return loaded{entriesOf(scope, args.Query, distinct(found, retrieve.DefaultTopK))}, err
+	found, err := b.retriever.Search(ctx, scope, retrieve.Request{Query: args.Query, Lines: true})
+	return loaded{entriesOf(scope, args.Query, found)}, err
 })
-
-// distinct returns the first n matches with different texts: a fact often has the
-// words of the turn it cites.
-func distinct(found []memory.Match, n int) []memory.Match {
-	shown := map[string]bool{}
-	found = slices.DeleteFunc(found, func(m memory.Match) bool {
-		again := shown[m.Memory.Fact]
-		shown[m.Memory.Fact] = true
-		return again
-	})
-	return found[:min(n, len(found))]
-}
 
 type searchArgs struct {
 	Query string        `json:"query"`
@@ -124,6 +112,13 @@ type foundMemory struct {
 	Score     float64     `json:"score"`
 	Topics    []string    `json:"topics,omitempty"`
 	SessionID string      `json:"sessionId,omitzero"`
+	Outdated  *outdated   `json:"outdated,omitzero"`
+}
+
+// outdated says until when a memory held, and which memories hold instead.
+type outdated struct {
+	Since string   `json:"since"`
+	By    []string `json:"by"`
 }
 
 type searched struct {
@@ -138,6 +133,7 @@ var searchMemory = declare(Tool{
 	if err != nil {
 		return searched{}, err
 	}
+	req.Lines = true
 	found, err := b.retriever.Search(ctx, scope, req)
 	out := searched{make([]foundMemory, len(found))}
 	for i := range found {
@@ -145,16 +141,24 @@ var searchMemory = declare(Tool{
 		out.Memories[i] = foundMemory{
 			ID:        m.ID,
 			Kind:      m.Kind,
-			Fact:      retrieve.Shown(args.Query, m, maxText),
+			Fact:      found[i].Line,
 			Author:    legible.Line(m.Author),
 			Timestamp: sessionstore.FormatTime(m.Timestamp),
 			Score:     math.Round(found[i].Score*1000) / 1000,
 			Topics:    m.Topics,
 			SessionID: m.Source.SessionID,
+			Outdated:  outdatedOf(&found[i]),
 		}
 	}
 	return out, err
 })
+
+func outdatedOf(m *memory.Match) *outdated {
+	if m.Outdated == nil {
+		return nil
+	}
+	return &outdated{sessionstore.FormatTime(m.Outdated.Since), m.Outdated.By}
+}
 
 func (a *searchArgs) request() (req retrieve.Request, err error) {
 	req = retrieve.Request{Query: a.Query, Filter: memory.Filter{Kinds: a.Kinds}}
