@@ -124,6 +124,7 @@ func (s *Service) markForgotten(ctx context.Context, turn *memory.Memory, fact, 
 	return s.rewriteTurn(ctx, turn, actor, operation, false, func(m *memory.Memory) {
 		if !slices.Contains(m.Forgotten, fact) {
 			m.Forgotten = append(m.Forgotten, fact)
+			slices.Sort(m.Forgotten) // whatever was forgotten first
 		}
 	})
 }
