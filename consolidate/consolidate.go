@@ -114,15 +114,10 @@ type Result struct {
 	// forget, in the order in which they were said. A model may compare them
 	// with what is known; see Input.Compared.
 	Uncompared []Fact
-	// Forgotten are the facts that are deleted, or not created, on request.
-	Forgotten []Forgotten
-}
-
-// Forgotten is a fact and a request to forget it. Its JSON is stored in plans.
-type Forgotten struct {
-	Fact memory.Memory `json:"fact"` // as it was
-	// Request is a stored turn, or what a request among the new facts says and rests on.
-	Request memory.Memory `json:"request"`
+	// Forgotten are the facts, as they were, that are deleted, or not created, on
+	// request; and the requests among the new facts, which tell the same. Whether a
+	// request finds something to forget depends on the order of arrival, so all count.
+	Forgotten []memory.Memory
 }
 
 // Plan works out which changes follow from an input. The same input gives the
@@ -160,7 +155,7 @@ type planner struct {
 	// reverted has from when the words held that are taken back, of memories
 	// that are again as they were before.
 	reverted  map[string]time.Time
-	forgotten []Forgotten
+	forgotten []memory.Memory
 }
 
 func newPlanner(in *Input) *planner {
@@ -238,6 +233,7 @@ func (p *planner) forget(facts []Fact) {
 		if m := &facts[i].Memory; facts[i].Forget {
 			text := canonical.ForgetTarget(m.Fact)
 			asked[text] = append(asked[text], m)
+			p.forgotten = append(p.forgotten, *m)
 		}
 	}
 	for i := range p.in.Turns {
@@ -249,24 +245,11 @@ func (p *planner) forget(facts []Fact) {
 		text := p.forms.Of(s.now.Fact).Text
 		byRequest := func(r *memory.Memory) bool { return sameAuthor(&s.now, r) && Chronological(&s.now, r) < 0 }
 		byTurn := func(t *memory.Memory) bool { return s.now.Author == t.Author && Chronological(&s.now, t) < 0 }
-		requests := slices.Concat(filtered(asked[text], byRequest), filtered(turns[text], byTurn))
-		for _, r := range requests {
-			p.forgotten = append(p.forgotten, Forgotten{Fact: s.now, Request: *r})
-		}
-		if len(requests) > 0 {
+		if slices.ContainsFunc(asked[text], byRequest) || slices.ContainsFunc(turns[text], byTurn) {
+			p.forgotten = append(p.forgotten, s.now)
 			p.entry(p.in.Last, &s.now).delete("to be forgotten")
 		}
 	}
-}
-
-// filtered returns the memories that pass.
-func filtered(all []*memory.Memory, passes func(*memory.Memory) bool) (out []*memory.Memory) {
-	for _, m := range all {
-		if passes(m) {
-			out = append(out, m)
-		}
-	}
-	return out
 }
 
 // uncompared returns the requests to forget and the facts that are created and

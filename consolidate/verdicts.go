@@ -36,7 +36,7 @@ func (p *planner) applyVerdicts(c *Comparison) {
 func (p *planner) forgetVerdict(c *Comparison, request *Fact, v extract.Verdict) {
 	for _, place := range v.Against {
 		if e := p.at(c, place, request.Seq); e != nil && Chronological(&e.now, &request.Memory) < 0 {
-			p.forgotten = append(p.forgotten, Forgotten{Fact: e.now, Request: request.Memory})
+			p.forgotten = append(p.forgotten, e.now)
 			e.delete(v.Reason)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/memoryd/memoryd/consolidate"
 	"github.com/memoryd/memoryd/extract/canonical"
 	"github.com/memoryd/memoryd/memory"
 )
@@ -82,24 +81,16 @@ func (s *Service) recallTurns(ctx context.Context, fact *memory.Memory) error {
 	return nil
 }
 
-// hideTurns hides the turns that tell forgotten facts, and those that asked to forget
-// them, which tell them too.
-func (s *Service) hideTurns(ctx context.Context, b *batch, forgotten []consolidate.Forgotten) error {
+// hideTurns hides the turns that tell what was forgotten, or asked to forget it.
+func (s *Service) hideTurns(ctx context.Context, b *batch, forgotten []memory.Memory) error {
 	for i := range forgotten {
-		fact, request := &forgotten[i].Fact, &forgotten[i].Request
+		fact := &forgotten[i]
 		stored, err := s.citedTurns(ctx, *fact)
 		if err != nil {
 			return err
 		}
-		turns := append(stored[fact.ID], b.turnsCitedBy(fact)...)
-		if request.Kind == memory.KindTurn {
-			turns = append(turns, *request)
-		} else {
-			turns = append(turns, b.turnsCitedBy(request)...)
-		}
-		for i := range turns {
-			err := s.markForgotten(ctx, &turns[i], fact.ID, s.extractor.Name(), b.work.Request.ID)
-			if err != nil {
+		for _, t := range append(stored[fact.ID], b.turnsCitedBy(fact)...) {
+			if err := s.markForgotten(ctx, &t, fact.ID, s.extractor.Name(), b.work.Request.ID); err != nil {
 				return err
 			}
 		}

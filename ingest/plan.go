@@ -20,8 +20,8 @@ type plan struct {
 	Found   *extract.Found       `json:"found,omitempty"`
 	Changes []consolidate.Change `json:"changes,omitempty"`
 	// Forgotten tells which turns to hide, before the changes are made.
-	Forgotten []consolidate.Forgotten `json:"forgotten,omitempty"`
-	Cost      Cost                    `json:"cost,omitzero"`
+	Forgotten []memory.Memory `json:"forgotten,omitempty"`
+	Cost      Cost            `json:"cost,omitzero"`
 }
 
 // Changed is one entry of an operation's changes: a memory that changed, or the
@@ -81,8 +81,7 @@ func ValidatePlan(scope memory.Scope, raw json.RawMessage) error {
 		}
 	}
 	for i := range p.Forgotten {
-		f := &p.Forgotten[i]
-		if err := validatePlanned(scope, fmt.Sprintf("forgotten[%d]", i), &f.Fact, &f.Request); err != nil {
+		if err := validatePlanned(scope, fmt.Sprintf("forgotten[%d]", i), &p.Forgotten[i]); err != nil {
 			return err
 		}
 	}

@@ -104,8 +104,9 @@ type Memory struct {
 	// the one that stands. Its text is not the client's.
 	Labelled bool `json:"labelled,omitzero"`
 	// Forgotten are the ids of the facts that a turn told and that were forgotten: a
-	// client deleted them, or they were deleted on request. Only queries with History
-	// return such a turn, even if it tells more.
+	// client deleted them, or they were deleted on request. A turn that is a request has
+	// an id of its own. Only queries with History return such a turn, even if it tells
+	// more.
 	Forgotten  []string  `json:"forgotten,omitempty"`
 	CreateTime time.Time `json:"createTime"`
 	UpdateTime time.Time `json:"updateTime"`

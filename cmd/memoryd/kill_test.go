@@ -168,7 +168,7 @@ func turnsAreThere(t *testing.T, data string) {
 		scope := memory.Scope{App: "kill", User: fmt.Sprint("u", u)}
 		turns := map[string]bool{} // by session and event
 		for list := (memory.List{PageSize: memory.MaxPageSize,
-			Filter: memory.Filter{Kinds: []memory.Kind{memory.KindTurn}}}); ; {
+			Filter: memory.Filter{Kinds: []memory.Kind{memory.KindTurn}, History: true}}); ; {
 			page, err := stores.Memories.List(t.Context(), scope, list)
 			if err != nil {
 				t.Fatal(err)
