@@ -33,6 +33,7 @@ const (
 	brokenKey    = "broken"    // true: the answer ends in the middle
 	unboundedKey = "unbounded" // the context of the request, without its bound in time
 	bodyKey      = "body"      // its *bodyRoom
+	beganKey     = "began"     // the time when the request began
 )
 
 // endBroken breaks the connection of an answer that could not be written to its end:

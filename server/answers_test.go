@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -151,12 +152,17 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// heldBytes is how many bytes are reachable.
+// heldBytes is how many bytes are reachable. A collection also counts what others
+// allocate while it runs, so the least of some is taken.
 func heldBytes() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
+	least := uint64(math.MaxUint64)
+	for range 5 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		least = min(least, m.HeapAlloc)
+	}
+	return least
 }
 
 // TestGrowingBody checks that a body of unknown length, which gets more room as it is

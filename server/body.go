@@ -63,6 +63,7 @@ func (s *Server) boundRequest(next echo.HandlerFunc) echo.HandlerFunc {
 		r := c.Request()
 		ctx := r.Context()
 		c.Set(unboundedKey, ctx)
+		c.Set(beganKey, time.Now())
 		if !isStream(c) {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, requestTime)

@@ -76,7 +76,9 @@ func (s *Server) ingestEvents(c echo.Context, scope memory.Scope) error {
 	if err := decodeBody(c, &req); err != nil {
 		return err
 	}
-	op, err := s.startIngest(c, scope, &req)
+	ctx, cancel := storing(c, until)
+	defer cancel()
+	op, err := s.startIngest(ctx, scope, &req)
 	if err != nil {
 		return err
 	}
@@ -85,8 +87,8 @@ func (s *Server) ingestEvents(c echo.Context, scope memory.Scope) error {
 
 // startIngest stores what req brings and returns the operation that makes
 // memories of it.
-func (s *Server) startIngest(c echo.Context, scope memory.Scope, req *ingestBody) (*sessionstore.Operation, error) {
-	ctx := c.Request().Context()
+func (s *Server) startIngest(ctx context.Context, scope memory.Scope, req *ingestBody) (
+	*sessionstore.Operation, error) {
 	if req.Facts != nil {
 		if err := req.checkFacts(scope); err != nil {
 			return nil, err
@@ -116,7 +118,9 @@ func (s *Server) addSession(c echo.Context, key sessionstore.Key) error {
 	if err := decodeBody(c, &req); err != nil {
 		return err
 	}
-	ctx, from, to := c.Request().Context(), req.StartTime.Time, req.EndTime.Time
+	ctx, cancel := storing(c, until)
+	defer cancel()
+	from, to := req.StartTime.Time, req.EndTime.Time
 	opts := ingest.RequestOptions{DisableConsolidation: req.DisableConsolidation}
 	var op *sessionstore.Operation
 	switch {

@@ -82,13 +82,31 @@ func (s *Server) sendOperation(c echo.Context, status int, op *sessionstore.Oper
 }
 
 // waitParam reads the query parameter wait. until is when a request has waited
-// long enough, counted from now; it is zero without wait.
+// long enough, counted from its beginning; it is zero without wait.
 func waitParam(c echo.Context) (until time.Time, err error) {
 	wait, err := boolParam(c, "wait")
 	if wait {
-		until = time.Now().Add(maxWait)
+		began, _ := c.Get(beganKey).(time.Time) // boundRequest sets it
+		until = began.Add(maxWait)
 	}
 	return until, err
+}
+
+// storeTime is how long a request with wait=true may take to be stored if its body
+// arrived near the end of the wait, or behind it.
+const storeTime = 10 * time.Second
+
+// storing returns the context in which a request stores what its body brought. It ends
+// with the wait, if there is one: a store that hangs must not hold up the answer.
+func storing(c echo.Context, until time.Time) (context.Context, context.CancelFunc) {
+	ctx := c.Request().Context()
+	if until.IsZero() {
+		return ctx, func() {}
+	}
+	if least := time.Now().Add(storeTime); least.After(until) {
+		until = least
+	}
+	return context.WithDeadline(ctx, until)
 }
 
 // sendRequested answers a request for memories with its operation: at once if

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -174,6 +175,80 @@ func (l lateAppend) Append(ctx context.Context, key sessionstore.Key, events []s
 	how sessionstore.Append) (sessionstore.Appended, error) {
 	time.Sleep(20 * time.Second)
 	return l.Sessions.Append(ctx, key, events, how)
+}
+
+// hangingAppend is a session store whose appends hang until their context ends, before
+// or after the events are stored.
+type hangingAppend struct {
+	ingest.Sessions
+	stored bool
+	after  time.Duration // how long an append takes before that
+}
+
+func (h hangingAppend) Append(ctx context.Context, key sessionstore.Key, events []sessionstore.Event,
+	how sessionstore.Append) (out sessionstore.Appended, err error) {
+	time.Sleep(h.after)
+	if !h.stored {
+		<-ctx.Done()
+		return out, ctx.Err()
+	}
+	out, err = h.Sessions.Append(ctx, key, events, how)
+	<-ctx.Done()
+	return out, err
+}
+
+// lateBody is a body that a client begins to send after some time.
+type lateBody struct {
+	io.Reader
+	after time.Duration
+}
+
+func (b *lateBody) Read(p []byte) (int, error) {
+	time.Sleep(b.after)
+	b.after = 0
+	return b.Reader.Read(p)
+}
+
+// TestWaitWhileStoring checks the end of a request with wait=true whose store hangs
+// before there is anything to wait for: events that are stored are acknowledged within
+// the time of the wait, and so is a failure to store them. A body that came late has
+// time to be stored.
+func TestWaitWhileStoring(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		store  hangingAppend
+		body   time.Duration // when it comes
+		status int
+		limit  time.Duration
+	}{
+		{"stored", hangingAppend{stored: true}, 0, 202, 31 * time.Second},
+		{"stored late", hangingAppend{stored: true, after: 29 * time.Second}, 0, 202, 31 * time.Second},
+		{"not stored", hangingAppend{}, 0, 503, 31 * time.Second},
+		{"stored, a late body", hangingAppend{stored: true, after: 9 * time.Second}, 35 * time.Second, 202, 46 * time.Second},
+		{"not stored, a late body", hangingAppend{}, 35 * time.Second, 503, 46 * time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g, began := newGate(), time.Now()
+				srv := build(t, func() { close(g.open) }, func(s *setup) {
+					s.extractor = g
+					s.sessions = func(all ingest.Sessions) ingest.Sessions { c.store.Sessions = all; return c.store }
+				})
+				raw, err := json.Marshal(talk(t))
+				if err != nil {
+					t.Fatal(err)
+				}
+				r := httptest.NewRequestWithContext(t.Context(), "POST", scope+"/memories/ingest?wait=true",
+					&lateBody{bytes.NewReader(raw), c.body})
+				r.Host = "localhost"
+				w := httptest.NewRecorder()
+				srv.ServeHTTP(w, r)
+				if took := time.Since(began); w.Code != c.status || took > c.limit {
+					t.Errorf("status %d after %v: %s", w.Code, took, w.Body)
+				}
+			})
+		})
+	}
 }
 
 // TestMaxWatchers checks that a stream beyond the limit, half of it for one app, is refused in words that

@@ -117,7 +117,13 @@ func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, s
 		first, last := answer.list(4).num(2), answer.list(4).num(3)
 		out.Requested = sessionstore.Work{Key: key, Ref: answer.text(1), Done: first, Requested: last}
 	}
-	return out, s.deliver(ctx, box, answer.list(5))
+	err = s.deliver(ctx, box, answer.list(5))
+	if !opts.ChangesState() {
+		// All is stored. At most the list of the app lacks the session, until a process
+		// that looks for work delivers its name.
+		return out, nil
+	}
+	return out, err
 }
 
 // reservedFor is how long room in the state of an app stays reserved for a change,

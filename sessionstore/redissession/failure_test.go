@@ -383,6 +383,50 @@ func keysOf(t testing.TB, m *redistest.Server, pattern string) []string {
 	return keys
 }
 
+// failsDelivery fails the step in the slot of the app.
+type failsDelivery struct{ neverDelivers }
+
+func (failsDelivery) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if args := cmd.Args(); len(args) > 1 && args[1] == redissession.DeliverHash() {
+			err := fmt.Errorf("%w: cut", memory.ErrUnavailable)
+			cmd.SetErr(err)
+			return err
+		}
+		return next(ctx, cmd)
+	}
+}
+
+// An append that changes no state is stored by its first step. If the second one
+// fails, the append has its operation all the same, and the list of the app has the
+// session once a process has looked for work. An append of state fails: the app's state
+// does not show it.
+func TestRequestedUndelivered(t *testing.T) {
+	r := redistest.Start(t)
+	s := open(t, r.URL(), nil)
+	defer s.Close()
+	redissession.Hook(s, failsDelivery{})
+	k := key("ann", "s")
+	how := sessionstore.Append{Create: true, KeepState: true,
+		Request: &sessionstore.Request{ID: sessionstore.OperationID(k.Scope, "op")}}
+	done, err := s.Append(t.Context(), k, []sessionstore.Event{event(t, "e1")}, how)
+	if err != nil || done.Operation == nil || done.Operation.EventsTotal != 1 {
+		t.Fatalf("%+v, %v", done.Operation, err)
+	}
+	if err := add(t, s, k, event(t, "e2", `, "app:k": 1`)); !errors.Is(err, memory.ErrUnavailable) {
+		t.Errorf("app: state that was not delivered: %v", err)
+	}
+	other := open(t, r.URL(), nil)
+	defer other.Close()
+	if work, err := other.Claim(t.Context(), "other", time.Minute, 1); err != nil || len(work) != 1 {
+		t.Errorf("%d pieces of work, %v", len(work), err)
+	}
+	page, err := other.ListApp(t.Context(), "app", sessionstore.List{})
+	if err != nil || len(page.Sessions) != 1 {
+		t.Errorf("the app has %d sessions, %v", len(page.Sessions), err)
+	}
+}
+
 // A process that is killed between the step in its partition and the step in
 // the app's slot leaves the change to app: state in the outbox. Another process
 // delivers it, once.
