@@ -20,14 +20,8 @@ func (s *Store) Export(ctx context.Context, session func(sessionstore.SessionRec
 	if err := s.readyToExport(ctx); err != nil {
 		return fmt.Errorf("export sessions: %w", err)
 	}
-	states, err := s.sharedStates(ctx)
-	if err != nil {
-		return fmt.Errorf("export sessions: %w", err)
-	}
-	for _, state := range states {
-		if err := shared(state); err != nil {
-			return err
-		}
+	if err := s.exportShared(ctx, shared); err != nil {
+		return err
 	}
 	names, err := s.sessionNames(ctx)
 	if err != nil {
@@ -101,17 +95,18 @@ func (s *Store) readyToExport(ctx context.Context) error {
 	return nil
 }
 
-// sharedStates reads the state of all apps and users.
-func (s *Store) sharedStates(ctx context.Context) (out []sessionstore.SharedState, err error) {
+// exportShared yields the state of each app and user. It reads one at a time: states
+// may be large.
+func (s *Store) exportShared(ctx context.Context, shared func(sessionstore.SharedState) error) error {
 	for _, kind := range []*regexp.Regexp{appStateKeys, userStateKeys} {
 		keys, err := s.keys(ctx, kind)
 		if err != nil {
-			return nil, err
+			return fmt.Errorf("export sessions: %w", err)
 		}
 		for _, k := range keys {
 			values, err := s.redis.HGetAll(ctx, k).Result()
 			if err != nil {
-				return nil, s.kind(ctx, err)
+				return fmt.Errorf("export sessions: %w", s.kind(ctx, err))
 			}
 			one := sessionstore.SharedState{State: sessionstore.State{}}
 			if of := kind.FindStringSubmatch(k)[1]; kind == appStateKeys {
@@ -122,10 +117,12 @@ func (s *Store) sharedStates(ctx context.Context) (out []sessionstore.SharedStat
 			for name, v := range values {
 				one.State[name] = []byte(v)
 			}
-			out = append(out, one)
+			if err := shared(one); err != nil {
+				return err
+			}
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // sessionNames reads the keys of all sessions: of each app in the order of their

@@ -13,6 +13,7 @@ import (
 func archiveCases() []testCase {
 	return []testCase{
 		{"has everything", archiveTellsAll},
+		{"reads as it yields", archiveReadsOneByOne},
 		{"restores a session", archiveRestores},
 		{"restores work", archiveRestoresWork},
 		{"leaves sessions that have gone on", archiveLeaves},
@@ -69,6 +70,30 @@ func archiveTellsAll(f *fixture) {
 		func(sessionstore.SharedState) error { return nil }); !errors.Is(err, stop) {
 		f.t.Errorf("an export that is stopped ends with %v", err)
 	}
+}
+
+// An export reads each state when it yields it, so that it holds one of them and not
+// all: what changes meanwhile shows in what comes later.
+func archiveReadsOneByOne(f *fixture) {
+	f.create(session(ann, "s1"), `{"user:u":1}`)
+	f.create(session(bob, "s2"), `{"user:v":1}`)
+	var states, ids []string
+	err := f.Export(f.t.Context(), func(a sessionstore.SessionRecord) error {
+		if ids = append(ids, a.ID); len(ids) == 1 {
+			f.delete(session(bob, "s2"))
+		}
+		return nil
+	}, func(s sessionstore.SharedState) error {
+		if states = append(states, string(s.State["u"])+string(s.State["v"])); len(states) == 1 {
+			f.append(session(bob, "s2"), f.sets("e1", `{"user:v":2}`))
+		}
+		return nil
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.equal("states", states, []string{"1", "2"})
+	f.equal("sessions", ids, []string{"s1"})
 }
 
 // Restore gives a session whose events were appended its own state and time,

@@ -7,49 +7,50 @@ import (
 	"strconv"
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
+	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// exportPage is how many sessions are read in one step.
-const exportPage = 200
-
-// Export implements sessionstore.Archive.
+// Export implements sessionstore.Archive. It reads one state at a time, each in a
+// transaction of its own: states may be large, and an export of a large file must not
+// keep its log from being shortened.
 func (s *Store) Export(ctx context.Context, session func(sessionstore.SessionRecord) error,
 	shared func(sessionstore.SharedState) error) error {
-	states, err := s.readyToExport(ctx)
+	owners, err := s.readyToExport(ctx)
 	if err != nil {
 		return fmt.Errorf("export sessions: %w", err)
 	}
-	for _, state := range states {
-		if err := shared(state); err != nil {
-			return err
-		}
-	}
-	// Each page is a transaction of its own, so that an export of a large file does
-	// not keep its log from being shortened.
-	for after := int64(0); ; {
-		var page []sessionRecord
-		err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-			page, err = exportFrom(ctx, tx, after)
-			return err
-		})
+	for _, owner := range owners {
+		state, err := s.sharedState(ctx, owner)
 		if err != nil {
 			return fmt.Errorf("export sessions: %w", err)
 		}
-		if len(page) == 0 {
+		if err := shared(sessionstore.SharedState{Scope: owner, State: state}); err != nil {
+			return err
+		}
+	}
+	for after := int64(0); ; {
+		next, err := s.nextRecord(ctx, after)
+		if err != nil {
+			return fmt.Errorf("export sessions: %w", err)
+		}
+		if next == nil {
 			return nil
 		}
-		for _, r := range page {
-			if err := session(r.SessionRecord); err != nil {
-				return err
-			}
-			after = r.ref
+		if err := session(next.SessionRecord); err != nil {
+			return err
 		}
+		after = next.ref
 	}
 }
 
-// readyToExport reads the shared state, unless deleted sessions have work left.
-func (s *Store) readyToExport(ctx context.Context) (out []sessionstore.SharedState, err error) {
+// readyToExport returns the apps and users that have shared state, unless deleted
+// sessions have work left. An app has no user.
+func (s *Store) readyToExport(ctx context.Context) (owners []memory.Scope, err error) {
+	scan := func(rows *sql.Rows) (one memory.Scope, err error) {
+		err = rows.Scan(&one.App, &one.User)
+		return one, err
+	}
 	err = s.db.Read(ctx, func(tx *sql.Tx) (err error) {
 		left := 0
 		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM sessions
@@ -60,36 +61,25 @@ func (s *Store) readyToExport(ctx context.Context) (out []sessionstore.SharedSta
 		if left > 0 {
 			return sessionstore.UnfinishedDeleted(left)
 		}
-		out, err = readShared(ctx, tx)
+		owners, err = sqlitedb.Collect(ctx, tx, scan, `SELECT app, '' AS user FROM app_state
+			UNION SELECT app, user FROM user_state ORDER BY app, user`)
 		return err
 	})
-	return out, err
+	return owners, err
 }
 
-// readShared reads the state of all apps and users.
-func readShared(ctx context.Context, tx *sql.Tx) (out []sessionstore.SharedState, err error) {
-	scan := func(rows *sql.Rows) (one sessionstore.SharedState, err error) {
-		var key string
-		var value []byte
-		err = rows.Scan(&one.App, &one.User, &key, &value)
-		one.State = sessionstore.State{key: value}
-		return one, err
-	}
-	values, err := sqlitedb.Collect(ctx, tx, scan, `SELECT app, '' AS user, key, value FROM app_state
-		UNION ALL SELECT app, user, key, value FROM user_state ORDER BY app, user`)
-	if err != nil {
-		return nil, err
-	}
-	for _, v := range values {
-		if len(out) == 0 || out[len(out)-1].Scope != v.Scope {
-			out = append(out, v)
-			continue
+// sharedState reads the state of an app, or of a user.
+func (s *Store) sharedState(ctx context.Context, owner memory.Scope) (state sessionstore.State, err error) {
+	err = s.db.Read(ctx, func(tx *sql.Tx) (err error) {
+		if owner.User == "" {
+			state, err = queryState(ctx, tx, `SELECT key, value FROM app_state WHERE app = ?`, owner.App)
+		} else {
+			state, err = queryState(ctx, tx, `SELECT key, value FROM user_state WHERE app = ? AND user = ?`,
+				owner.App, owner.User)
 		}
-		for key, value := range v.State {
-			out[len(out)-1].State[key] = value
-		}
-	}
-	return out, nil
+		return err
+	})
+	return state, err
 }
 
 // sessionRecord is a session to export, and its number.
@@ -111,21 +101,22 @@ func scanRecord(rows *sql.Rows) (r sessionRecord, err error) {
 	return r, err
 }
 
-// exportFrom reads the next sessions to export, those with numbers above after.
-func exportFrom(ctx context.Context, tx *sql.Tx, after int64) ([]sessionRecord, error) {
-	page, err := sqlitedb.Collect(ctx, tx, scanRecord,
-		`SELECT ref, app, user, id, update_time, seq, requested, done, failed,
-		last_error, coalesce(plan, x''), plan_to
-		FROM sessions WHERE deleted = 0 AND ref > ? ORDER BY ref LIMIT ?`, after, exportPage)
-	if err != nil {
-		return nil, err
-	}
-	for i := range page {
-		if page[i].State, err = readOwnState(ctx, tx, page[i].ref); err != nil {
-			return nil, err
+// nextRecord reads the session to export with the next number above after; nil if there
+// is none.
+func (s *Store) nextRecord(ctx context.Context, after int64) (next *sessionRecord, err error) {
+	err = s.db.Read(ctx, func(tx *sql.Tx) error {
+		found, err := sqlitedb.Collect(ctx, tx, scanRecord,
+			`SELECT ref, app, user, id, update_time, seq, requested, done, failed,
+			last_error, coalesce(plan, x''), plan_to
+			FROM sessions WHERE deleted = 0 AND ref > ? ORDER BY ref LIMIT 1`, after)
+		if err != nil || len(found) == 0 {
+			return err
 		}
-	}
-	return page, nil
+		next = &found[0]
+		next.State, err = readOwnState(ctx, tx, next.ref)
+		return err
+	})
+	return next, err
 }
 
 // Restore implements sessionstore.Archive.
