@@ -168,7 +168,7 @@ func (r *Retriever) Search(ctx context.Context, scope memory.Scope, req Request)
 	if err != nil {
 		return nil, err
 	}
-	best = succeed(best, asked)
+	best = newerFirst(succeed(best, asked), asked, req.TopK)
 	out := make([]memory.Match, 0, req.TopK)
 	for _, c := range best[:min(len(best), req.TopK)] {
 		if c.score < req.MinScore {
