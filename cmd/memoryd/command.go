@@ -46,7 +46,8 @@ func commands() []*subcommand {
 		serveCommand(), mcpCommand(), demoCommand(),
 		exportCommand(), importCommand(), reembedCommand(), rebuildCommand(), recoverCommand(), backupCommand(),
 		checkCommand(), acceptCommand(),
-		evalCommand("eval"), evalCommand("eval extraction"), retrievalCommand(), locomoCommand(), benchCommand(),
+		evalCommand("eval"), evalCommand("eval extraction"), retrievalCommand(), locomoCommand(), talkCommand(),
+		benchCommand(),
 		readyCommand(), versionCommand(), helpCommand(),
 	}
 }

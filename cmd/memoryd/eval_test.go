@@ -45,6 +45,16 @@ func TestEval(t *testing.T) {
 	}
 }
 
+// Each set of talk has a line; the log names facts of the tuned set alone.
+func TestEvalTalk(t *testing.T) {
+	out, errs, err := evaluate(t, "talk", "-log-level", "debug")
+	lines := regexp.MustCompile(`(?m)^(tuned|heldout): \d+ turns, .*: precision [01]\.\d\d, recall [01]\.\d\d$`)
+	if err != nil || len(lines.FindAllString(out, -1)) != 2 || !strings.Contains(errs, "msg=missed set=tuned") ||
+		strings.Contains(errs, "set=heldout") {
+		t.Errorf("%v, stderr %q:\n%s", err, errs, out)
+	}
+}
+
 func TestEvalUsage(t *testing.T) {
 	out, errs, err := evaluate(t, "-h")
 	if exitCode(err) != 0 || errs != "" || !strings.Contains(out, "memoryd eval [flags]") {

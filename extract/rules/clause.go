@@ -110,7 +110,8 @@ func (c *clause) near(i int, s english.Set) bool {
 func nounTopics(noun english.Words) topics {
 	t := none
 	for _, w := range noun[:min(len(noun), 6)] { // further words belong to another phrase
-		if english.OwnNouns.Has(w.Text) || english.OwnNouns.Has(strings.TrimSuffix(w.Text, "'s")) {
+		if ownTraits.Has(w.Text) || english.OwnNouns.Has(w.Text) ||
+			english.OwnNouns.Has(strings.TrimSuffix(w.Text, "'s")) {
 			t |= personal
 		}
 		if w.Text == "favorite" {

@@ -84,7 +84,7 @@ func (c *clause) owned(i int, past bool) topics {
 		if notOwned.Has(w) || past && fleeting.Has(w) && !c.timed {
 			return none // "I have a question", "I had a great time"
 		}
-		if english.OwnNouns.Has(w) {
+		if english.OwnNouns.Has(w) || ownTraits.Has(w) {
 			t |= personal
 		}
 		if c.words[j].Stop == ',' {

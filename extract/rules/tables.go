@@ -42,6 +42,7 @@ var (
 // Questions with their answers, and profiles.
 var (
 	noAnswers      = tables.Phrases("no-answers")
+	asksForSelf    = tables.Words("asks-for-self")
 	noOrYes        = tables.Words("no-or-yes")
 	lifeQuestions  = tables.Words("life-questions")
 	labels         = tables.Phrases("labels")
@@ -125,6 +126,7 @@ var (
 // Verbs, by how much they say of a life.
 var (
 	lifeVerbs      = tables.Words("life-verbs")
+	ownTraits      = tables.Words("own-traits")
 	dietVerbs      = tables.Words("diet-verbs")
 	soloHabits     = tables.Words("solo-habits")
 	regular        = tables.Words("regular")

@@ -46,7 +46,7 @@ func (k *talk) read(t *extract.Turn) []extract.Fact {
 	}
 	said := english.Sentences(t.Text)
 	r := turn{Turn: t}
-	profile := profileOf(said)
+	profile := strings.Contains(t.Text, ": ") && profileOf(said)
 	for n, quote := range said {
 		at := strings.Index(t.Text[r.pos:], quote)
 		if at < 0 || !utf8.ValidString(quote) {
@@ -117,7 +117,7 @@ func (r *turn) addFact(text, quote string, topics []string, from time.Time) *ext
 
 // join adds the first sentence of a turn as the answer to a question. It reports whether it did.
 func (r *turn) join(s *sentence, q *question) bool {
-	if q == nil || s.topics != none && !s.leans || len(s.words) == 0 {
+	if q == nil || s.topics != none && !s.leans || len(s.words) == 0 || s.judges() || q.words.Any(asksForSelf) {
 		return false
 	}
 	end := len(s.words)
@@ -130,7 +130,7 @@ func (r *turn) join(s *sentence, q *question) bool {
 	if s.topics != none && t == none {
 		t = s.topics
 	}
-	if about, _ := weight(q.words); s.leans && s.topics == none && about > 0 && !s.judges() {
+	if about, _ := weight(q.words); s.leans && s.topics == none && about > 0 {
 		t |= s.told
 	}
 	if t == none || q.words.Any(leaning) {
