@@ -156,11 +156,11 @@ func ReadTurn(session string, e sessionstore.Event) (Turn, bool) {
 	switch e.Content.Role {
 	case "user":
 		t.User = true
-	case "model", "assistant":
+	case "model":
 	default:
 		return t, false
 	}
-	if e.Compaction || e.Author == "system" || e.RewindBefore != "" {
+	if e.Compaction || strings.EqualFold(e.Author, "system") || e.RewindBefore != "" {
 		return t, false
 	}
 	for _, p := range e.Content.Parts {

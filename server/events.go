@@ -44,12 +44,12 @@ func (l *eventList) UnmarshalJSON(raw []byte) (err error) {
 	return err
 }
 
-// parseEvents reads a list of events. field names the list in errors.
-func parseEvents(field string, raw eventList) ([]sessionstore.Event, error) {
+// parseEvents reads a list of events of a user. field names the list in errors.
+func parseEvents(user, field string, raw eventList) ([]sessionstore.Event, error) {
 	out := make([]sessionstore.Event, len(raw))
 	for i, r := range raw {
 		var err error
-		if out[i], err = sessionstore.ParseEvent(r); err != nil {
+		if out[i], err = sessionstore.AcceptEvent(user, r); err != nil {
 			return nil, fmt.Errorf("%s[%d]: %w", field, i, err)
 		}
 	}
@@ -66,7 +66,7 @@ func (s *Server) appendEvents(c echo.Context, key sessionstore.Key) error {
 	if err := decodeBody(c, &raw); err != nil {
 		return err
 	}
-	events, err := oneOrManyEvents(raw)
+	events, err := oneOrManyEvents(key.User, raw)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (s *Server) appendEvents(c echo.Context, key sessionstore.Key) error {
 // oneOrManyEvents reads a body that is one event, or a list of events in the
 // field "events". An event may have fields of any name, so only the presence of
 // "events" tells the two apart.
-func oneOrManyEvents(raw rawValue) ([]sessionstore.Event, error) {
+func oneOrManyEvents(user string, raw rawValue) ([]sessionstore.Event, error) {
 	if len(raw) == 0 {
 		return nil, invalid("body is empty: want an event, or {\"events\": [...]}")
 	}
@@ -104,7 +104,7 @@ func oneOrManyEvents(raw rawValue) ([]sessionstore.Event, error) {
 	}
 	list, many := fields["events"]
 	if !many {
-		event, err := sessionstore.ParseEvent(raw)
+		event, err := sessionstore.AcceptEvent(user, raw)
 		return []sessionstore.Event{event}, err
 	}
 	for name := range fields {
@@ -119,5 +119,5 @@ func oneOrManyEvents(raw rawValue) ([]sessionstore.Event, error) {
 	if err := strict.Decode("events", list, &events); err != nil {
 		return nil, err
 	}
-	return parseEvents("events", events)
+	return parseEvents(user, "events", events)
 }

@@ -200,3 +200,44 @@ func TestEventTimes(t *testing.T) {
 		a.refused(400, "POST", events, `{"events": [{"timestamp": `+bad+`}]}`, "timestamp")
 	}
 }
+
+// TestEventShapes checks that words in any accepted shape become memories of the one
+// who said them, and that an event whose words would be lost is refused whole.
+func TestEventShapes(t *testing.T) {
+	a := start(t)
+	for i, event := range []string{
+		`{"text": "I live in Ghent."}`, `{"message": "I live in Ghent."}`,
+		`{"author": "Human", "content": "I live in Ghent."}`, `{"author": "ann", "content": "I live in Ghent."}`,
+		`{"role": "user", "content": [{"type": "text", "text": "I live in Ghent."}]}`,
+		`{"type": "human", "content": "I live in Ghent."}`, `{"role": "user", "parts": [{"text": "I live in Ghent."}]}`,
+		`{"message": {"role": "user", "content": "I live in Ghent."}}`,
+	} {
+		app := fmt.Sprintf("/v1/apps/shapes%d/users/ann", i)
+		a.want(200, "POST", app+"/memories/ingest?wait=true", `{"sessionId": "s", "events": [`+event+`]}`)
+		facts := list(a.want(200, "GET", app+"/memories?kind=fact", nil), "memories")
+		if len(facts) != 1 || !strings.Contains(fmt.Sprint(facts), "Ghent") {
+			t.Errorf("the facts of %s are %v", event, facts)
+		}
+	}
+	for i, event := range []string{
+		`{"role": "assistant", "content": "I live in Ghent."}`, `{"type": "ai", "content": "I live in Ghent."}`,
+		`{"author": "bot", "text": "I live in Ghent."}`, `{"author": "bob", "content": "I live in Ghent."}`,
+	} {
+		app := fmt.Sprintf("/v1/apps/agents%d/users/ann", i)
+		a.want(200, "POST", app+"/memories/ingest?wait=true", `{"sessionId": "s", "events": [`+event+`]}`)
+		all := a.want(200, "GET", app+"/memories", nil)
+		same(t, event, each(list(all, "memories"), "kind"), []string{"turn"})
+	}
+	before := a.contents()
+	for event, field := range map[string]string{
+		`{"body": "I live in Ghent."}`:                        "body",
+		`{"author": "user", "says": "I live in Ghent."}`:      "says",
+		`{"role": "narrator", "content": "I live in Ghent."}`: "narrator",
+		`{"text": "I live", "message": "in Ghent."}`:          "message",
+	} {
+		a.refused(400, "POST", scope+"/memories/ingest", `{"sessionId": "s", "events": [{"content": "x"}, `+event+`]}`,
+			"events[1]", field)
+		a.refused(400, "POST", scope+"/sessions", `{"events": [`+event+`]}`, "events[0]", field)
+	}
+	same(t, "what is stored", a.contents(), before)
+}

@@ -38,7 +38,7 @@ var (
 		`5`, `"x"`, `true`, `{}`, `[5]`, `["x"]`, `[null]`, `[[]]`, `[true]`,
 		`[{"id": 5}]`, `[{"id": "a/b"}]`, `[{"id": ` + quotedX(257) + `}]`, `[{"id": "a", "id": "b"}]`,
 		`[{"author": 5}]`, `[{"invocationId": []}]`, `[{"timestamp": "x"}]`, `[{"partial": "yes"}]`,
-		`[{"content": 5}]`, `[{"content": []}]`, `[{"content": true}]`, `[{"content": {"role": 5}}]`,
+		`[{"content": 5}]`, `[{"content": [5]}]`, `[{"content": true}]`, `[{"content": {"role": 5}}]`,
 		`[{"content": {"parts": 5}}]`, `[{"content": {"parts": {}}}]`, `[{"content": {"parts": [5]}}]`,
 		`[{"content": {"parts": [{"text": 5}]}}]`, `[{"content": {"parts": [{"thought": "x"}]}}]`,
 		`[{"content": {"parts": [{"inlineData": 5}]}}]`,

@@ -53,7 +53,7 @@ func (b *ingestBody) sessionEvents(scope memory.Scope) (key sessionstore.Key, ev
 		return key, nil, err
 	}
 	if key.ID, err = b.session(); err == nil {
-		events, err = parseEvents("events", b.Events)
+		events, err = parseEvents(scope.User, "events", b.Events)
 	}
 	return key, events, err
 }

@@ -96,7 +96,7 @@ func (s *Server) createSession(c echo.Context, scope memory.Scope) error {
 	if create.State, err = parseState("state", req.State); err != nil {
 		return err
 	}
-	if create.Events, err = parseEvents("events", req.Events); err != nil {
+	if create.Events, err = parseEvents(scope.User, "events", req.Events); err != nil {
 		return err
 	}
 	key := sessionstore.Key{Scope: scope, ID: req.ID}

@@ -39,7 +39,7 @@ type Event struct {
 
 // Content is the content of an event.
 type Content struct {
-	Role  string // "user", "model", or what the client put there
+	Role  string // "user", "model", "system", "tool", or what the client put there
 	Parts []Part
 }
 
@@ -51,9 +51,15 @@ type Part struct {
 	Response bool // the response of a function
 }
 
-// ParseEvent reads one event. Errors are ErrInvalid and name the field. The event may
-// be part of the memory of raw, which must not change then.
+// ParseEvent reads one event in the form that events are stored in; [AcceptEvent]
+// reads what clients send. Errors are ErrInvalid and name the field. The event may be
+// part of the memory of raw, which must not change then.
 func ParseEvent(raw []byte) (Event, error) {
+	return parseDoc(raw, func(obj object) (object, error) { return obj, nil })
+}
+
+// parseDoc reads the event that shape makes of the members of raw.
+func parseDoc(raw []byte, shape func(object) (object, error)) (Event, error) {
 	if !utf8.Valid(raw) {
 		return Event{}, fmt.Errorf("%w: event is not valid UTF-8", memory.ErrInvalid)
 	}
@@ -61,6 +67,9 @@ func ParseEvent(raw []byte) (Event, error) {
 		return Event{}, err
 	}
 	obj, err := readObject(raw, "event", eventFields)
+	if err == nil {
+		obj, err = shape(obj)
+	}
 	if err != nil {
 		return Event{}, err
 	}
@@ -88,6 +97,9 @@ func ParseEvent(raw []byte) (Event, error) {
 // withDefaults sets an author or a role that is missing from the other one, in e
 // and in its object.
 func (e *Event) withDefaults(obj object) object {
+	if role := speaker(e.Content.Role); role != "" {
+		e.Content.Role = role
+	}
 	if e.Author == "" {
 		e.Author = "user"
 		if e.Content.Role == "model" {
@@ -97,8 +109,8 @@ func (e *Event) withDefaults(obj object) object {
 	}
 	if e.Content.Role == "" {
 		e.Content.Role = "model"
-		if e.Author == "user" {
-			e.Content.Role = "user"
+		if role := speaker(e.Author); role == "user" || role == "system" {
+			e.Content.Role = role
 		}
 	}
 	if content := obj.get("content"); len(content) > 0 && content[0] == '"' {
@@ -191,6 +203,8 @@ func readPart(raw []byte, field string) (p Part, doc []byte, err error) {
 			p.Call = true
 		case "functionResponse", "toolResponse":
 			p.Response = true
+		case "type": // of a part that other APIs' clients send
+			p.Thought = p.Thought || string(m.value) == `"reasoning"` || string(m.value) == `"thinking"`
 		case "inlineData", "fileData":
 			_, err = splitObject(m.value, field+"."+m.name, nil)
 		}
