@@ -27,12 +27,19 @@ var (
 type meaning struct {
 	text             string // canonical, in a word or two
 	attribute, value string
+	ended            bool   // the attribute no longer has the value
 	ends, forgets    string // the canonical text that it ends, or asks to forget
 }
 
-// excludes reports whether two sentences of one author cannot both hold.
-func (m meaning) excludes(o meaning) bool {
-	return m.attribute != "" && m.attribute == o.attribute && m.value != o.value || m.ends == o.text || o.ends == m.text
+// endedBy reports whether a later sentence of the same author ends m.
+func (m meaning) endedBy(o meaning) bool {
+	if m.ends == o.text || o.ends == m.text {
+		return true
+	}
+	if m.attribute == "" || m.attribute != o.attribute || m.ended && o.ended {
+		return false
+	}
+	return (m.value == o.value) == (m.ended || o.ended)
 }
 
 var vocabulary = map[string]meaning{
@@ -42,9 +49,11 @@ var vocabulary = map[string]meaning{
 	"I live in Porto.":                                 {text: "in porto", attribute: "home", value: "porto"},
 	"I moved to Porto.":                                {text: "to porto", attribute: "home", value: "porto"},
 	"I live in Berlin now.":                            {text: "in berlin", attribute: "home", value: "berlin"},
-	"I don't live in Porto anymore.":                   {text: "not porto", ends: "in porto"},
-	"I eat meat.":                                      {text: "meat"},
-	"I don't eat meat anymore.":                        {text: "no meat", ends: "meat"},
+	"I don't live in Porto anymore.":                   {
+		text: "not porto", ends: "in porto", attribute: "home", value: "porto", ended: true,
+	},
+	"I eat meat.":                                      {text: "meat", attribute: "meat", value: "yes"},
+	"I don't eat meat anymore.":                        {text: "no meat", ends: "meat", attribute: "meat", value: "yes", ended: true},
 	"Please forget that I don't eat meat anymore.":     {forgets: "no meat"},
 	"I love sailing.":                                  {text: "sailing"},
 	"I really love sailing!":                           {text: "sailing"},
@@ -122,7 +131,7 @@ func reference(story []said) (out []string) {
 	for i, f := range facts {
 		for _, o := range facts[i+1:] {
 			until := max(o.from(), f.from())
-			if o.author == f.author && f.excludes(o.meaning) && (f.by == nil || until < f.until) {
+			if o.author == f.author && f.endedBy(o.meaning) && (f.by == nil || until < f.until) {
 				f.until, f.by = until, o
 			}
 		}
@@ -309,7 +318,7 @@ func TestNothingTrueIsHidden(t *testing.T) {
 				if a.text != b.text || consolidate.Chronological(&by, &m) >= 0 || consolidate.Repetition(&by) {
 					t.Errorf("%s (%s) repeats %s (%s)", m.ID, m.Fact, by.ID, by.Fact)
 				}
-			case consolidate.Chronological(&m, &by) >= 0 || !a.excludes(b):
+			case consolidate.Chronological(&m, &by) >= 0 || !a.endedBy(b):
 				t.Errorf("%s (%s) is ended by %s (%s)", m.ID, m.Fact, by.ID, by.Fact)
 			}
 		}

@@ -53,8 +53,8 @@ func (p *planner) timeline() *timeline {
 		s.to, s.by = p.end(&s.now)
 		t.byID[s.now.ID] = s
 		t.byText[s.form.Text] = append(t.byText[s.form.Text], s)
-		if s.form.Attribute != "" {
-			t.byAttribute[s.form.Attribute] = append(t.byAttribute[s.form.Attribute], s)
+		for _, c := range s.form.Claims {
+			t.byAttribute[c.Attribute] = append(t.byAttribute[c.Attribute], s)
 		}
 		if s.form.Ends != "" {
 			t.byEnded[s.form.Ends] = append(t.byEnded[s.form.Ends], s)
@@ -118,7 +118,10 @@ func (t *timeline) keepEnd(s *statement) {
 // something ended it before. That is the next one that was said, except that one
 // that holds only in the future leaves room for others before it.
 func (t *timeline) endByLater(s *statement) {
-	opposed := [][]*statement{t.byAttribute[s.form.Attribute], t.byEnded[s.form.Text], t.byText[s.form.Ends]}
+	opposed := [][]*statement{t.byEnded[s.form.Text], t.byText[s.form.Ends]}
+	for _, c := range s.form.Claims {
+		opposed = append(opposed, t.byAttribute[c.Attribute])
+	}
 	for _, text := range t.excludes[s.form.Text] {
 		opposed = append(opposed, t.byText[text])
 	}
@@ -141,7 +144,7 @@ func (t *timeline) endByLater(s *statement) {
 // ends reports whether the statement o ends s, which was made earlier.
 func (t *timeline) ends(o, s *statement) bool {
 	switch {
-	case !s.form.Excludes(o.form) && !slices.Contains(t.excludes[s.form.Text], o.form.Text):
+	case !o.form.Supersedes(s.form, s.now.SaidAt()) && !slices.Contains(t.excludes[s.form.Text], o.form.Text):
 		return false
 	case !o.now.SaidAt().After(s.now.DecidedAt()): // a client has decided since
 		return false

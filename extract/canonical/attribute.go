@@ -5,8 +5,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
-
 	"github.com/memoryd/memoryd/extract/english"
 )
 
@@ -24,31 +22,6 @@ func (r reading) ok() bool { return r.value != "" }
 type claim struct {
 	text  string
 	words english.Words
-}
-
-// attributeOf reads the attribute that a fact gives a value to; see [Of]. What
-// the agent is told to do is read first, since it may begin with a doubtful word
-// ("I want you to call me Ann").
-func attributeOf(fact string) reading {
-	if strings.Contains(fact, "?") || len(fact) > english.MaxSentenceBytes {
-		return reading{}
-	}
-	text := norm.NFKC.String(strings.ToValidUTF8(fact, ""))
-	all := english.Lex(text)
-	c := &claim{text: text, words: reduce(all)}
-	if len(c.words) < 2 || len(c.words) > maxClaimWords {
-		return reading{}
-	}
-	if r := c.directive(); r.ok() {
-		return r
-	}
-	if all.Any(doubtful) {
-		return reading{}
-	}
-	if r := c.favoriteAtEnd(); r.ok() {
-		return r
-	}
-	return c.statement()
 }
 
 // owner is whose attribute a fact speaks of: "" is the speaker, and any other
@@ -88,6 +61,12 @@ func (c *claim) statement() reading {
 	case "my", "our":
 		return c.possession(ws[1:])
 	}
+	if ws.StartWith("home", "is") && len(ws) > 2 {
+		return c.home(ws[2:], true)
+	}
+	if name := c.named(ws); name != "" {
+		return c.predicate(owner(name), ws[1:])
+	}
 	return reading{}
 }
 
@@ -96,6 +75,9 @@ func (c *claim) statement() reading {
 // the speaker ("birthday is…").
 func (c *claim) possession(ws english.Words) reading {
 	adjective := ""
+	if w := ws.At(0); len(ws) > 3 && (w == "new" || w == "current") {
+		ws = ws[1:]
+	}
 	if len(ws) > 2 && relationAdjectives.Has(ws[0].Text) {
 		adjective, ws = ws[0].Text+" ", ws[1:]
 	}

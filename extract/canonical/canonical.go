@@ -1,13 +1,14 @@
 // Package canonical reduces a fact to what the rules compare: its canonical
-// text, the attribute that it gives a value to, and the statement that it ends.
-// Two facts with one canonical text are duplicates; two values of one attribute
-// contradict each other; "I no longer eat meat" ends "I eat meat".
+// text, its claims, and the statement that it ends. Two facts with one canonical
+// text are duplicates. A claim gives an attribute a value or ends it: "I moved to
+// Rome" supersedes "I live in Berlin", and "I lost my job" ends "I work at Acme".
 //
 // A fact is read in steps, each in a file of its own: a statement about "the user"
 // becomes the first person (user.go), spelling is folded (normalize.go), words that
-// change nothing are dropped (reduce.go), and tables of patterns, tried in order,
-// read the rest (ended.go, attribute.go and the files of its values). The rules
-// know English. Of any other language they fold only case, spacing and punctuation.
+// change nothing are dropped (reduce.go), the clauses and their modifiers are told
+// apart (clause.go), and tables of patterns, tried in order, read the rest
+// (claims.go names them). The rules know English. Of any other language they fold
+// only case, spacing and punctuation.
 //
 // To change a rule, find its row by the example beside it, or its words in
 // tables.txt, and add facts to the files in testdata. A test says whether the keys
@@ -24,16 +25,18 @@ import (
 // [Form.Keys]). A store remembers it. Any change to the keys of any fact needs
 // another Version: keys of two versions do not match, so older facts would miss
 // duplicates and contradictions in silence.
-const Version = "canonical-1"
+const Version = "canonical-2"
 
 // Form is what the rules compare of a fact.
 type Form struct {
 	// Text is the canonical text; see [Text].
 	Text string
-	// Attribute is what the fact gives a value to, and Value that value: "home"
-	// and "porto" of "I live in Porto". An attribute has one value at a time.
-	// Both are empty if the fact gives none.
-	Attribute, Value string
+	// Claims are what the fact says of attributes: "home" is "porto" in "I live in
+	// Porto".
+	Claims []Claim
+	// More says that the fact makes several statements. It ends others, and no
+	// single one of them ends it, since the rest of it would be lost.
+	More bool
 	// Ends is the canonical text of the statement that the fact ends; empty if it
 	// ends none.
 	Ends string
@@ -42,23 +45,25 @@ type Form struct {
 // Of reads a fact. A statement about "the user" has the form of the same
 // statement by the user: "User lives in Porto" reads as "I live in Porto".
 //
-// Attributes. Values are equal if their texts are: case, plurals and words such
-// as "now" are folded, but Of does not know that one value is part of another.
-// The attribute begins with its owner unless that is the speaker: "sister home".
-// "We" counts as the speaker for the home and the marital status only. Countries
-// are an attribute of their own ("home country"), since people live in Porto and
-// in Portugal at once; regions and continents are none. Names of people count by
-// the first name, since "Ann" and "Ann Lee" are one person.
+// Claims. Values are equal if their texts are: case, plurals and words such as
+// "now" are folded, but Of does not know that one value is part of another. The
+// attribute begins with its owner unless that is the speaker: "sister home", "tom
+// employer". "We" counts as the speaker for the home and the marital status.
+// Countries are an attribute of their own ("home country"), since people live in
+// Porto and in Portugal at once; regions and continents are none. Names of people
+// count by the first name, since "Ann" and "Ann Lee" are one person.
 //
-// Of reads no attribute from a fact that says more than the value ("I live in
-// Porto with Ann", "in summer"), since the rest would be lost with it. Nor does
-// it from questions, wishes, plans, the past, negations, lists, temporary
-// states, and things of which a person may have several.
+// Of reads a fact clause by clause, and leaves out modifiers that bound nothing:
+// "I live in Porto above a bakery". A modifier that bounds the statement leaves no
+// claim ("I live in Porto in summer"), nor do questions, wishes, plans, the past,
+// negations, lists and temporary states. Of a thing that a person may have several
+// of, only a fact that tells of a change replaces another ("My new gym is…"). An
+// event with a time ("I moved to Porto in March") replaces what was said before the
+// end of that time.
 //
 // Ends. Of forms the ended statement only where its positive form is certain,
 // and reads none if more is said ("I stopped smoking for a month", "I don't eat
-// much meat any more"). It does not read what somebody "used to" do, which may
-// be a story of old times.
+// much meat any more").
 func Of(fact string) Form {
 	fact = firstPerson(fact)
 	text, ends := read(fact)
@@ -66,16 +71,8 @@ func Of(fact string) Form {
 	if !strings.Contains(fact, "?") {
 		f.Ends = ends
 	}
-	r := attributeOf(fact)
-	f.Attribute, f.Value = r.attribute, r.value
+	f.Claims, f.More = claimsOf(fact)
 	return f
-}
-
-// Excludes reports whether two facts of one author cannot both hold at a time:
-// they give one attribute two values, or one of them ends the other.
-func (f *Form) Excludes(o *Form) bool {
-	return f.Attribute != "" && f.Attribute == o.Attribute && f.Value != o.Value ||
-		f.Ends != "" && f.Ends == o.Text || o.Ends != "" && o.Ends == f.Text
 }
 
 // Text is the canonical text of a fact: facts that say the same in nearly the

@@ -3,8 +3,11 @@ package canonical
 import (
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 )
 
@@ -26,6 +29,16 @@ func pair(t *testing.T, line string) (one, other string) {
 		t.Fatalf("line %q has no \" = \"", line)
 	}
 	return one, other
+}
+
+// asserted lists the claims of a form as "attribute: value".
+func asserted(f Form) (out []string) {
+	for _, c := range f.Claims {
+		if !c.Ended {
+			out = append(out, c.Attribute+": "+c.Value)
+		}
+	}
+	return out
 }
 
 // The facts of each paragraph have one text, and a text is its own text.
@@ -107,17 +120,19 @@ func TestNoForgetRequest(t *testing.T) {
 func TestAttribute(t *testing.T) {
 	for _, line := range lines(t, "attributes.txt") {
 		fact, want := pair(t, line)
-		if f := Of(fact); f.Attribute+": "+f.Value != want {
-			t.Errorf("%q gives %q the value %q, want %q", fact, f.Attribute, f.Value, want)
+		if got := asserted(Of(fact)); !slices.Contains(got, want) {
+			t.Errorf("%q claims %q, want %q", fact, got, want)
 		}
 	}
 }
 
-// Facts that give no attribute a value, or say more than that.
+// Facts that give no value to an attribute of which a person has one.
 func TestNoAttribute(t *testing.T) {
 	for _, fact := range lines(t, "no-attribute.txt") {
-		if f := Of(fact); f.Attribute != "" || f.Value != "" {
-			t.Errorf("%q gives %q the value %q", fact, f.Attribute, f.Value)
+		for _, c := range Of(fact).Claims {
+			if !c.Several && !c.Ended && !c.Dated && !strings.Contains(" habit has count taste ", " "+strings.Fields(c.Attribute)[0]+" ") {
+				t.Errorf("%q claims %+v", fact, c)
+			}
 		}
 	}
 }
@@ -141,7 +156,7 @@ func TestFormOfUser(t *testing.T) {
 		"User never smokes":                              "I never smoke",
 		"The user is never late, and the user's dog too": "I am never late, and the user's dog too",
 	} {
-		if got, want := Of(of), Of(own); got != want {
+		if got, want := Of(of), Of(own); !reflect.DeepEqual(got, want) {
 			t.Errorf("%q is %+v, want that of %q: %+v", of, got, own, want)
 		}
 	}
@@ -183,8 +198,8 @@ func TestLongText(t *testing.T) {
 		if f.Text == "" {
 			t.Errorf("the text of many %q is empty", unit)
 		}
-		if f.Attribute != "" {
-			t.Errorf("many %q are a %q", unit, f.Attribute)
+		if len(f.Claims) > 0 {
+			t.Errorf("many %q are %+v", unit, f.Claims)
 		}
 		ForgetRequest("forget that " + s)
 	}
@@ -215,8 +230,10 @@ func FuzzOf(f *testing.F) {
 		if form.Text == "" && n != "" {
 			t.Errorf("the text of %q is empty", s)
 		}
-		if (form.Attribute == "") != (form.Value == "") {
-			t.Errorf("%q gives %q the value %q", s, form.Attribute, form.Value)
+		for _, c := range form.Claims {
+			if c.Attribute == "" || c.Value == "" && !c.Ended {
+				t.Errorf("%q claims %+v", s, c)
+			}
 		}
 		if statement, ok := ForgetRequest(s); ok != (statement != "") {
 			t.Errorf("ForgetRequest(%q) = %q, %v", s, statement, ok)
@@ -234,13 +251,35 @@ func BenchmarkText(b *testing.B) {
 func BenchmarkAttribute(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		attributeOf("I moved to Lisbon last week (week of 2023-05-01).")
+		claimsOf("I moved to Lisbon last week (week of 2023-05-01).")
 	}
 }
 
 func BenchmarkNoAttribute(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		attributeOf("I went to the farmers' market with my sister and bought apples, pears and a melon.")
+		claimsOf("I went to the farmers' market with my sister and bought apples, pears and a melon.")
+	}
+}
+
+// The second fact of a line, said later, takes the place of the first.
+func TestSuperseded(t *testing.T) {
+	for _, line := range lines(t, "superseded.txt") {
+		earlier, later := pair(t, line)
+		a, b := Of(earlier), Of(later)
+		if !b.Supersedes(&a, time.Date(2023, 5, 1, 0, 0, 0, 0, time.UTC)) {
+			t.Errorf("%q does not supersede %q: %+v and %+v", later, earlier, b.Claims, a.Claims)
+		}
+	}
+}
+
+// Both facts of a line hold, in whatever order they are said.
+func TestBothHold(t *testing.T) {
+	for _, line := range lines(t, "both-hold.txt") {
+		one, other := pair(t, line)
+		a, b := Of(one), Of(other)
+		if a.Excludes(&b) {
+			t.Errorf("%q and %q exclude each other: %+v and %+v", one, other, a.Claims, b.Claims)
+		}
 	}
 }

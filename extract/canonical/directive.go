@@ -29,6 +29,15 @@ var directiveRules = []struct {
 // in which units.
 func (c *claim) directive() reading {
 	ws, standing := withoutRequest(c.words)
+	for i := 1; i <= min(3, len(ws)-3); i++ { // "Everyone calls me Ann"
+		if n := calling.Match(ws, i); n > 0 && i+n < len(ws) && callers.Has(ws[i-1].Text) {
+			name := withoutChange(ws[i+n:])
+			if len(name) == len(ws)-i-n {
+				return reading{} // a name beside others
+			}
+			return c.formOfAddress(name, false)
+		}
+	}
 	for _, rule := range directiveRules {
 		if ws.StartWith(rule.begins...) {
 			return rule.read(c, ws[len(rule.begins):], standing)
@@ -61,6 +70,19 @@ func withoutRequest(ws english.Words) (rest english.Words, standing bool) {
 		}
 	}
 	return ws, standing
+}
+
+// withoutChange is ws without "now" or "these days" at its end.
+func withoutChange(ws english.Words) english.Words {
+	for i := 1; i < len(ws); i++ {
+		if n := changeMarks.Match(ws, i); n > 0 && i+n == len(ws) {
+			return ws[:i]
+		}
+	}
+	if last := len(ws) - 1; last > 0 && changeWords.Has(ws[last].Text) {
+		return ws[:last]
+	}
+	return ws
 }
 
 // formOfAddress reads "Ann". A word without a capital is a name only if the

@@ -3,6 +3,7 @@ package canonical
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 )
 
 // Keys are terms under which a store finds a memory, beside its words. They
@@ -13,7 +14,7 @@ import (
 // A key is the sign and the first 16 bytes of the SHA-256 of a text, in hex.
 const (
 	textSign      = "=" // of a fact: its canonical text
-	attributeSign = "@" // of a fact: the attribute that it gives a value to
+	attributeSign = "@" // of a fact: the attribute of each claim
 	endsSign      = "~" // of a fact: the canonical text that it ends
 	forgetSign    = "!" // of a turn: the canonical text that it asks to forget
 )
@@ -26,8 +27,10 @@ func key(sign, text string) string {
 // Keys are the keys that a fact is stored with.
 func (f *Form) Keys() []string {
 	out := []string{TextKey(f.Text)}
-	if f.Attribute != "" {
-		out = append(out, key(attributeSign, f.Attribute))
+	for _, c := range f.Claims {
+		if k := key(attributeSign, c.Attribute); !slices.Contains(out, k) {
+			out = append(out, k)
+		}
 	}
 	if f.Ends != "" {
 		out = append(out, key(endsSign, f.Ends))

@@ -21,8 +21,8 @@ var update = flag.Bool("update", false, "rewrite testdata/keys.txt; see TestKeys
 func keysOf(fact string) []string {
 	f := Of(fact)
 	out := []string{textSign + " " + f.Text}
-	if f.Attribute != "" {
-		out = append(out, attributeSign+" "+f.Attribute)
+	for _, c := range f.Claims {
+		out = append(out, attributeSign+" "+c.Attribute)
 	}
 	if f.Ends != "" {
 		out = append(out, endsSign+" "+f.Ends)
@@ -103,8 +103,10 @@ func TestKeys(t *testing.T) {
 	ends, home := Of("I no longer eat meat"), Of("I live in Porto")
 	const noMeat, meat, lives = "no longer i eat meat", "i eat meat", "i live in porto"
 	for name, c := range map[string]struct{ got, want []string }{
-		"the hash":     {[]string{TextKey(lives)}, []string{"=75f4853b88075819f71b92c78f68aac0"}},
-		"an end":       {ends.Keys(), []string{key("=", noMeat), key("~", meat)}},
+		"the hash": {[]string{TextKey(lives)}, []string{"=75f4853b88075819f71b92c78f68aac0"}},
+		"an end": {ends.Keys(), []string{
+			key("=", noMeat), key("@", "habit eat meat"), key("@", "habit of meat"), key("@", "diet"), key("~", meat),
+		}},
 		"an attribute": {home.Keys(), []string{key("=", lives), key("@", "home")}},
 		"a request":    {TurnKeys("Hello. Please forget that I eat meat."), []string{ForgetKey(meat)}},
 		"no request":   {TurnKeys("I eat meat."), nil},

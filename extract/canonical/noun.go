@@ -88,10 +88,18 @@ func verbAt(ws english.Words) int {
 // "my sister's".
 func (c *claim) noun(o owner, ws english.Words) reading {
 	k := verbAt(ws)
+	noun, rest := ws[:k], ws[min(k+1, len(ws)):]
 	if k == 0 {
+		for k = 1; k < min(len(ws), maxNounWords); k++ {
+			if n := becoming.Match(ws, k); n > 0 && k+n < len(ws) {
+				noun, rest = ws[:k], ws[k+n:]
+				break
+			}
+		}
+	}
+	if len(noun) == 0 {
 		return reading{}
 	}
-	noun, rest := ws[:k], ws[k+1:]
 	if ws[k].Text == "are" {
 		return pronouns(noun, rest).of(o)
 	}

@@ -22,6 +22,8 @@ var predicateRules = []predicateRule{
 	{"moved relocated", (*claim).moved, "I moved to Lisbon last week = home: lisbon"},
 	{"work works working worked", (*claim).works, "I work at Acme = employer: acme"},
 	{"started", (*claim).startedWork, "I started working at Acme = employer: acme"},
+	{"settled", (*claim).settled, "I settled in Porto = home: porto"},
+	{"go goes", (*claim).goesBy, "I go by Ann = form of address: ann"},
 	{"joined", (*claim).joinedAs, "I joined Acme as a nurse = employer: acme"},
 	{"turned", (*claim).turnedAge, "I turned 35 yesterday = age: 35"},
 	{"got", (*claim).gotMarried, "I got married = marital status: married"},
@@ -106,6 +108,23 @@ func (c *claim) moved(p predicate) reading {
 	return c.home(ws[i+1:], true)
 }
 
+// settled reads "settled in Porto last year".
+func (c *claim) settled(p predicate) reading {
+	ws := withoutRecentTime(p.words)
+	if ws.At(1) != "in" || len(ws) < 3 {
+		return reading{}
+	}
+	return c.home(ws[2:], false)
+}
+
+// goesBy reads "go by Ann": how the speaker wants to be called.
+func (c *claim) goesBy(p predicate) reading {
+	if p.words.At(1) != "by" || p.owner != "" || len(p.words) < 3 {
+		return reading{}
+	}
+	return reading{addressAttribute, c.properName(p.words[2:])}
+}
+
 // maxFromWords is how far from the verb the place that is left may reach.
 const maxFromWords = 5
 
@@ -171,6 +190,15 @@ func (c *claim) is(p predicate) reading {
 	}
 	last := ws.At(len(ws) - 1)
 	switch {
+	case ws[0].Text == "based" && len(ws) > 2:
+		return c.lives(predicate{p.owner, ws, p.perfect})
+	case weighing.Match(ws, 0) > 0:
+		if r := measured("weight", ws[weighing.Match(ws, 0):]); r.attribute == "weight kg" || r.attribute == "weight lb" {
+			return r
+		}
+	case p.owner == "" && len(ws) == 2 && measured("weight", ws).ok() && measures.Of(ws[1].Text) != "m" &&
+		measures.Of(ws[1].Text) != "cm" && measures.Of(ws[1].Text) != "ft":
+		return measured("weight", ws)
 	case maritalStatuses.Has(ws[0].Text):
 		return c.maritalStatus(ws)
 	case len(ws) > 2 && ws.At(len(ws)-2) == "by" && (last == "profession" || last == "trade"):

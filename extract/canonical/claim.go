@@ -1,0 +1,105 @@
+package canonical
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// Claim is what a fact says of one attribute: "home" is "porto", or the attribute
+// "habit drink coffee" has ended.
+type Claim struct {
+	// Attribute begins with its owner unless that is the speaker: "sister home".
+	Attribute string
+	// Value is what the fact says that the attribute has, or had. It is empty only
+	// if the fact ends the attribute whatever its value: "I lost my job".
+	Value string
+	// Ended says that the attribute no longer has Value.
+	Ended bool
+	// Several says that a person may have several values of the attribute. Another
+	// value takes its place only if the fact says so; see Changed.
+	Several bool
+	// Dated says that the fact names a time that is not within the last weeks: "I
+	// moved to Porto in March (2023-03)". Until is the end of that time, or zero
+	// if it has no year. What was said since is not affected.
+	Dated bool
+	Until time.Time
+	// Changed says that the fact speaks of a change: "My new gym is…".
+	Changed bool
+}
+
+// supersedes reports whether c, said later, takes the place of o, which was said at
+// a time.
+func (c *Claim) supersedes(o *Claim, said time.Time) bool {
+	switch {
+	case c.Dated && !c.Until.After(said):
+		return false
+	case c.Attribute != o.Attribute || c.Ended && o.Ended:
+		return false
+	case c.Ended:
+		return c.Value == "" || c.Value == o.Value
+	case o.Ended:
+		return c.Value == o.Value // begun again
+	}
+	if c.Several && strings.HasSuffix(c.Attribute, " "+ageAttribute) {
+		before, _ := strconv.Atoi(o.Value)
+		after, _ := strconv.Atoi(c.Value)
+		return c.Changed && after-before > 0 && after-before <= maxYears
+	}
+	return c.Value != o.Value && (c.Changed || !c.Several)
+}
+
+// maxYears bounds how many years one of several relations is older when its age is
+// told again. With more it may be another one: "my son".
+const maxYears = 2
+
+// Supersedes reports whether f, said later by the same author, takes the place of
+// o, which was said at a time: f gives an attribute of o another value or ends it,
+// or one of both is the end of the other.
+func (f *Form) Supersedes(o *Form, said time.Time) bool {
+	if f.Ends != "" && f.Ends == o.Text || o.Ends != "" && o.Ends == f.Text {
+		return true
+	}
+	if o.More {
+		return false
+	}
+	for i := range f.Claims {
+		for k := range o.Claims {
+			if f.Claims[i].supersedes(&o.Claims[k], said) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Excludes reports whether one of two facts of one author supersedes the other,
+// whichever was said later.
+func (f *Form) Excludes(o *Form) bool {
+	return f.Supersedes(o, time.Time{}) || o.Supersedes(f, time.Time{})
+}
+
+// dates gives claims the time that stood behind their statement.
+func (v *variant) dates(claims []Claim) []Claim {
+	for i := range claims {
+		claims[i].Dated, claims[i].Until = len(v.time) > 0, endOfTime(v.time)
+	}
+	return claims
+}
+
+// endOfTime is the end of the last year, month or day in ws: "2023", "2023-03",
+// "2023-03-05". It is zero if there is none.
+func endOfTime(ws english.Words) (end time.Time) {
+	for _, w := range ws {
+		if t, err := time.Parse("2006", w.Text); err == nil {
+			end = t.AddDate(1, 0, 0)
+		} else if t, err := time.Parse("2006-01", w.Text); err == nil {
+			end = t.AddDate(0, 1, 0)
+		} else if t, err := time.Parse(time.DateOnly, w.Text); err == nil {
+			end = t.AddDate(0, 0, 7) // the day, or the week that it begins
+		}
+	}
+	return end
+}

@@ -1,0 +1,174 @@
+package canonical
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// claimsOf reads what a fact says of attributes, and whether it makes several
+// statements; see [Of].
+func claimsOf(fact string) (claims []Claim, more bool) {
+	if strings.Contains(fact, "?") || len(fact) > english.MaxSentenceBytes {
+		return nil, false
+	}
+	text := norm.NFKC.String(strings.ToValidUTF8(fact, ""))
+	all := english.Lex(text)
+	c := &claim{text: text, words: reduce(all)}
+	if len(c.words) < 2 || len(c.words) > maxClaimWords {
+		return nil, false
+	}
+	if r := c.directive(); r.ok() {
+		return []Claim{{Attribute: r.attribute, Value: r.value}}, false
+	}
+	if out := c.instruction(); out != nil {
+		return out, false
+	}
+	c.words = c.words[changeMarks.Match(c.words, 0):]
+	statements := clauses(afterFrontTime(c.words))
+	for _, c.words = range statements {
+		if len(c.words) < 2 {
+			continue
+		}
+		c.words = withoutNow(reduceOnce(c.words))
+		said := wordsBetween(all, c.words[0].Start, c.words[len(c.words)-1].End)
+		found := append(c.endings(), c.taste(c.words)...)
+		if len(found) == 0 && !c.doubts(said) {
+			found = c.assertions(tellsChange(all))
+		}
+		claims = append(claims, found...)
+	}
+	return claims, len(statements) > 1
+}
+
+// doubts reports whether a word makes the clause uncertain or past. "Was" and
+// "instead of" do not where they tell of a change.
+func (c *claim) doubts(said english.Words) bool {
+	change := becoming.Found(c.words) || newJobs.Found(c.words)
+	for i, w := range said {
+		switch {
+		case !doubtful.Has(w.Text):
+		case (w.Text == "was" || w.Text == "were") && change, w.Text == "instead" && said.At(i+1) == "of":
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// wordsBetween are the words of the text from one byte up to another.
+func wordsBetween(ws english.Words, from, to int) english.Words {
+	i, _ := slices.BinarySearchFunc(ws, from, func(w english.Word, at int) int { return cmp.Compare(w.Start, at) })
+	k, _ := slices.BinarySearchFunc(ws, to, func(w english.Word, at int) int { return cmp.Compare(w.Start, at) })
+	return ws[min(i, k):k]
+}
+
+// assertions are the values that the fact gives to attributes.
+func (c *claim) assertions(changed bool) (out []Claim) {
+	whole := c.words
+	defer func() { c.words = whole }()
+	o, predicate := c.subjectOf(whole)
+	for _, v := range withoutModifiers(whole, tellsEvent(predicate)) {
+		c.words = v.words
+		r := c.favoriteAtEnd()
+		if !r.ok() {
+			r = c.statement()
+		}
+		if !r.ok() {
+			r = c.newJob()
+		}
+		if r.ok() {
+			out = append(out, v.dates([]Claim{{Attribute: r.attribute, Value: r.value}})...)
+			if kind, ok := strings.CutSuffix(r.attribute, " name"); ok && pets.Has(kind) {
+				out = append(out, Claim{Attribute: beingAttribute + r.value, Value: held})
+			}
+			break
+		}
+	}
+	c.words = whole
+	if len(predicate) > 0 {
+		out = append(out, c.habits(o, predicate)...)
+		out = append(out, c.having(o, predicate)...)
+	}
+	out = append(out, c.partner()...)
+	out = append(out, c.ages(o, predicate)...)
+	if ws, ok := c.announced(); ok {
+		if r := c.possession(ws); r.ok() {
+			return append(out, Claim{Attribute: r.attribute, Value: r.value})
+		}
+		return append(out, c.thingIs(ws[:len(ws)-1], ws[len(ws)-1:], true)...)
+	}
+	if len(out) == 0 {
+		out = append(out, c.thing(changed)...)
+	}
+	return out
+}
+
+// endings are the attributes that the fact ends.
+func (c *claim) endings() []Claim {
+	_, predicate := c.subjectOf(c.words)
+	for _, v := range withoutModifiers(c.words, tellsEvent(predicate)) {
+		o, predicate := c.subjectOf(v.words)
+		out := c.lost(v.words)
+		if out == nil {
+			out = c.leftBy(v.words)
+		}
+		if len(predicate) > 0 && out == nil {
+			out = c.denied(v.words, predicate)
+		}
+		if len(predicate) > 0 && out == nil {
+			out = c.leaving(o, withoutAdverbs(predicate))
+		}
+		if out != nil {
+			return v.dates(out)
+		}
+	}
+	return nil
+}
+
+// usedTo reads "used to live in Rome": what held before, as ended.
+func (c *claim) usedTo(ws, predicate english.Words) []Claim {
+	if !predicate.StartWith("used", "to") || len(predicate) < 4 {
+		return nil
+	}
+	before := slices.Concat(ws[:len(ws)-len(predicate)], predicate[2:])
+	return c.claimsBefore(before)
+}
+
+// claimsBefore are the claims of a statement that no longer holds, as ended.
+func (c *claim) claimsBefore(ws english.Words) (out []Claim) {
+	before := &claim{text: c.text, words: ws}
+	if r := before.statement(); r.ok() {
+		out = append(out, Claim{Attribute: r.attribute, Value: r.value})
+	}
+	if o, p := before.subjectOf(ws); len(p) > 0 {
+		out = append(out, before.habits(o, p)...)
+		out = append(out, before.having(o, p)...)
+	}
+	return asEnded(append(out, before.taste(ws)...))
+}
+
+// denied reads "no longer work at Acme", "do not drink coffee anymore" and
+// "stopped smoking": the claims of the statement that ended, as ended.
+func (c *claim) denied(ws, predicate english.Words) []Claim {
+	if out := c.usedTo(ws, predicate); out != nil {
+		return out
+	}
+	ended, ok := endedStatement(ws)
+	if !ok {
+		return nil
+	}
+	return c.claimsBefore(ended)
+}
+
+// asEnded are claims as ended.
+func asEnded(claims []Claim) []Claim {
+	for i := range claims {
+		claims[i].Ended, claims[i].Changed = true, false
+	}
+	return claims
+}

@@ -1,0 +1,141 @@
+package canonical
+
+import (
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+const held = "yes" // the value of attributes that somebody has or has not
+
+// habit is the claim that o does something: "habit drink coffee".
+func habit(o owner, what string) Claim {
+	return Claim{Attribute: o.attribute("habit " + what), Value: held}
+}
+
+// habits reads "drink coffee every morning", "am learning Spanish" and "am vegan".
+func (c *claim) habits(o owner, ws english.Words) (out []Claim) {
+	been := ws.At(1) == "been" && (ws.At(0) == "have" || ws.At(0) == "has")
+	ws = withoutAdverbs(ws)
+	if d := dietOf(ws); been && d != "" {
+		return []Claim{{Attribute: o.attribute("diet"), Value: d}}
+	}
+	if n := routines.Match(ws, 0); n > 0 && len(ws) > n && english.StartsWithDigit(ws[n].Text) {
+		return []Claim{{Attribute: o.attribute("time " + ws[:n].String()), Value: ws[n].Text, Several: true}}
+	}
+	if n := journeys.Match(ws, 0); n > 0 && len(ws) > n && c.capital(ws[n]) {
+		return []Claim{{Attribute: o.attribute("journey to " + ws[n].Text), Value: held}}
+	}
+	if n := beginning.Match(ws, 0); n > 0 && n < len(ws) && habitOfIng(ws[n].Text) != "" {
+		ws = append(english.Words{{Text: habitOfIng(ws[n].Text)}}, ws[n+1:]...)
+	}
+	verb, rest := ws.At(0), ws[1:]
+	if isBe(verb) {
+		if v := dietOf(rest); v != "" {
+			return []Claim{{Attribute: o.attribute("diet"), Value: v}}
+		}
+		if rest.At(0) == "on" && len(rest) == 2 && rest[1].Stop == 0 && wholeObject(rest[1:]) != "" {
+			return habitOf(o, "take", object(rest[1:]))
+		}
+		if verb = habitOfIng(rest.At(0)); verb == "" {
+			return nil
+		}
+		rest = rest[1:]
+	}
+	if d := dietOf(rest); dietVerbs.Has(verb) && d != "" {
+		return []Claim{{Attribute: o.attribute("diet"), Value: d}}
+	}
+	if o != "" {
+		verb = infinitiveOfThird(verb)
+	}
+	if !habitVerbs.Has(verb) {
+		return nil
+	}
+	if len(rest) == 0 || english.Prepositions.Has(rest[0].Text) || modifierStarts.Has(rest[0].Text) {
+		if intransitive.Has(verb) {
+			return []Claim{habit(o, verb)}
+		}
+		return nil
+	}
+	what := object(rest)
+	if what == "" {
+		return nil
+	}
+	out = habitOf(o, verb, what)
+	if k := insteadOf(rest); k > 0 && object(rest[k:]) != "" {
+		out = append(out, asEnded([]Claim{habit(o, "of "+object(rest[k:]))})...)
+	}
+	if r := doseOf(verb, rest); r.ok() {
+		out = append(out, Claim{Attribute: o.attribute(r.attribute), Value: r.value})
+	}
+	if verb == "eat" && meats.Has(what) {
+		out = append(out, Claim{Attribute: o.attribute("diet"), Value: "vegan", Ended: true},
+			Claim{Attribute: o.attribute("diet"), Value: "vegetarian", Ended: true})
+	}
+	return out
+}
+
+// habitOf are the claims that o does something with a thing: by the verb, and for
+// those who only name the thing ("I gave up coffee").
+func habitOf(o owner, verb, what string) []Claim {
+	return []Claim{habit(o, verb+" "+what), habit(o, "of "+what)}
+}
+
+// habitOfIng is the habit verb of "learning"; "" if it is none.
+func habitOfIng(w string) string {
+	if verb := english.Infinitive(w); verb != "" {
+		return verb
+	}
+	stem, ok := strings.CutSuffix(w, "ing")
+	if ok && habitVerbs.Has(stem) {
+		return stem
+	}
+	return ""
+}
+
+// insteadOf is where the thing after "instead of" begins; 0 if there is none.
+func insteadOf(ws english.Words) int {
+	for i := 1; i+2 < len(ws); i++ {
+		if ws[i].Text == "instead" && ws[i+1].Text == "of" {
+			return i + 2
+		}
+	}
+	return 0
+}
+
+// infinitiveOfThird is the verb of "drinks"; "" if it is none of the habit verbs.
+func infinitiveOfThird(w string) string {
+	stem := strings.TrimSuffix(w, "s")
+	for _, v := range []string{stem, strings.TrimSuffix(stem, "e"), strings.TrimSuffix(stem, "ie") + "y"} {
+		if habitVerbs.Has(v) && english.ThirdPerson(v) == w {
+			return v
+		}
+	}
+	return ""
+}
+
+// dietOf reads "vegan" and "on a keto diet".
+func dietOf(ws english.Words) string {
+	for len(ws) > 1 && (frontAdverbs.Has(ws[0].Text) || ws[0].Text == "on" || english.Articles.Has(ws[0].Text)) {
+		ws = ws[1:]
+	}
+	if len(ws) > 0 && diets.Has(ws[0].Text) && (len(ws) == 1 || ws[1].Text == "diet" || english.Prepositions.Has(ws[1].Text)) {
+		return ws[0].Text
+	}
+	return ""
+}
+
+// doseOf reads "take 50 mg of sertraline": the dose of a medicine, in its unit.
+func doseOf(verb string, ws english.Words) reading {
+	if verb != "take" || len(ws) < 3 || !english.StartsWithDigit(ws[0].Text) || !doseUnits.Has(ws[1].Text) {
+		return reading{}
+	}
+	rest := ws[2:]
+	if rest[0].Text == "of" {
+		rest = rest[1:]
+	}
+	if len(rest) == 0 || ws.Has("and") {
+		return reading{}
+	}
+	return reading{rest[0].Text + " number " + ws[1].Text, ws[0].Text}
+}

@@ -1,0 +1,138 @@
+package canonical
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// has is the claim that o has a thing of a kind: "has dog".
+func has(o owner, what string) Claim {
+	return Claim{Attribute: o.attribute("has " + what), Value: held}
+}
+
+// having reads "have 3 cats" and "have a dog called Rex".
+func (c *claim) having(o owner, ws english.Words) []Claim {
+	ws = withoutAdverbs(ws)
+	if verb := ws.At(0); verb != "have" && verb != "own" && verb != "has" && verb != "owns" || len(ws) < 3 {
+		return nil
+	}
+	ws = ws[1:]
+	if n := ws[0].Text; n == "one" {
+		return counted(o, "1", ws[1:])
+	} else if isNumber(n) {
+		return counted(o, n, ws[1:])
+	}
+	if w := ws[0].Text; w != "a" && w != "an" {
+		return nil
+	}
+	what := object(ws)
+	switch {
+	case what == "" || manyOf.Has(what):
+		return nil
+	case partners.Has(relation(what)) && o == "":
+		return []Claim{{Attribute: "marital status", Value: "dating"}}
+	}
+	return []Claim{has(o, what)}
+}
+
+// counted reads "3 cats" and "2 older brothers": how many of a kind o has. It reads
+// only kinds of which people tell the whole number.
+func counted(o owner, n string, ws english.Words) []Claim {
+	for i, w := range ws {
+		if i > 1 || w.Stop != 0 && i+1 < len(ws) {
+			break
+		}
+		kind := counts.Of(w.Text)
+		if kind == "" {
+			continue
+		}
+		if rest := ws[i+1:]; len(rest) > 0 && !english.Prepositions.Has(rest[0].Text) && !modifierStarts.Has(rest[0].Text) {
+			return nil
+		}
+		if i == 1 {
+			kind = ws[0].Text + " " + kind
+		}
+		return []Claim{{Attribute: o.attribute("count " + kind), Value: n}}
+	}
+	return nil
+}
+
+// announced reads "I have a new phone number: 555 123" as "new phone number is 555
+// 123".
+func (c *claim) announced() (english.Words, bool) {
+	ws := c.words
+	if first := ws.At(0); first != "i" && first != "we" {
+		return nil, false
+	}
+	ws = withoutAdverbs(ws[1:])
+	if verb := ws.At(0); verb != "have" && verb != "got" || ws.At(1) != "a" && ws.At(1) != "new" {
+		return nil, false
+	}
+	ws = ws[1:]
+	if ws[0].Text == "a" {
+		ws = ws[1:]
+	}
+	for k := 1; k+1 < len(ws) && k <= maxNounWords; k++ {
+		if mark := ws[k].Stop; mark == ':' || mark == ',' || mark == '-' {
+			noun := slices.Clone(ws[:k+1])
+			noun[k].Stop = 0
+			return slices.Concat(noun, english.Words{{Text: "is"}}, ws[k+1:]), ws[0].Text == "new"
+		}
+	}
+	return nil, false
+}
+
+// ages reads "my son is 3" and "my son turned 4", of relations that somebody may
+// have several of.
+func (c *claim) ages(o owner, ws english.Words) []Claim {
+	ws = withoutRecentTime(withoutAdverbs(ws))
+	verb := ws.At(0)
+	if o == "" || o.isOne() || len(ws) < 2 || verb != "is" && verb != "turned" || !isNumber(ws[1].Text) ||
+		len(ws) > 2 && !ageTails.Has(ws[2:].String()) {
+		return nil
+	}
+	return []Claim{{
+		Attribute: o.attribute(ageAttribute), Value: ws[1].Text, Several: true, Changed: verb == "turned",
+	}}
+}
+
+const ageAttribute = "age"
+
+// lost reads "I sold my car", "I got rid of my old bike" and "My dog died".
+func (c *claim) lost(ws english.Words) []Claim {
+	switch ws.At(0) {
+	case "i", "we":
+		ws = withoutAdverbs(ws[1:])
+		n := partingVerbs.Match(ws, 0)
+		if n == 0 || len(ws) < n+2 || ws[n].Text != "my" && ws[n].Text != "our" {
+			return nil
+		}
+		return ended("", wholeObject(ws[n+1:]))
+	case "my", "our":
+		for k := 2; k < min(len(ws), 5); k++ {
+			rest := withoutAdverbs(ws[k:])
+			if n := deathVerbs.Match(rest, 0); n > 0 && n == len(rest) && pets.Has(ws[1].Text) {
+				return ended("", ws[1].Text)
+			}
+		}
+	}
+	return nil
+}
+
+// ended are the ends of all that is said of a thing that o had.
+func ended(o owner, what string) []Claim {
+	if what == "" {
+		return nil
+	}
+	words := strings.Fields(what)
+	if len(words) > 1 && (words[0] == "old" || words[0] == "new") {
+		what = strings.Join(words[1:], " ")
+	}
+	out := []Claim{{Attribute: o.attribute("has " + what), Value: held, Ended: true}}
+	for _, kind := range []string{"thing", "name"} {
+		out = append(out, Claim{Attribute: o.attribute(what + " " + kind), Ended: true})
+	}
+	return out
+}

@@ -1,0 +1,190 @@
+package canonical
+
+import (
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// leaving reads what ends without a successor: "left Google", "was laid off",
+// "broke up with Tom", "gave up coffee". The words have no adverbs at their front.
+func (c *claim) leaving(o owner, ws english.Words) []Claim {
+	switch {
+	case dismissed.Match(ws, 0) > 0:
+		return []Claim{{Attribute: o.attribute("employer"), Ended: true}}
+	case retired.Match(ws, 0) > 0:
+		return []Claim{
+			{Attribute: o.attribute("employer"), Ended: true}, {Attribute: o.attribute("occupation"), Ended: true},
+		}
+	case separated.Match(ws, 0) > 0:
+		return c.separation(o, ws)
+	}
+	if n := noJourneys.Match(ws, 0); n > 0 && len(ws) > n && c.capital(ws[n]) {
+		return []Claim{{Attribute: o.attribute("journey to " + ws[n].Text), Value: held, Ended: true}}
+	}
+	if out := c.leftEmployer(o, ws); out != nil {
+		return out
+	}
+	return c.gaveUp(o, ws)
+}
+
+// leftBy reads "Marco dumped me", "my wife left me", "today was my last day at Acme"
+// and "Luna passed away".
+func (c *claim) leftBy(ws english.Words) []Claim {
+	for i := range ws {
+		if leavingMe.Match(ws, i) > 0 && i > 0 && i < 3 && (c.capital(ws[i-1]) || partners.Has(relation(ws[i-1].Text))) {
+			return c.separation("", ws[i:i+1])
+		}
+		if ws[i:].StartWith("my", "last", "day", "at") && ws[:i].Any(pastBe) && i+4 < len(ws) {
+			if company := c.company(ws[i+4:]); company != "" {
+				return []Claim{{Attribute: "employer", Value: company, Ended: true}}
+			}
+		}
+	}
+	if n := deathVerbs.Match(ws, 1); n > 0 && n+1 == len(ws) && c.capital(ws[0]) {
+		return []Claim{{Attribute: beingAttribute + ws[0].Text, Value: held, Ended: true}}
+	}
+	return nil
+}
+
+// beingAttribute is of a pet, by its name.
+const beingAttribute = "being "
+
+// newJob reads "I started a new job at Bosch", "I was hired by Bosch".
+func (c *claim) newJob() reading {
+	o, ws := c.subjectOf(c.words)
+	ws = withoutAdverbs(ws)
+	n := newJobs.Match(ws, 0)
+	if n == 0 || n == len(ws) {
+		return reading{}
+	}
+	return c.employer(ws[n:]).of(o)
+}
+
+// leftEmployer reads "left Google after 5 years" and "quit my job at Acme".
+func (c *claim) leftEmployer(o owner, ws english.Words) []Claim {
+	n := leaveVerbs.Match(ws, 0)
+	if n == 0 || n == len(ws) {
+		return nil
+	}
+	rest := ws[n:]
+	own := possessives.Has(rest[0].Text) && len(rest) > 1 && jobNouns.Has(rest[1].Text)
+	value := ""
+	switch {
+	case own && len(rest) == 2, rest[0].Text == "the" && len(rest) == 2 && workplaces.Has(rest[1].Text):
+	case own && len(rest) > 3 && (rest[2].Text == "at" || rest[2].Text == "with"):
+		value = c.company(rest[3:])
+	default:
+		if value = c.company(rest); value == "" {
+			return nil
+		}
+	}
+	return []Claim{{Attribute: o.attribute("employer"), Value: value, Ended: true}}
+}
+
+// separation reads "broke up with Tom", "got divorced last year" and "am single
+// again": nobody is the partner of o any more.
+func (c *claim) separation(o owner, ws english.Words) []Claim {
+	n := separated.Match(ws, 0)
+	switch after := ws.At(n); {
+	case n == 0:
+	case after == "from":
+		who := ws[n+1:]
+		if len(who) == 0 || !c.capital(who[0]) && !(who[0].Text == "my" && partners.Has(who.At(1))) {
+			return nil // "separated from the group"
+		}
+	case after != "" && after != "with":
+		return nil // "broke up the wall"
+	}
+	status := "single"
+	for _, w := range ws {
+		if maritalStatuses.Has(w.Text) {
+			status = w.Text
+		}
+	}
+	return []Claim{
+		{Attribute: o.attribute("marital status"), Value: status},
+		{Attribute: o.attribute(partnerAttribute), Ended: true},
+	}
+}
+
+const partnerAttribute = "partner name"
+
+// partner reads who the speaker's partner is: "My boyfriend is Tom", "I am married
+// to Tom", "I am dating Tom".
+func (c *claim) partner() []Claim {
+	ws := c.words
+	if (ws.At(0) == "my" || ws.At(0) == "our") && partners.Has(relation(ws.At(1))) && len(ws) > 3 && isBe(ws[2].Text) {
+		ws = ws[3:]
+		if w := ws[0].Text; len(ws) > 1 && (w == "called" || w == "named") {
+			ws = ws[1:]
+		}
+		return c.partnerIs(ws)
+	}
+	if ws.At(0) != "i" {
+		return nil
+	}
+	ws = withoutAdverbs(ws[1:])
+	n := together.Match(ws, 0)
+	if n == 0 || n == len(ws) {
+		return nil
+	}
+	out := c.partnerIs(ws[n:])
+	if out != nil && dating.Match(ws, 0) > 0 {
+		out = append(out, Claim{Attribute: "marital status", Value: "dating"})
+	}
+	return out
+}
+
+// partnerIs reads the name of a partner, and what comes behind it.
+func (c *claim) partnerIs(ws english.Words) []Claim {
+	for i := 1; i < min(len(ws)-1, maxNameWords); i++ {
+		if w := ws[i].Text; w == "called" || w == "named" {
+			ws = ws[i+1:] // "a guy called Marco"
+		}
+	}
+	for k := min(len(ws), maxNameWords); k > 0; k-- {
+		if k < len(ws) && c.capital(ws[k]) {
+			continue
+		}
+		if name := c.firstName(ws[:k]); name != "" {
+			return []Claim{{Attribute: partnerAttribute, Value: name}}
+		}
+	}
+	return nil
+}
+
+// gaveUp reads "gave up coffee", "quit playing tennis", "went off sushi" and
+// "switched from coffee to tea": the end of a habit, and perhaps a new one.
+func (c *claim) gaveUp(o owner, ws english.Words) []Claim {
+	if n := switching.Match(ws, 0); n > 0 {
+		return c.switched(o, ws[n:])
+	}
+	n := quitting.Match(ws, 0)
+	if n == 0 || n == len(ws) {
+		return nil
+	}
+	rest := ws[n:]
+	if verb := habitOfIng(rest[0].Text); verb != "" {
+		return asEnded(c.habits(o, append(english.Words{{Text: verb}}, rest[1:]...)))
+	}
+	if what := wholeObject(rest); what != "" {
+		return asEnded([]Claim{habit(o, "of "+what)})
+	}
+	return nil
+}
+
+// switched reads "coffee to tea" after "switched from".
+func (c *claim) switched(o owner, ws english.Words) []Claim {
+	for k := 1; k+1 < len(ws) && k <= maxObjectWords; k++ {
+		if ws[k].Text != "to" {
+			continue
+		}
+		from, to := object(ws[:k]), object(ws[k+1:])
+		if from == "" || to == "" || from == to {
+			return nil
+		}
+		gone := habit(o, "of "+from)
+		gone.Ended = true
+		return []Claim{gone, habit(o, "of "+to)}
+	}
+	return nil
+}

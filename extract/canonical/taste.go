@@ -1,0 +1,74 @@
+package canonical
+
+import (
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// The values of a taste.
+const (
+	liked    = "liked"
+	disliked = "disliked"
+)
+
+// taste reads "I love sushi", "I can't stand sushi anymore" and "I'm not a fan of
+// sushi". It reads nothing where the liking has a bound ("I like tea in summer").
+func (c *claim) taste(ws english.Words) []Claim {
+	if ws.At(0) != "i" {
+		return nil
+	}
+	ws, _ = withoutAnymore(withoutAdverbs(ws[1:]))
+	value, n := liked, likePhrases.Match(ws, 0)
+	if n == 0 {
+		value, n = disliked, dislikePhrases.Match(ws, 0)
+	}
+	if n == 0 || n >= len(ws) || len(ws)-n > maxObjectWords+1 || ws[n:].Any(boundingModifiers) || ws[n].Text == "to" {
+		return nil
+	}
+	for _, w := range ws[n : len(ws)-1] {
+		if w.Stop != 0 {
+			return nil
+		}
+	}
+	what := wholeObject(ws[n:])
+	if what == "" {
+		return nil
+	}
+	return []Claim{{Attribute: "taste of " + what, Value: value}}
+}
+
+// instruction reads what the agent is told to do in all answers, or to do no
+// longer: "Always use bullet points", "Stop using bullet points".
+func (c *claim) instruction() []Claim {
+	ws, standing := withoutRequest(c.words)
+	ws, _ = withoutAnymore(ws)
+	ended := false
+	switch {
+	case ws.At(len(ws)-1) == "again":
+		ws, standing = ws[:len(ws)-1], true // "You can use bullet points again"
+	case ws.StartWith("do", "not"):
+		ws, ended, standing = ws[2:], true, true
+	case ws.At(0) == "never":
+		ws, ended, standing = ws[1:], true, true
+	case ws.At(0) == "stop" || ws.At(0) == "quit":
+		verb := english.Infinitive(ws.At(1))
+		if verb == "" {
+			return nil
+		}
+		ws, ended, standing = append(english.Words{{Text: verb}}, ws[2:]...), true, true
+	}
+	if !standing || len(ws) < 2 || !english.AgentVerbs.Has(ws[0].Text) {
+		return nil
+	}
+	verb, rest := ws[0].Text, ws[1:]
+	for len(rest) > 1 && answerParts.Has(rest[0].Text) {
+		rest = rest[1:]
+	}
+	if using.Has(verb) {
+		verb = "use"
+	}
+	what := object(rest)
+	if what == "" || len(rest) > maxObjectWords+1 {
+		return nil
+	}
+	return []Claim{{Attribute: "instruction " + verb + " " + what, Value: held, Ended: ended}}
+}

@@ -1,0 +1,121 @@
+package canonical
+
+import (
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// thing reads what is said of a thing of the speaker's that no table has: "My gym
+// is PureGym", "My new gym is Basic-Fit", "The rent went up to 900 euros", "The
+// wedding has been moved to 9 June". People may have several of it, so that only a
+// fact that speaks of a change supersedes another; and only one of the same kind.
+func (c *claim) thing(changed bool) []Claim {
+	ws := c.words
+	if first := ws.At(0); first == "i" || first == "we" {
+		return c.setThing(withoutAdverbs(ws[1:]))
+	}
+	for i := 1; i <= min(3, len(ws)-3); i++ { // "My doctor upped my dose to 20 mg"
+		if setting.Match(ws, i) > 0 && (ws[i+1].Text == "my" || ws[i+1].Text == "our") {
+			return c.setThing(ws[i:])
+		}
+	}
+	if first := ws.At(0); first != "my" && first != "our" && first != "the" || len(ws) < 4 {
+		return nil
+	}
+	ws = ws[1:]
+	k, n := 0, 0
+	for k = 1; k < min(len(ws), maxNounWords); k++ {
+		if stopsClause(ws[k-1].Stop) || english.Pronouns.Has(ws[k-1].Text) {
+			return nil
+		}
+		if n = becoming.Match(ws, k); n > 0 {
+			changed = true
+			break
+		}
+		if isBe(ws[k].Text) {
+			n = 1
+			break
+		}
+	}
+	if n == 0 || k+n >= len(ws) {
+		return nil
+	}
+	noun := ws[:k]
+	if noun[0].Text == "new" && len(noun) > 1 {
+		noun, changed = noun[1:], true
+	}
+	name := noun.String()
+	rest := ws[k+n:]
+	if off := calledOff.Match(rest, 0); off == len(rest) && off > 0 {
+		if name == "engagement" {
+			return c.separation("", nil)
+		}
+		return []Claim{{Attribute: name + " time", Ended: true}}
+	}
+	return c.thingIs(noun, rest, changed)
+}
+
+// setThing reads "raised my budget to 700 euros" and "canceled the trip".
+func (c *claim) setThing(ws english.Words) []Claim {
+	n := setting.Match(ws, 0)
+	off := canceling.Match(ws, 0)
+	at := max(n, off)
+	if at == 0 || len(ws) < at+2 || ws[at].Text != "my" && ws[at].Text != "our" && ws[at].Text != "the" {
+		return nil
+	}
+	ws = ws[at+1:]
+	if off > 0 {
+		if what := wholeObject(withoutRecentTime(ws)); what != "" {
+			return []Claim{{Attribute: what + " time", Ended: true}}
+		}
+		return nil
+	}
+	for k := 1; k+1 < min(len(ws), maxNounWords); k++ {
+		if ws[k].Text == "to" {
+			return c.thingIs(ws[:k], ws[k+1:], true)
+		}
+	}
+	return nil
+}
+
+// thingIs is the claim that a thing has a value.
+func (c *claim) thingIs(noun, ws english.Words, changed bool) []Claim {
+	if manyOf.Has(noun[len(noun)-1].Text) || inAny(noun[0].Text, favoriteQualifiers) ||
+		len(noun) == 1 && relation(noun[0].Text) != "" {
+		return nil
+	}
+	for _, v := range withoutModifiers(ws, true) {
+		if kind, value := c.kindOf(v.words); value != "" {
+			return []Claim{{Attribute: noun.String() + " " + kind, Value: value, Several: true, Changed: changed}}
+		}
+	}
+	return nil
+}
+
+// kindOf is the kind of a value and the value: a time ("on 9 June"), a number with
+// its unit ("900 euros"), a thing ("a Skoda", "PureGym").
+func (c *claim) kindOf(ws english.Words) (kind, value string) {
+	if len(ws) == 0 || len(ws) > maxValueWords {
+		return "", ""
+	}
+	first := ws[0].Text
+	if first == "on" || first == "at" || first == "for" {
+		if len(ws) > 1 && (english.DateWords.Has(ws[1].Text) || english.StartsWithDigit(ws[1].Text)) {
+			return "time", ws[1:].String()
+		}
+		return "", ""
+	}
+	switch {
+	case english.DateWords.Has(first) || dayOfMonth(first) != "" && first != dayOfMonth(first):
+		return "time", ws.String()
+	case english.StartsWithDigit(first):
+		if strings.Contains(first, ":") || len(ws) > 1 && english.DateWords.Has(ws[1].Text) {
+			return "time", ws.String()
+		}
+		return strings.TrimSpace("number " + english.Words(ws[1:]).String()), first
+	case english.Articles.Has(first) && len(ws) > 1 || c.capital(ws[0]):
+		return "thing", c.plainValue(ws, maxValueWords)
+	}
+	return "", ""
+}
