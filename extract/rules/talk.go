@@ -183,11 +183,11 @@ func (r *turn) lean(s *sentence, from int) {
 		}
 		quote := r.Text[start : from+len(s.text)]
 		form := canonical.Of(f.Text)
-		if form.Attribute == "" && form.Ends == "" {
+		if len(form.Claims) == 0 && form.Ends == "" {
 			f.Text, f.Quote = ended(f.Text)+" "+text, quote
 			return
 		}
-		// A fact that gives an attribute its value stays as it is, or what contradicts it would not be seen.
+		// A fact that makes a claim stays as it is, or what contradicts it would not be seen.
 		r.addFact(ended(f.Text)+" "+text, quote, (s.topics | s.told).names(), at)
 		return
 	}
