@@ -3,6 +3,7 @@ package consolidate
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/memory"
@@ -52,9 +53,11 @@ func (p *planner) factVerdict(c *Comparison, i int, e *entry, v extract.Verdict)
 	switch {
 	case v.Action == extract.Nothing && stands:
 		e.gone = true
+		p.release(e)
 		return
 	case v.Action == extract.Update && stands && same.extensible():
 		same.extend(e, v)
+		p.release(e)
 		e = same
 	}
 	own := len(c.Known) + i
@@ -66,6 +69,20 @@ func (p *planner) factVerdict(c *Comparison, i int, e *entry, v extract.Verdict)
 			e.endBy(other, v.Reason)
 		default:
 			other.endBy(e, v.Reason)
+		}
+	}
+}
+
+// release takes the ends back that a fact has given to others, as it becomes no
+// memory of its own. The fact that has its words now may end them again.
+func (p *planner) release(gone *entry) {
+	for _, e := range p.changes.entries {
+		if e.now.SupersededBy != gone.now.ID {
+			continue
+		}
+		e.setEnd(time.Time{}, "", "")
+		if e.was != nil && e.was.SupersededBy != gone.now.ID {
+			e.setEnd(e.was.ValidTo, e.was.SupersededBy, "")
 		}
 	}
 }

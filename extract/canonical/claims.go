@@ -149,7 +149,8 @@ func (c *claim) claimsBefore(ws english.Words) (out []Claim) {
 		out = append(out, before.habits(o, p)...)
 		out = append(out, before.having(o, p)...)
 	}
-	return asEnded(append(out, before.taste(ws)...))
+	out = append(out, before.taste(ws)...)
+	return asEnded(slices.DeleteFunc(out, func(c Claim) bool { return c.Ended }))
 }
 
 // denied reads "no longer work at Acme", "do not drink coffee anymore" and

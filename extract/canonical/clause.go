@@ -74,7 +74,8 @@ func withoutModifiers(ws english.Words, event bool) []variant {
 	for i, end := len(ws)-1, len(ws); i >= 2; i-- {
 		w := ws[i].Text
 		company := ws[i-1].Text == "with" // "with 2 flatmates"
-		time := !company && inAny(w, seasons, english.DateWords, english.Periods) || english.DateWords.Has(singular(w)) ||
+		time := !company && inAny(w, seasons, english.DateWords, english.Periods) ||
+			english.DateWords.Has(singular(w)) ||
 			english.StartsWithDigit(w) && !company
 		if boundingModifiers.Has(w) || time && !event || maritalStatuses.Has(ws[i-1].Text) && bindsStatus.Has(w) {
 			break // also of "married to my job"
@@ -83,7 +84,8 @@ func withoutModifiers(ws english.Words, event bool) []variant {
 			dated = i
 		}
 		opens := modifierStarts.Has(w) || english.Prepositions.Has(w) && w != "of" || stopsClause(ws[i-1].Stop)
-		if !opens || w == "for" && (i+1 == end || amountStarts.Has(ws[i+1].Text) || english.StartsWithDigit(ws[i+1].Text)) {
+		if !opens ||
+			w == "for" && (i+1 == end || amountStarts.Has(ws[i+1].Text) || english.StartsWithDigit(ws[i+1].Text)) {
 			continue
 		}
 		v := variant{words: ws[:i]}
@@ -195,7 +197,8 @@ func objectOf(ws english.Words) (what string, rest english.Words) {
 		}
 		out = append(out, singular(w.Text))
 	}
-	if len(out) == 0 || len(out) > maxObjectWords || inAny(out[0], english.Prepositions, english.Deictic, frontAdverbs, particles) {
+	if len(out) == 0 || len(out) > maxObjectWords ||
+		inAny(out[0], english.Prepositions, english.Deictic, frontAdverbs, particles) {
 		return "", nil
 	}
 	return strings.Join(out, " "), rest
@@ -207,5 +210,6 @@ const maxObjectWords = 3
 // tellsChange reports whether one of the marks of change is among the words of the fact
 // as it is written, before reduce drops them.
 func tellsChange(ws english.Words) bool {
-	return changeMarks.Found(ws) || slices.ContainsFunc(ws, func(w english.Word) bool { return changeWords.Has(w.Text) })
+	return changeMarks.Found(ws) ||
+		slices.ContainsFunc(ws, func(w english.Word) bool { return changeWords.Has(w.Text) })
 }

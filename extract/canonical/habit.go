@@ -14,40 +14,56 @@ func habit(o owner, what string) Claim {
 }
 
 // habits reads "drink coffee every morning", "am learning Spanish" and "am vegan".
-func (c *claim) habits(o owner, ws english.Words) (out []Claim) {
-	been := ws.At(1) == "been" && (ws.At(0) == "have" || ws.At(0) == "has")
+func (c *claim) habits(o owner, ws english.Words) []Claim {
+	if state := c.state(o, ws); state.Attribute != "" {
+		return []Claim{state}
+	}
 	ws = withoutAdverbs(ws)
-	if d := dietOf(ws); been && d != "" {
-		return []Claim{{Attribute: o.attribute("diet"), Value: d}}
-	}
-	if n := routines.Match(ws, 0); n > 0 && len(ws) > n && english.StartsWithDigit(ws[n].Text) {
-		return []Claim{{Attribute: o.attribute("time " + ws[:n].String()), Value: ws[n].Text, Several: true}}
-	}
-	if n := journeys.Match(ws, 0); n > 0 && len(ws) > n && c.capital(ws[n]) {
-		return []Claim{{Attribute: o.attribute("journey to " + ws[n].Text), Value: held}}
-	}
 	if n := beginning.Match(ws, 0); n > 0 && n < len(ws) && habitOfIng(ws[n].Text) != "" {
 		ws = append(english.Words{{Text: habitOfIng(ws[n].Text)}}, ws[n+1:]...)
 	}
 	verb, rest := ws.At(0), ws[1:]
-	if isBe(verb) {
-		if v := dietOf(rest); v != "" {
-			return []Claim{{Attribute: o.attribute("diet"), Value: v}}
-		}
-		if rest.At(0) == "on" && len(rest) == 2 && rest[1].Stop == 0 && wholeObject(rest[1:]) != "" {
-			return habitOf(o, "take", object(rest[1:]))
-		}
+	switch {
+	case !isBe(verb):
+	case rest.At(0) == "on" && len(rest) == 2 && wholeObject(rest[1:]) != "":
+		return habitOf(o, "take", object(rest[1:])) // "I am on metformin"
+	default:
 		if verb = habitOfIng(rest.At(0)); verb == "" {
 			return nil
 		}
-		rest = rest[1:]
-	}
-	if d := dietOf(rest); dietVerbs.Has(verb) && d != "" {
-		return []Claim{{Attribute: o.attribute("diet"), Value: d}}
+		return c.habitWith(o, verb, rest[1:])
 	}
 	if o != "" {
 		verb = infinitiveOfThird(verb)
 	}
+	return c.habitWith(o, verb, rest)
+}
+
+// state reads "am vegan", "went vegan", "get up at 7" and "am flying to Crete".
+func (c *claim) state(o owner, ws english.Words) Claim {
+	been := ws.At(1) == "been" && (ws.At(0) == "have" || ws.At(0) == "has")
+	ws = withoutAdverbs(ws)
+	diet := ""
+	switch {
+	case been:
+		diet = dietOf(ws)
+	case isBe(ws.At(0)) || dietVerbs.Has(ws.At(0)):
+		diet = dietOf(ws[1:])
+	}
+	if diet != "" {
+		return Claim{Attribute: o.attribute("diet"), Value: diet}
+	}
+	if n := routines.Match(ws, 0); n > 0 && len(ws) > n && english.StartsWithDigit(ws[n].Text) {
+		return Claim{Attribute: o.attribute("time " + ws[:n].String()), Value: ws[n].Text, Several: true}
+	}
+	if n := journeys.Match(ws, 0); n > 0 && len(ws) > n && c.capital(ws[n]) {
+		return Claim{Attribute: o.attribute("journey to " + ws[n].Text), Value: held}
+	}
+	return Claim{}
+}
+
+// habitWith are the claims of a habit verb and its object.
+func (c *claim) habitWith(o owner, verb string, rest english.Words) (out []Claim) {
 	if !habitVerbs.Has(verb) {
 		return nil
 	}
@@ -119,7 +135,8 @@ func dietOf(ws english.Words) string {
 	for len(ws) > 1 && (frontAdverbs.Has(ws[0].Text) || ws[0].Text == "on" || english.Articles.Has(ws[0].Text)) {
 		ws = ws[1:]
 	}
-	if len(ws) > 0 && diets.Has(ws[0].Text) && (len(ws) == 1 || ws[1].Text == "diet" || english.Prepositions.Has(ws[1].Text)) {
+	if len(ws) > 0 && diets.Has(ws[0].Text) &&
+		(len(ws) == 1 || ws[1].Text == "diet" || english.Prepositions.Has(ws[1].Text)) {
 		return ws[0].Text
 	}
 	return ""

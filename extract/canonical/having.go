@@ -48,7 +48,8 @@ func counted(o owner, n string, ws english.Words) []Claim {
 		if kind == "" {
 			continue
 		}
-		if rest := ws[i+1:]; len(rest) > 0 && !english.Prepositions.Has(rest[0].Text) && !modifierStarts.Has(rest[0].Text) {
+		if rest := ws[i+1:]; len(rest) > 0 && !english.Prepositions.Has(rest[0].Text) &&
+			!modifierStarts.Has(rest[0].Text) {
 			return nil
 		}
 		if i == 1 {

@@ -30,7 +30,8 @@ func (c *claim) leaving(o owner, ws english.Words) []Claim {
 // and "Luna passed away".
 func (c *claim) leftBy(ws english.Words) []Claim {
 	for i := range ws {
-		if leavingMe.Match(ws, i) > 0 && i > 0 && i < 3 && (c.capital(ws[i-1]) || partners.Has(relation(ws[i-1].Text))) {
+		if leavingMe.Match(ws, i) > 0 && i > 0 && i < 3 &&
+			(c.capital(ws[i-1]) || partners.Has(relation(ws[i-1].Text))) {
 			return c.separation("", ws[i:i+1])
 		}
 		if ws[i:].StartWith("my", "last", "day", "at") && ws[:i].Any(pastBe) && i+4 < len(ws) {
@@ -112,7 +113,8 @@ const partnerAttribute = "partner name"
 // to Tom", "I am dating Tom".
 func (c *claim) partner() []Claim {
 	ws := c.words
-	if (ws.At(0) == "my" || ws.At(0) == "our") && partners.Has(relation(ws.At(1))) && len(ws) > 3 && isBe(ws[2].Text) {
+	if (ws.At(0) == "my" || ws.At(0) == "our") && partners.Has(relation(ws.At(1))) && len(ws) > 3 &&
+		isBe(ws[2].Text) {
 		ws = ws[3:]
 		if w := ws[0].Text; len(ws) > 1 && (w == "called" || w == "named") {
 			ws = ws[1:]

@@ -193,7 +193,8 @@ func (c *claim) is(p predicate) reading {
 	case ws[0].Text == "based" && len(ws) > 2:
 		return c.lives(predicate{p.owner, ws, p.perfect})
 	case weighing.Match(ws, 0) > 0:
-		if r := measured("weight", ws[weighing.Match(ws, 0):]); r.attribute == "weight kg" || r.attribute == "weight lb" {
+		if r := measured("weight", ws[weighing.Match(ws, 0):]); r.attribute == "weight kg" ||
+			r.attribute == "weight lb" {
 			return r
 		}
 	case p.owner == "" && len(ws) == 2 && measured("weight", ws).ok() && measures.Of(ws[1].Text) != "m" &&
