@@ -49,15 +49,15 @@ var vocabulary = map[string]meaning{
 	"I live in Porto.":                                 {text: "in porto", attribute: "home", value: "porto"},
 	"I moved to Porto.":                                {text: "to porto", attribute: "home", value: "porto"},
 	"I live in Berlin now.":                            {text: "in berlin", attribute: "home", value: "berlin"},
-	"I don't live in Porto anymore.":                   {
+	"I don't live in Porto anymore.": {
 		text: "not porto", ends: "in porto", attribute: "home", value: "porto", ended: true,
 	},
-	"I eat meat.":                                      {text: "meat", attribute: "meat", value: "yes"},
-	"I don't eat meat anymore.":                        {text: "no meat", ends: "meat", attribute: "meat", value: "yes", ended: true},
-	"Please forget that I don't eat meat anymore.":     {forgets: "no meat"},
-	"I love sailing.":                                  {text: "sailing"},
-	"I really love sailing!":                           {text: "sailing"},
-	"Please forget that I love sailing.":               {forgets: "sailing"},
+	"I eat meat.":                                  {text: "meat", attribute: "meat", value: "yes"},
+	"I don't eat meat anymore.":                    {text: "no meat", ends: "meat", attribute: "meat", value: "yes", ended: true},
+	"Please forget that I don't eat meat anymore.": {forgets: "no meat"},
+	"I love sailing.":                              {text: "sailing"},
+	"I really love sailing!":                       {text: "sailing"},
+	"Please forget that I love sailing.":           {forgets: "sailing"},
 }
 
 // said is one event of a story, of one sentence.

@@ -33,8 +33,9 @@ func newerFirst(best []*ranked, q *question, n int) []*ranked {
 		if author == "user" || strings.EqualFold(author, q.user) {
 			author = "" // as of a fact that a client gave
 		}
-		if form := canonical.Of(memory.Cut(m.Fact, maxRead)); form.Attribute != "" {
-			at := matter{form.Attribute, author}
+		form := canonical.Of(memory.Cut(m.Fact, maxRead))
+		if attribute := form.Subject(); attribute != "" {
+			at := matter{attribute, author}
 			groups[at] = append(groups[at], c)
 		}
 	}

@@ -81,6 +81,17 @@ func (f *Form) Excludes(o *Form) bool {
 	return f.Supersedes(o, time.Time{}) || o.Supersedes(f, time.Time{})
 }
 
+// Subject is the first attribute that f gives a value to and that has one value at a
+// time; "" if there is none.
+func (f *Form) Subject() string {
+	for i := range f.Claims {
+		if c := &f.Claims[i]; !c.Ended && !c.Several && c.Value != held {
+			return c.Attribute
+		}
+	}
+	return ""
+}
+
 // dates gives claims the time that stood behind their statement.
 func (v *variant) dates(claims []Claim) []Claim {
 	for i := range claims {
