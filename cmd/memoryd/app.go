@@ -101,11 +101,11 @@ func (a *app) run(ctx context.Context, on net.Listener) error {
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
 	var workers conc.WaitGroup
-	workers.Go(func() { a.work(work) })
-	workers.Go(func() { a.models.probe(work, a.log) })
-	for _, watch := range a.stores.Watches {
+	for _, watch := range a.stores.Watches { // before the work, which may open stores and watch those
 		workers.Go(func() { watch(work, a.log) })
 	}
+	workers.Go(func() { a.work(work) })
+	workers.Go(func() { a.models.probe(work, a.log) })
 
 	hs := &http.Server{Handler: a, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
 		ReadHeaderTimeout: headTime, ReadTimeout: bodyTime, WriteTimeout: answerTime, IdleTimeout: idleTime,

@@ -7,6 +7,8 @@ import (
 	"io"
 	"log/slog"
 
+	"github.com/sourcegraph/conc"
+
 	"github.com/memoryd/memoryd"
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/memory"
@@ -88,10 +90,15 @@ func (a *app) tryOpenMove(ctx context.Context, stdout io.Writer) error {
 }
 
 // reopen has the app serve the memories that have moved to a model, and returns
-// the work to do beside it.
+// the work to do beside it. That includes the watches of the store that it opens: run
+// has started only those of the first.
 func (a *app) reopen(m memory.Model) (reembed.Work, error) {
+	watched := len(a.stores.Watches)
 	// Not within the context of the work: the store is used after it, too.
 	if err := openMemories(context.Background(), a.cfg, a.stores, m); err != nil {
+		return nil, err
+	}
+	if err := accompany(context.Background(), a.stores); err != nil {
 		return nil, err
 	}
 	delete(a.models.notes, "reembed")
@@ -100,7 +107,15 @@ func (a *app) reopen(m memory.Model) (reembed.Work, error) {
 	was := a.bank.Load()
 	a.serveWith(a.models.embedder)
 	was.Stop()
-	return a.work, nil
+	work, watches := a.work, a.stores.Watches[watched:]
+	return func(ctx context.Context) {
+		var beside conc.WaitGroup
+		defer beside.Wait()
+		for _, watch := range watches {
+			beside.Go(func() { watch(ctx, a.log) })
+		}
+		work(ctx)
+	}, nil
 }
 
 // formerEmbedder is the embedder that memories were made with: the one of this

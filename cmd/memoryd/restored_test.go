@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memoryd/memoryd/internal/modeltest"
 	"github.com/memoryd/memoryd/internal/qdranttest"
 	"github.com/memoryd/memoryd/internal/redistest"
 )
@@ -98,4 +99,60 @@ func TestRestoredWhileStopped(t *testing.T) {
 	stop()
 	begin()
 	p.ready(t, 200, "")
+}
+
+// A Qdrant whose memories a reembed has moved is watched as one that serve has opened:
+// the next start notices older data.
+func TestRestoredAfterReembed(t *testing.T) {
+	t.Parallel()
+	g, env := newGate(t, modeltest.NewOpenAI)
+	g.left.Store(wide)
+	q := qdranttest.Start(t)
+	stores := []string{"-sessions", redistest.Start(t).URL(), "-memories", q.URL(t)}
+	pieces := userPieces(0)
+	p := start(t, t.TempDir(), stores...)
+	p.store(t, pieces[0])
+	p.terminate(t)
+	stores = append(stores, "-embedder", "openai", "-embedding-dimension", "64")
+	p = startAs(t, "reembed", env, t.TempDir(), stores...)
+	movedTo(t, p)
+	p.ready(t, 200, "")
+	restore := q.Backup(t)
+	p.store(t, pieces[1])
+	p.terminate(t)
+	restore()
+	p = startWith(t, env, t.TempDir(), stores...)
+	p.ready(t, 503, "older than what it has acknowledged")
+	p.terminate(t)
+}
+
+// The process that moved the memories notices that they are lost.
+func TestLostAfterReembed(t *testing.T) {
+	t.Parallel()
+	g, env := newGate(t, modeltest.NewOpenAI)
+	g.left.Store(wide)
+	q := qdranttest.Start(t)
+	at := q.URL(t)
+	stores := []string{"-sessions", redistest.Start(t).URL(), "-memories", at}
+	p := start(t, t.TempDir(), stores...)
+	p.store(t, userPieces(0)[0])
+	p.terminate(t)
+	p = startAs(t, "reembed", env, t.TempDir(), append(stores, "-embedder", "openai", "-embedding-dimension", "64")...)
+	movedTo(t, p)
+	p.ready(t, 200, "")
+	c := q.Client(t)
+	all, err := c.ListCollections(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, name, _ := strings.Cut(at, "collection=")
+	for _, n := range all {
+		if strings.HasPrefix(n, name+"-") {
+			if err := c.DeleteCollection(t.Context(), n); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	p.ready(t, 503, "the collection of the memories is gone")
+	p.terminate(t)
 }
