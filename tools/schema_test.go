@@ -3,6 +3,7 @@ package tools
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -30,6 +31,21 @@ func TestDescriptions(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(descriptions)) {
 		if !told[descriptions[name]] {
 			t.Errorf("nothing is described by %q", name)
+		}
+	}
+}
+
+// A model that is told only a tool's schema knows how to ask.
+func TestQueriesAreExplained(t *testing.T) {
+	for _, tool := range []*Tool{loadMemory, searchMemory} {
+		for of, text := range map[string]string{
+			"description": tool.Description, "query": tool.Parameters.Properties["query"].Description,
+		} {
+			for _, want := range []string{"the question, then", "language"} {
+				if !strings.Contains(text, want) {
+					t.Errorf("%s of %s does not have %q: %s", of, tool.Name, want, text)
+				}
+			}
 		}
 	}
 }
