@@ -88,7 +88,7 @@ func TestEntries(t *testing.T) {
 	slices.SortFunc(got, func(a, b about) int { return strings.Compare(a.Text+a.Kind, b.Text+b.Kind) })
 	want := []about{
 		{Text: "I am allergic to peanuts.", Role: "user", Author: "user", Kind: "fact", Session: "s1",
-			Topics: []string{memory.TopicPersonalInfo, memory.TopicPreferences}},
+			Topics: []string{memory.TopicPersonalInfo}},
 		{Text: "No peanuts then.", Role: "model", Author: "cook", Kind: "turn", Session: "s1"},
 		{Text: "Peanuts are legumes.", Role: "user", Kind: "fact", Topics: []string{"botany"}, Metadata: map[string]any{"source": map[string]any{"page": 3.0}}},
 	}
