@@ -57,7 +57,7 @@ var parts = [partCount]part{
 	session: {"session", 0.06},
 	// The lexical part of the facts that cite the turn, which say the same in other
 	// words. For a fact, its own words.
-	keys: {"facts", 0.16},
+	keys: {"facts", 0.12},
 
 	// The question names its author, or says "I" and the user is its author.
 	speaker: {"speaker", 0.65},
