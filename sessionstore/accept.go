@@ -41,7 +41,16 @@ func speaker(word string) string { return speakers[strings.ToLower(strings.TrimS
 // an event that has an unknown field but none that says anything. All fields stay in
 // Doc.
 func AcceptEvent(user string, raw []byte) (Event, error) {
-	return parseDoc(raw, func(obj object) (object, error) { return accept(user, obj) })
+	e, err := parseDoc(raw, func(obj object) (object, error) { return accept(user, obj) })
+	if err == nil {
+		// A list of parts nests deeper within content than it came, and a Doc that is too
+		// deep could not be read again.
+		err = CheckDepth("event", e.Doc, MaxDepth)
+	}
+	if err != nil {
+		return Event{}, err
+	}
+	return e, nil
 }
 
 // accept gives the members of an event that a client sent the form that they are

@@ -137,6 +137,8 @@ func TestAcceptEventInvalid(t *testing.T) {
 		{"a number as part", `{"content":["hi",5]}`, "content[1]"},
 		{"a null as part", `{"content":{"parts":[null]}}`, "content.parts[0]"},
 		{"a list as part", `{"parts":[["hi"]]}`, "parts[0]"},
+		{"parts as deep as may be", `{"parts":[{"x":` + strings.Repeat("[", MaxDepth-3) + strings.Repeat("]", MaxDepth-3) +
+			`}]}`, "deeper"},
 		{"an unknown role", `{"content":{"role":"narrator","parts":[{"text":"hi"}]}}`, `content.role is "narrator"`},
 		{"an unknown role of the event", `{"author":"user","role":"narrator","content":"hi"}`, `role is "narrator"`},
 		{"a role of another type", `{"role":["user"],"content":"hi"}`, "role"},
@@ -148,4 +150,31 @@ func TestAcceptEventInvalid(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whatever is accepted can be read again as the same event.
+func FuzzAcceptEvent(f *testing.F) {
+	for _, in := range []string{
+		`{"text":"hi"}`, `{"message":{"role":"ai","content":["hi",{"type":"text","text":"ho"}]}}`,
+		`{"type":"human","content":"hi"}`, `{"role":"user","parts":[{"text":"hi"}]}`,
+		`{"author":"ann","content":{"text":"hi"}}`,
+	} {
+		f.Add(in)
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		e, err := AcceptEvent("ann", []byte(in))
+		if err != nil {
+			if !errors.Is(err, memory.ErrInvalid) {
+				t.Errorf("AcceptEvent(%q): %v", in, err)
+			}
+			return
+		}
+		again, err := ReadEvent(e.Doc)
+		if err != nil {
+			t.Fatalf("%q is stored as %s: %v", in, e.Doc, err)
+		}
+		if diff := cmp.Diff(e, again, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%q read again (-first +second):\n%s", in, diff)
+		}
+	})
 }
