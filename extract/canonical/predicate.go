@@ -135,7 +135,12 @@ func (c *claim) works(p predicate) reading {
 	if p.perfect && !untilNow {
 		return reading{}
 	}
-	return c.work(ws[1:])
+	for _, v := range withoutModifiers(ws, false) {
+		if r := c.work(v.words[1:]); r.ok() {
+			return r
+		}
+	}
+	return reading{}
 }
 
 // startedWork reads "started working at Acme last week".
