@@ -57,35 +57,59 @@ func (s *Server) search(c echo.Context, scope memory.Scope) error {
 	if err != nil {
 		return err
 	}
-	matches, err := s.retriever.Search(c.Request().Context(), scope, r)
-	if err != nil {
-		return err
-	}
-	out, share, err := s.matchesAnswer(c, scope.App, matches)
+	matches, share, err := foundWithRoom(s, c, scope.App, func() ([]memory.Match, error) {
+		return s.retriever.Search(c.Request().Context(), scope, r)
+	}, func(matches *[]memory.Match) []memory.Match { return *matches })
 	if err != nil {
 		return err
 	}
 	defer share.Release()
+	out := newAnswer(c, http.StatusOK)
+	out.within(matchBytes(matches))
 	out.text(`{"memories":`)
 	writeList(out, matches)
 	out.text("}")
 	return out.finish()
 }
 
-// matchesAnswer begins an answer with matches once there is room to send them. They
-// are few, and held by then, so that small ones do not wait.
-func (s *Server) matchesAnswer(c echo.Context, app string, matches []memory.Match) (*answer, *inflight.Share, error) {
-	bytes := int64(0)
-	for i := range matches {
-		bytes += matches[i].Memory.Bytes()
+// foundWithRoom returns what find finds, with room to send its matches. Their size is
+// known only then. If there is no room at once, what was found is dropped, so that a
+// request that waits holds none of it, and found again when there is. Few bytes take
+// no room.
+func foundWithRoom[T any](s *Server, c echo.Context, app string, find func() (T, error),
+	matches func(*T) []memory.Match) (out T, share *inflight.Share, err error) {
+	var none T
+	ctx := c.Request().Context()
+	if out, err = find(); err != nil {
+		return none, nil, err
 	}
-	out := newAnswer(c, http.StatusOK)
-	out.within(bytes)
+	bytes := matchBytes(matches(&out))
 	if bytes <= smallAnswer {
 		return out, nil, nil
 	}
-	share, err := s.answers.Take(c.Request().Context(), app, bytes, roomTime)
-	return out, share, err
+	if share, ok := s.answers.TakeNow(app, bytes); ok {
+		return out, share, nil
+	}
+	out = none
+	if share, err = s.answers.Take(ctx, app, bytes, roomTime); err != nil {
+		return none, nil, err
+	}
+	if out, err = find(); err == nil {
+		err = share.Grow(ctx, matchBytes(matches(&out)), 0) // the memories may have grown
+	}
+	if err != nil {
+		share.Release()
+		return none, nil, err
+	}
+	return out, share, nil
+}
+
+// matchBytes is how many bytes of memories matches have.
+func matchBytes(matches []memory.Match) (bytes int64) {
+	for i := range matches {
+		bytes += matches[i].Memory.Bytes()
+	}
+	return bytes
 }
 
 // smallAnswer is the size up to which an answer takes no room, in bytes.
@@ -109,15 +133,15 @@ func (s *Server) promptContext(c echo.Context, scope memory.Scope) error {
 	if req.MaxTokens != nil {
 		maxTokens = *req.MaxTokens
 	}
-	block, err := s.retriever.Context(c.Request().Context(), scope, r, maxTokens)
-	if err != nil {
-		return err
-	}
-	out, share, err := s.matchesAnswer(c, scope.App, block.Memories)
+	block, share, err := foundWithRoom(s, c, scope.App, func() (retrieve.Block, error) {
+		return s.retriever.Context(c.Request().Context(), scope, r, maxTokens)
+	}, func(block *retrieve.Block) []memory.Match { return block.Memories })
 	if err != nil {
 		return err
 	}
 	defer share.Release()
+	out := newAnswer(c, http.StatusOK)
+	out.within(matchBytes(block.Memories))
 	out.value(block)
 	return out.finish()
 }

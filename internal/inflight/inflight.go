@@ -76,6 +76,19 @@ func (p *Pool) Take(ctx context.Context, app string, n int64, patience time.Dura
 	return s, s.Grow(ctx, n, patience)
 }
 
+// TakeNow takes n bytes for an app if there is room for them at once.
+func (p *Pool) TakeNow(app string, n int64) (s *Share, ok bool) {
+	n = min(n, p.size)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.turns) > 0 || !fair.Fits(p.held[app], n, p.free) {
+		return nil, false // those that wait come first
+	}
+	p.free -= n
+	p.held[app] += n
+	return &Share{pool: p, app: app, n: n}, true
+}
+
 // Grow waits until the share may have n bytes in all. If it fails the share stays as
 // it is.
 func (s *Share) Grow(ctx context.Context, n int64, patience time.Duration) error {
