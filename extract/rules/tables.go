@@ -80,7 +80,6 @@ var (
 	emptyPossessions = tables.Words("empty-possessions")
 	elidedAdverbs    = tables.Words("elided-adverbs")
 	events           = tables.Words("events")
-	underway         = tables.Words("underway")
 	elidedTastes     = tables.Words("elided-tastes")
 	tenselessPast    = tables.Words("tenseless-past")
 	bareOwned        = tables.Words("bare-owned")

@@ -12,8 +12,7 @@ import (
 
 // talk is a conversation as far as it has been read.
 type talk struct {
-	last  *extract.Turn // the turn before; nil at the beginning
-	roles bool          // a game of roles goes on
+	last *extract.Turn // the turn before; nil at the beginning
 }
 
 // hear takes a turn as the one before the next.
