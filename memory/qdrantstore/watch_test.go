@@ -47,8 +47,9 @@ func TestWatch(t *testing.T) {
 			!strings.Contains(damage.Error(), "memoryd rebuild") {
 			t.Errorf("check: %v, want %q and the remedy", err, want)
 		}
-		if n := strings.Count(out.String(), want); n != 1 {
-			t.Errorf("the log says it %d times: %s", n, out.String())
+		said := strings.Count(out.String(), "Qdrant has lost memories")
+		if said != 1 || !strings.Contains(out.String(), want) {
+			t.Errorf("the log says it %d times, want once %q: %s", said, want, out.String())
 		}
 	}
 	look("")
