@@ -13,7 +13,9 @@ import (
 // document, and ten of them more than a model takes.
 const lineTokens = 1000
 
-// lines makes at most n lines of matches, which are best first; see Request.Lines.
+// lines makes at most n lines of matches, which are best first; see Request.Lines. The
+// score of a line is that of the best match that it stands for, so that lines are best
+// first as well.
 func lines(matches []memory.Match, query string, n int) []memory.Match {
 	var all []*entry
 	for i := range matches {
@@ -30,14 +32,18 @@ func lines(matches []memory.Match, query string, n int) []memory.Match {
 		with := append(slices.Clone(kept), e)
 		repeated := func(o *entry) bool { return o.repeats(with) }
 		at := slices.IndexFunc(kept, repeated)
-		if kept = slices.DeleteFunc(kept, repeated); at < 0 {
+		if at >= 0 {
+			e.Score = max(e.Score, kept[at].Score)
+		} else {
 			at = len(kept)
 		}
+		kept = slices.DeleteFunc(kept, repeated)
 		kept = slices.Insert(kept, at, e)
 	}
 	quotes, quoted := quotesOf(kept)
 	out, done := []memory.Match{}, map[*entry]bool{}
 	for _, e := range kept {
+		score := e.Score
 		for fact, turns := range quotes { // whose place this is
 			if slices.Contains(turns, e) {
 				e = fact
@@ -48,6 +54,7 @@ func lines(matches []memory.Match, query string, n int) []memory.Match {
 		}
 		done[e] = true
 		m := e.Match
+		m.Score = max(m.Score, score)
 		m.Line = Shown(query, &m, lineTokens)
 		for _, t := range quotes[e] {
 			m.Line = quoting(m.Line, Passage(query, t.Memory.Fact, lineTokens))

@@ -92,7 +92,12 @@ func TestSearchLines(t *testing.T) {
 		fact("f7", "s5", "t7", 7, "", "Miso is one of the nicest."))
 	r := remembering(t, memories...)
 	lines := func(query string, topK int) (out []string) {
+		last := 1.0
 		for _, m := range search(t, r, retrieve.Request{Query: query, TopK: topK, Lines: true}) {
+			if m.Score > last {
+				t.Errorf("%q: %q has score %v behind %v", query, m.Line, m.Score, last)
+			}
+			last = m.Score
 			out = append(out, m.Line)
 		}
 		return out
