@@ -14,6 +14,9 @@ var (
 	// pointsAhead are the prepositions behind which a date lies ahead, also where the verb is past.
 	pointsAhead = regexp.MustCompile(`\b(?:to|for) (?:the )?$`)
 	dayLead     = regexp.MustCompile(`\b(?:on|the|by|from|since|until|for) $`)
+	// compared stands before a span that something is compared over: "the first holiday in 3 years".
+	compared = regexp.MustCompile(`\b(?:first|last|only|second|third|once|twice|times|[a-z]{2,}est|best|worst|` +
+		`most|nothing|no one|nobody)\b`)
 	digitBefore = regexp.MustCompile(`\d` + ordinal + `?(?: of)? $`)
 	digitAfter  = regexp.MustCompile(`^\.? (?:the )?\d`)
 	// countedNoun shows that a number is no year: "in 2000 steps".

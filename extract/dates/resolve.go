@@ -33,7 +33,7 @@ func period(m *match, s said) reading {
 }
 
 // nearestWeekday is the nearest such day in the direction of the tense. It is never the day of the sentence itself,
-// which people call today.
+// which people call today: told on that day, it is unsure.
 func nearestWeekday(m *match, s said) reading {
 	t := monday(s.at).AddDate(0, 0, weekdays[m.part("weekday")])
 	today := midnight(s.at)
@@ -48,7 +48,9 @@ func nearestWeekday(m *match, s said) reading {
 	case !s.past && !t.After(today):
 		t = t.AddDate(0, 0, 7)
 	}
-	return reading{day: t, unsure: !s.sure && m.part("which") == "" && m.part("week") == ""}
+	bare := m.part("which") == "" && m.part("week") == ""
+	sameDay := weekdays[m.part("weekday")] == sinceMonday(s.at)
+	return reading{day: t, unsure: bare && (!s.sure || sameDay)}
 }
 
 // lastOrNextWeekday is the nearest such day before or after the day of the sentence, whatever its tense. "Next Friday"
