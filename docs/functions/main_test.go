@@ -76,7 +76,7 @@ func scripted(t *testing.T) openai.Client {
 			}
 		}
 		if first := in.Messages[0]; first.Role != "system" ||
-			!strings.Contains(first.Content, "call load_memory with a query first") {
+			!strings.Contains(first.Content, "call load_memory first") {
 			t.Errorf("the model is not told when to look: %s: %s", first.Role, first.Content)
 		}
 		last := in.Messages[len(in.Messages)-1]
