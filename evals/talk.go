@@ -21,8 +21,8 @@ type Exchange struct {
 	Want  [][]Fact // of each turn; the days that matter are From
 }
 
-// Talk reads the bundled talk by its sets: "tuned", which rules may be written for, and "heldout", which nobody looks
-// at while writing rules. A blank line parts exchanges. The lines of an exchange are:
+// Talk reads the bundled talk by its sets: "tuned", which rules may be written for, and "heldout", which stays
+// unread while rules are written. A blank line parts exchanges. The lines of an exchange are:
 //
 //	@ 2024-03-05T23:30:00-05:00   the time of the turns; 2024-05-08T13:56:00Z if there is no such line
 //	> text                        a turn of the user, in which \n is a line break

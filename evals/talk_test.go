@@ -10,7 +10,7 @@ import (
 )
 
 // TestTalk holds what the rules make of ordinary talk. Of the set that rules may be written for it shows each fact
-// that is missed or too many; of the held out set only the figures, so that nobody writes rules for it.
+// that is missed or too many; of the held-out set it shows only the figures, so that rules are not written for it.
 func TestTalk(t *testing.T) {
 	sets, err := Talk()
 	if err != nil {

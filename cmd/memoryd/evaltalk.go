@@ -45,7 +45,7 @@ func evalTalk(ctx context.Context, cfg *config, s streams) error {
 			return err
 		}
 		if name == "heldout" {
-			continue // nobody writes rules for what nobody has seen
+			continue // its facts stay unseen, so that rules are not written for them
 		}
 		for _, f := range score.Missed {
 			log.Debug("missed", "set", name, "fact", f)

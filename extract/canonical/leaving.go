@@ -82,7 +82,7 @@ func (c *claim) leftEmployer(o owner, ws english.Words) []Claim {
 }
 
 // separation reads "broke up with Tom", "got divorced last year" and "am single
-// again": nobody is the partner of o any more.
+// again": o has no partner from then on.
 func (c *claim) separation(o owner, ws english.Words) []Claim {
 	n := separated.Match(ws, 0)
 	switch after := ws.At(n); {
