@@ -151,6 +151,11 @@ func testMemories(t *testing.T, c *client.Client) {
 	if len(matches) != 1 || matches[0].Explain == nil || matches[0].Score <= 0 {
 		t.Errorf("matches %+v", matches)
 	}
+	worded := client.Search{Queries: []string{"allergic to what?", "Ann sings."}, TopK: 2, Explain: true}
+	matches = must[[]memory.Match](t)(u.Search(ctx, worded))
+	if len(matches) != 2 || matches[0].Explain.Query == matches[1].Explain.Query {
+		t.Errorf("matches of two wordings %+v", matches)
+	}
 	block := must[client.Block](t)(u.Context(ctx, client.Search{Query: "choir"}, 100))
 	if block.Text == "" || block.Tokens == 0 || len(block.Memories) == 0 {
 		t.Errorf("block %+v", block)

@@ -186,7 +186,10 @@ func (u *User) Rollback(ctx context.Context, id string, revision int64) (memory.
 
 // Search is a question, with filters.
 type Search struct {
-	Query     string          `json:"query"`
+	Query string `json:"query"`
+	// Queries are up to 8 other wordings of Query, such as guesses at what was said. A
+	// match of any of them is found, with its best score.
+	Queries   []string        `json:"queries,omitempty"`
 	TopK      int             `json:"topK,omitempty"`     // 1 to 100; 0 means 10
 	MinScore  float64         `json:"minScore,omitempty"` // 0 to 1
 	Kinds     []memory.Kind   `json:"kinds,omitempty"`

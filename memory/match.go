@@ -31,6 +31,9 @@ type Outdated struct {
 type Explain struct {
 	Parts []Part   `json:"parts"`
 	Terms []string `json:"terms"` // the query's analyzed words that the memory has
+	// Query is the wording that the score is of, if a search has several: its first 200
+	// bytes.
+	Query string `json:"query,omitzero"`
 }
 
 // Part is one reason for a score. Value and Weight are 0 to 1, and the weights

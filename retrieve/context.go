@@ -92,11 +92,11 @@ func (r *Retriever) block(ctx context.Context, scope memory.Scope, req Request, 
 		req.TopK = MaxTopK
 	}
 	req.Lines = false // a block has its own
-	matches, err := r.Search(ctx, scope, req)
+	matches, text, err := r.search(ctx, scope, req)
 	if err != nil {
 		return Block{}, err
 	}
-	return f.block(matches, analyzer.Question(req.Query), maxTokens), nil
+	return f.block(matches, analyzer.Question(text), maxTokens), nil
 }
 
 // block chooses among matches, which are best first.

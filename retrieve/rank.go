@@ -30,6 +30,8 @@ type ranked struct {
 	final bool               // the parts about the kind of memory are in the score
 	parts [partCount]float64 // each 0 to 1
 
+	wording *wording // that it was found with
+
 	outdated   *memory.Outdated
 	until      validity  // of outdated words
 	successors []*ranked // that took the place of outdated words
@@ -49,11 +51,12 @@ func citesOf(m *memory.Memory) iter.Seq[cite] {
 	}
 }
 
-// ranking ranks the candidates that a store found for one question.
+// ranking ranks the candidates that a store found for one wording of a question.
 type ranking struct {
 	weights  [partCount]float64
 	question *question
-	noise    float64 // of the embedder
+	terms    []string // of the wording
+	noise    float64  // of the embedder
 	idf      []float64
 	best     float64            // the lexical score that counts as 1
 	sessions map[string]float64 // the session part of turns, by session
@@ -66,23 +69,39 @@ type ranking struct {
 
 // rank returns the n best candidates that pass the filter, best first, ties by
 // id, and the weights of the parts. It leaves out candidates that have nothing in
-// common with the question. embedded is false if the question has no vector.
-func (r *Retriever) rank(found memory.Found, q *question, embedded bool, n int) ([]*ranked, [partCount]float64) {
-	k := &ranking{question: q, noise: r.embedder.Model().Noise, named: map[string]bool{}, keys: map[cite]float64{},
-		turns: map[cite]*ranked{}, seen: map[cite]bool{}}
-	k.weigh(r.weights, found.Runs, embedded)
+// common with the question.
+func (r *Retriever) rank(wordings []*wording, q *question, n int) ([]*ranked, [partCount]float64) {
+	named := q.namedAuthors(wordings)
+	embedded := slices.ContainsFunc(wordings, func(w *wording) bool { return w.vector != nil })
+	weights := weigh(r.weights, q, named, embedded)
+	var rankings [][]*ranked
+	for _, w := range wordings {
+		k := &ranking{weights: weights, question: q, terms: w.terms, noise: r.embedder.Model().Noise, named: named,
+			keys: map[cite]float64{}, turns: map[cite]*ranked{}, seen: map[cite]bool{}}
+		best := k.rank(w.found, n)
+		for _, c := range best {
+			c.wording = w
+		}
+		rankings = append(rankings, best)
+	}
+	return fuse(rankings, q, n), weights
+}
+
+// rank returns the n best candidates for one wording.
+func (k *ranking) rank(found memory.Found, n int) []*ranked {
 	k.idf, k.best = inverseFrequencies(found.Stats)
 	k.sessions = sessionScores(found.Stats)
 	var all []*ranked
 	for _, run := range found.Runs {
-		if run[0].Memory.Kind == memory.KindFact && q.knownThen(&run[0]) {
+		if run[0].Memory.Kind == memory.KindFact && k.question.knownThen(&run[0]) {
 			all = append(all, k.scoreFact(&run[0]))
 		}
 	}
 	facts := len(all)
 	for _, run := range found.Runs {
-		if !q.asOf.IsZero() {
-			run = slices.DeleteFunc(slices.Clone(run), func(c memory.Candidate) bool { return !q.knownThen(&c) })
+		if !k.question.asOf.IsZero() {
+			later := func(c memory.Candidate) bool { return !k.question.knownThen(&c) }
+			run = slices.DeleteFunc(slices.Clone(run), later)
 		}
 		if len(run) > 0 && run[0].Memory.Kind == memory.KindTurn {
 			all = append(all, k.scoreRun(run)...)
@@ -97,36 +116,49 @@ func (r *Retriever) rank(found memory.Found, q *question, embedded bool, n int) 
 	if s := k.succession(found, ranks); s != nil {
 		best = s.place(best, n)
 	}
-	return best, k.weights
+	return best
 }
 
-// weigh gives each part that applies to the question its weight. Their sum is 1.
-func (k *ranking) weigh(raw [partCount]float64, runs [][]memory.Candidate, embedded bool) {
-	names := false // the question names the author of a candidate
-	for _, run := range runs {
-		for i := range run {
-			author := run[i].Memory.Author
-			if _, known := k.named[author]; !known {
-				k.named[author] = k.question.isAbout(author)
-				names = names || k.named[author]
+// namedAuthors returns, for each author of a candidate, whether the question is about
+// that author.
+func (q *question) namedAuthors(wordings []*wording) map[string]bool {
+	named := map[string]bool{}
+	for _, w := range wordings {
+		for _, run := range w.found.Runs {
+			for i := range run {
+				author := run[i].Memory.Author
+				if _, known := named[author]; !known {
+					named[author] = q.isAbout(author)
+				}
 			}
 		}
 	}
+	return named
+}
+
+// weigh gives each part that applies to the question its weight. Their sum is 1.
+// embedded is false if the question has no vector.
+func weigh(raw [partCount]float64, q *question, named map[string]bool, embedded bool) (weights [partCount]float64) {
+	names := false // the question names the author of a candidate
+	for _, is := range named {
+		names = names || is
+	}
 	applies := [partCount]bool{
 		lexical: true, surroundings: true, reply: true, dense: embedded, near: embedded, session: true, keys: true,
-		speaker: names, statement: true, answer: k.question.wants != anything,
-		times: len(k.question.periods) > 0, recency: k.question.present, fresh: true,
+		speaker: names, statement: true, answer: q.wants != anything,
+		times: len(q.periods) > 0, recency: q.present, fresh: true,
 	}
 	sum := 0.0
 	for p, w := range raw {
 		if applies[p] {
-			k.weights[p] = w
+			weights[p] = w
 			sum += w
 		}
 	}
-	for p := range k.weights {
-		k.weights[p] /= max(sum, 1e-9)
+	for p := range weights {
+		weights[p] /= max(sum, 1e-9)
 	}
+	return weights
 }
 
 // selectTop returns the n best. The kind of a memory can only lower a score below
@@ -405,18 +437,26 @@ func (k *ranking) discountRepeats(c *ranked) {
 	}
 }
 
-// explain lists the parts of a score and the words of the query that matched.
-func explain(c *ranked, weights [partCount]float64, terms []string) *memory.Explain {
+// explain lists the parts of a score and the words of the query that matched. several
+// is whether there are several wordings.
+func explain(c *ranked, weights [partCount]float64, several bool) *memory.Explain {
 	out := &memory.Explain{Terms: []string{}}
+	if several {
+		out.Query = memory.Cut(c.wording.text, maxExplained)
+	}
 	for i, p := range parts {
 		if weights[i] > 0 {
 			out.Parts = append(out.Parts, memory.Part{Name: p.name, Value: c.parts[i], Weight: weights[i]})
 		}
 	}
-	for i, t := range terms {
+	for i, t := range c.wording.terms {
 		if c.Freqs[i] > 0 {
 			out.Terms = append(out.Terms, t)
 		}
 	}
 	return out
 }
+
+// maxExplained bounds the wording in an explanation, in bytes: up to a hundred matches
+// repeat it.
+const maxExplained = 200

@@ -59,9 +59,7 @@ type judgments map[string]float64
 // gives no scores, all scores stay as they are.
 func (r *Retriever) rerank(
 	ctx context.Context,
-	query string,
-	terms []string,
-	found memory.Found,
+	wordings []*wording,
 	best []*ranked,
 ) (judgments, error) {
 	if r.reranker == nil || len(best) < 2 {
@@ -70,7 +68,7 @@ func (r *Retriever) rerank(
 	top := best[:min(len(best), rerankTop)]
 	var scores []float64
 	err := r.reranking.call(ctx, func(ctx context.Context) (err error) {
-		if scores, err = r.reranker.Rerank(ctx, query, texts(top, found, terms)); err != nil {
+		if scores, err = r.reranker.Rerank(ctx, wordings[0].text, texts(top, wordings)); err != nil {
 			return err
 		}
 		return checkScores(scores, len(top))
@@ -116,12 +114,14 @@ func checkScores(scores []float64, want int) error {
 }
 
 // texts returns the matches as a reranker sees them.
-func texts(best []*ranked, found memory.Found, terms []string) []string {
+func texts(best []*ranked, wordings []*wording) []string {
 	questions := map[string]*memory.Memory{} // by the id of the turn after
-	for _, run := range found.Runs {
-		for i := 1; i < len(run); i++ {
-			if asks(run[i-1].Memory.Fact) {
-				questions[run[i].Memory.ID] = &run[i-1].Memory
+	for _, w := range wordings {
+		for _, run := range w.found.Runs {
+			for i := 1; i < len(run); i++ {
+				if asks(run[i-1].Memory.Fact) {
+					questions[run[i].Memory.ID] = &run[i-1].Memory
+				}
 			}
 		}
 	}
@@ -133,7 +133,7 @@ func texts(best []*ranked, found memory.Found, terms []string) []string {
 			lead += lastSentences(clean(q.Fact), rerankTokens/3-extract.Tokens(lead)) + "\n"
 		}
 		lead += dateAndAuthor(&c.Memory)
-		out = append(out, lead+passage(clean(c.Memory.Fact), terms, rerankTokens-extract.Tokens(lead)))
+		out = append(out, lead+passage(clean(c.Memory.Fact), c.wording.terms, rerankTokens-extract.Tokens(lead)))
 	}
 	return out
 }

@@ -19,7 +19,8 @@ import (
 const (
 	DefaultTopK = 10
 	MaxTopK     = 100
-	MaxQuery    = 16 << 10 // bytes
+	MaxQuery    = 16 << 10 // bytes, of each wording
+	MaxQueries  = 8
 )
 
 // candidates is the length of the lists that a store returns for ranking. A memory
@@ -75,8 +76,13 @@ func New(store memory.Store, embedder embed.Embedder, opts *Options) *Retriever 
 
 // Request is one search.
 type Request struct {
-	Query    string // 1 to MaxQuery bytes, not all space
-	TopK     int    // 1 to MaxTopK; 0 is DefaultTopK
+	Query string // 1 to MaxQuery bytes, not all space
+	// Queries are up to MaxQueries other wordings of Query, such as what might have been
+	// said that answers it. A search finds what any wording finds, and each match has
+	// the best of its scores. Query says whom and what time the question is about; if it
+	// is "", the first of Queries does.
+	Queries  []string
+	TopK     int // 1 to MaxTopK; 0 is DefaultTopK
 	MinScore float64
 	Filter   memory.Filter
 	Explain  bool
@@ -88,38 +94,62 @@ type Request struct {
 
 func (r *Request) validate() error {
 	switch {
-	case strings.TrimSpace(r.Query) == "":
+	case strings.TrimSpace(r.Query) == "" && (r.Query != "" || len(r.Queries) == 0):
 		return fmt.Errorf("%w: query is empty", memory.ErrInvalid)
 	case len(r.Query) > MaxQuery:
 		return fmt.Errorf("%w: query has %d bytes, more than %d", memory.ErrInvalid, len(r.Query), MaxQuery)
+	case len(r.Queries) > MaxQueries:
+		return fmt.Errorf("%w: queries has %d texts, more than %d", memory.ErrInvalid, len(r.Queries), MaxQueries)
 	case r.TopK < 0 || r.TopK > MaxTopK:
 		return fmt.Errorf("%w: topK %d is not within 1 to %d", memory.ErrInvalid, r.TopK, MaxTopK)
 	case !(r.MinScore >= 0 && r.MinScore <= 1):
 		return fmt.Errorf("%w: minScore %v is not within 0 to 1", memory.ErrInvalid, r.MinScore)
 	}
+	for i, q := range r.Queries {
+		if strings.TrimSpace(q) == "" {
+			return fmt.Errorf("%w: queries[%d] is empty", memory.ErrInvalid, i)
+		}
+		if len(q) > MaxQuery {
+			return fmt.Errorf("%w: queries[%d] has %d bytes, more than %d", memory.ErrInvalid, i, len(q), MaxQuery)
+		}
+	}
 	return r.Filter.Validate()
+}
+
+// texts returns the wordings of a valid request, the question first.
+func (r *Request) texts() []string {
+	if r.Query == "" {
+		return r.Queries
+	}
+	return append([]string{r.Query}, r.Queries...)
 }
 
 // embedTime is how long a search waits for a remote embedder before it goes by
 // words alone.
 const embedTime = 2 * time.Second
 
-// embed returns the vector of a question, or nil if the embedder fails or is late.
-func (r *Retriever) embed(ctx context.Context, query string) ([]float32, error) {
+// embed sets the vectors of wordings, unless the embedder fails or is late.
+func (r *Retriever) embed(ctx context.Context, wordings []*wording) error {
+	texts := make([]string, len(wordings))
+	for i, w := range wordings {
+		texts[i] = w.text
+	}
 	var vectors [][]float32
 	err := r.embedding.call(ctx, func(ctx context.Context) (err error) {
-		vectors, err = embed.Vectors(ctx, r.embedder, embed.Query, []string{query})
+		vectors, err = embed.Vectors(ctx, r.embedder, embed.Query, texts)
 		return err
 	})
 	switch {
 	case err == nil:
-		return vectors[0], nil
+		for i, w := range wordings {
+			w.vector = vectors[i]
+		}
 	case ctx.Err() != nil:
-		return nil, ctx.Err()
+		return ctx.Err()
 	case !errors.Is(err, errOpen):
 		r.log.Warn("search by words alone: embedding the query failed", "err", err)
 	}
-	return nil, nil
+	return nil
 }
 
 // Search returns the best matches in a scope, best first, ties by id. Memories
@@ -127,33 +157,29 @@ func (r *Retriever) embed(ctx context.Context, query string) ([]float32, error) 
 // than TopK, or none. If the embedder fails, words alone decide; if the reranker
 // fails, the ranking stands.
 func (r *Retriever) Search(ctx context.Context, scope memory.Scope, req Request) ([]memory.Match, error) {
+	matches, _, err := r.search(ctx, scope, req)
+	return matches, err
+}
+
+// search is Search, and returns the texts that were searched with as well, one a line.
+func (r *Retriever) search(
+	ctx context.Context,
+	scope memory.Scope,
+	req Request,
+) (out []memory.Match, text string, err error) {
 	if err := scope.Validate(); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if err := req.validate(); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if req.TopK == 0 {
 		req.TopK = DefaultTopK
 	}
-	asked := readQuestion(req.Query, scope.User, req.Filter.AsOf, r.now())
-	q := memory.Query{
-		Filter:   req.Filter,
-		Terms:    asked.terms,
-		Limit:    candidates,
-		Cited:    true,
-		Context:  2 * reach,
-		Sessions: r.weights[session] > 0,
-
-		Succession: true,
-	}
-	var err error
-	if q.Vector, err = r.embed(ctx, req.Query); err != nil {
-		return nil, err
-	}
-	found, err := r.store.Search(ctx, scope, q)
-	if err != nil {
-		return nil, err
+	wordings := wordingsOf(req.texts())
+	asked := readQuestion(wordings[0].text, scope.User, req.Filter.AsOf, r.now())
+	if err := r.find(ctx, scope, req.Filter, wordings); err != nil {
+		return nil, "", err
 	}
 	topK := req.TopK
 	if req.Lines {
@@ -163,25 +189,26 @@ func (r *Retriever) Search(ctx context.Context, scope memory.Scope, req Request)
 	if r.reranker != nil {
 		n = max(n, rerankTop)
 	}
-	best, weights := r.rank(found, asked, q.Vector != nil, n)
-	reranked, err := r.rerank(ctx, req.Query, q.Terms, found, best)
+	best, weights := r.rank(wordings, asked, n)
+	reranked, err := r.rerank(ctx, wordings, best)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	best = newerFirst(succeed(best, asked), asked, req.TopK)
-	out := make([]memory.Match, 0, req.TopK)
+	out = make([]memory.Match, 0, req.TopK)
 	for _, c := range best[:min(len(best), req.TopK)] {
 		if c.score < req.MinScore {
 			break
 		}
 		m := memory.Match{Memory: c.Memory, Score: c.score, Outdated: c.outdated}
 		if req.Explain {
-			m.Explain = explainPlace(c, reranked.explain(c, explain(c, weights, q.Terms)))
+			m.Explain = explainPlace(c, reranked.explain(c, explain(c, weights, len(wordings) > 1)))
 		}
 		out = append(out, m)
 	}
+	text = textOf(wordings)
 	if req.Lines {
-		out = lines(out, req.Query, topK)
+		out = lines(out, text, topK)
 	}
-	return out, nil
+	return out, text, nil
 }

@@ -209,7 +209,7 @@ func (s *succession) foundFor(turn *ranked, facts []*memory.Candidate) (found, r
 		if s.coveredBy(turn.Memory.Fact, words) >= wholeTurn {
 			return true, true
 		}
-		for i, t := range s.question.terms {
+		for i, t := range s.terms {
 			matched[i] = matched[i] || words[t]
 		}
 	}

@@ -98,7 +98,7 @@ func (r *randomizer) name() string {
 	if r.oneIn(30) {
 		return r.text()
 	}
-	return pickOf(r, []string{"id", "state", "events", "stateDelta", "sessionId", "session_id", "query", "topK", "minScore", "kinds", "topics",
+	return pickOf(r, []string{"id", "state", "events", "stateDelta", "sessionId", "session_id", "query", "queries", "topK", "minScore", "kinds", "topics",
 		"since", "until", "asOf", "metadata", "explain", "fact", "facts", "ttl", "validFrom", "revision", "template", "args", "maxTokens",
 		"content", "parts", "text", "role", "author", "timestamp", "actions", "partial", "invocationId", "customMetadata", "appName", "userId",
 		"disableConsolidation", "startTime", "endTime", "inlineData", "functionCall", "rewindBeforeInvocationId", "compaction", "artifactDelta"})

@@ -16,6 +16,7 @@ type searchBody struct {
 	App       string          `json:"appName"`
 	User      string          `json:"userId"`
 	Query     string          `json:"query"`
+	Queries   []string        `json:"queries"`
 	TopK      *int            `json:"topK"` // nil is the default; 0 is refused
 	MinScore  float64         `json:"minScore"`
 	Kinds     []memory.Kind   `json:"kinds"`
@@ -33,7 +34,7 @@ type searchBody struct {
 // rest as its request.
 func (b *searchBody) request(scope memory.Scope) (retrieve.Request, error) {
 	r := retrieve.Request{
-		Query: b.Query, MinScore: b.MinScore, Explain: b.Explain, Lines: b.Lines,
+		Query: b.Query, Queries: b.Queries, MinScore: b.MinScore, Explain: b.Explain, Lines: b.Lines,
 		Filter: memory.Filter{
 			Kinds: b.Kinds, Topics: b.Topics, Since: b.Since.Time, Until: b.Until.Time, AsOf: b.AsOf.Time,
 			SessionID: b.SessionID, Metadata: b.Metadata,

@@ -159,6 +159,39 @@ func TestSearchExplain(t *testing.T) {
 	same(t, "terms", len(terms), 1)
 }
 
+// TestSearchQueries checks that several wordings find what each of them finds, in a
+// search and in a context, and that one wording is the same search in each form.
+func TestSearchQueries(t *testing.T) {
+	a := startLibrary(t)
+	const peanuts = "Who is allergic to peanuts?"
+	one := request{"query": peanuts, "explain": true}
+	found := a.find(one)
+	same(t, "queries alone", a.find(request{"queries": []string{peanuts}, "explain": true}), found)
+	same(t, "both the same", a.find(request{"query": peanuts, "queries": []string{peanuts}, "explain": true}), found)
+	same(t, "none", a.find(request{"query": peanuts, "queries": nil, "explain": true}), found)
+
+	both := request{"query": peanuts, "queries": []string{"Ramen on Fridays."}, "explain": true, "topK": 2}
+	wordings := map[string]bool{}
+	for _, h := range a.find(both) {
+		wordings[text(h, "explain", "query")] = true
+	}
+	same(t, "the wordings that find the best two", wordings, map[string]bool{peanuts: true, "Ramen on Fridays.": true})
+	delete(both, "topK")
+	block := text(a.block(1024, both), "text")
+	if !strings.Contains(block, "allergic to peanuts") || !strings.Contains(block, "Ramen on Fridays.") {
+		t.Errorf("the block is %s", block)
+	}
+
+	nine := strings.Split(strings.Repeat("x", 9), "")
+	for _, path := range []string{"/memories/search", "/memories/context"} {
+		a.refused(400, "POST", scope+path, request{"query": "x", "queries": nine}, "queries has 9 texts, more than 8")
+		a.refused(400, "POST", scope+path, request{"query": "x", "queries": []string{"y", ""}}, "queries[1] is empty")
+		a.refused(400, "POST", scope+path, request{"queries": []string{}}, "query is empty")
+		a.refused(400, "POST", scope+path, request{"query": " ", "queries": []string{"x"}}, "query is empty")
+		a.refused(400, "POST", scope+path, request{"queries": []string{strings.Repeat("a", 16<<10+1)}}, "more than 16384")
+	}
+}
+
 // TestSearchEmpty checks that a search without matches is an empty list, and that
 // an empty query is refused.
 func TestSearchEmpty(t *testing.T) {

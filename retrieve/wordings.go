@@ -1,0 +1,118 @@
+package retrieve
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/memoryd/memoryd/internal/analyzer"
+	"github.com/memoryd/memoryd/memory"
+)
+
+// wording is one text that a question is searched with, and what was found.
+type wording struct {
+	text   string
+	terms  []string // analyzed words, distinct
+	vector []float32
+	found  memory.Found
+}
+
+// wordingsOf returns the wordings of texts, each once.
+func wordingsOf(texts []string) (out []*wording) {
+	for i, text := range texts {
+		if !slices.Contains(texts[:i], text) {
+			out = append(out, &wording{text: text, terms: analyzer.Question(text)})
+		}
+	}
+	return out
+}
+
+// textOf returns the texts of wordings, one a line.
+func textOf(wordings []*wording) string {
+	texts := make([]string, len(wordings))
+	for i, w := range wordings {
+		texts[i] = w.text
+	}
+	return strings.Join(texts, "\n")
+}
+
+// find searches the store with each wording.
+func (r *Retriever) find(ctx context.Context, scope memory.Scope, filter memory.Filter, wordings []*wording) error {
+	if err := r.embed(ctx, wordings); err != nil {
+		return err
+	}
+	for _, w := range wordings {
+		var err error
+		w.found, err = r.store.Search(ctx, scope, memory.Query{
+			Filter:   filter,
+			Terms:    w.terms,
+			Vector:   w.vector,
+			Limit:    candidates,
+			Cited:    true,
+			Context:  2 * reach,
+			Sessions: r.weights[session] > 0,
+
+			Succession: true,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fuse returns the n best matches of several rankings. A match has the place that it
+// has in the ranking with its best score: scores of all wordings have one scale. It is
+// outdated if it is so in any ranking.
+func fuse(rankings [][]*ranked, q *question, n int) []*ranked {
+	if len(rankings) == 1 {
+		return rankings[0]
+	}
+	byID := map[string]*ranked{}
+	for _, ranking := range rankings {
+		for _, c := range ranking {
+			if best := byID[c.Memory.ID]; best == nil || c.score > best.score {
+				byID[c.Memory.ID] = c
+			}
+		}
+	}
+	for _, ranking := range rankings {
+		for _, c := range ranking {
+			if best := byID[c.Memory.ID]; best != c {
+				best.markAs(c)
+			}
+		}
+	}
+	out := slices.SortedFunc(maps.Values(byID), better)
+	for _, c := range out {
+		for i, by := range c.successors {
+			if best := byID[by.Memory.ID]; best != nil {
+				c.successors[i] = best
+			}
+		}
+	}
+	out = succeed(out, q)
+	return out[:min(len(out), n)]
+}
+
+// markAs marks a match as outdated as another ranking has it.
+func (c *ranked) markAs(o *ranked) {
+	if o.outdated == nil {
+		return
+	}
+	if c.outdated == nil {
+		c.outdated, c.until, c.successors = o.outdated, o.until, o.successors
+		return
+	}
+	if o.until.to.After(c.until.to) {
+		c.until, c.outdated.Since = o.until, o.until.to
+	}
+	c.outdated.Redundant = c.outdated.Redundant || o.outdated.Redundant
+	for _, id := range o.outdated.By {
+		if !slices.Contains(c.outdated.By, id) {
+			c.outdated.By = append(c.outdated.By, id)
+		}
+	}
+	c.successors = append(c.successors, o.successors...)
+}
