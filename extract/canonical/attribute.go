@@ -20,8 +20,9 @@ func (r reading) ok() bool { return r.value != "" }
 // claim is a fact that is read for an attribute: its text, in which names have
 // their capitals, and its reduced words.
 type claim struct {
-	text  string
-	words english.Words
+	text    string
+	words   english.Words
+	changed bool // the fact speaks of a change
 }
 
 // owner is whose attribute a fact speaks of: "" is the speaker, and any other
@@ -127,8 +128,12 @@ func relation(w string) string {
 	return ""
 }
 
-// capital reports whether w is written with a capital.
+// capital reports whether w is written with a capital, or is a name in a text
+// without any.
 func (c *claim) capital(w english.Word) bool {
+	if w.Upper {
+		return true
+	}
 	r, _ := utf8.DecodeRuneInString(c.text[w.Start:w.End])
 	return unicode.IsUpper(r)
 }

@@ -48,7 +48,7 @@ func (c *Claim) supersedes(o *Claim, said time.Time) bool {
 		after, _ := strconv.Atoi(c.Value)
 		return c.Changed && after-before > 0 && after-before <= maxYears
 	}
-	return c.Value != o.Value && (c.Changed || !c.Several)
+	return c.Value != o.Value && (c.Changed || !c.Several && !o.Several)
 }
 
 // maxYears bounds how many years one of several relations is older when its age is
@@ -90,6 +90,13 @@ func (f *Form) Subject() string {
 		}
 	}
 	return ""
+}
+
+// Listed reports whether people often give the attribute several values in one
+// sentence: "I love sushi, ramen and pho".
+func (c *Claim) Listed() bool {
+	a := " " + c.Attribute
+	return strings.Contains(a, " habit ") || strings.Contains(a, " has ") || strings.Contains(a, " taste of ")
 }
 
 // dates gives claims the time that stood behind their statement.

@@ -13,36 +13,52 @@ import (
 // claimsOf reads what a fact says of attributes, and whether it makes several
 // statements; see [Of].
 func claimsOf(fact string) (claims []Claim, more bool) {
-	if strings.Contains(fact, "?") || len(fact) > english.MaxSentenceBytes {
+	if len(fact) > english.MaxSentenceBytes {
 		return nil, false
 	}
 	text := norm.NFKC.String(strings.ToValidUTF8(fact, ""))
-	all := english.Lex(text)
-	c := &claim{text: text, words: reduce(all)}
-	if len(c.words) < 2 || len(c.words) > maxClaimWords {
+	if text = answer(text); text == "" {
 		return nil, false
 	}
+	all := withNames(text, english.Lex(text).WithoutFillers())
+	words := reduce(all)
+	if len(words) < 2 || len(words) > english.MaxSentenceWords {
+		return nil, false
+	}
+	words = words[changeMarks.Match(words, 0):]
+	list := statements(afterFrontTime(words))
+	for _, s := range list {
+		c := &claim{text: text, words: s.words, changed: tellsChange(all)}
+		claims = append(claims, c.read(all, s.several)...)
+	}
+	return claims, len(list) > 1
+}
+
+// read gives the claims of one statement. With several, a list follows it, so that
+// it does not end with one of the things that people have or like.
+func (c *claim) read(all english.Words, several bool) []Claim {
+	if len(c.words) < 2 || len(c.words) > maxClaimWords {
+		return nil
+	}
 	if r := c.directive(); r.ok() {
-		return []Claim{{Attribute: r.attribute, Value: r.value}}, false
+		return []Claim{{Attribute: r.attribute, Value: r.value}}
 	}
 	if out := c.instruction(); out != nil {
-		return out, false
+		return out
 	}
-	c.words = c.words[changeMarks.Match(c.words, 0):]
-	statements := clauses(afterFrontTime(c.words))
-	for _, c.words = range statements {
-		if len(c.words) < 2 {
-			continue
+	c.words = withoutTimeWithin(withoutNow(reduceOnce(c.words)))
+	said := wordsBetween(all, c.words[0].Start, c.words[len(c.words)-1].End)
+	found := append(c.endings(), c.taste(c.words)...)
+	if len(found) == 0 && !c.doubts(said) {
+		found = c.assertions(c.changed)
+		for i := range found {
+			found[i].Changed = found[i].Changed || c.changed && !found[i].Ended
 		}
-		c.words = withoutNow(reduceOnce(c.words))
-		said := wordsBetween(all, c.words[0].Start, c.words[len(c.words)-1].End)
-		found := append(c.endings(), c.taste(c.words)...)
-		if len(found) == 0 && !c.doubts(said) {
-			found = c.assertions(tellsChange(all))
-		}
-		claims = append(claims, found...)
 	}
-	return claims, len(statements) > 1
+	if several {
+		found = slices.DeleteFunc(found, func(c Claim) bool { return !c.Ended && c.Listed() })
+	}
+	return found
 }
 
 // doubts reports whether a word makes the clause uncertain or past. "Was" and
@@ -92,7 +108,8 @@ func (c *claim) assertions(changed bool) (out []Claim) {
 	c.words = whole
 	if len(predicate) > 0 {
 		out = append(out, c.habits(o, predicate)...)
-		out = append(out, c.having(o, predicate)...)
+		out = append(out, c.having(o, predicate, changed)...)
+		out = append(out, c.trade(o, predicate, changed)...)
 	}
 	out = append(out, c.partner()...)
 	out = append(out, c.ages(o, predicate)...)
@@ -147,7 +164,7 @@ func (c *claim) claimsBefore(ws english.Words) (out []Claim) {
 	}
 	if o, p := before.subjectOf(ws); len(p) > 0 {
 		out = append(out, before.habits(o, p)...)
-		out = append(out, before.having(o, p)...)
+		out = append(out, before.having(o, p, false)...)
 	}
 	out = append(out, before.taste(ws)...)
 	return asEnded(slices.DeleteFunc(out, func(c Claim) bool { return c.Ended }))

@@ -7,34 +7,134 @@ import (
 	"github.com/memoryd/memoryd/extract/english"
 )
 
-// clauses are the statements of ws: "I live in Ghent" and "I work in Bruges". There
-// are none if a word bounds what they say: "if it works out", "but only in summer".
-func clauses(ws english.Words) (out []english.Words) {
-	from := 0
-	for i := 1; i < len(ws); i++ {
-		w := ws[i].Text
-		subject := i+1 < len(ws) && clauseSubjects.Has(ws[i+1].Text)
-		next := 0 // where the next clause begins
-		switch {
-		case conditions.Has(w):
-			return nil
-		case w == "but" && ws[from:i].Has("used") && ws[i:].Any(anymoreWords):
-			return append(out, ws[from:i])
-		case joining.Has(w) && subject && i+2 < len(ws):
-			next = i + 1
-		case w == "but":
-			return nil
-		case (w == "and" || w == "so") && i-from > 2 && mayBeVerb(ws.At(i+1)):
-			next = i + 1
-		case stopsClause(ws[i-1].Stop) && (clauseSubjects.Has(w) || w == "not") && i+1 < len(ws):
-			next = i
+// statement is what one clause of a fact says, without what explains it.
+type statement struct {
+	words english.Words
+	// several says that a list follows: "I love sushi, ramen and pho".
+	several bool
+}
+
+// statements are the statements of ws: "I live in Ghent" and "I work in Bruges". One
+// that is bounded is left out, as is all that depends on it: "if it works out, …",
+// "…, but only in summer".
+func statements(ws english.Words) (out []statement) {
+	var subject english.Words
+	ws = withoutPair(ws)
+	for _, cl := range english.Clauses(ws) {
+		all, core := ws[cl.From:cl.To], ws[cl.From:cl.Core]
+		if cl.Shared {
+			all, core = slices.Concat(subject, all), slices.Concat(subject, core)
+		} else if subject = subjectWords(core); len(subject) == 0 && elides(core) {
+			subject = english.Words{{Text: "i", Start: core[0].Start, End: core[0].Start}}
+			all, core = slices.Concat(subject, all), slices.Concat(subject, core)
 		}
-		if next > 0 {
-			out = append(out, ws[from:i])
-			from = next
+		conditional := all.Any(conditions)
+		if s, ok := withoutRemarks(all, len(core)); ok && !conditional {
+			out = append(out, s)
+		}
+		if conditional && conditions.Has(all[0].Text) {
+			break // what follows depends on it
 		}
 	}
-	return append(out, ws[from:])
+	return out
+}
+
+// withoutPair puts "we" in the place of "Tom and I".
+func withoutPair(ws english.Words) english.Words {
+	for i := 1; i+2 < min(len(ws), 6); i++ {
+		switch {
+		case ws[i].Text == "and" && ws[i+1].Text == "i":
+			we := english.Word{Text: "we", Start: ws[0].Start, End: ws[i+1].End}
+			return append(english.Words{we}, ws[i+2:]...)
+		case mayBeVerb(ws[i].Text), ws[i].Stop != 0:
+			return ws
+		}
+	}
+	return ws
+}
+
+// subjectWords are the words of the subject of ws, if it is one that the rules know.
+func subjectWords(ws english.Words) english.Words {
+	switch ws.At(0) {
+	case "i", "we":
+		return ws[:1]
+	case "my", "our":
+		if o, n := relationAt(ws[1:]); o != "" {
+			return ws[:1+n]
+		}
+	}
+	if len(ws) > 1 && ws[0].Upper && personVerbs.Has(ws[1].Text) {
+		return ws[:1]
+	}
+	return nil
+}
+
+// elides reports whether ws is a statement of the speaker's without "I": "moved to
+// Ghent", "just got laid off".
+func elides(ws english.Words) bool {
+	i := 0
+	for i+1 < len(ws) && (frontAdverbs.Has(ws[i].Text) || english.Adverbs.Has(ws[i].Text)) {
+		i++
+	}
+	w := ws.At(i)
+	return english.Past(w) && !inAny(w, english.Evaluative, english.Moods, english.States, english.OwnNouns)
+}
+
+// withoutRemarks is the statement ws without the remarks and explanations behind its
+// first n words. It is not ok if one of them bounds the statement. A name, a place or
+// a time behind a mark belongs to the statement.
+func withoutRemarks(ws english.Words, n int) (s statement, ok bool) {
+	for i := range ws[:n] {
+		if ws[i].Text == "but" {
+			return statement{words: ws[:i]}, ws[:i].Has("used") && ws[i:].Any(anymoreWords)
+		}
+	}
+	end, cut := n, false
+	for i := n; i < len(ws); {
+		next := i + 1
+		for next < len(ws) && !stopsClause(ws[next-1].Stop) {
+			next++
+		}
+		remark := ws[i:next]
+		remark = remark[english.SkipLeads(remark):]
+		switch {
+		case boundingTails.Match(remark, 0) > 0 || len(remark) < 3 && amountTails.Has(remark[0].Text) ||
+			remark.At(0) == "but":
+			return statement{words: ws[:n]}, remark.At(0) == "but" && ws[:n].Has("used") && remark.Any(anymoreWords)
+		case !cut && (continues(remark) || english.StartsWithDigit(remark[0].Text) && len(remark) < 4):
+			end = next
+		default:
+			cut = true
+			s.several = s.several || lists(remark)
+		}
+		i = next
+	}
+	s.words = ws[:end]
+	return s, true
+}
+
+// continues reports whether the words behind a mark belong to the statement before it:
+// "Porto, Portugal", "at 9, on Friday".
+func continues(ws english.Words) bool {
+	return ws[0].Upper || inAny(ws[0].Text, english.Prepositions, english.DateWords) ||
+		recently.MatchString(ws.String())
+}
+
+// lists reports whether words behind a mark may be more of what stands before it:
+// "sushi, ramen and pho".
+func lists(ws english.Words) bool {
+	if len(ws) > maxObjectWords && !ws.Has("and") && !ws.Has("or") {
+		return false
+	}
+	first := ws.At(0)
+	if english.Articles.Has(first) && len(ws) > 1 {
+		first = ws[1].Text
+		if first == "more" || strings.HasSuffix(first, "er") && !ws.Has("and") {
+			return false // "the scarier the better"
+		}
+	}
+	return !english.StartsWithDigit(first) && !inAny(first, english.StopWords, english.Adverbs, english.Moods,
+		english.States, negations)
 }
 
 // withoutNow is ws without "now", which says no more than the present does: but
@@ -66,6 +166,7 @@ type variant struct {
 // before a modifier that bounds the statement, such as "in summer". The time of an
 // event bounds nothing: "I moved to Ghent in summer".
 func withoutModifiers(ws english.Words, event bool) []variant {
+	ws = withoutBeginning(ws)
 	if event {
 		ws = withoutRecentTime(ws)
 	}
@@ -83,7 +184,8 @@ func withoutModifiers(ws english.Words, event bool) []variant {
 		if time {
 			dated = i
 		}
-		opens := modifierStarts.Has(w) || english.Prepositions.Has(w) && w != "of" || stopsClause(ws[i-1].Stop)
+		opens := countsBack(ws[i:]) || modifierStarts.Has(w) || english.Prepositions.Has(w) && w != "of" ||
+			stopsClause(ws[i-1].Stop)
 		if !opens ||
 			w == "for" && (i+1 == end || amountStarts.Has(ws[i+1].Text) || english.StartsWithDigit(ws[i+1].Text)) {
 			continue
@@ -99,6 +201,11 @@ func withoutModifiers(ws english.Words, event bool) []variant {
 		end = i
 	}
 	return out
+}
+
+// countsBack reports whether ws begins like "11 weeks ago".
+func countsBack(ws english.Words) bool {
+	return english.StartsWithDigit(ws.At(0)) && ws.At(2) == "ago"
 }
 
 // tellsEvent reports whether a predicate tells of something that happened: "moved
@@ -188,7 +295,9 @@ func objectOf(ws english.Words) (what string, rest english.Words) {
 	var out []string
 	for i, w := range ws {
 		if i > 0 && (english.Prepositions.Has(w.Text) && w.Text != "of" || modifierStarts.Has(w.Text) ||
-			boundingModifiers.Has(w.Text) || w.Text == "called" || w.Text == "named" || stopsClause(ws[i-1].Stop)) {
+			boundingModifiers.Has(w.Text) || countsBack(ws[i:]) ||
+			w.Text == "this" && english.Periods.Has(ws.At(i+1)) ||
+			inAny(w.Text, called) || stopsClause(ws[i-1].Stop)) {
 			rest = ws[i:]
 			break
 		}

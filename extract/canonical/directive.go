@@ -17,6 +17,10 @@ var directiveRules = []struct {
 	{[]string{"address", "me", "as"}, (*claim).formOfAddress, "Address me as Dr. Smith = form of address: dr smith"},
 	{[]string{"refer", "to", "me", "as"}, (*claim).formOfAddress, "Refer to me as Annie = form of address: annie"},
 	{[]string{"use"}, useUnits, "Use metric units = units: metric"},
+	{[]string{"back", "to"}, languageAlone, "Back to English please = language of answers: english"},
+	{[]string{"go", "back", "to"}, languageAlone, "Go back to English = language of answers: english"},
+	{[]string{"switch", "to"}, languageAlone, "Switch to German = language of answers: german"},
+	{[]string{"switch", "back", "to"}, languageAlone, "Switch back to German = language of answers: german"},
 	{[]string{"answer"}, answerLanguage, "Answer in French = language of answers: french"},
 	{[]string{"reply"}, answerLanguage, "Reply to me in English = language of answers: english"},
 	{[]string{"respond"}, answerLanguage, "Respond in Dutch = language of answers: dutch"},
@@ -122,7 +126,7 @@ func answerLanguage(_ *claim, ws english.Words, _ bool) reading {
 		ws = ws[1:]
 	}
 	ws = ws[1:]
-	if last := ws.At(len(ws) - 1); last == "only" || last == "always" {
+	for last := ws.At(len(ws) - 1); len(ws) > 1 && answerEnds.Has(last); last = ws.At(len(ws) - 1) {
 		ws = ws[:len(ws)-1]
 	}
 	if len(ws) == 2 && languageVariants.Has(ws[0].Text) {
@@ -132,6 +136,14 @@ func answerLanguage(_ *claim, ws english.Words, _ bool) reading {
 		return reading{}
 	}
 	return reading{"language of answers", ws[0].Text}
+}
+
+// languageAlone reads "English" and "answering in English".
+func languageAlone(c *claim, ws english.Words, standing bool) reading {
+	if ws.At(0) == "answering" || ws.At(0) == "speaking" || ws.At(0) == "writing" {
+		return answerLanguage(c, ws[1:], standing)
+	}
+	return answerLanguage(c, append(english.Words{{Text: "in"}}, ws...), standing)
 }
 
 // useUnits reads "metric units" after "use".

@@ -53,6 +53,11 @@ func (c *claim) state(o owner, ws english.Words) Claim {
 	if diet != "" {
 		return Claim{Attribute: o.attribute("diet"), Value: diet}
 	}
+	if isBe(ws.At(0)) && (ws.At(1) == "allergic" || ws.At(1) == "intolerant") && ws.At(2) == "to" {
+		if what := object(ws[3:]); what != "" {
+			return Claim{Attribute: o.attribute("has allergy to " + what), Value: held}
+		}
+	}
 	if n := routines.Match(ws, 0); n > 0 && len(ws) > n && english.StartsWithDigit(ws[n].Text) {
 		return Claim{Attribute: o.attribute("time " + ws[:n].String()), Value: ws[n].Text, Several: true}
 	}
@@ -78,6 +83,10 @@ func (c *claim) habitWith(o owner, verb string, rest english.Words) (out []Claim
 		return nil
 	}
 	out = habitOf(o, verb, what)
+	if verb == "drive" {
+		drives := Claim{Attribute: o.attribute("car thing"), Value: what, Several: true, Changed: c.changed}
+		out = append(out, drives)
+	}
 	if k := insteadOf(rest); k > 0 && object(rest[k:]) != "" {
 		out = append(out, asEnded([]Claim{habit(o, "of "+object(rest[k:]))})...)
 	}

@@ -13,16 +13,16 @@ func has(o owner, what string) Claim {
 }
 
 // having reads "have 3 cats" and "have a dog called Rex".
-func (c *claim) having(o owner, ws english.Words) []Claim {
+func (c *claim) having(o owner, ws english.Words, changed bool) []Claim {
 	ws = withoutAdverbs(ws)
 	if verb := ws.At(0); verb != "have" && verb != "own" && verb != "has" && verb != "owns" || len(ws) < 3 {
 		return nil
 	}
 	ws = ws[1:]
 	if n := ws[0].Text; n == "one" {
-		return counted(o, "1", ws[1:])
+		return counted(o, "1", ws[1:], changed)
 	} else if isNumber(n) {
-		return counted(o, n, ws[1:])
+		return counted(o, n, ws[1:], changed)
 	}
 	if w := ws[0].Text; w != "a" && w != "an" {
 		return nil
@@ -37,9 +37,15 @@ func (c *claim) having(o owner, ws english.Words) []Claim {
 	return []Claim{has(o, what)}
 }
 
-// counted reads "3 cats" and "2 older brothers": how many of a kind o has. It reads
-// only kinds of which people tell the whole number.
-func counted(o owner, n string, ws english.Words) []Claim {
+// counted reads "3 cats" and "2 older brothers": how many of a kind o has. Of kinds of
+// which people do not always tell the whole number only a fact that tells of a change
+// replaces another number.
+func counted(o owner, n string, ws english.Words, changed bool) []Claim {
+	if len(ws) > 0 && n != "1" && counts.Of(ws[0].Text) == "" && (len(ws) == 1 || ws[0].Stop != 0 || len(ws) > 1 &&
+		inAny(ws[1].Text, english.Prepositions, modifierStarts)) && singular(ws[0].Text) != ws[0].Text {
+		kind := singular(ws[0].Text)
+		return []Claim{{Attribute: o.attribute("count " + kind), Value: n, Several: true, Changed: changed}}
+	}
 	for i, w := range ws {
 		if i > 1 || w.Stop != 0 && i+1 < len(ws) {
 			break

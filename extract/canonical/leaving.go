@@ -34,13 +34,16 @@ func (c *claim) leftBy(ws english.Words) []Claim {
 			(c.capital(ws[i-1]) || partners.Has(relation(ws[i-1].Text))) {
 			return c.separation("", ws[i:i+1])
 		}
+		if dismissing.Match(ws, i) > 0 && i > 0 && i < 4 && !ws[:i].Any(negations) {
+			return []Claim{{Attribute: "employer", Ended: true}}
+		}
 		if ws[i:].StartWith("my", "last", "day", "at") && ws[:i].Any(pastBe) && i+4 < len(ws) {
 			if company := c.company(ws[i+4:]); company != "" {
 				return []Claim{{Attribute: "employer", Value: company, Ended: true}}
 			}
 		}
 	}
-	if n := deathVerbs.Match(ws, 1); n > 0 && n+1 == len(ws) && c.capital(ws[0]) {
+	if n := deathVerbs.Match(ws, 1); n > 0 && n+1 == len(ws) && c.capital(ws[0]) && ws[0].Text != "i" {
 		return []Claim{{Attribute: beingAttribute + ws[0].Text, Value: held, Ended: true}}
 	}
 	return nil

@@ -211,6 +211,8 @@ func (c *claim) is(p predicate) reading {
 		return occupation(ws[:len(ws)-2])
 	case len(ws) > 2 && last == "tall":
 		return measured("height", ws[:len(ws)-1])
+	case p.owner == "" && len(ws) == 1 && givenNames.Has(ws[0].Text):
+		return reading{"name", ws[0].Text}
 	case p.owner.isOne():
 		return c.age(ws)
 	}

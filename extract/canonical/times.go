@@ -2,6 +2,7 @@ package canonical
 
 import (
 	"regexp"
+	"slices"
 
 	"github.com/memoryd/memoryd/extract/english"
 )
@@ -17,7 +18,10 @@ var (
 	span = regexp.MustCompile(`^(?:about |around |almost |over |nearly )?` +
 		`(?:\d+|a|many|a few|several|ages) ?(?:years?|months?|weeks?)?$`)
 	// recently matches a time of the last weeks, with or without its date.
-	recently = regexp.MustCompile(`^(?:yesterday|today|recently|last night|the other day|` +
+	recently = regexp.MustCompile(`^(?:(?:as of |since )(?:today|yesterday|now|` +
+		`(?:this|last) (?:week|month|morning)|` +
+		`(?:last )?(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday))|` +
+		`yesterday|today|recently|last night|the other day|` +
 		`(?:a|one|\d|few|a few|couple of|a couple of) (?:days?|weeks?|months?) ago|` +
 		`(?:last|this|over the|on|last) (?:week|weekend|month|morning|` +
 		`monday|tuesday|wednesday|thursday|friday|saturday|sunday)` +
@@ -33,6 +37,31 @@ func withoutRecentTime(ws english.Words) english.Words {
 	for i := max(1, len(ws)-maxTimeWords); i < len(ws); i++ {
 		if recentStart.Has(ws[i].Text) && recently.MatchString(ws[i:].String()) {
 			return ws[:i]
+		}
+	}
+	return ws
+}
+
+// withoutBeginning is ws without a time at its end from which on it has held: "as of
+// this week".
+func withoutBeginning(ws english.Words) english.Words {
+	if rest := withoutRecentTime(ws); len(rest) < len(ws) && beginnings.Has(ws[len(rest)].Text) {
+		return rest
+	}
+	return ws
+}
+
+// withoutTimeWithin is ws without a time of the last weeks between the verb and what
+// belongs to it: "I started this morning at Acme".
+func withoutTimeWithin(ws english.Words) english.Words {
+	for i := 2; i+2 < len(ws); i++ {
+		if !recentStart.Has(ws[i].Text) {
+			continue
+		}
+		for k := min(len(ws)-1, i+maxTimeWords); k > i; k-- {
+			if english.Prepositions.Has(ws[k].Text) && recently.MatchString(ws[i:k].String()) {
+				return slices.Concat(ws[:i], ws[k:])
+			}
 		}
 	}
 	return ws

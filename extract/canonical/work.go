@@ -17,6 +17,58 @@ func (c *claim) work(ws english.Words) reading {
 	return reading{}
 }
 
+// trade reads "am a nurse at Acme", "started as an apprentice electrician" and "am a
+// ward manager now". Somebody may be a nurse and a writer, so that only a fact that
+// tells of a change replaces another occupation.
+func (c *claim) trade(o owner, ws english.Words, changed bool) []Claim {
+	ws = withoutAdverbs(ws)
+	n := newTrades.Match(ws, 0)
+	changed = changed || n > 0
+	if n == 0 && isBe(ws.At(0)) {
+		n = 1
+	}
+	if n == 0 || !o.isOne() {
+		return nil
+	}
+	ws = withoutArticle(ws[n:])
+	end := 0
+	for end < len(ws) && end < maxNounWords && !english.Prepositions.Has(ws[end].Text) &&
+		!modifierStarts.Has(ws[end].Text) && (end == 0 || ws[end-1].Stop == 0) {
+		end++
+	}
+	value := ""
+	if end > 0 {
+		value = occupations.Of(ws[end-1].Text)
+	}
+	if value == "" || ws[:end].Any(english.Pronouns) || ws[:end].Any(negations) || ws[:end].Has("and") {
+		return nil
+	}
+	out := []Claim{{Attribute: o.attribute("occupation"), Value: value, Several: true, Changed: changed}}
+	place := ""
+	for i := end; i+1 < len(ws); i++ {
+		if at := ws[i].Text; at != "at" && at != "for" {
+			continue
+		}
+		for k := min(len(ws), i+1+maxNounWords); k > i+1; k-- {
+			if company := c.company(ws[i+1 : k]); company != "" {
+				return append(out, Claim{Attribute: o.attribute("employer"), Value: company})
+			}
+		}
+		if place == "" && english.Articles.Has(ws[i+1].Text) {
+			place = object(ws[i+1:])
+		}
+	}
+	if place != "" {
+		out = append(out, workplace(o, place, changed))
+	}
+	return out
+}
+
+// workplace is the claim that o works at a place without a name: "a bank".
+func workplace(o owner, place string, changed bool) Claim {
+	return Claim{Attribute: o.attribute("employer"), Value: place, Several: true, Changed: changed}
+}
+
 // occupation reads "a nurse" and "head nurse": the last word counts.
 func occupation(ws english.Words) reading {
 	ws = withoutArticle(ws)

@@ -61,6 +61,8 @@ var (
 	NotNames = tables.Words("not-names")
 	// Reminders are requests for a reminder.
 	Reminders = tables.Phrases("reminders")
+	// Fillers end a message and say nothing: "lol".
+	Fillers = tables.Words("fillers")
 )
 
 // Tables behind the functions of this package.
@@ -70,6 +72,11 @@ var (
 	moreVerbs           = tables.Words("more-verbs")
 	leads               = tables.Phrases("leads")
 	softLeads           = tables.Words("soft-leads")
+	coordinating        = tables.Words("coordinating")
+	explaining          = tables.Words("explaining")
+	complements         = tables.Words("complements")
+	relative            = tables.Words("relative")
+	subjects            = tables.Words("subjects")
 	statementStarts     = tables.Words("statement-starts")
 	addressLeads        = tables.Words("address-leads")
 	rememberFirmly      = tables.Phrases("remember-firmly")

@@ -67,6 +67,14 @@ func (ws Words) Any(s Set) bool {
 	return false
 }
 
+// WithoutFillers is ws without the words at its end that say nothing: "lol".
+func (ws Words) WithoutFillers() Words {
+	for n := len(ws) - 1; n > 1 && Fillers.Has(ws[n].Text); n-- {
+		ws = ws[:n]
+	}
+	return ws
+}
+
 // Content counts the words that say something by themselves: all but the stop words.
 func (ws Words) Content() int {
 	n := 0
@@ -95,7 +103,26 @@ func Split(s string) Words {
 		words = appendWord(words, s[i:end], i, end, unicode.IsUpper(r) && !unicode.IsUpper(second))
 		i = end
 	}
-	return words
+	return withIs(words)
+}
+
+// withIs takes "is" apart from the noun before it where hardly a possession follows: "my mom's 79", "the wedding's on
+// Friday", "its too hot".
+func withIs(ws Words) Words {
+	for i := 0; i+1 < len(ws); i++ {
+		noun, ok := strings.CutSuffix(ws[i].Text, "'s")
+		if !ok && ws[i].Text == "its" {
+			noun, ok = "it", true
+		}
+		if next := ws[i+1].Text; !ok || ws[i].Stop != 0 || !complements.Has(next) && !StartsWithDigit(next) {
+			continue
+		}
+		is := ws[i]
+		is.Text, is.Upper = "is", false
+		ws[i].Text = noun
+		ws = slices.Insert(ws, i+1, is)
+	}
+	return ws
 }
 
 // appendWord adds the word that stands at s[start:end], or those of the contraction that it is.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/extract/dates"
+	"github.com/memoryd/memoryd/extract/english"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -68,7 +69,7 @@ func (e *Extractor) Consolidate(_ context.Context, c extract.Comparison, _ bool)
 // resolved is the statement of s as said at the time at, with its dates written out, and the day it speaks of.
 func (s *sentence) resolved(at time.Time) (string, time.Time) {
 	if !dates.Possible(s.words) {
-		return capitalized(s.text[s.start:s.end]), time.Time{}
+		return s.statement(), time.Time{}
 	}
 	var b strings.Builder
 	var from time.Time
@@ -82,7 +83,7 @@ func (s *sentence) resolved(at time.Time) (string, time.Time) {
 		}
 	}
 	b.WriteString(s.text[done:s.end])
-	return capitalized(b.String()), from
+	return s.withSubject(b.String()), from
 }
 
 // capitalized is s with a capital at its front, and one blank between words.
@@ -93,6 +94,16 @@ func capitalized(s string) string {
 		return s
 	}
 	return string(unicode.ToUpper(r)) + s[n:]
+}
+
+// uncapitalized is s with a small letter at its front, unless its first word is a name or in capitals.
+func uncapitalized(s string) string {
+	ws := english.Split(s)
+	if len(ws) == 0 || !ws[0].Upper {
+		return s
+	}
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToLower(r)) + s[n:]
 }
 
 // topics is a set of memory's topics.

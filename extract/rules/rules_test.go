@@ -114,7 +114,6 @@ func TestKept(t *testing.T) {
 	const p, l, k, e = "USER_PERSONAL_INFO", "USER_PREFERENCES", "KEY_CONVERSATION_DETAILS", "EXPLICIT_INSTRUCTIONS"
 	for _, tc := range []struct{ said, text, topics string }{
 		{"my name's Ann", "My name's Ann", p},
-		{"Hi, I'm Tom and I live in Leeds.", "I'm Tom and I live in Leeds.", p},
 		{"im 34", "Im 34", p},
 		{"I am 34 years old.", "I am 34 years old.", p},
 		{"I’m from Ghana", "I’m from Ghana", p},
@@ -143,7 +142,7 @@ func TestKept(t *testing.T) {
 		{"I'm a huge fan of jazz", "I'm a huge fan of jazz", l},
 		{"I don't eat meat", "I don't eat meat", p + "+" + l},
 		{"I just adopted a cat", "I just adopted a cat", k},
-		{"Just adopted a cat!", "Just adopted a cat!", k},
+		{"Just adopted a cat!", "I just adopted a cat!", k},
 		{"I decided to leave my job", "I decided to leave my job", k},
 		{"I'd love to visit Japan one day", "I'd love to visit Japan one day", k},
 		{"I want to become a doctor", "I want to become a doctor", k},

@@ -22,6 +22,10 @@ type sentence struct {
 	leans  bool
 	told   topics
 	weight int // see weight
+	// subject are the words that the statement lacks before it: "I" of "adopted a cat".
+	subject english.Words
+	// several are the statements that the sentence makes, if it is taken apart.
+	several []sentence
 }
 
 // read decides whether a sentence is kept, and under which topics.
@@ -44,7 +48,8 @@ func read(text string) sentence {
 	}
 	question := strings.HasSuffix(strings.TrimRight(text, " )\"'”’!*_"), "?")
 	s.question = question
-	end := beforeNote(text, ws)
+	end := len(ws[:beforeNote(text, ws)].WithoutFillers())
+	whole := i
 	// An instruction is read whole: in "From now on, please…" no tail begins.
 	if s.topics = directive(ws, i); s.topics != none {
 		if question {
@@ -71,6 +76,7 @@ func read(text string) sentence {
 		}
 	}
 	s.keep(i, end, question, firm, remember)
+	s.takeApart(ws[whole:end], question, remember)
 	return s
 }
 

@@ -156,6 +156,13 @@ func (r *turn) add(s *sentence, from int) {
 		f := r.addFact(s.text, s.text, nil, time.Time{})
 		f.Forget = true
 		r.open = false
+	case len(s.several) > 0:
+		for i := range s.several {
+			p := &s.several[i]
+			text, at := p.resolved(r.Timestamp)
+			r.addFact(text, p.text[p.start:p.end], p.topics.names(), at)
+		}
+		r.open = false
 	case s.topics == none && !s.leans:
 		r.open = false
 	case s.leans:

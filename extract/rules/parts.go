@@ -1,0 +1,124 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/canonical"
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// A sentence may make several statements: "I'm allergic to nuts and I drink coffee". Where one of them is a claim,
+// which something said later may end, each is a fact of its own, so that the others outlive it. A sentence without a
+// claim stays whole.
+
+// takeApart finds the statements of ws, the words of s without what leads into them, if they are to be facts of their
+// own. A statement that no rule knows is kept if it is a claim.
+func (s *sentence) takeApart(ws english.Words, question, remember bool) {
+	if len(ws) == 0 || s.topics == none && (imperative(ws[0].Text) || hypothetical.Found(ws)) {
+		return
+	}
+	list := english.Clauses(ws)
+	var parts []sentence
+	claims, after := false, false // after says that the clause before is a claim
+	var subject english.Words
+	for _, cl := range list {
+		said := ws[cl.From:cl.To]
+		said = said[min(english.SkipLeads(said), len(said)-1):].WithoutFillers()
+		p := sentence{text: s.text, words: s.words, start: said[0].Start, end: said[len(said)-1].End}
+		if cl.To == len(ws) && !question && said[len(said)-1].End == s.words[len(s.words)-1].End {
+			p.end = trimEnd(s.text, p.end)
+		}
+		if cl.Shared {
+			p.subject = subject
+		} else if subject = subjectOf(said); len(subject) == 0 {
+			p.subject = newClause(said).missingSubject()
+			subject = p.subject
+		}
+		full := join(p.subject, said)
+		form := canonical.Of(p.statement())
+		core := full[:len(full)-(cl.To-cl.Core)]
+		if p.topics = directive(core, 0); p.topics == none {
+			p.topics = statement(full)
+		}
+		if p.topics == none {
+			p.topics = claimed(full, &form)
+		}
+		claim := len(form.Claims) > 0 || form.Ends != ""
+		switch {
+		case p.topics == none, hollow(full, p.topics), secrets.Found(said), !claim && leansOn(full):
+			if after && ws[cl.From-1].Text == "but" {
+				return // "I love coffee, but I can't drink it"
+			}
+			after = false
+			continue
+		}
+		if remember {
+			p.topics |= instruction
+		}
+		claims, after = claims || claim, claim
+		parts = append(parts, p)
+	}
+	switch {
+	case claims && (len(list) > 1 || s.topics == none || s.leans):
+		s.several = parts
+	case s.topics != none:
+		s.subject = newClause(ws).missingSubject()
+	}
+}
+
+// claimed are the topics of a statement that no rule knows, by the claims that it makes of the speaker or theirs.
+func claimed(ws english.Words, form *canonical.Form) topics {
+	c := newClause(ws)
+	if c.task || c.addressed(0) || hypothetical.Found(ws) || imperative(ws[0].Text) {
+		return none
+	}
+	for i := range form.Claims {
+		if cl := &form.Claims[i]; cl.Ended || !cl.Listed() {
+			return personal
+		}
+	}
+	return none
+}
+
+// subjectOf are the words of the subject of a clause that another one may share: "I", "my sister".
+func subjectOf(ws english.Words) english.Words {
+	switch ws.At(0) {
+	case "i", "we":
+		return spoken(ws[0].Text)
+	case "my", "our":
+		for k := 2; k < min(len(ws), 4); k++ {
+			if finiteVerb(ws[k].Text) {
+				return spoken(strings.Fields(ws[:k].String())...)
+			}
+		}
+	}
+	return nil
+}
+
+// missingSubject are the words that a statement without its subject lacks: "I" of "adopted a cat". There are none if
+// it has one.
+func (c *clause) missingSubject() english.Words {
+	if _, ok := c.subject(); ok || c.otherSubject() != none {
+		return nil
+	}
+	i := 0
+	for elidedAdverbs.Has(c.at(i)) {
+		i++
+	}
+	if c.task || c.addressed(0) || c.wordAt(i).Stop != 0 && len(c.words) > i+1 {
+		return nil
+	}
+	ws, _ := c.missing(i)
+	return ws
+}
+
+// statement is the part of the text that makes the fact, with its subject.
+func (s *sentence) statement() string { return s.withSubject(s.text[s.start:s.end]) }
+
+// withSubject puts the subject that a statement lacks before it.
+func (s *sentence) withSubject(text string) string {
+	if len(s.subject) == 0 {
+		return capitalized(text)
+	}
+	return capitalized(s.subject.String() + " " + uncapitalized(text))
+}
