@@ -276,8 +276,8 @@ func TestPollsAreBounded(t *testing.T) {
 }
 
 // A watcher beyond the limit is refused in words that name the flag. An app gets as
-// many places as are free, so that another app finds some. A place is free again when
-// a watcher has left.
+// many places as are free, so that another app finds some, and a user leaves some of
+// its app's to other users. A place is free again when a watcher has left.
 func TestMaxWatchers(t *testing.T) {
 	b := newBench(t, parts{opts: ingest.Options{MaxWatchers: 8}})
 	op := b.ingest("s", event(t, "e1", 1, "one"))
@@ -289,28 +289,37 @@ func TestMaxWatchers(t *testing.T) {
 		}
 	}
 	first := b.watch(op)
-	for range 3 {
-		b.watch(op)
-	}
+	b.watch(op)
 	_, err := b.service.Watch(scope, op.ID)
-	refused("a fifth one of the same app", err)
+	refused("a third one of the same user", err)
+	other := func(user string) error {
+		s := memory.Scope{App: scope.App, User: user}
+		w, err := b.service.Watch(s, sessionstore.OperationID(s, "unknown"))
+		if err == nil {
+			t.Cleanup(w.Close)
+		}
+		return err
+	}
+	if err := errors.Join(other("bob"), other("cleo")); err != nil {
+		t.Errorf("other users of the app: %v", err)
+	}
+	refused("a fifth one of the same app", other("dan"))
 	last, err := b.service.Wait(t.Context(), scope, op.ID, time.Hour)
 	if refused("Wait", err); last != nil {
 		t.Errorf("Wait gives %+v", last)
 	}
-	for n, app := range []string{"two", "two", "three"} {
-		s := memory.Scope{App: app, User: "ann"}
+	for _, s := range []memory.Scope{{App: "two", User: "ann"}, {App: "two", User: "bob"}, {App: "three", User: "ann"}} {
 		w, err := b.service.Watch(s, sessionstore.OperationID(s, "unknown"))
 		if err != nil {
-			t.Errorf("%d, app %s: %v", n, app, err)
+			t.Errorf("%v: %v", s, err)
 			continue
 		}
 		t.Cleanup(w.Close)
 	}
-	two := memory.Scope{App: "two", User: "bob"}
+	two := memory.Scope{App: "two", User: "cleo"}
 	_, err = b.service.Watch(two, sessionstore.OperationID(two, "unknown"))
 	refused("a third one of the second app", err)
-	if got := b.service.WatchStats(); got.Watchers != 7 || got.Limit != 8 || got.Refused != 3 {
+	if got := b.service.WatchStats(); got.Watchers != 7 || got.Limit != 8 || got.Refused != 4 {
 		t.Errorf("%+v", got)
 	}
 	_, err = b.service.Watch(scope, op.ID)

@@ -15,7 +15,7 @@ import (
 )
 
 // DefaultMaxWatchers is the default of Options.MaxWatchers. One app alone can have
-// half of them. A stream takes some 40 KB, so all take 80 MB.
+// half of them, and one user alone a quarter. A stream takes some 40 KB, so all take 80 MB.
 const DefaultMaxWatchers = 2000
 
 // What watching may cost.
@@ -59,15 +59,14 @@ type watches struct {
 
 	mu         sync.Mutex
 	operations map[watchKey]*watch
-	watchers   int
-	apps       map[string]int       // watchers of each
+	places     *fair.Shares         // of watchers
 	scopes     map[memory.Scope]int // operations of each
 	left       map[*watch]struct{}  // without watchers, whose goroutines have not ended
 }
 
 func newWatches(sessions Sessions, max int, leased func(memory.Scope) bool) *watches {
 	return &watches{sessions: sessions, max: max, leased: leased, operations: map[watchKey]*watch{},
-		apps: map[string]int{}, scopes: map[memory.Scope]int{}, left: map[*watch]struct{}{}}
+		places: fair.NewShares(int64(max)), scopes: map[memory.Scope]int{}, left: map[*watch]struct{}{}}
 }
 
 // watch is one watched operation.
@@ -94,12 +93,12 @@ type watch struct {
 func (h *watches) join(key watchKey) (*watch, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	free, has := h.max-h.watchers, h.apps[key.scope.App]
-	if !fair.Fits(int64(has), 1, int64(free)) {
+	if !h.places.Fits(key.scope, 1, 0) {
 		h.refused.Add(1)
-		return nil, memory.Refuse(time.Second, "this app has %d streams of operations and requests that wait for one,"+
-			" and %d of %d places are free: -max-watchers sets how many there are: try again later,"+
-			" or read the operation without waiting", has, free, h.max)
+		app, user := h.places.Has(key.scope)
+		return nil, memory.Refuse(time.Second, "this user has %d streams of operations and requests that wait for one"+
+			" and this app %d, and %d of %d places are free: -max-watchers sets how many there are: try again later,"+
+			" or read the operation without waiting", user, app, h.places.Free(), h.max)
 	}
 	w := h.operations[key]
 	if w == nil {
@@ -111,8 +110,7 @@ func (h *watches) join(key watchKey) (*watch, error) {
 		go h.follow(ctx, w) // wait waits for it
 	}
 	w.watchers++
-	h.watchers++
-	h.apps[key.scope.App]++
+	h.places.Add(key.scope, 1)
 	return w, nil
 }
 
@@ -121,10 +119,7 @@ func (h *watches) leave(w *watch) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	w.watchers--
-	h.watchers--
-	if h.apps[w.key.scope.App]--; h.apps[w.key.scope.App] == 0 {
-		delete(h.apps, w.key.scope.App)
-	}
+	h.places.Add(w.key.scope, -1)
 	if w.watchers > 0 {
 		return
 	}
@@ -296,5 +291,6 @@ func (s *Service) WatchStats() WatchStats {
 	h := s.watches
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return WatchStats{Watchers: h.watchers, Limit: h.max, Operations: len(h.operations), Refused: h.refused.Load()}
+	return WatchStats{Watchers: h.max - int(h.places.Free()), Limit: h.max, Operations: len(h.operations),
+		Refused: h.refused.Load()}
 }

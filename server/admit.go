@@ -13,7 +13,7 @@ import (
 )
 
 // DefaultRequests is the default of Options.Requests. One app alone can have half of
-// them in progress.
+// them in progress, and one user alone a quarter.
 const DefaultRequests = 2048
 
 // DefaultQueueTime is the default of Options.QueueTime. Clients that give up after
@@ -33,7 +33,7 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 		if !ok || isStream(c) {
 			return next(c)
 		}
-		free, err := s.places.Take(scope.App)
+		free, err := s.places.Take(scope)
 		if err != nil {
 			return err
 		}

@@ -31,8 +31,9 @@ func (h *held) List(ctx context.Context, scope memory.Scope, list memory.List) (
 	return h.Store.List(ctx, scope, list)
 }
 
-// TestRequestsInProgress checks that an app with many requests in progress is refused
-// more of them in words, and that another app and the health of memoryd are not.
+// TestRequestsInProgress checks that a user and an app with many requests in progress
+// are refused more of them in words, and that another user of the app, another app and
+// the health of memoryd are not.
 func TestRequestsInProgress(t *testing.T) {
 	h := &held{app: "app", begun: make(chan struct{}, 10), let: make(chan struct{})}
 	a := start(t, func(s *setup) {
@@ -41,16 +42,25 @@ func TestRequestsInProgress(t *testing.T) {
 		s.server.Requests, s.server.Processors = 8, 8
 	})
 	var requests sync.WaitGroup
-	for range 4 {
+	begin := func(scope string) {
 		requests.Go(func() { a.want(200, "GET", scope+"/memories", nil) })
 		<-h.begun
 	}
-	r := a.do("GET", scope+"/memories", nil)
-	message, err := checkError(r)
-	if err != nil || r.status != http.StatusTooManyRequests || !strings.Contains(message, "-requests") {
-		t.Errorf("a request too many: %d %q, %v", r.status, message, err)
+	refused := func(scope, words string) {
+		r := a.do("GET", scope+"/memories", nil)
+		message, err := checkError(r)
+		if err != nil || r.status != http.StatusTooManyRequests || !strings.Contains(message, "-requests") ||
+			!strings.Contains(message, words) {
+			t.Errorf("a request too many: %d %q, %v", r.status, message, err)
+		}
 	}
-	r = a.do("POST", scope+"/memories/ingest", talk(t))
+	begin(scope)
+	begin(scope)
+	refused(scope, "this user has 2 requests in progress and this app 2, and 6 of 8 places are free")
+	begin("/v1/apps/app/users/bob")
+	begin("/v1/apps/app/users/cleo")
+	refused("/v1/apps/app/users/dan", "this user has 0 requests in progress and this app 4")
+	r := a.do("POST", scope+"/memories/ingest", talk(t))
 	if r.status != http.StatusTooManyRequests {
 		t.Errorf("a write too many: %d", r.status)
 	}

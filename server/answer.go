@@ -15,6 +15,7 @@ import (
 	"github.com/memoryd/memoryd/internal/fair"
 	"github.com/memoryd/memoryd/internal/inflight"
 	"github.com/memoryd/memoryd/internal/strict"
+	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
@@ -53,10 +54,10 @@ func endBroken(next echo.HandlerFunc) echo.HandlerFunc {
 // fails with NoRoom. The caller releases the share when the answer is written. The
 // bytes of an answer count from before they are read, so that many large answers
 // come one after another.
-func (s *Server) withRoom(ctx context.Context, app string, least int64, patience time.Duration,
+func (s *Server) withRoom(ctx context.Context, scope memory.Scope, least int64, patience time.Duration,
 	read func(room int64) error) (*inflight.Share, error) {
 	for tries := 0; ; tries++ {
-		share, err := s.answers.Take(ctx, app, least, patience)
+		share, err := s.answers.Take(ctx, scope, least, patience)
 		if err != nil {
 			return nil, err
 		}

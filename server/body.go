@@ -15,6 +15,7 @@ import (
 	"github.com/memoryd/memoryd/internal/fair"
 	"github.com/memoryd/memoryd/internal/inflight"
 	"github.com/memoryd/memoryd/internal/strict"
+	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
@@ -181,12 +182,13 @@ func readBody(c echo.Context) ([]byte, error) {
 		return nil, errNoRoom
 	}
 	r := c.Request()
+	scope, _ := requestScope(c) // the route refuses an invalid one
 	size := r.ContentLength
 	known := size >= 0
 	if !known {
 		size = smallBody // of a body in chunks, as far as it is small
 	}
-	if err := room.take(r.Context(), appOf(c), size); err != nil {
+	if err := room.take(r.Context(), scope, size); err != nil {
 		return nil, err
 	}
 	raw := make([]byte, 0, size+1) // with room to see the end
@@ -207,7 +209,7 @@ func readBody(c echo.Context) ([]byte, error) {
 		if len(raw) == cap(raw) {
 			// Four times the room, for which the body waits with what it has.
 			size = min(4*int64(len(raw)), room.server.opts.MaxBody)
-			if err := room.take(r.Context(), appOf(c), size); err != nil {
+			if err := room.take(r.Context(), scope, size); err != nil {
 				return nil, err
 			}
 			raw = append(make([]byte, 0, size+1), raw...)
@@ -216,7 +218,7 @@ func readBody(c echo.Context) ([]byte, error) {
 }
 
 // take takes room for a body of so many bytes.
-func (b *bodyRoom) take(ctx context.Context, app string, size int64) (err error) {
+func (b *bodyRoom) take(ctx context.Context, scope memory.Scope, size int64) (err error) {
 	pool := b.server.bodies
 	if size <= smallBody {
 		pool = b.server.smallOnes
@@ -226,17 +228,8 @@ func (b *bodyRoom) take(ctx context.Context, app string, size int64) (err error)
 	}
 	// A body that turns out to be large changes its pool.
 	was := b.share
-	b.share, err = pool.Take(ctx, app, decodeFactor*size, bodyRoomTime)
+	b.share, err = pool.Take(ctx, scope, decodeFactor*size, bodyRoomTime)
 	b.pool = pool
 	was.Release()
 	return err
-}
-
-// appOf is the app in the path, for turns. It is "" for a path without a valid one.
-func appOf(c echo.Context) string {
-	app, err := pathParam(c, "app")
-	if err != nil {
-		return ""
-	}
-	return app
 }

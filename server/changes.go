@@ -144,7 +144,7 @@ func (s *Server) readPage(ctx context.Context, op *sessionstore.Operation, after
 	patience time.Duration, p *changePage) {
 	p.err = errNotRead
 	defer close(p.ready)
-	share, err := s.answers.Take(ctx, op.Key.App, changesRoom, patience)
+	share, err := s.answers.Take(ctx, op.Key.Scope, changesRoom, patience)
 	if err == nil {
 		p.share = share
 		err = s.readChanges(ctx, op, after, p)

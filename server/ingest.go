@@ -142,7 +142,7 @@ func (s *Server) addSession(c echo.Context, key sessionstore.Key) error {
 // request had brought them, and so have the bounds of one.
 func (s *Server) addRange(ctx context.Context, key sessionstore.Key, r ingest.Range, opts ingest.RequestOptions) (
 	*sessionstore.Operation, error) {
-	share, err := s.bodies.Take(ctx, key.App, decodeFactor*s.opts.MaxBody, roomTime)
+	share, err := s.bodies.Take(ctx, key.Scope, decodeFactor*s.opts.MaxBody, roomTime)
 	if err != nil {
 		return nil, err
 	}

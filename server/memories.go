@@ -64,7 +64,7 @@ func (s *Server) listMemories(c echo.Context, scope memory.Scope) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	share, err := s.answers.Take(ctx, scope.App, memory.MaxListBytes, roomTime)
+	share, err := s.answers.Take(ctx, scope, memory.MaxListBytes, roomTime)
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (s *Server) listRevisions(c echo.Context, scope memory.Scope, id string) er
 		}
 	}
 	ctx := c.Request().Context()
-	share, err := s.answers.Take(ctx, scope.App, memory.MaxListBytes, roomTime)
+	share, err := s.answers.Take(ctx, scope, memory.MaxListBytes, roomTime)
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func (s *Server) search(c echo.Context, scope memory.Scope) error {
 	if err != nil {
 		return err
 	}
-	matches, share, err := foundWithRoom(s, c, scope.App, func() ([]memory.Match, error) {
+	matches, share, err := foundWithRoom(s, c, scope, func() ([]memory.Match, error) {
 		return s.retriever.Search(c.Request().Context(), scope, r)
 	}, func(matches *[]memory.Match) []memory.Match { return *matches })
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Server) search(c echo.Context, scope memory.Scope) error {
 // known only then. If there is no room at once, what was found is dropped, so that a
 // request that waits holds none of it, and found again when there is. Few bytes take
 // no room.
-func foundWithRoom[T any](s *Server, c echo.Context, app string, find func() (T, error),
+func foundWithRoom[T any](s *Server, c echo.Context, scope memory.Scope, find func() (T, error),
 	matches func(*T) []memory.Match) (out T, share *inflight.Share, err error) {
 	var none T
 	ctx := c.Request().Context()
@@ -88,11 +88,11 @@ func foundWithRoom[T any](s *Server, c echo.Context, app string, find func() (T,
 	if bytes <= smallAnswer {
 		return out, nil, nil
 	}
-	if share, ok := s.answers.TakeNow(app, bytes); ok {
+	if share, ok := s.answers.TakeNow(scope, bytes); ok {
 		return out, share, nil
 	}
 	out = none
-	if share, err = s.answers.Take(ctx, app, bytes, roomTime); err != nil {
+	if share, err = s.answers.Take(ctx, scope, bytes, roomTime); err != nil {
 		return none, nil, err
 	}
 	if out, err = find(); err == nil {
@@ -134,7 +134,7 @@ func (s *Server) promptContext(c echo.Context, scope memory.Scope) error {
 	if req.MaxTokens != nil {
 		maxTokens = *req.MaxTokens
 	}
-	block, share, err := foundWithRoom(s, c, scope.App, func() (retrieve.Block, error) {
+	block, share, err := foundWithRoom(s, c, scope, func() (retrieve.Block, error) {
 		return s.retriever.Context(c.Request().Context(), scope, r, maxTokens)
 	}, func(block *retrieve.Block) []memory.Match { return block.Memories })
 	if err != nil {

@@ -78,8 +78,8 @@ type Options struct {
 	// Processors is how many there are: one more request than that computes at a
 	// time. Defaults to GOMAXPROCS.
 	Processors int
-	// Requests is how many requests may be in progress. One app may have as many as
-	// are free. Defaults to DefaultRequests.
+	// Requests is how many requests may be in progress; fair.Shares has how many an app
+	// may have of them, and a user. Defaults to DefaultRequests.
 	Requests int
 	// QueueTime is how long a request may wait for a processor or for its turn to
 	// write; one that would wait longer is refused. Defaults to DefaultQueueTime.

@@ -109,7 +109,7 @@ func (s *Server) createSession(c echo.Context, scope memory.Scope) error {
 }
 
 // sendSessions reads a page of sessions and writes it.
-func (s *Server) sendSessions(c echo.Context, app string,
+func (s *Server) sendSessions(c echo.Context, scope memory.Scope,
 	read func(context.Context, sessionstore.List) (sessionstore.Page, error)) error {
 	list, err := pageParams(c)
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *Server) sendSessions(c echo.Context, app string,
 	}
 	ctx := c.Request().Context()
 	var page sessionstore.Page
-	share, err := s.withRoom(ctx, app, sessionstore.MaxListBytes, roomTime, func(room int64) error {
+	share, err := s.withRoom(ctx, scope, sessionstore.MaxListBytes, roomTime, func(room int64) error {
 		list.Room = room
 		page, err = read(ctx, list)
 		return err
@@ -168,7 +168,7 @@ func pageParams(c echo.Context) (list sessionstore.List, err error) {
 
 // listSessions answers GET {scope}/sessions.
 func (s *Server) listSessions(c echo.Context, scope memory.Scope) error {
-	return s.sendSessions(c, scope.App, func(ctx context.Context, list sessionstore.List) (sessionstore.Page, error) {
+	return s.sendSessions(c, scope, func(ctx context.Context, list sessionstore.List) (sessionstore.Page, error) {
 		return s.sessions.List(ctx, scope, list)
 	})
 }
@@ -180,7 +180,8 @@ func (s *Server) listAppSessions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.sendSessions(c, app, func(ctx context.Context, list sessionstore.List) (sessionstore.Page, error) {
+	scope := memory.Scope{App: app}
+	return s.sendSessions(c, scope, func(ctx context.Context, list sessionstore.List) (sessionstore.Page, error) {
 		return s.sessions.ListApp(ctx, app, list)
 	})
 }
@@ -269,7 +270,7 @@ func (s *Server) sendSession(c echo.Context, status int, key sessionstore.Key, g
 func (s *Server) sessionPage(c echo.Context, key sessionstore.Key, get sessionstore.Get, later bool) (
 	page *sessionstore.Session, share *inflight.Share, err error) {
 	err = pageWithin(c, later, func(ctx context.Context, patience time.Duration) error {
-		share, err = s.withRoom(ctx, key.App, readRoom, patience, func(room int64) (err error) {
+		share, err = s.withRoom(ctx, key.Scope, readRoom, patience, func(room int64) (err error) {
 			get.Room = room
 			page, err = s.sessions.Get(ctx, key, get)
 			return err

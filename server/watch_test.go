@@ -251,12 +251,12 @@ func TestWaitWhileStoring(t *testing.T) {
 	}
 }
 
-// TestMaxWatchers checks that a stream beyond the limit, half of it for one app, is refused in words that
-// name the limit and its flag, that a request that waits is stored and answered at
+// TestMaxWatchers checks that a stream beyond what one user may have of the places is
+// refused in words that name the limit and its flag, that a request that waits is stored and answered at
 // once, and that a place is free again when a stream has ended.
 func TestMaxWatchers(t *testing.T) {
 	g := newGate()
-	a := start(t, func(s *setup) { s.extractor, s.ingest.MaxWatchers = g, 4 })
+	a := start(t, func(s *setup) { s.extractor, s.ingest.MaxWatchers = g, 8 })
 	op := a.want(202, "POST", scope+"/memories/ingest", talk(t))
 	path := "/v1/operations/" + text(op, "id")
 	a.watch(text(op, "id"), func() {
@@ -264,7 +264,7 @@ func TestMaxWatchers(t *testing.T) {
 			r := a.do("GET", path, nil, "Accept", "text/event-stream")
 			message, err := checkError(r)
 			if err != nil || r.status != 429 || r.header.Get("Retry-After") == "" ||
-				!strings.Contains(message, "-max-watchers") || !strings.Contains(message, "2 of 4 places") {
+				!strings.Contains(message, "-max-watchers") || !strings.Contains(message, "6 of 8 places") {
 				t.Errorf("status %d, %v: %s", r.status, err, r.raw)
 			}
 			a.want(200, "GET", path, nil)

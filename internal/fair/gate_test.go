@@ -241,42 +241,6 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
-// One app has half of the places, two have a third each, and who comes new finds one.
-func TestPlaces(t *testing.T) {
-	p := fair.NewPlaces(12)
-	fill := func(app string) (free []func()) {
-		for {
-			f, err := p.Take(app)
-			if err != nil {
-				if !errors.Is(err, memory.ErrExhausted) || !strings.Contains(err.Error(), "-requests") {
-					t.Errorf("error %v", err)
-				}
-				return free
-			}
-			free = append(free, f)
-		}
-	}
-	flood := fill("flood")
-	if len(flood) != 6 {
-		t.Errorf("an app alone has %d of 12", len(flood))
-	}
-	second := fill("second")
-	if len(second) != 3 {
-		t.Errorf("a second app has %d of the 6 left", len(second))
-	}
-	if third := fill("third"); len(third) == 0 {
-		t.Error("a third app has none")
-	} else {
-		flood = append(flood, third...)
-	}
-	for _, f := range append(flood, second...) {
-		f()
-	}
-	if s := p.Stats(); s.Used != 0 || s.Refused != 3 {
-		t.Errorf("%+v", s)
-	}
-}
-
 // What several turns wait for is not refused with one of them: each waits as long as it
 // may by itself.
 func TestAwaitIsEachOnesOwn(t *testing.T) {

@@ -1,6 +1,6 @@
 // Package inflight bounds the bytes that requests hold at a time. A [Pool] is shared
-// by all apps: those that wait for room get it in turns, so that a flood by one of
-// them does not take it all.
+// by all apps and their users: those that wait for room get it in turns, so that a
+// flood by one of them does not take it all.
 package inflight
 
 import (
@@ -13,25 +13,35 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// Pool is room for a number of bytes. An app may take what leaves at least as much free
-// as it then has, so that one that comes later finds room: alone it can have half. The
-// only share of an app may have all that is free; see fair.Fits. Apps take turns, and
-// within an app those that came first get room first.
+// Pool is room for a number of bytes, which apps and their users share as fair.Shares
+// has it. Those that wait get room in turns: apps in turn, within an app its users in
+// turn, and of one user first come, first served.
 type Pool struct {
 	size       int64
 	what, flag string // for refusals: what is in flight, and the flag that sets the size
 
 	mu      sync.Mutex
-	free    int64
-	held    map[string]int64     // by app
-	waiting map[string][]*waiter // by app, first come first; no app without any
-	turns   []string             // the apps that wait, the next first
+	shares  *fair.Shares
+	apps    []*appTurns // that wait, the next first
+	waiting int         // requests
 	refused int64
 }
 
-// waiter waits for its app to have n bytes in place of the has bytes of a share.
+// appTurns are the users of an app that wait, the next first.
+type appTurns struct {
+	app   string
+	users []*userTurns
+}
+
+// userTurns are the requests of a user that wait, first come first.
+type userTurns struct {
+	user  string
+	queue []*waiter
+}
+
+// waiter waits for its scope to have n bytes in place of the has bytes of a share.
 type waiter struct {
-	app    string
+	scope  memory.Scope
 	n, has int64
 	ready  chan struct{} // closed once it has them
 }
@@ -39,8 +49,7 @@ type waiter struct {
 // New makes a Pool. what and flag are for the words of refusals: what the bytes are,
 // and the flag that sets size.
 func New(size int64, what, flag string) *Pool {
-	return &Pool{size: size, what: what, flag: flag, free: size, held: map[string]int64{},
-		waiting: map[string][]*waiter{}}
+	return &Pool{size: size, what: what, flag: flag, shares: fair.NewShares(size)}
 }
 
 // Stats are figures of a Pool.
@@ -54,39 +63,34 @@ type Stats struct {
 func (p *Pool) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	out := Stats{Size: p.size, Used: p.size - p.free, Refused: p.refused}
-	for _, w := range p.waiting {
-		out.Waiting += len(w)
-	}
-	return out
+	return Stats{Size: p.size, Used: p.size - p.shares.Free(), Waiting: p.waiting, Refused: p.refused}
 }
 
 // Share is room that a request has.
 type Share struct {
-	pool *Pool
-	app  string
-	n    int64
+	pool  *Pool
+	scope memory.Scope
+	n     int64
 }
 
-// Take waits until an app may have n more bytes. More than the pool has count as all
+// Take waits until a scope may have n more bytes. More than the pool has count as all
 // of it. The error is a memory.Refusal if there is no room within patience, or that
 // of ctx.
-func (p *Pool) Take(ctx context.Context, app string, n int64, patience time.Duration) (*Share, error) {
-	s := &Share{pool: p, app: app}
+func (p *Pool) Take(ctx context.Context, scope memory.Scope, n int64, patience time.Duration) (*Share, error) {
+	s := &Share{pool: p, scope: scope}
 	return s, s.Grow(ctx, n, patience)
 }
 
-// TakeNow takes n bytes for an app if there is room for them at once.
-func (p *Pool) TakeNow(app string, n int64) (s *Share, ok bool) {
+// TakeNow takes n bytes for a scope if there is room for them at once, and nobody waits.
+func (p *Pool) TakeNow(scope memory.Scope, n int64) (s *Share, ok bool) {
 	n = min(n, p.size)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.turns) > 0 || !fair.Fits(p.held[app], n, p.free) {
-		return nil, false // those that wait come first
+	if p.waiting > 0 || !p.shares.Fits(scope, n, 0) {
+		return nil, false
 	}
-	p.free -= n
-	p.held[app] += n
-	return &Share{pool: p, app: app, n: n}, true
+	p.shares.Add(scope, n)
+	return &Share{pool: p, scope: scope, n: n}, true
 }
 
 // Grow waits until the share may have n bytes in all. If it fails the share stays as
@@ -97,12 +101,9 @@ func (s *Share) Grow(ctx context.Context, n int64, patience time.Duration) error
 	if n <= s.n {
 		return nil
 	}
-	w := &waiter{app: s.app, n: n, has: s.n, ready: make(chan struct{})}
+	w := &waiter{scope: s.scope, n: n, has: s.n, ready: make(chan struct{})}
 	p.mu.Lock()
-	if len(p.waiting[w.app]) == 0 {
-		p.turns = append(p.turns, w.app)
-	}
-	p.waiting[w.app] = append(p.waiting[w.app], w)
+	p.join(w)
 	p.hand()
 	p.mu.Unlock()
 	select {
@@ -127,7 +128,7 @@ func (s *Share) Grow(ctx context.Context, n int64, patience time.Duration) error
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err != nil && p.leave(w) {
+	if err != nil && p.leave(w, false) {
 		if ctx.Err() == nil {
 			p.refused++
 		}
@@ -146,10 +147,7 @@ func (s *Share) Shrink(n int64) {
 	p := s.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.free += s.n - n
-	if p.held[s.app] -= s.n - n; p.held[s.app] == 0 {
-		delete(p.held, s.app)
-	}
+	p.shares.Add(s.scope, n-s.n)
 	s.n = n
 	p.hand()
 }
@@ -161,44 +159,94 @@ func (s *Share) Release() {
 	}
 }
 
-// hand gives room to those that wait, an app after another, as far as there is room.
-// The caller holds p.mu.
+// join puts w behind the requests of its user that wait. The caller holds p.mu.
+func (p *Pool) join(w *waiter) {
+	p.waiting++
+	a := slices.IndexFunc(p.apps, func(a *appTurns) bool { return a.app == w.scope.App })
+	if a < 0 {
+		a = len(p.apps)
+		p.apps = append(p.apps, &appTurns{app: w.scope.App})
+	}
+	app := p.apps[a]
+	u := slices.IndexFunc(app.users, func(u *userTurns) bool { return u.user == w.scope.User })
+	if u < 0 {
+		u = len(app.users)
+		app.users = append(app.users, &userTurns{user: w.scope.User})
+	}
+	app.users[u].queue = append(app.users[u].queue, w)
+}
+
+// hand gives room to those that wait, in turns, as far as there is room. The caller
+// holds p.mu.
 func (p *Pool) hand() {
-	for i := 0; i < len(p.turns); {
-		app := p.turns[i]
-		w := p.waiting[app][0]
-		if others := p.held[app] - w.has; !fair.Fits(others, w.n, p.free+w.has) {
-			if others == 0 {
-				return // the next in turn, which smaller ones must not overtake for ever
-			}
-			i++ // it waits for shares of its own app
-			continue
+	for {
+		w := p.next()
+		if w == nil {
+			return
 		}
-		p.free -= w.n - w.has
-		p.held[app] += w.n - w.has
-		p.leave(w)
+		p.shares.Add(w.scope, w.n-w.has)
+		p.leave(w, true)
 		close(w.ready)
-		if len(p.waiting[app]) > 0 { // behind the others
-			p.turns = append(slices.Delete(p.turns, i, i+1), app)
-		}
-		i = 0
 	}
 }
 
-// leave takes w out of its queue, and reports whether it was there. The caller holds
-// p.mu.
-func (p *Pool) leave(w *waiter) bool {
-	queue := p.waiting[w.app]
-	i := slices.Index(queue, w)
+// next is the request that gets room next; nil if there is no room for one whose turn
+// it is. A user that waits for its own shares lets other users pass, and an app that
+// waits for its own shares lets other apps pass. Smaller requests do not pass one that
+// waits for the shares of others: it might wait for ever.
+func (p *Pool) next() *waiter {
+	for _, a := range p.apps {
+		for _, u := range a.users {
+			w := u.queue[0]
+			if p.shares.Fits(w.scope, w.n, w.has) {
+				return w
+			}
+			app, user := p.shares.Has(w.scope)
+			if app == w.has {
+				return nil // it waits for other apps
+			}
+			if user == w.has {
+				break // it waits for other users of its app
+			}
+		}
+	}
+	return nil
+}
+
+// leave takes w out of its queue, and reports whether it was there. If w has had its
+// turn, its user goes behind the others of the app, and its app behind other apps. The
+// caller holds p.mu.
+func (p *Pool) leave(w *waiter, turn bool) bool {
+	a := slices.IndexFunc(p.apps, func(a *appTurns) bool { return a.app == w.scope.App })
+	if a < 0 {
+		return false
+	}
+	app := p.apps[a]
+	u := slices.IndexFunc(app.users, func(u *userTurns) bool { return u.user == w.scope.User })
+	if u < 0 {
+		return false
+	}
+	user := app.users[u]
+	i := slices.Index(user.queue, w)
 	if i < 0 {
 		return false
 	}
-	if len(queue) > 1 {
-		p.waiting[w.app] = slices.Delete(queue, i, i+1)
-		return true
-	}
-	delete(p.waiting, w.app)
-	i = slices.Index(p.turns, w.app)
-	p.turns = slices.Delete(p.turns, i, i+1)
+	p.waiting--
+	user.queue = slices.Delete(user.queue, i, i+1)
+	app.users = after(app.users, u, turn, len(user.queue) > 0)
+	p.apps = after(p.apps, a, turn, len(app.users) > 0)
 	return true
+}
+
+// after is turns once the one at i has had its turn, or has only become shorter. It
+// stays if it waits for more.
+func after[T any](turns []T, i int, turn, more bool) []T {
+	if more && !turn {
+		return turns
+	}
+	one := turns[i]
+	if turns = slices.Delete(turns, i, i+1); more {
+		turns = append(turns, one)
+	}
+	return turns
 }

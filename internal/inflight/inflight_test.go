@@ -4,22 +4,44 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/memoryd/memoryd/internal/inflight"
 	"github.com/memoryd/memoryd/memory"
 )
 
+// scope is that of a name such as "app" or "app/user".
+func scope(name string) memory.Scope {
+	app, user, _ := strings.Cut(name, "/")
+	return memory.Scope{App: app, User: user}
+}
+
 // take takes a share that must be there at once.
-func take(t *testing.T, p *inflight.Pool, app string, n int64) *inflight.Share {
+func take(t *testing.T, p *inflight.Pool, name string, n int64) *inflight.Share {
 	t.Helper()
-	s, err := p.Take(t.Context(), app, n, 0)
+	s, err := p.Take(t.Context(), scope(name), n, 0)
 	if err != nil {
-		t.Fatalf("%s takes %d: %v", app, n, err)
+		t.Fatalf("%s takes %d: %v", name, n, err)
 	}
 	return s
+}
+
+// refused takes a share for which there must be no room.
+func refused(t *testing.T, p *inflight.Pool, name string, n int64) {
+	t.Helper()
+	_, err := p.Take(t.Context(), scope(name), n, 0)
+	if !errors.Is(err, memory.ErrExhausted) || !strings.Contains(err.Error(), "-bodies") {
+		t.Errorf("%s takes %d: error %v", name, n, err)
+	}
+	if s, ok := p.TakeNow(scope(name), n); ok {
+		s.Release()
+		t.Errorf("%s takes %d at once", name, n)
+	}
 }
 
 func used(t *testing.T, p *inflight.Pool, want int64) {
@@ -52,13 +74,10 @@ func TestShares(t *testing.T) {
 // An app alone has half, and another one finds room beside it.
 func TestHalf(t *testing.T) {
 	p := inflight.New(100, "bodies", "-bodies")
-	for range 5 {
-		take(t, p, "a", 10)
+	for _, user := range []string{"a/1", "a/2", "a/3", "a/4", "a/5"} {
+		take(t, p, user, 10)
 	}
-	_, err := p.Take(t.Context(), "a", 10, 0)
-	if !errors.Is(err, memory.ErrExhausted) || !strings.Contains(err.Error(), "-bodies") {
-		t.Errorf("a sixth share of a tenth: %v", err)
-	}
+	refused(t, p, "a/6", 10)
 	take(t, p, "b", 20)
 	take(t, p, "c", 15)
 	if got := p.Stats(); got.Refused != 1 || got.Used != 85 {
@@ -66,15 +85,31 @@ func TestHalf(t *testing.T) {
 	}
 }
 
+// A user alone has half of what its app may have, and another user of the app finds
+// room beside it.
+func TestHalfOfAnApp(t *testing.T) {
+	p := inflight.New(100, "bodies", "-bodies")
+	for range 5 {
+		take(t, p, "a/1", 5)
+	}
+	refused(t, p, "a/1", 5)
+	take(t, p, "a/2", 10)
+	refused(t, p, "a/2", 5)
+	take(t, p, "a/3", 5)
+	take(t, p, "a/4", 10)
+	refused(t, p, "a/5", 1) // the app has half
+	take(t, p, "b/1", 10)
+	used(t, p, 60)
+}
+
 // What an app takes leaves as much free as it then has, whatever the sizes of its
-// shares: only its one share may be larger.
+// shares: only its one share may be larger. The same holds for a user within its app.
 func TestHalfOfLarge(t *testing.T) {
 	p := inflight.New(100, "bodies", "-bodies")
-	a := take(t, p, "a", 30)
-	if _, err := p.Take(t.Context(), "a", 30, 0); !errors.Is(err, memory.ErrExhausted) {
-		t.Errorf("60 of 100 for one app: %v", err)
-	}
-	more := take(t, p, "a", 20)
+	a := take(t, p, "a/1", 30)
+	refused(t, p, "a/2", 30)
+	refused(t, p, "a/1", 1)
+	more := take(t, p, "a/2", 20)
 	if err := more.Grow(t.Context(), 21, 0); !errors.Is(err, memory.ErrExhausted) {
 		t.Errorf("51 of 100 for one app: %v", err)
 	}
@@ -86,36 +121,97 @@ func TestHalfOfLarge(t *testing.T) {
 	used(t, p, 100)
 }
 
-// Those that wait get room in turns, whatever the first app has waiting.
+// Those that wait get room in turns, whatever the first app has waiting, and within an
+// app whatever its first user has waiting.
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := inflight.New(10, "bodies", "-bodies")
 		first := take(t, p, "z", 10)
 		got := make(chan string, 10)
-		wait := func(app string) {
+		wait := func(name string) {
 			go func() {
-				s, err := p.Take(t.Context(), app, 10, time.Minute)
+				s, err := p.Take(t.Context(), scope(name), 10, time.Minute)
 				if err != nil {
 					t.Error(err)
 				}
-				got <- app
+				got <- name
 				s.Release()
 			}()
 			synctest.Wait()
 		}
-		for _, app := range []string{"a", "a", "a", "b", "b", "c"} {
-			wait(app)
+		waiting := []string{"a/1", "a/1", "a/1", "a/1", "a/2", "b/1", "b/1", "a/3", "c/1"}
+		for _, name := range waiting {
+			wait(name)
 		}
 		first.Release()
-		order := ""
-		for range 6 {
-			order += <-got
+		var order []string
+		for range waiting {
+			order = append(order, <-got)
 		}
-		if order != "abcaba" {
-			t.Errorf("the order is %s", order)
+		want := []string{"a/1", "b/1", "c/1", "a/2", "b/1", "a/3", "a/1", "a/1", "a/1"}
+		if diff := cmp.Diff(want, order); diff != "" {
+			t.Errorf("the order (-want +got):\n%s", diff)
 		}
 		synctest.Wait()
 		used(t, p, 0)
+	})
+}
+
+// A user that floods its app holds up no other user of it: neither by what it has nor
+// by what it has waiting.
+func TestFloodOfAUser(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := inflight.New(100, "bodies", "-bodies")
+		ctx, cancel := context.WithCancel(t.Context())
+		var flood sync.WaitGroup
+		for range 1000 {
+			flood.Go(func() {
+				s, err := p.Take(ctx, scope("a/flood"), 5, time.Hour)
+				if err == nil {
+					<-ctx.Done()
+				}
+				s.Release()
+			})
+		}
+		synctest.Wait()
+		if got := p.Stats(); got.Used != 25 || got.Waiting != 995 {
+			t.Errorf("the flood has %+v", got)
+		}
+		calm := take(t, p, "a/calm", 10)
+		take(t, p, "b/calm", 10).Release()
+		calm.Release()
+		cancel()
+		flood.Wait()
+		used(t, p, 0)
+	})
+}
+
+// A large share that waits for other users of its app is not overtaken by their small
+// ones, but other apps pass it.
+func TestLargeWithinAnApp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := inflight.New(100, "bodies", "-bodies")
+		flood := take(t, p, "a/flood", 20)
+		got := make(chan string, 3)
+		wait := func(name string, n int64) {
+			go func() {
+				if _, err := p.Take(t.Context(), scope(name), n, time.Hour); err != nil {
+					t.Error(err)
+				}
+				got <- name
+			}()
+			synctest.Wait()
+		}
+		wait("a/large", 40)
+		wait("a/small", 1)
+		take(t, p, "b/small", 1)
+		if len(got) != 0 {
+			t.Errorf("%s has room already", <-got)
+		}
+		flood.Release()
+		<-got
+		<-got
+		used(t, p, 42)
 	})
 }
 
@@ -128,13 +224,13 @@ func TestLarge(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		large := make(chan error)
 		go func() {
-			_, err := p.Take(ctx, "b", 10, time.Hour)
+			_, err := p.Take(ctx, scope("b"), 10, time.Hour)
 			large <- err
 		}()
 		synctest.Wait()
 		after := make(chan error)
 		go func() {
-			_, err := p.Take(t.Context(), "c", 1, time.Hour)
+			_, err := p.Take(t.Context(), scope("c"), 1, time.Hour)
 			after <- err
 		}()
 		synctest.Wait()
