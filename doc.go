@@ -44,8 +44,8 @@
 // compared by.
 //
 // [github.com/memoryd/memoryd/retrieve] answers a query: a store finds candidates
-// by words and by meaning, and retrieve ranks them, can have a model rerank the
-// best, and writes them as a block for a prompt.
+// by words and by meaning, and retrieve ranks them, can have a model word the
+// query in other ways and rerank the best, and writes them as a block for a prompt.
 //
 // [github.com/memoryd/memoryd/consolidate] computes what new facts change of the
 // known ones: which of them hold, and until when. The result follows from the
@@ -72,7 +72,7 @@
 // # Programs
 //
 // [github.com/memoryd/memoryd/internal/assembly] connects stores, embedder,
-// extractor and reranker, for this package and for
+// extractor, reranker and expander, for this package and for
 // [github.com/memoryd/memoryd/evals], which measures extraction and retrieval.
 // [github.com/memoryd/memoryd/archive] writes both stores into a file and reads it,
 // and [github.com/memoryd/memoryd/reembed] moves memories to another embedder while

@@ -25,6 +25,7 @@ type Options struct {
 	Extractor extract.Extractor // Defaults to the rules.
 	Fallback  extract.Extractor // finds facts while Extractor fails. Defaults to none.
 	Reranker  retrieve.Reranker // Defaults to none.
+	Expander  retrieve.Expander // Defaults to none.
 	Workers   int               // users whose memories are made at a time. Defaults to 4.
 	// CacheBytes bounds what searches keep in memory of a Bank that Open makes, all
 	// users together. Defaults to 512 MiB.
@@ -62,8 +63,8 @@ func New(sessions ingest.Sessions, memories memory.Store, opts *Options) *Bank {
 	}
 	o.Server.Processors = o.Processors
 	parts := assembly.Connect(sessions, memories, &assembly.Options{Embedder: o.Embedder, Extractor: o.Extractor,
-		Fallback: o.Fallback, Reranker: o.Reranker, Workers: o.Workers, MaxWatchers: o.MaxWatchers,
-		Processors: o.Processors, Log: o.Log})
+		Fallback: o.Fallback, Reranker: o.Reranker, Expander: o.Expander, Workers: o.Workers,
+		MaxWatchers: o.MaxWatchers, Processors: o.Processors, Log: o.Log})
 	return &Bank{
 		ingest: parts.Ingest,
 		server: server.New(sessions, memories, parts.Ingest, parts.Retriever, &o.Server),

@@ -55,7 +55,7 @@ func ParseSetting(name string) (Setting, error) {
 
 // retriever returns a retriever that ranks as a setting says.
 func (b *Bank) retriever(s Setting, log *slog.Logger) *retrieve.Retriever {
-	opts := &retrieve.Options{Without: s.Without, Reranker: b.Reranker, Log: log}
+	opts := &retrieve.Options{Without: s.Without, Reranker: b.Reranker, Expander: b.Expander, Log: log}
 	return retrieve.New(b.stores.Memories, b.embedder, opts)
 }
 
@@ -106,7 +106,7 @@ func (b *Bank) Ask(ctx context.Context, settings []Setting, log *slog.Logger) ([
 			for j := range settings {
 				at := (turn + j) % len(settings)
 				begin := time.Now()
-				request := retrieve.Request{Query: q.Text, TopK: asked}
+				request := retrieve.Request{Query: q.Text, TopK: asked, Expand: true}
 				found, err := retrievers[at].Search(ctx, b.dataset.scope(c), request)
 				if err != nil {
 					return nil, fmt.Errorf("%s: %q: %w", c.Name, q.Text, err)

@@ -18,6 +18,8 @@ type Bank struct {
 	Filled
 	// Reranker orders the best matches of a search again. Defaults to none.
 	Reranker retrieve.Reranker
+	// Expander adds wordings to the question of a search. Defaults to none.
+	Expander retrieve.Expander
 	dataset  *Dataset
 	embedder embed.Embedder
 	stores   *stores

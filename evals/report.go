@@ -20,6 +20,7 @@ type Report struct {
 	Questions     int      `json:"questions"`
 	Filled        Filled   `json:"ingest"`
 	Reranker      string   `json:"reranker,omitempty"` // of the searches
+	Expander      string   `json:"expander,omitempty"` // of the searches
 	Results       []Result `json:"results"`
 }
 
@@ -30,6 +31,9 @@ func (b *Bank) Report(results []Result) *Report {
 		Questions: b.dataset.questions(), Filled: b.Filled, Results: results}
 	if b.Reranker != nil {
 		r.Reranker = b.Reranker.Name()
+	}
+	if b.Expander != nil {
+		r.Expander = b.Expander.Name()
 	}
 	return r
 }
@@ -60,6 +64,9 @@ func (r *Report) Title() string {
 	out := fmt.Sprintf("%s, embedder %s, facts of %s", r.Dataset, r.Filled.Embedder, r.Filled.Extractor)
 	if r.Reranker != "" {
 		out += ", reranker " + r.Reranker
+	}
+	if r.Expander != "" {
+		out += ", expander " + r.Expander
 	}
 	return out
 }

@@ -1,7 +1,7 @@
 // Package extract defines how events become facts, and how new facts change
 // what is already known. It holds the contract ([Extractor]) and the path of a
-// language model: prompts, answers and their checks. A reranker asks a model in
-// the same way, so its prompt is here too.
+// language model: prompts, answers and their checks. A reranker and an
+// expander ask a model in the same way, so their prompts are here too.
 package extract
 
 import (

@@ -17,7 +17,7 @@ func TestPromptsAreLegible(t *testing.T) {
 	turn := Turn{SessionID: "s", EventID: "e1", Author: "Ann" + sly, User: true, Timestamp: monday8May,
 		Text: "I like\u2028the s" + sly + "ea, می‌دانم."}
 	g := says(`{"facts":[{"fact":"Ann likes`+sly+` the sea","topic":"USER_PREFERENCES","events":[1],"quote":"like the sea","when":"","confidence":1,"forget":false}]}`,
-		`{"verdicts":[]}`, `{"scores":[]}`)
+		`{"verdicts":[]}`, `{"scores":[]}`, `{"statements":["the s`+sly+`ea"]}`)
 	found, err := NewModel(g, nil).Extract(t.Context(), Batch{Before: []Turn{turn}, Turns: []Turn{turn}})
 	if err != nil || len(found.Facts) != 1 {
 		t.Fatalf("%+v, %v", found, err)
@@ -33,6 +33,10 @@ func TestPromptsAreLegible(t *testing.T) {
 	if _, err := NewReranker(g, slog.New(slog.DiscardHandler)).Rerank(t.Context(), "the"+sly, []string{"sea" + sly}); err != nil {
 		t.Fatal(err)
 	}
+	guesses, err := NewExpander(g, slog.New(slog.DiscardHandler)).Expand(t.Context(), "the sea"+sly)
+	if err != nil || len(guesses) != 1 || guesses[0] != "the sea" {
+		t.Fatalf("guesses %+q, %v", guesses, err)
+	}
 	for i, p := range g.prompts {
 		for _, r := range strings.Replace(p.Data, "می‌دانم", "", 2) {
 			if unicode.In(r, unicode.Cf, unicode.Co, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) {
@@ -43,7 +47,7 @@ func TestPromptsAreLegible(t *testing.T) {
 			t.Errorf("prompt %d: %s", i, p.Data)
 		}
 	}
-	if len(g.prompts) != 3 || !strings.Contains(g.prompts[0].Data, "می‌دانم") {
+	if len(g.prompts) != 4 || !strings.Contains(g.prompts[0].Data, "می‌دانم") {
 		t.Errorf("%d prompts, the first %q", len(g.prompts), g.prompts[0].Data)
 	}
 }

@@ -348,6 +348,7 @@ func TestSchemas(t *testing.T) {
 	check(extractSchema)
 	check(consolidateSchema)
 	check(rerankSchema)
+	check(expandSchema)
 }
 
 // The prompt names every topic that a fact may have.

@@ -17,7 +17,7 @@ var managedTopics = []string{
 	memory.TopicPersonalInfo, memory.TopicPreferences, memory.TopicDetails, memory.TopicInstructions,
 }
 
-// The instructions of the three prompts. Each is the same in every call, so
+// The instructions of the prompts. Each is the same in every call, so
 // that providers can cache it.
 var (
 	//go:embed prompts/extract.txt
@@ -26,6 +26,8 @@ var (
 	consolidateInstructions string
 	//go:embed prompts/rerank.txt
 	rerankInstructions string
+	//go:embed prompts/expand.txt
+	expandInstructions string
 )
 
 // systemText is the text of an instructions file, without the line break that

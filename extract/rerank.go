@@ -97,10 +97,7 @@ var rerankSchema = object(map[string]any{
 // rerankData writes a question and texts as data for a model.
 func rerankData(query string, texts []string) string {
 	var out strings.Builder
-	query = cutTokens(legible.Text(query), queryTokens)
-	writeLine(&out, struct {
-		Question string `json:"question"`
-	}{query})
+	query = writeQuestion(&out, query)
 	room := (DefaultBudget - Tokens(query)) / len(texts)
 	for i, text := range texts {
 		writeLine(&out, struct {
@@ -109,6 +106,15 @@ func rerankData(query string, texts []string) string {
 		}{i + 1, cutTokens(legible.Text(text), room)})
 	}
 	return out.String()
+}
+
+// writeQuestion writes as much of a question as a model sees, and returns it.
+func writeQuestion(out *strings.Builder, query string) string {
+	query = cutTokens(legible.Text(query), queryTokens)
+	writeLine(out, struct {
+		Question string `json:"question"`
+	}{query})
+	return query
 }
 
 // cutTokens returns the longest prefix of text that has at most limit tokens.

@@ -442,7 +442,7 @@ func (k *ranking) discountRepeats(c *ranked) {
 func explain(c *ranked, weights [partCount]float64, several bool) *memory.Explain {
 	out := &memory.Explain{Terms: []string{}}
 	if several {
-		out.Query = memory.Cut(c.wording.text, maxExplained)
+		out.Query = memory.Cut(c.wording.shown, maxExplained)
 	}
 	for i, p := range parts {
 		if weights[i] > 0 {

@@ -1,6 +1,6 @@
 // Package retrieve answers queries with memories. A store finds candidates by
-// words and by meaning; this package ranks them, may have a model rerank the best,
-// and writes them as a block for a prompt.
+// words and by meaning; this package ranks them, may have a model word the query
+// in other ways and rerank the best, and writes them as a block for a prompt.
 package retrieve
 
 import (
@@ -35,6 +35,9 @@ type Options struct {
 	Without []string
 	// Reranker puts the best matches into a new order. Defaults to none.
 	Reranker Reranker
+	// Expander words the questions of requests with Expand in other ways. Defaults to
+	// none.
+	Expander Expander
 	Log      *slog.Logger // Defaults to discarding.
 }
 
@@ -43,11 +46,12 @@ type Retriever struct {
 	store    memory.Store
 	embedder embed.Embedder
 	reranker Reranker // nil if there is none
+	expander Expander // nil if there is none
 	weights  [partCount]float64
 	log      *slog.Logger
 	now      func() time.Time
 
-	embedding, reranking breaker
+	embedding, expanding, reranking breaker
 }
 
 // New returns a Retriever over store. The embedder must be the one that the
@@ -60,11 +64,12 @@ func New(store memory.Store, embedder embed.Embedder, opts *Options) *Retriever 
 		store:    store,
 		embedder: embedder,
 		reranker: opts.Reranker,
+		expander: opts.Expander,
 		weights:  rawWeights(opts.Without),
 		log:      opts.Log,
 		now:      time.Now,
 	}
-	r.reranking.limit = rerankTime
+	r.reranking.limit, r.expanding.limit = rerankTime, expandTime
 	if embedder.Model().Remote {
 		r.embedding.limit = embedTime
 	}
@@ -81,7 +86,11 @@ type Request struct {
 	// said that answers it. A search finds what any wording finds, and each match has
 	// the best of its scores. Query says whom and what time the question is about; if it
 	// is "", the first of Queries does.
-	Queries  []string
+	Queries []string
+	// Expand asks Options.Expander for other wordings of Query. It has no effect if there
+	// are Queries, since that caller has worded the question, or if Query has more than
+	// 2,048 bytes, since that is a document.
+	Expand   bool
 	TopK     int // 1 to MaxTopK; 0 is DefaultTopK
 	MinScore float64
 	Filter   memory.Filter
@@ -154,8 +163,8 @@ func (r *Retriever) embed(ctx context.Context, wordings []*wording) error {
 
 // Search returns the best matches in a scope, best first, ties by id. Memories
 // that have nothing in common with the query are left out, so there may be fewer
-// than TopK, or none. If the embedder fails, words alone decide; if the reranker
-// fails, the ranking stands.
+// than TopK, or none. If the embedder fails, words alone decide; if the expander
+// fails, the query stands alone; if the reranker fails, the ranking stands.
 func (r *Retriever) Search(ctx context.Context, scope memory.Scope, req Request) ([]memory.Match, error) {
 	matches, _, err := r.search(ctx, scope, req)
 	return matches, err
@@ -177,6 +186,11 @@ func (r *Retriever) search(
 		req.TopK = DefaultTopK
 	}
 	wordings := wordingsOf(req.texts())
+	if req.Expand && len(req.Queries) == 0 {
+		if wordings, err = r.expand(ctx, wordings); err != nil {
+			return nil, "", err
+		}
+	}
 	asked := readQuestion(wordings[0].text, scope.User, req.Filter.AsOf, r.now())
 	if err := r.find(ctx, scope, req.Filter, wordings); err != nil {
 		return nil, "", err

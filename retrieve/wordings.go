@@ -13,6 +13,7 @@ import (
 // wording is one text that a question is searched with, and what was found.
 type wording struct {
 	text   string
+	shown  string   // the same in explanations, or what an expander added to the question
 	terms  []string // analyzed words, distinct
 	vector []float32
 	found  memory.Found
@@ -22,17 +23,21 @@ type wording struct {
 func wordingsOf(texts []string) (out []*wording) {
 	for i, text := range texts {
 		if !slices.Contains(texts[:i], text) {
-			out = append(out, &wording{text: text, terms: analyzer.Question(text)})
+			out = append(out, newWording(text))
 		}
 	}
 	return out
 }
 
-// textOf returns the texts of wordings, one a line.
+func newWording(text string) *wording {
+	return &wording{text: text, shown: text, terms: analyzer.Question(text)}
+}
+
+// textOf returns what wordings say, one a line.
 func textOf(wordings []*wording) string {
 	texts := make([]string, len(wordings))
 	for i, w := range wordings {
-		texts[i] = w.text
+		texts[i] = w.shown
 	}
 	return strings.Join(texts, "\n")
 }

@@ -34,7 +34,7 @@ type searchBody struct {
 // rest as its request.
 func (b *searchBody) request(scope memory.Scope) (retrieve.Request, error) {
 	r := retrieve.Request{
-		Query: b.Query, Queries: b.Queries, MinScore: b.MinScore, Explain: b.Explain, Lines: b.Lines,
+		Query: b.Query, Queries: b.Queries, MinScore: b.MinScore, Expand: true, Explain: b.Explain, Lines: b.Lines,
 		Filter: memory.Filter{
 			Kinds: b.Kinds, Topics: b.Topics, Since: b.Since.Time, Until: b.Until.Time, AsOf: b.AsOf.Time,
 			SessionID: b.SessionID, Metadata: b.Metadata,

@@ -65,7 +65,8 @@ func (a *app) serveWith(e embed.Embedder) {
 	notes := maps.Clone(a.models.notes)
 	maps.Copy(notes, a.stores.Notes)
 	bank := memoryd.New(a.stores.Sessions, a.stores.Memories, &memoryd.Options{
-		Embedder: e, Extractor: a.models.extractor, Fallback: a.models.fallback, Reranker: a.models.reranker,
+		Embedder: e, Extractor: a.models.extractor, Fallback: a.models.fallback,
+		Reranker: a.models.reranker, Expander: a.models.expander,
 		Workers: a.cfg.workers, MaxWatchers: a.cfg.maxWatchers, Processors: a.processors, Log: a.log,
 		Server: server.Options{
 			AnyHost: a.cfg.insecure && !a.cfg.loopbackNames && !server.Loopback(a.cfg.listen),
@@ -156,7 +157,8 @@ func (a *app) announce(on net.Listener, stdout io.Writer) {
 		"sessions", shown(cfg.sessions), "session-ttl", cfg.sessionTTL, "memories", shown(cfg.memories),
 		"embedder", embedder.Name, "embedding-dimension", embedder.Dimension,
 		"extractor", a.models.extractor.Name(), "extractor-fallback", cfg.fallback, "extractor-tokens", cfg.batchTokens,
-		"reranker", a.models.rerankerName(), "preload-timeout", cfg.preloadTimeout, "workers", cfg.workers,
+		"reranker", nameOf(a.models.reranker), "expander", nameOf(a.models.expander),
+		"preload-timeout", cfg.preloadTimeout, "workers", cfg.workers,
 		"cache-bytes", cfg.cacheBytes, "delete-reserve", cfg.reserve,
 		"max-body", cfg.limits.body, "max-bodies", cfg.limits.bodies,
 		"max-answers", cfg.limits.answers, "max-state", cfg.limits.state, "max-connections", cfg.limits.connections,

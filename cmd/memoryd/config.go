@@ -36,6 +36,7 @@ type config struct {
 	fallback       string
 	batchTokens    int // of a conversation that a model is given at a time
 	reranker       string
+	expander       string
 	preloadTimeout time.Duration // for a search of preload_memory
 	workers        int
 	requests       int           // in progress
@@ -69,7 +70,7 @@ func embedderFlagNames() []string { return []string{"embedder", "embedding-dimen
 
 // modelFlagNames are the flags of serve that are about models.
 func modelFlagNames() []string {
-	return append(embedderFlagNames(), "extractor", "extractor-fallback", "extractor-tokens", "reranker")
+	return append(embedderFlagNames(), "extractor", "extractor-fallback", "extractor-tokens", "reranker", "expander")
 }
 
 // logFlagNames are the flags of commands that write a log.
@@ -103,6 +104,8 @@ func serveFlags(cfg *config) *flag.FlagSet {
 		"`TOKENS` of a conversation that a model reads at a time")
 	fs.StringVar(&cfg.reranker, "reranker", "none",
 		"`MODEL` that orders the best matches of a search again: none, gemini[:MODEL] or openai[:MODEL]")
+	fs.StringVar(&cfg.expander, "expander", "none",
+		"`MODEL` that guesses what might answer the query of a search: none, gemini[:MODEL] or openai[:MODEL]")
 	fs.DurationVar(&cfg.preloadTimeout, "preload-timeout", tools.DefaultPreloadTimeout,
 		"`DURATION` of a search by preload_memory, after which the turn goes on without it")
 	// A worker mostly waits for a model or a store, so the number does not follow
@@ -254,6 +257,8 @@ func (c *config) checkServing() error {
 	switch {
 	case !namesProvider(c.reranker) && c.reranker != "none":
 		return fmt.Errorf("-reranker %q: want none, gemini:MODEL or openai:MODEL", c.reranker)
+	case !namesProvider(c.expander) && c.expander != "none":
+		return fmt.Errorf("-expander %q: want none, gemini:MODEL or openai:MODEL", c.expander)
 	case c.workers < 1 || c.workers > 1000:
 		return fmt.Errorf("-workers %d: want 1 to 1000", c.workers)
 	case c.requests < 2 || c.requests > 1_000_000:

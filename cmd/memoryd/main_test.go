@@ -198,6 +198,7 @@ func TestRefusals(t *testing.T) {
 		{"want builtin", 2, []string{"-embedder", "nonsense", "-data", dir}},
 		{"want rules", 2, []string{"-extractor", "nonsense", "-data", dir}},
 		{"want none, gemini:MODEL", 2, []string{"-reranker", "nonsense", "-data", dir}},
+		{"want none, gemini:MODEL", 2, []string{"-expander", "nonsense", "-data", dir}},
 		{"-preload-timeout 0s: want 1ms to 30s", 2, []string{"-preload-timeout", "0", "-data", dir}},
 		{"want 1ms to 30s", 2, []string{"-preload-timeout", "1m", "-data", dir}},
 		{"-preload-timeout", 2, []string{"-preload-timeout", "300", "-data", dir}},

@@ -28,13 +28,14 @@ func namesProvider(flag string) bool {
 	return name == "gemini" || name == "openai"
 }
 
-// models are those that -embedder, -extractor and -reranker name. A start asks
+// models are those that -embedder, -extractor, -reranker and -expander name. A start asks
 // none of them anything, so a model that is unavailable does not stop it.
 type models struct {
 	embedder  embed.Embedder
 	extractor extract.Extractor
 	fallback  extract.Extractor        // nil if there is none
 	reranker  retrieve.Reranker        // nil if there is none
+	expander  retrieve.Expander        // nil if there is none
 	notes     map[string]func() string // for /readyz: whether the last call of each went well
 }
 
@@ -71,15 +72,22 @@ func newModels(cfg *config, log *slog.Logger) (*models, error) {
 		w := &watchedGenerator{Generator: g}
 		m.reranker, m.notes["reranker"] = extract.NewReranker(w, log), w.note
 	}
+	if g, err = newGenerator(cfg.expander); err != nil {
+		return nil, fmt.Errorf("-expander %s: %w", cfg.expander, err)
+	}
+	if g != nil {
+		w := &watchedGenerator{Generator: g}
+		m.expander, m.notes["expander"] = extract.NewExpander(w, log), w.note
+	}
 	return m, nil
 }
 
-// rerankerName is for people to read.
-func (m *models) rerankerName() string {
-	if m.reranker == nil {
+// nameOf returns the name of a model that there may be, for people to read.
+func nameOf(model interface{ Name() string }) string {
+	if model == nil {
 		return "none"
 	}
-	return m.reranker.Name()
+	return model.Name()
 }
 
 // newEmbedder gives the embedder that a flag names, with so many numbers in a

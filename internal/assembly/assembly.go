@@ -1,6 +1,6 @@
 // Package assembly puts a memoryd together: it opens the stores that are SQLite
 // files, checks that sessions and memories belong together, and connects both
-// with an embedder, an extractor and a reranker. memoryd.Open, the command and
+// with an embedder, an extractor, a reranker and an expander. memoryd.Open, the command and
 // the evaluations all use it, so that each of them runs the same memoryd.
 //
 // The package imports no vendor's library: a program that embeds memoryd links
@@ -26,6 +26,7 @@ type Options struct {
 	Extractor   extract.Extractor // Defaults to the rules.
 	Fallback    extract.Extractor // finds facts while Extractor fails. Defaults to none.
 	Reranker    retrieve.Reranker // Defaults to none.
+	Expander    retrieve.Expander // Defaults to none.
 	Workers     int               // users whose memories are made at a time. Defaults to ingest's.
 	MaxWatchers int               // of operations. Defaults to ingest's.
 	Processors  int               // that there are. Defaults to GOMAXPROCS.
@@ -57,7 +58,9 @@ func Connect(sessions ingest.Sessions, memories memory.Store, opts *Options) Par
 			Workers: o.Workers, MaxWatchers: o.MaxWatchers,
 			Processors: o.Processors, MaxAttempts: o.MaxAttempts, Fallback: o.Fallback, Log: o.Log,
 			Together: Together(sessions, memories)}),
-		Retriever: retrieve.New(memories, o.Embedder, &retrieve.Options{Reranker: o.Reranker, Log: o.Log}),
+		Retriever: retrieve.New(memories, o.Embedder, &retrieve.Options{
+			Reranker: o.Reranker, Expander: o.Expander, Log: o.Log,
+		}),
 	}
 }
 
