@@ -36,6 +36,7 @@ type chatter struct {
 	random *rand.Rand
 	zipf   *rand.Zipf
 	said   []string // all turns
+	ended  int      // every so many facts, one that the next fact has superseded; 0 for none
 }
 
 func newChatter(b *testing.B) *chatter {
@@ -122,6 +123,9 @@ func (c *chatter) newMemories(b *testing.B, scope memory.Scope, n int) *sqlitest
 				last := writes[len(writes)-1].Memory
 				m.Kind, m.Timestamp, m.Source = memory.KindFact, last.Timestamp, last.Source
 				m.Fact = fmt.Sprintf("%s %s %s %s %s", append([]any{last.Author}, c.topical(last.Fact, 4)...)...)
+				if c.ended > 0 && i/5%c.ended == 0 && i+5 < n {
+					m.ValidTo, m.SupersededBy = m.Timestamp.Add(time.Hour), fmt.Sprintf("m%d", i+5)
+				}
 			} else {
 				m.Author, m.Fact = authors[c.random.IntN(2+i/38%2)], c.turn()
 			}
@@ -163,13 +167,16 @@ func (t times) ms(q float64) float64 {
 	return float64(sorted[int(q*float64(len(sorted)-1))].Nanoseconds()) / 1e6
 }
 
-// BenchmarkSearch asks questions in scopes of several sizes. Quantiles want
+// BenchmarkSearch asks questions in scopes of several sizes, without superseded facts
+// and where every third fact is. Quantiles want
 // some hundred searches: -benchtime 500x. The resident size is that of the whole
 // test process, smaller scopes before larger ones.
 func BenchmarkSearch(b *testing.B) {
-	for _, n := range []int{700, 10_000, 100_000} {
-		b.Run(fmt.Sprintf("memories=%d", n), func(b *testing.B) {
+	for _, of := range []struct{ n, ended int }{{700, 0}, {700, 3}, {10_000, 0}, {10_000, 3}, {100_000, 0}} {
+		n := of.n
+		b.Run(fmt.Sprintf("memories=%d/ended=%d", n, of.ended), func(b *testing.B) {
 			c := newChatter(b)
+			c.ended = of.ended
 			scope := memory.Scope{App: "a", User: "u"}
 			r := retrieve.New(c.newMemories(b, scope, n), embed.Builtin{}, nil)
 			find(b, r, scope, c.question()) // reads the scope from the file

@@ -167,7 +167,7 @@ func weigh(raw [partCount]float64, q *question, named map[string]bool, embedded 
 // never read.
 func (k *ranking) selectTop(all []*ranked, n int) (out []*ranked) {
 	for _, c := range all {
-		c.score = k.relevance(c) * (1 + 1e-9)                // a bound: rounding adds less
+		c.score = k.most(c)
 		if said := c.Memory.SaidAt(); said.After(k.newest) { // a clock that was ahead makes nothing newer
 			k.newest = said
 		}
@@ -386,6 +386,11 @@ func (k *ranking) relevance(c *ranked) float64 {
 		sum /= share
 	}
 	return sum
+}
+
+// most returns a bound of the score that sum gives a candidate.
+func (k *ranking) most(c *ranked) float64 {
+	return k.relevance(c) * (1 + 1e-9) // rounding adds less
 }
 
 // weighKind sets the parts that are about the kind of memory a candidate is.

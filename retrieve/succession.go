@@ -23,13 +23,16 @@ type validity struct{ from, to time.Time }
 // succession is what of a question's matter no longer holds.
 type succession struct {
 	*ranking
+	found     *memory.Found
+	all       []*ranked                    // the candidates in the runs
 	byID      map[string]*memory.Candidate // facts that depart, and what superseded them
-	told      map[cite]*memory.Candidate   // turns found, and those of successors
+	told      map[cite]*ranked             // turns found, and those of successors; see turnAt
 	departing map[cite][]*memory.Candidate // facts by the turns that they cite
 	holding   map[cite][]*ranked           // facts found that hold, by the turns that they cite
 	scored    map[string]*ranked           // facts found, and successors, by id
 	texts     map[string]string            // canonical, by text
 	words     map[string]map[string]bool   // analyzed, by text
+	freqs     []float64                    // scratch space
 }
 
 // succession reads what a store found; nil if all of it holds. all are the
@@ -40,38 +43,63 @@ func (k *ranking) succession(found memory.Found, all []*ranked) *succession {
 		return nil
 	}
 	s := &succession{
-		ranking: k, byID: map[string]*memory.Candidate{}, told: map[cite]*memory.Candidate{},
-		departing: map[cite][]*memory.Candidate{}, holding: map[cite][]*ranked{}, scored: map[string]*ranked{},
-		texts: map[string]string{}, words: map[string]map[string]bool{},
+		ranking: k, found: &found, all: all,
+		byID: map[string]*memory.Candidate{}, departing: map[cite][]*memory.Candidate{},
+		holding: map[cite][]*ranked{}, scored: map[string]*ranked{},
+		texts: map[string]string{}, words: map[string]map[string]bool{}, freqs: make([]float64, len(k.idf)),
 	}
 	for _, c := range all {
+		if c.Memory.Kind == memory.KindTurn {
+			continue
+		}
 		s.add(c.Candidate)
 		s.scored[c.Memory.ID] = c
-		if c.Memory.Kind == memory.KindFact && !c.Memory.Departs(k.question.at) {
+		if !c.Memory.Departs(k.question.at) {
 			for at := range citesOf(&c.Memory) {
 				s.holding[at] = append(s.holding[at], c)
 			}
 		}
 	}
 	for i := range found.Succession {
-		s.add(&found.Succession[i])
+		if c := &found.Succession[i]; c.Memory.Kind != memory.KindTurn {
+			s.add(c)
+		}
 	}
 	return s
 }
 
+// add adds a fact.
 func (s *succession) add(c *memory.Candidate) {
-	if c.Memory.Kind == memory.KindTurn {
-		for at := range citesOf(&c.Memory) {
-			s.told[at] = c
-		}
-		return
-	}
 	s.byID[c.Memory.ID] = c
 	if c.Memory.Departs(s.question.at) {
 		for at := range citesOf(&c.Memory) {
 			s.departing[at] = append(s.departing[at], c)
 		}
 	}
+}
+
+// turnAt returns a turn by what cites it; nil if it is none of those known. There are
+// many, and few questions need one.
+func (s *succession) turnAt(at cite) *ranked {
+	if s.told == nil {
+		s.told = make(map[cite]*ranked, len(s.all))
+		for _, c := range s.all {
+			if c.Memory.Kind == memory.KindTurn {
+				for at := range citesOf(&c.Memory) {
+					s.told[at] = c
+				}
+			}
+		}
+		for i := range s.found.Succession {
+			if c := &s.found.Succession[i]; c.Memory.Kind == memory.KindTurn {
+				alone := s.scoreAlone(c, s.freqs)
+				for at := range citesOf(&c.Memory) {
+					s.told[at] = &alone
+				}
+			}
+		}
+	}
+	return s.told[at]
 }
 
 // end is the end of what a fact says, or of what a turn said before a client edited
@@ -180,7 +208,7 @@ func (s *succession) foundFor(turn *ranked, facts []*memory.Candidate) (found, r
 	matched := make([]bool, len(s.idf))
 	words := map[string]bool{}
 	for _, c := range facts {
-		r := s.scoreAlone(c, make([]float64, len(s.idf)))
+		r := s.scoreAlone(c, s.freqs)
 		best = max(best, s.own(&r))
 		for i, n := range c.Freqs {
 			matched[i] = matched[i] || n > 0
@@ -195,7 +223,7 @@ func (s *succession) foundFor(turn *ranked, facts []*memory.Candidate) (found, r
 	for at := range citesOf(&turn.Memory) {
 		for _, f := range s.holding[at] {
 			others = true
-			r := s.scoreAlone(f.Candidate, make([]float64, len(s.idf)))
+			r := s.scoreAlone(f.Candidate, s.freqs)
 			hold = max(hold, s.own(&r))
 			for w := range s.wordsOf(f.Memory.Fact) {
 				all[w] = true
@@ -230,7 +258,7 @@ func (s *succession) foundFor(turn *ranked, facts []*memory.Candidate) (found, r
 func (s *succession) meant(ends []end, facts []*memory.Candidate) (out []end) {
 	best, own := 0.0, make([]float64, len(facts))
 	for i, c := range facts {
-		r := s.scoreAlone(c, make([]float64, len(s.idf)))
+		r := s.scoreAlone(c, s.freqs)
 		own[i] = s.own(&r)
 		best = max(best, own[i])
 	}
@@ -265,9 +293,6 @@ func (s *succession) coveredBy(text string, words map[string]bool) float64 {
 // place marks the matches that are outdated, adds what took their place, and puts
 // both in order. It returns the n best.
 func (s *succession) place(best []*ranked, n int) []*ranked {
-	for _, c := range best {
-		s.scored[c.Memory.ID] = c
-	}
 	worst := 0.0
 	if len(best) == n {
 		worst = best[n-1].score
@@ -337,13 +362,13 @@ func (s *succession) mark(c *ranked, add func(*ranked)) {
 // unlock has a fact that has ended be the key to what took its place, if it would be
 // among the best itself.
 func (s *succession) unlock(c *memory.Candidate, worst float64, add func(*ranked)) {
-	e, ended := s.endOf(c)
-	if !ended || e.by == nil || s.question.asksFor(e.validity) {
+	r := s.scoreAlone(c, s.freqs)
+	s.inheritFromTurns(&r)
+	if !s.related(&r) || s.most(&r) <= worst {
 		return
 	}
-	r := s.scoreAlone(c, make([]float64, len(s.idf)))
-	s.inheritFromTurns(&r)
-	if !s.related(&r) {
+	e, ended := s.endOf(c)
+	if !ended || e.by == nil || s.question.asksFor(e.validity) {
 		return
 	}
 	s.weighKind(&r)
@@ -364,24 +389,27 @@ func (s *succession) shownFor(fact *memory.Candidate) (out []*ranked) {
 		return []*ranked{s.score(fact)}
 	}
 	for at := range citesOf(&fact.Memory) {
-		if t := s.told[at]; t != nil && t.Match {
-			out = append(out, s.score(t))
+		if t := s.turnAt(at); t != nil && t.Match {
+			out = append(out, s.final(t))
 		}
 	}
 	return out
 }
 
-// score returns a candidate with its own score.
+// score returns a fact with its own score.
 func (s *succession) score(c *memory.Candidate) *ranked {
 	r := s.scored[c.Memory.ID]
 	if r == nil {
-		alone := s.scoreAlone(c, make([]float64, len(s.idf)))
+		alone := s.scoreAlone(c, s.freqs)
 		r = &alone
-		if c.Memory.Kind == memory.KindFact {
-			s.inheritFromTurns(r)
-		}
+		s.inheritFromTurns(r)
 		s.scored[c.Memory.ID] = r
 	}
+	return s.final(r)
+}
+
+// final gives a candidate its own score, unless it has it.
+func (s *succession) final(r *ranked) *ranked {
 	if !r.final {
 		s.weighKind(r)
 		s.sum(r)

@@ -279,6 +279,15 @@ func TestCacheFollowsHeap(t *testing.T) {
 			}
 			search1(t, s, scope)
 		}},
+		"superseded": {scopes: 20, memories: 300, change: func(t *testing.T, s *Store, scope memory.Scope,
+			writes []memory.Write) {
+			for i := range writes {
+				m := &writes[i].Memory
+				m.ID, m.Kind, m.ValidTo = m.ID+"f", memory.KindFact, now.Add(-time.Hour)
+			}
+			put(t, s, scope, writes)
+			search1(t, s, scope)
+		}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

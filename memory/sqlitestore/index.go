@@ -27,9 +27,10 @@ type index struct {
 	// faster than by name.
 	sessionNames   []string
 	sessionNumbers map[string]int32
-	departing      []int32   // facts that have an end or a client's text, dead ones too
-	forgotten      int       // live turns of which a fact was forgotten
-	expiring       time.Time // the earliest ExpireTime; zero for none
+	departing      []int32           // facts that have an end or a client's text, dead ones too
+	citing         map[cited][]int32 // the same facts by what they cite
+	forgotten      int               // live turns of which a fact was forgotten
+	expiring       time.Time         // the earliest ExpireTime; zero for none
 	dead           int
 	bytes          int64 // of memories, words and sessions; see size
 }
@@ -43,7 +44,14 @@ type doc struct {
 	dim    int32
 	// session is the number of a turn's session; -1 for a fact.
 	session int32
+	at      int32 // where a turn was put among those of its session; see index.position
 	dead    bool
+}
+
+// cited is an event of a session, which has this number.
+type cited struct {
+	session int32
+	event   string
 }
 
 // count says how often a memory has a word, given by its number.
@@ -62,7 +70,7 @@ type posting struct{ slot, freq int32 }
 func newIndex() *index {
 	return &index{
 		slots: map[string]int32{}, words: map[string]*word{},
-		sessions: map[string][]int32{}, sessionNumbers: map[string]int32{},
+		sessions: map[string][]int32{}, sessionNumbers: map[string]int32{}, citing: map[cited][]int32{},
 	}
 }
 
@@ -109,7 +117,7 @@ func (ix *index) add(e *entry) {
 		ix.insertTurn(slot)
 	}
 	if m.Departs(m.ValidTo) {
-		ix.departing = append(ix.departing, slot)
+		ix.addDeparting(slot)
 	}
 	if len(m.Forgotten) > 0 {
 		ix.forgotten++
@@ -132,8 +140,19 @@ func (ix *index) word(term string) *word {
 	return w
 }
 
-// sessionNumber gives a session its number at its first turn. It keeps the
-// number when its turns are gone.
+// addDeparting adds a fact to those that succession looks at.
+func (ix *index) addDeparting(slot int32) {
+	ix.departing = append(ix.departing, slot)
+	source := &ix.docs[slot].memory.Source
+	for _, event := range source.EventIDs {
+		at := cited{ix.sessionNumber(source.SessionID), event}
+		ix.citing[at] = append(ix.citing[at], slot)
+		ix.bytes += citingBytes
+	}
+}
+
+// sessionNumber gives a session its number at its first turn, or at the first fact
+// of departing that cites it. It keeps the number when its turns are gone.
 func (ix *index) sessionNumber(session string) int32 {
 	n, ok := ix.sessionNumbers[session]
 	if !ok {
@@ -146,19 +165,25 @@ func (ix *index) sessionNumber(session string) int32 {
 }
 
 // position is the place of a turn among the turns of its session, or the place
-// where it belongs.
+// where it belongs. Most turns are where they were put, as others came behind them.
 func (ix *index) position(slot int32) (at int, found bool) {
-	session := ix.docs[slot].memory.Source.SessionID
-	return slices.BinarySearchFunc(ix.sessions[session], slot, func(a, b int32) int {
+	d := &ix.docs[slot]
+	turns := ix.sessions[d.memory.Source.SessionID]
+	if at := int(d.at); at < len(turns) && turns[at] == slot {
+		return at, true
+	}
+	return slices.BinarySearchFunc(turns, slot, func(a, b int32) int {
 		return memory.CompareTurns(ix.docs[a].memory, ix.docs[b].memory)
 	})
 }
 
 // insertTurn puts a turn into the order of its session.
 func (ix *index) insertTurn(slot int32) {
-	session := ix.docs[slot].memory.Source.SessionID
+	d := &ix.docs[slot]
+	session := d.memory.Source.SessionID
 	at, _ := ix.position(slot)
 	ix.sessions[session] = slices.Insert(ix.sessions[session], at, slot)
+	d.at = int32(at)
 }
 
 // remove takes in a deletion.
@@ -219,7 +244,7 @@ func (ix *index) pack() {
 	ix.docs, ix.slots, ix.words, ix.names, ix.vectors = fresh.docs, fresh.slots, fresh.words, fresh.names, fresh.vectors
 	ix.sessions, ix.expiring, ix.dead, ix.bytes = fresh.sessions, fresh.expiring, 0, fresh.bytes
 	ix.sessionNames, ix.sessionNumbers = fresh.sessionNames, fresh.sessionNumbers
-	ix.departing, ix.forgotten = fresh.departing, fresh.forgotten
+	ix.departing, ix.citing, ix.forgotten = fresh.departing, fresh.citing, fresh.forgotten
 }
 
 // vectorOf is the vector of a memory within the block; nil for none.

@@ -39,6 +39,9 @@ type search struct {
 	norm  float64 // of q.Vector
 	// scores are the lexical scores of all slots.
 	scores []float64
+	// cosines are those of all slots with q.Vector; nil if there is none.
+	cosines []float64
+	found   []int32 // the slots in the runs, in no order
 }
 
 // run finds the two lists, adds cited turns and context, and measures all.
@@ -68,7 +71,7 @@ func (s *search) run() memory.Found {
 	slices.Sort(hits)
 	out := memory.Found{Stats: s.stats, Runs: s.runs(slices.Compact(hits))}
 	if s.q.Succession && len(s.ix.departing) > 0 {
-		out.Succession = s.succession(out.Runs)
+		out.Succession = s.succession()
 	}
 	return out
 }
@@ -118,9 +121,9 @@ func (s *search) cited(hits []int32) (out []int32) {
 	for _, slot := range hits {
 		citations.Cite(s.ix.docs[slot].memory)
 	}
-	for session := range citations {
+	for session, events := range citations {
 		for _, slot := range s.ix.sessions[session] {
-			if citations.Cites(s.ix.docs[slot].memory) {
+			if events[s.ix.docs[slot].memory.Source.EventID()] {
 				out = append(out, slot)
 			}
 		}
@@ -154,8 +157,10 @@ func (s *search) lexical() []int32 {
 // other searches.
 func (s *search) dense() []int32 {
 	best := s.best(s.q.Match)
+	s.cosines = make([]float64, len(s.ix.docs))
 	for slot := range s.ix.docs {
-		if c := s.cosine(&s.ix.docs[slot]); c > 0 {
+		c := s.cosine(&s.ix.docs[slot])
+		if s.cosines[slot] = c; c > 0 {
 			best.offer(int32(slot), c)
 		}
 	}
@@ -179,6 +184,7 @@ func (s *search) runs(hits []int32) (out [][]memory.Candidate) {
 			at, _ := s.ix.position(slot)
 			positions[d.session] = append(positions[d.session], at)
 		} else {
+			s.found = append(s.found, slot)
 			out = append(out, s.candidates([]int32{slot}))
 		}
 	}
@@ -189,6 +195,7 @@ func (s *search) runs(hits []int32) (out [][]memory.Candidate) {
 			turns, at = s.remembered(turns, at)
 		}
 		for _, run := range memory.Spans(at, s.q.Context, len(turns)) {
+			s.found = append(s.found, turns[run.From:run.To]...)
 			out = append(out, s.candidates(turns[run.From:run.To]))
 		}
 	}
@@ -227,8 +234,8 @@ func (s *search) candidates(slots []int32) []memory.Candidate {
 				c.Freqs[t] = int(have.freq)
 			}
 		}
-		if s.q.Vector != nil {
-			c.Cosine = s.cosine(d)
+		if s.cosines != nil {
+			c.Cosine = s.cosines[slot]
 		}
 	}
 	return out
@@ -295,7 +302,8 @@ func (t *top) offer(slot int32, score float64) {
 		heap.Fix(t, 0)
 		return
 	}
-	heap.Push(t, c)
+	t.kept = append(t.kept, c)
+	heap.Fix(t, len(t.kept)-1) // heap.Push would allocate
 }
 
 // slots gives the slots collected, in no order.

@@ -19,6 +19,7 @@ const (
 	memoryBytes  = int64(unsafe.Sizeof(memory.Memory{}))
 	sessionBytes = 36 + 16 + 60 // in its three tables
 	turnBytes    = 6            // in the order of its session
+	citingBytes  = 72 + 8       // of a fact in index.citing
 	termBytes    = 40           // of an entry in memory.Terms
 	queuedBytes  = int64(unsafe.Sizeof(queued{})) + 64
 )

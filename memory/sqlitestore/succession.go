@@ -6,35 +6,31 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// succession finds Found.Succession. It costs a look at each fact that has ended or
-// has a client's text; most scopes have few.
-func (s *search) succession(runs [][]memory.Candidate) []memory.Candidate {
+// succession finds Found.Succession of the runs. It costs a look at each fact that has
+// ended or has a client's text, and one at each turn found; most scopes have few.
+func (s *search) succession() []memory.Candidate {
 	at := s.q.CurrentAt(s.now)
-	told, inRuns := memory.Told{}, map[int32]bool{}
-	for _, run := range runs {
-		for i := range run {
-			told.Add(&run[i].Memory)
-			inRuns[s.ix.slots[run[i].Memory.ID]] = true
+	inRuns := make([]bool, len(s.ix.docs))
+	var out []int32
+	for _, slot := range s.found {
+		inRuns[slot] = true
+		d := &s.ix.docs[slot]
+		if d.session < 0 {
+			continue
+		}
+		for _, fact := range s.ix.citing[cited{d.session, d.memory.Source.EventID()}] {
+			if f := &s.ix.docs[fact]; !f.dead && f.memory.Departs(at) {
+				out = append(out, fact)
+			}
 		}
 	}
 	byWords, byMeaning := s.best(s.q.IsKey), s.best(s.q.IsKey)
-	var out []int32
 	for _, slot := range s.ix.departing {
-		d := &s.ix.docs[slot]
-		if d.dead || !d.memory.Departs(at) {
-			continue
-		}
-		if told.CitedBy(d.memory) {
-			out = append(out, slot)
-		}
 		if s.scores[slot] > 0 {
 			byWords.offer(slot, s.scores[slot])
 		}
-		if s.q.Vector == nil {
-			continue
-		}
-		if c := s.cosine(d); c > 0 {
-			byMeaning.offer(slot, c)
+		if s.cosines != nil && s.cosines[slot] > 0 {
+			byMeaning.offer(slot, s.cosines[slot])
 		}
 	}
 	out = slices.Concat(out, byWords.slots(), byMeaning.slots())
@@ -56,7 +52,7 @@ func (s *search) succession(runs [][]memory.Candidate) []memory.Candidate {
 
 // successors adds to some memories what superseded them, and so on.
 func (s *search) successors(slots []int32) []int32 {
-	at, known := s.q.CurrentAt(s.now), map[int32]bool{}
+	at, known := s.q.CurrentAt(s.now), make([]bool, len(s.ix.docs))
 	for _, slot := range slots {
 		known[slot] = true
 	}
