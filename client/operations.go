@@ -24,6 +24,9 @@ type Operation struct {
 	Metadata OperationMetadata `json:"metadata"`
 	Response *struct {
 		Memories []Changed `json:"memories"` // the facts that changed
+		// NotFound has the words of requests to forget that name nothing known, or that
+		// are not understood for certain: they changed nothing.
+		NotFound []string `json:"notFound"`
 	} `json:"response"` // set if it has succeeded
 	Error *Error `json:"error"` // set if it has failed
 	// Findable, in the answer of Ingest and AddSession alone, says that a search which

@@ -31,7 +31,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memoryd/memoryd/extract/canonical"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -43,7 +42,11 @@ type Input struct {
 	Known []memory.Memory
 	// New are the facts and requests to forget found in a batch, in any order.
 	New []Fact
-	// Turns are the stored turns that may ask to forget one of the facts.
+	// Asked are the stored turns that asked to forget something, in the words that
+	// an extractor has read as a request.
+	Asked []memory.Memory
+	// Turns are turns that may be about a subject that is to be forgotten. More do
+	// no harm.
 	Turns []memory.Memory
 	// Withdrawn are the stored facts that count as never said.
 	Withdrawn []Withdrawal
@@ -117,7 +120,17 @@ type Result struct {
 	// Forgotten are the facts, as they were, that are deleted, or not created, on
 	// request; and the requests among the new facts, which tell the same. Whether a
 	// request finds something to forget depends on the order of arrival, so all count.
+	// And the turns that are about a subject to be forgotten: each has in its Forgotten
+	// the IDs of the requests.
 	Forgotten []memory.Memory
+	// Asked are the requests to forget among the new facts.
+	Asked []Fact
+	// NotFound are the requests among the new facts that name nothing known, and
+	// those that were not understood.
+	NotFound []Fact
+	// Everything are the requests among the new facts to forget everything, which
+	// change nothing.
+	Everything []Fact
 }
 
 // Plan works out which changes follow from an input. The same input gives the
@@ -142,7 +155,16 @@ func Plan(in Input) Result {
 		p.applyVerdicts(in.Compared)
 		p.resolveValidity()
 	}
-	out.Changes, out.Forgotten = p.changes.list(), p.forgotten
+	out.Changes, out.Forgotten, out.Everything = p.changes.list(), p.forgotten, p.everything
+	for _, f := range p.requests {
+		if f.fact == nil {
+			continue
+		}
+		out.Asked = append(out.Asked, *f.fact)
+		if !f.found {
+			out.NotFound = append(out.NotFound, *f.fact)
+		}
+	}
 	return out
 }
 
@@ -154,8 +176,10 @@ type planner struct {
 	changes *changeset
 	// reverted has from when the words held that are taken back, of memories
 	// that are again as they were before.
-	reverted  map[string]time.Time
-	forgotten []memory.Memory
+	reverted   map[string]time.Time
+	requests   []*request
+	forgotten  []memory.Memory
+	everything []Fact
 }
 
 func newPlanner(in *Input) *planner {
@@ -220,34 +244,6 @@ func (p *planner) repeatPlanned() {
 		}
 		if now.ValidTo.IsZero() || planned.ValidTo.Before(now.ValidTo) {
 			p.entry(p.in.Last, now).endBy(&entry{now: *by}, p.in.Planned[i].Reason)
-		}
-	}
-}
-
-// forget deletes every fact that matches a request to forget, is older and has
-// the same author. A turn may be the assistant's, whose requests do not count for
-// facts without an author.
-func (p *planner) forget(facts []Fact) {
-	asked, turns := map[string][]*memory.Memory{}, map[string][]*memory.Memory{} // by canonical text
-	for i := range facts {
-		if m := &facts[i].Memory; facts[i].Forget {
-			text := canonical.ForgetTarget(m.Fact)
-			asked[text] = append(asked[text], m)
-			p.forgotten = append(p.forgotten, *m)
-		}
-	}
-	for i := range p.in.Turns {
-		for _, text := range canonical.ForgetRequests(p.in.Turns[i].Fact) {
-			turns[text] = append(turns[text], &p.in.Turns[i])
-		}
-	}
-	for _, s := range p.statements() {
-		text := p.forms.Of(s.now.Fact).Text
-		byRequest := func(r *memory.Memory) bool { return sameAuthor(&s.now, r) && Chronological(&s.now, r) < 0 }
-		byTurn := func(t *memory.Memory) bool { return s.now.Author == t.Author && Chronological(&s.now, t) < 0 }
-		if slices.ContainsFunc(asked[text], byRequest) || slices.ContainsFunc(turns[text], byTurn) {
-			p.forgotten = append(p.forgotten, s.now)
-			p.entry(p.in.Last, &s.now).delete("to be forgotten")
 		}
 	}
 }

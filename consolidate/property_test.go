@@ -199,7 +199,7 @@ func (s *store) input(news, withdrawn []said) consolidate.Input {
 	for _, m := range s.facts {
 		in.Known = append(in.Known, m)
 	}
-	in.Turns = s.turns
+	in.Asked = s.turns
 	return in
 }
 

@@ -135,7 +135,7 @@ func TestRules(t *testing.T) {
 			want: []string{`DELETED a "I love sailing."`}},
 		"a stored turn asks to forget a fact that arrives late": {
 			new:  from(fact("a", 1, sailing)),
-			more: consolidate.Input{Turns: known(fact("t", 2, "Please forget that I love sailing."))}},
+			more: consolidate.Input{Asked: known(fact("t", 2, "Please forget that I love sailing."))}},
 		"a fact holds again if the one that ended it is withdrawn": {
 			known: known(ended(fact("a", 1, porto), 2, "b"), fact("b", 2, lisbon)),
 			more:  consolidate.Input{Withdrawn: []consolidate.Withdrawal{{Memory: fact("b", 2, lisbon)}}},

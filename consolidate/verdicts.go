@@ -39,6 +39,10 @@ func (p *planner) forgetVerdict(c *Comparison, request *Fact, v extract.Verdict)
 		if e := p.at(c, place, request.Seq); e != nil && Chronological(&e.now, &request.Memory) < 0 {
 			p.forgotten = append(p.forgotten, e.now)
 			e.delete(v.Reason)
+			for _, r := range p.requests {
+				r.found = r.found || r.fact != nil && r.fact.Memory.ID == request.Memory.ID &&
+					r.fact.Memory.Fact == request.Memory.Fact
+			}
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/memoryd/memoryd/consolidate"
-	"github.com/memoryd/memoryd/extract/canonical"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -32,19 +31,18 @@ func (s *Service) apply(ctx context.Context, b *batch, p plan) ([]sessionstore.C
 func (s *Service) reconciled(ctx context.Context, b *batch, p plan) (plan, error) {
 	r := s.relatedTo(b)
 	var keys []string
-	for _, t := range b.turns {
-		for _, text := range canonical.ForgetRequests(t.Text) {
-			keys = append(keys, canonical.TextKey(text), canonical.ForgetKey(text))
-		}
-	}
 	for i := range p.Changes {
 		keys = append(keys, r.forms.Of(p.Changes[i].Memory.Fact).LookupKeys()...)
 	}
 	if err := r.load(ctx, keys); err != nil {
 		return plan{}, err
 	}
-	in := consolidate.Input{Planned: p.Changes, Disabled: b.work.Request.DisableConsolidation, Last: b.last}
-	result := r.plan(in)
+	if err := r.loadFacts(ctx, p.Asked); err != nil {
+		return plan{}, err
+	}
+	result := r.plan(consolidate.Input{
+		New: p.Asked, Planned: p.Changes, Disabled: b.work.Request.DisableConsolidation, Last: b.last,
+	})
 	return plan{Changes: result.Changes, Forgotten: result.Forgotten}, nil
 }
 
@@ -78,7 +76,7 @@ func (s *Service) applyPlan(ctx context.Context, b *batch, p plan) ([]sessionsto
 	if err := s.createElse(ctx, a); err != nil {
 		return nil, err
 	}
-	return s.report(a, p.Cost)
+	return s.report(a, p)
 }
 
 // application is a plan that is being carried out.
@@ -155,7 +153,7 @@ func (s *Service) createElse(ctx context.Context, a *application) error {
 
 // report returns what the operations are told: the memories that changed, without
 // repetitions of what is known, and the cost.
-func (s *Service) report(a *application, cost Cost) (out []sessionstore.Change, err error) {
+func (s *Service) report(a *application, p plan) (out []sessionstore.Change, err error) {
 	add := func(seq int64, c Changed) error {
 		doc, err := json.Marshal(c)
 		out = append(out, sessionstore.Change{Seq: seq, Doc: doc})
@@ -174,8 +172,14 @@ func (s *Service) report(a *application, cost Cost) (out []sessionstore.Change, 
 			}
 		}
 	}
-	if cost != (Cost{}) {
-		if err := add(a.work.Done+1, Changed{Cost: &cost}); err != nil {
+	for i := range p.NotFound {
+		f := &p.NotFound[i]
+		if err := add(f.Seq, Changed{NotFound: f.Memory.Source.Quote}); err != nil {
+			return nil, err
+		}
+	}
+	if p.Cost != (Cost{}) {
+		if err := add(a.work.Done+1, Changed{Cost: &p.Cost}); err != nil {
 			return nil, err
 		}
 	}

@@ -133,8 +133,12 @@ func (b *batch) newFacts(facts []extract.Fact, forms consolidate.Forms) (out []c
 		if !f.Timestamp.After(received) {
 			received = time.Time{} // the clock may be right
 		}
+		id := factID(b.key, event, f.Quote, ordinals[words])
+		if f.Forget {
+			id = requestID(b.key, event)
+		}
 		out = append(out, consolidate.Fact{Seq: b.seq[event], Forget: f.Forget, Memory: memory.Memory{
-			ID: factID(b.key, event, f.Quote, ordinals[words]), Scope: b.key.Scope, Kind: memory.KindFact,
+			ID: id, Scope: b.key.Scope, Kind: memory.KindFact,
 			Fact: memory.Cut(f.Text, memory.MaxFact), Author: f.Author, Topics: f.Topics,
 			Timestamp: f.Timestamp, ReceiveTime: received, ValidFrom: f.ValidFrom,
 			Source: memory.Source{SessionID: b.key.ID, EventIDs: f.EventIDs, Quote: f.Quote},

@@ -57,7 +57,7 @@ func (s *Service) DryRun(
 	if err == nil {
 		p.Facts = found.Facts
 		var result consolidate.Result
-		result, cost, err = s.consolidate(ctx, b, s.previewRelated(b), &found)
+		result, cost, err = s.consolidate(ctx, b, s.relatedTo(b), &found)
 		p.Changes = s.preview(result.Changes)
 	}
 	p.Exchanges = slices.Concat(found.Exchanges, cost.Exchanges)
@@ -147,16 +147,6 @@ func (s *Service) storedEvents(
 		return nil, nil
 	}
 	return out, err
-}
-
-// previewRelated has the turns of a batch, which an ingestion would find stored.
-func (s *Service) previewRelated(b *batch) *related {
-	r := s.relatedTo(b)
-	for _, t := range b.turns {
-		m := turnMemory(b.key, t)
-		r.add(&m)
-	}
-	return r
 }
 
 // preview returns changes with the memories as they would be stored now.

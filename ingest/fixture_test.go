@@ -202,7 +202,7 @@ func (b *bench) changed(op *sessionstore.Operation) (out []ingest.Changed) {
 func (b *bench) changes(op *sessionstore.Operation) (out []string) {
 	b.Helper()
 	for _, c := range b.changed(op) {
-		if c.Cost == nil {
+		if c.Memory != nil {
 			out = append(out, string(c.Action)+" "+c.Memory.Fact)
 		}
 	}

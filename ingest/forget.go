@@ -85,6 +85,12 @@ func (s *Service) recallTurns(ctx context.Context, fact *memory.Memory) error {
 func (s *Service) hideTurns(ctx context.Context, b *batch, forgotten []memory.Memory) error {
 	for i := range forgotten {
 		fact := &forgotten[i]
+		if fact.Kind == memory.KindTurn {
+			if err := s.hideTurn(ctx, b, fact); err != nil {
+				return err
+			}
+			continue
+		}
 		stored, err := s.citedTurns(ctx, *fact)
 		if err != nil {
 			return err
@@ -96,6 +102,16 @@ func (s *Service) hideTurns(ctx context.Context, b *batch, forgotten []memory.Me
 		}
 	}
 	return nil
+}
+
+// hideTurn hides a turn that is about what is to be forgotten, although no fact that
+// is forgotten cites it: such a turn is hidden by the fact, and comes back with it.
+func (s *Service) hideTurn(ctx context.Context, b *batch, turn *memory.Memory) error {
+	return s.rewriteTurn(ctx, turn, s.extractor.Name(), b.work.Request.ID, false, func(m *memory.Memory) {
+		if len(m.Forgotten) == 0 {
+			m.Forgotten = turn.Forgotten
+		}
+	})
 }
 
 // turnsCitedBy returns the turns of a batch that a fact found in it cites.

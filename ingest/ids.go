@@ -33,6 +33,12 @@ func factID(key sessionstore.Key, event, quote string, ordinal int) string {
 	return derive("fact", key.App, key.User, key.ID, event, strconv.Itoa(ordinal), quote)
 }
 
+// requestID is the ID of a request to forget in an event, which turns have in
+// Forgotten. All requests of an event have one.
+func requestID(key sessionstore.Key, event string) string {
+	return derive("forget", key.App, key.User, key.ID, event)
+}
+
 // provisionalID is the ID of a provisional fact, from the ID that the fact would
 // have if the extractor had found it; see provisional.go.
 func provisionalID(fact string) string { return derive("fallback", fact) }

@@ -21,16 +21,22 @@ type plan struct {
 	Changes []consolidate.Change `json:"changes,omitempty"`
 	// Forgotten tells which turns to hide, before the changes are made.
 	Forgotten []memory.Memory `json:"forgotten,omitempty"`
-	Cost      Cost            `json:"cost,omitzero"`
+	// Asked are the requests to forget of the batch, and NotFound those that name
+	// nothing known.
+	Asked    []consolidate.Fact `json:"asked,omitempty"`
+	NotFound []consolidate.Fact `json:"notFound,omitempty"`
+	Cost     Cost               `json:"cost,omitzero"`
 }
 
-// Changed is one entry of an operation's changes: a memory that changed, or the
-// cost of a batch.
+// Changed is one entry of an operation's changes: a memory that changed, the
+// cost of a batch, or a request to forget that changed nothing.
 type Changed struct {
 	Action memory.Action  `json:"action,omitempty"`
 	Memory *memory.Memory `json:"memory,omitempty"`
 	Reason string         `json:"reason,omitempty"`
 	Cost   *Cost          `json:"cost,omitempty"`
+	// NotFound has the words of a request to forget that names nothing known.
+	NotFound string `json:"notFound,omitempty"`
 }
 
 // Cost is the cost of a batch, and what was left out of it.
@@ -77,6 +83,11 @@ func ValidatePlan(scope memory.Scope, raw json.RawMessage) error {
 			all = append(all, c.Else)
 		}
 		if err := validatePlanned(scope, fmt.Sprintf("changes[%d]", i), all...); err != nil {
+			return err
+		}
+	}
+	for i := range p.Asked {
+		if err := validatePlanned(scope, fmt.Sprintf("asked[%d]", i), &p.Asked[i].Memory); err != nil {
 			return err
 		}
 	}

@@ -90,8 +90,9 @@ func (s *Service) makePlan(ctx context.Context, b *batch, p plan) (plan, error) 
 	if err != nil {
 		return p, err
 	}
-	p = plan{Decided: true, Changes: result.Changes, Forgotten: result.Forgotten, Cost: p.Cost}
-	if len(result.Changes) == 0 {
+	p = plan{Decided: true, Changes: result.Changes, Forgotten: result.Forgotten, Asked: result.Asked,
+		NotFound: result.NotFound, Cost: p.Cost}
+	if len(result.Changes) == 0 && len(result.Asked) == 0 {
 		return p, nil
 	}
 	return p, s.savePlan(ctx, b, p)

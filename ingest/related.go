@@ -1,12 +1,16 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/memoryd/memoryd/consolidate"
 	"github.com/memoryd/memoryd/extract/canonical"
+	"github.com/memoryd/memoryd/internal/analyzer"
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
 )
 
 // Bounds on the search for related memories.
@@ -23,13 +27,24 @@ type related struct {
 	scope    memory.Scope
 	forms    consolidate.Forms
 	facts    map[string]memory.Memory // by ID
-	turns    map[string]memory.Memory // that ask to forget something, by ID
+	turns    map[string]memory.Memory // that ask to forget something, or may be forgotten, by ID
 	read     map[string]bool          // lookup keys
 }
 
 func (s *Service) relatedTo(b *batch) *related {
 	return &related{memories: s.memories, scope: b.key.Scope, forms: consolidate.Forms{},
-		facts: map[string]memory.Memory{}, turns: map[string]memory.Memory{}, read: map[string]bool{}}
+		facts: map[string]memory.Memory{}, turns: b.turnMemories(), read: map[string]bool{}}
+}
+
+// turnMemories are the turns of a batch as they are stored, by ID.
+func (b *batch) turnMemories() map[string]memory.Memory {
+	out := map[string]memory.Memory{}
+	for _, t := range b.standingTurns() {
+		m := turnMemory(b.key, t)
+		m.CreateTime = b.received[t.EventID]
+		out[m.ID] = m
+	}
+	return out
 }
 
 // loadFacts reads what bears on facts and requests to forget.
@@ -37,12 +52,24 @@ func (r *related) loadFacts(ctx context.Context, facts []consolidate.Fact) error
 	var keys []string
 	for i := range facts {
 		if text := facts[i].Memory.Fact; facts[i].Forget {
-			keys = append(keys, canonical.TextKey(canonical.ForgetTarget(text)))
+			keys = append(keys, wishKeys(canonical.WishOf(text))...)
 		} else {
 			keys = append(keys, r.forms.Of(text).LookupKeys()...)
 		}
 	}
-	return r.load(ctx, keys)
+	return r.load(ctx, append(keys, canonical.ForgetKey("")))
+}
+
+// wishKeys find the facts and the turns that a request to forget may be about.
+func wishKeys(w canonical.Wish) (keys []string) {
+	if w.Statement != "" {
+		keys = append(keys, canonical.TextKey(w.Statement))
+	}
+	for i := range w.Subjects {
+		keys = append(keys, w.Subjects[i].Keys()...)
+		keys = append(keys, analyzer.Question(strings.Join(w.Subjects[i].Words(), " "))...)
+	}
+	return keys
 }
 
 // loadWithout reads what may hold again without a memory.
@@ -107,8 +134,19 @@ func (r *related) plan(in consolidate.Input) consolidate.Result {
 	}
 	for _, t := range r.turns {
 		in.Turns = append(in.Turns, t)
+		if asked(&t) {
+			in.Asked = append(in.Asked, t)
+		}
 	}
+	slices.SortFunc(in.Turns, func(a, b memory.Memory) int { return cmp.Compare(a.ID, b.ID) })
 	return consolidate.Plan(in)
+}
+
+// asked reports whether an extractor has read a request to forget in a stored turn.
+// Words alone are none: they may be a quotation, or said in a game of roles.
+func asked(t *memory.Memory) bool {
+	key := sessionstore.Key{Scope: t.Scope, ID: t.Source.SessionID}
+	return slices.Contains(t.Forgotten, requestID(key, t.Source.EventID()))
 }
 
 // each calls do with all memories of a scope that pass a filter.

@@ -43,7 +43,8 @@ type changePage struct {
 	shared bool          // by two answers, at once or soon after one another
 	ready  chan struct{} // closed when the rest is set
 	share  *inflight.Share
-	raw    []byte // the memories as elements of a JSON list; none unless the operation has succeeded
+	raw    []byte           // the memories as elements of a JSON list; none unless the operation has succeeded
+	rest   []ingest.Changed // what is no memory, without the costs
 	costs  []*ingest.Cost
 	next   sessionstore.ChangePosition
 	err    error
@@ -164,6 +165,8 @@ func (s *Server) readChanges(ctx context.Context, op *sessionstore.Operation, af
 		switch {
 		case page[i].Cost != nil:
 			p.costs = append(p.costs, page[i].Cost)
+		case page[i].Memory == nil:
+			p.rest = append(p.rest, page[i])
 		case op.State == sessionstore.Succeeded:
 			raw, err := strict.Encode(&page[i])
 			if err != nil {
@@ -195,6 +198,7 @@ func (s *Server) operation(c echo.Context, out *answer, op *sessionstore.Operati
 		out.text(`,"response":{"memories":[`)
 	}
 	begun := false // the list
+	forget := forgetBody{}
 	for after, more := (sessionstore.ChangePosition{}), op.EventsDone > 0; more && out.err == nil; {
 		later := after != sessionstore.ChangePosition{}
 		err := pageWithin(c, later, func(ctx context.Context, patience time.Duration) error {
@@ -206,6 +210,7 @@ func (s *Server) operation(c echo.Context, out *answer, op *sessionstore.Operati
 			for _, cost := range page.costs {
 				body.Metadata.add(cost)
 			}
+			forget.add(page.rest)
 			if begun && len(page.raw) > 0 {
 				out.text(",")
 			}
@@ -223,7 +228,9 @@ func (s *Server) operation(c echo.Context, out *answer, op *sessionstore.Operati
 		}
 	}
 	if succeeded {
-		out.text(`]}`)
+		out.text(`]`)
+		forget.write(out)
+		out.text(`}`)
 	}
 	out.text(`,"metadata":`)
 	out.value(body.Metadata)

@@ -16,7 +16,7 @@ import (
 
 // operationBody is the JSON of an operation in an answer, without the response of one
 // that has succeeded. The response is {"memories": [...]}, the facts that changed, as
-// [ingest.Changed] has them. The turns are not repeated, because they are the events
+// [ingest.Changed] has them, and what forgetBody adds. The turns are not repeated, because they are the events
 // that the client sent. See Server.operation.
 type operationBody struct {
 	ID       string            `json:"id"`

@@ -1,58 +1,86 @@
 package canonical
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/memoryd/memoryd/extract/english"
 )
 
-// ForgetRequests gives the canonical texts of the statements that a user's text
-// asks to forget; see [ForgetRequest].
-func ForgetRequests(text string) (statements []string) {
+// Wish is what a request to forget names. A request that cannot be understood for
+// certain ("Forget what I said yesterday") has the zero Wish, which names nothing.
+type Wish struct {
+	// Statement is the canonical text of a statement: "Forget that I like tea".
+	Statement string
+	// Subjects are what somebody is to know nothing of: "Forget my salary", "Forget
+	// what I said about my sister and her job".
+	Subjects []Subject
+	// Everything is "Delete everything you know about me".
+	Everything bool
+}
+
+// Names reports whether the wish names something to forget.
+func (w *Wish) Names() bool { return w.Statement != "" || len(w.Subjects) > 0 || w.Everything }
+
+// Wishes gives what a user's text asks to forget; see [ForgetRequest].
+func Wishes(text string) (wishes []Wish) {
 	if !mayRequestForgetting(text) {
 		return nil
 	}
 	for _, s := range english.Sentences(text) {
-		if statement, ok := ForgetRequest(s); ok {
-			statements = append(statements, statement)
+		if w, ok := ForgetRequest(s); ok && w.Names() {
+			wishes = append(wishes, w)
 		}
 	}
-	return statements
+	return wishes
 }
 
-// ForgetTarget is the canonical text of the statement that a fact marked as a
-// request to forget is about. The rules give such a fact the words of the
-// request, and a model gives it the statement; ForgetTarget takes both.
-func ForgetTarget(fact string) string {
-	if statement, ok := ForgetRequest(fact); ok {
-		return statement
+// WishOf is the wish of a fact marked as a request to forget. The rules give such a
+// fact the words of the request. A model gives it the statement, or the subject, or
+// "everything"; WishOf takes all of these.
+func WishOf(fact string) Wish {
+	if w, ok := ForgetRequest(fact); ok {
+		return w
 	}
-	return Text(fact)
+	ws := english.Lex(firstPerson(fact))
+	if o, rest := openingOf(ws); o.all && len(rest) == 0 {
+		return Wish{Everything: true}
+	}
+	if s, ok := subjectOf(ws, false); ok && !hasVerb(ws) {
+		return Wish{Subjects: []Subject{s}}
+	}
+	return Wish{Statement: Text(fact)}
 }
 
-// ForgetRequest reads one sentence of a user as a request to forget a statement,
-// and gives the statement's canonical text: "Please forget that I like tea". It
-// reads only requests that repeat a statement about the speaker, or about people
-// and things of the speaker's, after "that". "Forget what I said about tea" names
-// a subject and no statement.
-func ForgetRequest(sentence string) (statement string, ok bool) {
+// ForgetRequest reads one sentence of a user as a request to forget. It reads
+// requests that repeat a statement about the speaker, or about people and things of
+// the speaker's ("Please forget that I like tea"), that name its subject ("Forget my
+// salary", "Forget what I told you about tea"), and those to forget everything. In
+// ordinary talk "forget the salad" and "forget about it" mean "never mind", and
+// "delete my draft" is a task: these are no requests.
+func ForgetRequest(sentence string) (w Wish, ok bool) {
 	if !mayRequestForgetting(sentence) {
-		return "", false
+		return w, false
 	}
 	ws := english.Lex(Normalize(sentence))
 	if len(ws) > english.MaxSentenceWords {
-		return "", false
+		return w, false
 	}
 	i := english.SkipLeads(ws)
 	for n := english.Polite.Match(ws, i); n > 0; n = english.Polite.Match(ws, i) {
 		i += n
 	}
-	n := forgetting.Match(ws, i)
-	if n == 0 {
-		return "", false
+	if n := forgetting.Match(ws, i); n > 0 {
+		if statement, ok := forgottenStatement(ws[i+n:]); ok {
+			return Wish{Statement: statement}, true
+		}
 	}
-	ws = ws[i+n:]
+	return wish(ws, i)
+}
+
+// forgottenStatement reads the statement behind "forget that".
+func forgottenStatement(ws english.Words) (string, bool) {
 	ws = ws[saidBefore.Match(ws, 0):]
 	for ws.At(len(ws)-1) == "please" {
 		ws = ws[:len(ws)-1]
@@ -80,7 +108,7 @@ func mayRequestForgetting(text string) bool {
 }
 
 // forgettingWords has the longest word of each phrase that asks to forget.
-var forgettingWords = forgetting.Longest()
+var forgettingWords = slices.Concat(forgetting.Longest(), forgetVerbs.Longest(), eraseVerbs.Longest())
 
 func isASCII(text string) bool {
 	for i := range len(text) {
@@ -89,6 +117,16 @@ func isASCII(text string) bool {
 		}
 	}
 	return true
+}
+
+// hasVerb reports whether ws may be a statement: "my sister's work" is none.
+func hasVerb(ws english.Words) bool {
+	for i := 1; i < len(ws); i++ {
+		if mayBeVerb(ws[i].Text) && ws[i-1].Text != "my" && !strings.HasSuffix(ws[i-1].Text, "'s") {
+			return true
+		}
+	}
+	return false
 }
 
 // isSpeaker reports whether w begins a statement about the speaker or theirs.

@@ -16,7 +16,7 @@ const (
 	textSign      = "=" // of a fact: its canonical text
 	attributeSign = "@" // of a fact: the attribute of each claim
 	endsSign      = "~" // of a fact: the canonical text that it ends
-	forgetSign    = "!" // of a turn: the canonical text that it asks to forget
+	forgetSign    = "!" // of a turn: the canonical text that it asks to forget; none of one that names no statement
 )
 
 func key(sign, text string) string {
@@ -39,11 +39,13 @@ func (f *Form) Keys() []string {
 }
 
 // TurnKeys are the keys that a turn is stored with: one for each statement that
-// its text asks to forget.
+// its text asks to forget, and one for all its requests that name something else.
 func TurnKeys(text string) []string {
 	var out []string
-	for _, statement := range ForgetRequests(text) {
-		out = append(out, ForgetKey(statement))
+	for _, w := range Wishes(text) {
+		if k := ForgetKey(w.Statement); !slices.Contains(out, k) {
+			out = append(out, k)
+		}
 	}
 	return out
 }
@@ -65,5 +67,6 @@ func (f *Form) LookupKeys() []string { return append(f.RelatedKeys(), ForgetKey(
 // TextKey finds the facts with a canonical text.
 func TextKey(text string) string { return key(textSign, text) }
 
-// ForgetKey finds the turns that ask to forget a canonical text.
+// ForgetKey finds the turns that ask to forget a canonical text. That of the empty
+// text finds those that ask to forget a subject, or everything.
 func ForgetKey(text string) string { return key(forgetSign, text) }

@@ -27,8 +27,10 @@ func keysOf(fact string) []string {
 	if f.Ends != "" {
 		out = append(out, endsSign+" "+f.Ends)
 	}
-	for _, statement := range ForgetRequests(fact) {
-		out = append(out, forgetSign+" "+statement)
+	for _, w := range Wishes(fact) {
+		if w.Statement != "" {
+			out = append(out, forgetSign+" "+w.Statement)
+		}
 	}
 	return out
 }
@@ -111,6 +113,7 @@ func TestKeys(t *testing.T) {
 		"a request":    {TurnKeys("Hello. Please forget that I eat meat."), []string{ForgetKey(meat)}},
 		"no request":   {TurnKeys("I eat meat."), nil},
 		"looked up":    {ends.LookupKeys(), append(ends.RelatedKeys(), key("!", noMeat))},
+		"a subject":    {TurnKeys("Forget my job. Forget all my data."), []string{key("!", "")}},
 		"near a value": {home.RelatedKeys(), []string{key("=", lives), key("@", "home"), key("~", lives)}},
 		"near an end":  {ends.RelatedKeys(), append(ends.Keys(), key("~", noMeat), key("=", meat))},
 	} {

@@ -26,6 +26,17 @@ type Variants struct {
 // Of is the one word for all that mean what w means; "" if the table does not know w.
 func (v Variants) Of(w string) string { return v.meaning[w] }
 
+// For are the words whose meaning is w, in order.
+func (v Variants) For(w string) (out []string) {
+	for variant, meaning := range v.meaning {
+		if meaning == w {
+			out = append(out, variant)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // Phrases is a table of word sequences. They are kept by their first word, so that most places in a sentence cost one
 // look-up.
 type Phrases struct {

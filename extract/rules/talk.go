@@ -60,6 +60,7 @@ func (k *talk) read(t *extract.Turn) []extract.Fact {
 			break // the rest of the turn is material for a task, not the user's own words
 		}
 		switch {
+		case r.forget(&s, from):
 		case profile && r.addFields(&s):
 		case n == 0 && r.join(&s, k.question(t)):
 		default:
@@ -150,12 +151,7 @@ func (r *turn) join(s *sentence, q *question) bool {
 
 // add adds the fact that a sentence gives, if it is kept; from is where it begins in the text.
 func (r *turn) add(s *sentence, from int) {
-	_, forget := canonical.ForgetRequest(s.text)
 	switch {
-	case forget:
-		f := r.addFact(s.text, s.text, nil, time.Time{})
-		f.Forget = true
-		r.open = false
 	case len(s.several) > 0:
 		for i := range s.several {
 			p := &s.several[i]

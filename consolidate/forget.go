@@ -1,0 +1,91 @@
+package consolidate
+
+import (
+	"slices"
+
+	"github.com/memoryd/memoryd/extract/canonical"
+	"github.com/memoryd/memoryd/memory"
+)
+
+// request is a request to forget.
+type request struct {
+	wish  canonical.Wish
+	by    *memory.Memory // the request, or the turn that has it
+	fact  *Fact          // of a new request; nil of one in a stored turn
+	found bool           // something that it names
+}
+
+// covers reports whether a fact or a turn tells what is to be forgotten: it was said
+// before the request, and says the statement, or is about the subject.
+func (r *request) covers(m *memory.Memory, text func(fact string) string) bool {
+	if Chronological(m, r.by) >= 0 || m.Kind == memory.KindFact && !sameAuthor(m, r.by) {
+		return false
+	}
+	if m.Kind == memory.KindFact && r.wish.Statement != "" && r.wish.Statement == text(m.Fact) {
+		return true
+	}
+	voice := canonical.Voice{Author: r.by.Author, Other: m.Kind == memory.KindTurn && m.Author != r.by.Author}
+	return slices.ContainsFunc(r.wish.Subjects, func(s canonical.Subject) bool { return s.About(m.Fact, voice) })
+}
+
+// forget deletes every fact that a request to forget covers, and notes the turns that
+// one covers.
+func (p *planner) forget(facts []Fact) {
+	for i := range facts {
+		f := &facts[i]
+		if !f.Forget {
+			continue
+		}
+		wish := canonical.WishOf(f.Memory.Fact)
+		if wish.Everything {
+			p.everything = append(p.everything, *f)
+			continue
+		}
+		p.requests = append(p.requests, &request{wish: wish, by: &f.Memory, fact: f})
+		if wish.Names() {
+			p.forgotten = append(p.forgotten, f.Memory)
+		}
+	}
+	for i := range p.in.Asked {
+		for _, wish := range canonical.Wishes(p.in.Asked[i].Fact) {
+			p.requests = append(p.requests, &request{wish: wish, by: &p.in.Asked[i]})
+		}
+	}
+	if len(p.requests) == 0 {
+		return
+	}
+	text := func(fact string) string { return p.forms.Of(fact).Text }
+	for _, s := range p.statements() {
+		told := false
+		for _, r := range p.requests {
+			if r.covers(&s.now, text) {
+				r.found, told = true, true
+			}
+		}
+		if told {
+			p.forgotten = append(p.forgotten, s.now)
+			p.entry(p.in.Last, &s.now).delete("to be forgotten")
+		}
+	}
+	p.forgetTurns(text)
+}
+
+// forgetTurns notes the turns that requests cover. A turn that was forgotten before is
+// not known any longer.
+func (p *planner) forgetTurns(text func(string) string) {
+	for i := range p.in.Turns {
+		t := p.in.Turns[i].Clone()
+		var by []string
+		for _, r := range p.requests {
+			if len(r.wish.Subjects) == 0 || !r.covers(&t, text) {
+				continue
+			}
+			r.found = r.found || len(t.Forgotten) == 0 || slices.Contains(t.Forgotten, r.by.ID)
+			by = append(by, r.by.ID)
+		}
+		if len(by) > 0 {
+			t.Forgotten = by
+			p.forgotten = append(p.forgotten, t)
+		}
+	}
+}
