@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"time"
 
 	"github.com/sourcegraph/conc"
 
@@ -39,8 +40,12 @@ type Options struct {
 	// Processors is how many there are for what requests and ingestion compute.
 	// Defaults to GOMAXPROCS.
 	Processors int
-	Server     server.Options // of the HTTP API. Its Log defaults to Log, its Checks in Open to one of the file.
-	Log        *slog.Logger   // Defaults to discarding.
+	// TimeZone is that of events, facts and questions which come without an offset and
+	// whose request names none: "today" is the day there. Defaults to none: their days
+	// are those of UTC, and no offset is kept.
+	TimeZone *time.Location
+	Server   server.Options // of the HTTP API. Its Log defaults to Log, its Checks in Open to one of the file.
+	Log      *slog.Logger   // Defaults to discarding.
 }
 
 // Bank is a whole memoryd in this process: it serves the HTTP API and makes
@@ -64,7 +69,7 @@ func New(sessions ingest.Sessions, memories memory.Store, opts *Options) *Bank {
 	o.Server.Processors = o.Processors
 	parts := assembly.Connect(sessions, memories, &assembly.Options{Embedder: o.Embedder, Extractor: o.Extractor,
 		Fallback: o.Fallback, Reranker: o.Reranker, Expander: o.Expander, Workers: o.Workers,
-		MaxWatchers: o.MaxWatchers, Processors: o.Processors, Log: o.Log})
+		MaxWatchers: o.MaxWatchers, Processors: o.Processors, Zone: o.TimeZone, Log: o.Log})
 	return &Bank{
 		ingest: parts.Ingest,
 		server: server.New(sessions, memories, parts.Ingest, parts.Retriever, &o.Server),

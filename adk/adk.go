@@ -56,12 +56,14 @@ func toStore(ctx context.Context, event *session.Event) (*session.Event, client.
 	return &e, client.Event{ID: e.ID, Doc: doc}, nil
 }
 
-// fromStore decodes a stored event into ADK's type.
+// fromStore decodes a stored event into ADK's type. Its time is on the clock of the
+// speaker, if that is known.
 func fromStore(e client.Event) (*session.Event, error) {
 	out := &session.Event{}
 	if err := json.Unmarshal(e.Doc, out); err != nil {
 		return nil, fmt.Errorf("event %q cannot be decoded as an event of ADK: %w", e.ID, err)
 	}
+	out.Timestamp = e.UTCOffset.In(out.Timestamp)
 	return out, nil
 }
 

@@ -165,7 +165,7 @@ func entry(scope memory.Scope, match memory.Match) adkmemory.Entry {
 		ID:             mem.ID,
 		Content:        genai.NewContentFromText(text, role),
 		Author:         legible.Line(mem.Author),
-		Timestamp:      mem.Timestamp,
+		Timestamp:      mem.Local(mem.Timestamp),
 		CustomMetadata: about,
 	}
 }

@@ -48,7 +48,7 @@ func filled(t *testing.T, m memory.Model) *assembly.Stores {
 	}
 	var events []sessionstore.Event
 	for i := range 120 {
-		e, err := sessionstore.ParseEvent(fmt.Appendf(nil, `{"id":"e%d","timestamp":"2024-05-08T13:56:00Z","content":"<b>&amp;%d"}`, i, i))
+		e, err := sessionstore.ParseEvent(fmt.Appendf(nil, `{"id":"e%d","timestamp":"2024-05-08T05:56:00-08:00","content":"<b>&amp;%d"}`, i, i))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func filled(t *testing.T, m memory.Model) *assembly.Stores {
 	}
 	for i := range 60 {
 		w := memory.Write{Actor: "test", Terms: memory.Terms{"bees": 1}, Vector: unit(m.Dimension), Memory: memory.Memory{
-			ID: fmt.Sprintf("m%d", i), Scope: ann, Kind: memory.KindFact, Fact: fmt.Sprintf("Ann keeps %d bees.", i), Timestamp: time.Unix(1e9, 0).UTC()}}
+			ID: fmt.Sprintf("m%d", i), Scope: ann, Kind: memory.KindFact, Fact: fmt.Sprintf("Ann keeps %d bees.", i), Timestamp: time.Unix(1e9, 0).UTC(), UTCOffset: "+05:30"}}
 		if out, err := st.Memories.Put(t.Context(), ann, []memory.Write{w}); err != nil || out[0].Err != nil {
 			t.Fatal(err, out)
 		}

@@ -125,10 +125,26 @@ func (c *Client) User(app, user string) *User {
 		err: memory.Scope{App: app, User: user}.Validate()}
 }
 
+// In returns a client of the same scope whose requests name a time zone, such as
+// "Europe/Lisbon": that of the events and facts which it sends without an offset, and
+// of "yesterday" in its questions. memoryd refuses a name that it does not know. ""
+// leaves the choice to memoryd.
+func (u *User) In(timeZone string) *User {
+	in := *u
+	in.zone = timeZone
+	return &in
+}
+
+// zoned is the time zone that a request names.
+type zoned struct {
+	TimeZone string `json:"timeZone,omitempty"`
+}
+
 // User is a client for one scope. It may be used by many goroutines at once.
 type User struct {
 	c    *Client
 	path string
+	zone string
 	err  error // of invalid ids
 }
 

@@ -104,6 +104,19 @@ func testSessions(t *testing.T, c *client.Client) {
 			t.Errorf("%+v: %d events, want %d", recent, len(s.Events), want)
 		}
 	}
+	west := time.FixedZone("", -8*3600)
+	local := client.Text("user", "It is late here.")
+	local.Timestamp = time.Date(2026, 3, 1, 23, 30, 0, 0, west)
+	zoned := must[client.Appended](t)(u.In("Asia/Kolkata").Append(ctx, "s 1?", "", local, client.Text("user", "Here it is early.")))
+	if e := zoned.Events[0]; e.UTCOffset != "-08:00" || !e.Timestamp.Equal(local.Timestamp) {
+		t.Errorf("a local time is stored as %v, %q", e.Timestamp, e.UTCOffset)
+	}
+	if e := zoned.Events[1]; e.UTCOffset != "+05:30" {
+		t.Errorf("an event of a time zone has %q", e.UTCOffset)
+	}
+	if _, err := u.In("Mars/Olympus").Append(ctx, "s 1?", "", local); !errors.Is(err, memory.ErrInvalid) {
+		t.Errorf("an unknown time zone: %v", err)
+	}
 	if s = session(u.PatchSession(ctx, "s 1?", map[string]any{"mood": "good"})); s.State["mood"] != "good" {
 		t.Errorf("patched %+v", s.State)
 	}
@@ -159,6 +172,16 @@ func testMemories(t *testing.T, c *client.Client) {
 	block := must[client.Block](t)(u.Context(ctx, client.Search{Query: "choir"}, 100))
 	if block.Text == "" || block.Tokens == 0 || len(block.Memories) == 0 {
 		t.Errorf("block %+v", block)
+	}
+	east := u.In("Asia/Kolkata")
+	must[*client.Operation](t)(east.Ingest(ctx, "s2", []client.Event{client.Text("user", "I have a dog called Rex.")}, true))
+	for _, m := range must[[]memory.Match](t)(east.Search(ctx, client.Search{Query: "dog Rex", SessionID: "s2"})) {
+		if m.Memory.UTCOffset != "+05:30" {
+			t.Errorf("%+v has another offset", m.Memory)
+		}
+	}
+	if m := one(east.AddMemory(ctx, client.Fact{Fact: "Ann runs."})); m.UTCOffset != "+05:30" {
+		t.Errorf("a fact of a time zone: %+v", m)
 	}
 	list := must[memory.Page](t)(u.Memories(ctx, memory.List{Filter: memory.Filter{Kinds: []memory.Kind{memory.KindFact}, Topics: []string{"HOBBY", "X"}},
 		Order: memory.Order{Field: "createTime", Ascending: true}, PageSize: 10}))

@@ -14,14 +14,17 @@ import (
 // Event is one step of a session. Its fields are those that memory uses; Doc has
 // all fields.
 type Event struct {
-	ID           string         `json:"id,omitempty"`
-	InvocationID string         `json:"invocationId,omitempty"`
-	Author       string         `json:"author,omitempty"` // "user", or an agent's name
-	Timestamp    time.Time      `json:"timestamp,omitzero"`
-	Content      *Content       `json:"content,omitempty"`
-	Actions      *Actions       `json:"actions,omitempty"`
-	Partial      bool           `json:"partial,omitempty"`
-	Metadata     map[string]any `json:"customMetadata,omitempty"`
+	ID           string `json:"id,omitempty"`
+	InvocationID string `json:"invocationId,omitempty"`
+	Author       string `json:"author,omitempty"` // "user", or an agent's name
+	// Timestamp is sent with the offset of its location, which memoryd keeps: UTC leaves
+	// it open. memoryd answers times in UTC, with the offset in UTCOffset.
+	Timestamp time.Time        `json:"timestamp,omitzero"`
+	UTCOffset memory.UTCOffset `json:"utcOffset,omitempty"`
+	Content   *Content         `json:"content,omitempty"`
+	Actions   *Actions         `json:"actions,omitempty"`
+	Partial   bool             `json:"partial,omitempty"`
+	Metadata  map[string]any   `json:"customMetadata,omitempty"`
 
 	// Doc is the whole event as a JSON object. memoryd's answers set it. If Doc is
 	// set it is sent in place of the other fields; an ID is added if it has none.

@@ -23,7 +23,12 @@ func (u *User) Ingest(ctx context.Context, session string, events []Event, wait 
 	if err != nil {
 		return nil, err
 	}
-	return u.operation(ctx, "/memories/ingest", map[string]any{"sessionId": session, "events": events}, wait)
+	body := struct {
+		Session string  `json:"sessionId"`
+		Events  []Event `json:"events"`
+		zoned
+	}{session, events, zoned{u.zone}}
+	return u.operation(ctx, "/memories/ingest", body, wait)
 }
 
 // Fact is a statement that a client adds itself.
@@ -42,7 +47,8 @@ func (u *User) AddMemory(ctx context.Context, f Fact) (memory.Memory, error) {
 	body := struct {
 		Fact
 		TTL string `json:"ttl,omitempty"`
-	}{Fact: f}
+		zoned
+	}{Fact: f, zoned: zoned{u.zone}}
 	if f.TTL != 0 {
 		body.TTL = f.TTL.String()
 	}
@@ -211,7 +217,14 @@ func (u *User) Search(ctx context.Context, s Search) ([]memory.Match, error) {
 	var out struct {
 		Memories []memory.Match `json:"memories"`
 	}
-	err := u.do(ctx, call{method: http.MethodPost, path: "/memories/search", body: s, answer: &out, idempotent: true})
+	body := struct {
+		Search
+		zoned
+	}{s, zoned{u.zone}}
+	err := u.do(
+		ctx,
+		call{method: http.MethodPost, path: "/memories/search", body: body, answer: &out, idempotent: true},
+	)
 	return out.Memories, err
 }
 
@@ -228,7 +241,8 @@ func (u *User) Context(ctx context.Context, s Search, maxTokens int) (Block, err
 	body := struct {
 		Search
 		MaxTokens int `json:"maxTokens,omitempty"`
-	}{s, maxTokens}
+		zoned
+	}{s, maxTokens, zoned{u.zone}}
 	var out Block
 	err := u.do(
 		ctx,

@@ -43,7 +43,11 @@ func (u *User) CreateSession(ctx context.Context, s NewSession) (*Session, error
 		return nil, err
 	}
 	out := &Session{}
-	err = u.do(ctx, call{method: http.MethodPost, path: "/sessions", body: s, answer: out, idempotent: generated})
+	body := struct {
+		NewSession
+		zoned
+	}{s, zoned{u.zone}}
+	err = u.do(ctx, call{method: http.MethodPost, path: "/sessions", body: body, answer: out, idempotent: generated})
 	if generated && errors.Is(err, memory.ErrExists) { // an earlier try created it: the id is a new UUID
 		return u.Session(ctx, s.ID, Recent{})
 	}
@@ -192,10 +196,14 @@ func (u *User) Append(ctx context.Context, session, outputKey string, events ...
 	}
 	events, err := withIDs(events)
 	if err == nil {
+		body := struct {
+			Events []Event `json:"events"`
+			zoned
+		}{events, zoned{u.zone}}
 		err = u.do(
 			ctx,
 			call{method: http.MethodPost, path: "/sessions/" + url.PathEscape(session) + "/events", query: q,
-				body: map[string]any{"events": events}, answer: &out, idempotent: true},
+				body: body, answer: &out, idempotent: true},
 		)
 	}
 	return out, err

@@ -130,7 +130,7 @@ func (e *entry) extend(added *entry, v extract.Verdict) {
 	}
 	if Chronological(m, from) < 0 { // it rests on its newest words; its revisions have the older ones
 		m.Source, m.Author = from.Source, from.Author
-		m.Timestamp, m.ReceiveTime = from.Timestamp, from.ReceiveTime
+		m.Timestamp, m.UTCOffset, m.ReceiveTime = from.Timestamp, from.UTCOffset, from.ReceiveTime
 		if !from.ValidFrom.IsZero() {
 			m.ValidFrom = from.ValidFrom
 		}

@@ -200,7 +200,7 @@ func (f Fact) String() string {
 	}
 	for _, d := range f.days() {
 		if !d.day.IsZero() {
-			parts = append(parts, d.name+" "+d.day.UTC().Format(time.DateOnly))
+			parts = append(parts, d.name+" "+d.day.Format(time.DateOnly))
 		}
 	}
 	return strings.Join(parts, " | ")
@@ -239,5 +239,6 @@ func parseFacts(text string) (out []Fact, err error) {
 
 // factOf is the fact of a memory.
 func factOf(m *memory.Memory) Fact {
-	return Fact{Text: m.Fact, Topics: m.Topics, Said: m.Timestamp, From: m.ValidFrom, Until: m.ValidTo}
+	return Fact{Text: m.Fact, Topics: m.Topics, Said: m.Local(m.Timestamp), From: m.Local(m.ValidFrom),
+		Until: m.Local(m.ValidTo)}
 }

@@ -147,10 +147,20 @@ func RunTalk(ctx context.Context, x extract.Extractor, exchanges []Exchange) (s 
 func factsOfTurn(facts []extract.Fact, event string) (out []Fact) {
 	for _, f := range facts {
 		if f.EventIDs[0] == event && !f.Forget {
-			out = append(out, Fact{Text: f.Text, Topics: f.Topics, From: f.ValidFrom})
+			out = append(out, Fact{Text: f.Text, Topics: f.Topics, From: dayOf(f.ValidFrom)})
 		}
 	}
 	return out
+}
+
+// dayOf returns the day of a time, in its location, as expected facts have days: its
+// midnight in UTC.
+func dayOf(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	y, m, d := t.Date()
+	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 }
 
 // score adds the facts of one turn.

@@ -17,8 +17,8 @@ type Comparison struct {
 type NewFact struct {
 	Text      string
 	Author    string
-	Timestamp time.Time
-	Forget    bool // see Fact
+	Timestamp time.Time // in the location of the speaker
+	Forget    bool      // see Fact
 }
 
 // Consolidated is the result of a comparison.

@@ -20,7 +20,7 @@ type Turn struct {
 	SessionID string
 	EventID   string
 	Author    string
-	Timestamp time.Time // its location is the speaker's: "today" is the day there
+	Timestamp time.Time // its location is the speaker's, see memory.UTCOffset: "today" is the day there
 	User      bool      // the user's side of the conversation, whatever Author says
 	Text      string    // never empty
 }
@@ -31,8 +31,8 @@ type Fact struct {
 	Text      string // stands alone: it names the people and the dates it speaks of
 	Topics    []string
 	Author    string    // the author of the turn that Quote is from
-	Timestamp time.Time // of that turn
-	ValidFrom time.Time // the day the fact speaks of, if it names one; zero otherwise
+	Timestamp time.Time // of that turn, in its location
+	ValidFrom time.Time // the speaker's midnight of the day the fact speaks of; zero if it names none
 	EventIDs  []string  // the turns that the fact cites, at least one
 	Quote     string    // literal words of the first cited turn
 	// Forget marks a request to forget: Text is then the statement to forget, or
@@ -152,7 +152,7 @@ func withoutBlocks(text string) string {
 // system text, compaction summaries, rewinds, and events without words once
 // recalled blocks are removed.
 func ReadTurn(session string, e sessionstore.Event) (Turn, bool) {
-	t := Turn{SessionID: session, EventID: e.ID, Author: e.Author, Timestamp: e.Timestamp}
+	t := Turn{SessionID: session, EventID: e.ID, Author: e.Author, Timestamp: e.UTCOffset.In(e.Timestamp)}
 	switch e.Content.Role {
 	case "user":
 		t.User = true

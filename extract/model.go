@@ -112,11 +112,14 @@ func (m *modelFact) fact(turns []Turn) (Fact, bool) {
 	if slices.Contains(managedTopics, m.Topic) {
 		f.Topics = []string{m.Topic}
 	}
-	day, err := time.Parse(time.DateOnly, strings.TrimSpace(m.When))
+	if !m.cite(&f, turns) {
+		return f, false
+	}
+	day, err := time.ParseInLocation(time.DateOnly, strings.TrimSpace(m.When), f.Timestamp.Location())
 	if err == nil && memory.ValidateTime("when", day) == nil {
 		f.ValidFrom = day
 	}
-	return f, m.cite(&f, turns)
+	return f, true
 }
 
 // cite fills in the quote of f and the events that f cites. The first event

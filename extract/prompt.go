@@ -151,10 +151,10 @@ func comparisonData(c Comparison) string {
 		m := &c.Known[i]
 		l := comparisonLine{
 			N: i + 1, Memory: memory.Cut(legible.Text(m.Fact), maxFactBytes), By: legible.Line(m.Author),
-			Said: m.Timestamp.UTC().Format(time.RFC3339),
+			Said: m.Local(m.Timestamp).Format(time.RFC3339),
 		}
 		if !m.ValidTo.IsZero() {
-			l.Until = m.ValidTo.UTC().Format(time.RFC3339)
+			l.Until = m.Local(m.ValidTo).Format(time.RFC3339)
 		}
 		writeLine(&out, l)
 	}
@@ -162,7 +162,7 @@ func comparisonData(c Comparison) string {
 		f := &c.New[i]
 		writeLine(&out, comparisonLine{
 			N: len(c.Known) + i + 1, Fact: memory.Cut(legible.Text(f.Text), maxFactBytes), Forget: f.Forget,
-			By: legible.Line(f.Author), Said: f.Timestamp.UTC().Format(time.RFC3339),
+			By: legible.Line(f.Author), Said: f.Timestamp.Format(time.RFC3339),
 		})
 	}
 	return out.String()

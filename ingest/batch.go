@@ -140,7 +140,8 @@ func (b *batch) newFacts(facts []extract.Fact, forms consolidate.Forms) (out []c
 		out = append(out, consolidate.Fact{Seq: b.seq[event], Forget: f.Forget, Memory: memory.Memory{
 			ID: id, Scope: b.key.Scope, Kind: memory.KindFact,
 			Fact: memory.Cut(f.Text, memory.MaxFact), Author: f.Author, Topics: f.Topics,
-			Timestamp: f.Timestamp, ReceiveTime: received, ValidFrom: f.ValidFrom,
+			Timestamp: f.Timestamp.UTC(), UTCOffset: memory.OffsetOf(f.Timestamp),
+			ReceiveTime: received, ValidFrom: f.ValidFrom.UTC(),
 			Source: memory.Source{SessionID: b.key.ID, EventIDs: f.EventIDs, Quote: f.Quote},
 		}})
 		ordinals[words]++

@@ -39,7 +39,7 @@ func (s *Service) compare(
 	for i := range planned.Uncompared {
 		m := &planned.Uncompared[i].Memory
 		question.New = append(question.New, extract.NewFact{
-			Text: m.Fact, Author: m.Author, Timestamp: m.Timestamp, Forget: planned.Uncompared[i].Forget,
+			Text: m.Fact, Author: m.Author, Timestamp: m.Local(m.Timestamp), Forget: planned.Uncompared[i].Forget,
 		})
 	}
 	out, err := s.extractor.Consolidate(ctx, question, repaired)

@@ -31,7 +31,7 @@ func (s *Service) DryRun(
 		return nil, err
 	}
 	p := &Preview{}
-	numbered := s.completed(events)
+	numbered := s.completed(s.InZone(events, opts.Zone))
 	if len(numbered) == 0 {
 		return p, nil
 	}
@@ -73,12 +73,7 @@ func (s *Service) DryRun(
 func (s *Service) completed(events []sessionstore.Event) (out []sessionstore.NumberedEvent) {
 	seen := map[string]bool{}
 	for i, e := range events {
-		if e.ID == "" {
-			e.ID = fmt.Sprintf("event-%d", i+1)
-		}
-		if e.Timestamp.IsZero() {
-			e.Timestamp = sessionstore.Micros(s.opts.Now())
-		}
+		e = e.Stored(func() string { return fmt.Sprintf("event-%d", i+1) }, s.opts.Now())
 		if !seen[e.ID] && !e.Partial {
 			seen[e.ID] = true
 			out = append(out, sessionstore.NumberedEvent{Seq: int64(len(out) + 1), Event: e})

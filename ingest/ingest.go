@@ -64,6 +64,9 @@ type Options struct {
 	// step writes both: the turns of a request are then written in the step that
 	// stores its events. Defaults to none.
 	Together Together
+	// Zone is the time zone of events and facts that come without an offset and whose
+	// request names no zone. Nil leaves the offset open, and their days are those of UTC.
+	Zone *time.Location
 	// Processors is how many there are. Half of them compute what requests do not wait
 	// for. Defaults to GOMAXPROCS.
 	Processors int

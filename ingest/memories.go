@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,22 @@ type NewMemory struct {
 	Metadata  memory.Metadata
 	TTL       time.Duration // 0 is no end
 	ValidFrom time.Time
+	// UTCOffset is the offset that ValidFrom came with. It is the memory's if no time
+	// zone is named.
+	UTCOffset memory.UTCOffset
+	Zone      *time.Location // of who states the fact; nil is Options.Zone
+}
+
+// offset returns the offset of the memory at now.
+func (n *NewMemory) offset(now time.Time, fallback *time.Location) memory.UTCOffset {
+	switch zone := cmp.Or(n.Zone, fallback); {
+	case n.Zone == nil && n.UTCOffset != "":
+		return n.UTCOffset
+	case zone == nil:
+		return ""
+	default:
+		return memory.OffsetAt(now.In(zone))
+	}
 }
 
 // Add stores a memory of a client as it is. It is compared with nothing.
@@ -32,7 +49,7 @@ func (s *Service) Add(ctx context.Context, scope memory.Scope, n NewMemory) (mem
 	now := sessionstore.Micros(s.opts.Now())
 	m := memory.Memory{
 		ID: uuid.NewString(), Scope: scope, Kind: memory.KindFact, Fact: n.Fact, Topics: n.Topics, Metadata: n.Metadata,
-		Timestamp: now, ValidFrom: n.ValidFrom, ExpireTime: expiry(now, n.TTL),
+		Timestamp: now, UTCOffset: n.offset(now, s.opts.Zone), ValidFrom: n.ValidFrom, ExpireTime: expiry(now, n.TTL),
 	}
 	return s.write(ctx, memory.Write{Memory: m})
 }

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,6 +20,19 @@ type RequestOptions struct {
 	// DisableConsolidation leaves known memories alone: new facts are added
 	// beside them, unless they say the same.
 	DisableConsolidation bool
+	// Zone is the time zone of the events or facts of the request that come without an
+	// offset of their own. Nil is Options.Zone.
+	Zone *time.Location
+}
+
+// InZone returns events as said in a time zone, or in Options.Zone if that is nil. An
+// event with an offset of its own stays as it is.
+func (s *Service) InZone(events []sessionstore.Event, zone *time.Location) []sessionstore.Event {
+	out := make([]sessionstore.Event, len(events))
+	for i, e := range events {
+		out[i] = e.In(cmp.Or(zone, s.opts.Zone))
+	}
+	return out
 }
 
 // request makes a new request in a scope.
@@ -47,7 +61,7 @@ func (s *Service) Ingest(
 	ctx context.Context, key sessionstore.Key, events []sessionstore.Event, opts RequestOptions,
 ) (*sessionstore.Operation, error) {
 	how := sessionstore.Append{Create: true, KeepState: true, Request: opts.request(key.Scope)}
-	return s.request(ctx, key, events, how)
+	return s.request(ctx, key, s.InZone(events, opts.Zone), how)
 }
 
 // AddSession requests memories of all the events of a session of which none were
@@ -145,7 +159,8 @@ func (s *Service) IngestFacts(
 	}
 	r := opts.request(scope)
 	r.Facts = true
-	done, err := s.sessions.Append(ctx, key, events, sessionstore.Append{OneShot: true, Request: r})
+	how := sessionstore.Append{OneShot: true, Request: r}
+	done, err := s.sessions.Append(ctx, key, s.InZone(events, opts.Zone), how)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +207,7 @@ func readGivenFact(session string, e sessionstore.Event) (f extract.Fact, ok boo
 	_ = json.Unmarshal(e.Doc, &doc) // metadata of another shape has no topics
 	given := GivenFact{Fact: e.Text(), Topics: doc.CustomMetadata.Topics}
 	return extract.Fact{
-		SessionID: session, Text: given.Fact, Topics: given.Topics, Timestamp: e.Timestamp,
+		SessionID: session, Text: given.Fact, Topics: given.Topics, Timestamp: e.UTCOffset.In(e.Timestamp),
 		EventIDs: []string{e.ID}, Quote: given.Fact,
 	}, given.validate(e.Timestamp) == nil
 }

@@ -20,7 +20,7 @@ const writesTogether = 100
 func turnMemory(key sessionstore.Key, t extract.Turn) memory.Memory {
 	return memory.Memory{
 		ID: turnID(key, t.EventID, t.Text), Scope: key.Scope, Kind: memory.KindTurn,
-		Fact: t.Text, Author: t.Author, Timestamp: t.Timestamp,
+		Fact: t.Text, Author: t.Author, Timestamp: t.Timestamp.UTC(), UTCOffset: memory.OffsetOf(t.Timestamp),
 		Source: memory.Source{SessionID: key.ID, EventIDs: []string{t.EventID}},
 	}
 }

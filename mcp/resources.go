@@ -59,7 +59,7 @@ func resourceOf(m *memory.Memory) *sdk.Resource {
 	}
 	return &sdk.Resource{
 		URI: uriOf(m.ID), Name: legible.Line(m.ID), Title: titleLine(m.Fact), MIMEType: mimeType,
-		Description: fmt.Sprintf("%s%s, %s", m.Kind, by, m.Timestamp.UTC().Format(time.DateOnly)),
+		Description: fmt.Sprintf("%s%s, %s", m.Kind, by, m.Local(m.Timestamp).Format(time.DateOnly)),
 		Annotations: &sdk.Annotations{LastModified: m.UpdateTime.UTC().Format(time.RFC3339)},
 	}
 }

@@ -77,6 +77,9 @@ type Memory struct {
 	Author    string    `json:"author,omitempty"` // who said it
 	Topics    []string  `json:"topics"`
 	Timestamp time.Time `json:"timestamp"` // when it was said
+	// UTCOffset is what the clock of the speaker showed beside UTC at Timestamp. It tells
+	// the day on which the memory was said, and the days that it names: see Local.
+	UTCOffset UTCOffset `json:"utcOffset,omitempty"`
 	// ReceiveTime is when a fact was received whose Timestamp lies after that: the
 	// clock that gave it was wrong, or the fact is dated in the future. See SaidAt
 	// and HoldsFrom.
@@ -181,6 +184,9 @@ func (m *Memory) validateTimes() error {
 	if err := ValidateTime("timestamp", m.Timestamp); err != nil {
 		return err
 	}
+	if err := m.UTCOffset.Validate(); err != nil {
+		return err
+	}
 	for _, f := range []struct {
 		name string
 		time time.Time
@@ -246,7 +252,7 @@ func (m *Memory) SameContent(o *Memory) bool {
 	return m.ID == o.ID && m.Scope == o.Scope && m.Kind == o.Kind && m.Fact == o.Fact && m.Author == o.Author &&
 		slices.Equal(m.Topics, o.Topics) && m.SupersededBy == o.SupersededBy && m.Edited == o.Edited &&
 		m.EditTime.Equal(o.EditTime) && m.Labelled == o.Labelled && slices.Equal(m.Forgotten, o.Forgotten) &&
-		m.ReceiveTime.Equal(o.ReceiveTime) &&
+		m.ReceiveTime.Equal(o.ReceiveTime) && m.UTCOffset == o.UTCOffset &&
 		m.Timestamp.Equal(o.Timestamp) && m.ValidFrom.Equal(o.ValidFrom) && m.ValidTo.Equal(o.ValidTo) &&
 		m.ExpireTime.Equal(o.ExpireTime) && m.Source.same(&o.Source) && maps.EqualFunc(m.Metadata, o.Metadata, sameJSON)
 }

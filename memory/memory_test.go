@@ -108,6 +108,7 @@ func TestSameContent(t *testing.T) {
 				"n": json.RawMessage(`1`)}
 		},
 	}
+	edits["UTCOffset"] = func(m *Memory) { m.UTCOffset = "+05:30" }
 	stores := map[string]func(m *Memory){
 		"CreateTime": func(m *Memory) { m.CreateTime = time.Time{} },
 		"UpdateTime": func(m *Memory) { m.UpdateTime = time.Time{} },

@@ -75,16 +75,20 @@ func begins(m *memory.Memory) string {
 	if from.IsZero() {
 		return ""
 	}
-	return "(from " + analyzer.Day(from) + ") "
+	return "(from " + day(m, from) + ") "
 }
+
+// day writes the date of a time of m as its speaker would, or in UTC if the offset is
+// not known.
+func day(m *memory.Memory, t time.Time) string { return analyzer.Day(m.Local(t)) }
 
 // dateAndAuthor says when a memory was said and by whom, and from when on it holds
 // if that is later: "(8 May 2023, Ann) ".
 func dateAndAuthor(m *memory.Memory) string {
 	if author := balanced(clean(m.Author)); author != "" {
-		return fmt.Sprintf("(%s, %s) %s", analyzer.Day(m.Timestamp), author, begins(m))
+		return fmt.Sprintf("(%s, %s) %s", day(m, m.Timestamp), author, begins(m))
 	}
-	return fmt.Sprintf("(%s) %s", analyzer.Day(m.Timestamp), begins(m))
+	return fmt.Sprintf("(%s) %s", day(m, m.Timestamp), begins(m))
 }
 
 // balanced returns a name without its round brackets if one of them could end the
@@ -126,7 +130,7 @@ func timeAndAuthor(m *memory.Memory) string {
 	if strings.EqualFold(author, "time") {
 		author = "(" + author + ")"
 	}
-	said := m.Timestamp.UTC().Format(time.RFC3339)
+	said := m.Local(m.Timestamp).Format(time.RFC3339)
 	return fmt.Sprintf("Time: %s\n%s: %s", said, cmp.Or(author, "user"), begins(m))
 }
 
@@ -203,9 +207,9 @@ func until(m *memory.Match, now int) string {
 	case m.Outdated == nil:
 		return ""
 	case now == 0 || len(m.Outdated.By) == 0:
-		return "(until " + analyzer.Day(m.Outdated.Since) + ") "
+		return "(until " + day(&m.Memory, m.Outdated.Since) + ") "
 	}
-	return "(until " + analyzer.Day(m.Outdated.Since) + "; now [" + strconv.Itoa(now) + "]) "
+	return "(until " + day(&m.Memory, m.Outdated.Since) + "; now [" + strconv.Itoa(now) + "]) "
 }
 
 // render writes sorted entries as a block.

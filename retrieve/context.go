@@ -224,7 +224,7 @@ func (e *entry) same(o *entry) bool {
 	a, b := &e.Memory, &o.Memory
 	return e.canonical == o.canonical && (a.Author == b.Author || a.Author == "" || b.Author == "") &&
 		(b.Kind == memory.KindFact ||
-			a.Kind == memory.KindTurn && analyzer.Day(a.Timestamp) == analyzer.Day(b.Timestamp))
+			a.Kind == memory.KindTurn && day(a, a.Timestamp) == day(b, b.Timestamp))
 }
 
 // within reports whether a fact says only a part of the turn it cites. What holds is

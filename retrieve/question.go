@@ -36,11 +36,12 @@ const (
 )
 
 // readQuestion reads a query that a user asks at now about what was known at asOf;
-// a zero asOf is now.
+// a zero asOf is now. The location of now is that of who asks: "yesterday" is the day
+// there.
 func readQuestion(text, user string, asOf, now time.Time) *question {
 	q := &question{terms: analyzer.Question(text), user: user, asOf: asOf, at: now}
 	if !asOf.IsZero() {
-		q.at = asOf
+		q.at = asOf.In(now.Location())
 	}
 	if len(text) > maxRead {
 		return q // a document, not a question
@@ -128,16 +129,28 @@ func (q *question) answeredBy(text string) bool {
 // people tell what has just happened.
 func (q *question) timely(m *memory.Memory) float64 {
 	best := 0.0
+	said, from := q.onClock(m, m.Timestamp), q.onClock(m, m.ValidFrom)
 	for _, p := range q.periods {
 		soon := min(max(p.To.Sub(p.From), 7*24*time.Hour), 31*24*time.Hour)
 		switch {
-		case p.Holds(m.Timestamp), !m.ValidFrom.IsZero() && p.Holds(m.ValidFrom):
+		case p.Holds(said), !m.ValidFrom.IsZero() && p.Holds(from):
 			return 1
-		case p.Holds(m.Timestamp.Add(-soon)):
+		case p.Holds(said.Add(-soon)):
 			best = 0.5
 		}
 	}
 	return best
+}
+
+// onClock returns a time of a memory as the clock of its speaker showed it, read where
+// the question is asked. People name the day that it was for them, so what was said on
+// the evening of 1 March is of that day wherever somebody asks for it.
+func (q *question) onClock(m *memory.Memory, t time.Time) time.Time {
+	if m.UTCOffset == "" {
+		return t
+	}
+	t = m.Local(t)
+	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), q.at.Location())
 }
 
 // asks reports whether a text ends in a question mark. A caption in brackets,

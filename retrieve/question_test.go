@@ -3,6 +3,8 @@ package retrieve
 import (
 	"testing"
 	"time"
+
+	"github.com/memoryd/memoryd/memory"
 )
 
 func TestReadQuestion(t *testing.T) {
@@ -87,6 +89,39 @@ func TestAnsweredBy(t *testing.T) {
 		q := question{wants: c.wants}
 		if got := q.answeredBy(c.text); got != c.want {
 			t.Errorf("%q as an answer of sort %d: %v", c.text, c.wants, got)
+		}
+	}
+}
+
+// "Today" is the day where the question is asked, and a memory is of the day that it
+// was for its speaker.
+func TestTimelyOnClocks(t *testing.T) {
+	west, east := time.FixedZone("", -8*3600), time.FixedZone("", 9*3600)
+	evening := time.Date(2026, 3, 1, 23, 30, 0, 0, west) // 2 March in UTC and in the east
+	day := func(offset memory.UTCOffset) *memory.Memory {
+		return &memory.Memory{Timestamp: evening.UTC(), UTCOffset: offset}
+	}
+	for _, c := range []struct {
+		query string
+		now   time.Time
+		m     *memory.Memory
+		want  float64
+	}{
+		{"What did I do today?", evening, day("-08:00"), 1},
+		{"What did I do today?", evening, day(""), 1},
+		{"What did I do today?", evening.UTC(), day(""), 1},
+		{"What did I do today?", evening.In(east), day("-08:00"), 0},
+		{"What did I do yesterday?", evening.In(east), day("-08:00"), 1},
+		{"What did I do yesterday?", evening.Add(time.Hour), day("-08:00"), 1},
+		{"What did I do yesterday?", evening.Add(time.Hour), day(""), 1},
+		{"What did I do on 1 March 2026?", evening.In(east).AddDate(0, 1, 0), day("-08:00"), 1},
+		{"What did I do on 2 March 2026?", evening.In(east).AddDate(0, 1, 0), day("-08:00"), 0},
+		{"What did I do on 2 March 2026?", evening.UTC().AddDate(0, 1, 0), day(""), 1},
+		{"What will I do on 5 March 2026?", evening.UTC(),
+			&memory.Memory{ValidFrom: time.Date(2026, 3, 5, 0, 0, 0, 0, east).UTC(), UTCOffset: "+09:00"}, 1},
+	} {
+		if got := readQuestion(c.query, "ann", time.Time{}, c.now).timely(c.m); got != c.want {
+			t.Errorf("%q at %v: %+v is timely by %v, want %v", c.query, c.now, c.m, got, c.want)
 		}
 	}
 }

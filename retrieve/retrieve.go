@@ -4,6 +4,7 @@
 package retrieve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +39,9 @@ type Options struct {
 	// Expander words the questions of requests with Expand in other ways. Defaults to
 	// none.
 	Expander Expander
-	Log      *slog.Logger // Defaults to discarding.
+	// Zone is the time zone of requests that name none. Defaults to UTC.
+	Zone *time.Location
+	Log  *slog.Logger // Defaults to discarding.
 }
 
 // Retriever searches one store.
@@ -48,6 +51,7 @@ type Retriever struct {
 	reranker Reranker // nil if there is none
 	expander Expander // nil if there is none
 	weights  [partCount]float64
+	zone     *time.Location
 	log      *slog.Logger
 	now      func() time.Time
 
@@ -66,6 +70,7 @@ func New(store memory.Store, embedder embed.Embedder, opts *Options) *Retriever 
 		reranker: opts.Reranker,
 		expander: opts.Expander,
 		weights:  rawWeights(opts.Without),
+		zone:     cmp.Or(opts.Zone, time.UTC),
 		log:      opts.Log,
 		now:      time.Now,
 	}
@@ -78,6 +83,9 @@ func New(store memory.Store, embedder embed.Embedder, opts *Options) *Retriever 
 	}
 	return r
 }
+
+// Zone is the time zone of requests that name none.
+func (r *Retriever) Zone() *time.Location { return r.zone }
 
 // Request is one search.
 type Request struct {
@@ -94,6 +102,7 @@ type Request struct {
 	TopK     int // 1 to MaxTopK; 0 is DefaultTopK
 	MinScore float64
 	Filter   memory.Filter
+	Zone     *time.Location // of who asks: "yesterday" is the day there. Nil is Options.Zone.
 	Explain  bool
 	// Lines asks for Match.Line, and for what a model is better shown once: a fact and
 	// the turn that it cites are one match, and what is outdated is left out where its
@@ -191,7 +200,7 @@ func (r *Retriever) search(
 			return nil, "", err
 		}
 	}
-	asked := readQuestion(wordings[0].text, scope.User, req.Filter.AsOf, r.now())
+	asked := readQuestion(wordings[0].text, scope.User, req.Filter.AsOf, r.now().In(cmp.Or(req.Zone, r.zone)))
 	if err := r.find(ctx, scope, req.Filter, wordings); err != nil {
 		return nil, "", err
 	}

@@ -66,10 +66,11 @@ func (s *Server) appendEvents(c echo.Context, key sessionstore.Key) error {
 	if err := decodeBody(c, &raw); err != nil {
 		return err
 	}
-	events, err := oneOrManyEvents(key.User, raw)
+	events, zone, err := oneOrManyEvents(key.User, raw)
 	if err != nil {
 		return err
 	}
+	events = s.ingest.InZone(events, zone.Location)
 	// QueryParam cannot tell an empty outputKey, which is refused, from none.
 	if keys := c.QueryParams()["outputKey"]; keys != nil {
 		for i := range events {
@@ -92,32 +93,38 @@ func (s *Server) appendEvents(c echo.Context, key sessionstore.Key) error {
 }
 
 // oneOrManyEvents reads a body that is one event, or a list of events in the
-// field "events". An event may have fields of any name, so only the presence of
-// "events" tells the two apart.
-func oneOrManyEvents(user string, raw rawValue) ([]sessionstore.Event, error) {
+// field "events", and the time zone beside either. An event may have fields of any
+// name, so only the presence of "events" tells the two apart.
+func oneOrManyEvents(user string, raw rawValue) (events []sessionstore.Event, zone timeZone, err error) {
 	if len(raw) == 0 {
-		return nil, invalid("body is empty: want an event, or {\"events\": [...]}")
+		return nil, zone, invalid("body is empty: want an event, or {\"events\": [...]}")
 	}
 	var fields map[string]rawValue
 	if err := strict.Decode("", raw, &fields); err != nil {
-		return nil, err
+		return nil, zone, err
+	}
+	if name, ok := fields["timeZone"]; ok {
+		if err := strict.Decode("timeZone", name, &zone); err != nil {
+			return nil, zone, err
+		}
 	}
 	list, many := fields["events"]
 	if !many {
 		event, err := sessionstore.AcceptEvent(user, raw)
-		return []sessionstore.Event{event}, err
+		return []sessionstore.Event{event}, zone, err
 	}
 	for name := range fields {
-		if name != "events" {
-			return nil, invalid("unknown field %.80q beside events", name)
+		if name != "events" && name != "timeZone" {
+			return nil, zone, invalid("unknown field %.80q beside events", name)
 		}
 	}
 	if string(list) == "null" {
-		return nil, invalid("events: want a list, not null")
+		return nil, zone, invalid("events: want a list, not null")
 	}
-	var events eventList
-	if err := strict.Decode("events", list, &events); err != nil {
-		return nil, err
+	var some eventList
+	if err := strict.Decode("events", list, &some); err != nil {
+		return nil, zone, err
 	}
-	return parseEvents(user, "events", events)
+	events, err = parseEvents(user, "events", some)
+	return events, zone, err
 }

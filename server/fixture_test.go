@@ -100,7 +100,8 @@ func build(t testing.TB, end func(), choose ...func(*setup)) *server.Server {
 	if s.server.Checks == nil {
 		s.server.Checks = map[string]func(context.Context) error{"sessions": db.Check, "memories": db.Check}
 	}
-	srv := server.New(sessions, memories, service, retrieve.New(memories, embed.Builtin{}, nil), &s.server)
+	srv := server.New(sessions, memories, service, retrieve.New(memories, embed.Builtin{}, &retrieve.Options{Zone: s.ingest.Zone}),
+		&s.server)
 	ctx, cancel := context.WithCancel(context.Background())
 	ran := make(chan struct{})
 	go func() { service.Run(ctx); close(ran) }()

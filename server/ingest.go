@@ -27,7 +27,7 @@ type ingestBody struct {
 }
 
 func (b *ingestBody) options() ingest.RequestOptions {
-	return ingest.RequestOptions{DisableConsolidation: b.DisableConsolidation}
+	return ingest.RequestOptions{DisableConsolidation: b.DisableConsolidation, Zone: b.TimeZone.Location}
 }
 
 // session returns the session id. The three fields that may hold it must agree.
@@ -161,13 +161,14 @@ type previewBody struct {
 }
 
 type previewFact struct {
-	Fact      string    `json:"fact"`
-	Topics    []string  `json:"topics"`
-	EventIDs  []string  `json:"eventIds"`
-	Quote     string    `json:"quote"`
-	Timestamp time.Time `json:"timestamp"`
-	ValidFrom time.Time `json:"validFrom,omitzero"`
-	Forget    bool      `json:"forget,omitzero"`
+	Fact      string           `json:"fact"`
+	Topics    []string         `json:"topics"`
+	EventIDs  []string         `json:"eventIds"`
+	Quote     string           `json:"quote"`
+	Timestamp time.Time        `json:"timestamp"`
+	UTCOffset memory.UTCOffset `json:"utcOffset,omitempty"`
+	ValidFrom time.Time        `json:"validFrom,omitzero"`
+	Forget    bool             `json:"forget,omitzero"`
 }
 
 // dryRun answers POST {scope}/memories/dryRun: what an ingestion of the events
@@ -192,7 +193,8 @@ func (s *Server) dryRun(c echo.Context, scope memory.Scope) error {
 		Memories: p.Changes, Usage: p.Cost.Usage, Dropped: p.Cost.FactsDropped, Exchanges: p.Exchanges,
 	}
 	for _, f := range p.Facts {
-		fact := previewFact{f.Text, f.Topics, f.EventIDs, f.Quote, f.Timestamp, f.ValidFrom, f.Forget}
+		fact := previewFact{f.Text, f.Topics, f.EventIDs, f.Quote, f.Timestamp.UTC(),
+			memory.OffsetOf(f.Timestamp), f.ValidFrom.UTC(), f.Forget}
 		out.Facts = append(out.Facts, fact)
 	}
 	if p.Err != nil {

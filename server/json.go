@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/json"
 	"strconv"
 	"time"
 
@@ -25,6 +26,38 @@ func (m *moment) UnmarshalJSON(raw []byte) (err error) {
 		return nil
 	}
 	m.Time, err = sessionstore.ParseTime("time", raw)
+	return err
+}
+
+// localMoment is a moment, with the offset that it is written with.
+type localMoment struct {
+	time.Time
+	offset memory.UTCOffset
+}
+
+// UnmarshalJSON implements json.Unmarshaler. null leaves the zero time.
+func (m *localMoment) UnmarshalJSON(raw []byte) (err error) {
+	if string(raw) == "null" {
+		return nil
+	}
+	m.Time, m.offset, err = sessionstore.ParseLocalTime("time", raw)
+	return err
+}
+
+// timeZone is the name of a time zone in a request; nil if it has none.
+type timeZone struct{ *time.Location }
+
+// UnmarshalJSON implements json.Unmarshaler. null leaves nil.
+func (z *timeZone) UnmarshalJSON(raw []byte) error {
+	var name *string
+	if err := json.Unmarshal(raw, &name); err != nil {
+		return invalid("want the name of a time zone such as \"Europe/Lisbon\", not %.60s", raw)
+	}
+	if name == nil {
+		return nil
+	}
+	var err error
+	z.Location, err = memory.ParseTimeZone("time zone", *name)
 	return err
 }
 

@@ -23,7 +23,8 @@ func (s *Server) addMemory(c echo.Context, scope memory.Scope) error {
 		Topics    []string        `json:"topics"`
 		Metadata  memory.Metadata `json:"metadata"`
 		TTL       lifetime        `json:"ttl"`
-		ValidFrom moment          `json:"validFrom"`
+		ValidFrom localMoment     `json:"validFrom"`
+		TimeZone  timeZone        `json:"timeZone"`
 	}
 	if err := decodeBody(c, &req); err != nil {
 		return err
@@ -33,7 +34,8 @@ func (s *Server) addMemory(c echo.Context, scope memory.Scope) error {
 	}
 	m, err := s.ingest.Add(c.Request().Context(), scope, ingest.NewMemory{
 		Fact: req.Fact, Topics: req.Topics, Metadata: req.Metadata,
-		TTL: req.TTL.Duration, ValidFrom: req.ValidFrom.Time,
+		TTL: req.TTL.Duration, ValidFrom: req.ValidFrom.Time, UTCOffset: req.ValidFrom.offset,
+		Zone: req.TimeZone.Location,
 	})
 	if err != nil {
 		return err

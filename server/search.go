@@ -28,6 +28,7 @@ type searchBody struct {
 	Metadata  memory.Metadata `json:"metadata"`
 	Explain   bool            `json:"explain"`
 	Lines     bool            `json:"lines"`
+	TimeZone  timeZone        `json:"timeZone"`
 }
 
 // request checks the parts that package retrieve cannot check, and returns the
@@ -35,6 +36,7 @@ type searchBody struct {
 func (b *searchBody) request(scope memory.Scope) (retrieve.Request, error) {
 	r := retrieve.Request{
 		Query: b.Query, Queries: b.Queries, MinScore: b.MinScore, Expand: true, Explain: b.Explain, Lines: b.Lines,
+		Zone: b.TimeZone.Location,
 		Filter: memory.Filter{
 			Kinds: b.Kinds, Topics: b.Topics, Since: b.Since.Time, Until: b.Until.Time, AsOf: b.AsOf.Time,
 			SessionID: b.SessionID, Metadata: b.Metadata,

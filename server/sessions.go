@@ -61,6 +61,7 @@ type sessionFields struct {
 	UserSnake      string    `json:"user_id"`
 	State          rawValue  `json:"state"`
 	Events         eventList `json:"events"`
+	TimeZone       timeZone  `json:"timeZone"` // of events without an offset
 	LastUpdateTime rawValue  `json:"lastUpdateTime"`
 	LastUpdate     rawValue  `json:"last_update_time"`
 }
@@ -99,6 +100,7 @@ func (s *Server) createSession(c echo.Context, scope memory.Scope) error {
 	if create.Events, err = parseEvents(scope.User, "events", req.Events); err != nil {
 		return err
 	}
+	create.Events = s.ingest.InZone(create.Events, req.TimeZone.Location)
 	key := sessionstore.Key{Scope: scope, ID: req.ID}
 	session, err := s.sessions.Create(c.Request().Context(), key, create)
 	if err != nil {

@@ -56,6 +56,9 @@ func AcceptEvent(user string, raw []byte) (Event, error) {
 // accept gives the members of an event that a client sent the form that they are
 // stored in.
 func accept(user string, obj object) (object, error) {
+	if err := checkOffset(obj); err != nil {
+		return nil, err
+	}
 	from, err := textField(obj)
 	if err != nil {
 		return nil, err
@@ -98,6 +101,23 @@ func (o object) text(name, field string) (s string, err error) {
 		err = decodeString(raw, &s, field)
 	}
 	return s, err
+}
+
+// checkOffset refuses a utcOffset that is none, or another one than the timestamp has.
+func checkOffset(obj object) error {
+	text, err := obj.text("utcOffset", "utcOffset")
+	if err != nil || text == "" {
+		return err
+	}
+	offset, err := memory.ParseUTCOffset("utcOffset", text)
+	if err != nil {
+		return err
+	}
+	// readField reports a timestamp that cannot be read.
+	if _, own, _ := ParseLocalTime("timestamp", obj.get("timestamp")); own != "" && own != offset {
+		return fmt.Errorf("%w: utcOffset is %q, and timestamp has %q: want one of them", memory.ErrInvalid, offset, own)
+	}
+	return nil
 }
 
 // textField returns the field that has the text of an event, and "" if none has.
@@ -218,7 +238,7 @@ func givenRole(user string, obj, content object) (string, error) {
 }
 
 // heads are the fields of an event that say nothing by themselves.
-var heads = set("id", "invocationId", "author", "timestamp", "partial", "branch")
+var heads = set("id", "invocationId", "author", "timestamp", "utcOffset", "partial", "branch")
 
 // wordless are the fields of a message of a chat that may stand there in place of
 // its text.

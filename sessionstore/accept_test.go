@@ -178,3 +178,37 @@ func FuzzAcceptEvent(f *testing.F) {
 		}
 	})
 }
+
+// An offset that a client sends is read or refused. One of an earlier build, in which
+// any value was an unknown field, can still be read.
+func TestOffsetOfClient(t *testing.T) {
+	for _, raw := range []string{
+		`{"utcOffset":"-8","content":"hi"}`, `{"utcOffset":-480,"content":"hi"}`, `{"utcOffset":"-00:00","content":"hi"}`,
+		`{"utcOffset":"+24:00","content":"hi"}`,
+		`{"utcOffset":"+02:00","timestamp":"2026-03-01T23:30:00-08:00","content":"hi"}`,
+	} {
+		if e, err := AcceptEvent("ann", []byte(raw)); !errors.Is(err, memory.ErrInvalid) ||
+			!strings.Contains(err.Error(), "utcOffset") {
+			t.Errorf("%s gives %+v, %v", raw, e, err)
+		}
+		if _, err := ReadEvent([]byte(raw)); err != nil {
+			t.Errorf("stored: %s: %v", raw, err)
+		}
+	}
+	for _, raw := range []string{
+		`{"utcOffset":"-08:00","timestamp":"2026-03-01T23:30:00-08:00","content":"hi"}`,
+		`{"timestamp":"2026-03-01T23:30:00-08:00","utcOffset":null,"content":"hi"}`,
+		`{"utcOffset":"-08:00","timestamp":"2026-03-02T07:30:00Z","content":"hi"}`,
+		`{"utcOffset":"-08:00","timestamp":1772436600,"content":"hi"}`,
+	} {
+		e, err := AcceptEvent("ann", []byte(raw))
+		if err != nil || e.UTCOffset != "-08:00" || FormatTime(e.Timestamp) != "2026-03-02T07:30:00.000000Z" {
+			t.Errorf("%s gives %q at %v, %v", raw, e.UTCOffset, e.Timestamp, err)
+		}
+	}
+	for _, time := range []string{"2026-03-01T23:30:00+24:00", "2026-03-01T23:30:00+23:60"} {
+		if _, err := AcceptEvent("ann", []byte(`{"timestamp":"`+time+`","content":"hi"}`)); !errors.Is(err, memory.ErrInvalid) {
+			t.Errorf("%s: %v", time, err)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package sessionstore
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -23,9 +24,16 @@ type Event struct {
 	InvocationID string
 	Author       string
 	Timestamp    time.Time // UTC, microseconds; zero when the event has none
-	Partial      bool
-	StateDelta   State // actions.stateDelta
-	Content      Content
+	// UTCOffset is the offset that the timestamp came with, or else that of the time zone
+	// that the event or its request names. "" if there is none: a time that ends in Z, and
+	// one in seconds, has no offset.
+	UTCOffset memory.UTCOffset
+	// Zone is the time zone of an event without UTCOffset whose timestamp is the store's
+	// to set; nil if it is not known. It is not stored: Stored sets UTCOffset by it.
+	Zone       *time.Location
+	Partial    bool
+	StateDelta State // actions.stateDelta
+	Content    Content
 	// Compaction says that the event summarizes earlier ones (actions.compaction).
 	Compaction bool
 	// RewindBefore is an invocation (actions.rewindBeforeInvocationId): the event
@@ -81,6 +89,9 @@ func parseDoc(raw []byte, shape func(object) (object, error)) (Event, error) {
 	if err := obj.each(e.readField); err != nil {
 		return Event{}, err
 	}
+	if offset := e.UTCOffset; offset != "" {
+		obj = obj.set("utcOffset", quote(string(offset)))
+	}
 	if e.ID != "" {
 		if err := memory.ValidateID("event", e.ID); err != nil {
 			return Event{}, err
@@ -133,8 +144,16 @@ func (e *Event) readField(m *member) (err error) {
 	case "partial":
 		err = decode(m.value, &e.Partial, "partial", "true or false")
 	case "timestamp":
-		if e.Timestamp, err = ParseTime("timestamp", m.value); err == nil {
+		var offset memory.UTCOffset
+		if e.Timestamp, offset, err = ParseLocalTime("timestamp", m.value); err == nil {
 			m.value = quote(FormatTime(e.Timestamp))
+		}
+		e.UTCOffset = cmp.Or(offset, e.UTCOffset)
+	case "utcOffset":
+		// An event of an earlier build may have anything there.
+		var text string
+		if m.value[0] == '"' && decodeString(m.value, &text, "utcOffset") == nil && e.UTCOffset == "" {
+			e.UTCOffset, _ = memory.ParseUTCOffset("utcOffset", text)
 		}
 	case "content":
 		m.value, err = e.readContent(m.value)
@@ -272,6 +291,29 @@ func (e Event) Damaged() bool {
 	return json.Unmarshal(e.Doc, &doc) == nil && doc.ErrorCode == "DATA_LOSS"
 }
 
+// In returns e as said in a time zone: with its UTCOffset, unless e has one. A nil zone
+// is not known. If e has no timestamp, Stored sets both.
+func (e Event) In(zone *time.Location) Event {
+	switch {
+	case zone == nil || e.UTCOffset != "":
+	case e.Timestamp.IsZero():
+		e.Zone = zone
+	default:
+		e.UTCOffset = memory.OffsetAt(e.Timestamp.In(zone))
+		e.Doc = e.object().set("utcOffset", quote(string(e.UTCOffset))).encode()
+	}
+	return e
+}
+
+// object returns the members of Doc.
+func (e *Event) object() object {
+	obj, err := readObject(e.Doc, "event", nil)
+	if err != nil {
+		panic("sessionstore: Event not made by ParseEvent: " + err.Error())
+	}
+	return obj
+}
+
 // Stored returns e as a store keeps it. An event without an id gets one of newID,
 // and one without a timestamp gets now. "temp:" state is left out.
 func (e Event) Stored(newID func() string, now time.Time) Event {
@@ -280,10 +322,7 @@ func (e Event) Stored(newID func() string, now time.Time) Event {
 	if e.ID != "" && !e.Timestamp.IsZero() && !temp {
 		return e
 	}
-	obj, err := readObject(e.Doc, "event", nil)
-	if err != nil {
-		panic("sessionstore: Event not made by ParseEvent: " + err.Error())
-	}
+	obj := e.object()
 	if e.ID == "" {
 		e.ID = newID()
 		obj = obj.set("id", quote(e.ID))
@@ -291,6 +330,11 @@ func (e Event) Stored(newID func() string, now time.Time) Event {
 	if e.Timestamp.IsZero() {
 		e.Timestamp = Micros(now)
 		obj = obj.set("timestamp", quote(FormatTime(e.Timestamp)))
+		if e.Zone != nil && e.UTCOffset == "" {
+			e.UTCOffset = memory.OffsetAt(e.Timestamp.In(e.Zone))
+			obj = obj.set("utcOffset", quote(string(e.UTCOffset)))
+		}
+		e.Zone = nil
 	}
 	if temp {
 		obj, e.StateDelta = withoutTemp(obj)

@@ -114,6 +114,7 @@ func TestParseEventReading(t *testing.T) {
 	want := Event{
 		ID: "e1", InvocationID: "i1", Author: "helper", Partial: true, Compaction: true, RewindBefore: "i0",
 		Timestamp:  time.Date(2024, 5, 8, 13, 56, 0, 123456000, time.UTC),
+		UTCOffset:  "+02:00",
 		StateDelta: State{"k": []byte(`{"a":1}`), "user:n": []byte(`null`), "temp:t": []byte(`2`)},
 		Content: Content{Role: "model", Parts: []Part{{Text: "a"}, {Text: "b", Thought: true}, {Call: true},
 			{Response: true}, {Call: true},

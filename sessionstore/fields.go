@@ -5,9 +5,10 @@ import "strings"
 // The known fields. Their snake_case spelling is accepted and becomes the camelCase
 // of the HTTP contract. A field in none of these lists stays as it came.
 var (
-	eventFields = names("id", "invocationId", "author", "timestamp", "content", "actions", "partial", "turnComplete",
-		"branch", "longRunningToolIds", "errorCode", "errorMessage", "interrupted", "customMetadata", "usageMetadata",
-		"groundingMetadata", "citationMetadata", "finishReason", "avgLogprobs", "logprobsResult", "modelVersion",
+	eventFields = names("id", "invocationId", "author", "timestamp", "utcOffset", "content", "actions", "partial",
+		"turnComplete", "branch", "longRunningToolIds", "errorCode", "errorMessage", "interrupted",
+		"customMetadata", "usageMetadata", "groundingMetadata", "citationMetadata", "finishReason", "avgLogprobs",
+		"logprobsResult", "modelVersion",
 		"cacheMetadata", "inputTranscription", "outputTranscription", "liveSessionResumptionUpdate", "interactionId",
 		"turnCompleteReason", "interactionStatus", "liveSessionId", "goAway", "voiceActivity", "environmentId",
 		"output", "nodeInfo",

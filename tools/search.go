@@ -19,11 +19,12 @@ func invalid(format string, args ...any) error {
 
 // Entry is a memory in the shape of ADK's MemoryEntry.
 type Entry struct {
-	ID             string          `json:"id"`
-	Content        Content         `json:"content"`
-	Author         string          `json:"author,omitzero"`
-	Timestamp      string          `json:"timestamp"`
-	CustomMetadata memory.Metadata `json:"customMetadata,omitempty"`
+	ID             string           `json:"id"`
+	Content        Content          `json:"content"`
+	Author         string           `json:"author,omitzero"`
+	Timestamp      string           `json:"timestamp"`
+	UTCOffset      memory.UTCOffset `json:"utcOffset,omitzero"`
+	CustomMetadata memory.Metadata  `json:"customMetadata,omitempty"`
 }
 
 // Content is text in the shape of the Gemini API.
@@ -56,6 +57,7 @@ func entriesOf(scope memory.Scope, query string, found []memory.Match) []Entry {
 			Content:        Content{role, []Part{{cmp.Or(found[i].Line, retrieve.Shown(query, &found[i], maxText))}}},
 			Author:         legible.Line(m.Author),
 			Timestamp:      sessionstore.FormatTime(m.Timestamp),
+			UTCOffset:      m.UTCOffset,
 			CustomMetadata: shownMetadata(m.Metadata),
 		}
 	}
@@ -104,15 +106,16 @@ type searchArgs struct {
 }
 
 type foundMemory struct {
-	ID        string      `json:"id"`
-	Kind      memory.Kind `json:"kind"`
-	Fact      string      `json:"fact"`
-	Author    string      `json:"author,omitzero"`
-	Timestamp string      `json:"timestamp"`
-	Score     float64     `json:"score"`
-	Topics    []string    `json:"topics,omitempty"`
-	SessionID string      `json:"sessionId,omitzero"`
-	Outdated  *outdated   `json:"outdated,omitzero"`
+	ID        string           `json:"id"`
+	Kind      memory.Kind      `json:"kind"`
+	Fact      string           `json:"fact"`
+	Author    string           `json:"author,omitzero"`
+	Timestamp string           `json:"timestamp"`
+	UTCOffset memory.UTCOffset `json:"utcOffset,omitzero"`
+	Score     float64          `json:"score"`
+	Topics    []string         `json:"topics,omitempty"`
+	SessionID string           `json:"sessionId,omitzero"`
+	Outdated  *outdated        `json:"outdated,omitzero"`
 }
 
 // outdated says until when a memory held, and which memories hold instead.
@@ -129,7 +132,7 @@ var searchMemory = declare(Tool{
 	Name:     "search_memory",
 	ReadOnly: true, Idempotent: true,
 }, func(ctx context.Context, b *Toolbox, scope memory.Scope, args searchArgs) (searched, error) {
-	req, err := args.request()
+	req, err := args.request(b.retriever.Zone())
 	if err != nil {
 		return searched{}, err
 	}
@@ -144,6 +147,7 @@ var searchMemory = declare(Tool{
 			Fact:      found[i].Line,
 			Author:    legible.Line(m.Author),
 			Timestamp: sessionstore.FormatTime(m.Timestamp),
+			UTCOffset: m.UTCOffset,
 			Score:     math.Round(found[i].Score*1000) / 1000,
 			Topics:    m.Topics,
 			SessionID: m.Source.SessionID,
@@ -160,31 +164,35 @@ func outdatedOf(m *memory.Match) *outdated {
 	return &outdated{sessionstore.FormatTime(m.Outdated.Since), m.Outdated.By}
 }
 
-func (a *searchArgs) request() (req retrieve.Request, err error) {
+func (a *searchArgs) request(zone *time.Location) (req retrieve.Request, err error) {
 	req = retrieve.Request{Query: a.Query, Filter: memory.Filter{Kinds: a.Kinds}}
 	if a.TopK != nil {
 		if req.TopK = int(*a.TopK); req.TopK < 1 || req.TopK > retrieve.MaxTopK {
 			return req, invalid("args.topK: want 1 to %d, not %d", retrieve.MaxTopK, req.TopK)
 		}
 	}
-	if req.Filter.Since, err = readTime("args.since", a.Since, 0); err != nil {
+	if req.Filter.Since, err = readTime("args.since", a.Since, zone, false); err != nil {
 		return req, err
 	}
-	req.Filter.Until, err = readTime("args.until", a.Until, 24*time.Hour-time.Microsecond)
+	req.Filter.Until, err = readTime("args.until", a.Until, zone, true)
 	return req, err
 }
 
-// readTime reads a time, or a day in UTC, to which it adds into; "" is the zero time.
-func readTime(field, text string, into time.Duration) (time.Time, error) {
+// readTime reads a time, or the beginning of a day in a zone, or its end; "" is the zero
+// time.
+func readTime(field, text string, zone *time.Location, end bool) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	t, err := time.Parse(time.DateOnly, text)
-	if err == nil {
-		t = t.Add(into)
-	} else if t, err = time.Parse(time.RFC3339Nano, text); err != nil {
-		const want = "a day such as 2024-05-08 or a time such as 2024-05-08T13:56:00Z"
-		return t, invalid("%s: want %s, not %.60q", field, want, text)
+	t, err := time.ParseInLocation(time.DateOnly, text, zone)
+	switch {
+	case err != nil:
+		if t, err = time.Parse(time.RFC3339Nano, text); err != nil {
+			const want = "a day such as 2024-05-08 or a time such as 2024-05-08T13:56:00Z"
+			return t, invalid("%s: want %s, not %.60q", field, want, text)
+		}
+	case end:
+		t = t.AddDate(0, 0, 1).Add(-time.Microsecond)
 	}
 	t = sessionstore.Micros(t)
 	return t, memory.ValidateTime(field, t)

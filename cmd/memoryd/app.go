@@ -68,6 +68,7 @@ func (a *app) serveWith(e embed.Embedder) {
 		Embedder: e, Extractor: a.models.extractor, Fallback: a.models.fallback,
 		Reranker: a.models.reranker, Expander: a.models.expander,
 		Workers: a.cfg.workers, MaxWatchers: a.cfg.maxWatchers, Processors: a.processors, Log: a.log,
+		TimeZone: a.cfg.zone,
 		Server: server.Options{
 			AnyHost: a.cfg.insecure && !a.cfg.loopbackNames && !server.Loopback(a.cfg.listen),
 			Version: version(), Checks: maps.Clone(a.stores.Checks), Notes: notes,
@@ -154,6 +155,7 @@ func (a *app) announce(on net.Listener, stdout io.Writer) {
 	cfg, embedder := a.cfg, a.models.embedder.Model()
 	a.log.Info("memoryd", "version", version(),
 		"listen", on.Addr().String(), "insecure", cfg.insecure, "loopback-names", cfg.loopbackNames,
+		"time-zone", cfg.timeZone,
 		"sessions", shown(cfg.sessions), "session-ttl", cfg.sessionTTL, "memories", shown(cfg.memories),
 		"embedder", embedder.Name, "embedding-dimension", embedder.Dimension,
 		"extractor", a.models.extractor.Name(), "extractor-fallback", cfg.fallback, "extractor-tokens", cfg.batchTokens,

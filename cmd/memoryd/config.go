@@ -17,6 +17,7 @@ import (
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/internal/assembly"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
+	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/server"
 	"github.com/memoryd/memoryd/tools"
 )
@@ -38,6 +39,8 @@ type config struct {
 	reranker       string
 	expander       string
 	preloadTimeout time.Duration // for a search of preload_memory
+	timeZone       string
+	zone           *time.Location // after check: of timeZone; nil for UTC
 	workers        int
 	requests       int           // in progress
 	queueTime      time.Duration // that a request waits for its turn
@@ -57,8 +60,8 @@ type config struct {
 
 // serverFlagNames are the flags of serve that are about requests and work.
 func serverFlagNames() []string {
-	return append([]string{"listen", "insecure", "loopback-names", "preload-timeout", "workers", "cache-bytes",
-		"delete-reserve", "max-watchers", "requests", "queue-time"}, limitFlagNames()...)
+	return append([]string{"listen", "insecure", "loopback-names", "time-zone", "preload-timeout", "workers",
+		"cache-bytes", "delete-reserve", "max-watchers", "requests", "queue-time"}, limitFlagNames()...)
 }
 
 // storeFlagNames are the flags of serve that are about the places of the data.
@@ -84,6 +87,8 @@ func serveFlags(cfg *config) *flag.FlagSet {
 		"serve an address that others can reach, although everybody who reaches it can read and write everything")
 	fs.BoolVar(&cfg.loopbackNames, "loopback-names", false,
 		"serve only requests for loopback names, as on loopback: for a container whose port is published there")
+	fs.StringVar(&cfg.timeZone, "time-zone", "UTC",
+		"`ZONE` of events and questions without an offset whose request names none, such as Europe/Lisbon")
 	fs.StringVar(&cfg.data, "data", defaultData(),
 		"`DIRECTORY` of the data, which is one SQLite file; :memory: keeps nothing")
 	fs.StringVar(&cfg.sessions, "sessions", "",
@@ -150,7 +155,7 @@ func defaultData() string {
 // places of the stores.
 func (c *config) check() error {
 	checks := []func() error{
-		c.checkListen, c.checkPlaces, c.checkEmbedder, c.checkExtractor, c.checkServing, c.limits.check,
+		c.checkListen, c.checkZone, c.checkPlaces, c.checkEmbedder, c.checkExtractor, c.checkServing, c.limits.check,
 		c.checkLog}
 	for _, check := range checks {
 		if err := check(); err != nil {
@@ -175,6 +180,16 @@ func (c *config) checkListen() error {
 			" as there are no keys yet: listen on 127.0.0.1, or add -insecure if you want that", c.listen)
 	}
 	return nil
+}
+
+// checkZone reads the default time zone. That of UTC is none, so that events keep the
+// offsets that they came with alone.
+func (c *config) checkZone() (err error) {
+	if c.zone = nil; c.timeZone == "UTC" || c.timeZone == "" { // "" in commands without the flag
+		return nil
+	}
+	c.zone, err = memory.ParseTimeZone("-time-zone", c.timeZone)
+	return err
 }
 
 // checkPlaces replaces the places of embedded stores by the paths of their

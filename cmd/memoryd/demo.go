@@ -173,7 +173,7 @@ func (d *story) ask(ctx context.Context, question string, topK int) error {
 	for _, m := range matches {
 		d.say("%s", wrap("  ", fmt.Sprintf("%.2f %s", m.Score, m.Memory.Fact), answerIndent, demoWidth))
 		source := fmt.Sprintf("%s, %s, session %s",
-			m.Memory.Author, m.Memory.Timestamp.Format("2 January 2006"), m.Memory.Source.SessionID)
+			m.Memory.Author, m.Memory.Local(m.Memory.Timestamp).Format("2 January 2006"), m.Memory.Source.SessionID)
 		if m.Memory.Source.Quote != "" {
 			source += fmt.Sprintf(": %q", m.Memory.Source.Quote)
 		}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	_ "time/tzdata" // time zones have names on machines without the data base too
 
 	"github.com/memoryd/memoryd/sessionstore/redissession"
 )

@@ -202,6 +202,8 @@ func TestRefusals(t *testing.T) {
 		{"-preload-timeout 0s: want 1ms to 30s", 2, []string{"-preload-timeout", "0", "-data", dir}},
 		{"want 1ms to 30s", 2, []string{"-preload-timeout", "1m", "-data", dir}},
 		{"-preload-timeout", 2, []string{"-preload-timeout", "300", "-data", dir}},
+		{"-time-zone: there is no time zone \"Mars/Olympus\"", 2, []string{"-time-zone", "Mars/Olympus", "-data", dir}},
+		{"no time zone \"Local\"", 2, []string{"-time-zone", "Local", "-data", dir}},
 		{"text or json", 2, []string{"-log-format", "xml", "-data", dir}},
 		{"debug, info", 2, []string{"-log-level", "loud", "-data", dir}},
 		{"flag provided but not defined: -nonsense", 2, []string{"-nonsense"}},

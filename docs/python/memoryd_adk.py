@@ -46,6 +46,8 @@ def _event(event, **left_out):
 
 
 def _session(body):
+    for e in body.get("events", []):
+        e.pop("utcOffset", None)  # ADK has no field for it
     events = [Event.model_validate({**e, "timestamp": _seconds(e["timestamp"])}) for e in body.get("events", [])]
     return Session.model_validate({**body, "events": events, "lastUpdateTime": _seconds(body["lastUpdateTime"])})
 

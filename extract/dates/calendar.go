@@ -131,6 +131,12 @@ func wallClock(t time.Time) time.Time {
 	return t.UTC().Add(time.Duration(offset) * time.Second)
 }
 
+// midnightIn is the beginning of a day, which is counted in UTC, on the clocks of a location.
+func midnightIn(day time.Time, location *time.Location) time.Time {
+	y, m, d := day.Date()
+	return time.Date(y, m, d, 0, 0, 0, 0, location)
+}
+
 // midnight is the beginning of t's day.
 func midnight(t time.Time) time.Time {
 	y, m, d := t.Date()

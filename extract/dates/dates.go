@@ -7,7 +7,7 @@
 //
 // Relative dates ("yesterday", "two weeks ago") count from the time at which the text was said, which the caller
 // passes; the package never asks a clock. "Today" is the day on the clock of the speaker: the day of that time in its
-// own location. Periods begin at 00:00 UTC of their days, and weeks begin on Monday.
+// own location. Periods begin at 00:00 of their days on that clock, and weeks begin on Monday.
 //
 // A date without a year or a week ("12 May", "on Friday") is the nearest one before or after that time, as the tense
 // of the sentence tells. Where the tense and the time leave more than one choice, the date is [Expression.Unsure].
@@ -41,21 +41,21 @@ type Expression struct {
 // maxExpressions is how many dates of one text are resolved. Sentences that people write have fewer.
 const maxExpressions = 6
 
-// Find gives the dates in text[from:], in order, as said at the given time, whose location is that of the speaker. The
-// words tell the tense. They are those of
-// the whole sentence, at their places in text; words before from and behind the end of text count too.
+// Find gives the dates in text[from:], in order, as said at the given time, whose location is that of the speaker and
+// of the periods. The words tell the tense. They are those of the whole sentence, at their places in text; words before
+// from and behind the end of text count too.
 //
 // Find gives six dates at most, and none if at is not a time that a memory may carry ([memory.ValidateTime]). It is
 // safe for concurrent use.
 func Find(text string, words english.Words, from int, at time.Time) []Expression {
-	at = wallClock(at)
-	if memory.ValidateTime("", at) != nil {
+	clock := wallClock(at)
+	if memory.ValidateTime("", clock) != nil {
 		return nil
 	}
-	s := sentence{text: text, lower: lowerASCII(text), words: words, from: from, at: at, annual: annual(words)}
+	s := sentence{text: text, lower: lowerASCII(text), words: words, from: from, at: clock, annual: annual(words)}
 	s.read()
 	s.complete()
-	return s.expressions()
+	return s.expressions(at.Location())
 }
 
 // sentence is a text whose dates are being found.
@@ -113,14 +113,15 @@ func (s *sentence) plausible(d *date, past bool) bool {
 	return !past || !strings.HasPrefix(s.lower[d.start:], "in ") || !d.day.After(s.at)
 }
 
-// expressions gives the dates found as the caller sees them.
-func (s *sentence) expressions() []Expression {
+// expressions gives the dates found as the caller sees them, with periods in the location of the speaker. A period that
+// begins there at a time that a memory cannot carry is left out.
+func (s *sentence) expressions(speaker *time.Location) []Expression {
 	var out []Expression
 	for i := range s.dates {
 		d := &s.dates[i]
 		e := Expression{Start: d.start, End: d.end, Note: d.note, Unsure: d.unsure}
-		if !d.day.IsZero() {
-			e.Period = Period{From: d.day, To: d.grain.end(d.day), AnyYear: d.guessed}
+		if from := midnightIn(d.day, speaker); !d.day.IsZero() && memory.ValidateTime("", from) == nil {
+			e.Period = Period{From: from, To: midnightIn(d.grain.end(d.day), speaker), AnyYear: d.guessed}
 		}
 		out = append(out, e)
 	}

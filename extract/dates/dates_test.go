@@ -55,6 +55,41 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// Days are the speaker's: at the same moment it is Sunday in one place and Monday in another. They begin at the speaker's
+// midnight.
+func TestFindOnTheSpeakersClock(t *testing.T) {
+	moment := time.Date(2026, 3, 2, 7, 30, 0, 0, time.UTC) // a Monday
+	losAngeles, tokyo := time.FixedZone("", -8*3600), time.FixedZone("", 9*3600)
+	for _, c := range []struct {
+		text  string
+		where *time.Location
+		want  string // the note
+		from  time.Time
+	}{
+		{"I leave tomorrow", losAngeles, " (2026-03-02)", time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)},
+		{"I leave tomorrow", time.UTC, " (2026-03-03)", day(2026, 3, 3)},
+		{"I leave tomorrow", tokyo, " (2026-03-03)", time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)},
+		{"I met Ann today", losAngeles, " (2026-03-01)", time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)},
+		{"I met Ann last Monday", losAngeles, " (2026-02-23)", time.Date(2026, 2, 23, 8, 0, 0, 0, time.UTC)},
+		{"I met Ann last Sunday", losAngeles, " (2026-02-22)", time.Date(2026, 2, 22, 8, 0, 0, 0, time.UTC)},
+		{"I met Ann last Sunday", tokyo, " (2026-03-01)", time.Date(2026, 2, 28, 15, 0, 0, 0, time.UTC)},
+		{"I met Ann this week", losAngeles, " (week of 2026-02-23)", time.Date(2026, 2, 23, 8, 0, 0, 0, time.UTC)},
+		{"I met Ann an hour ago", losAngeles, " (2026-03-01)", time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)},
+		{"I moved here on 2026-02-10", losAngeles, "", time.Date(2026, 2, 10, 8, 0, 0, 0, time.UTC)},
+		{"I moved here in 2019", tokyo, "", time.Date(2018, 12, 31, 15, 0, 0, 0, time.UTC)},
+	} {
+		got := dates.Find(c.text, english.Split(c.text), 0, moment.In(c.where))
+		if len(got) != 1 || got[0].Note != c.want || !got[0].Period.From.Equal(c.from) {
+			t.Errorf("%q in %v gives %+v, want %q from %v", c.text, c.where, got, c.want, c.from)
+		}
+	}
+	text := "I was born on 1 January 1900"
+	got := dates.Find(text, english.Split(text), 0, moment.In(tokyo))
+	if len(got) != 1 || !got[0].Period.IsZero() {
+		t.Errorf("a day that begins before all times of memories gives %+v", got)
+	}
+}
+
 // Marks and blanks around a date do not change what it means.
 func TestFindAmongMarks(t *testing.T) {
 	for text, want := range map[string]string{
@@ -109,18 +144,19 @@ func TestMentions(t *testing.T) {
 // FuzzFind holds what callers cut texts by.
 func FuzzFind(f *testing.F) {
 	for _, s := range []string{
-		"", "on 3, 4 and 5 June 2022 - 12 Jan. in Rome",
+		"", "on 3, 4 and 5 June 2022 - 12 Jan. in Rome", "on 1 January 1900 and 31 December 2199",
 		"ſunday laſt week in 999 decades ago", "Sept",
 		"\xff12 May\x00", "from 28 December to 3 January, in May '19 until the day before yesterday’s", "in 12 months",
 	} {
-		f.Add(s, 0, int64(1683554160))
+		f.Add(s, 0, int64(1683554160), 0)
+		f.Add(s, 0, int64(1683554160), 14*3600)
 	}
-	f.Add("yesterday", 0, memory.MinTime.Unix())
-	f.Add("tomorrow", 3, memory.MaxTime.Unix()-1)
-	f.Fuzz(func(t *testing.T, text string, from int, unix int64) {
+	f.Add("yesterday", 0, memory.MinTime.Unix(), -12*3600)
+	f.Add("tomorrow", 3, memory.MaxTime.Unix()-1, 14*3600)
+	f.Fuzz(func(t *testing.T, text string, from int, unix int64, offset int) {
 		from = max(0, min(from, len(text)))
 		end := from
-		for _, e := range dates.Find(text, english.Split(text), from, time.Unix(unix, 0)) {
+		for _, e := range dates.Find(text, english.Split(text), from, time.Unix(unix, 0).In(time.FixedZone("", offset%86400))) {
 			if e.Start < end || e.End <= e.Start || e.End > len(text) {
 				t.Fatalf("%+v is not in order or not in the text", e)
 			}

@@ -6,7 +6,7 @@ import (
 	"github.com/memoryd/memoryd/extract/english"
 )
 
-// Period is a span of time. From is in it, To is not.
+// Period is a span of time. From is in it, To is not. Both are in the location of the speaker.
 type Period struct {
 	From, To time.Time
 	// AnyYear is set where the text names days or months without their year: From and To are then of one of the
@@ -22,7 +22,7 @@ func (p Period) Holds(t time.Time) bool {
 	if !p.AnyYear {
 		return !t.Before(p.From) && t.Before(p.To)
 	}
-	year := t.UTC().Year() - p.From.Year()
+	year := t.In(p.From.Location()).Year() - p.From.Year()
 	for _, y := range [...]int{year, year - 1} { // a period may go over the turn of the year
 		if q := (Period{From: p.From.AddDate(y, 0, 0), To: p.To.AddDate(y, 0, 0)}); q.Holds(t) {
 			return true

@@ -56,6 +56,8 @@ func TestPeriodHolds(t *testing.T) {
 	day := func(y int, m time.Month, d int) time.Time { return time.Date(y, m, d, 0, 0, 0, 0, time.UTC) }
 	may := Period{From: day(2024, 5, 1), To: day(2024, 6, 1)}
 	turn := Period{From: day(2024, 12, 15), To: day(2025, 1, 15)}
+	tokyo := time.FixedZone("", 9*3600)
+	eastern := Period{From: time.Date(2024, 3, 1, 0, 0, 0, 0, tokyo), To: time.Date(2024, 3, 2, 0, 0, 0, 0, tokyo)}
 	anyYear := func(p Period) Period { p.AnyYear = true; return p }
 	for _, c := range []struct {
 		p    Period
@@ -69,6 +71,8 @@ func TestPeriodHolds(t *testing.T) {
 		{turn, day(2025, 1, 1), true}, {turn, day(2022, 1, 1), false},
 		{anyYear(turn), day(2022, 1, 1), true}, {anyYear(turn), day(2021, 12, 20), true},
 		{anyYear(turn), day(2021, 1, 20), false},
+		{anyYear(eastern), day(2025, 2, 28).Add(15 * time.Hour), true}, {anyYear(eastern), day(2025, 2, 28), false},
+		{anyYear(eastern), day(2025, 3, 1).Add(15 * time.Hour), false},
 	} {
 		if got := c.p.Holds(c.t); got != c.want {
 			t.Errorf("%+v holds %v: %v", c.p, c.t, got)

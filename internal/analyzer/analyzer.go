@@ -67,13 +67,13 @@ func terms(ws []word, lang language) []string {
 }
 
 // Of gives the terms that a memory is found by: its words, its author's name,
-// and the day it was said on as people write it ("8 May 2023"), so that a
+// and the speaker's day it was said on as people write it ("8 May 2023"), so that a
 // question with the name of a person or a month finds it. The name and the day
 // do not count when the language of the fact is guessed, and no part of a name
 // is a function word.
 func Of(m *memory.Memory) memory.Terms {
 	out := memory.Terms{}
-	for _, ts := range [][]string{terms(split(m.Author), none), Words(m.Fact), Words(Day(m.Timestamp))} {
+	for _, ts := range [][]string{terms(split(m.Author), none), Words(m.Fact), Words(Day(m.Local(m.Timestamp)))} {
 		for _, t := range ts {
 			out[t]++
 		}
@@ -81,8 +81,8 @@ func Of(m *memory.Memory) memory.Terms {
 	return out
 }
 
-// Day writes a date in words.
-func Day(t time.Time) string { return t.UTC().Format("2 January 2006") }
+// Day writes the date of a time in words, in the location of the time.
+func Day(t time.Time) string { return t.Format("2 January 2006") }
 
 // maxQuestion is how many terms of a question count. Each one costs a look at
 // all memories that have it.

@@ -9,6 +9,7 @@ package assembly
 
 import (
 	"log/slog"
+	"time"
 
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/extract"
@@ -31,6 +32,7 @@ type Options struct {
 	MaxWatchers int               // of operations. Defaults to ingest's.
 	Processors  int               // that there are. Defaults to GOMAXPROCS.
 	MaxAttempts int               // tries before an operation has failed. Defaults to ingest's.
+	Zone        *time.Location    // of events and questions without one. Defaults to none, as in ingest and retrieve.
 	Log         *slog.Logger      // Defaults to discarding.
 }
 
@@ -56,10 +58,10 @@ func Connect(sessions ingest.Sessions, memories memory.Store, opts *Options) Par
 	return Parts{
 		Ingest: ingest.New(sessions, memories, o.Embedder, o.Extractor, &ingest.Options{
 			Workers: o.Workers, MaxWatchers: o.MaxWatchers,
-			Processors: o.Processors, MaxAttempts: o.MaxAttempts, Fallback: o.Fallback, Log: o.Log,
+			Processors: o.Processors, MaxAttempts: o.MaxAttempts, Fallback: o.Fallback, Zone: o.Zone, Log: o.Log,
 			Together: Together(sessions, memories)}),
 		Retriever: retrieve.New(memories, o.Embedder, &retrieve.Options{
-			Reranker: o.Reranker, Expander: o.Expander, Log: o.Log,
+			Reranker: o.Reranker, Expander: o.Expander, Zone: o.Zone, Log: o.Log,
 		}),
 	}
 }

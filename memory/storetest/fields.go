@@ -32,7 +32,7 @@ func full(id string) memory.Memory {
 	return memory.Memory{
 		ID: id, Scope: ann, Kind: memory.KindFact, Fact: "likes tea", Author: "Ann",
 		Topics:    []string{"food", "drink", "food"},
-		Timestamp: start.Add(-time.Hour),
+		Timestamp: start.Add(-time.Hour), UTCOffset: "-08:00",
 		ValidFrom: start.Add(-2 * time.Hour),
 		ValidTo:   start.Add(2 * time.Hour), SupersededBy: "newer", Edited: true,
 		EditTime: start.Add(-time.Minute), Labelled: true,

@@ -3,8 +3,11 @@ package sessiontest
 import (
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
+	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
@@ -16,6 +19,7 @@ func roundTripCases() []testCase {
 		{"spaces and escapes", roundTripSpelling},
 		{"large event", roundTripLarge},
 		{"readings", roundTripReadings},
+		{"offsets", roundTripOffsets},
 	}
 }
 
@@ -160,5 +164,41 @@ func roundTripReadings(f *fixture) {
 	answered := f.append(key, events...).Events
 	for _, e := range append(answered, f.get(key).Events...) {
 		f.equal(e.ID, e, f.event(string(e.Doc)))
+	}
+}
+
+// An event keeps the offset that its time came with, beside the time in UTC. One whose
+// time the store sets has the offset of its time zone then.
+func roundTripOffsets(f *fixture) {
+	key := session(ann, "s1")
+	f.create(key, `{}`)
+	zone := time.FixedZone("east", 5*3600+30*60)
+	for i, c := range []struct {
+		doc, offset string
+		zone        *time.Location
+	}{
+		{`{"id":"e0","timestamp":"2026-03-01T23:30:00-08:00","content":"hi"}`, "-08:00", nil},
+		{`{"id":"e1","timestamp":"2026-03-01T23:30:00-08:00","content":"hi"}`, "-08:00", zone},
+		{`{"id":"e2","timestamp":"2026-03-01T23:30:00+00:00","content":"hi"}`, "+00:00", zone},
+		{`{"id":"e3","timestamp":"2026-03-01T23:30:00Z","content":"hi"}`, "", nil},
+		{`{"id":"e4","timestamp":"2026-03-01T23:30:00Z","content":"hi"}`, "+05:30", zone},
+		{`{"id":"e5","timestamp":"2026-03-01T23:30:00Z","utcOffset":"-03:00","content":"hi"}`, "-03:00", zone},
+		{`{"id":"e6","timestamp":1772407800,"content":"hi"}`, "+05:30", zone},
+		{`{"id":"e7","content":"hi"}`, "", nil},
+		{`{"id":"e8","content":"hi"}`, "+05:30", zone},
+		{`{"content":"hi"}`, "+05:30", zone},
+		{`{"id":"e10","utc_offset":"-03:00","content":"hi"}`, "-03:00", zone},
+	} {
+		e := f.append(key, f.event(c.doc).In(c.zone)).Events[0]
+		f.equal("offset of "+c.doc, e.UTCOffset, memory.UTCOffset(c.offset))
+		got := f.get(key).Events
+		at := slices.IndexFunc(got, func(o sessionstore.Event) bool { return o.ID == e.ID })
+		if at < 0 || len(got) != i+1 {
+			f.t.Fatalf("%d events, and %s at %d", len(got), e.ID, at)
+		}
+		f.equal("what is read of "+c.doc, got[at], e)
+		if got[at].Timestamp.Location() != time.UTC || strings.Contains(string(e.Doc), "23:30:00-08:00") {
+			f.t.Errorf("%s is stored as %s", c.doc, e.Doc)
+		}
 	}
 }
