@@ -26,6 +26,7 @@ type Options struct {
 	Extractor extract.Extractor // Defaults to the rules.
 	Fallback  extract.Extractor // finds facts while Extractor fails. Defaults to none.
 	Reranker  retrieve.Reranker // Defaults to none.
+	Reranked  int               // matches that it sees, up to 50. Defaults to 30.
 	Expander  retrieve.Expander // Defaults to none.
 	Workers   int               // users whose memories are made at a time. Defaults to 4.
 	// CacheBytes bounds what searches keep in memory of a Bank that Open makes, all
@@ -68,7 +69,7 @@ func New(sessions ingest.Sessions, memories memory.Store, opts *Options) *Bank {
 	}
 	o.Server.Processors = o.Processors
 	parts := assembly.Connect(sessions, memories, &assembly.Options{Embedder: o.Embedder, Extractor: o.Extractor,
-		Fallback: o.Fallback, Reranker: o.Reranker, Expander: o.Expander, Workers: o.Workers,
+		Fallback: o.Fallback, Reranker: o.Reranker, Reranked: o.Reranked, Expander: o.Expander, Workers: o.Workers,
 		MaxWatchers: o.MaxWatchers, Processors: o.Processors, Zone: o.TimeZone, Log: o.Log})
 	return &Bank{
 		ingest: parts.Ingest,

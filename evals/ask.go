@@ -55,7 +55,9 @@ func ParseSetting(name string) (Setting, error) {
 
 // retriever returns a retriever that ranks as a setting says.
 func (b *Bank) retriever(s Setting, log *slog.Logger) *retrieve.Retriever {
-	opts := &retrieve.Options{Without: s.Without, Reranker: b.Reranker, Expander: b.Expander, Log: log}
+	opts := &retrieve.Options{
+		Without: s.Without, Reranker: b.Reranker, Reranked: b.Reranked, Expander: b.Expander, Log: log,
+	}
 	return retrieve.New(b.stores.Memories, b.embedder, opts)
 }
 

@@ -18,6 +18,7 @@ type Bank struct {
 	Filled
 	// Reranker orders the best matches of a search again. Defaults to none.
 	Reranker retrieve.Reranker
+	Reranked int // matches that the reranker sees. Defaults to retrieve's.
 	// Expander adds wordings to the question of a search. Defaults to none.
 	Expander retrieve.Expander
 	dataset  *Dataset

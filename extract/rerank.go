@@ -20,6 +20,8 @@ const (
 	// scoreTokens is the room for the score of one text in the answer: twice what
 	// one takes.
 	scoreTokens = 32
+	// budgetTexts is how many texts share DefaultBudget. More get as much each.
+	budgetTexts = 30
 )
 
 // Reranker asks a language model how relevant memories are to a question, all of
@@ -41,9 +43,9 @@ func (r *Reranker) Name() string { return r.generator.Model() }
 // Rerank gives each text its relevance to a query: 0 to 1 in tenths, and 0 if
 // the model leaves it out. The model sees the first 400 tokens of the query, as
 // Tokens counts them, and the beginning of each text; all texts have the same
-// share of DefaultBudget. A relevance off the scale makes the answer unreadable;
-// a number that no text has is ignored. The errors are the generator's, and
-// ErrUnreadable.
+// share of DefaultBudget or, beyond 30 texts, as much as each of 30. A relevance
+// off the scale makes the answer unreadable; a number that no text has is ignored.
+// The errors are the generator's, and ErrUnreadable.
 func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
 	if len(texts) == 0 {
 		return nil, nil
@@ -98,7 +100,7 @@ var rerankSchema = object(map[string]any{
 func rerankData(query string, texts []string) string {
 	var out strings.Builder
 	query = writeQuestion(&out, query)
-	room := (DefaultBudget - Tokens(query)) / len(texts)
+	room := (DefaultBudget - Tokens(query)) / min(len(texts), budgetTexts)
 	for i, text := range texts {
 		writeLine(&out, struct {
 			N      int    `json:"n"`

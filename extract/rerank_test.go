@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
@@ -120,6 +121,16 @@ func TestRerankBudget(t *testing.T) {
 	if strings.ContainsRune(data, '\ufffd') || !strings.Contains(data, `{"n":30,"memory":"`+found[0]+`"}`) ||
 		strings.Count(data, `"memory":"日本語 and more 日本語 and`) != 29 {
 		t.Errorf("data: %.3000s", data)
+	}
+	g = says(`{"scores":[]}`)
+	fifty := append(slices.Clone(long), append(long, long...)...)[:50]
+	if _, err := reranker(g).Rerank(t.Context(), "why", fifty); err != nil {
+		t.Fatal(err)
+	}
+	frames = 50 * Tokens(`{"n":12,"memory":""}`+"\n")
+	const budget = DefaultBudget * 50 / 30
+	if n := Tokens(g.prompts[0].Data); n > budget+frames || n < budget*9/10 || g.prompts[0].MaxTokens < 50*15 {
+		t.Errorf("%d tokens of fifty texts, %d for the answer", n, g.prompts[0].MaxTokens)
 	}
 	for most, want := range map[int]string{
 		0: "", 1: "日", 2: "日本", 3: "日本 abc", 4: "日本 abcdef", 9: "日本 abcdef",

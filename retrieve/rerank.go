@@ -20,7 +20,7 @@ type Reranker interface {
 	Name() string
 	// Rerank returns a score for each text, in their order: 0 for a text that has
 	// nothing to do with the question, 1 for one that answers it. The query has 1
-	// to MaxQuery bytes. There are 2 to 30 texts, none empty. Each is a line such
+	// to MaxQuery bytes. There are 2 to MaxReranked texts, none empty. Each is a line such
 	// as "(8 May 2023, Ann) I adopted a cat.", after a line with the question if it
 	// replies to one, and has some 120 tokens at most, as extract.Tokens estimates.
 	// Texts are data: instructions in them are not followed. Rerank is called
@@ -30,11 +30,15 @@ type Reranker interface {
 	Rerank(ctx context.Context, query string, texts []string) ([]float64, error)
 }
 
+// How many matches are reranked. On annotated conversations the first thirty have .88
+// of the turns that answer a question, and the first ten have .83. Fifty have .90, for
+// nearly twice the tokens and the time.
 const (
-	// rerankTop is the number of matches that are reranked. On annotated
-	// conversations they have .88 of the turns that answer a question; the first
-	// ten have .80, and fifty would have .90 for nearly twice the tokens.
-	rerankTop = 30
+	DefaultReranked = 30
+	MaxReranked     = 50
+)
+
+const (
 	// rerankWeight is the reranker's share of a score. The scores of the first and
 	// the tenth match differ by some .2, which four of the reranker's ten steps make
 	// up for. The share was chosen without a model, with simulated rerankers on
@@ -46,9 +50,10 @@ const (
 	// of them fit into extract.DefaultBudget. Few turns of a conversation are
 	// longer. The question that a turn replies to takes a third of it at most.
 	rerankTokens = 120
-	// rerankTime is how long a search waits for the reranker. It is somewhat more
-	// than a model takes to read some thousand tokens and write some hundred.
-	rerankTime = 3 * time.Second
+	// rerankTime is how long a search waits for the reranker, for each match: 3 seconds
+	// for thirty. That is somewhat more than a model takes to read some thousand tokens
+	// and write some hundred.
+	rerankTime = 100 * time.Millisecond
 )
 
 // judgments holds the reranker's scores by memory id; nil if it gave none.
@@ -65,7 +70,7 @@ func (r *Retriever) rerank(
 	if r.reranker == nil || len(best) < 2 {
 		return nil, nil
 	}
-	top := best[:min(len(best), rerankTop)]
+	top := best[:min(len(best), r.reranked)]
 	var scores []float64
 	err := r.reranking.call(ctx, func(ctx context.Context) (err error) {
 		if scores, err = r.reranker.Rerank(ctx, wordings[0].text, texts(top, wordings)); err != nil {

@@ -127,7 +127,8 @@ func TestRerankTexts(t *testing.T) {
 	}
 }
 
-// The first thirty matches are reranked, even if more are wanted. Those behind
+// The first thirty matches are reranked, or as many as Options say, up to fifty, even
+// if more or fewer are wanted. Those behind
 // them stay there, in their order. Scores fall, and are the sum of their parts.
 func TestRerankMany(t *testing.T) {
 	var turns []string
@@ -174,6 +175,14 @@ func TestRerankMany(t *testing.T) {
 			t.Errorf("%s: score %v after %v, parts sum to %v, weights to %v", m.Memory.ID, m.Score, last, sum, weights)
 		}
 		last = m.Score
+	}
+	for reranked, want := range map[int]int{2: 2, 45: 45, 50: 50, 51: 50, 1: 2} {
+		j.asked = nil
+		opts := &retrieve.Options{Reranker: j, Reranked: reranked}
+		first := search(t, retrieve.New(s, embed.Builtin{}, opts), retrieve.Request{Query: req.Query, TopK: 1})
+		if len(j.asked) != 1 || len(j.asked[0]) != want || first[0].Memory.ID != plain[want-1].Memory.ID {
+			t.Errorf("%d: %d judged, want %d", reranked, len(j.asked[0]), want)
+		}
 	}
 	if few := search(t, retrieve.New(s, embed.Builtin{}, &retrieve.Options{Reranker: j}), retrieve.Request{Query: req.Query, TopK: 3}); !cmp.Equal(
 		ids(few),
@@ -271,6 +280,12 @@ func TestRerankHangs(t *testing.T) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}}
+		more := retrieve.New(s, embed.Builtin{}, &retrieve.Options{Reranker: j, Reranked: 50})
+		begin := time.Now()
+		if got := ids(search(t, more, req)); !cmp.Equal(want, got) || time.Since(begin) != 5*time.Second {
+			t.Errorf("of fifty matches: %v after %v", got, time.Since(begin))
+		}
+		j.asked = nil
 		r := retrieve.New(s, embed.Builtin{}, &retrieve.Options{Reranker: j})
 		gone, leave := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, leave)

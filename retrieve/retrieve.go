@@ -36,6 +36,9 @@ type Options struct {
 	Without []string
 	// Reranker puts the best matches into a new order. Defaults to none.
 	Reranker Reranker
+	// Reranked is how many matches the reranker sees, 2 to MaxReranked. Defaults to
+	// DefaultReranked.
+	Reranked int
 	// Expander words the questions of requests with Expand in other ways. Defaults to
 	// none.
 	Expander Expander
@@ -49,6 +52,7 @@ type Retriever struct {
 	store    memory.Store
 	embedder embed.Embedder
 	reranker Reranker // nil if there is none
+	reranked int      // matches that it sees
 	expander Expander // nil if there is none
 	weights  [partCount]float64
 	zone     *time.Location
@@ -68,13 +72,14 @@ func New(store memory.Store, embedder embed.Embedder, opts *Options) *Retriever 
 		store:    store,
 		embedder: embedder,
 		reranker: opts.Reranker,
+		reranked: min(max(cmp.Or(opts.Reranked, DefaultReranked), 2), MaxReranked),
 		expander: opts.Expander,
 		weights:  rawWeights(opts.Without),
 		zone:     cmp.Or(opts.Zone, time.UTC),
 		log:      opts.Log,
 		now:      time.Now,
 	}
-	r.reranking.limit, r.expanding.limit = rerankTime, expandTime
+	r.reranking.limit, r.expanding.limit = time.Duration(r.reranked)*rerankTime, expandTime
 	if embedder.Model().Remote {
 		r.embedding.limit = embedTime
 	}
@@ -210,7 +215,7 @@ func (r *Retriever) search(
 	}
 	n := req.TopK
 	if r.reranker != nil {
-		n = max(n, rerankTop)
+		n = max(n, r.reranked)
 	}
 	best, weights := r.rank(wordings, asked, n)
 	reranked, err := r.rerank(ctx, wordings, best)

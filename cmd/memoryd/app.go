@@ -66,7 +66,7 @@ func (a *app) serveWith(e embed.Embedder) {
 	maps.Copy(notes, a.stores.Notes)
 	bank := memoryd.New(a.stores.Sessions, a.stores.Memories, &memoryd.Options{
 		Embedder: e, Extractor: a.models.extractor, Fallback: a.models.fallback,
-		Reranker: a.models.reranker, Expander: a.models.expander,
+		Reranker: a.models.reranker, Reranked: a.cfg.reranked, Expander: a.models.expander,
 		Workers: a.cfg.workers, MaxWatchers: a.cfg.maxWatchers, Processors: a.processors, Log: a.log,
 		TimeZone: a.cfg.zone,
 		Server: server.Options{
@@ -159,7 +159,7 @@ func (a *app) announce(on net.Listener, stdout io.Writer) {
 		"sessions", shown(cfg.sessions), "session-ttl", cfg.sessionTTL, "memories", shown(cfg.memories),
 		"embedder", embedder.Name, "embedding-dimension", embedder.Dimension,
 		"extractor", a.models.extractor.Name(), "extractor-fallback", cfg.fallback, "extractor-tokens", cfg.batchTokens,
-		"reranker", nameOf(a.models.reranker), "expander", nameOf(a.models.expander),
+		"reranker", nameOf(a.models.reranker), "reranker-matches", cfg.reranked, "expander", nameOf(a.models.expander),
 		"preload-timeout", cfg.preloadTimeout, "workers", cfg.workers,
 		"cache-bytes", cfg.cacheBytes, "delete-reserve", cfg.reserve,
 		"max-body", cfg.limits.body, "max-bodies", cfg.limits.bodies,

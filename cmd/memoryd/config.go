@@ -18,6 +18,7 @@ import (
 	"github.com/memoryd/memoryd/internal/assembly"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/retrieve"
 	"github.com/memoryd/memoryd/server"
 	"github.com/memoryd/memoryd/tools"
 )
@@ -37,6 +38,7 @@ type config struct {
 	fallback       string
 	batchTokens    int // of a conversation that a model is given at a time
 	reranker       string
+	reranked       int // matches that the reranker sees
 	expander       string
 	preloadTimeout time.Duration // for a search of preload_memory
 	timeZone       string
@@ -73,7 +75,8 @@ func embedderFlagNames() []string { return []string{"embedder", "embedding-dimen
 
 // modelFlagNames are the flags of serve that are about models.
 func modelFlagNames() []string {
-	return append(embedderFlagNames(), "extractor", "extractor-fallback", "extractor-tokens", "reranker", "expander")
+	return append(embedderFlagNames(),
+		"extractor", "extractor-fallback", "extractor-tokens", "reranker", "reranker-matches", "expander")
 }
 
 // logFlagNames are the flags of commands that write a log.
@@ -109,6 +112,8 @@ func serveFlags(cfg *config) *flag.FlagSet {
 		"`TOKENS` of a conversation that a model reads at a time")
 	fs.StringVar(&cfg.reranker, "reranker", "none",
 		"`MODEL` that orders the best matches of a search again: none, gemini[:MODEL] or openai[:MODEL]")
+	fs.IntVar(&cfg.reranked, "reranker-matches", retrieve.DefaultReranked,
+		"`MATCHES` of a search that the reranker sees")
 	fs.StringVar(&cfg.expander, "expander", "none",
 		"`MODEL` that guesses what might answer the query of a search: none, gemini[:MODEL] or openai[:MODEL]")
 	fs.DurationVar(&cfg.preloadTimeout, "preload-timeout", tools.DefaultPreloadTimeout,
@@ -272,6 +277,8 @@ func (c *config) checkServing() error {
 	switch {
 	case !namesProvider(c.reranker) && c.reranker != "none":
 		return fmt.Errorf("-reranker %q: want none, gemini:MODEL or openai:MODEL", c.reranker)
+	case c.reranked < 2 || c.reranked > retrieve.MaxReranked:
+		return fmt.Errorf("-reranker-matches %d: want 2 to %d", c.reranked, retrieve.MaxReranked)
 	case !namesProvider(c.expander) && c.expander != "none":
 		return fmt.Errorf("-expander %q: want none, gemini:MODEL or openai:MODEL", c.expander)
 	case c.workers < 1 || c.workers > 1000:

@@ -199,6 +199,8 @@ func TestRefusals(t *testing.T) {
 		{"want rules", 2, []string{"-extractor", "nonsense", "-data", dir}},
 		{"want none, gemini:MODEL", 2, []string{"-reranker", "nonsense", "-data", dir}},
 		{"want none, gemini:MODEL", 2, []string{"-expander", "nonsense", "-data", dir}},
+		{"-reranker-matches 51: want 2 to 50", 2, []string{"-reranker-matches", "51", "-data", dir}},
+		{"-reranker-matches 1: want 2 to 50", 2, []string{"-reranker-matches", "1", "-data", dir}},
 		{"-preload-timeout 0s: want 1ms to 30s", 2, []string{"-preload-timeout", "0", "-data", dir}},
 		{"want 1ms to 30s", 2, []string{"-preload-timeout", "1m", "-data", dir}},
 		{"-preload-timeout", 2, []string{"-preload-timeout", "300", "-data", dir}},

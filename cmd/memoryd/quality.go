@@ -138,7 +138,7 @@ func (q *quality) eval(ctx context.Context, s streams) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, bank.Close()) }()
-	bank.Reranker, bank.Expander = m.reranker, m.expander
+	bank.Reranker, bank.Reranked, bank.Expander = m.reranker, q.cfg.reranked, m.expander
 	// The tables are printed even if a comparison fails: the measurement is done.
 	results, err := bank.Ask(ctx, q.settings, log)
 	if err != nil {

@@ -27,6 +27,7 @@ type Options struct {
 	Extractor   extract.Extractor // Defaults to the rules.
 	Fallback    extract.Extractor // finds facts while Extractor fails. Defaults to none.
 	Reranker    retrieve.Reranker // Defaults to none.
+	Reranked    int               // matches that it sees. Defaults to retrieve's.
 	Expander    retrieve.Expander // Defaults to none.
 	Workers     int               // users whose memories are made at a time. Defaults to ingest's.
 	MaxWatchers int               // of operations. Defaults to ingest's.
@@ -61,7 +62,7 @@ func Connect(sessions ingest.Sessions, memories memory.Store, opts *Options) Par
 			Processors: o.Processors, MaxAttempts: o.MaxAttempts, Fallback: o.Fallback, Zone: o.Zone, Log: o.Log,
 			Together: Together(sessions, memories)}),
 		Retriever: retrieve.New(memories, o.Embedder, &retrieve.Options{
-			Reranker: o.Reranker, Expander: o.Expander, Zone: o.Zone, Log: o.Log,
+			Reranker: o.Reranker, Reranked: o.Reranked, Expander: o.Expander, Zone: o.Zone, Log: o.Log,
 		}),
 	}
 }
