@@ -138,10 +138,13 @@ func (a *answer) send(p []byte) (int, error) {
 }
 
 // within gives the client time to read the next bytes, and at least so many.
-func (a *answer) within(bytes int64) {
+func (a *answer) within(bytes int64) { writeWithin(a.control, bytes) }
+
+// writeWithin gives the client time to read the next bytes, and at least so many.
+func writeWithin(control *http.ResponseController, bytes int64) {
 	limit := writeTime + time.Duration(bytes/writeRate)*time.Second
 	// A transport within the process has no deadlines.
-	_ = a.control.SetWriteDeadline(time.Now().Add(limit))
+	_ = control.SetWriteDeadline(time.Now().Add(limit))
 }
 
 // text writes JSON as it is.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/ingest"
+	"github.com/memoryd/memoryd/internal/strict"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -200,5 +201,27 @@ func (s *Server) dryRun(c echo.Context, scope memory.Scope) error {
 	if p.Err != nil {
 		out.Error = p.Err.Error()
 	}
-	return sendJSON(c, http.StatusOK, out)
+	return s.sendWithRoom(c, scope, out)
+}
+
+// sendWithRoom answers with JSON once there is room for it. It is for an answer that
+// cost too much to be made again, so that it is held while the request waits, and so is
+// the room of the request's body.
+func (s *Server) sendWithRoom(c echo.Context, scope memory.Scope, v any) error {
+	raw, err := strict.Encode(v)
+	if err != nil {
+		return err
+	}
+	bytes := int64(len(raw))
+	if bytes > smallAnswer {
+		share, err := s.answers.Take(c.Request().Context(), scope, bytes, roomTime)
+		if err != nil {
+			return err
+		}
+		defer share.Release()
+	}
+	out := newAnswer(c, http.StatusOK)
+	out.within(bytes)
+	out.raw(raw)
+	return out.finish()
 }

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/memoryd/memoryd/internal/inflight"
 	"github.com/memoryd/memoryd/mcp"
 	"github.com/memoryd/memoryd/memory"
 )
@@ -24,7 +26,9 @@ func (s *Server) mcp(c echo.Context, scope memory.Scope) error {
 	if err := takeElements(c, raw); err != nil {
 		return err
 	}
-	bank := &scopeBank{server: s, scope: scope, requestID: requestID(c)}
+	bank := &scopeBank{server: s, scope: scope, requestID: requestID(c),
+		control: http.NewResponseController(c.Response())}
+	defer bank.release()
 	log := s.opts.Log.With("id", bank.requestID)
 	mcp.Serve(c.Response(), c.Request(), raw, bank, &mcp.Options{Version: s.opts.Version, Log: log})
 	if !c.Response().Committed { // the time of the request ended before there was an answer
@@ -38,8 +42,10 @@ type scopeBank struct {
 	server    *Server
 	scope     memory.Scope
 	requestID string
+	control   *http.ResponseController
 
 	mu      sync.Mutex
+	shares  []*inflight.Share // of the answer
 	reasons []error
 }
 
@@ -47,13 +53,45 @@ var _ mcp.Bank = (*scopeBank)(nil)
 
 // CallTool implements mcp.Bank.
 func (b *scopeBank) CallTool(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
-	result, err := b.server.tools.Call(ctx, b.scope, name, args)
+	result, share, err := b.server.toolResult(ctx, b.scope, name, args)
+	if err == nil {
+		b.send(share, int64(len(result)))
+	}
 	return result, b.public(err)
 }
 
-// Memories implements mcp.Bank.
+// send keeps the room of a part of the answer until the answer is sent, and gives the
+// client time to read it.
+func (b *scopeBank) send(share *inflight.Share, bytes int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.shares = append(b.shares, share)
+	writeWithin(b.control, bytes)
+}
+
+// release gives back the room of the answer.
+func (b *scopeBank) release() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range b.shares {
+		s.Release()
+	}
+}
+
+// Memories implements mcp.Bank. The page has room while it is read and until the answer
+// is sent. Of each memory the answer has a line.
 func (b *scopeBank) Memories(ctx context.Context, list memory.List) (memory.Page, error) {
+	share, err := b.server.answers.Take(ctx, b.scope, memory.MaxListBytes, roomTime)
+	if err != nil {
+		return memory.Page{}, b.public(err)
+	}
 	page, err := b.server.memories.List(ctx, b.scope, list)
+	var bytes int64
+	for i := range page.Memories {
+		bytes += page.Memories[i].Bytes()
+	}
+	share.Shrink(bytes)
+	b.send(share, bytes)
 	return page, b.public(err)
 }
 

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -60,9 +61,9 @@ func (s *Server) search(c echo.Context, scope memory.Scope) error {
 	if err != nil {
 		return err
 	}
-	matches, share, err := foundWithRoom(s, c, scope, func() ([]memory.Match, error) {
+	matches, share, err := foundWithRoom(c.Request().Context(), s, scope, func() ([]memory.Match, error) {
 		return s.retriever.Search(c.Request().Context(), scope, r)
-	}, func(matches *[]memory.Match) []memory.Match { return *matches })
+	}, func(matches *[]memory.Match) int64 { return matchBytes(*matches) })
 	if err != nil {
 		return err
 	}
@@ -75,18 +76,16 @@ func (s *Server) search(c echo.Context, scope memory.Scope) error {
 	return out.finish()
 }
 
-// foundWithRoom returns what find finds, with room to send its matches. Their size is
-// known only then. If there is no room at once, what was found is dropped, so that a
-// request that waits holds none of it, and found again when there is. Few bytes take
-// no room.
-func foundWithRoom[T any](s *Server, c echo.Context, scope memory.Scope, find func() (T, error),
-	matches func(*T) []memory.Match) (out T, share *inflight.Share, err error) {
+// foundWithRoom returns what find finds, with room to send it. Its bytes are known only
+// then. If there is no room at once, what was found is dropped, so that a request that
+// waits holds none of it, and found again when there is. Few bytes take no room.
+func foundWithRoom[T any](ctx context.Context, s *Server, scope memory.Scope, find func() (T, error),
+	size func(*T) int64) (out T, share *inflight.Share, err error) {
 	var none T
-	ctx := c.Request().Context()
 	if out, err = find(); err != nil {
 		return none, nil, err
 	}
-	bytes := matchBytes(matches(&out))
+	bytes := size(&out)
 	if bytes <= smallAnswer {
 		return out, nil, nil
 	}
@@ -98,7 +97,7 @@ func foundWithRoom[T any](s *Server, c echo.Context, scope memory.Scope, find fu
 		return none, nil, err
 	}
 	if out, err = find(); err == nil {
-		err = share.Grow(ctx, matchBytes(matches(&out)), 0) // the memories may have grown
+		err = share.Grow(ctx, size(&out), 0) // the memories may have grown
 	}
 	if err != nil {
 		share.Release()
@@ -115,8 +114,9 @@ func matchBytes(matches []memory.Match) (bytes int64) {
 	return bytes
 }
 
-// smallAnswer is the size up to which an answer takes no room, in bytes.
-const smallAnswer = 256 << 10
+// smallAnswer is the size up to which an answer takes no room, in bytes. All answers of
+// requests in progress take 64 MiB by that, with DefaultRequests.
+const smallAnswer = 32 << 10
 
 // promptContext answers POST {scope}/memories/context: the best matches of a
 // search as one block of text for a prompt, within a budget of tokens.
@@ -136,9 +136,9 @@ func (s *Server) promptContext(c echo.Context, scope memory.Scope) error {
 	if req.MaxTokens != nil {
 		maxTokens = *req.MaxTokens
 	}
-	block, share, err := foundWithRoom(s, c, scope, func() (retrieve.Block, error) {
+	block, share, err := foundWithRoom(c.Request().Context(), s, scope, func() (retrieve.Block, error) {
 		return s.retriever.Context(c.Request().Context(), scope, r, maxTokens)
-	}, func(block *retrieve.Block) []memory.Match { return block.Memories })
+	}, func(block *retrieve.Block) int64 { return matchBytes(block.Memories) })
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/memoryd/memoryd/internal/inflight"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/tools"
 )
@@ -95,11 +97,29 @@ func (s *Server) callTool(c echo.Context, scope memory.Scope) error {
 	if err := checkScope(scope, req.App, req.User); err != nil {
 		return err
 	}
-	result, err := s.tools.Call(c.Request().Context(), scope, name, req.Args)
+	result, share, err := s.toolResult(c.Request().Context(), scope, name, req.Args)
 	if err != nil {
 		return err
 	}
-	return sendJSON(c, http.StatusOK, struct {
-		Result json.RawMessage `json:"result"`
-	}{result})
+	defer share.Release()
+	out := newAnswer(c, http.StatusOK)
+	out.within(int64(len(result)))
+	out.text(`{"result":`)
+	out.raw(result)
+	out.text("}")
+	return out.finish()
+}
+
+// toolResult calls a tool, with room to send its result. If that waits the tool is
+// called again, so one that changes memories takes none: its result has the texts of
+// the few memories that one fact has changed.
+func (s *Server) toolResult(ctx context.Context, scope memory.Scope, name string, args json.RawMessage) (
+	json.RawMessage, *inflight.Share, error) {
+	if t, err := tools.Find(name); err != nil || !t.ReadOnly {
+		result, err := s.tools.Call(ctx, scope, name, args)
+		return result, nil, err
+	}
+	return foundWithRoom(ctx, s, scope, func() (json.RawMessage, error) {
+		return s.tools.Call(ctx, scope, name, args)
+	}, func(result *json.RawMessage) int64 { return int64(len(*result)) })
 }

@@ -53,9 +53,9 @@ func All() []*Tool { return slices.Clone(declared) }
 
 var declared = []*Tool{loadMemory, searchMemory, remember, forget}
 
-// find returns the tool of a name. PreloadMemory is among them, although it is not
-// declared to models.
-func find(name string) (*Tool, error) {
+// Find returns the tool of a name. PreloadMemory is among them, although it is not
+// declared to models. The error is ErrNotFound, with the names that there are.
+func Find(name string) (*Tool, error) {
 	callable := append(All(), preloadMemory)
 	var names []string
 	for _, t := range callable {
@@ -223,7 +223,7 @@ func (f failure) Error() string { return string(f) }
 func (b *Toolbox) Call(
 	ctx context.Context, scope memory.Scope, name string, args json.RawMessage,
 ) (json.RawMessage, error) {
-	t, err := find(name)
+	t, err := Find(name)
 	if err != nil {
 		return nil, err
 	}
