@@ -45,7 +45,7 @@ type Filled struct {
 func Fill(ctx context.Context, d *Dataset, x extract.Extractor, e embed.Embedder) (b *Bank, err error) {
 	filled := Filled{Embedder: e.Model().Name, Extractor: x.Name(), Events: d.events()}
 	b = &Bank{dataset: d, embedder: e, Filled: filled}
-	if b.stores, err = openStores(ctx, e); err != nil {
+	if b.stores, err = openStores(ctx, e, nil); err != nil {
 		return nil, err
 	}
 	defer func() {

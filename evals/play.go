@@ -32,9 +32,10 @@ type stores struct {
 	dir string
 }
 
-// openStores opens both stores in a new directory.
-func openStores(ctx context.Context, e embed.Embedder) (s *stores, err error) {
+// openStores opens both stores in a new directory, with a clock; nil is time.Now.
+func openStores(ctx context.Context, e embed.Embedder, now func() time.Time) (s *stores, err error) {
 	s = &stores{Stores: assembly.NewStores()}
+	s.Now = now
 	if s.dir, err = os.MkdirTemp("", "memoryd-eval-"); err != nil {
 		return nil, err
 	}
@@ -52,7 +53,7 @@ func (s *stores) ingest(ctx context.Context, x extract.Extractor, e embed.Embedd
 	feed func(context.Context, *player) error) (extract.Usage, error) {
 	playing, over := context.WithCancelCause(ctx)
 	w := &watched{Extractor: x, budget: budget, over: over}
-	opts := &assembly.Options{Embedder: e, Extractor: w, MaxAttempts: attempts}
+	opts := &assembly.Options{Embedder: e, Extractor: w, MaxAttempts: attempts, Now: s.Now}
 	parts := assembly.Connect(s.Sessions, s.Memories, opts)
 	var running conc.WaitGroup
 	running.Go(func() { parts.Ingest.Run(playing) })
@@ -68,7 +69,7 @@ func (s *stores) ingest(ctx context.Context, x extract.Extractor, e embed.Embedd
 // extractor's error.
 func play(ctx context.Context, x extract.Extractor, e embed.Embedder, c Case) (
 	facts []Fact, used extract.Usage, err error) {
-	s, err := openStores(ctx, e)
+	s, err := openStores(ctx, e, nil)
 	if err != nil {
 		return nil, used, err
 	}

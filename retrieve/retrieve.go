@@ -45,6 +45,8 @@ type Options struct {
 	// Zone is the time zone of requests that name none. Defaults to UTC.
 	Zone *time.Location
 	Log  *slog.Logger // Defaults to discarding.
+	// Now is the clock of searches, the store's. Defaults to time.Now.
+	Now func() time.Time
 }
 
 // Retriever searches one store.
@@ -77,11 +79,14 @@ func New(store memory.Store, embedder embed.Embedder, opts *Options) *Retriever 
 		weights:  rawWeights(opts.Without),
 		zone:     cmp.Or(opts.Zone, time.UTC),
 		log:      opts.Log,
-		now:      time.Now,
+		now:      opts.Now,
 	}
 	r.reranking.limit, r.expanding.limit = time.Duration(r.reranked)*rerankTime, expandTime
 	if embedder.Model().Remote {
 		r.embedding.limit = embedTime
+	}
+	if r.now == nil {
+		r.now = time.Now
 	}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)

@@ -47,6 +47,7 @@ func commands() []*subcommand {
 		exportCommand(), importCommand(), reembedCommand(), rebuildCommand(), recoverCommand(), backupCommand(),
 		checkCommand(), acceptCommand(),
 		evalCommand("eval"), evalCommand("eval extraction"), retrievalCommand(), locomoCommand(), talkCommand(),
+		storiesCommand(),
 		benchCommand(),
 		readyCommand(), versionCommand(), helpCommand(),
 	}

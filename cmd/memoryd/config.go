@@ -55,6 +55,7 @@ type config struct {
 
 	mcp     mcpConfig
 	quality qualityConfig
+	story   string // of eval stories: the name of one
 	bench   benchConfig
 	whole   checkConfig
 	again   bool // of rebuild: into the memory store that the sessions have

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memoryd/memoryd/evals"
 	"github.com/memoryd/memoryd/internal/modeltest"
 )
 
@@ -52,6 +53,41 @@ func TestEvalTalk(t *testing.T) {
 	if err != nil || len(lines.FindAllString(out, -1)) != 2 || !strings.Contains(errs, "msg=missed set=tuned") ||
 		strings.Contains(errs, "set=heldout") {
 		t.Errorf("%v, stderr %q:\n%s", err, errs, out)
+	}
+}
+
+// Each set of stories has a table; the log tells of stories of the tuned set alone.
+func TestEvalStories(t *testing.T) {
+	tuned, err := evals.Stories("tuned")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for i := range tuned {
+		names[tuned[i].Name] = true
+	}
+	out, errs, err := evaluate(t, "stories", "-log-level", "debug")
+	rows := regexp.MustCompile(`(?m)^(tuned|heldout|all changes +110 .*|controls +50 +- .*)$`).FindAllString(out, -1)
+	if err != nil || len(rows) != 6 || rows[0] != "tuned" || rows[3] != "heldout" {
+		t.Errorf("%v:\n%s", err, out)
+	}
+	logged := regexp.MustCompile(`(?m) msg=story name=(\S+) `).FindAllStringSubmatch(errs, -1)
+	for _, l := range logged {
+		if !names[l[1]] {
+			t.Fatal("the log names a story that is not of the tuned set, or names one twice")
+		}
+		names[l[1]] = false
+	}
+	if len(logged) == 0 {
+		t.Error("the log tells of no story")
+	}
+	name := tuned[0].Name
+	out, errs, err = evaluate(t, "stories", "-story", name, "-log-level", "debug")
+	if err != nil || strings.Contains(out, "heldout") || !strings.Contains(errs, "msg=context name="+name+" order=2") {
+		t.Errorf("-story: %v, stderr %q:\n%s", err, errs, out)
+	}
+	if _, _, err := evaluate(t, "stories", "-story", "none"); exitCode(err) != 2 {
+		t.Errorf("-story none: %v, want a mistake on the command line", err)
 	}
 }
 

@@ -35,6 +35,7 @@ type Options struct {
 	MaxAttempts int               // tries before an operation has failed. Defaults to ingest's.
 	Zone        *time.Location    // of events and questions without one. Defaults to none, as in ingest and retrieve.
 	Log         *slog.Logger      // Defaults to discarding.
+	Now         func() time.Time  // The clock, that of the stores. Defaults to time.Now.
 }
 
 // Parts work on two stores: Ingest makes memories of sessions, Retriever finds
@@ -59,10 +60,14 @@ func Connect(sessions ingest.Sessions, memories memory.Store, opts *Options) Par
 	return Parts{
 		Ingest: ingest.New(sessions, memories, o.Embedder, o.Extractor, &ingest.Options{
 			Workers: o.Workers, MaxWatchers: o.MaxWatchers,
-			Processors: o.Processors, MaxAttempts: o.MaxAttempts, Fallback: o.Fallback, Zone: o.Zone, Log: o.Log,
+			Processors: o.Processors, MaxAttempts: o.MaxAttempts, Fallback: o.Fallback, Zone: o.Zone, Log: o.Log, Now: o.Now,
 			Together: Together(sessions, memories)}),
 		Retriever: retrieve.New(memories, o.Embedder, &retrieve.Options{
+<<<<<<< HEAD
 			Reranker: o.Reranker, Reranked: o.Reranked, Expander: o.Expander, Zone: o.Zone, Log: o.Log,
+=======
+			Reranker: o.Reranker, Expander: o.Expander, Zone: o.Zone, Log: o.Log, Now: o.Now,
+>>>>>>> 8801627 (evals: stories of change, to measure whether an agent is told what holds)
 		}),
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
@@ -62,6 +63,8 @@ type Stores struct {
 	Watches []func(context.Context, *slog.Logger)
 	// Notes are further lines of /readyz, by name.
 	Notes map[string]func() string
+	// Now is the clock of stores in SQLite files. Defaults to time.Now.
+	Now func() time.Time
 	// Hint is what to do about a file that cannot be opened: part of the error.
 	Hint string
 
@@ -127,7 +130,7 @@ func (s *Stores) OpenSessions(path string, both bool) error {
 	if err != nil {
 		return err
 	}
-	sessions, err := sqlitesession.New(db, &sqlitesession.Options{MaxState: s.MaxState})
+	sessions, err := sqlitesession.New(db, &sqlitesession.Options{MaxState: s.MaxState, Now: s.Now})
 	if err != nil {
 		return fmt.Errorf("sessions in %s: %w", db.Path(), err)
 	}
@@ -143,7 +146,7 @@ func (s *Stores) OpenMemories(path string, both bool, model memory.Model) error 
 	if err != nil {
 		return err
 	}
-	memories, err := sqlitestore.New(db, model, &sqlitestore.Options{CacheBytes: s.CacheBytes})
+	memories, err := sqlitestore.New(db, model, &sqlitestore.Options{CacheBytes: s.CacheBytes, Now: s.Now})
 	if err != nil {
 		return fmt.Errorf("memories in %s: %w", db.Path(), err)
 	}
