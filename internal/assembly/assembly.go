@@ -63,11 +63,8 @@ func Connect(sessions ingest.Sessions, memories memory.Store, opts *Options) Par
 			Processors: o.Processors, MaxAttempts: o.MaxAttempts, Fallback: o.Fallback, Zone: o.Zone, Log: o.Log, Now: o.Now,
 			Together: Together(sessions, memories)}),
 		Retriever: retrieve.New(memories, o.Embedder, &retrieve.Options{
-<<<<<<< HEAD
 			Reranker: o.Reranker, Reranked: o.Reranked, Expander: o.Expander, Zone: o.Zone, Log: o.Log,
-=======
-			Reranker: o.Reranker, Expander: o.Expander, Zone: o.Zone, Log: o.Log, Now: o.Now,
->>>>>>> 8801627 (evals: stories of change, to measure whether an agent is told what holds)
+			Now: o.Now,
 		}),
 	}
 }
