@@ -30,6 +30,9 @@ const (
 	piecesPerLife = 12 // of each user, so that there is something left to send after the last kill
 )
 
+// manyEvents is more than one step of the embedded file writes the turns of.
+const manyEvents = 500
+
 // piece is one request to ingest events.
 type piece struct {
 	scope, session string
@@ -62,6 +65,12 @@ func userPieces(user int) (out []piece) {
 				}
 				p.events = append(p.events, map[string]any{"id": fmt.Sprintf("e%d", e), "author": "user", "content": text,
 					"timestamp": 1.7e9 + float64(s*100000+e)})
+			}
+			if user == 0 && s == 0 && n%6 == 3 { // many events, which are stored and indexed in several steps
+				for i := range manyEvents {
+					p.events = append(p.events, map[string]any{"id": fmt.Sprintf("m%d.%d", n, i), "author": "agent",
+						"content": fmt.Sprint("That is fine with me, number ", i, "."), "timestamp": 1.7e9 + float64(n)})
+				}
 			}
 			out = append(out, p)
 		}
@@ -189,10 +198,16 @@ func turnsAreThere(t *testing.T, data string) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			many := 0
 			for _, e := range session.Events {
-				if !turns[key.ID+" "+e.ID] {
+				if strings.HasPrefix(e.ID, "m") {
+					many++ // its turn may follow in a later step
+				} else if !turns[key.ID+" "+e.ID] {
 					t.Errorf("event %s of session %s of %s was stored without its turn", e.ID, key.ID, scope.User)
 				}
+			}
+			if many%manyEvents != 0 {
+				t.Errorf("%d events are stored of requests of %d", many, manyEvents)
 			}
 		}
 	}

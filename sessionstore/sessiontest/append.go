@@ -29,6 +29,7 @@ func appendCases() []testCase {
 		{"all or nothing", appendAllOrNothing},
 		{"leaves its arguments alone", appendLeavesArguments},
 		{"many events", appendMany},
+		{"many events, some of them repeated", appendManyRepeated},
 	}
 }
 
@@ -374,4 +375,56 @@ func appendMany(f *fixture) {
 	f.hasEvents("events", got.Events, want...)
 	f.hasState("state", got.State, `{"n":1200}`)
 	f.hasEvents("the last", f.getSome(key, sessionstore.Get{NumRecent: 2}).Events, want[1198:]...)
+}
+
+// The same holds for many events, which a store may write in other ways than few: of
+// those that come again, some in the same call, each is stored once, where it came
+// first, and the state is that of the new ones. The answer has each as it is stored. A
+// new session of the id has none of them.
+func appendManyRepeated(f *fixture) {
+	key := session(ann, "s1")
+	f.create(key, `{}`)
+	var want []string
+	for round := range 3 {
+		// Old and new events in stretches of all lengths up to 37.
+		var events []sessionstore.Event
+		var sent []string
+		old := 0
+		for length := 1; len(sent) < 700; length = length%37 + 1 {
+			for range length {
+				id := fmt.Sprintf("e%d", len(want))
+				if length%2 == round%2 && old < len(want) {
+					id = want[old]
+					old++
+				} else {
+					want = append(want, id)
+				}
+				sent = append(sent, id)
+				events = append(events, f.sets(id, fmt.Sprintf(`{"n":%d,"r%d":%d}`, len(want), round, len(want))))
+			}
+		}
+		f.clock.advance(time.Minute)
+		out := f.append(key, events...)
+		got := f.get(key)
+		f.hasEvents("events", got.Events, want...)
+		stored := map[string]sessionstore.Event{}
+		for _, e := range got.Events {
+			stored[e.ID] = e
+		}
+		var asStored []sessionstore.Event
+		for _, id := range sent {
+			asStored = append(asStored, stored[id])
+		}
+		f.equal("answer", out.Events, asStored)
+		f.equal("answer to the repetition", f.append(key, events...).Events, asStored)
+		f.equal("Get after the repetition", f.get(key), got)
+	}
+	f.delete(key)
+	f.create(key, `{}`)
+	var events []sessionstore.Event
+	for _, id := range want {
+		events = append(events, f.said(id))
+	}
+	f.equal("answer of the new session", f.append(key, events...).Events, events)
+	f.hasEvents("events of the new session", f.get(key).Events, want...)
 }

@@ -3,6 +3,7 @@ package sqlitesession_test
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
@@ -108,6 +109,34 @@ func BenchmarkGetLast20(b *testing.B) {
 					b.Fatal(len(got.Events), err)
 				}
 			}
+		})
+	}
+}
+
+// BenchmarkAppendMany appends 10,000 events in one call, with state that each of them
+// changes and without. held-ms is how long the one writer was held for it.
+func BenchmarkAppendMany(b *testing.B) {
+	for _, keep := range []bool{true, false} {
+		b.Run(fmt.Sprintf("state=%t", !keep), func(b *testing.B) {
+			var held []float64
+			for b.Loop() {
+				b.StopTimer()
+				s := benchStore(b)
+				key := sessionstore.Key{Scope: memory.Scope{App: "a", User: "u"}, ID: "s"}
+				var events []sessionstore.Event
+				for i := range 10_000 {
+					events = append(events, benchEvent(b, i))
+				}
+				b.StartTimer()
+				if _, err := s.Append(b.Context(), key, events,
+					sessionstore.Append{Create: true, KeepState: keep}); err != nil {
+					b.Fatal(err)
+				}
+				held = append(held, float64(s.DB().Writes().Slowest.Microseconds())/1000)
+			}
+			b.ReportMetric(slices.Min(held), "held-ms-min")
+			slices.Sort(held)
+			b.ReportMetric(held[len(held)/2], "held-ms-p50")
 		})
 	}
 }

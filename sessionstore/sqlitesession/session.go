@@ -20,19 +20,20 @@ func (s *Store) Create(ctx context.Context, key sessionstore.Key, create session
 		return nil, err
 	}
 	out := &sessionstore.Session{Key: key}
+	batch := prepare(create.Events, s.now())
 	err = s.db.Write(ctx, sqlitedb.For(key.Scope), func(tx *sqlitedb.Tx) error {
 		row, err := insertSession(tx, key, s.now(), false)
 		if err != nil {
 			return err
 		}
-		state := s.stateChange(tx, key.Scope, row.ref)
-		if err := state.apply(create.State, create.State); err != nil {
+		state := s.stateChange(key.Scope, row.ref)
+		if err := state.add(create.State, create.State); err != nil {
 			return err
 		}
-		if err := state.check(); err != nil {
+		if err := state.store(tx); err != nil {
 			return err
 		}
-		events, err := s.append(tx, key, &row, create.Events, sessionstore.Append{})
+		events, err := s.append(tx, key, &row, batch, sessionstore.Append{})
 		if err != nil {
 			return err
 		}

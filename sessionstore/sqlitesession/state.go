@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"maps"
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
@@ -15,64 +16,59 @@ const setSessionState = `INSERT INTO session_state VALUES (?, ?, ?) ON CONFLICT 
 
 // stateChange is the change of state by one write.
 type stateChange struct {
-	tx     *sqlitedb.Tx
-	scope  memory.Scope
-	ref    int64
-	max    int64
-	before *stateSizes // nil until something changes
+	scope memory.Scope
+	ref   int64
+	max   int64
+	delta sessionstore.State // the last value of each key
 }
 
-func (s *Store) stateChange(tx *sqlitedb.Tx, scope memory.Scope, ref int64) *stateChange {
-	return &stateChange{tx: tx, scope: scope, ref: ref, max: s.max}
+func (s *Store) stateChange(scope memory.Scope, ref int64) *stateChange {
+	return &stateChange{scope: scope, ref: ref, max: s.max, delta: sessionstore.State{}}
 }
 
-// apply sets the keys of delta where their prefix says. Each key is a row, so that
-// two sessions that set different keys of their user do not overwrite each other.
-// sent is delta as it came, with its "temp:" keys.
-func (c *stateChange) apply(delta, sent sessionstore.State) error {
-	if err := sessionstore.CheckDelta(sent, c.max); err != nil {
-		return err
-	}
-	if len(delta) == 0 {
+// add adds a delta, whose values replace earlier ones. sent is delta as it came, with
+// its "temp:" keys.
+func (c *stateChange) add(delta, sent sessionstore.State) error {
+	maps.Copy(c.delta, delta)
+	return sessionstore.CheckDelta(sent, c.max)
+}
+
+// store sets the keys where their prefix says. Each key is a row, so that two sessions
+// that set different keys of their user do not overwrite each other. It fails if a
+// state becomes larger than it may be.
+func (c *stateChange) store(tx *sqlitedb.Tx) error {
+	if len(c.delta) == 0 {
 		return nil
 	}
-	if c.before == nil {
-		sizes, err := readStateSizes(context.Background(), c.tx, c.scope, c.ref)
-		if err != nil {
-			return err
-		}
-		c.before = &sizes
+	before, err := readStateSizes(context.Background(), tx, c.scope, c.ref)
+	if err != nil {
+		return err
 	}
-	parts := delta.Split()
+	parts := c.delta.Split()
 	for k, v := range parts.App {
-		_, err := c.tx.Exec(`INSERT INTO app_state VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value`,
+		_, err := tx.Exec(`INSERT INTO app_state VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value`,
 			c.scope.App, k, []byte(v))
 		if err != nil {
 			return err
 		}
 	}
 	for k, v := range parts.User {
-		if _, err := c.tx.Exec(`INSERT INTO user_state VALUES (?, ?, ?, ?)
+		if _, err := tx.Exec(`INSERT INTO user_state VALUES (?, ?, ?, ?)
 			ON CONFLICT DO UPDATE SET value = excluded.value`, c.scope.App, c.scope.User, k, []byte(v)); err != nil {
 			return err
 		}
 	}
-	return applyOwnState(c.tx, c.ref, parts.Session)
-}
-
-// check fails if the change has made a state larger than it may be.
-func (c *stateChange) check() error {
-	if c.before == nil {
-		return nil
+	if err := applyOwnState(tx, c.ref, parts.Session); err != nil {
+		return err
 	}
-	after, err := readStateSizes(context.Background(), c.tx, c.scope, c.ref)
+	after, err := readStateSizes(context.Background(), tx, c.scope, c.ref)
 	if err != nil {
 		return err
 	}
 	return cmp.Or(
-		sessionstore.CheckState("session", c.before.own, after.own, c.max),
-		sessionstore.CheckState("user", c.before.user, after.user, c.max),
-		sessionstore.CheckState("app", c.before.app, after.app, c.max))
+		sessionstore.CheckState("session", before.own, after.own, c.max),
+		sessionstore.CheckState("user", before.user, after.user, c.max),
+		sessionstore.CheckState("app", before.app, after.app, c.max))
 }
 
 // stateSizes are the sizes of the states that a session shows.

@@ -14,6 +14,10 @@ import (
 // session does not hold up other writers: some tens of milliseconds.
 const maxTurns = 200
 
+// eventsPerTurn is how many events are stored in the time of one turn. A transaction
+// that stores more than maxTurns events writes fewer turns, or none.
+const eventsPerTurn = 10
+
 // PutTurns writes the turns of events of a session into the memories of the same
 // file. It returns how many of the events it is done with, from the first on:
 // those that have a turn and those that have none. An error undoes the whole
@@ -23,7 +27,7 @@ type PutTurns func(tx *sqlitedb.Tx, events []sessionstore.NumberedEvent) (done i
 // AppendTurns is Append with a Request. In the same transaction put writes the
 // turns of the requested events that were not written before: of those stored by
 // this call, and of those that were stored without a request. It writes at most
-// maxTurns of them, and what is left is returned, for WriteTurns. left is empty,
+// maxTurns of them, fewer if it stores many events, and what is left is returned, for WriteTurns. left is empty,
 // its Done equal to its Requested, if all are written.
 func (s *Store) AppendTurns(ctx context.Context, key sessionstore.Key, events []sessionstore.Event,
 	opts sessionstore.Append, put PutTurns) (out sessionstore.Appended, left sessionstore.Work, err error) {
@@ -83,7 +87,11 @@ func putTurns(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, put PutTur
 			return left, err
 		}
 	}
-	done, err := put(tx, events[:min(len(events), maxTurns)])
+	most := maxTurns - max(0, len(row.fresh)-maxTurns)/eventsPerTurn
+	if most <= 0 {
+		return left, nil
+	}
+	done, err := put(tx, events[:min(len(events), most)])
 	if err != nil || done == 0 {
 		return left, err
 	}
