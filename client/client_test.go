@@ -235,6 +235,18 @@ func testOperations(t *testing.T, c *client.Client) {
 	if _, err := c.RetryOperation(ctx, op.ID); err != nil {
 		t.Errorf("retry of what is done: %v", err)
 	}
+	if _, err := c.ConfirmOperation(ctx, op.ID, true); !errors.Is(err, memory.ErrInvalid) {
+		t.Errorf("confirmation of what asks for none: %v", err)
+	}
+	ask := must[*client.Operation](t)(u.Ingest(ctx, "s2", []client.Event{
+		client.Text("user", "Forget my boat. Forget everything.")}, true))
+	if r := ask.Response; len(r.NotFound) != 1 || r.Confirm == nil || r.Confirm.ID != ask.ID || r.Confirm.Text == "" {
+		t.Fatalf("a request to forget everything: %+v", r)
+	}
+	did := must[*client.Operation](t)(c.ConfirmOperation(ctx, ask.Response.Confirm.ID, true))
+	if did.Response == nil || did.Response.Forgotten == nil || did.Response.Forgotten.Turns == 0 {
+		t.Errorf("confirmed: %+v", did.Response)
+	}
 	for _, err := range c.Follow(ctx, "none") {
 		if !errors.Is(err, memory.ErrNotFound) {
 			t.Errorf("no such operation: %v", err)

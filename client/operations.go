@@ -27,6 +27,11 @@ type Operation struct {
 		// NotFound has the words of requests to forget that name nothing known, or that
 		// are not understood for certain: they changed nothing.
 		NotFound []string `json:"notFound"`
+		// Confirm is set if a user asked to forget everything: nothing is forgotten
+		// before ConfirmOperation.
+		Confirm *Confirm `json:"confirm"`
+		// Forgotten counts what the operation of ConfirmOperation forgot.
+		Forgotten *Forgotten `json:"forgotten"`
 	} `json:"response"` // set if it has succeeded
 	Error *Error `json:"error"` // set if it has failed
 	// Findable, in the answer of Ingest and AddSession alone, says that a search which
@@ -44,6 +49,19 @@ type OperationMetadata struct {
 	EventsTotal int                         `json:"eventsTotal"`
 	EventsDone  int                         `json:"eventsDone"`
 	LastError   string                      `json:"lastError"`
+}
+
+// Confirm is a request to forget everything, which waits to be confirmed.
+type Confirm struct {
+	ID         string    `json:"id"`         // for ConfirmOperation
+	Text       string    `json:"text"`       // what is to be confirmed, in English
+	ExpireTime time.Time `json:"expireTime"` // when the request lapses
+}
+
+// Forgotten counts the facts and the turns that were forgotten.
+type Forgotten struct {
+	Facts int `json:"facts"`
+	Turns int `json:"turns"`
 }
 
 // Changed is a memory that an operation changed.
@@ -85,6 +103,23 @@ func operationPath(id string) string { return "/v1/operations/" + url.PathEscape
 func (c *Client) RetryOperation(ctx context.Context, id string) (*Operation, error) {
 	out := &Operation{}
 	err := c.do(ctx, call{method: http.MethodPost, path: operationPath(id) + "/retry", answer: out, idempotent: true})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// ConfirmOperation has everything forgotten that was said before a request to forget
+// everything; id is that of its Confirm. It returns the operation that does it, and with
+// wait, when that is done or 30 s later. A repetition returns the same operation.
+func (c *Client) ConfirmOperation(ctx context.Context, id string, wait bool) (*Operation, error) {
+	q := url.Values{}
+	if wait {
+		q.Set("wait", "true")
+	}
+	out := &Operation{}
+	err := c.do(ctx, call{method: http.MethodPost, path: operationPath(id) + "/confirm", query: q, answer: out,
+		idempotent: true})
 	if err != nil {
 		return nil, err
 	}

@@ -31,6 +31,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memoryd/memoryd/extract/canonical"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -45,6 +46,9 @@ type Input struct {
 	// Asked are the stored turns that asked to forget something, in the words that
 	// an extractor has read as a request.
 	Asked []memory.Memory
+	// Confirmed are the stored turns that asked to forget everything, and whose request
+	// was confirmed.
+	Confirmed []memory.Memory
 	// Turns are turns that may be about a subject that is to be forgotten. More do
 	// no harm.
 	Turns []memory.Memory
@@ -252,6 +256,9 @@ func (p *planner) repeatPlanned() {
 // hold.
 func (p *planner) uncompared(facts []Fact) (out []Fact) {
 	for _, f := range facts {
+		if f.Forget && canonical.WishOf(f.Memory.Fact).Everything {
+			continue // no model decides on that
+		}
 		e := p.changes.entries[f.Memory.ID]
 		if f.Forget || e != nil && e.was == nil && !e.gone && !Repetition(&e.now) {
 			out = append(out, f)

@@ -16,9 +16,16 @@ type request struct {
 }
 
 // covers reports whether a fact or a turn tells what is to be forgotten: it was said
-// before the request, and says the statement, or is about the subject.
+// before the request, and says the statement, or is about the subject. A confirmed
+// request to forget everything covers all that was said before, by whomever.
 func (r *request) covers(m *memory.Memory, text func(fact string) string) bool {
-	if Chronological(m, r.by) >= 0 || m.Kind == memory.KindFact && !sameAuthor(m, r.by) {
+	if Chronological(m, r.by) >= 0 {
+		return false
+	}
+	if r.wish.Everything {
+		return true
+	}
+	if m.Kind == memory.KindFact && !sameAuthor(m, r.by) {
 		return false
 	}
 	if m.Kind == memory.KindFact && r.wish.Statement != "" && r.wish.Statement == text(m.Fact) {
@@ -48,8 +55,13 @@ func (p *planner) forget(facts []Fact) {
 	}
 	for i := range p.in.Asked {
 		for _, wish := range canonical.Wishes(p.in.Asked[i].Fact) {
-			p.requests = append(p.requests, &request{wish: wish, by: &p.in.Asked[i]})
+			if !wish.Everything {
+				p.requests = append(p.requests, &request{wish: wish, by: &p.in.Asked[i]})
+			}
 		}
+	}
+	for i := range p.in.Confirmed {
+		p.requests = append(p.requests, &request{wish: canonical.Wish{Everything: true}, by: &p.in.Confirmed[i]})
 	}
 	if len(p.requests) == 0 {
 		return
@@ -77,7 +89,7 @@ func (p *planner) forgetTurns(text func(string) string) {
 		t := p.in.Turns[i].Clone()
 		var by []string
 		for _, r := range p.requests {
-			if len(r.wish.Subjects) == 0 || !r.covers(&t, text) {
+			if len(r.wish.Subjects) == 0 && !r.wish.Everything || !r.covers(&t, text) {
 				continue
 			}
 			r.found = r.found || len(t.Forgotten) == 0 || slices.Contains(t.Forgotten, r.by.ID)

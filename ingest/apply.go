@@ -178,6 +178,13 @@ func (s *Service) report(a *application, p plan) (out []sessionstore.Change, err
 			return nil, err
 		}
 	}
+	for i := range p.Everything {
+		f := &p.Everything[i]
+		c := &Confirmation{Request: f.Memory, ExpireTime: sessionstore.Micros(s.opts.Now().Add(ConfirmTTL))}
+		if err := add(f.Seq, Changed{Confirm: c}); err != nil {
+			return nil, err
+		}
+	}
 	if p.Cost != (Cost{}) {
 		if err := add(a.work.Done+1, Changed{Cost: &p.Cost}); err != nil {
 			return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/memoryd/memoryd/consolidate"
 	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/extract/canonical"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -135,7 +136,8 @@ func (b *batch) newFacts(facts []extract.Fact, forms consolidate.Forms) (out []c
 		}
 		id := factID(b.key, event, f.Quote, ordinals[words])
 		if f.Forget {
-			id = requestID(b.key, event)
+			wish := canonical.WishOf(f.Text)
+			id = requestID(b.key, event, wish.Everything)
 		}
 		out = append(out, consolidate.Fact{Seq: b.seq[event], Forget: f.Forget, Memory: memory.Memory{
 			ID: id, Scope: b.key.Scope, Kind: memory.KindFact,

@@ -270,6 +270,10 @@ func (f fusedMemories) Delete(
 	return out, f.blow(func() error { out, err = f.Store.Delete(ctx, s, r); return err })
 }
 
+func (f fusedMemories) List(ctx context.Context, s memory.Scope, l memory.List) (out memory.Page, err error) {
+	return out, f.blow(func() error { out, err = f.Store.List(ctx, s, l); return err })
+}
+
 func (f fusedMemories) Search(ctx context.Context, s memory.Scope, q memory.Query) (out memory.Found, err error) {
 	return out, f.blow(func() error { out, err = f.Store.Search(ctx, s, q); return err })
 }

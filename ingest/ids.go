@@ -34,9 +34,9 @@ func factID(key sessionstore.Key, event, quote string, ordinal int) string {
 }
 
 // requestID is the ID of a request to forget in an event, which turns have in
-// Forgotten. All requests of an event have one.
-func requestID(key sessionstore.Key, event string) string {
-	return derive("forget", key.App, key.User, key.ID, event)
+// Forgotten. All requests of an event have one, apart from those to forget everything.
+func requestID(key sessionstore.Key, event string, everything bool) string {
+	return derive("forget", key.App, key.User, key.ID, strconv.FormatBool(everything), event)
 }
 
 // provisionalID is the ID of a provisional fact, from the ID that the fact would

@@ -25,11 +25,15 @@ type plan struct {
 	// nothing known.
 	Asked    []consolidate.Fact `json:"asked,omitempty"`
 	NotFound []consolidate.Fact `json:"notFound,omitempty"`
-	Cost     Cost               `json:"cost,omitzero"`
+	// Everything are the requests to forget everything, which wait to be confirmed.
+	Everything []consolidate.Fact `json:"everything,omitempty"`
+	// Swept counts what a confirmed request to forget everything is about.
+	Swept *Swept `json:"swept,omitempty"`
+	Cost  Cost   `json:"cost,omitzero"`
 }
 
 // Changed is one entry of an operation's changes: a memory that changed, the
-// cost of a batch, or a request to forget that changed nothing.
+// cost of a batch, or what became of a request to forget.
 type Changed struct {
 	Action memory.Action  `json:"action,omitempty"`
 	Memory *memory.Memory `json:"memory,omitempty"`
@@ -37,6 +41,10 @@ type Changed struct {
 	Cost   *Cost          `json:"cost,omitempty"`
 	// NotFound has the words of a request to forget that names nothing known.
 	NotFound string `json:"notFound,omitempty"`
+	// Confirm is a request to forget everything, which changes nothing by itself.
+	Confirm *Confirmation `json:"confirm,omitempty"`
+	// Swept counts what was forgotten when such a request was confirmed.
+	Swept *Swept `json:"swept,omitempty"`
 }
 
 // Cost is the cost of a batch, and what was left out of it.
@@ -88,6 +96,11 @@ func ValidatePlan(scope memory.Scope, raw json.RawMessage) error {
 	}
 	for i := range p.Asked {
 		if err := validatePlanned(scope, fmt.Sprintf("asked[%d]", i), &p.Asked[i].Memory); err != nil {
+			return err
+		}
+	}
+	for i := range p.Everything {
+		if err := validatePlanned(scope, fmt.Sprintf("everything[%d]", i), &p.Everything[i].Memory); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,9 @@ import (
 // processBatch makes memories of the next batch of a session's events, and then
 // counts them as done. Repeating it from any step gives the same memories.
 func (s *Service) processBatch(ctx context.Context, w sessionstore.Work) (to int64, err error) {
+	if w.Request.Forget {
+		return s.forgetEverything(ctx, w)
+	}
 	var p plan
 	if to, err = p.restore(w); err != nil {
 		return 0, err
@@ -91,7 +94,7 @@ func (s *Service) makePlan(ctx context.Context, b *batch, p plan) (plan, error) 
 		return p, err
 	}
 	p = plan{Decided: true, Changes: result.Changes, Forgotten: result.Forgotten, Asked: result.Asked,
-		NotFound: result.NotFound, Cost: p.Cost}
+		NotFound: result.NotFound, Everything: result.Everything, Cost: p.Cost}
 	if len(result.Changes) == 0 && len(result.Asked) == 0 {
 		return p, nil
 	}

@@ -134,19 +134,23 @@ func (r *related) plan(in consolidate.Input) consolidate.Result {
 	}
 	for _, t := range r.turns {
 		in.Turns = append(in.Turns, t)
-		if asked(&t) {
+		if asked(&t, false) {
 			in.Asked = append(in.Asked, t)
+		}
+		if asked(&t, true) {
+			in.Confirmed = append(in.Confirmed, t)
 		}
 	}
 	slices.SortFunc(in.Turns, func(a, b memory.Memory) int { return cmp.Compare(a.ID, b.ID) })
 	return consolidate.Plan(in)
 }
 
-// asked reports whether an extractor has read a request to forget in a stored turn.
-// Words alone are none: they may be a quotation, or said in a game of roles.
-func asked(t *memory.Memory) bool {
+// asked reports whether an extractor has read a request to forget in a stored turn; one
+// to forget everything counts once it is confirmed. Words alone are no request: they may
+// be a quotation, or said in a game of roles.
+func asked(t *memory.Memory, everything bool) bool {
 	key := sessionstore.Key{Scope: t.Scope, ID: t.Source.SessionID}
-	return slices.Contains(t.Forgotten, requestID(key, t.Source.EventID()))
+	return slices.Contains(t.Forgotten, requestID(key, t.Source.EventID(), everything))
 }
 
 // each calls do with all memories of a scope that pass a filter.

@@ -35,17 +35,19 @@ func (s *Service) InZone(events []sessionstore.Event, zone *time.Location) []ses
 	return out
 }
 
-// request makes a new request in a scope.
+// request makes a new request in a scope. Its id tells when it was made; see
+// [Service.Confirm].
 func (o RequestOptions) request(scope memory.Scope) *sessionstore.Request {
+	name := uuid.Must(uuid.NewV7()).String()
 	return &sessionstore.Request{
-		ID: sessionstore.OperationID(scope, uuid.NewString()), DisableConsolidation: o.DisableConsolidation,
+		ID: sessionstore.OperationID(scope, name), DisableConsolidation: o.DisableConsolidation,
 	}
 }
 
 // SessionOf returns the ID of the session that an operation is about; "" if it
 // is about none.
 func SessionOf(op *sessionstore.Operation) string {
-	if op.Facts {
+	if op.Facts || op.Forget {
 		return ""
 	}
 	return op.Key.ID

@@ -229,7 +229,7 @@ func (s *Server) operation(c echo.Context, out *answer, op *sessionstore.Operati
 	}
 	if succeeded {
 		out.text(`]`)
-		forget.write(out)
+		forget.write(out, op.ID)
 		out.text(`}`)
 	}
 	out.text(`,"metadata":`)

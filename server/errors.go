@@ -11,6 +11,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -39,6 +40,7 @@ var kinds = []struct {
 	{memory.ErrExists, http.StatusConflict, "ALREADY_EXISTS"},
 	{memory.ErrAborted, http.StatusConflict, "ABORTED"},
 	{errClosed, http.StatusGone, "GONE"},
+	{ingest.ErrLapsed, http.StatusGone, "GONE"},
 	{memory.ErrExhausted, http.StatusTooManyRequests, "RESOURCE_EXHAUSTED"},
 	{memory.ErrUnavailable, http.StatusServiceUnavailable, "UNAVAILABLE"},
 	{context.DeadlineExceeded, http.StatusServiceUnavailable, "UNAVAILABLE"},

@@ -34,6 +34,7 @@ var routes = []struct{ method, path, body string }{
 	{"GET", "/v1/apps/{app}/users/{user}/operations", ""},
 	{"GET", "/v1/operations/{operation}", ""},
 	{"POST", "/v1/operations/{operation}/retry", ""},
+	{"POST", "/v1/operations/{operation}/confirm", ""},
 }
 
 // hostileIDs has segments of a path that are not ids.

@@ -202,6 +202,7 @@ func TestHostileOperationIDs(t *testing.T) {
 	} {
 		a.refused(404, "GET", "/v1/operations/"+bad, nil)
 		a.refused(404, "POST", "/v1/operations/"+bad+"/retry", nil)
+		a.refused(404, "POST", "/v1/operations/"+bad+"/confirm", nil)
 		r := a.do("GET", "/v1/operations/"+bad, nil, "Accept", "text/event-stream")
 		if _, err := checkError(r); err != nil || r.status != 404 {
 			t.Errorf("%.100s as a stream: status %d, %v", bad, r.status, err)

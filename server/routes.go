@@ -62,6 +62,7 @@ func (s *Server) addRoutes() {
 	s.route("GET", scope+"/operations", withScope(s.listOperations), "pageSize", "pageToken")
 	s.route("GET", operation, withOperation(s.getOperation))
 	s.route("POST", operation+"/retry", withOperation(s.retryOperation))
+	s.route("POST", operation+"/confirm", withOperation(s.confirmOperation), "wait")
 }
 
 // route adds a route that takes exactly the query parameters in params, each

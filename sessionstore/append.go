@@ -16,7 +16,8 @@ type Append struct {
 	// KeepState leaves state as it is, whatever the events' stateDelta.
 	KeepState bool
 	// Request asks for memories: it raises the session's requested position to
-	// its last event, and records an operation. Nil does neither.
+	// its last event, and records an operation. Nil does neither. If there is an
+	// operation of its ID, Append fails with ErrExists and changes nothing.
 	Request *Request
 	// OneShot stores the events in a hidden session of their own, which ends
 	// once the requested memories are made. Sessions of the same key are neither

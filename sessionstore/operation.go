@@ -91,6 +91,16 @@ func OperationID(scope memory.Scope, unique string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(scope.App + "\x00" + scope.User + "\x00" + unique))
 }
 
+// OperationName is the unique part that OperationID put into an id; "" if the id is not
+// one of OperationID's.
+func OperationName(id string) string {
+	if _, err := OperationScope(id); err != nil {
+		return ""
+	}
+	raw, _ := base64.RawURLEncoding.DecodeString(id)
+	return string(raw[strings.LastIndexByte(string(raw), 0)+1:])
+}
+
 // OperationScope reads the scope that OperationID put into an id. ErrNotFound if
 // the id is not one of OperationID's.
 func OperationScope(id string) (memory.Scope, error) {

@@ -19,6 +19,10 @@ type Request struct {
 	// Facts says that each event is a fact itself, so that nothing is extracted.
 	// Its operation is about no session.
 	Facts bool `json:"facts,omitempty"`
+
+	// Forget says that the only event is the confirmation that everything is to be
+	// forgotten. Its operation is about no session.
+	Forget bool `json:"forget,omitempty"`
 }
 
 // Doc is the request without its ID, as JSON for a store to keep.

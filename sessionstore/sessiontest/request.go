@@ -15,6 +15,7 @@ func requestCases() []testCase {
 		{"the oldest is claimed", requestOldest},
 		{"without an id", requestWithoutID},
 		{"names its events", requestNamesEvents},
+		{"an id that is taken", requestTwice},
 	}
 }
 
@@ -22,7 +23,7 @@ func requestCases() []testCase {
 // also after a restart. The worker decides by it, possibly in another process
 // and after an upgrade.
 func requestKept(f *fixture) {
-	for _, r := range []sessionstore.Request{{}, {DisableConsolidation: true}, {Facts: true},
+	for _, r := range []sessionstore.Request{{}, {DisableConsolidation: true}, {Facts: true}, {Forget: true},
 		{DisableConsolidation: true, Facts: true}} {
 		key := session(ann, "s1")
 		op := f.askWith(key, sessionstore.Append{Create: true, Request: &r}, f.said("e1"))
@@ -46,6 +47,24 @@ func requestKept(f *fixture) {
 		f.delete(key)
 		f.clock.advance(sessionstore.OperationTTL + 1e9)
 	}
+}
+
+// A request whose id an operation has is refused, and stores nothing: two callers may
+// ask for one thing at the same time.
+func requestTwice(f *fixture) {
+	key := session(ann, "s1")
+	first := f.ask(key, f.said("e1"))
+	before := f.get(key)
+	for _, again := range []sessionstore.Append{{Create: true}, {OneShot: true}} {
+		again.Request = &sessionstore.Request{ID: first.ID}
+		_, err := f.Append(f.t.Context(), key, []sessionstore.Event{f.said("e2")}, again)
+		f.isA("Append with the id of an operation", err, memory.ErrExists)
+	}
+	f.equal("session", f.get(key), before)
+	work := f.claimOne(key)
+	f.finish(work, work.Requested)
+	f.equal("EventsTotal", f.operation(ann, first.ID).EventsTotal, 1)
+	f.idle("the second request stored nothing")
 }
 
 // Work has the oldest request that waits for it, one after another, whatever

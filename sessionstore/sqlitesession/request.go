@@ -4,8 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
+	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
@@ -16,6 +18,14 @@ func (s *Store) request(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, 
 	doc, err := r.Doc()
 	if err != nil {
 		return nil, err
+	}
+	taken := false
+	err = tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM operations WHERE id = ?)`, r.ID).Scan(&taken)
+	if err != nil {
+		return nil, err
+	}
+	if taken {
+		return nil, fmt.Errorf("operation %q: %w", r.ID, memory.ErrExists)
 	}
 	now := s.now().UnixMicro()
 	// A session that waits already keeps its place and its next attempt. One that

@@ -10,6 +10,7 @@ local max, token = tonumber(arg()), arg() -- of a state; of the room reserved in
 local hidden = mode == 'hidden' -- made beside any session of that id
 local ref = not hidden and find(scope, id)
 local sent = false
+if op_id ~= '' and call('EXISTS', key('operation', op_id)) == 1 then return {'EXISTS'} end
 if ref and mode == 'new' then return {'EXISTS'} end
 if not ref and mode == 'old' then return {'MISSING'} end
 
