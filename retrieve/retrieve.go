@@ -227,7 +227,7 @@ func (r *Retriever) search(
 	if err != nil {
 		return nil, "", err
 	}
-	best = newerFirst(succeed(best, asked), asked, req.TopK)
+	best = changeFirst(newerFirst(succeed(best, asked), asked, req.TopK), asked, req.TopK)
 	out = make([]memory.Match, 0, req.TopK)
 	for _, c := range best[:min(len(best), req.TopK)] {
 		if c.score < req.MinScore {

@@ -22,6 +22,7 @@ var (
 	secondPerson = vocabularyOf("second-person")
 	timeWords    = vocabularyOf("time")
 	pastWords    = vocabularyOf("past")
+	changeWords  = vocabularyOf("change")
 
 	owners  = tables.Words("owner-words")
 	lasting = tables.Words("lasting-words")

@@ -81,6 +81,22 @@ func (f *Form) Excludes(o *Form) bool {
 	return f.Supersedes(o, time.Time{}) || o.Supersedes(f, time.Time{})
 }
 
+// Unrelated reports whether both facts make claims, and none of one attribute: they are
+// about different things.
+func (f *Form) Unrelated(o *Form) bool {
+	if len(f.Claims) == 0 || len(o.Claims) == 0 {
+		return false
+	}
+	for i := range f.Claims {
+		for k := range o.Claims {
+			if f.Claims[i].Attribute == o.Claims[k].Attribute {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // Subject is the first attribute that f gives a value to and that has one value at a
 // time; "" if there is none.
 func (f *Form) Subject() string {
