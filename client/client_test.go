@@ -196,6 +196,13 @@ func testMemories(t *testing.T, c *client.Client) {
 	if changed.Fact != fact || changed.Revision != 2 || !changed.ExpireTime.IsZero() {
 		t.Errorf("changed %+v", changed)
 	}
+	began, never := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), time.Time{}
+	if m := one(u.UpdateMemory(ctx, added.ID, client.Change{ValidFrom: &began})); !m.ValidFrom.Equal(began) {
+		t.Errorf("dated %+v", m)
+	}
+	if m := one(u.UpdateMemory(ctx, added.ID, client.Change{ValidFrom: &never})); !m.ValidFrom.IsZero() {
+		t.Errorf("dated no longer: %+v", m)
+	}
 	if back := one(u.Rollback(ctx, added.ID, 1)); back.Fact != added.Fact {
 		t.Errorf("rolled back to %+v", back)
 	}
@@ -205,7 +212,7 @@ func testMemories(t *testing.T, c *client.Client) {
 	if _, err := u.Memory(ctx, added.ID); !errors.Is(err, memory.ErrNotFound) {
 		t.Errorf("a deleted memory: %v", err)
 	}
-	if revisions := must[[]memory.Revision](t)(u.Revisions(ctx, added.ID)); len(revisions) != 4 || revisions[0].Action != memory.Deleted {
+	if revisions := must[[]memory.Revision](t)(u.Revisions(ctx, added.ID)); len(revisions) != 6 || revisions[0].Action != memory.Deleted {
 		t.Errorf("revisions %+v", revisions)
 	}
 }

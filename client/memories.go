@@ -133,6 +133,8 @@ type Change struct {
 	Topics   *[]string
 	Metadata *memory.Metadata
 	TTL      *time.Duration // from now; 0 never expires
+	// ValidFrom and ValidTo are when a fact begins and ceases to hold.
+	ValidFrom, ValidTo *time.Time
 }
 
 // UpdateMemory changes a memory and makes a new revision.
@@ -149,6 +151,15 @@ func (u *User) UpdateMemory(ctx context.Context, id string, c Change) (memory.Me
 	}
 	if c.TTL != nil {
 		body["ttl"] = c.TTL.String()
+	}
+	for name, t := range map[string]*time.Time{"validFrom": c.ValidFrom, "validTo": c.ValidTo} {
+		switch {
+		case t == nil:
+		case t.IsZero():
+			body[name] = nil
+		default:
+			body[name] = *t
+		}
 	}
 	var out memory.Memory
 	err := u.do(ctx, call{method: http.MethodPatch, path: "/memories/" + url.PathEscape(id), body: body, answer: &out})

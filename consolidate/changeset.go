@@ -52,7 +52,10 @@ func (e *entry) delete(reason string) {
 // endBy ends a memory when a later one was said that excludes it. Of several the
 // first ends it.
 func (e *entry) endBy(later *entry, reason string) {
-	at := endOf(&e.now, &later.now)
+	if !later.now.SaidAt().After(e.now.ToEditTime) {
+		return
+	}
+	at := EndOf(&e.now, &later.now)
 	if e.now.ValidTo.IsZero() || at.Before(e.now.ValidTo) {
 		e.setEnd(at, later.now.ID, reason)
 	}

@@ -13,8 +13,8 @@
 //     are repetitions, which never hold themselves, unless the first is
 //     withdrawn; see [Repetition].
 //   - A fact that a client gave, edited or labelled stands before all others that
-//     say the same. Nothing that was said before a client decided on the text ends
-//     it.
+//     say the same. Nothing that was said before a client decided on the text, or on
+//     the end, ends it.
 //   - Nothing is said later than it is received. So a statement whose clock was
 //     ahead is followed by all that is said after it. A fact dated in the future
 //     begins to hold then, and what it excludes holds until then.
@@ -225,7 +225,8 @@ func shareWords(a, b memory.Source) bool {
 }
 
 // withdraw reverts a memory to its earlier state, or deletes it. It keeps the end
-// that it has now, which resolveValidity works out with the others.
+// that it has now, which resolveValidity works out with the others, and the times that
+// a client has set.
 func (p *planner) withdraw(w Withdrawal) {
 	e := p.changes.change(w.Seq, &w.Memory)
 	e.reason = w.Reason
@@ -234,6 +235,10 @@ func (p *planner) withdraw(w Withdrawal) {
 	}
 	e.now = w.Before.Clone()
 	e.now.ValidTo, e.now.SupersededBy = w.Memory.ValidTo, w.Memory.SupersededBy
+	e.now.ToEditTime = w.Memory.ToEditTime
+	if !w.Memory.FromEditTime.IsZero() {
+		e.now.ValidFrom, e.now.FromEditTime = w.Memory.ValidFrom, w.Memory.FromEditTime
+	}
 	p.reverted[w.Memory.ID] = w.Memory.HoldsFrom()
 }
 

@@ -40,6 +40,19 @@ func edited(m memory.Memory, at int) memory.Memory {
 	return m
 }
 
+// closed is a fact whose end, or that it has none, a client has set at a time.
+func closed(m memory.Memory, at int) memory.Memory {
+	m.ToEditTime, m.Labelled = epoch.Add(time.Duration(at)*time.Second), true
+	return m
+}
+
+// opened is a fact whose beginning a client has set at a time.
+func opened(m memory.Memory, from, at int) memory.Memory {
+	m.ValidFrom, m.FromEditTime = epoch.Add(time.Duration(from)*time.Second), epoch.Add(time.Duration(at)*time.Second)
+	m.Labelled = true
+	return m
+}
+
 func expiring(m memory.Memory) memory.Memory {
 	m.ExpireTime = epoch.Add(time.Hour)
 	return m
@@ -59,8 +72,11 @@ func from(facts ...memory.Memory) (out []consolidate.Fact) {
 // describe is a change in a line.
 func describe(c consolidate.Change) string {
 	line := fmt.Sprintf("%s %s %q", c.Action, c.Memory.ID, c.Memory.Fact)
-	if by := c.Memory.SupersededBy; by != "" && c.Action != memory.Deleted {
-		line += fmt.Sprintf(" until %d by %s", c.Memory.ValidTo.Unix()-epoch.Unix(), by)
+	if m := &c.Memory; !m.ValidTo.IsZero() && c.Action != memory.Deleted {
+		line += fmt.Sprintf(" until %d", m.ValidTo.Unix()-epoch.Unix())
+		if m.SupersededBy != "" {
+			line += " by " + m.SupersededBy
+		}
 	}
 	if c.For != "" {
 		line += " for " + c.For
@@ -124,6 +140,35 @@ func TestRules(t *testing.T) {
 		"a statement since a client's decision ends the fact": {
 			known: known(edited(fact("a", 1, porto), 9)), new: from(fact("b", 10, lisbon)),
 			want: []string{createsLisbon, `UPDATED a "I live in Porto." until 10 by b for b`}},
+		"a statement from before a client set the end does not move it": {
+			known: known(closed(ended(fact("a", 1, porto), 5, ""), 9)), new: from(fact("b", 3, lisbon)),
+			want: []string{createsLisbon}},
+		"a statement from before a client cleared the end does not end the fact": {
+			known: known(closed(fact("a", 1, porto), 9), fact("b", 2, lisbon)), new: from(fact("c", 3, sailing)),
+			want: []string{`CREATED c "I love sailing."`}},
+		"a statement since a client set the end to come ends the fact before": {
+			known: known(closed(ended(fact("a", 1, porto), 50, ""), 9)), new: from(fact("b", 10, lisbon)),
+			want: []string{createsLisbon, `UPDATED a "I live in Porto." until 10 by b for b`}},
+		"an end that a client has moved stays beside its successor": {
+			known: known(closed(ended(fact("a", 1, porto), 3, "b"), 9), fact("b", 5, lisbon)), new: from(fact("c", 6, lisbon)),
+			want: []string{`CREATED c "I live in Lisbon." until 6 by b`}},
+		"an end that a client has moved outlasts its successor": {
+			known: known(closed(ended(fact("a", 1, porto), 3, "b"), 9), fact("b", 5, lisbon)),
+			more:  consolidate.Input{Withdrawn: []consolidate.Withdrawal{{Memory: fact("b", 5, lisbon)}}},
+			want:  []string{`DELETED b "I live in Lisbon."`, `UPDATED a "I live in Porto." until 3`}},
+		"a fact ends where a client has its successor begin": {
+			known: known(fact("a", 1, porto), opened(fact("b", 5, lisbon), 3, 9)), new: from(fact("c", 6, lisbon)),
+			want: []string{`CREATED c "I live in Lisbon." until 6 by b`, `UPDATED a "I live in Porto." until 3 by b`}},
+		"what was said before a client ended a fact only repeats it": {
+			known: known(closed(ended(fact("a", 1, porto), 3, ""), 9)), new: from(fact("b", 5, porto)),
+			want: []string{`CREATED b "I live in Porto." until 5 by a`}},
+		"what is said since a client ended a fact holds": {
+			known: known(closed(ended(fact("a", 1, porto), 3, ""), 9)), new: from(fact("b", 10, porto)),
+			want: []string{`CREATED b "I live in Porto."`}},
+		"a model's verdict does not move an end that a client has cleared": {
+			known: known(closed(fact("a", 1, dog), 9)), new: from(fact("b", 2, rex)),
+			verdicts: []extract.Verdict{{Action: extract.Create, Same: -1, Against: []int{0}}},
+			want:     []string{createsRex}},
 		"a fact that expires ends nothing that lasts": {
 			known: known(fact("a", 1, porto)), new: from(expiring(fact("b", 2, lisbon))),
 			want: []string{createsLisbon}},

@@ -73,11 +73,11 @@ func sameAuthor(a, b *memory.Memory) bool {
 	return a.Author == b.Author || a.Author == "" || b.Author == ""
 }
 
-// endOf is when one memory ends an earlier one: when the later one begins to hold,
+// EndOf is when one memory ends an earlier one: when the later one begins to hold,
 // and at least a microsecond, the resolution of times, after the earlier one does.
 // A memory that ends when it begins to hold would be a repetition. One that is
 // dated in the future and taken back before that ends so, and never holds.
-func endOf(earlier, later *memory.Memory) time.Time {
+func EndOf(earlier, later *memory.Memory) time.Time {
 	from, to := earlier.HoldsFrom(), later.HoldsFrom()
 	if !to.After(from) {
 		return from.Add(time.Microsecond)

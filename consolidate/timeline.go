@@ -74,6 +74,9 @@ func (p *planner) end(m *memory.Memory) (to time.Time, by string) {
 		if e == nil || e.was == nil || !e.gone && !to.Equal(p.reverted[by]) {
 			break
 		}
+		if !e.was.SaidAt().After(m.ToEditTime) { // the end is a client's, whatever took its place
+			return m.ValidTo, ""
+		}
 		if f, o := p.forms.Of(m.Fact), p.forms.Of(e.was.Fact); f.Text == o.Text || f.Excludes(o) {
 			return time.Time{}, ""
 		}
@@ -104,7 +107,7 @@ func (t *timeline) resolve() {
 func (t *timeline) keepEnd(s *statement) {
 	by := t.byID[s.by]
 	told := by != nil && (by.form.Text == s.form.Text || !t.disabled && by.form.Excludes(s.form))
-	if told && !s.now.Edited {
+	if told && !s.now.Edited && by.now.SaidAt().After(s.now.ToEditTime) {
 		s.to, s.by = time.Time{}, ""
 		return
 	}
@@ -130,7 +133,7 @@ func (t *timeline) endByLater(s *statement) {
 			if !t.ends(o, s) {
 				continue
 			}
-			to, by := endOf(&s.now, &o.now), t.byID[s.by]
+			to, by := EndOf(&s.now, &o.now), t.byID[s.by]
 			if s.to.IsZero() || to.Before(s.to) || to.Equal(s.to) && by != nil && Chronological(&o.now, &by.now) < 0 {
 				s.to, s.by = to, o.now.ID
 			}
@@ -146,7 +149,8 @@ func (t *timeline) ends(o, s *statement) bool {
 	switch {
 	case !o.form.Supersedes(s.form, s.now.SaidAt()) && !slices.Contains(t.excludes[s.form.Text], o.form.Text):
 		return false
-	case !o.now.SaidAt().After(s.now.DecidedAt()): // a client has decided since
+	case !o.now.SaidAt().After(s.now.DecidedAt()), // a client has decided since
+		!o.now.SaidAt().After(s.now.ToEditTime):
 		return false
 	case !o.now.ExpireTime.IsZero(): // what expires ends nothing that lasts
 		return false
@@ -171,9 +175,12 @@ func (t *timeline) markRepetitions(same []*statement) {
 }
 
 // repeats reports whether a statement only repeats another one of the same
-// canonical text, which holds then and does not expire.
+// canonical text, which holds then and does not expire, or of which a client has
+// decided since when it holds.
 func (t *timeline) repeats(s, o *statement) bool {
-	return o != s && sameAuthor(&s.now, &o.now) && o.now.ExpireTime.IsZero() && t.holds(o, s)
+	said := s.now.SaidAt()
+	decided := !said.After(o.now.FromEditTime) || !said.After(o.now.ToEditTime)
+	return o != s && sameAuthor(&s.now, &o.now) && o.now.ExpireTime.IsZero() && (decided || t.holds(o, s))
 }
 
 // holds reports whether the statement o holds when s begins to.

@@ -131,7 +131,7 @@ func (e *entry) extend(added *entry, v extract.Verdict) {
 	if Chronological(m, from) < 0 { // it rests on its newest words; its revisions have the older ones
 		m.Source, m.Author = from.Source, from.Author
 		m.Timestamp, m.UTCOffset, m.ReceiveTime = from.Timestamp, from.UTCOffset, from.ReceiveTime
-		if !from.ValidFrom.IsZero() {
+		if !from.ValidFrom.IsZero() && m.FromEditTime.IsZero() {
 			m.ValidFrom = from.ValidFrom
 		}
 	}

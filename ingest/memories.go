@@ -69,6 +69,10 @@ type Patch struct {
 	Topics   *[]string
 	Metadata *memory.Metadata
 	TTL      *time.Duration // from now; 0 is no end
+	// ValidFrom and ValidTo are the own time of a fact; the zero time is none.
+	ValidFrom, ValidTo *time.Time
+	// UTCOffset is the offset that they came with. It is the memory's if that has none.
+	UTCOffset memory.UTCOffset
 }
 
 // Update changes a memory. If another writer changes it between reading and
@@ -87,7 +91,12 @@ func (s *Service) Update(ctx context.Context, scope memory.Scope, id string, p P
 			m.Fact, m.EditTime = *p.Fact, sessionstore.Micros(s.opts.Now())
 			m.Edited = extracted(&m)
 		}
-		if p.Topics != nil || p.Metadata != nil || p.TTL != nil {
+		if p.ValidFrom != nil || p.ValidTo != nil {
+			if err := s.redate(ctx, &m, p); err != nil {
+				return w, err
+			}
+		}
+		if p.Topics != nil || p.Metadata != nil || p.TTL != nil || p.ValidFrom != nil || p.ValidTo != nil {
 			m.Labelled = extracted(&m)
 		}
 		if p.Topics != nil {

@@ -21,10 +21,31 @@ func (m *Memory) SaidAt() time.Time {
 	return received
 }
 
+// dated returns the ValidFrom that a client has set on a fact; zero if none has.
+func (m *Memory) dated() time.Time {
+	if m.FromEditTime.IsZero() {
+		return time.Time{}
+	}
+	return m.ValidFrom
+}
+
+// KnownFrom returns the first time that a query AsOf finds m at: its Timestamp, or the
+// earlier ValidFrom that a client has set.
+func (m *Memory) KnownFrom() time.Time {
+	if from := m.dated(); !from.IsZero() && from.Before(m.Timestamp) {
+		return from
+	}
+	return m.Timestamp
+}
+
 // HoldsFrom returns when a fact begins to hold, and what it excludes ceases to:
-// when it was said; at its Timestamp if that is a date in the future; or, of a fact
-// that a client gave, at a ValidFrom in the future.
+// when it was said; at its Timestamp if that is a date in the future; of a fact
+// that a client gave, at a ValidFrom in the future; and at a ValidFrom that a client
+// has set since, past or future.
 func (m *Memory) HoldsFrom() time.Time {
+	if from := m.dated(); !from.IsZero() {
+		return from
+	}
 	for _, later := range []time.Time{m.GivenFor(), m.DatedFor()} {
 		if !later.IsZero() {
 			return later
@@ -34,10 +55,11 @@ func (m *Memory) HoldsFrom() time.Time {
 }
 
 // GivenFor returns the ValidFrom of a fact that a client gave for a time in the
-// future. It returns the zero time for all other memories: the ValidFrom of a fact
-// that was extracted is a day that its text speaks of.
+// future, or has set to one. It returns the zero time for all other memories: the
+// ValidFrom of a fact that was extracted is a day that its text speaks of.
 func (m *Memory) GivenFor() time.Time {
-	if m.Kind != KindFact || len(m.Source.EventIDs) > 0 || !m.ValidFrom.After(m.SaidAt()) {
+	extracted := len(m.Source.EventIDs) > 0 && m.FromEditTime.IsZero()
+	if m.Kind != KindFact || extracted || !m.ValidFrom.After(m.SaidAt()) {
 		return time.Time{}
 	}
 	return m.ValidFrom
@@ -45,8 +67,12 @@ func (m *Memory) GivenFor() time.Time {
 
 // DatedFor returns the Timestamp of a fact that was dated in the future when it was
 // received, more than MaxSkew ahead. The fact is not current before that. It
-// returns the zero time for all other memories.
+// returns the zero time for all other memories, and for one whose ValidFrom a client
+// has set.
 func (m *Memory) DatedFor() time.Time {
+	if !m.dated().IsZero() {
+		return time.Time{}
+	}
 	if m.Kind == KindTurn || m.ReceiveTime.IsZero() || !m.Timestamp.After(m.ReceiveTime.Add(MaxSkew)) {
 		return time.Time{}
 	}

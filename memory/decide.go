@@ -115,7 +115,7 @@ func Micros(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 func (m *Memory) Stored() Memory {
 	out := m.Clone()
 	for _, t := range []*time.Time{&out.Timestamp, &out.ValidFrom, &out.ValidTo, &out.ExpireTime, &out.EditTime,
-		&out.ReceiveTime} {
+		&out.ReceiveTime, &out.FromEditTime, &out.ToEditTime} {
 		*t = Micros(*t)
 	}
 	return out

@@ -15,8 +15,8 @@ type Filter struct {
 	Until     time.Time // Timestamp not after
 	SessionID string
 	Metadata  Metadata // each name with exactly this value
-	// AsOf asks for the memories that were current at that time: said by then,
-	// and not yet superseded then. Zero is now: turns count as said, whatever
+	// AsOf asks for the memories that were current at that time: known by then, see
+	// Memory.KnownFrom, and not yet superseded then. Zero is now: turns count as said, whatever
 	// their times, and so do facts that are not dated in the future; see
 	// Memory.DatedFor.
 	AsOf time.Time
@@ -47,7 +47,7 @@ func (f *Filter) CurrentAt(now time.Time) time.Time {
 func (f *Filter) matchTime(m *Memory, now time.Time) bool {
 	at := f.CurrentAt(now)
 	switch {
-	case !f.AsOf.IsZero() && m.Timestamp.After(at):
+	case !f.AsOf.IsZero() && m.KnownFrom().After(at):
 		return false
 	case !f.History && (m.Ended(at) || len(m.Forgotten) > 0):
 		return false

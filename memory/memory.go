@@ -91,6 +91,12 @@ type Memory struct {
 	// unbounded.
 	ValidFrom time.Time `json:"validFrom,omitzero"`
 	ValidTo   time.Time `json:"validTo,omitzero"`
+	// FromEditTime and ToEditTime are when a client last decided on ValidFrom and on
+	// ValidTo of a fact, also that it has none; zero if no client has. A fact holds from
+	// such a ValidFrom on, be it past or future: see HoldsFrom and KnownFrom. Nothing that
+	// was said before ToEditTime ends the fact.
+	FromEditTime time.Time `json:"validFromEditTime,omitzero"`
+	ToEditTime   time.Time `json:"validToEditTime,omitzero"`
 	// SupersededBy is the id of the memory that took this one's place at
 	// ValidTo, as both cannot hold.
 	SupersededBy string `json:"supersededBy,omitempty"`
@@ -102,7 +108,7 @@ type Memory struct {
 	// before it ends the memory. It is zero if no client has, and in memories that
 	// were edited before there was this field; see DecidedAt.
 	EditTime time.Time `json:"editTime,omitzero"`
-	// Labelled is set once a client has changed the topics, the metadata or the
+	// Labelled is set once a client has changed the topics, the metadata, the times or the
 	// expiry of a memory that was extracted. Of memories that say the same it is
 	// the one that stands. Its text is not the client's.
 	Labelled bool `json:"labelled,omitzero"`
@@ -191,7 +197,7 @@ func (m *Memory) validateTimes() error {
 		name string
 		time time.Time
 	}{{"validFrom", m.ValidFrom}, {"validTo", m.ValidTo}, {"expireTime", m.ExpireTime}, {"editTime", m.EditTime},
-		{"receiveTime", m.ReceiveTime}} {
+		{"receiveTime", m.ReceiveTime}, {"validFromEditTime", m.FromEditTime}, {"validToEditTime", m.ToEditTime}} {
 		if f.time.IsZero() {
 			continue
 		}
@@ -253,6 +259,7 @@ func (m *Memory) SameContent(o *Memory) bool {
 		slices.Equal(m.Topics, o.Topics) && m.SupersededBy == o.SupersededBy && m.Edited == o.Edited &&
 		m.EditTime.Equal(o.EditTime) && m.Labelled == o.Labelled && slices.Equal(m.Forgotten, o.Forgotten) &&
 		m.ReceiveTime.Equal(o.ReceiveTime) && m.UTCOffset == o.UTCOffset &&
+		m.FromEditTime.Equal(o.FromEditTime) && m.ToEditTime.Equal(o.ToEditTime) &&
 		m.Timestamp.Equal(o.Timestamp) && m.ValidFrom.Equal(o.ValidFrom) && m.ValidTo.Equal(o.ValidTo) &&
 		m.ExpireTime.Equal(o.ExpireTime) && m.Source.same(&o.Source) && maps.EqualFunc(m.Metadata, o.Metadata, sameJSON)
 }

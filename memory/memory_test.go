@@ -108,6 +108,8 @@ func TestSameContent(t *testing.T) {
 				"n": json.RawMessage(`1`)}
 		},
 	}
+	edits["FromEditTime"] = func(m *Memory) { m.FromEditTime = m.Timestamp.Add(time.Second) }
+	edits["ToEditTime"] = func(m *Memory) { m.ToEditTime = m.Timestamp.Add(time.Second) }
 	edits["UTCOffset"] = func(m *Memory) { m.UTCOffset = "+05:30" }
 	stores := map[string]func(m *Memory){
 		"CreateTime": func(m *Memory) { m.CreateTime = time.Time{} },

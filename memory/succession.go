@@ -31,7 +31,7 @@ func (m *Memory) Repeats() bool { return m.SupersededBy != "" && m.ValidTo.Equal
 // IsKey reports whether a fact is a candidate for a key of Found.Succession in a
 // query of the filter f, at now.
 func (f *Filter) IsKey(m *Memory, now time.Time) bool {
-	return m.Kind == KindFact && m.Ended(f.CurrentAt(now)) && (f.AsOf.IsZero() || !m.Timestamp.After(f.AsOf))
+	return m.Kind == KindFact && m.Ended(f.CurrentAt(now)) && (f.AsOf.IsZero() || !m.KnownFrom().After(f.AsOf))
 }
 
 // LeavesOutFacts reports whether no fact can pass f.

@@ -100,7 +100,7 @@ const maxRead = 2 << 10
 // knownThen reports whether a candidate had been said by the time that the
 // question is about.
 func (q *question) knownThen(c *memory.Candidate) bool {
-	return q.asOf.IsZero() || !c.Memory.Timestamp.After(q.asOf)
+	return q.asOf.IsZero() || !c.Memory.KnownFrom().After(q.asOf)
 }
 
 // isAbout reports whether the question is about what an author said.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -103,14 +104,17 @@ func (s *Server) getMemory(c echo.Context, scope memory.Scope, id string) error 
 }
 
 // patchMemory answers PATCH {scope}/memories/{id}. An absent field stays as it
-// is; null clears topics, metadata and ttl. A fact cannot be cleared.
+// is; null clears topics, metadata, ttl, validFrom and validTo. A fact cannot be
+// cleared.
 func (s *Server) patchMemory(c echo.Context, scope memory.Scope, id string) error {
 	// Raw values tell an absent field from null.
 	var req struct {
-		Fact     *string         `json:"fact"`
-		Topics   json.RawMessage `json:"topics"`
-		Metadata json.RawMessage `json:"metadata"`
-		TTL      json.RawMessage `json:"ttl"`
+		Fact      *string         `json:"fact"`
+		Topics    json.RawMessage `json:"topics"`
+		Metadata  json.RawMessage `json:"metadata"`
+		TTL       json.RawMessage `json:"ttl"`
+		ValidFrom json.RawMessage `json:"validFrom"`
+		ValidTo   json.RawMessage `json:"validTo"`
 	}
 	if err := decodeBody(c, &req); err != nil {
 		return err
@@ -130,8 +134,21 @@ func (s *Server) patchMemory(c echo.Context, scope memory.Scope, id string) erro
 	if ttl != nil {
 		patch.TTL = &ttl.Duration
 	}
+	for _, f := range []struct {
+		name string
+		raw  json.RawMessage
+		into **time.Time
+	}{{"validFrom", req.ValidFrom, &patch.ValidFrom}, {"validTo", req.ValidTo, &patch.ValidTo}} {
+		m, err := optional[localMoment](f.name, f.raw)
+		if err != nil {
+			return err
+		}
+		if m != nil {
+			*f.into, patch.UTCOffset = &m.Time, cmp.Or(patch.UTCOffset, m.offset)
+		}
+	}
 	if patch == (ingest.Patch{}) {
-		return invalid("nothing to change: want fact, topics, metadata or ttl")
+		return invalid("nothing to change: want fact, topics, metadata, ttl, validFrom or validTo")
 	}
 	m, err := s.ingest.Update(c.Request().Context(), scope, id, patch)
 	if err != nil {

@@ -8,13 +8,18 @@ import (
 	"github.com/qdrant/go-client/qdrant"
 )
 
-// passes reports whether a point meets all Must conditions and no MustNot
-// condition. Filters of memoryd have no others.
+// passes reports whether a point meets all Must conditions, one of the Should
+// conditions if there are any, and no MustNot condition. Filters of memoryd have no
+// others.
 func passes(p *point, f *qdrant.Filter) bool {
 	for _, c := range f.GetMust() {
 		if !holds(p, c) {
 			return false
 		}
+	}
+	if should := f.GetShould(); len(should) > 0 &&
+		!slices.ContainsFunc(should, func(c *qdrant.Condition) bool { return holds(p, c) }) {
+		return false
 	}
 	for _, c := range f.GetMustNot() {
 		if holds(p, c) {

@@ -94,6 +94,7 @@ var indexes = map[string]index{
 	"gone":      {qdrant.FieldType_FieldTypeBool, nil},
 	"edited":    {qdrant.FieldType_FieldTypeBool, nil},
 	"forgotten": {qdrant.FieldType_FieldTypeBool, nil},
+	"known":     {qdrant.FieldType_FieldTypeInteger, nil},
 	"at":        {qdrant.FieldType_FieldTypeInteger, nil},
 	"created":   {qdrant.FieldType_FieldTypeInteger, nil},
 	"updated":   {qdrant.FieldType_FieldTypeInteger, nil},

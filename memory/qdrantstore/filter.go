@@ -23,6 +23,13 @@ func after(field string, t time.Time) *qdrant.Condition {
 	return qdrant.NewRange(field, &qdrant.Range{Gt: qdrant.PtrOf(float64(t.UnixMicro()))})
 }
 
+// known passes, as the Should of a filter, the memories that are known by a time; see
+// memory.Memory.KnownFrom. Only those that are known before their Timestamp have the
+// field for it.
+func known(at time.Time) []*qdrant.Condition {
+	return []*qdrant.Condition{notAfter("at", at), notAfter("known", at)}
+}
+
 // live passes the memories of a scope that can be read at now.
 func live(scope memory.Scope, now time.Time) *qdrant.Filter {
 	return &qdrant.Filter{
@@ -38,7 +45,7 @@ func filter(scope memory.Scope, f *memory.Filter, now time.Time) *qdrant.Filter 
 	not := func(c *qdrant.Condition) { out.MustNot = append(out.MustNot, c) }
 	at := f.CurrentAt(now)
 	if !f.AsOf.IsZero() {
-		must(notAfter("at", at))
+		out.Should = known(at)
 	}
 	if !f.History {
 		not(notAfter("until", at))
@@ -87,7 +94,7 @@ func ended(scope memory.Scope, f *memory.Filter, now time.Time) *qdrant.Filter {
 func keys(scope memory.Scope, f *memory.Filter, now time.Time) *qdrant.Filter {
 	out := ended(scope, f, now)
 	if !f.AsOf.IsZero() {
-		out.Must = append(out.Must, notAfter("at", f.AsOf))
+		out.Should = known(f.AsOf)
 	}
 	return out
 }

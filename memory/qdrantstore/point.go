@@ -170,6 +170,9 @@ func (r *record) payload(terms memory.Terms, embedded bool) (map[string]*qdrant.
 	if !m.ValidTo.IsZero() {
 		payload["until"] = micros(m.ValidTo)
 	}
+	if from := m.KnownFrom(); !from.Equal(m.Timestamp) {
+		payload["known"] = micros(from)
+	}
 	if from := m.DatedFor(); !from.IsZero() {
 		payload["from"] = micros(from)
 	}

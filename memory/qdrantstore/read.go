@@ -230,8 +230,9 @@ func (l *listing) query(
 ) ([]memory.Cursor, error) {
 	field := l.field()
 	points, err := l.s.client.Query(ctx, &qdrant.QueryPoints{
-		CollectionName: l.s.collection, Query: by, Filter: &qdrant.Filter{Must: must, MustNot: l.passes.MustNot},
-		Limit: qdrant.PtrOf(uint64(limit)), WithPayload: qdrant.NewWithPayloadInclude("id", field),
+		CollectionName: l.s.collection, Query: by,
+		Filter: &qdrant.Filter{Must: must, Should: l.passes.Should, MustNot: l.passes.MustNot},
+		Limit:  qdrant.PtrOf(uint64(limit)), WithPayload: qdrant.NewWithPayloadInclude("id", field),
 	})
 	if err != nil {
 		return nil, l.s.kind(ctx, err)

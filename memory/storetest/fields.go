@@ -36,6 +36,7 @@ func full(id string) memory.Memory {
 		ValidFrom: start.Add(-2 * time.Hour),
 		ValidTo:   start.Add(2 * time.Hour), SupersededBy: "newer", Edited: true,
 		EditTime: start.Add(-time.Minute), Labelled: true,
+		FromEditTime: start.Add(-2 * time.Minute), ToEditTime: start.Add(-3 * time.Minute),
 		ReceiveTime: start.Add(-90 * time.Minute),
 		CreateTime:  start, UpdateTime: start, Revision: 1,
 		ExpireTime: start.Add(3 * time.Hour),
@@ -173,7 +174,8 @@ func finerClock(b *bank) {
 // future, or past another one.
 func finerTimes(b *bank) {
 	m := full("m")
-	for _, t := range []*time.Time{&m.Timestamp, &m.ValidFrom, &m.ValidTo, &m.ExpireTime} {
+	for _, t := range []*time.Time{&m.Timestamp, &m.ValidFrom, &m.ValidTo, &m.ExpireTime,
+		&m.FromEditTime, &m.ToEditTime} {
 		*t = t.Add(1999 * time.Nanosecond)
 	}
 	stored := b.put(write(m))[0]

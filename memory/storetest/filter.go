@@ -17,6 +17,7 @@ func filterCases() []testCase {
 		{"Metadata", filterMetadata},
 		{"Moments", filterMoments},
 		{"DatedInTheFuture", filterDated},
+		{"Redated", filterRedated},
 	}
 }
 
@@ -63,6 +64,36 @@ func filterDated(b *bank) {
 	b.passes(memory.Filter{}, "ahead", "come", "later", "said")
 	b.clock.advance(time.Microsecond)
 	b.passes(memory.Filter{}, "ahead", "come", "late", "later", "said")
+}
+
+// A fact whose ValidFrom a client has set is found as of that time, although it was
+// said later, and hides no earlier than others. A ValidFrom that was extracted changes
+// nothing.
+func filterRedated(b *bank) {
+	memo := func(id string, from, edited time.Duration) {
+		m := fact(id, "tea "+id)
+		m.Timestamp, m.Source.EventIDs = start, []string{"e"}
+		m.ValidFrom, m.FromEditTime = start.Add(from), start.Add(edited)
+		if edited == 0 {
+			m.FromEditTime = time.Time{}
+		}
+		b.put(embedded(m, axis(0)))
+	}
+	memo("extracted", -24*time.Hour, 0)
+	memo("set", -24*time.Hour, time.Hour)
+	memo("ahead", 24*time.Hour, time.Hour)
+	ahead := fact("dated", "tea dated") // that it is dated in the future no longer counts
+	ahead.Timestamp, ahead.ReceiveTime = start.Add(90*24*time.Hour), start
+	ahead.ValidFrom, ahead.FromEditTime = start.Add(-time.Hour), start
+	b.put(embedded(ahead, axis(0)))
+	b.passes(memory.Filter{}, "ahead", "dated", "extracted", "set")
+	b.passes(memory.Filter{AsOf: start.Add(-24*time.Hour - time.Microsecond)})
+	b.passes(memory.Filter{AsOf: start.Add(-24 * time.Hour)}, "set")
+	b.passes(memory.Filter{AsOf: start.Add(-24 * time.Hour), History: true}, "set")
+	b.passes(memory.Filter{AsOf: start.Add(-time.Hour)}, "dated", "set")
+	b.passes(memory.Filter{AsOf: start}, "ahead", "dated", "extracted", "set")
+	b.passes(memory.Filter{AsOf: start, Topics: []string{"none"}})
+	b.passes(memory.Filter{Until: start.Add(-time.Hour)})
 }
 
 // Each field of a filter narrows, alone and together with others, in List and
