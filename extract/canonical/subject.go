@@ -55,6 +55,8 @@ var kinds = []kind{
 		"Forget my phone number = My cell is 555 123 45"},
 	{"email, email address, e mail, e mail address", "email, work email, personal email", "", "",
 		"Forget my email address = My work email is a@b.c"},
+	{"allergy", "", "am allergic, is allergic", "what _ am allergic to, what _ is allergic to",
+		"Forget my allergies = I am allergic to peanuts"},
 	{"diet", "diet", "", "what _ eat", "Forget my diet = I am vegan"},
 	{"marital status, relationship, relationship status", "marital status, partner name", "", "who _ am married to",
 		"Forget my marital status = I am married"},
@@ -118,6 +120,7 @@ func subjectOf(ws english.Words, own bool) (s Subject, ok bool) {
 		switch {
 		case i > 0 && inAny(text, english.Prepositions, english.Articles):
 			continue
+		case s.own && i+1 < len(ws) && qualifiers.Has(text): // "my new job" is not every job
 		case english.StopWords.Has(text), english.Pronouns.Has(text), english.Auxiliaries.Has(text), text == "?",
 			possessives.Has(text) && text != "my":
 			return s, false
@@ -206,6 +209,9 @@ func baseForm(w string) string {
 	w = strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "'")
 	if r := relation(w); r != "" {
 		return r
+	}
+	if stem, ok := strings.CutSuffix(w, "ies"); ok && len(stem) > 2 {
+		w = stem + "y"
 	}
 	w = singular(w)
 	if r := relation(w); r != "" {

@@ -31,6 +31,7 @@ var (
 	talkNouns        = wishTables.Words("talk-nouns")
 	compoundHeads    = wishTables.Words("compound-heads")
 	relationPrefixes = wishTables.Words("relation-prefixes")
+	qualifiers       = wishTables.Words("qualifiers")
 	currencies       = wishTables.Words("currencies")
 	whWords          = wishTables.Words("wh-words")
 	clauseJoints     = wishTables.Words("clause-joints")
