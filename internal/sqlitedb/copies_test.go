@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -224,8 +225,11 @@ func TestSymbolicLink(t *testing.T) {
 	stopped(t, path, 0, 10)
 	links := t.TempDir()
 	link, linked := filepath.Join(links, "memoryd.db"), filepath.Join(links, "again.db")
+	if runtime.GOOS == "windows" {
+		t.Skip("only an administrator may make symbolic links")
+	}
 	if err := errors.Join(os.Symlink(path, link), os.Symlink("memoryd.db", linked)); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	db := open(t, linked)
 	fill(t, db, 10, 20)

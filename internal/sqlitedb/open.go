@@ -123,10 +123,7 @@ func (db *DB) openBeside(checkTime time.Duration) (err error) {
 	db.newest = generation(newest)
 	db.note()
 	db.reserve.path = db.path + ".reserve"
-	if err := db.reserve.begin(); err != nil {
-		db.log.Warn("the reserve that deletions get when the disk is full cannot be kept: if the disk is full,"+
-			" nothing else is written", "file", db.reserve.path, "bytes", db.reserve.bytes, "err", err)
-	}
+	db.reserve.begin(db.log)
 	return db.checkAtOpen(checkTime)
 }
 

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -51,14 +53,30 @@ func (r *reserve) take() error {
 	return nil
 }
 
-// begin takes the room at a start. On a disk that is full it is given up already: the
-// process before may have given it to deletions.
-func (r *reserve) begin() error {
+// begin takes the room at a start, and a quarter of the disk at most. On a disk that is
+// full it is given up already if there is a file: the process before may have given it
+// to deletions. Without a file there was no reserve, so that none is kept, until a later
+// start.
+func (r *reserve) begin(log *slog.Logger) {
+	if disk := diskSize(filepath.Dir(r.path)); disk > 0 && r.bytes > disk/4 {
+		log.Warn("the disk is small: a quarter of it is kept for deletions when it is full, less than -delete-reserve",
+			"file", r.path, "bytes", disk/4, "flag", r.bytes)
+		r.bytes = disk / 4
+	}
+	first := missing(r.path)
 	err := r.take()
+	if err == nil {
+		return
+	}
+	log.Warn("the reserve that deletions get when the disk is full cannot be kept", "file", r.path, "bytes", r.bytes,
+		"err", err)
+	if first {
+		_ = os.Remove(r.path) // so that the next start finds none either
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.spent, r.tried = errors.Is(err, syscall.ENOSPC), time.Now()
-	return err
 }
 
 // fill writes bytes that no file system can store in less room.

@@ -15,3 +15,13 @@ func allocate(f *os.File, bytes int64) error {
 	}
 	return err
 }
+
+// diskSize is how many bytes the disk with a file has, in use and free; 0 if that is
+// unknown.
+func diskSize(path string) int64 {
+	var disk syscall.Statfs_t
+	if err := syscall.Statfs(path, &disk); err != nil {
+		return 0
+	}
+	return int64(disk.Blocks) * int64(disk.Bsize)
+}

@@ -39,6 +39,45 @@ func fillDisk(path string) error {
 	return f.Truncate(max(0, size-1<<20))
 }
 
+// A file on a disk that is too small for the reserve, or that had no reserve and has no
+// room for one, is opened and written all the same.
+func TestReserveOfSmallDisk(t *testing.T) {
+	for name, prepare := range map[string]func(dir string) error{
+		"small": func(string) error { return nil },
+		"full":  func(dir string) error { return os.WriteFile(filepath.Join(dir, "others"), make([]byte, 14<<20), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := smallDisk(t, "16m")
+			if err := prepare(dir); err != nil {
+				t.Fatal(err)
+			}
+			for start := range 3 {
+				db, err := sqlitedb.Open(filepath.Join(dir, "memoryd.db"), &sqlitedb.Options{Reserve: 16 << 20})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := db.Migrate("t", table); err != nil {
+					t.Errorf("start %d: %v", start, err)
+				}
+				err = db.Write(t.Context(), sqlitedb.For(memory.Scope{}), func(tx *sqlitedb.Tx) error {
+					_, err := tx.Exec(`INSERT INTO t VALUES (?, 'x')`, start)
+					return err
+				})
+				if err := errors.Join(err, db.Check(t.Context()), db.Close()); err != nil {
+					t.Errorf("start %d: %v", start, err)
+				}
+				kept := int64(0)
+				if info, err := os.Stat(filepath.Join(dir, "memoryd.db.reserve")); err == nil {
+					kept = info.Size()
+				}
+				if want := map[string]int64{"small": 4 << 20}[name]; kept != want {
+					t.Errorf("start %d: %d bytes are kept, want %d", start, kept, want)
+				}
+			}
+		})
+	}
+}
+
 // On a full disk nothing is written, except what frees room: that goes through, and
 // once there is room again everything does.
 func TestReserve(t *testing.T) {
