@@ -28,10 +28,13 @@ type checkConfig struct{ json bool }
 func checkCommand() *subcommand {
 	return &subcommand{
 		name: "check", summary: "Check sessions and memories as a whole, and say what is damaged.",
-		details: `It reads everything and changes nothing: whether files are sound, everything stored
+		details: `It reads everything and mends nothing: whether files are sound, everything stored
 can be read, events have their numbers, the work list has what waits, what counts as
 done can be found, and what memories rest on is there. It says of each fault what it
 means and what to do, and exits with 1 if it finds any.
+
+It opens a file as a start does: the log that a crash has left is brought into the
+file. To keep the file as it is, copy all of memoryd.db* and check the copy.
 
 Redis and Qdrant can be checked while memoryd serves. One process at a time can open
 a store that is a file: stop the memoryd that serves it, or check a backup of it.`,

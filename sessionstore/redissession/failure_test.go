@@ -427,6 +427,41 @@ func TestRequestedUndelivered(t *testing.T) {
 	}
 }
 
+// An append that failed after its event was stored is done by the same append once
+// more: the event stays one, and the state of the app is there with the answer. Until
+// then each retry fails.
+func TestRetryUndelivered(t *testing.T) {
+	r := redistest.Start(t)
+	s, other := open(t, r.URL(), nil), open(t, r.URL(), nil)
+	defer s.Close()
+	defer other.Close()
+	k := key("ann", "s")
+	must(t, add(t, other, k, event(t, "e1")))
+	redissession.Hook(s, failsDelivery{})
+	again := event(t, "e2", `, "app:k": "two"`)
+	for range 2 {
+		if err := add(t, s, k, again); !errors.Is(err, memory.ErrUnavailable) {
+			t.Errorf("app: state that was not delivered: %v", err)
+		}
+	}
+	has(t, other, k, "e1", "e2")
+	must(t, add(t, other, k, again))
+	has(t, other, k, "e1", "e2")
+	of := func() string {
+		se, err := other.Get(t.Context(), k, sessionstore.Get{})
+		must(t, err)
+		return string(se.State["app:k"])
+	}
+	if got := of(); got != `"two"` {
+		t.Errorf("the state of the app is %q once the append is acknowledged", got)
+	}
+	must(t, add(t, other, k, event(t, "e3", `, "app:k": "three"`)))
+	must(t, add(t, other, k, again)) // a late copy, which sets nothing back
+	if got := of(); got != `"three"` {
+		t.Errorf("the state of the app is %q after an older event was sent again", got)
+	}
+}
+
 // A process that is killed between the step in its partition and the step in
 // the app's slot leaves the change to app: state in the outbox. Another process
 // delivers it, once.

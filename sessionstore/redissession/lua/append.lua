@@ -86,6 +86,13 @@ local function apply(d)
   end
 end
 
+-- for_app tells whether a delta has keys of the app.
+local function for_app(d)
+  for i = 1, #d, 3 do
+    if d[i] == 'a' then return true end
+  end
+end
+
 apply(initial)
 local m = meta(ref, 'seq', 'updated', 'requested', 'done', 'failed', 'asked', 'due')
 local seq, updated = tonumber(m[1]), m[2]
@@ -100,6 +107,8 @@ for i, e in ipairs(events) do
     updated = e.time
     if keep ~= '1' then apply(e.delta) end
   else
+    -- The call that stored it may have failed before the app had its state.
+    if keep ~= '1' and for_app(e.delta) then sent = true end
     local was = call('HGET', key('ids', ref), e.id)
     had[#had + 1] = tostring(i)
     had[#had + 1] = call('XRANGE', key('events', ref), was, was)[1][2][2]
