@@ -60,6 +60,9 @@ func (c *claim) statement() reading {
 			return r
 		}
 	case "my", "our":
+		if ws[1:].StartWith("home", "is", "in") && len(ws) > 4 {
+			return c.home(ws[4:], false)
+		}
 		return c.possession(ws[1:])
 	}
 	if ws.StartWith("home", "is") && len(ws) > 2 {

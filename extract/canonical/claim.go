@@ -1,6 +1,7 @@
 package canonical
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,6 +29,9 @@ type Claim struct {
 	Until time.Time
 	// Changed says that the fact speaks of a change: "My new gym is…".
 	Changed bool
+	// Narrow says that the fact bounds the claim: "I like tea in summer". It ends
+	// nothing, and only a claim without bounds that tells of a change ends it.
+	Narrow bool
 }
 
 // supersedes reports whether c, said later, takes the place of o, which was said at
@@ -36,10 +40,11 @@ func (c *Claim) supersedes(o *Claim, said time.Time) bool {
 	switch {
 	case c.Dated && !c.Until.After(said):
 		return false
-	case c.Attribute != o.Attribute || c.Ended && o.Ended:
+	case c.Attribute != o.Attribute || c.Ended && o.Ended || c.Narrow ||
+		o.Narrow && !c.Ended && !c.Changed:
 		return false
 	case c.Ended:
-		return c.Value == "" || c.Value == o.Value
+		return c.Value == "" || c.Value == o.Value || o.Value != "" && strings.HasPrefix(o.Value, c.Value+" ")
 	case o.Ended:
 		return c.Value == o.Value // begun again
 	}
@@ -118,9 +123,16 @@ func (c *Claim) Listed() bool {
 // dates gives claims the time that stood behind their statement.
 func (v *variant) dates(claims []Claim) []Claim {
 	for i := range claims {
-		claims[i].Dated, claims[i].Until = len(v.time) > 0, endOfTime(v.time)
+		claims[i].Until = endOfTime(v.time)
+		claims[i].Dated = len(v.time) > 0 && (!claims[i].Until.IsZero() || !namesMonth(v.time))
 	}
 	return claims
+}
+
+// namesMonth reports whether a time has a month, a season or a day of the week, and no
+// year: people leave out only that of the last one.
+func namesMonth(ws english.Words) bool {
+	return slices.ContainsFunc(ws, func(w english.Word) bool { return inAny(w.Text, english.DateWords, seasons) })
 }
 
 // endOfTime is the end of the last year, month or day in ws: "2023", "2023-03",

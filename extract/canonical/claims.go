@@ -29,7 +29,12 @@ func claimsOf(fact string) (claims []Claim, more bool) {
 	list := statements(afterFrontTime(words))
 	for _, s := range list {
 		c := &claim{text: text, words: s.words, changed: tellsChange(all)}
-		claims = append(claims, c.read(all, s.several)...)
+		found := c.read(all, s.several)
+		if len(found) == 0 && s.core < len(s.words) { // "my address is 9 High Street, on the first floor"
+			c.words = s.words[:s.core]
+			found = c.read(all, true)
+		}
+		claims = append(claims, found...)
 	}
 	return claims, len(list) > 1
 }
@@ -122,7 +127,7 @@ func (c *claim) assertions(changed bool) (out []Claim) {
 	if len(out) == 0 {
 		out = append(out, c.thing(changed)...)
 	}
-	return out
+	return append(out, c.newThing()...)
 }
 
 // endings are the attributes that the fact ends.

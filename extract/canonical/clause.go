@@ -10,6 +10,7 @@ import (
 // statement is what one clause of a fact says, without what explains it.
 type statement struct {
 	words english.Words
+	core  int // how many of the words stand before the first mark
 	// several says that a list follows: "I love sushi, ramen and pho".
 	several bool
 }
@@ -19,7 +20,7 @@ type statement struct {
 // "…, but only in summer".
 func statements(ws english.Words) (out []statement) {
 	var subject english.Words
-	ws = withoutPair(ws)
+	ws = withoutPair(withoutOpener(ws))
 	for _, cl := range english.Clauses(ws) {
 		all, core := ws[cl.From:cl.To], ws[cl.From:cl.Core]
 		if cl.Shared {
@@ -37,6 +38,20 @@ func statements(ws english.Words) (out []statement) {
 		}
 	}
 	return out
+}
+
+// withoutOpener is ws without an adverbial before the subject that bounds nothing:
+// "Since my illness I dislike coffee".
+func withoutOpener(ws english.Words) english.Words {
+	if !frontOpeners.Has(ws.At(0)) {
+		return ws
+	}
+	for i := 2; i < min(len(ws), maxTimeWords); i++ {
+		if w := ws[i].Text; w == "i" || w == "we" || (w == "my" || w == "our") && stopsClause(ws[i-1].Stop) {
+			return ws[i:]
+		}
+	}
+	return ws
 }
 
 // withoutPair puts "we" in the place of "Tom and I".
@@ -90,6 +105,7 @@ func withoutRemarks(ws english.Words, n int) (s statement, ok bool) {
 		}
 	}
 	end, cut := n, false
+	s.core = n
 	for i := n; i < len(ws); {
 		next := i + 1
 		for next < len(ws) && !stopsClause(ws[next-1].Stop) {
@@ -116,7 +132,7 @@ func withoutRemarks(ws english.Words, n int) (s statement, ok bool) {
 // continues reports whether the words behind a mark belong to the statement before it:
 // "Porto, Portugal", "at 9, on Friday".
 func continues(ws english.Words) bool {
-	return ws[0].Upper || inAny(ws[0].Text, english.Prepositions, english.DateWords) ||
+	return ws[0].Upper || inAny(ws[0].Text, goingOn, english.DateWords) ||
 		recently.MatchString(ws.String())
 }
 
@@ -140,9 +156,15 @@ func lists(ws english.Words) bool {
 // withoutNow is ws without "now", which says no more than the present does: but
 // "for now" bounds.
 func withoutNow(ws english.Words) english.Words {
-	return slices.DeleteFunc(slices.Clone(ws), func(w english.Word) bool {
-		return w.Text == "now" && !timeLeads.Has(before(ws, w))
-	})
+	out := make(english.Words, 0, len(ws))
+	for _, w := range ws {
+		if w.Text != "now" || timeLeads.Has(before(ws, w)) {
+			out = append(out, w)
+		} else if last := len(out) - 1; last >= 0 && out[last].Stop == 0 {
+			out[last].Stop = w.Stop // "a boyfriend now, Tomas"
+		}
+	}
+	return out
 }
 
 // before is the word before w in ws.
@@ -178,7 +200,8 @@ func withoutModifiers(ws english.Words, event bool) []variant {
 		time := !company && inAny(w, seasons, english.DateWords, english.Periods) ||
 			english.DateWords.Has(singular(w)) ||
 			english.StartsWithDigit(w) && !company
-		if boundingModifiers.Has(w) || time && !event || maritalStatuses.Has(ws[i-1].Text) && bindsStatus.Has(w) {
+		ofStatus := maritalStatuses.Has(ws[i-1].Text) && bindsStatus.Has(w) && !(event && dated == i+1)
+		if boundingModifiers.Has(w) && !(event && eventTimes.Has(w)) || time && !event || ofStatus {
 			break // also of "married to my job"
 		}
 		if time {
@@ -187,7 +210,7 @@ func withoutModifiers(ws english.Words, event bool) []variant {
 		opens := countsBack(ws[i:]) || modifierStarts.Has(w) || english.Prepositions.Has(w) && w != "of" ||
 			stopsClause(ws[i-1].Stop)
 		if !opens ||
-			w == "for" && (i+1 == end || amountStarts.Has(ws[i+1].Text) || english.StartsWithDigit(ws[i+1].Text)) {
+			w == "for" && (i+1 == end || namesSpan(ws[i+1:end])) {
 			continue
 		}
 		v := variant{words: ws[:i]}
@@ -201,6 +224,19 @@ func withoutModifiers(ws english.Words, event bool) []variant {
 		end = i
 	}
 	return out
+}
+
+// namesSpan reports whether ws begins with a span of time: "a while", "3 months".
+func namesSpan(ws english.Words) bool {
+	if !amountStarts.Has(ws[0].Text) && !english.StartsWithDigit(ws[0].Text) {
+		return false
+	}
+	for _, w := range ws[:min(len(ws), 4)] {
+		if english.Periods.Has(singular(w.Text)) || inAny(w.Text, spans) {
+			return true
+		}
+	}
+	return len(ws) == 1
 }
 
 // countsBack reports whether ws begins like "11 weeks ago".
@@ -227,6 +263,9 @@ func (c *claim) subjectOf(ws english.Words) (o owner, predicate english.Words) {
 		o, n := relationAt(ws[1:])
 		if o == "" {
 			return "", nil
+		}
+		if rest := ws[1+n:]; len(rest) > 2 && rest[0].Upper && (isBe(rest[1].Text) || personVerbs.Has(rest[1].Text)) {
+			return o, rest[1:] // "my daughter Freya is 6"
 		}
 		return o, ws[1+n:]
 	}
@@ -295,8 +334,7 @@ func objectOf(ws english.Words) (what string, rest english.Words) {
 	var out []string
 	for i, w := range ws {
 		if i > 0 && (english.Prepositions.Has(w.Text) && w.Text != "of" || modifierStarts.Has(w.Text) ||
-			boundingModifiers.Has(w.Text) || countsBack(ws[i:]) ||
-			w.Text == "this" && english.Periods.Has(ws.At(i+1)) ||
+			boundingModifiers.Has(w.Text) || countsBack(ws[i:]) || w.Text == "this" || w.Text == "these" ||
 			inAny(w.Text, called) || stopsClause(ws[i-1].Stop)) {
 			rest = ws[i:]
 			break
@@ -316,9 +354,13 @@ func objectOf(ws english.Words) (what string, rest english.Words) {
 // maxObjectWords bounds an object. A longer one says more than a thing.
 const maxObjectWords = 3
 
+// Corrects reports whether words say that something said before was wrong: "sorry, I
+// meant".
+func Corrects(ws english.Words) bool { return correcting.Found(ws) }
+
 // tellsChange reports whether one of the marks of change is among the words of the fact
 // as it is written, before reduce drops them.
 func tellsChange(ws english.Words) bool {
-	return changeMarks.Found(ws) ||
+	return changeMarks.Found(ws) || correcting.Found(ws) ||
 		slices.ContainsFunc(ws, func(w english.Word) bool { return changeWords.Has(w.Text) })
 }

@@ -44,7 +44,30 @@ func (c *claim) directive() reading {
 	}
 	for _, rule := range directiveRules {
 		if ws.StartWith(rule.begins...) {
-			return rule.read(c, ws[len(rule.begins):], standing)
+			if r := rule.read(c, ws[len(rule.begins):], standing); r.ok() {
+				return r
+			}
+		}
+	}
+	return answerLength(ws)
+}
+
+// answerLength reads "Keep your answers short", "Answer in full detail" and "Be
+// brief".
+func answerLength(ws english.Words) reading {
+	if !answering.Has(ws.At(0)) || len(ws) > maxClaimWords/2 || ws.Has("not") {
+		return reading{}
+	}
+	for i, w := range ws[1:] {
+		value := ""
+		switch {
+		case shortAnswers.Has(w.Text):
+			value = "short"
+		case longAnswers.Has(w.Text):
+			value = "long"
+		}
+		if value != "" && (i == 0 || inAny(ws[i].Text, answerParts, answerNouns, english.Articles, amountsOfDetail)) {
+			return reading{"length of answers", value}
 		}
 	}
 	return reading{}

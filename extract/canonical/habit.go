@@ -53,6 +53,12 @@ func (c *claim) state(o owner, ws english.Words) Claim {
 	if diet != "" {
 		return Claim{Attribute: o.attribute("diet"), Value: diet}
 	}
+	if n := commuting.Match(ws, 0); n > 0 && len(ws) > n && transport.Has(ws[n].Text) {
+		return Claim{Attribute: o.attribute("commute"), Value: ws[n].Text, Several: true}
+	}
+	if couples.Match(ws, 0) > 0 && o == "" {
+		return Claim{Attribute: "marital status", Value: "dating"}
+	}
 	if isBe(ws.At(0)) && (ws.At(1) == "allergic" || ws.At(1) == "intolerant") && ws.At(2) == "to" {
 		if what := object(ws[3:]); what != "" {
 			return Claim{Attribute: o.attribute("has allergy to " + what), Value: held}

@@ -14,12 +14,19 @@ func has(o owner, what string) Claim {
 
 // having reads "have 3 cats" and "have a dog called Rex".
 func (c *claim) having(o owner, ws english.Words, changed bool) []Claim {
-	ws = withoutAdverbs(ws)
+	if ws = withoutAdverbs(ws); ws.At(0) == "only" || ws.At(0) == "still" {
+		ws = ws[1:]
+	}
 	if verb := ws.At(0); verb != "have" && verb != "own" && verb != "has" && verb != "owns" || len(ws) < 3 {
 		return nil
 	}
-	ws = ws[1:]
-	if n := ws[0].Text; n == "one" {
+	if ws = ws[1:]; ws.At(len(ws)-1) == "left" {
+		ws = ws[:len(ws)-1]
+	}
+	if w := ws.At(0); len(ws) > 2 && (w == "just" || w == "only") {
+		ws = ws[1:] // "have just 1 car"
+	}
+	if n := ws.At(0); n == "one" {
 		return counted(o, "1", ws[1:], changed)
 	} else if isNumber(n) {
 		return counted(o, n, ws[1:], changed)
@@ -34,15 +41,24 @@ func (c *claim) having(o owner, ws english.Words, changed bool) []Claim {
 	case partners.Has(relation(what)) && o == "":
 		return []Claim{{Attribute: "marital status", Value: "dating"}}
 	}
-	return []Claim{has(o, what)}
+	out := []Claim{has(o, what)}
+	if words := strings.Fields(what); len(words) == 2 && (describing.Has(words[0]) || c.upper(ws, words[0])) {
+		out = append(out, has(o, words[1])) // "a Honda motorbike" is a motorbike
+	}
+	return out
+}
+
+// upper reports whether a word of ws is written with a capital.
+func (c *claim) upper(ws english.Words, text string) bool {
+	return slices.ContainsFunc(ws, func(w english.Word) bool { return w.Text == text && c.capital(w) })
 }
 
 // counted reads "3 cats" and "2 older brothers": how many of a kind o has. Of kinds of
 // which people do not always tell the whole number only a fact that tells of a change
 // replaces another number.
 func counted(o owner, n string, ws english.Words, changed bool) []Claim {
-	if len(ws) > 0 && n != "1" && counts.Of(ws[0].Text) == "" && (len(ws) == 1 || ws[0].Stop != 0 || len(ws) > 1 &&
-		inAny(ws[1].Text, english.Prepositions, modifierStarts)) && singular(ws[0].Text) != ws[0].Text {
+	if len(ws) > 0 && counts.Of(ws[0].Text) == "" && (len(ws) == 1 || ws[0].Stop != 0 || len(ws) > 1 &&
+		inAny(ws[1].Text, english.Prepositions, modifierStarts)) && (n == "1") == (singular(ws[0].Text) == ws[0].Text) {
 		kind := singular(ws[0].Text)
 		return []Claim{{Attribute: o.attribute("count " + kind), Value: n, Several: true, Changed: changed}}
 	}
@@ -113,7 +129,7 @@ func (c *claim) lost(ws english.Words) []Claim {
 	case "i", "we":
 		ws = withoutAdverbs(ws[1:])
 		n := partingVerbs.Match(ws, 0)
-		if n == 0 || len(ws) < n+2 || ws[n].Text != "my" && ws[n].Text != "our" {
+		if n == 0 || len(ws) < n+2 || ws[n].Text != "my" && ws[n].Text != "our" && ws[n].Text != "the" {
 			return nil
 		}
 		return ended("", wholeObject(ws[n+1:]))

@@ -16,6 +16,13 @@ func (c *claim) leaving(o owner, ws english.Words) []Claim {
 		}
 	case separated.Match(ws, 0) > 0:
 		return c.separation(o, ws)
+	case alone.Match(ws, 0) > 0 && o == "":
+		return c.separation(o, nil)
+	}
+	if n := booking.Match(ws, 0); n > 0 && n < len(ws) && o == "" {
+		if what := object(ws[n:]); what != "" {
+			return []Claim{{Attribute: what + " time", Value: "planned", Several: true}}
+		}
 	}
 	if n := noJourneys.Match(ws, 0); n > 0 && len(ws) > n && c.capital(ws[n]) {
 		return []Claim{{Attribute: o.attribute("journey to " + ws[n].Text), Value: held, Ended: true}}
@@ -60,7 +67,8 @@ func (c *claim) newJob() reading {
 	if n == 0 || n == len(ws) {
 		return reading{}
 	}
-	return c.employer(ws[n:]).of(o)
+	ws, _ = withoutSpan(ws[n:])
+	return c.employer(ws).of(o)
 }
 
 // leftEmployer reads "left Google after 5 years" and "quit my job at Acme".
@@ -123,6 +131,13 @@ func (c *claim) partner() []Claim {
 			ws = ws[1:]
 		}
 		return c.partnerIs(ws)
+	}
+	if len(ws) > 3 && ws[0].Upper && ws[0].Text != "i" {
+		if n := isMy.Match(ws, 1); n > 0 { // "Rafael is my fiance"
+			if status := couple.Of(relation(ws.At(1 + n))); status != "" {
+				return append(c.partnerIs(ws[:1]), Claim{Attribute: "marital status", Value: status})
+			}
+		}
 	}
 	if ws.At(0) != "i" {
 		return nil

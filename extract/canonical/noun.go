@@ -111,6 +111,9 @@ func (c *claim) noun(o owner, ws english.Words) reading {
 		return reading{}
 	}
 	if rule.read == nil {
+		if n := reaching.Match(rest, 0); n > 0 && n < len(rest) { // "is down to 81 kg"
+			rest = rest[n:]
+		}
 		return measured(rule.attribute, rest).of(o)
 	}
 	return reading{rule.attribute, rule.read(c, rest)}.of(o)

@@ -156,7 +156,7 @@ func (c *claim) startedWork(p predicate) reading {
 // or a club.
 func (c *claim) joinedAs(p predicate) reading {
 	ws := withoutRecentTime(p.words)
-	if tradeAt(ws) == 0 {
+	if tradeAt(ws) == 0 && !companyNouns.Has(ws.At(len(ws)-1)) {
 		return reading{}
 	}
 	return c.employer(ws[1:])

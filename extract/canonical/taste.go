@@ -11,7 +11,7 @@ const (
 )
 
 // taste reads "I love sushi", "I can't stand sushi anymore" and "I'm not a fan of
-// sushi". It reads nothing where the liking has a bound ("I like tea in summer").
+// sushi". A liking may have a bound: "I like tea in summer".
 func (c *claim) taste(ws english.Words) []Claim {
 	if ws.At(0) != "i" {
 		return nil
@@ -21,25 +21,31 @@ func (c *claim) taste(ws english.Words) []Claim {
 	if n == 0 {
 		value, n = disliked, dislikePhrases.Match(ws, 0)
 	}
-	if n == 0 || n >= len(ws) || len(ws)-n > maxObjectWords+1 || ws[n:].Any(boundingModifiers) || ws[n].Text == "to" {
+	if n == 0 || n >= len(ws) {
 		return nil
 	}
-	for _, w := range ws[n : len(ws)-1] {
-		if w.Stop != 0 {
-			return nil
+	if ws[n].Text == "to" {
+		if verb := ws.At(n + 1); !english.PresentVerbs.Has(verb) && !habitVerbs.Has(verb) {
+			return nil // "I like to think"
 		}
+		n++
 	}
-	what := wholeObject(ws[n:])
-	if what == "" {
+	what, rest := objectOf(ws[n:])
+	if what == "" || stopsClause(ws[len(ws)-len(rest)-1].Stop) && len(rest) > 0 {
 		return nil
 	}
-	return []Claim{{Attribute: "taste of " + what, Value: value}}
+	return []Claim{{Attribute: "taste of " + what, Value: value, Narrow: len(rest) > 0}}
 }
 
 // instruction reads what the agent is told to do in all answers, or to do no
 // longer: "Always use bullet points", "Stop using bullet points".
 func (c *claim) instruction() []Claim {
 	ws, standing := withoutRequest(c.words)
+	for i := 2; i < len(ws); i++ {
+		if n := toAnswers.Match(ws, i); n > 0 && i+n == len(ws) {
+			ws, standing = ws[:i], true // "add emojis to your answers"
+		}
+	}
 	ws, _ = withoutAnymore(ws)
 	ended := false
 	switch {

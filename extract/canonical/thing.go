@@ -1,6 +1,7 @@
 package canonical
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/memoryd/memoryd/extract/english"
@@ -56,6 +57,24 @@ func (c *claim) thing(changed bool) []Claim {
 	return c.thingIs(noun, rest, changed)
 }
 
+// newThing reads "my new car, a Kia" anywhere in a statement.
+func (c *claim) newThing() []Claim {
+	ws := c.words
+	for i := 0; i+3 < len(ws); i++ {
+		if !ws[i:].StartWith("my", "new") || ws[i+2].Stop != ',' {
+			continue
+		}
+		end := i + 4
+		for end < len(ws) && !stopsClause(ws[end-1].Stop) {
+			end++
+		}
+		value := slices.Clone(ws[i+3 : end])
+		value[len(value)-1].Stop = 0
+		return c.thingIs(ws[i+2:i+3], value, true)
+	}
+	return nil
+}
+
 // setThing reads "raised my budget to 700 euros" and "canceled the trip".
 func (c *claim) setThing(ws english.Words) []Claim {
 	n := setting.Match(ws, 0)
@@ -72,9 +91,19 @@ func (c *claim) setThing(ws english.Words) []Claim {
 		return nil
 	}
 	for k := 1; k+1 < min(len(ws), maxNounWords); k++ {
-		if ws[k].Text == "to" {
-			return c.thingIs(ws[:k], ws[k+1:], true)
+		if ws[k].Text != "to" {
+			continue
 		}
+		is := slices.Concat(ws[:k], english.Words{{Text: "is"}}, ws[k+1:])
+		for _, v := range withoutModifiers(is, true) {
+			if len(v.words) < k+2 {
+				break
+			}
+			if r := c.noun("", v.words); r.ok() { // "changed my last name to Lee"
+				return []Claim{{Attribute: r.attribute, Value: r.value, Changed: true}}
+			}
+		}
+		return c.thingIs(ws[:k], ws[k+1:], true)
 	}
 	return nil
 }
@@ -87,7 +116,8 @@ func (c *claim) thingIs(noun, ws english.Words, changed bool) []Claim {
 	}
 	for _, v := range withoutModifiers(ws, true) {
 		if kind, value := c.kindOf(v.words); value != "" {
-			return []Claim{{Attribute: noun.String() + " " + kind, Value: value, Several: true, Changed: changed}}
+			several := kind != "thing" || !singleThings.Has(noun.String())
+			return []Claim{{Attribute: noun.String() + " " + kind, Value: value, Several: several, Changed: changed}}
 		}
 	}
 	return nil
@@ -113,7 +143,11 @@ func (c *claim) kindOf(ws english.Words) (kind, value string) {
 		if strings.Contains(first, ":") || len(ws) > 1 && english.DateWords.Has(ws[1].Text) {
 			return "time", ws.String()
 		}
-		return strings.TrimSpace("number " + english.Words(ws[1:]).String()), first
+		unit := english.Words(ws[1:])
+		if n := len(unit); n > 2 && english.Periods.Has(unit[n-1].Text) {
+			unit = unit[:n-2] // "euros a month"
+		}
+		return strings.TrimSpace("number " + unit.String()), first
 	case english.Articles.Has(first) && len(ws) > 1 || c.capital(ws[0]):
 		return "thing", c.plainValue(ws, maxValueWords)
 	}

@@ -11,6 +11,7 @@ var (
 	// sinceTime matches what follows "since" in a span that reaches the present:
 	// "2019", "early may", "last summer".
 	sinceTime = regexp.MustCompile(`^(?:early |late |mid |last )?(?:\d{4}|` +
+		`monday|tuesday|wednesday|thursday|friday|saturday|sunday|yesterday|` +
 		`january|february|march|april|may|june|july|august|september|october|november|december|` +
 		`year|month|week|summer|winter|spring|autumn|fall|birth|childhood)` +
 		`(?: (?:\d{4}|week of|\d{4}-\d\d(?:-\d\d)?))*$`)

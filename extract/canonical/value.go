@@ -152,9 +152,9 @@ func (c *claim) spelledAsName(w english.Word) bool {
 // hasLower reports whether s has small letters.
 func hasLower(s string) bool { return strings.IndexFunc(s, unicode.IsLower) >= 0 }
 
-// written is the text of the fact from the first word of ws on, as it is spelled.
+// written is the text of ws, as it is spelled.
 func (c *claim) written(ws english.Words) string {
-	return strings.TrimRight(c.text[ws[0].Start:], " .!")
+	return strings.TrimRight(c.text[ws[0].Start:ws[len(ws)-1].End], " .!")
 }
 
 // emailAddress is ws as an e-mail address in small letters; "" if it is none.

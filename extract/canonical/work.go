@@ -22,6 +22,15 @@ func (c *claim) work(ws english.Words) reading {
 // tells of a change replaces another occupation.
 func (c *claim) trade(o owner, ws english.Words, changed bool) []Claim {
 	ws = withoutAdverbs(ws)
+	if n := workVerbs.Match(ws, 0); n > 0 && o.isOne() { // "have a position at Acme", "teach history at a school"
+		return c.employedAt(o, ws[n:], changed)
+	}
+	if running.Has(ws.At(0)) && o.isOne() {
+		place := object(ws[1:])
+		if words := strings.Fields(place); len(words) > 0 && businesses.Has(words[len(words)-1]) {
+			return []Claim{workplace(o, place, changed)} // "run a bakery"
+		}
+	}
 	n := newTrades.Match(ws, 0)
 	changed = changed || n > 0
 	if n == 0 && isBe(ws.At(0)) {
@@ -40,28 +49,40 @@ func (c *claim) trade(o owner, ws english.Words, changed bool) []Claim {
 	if end > 0 {
 		value = occupations.Of(ws[end-1].Text)
 	}
-	if value == "" || ws[:end].Any(english.Pronouns) || ws[:end].Any(negations) || ws[:end].Has("and") {
+	if value == "" && (end == 0 || endsInIng(ws[0].Text) || ws.At(end) != "at") {
 		return nil
 	}
-	out := []Claim{{Attribute: o.attribute("occupation"), Value: value, Several: true, Changed: changed}}
+	if ws[:end].Any(english.Pronouns) || ws[:end].Any(negations) || ws[:end].Has("and") {
+		return nil
+	}
+	var out []Claim
+	if value != "" {
+		out = append(out, Claim{Attribute: o.attribute("occupation"), Value: value, Several: true, Changed: changed})
+	}
+	return append(out, c.employedAt(o, ws[end:], changed)...)
+}
+
+// employedAt reads where o works, behind a trade or a verb: "at Acme", "in the sales
+// team at a bank".
+func (c *claim) employedAt(o owner, ws english.Words, changed bool) []Claim {
 	place := ""
-	for i := end; i+1 < len(ws); i++ {
+	for i := 0; i+1 < len(ws); i++ {
 		if at := ws[i].Text; at != "at" && at != "for" {
 			continue
 		}
 		for k := min(len(ws), i+1+maxNounWords); k > i+1; k-- {
 			if company := c.company(ws[i+1 : k]); company != "" {
-				return append(out, Claim{Attribute: o.attribute("employer"), Value: company})
+				return []Claim{{Attribute: o.attribute("employer"), Value: company}}
 			}
 		}
 		if place == "" && english.Articles.Has(ws[i+1].Text) {
 			place = object(ws[i+1:])
 		}
 	}
-	if place != "" {
-		out = append(out, workplace(o, place, changed))
+	if place == "" {
+		return nil
 	}
-	return out
+	return []Claim{workplace(o, place, changed)}
 }
 
 // workplace is the claim that o works at a place without a name: "a bank".
@@ -112,7 +133,8 @@ func (c *claim) company(ws english.Words) string {
 	}
 	for i, w := range ws {
 		last := i+1 == len(ws)
-		if !c.capital(w) && (i == 0 || w.Text != "of") || !last && (w.Stop != 0 || strings.HasSuffix(w.Text, "'s")) {
+		if !c.capital(w) && (i == 0 || w.Text != "of") ||
+			!last && (w.Stop != 0 || strings.HasSuffix(w.Text, "'s") && !c.capital(ws[i+1])) {
 			return ""
 		}
 	}

@@ -36,7 +36,8 @@ func Clauses(ws Words) []Clause {
 		subject := beginsClause(ws, first, marked) && !(w == "and" && hasNoVerb(ws[last.From:i])) // "Ann and I"
 		switch {
 		case explaining.Has(w):
-			if (marked || subjects.Has(ws.At(i+1)) || relative.Has(w)) && last.Core == last.To {
+			explains := marked || beginsClause(ws, i+1, true) || relative.Has(w) || ws.At(i+1) == "of"
+			if explains && last.Core == last.To {
 				last.Core = i
 			}
 		case subject && first+1 < len(ws):

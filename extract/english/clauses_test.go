@@ -13,7 +13,7 @@ func TestClauses(t *testing.T) {
 		"I live in Ghent and work in Bruges":                "i live in ghent / +work in bruges",
 		"I live in Ghent, which is old":                     "i live in ghent [which is old]",
 		"I left because it was dull":                        "i left [because it was dull]",
-		"I left because of you":                             "i left because of you",
+		"I left because of you":                             "i left [because of you]",
 		"Ann and I live in Ghent":                           "ann and i live in ghent",
 		"I work for Siemens now, no contest":                "i work for siemens now [no contest]",
 		"I moved out, the new flat has a garden":            "i moved out / the new flat has a garden",

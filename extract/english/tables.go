@@ -74,6 +74,7 @@ var (
 	softLeads           = tables.Words("soft-leads")
 	coordinating        = tables.Words("coordinating")
 	explaining          = tables.Words("explaining")
+	titles              = tables.Words("titles")
 	complements         = tables.Words("complements")
 	relative            = tables.Words("relative")
 	subjects            = tables.Words("subjects")

@@ -110,6 +110,9 @@ func Split(s string) Words {
 // Friday", "its too hot".
 func withIs(ws Words) Words {
 	for i := 0; i+1 < len(ws); i++ {
+		if ws[i].Stop == '.' && titles.Has(ws[i].Text) {
+			ws[i].Stop = 0 // "Dr. Lee"
+		}
 		noun, ok := strings.CutSuffix(ws[i].Text, "'s")
 		if !ok && ws[i].Text == "its" {
 			noun, ok = "it", true

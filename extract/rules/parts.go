@@ -19,6 +19,7 @@ func (s *sentence) takeApart(ws english.Words, question, remember bool) {
 	}
 	list := english.Clauses(ws)
 	var parts []sentence
+	corrects := canonical.Corrects(s.words[:len(s.words)-len(ws)])
 	claims, after := false, false // after says that the clause before is a claim
 	var subject english.Words
 	for _, cl := range list {
@@ -46,6 +47,7 @@ func (s *sentence) takeApart(ws english.Words, question, remember bool) {
 		claim := len(form.Claims) > 0 || form.Ends != ""
 		switch {
 		case p.topics == none, hollow(full, p.topics), secrets.Found(said), !claim && leansOn(full):
+			corrects = corrects || canonical.Corrects(said)
 			if after && ws[cl.From-1].Text == "but" {
 				return // "I love coffee, but I can't drink it"
 			}
@@ -55,11 +57,14 @@ func (s *sentence) takeApart(ws english.Words, question, remember bool) {
 		if remember {
 			p.topics |= instruction
 		}
+		if claim {
+			p.corrects = corrects
+		}
 		claims, after = claims || claim, claim
 		parts = append(parts, p)
 	}
 	switch {
-	case claims && (len(list) > 1 || s.topics == none || s.leans):
+	case claims && (len(list) > 1 || s.topics == none || s.leans || corrects):
 		s.several = parts
 	case s.topics != none:
 		s.subject = newClause(ws).missingSubject()
@@ -117,8 +122,11 @@ func (s *sentence) statement() string { return s.withSubject(s.text[s.start:s.en
 
 // withSubject puts the subject that a statement lacks before it.
 func (s *sentence) withSubject(text string) string {
-	if len(s.subject) == 0 {
-		return capitalized(text)
+	if len(s.subject) > 0 {
+		text = s.subject.String() + " " + uncapitalized(text)
 	}
-	return capitalized(s.subject.String() + " " + uncapitalized(text))
+	if s.corrects {
+		text = "Actually, " + uncapitalized(text)
+	}
+	return capitalized(text)
 }

@@ -23,7 +23,8 @@ type sentence struct {
 	told   topics
 	weight int // see weight
 	// subject are the words that the statement lacks before it: "I" of "adopted a cat".
-	subject english.Words
+	subject  english.Words
+	corrects bool // it corrects something said before
 	// several are the statements that the sentence makes, if it is taken apart.
 	several []sentence
 }
