@@ -57,7 +57,7 @@ func (c *claim) read(all english.Words, several bool) []Claim {
 	if len(found) == 0 && !c.doubts(said) {
 		found = c.assertions(c.changed)
 		for i := range found {
-			found[i].Changed = found[i].Changed || c.changed && !found[i].Ended
+			found[i].Changed = found[i].Changed || c.changed && !found[i].Ended && !found[i].Several
 		}
 	}
 	if several {

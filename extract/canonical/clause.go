@@ -29,7 +29,7 @@ func statements(ws english.Words) (out []statement) {
 			subject = english.Words{{Text: "i", Start: core[0].Start, End: core[0].Start}}
 			all, core = slices.Concat(subject, all), slices.Concat(subject, core)
 		}
-		conditional := all.Any(conditions)
+		conditional := isConditional(all)
 		if s, ok := withoutRemarks(all, len(core)); ok && !conditional {
 			out = append(out, s)
 		}
@@ -38,6 +38,17 @@ func statements(ws english.Words) (out []statement) {
 		}
 	}
 	return out
+}
+
+// isConditional reports whether a statement depends on something. "Put off until May"
+// does not.
+func isConditional(ws english.Words) bool {
+	for i, w := range ws {
+		if conditions.Has(w.Text) && !(w.Text == "until" && movedBefore.Has(ws.At(i-1))) {
+			return true
+		}
+	}
+	return false
 }
 
 // withoutOpener is ws without an adverbial before the subject that bounds nothing:

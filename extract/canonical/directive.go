@@ -55,7 +55,10 @@ func (c *claim) directive() reading {
 // answerLength reads "Keep your answers short", "Answer in full detail" and "Be
 // brief".
 func answerLength(ws english.Words) reading {
-	if !answering.Has(ws.At(0)) || len(ws) > maxClaimWords/2 || ws.Has("not") {
+	verb := ws.At(0)
+	// Of one answer, unless it says "answers".
+	single := verb == "give" || verb == "make" || verb == "write" || verb == "use"
+	if !answering.Has(verb) || len(ws) > maxClaimWords/2 || ws.Has("not") || single && !ws.Any(allAnswers) {
 		return reading{}
 	}
 	for i, w := range ws[1:] {

@@ -54,9 +54,9 @@ func (c *claim) state(o owner, ws english.Words) Claim {
 		return Claim{Attribute: o.attribute("diet"), Value: diet}
 	}
 	if n := commuting.Match(ws, 0); n > 0 && len(ws) > n && transport.Has(ws[n].Text) {
-		return Claim{Attribute: o.attribute("commute"), Value: ws[n].Text, Several: true}
+		return Claim{Attribute: o.attribute("commute"), Value: ws[n].Text, Several: true, Changed: c.changed}
 	}
-	if couples.Match(ws, 0) > 0 && o == "" {
+	if n := couples.Match(ws, 0); n > 0 && o == "" && (n == len(ws) || afterCouple.Has(ws[n].Text)) {
 		return Claim{Attribute: "marital status", Value: "dating"}
 	}
 	if isBe(ws.At(0)) && (ws.At(1) == "allergic" || ws.At(1) == "intolerant") && ws.At(2) == "to" {

@@ -24,7 +24,7 @@ func (c *claim) having(o owner, ws english.Words, changed bool) []Claim {
 		ws = ws[:len(ws)-1]
 	}
 	if w := ws.At(0); len(ws) > 2 && (w == "just" || w == "only") {
-		ws = ws[1:] // "have just 1 car"
+		ws, changed = ws[1:], true // "have just 1 car" tells of more before
 	}
 	if n := ws.At(0); n == "one" {
 		return counted(o, "1", ws[1:], changed)

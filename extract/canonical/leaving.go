@@ -41,7 +41,8 @@ func (c *claim) leftBy(ws english.Words) []Claim {
 			(c.capital(ws[i-1]) || partners.Has(relation(ws[i-1].Text))) {
 			return c.separation("", ws[i:i+1])
 		}
-		if dismissing.Match(ws, i) > 0 && i > 0 && i < 4 && !ws[:i].Any(negations) {
+		if n := dismissing.Match(ws, i); n > 0 && i > 0 && i < 4 && !ws[:i].Any(negations) &&
+			(i+n == len(ws) || ws[i+n-1].Stop != 0 || afterDismissal.Has(ws[i+n].Text)) {
 			return []Claim{{Attribute: "employer", Ended: true}}
 		}
 		if ws[i:].StartWith("my", "last", "day", "at") && ws[:i].Any(pastBe) && i+4 < len(ws) {

@@ -130,8 +130,9 @@ func (c *claim) kindOf(ws english.Words) (kind, value string) {
 		return "", ""
 	}
 	first := ws[0].Text
-	if first == "on" || first == "at" || first == "for" {
-		if len(ws) > 1 && (english.DateWords.Has(ws[1].Text) || english.StartsWithDigit(ws[1].Text)) {
+	if first == "on" || first == "at" || first == "for" || first == "in" {
+		if len(ws) > 1 && (english.DateWords.Has(ws[1].Text) || english.StartsWithDigit(ws[1].Text) ||
+			first == "in" && english.WeakDateWords.Has(ws[1].Text)) {
 			return "time", ws[1:].String()
 		}
 		return "", ""

@@ -23,12 +23,13 @@ func (c *claim) work(ws english.Words) reading {
 func (c *claim) trade(o owner, ws english.Words, changed bool) []Claim {
 	ws = withoutAdverbs(ws)
 	if n := workVerbs.Match(ws, 0); n > 0 && o.isOne() { // "have a position at Acme", "teach history at a school"
-		return c.employedAt(o, ws[n:], changed)
+		return c.employedAt(o, ws[n:])
 	}
 	if running.Has(ws.At(0)) && o.isOne() {
-		place := object(ws[1:])
-		if words := strings.Fields(place); len(words) > 0 && businesses.Has(words[len(words)-1]) {
-			return []Claim{workplace(o, place, changed)} // "run a bakery"
+		for k := 2; k < min(len(ws), maxNounWords); k++ {
+			if businesses.Has(ws[k].Text) && english.Articles.Has(ws[1].Text) {
+				return []Claim{workplace(o, ws[2:k+1].String())} // "run a bakery"
+			}
 		}
 	}
 	n := newTrades.Match(ws, 0)
@@ -59,12 +60,12 @@ func (c *claim) trade(o owner, ws english.Words, changed bool) []Claim {
 	if value != "" {
 		out = append(out, Claim{Attribute: o.attribute("occupation"), Value: value, Several: true, Changed: changed})
 	}
-	return append(out, c.employedAt(o, ws[end:], changed)...)
+	return append(out, c.employedAt(o, ws[end:])...)
 }
 
 // employedAt reads where o works, behind a trade or a verb: "at Acme", "in the sales
 // team at a bank".
-func (c *claim) employedAt(o owner, ws english.Words, changed bool) []Claim {
+func (c *claim) employedAt(o owner, ws english.Words) []Claim {
 	place := ""
 	for i := 0; i+1 < len(ws); i++ {
 		if at := ws[i].Text; at != "at" && at != "for" {
@@ -82,12 +83,13 @@ func (c *claim) employedAt(o owner, ws english.Words, changed bool) []Claim {
 	if place == "" {
 		return nil
 	}
-	return []Claim{workplace(o, place, changed)}
+	return []Claim{workplace(o, place)}
 }
 
-// workplace is the claim that o works at a place without a name: "a bank".
-func workplace(o owner, place string, changed bool) Claim {
-	return Claim{Attribute: o.attribute("employer"), Value: place, Several: true, Changed: changed}
+// workplace is the claim that o works at a place without a name: "a bank". It ends no
+// other employer, since people also serve and help at places.
+func workplace(o owner, place string) Claim {
+	return Claim{Attribute: o.attribute("employer"), Value: place, Several: true}
 }
 
 // occupation reads "a nurse" and "head nurse": the last word counts.
