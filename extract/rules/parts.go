@@ -126,7 +126,10 @@ func (s *sentence) withSubject(text string) string {
 		text = s.subject.String() + " " + uncapitalized(text)
 	}
 	if s.corrects {
-		text = "Actually, " + uncapitalized(text)
+		if ws := english.Split(text); len(ws) > 0 && ws[0].Text != "i" && english.StopWords.Has(ws[0].Text) {
+			text = uncapitalized(text)
+		}
+		text = "Actually, " + text
 	}
 	return capitalized(text)
 }

@@ -28,6 +28,8 @@ func TestApart(t *testing.T) {
 		"ugh, got laid off":                                   "I got laid off",
 		"Tom and I broke up, so I live alone now":             "Tom and I broke up | I live alone now",
 		"I met Ann in Rome and she showed me the old town":    "I met Ann in Rome and she showed me the old town",
+		"Sorry, that was wrong, my flight is on Friday":       "Actually, my flight is on Friday (2023-05-12)",
+		"Actually, I live in Rome":                            "Actually, I live in Rome",
 		"Imagine I live in Rome and I work at Acme":           "",
 		"If I live in Rome, I work at Acme":                   "",
 	} {

@@ -96,7 +96,7 @@ func capitalized(s string) string {
 	return string(unicode.ToUpper(r)) + s[n:]
 }
 
-// uncapitalized is s with a small letter at its front, unless its first word is a name or in capitals.
+// uncapitalized is s with a small letter at its front, unless its first word is in capitals.
 func uncapitalized(s string) string {
 	ws := english.Split(s)
 	if len(ws) == 0 || !ws[0].Upper {
