@@ -27,7 +27,7 @@ func story(t testing.TB) []sessionstore.Event {
 		event(t, "e1", 1, "I live in Porto.", `, "invocationId": "i1"`),
 		event(t, "e2", 2, "Thanks!", `, "invocationId": "i1"`),
 		event(t, "e3", 3, "I am allergic to peanuts. I love sailing.", `, "invocationId": "i2"`),
-		event(t, "e4", 4, "I hate sailing.", `, "invocationId": "i3"`),
+		event(t, "e4", 4, "I hate Mondays.", `, "invocationId": "i3"`),
 		event(t, "e5", 5, "", `, "invocationId": "i4", "actions": {"rewindBeforeInvocationId": "i3"}`),
 		event(t, "e6", 6, "I live in Porto.", `, "invocationId": "i5"`),
 		event(t, "e7", 7, "My sister is a nurse.", `, "invocationId": "i6"`),

@@ -69,7 +69,8 @@ func userPieces(user int) (out []piece) {
 			if user == 0 && s == 0 && n%6 == 3 { // many events, which are stored and indexed in several steps
 				for i := range manyEvents {
 					p.events = append(p.events, map[string]any{"id": fmt.Sprintf("m%d.%d", n, i), "author": "agent",
-						"content": fmt.Sprint("That is fine with me, number ", i, "."), "timestamp": 1.7e9 + float64(n)})
+						"content":   fmt.Sprint("That is fine with me, number ", i, "."),
+						"timestamp": 1.7e9 + float64(n*pieceEvents) + 0.5}) // no other event's
 				}
 			}
 			out = append(out, p)

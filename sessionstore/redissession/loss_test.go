@@ -79,9 +79,9 @@ func lost(t testing.TB, s *redissession.Store, log *lines, k sessionstore.Key) {
 	isDamaged(t, "operations", err)
 
 	fresh := sessionstore.Key{Scope: k.Scope, ID: "fresh" + k.ID}
-	must(t, request(t, s, fresh, "e1", "fresh"))
+	must(t, request(t, s, fresh, "e1", fresh.ID))
 	has(t, s, fresh, "e1")
-	op, err := s.Status(ctx, k.Scope, sessionstore.OperationID(k.Scope, "fresh"))
+	op, err := s.Status(ctx, k.Scope, sessionstore.OperationID(k.Scope, fresh.ID))
 	if err != nil || op.State != sessionstore.Pending {
 		t.Errorf("a request after the loss: %+v, %v", op, err)
 	}
