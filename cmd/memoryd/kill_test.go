@@ -31,7 +31,7 @@ const (
 )
 
 // manyEvents is more than one step of the embedded file writes the turns of.
-const manyEvents = 500
+const manyEvents = 250
 
 // piece is one request to ingest events.
 type piece struct {
@@ -66,7 +66,7 @@ func userPieces(user int) (out []piece) {
 				p.events = append(p.events, map[string]any{"id": fmt.Sprintf("e%d", e), "author": "user", "content": text,
 					"timestamp": 1.7e9 + float64(s*100000+e)})
 			}
-			if user == 0 && s == 0 && n%6 == 3 { // many events, which are stored and indexed in several steps
+			if user == 0 && s == 0 && n%12 == 3 { // many events, which are stored and indexed in several steps
 				for i := range manyEvents {
 					p.events = append(p.events, map[string]any{"id": fmt.Sprintf("m%d.%d", n, i), "author": "agent",
 						"content":   fmt.Sprint("That is fine with me, number ", i, "."),
