@@ -100,7 +100,7 @@ func TestEverything(t *testing.T) {
 	}
 }
 
-// What cannot be confirmed is refused, and changes nothing.
+// A confirmation that nothing asked for is refused, and changes nothing.
 func TestNothingToConfirm(t *testing.T) {
 	now := time.Now()
 	var mu sync.Mutex
@@ -224,7 +224,7 @@ func TestConfirmedTogether(t *testing.T) {
 	}
 }
 
-// Words that nobody means as a request have nothing to confirm.
+// Words that are no request to forget everything leave nothing to confirm.
 func TestNotEverything(t *testing.T) {
 	b := newBench(t, parts{})
 	b.run()

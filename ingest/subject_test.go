@@ -111,8 +111,8 @@ func TestForgottenSubjectAgain(t *testing.T) {
 		"Forget my salary.|I earn 5000 euros a month.|Please forget my salary")
 }
 
-// Words that nobody means as a request forget nothing, before or after what they speak
-// of.
+// Words that are no request forget nothing, before or after the statement that they
+// speak of.
 func TestNotForgotten(t *testing.T) {
 	const salary = "I earn 5000 euros a month."
 	for _, text := range []string{

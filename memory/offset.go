@@ -86,6 +86,6 @@ func ParseTimeZone(field, name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// Local returns t, a time of m, on the clock of whoever said m: in UTC if that is not
-// known.
+// Local returns t, a time of m, on the clock of the speaker, or in UTC if the offset
+// of that clock is not known.
 func (m *Memory) Local(t time.Time) time.Time { return m.UTCOffset.In(t) }

@@ -35,8 +35,8 @@ func guesses(texts ...string) *guesser {
 	return &guesser{guess: func(context.Context) ([]string, error) { return texts, nil }}
 }
 
-// What an expander guesses is searched together with the question, and explained by the
-// guess; only where a request asks for it and has worded the question in one way.
+// A search takes an expander's guesses together with the question, and explains a match
+// by the guess. It does so only if the request asks for it and has one wording.
 func TestExpand(t *testing.T) {
 	const question = "What must she not eat?"
 	s := newStore(t, talk...)

@@ -64,7 +64,7 @@ func wrap(wrapper, s string) string {
 	return strings.NewReplacer("%s", s, "%l", low, "%x", bare).Replace(wrapper)
 }
 
-// What stands around a statement does not change what it supersedes. The pairs are those of package canonical; the file
+// A statement supersedes the same facts, whatever stands around it. The pairs are those of package canonical; the file
 // wrapped.txt has how many of them are noticed in each wrapping of the earlier and of the later statement.
 func TestWrapped(t *testing.T) {
 	at := time.Date(2026, 1, 10, 9, 0, 0, 0, time.UTC)

@@ -81,7 +81,7 @@ func (p *Pool) Take(ctx context.Context, scope memory.Scope, n int64, patience t
 	return s, s.Grow(ctx, n, patience)
 }
 
-// TakeNow takes n bytes for a scope if there is room for them at once, and nobody waits.
+// TakeNow takes n bytes for a scope if they are free and no request waits for some.
 func (p *Pool) TakeNow(scope memory.Scope, n int64) (s *Share, ok bool) {
 	n = min(n, p.size)
 	p.mu.Lock()
