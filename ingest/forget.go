@@ -35,8 +35,8 @@ func (s *Service) citedTurns(ctx context.Context, facts ...memory.Memory) (map[s
 		cited.Cite(f)
 		for _, run := range found.Runs {
 			for _, c := range run {
-				if cited.Cites(&c.Memory) {
-					out[f.ID] = append(out[f.ID], c.Memory)
+				if cited.Cites(c.Memory) {
+					out[f.ID] = append(out[f.ID], c.Memory.Clone())
 				}
 			}
 		}

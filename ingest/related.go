@@ -105,7 +105,7 @@ func (r *related) load(ctx context.Context, keys []string) error {
 			}
 			for _, run := range found.Runs { // a run of turns has several
 				for i := range run {
-					next = append(next, r.add(&run[i].Memory)...)
+					next = append(next, r.add(run[i].Memory)...)
 				}
 			}
 		}
@@ -116,13 +116,13 @@ func (r *related) load(ctx context.Context, keys []string) error {
 // add adds a memory, and returns the lookup keys of what bears on it.
 func (r *related) add(m *memory.Memory) []string {
 	if m.Kind == memory.KindTurn {
-		r.turns[m.ID] = *m
+		r.turns[m.ID] = m.Clone()
 		return nil
 	}
 	if _, known := r.facts[m.ID]; known {
 		return nil
 	}
-	r.facts[m.ID] = *m
+	r.facts[m.ID] = m.Clone()
 	return r.forms.Of(m.Fact).RelatedKeys()
 }
 

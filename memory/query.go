@@ -49,7 +49,7 @@ func ValidateVector(v []float32, dimension int) error {
 
 // Candidate is one memory and what it has in common with the query.
 type Candidate struct {
-	Memory Memory
+	Memory *Memory // the store's own: a caller does not change it, and hands on a Clone
 	Freqs  []int   // how often each of Query.Terms occurs in it
 	Length int     // Terms.Length
 	Cosine float64 // with Query.Vector, -1 to 1; 0 where either has none

@@ -25,7 +25,7 @@ func Nearest(found memory.Found, noise float64) []memory.Memory {
 	slices.SortFunc(all, better)
 	out := make([]memory.Memory, len(all))
 	for i, c := range all {
-		out[i] = c.Memory
+		out[i] = c.Memory.Clone()
 	}
 	return out
 }

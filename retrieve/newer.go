@@ -25,7 +25,7 @@ func newerFirst(best []*ranked, q *question, n int) []*ranked {
 	type matter struct{ attribute, author string }
 	groups := map[matter][]*ranked{}
 	for _, c := range top {
-		m := &c.Memory
+		m := c.Memory
 		if c.outdated != nil || m.HoldsFrom().After(q.at) {
 			continue
 		}
@@ -84,7 +84,7 @@ func changeFirst(best []*ranked, q *question, n int) []*ranked {
 		return best
 	}
 	own := func(c *ranked) bool {
-		m := &c.Memory
+		m := c.Memory
 		return (m.Author == "" || m.Author == "user" || strings.EqualFold(m.Author, q.user)) &&
 			c.outdated == nil && !m.HoldsFrom().After(q.at)
 	}
@@ -97,8 +97,8 @@ func changeFirst(best []*ranked, q *question, n int) []*ranked {
 		if c.score < nearChange*first.score {
 			break
 		}
-		if own(c) && decided(c).After(decided(change)) && !sameSession(&c.Memory, &first.Memory) &&
-			tellsChange(&c.Memory) {
+		if own(c) && decided(c).After(decided(change)) && !sameSession(c.Memory, first.Memory) &&
+			tellsChange(c.Memory) {
 			if form := formOf(c); !about.Unrelated(&form) {
 				change = c
 			}

@@ -300,7 +300,7 @@ func (k *ranking) scoreAlone(c *memory.Candidate, freqs []float64) ranked {
 // scoreFact scores a fact alone, and records it as a key of the turns it cites.
 func (k *ranking) scoreFact(c *memory.Candidate) *ranked {
 	r := k.scoreAlone(c, make([]float64, len(k.idf)))
-	for at := range citesOf(&c.Memory) {
+	for at := range citesOf(c.Memory) {
 		k.keys[at] = max(k.keys[at], r.parts[lexical])
 	}
 	return &r
@@ -334,7 +334,7 @@ func (k *ranking) scoreRun(run []memory.Candidate) []*ranked {
 		if i > 0 && own[i-1].parts[lexical] > 0 && asks(run[i-1].Memory.Fact) {
 			c.parts[reply] = own[i-1].parts[lexical]
 		}
-		for at := range citesOf(&c.Memory) {
+		for at := range citesOf(c.Memory) {
 			if key, ok := k.keys[at]; ok {
 				c.parts[keys] = max(c.parts[keys], key)
 				k.turns[at] = c
@@ -353,7 +353,7 @@ func (k *ranking) inheritFromTurns(c *ranked) {
 	c.parts[keys] = c.parts[lexical]
 	var turn [partCount]float64
 	found := false
-	for at := range citesOf(&c.Memory) {
+	for at := range citesOf(c.Memory) {
 		if t := k.turns[at]; t != nil {
 			found = true
 			for p := range turn {
@@ -395,7 +395,7 @@ func (k *ranking) most(c *ranked) float64 {
 
 // weighKind sets the parts that are about the kind of memory a candidate is.
 func (k *ranking) weighKind(c *ranked) {
-	m := &c.Memory
+	m := c.Memory
 	c.parts[speaker] = indicator(k.named[m.Author])
 	c.parts[statement] = indicator(m.Kind == memory.KindFact || !asks(m.Fact))
 	c.parts[answer] = indicator(k.question.answeredBy(m.Fact))
@@ -432,7 +432,7 @@ func (k *ranking) sum(c *ranked) {
 // all the turns that it cites.
 func (k *ranking) discountRepeats(c *ranked) {
 	repeats := len(c.Memory.Source.EventIDs) > 0
-	for at := range citesOf(&c.Memory) {
+	for at := range citesOf(c.Memory) {
 		repeats = repeats && k.seen[at]
 		k.seen[at] = true
 	}

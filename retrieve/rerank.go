@@ -125,7 +125,7 @@ func texts(best []*ranked, wordings []*wording) []string {
 		for _, run := range w.found.Runs {
 			for i := 1; i < len(run); i++ {
 				if asks(run[i-1].Memory.Fact) {
-					questions[run[i].Memory.ID] = &run[i-1].Memory
+					questions[run[i].Memory.ID] = run[i-1].Memory
 				}
 			}
 		}
@@ -137,7 +137,7 @@ func texts(best []*ranked, wordings []*wording) []string {
 			lead = dateAndAuthor(q)
 			lead += lastSentences(clean(q.Fact), rerankTokens/3-extract.Tokens(lead)) + "\n"
 		}
-		lead += dateAndAuthor(&c.Memory)
+		lead += dateAndAuthor(c.Memory)
 		out = append(out, lead+passage(clean(c.Memory.Fact), c.wording.terms, rerankTokens-extract.Tokens(lead)))
 	}
 	return out

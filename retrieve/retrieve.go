@@ -233,7 +233,7 @@ func (r *Retriever) search(
 		if c.score < req.MinScore {
 			break
 		}
-		m := memory.Match{Memory: c.Memory, Score: c.score, Outdated: c.outdated}
+		m := memory.Match{Memory: c.Memory.Clone(), Score: c.score, Outdated: c.outdated}
 		if req.Explain {
 			m.Explain = explainPlace(c, reranked.explain(c, explain(c, weights, len(wordings) > 1)))
 		}

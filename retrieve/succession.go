@@ -55,7 +55,7 @@ func (k *ranking) succession(found memory.Found, all []*ranked) *succession {
 		s.add(c.Candidate)
 		s.scored[c.Memory.ID] = c
 		if !c.Memory.Departs(k.question.at) {
-			for at := range citesOf(&c.Memory) {
+			for at := range citesOf(c.Memory) {
 				s.holding[at] = append(s.holding[at], c)
 			}
 		}
@@ -72,7 +72,7 @@ func (k *ranking) succession(found memory.Found, all []*ranked) *succession {
 func (s *succession) add(c *memory.Candidate) {
 	s.byID[c.Memory.ID] = c
 	if c.Memory.Departs(s.question.at) {
-		for at := range citesOf(&c.Memory) {
+		for at := range citesOf(c.Memory) {
 			s.departing[at] = append(s.departing[at], c)
 		}
 	}
@@ -85,7 +85,7 @@ func (s *succession) turnAt(at cite) *ranked {
 		s.told = make(map[cite]*ranked, len(s.all))
 		for _, c := range s.all {
 			if c.Memory.Kind == memory.KindTurn {
-				for at := range citesOf(&c.Memory) {
+				for at := range citesOf(c.Memory) {
 					s.told[at] = c
 				}
 			}
@@ -93,7 +93,7 @@ func (s *succession) turnAt(at cite) *ranked {
 		for i := range s.found.Succession {
 			if c := &s.found.Succession[i]; c.Memory.Kind == memory.KindTurn {
 				alone := s.scoreAlone(c, s.freqs)
-				for at := range citesOf(&c.Memory) {
+				for at := range citesOf(c.Memory) {
 					s.told[at] = &alone
 				}
 			}
@@ -113,7 +113,7 @@ type end struct {
 // says holds, be it that another fact says it.
 func (s *succession) endOf(c *memory.Candidate) (e end, ended bool) {
 	e.from = c.Memory.HoldsFrom()
-	m := &c.Memory
+	m := c.Memory
 	for range memory.MaxSuccession {
 		if !m.Ended(s.question.at) {
 			e.by = s.byID[m.ID]
@@ -126,7 +126,7 @@ func (s *succession) endOf(c *memory.Candidate) (e end, ended bool) {
 		if next == nil {
 			break
 		}
-		m = &next.Memory
+		m = next.Memory
 	}
 	switch {
 	case e.by != nil && (e.to.IsZero() || s.text(e.by.Memory.Fact) == s.text(c.Memory.Fact)):
@@ -175,7 +175,7 @@ func (s *succession) contradicts(fact, turn *memory.Memory) bool {
 func (s *succession) ends(turn *memory.Memory) (ends []end, facts []*memory.Candidate) {
 	for at := range citesOf(turn) {
 		for _, c := range s.departing[at] {
-			m := &c.Memory
+			m := c.Memory
 			if m.Edited && s.contradicts(m, turn) {
 				e := end{validity: validity{m.HoldsFrom(), m.DecidedAt()}, by: c}
 				if later, ended := s.endOf(c); ended {
@@ -220,7 +220,7 @@ func (s *succession) foundFor(turn *ranked, facts []*memory.Candidate) (found, r
 		}
 	}
 	others, all := false, maps.Clone(words)
-	for at := range citesOf(&turn.Memory) {
+	for at := range citesOf(turn.Memory) {
 		for _, f := range s.holding[at] {
 			others = true
 			r := s.scoreAlone(f.Candidate, s.freqs)
@@ -326,7 +326,7 @@ func (s *succession) place(best []*ranked, n int) []*ranked {
 
 // mark marks a turn if it is outdated, and adds what took its place.
 func (s *succession) mark(c *ranked, add func(*ranked)) {
-	ends, facts := s.ends(&c.Memory)
+	ends, facts := s.ends(c.Memory)
 	if len(ends) == 0 {
 		return
 	}
@@ -388,7 +388,7 @@ func (s *succession) shownFor(fact *memory.Candidate) (out []*ranked) {
 	if fact.Match {
 		return []*ranked{s.score(fact)}
 	}
-	for at := range citesOf(&fact.Memory) {
+	for at := range citesOf(fact.Memory) {
 		if t := s.turnAt(at); t != nil && t.Match {
 			out = append(out, s.final(t))
 		}
@@ -455,15 +455,15 @@ func (c *ranked) rival(best []*ranked) (score float64) {
 	cites := map[cite]bool{}
 	for _, by := range c.successors {
 		score = max(score, by.score)
-		for at := range citesOf(&by.Memory) {
+		for at := range citesOf(by.Memory) {
 			cites[at] = true
 		}
 	}
-	for at := range citesOf(&c.Memory) {
+	for at := range citesOf(c.Memory) {
 		delete(cites, at)
 	}
 	for _, o := range best {
-		for at := range citesOf(&o.Memory) {
+		for at := range citesOf(o.Memory) {
 			if cites[at] && o != c {
 				score = max(score, o.score)
 			}

@@ -79,7 +79,7 @@ func (sr *search) succession(ctx context.Context, runs [][]memory.Candidate) (ou
 	told, inRuns := memory.Told{}, map[string]bool{}
 	for _, run := range runs {
 		for i := range run {
-			told.Add(&run[i].Memory)
+			told.Add(run[i].Memory)
 			inRuns[pointID(sr.scope, run[i].Memory.ID).GetUuid()] = true
 		}
 	}

@@ -299,6 +299,6 @@ func (sr *search) known(turns []turn) (out []*found) {
 
 func (sr *search) candidate(f *found) memory.Candidate {
 	return memory.Candidate{
-		Memory: f.memory, Freqs: f.freqs, Length: f.length, Cosine: f.cosine, Match: sr.q.Match(&f.memory, sr.now),
+		Memory: &f.memory, Freqs: f.freqs, Length: f.length, Cosine: f.cosine, Match: sr.q.Match(&f.memory, sr.now),
 	}
 }

@@ -224,7 +224,7 @@ func (s *search) candidates(slots []int32) []memory.Candidate {
 	freqs := make([]int, len(slots)*n)
 	for i, slot := range slots {
 		d, c := &s.ix.docs[slot], &out[i]
-		c.Memory, c.Length, c.Match = d.memory.Clone(), d.length, s.q.Match(d.memory, s.now)
+		c.Memory, c.Length, c.Match = d.memory, d.length, s.q.Match(d.memory, s.now)
 		c.Freqs = freqs[i*n : (i+1)*n : (i+1)*n]
 		for _, have := range d.words {
 			if s.mask&bit(have.word) == 0 {

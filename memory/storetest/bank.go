@@ -247,7 +247,7 @@ func (b *bank) searchIn(s memory.Scope, q memory.Query) memory.Found {
 		if len(run) == 0 {
 			b.Fatalf("Search(%+v): an empty run", q)
 		}
-		inOrder := func(x, y memory.Candidate) int { return memory.CompareTurns(&x.Memory, &y.Memory) }
+		inOrder := func(x, y memory.Candidate) int { return memory.CompareTurns(x.Memory, y.Memory) }
 		if !slices.IsSortedFunc(run, inOrder) {
 			b.Errorf("Search(%+v): run %q is not in order of time and event", q, runIDs(run))
 		}
@@ -263,7 +263,7 @@ func (b *bank) searchIn(s memory.Scope, q memory.Query) memory.Found {
 				b.Errorf("Search(%+v): run %q is not of one session's turns", q, runIDs(run))
 			case !m.Live(b.clock.now()):
 				b.Errorf("Search(%+v): %q has expired", q, m.ID)
-			case c.Match != q.Match(&m, b.clock.now()):
+			case c.Match != q.Match(m, b.clock.now()):
 				b.Errorf("Search(%+v): %q has Match %v", q, m.ID, c.Match)
 			case len(c.Freqs) != len(q.Terms):
 				b.Errorf("Search(%+v): %q has %d frequencies for %d terms", q, m.ID, len(c.Freqs), len(q.Terms))

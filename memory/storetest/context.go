@@ -191,9 +191,9 @@ func contextMeasures(b *bank) {
 	b.same("Search", found, memory.Found{
 		Stats: memory.Stats{Docs: 3, DF: []int{2, 1}},
 		Runs: [][]memory.Candidate{{
-			{Memory: got[0], Freqs: []int{2, 0}, Length: 3, Cosine: -0.5},
-			{Memory: got[1], Freqs: []int{1, 1}, Length: 2, Cosine: 0.8, Match: true},
-			{Memory: got[2], Freqs: []int{0, 0}, Length: 1},
+			{Memory: &got[0], Freqs: []int{2, 0}, Length: 3, Cosine: -0.5},
+			{Memory: &got[1], Freqs: []int{1, 1}, Length: 2, Cosine: 0.8, Match: true},
+			{Memory: &got[2], Freqs: []int{0, 0}, Length: 1},
 		}},
 	})
 }

@@ -90,7 +90,7 @@ func checkOwn(b *bank, s memory.Scope, i int) {
 			Sessions: map[string]memory.SessionStats{"s": {Turns: 2, DF: []int{1}}}})
 	for _, run := range found.Runs {
 		for _, c := range run {
-			shown = append(shown, c.Memory)
+			shown = append(shown, *c.Memory)
 		}
 	}
 	for id, n := range map[string]int{"m": 1, "gone": 2} {

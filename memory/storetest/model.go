@@ -322,7 +322,7 @@ func joined(f memory.Found, all []scored) memory.Found {
 	sessions := map[string][]memory.Memory{}
 	for _, s := range all {
 		if s.Memory.Kind == memory.KindTurn && len(s.Memory.Forgotten) == 0 {
-			sessions[s.Memory.Source.SessionID] = append(sessions[s.Memory.Source.SessionID], s.Memory)
+			sessions[s.Memory.Source.SessionID] = append(sessions[s.Memory.Source.SessionID], *s.Memory)
 		}
 	}
 	found := map[string]memory.Candidate{}

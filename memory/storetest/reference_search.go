@@ -61,11 +61,11 @@ func addCited(hits map[string]bool, all []scored) {
 	citations := memory.Citations{}
 	for _, s := range all {
 		if hits[s.Memory.ID] {
-			citations.Cite(&s.Memory)
+			citations.Cite(s.Memory)
 		}
 	}
 	for _, s := range all {
-		if citations.Cites(&s.Memory) {
+		if citations.Cites(s.Memory) {
 			hits[s.Memory.ID] = true
 		}
 	}
@@ -88,7 +88,8 @@ func (r *reference) measure(scope memory.Scope, q memory.Query, now time.Time) (
 
 // measured compares one memory with the query.
 func measured(rec *record, m *memory.Memory, q *memory.Query, now time.Time) memory.Candidate {
-	c := memory.Candidate{Memory: m.Clone(), Length: rec.terms.Length(), Match: q.Match(m, now)}
+	found := m.Clone()
+	c := memory.Candidate{Memory: &found, Length: rec.terms.Length(), Match: q.Match(m, now)}
 	for _, term := range q.Terms {
 		c.Freqs = append(c.Freqs, rec.terms[term])
 	}
@@ -167,7 +168,7 @@ func rankAll(all []scored, passes func(scored) bool, score func(scored) float64)
 // runsOf gives the runs around the hits among the turns of one session, with n
 // turns on either side.
 func runsOf(turns []memory.Candidate, hits map[string]bool, n int) (out [][]memory.Candidate) {
-	slices.SortFunc(turns, func(a, b memory.Candidate) int { return memory.CompareTurns(&a.Memory, &b.Memory) })
+	slices.SortFunc(turns, func(a, b memory.Candidate) int { return memory.CompareTurns(a.Memory, b.Memory) })
 	var at []int
 	for i, c := range turns {
 		if hits[c.Memory.ID] {

@@ -13,7 +13,7 @@ func successionOf(runs [][]memory.Candidate, all []scored, q *memory.Query, now 
 	for _, run := range runs {
 		for _, c := range run {
 			inRuns[c.Memory.ID] = true
-			told.Add(&c.Memory)
+			told.Add(c.Memory)
 		}
 	}
 	in := map[string]bool{} // by id
@@ -25,14 +25,14 @@ func successionOf(runs [][]memory.Candidate, all []scored, q *memory.Query, now 
 	}
 	for _, s := range all {
 		byID[s.Memory.ID] = s
-		if s.Memory.Departs(at) && told.CitedBy(&s.Memory) {
+		if s.Memory.Departs(at) && told.CitedBy(s.Memory) {
 			in[s.Memory.ID] = true
 		}
 	}
 	for range memory.MaxSuccession {
 		for id := range in {
-			s := byID[id]
-			if next := s.Memory.SuccessorAt(at); byID[next].Memory.ID != "" {
+			next := byID[id].Memory.SuccessorAt(at)
+			if _, live := byID[next]; live {
 				in[next] = true
 			}
 		}
@@ -41,11 +41,11 @@ func successionOf(runs [][]memory.Candidate, all []scored, q *memory.Query, now 
 		citations := memory.Citations{}
 		for id := range in {
 			if m := byID[id].Memory; !m.Ended(at) {
-				citations.Cite(&m)
+				citations.Cite(m)
 			}
 		}
 		for _, s := range all {
-			if citations.Cites(&s.Memory) && (len(s.Memory.Forgotten) == 0 || q.History) {
+			if citations.Cites(s.Memory) && (len(s.Memory.Forgotten) == 0 || q.History) {
 				in[s.Memory.ID] = true
 			}
 		}
@@ -60,7 +60,7 @@ func successionOf(runs [][]memory.Candidate, all []scored, q *memory.Query, now 
 
 // keysOf ranks the candidates for keys by words and by meaning.
 func keysOf(all []scored, q *memory.Query, now time.Time) (byWords, byMeaning []scored) {
-	key := func(s scored) bool { return q.IsKey(&s.Memory, now) }
+	key := func(s scored) bool { return q.IsKey(s.Memory, now) }
 	return rankAll(all, key, func(s scored) float64 { return s.lexical }),
 		rankAll(all, key, func(s scored) float64 { return s.Cosine })
 }

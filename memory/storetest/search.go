@@ -46,9 +46,9 @@ func searchMeasures(b *bank) {
 	b.same("Search", found, memory.Found{
 		Stats: memory.Stats{Docs: 4, DF: []int{2, 2, 0}},
 		Runs: [][]memory.Candidate{
-			{{Memory: got[0], Freqs: []int{1, 3, 0}, Length: 4, Cosine: 0.6, Match: true}},
-			{{Memory: got[1], Freqs: []int{1, 1, 0}, Length: 3, Cosine: -0.5, Match: true}},
-			{{Memory: got[2], Freqs: []int{0, 0, 0}, Length: 1, Cosine: 1, Match: true}},
+			{{Memory: &got[0], Freqs: []int{1, 3, 0}, Length: 4, Cosine: 0.6, Match: true}},
+			{{Memory: &got[1], Freqs: []int{1, 1, 0}, Length: 3, Cosine: -0.5, Match: true}},
+			{{Memory: &got[2], Freqs: []int{0, 0, 0}, Length: 1, Cosine: 1, Match: true}},
 		},
 	})
 }

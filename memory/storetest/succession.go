@@ -187,8 +187,8 @@ func successionMeasures(b *bank) {
 	found := sorted(b.search(q)).Succession
 	slices.SortFunc(got, func(x, y memory.Memory) int { return slices.Compare([]byte(x.ID), []byte(y.ID)) })
 	b.same("succession", found, []memory.Candidate{
-		{Memory: got[0], Freqs: []int{0, 1}, Length: 4, Cosine: -0.6},
-		{Memory: got[1], Freqs: []int{2, 1}, Length: 3, Cosine: 0.8},
+		{Memory: &got[0], Freqs: []int{0, 1}, Length: 4, Cosine: -0.6},
+		{Memory: &got[1], Freqs: []int{2, 1}, Length: 3, Cosine: 0.8},
 	})
 }
 
