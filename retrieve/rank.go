@@ -127,6 +127,9 @@ func (q *question) namedAuthors(wordings []*wording) map[string]bool {
 		for _, run := range w.found.Runs {
 			for i := range run {
 				author := run[i].Memory.Author
+				if i > 0 && author == run[i-1].Memory.Author { // as in most runs
+					continue
+				}
 				if _, known := named[author]; !known {
 					named[author] = q.isAbout(author)
 				}
@@ -334,15 +337,22 @@ func (k *ranking) scoreRun(run []memory.Candidate) []*ranked {
 		if i > 0 && own[i-1].parts[lexical] > 0 && asks(run[i-1].Memory.Fact) {
 			c.parts[reply] = own[i-1].parts[lexical]
 		}
-		for at := range citesOf(c.Memory) {
-			if key, ok := k.keys[at]; ok {
-				c.parts[keys] = max(c.parts[keys], key)
-				k.turns[at] = c
-			}
+		if len(k.keys) > 0 {
+			k.takeKey(c)
 		}
 		out[i] = c
 	}
 	return out
+}
+
+// takeKey gives a turn the best of the facts that cite it.
+func (k *ranking) takeKey(c *ranked) {
+	for at := range citesOf(c.Memory) {
+		if key, ok := k.keys[at]; ok {
+			c.parts[keys] = max(c.parts[keys], key)
+			k.turns[at] = c
+		}
+	}
 }
 
 // inheritFromTurns gives a fact the surroundings of the turn it cites (the best of

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -115,8 +116,15 @@ func newAnswer(c echo.Context, status int) *answer {
 	return a
 }
 
-// buffer makes the buffer that all methods but send and within need.
-func (a *answer) buffer() { a.out = bufio.NewWriterSize(writerFunc(a.send), 32<<10) }
+// buffers are those of answers that have ended.
+var buffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, 32<<10) }}
+
+// buffer takes the buffer that all methods but send and within need. The end of the
+// answer gives it back.
+func (a *answer) buffer() {
+	a.out = buffers.Get().(*bufio.Writer)
+	a.out.Reset(writerFunc(a.send))
+}
 
 // writerFunc is an io.Writer.
 type writerFunc func([]byte) (int, error)
@@ -198,7 +206,7 @@ func writeList[T any](a *answer, list []T) {
 		if i > 0 {
 			a.text(",")
 		}
-		a.value(list[i])
+		a.value(&list[i])
 	}
 	a.text("]")
 }
@@ -241,5 +249,8 @@ func (a *answer) end() error {
 	if a.err != nil && a.c.Response().Committed {
 		a.c.Set(brokenKey, true)
 	}
+	a.out.Reset(nil)
+	buffers.Put(a.out)
+	a.out = nil
 	return a.err
 }

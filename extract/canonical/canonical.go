@@ -18,6 +18,8 @@ package canonical
 import (
 	"strings"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"github.com/memoryd/memoryd/extract/english"
 )
 
@@ -64,7 +66,25 @@ type Form struct {
 // Ends. Of forms the ended statement only where its positive form is certain,
 // and reads none if more is said ("I stopped smoking for a month", "I don't eat
 // much meat any more").
+//
+// Of remembers the last facts that it has read, as ingestion asks for the same ones
+// several times. What it returns is shared and must not be changed.
 func Of(fact string) Form {
+	if len(fact) > english.MaxSentenceBytes {
+		return formOf(fact)
+	}
+	f, known := forms.Get(fact)
+	if !known {
+		f = formOf(fact)
+		forms.Add(strings.Clone(fact), f)
+	}
+	return f
+}
+
+// forms are those of the last facts read, by text: a few MB at most.
+var forms, _ = lru.New[string, Form](4096)
+
+func formOf(fact string) Form {
 	fact = firstPerson(fact)
 	text, ends := read(fact)
 	f := Form{Text: text}
