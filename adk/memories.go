@@ -75,11 +75,13 @@ func NewMemoryService(c *client.Client, opts *MemoryOptions) *MemoryService {
 const maxQuery = 16 << 10
 
 // SearchMemory finds the memories of a user for a query, best first. A fact and its
-// turn are one entry, and the text of what no longer holds begins with "(until DATE)".
+// turn are one entry, the text of what no longer holds begins with "(until DATE)", and
+// that of what a later statement may have ended with "(may have changed)".
 // No text has characters that cannot be seen, since a model reads it. Memories is
 // never nil. The CustomMetadata of an entry has its kind ("fact" or "turn"), its score
 // (0 to 1) and, if set, its topics, its sessionId, the metadata of the client, and
-// outdated: since when it no longer holds, and by, the ids of what holds instead.
+// outdated: since when it no longer holds, and by, the ids of what holds instead; or
+// newer, the ids of what may have ended it.
 func (m *MemoryService) SearchMemory(
 	ctx context.Context,
 	req *adkmemory.SearchRequest,
@@ -153,6 +155,9 @@ func entry(scope memory.Scope, match memory.Match) adkmemory.Entry {
 	}
 	if match.Outdated != nil {
 		about["outdated"] = map[string]any{"since": match.Outdated.Since, "by": match.Outdated.By}
+	}
+	if len(match.Newer) > 0 {
+		about["newer"] = match.Newer
 	}
 	text := match.Line
 	if len(text) > maxText {

@@ -245,7 +245,7 @@ func (v *verdict) leadsToNew(m *memory.Memory) bool {
 }
 
 // lead is what precedes the words of a line of a context.
-var lead = regexp.MustCompile(`^\[\d+\] (\([^)]*\) )?(\(until [^)]*\) )?`)
+var lead = regexp.MustCompile(`^\[\d+\] (\([^)]*\) )?(\((until|may have changed)[^)]*\) )?`)
 
 // told judges Told.Told.
 func (v *verdict) told(b *retrieve.Block) bool {
@@ -255,13 +255,13 @@ func (v *verdict) told(b *retrieve.Block) bool {
 		if at == "" {
 			continue
 		}
-		outdated := b.Memories[n].Outdated != nil
+		m := &b.Memories[n]
 		n++
 		text := line[len(at):]
 		switch {
 		case has(text, v.story.Holds):
-			holds = holds || !outdated
-		case has(text, v.story.Ended) && !outdated:
+			holds = holds || m.Outdated == nil
+		case has(text, v.story.Ended) && m.Outdated == nil && len(m.Newer) == 0:
 			return false
 		}
 	}

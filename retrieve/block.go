@@ -201,15 +201,22 @@ func (f *form) line(e *entry, n, now int) string {
 }
 
 // until says of an outdated match until when it held, and which number has what holds
-// now: "(until 10 June 2026; now [2]) ". It is "" for all others.
+// now: "(until 10 June 2026; now [2]) ". Of one that something newer may have ended it
+// says so: "(may have changed: [2]) ". It is "" for all others.
 func until(m *memory.Match, now int) string {
+	changed, by := "", ": ["
 	switch {
-	case m.Outdated == nil:
+	case m.Outdated != nil:
+		changed, by = "until "+day(&m.Memory, m.Outdated.Since), "; now ["
+	case len(m.Newer) > 0:
+		changed = "may have changed"
+	default:
 		return ""
-	case now == 0 || len(m.Outdated.By) == 0:
-		return "(until " + day(&m.Memory, m.Outdated.Since) + ") "
 	}
-	return "(until " + day(&m.Memory, m.Outdated.Since) + "; now [" + strconv.Itoa(now) + "]) "
+	if now == 0 || m.Outdated != nil && len(m.Outdated.By) == 0 {
+		return "(" + changed + ") "
+	}
+	return "(" + changed + by + strconv.Itoa(now) + "]) "
 }
 
 // render writes sorted entries as a block.

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -335,6 +336,7 @@ func TestContextIsNotTakenInAgain(t *testing.T) {
 var (
 	entryLine = regexp.MustCompile(`^\[(\d+)\] \((\d{1,2} \w+ \d{4})(, [^\n]*)?\) \S`)
 	cited     = regexp.MustCompile(`\[\pN+\]`)
+	changed   = regexp.MustCompile(`^(\[\d+\] \([^()]*\)) \(may have changed(?:: \[(\d+)\])?\)`)
 )
 
 // sound checks the invariants of every block.
@@ -361,6 +363,12 @@ func sound(t *testing.T, b retrieve.Block, maxTokens int) {
 			func(r rune) bool { return r == '<' || r == '\u2028' || r == '\u0085' || r == '\r' },
 		) {
 			t.Errorf("a tag or a break is in %q", line)
+		}
+		if mark := changed.FindStringSubmatch(line); mark != nil {
+			if by, _ := strconv.Atoi(mark[2]); mark[2] != "" && (by < 1 || by > len(b.Memories) || by == n+1) {
+				t.Errorf("a mark leads nowhere: %q", line)
+			}
+			line = changed.ReplaceAllString(line, "$1")
 		}
 		numbers := cited.FindAllString(line, -1)
 		if !strings.HasPrefix(line, "[") {

@@ -71,17 +71,17 @@ func distinctWords(text string) []string {
 	return slices.Compact(words)
 }
 
-// insteadOf returns which of the matches tell what holds instead of an outdated one,
-// and whether that one can be left out where they are shown: not where it comes before
-// them, as the question asks for it.
+// insteadOf returns which of the matches tell what holds, or may hold, instead of
+// another one, and whether that one can be left out where they are shown: only if it is
+// outdated, and not where it comes before them, as the question asks for it.
 func insteadOf(m *memory.Match, matches []memory.Match) (ids []string, redundant bool) {
-	if m.Outdated == nil {
-		return nil, false
+	newer := m.Newer
+	if m.Outdated != nil {
+		newer, redundant = m.Outdated.By, m.Outdated.Redundant
 	}
-	redundant = m.Outdated.Redundant
 	for i := range matches {
 		by := &matches[i]
-		if !slices.Contains(m.Outdated.By, by.Memory.ID) {
+		if !slices.Contains(newer, by.Memory.ID) {
 			continue
 		}
 		ids = append(ids, by.Memory.ID)

@@ -1,8 +1,11 @@
 package retrieve_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/retrieve"
@@ -33,5 +36,51 @@ func TestNewerFirst(t *testing.T) {
 		if got := strings.Join(ids(found), " "); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s, want %s first", query, got, want)
 		}
+	}
+}
+
+// What a later statement may have ended comes behind it and says so: in an answer, in a
+// block and in lines. That is so only for statements of the one who asks, of another
+// session, which tell of a change and have to do with each other.
+func TestMayHaveChanged(t *testing.T) {
+	for name, test := range map[string]struct {
+		question, later, author, session string
+		first, marked                    bool
+	}{
+		"a change":            {"Where do I keep my bike?", "My bike lives in the cellar now.", "user", "s2", true, true},
+		"of the same session": {"Where do I keep my bike?", "My bike lives in the cellar now.", "user", "s1", false, false},
+		"of somebody else":    {"Where do I keep my bike?", "My bike lives in the cellar now.", "Bob", "s2", false, false},
+		"no change":           {"Where do I keep my bike?", "My bike has a bell and a basket.", "user", "s2", false, false},
+		"something beside":    {"Where do I keep my bike?", "My other bike is now in the cellar, too.", "user", "s2", false, false},
+		"of the past":         {"Where did I keep my bike before?", "My bike lives in the cellar now.", "user", "s2", false, false},
+		"about another":       {"Where does Bob keep his bike?", "My bike lives in the cellar now.", "user", "s2", false, false},
+		"to the agent":        {"Where should you say that my bike is?", "My bike lives in the cellar now.", "user", "s2", true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := remembering(t, turn("old", "s1", 1, "user", "I keep my bike in the hallway, where do I keep a kite?"),
+				turn("new", test.session, 20, test.author, test.later))
+			found := search(t, r, retrieve.Request{Query: test.question})
+			if len(found) != 2 {
+				t.Fatalf("found %q", ids(found))
+			}
+			at := slices.IndexFunc(found, func(m memory.Match) bool { return m.Memory.ID == "old" })
+			if marked := cmp.Equal(found[at].Newer, []string{"new"}); marked != test.marked || len(found[1-at].Newer) > 0 {
+				t.Errorf("newer than the old %q, than the new %q", found[at].Newer, found[1-at].Newer)
+			}
+			if test.first && at == 0 {
+				t.Error("the old statement is first")
+			}
+			block := blockOf(t, r, test.question, 1000)
+			if got := strings.Contains(block.Text, "(may have changed: [2]) I keep my bike"); got != test.marked {
+				t.Errorf("a mark in the block: %v\n%s", got, block.Text)
+			}
+			said := ""
+			for _, m := range search(t, r, retrieve.Request{Query: test.question, Lines: true}) {
+				said += m.Line + "\n"
+			}
+			if got := strings.Contains(said, "(may have changed) I keep my bike"); got != test.marked {
+				t.Errorf("a mark in the lines: %v\n%s", got, said)
+			}
+		})
 	}
 }

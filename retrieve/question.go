@@ -17,6 +17,7 @@ import (
 type question struct {
 	terms   []string // analyzed words, distinct
 	user    string   // the user who asks
+	self    bool     // it speaks of the one who asks
 	mine    bool     // it is about that user
 	wants   expected
 	present bool // it asks about the present
@@ -47,6 +48,7 @@ func readQuestion(text, user string, asOf, now time.Time) *question {
 		return q // a document, not a question
 	}
 	words := plainWords(text)
+	q.self = firstPerson.in(words, text)
 	q.mine = firstPerson.in(words, text) && !secondPerson.in(words, text)
 	q.present = presentWords.in(words, text)
 	switch {

@@ -34,6 +34,7 @@ type ranked struct {
 
 	outdated   *memory.Outdated
 	until      validity  // of outdated words
+	newer      []*ranked // that may have taken its place, see changeFirst
 	successors []*ranked // that took the place of outdated words
 	inherited  float64   // the best score of what no longer holds and is not among the best
 }

@@ -234,6 +234,9 @@ func (r *Retriever) search(
 			break
 		}
 		m := memory.Match{Memory: c.Memory.Clone(), Score: c.score, Outdated: c.outdated}
+		for _, o := range c.newer {
+			m.Newer = append(m.Newer, o.Memory.ID)
+		}
 		if req.Explain {
 			m.Explain = explainPlace(c, reranked.explain(c, explain(c, weights, len(wordings) > 1)))
 		}

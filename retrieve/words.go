@@ -23,6 +23,7 @@ var (
 	timeWords    = vocabularyOf("time")
 	pastWords    = vocabularyOf("past")
 	changeWords  = vocabularyOf("change")
+	besidesWords = vocabularyOf("besides")
 
 	owners  = tables.Words("owner-words")
 	lasting = tables.Words("lasting-words")

@@ -116,6 +116,7 @@ type foundMemory struct {
 	Topics    []string         `json:"topics,omitempty"`
 	SessionID string           `json:"sessionId,omitzero"`
 	Outdated  *outdated        `json:"outdated,omitzero"`
+	Newer     []string         `json:"newer,omitempty"`
 }
 
 // outdated says until when a memory held, and which memories hold instead.
@@ -152,6 +153,7 @@ var searchMemory = declare(Tool{
 			Topics:    m.Topics,
 			SessionID: m.Source.SessionID,
 			Outdated:  outdatedOf(&found[i]),
+			Newer:     found[i].Newer,
 		}
 	}
 	return out, err
