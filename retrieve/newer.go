@@ -98,14 +98,17 @@ func changeFirst(best []*ranked, q *question, n int) []*ranked {
 			own = append(own, c)
 		}
 	}
-	for _, change := range own {
+	words := make([][]string, len(own)) // of those that have been compared
+	for i, change := range own {
 		if !tellsChange(change.Memory) {
 			continue
 		}
-		words := wordsOf(change)
-		for _, c := range own {
-			if decided(change).After(decided(c)) && !sameSession(change.Memory, c.Memory) &&
-				(min(c.score, change.score) >= nearChange*first.score || slices.ContainsFunc(wordsOf(c), words.has)) {
+		for k, c := range own {
+			if !decided(change).After(decided(c)) || sameSession(change.Memory, c.Memory) {
+				continue
+			}
+			if min(c.score, change.score) >= nearChange*first.score ||
+				shareWord(wordsOf(&words[i], change), wordsOf(&words[k], c)) {
 				c.newer = append(c.newer, change)
 			}
 		}
@@ -124,12 +127,17 @@ func changeFirst(best []*ranked, q *question, n int) []*ranked {
 	return best
 }
 
-// wordList is the analyzed words of a text.
-type wordList []string
+// wordsOf returns the analyzed words of a match, which are read once.
+func wordsOf(words *[]string, c *ranked) []string {
+	if *words == nil {
+		*words = analyzer.Words(memory.Cut(c.Memory.Fact, maxRead))
+	}
+	return *words
+}
 
-func (l wordList) has(w string) bool { return slices.Contains(l, w) }
-
-func wordsOf(c *ranked) wordList { return analyzer.Words(memory.Cut(c.Memory.Fact, maxRead)) }
+func shareWord(a, b []string) bool {
+	return slices.ContainsFunc(a, func(w string) bool { return slices.Contains(b, w) })
+}
 
 // tellsChange reports whether a memory is a statement that tells of a change.
 func tellsChange(m *memory.Memory) bool {
