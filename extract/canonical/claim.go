@@ -87,14 +87,16 @@ func (f *Form) Excludes(o *Form) bool {
 }
 
 // Unrelated reports whether both facts make claims, and none of one attribute: they are
-// about different things.
+// about different things. Attributes that are named by their value ("I love sushi") may
+// be of one thing though their names differ.
 func (f *Form) Unrelated(o *Form) bool {
 	if len(f.Claims) == 0 || len(o.Claims) == 0 {
 		return false
 	}
 	for i := range f.Claims {
 		for k := range o.Claims {
-			if f.Claims[i].Attribute == o.Claims[k].Attribute {
+			a, b := &f.Claims[i], &o.Claims[k]
+			if a.Attribute == b.Attribute || a.Listed() && b.Listed() {
 				return false
 			}
 		}
