@@ -51,7 +51,7 @@ func (c *claim) read(all english.Words, several bool) []Claim {
 	if out := c.instruction(); out != nil {
 		return out
 	}
-	c.words = withoutTimeWithin(withoutNow(reduceOnce(c.words)))
+	c.words = withoutAny(withoutTimeWithin(withoutNow(reduceOnce(c.words))))
 	said := wordsBetween(all, c.words[0].Start, c.words[len(c.words)-1].End)
 	found := append(c.endings(), c.taste(c.words)...)
 	if len(found) == 0 && !c.doubts(said) {
@@ -64,6 +64,17 @@ func (c *claim) read(all english.Words, several bool) []Claim {
 		found = slices.DeleteFunc(found, func(c Claim) bool { return !c.Ended && c.Listed() })
 	}
 	return found
+}
+
+// withoutAny leaves "no longer drink alcohol" of "no longer drink any alcohol".
+func withoutAny(ws english.Words) english.Words {
+	var out english.Words
+	for i, w := range ws {
+		if next := ws.At(i + 1); w.Text != "any" || next == "more" || next == "longer" || next == "" {
+			out = append(out, w)
+		}
+	}
+	return out
 }
 
 // doubts reports whether a word makes the clause uncertain or past. "Was" and
@@ -112,7 +123,8 @@ func (c *claim) assertions(changed bool) (out []Claim) {
 	}
 	c.words = whole
 	if len(predicate) > 0 {
-		out = append(out, c.habits(o, predicate)...)
+		habits := c.habits(o, predicate)
+		out = append(append(out, habits...), ofKinds(habits)...)
 		out = append(out, c.having(o, predicate, changed)...)
 		out = append(out, c.trade(o, predicate, changed)...)
 	}

@@ -19,6 +19,10 @@ func (c *claim) habits(o owner, ws english.Words) []Claim {
 		return []Claim{state}
 	}
 	ws = withoutAdverbs(ws)
+	if n := banking.Match(ws, 0); n > 0 && o == "" && c.company(ws[n:]) != "" {
+		bank := Claim{Attribute: "bank thing", Value: c.company(ws[n:]), Several: true, Changed: c.changed}
+		return []Claim{bank, habit(o, "of "+object(ws[n:]))}
+	}
 	if n := beginning.Match(ws, 0); n > 0 && n < len(ws) && habitOfIng(ws[n].Text) != "" {
 		ws = append(english.Words{{Text: habitOfIng(ws[n].Text)}}, ws[n+1:]...)
 	}
@@ -37,6 +41,38 @@ func (c *claim) habits(o owner, ws english.Words) []Claim {
 		verb = infinitiveOfThird(verb)
 	}
 	return c.habitWith(o, verb, rest)
+}
+
+// ofKinds are the claims by the kinds of what somebody eats or drinks: "no longer drink
+// alcohol" and "stopped drinking" end "drink wine".
+func ofKinds(habits []Claim) (out []Claim) {
+	for _, c := range habits {
+		for _, verb := range []string{"eat", "drink"} {
+			who, what, found := strings.Cut(c.Attribute, "habit "+verb+" ")
+			kind := foodKinds.Of(what)
+			if !found || kind == "" || c.Ended {
+				continue
+			}
+			o := owner(strings.TrimSpace(who))
+			out = append(out, habitOf(o, verb, kind)...)
+			if kind == "alcohol" {
+				out = append(out, habit(o, verb))
+			}
+		}
+	}
+	return out
+}
+
+// alcohol" and "stopped drinking" end "drink wine".
+func ofKind(o owner, verb string, ws english.Words) []Claim {
+	kind := foodKinds.Of(object(ws))
+	switch {
+	case kind == "" || verb != "eat" && verb != "drink":
+		return nil
+	case kind == "alcohol":
+		return append(habitOf(o, verb, kind), habit(o, verb))
+	}
+	return habitOf(o, verb, kind)
 }
 
 // state reads "am vegan", "went vegan", "get up at 7" and "am flying to Crete".
@@ -66,6 +102,11 @@ func (c *claim) state(o owner, ws english.Words) Claim {
 	}
 	if n := routines.Match(ws, 0); n > 0 && len(ws) > n && english.StartsWithDigit(ws[n].Text) {
 		return Claim{Attribute: o.attribute("time " + ws[:n].String()), Value: ws[n].Text, Several: true}
+	}
+	for k := 3; k < min(len(ws), 7) && isBe(ws.At(0)) && ws.At(1) == "in"; k++ {
+		if what := object(ws[2:k]); what != "" && departments.Has(ws[k].Text) {
+			return Claim{Attribute: o.attribute("department"), Value: what, Several: true, Changed: c.changed}
+		}
 	}
 	if n := journeys.Match(ws, 0); n > 0 && len(ws) > n && c.capital(ws[n]) {
 		return Claim{Attribute: o.attribute("journey to " + ws[n].Text), Value: held}

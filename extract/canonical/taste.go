@@ -1,6 +1,8 @@
 package canonical
 
 import (
+	"strings"
+
 	"github.com/memoryd/memoryd/extract/english"
 )
 
@@ -21,6 +23,15 @@ func (c *claim) taste(ws english.Words) []Claim {
 	if n == 0 {
 		value, n = disliked, dislikePhrases.Match(ws, 0)
 	}
+	if last := len(ws) - 1; n == 0 && ws.At(0) == "find" && last > 1 { // "find opera boring"
+		switch {
+		case unpleasant.Has(ws[last].Text):
+			value, n = disliked, 1
+		case pleasant.Has(ws[last].Text):
+			value, n = liked, 1
+		}
+		ws = ws[:last]
+	}
 	if n == 0 || n >= len(ws) {
 		return nil
 	}
@@ -34,7 +45,16 @@ func (c *claim) taste(ws english.Words) []Claim {
 	if what == "" || stopsClause(ws[len(ws)-len(rest)-1].Stop) && len(rest) > 0 {
 		return nil
 	}
-	return []Claim{{Attribute: "taste of " + what, Value: value, Narrow: len(rest) > 0}}
+	taste := Claim{Attribute: "taste of " + what, Value: value, Narrow: len(rest) > 0}
+	head := what[strings.LastIndex(what, " ")+1:]
+	switch {
+	case taste.Narrow:
+	case value == liked && head != what: // who dislikes all coffee no longer enjoys strong coffee
+		return []Claim{taste, {Attribute: "taste of any " + head, Value: liked, Several: true}}
+	case value == disliked && head == what:
+		return []Claim{taste, {Attribute: "taste of any " + head, Value: liked, Ended: true}}
+	}
+	return []Claim{taste}
 }
 
 // instruction reads what the agent is told to do in all answers, or to do no

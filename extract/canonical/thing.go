@@ -22,7 +22,7 @@ func (c *claim) thing(changed bool) []Claim {
 		}
 	}
 	if first := ws.At(0); first != "my" && first != "our" && first != "the" || len(ws) < 4 {
-		return nil
+		return c.isMine(ws, changed)
 	}
 	ws = ws[1:]
 	k, n := 0, 0
@@ -52,9 +52,30 @@ func (c *claim) thing(changed bool) []Claim {
 		if name == "engagement" {
 			return c.separation("", nil)
 		}
-		return []Claim{{Attribute: name + " time", Ended: true}}
+		return []Claim{{Attribute: nameOf(noun) + " time", Ended: true}}
 	}
 	return c.thingIs(noun, rest, changed)
+}
+
+// isMine reads "Conor is my flatmate" as "my flatmate is Conor".
+func (c *claim) isMine(ws english.Words, changed bool) []Claim {
+	for k := 1; k+2 < len(ws) && k <= maxNameWords; k++ {
+		if !c.capital(ws[k-1]) {
+			return nil
+		}
+		if owner := ws[k+1].Text; !isBe(ws[k].Text) || owner != "my" && owner != "our" {
+			continue
+		}
+		noun := ws[k+2:]
+		if noun[0].Text == "new" && len(noun) > 1 {
+			noun, changed = noun[1:], true
+		}
+		if len(noun) > 2 || noun.Any(english.Evaluative) || noun[0].Text == "favorite" {
+			return nil
+		}
+		return c.thingIs(noun, ws[:k], changed)
+	}
+	return nil
 }
 
 // newThing reads "my new car, a Kia" anywhere in a statement.
@@ -117,10 +138,24 @@ func (c *claim) thingIs(noun, ws english.Words, changed bool) []Claim {
 	for _, v := range withoutModifiers(ws, true) {
 		if kind, value := c.kindOf(v.words); value != "" {
 			several := kind != "thing" || !singleThings.Has(noun.String())
-			return []Claim{{Attribute: noun.String() + " " + kind, Value: value, Several: several, Changed: changed}}
+			return []Claim{{Attribute: nameOf(noun) + " " + kind, Value: value, Several: several, Changed: changed}}
 		}
 	}
 	return nil
+}
+
+// nameOf is the one name of a thing: "trip to Madrid" and "Madrid trip" are one.
+func nameOf(noun english.Words) string {
+	for k := 1; k+1 < len(noun); k++ {
+		if nameLinks.Has(noun[k].Text) {
+			tail := noun[k+1:]
+			if len(tail) > 1 && (english.Articles.Has(tail[0].Text) || tail[0].Text == "my" || tail[0].Text == "our") {
+				tail = tail[1:]
+			}
+			return tail.String() + " " + noun[:k].String()
+		}
+	}
+	return noun.String()
 }
 
 // kindOf is the kind of a value and the value: a time ("on 9 June"), a number with

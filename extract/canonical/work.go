@@ -22,18 +22,14 @@ func (c *claim) work(ws english.Words) reading {
 // tells of a change replaces another occupation.
 func (c *claim) trade(o owner, ws english.Words, changed bool) []Claim {
 	ws = withoutAdverbs(ws)
-	if n := workVerbs.Match(ws, 0); n > 0 && o.isOne() { // "have a position at Acme", "teach history at a school"
-		return c.employedAt(o, ws[n:])
-	}
-	if running.Has(ws.At(0)) && o.isOne() {
-		for k := 2; k < min(len(ws), maxNounWords); k++ {
-			if businesses.Has(ws[k].Text) && english.Articles.Has(ws[1].Text) {
-				return []Claim{workplace(o, ws[2:k+1].String())} // "run a bakery"
-			}
-		}
+	if out := c.workingAt(o, ws); out != nil {
+		return out
 	}
 	n := newTrades.Match(ws, 0)
 	changed = changed || n > 0
+	if k := livings.Match(ws, 0); n == 0 && k > 0 {
+		n = k
+	}
 	if n == 0 && isBe(ws.At(0)) {
 		n = 1
 	}
@@ -61,6 +57,27 @@ func (c *claim) trade(o owner, ws english.Words, changed bool) []Claim {
 		out = append(out, Claim{Attribute: o.attribute("occupation"), Value: value, Several: true, Changed: changed})
 	}
 	return append(out, c.employedAt(o, ws[end:])...)
+}
+
+// workingAt reads "have a position at Acme", "am employed by Acme" and "run a bakery".
+func (c *claim) workingAt(o owner, ws english.Words) []Claim {
+	if !o.isOne() {
+		return nil
+	}
+	if n := workVerbs.Match(ws, 0); n > 0 {
+		return c.employedAt(o, ws[n:])
+	}
+	if n := employedBy.Match(ws, 0); n > 0 {
+		return c.employedAt(o, append(english.Words{{Text: "at"}}, ws[n:]...))
+	}
+	if running.Has(ws.At(0)) {
+		for k := 2; k < min(len(ws), maxNounWords); k++ {
+			if businesses.Has(ws[k].Text) && english.Articles.Has(ws[1].Text) {
+				return []Claim{workplace(o, ws[2:k+1].String())}
+			}
+		}
+	}
+	return nil
 }
 
 // employedAt reads where o works, behind a trade or a verb: "at Acme", "in the sales
