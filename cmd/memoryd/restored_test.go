@@ -101,6 +101,30 @@ func TestRestoredWhileStopped(t *testing.T) {
 	p.ready(t, 200, "")
 }
 
+// The same is true of a Redis with memories in a file.
+func TestRestoredBesideFile(t *testing.T) {
+	t.Parallel()
+	r, dir := redistest.Start(t), t.TempDir()
+	stores := []string{"-sessions", r.URL()}
+	pieces := userPieces(0)
+	p := start(t, dir, stores...)
+	p.store(t, pieces[0])
+	p.terminate(t)
+	older := r.Backup(t)
+	p = start(t, dir, stores...)
+	p.ready(t, 200, "")
+	p.store(t, pieces[1])
+	p.terminate(t)
+	r.Restore(t, older)
+	p = start(t, dir, stores...)
+	p.ready(t, 503, "memoryd accept")
+	runs(t, "accept", "-sessions", r.URL())
+	p.ready(t, 200, "")
+	p.terminate(t)
+	p = start(t, dir, stores...)
+	p.ready(t, 200, "")
+}
+
 // A Qdrant whose memories a reembed has moved is watched as one that serve has opened:
 // the next start notices older data.
 func TestRestoredAfterReembed(t *testing.T) {

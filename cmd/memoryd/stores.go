@@ -183,14 +183,17 @@ func join(ctx context.Context, cfg *config, st *assembly.Stores, log *slog.Logge
 	return nil
 }
 
-// accompany has Redis and Qdrant, which belong together, keep how far each had got.
+// accompany has the memories, which belong to the sessions in Redis, keep how far these
+// had got.
 func accompany(ctx context.Context, st *assembly.Stores) error {
 	r, isRedis := st.Sessions.(*redissession.Store)
-	q, isQdrant := st.Memories.(*qdrantstore.Store)
-	if !isRedis || !isQdrant {
+	if !isRedis {
 		return nil
 	}
-	return q.Accompany(ctx, r)
+	if q, ok := st.Memories.(*qdrantstore.Store); ok {
+		return q.Accompany(ctx, r)
+	}
+	return st.Accompany(ctx, r)
 }
 
 // storedModel is the model that the memories were made with; want if there are

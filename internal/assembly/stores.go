@@ -241,6 +241,17 @@ func SameFile(a, b string) bool {
 	return err1 == nil && err2 == nil && x == y
 }
 
+// Accompany has memories in a file keep how far the sessions elsewhere had got. It does
+// nothing if the memories are elsewhere too. It is called after Join.
+func (st *Stores) Accompany(ctx context.Context, sessions sqlitestore.Companion) error {
+	m, ok := st.Memories.(*sqlitestore.Store)
+	if !ok {
+		return nil
+	}
+	st.Watches = append(st.Watches, m.Watch)
+	return m.Accompany(ctx, sessions)
+}
+
 // Join binds the sessions to the memories, if they are bound to no store yet. It
 // fails with ErrElsewhere if they are bound to another one. It is the last step
 // of a start that can be refused: a refusal before it binds nothing.

@@ -66,7 +66,7 @@ func Salvage(model Model) salvage.Component {
 		Tables: Tables(),
 		Skip:   []string{"next_model", "memory_behind"}, // a move to another model begins again
 		Migrate: func(db *sqlitedb.DB) error {
-			return db.Migrate(component, schema, schemaMoves, schemaKeys, schemaSeals)
+			return db.Migrate(component, schema, schemaMoves, schemaKeys, schemaSeals, schemaCompanion)
 		},
 		Mend:    mendRow,
 		Indexes: []salvage.Index{{Name: "sqlite_autoindex_memories_1", See: lostMemory}},

@@ -45,6 +45,9 @@ type Store struct {
 	moved atomic.Bool // to another model, or about to be
 	now   func() time.Time
 	cache *cache
+
+	companion Companion // nil if Accompany was not called
+	seen      []byte    // the last that is stored of it
 }
 
 var _ memory.Store = (*Store)(nil)
@@ -74,7 +77,7 @@ func New(db *sqlitedb.DB, model Model, opts *Options) (*Store, error) {
 		limit = DefaultCacheBytes
 	}
 	s.cache = newCache(limit, s.load)
-	if err := db.Migrate(component, schema, schemaMoves, schemaKeys, schemaSeals); err != nil {
+	if err := db.Migrate(component, schema, schemaMoves, schemaKeys, schemaSeals, schemaCompanion); err != nil {
 		return nil, err
 	}
 	return s, s.claim()
