@@ -79,6 +79,9 @@ const (
 	nearShared = 0.35 // if they share a word
 )
 
+// maxNewer bounds Match.Newer. The latest tells most.
+const maxNewer = 3
+
 // changeFirst notes for the first n matches which later ones may have taken their place:
 // statements of the one who asks that tell of a change ("I'm in Rome now"), in another
 // session. The latest of these changes places with the first match. So the newer is
@@ -107,22 +110,26 @@ func changeFirst(best []*ranked, q *question, n int) []*ranked {
 			if !decided(change).After(decided(c)) || sameSession(change.Memory, c.Memory) {
 				continue
 			}
-			if min(c.score, change.score) >= nearChange*first.score ||
-				shareWord(wordsOf(&words[i], change), wordsOf(&words[k], c)) {
+			near := min(c.score, change.score) >= nearChange*first.score
+			if !near && !shareWord(wordsOf(&words[i], change), wordsOf(&words[k], c)) {
+				continue
+			}
+			if was, is := formOf(c), formOf(change); !is.Repeats(&was) {
 				c.newer = append(c.newer, change)
 			}
 		}
 	}
-	about := formOf(first)
-	var latest *ranked
-	for _, c := range first.newer {
-		if form := formOf(c); !about.Unrelated(&form) && (latest == nil || decided(c).After(decided(latest))) {
-			latest = c
-		}
+	for _, c := range own {
+		slices.SortStableFunc(c.newer, func(a, b *ranked) int { return decided(b).Compare(decided(a)) })
+		c.newer = c.newer[:min(len(c.newer), maxNewer)]
 	}
-	if latest != nil {
-		latest.score, first.score = first.score, latest.score
-		slices.SortStableFunc(best, better)
+	about := formOf(first)
+	for _, latest := range first.newer {
+		if form := formOf(latest); !about.Unrelated(&form) {
+			latest.score, first.score = first.score, latest.score
+			slices.SortStableFunc(best, better)
+			break
+		}
 	}
 	return best
 }

@@ -1,6 +1,7 @@
 package retrieve_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -82,5 +83,24 @@ func TestMayHaveChanged(t *testing.T) {
 				t.Errorf("a mark in the lines: %v\n%s", got, said)
 			}
 		})
+	}
+}
+
+// Saying a thing again does not change it, and of many changes the three latest are told.
+func TestNewerIsBounded(t *testing.T) {
+	said := []memory.Memory{turn("t0", "s0", 1, "user", "I live in Porto.")}
+	again := remembering(t, append(said, turn("t1", "s1", 2, "user", "I live in Porto now."))...)
+	for _, m := range search(t, again, retrieve.Request{Query: "Where do I live?"}) {
+		if len(m.Newer) > 0 {
+			t.Errorf("%s may have changed by %q", m.Memory.ID, m.Newer)
+		}
+	}
+	for i, where := range []string{"cellar", "garage", "shed", "yard", "attic"} {
+		said = append(said, turn(fmt.Sprint("b", i), fmt.Sprint("s", i+2), i+3, "user", "My bike lives in the "+where+" now."))
+	}
+	found := search(t, remembering(t, said...), retrieve.Request{Query: "Where does my bike live?"})
+	at := slices.IndexFunc(found, func(m memory.Match) bool { return m.Memory.ID == "b0" })
+	if got := found[at].Newer; !slices.Equal(got, []string{"b4", "b3", "b2"}) {
+		t.Errorf("newer than the first place: %q", got)
 	}
 }

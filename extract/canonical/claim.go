@@ -86,6 +86,16 @@ func (f *Form) Excludes(o *Form) bool {
 	return f.Supersedes(o, time.Time{}) || o.Supersedes(f, time.Time{})
 }
 
+// Repeats reports whether both facts are one, or claim the same of an attribute.
+func (f *Form) Repeats(o *Form) bool {
+	same := func(a Claim) bool {
+		return slices.ContainsFunc(o.Claims, func(b Claim) bool {
+			return a.Attribute == b.Attribute && a.Value == b.Value && a.Ended == b.Ended
+		})
+	}
+	return f.Text == o.Text || slices.ContainsFunc(f.Claims, same)
+}
+
 // Unrelated reports whether both facts make claims, and none of one attribute: they are
 // about different things. Attributes that are named by their value ("I love sushi") may
 // be of one thing though their names differ.
