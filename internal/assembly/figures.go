@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
-	"github.com/memoryd/memoryd/memory/sqlitestore"
+	"github.com/memoryd/memoryd/memory/index"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
@@ -17,7 +17,7 @@ type (
 		OperationCounts() map[sessionstore.OperationState]int64
 	}
 	// cacheStats tells of indexes that are kept in memory.
-	cacheStats interface{ CacheStats() sqlitestore.CacheStats }
+	cacheStats interface{ CacheStats() index.Stats }
 )
 
 // Figures returns the figures of both stores as they are now, by the names of their
@@ -34,15 +34,15 @@ func (s *Stores) Figures() map[string]func() map[string]float64 {
 		}
 	}
 	if c, ok := s.Memories.(cacheStats); ok {
-		one := func(read func(sqlitestore.CacheStats) int64) func() map[string]float64 {
+		one := func(read func(index.Stats) int64) func() map[string]float64 {
 			return func() map[string]float64 { return map[string]float64{"": float64(read(c.CacheStats()))} }
 		}
-		out["cache_bytes"] = one(func(c sqlitestore.CacheStats) int64 { return c.Bytes })
-		out["cache_limit_bytes"] = one(func(c sqlitestore.CacheStats) int64 { return c.Limit })
-		out["cache_scopes"] = one(func(c sqlitestore.CacheStats) int64 { return int64(c.Scopes) })
-		out["cache_hits_total"] = one(func(c sqlitestore.CacheStats) int64 { return c.Hits })
-		out["cache_misses_total"] = one(func(c sqlitestore.CacheStats) int64 { return c.Misses })
-		out["cache_loads_total"] = one(func(c sqlitestore.CacheStats) int64 { return c.Loads })
+		out["cache_bytes"] = one(func(c index.Stats) int64 { return c.Bytes })
+		out["cache_limit_bytes"] = one(func(c index.Stats) int64 { return c.Limit })
+		out["cache_scopes"] = one(func(c index.Stats) int64 { return int64(c.Scopes) })
+		out["cache_hits_total"] = one(func(c index.Stats) int64 { return c.Hits })
+		out["cache_misses_total"] = one(func(c index.Stats) int64 { return c.Misses })
+		out["cache_loads_total"] = one(func(c index.Stats) int64 { return c.Loads })
 	}
 	if len(s.files) > 0 {
 		s.fileFigures(out)

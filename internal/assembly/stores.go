@@ -14,6 +14,7 @@ import (
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/memory/index"
 	"github.com/memoryd/memoryd/memory/sqlitestore"
 	"github.com/memoryd/memoryd/sessionstore"
 	"github.com/memoryd/memoryd/sessionstore/sqlitesession"
@@ -35,7 +36,7 @@ type Memories interface {
 }
 
 // DefaultCacheBytes is the default of Stores.CacheBytes.
-const DefaultCacheBytes = sqlitestore.DefaultCacheBytes
+const DefaultCacheBytes = index.DefaultBytes
 
 // Check reports whether a store works, for /readyz.
 type Check func(context.Context) error

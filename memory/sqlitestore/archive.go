@@ -126,7 +126,7 @@ func (s *Store) importOne(tx *sqlitedb.Tx, r *memory.Record) (bool, error) {
 		return false, err
 	}
 	if r.Deleted {
-		tx.OnCommit(func() { s.cache.remove(m.Scope, &m) })
+		tx.OnCommit(func() { s.cache.Remove(m.Scope, &m) })
 	} else {
 		s.follow(tx, &m, r.Terms, r.Vector)
 	}

@@ -2,164 +2,28 @@ package sqlitestore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/memoryd/memoryd/internal/fair"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/memory/index"
 )
 
 var ann = memory.Scope{App: "a", User: "ann"}
 
 // fact is an entry without a vector.
-func fact(scope memory.Scope, id string, revision int64) *entry {
-	return &entry{memory: memory.Memory{ID: id, Scope: scope, Kind: memory.KindFact, Fact: "likes coffee",
-		Revision: revision}, terms: memory.Terms{"coffee": 1}}
-}
-
 // The cache's count of bytes is the sum over the indexes it has, however scopes
 // are dropped and read again while others search and write.
-func TestCacheCount(t *testing.T) {
-	build := func(_ context.Context, scope memory.Scope, take func([]*entry)) error {
-		for i := range 50 {
-			take([]*entry{{memory: memory.Memory{ID: fmt.Sprint(i), Scope: scope, Kind: memory.KindFact,
-				Fact: "likes tea", Revision: 1},
-				terms: memory.Terms{"tea": 1}, vector: []float32{1}}})
-		}
-		return nil
-	}
-	c := newCache(100_000, build) // room for a few of these
-	var workers sync.WaitGroup
-	for w := range 8 {
-		workers.Go(func() {
-			for i := range 300 {
-				scope := memory.Scope{App: "a", User: fmt.Sprint((w + i) % 5)}
-				if _, err := c.get(t.Context(), scope, time.Now); err != nil {
-					t.Error(err)
-				}
-				c.put(scope, fact(scope, "new", int64(i+1)))
-			}
-		})
-	}
-	workers.Wait()
-	indexed := int64(0)
-	for el := c.recent.Front(); el != nil; el = el.Next() {
-		indexed += el.Value.(*cached).bytes
-	}
-	s := c.figures()
-	if s.Bytes != indexed || s.Bytes > c.limit || s.Scopes != c.recent.Len() {
-		t.Errorf("counts %d bytes in %d scopes, holds %d in %d, may hold %d",
-			s.Bytes, s.Scopes, indexed, c.recent.Len(), c.limit)
-	}
-	if s.Hits+s.Misses != 8*300 || s.Loads == 0 || s.Loads > s.Misses {
-		t.Errorf("figures %+v", s)
-	}
-}
-
 // Queued writes of a scope that is not searched do not pile up: past a limit
 // the index is dropped, and read again for the next search.
-func TestQueuedWritesAreBounded(t *testing.T) {
-	some := func(_ context.Context, scope memory.Scope, take func([]*entry)) error {
-		take([]*entry{fact(scope, "first", 1)})
-		return nil
-	}
-	c := newCache(1<<30, some)
-	if _, err := c.get(t.Context(), ann, time.Now); err != nil {
-		t.Fatal(err)
-	}
-	for i := range maxQueued + 2 {
-		c.put(ann, fact(ann, fmt.Sprint(i), 1))
-	}
-	if len(c.scopes) != 0 || c.stats.Bytes != 0 {
-		t.Errorf("%d scopes and %d bytes are left", len(c.scopes), c.stats.Bytes)
-	}
-	// They count before they are taken in.
-	c = newCache(50_000, some)
-	for _, user := range []string{"a", "b"} {
-		if _, err := c.get(t.Context(), memory.Scope{App: "a", User: user}, time.Now); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for i := range 100 {
-		scope := memory.Scope{App: "a", User: "a"}
-		c.put(scope, fact(scope, fmt.Sprint(i), 1))
-	}
-	if s := c.figures(); s.Scopes != 1 || s.Bytes > c.limit {
-		t.Errorf("after many writes to the index used first: %+v", s)
-	}
-}
-
 // A write that is committed while its scope is read as empty is found by the
 // next search, and the index of a scope without memories does not stay.
-func TestEmptyScope(t *testing.T) {
-	begun, goOn := make(chan struct{}), make(chan struct{})
-	c := newCache(1<<30, func(context.Context, memory.Scope, func([]*entry)) error {
-		begun <- struct{}{}
-		<-goOn
-		return nil
-	})
-	first := make(chan *index)
-	search := func() {
-		ix, err := c.get(t.Context(), ann, time.Now)
-		if err != nil {
-			t.Error(err)
-		}
-		first <- ix
-	}
-	go search()
-	<-begun
-	c.put(ann, fact(ann, "m", 1)) // committed after the file was read
-	goOn <- struct{}{}
-	if ix := <-first; len(ix.slots) != 1 {
-		t.Errorf("the search found %d memories, want 1", len(ix.slots))
-	}
-	c.remove(ann, &memory.Memory{ID: "m", Revision: 2})
-	go search()
-	if ix := <-first; len(ix.slots) != 0 {
-		t.Errorf("after the deletion: %d memories", len(ix.slots))
-	}
-	if s := c.figures(); s.Scopes != 0 || s.Bytes != 0 {
-		t.Errorf("an empty index stays: %+v", s)
-	}
-}
-
 // A reading that no call waits for any longer ends, and the next call reads anew.
-func TestLoadEndsWithItsCallers(t *testing.T) {
-	begun, ended := make(chan struct{}), make(chan error)
-	c := newCache(1<<30, func(ctx context.Context, _ memory.Scope, _ func([]*entry)) error {
-		begun <- struct{}{}
-		<-ctx.Done()
-		ended <- ctx.Err()
-		return ctx.Err()
-	})
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error)
-	for range 2 {
-		go func() { _, err := c.get(ctx, ann, time.Now); done <- err }()
-	}
-	<-begun
-	cancel()
-	for range 2 {
-		if err := <-done; err == nil {
-			t.Error("no error")
-		}
-	}
-	if err := <-ended; err == nil {
-		t.Error("the reading did not end")
-	}
-	if s := c.figures(); s.Scopes != 0 || s.Bytes != 0 {
-		t.Errorf("left behind: %+v", s)
-	}
-}
-
 // store is a Store in a file of its own.
 func store(t testing.TB, cacheBytes int64, now func() time.Time) *Store {
 	t.Helper()
@@ -347,9 +211,9 @@ func TestLoadInPages(t *testing.T) {
 	// A search that begins at the first page sees what was written and deleted
 	// while it read the rest.
 	pages := 0
-	read := s.cache.build
-	s.cache.build = func(ctx context.Context, scope memory.Scope, take func([]*entry)) error {
-		return read(ctx, scope, func(page []*entry) {
+	s.cache = index.NewCache(0, func(ctx context.Context, scope memory.Scope, take func([]*index.Entry)) (
+		index.Refresh, error) {
+		return s.load(ctx, scope, func(page []*index.Entry) {
 			take(page)
 			if pages++; pages != 1 {
 				return
@@ -357,7 +221,7 @@ func TestLoadInPages(t *testing.T) {
 			late := turns(ann, 1)
 			late[0].Memory.ID, late[0].Memory.Timestamp = "late", time.Unix(1, 0) // before the page
 			put(t, s, ann, late)
-			gone := []memory.Removal{{ID: page[0].memory.ID}, {ID: fmt.Sprintf("%036d", 3*loadRows)}}
+			gone := []memory.Removal{{ID: page[0].Memory.ID}, {ID: fmt.Sprintf("%036d", 3*loadRows)}}
 			if _, err := s.Delete(context.Background(), ann, gone); err != nil {
 				t.Error(err)
 			}
@@ -372,7 +236,7 @@ func TestLoadInPages(t *testing.T) {
 				t.Error(err)
 			}
 		})
-	}
+	})
 	found := search1(t, s, ann)
 	if found.Stats.Docs != 3*loadRows { // one more, two less
 		t.Errorf("%d memories, want %d", found.Stats.Docs, 3*loadRows)
@@ -380,42 +244,4 @@ func TestLoadInPages(t *testing.T) {
 	if pages != 3 {
 		t.Errorf("read in %d pages", pages)
 	}
-}
-
-// A search that is refused, as its reading of the scope does not get its turn in time,
-// refuses no other search that waits for the same reading.
-func TestLoadIsRefusedToEachOne(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		build := func(_ context.Context, scope memory.Scope, take func([]*entry)) error {
-			take([]*entry{fact(scope, "first", 1)})
-			return nil
-		}
-		c := newCache(1<<30, build)
-		gate := fair.NewGate(1, 5*time.Second)
-		busy, one := gate.Begin(t.Context(), memory.Scope{App: "b", User: "bob"})
-		if err := fair.Ready(busy); err != nil {
-			t.Fatal(err)
-		}
-		var all sync.WaitGroup
-		search := func(g *fair.Gate, refused bool) {
-			all.Go(func() {
-				ctx, turn := g.Begin(t.Context(), ann)
-				defer turn.End()
-				if _, err := c.get(ctx, ann, time.Now); errors.Is(err, memory.ErrExhausted) != refused || !refused && err != nil {
-					t.Errorf("refused %v, want %v: %v", errors.Is(err, memory.ErrExhausted), refused, err)
-				}
-			})
-			synctest.Wait()
-		}
-		search(gate, true)
-		time.Sleep(3 * time.Second)
-		search(gate, false)
-		search(fair.NewBackgroundGate(1), false)
-		time.Sleep(4 * time.Second) // beyond what the first one waits
-		one.End()
-		all.Wait()
-		if f := c.figures(); f.Loads != 1 {
-			t.Errorf("%d readings", f.Loads)
-		}
-	})
 }

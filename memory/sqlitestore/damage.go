@@ -11,6 +11,7 @@ import (
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/memory/index"
 )
 
 // decode reads a sealed JSON value.
@@ -167,7 +168,7 @@ func (s *Store) readAround(ctx context.Context, scope memory.Scope, take func([]
 }
 
 // loadAround is load for a damaged file.
-func (s *Store) loadAround(ctx context.Context, scope memory.Scope, take func([]*entry)) error {
+func (s *Store) loadAround(ctx context.Context, scope memory.Scope, take func([]*index.Entry)) error {
 	_, err := s.readAround(ctx, scope, func(page []stored) { take(s.entries(scope, page)) })
 	return err
 }

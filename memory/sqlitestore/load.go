@@ -7,6 +7,7 @@ import (
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/memory/index"
 )
 
 // Bounds on one read transaction of a load. SQLite cannot shorten its log while a
@@ -33,15 +34,15 @@ type position struct {
 // meanwhile. So a memory that a write moves from a later page to an earlier one
 // is in the queue, and one that is read twice is the same or newer the second
 // time.
-func (s *Store) load(ctx context.Context, scope memory.Scope, take func([]*entry)) error {
+func (s *Store) load(ctx context.Context, scope memory.Scope, take func([]*index.Entry)) (index.Refresh, error) {
 	from := position{timestamp: math.MinInt64}
 	for {
 		page, to, err := s.loadPage(ctx, scope, from)
 		if sqlitedb.IsDamage(err) {
-			return s.loadAround(ctx, scope, take)
+			return nil, s.loadAround(ctx, scope, take)
 		}
 		if err != nil || len(page) == 0 {
-			return err
+			return nil, err
 		}
 		take(s.entries(scope, page))
 		from = to
@@ -50,14 +51,14 @@ func (s *Store) load(ctx context.Context, scope memory.Scope, take func([]*entry
 
 // entries decodes stored memories. It leaves out those that have expired, and those
 // that cannot be read.
-func (s *Store) entries(scope memory.Scope, page []stored) []*entry {
-	out := make([]*entry, 0, len(page))
+func (s *Store) entries(scope memory.Scope, page []stored) []*index.Entry {
+	out := make([]*index.Entry, 0, len(page))
 	now := s.now()
 	for i := range page {
 		e, err := page[i].decode()
 		if err != nil {
 			s.unreadable(scope, page[i].id, err)
-		} else if e.memory.Live(now) {
+		} else if e.Memory.Live(now) {
 			out = append(out, e)
 		}
 	}
@@ -91,15 +92,15 @@ func (s *Store) loadPage(ctx context.Context, scope memory.Scope, from position)
 }
 
 // decode reads a stored memory.
-func (m *stored) decode() (*entry, error) {
-	e := &entry{}
-	if err := decode(m.doc, &e.memory); err != nil {
+func (m *stored) decode() (*index.Entry, error) {
+	e := &index.Entry{}
+	if err := decode(m.doc, &e.Memory); err != nil {
 		return nil, err
 	}
-	if err := decode(m.terms, &e.terms); err != nil {
+	if err := decode(m.terms, &e.Terms); err != nil {
 		return nil, err
 	}
 	var err error
-	e.vector, err = bytesVector(m.vector)
+	e.Vector, err = bytesVector(m.vector)
 	return e, err
 }

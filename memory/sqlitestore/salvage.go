@@ -12,6 +12,7 @@ import (
 	"github.com/memoryd/memoryd/internal/salvage"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/memory/index"
 )
 
 // Tables are the tables that hold memories, and what belongs to them.
@@ -25,8 +26,8 @@ func CheckRow(table string, row map[string]any) error {
 	doc, _ := row["doc"].([]byte)
 	switch table {
 	case "memories":
-		var e entry
-		if err := decode(doc, &e.memory); err != nil {
+		var e index.Entry
+		if err := decode(doc, &e.Memory); err != nil {
 			return err
 		}
 		return checkIndexed(row)

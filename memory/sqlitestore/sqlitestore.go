@@ -17,20 +17,17 @@ import (
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/memory/index"
 )
 
 // Model identifies how the words, vectors and lookup keys in a file are made.
 type Model = memory.Model
 
-// DefaultCacheBytes is room for the indexes of about 250,000 memories with
-// vectors of 256 numbers.
-const DefaultCacheBytes = 512 << 20
-
 // Options are the settings of New. Nil is all defaults.
 type Options struct {
 	// CacheBytes bounds the indexes kept in memory, all scopes together. The one
 	// used last is kept even when it alone is larger. Defaults to
-	// DefaultCacheBytes.
+	// index.DefaultBytes.
 	CacheBytes int64
 	Now        func() time.Time // Defaults to time.Now.
 }
@@ -44,7 +41,7 @@ type Store struct {
 	at    place       // of the words and vectors in use, by moves
 	moved atomic.Bool // to another model, or about to be
 	now   func() time.Time
-	cache *cache
+	cache *index.Cache
 
 	companion Companion // nil if Accompany was not called
 	seen      []byte    // the last that is stored of it
@@ -72,11 +69,7 @@ func New(db *sqlitedb.DB, model Model, opts *Options) (*Store, error) {
 	if s.now == nil {
 		s.now = time.Now
 	}
-	limit := opts.CacheBytes
-	if limit == 0 {
-		limit = DefaultCacheBytes
-	}
-	s.cache = newCache(limit, s.load)
+	s.cache = index.NewCache(opts.CacheBytes, s.load)
 	if err := db.Migrate(component, schema, schemaMoves, schemaKeys, schemaSeals, schemaCompanion); err != nil {
 		return nil, err
 	}
@@ -144,7 +137,22 @@ func (s *Store) claim() error {
 func (s *Store) DB() *sqlitedb.DB { return s.db }
 
 // CacheStats returns figures of the indexes that searches keep in memory.
-func (s *Store) CacheStats() CacheStats { return s.cache.figures() }
+func (s *Store) CacheStats() index.Stats { return s.cache.Stats() }
+
+// Search implements memory.Store.
+func (s *Store) Search(ctx context.Context, scope memory.Scope, q memory.Query) (memory.Found, error) {
+	if err := memory.ValidateVector(q.Vector, s.model.Dimension); err != nil {
+		return memory.Found{}, scope.Wrap("search memories", err)
+	}
+	if err := ctx.Err(); err != nil {
+		return memory.Found{}, err
+	}
+	ix, err := s.cache.Get(ctx, scope, s.now)
+	if err != nil {
+		return memory.Found{}, scope.Wrap("search memories", err)
+	}
+	return ix.Search(&q, s.now()), nil
+}
 
 // ID implements memory.Store.
 func (s *Store) ID() string { return s.id }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/memory/index"
 )
 
 // row is a memory as the file has it.
@@ -239,14 +240,14 @@ func (s *Store) addDeletion(tx *sqlitedb.Tx, was *row, st *memory.Step) error {
 		gone.Revision, gone.UpdateTime.UnixMicro(), doc, was.n); err != nil {
 		return err
 	}
-	tx.OnCommit(func() { s.cache.remove(gone.Scope, &gone) })
+	tx.OnCommit(func() { s.cache.Remove(gone.Scope, &gone) })
 	return insertStep(tx, was.n, st, nil)
 }
 
 // follow has the index of the scope, if there is one, take in a write.
 func (s *Store) follow(tx *sqlitedb.Tx, m *memory.Memory, terms memory.Terms, vector []float32) {
-	e := entry{memory: m.Clone(), terms: maps.Clone(terms), vector: slices.Clone(vector)}
-	tx.OnCommit(func() { s.cache.put(m.Scope, &e) })
+	e := index.Entry{Memory: m.Clone(), Terms: maps.Clone(terms), Vector: slices.Clone(vector)}
+	tx.OnCommit(func() { s.cache.Put(m.Scope, &e) })
 }
 
 // encode writes a memory and its words as the file has them.

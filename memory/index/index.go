@@ -1,4 +1,8 @@
-package sqlitestore
+// Package index keeps the memories of scopes in memory as searches need them: an
+// inverted index of their words, their vectors, and the turns of each session in
+// order. Searches over it are exact. The stores of memories share it, so that all of
+// them find alike.
+package index
 
 import (
 	"math"
@@ -11,11 +15,11 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// index is one scope in memory: its memories by slot, an inverted index of
+// Index is one scope in memory: its memories by slot, an inverted index of
 // their words, their vectors in one block, and the turns of each session in
 // order. A slot is written once. A newer revision takes a new slot, and the old
 // one is dead until the index is packed.
-type index struct {
+type Index struct {
 	mu       sync.RWMutex
 	docs     []doc
 	slots    map[string]int32 // memory id to its slot, live ones only
@@ -35,16 +39,16 @@ type index struct {
 	bytes          int64 // of memories, words and sessions; see size
 }
 
-// doc is one revision of a memory. Its slot is its place in index.docs.
+// doc is one revision of a memory. Its slot is its place in Index.docs.
 type doc struct {
 	memory *memory.Memory // nil once it is dead
 	words  []count
 	length int
-	vector int32 // offset in index.vectors, in units of a vector; -1 for none
+	vector int32 // offset in Index.vectors, in units of a vector; -1 for none
 	dim    int32
 	// session is the number of a turn's session; -1 for a fact.
 	session int32
-	at      int32 // where a turn was put among those of its session; see index.position
+	at      int32 // where a turn was put among those of its session; see Index.position
 	dead    bool
 }
 
@@ -67,20 +71,22 @@ type word struct {
 // posting says how often a slot has a word.
 type posting struct{ slot, freq int32 }
 
-func newIndex() *index {
-	return &index{
+func newIndex() *Index {
+	return &Index{
 		slots: map[string]int32{}, words: map[string]*word{},
 		sessions: map[string][]int32{}, sessionNumbers: map[string]int32{}, citing: map[cited][]int32{},
 	}
 }
 
-// put takes in one revision of a memory. One older than the index has is
-// ignored.
-func (ix *index) put(e *entry) {
+// Put takes in one revision of a memory. One older than the index has is ignored, and
+// so is the same revision without the vector that the index has.
+func (ix *Index) Put(e *Entry) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
-	if slot, ok := ix.slots[e.memory.ID]; ok {
-		if ix.docs[slot].memory.Revision > e.memory.Revision {
+	if slot, ok := ix.slots[e.Memory.ID]; ok {
+		has := &ix.docs[slot]
+		if has.memory.Revision > e.Memory.Revision ||
+			has.memory.Revision == e.Memory.Revision && has.vector >= 0 && e.Vector == nil {
 			return
 		}
 		ix.kill(slot)
@@ -90,11 +96,11 @@ func (ix *index) put(e *entry) {
 }
 
 // add gives a memory the next slot. The caller has killed its older one.
-func (ix *index) add(e *entry) {
+func (ix *Index) add(e *Entry) {
 	slot := int32(len(ix.docs))
-	m := e.memory
-	d := doc{memory: &m, length: e.terms.Length(), vector: -1, session: -1, words: make([]count, 0, len(e.terms))}
-	for term, freq := range e.terms {
+	m := e.Memory
+	d := doc{memory: &m, length: e.Terms.Length(), vector: -1, session: -1, words: make([]count, 0, len(e.Terms))}
+	for term, freq := range e.Terms {
 		w := ix.word(term)
 		w.df++
 		before := cap(w.list)
@@ -102,10 +108,10 @@ func (ix *index) add(e *entry) {
 		ix.bytes += postingBytes * int64(cap(w.list)-before)
 		d.words = append(d.words, count{w.number, int32(freq)})
 	}
-	if e.vector != nil {
-		d.dim = int32(len(e.vector))
-		d.vector = int32(len(ix.vectors) / len(e.vector))
-		ix.vectors = append(ix.vectors, e.vector...)
+	if e.Vector != nil {
+		d.dim = int32(len(e.Vector))
+		d.vector = int32(len(ix.vectors) / len(e.Vector))
+		ix.vectors = append(ix.vectors, e.Vector...)
 	}
 	if m.Kind == memory.KindTurn {
 		d.session = ix.sessionNumber(m.Source.SessionID)
@@ -129,7 +135,7 @@ func (ix *index) add(e *entry) {
 }
 
 // word returns the word of a term, which it makes if it is new.
-func (ix *index) word(term string) *word {
+func (ix *Index) word(term string) *word {
 	w := ix.words[term]
 	if w == nil {
 		w = &word{number: int32(len(ix.names))}
@@ -141,7 +147,7 @@ func (ix *index) word(term string) *word {
 }
 
 // addDeparting adds a fact to those that succession looks at.
-func (ix *index) addDeparting(slot int32) {
+func (ix *Index) addDeparting(slot int32) {
 	ix.departing = append(ix.departing, slot)
 	source := &ix.docs[slot].memory.Source
 	for _, event := range source.EventIDs {
@@ -153,7 +159,7 @@ func (ix *index) addDeparting(slot int32) {
 
 // sessionNumber gives a session its number at its first turn, or at the first fact
 // of departing that cites it. It keeps the number when its turns are gone.
-func (ix *index) sessionNumber(session string) int32 {
+func (ix *Index) sessionNumber(session string) int32 {
 	n, ok := ix.sessionNumbers[session]
 	if !ok {
 		n = int32(len(ix.sessionNames))
@@ -166,7 +172,7 @@ func (ix *index) sessionNumber(session string) int32 {
 
 // position is the place of a turn among the turns of its session, or the place
 // where it belongs. Most turns are where they were put, as others came behind them.
-func (ix *index) position(slot int32) (at int, found bool) {
+func (ix *Index) position(slot int32) (at int, found bool) {
 	d := &ix.docs[slot]
 	turns := ix.sessions[d.memory.Source.SessionID]
 	if at := int(d.at); at < len(turns) && turns[at] == slot {
@@ -178,7 +184,7 @@ func (ix *index) position(slot int32) (at int, found bool) {
 }
 
 // insertTurn puts a turn into the order of its session.
-func (ix *index) insertTurn(slot int32) {
+func (ix *Index) insertTurn(slot int32) {
 	d := &ix.docs[slot]
 	session := d.memory.Source.SessionID
 	at, _ := ix.position(slot)
@@ -186,8 +192,9 @@ func (ix *index) insertTurn(slot int32) {
 	d.at = int32(at)
 }
 
-// remove takes in a deletion.
-func (ix *index) remove(id string, revision int64) {
+// Remove takes in a deletion, which made a revision of the memory. It changes nothing
+// at a later revision.
+func (ix *Index) Remove(id string, revision int64) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
 	if slot, ok := ix.slots[id]; ok && ix.docs[slot].memory.Revision < revision {
@@ -199,7 +206,7 @@ func (ix *index) remove(id string, revision int64) {
 // kill takes a memory out of all that searches look at except the postings, which
 // would take a walk through long lists, and its vector. Searches skip dead slots
 // there.
-func (ix *index) kill(slot int32) {
+func (ix *Index) kill(slot int32) {
 	d := &ix.docs[slot]
 	for _, c := range d.words {
 		ix.words[ix.names[c.word]].df--
@@ -227,16 +234,16 @@ func (ix *index) kill(slot int32) {
 const minDead = 32
 
 // pack rebuilds the index once most of it is dead.
-func (ix *index) pack() {
+func (ix *Index) pack() {
 	if ix.dead < minDead || ix.dead < len(ix.docs)/2 {
 		return
 	}
 	fresh := newIndex()
 	for i := range ix.docs {
 		if d := &ix.docs[i]; !d.dead {
-			e := entry{memory: *d.memory, terms: memory.Terms{}, vector: slices.Clone(ix.vectorOf(d))}
+			e := Entry{Memory: *d.memory, Terms: memory.Terms{}, Vector: slices.Clone(ix.vectorOf(d))}
 			for _, c := range d.words {
-				e.terms[ix.names[c.word]] = int(c.freq)
+				e.Terms[ix.names[c.word]] = int(c.freq)
 			}
 			fresh.add(&e)
 		}
@@ -248,7 +255,7 @@ func (ix *index) pack() {
 }
 
 // vectorOf is the vector of a memory within the block; nil for none.
-func (ix *index) vectorOf(d *doc) []float32 {
+func (ix *Index) vectorOf(d *doc) []float32 {
 	if d.vector < 0 {
 		return nil
 	}
@@ -258,7 +265,7 @@ func (ix *index) vectorOf(d *doc) []float32 {
 
 // expire kills the memories that have expired by now, and reports whether there
 // may have been any. Most calls only compare two times.
-func (ix *index) expire(now time.Time) bool {
+func (ix *Index) expire(now time.Time) bool {
 	ix.mu.RLock()
 	due := !ix.expiring.IsZero() && !now.Before(ix.expiring)
 	ix.mu.RUnlock()

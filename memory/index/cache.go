@@ -1,8 +1,9 @@
-package sqlitestore
+package index
 
 import (
 	"container/list"
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -10,49 +11,69 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// entry is a memory with its words and its vector.
-type entry struct {
-	memory memory.Memory
-	terms  memory.Terms
-	vector []float32
+// Entry is a memory with its words and its vector, which is nil for none.
+type Entry struct {
+	Memory memory.Memory
+	Terms  memory.Terms
+	Vector []float32
 }
 
-// CacheStats are figures of the indexes that searches keep in memory.
-type CacheStats struct {
+// Stats are figures of a Cache.
+type Stats struct {
 	Bytes  int64 // that the indexes take, with the writes queued at them
-	Limit  int64 // Options.CacheBytes
+	Limit  int64 // of NewCache
 	Scopes int   // that have an index
 	Hits   int64 // searches that found the index of their scope
 	Misses int64 // searches that waited until the index was read
-	Loads  int64 // readings of a scope from the file that have begun
+	Loads  int64 // readings of a scope that have begun
 }
 
-// cache keeps the indexes of the scopes used last, within a limit of bytes. A
+// DefaultBytes is room for the indexes of about 250,000 memories with vectors of
+// 256 numbers.
+const DefaultBytes = 512 << 20
+
+// Cache keeps the indexes of the scopes used last, within a limit of bytes. A
 // scope without live memories has no index: a search reads again that it is
 // empty, which costs less than to remember it.
 //
-// A committed write is queued at the index of its scope, and the next search
-// takes the queue in: so the one writer of the file never waits for a search.
-// An index is registered before it is read from the file. Each write is
-// therefore in the file when that is read, or in the queue, or in both, which
-// does no harm: the queue is taken in after the reading and in the order of the
-// commits, so a deletion always follows the writes that it deletes.
-type cache struct {
+// A store has two ways to bring an index up to date, and uses one of them.
+//
+// A store whose only writer is this process queues each committed write at the
+// index of its scope (Put and Remove), and the next search takes the queue in: so
+// the writer never waits for a search. An index is registered before it is read
+// from the store. Each write is therefore in the store when that is read, or in
+// the queue, or in both, which does no harm: the queue is taken in after the
+// reading and in the order of the commits, so a deletion always follows the writes
+// that it deletes.
+//
+// A store that other processes write too asks it what has changed, before each
+// search, by the Refresh that its Loader returns.
+type Cache struct {
 	limit int64
-	build builder
+	load  Loader
 
 	mu     sync.Mutex
-	stats  CacheStats                     // Bytes, Hits, Misses and Loads alone
+	stats  Stats                          // Bytes, Hits, Misses and Loads alone
 	scopes map[memory.Scope]*list.Element // of *cached
 	recent *list.List                     // most recent first
 }
 
-// builder reads the memories of a scope from the file and gives take some of
-// them at a time. It holds nothing of the file while take runs.
-type builder func(ctx context.Context, scope memory.Scope, take func([]*entry)) error
+// Loader reads the live memories of a scope from the store and gives take some of
+// them at a time. It holds nothing of the store while take runs. The Refresh is nil
+// for a store that queues its writes.
+type Loader func(ctx context.Context, scope memory.Scope, take func([]*Entry)) (Refresh, error)
+
+// Refresh brings an index up to date with all writes that were acknowledged before
+// the call, and reports whether any has changed it. The error is ErrDiverged if the
+// index is no longer one of what the store has. It may be called concurrently.
+type Refresh func(ctx context.Context, ix *Index) (changed bool, err error)
+
+// ErrDiverged says that a store has not what it had when an index was read. The
+// index is then thrown away, and read again.
+var ErrDiverged = errors.New("the store has lost what it had")
 
 // maxQueued is how many writes wait at an index that is not searched. Reading
-// the file again is cheaper than keeping more of them.
+// the scope again is cheaper than keeping more of them.
 const maxQueued = 10_000
 
 // scopeBytes is what the index of a scope takes beside its memories, in bytes:
@@ -63,9 +84,10 @@ const scopeBytes = 2200
 type cached struct {
 	scope  memory.Scope
 	begun  chan struct{} // closed once the reading has its turn to compute
-	ready  chan struct{} // closed once the file is read, after begun
+	ready  chan struct{} // closed once the scope is read, after begun
 	err    error
-	index  *index
+	index  *Index
+	fresh  Refresh            // nil for a store that queues its writes
 	cancel context.CancelFunc // ends the reading
 
 	taking sync.Mutex // held while the queue is taken in, so that writes stay in order
@@ -79,19 +101,37 @@ type cached struct {
 
 // queued is a committed write: the new state of a memory, or its deletion.
 type queued struct {
-	put      *entry // nil for a deletion
+	put      *Entry // nil for a deletion
 	id       string // of the memory deleted
 	revision int64  // of the deletion
 }
 
-func newCache(limit int64, build builder) *cache {
-	return &cache{limit: limit, build: build, scopes: map[memory.Scope]*list.Element{}, recent: list.New()}
+// NewCache makes a Cache of at most so many bytes; 0 is DefaultBytes. The index used
+// last stays even when it alone is larger.
+func NewCache(limit int64, load Loader) *Cache {
+	if limit == 0 {
+		limit = DefaultBytes
+	}
+	return &Cache{limit: limit, load: load, scopes: map[memory.Scope]*list.Element{}, recent: list.New()}
 }
 
-// get returns the index of a scope, up to date with every write committed
+// reloads is how often a call reads an index whose store has lost memories
+// meanwhile.
+const reloads = 3
+
+// Get returns the index of a scope, up to date with every write acknowledged
 // before the call, and without the memories that have expired by now, when it is
-// ready.
-func (c *cache) get(ctx context.Context, scope memory.Scope, now func() time.Time) (*index, error) {
+// ready. The error is that of the Loader or of its Refresh.
+func (c *Cache) Get(ctx context.Context, scope memory.Scope, now func() time.Time) (ix *Index, err error) {
+	for range reloads {
+		if ix, err = c.get(ctx, scope, now); !errors.Is(err, ErrDiverged) {
+			break
+		}
+	}
+	return ix, err
+}
+
+func (c *Cache) get(ctx context.Context, scope memory.Scope, now func() time.Time) (*Index, error) {
 	e, err := c.find(ctx, scope)
 	if err != nil {
 		return nil, err
@@ -103,17 +143,36 @@ func (c *cache) get(ctx context.Context, scope memory.Scope, now func() time.Tim
 	if e.err != nil {
 		return nil, e.err
 	}
-	changed := c.takeIn(e)
+	changed := false
+	if e.fresh == nil {
+		changed = c.takeIn(e)
+	} else if changed, err = e.fresh(ctx, e.index); err != nil {
+		if errors.Is(err, ErrDiverged) {
+			c.mu.Lock()
+			c.drop(e)
+			c.mu.Unlock()
+		}
+		return nil, err
+	}
 	if e.index.expire(now()) || changed {
 		c.weigh(e, true)
 	}
 	return e.index, nil
 }
 
+// Clear drops all indexes.
+func (c *Cache) Clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.recent.Len() > 0 {
+		c.drop(c.recent.Back().Value.(*cached))
+	}
+}
+
 // find returns the entry of a scope, which it makes if it is missing, and counts
 // its caller among those that wait. It makes none for a caller that would have to
 // wait too long for its turn; see fair.Early.
-func (c *cache) find(ctx context.Context, scope memory.Scope) (*cached, error) {
+func (c *Cache) find(ctx context.Context, scope memory.Scope) (*cached, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	el, ok := c.scopes[scope]
@@ -139,7 +198,7 @@ func (c *cache) find(ctx context.Context, scope memory.Scope) (*cached, error) {
 	c.stats.Bytes += e.bytes
 	c.scopes[scope] = c.recent.PushFront(e)
 	// Other callers wait for this index too, so the end of this ctx must not end
-	// the reading: the last of them that leaves ends it. Close of the file waits for
+	// the reading: the last of them that leaves ends it. Close of the store waits for
 	// the page that is being read, and the next one fails.
 	ctx, e.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	go c.fill(ctx, e)
@@ -148,7 +207,7 @@ func (c *cache) find(ctx context.Context, scope memory.Scope) (*cached, error) {
 
 // leave is the end of a call that find has counted. The last one that leaves
 // before the index is read ends the reading: no call waits for it.
-func (c *cache) leave(e *cached) {
+func (c *Cache) leave(e *cached) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e.waiting--
@@ -162,7 +221,7 @@ func (c *cache) leave(e *cached) {
 	}
 }
 
-// wait waits until the file is read. Its caller computes nothing meanwhile, and is
+// wait waits until the scope is read. Its caller computes nothing meanwhile, and is
 // refused on its own account if the reading does not get its turn in time.
 func (e *cached) wait(ctx context.Context) error {
 	select {
@@ -184,15 +243,15 @@ func (e *cached) wait(ctx context.Context) error {
 
 // fill reads the index of a scope for all who wait for it. One that cannot be
 // read is dropped, so that the next search tries again.
-func (c *cache) fill(ctx context.Context, e *cached) {
+func (c *Cache) fill(ctx context.Context, e *cached) {
 	defer e.cancel()
 	ctx, end, err := fair.Fork(ctx)
 	defer end()
 	close(e.begun)
 	if e.err = err; err == nil {
-		e.err = c.build(ctx, e.scope, func(page []*entry) {
+		e.fresh, e.err = c.load(ctx, e.scope, func(page []*Entry) {
 			for _, one := range page {
-				e.index.put(one)
+				e.index.Put(one)
 			}
 			c.weigh(e, false)
 			_ = fair.Yield(ctx) // its error is that of ctx, which build sees too
@@ -210,7 +269,7 @@ func (c *cache) fill(ctx context.Context, e *cached) {
 
 // takeIn brings the index up to date with the writes queued before the call, and
 // reports whether there were any.
-func (c *cache) takeIn(e *cached) bool {
+func (c *Cache) takeIn(e *cached) bool {
 	e.taking.Lock()
 	defer e.taking.Unlock()
 	c.mu.Lock()
@@ -219,9 +278,9 @@ func (c *cache) takeIn(e *cached) bool {
 	c.mu.Unlock()
 	for _, w := range queue {
 		if w.put != nil {
-			e.index.put(w.put)
+			e.index.Put(w.put)
 		} else {
-			e.index.remove(w.id, w.revision)
+			e.index.Remove(w.id, w.revision)
 		}
 	}
 	return len(queue) > 0
@@ -229,7 +288,7 @@ func (c *cache) takeIn(e *cached) bool {
 
 // enqueue queues a write at the index of its scope, if there is one. size is what
 // the write takes until it is taken in.
-func (c *cache) enqueue(scope memory.Scope, w queued, size int64) {
+func (c *Cache) enqueue(scope memory.Scope, w queued, size int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	el, ok := c.scopes[scope]
@@ -247,18 +306,18 @@ func (c *cache) enqueue(scope memory.Scope, w queued, size int64) {
 	c.evict()
 }
 
-// put queues a memory that was written.
-func (c *cache) put(scope memory.Scope, e *entry) { c.enqueue(scope, queued{put: e}, e.size()) }
+// Put queues a memory that was written. The entry is the cache's from then on.
+func (c *Cache) Put(scope memory.Scope, e *Entry) { c.enqueue(scope, queued{put: e}, e.Size()) }
 
-// remove queues a deletion.
-func (c *cache) remove(scope memory.Scope, gone *memory.Memory) {
+// Remove queues a deletion.
+func (c *Cache) Remove(scope memory.Scope, gone *memory.Memory) {
 	c.enqueue(scope, queued{id: gone.ID, revision: gone.Revision}, queuedBytes)
 }
 
 // weigh updates the count of bytes, and drops the least recently used indexes
 // while they exceed the limit. An index without memories is dropped too, once it
 // is complete.
-func (c *cache) weigh(e *cached, complete bool) {
+func (c *Cache) weigh(e *cached, complete bool) {
 	size, empty := e.index.size()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -278,7 +337,7 @@ func (c *cache) weigh(e *cached, complete bool) {
 
 // evict drops the least recently used indexes while all together exceed the
 // limit. The most recent one always stays. The caller holds c.mu.
-func (c *cache) evict() {
+func (c *Cache) evict() {
 	for c.stats.Bytes > c.limit && c.recent.Len() > 1 {
 		c.drop(c.recent.Back().Value.(*cached))
 	}
@@ -286,7 +345,7 @@ func (c *cache) evict() {
 
 // drop drops an index, unless it was dropped already. Searches that have it go on
 // with it. The caller holds c.mu.
-func (c *cache) drop(e *cached) {
+func (c *Cache) drop(e *cached) {
 	el := c.scopes[e.scope]
 	if el == nil || el.Value != any(e) {
 		return
@@ -297,8 +356,8 @@ func (c *cache) drop(e *cached) {
 	c.recent.Remove(el)
 }
 
-// figures returns the statistics.
-func (c *cache) figures() CacheStats {
+// Stats returns the figures.
+func (c *Cache) Stats() Stats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	out := c.stats

@@ -1,35 +1,25 @@
-package sqlitestore
+package index
 
 import (
 	"container/heap"
-	"context"
 	"slices"
 	"time"
 
 	"github.com/memoryd/memoryd/memory"
 )
 
-// Search implements memory.Store.
-func (s *Store) Search(ctx context.Context, scope memory.Scope, q memory.Query) (memory.Found, error) {
-	if err := memory.ValidateVector(q.Vector, s.model.Dimension); err != nil {
-		return memory.Found{}, scope.Wrap("search memories", err)
-	}
-	if err := ctx.Err(); err != nil {
-		return memory.Found{}, err
-	}
-	ix, err := s.cache.get(ctx, scope, s.now)
-	if err != nil {
-		return memory.Found{}, scope.Wrap("search memories", err)
-	}
+// Search answers a query of memory.Store.Search at a time. The vector has the
+// dimension of those in the index.
+func (ix *Index) Search(q *memory.Query, now time.Time) memory.Found {
 	ix.mu.RLock()
 	defer ix.mu.RUnlock()
-	sr := search{ix: ix, q: &q, now: s.now()}
-	return sr.run(), nil
+	sr := search{ix: ix, q: q, now: now}
+	return sr.run()
 }
 
 // search is one query on one index, which is read-locked.
 type search struct {
-	ix    *index
+	ix    *Index
 	q     *memory.Query
 	now   time.Time
 	words []*word       // of q.Terms; nil for a word that no memory has

@@ -1,4 +1,4 @@
-package sqlitestore
+package index
 
 import (
 	"unsafe"
@@ -11,7 +11,7 @@ import (
 // value, as a map of Go is between seven sixteenths and seven eighths full.
 // TestCacheFollowsHeap compares the sum with the heap.
 const (
-	slotBytes    = 36 // of a live memory, in index.slots
+	slotBytes    = 36 // of a live memory, in Index.slots
 	wordBytes    = 48 + 36 + 16
 	postingBytes = int64(unsafe.Sizeof(posting{}))
 	countBytes   = int64(unsafe.Sizeof(count{}))
@@ -19,7 +19,7 @@ const (
 	memoryBytes  = int64(unsafe.Sizeof(memory.Memory{}))
 	sessionBytes = 36 + 16 + 60 // in its three tables
 	turnBytes    = 6            // in the order of its session
-	citingBytes  = 72 + 8       // of a fact in index.citing
+	citingBytes  = 72 + 8       // of a fact in Index.citing
 	termBytes    = 40           // of an entry in memory.Terms
 	queuedBytes  = int64(unsafe.Sizeof(queued{})) + 64
 )
@@ -45,7 +45,7 @@ func memorySize(m *memory.Memory) int64 {
 }
 
 // size is what a live memory takes in an index, without its vector, its postings
-// and its place in index.docs.
+// and its place in Index.docs.
 func (d *doc) size() int64 {
 	n := slotBytes + memorySize(d.memory) + countBytes*int64(cap(d.words))
 	if d.session < 0 {
@@ -54,10 +54,11 @@ func (d *doc) size() int64 {
 	return n + turnBytes
 }
 
-// size is what an entry takes while it is queued.
-func (e *entry) size() int64 {
-	n := queuedBytes + memorySize(&e.memory) + stringBytes(e.memory.Source.SessionID) + 4*int64(cap(e.vector))
-	for term := range e.terms {
+// Size is what an entry takes while it is queued, in bytes, and about what it takes in
+// an index.
+func (e *Entry) Size() int64 {
+	n := queuedBytes + memorySize(&e.Memory) + stringBytes(e.Memory.Source.SessionID) + 4*int64(cap(e.Vector))
+	for term := range e.Terms {
 		n += termBytes + stringBytes(term)
 	}
 	return n
@@ -65,7 +66,7 @@ func (e *entry) size() int64 {
 
 // size is what the index takes beside scopeBytes, and whether it has no live
 // memory.
-func (ix *index) size() (bytes int64, empty bool) {
+func (ix *Index) size() (bytes int64, empty bool) {
 	ix.mu.RLock()
 	defer ix.mu.RUnlock()
 	bytes = ix.bytes + 4*int64(cap(ix.vectors)) + docBytes*int64(cap(ix.docs)) + 4*int64(cap(ix.departing))

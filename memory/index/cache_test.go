@@ -1,0 +1,187 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/memoryd/memoryd/internal/fair"
+	"github.com/memoryd/memoryd/memory"
+)
+
+var ann = memory.Scope{App: "a", User: "ann"}
+
+func fact(scope memory.Scope, id string, revision int64) *Entry {
+	return &Entry{Memory: memory.Memory{ID: id, Scope: scope, Kind: memory.KindFact, Fact: "likes coffee",
+		Revision: revision}, Terms: memory.Terms{"coffee": 1}}
+}
+
+func TestCacheCount(t *testing.T) {
+	build := func(_ context.Context, scope memory.Scope, take func([]*Entry)) (Refresh, error) {
+		for i := range 50 {
+			take([]*Entry{{Memory: memory.Memory{ID: fmt.Sprint(i), Scope: scope, Kind: memory.KindFact,
+				Fact: "likes tea", Revision: 1},
+				Terms: memory.Terms{"tea": 1}, Vector: []float32{1}}})
+		}
+		return nil, nil
+	}
+	c := NewCache(100_000, build) // room for a few of these
+	var workers sync.WaitGroup
+	for w := range 8 {
+		workers.Go(func() {
+			for i := range 300 {
+				scope := memory.Scope{App: "a", User: fmt.Sprint((w + i) % 5)}
+				if _, err := c.Get(t.Context(), scope, time.Now); err != nil {
+					t.Error(err)
+				}
+				c.Put(scope, fact(scope, "new", int64(i+1)))
+			}
+		})
+	}
+	workers.Wait()
+	indexed := int64(0)
+	for el := c.recent.Front(); el != nil; el = el.Next() {
+		indexed += el.Value.(*cached).bytes
+	}
+	s := c.Stats()
+	if s.Bytes != indexed || s.Bytes > c.limit || s.Scopes != c.recent.Len() {
+		t.Errorf("counts %d bytes in %d scopes, holds %d in %d, may hold %d",
+			s.Bytes, s.Scopes, indexed, c.recent.Len(), c.limit)
+	}
+	if s.Hits+s.Misses != 8*300 || s.Loads == 0 || s.Loads > s.Misses {
+		t.Errorf("figures %+v", s)
+	}
+}
+
+func TestQueuedWritesAreBounded(t *testing.T) {
+	some := func(_ context.Context, scope memory.Scope, take func([]*Entry)) (Refresh, error) {
+		take([]*Entry{fact(scope, "first", 1)})
+		return nil, nil
+	}
+	c := NewCache(1<<30, some)
+	if _, err := c.Get(t.Context(), ann, time.Now); err != nil {
+		t.Fatal(err)
+	}
+	for i := range maxQueued + 2 {
+		c.Put(ann, fact(ann, fmt.Sprint(i), 1))
+	}
+	if len(c.scopes) != 0 || c.stats.Bytes != 0 {
+		t.Errorf("%d scopes and %d bytes are left", len(c.scopes), c.stats.Bytes)
+	}
+	// They count before they are taken in.
+	c = NewCache(50_000, some)
+	for _, user := range []string{"a", "b"} {
+		if _, err := c.Get(t.Context(), memory.Scope{App: "a", User: user}, time.Now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 100 {
+		scope := memory.Scope{App: "a", User: "a"}
+		c.Put(scope, fact(scope, fmt.Sprint(i), 1))
+	}
+	if s := c.Stats(); s.Scopes != 1 || s.Bytes > c.limit {
+		t.Errorf("after many writes to the index used first: %+v", s)
+	}
+}
+
+func TestEmptyScope(t *testing.T) {
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	c := NewCache(1<<30, func(context.Context, memory.Scope, func([]*Entry)) (Refresh, error) {
+		begun <- struct{}{}
+		<-goOn
+		return nil, nil
+	})
+	first := make(chan *Index)
+	search := func() {
+		ix, err := c.Get(t.Context(), ann, time.Now)
+		if err != nil {
+			t.Error(err)
+		}
+		first <- ix
+	}
+	go search()
+	<-begun
+	c.Put(ann, fact(ann, "m", 1)) // committed after the file was read
+	goOn <- struct{}{}
+	if ix := <-first; len(ix.slots) != 1 {
+		t.Errorf("the search found %d memories, want 1", len(ix.slots))
+	}
+	c.Remove(ann, &memory.Memory{ID: "m", Revision: 2})
+	go search()
+	if ix := <-first; len(ix.slots) != 0 {
+		t.Errorf("after the deletion: %d memories", len(ix.slots))
+	}
+	if s := c.Stats(); s.Scopes != 0 || s.Bytes != 0 {
+		t.Errorf("an empty index stays: %+v", s)
+	}
+}
+
+func TestLoadEndsWithItsCallers(t *testing.T) {
+	begun, ended := make(chan struct{}), make(chan error)
+	c := NewCache(1<<30, func(ctx context.Context, _ memory.Scope, _ func([]*Entry)) (Refresh, error) {
+		begun <- struct{}{}
+		<-ctx.Done()
+		ended <- ctx.Err()
+		return nil, ctx.Err()
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	for range 2 {
+		go func() { _, err := c.Get(ctx, ann, time.Now); done <- err }()
+	}
+	<-begun
+	cancel()
+	for range 2 {
+		if err := <-done; err == nil {
+			t.Error("no error")
+		}
+	}
+	if err := <-ended; err == nil {
+		t.Error("the reading did not end")
+	}
+	if s := c.Stats(); s.Scopes != 0 || s.Bytes != 0 {
+		t.Errorf("left behind: %+v", s)
+	}
+}
+
+// A search that is refused, as its reading of the scope does not get its turn in time,
+// refuses no other search that waits for the same reading.
+func TestLoadIsRefusedToEachOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		build := func(_ context.Context, scope memory.Scope, take func([]*Entry)) (Refresh, error) {
+			take([]*Entry{fact(scope, "first", 1)})
+			return nil, nil
+		}
+		c := NewCache(1<<30, build)
+		gate := fair.NewGate(1, 5*time.Second)
+		busy, one := gate.Begin(t.Context(), memory.Scope{App: "b", User: "bob"})
+		if err := fair.Ready(busy); err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		search := func(g *fair.Gate, refused bool) {
+			all.Go(func() {
+				ctx, turn := g.Begin(t.Context(), ann)
+				defer turn.End()
+				if _, err := c.Get(ctx, ann, time.Now); errors.Is(err, memory.ErrExhausted) != refused || !refused && err != nil {
+					t.Errorf("refused %v, want %v: %v", errors.Is(err, memory.ErrExhausted), refused, err)
+				}
+			})
+			synctest.Wait()
+		}
+		search(gate, true)
+		time.Sleep(3 * time.Second)
+		search(gate, false)
+		search(fair.NewBackgroundGate(1), false)
+		time.Sleep(4 * time.Second) // beyond what the first one waits
+		one.End()
+		all.Wait()
+		if f := c.Stats(); f.Loads != 1 {
+			t.Errorf("%d readings", f.Loads)
+		}
+	})
+}
