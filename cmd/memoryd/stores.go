@@ -125,7 +125,7 @@ func openMemories(ctx context.Context, cfg *config, st *assembly.Stores, m memor
 	if !inQdrant(cfg.memories) {
 		return st.OpenMemories(cfg.memories, cfg.oneFile(), m)
 	}
-	s, err := qdrantstore.Open(ctx, cfg.memories, m, nil)
+	s, err := qdrantstore.Open(ctx, cfg.memories, m, &qdrantstore.Options{CacheBytes: cfg.cacheBytes})
 	if err != nil {
 		return fmt.Errorf("-memories: %w", err)
 	}

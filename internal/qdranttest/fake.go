@@ -220,9 +220,14 @@ func (f points) UpdateBatch(_ context.Context, r *qdrant.UpdateBatchPoints) (*qd
 	out := &qdrant.UpdateBatchResponse{}
 	return out, f.with(r.GetCollectionName(), func(c *collection) error {
 		for _, op := range r.GetOperations() {
+			if set := op.GetSetPayload(); set != nil {
+				c.setPayload(set)
+				out.Result = append(out.Result, completed)
+				continue
+			}
 			up := op.GetUpsert()
 			if up == nil {
-				return status.Error(codes.Unimplemented, "the stand-in knows upserts only")
+				return status.Error(codes.Unimplemented, "the stand-in knows upserts and set payload only")
 			}
 			for _, p := range up.GetPoints() {
 				if err := c.upsert(p, up); err != nil {
@@ -268,6 +273,18 @@ func (c *collection) upsert(p *qdrant.PointStruct, how *qdrant.PointsUpdateOpera
 	}
 	c.points[p.GetId().GetUuid()] = now
 	return nil
+}
+
+// setPayload changes fields of the points that a filter selects.
+func (c *collection) setPayload(set *qdrant.PointsUpdateOperation_SetPayload) {
+	for _, p := range c.in(set.GetPointsSelector().GetFilter()) {
+		now := *p // points are replaced, never changed
+		now.payload = maps.Clone(p.payload)
+		for field, v := range set.GetPayload() {
+			now.payload[field] = proto.Clone(v).(*qdrant.Value)
+		}
+		c.points[p.id.GetUuid()] = &now
+	}
 }
 
 // unit scales a vector to unit length. One that is so within rounding stays as

@@ -38,6 +38,9 @@ func holds(p *point, c *qdrant.Condition) bool {
 	if empty := c.GetIsEmpty(); empty != nil {
 		return p.payload[empty.GetKey()] == nil
 	}
+	if f := c.GetFilter(); f != nil {
+		return passes(p, f)
+	}
 	field := c.GetField()
 	v, ok := p.payload[field.GetKey()]
 	if !ok {
@@ -94,6 +97,16 @@ func inRange(v *qdrant.Value, r *qdrant.Range) bool {
 // in gives the points that pass a filter, in any order.
 func (c *collection) in(f *qdrant.Filter) []*point {
 	var out []*point
+	for _, condition := range f.GetMust() {
+		if ids := condition.GetHasId(); ids != nil { // all others fail it
+			for _, id := range ids.GetHasId() {
+				if p := c.points[id.GetUuid()]; p != nil && passes(p, f) {
+					out = append(out, p)
+				}
+			}
+			return out
+		}
+	}
 	for _, p := range c.points { // in the order of a map
 		if passes(p, f) {
 			out = append(out, p)

@@ -73,14 +73,14 @@ func (s *Store) checkShape(params *qdrant.CollectionParams) error {
 	return nil
 }
 
-type index struct {
+type fieldIndex struct {
 	kind   qdrant.FieldType
 	params *qdrant.PayloadIndexParams
 }
 
 // indexes are the payload fields that filters ask for. Making one that is there
 // does nothing.
-var indexes = map[string]index{
+var indexes = map[string]fieldIndex{
 	"scope": {qdrant.FieldType_FieldTypeKeyword,
 		qdrant.NewPayloadIndexParamsKeyword(&qdrant.KeywordIndexParams{IsTenant: qdrant.PtrOf(true)})},
 	"kind":     {qdrant.FieldType_FieldTypeKeyword, nil},
@@ -95,6 +95,7 @@ var indexes = map[string]index{
 	"edited":    {qdrant.FieldType_FieldTypeBool, nil},
 	"forgotten": {qdrant.FieldType_FieldTypeBool, nil},
 	"known":     {qdrant.FieldType_FieldTypeInteger, nil},
+	changeField: {qdrant.FieldType_FieldTypeInteger, nil},
 	"at":        {qdrant.FieldType_FieldTypeInteger, nil},
 	"created":   {qdrant.FieldType_FieldTypeInteger, nil},
 	"updated":   {qdrant.FieldType_FieldTypeInteger, nil},

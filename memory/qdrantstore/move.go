@@ -41,7 +41,7 @@ const (
 // Move implements memory.Movable. It takes over the collection of another store
 // only if that is empty, as a start with the wrong flags leaves it.
 func (s *Store) Move(ctx context.Context, to Model) (memory.Move, error) {
-	t := &Store{client: s.client, set: s.set, opts: s.opts, whole: s.whole, id: s.id}
+	t := &Store{client: s.client, set: s.set, opts: s.opts, whole: s.whole, id: s.id, copying: true}
 	t.merge()
 	t.use(to)
 	m := &move{from: s, to: t, pass: pass{at: qdrant.NewIDUUID(uuid.NewString())}}

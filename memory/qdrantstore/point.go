@@ -15,7 +15,8 @@ import (
 type record struct {
 	memory.Current
 	terms memory.Terms
-	step  step // the revision it is at
+	step  step  // the revision it is at
+	n     int64 // of the write that it was changed by; 0 if that has none
 }
 
 // state is what the rules of package memory decide by; nil if there is no
@@ -68,7 +69,7 @@ var recordFields = []string{docField, termsField, stepField, "gone", "embedded"}
 func readRecord(payload map[string]*qdrant.Value) (*record, error) {
 	r := &record{Current: memory.Current{
 		Deleted: payload["gone"].GetBoolValue(), Embedded: payload["embedded"].GetBoolValue(),
-	}}
+	}, n: payload[changeField].GetIntegerValue() & maxWrites}
 	for field, into := range map[string]any{docField: &r.Memory, termsField: &r.terms, stepField: &r.step} {
 		if v, ok := payload[field]; ok {
 			if err := decode(v.GetStringValue(), into); err != nil {

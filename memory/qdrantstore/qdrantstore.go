@@ -16,6 +16,7 @@
 //	event     of a turn: its event      words     numbers of the words, for counting
 //	topics    any of them               by        the memory that superseded it
 //	metadata  a digest of each pair     at, created, updated, until, expires   microseconds since 1970
+//	change    the write that it was changed by, see head
 //
 // A deleted memory keeps its point, without vectors and words, so that a
 // repeated write cannot bring it back. Each past revision has a point of its
@@ -65,6 +66,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/memory/index"
 )
 
 // Model identifies how the vectors, words and lookup keys of a store are made.
@@ -79,6 +81,10 @@ type Options struct {
 	Now   func() time.Time // Defaults to time.Now.
 	// Timeout bounds one call. Defaults to 10 s.
 	Timeout time.Duration
+	// CacheBytes bounds the indexes of scopes that are kept in memory, all together. A
+	// scope that would take more than half of it has none, and Qdrant searches it.
+	// Defaults to index.DefaultBytes.
+	CacheBytes int64
 }
 
 // Store implements memory.Store.
@@ -88,12 +94,17 @@ type Store struct {
 	collection string
 	model      Model
 	id         string
+	copying    bool      // a move copies memories to it, and no search reads it yet
 	made       *manifest // the manifest of a collection that Open has made; nil if the collection was there
 	whole      int       // wholeSession, except in tests
 	opts       Options
-	// The calls that writes make, merged with those of other writes.
+	// The calls that writes and searches make, merged with those of others.
 	reads    *merger[[]*qdrant.PointId, []*qdrant.RetrievedPoint]
-	writes   *merger[writeCall, struct{}]
+	writes   *merger[writeCall, writeMark]
+	follows  *merger[*qdrant.QueryPoints, []*qdrant.ScoredPoint] // of searches, see follower
+	cache    *index.Cache                                        // of scopes that are not large
+	large    large
+	heads    heads
 	failures atomic.Int64 // calls that failed because of Qdrant
 	written  atomic.Int64 // calls that have written memories, since Open
 	watch    watch
@@ -142,6 +153,7 @@ func connect(ctx context.Context, url string, opts *Options) (*Store, error) {
 		s.opts.Timeout = 10 * time.Second
 	}
 	s.merge()
+	s.cache = index.NewCache(s.opts.CacheBytes, s.load)
 	var err error
 	if s.set, err = parseURL(url); err != nil {
 		return nil, err
@@ -237,7 +249,8 @@ func (s *Store) merge() {
 	limit := 10 * s.opts.Timeout // that of unhurried
 	ended := func(ctx context.Context) error { return s.kind(ctx, ctx.Err()) }
 	s.reads = &merger[[]*qdrant.PointId, []*qdrant.RetrievedPoint]{call: s.readAll, limit: limit, ended: ended}
-	s.writes = &merger[writeCall, struct{}]{call: s.writeAll, limit: limit, ended: ended}
+	s.writes = &merger[writeCall, writeMark]{call: s.writeAll, limit: limit, ended: ended}
+	s.follows = &merger[*qdrant.QueryPoints, []*qdrant.ScoredPoint]{call: s.followAll, limit: limit, ended: ended}
 }
 
 // Close closes the connections. Calls under way fail.
@@ -245,6 +258,7 @@ func (s *Store) Close() error {
 	err := s.client.Close()
 	s.reads.wait()
 	s.writes.wait()
+	s.follows.wait()
 	return err
 }
 
@@ -337,6 +351,9 @@ func (s *Store) kind(ctx context.Context, err error) error {
 	s.failures.Add(1)
 	return fmt.Errorf("%w: %s: %w", memory.ErrUnavailable, hint, err)
 }
+
+// CacheStats returns figures of the indexes that searches keep in memory.
+func (s *Store) CacheStats() index.Stats { return s.cache.Stats() }
 
 // Failures counts the calls that failed since Open as Qdrant could not serve, for
 // metrics. A call that its caller gave up is not among them.

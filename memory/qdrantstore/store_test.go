@@ -12,21 +12,26 @@ import (
 
 var model = qdrantstore.Model{Embedder: "test", Dimension: storetest.Dimension, Analyzer: "test"}
 
-func TestStore(t *testing.T) { suite(t, 1000) }
+// Searches go by an index in memory.
+func TestStore(t *testing.T) { suite(t, 1000, 0) }
 
-// The suite passes if hardly any session is read whole.
-func TestStoreOfLongSessions(t *testing.T) { suite(t, 1) }
+// The suite passes if all scopes are too large for an index, and Qdrant searches them.
+func TestStoreOfLargeScopes(t *testing.T) { suite(t, 1000, 1) }
+
+// The suite passes if hardly any session is read whole, too.
+func TestStoreOfLongSessions(t *testing.T) { suite(t, 1, 1) }
 
 // suite runs the suite on a store that reads only sessions of up to whole turns
-// whole.
-func suite(t *testing.T, whole int) {
+// whole, and has so many bytes for indexes.
+func suite(t *testing.T, whole int, cacheBytes int64) {
 	q := qdranttest.Start(t)
 	storetest.Run(t, func(t *testing.T) storetest.Harness {
 		url := q.URL(t)
 		return storetest.Harness{
+			Shared: true,
 			Open: func(t *testing.T, now func() time.Time, model memory.Model) (memory.Store, error) {
 				s, err := qdrantstore.Open(t.Context(), url, model,
-					&qdrantstore.Options{Exact: true, Now: now, Timeout: time.Minute})
+					&qdrantstore.Options{Exact: true, Now: now, Timeout: time.Minute, CacheBytes: cacheBytes})
 				if err != nil {
 					return nil, err
 				}

@@ -26,6 +26,7 @@ type watch struct {
 	beat      int64     // the last of the collection that is known; 0 before the first
 	seen      []byte    // the last that is stored of the companion
 	written   int64     // Store.written at the last renewal
+	lost      bool      // a search has missed writes that were there before
 	trouble   string    // what is damaged; "" for nothing
 	told      string    // the trouble that is logged
 }
@@ -86,8 +87,18 @@ func (s *Store) Look(ctx context.Context, log *slog.Logger) (moved bool) {
 	if trouble != "" && trouble != s.watch.told {
 		log.Error("Qdrant has lost memories", "what", trouble, "collection", s.collection, "remedy", remedy)
 	}
+	if trouble != "" {
+		s.cache.Clear() // none mixes what was and what is
+	}
 	s.watch.trouble, s.watch.told = trouble, trouble
 	return false
+}
+
+// noteLoss tells Watch that writes are gone which a search has seen.
+func (s *Store) noteLoss() {
+	s.watch.mu.Lock()
+	defer s.watch.mu.Unlock()
+	s.watch.lost = true
 }
 
 // compare says what is wrong with the collection.
@@ -99,14 +110,14 @@ func (s *Store) compare(ctx context.Context, m *manifest) (trouble string, err e
 		return "another collection is in the place of the one that had the memories", nil
 	}
 	s.watch.mu.Lock()
-	want, c, red := s.watch.beat, s.watch.companion, s.watch.trouble == older
+	want, c, red, lost := s.watch.beat, s.watch.companion, s.watch.trouble == older, s.watch.lost
 	s.watch.mu.Unlock()
 	is, _, err := s.readWitness(ctx)
 	if err != nil {
 		return "", err
 	}
 	accepted := false
-	if is < want && red && c != nil {
+	if (is < want || lost) && red && c != nil {
 		if _, accepted, err = c.Remembered(ctx, s.collection); err != nil {
 			return "", err
 		}
@@ -116,10 +127,10 @@ func (s *Store) compare(ctx context.Context, m *manifest) (trouble string, err e
 	if s.watch.beat > want {
 		return "", nil // renewed meanwhile
 	}
-	if is < want && !accepted {
+	if (is < want || lost) && !accepted {
 		return older, nil
 	}
-	s.watch.beat = is
+	s.watch.beat, s.watch.lost = is, false
 	return "", nil
 }
 

@@ -118,7 +118,8 @@ func changeOf(d memory.Decision, was *record, terms memory.Terms, vector []float
 // that on the condition that nothing has changed meanwhile, and reads again to
 // see which writes went through. It decides the others again. The reading after
 // a write also shows the manifest: if a move is about to end, no write is
-// acknowledged that the move may have missed.
+// acknowledged that the move may have missed. It shows the head of the scope too: a
+// write is acknowledged once that has its number.
 func (s *Store) change(
 	ctx context.Context, scope memory.Scope, ids []string, decide decider,
 ) ([]memory.Outcome, error) {
@@ -130,10 +131,11 @@ func (s *Store) change(
 	for i := range left {
 		left[i] = i
 	}
-	records, err := s.readToWrite(ctx, scope, ids)
+	records, h, err := s.readToWrite(ctx, scope, ids)
 	if err != nil {
 		return nil, err
 	}
+	var behind []string // of which the head does not tell surely
 	for range tries {
 		now := s.opts.Now()
 		changes := map[int]*change{}
@@ -144,16 +146,27 @@ func (s *Store) change(
 			}
 			if out[i] = o; c != nil {
 				changes[i] = c
+			} else if o.Err == nil && !s.copying {
+				behind = append(behind, ids[i])
 			}
 		}
 		if len(changes) == 0 {
-			return out, nil
+			return out, s.renumber(ctx, scope, behind, h)
 		}
-		if err := s.write(ctx, changes); err != nil {
+		mark, err := s.write(ctx, scope, h, changes)
+		if err != nil {
 			return nil, err
 		}
-		if records, left, err = s.confirm(ctx, scope, ids, changes, out); err != nil || len(left) == 0 {
-			return out, err
+		if records, h, left, err = s.confirm(ctx, scope, ids, changes, out); err != nil {
+			return nil, err
+		}
+		if !s.heads.confirm(scope, h, mark) {
+			for i := range changes {
+				behind = append(behind, ids[i])
+			}
+		}
+		if len(left) == 0 {
+			return out, s.renumber(ctx, scope, behind, h)
 		}
 	}
 	return nil, fmt.Errorf("%w: others change the same memories all the time", memory.ErrUnavailable)
@@ -163,18 +176,18 @@ func (s *Store) change(
 // changes that went through, and gives the others with what is there now.
 func (s *Store) confirm(
 	ctx context.Context, scope memory.Scope, ids []string, changes map[int]*change, out []memory.Outcome,
-) (records map[string]*record, left []int, err error) {
+) (records map[string]*record, h *head, left []int, err error) {
 	var written []string
 	for i := range changes {
 		written = append(written, ids[i])
 	}
-	if records, err = s.readToWrite(ctx, scope, written); err != nil {
-		return nil, nil, err
+	if records, h, err = s.readToWrite(ctx, scope, written); err != nil {
+		return nil, nil, nil, err
 	}
 	for i, c := range changes {
 		made, err := s.wasMade(ctx, c, records[ids[i]])
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		if made {
 			out[i] = c.outcome
@@ -182,7 +195,7 @@ func (s *Store) confirm(
 			left = append(left, i)
 		}
 	}
-	return records, left, nil
+	return records, h, left, nil
 }
 
 // wasMade reports whether a change is in the memory as it is now, or in its
@@ -245,48 +258,86 @@ func (s *Store) someSteps(ctx context.Context, scope memory.Scope, id string, fr
 // write sends changes in one call: new memories only where there is none,
 // others only where the expected revision is current. Qdrant takes the
 // operations of a call one after another, so past revisions go first. More than
-// fit into one call go ahead of it.
-func (s *Store) write(ctx context.Context, changes map[int]*change) error {
-	var past, fresh []*qdrant.PointStruct
+// fit into one call go ahead of it. The write has a number that follows the head.
+func (s *Store) write(ctx context.Context, scope memory.Scope, h *head, changes map[int]*change) (writeMark, error) {
+	call := writeCall{scope: scope, head: h}
+	var past []*qdrant.PointStruct
 	var updates []*qdrant.PointsUpdateOperation
 	for _, c := range changes {
 		for _, st := range c.past {
 			p, err := st.point(c.record.Memory.Scope, c.record.Memory.ID)
 			if err != nil {
-				return err
+				return writeMark{}, err
 			}
 			past = append(past, p)
 		}
 		p, err := c.record.point(c.vector)
 		if err != nil {
-			return err
+			return writeMark{}, err
 		}
+		call.numbered = append(call.numbered, p)
 		if c.expect == 0 {
-			fresh = append(fresh, p)
+			call.fresh = append(call.fresh, p)
 		} else {
 			updates = append(updates, updateOnly(p, qdrant.NewMatchInt("revision", c.expect)))
 		}
 	}
-	var ops []*qdrant.PointsUpdateOperation
 	for some := range slices.Chunk(past, pastTogether) {
 		op := qdrant.NewPointsUpdateUpsert(&qdrant.PointsUpdateOperation_PointStructList{Points: some})
 		if len(past) <= pastTogether {
-			ops = append(ops, op)
+			call.ops = append(call.ops, op)
 			break
 		}
 		if err := s.update(ctx, s.collection, op); err != nil {
-			return err
+			return writeMark{}, err
 		}
 	}
-	_, err := s.writes.do(ctx, writeCall{ops: append(ops, updates...), fresh: fresh})
-	return err
+	call.ops = append(call.ops, updates...)
+	return s.writes.do(ctx, call)
 }
 
-// writeCall has the operations of one call of write, and the points that are to be
-// written where there is none.
+// writeCall is one call of write.
 type writeCall struct {
-	ops   []*qdrant.PointsUpdateOperation
-	fresh []*qdrant.PointStruct
+	scope    memory.Scope
+	head     *head // of the scope, as it was read
+	ops      []*qdrant.PointsUpdateOperation
+	fresh    []*qdrant.PointStruct // to be written where there is none
+	numbered []*qdrant.PointStruct // that get the number of the write, in ops or in fresh
+	again    []*qdrant.PointId     // that get it too, and are not written otherwise
+}
+
+// number gives the calls of one request their numbers, one for all calls of a scope,
+// and returns the operations that follow all others: the last of them change the heads.
+// A collection that memories are copied to has no heads yet.
+func (s *Store) number(calls []writeCall) (marks []writeMark, after []*qdrant.PointsUpdateOperation) {
+	if s.copying {
+		return make([]writeMark, len(calls)), nil
+	}
+	read, now := map[memory.Scope]*head{}, map[memory.Scope]*head{}
+	for _, c := range calls {
+		if h := read[c.scope]; h == nil || h.n < c.head.n {
+			read[c.scope] = c.head
+		}
+	}
+	var swaps []*qdrant.PointsUpdateOperation
+	for _, c := range calls {
+		h := now[c.scope]
+		if h == nil {
+			var was *head
+			was, h = s.heads.next(c.scope, read[c.scope])
+			now[c.scope] = h
+			swaps = append(swaps, h.swap(c.scope, was))
+		}
+		change := changeNumber(c.scope, h.n)
+		for _, p := range c.numbered {
+			p.Payload[changeField] = qdrant.NewValueInt(change)
+		}
+		if len(c.again) > 0 {
+			after = append(after, setNumber(c.again, change))
+		}
+		marks = append(marks, h.last())
+	}
+	return marks, append(after, swaps...)
 }
 
 // mergedBytes bounds the points of several calls that are written in one, as
@@ -295,24 +346,35 @@ const mergedBytes = 8 << 20
 
 // writeAll makes calls of write together: the new points of all of them in one
 // operation, as far as they are not too large for that.
-func (s *Store) writeAll(ctx context.Context, calls []writeCall) ([]struct{}, error) {
-	var ops []*qdrant.PointsUpdateOperation
-	var fresh []*qdrant.PointStruct
-	size := 0
-	send := func() error {
-		all := ops
+func (s *Store) writeAll(ctx context.Context, calls []writeCall) (marks []writeMark, err error) {
+	for from, to := 0, 0; from < len(calls); from = to {
+		to = from + together(calls[from:])
+		some, after := s.number(calls[from:to])
+		var ops []*qdrant.PointsUpdateOperation
+		var fresh []*qdrant.PointStruct
+		for _, c := range calls[from:to] {
+			ops, fresh = append(ops, c.ops...), append(fresh, c.fresh...)
+		}
 		if fresh != nil {
-			all = append(all, insertOnly(fresh...))
+			ops = append(ops, insertOnly(fresh...))
 		}
-		ops, fresh, size = nil, nil, 0
-		if len(all) == 0 {
-			return nil
-		}
-		err := s.update(ctx, s.collection, all...)
+		err := s.update(ctx, s.collection, append(ops, after...)...)
 		s.written.Add(1) // before it is acknowledged, and also if the answer was lost
-		return err
+		if err != nil {
+			for _, c := range calls[from:to] {
+				s.heads.forget(c.scope)
+			}
+			return nil, err
+		}
+		marks = append(marks, some...)
 	}
-	for _, c := range calls {
+	return marks, nil
+}
+
+// together is how many of some calls fit into one request, at least one.
+func together(calls []writeCall) int {
+	size := 0
+	for i, c := range calls {
 		n := 0
 		for _, op := range c.ops {
 			n += proto.Size(op)
@@ -320,14 +382,11 @@ func (s *Store) writeAll(ctx context.Context, calls []writeCall) ([]struct{}, er
 		for _, p := range c.fresh {
 			n += proto.Size(p)
 		}
-		if size > 0 && size+n > mergedBytes {
-			if err := send(); err != nil {
-				return nil, err
-			}
+		if size += n; i > 0 && size > mergedBytes {
+			return i
 		}
-		ops, fresh, size = append(ops, c.ops...), append(fresh, c.fresh...), size+n
 	}
-	return make([]struct{}, len(calls)), send()
+	return len(calls)
 }
 
 // oneOrder has all replicas take writes in one order. In any other ordering
@@ -358,21 +417,49 @@ func (s *Store) update(ctx context.Context, collection string, ops ...*qdrant.Po
 	return s.kind(ctx, err)
 }
 
-// readToWrite reads whole memories. The error is ErrUnavailable once they have
-// moved to another collection, or are about to.
-func (s *Store) readToWrite(ctx context.Context, scope memory.Scope, ids []string) (map[string]*record, error) {
-	got, err := s.reads.do(ctx, pointIDs(scope, ids))
-	if err != nil {
-		return nil, err
-	}
-	is := func(p *qdrant.RetrievedPoint) bool { return p.GetId().GetUuid() == manifestID.GetUuid() }
-	if at := slices.IndexFunc(got, is); at >= 0 {
-		if err := checkWritable(got[at], s.collection); err != nil {
-			return nil, err
+// maxReads is how often readToWrite reads.
+const maxReads = 5
+
+// readToWrite reads whole memories and the head of their scope. The error is
+// ErrUnavailable once they have moved to another collection, or are about to.
+func (s *Store) readToWrite(ctx context.Context, scope memory.Scope, ids []string) (
+	records map[string]*record, h *head, err error) {
+	for try := 1; ; try++ {
+		got, err := s.reads.do(ctx, append(pointIDs(scope, ids), headID(scope)))
+		if err != nil {
+			return nil, nil, err
 		}
-		got = slices.Delete(got, at, at+1)
+		if manifest := cutPoint(&got, manifestID); manifest != nil {
+			if err := checkWritable(manifest, s.collection); err != nil {
+				return nil, nil, err
+			}
+		}
+		h = readHead(cutPoint(&got, headID(scope)).GetPayload())
+		if records, err = readRecords(got); err != nil {
+			return nil, nil, err
+		}
+		// Shards are read one after another. A head that was read too early would give a
+		// write a smaller number than the memories have, and hide them. Writes that were
+		// cut off before their heads leave larger numbers too, so this ends.
+		early := false
+		for _, r := range records {
+			early = early || r.n > h.n+1 && !s.copying
+		}
+		if !early || try == maxReads {
+			return records, h, nil
+		}
 	}
-	return readRecords(got)
+}
+
+// cutPoint takes a point out of some; nil if it is not among them.
+func cutPoint(from *[]*qdrant.RetrievedPoint, id *qdrant.PointId) *qdrant.RetrievedPoint {
+	at := slices.IndexFunc(*from, func(p *qdrant.RetrievedPoint) bool { return p.GetId().GetUuid() == id.GetUuid() })
+	if at < 0 {
+		return nil
+	}
+	p := (*from)[at]
+	*from = slices.Delete(*from, at, at+1)
+	return p
 }
 
 // readAll makes calls of readToWrite together: it reads the points of each, and the
@@ -388,7 +475,7 @@ func (s *Store) readAll(ctx context.Context, calls [][]*qdrant.PointId) ([][]*qd
 			}
 		}
 	}
-	got, err := s.get(ctx, points, append([]string{manifestField}, recordFields...))
+	got, err := s.get(ctx, points, append([]string{manifestField, changeField, tokensField}, recordFields...))
 	if err != nil {
 		return nil, err
 	}

@@ -30,6 +30,8 @@ type model struct {
 	*rand.Rand
 	reference *reference
 	sent      map[memory.Scope]map[string]memory.Write // the last write of each memory
+	// beforeStep runs before each step, if it is not nil.
+	beforeStep func()
 }
 
 // modelScopes are the scopes of a sequence. The ids in both are the same.
@@ -49,6 +51,9 @@ func newModel(b *bank, seed uint64) *model {
 // run takes steps until an answer differs.
 func (m *model) run(steps int) {
 	for step := range steps {
+		if m.beforeStep != nil {
+			m.beforeStep()
+		}
 		scope := modelScopes[m.IntN(len(modelScopes))]
 		// Of twenty steps seven write, two delete, one moves the clock, three
 		// list and six search. A few reopen the store.
@@ -63,7 +68,7 @@ func (m *model) run(steps int) {
 			m.lists(step, scope)
 		case n < 19:
 			m.searches(step, scope)
-		case m.IntN(5) == 0:
+		case m.beforeStep == nil && m.IntN(5) == 0:
 			m.reopen()
 		}
 		// Later answers would differ because of this one.

@@ -56,6 +56,9 @@ type Harness struct {
 	// Close closes a store that Open returned. The suite closes each one before
 	// it opens the next, and the last one when its case is over.
 	Close func(t *testing.T, s memory.Store)
+	// Shared says that the place may be open several times at once, as several processes
+	// would have it. The suite then has the cases of the group Shared.
+	Shared bool
 }
 
 // Run checks every promise of [memory.Store]. Each case calls newHarness for a
@@ -81,12 +84,17 @@ func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
 		{"Move", moveCases()},
 		{"Concurrency", concurrencyCases()},
 		{"Model", modelCases()},
+		{"Shared", sharedCases()},
 	} {
 		t.Run(g.name, func(t *testing.T) {
 			for _, c := range g.cases {
 				t.Run(c.name, func(t *testing.T) {
 					t.Parallel()
-					b := newBank(t, newHarness(t), first)
+					h := newHarness(t)
+					if g.name == "Shared" && !h.Shared {
+						t.Skip("one process at a time")
+					}
+					b := newBank(t, h, first)
 					b.another = func(model memory.Model) *bank {
 						to := newBank(t, newHarness(t), model)
 						to.clock = b.clock
