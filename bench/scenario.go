@@ -31,6 +31,9 @@ func scenarios() []scenario {
 			summary: "turns that a search right after their acknowledgement does not find"},
 		{name: "flood", run: (*Bench).flood, clients: 280, users: 10, batch: 20, duration: 20 * time.Second,
 			summary: "writes of others while one app writes as fast as it can"},
+		{name: "search", run: (*Bench).searches, clients: 16, users: 10, events: 1000, batch: 20,
+			duration: 10 * time.Second,
+			summary:  "ingestion of scopes of some events each, and searches in them, cold and warm"},
 	}
 }
 

@@ -87,7 +87,7 @@ func benchFlags(fs *flag.FlagSet, cfg *config) {
 	fs.IntVar(&o.Clients, "clients", 0, "`NUMBER` of clients of a scenario; 0 is the scenario's")
 	fs.IntVar(&o.Events, "events", 0, "`NUMBER` of events of a scenario; 0 is the scenario's")
 	fs.IntVar(&o.Batch, "batch", 0,
-		"`NUMBER` of events in a request of scenarios findable and flood; 0 is the scenario's")
+		"`NUMBER` of events in a request of scenarios findable, flood and search; 0 is the scenario's")
 	fs.IntVar(&o.Size, "size", 0, "`MEGABYTES` of the session of scenario ceiling; 0 is 360")
 	fs.IntVar(&o.State, "state", 0, "`MEGABYTES` of the state of scenario ceiling; 0 is 8")
 	fs.StringVar(&c.json, "json", "", "`FILE` to write the report to, with all samples of the resident size")

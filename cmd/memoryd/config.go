@@ -123,7 +123,7 @@ func serveFlags(cfg *config) *flag.FlagSet {
 	// the number of cores.
 	fs.IntVar(&cfg.workers, "workers", 4, "`USERS` whose memories are made at a time")
 	fs.Int64Var(&cfg.cacheBytes, "cache-bytes", assembly.DefaultCacheBytes,
-		"`BYTES` of embedded memories that searches keep in memory, all users together")
+		"`BYTES` of memories that searches keep in memory, all users together")
 	fs.IntVar(&cfg.requests, "requests", server.DefaultRequests,
 		"`REQUESTS` in progress at a time; one app may have as many as are free")
 	fs.DurationVar(&cfg.queueTime, "queue-time", server.DefaultQueueTime,

@@ -116,6 +116,20 @@ func play(t *testing.T, c *qdrant.Client, name string, random *rand.Rand) string
 		_, err = c.UpdateBatch(ctx, &qdrant.UpdateBatchPoints{CollectionName: name, Wait: qdrant.PtrOf(true),
 			Ordering: strong, Operations: []*qdrant.PointsUpdateOperation{qdrant.NewPointsUpdateUpsert(up)}})
 		say("upsert", nil, err)
+		if round%5 == 4 {
+			set := &qdrant.PointsUpdateOperation_SetPayload{
+				Payload: map[string]*qdrant.Value{"at": qdrant.NewValueInt(1_700_000_000_000_000 + int64(round)%6)},
+				PointsSelector: qdrant.NewPointsSelectorFilter(&qdrant.Filter{
+					Must: []*qdrant.Condition{qdrant.NewHasID(qdrant.NewIDUUID(ids[round%len(ids)]),
+						qdrant.NewIDUUID(ids[(round+1)%len(ids)]))},
+					Should: []*qdrant.Condition{qdrant.NewIsEmpty("at"),
+						qdrant.NewRange("at", &qdrant.Range{Lt: qdrant.PtrOf(1_700_000_000_000_003.0)})},
+				}),
+			}
+			_, err = c.UpdateBatch(ctx, &qdrant.UpdateBatchPoints{CollectionName: name, Wait: qdrant.PtrOf(true),
+				Ordering: strong, Operations: []*qdrant.PointsUpdateOperation{qdrant.NewPointsUpdateSetPayload(set)}})
+			say("set payload", nil, err)
+		}
 		if round%4 == 3 {
 			look(ctx, c, name, ids, random, say)
 		}
@@ -173,6 +187,10 @@ func look(ctx context.Context, c *qdrant.Client, name string, ids []string, rand
 			qdrant.NewMatchBool("flag", true)}},
 		{Must: []*qdrant.Condition{qdrant.NewHasID(all[:5]...)}},
 		{Must: []*qdrant.Condition{qdrant.NewMatch("nothing", "x")}},
+		{Should: []*qdrant.Condition{qdrant.NewHasID(all[3]), qdrant.NewFilterAsCondition(&qdrant.Filter{
+			Must: []*qdrant.Condition{qdrant.NewMatch("word", "a"),
+				qdrant.NewRange("at", &qdrant.Range{Gt: qdrant.PtrOf(1_700_000_000_000_001.0)})},
+		})}},
 	}
 	var queries []*qdrant.QueryPoints
 	for _, f := range filters {

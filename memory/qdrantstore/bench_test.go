@@ -66,7 +66,47 @@ func (c *corpus) fill(b *testing.B, s memory.Store, scope memory.Scope, n int) {
 	}
 }
 
-// BenchmarkSearch asks the same questions as a search over all memories does:
+// BenchmarkCold is the first search of a scope: its index is read. It reports the ratio
+// to the bare client's reading of the same points, in one call.
+func BenchmarkCold(b *testing.B) {
+	q := qdranttest.Start(b)
+	if !q.Real {
+		b.Skip("no real Qdrant")
+	}
+	for _, n := range []int{100, 1_000, 10_000} {
+		b.Run(fmt.Sprint("memories=", n), func(b *testing.B) {
+			s, err := Open(b.Context(), q.URL(b), Model{Embedder: "bench", Dimension: benchDimension, Analyzer: "bench"},
+				&Options{Timeout: time.Minute})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer s.Close()
+			c, scope := newCorpus(), memory.Scope{App: "a", User: "u"}
+			c.fill(b, s, scope, n)
+			var store, bare time.Duration
+			for b.Loop() {
+				s.cache.Clear()
+				begin := time.Now()
+				if _, err := s.Search(b.Context(), scope, memory.Query{Terms: []string{"w1"}, Limit: 10}); err != nil {
+					b.Fatal(err)
+				}
+				store += time.Since(begin)
+				begin = time.Now()
+				if _, err := s.client.Scroll(b.Context(), &qdrant.ScrollPoints{
+					CollectionName: s.collection, Limit: qdrant.PtrOf(uint32(n)), Filter: live(scope, time.Now()),
+					WithPayload: qdrant.NewWithPayloadInclude(indexFields...), WithVectors: qdrant.NewWithVectorsInclude(dense),
+				}); err != nil {
+					b.Fatal(err)
+				}
+				bare += time.Since(begin)
+			}
+			b.ReportMetric(float64(store.Microseconds())/1000/float64(b.N), "ms-cold")
+			b.ReportMetric(float64(store)/float64(bare), "cold/bare")
+		})
+	}
+}
+
+// BenchmarkSearch asks the same questions as a search of a large scope does:
 // through the store, by the same calls of the bare client (the words counted,
 // the same by session, both lists, the order of the sessions, the points), by
 // the two lists alone, and by the counts alone. It reports the ratios of the
@@ -81,7 +121,7 @@ func BenchmarkSearch(b *testing.B) {
 		b.Run(fmt.Sprint("memories=", n), func(b *testing.B) {
 			m := Model{Embedder: "bench", Dimension: benchDimension, Analyzer: "bench"}
 			url := q.URL(b)
-			s, err := Open(b.Context(), url, m, &Options{Timeout: time.Minute})
+			s, err := Open(b.Context(), url, m, &Options{Timeout: time.Minute, CacheBytes: 1})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/qdrant/go-client/qdrant"
+	"github.com/sourcegraph/conc/pool"
 
 	"github.com/memoryd/memoryd/internal/fair"
 	"github.com/memoryd/memoryd/memory"
@@ -17,7 +18,7 @@ import (
 const (
 	// loadedTogether is how many memories are read in one call when an index is filled:
 	// of usual ones, a few megabytes.
-	loadedTogether = 1000
+	loadedTogether = 500
 	// maxChanges is how many changes an index takes in. It is read again if there are
 	// more.
 	maxChanges = 5000
@@ -67,9 +68,8 @@ func (s *Store) load(ctx context.Context, scope memory.Scope, take func([]*index
 	if err != nil {
 		return nil, err
 	}
-	size := int64(0)
-	next := s.page(ctx, scope, nil)
-	for first := true; next != nil; first = false {
+	size, read, measured := int64(0), 0, false
+	for next := s.page(ctx, scope, nil); next != nil; {
 		page := <-next
 		if page.err != nil {
 			return nil, page.err
@@ -81,20 +81,21 @@ func (s *Store) load(ctx context.Context, scope memory.Scope, take func([]*index
 		if err != nil {
 			return nil, err
 		}
+		read += len(entries)
 		for _, e := range entries {
 			size += e.Size()
 		}
-		if first && next != nil {
-			if size, err = s.estimate(ctx, scope, size, len(entries)); err != nil {
+		limit := s.cache.Stats().Limit / 2
+		expected := size
+		if !measured && next != nil && size > limit/16 {
+			measured = true
+			if expected, err = s.estimate(ctx, scope, size/int64(read)); err != nil {
 				return nil, err
 			}
 		}
-		if size > s.cache.Stats().Limit/2 {
+		if expected > limit {
 			s.large.add(scope)
 			return nil, errLarge
-		}
-		if first && next != nil {
-			size = 0 // it was an estimate of all
 		}
 		take(entries)
 	}
@@ -110,7 +111,7 @@ type loadedPage struct {
 }
 
 // indexFields is the payload that an index.Entry is read from.
-var indexFields = []string{docField, termsField, "gone"}
+var indexFields = []string{docField, termsField}
 
 // page reads a page of the live memories of a scope in the background.
 func (s *Store) page(ctx context.Context, scope memory.Scope, from *qdrant.PointId) <-chan loadedPage {
@@ -128,27 +129,34 @@ func (s *Store) page(ctx context.Context, scope memory.Scope, from *qdrant.Point
 	return out
 }
 
-// estimate is what a scope takes in an index, if some of its memories take size.
-func (s *Store) estimate(ctx context.Context, scope memory.Scope, size int64, some int) (int64, error) {
+// estimate is what a scope takes in an index if each of its memories takes one.
+func (s *Store) estimate(ctx context.Context, scope memory.Scope, one int64) (int64, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	n, err := s.client.Count(ctx, &qdrant.CountPoints{
 		CollectionName: s.collection, Filter: live(scope, s.opts.Now()), Exact: qdrant.PtrOf(true),
 	})
-	return size / int64(max(1, some)) * int64(n), s.kind(ctx, err)
+	return one * int64(n), s.kind(ctx, err)
 }
+
+// readChunk is how many memories one goroutine reads.
+const readChunk = 100
 
 // readEntries reads memories with their words and vectors.
 func readEntries(points []*qdrant.RetrievedPoint) ([]*index.Entry, error) {
-	out := make([]*index.Entry, 0, len(points))
-	for _, p := range points {
-		e, _, err := readEntry(p.GetPayload(), p.GetVectors())
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, e)
+	out := make([]*index.Entry, len(points))
+	p := pool.New().WithErrors().WithFirstError()
+	for from := 0; from < len(points); from += readChunk {
+		p.Go(func() (err error) {
+			for i := from; i < min(from+readChunk, len(points)); i++ {
+				if out[i], _, err = readEntry(points[i].GetPayload(), points[i].GetVectors()); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	}
-	return out, nil
+	return out, p.Wait()
 }
 
 // readEntry reads a memory, and whether it was deleted.
@@ -223,7 +231,7 @@ func (f *follower) wait(ctx context.Context) error {
 }
 
 // followFields is the payload that a change is read from.
-var followFields = append([]string{changeField, tokensField}, indexFields...)
+var followFields = append([]string{changeField, tokensField, "gone"}, indexFields...)
 
 // query asks for the head, and for what was written after safe.
 func (f *follower) query() *qdrant.QueryPoints {

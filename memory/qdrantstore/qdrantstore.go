@@ -44,11 +44,19 @@
 // the collection is draining or retired by then. So every acknowledged write
 // was there before the last comparison began.
 //
-// # Statistics
+// # Searches
 //
-// The weight of a word depends on how many memories of the scope have it.
-// Qdrant's own statistics cover all tenants together, so the words are counted
-// by their payload index, exactly.
+// A search goes by an index of the scope in memory; see package index. One call
+// brings it up to date: it reads the head of the scope and the points with a larger
+// number than the index has seen. The head is a point with the number and the
+// token of the scope's last write. A write sets the number of its points, and then
+// changes the head from what it has read. It is acknowledged once it has read that
+// the number is its own, and takes another number if it is not. Nothing is compared
+// with a clock.
+//
+// A scope that is too large for an index is searched by Qdrant. The weight of a word
+// depends on how many memories of the scope have it. Qdrant's own statistics cover
+// all tenants together, so the words are counted by their payload index, exactly.
 package qdrantstore
 
 import (
