@@ -21,7 +21,7 @@ const (
 	loadedTogether = 500
 	// maxChanges is how many changes an index takes in. It is read again if there are
 	// more.
-	maxChanges = 5000
+	maxChanges = 2000
 	// largeFor is how long a scope counts as too large for an index before it is
 	// measured again.
 	largeFor = time.Minute
@@ -278,8 +278,8 @@ func (f *follower) take(points []*qdrant.ScoredPoint, ix *index.Index) (changed 
 		}
 	}
 	if !h.follows(f.last) {
-		if h.n < f.last.n+keptTokens { // else it may only have forgotten it
-			f.s.noteLoss()
+		if h.lacks(f.last) {
+			f.s.noteMissed(f.scope, f.last)
 		}
 		return false, index.ErrDiverged
 	}

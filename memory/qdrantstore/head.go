@@ -72,6 +72,9 @@ func (h *head) follows(w writeMark) bool {
 	return w.n == 0 || at >= 0 && at < int64(len(h.tokens)) && h.tokens[at] == w.token
 }
 
+// lacks reports whether a write is surely none of those that led to the head.
+func (h *head) lacks(w writeMark) bool { return h.n-w.n < keptTokens && !h.follows(w) }
+
 // next is the head after one more write.
 func (h *head) next() *head {
 	tokens := append([]string{uuid.NewString()}, h.tokens...)

@@ -26,7 +26,7 @@ type watch struct {
 	beat      int64     // the last of the collection that is known; 0 before the first
 	seen      []byte    // the last that is stored of the companion
 	written   int64     // Store.written at the last renewal
-	lost      bool      // a search has missed writes that were there before
+	missed    *missed   // what a search has missed last; nil for nothing
 	trouble   string    // what is damaged; "" for nothing
 	told      string    // the trouble that is logged
 }
@@ -94,25 +94,45 @@ func (s *Store) Look(ctx context.Context, log *slog.Logger) (moved bool) {
 	return false
 }
 
-// noteLoss tells Watch that writes are gone which a search has seen.
-func (s *Store) noteLoss() {
+// missed is a write that a search has seen and another one has missed. The replica that
+// answered may only have been behind, so the next look asks again.
+type missed struct {
+	scope memory.Scope
+	write writeMark
+}
+
+// noteMissed tells Watch of a write that is gone.
+func (s *Store) noteMissed(scope memory.Scope, w writeMark) {
 	s.watch.mu.Lock()
 	defer s.watch.mu.Unlock()
-	s.watch.lost = true
+	s.watch.missed = &missed{scope, w}
+}
+
+// stillMissed reports whether a write that a search has missed is gone.
+func (s *Store) stillMissed(ctx context.Context, m *missed) (bool, error) {
+	if m == nil {
+		return false, nil
+	}
+	h, err := s.headOf(ctx, m.scope)
+	return err == nil && h.lacks(m.write), err
 }
 
 // compare says what is wrong with the collection.
-func (s *Store) compare(ctx context.Context, m *manifest) (trouble string, err error) {
+func (s *Store) compare(ctx context.Context, described *manifest) (trouble string, err error) {
 	switch {
-	case m == nil:
+	case described == nil:
 		return "the collection of the memories is gone", nil
-	case m.Store != s.id:
+	case described.Store != s.id:
 		return "another collection is in the place of the one that had the memories", nil
 	}
 	s.watch.mu.Lock()
-	want, c, red, lost := s.watch.beat, s.watch.companion, s.watch.trouble == older, s.watch.lost
+	want, c, red, m := s.watch.beat, s.watch.companion, s.watch.trouble == older, s.watch.missed
 	s.watch.mu.Unlock()
 	is, _, err := s.readWitness(ctx)
+	if err != nil {
+		return "", err
+	}
+	lost, err := s.stillMissed(ctx, m)
 	if err != nil {
 		return "", err
 	}
@@ -130,7 +150,9 @@ func (s *Store) compare(ctx context.Context, m *manifest) (trouble string, err e
 	if (is < want || lost) && !accepted {
 		return older, nil
 	}
-	s.watch.beat, s.watch.lost = is, false
+	if s.watch.beat = is; s.watch.missed == m {
+		s.watch.missed = nil
+	}
 	return "", nil
 }
 
