@@ -27,6 +27,9 @@ const lookEvery = time.Second
 type health struct {
 	mu      sync.Mutex
 	nodes   map[string]node      // masters, by address
+	marked  map[string]string    // node.written of each, before the last look at the marks
+	at      time.Time            // of that look
+	alike   int                  // looks at the marks, one after the other, with the same marked
 	failing bool                 // the last look failed
 	bound   string               // the memory store that the sessions are bound to
 	moved   bool                 // they are bound to another one now
@@ -44,6 +47,7 @@ type node struct {
 	evicted    int64  // keys, since the server started
 	appendOnly string // "1" with the append-only file, "0" without
 	writing    string // the status of the last write to the disk: "ok" or "err"
+	written    string // differs after a write; "" if the server does not tell
 }
 
 // Watch looks at Redis once a second until ctx is over. It notices acknowledged data
@@ -70,9 +74,15 @@ func (s *Store) Look(ctx context.Context, log *slog.Logger) {
 	var parts sync.WaitGroup
 	var nodes, marks, binding error
 	parts.Go(func() { nodes = s.lookAtNodes(within, log) })
-	parts.Go(func() { marks = s.lookAtMarks(within) })
 	parts.Go(func() { binding = s.lookAtBinding(within, log) })
 	parts.Wait()
+	if written, isNew := s.written(); nodes != nil || isNew {
+		within, cancel := context.WithTimeout(ctx, s.opts.Timeout)
+		defer cancel()
+		if marks = s.lookAtMarks(within); marks == nil {
+			s.lookedAtMarks(written)
+		}
+	}
 	if ctx.Err() != nil {
 		return // Watch ends: that says nothing of Redis
 	}
@@ -88,6 +98,34 @@ func (s *Store) Look(ctx context.Context, log *slog.Logger) {
 	}
 	s.health.failing = err != nil
 	s.tellLosses(log)
+}
+
+// marksEvery is how often the marks are looked at where nothing is written.
+const marksEvery = time.Minute
+
+// written is what the masters tell of writes, and whether there may have been any since
+// the last look at the marks. Where there were none, the marks are as they were.
+func (s *Store) written() (now map[string]string, isNew bool) {
+	s.health.mu.Lock()
+	defer s.health.mu.Unlock()
+	now = map[string]string{}
+	for addr, n := range s.health.nodes {
+		now[addr] = n.written
+		isNew = isNew || n.written == ""
+	}
+	// The first look at other data learns which it is, and the second one compares.
+	return now, isNew || s.health.alike < 2 || !maps.Equal(now, s.health.marked) || time.Since(s.health.at) > marksEvery
+}
+
+// lookedAtMarks notes a look at the marks, and what the masters told before it.
+func (s *Store) lookedAtMarks(written map[string]string) {
+	s.health.mu.Lock()
+	defer s.health.mu.Unlock()
+	if !maps.Equal(written, s.health.marked) {
+		s.health.alike = 0
+	}
+	s.health.alike++
+	s.health.marked, s.health.at = written, time.Now()
 }
 
 // tellLosses logs the losses that are not logged yet. The caller holds health.mu.
@@ -260,6 +298,10 @@ func nodeOf(info string) node {
 	n := node{run: field(info, "run_id"), policy: field(info, "maxmemory_policy"), max: number("maxmemory"),
 		used: number("used_memory"), evicted: number("evicted_keys"), appendOnly: field(info, "aof_enabled"),
 		writing: "ok"}
+	if changes := field(info, "rdb_changes_since_last_save"); changes != "" {
+		// Each snapshot begins the count again.
+		n.written = n.run + " " + changes + " " + field(info, "rdb_last_save_time")
+	}
 	if field(info, "aof_last_write_status") == "err" || field(info, "rdb_last_bgsave_status") == "err" {
 		n.writing = "err"
 	}
@@ -267,7 +309,7 @@ func nodeOf(info string) node {
 }
 
 // lookAtMarks reads the marks of all partitions, and of the apps that this process
-// knows. So each process knows how far all of them had got a second ago.
+// knows. So each process knows how far all of them had got at the last writes.
 func (s *Store) lookAtMarks(ctx context.Context) error {
 	prefixes := []string{workPrefix}
 	for p := range partitions {

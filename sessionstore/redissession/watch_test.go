@@ -3,6 +3,7 @@ package redissession_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -113,4 +114,43 @@ func TestBoundElsewhere(t *testing.T) {
 	if n := log.count("another memory store"); n != 1 {
 		t.Errorf("the log says it %d times:\n%s", n, log.buf.String())
 	}
+}
+
+// Where nothing is written a look costs no command for each of the partitions. What
+// others write, or empty, is looked at.
+func TestIdleLook(t *testing.T) {
+	t.Parallel()
+	r := redistest.Start(t)
+	s, log := watched(t, r.URL())
+	other, _ := watched(t, r.URL())
+	commands := func() int {
+		t.Helper()
+		info, err := r.Client(t).Info(t.Context(), "commandstats").Result()
+		must(t, err)
+		_, after, _ := strings.Cut(info, "cmdstat_hmget:calls=")
+		n := 0
+		_, err = fmt.Sscanf(after, "%d", &n)
+		must(t, err)
+		return n
+	}
+	k := key("ann", "s")
+	must(t, request(t, other, k, "e1", "op"))
+	for range 2 { // the first learns what is there, and the second compares
+		s.Look(t.Context(), log.logger())
+	}
+	before := commands()
+	for range 3 {
+		s.Look(t.Context(), log.logger())
+	}
+	if n := commands() - before; n != 0 {
+		t.Errorf("three looks at an idle Redis make %d commands", n)
+	}
+	must(t, request(t, other, k, "e2", "op2"))
+	s.Look(t.Context(), log.logger())
+	if n := commands() - before; n < 1024 {
+		t.Errorf("after a write a look makes %d commands", n)
+	}
+	r.Flush(t)
+	s.Look(t.Context(), log.logger())
+	isDamaged(t, "check", s.Check(t.Context()))
 }
