@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"encoding/json"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -57,7 +58,13 @@ func TestLabelsShieldNoText(t *testing.T) {
 // that, and not from what is said later, whatever labels the client changes after.
 func TestEditTime(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	b := newBench(t, parts{opts: ingest.Options{Now: func() time.Time { return now }}})
+	var clock atomic.Int64 // seconds; the worker reads it whenever it wakes
+	clock.Store(now.Unix())
+	advance := func() {
+		now = now.Add(time.Hour)
+		clock.Store(now.Unix())
+	}
+	b := newBench(t, parts{opts: ingest.Options{Now: func() time.Time { return time.Unix(clock.Load(), 0).UTC() }}})
 	b.run()
 	at := func(id string, when time.Time, text string) sessionstore.Event {
 		doc, err := json.Marshal(map[string]any{"id": id, "author": "user", "timestamp": when, "content": text})
@@ -72,7 +79,7 @@ func TestEditTime(t *testing.T) {
 	}
 	b.succeeds(b.ingest("s", at("a", now, "I live in Porto.")))
 	m := b.all(memory.KindFact)[0]
-	now = now.Add(time.Hour)
+	advance()
 	text := "I live in Faro."
 	if _, err := b.service.Update(t.Context(), scope, m.ID, ingest.Patch{Fact: &text}); err != nil {
 		t.Fatal(err)
@@ -82,7 +89,7 @@ func TestEditTime(t *testing.T) {
 		t.Errorf("after a statement from before the edit: %q", facts)
 	}
 	said := now.Add(time.Minute)
-	now = now.Add(time.Hour)
+	advance()
 	if _, err := b.service.Update(t.Context(), scope, m.ID, ingest.Patch{Topics: &[]string{"MINE"}}); err != nil {
 		t.Fatal(err)
 	}
