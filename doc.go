@@ -27,7 +27,8 @@
 // [github.com/memoryd/memoryd/internal/salvage] saves what is left of such a file.
 // [github.com/memoryd/memoryd/sessionstore/redissession] keeps sessions in Redis or
 // a Redis Cluster, and [github.com/memoryd/memoryd/memory/qdrantstore] keeps
-// memories in Qdrant, for any number of processes. All pass the same suites.
+// memories in Qdrant, for any number of processes. All pass the same suites. Both
+// stores of memories search by [github.com/memoryd/memoryd/memory/index].
 //
 // # Verbs
 //
