@@ -65,7 +65,7 @@ type Loader func(ctx context.Context, scope memory.Scope, take func([]*Entry)) (
 
 // Refresh brings an index up to date with all writes that were acknowledged before
 // the call, and reports whether any has changed it. The error is ErrDiverged if the
-// index is no longer one of what the store has. It may be called concurrently.
+// store has lost what the index has. It may be called concurrently.
 type Refresh func(ctx context.Context, ix *Index) (changed bool, err error)
 
 // ErrDiverged says that a store has not what it had when an index was read. The
