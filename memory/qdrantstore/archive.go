@@ -122,7 +122,7 @@ func importOf(r *memory.Record, was *record) (*change, memory.Outcome, error) {
 		vector: r.Vector, outcome: memory.Outcome{Memory: r.Memory, Changed: true},
 	}
 	if was != nil {
-		c.expect = was.Memory.Revision
+		c.expect, c.was = was.Memory.Revision, was.n
 	}
 	write := newWrite()
 	last := len(r.History) - 1

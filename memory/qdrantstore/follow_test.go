@@ -136,8 +136,8 @@ func TestWarmSearchIsOneCall(t *testing.T) {
 }
 
 // A write that is overtaken by others before it has changed the head gets a new number,
-// and is found by a search that has seen the others. Whoever is cut off in between has
-// acknowledged nothing; who repeats its write has it found.
+// and is found by a search that has seen the others. A writer that is cut off in between
+// has acknowledged nothing. A repetition of its write is found.
 func TestSlowWriter(t *testing.T) {
 	t.Parallel()
 	q := qdranttest.Start(t)

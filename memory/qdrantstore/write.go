@@ -22,6 +22,7 @@ type change struct {
 	past    []step  // to be stored before it
 	vector  []float32
 	expect  int64 // the revision that must be current; 0 if there must be none
+	was     int64 // the number of the write that it was changed by, which must be so still
 	fill    bool  // it only adds a vector
 	outcome memory.Outcome
 }
@@ -91,7 +92,7 @@ func distinct(removals []memory.Removal) (some []memory.Removal, ids []string) {
 func changeOf(d memory.Decision, was *record, terms memory.Terms, vector []float32) (*change, memory.Outcome, error) {
 	c := &change{vector: vector, outcome: d.Outcome}
 	if was != nil {
-		c.expect = was.Memory.Revision
+		c.expect, c.was = was.Memory.Revision, was.n
 	}
 	switch d.Effect {
 	case memory.NoEffect:
@@ -279,7 +280,7 @@ func (s *Store) write(ctx context.Context, scope memory.Scope, h *head, changes 
 		if c.expect == 0 {
 			call.fresh = append(call.fresh, p)
 		} else {
-			updates = append(updates, updateOnly(p, qdrant.NewMatchInt("revision", c.expect)))
+			updates = append(updates, updateOnly(p, qdrant.NewMatchInt("revision", c.expect), c.unnumbered(scope)))
 		}
 	}
 	for some := range slices.Chunk(past, pastTogether) {
@@ -294,6 +295,16 @@ func (s *Store) write(ctx context.Context, scope memory.Scope, h *head, changes 
 	}
 	call.ops = append(call.ops, updates...)
 	return s.writes.do(ctx, call)
+}
+
+// unnumbered passes a point that no write has given another number since it was read.
+// A write that has read it earlier would take that number away, under which searches
+// look for it.
+func (c *change) unnumbered(scope memory.Scope) *qdrant.Condition {
+	if c.was == 0 {
+		return qdrant.NewIsEmpty(changeField)
+	}
+	return qdrant.NewMatchInt(changeField, changeNumber(scope, c.was))
 }
 
 // writeCall is one call of write.
@@ -401,11 +412,11 @@ func insertOnly(points ...*qdrant.PointStruct) *qdrant.PointsUpdateOperation {
 	})
 }
 
-// updateOnly replaces a point that meets a condition.
-func updateOnly(p *qdrant.PointStruct, condition *qdrant.Condition) *qdrant.PointsUpdateOperation {
+// updateOnly replaces a point that meets conditions.
+func updateOnly(p *qdrant.PointStruct, conditions ...*qdrant.Condition) *qdrant.PointsUpdateOperation {
 	return qdrant.NewPointsUpdateUpsert(&qdrant.PointsUpdateOperation_PointStructList{
 		Points: []*qdrant.PointStruct{p}, UpdateMode: qdrant.UpdateMode_UpdateOnly.Enum(),
-		UpdateFilter: &qdrant.Filter{Must: []*qdrant.Condition{condition}},
+		UpdateFilter: &qdrant.Filter{Must: conditions},
 	})
 }
 

@@ -97,8 +97,8 @@ func everyWriteIsSeen(b *bank) {
 	}
 }
 
-// What a repetition acknowledges is seen too: the call that it repeats may have ended
-// without an answer. So is a vector that it adds.
+// A search sees a memory whose write was repeated, and the vector that a repetition
+// adds. The first call may have ended without an answer.
 func repetitionIsSeen(b *bank) {
 	one, two := b.store, b.beside(0)
 	b.put(write(fact("first", "tea")))
