@@ -64,10 +64,11 @@ type Harness struct {
 // Run checks every promise of [memory.Store]. Each case calls newHarness for a
 // place of its own. The cases of a group run at the same time.
 func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
-	for _, g := range []struct {
+	type group struct {
 		name  string
 		cases []testCase
-	}{
+	}
+	groups := []group{
 		{"Put", putCases()},
 		{"Fields", fieldCases()},
 		{"Get", getCases()},
@@ -84,17 +85,16 @@ func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
 		{"Move", moveCases()},
 		{"Concurrency", concurrencyCases()},
 		{"Model", modelCases()},
-		{"Shared", sharedCases()},
-	} {
+	}
+	if newHarness(t).Shared {
+		groups = append(groups, group{"Shared", sharedCases()})
+	}
+	for _, g := range groups {
 		t.Run(g.name, func(t *testing.T) {
 			for _, c := range g.cases {
 				t.Run(c.name, func(t *testing.T) {
 					t.Parallel()
-					h := newHarness(t)
-					if g.name == "Shared" && !h.Shared {
-						t.Skip("one process at a time")
-					}
-					b := newBank(t, h, first)
+					b := newBank(t, newHarness(t), first)
 					b.another = func(model memory.Model) *bank {
 						to := newBank(t, newHarness(t), model)
 						to.clock = b.clock
