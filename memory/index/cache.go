@@ -24,7 +24,7 @@ type Stats struct {
 	Limit  int64 // of NewCache
 	Scopes int   // that have an index
 	Hits   int64 // searches that found the index of their scope
-	Misses int64 // searches that waited until the index was read
+	Misses int64 // calls that waited until the index was read
 	Loads  int64 // readings of a scope that have begun
 }
 
@@ -129,6 +129,22 @@ func (c *Cache) Get(ctx context.Context, scope memory.Scope, now func() time.Tim
 		}
 	}
 	return ix, err
+}
+
+// Has reports whether Get returns the index of a scope without reading the scope.
+func (c *Cache) Has(scope memory.Scope) bool {
+	c.mu.Lock()
+	el, ok := c.scopes[scope]
+	c.mu.Unlock()
+	if !ok {
+		return false
+	}
+	select {
+	case <-el.Value.(*cached).ready:
+		return true
+	default:
+		return false
+	}
 }
 
 func (c *Cache) get(ctx context.Context, scope memory.Scope, now func() time.Time) (*Index, error) {

@@ -18,7 +18,7 @@ import (
 const (
 	// loadedTogether is how many memories are read in one call when an index is filled:
 	// of usual ones, a few megabytes.
-	loadedTogether = 500
+	loadedTogether = 200
 	// maxChanges is how many changes an index takes in. It is read again if there are
 	// more.
 	maxChanges = 2000
@@ -140,7 +140,7 @@ func (s *Store) estimate(ctx context.Context, scope memory.Scope, one int64) (in
 }
 
 // readChunk is how many memories one goroutine reads.
-const readChunk = 100
+const readChunk = 50
 
 // readEntries reads memories with their words and vectors.
 func readEntries(points []*qdrant.RetrievedPoint) ([]*index.Entry, error) {
@@ -165,7 +165,7 @@ func readEntry(payload map[string]*qdrant.Value, vectors *qdrant.VectorsOutput) 
 	if err := decode(payload[docField].GetStringValue(), &e.Memory); err != nil {
 		return nil, false, err
 	}
-	if err := decode(payload[termsField].GetStringValue(), &e.Terms); err != nil {
+	if e.Terms, err = readTerms(payload[termsField].GetStringValue()); err != nil {
 		return nil, false, err
 	}
 	e.Vector = vectors.GetVectors().GetVectors()[dense].GetDense().GetData()

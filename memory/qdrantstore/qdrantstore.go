@@ -54,7 +54,8 @@
 // the number is its own, and takes another number if it is not. Nothing is compared
 // with a clock.
 //
-// A scope that is too large for an index is searched by Qdrant. The weight of a word
+// Qdrant searches a scope that is too large for an index, and one of thousands of
+// memories while its index is being read. The weight of a word
 // depends on how many memories of the scope have it. Qdrant's own statistics cover
 // all tenants together, so the words are counted by their payload index, exactly.
 package qdrantstore
@@ -105,6 +106,7 @@ type Store struct {
 	copying    bool      // a move copies memories to it, and no search reads it yet
 	made       *manifest // the manifest of a collection that Open has made; nil if the collection was there
 	whole      int       // wholeSession, except in tests
+	atOnce     int       // readAtOnce, except in tests
 	opts       Options
 	// The calls that writes and searches make, merged with those of others.
 	reads    *merger[[]*qdrant.PointId, []*qdrant.RetrievedPoint]
@@ -112,6 +114,7 @@ type Store struct {
 	follows  *merger[*qdrant.QueryPoints, []*qdrant.ScoredPoint] // of searches, see follower
 	cache    *index.Cache                                        // of scopes that are not large
 	large    large
+	filler   filler
 	heads    heads
 	failures atomic.Int64 // calls that failed because of Qdrant
 	written  atomic.Int64 // calls that have written memories, since Open
@@ -150,7 +153,7 @@ func Open(ctx context.Context, url string, model Model, opts *Options) (*Store, 
 
 // connect gives a store without a collection, of a Qdrant that answers.
 func connect(ctx context.Context, url string, opts *Options) (*Store, error) {
-	s := &Store{whole: wholeSession}
+	s := &Store{whole: wholeSession, atOnce: readAtOnce}
 	if opts != nil {
 		s.opts = *opts
 	}
@@ -263,6 +266,7 @@ func (s *Store) merge() {
 
 // Close closes the connections. Calls under way fail.
 func (s *Store) Close() error {
+	s.filler.close()
 	err := s.client.Close()
 	s.reads.wait()
 	s.writes.wait()

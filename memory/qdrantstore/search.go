@@ -3,7 +3,6 @@ package qdrantstore
 import (
 	"cmp"
 	"context"
-	"errors"
 	"maps"
 	"math"
 	"slices"
@@ -34,7 +33,7 @@ type found struct {
 	cosine float64
 }
 
-// search is one query of a large scope, which Qdrant searches.
+// search is one query that Qdrant answers.
 type search struct {
 	s      *Store
 	scope  memory.Scope
@@ -50,22 +49,20 @@ type search struct {
 	keys   map[string]bool // those beside that are keys
 }
 
-// Search implements memory.Store. A scope that is not too large is searched by its
-// index in memory.
+// Search implements memory.Store. A scope is searched by its index in memory, if it has
+// one; see indexOf.
 func (s *Store) Search(ctx context.Context, scope memory.Scope, q memory.Query) (memory.Found, error) {
 	if err := memory.ValidateVector(q.Vector, s.model.Dimension); err != nil {
 		return memory.Found{}, scope.Wrap("search memories", err)
 	}
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	if !s.large.has(scope) {
-		ix, err := s.cache.Get(ctx, scope, s.opts.Now)
-		if err == nil {
-			return ix.Search(&q, s.opts.Now()), nil
-		}
-		if !errors.Is(err, errLarge) {
-			return memory.Found{}, scope.Wrap("search memories", err)
-		}
+	ix, err := s.indexOf(ctx, scope)
+	if err != nil {
+		return memory.Found{}, scope.Wrap("search memories", err)
+	}
+	if ix != nil {
+		return ix.Search(&q, s.opts.Now()), nil
 	}
 	sr := &search{
 		s: s, scope: scope, q: &q, now: s.opts.Now(), points: map[string]*found{}, beside: map[string]*found{},
@@ -85,6 +82,7 @@ func (s *Store) Search(ctx context.Context, scope memory.Scope, q memory.Query) 
 	if err != nil {
 		return memory.Found{}, scope.Wrap("search memories", err)
 	}
+	s.fill(scope)
 	return out, nil
 }
 

@@ -6,8 +6,10 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/qdrant/go-client/qdrant"
+	"github.com/sourcegraph/conc/pool"
 
 	"github.com/memoryd/memoryd/memory"
 )
@@ -16,6 +18,14 @@ import (
 // whole. Of a longer session only the turns around the hits are read, with two
 // queries a hit. On 2 cores that takes as long as reading some 20,000 turns.
 const wholeSession = 10_000
+
+// A search reads a thousand turns around its hits, in the sessions of a hundred. It asks
+// in several calls at the same time, of so many points and of so many sessions each, as
+// Qdrant answers a call on one core.
+const (
+	contextTogether = 200
+	askedTogether   = 20
+)
 
 // turn is one turn of a session: its point, and when it was said. A gap, in
 // place of an unknown number of turns, has no point.
@@ -108,19 +118,26 @@ func (sr *search) inOrder(session string, from *int64, ascending bool, limit int
 	}
 }
 
-// askTurns gives the turns that each query finds.
+// askTurns gives the turns that each query finds, in several calls.
 func (sr *search) askTurns(ctx context.Context, queries []*qdrant.QueryPoints) ([][]turn, error) {
-	answers, err := sr.s.client.QueryBatch(ctx, sr.batch(queries))
-	if err != nil {
-		return nil, sr.s.kind(ctx, err)
+	out := make([][]turn, len(queries))
+	p := pool.New().WithErrors().WithFirstError().WithContext(ctx)
+	for from := 0; from < len(queries); from += askedTogether {
+		to := min(from+askedTogether, len(queries))
+		p.Go(func(ctx context.Context) error {
+			answers, err := sr.s.client.QueryBatch(ctx, sr.batch(queries[from:to]))
+			if err != nil {
+				return sr.s.kind(ctx, err)
+			}
+			for i, a := range answers {
+				for _, p := range a.GetResult() {
+					out[from+i] = append(out[from+i], turn{p.GetId().GetUuid(), p.GetOrderValue().GetInt()})
+				}
+			}
+			return nil
+		})
 	}
-	out := make([][]turn, len(answers))
-	for i, a := range answers {
-		for _, p := range a.GetResult() {
-			out[i] = append(out[i], turn{p.GetId().GetUuid(), p.GetOrderValue().GetInt()})
-		}
-	}
-	return out, nil
+	return out, p.Wait()
 }
 
 // side asks for the turns on one side of a hit, the hit's own moment included.
@@ -220,7 +237,7 @@ func withGaps(turns map[string]turn, stretches []stretch) (out []turn) {
 	return out
 }
 
-// readContext reads the points around the hits.
+// readContext reads the points around the hits, in several calls.
 func (sr *search) readContext(ctx context.Context) error {
 	var ids []*qdrant.PointId
 	for id, f := range sr.points {
@@ -231,20 +248,31 @@ func (sr *search) readContext(ctx context.Context) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	points, err := sr.s.client.Get(ctx, &qdrant.GetPoints{
-		CollectionName: sr.s.collection, Ids: ids, WithPayload: candidateFields, WithVectors: sr.vectors(),
-	})
-	if err != nil {
-		return sr.s.kind(ctx, err)
+	var mu sync.Mutex
+	p := pool.New().WithErrors().WithFirstError().WithContext(ctx)
+	for some := range slices.Chunk(ids, contextTogether) {
+		p.Go(func(ctx context.Context) error {
+			points, err := sr.s.client.Get(ctx, &qdrant.GetPoints{
+				CollectionName: sr.s.collection, Ids: some, WithPayload: candidateFields, WithVectors: sr.vectors(),
+			})
+			if err != nil {
+				return sr.s.kind(ctx, err)
+			}
+			all := make([]*found, len(points))
+			for i, p := range points {
+				if all[i], err = sr.read(p.GetPayload(), p.GetVectors()); err != nil {
+					return err
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for i, p := range points {
+				sr.points[p.GetId().GetUuid()] = all[i]
+			}
+			return nil
+		})
 	}
-	for _, p := range points {
-		f, err := sr.read(p.GetPayload(), p.GetVectors())
-		if err != nil {
-			return err
-		}
-		sr.points[p.GetId().GetUuid()] = f
-	}
-	return nil
+	return p.Wait()
 }
 
 // runs puts hits and context together; see memory.Found. Without sessions, as

@@ -1,0 +1,84 @@
+package qdrantstore
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/qdrant/go-client/qdrant"
+
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/memory/index"
+)
+
+// readAtOnce is how many memories a scope has, roughly, whose index a search reads
+// before it answers. To read more takes longer than Qdrant takes to answer.
+const readAtOnce = 2000
+
+// filler reads the indexes that no search waits for, one at a time: Qdrant answers the
+// searches meanwhile.
+type filler struct {
+	mu     sync.Mutex
+	cancel context.CancelFunc // of the reading under way; nil if there is none
+	closed bool
+	all    sync.WaitGroup
+}
+
+// fill has the index of a scope read in the background, for the searches that follow,
+// unless another one is being read. If that fails, a later search tries again.
+func (s *Store) fill(scope memory.Scope) {
+	f := &s.filler
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.cancel != nil || f.closed || s.large.has(scope) {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	f.cancel = cancel
+	f.all.Go(func() {
+		defer cancel()
+		_, _ = s.cache.Get(ctx, scope, s.opts.Now)
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.cancel = nil
+	})
+}
+
+// close ends the reading under way.
+func (f *filler) close() {
+	f.mu.Lock()
+	f.closed = true
+	if f.cancel != nil {
+		f.cancel()
+	}
+	f.mu.Unlock()
+	f.all.Wait()
+}
+
+// indexOf returns the index of a scope, or nil if Qdrant answers the search: the scope
+// is too large for an index, or too large to wait until its index is read.
+func (s *Store) indexOf(ctx context.Context, scope memory.Scope) (*index.Index, error) {
+	if s.large.has(scope) {
+		return nil, nil
+	}
+	if !s.cache.Has(scope) {
+		n, err := s.roughly(ctx, scope)
+		if err != nil || n > s.atOnce {
+			return nil, err
+		}
+	}
+	ix, err := s.cache.Get(ctx, scope, s.opts.Now)
+	if errors.Is(err, errLarge) {
+		return nil, nil
+	}
+	return ix, err
+}
+
+// roughly counts the memories of a scope, deleted ones too.
+func (s *Store) roughly(ctx context.Context, scope memory.Scope) (int, error) {
+	n, err := s.client.Count(ctx, &qdrant.CountPoints{
+		CollectionName: s.collection, Exact: qdrant.PtrOf(false),
+		Filter: &qdrant.Filter{Must: []*qdrant.Condition{qdrant.NewMatch("scope", tenant(scope))}},
+	})
+	return int(n), s.kind(ctx, err)
+}

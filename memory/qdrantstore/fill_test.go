@@ -1,0 +1,78 @@
+package qdrantstore
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/memoryd/memoryd/internal/qdranttest"
+	"github.com/memoryd/memoryd/memory"
+)
+
+// Searches of a scope of many memories do not wait until its index is read: Qdrant
+// answers them, and they see all writes, until the index does.
+func TestSearchesWhileIndexIsRead(t *testing.T) {
+	t.Parallel()
+	q := qdranttest.Start(t)
+	url := q.URL(t)
+	s, other := followed(t, url), followed(t, url)
+	s.atOnce = 10
+	for i := range 30 {
+		putWord(t, other, fmt.Sprint("w", i))
+	}
+	c := &calls{}
+	c.record(t, s, url)
+	reading, goOn := make(chan struct{}, 100), make(chan struct{})
+	c.mu.Lock()
+	c.after = func(method string, _ any) {
+		if method == "Scroll" {
+			reading <- struct{}{}
+			<-goOn
+		}
+	}
+	c.mu.Unlock()
+	for i := range 3 {
+		if got := has(t, s, "w1", "w2"); !slices.Equal(got, []string{"w1", "w2"}) {
+			t.Fatal("before the index is read:", got)
+		}
+		word := fmt.Sprint("x", i)
+		putWord(t, other, word)
+		if got := has(t, s, word); len(got) != 1 {
+			t.Fatal("a write before the index is read:", got)
+		}
+	}
+	<-reading
+	if s.cache.Has(followScope) || s.CacheStats().Loads != 1 {
+		t.Fatalf("%+v", s.CacheStats())
+	}
+	close(goOn)
+	s.filler.all.Wait()
+	c.take()
+	if got := has(t, s, "w1", "x0", "x2"); !slices.Equal(got, []string{"w1", "x0", "x2"}) {
+		t.Error("by the index:", got)
+	}
+	if made := c.take(); !slices.Equal(made, []string{"QueryBatch"}) {
+		t.Errorf("by the index: %v", made)
+	}
+}
+
+// The end of a store ends the reading of an index that no search waits for, and a store
+// that is closed reads none.
+func TestCloseWhileIndexIsRead(t *testing.T) {
+	t.Parallel()
+	q := qdranttest.Start(t)
+	s := followed(t, q.URL(t))
+	s.atOnce = 0
+	putWord(t, s, "w")
+	for range 10 {
+		has(t, s, "w")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	loads := s.CacheStats().Loads
+	s.fill(memory.Scope{App: "app", User: "bob"})
+	if now := s.CacheStats().Loads; now != loads || loads == 0 {
+		t.Errorf("%d readings, and %d after the end", loads, now)
+	}
+}
