@@ -91,7 +91,7 @@ func (r *Retriever) rank(wordings []*wording, q *question, n int) ([]*ranked, [p
 // rank returns the n best candidates for one wording.
 func (k *ranking) rank(found memory.Found, n int) []*ranked {
 	k.idf, k.best = inverseFrequencies(found.Stats)
-	k.sessions = sessionScores(found.Stats)
+	k.sessions = sessionScores(&found)
 	var all []*ranked
 	for _, run := range found.Runs {
 		if run[0].Memory.Kind == memory.KindFact && k.question.knownThen(&run[0]) {
@@ -239,9 +239,10 @@ func inverseFrequencies(s memory.Stats) (idf []float64, best float64) {
 	return idf, best
 }
 
-// sessionScores scores each session by the words of its turns, as a share of the
-// best session's score.
-func sessionScores(s memory.Stats) map[string]float64 {
+// sessionScores scores the session of each run by the words of its turns, as a share of
+// the score of the best session in the scope, which need not have a run.
+func sessionScores(found *memory.Found) map[string]float64 {
+	s := &found.Stats
 	df := make([]int, len(s.DF)) // how many sessions have each word
 	for _, in := range s.Sessions {
 		for i, n := range in.DF {
@@ -254,22 +255,25 @@ func sessionScores(s memory.Stats) map[string]float64 {
 	for i, n := range df {
 		idf[i] = math.Log(1 + (float64(s.SessionCount)-float64(n)+0.5)/(float64(n)+0.5))
 	}
-	out := make(map[string]float64, len(s.Sessions))
-	most := 0.0
-	for id, in := range s.Sessions {
-		sum := 0.0
+	score := func(in memory.SessionStats) (sum float64) {
 		for i, n := range in.DF {
-			if n == 0 {
-				continue
+			if n > 0 {
+				f := float64(n)
+				sum += idf[i] * f * (sessionK1 + 1) / (f + sessionK1*float64(in.Turns)/sessionMean)
 			}
-			f := float64(n)
-			sum += idf[i] * f * (sessionK1 + 1) / (f + sessionK1*float64(in.Turns)/sessionMean)
 		}
-		out[id] = sum
-		most = max(most, sum)
+		return sum
 	}
-	for id := range out {
-		out[id] /= most
+	most := 0.0
+	for _, in := range s.Sessions {
+		most = max(most, score(in))
+	}
+	out := map[string]float64{}
+	for _, run := range found.Runs {
+		id := run[0].Memory.Source.SessionID
+		if in, ok := s.Sessions[id]; ok {
+			out[id] = score(in) / most
+		}
 	}
 	return out
 }

@@ -5,27 +5,26 @@
 package index
 
 import (
-	"math"
 	"slices"
 	"sync"
 	"time"
-
-	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/memoryd/memoryd/memory"
 )
 
 // Index is one scope in memory: its memories by slot, an inverted index of
-// their words, their vectors in one block, and the turns of each session in
-// order. A slot is written once. A newer revision takes a new slot, and the old
-// one is dead until the index is packed.
+// their words, their vectors, and the turns of each session in order. A slot is
+// written once. A newer revision takes a new slot, and the old one is dead until
+// the index is packed.
 type Index struct {
 	mu       sync.RWMutex
 	docs     []doc
+	lengths  []int32          // by slot, in words
+	session  []int32          // by slot, the number of a turn's session; -1 for a fact, and once it is dead
 	slots    map[string]int32 // memory id to its slot, live ones only
 	words    map[string]*word
 	names    []string // of words by number
-	vectors  []float32
+	vectors  vectors
 	sessions map[string][]int32 // live turns by (Timestamp, event id)
 	// The sessions that have ever had a turn, by number: counting by number is
 	// faster than by name.
@@ -43,13 +42,8 @@ type Index struct {
 type doc struct {
 	memory *memory.Memory // nil once it is dead
 	words  []count
-	length int
-	vector int32 // offset in Index.vectors, in units of a vector; -1 for none
-	dim    int32
-	// session is the number of a turn's session; -1 for a fact.
-	session int32
-	at      int32 // where a turn was put among those of its session; see Index.position
-	dead    bool
+	vector int32 // row of Index.vectors; -1 for none
+	at     int32 // where a turn was put among those of its session; see Index.position
 }
 
 // cited is an event of a session, which has this number.
@@ -99,7 +93,7 @@ func (ix *Index) Put(e *Entry) {
 func (ix *Index) add(e *Entry) {
 	slot := int32(len(ix.docs))
 	m := e.Memory
-	d := doc{memory: &m, length: e.Terms.Length(), vector: -1, session: -1, words: make([]count, 0, len(e.Terms))}
+	d := doc{memory: &m, vector: -1, words: make([]count, 0, len(e.Terms))}
 	for term, freq := range e.Terms {
 		w := ix.word(term)
 		w.df++
@@ -109,15 +103,16 @@ func (ix *Index) add(e *Entry) {
 		d.words = append(d.words, count{w.number, int32(freq)})
 	}
 	if e.Vector != nil {
-		d.dim = int32(len(e.Vector))
-		d.vector = int32(len(ix.vectors) / len(e.Vector))
-		ix.vectors = append(ix.vectors, e.Vector...)
+		d.vector = ix.vectors.add(slot, e.Vector)
 	}
+	session := int32(-1)
 	if m.Kind == memory.KindTurn {
-		d.session = ix.sessionNumber(m.Source.SessionID)
-		m.Source.SessionID = ix.sessionNames[d.session] // one string for all turns of a session
+		session = ix.sessionNumber(m.Source.SessionID)
+		m.Source.SessionID = ix.sessionNames[session] // one string for all turns of a session
 	}
 	ix.docs = append(ix.docs, d)
+	ix.lengths = append(ix.lengths, int32(e.Terms.Length()))
+	ix.session = append(ix.session, session)
 	ix.slots[m.ID] = slot
 	if m.Kind == memory.KindTurn {
 		ix.insertTurn(slot)
@@ -225,7 +220,7 @@ func (ix *Index) kill(slot int32) {
 	}
 	delete(ix.slots, d.memory.ID)
 	ix.bytes -= d.size()
-	d.memory, d.words, d.dead = nil, nil, true
+	d.memory, d.words, ix.session[slot] = nil, nil, -1
 	ix.dead++
 }
 
@@ -240,27 +235,22 @@ func (ix *Index) pack() {
 	}
 	fresh := newIndex()
 	for i := range ix.docs {
-		if d := &ix.docs[i]; !d.dead {
-			e := Entry{Memory: *d.memory, Terms: memory.Terms{}, Vector: slices.Clone(ix.vectorOf(d))}
+		if d := &ix.docs[i]; d.memory != nil {
+			e := Entry{Memory: *d.memory, Terms: memory.Terms{}}
+			if d.vector >= 0 {
+				e.Vector = ix.vectors.row(d.vector)
+			}
 			for _, c := range d.words {
 				e.Terms[ix.names[c.word]] = int(c.freq)
 			}
 			fresh.add(&e)
 		}
 	}
-	ix.docs, ix.slots, ix.words, ix.names, ix.vectors = fresh.docs, fresh.slots, fresh.words, fresh.names, fresh.vectors
+	ix.docs, ix.lengths, ix.session, ix.vectors = fresh.docs, fresh.lengths, fresh.session, fresh.vectors
+	ix.slots, ix.words, ix.names = fresh.slots, fresh.words, fresh.names
 	ix.sessions, ix.expiring, ix.dead, ix.bytes = fresh.sessions, fresh.expiring, 0, fresh.bytes
 	ix.sessionNames, ix.sessionNumbers = fresh.sessionNames, fresh.sessionNumbers
 	ix.departing, ix.citing, ix.forgotten = fresh.departing, fresh.citing, fresh.forgotten
-}
-
-// vectorOf is the vector of a memory within the block; nil for none.
-func (ix *Index) vectorOf(d *doc) []float32 {
-	if d.vector < 0 {
-		return nil
-	}
-	at := int(d.vector) * int(d.dim)
-	return ix.vectors[at : at+int(d.dim)]
 }
 
 // expire kills the memories that have expired by now, and reports whether there
@@ -277,7 +267,7 @@ func (ix *Index) expire(now time.Time) bool {
 	ix.expiring = time.Time{}
 	for i := range ix.docs {
 		d := &ix.docs[i]
-		if d.dead || d.memory.ExpireTime.IsZero() {
+		if d.memory == nil || d.memory.ExpireTime.IsZero() {
 			continue
 		}
 		if !d.memory.Live(now) {
@@ -289,11 +279,3 @@ func (ix *Index) expire(now time.Time) bool {
 	ix.pack()
 	return true
 }
-
-// dot is the inner product.
-func dot(a, b []float32) float64 {
-	return float64(blas32.Dot(blas32.Vector{N: len(a), Inc: 1, Data: a}, blas32.Vector{N: len(b), Inc: 1, Data: b}))
-}
-
-// norm is the length of a vector.
-func norm(v []float32) float64 { return math.Sqrt(dot(v, v)) }

@@ -3,6 +3,8 @@ package index
 import (
 	"container/heap"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/memoryd/memoryd/memory"
@@ -26,7 +28,6 @@ type search struct {
 	terms map[int32]int // a word's number to its index in q.Terms
 	mask  uint64        // the last bits of the numbers in terms
 	stats memory.Stats
-	norm  float64 // of q.Vector
 	// scores are the lexical scores of all slots.
 	scores []float64
 	// cosines are those of all slots with q.Vector; nil if there is none.
@@ -47,14 +48,13 @@ func (s *search) run() memory.Found {
 			s.stats.DF[i] = w.df
 		}
 	}
+	measured := s.measure()
 	if s.q.Sessions {
 		s.sessions()
 	}
 	hits := s.lexical()
-	if s.q.Vector != nil {
-		s.norm = norm(s.q.Vector)
-		hits = append(hits, s.dense()...)
-	}
+	measured()
+	hits = append(hits, s.dense()...)
 	if s.q.Cited {
 		hits = append(hits, s.cited(hits)...)
 	}
@@ -82,16 +82,16 @@ func (s *search) sessions() {
 			continue
 		}
 		for _, p := range w.list {
-			d := &s.ix.docs[p.slot]
-			if d.dead || d.session < 0 {
+			session := s.ix.session[p.slot]
+			if session < 0 {
 				continue
 			}
-			row := rows[d.session]
+			row := rows[session]
 			if row == 0 {
-				numbers = append(numbers, d.session)
+				numbers = append(numbers, session)
 				counts = slices.Grow(counts, n)[:len(counts)+n]
 				row = len(numbers)
-				rows[d.session] = row
+				rows[session] = row
 			}
 			counts[(row-1)*n+i]++
 		}
@@ -124,13 +124,14 @@ func (s *search) cited(hits []int32) (out []int32) {
 // lexical gives the slots of the Limit best by BM25.
 func (s *search) lexical() []int32 {
 	s.scores = make([]float64, len(s.ix.docs))
+	var saturated saturation
 	for _, w := range s.words {
 		if w == nil {
 			continue
 		}
 		idf := memory.IDF(s.stats.Docs, w.df)
 		for _, p := range w.list {
-			s.scores[p.slot] += idf * memory.Saturate(float64(p.freq), float64(s.ix.docs[p.slot].length))
+			s.scores[p.slot] += idf * saturated.of(p.freq, s.ix.lengths[p.slot])
 		}
 	}
 	best := s.best(s.q.Match)
@@ -142,37 +143,76 @@ func (s *search) lexical() []int32 {
 	return best.slots()
 }
 
-// dense gives the slots of the Limit best by cosine. It uses one core: that is
-// as fast as main memory delivers the vectors, and leaves the other cores to
-// other searches.
+// saturation remembers values of memory.Saturate, which costs a division, for the
+// frequencies and lengths that most memories have.
+type saturation [4][128]float64
+
+func (known *saturation) of(freq, length int32) float64 {
+	if freq >= int32(len(known)) || length >= int32(len(known[0])) {
+		return memory.Saturate(float64(freq), float64(length))
+	}
+	value := &known[freq][length]
+	if *value == 0 {
+		*value = memory.Saturate(float64(freq), float64(length))
+	}
+	return *value
+}
+
+// helped is how many blocks of vectors an index has from which on a second core
+// helps to measure them.
+const helped = 8
+
+// measure begins to set s.cosines, and returns a function that does the rest of it
+// and waits for the end. In a large index a second core measures meanwhile. One more
+// at most: the others are for other searches.
+//
+// The cosines are exact, as stored vectors are of unit length; see memory.Write.
+func (s *search) measure() (rest func()) {
+	v := &s.ix.vectors
+	length := norm(s.q.Vector)
+	if s.q.Vector == nil || length == 0 || len(s.q.Vector) != v.dim {
+		return func() {}
+	}
+	s.cosines = make([]float64, len(s.ix.docs))
+	var next atomic.Int32 // block
+	work := func() {
+		var dots [blockRows]float32
+		for block := int(next.Add(1)) - 1; block < len(v.blocks); block = int(next.Add(1)) - 1 {
+			v.dots(block, s.q.Vector, dots[:])
+			from := block * blockRows
+			for i, slot := range v.slots[from:min(from+blockRows, len(v.slots))] {
+				s.cosines[slot] = float64(dots[i]) / length
+			}
+		}
+	}
+	var helper sync.WaitGroup
+	if len(v.blocks) >= helped {
+		helper.Go(work)
+	}
+	return func() {
+		work()
+		helper.Wait()
+	}
+}
+
+// dense gives the slots of the Limit best by cosine.
 func (s *search) dense() []int32 {
 	best := s.best(s.q.Match)
-	s.cosines = make([]float64, len(s.ix.docs))
-	for slot := range s.ix.docs {
-		c := s.cosine(&s.ix.docs[slot])
-		if s.cosines[slot] = c; c > 0 {
+	for slot, c := range s.cosines {
+		if c > 0 {
 			best.offer(int32(slot), c)
 		}
 	}
 	return best.slots()
 }
 
-// cosine relies on stored vectors being of unit length, as memory.Write says.
-func (s *search) cosine(d *doc) float64 {
-	v := s.ix.vectorOf(d)
-	if v == nil || s.norm == 0 {
-		return 0
-	}
-	return dot(v, s.q.Vector) / s.norm
-}
-
 // runs are the hits with the turns around them; see memory.Found.
 func (s *search) runs(hits []int32) (out [][]memory.Candidate) {
 	positions := map[int32][]int{} // of the hits in each session
 	for _, slot := range hits {
-		if d := &s.ix.docs[slot]; d.session >= 0 {
+		if session := s.ix.session[slot]; session >= 0 {
 			at, _ := s.ix.position(slot)
-			positions[d.session] = append(positions[d.session], at)
+			positions[session] = append(positions[session], at)
 		} else {
 			s.found = append(s.found, slot)
 			out = append(out, s.candidates([]int32{slot}))
@@ -214,7 +254,7 @@ func (s *search) candidates(slots []int32) []memory.Candidate {
 	freqs := make([]int, len(slots)*n)
 	for i, slot := range slots {
 		d, c := &s.ix.docs[slot], &out[i]
-		c.Memory, c.Length, c.Match = d.memory, d.length, s.q.Match(d.memory, s.now)
+		c.Memory, c.Length, c.Match = d.memory, int(s.ix.lengths[slot]), s.q.Match(d.memory, s.now)
 		c.Freqs = freqs[i*n : (i+1)*n : (i+1)*n]
 		for _, have := range d.words {
 			if s.mask&bit(have.word) == 0 {
@@ -284,7 +324,7 @@ func (t *top) offer(slot int32, score float64) {
 		return // most end here, without a look at the memory
 	}
 	d, c := &t.s.ix.docs[slot], scored{slot, score}
-	if d.dead || full && !t.worse(t.kept[0], c) || !t.passes(d.memory, t.s.now) {
+	if d.memory == nil || full && !t.worse(t.kept[0], c) || !t.passes(d.memory, t.s.now) {
 		return
 	}
 	if full {

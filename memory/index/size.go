@@ -48,7 +48,7 @@ func memorySize(m *memory.Memory) int64 {
 // and its place in Index.docs.
 func (d *doc) size() int64 {
 	n := slotBytes + memorySize(d.memory) + countBytes*int64(cap(d.words))
-	if d.session < 0 {
+	if d.memory.Kind != memory.KindTurn {
 		return n + stringBytes(d.memory.Source.SessionID)
 	}
 	return n + turnBytes
@@ -69,6 +69,7 @@ func (e *Entry) Size() int64 {
 func (ix *Index) size() (bytes int64, empty bool) {
 	ix.mu.RLock()
 	defer ix.mu.RUnlock()
-	bytes = ix.bytes + 4*int64(cap(ix.vectors)) + docBytes*int64(cap(ix.docs)) + 4*int64(cap(ix.departing))
+	bytes = ix.bytes + ix.vectors.bytes() + docBytes*int64(cap(ix.docs)) +
+		4*int64(cap(ix.departing)+cap(ix.lengths)+cap(ix.session))
 	return bytes, len(ix.slots) == 0
 }

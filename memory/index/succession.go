@@ -15,11 +15,12 @@ func (s *search) succession() []memory.Candidate {
 	for _, slot := range s.found {
 		inRuns[slot] = true
 		d := &s.ix.docs[slot]
-		if d.session < 0 {
+		session := s.ix.session[slot]
+		if session < 0 {
 			continue
 		}
-		for _, fact := range s.ix.citing[cited{d.session, d.memory.Source.EventID()}] {
-			if f := &s.ix.docs[fact]; !f.dead && f.memory.Departs(at) {
+		for _, fact := range s.ix.citing[cited{session, d.memory.Source.EventID()}] {
+			if f := &s.ix.docs[fact]; f.memory != nil && f.memory.Departs(at) {
 				out = append(out, fact)
 			}
 		}

@@ -1,0 +1,67 @@
+package index
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// blockRows is how many vectors a block of vectors has, at most. Only the last block
+// grows, so that what append allocates in advance stays small beside the whole.
+const blockRows = 1024
+
+// vectors are rows of numbers, all of the dimension of the first one.
+type vectors struct {
+	dim    int
+	blocks [][]float32 // each but the last has blockRows rows
+	slots  []int32     // by row, the slot that it is of
+}
+
+// add adds the vector of a slot and returns its row. It returns -1 for an empty vector,
+// and for one of another dimension, which no query can be compared with.
+func (v *vectors) add(slot int32, vector []float32) (row int32) {
+	if v.dim == 0 {
+		v.dim = len(vector)
+	}
+	if len(vector) == 0 || len(vector) != v.dim {
+		return -1
+	}
+	row = int32(len(v.slots))
+	if row%blockRows == 0 {
+		v.blocks = append(v.blocks, nil)
+	}
+	last := &v.blocks[len(v.blocks)-1]
+	*last = append(*last, vector...)
+	v.slots = append(v.slots, slot)
+	return row
+}
+
+// row returns a vector in place.
+func (v *vectors) row(row int32) []float32 {
+	at := int(row) % blockRows * v.dim
+	return v.blocks[row/blockRows][at : at+v.dim : at+v.dim]
+}
+
+// dots sets the inner products of a query with the rows of a block.
+func (v *vectors) dots(block int, query, out []float32) {
+	rows := len(v.blocks[block]) / v.dim
+	blas32.Gemv(blas.NoTrans, 1,
+		blas32.General{Rows: rows, Cols: v.dim, Stride: v.dim, Data: v.blocks[block]},
+		blas32.Vector{N: v.dim, Inc: 1, Data: query}, 0,
+		blas32.Vector{N: rows, Inc: 1, Data: out[:rows]})
+}
+
+// bytes is what the vectors take.
+func (v *vectors) bytes() (n int64) {
+	for _, b := range v.blocks {
+		n += 4 * int64(cap(b))
+	}
+	return n + 4*int64(cap(v.slots)) + 24*int64(cap(v.blocks))
+}
+
+// norm is the length of a vector.
+func norm(v []float32) float64 {
+	all := blas32.Vector{N: len(v), Inc: 1, Data: v}
+	return math.Sqrt(float64(blas32.Dot(all, all)))
+}
