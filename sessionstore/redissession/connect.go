@@ -60,6 +60,7 @@ func connect(raw string, timeout time.Duration, pool int) (redis.UniversalClient
 		return nil, errUnreadable
 	}
 	o.MaxRetries, o.DialerRetries, o.ContextTimeoutEnabled = -1, 1, true
+	o.PipelinePoolSize = -1 // pipelines have no connections of their own: pool_size bounds all
 	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = timeout, timeout, timeout
 	if pool > 0 {
 		o.PoolSize, o.MinIdleConns, o.MaxIdleConns, o.MaxActiveConns = pool, 0, 0, 0
@@ -86,6 +87,7 @@ func connectCluster(scheme, rest string, timeout time.Duration, pool int) (redis
 		return nil, errUnreadable
 	}
 	o.MaxRetries, o.DialerRetries, o.ContextTimeoutEnabled = -1, 1, true
+	o.PipelinePoolSize = -1 // pipelines have no connections of their own: pool_size bounds all
 	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = timeout, timeout, timeout
 	if scheme == "rediss" && o.TLSConfig == nil {
 		o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12}

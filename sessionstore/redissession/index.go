@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 )
 
 // The work index names the partitions that may have work, so that no process
@@ -102,23 +100,20 @@ func (s *Store) dueScopes(ctx context.Context, limit int) ([]dueScope, error) {
 	if err != nil || len(look) == 0 {
 		return nil, err
 	}
-	pipe := s.redis.Pipeline()
-	answers := make([]*redis.Cmd, len(look))
+	calls := make([]call, len(look))
 	for i, p := range look {
-		prefix := partitionPrefix(p)
-		answers[i] = dueScript.Eval(ctx, pipe, keys(prefix), s.clock(), limit, s.marks.seen(prefix))
+		calls[i] = call{dueScript, partitionPrefix(p), []any{s.clock(), limit}}
 	}
-	_, _ = pipe.Exec(ctx) // each answer has its own error
 	var out []dueScope
 	var idle []any
 	var failed error
 	leased := map[string]int{} // scopes, by app
-	for i, a := range answers {
-		if err := a.Err(); err != nil {
-			failed = cmp.Or(failed, s.kind(ctx, err)) // a node does not answer, or a slot moves: others go on
+	for i, a := range s.together(ctx, calls...) {
+		if a.err != nil {
+			failed = cmp.Or(failed, a.err) // a node does not answer, or a slot moves: others go on
 			continue
 		}
-		w := partitionWorkOf(s.marks.learn(partitionPrefix(look[i]), a.Val()))
+		w := partitionWorkOf(a.value)
 		out = append(out, w.due...)
 		for _, scope := range w.leased {
 			leased[scopeOf(scope).App]++

@@ -1,6 +1,7 @@
 package redissession
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -26,15 +27,33 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list sessionstore.
 	if err != nil {
 		return page, err
 	}
-	v, err := s.run(ctx, listScript, scopePrefix(scope), pager.Before, pager.Size+1, name(scope))
+	calls := []call{{listScript, scopePrefix(scope),
+		[]any{pager.Before, pager.Size + 1, stateRoom(list, 1), name(scope)}}}
+	if !list.NoState {
+		calls = append(calls, appStateCall(scope.App, list.Room))
+	}
+	values, err := allOf(s.together(ctx, calls...))
 	if err != nil {
 		return page, err
 	}
-	found, users := sessionsOf(v)
-	if page, err = s.show(ctx, scope.App, pager, list, found, users); err == nil {
+	found := findings{users: map[string]state{}}
+	found.sessions = found.learn(values[0])
+	if !list.NoState {
+		found.app, found.appBytes = appStateOf(values[1])
+	}
+	if page, err = s.show(ctx, pager, list, found); err == nil {
 		err = s.complete(scope)
 	}
 	return page, err
+}
+
+// stateRoom is how many bytes of states each of some scripts reads for a list at most,
+// so that all of them read no more than a page has room for; -1 if it shows none.
+func stateRoom(list sessionstore.List, scripts int) int64 {
+	if list.NoState {
+		return -1
+	}
+	return min(cmp.Or(list.Room, sessionstore.MaxListBytes), sessionstore.MaxListBytes) / int64(scripts)
 }
 
 // ListApp implements sessionstore.Store.
@@ -51,16 +70,15 @@ func (s *Store) listApp(ctx context.Context, app string, list sessionstore.List)
 	if err != nil {
 		return page, err
 	}
-	var found []listed
-	users := map[string]int64{}
-	for before := pager.Before; len(found) <= pager.Size; {
-		want := pager.Size + 1 - len(found)
+	found := findings{users: map[string]state{}}
+	for before := pager.Before; len(found.sessions) <= pager.Size; {
+		want := pager.Size + 1 - len(found.sessions)
 		names, err := s.redis.ZRevRangeByScoreWithScores(ctx, appPrefix(app)+"sessions",
 			&redis.ZRangeBy{Max: fmt.Sprintf("(%d", before), Min: "-inf", Count: int64(want)}).Result()
 		if err != nil {
 			return page, s.kind(ctx, err)
 		}
-		sessions, err := s.named(ctx, app, names, users)
+		sessions, err := s.named(ctx, app, names, list, &found)
 		if err != nil {
 			return page, err
 		}
@@ -68,47 +86,75 @@ func (s *Store) listApp(ctx context.Context, app string, list sessionstore.List)
 			before = int64(n.Score)
 			if l, ok := sessions[n.Member.(string)]; ok { // otherwise it has expired, or is being deleted
 				l.number = before
-				found = append(found, l)
+				found.sessions = append(found.sessions, l)
 			}
 		}
 		if len(names) < want {
 			break
 		}
 	}
-	if page, err = s.show(ctx, app, pager, list, found, users); err == nil {
+	if page, err = s.show(ctx, pager, list, found); err == nil {
 		err = s.completeApp()
 	}
 	return page, err
 }
 
-// listed is a session, its number in the list, the number of its life, and the size
-// of its own state.
+// state is a state of a session or a user, as scripts have it, and its size. all is
+// nil if it was not read.
+type state struct {
+	bytes int64
+	all   reply
+}
+
+// listed is a session, its number in the list, the number of its life, and its own
+// state.
 type listed struct {
 	sessionstore.Session
 	number int64
 	ref    string
-	bytes  int64
+	own    state
 }
 
-// show makes a page of the sessions found for it: as many as the list has room for,
-// with their states. users has the sizes of the states of their users.
-func (s *Store) show(ctx context.Context, app string, pager sessionstore.Pager, list sessionstore.List,
-	found []listed, users map[string]int64) (page sessionstore.Page, err error) {
-	found, page.NextPageToken = sessionstore.CutPage(pager, found, func(l listed) int64 { return l.number })
+// findings are the sessions found for a page, and the states of their users, by name,
+// and of their app.
+type findings struct {
+	sessions []listed
+	users    map[string]state
+	app      sessionstore.State
+	appBytes int64
+}
+
+// learn reads the answer of list.lua: it returns the sessions, and keeps the states of
+// their users.
+func (f *findings) learn(v any) (out []listed) {
+	answer := replyOf(v)
+	for _, u := range answer.list(1) {
+		u := replyOf(u)
+		f.users[u.text(0)] = state{u.num(1), u.list(2)}
+	}
+	for _, one := range answer.list(0) {
+		one := replyOf(one)
+		l := listed{number: one.num(0), ref: one.text(0), own: state{one.num(4), one.list(5)}}
+		l.Scope, l.ID, l.LastUpdateTime = scopeOf(one.text(1)), one.text(2), sessionstore.FromMicros(one.num(3))
+		out = append(out, l)
+	}
+	return out
+}
+
+// show makes a page of what was found for it: of as many sessions as the list has room
+// for, with their states.
+func (s *Store) show(ctx context.Context, pager sessionstore.Pager, list sessionstore.List, f findings) (
+	page sessionstore.Page, err error) {
+	found, next := sessionstore.CutPage(pager, f.sessions, func(l listed) int64 { return l.number })
+	page.NextPageToken = next
 	if len(found) == 0 {
 		return page, nil
-	}
-	appState, appBytes := sessionstore.State{}, int64(0)
-	if !list.NoState {
-		if appState, appBytes, err = s.appState(ctx, app, list.Room); err != nil {
-			return page, err
-		}
 	}
 	size := func(l listed) int64 {
 		if list.NoState {
 			return sessionstore.SessionBytes(l.Key, 0)
 		}
-		return sessionstore.SessionBytes(l.Key, l.bytes+users[name(l.Scope)]+appBytes)
+		return sessionstore.SessionBytes(l.Key, l.own.bytes+f.users[name(l.Scope)].bytes+f.appBytes)
 	}
 	room, err := list.ListRoom(size(found[0]))
 	if err != nil {
@@ -121,9 +167,10 @@ func (s *Store) show(ctx context.Context, app string, pager sessionstore.Pager, 
 		}
 	}
 	if !list.NoState {
-		if err := s.states(ctx, found, appState); err != nil {
+		if err := s.states(ctx, found, f.users); err != nil {
 			return page, err
 		}
+		merge(found, f)
 	}
 	for _, l := range found {
 		page.Sessions = append(page.Sessions, l.Session)
@@ -131,14 +178,17 @@ func (s *Store) show(ctx context.Context, app string, pager sessionstore.Pager, 
 	return page, nil
 }
 
-// states reads the states of sessions of an app with this state.
-func (s *Store) states(ctx context.Context, found []listed, app sessionstore.State) error {
+// states reads the states of sessions, and of their users, that list.lua had no room
+// for.
+func (s *Store) states(ctx context.Context, found []listed, users map[string]state) error {
 	args := map[int][]any{}
 	for _, l := range found {
-		p := partitionOf(l.Scope)
-		args[p] = append(args[p], name(l.Scope), l.ref)
+		if l.own.all == nil || users[name(l.Scope)].all == nil {
+			p := partitionOf(l.Scope)
+			args[p] = append(args[p], name(l.Scope), l.ref)
+		}
 	}
-	own, users := map[string]reply{}, map[string]reply{} // by partition and number; by scope
+	own := map[string]reply{} // by partition and number
 	for p, a := range args {
 		v, err := s.run(ctx, statesScript, partitionPrefix(p), a...)
 		if err != nil {
@@ -148,43 +198,38 @@ func (s *Store) states(ctx context.Context, found []listed, app sessionstore.Sta
 			own[partitionPrefix(p)+replyOf(one).text(0)] = replyOf(one).list(1)
 		}
 		for _, one := range replyOf(v).list(1) {
-			users[replyOf(one).text(0)] = replyOf(one).list(1)
+			one := replyOf(one)
+			users[one.text(0)] = state{users[one.text(0)].bytes, one.list(1)}
 		}
 	}
-	shared := map[string]sessionstore.State{}
 	for i := range found {
 		l := &found[i]
-		if shared[name(l.Scope)] == nil {
-			state := maps.Clone(app)
-			users[name(l.Scope)].state(sessionstore.UserPrefix, state)
-			shared[name(l.Scope)] = state
+		if all, ok := own[scopePrefix(l.Scope)+l.ref]; ok {
+			l.own.all = all
 		}
-		l.State = maps.Clone(shared[name(l.Scope)])
-		own[scopePrefix(l.Scope)+l.ref].state("", l.State)
 	}
 	return nil
 }
 
-// sessionsOf reads the answer of list.lua: sessions, and the sizes of the states of
-// their users.
-func sessionsOf(v any) (out []listed, users map[string]int64) {
-	answer := replyOf(v)
-	users = map[string]int64{}
-	for _, u := range answer.list(1) {
-		users[replyOf(u).text(0)] = replyOf(u).num(1)
+// merge gives sessions the merged view of their states.
+func merge(found []listed, f findings) {
+	shared := map[string]sessionstore.State{}
+	for i := range found {
+		l := &found[i]
+		if shared[name(l.Scope)] == nil {
+			state := maps.Clone(f.app)
+			f.users[name(l.Scope)].all.state(sessionstore.UserPrefix, state)
+			shared[name(l.Scope)] = state
+		}
+		l.State = maps.Clone(shared[name(l.Scope)])
+		l.own.all.state("", l.State)
 	}
-	for _, one := range answer.list(0) {
-		one := replyOf(one)
-		l := listed{number: one.num(0), ref: one.text(0), bytes: one.num(4)}
-		l.Scope, l.ID, l.LastUpdateTime = scopeOf(one.text(1)), one.text(2), sessionstore.FromMicros(one.num(3))
-		out = append(out, l)
-	}
-	return out, users
 }
 
 // named reads sessions of an app by their names, user/id, from the partitions that
-// they are in, and adds the sizes of the states of their users to users.
-func (s *Store) named(ctx context.Context, app string, names []redis.Z, users map[string]int64) (
+// they are in. It adds the states of their users to f, and that of the app if f has
+// none and the list shows it.
+func (s *Store) named(ctx context.Context, app string, names []redis.Z, list sessionstore.List, f *findings) (
 	map[string]listed, error) {
 	args := map[int][]any{}
 	for _, n := range names {
@@ -192,15 +237,28 @@ func (s *Store) named(ctx context.Context, app string, names []redis.Z, users ma
 		p := partitionOf(key.Scope)
 		args[p] = append(args[p], name(key.Scope), key.ID)
 	}
-	out := map[string]listed{}
+	if len(args) == 0 {
+		return nil, nil
+	}
+	var calls []call
 	for p, a := range args {
-		v, err := s.run(ctx, listScript, partitionPrefix(p), append([]any{"", 0}, a...)...)
-		if err != nil {
-			return nil, err
-		}
-		found, sizes := sessionsOf(v)
-		maps.Copy(users, sizes)
-		for _, l := range found {
+		room := stateRoom(list, len(args))
+		calls = append(calls, call{listScript, partitionPrefix(p), append([]any{"", 0, room}, a...)})
+	}
+	parts := len(calls)
+	if f.app == nil && !list.NoState {
+		calls = append(calls, appStateCall(app, list.Room))
+	}
+	values, err := allOf(s.together(ctx, calls...))
+	if err != nil {
+		return nil, err
+	}
+	if len(values) > parts {
+		f.app, f.appBytes = appStateOf(values[parts])
+	}
+	out := map[string]listed{}
+	for _, v := range values[:parts] {
+		for _, l := range f.learn(v) {
 			out[l.User+"/"+l.ID] = l
 		}
 	}

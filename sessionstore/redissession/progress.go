@@ -33,26 +33,27 @@ func (s *Store) claim(ctx context.Context, owner string, ttl time.Duration, limi
 		return nil, err
 	}
 	var failed error
-	for _, d := range due {
-		if len(out) == limit {
-			break
+	for len(due) > 0 && len(out) < limit {
+		some := due[:min(len(due), limit-len(out))]
+		due = due[len(some):]
+		calls := make([]call, len(some))
+		for i, d := range some {
+			calls[i] = call{claimScript, scopePrefix(scopeOf(d.scope)),
+				[]any{d.scope, owner, s.clock(), ttl.Microseconds()}}
 		}
-		scope := scopeOf(d.scope)
-		v, err := s.run(ctx, claimScript, scopePrefix(scope), d.scope, owner, s.clock(), ttl.Microseconds())
-		if err != nil {
-			failed = cmp.Or(failed, err) // of one scope: the others go on
-			continue
+		for i, a := range s.together(ctx, calls...) {
+			w := replyOf(a.value)
+			if a.err != nil || len(w) == 0 { // another process was faster
+				failed = cmp.Or(failed, a.err) // of one scope: the others go on
+				continue
+			}
+			work, err := workOf(scopeOf(some[i].scope), w)
+			if err != nil {
+				failed = cmp.Or(failed, err)
+				continue
+			}
+			out = append(out, work)
 		}
-		w := replyOf(v)
-		if len(w) == 0 {
-			continue // another process was faster
-		}
-		work, err := workOf(scope, w)
-		if err != nil {
-			failed = cmp.Or(failed, err)
-			continue
-		}
-		out = append(out, work)
 	}
 	return out, failed
 }

@@ -22,18 +22,10 @@ func (s *Store) get(ctx context.Context, key sessionstore.Key, get sessionstore.
 		return nil, err
 	}
 	out := &sessionstore.Session{Key: key}
-	appBytes := int64(0)
-	if !get.NoState {
-		if out.State, appBytes, err = s.appState(ctx, key.App, get.Room); err != nil {
-			return nil, err
-		}
-	}
-	v, err := s.run(ctx, getScript, scopePrefix(key.Scope), name(key.Scope), key.ID, get.NumRecent, get.AfterMicros(),
-		at.Ref, at.Last, at.Seq, get.Limit(), get.Room, appBytes, truth(get.NoState))
+	answer, err := s.read(ctx, key, get, at, out)
 	if err != nil {
 		return nil, err
 	}
-	answer := replyOf(v)
 	switch answer.text(0) {
 	case "MISSING":
 		return nil, s.missing(key.Scope)
@@ -66,14 +58,53 @@ func (s *Store) get(ctx context.Context, key sessionstore.Key, get sessionstore.
 	return out, nil
 }
 
-// appState reads the state of an app, keys with their prefix, and its size. If it
-// has more than room bytes it reads the size alone; 0 is no bound.
-func (s *Store) appState(ctx context.Context, app string, room int64) (sessionstore.State, int64, error) {
-	v, err := s.run(ctx, appStateScript, appPrefix(app), room)
-	if err != nil {
-		return nil, 0, err
+// read runs get.lua, and puts the state of the app into out unless get asks for none.
+func (s *Store) read(ctx context.Context, key sessionstore.Key, get sessionstore.Get, at sessionstore.Position,
+	out *sessionstore.Session) (reply, error) {
+	session := func(appBytes int64) call {
+		return call{getScript, scopePrefix(key.Scope), []any{name(key.Scope), key.ID, get.NumRecent, get.AfterMicros(),
+			at.Ref, at.Last, at.Seq, get.Limit(), get.Room, appBytes, truth(get.NoState)}}
 	}
+	calls := []call{session(0)}
+	if !get.NoState {
+		calls = append(calls, appStateCall(key.App, get.Room))
+	}
+	answers, err := allOf(s.together(ctx, calls...))
+	if err != nil {
+		return nil, err
+	}
+	found := replyOf(answers[0])
+	if get.NoState {
+		return found, nil
+	}
+	var appBytes int64
+	out.State, appBytes = appStateOf(answers[1])
+	// The page was made as if the app had no state. It is the same with it if there is
+	// room for both.
+	bytes := int64(0)
+	switch found.text(0) {
+	case "OK":
+		bytes = found.num(9)
+	case "ROOM":
+		bytes = found.num(1)
+	}
+	if get.Room == 0 || bytes+appBytes <= get.Room {
+		return found, nil
+	}
+	again := s.together(ctx, session(appBytes))[0]
+	return replyOf(again.value), again.err
+}
+
+// appStateCall reads the state of an app; if it has more than room bytes, its size
+// alone. 0 is no bound.
+func appStateCall(app string, room int64) call {
+	return call{appStateScript, appPrefix(app), []any{room}}
+}
+
+// appStateOf is the answer of an appStateCall: the state, keys with their prefix, and
+// its size.
+func appStateOf(v any) (sessionstore.State, int64) {
 	out := sessionstore.State{}
 	replyOf(v).list(1).state(sessionstore.AppPrefix, out)
-	return out, replyOf(v).num(0), nil
+	return out, replyOf(v).num(0)
 }

@@ -4,7 +4,8 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"strings"
+	"slices"
+	"strconv"
 
 	"github.com/redis/go-redis/v9"
 
@@ -110,6 +111,68 @@ func (s *Store) runOn(ctx context.Context, c redis.Scripter, script *redis.Scrip
 	return s.marks.learn(prefix, v), nil
 }
 
+// call is one run of a script in the slot of a prefix.
+type call struct {
+	script *redis.Script
+	prefix string
+	args   []any
+}
+
+// answer is what a call returned, or its error.
+type answer struct {
+	value any
+	err   error
+}
+
+// together runs scripts at once, in one round trip to each node, and returns the answer
+// of each. A node may get a call twice if its connection breaks, so that the scripts
+// must be such that this does no harm.
+func (s *Store) together(ctx context.Context, calls ...call) []answer {
+	out := make([]answer, len(calls))
+	todo := make([]int, len(calls))
+	for i := range todo {
+		todo[i] = i
+	}
+	// By the hash first, and those that a node does not know by their text.
+	for _, send := range []func(*redis.Script, context.Context, redis.Scripter, []string, ...any) *redis.Cmd{
+		(*redis.Script).EvalSha, (*redis.Script).Eval} {
+		pipe := s.redis.Pipeline()
+		sent := make([]*redis.Cmd, len(calls))
+		for _, i := range todo {
+			c := calls[i]
+			args := append(slices.Clip(c.args), s.marks.seen(c.prefix))
+			sent[i] = send(c.script, ctx, pipe, keys(c.prefix), args...)
+		}
+		_, _ = pipe.Exec(ctx) // each call has its own error
+		var unknown []int
+		for _, i := range todo {
+			switch err := sent[i].Err(); {
+			case err == nil:
+				out[i] = answer{value: s.marks.learn(calls[i].prefix, sent[i].Val())}
+			case redis.HasErrorPrefix(err, "NOSCRIPT"):
+				unknown = append(unknown, i)
+			default:
+				out[i] = answer{err: s.kind(ctx, err)}
+			}
+		}
+		if todo = unknown; len(todo) == 0 {
+			break
+		}
+	}
+	return out
+}
+
+// allOf returns what all calls returned, or the first error.
+func allOf(answers []answer) (values []any, err error) {
+	for _, a := range answers {
+		if a.err != nil {
+			return nil, a.err
+		}
+		values = append(values, a.value)
+	}
+	return values, nil
+}
+
 // reply reads the answer of a script, by place. A script and the code that reads
 // its answer change together, so a wrong shape is a fault in this package.
 type reply []any
@@ -130,16 +193,16 @@ func (r reply) texts() []string {
 }
 
 // num is an integer, as Redis has it or in decimal digits; 0 for anything else.
-func (r reply) num(i int) (n int64) {
+func (r reply) num(i int) int64 {
 	switch v := r[i].(type) {
 	case int64:
 		return v
 	case string:
-		if strings.TrimLeft(v, "-0123456789") == "" {
-			fmt.Sscan(v, &n)
+		if n, err := strconv.ParseInt(v, 10, 64); err == nil {
+			return n
 		}
 	}
-	return n
+	return 0
 }
 
 // state adds names and values, which follow one another, to a state.

@@ -1,35 +1,46 @@
--- Reads sessions without their events and states: the first count of a scope's
--- sessions with numbers below before, newest first, or the sessions that the
--- arguments name. With each comes the size of its own state, and with each user the
--- size of theirs.
-local before, count = ARGV[1], tonumber(ARGV[2])
-local out = {}
-local function add(scope, id)
-  local ref = find(scope, id)
-  if not ref then return end
-  out[#out + 1] = {ref, scope, id, meta(ref, 'updated')[1], num(own_bytes(ref))}
+-- Reads sessions without their events: the first count of a scope's sessions with
+-- numbers below before, newest first, or the sessions that the arguments name. With
+-- each comes the size of its own state, and with each user the size of theirs. The
+-- states come too while they have no more than room bytes together, and those that
+-- do not are read by states.lua.
+local before, count, room = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local out, users, seen = {}, {}, {}
+
+-- state reads a state if there is room for it.
+local function state(name, bytes)
+  if bytes > room then
+    room = -1 -- nor is there for a later one
+    return ''
+  end
+  room = room - bytes
+  return call('HGETALL', name)
 end
-local users, seen = {}, {}
-local function user(scope)
+
+local function add(scope, id, ref)
+  local m = meta(ref, 'updated', 'bytes')
+  if not m[1] then return find(scope, id) end -- it has expired
   if not seen[scope] then
     seen[scope] = true
-    users[#users + 1] = {scope, num(user_bytes(scope))}
+    local bytes = user_bytes(scope)
+    users[#users + 1] = {scope, num(bytes), state(key('user', scope), bytes)}
   end
+  local bytes = tonumber(m[2]) or own_bytes(ref)
+  out[#out + 1] = {ref, scope, id, m[1], num(bytes), state(key('state', ref), bytes)}
 end
+
 if before ~= '' then
-  local scope = ARGV[3]
-  user(scope)
+  local scope = ARGV[4]
   while #out < count do
     local ids = call('ZREVRANGEBYSCORE', key('live', scope), '(' .. before, '-inf', 'WITHSCORES',
       'LIMIT', 0, count - #out)
     if #ids == 0 then break end
-    for i = 1, #ids, 2 do add(scope, ids[i]) end
+    for i = 1, #ids, 2 do add(scope, ids[i], ids[i + 1]) end
     before = ids[#ids]
   end
 else
-  for i = 3, #ARGV, 2 do
-    user(ARGV[i])
-    add(ARGV[i], ARGV[i + 1])
+  for i = 4, #ARGV, 2 do
+    local ref = call('ZSCORE', key('live', ARGV[i]), ARGV[i + 1])
+    if ref then add(ARGV[i], ARGV[i + 1], ref) end
   end
 end
 return {out, users}
