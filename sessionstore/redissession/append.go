@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"maps"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -62,8 +64,8 @@ func (s *Store) Append(ctx context.Context, key sessionstore.Key, events []sessi
 	return out, nil
 }
 
-// append is one step in the slot of the session, and a second one in the slot of
-// its app if the app's keys change.
+// append is one step in the slot of the session, and one before and one behind it in
+// the slot of its app if the app's keys change: see steps.
 func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, state sessionstore.State,
 	events []sessionstore.Event, opts sessionstore.Append) (out sessionstore.Appended, err error) {
 	operation, request := "", []byte(nil)
@@ -78,19 +80,21 @@ func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, s
 	}
 	box := outbox{partitionOf(key.Scope), key.App}
 	out.Events = sessionstore.Prepare(events, s.now())
-	token, err := s.reserve(ctx, key.App, opts, state, events)
+	forApp, err := s.appDelta(opts, state, events)
 	if err != nil {
 		return out, err
 	}
-	args := []any{name(key.Scope), key.App, key.User, key.ID, s.clock(), mode, truth(!opts.ChangesState()),
-		operation, request, s.expired(), s.opts.TTL.Milliseconds(), s.lastDelivered(box), s.opts.MaxState, token}
-	args = appendState(args, state)
-	args, sent := appendEvents(args, out.Events)
-	v, err := s.run(ctx, appendScript, scopePrefix(key.Scope), args...)
+	var sent []int
+	answer, delivered, err := s.steps(ctx, box, mode, forApp, func(token, reserved string) []any {
+		args := []any{name(key.Scope), key.App, key.User, key.ID, s.clock(), mode, truth(!opts.ChangesState()),
+			operation, request, s.expired(), s.opts.TTL.Milliseconds(), s.lastDelivered(box), s.opts.MaxState, token,
+			reserved}
+		args, sent = appendEvents(appendState(args, state), out.Events)
+		return args
+	})
 	if err != nil {
 		return out, err
 	}
-	answer := replyOf(v)
 	switch answer.text(0) {
 	case "EXISTS":
 		return out, memory.ErrExists
@@ -117,7 +121,9 @@ func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, s
 		first, last := answer.list(4).num(2), answer.list(4).num(3)
 		out.Requested = sessionstore.Work{Key: key, Ref: answer.text(1), Done: first, Requested: last}
 	}
-	err = s.deliver(ctx, box, answer.list(5))
+	if !delivered {
+		err = s.deliver(ctx, box, answer.list(5))
+	}
 	if !opts.ChangesState() {
 		// All is stored. At most the list of the app lacks the session, until a process
 		// that looks for work delivers its name.
@@ -131,15 +137,14 @@ func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, s
 // a change that never comes not to be in the way of others for long.
 const reservedFor = 60
 
-// reserve reserves room in the state of an app for what a call changes of it, and
-// returns the token of the reservation. ErrInvalid if there is none, or if the call
+// appDelta is what a call changes of the state of its app. ErrInvalid if the call
 // changes more state than an owner may have.
-func (s *Store) reserve(ctx context.Context, app string, opts sessionstore.Append, state sessionstore.State,
-	events []sessionstore.Event) (token string, err error) {
-	if !opts.ChangesState() {
-		return "", nil
-	}
+func (s *Store) appDelta(opts sessionstore.Append, state sessionstore.State, events []sessionstore.Event) (
+	sessionstore.State, error) {
 	forApp := sessionstore.State{}
+	if !opts.ChangesState() {
+		return forApp, nil
+	}
 	deltas := []sessionstore.State{state}
 	for _, e := range events {
 		if !e.Partial {
@@ -148,26 +153,79 @@ func (s *Store) reserve(ctx context.Context, app string, opts sessionstore.Appen
 	}
 	for _, delta := range deltas {
 		if err := sessionstore.CheckDelta(delta, s.opts.MaxState); err != nil {
-			return "", err
+			return nil, err
 		}
 		maps.Copy(forApp, delta.Split().App)
 	}
-	if len(forApp) == 0 {
-		return "", nil
+	return forApp, nil
+}
+
+// steps reserves room for a change of the app's state, appends, and delivers what that
+// leaves in the outbox. It returns the answer of append.lua, and whether all is
+// delivered; args makes that script's arguments.
+//
+// On one server the three go in one round trip. A proxy may still spread the keys over
+// several servers. append.lua then finds no reservation and stores nothing, or
+// deliver.lua finds an empty outbox, and the steps follow one another as on a cluster.
+func (s *Store) steps(ctx context.Context, box outbox, mode string, forApp sessionstore.State,
+	args func(token, reserved string) []any) (answer reply, delivered bool, err error) {
+	prefix, token := partitionPrefix(box.partition), ""
+	if len(forApp) > 0 {
+		token = rand.Text()
 	}
-	token = rand.Text()
-	args := []any{token, reservedFor, s.opts.MaxState}
+	if _, one := s.redis.(*redis.Client); one && (token != "" || mode == modeNew) {
+		reserved := ""
+		calls := []call{{}, {deliverScript, appPrefix(box.app), []any{box.partition, "", prefix, box.app}}}
+		if token != "" {
+			reserved = appPrefix(box.app) + "reserved"
+			calls = append([]call{s.reserveCall(box.app, token, true, forApp)}, calls...)
+		}
+		last := len(calls) - 1
+		calls[last-1] = call{appendScript, prefix, args(token, reserved)}
+		answers := s.together(ctx, calls...)
+		if token != "" {
+			if err := s.reserved(answers[0]); err != nil {
+				return nil, false, err
+			}
+		}
+		answer = replyOf(answers[last-1].value)
+		if err := answers[last-1].err; err != nil {
+			return nil, false, err
+		}
+		if answer.text(0) != "ROOM" {
+			if answer.text(0) != "OK" || answers[last].err != nil {
+				return answer, false, nil
+			}
+			applied := reply{answers[last].value}
+			s.noteDelivered(box, applied.text(0))
+			return answer, applied.num(0) >= answer.num(6), nil
+		}
+	}
+	if token != "" {
+		if err := s.reserved(s.together(ctx, s.reserveCall(box.app, token, false, forApp))[0]); err != nil {
+			return nil, false, err
+		}
+	}
+	v, err := s.run(ctx, appendScript, prefix, args(token, "")...)
+	return replyOf(v), false, err
+}
+
+// reserveCall reserves room in the state of an app for a change. always stores the
+// reservation also if the state does not grow.
+func (s *Store) reserveCall(app, token string, always bool, forApp sessionstore.State) call {
+	args := []any{token, reservedFor, s.opts.MaxState, truth(always)}
 	for k, v := range forApp {
 		args = append(args, k, len(v))
 	}
-	v, err := s.run(ctx, reserveScript, appPrefix(app), args...)
-	if err != nil {
-		return "", err
+	return call{reserveScript, appPrefix(app), args}
+}
+
+// reserved is the error of a reserveCall: ErrInvalid if there is no room.
+func (s *Store) reserved(a answer) error {
+	if r := replyOf(a.value); a.err == nil && r.text(0) == "STATE" {
+		return sessionstore.CheckState("app", r.num(1), r.num(2), s.opts.MaxState)
 	}
-	if answer := replyOf(v); answer.text(0) == "STATE" {
-		return "", sessionstore.CheckState("app", answer.num(1), answer.num(2), s.opts.MaxState)
-	}
-	return token, nil
+	return a.err
 }
 
 // appendEvents adds events to a script's arguments: how many, then each. It also

@@ -397,6 +397,20 @@ func (failsDelivery) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
+func (failsDelivery) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		var rest []redis.Cmder
+		for _, cmd := range cmds {
+			if args := cmd.Args(); len(args) > 1 && args[1] == redissession.DeliverHash() {
+				cmd.SetErr(fmt.Errorf("%w: cut", memory.ErrUnavailable))
+			} else {
+				rest = append(rest, cmd)
+			}
+		}
+		return next(ctx, rest)
+	}
+}
+
 // An append that changes no state is stored by its first step. If the second one
 // fails, the append has its operation all the same, and the list of the app has the
 // session once a process has looked for work. An append of state fails: the app's state

@@ -22,13 +22,19 @@ func (s *Store) deliver(ctx context.Context, from outbox, messages reply) error 
 	if err != nil {
 		return err
 	}
+	last, _ := seq.(string)
+	s.noteDelivered(from, last)
+	return nil
+}
+
+// noteDelivered remembers up to which message an app has all.
+func (s *Store) noteDelivered(from outbox, last string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.delivered) >= maxDelivered {
 		clear(s.delivered) // without an entry, messages are delivered again
 	}
-	s.delivered[from], _ = seq.(string)
-	return nil
+	s.delivered[from] = last
 }
 
 // maxDelivered bounds the deliveries that a process remembers.

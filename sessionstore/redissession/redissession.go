@@ -41,6 +41,7 @@
 // applied before the call returns; if the process dies in between, the next
 // process that looks for work applies them. Each message is applied once and in
 // the order of its partition. Until then other users do not see the change.
+// On one Redis the reservation of room, the step and the delivery are sent at once.
 //
 // # Durability
 //

@@ -6,7 +6,9 @@ local scope, app, user, id = arg(), arg(), arg(), arg()
 local now, mode, keep, op_id, request, expired, ttl = clock(arg()), arg(), arg(), arg(), arg(), arg(), arg()
 local delivered = arg() -- the last message that the app is known to have
 local max, token = tonumber(arg()), arg() -- of a state; of the room reserved in that of the app
+local reserved = arg() -- the key that has token if there is room; '' if that is known
 
+if reserved ~= '' and call('HEXISTS', reserved, token) == 0 then return {'ROOM'} end
 local hidden = mode == 'hidden' -- made beside any session of that id
 local ref = not hidden and find(scope, id)
 local sent = false
@@ -164,4 +166,4 @@ if sent then
   if delivered ~= '' then drop(app, delivered) end
   out = call('LRANGE', key('outbox', app), 0, -1)
 end
-return {'OK', ref, updated, had, op, out}
+return {'OK', ref, updated, had, op, out, sent and call('GET', P .. 'sent') or '0'}

@@ -1,13 +1,21 @@
 -- Applies messages of a partition's outbox to an app: '=' sets state, '+' adds a
 -- session to the app's list, and '-' removes one. Each message is applied once,
 -- however often it is delivered: messages come in the order of their numbers.
--- KEYS[1] is the prefix of the app's keys, ARGV[1] the partition.
-local A, from = KEYS[1], ARGV[1]
+-- KEYS[1] is the prefix of the app's keys, ARGV[1] the partition. The messages follow,
+-- or '' and the prefix of the partition's keys and the app: then they are taken out of
+-- the outbox, which has to be on this server. Answers the last message applied.
+local A, from, messages, outbox = KEYS[1], ARGV[1], {}, nil
+if ARGV[2] == '' then
+  outbox = ARGV[3] .. 'outbox:' .. ARGV[4]
+  messages = redis.call('LRANGE', outbox, 0, -1)
+else
+  for i = 2, #ARGV do messages[i - 1] = ARGV[i] end
+end
 local applied = tonumber(redis.call('HGET', A .. 'applied', from) or '0')
 local bytes = tonumber(redis.call('GET', A .. 'bytes')) -- of the state; false if nobody has counted it
 local changed = false
-for i = 2, #ARGV do
-  local e = cmsgpack.unpack(ARGV[i])
+for _, message in ipairs(messages) do
+  local e = cmsgpack.unpack(message)
   local seq, kind = e[1], e[2]
   if seq > applied then
     if kind == '=' then
@@ -30,6 +38,10 @@ for i = 2, #ARGV do
   end
 end
 if changed and bytes then redis.call('SET', A .. 'bytes', string.format('%.0f', bytes)) end
-redis.call('HSET', A .. 'applied', from, string.format('%.0f', applied))
+if #messages > 0 then redis.call('HSET', A .. 'applied', from, string.format('%.0f', applied)) end
+if outbox and #messages > 0 then -- last: a script that fails halfway is not taken back
+  redis.call('DEL', outbox)
+  redis.call('SREM', ARGV[3] .. 'outboxes', ARGV[4])
+end
 if changed then guard.count() end
 return string.format('%.0f', applied)

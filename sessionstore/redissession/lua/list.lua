@@ -38,9 +38,16 @@ if before ~= '' then
     before = ids[#ids]
   end
 else
-  for i = 4, #ARGV, 2 do
-    local ref = call('ZSCORE', key('live', ARGV[i]), ARGV[i + 1])
-    if ref then add(ARGV[i], ARGV[i + 1], ref) end
+  local i = 4
+  while i <= #ARGV do
+    local scope, ids = ARGV[i], {}
+    while ARGV[i] == scope do
+      ids[#ids + 1] = ARGV[i + 1]
+      i = i + 2
+    end
+    for k, ref in ipairs(call('ZMSCORE', key('live', scope), unpack(ids))) do
+      if ref then add(scope, ids[k], ref) end
+    end
   end
 end
 return {out, users}
