@@ -87,6 +87,9 @@ func BenchmarkAppend(b *testing.B) {
 				pipe := c.Pipeline()
 				pipe.XAdd(b.Context(), &redis.XAddArgs{Stream: "bare", Values: []any{"d", []byte(e.Doc)}})
 				pipe.HSet(b.Context(), "bare-state", "k", "1")
+				if delta != "" {
+					pipe.HSet(b.Context(), "bare-app", "k", "1")
+				}
 				if _, err := pipe.Exec(b.Context()); err != nil {
 					b.Fatal(err)
 				}
