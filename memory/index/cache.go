@@ -78,7 +78,7 @@ const maxQueued = 10_000
 
 // scopeBytes is what the index of a scope takes beside its memories, in bytes:
 // measured with indexes of one memory.
-const scopeBytes = 2200
+const scopeBytes = 1850
 
 // cached is the index of one scope, from the call that asks for it first.
 type cached struct {

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -55,6 +58,40 @@ func TestCacheCount(t *testing.T) {
 	if s.Hits+s.Misses != 8*300 || s.Loads == 0 || s.Loads > s.Misses {
 		t.Errorf("figures %+v", s)
 	}
+}
+
+// The heap stays within a tenth of the limit while ten thousand scopes are searched.
+func TestLimitBoundsTheHeap(t *testing.T) {
+	const limit = 16 << 20
+	r := rand.New(rand.NewPCG(1, 2))
+	c := NewCache(limit, func(_ context.Context, scope memory.Scope, take func([]*Entry)) (Refresh, error) {
+		for i := range 1 + r.IntN(40) {
+			e := random(r, i, 1, 256)
+			e.Memory.Scope, e.Memory.Fact = scope, strings.Repeat("word ", 20)
+			take([]*Entry{e})
+		}
+		return nil, nil
+	})
+	heap := func() int64 {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := heap()
+	for i := range 10_000 {
+		if _, err := c.Get(t.Context(), memory.Scope{App: "a", User: fmt.Sprint(i)}, time.Now); err != nil {
+			t.Fatal(err)
+		}
+		if i%2500 != 2499 {
+			continue
+		}
+		if held := heap() - before; held > limit*11/10 || held < limit*8/10 {
+			t.Errorf("%d bytes held after %d scopes, with a limit of %d", held, i+1, limit)
+		}
+	}
+	runtime.KeepAlive(c)
 }
 
 func TestQueuedWritesAreBounded(t *testing.T) {

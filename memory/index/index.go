@@ -5,7 +5,9 @@
 package index
 
 import (
+	"hash/maphash"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -13,23 +15,29 @@ import (
 )
 
 // Index is one scope in memory: its memories by slot, an inverted index of
-// their words, their vectors, and the turns of each session in order. A slot is
-// written once. A newer revision takes a new slot, and the old one is dead until
-// the index is packed.
+// their words, their vectors, and the turns of each session in order. A slot is written
+// once. A newer revision takes a new slot, and the old one is dead until the index is
+// packed.
 type Index struct {
-	mu       sync.RWMutex
-	docs     []doc
-	lengths  []int32          // by slot, in words
-	session  []int32          // by slot, the number of a turn's session; -1 for a fact, and once it is dead
-	slots    map[string]int32 // memory id to its slot, live ones only
-	words    map[string]*word
-	names    []string // of words by number
-	vectors  vectors
-	sessions map[string][]int32 // live turns by (Timestamp, event id)
+	mu sync.RWMutex
+	contents
+}
+
+// contents are all of an index but its lock.
+type contents struct {
+	docs    []doc
+	marks   []mark           // of the docs, which searches go through
+	slots   map[string]int32 // memory id to its slot, live ones only
+	words   map[string]*word
+	names   []string     // of words by number
+	often   map[pair]int // frequencies that packed has no room for
+	vectors vectors
 	// The sessions that have ever had a turn, by number: counting by number is
 	// faster than by name.
-	sessionNames   []string
+	sessions       []session
 	sessionNumbers map[string]int32
+	sessionCount   int               // sessions that have turns
+	shared         map[string]string // one string for all memories of an app, a user, an author
 	departing      []int32           // facts that have an end or a client's text, dead ones too
 	citing         map[cited][]int32 // the same facts by what they cite
 	forgotten      int               // live turns of which a fact was forgotten
@@ -41,9 +49,33 @@ type Index struct {
 // doc is one revision of a memory. Its slot is its place in Index.docs.
 type doc struct {
 	memory *memory.Memory // nil once it is dead
-	words  []count
-	vector int32 // row of Index.vectors; -1 for none
-	at     int32 // where a turn was put among those of its session; see Index.position
+	words  []packed       // by number
+	vector int32          // row of Index.vectors; -1 for none
+	at     int32          // where a turn was put among those of its session; see Index.position
+}
+
+// mark is what each search asks of a doc.
+type mark struct {
+	length  int32  // in words
+	session int32  // the number of a turn's session; noSession for a fact, isDead for a dead doc
+	event   uint32 // a hash of a turn's event
+}
+
+// eventSeed makes the hashes of events, of each process others.
+var eventSeed = maphash.MakeSeed()
+
+// hashed is a hash of an event.
+func hashed(event string) uint32 { return uint32(maphash.String(eventSeed, event)) }
+
+const (
+	noSession = -1
+	isDead    = -2
+)
+
+// session is a session with its live turns, by (Timestamp, event id).
+type session struct {
+	name  string
+	turns []int32
 }
 
 // cited is an event of a session, which has this number.
@@ -52,24 +84,18 @@ type cited struct {
 	event   string
 }
 
-// count says how often a memory has a word, given by its number.
-type count struct{ word, freq int32 }
-
 // word is a term and the slots that have it.
 type word struct {
 	number int32
-	df     int       // live memories that have it
-	list   []posting // of dead slots too
+	df     int      // live memories that have it
+	list   []packed // by slot, dead ones too
 }
 
-// posting says how often a slot has a word.
-type posting struct{ slot, freq int32 }
-
 func newIndex() *Index {
-	return &Index{
-		slots: map[string]int32{}, words: map[string]*word{},
-		sessions: map[string][]int32{}, sessionNumbers: map[string]int32{}, citing: map[cited][]int32{},
-	}
+	return &Index{contents: contents{
+		slots: map[string]int32{}, words: map[string]*word{}, often: map[pair]int{}, sessionNumbers: map[string]int32{},
+		shared: map[string]string{}, citing: map[cited][]int32{},
+	}}
 }
 
 // Put takes in one revision of a memory. One older than the index has is ignored, and
@@ -93,26 +119,31 @@ func (ix *Index) Put(e *Entry) {
 func (ix *Index) add(e *Entry) {
 	slot := int32(len(ix.docs))
 	m := e.Memory
-	d := doc{memory: &m, vector: -1, words: make([]count, 0, len(e.Terms))}
+	for _, s := range []*string{&m.App, &m.User, (*string)(&m.Kind), &m.Author} {
+		*s = ix.share(*s)
+	}
+	d := doc{memory: &m, vector: -1, words: make([]packed, 0, len(e.Terms))}
 	for term, freq := range e.Terms {
 		w := ix.word(term)
 		w.df++
 		before := cap(w.list)
-		w.list = append(w.list, posting{slot, int32(freq)})
-		ix.bytes += postingBytes * int64(cap(w.list)-before)
-		d.words = append(d.words, count{w.number, int32(freq)})
+		w.list = append(w.list, pack(slot, freq))
+		ix.bytes += packedBytes * int64(cap(w.list)-before)
+		d.words = append(d.words, pack(w.number, freq))
+		if freq >= manyFreq {
+			ix.often[pair{slot, w.number}] = freq
+			ix.bytes += oftenBytes
+		}
 	}
 	if e.Vector != nil {
 		d.vector = ix.vectors.add(slot, e.Vector)
 	}
-	session := int32(-1)
+	in := mark{length: int32(e.Terms.Length()), session: noSession}
 	if m.Kind == memory.KindTurn {
-		session = ix.sessionNumber(m.Source.SessionID)
-		m.Source.SessionID = ix.sessionNames[session] // one string for all turns of a session
+		in.session, in.event = ix.sessionNumber(m.Source.SessionID), hashed(m.Source.EventID())
+		m.Source.SessionID = ix.sessions[in.session].name // one string for all turns of a session
 	}
-	ix.docs = append(ix.docs, d)
-	ix.lengths = append(ix.lengths, int32(e.Terms.Length()))
-	ix.session = append(ix.session, session)
+	ix.docs, ix.marks = append(ix.docs, d), append(ix.marks, in)
 	ix.slots[m.ID] = slot
 	if m.Kind == memory.KindTurn {
 		ix.insertTurn(slot)
@@ -129,10 +160,21 @@ func (ix *Index) add(e *Entry) {
 	ix.bytes += d.size()
 }
 
+// share returns a string that equals s and that other memories have.
+func (ix *Index) share(s string) string {
+	if has, ok := ix.shared[s]; ok {
+		return has
+	}
+	ix.shared[s] = s
+	ix.bytes += sharedBytes + stringBytes(s)
+	return s
+}
+
 // word returns the word of a term, which it makes if it is new.
 func (ix *Index) word(term string) *word {
 	w := ix.words[term]
 	if w == nil {
+		term = strings.Clone(term) // it may be a part of all words of the memory
 		w = &word{number: int32(len(ix.names))}
 		ix.words[term] = w
 		ix.names = append(ix.names, term)
@@ -154,22 +196,30 @@ func (ix *Index) addDeparting(slot int32) {
 
 // sessionNumber gives a session its number at its first turn, or at the first fact
 // of departing that cites it. It keeps the number when its turns are gone.
-func (ix *Index) sessionNumber(session string) int32 {
-	n, ok := ix.sessionNumbers[session]
+func (ix *Index) sessionNumber(name string) int32 {
+	n, ok := ix.sessionNumbers[name]
 	if !ok {
-		n = int32(len(ix.sessionNames))
-		ix.sessionNumbers[session] = n
-		ix.sessionNames = append(ix.sessionNames, session)
-		ix.bytes += sessionBytes + stringBytes(session)
+		n = int32(len(ix.sessions))
+		ix.sessionNumbers[name] = n
+		ix.sessions = append(ix.sessions, session{name: name})
+		ix.bytes += sessionBytes + stringBytes(name)
 	}
 	return n
+}
+
+// turnsOf are the live turns of a session in order.
+func (ix *Index) turnsOf(name string) []int32 {
+	if n, ok := ix.sessionNumbers[name]; ok {
+		return ix.sessions[n].turns
+	}
+	return nil
 }
 
 // position is the place of a turn among the turns of its session, or the place
 // where it belongs. Most turns are where they were put, as others came behind them.
 func (ix *Index) position(slot int32) (at int, found bool) {
 	d := &ix.docs[slot]
-	turns := ix.sessions[d.memory.Source.SessionID]
+	turns := ix.sessions[ix.marks[slot].session].turns
 	if at := int(d.at); at < len(turns) && turns[at] == slot {
 		return at, true
 	}
@@ -180,11 +230,15 @@ func (ix *Index) position(slot int32) (at int, found bool) {
 
 // insertTurn puts a turn into the order of its session.
 func (ix *Index) insertTurn(slot int32) {
-	d := &ix.docs[slot]
-	session := d.memory.Source.SessionID
+	in := &ix.sessions[ix.marks[slot].session]
+	if len(in.turns) == 0 {
+		ix.sessionCount++
+	}
 	at, _ := ix.position(slot)
-	ix.sessions[session] = slices.Insert(ix.sessions[session], at, slot)
-	d.at = int32(at)
+	before := cap(in.turns)
+	in.turns = slices.Insert(in.turns, at, slot)
+	ix.bytes += 4 * int64(cap(in.turns)-before)
+	ix.docs[slot].at = int32(at)
 }
 
 // Remove takes in a deletion, which made a revision of the memory. It changes nothing
@@ -203,16 +257,20 @@ func (ix *Index) Remove(id string, revision int64) {
 // there.
 func (ix *Index) kill(slot int32) {
 	d := &ix.docs[slot]
-	for _, c := range d.words {
-		ix.words[ix.names[c.word]].df--
+	for _, w := range d.words {
+		ix.words[ix.names[w.number()]].df--
+		if w.freq() == manyFreq {
+			delete(ix.often, pair{slot, w.number()})
+			ix.bytes -= oftenBytes
+		}
 	}
 	if d.memory.Kind == memory.KindTurn {
-		session := d.memory.Source.SessionID
+		in := &ix.sessions[ix.marks[slot].session]
 		if at, found := ix.position(slot); found {
-			ix.sessions[session] = slices.Delete(ix.sessions[session], at, at+1)
+			in.turns = slices.Delete(in.turns, at, at+1)
 		}
-		if len(ix.sessions[session]) == 0 {
-			delete(ix.sessions, session)
+		if len(in.turns) == 0 {
+			ix.sessionCount--
 		}
 	}
 	if len(d.memory.Forgotten) > 0 {
@@ -220,7 +278,7 @@ func (ix *Index) kill(slot int32) {
 	}
 	delete(ix.slots, d.memory.ID)
 	ix.bytes -= d.size()
-	d.memory, d.words, ix.session[slot] = nil, nil, -1
+	d.memory, d.words, ix.marks[slot].session = nil, nil, isDead
 	ix.dead++
 }
 
@@ -240,17 +298,13 @@ func (ix *Index) pack() {
 			if d.vector >= 0 {
 				e.Vector = ix.vectors.row(d.vector)
 			}
-			for _, c := range d.words {
-				e.Terms[ix.names[c.word]] = int(c.freq)
+			for _, w := range d.words {
+				e.Terms[ix.names[w.number()]] = ix.freqOf(w, int32(i), w.number())
 			}
 			fresh.add(&e)
 		}
 	}
-	ix.docs, ix.lengths, ix.session, ix.vectors = fresh.docs, fresh.lengths, fresh.session, fresh.vectors
-	ix.slots, ix.words, ix.names = fresh.slots, fresh.words, fresh.names
-	ix.sessions, ix.expiring, ix.dead, ix.bytes = fresh.sessions, fresh.expiring, 0, fresh.bytes
-	ix.sessionNames, ix.sessionNumbers = fresh.sessionNames, fresh.sessionNumbers
-	ix.departing, ix.citing, ix.forgotten = fresh.departing, fresh.citing, fresh.forgotten
+	ix.contents = fresh.contents
 }
 
 // expire kills the memories that have expired by now, and reports whether there

@@ -3,8 +3,6 @@ package index
 import (
 	"container/heap"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/memoryd/memoryd/memory"
@@ -28,6 +26,7 @@ type search struct {
 	terms map[int32]int // a word's number to its index in q.Terms
 	mask  uint64        // the last bits of the numbers in terms
 	stats memory.Stats
+	norm  float64 // of q.Vector
 	// scores are the lexical scores of all slots.
 	scores []float64
 	// cosines are those of all slots with q.Vector; nil if there is none.
@@ -48,13 +47,7 @@ func (s *search) run() memory.Found {
 			s.stats.DF[i] = w.df
 		}
 	}
-	measured := s.measure()
-	if s.q.Sessions {
-		s.sessions()
-	}
-	hits := s.lexical()
-	measured()
-	hits = append(hits, s.dense()...)
+	hits := s.lists()
 	if s.q.Cited {
 		hits = append(hits, s.cited(hits)...)
 	}
@@ -66,45 +59,6 @@ func (s *search) run() memory.Found {
 	return out
 }
 
-// bit is the place of a word number in search.mask, which rules most words out
-// faster than a map does.
-func bit(number int32) uint64 { return 1 << (number & 63) }
-
-// sessions counts the turns of each session that have each word.
-func (s *search) sessions() {
-	s.stats.SessionCount = len(s.ix.sessions)
-	rows := make([]int, len(s.ix.sessionNames)) // a session's number to its row in counts, from 1
-	var numbers []int32                         // of the sessions, by row
-	var counts []int                            // one row a session, one column a word
-	n := len(s.words)
-	for i, w := range s.words {
-		if w == nil {
-			continue
-		}
-		for _, p := range w.list {
-			session := s.ix.session[p.slot]
-			if session < 0 {
-				continue
-			}
-			row := rows[session]
-			if row == 0 {
-				numbers = append(numbers, session)
-				counts = slices.Grow(counts, n)[:len(counts)+n]
-				row = len(numbers)
-				rows[session] = row
-			}
-			counts[(row-1)*n+i]++
-		}
-	}
-	s.stats.Sessions = make(map[string]memory.SessionStats, len(numbers))
-	for row, number := range numbers {
-		name := s.ix.sessionNames[number]
-		s.stats.Sessions[name] = memory.SessionStats{
-			Turns: len(s.ix.sessions[name]), DF: counts[row*n : (row+1)*n : (row+1)*n],
-		}
-	}
-}
-
 // cited is the turns that the facts among the hits cite.
 func (s *search) cited(hits []int32) (out []int32) {
 	citations := memory.Citations{}
@@ -112,8 +66,12 @@ func (s *search) cited(hits []int32) (out []int32) {
 		citations.Cite(s.ix.docs[slot].memory)
 	}
 	for session, events := range citations {
-		for _, slot := range s.ix.sessions[session] {
-			if events[s.ix.docs[slot].memory.Source.EventID()] {
+		var hashes []uint32
+		for event := range events {
+			hashes = append(hashes, hashed(event))
+		}
+		for _, slot := range s.ix.turnsOf(session) {
+			if slices.Contains(hashes, s.ix.marks[slot].event) && events[s.ix.docs[slot].memory.Source.EventID()] {
 				out = append(out, slot)
 			}
 		}
@@ -121,96 +79,11 @@ func (s *search) cited(hits []int32) (out []int32) {
 	return out
 }
 
-// lexical gives the slots of the Limit best by BM25.
-func (s *search) lexical() []int32 {
-	s.scores = make([]float64, len(s.ix.docs))
-	var saturated saturation
-	for _, w := range s.words {
-		if w == nil {
-			continue
-		}
-		idf := memory.IDF(s.stats.Docs, w.df)
-		for _, p := range w.list {
-			s.scores[p.slot] += idf * saturated.of(p.freq, s.ix.lengths[p.slot])
-		}
-	}
-	best := s.best(s.q.Match)
-	for slot, score := range s.scores {
-		if score > 0 {
-			best.offer(int32(slot), score)
-		}
-	}
-	return best.slots()
-}
-
-// saturation remembers values of memory.Saturate, which costs a division, for the
-// frequencies and lengths that most memories have.
-type saturation [4][128]float64
-
-func (known *saturation) of(freq, length int32) float64 {
-	if freq >= int32(len(known)) || length >= int32(len(known[0])) {
-		return memory.Saturate(float64(freq), float64(length))
-	}
-	value := &known[freq][length]
-	if *value == 0 {
-		*value = memory.Saturate(float64(freq), float64(length))
-	}
-	return *value
-}
-
-// helped is how many blocks of vectors an index has from which on a second core
-// helps to measure them.
-const helped = 8
-
-// measure begins to set s.cosines, and returns a function that does the rest of it
-// and waits for the end. In a large index a second core measures meanwhile. One more
-// at most: the others are for other searches.
-//
-// The cosines are exact, as stored vectors are of unit length; see memory.Write.
-func (s *search) measure() (rest func()) {
-	v := &s.ix.vectors
-	length := norm(s.q.Vector)
-	if s.q.Vector == nil || length == 0 || len(s.q.Vector) != v.dim {
-		return func() {}
-	}
-	s.cosines = make([]float64, len(s.ix.docs))
-	var next atomic.Int32 // block
-	work := func() {
-		var dots [blockRows]float32
-		for block := int(next.Add(1)) - 1; block < len(v.blocks); block = int(next.Add(1)) - 1 {
-			v.dots(block, s.q.Vector, dots[:])
-			from := block * blockRows
-			for i, slot := range v.slots[from:min(from+blockRows, len(v.slots))] {
-				s.cosines[slot] = float64(dots[i]) / length
-			}
-		}
-	}
-	var helper sync.WaitGroup
-	if len(v.blocks) >= helped {
-		helper.Go(work)
-	}
-	return func() {
-		work()
-		helper.Wait()
-	}
-}
-
-// dense gives the slots of the Limit best by cosine.
-func (s *search) dense() []int32 {
-	best := s.best(s.q.Match)
-	for slot, c := range s.cosines {
-		if c > 0 {
-			best.offer(int32(slot), c)
-		}
-	}
-	return best.slots()
-}
-
 // runs are the hits with the turns around them; see memory.Found.
 func (s *search) runs(hits []int32) (out [][]memory.Candidate) {
 	positions := map[int32][]int{} // of the hits in each session
 	for _, slot := range hits {
-		if session := s.ix.session[slot]; session >= 0 {
+		if session := s.ix.marks[slot].session; session >= 0 {
 			at, _ := s.ix.position(slot)
 			positions[session] = append(positions[session], at)
 		} else {
@@ -220,7 +93,7 @@ func (s *search) runs(hits []int32) (out [][]memory.Candidate) {
 	}
 	for session, at := range positions {
 		slices.Sort(at)
-		turns := s.ix.sessions[s.ix.sessionNames[session]]
+		turns := s.ix.sessions[session].turns
 		if s.ix.forgotten > 0 && !s.q.History {
 			turns, at = s.remembered(turns, at)
 		}
@@ -254,14 +127,15 @@ func (s *search) candidates(slots []int32) []memory.Candidate {
 	freqs := make([]int, len(slots)*n)
 	for i, slot := range slots {
 		d, c := &s.ix.docs[slot], &out[i]
-		c.Memory, c.Length, c.Match = d.memory, int(s.ix.lengths[slot]), s.q.Match(d.memory, s.now)
+		c.Memory, c.Length, c.Match = d.memory, int(s.ix.marks[slot].length), s.q.Match(d.memory, s.now)
 		c.Freqs = freqs[i*n : (i+1)*n : (i+1)*n]
 		for _, have := range d.words {
-			if s.mask&bit(have.word) == 0 {
+			number := have.number()
+			if s.mask&bit(number) == 0 {
 				continue
 			}
-			if t, ok := s.terms[have.word]; ok {
-				c.Freqs[t] = int(have.freq)
+			if t, ok := s.terms[number]; ok {
+				c.Freqs[t] = s.ix.freqOf(have, slot, number)
 			}
 		}
 		if s.cosines != nil {

@@ -13,14 +13,14 @@ import (
 const (
 	slotBytes    = 36 // of a live memory, in Index.slots
 	wordBytes    = 48 + 36 + 16
-	postingBytes = int64(unsafe.Sizeof(posting{}))
-	countBytes   = int64(unsafe.Sizeof(count{}))
-	docBytes     = int64(unsafe.Sizeof(doc{}))
+	packedBytes  = 4
+	oftenBytes   = 24 // of an entry in Index.often
+	docBytes     = int64(unsafe.Sizeof(doc{}) + unsafe.Sizeof(mark{}))
 	memoryBytes  = int64(unsafe.Sizeof(memory.Memory{}))
-	sessionBytes = 36 + 16 + 60 // in its three tables
-	turnBytes    = 6            // in the order of its session
-	citingBytes  = 72 + 8       // of a fact in Index.citing
-	termBytes    = 40           // of an entry in memory.Terms
+	sessionBytes = 36 + 50 // in its two tables
+	sharedBytes  = 48      // of an entry in Index.shared
+	citingBytes  = 72 + 8  // of a fact in Index.citing
+	termBytes    = 40      // of an entry in memory.Terms
 	queuedBytes  = int64(unsafe.Sizeof(queued{})) + 64
 )
 
@@ -28,10 +28,10 @@ const (
 // multiples of 8 to 16 bytes.
 func stringBytes(s string) int64 { return int64(len(s)+15) &^ 15 }
 
-// memorySize is what a memory takes.
+// memorySize is what a memory takes without the strings that memories share.
 func memorySize(m *memory.Memory) int64 {
-	n := memoryBytes + stringBytes(m.ID) + stringBytes(m.App) + stringBytes(m.User) + stringBytes(string(m.Kind)) +
-		stringBytes(m.Fact) + stringBytes(m.Author) + stringBytes(m.SupersededBy) + stringBytes(m.Source.Quote)
+	n := memoryBytes + stringBytes(m.ID) + stringBytes(m.Fact) + stringBytes(m.SupersededBy) +
+		stringBytes(m.Source.Quote)
 	for _, list := range [][]string{m.Topics, m.Source.EventIDs, m.Forgotten} {
 		n += int64(cap(list)) * int64(unsafe.Sizeof(""))
 		for _, s := range list {
@@ -47,17 +47,19 @@ func memorySize(m *memory.Memory) int64 {
 // size is what a live memory takes in an index, without its vector, its postings
 // and its place in Index.docs.
 func (d *doc) size() int64 {
-	n := slotBytes + memorySize(d.memory) + countBytes*int64(cap(d.words))
+	n := slotBytes + memorySize(d.memory) + packedBytes*int64(cap(d.words))
 	if d.memory.Kind != memory.KindTurn {
-		return n + stringBytes(d.memory.Source.SessionID)
+		n += stringBytes(d.memory.Source.SessionID)
 	}
-	return n + turnBytes
+	return n
 }
 
 // Size is what an entry takes while it is queued, in bytes, and about what it takes in
 // an index.
 func (e *Entry) Size() int64 {
-	n := queuedBytes + memorySize(&e.Memory) + stringBytes(e.Memory.Source.SessionID) + 4*int64(cap(e.Vector))
+	m := &e.Memory
+	n := queuedBytes + memorySize(m) + stringBytes(m.App) + stringBytes(m.User) + stringBytes(string(m.Kind)) +
+		stringBytes(m.Author) + stringBytes(m.Source.SessionID) + 4*int64(cap(e.Vector))
 	for term := range e.Terms {
 		n += termBytes + stringBytes(term)
 	}
@@ -69,7 +71,6 @@ func (e *Entry) Size() int64 {
 func (ix *Index) size() (bytes int64, empty bool) {
 	ix.mu.RLock()
 	defer ix.mu.RUnlock()
-	bytes = ix.bytes + ix.vectors.bytes() + docBytes*int64(cap(ix.docs)) +
-		4*int64(cap(ix.departing)+cap(ix.lengths)+cap(ix.session))
+	bytes = ix.bytes + ix.vectors.bytes() + docBytes*int64(cap(ix.docs)) + 4*int64(cap(ix.departing))
 	return bytes, len(ix.slots) == 0
 }

@@ -14,12 +14,11 @@ func (s *search) succession() []memory.Candidate {
 	var out []int32
 	for _, slot := range s.found {
 		inRuns[slot] = true
-		d := &s.ix.docs[slot]
-		session := s.ix.session[slot]
+		session := s.ix.marks[slot].session
 		if session < 0 {
 			continue
 		}
-		for _, fact := range s.ix.citing[cited{session, d.memory.Source.EventID()}] {
+		for _, fact := range s.ix.citing[cited{session, s.ix.docs[slot].memory.Source.EventID()}] {
 			if f := &s.ix.docs[fact]; f.memory != nil && f.memory.Departs(at) {
 				out = append(out, fact)
 			}

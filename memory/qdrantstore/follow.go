@@ -165,7 +165,7 @@ func readEntry(payload map[string]*qdrant.Value, vectors *qdrant.VectorsOutput) 
 	if err := decode(payload[docField].GetStringValue(), &e.Memory); err != nil {
 		return nil, false, err
 	}
-	if e.Terms, err = readTerms(payload[termsField].GetStringValue()); err != nil {
+	if e.Terms, err = memory.DecodeTerms(payload[termsField].GetStringValue()); err != nil {
 		return nil, false, err
 	}
 	e.Vector = vectors.GetVectors().GetVectors()[dense].GetDense().GetData()

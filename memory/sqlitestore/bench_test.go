@@ -3,10 +3,14 @@ package sqlitestore_test
 import (
 	"context"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
@@ -80,5 +84,61 @@ func BenchmarkMove(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.StartTimer()
+	}
+}
+
+// BenchmarkCold measures the first search of a scope, which reads its memories from the
+// file.
+func BenchmarkCold(b *testing.B) {
+	for _, n := range []int{1000, 50_000} {
+		b.Run(fmt.Sprint("memories=", n), func(b *testing.B) {
+			path := filepath.Join(b.TempDir(), "memoryd.db")
+			model := memory.Model{Embedder: "e", Dimension: 256, Analyzer: "words"}
+			scope := memory.Scope{App: "app", User: "ann"}
+			open := func() (*sqlitedb.DB, *sqlitestore.Store) {
+				db, err := sqlitedb.Open(path, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				s, err := sqlitestore.New(db, model, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				return db, s
+			}
+			db, s := open()
+			r := rand.New(rand.NewPCG(1, 2))
+			for from := 0; from < n; from += 500 {
+				var writes []memory.Write
+				for i := from; i < from+500; i++ {
+					vector, terms := make([]float32, 256), memory.Terms{}
+					vector[i%256] = 1
+					var words []string
+					for range 20 {
+						words = append(words, fmt.Sprint("word", int(math.Pow(10_000, r.Float64()))))
+						terms[words[len(words)-1]]++
+					}
+					writes = append(writes, memory.Write{Actor: "bench", Terms: terms, Vector: vector, Memory: memory.Memory{
+						ID: uuid.NewString(), Scope: scope, Kind: memory.KindTurn, Author: "user",
+						Fact: strings.Join(words, " "), Timestamp: time.Unix(int64(i), 0),
+						Source: memory.Source{SessionID: fmt.Sprint("session", i/20), EventIDs: []string{fmt.Sprint("e", i)}}}})
+				}
+				if _, err := s.Put(b.Context(), scope, writes); err != nil {
+					b.Fatal(err)
+				}
+			}
+			db.Close()
+			for b.Loop() {
+				b.StopTimer()
+				db, s := open()
+				b.StartTimer()
+				if _, err := s.Search(b.Context(), scope, memory.Query{Terms: []string{"word1"}, Limit: 10}); err != nil {
+					b.Fatal(err)
+				}
+				b.StopTimer()
+				db.Close()
+				b.StartTimer()
+			}
+		})
 	}
 }

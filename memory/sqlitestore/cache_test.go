@@ -104,7 +104,7 @@ func TestScopesWithoutMemories(t *testing.T) {
 	}
 }
 
-// The bytes that the cache counts are those of the heap, give or take a third: for
+// The bytes that the cache counts are those of the heap, give or take a tenth: for
 // few large scopes and many small ones, after memories have changed, were deleted
 // and have expired, and with writes queued.
 func TestCacheFollowsHeap(t *testing.T) {
@@ -172,7 +172,7 @@ func TestCacheFollowsHeap(t *testing.T) {
 			}
 			held, counted := liveHeap()-before, s.CacheStats().Bytes
 			t.Logf("%d bytes held, %d counted: %.2f", held, counted, float64(held)/float64(counted))
-			if held > counted*4/3 || held < counted*2/3 {
+			if held > counted*11/10 || held < counted*9/10 {
 				t.Errorf("%d bytes held, %d counted", held, counted)
 			}
 			runtime.KeepAlive(s)
@@ -241,7 +241,7 @@ func TestLoadInPages(t *testing.T) {
 	if found.Stats.Docs != 3*loadRows { // one more, two less
 		t.Errorf("%d memories, want %d", found.Stats.Docs, 3*loadRows)
 	}
-	if pages != 3 {
+	if pages < 3 || pages > 4 { // a page that was read early may have what was deleted
 		t.Errorf("read in %d pages", pages)
 	}
 }

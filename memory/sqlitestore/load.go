@@ -4,6 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"math"
+	"slices"
+
+	"github.com/sourcegraph/conc"
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
@@ -30,39 +33,65 @@ type position struct {
 	id        string
 }
 
+// loaded is a page of a load.
+type loaded struct {
+	page []stored
+	to   position
+	err  error
+}
+
 // load reads all live memories of a scope from the file. The cache queues writes
 // meanwhile. So a memory that a write moves from a later page to an earlier one
 // is in the queue, and one that is read twice is the same or newer the second
 // time.
 func (s *Store) load(ctx context.Context, scope memory.Scope, take func([]*index.Entry)) (index.Refresh, error) {
-	from := position{timestamp: math.MinInt64}
-	for {
-		page, to, err := s.loadPage(ctx, scope, from)
-		if sqlitedb.IsDamage(err) {
+	for next := s.loadBehind(ctx, scope, position{timestamp: math.MinInt64}); ; {
+		p := <-next
+		if sqlitedb.IsDamage(p.err) {
 			return nil, s.loadAround(ctx, scope, take)
 		}
-		if err != nil || len(page) == 0 {
-			return nil, err
+		if p.err != nil || len(p.page) == 0 {
+			return nil, p.err
 		}
-		take(s.entries(scope, page))
-		from = to
+		next = s.loadBehind(ctx, scope, p.to) // while this one is decoded
+		take(s.entries(scope, p.page))
 	}
 }
+
+// loadBehind is loadPage in the background.
+func (s *Store) loadBehind(ctx context.Context, scope memory.Scope, from position) <-chan loaded {
+	out := make(chan loaded, 1)
+	go func() {
+		var p loaded
+		p.page, p.to, p.err = s.loadPage(ctx, scope, from)
+		out <- p
+	}()
+	return out
+}
+
+// decodedTogether is how many memories one goroutine decodes.
+const decodedTogether = 100
 
 // entries decodes stored memories. It leaves out those that have expired, and those
 // that cannot be read.
 func (s *Store) entries(scope memory.Scope, page []stored) []*index.Entry {
-	out := make([]*index.Entry, 0, len(page))
+	out := make([]*index.Entry, len(page))
 	now := s.now()
-	for i := range page {
-		e, err := page[i].decode()
-		if err != nil {
-			s.unreadable(scope, page[i].id, err)
-		} else if e.Memory.Live(now) {
-			out = append(out, e)
-		}
+	var all conc.WaitGroup
+	for from := 0; from < len(page); from += decodedTogether {
+		all.Go(func() {
+			for i := from; i < min(from+decodedTogether, len(page)); i++ {
+				e, err := page[i].decode()
+				if err != nil {
+					s.unreadable(scope, page[i].id, err)
+				} else if e.Memory.Live(now) {
+					out[i] = e
+				}
+			}
+		})
 	}
-	return out
+	all.Wait()
+	return slices.DeleteFunc(out, func(e *index.Entry) bool { return e == nil })
 }
 
 // loadPage reads the next memories behind a position, at least one if there are
@@ -97,10 +126,13 @@ func (m *stored) decode() (*index.Entry, error) {
 	if err := decode(m.doc, &e.Memory); err != nil {
 		return nil, err
 	}
-	if err := decode(m.terms, &e.Terms); err != nil {
+	terms, err := sqlitedb.Unseal(m.terms)
+	if err != nil {
 		return nil, err
 	}
-	var err error
+	if e.Terms, err = memory.DecodeTerms(string(terms)); err != nil {
+		return nil, err
+	}
 	e.Vector, err = bytesVector(m.vector)
 	return e, err
 }

@@ -1,0 +1,119 @@
+package index
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// random is a memory with some words, one of them often.
+func random(r *rand.Rand, id int, revision int64, dimension int) *Entry {
+	e := &Entry{Memory: memory.Memory{
+		ID: fmt.Sprint("m", id), Scope: ann, Kind: memory.KindTurn, Fact: "f", Author: fmt.Sprint("author", r.IntN(3)),
+		Timestamp: time.Unix(int64(r.IntN(1000)), 0), Revision: revision,
+		Source: memory.Source{SessionID: fmt.Sprint("s", r.IntN(5)), EventIDs: []string{fmt.Sprint("e", id)}},
+	}, Terms: memory.Terms{}}
+	for range r.IntN(6) {
+		e.Terms[fmt.Sprint("w", r.IntN(20))] = 1 + r.IntN(3)
+	}
+	e.Terms[fmt.Sprint("often", r.IntN(3))] = manyFreq - 2 + r.IntN(100)
+	if r.IntN(10) > 0 {
+		e.Vector = make([]float32, dimension)
+		for i := range e.Vector {
+			e.Vector[i] = r.Float32() - .5
+		}
+		n := float32(norm(e.Vector))
+		for i := range e.Vector {
+			e.Vector[i] /= n
+		}
+	}
+	return e
+}
+
+// A search gives the memories with the words, frequencies and cosines that they have,
+// and the statistics of those alone, however they have changed, and whether one core
+// searches or several.
+func TestSearchGivesTheMemories(t *testing.T) {
+	const dimension = 3
+	for _, n := range []int{50, 3000, 3 * helped * blockRows} {
+		r := rand.New(rand.NewPCG(1, uint64(n)))
+		ix, has := newIndex(), map[string]*Entry{}
+		for i := range n {
+			e := random(r, r.IntN(2*n/3), int64(i+1), dimension)
+			ix.Put(e)
+			has[e.Memory.ID] = e
+			if i%7 == 0 {
+				gone := fmt.Sprint("m", r.IntN(n))
+				ix.Remove(gone, int64(i+2))
+				delete(has, gone)
+			}
+		}
+		for range 20 {
+			question := random(r, 0, 1, dimension)
+			q := memory.Query{Vector: question.Vector, Limit: 5, Context: 1, Sessions: true}
+			for term := range question.Terms {
+				q.Terms = append(q.Terms, term)
+			}
+			found := ix.Search(&q, time.Now())
+			check(t, &found, &q, has)
+		}
+	}
+}
+
+// check compares what was found with what a walk over all memories finds.
+func check(t *testing.T, found *memory.Found, q *memory.Query, has map[string]*Entry) {
+	t.Helper()
+	want := memory.Stats{Docs: len(has), DF: make([]int, len(q.Terms))}
+	sessions := map[string]int{}
+	for _, e := range has {
+		sessions[e.Memory.Source.SessionID]++
+		for i, term := range q.Terms {
+			if e.Terms[term] > 0 {
+				want.DF[i]++
+			}
+		}
+	}
+	if s := found.Stats; s.Docs != want.Docs || !slices.Equal(s.DF, want.DF) || s.SessionCount != len(sessions) {
+		t.Fatalf("statistics %+v, want %+v and %d sessions", s, want, len(sessions))
+	}
+	best := 0.0
+	for _, e := range has {
+		if e.Vector != nil && q.Vector != nil {
+			best = max(best, cosine(e.Vector, q.Vector))
+		}
+	}
+	closest := 0.0
+	for _, run := range found.Runs {
+		for _, c := range run {
+			e := has[c.Memory.ID]
+			if e == nil || e.Memory.Revision != c.Memory.Revision || e.Memory.Author != c.Memory.Author {
+				t.Fatalf("%+v is not what is stored: %+v", c.Memory, e)
+			}
+			for i, term := range q.Terms {
+				if c.Freqs[i] != e.Terms[term] {
+					t.Fatalf("%s has %q %d times, not %d", c.Memory.ID, term, e.Terms[term], c.Freqs[i])
+				}
+			}
+			if c.Length != e.Terms.Length() {
+				t.Fatalf("%s has %d words, not %d", c.Memory.ID, e.Terms.Length(), c.Length)
+			}
+			closest = max(closest, c.Cosine)
+		}
+	}
+	if math.Abs(closest-best) > 1e-6 {
+		t.Fatalf("the closest has %v, not %v", closest, best)
+	}
+}
+
+// cosine is that of a vector of unit length with another.
+func cosine(unit, other []float32) (sum float64) {
+	for i, x := range unit {
+		sum += float64(x) * float64(other[i])
+	}
+	return sum / norm(other)
+}
