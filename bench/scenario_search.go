@@ -73,6 +73,10 @@ func (b *Bench) searches(ctx context.Context) error {
 		r.figure(ratio(float64(n.Load()), part.time.Seconds()), "/s", "searches by %d clients", part.clients)
 		r.most(0, float64(k.Sent-k.OK), "", "searches that were not answered")
 	}
+	x := b.sampler.sample(ctx)
+	r.figure(x.Resident, "MB", "resident size after the searches")
+	r.figure(ratio(b.sampler.metrics(ctx)["memoryd_cache_bytes"], float64(o.Users*o.Events)), "bytes",
+		"index that a memory takes")
 	return ctx.Err()
 }
 

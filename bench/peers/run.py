@@ -185,7 +185,7 @@ def report(runs: list[Run]) -> None:
                          "asked as another user", "errors"], faults)
     for run in runs:
         if "failed" in run.row:
-            print(f"{run.place.name}: not measured: {run.row['failed']}")
+            print(f"{run.place.name}: failed: {run.row['failed']}")
 
 
 def say(message: str) -> None:
@@ -205,22 +205,27 @@ def main() -> None:
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="peers-"))
     environments = Path(options.environments).resolve()
-    port = peer.free_ports(1)[0]
+    peers = options.peers.split(",")
+    port, *ports = peer.free_ports(1 + 4 * len(peers))
     embedder = peer.start(peer.Program([str(environments / "embedserver"), str(port)], port), str(folder))
     runs: list[Run] = []
     try:
-        for name in options.peers.split(","):
+        for i, name in enumerate(peers):
             own = folder / name
             own.mkdir()
             runs.append(Run(peer.Place(
                 name, str(own), str(environments), f"http://127.0.0.1:{port}/v1",
                 *(str(Path(shutil.which(p) or p).resolve()) for p in (options.memoryd, options.qdrant)),
-                peer.free_ports(4))))
+                ports[4 * i:4 * i + 4])))
         measure(runs, options.users, options.memories, options.limit, options.seconds)
         for run in runs:
-            if "failed" not in run.row:
+            if "failed" in run.row:
+                continue
+            try:
                 check(run)
                 say(f"{run.place.name}: {run.row['killed']}")
+            except (OSError, RuntimeError) as err:
+                run.row["failed"] = str(err)
         report(runs)
     finally:
         for run in runs:
