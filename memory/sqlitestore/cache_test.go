@@ -2,6 +2,7 @@ package sqlitestore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -199,6 +200,25 @@ func TestEmptiedScope(t *testing.T) {
 	}
 	if c := s.CacheStats(); c.Bytes != 0 || c.Scopes != 0 {
 		t.Errorf("after all have expired: %+v", c)
+	}
+}
+
+// A reading whose context ends fails, however far it has come: nothing that is missing
+// passes for the whole.
+func TestLoadCancelled(t *testing.T) {
+	s := store(t, 0, nil)
+	put(t, s, ann, turns(ann, 3*loadRows+1))
+	for at := 1; at <= 3; at++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		pages := 0
+		if _, err := s.load(ctx, ann, func([]*index.Entry) {
+			if pages++; pages == at {
+				cancel()
+			}
+		}); !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled at page %d: %v after %d pages", at, err, pages)
+		}
+		cancel()
 	}
 }
 
