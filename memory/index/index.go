@@ -61,7 +61,7 @@ type mark struct {
 	event   uint32 // a hash of a turn's event
 }
 
-// eventSeed makes the hashes of events, of each process others.
+// eventSeed is the seed of the hashes of events. Each process has its own.
 var eventSeed = maphash.MakeSeed()
 
 // hashed is a hash of an event.

@@ -117,3 +117,22 @@ func cosine(unit, other []float32) (sum float64) {
 	}
 	return sum / norm(other)
 }
+
+// A block of vectors has no more room than its vectors will need, and one that is not
+// full has room for a quarter more at most.
+func TestBlocksHaveNoSpareRoom(t *testing.T) {
+	const dimension = 5
+	var v vectors
+	for i := range int32(2*blockRows + blockRows/2) {
+		v.add(i, []float32{float32(i), 1, 2, 3, 4})
+		last := v.blocks[len(v.blocks)-1]
+		if room := cap(last); room > blockRows*dimension || 4*room > 5*len(last)+4*dimension {
+			t.Fatalf("room for %d numbers after %d", room, len(last))
+		}
+	}
+	for i := range int32(len(v.slots)) {
+		if got := v.row(i)[0]; got != float32(i) {
+			t.Fatalf("row %d begins with %v", i, got)
+		}
+	}
+}

@@ -26,7 +26,6 @@ type search struct {
 	terms map[int32]int // a word's number to its index in q.Terms
 	mask  uint64        // the last bits of the numbers in terms
 	stats memory.Stats
-	norm  float64 // of q.Vector
 	// scores are the lexical scores of all slots.
 	scores []float64
 	// cosines are those of all slots with q.Vector; nil if there is none.

@@ -32,8 +32,9 @@ func (v *vectors) add(slot int32, vector []float32) (row int32) {
 		v.blocks = append(v.blocks, nil)
 	}
 	last := &v.blocks[len(v.blocks)-1]
-	if n := len(*last); n == cap(*last) { // append would make more room than a block needs
-		*last = append(make([]float32, 0, min(max(n+n/4, n+len(vector)), blockRows*v.dim)), *last...)
+	if n := len(*last); cap(*last)-n < v.dim { // append would make more room than a block needs
+		rows := n / v.dim
+		*last = append(make([]float32, 0, min(rows+max(rows/4, 1), blockRows)*v.dim), *last...)
 	}
 	*last = append(*last, vector...)
 	v.slots = append(v.slots, slot)

@@ -118,10 +118,12 @@ func BenchmarkCold(b *testing.B) {
 						words = append(words, fmt.Sprint("word", int(math.Pow(10_000, r.Float64()))))
 						terms[words[len(words)-1]]++
 					}
-					writes = append(writes, memory.Write{Actor: "bench", Terms: terms, Vector: vector, Memory: memory.Memory{
+					m := memory.Memory{
 						ID: uuid.NewString(), Scope: scope, Kind: memory.KindTurn, Author: "user",
 						Fact: strings.Join(words, " "), Timestamp: time.Unix(int64(i), 0),
-						Source: memory.Source{SessionID: fmt.Sprint("session", i/20), EventIDs: []string{fmt.Sprint("e", i)}}}})
+					}
+					m.Source = memory.Source{SessionID: fmt.Sprint("session", i/20), EventIDs: []string{fmt.Sprint("e", i)}}
+					writes = append(writes, memory.Write{Actor: "bench", Terms: terms, Vector: vector, Memory: m})
 				}
 				if _, err := s.Put(b.Context(), scope, writes); err != nil {
 					b.Fatal(err)
@@ -132,7 +134,8 @@ func BenchmarkCold(b *testing.B) {
 				b.StopTimer()
 				db, s := open()
 				b.StartTimer()
-				if _, err := s.Search(b.Context(), scope, memory.Query{Terms: []string{"word1"}, Limit: 10}); err != nil {
+				q := memory.Query{Terms: []string{"word1"}, Limit: 10}
+				if _, err := s.Search(b.Context(), scope, q); err != nil {
 					b.Fatal(err)
 				}
 				b.StopTimer()

@@ -63,7 +63,8 @@ func BenchmarkClusterAppend(b *testing.B) {
 	for b.Loop() {
 		begin := time.Now()
 		ours = append(ours, round(func(ctx context.Context, n int64, e sessionstore.Event) error {
-			_, err := s.Append(ctx, key(fmt.Sprint("user", n%sessions), "s"), []sessionstore.Event{e}, sessionstore.Append{})
+			_, err := s.Append(ctx, key(fmt.Sprint("user", n%sessions), "s"), []sessionstore.Event{e},
+				sessionstore.Append{})
 			return err
 		})...)
 		oursTook += time.Since(begin)

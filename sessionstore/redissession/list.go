@@ -47,8 +47,8 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list sessionstore.
 	return page, err
 }
 
-// stateRoom is how many bytes of states each of some scripts reads for a list at most,
-// so that all of them read no more than a page has room for; -1 if it shows none.
+// stateRoom is how many bytes of states one of some scripts may read for a list: the
+// scripts share the room of a page. It is -1 if the list shows no states.
 func stateRoom(list sessionstore.List, scripts int) int64 {
 	if list.NoState {
 		return -1

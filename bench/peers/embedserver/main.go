@@ -94,7 +94,7 @@ func embeddings(ctx context.Context, body io.Reader) (int, any) {
 			data[i].Embedding = base64.StdEncoding.EncodeToString(raw)
 		}
 	}
-	usage := map[string]int{"prompt_tokens": 0, "total_tokens": 0} // nobody pays for them
+	usage := map[string]int{"prompt_tokens": 0, "total_tokens": 0} // tokens are not counted
 	return http.StatusOK, map[string]any{"object": "list", "model": q.Model, "data": data, "usage": usage}
 }
 
