@@ -81,3 +81,10 @@ func Created(prepared []Event) []Event {
 	slices.SortStableFunc(out, func(a, b Event) int { return a.Timestamp.Compare(b.Timestamp) })
 	return out
 }
+
+// TooManySessions refuses one more session of a user who has as many as there may be.
+// A deleted session does not count, nor does a one-shot session.
+func TooManySessions(most int) error {
+	return memory.Refuse(time.Minute, "this user has its %d sessions: delete some: -user-sessions sets how many there"+
+		" may be", most)
+}

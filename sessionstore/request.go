@@ -23,6 +23,10 @@ type Request struct {
 	// Forget says that the only event is the confirmation that everything is to be
 	// forgotten. Its operation is about no session.
 	Forget bool `json:"forget,omitempty"`
+
+	// Traceparent is the place in a trace where the request was made, as a W3C header of
+	// that name has it, so that the worker can continue the trace. Empty without traces.
+	Traceparent string `json:"traceparent,omitempty"`
 }
 
 // Doc is the request without its ID, as JSON for a store to keep.

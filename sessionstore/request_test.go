@@ -13,7 +13,7 @@ var shopper = memory.Scope{App: "shop", User: "ann"}
 
 // A stored request is read as it was.
 func TestReadRequest(t *testing.T) {
-	for _, r := range []sessionstore.Request{{}, {DisableConsolidation: true}, {Facts: true}} {
+	for _, r := range []sessionstore.Request{{}, {DisableConsolidation: true}, {Facts: true}, {Traceparent: "00-1-2-01"}} {
 		r.ID = sessionstore.OperationID(shopper, "plain:of:x") // a request that is stored is not read from an id
 		doc, err := r.Doc()
 		if err != nil {

@@ -85,7 +85,9 @@ type Page struct {
 // with ErrUnavailable.
 type Store interface {
 	// Create makes a session. It trims space around key.ID, and replaces a blank
-	// id by a UUID. ErrExists if the id is in use.
+	// id by a UUID. ErrExists if the id is in use. If the user has as many sessions as
+	// the store allows, the error is ErrExhausted; see [TooManySessions]. The same holds
+	// for an Append that would make one.
 	Create(ctx context.Context, key Key, create Create) (*Session, error)
 
 	// Get reads a session with a page of its events; ErrNotFound if the scope has

@@ -11,7 +11,7 @@ var appMarkKeys = regexp.MustCompile(`^(memoryd:\{a:[^/]*\}:)mark$`)
 // Accept has all processes go on with what is left after Redis has lost data, as if
 // nothing had been there. It returns in how many parts data was lost.
 func (s *Store) Accept(ctx context.Context) (parts int, err error) {
-	prefixes := []string{workPrefix}
+	prefixes := []string{workPrefix, keysPrefix}
 	for p := range partitions {
 		prefixes = append(prefixes, partitionPrefix(p))
 	}
@@ -29,6 +29,12 @@ func (s *Store) Accept(ctx context.Context) (parts int, err error) {
 		}
 		n, _ := v.(int64)
 		parts += int(n)
+		if n > 0 && prefix == keysPrefix {
+			// Nobody may call without a key because those that there were are gone.
+			if err := s.RequireKeys(ctx); err != nil {
+				return parts, err
+			}
+		}
 	}
 	return parts, nil
 }

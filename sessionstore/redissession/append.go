@@ -88,7 +88,7 @@ func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, s
 	answer, delivered, err := s.steps(ctx, box, mode, forApp, func(token, reserved string) []any {
 		args := []any{name(key.Scope), key.App, key.User, key.ID, s.clock(), mode, truth(!opts.ChangesState()),
 			operation, request, s.expired(), s.opts.TTL.Milliseconds(), s.lastDelivered(box), s.opts.MaxState, token,
-			reserved}
+			reserved, s.opts.MaxSessions}
 		args, sent = appendEvents(appendState(args, state), out.Events)
 		return args
 	})
@@ -100,6 +100,8 @@ func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, s
 		return out, memory.ErrExists
 	case "MISSING":
 		return out, s.missing(key.Scope)
+	case "SESSIONS":
+		return out, sessionstore.TooManySessions(s.opts.MaxSessions)
 	case "STATE":
 		owner := map[string]string{"s": "session", "u": "user"}[answer.text(1)]
 		return out, sessionstore.CheckState(owner, answer.num(2), answer.num(3), s.opts.MaxState)

@@ -13,3 +13,6 @@ func Client(s *Store) *redis.Client { return s.redis.(*redis.Client) }
 
 // DeliverHash names the script that brings changes to an app.
 func DeliverHash() string { return deliverScript.Hash() }
+
+// WaitLeaving waits until the places are back that Leave gives back.
+func (s *Store) WaitLeaving() { s.leaving.Wait() }

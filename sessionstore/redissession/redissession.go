@@ -29,9 +29,17 @@
 //
 // SCOPE is app/user: no id has a slash in it. The keys that all users of an app
 // share are in one slot, memoryd:{a:APP}: its state and that state's size, room in it
-// that is reserved for changes on their way, the list of its sessions, and the last
-// message applied of each partition. And memoryd:{work}:partitions
-// names the partitions that may have work.
+// that is reserved for changes on their way, the list of its sessions, its audit log (a
+// stream), and the last message applied of each partition. And memoryd:{work}:partitions
+// names the partitions that may have work. The counts of an app's quotas begin with
+// memoryd:{q:APP}/ and expire; see package quota.
+//
+// The keys of callers are in a slot of their own, memoryd:{keys}:
+//
+//	key:ID             hash: the key, with its hash in hexadecimal
+//	list, list:APP     zset, all of one score: time of making and id, of all keys and of an app's
+//	dead               zset: ids of keys that are revoked or expire, by when
+//	revision           string: how often keys changed
 //
 // # What is atomic
 //
@@ -65,6 +73,7 @@
 package redissession
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,6 +86,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/memoryd/memoryd/access"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -99,6 +109,9 @@ type Options struct {
 	// Now replaces the clock, for tests. By default times that several processes
 	// compare are those of Redis.
 	Now func() time.Time
+	// MaxSessions is how many sessions a user of an app may have. Defaults to any
+	// number. One that has expired may count until its place in the list is removed.
+	MaxSessions int
 	// Contain has reads fail with a memory.Damage where acknowledged data is gone and
 	// the answer may not be whole: what is missing may have been lost, and a list may
 	// lack sessions. By default reads give what is left.
@@ -109,9 +122,15 @@ type Options struct {
 	// as sessionstore.StateBytes counts them. Defaults to
 	// sessionstore.DefaultMaxState.
 	MaxState int64
+	// MaxKeys is how many keys an app may have. Defaults to access.MaxKeys.
+	MaxKeys int
+	// AuditEntries is how many entries the audit log of an app has, and some more.
+	// Defaults to access.DefaultAuditEntries.
+	AuditEntries int
 }
 
-// Store implements sessionstore.Store, Progress, Operations and Archive.
+// Store implements sessionstore.Store, Progress, Operations and Archive, access.Keys
+// and access.Audit.
 type Store struct {
 	redis redis.UniversalClient
 	// side is for renewals of leases, health and Watch. It has connections of its own,
@@ -122,6 +141,7 @@ type Store struct {
 	counts sessionstore.OperationCounts
 	// failures counts the calls that failed because of Redis.
 	failures atomic.Int64
+	hadKeys  atomic.Bool // there were keys of callers when this process looked
 
 	mu        sync.Mutex
 	enlisted  map[int]time.Time // partitions, and when this process put them into the work index
@@ -130,6 +150,8 @@ type Store struct {
 
 	marks  marks
 	health health
+
+	leaving sync.WaitGroup // calls that give places back; see Leave
 }
 
 var (
@@ -158,6 +180,7 @@ func Open(ctx context.Context, url string, opts *Options) (*Store, error) {
 	if s.opts.MaxState <= 0 {
 		s.opts.MaxState = sessionstore.DefaultMaxState
 	}
+	s.opts.AuditEntries = cmp.Or(s.opts.AuditEntries, access.DefaultAuditEntries)
 	var err error
 	if s.redis, err = connect(url, s.opts.Timeout, 0); err != nil {
 		return nil, err
@@ -181,7 +204,10 @@ func Open(ctx context.Context, url string, opts *Options) (*Store, error) {
 }
 
 // Close closes the connections.
-func (s *Store) Close() error { return errors.Join(s.redis.Close(), s.side.Close()) }
+func (s *Store) Close() error {
+	s.leaving.Wait()
+	return errors.Join(s.redis.Close(), s.side.Close())
+}
 
 // partitionOf returns the number of a scope's partition.
 func partitionOf(scope memory.Scope) int {

@@ -46,6 +46,14 @@ var (
 	deliverScript    = script("deliver", alone) // in the slot of an app; counts changes of its state
 	reserveScript    = script("reserve", alone)
 	appStateScript   = script("appstate", alone)
+	createKeyScript  = script("createkey", alone|write)
+	revokeKeyScript  = script("revokekey", alone|write)
+	rotateKeyScript  = script("rotatekey", alone|write)
+	requireScript    = script("requirekeys", alone|write)
+	touchKeysScript  = script("touchkeys", alone)
+	keyScript        = script("key", alone)
+	listKeysScript   = script("listkeys", alone)
+	revisionScript   = script("keysrevision", alone)
 	enlistScript     = redis.NewScript(source("enlist")) // in the slot of the work index
 	unlistScript     = redis.NewScript(source("unlist"))
 )

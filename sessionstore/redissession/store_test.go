@@ -24,7 +24,9 @@ func suite(t *testing.T, url string, flush func(testing.TB)) {
 		flush(t)
 		return sessiontest.Harness{
 			Open: func(t *testing.T, now func() time.Time) sessiontest.Backend {
-				return open(t, url, &redissession.Options{Now: now, MaxState: sessiontest.MaxState})
+				return open(t, url, &redissession.Options{Now: now, MaxState: sessiontest.MaxState,
+					MaxKeys: sessiontest.MaxKeys, MaxSessions: sessiontest.MaxSessions,
+					AuditEntries: sessiontest.AuditEntries})
 			},
 			Close: func(t *testing.T, b sessiontest.Backend) {
 				if err := b.(*redissession.Store).Close(); err != nil {

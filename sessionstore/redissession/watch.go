@@ -311,7 +311,7 @@ func nodeOf(info string) node {
 // lookAtMarks reads the marks of all partitions, and of the apps that this process
 // knows. So each process knows how far all of them had got at the last writes.
 func (s *Store) lookAtMarks(ctx context.Context) error {
-	prefixes := []string{workPrefix}
+	prefixes := []string{workPrefix, keysPrefix}
 	for p := range partitions {
 		prefixes = append(prefixes, partitionPrefix(p))
 	}
@@ -423,4 +423,15 @@ func (s *Store) Note() string {
 	s.health.mu.Lock()
 	defer s.health.mu.Unlock()
 	return strings.Join(s.health.notes, "; ")
+}
+
+// ClockApart is how far the clock of Redis is ahead of this machine's, to about the time
+// of a call.
+func (s *Store) ClockApart(ctx context.Context) (time.Duration, error) {
+	began := time.Now()
+	is, err := s.side.Time(ctx).Result()
+	if err != nil {
+		return 0, fmt.Errorf("read the clock of Redis: %w", s.kind(ctx, err))
+	}
+	return is.Sub(began.Add(time.Since(began) / 2)), nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/memoryd/memoryd/memory"
@@ -20,6 +21,8 @@ func limitCases() []testCase {
 		{"concurrent changes", limitConcurrent},
 		{"state that is too large already", limitShrinks},
 		{"a refused change", limitRefused},
+		{"sessions of a user", limitSessions},
+		{"concurrent sessions", limitConcurrentSessions},
 	}
 }
 
@@ -177,5 +180,73 @@ func limitRefused(f *fixture) {
 	f.idle("nothing was requested")
 	if err := f.set(key, "e1", fmt.Sprintf(`{"app:l":%s}`, text(MaxState-1000))); err != nil {
 		f.t.Errorf("a change within the limit, after those: %v", err)
+	}
+}
+
+// A user may have so many sessions. One more is refused, by Create and by an Append that
+// makes one, and stores nothing. Sessions that are there go on, other users have their
+// own number, a one-shot session counts for none, and a deleted one makes room.
+func limitSessions(f *fixture) {
+	refused := func(what string, err error) {
+		f.t.Helper()
+		if refusal := (*memory.Refusal)(nil); !errors.As(err, &refusal) || refusal.Flag() != "user-sessions" {
+			f.t.Errorf("%s: %v, want a refusal by -user-sessions", what, err)
+		}
+	}
+	for i := range MaxSessions {
+		f.create(session(ann, fmt.Sprint("s", i)), `{}`)
+	}
+	ctx, more := f.t.Context(), session(ann, "more")
+	event := func(id string) []sessionstore.Event { return []sessionstore.Event{f.sets(id, `{"user:k":1}`)} }
+	_, err := f.Create(ctx, more, sessionstore.Create{State: f.state(`{"user:k":1,"app:k":1}`), Events: event("a")})
+	refused("Create", err)
+	asked := &sessionstore.Request{ID: sessionstore.OperationID(ann, "x")}
+	_, err = f.Append(ctx, more, event("b"), sessionstore.Append{Create: true, Request: asked})
+	refused("Append", err)
+	f.missing(more)
+	_, err = f.Create(ctx, session(ann, "s0"), sessionstore.Create{})
+	f.isA("an id in use", err, memory.ErrExists)
+	if got := f.get(session(ann, "s0")); len(got.State) > 0 {
+		f.t.Errorf("a refused session has changed the state to %s", got.State)
+	}
+	look := sessionstore.Append{Create: true}
+	if _, err := f.Append(ctx, session(ann, "s0"), event("c"), look); err != nil {
+		f.t.Errorf("a session that is there: %v", err)
+	}
+	f.create(session(bob, "s"), `{}`)
+	f.create(session(memory.Scope{App: "other", User: ann.User}, "s"), `{}`)
+	asked = &sessionstore.Request{ID: sessionstore.OperationID(ann, "once")}
+	if _, err := f.Append(ctx, more, event("d"), sessionstore.Append{OneShot: true, Request: asked}); err != nil {
+		f.t.Errorf("a one-shot session: %v", err)
+	}
+	if err := f.Delete(ctx, session(ann, "s7")); err != nil {
+		f.t.Fatal(err)
+	}
+	f.create(more, `{}`)
+	_, err = f.Create(ctx, session(ann, "s7"), sessionstore.Create{})
+	refused("Create after a deletion and another", err)
+}
+
+// Of many that are made at once, exactly as many are there as may be.
+func limitConcurrentSessions(f *fixture) {
+	const more = 20
+	for i := range MaxSessions - more/2 {
+		f.create(session(ann, fmt.Sprint("s", i)), `{}`)
+	}
+	var made atomic.Int64
+	var all sync.WaitGroup
+	for i := range more {
+		all.Go(func() {
+			_, err := f.Create(f.t.Context(), session(ann, fmt.Sprint("m", i)), sessionstore.Create{})
+			if err == nil {
+				made.Add(1)
+			} else if !errors.Is(err, memory.ErrExhausted) {
+				f.t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if made.Load() != more/2 {
+		f.t.Errorf("%d were made, want %d", made.Load(), more/2)
 	}
 }

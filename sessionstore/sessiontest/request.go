@@ -24,7 +24,8 @@ func requestCases() []testCase {
 // and after an upgrade.
 func requestKept(f *fixture) {
 	for _, r := range []sessionstore.Request{{}, {DisableConsolidation: true}, {Facts: true}, {Forget: true},
-		{DisableConsolidation: true, Facts: true}} {
+		{DisableConsolidation: true, Facts: true},
+		{Traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}} {
 		key := session(ann, "s1")
 		op := f.askWith(key, sessionstore.Append{Create: true, Request: &r}, f.said("e1"))
 		r.ID = op.ID

@@ -1,6 +1,6 @@
 // Package sessiontest is the suite that every session store passes. Each case is
 // one promise of [sessionstore.Store], [sessionstore.Progress],
-// [sessionstore.Operations] or [sessionstore.Archive], so that the suite is their
+// [sessionstore.Operations], [sessionstore.Archive], [access.Keys] or [access.Audit], so that the suite is their
 // specification. The comment of a case states the promise, and then who relies on
 // it. A new promise is a new case here first.
 //
@@ -39,6 +39,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memoryd/memoryd/access"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
@@ -49,13 +50,16 @@ type Backend interface {
 	sessionstore.Operations
 	sessionstore.Archive
 	sessionstore.Audited
+	access.Keys
+	access.Audit
 }
 
 // Harness is a place that keeps data, empty at first, and how to open and close
 // it.
 type Harness struct {
-	// Open opens the place, or fails the test. now is the backend's only clock, and
-	// its limit on a state is MaxState. The
+	// Open opens the place, or fails the test. now is the backend's only clock, its limit
+	// on a state is MaxState, that on the keys of an app is MaxKeys, that on the sessions
+	// of a user is MaxSessions, and that on the audit log of an app is AuditEntries. The
 	// suite has one Backend open at a time. It closes one and opens another to
 	// check what a restart keeps.
 	Open func(t *testing.T, now func() time.Time) Backend
@@ -70,6 +74,13 @@ type Harness struct {
 
 // MaxState is the limit on the state of one owner that Harness.Open sets, in bytes.
 const MaxState = 1 << 20
+
+// MaxKeys is how many keys of callers an app may have in a backend that Harness.Open
+// opens.
+const MaxKeys = 30
+
+// MaxSessions is how many sessions a user may have in a backend that Harness.Open opens.
+const MaxSessions = 130
 
 // Run runs every case, each in a subtest with a Harness of its own.
 func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
@@ -100,6 +111,8 @@ func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
 		{"OneShot", oneShotCases()},
 		{"Restart", restartCases()},
 		{"Archive", archiveCases()},
+		{"CallerKeys", callerKeyCases()},
+		{"AuditLog", auditLogCases()},
 	}
 	for _, s := range subjects {
 		t.Run(s.name, func(t *testing.T) {

@@ -79,7 +79,7 @@ func (s *Store) target(tx *sqlitedb.Tx, key sessionstore.Key, opts sessionstore.
 	}
 	row, err := findSession(tx.QueryRow(selectSession, key.App, key.User, key.ID))
 	if errors.Is(err, memory.ErrNotFound) && opts.Create {
-		return insertSession(tx, key, s.now(), false)
+		return s.newSession(tx, key)
 	}
 	return row, err
 }

@@ -2,6 +2,7 @@ package sqlitesession
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -17,7 +18,8 @@ import (
 // Tables are the tables that hold sessions, and what belongs to them.
 func Tables() []string {
 	return []string{"sessions", "events", "app_state", "user_state", "session_state", "waiting", "leases",
-		"operations", "bound", "changes", "shared_bytes"}
+		"operations", "bound", "changes", "shared_bytes", "keys", "keys_revision",
+		"audit_log"}
 }
 
 // CheckRow reports what is wrong with the values of a row of one of Tables, given by
@@ -43,7 +45,11 @@ func CheckRow(table string, row map[string]any) error {
 		if !json.Valid(bytes("value")) {
 			return fmt.Errorf("the value of key %q is not JSON", text("key"))
 		}
-	case "changes":
+	case "keys":
+		if len(bytes("hash")) != sha256.Size {
+			return errors.New("its hash is none")
+		}
+	case "changes", "audit_log":
 		if !json.Valid(bytes("doc")) {
 			return errors.New("its doc is not JSON")
 		}

@@ -22,7 +22,7 @@ func (s *Store) Create(ctx context.Context, key sessionstore.Key, create session
 	out := &sessionstore.Session{Key: key}
 	batch := prepare(create.Events, s.now())
 	err = s.db.Write(ctx, sqlitedb.For(key.Scope), func(tx *sqlitedb.Tx) error {
-		row, err := insertSession(tx, key, s.now(), false)
+		row, err := s.newSession(tx, key)
 		if err != nil {
 			return err
 		}
@@ -256,6 +256,22 @@ func findSession(row *sql.Row) (r sessionRow, err error) {
 		err = memory.ErrNotFound
 	}
 	return r, err
+}
+
+// newSession makes a session, unless its user has as many as there may be.
+func (s *Store) newSession(tx *sqlitedb.Tx, key sessionstore.Key) (sessionRow, error) {
+	row, err := insertSession(tx, key, s.now(), false)
+	if err != nil || s.most == 0 {
+		return row, err
+	}
+	var n int
+	err = tx.QueryRow(`SELECT count(*) FROM (
+			SELECT 1 FROM sessions WHERE app = ? AND user = ? AND deleted = 0 LIMIT ?)`,
+		key.App, key.User, s.most+1).Scan(&n)
+	if err == nil && n > s.most {
+		err = sessionstore.TooManySessions(s.most)
+	}
+	return row, err
 }
 
 // insertSession adds a session. A hidden one is as if deleted from the start,

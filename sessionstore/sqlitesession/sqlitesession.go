@@ -31,10 +31,12 @@
 package sqlitesession
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"time"
 
+	"github.com/memoryd/memoryd/access"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
@@ -47,13 +49,25 @@ type Options struct {
 	// as sessionstore.StateBytes counts them. Defaults to
 	// sessionstore.DefaultMaxState.
 	MaxState int64
+	// MaxKeys is how many keys an app may have. Defaults to access.MaxKeys.
+	MaxKeys int
+	// MaxSessions is how many sessions a user of an app may have. Defaults to any
+	// number.
+	MaxSessions int
+	// AuditEntries is how many entries the audit log of an app has. Defaults to
+	// access.DefaultAuditEntries.
+	AuditEntries int
 }
 
-// Store implements sessionstore.Store, Progress, Operations and Archive.
+// Store implements sessionstore.Store, Progress, Operations and Archive, access.Keys
+// and access.Audit.
 type Store struct {
-	db  *sqlitedb.DB
-	now func() time.Time
-	max int64 // of a state
+	db           *sqlitedb.DB
+	now          func() time.Time
+	max          int64 // of a state
+	maxKeys      int
+	most         int // sessions of a user; 0 for any number
+	auditEntries int
 	// prepared has the statements that Get runs: preparing them takes longer than
 	// running them.
 	prepared map[string]*sql.Stmt
@@ -83,15 +97,22 @@ func New(db *sqlitedb.DB, opts *Options) (*Store, error) {
 	if opts != nil && opts.Now != nil {
 		s.now = opts.Now
 	}
+	if opts != nil {
+		s.most = opts.MaxSessions
+	}
 	if opts != nil && opts.MaxState > 0 {
 		s.max = opts.MaxState
 	}
+	if opts != nil {
+		s.maxKeys, s.auditEntries = opts.MaxKeys, opts.AuditEntries
+	}
+	s.auditEntries = cmp.Or(s.auditEntries, access.DefaultAuditEntries)
 	if err := migrate(db); err != nil {
 		return nil, err
 	}
 	var err error
 	if s.prepared, err = db.Prepare(selectSession, selectStateSizes, selectState, selectFirst, selectSizes,
-		selectEvents); err != nil {
+		selectEvents, selectKey, selectRevision); err != nil {
 		return nil, err
 	}
 	if db.Damaged() != nil {
@@ -111,7 +132,7 @@ func (s *Store) DB() *sqlitedb.DB { return s.db }
 // migrate makes the tables, or brings those of an earlier version up to date.
 func migrate(db *sqlitedb.DB) error {
 	return db.Migrate("sessions", schema, schemaRequest, schemaTurns, schemaStateSizes, schemaSeals,
-		schemaWaitingApp)
+		schemaWaitingApp, schemaKeys, schemaAuditLog)
 }
 
 // expired is when an operation ended that can no longer be read, in

@@ -22,7 +22,9 @@ func TestStore(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				s, err := sqlitesession.New(db, &sqlitesession.Options{Now: now, MaxState: sessiontest.MaxState})
+				s, err := sqlitesession.New(db, &sqlitesession.Options{Now: now, MaxState: sessiontest.MaxState,
+					MaxKeys: sessiontest.MaxKeys, MaxSessions: sessiontest.MaxSessions,
+					AuditEntries: sessiontest.AuditEntries})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -7,6 +7,7 @@ local now, mode, keep, op_id, request, expired, ttl = clock(arg()), arg(), arg()
 local delivered = arg() -- the last message that the app is known to have
 local max, token = tonumber(arg()), arg() -- of a state; of the room reserved in that of the app
 local reserved = arg() -- the key that has token if there is room; '' if that is known
+local most = tonumber(arg()) -- sessions of a user; 0 for any number
 
 if reserved ~= '' and call('HEXISTS', reserved, token) == 0 then return {'ROOM'} end
 local hidden = mode == 'hidden' -- made beside any session of that id
@@ -15,6 +16,11 @@ local sent = false
 if op_id ~= '' and call('EXISTS', key('operation', op_id)) == 1 then return {'EXISTS'} end
 if ref and mode == 'new' then return {'EXISTS'} end
 if not ref and mode == 'old' then return {'MISSING'} end
+local function full() return most > 0 and call('ZCARD', key('live', scope)) >= most end
+if not ref and not hidden and full() then
+  for _, other in ipairs(call('ZRANDMEMBER', key('live', scope), 100)) do find(scope, other) end -- some may have expired
+  if full() then return {'SESSIONS'} end
+end
 
 -- delta reads a delta from the arguments: owner, name and value of each key.
 local function delta()
