@@ -1,0 +1,323 @@
+// Package guard stands between a server and its stores: no call reaches a store unless
+// the principal in its context may make it. A handler with a fault still touches the
+// scopes of its principal alone. A context without a principal reaches nothing.
+//
+// Each guard has every method of its interface written out, and embeds nothing. A new
+// method of a store does not compile until it has its check here.
+package guard
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/memoryd/memoryd/access"
+	"github.com/memoryd/memoryd/ingest"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// everything is what only memoryd itself and the owner may do.
+const everything = access.Read | access.Write | access.Admin
+
+// Sessions returns a session store behind a guard.
+func Sessions(of ingest.Sessions) ingest.Sessions { return sessions{of} }
+
+type sessions struct{ of ingest.Sessions }
+
+// sharedState refuses a change to the state of the app as a whole by a principal of one
+// user. Every user of the app sees that state.
+func sharedState(ctx context.Context, app string, states ...sessionstore.State) error {
+	for _, state := range states {
+		for key := range state {
+			if !strings.HasPrefix(key, sessionstore.AppPrefix) {
+				continue
+			}
+			if err := access.Check(ctx, memory.Scope{App: app}, access.Write); err != nil {
+				return fmt.Errorf("state %.60q is that of all users: %w", key, err)
+			}
+		}
+	}
+	return nil
+}
+
+// deltas are the changes of state that events make.
+func deltas(events []sessionstore.Event) []sessionstore.State {
+	out := make([]sessionstore.State, len(events))
+	for i := range events {
+		out[i] = events[i].StateDelta
+	}
+	return out
+}
+
+// Create implements sessionstore.Store.
+func (g sessions) Create(ctx context.Context, key sessionstore.Key, create sessionstore.Create) (
+	*sessionstore.Session, error) {
+	if err := access.Check(ctx, key.Scope, access.Write); err != nil {
+		return nil, err
+	}
+	if err := sharedState(ctx, key.App, append(deltas(create.Events), create.State)...); err != nil {
+		return nil, err
+	}
+	return g.of.Create(ctx, key, create)
+}
+
+// Get implements sessionstore.Store.
+func (g sessions) Get(ctx context.Context, key sessionstore.Key, get sessionstore.Get) (
+	*sessionstore.Session, error) {
+	if err := access.Check(ctx, key.Scope, access.Read); err != nil {
+		return nil, err
+	}
+	return g.of.Get(ctx, key, get)
+}
+
+// List implements sessionstore.Store.
+func (g sessions) List(ctx context.Context, scope memory.Scope, list sessionstore.List) (sessionstore.Page, error) {
+	if err := access.Check(ctx, scope, access.Read); err != nil {
+		return sessionstore.Page{}, err
+	}
+	return g.of.List(ctx, scope, list)
+}
+
+// ListApp implements sessionstore.Store.
+func (g sessions) ListApp(ctx context.Context, app string, list sessionstore.List) (sessionstore.Page, error) {
+	if err := access.Check(ctx, memory.Scope{App: app}, access.Admin); err != nil {
+		return sessionstore.Page{}, err
+	}
+	return g.of.ListApp(ctx, app, list)
+}
+
+// mayAppend checks an append.
+func mayAppend(ctx context.Context, key sessionstore.Key, events []sessionstore.Event) error {
+	if err := access.Check(ctx, key.Scope, access.Write); err != nil {
+		return err
+	}
+	return sharedState(ctx, key.App, deltas(events)...)
+}
+
+// Append implements sessionstore.Store.
+func (g sessions) Append(ctx context.Context, key sessionstore.Key, events []sessionstore.Event,
+	how sessionstore.Append) (sessionstore.Appended, error) {
+	if err := mayAppend(ctx, key, events); err != nil {
+		return sessionstore.Appended{}, err
+	}
+	return g.of.Append(ctx, key, events, how)
+}
+
+// Delete implements sessionstore.Store.
+func (g sessions) Delete(ctx context.Context, key sessionstore.Key) error {
+	if err := access.Check(ctx, key.Scope, access.Write); err != nil {
+		return err
+	}
+	return g.of.Delete(ctx, key)
+}
+
+// Bind implements sessionstore.Progress.
+func (g sessions) Bind(ctx context.Context, memories string) (string, error) {
+	if err := access.Check(ctx, memory.Scope{}, everything); err != nil {
+		return "", err
+	}
+	return g.of.Bind(ctx, memories)
+}
+
+// Rebind implements sessionstore.Progress.
+func (g sessions) Rebind(ctx context.Context, memories string) (int, error) {
+	if err := access.Check(ctx, memory.Scope{}, everything); err != nil {
+		return 0, err
+	}
+	return g.of.Rebind(ctx, memories)
+}
+
+// Claim implements sessionstore.Progress.
+func (g sessions) Claim(ctx context.Context, owner string, ttl time.Duration, limit int) (
+	[]sessionstore.Work, error) {
+	if err := access.Check(ctx, memory.Scope{}, everything); err != nil {
+		return nil, err
+	}
+	return g.of.Claim(ctx, owner, ttl, limit)
+}
+
+// Renew implements sessionstore.Progress.
+func (g sessions) Renew(ctx context.Context, scope memory.Scope, owner string, ttl time.Duration) error {
+	if err := access.Check(ctx, scope, access.Write); err != nil {
+		return err
+	}
+	return g.of.Renew(ctx, scope, owner, ttl)
+}
+
+// Events implements sessionstore.Progress.
+func (g sessions) Events(ctx context.Context, work sessionstore.Work, after int64, limit int) (
+	[]sessionstore.NumberedEvent, error) {
+	if err := access.Check(ctx, work.Key.Scope, access.Read); err != nil {
+		return nil, err
+	}
+	return g.of.Events(ctx, work, after, limit)
+}
+
+// Save implements sessionstore.Progress.
+func (g sessions) Save(ctx context.Context, work sessionstore.Work, to int64, plan json.RawMessage) error {
+	if err := access.Check(ctx, work.Key.Scope, access.Write); err != nil {
+		return err
+	}
+	return g.of.Save(ctx, work, to, plan)
+}
+
+// Finish implements sessionstore.Progress.
+func (g sessions) Finish(ctx context.Context, work sessionstore.Work, to int64, changes []sessionstore.Change) error {
+	if err := access.Check(ctx, work.Key.Scope, access.Write); err != nil {
+		return err
+	}
+	return g.of.Finish(ctx, work, to, changes)
+}
+
+// Fail implements sessionstore.Progress.
+func (g sessions) Fail(ctx context.Context, work sessionstore.Work, cause string, retry time.Time) error {
+	if err := access.Check(ctx, work.Key.Scope, access.Write); err != nil {
+		return err
+	}
+	return g.of.Fail(ctx, work, cause, retry)
+}
+
+// Status implements sessionstore.Operations.
+func (g sessions) Status(ctx context.Context, scope memory.Scope, id string) (*sessionstore.Operation, error) {
+	if err := access.Check(ctx, scope, access.Read); err != nil {
+		return nil, err
+	}
+	return g.of.Status(ctx, scope, id)
+}
+
+// Changes implements sessionstore.Operations.
+func (g sessions) Changes(ctx context.Context, scope memory.Scope, id string, after sessionstore.ChangePosition) (
+	[]json.RawMessage, sessionstore.ChangePosition, error) {
+	if err := access.Check(ctx, scope, access.Read); err != nil {
+		return nil, sessionstore.ChangePosition{}, err
+	}
+	return g.of.Changes(ctx, scope, id, after)
+}
+
+// Operations implements sessionstore.Operations.
+func (g sessions) Operations(ctx context.Context, scope memory.Scope, list sessionstore.List) (
+	[]sessionstore.Operation, string, error) {
+	if err := access.Check(ctx, scope, access.Read); err != nil {
+		return nil, "", err
+	}
+	return g.of.Operations(ctx, scope, list)
+}
+
+// Retry implements sessionstore.Operations.
+func (g sessions) Retry(ctx context.Context, scope memory.Scope, id string) (*sessionstore.Operation, error) {
+	if err := access.Check(ctx, scope, access.Write); err != nil {
+		return nil, err
+	}
+	return g.of.Retry(ctx, scope, id)
+}
+
+// Subscribe implements sessionstore.Operations. It tells that something changed, and
+// nothing of what: the reads that follow are checked.
+func (g sessions) Subscribe(scope memory.Scope, changed func(session string)) (all bool, cancel func()) {
+	return g.of.Subscribe(scope, changed)
+}
+
+// Backlog implements sessionstore.Operations.
+func (g sessions) Backlog(ctx context.Context) (sessionstore.Backlog, error) {
+	if err := access.Check(ctx, memory.Scope{}, everything); err != nil {
+		return sessionstore.Backlog{}, err
+	}
+	return g.of.Backlog(ctx)
+}
+
+// Memories returns a memory store behind a guard.
+func Memories(of memory.Store) memory.Store { return memories{of} }
+
+type memories struct{ of memory.Store }
+
+// ID implements memory.Store.
+func (g memories) ID() string { return g.of.ID() }
+
+// Put implements memory.Store.
+func (g memories) Put(ctx context.Context, scope memory.Scope, writes []memory.Write) ([]memory.Outcome, error) {
+	if err := access.Check(ctx, scope, access.Write); err != nil {
+		return nil, err
+	}
+	return g.of.Put(ctx, scope, writes)
+}
+
+// Get implements memory.Store.
+func (g memories) Get(ctx context.Context, scope memory.Scope, ids []string) ([]memory.Memory, error) {
+	if err := access.Check(ctx, scope, access.Read); err != nil {
+		return nil, err
+	}
+	return g.of.Get(ctx, scope, ids)
+}
+
+// Delete implements memory.Store.
+func (g memories) Delete(ctx context.Context, scope memory.Scope, removals []memory.Removal) (
+	[]memory.Outcome, error) {
+	if err := access.Check(ctx, scope, access.Write); err != nil {
+		return nil, err
+	}
+	return g.of.Delete(ctx, scope, removals)
+}
+
+// List implements memory.Store.
+func (g memories) List(ctx context.Context, scope memory.Scope, list memory.List) (memory.Page, error) {
+	if err := access.Check(ctx, scope, access.Read); err != nil {
+		return memory.Page{}, err
+	}
+	return g.of.List(ctx, scope, list)
+}
+
+// Search implements memory.Store.
+func (g memories) Search(ctx context.Context, scope memory.Scope, q memory.Query) (memory.Found, error) {
+	if err := access.Check(ctx, scope, access.Read); err != nil {
+		return memory.Found{}, err
+	}
+	return g.of.Search(ctx, scope, q)
+}
+
+// Revisions implements memory.Store.
+func (g memories) Revisions(ctx context.Context, scope memory.Scope, id string, before int64) (
+	[]memory.Revision, error) {
+	if err := access.Check(ctx, scope, access.Read); err != nil {
+		return nil, err
+	}
+	return g.of.Revisions(ctx, scope, id, before)
+}
+
+// Together returns both stores in one file behind a guard; nil if of is nil.
+func Together(of ingest.Together) ingest.Together {
+	if of == nil {
+		return nil
+	}
+	return together{of}
+}
+
+type together struct{ of ingest.Together }
+
+// AppendTurns implements ingest.Together.
+func (g together) AppendTurns(ctx context.Context, key sessionstore.Key, events []sessionstore.Event,
+	how sessionstore.Append, turn ingest.TurnWriter) (sessionstore.Appended, sessionstore.Work, error) {
+	if err := mayAppend(ctx, key, events); err != nil {
+		return sessionstore.Appended{}, sessionstore.Work{}, err
+	}
+	return g.of.AppendTurns(ctx, key, events, how, turn)
+}
+
+// PutTurns implements ingest.Together.
+func (g together) PutTurns(ctx context.Context, left sessionstore.Work, turn ingest.TurnWriter) (
+	sessionstore.Work, error) {
+	if err := access.Check(ctx, left.Key.Scope, access.Write); err != nil {
+		return left, err
+	}
+	return g.of.PutTurns(ctx, left, turn)
+}
+
+// Unwritten implements ingest.Together.
+func (g together) Unwritten(ctx context.Context, key sessionstore.Key) (sessionstore.Work, error) {
+	if err := access.Check(ctx, key.Scope, access.Read); err != nil {
+		return sessionstore.Work{}, err
+	}
+	return g.of.Unwritten(ctx, key)
+}
