@@ -18,6 +18,14 @@
 // Progress interface records which sessions still have events to make memories of.
 // The suite is [github.com/memoryd/memoryd/sessionstore/sessiontest].
 //
+// [github.com/memoryd/memoryd/access] has who may do what: principals, keys, and what a
+// store of keys promises. Session stores are such stores.
+// [github.com/memoryd/memoryd/access/guard] stands between a server and its stores.
+// [github.com/memoryd/memoryd/access/oidc] checks the tokens of an OpenID Connect issuer.
+//
+// [github.com/memoryd/memoryd/quota] bounds what one key, app and user take; its suite is
+// [github.com/memoryd/memoryd/quota/quotatest].
+//
 // # Backends
 //
 // [github.com/memoryd/memoryd/sessionstore/sqlitesession] and
@@ -55,6 +63,9 @@
 // stores, and loses nothing: it stores events before a request is answered, and the
 // list of changes before it applies them, so that a retry has the same result.
 //
+// [github.com/memoryd/memoryd/internal/tracing] begins the spans of traces, for the
+// steps of requests and batches, of stores and of models.
+//
 // [github.com/memoryd/memoryd/gemini] and [github.com/memoryd/memoryd/openai] are
 // the only packages that call those APIs: each has an Embedder and a Generator.
 // [github.com/memoryd/memoryd/internal/remote] makes their calls: tries, time-outs,
@@ -78,6 +89,7 @@
 // [github.com/memoryd/memoryd/archive] writes both stores into a file and reads it,
 // and [github.com/memoryd/memoryd/reembed] moves memories to another embedder while
 // they are served. [github.com/memoryd/memoryd/check] checks both stores as a whole.
+// [github.com/memoryd/memoryd/internal/telemetry] sends traces and metrics.
 // cmd/memoryd reads flags, chooses backends and models, and runs
 // all of this. [github.com/memoryd/memoryd/bench] measures a memoryd over HTTP, under
 // load and under faults, and imports nothing of it.

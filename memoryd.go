@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sourcegraph/conc"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/extract"
@@ -35,6 +37,11 @@ type Options struct {
 	// MaxState bounds the state of a session, of a user and of an app of a Bank that
 	// Open makes, each in bytes. Defaults to sessionstore.DefaultMaxState.
 	MaxState int64
+	// MaxSessions is how many sessions a user of an app may have in a Bank that Open
+	// makes. Defaults to any number.
+	MaxSessions int
+	// Limits bound what the memory of one user has. Defaults to none.
+	Limits ingest.Limits
 	// MaxWatchers is how many streams and waiting requests may watch operations.
 	// Defaults to ingest.DefaultMaxWatchers.
 	MaxWatchers int
@@ -45,8 +52,15 @@ type Options struct {
 	// whose request names none: "today" is the day there. Defaults to none: their days
 	// are those of UTC, and no offset is kept.
 	TimeZone *time.Location
-	Server   server.Options // of the HTTP API. Its Log defaults to Log, its Checks in Open to one of the file.
-	Log      *slog.Logger   // Defaults to discarding.
+	// Tracer begins the spans of requests, of batches and of their steps. Defaults to none.
+	Tracer trace.Tracer
+	// TraceContent has spans show what was said, asked and answered.
+	TraceContent bool
+	// Server has the options of the HTTP API. Its Log, Tracer and TraceContent are those
+	// above unless it has a Log or a Tracer of its own. Its Checks default in Open to one
+	// of the file.
+	Server server.Options
+	Log    *slog.Logger // Defaults to discarding.
 }
 
 // Bank is a whole memoryd in this process: it serves the HTTP API and makes
@@ -67,15 +81,24 @@ func New(sessions ingest.Sessions, memories memory.Store, opts *Options) *Bank {
 	if o.Server.Log == nil {
 		o.Server.Log = o.Log
 	}
-	o.Server.Processors = o.Processors
-	parts := assembly.Connect(sessions, memories, &assembly.Options{Embedder: o.Embedder, Extractor: o.Extractor,
-		Fallback: o.Fallback, Reranker: o.Reranker, Reranked: o.Reranked, Expander: o.Expander, Workers: o.Workers,
-		MaxWatchers: o.MaxWatchers, Processors: o.Processors, Zone: o.TimeZone, Log: o.Log})
-	return &Bank{
-		ingest: parts.Ingest,
-		server: server.New(sessions, memories, parts.Ingest, parts.Retriever, &o.Server),
-		close:  func() error { return nil },
+	if o.Server.Tracer == nil {
+		o.Server.Tracer, o.Server.TraceContent = o.Tracer, o.TraceContent
 	}
+	o.Server.Processors = o.Processors
+	bank := &Bank{close: func() error { return nil }}
+	parts := assembly.Connect(sessions, memories, &assembly.Options{Guarded: true, Account: bank.account,
+		Embedder: o.Embedder, Extractor: o.Extractor,
+		Fallback: o.Fallback, Reranker: o.Reranker, Reranked: o.Reranked, Expander: o.Expander, Workers: o.Workers,
+		MaxWatchers: o.MaxWatchers, Processors: o.Processors, Zone: o.TimeZone, Limits: o.Limits, Log: o.Log,
+		Tracer: o.Tracer, TraceContent: o.TraceContent})
+	bank.ingest = parts.Ingest
+	bank.server = server.New(parts.Sessions, parts.Memories, parts.Ingest, parts.Retriever, &o.Server)
+	return bank
+}
+
+// account tells the audit log of the facts that ingestion is about to change.
+func (b *Bank) account(ctx context.Context, a ingest.Accounted) error {
+	return b.server.Account(ctx, a)
 }
 
 // FileName is the name of the file that holds everything in a data directory.
@@ -100,12 +123,18 @@ func Open(ctx context.Context, dir string, opts *Options) (*Bank, error) {
 	}
 	stores := assembly.NewStores()
 	stores.Log = o.Log
-	stores.CacheBytes, stores.MaxState = o.CacheBytes, o.MaxState
+	stores.CacheBytes, stores.MaxState, stores.MaxSessions = o.CacheBytes, o.MaxState, o.MaxSessions
 	if err := stores.OpenBoth(ctx, path, assembly.ModelOf(o.Embedder)); err != nil {
 		return nil, errors.Join(err, stores.Discard())
 	}
 	if o.Server.Backup == nil {
 		o.Server.Backup = stores.Backup
+	}
+	if o.Server.Keys == nil {
+		o.Server.Keys = stores.Sessions
+	}
+	if o.Server.Audit.To == nil {
+		o.Server.Audit.To = stores.Sessions
 	}
 	if o.Server.Checks == nil {
 		o.Server.Checks = stores.Checks
@@ -134,11 +163,17 @@ func ModelOf(e embed.Embedder) memory.Model { return assembly.ModelOf(e) }
 // ServeHTTP serves the HTTP API. After Close it answers 410.
 func (b *Bank) ServeHTTP(w http.ResponseWriter, r *http.Request) { b.server.ServeHTTP(w, r) }
 
+// Gatherer returns the metrics that GET /metrics shows.
+func (b *Bank) Gatherer() prometheus.Gatherer { return b.server.Gatherer() }
+
 // Run makes memories until ctx is over. It returns once the work that it has
 // begun is finished, and the work that requests have left behind. Open calls Run
 // itself; more calls do no harm.
 func (b *Bank) Run(ctx context.Context) {
+	var parts conc.WaitGroup
+	parts.Go(func() { b.server.Run(ctx) })
 	b.ingest.Run(ctx)
+	parts.Wait()
 	b.server.Wait()
 }
 

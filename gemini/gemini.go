@@ -181,7 +181,10 @@ func (c *Client) connect() (*genai.Client, error) {
 // callerOf returns the caller of a model. timeout applies unless Options has one.
 func (c *Client) callerOf(model string, timeout time.Duration) remote.Caller {
 	caller := c.caller
-	caller.Name = "gemini:" + model
+	caller.Name, caller.Provider = "gemini:"+model, "gcp.gemini"
+	if c.vertex() {
+		caller.Provider = "gcp.vertex_ai"
+	}
 	if caller.Timeout = c.opts.Timeout; caller.Timeout == 0 {
 		caller.Timeout = timeout
 	}

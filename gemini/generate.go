@@ -14,6 +14,7 @@ import (
 
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/internal/remote"
+	"github.com/memoryd/memoryd/internal/tracing"
 )
 
 // DefaultModel is fast and cheap, and can be kept from thinking.
@@ -47,7 +48,13 @@ func (c *Client) Generator(model string) *Generator {
 func (g *Generator) Model() string { return g.caller.Name }
 
 // Generate implements extract.Generator. The answer has the usage of a refusal, too.
-func (g *Generator) Generate(ctx context.Context, p extract.Prompt) (extract.Answer, error) {
+func (g *Generator) Generate(ctx context.Context, p extract.Prompt) (a extract.Answer, err error) {
+	ctx, span := g.caller.Span(ctx, tracing.Chat)
+	defer func() {
+		span.Answer(a.Text, a.Cut, a.InputTokens, a.OutputTokens, err)
+		span.End(err)
+	}()
+	span.Prompt(p.System, p.Data, p.MaxTokens)
 	thinking, _ := thinking(g.model)
 	told := thinking != nil && !g.noThinkingConfig.Load()
 	resp, err := g.ask(ctx, p, told)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/memoryd/memoryd/consolidate"
+	"github.com/memoryd/memoryd/internal/tracing"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -49,7 +50,10 @@ func (s *Service) reconciled(ctx context.Context, b *batch, p plan) (plan, error
 // applyPlan makes the changes of a plan, or the part of them that an earlier
 // attempt has left. It leaves out a change of a memory whose text a client has
 // changed since: the client's word stands.
-func (s *Service) applyPlan(ctx context.Context, b *batch, p plan) ([]sessionstore.Change, error) {
+func (s *Service) applyPlan(ctx context.Context, b *batch, p plan) (told []sessionstore.Change, err error) {
+	ctx, span := tracing.Start(ctx, "apply")
+	defer func() { span.End(err) }()
+	span.Int("memoryd.changes", len(p.Changes))
 	if err := s.hideTurns(ctx, b, p.Forgotten); err != nil {
 		return nil, err
 	}
@@ -76,7 +80,7 @@ func (s *Service) applyPlan(ctx context.Context, b *batch, p plan) ([]sessionsto
 	if err := s.createElse(ctx, a); err != nil {
 		return nil, err
 	}
-	return s.report(a, p)
+	return s.report(ctx, a, p)
 }
 
 // application is a plan that is being carried out.
@@ -132,7 +136,16 @@ func (s *Service) putIndexed(ctx context.Context, scope memory.Scope, writes []m
 	if err := s.index(ctx, writes, true); err != nil {
 		return nil, err
 	}
-	return s.memories.Put(ctx, scope, writes)
+	return s.put(ctx, scope, writes)
+}
+
+// put stores memories that are indexed.
+func (s *Service) put(ctx context.Context, scope memory.Scope, writes []memory.Write) ([]memory.Outcome, error) {
+	ctx, span := tracing.Start(ctx, "put")
+	span.Int("memoryd.memories", len(writes))
+	out, err := s.memories.Put(ctx, scope, writes)
+	span.End(err)
+	return out, err
 }
 
 // createElse creates the facts that refused changes were to put into other ones.
@@ -153,7 +166,7 @@ func (s *Service) createElse(ctx context.Context, a *application) error {
 
 // report returns what the operations are told: the memories that changed, without
 // repetitions of what is known, and the cost.
-func (s *Service) report(a *application, p plan) (out []sessionstore.Change, err error) {
+func (s *Service) report(ctx context.Context, a *application, p plan) (out []sessionstore.Change, err error) {
 	add := func(seq int64, c Changed) error {
 		doc, err := json.Marshal(c)
 		out = append(out, sessionstore.Change{Seq: seq, Doc: doc})
@@ -164,7 +177,7 @@ func (s *Service) report(a *application, p plan) (out []sessionstore.Change, err
 		case o == nil:
 		case c.Action != memory.Deleted && consolidate.Repetition(&c.Memory):
 		case o.Err != nil:
-			s.log(a.work.Key).Info("a change was left out: another writer was faster",
+			s.log(ctx, a.work.Key).Info("a change was left out: another writer was faster",
 				"memory", c.Memory.ID, "action", c.Action, "err", o.Err)
 		default:
 			if err := add(c.Seq, Changed{Action: c.Action, Memory: &o.Memory, Reason: c.Reason}); err != nil {

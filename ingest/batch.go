@@ -10,6 +10,7 @@ import (
 	"github.com/memoryd/memoryd/consolidate"
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/extract/canonical"
+	"github.com/memoryd/memoryd/internal/tracing"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -31,7 +32,9 @@ type batch struct {
 
 // nextBatch reads the next events that wait, up to the number to if that is not
 // 0. It returns ErrAborted if there are none: another worker has done the work.
-func (s *Service) nextBatch(ctx context.Context, w sessionstore.Work, to int64) (*batch, error) {
+func (s *Service) nextBatch(ctx context.Context, w sessionstore.Work, to int64) (b *batch, err error) {
+	ctx, span := tracing.Start(ctx, "read events")
+	defer func() { span.End(err) }()
 	limit := min(int64(s.opts.BatchEvents), w.Requested-w.Done)
 	if to > 0 {
 		limit = to - w.Done

@@ -8,6 +8,7 @@ import (
 	"github.com/memoryd/memoryd/consolidate"
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/internal/analyzer"
+	"github.com/memoryd/memoryd/internal/tracing"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/retrieve"
 )
@@ -30,7 +31,9 @@ const attemptsCompared = 5
 // nil if the model gives no answer of use, after some attempts.
 func (s *Service) compare(
 	ctx context.Context, b *batch, planned consolidate.Result, repaired bool,
-) (*consolidate.Comparison, extract.Cost, error) {
+) (c *consolidate.Comparison, cost extract.Cost, err error) {
+	ctx, span := tracing.Start(ctx, "compare")
+	defer func() { span.End(err) }()
 	known, err := s.neighbours(ctx, b, planned)
 	if err != nil {
 		return nil, extract.Cost{}, err
@@ -48,7 +51,7 @@ func (s *Service) compare(
 		if b.work.Attempts < attemptsCompared || passes {
 			return nil, out.Cost, err
 		}
-		s.log(b.key).Error("new facts were not compared with known ones: the model gives no answer of use",
+		s.log(ctx, b.key).Error("new facts were not compared with known ones: the model gives no answer of use",
 			"facts", len(question.New), "err", err)
 		return nil, out.Cost, nil
 	}

@@ -35,7 +35,7 @@ func (s *Service) DryRun(
 	if len(numbered) == 0 {
 		return p, nil
 	}
-	w := sessionstore.Work{Key: key, Requested: int64(len(numbered)), Request: *opts.request(key.Scope)}
+	w := sessionstore.Work{Key: key, Requested: int64(len(numbered)), Request: *opts.request(ctx, key.Scope)}
 	if len(numbered) > s.opts.BatchEvents || len(s.withinBudget(w, numbered)) < len(numbered) {
 		return nil, fmt.Errorf("%w: a dry run takes one batch, up to %d events, and these are more than one",
 			memory.ErrInvalid, s.opts.BatchEvents)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/memoryd/memoryd/consolidate"
+	"github.com/memoryd/memoryd/internal/tracing"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -67,7 +68,8 @@ func (s *Service) Confirm(ctx context.Context, scope memory.Scope, id string) (*
 	}
 	key := sessionstore.Key{Scope: scope, ID: "confirm-" + uuid.NewString()}
 	done, err := s.sessions.Append(ctx, key, []sessionstore.Event{e},
-		sessionstore.Append{OneShot: true, Request: &sessionstore.Request{ID: own, Forget: true}})
+		sessionstore.Append{OneShot: true, Request: &sessionstore.Request{
+			ID: own, Forget: true, Traceparent: tracing.Parent(ctx)}})
 	if errors.Is(err, memory.ErrExists) { // another call was faster
 		return s.sessions.Status(ctx, scope, own)
 	}

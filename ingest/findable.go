@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/internal/tracing"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -27,11 +28,17 @@ const (
 func (s *Service) request(
 	ctx context.Context, key sessionstore.Key, events []sessionstore.Event, how sessionstore.Append,
 ) (*sessionstore.Operation, error) {
+	if err := s.roomForMore(ctx, key.Scope); err != nil {
+		return nil, err
+	}
+	ctx, span := tracing.Start(ctx, "append")
+	span.Int("memoryd.events", len(events))
 	store := s.appendThenPut
 	if s.opts.Together != nil {
 		store = s.appendTogether
 	}
 	op, err := store(ctx, key, events, how)
+	span.End(err)
 	s.wake()
 	if err == nil && !op.Findable {
 		s.findableLate.Add(1)
@@ -57,7 +64,7 @@ func (s *Service) appendThenPut(
 		return op, nil
 	}
 	if err := s.findable(ctx, key, done); err != nil {
-		s.log(key).Warn("turns can be found only after processing", "err", err)
+		s.log(ctx, key).Warn("turns can be found only after processing", "err", err)
 		return op, nil
 	}
 	op.Findable = true
@@ -172,7 +179,7 @@ func (s *Service) appendTogether(
 		return nil, err
 	}
 	if err := s.putLeft(ctx, left, until); err != nil {
-		s.log(key).Warn("turns can be found only after processing", "err", err)
+		s.log(ctx, key).Warn("turns can be found only after processing", "err", err)
 		return done.Operation, nil
 	}
 	done.Operation.Findable = true
@@ -240,7 +247,7 @@ func (s *Service) turnWriter(
 		}
 	}
 	if err := s.index(ctx, writes, !s.embedder.Model().Remote); err != nil {
-		s.log(key).Warn("turns have no vectors until they are processed", "err", err)
+		s.log(ctx, key).Warn("turns have no vectors until they are processed", "err", err)
 	}
 	for i := range writes {
 		turns[writes[i].Memory.Source.EventID()] = &writes[i]

@@ -9,6 +9,7 @@ import (
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/extract/canonical"
 	"github.com/memoryd/memoryd/internal/analyzer"
+	"github.com/memoryd/memoryd/internal/tracing"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -83,7 +84,10 @@ func misconfigured(err error) error {
 
 // embed returns the vectors of texts that are stored.
 func (s *Service) embed(ctx context.Context, texts []string) ([][]float32, error) {
+	ctx, span := tracing.Start(ctx, "embed")
+	span.Int("memoryd.texts", len(texts))
 	vs, err := embed.Vectors(ctx, s.embedder, embed.Document, texts)
+	span.End(err)
 	return vs, misconfigured(err)
 }
 

@@ -21,10 +21,12 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/internal/fair"
+	"github.com/memoryd/memoryd/internal/tracing"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -67,11 +69,29 @@ type Options struct {
 	// Zone is the time zone of events and facts that come without an offset and whose
 	// request names no zone. Nil leaves the offset open, and their days are those of UTC.
 	Zone *time.Location
+	// Limits bound what one scope has. Defaults to none.
+	Limits Limits
 	// Processors is how many there are. Half of them compute what requests do not wait
 	// for. Defaults to GOMAXPROCS.
 	Processors int
-	Now        func() time.Time // Defaults to time.Now.
-	Log        *slog.Logger     // Defaults to discarding.
+	// Account is told, before the facts of a batch change, of the operation whose batch
+	// it is and which facts. The batch is tried again later if it fails, and may be told
+	// of again with the same id. Defaults to nothing.
+	Account func(context.Context, Accounted) error
+	// Tracer begins the spans of batches. Defaults to none.
+	Tracer trace.Tracer
+	// TraceContent has spans show what was found.
+	TraceContent bool
+	Now          func() time.Time // Defaults to time.Now.
+	Log          *slog.Logger     // Defaults to discarding.
+}
+
+// Accounted is what Options.Account is told of: the changes of one batch.
+type Accounted struct {
+	ID        string // the same at every attempt
+	Key       sessionstore.Key
+	Operation string
+	Facts     []string // ids of the memories that change
 }
 
 func (o *Options) withDefaults() Options {
@@ -113,7 +133,8 @@ type Service struct {
 	embedder  embed.Embedder
 	extractor extract.Extractor
 	opts      Options
-	owner     string // of leases
+	tracer    *tracing.Tracer // nil without traces
+	owner     string          // of leases
 	// gate has batches take turns by app and user: at most half of the processors
 	// compute for what nobody waits for.
 	gate *fair.Gate
@@ -123,6 +144,7 @@ type Service struct {
 	findableLate   atomic.Int64
 
 	watches *watches
+	rooms   rooms
 	mu      sync.Mutex
 	leased  map[*lease]bool // of the batches in work
 	batches BatchStats      // without Running
@@ -135,17 +157,18 @@ func New(
 	s := &Service{
 		sessions: sessions, memories: classifyErrors{memories}, embedder: embedder, extractor: extractor,
 		opts: opts.withDefaults(), owner: uuid.NewString(),
-		hint: make(chan struct{}, 1), leased: map[*lease]bool{},
+		hint: make(chan struct{}, 1), leased: map[*lease]bool{}, rooms: rooms{scopes: map[memory.Scope]*roomTurn{}},
 		batches: BatchStats{Ended: map[string]int64{}},
 	}
+	s.tracer = tracing.New(s.opts.Tracer, s.opts.TraceContent)
 	s.gate = fair.NewBackgroundGate(max(1, s.opts.Processors/2))
 	s.watches = newWatches(sessions, s.opts.MaxWatchers, s.holds)
 	return s
 }
 
-// log is the log of what happens in a session.
-func (s *Service) log(key sessionstore.Key) *slog.Logger {
-	return s.opts.Log.With("session", key.ID, "app", key.App, "user", key.User)
+// log is the log of what happens in a session, in the trace of ctx.
+func (s *Service) log(ctx context.Context, key sessionstore.Key) *slog.Logger {
+	return s.opts.Log.With("session", key.ID, "app", key.App, "user", key.User).With(tracing.Log(ctx)...)
 }
 
 // Retry makes the work of a failed operation due at once.

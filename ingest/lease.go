@@ -143,7 +143,7 @@ func (s *Service) processInTurn(ctx context.Context, w sessionstore.Work) (to in
 // that is about to run out, or has, is renewed once more: a store in this process does
 // that at once, and knows that nobody else has the lease.
 func (s *Service) renew(ctx context.Context, key sessionstore.Key, l *lease) error {
-	log := s.log(key)
+	log := s.log(ctx, key)
 	ttl := s.opts.LeaseTTL
 	extended := l.ends.Add(-ttl)
 	next := time.NewTimer(ttl / renewPart)

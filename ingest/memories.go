@@ -51,6 +51,17 @@ func (s *Service) Add(ctx context.Context, scope memory.Scope, n NewMemory) (mem
 		ID: uuid.NewString(), Scope: scope, Kind: memory.KindFact, Fact: n.Fact, Topics: n.Topics, Metadata: n.Metadata,
 		Timestamp: now, UTCOffset: n.offset(now, s.opts.Zone), ValidFrom: n.ValidFrom, ExpireTime: expiry(now, n.TTL),
 	}
+	if err := m.Validate(); err != nil {
+		return m, err
+	}
+	leave, err := s.enter(ctx, scope)
+	if err != nil {
+		return m, err
+	}
+	defer leave()
+	if err := s.roomFor(ctx, scope, 1, m.Bytes()); err != nil {
+		return m, err
+	}
 	return s.write(ctx, memory.Write{Memory: m})
 }
 
@@ -75,13 +86,36 @@ type Patch struct {
 	UTCOffset memory.UTCOffset
 }
 
+// grows is by how many bytes a memory gets larger.
+func (p Patch) grows(m memory.Memory) int64 {
+	before := m.Bytes()
+	if p.Fact != nil {
+		m.Fact = *p.Fact
+	}
+	if p.Topics != nil {
+		m.Topics = *p.Topics
+	}
+	if p.Metadata != nil {
+		m.Metadata = *p.Metadata
+	}
+	return m.Bytes() - before
+}
+
 // Update changes a memory. If another writer changes it between reading and
 // writing, Update reads it again, so that a change of one field does not undo a
 // change of another.
 func (s *Service) Update(ctx context.Context, scope memory.Scope, id string, p Patch) (memory.Memory, error) {
+	leave, err := s.enter(ctx, scope)
+	if err != nil {
+		return memory.Memory{}, err
+	}
+	defer leave()
 	return s.rewrite(ctx, func() (w memory.Write, err error) {
 		m, err := s.Get(ctx, scope, id)
 		if err != nil {
+			return w, err
+		}
+		if err := s.roomFor(ctx, scope, 0, p.grows(m)); err != nil {
 			return w, err
 		}
 		if p.Fact != nil && *p.Fact != m.Fact {
@@ -120,6 +154,11 @@ func extracted(m *memory.Memory) bool { return len(m.Source.EventIDs) > 0 }
 // deletion hides. It fails with ErrNotFound if
 // there is no such revision, and with ErrInvalid if that was a deletion.
 func (s *Service) Rollback(ctx context.Context, scope memory.Scope, id string, revision int64) (memory.Memory, error) {
+	leave, err := s.enter(ctx, scope)
+	if err != nil {
+		return memory.Memory{}, err
+	}
+	defer leave()
 	m, err := s.rewrite(ctx, func() (w memory.Write, err error) {
 		latest, past, err := s.revision(ctx, scope, id, revision)
 		switch {
@@ -132,6 +171,13 @@ func (s *Service) Rollback(ctx context.Context, scope memory.Scope, id string, r
 				memory.ErrInvalid, revision)
 		}
 		m := past.Memory
+		comes, grows := 1, m.Bytes()
+		if latest.Action != memory.Deleted && latest.Memory.Live(s.opts.Now()) {
+			comes, grows = 0, grows-latest.Memory.Bytes()
+		}
+		if err := s.roomFor(ctx, scope, comes, grows); err != nil {
+			return w, err
+		}
 		m.EditTime, m.Edited = latest.Memory.EditTime, extracted(&m)
 		if latest.Action == memory.Deleted || !m.SameContent(&latest.Memory) {
 			m.EditTime = sessionstore.Micros(s.opts.Now())

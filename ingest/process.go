@@ -3,10 +3,12 @@ package ingest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/memoryd/memoryd/consolidate"
 	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/internal/tracing"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -31,11 +33,40 @@ func (s *Service) processBatch(ctx context.Context, w sessionstore.Work) (to int
 			return 0, err
 		}
 	}
+	if err := s.account(ctx, b, p); err != nil {
+		return 0, err
+	}
 	changes, err := s.apply(ctx, b, p)
 	if err != nil {
 		return 0, err
 	}
-	return b.last, s.sessions.Finish(ctx, w, b.last, changes)
+	return b.last, s.finish(ctx, w, b.last, changes)
+}
+
+// finish counts events as done.
+func (s *Service) finish(ctx context.Context, w sessionstore.Work, to int64, changes []sessionstore.Change) error {
+	ctx, span := tracing.Start(ctx, "finish")
+	err := s.sessions.Finish(ctx, w, to, changes)
+	span.End(err)
+	return err
+}
+
+// account tells of the facts that a plan changes, before they change.
+func (s *Service) account(ctx context.Context, b *batch, p plan) error {
+	if s.opts.Account == nil || len(p.Changes)+len(p.Asked)+len(p.Forgotten) == 0 {
+		return nil
+	}
+	told := Accounted{ID: fmt.Sprintf("%s/%d", b.work.Request.ID, b.last), Key: b.key, Operation: b.work.Request.ID}
+	for i := range p.Changes {
+		told.Facts = append(told.Facts, p.Changes[i].Memory.ID)
+	}
+	for i := range p.Asked {
+		told.Facts = append(told.Facts, p.Asked[i].Memory.ID)
+	}
+	for i := range p.Forgotten {
+		told.Facts = append(told.Facts, p.Forgotten[i].ID)
+	}
+	return s.opts.Account(ctx, told)
 }
 
 // planBatch plans a batch; see makePlan. While no plan can be made, provisional
@@ -48,12 +79,12 @@ func (s *Service) planBatch(ctx context.Context, b *batch, p plan) (plan, error)
 	}
 	if p.Cost != spent { // an operation tells what it cost, also if it fails
 		if err := s.savePlan(ctx, b, p); err != nil {
-			s.log(b.key).Warn("the cost of a model's calls is not counted", "err", err)
+			s.log(ctx, b.key).Warn("the cost of a model's calls is not counted", "err", err)
 		}
 	}
 	if s.opts.Fallback != nil && !errors.Is(err, errStoreUnavailable) && !errors.Is(err, memory.ErrAborted) {
 		if err := s.addProvisional(ctx, b.work); err != nil {
-			s.log(b.key).Warn("provisional facts were not added", "err", err)
+			s.log(ctx, b.key).Warn("provisional facts were not added", "err", err)
 		}
 	}
 	return p, err
@@ -109,14 +140,18 @@ const (
 
 // findFacts has the extractor read the turns of a batch that no rewind takes
 // back, and adds the facts that the batch gives.
-func (s *Service) findFacts(ctx context.Context, b *batch, earlier []extract.Turn) (extract.Found, error) {
+func (s *Service) findFacts(
+	ctx context.Context, b *batch, earlier []extract.Turn,
+) (found extract.Found, err error) {
+	ctx, span := tracing.Start(ctx, "extract")
+	defer func() { endExtract(span, b, &found, err) }()
 	read := extract.Batch{Turns: b.standingTurns(), Before: earlier}
-	found, err := s.extractor.Extract(ctx, read)
+	found, err = s.extractor.Extract(ctx, read)
 	unreadable := errors.Is(err, extract.ErrRefused) || errors.Is(err, extract.ErrUnreadable)
 	if s.opts.Fallback != nil && b.work.Attempts >= s.opts.MaxAttempts && unreadable {
 		// The model answers, and will not read this: later events must not wait
 		// for it for ever.
-		s.log(b.key).Error("the fallback reads the events that the model will not read", "err", err)
+		s.log(ctx, b.key).Error("the fallback reads the events that the model will not read", "err", err)
 		found, err = s.opts.Fallback.Extract(ctx, read)
 	}
 	found.Facts = append(found.Facts, b.givenFacts...)
@@ -151,6 +186,8 @@ func (s *Service) earlierTurns(ctx context.Context, b *batch) (out []extract.Tur
 func (s *Service) consolidate(
 	ctx context.Context, b *batch, r *related, found *extract.Found,
 ) (result consolidate.Result, cost extract.Cost, err error) {
+	ctx, span := tracing.Start(ctx, "consolidate")
+	defer func() { span.End(err) }()
 	in := consolidate.Input{Disabled: b.work.Request.DisableConsolidation, Last: b.last}
 	if in.Withdrawn, err = s.withdrawn(ctx, b, r); err != nil {
 		return result, cost, err

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/internal/tracing"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -35,12 +36,13 @@ func (s *Service) InZone(events []sessionstore.Event, zone *time.Location) []ses
 	return out
 }
 
-// request makes a new request in a scope. Its id tells when it was made; see
+// request makes a new request in a scope, within the trace of ctx. Its id tells when it was made; see
 // [Service.Confirm].
-func (o RequestOptions) request(scope memory.Scope) *sessionstore.Request {
+func (o RequestOptions) request(ctx context.Context, scope memory.Scope) *sessionstore.Request {
 	name := uuid.Must(uuid.NewV7()).String()
 	return &sessionstore.Request{
 		ID: sessionstore.OperationID(scope, name), DisableConsolidation: o.DisableConsolidation,
+		Traceparent: tracing.Parent(ctx),
 	}
 }
 
@@ -62,7 +64,7 @@ func SessionOf(op *sessionstore.Operation) string {
 func (s *Service) Ingest(
 	ctx context.Context, key sessionstore.Key, events []sessionstore.Event, opts RequestOptions,
 ) (*sessionstore.Operation, error) {
-	how := sessionstore.Append{Create: true, KeepState: true, Request: opts.request(key.Scope)}
+	how := sessionstore.Append{Create: true, KeepState: true, Request: opts.request(ctx, key.Scope)}
 	return s.request(ctx, key, s.InZone(events, opts.Zone), how)
 }
 
@@ -71,7 +73,7 @@ func (s *Service) Ingest(
 func (s *Service) AddSession(
 	ctx context.Context, key sessionstore.Key, opts RequestOptions,
 ) (*sessionstore.Operation, error) {
-	return s.request(ctx, key, nil, sessionstore.Append{Request: opts.request(key.Scope)})
+	return s.request(ctx, key, nil, sessionstore.Append{Request: opts.request(ctx, key.Scope)})
 }
 
 // Range is a part of a session: its events from one time up to, not including,
@@ -123,7 +125,7 @@ func (s *Service) AddRange(
 	if err != nil {
 		return nil, err
 	}
-	return s.request(ctx, key, events, sessionstore.Append{OneShot: true, Request: opts.request(key.Scope)})
+	return s.request(ctx, key, events, sessionstore.Append{OneShot: true, Request: opts.request(ctx, key.Scope)})
 }
 
 // MaxGiven is how many facts one request may give, as in Memory Bank.
@@ -159,7 +161,10 @@ func (s *Service) IngestFacts(
 		}
 		events = append(events, e)
 	}
-	r := opts.request(scope)
+	if err := s.roomForMore(ctx, scope); err != nil {
+		return nil, err
+	}
+	r := opts.request(ctx, scope)
 	r.Facts = true
 	how := sessionstore.Append{OneShot: true, Request: r}
 	done, err := s.sessions.Append(ctx, key, s.InZone(events, opts.Zone), how)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sourcegraph/conc/pool"
 
+	"github.com/memoryd/memoryd/access"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -19,8 +20,9 @@ const drain = 20 * time.Second
 
 // Run processes requests until ctx is done, then lets the batches that have
 // begun finish, for at most drain, and the reads of operations whose watchers have
-// left, and returns.
+// left, and returns. What it does counts as done by memoryd itself.
 func (s *Service) Run(ctx context.Context) {
+	ctx = access.With(ctx, access.System)
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	workers := pool.New().WithMaxGoroutines(s.opts.Workers)
@@ -63,7 +65,8 @@ const longestWait = time.Hour
 // work processes one batch of one session, whose scope was leased at the given
 // time, and records the result.
 func (s *Service) work(ctx context.Context, w sessionstore.Work, claimed time.Time) {
-	log := s.log(w.Key)
+	ctx, span := s.beginWork(ctx, w)
+	log := s.log(ctx, w.Key)
 	begin := s.opts.Now()
 	to, err := s.processLeased(ctx, w, claimed)
 	outcome := batchFailed
@@ -78,11 +81,15 @@ func (s *Service) work(ctx context.Context, w sessionstore.Work, claimed time.Ti
 		outcome = batchLost
 		log.Warn("stopped: the lease on the scope is lost, and the work is due again", "from", w.Done+1, "err", err)
 	default:
-		retry := time.Time{}
-		// An unavailable memory store comes back, and the work is not given up
-		// for it.
-		if w.Attempts < s.opts.MaxAttempts || errors.Is(err, errStoreUnavailable) {
-			retry = s.opts.Now().Add(max(s.opts.Backoff(w.Attempts), min(memory.RetryAfter(err), longestWait)))
+		retry, wait := time.Time{}, min(memory.RetryAfter(err), longestWait)
+		refused := errors.As(err, new(*memory.Refusal))
+		if refused { // by a limit of memoryd itself, which knows when it ends
+			wait = memory.RetryAfter(err)
+		}
+		// An unavailable memory store comes back, a limit ends, and the work is not given
+		// up for them.
+		if w.Attempts < s.opts.MaxAttempts || refused || errors.Is(err, errStoreUnavailable) {
+			retry = s.opts.Now().Add(max(s.opts.Backoff(w.Attempts), wait))
 		} else {
 			outcome = batchGivenUp
 		}
@@ -91,6 +98,8 @@ func (s *Service) work(ctx context.Context, w sessionstore.Work, claimed time.Ti
 			log.Error("the failure was not recorded: the lease runs out by itself", "err", err)
 		}
 	}
+	span.String("memoryd.outcome", string(outcome))
+	span.End(err)
 	s.count(outcome, to-w.Done, s.opts.Now().Sub(begin))
 }
 

@@ -39,7 +39,7 @@ func (s *Service) putTurns(
 		if err := s.index(ctx, writes, vectors); err != nil {
 			return nil, err
 		}
-		out, err := s.memories.Put(ctx, key.Scope, writes)
+		out, err := s.put(ctx, key.Scope, writes)
 		if err != nil {
 			return nil, err
 		}

@@ -378,12 +378,16 @@ func TestWaitWhileStoreHangs(t *testing.T) {
 		hang := make(chan struct{})
 		for _, known := range []bool{false, true} {
 			began := time.Now()
-			w := b.watch(op)
+			hangs := func(context.Context) error { <-hang; return nil }
+			r.before(hangs) // before there is a watcher, which reads at once
 			if known {
 				r.before(nil)
-				b.next(w)
 			}
-			r.before(func(context.Context) error { <-hang; return nil })
+			w := b.watch(op)
+			if known {
+				b.next(w)
+				r.before(hangs)
+			}
 			last, err := b.service.Wait(t.Context(), scope, op.ID, 30*time.Second)
 			if took := time.Since(began); took > 31*time.Second {
 				t.Errorf("known %t: took %v", known, took)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sourcegraph/conc/panics"
 
+	"github.com/memoryd/memoryd/access"
 	"github.com/memoryd/memoryd/internal/fair"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
@@ -102,7 +103,7 @@ func (h *watches) join(key watchKey) (*watch, error) {
 	}
 	w := h.operations[key]
 	if w == nil {
-		ctx, cancel := context.WithCancel(context.Background())
+		ctx, cancel := context.WithCancel(access.With(context.Background(), access.System))
 		w = &watch{key: key, cancel: cancel, ended: make(chan struct{}), wake: make(chan struct{}, 1),
 			changed: make(chan struct{})}
 		h.operations[key] = w

@@ -20,6 +20,7 @@ import (
 
 	"github.com/memoryd/memoryd"
 	"github.com/memoryd/memoryd/client"
+	"github.com/memoryd/memoryd/internal/openapitest"
 	"github.com/memoryd/memoryd/mcp"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/tools"
@@ -68,7 +69,7 @@ var transports = map[string]func(t testing.TB, b *memoryd.Bank, user string) *sd
 		return inMemory(t, client.InProcess(b).User("app", user), nil)
 	},
 	"http": func(t testing.TB, b *memoryd.Bank, user string) *sdk.ClientSession {
-		s := httptest.NewServer(b)
+		s := httptest.NewServer(openapitest.Checked(t, b))
 		t.Cleanup(s.Close)
 		return dial(t, &sdk.StreamableClientTransport{Endpoint: s.URL + "/mcp/apps/app/users/" + user,
 			DisableStandaloneSSE: true})

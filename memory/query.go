@@ -36,6 +36,8 @@ type Query struct {
 	Sessions bool
 	// Succession asks for Found.Succession.
 	Succession bool
+	// Bytes asks for Stats.Bytes.
+	Bytes bool
 }
 
 // ValidateVector refuses a vector that a store of vectors of dimension numbers
@@ -66,6 +68,8 @@ type Stats struct {
 	// SessionCount is how many sessions have turns, if Query.Sessions asks for
 	// it.
 	SessionCount int
+	// Bytes is the sum of Memory.Bytes, if Query.Bytes asks for it.
+	Bytes int64
 }
 
 // SessionStats are of the live turns of one session.

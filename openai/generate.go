@@ -12,6 +12,7 @@ import (
 
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/internal/remote"
+	"github.com/memoryd/memoryd/internal/tracing"
 )
 
 // DefaultModel is a small one of the current generation.
@@ -67,7 +68,13 @@ func (c *Client) Generator(model string) *Generator {
 func (g *Generator) Model() string { return g.caller.Name }
 
 // Generate implements extract.Generator. The answer has the usage of a refusal, too.
-func (g *Generator) Generate(ctx context.Context, p extract.Prompt) (extract.Answer, error) {
+func (g *Generator) Generate(ctx context.Context, p extract.Prompt) (a extract.Answer, err error) {
+	ctx, span := g.caller.Span(ctx, tracing.Chat)
+	defer func() {
+		span.Answer(a.Text, a.Cut, a.InputTokens, a.OutputTokens, err)
+		span.End(err)
+	}()
+	span.Prompt(p.System, p.Data, p.MaxTokens)
 	g.mu.Lock()
 	d := g.dialect
 	g.mu.Unlock()

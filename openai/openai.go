@@ -98,7 +98,7 @@ func official(address string) bool {
 // callerOf returns the caller of a model. timeout applies unless Options has one.
 func (c *Client) callerOf(model string, timeout time.Duration) remote.Caller {
 	caller := c.caller
-	caller.Name = "openai:" + model
+	caller.Name, caller.Provider = "openai:"+model, "openai"
 	if caller.Timeout = c.opts.Timeout; caller.Timeout == 0 {
 		caller.Timeout = timeout
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/memory"
 )
 
 // openFor is how long a breaker stays open. It is long enough that a model which
@@ -48,7 +49,8 @@ func (b *breaker) call(ctx context.Context, model func(context.Context) error) e
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(err, extract.ErrRefused): // the model refused this question and may answer others
+	case errors.Is(err, extract.ErrRefused), // the model refused this question and may answer others
+		errors.As(err, new(*memory.Refusal)): // the model was not called: this app has had its calls
 		return err
 	}
 	b.mu.Lock()

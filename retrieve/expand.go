@@ -7,6 +7,9 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/memoryd/memoryd/internal/tracing"
+	"github.com/memoryd/memoryd/memory"
 )
 
 // Expander guesses what may have been said that answers a question, for callers that
@@ -43,15 +46,17 @@ func (r *Retriever) expand(ctx context.Context, wordings []*wording) ([]*wording
 		return wordings, nil
 	}
 	var guesses []string
+	ctx, span := tracing.Start(ctx, "expand")
 	err := r.expanding.call(ctx, func(ctx context.Context) (err error) {
 		guesses, err = r.expander.Expand(ctx, query)
 		return err
 	})
+	span.End(err)
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case errors.Is(err, errOpen):
+	case errors.Is(err, errOpen), errors.As(err, new(*memory.Refusal)):
 		return wordings, nil
 	default:
 		r.log.Warn("search without the expander: it failed", "expander", r.expander.Name(), "err", err)

@@ -10,6 +10,7 @@ import (
 	"github.com/clipperhouse/uax29/v2/sentences"
 
 	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/internal/tracing"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -72,17 +73,19 @@ func (r *Retriever) rerank(
 	}
 	top := best[:min(len(best), r.reranked)]
 	var scores []float64
+	ctx, span := tracing.Start(ctx, "rerank")
 	err := r.reranking.call(ctx, func(ctx context.Context) (err error) {
 		if scores, err = r.reranker.Rerank(ctx, wordings[0].text, texts(top, wordings)); err != nil {
 			return err
 		}
 		return checkScores(scores, len(top))
 	})
+	span.End(err)
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case errors.Is(err, errOpen):
+	case errors.Is(err, errOpen), errors.As(err, new(*memory.Refusal)):
 		return nil, nil
 	default:
 		r.log.Warn(

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/memoryd/memoryd/embed"
+	"github.com/memoryd/memoryd/internal/tracing"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -163,10 +164,12 @@ func (r *Retriever) embed(ctx context.Context, wordings []*wording) error {
 		texts[i] = w.text
 	}
 	var vectors [][]float32
+	ctx, span := tracing.Start(ctx, "embed")
 	err := r.embedding.call(ctx, func(ctx context.Context) (err error) {
 		vectors, err = embed.Vectors(ctx, r.embedder, embed.Query, texts)
 		return err
 	})
+	span.End(err)
 	switch {
 	case err == nil:
 		for i, w := range wordings {
@@ -204,6 +207,8 @@ func (r *Retriever) search(
 	if req.TopK == 0 {
 		req.TopK = DefaultTopK
 	}
+	ctx, span := tracing.Start(ctx, "search")
+	defer func() { endSearch(span, &req, len(out), err) }()
 	wordings := wordingsOf(req.texts())
 	if req.Expand && len(req.Queries) == 0 {
 		if wordings, err = r.expand(ctx, wordings); err != nil {
@@ -247,4 +252,12 @@ func (r *Retriever) search(
 		out = lines(out, text, topK)
 	}
 	return out, text, nil
+}
+
+// endSearch ends the span of a search with so many matches.
+func endSearch(span *tracing.Span, req *Request, matches int, err error) {
+	span.Int("memoryd.top_k", req.TopK)
+	span.Int("memoryd.matches", matches)
+	span.Content("memoryd.query", req.texts)
+	span.End(err)
 }

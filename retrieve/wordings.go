@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/memoryd/memoryd/internal/analyzer"
+	"github.com/memoryd/memoryd/internal/tracing"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -43,12 +44,15 @@ func textOf(wordings []*wording) string {
 }
 
 // find searches the store with each wording.
-func (r *Retriever) find(ctx context.Context, scope memory.Scope, filter memory.Filter, wordings []*wording) error {
+func (r *Retriever) find(
+	ctx context.Context, scope memory.Scope, filter memory.Filter, wordings []*wording,
+) (err error) {
 	if err := r.embed(ctx, wordings); err != nil {
 		return err
 	}
+	ctx, span := tracing.Start(ctx, "find")
+	defer func() { span.End(err) }()
 	for _, w := range wordings {
-		var err error
 		w.found, err = r.store.Search(ctx, scope, memory.Query{
 			Filter:   filter,
 			Terms:    w.terms,

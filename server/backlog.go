@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/memoryd/memoryd/access"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
@@ -63,7 +64,7 @@ func (b *backlog) read() (sessionstore.Backlog, error) {
 	if b.err != nil && time.Since(b.at) < backlogRest {
 		return b.last, b.err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), backlogTime)
+	ctx, cancel := context.WithTimeout(access.With(context.Background(), access.System), backlogTime)
 	defer cancel()
 	b.last, b.err = b.operations.Backlog(ctx)
 	b.at = time.Now()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/memoryd/memoryd/access"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/memory"
 )
@@ -35,7 +36,9 @@ var kinds = []struct {
 	{errTooLarge, http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE"},
 	{errTooSlow, http.StatusRequestTimeout, "REQUEST_TIMEOUT"},
 	{memory.ErrInvalid, http.StatusBadRequest, "INVALID_ARGUMENT"},
+	{access.ErrUnauthenticated, http.StatusUnauthorized, "UNAUTHENTICATED"},
 	{errForbidden, http.StatusForbidden, "PERMISSION_DENIED"},
+	{access.ErrDenied, http.StatusForbidden, "PERMISSION_DENIED"},
 	{memory.ErrNotFound, http.StatusNotFound, "NOT_FOUND"},
 	{memory.ErrExists, http.StatusConflict, "ALREADY_EXISTS"},
 	{memory.ErrAborted, http.StatusConflict, "ABORTED"},
@@ -91,7 +94,9 @@ func describe(err error, requestID string) errorDetail {
 			continue
 		}
 		d := errorDetail{k.code, k.status, err.Error()}
-		if stores := (notReady)(nil); errors.As(err, &stores) {
+		if stores := (notReady)(nil); errors.Is(err, errStatusAlone) {
+			d.Message = "not ready"
+		} else if errors.As(err, &stores) {
 			d.Message = stores.public()
 		} else if damage := (*memory.Damage)(nil); errors.As(err, &damage) {
 			d.Message = damage.Error()

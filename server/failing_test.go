@@ -219,7 +219,7 @@ var failures = []struct {
 // store: the status, the form, and that a fault shows in the log only.
 func TestFailingStores(t *testing.T) {
 	sessions, memories, log := &failingSessions{}, &failing{}, &buffer{}
-	a := start(t, func(s *setup) { s.sessions, s.memories = sessions.wrap, memories.wrap }, logTo(log))
+	a := start(t, func(s *setup) { s.sessions, s.memories, s.madeUp = sessions.wrap, memories.wrap, true }, logTo(log))
 	a.want(201, "POST", scope+"/sessions", `{"id": "s"}`)
 	m := a.want(201, "POST", scope+"/memories", `{"fact": "a fact"}`)
 	op := a.want(200, "POST", scope+"/sessions/s/memories?wait=true", nil)

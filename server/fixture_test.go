@@ -21,12 +21,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/memoryd/memoryd/access/guard"
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/extract/rules"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/internal/analyzer"
 	"github.com/memoryd/memoryd/internal/assembly"
+	"github.com/memoryd/memoryd/internal/openapitest"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/memory/sqlitestore"
@@ -43,6 +45,8 @@ type setup struct {
 	memories  func(memory.Store) memory.Store       // wraps the real store
 	ingest    ingest.Options
 	server    server.Options
+	// madeUp says that the stores answer what none does: the document need not have it.
+	madeUp bool
 }
 
 // api is a running server and a client of it.
@@ -54,12 +58,17 @@ type api struct {
 }
 
 // start serves a database of its own over real HTTP, with ingestion running,
-// until the test ends.
+// until the test ends. All requests and answers are checked against /openapi.json.
 func start(t testing.TB, choose ...func(*setup)) *api {
 	t.Helper()
 	var hs *httptest.Server // its requests end before ingestion does
-	srv := build(t, func() { hs.Close() }, choose...)
-	hs = httptest.NewServer(srv)
+	madeUp := false
+	srv := build(t, func() { hs.Close() }, append(choose, func(s *setup) { madeUp = s.madeUp })...)
+	var h http.Handler = srv
+	if _, measured := t.(*testing.B); !measured && !madeUp {
+		h = openapitest.Checked(t, srv)
+	}
+	hs = httptest.NewServer(h)
 	return &api{t: t, server: srv, url: hs.URL, addr: hs.Listener.Addr().String()}
 }
 
@@ -96,11 +105,20 @@ func build(t testing.TB, end func(), choose ...func(*setup)) *server.Server {
 	if s.sessions == nil && s.memories == nil { // as memoryd runs with one file
 		s.ingest.Together = assembly.Together(sqlSessions, sqlMemories)
 	}
+	sessions, memories, s.ingest.Together = guard.Sessions(sessions), guard.Memories(memories), guard.Together(s.ingest.Together)
+	var srv *server.Server
+	s.ingest.Account = func(ctx context.Context, a ingest.Accounted) error { return srv.Account(ctx, a) }
 	service := ingest.New(sessions, memories, embed.Builtin{}, s.extractor, &s.ingest)
 	if s.server.Checks == nil {
 		s.server.Checks = map[string]func(context.Context) error{"sessions": db.Check, "memories": db.Check}
 	}
-	srv := server.New(sessions, memories, service, retrieve.New(memories, embed.Builtin{}, &retrieve.Options{Zone: s.ingest.Zone}),
+	if s.server.Keys == nil {
+		s.server.Keys = sqlSessions
+	}
+	if s.server.Audit.To == nil {
+		s.server.Audit.To = sqlSessions
+	}
+	srv = server.New(sessions, memories, service, retrieve.New(memories, embed.Builtin{}, &retrieve.Options{Zone: s.ingest.Zone}),
 		&s.server)
 	ctx, cancel := context.WithCancel(context.Background())
 	ran := make(chan struct{})
@@ -408,16 +426,16 @@ func talk(t testing.TB) map[string]any {
 // contents returns all that a client can read in the scope: sessions with their
 // events, memories, and the ids of operations. It leaves out the state of
 // operations, which changes while they run.
-func (a *api) contents() any {
+func (a *api) contents(headers ...string) any {
 	a.t.Helper()
 	out := map[string]any{}
-	all := a.want(200, "GET", "/v1/apps/app/sessions?pageSize=1000", nil)
+	all := a.want(200, "GET", "/v1/apps/app/sessions?pageSize=1000", nil, headers...)
 	for _, s := range list(all, "sessions") {
 		path := "/v1/apps/app/users/" + text(s, "userId") + "/sessions/" + url.PathEscape(text(s, "id"))
-		out[path] = a.want(200, "GET", path, nil)
+		out[path] = a.want(200, "GET", path, nil, headers...)
 	}
-	out["memories"] = a.want(200, "GET", scope+"/memories?pageSize=1000", nil)
-	out["operations"] = each(list(a.want(200, "GET", scope+"/operations?pageSize=1000", nil), "operations"), "id")
+	out["memories"] = a.want(200, "GET", scope+"/memories?pageSize=1000", nil, headers...)
+	out["operations"] = each(list(a.want(200, "GET", scope+"/operations?pageSize=1000", nil, headers...), "operations"), "id")
 	return out
 }
 

@@ -23,10 +23,10 @@ import (
 var index string
 
 // home answers GET / with a page that explains memoryd. Its commands use the
-// host that the browser asked for, so that they can be copied as they are.
+// URL that the browser asked for, so that they can be copied as they are.
 func (s *Server) home(c echo.Context) error {
 	fill := strings.NewReplacer("{{version}}", html.EscapeString(s.opts.Version),
-		"{{host}}", html.EscapeString(c.Request().Host))
+		"{{server}}", html.EscapeString(s.schemeOf(c.Request())+"://"+c.Request().Host))
 	// The page has one style of its own, and nothing else to load or run.
 	c.Response().Header().Set("Content-Security-Policy", nothing+"; style-src 'unsafe-inline'")
 	return c.HTML(http.StatusOK, fill.Replace(index))
@@ -91,10 +91,29 @@ func (s *Server) check(ctx context.Context) notReady {
 	return failed
 }
 
+// errStatusAlone has describe say nothing beyond the status.
+var errStatusAlone = errors.New("the caller has shown no key")
+
+// hidesState reports whether the caller may not see how parts of memoryd are. While the
+// store of the keys is away nobody can be told apart: a memoryd that had no keys before
+// shows its state then.
+func (s *Server) hidesState(r *http.Request) bool {
+	_, err := s.caller(r)
+	return err != nil && s.ring.WasClosed()
+}
+
 // ready answers GET /readyz: 200 with a line for each check and note, or 503
-// with the names of the checks that fail.
+// with the names of the checks that fail. Where callers must show a key, one without
+// gets the status alone.
 func (s *Server) ready(c echo.Context) error {
-	if failed := s.check(c.Request().Context()); len(failed) > 0 {
+	failed := s.check(c.Request().Context())
+	if s.hidesState(c.Request()) {
+		if len(failed) > 0 {
+			return fmt.Errorf("%w: %w", errStatusAlone, failed)
+		}
+		return sendJSON(c, http.StatusOK, struct{}{})
+	}
+	if len(failed) > 0 {
 		return failed
 	}
 	out := map[string]string{}

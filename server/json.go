@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -128,4 +129,19 @@ func pageSizeParam(c echo.Context) (int, error) {
 		return 0, invalid("pageSize: want 1 to %d, not %.40q", memory.MaxPageSize, v)
 	}
 	return n, nil
+}
+
+// timeParam reads a time in the query: RFC 3339, or seconds since 1970. It is zero if
+// absent.
+func timeParam(c echo.Context, name string) (time.Time, error) {
+	v := c.QueryParam(name)
+	if v == "" {
+		return time.Time{}, nil
+	}
+	if _, err := strconv.ParseFloat(v, 64); err != nil {
+		// A time with an offset has a plus sign, which clients often leave unescaped. It
+		// arrives as a blank.
+		v = strconv.Quote(strings.Replace(v, " ", "+", 1))
+	}
+	return sessionstore.ParseTime(name, []byte(v))
 }

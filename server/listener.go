@@ -20,6 +20,9 @@ import (
 // (431), a transfer encoding that it does not know (501), and an expectation that
 // nobody can meet (417). net/http has no setting for their form. A client that is
 // too slow with its headers is disconnected without an answer.
+//
+// Under TLS, which comes on top of it, a Listener sees one such answer alone: that to a
+// request without TLS (400). The others go out encrypted, in the form of net/http.
 func Listener(of net.Listener) net.Listener { return listener{of} }
 
 type listener struct{ net.Listener }
@@ -45,13 +48,13 @@ const maxOwn = 1 << 10
 // front of a header.
 var ownAnswer = regexp.MustCompile(`^HTTP/1\.[01] ([45]\d\d) [^\r\n]*\r\n` +
 	`(?:Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n([^\r\n]*)` +
-	`|Connection: close\r\nDate: [^\r\n]*\r\nContent-Length: 0\r\n\r\n)$`)
+	`|\r\n([^\r\n]*HTTPS server\.)\n|Connection: close\r\nDate: [^\r\n]*\r\nContent-Length: 0\r\n\r\n)$`)
 
 // Write implements io.Writer.
 func (c connection) Write(p []byte) (int, error) {
 	if len(p) <= maxOwn && bytes.HasPrefix(p, []byte("HTTP/1.")) {
 		if own := ownAnswer.FindSubmatch(p); own != nil {
-			if _, err := c.TCPConn.Write(asJSON(string(own[1]), string(own[2]))); err != nil {
+			if _, err := c.TCPConn.Write(asJSON(string(own[1]), string(own[2]), len(own[3]) > 0)); err != nil {
 				return 0, err
 			}
 			return len(p), nil
@@ -76,10 +79,14 @@ var ownMessages = map[int]string{
 	http.StatusNotImplemented:              "Transfer-Encoding: want chunked, or none",
 }
 
-// asJSON returns an answer of net/http in the form of this API.
-func asJSON(code, text string) []byte {
+// asJSON returns an answer of net/http in the form of this API. withoutTLS says that it
+// is that to a request without TLS.
+func asJSON(code, text string, withoutTLS bool) []byte {
 	status, _ := strconv.Atoi(code)
 	message := ownMessages[status]
+	if withoutTLS {
+		message = "this port speaks TLS alone: use https://"
+	}
 	if message == "" {
 		_, message, _ = strings.Cut(text, ": ") // after "400 Bad Request"
 	}

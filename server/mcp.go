@@ -6,13 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/memoryd/memoryd/access"
 	"github.com/memoryd/memoryd/internal/inflight"
 	"github.com/memoryd/memoryd/mcp"
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/tools"
 )
 
 // mcp answers POST /mcp/apps/{app}/users/{user} and POST {scope}/mcp: one message
@@ -26,6 +29,10 @@ func (s *Server) mcp(c echo.Context, scope memory.Scope) error {
 	if err := takeElements(c, raw); err != nil {
 		return err
 	}
+	verbs, what := mcpVerb(raw)
+	if err := s.permit(c, scope, verbs, what); err != nil {
+		return err
+	}
 	bank := &scopeBank{server: s, scope: scope, requestID: requestID(c),
 		control: http.NewResponseController(c.Response())}
 	defer bank.release()
@@ -35,6 +42,30 @@ func (s *Server) mcp(c echo.Context, scope memory.Scope) error {
 		return c.Request().Context().Err()
 	}
 	return bank.hidden()
+}
+
+// mcpVerb returns the verb that a message takes, and what it calls: no verb to shake
+// hands and to list tools.
+// Whatever package mcp makes of a message that is ambiguous, the guard holds it to this
+// verb.
+func mcpVerb(raw []byte) (verbs access.Verbs, what string) {
+	var message struct {
+		Method string `json:"method"`
+		Params struct {
+			Name string `json:"name"`
+		} `json:"params"`
+	}
+	_ = json.Unmarshal(raw, &message) // package mcp says what is malformed
+	switch {
+	case message.Method == "tools/call":
+		if t, err := tools.Find(message.Params.Name); err == nil {
+			what = t.Name
+		}
+		return verbOf(message.Params.Name), what
+	case strings.HasPrefix(message.Method, "resources/"), message.Method == "prompts/get":
+		return access.Read, message.Method
+	}
+	return 0, ""
 }
 
 // scopeBank gives package mcp the memory of one scope during one request.

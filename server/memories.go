@@ -9,6 +9,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/memoryd/memoryd/access"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/internal/strict"
 	"github.com/memoryd/memoryd/memory"
@@ -41,6 +42,7 @@ func (s *Server) addMemory(c echo.Context, scope memory.Scope) error {
 	if err != nil {
 		return err
 	}
+	note(c, func(e *access.Entry) { e.Memories = []string{m.ID} })
 	return sendJSON(c, http.StatusCreated, m)
 }
 

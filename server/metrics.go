@@ -16,6 +16,7 @@ import (
 	"github.com/memoryd/memoryd/internal/fair"
 	"github.com/memoryd/memoryd/internal/inflight"
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/quota"
 	"github.com/memoryd/memoryd/tools"
 )
 
@@ -44,7 +45,7 @@ func (m *metrics) own() []prometheus.Collector {
 
 // refusingFlags are the flags whose limits refuse requests with a memory.Refusal.
 func refusingFlags() []string {
-	return []string{"max-answers", "max-bodies", "max-watchers", "queue-time", "requests"}
+	return append(quota.Flags(), "max-answers", "max-bodies", "max-watchers", "queue-time", "requests")
 }
 
 // requestSeconds are the buckets of requests: from a search of a small memory to

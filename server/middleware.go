@@ -7,6 +7,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
+
+	"github.com/memoryd/memoryd/access"
+	"github.com/memoryd/memoryd/internal/tracing"
 )
 
 // refuseAfterClose serves requests until Close.
@@ -39,6 +42,13 @@ func (s *Server) logRequests() echo.MiddlewareFunc {
 				"ms", float64(v.Latency.Microseconds()) / 1000,
 				"in", c.Request().ContentLength, "out", v.ResponseSize, "id", v.RequestID,
 			}
+			if from := s.clientOf(c.Request()); from.IsValid() {
+				args = append(args, "from", from.String())
+			}
+			if p := callerOf(c); p != nil && p != access.Owner {
+				args = append(args, "by", p.ID)
+			}
+			args = append(args, tracing.Log(c.Request().Context())...)
 			if v.Error != nil {
 				args = append(args, "err", v.Error.Error())
 			}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/memoryd/memoryd/access"
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/memory"
@@ -115,6 +117,7 @@ func storing(c echo.Context, until time.Time) (context.Context, context.CancelFu
 // are stored, so nothing that happens to the waiting is an error of the request:
 // it is answered with the state that is known.
 func (s *Server) sendRequested(c echo.Context, asked *sessionstore.Operation, until time.Time) error {
+	note(c, func(e *access.Entry) { e.Operation, e.Session = asked.ID, cmp.Or(e.Session, ingest.SessionOf(asked)) })
 	op, findable := asked, asked.Findable
 	if !until.IsZero() {
 		releaseBody(c) // what it brought is stored

@@ -8,6 +8,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/memoryd/memoryd/access"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -20,55 +21,86 @@ func (s *Server) addRoutes() {
 		memories  = scope + "/memories"
 		oneMemory = memories + "/:memory"
 		operation = "/v1/operations/:operation"
+		keys      = "/v1/apps/:app/keys"
 	)
-	s.route("GET", "/", s.home)
-	s.route("GET", "/livez", s.alive)
-	s.route("GET", "/readyz", s.ready)
-	s.route("HEAD", "/livez", s.aliveHead)
-	s.route("HEAD", "/readyz", s.ready)
-	s.route("GET", "/metrics", s.metrics.serve)
+	s.route("GET", "/", open, s.home)
+	s.route("GET", "/livez", open, s.alive)
+	s.route("GET", "/readyz", open, s.ready)
+	s.route("HEAD", "/livez", open, s.aliveHead)
+	s.route("HEAD", "/readyz", open, s.ready)
+	s.route("GET", "/metrics", anyKey, s.metrics.serve)
+	s.route("GET", "/openapi.json", anyKey, s.openAPI)
 
-	s.route("GET", "/v1/apps/:app/sessions", s.listAppSessions, "state", "pageSize", "pageToken")
-	s.route("POST", sessions, withScope(s.createSession))
-	s.route("GET", sessions, withScope(s.listSessions), "state", "pageSize", "pageToken")
-	s.route("GET", session, withSession(s.getSession),
+	s.route("GET", "/v1/apps/:app/sessions", admin, s.listAppSessions, "state", "pageSize", "pageToken")
+	s.route("POST", sessions, write, withScope(s.createSession))
+	s.route("GET", sessions, read, withScope(s.listSessions), "state", "pageSize", "pageToken")
+	s.route("GET", session, read, withSession(s.getSession),
 		"numRecentEvents", "after", "state", "pageSize", "pageToken")
-	s.route("PATCH", session, withSession(s.patchSession))
-	s.route("DELETE", session, withSession(s.deleteSession))
-	s.route("POST", session+"/events", withSession(s.appendEvents), "outputKey")
-	s.route("POST", session+"/memories", withSession(s.addSession), "wait")
-	s.route("POST", session+"/render", withSession(s.render))
+	s.route("PATCH", session, write, withSession(s.patchSession))
+	s.route("DELETE", session, write, withSession(s.deleteSession))
+	s.route("POST", session+"/events", write, withSession(s.appendEvents), "outputKey")
+	s.route("POST", session+"/memories", write, withSession(s.addSession), "wait")
+	s.route("POST", session+"/render", read, withSession(s.render))
 
-	s.route("POST", memories+"/ingest", withScope(s.ingestEvents), "wait")
-	s.route("POST", memories+"/dryRun", withScope(s.dryRun))
-	s.route("POST", memories+"/search", withScope(s.search))
-	s.route("POST", memories+"/context", withScope(s.promptContext))
-	s.route("POST", memories, withScope(s.addMemory))
-	s.route("GET", memories, withScope(s.listMemories),
+	s.route("POST", memories+"/ingest", write, withScope(s.ingestEvents), "wait")
+	s.route("POST", memories+"/dryRun", read, withScope(s.dryRun))
+	s.route("POST", memories+"/search", read, withScope(s.search))
+	s.route("POST", memories+"/context", read, withScope(s.promptContext))
+	s.route("POST", memories, write, withScope(s.addMemory))
+	s.route("GET", memories, read, withScope(s.listMemories),
 		"kind", "topic", "sessionId", "history", "orderBy", "pageSize", "pageToken")
-	s.route("GET", oneMemory, withMemory(s.getMemory))
-	s.route("PATCH", oneMemory, withMemory(s.patchMemory))
-	s.route("DELETE", oneMemory, withMemory(s.deleteMemory))
-	s.route("GET", oneMemory+"/revisions", withMemory(s.listRevisions), "pageSize", "pageToken")
-	s.route("POST", oneMemory+"/rollback", withMemory(s.rollbackMemory))
+	s.route("GET", oneMemory, read, withMemory(s.getMemory))
+	s.route("PATCH", oneMemory, write, withMemory(s.patchMemory))
+	s.route("DELETE", oneMemory, write, withMemory(s.deleteMemory))
+	s.route("GET", oneMemory+"/revisions", read, withMemory(s.listRevisions), "pageSize", "pageToken")
+	s.route("POST", oneMemory+"/rollback", write, withMemory(s.rollbackMemory))
 
-	s.route("POST", "/v1/backup", s.backup, "store")
+	s.route("GET", "/v1/apps/:app/audit", admin, s.listAudit, "userId", "since", "until", "pageSize", "pageToken")
+	s.route("POST", keys, admin, s.withKeys(s.createKey))
+	s.route("GET", keys, admin, s.withKeys(s.listKeys), "pageSize", "pageToken")
+	s.route("DELETE", keys+"/:key", admin, s.withKeys(s.revokeKey))
+	s.route("POST", keys+"/:key/rotate", admin, s.withKeys(s.rotateKey))
 
-	s.route("GET", "/v1/tools", s.listTools)
-	s.route("POST", scope+"/tools/:tool", withScope(s.callTool))
-	s.route("POST", "/mcp/apps/:app/users/:user", withScope(s.mcp))
-	s.route("POST", scope+"/mcp", withScope(s.mcp)) // for hosts that want a URL with this ending
+	s.route("POST", "/v1/backup", admin, s.backup, "store")
 
-	s.route("GET", scope+"/operations", withScope(s.listOperations), "pageSize", "pageToken")
-	s.route("GET", operation, withOperation(s.getOperation))
-	s.route("POST", operation+"/retry", withOperation(s.retryOperation))
-	s.route("POST", operation+"/confirm", withOperation(s.confirmOperation), "wait")
+	s.route("GET", "/v1/tools", anyKey, s.listTools)
+	s.route("POST", scope+"/tools/:tool", byTool, withScope(s.callTool))
+	s.route("POST", "/mcp/apps/:app/users/:user", byTool, withScope(s.mcp))
+	s.route("POST", scope+"/mcp", byTool, withScope(s.mcp)) // for hosts that want a URL with this ending
+
+	s.route("GET", scope+"/operations", read, withScope(s.listOperations), "pageSize", "pageToken")
+	s.route("GET", operation, read, withOperation(s.getOperation))
+	s.route("POST", operation+"/retry", write, withOperation(s.retryOperation))
+	s.route("POST", operation+"/confirm", write, withOperation(s.confirmOperation), "wait")
 }
+
+// need is what a route takes of its caller. Each route declares one: the zero value
+// refuses everybody, so that a route without one does not go unnoticed.
+type need struct {
+	open  bool         // takes nothing
+	verbs access.Verbs // in the scope of the path: that of an app, or of all apps, where it names no user
+	// some has one of verbs suffice: the handler asks for the one that its call takes.
+	some bool
+	// anyKey takes a valid key, whatever it may do.
+	anyKey bool
+}
+
+var (
+	open   = need{open: true}
+	anyKey = need{anyKey: true}
+	read   = need{verbs: access.Read}
+	write  = need{verbs: access.Write}
+	admin  = need{verbs: access.Admin}
+	byTool = need{verbs: access.Read | access.Write, some: true}
+)
 
 // route adds a route that takes exactly the query parameters in params, each
 // once; kind and topic may be repeated. A parameter that is misspelt is refused,
-// since ignoring a filter would answer with more than the client asked for.
-func (s *Server) route(method, path string, h echo.HandlerFunc, params ...string) {
+// since ignoring a filter would answer with more than the client asked for. The route
+// is described in openapi.json.
+func (s *Server) route(method, path string, takes need, h echo.HandlerFunc, params ...string) {
+	s.needs[method+" "+path] = takes
+	s.routes = append(s.routes, declaration{method, path, takes, params})
 	s.echo.Add(method, path, func(c echo.Context) error {
 		// net/http drops pairs that it cannot parse, without an error.
 		query, err := url.ParseQuery(c.Request().URL.RawQuery)

@@ -15,17 +15,23 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"net/netip"
 	"runtime"
 	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
+	"github.com/sourcegraph/conc"
+	"go.opentelemetry.io/otel/trace"
 
+	"github.com/memoryd/memoryd/access"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/internal/fair"
 	"github.com/memoryd/memoryd/internal/inflight"
+	"github.com/memoryd/memoryd/internal/tracing"
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/quota"
 	"github.com/memoryd/memoryd/retrieve"
 	"github.com/memoryd/memoryd/sessionstore"
 	"github.com/memoryd/memoryd/tools"
@@ -68,6 +74,12 @@ type Options struct {
 	// accepts loopback names only, so that a web page whose DNS name resolves to
 	// 127.0.0.1 cannot read memories through the user's browser.
 	AnyHost bool
+	// Hosts are further names that the Host header may have, without a port. They count
+	// unless AnyHost is set.
+	Hosts []string
+	// TrustedProxies are the addresses of proxies whose X-Forwarded-For, -Host and -Proto
+	// count. Of all others they are ignored. Defaults to none.
+	TrustedProxies []netip.Prefix
 	// Checks are what /readyz asks, by the name that it reports. A check returns
 	// nil when its store can serve requests.
 	Checks map[string]func(context.Context) error
@@ -95,8 +107,22 @@ type Options struct {
 	// Backup writes the file of a store, "sessions" or "memories", into w, once it has
 	// called size with the bytes that will come. Without it there is no backup.
 	Backup func(ctx context.Context, store string, w io.Writer, size func(int64)) error
+	// Keys are those that callers show. Without them everybody who reaches the server is
+	// its owner, unless there is a Verifier.
+	Keys access.Keys
+	// Verifier checks the tokens of an issuer. Defaults to none.
+	Verifier access.Verifier
+	// Quotas hold requests to what a key, an app and a user may take. Defaults to no such
+	// limits.
+	Quotas *quota.Limiter
+	// Audit configures the audit log. Defaults to none.
+	Audit AuditOptions
 	// Version is shown on the page at / and to clients of MCP.
 	Version string
+	// Tracer begins the spans of requests. Defaults to none.
+	Tracer trace.Tracer
+	// TraceContent has spans show what was said, asked and answered.
+	TraceContent bool
 	// Log gets a line for each request. Defaults to discarding.
 	Log *slog.Logger
 }
@@ -115,6 +141,12 @@ type Server struct {
 	answers    *inflight.Pool
 	changes    changePages
 	opts       Options
+	tracer     *tracing.Tracer // nil without traces
+	ring       *access.Ring    // nil without keys and issuer
+	audit      *auditLog       // nil if none is kept
+	needs      map[string]need // by method and path of a route
+	routes     []declaration
+	api        document // of GET /openapi.json
 	echo       *echo.Echo
 	places     *fair.Places
 	gate       *fair.Gate
@@ -127,7 +159,7 @@ type Server struct {
 }
 
 // New makes a Server. ingest and retriever must use the same sessions and
-// memories.
+// memories, behind guards where the server has keys; see package guard.
 func New(
 	sessions ingest.Sessions, memories memory.Store, ingest *ingest.Service, retriever *retrieve.Retriever,
 	opts *Options,
@@ -153,6 +185,7 @@ func New(
 	// While one that computes is put off by the system, another one does.
 	slots := 1 + cmp.Or(s.opts.Processors, runtime.GOMAXPROCS(0))
 	s.gate = fair.NewGate(slots, cmp.Or(s.opts.QueueTime, DefaultQueueTime))
+	s.tracer = tracing.New(s.opts.Tracer, s.opts.TraceContent)
 	s.metrics = newMetrics(s.opts.Version)
 	figures := s.ownFigures()
 	maps.Copy(figures, s.opts.Figures)
@@ -167,21 +200,38 @@ func New(
 	serving, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	s.atStop = func(f func()) func() bool { return context.AfterFunc(serving, f) }
+	if s.opts.Keys != nil || s.opts.Verifier != nil {
+		s.ring = access.NewRing(s.opts.Keys, &access.RingOptions{Verifier: s.opts.Verifier, Log: s.opts.Log})
+	}
+	s.audit = newAuditLog(s.opts.Audit, s.opts.Log)
+	s.needs = map[string]need{}
 	s.echo = echo.New()
 	s.echo.HTTPErrorHandler = s.fail
 	// The outermost comes first. The log sees every answer, also that of a
-	// panic; checkHost runs before any part of the body is read.
+	// panic; checkHost, authenticate and holdToQuotas run before any part of the body
+	// is read.
+	s.echo.Use(endBroken)
+	if s.tracer != nil {
+		s.echo.Use(s.trace)
+	}
 	s.echo.Use(
-		endBroken,
 		middleware.RequestIDWithConfig(middleware.RequestIDConfig{Generator: rand.Text}),
 		s.logRequests(),
 		s.refuseAfterClose,
 		middleware.RecoverWithConfig(middleware.RecoverConfig{DisableErrorHandler: true, LogErrorFunc: s.logPanic}),
 		s.checkHost,
+		s.authenticate,
+		s.holdToQuotas,
 		s.boundRequest,
 		s.admit,
+		s.account,
 	)
 	s.addRoutes()
+	api, err := apiDocument(s.opts.Version, s.routes)
+	if err != nil {
+		panic(err) // the text is a part of the program
+	}
+	s.api = newDocument(api)
 	s.metrics.addRoutes(s.echo.Routes())
 	return s
 }
@@ -189,6 +239,7 @@ func New(
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	secure(w.Header())
+	s.unproxy(r)
 	// echo matches routes against RawPath if it is set. So an escaped slash
 	// stays part of an id instead of separating two segments. pathParam unescapes
 	// the segment later, once.
@@ -209,6 +260,18 @@ func (s *Server) Close() {
 	s.requests.Lock()
 	defer s.requests.Unlock()
 	s.closed = true
+}
+
+// Run keeps account of the use of keys, and of what callers did, until ctx is over.
+func (s *Server) Run(ctx context.Context) {
+	var parts conc.WaitGroup
+	defer parts.Wait()
+	if s.audit != nil {
+		parts.Go(func() { s.audit.run(ctx) })
+	}
+	if s.ring != nil {
+		parts.Go(func() { s.ring.Run(ctx) })
+	}
 }
 
 // Wait returns when the searches are over that outlived their requests. Call it

@@ -5,12 +5,12 @@ import (
 	"math"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 
+	"github.com/memoryd/memoryd/access"
 	"github.com/memoryd/memoryd/internal/inflight"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
@@ -106,6 +106,7 @@ func (s *Server) createSession(c echo.Context, scope memory.Scope) error {
 	if err != nil {
 		return err
 	}
+	note(c, func(e *access.Entry) { e.Session = session.ID })
 	releaseBody(c) // what it brought is stored
 	return s.sendSession(c, http.StatusCreated, session.Key, sessionstore.Get{NumRecent: -1}, false)
 }
@@ -207,15 +208,8 @@ func getParams(c echo.Context) (get sessionstore.Get, paged bool, err error) {
 			return get, false, invalid("numRecentEvents: want a whole number from 0 to %d, not %.40q", math.MaxInt, v)
 		}
 	}
-	if v := c.QueryParam("after"); v != "" {
-		if _, err := strconv.ParseFloat(v, 64); err != nil {
-			// A time with an offset has a plus sign, which clients often leave
-			// unescaped. It arrives as a blank.
-			v = strconv.Quote(strings.Replace(v, " ", "+", 1))
-		}
-		if get.After, err = sessionstore.ParseTime("after", []byte(v)); err != nil {
-			return get, false, err
-		}
+	if get.After, err = timeParam(c, "after"); err != nil {
+		return get, false, err
 	}
 	if get.NoState, err = noState(c); err != nil {
 		return get, false, err

@@ -50,6 +50,9 @@ func (s *Server) streamOperation(c echo.Context, scope memory.Scope, id string) 
 		update, err := watcher.Next(silent)
 		late := silent.Err() != nil
 		cancel()
+		if denied := s.stillMay(c); denied != nil {
+			return denied
+		}
 		switch {
 		case err == nil:
 			err = stream.send(update, func() { s.operation(c, stream.answer, update.Operation, nil) })

@@ -9,6 +9,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/memoryd/memoryd/access"
 	"github.com/memoryd/memoryd/internal/inflight"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/tools"
@@ -97,6 +98,9 @@ func (s *Server) callTool(c echo.Context, scope memory.Scope) error {
 	if err := checkScope(scope, req.App, req.User); err != nil {
 		return err
 	}
+	if err := s.permit(c, scope, verbOf(name), name); err != nil {
+		return err
+	}
 	result, share, err := s.toolResult(c.Request().Context(), scope, name, req.Args)
 	if err != nil {
 		return err
@@ -108,6 +112,15 @@ func (s *Server) callTool(c echo.Context, scope memory.Scope) error {
 	out.raw(result)
 	out.text("}")
 	return out.finish()
+}
+
+// verbOf returns the verb that a call of a tool takes. One that does not exist takes
+// that of reading: the call says that there is none.
+func verbOf(tool string) access.Verbs {
+	if t, err := tools.Find(tool); err == nil && !t.ReadOnly {
+		return access.Write
+	}
+	return access.Read
 }
 
 // toolResult calls a tool, with room to send its result. If that waits the tool is

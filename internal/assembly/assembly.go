@@ -8,9 +8,13 @@
 package assembly
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/memoryd/memoryd/access/guard"
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/extract/canonical"
@@ -33,14 +37,26 @@ type Options struct {
 	MaxWatchers int               // of operations. Defaults to ingest's.
 	Processors  int               // that there are. Defaults to GOMAXPROCS.
 	MaxAttempts int               // tries before an operation has failed. Defaults to ingest's.
+	Limits      ingest.Limits     // of what one user has. Defaults to none.
 	Zone        *time.Location    // of events and questions without one. Defaults to none, as in ingest and retrieve.
 	Log         *slog.Logger      // Defaults to discarding.
 	Now         func() time.Time  // The clock, that of the stores. Defaults to time.Now.
+	// Account is that of ingest. Defaults to nothing.
+	Account func(context.Context, ingest.Accounted) error
+	// Tracer begins the spans of batches, and TraceContent has spans show what was found.
+	// Defaults to none.
+	Tracer       trace.Tracer
+	TraceContent bool
+	// Guarded has the stores reached through guards alone: the context of every call
+	// must have a principal. A server of requests needs it.
+	Guarded bool
 }
 
 // Parts work on two stores: Ingest makes memories of sessions, Retriever finds
-// them.
+// them. The stores are those that the parts use, behind guards if the options say so.
 type Parts struct {
+	Sessions  ingest.Sessions
+	Memories  memory.Store
 	Ingest    *ingest.Service
 	Retriever *retrieve.Retriever
 }
@@ -57,12 +73,17 @@ func Connect(sessions ingest.Sessions, memories memory.Store, opts *Options) Par
 	if o.Extractor == nil {
 		o.Extractor = rules.New()
 	}
+	together := Together(sessions, memories)
+	if o.Guarded {
+		sessions, memories, together = guard.Sessions(sessions), guard.Memories(memories), guard.Together(together)
+	}
 	return Parts{
+		Sessions: sessions, Memories: memories,
 		Ingest: ingest.New(sessions, memories, o.Embedder, o.Extractor, &ingest.Options{
 			Workers: o.Workers, MaxWatchers: o.MaxWatchers,
 			Processors: o.Processors, MaxAttempts: o.MaxAttempts, Fallback: o.Fallback, Zone: o.Zone, Log: o.Log,
-			Now:      o.Now,
-			Together: Together(sessions, memories)}),
+			Now: o.Now, Limits: o.Limits, Account: o.Account,
+			Tracer: o.Tracer, TraceContent: o.TraceContent, Together: together}),
 		Retriever: retrieve.New(memories, o.Embedder, &retrieve.Options{
 			Reranker: o.Reranker, Reranked: o.Reranked, Expander: o.Expander, Zone: o.Zone, Log: o.Log,
 			Now: o.Now,

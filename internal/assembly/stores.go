@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/memoryd/memoryd/access"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
@@ -23,6 +24,8 @@ import (
 // Sessions is a session store that can also be exported and imported.
 type Sessions interface {
 	ingest.Sessions
+	access.Keys
+	access.Audit
 	sessionstore.Archive
 	sessionstore.Audited
 }
@@ -59,6 +62,11 @@ type Stores struct {
 	// MaxState bounds the state of a session, of a user and of an app, each. Defaults
 	// to sessionstore.DefaultMaxState.
 	MaxState int64
+	// MaxSessions is how many sessions a user may have. Defaults to any number.
+	MaxSessions int
+	// AuditEntries bounds the audit log of an app in a SQLite file. Defaults to
+	// access.DefaultAuditEntries.
+	AuditEntries int
 	// Watches look after stores while they are served, until ctx is over. They log what
 	// they notice, and the checks tell it.
 	Watches []func(context.Context, *slog.Logger)
@@ -131,7 +139,8 @@ func (s *Stores) OpenSessions(path string, both bool) error {
 	if err != nil {
 		return err
 	}
-	sessions, err := sqlitesession.New(db, &sqlitesession.Options{MaxState: s.MaxState, Now: s.Now})
+	sessions, err := sqlitesession.New(db, &sqlitesession.Options{MaxState: s.MaxState,
+		MaxSessions: s.MaxSessions, AuditEntries: s.AuditEntries, Now: s.Now})
 	if err != nil {
 		return fmt.Errorf("sessions in %s: %w", db.Path(), err)
 	}

@@ -101,6 +101,15 @@ func of(ctx context.Context) *Turn {
 	return t
 }
 
+// ScopeOf returns for which scope ctx computes; false if it has no turn.
+func ScopeOf(ctx context.Context) (memory.Scope, bool) {
+	t := of(ctx)
+	if t == nil {
+		return memory.Scope{}, false
+	}
+	return t.scope, true
+}
+
 // Ready waits until the turn of ctx has a slot, if there is one and it has none. The
 // error is a memory.Refusal if that would take longer than the turn's patience, or
 // the cause of ctx.

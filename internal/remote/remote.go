@@ -6,11 +6,13 @@ package remote
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/memoryd/memoryd/internal/fair"
+	"github.com/memoryd/memoryd/internal/tracing"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -32,6 +34,7 @@ const (
 // Caller describes a model and its service, for calls and their errors.
 type Caller struct {
 	Name       string        // of the model, as the user writes it: "gemini:gemini-2.5-flash"
+	Provider   string        // as the semantic conventions of OpenTelemetry name it: "gcp.gemini"
 	Address    string        // scheme and host
 	AddressVar string        // the environment variable that Address is from, if any
 	Credential string        // by which the service knows the caller: "the key in GEMINI_API_KEY"
@@ -53,6 +56,12 @@ type Detail struct {
 	Lasting bool          // another try soon is no use
 	BadKey  bool          // the service does not accept the key, whatever the status
 	Refused bool          // the content of the prompt is refused
+}
+
+// Span begins the span of a call of the model, in a request or batch that is traced.
+func (c *Caller) Span(ctx context.Context, operation string) (context.Context, *tracing.Span) {
+	_, name, _ := strings.Cut(c.Name, ":")
+	return tracing.Model{Provider: c.Provider, Name: name, Address: c.Address}.Call(ctx, operation)
 }
 
 // Do calls a service through an HTTP client made by Client. It tries up to three

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/memoryd/memoryd/internal/tracing"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -21,8 +22,11 @@ type Batches struct {
 func (c *Caller) Embed(
 	ctx context.Context, b Batches, dimension int, texts []string,
 	call func(context.Context, []string) ([][]float32, error),
-) ([][]float32, error) {
-	out := make([][]float32, len(texts))
+) (out [][]float32, err error) {
+	ctx, span := c.Span(ctx, tracing.Embeddings)
+	defer func() { span.End(err) }()
+	span.Int("gen_ai.embeddings.dimension.count", dimension)
+	out = make([][]float32, len(texts))
 	var batch []string
 	var places []int // of the texts of the batch, in texts
 	size := 0

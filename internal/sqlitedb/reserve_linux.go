@@ -25,3 +25,12 @@ func diskSize(path string) int64 {
 	}
 	return int64(disk.Blocks) * int64(disk.Bsize)
 }
+
+// Free is how many bytes a user without rights may still write to the disk of a directory.
+func Free(dir string) (int64, error) {
+	var disk syscall.Statfs_t
+	if err := syscall.Statfs(dir, &disk); err != nil {
+		return 0, err
+	}
+	return int64(disk.Bavail) * int64(disk.Bsize), nil
+}

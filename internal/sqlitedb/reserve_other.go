@@ -12,3 +12,6 @@ func allocate(*os.File, int64) error { return errors.ErrUnsupported }
 
 // diskSize would be how many bytes the disk with a file has.
 func diskSize(string) int64 { return 0 }
+
+// Free is not known here.
+func Free(string) (int64, error) { return 0, errors.ErrUnsupported }

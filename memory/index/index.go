@@ -43,6 +43,7 @@ type contents struct {
 	forgotten      int               // live turns of which a fact was forgotten
 	expiring       time.Time         // the earliest ExpireTime; zero for none
 	dead           int
+	stored         int64 // Memory.Bytes of the live memories
 	bytes          int64 // of memories, words and sessions; see size
 }
 
@@ -157,6 +158,7 @@ func (ix *Index) add(e *Entry) {
 	if !m.ExpireTime.IsZero() && (ix.expiring.IsZero() || m.ExpireTime.Before(ix.expiring)) {
 		ix.expiring = m.ExpireTime
 	}
+	ix.stored += m.Bytes()
 	ix.bytes += d.size()
 }
 
@@ -277,6 +279,7 @@ func (ix *Index) kill(slot int32) {
 		ix.forgotten--
 	}
 	delete(ix.slots, d.memory.ID)
+	ix.stored -= d.memory.Bytes()
 	ix.bytes -= d.size()
 	d.memory, d.words, ix.marks[slot].session = nil, nil, isDead
 	ix.dead++

@@ -36,6 +36,9 @@ type search struct {
 // run finds the two lists, adds cited turns and context, and measures all.
 func (s *search) run() memory.Found {
 	s.stats = memory.Stats{Docs: len(s.ix.slots), DF: make([]int, len(s.q.Terms))}
+	if s.q.Bytes {
+		s.stats.Bytes = s.ix.stored
+	}
 	s.terms = make(map[int32]int, len(s.q.Terms))
 	for i, t := range s.q.Terms {
 		w := s.ix.words[t]

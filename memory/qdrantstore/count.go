@@ -34,6 +34,12 @@ func (sr *search) count(ctx context.Context) error {
 		c.total(have(), &sr.stats.DF[i])
 		c.bySession(have(), &having[i])
 	}
+	if sr.q.Bytes {
+		c.pool.Go(func(ctx context.Context) (err error) {
+			sr.stats.Bytes, err = sr.s.bytesOf(ctx, sr.scope)
+			return err
+		})
+	}
 	if err := c.pool.Wait(); err != nil {
 		return err
 	}
@@ -94,4 +100,22 @@ func (sr *search) countSessions(turns map[string]int, having []map[string]int) {
 	}
 	// A session may have begun between two of the counts.
 	sr.stats.SessionCount = max(len(turns), len(sr.stats.Sessions))
+}
+
+// bytesOf adds up Memory.Bytes of the live memories of a scope. Qdrant adds nothing up
+// itself, so that all of them are read.
+func (s *Store) bytesOf(ctx context.Context, scope memory.Scope) (sum int64, err error) {
+	all := memory.List{Filter: memory.Filter{History: true}, PageSize: memory.MaxPageSize}
+	for {
+		page, err := s.List(ctx, scope, all)
+		if err != nil {
+			return 0, err
+		}
+		for i := range page.Memories {
+			sum += page.Memories[i].Bytes()
+		}
+		if all.PageToken = page.NextPageToken; all.PageToken == "" {
+			return sum, nil
+		}
+	}
 }

@@ -280,7 +280,7 @@ func (m *model) lists(step int, scope memory.Scope) {
 // differ.
 func (m *model) searches(step int, scope memory.Scope) {
 	q := memory.Query{Filter: m.filter(), Terms: some(m, append([]string{"unknown"}, modelWords...), 4),
-		Limit: 1 + m.IntN(6), Context: m.IntN(3), Succession: m.chance(50)}
+		Limit: 1 + m.IntN(6), Context: m.IntN(3), Succession: m.chance(50), Bytes: m.chance(50)}
 	if m.chance(75) {
 		q.Vector = m.vector()
 	}

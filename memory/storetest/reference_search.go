@@ -106,6 +106,9 @@ func statsOf(all []scored, q *memory.Query) memory.Stats {
 	stats := memory.Stats{Docs: len(all), DF: make([]int, len(q.Terms))}
 	sessions := map[string]memory.SessionStats{}
 	for _, s := range all {
+		if q.Bytes {
+			stats.Bytes += s.Memory.Bytes()
+		}
 		turn := s.Memory.Kind == memory.KindTurn
 		in := sessions[s.Memory.Source.SessionID]
 		if in.DF == nil {

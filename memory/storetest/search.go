@@ -257,6 +257,12 @@ func statistics(b *bank) {
 			{Topics: []string{"none"}}, {AsOf: at(-100)}} {
 			got := b.search(memory.Query{Filter: f, Terms: []string{"tea", "milk", "wine"}, Limit: 1}).Stats
 			b.same(when, got, memory.Stats{Docs: docs, DF: []int{tea, milk, 0}})
+			bytes := int64(0)
+			for _, m := range b.list(ann, memory.List{Filter: memory.Filter{History: true}}) {
+				bytes += m.Bytes()
+			}
+			b.same(when+", of bytes alone", b.search(memory.Query{Filter: f, Bytes: true}).Stats,
+				memory.Stats{Docs: docs, Bytes: bytes})
 		}
 	}
 	// A scope that was never written to has statistics too.

@@ -1,0 +1,96 @@
+package ingest
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/memoryd/memoryd/internal/fair"
+	"github.com/memoryd/memoryd/memory"
+)
+
+// Limits bound what one scope has of live memories, turns included. A zero is none. A
+// write or a request that would begin beyond them is refused with a memory.Refusal, and
+// nothing of it is stored. A request that was taken is carried out whole, so that a
+// scope may end beyond its limits by what the request brings: nothing that was
+// acknowledged is dropped. Deletions always pass.
+type Limits struct {
+	Memories int
+	Bytes    int64 // as Memory.Bytes counts them
+}
+
+// fullTime is when a client may ask again that was refused because a scope is full. It is
+// a guess: somebody has to delete memories first, or they expire.
+const fullTime = time.Minute
+
+// roomFor refuses what would bring a scope more memories and bytes than it may have.
+func (s *Service) roomFor(ctx context.Context, scope memory.Scope, memories int, bytes int64) error {
+	l := s.opts.Limits
+	if l == (Limits{}) || memories <= 0 && bytes <= 0 {
+		return nil
+	}
+	found, err := s.memories.Search(ctx, scope, memory.Query{Bytes: l.Bytes > 0})
+	if err != nil {
+		return err
+	}
+	if l.Memories > 0 && memories > 0 && found.Stats.Docs+memories > l.Memories {
+		return memory.Refuse(fullTime, "this user has %d memories, and may have %d: delete some:"+
+			" -user-memories sets how many there may be", found.Stats.Docs, l.Memories)
+	}
+	if l.Bytes > 0 && bytes > 0 && found.Stats.Bytes+bytes > l.Bytes {
+		return memory.Refuse(fullTime, "this user has memories of %d bytes, and may have %d: %d more do not fit:"+
+			" delete some: -user-bytes sets how many there may be", found.Stats.Bytes, l.Bytes, bytes)
+	}
+	return nil
+}
+
+// roomForMore refuses a request for memories of a scope that is full. How many memories
+// it makes is not known yet.
+func (s *Service) roomForMore(ctx context.Context, scope memory.Scope) error {
+	return s.roomFor(ctx, scope, 1, 1)
+}
+
+// rooms has the writes of clients to one scope that a limit bounds come one after
+// another, from the look at what there is until the write is stored.
+type rooms struct {
+	mu     sync.Mutex
+	scopes map[memory.Scope]*roomTurn
+}
+
+// roomTurn is that of one scope.
+type roomTurn struct {
+	free  chan struct{} // has a value while no write is under way
+	users int           // that have it or wait
+}
+
+// enter waits for the turn of a scope. Without limits there are no turns.
+func (s *Service) enter(ctx context.Context, scope memory.Scope) (leave func(), err error) {
+	if s.opts.Limits == (Limits{}) {
+		return func() {}, nil
+	}
+	r := &s.rooms
+	r.mu.Lock()
+	t := r.scopes[scope]
+	if t == nil {
+		t = &roomTurn{free: make(chan struct{}, 1)}
+		t.free <- struct{}{}
+		r.scopes[scope] = t
+	}
+	t.users++
+	r.mu.Unlock()
+	gone := func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if t.users--; t.users == 0 {
+			delete(r.scopes, scope)
+		}
+	}
+	defer fair.Pause(ctx)()
+	select {
+	case <-t.free:
+		return func() { t.free <- struct{}{}; gone() }, nil
+	case <-ctx.Done():
+		gone()
+		return nil, ctx.Err()
+	}
+}
