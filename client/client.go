@@ -28,11 +28,15 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/memoryd/memoryd/access"
 	"github.com/memoryd/memoryd/memory"
 )
 
 // Options configure New. The zero value is the default.
 type Options struct {
+	// Key is shown with every request: a key of memoryd, or a token of its issuer. A
+	// memoryd without keys does not look at it.
+	Key string
 	// Transport sends the requests. Defaults to http.DefaultTransport with more
 	// idle connections, so that concurrent calls do not open one each.
 	Transport http.RoundTripper
@@ -48,6 +52,7 @@ type Options struct {
 // Client calls one memoryd. It may be used by many goroutines at once.
 type Client struct {
 	base    string // without a trailing slash
+	key     string
 	http    *http.Client
 	timeout time.Duration
 	retries uint
@@ -74,6 +79,9 @@ func New(base string, opts *Options) (*Client, error) {
 		opts = &Options{}
 	}
 	c := newClient(strings.TrimRight(base, "/"), opts.Transport)
+	if c.key = opts.Key; strings.ContainsFunc(c.key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, fmt.Errorf("%w: the key has characters that no key has", memory.ErrInvalid)
+	}
 	if opts.Transport == nil {
 		c.http.Transport = defaultTransport()
 	}
@@ -149,7 +157,7 @@ type User struct {
 }
 
 // Error is an error that memoryd answered. errors.Is matches it with the kinds of
-// package memory.
+// packages memory and access.
 type Error struct {
 	Code    int    // the HTTP status
 	Status  string // such as NOT_FOUND
@@ -159,12 +167,13 @@ type Error struct {
 // Error returns the message, which names the call and its arguments.
 func (e *Error) Error() string { return e.Message }
 
-// kinds maps the statuses of memoryd to the kinds of package memory.
+// kinds maps the statuses of memoryd to the kinds of packages memory and access.
 var kinds = map[string]error{
 	"INVALID_ARGUMENT": memory.ErrInvalid, "NOT_FOUND": memory.ErrNotFound, "ALREADY_EXISTS": memory.ErrExists,
 	"ABORTED": memory.ErrAborted, "UNAVAILABLE": memory.ErrUnavailable, "RESOURCE_EXHAUSTED": memory.ErrExhausted,
 	"PAYLOAD_TOO_LARGE": memory.ErrInvalid,
-	"REQUEST_TIMEOUT":   memory.ErrUnavailable,
+	"UNAUTHENTICATED":   access.ErrUnauthenticated, "PERMISSION_DENIED": access.ErrDenied,
+	"REQUEST_TIMEOUT": memory.ErrUnavailable,
 }
 
 // Unwrap returns the kind of e, or nil for a status without a kind.
@@ -284,6 +293,9 @@ func (c *Client) send(ctx context.Context, call *call, body []byte, accept strin
 		return nil, err
 	}
 	req.Header.Set("Accept", accept)
+	if c.key != "" {
+		req.Header.Set("Authorization", "Bearer "+c.key)
+	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/memoryd/memoryd"
 	"github.com/memoryd/memoryd/client"
+	"github.com/memoryd/memoryd/internal/openapitest"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -48,10 +49,11 @@ func over(t testing.TB, h http.Handler, opts *client.Options) *client.Client {
 	return c
 }
 
-// TestCalls runs every call over HTTP and in process.
+// TestCalls runs every call over HTTP, where all are as /openapi.json says, and in
+// process.
 func TestCalls(t *testing.T) {
 	for name, connect := range map[string]func(*testing.T) *client.Client{
-		"http":      func(t *testing.T) *client.Client { return over(t, bank(t), nil) },
+		"http":      func(t *testing.T) *client.Client { return over(t, openapitest.Checked(t, bank(t)), nil) },
 		"inprocess": func(t *testing.T) *client.Client { return client.InProcess(bank(t)) },
 	} {
 		t.Run(name+"/sessions", func(t *testing.T) { testSessions(t, connect(t)) })
@@ -513,8 +515,13 @@ func TestOneTry(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), test.words) || test.kind != nil && !errors.Is(err, test.kind) {
 			t.Errorf("%s: %v, want %q and %v", name, err, test.words, test.kind)
 		}
-		if calls.Load() != 1 {
-			t.Errorf("%s: %d calls", name, calls.Load())
+		// A slow machine may run out of time before the request has left.
+		least := int32(1)
+		if errors.Is(test.kind, memory.ErrUnavailable) {
+			least = 0
+		}
+		if n := calls.Load(); n < least || n > 1 {
+			t.Errorf("%s: %d calls", name, n)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())

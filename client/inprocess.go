@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"sync"
+
+	"github.com/memoryd/memoryd/access"
 )
 
 // inProcess is a transport that calls a handler in this process.
@@ -18,7 +20,8 @@ type inProcess struct{ h http.Handler }
 // of the context or of the body's reader tells to stop; [memoryd.Bank.Close]
 // waits for it.
 func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
-	req := r.Clone(r.Context()) // the handler may change it
+	// The handler may change it. A program that has the handler in its process is the owner.
+	req := r.Clone(access.With(r.Context(), access.Owner))
 	if req.Body == nil {
 		req.Body = http.NoBody
 	}
