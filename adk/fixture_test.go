@@ -14,6 +14,7 @@ import (
 	"github.com/memoryd/memoryd/adk"
 	"github.com/memoryd/memoryd/client"
 	"github.com/memoryd/memoryd/embed"
+	"github.com/memoryd/memoryd/internal/openapitest"
 	"github.com/memoryd/memoryd/internal/redistest"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory/sqlitestore"
@@ -46,7 +47,7 @@ func onEach(t *testing.T, test func(t *testing.T, open opener)) {
 				test(t, func(t testing.TB) *client.Client { return client.InProcess(handler(t)) })
 			})
 			t.Run("over HTTP", func(t *testing.T) {
-				test(t, func(t testing.TB) *client.Client { return overHTTP(t, handler(t)) })
+				test(t, func(t testing.TB) *client.Client { return overHTTP(t, openapitest.Checked(t, handler(t))) })
 			})
 		})
 	}

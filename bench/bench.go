@@ -12,12 +12,17 @@
 package bench
 
 import (
+	"crypto/tls"
 	"net/http"
 	"time"
 )
 
 // Options configure New. The zero value is the default.
 type Options struct {
+	// Key is shown with every request, where the memoryd wants one.
+	Key string
+	// TLS is for a memoryd at an https URL. Defaults to what the system trusts.
+	TLS *tls.Config
 	// Process is the memoryd that Start has started. With it faults are possible.
 	Process *Process
 	// PID is the process of a memoryd that runs already, 0 if it is unknown. Its
@@ -95,7 +100,7 @@ func New(url string, opts *Options) *Bench {
 	if opts != nil {
 		o = *opts
 	}
-	b := &Bench{opts: o, run: newRun(), api: newCaller(url), records: newRecords(), crossed: &crossings{}}
+	b := &Bench{opts: o, run: newRun(), api: newCaller(url, o.Key, o.TLS), records: newRecords(), crossed: &crossings{}}
 	b.sampler = &sampler{api: b.api, process: o.Process, pid: o.PID}
 	b.report = &Report{Started: time.Now().UTC()}
 	return b
@@ -133,9 +138,10 @@ func (o *Options) setDefaults() {
 }
 
 // newCaller returns a caller that keeps a connection for every client.
-func newCaller(url string) *caller {
-	return &caller{base: url, http: &http.Client{
-		Transport: &http.Transport{MaxIdleConnsPerHost: 10_000, IdleConnTimeout: 30 * time.Second},
-		Timeout:   requestTime,
+func newCaller(url, key string, tls *tls.Config) *caller {
+	return &caller{base: url, key: key, http: &http.Client{
+		Transport: &http.Transport{TLSClientConfig: tls, MaxIdleConnsPerHost: 10_000,
+			IdleConnTimeout: 30 * time.Second},
+		Timeout: requestTime,
 	}}
 }

@@ -14,7 +14,15 @@ import (
 // caller sends requests. It never repeats one: a measurement counts each answer.
 type caller struct {
 	base string
+	key  string // to show; "" for none
 	http *http.Client
+}
+
+// showKey puts the key into a request.
+func (c *caller) showKey(req *http.Request) {
+	if c.key != "" {
+		req.Header.Set("Authorization", "Bearer "+c.key)
+	}
 }
 
 // answer is what came back for a request.
@@ -73,6 +81,7 @@ func (c *caller) copy(ctx context.Context, method, path string, body any, w io.W
 	if raw != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
+	c.showKey(req)
 	res, err := c.http.Do(req)
 	if err != nil {
 		return answer{err: err}

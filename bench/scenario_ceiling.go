@@ -166,7 +166,8 @@ func (b *Bench) atOnce(ctx context.Context, name string, of func(client int) par
 	defer cancel()
 	b.sampler.resetPeak()
 	// Large answers for many clients at once take longer than other requests.
-	large := &caller{base: b.api.base, http: &http.Client{Transport: b.api.http.Transport, Timeout: largeTime}}
+	large := &caller{base: b.api.base, key: b.api.key,
+		http: &http.Client{Transport: b.api.http.Transport, Timeout: largeTime}}
 	aborted := make(chan bool, 1)
 	go func() { aborted <- b.guard(within) }()
 	closedLoop(within, b.opts.Clients, func(client, i int) bool {

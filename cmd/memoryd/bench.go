@@ -60,6 +60,8 @@ Scenarios measure one promise each, and print figures to compare within one run:
 func benchFlags(fs *flag.FlagSet, cfg *config) {
 	c, o := &cfg.bench, &cfg.bench.opts
 	c.flags = fs
+	keyFlags(fs, cfg)
+	caFlag(fs, &cfg.network)
 	fs.StringVar(&c.url, "url", "", "`URL` of a memoryd that runs; by default bench starts one")
 	fs.StringVar(&c.program, "memoryd", "", "`PROGRAM` to start; by default this one")
 	fs.IntVar(&c.pid, "pid", 0, "`ID` of the process at -url, to read its resident size and to stall it")
@@ -118,6 +120,12 @@ func benchmark(ctx context.Context, cfg *config, _ []string, s streams) (err err
 		defer func() { err = errors.Join(err, stop()) }()
 		url = c.opts.Process.URL
 	}
+	if c.opts.Key, err = cfg.shownKey(); err != nil {
+		return err
+	}
+	if c.opts.TLS, err = cfg.network.remoteTLS(); err != nil {
+		return err
+	}
 	c.opts.Progress = benchProgress(s.err)
 	// A run that is interrupted has a report too, of what it did until then.
 	report, failed := c.measure(ctx, bench.New(url, &c.opts))
@@ -163,6 +171,11 @@ func (c *benchConfig) check() error {
 			return fmt.Errorf("%s is set: %w", variable(name), errPlaces)
 		case c.url != "" && given[name]:
 			return fmt.Errorf("-%s is for a memoryd that bench starts, and -url names one that runs", name)
+		}
+	}
+	for _, name := range []string{"tls-cert", "tls-key"} {
+		if c.url == "" && (given[name] || os.Getenv(variable(name)) != "") {
+			return fmt.Errorf("-%s: bench starts a memoryd without TLS: name one that has it with -url", name)
 		}
 	}
 	if c.url != "" && (c.program != "" || c.opts.Faults.Kill > 0) {

@@ -42,15 +42,16 @@ type subcommand struct {
 
 // commands are all commands, in the order in which help lists them.
 func commands() []*subcommand {
-	return []*subcommand{
+	return slices.Concat([]*subcommand{
 		serveCommand(), mcpCommand(), demoCommand(),
+	}, keysCommands(), []*subcommand{
 		exportCommand(), importCommand(), reembedCommand(), rebuildCommand(), recoverCommand(), backupCommand(),
 		checkCommand(), acceptCommand(),
 		evalCommand("eval"), evalCommand("eval extraction"), retrievalCommand(), locomoCommand(), talkCommand(),
 		storiesCommand(),
 		benchCommand(),
-		readyCommand(), versionCommand(), helpCommand(),
-	}
+		readyCommand(), doctorCommand(), versionCommand(), helpCommand(),
+	})
 }
 
 // find splits a command line into a command and the rest. Without a command it
@@ -67,6 +68,9 @@ func find(args []string) (*subcommand, []string, error) {
 	}
 	if strings.HasPrefix(args[0], "-") {
 		return serveCommand(), args, nil
+	}
+	if args[0] == "keys" && (len(args) == 1 || strings.HasPrefix(args[1], "-")) {
+		return nil, nil, usageError{errors.New("keys: want create, list, revoke, rotate or generate")}
 	}
 	// Names of two words first: "eval retrieval" begins with "eval".
 	var names []string

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/memoryd/memoryd/internal/assembly"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/quota"
 	"github.com/memoryd/memoryd/retrieve"
 	"github.com/memoryd/memoryd/server"
 	"github.com/memoryd/memoryd/tools"
@@ -50,9 +52,19 @@ type config struct {
 	reserve        int64         // bytes of the disk that are kept for deletions
 	maxWatchers    int
 	limits         limits
+	issuer         issuerConfig
+	network        network
+	quotas         quotas // of one key, app and user
+	telemetry      telemetryConfig
 	logFormat      string
 	logLevel       string
 
+	bootstrap string // file of the first key
+	audit     auditConfig
+
+	server  string // URL of a memoryd that a command asks
+	keyFile string // of the key that a command shows
+	keys    keysConfig
 	mcp     mcpConfig
 	quality qualityConfig
 	story   string // of eval stories: the name of one
@@ -63,8 +75,9 @@ type config struct {
 
 // serverFlagNames are the flags of serve that are about requests and work.
 func serverFlagNames() []string {
-	return append([]string{"listen", "insecure", "loopback-names", "time-zone", "preload-timeout", "workers",
-		"cache-bytes", "delete-reserve", "max-watchers", "requests", "queue-time"}, limitFlagNames()...)
+	return slices.Concat([]string{"listen", "insecure", "loopback-names", "time-zone", "preload-timeout", "workers",
+		"cache-bytes", "delete-reserve", "max-watchers", "requests", "queue-time"}, closedFlagNames(),
+		auditFlagNames(), issuerFlagNames(), networkFlagNames(), limitFlagNames(), quota.Flags())
 }
 
 // storeFlagNames are the flags of serve that are about the places of the data.
@@ -88,7 +101,7 @@ func serveFlags(cfg *config) *flag.FlagSet {
 	fs := flag.NewFlagSet("memoryd", flag.ContinueOnError)
 	fs.StringVar(&cfg.listen, "listen", "127.0.0.1:8080", "`ADDRESS` to serve; port 0 takes a free port")
 	fs.BoolVar(&cfg.insecure, "insecure", false,
-		"serve an address that others can reach, although everybody who reaches it can read and write everything")
+		"serve an address that others can reach although there are no keys: everybody can read and write everything")
 	fs.BoolVar(&cfg.loopbackNames, "loopback-names", false,
 		"serve only requests for loopback names, as on loopback: for a container whose port is published there")
 	fs.StringVar(&cfg.timeZone, "time-zone", "UTC",
@@ -132,7 +145,13 @@ func serveFlags(cfg *config) *flag.FlagSet {
 		"`BYTES` of the disk that each embedded file keeps for deletions on a full disk; 0 keeps none")
 	fs.IntVar(&cfg.maxWatchers, "max-watchers", ingest.DefaultMaxWatchers,
 		"`NUMBER` of streams and waiting requests that may watch operations at a time")
+	closedFlags(fs, cfg)
+	issuerFlags(fs, &cfg.issuer)
+	networkFlags(fs, &cfg.network)
+	auditFlags(fs, &cfg.audit)
 	limitFlags(fs, &cfg.limits)
+	quotaFlags(fs, &cfg.quotas)
+	telemetryFlags(fs, &cfg.telemetry)
 	fs.StringVar(&cfg.logFormat, "log-format", "text", "`FORMAT` of the log: text or json")
 	fs.StringVar(&cfg.logLevel, "log-level", "info", "`LEVEL` of the log: debug, info, warn or error")
 	return fs
@@ -161,8 +180,9 @@ func defaultData() string {
 // places of the stores.
 func (c *config) check() error {
 	checks := []func() error{
-		c.checkListen, c.checkZone, c.checkPlaces, c.checkEmbedder, c.checkExtractor, c.checkServing, c.limits.check,
-		c.checkLog}
+		c.checkListen, c.checkBootstrap, c.audit.check, c.checkZone, c.checkPlaces, c.checkEmbedder,
+		c.checkExtractor, c.checkServing, c.limits.check, c.checkQuotas, c.issuer.check, c.network.check,
+		c.telemetry.check, c.checkLog}
 	for _, check := range checks {
 		if err := check(); err != nil {
 			return err
@@ -171,19 +191,15 @@ func (c *config) check() error {
 	return nil
 }
 
-// checkListen refuses addresses that other machines can reach, unless -insecure
-// allows them: memoryd has no keys yet that could tell callers apart.
+// checkListen refuses what is no address. Whether others may reach it depends on the
+// keys: see app.closeDoors.
 func (c *config) checkListen() error {
-	host, port, err := net.SplitHostPort(c.listen)
+	_, port, err := net.SplitHostPort(c.listen)
 	if err != nil {
 		return fmt.Errorf("-listen %q: want host:port, such as 127.0.0.1:8080", c.listen)
 	}
 	if _, err := net.LookupPort("tcp", port); err != nil {
 		return fmt.Errorf("-listen %s: there is no port %q: want 0 to 65535", c.listen, port)
-	}
-	if !server.Loopback(host) && !c.insecure {
-		return fmt.Errorf("-listen %s: others could reach that address and read and write everything,"+
-			" as there are no keys yet: listen on 127.0.0.1, or add -insecure if you want that", c.listen)
 	}
 	return nil
 }

@@ -25,11 +25,15 @@ func variable(name string) string {
 
 // variable is the environment variable of a flag of the command.
 func (c *subcommand) variable(name string) string {
-	if c.ownVariables && slices.Contains(ownNames(c.own), name) {
-		return variable(c.name + "-" + name)
+	if c.ownVariables && slices.Contains(ownNames(c.own), name) && !slices.Contains(remoteFlagNames(), name) {
+		return variable(strings.ReplaceAll(c.name, " ", "-") + "-" + name)
 	}
 	return variable(name)
 }
+
+// remoteFlagNames are the flags by which commands reach a memoryd that runs. They have
+// one variable each, whatever the command.
+func remoteFlagNames() []string { return []string{"server", "key-file"} }
 
 // readFlags reads the command line, and the environment for flags that it leaves
 // out. A variable that is empty counts as missing.
@@ -43,14 +47,46 @@ func (c *subcommand) readFlags(fs *flag.FlagSet, args []string) error {
 	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	var errs []error
 	fs.VisitAll(func(f *flag.Flag) {
+		if given[f.Name] {
+			return
+		}
 		name := c.variable(f.Name)
-		if value := os.Getenv(name); value != "" && !given[f.Name] {
-			if err := fs.Set(f.Name, value); err != nil {
-				errs = append(errs, fmt.Errorf("environment variable %s, for -%s: %w", name, f.Name, err))
-			}
+		value, err := os.Getenv(name), error(nil)
+		if slices.Contains(secretFlagNames(), f.Name) {
+			value, err = secretValue(name, value)
+		}
+		if err == nil && value != "" {
+			err = fs.Set(f.Name, value)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("environment variable %s, for -%s: %w", name, f.Name, err))
 		}
 	})
 	return errors.Join(errs...)
+}
+
+// secretFlagNames are the flags whose values may have passwords. Their variables may name
+// a file with the value: MEMORYD_SESSIONS_FILE.
+func secretFlagNames() []string { return []string{"sessions", "memories"} }
+
+// secretSuffix ends the variable of the file with a value.
+const secretSuffix = "_FILE"
+
+// secretValue returns the value of a variable, or what is in the file that its variable
+// for files names.
+func secretValue(name, value string) (string, error) {
+	file := os.Getenv(name + secretSuffix)
+	if file == "" {
+		return value, nil
+	}
+	if value != "" {
+		return "", fmt.Errorf("%s is set too: unset one of them", name+secretSuffix)
+	}
+	value, err := readKeyFile(file)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", name+secretSuffix, err)
+	}
+	return value, nil
 }
 
 // variables are those of all flags of all commands, each once: one environment may
@@ -60,6 +96,10 @@ func variables() (names []string) {
 		if c.takesFlags() {
 			c.flagSet(&config{}).VisitAll(func(f *flag.Flag) { names = append(names, c.variable(f.Name)) })
 		}
+	}
+	names = append(names, keyVariable)
+	for _, name := range secretFlagNames() {
+		names = append(names, variable(name)+secretSuffix)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

@@ -56,7 +56,13 @@ func startWith(t testing.TB, env []string, data string, args ...string) *process
 // startAs is startWith for a command that serves.
 func startAs(t testing.TB, name string, env []string, data string, args ...string) *process {
 	t.Helper()
-	p := &process{cmd: command(append([]string{name, "-data", data, "-listen", "127.0.0.1:0"}, args...)...)}
+	return serving(t, env, append([]string{name, "-data", data, "-listen", "127.0.0.1:0"}, args...)...)
+}
+
+// serving runs a command line that serves, with additions to the environment.
+func serving(t testing.TB, env []string, args ...string) *process {
+	t.Helper()
+	p := &process{cmd: command(args...)}
 	p.cmd.Env = append(p.cmd.Env, env...)
 	p.cmd.Stderr = &p.logs
 	out, err := p.cmd.StdoutPipe()

@@ -15,8 +15,7 @@ import (
 
 // mcpConfig is what the flags of memoryd mcp say beside those of serve.
 type mcpConfig struct {
-	server string
-	scope  memory.Scope
+	scope memory.Scope
 }
 
 // mcpCommand checks its flags itself: with -server those of serve do not count,
@@ -42,8 +41,7 @@ With -server it is the memory of the memoryd at that URL.`,
 // mcpFlags defines the flags that only mcp has. The model never chooses the
 // scope: the flags do.
 func mcpFlags(fs *flag.FlagSet, cfg *config) {
-	fs.StringVar(&cfg.mcp.server, "server", "",
-		"`URL` of a memoryd that runs elsewhere, such as http://127.0.0.1:8080; then this process starts none")
+	remoteFlags(fs, cfg)
 	fs.StringVar(&cfg.mcp.scope.App, "app", "default", "`APP` that the memory is of")
 	fs.StringVar(&cfg.mcp.scope.User, "user", account(), "`USER` that the memory is of; by default this account's")
 }
@@ -63,10 +61,16 @@ func (c *config) checkMCP() error {
 	if err := c.mcp.scope.Validate(); err != nil {
 		return fmt.Errorf("-app, -user: %w", err)
 	}
-	if c.mcp.server == "" {
-		return c.check()
+	if _, err := c.shownKey(); err != nil {
+		return err
 	}
-	if _, err := client.New(c.mcp.server, nil); err != nil {
+	if c.server == "" {
+		if err := c.check(); err != nil {
+			return err
+		}
+		return c.checkDoors()
+	}
+	if _, err := client.New(c.server, nil); err != nil {
 		return fmt.Errorf("-server: %w", err)
 	}
 	return nil
@@ -77,8 +81,16 @@ func (c *config) checkMCP() error {
 func serveMCP(ctx context.Context, cfg *config, s streams) error {
 	log, scope := cfg.logger(s.err), cfg.mcp.scope
 	opts := &mcp.Options{Version: version(), Log: log}
-	if cfg.mcp.server != "" {
-		c, err := client.New(cfg.mcp.server, nil)
+	if cfg.server != "" {
+		key, err := cfg.shownKey()
+		if err != nil {
+			return err
+		}
+		transport, err := cfg.network.remote()
+		if err != nil {
+			return err
+		}
+		c, err := client.New(cfg.server, &client.Options{Key: key, Transport: transport})
 		if err != nil {
 			return err
 		}

@@ -36,13 +36,14 @@ type models struct {
 	fallback  extract.Extractor        // nil if there is none
 	reranker  retrieve.Reranker        // nil if there is none
 	expander  retrieve.Expander        // nil if there is none
+	meter     *modelMeter              // of the calls of all but the embedder
 	notes     map[string]func() string // for /readyz: whether the last call of each went well
 }
 
 // newModels fails if a model has no key or an impossible name. It wraps remote
 // models, so that /readyz shows how their last call went.
 func newModels(cfg *config, log *slog.Logger) (*models, error) {
-	m := &models{notes: map[string]func() string{}}
+	m := &models{notes: map[string]func() string{}, meter: &modelMeter{log: log}}
 	byRules := rules.New()
 	var err error
 	if m.embedder, err = newEmbedder(cfg.embedder, cfg.dimension); err != nil {
@@ -60,7 +61,8 @@ func newModels(cfg *config, log *slog.Logger) (*models, error) {
 		m.extractor = byRules
 	default:
 		w := &watchedGenerator{Generator: g}
-		m.extractor, m.notes["extractor"] = extract.NewModel(w, &extract.ModelOptions{Budget: cfg.batchTokens}), w.note
+		m.extractor = extract.NewModel(m.metered(w), &extract.ModelOptions{Budget: cfg.batchTokens})
+		m.notes["extractor"] = w.note
 		if cfg.fallback == "rules" {
 			m.fallback = byRules
 		}
@@ -70,17 +72,21 @@ func newModels(cfg *config, log *slog.Logger) (*models, error) {
 	}
 	if g != nil {
 		w := &watchedGenerator{Generator: g}
-		m.reranker, m.notes["reranker"] = extract.NewReranker(w, log), w.note
+		m.reranker, m.notes["reranker"] = extract.NewReranker(m.metered(w), log), w.note
 	}
 	if g, err = newGenerator(cfg.expander); err != nil {
 		return nil, fmt.Errorf("-expander %s: %w", cfg.expander, err)
 	}
 	if g != nil {
 		w := &watchedGenerator{Generator: g}
-		m.expander, m.notes["expander"] = extract.NewExpander(w, log), w.note
+		m.expander, m.notes["expander"] = extract.NewExpander(m.metered(w), log), w.note
 	}
 	return m, nil
 }
+
+// metered is a model whose calls count for the app that they are made for. A call that a
+// limit refuses is none of the model.
+func (m *models) metered(g extract.Generator) extract.Generator { return &meteredGenerator{g, m.meter} }
 
 // nameOf returns the name of a model that there may be, for people to read.
 func nameOf(model interface{ Name() string }) string {

@@ -100,6 +100,7 @@ func (l *listener) answer(r modeltest.Request) modeltest.Reply {
 }
 
 type told struct {
+	ID       string
 	Done     bool
 	Metadata struct {
 		State        string

@@ -17,7 +17,7 @@ import (
 
 // reembedCommand has all flags of serve, because it serves.
 func reembedCommand() *subcommand {
-	return &subcommand{
+	c := &subcommand{
 		name: "reembed", summary: "Serve, and meanwhile move the memories to another -embedder or this version.",
 		details: `It serves as serve does. Memories of another embedder, or with the words and
 lookup keys of another version, are served as they are until all of them have
@@ -27,14 +27,19 @@ A reembed that was stopped goes on where it was. Once everything has moved it on
 serves: it can stand wherever serve stood.`,
 		example: "memoryd reembed -embedder gemini",
 		uses:    serveFlagNames(),
-		run: func(ctx context.Context, cfg *config, _ []string, s streams) error {
-			a, on, err := startApp(cfg, cfg.logger(s.err), func(a *app) error { return a.openMove(ctx, s.out) })
-			if err != nil {
-				return err
-			}
-			a.announce(on, s.out)
-			return a.run(ctx, on)
-		}}
+	}
+	c.run = func(ctx context.Context, cfg *config, _ []string, s streams) error {
+		if err := cfg.checkDoors(); err != nil {
+			return c.mistake(err)
+		}
+		a, on, err := startApp(cfg, cfg.logger(s.err), func(a *app) error { return a.openMove(ctx, s.out) })
+		if err != nil {
+			return err
+		}
+		a.announce(on, s.out)
+		return a.run(ctx, on)
+	}
+	return c
 }
 
 // openMove is open for memories of whichever model: those of another one than
@@ -50,6 +55,9 @@ func (a *app) openMove(ctx context.Context, stdout io.Writer) error {
 // is not the model of this start, it begins the move, or goes on with it.
 func (a *app) tryOpenMove(ctx context.Context, stdout io.Writer) error {
 	if err := openSessions(ctx, a.cfg, a.stores); err != nil {
+		return err
+	}
+	if err := a.closeDoors(ctx); err != nil {
 		return err
 	}
 	want := memoryd.ModelOf(a.models.embedder)

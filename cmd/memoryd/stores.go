@@ -111,7 +111,8 @@ func openSessions(ctx context.Context, cfg *config, st *assembly.Stores) error {
 	if !inRedis(cfg.sessions) {
 		return st.OpenSessions(cfg.sessions, cfg.oneFile())
 	}
-	s, err := redissession.Open(ctx, cfg.sessions, &redissession.Options{TTL: cfg.sessionTTL, Contain: true})
+	s, err := redissession.Open(ctx, cfg.sessions, &redissession.Options{TTL: cfg.sessionTTL, Contain: true,
+		MaxSessions: cfg.quotas.sessions, AuditEntries: cfg.audit.entries})
 	if err != nil {
 		return fmt.Errorf("-sessions: %w", err)
 	}

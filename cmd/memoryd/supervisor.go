@@ -31,12 +31,13 @@ type supervisor struct {
 	cfg    *config
 	told   bool // that another memoryd is used
 	serves conc.WaitGroup
+	beside http.RoundTripper // to the memoryd at -listen
 }
 
 // newSupervisor makes a supervisor. It writes to stderr alone: stdout belongs
 // to the protocol.
 func newSupervisor(cfg *config, log *slog.Logger, stderr io.Writer) *supervisor {
-	return &supervisor{cfg: cfg, log: log, stderr: stderr}
+	return &supervisor{cfg: cfg, log: log, stderr: stderr, beside: cfg.beside()}
 }
 
 const (
@@ -86,17 +87,22 @@ func (s *supervisor) look(ctx context.Context) (bool, error) {
 	if strings.HasSuffix(s.cfg.listen, ":0") { // a port that is not known yet
 		return false, nil
 	}
-	at, err := s.cfg.address()
+	base, err := s.cfg.base()
 	if err != nil {
 		return false, err
 	}
 	within, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	req, err := http.NewRequestWithContext(within, http.MethodGet, "http://"+at+"/v1/tools", nil)
+	req, err := http.NewRequestWithContext(within, http.MethodGet, base+"/v1/tools", nil)
 	if err != nil {
 		return false, err
 	}
-	res, err := http.DefaultClient.Do(req)
+	if key, err := s.cfg.shownKey(); err != nil {
+		return false, err
+	} else if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	res, err := (&http.Client{Transport: s.beside}).Do(req)
 	// A connection that is refused or reset, and one without an answer, is a
 	// memoryd that is not there, or is starting or leaving. Every other failure is
 	// an answer of something else.
@@ -109,6 +115,10 @@ func (s *supervisor) look(ctx context.Context) (bool, error) {
 		return false, s.stranger(err)
 	}
 	defer res.Body.Close()
+	if res.StatusCode == http.StatusUnauthorized {
+		return false, fmt.Errorf("the memoryd at -listen %s wants a key: give one with -key-file or %s",
+			s.cfg.listen, keyVariable)
+	}
 	var tools struct {
 		FunctionDeclarations []json.RawMessage `json:"functionDeclarations"`
 	}
@@ -148,11 +158,16 @@ func (s *supervisor) wait() { s.serves.Wait() }
 
 // bank is the memory of a scope at whichever memoryd answers.
 func (s *supervisor) bank(life context.Context, scope memory.Scope) (*supervisedBank, error) {
-	at, err := s.cfg.address()
+	base, err := s.cfg.base()
 	if err != nil {
 		return nil, err
 	}
-	c, err := client.New("http://"+at, &client.Options{Retries: -1}) // ensure is better than waiting
+	key, err := s.cfg.shownKey()
+	if err != nil {
+		return nil, err
+	}
+	// ensure is better than waiting
+	c, err := client.New(base, &client.Options{Key: key, Transport: s.beside, Retries: -1})
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,8 @@ import (
 )
 
 func main() {
-	memory, err := client.New(cmp.Or(os.Getenv("MEMORYD_URL"), "http://127.0.0.1:8080"), nil)
+	memory, err := client.New(cmp.Or(os.Getenv("MEMORYD_URL"), "http://127.0.0.1:8080"),
+		&client.Options{Key: os.Getenv("MEMORYD_KEY")})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/memoryd/memoryd/internal/qdranttest"
+	"github.com/memoryd/memoryd/internal/redistest"
+)
+
+// Two memoryd on one Redis hold each user to one limit together, exactly, also when one
+// of them starts again. The rate gives the next token after an hour.
+func TestQuotasTogether(t *testing.T) {
+	t.Parallel()
+	args := []string{"-user-rate", "0.001", "-sessions", redistest.Start(t).URL(), "-memories", qdranttest.Start(t).URL(t)}
+	two := []*process{start(t, t.TempDir(), args...), start(t, t.TempDir(), args...)}
+	const users = 5
+	ask := func(p *process, user int) (passed bool) {
+		res, err := http.Get(fmt.Sprintf("%s/v1/apps/shop/users/u%d/sessions", p.url, user))
+		if err != nil {
+			t.Error(err)
+			return false
+		}
+		res.Body.Close()
+		if res.StatusCode != 200 && (res.StatusCode != 429 || len(res.Header.Get("Retry-After")) < 3) {
+			t.Errorf("%s, Retry-After %s", res.Status, res.Header.Get("Retry-After"))
+		}
+		return res.StatusCode == 200
+	}
+	var passed [users]atomic.Int64
+	var all sync.WaitGroup
+	for i := range 8 * users {
+		all.Go(func() {
+			if ask(two[i%2], i%users) {
+				passed[i%users].Add(1)
+			}
+		})
+	}
+	all.Wait()
+	for user := range passed {
+		if n := passed[user].Load(); n != 1 {
+			t.Errorf("%d requests of user %d passed, want 1", n, user)
+		}
+	}
+	two[0].terminate(t)
+	if ask(start(t, t.TempDir(), args...), 0) {
+		t.Error("a request passed after the restart")
+	}
+}
+
+// A limit out of its bounds is refused at start, by name.
+func TestBadQuotas(t *testing.T) {
+	for _, flag := range []string{"-key-rate=-1", "-app-rate=NaN", "-user-rate=0.0001", "-user-rate=+Inf", "-app-rate=10001",
+		"-key-requests=-1", "-app-requests=1000001", "-user-requests=1.5", "-user-memories=-1", "-app-model-calls=-1", "-app-model-tokens=-1", "-user-bytes=-1",
+		"-user-sessions=-1"} {
+		name, _, _ := strings.Cut(flag, "=")
+		runFails(t, name, 2, flag, "-data", t.TempDir(), "-listen", "127.0.0.1:0")
+	}
+}
+
+// A user's sessions and memories stay within their limits, also after a restart.
+func TestQuotasOfAUser(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	args := []string{"-user-memories", "2", "-user-bytes", "2000", "-user-sessions", "1"}
+	p := start(t, dir, args...)
+	const scope = "/v1/apps/shop/users/ann"
+	post := func(want int, path, body, flag string) {
+		t.Helper()
+		res, err := http.Post(p.url+scope+path, "application/json", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if err != nil || res.StatusCode != want || !strings.Contains(string(answer), flag) ||
+			want == 429 && res.Header.Get("Retry-After") != "60" {
+			t.Errorf("POST %s: %s %s, Retry-After %s, %v", path, res.Status, answer, res.Header.Get("Retry-After"), err)
+		}
+	}
+	post(201, "/sessions", `{"id": "a"}`, "")
+	post(201, "/memories", `{"fact": "The cat is called Tom."}`, "")
+	post(429, "/memories", `{"fact": "`+strings.Repeat("x", 1500)+`"}`, "-user-bytes")
+	post(201, "/memories", `{"fact": "The dog is called Kim."}`, "")
+	for range 2 {
+		post(429, "/sessions", `{"id": "b"}`, "-user-sessions")
+		post(429, "/memories", `{"fact": "The fish is called Lea."}`, "-user-memories")
+		post(429, "/memories/ingest", `{"sessionId": "a", "events": [{"content": "hello"}]}`, "-user-memories")
+		post(200, "/memories/search", `{"query": "cat"}`, "Tom")
+		p.terminate(t)
+		p = start(t, dir, args...)
+	}
+}
