@@ -1,5 +1,6 @@
 """Sessions and memory of ADK agents in memoryd."""
 
+import os
 import re
 from datetime import datetime
 from urllib.parse import quote
@@ -15,12 +16,18 @@ from google.genai.types import Content, Part
 
 
 class _Memoryd:
-    """Calls of memoryd's HTTP API. uri is memoryd://HOST:PORT, memoryds:// for TLS, or http(s)://."""
+    """Calls of memoryd's HTTP API. uri is memoryd://HOST:PORT, memoryds:// for TLS, or http(s)://.
+
+    The key of a memoryd that wants one is in the environment, as MEMORYD_KEY.
+    """
 
     def __init__(self, uri, **_):
+        key = os.environ.get("MEMORYD_KEY")
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
         # Runner.run uses a new event loop for each call, so no connection may outlive its call.
         limits = httpx.Limits(max_keepalive_connections=0)
-        self._http = httpx.AsyncClient(base_url=re.sub("^memoryd", "http", uri), limits=limits, timeout=40)
+        url = re.sub("^memoryd", "http", uri)
+        self._http = httpx.AsyncClient(base_url=url, headers=headers, limits=limits, timeout=40)
 
     async def _call(self, method, path, body=None, **params):
         response = await self._http.request(method, path, json=body, params=params)

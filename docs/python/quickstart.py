@@ -7,12 +7,14 @@ import urllib.request
 from urllib.parse import quote
 
 MEMORYD = os.environ.get("MEMORYD_URL", "http://127.0.0.1:8080")
+KEY = os.environ.get("MEMORYD_KEY", "")  # where memoryd wants one
 
 
 def memoryd(user, path, body):
     """One call in the scope of a user of the app "demo"."""
     url = f"{MEMORYD}/v1/apps/demo/users/{quote(user, safe='')}{path}"
-    request = urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {KEY}"}
+    request = urllib.request.Request(url, json.dumps(body).encode(), headers)
     try:
         with urllib.request.urlopen(request, timeout=40) as response:
             return json.load(response)

@@ -1,11 +1,12 @@
 // Calls memoryd's HTTP API. Needs Node only.
 
 const url = process.env.MEMORYD_URL ?? "http://127.0.0.1:8080";
+const headers = { Authorization: `Bearer ${process.env.MEMORYD_KEY ?? ""}` }; // where memoryd wants a key
 
 /** One call: a POST if there is a body, else a GET. */
 export async function memoryd(path: string, body?: unknown): Promise<any> {
   const init = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
-  const response = await fetch(url + path, { ...init, signal: AbortSignal.timeout(40_000) });
+  const response = await fetch(url + path, { ...init, headers, signal: AbortSignal.timeout(40_000) });
   if (!response.ok) throw new Error(`memoryd: ${response.status}: ${await response.text()}`); // the body names the error
   return response.json();
 }
