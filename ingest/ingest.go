@@ -36,6 +36,7 @@ type Sessions interface {
 	sessionstore.Store
 	sessionstore.Progress
 	sessionstore.Operations
+	sessionstore.Configs
 }
 
 // Options are the choices of New. The zero value has the defaults.

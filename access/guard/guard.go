@@ -228,6 +228,23 @@ func (g sessions) Backlog(ctx context.Context) (sessionstore.Backlog, error) {
 	return g.of.Backlog(ctx)
 }
 
+// Config implements sessionstore.Configs. Package appconfig reads configurations as
+// memoryd itself.
+func (g sessions) Config(ctx context.Context, app string) (json.RawMessage, int64, error) {
+	if err := access.Check(ctx, memory.Scope{App: app}, access.Admin); err != nil {
+		return nil, 0, err
+	}
+	return g.of.Config(ctx, app)
+}
+
+// PutConfig implements sessionstore.Configs.
+func (g sessions) PutConfig(ctx context.Context, app string, doc json.RawMessage, expect int64) (int64, error) {
+	if err := access.Check(ctx, memory.Scope{App: app}, access.Admin); err != nil {
+		return 0, err
+	}
+	return g.of.PutConfig(ctx, app, doc, expect)
+}
+
 // Memories returns a memory store behind a guard.
 func Memories(of memory.Store) memory.Store { return memories{of} }
 

@@ -54,6 +54,8 @@ var (
 	keyScript        = script("key", alone)
 	listKeysScript   = script("listkeys", alone)
 	revisionScript   = script("keysrevision", alone)
+	configScript     = script("config", alone)
+	putConfigScript  = script("putconfig", alone|write)
 	enlistScript     = redis.NewScript(source("enlist")) // in the slot of the work index
 	unlistScript     = redis.NewScript(source("unlist"))
 )

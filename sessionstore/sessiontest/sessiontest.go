@@ -1,8 +1,9 @@
 // Package sessiontest is the suite that every session store passes. Each case is
 // one promise of [sessionstore.Store], [sessionstore.Progress],
-// [sessionstore.Operations], [sessionstore.Archive], [access.Keys] or [access.Audit], so that the suite is their
-// specification. The comment of a case states the promise, and then who relies on
-// it. A new promise is a new case here first.
+// [sessionstore.Operations], [sessionstore.Archive], [sessionstore.Configs],
+// [access.Keys] or [access.Audit], so that the suite is their specification. The
+// comment of a case states the promise, and then who relies on it. A new promise is a
+// new case here first.
 //
 // A backend runs the suite from a test of its own:
 //
@@ -50,6 +51,7 @@ type Backend interface {
 	sessionstore.Operations
 	sessionstore.Archive
 	sessionstore.Audited
+	sessionstore.Configs
 	access.Keys
 	access.Audit
 }
@@ -113,6 +115,7 @@ func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
 		{"Archive", archiveCases()},
 		{"CallerKeys", callerKeyCases()},
 		{"AuditLog", auditLogCases()},
+		{"Config", configCases()},
 	}
 	for _, s := range subjects {
 		t.Run(s.name, func(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 func Tables() []string {
 	return []string{"sessions", "events", "app_state", "user_state", "session_state", "waiting", "leases",
 		"operations", "bound", "changes", "shared_bytes", "keys", "keys_revision",
-		"audit_log"}
+		"audit_log", "configs"}
 }
 
 // CheckRow reports what is wrong with the values of a row of one of Tables, given by
@@ -49,7 +49,7 @@ func CheckRow(table string, row map[string]any) error {
 		if len(bytes("hash")) != sha256.Size {
 			return errors.New("its hash is none")
 		}
-	case "changes", "audit_log":
+	case "changes", "audit_log", "configs":
 		if !json.Valid(bytes("doc")) {
 			return errors.New("its doc is not JSON")
 		}

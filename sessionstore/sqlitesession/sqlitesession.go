@@ -132,7 +132,7 @@ func (s *Store) DB() *sqlitedb.DB { return s.db }
 // migrate makes the tables, or brings those of an earlier version up to date.
 func migrate(db *sqlitedb.DB) error {
 	return db.Migrate("sessions", schema, schemaRequest, schemaTurns, schemaStateSizes, schemaSeals,
-		schemaWaitingApp, schemaKeys, schemaAuditLog)
+		schemaWaitingApp, schemaKeys, schemaAuditLog, schemaConfigs)
 }
 
 // expired is when an operation ended that can no longer be read, in
