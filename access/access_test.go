@@ -192,6 +192,8 @@ func (o *oneKey) TouchKeys(_ context.Context, used map[string]time.Time) error {
 	return nil
 }
 
+func (o *oneKey) EraseKeys(context.Context, string, string) error { return o.failing }
+
 func TestRing(t *testing.T) {
 	id, secret := access.NewID(), access.NewSecret()
 	now := time.Unix(1_800_000_000, 0)

@@ -3,7 +3,11 @@ package access
 import (
 	"cmp"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -54,6 +58,46 @@ type Audit interface {
 	// fewer entries than its size, or none, although others follow: there are as long as
 	// it has a NextPageToken. ErrInvalid if the page token is not one of a log.
 	ListAudit(ctx context.Context, app string, list ListAudit) (AuditPage, error)
+
+	// RewriteAudit calls change with each entry of an app's log, and stores those of which
+	// it returns true as they are then, in their old places. Entries that are added
+	// meanwhile may be left out. It serves the erasing of ids: see [Entry.Anonymize].
+	RewriteAudit(ctx context.Context, app string, change func(*Entry) bool) error
+}
+
+// Pseudonym returns what the audit log has in place of an id that was erased: a keyed
+// hash, HMAC-SHA256 cut to 16 bytes. The same id of the same scope has the same one.
+func Pseudonym(key string, parts ...string) string {
+	h := hmac.New(sha256.New, []byte(key))
+	for _, p := range parts {
+		h.Write(append([]byte(p), 0))
+	}
+	return "erased-" + hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// Anonymize replaces the ids of a user's data by pseudonyms made with key, if the entry
+// is about that user and, unless session is empty, that session. Without a session the id
+// of the user is replaced too, and so are all others but those of the entry itself and
+// of keys. The id of an operation tells its scope, and is removed. Anonymize reports
+// whether the entry is another one now.
+func (e *Entry) Anonymize(key string, scope memory.Scope, session string) bool {
+	if e.App != scope.App || e.User != scope.User || session != "" && e.Session != session {
+		return false
+	}
+	if e.Session != "" {
+		e.Session = Pseudonym(key, scope.App, scope.User, "session", e.Session)
+	}
+	e.Memories = slices.Clone(e.Memories)
+	for i, id := range e.Memories {
+		e.Memories[i] = Pseudonym(key, scope.App, scope.User, "memory", id)
+	}
+	if e.Operation != "" {
+		e.Operation = Pseudonym(key, scope.App, scope.User, "operation", e.Operation)
+	}
+	if session == "" {
+		e.User = Pseudonym(key, scope.App, "user", scope.User)
+	}
+	return true
 }
 
 // DefaultAuditEntries is how many entries an app's log has at most, by default. In Redis

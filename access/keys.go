@@ -50,6 +50,10 @@ type Keys interface {
 	// recorded one, and an id that is unknown, change nothing. It does not count in
 	// KeysRevision.
 	TouchKeys(ctx context.Context, used map[string]time.Time) error
+
+	// EraseKeys removes the keys that are bound to a user of an app, as if they had never
+	// been made.
+	EraseKeys(ctx context.Context, app, user string) error
 }
 
 const (

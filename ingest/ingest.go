@@ -37,6 +37,7 @@ type Sessions interface {
 	sessionstore.Progress
 	sessionstore.Operations
 	sessionstore.Configs
+	sessionstore.Eraser
 }
 
 // Options are the choices of New. The zero value has the defaults.

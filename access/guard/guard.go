@@ -245,6 +245,46 @@ func (g sessions) PutConfig(ctx context.Context, app string, doc json.RawMessage
 	return g.of.PutConfig(ctx, app, doc, expect)
 }
 
+// EraseSession implements sessionstore.Eraser.
+func (g sessions) EraseSession(ctx context.Context, key sessionstore.Key) (sessionstore.Erased, error) {
+	if err := access.Check(ctx, key.Scope, access.Admin); err != nil {
+		return sessionstore.Erased{}, err
+	}
+	return g.of.EraseSession(ctx, key)
+}
+
+// EraseUser implements sessionstore.Eraser.
+func (g sessions) EraseUser(ctx context.Context, scope memory.Scope) (sessionstore.Erased, error) {
+	if err := access.Check(ctx, scope, access.Admin); err != nil {
+		return sessionstore.Erased{}, err
+	}
+	return g.of.EraseUser(ctx, scope)
+}
+
+// EraseApp implements sessionstore.Eraser.
+func (g sessions) EraseApp(ctx context.Context, app string) error {
+	if err := access.Check(ctx, memory.Scope{App: app}, access.Admin); err != nil {
+		return err
+	}
+	return g.of.EraseApp(ctx, app)
+}
+
+// Users implements sessionstore.Eraser.
+func (g sessions) Users(ctx context.Context, app, after string, limit int) ([]string, error) {
+	if err := access.Check(ctx, memory.Scope{App: app}, access.Admin); err != nil {
+		return nil, err
+	}
+	return g.of.Users(ctx, app, after, limit)
+}
+
+// Apps implements sessionstore.Eraser.
+func (g sessions) Apps(ctx context.Context, after string, limit int) ([]string, error) {
+	if err := access.Check(ctx, memory.Scope{}, access.Admin); err != nil {
+		return nil, err
+	}
+	return g.of.Apps(ctx, after, limit)
+}
+
 // Memories returns a memory store behind a guard.
 func Memories(of memory.Store) memory.Store { return memories{of} }
 

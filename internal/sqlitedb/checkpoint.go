@@ -31,9 +31,11 @@ func (db *DB) checkpoint() {
 	if db.path == Memory || db.conn == nil {
 		return
 	}
-	long := false
+	scrubbing := db.scrubs.take()
+	defer db.answer(scrubbing)
+	long := len(scrubbing) > 0
 	if log, err := os.Stat(db.path + "-wal"); err == nil {
-		long = log.Size() > maxLog && db.copying.Load() == 0
+		long = (long || log.Size() > maxLog) && db.copying.Load() == 0
 	}
 	if !long && !db.checkpointDue() {
 		return

@@ -42,9 +42,10 @@ func (db *DB) open(checkTime time.Duration) error {
 		return err
 	}
 	// SQLite keeps the pages that a savepoint would restore in memory, not in a file.
+	// It overwrites what is deleted with zeros, so that erased words are not in the file.
 	// The writer makes checkpoints itself; see DB.checkpoint.
 	const pragmas = "&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=wal_autocheckpoint(0)" +
-		"&_pragma=temp_store(MEMORY)" + cellCheck
+		"&_pragma=temp_store(MEMORY)&_pragma=secure_delete(1)" + cellCheck
 	if db.writer, err = sql.Open("sqlite", db.source+pragmas); err != nil {
 		return err
 	}

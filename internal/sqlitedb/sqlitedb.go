@@ -53,7 +53,8 @@ type DB struct {
 	unreadableMu sync.Mutex
 	unreadable   map[Row]bool // rows met so far
 
-	queue *queue
+	queue  *queue
+	scrubs scrubs
 
 	failing  atomic.Bool // a write could not be kept, and none was since
 	closing  chan struct{}

@@ -78,6 +78,11 @@ func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, s
 			return out, err
 		}
 	}
+	if mode != modeOld {
+		if err := s.listInApps(ctx, key.App); err != nil {
+			return out, err
+		}
+	}
 	box := outbox{partitionOf(key.Scope), key.App}
 	out.Events = sessionstore.Prepare(events, s.now())
 	forApp, err := s.appDelta(opts, state, events)

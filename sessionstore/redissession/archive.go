@@ -252,6 +252,15 @@ func (s *Store) RestoreShared(ctx context.Context, sh sessionstore.SharedState) 
 	if sh.User == "" {
 		at, bytes = appPrefix(sh.App)+"state", appPrefix(sh.App)+"bytes"
 	}
+	if sh.User != "" {
+		// The user may have no session.
+		if err := s.redis.ZAdd(ctx, appPrefix(sh.App)+"users", redis.Z{Member: sh.User}).Err(); err != nil {
+			return fmt.Errorf("restore state of app %q, user %q: %w", sh.App, sh.User, s.kind(ctx, err))
+		}
+	}
+	if err := s.listInApps(ctx, sh.App); err != nil {
+		return fmt.Errorf("restore state of app %q, user %q: %w", sh.App, sh.User, err)
+	}
 	// Without the size, the next change counts it.
 	if err := s.redis.Del(ctx, bytes).Err(); err != nil {
 		return fmt.Errorf("restore state of app %q, user %q: %w", sh.App, sh.User, s.kind(ctx, err))

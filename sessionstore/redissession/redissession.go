@@ -29,9 +29,10 @@
 //
 // SCOPE is app/user: no id has a slash in it. The keys that all users of an app
 // share are in one slot, memoryd:{a:APP}: its state and that state's size, room in it
-// that is reserved for changes on their way, the list of its sessions, its audit log (a
-// stream), and the last message applied of each partition. And memoryd:{work}:partitions
-// names the partitions that may have work. The counts of an app's quotas begin with
+// that is reserved for changes on their way, the lists of its sessions and of its users,
+// its audit log (a stream), and the last message applied of each partition. And
+// memoryd:{work}:partitions names the partitions that may have work, memoryd:{work}:apps
+// the apps. The counts of an app's quotas begin with
 // memoryd:{q:APP}/ and expire; see package quota.
 //
 // The keys of callers are in a slot of their own, memoryd:{keys}:
@@ -144,9 +145,10 @@ type Store struct {
 	hadKeys  atomic.Bool // there were keys of callers when this process looked
 
 	mu        sync.Mutex
-	enlisted  map[int]time.Time // partitions, and when this process put them into the work index
-	swept     time.Time         // when all partitions were looked at last
-	delivered map[outbox]string // up to which message each app has all
+	enlisted  map[int]time.Time    // partitions, and when this process put them into the work index
+	swept     time.Time            // when all partitions were looked at last
+	delivered map[outbox]string    // up to which message each app has all
+	apps      map[string]time.Time // that this process has put into the list of apps, and when
 
 	marks  marks
 	health health
@@ -160,6 +162,7 @@ var (
 	_ sessionstore.Operations = (*Store)(nil)
 	_ sessionstore.Audited    = (*Store)(nil)
 	_ sessionstore.Archive    = (*Store)(nil)
+	_ sessionstore.Eraser     = (*Store)(nil)
 )
 
 // Open connects to the Redis at a URL: redis://, or rediss:// for TLS, and
@@ -169,7 +172,7 @@ var (
 // evict sessions when its memory is full.
 func Open(ctx context.Context, url string, opts *Options) (*Store, error) {
 	s := &Store{enlisted: map[int]time.Time{}, delivered: map[outbox]string{},
-		marks: marks{owner: uuid.NewString(), all: map[string]*mark{}}}
+		apps: map[string]time.Time{}, marks: marks{owner: uuid.NewString(), all: map[string]*mark{}}}
 	s.marks.lossy, s.health.told = s.sweepSoon, map[string]time.Time{}
 	if opts != nil {
 		s.opts = *opts

@@ -21,6 +21,10 @@ var sources embed.FS
 var (
 	appendScript     = script("append", write)
 	deleteScript     = script("delete", write)
+	eraseScript      = script("erase", write)
+	eraseAppScript   = script("eraseapp", alone|write) // in the slot of an app
+	rewrittenScript  = redis.NewScript(source("rewritten"))
+	eraseKeysScript  = script("erasekeys", alone|write)
 	retryScript      = script("retry", write)
 	restoreScript    = script("restore", write)
 	rebindScript     = script("rebind", write)

@@ -13,6 +13,7 @@
 //			return sessiontest.Harness{
 //				Open:     func(t *testing.T, now func() time.Time) sessiontest.Backend { … },
 //				Close:    func(t *testing.T, b sessiontest.Backend) { … },
+//				Keeps:    func(t *testing.T, text string) bool { … },
 //				Embedded: true,
 //			}
 //		})
@@ -52,6 +53,7 @@ type Backend interface {
 	sessionstore.Archive
 	sessionstore.Audited
 	sessionstore.Configs
+	sessionstore.Eraser
 	access.Keys
 	access.Audit
 }
@@ -68,6 +70,10 @@ type Harness struct {
 
 	// Close closes what Open opened, cleanly.
 	Close func(t *testing.T, b Backend)
+
+	// Keeps reports whether the place has some text anywhere: in the name of a key, in a
+	// value, in a byte of a file. The store is open meanwhile.
+	Keeps func(t *testing.T, text string) bool
 
 	// Embedded says that the place belongs to one process, so that the leases of an
 	// earlier Open are void. Otherwise leases outlive their owners.
@@ -116,6 +122,7 @@ func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
 		{"CallerKeys", callerKeyCases()},
 		{"AuditLog", auditLogCases()},
 		{"Config", configCases()},
+		{"Erase", eraseCases()},
 	}
 	for _, s := range subjects {
 		t.Run(s.name, func(t *testing.T) {

@@ -84,6 +84,7 @@ var (
 	_ sessionstore.Operations = (*Store)(nil)
 	_ sessionstore.Audited    = (*Store)(nil)
 	_ sessionstore.Archive    = (*Store)(nil)
+	_ sessionstore.Eraser     = (*Store)(nil)
 )
 
 // New creates the tables if they are missing, and brings those of an earlier
@@ -118,12 +119,16 @@ func New(db *sqlitedb.DB, opts *Options) (*Store, error) {
 	if db.Damaged() != nil {
 		return s, nil // it is only read, and no work is claimed in it
 	}
-	return s, db.Write(context.Background(), sqlitedb.Urgent(), func(tx *sqlitedb.Tx) error {
+	err = db.Write(context.Background(), sqlitedb.Urgent(), func(tx *sqlitedb.Tx) error {
 		// Without a WHERE, SQLite writes even if there are no rows, and a full disk
 		// has no room for that.
 		_, err := tx.Exec(`DELETE FROM leases WHERE until > 0`)
 		return err
 	})
+	if err == nil {
+		err = s.resumeErase(context.Background())
+	}
+	return s, err
 }
 
 // DB returns the file that the sessions are in.
@@ -132,7 +137,7 @@ func (s *Store) DB() *sqlitedb.DB { return s.db }
 // migrate makes the tables, or brings those of an earlier version up to date.
 func migrate(db *sqlitedb.DB) error {
 	return db.Migrate("sessions", schema, schemaRequest, schemaTurns, schemaStateSizes, schemaSeals,
-		schemaWaitingApp, schemaKeys, schemaAuditLog, schemaConfigs)
+		schemaWaitingApp, schemaKeys, schemaAuditLog, schemaConfigs, schemaErase)
 }
 
 // expired is when an operation ended that can no longer be read, in

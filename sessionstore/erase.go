@@ -1,0 +1,58 @@
+package sessionstore
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// Erased tells what an erasing has removed.
+type Erased struct {
+	Sessions int // that could be read; those that were deleted and had work left do not count
+	Events   int // of all lives
+	// Lives are those that were removed: see [Life]. A memory store that revokes them
+	// refuses what a worker still writes of their events.
+	Lives []string
+}
+
+// Life names one life of a session, by the Ref that its store has given it, for
+// memory.Write. It tells neither the scope nor the session.
+func Life(key Key, ref string) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%s/%s", key.App, key.User, key.ID, ref))
+	return hex.EncodeToString(sum[:16])
+}
+
+// Life names the life of the session that the work is of.
+func (w Work) Life() string { return Life(w.Key, w.Ref) }
+
+// Eraser removes sessions for good, and tells whose there are. What it erases is in no
+// answer and no export afterwards, and in no file of the store: a store that others run
+// says when its own files follow.
+//
+// An erasing that was interrupted is finished by calling it again. What is made while
+// it runs may be erased or not.
+type Eraser interface {
+	// EraseSession removes all that the store has of a session id, also of deleted and
+	// one-shot sessions of that id: events, state, positions, plans, operations and their
+	// changes. A session that is missing is no error.
+	EraseSession(ctx context.Context, key Key) (Erased, error)
+
+	// EraseUser does so with all sessions of a user, and removes the "user:" state and the
+	// lease on the scope.
+	EraseUser(ctx context.Context, scope memory.Scope) (Erased, error)
+
+	// EraseApp removes what an app has beside its users, which is the "app:" state. Its
+	// users are erased before.
+	EraseApp(ctx context.Context, app string) error
+
+	// Users reads the users of an app that have sessions or state, by id, up to limit of
+	// those after an id.
+	Users(ctx context.Context, app, after string, limit int) ([]string, error)
+
+	// Apps reads the apps that have sessions or state, by id, up to limit of those after
+	// an id.
+	Apps(ctx context.Context, after string, limit int) ([]string, error)
+}

@@ -1,0 +1,69 @@
+-- Erases up to a number of lives and operations of a user, or those of one session id,
+-- and once none is left of a user what else there is of it. Answers how many sessions
+-- and events went, the number and the session id of each life, whether more is left, and
+-- what the app has to know.
+local scope, app, user, only, most = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
+local sessions, events, lives, seen = 0, 0, {}, {}
+
+local function erase(ref)
+  if seen[ref] then return end
+  seen[ref] = true
+  local m = meta(ref, 'id', 'deleted')
+  if m[1] then
+    if m[2] ~= '1' then sessions = sessions + 1 end
+    events = events + call('XLEN', key('events', ref))
+    lives[#lives + 1] = ref
+    lives[#lives + 1] = m[1]
+    if call('ZSCORE', key('live', scope), m[1]) == ref then
+      call('ZREM', key('live', scope), m[1])
+      send(app, '-', user, m[1])
+    end
+  end
+  for _, name in ipairs(session_keys) do call('UNLINK', key(name, ref)) end
+  for _, name in ipairs(operation_keys) do call('UNLINK', key(name, ref)) end
+  dequeue(scope, ref)
+  call('ZREM', P .. 'gone', ref)
+end
+
+local function ref_of(member) return num(tonumber(member)) end
+
+if only ~= '' then
+  local ref = find(scope, only)
+  if ref then erase(ref) end
+  for _, m in ipairs(call('ZRANGE', key('asked', scope), 0, -1)) do
+    if meta(ref_of(m), 'id')[1] == only then erase(ref_of(m)) end
+  end
+else
+  local live = call('ZRANGE', key('live', scope), 0, most - 1, 'WITHSCORES')
+  for i = 1, #live, 2 do
+    erase(live[i + 1])
+    if call('ZSCORE', key('live', scope), live[i]) then -- it has expired
+      call('ZREM', key('live', scope), live[i])
+      send(app, '-', user, live[i])
+    end
+  end
+  for _, m in ipairs(call('ZRANGE', key('asked', scope), 0, most - 1)) do erase(ref_of(m)) end
+end
+local ops = call('ZRANGE', key('operations', scope), 0, only == '' and most - 1 or -1)
+for _, op in ipairs(ops) do
+  local is = call('HMGET', key('operation', op), 'ref', 'session')
+  if only == '' or is[2] == only then
+    if is[1] then erase(is[1]) end
+    call('UNLINK', key('operation', op))
+    call('ZREM', key('operations', scope), op)
+    call('ZREM', key('ended', scope), op)
+  end
+end
+call('HDEL', P .. 'leases', scope)
+requeue(scope)
+
+local more = 0
+if only == '' then
+  if call('EXISTS', key('live', scope), key('asked', scope), key('operations', scope)) > 0 then
+    more = 1
+  else
+    for _, name in ipairs({'user', 'userbytes', 'ended', 'tries'}) do call('UNLINK', key(name, scope)) end
+    send(app, '~', user)
+  end
+end
+return {sessions, events, lives, more}
