@@ -19,6 +19,9 @@ type Write struct {
 	Vector []float32
 	// Actor and Operation go into the revision.
 	Actor, Operation string
+	// Life names what the write was made of, so that it is refused once that was erased:
+	// a life of a session. It is "" for a write that a client makes itself.
+	Life string
 }
 
 // ValidateWrites reports the first rule that writes to one scope break, for a
@@ -32,6 +35,9 @@ func ValidateWrites(scope Scope, writes []Write, dimension int) error {
 		}
 		if w.Memory.Scope != scope {
 			return fmt.Errorf("%w: memory %q is of another scope", ErrInvalid, w.Memory.ID)
+		}
+		if len(w.Life) > MaxLife {
+			return ValidateLives([]string{w.Life})
 		}
 		if seen[w.Memory.ID] {
 			return fmt.Errorf("%w: memory %q is written twice in one call", ErrInvalid, w.Memory.ID)
@@ -116,4 +122,23 @@ type Store interface {
 	// as many as CutRevisions leaves; the last of them is numbered 1 if no more
 	// follow. The error is ErrNotFound if the memory never was.
 	Revisions(ctx context.Context, scope Scope, id string, before int64) ([]Revision, error)
+
+	// Erase removes memories with all of their revisions, words and vectors, as if they
+	// had never been: no read and no export has anything of them, and a write that
+	// expects none makes them again. What it leaves no longer names them: see
+	// Memory.Unlink. Memories that are missing are no error. An erasing that was
+	// interrupted is finished by calling it again.
+	Erase(ctx context.Context, scope Scope, which Erasure) (Erased, error)
+
+	// Revoke has Put refuse every write of these lives from then on, with ErrRevoked:
+	// also one that was decided on before, and comes late. A store need not keep that
+	// longer than RevokedFor.
+	Revoke(ctx context.Context, scope Scope, lives []string) error
+
+	// Users reads the users of an app that have memories, deleted ones included, by id, up
+	// to limit of those after an id.
+	Users(ctx context.Context, app, after string, limit int) ([]string, error)
+
+	// Apps reads the apps that have memories, by id, up to limit of those after an id.
+	Apps(ctx context.Context, after string, limit int) ([]string, error)
 }

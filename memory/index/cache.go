@@ -185,6 +185,15 @@ func (c *Cache) Clear() {
 	}
 }
 
+// Drop drops the index of a scope, if there is one.
+func (c *Cache) Drop(scope memory.Scope) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if el, ok := c.scopes[scope]; ok {
+		c.drop(el.Value.(*cached))
+	}
+}
+
 // find returns the entry of a scope, which it makes if it is missing, and counts
 // its caller among those that wait. It makes none for a caller that would have to
 // wait too long for its turn; see fair.Early.

@@ -1,7 +1,9 @@
 package sqlitestore_test
 
 import (
+	"bytes"
 	"errors"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -44,6 +46,7 @@ func harness(cacheBytes int64) func(t *testing.T) storetest.Harness {
 				}
 				return m
 			},
+			Keeps: func(t *testing.T, text string) bool { return inFiles(t, filepath.Dir(path), text) },
 			Close: func(t *testing.T, s memory.Store) {
 				t.Helper()
 				if err := open[s].Close(); err != nil {
@@ -52,6 +55,23 @@ func harness(cacheBytes int64) func(t *testing.T) storetest.Harness {
 			},
 		}
 	}
+}
+
+// inFiles reports whether a file of a directory has some text.
+func inFiles(t *testing.T, dir, text string) (found bool) {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		b, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = found || bytes.Contains(b, []byte(text))
+	}
+	return found
 }
 
 func TestStore(t *testing.T) { storetest.Run(t, harness(0)) }

@@ -88,6 +88,13 @@ func (s *Store) putOne(tx *sqlitedb.Tx, scope int64, w *memory.Write, now time.T
 	if err != nil {
 		return memory.Outcome{}, err
 	}
+	gone, err := s.revoked(tx, w)
+	if err != nil {
+		return memory.Outcome{}, err
+	}
+	if gone {
+		return memory.Outcome{Err: memory.ErrRevoked}, nil
+	}
 	if was.mendedBy(w) {
 		return s.mend(tx, was, w)
 	}

@@ -55,13 +55,15 @@ func (m *model) run(steps int) {
 			m.beforeStep()
 		}
 		scope := modelScopes[m.IntN(len(modelScopes))]
-		// Of twenty steps seven write, two delete, one moves the clock, three
-		// list and six search. A few reopen the store.
+		// Of twenty steps seven write, two delete or now and then erase, one moves the
+		// clock, three list and six search. A few reopen the store.
 		switch n := m.IntN(20); {
 		case n < 7:
 			m.puts(step, scope)
-		case n < 9:
+		case n < 9 && m.chance(90):
 			m.deletes(step, scope)
+		case n < 9:
+			m.erases(step, scope)
 		case n < 10:
 			m.clock.advance(time.Duration(m.IntN(600_000_000)) * time.Microsecond)
 		case n < 13:
@@ -217,6 +219,24 @@ func (m *model) deletes(step int, scope memory.Scope) {
 	for i := range want {
 		m.same(fmt.Sprintf("step %d: Delete of %+v", step, removals[i]), unnumbered(got[i]), unnumbered(want[i]))
 	}
+}
+
+// erases erases some memories, or those of a session or of an event.
+func (m *model) erases(step int, scope memory.Scope) {
+	which := memory.Erasure{Session: pick(m, modelSessions)}
+	switch m.IntN(6) {
+	case 0:
+		which = memory.Erasure{All: true}
+	case 1, 2:
+		which.Events = []string{"e" + pick(m, modelNames), "e" + pick(m, modelNames)}
+	case 3, 4:
+		which = memory.Erasure{IDs: append(some(m, modelNames, 3), "never")}
+	}
+	want, err := m.reference.Erase(m.Context(), scope, which)
+	if err != nil {
+		m.Fatal(err)
+	}
+	m.same(fmt.Sprintf("step %d: Erase of %+v", step, which), m.erase(scope, which), want)
 }
 
 // unnumbered is the outcome of a removal without the revision and the time,

@@ -24,6 +24,8 @@ type reference struct {
 	moved  bool // to another model, and not opened for that yet
 	next   *referenceMove
 	scopes map[memory.Scope]map[string]*record
+	// revoked has the lives whose writes are refused, and since when.
+	revoked map[string]time.Time
 }
 
 // A record is one memory with its history, oldest first, its words and its
@@ -42,7 +44,8 @@ var (
 
 // newReference makes a reference for the model that it is opened for first.
 func newReference(now func() time.Time) *reference {
-	return &reference{id: uuid.NewString(), now: now, scopes: map[memory.Scope]map[string]*record{}}
+	return &reference{id: uuid.NewString(), now: now, scopes: map[memory.Scope]map[string]*record{},
+		revoked: map[string]time.Time{}}
 }
 
 // ID implements memory.Store. A store that is opened again must have the same,
@@ -123,6 +126,10 @@ func (r *reference) Put(
 	var out []memory.Outcome
 	for i := range writes {
 		w := &writes[i]
+		if _, gone := r.revoked[w.Life]; gone {
+			out = append(out, memory.Outcome{Err: memory.ErrRevoked})
+			continue
+		}
 		rec := records[w.Memory.ID]
 		d := memory.DecidePut(w, rec.current(), now)
 		switch d.Effect {

@@ -56,6 +56,9 @@ type Harness struct {
 	// Close closes a store that Open returned. The suite closes each one before
 	// it opens the next, and the last one when its case is over.
 	Close func(t *testing.T, s memory.Store)
+	// Keeps reports whether the place has some text anywhere, in any form that a person
+	// could read. The store is open meanwhile. Nil if the place cannot tell.
+	Keeps func(t *testing.T, text string) bool
 	// Shared says that the place may be open several times at once, as several processes
 	// would have it. The suite then has the cases of the group Shared.
 	Shared bool
@@ -82,6 +85,7 @@ func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
 		{"Isolation", isolationCases()},
 		{"Reopen", reopenCases()},
 		{"Archive", archiveCases()},
+		{"Erase", eraseCases()},
 		{"Move", moveCases()},
 		{"Concurrency", concurrencyCases()},
 		{"Model", modelCases()},

@@ -1,0 +1,96 @@
+package memory
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// MaxLife is how many bytes a Write.Life has at most.
+const MaxLife = 256
+
+// RevokedFor is how long a store keeps what it was told to revoke, at least. No worker
+// writes that late.
+const RevokedFor = 24 * time.Hour
+
+// Erased counts what an erasing has removed.
+type Erased struct {
+	Memories  int // deleted ones of which a store had something left count too
+	Revisions int // of these memories
+}
+
+// Add adds what another erasing has removed.
+func (e *Erased) Add(more Erased) {
+	e.Memories += more.Memories
+	e.Revisions += more.Revisions
+}
+
+// Erasure says which memories of a scope an erasing takes, whether they are live, expired
+// or deleted: by their ids, or those of a session, or all.
+type Erasure struct {
+	IDs []string
+	// Session takes the facts and turns that came from a session: at any of their
+	// revisions, as the words of that one are in the memory or in its history.
+	Session string
+	// Events, with Session, takes of those only what came from one of these events.
+	Events []string
+	All    bool
+}
+
+// Validate returns ErrInvalid unless exactly one way to choose is used.
+func (e Erasure) Validate() error {
+	ways := 0
+	for _, used := range []bool{len(e.IDs) > 0, e.Session != "", e.All} {
+		if used {
+			ways++
+		}
+	}
+	switch {
+	case ways != 1:
+		return fmt.Errorf("%w: an erasing is of ids, of a session or of all", ErrInvalid)
+	case len(e.Events) > 0 && e.Session == "":
+		return fmt.Errorf("%w: events to erase are of a session", ErrInvalid)
+	}
+	return nil
+}
+
+// Takes reports whether the erasing takes a memory that has been so at one of its
+// revisions.
+func (e Erasure) Takes(m *Memory) bool {
+	switch {
+	case e.All:
+		return true
+	case e.Session == "":
+		return slices.Contains(e.IDs, m.ID)
+	case m.Source.SessionID != e.Session:
+		return false
+	}
+	return len(e.Events) == 0 ||
+		slices.ContainsFunc(m.Source.EventIDs, func(id string) bool { return slices.Contains(e.Events, id) })
+}
+
+// Unlink removes the ids of erased memories from m, and reports whether it had any. What
+// one of them has superseded stays history: nothing comes back by an erasing.
+func (m *Memory) Unlink(erased map[string]bool) (changed bool) {
+	if erased[m.SupersededBy] {
+		m.SupersededBy, changed = "", true
+	}
+	if slices.ContainsFunc(m.Forgotten, func(id string) bool { return erased[id] }) {
+		m.Forgotten = slices.DeleteFunc(slices.Clone(m.Forgotten), func(id string) bool { return erased[id] })
+		changed = true
+	}
+	return changed
+}
+
+// ValidateLives returns ErrInvalid for the first of some lives that no Write can have.
+func ValidateLives(lives []string) error {
+	for _, life := range lives {
+		if life == "" || len(life) > MaxLife {
+			return fmt.Errorf("%w: a life has 1 to %d bytes, not %d", ErrInvalid, MaxLife, len(life))
+		}
+	}
+	return nil
+}
+
+// ErrRevoked is the error of a Write that comes from what was erased.
+var ErrRevoked = fmt.Errorf("%w: what it was made of was erased meanwhile", ErrAborted)

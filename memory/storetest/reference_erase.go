@@ -1,0 +1,81 @@
+package storetest
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// Erase implements memory.Store.
+func (r *reference) Erase(ctx context.Context, scope memory.Scope, which memory.Erasure) (out memory.Erased, err error) {
+	if err := which.Validate(); err != nil {
+		return out, err
+	}
+	if _, err := r.beginWrite(ctx); err != nil {
+		return out, err
+	}
+	defer r.mu.Unlock()
+	erased := map[string]bool{}
+	for id, rec := range r.scopes[scope] {
+		if slices.ContainsFunc(rec.history, func(st memory.Step) bool { return which.Takes(&st.Memory) }) {
+			out.Add(memory.Erased{Memories: 1, Revisions: len(rec.history)})
+			delete(r.scopes[scope], id)
+			erased[id] = true
+		}
+	}
+	for _, rec := range r.scopes[scope] {
+		for i := range rec.history {
+			rec.history[i].Memory.Unlink(erased)
+		}
+	}
+	if len(r.scopes[scope]) == 0 {
+		delete(r.scopes, scope)
+	}
+	return out, nil
+}
+
+// Revoke implements memory.Store. A lasting store keeps no life as it is given.
+func (r *reference) Revoke(ctx context.Context, _ memory.Scope, lives []string) error {
+	if err := memory.ValidateLives(lives); err != nil {
+		return err
+	}
+	now, err := r.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.mu.Unlock()
+	maps.DeleteFunc(r.revoked, func(_ string, at time.Time) bool { return now.Sub(at) > memory.RevokedFor })
+	for _, life := range lives {
+		r.revoked[life] = now
+	}
+	return nil
+}
+
+// Users implements memory.Store.
+func (r *reference) Users(ctx context.Context, app, after string, limit int) ([]string, error) {
+	return r.names(ctx, after, limit, func(s memory.Scope) (string, bool) { return s.User, s.App == app })
+}
+
+// Apps implements memory.Store.
+func (r *reference) Apps(ctx context.Context, after string, limit int) ([]string, error) {
+	return r.names(ctx, after, limit, func(s memory.Scope) (string, bool) { return s.App, true })
+}
+
+func (r *reference) names(ctx context.Context, after string, limit int, of func(memory.Scope) (string, bool)) (
+	[]string, error) {
+	if _, err := r.begin(ctx); err != nil {
+		return nil, err
+	}
+	defer r.mu.Unlock()
+	all := map[string]bool{}
+	for scope, records := range r.scopes {
+		if name, ok := of(scope); ok && name > after && len(records) > 0 {
+			all[name] = true
+		}
+	}
+	out := slices.Sorted(maps.Keys(all))
+	return out[:min(limit, len(out))], nil
+}
