@@ -343,6 +343,38 @@ func (g memories) Revisions(ctx context.Context, scope memory.Scope, id string, 
 	return g.of.Revisions(ctx, scope, id, before)
 }
 
+// Erase implements memory.Store.
+func (g memories) Erase(ctx context.Context, scope memory.Scope, which memory.Erasure) (memory.Erased, error) {
+	if err := access.Check(ctx, scope, access.Admin); err != nil {
+		return memory.Erased{}, err
+	}
+	return g.of.Erase(ctx, scope, which)
+}
+
+// Revoke implements memory.Store.
+func (g memories) Revoke(ctx context.Context, scope memory.Scope, lives []string) error {
+	if err := access.Check(ctx, scope, access.Admin); err != nil {
+		return err
+	}
+	return g.of.Revoke(ctx, scope, lives)
+}
+
+// Users implements memory.Store.
+func (g memories) Users(ctx context.Context, app, after string, limit int) ([]string, error) {
+	if err := access.Check(ctx, memory.Scope{App: app}, access.Admin); err != nil {
+		return nil, err
+	}
+	return g.of.Users(ctx, app, after, limit)
+}
+
+// Apps implements memory.Store.
+func (g memories) Apps(ctx context.Context, after string, limit int) ([]string, error) {
+	if err := access.Check(ctx, memory.Scope{}, access.Admin); err != nil {
+		return nil, err
+	}
+	return g.of.Apps(ctx, after, limit)
+}
+
 // Together returns both stores in one file behind a guard; nil if of is nil.
 func Together(of ingest.Together) ingest.Together {
 	if of == nil {

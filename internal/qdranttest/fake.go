@@ -220,14 +220,16 @@ func (f points) UpdateBatch(_ context.Context, r *qdrant.UpdateBatchPoints) (*qd
 	out := &qdrant.UpdateBatchResponse{}
 	return out, f.with(r.GetCollectionName(), func(c *collection) error {
 		for _, op := range r.GetOperations() {
-			if set := op.GetSetPayload(); set != nil {
-				c.setPayload(set)
-				out.Result = append(out.Result, completed)
-				continue
-			}
 			up := op.GetUpsert()
-			if up == nil {
-				return status.Error(codes.Unimplemented, "the stand-in knows upserts and set payload only")
+			switch {
+			case op.GetSetPayload() != nil:
+				c.setPayload(op.GetSetPayload())
+			case op.GetDeletePayload() != nil:
+				c.deletePayload(op.GetDeletePayload())
+			case op.GetDeletePoints() != nil:
+				c.remove(op.GetDeletePoints().GetPoints())
+			case up == nil:
+				return status.Error(codes.Unimplemented, "the stand-in knows upserts, payloads and removals only")
 			}
 			for _, p := range up.GetPoints() {
 				if err := c.upsert(p, up); err != nil {
@@ -273,6 +275,30 @@ func (c *collection) upsert(p *qdrant.PointStruct, how *qdrant.PointsUpdateOpera
 	}
 	c.points[p.GetId().GetUuid()] = now
 	return nil
+}
+
+// remove removes the points that a selector names.
+func (c *collection) remove(of *qdrant.PointsSelector) {
+	for _, id := range of.GetPoints().GetIds() {
+		delete(c.points, id.GetUuid())
+	}
+	if f := of.GetFilter(); f != nil {
+		for _, p := range c.in(f) {
+			delete(c.points, p.id.GetUuid())
+		}
+	}
+}
+
+// deletePayload removes fields of the points that a filter selects.
+func (c *collection) deletePayload(gone *qdrant.PointsUpdateOperation_DeletePayload) {
+	for _, p := range c.in(gone.GetPointsSelector().GetFilter()) {
+		now := *p
+		now.payload = maps.Clone(p.payload)
+		for _, field := range gone.GetKeys() {
+			delete(now.payload, field)
+		}
+		c.points[p.id.GetUuid()] = &now
+	}
 }
 
 // setPayload changes fields of the points that a filter selects.

@@ -99,7 +99,7 @@ func (s *Store) importAll(ctx context.Context, records []memory.Record) (stored 
 			ids[i] = r.Memory.ID
 		}
 		take := func(i int, was *record, _ time.Time) (*change, memory.Outcome, error) { return importOf(of[i], was) }
-		out, err := s.change(ctx, scope, ids, take)
+		out, err := s.change(ctx, scope, ids, nil, take)
 		if err != nil {
 			return stored, err
 		}

@@ -102,6 +102,8 @@ var indexes = map[string]fieldIndex{
 	"until":     {qdrant.FieldType_FieldTypeInteger, nil},
 	"from":      {qdrant.FieldType_FieldTypeInteger, nil},
 	"expires":   {qdrant.FieldType_FieldTypeInteger, nil},
+
+	revokedField: {qdrant.FieldType_FieldTypeInteger, nil},
 }
 
 // create makes the collection.

@@ -165,7 +165,7 @@ func TestSlowWriter(t *testing.T) {
 	c.after = nil
 
 	// Cut off: its points have the number of another write, and it is gone.
-	_, h, err := other.readToWrite(t.Context(), followScope, nil)
+	read, err := other.readToWrite(t.Context(), followScope, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestSlowWriter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Payload[changeField] = qdrant.NewValueInt(changeNumber(followScope, h.n+1))
+	p.Payload[changeField] = qdrant.NewValueInt(changeNumber(followScope, read.head.n+1))
 	if err := other.update(t.Context(), other.collection, insertOnly(p)); err != nil {
 		t.Fatal(err)
 	}

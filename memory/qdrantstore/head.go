@@ -131,9 +131,11 @@ func (s *Store) renumber(ctx context.Context, scope memory.Scope, ids []string, 
 		if err != nil {
 			return err
 		}
-		if _, h, err = s.readToWrite(ctx, scope, nil); err != nil {
+		is, err := s.readToWrite(ctx, scope, nil)
+		if err != nil {
 			return err
 		}
+		h = is.head
 		if s.heads.confirm(scope, h, mark) {
 			return nil
 		}

@@ -12,33 +12,52 @@ import (
 // maxReads is how often readToWrite reads.
 const maxReads = 5
 
-// readToWrite reads whole memories and the head of their scope. The error is
-// ErrUnavailable once they have moved to another collection, or are about to.
-func (s *Store) readToWrite(ctx context.Context, scope memory.Scope, ids []string) (
-	records map[string]*record, h *head, err error) {
+// toWrite is what a write is decided on.
+type toWrite struct {
+	records map[string]*record // by the id of the memory
+	head    *head
+	revoked map[string]bool // lives
+}
+
+// readToWrite reads whole memories and the head of their scope, and which of some lives
+// are revoked. The error is ErrUnavailable once the memories have moved to another
+// collection, or are about to.
+func (s *Store) readToWrite(ctx context.Context, scope memory.Scope, ids []string, lives ...string) (
+	is toWrite, err error) {
+	points := append(pointIDs(scope, ids), headID(scope))
+	revocations := s.revokedIDs(lives)
+	for _, id := range revocations {
+		points = append(points, id)
+	}
 	for try := 1; ; try++ {
-		got, err := s.reads.do(ctx, append(pointIDs(scope, ids), headID(scope)))
+		got, err := s.reads.do(ctx, points)
 		if err != nil {
-			return nil, nil, err
+			return is, err
 		}
 		if manifest := cutPoint(&got, manifestID); manifest != nil {
 			if err := checkWritable(manifest, s.collection); err != nil {
-				return nil, nil, err
+				return is, err
 			}
 		}
-		h = readHead(cutPoint(&got, headID(scope)).GetPayload())
-		if records, err = readRecords(got); err != nil {
-			return nil, nil, err
+		is.revoked = map[string]bool{}
+		for life, id := range revocations {
+			if cutPoint(&got, id) != nil {
+				is.revoked[life] = true
+			}
+		}
+		is.head = readHead(cutPoint(&got, headID(scope)).GetPayload())
+		if is.records, err = readRecords(got); err != nil {
+			return is, err
 		}
 		// Shards are read one after another. A head that was read too early would give a
 		// write a smaller number than the memories have, and hide them. Writes that were
 		// cut off before their heads leave larger numbers too, so this ends.
 		early := false
-		for _, r := range records {
-			early = early || r.n > h.n+1 && !s.copying
+		for _, r := range is.records {
+			early = early || r.n > is.head.n+1 && !s.copying
 		}
 		if !early || try == maxReads {
-			return records, h, nil
+			return is, nil
 		}
 	}
 }
@@ -67,7 +86,8 @@ func (s *Store) readAll(ctx context.Context, calls [][]*qdrant.PointId) ([][]*qd
 			}
 		}
 	}
-	got, err := s.get(ctx, points, append([]string{manifestField, changeField, tokensField}, recordFields...))
+	got, err := s.get(ctx, points, append([]string{manifestField, changeField, tokensField, revokedField},
+		recordFields...))
 	if err != nil {
 		return nil, err
 	}

@@ -38,15 +38,15 @@ func (s *Store) Put(ctx context.Context, scope memory.Scope, writes []memory.Wri
 	}
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	ids := make([]string, len(writes))
+	ids, lives := make([]string, len(writes)), make([]string, len(writes))
 	for i := range writes {
-		ids[i] = writes[i].Memory.ID
+		ids[i], lives[i] = writes[i].Memory.ID, writes[i].Life
 	}
 	put := func(i int, was *record, now time.Time) (*change, memory.Outcome, error) {
 		w := &writes[i]
 		return changeOf(memory.DecidePut(w, was.state(), now), was, w.Terms, w.Vector)
 	}
-	out, err := s.change(ctx, scope, ids, put)
+	out, err := s.change(ctx, scope, ids, lives, put)
 	if err != nil {
 		return nil, scope.Wrap("put memories", err)
 	}
@@ -63,7 +63,7 @@ func (s *Store) Delete(ctx context.Context, scope memory.Scope, removals []memor
 		remove := func(i int, was *record, now time.Time) (*change, memory.Outcome, error) {
 			return changeOf(memory.DecideDelete(some[i], was.state(), now), was, nil, nil)
 		}
-		done, err := s.change(ctx, scope, ids, remove)
+		done, err := s.change(ctx, scope, ids, nil, remove)
 		if err != nil {
 			return nil, scope.Wrap("delete memories", err)
 		}
@@ -120,83 +120,134 @@ func changeOf(d memory.Decision, was *record, terms memory.Terms, vector []float
 // see which writes went through. It decides the others again. The reading after
 // a write also shows the manifest: if a move is about to end, no write is
 // acknowledged that the move may have missed. It shows the head of the scope too: a
-// write is acknowledged once that has its number.
+// write is acknowledged once that has its number. And it shows which of the lives that
+// the writes are of were revoked: what was written of those is erased.
 func (s *Store) change(
-	ctx context.Context, scope memory.Scope, ids []string, decide decider,
+	ctx context.Context, scope memory.Scope, ids, lives []string, decide decider,
 ) ([]memory.Outcome, error) {
-	out := make([]memory.Outcome, len(ids))
 	if len(ids) == 0 {
-		return out, ctx.Err()
+		return nil, ctx.Err()
 	}
-	left := make([]int, len(ids))
-	for i := range left {
-		left[i] = i
+	c := changing{s: s, scope: scope, ids: ids, lives: lives, out: make([]memory.Outcome, len(ids))}
+	for i := range ids {
+		c.left = append(c.left, i)
 	}
-	records, h, err := s.readToWrite(ctx, scope, ids)
-	if err != nil {
+	var err error
+	if c.is, err = s.readToWrite(ctx, scope, ids, lives...); err != nil {
 		return nil, err
 	}
-	var behind []string // of which the head does not tell surely
 	for range tries {
-		now := s.opts.Now()
-		changes := map[int]*change{}
-		for _, i := range left {
-			c, o, err := decide(i, records[ids[i]], now)
-			if err != nil {
-				return nil, err
-			}
-			if out[i] = o; c != nil {
-				changes[i] = c
-			} else if o.Err == nil && !s.copying {
-				behind = append(behind, ids[i])
-			}
-		}
-		if len(changes) == 0 {
-			return out, s.renumber(ctx, scope, behind, h)
-		}
-		mark, err := s.write(ctx, scope, h, changes)
+		changes, err := c.decide(decide)
 		if err != nil {
 			return nil, err
 		}
-		if records, h, left, err = s.confirm(ctx, scope, ids, changes, out); err != nil {
-			return nil, err
-		}
-		if !s.heads.confirm(scope, h, mark) {
-			for i := range changes {
-				behind = append(behind, ids[i])
+		if len(changes) > 0 {
+			mark, err := s.write(ctx, scope, c.is.head, changes)
+			if err == nil {
+				err = c.confirm(ctx, changes)
+			}
+			if err != nil {
+				return nil, err
+			}
+			if !s.heads.confirm(scope, c.is.head, mark) {
+				for i := range changes {
+					c.behind = append(c.behind, ids[i])
+				}
 			}
 		}
-		if len(left) == 0 {
-			return out, s.renumber(ctx, scope, behind, h)
+		if len(c.left) == 0 {
+			if err := s.renumber(ctx, scope, c.behind, c.is.head); err != nil {
+				return nil, err
+			}
+			return c.out, s.eraseLate(ctx, scope, c.late)
 		}
 	}
 	return nil, fmt.Errorf("%w: others change the same memories all the time", memory.ErrUnavailable)
 }
 
-// confirm reads the memories that were written, sets the outcomes of the
-// changes that went through, and gives the others with what is there now.
-func (s *Store) confirm(
-	ctx context.Context, scope memory.Scope, ids []string, changes map[int]*change, out []memory.Outcome,
-) (records map[string]*record, h *head, left []int, err error) {
-	var written []string
-	for i := range changes {
-		written = append(written, ids[i])
-	}
-	if records, h, err = s.readToWrite(ctx, scope, written); err != nil {
-		return nil, nil, nil, err
-	}
-	for i, c := range changes {
-		made, err := s.wasMade(ctx, c, records[ids[i]])
+// changing is a call of change.
+type changing struct {
+	s          *Store
+	scope      memory.Scope
+	ids, lives []string
+	is         toWrite // as it was read last
+	out        []memory.Outcome
+	left       []int    // that are not decided for good
+	behind     []string // of which the head does not tell surely
+	late       []string // that were written after their life was revoked
+}
+
+// revoked reports whether the life of a write is revoked.
+func (c *changing) revoked(i int) bool { return c.lives != nil && c.is.revoked[c.lives[i]] }
+
+// decide decides on what is left, and returns the changes to make.
+func (c *changing) decide(decide decider) (map[int]*change, error) {
+	now := c.s.opts.Now()
+	changes := map[int]*change{}
+	var left []int
+	for _, i := range c.left {
+		if c.revoked(i) {
+			c.out[i] = memory.Outcome{Err: memory.ErrRevoked}
+			continue
+		}
+		made, o, err := decide(i, c.is.records[c.ids[i]], now)
 		if err != nil {
-			return nil, nil, nil, err
+			return nil, err
 		}
-		if made {
-			out[i] = c.outcome
-		} else {
+		if c.out[i] = o; made != nil {
+			changes[i] = made
 			left = append(left, i)
+		} else if o.Err == nil && !c.s.copying {
+			c.behind = append(c.behind, c.ids[i])
 		}
 	}
-	return records, h, left, nil
+	c.left = left
+	return changes, nil
+}
+
+// confirm reads the memories that were written, sets the outcomes of the
+// changes that went through, and leaves the others with what is there now.
+func (c *changing) confirm(ctx context.Context, changes map[int]*change) (err error) {
+	var written, lives []string
+	for i := range changes {
+		written = append(written, c.ids[i])
+		if c.lives != nil {
+			lives = append(lives, c.lives[i])
+		}
+	}
+	if c.is, err = c.s.readToWrite(ctx, c.scope, written, lives...); err != nil {
+		return err
+	}
+	c.left = nil
+	for i, one := range changes {
+		now := c.is.records[c.ids[i]]
+		made, err := c.s.wasMade(ctx, one, now)
+		if err != nil {
+			return err
+		}
+		switch {
+		case made && c.revoked(i):
+			c.out[i], c.late = memory.Outcome{Err: memory.ErrRevoked}, append(c.late, c.ids[i])
+		case made:
+			c.out[i] = one.outcome
+		default:
+			c.left = append(c.left, i)
+		}
+		if !made && now == nil { // it was erased meanwhile, and its past has been written again
+			if err := c.s.remove(ctx, one.pastIDs(c.scope)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// pastIDs names the points of the past revisions that a change writes.
+func (c *change) pastIDs(scope memory.Scope) (out []*qdrant.PointId) {
+	for _, st := range c.past {
+		out = append(out, pastID(scope, c.record.Memory.ID, st.Revision))
+	}
+	return out
 }
 
 // wasMade reports whether a change is in the memory as it is now, or in its
