@@ -106,11 +106,11 @@ func (p *Principal) Check(scope memory.Scope, verbs Verbs) error {
 	return nil
 }
 
-// For returns p with the verbs that a call takes and no others. A call that writes may
-// also read: its answer shows what it wrote.
+// For returns p with the verbs that a call takes and no others. A call that writes or
+// administers may also read: its answer shows what it did.
 func (p *Principal) For(verbs Verbs) *Principal {
 	only := *p
-	if only.Can &= verbs; only.Can&Write != 0 {
+	if only.Can &= verbs; only.Can&(Write|Admin) != 0 {
 		only.Can |= Read
 	}
 	return &only

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 	"strconv"
 	"time"
 
@@ -65,6 +66,9 @@ type Audit interface {
 	RewriteAudit(ctx context.Context, app string, change func(*Entry) bool) error
 }
 
+// PseudonymPrefix begins each Pseudonym.
+const PseudonymPrefix = "erased-"
+
 // Pseudonym returns what the audit log has in place of an id that was erased: a keyed
 // hash, HMAC-SHA256 cut to 16 bytes. The same id of the same scope has the same one.
 func Pseudonym(key string, parts ...string) string {
@@ -72,14 +76,13 @@ func Pseudonym(key string, parts ...string) string {
 	for _, p := range parts {
 		h.Write(append([]byte(p), 0))
 	}
-	return "erased-" + hex.EncodeToString(h.Sum(nil)[:16])
+	return PseudonymPrefix + hex.EncodeToString(h.Sum(nil)[:16])
 }
 
 // Anonymize replaces the ids of a user's data by pseudonyms made with key, if the entry
 // is about that user and, unless session is empty, that session. Without a session the id
-// of the user is replaced too, and so are all others but those of the entry itself and
-// of keys. The id of an operation tells its scope, and is removed. Anonymize reports
-// whether the entry is another one now.
+// of the user is replaced too. The ids of keys stay. Anonymize reports whether the entry
+// is another one now.
 func (e *Entry) Anonymize(key string, scope memory.Scope, session string) bool {
 	if e.App != scope.App || e.User != scope.User || session != "" && e.Session != session {
 		return false
@@ -92,6 +95,9 @@ func (e *Entry) Anonymize(key string, scope memory.Scope, session string) bool {
 		e.Memories[i] = Pseudonym(key, scope.App, scope.User, "memory", id)
 	}
 	if e.Operation != "" {
+		if strings.HasPrefix(e.ID, e.Operation) { // of a batch of that operation
+			e.ID = Pseudonym(key, scope.App, scope.User, "entry", e.ID)
+		}
 		e.Operation = Pseudonym(key, scope.App, scope.User, "operation", e.Operation)
 	}
 	if session == "" {

@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"github.com/memoryd/memoryd/consolidate"
@@ -106,7 +107,8 @@ func (a *application) places(action memory.Action) (out []int) {
 
 // write is the write of a memory, of which the store must have a revision.
 func (a *application) write(m memory.Memory, expect int64) memory.Write {
-	return memory.Write{Memory: m, Expect: expect, Actor: a.actor, Operation: a.work.Request.ID}
+	return memory.Write{Memory: m, Expect: expect, Actor: a.actor, Operation: a.work.Request.ID,
+		Life: a.work.Life()}
 }
 
 // removal is the deletion of a memory, of which the store must have a revision.
@@ -139,11 +141,17 @@ func (s *Service) putIndexed(ctx context.Context, scope memory.Scope, writes []m
 	return s.put(ctx, scope, writes)
 }
 
-// put stores memories that are indexed.
+// put stores memories that are indexed. The error is memory.ErrRevoked if what they are
+// made of was erased.
 func (s *Service) put(ctx context.Context, scope memory.Scope, writes []memory.Write) ([]memory.Outcome, error) {
 	ctx, span := tracing.Start(ctx, "put")
 	span.Int("memoryd.memories", len(writes))
 	out, err := s.memories.Put(ctx, scope, writes)
+	for i := range out {
+		if errors.Is(out[i].Err, memory.ErrRevoked) {
+			err = out[i].Err
+		}
+	}
 	span.End(err)
 	return out, err
 }

@@ -63,7 +63,7 @@ func (s *Service) appendThenPut(
 		op.Findable = true
 		return op, nil
 	}
-	if err := s.findable(ctx, key, done); err != nil {
+	if err := s.findable(ctx, done); err != nil {
 		s.log(ctx, key).Warn("turns can be found only after processing", "err", err)
 		return op, nil
 	}
@@ -76,9 +76,9 @@ var errTooManyTurns = errors.New("too many events to wait for")
 
 // findable puts the turns of a request into memory before they are processed,
 // with vectors if that takes no remote call.
-func (s *Service) findable(ctx context.Context, key sessionstore.Key, done sessionstore.Appended) error {
+func (s *Service) findable(ctx context.Context, done sessionstore.Appended) error {
 	if len(done.Events) > 0 {
-		return s.putFindable(ctx, key, done.Events)
+		return s.putFindable(ctx, done.Requested, done.Events)
 	}
 	// Those that wait, some at a time: they may have any number of bytes.
 	ctx, cancel := context.WithTimeout(ctx, findableBase+maxFindable*findablePer)
@@ -93,7 +93,7 @@ func (s *Service) findable(ctx context.Context, key sessionstore.Key, done sessi
 			events = append(events, e.Event)
 			w.Done = e.Seq
 		}
-		if err := s.putFindable(ctx, key, events); err != nil {
+		if err := s.putFindable(ctx, w, events); err != nil {
 			return err
 		}
 		if n += len(events); n > maxFindable {
@@ -104,17 +104,17 @@ func (s *Service) findable(ctx context.Context, key sessionstore.Key, done sessi
 }
 
 // putFindable puts the turns of events into memory within a short time.
-func (s *Service) putFindable(ctx context.Context, key sessionstore.Key, events []sessionstore.Event) error {
+func (s *Service) putFindable(ctx context.Context, w sessionstore.Work, events []sessionstore.Event) error {
 	more := len(events) > maxFindable
 	var turns []extract.Turn
 	for _, e := range events[:min(len(events), maxFindable)] {
-		if t, ok := extract.ReadTurn(key.ID, e); ok && !e.Partial {
+		if t, ok := extract.ReadTurn(w.Key.ID, e); ok && !e.Partial {
 			turns = append(turns, t)
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, findableBase+time.Duration(len(turns))*findablePer)
 	defer cancel()
-	if _, err := s.putTurns(ctx, key, turns, !s.embedder.Model().Remote); err != nil {
+	if _, err := s.putTurns(ctx, w, turns, !s.embedder.Model().Remote); err != nil {
 		return err
 	}
 	if more {

@@ -95,7 +95,7 @@ func (s *Service) planBatch(ctx context.Context, b *batch, p plan) (plan, error)
 // it fails it returns the plan so far, with its cost.
 func (s *Service) makePlan(ctx context.Context, b *batch, p plan) (plan, error) {
 	var err error
-	if b.received, err = s.putMissing(ctx, b.key, b.turns); err != nil {
+	if b.received, err = s.putMissing(ctx, b.work, b.turns); err != nil {
 		return p, err
 	}
 	if err := s.takeBack(ctx, b); err != nil {

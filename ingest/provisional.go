@@ -71,7 +71,7 @@ func (s *Service) addProvisionalOf(ctx context.Context, b *batch) (err error) {
 	for _, c := range r.plan(consolidate.Input{New: facts, Disabled: true, Last: b.last}).Changes {
 		if c.Action == memory.Created && !consolidate.Repetition(&c.Memory) {
 			writes = append(writes, memory.Write{
-				Memory: c.Memory, Actor: s.opts.Fallback.Name(), Operation: b.work.Request.ID,
+				Memory: c.Memory, Actor: s.opts.Fallback.Name(), Operation: b.work.Request.ID, Life: b.work.Life(),
 			})
 		}
 	}

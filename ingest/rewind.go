@@ -160,7 +160,7 @@ func (s *Service) deleteTurns(ctx context.Context, b *batch, events []sessionsto
 			})
 		}
 	}
-	if _, err := s.putTurns(ctx, b.key, turns, false); err != nil {
+	if _, err := s.putTurns(ctx, b.work, turns, false); err != nil {
 		return err
 	}
 	_, err := s.memories.Delete(ctx, b.key.Scope, removals)

@@ -77,6 +77,9 @@ func (s *Service) work(ctx context.Context, w sessionstore.Work, claimed time.Ti
 	case ctx.Err() != nil:
 		outcome = batchStopped
 		log.Info("stopped within a batch: the next start repeats it", "from", w.Done+1)
+	case errors.Is(err, memory.ErrRevoked):
+		outcome = batchLost
+		log.Info("stopped: the session was erased", "from", w.Done+1)
 	case errors.Is(err, errLeaseLost):
 		outcome = batchLost
 		log.Warn("stopped: the lease on the scope is lost, and the work is due again", "from", w.Done+1, "err", err)

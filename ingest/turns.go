@@ -25,16 +25,17 @@ func turnMemory(key sessionstore.Key, t extract.Turn) memory.Memory {
 	}
 }
 
-// putTurns writes turns into memory, and returns when each was received, by event.
-// Those that a client has edited or deleted since stay as they are.
+// putTurns writes turns of the events of work into memory, and returns when each was
+// received, by event. Those that a client has edited or deleted since stay as they are.
 func (s *Service) putTurns(
-	ctx context.Context, key sessionstore.Key, turns []extract.Turn, vectors bool,
+	ctx context.Context, w sessionstore.Work, turns []extract.Turn, vectors bool,
 ) (map[string]time.Time, error) {
+	key, life := w.Key, w.Life()
 	received := map[string]time.Time{}
 	for some := range slices.Chunk(turns, writesTogether) {
 		writes := make([]memory.Write, 0, len(some))
 		for _, t := range some {
-			writes = append(writes, memory.Write{Actor: "turns", Memory: turnMemory(key, t)})
+			writes = append(writes, memory.Write{Actor: "turns", Memory: turnMemory(key, t), Life: life})
 		}
 		if err := s.index(ctx, writes, vectors); err != nil {
 			return nil, err
@@ -54,12 +55,12 @@ func (s *Service) putTurns(
 // and returns when each was received, by event. Most are there, as findable wrote
 // them, unless the embedder is remote.
 func (s *Service) putMissing(
-	ctx context.Context, key sessionstore.Key, turns []extract.Turn,
+	ctx context.Context, w sessionstore.Work, turns []extract.Turn,
 ) (map[string]time.Time, error) {
 	if s.embedder.Model().Remote {
-		return s.putTurns(ctx, key, turns, true)
+		return s.putTurns(ctx, w, turns, true)
 	}
-	received, err := s.received(ctx, key, turns)
+	received, err := s.received(ctx, w.Key, turns)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +68,7 @@ func (s *Service) putMissing(
 		_, there := received[t.EventID]
 		return there
 	})
-	now, err := s.putTurns(ctx, key, missing, true)
+	now, err := s.putTurns(ctx, w, missing, true)
 	maps.Copy(received, now)
 	return received, err
 }

@@ -55,3 +55,8 @@ func (c classifyErrors) Revisions(ctx context.Context, scope memory.Scope, id st
 	out, err := c.Store.Revisions(ctx, scope, id, before)
 	return out, classify(err)
 }
+
+func (c classifyErrors) Erase(ctx context.Context, scope memory.Scope, which memory.Erasure) (memory.Erased, error) {
+	out, err := c.Store.Erase(ctx, scope, which)
+	return out, classify(err)
+}

@@ -72,8 +72,8 @@ func TestUnknownRoutes(t *testing.T) {
 	a, _ := startFilled(t)
 	a.unchanged(func() {
 		for _, path := range []string{
-			"/v1", "/v1/", "/v2/apps/app/sessions", "/v1/apps", "/v1/apps/", "/v1/apps/app", "/v1/apps/app/",
-			"/v1/apps/app/users", "/v1/apps/app/users/ann", "/v1/apps/app/users/ann/", "/v1/apps/app/users/ann/x",
+			"/v1", "/v1/", "/v2/apps/app/sessions", "/v1/apps/", "/v1/apps/app/",
+			"/v1/apps/app/users/", "/v1/apps/app/users/ann/", "/v1/apps/app/users/ann/x",
 			"/v1/apps/app/users/ann/sessions/s/%ff", "/v1//apps/app/sessions", "/V1/apps/app/sessions",
 			"/v1/apps/app/Sessions", "/v1/operations", "/v1/%ff%fe", "/nothing", "/favicon.ico", "/index.html",
 			"/.git/config", "/livez/", "/readyz/x", "/livez%2f", "//", "//livez", "/./livez", "/../livez",

@@ -55,6 +55,9 @@ func (a *api) exampleOf(o *openapitest.Operation, key []string) string {
 	for name, v := range values {
 		path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(v))
 	}
+	if confirm := map[string]string{"eraseUser": user, "eraseApp": "app"}[o.ID]; confirm != "" {
+		path += "?confirm=" + confirm
+	}
 	return path
 }
 

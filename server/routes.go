@@ -31,6 +31,11 @@ func (s *Server) addRoutes() {
 	s.route("GET", "/metrics", anyKey, s.metrics.serve)
 	s.route("GET", "/openapi.json", anyKey, s.openAPI)
 
+	s.route("GET", "/v1/apps", admin, s.listApps, "pageSize", "pageToken")
+	s.route("DELETE", "/v1/apps/:app", admin, s.eraseApp, "confirm")
+	s.route("GET", "/v1/apps/:app/users", admin, s.listUsers, "pageSize", "pageToken")
+	s.route("DELETE", scope, admin, withScope(s.eraseUser), "confirm")
+	s.route("POST", session+"/erase", admin, withSession(s.eraseSession))
 	s.route("GET", "/v1/apps/:app/sessions", admin, s.listAppSessions, "state", "pageSize", "pageToken")
 	s.route("POST", sessions, write, withScope(s.createSession))
 	s.route("GET", sessions, read, withScope(s.listSessions), "state", "pageSize", "pageToken")
@@ -54,6 +59,8 @@ func (s *Server) addRoutes() {
 	s.route("DELETE", oneMemory, write, withMemory(s.deleteMemory))
 	s.route("GET", oneMemory+"/revisions", read, withMemory(s.listRevisions), "pageSize", "pageToken")
 	s.route("POST", oneMemory+"/rollback", write, withMemory(s.rollbackMemory))
+
+	s.route("POST", oneMemory+"/erase", admin, withMemory(s.eraseMemory))
 
 	s.route("GET", "/v1/apps/:app/audit", admin, s.listAudit, "userId", "since", "until", "pageSize", "pageToken")
 	s.route("POST", keys, admin, s.withKeys(s.createKey))

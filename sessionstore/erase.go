@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 
 	"github.com/memoryd/memoryd/memory"
@@ -25,6 +26,17 @@ func Life(key Key, ref string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
+// Blank returns what is left of an event that was erased: its id, so that the event is
+// not stored again if it is sent again, its author and its time.
+func Blank(e Event) (Event, error) {
+	doc, err := json.Marshal(map[string]any{"id": e.ID, "author": e.Author,
+		"timestamp": e.Timestamp.UTC().Format("2006-01-02T15:04:05.000000Z"), "erased": true})
+	if err != nil {
+		return Event{}, err
+	}
+	return ReadEvent(doc)
+}
+
 // Life names the life of the session that the work is of.
 func (w Work) Life() string { return Life(w.Key, w.Ref) }
 
@@ -39,6 +51,11 @@ type Eraser interface {
 	// one-shot sessions of that id: events, state, positions, plans, operations and their
 	// changes. A session that is missing is no error.
 	EraseSession(ctx context.Context, key Key) (Erased, error)
+
+	// EraseEvents blanks events of a session id, in all of its lives: see [Blank]. Their
+	// changes, which operations report, are removed, and stored plans. It returns how
+	// many events it has blanked. Events that are missing, or blank, are no error.
+	EraseEvents(ctx context.Context, key Key, events []string) (int, error)
 
 	// EraseUser does so with all sessions of a user, and removes the "user:" state and the
 	// lease on the scope.

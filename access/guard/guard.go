@@ -253,6 +253,14 @@ func (g sessions) EraseSession(ctx context.Context, key sessionstore.Key) (sessi
 	return g.of.EraseSession(ctx, key)
 }
 
+// EraseEvents implements sessionstore.Eraser.
+func (g sessions) EraseEvents(ctx context.Context, key sessionstore.Key, events []string) (int, error) {
+	if err := access.Check(ctx, key.Scope, access.Admin); err != nil {
+		return 0, err
+	}
+	return g.of.EraseEvents(ctx, key, events)
+}
+
 // EraseUser implements sessionstore.Eraser.
 func (g sessions) EraseUser(ctx context.Context, scope memory.Scope) (sessionstore.Erased, error) {
 	if err := access.Check(ctx, scope, access.Admin); err != nil {

@@ -65,7 +65,8 @@ func (s *Store) Erase(ctx context.Context, scope memory.Scope, which memory.Eras
 // rowsOf reads the numbers of all memories of a scope.
 func (s *Store) rowsOf(ctx context.Context, scope memory.Scope) (rows []int64, err error) {
 	err = s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-		rows, err = sqlitedb.Collect(ctx, tx, scanNumber, `SELECT n FROM memories WHERE `+inScope, scope.App, scope.User)
+		rows, err = sqlitedb.Collect(ctx, tx, scanNumber, `SELECT n FROM memories WHERE `+inScope,
+			scope.App, scope.User)
 		return err
 	})
 	return rows, err

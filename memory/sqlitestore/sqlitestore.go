@@ -70,7 +70,8 @@ func New(db *sqlitedb.DB, model Model, opts *Options) (*Store, error) {
 		s.now = time.Now
 	}
 	s.cache = index.NewCache(opts.CacheBytes, s.load)
-	if err := db.Migrate(component, schema, schemaMoves, schemaKeys, schemaSeals, schemaCompanion, schemaRevoked); err != nil {
+	if err := db.Migrate(component, schema, schemaMoves, schemaKeys, schemaSeals, schemaCompanion,
+		schemaRevoked); err != nil {
 		return nil, err
 	}
 	return s, s.claim()

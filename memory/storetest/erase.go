@@ -70,7 +70,8 @@ func (b *bank) noTrace(id, word string) {
 	if _, err := b.history(ann, id); !errors.Is(err, memory.ErrNotFound) {
 		b.Errorf("the history of %q after it was erased: %v", id, err)
 	}
-	found := b.search(memory.Query{Filter: memory.Filter{History: true}, Terms: []string{word}, Vector: axis(0), Limit: 50})
+	found := b.search(memory.Query{Filter: memory.Filter{History: true}, Terms: []string{word}, Vector: axis(0),
+		Limit: 50})
 	for _, run := range found.Runs {
 		for _, c := range run {
 			if c.Memory.ID == id {
@@ -233,8 +234,8 @@ func eraseLinks(b *bank) {
 	b.same("forgotten", b.get(ann, "t1")[0].Forgotten, []string{"other"})
 	b.erase(ann, memory.Erasure{IDs: []string{"third"}}) // of which there is only the name
 	b.same("found", runs(b.search(memory.Query{Terms: []string{"tea"}, Limit: 5})), [][]string{})
-	b.same("history", runs(b.search(memory.Query{Filter: memory.Filter{History: true}, Terms: []string{"tea"}, Limit: 5})),
-		[][]string{{"old"}})
+	history := b.search(memory.Query{Filter: memory.Filter{History: true}, Terms: []string{"tea"}, Limit: 5})
+	b.same("history", runs(history), [][]string{{"old"}})
 }
 
 // Erasing one part of a scope while others are written loses none of these.

@@ -10,7 +10,8 @@ import (
 )
 
 // Erase implements memory.Store.
-func (r *reference) Erase(ctx context.Context, scope memory.Scope, which memory.Erasure) (out memory.Erased, err error) {
+func (r *reference) Erase(ctx context.Context, scope memory.Scope, which memory.Erasure) (
+	out memory.Erased, err error) {
 	if err := which.Validate(); err != nil {
 		return out, err
 	}

@@ -45,6 +45,49 @@ func (s *Store) EraseUser(ctx context.Context, scope memory.Scope) (sessionstore
 	return out, nil
 }
 
+// EraseEvents implements sessionstore.Eraser. Redis's own files follow as in
+// EraseSession.
+func (s *Store) EraseEvents(ctx context.Context, key sessionstore.Key, events []string) (int, error) {
+	n, err := s.eraseEvents(ctx, key, events)
+	if err != nil {
+		return n, key.Wrap("erase events", err)
+	}
+	return n, nil
+}
+
+func (s *Store) eraseEvents(ctx context.Context, key sessionstore.Key, events []string) (n int, err error) {
+	args := []any{name(key.Scope), key.ID}
+	for _, id := range events {
+		args = append(args, id)
+	}
+	v, err := s.run(ctx, eventsOfScript, scopePrefix(key.Scope), args...)
+	if err != nil {
+		return 0, err
+	}
+	blanks := map[string][]any{} // by life
+	for found := replyOf(v); len(found) > 0; found = found[3:] {
+		was, err := sessionstore.ReadEvent([]byte(found.text(2)))
+		if err != nil {
+			return 0, err
+		}
+		blank, err := sessionstore.Blank(was)
+		if err != nil {
+			return 0, err
+		}
+		if string(blank.Doc) == found.text(2) {
+			continue
+		}
+		n++
+		blanks[found.text(0)] = append(blanks[found.text(0)], found.text(1), []byte(blank.Doc))
+	}
+	for ref, args := range blanks {
+		if _, err := s.run(ctx, blankScript, scopePrefix(key.Scope), append([]any{ref}, args...)...); err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
 // erase erases the lives of a session id, or of a user if that is "".
 func (s *Store) erase(ctx context.Context, scope memory.Scope, id string) (out sessionstore.Erased, err error) {
 	defer s.notify.Changed(sessionstore.Key{Scope: scope, ID: id})

@@ -22,6 +22,8 @@ var (
 	appendScript     = script("append", write)
 	deleteScript     = script("delete", write)
 	eraseScript      = script("erase", write)
+	eventsOfScript   = script("eventsof", 0)
+	blankScript      = script("blank", write)
 	eraseAppScript   = script("eraseapp", alone|write) // in the slot of an app
 	rewrittenScript  = redis.NewScript(source("rewritten"))
 	eraseKeysScript  = script("erasekeys", alone|write)

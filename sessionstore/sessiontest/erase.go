@@ -16,6 +16,8 @@ func eraseCases() []testCase {
 		{"a deleted session with work", eraseDeletedWork},
 		{"a one-shot session", eraseOneShot},
 		{"a session that ended long ago", eraseFinished},
+		{"events", eraseEvents},
+		{"events of deleted work", eraseEventsOfWork},
 		{"a user", eraseUser},
 		{"while a worker is at it", eraseClaimed},
 		{"of what is not there", eraseNothing},
@@ -141,6 +143,65 @@ func eraseFinished(f *fixture) {
 	f.eraseOf(key)
 	f.noOperation(zoe, op.ID)
 	f.keepsNone("axolotl", "dugong", "s-okapi", op.ID)
+}
+
+// Events that were erased keep their places, ids, authors and times, and nothing else: so
+// the others stay in order, and what is sent once more is not stored again. Other events
+// stay byte for byte.
+func eraseEvents(f *fixture) {
+	key := session(zoe, "s1")
+	secret := f.event(`{"id":"e2","author":"numbat","invocationId":"okapi","content":{"parts":[{"text":"axolotl"}]},
+		"actions":{"stateDelta":{"k":"v"}},"other":"quokka"}`)
+	f.create(key, `{}`, f.said("e1"), secret, f.said("e3"))
+	f.create(session(zoe, "s2"), `{}`, f.said("e2"))
+	f.ask(key, f.said("e4"))
+	work := f.claimOne(key)
+	f.finish(work, 2, sessionstore.Change{Seq: 1, Doc: []byte(`"first"`)},
+		sessionstore.Change{Seq: 2, Doc: []byte(`"dugong"`)})
+	work = f.claimOne(key)
+	f.save(work, 4, `"pangolin"`)
+	before := f.get(key).Events
+	f.keeps("axolotl", "okapi", "quokka", "dugong", "pangolin")
+
+	n, err := f.EraseEvents(f.t.Context(), key, []string{"e2", "none"})
+	if err != nil || n != 1 {
+		f.t.Fatalf("EraseEvents: %d, %v", n, err)
+	}
+	f.keepsNone("axolotl", "okapi", "quokka", "dugong", "pangolin")
+	after := f.get(key).Events
+	f.equal("events", len(after), 4)
+	for i := range after {
+		if after[i].ID != "e2" {
+			f.equal("another event", after[i], before[i])
+			continue
+		}
+		f.equal("author", after[i].Author, "numbat")
+		f.equal("time", after[i].Timestamp, before[i].Timestamp)
+	}
+	f.isA("Finish", f.Finish(f.t.Context(), work, 4, nil), memory.ErrAborted)
+	f.append(key, secret) // sent once more
+	f.equal("events", len(f.get(key).Events), 4)
+	f.keepsNone("axolotl")
+	f.clock.advance(leaseTTL)
+	work = f.claimOne(key)
+	f.equal("its plan", string(work.Plan), "")
+	f.equal("events to work on", len(f.events(work, work.Done, 10)), 2)
+	if n, err := f.EraseEvents(f.t.Context(), key, []string{"e2"}); err != nil || n != 0 {
+		f.t.Errorf("EraseEvents once more: %d, %v", n, err)
+	}
+	f.hasEvents("the other session", f.get(session(zoe, "s2")).Events, "e2")
+}
+
+// The events of a deleted session that waits for its memories are erased as well.
+func eraseEventsOfWork(f *fixture) {
+	key := session(zoe, "s1")
+	f.ask(key, f.event(`{"id":"e1","content":{"parts":[{"text":"axolotl"}]}}`), f.said("stays"))
+	f.delete(key)
+	if n, err := f.EraseEvents(f.t.Context(), key, []string{"e1"}); err != nil || n != 1 {
+		f.t.Fatalf("EraseEvents: %d, %v", n, err)
+	}
+	f.keepsNone("axolotl")
+	f.equal("events", len(f.events(f.claimOne(key), 0, 10)), 2)
 }
 
 // All that there is of a user is gone, however much that is, and nothing of others. A

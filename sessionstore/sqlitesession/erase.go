@@ -45,6 +45,60 @@ func (s *Store) EraseUser(ctx context.Context, scope memory.Scope) (sessionstore
 	return out, nil
 }
 
+// EraseEvents implements sessionstore.Eraser.
+func (s *Store) EraseEvents(ctx context.Context, key sessionstore.Key, events []string) (n int, err error) {
+	list, err := json.Marshal(events)
+	if err == nil {
+		err = s.db.Write(ctx, sqlitedb.For(key.Scope).Freeing(), func(tx *sqlitedb.Tx) (err error) {
+			n, err = blankEvents(tx, key, string(list))
+			return err
+		})
+	}
+	if err == nil {
+		err = s.db.Scrub(ctx)
+	}
+	if err != nil {
+		return n, key.Wrap("erase events", err)
+	}
+	return n, nil
+}
+
+// blankEvents blanks the events of a JSON list of ids. A worker that has read them is
+// like one whose lease has ended: its claim is void.
+func blankEvents(tx *sqlitedb.Tx, key sessionstore.Key, list string) (n int, err error) {
+	found, err := sqlitedb.Collect(context.Background(), tx, scanEventRow, `SELECT e.ref, e.seq, e.time, e.id, e.doc
+		FROM sessions s INDEXED BY sessions_user JOIN events e ON e.ref = s.ref
+		WHERE app = ? AND user = ? AND s.id = ? AND e.id IN (SELECT value FROM json_each(?))`,
+		key.App, key.User, key.ID, list)
+	for _, e := range found {
+		if err != nil {
+			return n, err
+		}
+		was := e.read(tx)
+		blank, err := sessionstore.Blank(was)
+		if err != nil || string(blank.Doc) == string(was.Doc) {
+			continue
+		}
+		n++
+		if err := storeBlank(tx, e, blank); err != nil {
+			return n, err
+		}
+	}
+	return n, err
+}
+
+func storeBlank(tx *sqlitedb.Tx, e eventRow, blank sessionstore.Event) error {
+	_, err := tx.Exec(`UPDATE events SET doc = ? WHERE ref = ? AND seq = ?`, sqlitedb.Seal(blank.Doc), e.ref, e.seq)
+	if err == nil {
+		_, err = tx.Exec(`DELETE FROM changes WHERE ref = ? AND seq = ?`, e.ref, e.seq)
+	}
+	if err == nil {
+		_, err = tx.Exec(`UPDATE sessions SET plan = NULL, plan_to = 0, attempts = attempts + (attempts > 0)
+			WHERE ref = ?`, e.ref)
+	}
+	return err
+}
+
 // erase hides the lives of a scope, or those of one session id, in one transaction, and
 // then removes their rows in several. A start goes on with what was hidden.
 func (s *Store) erase(ctx context.Context, scope memory.Scope, id string, user bool) (

@@ -1,0 +1,181 @@
+package ingest
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// Erasing is not deleting: nothing of it is kept. Sessions are erased first, so that
+// there is nothing left to make memories of. The lives of the sessions are revoked next,
+// so that the memory store refuses what a worker still writes of the events that it has
+// read, in whichever process it is. What such a worker has written before that is
+// erased last, with all other memories. A call that fails or is cut off has erased a
+// part, and is repeated.
+
+// Erased counts what an erasing has removed.
+type Erased struct {
+	Users     int `json:"users,omitempty"` // of an app
+	Sessions  int `json:"sessions"`
+	Events    int `json:"events"`
+	Memories  int `json:"memories"` // facts and turns, deleted ones too
+	Revisions int `json:"revisions"`
+}
+
+func (e *Erased) add(s sessionstore.Erased, m memory.Erased) {
+	e.Sessions += s.Sessions
+	e.Events += s.Events
+	e.Memories += m.Memories
+	e.Revisions += m.Revisions
+}
+
+// EraseUser erases all that there is of a user: sessions, state, operations and memories.
+func (s *Service) EraseUser(ctx context.Context, scope memory.Scope) (out Erased, err error) {
+	gone, err := s.sessions.EraseUser(ctx, scope)
+	if err != nil {
+		return out, err
+	}
+	return out, s.eraseMemories(ctx, scope, gone, memory.Erasure{All: true}, &out)
+}
+
+// EraseSession erases a session, and the memories that were made of it.
+func (s *Service) EraseSession(ctx context.Context, key sessionstore.Key) (out Erased, err error) {
+	gone, err := s.sessions.EraseSession(ctx, key)
+	if err != nil {
+		return out, err
+	}
+	return out, s.eraseMemories(ctx, key.Scope, gone, memory.Erasure{Session: key.ID}, &out)
+}
+
+// EraseMemory erases a memory, the turns that it rests on or that it is, and all other
+// memories that rest on these turns: their words are those of the turns too. Of the
+// events it leaves what sessionstore.Blank says. A memory that was deleted can be
+// erased. The error is ErrNotFound if it never was.
+func (s *Service) EraseMemory(ctx context.Context, scope memory.Scope, id string) (out Erased, err error) {
+	rests := map[string][]string{} // events by session
+	err = memory.EachRevision(ctx, s.memories, scope, id, func(r *memory.Revision) bool {
+		from := &r.Memory.Source
+		for _, event := range from.EventIDs {
+			if !slices.Contains(rests[from.SessionID], event) {
+				rests[from.SessionID] = append(rests[from.SessionID], event)
+			}
+		}
+		return true
+	})
+	if err != nil {
+		return out, err
+	}
+	for session, events := range rests {
+		n, err := s.sessions.EraseEvents(ctx, sessionstore.Key{Scope: scope, ID: session}, events)
+		if err != nil {
+			return out, err
+		}
+		out.Events += n
+	}
+	// A batch that has read the events may still write of them.
+	for again := true; again; {
+		again = s.holds(scope)
+		for session, events := range rests {
+			erased, err := s.memories.Erase(ctx, scope, memory.Erasure{Session: session, Events: events})
+			if out.add(sessionstore.Erased{}, erased); err != nil {
+				return out, err
+			}
+		}
+		if again {
+			if err := s.batchOver(ctx, scope); err != nil {
+				return out, err
+			}
+		}
+	}
+	erased, err := s.memories.Erase(ctx, scope, memory.Erasure{IDs: []string{id}})
+	out.add(sessionstore.Erased{}, erased)
+	return out, err
+}
+
+// batchOver waits until this process has no batch of a scope.
+func (s *Service) batchOver(ctx context.Context, scope memory.Scope) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for s.holds(scope) {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// eraseMemories revokes the lives of sessions that are erased, and erases memories.
+func (s *Service) eraseMemories(ctx context.Context, scope memory.Scope, gone sessionstore.Erased,
+	which memory.Erasure, out *Erased) error {
+	if err := s.memories.Revoke(ctx, scope, gone.Lives); err != nil {
+		return err
+	}
+	erased, err := s.memories.Erase(ctx, scope, which)
+	out.add(gone, erased)
+	return err
+}
+
+// namesTogether is how many names of users or apps are read in one call of a store.
+const namesTogether = 1000
+
+// EraseApp erases all users of an app, and its state.
+func (s *Service) EraseApp(ctx context.Context, app string) (out Erased, err error) {
+	for {
+		users, err := s.Users(ctx, app, "", namesTogether)
+		if err != nil {
+			return out, err
+		}
+		if len(users) == 0 {
+			return out, s.sessions.EraseApp(ctx, app)
+		}
+		for _, user := range users {
+			one, err := s.EraseUser(ctx, memory.Scope{App: app, User: user})
+			if err != nil {
+				return out, err
+			}
+			out.Users++
+			out.Sessions += one.Sessions
+			out.Events += one.Events
+			out.Memories += one.Memories
+			out.Revisions += one.Revisions
+		}
+	}
+}
+
+// Users reads the users of an app that have sessions, state or memories, by id: up to
+// limit of those after an id.
+func (s *Service) Users(ctx context.Context, app, after string, limit int) ([]string, error) {
+	sessions, err := s.sessions.Users(ctx, app, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	memories, err := s.memories.Users(ctx, app, after, limit)
+	return union(sessions, memories, limit), err
+}
+
+// Apps reads the apps that have sessions, state or memories, by id: up to limit of those
+// after an id.
+func (s *Service) Apps(ctx context.Context, after string, limit int) ([]string, error) {
+	sessions, err := s.sessions.Apps(ctx, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	memories, err := s.memories.Apps(ctx, after, limit)
+	return union(sessions, memories, limit), err
+}
+
+// union is the first names of two lists together, in order.
+func union(a, b []string, limit int) []string {
+	all := map[string]bool{}
+	for _, name := range append(a, b...) {
+		all[name] = true
+	}
+	out := slices.Sorted(maps.Keys(all))
+	return out[:min(limit, len(out))]
+}

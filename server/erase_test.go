@@ -1,0 +1,257 @@
+package server_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// inDir keeps the database of a server in a directory of its own.
+func inDir(dir string) func(*setup) {
+	return func(s *setup) { s.path = filepath.Join(dir, "memoryd.db") }
+}
+
+// filesWith names the files of a directory that have some text.
+func filesWith(t *testing.T, dir, text string) (out []string) {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		b, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(b, []byte(text)) {
+			out = append(out, f.Name())
+		}
+	}
+	return out
+}
+
+// said ingests what a user says, one event each, and waits for the memories.
+func (a *api) said(user, session, key string, texts ...string) string {
+	a.t.Helper()
+	var events []any
+	for i, text := range texts {
+		events = append(events, map[string]any{"id": fmt.Sprintf("%s-%s-%d", user, session, i), "author": "user",
+			"content": text})
+	}
+	op := a.want(200, "POST", "/v1/apps/shop/users/"+user+"/memories/ingest?wait=true",
+		map[string]any{"sessionId": session, "events": events}, "Authorization", "Bearer "+key)
+	return text(op, "id")
+}
+
+// A user is forgotten while others talk: what the others have is as before, byte for byte,
+// and of the user there is nothing: in no answer, and in no file. The audit log goes on to
+// tell what happened, without the user's id, and a key of the user is no key any more.
+func TestEraseUser(t *testing.T) {
+	dir := t.TempDir()
+	a := start(t, inDir(dir))
+	admin := a.admin()
+	with := []string{"Authorization", "Bearer " + admin}
+	const zoe = "/v1/apps/shop/users/zoe-okapi"
+	op := a.said("zoe-okapi", "talk-numbat", admin, "I live in Quetzaltown.", "I moved to Axolotlville.",
+		"My sister is called Pangolina.")
+	a.want(201, "POST", zoe+"/sessions", map[string]any{"state": map[string]any{"user:pet": "dugong", "app:kept": 1}}, with...)
+	fact := a.want(201, "POST", zoe+"/memories", map[string]any{"fact": "I collect marimbas."}, with...)
+	a.want(200, "PATCH", zoe+"/memories/"+text(fact, "id"), map[string]any{"fact": "I collect zithers."}, with...)
+	bound := a.key(admin, "shop", "zoe-okapi", "read")
+	a.said("bob", "s", admin, "I live in Lisbon.")
+	a.said("zoe-okapi2", "talk-numbat2", admin, "I live in Rome.")
+	others := func() string {
+		var out strings.Builder
+		for _, user := range []string{"bob", "zoe-okapi2"} {
+			for _, path := range []string{"/memories?history=true", "/sessions", "/operations"} {
+				out.Write(a.do("GET", "/v1/apps/shop/users/"+user+path, nil, with...).raw)
+			}
+		}
+		return out.String()
+	}
+	before := others()
+	secrets := []string{"Quetzaltown", "Axolotlville", "Pangolina", "dugong", "marimbas", "zithers", "zoe-okapi-",
+		"talk-numbat-", op}
+	for _, word := range secrets {
+		if len(filesWith(t, dir, word)) == 0 && word != "talk-numbat-" {
+			t.Errorf("%q is in no file before either", word)
+		}
+	}
+
+	var talking sync.WaitGroup
+	stop := make(chan struct{})
+	for i := range 3 {
+		talking.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+					a.do("POST", fmt.Sprintf("/v1/apps/shop/users/talker%d/memories/ingest", i), map[string]any{
+						"sessionId": "s", "events": []any{map[string]any{"id": fmt.Sprint(n), "content": "I like tea."}}}, with...)
+				}
+			}
+		})
+	}
+	a.want(400, "DELETE", zoe, nil, with...)
+	a.want(400, "DELETE", zoe+"?confirm=zoe", nil, with...)
+	out := a.want(200, "DELETE", zoe+"?confirm=zoe-okapi", nil, with...)
+	close(stop)
+	talking.Wait()
+	for name, least := range map[string]float64{"sessions": 2, "events": 3, "memories": 6, "revisions": 7} {
+		if n := number(out, name); n < least {
+			t.Errorf("%s: %v, want %v or more", name, n, least)
+		}
+	}
+	if after := others(); after != before {
+		t.Errorf("what others have has changed:\n%s\n%s", before, after)
+	}
+	for _, word := range secrets {
+		if files := filesWith(t, dir, word); len(files) > 0 {
+			t.Errorf("%q is still in %v", word, files)
+		}
+	}
+	a.want(404, "GET", "/v1/operations/"+op, nil, with...)
+	a.want(401, "GET", zoe+"/memories", nil, "Authorization", "Bearer "+bound)
+	if got := a.do("GET", zoe+"/memories?history=true", nil, with...); strings.Contains(string(got.raw), "fact") {
+		t.Errorf("memories: %s", got.raw)
+	}
+	a.want(404, "GET", zoe+"/memories/"+text(fact, "id")+"/revisions", nil, with...)
+	again := a.want(200, "DELETE", zoe+"?confirm=zoe-okapi", nil, with...)
+	if n := number(again, "memories"); n != 0 {
+		t.Errorf("the second time %v memories", n)
+	}
+	log := string(a.do("GET", "/v1/apps/shop/audit?pageSize=1000", nil, with...).raw)
+	if strings.Contains(log, `"zoe-okapi"`) || strings.Contains(log, `"talk-numbat"`) || !strings.Contains(log, "erased-") ||
+		!strings.Contains(log, "DELETE {scope}") {
+		t.Errorf("the audit log: %s", log)
+	}
+	users := string(a.do("GET", "/v1/apps/shop/users", nil, with...).raw)
+	if strings.Contains(users, `"zoe-okapi"`) || !strings.Contains(users, `"zoe-okapi2"`) {
+		t.Errorf("users: %s", users)
+	}
+}
+
+// A session is erased with the facts and turns made of it. Those of other sessions stay,
+// and so does what the user and the app remember beside it.
+func TestEraseSession(t *testing.T) {
+	dir := t.TempDir()
+	a := start(t, inDir(dir))
+	const ann = "/v1/apps/shop/users/ann"
+	a.said("ann", "s1", "", "I live in Quetzaltown.", "My dog is called Axolotl.")
+	a.said("ann", "s2", "", "I am allergic to peanuts.")
+	a.do("DELETE", ann+"/sessions/s1", nil) // which leaves its memories
+	out := a.want(200, "POST", ann+"/sessions/s1/erase", nil)
+	if number(out, "memories") < 3 {
+		t.Errorf("erased: %v", out)
+	}
+	for _, word := range []string{"Quetzaltown", "Axolotl"} {
+		if files := filesWith(t, dir, word); len(files) > 0 {
+			t.Errorf("%q is still in %v", word, files)
+		}
+	}
+	got := string(a.do("GET", ann+"/memories", nil).raw)
+	if !strings.Contains(got, "peanuts") || strings.Contains(got, "Quetzal") {
+		t.Errorf("memories: %s", got)
+	}
+	a.want(200, "POST", ann+"/sessions/s1/erase", map[string]any{})
+	a.want(400, "POST", ann+"/sessions/s1/erase", map[string]any{"all": true})
+}
+
+// A memory is erased with its turn, and with the other facts of that turn. The turn does
+// not come back when the client sends its session once more, and the memory of another
+// turn stays.
+func TestEraseMemory(t *testing.T) {
+	dir := t.TempDir()
+	a := start(t, inDir(dir))
+	const ann = "/v1/apps/shop/users/ann"
+	texts := []string{"I live in Quetzaltown and my dog is called Axolotl.", "I am allergic to peanuts."}
+	op := a.said("ann", "s1", "", texts...)
+	var id string
+	for _, m := range list(a.want(200, "GET", ann+"/memories?kind=fact", nil), "memories") {
+		if strings.Contains(text(m, "fact"), "Quetzaltown") {
+			id = text(m, "id")
+		}
+	}
+	a.do("DELETE", ann+"/memories/"+id, nil) // a deletion keeps its revisions
+	if len(filesWith(t, dir, "Quetzaltown")) == 0 {
+		t.Error("a deletion has erased the words")
+	}
+	out := a.want(200, "POST", ann+"/memories/"+id+"/erase", nil)
+	if number(out, "events") != 1 || number(out, "memories") < 2 {
+		t.Errorf("erased: %v", out)
+	}
+	gone := func() {
+		t.Helper()
+		for _, word := range []string{"Quetzaltown", "Axolotl"} {
+			if files := filesWith(t, dir, word); len(files) > 0 {
+				t.Errorf("%q is still in %v", word, files)
+			}
+		}
+	}
+	gone()
+	a.want(404, "GET", ann+"/memories/"+id+"/revisions", nil)
+	a.want(404, "POST", ann+"/memories/"+id+"/erase", nil)
+	if got := string(a.do("GET", "/v1/operations/"+op, nil).raw); strings.Contains(got, "Quetzal") {
+		t.Errorf("the operation: %s", got)
+	}
+	if n := len(list(a.want(200, "GET", ann+"/sessions/s1", nil), "events")); n != 2 {
+		t.Errorf("the session has %d events", n)
+	}
+	a.said("ann", "s1", "", texts...)
+	gone()
+	if got := string(a.do("GET", ann+"/memories", nil).raw); !strings.Contains(got, "peanuts") {
+		t.Errorf("memories: %s", got)
+	}
+}
+
+// An app is erased with all of its users, and listed no longer. Its neighbour stays.
+func TestEraseApp(t *testing.T) {
+	dir := t.TempDir()
+	a := start(t, inDir(dir))
+	for i := range 5 {
+		user := fmt.Sprintf("user%d", i)
+		a.said(user, "s", "", "I live in Quetzaltown.")
+		a.want(201, "POST", "/v1/apps/other/users/"+user+"/memories", map[string]any{"fact": "I live in Lisbon."})
+	}
+	a.want(201, "POST", "/v1/apps/shop/users/user0/sessions", map[string]any{"state": map[string]any{"app:k": "numbat"}})
+	apps := func(want string) {
+		t.Helper()
+		if got := string(a.do("GET", "/v1/apps", nil).raw); strings.TrimSpace(got) != want {
+			t.Errorf("apps: %s, want %s", got, want)
+		}
+	}
+	apps(`{"apps":[{"id":"other"},{"id":"shop"}]}`)
+	var users []string
+	for token := ""; ; {
+		page := a.want(200, "GET", "/v1/apps/other/users?pageSize=2&pageToken="+token, nil)
+		users = append(users, each(list(page, "users"), "id")...)
+		if token = text(page, "nextPageToken"); token == "" {
+			break
+		}
+	}
+	if got := strings.Join(users, " "); got != "user0 user1 user2 user3 user4" {
+		t.Errorf("users: %s", got)
+	}
+	a.refused(400, "GET", "/v1/apps?pageToken=!", nil, "pageToken")
+	a.refused(400, "DELETE", "/v1/apps/shop", nil, "confirm", "?confirm=shop")
+	out := a.want(200, "DELETE", "/v1/apps/shop?confirm=shop", nil)
+	if number(out, "users") != 5 {
+		t.Errorf("erased: %v", out)
+	}
+	apps(`{"apps":[{"id":"other"}]}`)
+	for _, word := range []string{"Quetzaltown", "numbat"} {
+		if files := filesWith(t, dir, word); len(files) > 0 {
+			t.Errorf("%q is still in %v", word, files)
+		}
+	}
+	if got := a.do("GET", "/v1/apps/other/users/user3/memories", nil); got.status != http.StatusOK ||
+		!strings.Contains(string(got.raw), "Lisbon") {
+		t.Errorf("the other app: %d %s", got.status, got.raw)
+	}
+}
