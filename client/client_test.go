@@ -14,8 +14,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/memoryd/memoryd"
+	"github.com/memoryd/memoryd/appconfig"
 	"github.com/memoryd/memoryd/client"
 	"github.com/memoryd/memoryd/internal/openapitest"
 	"github.com/memoryd/memoryd/memory"
@@ -49,6 +51,31 @@ func over(t testing.TB, h http.Handler, opts *client.Options) *client.Client {
 	return c
 }
 
+// A configuration that was read, changed and written is read again, and a change of an
+// older one is refused.
+func testConfig(t *testing.T, c *client.Client) {
+	ctx := t.Context()
+	config, revision, err := c.Config(ctx, "shop")
+	if err != nil || revision != 0 {
+		t.Fatalf("revision %d, %v", revision, err)
+	}
+	config.Search.TopK, config.TTL.Created.Duration = 5, time.Hour
+	config.CustomTopics = []appconfig.Topic{{Label: "DIET", Description: "What they eat."}}
+	if _, revision, err = c.PutConfig(ctx, "shop", config, revision); err != nil || revision != 1 {
+		t.Fatalf("revision %d, %v", revision, err)
+	}
+	if _, _, err := c.PutConfig(ctx, "shop", config, 0); !errors.Is(err, memory.ErrAborted) {
+		t.Errorf("a change of revision 0: %v", err)
+	}
+	if _, revision, err = c.PutConfig(ctx, "shop", config, sessionstore.AnyRevision); err != nil || revision != 2 {
+		t.Errorf("revision %d, %v", revision, err)
+	}
+	got, _, err := c.Config(ctx, "shop")
+	if diff := cmp.Diff(config, got, cmpopts.IgnoreUnexported(appconfig.Config{})); diff != "" || err != nil {
+		t.Errorf("%v, configuration (-want +got):\n%s", err, diff)
+	}
+}
+
 // TestCalls runs every call over HTTP, where all are as /openapi.json says, and in
 // process.
 func TestCalls(t *testing.T) {
@@ -57,6 +84,7 @@ func TestCalls(t *testing.T) {
 		"inprocess": func(t *testing.T) *client.Client { return client.InProcess(bank(t)) },
 	} {
 		t.Run(name+"/sessions", func(t *testing.T) { testSessions(t, connect(t)) })
+		t.Run(name+"/config", func(t *testing.T) { testConfig(t, connect(t)) })
 		t.Run(name+"/memories", func(t *testing.T) { testMemories(t, connect(t)) })
 		t.Run(name+"/operations", func(t *testing.T) { testOperations(t, connect(t)) })
 	}

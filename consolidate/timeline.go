@@ -152,7 +152,7 @@ func (t *timeline) ends(o, s *statement) bool {
 	case !o.now.SaidAt().After(s.now.DecidedAt()), // a client has decided since
 		!o.now.SaidAt().After(s.now.ToEditTime):
 		return false
-	case !o.now.ExpireTime.IsZero(): // what expires ends nothing that lasts
+	case o.now.Passing(): // what passes ends nothing that lasts
 		return false
 	}
 	return Chronological(&s.now, &o.now) < 0 && sameAuthor(&s.now, &o.now)
@@ -180,7 +180,7 @@ func (t *timeline) markRepetitions(same []*statement) {
 func (t *timeline) repeats(s, o *statement) bool {
 	said := s.now.SaidAt()
 	decided := !said.After(o.now.FromEditTime) || !said.After(o.now.ToEditTime)
-	return o != s && sameAuthor(&s.now, &o.now) && o.now.ExpireTime.IsZero() && (decided || t.holds(o, s))
+	return o != s && sameAuthor(&s.now, &o.now) && !o.now.Passing() && (decided || t.holds(o, s))
 }
 
 // holds reports whether the statement o holds when s begins to.

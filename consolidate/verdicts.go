@@ -108,7 +108,7 @@ func (p *planner) at(c *Comparison, place int, seq int64) *entry {
 // it holds when that was said, and for good.
 func (e *entry) standsFor(m *memory.Memory) bool {
 	from := m.HoldsFrom()
-	return !e.gone && e.now.ExpireTime.IsZero() && !(isFuture(&e.now) && from.Before(e.now.HoldsFrom())) &&
+	return !e.gone && !e.now.Passing() && !(isFuture(&e.now) && from.Before(e.now.HoldsFrom())) &&
 		(e.now.ValidTo.IsZero() || from.Before(e.now.ValidTo))
 }
 

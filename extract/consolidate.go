@@ -11,6 +11,8 @@ import (
 type Comparison struct {
 	Known []memory.Memory // includes facts that are no longer valid
 	New   []NewFact       // in the order in which they were said
+	// Policy says how the app wants facts; nil is the zero Policy.
+	Policy *Policy
 }
 
 // NewFact is a fact that may become a memory.

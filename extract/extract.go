@@ -46,12 +46,18 @@ type Batch struct {
 	// Before holds the turns that precede Turns. They give context to a reader;
 	// no fact may cite them.
 	Before []Turn
+	// Policy says which facts the app wants; nil is the zero Policy. An extractor
+	// heeds what it can of it. The caller drops facts by Policy.Keep.
+	Policy *Policy
 }
 
 // Found is the result of one extraction.
 type Found struct {
 	Facts   []Fact
 	Dropped int // facts of a model's answer that cite or quote nothing in the batch
+	// Unheeded are the fields of the policy that the extractor could not heed, as the
+	// configuration of an app names them.
+	Unheeded []string `json:",omitempty"`
 	Cost
 }
 

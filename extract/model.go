@@ -68,7 +68,8 @@ func (m *Model) Extract(ctx context.Context, b Batch) (Found, error) {
 		Facts []modelFact `json:"facts"`
 	}
 	p := Prompt{
-		System: systemText(extractInstructions), Data: transcript(b), Schema: extractSchema, MaxTokens: maxAnswer,
+		System: b.Policy.instruct(systemText(extractInstructions)), Data: transcript(b),
+		Schema: extractSchema(b.Policy.Topics()), MaxTokens: maxAnswer,
 	}
 	answer, cost, err := ask(ctx, m.generator, p, false, func(r *reply) error {
 		if r.Facts == nil {
@@ -81,7 +82,7 @@ func (m *Model) Extract(ctx context.Context, b Batch) (Found, error) {
 		return out, err
 	}
 	for i := range answer.Facts {
-		if f, ok := answer.Facts[i].fact(b.Turns); ok {
+		if f, ok := answer.Facts[i].fact(b); ok {
 			out.Facts = append(out.Facts, f)
 		} else {
 			out.Dropped++
@@ -102,17 +103,18 @@ type modelFact struct {
 	Forget     bool     `json:"forget"`
 }
 
-// fact checks a fact against the turns that it cites, and fills in what those
+// fact checks a fact against the turns of the batch that it cites, and fills in what those
 // turns say: session, author and time.
-func (m *modelFact) fact(turns []Turn) (Fact, bool) {
+func (m *modelFact) fact(b Batch) (Fact, bool) {
 	f := Fact{Text: legible.Line(m.Fact), Forget: m.Forget}
 	if !validText(f.Text) || m.Confidence != nil && *m.Confidence < minConfidence {
 		return f, false
 	}
-	if slices.Contains(managedTopics, m.Topic) {
+	// A managed topic counts also where it is off, so that its facts are known and dropped.
+	if slices.Contains(managedTopics, m.Topic) || slices.Contains(b.Policy.Topics(), m.Topic) {
 		f.Topics = []string{m.Topic}
 	}
-	if !m.cite(&f, turns) {
+	if !m.cite(&f, b.Turns) {
 		return f, false
 	}
 	day, err := time.ParseInLocation(time.DateOnly, strings.TrimSpace(m.When), f.Timestamp.Location())

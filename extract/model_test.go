@@ -345,7 +345,8 @@ func TestSchemas(t *testing.T) {
 			check(s["items"].(map[string]any))
 		}
 	}
-	check(extractSchema)
+	check(extractSchema(nil))
+	check(extractSchema([]string{"DIET"}))
 	check(consolidateSchema)
 	check(rerankSchema)
 	check(expandSchema)

@@ -34,17 +34,23 @@ var (
 // ends the file.
 func systemText(file string) string { return strings.TrimSpace(file) }
 
-var extractSchema = object(map[string]any{
-	"facts": list(object(map[string]any{
-		"fact":       stringType,
-		"topic":      enum(managedTopics...),
-		"events":     list(integerType),
-		"quote":      stringType,
-		"when":       stringType,
-		"confidence": map[string]any{"type": "number"},
-		"forget":     map[string]any{"type": "boolean"},
-	})),
-})
+// extractSchema is the form of an answer whose facts have one of some topics.
+func extractSchema(topics []string) map[string]any {
+	if len(topics) == 0 {
+		topics = managedTopics // every fact is dropped, but not a request to forget
+	}
+	return object(map[string]any{
+		"facts": list(object(map[string]any{
+			"fact":       stringType,
+			"topic":      enum(topics...),
+			"events":     list(integerType),
+			"quote":      stringType,
+			"when":       stringType,
+			"confidence": map[string]any{"type": "number"},
+			"forget":     map[string]any{"type": "boolean"},
+		})),
+	})
+}
 
 var consolidateSchema = object(map[string]any{
 	"verdicts": list(object(map[string]any{
@@ -103,19 +109,25 @@ type eventLine struct {
 	Text   string `json:"text"`
 }
 
+// roleOf is the role of a turn as a model sees it.
+func roleOf(t *Turn) string {
+	if t.User {
+		return "user"
+	}
+	return "model"
+}
+
+// timeOf is the time of a turn as a model sees it.
+func timeOf(t *Turn) string { return t.Timestamp.Format(time.RFC3339) }
+
 // transcript writes a batch as data for a model. Every turn has its own time,
 // since relative dates count from it. Earlier turns have no number, and only
 // the last contextTokens of them are included.
 func transcript(b Batch) string {
 	var out strings.Builder
 	write := func(n int, t *Turn) {
-		role := "model"
-		if t.User {
-			role = "user"
-		}
-		at := t.Timestamp
 		writeLine(&out, eventLine{
-			n, at.Format(time.RFC3339), at.Weekday().String(), legible.Line(t.Author), role, legible.Text(t.Text),
+			n, timeOf(t), t.Timestamp.Weekday().String(), legible.Line(t.Author), roleOf(t), legible.Text(t.Text),
 		})
 	}
 	room := contextTokens

@@ -27,7 +27,7 @@ func (m *Model) Consolidate(ctx context.Context, c Comparison, repaired bool) (C
 		Verdicts []modelVerdict `json:"verdicts"`
 	}
 	p := Prompt{
-		System: systemText(consolidateInstructions), Data: comparisonData(c),
+		System: c.Policy.instructComparison(systemText(consolidateInstructions)), Data: comparisonData(c),
 		Schema: consolidateSchema, MaxTokens: maxAnswer,
 	}
 	answer, cost, err := ask(ctx, m.generator, p, repaired, func(r *reply) error {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/memoryd/memoryd/appconfig"
 	"github.com/memoryd/memoryd/consolidate"
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/extract/canonical"
@@ -28,6 +29,9 @@ type batch struct {
 	// they were said.
 	takenBack map[string]time.Time
 	received  map[string]time.Time // when turns were received, by event
+	// policy and ttl are what the app and the request say of its facts; see configure.
+	policy *extract.Policy
+	ttl    appconfig.TTL
 }
 
 // nextBatch reads the next events that wait, up to the number to if that is not

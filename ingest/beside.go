@@ -67,7 +67,8 @@ func (s *Service) beside(ctx context.Context, a *application, c *consolidate.Cha
 // withLabels returns m with the labels of another state of the same memory: what a
 // client can set beside its text.
 func withLabels(m memory.Memory, labels *memory.Memory) memory.Memory {
-	m.Topics, m.ExpireTime, m.Labelled = slices.Clone(labels.Topics), labels.ExpireTime, labels.Labelled
+	m.Topics, m.Labelled = slices.Clone(labels.Topics), labels.Labelled
+	m.ExpireTime, m.DefaultExpiry = labels.ExpireTime, labels.DefaultExpiry
 	m.Metadata = maps.Clone(labels.Metadata)
 	return m
 }

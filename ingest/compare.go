@@ -38,7 +38,7 @@ func (s *Service) compare(
 	if err != nil {
 		return nil, extract.Cost{}, err
 	}
-	question := extract.Comparison{Known: known}
+	question := extract.Comparison{Known: known, Policy: b.policy}
 	for i := range planned.Uncompared {
 		m := &planned.Uncompared[i].Memory
 		question.New = append(question.New, extract.NewFact{

@@ -31,7 +31,7 @@ func (s *Service) DryRun(
 		return nil, err
 	}
 	p := &Preview{}
-	numbered := s.completed(s.InZone(events, opts.Zone))
+	numbered := s.completed(s.InZone(ctx, key.App, events, opts.Zone))
 	if len(numbered) == 0 {
 		return p, nil
 	}
@@ -41,6 +41,9 @@ func (s *Service) DryRun(
 			memory.ErrInvalid, s.opts.BatchEvents)
 	}
 	b := newBatch(w, numbered)
+	if err := s.configure(ctx, b); err != nil {
+		return nil, err
+	}
 	b.received = map[string]time.Time{}
 	for _, t := range b.turns {
 		b.received[t.EventID] = sessionstore.Micros(s.opts.Now())
@@ -58,6 +61,9 @@ func (s *Service) DryRun(
 		p.Facts = found.Facts
 		var result consolidate.Result
 		result, cost, err = s.consolidate(ctx, b, s.relatedTo(b), &found)
+		if err == nil {
+			result.Changes, err = s.expire(ctx, b, result.Changes)
+		}
 		p.Changes = s.preview(result.Changes)
 	}
 	p.Exchanges = slices.Concat(found.Exchanges, cost.Exchanges)

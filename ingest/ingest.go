@@ -23,6 +23,7 @@ import (
 	"github.com/google/uuid"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/memoryd/memoryd/appconfig"
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/internal/fair"
@@ -145,11 +146,15 @@ type Service struct {
 	renewalsFailed atomic.Int64
 	findableLate   atomic.Int64
 
+	configs *appconfig.Cache // of apps, read as memoryd itself
 	watches *watches
 	rooms   rooms
 	mu      sync.Mutex
 	leased  map[*lease]bool // of the batches in work
 	batches BatchStats      // without Running
+	// unheeded are the apps, and fields of their configurations, that warnUnheeded has
+	// logged.
+	unheeded map[string]bool
 }
 
 // New makes a Service.
@@ -160,13 +165,17 @@ func New(
 		sessions: sessions, memories: classifyErrors{memories}, embedder: embedder, extractor: extractor,
 		opts: opts.withDefaults(), owner: uuid.NewString(),
 		hint: make(chan struct{}, 1), leased: map[*lease]bool{}, rooms: rooms{scopes: map[memory.Scope]*roomTurn{}},
-		batches: BatchStats{Ended: map[string]int64{}},
+		unheeded: map[string]bool{}, batches: BatchStats{Ended: map[string]int64{}},
 	}
 	s.tracer = tracing.New(s.opts.Tracer, s.opts.TraceContent)
 	s.gate = fair.NewBackgroundGate(max(1, s.opts.Processors/2))
+	s.configs = appconfig.NewCache(sessions, s.opts.Now, s.opts.Log)
 	s.watches = newWatches(sessions, s.opts.MaxWatchers, s.holds)
 	return s
 }
+
+// Configs are the configurations of apps.
+func (s *Service) Configs() *appconfig.Cache { return s.configs }
 
 // log is the log of what happens in a session, in the trace of ctx.
 func (s *Service) log(ctx context.Context, key sessionstore.Key) *slog.Logger {

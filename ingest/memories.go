@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,17 +23,17 @@ type NewMemory struct {
 	Fact      string
 	Topics    []string
 	Metadata  memory.Metadata
-	TTL       time.Duration // 0 is no end
+	TTL       time.Duration // 0 is that of the app's configuration, or no end
 	ValidFrom time.Time
 	// UTCOffset is the offset that ValidFrom came with. It is the memory's if no time
 	// zone is named.
 	UTCOffset memory.UTCOffset
-	Zone      *time.Location // of who states the fact; nil is Options.Zone
+	Zone      *time.Location // of who states the fact; nil is that of the app, or Options.Zone
 }
 
-// offset returns the offset of the memory at now.
-func (n *NewMemory) offset(now time.Time, fallback *time.Location) memory.UTCOffset {
-	switch zone := cmp.Or(n.Zone, fallback); {
+// offset returns the offset of the memory at now, in a zone if one is known.
+func (n *NewMemory) offset(now time.Time, zone *time.Location) memory.UTCOffset {
+	switch {
 	case n.Zone == nil && n.UTCOffset != "":
 		return n.UTCOffset
 	case zone == nil:
@@ -49,7 +48,17 @@ func (s *Service) Add(ctx context.Context, scope memory.Scope, n NewMemory) (mem
 	now := sessionstore.Micros(s.opts.Now())
 	m := memory.Memory{
 		ID: uuid.NewString(), Scope: scope, Kind: memory.KindFact, Fact: n.Fact, Topics: n.Topics, Metadata: n.Metadata,
-		Timestamp: now, UTCOffset: n.offset(now, s.opts.Zone), ValidFrom: n.ValidFrom, ExpireTime: expiry(now, n.TTL),
+		Timestamp: now, UTCOffset: n.offset(now, s.zone(ctx, scope.App, n.Zone)), ValidFrom: n.ValidFrom,
+		ExpireTime: expiry(now, n.TTL),
+	}
+	if n.TTL == 0 {
+		config, err := s.configs.Of(ctx, scope.App)
+		if err != nil {
+			return m, err
+		}
+		if ttl := config.TTL.Created.Duration; ttl > 0 {
+			m.ExpireTime, m.DefaultExpiry = now.Add(ttl), true
+		}
 	}
 	if err := m.Validate(); err != nil {
 		return m, err
@@ -140,7 +149,7 @@ func (s *Service) Update(ctx context.Context, scope memory.Scope, id string, p P
 			m.Metadata = *p.Metadata
 		}
 		if p.TTL != nil {
-			m.ExpireTime = expiry(sessionstore.Micros(s.opts.Now()), *p.TTL)
+			m.ExpireTime, m.DefaultExpiry = expiry(sessionstore.Micros(s.opts.Now()), *p.TTL), false
 		}
 		return memory.Write{Memory: m, Expect: m.Revision}, nil
 	})
@@ -183,7 +192,7 @@ func (s *Service) Rollback(ctx context.Context, scope memory.Scope, id string, r
 			m.EditTime = sessionstore.Micros(s.opts.Now())
 		}
 		if !m.Live(s.opts.Now()) {
-			m.ExpireTime = time.Time{}
+			m.ExpireTime, m.DefaultExpiry = time.Time{}, false
 		}
 		return memory.Write{Memory: m, Expect: latest.Revision}, nil
 	})

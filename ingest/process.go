@@ -29,6 +29,9 @@ func (s *Service) processBatch(ctx context.Context, w sessionstore.Work) (to int
 	}
 	if !p.Decided {
 		p.Cost.EventsDamaged = b.damaged()
+		if err := s.configure(ctx, b); err != nil {
+			return 0, err
+		}
 		if p, err = s.planBatch(ctx, b, p); err != nil {
 			return 0, err
 		}
@@ -126,7 +129,10 @@ func (s *Service) makePlan(ctx context.Context, b *batch, p plan) (plan, error) 
 	}
 	p = plan{Decided: true, Changes: result.Changes, Forgotten: result.Forgotten, Asked: result.Asked,
 		NotFound: result.NotFound, Everything: result.Everything, Cost: p.Cost}
-	if len(result.Changes) == 0 && len(result.Asked) == 0 {
+	if p.Changes, err = s.expire(ctx, b, p.Changes); err != nil {
+		return p, err
+	}
+	if len(p.Changes) == 0 && len(result.Asked) == 0 {
 		return p, nil
 	}
 	return p, s.savePlan(ctx, b, p)
@@ -139,13 +145,14 @@ const (
 )
 
 // findFacts has the extractor read the turns of a batch that no rewind takes
-// back, and adds the facts that the batch gives.
+// back, and adds the facts that the batch gives. Facts whose topics are not kept are
+// left out.
 func (s *Service) findFacts(
 	ctx context.Context, b *batch, earlier []extract.Turn,
 ) (found extract.Found, err error) {
 	ctx, span := tracing.Start(ctx, "extract")
 	defer func() { endExtract(span, b, &found, err) }()
-	read := extract.Batch{Turns: b.standingTurns(), Before: earlier}
+	read := extract.Batch{Turns: b.standingTurns(), Before: earlier, Policy: b.policy}
 	found, err = s.extractor.Extract(ctx, read)
 	unreadable := errors.Is(err, extract.ErrRefused) || errors.Is(err, extract.ErrUnreadable)
 	if s.opts.Fallback != nil && b.work.Attempts >= s.opts.MaxAttempts && unreadable {
@@ -154,7 +161,8 @@ func (s *Service) findFacts(
 		s.log(ctx, b.key).Error("the fallback reads the events that the model will not read", "err", err)
 		found, err = s.opts.Fallback.Extract(ctx, read)
 	}
-	found.Facts = append(found.Facts, b.givenFacts...)
+	s.warnUnheeded(b.key.App, found.Unheeded)
+	found.Facts = append(b.keep(found.Facts, false), b.keep(b.givenFacts, true)...)
 	return found, err
 }
 

@@ -60,7 +60,14 @@ func (s *Service) addProvisionalOf(ctx context.Context, b *batch) (err error) {
 		return err
 	}
 	r := s.relatedTo(b)
+	if err := s.configure(ctx, b); err != nil {
+		return err
+	}
 	facts, err := s.provisionalFacts(ctx, b, b.standingTurns(), r.forms)
+	facts = slices.DeleteFunc(facts, func(f consolidate.Fact) bool {
+		_, keep := b.policy.Keep(f.Memory.Topics, false)
+		return !keep
+	})
 	if err != nil || len(facts) == 0 {
 		return err
 	}
@@ -68,8 +75,10 @@ func (s *Service) addProvisionalOf(ctx context.Context, b *batch) (err error) {
 		return err
 	}
 	var writes []memory.Write
+	now := sessionstore.Micros(s.opts.Now())
 	for _, c := range r.plan(consolidate.Input{New: facts, Disabled: true, Last: b.last}).Changes {
 		if c.Action == memory.Created && !consolidate.Repetition(&c.Memory) {
+			setExpiry(&c.Memory, now, b.ttl.Created.Duration)
 			writes = append(writes, memory.Write{
 				Memory: c.Memory, Actor: s.opts.Fallback.Name(), Operation: b.work.Request.ID, Life: b.work.Life(),
 			})

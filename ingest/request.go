@@ -21,19 +21,36 @@ type RequestOptions struct {
 	// DisableConsolidation leaves known memories alone: new facts are added
 	// beside them, unless they say the same.
 	DisableConsolidation bool
+	// AllowedTopics are the topics that facts are kept of; empty is all that the app
+	// keeps. See Service.CheckRequest.
+	AllowedTopics []string
+	// TTL is how long facts live from when they are made or changed; 0 is what the
+	// app's configuration says.
+	TTL time.Duration
 	// Zone is the time zone of the events or facts of the request that come without an
-	// offset of their own. Nil is Options.Zone.
+	// offset of their own. Nil is that of the app's configuration, or Options.Zone.
 	Zone *time.Location
 }
 
-// InZone returns events as said in a time zone, or in Options.Zone if that is nil. An
-// event with an offset of its own stays as it is.
-func (s *Service) InZone(events []sessionstore.Event, zone *time.Location) []sessionstore.Event {
+// InZone returns events of an app as said in a time zone. If that is nil, it is the one of
+// the app's configuration, or Options.Zone. An event with an offset of its own stays as
+// it is.
+func (s *Service) InZone(ctx context.Context, app string, events []sessionstore.Event,
+	zone *time.Location) []sessionstore.Event {
+	zone = s.zone(ctx, app, zone)
 	out := make([]sessionstore.Event, len(events))
 	for i, e := range events {
-		out[i] = e.In(cmp.Or(zone, s.opts.Zone))
+		out[i] = e.In(zone)
 	}
 	return out
+}
+
+// zone is the time zone of a request that names one, or nil. Nil if none is known.
+func (s *Service) zone(ctx context.Context, app string, named *time.Location) *time.Location {
+	if named != nil {
+		return named
+	}
+	return cmp.Or(s.configs.Known(ctx, app).Zone(), s.opts.Zone)
 }
 
 // request makes a new request in a scope, within the trace of ctx. Its id tells when it was made; see
@@ -42,7 +59,7 @@ func (o RequestOptions) request(ctx context.Context, scope memory.Scope) *sessio
 	name := uuid.Must(uuid.NewV7()).String()
 	return &sessionstore.Request{
 		ID: sessionstore.OperationID(scope, name), DisableConsolidation: o.DisableConsolidation,
-		Traceparent: tracing.Parent(ctx),
+		AllowedTopics: o.AllowedTopics, TTL: o.TTL, Traceparent: tracing.Parent(ctx),
 	}
 }
 
@@ -65,7 +82,7 @@ func (s *Service) Ingest(
 	ctx context.Context, key sessionstore.Key, events []sessionstore.Event, opts RequestOptions,
 ) (*sessionstore.Operation, error) {
 	how := sessionstore.Append{Create: true, KeepState: true, Request: opts.request(ctx, key.Scope)}
-	return s.request(ctx, key, s.InZone(events, opts.Zone), how)
+	return s.request(ctx, key, s.InZone(ctx, key.App, events, opts.Zone), how)
 }
 
 // AddSession requests memories of all the events of a session of which none were
@@ -167,7 +184,7 @@ func (s *Service) IngestFacts(
 	r := opts.request(ctx, scope)
 	r.Facts = true
 	how := sessionstore.Append{OneShot: true, Request: r}
-	done, err := s.sessions.Append(ctx, key, s.InZone(events, opts.Zone), how)
+	done, err := s.sessions.Append(ctx, key, s.InZone(ctx, scope.App, events, opts.Zone), how)
 	if err != nil {
 		return nil, err
 	}

@@ -122,9 +122,13 @@ type Memory struct {
 	// ExpireTime is when the memory expires: from then on it reads as deleted.
 	// Zero is never.
 	ExpireTime time.Time `json:"expireTime,omitzero"`
-	Revision   int64     `json:"revision"` // 1 when created, one more with each change
-	Source     Source    `json:"source"`
-	Metadata   Metadata  `json:"metadata,omitempty"`
+	// DefaultExpiry is set while ExpireTime follows from the configuration of the app or
+	// from the request that the memory was made by, and not from a client's word on this
+	// memory. It says nothing about how long the statement holds: see Passing.
+	DefaultExpiry bool     `json:"defaultExpiry,omitzero"`
+	Revision      int64    `json:"revision"` // 1 when created, one more with each change
+	Source        Source   `json:"source"`
+	Metadata      Metadata `json:"metadata,omitempty"`
 }
 
 // Validate reports the first rule that m breaks, naming the field as JSON does.
@@ -258,6 +262,7 @@ func (m *Memory) SameContent(o *Memory) bool {
 	return m.ID == o.ID && m.Scope == o.Scope && m.Kind == o.Kind && m.Fact == o.Fact && m.Author == o.Author &&
 		slices.Equal(m.Topics, o.Topics) && m.SupersededBy == o.SupersededBy && m.Edited == o.Edited &&
 		m.EditTime.Equal(o.EditTime) && m.Labelled == o.Labelled && slices.Equal(m.Forgotten, o.Forgotten) &&
+		m.DefaultExpiry == o.DefaultExpiry &&
 		m.ReceiveTime.Equal(o.ReceiveTime) && m.UTCOffset == o.UTCOffset &&
 		m.FromEditTime.Equal(o.FromEditTime) && m.ToEditTime.Equal(o.ToEditTime) &&
 		m.Timestamp.Equal(o.Timestamp) && m.ValidFrom.Equal(o.ValidFrom) && m.ValidTo.Equal(o.ValidTo) &&
@@ -290,6 +295,10 @@ func (m *Memory) DecidedAt() time.Time {
 	}
 	return m.EditTime
 }
+
+// Passing reports whether a client has let m expire: what it says holds for a while. A
+// default expiry tells how long a memory is kept, and nothing about the statement.
+func (m *Memory) Passing() bool { return !m.ExpireTime.IsZero() && !m.DefaultExpiry }
 
 // Live reports whether m has not expired at now.
 func (m *Memory) Live(now time.Time) bool {

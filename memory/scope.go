@@ -34,6 +34,9 @@ func (s Scope) Wrap(call string, err error) error {
 // error is ErrInvalid and names the id by what.
 func ValidateID(what, id string) error { return validateName(what+" id", id) }
 
+// ValidateTopic reports whether a memory can have a topic. The error names the field.
+func ValidateTopic(field, topic string) error { return validateName(field, topic) }
+
 // validateName is the same rule for names that are not called ids: topics, and
 // the names in metadata.
 func validateName(what, name string) error {

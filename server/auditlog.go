@@ -23,8 +23,9 @@ import (
 type AuditOptions struct {
 	// To keeps the entries. Defaults to none: then there is no audit log.
 	To access.Audit
-	// Reads adds an entry for each request that reads in a scope. Without it only
-	// changes, and what takes the verb admin, are told of.
+	// Reads adds an entry for each request that reads in a scope. Without it the
+	// configuration of the app decides; changes, and what takes the verb admin, are
+	// always told of.
 	Reads bool
 	// Lines gets each entry too, as a line of JSON. Defaults to none.
 	Lines io.Writer
@@ -159,10 +160,13 @@ func (s *Server) account(next echo.HandlerFunc) echo.HandlerFunc {
 // of such requests. what says more than the route.
 func (s *Server) beginEntry(c echo.Context, verbs access.Verbs, what string) error {
 	p := callerOf(c)
-	if s.audit == nil || p == nil || p == access.Owner || verbs == 0 || verbs == access.Read && !s.audit.opts.Reads {
+	if s.audit == nil || p == nil || p == access.Owner || verbs == 0 {
 		return nil
 	}
 	scope, _ := requestScope(c)
+	if verbs == access.Read && !s.tellsReads(c, scope.App) {
+		return nil
+	}
 	param := func(name string) string {
 		v, _ := url.PathUnescape(c.Param(name)) // the handler refuses what is malformed
 		return v
@@ -187,6 +191,12 @@ func (s *Server) beginEntry(c echo.Context, verbs access.Verbs, what string) err
 		return nil // it changes nothing: how it ended says all
 	}
 	return s.audit.append(c.Request().Context(), *e)
+}
+
+// tellsReads reports whether the log has an entry for a request that reads in an app: it
+// has one of every app, or the configuration of the app asks for it.
+func (s *Server) tellsReads(c echo.Context, app string) bool {
+	return s.audit.opts.Reads || s.ingest.Configs().Known(c.Request().Context(), app).Audit.Reads
 }
 
 // note adds to the entry of a request, if it has one.

@@ -70,7 +70,7 @@ func (s *Server) appendEvents(c echo.Context, key sessionstore.Key) error {
 	if err != nil {
 		return err
 	}
-	events = s.ingest.InZone(events, zone.Location)
+	events = s.ingest.InZone(c.Request().Context(), key.App, events, zone.Location)
 	// QueryParam cannot tell an empty outputKey, which is refused, from none.
 	if keys := c.QueryParams()["outputKey"]; keys != nil {
 		for i := range events {

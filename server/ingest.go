@@ -24,11 +24,14 @@ type ingestBody struct {
 	SessionSnake         string             `json:"session_id"`
 	Facts                []ingest.GivenFact `json:"facts"`
 	DisableConsolidation bool               `json:"disableConsolidation"`
+	AllowedTopics        []string           `json:"allowedTopics"`
+	TTL                  lifetime           `json:"ttl"`
 	sessionFields
 }
 
 func (b *ingestBody) options() ingest.RequestOptions {
-	return ingest.RequestOptions{DisableConsolidation: b.DisableConsolidation, Zone: b.TimeZone.Location}
+	return ingest.RequestOptions{DisableConsolidation: b.DisableConsolidation, Zone: b.TimeZone.Location,
+		AllowedTopics: b.AllowedTopics, TTL: b.TTL.Duration}
 }
 
 // session returns the session id. The three fields that may hold it must agree.
@@ -90,6 +93,9 @@ func (s *Server) ingestEvents(c echo.Context, scope memory.Scope) error {
 // memories of it.
 func (s *Server) startIngest(ctx context.Context, scope memory.Scope, req *ingestBody) (
 	*sessionstore.Operation, error) {
+	if err := s.ingest.CheckRequest(ctx, scope.App, req.options()); err != nil {
+		return nil, err
+	}
 	if req.Facts != nil {
 		if err := req.checkFacts(scope); err != nil {
 			return nil, err
@@ -112,9 +118,11 @@ func (s *Server) addSession(c echo.Context, key sessionstore.Key) error {
 		return err
 	}
 	var req struct {
-		StartTime            moment `json:"startTime"`
-		EndTime              moment `json:"endTime"`
-		DisableConsolidation bool   `json:"disableConsolidation"`
+		StartTime            moment   `json:"startTime"`
+		EndTime              moment   `json:"endTime"`
+		DisableConsolidation bool     `json:"disableConsolidation"`
+		AllowedTopics        []string `json:"allowedTopics"`
+		TTL                  lifetime `json:"ttl"`
 	}
 	if err := decodeBody(c, &req); err != nil {
 		return err
@@ -122,7 +130,11 @@ func (s *Server) addSession(c echo.Context, key sessionstore.Key) error {
 	ctx, cancel := storing(c, until)
 	defer cancel()
 	from, to := req.StartTime.Time, req.EndTime.Time
-	opts := ingest.RequestOptions{DisableConsolidation: req.DisableConsolidation}
+	opts := ingest.RequestOptions{DisableConsolidation: req.DisableConsolidation, AllowedTopics: req.AllowedTopics,
+		TTL: req.TTL.Duration}
+	if err := s.ingest.CheckRequest(ctx, key.App, opts); err != nil {
+		return err
+	}
 	var op *sessionstore.Operation
 	switch {
 	case from.IsZero() && to.IsZero():
@@ -184,6 +196,9 @@ func (s *Server) dryRun(c echo.Context, scope memory.Scope) error {
 	}
 	key, events, err := req.sessionEvents(scope)
 	if err != nil {
+		return err
+	}
+	if err := s.ingest.CheckRequest(c.Request().Context(), scope.App, req.options()); err != nil {
 		return err
 	}
 	p, err := s.ingest.DryRun(c.Request().Context(), key, events, req.options())

@@ -22,6 +22,7 @@ func (s *Server) addRoutes() {
 		oneMemory = memories + "/:memory"
 		operation = "/v1/operations/:operation"
 		keys      = "/v1/apps/:app/keys"
+		config    = "/v1/apps/:app/config"
 	)
 	s.route("GET", "/", open, s.home)
 	s.route("GET", "/livez", open, s.alive)
@@ -63,6 +64,8 @@ func (s *Server) addRoutes() {
 	s.route("POST", oneMemory+"/erase", admin, withMemory(s.eraseMemory))
 
 	s.route("GET", "/v1/apps/:app/audit", admin, s.listAudit, "userId", "since", "until", "pageSize", "pageToken")
+	s.route("GET", config, admin, s.getConfig)
+	s.route("PUT", config, admin, s.putConfig)
 	s.route("POST", keys, admin, s.withKeys(s.createKey))
 	s.route("GET", keys, admin, s.withKeys(s.listKeys), "pageSize", "pageToken")
 	s.route("DELETE", keys+"/:key", admin, s.withKeys(s.revokeKey))

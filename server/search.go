@@ -1,11 +1,13 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/memoryd/memoryd/appconfig"
 	"github.com/memoryd/memoryd/internal/inflight"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/retrieve"
@@ -18,8 +20,8 @@ type searchBody struct {
 	User      string          `json:"userId"`
 	Query     string          `json:"query"`
 	Queries   []string        `json:"queries"`
-	TopK      *int            `json:"topK"` // nil is the default; 0 is refused
-	MinScore  float64         `json:"minScore"`
+	TopK      *int            `json:"topK"`     // nil is the default; 0 is refused
+	MinScore  *float64        `json:"minScore"` // nil is the default
 	Kinds     []memory.Kind   `json:"kinds"`
 	Topics    []string        `json:"topics"`
 	Since     moment          `json:"since"`
@@ -33,11 +35,11 @@ type searchBody struct {
 }
 
 // request checks the parts that package retrieve cannot check, and returns the
-// rest as its request.
-func (b *searchBody) request(scope memory.Scope) (retrieve.Request, error) {
+// rest as its request. The configuration of the app has what b does not say.
+func (b *searchBody) request(scope memory.Scope, app *appconfig.Config) (retrieve.Request, error) {
 	r := retrieve.Request{
-		Query: b.Query, Queries: b.Queries, MinScore: b.MinScore, Expand: true, Explain: b.Explain, Lines: b.Lines,
-		Zone: b.TimeZone.Location,
+		Query: b.Query, Queries: b.Queries, TopK: app.Search.TopK, MinScore: app.Search.MinScore,
+		Expand: true, Explain: b.Explain, Lines: b.Lines, Zone: cmp.Or(b.TimeZone.Location, app.Zone()),
 		Filter: memory.Filter{
 			Kinds: b.Kinds, Topics: b.Topics, Since: b.Since.Time, Until: b.Until.Time, AsOf: b.AsOf.Time,
 			SessionID: b.SessionID, Metadata: b.Metadata,
@@ -48,6 +50,9 @@ func (b *searchBody) request(scope memory.Scope) (retrieve.Request, error) {
 			return r, invalid("topK: want 1 to %d, not %d", retrieve.MaxTopK, r.TopK)
 		}
 	}
+	if b.MinScore != nil {
+		r.MinScore = *b.MinScore
+	}
 	return r, checkScope(scope, b.App, b.User)
 }
 
@@ -57,7 +62,7 @@ func (s *Server) search(c echo.Context, scope memory.Scope) error {
 	if err := decodeBody(c, &req); err != nil {
 		return err
 	}
-	r, err := req.request(scope)
+	r, err := req.request(scope, s.ingest.Configs().Known(c.Request().Context(), scope.App))
 	if err != nil {
 		return err
 	}
@@ -128,7 +133,7 @@ func (s *Server) promptContext(c echo.Context, scope memory.Scope) error {
 	if err := decodeBody(c, &req); err != nil {
 		return err
 	}
-	r, err := req.request(scope)
+	r, err := req.request(scope, s.ingest.Configs().Known(c.Request().Context(), scope.App))
 	if err != nil {
 		return err
 	}

@@ -100,7 +100,7 @@ func (s *Server) createSession(c echo.Context, scope memory.Scope) error {
 	if create.Events, err = parseEvents(scope.User, "events", req.Events); err != nil {
 		return err
 	}
-	create.Events = s.ingest.InZone(create.Events, req.TimeZone.Location)
+	create.Events = s.ingest.InZone(c.Request().Context(), scope.App, create.Events, req.TimeZone.Location)
 	key := sessionstore.Key{Scope: scope, ID: req.ID}
 	session, err := s.sessions.Create(c.Request().Context(), key, create)
 	if err != nil {

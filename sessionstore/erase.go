@@ -61,8 +61,8 @@ type Eraser interface {
 	// lease on the scope.
 	EraseUser(ctx context.Context, scope memory.Scope) (Erased, error)
 
-	// EraseApp removes what an app has beside its users, which is the "app:" state. Its
-	// users are erased before.
+	// EraseApp removes what an app has beside its users, which is the "app:" state and
+	// its configuration. Its users are erased before.
 	EraseApp(ctx context.Context, app string) error
 
 	// Users reads the users of an app that have sessions or state, by id, up to limit of

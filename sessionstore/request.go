@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Request asks for memories of events. A store keeps it with the operation
@@ -23,6 +24,12 @@ type Request struct {
 	// Forget says that the only event is the confirmation that everything is to be
 	// forgotten. Its operation is about no session.
 	Forget bool `json:"forget,omitempty"`
+
+	// AllowedTopics are the topics that facts are kept of; empty is all.
+	AllowedTopics []string `json:"allowedTopics,omitempty"`
+
+	// TTL is how long facts live, in nanoseconds; 0 is what the app's configuration says.
+	TTL time.Duration `json:"ttl,omitempty"`
 
 	// Traceparent is the place in a trace where the request was made, as a W3C header of
 	// that name has it, so that the worker can continue the trace. Empty without traces.

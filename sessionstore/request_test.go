@@ -4,6 +4,9 @@ import (
 	"encoding/base64"
 	"errors"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
@@ -13,14 +16,15 @@ var shopper = memory.Scope{App: "shop", User: "ann"}
 
 // A stored request is read as it was.
 func TestReadRequest(t *testing.T) {
-	for _, r := range []sessionstore.Request{{}, {DisableConsolidation: true}, {Facts: true}, {Traceparent: "00-1-2-01"}} {
+	for _, r := range []sessionstore.Request{{}, {DisableConsolidation: true}, {Facts: true}, {Traceparent: "00-1-2-01"},
+		{AllowedTopics: []string{"DIET"}, TTL: time.Hour}} {
 		r.ID = sessionstore.OperationID(shopper, "plain:of:x") // a request that is stored is not read from an id
 		doc, err := r.Doc()
 		if err != nil {
 			t.Fatal(err)
 		}
 		got, of, err := sessionstore.ReadRequest(r.ID, "facts-aa7ffc35-9f1d-41cb-b263-1ba20e5b4c1f", doc)
-		if err != nil || got != r || of != "facts-aa7ffc35-9f1d-41cb-b263-1ba20e5b4c1f" {
+		if err != nil || !cmp.Equal(got, r) || of != "facts-aa7ffc35-9f1d-41cb-b263-1ba20e5b4c1f" {
 			t.Errorf("ReadRequest of %s gives %+v of %q, %v; want %+v", doc, got, of, err, r)
 		}
 	}
@@ -53,7 +57,7 @@ func TestReadRequestOfID(t *testing.T) {
 		id := sessionstore.OperationID(shopper, c.unique)
 		got, of, err := sessionstore.ReadRequest(id, c.session, nil)
 		want := sessionstore.Request{ID: id, DisableConsolidation: c.plain, Facts: c.facts}
-		if err != nil || got != want || of != c.of {
+		if err != nil || !cmp.Equal(got, want) || of != c.of {
 			t.Errorf("%s: ReadRequest gives %+v of %q, %v; want %+v of %q", name, got, of, err, want, c.of)
 		}
 	}
@@ -63,7 +67,7 @@ func TestReadRequestOfID(t *testing.T) {
 	}
 	for _, id := range []string{"", "!", sessionstore.OperationID(shopper, "\x00")} {
 		if got, of, err := sessionstore.ReadRequest(id, "chat", nil); err != nil ||
-			got != (sessionstore.Request{ID: id}) || of != "chat" {
+			!cmp.Equal(got, sessionstore.Request{ID: id}) || of != "chat" {
 			t.Errorf("ReadRequest of id %q gives %+v of %q, %v", id, got, of, err)
 		}
 	}

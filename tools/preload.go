@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -111,7 +112,8 @@ func (b *Toolbox) preload(ctx context.Context, scope memory.Scope, query string)
 	ctx, cancel := context.WithTimeoutCause(ctx, b.opts.PreloadTimeout, errLate)
 	defer cancel()
 	block, err := inBackground(ctx, b.searches, func() (retrieve.Block, error) {
-		request := retrieve.Request{Query: query, TopK: preloadTopK}
+		request := b.byDefault(ctx, scope, retrieve.Request{Query: query})
+		request.TopK = cmp.Or(request.TopK, preloadTopK)
 		return b.retriever.Preload(ctx, scope, request, retrieve.DefaultMaxTokens)
 	})
 	switch {

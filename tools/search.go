@@ -93,9 +93,19 @@ var loadMemory = declare(Tool{
 	Name:     LoadMemory,
 	ReadOnly: true, Idempotent: true,
 }, func(ctx context.Context, b *Toolbox, scope memory.Scope, args loadArgs) (loaded, error) {
-	found, err := b.retriever.Search(ctx, scope, retrieve.Request{Query: args.Query, Lines: true})
+	request := b.byDefault(ctx, scope, retrieve.Request{Query: args.Query, Lines: true})
+	found, err := b.retriever.Search(ctx, scope, request)
 	return loaded{entriesOf(scope, args.Query, found)}, err
 })
+
+// byDefault gives a request what the configuration of the app says of requests that do
+// not say it themselves.
+func (b *Toolbox) byDefault(ctx context.Context, scope memory.Scope, r retrieve.Request) retrieve.Request {
+	config := b.ingest.Configs().Known(ctx, scope.App)
+	r.TopK, r.MinScore = cmp.Or(r.TopK, config.Search.TopK), cmp.Or(r.MinScore, config.Search.MinScore)
+	r.Zone = cmp.Or(r.Zone, config.Zone())
+	return r
+}
 
 type searchArgs struct {
 	Query string        `json:"query"`
@@ -133,11 +143,12 @@ var searchMemory = declare(Tool{
 	Name:     "search_memory",
 	ReadOnly: true, Idempotent: true,
 }, func(ctx context.Context, b *Toolbox, scope memory.Scope, args searchArgs) (searched, error) {
-	req, err := args.request(b.retriever.Zone())
+	known := b.byDefault(ctx, scope, retrieve.Request{})
+	req, err := args.request(cmp.Or(known.Zone, b.retriever.Zone()))
 	if err != nil {
 		return searched{}, err
 	}
-	req.Lines = true
+	req.Lines, req.MinScore, req.Zone, req.TopK = true, known.MinScore, known.Zone, cmp.Or(req.TopK, known.TopK)
 	found, err := b.retriever.Search(ctx, scope, req)
 	out := searched{make([]foundMemory, len(found))}
 	for i := range found {

@@ -42,9 +42,10 @@ func (e *Extractor) Budget() int { return 0 }
 
 // Extract gives each kept sentence of the user's turns as one fact, in order: in the speaker's own words, without the
 // lead-in ("By the way,"), and with dates beside the words that mean them ("yesterday (2023-05-07)"). A relative date
-// is counted from the time of its turn. The only error is that of ctx.
+// is counted from the time of its turn. Of a policy it heeds the managed topics that are off, which its caller drops,
+// and the first person. The only error is that of ctx.
 func (e *Extractor) Extract(ctx context.Context, b extract.Batch) (extract.Found, error) {
-	var out extract.Found
+	out := extract.Found{Unheeded: b.Policy.Unheeded(extract.FirstPerson)}
 	var k talk
 	for i := range b.Before {
 		k.hear(&b.Before[i])

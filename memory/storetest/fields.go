@@ -39,9 +39,9 @@ func full(id string) memory.Memory {
 		FromEditTime: start.Add(-2 * time.Minute), ToEditTime: start.Add(-3 * time.Minute),
 		ReceiveTime: start.Add(-90 * time.Minute),
 		CreateTime:  start, UpdateTime: start, Revision: 1,
-		ExpireTime: start.Add(3 * time.Hour),
-		Source:     memory.Source{SessionID: "s", EventIDs: []string{"e2", "e1"}, Quote: "I like tea"},
-		Metadata:   memory.Metadata{"lang": json.RawMessage(`"en"`)},
+		ExpireTime: start.Add(3 * time.Hour), DefaultExpiry: true,
+		Source:   memory.Source{SessionID: "s", EventIDs: []string{"e2", "e1"}, Quote: "I like tea"},
+		Metadata: memory.Metadata{"lang": json.RawMessage(`"en"`)},
 	}
 }
 

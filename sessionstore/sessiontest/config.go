@@ -20,6 +20,7 @@ func configCases() []testCase {
 		{"AtOnce", configAtOnce},
 		{"LookAlikes", configLookAlikes},
 		{"Refused", configRefused},
+		{"Erased", configErased},
 	}
 }
 
@@ -120,4 +121,17 @@ func configRefused(f *fixture) {
 		f.t.Errorf("an app without a name: %v", err)
 	}
 	f.hasConfig("shop", `{"n":1}`, 1)
+}
+
+// Erasing an app erases its configuration, whose examples may have the words of people,
+// and leaves that of another app.
+func configErased(f *fixture) {
+	f.putConfig("shop", `{"n":1}`, 0)
+	f.putConfig("bank", `{"n":2}`, 0)
+	if err := f.EraseApp(f.t.Context(), "shop"); err != nil {
+		f.t.Fatal(err)
+	}
+	f.reopen()
+	f.hasConfig("shop", "", 0)
+	f.hasConfig("bank", `{"n":2}`, 1)
 }

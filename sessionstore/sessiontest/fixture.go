@@ -266,7 +266,7 @@ func (f *fixture) askWith(key sessionstore.Key, opts sessionstore.Append,
 	if out.Operation == nil {
 		f.t.Fatalf("Append(%v) with a request answers no operation", key)
 	}
-	if out.Operation.Request != request || out.Operation.Key != key {
+	if !cmp.Equal(out.Operation.Request, request) || out.Operation.Key != key {
 		f.t.Fatalf("Append(%v) requesting %+v answers operation %+v", key, request, out.Operation)
 	}
 	return *out.Operation

@@ -222,6 +222,9 @@ func (s *Store) EraseApp(ctx context.Context, app string) error {
 		if err == nil {
 			_, err = tx.Exec(`DELETE FROM shared_bytes WHERE app = ? AND user = ''`, app)
 		}
+		if err == nil {
+			_, err = tx.Exec(`DELETE FROM configs WHERE app = ?`, app)
+		}
 		return err
 	})
 	if err == nil {

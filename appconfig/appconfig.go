@@ -1,0 +1,166 @@
+// Package appconfig is the configuration of an app: which facts are worth keeping, for how
+// long, and what a search does where the request does not say. Its owner writes it as one
+// document of JSON, which the session store keeps.
+//
+// A [Config] is the document, with its rules in [Config.Validate]. A [Cache] reads and
+// writes the documents of all apps: it serves one that was read within [Fresh], so that a
+// search pays a map look-up, and a change soon holds in every memoryd of the store. The
+// zero Config is the configuration of an app that has none.
+package appconfig
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// Config is the configuration of an app.
+type Config struct {
+	// ManagedTopics turns managed topics on or off. A topic that it does not name is on.
+	ManagedTopics map[string]bool `json:"managedTopics,omitempty"`
+	// CustomTopics are topics of the app's own, beside the managed ones.
+	CustomTopics []Topic `json:"customTopics,omitempty"`
+	// Examples show a model which facts to make of a conversation.
+	Examples []Example `json:"examples,omitempty"`
+	// Person is the grammatical person of facts. Empty leaves it to the extractor.
+	Person Person `json:"person,omitempty"`
+	Search Search `json:"search,omitzero"`
+	TTL    TTL    `json:"ttl,omitzero"`
+	// TimeZone names the zone of events, facts and questions that come without one.
+	TimeZone string `json:"timeZone,omitempty"`
+	Audit    Audit  `json:"audit,omitzero"`
+
+	zone *time.Location // that TimeZone names; nil if it names none
+}
+
+// Topic is a topic of an app's own.
+type Topic struct {
+	Label       string `json:"label"`
+	Description string `json:"description"`
+}
+
+// Example is a conversation and the facts in it. No facts teach that there are none.
+type Example struct {
+	Conversation []json.RawMessage `json:"conversation"` // events, as clients send them
+	Facts        []ExampleFact     `json:"facts"`
+}
+
+// ExampleFact is a fact of an Example.
+type ExampleFact struct {
+	Fact  string `json:"fact"`
+	Topic string `json:"topic,omitempty"` // a managed one or the label of a custom one
+}
+
+// Person is a grammatical person.
+type Person string
+
+// The persons.
+const (
+	First Person = "FIRST" // "I live in Porto."
+	Third Person = "THIRD" // "Ann lives in Porto."
+)
+
+// Search has the defaults of requests that do not say.
+type Search struct {
+	TopK     int     `json:"topK,omitempty"` // 0 is memoryd's own
+	MinScore float64 `json:"minScore,omitempty"`
+}
+
+// TTL is how long facts live. Zero is for ever.
+type TTL struct {
+	Created Duration `json:"created,omitzero"` // of a fact, from when it is made
+	Updated Duration `json:"updated,omitzero"` // of a fact that ingestion changes, from then
+}
+
+// Audit is what the audit log of the app has beside changes.
+type Audit struct {
+	Reads bool `json:"reads,omitempty"` // also requests that read in a scope
+}
+
+// Duration is a duration, in JSON seconds as a number, or a text such as "3600s" or "48h".
+type Duration struct{ time.Duration }
+
+// MaxDuration is 100 years. Expiry times beyond it would leave the range of times that
+// the stores accept.
+const MaxDuration = 100 * 365 * 24 * time.Hour
+
+// MarshalJSON implements json.Marshaler: seconds, as a text.
+func (d Duration) MarshalJSON() ([]byte, error) {
+	return []byte(`"` + strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + `s"`), nil
+}
+
+// UnmarshalJSON implements json.Unmarshaler. null leaves zero. A duration above zero is a
+// second at least.
+func (d *Duration) UnmarshalJSON(raw []byte) error {
+	text := string(raw)
+	if text == "null" {
+		return nil
+	}
+	var v time.Duration
+	seconds, err := strconv.ParseFloat(text, 64)
+	if err == nil {
+		// The bounds keep the product within an int64. It is still too long.
+		v = time.Duration(max(-1, min(seconds, 2*MaxDuration.Seconds())) * float64(time.Second))
+	} else if text, err = strconv.Unquote(text); err == nil {
+		v, err = time.ParseDuration(text)
+	}
+	if err != nil || v != 0 && v < time.Second || v > MaxDuration {
+		return invalid("want seconds, or a duration such as \"720h\", from one second to 100 years, or 0 for ever,"+
+			" not %.40s", raw)
+	}
+	d.Duration = v.Truncate(time.Microsecond)
+	return nil
+}
+
+// read reads a stored configuration. It was valid when it was stored. A newer memoryd may
+// have stored fields that this one does not know, which it leaves out.
+func read(raw []byte) (*Config, error) {
+	c := &Config{}
+	if len(raw) == 0 {
+		return c, nil
+	}
+	if err := json.Unmarshal(raw, c); err != nil {
+		return nil, err
+	}
+	if c.TimeZone == "" {
+		return c, nil
+	}
+	var err error
+	c.zone, err = memory.ParseTimeZone("timeZone", c.TimeZone)
+	return c, err
+}
+
+// On reports whether facts of a topic are kept: it is a managed topic that is not off,
+// or the label of a custom one.
+func (c *Config) On(topic string) bool {
+	if managed(topic) {
+		on, named := c.ManagedTopics[topic]
+		return on || !named
+	}
+	for i := range c.CustomTopics {
+		if c.CustomTopics[i].Label == topic {
+			return true
+		}
+	}
+	return false
+}
+
+// Zone is the time zone that TimeZone names; nil if it names none.
+func (c *Config) Zone() *time.Location { return c.zone }
+
+// Shown returns c with every managed topic named.
+func (c *Config) Shown() *Config {
+	out := *c
+	out.ManagedTopics = map[string]bool{}
+	for _, topic := range ManagedTopics() {
+		out.ManagedTopics[topic] = c.On(topic)
+	}
+	return &out
+}
+
+// ManagedTopics are the topics that every app has unless it turns them off.
+func ManagedTopics() []string {
+	return []string{memory.TopicPersonalInfo, memory.TopicPreferences, memory.TopicDetails, memory.TopicInstructions}
+}

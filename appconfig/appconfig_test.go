@@ -1,0 +1,175 @@
+package appconfig
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/memoryd/memoryd/access"
+	"github.com/memoryd/memoryd/internal/strict"
+	"github.com/memoryd/memoryd/memory"
+)
+
+// parse reads a document as a server does.
+func parse(doc string) (*Config, error) {
+	var c Config
+	if err := strict.Decode("", []byte(doc), &c); err != nil {
+		return nil, err
+	}
+	return &c, c.Validate()
+}
+
+// Each wrong document is refused by a message that names its field.
+func TestRefused(t *testing.T) {
+	topic := func(label string) string { return fmt.Sprintf(`{"label":%q,"description":"d"}`, label) }
+	example := func(e string) string { return `{"examples":[` + e + `]}` }
+	said := `{"author":"user","content":"I like tea."}`
+	for doc, want := range map[string]string{
+		`{"managedTopics":{"USER_HABITS":true}}`:                                                                                                      "managedTopics: there is no managed topic \"USER_HABITS\"",
+		`{"managedTopics":{"USER_PREFERENCES":1}}`:                                                                                                    "managedTopics.USER_PREFERENCES",
+		`{"customTopics":[` + topic("A") + `,` + topic("B") + `,` + topic("a") + `]}`:                                                                 "customTopics[2].label: \"a\" is the label of customTopics[0]",
+		`{"customTopics":[` + topic("user_preferences") + `]}`:                                                                                        "customTopics[0].label: USER_PREFERENCES is a managed topic",
+		`{"customTopics":[` + topic("") + `]}`:                                                                                                        "customTopics[0].label is empty",
+		`{"customTopics":[` + topic("a/b") + `]}`:                                                                                                     "customTopics[0].label",
+		`{"customTopics":[{"label":"A","description":" "}]}`:                                                                                          "customTopics[0].description is empty",
+		`{"customTopics":[{"label":"A","description":"` + strings.Repeat("x", 1001) + `"}]}`:                                                          "customTopics[0].description has 1001 bytes",
+		`{"customTopics":[` + strings.Repeat(topic("A")+",", 50) + topic("A") + `]}`:                                                                  "customTopics: 51 of them",
+		example(`{"conversation":[],"facts":[]}`):                                                                                                     "examples[0].conversation",
+		example(`{"conversation":[` + said + `]}`):                                                                                                    "examples[0].facts is missing",
+		example(`{"conversation":[{"content":5}],"facts":[]}`):                                                                                        "examples[0].conversation[0]",
+		example(`{"conversation":[{"role":"system","content":"x"}],"facts":[]}`):                                                                      "examples[0].conversation[0]: want words",
+		example(`{"conversation":[` + said + `],"facts":[{"fact":"x","topic":"DIET"}]}`):                                                              "examples[0].facts[0].topic: \"DIET\" is neither",
+		example(`{"conversation":[` + said + `],"facts":[{"fact":""}]}`):                                                                              "examples[0].facts[0].fact is empty",
+		example(`{"conversation":[{"content":"` + strings.Repeat("x", 17<<10) + `"}],"facts":[]}`):                                                    "examples[0]: the examples have more than",
+		`{"managedTopics":{"USER_PREFERENCES":false},"examples":[{"conversation":[` + said + `],"facts":[{"fact":"x","topic":"USER_PREFERENCES"}]}]}`: "examples[0].facts[0].topic: USER_PREFERENCES is off",
+		`{"person":"SECOND"}`:                 "person: want FIRST or THIRD",
+		`{"search":{"topK":101}}`:             "search.topK",
+		`{"search":{"topK":-1}}`:              "search.topK",
+		`{"search":{"minScore":1.5}}`:         "search.minScore",
+		`{"ttl":{"created":-1}}`:              "ttl.created",
+		`{"ttl":{"created":"-1s"}}`:           "ttl.created",
+		`{"ttl":{"updated":"0.5s"}}`:          "ttl.updated",
+		`{"ttl":{"updated":31536000000000}}`:  "ttl.updated", // a million years
+		`{"ttl":{"updated":"8760000000h"}}`:   "ttl.updated",
+		`{"ttl":{"revisions":"1h"}}`:          "ttl.revisions",
+		`{"timeZone":"Mars/Olympus"}`:         "timeZone: there is no time zone",
+		`{"timeZone":"Local"}`:                "timeZone",
+		`{"triggers":{}}`:                     "triggers",
+		`{"person":"FIRST","person":"FIRST"}`: "person",
+		`[]`:                                  "want",
+	} {
+		if _, err := parse(doc); !errors.Is(err, memory.ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.200s: %v, want %s", doc, err, want)
+		}
+	}
+}
+
+// A document comes back from the store as it was written, and that of a newer memoryd
+// can be read.
+func TestRoundTrip(t *testing.T) {
+	doc := `{"managedTopics":{"USER_PREFERENCES":false},"customTopics":[{"label":"DIET","description":"What they eat."}],` +
+		`"examples":[{"conversation":[{"author":"user","content":"Hi <b>"}],"facts":[]}],"person":"THIRD",` +
+		`"search":{"topK":20,"minScore":0.25},"ttl":{"created":"7200s","updated":"1.5s"},"timeZone":"Europe/Lisbon",` +
+		`"audit":{"reads":true}}`
+	c, err := parse(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := read(append(raw[:len(raw)-1], []byte(`,"later":{"a":1}}`)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := json.Marshal(again)
+	if err != nil || string(second) != string(raw) || again.Zone().String() != "Europe/Lisbon" {
+		t.Errorf("%s and then %s in %v, %v", raw, second, again.Zone(), err)
+	}
+	if c.On(memory.TopicPreferences) || !c.On(memory.TopicDetails) || !c.On("DIET") || c.On("OTHER") {
+		t.Error("the topics that are on are others")
+	}
+	if c.TTL.Created.Duration != 2*time.Hour || c.TTL.Updated.Duration != 1500*time.Millisecond {
+		t.Errorf("lifetimes %v", c.TTL)
+	}
+}
+
+// store is a Configs that counts reads, and fails or hangs if it is told to.
+type store struct {
+	doc   string
+	reads int
+	err   error
+	hangs bool
+}
+
+func (s *store) Config(ctx context.Context, app string) (json.RawMessage, int64, error) {
+	if err := access.Check(ctx, memory.Scope{App: app}, access.Admin); err != nil {
+		return nil, 0, err
+	}
+	s.reads++
+	if s.hangs {
+		<-ctx.Done()
+		return nil, 0, ctx.Err()
+	}
+	return json.RawMessage(s.doc), 1, s.err
+}
+
+func (s *store) PutConfig(_ context.Context, _ string, doc json.RawMessage, _ int64) (int64, error) {
+	s.doc = string(doc)
+	return 2, s.err
+}
+
+// A configuration is read once a second, as memoryd itself, and one that is put holds at
+// once. If the store fails or hangs, a search goes on with the last one, and memories are
+// not made.
+func TestCache(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	s := &store{doc: `{"search":{"topK":7}}`}
+	c := NewCache(s, func() time.Time { return now }, nil)
+	topK := func() int { return c.Known(t.Context(), "shop").Search.TopK }
+	for range 3 {
+		if got := topK(); got != 7 || s.reads != 1 {
+			t.Fatalf("topK %d after %d reads", got, s.reads)
+		}
+	}
+	s.doc = `{"search":{"topK":8}}`
+	if now = now.Add(Fresh); topK() != 8 || s.reads != 2 {
+		t.Errorf("a second later: topK %d after %d reads", topK(), s.reads)
+	}
+	if _, err := c.Put(t.Context(), "shop", &Config{Search: Search{TopK: 9}}, 1); err != nil || topK() != 9 {
+		t.Errorf("after a change: topK %d, %v", topK(), err)
+	}
+	now = now.Add(Fresh)
+	for name, fail := range map[string]func(){
+		"fails": func() { s.err, s.hangs = memory.ErrUnavailable, false }, "hangs": func() { s.err, s.hangs = nil, true },
+	} {
+		fail()
+		if got := topK(); got != 9 {
+			t.Errorf("while the store %s: topK %d", name, got)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		if _, err := c.Of(ctx, "shop"); err == nil {
+			t.Errorf("while the store %s, Of has no error", name)
+		}
+		cancel()
+		if got := c.Known(t.Context(), "other").Search.TopK; got != 0 {
+			t.Errorf("while the store %s, an app that was never read has topK %d", name, got)
+		}
+	}
+}
+
+// The cache holds a bounded number of apps.
+func TestCacheBound(t *testing.T) {
+	c := NewCache(&store{}, nil, nil)
+	for i := range maxCached + 50 {
+		c.Known(t.Context(), fmt.Sprint("app", i))
+	}
+	if len(c.apps) > maxCached {
+		t.Errorf("the cache holds %d apps", len(c.apps))
+	}
+}
