@@ -147,6 +147,17 @@ func (c *Config) On(topic string) bool {
 	return false
 }
 
+// Keeps reports whether a fact of these topics that a client states is kept: one of them
+// is not off, or it has none. It may have topics that c does not know.
+func (c *Config) Keeps(topics []string) bool {
+	for _, topic := range topics {
+		if !managed(topic) || c.On(topic) {
+			return true
+		}
+	}
+	return len(topics) == 0
+}
+
 // Zone is the time zone that TimeZone names; nil if it names none.
 func (c *Config) Zone() *time.Location { return c.zone }
 

@@ -173,3 +173,11 @@ func TestCacheBound(t *testing.T) {
 		t.Errorf("the cache holds %d apps", len(c.apps))
 	}
 }
+
+// BenchmarkKnown is what a search pays for the configuration of its app.
+func BenchmarkKnown(b *testing.B) {
+	c := NewCache(&store{doc: `{"search":{"topK":7}}`}, nil, nil)
+	for b.Loop() {
+		c.Known(b.Context(), "shop")
+	}
+}

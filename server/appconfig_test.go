@@ -149,6 +149,15 @@ func TestConfigTopics(t *testing.T) {
 			t.Errorf("%s: %d memories", facts, n)
 		}
 	}
+	// A model that remembers what is off is told so.
+	a.configured(`{"managedTopics":{"USER_PREFERENCES":false}}`)
+	for topics, word := range map[string]string{`["USER_PREFERENCES"]`: "not remembered",
+		`["USER_PREFERENCES","SPORT"]`: "stored"} {
+		r := a.want(200, "POST", scope+"/tools/remember", `{"args":{"fact":"Ann loves jazz.","topics":`+topics+`}}`)
+		if raw, err := json.Marshal(at(r, "result")); err != nil || !strings.Contains(string(raw), word) {
+			t.Errorf("remember of %s: %s, %v", topics, raw, err)
+		}
+	}
 	// A request to forget is followed, whatever is off.
 	a.configured(`{"managedTopics":{"USER_PREFERENCES":false,"USER_PERSONAL_INFO":false,"KEY_CONVERSATION_DETAILS":false,` +
 		`"EXPLICIT_INSTRUCTIONS":false}}`)
