@@ -129,7 +129,7 @@ func defaultTransport() http.RoundTripper {
 
 // User returns a client for one scope. Invalid ids are reported by its calls.
 func (c *Client) User(app, user string) *User {
-	return &User{c: c, path: "/v1/apps/" + url.PathEscape(app) + "/users/" + url.PathEscape(user),
+	return &User{c: c, id: user, path: "/v1/apps/" + url.PathEscape(app) + "/users/" + url.PathEscape(user),
 		err: memory.Scope{App: app, User: user}.Validate()}
 }
 
@@ -151,6 +151,7 @@ type zoned struct {
 // User is a client for one scope. It may be used by many goroutines at once.
 type User struct {
 	c    *Client
+	id   string
 	path string
 	zone string
 	err  error // of invalid ids

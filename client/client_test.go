@@ -87,6 +87,7 @@ func TestCalls(t *testing.T) {
 		t.Run(name+"/config", func(t *testing.T) { testConfig(t, connect(t)) })
 		t.Run(name+"/memories", func(t *testing.T) { testMemories(t, connect(t)) })
 		t.Run(name+"/operations", func(t *testing.T) { testOperations(t, connect(t)) })
+		t.Run(name+"/erasing", func(t *testing.T) { testErasing(t, connect(t)) })
 	}
 }
 
@@ -317,6 +318,42 @@ func lost(h http.Handler) http.HandlerFunc {
 
 func status(code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { http.Error(w, "a proxy says no", code) }
+}
+
+func testErasing(t *testing.T, c *client.Client) {
+	ctx := t.Context()
+	for _, user := range []string{"ann@x.com", "bob c?", "cleo"} {
+		u := c.User("shop", user)
+		must[*client.Operation](t)(u.Ingest(ctx, "s1", []client.Event{client.Text("user", "I live in Porto.")}, true))
+		must[*client.Operation](t)(u.Ingest(ctx, "s2", []client.Event{client.Text("user", "I like tea.")}, true))
+	}
+	users, next, err := c.Users(ctx, "shop", 2, "")
+	if err != nil || len(users) != 2 || next == "" {
+		t.Fatalf("users: %q %q %v", users, next, err)
+	}
+	if users, _, err = c.Users(ctx, "shop", 2, next); err != nil || len(users) != 1 || users[0] != "cleo" {
+		t.Errorf("the second page of users: %q %v", users, err)
+	}
+	ann := c.User("shop", "ann@x.com")
+	if gone := must[client.Erased](t)(ann.EraseSession(ctx, "s1")); gone.Sessions != 1 || gone.Memories < 2 {
+		t.Errorf("a session: %+v", gone)
+	}
+	facts := must[memory.Page](t)(ann.Memories(ctx, memory.List{}))
+	if gone := must[client.Erased](t)(ann.EraseMemory(ctx, facts.Memories[0].ID)); gone.Events != 1 || gone.Memories < 1 {
+		t.Errorf("a memory: %+v", gone)
+	}
+	if _, err := ann.EraseMemory(ctx, "none"); !errors.Is(err, memory.ErrNotFound) {
+		t.Errorf("a memory that never was: %v", err)
+	}
+	if gone := must[client.Erased](t)(c.User("shop", "bob c?").Erase(ctx)); gone.Sessions != 2 || gone.Events != 2 {
+		t.Errorf("a user: %+v", gone)
+	}
+	if gone := must[client.Erased](t)(c.EraseApp(ctx, "shop")); gone.Users != 2 {
+		t.Errorf("an app: %+v", gone)
+	}
+	if apps, _, err := c.Apps(ctx, 0, ""); err != nil || len(apps) != 0 {
+		t.Errorf("apps: %q %v", apps, err)
+	}
 }
 
 // TestRetries checks that a retried call takes effect once, and that a call that

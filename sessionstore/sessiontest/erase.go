@@ -389,11 +389,17 @@ func eraseLists(f *fixture) {
 func eraseApp(f *fixture) {
 	f.create(session(zoe, "s"), `{"app:numbat":"quokka"}`)
 	f.create(session(memory.Scope{App: "shop2", User: "u"}, "s"), `{"app:kept":1}`)
+	if _, err := f.PutConfig(f.t.Context(), "shop", []byte(`{"k":"tamarin"}`), 0); err != nil {
+		f.t.Fatal(err)
+	}
 	f.eraseAll(zoe)
 	if err := f.EraseApp(f.t.Context(), "shop"); err != nil {
 		f.t.Fatal(err)
 	}
-	f.keepsNone("numbat", "quokka", "zoe")
+	if doc, revision, err := f.Config(f.t.Context(), "shop"); err != nil || revision != 0 {
+		f.t.Errorf("its configuration: %s, revision %d, %v", doc, revision, err)
+	}
+	f.keepsNone("numbat", "quokka", "zoe", "tamarin")
 	f.hasState("of the other app", f.get(session(memory.Scope{App: "shop2", User: "u"}, "s")).State, `{"app:kept":1}`)
 	f.hasState("begun again", f.create(session(zoe, "s"), `{}`).State, `{}`)
 }
