@@ -8,8 +8,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
-	"strings"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/memoryd/memoryd/memory"

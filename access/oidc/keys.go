@@ -54,6 +54,7 @@ type keys struct {
 
 	mu     sync.Mutex
 	known  []jose.JSONWebKey // never changed in place
+	n      int               // of the fetch that has brought them
 	failed error             // of the last fetch; errNotYet before the first
 	ended  time.Time         // the last fetch
 	next   chan struct{}     // closed when the next fetch ends
@@ -81,11 +82,12 @@ func defaultTransport() http.RoundTripper {
 	return t
 }
 
-// all returns the keys. The caller changes nothing of them.
-func (k *keys) all() []jose.JSONWebKey {
+// all returns the keys, and the number of the fetch that has brought them. The caller
+// changes nothing of them.
+func (k *keys) all() ([]jose.JSONWebKey, int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.known
+	return k.known, k.n
 }
 
 // renew has the keys fetched, unless a fetch has ended within pauseTime, and waits for
@@ -161,7 +163,7 @@ func (k *keys) fetch(ctx context.Context) error {
 	before := k.failed
 	k.failed, k.ended = err, time.Now()
 	if err == nil {
-		k.known = known
+		k.known, k.n = known, k.n+1
 	}
 	close(k.next)
 	k.next = make(chan struct{})

@@ -10,6 +10,7 @@ package oidc
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -23,6 +24,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/memoryd/memoryd/access"
 	"github.com/memoryd/memoryd/memory"
@@ -85,8 +87,9 @@ type Options struct {
 // Verifier checks tokens. It implements access.Verifier. All methods may be called
 // concurrently.
 type Verifier struct {
-	opts Options
-	keys *keys
+	opts     Options
+	keys     *keys
+	verified tokens
 }
 
 // New makes a Verifier. It asks the issuer nothing: Run does. The error is
@@ -122,7 +125,8 @@ func New(opts *Options) (*Verifier, error) {
 			return nil, err
 		}
 	}
-	return &Verifier{opts: o, keys: newKeys(&o)}, nil
+	cache, err := lru.New[[sha256.Size]byte, verified](maxVerified)
+	return &Verifier{opts: o, keys: newKeys(&o), verified: tokens{cache}}, err
 }
 
 // checkURL allows http on loopback, which no other machine can read, if plain is set.
@@ -185,6 +189,11 @@ func (v *Verifier) verify(ctx context.Context, token string) (*access.Principal,
 	if len(token) > maxToken {
 		return nil, errLong
 	}
+	sum := sha256.Sum256([]byte(token))
+	_, fetch := v.keys.all()
+	if p := v.verified.get(sum, fetch, v.opts.Now()); p != nil {
+		return p, nil
+	}
 	parsed, err := jwt.ParseSigned(token, algorithms)
 	if err != nil {
 		return nil, err
@@ -208,7 +217,40 @@ func (v *Verifier) verify(ctx context.Context, token string) (*access.Principal,
 	if err != nil {
 		return nil, err
 	}
-	return p, v.checkSignature(ctx, parsed)
+	if err := v.checkSignature(ctx, parsed); err != nil {
+		return nil, err
+	}
+	// By the keys as they were before: if others came meanwhile, it is verified again.
+	v.verified.Add(sum, verified{p, claims.Expiry.Time().Add(leeway), fetch})
+	return p, nil
+}
+
+// maxVerified bounds the tokens that are remembered as verified. One takes some 300 bytes.
+const maxVerified = 10_000
+
+// verified is a token that was verified: whose it is, until when it is valid, and by the
+// keys of which fetch. A caller shows the same token many times, and a signature takes
+// longer to check than most requests take.
+type verified struct {
+	principal *access.Principal
+	until     time.Time
+	fetch     int
+}
+
+// tokens are those verified last, by their SHA-256. The tokens themselves are not kept.
+type tokens struct {
+	*lru.Cache[[sha256.Size]byte, verified]
+}
+
+// get returns the principal of a token; nil if the token was not verified by these keys,
+// or has expired.
+func (t tokens) get(sum [sha256.Size]byte, fetch int, now time.Time) *access.Principal {
+	was, ok := t.Get(sum)
+	if !ok || was.fetch != fetch || !now.Before(was.until) {
+		return nil
+	}
+	p := *was.principal
+	return &p
 }
 
 // plain reports whether the header is that of an id token or an access token. A logout
@@ -232,7 +274,8 @@ func plain(h *jose.Header) bool {
 func (v *Verifier) checkSignature(ctx context.Context, token *jwt.JSONWebToken) error {
 	kid, algorithm := token.Headers[0].KeyID, token.Headers[0].Algorithm
 	signed := func() (ok, known bool) {
-		for _, key := range v.keys.all() {
+		all, _ := v.keys.all()
+		for _, key := range all {
 			if kid != "" && key.KeyID != kid {
 				continue
 			}
