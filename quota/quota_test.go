@@ -169,7 +169,7 @@ func TestMeter(t *testing.T) {
 	now := time.Date(2026, 5, 1, 22, 30, 0, 0, time.FixedZone("", -2*60*60)) // 0:30 of May 2 in UTC
 	refusedBy := func(m *quota.Meter, flag string) {
 		t.Helper()
-		err := m.Begin(t.Context(), "shop")
+		err := m.Begin(t.Context(), memory.Scope{App: "shop", User: "ann"})
 		refusal := (*memory.Refusal)(nil)
 		if !errors.As(err, &refusal) || refusal.Flag() != flag || memory.RetryAfter(err) != 23*time.Hour+30*time.Minute ||
 			!strings.Contains(err.Error(), "2026-05-03T00:00:00Z") {
@@ -178,27 +178,50 @@ func TestMeter(t *testing.T) {
 	}
 	begins := func(m *quota.Meter, app string) {
 		t.Helper()
-		if err := m.Begin(t.Context(), app); err != nil {
+		if err := m.Begin(t.Context(), memory.Scope{App: app, User: "bob"}); err != nil {
 			t.Error(err)
 		}
 	}
 	opts := &quota.Options{Now: func() time.Time { return now }}
-	calls := quota.NewMeter(quota.DayLimits{ModelCalls: 2}, opts)
+	calls := quota.NewMeter(quota.DayLimits{AppCalls: 2}, opts)
 	begins(calls, "shop")
 	begins(calls, "shop")
 	refusedBy(calls, "app-model-calls")
 	begins(calls, "bank")
-	tokens := quota.NewMeter(quota.DayLimits{ModelTokens: 100}, opts)
+	tokens := quota.NewMeter(quota.DayLimits{AppTokens: 100}, opts)
 	for range 2 {
 		begins(tokens, "shop")
-		if err := tokens.Add(t.Context(), "shop", 99); err != nil {
+		if err := tokens.Add(t.Context(), memory.Scope{App: "shop"}, 99); err != nil {
 			t.Error(err)
 		}
 	}
 	refusedBy(tokens, "app-model-tokens")
 	begins(tokens, "bank")
+	// Each user has a share of their own, within that of the app.
+	users := quota.NewMeter(quota.DayLimits{UserCalls: 1, UserTokens: 50, AppCalls: 4}, opts)
+	ann, bob := memory.Scope{App: "shop", User: "ann"}, memory.Scope{App: "shop", User: "bob"}
+	if err := users.Begin(t.Context(), ann); err != nil {
+		t.Error(err)
+	}
+	refusedBy(users, "user-model-calls")
+	if err := users.Add(t.Context(), bob, 60); err != nil {
+		t.Error(err)
+	}
+	if err := users.Begin(t.Context(), bob); err == nil || !strings.Contains(err.Error(), "-user-model-tokens") {
+		t.Errorf("tokens of a user: %v", err)
+	}
+	for _, user := range []string{"cleo", "dan", "eve"} {
+		if err := users.Begin(t.Context(), memory.Scope{App: "shop", User: user}); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := users.Begin(t.Context(), memory.Scope{App: "shop", User: "fay"}); err == nil ||
+		!strings.Contains(err.Error(), "-app-model-calls") {
+		t.Errorf("calls of an app: %v", err)
+	}
 	now = now.Add(23*time.Hour + 30*time.Minute)
 	begins(calls, "shop")
+	begins(users, "shop")
 	begins(tokens, "shop")
 	if quota.NewMeter(quota.DayLimits{}, nil) != nil {
 		t.Error("there is a meter without limits")

@@ -17,14 +17,15 @@ type modelMeter struct {
 	log   *slog.Logger
 }
 
-// meteredGenerator holds a model to the limits of the app that it is called for.
+// meteredGenerator holds a model to the limits of the app and the user that it is called
+// for.
 type meteredGenerator struct {
 	extract.Generator
 	by *modelMeter
 }
 
-// Generate implements extract.Generator. An app that has had its share of the day gets a
-// memory.Refusal, and the model is not called. A call that is for no app counts for
+// Generate implements extract.Generator. An app or a user that has had its share of the
+// day gets a memory.Refusal, and the model is not called. A call that is for no app counts for
 // none.
 func (m *meteredGenerator) Generate(ctx context.Context, p extract.Prompt) (extract.Answer, error) {
 	meter := m.by.meter.Load()
@@ -32,7 +33,7 @@ func (m *meteredGenerator) Generate(ctx context.Context, p extract.Prompt) (extr
 	if meter == nil || !known {
 		return m.Generator.Generate(ctx, p)
 	}
-	if err := meter.Begin(ctx, scope.App); err != nil {
+	if err := meter.Begin(ctx, scope); err != nil {
 		m.by.log.Debug("a model is not called", "model", m.Model(), "app", scope.App, "err", err)
 		return extract.Answer{}, err
 	}
@@ -43,7 +44,7 @@ func (m *meteredGenerator) Generate(ctx context.Context, p extract.Prompt) (extr
 	}
 	if tokens > 0 {
 		// The tokens are spent, whether or not the caller still waits.
-		if lost := meter.Add(context.WithoutCancel(ctx), scope.App, tokens); lost != nil {
+		if lost := meter.Add(context.WithoutCancel(ctx), scope, tokens); lost != nil {
 			m.by.log.Error("the tokens of a model's call are not counted", "app", scope.App, "err", lost)
 		}
 	}

@@ -27,7 +27,8 @@ func generated(s *modeltest.Server) (n int) {
 // after a restart.
 func TestModelQuota(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ flag, value string }{{"-app-model-calls", "1"}, {"-app-model-tokens", "100"}} {
+	for _, c := range []struct{ flag, value string }{{"-app-model-calls", "1"}, {"-app-model-tokens", "100"},
+		{"-user-model-calls", "1"}} {
 		t.Run(c.flag, func(t *testing.T) {
 			if left := time.Until(time.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)); left < 5*time.Minute {
 				t.Skip("the day of UTC ends, and another begins with new calls")

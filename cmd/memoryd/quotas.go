@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/quota"
@@ -12,7 +13,7 @@ import (
 // quotas are what one key, one app and one user may take and keep. A zero is none.
 type quotas struct {
 	quota.Limits                 // of requests
-	day          quota.DayLimits // of an app's calls of models
+	day          quota.DayLimits // of calls of models
 	keeps        ingest.Limits
 	sessions     int // of a user
 }
@@ -25,10 +26,13 @@ func quotaFlags(fs *flag.FlagSet, q *quotas) {
 	for _, f := range placeFlags(q) {
 		fs.IntVar(f.value, f.name, 0, "`REQUESTS` in progress at a time of one "+f.of+"; 0 is any number")
 	}
-	fs.Int64Var(&q.day.ModelCalls, "app-model-calls", 0,
-		"`CALLS` of the extractor, the reranker and the expander in a day (UTC) for one app; 0 is any number")
-	fs.Int64Var(&q.day.ModelTokens, "app-model-tokens", 0,
-		"`TOKENS` of these calls in a day (UTC) for one app; 0 is any number")
+	for _, f := range modelFlags(q) {
+		what := "`CALLS` of the extractor, the reranker and the expander"
+		if strings.HasSuffix(f.name, "tokens") {
+			what = "`TOKENS` of such calls"
+		}
+		fs.Int64Var(f.value, f.name, 0, what+" in a day (UTC) for one "+f.of+"; 0 is any number")
+	}
 	fs.IntVar(&q.keeps.Memories, "user-memories", 0, "`MEMORIES` of one user, turns included; 0 is any number")
 	fs.Int64Var(&q.keeps.Bytes, "user-bytes", 0, "`BYTES` of the memories of one user; 0 is any number")
 	fs.IntVar(&q.sessions, "user-sessions", 0, "`SESSIONS` of one user; 0 is any number")
@@ -48,6 +52,12 @@ func rateFlags(q *quotas) []limitFlag[*float64] {
 func placeFlags(q *quotas) []limitFlag[*int] {
 	return []limitFlag[*int]{{"key-requests", "key", &q.KeyRequests}, {"app-requests", "app", &q.AppRequests},
 		{"user-requests", "user", &q.UserRequests}}
+}
+
+func modelFlags(q *quotas) []limitFlag[*int64] {
+	return []limitFlag[*int64]{{"app-model-calls", "app", &q.day.AppCalls},
+		{"app-model-tokens", "app", &q.day.AppTokens}, {"user-model-calls", "user", &q.day.UserCalls},
+		{"user-model-tokens", "user", &q.day.UserTokens}}
 }
 
 // checkQuotas checks the limits of keys, apps and users.
@@ -74,10 +84,13 @@ func (c *config) checkQuotas() error {
 // countFlags are the limits of what models do in a day, and of what stores keep.
 func (c *config) countFlags() []limitFlag[int64] {
 	q := &c.quotas
-	return []limitFlag[int64]{{"app-model-calls", "app", q.day.ModelCalls},
-		{"app-model-tokens", "app", q.day.ModelTokens},
-		{"user-memories", "user", int64(q.keeps.Memories)}, {"user-bytes", "user", q.keeps.Bytes},
-		{"user-sessions", "user", int64(q.sessions)}}
+	var out []limitFlag[int64]
+	for _, f := range modelFlags(q) {
+		out = append(out, limitFlag[int64]{f.name, f.of, *f.value})
+	}
+	return append(out, limitFlag[int64]{"user-memories", "user", int64(q.keeps.Memories)},
+		limitFlag[int64]{"user-bytes", "user", q.keeps.Bytes},
+		limitFlag[int64]{"user-sessions", "user", int64(q.sessions)})
 }
 
 // shownQuotas are the limits for the log.

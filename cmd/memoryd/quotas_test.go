@@ -56,7 +56,7 @@ func TestQuotasTogether(t *testing.T) {
 // A limit out of its bounds is refused at start, by name.
 func TestBadQuotas(t *testing.T) {
 	for _, flag := range []string{"-key-rate=-1", "-app-rate=NaN", "-user-rate=0.0001", "-user-rate=+Inf", "-app-rate=10001",
-		"-key-requests=-1", "-app-requests=1000001", "-user-requests=1.5", "-user-memories=-1", "-app-model-calls=-1", "-app-model-tokens=-1", "-user-bytes=-1",
+		"-key-requests=-1", "-app-requests=1000001", "-user-requests=1.5", "-user-memories=-1", "-app-model-calls=-1", "-app-model-tokens=-1", "-user-model-calls=-1", "-user-model-tokens=-1", "-user-bytes=-1",
 		"-user-sessions=-1"} {
 		name, _, _ := strings.Cut(flag, "=")
 		runFails(t, name, 2, flag, "-data", t.TempDir(), "-listen", "127.0.0.1:0")

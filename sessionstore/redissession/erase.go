@@ -13,6 +13,7 @@ import (
 
 	"github.com/memoryd/memoryd/access"
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/quota"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
@@ -118,7 +119,14 @@ func (s *Store) erase(ctx context.Context, scope memory.Scope, id string) (out s
 // eraseQuotas removes what is counted of a user; see quota.Limiter.
 func (s *Store) eraseQuotas(ctx context.Context, scope memory.Scope) error {
 	of := quotaPrefix(scope.App) + "user/"
-	return s.kind(ctx, s.redis.Unlink(ctx, of+"rate/"+scope.User, of+"places/"+scope.User).Err())
+	if err := s.redis.Unlink(ctx, of+"rate/"+scope.User, of+"places/"+scope.User).Err(); err != nil {
+		return s.kind(ctx, err)
+	}
+	var fields []string
+	for _, name := range quota.UserAmounts(scope.User) {
+		fields = append(fields, "of:"+name) // see spend.lua
+	}
+	return s.kind(ctx, s.redis.HDel(ctx, quotaPrefix(scope.App)+"day", fields...).Err())
 }
 
 // EraseApp implements sessionstore.Eraser. The marks of its writes stay, which tell
