@@ -39,7 +39,8 @@ func (l Limits) Any() bool { return l != Limits{} }
 // last three are about what stores keep: those count it themselves.
 func Flags() []string {
 	return []string{"key-rate", "app-rate", "user-rate", "key-requests", "app-requests", "user-requests",
-		"app-model-calls", "app-model-tokens", "user-model-calls", "user-model-tokens", "user-memories", "user-bytes", "user-sessions"}
+		"app-model-calls", "app-model-tokens", "user-model-calls", "user-model-tokens", "user-memories", "user-bytes",
+		"user-sessions"}
 }
 
 // Gate is what a request passes: a bucket of tokens, or a room of places.
