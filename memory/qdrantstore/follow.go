@@ -277,7 +277,8 @@ func (f *follower) take(points []*qdrant.ScoredPoint, ix *index.Index) (changed 
 			h = readHead(p.GetPayload())
 		}
 	}
-	if !h.follows(f.last) {
+	leapt := f.last.n == 0 && h.n > int64(len(h.tokens)) // since the scope had no head; see leap
+	if leapt || !h.follows(f.last) {
 		if h.lacks(f.last) {
 			f.s.noteMissed(f.scope, f.last)
 		}

@@ -81,9 +81,9 @@ func (h *head) next() *head {
 	return &head{h.n + 1, tokens[:min(len(tokens), keptTokens)]}
 }
 
-// swap makes h the head of a scope, if that still is what was.
-func (h *head) swap(scope memory.Scope, was *head) *qdrant.PointsUpdateOperation {
-	p := &qdrant.PointStruct{
+// point writes h as the head of a scope.
+func (h *head) point(scope memory.Scope) *qdrant.PointStruct {
+	return &qdrant.PointStruct{
 		Id: headID(scope), Vectors: qdrant.NewVectorsMap(map[string]*qdrant.Vector{}),
 		Payload: map[string]*qdrant.Value{
 			changeField: qdrant.NewValueInt(changeNumber(scope, h.n)),
@@ -91,6 +91,11 @@ func (h *head) swap(scope memory.Scope, was *head) *qdrant.PointsUpdateOperation
 			tokensField: qdrant.NewValueString(strings.Join(h.tokens, " ")),
 		},
 	}
+}
+
+// swap makes h the head of a scope, if that still is what was.
+func (h *head) swap(scope memory.Scope, was *head) *qdrant.PointsUpdateOperation {
+	p := h.point(scope)
 	if was.n == 0 {
 		return insertOnly(p)
 	}

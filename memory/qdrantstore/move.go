@@ -320,6 +320,9 @@ func (m *move) retire(ctx context.Context, was *manifest, index memory.Indexer) 
 			return err
 		}
 	}
+	if err := m.moveRevocations(ctx); err != nil {
+		return err
+	}
 	done := drain
 	done.State = retired
 	return m.replace(ctx, &drain, &done)
