@@ -19,7 +19,7 @@ import (
 
 // Erased counts what an erasing has removed.
 type Erased struct {
-	Users     int `json:"users,omitempty"` // of an app
+	Users     int `json:"users,omitzero"` // of an app
 	Sessions  int `json:"sessions"`
 	Events    int `json:"events"`
 	Memories  int `json:"memories"` // facts and turns, deleted ones too

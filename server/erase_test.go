@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // inDir keeps the database of a server in a directory of its own.
@@ -253,5 +254,38 @@ func TestEraseApp(t *testing.T) {
 	if got := a.do("GET", "/v1/apps/other/users/user3/memories", nil); got.status != http.StatusOK ||
 		!strings.Contains(string(got.raw), "Lisbon") {
 		t.Errorf("the other app: %d %s", got.status, got.raw)
+	}
+}
+
+// What a worker has read before it was erased does not come back when the worker goes on.
+// The extractor waits meanwhile, as a slow model does.
+func TestEraseWhileExtracting(t *testing.T) {
+	for name, erase := range map[string]func(a *api, ann string){
+		"user":    func(a *api, ann string) { a.want(200, "DELETE", ann+"?confirm=ann", nil) },
+		"session": func(a *api, ann string) { a.want(200, "POST", ann+"/sessions/s1/erase", nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			slow := newGate()
+			a := start(t, inDir(dir), func(s *setup) { s.extractor = slow })
+			const ann = "/v1/apps/shop/users/ann"
+			events := []any{map[string]any{"id": "e1", "author": "user", "content": "I live in Quetzaltown."}}
+			op := a.want(202, "POST", ann+"/memories/ingest", map[string]any{"sessionId": "s1", "events": events})
+			for text(a.want(200, "GET", "/v1/operations/"+text(op, "id"), nil), "metadata", "state") != "RUNNING" {
+				time.Sleep(time.Millisecond)
+			}
+			erase(a, ann)
+			close(slow.open)
+			// The worker is over once it makes memories of another session of the user.
+			a.want(200, "POST", ann+"/memories/ingest?wait=true", map[string]any{"sessionId": "s2", "events": []any{
+				map[string]any{"id": "e2", "author": "user", "content": "I am allergic to peanuts."}}})
+			got := a.do("GET", ann+"/memories?history=true", nil).raw
+			if strings.Contains(string(got), "Quetzaltown") || !strings.Contains(string(got), "peanuts") {
+				t.Errorf("memories: %s", got)
+			}
+			if files := filesWith(t, dir, "Quetzaltown"); len(files) > 0 {
+				t.Errorf("the words are in %v", files)
+			}
+		})
 	}
 }
