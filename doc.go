@@ -82,6 +82,7 @@
 // [github.com/memoryd/memoryd/mcp] shows the memory of one scope to hosts of agents
 // over the Model Context Protocol: tools, resources, a prompt.
 // [github.com/memoryd/memoryd/server] is the HTTP API, a thin layer over the verbs.
+// [github.com/memoryd/memoryd/internal/aip160] reads the filters of its lists and searches.
 //
 // # Programs
 //

@@ -222,6 +222,7 @@ func testMemories(t *testing.T, c *client.Client) {
 	if _, err := u.Memories(ctx, memory.List{Filter: memory.Filter{SupersededBy: "x"}}); !errors.Is(err, memory.ErrInvalid) {
 		t.Errorf("a filter that the API lacks: %v", err)
 	}
+	testFilters(t, u, added.ID)
 	fact, forever := "Ann conducts a choir.", time.Duration(0)
 	changed := one(u.UpdateMemory(ctx, added.ID, client.Change{Fact: &fact, TTL: &forever}))
 	if changed.Fact != fact || changed.Revision != 2 || !changed.ExpireTime.IsZero() {

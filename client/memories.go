@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/memoryd/memoryd/internal/aip160"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -67,13 +68,13 @@ func (u *User) Memory(ctx context.Context, id string) (memory.Memory, error) {
 }
 
 // Memories reads a page of memories. Of list's filter it supports Kinds, Topics,
-// SessionID and History; a filter by another field is memory.ErrInvalid.
+// SessionID, History and Where; a filter by another field is memory.ErrInvalid.
 func (u *User) Memories(ctx context.Context, list memory.List) (memory.Page, error) {
 	var out memory.Page
 	f := list.Filter
 	if !f.Since.IsZero() || !f.Until.IsZero() || !f.AsOf.IsZero() || len(f.Metadata) > 0 || f.SupersededBy != "" {
 		return out, fmt.Errorf(
-			"%w: list memories: the filter has a field other than kinds, topics, session and history: use a search",
+			"%w: list memories: the filter has a field other than kinds, topics, session, history, where: use a search",
 			memory.ErrInvalid,
 		)
 	}
@@ -86,6 +87,9 @@ func (u *User) Memories(ctx context.Context, list memory.List) (memory.Page, err
 	}
 	if f.History {
 		q.Set("history", "true")
+	}
+	if f.Where != nil {
+		q.Set("filter", f.Where.String())
 	}
 	if list.Order != (memory.Order{}) {
 		order := list.Order.Field + " desc"
@@ -103,6 +107,10 @@ func (u *User) Memories(ctx context.Context, list memory.List) (memory.Page, err
 	err := u.do(ctx, call{method: http.MethodGet, path: "/memories", query: q, answer: &out, idempotent: true})
 	return out, err
 }
+
+// ParseFilter reads a filter, such as `metadata.priority >= 3 AND NOT topics:work`, for
+// the Where of a list. The error names the byte at which the filter is wrong.
+func ParseFilter(filter string) (memory.Where, error) { return aip160.Parse(filter, aip160.Memories) }
 
 // EachMemory yields memories in the order of a list, from as many pages as they take.
 // An error ends it.
@@ -216,6 +224,7 @@ type Search struct {
 	AsOf      time.Time       `json:"asOf,omitzero"`
 	SessionID string          `json:"sessionId,omitempty"`
 	Metadata  memory.Metadata `json:"metadata,omitempty"`
+	Filter    string          `json:"filter,omitempty"` // an expression; see ParseFilter
 	Explain   bool            `json:"explain,omitempty"`
 	// Lines asks a search for Match.Line, and for what a model is better shown once: a
 	// fact and its turn are one match.

@@ -26,12 +26,15 @@ type Filter struct {
 	History bool
 	// SupersededBy is the id of the memory that superseded these.
 	SupersededBy string
+	// Where is an expression that must hold as well; nil for none.
+	Where Where
 }
 
 // Match reports whether m passes f at now. It is the definition that backends
 // translate into their own filters.
 func (f *Filter) Match(m *Memory, now time.Time) bool {
-	return m.Live(now) && f.matchTime(m, now) && f.matchLabels(m) && f.matchMetadata(m)
+	return m.Live(now) && f.matchTime(m, now) && f.matchLabels(m) && f.matchMetadata(m) &&
+		(f.Where == nil || Holds(f.Where, m.Compare))
 }
 
 // CurrentAt is the time that f asks about: AsOf, or now where that is zero.
@@ -100,5 +103,8 @@ func (f *Filter) Validate() error {
 			return err
 		}
 	}
-	return f.Metadata.validate()
+	if err := f.Metadata.validate(); err != nil {
+		return err
+	}
+	return ValidateWhere(f.Where)
 }

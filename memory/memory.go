@@ -1,5 +1,5 @@
 // Package memory holds the nouns of long-term memory and the promises of the
-// store that keeps them: [Scope], [Memory], [Revision], [Query], [Store] and
+// store that keeps them: [Scope], [Memory], [Revision], [Query], [Where], [Store] and
 // the kinds of error. The rules that every store shares are functions here:
 // [DecidePut], [DecideDelete], [List.Paging], [Filter.Match], [Spans]. The
 // package imports the standard library alone.

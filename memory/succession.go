@@ -34,9 +34,14 @@ func (f *Filter) IsKey(m *Memory, now time.Time) bool {
 	return m.Kind == KindFact && m.Ended(f.CurrentAt(now)) && (f.AsOf.IsZero() || !m.KnownFrom().After(f.AsOf))
 }
 
-// LeavesOutFacts reports whether no fact can pass f.
+// LeavesOutFacts reports whether no fact can pass f, because of Kinds or of a comparison
+// of the kind that must hold.
 func (f *Filter) LeavesOutFacts() bool {
-	return len(f.Kinds) > 0 && !slices.Contains(f.Kinds, KindFact)
+	if len(f.Kinds) > 0 && !slices.Contains(f.Kinds, KindFact) {
+		return true
+	}
+	must, _ := Conjuncts(f.Where)
+	return slices.ContainsFunc(must, func(c Cmp) bool { return c.Field == FieldKind && !c.OfText(string(KindFact)) })
 }
 
 // Told is a set of turns, by session and event.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/memoryd/memoryd/access"
 	"github.com/memoryd/memoryd/ingest"
+	"github.com/memoryd/memoryd/internal/aip160"
 	"github.com/memoryd/memoryd/internal/strict"
 	"github.com/memoryd/memoryd/memory"
 )
@@ -59,6 +60,9 @@ func (s *Server) listMemories(c echo.Context, scope memory.Scope) error {
 		return err
 	}
 	var err error
+	if list.Where, err = aip160.Parse(c.QueryParam("filter"), aip160.Memories); err != nil {
+		return err
+	}
 	if list.History, err = boolParam(c, "history"); err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (s *Server) addRoutes() {
 	s.route("POST", memories+"/context", read, withScope(s.promptContext))
 	s.route("POST", memories, write, withScope(s.addMemory))
 	s.route("GET", memories, read, withScope(s.listMemories),
-		"kind", "topic", "sessionId", "history", "orderBy", "pageSize", "pageToken")
+		"kind", "topic", "sessionId", "filter", "history", "orderBy", "pageSize", "pageToken")
 	s.route("GET", oneMemory, read, withMemory(s.getMemory))
 	s.route("PATCH", oneMemory, write, withMemory(s.patchMemory))
 	s.route("DELETE", oneMemory, write, withMemory(s.deleteMemory))

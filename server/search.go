@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/memoryd/memoryd/appconfig"
+	"github.com/memoryd/memoryd/internal/aip160"
 	"github.com/memoryd/memoryd/internal/inflight"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/retrieve"
@@ -29,6 +30,7 @@ type searchBody struct {
 	AsOf      moment          `json:"asOf"`
 	SessionID string          `json:"sessionId"`
 	Metadata  memory.Metadata `json:"metadata"`
+	Filter    string          `json:"filter"`
 	Explain   bool            `json:"explain"`
 	Lines     bool            `json:"lines"`
 	TimeZone  timeZone        `json:"timeZone"`
@@ -52,6 +54,10 @@ func (b *searchBody) request(scope memory.Scope, app *appconfig.Config) (retriev
 	}
 	if b.MinScore != nil {
 		r.MinScore = *b.MinScore
+	}
+	var err error
+	if r.Filter.Where, err = aip160.Parse(b.Filter, aip160.Memories); err != nil {
+		return r, err
 	}
 	return r, checkScope(scope, b.App, b.User)
 }

@@ -38,9 +38,10 @@ func live(scope memory.Scope, now time.Time) *qdrant.Filter {
 	}
 }
 
-// filter is memory.Filter in Qdrant's terms; see Filter.Match.
-func filter(scope memory.Scope, f *memory.Filter, now time.Time) *qdrant.Filter {
-	out := live(scope, now)
+// filter is memory.Filter in Qdrant's terms; see Filter.Match. Complete says that it
+// passes exactly what f passes; if not, it passes more.
+func filter(scope memory.Scope, f *memory.Filter, now time.Time) (out *qdrant.Filter, complete bool) {
+	out = live(scope, now)
 	must := func(c *qdrant.Condition) { out.Must = append(out.Must, c) }
 	not := func(c *qdrant.Condition) { out.MustNot = append(out.MustNot, c) }
 	at := f.CurrentAt(now)
@@ -79,7 +80,7 @@ func filter(scope memory.Scope, f *memory.Filter, now time.Time) *qdrant.Filter 
 	for _, digest := range pairDigests(f.Metadata) {
 		must(qdrant.NewMatch("metadata", digest))
 	}
-	return out
+	return out, narrow(out, scope, f.Where)
 }
 
 // ended passes the facts of a scope that have ended at the time that a filter asks

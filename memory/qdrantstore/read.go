@@ -114,37 +114,63 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list *memory.List)
 	if err != nil {
 		return page, err
 	}
-	l := listing{s, list.Order, filter(scope, &list.Filter, s.opts.Now())}
-	cursors, err := l.read(ctx, paging)
-	if err != nil {
-		return page, err
-	}
-	cursors, page.NextPageToken = paging.Cut(cursors)
-	if len(cursors) == 0 {
-		return page, nil
-	}
-	ids := make([]string, len(cursors))
-	for i, c := range cursors {
-		ids[i] = c.ID
-	}
+	now := s.opts.Now()
+	passes, complete := filter(scope, &list.Filter, now)
+	l := listing{s, list.Order, passes}
 	var found []memory.Memory
 	bytes := int64(0)
-	for some := range slices.Chunk(ids, readTogether) {
-		if bytes > memory.MaxListBytes {
-			break // the rest is for other pages
+	// A page that is checked here needs more memories than it has.
+	for more := true; more && len(found) <= paging.Size && bytes <= memory.MaxListBytes; {
+		part := paging
+		if !complete {
+			part.Size = max(part.Size, readTogether)
 		}
-		records, err := s.read(ctx, scope, some, shownFields)
+		cursors, err := l.read(ctx, part)
 		if err != nil {
 			return page, err
 		}
-		for _, id := range some {
-			if r := records[id]; r != nil && !r.Deleted { // it was there a moment ago
-				found, bytes = append(found, r.Memory), bytes+r.Memory.Bytes()
+		cursors, page.NextPageToken = part.Cut(cursors)
+		if len(cursors) == 0 {
+			break
+		}
+		for some := range slices.Chunk(cursors, readTogether) {
+			if bytes > memory.MaxListBytes {
+				break // the rest is for other pages
+			}
+			memories, err := s.listed(ctx, scope, some)
+			if err != nil {
+				return page, err
+			}
+			for _, m := range memories {
+				if complete || list.Match(&m, now) {
+					found, bytes = append(found, m), bytes+m.Bytes()
+				}
 			}
 		}
+		paging.After = &cursors[len(cursors)-1]
+		more = !complete && page.NextPageToken != ""
 	}
 	page.Memories, page.NextPageToken = paging.Fit(list.Order, found, page.NextPageToken)
 	return page, nil
+}
+
+// listed reads the memories at some positions. One that was deleted a moment ago is left
+// out.
+func (s *Store) listed(ctx context.Context, scope memory.Scope, at []memory.Cursor) (out []memory.Memory, err error) {
+	ids := make([]string, len(at))
+	for i, c := range at {
+		ids[i] = c.ID
+	}
+	records, err := s.read(ctx, scope, ids, shownFields)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		if r := records[id]; r != nil && !r.Deleted {
+			out = append(out, r.Memory)
+		}
+	}
+	return out, nil
 }
 
 // readTogether is how many memories are read in one call: of the largest, a few

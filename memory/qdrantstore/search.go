@@ -121,8 +121,20 @@ func (sr *search) lists(ctx context.Context) error {
 	if sr.q.Limit <= 0 {
 		return nil
 	}
-	passes := filter(sr.scope, &sr.q.Filter, sr.now)
+	passes, complete := filter(sr.scope, &sr.q.Filter, sr.now)
 	queries := sr.listQueries(passes)
+	if !complete {
+		for _, query := range queries {
+			points, err := sr.sift(ctx, query)
+			if err != nil {
+				return err
+			}
+			if err := sr.take(points, sr.points); err != nil {
+				return err
+			}
+		}
+		queries = nil
+	}
 	if sr.q.Succession {
 		queries = append(queries, sr.listQueries(keys(sr.scope, &sr.q.Filter, sr.now))...)
 	}

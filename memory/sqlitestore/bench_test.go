@@ -145,3 +145,83 @@ func BenchmarkCold(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkWhere measures a search of 10,000 memories with an expression and without.
+func BenchmarkWhere(b *testing.B) {
+	db, err := sqlitedb.Open(filepath.Join(b.TempDir(), "memoryd.db"), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	s, err := sqlitestore.New(db, memory.Model{Embedder: "e", Dimension: 256, Analyzer: "words"}, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	scope := memory.Scope{App: "app", User: "ann"}
+	r := rand.New(rand.NewPCG(1, 2))
+	direction := func() []float32 {
+		v, square := make([]float32, 256), 0.0
+		for i := range v {
+			v[i] = float32(r.NormFloat64())
+			square += float64(v[i]) * float64(v[i])
+		}
+		for i := range v {
+			v[i] /= float32(math.Sqrt(square))
+		}
+		return v
+	}
+	for from := 0; from < 10_000; from += 500 {
+		var writes []memory.Write
+		for i := from; i < from+500; i++ {
+			terms := memory.Terms{}
+			var words []string
+			for range 20 {
+				words = append(words, fmt.Sprint("word", int(math.Pow(10_000, r.Float64()))))
+				terms[words[len(words)-1]]++
+			}
+			m := memory.Memory{
+				ID: uuid.NewString(), Scope: scope, Kind: memory.KindTurn, Author: "user",
+				Fact: strings.Join(words, " "), Timestamp: time.Unix(int64(i), 0),
+				Source:   memory.Source{SessionID: fmt.Sprint("session", i/20), EventIDs: []string{fmt.Sprint("e", i)}},
+				Metadata: memory.Metadata{"n": fmt.Append(nil, i), "name": fmt.Appendf(nil, `"name %d"`, i%100)},
+			}
+			writes = append(writes, memory.Write{Actor: "bench", Terms: terms, Vector: direction(), Memory: m})
+		}
+		if _, err := s.Put(b.Context(), scope, writes); err != nil {
+			b.Fatal(err)
+		}
+	}
+	number, err := memory.Number("9990")
+	if err != nil {
+		b.Fatal(err)
+	}
+	pattern, err := memory.Pattern(`word9[0-9]+ word1[0-9]* `)
+	if err != nil {
+		b.Fatal(err)
+	}
+	metadata := func(key string, op memory.Op, v memory.Value) memory.Where {
+		return memory.Cmp{Field: memory.FieldMetadata, Key: key, Op: op, Value: v}
+	}
+	for _, c := range []struct {
+		name  string
+		where memory.Where
+	}{
+		{"none", nil},
+		{"time", memory.Cmp{Field: memory.FieldTimestamp, Op: memory.OpAtLeast, Value: memory.Time(time.Unix(9990, 0))}},
+		{"number", metadata("n", memory.OpAtLeast, number)},
+		{"text", metadata("name", memory.OpEqual, memory.Text("name 7"))},
+		{"part", memory.Cmp{Field: memory.FieldFact, Op: memory.OpHas, Value: memory.Text("word999 ")}},
+		{"pattern", memory.Cmp{Field: memory.FieldFact, Op: memory.OpMatches, Value: pattern}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			q := memory.Query{Filter: memory.Filter{Where: c.where}, Terms: []string{"word1", "word2", "word30", "word400"},
+				Vector: direction(), Limit: 100, Context: 2, Cited: true, Succession: true, Sessions: true}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := s.Search(b.Context(), scope, q); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -71,7 +71,7 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list memory.List) 
 // listQuery has SQLite order the memories, and narrow them as far as it has
 // columns for. The caller applies the whole filter.
 func listQuery(scope memory.Scope, list *memory.List, after *memory.Cursor) (string, []any) {
-	column := orderColumns[list.Order.Field]
+	by := orderColumns[list.Order.Field]
 	dir, beyond := "DESC", "<"
 	if list.Order.Ascending {
 		dir, beyond = "ASC", ">"
@@ -83,7 +83,7 @@ func listQuery(scope memory.Scope, list *memory.List, after *memory.Cursor) (str
 		args = append(args, arg...)
 	}
 	if after != nil {
-		and(`(`+column+`, id) `+beyond+` (?, ?)`, after.At, after.ID)
+		and(`(`+by+`, id) `+beyond+` (?, ?)`, after.At, after.ID)
 	}
 	if list.SessionID != "" {
 		and(`session = ?`, list.SessionID)
@@ -97,6 +97,43 @@ func listQuery(scope memory.Scope, list *memory.List, after *memory.Cursor) (str
 	if !list.Until.IsZero() {
 		and(`timestamp <= ?`, list.Until.UnixMicro())
 	}
+	must, _ := memory.Conjuncts(list.Where)
+	for _, c := range must {
+		if cond, arg := column(c); cond != "" {
+			and(cond, arg)
+		}
+	}
 	return `SELECT id, doc FROM memories WHERE ` + strings.Join(where, ` AND `) +
-		` ORDER BY ` + column + ` ` + dir + `, id ` + dir, args
+		` ORDER BY ` + by + ` ` + dir + `, id ` + dir, args
+}
+
+// comparedColumns are the columns of fields that an expression compares.
+var comparedColumns = map[string]string{
+	memory.FieldID: "id", memory.FieldKind: "kind", memory.FieldSession: "session",
+	memory.FieldTimestamp: "timestamp", memory.FieldCreateTime: "create_time", memory.FieldUpdateTime: "update_time",
+}
+
+// column is a condition that holds wherever c does, and its argument; "" if there is
+// none. Times in columns are cut to microseconds, so it keeps a little too much.
+func column(c memory.Cmp) (cond string, arg any) {
+	name := comparedColumns[c.Field]
+	if name == "" {
+		return "", nil
+	}
+	if text, ok := c.Value.AsText(); ok && (c.Op == memory.OpEqual || c.Op == memory.OpNot) {
+		return name + ` ` + string(c.Op) + ` ?`, text
+	}
+	t, ok := c.Value.AsTime()
+	if !ok {
+		return "", nil
+	}
+	switch c.Op {
+	case memory.OpEqual:
+		return name + ` = ?`, t.UnixMicro()
+	case memory.OpLess, memory.OpAtMost:
+		return name + ` <= ?`, t.UnixMicro()
+	case memory.OpMore, memory.OpAtLeast:
+		return name + ` >= ?`, t.UnixMicro()
+	}
+	return "", nil
 }

@@ -279,6 +279,9 @@ func (m *model) filter() memory.Filter {
 			f.SupersededBy = pick(m, modelNames)
 		}
 	}
+	if m.chance(25) {
+		f.Where = m.where(2)
+	}
 	return f
 }
 

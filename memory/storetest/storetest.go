@@ -24,7 +24,9 @@
 //     that was read.
 //   - List takes [memory.List.Paging], the order of [memory.Order.Compare], and
 //     [memory.Paging.Cut].
-//   - Filters of the backend's own are translations of [memory.Filter.Match].
+//   - Filters of the backend's own are translations of [memory.Filter.Match]. They
+//     may narrow by [memory.Conjuncts] of an expression; the rest is checked by Match,
+//     before the limit.
 //   - Search takes the weights of [memory.IDF] and [memory.Saturate], finds the
 //     turns that facts cite with [memory.Citations], orders turns by
 //     [memory.CompareTurns], and cuts runs with [memory.Spans].
@@ -78,6 +80,7 @@ func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
 		{"Delete", deleteCases()},
 		{"List", listCases()},
 		{"Filter", filterCases()},
+		{"Where", whereCases()},
 		{"Search", searchCases()},
 		{"Context", contextCases()},
 		{"Succession", successionCases()},
