@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -18,6 +20,9 @@ func (db *DB) Migrate(component string, steps ...string) error {
 	version := 0
 	read := func(row *sql.Row) error {
 		err := row.Scan(&version)
+		if code(err) == sqlite3.SQLITE_ERROR { // every memoryd has made this table so
+			return errDamagedFile(db.path, err.Error())
+		}
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}

@@ -69,6 +69,9 @@ func (s *Store) Get(ctx context.Context, key sessionstore.Key, get sessionstore.
 		out.LastUpdateTime = sessionstore.FromMicros(row.updateTime)
 		return readPage(ctx, preparedTx{tx, s.prepared, s.db}, out, row, get, at)
 	})
+	if damage := s.db.Damaged(); damage != nil && errors.Is(err, memory.ErrNotFound) {
+		err = damage // it may be there, and not be found
+	}
 	if err != nil {
 		return nil, key.Wrap("get", err)
 	}
