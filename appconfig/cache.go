@@ -76,8 +76,8 @@ func (c *Cache) entry(app string) (*cached, *Config) {
 
 // Of returns the configuration of an app as it was within the last second. It fails if
 // the store does: memories that were made by other rules than the app's could hold what
-// its owner wants kept nowhere. Of reads as memoryd itself, whoever the principal in ctx
-// is. The caller may not change the result.
+// its owner wants kept nowhere. Of reads as memoryd itself, also for a principal that
+// may not. The caller may not change the result.
 func (c *Cache) Of(ctx context.Context, app string) (*Config, error) {
 	e, config := c.entry(app)
 	if config != nil {
