@@ -103,7 +103,7 @@ func (s *Service) warnUnheeded(app string, fields []string) {
 
 // expire has the memories of a plan expire as the configuration or the request says, from
 // now on. It does so before the plan is stored, so that a retry writes the same times.
-// What a client has said of the expiry of a memory stays.
+// The expiry that a client has set stays.
 func (s *Service) expire(ctx context.Context, b *batch, changes []consolidate.Change) ([]consolidate.Change, error) {
 	created, updated := b.ttl.Created.Duration, b.ttl.Updated.Duration
 	if created == 0 && updated == 0 {

@@ -12,9 +12,9 @@ import (
 
 // Erasing is not deleting: nothing of it is kept. Sessions are erased first, so that
 // there is nothing left to make memories of. The lives of the sessions are revoked next,
-// so that the memory store refuses what a worker still writes of the events that it has
-// read, in whichever process it is. What such a worker has written before that is
-// erased last, with all other memories. A call that fails or is cut off has erased a
+// so that the memory store refuses a worker, of this process or another, that still
+// writes of the events that it has read. Memories are erased last, so that those which a
+// worker has written before go too. A call that fails or is cut off has erased a
 // part, and is repeated.
 
 // Erased counts what an erasing has removed.

@@ -20,7 +20,7 @@ const drain = 20 * time.Second
 
 // Run processes requests until ctx is done, then lets the batches that have
 // begun finish, for at most drain, and the reads of operations whose watchers have
-// left, and returns. What it does counts as done by memoryd itself.
+// left, and returns. It acts as memoryd itself.
 func (s *Service) Run(ctx context.Context) {
 	ctx = access.With(ctx, access.System)
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))

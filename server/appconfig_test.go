@@ -51,7 +51,7 @@ func (a *api) facts() (out []string) {
 }
 
 // A configuration has a revision, and a change of an older one is refused. An app without
-// one has the defaults. What is wrong is refused by the name of its field.
+// one has the defaults. A refusal names the wrong field.
 func TestConfig(t *testing.T) {
 	a := start(t)
 	none := a.want(200, "GET", configPath, nil)
@@ -96,7 +96,7 @@ func TestConfigGuardedAndAudited(t *testing.T) {
 			}
 		}
 	}
-	// Who may not read the configuration is served by it all the same.
+	// It also serves a key that may not read it.
 	a.want(200, "GET", scope+"/memories", nil, "Authorization", "Bearer "+user)
 	a.want(200, "PUT", configPath, `{"audit":{"reads":true}}`, "Authorization", "Bearer "+owner)
 	a.want(200, "POST", scope+"/memories/search", `{"query":"tea"}`, "Authorization", "Bearer "+user)

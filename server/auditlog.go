@@ -19,7 +19,7 @@ import (
 )
 
 // AuditOptions configure the audit log. It is kept once callers show keys: before that
-// there is nobody to tell apart.
+// all callers are one.
 type AuditOptions struct {
 	// To keeps the entries. Defaults to none: then there is no audit log.
 	To access.Audit

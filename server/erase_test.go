@@ -257,7 +257,7 @@ func TestEraseApp(t *testing.T) {
 	}
 }
 
-// What a worker has read before it was erased does not come back when the worker goes on.
+// A worker that goes on after an erasing does not bring back the words that it had read.
 // The extractor waits meanwhile, as a slow model does.
 func TestEraseWhileExtracting(t *testing.T) {
 	for name, erase := range map[string]func(a *api, ann string){

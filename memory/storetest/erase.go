@@ -216,8 +216,8 @@ func eraseAgain(b *bank) {
 	}
 }
 
-// What is left does not name what was erased, and stays as it was otherwise: what an
-// erased fact had superseded is still history.
+// The memories that are left do not name an erased one, and stay as they were otherwise:
+// a fact that an erased one had superseded is still history.
 func eraseLinks(b *bank) {
 	old, told := fact("old", "tea"), turn("t1", "s1", 0, "milk")
 	old.SupersededBy, old.ValidTo = "new-okapi", start.Add(time.Minute)

@@ -267,7 +267,7 @@ func wherePages(b *bank) {
 	}
 }
 
-// An expression and the other fields of a filter must both hold. What is history is
+// An expression and the other fields of a filter must both hold. History is
 // hidden unless the filter asks for it.
 func whereWithOthers(b *bank) {
 	a, c := fact("a", "tea"), fact("c", "tea")

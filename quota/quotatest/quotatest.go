@@ -99,7 +99,7 @@ func testBucket(f *fixture, _ Harness, now *clock) {
 	f.refused("shop", 0, time.Hour, bucket)
 }
 
-// A clock that goes back makes a bucket empty, and no more than empty.
+// A clock that goes back empties a bucket, and its wait is that of an empty one.
 func testClockBack(f *fixture, _ Harness, now *clock) {
 	f.pass("shop", bucket)
 	now.advance(-30 * 24 * time.Hour)
