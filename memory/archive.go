@@ -23,6 +23,7 @@ type Step struct {
 	Time      time.Time `json:"time"`
 	Actor     string    `json:"actor"`
 	Operation string    `json:"operation,omitempty"`
+	Labels    Labels    `json:"labels,omitempty"`
 	Memory    Memory    `json:"memory"`
 }
 
@@ -91,6 +92,9 @@ func (st *Step) validate(m *Memory) error {
 		return err
 	}
 	if err := st.Memory.Validate(); err != nil {
+		return err
+	}
+	if err := st.Labels.Validate("labels"); err != nil {
 		return err
 	}
 	if st.Memory.ID != m.ID || st.Memory.Scope != m.Scope {

@@ -68,7 +68,8 @@ func DecidePut(w *Write, current *Current, now time.Time) Decision {
 		Outcome: Outcome{Memory: m, Changed: true},
 		Effect:  AddRevision,
 		Step: Step{
-			Revision: m.Revision, Action: action, Time: now, Actor: w.Actor, Operation: w.Operation, Memory: m,
+			Revision: m.Revision, Action: action, Time: now, Actor: w.Actor, Operation: w.Operation,
+			Labels: w.Labels.stored(), Memory: m,
 		},
 	}
 }
@@ -96,7 +97,8 @@ func DecideDelete(r Removal, current *Current, now time.Time) Decision {
 		Outcome: out, // as it last was
 		Effect:  AddRevision,
 		Step: Step{
-			Revision: gone.Revision, Action: Deleted, Time: now, Actor: r.Actor, Operation: r.Operation, Memory: gone,
+			Revision: gone.Revision, Action: Deleted, Time: now, Actor: r.Actor, Operation: r.Operation,
+			Labels: r.Labels.stored(), Memory: gone,
 		},
 	}
 }

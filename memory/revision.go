@@ -24,6 +24,7 @@ type Revision struct {
 	CreateTime time.Time `json:"createTime"`
 	Actor      string    `json:"actor"`               // "client", or the name of the extractor
 	Operation  string    `json:"operation,omitempty"` // id of the ingestion that made it
+	Labels     Labels    `json:"labels,omitempty"`    // of who asked for the change
 	Memory     Memory    `json:"-"`                   // the whole memory at that step
 }
 
@@ -34,7 +35,7 @@ func RevisionsOf(history []Step) []Revision {
 	for i, st := range history {
 		out[len(history)-1-i] = Revision{
 			Revision: st.Revision, Action: st.Action, Fact: st.Memory.Fact, CreateTime: st.Time,
-			Actor: st.Actor, Operation: st.Operation, Memory: st.Memory,
+			Actor: st.Actor, Operation: st.Operation, Labels: st.Labels, Memory: st.Memory,
 		}
 	}
 	return out

@@ -19,6 +19,8 @@ type Write struct {
 	Vector []float32
 	// Actor and Operation go into the revision.
 	Actor, Operation string
+	// Labels go into the revision too. A repetition adds none.
+	Labels Labels
 	// Life names what the write was made of, so that it is refused once that was erased:
 	// a life of a session. It is "" for a write that a client makes itself.
 	Life string
@@ -35,6 +37,9 @@ func ValidateWrites(scope Scope, writes []Write, dimension int) error {
 		}
 		if w.Memory.Scope != scope {
 			return fmt.Errorf("%w: memory %q is of another scope", ErrInvalid, w.Memory.ID)
+		}
+		if err := w.Labels.Validate("labels"); err != nil {
+			return err
 		}
 		if len(w.Life) > MaxLife {
 			return ValidateLives([]string{w.Life})
@@ -55,6 +60,7 @@ type Removal struct {
 	ID               string
 	Expect           int64 // the revision it was decided on; 0 for whichever is current
 	Actor, Operation string
+	Labels           Labels // of the revision, valid ones
 }
 
 // Outcome is the result of one Write or Removal.

@@ -92,7 +92,7 @@ func TestCheckFile(t *testing.T) {
 		{"memories", "unreadable", "", `UPDATE memories SET doc = x'7b7d00ffffffff' WHERE n = ` + turn},
 		{"memories", "unreadable", "", `UPDATE memories SET doc = substr(doc, 1, 20) WHERE n = ` + fact},
 		{"memories", "memory", "", `DELETE FROM revisions WHERE memory = ` + fact},
-		{"memories", "memory", "no memory", `INSERT INTO revisions SELECT 99999, revision, action, time, actor, operation, doc FROM revisions LIMIT 1`},
+		{"memories", "memory", "no memory", `INSERT INTO revisions (memory, revision, action, time, actor, operation, doc) SELECT 99999, revision, action, time, actor, operation, doc FROM revisions LIMIT 1`},
 		{"memories", "memory", "no scope", `DELETE FROM scopes WHERE user = 'u1'`},
 		{"memories", "memory-index", "", `UPDATE memories SET session = 'other' WHERE n = ` + turn},
 		{"memories", "turn-missing", "s1", `DELETE FROM memories WHERE kind = 'turn' AND session = 's1'`},

@@ -37,6 +37,7 @@ type step struct {
 	Time      time.Time       `json:"time"`
 	Actor     string          `json:"actor"`
 	Operation string          `json:"operation,omitempty"`
+	Labels    memory.Labels   `json:"labels,omitempty"`
 	Write     string          `json:"write"`
 	Doc       json.RawMessage `json:"doc,omitempty"`
 }
@@ -44,7 +45,8 @@ type step struct {
 // newStep is a revision without its memory.
 func newStep(st *memory.Step, write string) step {
 	return step{
-		Revision: st.Revision, Action: st.Action, Time: st.Time, Actor: st.Actor, Operation: st.Operation, Write: write,
+		Revision: st.Revision, Action: st.Action, Time: st.Time, Actor: st.Actor, Operation: st.Operation,
+		Labels: st.Labels, Write: write,
 	}
 }
 
@@ -111,7 +113,8 @@ func (st *step) read() (memory.Step, error) {
 // of gives a step of a memory as a memory.Step.
 func (st *step) of(m memory.Memory) memory.Step {
 	return memory.Step{
-		Revision: st.Revision, Action: st.Action, Time: st.Time, Actor: st.Actor, Operation: st.Operation, Memory: m,
+		Revision: st.Revision, Action: st.Action, Time: st.Time, Actor: st.Actor, Operation: st.Operation,
+		Labels: st.Labels, Memory: m,
 	}
 }
 

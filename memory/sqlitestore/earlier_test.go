@@ -33,6 +33,7 @@ func TestBeforeKeys(t *testing.T) {
 	if err := db.Write(t.Context(), sqlitedb.For(memory.Scope{}), func(tx *sqlitedb.Tx) error {
 		_, err := tx.Exec(`ALTER TABLE memory_model DROP COLUMN keys; ALTER TABLE next_model DROP COLUMN keys;
 			DROP TABLE companion; DROP TABLE revoked;
+			ALTER TABLE revisions DROP COLUMN labels;
 			UPDATE schema_versions SET version = 2 WHERE component = 'memories'`)
 		return err
 	}); err != nil {

@@ -32,6 +32,11 @@ func CheckRow(table string, row map[string]any) error {
 		}
 		return checkIndexed(row)
 	case "revisions":
+		if labels, _ := row["labels"].([]byte); labels != nil {
+			if err := decode(labels, new(memory.Labels)); err != nil {
+				return fmt.Errorf("its labels: %w", err)
+			}
+		}
 		if doc == nil {
 			return nil
 		}
@@ -67,7 +72,8 @@ func Salvage(model Model) salvage.Component {
 		Tables: Tables(),
 		Skip:   []string{"next_model", "memory_behind"}, // a move to another model begins again
 		Migrate: func(db *sqlitedb.DB) error {
-			return db.Migrate(component, schema, schemaMoves, schemaKeys, schemaSeals, schemaCompanion)
+			return db.Migrate(component, schema, schemaMoves, schemaKeys, schemaSeals, schemaCompanion,
+				schemaRevoked, schemaLabels)
 		},
 		Mend:    mendRow,
 		Indexes: []salvage.Index{{Name: "sqlite_autoindex_memories_1", See: lostMemory}},
@@ -136,7 +142,7 @@ func finishSalvage(tx *sqlitedb.Tx, model Model) (notes []string, err error) {
 			OR revision > (SELECT m.revision FROM memories m WHERE m.n = memory)
 			OR doc IS NULL AND revision <> (SELECT m.revision FROM memories m WHERE m.n = memory)`,
 			"%d revisions were dropped: the memory they belong to is lost"},
-		{`INSERT OR IGNORE INTO revisions SELECT n, revision, iif(deleted, 'DELETED', iif(revision = 1, 'CREATED',
+		{`INSERT OR IGNORE INTO revisions (memory, revision, action, time, actor, operation, doc) SELECT n, revision, iif(deleted, 'DELETED', iif(revision = 1, 'CREATED',
 			'UPDATED')), update_time, 'memoryd recover', '', NULL FROM memories`,
 			"%d memories got a revision in place of the one that is lost"},
 		{`UPDATE revisions SET doc = NULL WHERE doc IS NOT NULL

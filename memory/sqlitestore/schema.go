@@ -88,6 +88,9 @@ ALTER TABLE next_model ADD COLUMN keys TEXT NOT NULL DEFAULT '';
 // read such values, from opening the file.
 const schemaSeals = `SELECT 1`
 
+// Revisions have had labels since this step: names to values as JSON, sealed, or NULL.
+const schemaLabels = `ALTER TABLE revisions ADD COLUMN labels BLOB`
+
 // place is the columns of one set of words and vectors.
 type place struct{ terms, vector string }
 

@@ -71,7 +71,7 @@ func New(db *sqlitedb.DB, model Model, opts *Options) (*Store, error) {
 	}
 	s.cache = index.NewCache(opts.CacheBytes, s.load)
 	if err := db.Migrate(component, schema, schemaMoves, schemaKeys, schemaSeals, schemaCompanion,
-		schemaRevoked); err != nil {
+		schemaRevoked, schemaLabels); err != nil {
 		return nil, err
 	}
 	return s, s.claim()
@@ -241,7 +241,7 @@ func (s *Store) Revisions(ctx context.Context, scope memory.Scope, id string, be
 // readRevisions reads the revisions of the memory n below a number, newest first, one
 // more than Revisions returns if there are so many.
 func readRevisions(ctx context.Context, tx *sql.Tx, n, before int64) (out []memory.Revision, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT r.revision, r.action, r.time, r.actor, r.operation, coalesce(r.doc, m.doc)
+	rows, err := tx.QueryContext(ctx, `SELECT `+stepColumns+`
 		FROM memories m JOIN revisions r ON r.memory = m.n
 		WHERE m.n = ? AND r.revision < ? ORDER BY r.revision DESC`, n, before)
 	if err != nil {
@@ -260,12 +260,20 @@ func readRevisions(ctx context.Context, tx *sql.Tx, n, before int64) (out []memo
 	return out, rows.Err()
 }
 
+// stepColumns are those of revisions r and memories m that scanStep reads.
+const stepColumns = `r.revision, r.action, r.time, r.actor, r.operation, r.labels, coalesce(r.doc, m.doc)`
+
 // scanStep reads a revision, its memory last.
 func scanStep(rows *sql.Rows) (st memory.Step, err error) {
 	var at int64
-	var doc []byte
-	if err := rows.Scan(&st.Revision, &st.Action, &at, &st.Actor, &st.Operation, &doc); err != nil {
+	var labels, doc []byte
+	if err := rows.Scan(&st.Revision, &st.Action, &at, &st.Actor, &st.Operation, &labels, &doc); err != nil {
 		return st, err
+	}
+	if labels != nil {
+		if err := decode(labels, &st.Labels); err != nil {
+			return st, fmt.Errorf("labels of revision %d: %w", st.Revision, err)
+		}
 	}
 	st.Time = time.UnixMicro(at).UTC()
 	if err := decode(doc, &st.Memory); err != nil {
@@ -277,7 +285,7 @@ func scanStep(rows *sql.Rows) (st memory.Step, err error) {
 // readHistory reads the revisions of one memory, oldest first. The condition is
 // on table memories.
 func readHistory(ctx context.Context, tx *sql.Tx, condition string, args ...any) (out []memory.Step, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT r.revision, r.action, r.time, r.actor, r.operation, coalesce(r.doc, m.doc)
+	rows, err := tx.QueryContext(ctx, `SELECT `+stepColumns+`
 		FROM (SELECT n, doc FROM memories WHERE `+condition+`) m JOIN revisions r ON r.memory = m.n
 		ORDER BY r.revision`, args...)
 	if err != nil {

@@ -190,8 +190,16 @@ func keepDoc(tx *sqlitedb.Tx, was *row) error {
 // insertStep adds a revision to the history of row n. The doc is nil for the
 // current revision.
 func insertStep(tx *sqlitedb.Tx, n int64, st *memory.Step, doc []byte) error {
-	_, err := tx.Exec(`INSERT INTO revisions VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		n, st.Revision, st.Action, st.Time.UnixMicro(), st.Actor, st.Operation, doc)
+	var labels []byte
+	if len(st.Labels) > 0 {
+		var err error
+		if labels, err = seal(memory.EncodeJSON(st.Labels)); err != nil {
+			return err
+		}
+	}
+	_, err := tx.Exec(`INSERT INTO revisions (memory, revision, action, time, actor, operation, doc, labels)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		n, st.Revision, st.Action, st.Time.UnixMicro(), st.Actor, st.Operation, doc, labels)
 	return err
 }
 

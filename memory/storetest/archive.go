@@ -57,7 +57,9 @@ func (b *bank) furnish() {
 	b.put(update(fact("f", "tea again"), 2))
 	// More revisions than stores read or write in one call.
 	for i := range int64(120) {
-		b.put(update(fact("often", fmt.Sprint("tea ", i)), i))
+		w := update(fact("often", fmt.Sprint("tea ", i)), i)
+		w.Labels = memory.Labels{"i": fmt.Sprint(i)}
+		b.put(w)
 	}
 	// The same id in another scope.
 	other := fact("m", "another's tea")

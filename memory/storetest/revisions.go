@@ -15,6 +15,7 @@ func revisionCases() []testCase {
 		{"History", history},
 		{"Deletion", deletionRevision},
 		{"ActorOfEach", actorOfEach},
+		{"Labels", revisionLabels},
 		{"NotFound", revisionsNotFound},
 		{"Expired", expiredHistory},
 		{"Scopes", revisionsOfScopes},
@@ -87,6 +88,47 @@ func actorOfEach(b *bank) {
 		got = append(got, r.Actor)
 	}
 	b.same("actors", got, []string{"", "first"})
+}
+
+// Labels are of the revision that was made with them. Later revisions have none of them,
+// and neither a repetition nor an aborted write changes any.
+func revisionLabels(b *bank) {
+	labelled := func(w memory.Write, labels memory.Labels) memory.Write {
+		w.Labels = labels
+		return w
+	}
+	first := memory.Labels{"release": "7", "é <&> \"x\"": ""}
+	b.put(labelled(write(fact("m", "tea")), first))
+	b.try(labelled(write(fact("m", "tea")), memory.Labels{"release": "8"}))
+	b.try(labelled(write(fact("m", "milk")), memory.Labels{"release": "9"}))
+	b.put(labelled(update(fact("m", "milk"), 1), memory.Labels{}))
+	b.put(labelled(update(fact("m", "water"), 2), memory.Labels{"release": "10"}))
+	b.tryRemove(memory.Removal{ID: "m", Labels: memory.Labels{"why": "wrong"}})
+	first["release"] = "changed by the caller"
+	want := []memory.Labels{{"why": "wrong"}, {"release": "10"}, nil, {"release": "7", "é <&> \"x\"": ""}}
+	check := func() {
+		b.Helper()
+		var got []memory.Labels
+		for _, r := range b.revisions(ann, "m") {
+			got = append(got, r.Labels)
+		}
+		b.same("labels", got, want)
+	}
+	check()
+	b.reopen()
+	check()
+	many := memory.Labels{}
+	for i := range memory.MaxLabels + 1 {
+		many[fmt.Sprint(i)] = ""
+	}
+	long := strings.Repeat("x", memory.MaxLabel)
+	b.put(labelled(write(fact("n", "tea")), memory.Labels{long: long}))
+	for _, bad := range []memory.Labels{many, {"": "x"}, {long + "x": ""}, {"x": long + "x"}, {"x": "\n"}, {"\xff": ""}} {
+		_, err := b.store.Put(b.Context(), ann, []memory.Write{labelled(write(fact("bad", "tea")), bad)})
+		if !errors.Is(err, memory.ErrInvalid) {
+			b.Errorf("labels %.40q: error %v, want ErrInvalid", bad, err)
+		}
+	}
 }
 
 // A memory that never was has no history: ErrNotFound, in an empty scope and in
