@@ -142,7 +142,8 @@ func finishSalvage(tx *sqlitedb.Tx, model Model) (notes []string, err error) {
 			OR revision > (SELECT m.revision FROM memories m WHERE m.n = memory)
 			OR doc IS NULL AND revision <> (SELECT m.revision FROM memories m WHERE m.n = memory)`,
 			"%d revisions were dropped: the memory they belong to is lost"},
-		{`INSERT OR IGNORE INTO revisions (memory, revision, action, time, actor, operation, doc) SELECT n, revision, iif(deleted, 'DELETED', iif(revision = 1, 'CREATED',
+		{`INSERT OR IGNORE INTO revisions (memory, revision, action, time, actor, operation, doc)
+			SELECT n, revision, iif(deleted, 'DELETED', iif(revision = 1, 'CREATED',
 			'UPDATED')), update_time, 'memoryd recover', '', NULL FROM memories`,
 			"%d memories got a revision in place of the one that is lost"},
 		{`UPDATE revisions SET doc = NULL WHERE doc IS NOT NULL

@@ -123,7 +123,9 @@ func revisionLabels(b *bank) {
 	}
 	long := strings.Repeat("x", memory.MaxLabel)
 	b.put(labelled(write(fact("n", "tea")), memory.Labels{long: long}))
-	for _, bad := range []memory.Labels{many, {"": "x"}, {long + "x": ""}, {"x": long + "x"}, {"x": "\n"}, {"\xff": ""}} {
+	for _, bad := range []memory.Labels{
+		many, {"": "x"}, {long + "x": ""}, {"x": long + "x"}, {"x": "\n"}, {"\xff": ""},
+	} {
 		_, err := b.store.Put(b.Context(), ann, []memory.Write{labelled(write(fact("bad", "tea")), bad)})
 		if !errors.Is(err, memory.ErrInvalid) {
 			b.Errorf("labels %.40q: error %v, want ErrInvalid", bad, err)
