@@ -34,15 +34,22 @@ func (u *User) Ingest(ctx context.Context, session string, events []Event, wait 
 
 // Fact is a statement that a client adds itself.
 type Fact struct {
-	Fact      string          `json:"fact"`
-	Topics    []string        `json:"topics,omitempty"`
-	Metadata  memory.Metadata `json:"metadata,omitempty"`
-	TTL       time.Duration   `json:"-"` // 0 never expires
-	ValidFrom time.Time       `json:"validFrom,omitzero"`
+	// ID is the ID that the memory is to have; "" has memoryd choose one. See AddMemory.
+	ID          string          `json:"id,omitempty"`
+	Fact        string          `json:"fact"`
+	DisplayName string          `json:"displayName,omitempty"` // up to 256 bytes
+	Description string          `json:"description,omitempty"` // up to 4 KiB
+	Topics      []string        `json:"topics,omitempty"`
+	Metadata    memory.Metadata `json:"metadata,omitempty"`
+	TTL         time.Duration   `json:"-"`                   // 0 is that of the app's configuration, or no end
+	ExpireTime  time.Time       `json:"expireTime,omitzero"` // in place of TTL
+	ValidFrom   time.Time       `json:"validFrom,omitzero"`
 }
 
-// AddMemory stores a fact without extraction or comparison. It is not retried if
-// it may have arrived: that could store the fact twice.
+// AddMemory stores a fact without extraction or comparison. With an ID it can be repeated:
+// the same fact under the same ID is the same memory, and another fact memory.ErrExists, as
+// is the ID of a memory that was deleted. Without one it is not retried if it may have
+// arrived: that could store the fact twice.
 func (u *User) AddMemory(ctx context.Context, f Fact) (memory.Memory, error) {
 	var out memory.Memory
 	body := struct {
@@ -53,7 +60,8 @@ func (u *User) AddMemory(ctx context.Context, f Fact) (memory.Memory, error) {
 	if f.TTL != 0 {
 		body.TTL = f.TTL.String()
 	}
-	err := u.do(ctx, call{method: http.MethodPost, path: "/memories", body: body, answer: &out})
+	err := u.do(ctx, call{method: http.MethodPost, path: "/memories", body: body, answer: &out,
+		idempotent: f.ID != ""})
 	return out, err
 }
 
@@ -137,10 +145,13 @@ func (u *User) EachMemory(ctx context.Context, list memory.List) iter.Seq2[memor
 // Change is an update of a memory. A nil field keeps its value, an empty value
 // clears it.
 type Change struct {
-	Fact     *string
-	Topics   *[]string
-	Metadata *memory.Metadata
-	TTL      *time.Duration // from now; 0 never expires
+	Fact        *string
+	DisplayName *string
+	Description *string
+	Topics      *[]string
+	Metadata    *memory.Metadata
+	TTL         *time.Duration // from now; 0 never expires
+	ExpireTime  *time.Time     // in place of TTL; the zero time never expires
 	// ValidFrom and ValidTo are when a fact begins and ceases to hold.
 	ValidFrom, ValidTo *time.Time
 }
@@ -151,6 +162,12 @@ func (u *User) UpdateMemory(ctx context.Context, id string, c Change) (memory.Me
 	if c.Fact != nil {
 		body["fact"] = *c.Fact
 	}
+	if c.DisplayName != nil {
+		body["displayName"] = *c.DisplayName
+	}
+	if c.Description != nil {
+		body["description"] = *c.Description
+	}
 	if c.Topics != nil {
 		body["topics"] = *c.Topics
 	}
@@ -160,7 +177,8 @@ func (u *User) UpdateMemory(ctx context.Context, id string, c Change) (memory.Me
 	if c.TTL != nil {
 		body["ttl"] = c.TTL.String()
 	}
-	for name, t := range map[string]*time.Time{"validFrom": c.ValidFrom, "validTo": c.ValidTo} {
+	for name, t := range map[string]*time.Time{"validFrom": c.ValidFrom, "validTo": c.ValidTo,
+		"expireTime": c.ExpireTime} {
 		switch {
 		case t == nil:
 		case t.IsZero():

@@ -236,6 +236,7 @@ func (p *planner) withdraw(w Withdrawal) {
 	e.now = w.Before.Clone()
 	e.now.ValidTo, e.now.SupersededBy = w.Memory.ValidTo, w.Memory.SupersededBy
 	e.now.ToEditTime = w.Memory.ToEditTime
+	e.now.DisplayName, e.now.Description = w.Memory.DisplayName, w.Memory.Description // a client's alone
 	if !w.Memory.FromEditTime.IsZero() {
 		e.now.ValidFrom, e.now.FromEditTime = w.Memory.ValidFrom, w.Memory.FromEditTime
 	}

@@ -70,5 +70,6 @@ func withLabels(m memory.Memory, labels *memory.Memory) memory.Memory {
 	m.Topics, m.Labelled = slices.Clone(labels.Topics), labels.Labelled
 	m.ExpireTime, m.DefaultExpiry = labels.ExpireTime, labels.DefaultExpiry
 	m.Metadata = maps.Clone(labels.Metadata)
+	m.DisplayName, m.Description = labels.DisplayName, labels.Description
 	return m
 }

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,11 +21,16 @@ const client = "client"
 
 // NewMemory is a memory that a client adds.
 type NewMemory struct {
-	Fact      string
-	Topics    []string
-	Metadata  memory.Metadata
-	TTL       time.Duration // 0 is that of the app's configuration, or no end
-	ValidFrom time.Time
+	// ID is one of the client's, so that a call can be repeated; see Add. "" is a new UUID.
+	ID          string
+	Fact        string
+	DisplayName string
+	Description string
+	Topics      []string
+	Metadata    memory.Metadata
+	TTL         time.Duration // 0 is that of the app's configuration, or no end
+	ExpireTime  time.Time     // in place of TTL; the zero time is none
+	ValidFrom   time.Time
 	// UTCOffset is the offset that ValidFrom came with. It is the memory's if no time
 	// zone is named.
 	UTCOffset memory.UTCOffset
@@ -43,15 +49,32 @@ func (n *NewMemory) offset(now time.Time, zone *time.Location) memory.UTCOffset 
 	}
 }
 
-// Add stores a memory of a client as it is. It is compared with nothing.
+// Add stores a memory of a client as it is. It is compared with nothing. A call with an
+// ID that an earlier call has used returns the memory of that call, as it is now, if both
+// say the same. If they do not, or the memory was deleted or has expired, the error is
+// ErrExists.
 func (s *Service) Add(ctx context.Context, scope memory.Scope, n NewMemory) (memory.Memory, error) {
-	now := sessionstore.Micros(s.opts.Now())
-	m := memory.Memory{
-		ID: uuid.NewString(), Scope: scope, Kind: memory.KindFact, Fact: n.Fact, Topics: n.Topics, Metadata: n.Metadata,
-		Timestamp: now, UTCOffset: n.offset(now, s.zone(ctx, scope.App, n.Zone)), ValidFrom: n.ValidFrom,
-		ExpireTime: expiry(now, n.TTL),
+	if err := validateNewID(n.ID); err != nil {
+		return memory.Memory{}, err
 	}
-	if n.TTL == 0 {
+	if n.ID != "" {
+		m, known, err := s.addedBefore(ctx, scope, &n)
+		if known || err != nil {
+			return m, err
+		}
+	}
+	now := sessionstore.Micros(s.opts.Now())
+	end, err := expiry(now, n.TTL, n.ExpireTime)
+	if err != nil {
+		return memory.Memory{}, err
+	}
+	m := memory.Memory{
+		ID: cmp.Or(n.ID, uuid.NewString()), Scope: scope, Kind: memory.KindFact, Fact: n.Fact, Topics: n.Topics,
+		DisplayName: n.DisplayName, Description: n.Description, Metadata: n.Metadata,
+		Timestamp: now, UTCOffset: n.offset(now, s.zone(ctx, scope.App, n.Zone)), ValidFrom: n.ValidFrom,
+		ExpireTime: end,
+	}
+	if end.IsZero() {
 		config, err := s.configs.Of(ctx, scope.App)
 		if err != nil {
 			return m, err
@@ -71,24 +94,40 @@ func (s *Service) Add(ctx context.Context, scope memory.Scope, n NewMemory) (mem
 	if err := s.roomFor(ctx, scope, 1, m.Bytes()); err != nil {
 		return m, err
 	}
-	return s.write(ctx, memory.Write{Memory: m})
+	out, err := s.write(ctx, memory.Write{Memory: m})
+	if n.ID != "" && errors.Is(err, memory.ErrAborted) { // another call was faster
+		if m, known, err := s.addedBefore(ctx, scope, &n); known || err != nil {
+			return m, err
+		}
+	}
+	return out, err
 }
 
-// expiry is when a memory ends that lives for ttl from now; zero if it never
-// ends.
-func expiry(now time.Time, ttl time.Duration) time.Time {
-	if ttl == 0 {
-		return time.Time{}
+var errTwoExpiries = fmt.Errorf("%w: ttl and expireTime: want one of them", memory.ErrInvalid)
+
+// expiry is when a memory expires that lives for ttl from now, or until a time that is
+// given in its place; zero if it never expires.
+func expiry(now time.Time, ttl time.Duration, at time.Time) (time.Time, error) {
+	switch {
+	case ttl != 0 && !at.IsZero():
+		return at, errTwoExpiries
+	case ttl != 0:
+		return now.Add(ttl), nil
+	case !at.IsZero() && !at.After(now):
+		return at, fmt.Errorf("%w: expireTime: %s has passed", memory.ErrInvalid, sessionstore.FormatTime(at))
 	}
-	return now.Add(ttl)
+	return at, nil
 }
 
 // Patch is a client's change of a memory. Nil leaves a field as it is.
 type Patch struct {
-	Fact     *string
-	Topics   *[]string
-	Metadata *memory.Metadata
-	TTL      *time.Duration // from now; 0 is no end
+	Fact        *string
+	DisplayName *string
+	Description *string
+	Topics      *[]string
+	Metadata    *memory.Metadata
+	TTL         *time.Duration // from now; 0 is no end
+	ExpireTime  *time.Time     // in place of TTL; the zero time is no end
 	// ValidFrom and ValidTo are the own time of a fact; the zero time is none.
 	ValidFrom, ValidTo *time.Time
 	// UTCOffset is the offset that they came with. It is the memory's if that has none.
@@ -101,19 +140,49 @@ func (p Patch) grows(m memory.Memory) int64 {
 	if p.Fact != nil {
 		m.Fact = *p.Fact
 	}
+	p.label(&m)
+	return m.Bytes() - before
+}
+
+// label sets the fields of a memory that say nothing about its text, and reports whether
+// there are any.
+func (p Patch) label(m *memory.Memory) (any bool) {
+	if p.DisplayName != nil {
+		m.DisplayName, any = *p.DisplayName, true
+	}
+	if p.Description != nil {
+		m.Description, any = *p.Description, true
+	}
 	if p.Topics != nil {
-		m.Topics = *p.Topics
+		m.Topics, any = *p.Topics, true
 	}
 	if p.Metadata != nil {
-		m.Metadata = *p.Metadata
+		m.Metadata, any = *p.Metadata, true
 	}
-	return m.Bytes() - before
+	return any
+}
+
+// expiry is when the patch has a memory expire; zero if it never does.
+func (p Patch) expiry(now time.Time) (time.Time, error) {
+	switch {
+	case p.TTL != nil && p.ExpireTime != nil:
+		return time.Time{}, errTwoExpiries
+	case p.TTL != nil:
+		return expiry(now, *p.TTL, time.Time{})
+	case p.ExpireTime != nil:
+		return expiry(now, 0, *p.ExpireTime)
+	}
+	return time.Time{}, nil
 }
 
 // Update changes a memory. If another writer changes it between reading and
 // writing, Update reads it again, so that a change of one field does not undo a
 // change of another.
 func (s *Service) Update(ctx context.Context, scope memory.Scope, id string, p Patch) (memory.Memory, error) {
+	end, err := p.expiry(sessionstore.Micros(s.opts.Now()))
+	if err != nil {
+		return memory.Memory{}, err
+	}
 	leave, err := s.enter(ctx, scope)
 	if err != nil {
 		return memory.Memory{}, err
@@ -139,17 +208,12 @@ func (s *Service) Update(ctx context.Context, scope memory.Scope, id string, p P
 				return w, err
 			}
 		}
-		if p.Topics != nil || p.Metadata != nil || p.TTL != nil || p.ValidFrom != nil || p.ValidTo != nil {
+		expires := p.TTL != nil || p.ExpireTime != nil
+		if p.label(&m) || expires || p.ValidFrom != nil || p.ValidTo != nil {
 			m.Labelled = extracted(&m)
 		}
-		if p.Topics != nil {
-			m.Topics = *p.Topics
-		}
-		if p.Metadata != nil {
-			m.Metadata = *p.Metadata
-		}
-		if p.TTL != nil {
-			m.ExpireTime, m.DefaultExpiry = expiry(sessionstore.Micros(s.opts.Now()), *p.TTL), false
+		if expires {
+			m.ExpireTime, m.DefaultExpiry = end, false
 		}
 		return memory.Write{Memory: m, Expect: m.Revision}, nil
 	})

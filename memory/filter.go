@@ -103,7 +103,7 @@ func (f *Filter) Validate() error {
 			return err
 		}
 	}
-	if err := f.Metadata.validate(); err != nil {
+	if err := f.Metadata.Validate(); err != nil {
 		return err
 	}
 	return ValidateWhere(f.Where)

@@ -17,9 +17,11 @@ import (
 
 // Limits on one memory.
 const (
-	MaxFact     = 64 << 10 // bytes of Memory.Fact
-	MaxTopics   = 32       // topics of one memory
-	MaxMetadata = 16 << 10 // bytes of all metadata as JSON
+	MaxFact        = 64 << 10 // bytes of Memory.Fact
+	MaxTopics      = 32       // topics of one memory
+	MaxMetadata    = 16 << 10 // bytes of all metadata as JSON
+	MaxDisplayName = 256      // bytes of Memory.DisplayName
+	MaxDescription = 4 << 10  // bytes of Memory.Description
 )
 
 // MinTime and MaxTime bound the times of memories and events: from MinTime,
@@ -72,11 +74,15 @@ type Metadata map[string]json.RawMessage
 type Memory struct {
 	ID string `json:"id"`
 	Scope
-	Kind      Kind      `json:"kind"`
-	Fact      string    `json:"fact"`
-	Author    string    `json:"author,omitempty"` // who said it
-	Topics    []string  `json:"topics"`
-	Timestamp time.Time `json:"timestamp"` // when it was said
+	Kind Kind   `json:"kind"`
+	Fact string `json:"fact"`
+	// DisplayName and Description are a client's own words about the memory. No search
+	// looks into them, but a filter can.
+	DisplayName string    `json:"displayName,omitempty"`
+	Description string    `json:"description,omitempty"`
+	Author      string    `json:"author,omitempty"` // who said it
+	Topics      []string  `json:"topics"`
+	Timestamp   time.Time `json:"timestamp"` // when it was said
 	// UTCOffset is what the clock of the speaker showed beside UTC at Timestamp. It tells
 	// the day on which the memory was said, and the days that it names: see Local.
 	UTCOffset UTCOffset `json:"utcOffset,omitempty"`
@@ -108,9 +114,9 @@ type Memory struct {
 	// before it ends the memory. It is zero if no client has, and in memories that
 	// were edited before there was this field; see DecidedAt.
 	EditTime time.Time `json:"editTime,omitzero"`
-	// Labelled is set once a client has changed the topics, the metadata, the times or the
-	// expiry of a memory that was extracted. Of memories that say the same it is
-	// the one that stands. Its text is not the client's.
+	// Labelled is set once a client has changed the topics, the metadata, the name, the
+	// description, the times or the expiry of a memory that was extracted. Of memories
+	// that say the same it is the one that stands. Its text is not the client's.
 	Labelled bool `json:"labelled,omitzero"`
 	// Forgotten are the ids of the facts that a turn told and that were forgotten: a
 	// client deleted them, or they were deleted on request. A turn that is a request has
@@ -139,7 +145,7 @@ func (m *Memory) Validate() error {
 	if err := m.validateText(); err != nil {
 		return err
 	}
-	if err := m.Metadata.validate(); err != nil {
+	if err := m.Metadata.Validate(); err != nil {
 		return err
 	}
 	if m.SupersededBy != "" {
@@ -176,6 +182,10 @@ func (m *Memory) validateText() error {
 		return fmt.Errorf("%w: fact has %d bytes, more than %d", ErrInvalid, len(m.Fact), MaxFact)
 	case !utf8.ValidString(m.Fact):
 		return fmt.Errorf("%w: fact is not valid UTF-8", ErrInvalid)
+	case len(m.DisplayName) > MaxDisplayName || !utf8.ValidString(m.DisplayName):
+		return fmt.Errorf("%w: displayName is not UTF-8 of at most %d bytes", ErrInvalid, MaxDisplayName)
+	case len(m.Description) > MaxDescription || !utf8.ValidString(m.Description):
+		return fmt.Errorf("%w: description is not UTF-8 of at most %d bytes", ErrInvalid, MaxDescription)
 	case len(m.Author) > MaxID || !utf8.ValidString(m.Author):
 		return fmt.Errorf("%w: author is not UTF-8 of at most %d bytes", ErrInvalid, MaxID)
 	case len(m.Topics) > MaxTopics:
@@ -229,7 +239,8 @@ func (s *Source) validate() error {
 	return nil
 }
 
-func (md Metadata) validate() error {
+// Validate reports the first rule that md breaks.
+func (md Metadata) Validate() error {
 	size := 0
 	for k, v := range md {
 		if err := validateName("metadata: a name", k); err != nil {
@@ -260,6 +271,7 @@ func ValidateTime(field string, t time.Time) error {
 // repeated Put harmless.
 func (m *Memory) SameContent(o *Memory) bool {
 	return m.ID == o.ID && m.Scope == o.Scope && m.Kind == o.Kind && m.Fact == o.Fact && m.Author == o.Author &&
+		m.DisplayName == o.DisplayName && m.Description == o.Description &&
 		slices.Equal(m.Topics, o.Topics) && m.SupersededBy == o.SupersededBy && m.Edited == o.Edited &&
 		m.EditTime.Equal(o.EditTime) && m.Labelled == o.Labelled && slices.Equal(m.Forgotten, o.Forgotten) &&
 		m.DefaultExpiry == o.DefaultExpiry &&

@@ -60,6 +60,9 @@ func TestValidate(t *testing.T) {
 		{"metadata too large", func(m *Memory) {
 			m.Metadata = Metadata{"k": json.RawMessage(`"` + strings.Repeat("x", MaxMetadata) + `"`)}
 		}, "metadata"},
+		{"displayName too long", func(m *Memory) { m.DisplayName = strings.Repeat("x", MaxDisplayName+1) }, "displayName"},
+		{"displayName of other bytes", func(m *Memory) { m.DisplayName = "\xff" }, "displayName"},
+		{"description too long", func(m *Memory) { m.Description = strings.Repeat("x", MaxDescription+1) }, "description"},
 		{"metadata without name", func(m *Memory) { m.Metadata = Metadata{"": json.RawMessage(`1`)} }, "metadata"},
 		{"no timestamp", func(m *Memory) { m.Timestamp = time.Time{} }, "timestamp"},
 		{"timestamp too early", func(m *Memory) { m.Timestamp = MinTime.Add(-1) }, "timestamp"},
@@ -111,6 +114,8 @@ func TestSameContent(t *testing.T) {
 	}
 	edits["FromEditTime"] = func(m *Memory) { m.FromEditTime = m.Timestamp.Add(time.Second) }
 	edits["ToEditTime"] = func(m *Memory) { m.ToEditTime = m.Timestamp.Add(time.Second) }
+	edits["DisplayName"] = func(m *Memory) { m.DisplayName = "Drinks" }
+	edits["Description"] = func(m *Memory) { m.Description = "What to drink." }
 	edits["UTCOffset"] = func(m *Memory) { m.UTCOffset = "+05:30" }
 	stores := map[string]func(m *Memory){
 		"CreateTime": func(m *Memory) { m.CreateTime = time.Time{} },

@@ -56,6 +56,9 @@ func (Cmp) isWhere() {}
 const (
 	FieldID           = "id"
 	FieldFact         = "fact"
+	FieldDisplayName  = "displayName"
+	FieldDescription  = "description"
+	FieldRevision     = "revision"
 	FieldKind         = "kind"
 	FieldAuthor       = "author"
 	FieldTopics       = "topics"
@@ -75,16 +78,18 @@ type FieldType int
 
 // The types of fields.
 const (
-	TextField FieldType = iota + 1 // texts; OpEqual, OpNot, OpHas and OpMatches
-	TimeField                      // times; OpEqual, OpNot, the four orders, and OpHas with Anything
-	ListField                      // texts; OpHas
-	JSONField                      // any value and operator, by the type of the value
+	TextField   FieldType = iota + 1 // texts; OpEqual, OpNot, OpHas and OpMatches
+	TimeField                        // times; OpEqual, OpNot, the four orders, and OpHas with Anything
+	ListField                        // texts; OpHas
+	JSONField                        // any value and operator, by the type of the value
+	NumberField                      // numbers; OpEqual, OpNot and the four orders
 )
 
 // WhereFields are the types of the fields that a Filter compares.
 func WhereFields() map[string]FieldType {
 	return map[string]FieldType{
 		FieldID: TextField, FieldFact: TextField, FieldKind: TextField, FieldAuthor: TextField,
+		FieldDisplayName: TextField, FieldDescription: TextField, FieldRevision: NumberField,
 		FieldTopics: ListField, FieldTimestamp: TimeField, FieldCreateTime: TimeField, FieldUpdateTime: TimeField,
 		FieldExpireTime: TimeField, FieldValidFrom: TimeField, FieldValidTo: TimeField,
 		FieldSupersededBy: TextField, FieldSession: TextField, FieldMetadata: JSONField,
@@ -246,7 +251,7 @@ func (typ FieldType) Operators() string {
 	switch typ {
 	case TextField:
 		return "=, !=, : or =~"
-	case TimeField:
+	case TimeField, NumberField:
 		return "=, !=, <, <=, > or >="
 	case ListField:
 		return ":"
@@ -258,13 +263,13 @@ func (typ FieldType) Operators() string {
 func (typ FieldType) Takes(op Op) bool {
 	switch op {
 	case OpHas:
-		return true
+		return typ != NumberField
 	case OpEqual, OpNot:
 		return typ != ListField
 	case OpMatches:
 		return typ == TextField || typ == JSONField
 	}
-	return op.ordered() && (typ == TimeField || typ == JSONField)
+	return op.ordered() && (typ == TimeField || typ == JSONField || typ == NumberField)
 }
 
 // Check refuses an operator or a value that fields of the type do not take.
@@ -287,6 +292,8 @@ func (typ FieldType) Check(op Op, v Value) error {
 		return refused("* alone here")
 	case typ == TimeField && v.kind != timeValue:
 		return refused("a time here")
+	case typ == NumberField && v.kind != numberValue:
+		return refused("a number here")
 	case (typ == TextField || typ == ListField) && v.kind != textValue:
 		return refused("a text here")
 	case op.ordered() && v.kind == boolValue:

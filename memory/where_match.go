@@ -43,6 +43,12 @@ func (m *Memory) Compare(c Cmp) bool {
 		return c.OfText(m.ID)
 	case FieldFact:
 		return c.OfText(m.Fact)
+	case FieldDisplayName:
+		return c.OfText(m.DisplayName)
+	case FieldDescription:
+		return c.OfText(m.Description)
+	case FieldRevision:
+		return c.OfNumber(m.Revision)
 	case FieldKind:
 		return c.OfText(string(m.Kind))
 	case FieldAuthor:
@@ -101,6 +107,15 @@ func (c Cmp) OfTime(t time.Time) bool {
 		return c.Value.kind == anyValue && !t.IsZero()
 	}
 	return c.Value.kind == timeValue && !t.IsZero() && c.Op.ofOrder(t.Compare(c.Value.at))
+}
+
+// OfNumber reports whether c holds of a number.
+func (c Cmp) OfNumber(n int64) bool {
+	if c.Op == OpNot {
+		return !c.equality().OfNumber(n)
+	}
+	order, ok := c.Value.orderOf(strconv.AppendInt(nil, n, 10))
+	return ok && c.Value.kind == numberValue && c.Op.ofOrder(order)
 }
 
 // OfList reports whether c holds of a list of texts.

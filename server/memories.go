@@ -22,10 +22,14 @@ func (s *Server) addMemory(c echo.Context, scope memory.Scope) error {
 	var req struct {
 		App       string          `json:"appName"`
 		User      string          `json:"userId"`
+		ID        string          `json:"id"`
 		Fact      string          `json:"fact"`
+		Name      string          `json:"displayName"`
+		About     string          `json:"description"`
 		Topics    []string        `json:"topics"`
 		Metadata  memory.Metadata `json:"metadata"`
 		TTL       lifetime        `json:"ttl"`
+		Expire    moment          `json:"expireTime"`
 		ValidFrom localMoment     `json:"validFrom"`
 		TimeZone  timeZone        `json:"timeZone"`
 	}
@@ -36,9 +40,9 @@ func (s *Server) addMemory(c echo.Context, scope memory.Scope) error {
 		return err
 	}
 	m, err := s.ingest.Add(c.Request().Context(), scope, ingest.NewMemory{
-		Fact: req.Fact, Topics: req.Topics, Metadata: req.Metadata,
-		TTL: req.TTL.Duration, ValidFrom: req.ValidFrom.Time, UTCOffset: req.ValidFrom.offset,
-		Zone: req.TimeZone.Location,
+		ID: req.ID, Fact: req.Fact, DisplayName: req.Name, Description: req.About, Topics: req.Topics,
+		Metadata: req.Metadata, TTL: req.TTL.Duration, ExpireTime: req.Expire.Time,
+		ValidFrom: req.ValidFrom.Time, UTCOffset: req.ValidFrom.offset, Zone: req.TimeZone.Location,
 	})
 	if err != nil {
 		return err
@@ -110,15 +114,17 @@ func (s *Server) getMemory(c echo.Context, scope memory.Scope, id string) error 
 }
 
 // patchMemory answers PATCH {scope}/memories/{id}. An absent field stays as it
-// is; null clears topics, metadata, ttl, validFrom and validTo. A fact cannot be
-// cleared.
+// is; null clears every other one but fact.
 func (s *Server) patchMemory(c echo.Context, scope memory.Scope, id string) error {
 	// Raw values tell an absent field from null.
 	var req struct {
 		Fact      *string         `json:"fact"`
+		Name      json.RawMessage `json:"displayName"`
+		About     json.RawMessage `json:"description"`
 		Topics    json.RawMessage `json:"topics"`
 		Metadata  json.RawMessage `json:"metadata"`
 		TTL       json.RawMessage `json:"ttl"`
+		Expire    json.RawMessage `json:"expireTime"`
 		ValidFrom json.RawMessage `json:"validFrom"`
 		ValidTo   json.RawMessage `json:"validTo"`
 	}
@@ -127,6 +133,12 @@ func (s *Server) patchMemory(c echo.Context, scope memory.Scope, id string) erro
 	}
 	patch := ingest.Patch{Fact: req.Fact}
 	var err error
+	if patch.DisplayName, err = optional[string]("displayName", req.Name); err != nil {
+		return err
+	}
+	if patch.Description, err = optional[string]("description", req.About); err != nil {
+		return err
+	}
 	if patch.Topics, err = optional[[]string]("topics", req.Topics); err != nil {
 		return err
 	}
@@ -139,6 +151,13 @@ func (s *Server) patchMemory(c echo.Context, scope memory.Scope, id string) erro
 	}
 	if ttl != nil {
 		patch.TTL = &ttl.Duration
+	}
+	expire, err := optional[moment]("expireTime", req.Expire)
+	if err != nil {
+		return err
+	}
+	if expire != nil {
+		patch.ExpireTime = &expire.Time
 	}
 	for _, f := range []struct {
 		name string
@@ -154,7 +173,8 @@ func (s *Server) patchMemory(c echo.Context, scope memory.Scope, id string) erro
 		}
 	}
 	if patch == (ingest.Patch{}) {
-		return invalid("nothing to change: want fact, topics, metadata, ttl, validFrom or validTo")
+		return invalid("nothing to change: want fact, displayName, description, topics, metadata, ttl, expireTime," +
+			" validFrom or validTo")
 	}
 	m, err := s.ingest.Update(c.Request().Context(), scope, id, patch)
 	if err != nil {

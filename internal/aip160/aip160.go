@@ -277,6 +277,10 @@ func (p *parser) value(typ memory.FieldType, op memory.Op) (memory.Value, error)
 		return memory.Value{}, fmt.Errorf("want a time such as 2026-03-02T15:04:05Z, not %s", p.now.show())
 	case typ == memory.TimeField || typ == memory.JSONField && err == nil:
 		return memory.Time(t), nil
+	case typ == memory.NumberField && (!bare || !memory.IsNumber(text)):
+		return memory.Value{}, fmt.Errorf("want a number, not %s", p.now.show())
+	case typ == memory.NumberField:
+		return memory.Number(text)
 	case typ != memory.JSONField || !bare:
 		return memory.Text(text), nil
 	case text == "true" || text == "false":

@@ -31,7 +31,7 @@ func stringBytes(s string) int64 { return int64(len(s)+15) &^ 15 }
 // memorySize is what a memory takes without the strings that memories share.
 func memorySize(m *memory.Memory) int64 {
 	n := memoryBytes + stringBytes(m.ID) + stringBytes(m.Fact) + stringBytes(m.SupersededBy) +
-		stringBytes(m.Source.Quote)
+		stringBytes(m.Source.Quote) + stringBytes(m.DisplayName) + stringBytes(m.Description)
 	for _, list := range [][]string{m.Topics, m.Source.EventIDs, m.Forgotten} {
 		n += int64(cap(list)) * int64(unsafe.Sizeof(""))
 		for _, s := range list {

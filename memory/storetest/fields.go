@@ -31,6 +31,7 @@ func fieldCases() []testCase {
 func full(id string) memory.Memory {
 	return memory.Memory{
 		ID: id, Scope: ann, Kind: memory.KindFact, Fact: "likes tea", Author: "Ann",
+		DisplayName: "Drinks", Description: "What Ann likes to drink.",
 		Topics:    []string{"food", "drink", "food"},
 		Timestamp: start.Add(-time.Hour), UTCOffset: "-08:00",
 		ValidFrom: start.Add(-2 * time.Hour),
@@ -89,6 +90,7 @@ func oddText(b *bank) {
 		}, s)
 		m := full(id)
 		m.Fact, m.Author, m.Topics = s, s, []string{id, "x" + id}
+		m.DisplayName, m.Description = s, s
 		m.Source = memory.Source{SessionID: id, EventIDs: []string{id, "x" + id}, Quote: s}
 		m.Metadata = memory.Metadata{id: []byte(`"odd"`)}
 		want, names = append(want, m), append(names, id)
@@ -191,6 +193,8 @@ func finerTimes(b *bank) {
 // for it.
 func largest(b *bank) {
 	m := fact(strings.Repeat("ü", memory.MaxID/2), strings.Repeat("tea ", memory.MaxFact/4))
+	m.DisplayName = strings.Repeat("n", memory.MaxDisplayName)
+	m.Description = strings.Repeat("d", memory.MaxDescription)
 	for i := range memory.MaxTopics {
 		m.Topics = append(m.Topics, fmt.Sprintf("%0*d", memory.MaxID, i))
 	}

@@ -336,7 +336,8 @@ func (m *model) comparison() memory.Cmp {
 	texts := map[string][]string{
 		memory.FieldID: modelNames, memory.FieldFact: modelWords, memory.FieldKind: {"fact", "turn"},
 		memory.FieldAuthor: {"", "Ann", "an"}, memory.FieldSupersededBy: append([]string{""}, modelNames...),
-		memory.FieldSession: modelSessions,
+		memory.FieldSession:     modelSessions,
+		memory.FieldDisplayName: {"", "Drinks", "drink"}, memory.FieldDescription: {"", "of tea"},
 	}
 	equality, orders := []memory.Op{"=", "!="}, []memory.Op{"=", "!=", "<", "<=", ">", ">="}
 	types := memory.WhereFields()
@@ -350,6 +351,8 @@ func (m *model) comparison() memory.Cmp {
 		switch types[c.Field] {
 		case memory.TextField:
 			c.Op, c.Value = pick(m, append(equality, ":")), memory.Text(pick(m, texts[c.Field]))
+		case memory.NumberField:
+			c.Op, c.Value = pick(m, orders), number(pick(m, []string{"0", "1", "1.5", "2"}))
 		case memory.ListField:
 			c.Op, c.Value = ":", memory.Text(pick(m, modelTopics))
 		case memory.TimeField:
