@@ -18,11 +18,38 @@ type Work struct {
 	Requested int64
 	Attempts  int     // begun since the last success, this one included
 	Request   Request // the oldest that waits for it; zero after Rebind or Restore, if none does
-	Rewinds   bool    // the session has an event that takes others back
+	// Asked tells which operation asked for which events first: those numbered up to Last
+	// of the first entry, then those up to Last of the next one. It is empty if one
+	// operation alone waits, and has MaxAsked entries at most.
+	Asked   []Asked
+	Rewinds bool // the session has an event that takes others back
 	// Plan is the stored list of changes for the events Done+1 to PlanTo, if an
 	// earlier attempt has saved one.
 	Plan   json.RawMessage
 	PlanTo int64
+}
+
+// MaxAsked bounds Work.Asked.
+const MaxAsked = 1000
+
+// Asked is an operation that waits for the memories of events.
+type Asked struct {
+	Operation string
+	Last      int64 // the number of the last event that it asked for
+}
+
+// OperationOf returns the operation that was the first to ask for the event of a number;
+// "" if none waits for it.
+func (w *Work) OperationOf(seq int64) string {
+	for _, a := range w.Asked {
+		if seq <= a.Last {
+			return a.Operation
+		}
+	}
+	if len(w.Asked) > 0 {
+		return w.Asked[len(w.Asked)-1].Operation
+	}
+	return w.Request.ID
 }
 
 // NumberedEvent is an event and its number in its session, from 1 in order of

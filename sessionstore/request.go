@@ -25,6 +25,10 @@ type Request struct {
 	// forgotten. Its operation is about no session.
 	Forget bool `json:"forget,omitempty"`
 
+	// Rollback is the id of the operation that is to be undone. Each event has ids of
+	// memories that it changed. The operation of the request is about no session.
+	Rollback string `json:"rollback,omitempty"`
+
 	// AllowedTopics are the topics that facts are kept of; empty is all.
 	AllowedTopics []string `json:"allowedTopics,omitempty"`
 

@@ -80,7 +80,8 @@ func failRequest(f *fixture) {
 	f.equal("state of the new operation", second.Done(), false)
 	work := f.claimOne(key)
 	f.equal("work", work, sessionstore.Work{Key: key, Ref: work.Ref, Requested: 2, Attempts: 1,
-		Request: sessionstore.Request{ID: first.ID}})
+		Request: sessionstore.Request{ID: first.ID},
+		Asked:   []sessionstore.Asked{{Operation: first.ID, Last: 1}, {Operation: second.ID, Last: 2}}})
 	f.finish(work, 2)
 	f.equal("state of the first", f.operation(ann, first.ID).State, sessionstore.Succeeded)
 	f.equal("state of the second", f.operation(ann, second.ID).State, sessionstore.Succeeded)

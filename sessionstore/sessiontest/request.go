@@ -13,6 +13,7 @@ func requestCases() []testCase {
 	return []testCase{
 		{"is kept", requestKept},
 		{"the oldest is claimed", requestOldest},
+		{"each event has its own", requestOfEvents},
 		{"without an id", requestWithoutID},
 		{"names its events", requestNamesEvents},
 		{"an id that is taken", requestTwice},
@@ -23,7 +24,7 @@ func requestCases() []testCase {
 // also after a restart. The worker decides by it, possibly in another process
 // and after an upgrade.
 func requestKept(f *fixture) {
-	for _, r := range []sessionstore.Request{{}, {DisableConsolidation: true}, {Facts: true}, {Forget: true},
+	for _, r := range []sessionstore.Request{{}, {DisableConsolidation: true}, {Facts: true}, {Forget: true}, {Rollback: "operation"},
 		{DisableConsolidation: true, Facts: true},
 		{Traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}} {
 		key := session(ann, "s1")
@@ -85,6 +86,36 @@ func requestOldest(f *fixture) {
 		f.finish(work, int64(i+1))
 	}
 	f.idle("all is done")
+}
+
+// Work tells which operation asked for each event first, whatever their ids are: one
+// batch may have events of several, and each change belongs to one. A later operation
+// covers what waits for an earlier one, and is not the first to ask for that.
+func requestOfEvents(f *fixture) {
+	key := session(ann, "s1")
+	ask := func(id string, events ...sessionstore.Event) string {
+		op := sessionstore.OperationID(ann, id)
+		f.appendWith(key, sessionstore.Append{Create: true, Request: &sessionstore.Request{ID: op}}, events...)
+		return op
+	}
+	b := ask("b", f.said("e1"), f.said("e2"))
+	alone := f.claimOne(key)
+	f.equal("one operation", alone.Asked, []sessionstore.Asked(nil))
+	f.equal("of its events", alone.OperationOf(2), b)
+	c := ask("c", f.said("e3"))
+	ask("a") // for nothing that was not asked for
+	d := ask("d", f.said("e4"), f.said("e5"))
+	f.clock.advance(time.Hour) // the lease ends
+	f.reopen()
+	work := f.claimOne(key)
+	f.equal("several", work.Asked, []sessionstore.Asked{{Operation: b, Last: 2}, {Operation: c, Last: 3},
+		{Operation: d, Last: 5}})
+	for seq, want := range map[int64]string{1: b, 2: b, 3: c, 4: d, 5: d} {
+		f.equal("operation of an event", work.OperationOf(seq), want)
+	}
+	f.finish(work, 3)
+	work = f.claimOne(key)
+	f.equal("what is left", work.OperationOf(4), d)
 }
 
 // A request without an id is refused, and nothing is stored. Its operation

@@ -177,8 +177,25 @@ func readWork(tx *sqlitedb.Tx, scope memory.Scope, now time.Time) (w sessionstor
 	if len(plan) > 0 {
 		w.Plan = plan
 	}
-	w.Request, w.Key.ID, err = sessionstore.ReadRequest(operation, session, request)
+	if w.Request, w.Key.ID, err = sessionstore.ReadRequest(operation, session, request); err != nil {
+		return w, err
+	}
+	w.Asked, err = readAsked(tx, w.Ref, w.Done)
 	return w, err
+}
+
+// readAsked reads the operations that wait for events of a session, if there are several.
+// Of those that asked for the same events the oldest counts.
+func readAsked(tx *sqlitedb.Tx, ref string, done int64) ([]sessionstore.Asked, error) {
+	out, err := sqlitedb.Collect(context.Background(), tx, func(rows *sql.Rows) (a sessionstore.Asked, err error) {
+		return a, rows.Scan(&a.Operation, &a.Last)
+	}, `SELECT id, last FROM operations WHERE n IN (SELECT min(n) FROM operations INDEXED BY operations_ref
+		WHERE ref = ? AND last > ? AND done_time = 0 GROUP BY last ORDER BY last LIMIT ?) ORDER BY last`,
+		ref, done, sessionstore.MaxAsked)
+	if len(out) < 2 {
+		out = nil
+	}
+	return out, err
 }
 
 // orAborted is ErrAborted unless a statement has changed a row.

@@ -23,12 +23,21 @@ local attempts = call('HINCRBY', key('session', ref), 'attempts', 1)
 local m = meta(ref, 'id', 'done', 'requested', 'rewinds', 'planned', 'error')
 call('HSET', P .. 'leases', scope, num(tonumber(now) + tonumber(ttl)) .. ' ' .. owner)
 local oldest, first = '', nil
-for _, op in ipairs(call('ZRANGE', key('waiting', ref), 0, -1)) do
+local asked, numbers = {}, {} -- operation and last event in turn, of each last event the oldest
+local waiting = call('ZRANGE', key('waiting', ref), 0, -1, 'WITHSCORES')
+for i = 1, #waiting, 2 do
+  local op, last = waiting[i], waiting[i + 1]
   if attempts > 1 or m[6] ~= '' or call('HGET', key('operation', op), 'attempts') == '0' then
     call('HINCRBY', key('operation', op), 'attempts', 1)
   end
   local n = tonumber(call('ZSCORE', key('operations', scope), op))
   if not first or n < first then oldest, first = op, n end
+  if asked[#asked] ~= last and #asked < 2 * MAX_ASKED then
+    asked[#asked + 1], asked[#asked + 2], numbers[last] = op, last, n
+  elseif numbers[last] and n < numbers[last] then
+    asked[#asked - 1], numbers[last] = op, n
+  end
 end
 local request = oldest ~= '' and call('HGET', key('operation', oldest), 'request') or ''
-return {ref, m[1], m[2], m[3], num(attempts), oldest, m[4], call('GET', key('plan', ref)) or '', m[5] or '0', request}
+return {ref, m[1], m[2], m[3], num(attempts), oldest, m[4], call('GET', key('plan', ref)) or '', m[5] or '0', request,
+  #asked > 2 and asked or {}}
