@@ -56,6 +56,12 @@ func (c classifyErrors) Revisions(ctx context.Context, scope memory.Scope, id st
 	return out, classify(err)
 }
 
+func (c classifyErrors) ChangedBy(ctx context.Context, scope memory.Scope, operation, from string) (
+	[]string, string, error) {
+	out, next, err := c.Store.ChangedBy(ctx, scope, operation, from)
+	return out, next, classify(err)
+}
+
 func (c classifyErrors) Erase(ctx context.Context, scope memory.Scope, which memory.Erasure) (memory.Erased, error) {
 	out, err := c.Store.Erase(ctx, scope, which)
 	return out, classify(err)

@@ -129,6 +129,13 @@ type Store interface {
 	// follow. The error is ErrNotFound if the memory never was.
 	Revisions(ctx context.Context, scope Scope, id string, before int64) ([]Revision, error)
 
+	// ChangedBy reads the ids of the memories of which an operation has made a revision,
+	// each once, in any order: deleted and expired ones too. from is "" for the first
+	// page, else the next that came with the page before; next is "" if no page follows.
+	// A page has MaxPageSize ids at most, and may have none although others follow. What
+	// the operation changes meanwhile may be left out.
+	ChangedBy(ctx context.Context, scope Scope, operation, from string) (ids []string, next string, err error)
+
 	// Erase removes memories with all of their revisions, words and vectors, as if they
 	// had never been: no read and no export has anything of them, and a write that
 	// expects none makes them again. What it leaves no longer names them: see

@@ -351,6 +351,15 @@ func (g memories) Revisions(ctx context.Context, scope memory.Scope, id string, 
 	return g.of.Revisions(ctx, scope, id, before)
 }
 
+// ChangedBy implements memory.Store.
+func (g memories) ChangedBy(ctx context.Context, scope memory.Scope, operation, from string) (
+	[]string, string, error) {
+	if err := access.Check(ctx, scope, access.Read); err != nil {
+		return nil, "", err
+	}
+	return g.of.ChangedBy(ctx, scope, operation, from)
+}
+
 // Erase implements memory.Store.
 func (g memories) Erase(ctx context.Context, scope memory.Scope, which memory.Erasure) (memory.Erased, error) {
 	if err := access.Check(ctx, scope, access.Admin); err != nil {

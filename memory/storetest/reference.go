@@ -285,3 +285,23 @@ func (r *reference) Import(ctx context.Context, records []memory.Record) (stored
 	}
 	return stored, nil
 }
+
+// ChangedBy implements memory.Store. Its pages are in the order of the ids.
+func (r *reference) ChangedBy(ctx context.Context, scope memory.Scope, operation, from string) (
+	page []string, next string, err error) {
+	if _, err := r.begin(ctx); err != nil {
+		return nil, "", err
+	}
+	defer r.mu.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(r.scopes[scope])) {
+		by := func(st memory.Step) bool { return st.Operation == operation }
+		if id <= from || !slices.ContainsFunc(r.scopes[scope][id].history, by) {
+			continue
+		}
+		if len(page) == memory.MaxPageSize {
+			return page, page[len(page)-1], nil
+		}
+		page = append(page, id)
+	}
+	return page, "", nil
+}

@@ -21,6 +21,8 @@ func revisionCases() []testCase {
 		{"Scopes", revisionsOfScopes},
 		{"Many", manyRevisions},
 		{"Pages", revisionsInPages},
+		{"ChangedBy", changedBy},
+		{"ChangedByMany", changedByMany},
 	}
 }
 
