@@ -55,7 +55,7 @@ func (s *Service) applyPlan(ctx context.Context, b *batch, p plan) (told []sessi
 	ctx, span := tracing.Start(ctx, "apply")
 	defer func() { span.End(err) }()
 	span.Int("memoryd.changes", len(p.Changes))
-	if err := s.hideTurns(ctx, b, p.Forgotten); err != nil {
+	if err := s.hideTurns(ctx, b, p); err != nil {
 		return nil, err
 	}
 	a := &application{
@@ -105,15 +105,16 @@ func (a *application) places(action memory.Action) (out []int) {
 	return out
 }
 
-// write is the write of a memory, of which the store must have a revision.
-func (a *application) write(m memory.Memory, expect int64) memory.Write {
-	return memory.Write{Memory: m, Expect: expect, Actor: a.actor, Operation: a.work.Request.ID,
+// write is the write of a memory of a change, of which the store must have a revision.
+func (a *application) write(c *consolidate.Change, m memory.Memory, expect int64) memory.Write {
+	return memory.Write{Memory: m, Expect: expect, Actor: a.actor, Operation: a.work.OperationOf(c.Seq),
 		Life: a.work.Life()}
 }
 
-// removal is the deletion of a memory, of which the store must have a revision.
-func (a *application) removal(id string, expect int64) memory.Removal {
-	return memory.Removal{ID: id, Expect: expect, Actor: a.actor, Operation: a.work.Request.ID}
+// removal is the deletion of the memory of a change, of which the store must have a
+// revision.
+func (a *application) removal(c *consolidate.Change) memory.Removal {
+	return memory.Removal{ID: c.Memory.ID, Expect: c.Expect, Actor: a.actor, Operation: a.work.OperationOf(c.Seq)}
 }
 
 // applySome applies the changes at some places, which are of one kind.
@@ -124,8 +125,8 @@ func (s *Service) applySome(
 	var removals []memory.Removal
 	for _, i := range places {
 		c := &a.changes[i]
-		writes = append(writes, a.write(c.Memory, c.Expect))
-		removals = append(removals, a.removal(c.Memory.ID, c.Expect))
+		writes = append(writes, a.write(c, c.Memory, c.Expect))
+		removals = append(removals, a.removal(c))
 	}
 	if action == memory.Deleted {
 		return s.memories.Delete(ctx, a.work.Key.Scope, removals)
@@ -163,7 +164,7 @@ func (s *Service) createElse(ctx context.Context, a *application) error {
 		if c.Else == nil || a.outcomes[i] == nil || a.outcomes[i].Err == nil {
 			continue
 		}
-		out, err := s.putIndexed(ctx, a.work.Key.Scope, []memory.Write{a.write(*c.Else, 0)})
+		out, err := s.putIndexed(ctx, a.work.Key.Scope, []memory.Write{a.write(c, *c.Else, 0)})
 		if err != nil {
 			return err
 		}

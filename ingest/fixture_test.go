@@ -278,6 +278,16 @@ func (f fusedMemories) Search(ctx context.Context, s memory.Scope, q memory.Quer
 	return out, f.blow(func() error { out, err = f.Store.Search(ctx, s, q); return err })
 }
 
+func (f fusedMemories) Revisions(ctx context.Context, s memory.Scope, id string, before int64) (
+	out []memory.Revision, err error) {
+	return out, f.blow(func() error { out, err = f.Store.Revisions(ctx, s, id, before); return err })
+}
+
+func (f fusedMemories) ChangedBy(ctx context.Context, s memory.Scope, operation, from string) (
+	ids []string, next string, err error) {
+	return ids, next, f.blow(func() error { ids, next, err = f.Store.ChangedBy(ctx, s, operation, from); return err })
+}
+
 type fusedSessions struct {
 	ingest.Sessions
 	*fuse

@@ -82,11 +82,12 @@ func (s *Service) recallTurns(ctx context.Context, fact *memory.Memory) error {
 }
 
 // hideTurns hides the turns that tell what was forgotten, or asked to forget it.
-func (s *Service) hideTurns(ctx context.Context, b *batch, forgotten []memory.Memory) error {
-	for i := range forgotten {
-		fact := &forgotten[i]
+func (s *Service) hideTurns(ctx context.Context, b *batch, p plan) error {
+	for i := range p.Forgotten {
+		fact := &p.Forgotten[i]
+		operation := p.operationOf(b, fact)
 		if fact.Kind == memory.KindTurn {
-			if err := s.hideTurn(ctx, b, fact); err != nil {
+			if err := s.hideTurn(ctx, fact, operation); err != nil {
 				return err
 			}
 			continue
@@ -96,7 +97,7 @@ func (s *Service) hideTurns(ctx context.Context, b *batch, forgotten []memory.Me
 			return err
 		}
 		for _, t := range append(stored[fact.ID], b.turnsCitedBy(fact)...) {
-			if err := s.markForgotten(ctx, &t, fact.ID, s.extractor.Name(), b.work.Request.ID); err != nil {
+			if err := s.markForgotten(ctx, &t, fact.ID, s.extractor.Name(), operation); err != nil {
 				return err
 			}
 		}
@@ -104,10 +105,26 @@ func (s *Service) hideTurns(ctx context.Context, b *batch, forgotten []memory.Me
 	return nil
 }
 
+// operationOf returns the operation that forgets a fact, or hides a turn, of a plan.
+func (p *plan) operationOf(b *batch, forgotten *memory.Memory) string {
+	for i := range p.Changes {
+		if p.Changes[i].Memory.ID == forgotten.ID {
+			return b.work.OperationOf(p.Changes[i].Seq)
+		}
+	}
+	for i := range p.Asked {
+		id := p.Asked[i].Memory.ID
+		if id == forgotten.ID || slices.Contains(forgotten.Forgotten, id) {
+			return b.work.OperationOf(p.Asked[i].Seq)
+		}
+	}
+	return b.work.Request.ID
+}
+
 // hideTurn hides a turn that is about what is to be forgotten, although no fact that
 // is forgotten cites it: such a turn is hidden by the fact, and comes back with it.
-func (s *Service) hideTurn(ctx context.Context, b *batch, turn *memory.Memory) error {
-	return s.rewriteTurn(ctx, turn, s.extractor.Name(), b.work.Request.ID, false, func(m *memory.Memory) {
+func (s *Service) hideTurn(ctx context.Context, turn *memory.Memory, operation string) error {
+	return s.rewriteTurn(ctx, turn, s.extractor.Name(), operation, false, func(m *memory.Memory) {
 		if len(m.Forgotten) == 0 {
 			m.Forgotten = turn.Forgotten
 		}

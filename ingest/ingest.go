@@ -182,8 +182,17 @@ func (s *Service) log(ctx context.Context, key sessionstore.Key) *slog.Logger {
 	return s.opts.Log.With("session", key.ID, "app", key.App, "user", key.User).With(tracing.Log(ctx)...)
 }
 
-// Retry makes the work of a failed operation due at once.
+// Retry makes the work of a failed operation due at once. The error is ErrInvalid if the
+// operation was rolled back.
 func (s *Service) Retry(ctx context.Context, scope memory.Scope, id string) (*sessionstore.Operation, error) {
+	by, err := s.RolledBack(ctx, scope, id)
+	if err == nil && by != "" {
+		err = fmt.Errorf("%w: operation %q is rolled back by operation %q, and is not carried out again",
+			memory.ErrInvalid, id, by)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("retry: %w", err)
+	}
 	op, err := s.sessions.Retry(ctx, scope, id)
 	if err != nil {
 		return nil, fmt.Errorf("retry: %w", err)

@@ -19,6 +19,12 @@ func (s *Service) processBatch(ctx context.Context, w sessionstore.Work) (to int
 	if w.Request.Forget {
 		return s.forgetEverything(ctx, w)
 	}
+	if w.Request.Rollback != "" {
+		return s.undoSome(ctx, w)
+	}
+	if out, err := s.isRolledBack(ctx, w); err != nil || out {
+		return s.passOver(ctx, w, err)
+	}
 	var p plan
 	if to, err = p.restore(w); err != nil {
 		return 0, err

@@ -66,7 +66,7 @@ func (o RequestOptions) request(ctx context.Context, scope memory.Scope) *sessio
 // SessionOf returns the ID of the session that an operation is about; "" if it
 // is about none.
 func SessionOf(op *sessionstore.Operation) string {
-	if op.Facts || op.Forget {
+	if op.Facts || op.Forget || op.Rollback != "" {
 		return ""
 	}
 	return op.Key.ID
