@@ -286,6 +286,15 @@ func testOperations(t *testing.T, c *client.Client) {
 	if did.Response == nil || did.Response.Forgotten == nil || did.Response.Forgotten.Turns == 0 {
 		t.Errorf("confirmed: %+v", did.Response)
 	}
+	preview := must[[]client.Changed](t)(c.PreviewRollback(ctx, op.ID))
+	undone := must[*client.Operation](t)(c.RollbackOperation(ctx, op.ID, true))
+	if undone.Metadata.RollbackOf != op.ID || undone.Response == nil || len(undone.Response.Memories) != len(preview) ||
+		len(preview) == 0 {
+		t.Errorf("rolled back: %+v, previewed %+v", undone, preview)
+	}
+	if _, err := c.RollbackOperation(ctx, op.ID, true); !errors.Is(err, memory.ErrExists) {
+		t.Errorf("rolled back twice: %v", err)
+	}
 	for _, err := range c.Follow(ctx, "none") {
 		if !errors.Is(err, memory.ErrNotFound) {
 			t.Errorf("no such operation: %v", err)

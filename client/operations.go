@@ -44,6 +44,7 @@ type Operation struct {
 type OperationMetadata struct {
 	State       sessionstore.OperationState `json:"state"`
 	SessionID   string                      `json:"sessionId"`
+	RollbackOf  string                      `json:"rollbackOf"` // the operation that this one undoes
 	CreateTime  time.Time                   `json:"createTime"`
 	Attempts    int                         `json:"attempts"`
 	EventsTotal int                         `json:"eventsTotal"`
@@ -64,7 +65,10 @@ type Forgotten struct {
 	Turns int `json:"turns"`
 }
 
-// Changed is a memory that an operation changed.
+// Skipped is the Action of a Changed that tells of a memory which a rollback leaves alone.
+const Skipped memory.Action = "SKIPPED"
+
+// Changed is a memory that an operation changed, or that a rollback leaves alone.
 type Changed struct {
 	Action memory.Action `json:"action"`
 	Memory memory.Memory `json:"memory"`
@@ -124,6 +128,36 @@ func (c *Client) ConfirmOperation(ctx context.Context, id string, wait bool) (*O
 		return nil, err
 	}
 	return out, nil
+}
+
+// RollbackOperation undoes all that an operation has changed, as far as no later change
+// is lost by it. It returns the operation that does so, and with wait, when that is done
+// or 30 s later. An operation can be rolled back once: memory.ErrExists is the error after
+// that, also of a call that was sent again because its answer was lost.
+func (c *Client) RollbackOperation(ctx context.Context, id string, wait bool) (*Operation, error) {
+	q := url.Values{}
+	if wait {
+		q.Set("wait", "true")
+	}
+	out := &Operation{}
+	err := c.do(ctx, call{method: http.MethodPost, path: operationPath(id) + "/rollback", query: q, answer: out})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// PreviewRollback returns what RollbackOperation would change and leave alone. Nothing
+// changes.
+func (c *Client) PreviewRollback(ctx context.Context, id string) ([]Changed, error) {
+	var out struct {
+		Response struct {
+			Memories []Changed `json:"memories"`
+		} `json:"response"`
+	}
+	err := c.do(ctx, call{method: http.MethodPost, path: operationPath(id) + "/rollback",
+		body: map[string]bool{"dryRun": true}, answer: &out, idempotent: true})
+	return out.Response.Memories, err
 }
 
 // Follow yields an operation as it is, and again after each change. The last value

@@ -148,6 +148,9 @@ var bodyRoutes = []bodyRoute{
 	{"POST", scope + "/tools/forget", `"args": {"id": "{memory}x"}`, notTool},
 	{"POST", "/v1/operations/{operation}/retry", ``, nil},
 	{"POST", "/v1/operations/{operation}/confirm", ``, nil},
+	{"POST", "/v1/operations/{operation}/rollback", `"dryRun": true`, map[string][]string{
+		"dryRun": {`1`, `"true"`, `[]`, `{}`},
+	}},
 }
 
 // notTool has values that a call of any tool refuses, by field.

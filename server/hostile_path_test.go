@@ -35,6 +35,7 @@ var routes = []struct{ method, path, body string }{
 	{"GET", "/v1/operations/{operation}", ""},
 	{"POST", "/v1/operations/{operation}/retry", ""},
 	{"POST", "/v1/operations/{operation}/confirm", ""},
+	{"POST", "/v1/operations/{operation}/rollback", `{"dryRun": true}`},
 }
 
 // hostileIDs has segments of a path that are not ids.

@@ -36,6 +36,7 @@ type operationMetadata struct {
 	App         string                      `json:"appName"`
 	User        string                      `json:"userId"`
 	SessionID   string                      `json:"sessionId,omitzero"`
+	RollbackOf  string                      `json:"rollbackOf,omitzero"` // the operation that is undone
 	CreateTime  time.Time                   `json:"createTime"`
 	Attempts    int                         `json:"attempts"`
 	EventsTotal int                         `json:"eventsTotal"`
@@ -55,6 +56,7 @@ func operationOf(op *sessionstore.Operation) operationBody {
 	out := operationBody{ID: op.ID, Done: op.Done(), Metadata: operationMetadata{
 		State: op.State, App: op.Key.App, User: op.Key.User, SessionID: ingest.SessionOf(op), CreateTime: op.CreateTime,
 		Attempts: op.Attempts, EventsTotal: op.EventsTotal, EventsDone: op.EventsDone, LastError: op.LastError,
+		RollbackOf: op.Rollback,
 	}}
 	if op.State == sessionstore.Failed {
 		detail := internalError(op.LastError)

@@ -82,6 +82,7 @@ func (s *Server) addRoutes() {
 	s.route("GET", operation, read, withOperation(s.getOperation))
 	s.route("POST", operation+"/retry", write, withOperation(s.retryOperation))
 	s.route("POST", operation+"/confirm", write, withOperation(s.confirmOperation), "wait")
+	s.route("POST", operation+"/rollback", write, withOperation(s.rollbackOperation), "wait")
 }
 
 // need is what a route takes of its caller. Each route declares one: the zero value
