@@ -77,11 +77,19 @@ func (u *User) Memory(ctx context.Context, id string) (memory.Memory, error) {
 
 // Memories reads a page of memories. Of list's filter it supports Kinds, Topics,
 // SessionID, History and Where; a filter by another field is memory.ErrInvalid.
-func (u *User) Memories(ctx context.Context, list memory.List) (memory.Page, error) {
-	var out memory.Page
+func (u *User) Memories(ctx context.Context, list memory.List) (out memory.Page, err error) {
+	q, err := listQuery(list)
+	if err == nil {
+		err = u.do(ctx, call{method: http.MethodGet, path: "/memories", query: q, answer: &out, idempotent: true})
+	}
+	return out, err
+}
+
+// listQuery is a list of memories as the query of a request.
+func listQuery(list memory.List) (url.Values, error) {
 	f := list.Filter
 	if !f.Since.IsZero() || !f.Until.IsZero() || !f.AsOf.IsZero() || len(f.Metadata) > 0 || f.SupersededBy != "" {
-		return out, fmt.Errorf(
+		return nil, fmt.Errorf(
 			"%w: list memories: the filter has a field other than kinds, topics, session, history, where: use a search",
 			memory.ErrInvalid,
 		)
@@ -112,8 +120,7 @@ func (u *User) Memories(ctx context.Context, list memory.List) (memory.Page, err
 	if list.PageToken != "" {
 		q.Set("pageToken", list.PageToken)
 	}
-	err := u.do(ctx, call{method: http.MethodGet, path: "/memories", query: q, answer: &out, idempotent: true})
-	return out, err
+	return q, nil
 }
 
 // ParseFilter reads a filter, such as `metadata.priority >= 3 AND NOT topics:work`, for

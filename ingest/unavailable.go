@@ -62,6 +62,16 @@ func (c classifyErrors) ChangedBy(ctx context.Context, scope memory.Scope, opera
 	return out, next, classify(err)
 }
 
+func (c classifyErrors) ListApp(ctx context.Context, app string, list memory.List) (memory.Page, error) {
+	out, err := c.Store.ListApp(ctx, app, list)
+	return out, classify(err)
+}
+
+func (c classifyErrors) FindApp(ctx context.Context, app, id string) ([]memory.Memory, error) {
+	out, err := c.Store.FindApp(ctx, app, id)
+	return out, classify(err)
+}
+
 func (c classifyErrors) Erase(ctx context.Context, scope memory.Scope, which memory.Erasure) (memory.Erased, error) {
 	out, err := c.Store.Erase(ctx, scope, which)
 	return out, classify(err)

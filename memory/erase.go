@@ -29,6 +29,9 @@ func (e *Erased) Add(more Erased) {
 // or deleted: by their ids, or those of a session, or all.
 type Erasure struct {
 	IDs []string
+	// Revisions, with IDs, takes each only if it is at this revision when the erasing finds
+	// it: what has changed since it was chosen stays. Nil is any revision.
+	Revisions []int64
 	// Session takes the facts and turns that came from a session: at any of their
 	// revisions, as the words of that one are in the memory or in its history.
 	Session string
@@ -48,21 +51,34 @@ func (e Erasure) Validate() error {
 	switch {
 	case ways != 1:
 		return fmt.Errorf("%w: an erasing is of ids, of a session or of all", ErrInvalid)
+	case e.Revisions != nil && len(e.Revisions) != len(e.IDs):
+		return fmt.Errorf("%w: %d revisions to erase %d memories at", ErrInvalid, len(e.Revisions), len(e.IDs))
 	case len(e.Events) > 0 && e.Session == "":
 		return fmt.Errorf("%w: events to erase are of a session", ErrInvalid)
 	}
 	return nil
 }
 
-// Takes reports whether the erasing takes a memory that has been so at one of its
-// revisions.
+// Named returns the memories that IDs names, and the revision that each is erased at: 0
+// for any.
+func (e Erasure) Named() map[string]int64 {
+	out := make(map[string]int64, len(e.IDs))
+	for i, id := range e.IDs {
+		out[id] = 0
+		if e.Revisions != nil {
+			out[id] = e.Revisions[i]
+		}
+	}
+	return out
+}
+
+// Takes reports whether an erasing of a session or of all takes a memory that has been so
+// at one of its revisions.
 func (e Erasure) Takes(m *Memory) bool {
 	switch {
 	case e.All:
 		return true
-	case e.Session == "":
-		return slices.Contains(e.IDs, m.ID)
-	case m.Source.SessionID != e.Session:
+	case e.Session == "" || m.Source.SessionID != e.Session:
 		return false
 	}
 	return len(e.Events) == 0 ||

@@ -62,13 +62,13 @@ func (o Order) Cursor(m *Memory) Cursor {
 	return Cursor{Order: o, At: at.UnixMicro(), ID: m.ID}
 }
 
-// Compare sorts cursors of one order: by time, ties by id byte by byte, both in
-// the direction of the order.
+// Compare sorts cursors of one order: by time, ties by id byte by byte, and those by
+// user, all in the direction of the order.
 func (o Order) Compare(a, b Cursor) int {
 	if !o.Ascending {
 		a, b = b, a
 	}
-	return cmp.Or(cmp.Compare(a.At, b.At), strings.Compare(a.ID, b.ID))
+	return cmp.Or(cmp.Compare(a.At, b.At), strings.Compare(a.ID, b.ID), strings.Compare(a.User, b.User))
 }
 
 // Page sizes of lists.
@@ -120,6 +120,7 @@ type Page struct {
 type Paging struct {
 	Size  int     // memories on a page
 	After *Cursor // the page begins behind it; nil for the first page
+	users bool    // the list is of all users of an app
 }
 
 // Paging reads the page size, the order and the page token of a list. The error
@@ -164,7 +165,11 @@ func (p Paging) Fit(order Order, found []Memory, next string) (page []Memory, ne
 	bytes := int64(0)
 	for i := range found {
 		if bytes += found[i].Bytes(); i == p.Size || i > 0 && bytes > MaxListBytes {
-			return found[:i], order.Cursor(&found[i-1]).Token()
+			last := order.Cursor(&found[i-1])
+			if p.users {
+				last.User = found[i-1].User
+			}
+			return found[:i], last.Token()
 		}
 	}
 	return found, next
@@ -177,6 +182,7 @@ type Cursor struct {
 	Order Order // a token serves only the order it was made for
 	At    int64 // the field that orders, in microseconds since 1970
 	ID    string
+	User  string `json:",omitempty"` // in a list of all users of an app
 }
 
 // Token writes a cursor as a page token.

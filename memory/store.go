@@ -154,4 +154,6 @@ type Store interface {
 
 	// Apps reads the apps that have memories, by id, up to limit of those after an id.
 	Apps(ctx context.Context, after string, limit int) ([]string, error)
+
+	AppReader
 }

@@ -53,6 +53,16 @@ func (s *Server) addMemory(c echo.Context, scope memory.Scope) error {
 
 // listMemories answers GET {scope}/memories.
 func (s *Server) listMemories(c echo.Context, scope memory.Scope) error {
+	return s.sendMemories(c, scope, func(list memory.List) (memory.Page, error) {
+		return s.memories.List(c.Request().Context(), scope, list)
+	})
+}
+
+// listQuery are the parameters of a list of memories.
+var listQuery = []string{"kind", "topic", "sessionId", "filter", "history", "orderBy", "pageSize", "pageToken"}
+
+// sendMemories answers with a page of a list of memories, whose room is that of a scope.
+func (s *Server) sendMemories(c echo.Context, scope memory.Scope, read func(memory.List) (memory.Page, error)) error {
 	list := memory.List{PageToken: c.QueryParam("pageToken")}
 	q := c.QueryParams()
 	for _, k := range q["kind"] {
@@ -82,7 +92,7 @@ func (s *Server) listMemories(c echo.Context, scope memory.Scope) error {
 		return err
 	}
 	defer share.Release()
-	page, err := s.memories.List(ctx, scope, list)
+	page, err := read(list)
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ func (s *Server) addRoutes() {
 		operation = "/v1/operations/:operation"
 		keys      = "/v1/apps/:app/keys"
 		config    = "/v1/apps/:app/config"
+		all       = "/v1/apps/:app/all/memories"
 	)
 	s.route("GET", "/", open, s.home)
 	s.route("GET", "/livez", open, s.alive)
@@ -54,7 +55,7 @@ func (s *Server) addRoutes() {
 	s.route("POST", memories+"/context", read, withScope(s.promptContext))
 	s.route("POST", memories, write, withScope(s.addMemory))
 	s.route("GET", memories, read, withScope(s.listMemories),
-		"kind", "topic", "sessionId", "filter", "history", "orderBy", "pageSize", "pageToken")
+		listQuery...)
 	s.route("GET", oneMemory, read, withMemory(s.getMemory))
 	s.route("PATCH", oneMemory, write, withMemory(s.patchMemory))
 	s.route("DELETE", oneMemory, write, withMemory(s.deleteMemory))
@@ -62,6 +63,10 @@ func (s *Server) addRoutes() {
 	s.route("POST", oneMemory+"/rollback", write, withMemory(s.rollbackMemory))
 
 	s.route("POST", oneMemory+"/erase", admin, withMemory(s.eraseMemory))
+	s.route("POST", memories+"/purge", admin, withScope(s.purge))
+	s.route("GET", all, admin, s.listAppMemories, listQuery...)
+	s.route("GET", all+"/:memory", admin, s.getAppMemory)
+	s.route("POST", all+"/purge", admin, s.purgeApp)
 
 	s.route("GET", "/v1/apps/:app/audit", admin, s.listAudit, "userId", "since", "until", "pageSize", "pageToken")
 	s.route("GET", config, admin, s.getConfig)

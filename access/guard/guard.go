@@ -392,6 +392,22 @@ func (g memories) Apps(ctx context.Context, after string, limit int) ([]string, 
 	return g.of.Apps(ctx, after, limit)
 }
 
+// ListApp implements memory.AppReader.
+func (g memories) ListApp(ctx context.Context, app string, list memory.List) (memory.Page, error) {
+	if err := access.Check(ctx, memory.Scope{App: app}, access.Admin); err != nil {
+		return memory.Page{}, err
+	}
+	return g.of.ListApp(ctx, app, list)
+}
+
+// FindApp implements memory.AppReader.
+func (g memories) FindApp(ctx context.Context, app, id string) ([]memory.Memory, error) {
+	if err := access.Check(ctx, memory.Scope{App: app}, access.Admin); err != nil {
+		return nil, err
+	}
+	return g.of.FindApp(ctx, app, id)
+}
+
 // Together returns both stores in one file behind a guard; nil if of is nil.
 func Together(of ingest.Together) ingest.Together {
 	if of == nil {

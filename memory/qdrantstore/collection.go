@@ -83,6 +83,9 @@ type fieldIndex struct {
 var indexes = map[string]fieldIndex{
 	"scope": {qdrant.FieldType_FieldTypeKeyword,
 		qdrant.NewPayloadIndexParamsKeyword(&qdrant.KeywordIndexParams{IsTenant: qdrant.PtrOf(true)})},
+	appField: {qdrant.FieldType_FieldTypeKeyword, nil},
+	"id": {qdrant.FieldType_FieldTypeKeyword,
+		qdrant.NewPayloadIndexParamsKeyword(&qdrant.KeywordIndexParams{OnDisk: qdrant.PtrOf(true)})},
 	"kind":     {qdrant.FieldType_FieldTypeKeyword, nil},
 	"session":  {qdrant.FieldType_FieldTypeKeyword, nil},
 	"event":    {qdrant.FieldType_FieldTypeKeyword, nil},

@@ -87,6 +87,7 @@ func (s *Store) eraseHere(ctx context.Context, scope memory.Scope, which memory.
 // and those of the others that may name another memory, or have done so.
 func (s *Store) findErasable(ctx context.Context, scope memory.Scope, which memory.Erasure) (
 	found, left []*record, err error) {
+	named := which.Named()
 	var from *qdrant.PointId
 	for {
 		page, begun, next, err := s.scopePage(ctx, scope, from)
@@ -104,8 +105,11 @@ func (s *Store) findErasable(ctx context.Context, scope memory.Scope, which memo
 			}
 		}
 		for _, r := range page {
-			switch m := &r.Memory; {
-			case which.Takes(m) || took[r] || begun[r]:
+			m := &r.Memory
+			at, takes := named[m.ID]
+			takes = takes && (at == 0 || at == m.Revision) || which.Takes(m) || took[r] || begun[r]
+			switch {
+			case takes:
 				found = append(found, r)
 			case m.Revision > 1 || m.SupersededBy != "" || len(m.Forgotten) > 0:
 				left = append(left, r)

@@ -38,10 +38,32 @@ func live(scope memory.Scope, now time.Time) *qdrant.Filter {
 	}
 }
 
+// liveOfApp passes the memories of all users of an app that can be read at now.
+func liveOfApp(app string, now time.Time) *qdrant.Filter {
+	return &qdrant.Filter{
+		Must:    []*qdrant.Condition{qdrant.NewMatch(appField, app)},
+		MustNot: []*qdrant.Condition{qdrant.NewMatchBool("gone", true), notAfter("expires", now)},
+	}
+}
+
 // filter is memory.Filter in Qdrant's terms; see Filter.Match. Complete says that it
 // passes exactly what f passes; if not, it passes more.
 func filter(scope memory.Scope, f *memory.Filter, now time.Time) (out *qdrant.Filter, complete bool) {
-	out = live(scope, now)
+	return filterAmong(live(scope, now), f, now, func(id string) *qdrant.Condition {
+		return qdrant.NewHasID(pointID(scope, id))
+	})
+}
+
+// filterOfApp is filter across all users of an app.
+func filterOfApp(app string, f *memory.Filter, now time.Time) (out *qdrant.Filter, complete bool) {
+	return filterAmong(liveOfApp(app, now), f, now, func(id string) *qdrant.Condition {
+		return qdrant.NewMatch("id", id)
+	})
+}
+
+// filterAmong narrows a filter by f. named passes the memories that have an id.
+func filterAmong(out *qdrant.Filter, f *memory.Filter, now time.Time, named func(string) *qdrant.Condition) (
+	_ *qdrant.Filter, complete bool) {
 	must := func(c *qdrant.Condition) { out.Must = append(out.Must, c) }
 	not := func(c *qdrant.Condition) { out.MustNot = append(out.MustNot, c) }
 	at := f.CurrentAt(now)
@@ -80,7 +102,7 @@ func filter(scope memory.Scope, f *memory.Filter, now time.Time) (out *qdrant.Fi
 	for _, digest := range pairDigests(f.Metadata) {
 		must(qdrant.NewMatch("metadata", digest))
 	}
-	return out, narrow(out, scope, f.Where)
+	return out, narrow(out, f.Where, named)
 }
 
 // ended passes the facts of a scope that have ended at the time that a filter asks

@@ -13,6 +13,7 @@
 //
 //	scope     app/user: the tenant      gone      true once deleted
 //	kind      session                   revision
+//	app       for reads across users    id
 //	event     of a turn: its event      words     numbers of the words, for counting
 //	topics    any of them               by        the memory that superseded it
 //	metadata  a digest of each pair     at, created, updated, until, expires   microseconds since 1970

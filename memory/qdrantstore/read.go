@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/qdrant/go-client/qdrant"
 
@@ -116,7 +118,14 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list *memory.List)
 	}
 	now := s.opts.Now()
 	passes, complete := filter(scope, &list.Filter, now)
-	l := listing{s, list.Order, passes}
+	l := listing{s, list.Order, passes, scope}
+	return l.page(ctx, list, paging, now, complete)
+}
+
+// page reads a page of a list, and at least one memory more than it has. Complete says
+// that the memories are those that pass the list's filter; if not, they are checked.
+func (l *listing) page(ctx context.Context, list *memory.List, paging memory.Paging, now time.Time, complete bool) (
+	page memory.Page, err error) {
 	var found []memory.Memory
 	bytes := int64(0)
 	// A page that is checked here needs more memories than it has.
@@ -137,7 +146,7 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list *memory.List)
 			if bytes > memory.MaxListBytes {
 				break // the rest is for other pages
 			}
-			memories, err := s.listed(ctx, scope, some)
+			memories, err := l.listed(ctx, some)
 			if err != nil {
 				return page, err
 			}
@@ -156,17 +165,23 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list *memory.List)
 
 // listed reads the memories at some positions. One that was deleted a moment ago is left
 // out.
-func (s *Store) listed(ctx context.Context, scope memory.Scope, at []memory.Cursor) (out []memory.Memory, err error) {
-	ids := make([]string, len(at))
+func (l *listing) listed(ctx context.Context, at []memory.Cursor) (out []memory.Memory, err error) {
+	ids := make([]*qdrant.PointId, len(at))
 	for i, c := range at {
-		ids[i] = c.ID
+		ids[i] = pointID(l.scopeOf(c), c.ID)
 	}
-	records, err := s.read(ctx, scope, ids, shownFields)
+	points, err := l.s.get(ctx, ids, shownFields)
 	if err != nil {
 		return nil, err
 	}
+	records := map[string]*record{}
+	for _, p := range points {
+		if records[p.GetId().GetUuid()], err = readRecord(p.GetPayload()); err != nil {
+			return nil, err
+		}
+	}
 	for _, id := range ids {
-		if r := records[id]; r != nil && !r.Deleted {
+		if r := records[id.GetUuid()]; r != nil && !r.Deleted {
 			out = append(out, r.Memory)
 		}
 	}
@@ -182,6 +197,15 @@ type listing struct {
 	s      *Store
 	order  memory.Order
 	passes *qdrant.Filter
+	scope  memory.Scope // of the memories; without a user in a list of all users of an app
+}
+
+// scopeOf is the scope of the memory at a position.
+func (l *listing) scopeOf(at memory.Cursor) memory.Scope {
+	if l.scope.User == "" {
+		return memory.Scope{App: l.scope.App, User: at.User}
+	}
+	return l.scope
 }
 
 // field is the payload field that orders.
@@ -258,7 +282,7 @@ func (l *listing) query(
 	points, err := l.s.client.Query(ctx, &qdrant.QueryPoints{
 		CollectionName: l.s.collection, Query: by,
 		Filter: &qdrant.Filter{Must: must, Should: l.passes.Should, MustNot: l.passes.MustNot},
-		Limit:  qdrant.PtrOf(uint64(limit)), WithPayload: qdrant.NewWithPayloadInclude("id", field),
+		Limit:  qdrant.PtrOf(uint64(limit)), WithPayload: qdrant.NewWithPayloadInclude("id", "scope", field),
 	})
 	if err != nil {
 		return nil, l.s.kind(ctx, err)
@@ -267,6 +291,9 @@ func (l *listing) query(
 	for i, p := range points {
 		fields := p.GetPayload()
 		out[i] = memory.Cursor{Order: l.order, At: fields[field].GetIntegerValue(), ID: fields["id"].GetStringValue()}
+		if l.scope.User == "" {
+			_, out[i].User, _ = strings.Cut(fields["scope"].GetStringValue(), "/")
+		}
 	}
 	return out, nil
 }

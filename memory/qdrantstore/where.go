@@ -14,14 +14,14 @@ import (
 // narrow adds to the conditions of a filter those of an expression that Qdrant can check.
 // Complete says that they are all of it; if not, memories that pass them are yet to be
 // checked.
-func narrow(out *qdrant.Filter, scope memory.Scope, w memory.Where) (complete bool) {
+func narrow(out *qdrant.Filter, w memory.Where, named func(string) *qdrant.Condition) (complete bool) {
 	must, complete := memory.Conjuncts(w)
 	for _, c := range must {
 		equal := c
 		if c.Op == memory.OpNot {
 			equal.Op = memory.OpEqual
 		}
-		switch condition := condition(scope, equal); {
+		switch condition := condition(equal, named); {
 		case condition == nil:
 			complete = false
 		case c.Op == memory.OpNot:
@@ -47,7 +47,7 @@ var comparedTimes = map[string]string{
 
 // condition is a comparison in Qdrant's terms, true of exactly the same memories; nil if
 // there is none.
-func condition(scope memory.Scope, c memory.Cmp) *qdrant.Condition {
+func condition(c memory.Cmp, named func(string) *qdrant.Condition) *qdrant.Condition {
 	text, isText := c.Value.AsText()
 	if !isText || text == "" {
 		text, isText = "", false
@@ -56,7 +56,7 @@ func condition(scope memory.Scope, c memory.Cmp) *qdrant.Condition {
 	case field != "" && c.Op == memory.OpEqual && isText:
 		return qdrant.NewMatch(field, text)
 	case c.Field == memory.FieldID && c.Op == memory.OpEqual && isText:
-		return qdrant.NewHasID(pointID(scope, text))
+		return named(text)
 	case c.Field == memory.FieldTopics && isText: // OpHas is its only operator
 		return qdrant.NewMatch("topics", text)
 	case c.Field == memory.FieldMetadata && c.Op == memory.OpEqual:

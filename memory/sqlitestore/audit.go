@@ -29,6 +29,22 @@ var faults = []struct{ rule, query string }{
 		LEFT JOIN revisions r ON r.memory = m.n GROUP BY m.n
 		HAVING count(r.revision) <> m.revision OR max(r.revision) <> m.revision`,
 	},
+	{
+		memory.RuleIndex,
+		`SELECT s.app, s.user, m.id, 'a list across users has not its place in each order' FROM memories m
+		JOIN scopes s ON s.n = m.scope WHERE m.deleted = 0 AND NOT (` + placed("timestamp") + ` AND ` +
+			placed("create_time") + ` AND ` + placed("update_time") + `)`,
+	},
+	{
+		memory.RuleIndex,
+		`SELECT app, '', id, 'a list across users has a place for it, and it is not there' FROM app_order o
+		WHERE NOT EXISTS (SELECT 1 FROM memories m WHERE m.n = o.memory AND m.deleted = 0)`,
+	},
+	{
+		memory.RuleIndex,
+		`SELECT '', '', 'app_order', 'it has more places than there are memories' WHERE
+		(SELECT count(*) FROM app_order) > 3 * (SELECT count(*) FROM memories WHERE deleted = 0)`,
+	},
 }
 
 // columns are what table memories has beside the document of a memory.

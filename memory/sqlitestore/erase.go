@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
@@ -17,8 +18,11 @@ const schemaRevoked = `
 CREATE TABLE revoked (life BLOB PRIMARY KEY, time INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `
 
-// erasedTogether is how many memories one transaction erases. Others write in between.
-const erasedTogether = 500
+// Bounds on one transaction of an erasing. Others write in between.
+const (
+	erasedTogether = 200 // memories
+	readTogether   = 500 // memories that are read for it
+)
 
 // erasable is a memory of a scope that an erasing looks at: all that it has been.
 type erasable struct {
@@ -33,25 +37,18 @@ type pastStep struct {
 	memory   memory.Memory
 }
 
+// doomed is a memory that is to be erased.
+type doomed struct {
+	n        int64
+	id       string
+	revision int64 // that it is at
+	only     bool  // it is erased at this revision only
+}
+
 // Erase implements memory.Store.
 func (s *Store) Erase(ctx context.Context, scope memory.Scope, which memory.Erasure) (out memory.Erased, err error) {
-	if err := which.Validate(); err != nil {
-		return out, scope.Wrap("erase memories", err)
-	}
-	var rows []int64
-	var links []erasable
-	if which.All {
-		rows, err = s.rowsOf(ctx, scope)
-	} else {
-		rows, links, err = s.findErasable(ctx, scope, which)
-	}
-	for some := range slices.Chunk(rows, erasedTogether) {
-		if err == nil {
-			err = s.eraseRows(ctx, scope, some, &out)
-		}
-	}
-	if err == nil {
-		err = s.unlink(ctx, scope, links)
+	if err = which.Validate(); err == nil {
+		out, err = s.erase(ctx, scope, which)
 	}
 	if err == nil {
 		err = s.db.Scrub(ctx)
@@ -62,53 +59,138 @@ func (s *Store) Erase(ctx context.Context, scope memory.Scope, which memory.Eras
 	return out, nil
 }
 
-// rowsOf reads the numbers of all memories of a scope.
-func (s *Store) rowsOf(ctx context.Context, scope memory.Scope) (rows []int64, err error) {
+func (s *Store) erase(ctx context.Context, scope memory.Scope, which memory.Erasure) (out memory.Erased, err error) {
+	var rows []doomed
+	var left []erasable
+	switch {
+	case which.All:
+		rows, err = s.rowsOf(ctx, scope)
+	case len(which.IDs) > 0:
+		rows, left, err = s.findNamed(ctx, scope, which.Named())
+	default:
+		rows, left, err = s.findErasable(ctx, scope, which)
+	}
+	links := linksTo(rows, left)
+	for some := range slices.Chunk(rows, erasedTogether) {
+		if err == nil {
+			err = s.eraseRows(ctx, scope, some, links, &out)
+		}
+	}
+	if which.All && err == nil {
+		s.cache.Drop(scope)
+	}
+	return out, err
+}
+
+// linksTo returns the memories that name one of some that are to be erased, or have done
+// so, by the id that they name.
+func linksTo(rows []doomed, left []erasable) map[string][]*erasable {
+	erased := make(map[string]bool, len(rows))
+	for _, d := range rows {
+		erased[d.id] = true
+	}
+	out := map[string][]*erasable{}
+	for i := range left {
+		e := &left[i]
+		note := func(m *memory.Memory) {
+			for _, id := range append([]string{m.SupersededBy}, m.Forgotten...) {
+				if has := out[id]; erased[id] && (len(has) == 0 || has[len(has)-1] != e) {
+					out[id] = append(has, e)
+				}
+			}
+		}
+		note(&e.now)
+		for j := range e.steps {
+			note(&e.steps[j].memory)
+		}
+	}
+	return out
+}
+
+// rowsOf reads which memories a scope has.
+func (s *Store) rowsOf(ctx context.Context, scope memory.Scope) (rows []doomed, err error) {
 	err = s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-		rows, err = sqlitedb.Collect(ctx, tx, scanNumber, `SELECT n FROM memories WHERE `+inScope,
+		rows, err = sqlitedb.Collect(ctx, tx, scanDoomed, `SELECT n, id, revision FROM memories WHERE `+inScope,
 			scope.App, scope.User)
 		return err
 	})
 	return rows, err
 }
 
-func scanNumber(rows *sql.Rows) (n int64, err error) { return n, rows.Scan(&n) }
+func scanDoomed(rows *sql.Rows) (d doomed, err error) { return d, rows.Scan(&d.n, &d.id, &d.revision) }
 
-// findErasable reads all memories of a scope with their histories. It returns the rows
-// of those that are to be erased, and the others that name one of them, without its id.
-func (s *Store) findErasable(ctx context.Context, scope memory.Scope, which memory.Erasure) (
-	rows []int64, links []erasable, err error) {
-	var left []erasable
-	erased := map[string]bool{}
-	for after := int64(0); ; {
-		var page []erasable
-		err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-			page, err = s.readErasable(ctx, tx, scope, after)
-			return err
+// findNamed reads which of the named memories a scope has, at the revisions that they are
+// to be erased at, and the memories that may name one of these.
+func (s *Store) findNamed(ctx context.Context, scope memory.Scope, named map[string]int64) (
+	rows []doomed, left []erasable, err error) {
+	for some := range slices.Chunk(slices.Collect(maps.Keys(named)), readTogether) {
+		err := s.db.Read(ctx, func(tx *sql.Tx) error {
+			for _, id := range some {
+				found, err := sqlitedb.Collect(ctx, tx, scanDoomed,
+					`SELECT n, id, revision FROM memories WHERE `+inScope+` AND id = ?`, scope.App, scope.User, id)
+				if err != nil {
+					return err
+				}
+				for _, d := range found {
+					if d.only = named[id] != 0; !d.only || d.revision == named[id] {
+						rows = append(rows, d)
+					}
+				}
+			}
+			return nil
 		})
 		if err != nil {
 			return nil, nil, err
 		}
-		if len(page) == 0 {
-			break
+	}
+	if len(rows) == 0 {
+		return nil, nil, nil
+	}
+	err = s.eachErasable(ctx, scope, mayLink, func(e erasable) {
+		if e.linked() {
+			left = append(left, e)
+		}
+	})
+	return rows, left, err
+}
+
+// mayLink is a condition on table memories that holds for all memories that name another
+// one, or have done so, and for few others: most are read no further.
+const mayLink = ` AND (revision > 1 OR instr(doc, CAST('"supersededBy"' AS BLOB)) > 0
+	OR instr(doc, CAST('"forgotten"' AS BLOB)) > 0)`
+
+// findErasable reads all memories of a scope with their histories. It returns those that
+// are to be erased, and the others that name another memory, or have done so.
+func (s *Store) findErasable(ctx context.Context, scope memory.Scope, which memory.Erasure) (
+	rows []doomed, left []erasable, err error) {
+	err = s.eachErasable(ctx, scope, "", func(e erasable) {
+		takes := which.Takes(&e.now) ||
+			slices.ContainsFunc(e.steps, func(p pastStep) bool { return which.Takes(&p.memory) })
+		if takes {
+			rows = append(rows, doomed{n: e.n, id: e.now.ID, revision: e.now.Revision})
+		} else if e.linked() {
+			left = append(left, e)
+		}
+	})
+	return rows, left, err
+}
+
+// eachErasable yields the memories of a scope that meet a condition, with their histories.
+func (s *Store) eachErasable(ctx context.Context, scope memory.Scope, condition string, yield func(erasable)) error {
+	for after := int64(0); ; {
+		var page []erasable
+		err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
+			page, err = s.readErasable(ctx, tx, scope, condition, after)
+			return err
+		})
+		if err != nil || len(page) == 0 {
+			return err
 		}
 		for _, e := range page {
 			after = e.n
-			takes := which.Takes(&e.now) ||
-				slices.ContainsFunc(e.steps, func(p pastStep) bool { return which.Takes(&p.memory) })
-			if takes {
-				rows, erased[e.now.ID] = append(rows, e.n), true
-			} else if e.linked() {
-				left = append(left, e)
-			}
+			yield(e)
 		}
 	}
-	for _, e := range left {
-		if e.unlink(erased) {
-			links = append(links, e)
-		}
-	}
-	return rows, links, nil
 }
 
 // linked reports whether a memory names another one, or did so once.
@@ -117,34 +199,23 @@ func (e *erasable) linked() bool {
 	return names(&e.now) || slices.ContainsFunc(e.steps, func(p pastStep) bool { return names(&p.memory) })
 }
 
-// unlink removes the ids of erased memories, and keeps of the steps those that changed.
-func (e *erasable) unlink(erased map[string]bool) (changed bool) {
-	changed = e.now.Unlink(erased)
-	var steps []pastStep
-	for _, p := range e.steps {
-		if p.memory.Unlink(erased) {
-			steps = append(steps, p)
-		}
-	}
-	e.steps = steps
-	return changed || len(e.steps) > 0
-}
-
 // readErasable reads a page of memories behind row after. One that cannot be read has its
 // columns alone: it can be erased, like any other.
-func (s *Store) readErasable(ctx context.Context, tx *sql.Tx, scope memory.Scope, after int64) ([]erasable, error) {
+func (s *Store) readErasable(ctx context.Context, tx *sql.Tx, scope memory.Scope, condition string, after int64) (
+	[]erasable, error) {
 	out, err := sqlitedb.Collect(ctx, tx, func(rows *sql.Rows) (e erasable, err error) {
 		var id, session string
 		var doc []byte
-		if err := rows.Scan(&e.n, &id, &session, &doc); err != nil {
+		var revision int64
+		if err := rows.Scan(&e.n, &id, &session, &revision, &doc); err != nil {
 			return e, err
 		}
 		if decode(doc, &e.now) != nil {
-			e.now = memory.Memory{ID: id, Source: memory.Source{SessionID: session}}
+			e.now = memory.Memory{ID: id, Revision: revision, Source: memory.Source{SessionID: session}}
 		}
 		return e, nil
-	}, `SELECT n, id, session, doc FROM memories WHERE `+inScope+` AND n > ? ORDER BY n LIMIT ?`,
-		scope.App, scope.User, after, erasedTogether)
+	}, `SELECT n, id, session, revision, doc FROM memories WHERE `+inScope+` AND n > ?`+condition+`
+		ORDER BY n LIMIT ?`, scope.App, scope.User, after, readTogether)
 	if err != nil {
 		return nil, err
 	}
@@ -164,24 +235,27 @@ func (s *Store) readErasable(ctx context.Context, tx *sql.Tx, scope memory.Scope
 	return out, nil
 }
 
-// eraseRows erases some memories in one transaction, and the row of a scope of which
-// nothing is left.
-func (s *Store) eraseRows(ctx context.Context, scope memory.Scope, rows []int64, out *memory.Erased) error {
+// eraseRows erases some memories in one transaction, with the row of a scope of which
+// nothing is left. Others no longer name them from then on.
+func (s *Store) eraseRows(ctx context.Context, scope memory.Scope, rows []doomed, links map[string][]*erasable,
+	out *memory.Erased) error {
 	var erased memory.Erased
 	err := s.write(ctx, sqlitedb.For(scope).Freeing(), func(tx *sqlitedb.Tx) error {
 		erased = memory.Erased{}
-		for _, n := range rows {
-			revisions, err := affected(tx, `DELETE FROM revisions WHERE memory = ?`, n)
+		gone := map[string]bool{}
+		for _, d := range rows {
+			did, err := d.erase(tx, &erased)
 			if err != nil {
 				return err
 			}
-			memories, err := affected(tx, `DELETE FROM memories WHERE n = ?`, n)
-			if err != nil {
-				return err
+			if did {
+				gone[d.id] = true
+				tx.OnCommit(func() { s.cache.Remove(scope, &memory.Memory{ID: d.id, Revision: d.revision + 1}) })
 			}
-			erased.Add(memory.Erased{Memories: memories, Revisions: revisions})
 		}
-		tx.OnCommit(func() { s.cache.Drop(scope) })
+		if err := s.unlink(tx, scope, gone, links); err != nil {
+			return err
+		}
 		_, err := tx.Exec(`DELETE FROM scopes WHERE app = ?1 AND user = ?2
 			AND NOT EXISTS (SELECT 1 FROM memories WHERE scope = scopes.n)`, scope.App, scope.User)
 		return err
@@ -190,6 +264,22 @@ func (s *Store) eraseRows(ctx context.Context, scope memory.Scope, rows []int64,
 		out.Add(erased)
 	}
 	return err
+}
+
+// erase removes the rows of a memory, and reports whether there was one.
+func (d *doomed) erase(tx *sqlitedb.Tx, out *memory.Erased) (did bool, err error) {
+	only := int64(0)
+	if d.only {
+		only = d.revision
+	}
+	memories, err := affected(tx, `DELETE FROM memories WHERE n = ?1 AND id = ?2 AND (?3 = 0 OR revision = ?3)`,
+		d.n, d.id, only)
+	if err != nil || memories == 0 {
+		return false, err
+	}
+	revisions, err := affected(tx, `DELETE FROM revisions WHERE memory = ?`, d.n)
+	out.Add(memory.Erased{Memories: memories, Revisions: revisions})
+	return true, err
 }
 
 func affected(tx *sqlitedb.Tx, query string, args ...any) (int, error) {
@@ -201,44 +291,59 @@ func affected(tx *sqlitedb.Tx, query string, args ...any) (int, error) {
 	return int(n), err
 }
 
-// unlink stores memories that no longer name what was erased, if they are still at the
-// revision that was read: what a later one names, it names of what is there.
-func (s *Store) unlink(ctx context.Context, scope memory.Scope, links []erasable) error {
-	for some := range slices.Chunk(links, erasedTogether) {
-		err := s.write(ctx, sqlitedb.For(scope).Freeing(), func(tx *sqlitedb.Tx) error {
-			for i := range some {
-				if err := some[i].store(tx); err != nil {
-					return err
-				}
-			}
-			tx.OnCommit(func() { s.cache.Drop(scope) })
-			return nil
-		})
+// unlink has the memories that name one that is gone no longer do so, if they are still
+// at the revision that was read: what a later one names, it names of what is there.
+func (s *Store) unlink(tx *sqlitedb.Tx, scope memory.Scope, gone map[string]bool, links map[string][]*erasable) error {
+	changed := map[*erasable]bool{}
+	for id := range gone {
+		for _, e := range links[id] {
+			changed[e] = true
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	for e := range changed {
+		if err := e.unlink(tx, gone); err != nil {
+			return err
+		}
+	}
+	tx.OnCommit(func() { s.cache.Drop(scope) })
+	return nil
+}
+
+// unlink stores what changes of a memory and of its past revisions.
+func (e *erasable) unlink(tx *sqlitedb.Tx, gone map[string]bool) error {
+	if e.now.Unlink(gone) {
+		doc, err := seal(memory.EncodeJSON(&e.now))
 		if err != nil {
+			return err
+		}
+		changed, err := tx.Changes(`UPDATE memories SET doc = ? WHERE n = ? AND id = ? AND revision = ?`,
+			doc, e.n, e.now.ID, e.now.Revision)
+		if err == nil && !changed { // a newer revision has its own copy of this one
+			_, err = tx.Exec(`UPDATE revisions SET doc = ?1 WHERE memory = ?2 AND revision = ?3
+				AND EXISTS (SELECT 1 FROM memories WHERE n = ?2 AND id = ?4)`, doc, e.n, e.now.Revision, e.now.ID)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for i := range e.steps {
+		p := &e.steps[i]
+		if !p.memory.Unlink(gone) {
+			continue
+		}
+		doc, err := seal(memory.EncodeJSON(&p.memory))
+		if err != nil {
+			return err
+		}
+		if _, err = tx.Exec(`UPDATE revisions SET doc = ?1 WHERE memory = ?2 AND revision = ?3
+			AND EXISTS (SELECT 1 FROM memories WHERE n = ?2 AND id = ?4)`, doc, e.n, p.revision, e.now.ID); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (e *erasable) store(tx *sqlitedb.Tx) error {
-	doc, err := seal(memory.EncodeJSON(&e.now))
-	if err != nil {
-		return err
-	}
-	changed, err := tx.Changes(`UPDATE memories SET doc = ? WHERE n = ? AND revision = ?`, doc, e.n, e.now.Revision)
-	if err == nil && !changed { // a newer revision has its own copy of this one
-		_, err = tx.Exec(`UPDATE revisions SET doc = ? WHERE memory = ? AND revision = ?`, doc, e.n, e.now.Revision)
-	}
-	for _, p := range e.steps {
-		if err != nil {
-			return err
-		}
-		if doc, err = seal(memory.EncodeJSON(&p.memory)); err == nil {
-			_, err = tx.Exec(`UPDATE revisions SET doc = ? WHERE memory = ? AND revision = ?`, doc, e.n, p.revision)
-		}
-	}
-	return err
 }
 
 // lifeHash is a life as the file keeps it.

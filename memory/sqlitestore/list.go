@@ -76,35 +76,47 @@ func listQuery(scope memory.Scope, list *memory.List, after *memory.Cursor) (str
 	if list.Order.Ascending {
 		dir, beyond = "ASC", ">"
 	}
-	where := []string{inScope, `deleted = 0`}
-	args := []any{scope.App, scope.User}
-	and := func(cond string, arg ...any) {
-		where = append(where, cond)
-		args = append(args, arg...)
-	}
+	q := query{where: []string{inScope, `deleted = 0`}, args: []any{scope.App, scope.User}}
 	if after != nil {
-		and(`(`+by+`, id) `+beyond+` (?, ?)`, after.At, after.ID)
+		q.and(`(`+by+`, id) `+beyond+` (?, ?)`, after.At, after.ID)
 	}
+	q.narrow(list)
+	return `SELECT id, doc FROM memories WHERE ` + strings.Join(q.where, ` AND `) +
+		` ORDER BY ` + by + ` ` + dir + `, id ` + dir, q.args
+}
+
+// query is a condition on table memories.
+type query struct {
+	where []string
+	args  []any
+	of    string // before the names of columns: "", or the name of the table and a dot
+}
+
+func (q *query) and(cond string, arg ...any) {
+	q.where = append(q.where, cond)
+	q.args = append(q.args, arg...)
+}
+
+// narrow adds what the columns tell of the filter of a list.
+func (q *query) narrow(list *memory.List) {
 	if list.SessionID != "" {
-		and(`session = ?`, list.SessionID)
+		q.and(q.of+`session = ?`, list.SessionID)
 	}
 	if len(list.Kinds) == 1 { // two are all there are
-		and(`kind = ?`, list.Kinds[0])
+		q.and(q.of+`kind = ?`, list.Kinds[0])
 	}
 	if !list.Since.IsZero() { // cut, so that it keeps a little too much
-		and(`timestamp >= ?`, memory.Micros(list.Since).UnixMicro())
+		q.and(q.of+`timestamp >= ?`, memory.Micros(list.Since).UnixMicro())
 	}
 	if !list.Until.IsZero() {
-		and(`timestamp <= ?`, list.Until.UnixMicro())
+		q.and(q.of+`timestamp <= ?`, list.Until.UnixMicro())
 	}
 	must, _ := memory.Conjuncts(list.Where)
 	for _, c := range must {
 		if cond, arg := column(c); cond != "" {
-			and(cond, arg)
+			q.and(q.of+cond, arg)
 		}
 	}
-	return `SELECT id, doc FROM memories WHERE ` + strings.Join(where, ` AND `) +
-		` ORDER BY ` + by + ` ` + dir + `, id ` + dir, args
 }
 
 // comparedColumns are the columns of fields that an expression compares.

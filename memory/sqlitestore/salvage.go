@@ -17,7 +17,7 @@ import (
 
 // Tables are the tables that hold memories, and what belongs to them.
 func Tables() []string {
-	return []string{"memories", "revisions", "scopes", "memory_model", "next_model", "memory_behind"}
+	return []string{"memories", "revisions", "scopes", "memory_model", "next_model", "memory_behind", "app_order"}
 }
 
 // CheckRow reports what is wrong with the values of a row of one of Tables, given by
@@ -70,10 +70,11 @@ func checkIndexed(row map[string]any) error {
 func Salvage(model Model) salvage.Component {
 	return salvage.Component{
 		Tables: Tables(),
-		Skip:   []string{"next_model", "memory_behind"}, // a move to another model begins again
+		// A move to another model begins again, and app_order is made of the memories.
+		Skip: []string{"next_model", "memory_behind", "app_order"},
 		Migrate: func(db *sqlitedb.DB) error {
 			return db.Migrate(component, schema, schemaMoves, schemaKeys, schemaSeals, schemaCompanion,
-				schemaRevoked, schemaLabels)
+				schemaRevoked, schemaLabels, schemaAppOrder)
 		},
 		Mend:    mendRow,
 		Indexes: []salvage.Index{{Name: "sqlite_autoindex_memories_1", See: lostMemory}},
@@ -156,6 +157,9 @@ func finishSalvage(tx *sqlitedb.Tx, model Model) (notes []string, err error) {
 		if n, _ := res.RowsAffected(); n > 0 && step.note != "" {
 			notes = append(notes, fmt.Sprintf(step.note, n))
 		}
+	}
+	if _, err := tx.Exec(`DELETE FROM app_order; ` + fillAppOrder); err != nil {
+		return nil, err
 	}
 	return notes, mendModel(tx, model)
 }

@@ -71,7 +71,7 @@ func New(db *sqlitedb.DB, model Model, opts *Options) (*Store, error) {
 	}
 	s.cache = index.NewCache(opts.CacheBytes, s.load)
 	if err := db.Migrate(component, schema, schemaMoves, schemaKeys, schemaSeals, schemaCompanion,
-		schemaRevoked, schemaLabels); err != nil {
+		schemaRevoked, schemaLabels, schemaAppOrder); err != nil {
 		return nil, err
 	}
 	return s, s.claim()

@@ -19,9 +19,11 @@ func (r *reference) Erase(ctx context.Context, scope memory.Scope, which memory.
 		return out, err
 	}
 	defer r.mu.Unlock()
-	erased := map[string]bool{}
+	erased, named := map[string]bool{}, which.Named()
 	for id, rec := range r.scopes[scope] {
-		if slices.ContainsFunc(rec.history, func(st memory.Step) bool { return which.Takes(&st.Memory) }) {
+		at, takes := named[id]
+		takes = takes && (at == 0 || at == rec.last().Revision)
+		if takes || slices.ContainsFunc(rec.history, func(st memory.Step) bool { return which.Takes(&st.Memory) }) {
 			out.Add(memory.Erased{Memories: 1, Revisions: len(rec.history)})
 			delete(r.scopes[scope], id)
 			erased[id] = true

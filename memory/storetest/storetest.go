@@ -89,6 +89,7 @@ func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
 		{"Reopen", reopenCases()},
 		{"Archive", archiveCases()},
 		{"Erase", eraseCases()},
+		{"Across", acrossCases()},
 		{"Move", moveCases()},
 		{"Concurrency", concurrencyCases()},
 		{"Model", modelCases()},

@@ -1,0 +1,30 @@
+package memory
+
+import "context"
+
+// AppReader reads memories across all users of an app. These reads are methods of their
+// own, so that no call that names a scope can come to read another one.
+type AppReader interface {
+	// ListApp returns a page of the live memories of all users of an app that pass the
+	// filter. Users may have memories of one id: where the order leaves two of these
+	// together, they follow each other by user, in the direction of the order.
+	ListApp(ctx context.Context, app string, list List) (Page, error)
+
+	// FindApp returns the live memories that have an id, of all users of an app, by user:
+	// up to MaxPageSize.
+	FindApp(ctx context.Context, app, id string) ([]Memory, error)
+}
+
+// AppPaging is Paging for a list of all users of an app.
+func (l *List) AppPaging() (Paging, error) {
+	p, err := l.Paging()
+	p.users = true
+	return p, err
+}
+
+// AppCursor is the position of m in the order of a list of all users of an app.
+func (o Order) AppCursor(m *Memory) Cursor {
+	c := o.Cursor(m)
+	c.User = m.User
+	return c
+}

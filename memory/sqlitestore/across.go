@@ -1,0 +1,158 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"github.com/memoryd/memoryd/internal/sqlitedb"
+	"github.com/memoryd/memoryd/memory"
+)
+
+// Table app_order has the live memories of each app in the orders of lists, across its
+// users: three rows each, with the number of the order as its field. Triggers keep it, so
+// that no write can miss it.
+var schemaAppOrder = `
+CREATE TABLE app_order (
+  app    TEXT NOT NULL,
+  field  INTEGER NOT NULL, -- 0 timestamp, 1 create_time, 2 update_time
+  at     INTEGER NOT NULL,
+  id     TEXT NOT NULL,
+  memory INTEGER NOT NULL, -- memories.n
+  PRIMARY KEY (app, field, at, id, memory)
+) STRICT, WITHOUT ROWID;
+` + fillAppOrder + appOrderTriggers("timestamp") + appOrderTriggers("create_time") + appOrderTriggers("update_time")
+
+// fillAppOrder makes the rows of table app_order.
+var fillAppOrder = fillOrder("timestamp") + fillOrder("create_time") + fillOrder("update_time")
+
+// appFields are the numbers of the orders in table app_order.
+var appFields = map[string]int{"timestamp": 0, "create_time": 1, "update_time": 2}
+
+func fillOrder(column string) string {
+	return fmt.Sprintf(`INSERT INTO app_order SELECT s.app, %[2]d, m.%[1]s, m.id, m.n
+  FROM scopes s JOIN memories m ON m.scope = s.n WHERE m.deleted = 0 ORDER BY 1, 3, 4, 5;
+`, column, appFields[column])
+}
+
+// placed is a condition on a memory m of scope s that holds if app_order has it in one
+// order.
+func placed(column string) string {
+	return fmt.Sprintf(`EXISTS (SELECT 1 FROM app_order o WHERE o.app = s.app AND o.field = %d AND o.at = m.%s
+		AND o.id = m.id AND o.memory = m.n)`, appFields[column], column)
+}
+
+// appOrderTriggers keep the rows of one order.
+func appOrderTriggers(column string) string {
+	r := strings.NewReplacer("COLUMN", column, "FIELD", fmt.Sprint(appFields[column]))
+	return r.Replace(`
+CREATE TRIGGER app_order_COLUMN_insert AFTER INSERT ON memories WHEN new.deleted = 0 BEGIN
+  INSERT INTO app_order SELECT app, FIELD, new.COLUMN, new.id, new.n FROM scopes WHERE n = new.scope;
+END;
+CREATE TRIGGER app_order_COLUMN_update AFTER UPDATE OF deleted, scope, id, COLUMN ON memories
+WHEN old.COLUMN <> new.COLUMN OR old.deleted <> new.deleted OR old.scope <> new.scope OR old.id <> new.id BEGIN
+  DELETE FROM app_order WHERE app = (SELECT app FROM scopes WHERE n = old.scope) AND field = FIELD
+    AND at = old.COLUMN AND id = old.id AND memory = old.n;
+  INSERT INTO app_order SELECT app, FIELD, new.COLUMN, new.id, new.n FROM scopes
+    WHERE n = new.scope AND new.deleted = 0;
+END;
+CREATE TRIGGER app_order_COLUMN_delete AFTER DELETE ON memories WHEN old.deleted = 0 BEGIN
+  DELETE FROM app_order WHERE app = (SELECT app FROM scopes WHERE n = old.scope) AND field = FIELD
+    AND at = old.COLUMN AND id = old.id AND memory = old.n;
+END;
+`)
+}
+
+// ListApp implements memory.AppReader.
+func (s *Store) ListApp(ctx context.Context, app string, list memory.List) (memory.Page, error) {
+	page, err := s.listApp(ctx, app, list)
+	if err != nil {
+		return memory.Page{}, memory.Scope{App: app}.Wrap("list memories of all users", err)
+	}
+	return page, nil
+}
+
+func (s *Store) listApp(ctx context.Context, app string, list memory.List) (page memory.Page, err error) {
+	paging, err := list.AppPaging()
+	if err != nil {
+		return page, err
+	}
+	column := orderColumns[list.Order.Field]
+	q := query{where: []string{`o.app = ?`, `o.field = ?`}, args: []any{app, appFields[column]}, of: "m."}
+	dir, beyond := "DESC", "<="
+	if list.Order.Ascending {
+		dir, beyond = "ASC", ">="
+	}
+	if after := paging.After; after != nil { // the memories of other users at the same place are left out below
+		q.and(`(o.at, o.id) `+beyond+` (?, ?)`, after.At, after.ID)
+	}
+	q.narrow(&list)
+	// CROSS JOIN keeps the order of the tables: app_order has the memories in the order of
+	// the list.
+	text := `SELECT s.user, o.id, m.doc FROM app_order o CROSS JOIN memories m ON m.n = o.memory
+		CROSS JOIN scopes s ON s.n = m.scope WHERE ` + strings.Join(q.where, ` AND `) +
+		` ORDER BY o.at ` + dir + `, o.id ` + dir + `, s.user ` + dir
+	now := s.now()
+	var found []memory.Memory
+	bytes := int64(0)
+	err = s.db.Read(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, text, q.args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for len(found) <= paging.Size && bytes <= memory.MaxListBytes && rows.Next() {
+			var user, id string
+			var doc []byte
+			if err := rows.Scan(&user, &id, &doc); err != nil {
+				return err
+			}
+			var m memory.Memory
+			if err := decode(doc, &m); err != nil {
+				page.Unreadable++
+				s.unreadable(memory.Scope{App: app, User: user}, id, err)
+				continue
+			}
+			at := list.Order.AppCursor(&m)
+			behind := paging.After == nil || list.Order.Compare(at, *paging.After) > 0
+			if behind && list.Match(&m, now) {
+				found, bytes = append(found, m), bytes+m.Bytes()
+			}
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return memory.Page{}, err
+	}
+	page.Memories, page.NextPageToken = paging.Fit(list.Order, found, "")
+	return page, nil
+}
+
+// FindApp implements memory.AppReader. It looks for the id at each user of the app.
+func (s *Store) FindApp(ctx context.Context, app, id string) (out []memory.Memory, err error) {
+	now := s.now()
+	err = s.db.Read(ctx, func(tx *sql.Tx) error {
+		docs, err := sqlitedb.Collect(ctx, tx, func(rows *sql.Rows) (doc []byte, err error) {
+			return doc, rows.Scan(&doc)
+		}, `SELECT m.doc FROM scopes s CROSS JOIN memories m ON m.scope = s.n AND m.id = ?
+			WHERE s.app = ? AND m.deleted = 0 ORDER BY s.user LIMIT ?`, id, app, memory.MaxPageSize)
+		if err != nil {
+			return err
+		}
+		for _, doc := range docs {
+			var m memory.Memory
+			if err := decode(doc, &m); err != nil {
+				return err
+			}
+			if m.Live(now) {
+				out = append(out, m)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, memory.Scope{App: app}.Wrap("find a memory of any user", err)
+	}
+	return out, nil
+}
