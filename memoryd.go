@@ -40,6 +40,9 @@ type Options struct {
 	// MaxSessions is how many sessions a user of an app may have in a Bank that Open
 	// makes. Defaults to any number.
 	MaxSessions int
+	// SessionTTL is how long after its last event or change a session expires, in a Bank
+	// that Open makes, if it has no time of its own. Defaults to never.
+	SessionTTL time.Duration
 	// Limits bound what the memory of one user has. Defaults to none.
 	Limits ingest.Limits
 	// MaxWatchers is how many streams and waiting requests may watch operations.
@@ -124,6 +127,7 @@ func Open(ctx context.Context, dir string, opts *Options) (*Bank, error) {
 	stores := assembly.NewStores()
 	stores.Log = o.Log
 	stores.CacheBytes, stores.MaxState, stores.MaxSessions = o.CacheBytes, o.MaxState, o.MaxSessions
+	stores.SessionTTL = o.SessionTTL
 	if err := stores.OpenBoth(ctx, path, assembly.ModelOf(o.Embedder)); err != nil {
 		return nil, errors.Join(err, stores.Discard())
 	}

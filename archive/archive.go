@@ -71,6 +71,10 @@ type eventsLine struct {
 type sessionLine struct {
 	memory.Scope
 	ID             string             `json:"id"`
+	DisplayName    string             `json:"displayName,omitempty"`
+	Labels         map[string]string  `json:"labels,omitempty"`
+	ExpireTime     time.Time          `json:"expireTime,omitzero"`
+	CreateTime     time.Time          `json:"createTime,omitzero"`
 	State          sessionstore.State `json:"state"`
 	LastUpdateTime time.Time          `json:"lastUpdateTime"`
 	Events         int64              `json:"events"`

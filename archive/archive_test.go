@@ -43,7 +43,9 @@ func filled(t *testing.T, m memory.Model) *assembly.Stores {
 	if _, err := st.Sessions.Create(t.Context(), sessionstore.Key{Scope: ann, ID: "long"}, sessionstore.Create{State: state}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := st.Sessions.Create(t.Context(), sessionstore.Key{Scope: ann, ID: "empty"}, sessionstore.Create{}); err != nil {
+	if _, err := st.Sessions.Create(t.Context(), sessionstore.Key{Scope: ann, ID: "empty"}, sessionstore.Create{
+		Details: sessionstore.Details{DisplayName: "Empty", Labels: map[string]string{"team": "blue"},
+			ExpireTime: time.Date(2199, 1, 2, 3, 4, 5, 6000, time.UTC)}}); err != nil {
 		t.Fatal(err)
 	}
 	var events []sessionstore.Event

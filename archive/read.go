@@ -186,7 +186,9 @@ func (in *importer) session(ctx context.Context, l *sessionLine) error {
 func (l *sessionLine) record() sessionstore.SessionRecord {
 	return sessionstore.SessionRecord{
 		Key: sessionstore.Key{Scope: l.Scope, ID: l.ID}, State: l.State, LastUpdateTime: l.LastUpdateTime,
-		Events: l.Events, Requested: l.Requested, Done: l.Done, Failed: l.Failed, LastError: l.LastError,
+		Details:    sessionstore.Details{DisplayName: l.DisplayName, Labels: l.Labels, ExpireTime: l.ExpireTime},
+		CreateTime: l.CreateTime,
+		Events:     l.Events, Requested: l.Requested, Done: l.Done, Failed: l.Failed, LastError: l.LastError,
 		Plan: l.Plan, PlanTo: l.PlanTo,
 	}
 }

@@ -107,7 +107,8 @@ func (w *writer) session(ctx context.Context, sessions Sessions, a sessionstore.
 		}
 	}
 	return w.write(&line{Session: &sessionLine{
-		Scope: a.Scope, ID: a.ID, State: a.State, LastUpdateTime: a.LastUpdateTime, Events: a.Events,
+		Scope: a.Scope, ID: a.ID, DisplayName: a.DisplayName, Labels: a.Labels, ExpireTime: a.ExpireTime,
+		CreateTime: a.CreateTime, State: a.State, LastUpdateTime: a.LastUpdateTime, Events: a.Events,
 		Requested: a.Requested, Done: a.Done, Failed: a.Failed, LastError: a.LastError,
 		Plan: a.Plan, PlanTo: a.PlanTo}})
 }

@@ -154,6 +154,24 @@ func testSessions(t *testing.T, c *client.Client) {
 	if s.Events != nil {
 		t.Error("a patched session has events")
 	}
+	name, labels, month, never := "Named", map[string]string{"team": "blue"}, 720*time.Hour, time.Time{}
+	s = session(u.UpdateSession(ctx, "s 1?", client.SessionChange{StateDelta: map[string]any{"mood": "bad"},
+		DisplayName: &name, Labels: &labels, TTL: &month}))
+	if s.State["mood"] != "bad" || s.DisplayName != name || s.Labels["team"] != "blue" || s.Events != nil ||
+		time.Until(s.ExpireTime) < month-time.Hour || s.CreateTime.IsZero() {
+		t.Errorf("changed %+v", s)
+	}
+	s = session(u.UpdateSession(ctx, "s 1?", client.SessionChange{ExpireTime: &never}))
+	if s.DisplayName != name || !s.ExpireTime.IsZero() {
+		t.Errorf("without a time: %+v", s)
+	}
+	lasting := session(u.CreateSession(ctx, client.NewSession{ID: "lasts", TTL: month, Labels: labels, DisplayName: name}))
+	if lasting.ExpireTime.IsZero() || lasting.DisplayName != name || lasting.Labels["team"] != "blue" {
+		t.Errorf("made %+v", lasting)
+	}
+	if err := u.DeleteSession(ctx, "lasts"); err != nil {
+		t.Error(err)
+	}
 	other := session(u.CreateSession(ctx, client.NewSession{}))
 	var ids []string
 	for one, err := range u.EachSession(ctx, sessionstore.List{PageSize: 1, NoState: true}) {

@@ -17,12 +17,16 @@ import (
 
 // Session is a conversation and its state.
 type Session struct {
-	ID             string         `json:"id"`
-	App            string         `json:"appName"`
-	User           string         `json:"userId"`
-	State          map[string]any `json:"state"`  // of session, user and app, with prefixes
-	Events         []Event        `json:"events"` // nil in a list, and after a patch
-	LastUpdateTime time.Time      `json:"lastUpdateTime"`
+	ID             string            `json:"id"`
+	App            string            `json:"appName"`
+	User           string            `json:"userId"`
+	DisplayName    string            `json:"displayName"`
+	Labels         map[string]string `json:"labels"`
+	State          map[string]any    `json:"state"`  // of session, user and app, with prefixes
+	Events         []Event           `json:"events"` // nil in a list, and after a change
+	CreateTime     time.Time         `json:"createTime"`
+	ExpireTime     time.Time         `json:"expireTime"` // from then on it reads as deleted; zero is never
+	LastUpdateTime time.Time         `json:"lastUpdateTime"`
 }
 
 // NewSession is the initial content of a session.
@@ -30,6 +34,13 @@ type NewSession struct {
 	ID     string         `json:"id,omitempty"` // "" for a new UUID
 	State  map[string]any `json:"state,omitempty"`
 	Events []Event        `json:"events,omitempty"`
+
+	DisplayName string            `json:"displayName,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	// ExpireTime is when the session expires, or TTL how long from now; one of them may be
+	// set. Without either it is never, or as memoryd is configured.
+	ExpireTime time.Time     `json:"expireTime,omitzero"`
+	TTL        time.Duration `json:"-"`
 }
 
 // CreateSession creates a session; memory.ErrExists if its id is in use.
@@ -45,8 +56,12 @@ func (u *User) CreateSession(ctx context.Context, s NewSession) (*Session, error
 	out := &Session{}
 	body := struct {
 		NewSession
+		TTL string `json:"ttl,omitempty"`
 		zoned
-	}{s, zoned{u.zone}}
+	}{NewSession: s, zoned: zoned{u.zone}}
+	if s.TTL != 0 {
+		body.TTL = s.TTL.String()
+	}
 	err = u.do(ctx, call{method: http.MethodPost, path: "/sessions", body: body, answer: out, idempotent: generated})
 	if generated && errors.Is(err, memory.ErrExists) { // an earlier try created it: the id is a new UUID
 		return u.Session(ctx, s.ID, Recent{})
@@ -165,6 +180,47 @@ func (u *User) PatchSession(ctx context.Context, id string, delta map[string]any
 	out := &Session{}
 	if err := u.do(ctx, call{method: http.MethodPatch, path: "/sessions/" + url.PathEscape(id),
 		body: map[string]any{"stateDelta": delta}, answer: out}); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// SessionChange is a change of a session: fields that are nil stay as they are.
+type SessionChange struct {
+	StateDelta  map[string]any
+	DisplayName *string            // "" clears it
+	Labels      *map[string]string // all labels; empty clears them
+	// ExpireTime is when the session expires, or TTL how long from now; one of them may be
+	// set. Zero clears what was set before.
+	ExpireTime *time.Time
+	TTL        *time.Duration
+}
+
+// UpdateSession changes a session in one step, and returns it without events. memoryd
+// records a change of state as an event.
+func (u *User) UpdateSession(ctx context.Context, id string, c SessionChange) (*Session, error) {
+	body := map[string]any{}
+	if c.StateDelta != nil {
+		body["stateDelta"] = c.StateDelta
+	}
+	if c.DisplayName != nil {
+		body["displayName"] = *c.DisplayName
+	}
+	if c.Labels != nil {
+		body["labels"] = *c.Labels
+	}
+	if c.ExpireTime != nil {
+		body["expireTime"] = nil
+		if !c.ExpireTime.IsZero() {
+			body["expireTime"] = c.ExpireTime
+		}
+	}
+	if c.TTL != nil {
+		body["ttl"] = c.TTL.String()
+	}
+	out := &Session{}
+	if err := u.do(ctx, call{method: http.MethodPatch, path: "/sessions/" + url.PathEscape(id), body: body,
+		answer: out}); err != nil {
 		return nil, err
 	}
 	return out, nil

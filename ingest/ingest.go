@@ -39,6 +39,7 @@ type Sessions interface {
 	sessionstore.Operations
 	sessionstore.Configs
 	sessionstore.Eraser
+	sessionstore.Expirer
 }
 
 // Options are the choices of New. The zero value has the defaults.
@@ -59,6 +60,8 @@ type Options struct {
 	// Poll is how often a Service looks for work that it did not get itself: due
 	// retries, and requests to other processes. Defaults to 1 s.
 	Poll time.Duration
+	// Sweep is how often a Service removes sessions that have expired. Defaults to 1 min.
+	Sweep time.Duration
 	// MaxWatchers is how many watchers of operations there may be: streams and
 	// requests that wait. Defaults to DefaultMaxWatchers.
 	MaxWatchers int
@@ -107,6 +110,7 @@ func (o *Options) withDefaults() Options {
 	set(&out.LeaseTTL, 10*time.Second)
 	set(&out.MaxAttempts, 10)
 	set(&out.Poll, time.Second)
+	set(&out.Sweep, time.Minute)
 	set(&out.Processors, runtime.GOMAXPROCS(0))
 	set(&out.MaxWatchers, DefaultMaxWatchers)
 	if out.Backoff == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,15 +19,17 @@ import (
 // The next process repeats those that are cut off then.
 const drain = 20 * time.Second
 
-// Run processes requests until ctx is done, then lets the batches that have
-// begun finish, for at most drain, and the reads of operations whose watchers have
-// left, and returns. It acts as memoryd itself.
+// Run processes requests and removes expired sessions until ctx is done. Then it lets the
+// batches that have begun finish, for at most drain, and the reads of operations whose
+// watchers have left, and returns. It acts as memoryd itself.
 func (s *Service) Run(ctx context.Context) {
 	ctx = access.With(ctx, access.System)
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	workers := pool.New().WithMaxGoroutines(s.opts.Workers)
 	var busy atomic.Int64
+	var beside sync.WaitGroup
+	beside.Go(func() { s.expireSessions(ctx) })
 	poll := time.NewTicker(s.opts.Poll)
 	defer poll.Stop()
 	for ctx.Err() == nil {
@@ -56,6 +59,7 @@ func (s *Service) Run(ctx context.Context) {
 	overrun := time.AfterFunc(drain, cancel)
 	defer overrun.Stop()
 	workers.Wait()
+	beside.Wait()
 	s.watches.wait()
 }
 

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 
 	"github.com/memoryd/memoryd/access"
@@ -24,6 +23,14 @@ func (a *answer) session(s *sessionstore.Session) {
 	a.value(s.App)
 	a.text(`,"userId":`)
 	a.value(s.User)
+	if s.DisplayName != "" {
+		a.text(`,"displayName":`)
+		a.value(s.DisplayName)
+	}
+	if len(s.Labels) > 0 {
+		a.text(`,"labels":`)
+		a.value(s.Labels)
+	}
 	if s.State != nil {
 		a.text(`,"state":`)
 		a.state(s.State)
@@ -32,6 +39,12 @@ func (a *answer) session(s *sessionstore.Session) {
 
 // sessionEnd writes the rest of a session.
 func (a *answer) sessionEnd(s *sessionstore.Session) {
+	a.text(`,"createTime":`)
+	a.value(s.CreateTime)
+	if !s.ExpireTime.IsZero() {
+		a.text(`,"expireTime":`)
+		a.value(s.ExpireTime)
+	}
 	a.text(`,"lastUpdateTime":`)
 	a.value(s.LastUpdateTime)
 	a.token(s.NextPageToken)
@@ -51,9 +64,11 @@ func checkScope(scope memory.Scope, app, user string) error {
 }
 
 // sessionFields are the fields of a whole Session in a request, in the spelling
-// of this API or of ADK Python. The two times are ignored, since the server sets
-// them. They are allowed so that a client can send back what a GET answered.
+// of this API or of ADK Python. The times of making and of the last change are ignored,
+// since the server sets them. They are allowed so that a client can send back what a
+// GET answered.
 type sessionFields struct {
+	detailFields
 	ID             string    `json:"id"`
 	App            string    `json:"appName"`
 	User           string    `json:"userId"`
@@ -62,6 +77,7 @@ type sessionFields struct {
 	State          rawValue  `json:"state"`
 	Events         eventList `json:"events"`
 	TimeZone       timeZone  `json:"timeZone"` // of events without an offset
+	CreateTime     rawValue  `json:"createTime"`
 	LastUpdateTime rawValue  `json:"lastUpdateTime"`
 	LastUpdate     rawValue  `json:"last_update_time"`
 }
@@ -85,7 +101,10 @@ func parseState(field string, raw rawValue) (sessionstore.State, error) {
 // createSession answers POST {scope}/sessions. The store makes an id if the body
 // has none.
 func (s *Server) createSession(c echo.Context, scope memory.Scope) error {
-	var req sessionFields
+	var req struct {
+		sessionFields
+		TTL rawValue `json:"ttl"`
+	}
 	if err := decodeBody(c, &req); err != nil {
 		return err
 	}
@@ -93,7 +112,11 @@ func (s *Server) createSession(c echo.Context, scope memory.Scope) error {
 		return err
 	}
 	create := sessionstore.Create{NoState: true} // the answer reads it once there is room
-	var err error
+	details, err := req.patch(req.TTL)
+	if err != nil {
+		return err
+	}
+	create.Details = details.Details()
 	if create.State, err = parseState("state", req.State); err != nil {
 		return err
 	}
@@ -134,7 +157,7 @@ func (s *Server) sendSessions(c echo.Context, scope memory.Scope,
 	defer share.Release()
 	bytes := int64(0)
 	for i := range page.Sessions {
-		bytes += sessionstore.SessionBytes(page.Sessions[i].Key, sessionstore.StateBytes(page.Sessions[i].State))
+		bytes += sessionstore.SessionBytes(&page.Sessions[i], sessionstore.StateBytes(page.Sessions[i].State))
 	}
 	share.Shrink(bytes)
 	out := newAnswer(c, http.StatusOK)
@@ -274,33 +297,6 @@ func (s *Server) sessionPage(c echo.Context, key sessionstore.Key, get sessionst
 		return err
 	})
 	return page, share, err
-}
-
-// patchSession answers PATCH {scope}/sessions/{id} with the session without its
-// events. It records the change of state as an event, as ADK's servers do.
-func (s *Server) patchSession(c echo.Context, key sessionstore.Key) error {
-	var req struct {
-		StateDelta rawValue `json:"stateDelta"`
-	}
-	if err := decodeBody(c, &req); err != nil {
-		return err
-	}
-	if len(req.StateDelta) == 0 || string(req.StateDelta) == "null" {
-		return invalid("stateDelta is missing")
-	}
-	delta, err := parseState("stateDelta", req.StateDelta)
-	if err != nil {
-		return err
-	}
-	event, err := sessionstore.NewStateEvent("p-"+uuid.NewString(), delta)
-	if err != nil {
-		return err
-	}
-	ctx := c.Request().Context()
-	if _, err := s.sessions.Append(ctx, key, []sessionstore.Event{event}, sessionstore.Append{}); err != nil {
-		return err
-	}
-	return s.sendPatched(c, key)
 }
 
 // sendPatched writes a session without its events, of which there may be any number.

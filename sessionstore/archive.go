@@ -14,7 +14,9 @@ import (
 // SessionRecord is a session to export or restore, without its events.
 type SessionRecord struct {
 	Key
-	State          State // its own, without the user's and the app's
+	Details                  // ExpireTime is zero unless a client has chosen it
+	CreateTime     time.Time // zero in archives of early versions: that of the restored session stays
+	State          State     // its own, without the user's and the app's
 	LastUpdateTime time.Time
 	Events         int64 // how many it has
 	// The positions of ingestion, and the state of the work between them.
@@ -31,6 +33,14 @@ type SessionRecord struct {
 func (r *SessionRecord) Validate() error {
 	if err := r.Key.Validate(); err != nil {
 		return err
+	}
+	if err := r.Details.Validate(); err != nil {
+		return err
+	}
+	if !r.CreateTime.IsZero() {
+		if err := memory.ValidateTime("createTime", r.CreateTime); err != nil {
+			return err
+		}
 	}
 	for key, value := range r.State {
 		for _, prefix := range []string{TempPrefix, UserPrefix, AppPrefix} {
@@ -102,11 +112,11 @@ func (s *SharedState) Validate() error {
 // positions of a session say which memories were requested.
 type Archive interface {
 	// Export yields all shared state and then all sessions, of each app in the
-	// order of their making, until a yield fails. It fails if a deleted or one-shot
-	// session has work left: an export does not have such sessions.
+	// order of their making, until a yield fails. It fails if a deleted, expired or
+	// one-shot session has work left: an export does not have such sessions.
 	Export(ctx context.Context, session func(SessionRecord) error, shared func(SharedState) error) error
 
-	// Restore sets the state and the positions of a session whose events have been
+	// Restore sets the details, the state and the positions of a session whose events have been
 	// appended in their order. It changes nothing if the session has more events
 	// than r, as it has gone on since. Positions only move forward. ErrNotFound if
 	// the session is missing. ErrInvalid, and nothing changed, if r breaks a rule of

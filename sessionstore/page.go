@@ -36,10 +36,10 @@ const (
 	WalkBytes      = 4 << 20 // of the events that Progress.Events reads
 )
 
-// SessionBytes is what a session of a list counts: what StateBytes counts of the
-// three states that it shows, and its ids and time.
-func SessionBytes(key Key, state int64) int64 {
-	return int64(len(key.App)+len(key.User)+len(key.ID)) + 100 + state
+// SessionBytes is what a session of a list counts: state, which is what StateBytes
+// counts of the three states that it shows, and its ids, details and times.
+func SessionBytes(s *Session, state int64) int64 {
+	return int64(len(s.App)+len(s.User)+len(s.ID)) + 150 + s.Details.bytes() + state
 }
 
 // NoRoom is the error of a read that needs more room than its caller has.

@@ -31,14 +31,17 @@ func (k Key) Validate() error {
 // Session is a conversation and its state.
 type Session struct {
 	Key
-	State          State   // the merged view: the session's, the user's and the app's
-	Events         []Event // in order of timestamp, then of arrival
-	LastUpdateTime time.Time
-	NextPageToken  string // of Get: "" if no events follow
+	Details
+	CreateTime     time.Time // of sessions of early versions: the time of their first event
+	State          State     // the merged view: the session's, the user's and the app's
+	Events         []Event   // in order of timestamp, then of arrival
+	LastUpdateTime time.Time // of the last event that was stored, or of an Update without events
+	NextPageToken  string    // of Get: "" if no events follow
 }
 
-// Create has the state and events of a new session.
+// Create has the details, the state and the events of a new session.
 type Create struct {
+	Details
 	State  State
 	Events []Event // stored as by Append
 	// NoState leaves the State of the answer nil: that is the merged view, which may
@@ -82,12 +85,14 @@ type Page struct {
 
 // Store keeps sessions. All methods may be called concurrently. A write is durable
 // when its method returns. While the store cannot be reached, every method fails
-// with ErrUnavailable.
+// with ErrUnavailable. To every method a session that has expired is like one that was
+// deleted; see [Expirer].
 type Store interface {
 	// Create makes a session. It trims space around key.ID, and replaces a blank
-	// id by a UUID. ErrExists if the id is in use. If the user has as many sessions as
-	// the store allows, the error is ErrExhausted; see [TooManySessions]. The same holds
-	// for an Append that would make one.
+	// id by a UUID. ErrExists if the id is in use. ErrInvalid if the details break a rule,
+	// or if the session would have expired already; see [Details.Prepare]. If the user has
+	// as many sessions as the store allows, the error is ErrExhausted; see
+	// [TooManySessions]. The same holds for an Append that would make one.
 	Create(ctx context.Context, key Key, create Create) (*Session, error)
 
 	// Get reads a session with a page of its events; ErrNotFound if the scope has
@@ -124,6 +129,12 @@ type Store interface {
 	// ErrNotFound if the session is missing and append.Create is not set.
 	// ErrInvalid if append contradicts itself: see [Append.Validate].
 	Append(ctx context.Context, key Key, events []Event, append Append) (Appended, error)
+
+	// Update changes the details of a session, and stores the events of the patch as
+	// Append does, in one step: all of it or nothing. Without an event that is stored,
+	// LastUpdateTime becomes the present. ErrNotFound if the session is missing, and
+	// ErrInvalid if the patch breaks a rule; see [Patch.Prepare].
+	Update(ctx context.Context, key Key, patch Patch) error
 
 	// Delete removes a session, and leaves the user's and the app's state. A missing
 	// session is no error. The session is hidden at once, and its id is free again;

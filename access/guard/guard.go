@@ -106,6 +106,14 @@ func (g sessions) Append(ctx context.Context, key sessionstore.Key, events []ses
 	return g.of.Append(ctx, key, events, how)
 }
 
+// Update implements sessionstore.Store.
+func (g sessions) Update(ctx context.Context, key sessionstore.Key, patch sessionstore.Patch) error {
+	if err := mayAppend(ctx, key, patch.Events); err != nil {
+		return err
+	}
+	return g.of.Update(ctx, key, patch)
+}
+
 // Delete implements sessionstore.Store.
 func (g sessions) Delete(ctx context.Context, key sessionstore.Key) error {
 	if err := access.Check(ctx, key.Scope, access.Write); err != nil {
@@ -243,6 +251,14 @@ func (g sessions) PutConfig(ctx context.Context, app string, doc json.RawMessage
 		return 0, err
 	}
 	return g.of.PutConfig(ctx, app, doc, expect)
+}
+
+// Expire implements sessionstore.Expirer.
+func (g sessions) Expire(ctx context.Context, limit int) (int, error) {
+	if err := access.Check(ctx, memory.Scope{}, everything); err != nil {
+		return 0, err
+	}
+	return g.of.Expire(ctx, limit)
 }
 
 // EraseSession implements sessionstore.Eraser.

@@ -63,6 +63,7 @@ func newApp(cfg *config, log *slog.Logger) (*app, error) {
 	stores := newStores()
 	stores.CacheBytes, stores.MaxState, stores.Log = cfg.cacheBytes, cfg.limits.state, log
 	stores.Reserve, stores.MaxSessions, stores.AuditEntries = cfg.reserve, cfg.quotas.sessions, cfg.audit.entries
+	stores.SessionTTL = cfg.sessionTTL
 	a := &app{cfg: cfg, log: log, models: models, stores: stores, processors: useProcessors(),
 		issuer: issuer, cert: cert}
 	a.telemetry, err = cfg.telemetry.start(a.metrics, log)

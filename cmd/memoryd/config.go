@@ -111,7 +111,7 @@ func serveFlags(cfg *config) *flag.FlagSet {
 	fs.StringVar(&cfg.sessions, "sessions", "",
 		"`URL` of the session store: sqlite:FILE, redis://… or redis+cluster://…; by default the file in -data")
 	fs.DurationVar(&cfg.sessionTTL, "session-ttl", 0,
-		"`DURATION` that Redis keeps a session after its last event, once its memories are made; 0 is for ever")
+		"`DURATION` after its last event or change at which a session expires that has no time of its own; 0 is never")
 	fs.StringVar(&cfg.memories, "memories", "",
 		"`URL` of the memory store: sqlite:FILE or qdrant://…; by default the file in -data")
 	fs.StringVar(&cfg.embedder, "embedder", "builtin",
@@ -229,8 +229,8 @@ func (c *config) checkPlaces() (err error) {
 			return err
 		}
 	}
-	if c.sessionTTL < 0 || c.sessionTTL > 0 && (c.sessionTTL < time.Second || !inRedis(c.sessions)) {
-		return fmt.Errorf("-session-ttl %v: want 0, or a second and more with sessions in Redis", c.sessionTTL)
+	if c.sessionTTL < 0 || c.sessionTTL > 0 && c.sessionTTL < time.Second {
+		return fmt.Errorf("-session-ttl %v: want 0, or a second and more", c.sessionTTL)
 	}
 	if !inQdrant(c.memories) {
 		if c.memories, err = c.file("memories", c.memories, "sqlite:FILE or qdrant://HOST:PORT"); err != nil {

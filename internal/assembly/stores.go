@@ -64,6 +64,8 @@ type Stores struct {
 	MaxState int64
 	// MaxSessions is how many sessions a user may have. Defaults to any number.
 	MaxSessions int
+	// SessionTTL is sqlitesession.Options.TTL. Defaults to never.
+	SessionTTL time.Duration
 	// AuditEntries bounds the audit log of an app in a SQLite file. Defaults to
 	// access.DefaultAuditEntries.
 	AuditEntries int
@@ -140,7 +142,7 @@ func (s *Stores) OpenSessions(path string, both bool) error {
 		return err
 	}
 	sessions, err := sqlitesession.New(db, &sqlitesession.Options{MaxState: s.MaxState,
-		MaxSessions: s.MaxSessions, AuditEntries: s.AuditEntries, Now: s.Now})
+		MaxSessions: s.MaxSessions, AuditEntries: s.AuditEntries, TTL: s.SessionTTL, Now: s.Now})
 	if err != nil {
 		return fmt.Errorf("sessions in %s: %w", db.Path(), err)
 	}

@@ -17,6 +17,7 @@ const (
 	modeOld    = "old"    // it must be there
 	modeMake   = "make"   // it is made if it is missing
 	modeHidden = "hidden" // a hidden one is made, beside any that is there
+	modePatch  = "patch"  // it must be there, and is changed in any case
 )
 
 // Create implements sessionstore.Store.
@@ -26,7 +27,11 @@ func (s *Store) Create(ctx context.Context, key sessionstore.Key, create session
 	if err != nil {
 		return nil, err
 	}
-	made, err := s.append(ctx, key, modeNew, create.State, create.Events, sessionstore.Append{})
+	details, err := create.Details.Prepare(s.now())
+	if err != nil {
+		return nil, key.Wrap("create", err)
+	}
+	made, err := s.append(ctx, key, modeNew, create.State, create.Events, sessionstore.Append{}, detailsOf(details)...)
 	if err != nil {
 		return nil, key.Wrap("create", err)
 	}
@@ -64,10 +69,57 @@ func (s *Store) Append(ctx context.Context, key sessionstore.Key, events []sessi
 	return out, nil
 }
 
+// Update implements sessionstore.Store.
+func (s *Store) Update(ctx context.Context, key sessionstore.Key, patch sessionstore.Patch) error {
+	if err := key.Validate(); err != nil {
+		return err
+	}
+	patch, err := patch.Prepare(s.now())
+	if err == nil {
+		_, err = s.append(ctx, key, modePatch, nil, patch.Events, sessionstore.Append{}, patchOf(patch)...)
+	}
+	if err != nil {
+		return key.Wrap("update", err)
+	}
+	return nil
+}
+
+// detailsOf are the fields of a new session, and their values.
+func detailsOf(d sessionstore.Details) (fields []any) {
+	if d.DisplayName != "" {
+		fields = append(fields, "name", d.DisplayName)
+	}
+	if len(d.Labels) > 0 {
+		fields = append(fields, "labels", sessionstore.LabelsDoc(d.Labels))
+	}
+	if !d.ExpireTime.IsZero() {
+		fields = append(fields, "expires", micros(d.ExpireTime), "chosen", 1)
+	}
+	return fields
+}
+
+// patchOf are the fields of a session that a patch sets, and their values.
+func patchOf(p sessionstore.Patch) (fields []any) {
+	if p.DisplayName != nil {
+		fields = append(fields, "name", *p.DisplayName)
+	}
+	if p.Labels != nil {
+		fields = append(fields, "labels", sessionstore.LabelsDoc(*p.Labels))
+	}
+	switch {
+	case p.ExpireTime == nil:
+	case p.ExpireTime.IsZero():
+		fields = append(fields, "chosen", 0) // renew in common.lua sets when it expires
+	default:
+		fields = append(fields, "expires", micros(*p.ExpireTime), "chosen", 1)
+	}
+	return fields
+}
+
 // append is one step in the slot of the session, and one before and one behind it in
 // the slot of its app if the app's keys change: see steps.
 func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, state sessionstore.State,
-	events []sessionstore.Event, opts sessionstore.Append) (out sessionstore.Appended, err error) {
+	events []sessionstore.Event, opts sessionstore.Append, details ...any) (out sessionstore.Appended, err error) {
 	operation, request := "", []byte(nil)
 	if opts.Request != nil {
 		operation = opts.Request.ID
@@ -78,7 +130,7 @@ func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, s
 			return out, err
 		}
 	}
-	if mode != modeOld {
+	if mode != modeOld && mode != modePatch {
 		if err := s.listInApps(ctx, key.App); err != nil {
 			return out, err
 		}
@@ -92,8 +144,9 @@ func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, s
 	var sent []int
 	answer, delivered, err := s.steps(ctx, box, mode, forApp, func(token, reserved string) []any {
 		args := []any{name(key.Scope), key.App, key.User, key.ID, s.clock(), mode, truth(!opts.ChangesState()),
-			operation, request, s.expired(), s.opts.TTL.Milliseconds(), s.lastDelivered(box), s.opts.MaxState, token,
-			reserved, s.opts.MaxSessions}
+			operation, request, s.expired(), s.ttl(), s.lastDelivered(box), s.opts.MaxState, token,
+			reserved, s.opts.MaxSessions, len(details)}
+		args = append(args, details...)
 		args, sent = appendEvents(appendState(args, state), out.Events)
 		return args
 	})
@@ -274,7 +327,7 @@ func appendState(args []any, delta sessionstore.State) []any {
 
 // Delete implements sessionstore.Store.
 func (s *Store) Delete(ctx context.Context, key sessionstore.Key) error {
-	v, err := s.run(ctx, deleteScript, scopePrefix(key.Scope), name(key.Scope), key.App, key.User, key.ID)
+	v, err := s.run(ctx, deleteScript, scopePrefix(key.Scope), name(key.Scope), key.App, key.ID, s.clock())
 	if err == nil {
 		err = s.deliver(ctx, outbox{partitionOf(key.Scope), key.App}, replyOf(v))
 	}

@@ -78,13 +78,15 @@ func (s *Store) readyToExport(ctx context.Context) error {
 		pipe := s.redis.Pipeline()
 		answers := make([]*redis.SliceCmd, len(some))
 		for i, k := range some {
-			answers[i] = pipe.HMGet(ctx, k, "deleted", "requested", "done", "failed")
+			answers[i] = pipe.HMGet(ctx, k, "deleted", "requested", "done", "failed", "expires")
 		}
 		if _, err := pipe.Exec(ctx); err != nil {
 			return s.kind(ctx, err)
 		}
 		for _, a := range answers {
-			if m := reply(a.Val()); m[0] == "1" && m.num(1) > m.num(2) && m[3] != "1" {
+			m := reply(a.Val())
+			over := m.num(4) > 0 && m.num(4) <= s.now().UnixMicro()
+			if (m[0] == "1" || over) && m.num(1) > m.num(2) && m[3] != "1" {
 				left++
 			}
 		}
@@ -197,7 +199,7 @@ func (s *Store) keys(ctx context.Context, kind *regexp.Regexp) (out []string, er
 
 // record reads a session to export; nil if there is none.
 func (s *Store) record(ctx context.Context, key sessionstore.Key) (*sessionstore.SessionRecord, error) {
-	v, err := s.run(ctx, recordScript, scopePrefix(key.Scope), name(key.Scope), key.ID)
+	v, err := s.run(ctx, recordScript, scopePrefix(key.Scope), name(key.Scope), key.ID, s.clock())
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +215,10 @@ func (s *Store) record(ctx context.Context, key sessionstore.Key) (*sessionstore
 		r.Plan = []byte(plan)
 	}
 	answer.list(3).state("", r.State)
-	return r, nil
+	var shown sessionstore.Session
+	err = detailsIn(m[7:], &shown)
+	r.Details, r.CreateTime = shown.Details, shown.CreateTime
+	return r, err
 }
 
 // Restore implements sessionstore.Archive.
@@ -224,7 +229,12 @@ func (s *Store) Restore(ctx context.Context, r sessionstore.SessionRecord) error
 	err := s.enlist(ctx, partitionOf(r.Scope))
 	if err == nil {
 		args := []any{name(r.Scope), r.ID, r.Events, micros(r.LastUpdateTime), r.Requested, r.Done, truth(r.Failed),
-			r.LastError, []byte(r.Plan), r.PlanTo, s.clock(), s.opts.TTL.Milliseconds()}
+			r.LastError, []byte(r.Plan), r.PlanTo, s.clock(), s.ttl()}
+		details := detailsOf(r.Details)
+		if !r.CreateTime.IsZero() {
+			details = append(details, "created", micros(r.CreateTime))
+		}
+		args = append(append(args, len(details)), details...)
 		for k, v := range r.State {
 			args = append(args, k, []byte(v))
 		}

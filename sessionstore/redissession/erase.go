@@ -57,7 +57,7 @@ func (s *Store) EraseEvents(ctx context.Context, key sessionstore.Key, events []
 }
 
 func (s *Store) eraseEvents(ctx context.Context, key sessionstore.Key, events []string) (n int, err error) {
-	args := []any{name(key.Scope), key.ID}
+	args := []any{name(key.Scope), key.ID, s.clock()}
 	for _, id := range events {
 		args = append(args, id)
 	}
@@ -93,7 +93,8 @@ func (s *Store) eraseEvents(ctx context.Context, key sessionstore.Key, events []
 func (s *Store) erase(ctx context.Context, scope memory.Scope, id string) (out sessionstore.Erased, err error) {
 	defer s.notify.Changed(sessionstore.Key{Scope: scope, ID: id})
 	for more := true; more; {
-		v, err := s.run(ctx, eraseScript, scopePrefix(scope), name(scope), scope.App, scope.User, id, erasedTogether)
+		v, err := s.run(ctx, eraseScript, scopePrefix(scope), name(scope), scope.App, scope.User, id, erasedTogether,
+			s.clock())
 		if err != nil {
 			return out, err
 		}

@@ -581,61 +581,44 @@ func TestSlotMoves(t *testing.T) {
 	has(t, s, k, "e1", "e2")
 }
 
-// A session with a TTL expires that long after its last event, and not before
-// its memories are made.
-func TestTTL(t *testing.T) {
+// Earlier versions had the keys of sessions expire. A session whose keys are gone is in no
+// list, and its id is free. One whose keys are there keeps them once it has an event
+// more.
+func TestKeysOfEarlierTTL(t *testing.T) {
 	r := redistest.Start(t)
-	const ttl = 300 * time.Millisecond
-	s := open(t, r.URL(), &redissession.Options{TTL: ttl})
+	s := open(t, r.URL(), nil)
 	defer s.Close()
-	ctx := t.Context()
+	ctx, c := t.Context(), r.Client(t)
 	kept, gone := key("ann", "kept"), key("ann", "gone")
-	_, err := s.Append(ctx, kept, []sessionstore.Event{event(t, "e1")}, sessionstore.Append{Create: true,
-		Request: &sessionstore.Request{ID: sessionstore.OperationID(kept.Scope, "op")}})
-	must(t, err)
+	must(t, add(t, s, kept, event(t, "e1")))
 	must(t, add(t, s, gone, event(t, "e1")))
-	c := r.Client(t)
-	for _, state := range keysOf(t, r, "*:session:*") {
-		want := c.HGet(ctx, state, "id").Val() == "gone"
-		if left := c.PTTL(ctx, state).Val(); left > ttl || (left > 0) != want {
-			t.Errorf("%s has %v left", c.HGet(ctx, state, "id").Val(), left)
+	for _, name := range keysOf(t, r, "*:session:*") {
+		of := name[strings.LastIndex(name, ":"):]
+		id := c.HGet(ctx, name, "id").Val()
+		for _, part := range keysOf(t, r, "memoryd:{[0-9]*"+of) {
+			if id == "gone" {
+				must(t, c.Del(ctx, part).Err())
+			} else {
+				must(t, c.PExpire(ctx, part, time.Hour).Err())
+			}
 		}
 	}
-	missing := func(k sessionstore.Key) func() bool {
-		return func() bool {
-			_, err := s.Get(ctx, k, sessionstore.Get{})
-			return errors.Is(err, memory.ErrNotFound)
-		}
+	if _, err := s.Get(ctx, gone, sessionstore.Get{}); !errors.Is(err, memory.ErrNotFound) {
+		t.Errorf("Get of the session that has expired: %v", err)
 	}
-	waitFor(t, missing(gone))
 	page, err := s.List(ctx, kept.Scope, sessionstore.List{})
 	if err != nil || len(page.Sessions) != 1 || page.Sessions[0].ID != "kept" {
 		t.Errorf("List gives %+v, %v", page.Sessions, err)
 	}
 	must(t, add(t, s, gone, event(t, "e9"))) // a new life of that name
 	has(t, s, gone, "e9")
-
-	works, err := s.Claim(ctx, "me", time.Minute, 1)
-	if err != nil || len(works) != 1 {
-		t.Fatalf("claimed %+v, %v", works, err)
+	must(t, add(t, s, kept, event(t, "e2")))
+	for _, name := range keysOf(t, r, "memoryd:{[0-9]*") {
+		if left := c.PTTL(ctx, name).Val(); left >= 0 {
+			t.Errorf("%s has %v left", name, left)
+		}
 	}
-	must(t, s.Finish(ctx, works[0], 1, nil))
-	waitFor(t, missing(kept))
-	waitFor(t, missing(gone))
-	if _, err := s.Claim(ctx, "me", time.Minute, 1); err != nil { // looks after what has expired
-		t.Fatal(err)
-	}
-	page, err = s.ListApp(ctx, "app", sessionstore.List{})
-	if err != nil || len(page.Sessions) != 0 {
-		t.Errorf("ListApp gives %+v, %v", page.Sessions, err)
-	}
-	if left := keysOf(t, r, "*events*"); len(left) > 0 {
-		t.Errorf("left: %v", left)
-	}
-	if op, err := s.Status(ctx, kept.Scope, sessionstore.OperationID(kept.Scope, "op")); err != nil ||
-		op.State != sessionstore.Succeeded {
-		t.Errorf("operation: %+v, %v", op, err)
-	}
+	has(t, s, kept, "e1", "e2")
 }
 
 // A one-shot session stays until its memories are made, and leaves no key that
@@ -687,32 +670,6 @@ func TestTLS(t *testing.T) {
 	defer s.Close()
 	must(t, add(t, s, key("ann", "s"), event(t, "e1")))
 	has(t, s, key("ann", "s"), "e1")
-}
-
-// A session that would expire stays once the store has no TTL.
-func TestTTLTurnedOff(t *testing.T) {
-	r := redistest.Start(t)
-	const ttl = 500 * time.Millisecond
-	ctx := t.Context()
-	k := key("ann", "s")
-	s := open(t, r.URL(), &redissession.Options{TTL: ttl})
-	must(t, add(t, s, k, event(t, "e1")))
-	must(t, s.Close())
-	s = open(t, r.URL(), nil)
-	defer s.Close()
-	_, err := s.Append(ctx, k, []sessionstore.Event{event(t, "e2")},
-		sessionstore.Append{Request: &sessionstore.Request{ID: sessionstore.OperationID(k.Scope, "op")}})
-	must(t, err)
-	for _, name := range keysOf(t, r, "memoryd:*") {
-		if left := r.Client(t).PTTL(ctx, name).Val(); left >= 0 && !strings.Contains(name, ":probe") {
-			t.Errorf("%s has %v left", name, left)
-		}
-	}
-	works, err := s.Claim(ctx, "me", time.Minute, 1)
-	if err != nil || len(works) != 1 || works[0].Key != k {
-		t.Fatalf("claimed %+v, %v", works, err)
-	}
-	must(t, s.Finish(ctx, works[0], 2, nil))
 }
 
 // If a partition's node comes back without its last writes, as after a failover

@@ -28,7 +28,7 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list sessionstore.
 		return page, err
 	}
 	calls := []call{{listScript, scopePrefix(scope),
-		[]any{pager.Before, pager.Size + 1, stateRoom(list, 1), name(scope)}}}
+		[]any{pager.Before, pager.Size + 1, stateRoom(list, 1), s.clock(), name(scope)}}}
 	if !list.NoState {
 		calls = append(calls, appStateCall(scope.App, list.Room))
 	}
@@ -37,7 +37,9 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list sessionstore.
 		return page, err
 	}
 	found := findings{users: map[string]state{}}
-	found.sessions = found.learn(values[0])
+	if found.sessions, err = found.learn(values[0]); err != nil {
+		return page, err
+	}
 	if !list.NoState {
 		found.app, found.appBytes = appStateOf(values[1])
 	}
@@ -126,7 +128,7 @@ type findings struct {
 
 // learn reads the answer of list.lua: it returns the sessions, and keeps the states of
 // their users.
-func (f *findings) learn(v any) (out []listed) {
+func (f *findings) learn(v any) (out []listed, err error) {
 	answer := replyOf(v)
 	for _, u := range answer.list(1) {
 		u := replyOf(u)
@@ -136,9 +138,12 @@ func (f *findings) learn(v any) (out []listed) {
 		one := replyOf(one)
 		l := listed{number: one.num(0), ref: one.text(0), own: state{one.num(4), one.list(5)}}
 		l.Scope, l.ID, l.LastUpdateTime = scopeOf(one.text(1)), one.text(2), sessionstore.FromMicros(one.num(3))
+		if err := detailsIn(one[6:], &l.Session); err != nil {
+			return nil, err
+		}
 		out = append(out, l)
 	}
-	return out
+	return out, nil
 }
 
 // show makes a page of what was found for it: of as many sessions as the list has room
@@ -152,9 +157,9 @@ func (s *Store) show(ctx context.Context, pager sessionstore.Pager, list session
 	}
 	size := func(l listed) int64 {
 		if list.NoState {
-			return sessionstore.SessionBytes(l.Key, 0)
+			return sessionstore.SessionBytes(&l.Session, 0)
 		}
-		return sessionstore.SessionBytes(l.Key, l.own.bytes+f.users[name(l.Scope)].bytes+f.appBytes)
+		return sessionstore.SessionBytes(&l.Session, l.own.bytes+f.users[name(l.Scope)].bytes+f.appBytes)
 	}
 	room, err := list.ListRoom(size(found[0]))
 	if err != nil {
@@ -243,7 +248,7 @@ func (s *Store) named(ctx context.Context, app string, names []redis.Z, list ses
 	var calls []call
 	for p, a := range args {
 		room := stateRoom(list, len(args))
-		calls = append(calls, call{listScript, partitionPrefix(p), append([]any{"", 0, room}, a...)})
+		calls = append(calls, call{listScript, partitionPrefix(p), append([]any{"", 0, room, s.clock()}, a...)})
 	}
 	parts := len(calls)
 	if f.app == nil && !list.NoState {
@@ -258,7 +263,11 @@ func (s *Store) named(ctx context.Context, app string, names []redis.Z, list ses
 	}
 	out := map[string]listed{}
 	for _, v := range values[:parts] {
-		for _, l := range f.learn(v) {
+		some, err := f.learn(v)
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range some {
 			out[l.User+"/"+l.ID] = l
 		}
 	}

@@ -124,8 +124,7 @@ func (s *Store) Save(ctx context.Context, work sessionstore.Work, to int64, plan
 // Finish implements sessionstore.Progress.
 func (s *Store) Finish(ctx context.Context, work sessionstore.Work, to int64, changes []sessionstore.Change) error {
 	scope := work.Key.Scope
-	args := []any{name(scope), work.Ref, work.Done, work.Attempts, to, s.clock(), s.expired(),
-		s.opts.TTL.Milliseconds()}
+	args := []any{name(scope), work.Ref, work.Done, work.Attempts, to, s.clock(), s.expired()}
 	for _, c := range changes {
 		args = append(args, c.Seq, []byte(c.Doc))
 	}

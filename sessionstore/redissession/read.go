@@ -38,6 +38,9 @@ func (s *Store) get(ctx context.Context, key sessionstore.Key, get sessionstore.
 		return nil, &sessionstore.NoRoom{Bytes: answer.num(1)}
 	}
 	out.LastUpdateTime = sessionstore.FromMicros(answer.num(2))
+	if err := detailsIn(answer[10:], out); err != nil {
+		return nil, err
+	}
 	answer.list(3).state("", out.State)
 	answer.list(4).state(sessionstore.UserPrefix, out.State)
 	if err := s.whole(key.Scope, answer.num(1)); err != nil {
@@ -58,12 +61,25 @@ func (s *Store) get(ctx context.Context, key sessionstore.Key, get sessionstore.
 	return out, nil
 }
 
+// detailsIn reads the name, the labels, when a session was made, and when it expires.
+func detailsIn(r reply, out *sessionstore.Session) (err error) {
+	out.DisplayName, out.CreateTime = r.text(0), sessionstore.FromMicros(r.num(2))
+	if out.Labels, err = sessionstore.ReadLabels(r.text(1)); err != nil {
+		return err
+	}
+	if at := r.num(3); at > 0 {
+		out.ExpireTime = sessionstore.FromMicros(at)
+	}
+	return nil
+}
+
 // read runs get.lua, and puts the state of the app into out unless get asks for none.
 func (s *Store) read(ctx context.Context, key sessionstore.Key, get sessionstore.Get, at sessionstore.Position,
 	out *sessionstore.Session) (reply, error) {
 	session := func(appBytes int64) call {
 		return call{getScript, scopePrefix(key.Scope), []any{name(key.Scope), key.ID, get.NumRecent, get.AfterMicros(),
-			at.Ref, at.Last, at.Seq, get.Limit(), get.Room, appBytes, truth(get.NoState)}}
+			at.Ref, at.Last, at.Seq, get.Limit(), get.Room, appBytes, truth(get.NoState),
+			s.clock()}}
 	}
 	calls := []call{session(0)}
 	if !get.NoState {

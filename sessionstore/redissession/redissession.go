@@ -10,7 +10,9 @@
 //	n                  the last number given: of sessions, operations, messages
 //	live:SCOPE         zset: session id, scored by the number of its present life (REF)
 //	session:REF        hash: scope, id, the positions requested and done, attempts, errors,
-//	                   the size of the session's own state
+//	                   the size of the session's own state; its name, its labels as JSON,
+//	                   when it was created, when it expires, and if a client has chosen that
+//	expiring           zset: the REFs of sessions that expire, by when
 //	state:REF          hash: the session's own state
 //	user:SCOPE         hash: the user's state; userbytes:SCOPE  string: its size
 //	events:REF         stream: the events, numbered in order of arrival; only ever appended to
@@ -104,14 +106,14 @@ const (
 
 // Options configure Open. The zero value is the default.
 type Options struct {
-	// TTL ends a session that long after its last event, or after the memories of
-	// all its requested events are stored, whichever is later. Defaults to never.
+	// TTL is how long after its last Append or Update a session expires that has no
+	// ExpireTime of its own, in whole milliseconds. Defaults to never.
 	TTL time.Duration
 	// Now replaces the clock, for tests. By default times that several processes
 	// compare are those of Redis.
 	Now func() time.Time
 	// MaxSessions is how many sessions a user of an app may have. Defaults to any
-	// number. One that has expired may count until its place in the list is removed.
+	// number. One that has expired may count until it is removed.
 	MaxSessions int
 	// Contain has reads fail with a memory.Damage where acknowledged data is gone and
 	// the answer may not be whole: what is missing may have been lost, and a list may
@@ -163,6 +165,7 @@ var (
 	_ sessionstore.Audited    = (*Store)(nil)
 	_ sessionstore.Archive    = (*Store)(nil)
 	_ sessionstore.Eraser     = (*Store)(nil)
+	_ sessionstore.Expirer    = (*Store)(nil)
 )
 
 // Open connects to the Redis at a URL: redis://, or rediss:// for TLS, and

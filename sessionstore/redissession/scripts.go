@@ -21,6 +21,7 @@ var sources embed.FS
 var (
 	appendScript     = script("append", write)
 	deleteScript     = script("delete", write)
+	expireScript     = script("expire", 0)
 	eraseScript      = script("erase", write)
 	eventsOfScript   = script("eventsof", 0)
 	blankScript      = script("blank", write)

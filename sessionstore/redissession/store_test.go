@@ -27,12 +27,14 @@ func open(t testing.TB, url string, opts *redissession.Options) *redissession.St
 func suite(t *testing.T, url string, flush func(testing.TB), nodes ...*redistest.Server) {
 	sessiontest.Run(t, func(t *testing.T) sessiontest.Harness {
 		flush(t)
+		openTTL := func(t *testing.T, now func() time.Time, ttl time.Duration) sessiontest.Backend {
+			return open(t, url, &redissession.Options{Now: now, MaxState: sessiontest.MaxState,
+				MaxKeys: sessiontest.MaxKeys, MaxSessions: sessiontest.MaxSessions,
+				AuditEntries: sessiontest.AuditEntries, TTL: ttl})
+		}
 		return sessiontest.Harness{
-			Open: func(t *testing.T, now func() time.Time) sessiontest.Backend {
-				return open(t, url, &redissession.Options{Now: now, MaxState: sessiontest.MaxState,
-					MaxKeys: sessiontest.MaxKeys, MaxSessions: sessiontest.MaxSessions,
-					AuditEntries: sessiontest.AuditEntries})
-			},
+			Open:    func(t *testing.T, now func() time.Time) sessiontest.Backend { return openTTL(t, now, 0) },
+			OpenTTL: openTTL,
 			Close: func(t *testing.T, b sessiontest.Backend) {
 				if err := b.(*redissession.Store).Close(); err != nil {
 					t.Error(err)

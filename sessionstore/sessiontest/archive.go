@@ -56,9 +56,9 @@ func archiveTellsAll(f *fixture) {
 	one, two := f.get(session(ann, "s1")), f.get(session(bob, "s2"))
 	sessions, shared := f.export()
 	f.equal("sessions", sessions, []sessionstore.SessionRecord{
-		{Key: one.Key, State: sessionstore.State{"k": []byte("null")}, LastUpdateTime: one.LastUpdateTime, Events: 2,
-			Requested: 2, Done: 1, Plan: []byte(`"plan"`), PlanTo: 2},
-		{Key: two.Key, State: sessionstore.State{}, LastUpdateTime: two.LastUpdateTime},
+		{Key: one.Key, State: sessionstore.State{"k": []byte("null")}, CreateTime: one.CreateTime,
+			LastUpdateTime: one.LastUpdateTime, Events: 2, Requested: 2, Done: 1, Plan: []byte(`"plan"`), PlanTo: 2},
+		{Key: two.Key, State: sessionstore.State{}, CreateTime: two.CreateTime, LastUpdateTime: two.LastUpdateTime},
 	})
 	f.equal("shared state", shared, []sessionstore.SharedState{
 		{Scope: memory.Scope{App: "shop"}, State: sessionstore.State{"a": []byte("1")}},

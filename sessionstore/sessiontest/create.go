@@ -49,7 +49,8 @@ func createNoState(f *fixture) {
 func createAnswers(f *fixture) {
 	key := session(ann, "s1")
 	got := f.create(key, `{}`)
-	f.equal("Create", got, &sessionstore.Session{Key: key, State: sessionstore.State{}, LastUpdateTime: f.now()})
+	f.equal("Create", got, &sessionstore.Session{Key: key, State: sessionstore.State{}, CreateTime: f.now(),
+		LastUpdateTime: f.now()})
 	f.clock.advance(60e9)
 	f.equal("Get", f.get(key), got)
 	if got.State == nil {

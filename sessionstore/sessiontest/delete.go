@@ -84,7 +84,7 @@ func deleteFreesID(f *fixture) {
 		f.clock.advance(60e9)
 		again(key)
 		f.equal("the new "+name, f.get(key), &sessionstore.Session{Key: key, State: sessionstore.State{},
-			LastUpdateTime: f.now()})
+			CreateTime: f.now(), LastUpdateTime: f.now()})
 		e := f.event(`{"id":"e1","author":"user","content":"new words","actions":{"stateDelta":{"k":3}}}`)
 		out := f.append(key, e)
 		f.equal("text of the event stored", out.Events[0].Text(), "new words")

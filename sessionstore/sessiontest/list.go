@@ -37,10 +37,12 @@ func listSessions(f *fixture) {
 	f.clock.advance(time.Second)
 	f.append(session(ann, "s1"), f.sets("e2", `{"user:u":2,"app:b":2,"temp:t":1}`))
 	want := []sessionstore.Session{
-		{Key: session(ann, "s2"), State: f.state(`{"n":2,"user:u":2,"app:a":1,"app:b":2}`), LastUpdateTime: created},
-		{Key: session(ann, "s1"), State: f.state(`{"n":1,"user:u":2,"app:a":1,"app:b":2}`), LastUpdateTime: f.now()},
+		{Key: session(ann, "s2"), State: f.state(`{"n":2,"user:u":2,"app:a":1,"app:b":2}`), CreateTime: created,
+			LastUpdateTime: created},
+		{Key: session(ann, "s1"), State: f.state(`{"n":1,"user:u":2,"app:a":1,"app:b":2}`),
+			CreateTime: created.Add(-time.Second), LastUpdateTime: f.now()},
 		{Key: session(ann, "s0"), State: f.state(`{"n":0,"user:u":2,"app:a":1,"app:b":2}`),
-			LastUpdateTime: created.Add(-2 * time.Second)},
+			CreateTime: created.Add(-2 * time.Second), LastUpdateTime: created.Add(-2 * time.Second)},
 	}
 	f.equal("List", f.list(ann, 0), want)
 	f.equal("ListApp", f.listApp("shop", 0), want)

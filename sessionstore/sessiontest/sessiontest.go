@@ -1,7 +1,7 @@
 // Package sessiontest is the suite that every session store passes. Each case is
 // one promise of [sessionstore.Store], [sessionstore.Progress],
 // [sessionstore.Operations], [sessionstore.Archive], [sessionstore.Configs],
-// [access.Keys] or [access.Audit], so that the suite is their specification. The
+// [sessionstore.Expirer], [access.Keys] or [access.Audit], so that the suite is their specification. The
 // comment of a case states the promise, and then who relies on it. A new promise is a
 // new case here first.
 //
@@ -54,6 +54,7 @@ type Backend interface {
 	sessionstore.Audited
 	sessionstore.Configs
 	sessionstore.Eraser
+	sessionstore.Expirer
 	access.Keys
 	access.Audit
 }
@@ -68,7 +69,11 @@ type Harness struct {
 	// check what a restart keeps.
 	Open func(t *testing.T, now func() time.Time) Backend
 
-	// Close closes what Open opened, cleanly.
+	// OpenTTL is Open of a backend with a TTL: how long after its last append or update a
+	// session expires that has no ExpireTime of its own. 0 is never.
+	OpenTTL func(t *testing.T, now func() time.Time, ttl time.Duration) Backend
+
+	// Close closes what Open and OpenTTL opened, cleanly.
 	Close func(t *testing.T, b Backend)
 
 	// Keeps reports whether the place has some text anywhere: in the name of a key, in a
@@ -106,6 +111,8 @@ func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
 		{"List", listCases()},
 		{"Limits", limitCases()},
 		{"Delete", deleteCases()},
+		{"Details", detailCases()},
+		{"Expire", expireCases()},
 		{"Contexts", contextCases()},
 		{"Concurrency", concurrencyCases()},
 		{"Progress", progressCases()},

@@ -77,7 +77,7 @@ func (s *Store) target(tx *sqlitedb.Tx, key sessionstore.Key, opts sessionstore.
 	if opts.OneShot {
 		return insertSession(tx, key, s.now(), true)
 	}
-	row, err := findSession(tx.QueryRow(selectSession, key.App, key.User, key.ID))
+	row, err := s.present(tx, key)
 	if errors.Is(err, memory.ErrNotFound) && opts.Create {
 		return s.newSession(tx, key)
 	}
@@ -120,7 +120,7 @@ func (s *Store) lookFor(ctx context.Context, key sessionstore.Key, b *batch) err
 		return err
 	}
 	return s.db.Read(ctx, func(tx *sql.Tx) error {
-		row, err := findSession(tx.StmtContext(ctx, s.prepared[selectSession]).
+		row, err := s.visible(tx.StmtContext(ctx, s.prepared[selectSession]).
 			QueryRowContext(ctx, key.App, key.User, key.ID))
 		if errors.Is(err, memory.ErrNotFound) {
 			return nil
@@ -185,7 +185,10 @@ func (s *Store) append(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, b
 			return nil, err
 		}
 	}
-	return out, nil
+	if opts.OneShot {
+		return out, nil
+	}
+	return out, s.renew(tx, row)
 }
 
 // insertSizes are the numbers of events that one statement inserts. One of 100 takes two

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
@@ -54,7 +55,8 @@ func (s *Store) readyToExport(ctx context.Context) (owners []memory.Scope, err e
 	err = s.db.Read(ctx, func(tx *sql.Tx) (err error) {
 		left := 0
 		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM sessions
-			WHERE deleted = 1 AND requested > done AND failed = 0`).Scan(&left)
+			WHERE (deleted = 1 OR NOT `+unexpired+`) AND requested > done AND failed = 0`,
+			s.now().UnixMicro()).Scan(&left)
 		if err != nil {
 			return err
 		}
@@ -88,15 +90,27 @@ type sessionRecord struct {
 	ref int64
 }
 
+// recordColumns are the columns that scanRecord reads.
+const recordColumns = `ref, app, user, id, update_time, seq, requested, done, failed, last_error,
+	coalesce(plan, x''), plan_to, chosen, ` + detailColumns
+
 // scanRecord reads a session to export, without its state.
 func scanRecord(rows *sql.Rows) (r sessionRecord, err error) {
 	var updated int64
 	var plan []byte
-	err = rows.Scan(&r.ref, &r.App, &r.User, &r.ID, &updated, &r.Events, &r.Requested, &r.Done, &r.Failed, &r.LastError,
-		&plan, &r.PlanTo)
+	var details detailRow
+	var chosen bool
+	err = rows.Scan(append([]any{&r.ref, &r.App, &r.User, &r.ID, &updated, &r.Events, &r.Requested, &r.Done, &r.Failed,
+		&r.LastError, &plan, &r.PlanTo, &chosen}, details.fields()...)...)
+	if err != nil {
+		return r, err
+	}
 	r.Ref, r.LastUpdateTime = strconv.FormatInt(r.ref, 10), sessionstore.FromMicros(updated)
 	if len(plan) > 0 {
 		r.Plan = plan
+	}
+	if r.Details, r.CreateTime, err = details.read(); !chosen {
+		r.ExpireTime = time.Time{}
 	}
 	return r, err
 }
@@ -106,9 +120,8 @@ func scanRecord(rows *sql.Rows) (r sessionRecord, err error) {
 func (s *Store) nextRecord(ctx context.Context, after int64) (next *sessionRecord, err error) {
 	err = s.db.Read(ctx, func(tx *sql.Tx) error {
 		found, err := sqlitedb.Collect(ctx, tx, scanRecord,
-			`SELECT ref, app, user, id, update_time, seq, requested, done, failed,
-			last_error, coalesce(plan, x''), plan_to
-			FROM sessions WHERE deleted = 0 AND ref > ? ORDER BY ref LIMIT 1`, after)
+			`SELECT `+recordColumns+` FROM sessions WHERE deleted = 0 AND `+unexpired+` AND ref > ?
+			ORDER BY ref LIMIT 1`, s.now().UnixMicro(), after)
 		if err != nil || len(found) == 0 {
 			return err
 		}
@@ -125,7 +138,7 @@ func (s *Store) Restore(ctx context.Context, r sessionstore.SessionRecord) error
 		return r.Wrap("restore", err)
 	}
 	err := s.db.Write(ctx, sqlitedb.For(r.Scope), func(tx *sqlitedb.Tx) error {
-		row, err := findSession(tx.QueryRow(selectSession, r.App, r.User, r.ID))
+		row, err := s.present(tx, r.Key)
 		if err != nil || row.seq > r.Events { // it has gone on since
 			return err
 		}
@@ -133,6 +146,9 @@ func (s *Store) Restore(ctx context.Context, r sessionstore.SessionRecord) error
 			return err
 		}
 		if err := applyOwnState(tx, row.ref, r.State); err != nil {
+			return err
+		}
+		if err := s.restoreDetails(tx, &row, r); err != nil {
 			return err
 		}
 		_, err = tx.Exec(`UPDATE sessions SET update_time = ? WHERE ref = ?`, r.LastUpdateTime.UnixMicro(), row.ref)
@@ -160,6 +176,19 @@ func (s *Store) Restore(ctx context.Context, r sessionstore.SessionRecord) error
 		return r.Wrap("restore", err)
 	}
 	return nil
+}
+
+// restoreDetails gives a session the details that r has. A time to expire that has
+// passed is kept: the session has expired.
+func (s *Store) restoreDetails(tx *sqlitedb.Tx, row *sessionRow, r sessionstore.SessionRecord) error {
+	err := setDetails(tx, row, asPatch(r.Details))
+	if err == nil && !r.CreateTime.IsZero() {
+		_, err = tx.Exec(`UPDATE sessions SET create_time = ? WHERE ref = ?`, r.CreateTime.UnixMicro(), row.ref)
+	}
+	if err != nil {
+		return err
+	}
+	return s.renew(tx, row)
 }
 
 // RestoreShared implements sessionstore.Archive.

@@ -155,8 +155,7 @@ func eventName(ref, seq int64) string { return fmt.Sprintf("event %d of session 
 func (s *Store) auditSessions(ctx context.Context, session func(sessionstore.SessionRecord) error,
 	found func(memory.Finding)) error {
 	walk := sqlitedb.Walk[sessionRecord]{Page: auditPage, Table: "sessions", Found: found, Scan: scanRecord,
-		Query: `SELECT ref, app, user, id, update_time, seq, requested, done, failed, last_error,
-			coalesce(plan, x''), plan_to FROM sessions WHERE ref > ? ORDER BY ref LIMIT ?`}
+		Query: `SELECT ` + recordColumns + ` FROM sessions WHERE ref > ? ORDER BY ref LIMIT ?`}
 	return walk.Run(ctx, s.db, func(page []sqlitedb.Walked[sessionRecord]) error {
 		for _, one := range page {
 			r := one.Row

@@ -131,7 +131,8 @@ func (s *Store) beginErase(tx *sqlitedb.Tx, scope memory.Scope, id string, user 
 	}
 	found, err := sqlitedb.Collect(context.Background(), tx, func(rows *sql.Rows) (l life, err error) {
 		return l, rows.Scan(&l.ref, &l.id, &l.deleted, &l.events)
-	}, `SELECT ref, id, deleted, seq FROM sessions INDEXED BY sessions_user`+lives, args...)
+	}, `SELECT ref, id, CASE WHEN deleted = 0 AND NOT (expire_time = 0 OR expire_time > ?5) THEN 1 ELSE deleted END, seq
+		FROM sessions INDEXED BY sessions_user`+lives, append(args, s.now().UnixMicro())...)
 	if err != nil {
 		return err
 	}

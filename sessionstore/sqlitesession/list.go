@@ -36,11 +36,19 @@ type listed struct {
 	ref, bytes int64
 }
 
+// listedColumns are the columns that scanListed reads.
+const listedColumns = `ref, app, user, id, update_time, state_bytes, ` + detailColumns
+
 // scanListed reads a session of a page, without its state.
 func scanListed(rows *sql.Rows) (l listed, err error) {
 	var updated int64
-	err = rows.Scan(&l.ref, &l.App, &l.User, &l.ID, &updated, &l.bytes)
+	var details detailRow
+	err = rows.Scan(append([]any{&l.ref, &l.App, &l.User, &l.ID, &updated, &l.bytes}, details.fields()...)...)
+	if err != nil {
+		return l, err
+	}
 	l.LastUpdateTime = sessionstore.FromMicros(updated)
+	l.Details, l.CreateTime, err = details.read()
 	return l, err
 }
 
@@ -54,10 +62,11 @@ func (s *Store) list(ctx context.Context, where string, args []any, list session
 	if err != nil {
 		return page, err
 	}
-	args = append(args, pager.Before, pager.Size+1)
+	args = append(args, s.now().UnixMicro(), pager.Before, pager.Size+1)
 	err = s.db.Read(ctx, func(tx *sql.Tx) error {
-		found, err := sqlitedb.Collect(ctx, tx, scanListed, `SELECT ref, app, user, id, update_time, state_bytes
-			FROM sessions WHERE deleted = 0 AND `+where+` AND ref < ? ORDER BY ref DESC LIMIT ?`, args...)
+		found, err := sqlitedb.Collect(ctx, tx, scanListed, `SELECT `+listedColumns+`
+			FROM sessions WHERE deleted = 0 AND `+where+` AND `+unexpired+` AND ref < ?
+			ORDER BY ref DESC LIMIT ?`, args...)
 		if err != nil {
 			return err
 		}
@@ -97,7 +106,7 @@ func showStates(ctx context.Context, tx *sql.Tx, found []listed, list sessionsto
 			of = &sharedState{size: sizes.total()}
 			shared[l.Scope] = of
 		}
-		size := sessionstore.SessionBytes(l.Key, 0)
+		size := sessionstore.SessionBytes(&l.Session, 0)
 		if !list.NoState {
 			size += l.bytes + of.size
 		}

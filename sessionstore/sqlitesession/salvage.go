@@ -37,6 +37,9 @@ func CheckRow(table string, row map[string]any) error {
 			return fmt.Errorf("its positions are out of order: seq %d, requested %d, done %d",
 				number("seq"), number("requested"), number("done"))
 		}
+		if _, err := sessionstore.ReadLabels(text("labels")); err != nil {
+			return err
+		}
 		return sessionstore.Key{Scope: memory.Scope{App: text("app"), User: text("user")}, ID: text("id")}.Validate()
 	case "operations":
 		_, _, err := sessionstore.ReadRequest(text("id"), text("session"), bytes("request"))

@@ -1,6 +1,7 @@
 package sqlitesession
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -20,10 +21,16 @@ func (s *Store) Create(ctx context.Context, key sessionstore.Key, create session
 		return nil, err
 	}
 	out := &sessionstore.Session{Key: key}
+	if out.Details, err = create.Details.Prepare(s.now()); err != nil {
+		return nil, key.Wrap("create", err)
+	}
 	batch := prepare(create.Events, s.now())
 	err = s.db.Write(ctx, sqlitedb.For(key.Scope), func(tx *sqlitedb.Tx) error {
 		row, err := s.newSession(tx, key)
 		if err != nil {
+			return err
+		}
+		if err := setDetails(tx, &row, asPatch(out.Details)); err != nil {
 			return err
 		}
 		state := s.stateChange(key.Scope, row.ref)
@@ -39,6 +46,10 @@ func (s *Store) Create(ctx context.Context, key sessionstore.Key, create session
 		}
 		out.Events = sessionstore.Created(events)
 		out.LastUpdateTime = sessionstore.FromMicros(row.updateTime)
+		out.CreateTime = sessionstore.FromMicros(row.created)
+		if row.expires > 0 {
+			out.ExpireTime = sessionstore.FromMicros(row.expires)
+		}
 		if !create.NoState {
 			out.State, err = readState(ctx, tx, key.Scope, row.ref)
 		}
@@ -58,8 +69,14 @@ func (s *Store) Get(ctx context.Context, key sessionstore.Key, get sessionstore.
 		return nil, key.Wrap("get", err)
 	}
 	err = s.db.Read(ctx, func(tx *sql.Tx) error {
-		find := tx.StmtContext(ctx, s.prepared[selectSession])
-		row, err := findSession(find.QueryRowContext(ctx, key.App, key.User, key.ID))
+		find := tx.StmtContext(ctx, s.prepared[selectWhole])
+		var row sessionRow
+		var details detailRow
+		err := find.QueryRowContext(ctx, key.App, key.User, key.ID).
+			Scan(append(row.fields(), details.fields()...)...)
+		if errors.Is(err, sql.ErrNoRows) || err == nil && s.overdue(&row) {
+			err = memory.ErrNotFound
+		}
 		if err != nil {
 			return err
 		}
@@ -67,6 +84,9 @@ func (s *Store) Get(ctx context.Context, key sessionstore.Key, get sessionstore.
 			return err
 		}
 		out.LastUpdateTime = sessionstore.FromMicros(row.updateTime)
+		if out.Details, out.CreateTime, err = details.read(); err != nil {
+			return err
+		}
 		return readPage(ctx, preparedTx{tx, s.prepared, s.db}, out, row, get, at)
 	})
 	if damage := s.db.Damaged(); damage != nil && errors.Is(err, memory.ErrNotFound) {
@@ -211,10 +231,7 @@ func (s *Store) Delete(ctx context.Context, key sessionstore.Key) error {
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec(`UPDATE sessions SET deleted = 1 WHERE ref = ?`, row.ref); err != nil {
-			return err
-		}
-		return purge(tx, row.ref)
+		return hide(tx, row.ref)
 	})
 	if err != nil {
 		return key.Wrap("delete", err)
@@ -240,7 +257,18 @@ func purge(tx *sqlitedb.Tx, ref int64) error {
 // sessionRow has the columns of a session that a write needs.
 type sessionRow struct {
 	ref, updateTime, seq, requested, done, turns int64
+	expires                                      int64                        // 0 is never
+	chosen                                       bool                         // a client has chosen expires
+	created                                      int64                        // of a row that the write has made
 	fresh                                        []sessionstore.NumberedEvent // that the write has stored
+}
+
+// sessionColumns are the columns that findSession reads.
+const sessionColumns = `ref, update_time, seq, requested, done, turns, expire_time, chosen`
+
+// fields are where to scan sessionColumns to.
+func (r *sessionRow) fields() []any {
+	return []any{&r.ref, &r.updateTime, &r.seq, &r.requested, &r.done, &r.turns, &r.expires, &r.chosen}
 }
 
 // work has the events of the session numbered above after.
@@ -248,13 +276,18 @@ func (r *sessionRow) work(key sessionstore.Key, after int64) sessionstore.Work {
 	return sessionstore.Work{Key: key, Ref: strconv.FormatInt(r.ref, 10), Done: after, Requested: r.seq}
 }
 
-// selectSession finds the present life of a session.
-const selectSession = `SELECT ref, update_time, seq, requested, done, turns FROM sessions
-	WHERE app = ? AND user = ? AND id = ? AND deleted = 0`
+// ofSession finds the present life of a session, which may have expired.
+const ofSession = ` FROM sessions WHERE app = ? AND user = ? AND id = ? AND deleted = 0`
+
+// selectSession and selectWhole read the present life of a session.
+const (
+	selectSession = `SELECT ` + sessionColumns + ofSession
+	selectWhole   = `SELECT ` + sessionColumns + `, ` + detailColumns + ofSession
+)
 
 // findSession reads the row of selectSession; ErrNotFound if there is none.
 func findSession(row *sql.Row) (r sessionRow, err error) {
-	err = row.Scan(&r.ref, &r.updateTime, &r.seq, &r.requested, &r.done, &r.turns)
+	err = row.Scan(r.fields()...)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = memory.ErrNotFound
 	}
@@ -264,13 +297,19 @@ func findSession(row *sql.Row) (r sessionRow, err error) {
 // newSession makes a session, unless its user has as many as there may be.
 func (s *Store) newSession(tx *sqlitedb.Tx, key sessionstore.Key) (sessionRow, error) {
 	row, err := insertSession(tx, key, s.now(), false)
+	if errors.Is(err, memory.ErrExists) {
+		if _, found := s.present(tx, key); !errors.Is(found, memory.ErrNotFound) {
+			return row, cmp.Or(found, err)
+		}
+		row, err = insertSession(tx, key, s.now(), false)
+	}
 	if err != nil || s.most == 0 {
 		return row, err
 	}
 	var n int
 	err = tx.QueryRow(`SELECT count(*) FROM (
-			SELECT 1 FROM sessions WHERE app = ? AND user = ? AND deleted = 0 LIMIT ?)`,
-		key.App, key.User, s.most+1).Scan(&n)
+			SELECT 1 FROM sessions WHERE app = ? AND user = ? AND deleted = 0 AND `+unexpired+` LIMIT ?)`,
+		key.App, key.User, s.now().UnixMicro(), s.most+1).Scan(&n)
 	if err == nil && n > s.most {
 		err = sessionstore.TooManySessions(s.most)
 	}
@@ -280,9 +319,9 @@ func (s *Store) newSession(tx *sqlitedb.Tx, key sessionstore.Key) (sessionRow, e
 // insertSession adds a session. A hidden one is as if deleted from the start,
 // and so does not take its id.
 func insertSession(tx *sqlitedb.Tx, key sessionstore.Key, now time.Time, hidden bool) (r sessionRow, err error) {
-	r.updateTime = now.UnixMicro()
-	res, err := tx.Exec(`INSERT INTO sessions (app, user, id, update_time, deleted) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT DO NOTHING`, key.App, key.User, key.ID, r.updateTime, hidden)
+	r.updateTime, r.created = now.UnixMicro(), now.UnixMicro()
+	res, err := tx.Exec(`INSERT INTO sessions (app, user, id, update_time, create_time, deleted)
+		VALUES (?1, ?2, ?3, ?4, ?4, ?5) ON CONFLICT DO NOTHING`, key.App, key.User, key.ID, r.updateTime, hidden)
 	if err != nil {
 		return r, err
 	}

@@ -45,6 +45,9 @@ import (
 // Options configure New. The zero value is the default.
 type Options struct {
 	Now func() time.Time // Defaults to time.Now.
+	// TTL is how long after its last Append or Update a session expires that has no
+	// ExpireTime of its own. Defaults to never.
+	TTL time.Duration
 	// MaxState bounds the state of a session, of a user and of an app, each in bytes
 	// as sessionstore.StateBytes counts them. Defaults to
 	// sessionstore.DefaultMaxState.
@@ -64,7 +67,8 @@ type Options struct {
 type Store struct {
 	db           *sqlitedb.DB
 	now          func() time.Time
-	max          int64 // of a state
+	ttl          time.Duration // of sessions without an ExpireTime; 0 is never
+	max          int64         // of a state
 	maxKeys      int
 	most         int // sessions of a user; 0 for any number
 	auditEntries int
@@ -85,6 +89,7 @@ var (
 	_ sessionstore.Audited    = (*Store)(nil)
 	_ sessionstore.Archive    = (*Store)(nil)
 	_ sessionstore.Eraser     = (*Store)(nil)
+	_ sessionstore.Expirer    = (*Store)(nil)
 )
 
 // New creates the tables if they are missing, and brings those of an earlier
@@ -99,7 +104,7 @@ func New(db *sqlitedb.DB, opts *Options) (*Store, error) {
 		s.now = opts.Now
 	}
 	if opts != nil {
-		s.most = opts.MaxSessions
+		s.most, s.ttl = opts.MaxSessions, opts.TTL
 	}
 	if opts != nil && opts.MaxState > 0 {
 		s.max = opts.MaxState
@@ -112,7 +117,7 @@ func New(db *sqlitedb.DB, opts *Options) (*Store, error) {
 		return nil, err
 	}
 	var err error
-	if s.prepared, err = db.Prepare(selectSession, selectStateSizes, selectState, selectFirst, selectSizes,
+	if s.prepared, err = db.Prepare(selectSession, selectWhole, selectStateSizes, selectState, selectFirst, selectSizes,
 		selectEvents, selectKey, selectRevision); err != nil {
 		return nil, err
 	}
@@ -137,7 +142,8 @@ func (s *Store) DB() *sqlitedb.DB { return s.db }
 // migrate makes the tables, or brings those of an earlier version up to date.
 func migrate(db *sqlitedb.DB) error {
 	return db.Migrate("sessions", schema, schemaRequest, schemaTurns, schemaStateSizes, schemaSeals,
-		schemaWaitingApp, schemaKeys, schemaAuditLog, schemaConfigs, schemaErase)
+		schemaWaitingApp, schemaKeys, schemaAuditLog, schemaConfigs, schemaErase,
+		schemaDetails)
 }
 
 // expired is when an operation ended that can no longer be read, in

@@ -39,8 +39,7 @@ func (s *Store) AppendTurns(ctx context.Context, key sessionstore.Key, events []
 func (s *Store) WriteTurns(ctx context.Context, left sessionstore.Work, put PutTurns) (sessionstore.Work, error) {
 	key := left.Key
 	err := s.db.Write(ctx, sqlitedb.For(key.Scope), func(tx *sqlitedb.Tx) error {
-		row, err := findSession(tx.QueryRow(`SELECT ref, update_time, seq, requested, done, turns FROM sessions
-			WHERE ref = ?`, left.Ref))
+		row, err := findSession(tx.QueryRow(`SELECT `+sessionColumns+` FROM sessions WHERE ref = ?`, left.Ref))
 		if errors.Is(err, memory.ErrNotFound) { // it is gone, and its memories were made before
 			left.Done = left.Requested
 			return nil
@@ -62,7 +61,7 @@ func (s *Store) WriteTurns(ctx context.Context, left sessionstore.Work, put PutT
 func (s *Store) Unwritten(ctx context.Context, key sessionstore.Key) (left sessionstore.Work, err error) {
 	err = s.db.Read(ctx, func(tx *sql.Tx) error {
 		find := tx.StmtContext(ctx, s.prepared[selectSession])
-		row, err := findSession(find.QueryRowContext(ctx, key.App, key.User, key.ID))
+		row, err := s.visible(find.QueryRowContext(ctx, key.App, key.User, key.ID))
 		left = row.work(key, max(row.done, row.turns))
 		return err
 	})

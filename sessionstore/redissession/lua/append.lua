@@ -1,4 +1,4 @@
--- Makes a session, appends events with their state, and requests memories.
+-- Makes a session, appends events with their state, sets details, and requests memories.
 local at = 0
 local function arg() at = at + 1; return ARGV[at] end
 
@@ -8,17 +8,20 @@ local delivered = arg() -- the last message that the app is known to have
 local max, token = tonumber(arg()), arg() -- of a state; of the room reserved in that of the app
 local reserved = arg() -- the key that has token if there is room; '' if that is known
 local most = tonumber(arg()) -- sessions of a user; 0 for any number
+local details = {} -- fields of the session to set, and their values
+for i = 1, tonumber(arg()) do details[i] = arg() end
 
 if reserved ~= '' and call('HEXISTS', reserved, token) == 0 then return {'ROOM'} end
 local hidden = mode == 'hidden' -- made beside any session of that id
-local ref = not hidden and find(scope, id)
+local ref = not hidden and find(scope, id, now)
 local sent = false
 if op_id ~= '' and call('EXISTS', key('operation', op_id)) == 1 then return {'EXISTS'} end
 if ref and mode == 'new' then return {'EXISTS'} end
-if not ref and mode == 'old' then return {'MISSING'} end
+if not ref and (mode == 'old' or mode == 'patch') then return {'MISSING'} end
 local function full() return most > 0 and call('ZCARD', key('live', scope)) >= most end
 if not ref and not hidden and full() then
-  for _, other in ipairs(call('ZRANDMEMBER', key('live', scope), 100)) do find(scope, other) end -- some may have expired
+  -- Some may have expired.
+  for _, other in ipairs(call('ZRANDMEMBER', key('live', scope), 100)) do find(scope, other, now) end
   if full() then return {'SESSIONS'} end
 end
 
@@ -66,16 +69,15 @@ end
 if not ref then
   ref = num(call('INCR', P .. 'n'))
   call('HSET', key('session', ref), 'scope', scope, 'id', id, 'updated', now, 'seq', 0, 'requested', 0, 'done', 0,
-    'asked', 0, 'due', 0, 'attempts', 0, 'failed', 0, 'error', '', 'rewinds', 0, 'deleted', hidden and 1 or 0)
+    'asked', 0, 'due', 0, 'attempts', 0, 'failed', 0, 'error', '', 'rewinds', 0, 'deleted', hidden and 1 or 0,
+    'created', now)
   if not hidden then
     call('ZADD', key('live', scope), ref, id)
     send(app, '+', user, id)
     sent = true
   end
-  if ttl ~= '0' then -- with each new session, look at two that may have expired
-    for _, other in ipairs(call('ZRANDMEMBER', key('live', scope), 2)) do find(scope, other) end
-  end
 end
+if #details > 0 then call('HSET', key('session', ref), unpack(details)) end
 
 -- apply sets the keys of a delta.
 local function apply(d)
@@ -103,7 +105,7 @@ end
 
 apply(initial)
 local m = meta(ref, 'seq', 'updated', 'requested', 'done', 'failed', 'asked', 'due')
-local seq, updated = tonumber(m[1]), m[2]
+local seq, updated = tonumber(m[1]), mode == 'patch' and now or m[2]
 local had = {}
 for i, e in ipairs(events) do
   if e.new then
@@ -163,8 +165,8 @@ if op_id ~= '' then
 end
 if hidden and seq == tonumber(m[4]) then
   purge(ref) -- there is nothing to do
-else
-  expire(ref, ttl)
+elseif not hidden then
+  renew(ref, now, ttl)
 end
 
 local out = {}

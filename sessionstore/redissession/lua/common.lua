@@ -60,19 +60,6 @@ local function drop(app, seq)
   end
 end
 
--- find returns the number of a session's present life, or a false value. It
--- removes the id of a session that has expired.
-local function find(scope, id)
-  local ref = call('ZSCORE', key('live', scope), id)
-  if ref and call('EXISTS', key('session', ref)) == 0 then
-    call('ZREM', key('live', scope), id)
-    local app, user = string.match(scope, '^(.-)/(.*)$')
-    send(app, '-', user, id)
-    return false
-  end
-  return ref
-end
-
 -- The keys of a session, and those that its operations need after it is gone.
 local session_keys = {'session', 'state', 'events', 'times', 'ids', 'plan'}
 local operation_keys = {'changes', 'covers', 'waiting'}
@@ -84,6 +71,55 @@ local function purge(ref)
   call('ZREM', P .. 'gone', ref)
 end
 
+-- unlist takes a session out of the lists of its scope and its app.
+local function unlist(scope, id, ref)
+  call('ZREM', key('live', scope), id)
+  call('ZREM', P .. 'expiring', ref)
+  local app, user = string.match(scope, '^(.-)/(.*)$')
+  send(app, '-', user, id)
+end
+
+-- hide deletes a session. Its events stay until the requested memories are made.
+local function hide(scope, id, ref)
+  unlist(scope, id, ref)
+  call('HSET', key('session', ref), 'deleted', 1)
+  local m = meta(ref, 'requested', 'done', 'failed', 'due')
+  if tonumber(m[1]) <= tonumber(m[2]) then
+    purge(ref)
+  elseif m[3] == '1' then
+    call('ZADD', P .. 'gone', m[4], ref)
+  end
+end
+
+-- overdue tells whether a session has expired that expires at a time. given is the
+-- caller's time, or ''.
+local function overdue(expires, given)
+  return expires and expires ~= '0' and tonumber(expires) <= tonumber(clock(given))
+end
+
+-- find returns the number of a session's present life, or a false value. It deletes a
+-- session that has expired. Earlier versions had the keys of such a session expire.
+local function find(scope, id, given)
+  local ref = call('ZSCORE', key('live', scope), id)
+  if not ref then return false end
+  local m = meta(ref, 'seq', 'expires')
+  if not m[1] then
+    unlist(scope, id, ref)
+    return false
+  end
+  if overdue(m[2], given) then
+    hide(scope, id, ref)
+    return false
+  end
+  return ref
+end
+
+-- created returns when a session was made. Sessions of earlier versions do not say that:
+-- it is the time of their first event, or else of their last change.
+local function created(ref, stored, updated)
+  return stored or call('ZRANGE', key('times', ref), 0, 0, 'WITHSCORES')[2] or updated
+end
+
 -- end_operation records when an operation ended; it expires OPERATION_TTL later.
 local function end_operation(scope, op, at)
   call('HSET', key('operation', op), 'ended', at)
@@ -91,23 +127,28 @@ local function end_operation(scope, op, at)
   call('ZADD', key('ended', scope), at, op)
 end
 
--- expire has a session expire ttl milliseconds from now, or stay if it has work
--- left. A ttl of 0 means that it never expires.
-local function expire(ref, ttl)
-  if ttl == '0' and call('PTTL', key('session', ref)) < 0 then return end
-  local m = meta(ref, 'requested', 'done')
-  local stays = ttl == '0' or tonumber(m[1]) > tonumber(m[2])
-  local function each(names, ms)
-    for _, name in ipairs(names) do
-      if stays then
-        call('PERSIST', key(name, ref))
-      else
-        call('PEXPIRE', key(name, ref), ms)
-      end
-    end
+-- persist keeps the keys of a session, which earlier versions had expire.
+local function persist(ref)
+  if call('PTTL', key('session', ref)) < 0 then return end
+  for _, name in ipairs(session_keys) do call('PERSIST', key(name, ref)) end
+  for _, name in ipairs(operation_keys) do call('PERSIST', key(name, ref)) end
+end
+
+-- renew has a session expire ttl milliseconds from now, or never if ttl is 0, unless a
+-- client has chosen when it does.
+local function renew(ref, now, ttl)
+  persist(ref)
+  local m = meta(ref, 'expires', 'chosen')
+  local at = m[1] or '0'
+  if m[2] ~= '1' then
+    at = ttl == '0' and '0' or num(tonumber(now) + tonumber(ttl) * 1000)
+    if at ~= (m[1] or '0') then call('HSET', key('session', ref), 'expires', at) end
   end
-  each(session_keys, ttl)
-  each(operation_keys, math.max(tonumber(ttl), OPERATION_TTL))
+  if at ~= '0' then
+    call('ZADD', P .. 'expiring', at, ref)
+  elseif m[1] and m[1] ~= '0' then
+    call('ZREM', P .. 'expiring', ref)
+  end
 end
 
 -- requeue brings a scope's place in the work list up to date with its sessions.

@@ -2,15 +2,15 @@
 -- and once none is left of a user what else there is of it. Answers how many sessions
 -- and events went, the number and the session id of each life, whether more is left, and
 -- what the app has to know.
-local scope, app, user, only, most = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
+local scope, app, user, only, most, now = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6]
 local sessions, events, lives, seen = 0, 0, {}, {}
 
 local function erase(ref)
   if seen[ref] then return end
   seen[ref] = true
-  local m = meta(ref, 'id', 'deleted')
+  local m = meta(ref, 'id', 'deleted', 'expires')
   if m[1] then
-    if m[2] ~= '1' then sessions = sessions + 1 end
+    if m[2] ~= '1' and not overdue(m[3], now) then sessions = sessions + 1 end
     events = events + call('XLEN', key('events', ref))
     lives[#lives + 1] = ref
     lives[#lives + 1] = m[1]
@@ -23,12 +23,13 @@ local function erase(ref)
   for _, name in ipairs(operation_keys) do call('UNLINK', key(name, ref)) end
   dequeue(scope, ref)
   call('ZREM', P .. 'gone', ref)
+  call('ZREM', P .. 'expiring', ref)
 end
 
 local function ref_of(member) return num(tonumber(member)) end
 
 if only ~= '' then
-  local ref = find(scope, only)
+  local ref = find(scope, only, now)
   if ref then erase(ref) end
   for _, m in ipairs(call('ZRANGE', key('asked', scope), 0, -1)) do
     if meta(ref_of(m), 'id')[1] == only then erase(ref_of(m)) end

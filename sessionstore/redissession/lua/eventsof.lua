@@ -1,11 +1,11 @@
 -- Reads events of a session id by their ids, in all of its lives: the number of the life,
 -- that of the event, and the event.
-local scope, only, out, seen = ARGV[1], ARGV[2], {}, {}
+local scope, only, now, out, seen = ARGV[1], ARGV[2], ARGV[3], {}, {}
 
 local function look(ref)
   if seen[ref] then return end
   seen[ref] = true
-  for i = 3, #ARGV do
+  for i = 4, #ARGV do
     local n = call('HGET', key('ids', ref), ARGV[i])
     local e = n and call('XRANGE', key('events', ref), n, n)[1]
     if e then
@@ -16,7 +16,7 @@ local function look(ref)
   end
 end
 
-local ref = find(scope, only)
+local ref = find(scope, only, now)
 if ref then look(ref) end
 for _, m in ipairs(call('ZRANGE', key('asked', scope), 0, -1)) do
   local waits = num(tonumber(m))

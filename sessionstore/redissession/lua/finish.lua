@@ -1,11 +1,11 @@
 -- Moves the done position, stores the changes for the operations that requested
 -- them, and ends the lease. Answers 1 and how many operations have ended.
 local scope, ref, done, attempts, to = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local now, expired, ttl = clock(ARGV[6]), ARGV[7], ARGV[8]
+local now, expired = clock(ARGV[6]), ARGV[7]
 if not still_claimed(ref, done, attempts) then return 0 end
 local m = meta(ref, 'requested', 'deleted')
 if tonumber(to) > tonumber(m[1]) or tonumber(to) <= tonumber(done) then return 0 end
-for i = 9, #ARGV, 2 do
+for i = 8, #ARGV, 2 do
   local n = call('HINCRBY', key('session', ref), 'changes', 1)
   call('ZADD', key('changes', ref), ARGV[i], member(n) .. ARGV[i + 1])
 end
@@ -29,11 +29,7 @@ if tonumber(to) < tonumber(m[1]) then
   enqueue(scope, ref, now, 0)
 else
   dequeue(scope, ref)
-  if m[2] == '1' then
-    purge(ref)
-  else
-    expire(ref, ttl)
-  end
+  if m[2] == '1' then purge(ref) end
 end
 call('HDEL', P .. 'leases', scope)
 requeue(scope)

@@ -3,12 +3,13 @@
 -- seq, and shows no event beyond last. room bounds the state and the events, of
 -- which the app's state has appBytes; 0 is no bound. The last field of the answer is
 -- the size of both without the app's state.
+-- ARGV[12] is the caller's time.
 local scope, id, count, after = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 local life, last, seq, limit = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
 local room, appBytes, noState = tonumber(ARGV[9]), tonumber(ARGV[10]), ARGV[11] == '1'
-local ref = find(scope, id)
+local ref = find(scope, id, ARGV[12])
 if not ref then return {'MISSING'} end
-local m = meta(ref, 'updated', 'seq', 'bytes')
+local m = meta(ref, 'updated', 'seq', 'bytes', 'name', 'labels', 'created', 'expires')
 local times, stream = key('times', ref), key('events', ref)
 local stored = call('ZCARD', times)
 -- An event that is missing was evicted, or deleted by hand.
@@ -70,4 +71,5 @@ end
 if room > 0 and state + used > room and #docs == 0 then return {'ROOM', num(state)} end
 local mine, users = {}, {}
 if not noState then mine, users = call('HGETALL', key('state', ref)), call('HGETALL', key('user', scope)) end
-return {'OK', ref, m[1], mine, users, docs, more, num(last), num(seq), num(own + used)}
+return {'OK', ref, m[1], mine, users, docs, more, num(last), num(seq), num(own + used),
+  m[4] or '', m[5] or '', created(ref, m[6], m[1]), m[7] or '0'}

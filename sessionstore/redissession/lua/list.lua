@@ -3,7 +3,7 @@
 -- each comes the size of its own state, and with each user the size of theirs. The
 -- states come too while they have no more than room bytes together, and those that
 -- do not are read by states.lua.
-local before, count, room = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local before, count, room, now = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
 local out, users, seen = {}, {}, {}
 
 -- state reads a state if there is room for it.
@@ -17,19 +17,20 @@ local function state(name, bytes)
 end
 
 local function add(scope, id, ref)
-  local m = meta(ref, 'updated', 'bytes')
-  if not m[1] then return find(scope, id) end -- it has expired
+  local m = meta(ref, 'updated', 'bytes', 'name', 'labels', 'created', 'expires')
+  if not m[1] or overdue(m[6], now) then return find(scope, id, now) end -- it has expired
   if not seen[scope] then
     seen[scope] = true
     local bytes = user_bytes(scope)
     users[#users + 1] = {scope, num(bytes), state(key('user', scope), bytes)}
   end
   local bytes = tonumber(m[2]) or own_bytes(ref)
-  out[#out + 1] = {ref, scope, id, m[1], num(bytes), state(key('state', ref), bytes)}
+  out[#out + 1] = {ref, scope, id, m[1], num(bytes), state(key('state', ref), bytes),
+    m[3] or '', m[4] or '', created(ref, m[5], m[1]), m[6] or '0'}
 end
 
 if before ~= '' then
-  local scope = ARGV[4]
+  local scope = ARGV[5]
   while #out < count do
     local ids = call('ZREVRANGEBYSCORE', key('live', scope), '(' .. before, '-inf', 'WITHSCORES',
       'LIMIT', 0, count - #out)
@@ -38,7 +39,7 @@ if before ~= '' then
     before = ids[#ids]
   end
 else
-  local i = 4
+  local i = 5
   while i <= #ARGV do
     local scope, ids = ARGV[i], {}
     while ARGV[i] == scope do

@@ -8,5 +8,5 @@ call('HDEL', key('session', ref), 'planned', 'changes')
 call('ZREM', P .. 'gone', ref)
 enqueue(m[1], ref, now, 0)
 requeue(m[1])
-expire(ref, '0')
+persist(ref)
 return 1

@@ -3,7 +3,9 @@ local at = 0
 local function arg() at = at + 1; return ARGV[at] end
 local scope, id, events, updated, requested, done = arg(), arg(), arg(), arg(), arg(), arg()
 local failed, cause, plan, planned, now, ttl = arg(), arg(), arg(), arg(), clock(arg()), arg()
-local ref = find(scope, id)
+local details = {} -- fields of the session to set, and their values
+for i = 1, tonumber(arg()) do details[i] = arg() end
+local ref = find(scope, id, now)
 if not ref then return 'MISSING' end
 local m = meta(ref, 'seq', 'requested', 'done')
 if tonumber(m[1]) > tonumber(events) then return 'OK' end
@@ -11,7 +13,8 @@ if tonumber(m[1]) < tonumber(events) then return tonumber(m[1]) end
 failed = failed == '1' and 1 or 0
 while at < #ARGV do call('HSET', key('state', ref), arg(), arg()) end
 call('HSET', key('session', ref), 'updated', updated, 'bytes', num(hash_bytes(key('state', ref))))
-expire(ref, ttl)
+if #details > 0 then call('HSET', key('session', ref), unpack(details)) end
+renew(ref, now, ttl)
 local back = tonumber(done) < tonumber(m[3]) or tonumber(requested) < tonumber(m[2])
 if back or (done == m[3] and requested == m[2]) then return 'OK' end
 call('HSET', key('session', ref), 'requested', requested, 'done', done, 'failed', failed, 'error', cause,
@@ -25,5 +28,4 @@ end
 dequeue(scope, ref)
 if tonumber(requested) > tonumber(done) and failed == 0 then enqueue(scope, ref, now, 0) end
 requeue(scope)
-expire(ref, ttl)
 return 'OK'
