@@ -105,11 +105,37 @@ func snapshot(t *testing.T, url string, written time.Time) map[string]any {
 		for _, id := range list(scope+"/sessions", "sessions") {
 			get(scope + "/sessions/" + id)
 		}
+		withoutCreateTimes(t, out, scope+"/sessions")
 		for _, id := range list(scope+"/memories?history=true&pageSize=1000&orderBy=timestamp", "memories") {
 			get(scope + "/memories/" + id + "/revisions")
 		}
 	}
 	return out
+}
+
+// withoutCreateTimes takes the times of making out of what was read of sessions: the
+// earlier version did not keep them. It checks that a session was made when its first
+// event was.
+func withoutCreateTimes(t *testing.T, read map[string]any, sessions string) {
+	t.Helper()
+	for path, answer := range read {
+		if !strings.HasPrefix(path, sessions) {
+			continue
+		}
+		all := []any{answer}
+		if path == sessions {
+			all, _ = answer.(map[string]any)["sessions"].([]any)
+		}
+		for _, one := range all {
+			s := one.(map[string]any)
+			if events, _ := s["events"].([]any); len(events) > 0 && s["createTime"] != nil {
+				if first := events[0].(map[string]any)["timestamp"]; s["createTime"] != first {
+					t.Errorf("%s was made at %v, and its first event at %v", path, s["createTime"], first)
+				}
+			}
+			delete(s, "createTime")
+		}
+	}
 }
 
 // waitForOperations returns when all operations of a scope are done.
