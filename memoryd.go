@@ -45,6 +45,8 @@ type Options struct {
 	SessionTTL time.Duration
 	// Limits bound what the memory of one user has. Defaults to none.
 	Limits ingest.Limits
+	// SharedLimits bound the shared knowledge of one app. Defaults to none.
+	SharedLimits ingest.Limits
 	// MaxWatchers is how many streams and waiting requests may watch operations.
 	// Defaults to ingest.DefaultMaxWatchers.
 	MaxWatchers int
@@ -92,7 +94,8 @@ func New(sessions ingest.Sessions, memories memory.Store, opts *Options) *Bank {
 	parts := assembly.Connect(sessions, memories, &assembly.Options{Guarded: true, Account: bank.account,
 		Embedder: o.Embedder, Extractor: o.Extractor,
 		Fallback: o.Fallback, Reranker: o.Reranker, Reranked: o.Reranked, Expander: o.Expander, Workers: o.Workers,
-		MaxWatchers: o.MaxWatchers, Processors: o.Processors, Zone: o.TimeZone, Limits: o.Limits, Log: o.Log,
+		MaxWatchers: o.MaxWatchers, Processors: o.Processors, Zone: o.TimeZone, Limits: o.Limits,
+		Shared: o.SharedLimits, Log: o.Log,
 		Tracer: o.Tracer, TraceContent: o.TraceContent})
 	bank.ingest = parts.Ingest
 	bank.server = server.New(parts.Sessions, parts.Memories, parts.Ingest, parts.Retriever, &o.Server)

@@ -63,6 +63,7 @@ type tenants struct {
 	log   *bytes.Buffer
 	users []*tenantUser
 	keys  []tenantKey
+	words map[string]string // of the shared knowledge, by app
 	calls int
 	may   int // calls that were allowed
 }
@@ -112,7 +113,7 @@ func TestTenants(t *testing.T) {
 			ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 			ran := make(chan struct{})
 			go func() { bank.Run(ctx); close(ran) }()
-			w := &tenants{Rand: rand.New(rand.NewPCG(17, 4)), t: t, bank: bank, log: log}
+			w := &tenants{Rand: rand.New(rand.NewPCG(17, 4)), t: t, bank: bank, log: log, words: map[string]string{}}
 			w.settle()
 			for range *sequences {
 				for range 1 + w.IntN(6) {
@@ -153,6 +154,13 @@ func (w *tenants) settle() {
 	for _, u := range w.users {
 		w.ingest(owner, u)
 		w.remember(owner, u)
+	}
+	for i, app := range []string{"shop", "shop:", "bank"} {
+		w.words[app] = "vrok" + string(rune('a'+i)) + "mal"
+		w.send("POST", "/v1/apps/"+url.PathEscape(app)+"/memories", "",
+			map[string]any{"fact": "The manual has the " + w.words[app] + " number 1."})
+		w.send("POST", "/v1/apps/"+url.PathEscape(app)+"/memories", "",
+			map[string]any{"fact": "The manual has the " + w.words[app] + " number 2."})
 	}
 	all := access.Read | access.Write | access.Admin
 	first := w.key("", access.AllApps, "", all)
@@ -218,6 +226,13 @@ func (w *tenants) call(k tenantKey, in memory.Scope, verbs access.Verbs, method,
 		w.t.Errorf("%s %s with a key of %q, %q that may %s: %d %s", method, path, k.principal.App, k.principal.User,
 			k.principal.Can, status, answer)
 	}
+	for app, word := range w.words { // only what asks for it has shared knowledge, and only that of its app
+		asks := strings.Contains(fmt.Sprint(body), "shared:true") || strings.HasPrefix(path, "/v1/apps/"+url.PathEscape(app)+"/memories")
+		if (!may || !asks || app != in.App) && bytes.Contains(answer, []byte(word)) {
+			w.t.Errorf("%s %s with a key of %q, %q answers with what %q shares: %s", method, path, k.principal.App,
+				k.principal.User, app, answer)
+		}
+	}
 	for _, u := range w.users {
 		if (!may || !slices.Contains(about, u)) && bytes.Contains(answer, []byte(u.word)) {
 			w.t.Errorf("%s %s with a key of %q, %q answers with what is of %v: %s", method, path, k.principal.App,
@@ -278,7 +293,7 @@ func (w *tenants) step() {
 	read, write, path := access.Read, access.Write, u.path()
 	query := map[string]any{"query": one(w, []*tenantUser{u, of}).word + " number", "topK": 20}
 	app := "/v1/apps/" + url.PathEscape(u.scope.App)
-	switch w.IntN(24) {
+	switch w.IntN(26) {
 	case 0:
 		w.ingest(k, u)
 	case 1:
@@ -337,9 +352,36 @@ func (w *tenants) step() {
 	case 23:
 		w.call(k, memory.Scope{App: u.scope.App}, access.Admin, "GET", app+"/config", nil)
 		w.call(k, memory.Scope{App: u.scope.App}, access.Admin, "PUT", app+"/config", map[string]any{}, u)
+	case 24, 25:
+		w.shared(k, u)
 	case 19:
 		w.mcp(k, u, write, "tools/call", map[string]any{"name": "remember",
 			"arguments": map[string]any{"fact": "I paint the " + u.word + "."}})
+	}
+}
+
+// shared makes one call that is about the shared knowledge of an app.
+func (w *tenants) shared(k tenantKey, u *tenantUser) {
+	w.t.Helper()
+	word, app := w.words[u.scope.App], memory.Scope{App: u.scope.App}
+	path := "/v1/apps/" + url.PathEscape(u.scope.App) + "/memories"
+	switch w.IntN(6) {
+	case 0, 1: // every reader finds it, and by no other way
+		status, answer, ok := w.call(k, u.scope, access.Read, "POST", u.path()+"/memories/search",
+			map[string]any{"query": "number", "topK": 100, "shared": true}, u)
+		if ok && (!bytes.Contains(answer, []byte(word)) || !bytes.Contains(answer, []byte(u.word))) {
+			w.t.Errorf("%v does not find both its own and what is shared: %d %s", u.scope, status, answer)
+		}
+	case 2:
+		w.call(k, u.scope, access.Read, "POST", u.path()+"/memories/context", map[string]any{"query": "number", "shared": true}, u)
+	case 3:
+		w.call(k, app, access.Admin, "GET", path, nil)
+		w.call(k, app, access.Admin, "POST", path+"/search", map[string]any{"query": "number"})
+	case 4:
+		w.call(k, app, access.Admin, "POST", path, map[string]any{"fact": "The manual has the " + word + " too."})
+	case 5: // no user is in the path of shared knowledge, and no path of a user leads there
+		w.call(k, memory.Scope{App: u.scope.App, User: "/shared"}, 0, "GET",
+			"/v1/apps/"+url.PathEscape(u.scope.App)+"/users/%2Fshared/memories", nil)
 	}
 }
 

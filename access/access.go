@@ -93,8 +93,12 @@ var (
 
 // Check returns ErrDenied unless p may do all of what verbs say in a scope. A scope
 // without a user is the app as a whole, and one without an app is all apps: a principal
-// of one user may do nothing there.
+// of one user may do nothing there. All that is done in the scope of an app's shared
+// knowledge takes the verb Admin, but see CheckSearch.
 func (p *Principal) Check(scope memory.Scope, verbs Verbs) error {
+	if scope.OfApp() {
+		verbs = Admin
+	}
 	switch {
 	case p == nil:
 		return fmt.Errorf("%w: the call has no principal", ErrDenied)
@@ -104,6 +108,15 @@ func (p *Principal) Check(scope memory.Scope, verbs Verbs) error {
 		return fmt.Errorf("%w: this key may %s, and the call takes %s", ErrDenied, p.Can, verbs)
 	}
 	return nil
+}
+
+// CheckSearch is Check for a search in a scope. Who may read in the scope of a user may
+// also search the shared knowledge of the app.
+func (p *Principal) CheckSearch(scope memory.Scope) error {
+	if p != nil && scope.IsShared() {
+		scope.User = p.User // that of any user, if p is for all of them
+	}
+	return p.Check(scope, Read)
 }
 
 // For returns p with the verbs that a call takes and no others. A call that writes or
@@ -134,3 +147,6 @@ func From(ctx context.Context) *Principal {
 func Check(ctx context.Context, scope memory.Scope, verbs Verbs) error {
 	return From(ctx).Check(scope, verbs)
 }
+
+// CheckSearch is Principal.CheckSearch of the principal in ctx.
+func CheckSearch(ctx context.Context, scope memory.Scope) error { return From(ctx).CheckSearch(scope) }

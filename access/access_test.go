@@ -40,12 +40,51 @@ func TestCheck(t *testing.T) {
 			access.Admin, false},
 		{"every app", &access.Principal{App: access.AllApps, Can: access.Read}, ann, access.Read, true},
 		{"no verb", &access.Principal{App: "shop"}, ann, 0, true},
+		{"shared knowledge, with a key of a user", &access.Principal{App: "shop", User: "ann",
+			Can: access.Read | access.Write | access.Admin}, memory.Shared("shop"), access.Read, false},
+		{"shared knowledge, without admin", &access.Principal{App: "shop", Can: access.Read | access.Write},
+			memory.Shared("shop"), access.Read, false},
+		{"shared knowledge, by an admin", &access.Principal{App: "shop", Can: access.Admin}, memory.Shared("shop"),
+			access.Read | access.Write, true},
+		{"documents, without admin", &access.Principal{App: "shop", Can: access.Read}, memory.Documents("shop"),
+			access.Read, false},
+		{"shared knowledge of another app", &access.Principal{App: "bank", Can: access.Admin},
+			memory.Shared("shop"), access.Read, false},
 	} {
 		ctx := t.Context()
 		if c.p != nil {
 			ctx = access.With(ctx, c.p)
 		}
 		err := access.Check(ctx, c.scope, c.verbs)
+		if (err == nil) != c.may || err != nil && !errors.Is(err, access.ErrDenied) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// Who may read as a user of an app may search its shared knowledge, and that alone.
+func TestCheckSearch(t *testing.T) {
+	read := access.Read
+	for _, c := range []struct {
+		name  string
+		p     *access.Principal
+		scope memory.Scope
+		may   bool
+	}{
+		{"no principal", nil, memory.Shared("shop"), false},
+		{"a user", &access.Principal{App: "shop", User: "ann", Can: read}, memory.Shared("shop"), true},
+		{"all users", &access.Principal{App: "shop", Can: read}, memory.Shared("shop"), true},
+		{"every app", &access.Principal{App: access.AllApps, Can: read}, memory.Shared("shop"), true},
+		{"who may write alone", &access.Principal{App: "shop", User: "ann", Can: access.Write}, memory.Shared("shop"), false},
+		{"a user of another app", &access.Principal{App: "bank", User: "ann", Can: read}, memory.Shared("shop"), false},
+		{"the documents", &access.Principal{App: "shop", User: "ann", Can: read}, memory.Documents("shop"), false},
+		{"another user", &access.Principal{App: "shop", User: "ann", Can: read}, memory.Scope{App: "shop", User: "bob"}, false},
+	} {
+		ctx := t.Context()
+		if c.p != nil {
+			ctx = access.With(ctx, c.p)
+		}
+		err := access.CheckSearch(ctx, c.scope)
 		if (err == nil) != c.may || err != nil && !errors.Is(err, access.ErrDenied) {
 			t.Errorf("%s: %v", c.name, err)
 		}

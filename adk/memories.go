@@ -26,6 +26,9 @@ import (
 type MemoryOptions struct {
 	// TopK bounds the memories that a search returns: 1 to 100. Defaults to 10.
 	TopK int
+	// Shared has searches find the shared knowledge of the app too, whatever its
+	// configuration says. Without it the configuration decides.
+	Shared bool
 	// Timeout bounds a search. Defaults to 300 ms.
 	Timeout time.Duration
 	// SaveTimeout bounds SaveTurn, unless Wait is set. Defaults to 2 s.
@@ -81,7 +84,8 @@ const maxQuery = 16 << 10
 // never nil. The CustomMetadata of an entry has its kind ("fact" or "turn"), its score
 // (0 to 1) and, if set, its topics, its sessionId, the metadata of the client, and
 // outdated: since when it no longer holds, and by, the ids of what holds instead; or
-// newer, the ids of what may have ended it.
+// newer, the ids of what may have ended it. That of the app's shared knowledge has
+// shared, which is true, and the document that it is from.
 func (m *MemoryService) SearchMemory(
 	ctx context.Context,
 	req *adkmemory.SearchRequest,
@@ -101,6 +105,9 @@ func (m *MemoryService) SearchMemory(
 	within, cancel := context.WithTimeout(ctx, m.opts.Timeout)
 	defer cancel()
 	search := client.Search{Query: query, TopK: m.opts.TopK, Lines: true}
+	if m.opts.Shared {
+		search.Shared = &m.opts.Shared
+	}
 	found, err := m.c.User(req.AppName, req.UserID).Search(within, search)
 	if err != nil {
 		err = fmt.Errorf("search the memories of app %q, user %q, for at most %v: %w",
@@ -140,14 +147,21 @@ func (m *MemoryService) tolerate(ctx context.Context, err error) error {
 func entry(scope memory.Scope, match memory.Match) adkmemory.Entry {
 	mem := &match.Memory
 	role := genai.Role(genai.RoleModel)
-	if mem.Kind == memory.KindFact || mem.Author == "user" || mem.Author == scope.User {
+	if mem.Kind == memory.KindFact && !mem.Shared || mem.Author == "user" || mem.Author == scope.User {
 		role = genai.RoleUser
 	}
 	about := map[string]any{"kind": string(mem.Kind), "score": match.Score}
+	if mem.Shared {
+		about["shared"] = true
+	}
+	if p := mem.Source.Passage; p != nil {
+		about["document"] = map[string]any{"id": legible.Line(p.Document), "title": legible.Line(p.Title),
+			"uri": legible.Line(p.URI), "headings": shown(p.Headings), "passage": p.Number}
+	}
 	if len(mem.Topics) > 0 {
 		about["topics"] = shown(mem.Topics)
 	}
-	if mem.Source.SessionID != "" {
+	if mem.Source.SessionID != "" && !mem.Shared {
 		about["sessionId"] = legible.Line(mem.Source.SessionID)
 	}
 	if len(mem.Metadata) > 0 {

@@ -254,6 +254,9 @@ type Search struct {
 	// Lines asks a search for Match.Line, and for what a model is better shown once: a
 	// fact and its turn are one match.
 	Lines bool `json:"lines,omitempty"`
+	// Shared has the search find the shared knowledge of the app too, or not; nil leaves it
+	// to the configuration of the app.
+	Shared *bool `json:"shared,omitempty"`
 }
 
 // Search finds memories by meaning and words, best first. Finding none is not an

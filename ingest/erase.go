@@ -132,7 +132,7 @@ func (s *Service) EraseApp(ctx context.Context, app string) (out Erased, err err
 			return out, err
 		}
 		if len(users) == 0 {
-			return out, s.sessions.EraseApp(ctx, app)
+			break
 		}
 		for _, user := range users {
 			one, err := s.EraseUser(ctx, memory.Scope{App: app, User: user})
@@ -146,6 +146,21 @@ func (s *Service) EraseApp(ctx context.Context, app string) (out Erased, err err
 			out.Revisions += one.Revisions
 		}
 	}
+	if err := s.eraseOfApp(ctx, app, &out); err != nil {
+		return out, err
+	}
+	return out, s.sessions.EraseApp(ctx, app)
+}
+
+// eraseOfApp erases the shared knowledge of an app, and what lists its documents.
+func (s *Service) eraseOfApp(ctx context.Context, app string, out *Erased) error {
+	for _, scope := range []memory.Scope{memory.Shared(app), memory.Documents(app)} {
+		erased, err := s.memories.Erase(ctx, scope, memory.Erasure{All: true})
+		if out.add(sessionstore.Erased{}, erased); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Users reads the users of an app that have sessions, state or memories, by id: up to

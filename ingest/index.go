@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/memoryd/memoryd/embed"
@@ -19,7 +20,7 @@ func (s *Service) index(ctx context.Context, writes []memory.Write, vectors bool
 	texts := make([]string, len(writes))
 	for i := range writes {
 		writes[i].Terms = indexed(&writes[i].Memory)
-		texts[i] = writes[i].Memory.Fact
+		texts[i] = embedded(&writes[i].Memory)
 	}
 	if !vectors || len(writes) == 0 {
 		return nil
@@ -43,6 +44,22 @@ func indexed(m *memory.Memory) memory.Terms {
 	return out
 }
 
+// embedded returns the text that the vector of a memory is made of. The headings above a
+// passage say what it is about, where its own words may not.
+func embedded(m *memory.Memory) string {
+	p := m.Source.Passage
+	if p == nil {
+		return m.Fact
+	}
+	var out strings.Builder
+	for _, line := range append([]string{p.Title}, p.Headings...) {
+		if line != "" {
+			out.WriteString(line + "\n")
+		}
+	}
+	return out.String() + m.Fact
+}
+
 // Index gives records of any scope their terms, and a vector to those that have
 // none. Memories that are deleted or have expired by now get neither, and the
 // embedder is not shown them.
@@ -56,7 +73,7 @@ func Index(ctx context.Context, embedder embed.Embedder, records []memory.Record
 			continue
 		}
 		if r.Terms = indexed(&r.Memory); r.Vector == nil {
-			texts, bare = append(texts, r.Memory.Fact), append(bare, r)
+			texts, bare = append(texts, embedded(&r.Memory)), append(bare, r)
 		}
 	}
 	if len(texts) == 0 {

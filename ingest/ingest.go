@@ -75,8 +75,9 @@ type Options struct {
 	// Zone is the time zone of events and facts that come without an offset and whose
 	// request names no zone. Nil leaves the offset open, and their days are those of UTC.
 	Zone *time.Location
-	// Limits bound what one scope has. Defaults to none.
-	Limits Limits
+	// Limits bound what the scope of one user has, and SharedLimits the shared knowledge of
+	// one app. Both default to none.
+	Limits, SharedLimits Limits
 	// Processors is how many there are. Half of them compute what requests do not wait
 	// for. Defaults to GOMAXPROCS.
 	Processors int

@@ -74,7 +74,7 @@ func (s *Service) Add(ctx context.Context, scope memory.Scope, n NewMemory) (mem
 		Timestamp: now, UTCOffset: n.offset(now, s.zone(ctx, scope.App, n.Zone)), ValidFrom: n.ValidFrom,
 		ExpireTime: end,
 	}
-	if end.IsZero() {
+	if end.IsZero() && !scope.OfApp() { // the lifetimes of the configuration are those of what users said
 		config, err := s.configs.Of(ctx, scope.App)
 		if err != nil {
 			return m, err
@@ -414,5 +414,5 @@ func named(scope memory.Scope, id string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("memory %q of app %q, user %q: %w", id, scope.App, scope.User, err)
+	return fmt.Errorf("memory %q of %s: %w", id, scope.Owner(), err)
 }

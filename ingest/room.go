@@ -25,7 +25,7 @@ const fullTime = time.Minute
 
 // roomFor refuses what would bring a scope more memories and bytes than it may have.
 func (s *Service) roomFor(ctx context.Context, scope memory.Scope, memories int, bytes int64) error {
-	l := s.opts.Limits
+	l := s.limitsOf(scope)
 	if l == (Limits{}) || memories <= 0 && bytes <= 0 {
 		return nil
 	}
@@ -34,14 +34,38 @@ func (s *Service) roomFor(ctx context.Context, scope memory.Scope, memories int,
 		return err
 	}
 	if l.Memories > 0 && memories > 0 && found.Stats.Docs+memories > l.Memories {
-		return memory.Refuse(fullTime, "this user has %d memories, and may have %d: delete some:"+
-			" -user-memories sets how many there may be", found.Stats.Docs, l.Memories)
+		return memory.Refuse(fullTime, "%s has %d memories, and may have %d: delete some:"+
+			" -%s-memories sets how many there may be", whose(scope), found.Stats.Docs, l.Memories, flagOf(scope))
 	}
 	if l.Bytes > 0 && bytes > 0 && found.Stats.Bytes+bytes > l.Bytes {
-		return memory.Refuse(fullTime, "this user has memories of %d bytes, and may have %d: %d more do not fit:"+
-			" delete some: -user-bytes sets how many there may be", found.Stats.Bytes, l.Bytes, bytes)
+		return memory.Refuse(fullTime, "%s has memories of %d bytes, and may have %d: %d more do not fit:"+
+			" delete some: -%s-bytes sets how many there may be", whose(scope), found.Stats.Bytes, l.Bytes, bytes,
+			flagOf(scope))
 	}
 	return nil
+}
+
+// limitsOf returns the limits of a scope.
+func (s *Service) limitsOf(scope memory.Scope) Limits {
+	if scope.OfApp() {
+		return s.opts.SharedLimits
+	}
+	return s.opts.Limits
+}
+
+// whose says to whom the limits of a scope belong, and flagOf how their flags begin.
+func whose(scope memory.Scope) string {
+	if scope.OfApp() {
+		return "the shared knowledge of this app"
+	}
+	return "this user"
+}
+
+func flagOf(scope memory.Scope) string {
+	if scope.OfApp() {
+		return "shared"
+	}
+	return "user"
 }
 
 // roomForMore refuses a request for memories of a scope that is full. How many memories
@@ -63,11 +87,16 @@ type roomTurn struct {
 	users int           // that have it or wait
 }
 
-// enter waits for the turn of a scope. Without limits there are no turns.
+// enter waits for the turn of a scope, if it has limits.
 func (s *Service) enter(ctx context.Context, scope memory.Scope) (leave func(), err error) {
-	if s.opts.Limits == (Limits{}) {
+	if s.limitsOf(scope) == (Limits{}) {
 		return func() {}, nil
 	}
+	return s.turn(ctx, scope)
+}
+
+// turn waits for the turn of a scope.
+func (s *Service) turn(ctx context.Context, scope memory.Scope) (leave func(), err error) {
 	r := &s.rooms
 	r.mu.Lock()
 	t := r.scopes[scope]

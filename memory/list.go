@@ -91,6 +91,12 @@ func (m *Memory) Bytes() int64 {
 	for _, id := range m.Source.EventIDs {
 		n += len(id) + 3
 	}
+	if p := m.Source.Passage; p != nil {
+		n += 100 + len(p.Title) + len(p.URI)
+		for _, h := range p.Headings {
+			n += len(h) + 3
+		}
+	}
 	for k, v := range m.Metadata {
 		n += len(k) + len(v) + 4
 	}

@@ -65,6 +65,10 @@ type Source struct {
 	SessionID string   `json:"sessionId,omitempty"`
 	EventIDs  []string `json:"eventIds,omitempty"`
 	Quote     string   `json:"quote,omitempty"` // the exact words of the event
+	// Passage says which part of a document a memory of the app's shared knowledge is; nil
+	// if it is none. SessionID is the id of the document then: a document has the place
+	// that a session has elsewhere.
+	Passage *Passage `json:"passage,omitempty"`
 }
 
 // Metadata is a client's own data on a memory: names to JSON values.
@@ -135,6 +139,17 @@ type Memory struct {
 	Revision      int64    `json:"revision"` // 1 when created, one more with each change
 	Source        Source   `json:"source"`
 	Metadata      Metadata `json:"metadata,omitempty"`
+	// Shared marks a memory of the app's shared knowledge in the answers of the HTTP API,
+	// where it has no user; see Show. In a store the scope tells.
+	Shared bool `json:"shared,omitempty"`
+}
+
+// Show gives m the form of the HTTP API if it is one of the app's shared knowledge: its
+// scope there is the app.
+func (m *Memory) Show() {
+	if m.IsShared() {
+		m.User, m.Shared = "", true
+	}
 }
 
 // Validate reports the first rule that m breaks, naming the field as JSON does.
@@ -168,7 +183,7 @@ func (m *Memory) validateIdentity() error {
 	if err := ValidateID("memory", m.ID); err != nil {
 		return err
 	}
-	if err := m.Scope.Validate(); err != nil {
+	if err := m.Scope.ValidateOwner(); err != nil {
 		return err
 	}
 	return m.Kind.Validate()
@@ -236,7 +251,7 @@ func (s *Source) validate() error {
 	if !utf8.ValidString(s.Quote) {
 		return fmt.Errorf("%w: source.quote is not valid UTF-8", ErrInvalid)
 	}
-	return nil
+	return s.Passage.validate()
 }
 
 // Validate reports the first rule that md breaks.
@@ -282,7 +297,8 @@ func (m *Memory) SameContent(o *Memory) bool {
 }
 
 func (s *Source) same(o *Source) bool {
-	return s.SessionID == o.SessionID && slices.Equal(s.EventIDs, o.EventIDs) && s.Quote == o.Quote
+	return s.SessionID == o.SessionID && slices.Equal(s.EventIDs, o.EventIDs) && s.Quote == o.Quote &&
+		s.Passage.same(o.Passage)
 }
 
 // Clone is a copy of m that shares no slice or map with it. Its Topics is a
@@ -291,6 +307,7 @@ func (m *Memory) Clone() Memory {
 	out := *m
 	out.Topics = append(make([]string, 0, len(m.Topics)), m.Topics...)
 	out.Source.EventIDs = slices.Clone(m.Source.EventIDs)
+	out.Source.Passage = m.Source.Passage.clone()
 	out.Forgotten = slices.Clone(m.Forgotten)
 	out.Metadata = maps.Clone(m.Metadata)
 	for k, v := range out.Metadata {

@@ -106,6 +106,7 @@ func TestSameContent(t *testing.T) {
 		"Source":        func(m *Memory) { m.Source.EventIDs = []string{"e1"} },
 		"SessionID":     func(m *Memory) { m.Source.SessionID = "t" },
 		"Quote":         func(m *Memory) { m.Source.Quote = "" },
+		"Passage":       func(m *Memory) { m.Source.Passage = &Passage{Document: "d", Number: 1} },
 		"Metadata":      func(m *Memory) { m.Metadata = Metadata{"lang": json.RawMessage(`"de"`)} },
 		"more": func(m *Memory) {
 			m.Metadata = Metadata{"lang": json.RawMessage(`"en"`),
@@ -121,6 +122,7 @@ func TestSameContent(t *testing.T) {
 		"CreateTime": func(m *Memory) { m.CreateTime = time.Time{} },
 		"UpdateTime": func(m *Memory) { m.UpdateTime = time.Time{} },
 		"Revision":   func(m *Memory) { m.Revision++ },
+		"Shared":     func(m *Memory) { m.Shared = true }, // the form of the API
 	}
 	for i := range reflect.TypeFor[Memory]().NumField() {
 		name := reflect.TypeFor[Memory]().Field(i).Name

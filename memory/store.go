@@ -149,7 +149,7 @@ type Store interface {
 	Revoke(ctx context.Context, scope Scope, lives []string) error
 
 	// Users reads the users of an app that have memories, deleted ones included, by id, up
-	// to limit of those after an id.
+	// to limit of those after an id. The scopes of the app itself are of no user.
 	Users(ctx context.Context, app, after string, limit int) ([]string, error)
 
 	// Apps reads the apps that have memories, by id, up to limit of those after an id.

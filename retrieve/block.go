@@ -41,22 +41,24 @@ var (
 	contextForm = &form{
 		opening: preface + " Cite it as [1].\n", groupOf: groupOf, source: dateAndAuthor, numbered: true,
 	}
-	preloadForm = &form{
-		opening: preface + "\n", groupOf: func(*memory.Memory) group { return group{} }, source: timeAndAuthor,
-	}
+	preloadForm = &form{opening: preface + "\n", groupOf: sharedOrNone, source: timeAndAuthor}
 )
 
 // group identifies the entries under one heading. The zero group has no heading.
 type group struct {
 	heading string
-	session string // of turns; "" for facts
+	session string // of turns; the document of passages; "" for facts
+	shared  bool   // of shared knowledge
 }
 
 // groupOf returns the group of a fact's first topic, or of a turn's session. A
 // topic is written as words: USER_PREFERENCES becomes "User preferences".
 func groupOf(m *memory.Memory) group {
+	if m.IsShared() {
+		return sharedGroup(m)
+	}
 	if m.Kind == memory.KindTurn {
-		return group{"Conversation", m.Source.SessionID}
+		return group{heading: "Conversation", session: m.Source.SessionID}
 	}
 	topic := ""
 	if len(m.Topics) > 0 {
@@ -65,6 +67,14 @@ func groupOf(m *memory.Memory) group {
 	topic = cmp.Or(topic, "facts")
 	first, n := utf8.DecodeRuneInString(topic)
 	return group{heading: string(unicode.ToUpper(first)) + topic[n:]}
+}
+
+// sharedOrNone returns the group of shared knowledge. All else has no heading.
+func sharedOrNone(m *memory.Memory) group {
+	if m.IsShared() {
+		return group{heading: sharedHeading, shared: true}
+	}
+	return group{}
 }
 
 // begins says from when on a fact holds that a client gave for a day in the future:
@@ -85,6 +95,9 @@ func day(m *memory.Memory, t time.Time) string { return analyzer.Day(m.Local(t))
 // dateAndAuthor says when a memory was said and by whom, and from when on it holds
 // if that is later: "(8 May 2023, Ann) ".
 func dateAndAuthor(m *memory.Memory) string {
+	if m.IsShared() {
+		return inSection(m)
+	}
 	if author := balanced(clean(m.Author)); author != "" {
 		return fmt.Sprintf("(%s, %s) %s", day(m, m.Timestamp), author, begins(m))
 	}
@@ -123,6 +136,9 @@ func isRound(r rune) bool {
 // ADK's preload_memory writes before its words. No author can be named "Time", or
 // look like two names. A memory without an author is a statement about the user.
 func timeAndAuthor(m *memory.Memory) string {
+	if m.IsShared() {
+		return ofShared(m) + begins(m)
+	}
 	author := strings.Join(
 		strings.FieldsFunc(clean(m.Author), func(r rune) bool { return r == ' ' || r == ':' || r == '：' }),
 		" ",
@@ -134,8 +150,8 @@ func timeAndAuthor(m *memory.Memory) string {
 	return fmt.Sprintf("Time: %s\n%s: %s", said, cmp.Or(author, "user"), begins(m))
 }
 
-// sortEntries puts entries into the order of a block: facts before turns, the
-// topic of the best match first, conversations by their first turn; within a group
+// sortEntries puts entries into the order of a block: facts before turns, shared
+// knowledge behind both, the topic of the best match first, conversations by their first turn; within a group
 // the oldest first, then by event and id.
 func sortEntries(entries []*entry) {
 	first := map[group]*entry{}
@@ -168,6 +184,8 @@ func before(e, f *entry) bool {
 // compareGroups compares two groups by the entries that stand for them.
 func compareGroups(a, b *entry) int {
 	switch {
+	case a.group.shared != b.group.shared:
+		return cmp.Compare(indicator(a.group.shared), indicator(b.group.shared))
 	case a.Memory.Kind != b.Memory.Kind:
 		return cmp.Compare(a.Memory.Kind, b.Memory.Kind) // "fact" is before "turn"
 	case a.Memory.Kind == memory.KindFact:
@@ -178,6 +196,7 @@ func compareGroups(a, b *entry) int {
 
 func compareTimes(a, b *entry) int {
 	return cmp.Or(
+		comparePlaces(&a.Memory, &b.Memory),
 		a.Memory.Timestamp.Compare(b.Memory.Timestamp),
 		slices.Compare(a.Memory.Source.EventIDs, b.Memory.Source.EventIDs),
 		cmp.Compare(a.Memory.ID, b.Memory.ID),
@@ -235,10 +254,11 @@ func (f *form) render(entries []*entry) string {
 }
 
 // Shown returns the text of a match as a model sees it in answer to a query: its
-// Passage, after the day until which it held if it is outdated, and the day from which
-// on it holds if a client gave it for the future.
+// Passage, after the document that it is from if it is shared knowledge, the day until
+// which it held if it is outdated, and the day from which on it holds if a client gave it
+// for the future.
 func Shown(query string, m *memory.Match, limit int) string {
-	return until(m, 0) + begins(&m.Memory) + Passage(query, m.Memory.Fact, limit)
+	return ofShared(&m.Memory) + until(m, 0) + begins(&m.Memory) + Passage(query, m.Memory.Fact, limit)
 }
 
 // Passage returns a text as a model sees it in answer to a query, without

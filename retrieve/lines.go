@@ -13,10 +13,10 @@ import (
 // document, and ten of them more than a model takes.
 const lineTokens = 1000
 
-// lines makes at most n lines of matches, which are best first; see Request.Lines. The
+// lines makes lines of matches, which are best first; see Request.Lines. The
 // score of a line is that of the best match that it stands for, so that lines are best
 // first as well.
-func lines(matches []memory.Match, query string, n int) []memory.Match {
+func lines(matches []memory.Match, query string) []memory.Match {
 	var all []*entry
 	for i := range matches {
 		m := &matches[i]
@@ -61,7 +61,7 @@ func lines(matches []memory.Match, query string, n int) []memory.Match {
 		}
 		out = append(out, m)
 	}
-	return out[:min(n, len(out))]
+	return out
 }
 
 // distinctWords returns the analyzed words of a text, sorted.
@@ -81,7 +81,7 @@ func insteadOf(m *memory.Match, matches []memory.Match) (ids []string, redundant
 	}
 	for i := range matches {
 		by := &matches[i]
-		if !slices.Contains(newer, by.Memory.ID) {
+		if !slices.Contains(newer, by.Memory.ID) || by.Memory.Scope != m.Memory.Scope {
 			continue
 		}
 		ids = append(ids, by.Memory.ID)

@@ -27,7 +27,7 @@ func newerFirst(best []*ranked, q *question, n int) []*ranked {
 	groups := map[matter][]*ranked{}
 	for _, c := range top {
 		m := c.Memory
-		if c.outdated != nil || m.HoldsFrom().After(q.at) {
+		if c.outdated != nil || m.HoldsFrom().After(q.at) || m.IsShared() {
 			continue
 		}
 		author := m.Author
@@ -96,7 +96,7 @@ func changeFirst(best []*ranked, q *question, n int) []*ranked {
 	var own []*ranked
 	for _, c := range best[:min(n, len(best))] {
 		m := c.Memory
-		if (m.Author == "" || m.Author == "user" || strings.EqualFold(m.Author, q.user)) &&
+		if !m.IsShared() && (m.Author == "" || m.Author == "user" || strings.EqualFold(m.Author, q.user)) &&
 			c.score >= nearShared*first.score && c.outdated == nil && !m.HoldsFrom().After(q.at) {
 			own = append(own, c)
 		}

@@ -68,8 +68,8 @@ type ranking struct {
 	seen     map[cite]bool      // the turns that better matches cite
 }
 
-// rank returns the n best candidates that pass the filter, best first, ties by
-// id, and the weights of the parts. It leaves out candidates that have nothing in
+// rank returns the n best candidates that pass the filter, and the n best of shared
+// knowledge, best first, ties by id, and the weights of the parts. It leaves out candidates that have nothing in
 // common with the question.
 func (r *Retriever) rank(wordings []*wording, q *question, n int) ([]*ranked, [partCount]float64) {
 	named := q.namedAuthors(wordings)
@@ -88,7 +88,8 @@ func (r *Retriever) rank(wordings []*wording, q *question, n int) ([]*ranked, [p
 	return fuse(rankings, q, n), weights
 }
 
-// rank returns the n best candidates for one wording.
+// rank returns the n best candidates for one wording and, beside them, the n best of
+// shared knowledge.
 func (k *ranking) rank(found memory.Found, n int) []*ranked {
 	k.idf, k.best = inverseFrequencies(found.Stats)
 	k.sessions = sessionScores(&found)
@@ -113,9 +114,14 @@ func (k *ranking) rank(found memory.Found, n int) []*ranked {
 	}
 	ranks := all
 	all = slices.DeleteFunc(slices.Clone(all), func(c *ranked) bool { return !c.Match || !k.related(c) })
-	best := k.selectTop(all, n)
+	own, shared := apart(all)
+	best := k.selectTop(own, n)
 	if s := k.succession(found, ranks); s != nil {
 		best = s.place(best, n)
+	}
+	if len(shared) > 0 {
+		best = append(best, k.selectTop(shared, n)...)
+		slices.SortStableFunc(best, better)
 	}
 	return best
 }
@@ -172,7 +178,8 @@ func weigh(raw [partCount]float64, q *question, named map[string]bool, embedded 
 func (k *ranking) selectTop(all []*ranked, n int) (out []*ranked) {
 	for _, c := range all {
 		c.score = k.most(c)
-		if said := c.Memory.SaidAt(); said.After(k.newest) { // a clock that was ahead makes nothing newer
+		// A clock that was ahead makes nothing newer, and nor does a document that was stored.
+		if said := c.Memory.SaidAt(); said.After(k.newest) && !c.Memory.IsShared() {
 			k.newest = said
 		}
 	}
@@ -414,9 +421,13 @@ func (k *ranking) weighKind(c *ranked) {
 	c.parts[speaker] = indicator(k.named[m.Author])
 	c.parts[statement] = indicator(m.Kind == memory.KindFact || !asks(m.Fact))
 	c.parts[answer] = indicator(k.question.answeredBy(m.Fact))
-	c.parts[times] = k.question.timely(m)
-	if k.question.present {
-		c.parts[recency] = math.Exp2(-float64(k.newest.Sub(m.SaidAt())) / float64(halfLife))
+	if m.IsShared() { // its time is that of storing it, and it holds now
+		c.parts[times], c.parts[recency] = 0, indicator(k.question.present)
+	} else {
+		c.parts[times] = k.question.timely(m)
+		if k.question.present {
+			c.parts[recency] = math.Exp2(-float64(k.newest.Sub(m.SaidAt())) / float64(halfLife))
+		}
 	}
 	c.parts[fresh] = 1
 }

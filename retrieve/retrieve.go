@@ -113,8 +113,12 @@ type Request struct {
 	TopK     int // 1 to MaxTopK; 0 is DefaultTopK
 	MinScore float64
 	Filter   memory.Filter
-	Zone     *time.Location // of who asks: "yesterday" is the day there. Nil is Options.Zone.
-	Explain  bool
+	// Shared has the search find the shared knowledge of the app too, ranked with the
+	// memories of the scope. It has no effect with Filter.SessionID: shared knowledge is of
+	// no session.
+	Shared  bool
+	Zone    *time.Location // of who asks: "yesterday" is the day there. Nil is Options.Zone.
+	Explain bool
 	// Lines asks for Match.Line, and for what a model is better shown once: a fact and
 	// the turn that it cites are one match, and what is outdated is left out where its
 	// successor comes before it and facts tell all of it. The place is that of the best.
@@ -198,7 +202,7 @@ func (r *Retriever) search(
 	scope memory.Scope,
 	req Request,
 ) (out []memory.Match, text string, err error) {
-	if err := scope.Validate(); err != nil {
+	if err := scope.ValidateOwner(); err != nil {
 		return nil, "", err
 	}
 	if err := req.validate(); err != nil {
@@ -216,7 +220,7 @@ func (r *Retriever) search(
 		}
 	}
 	asked := readQuestion(wordings[0].text, scope.User, req.Filter.AsOf, r.now().In(cmp.Or(req.Zone, r.zone)))
-	if err := r.find(ctx, scope, req.Filter, wordings); err != nil {
+	if err := r.find(ctx, scope, &req, wordings); err != nil {
 		return nil, "", err
 	}
 	topK := req.TopK
@@ -234,7 +238,7 @@ func (r *Retriever) search(
 	}
 	best = changeFirst(newerFirst(succeed(best, asked), asked, req.TopK), asked, req.TopK)
 	out = make([]memory.Match, 0, req.TopK)
-	for _, c := range best[:min(len(best), req.TopK)] {
+	for _, c := range balance(best, req.TopK, (*ranked).weight) {
 		if c.score < req.MinScore {
 			break
 		}
@@ -249,7 +253,7 @@ func (r *Retriever) search(
 	}
 	text = textOf(wordings)
 	if req.Lines {
-		out = lines(out, text, topK)
+		out = balance(lines(out, text), topK, weightOf)
 	}
 	return out, text, nil
 }

@@ -49,7 +49,7 @@ func (k *ranking) succession(found memory.Found, all []*ranked) *succession {
 		texts: map[string]string{}, words: map[string]map[string]bool{}, freqs: make([]float64, len(k.idf)),
 	}
 	for _, c := range all {
-		if c.Memory.Kind == memory.KindTurn {
+		if c.Memory.Kind == memory.KindTurn || c.Memory.IsShared() {
 			continue
 		}
 		s.add(c.Candidate)

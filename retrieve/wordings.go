@@ -44,17 +44,16 @@ func textOf(wordings []*wording) string {
 }
 
 // find searches the store with each wording.
-func (r *Retriever) find(
-	ctx context.Context, scope memory.Scope, filter memory.Filter, wordings []*wording,
-) (err error) {
+func (r *Retriever) find(ctx context.Context, scope memory.Scope, req *Request, wordings []*wording) (err error) {
 	if err := r.embed(ctx, wordings); err != nil {
 		return err
 	}
 	ctx, span := tracing.Start(ctx, "find")
 	defer func() { span.End(err) }()
+	shared := r.findShared(ctx, scope, req, wordings)
 	for _, w := range wordings {
 		w.found, err = r.store.Search(ctx, scope, memory.Query{
-			Filter:   filter,
+			Filter:   req.Filter,
 			Terms:    w.terms,
 			Vector:   w.vector,
 			Limit:    candidates,
@@ -65,30 +64,38 @@ func (r *Retriever) find(
 			Succession: true,
 		})
 		if err != nil {
-			return err
+			break
 		}
 	}
-	return nil
+	if sharedErr := shared(); err == nil {
+		err = sharedErr
+	}
+	return err
 }
 
-// fuse returns the n best matches of several rankings. A match has the place that it
-// has in the ranking with its best score: scores of all wordings have one scale. It is
-// outdated if it is so in any ranking.
+// fuse returns the n best matches of several rankings, and the n best of shared
+// knowledge. A match has the place that it has in the ranking with its best score: scores
+// of all wordings have one scale. It is outdated if it is so in any ranking.
 func fuse(rankings [][]*ranked, q *question, n int) []*ranked {
 	if len(rankings) == 1 {
 		return rankings[0]
 	}
-	byID := map[string]*ranked{}
+	type place struct {
+		scope memory.Scope
+		id    string
+	}
+	of := func(c *ranked) place { return place{c.Memory.Scope, c.Memory.ID} }
+	byID := map[place]*ranked{}
 	for _, ranking := range rankings {
 		for _, c := range ranking {
-			if best := byID[c.Memory.ID]; best == nil || c.score > best.score {
-				byID[c.Memory.ID] = c
+			if best := byID[of(c)]; best == nil || c.score > best.score {
+				byID[of(c)] = c
 			}
 		}
 	}
 	for _, ranking := range rankings {
 		for _, c := range ranking {
-			if best := byID[c.Memory.ID]; best != c {
+			if best := byID[of(c)]; best != c {
 				best.markAs(c)
 			}
 		}
@@ -96,13 +103,19 @@ func fuse(rankings [][]*ranked, q *question, n int) []*ranked {
 	out := slices.SortedFunc(maps.Values(byID), better)
 	for _, c := range out {
 		for i, by := range c.successors {
-			if best := byID[by.Memory.ID]; best != nil {
+			if best := byID[of(by)]; best != nil {
 				c.successors[i] = best
 			}
 		}
 	}
 	out = succeed(out, q)
-	return out[:min(len(out), n)]
+	own, shared := apart(out)
+	if len(shared) == 0 {
+		return own[:min(len(own), n)]
+	}
+	out = append(own[:min(len(own), n)], shared[:min(len(shared), n)]...)
+	slices.SortStableFunc(out, better)
+	return out
 }
 
 // markAs marks a match as outdated as another ranking has it.

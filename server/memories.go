@@ -48,7 +48,13 @@ func (s *Server) addMemory(c echo.Context, scope memory.Scope) error {
 		return err
 	}
 	note(c, func(e *access.Entry) { e.Memories = []string{m.ID} })
-	return sendJSON(c, http.StatusCreated, m)
+	return sendMemory(c, http.StatusCreated, m)
+}
+
+// sendMemory answers with a memory.
+func sendMemory(c echo.Context, status int, m memory.Memory) error {
+	m.Show()
+	return sendJSON(c, status, m)
 }
 
 // listMemories answers GET {scope}/memories.
@@ -100,6 +106,7 @@ func (s *Server) sendMemories(c echo.Context, scope memory.Scope, read func(memo
 	bytes := int64(0)
 	for i := range page.Memories {
 		bytes += page.Memories[i].Bytes()
+		page.Memories[i].Show()
 	}
 	share.Shrink(bytes)
 	out.within(bytes)
@@ -120,7 +127,7 @@ func (s *Server) getMemory(c echo.Context, scope memory.Scope, id string) error 
 	if err != nil {
 		return err
 	}
-	return sendJSON(c, http.StatusOK, m)
+	return sendMemory(c, http.StatusOK, m)
 }
 
 // patchMemory answers PATCH {scope}/memories/{id}. An absent field stays as it
@@ -190,7 +197,7 @@ func (s *Server) patchMemory(c echo.Context, scope memory.Scope, id string) erro
 	if err != nil {
 		return err
 	}
-	return sendJSON(c, http.StatusOK, m)
+	return sendMemory(c, http.StatusOK, m)
 }
 
 // optional reads a field of a patch: nil if it is absent, a pointer to the zero
@@ -264,5 +271,5 @@ func (s *Server) rollbackMemory(c echo.Context, scope memory.Scope, id string) e
 	if err != nil {
 		return err
 	}
-	return sendJSON(c, http.StatusOK, m)
+	return sendMemory(c, http.StatusOK, m)
 }

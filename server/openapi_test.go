@@ -48,6 +48,10 @@ func (a *api) exampleOf(o *openapitest.Operation, key []string) string {
 		values["operation"] = text(done, "id")
 		values["memory"] = text(a.want(200, "GET", own+"/memories?history=true", nil, key...), "memories", 0, "id")
 	}
+	if strings.Contains(o.Path, "/v1/apps/{app}/memories") {
+		fact := map[string]any{"fact": "The shop is closed on Mondays."}
+		values["memory"] = text(a.want(201, "POST", "/v1/apps/app/memories", fact, key...), "id")
+	}
 	if strings.Contains(o.Path, "{key}") {
 		values["key"] = text(a.want(201, "POST", "/v1/apps/app/keys", map[string]any{"can": []string{"read"}}, key...), "id")
 	}

@@ -50,7 +50,7 @@ func (s *Server) purge(c echo.Context, scope memory.Scope) error {
 	}
 	if len(f.Kinds) == 0 && len(f.Topics) == 0 && f.SessionID == "" && f.Until.IsZero() && f.Where == nil {
 		return invalid("a purge without a condition would take all memories: want kind, topics, sessionId, until or" +
-			" filter; to erase the user, DELETE the scope with confirm")
+			" filter; to erase a user, DELETE the scope with confirm")
 	}
 	n, err := s.ingest.Purge(c.Request().Context(), scope, f, req.DryRun)
 	return purged(c, n, err)

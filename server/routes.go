@@ -24,6 +24,8 @@ func (s *Server) addRoutes() {
 		keys      = "/v1/apps/:app/keys"
 		config    = "/v1/apps/:app/config"
 		all       = "/v1/apps/:app/all/memories"
+		shared    = "/v1/apps/:app/memories"
+		oneShared = shared + "/:memory"
 	)
 	s.route("GET", "/", open, s.home)
 	s.route("GET", "/livez", open, s.alive)
@@ -67,6 +69,18 @@ func (s *Server) addRoutes() {
 	s.route("GET", all, admin, s.listAppMemories, listQuery...)
 	s.route("GET", all+"/:memory", admin, s.getAppMemory)
 	s.route("POST", all+"/purge", admin, s.purgeApp)
+
+	s.route("POST", shared+"/search", admin, withShared(s.search))
+	s.route("POST", shared+"/context", admin, withShared(s.promptContext))
+	s.route("POST", shared, admin, withShared(s.addMemory))
+	s.route("GET", shared, admin, withShared(s.listMemories), listQuery...)
+	s.route("POST", shared+"/purge", admin, withShared(s.purge))
+	s.route("GET", oneShared, admin, withSharedMemory(s.getMemory))
+	s.route("PATCH", oneShared, admin, withSharedMemory(s.patchMemory))
+	s.route("DELETE", oneShared, admin, withSharedMemory(s.deleteMemory))
+	s.route("GET", oneShared+"/revisions", admin, withSharedMemory(s.listRevisions), "pageSize", "pageToken")
+	s.route("POST", oneShared+"/rollback", admin, withSharedMemory(s.rollbackMemory))
+	s.route("POST", oneShared+"/erase", admin, withSharedMemory(s.eraseMemory))
 
 	s.route("GET", "/v1/apps/:app/audit", admin, s.listAudit, "userId", "since", "until", "pageSize", "pageToken")
 	s.route("GET", config, admin, s.getConfig)

@@ -33,6 +33,7 @@ type searchBody struct {
 	Filter    string          `json:"filter"`
 	Explain   bool            `json:"explain"`
 	Lines     bool            `json:"lines"`
+	Shared    *bool           `json:"shared"` // nil is the default
 	TimeZone  timeZone        `json:"timeZone"`
 }
 
@@ -55,11 +56,24 @@ func (b *searchBody) request(scope memory.Scope, app *appconfig.Config) (retriev
 	if b.MinScore != nil {
 		r.MinScore = *b.MinScore
 	}
+	if r.Shared = app.Search.Shared; b.Shared != nil {
+		r.Shared = *b.Shared
+	}
 	var err error
 	if r.Filter.Where, err = aip160.Parse(b.Filter, aip160.Memories); err != nil {
 		return r, err
 	}
+	if b.Shared != nil && scope.OfApp() {
+		return r, invalid("shared: the path is that of the shared knowledge, which this searches alone")
+	}
 	return r, checkScope(scope, b.App, b.User)
+}
+
+// show gives matches the form of the API.
+func show(matches []memory.Match) {
+	for i := range matches {
+		matches[i].Memory.Show()
+	}
 }
 
 // search answers POST {scope}/memories/search.
@@ -79,6 +93,7 @@ func (s *Server) search(c echo.Context, scope memory.Scope) error {
 		return err
 	}
 	defer share.Release()
+	show(matches)
 	out := newAnswer(c, http.StatusOK)
 	out.within(matchBytes(matches))
 	out.text(`{"memories":`)
@@ -154,6 +169,7 @@ func (s *Server) promptContext(c echo.Context, scope memory.Scope) error {
 		return err
 	}
 	defer share.Release()
+	show(block.Memories)
 	out := newAnswer(c, http.StatusOK)
 	out.within(matchBytes(block.Memories))
 	out.value(block)

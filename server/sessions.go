@@ -57,6 +57,9 @@ func checkScope(scope memory.Scope, app, user string) error {
 	if app != "" && app != scope.App {
 		return invalid("appName: the body has %.80q, the path %q", app, scope.App)
 	}
+	if user != "" && scope.OfApp() {
+		return invalid("userId: the body has %.80q, and the path is that of knowledge for all users", user)
+	}
 	if user != "" && user != scope.User {
 		return invalid("userId: the body has %.80q, the path %q", user, scope.User)
 	}

@@ -25,6 +25,7 @@ type Entry struct {
 	Timestamp      string           `json:"timestamp"`
 	UTCOffset      memory.UTCOffset `json:"utcOffset,omitzero"`
 	CustomMetadata memory.Metadata  `json:"customMetadata,omitempty"`
+	Shared         bool             `json:"shared,omitzero"` // it is knowledge for all users of the app
 }
 
 // Content is text in the shape of the Gemini API.
@@ -49,7 +50,7 @@ func entriesOf(scope memory.Scope, query string, found []memory.Match) []Entry {
 	for i := range found {
 		m := &found[i].Memory
 		role := "model"
-		if m.Kind == memory.KindFact || m.Author == "user" || m.Author == scope.User {
+		if m.Kind == memory.KindFact && !m.IsShared() || m.Author == "user" || m.Author == scope.User {
 			role = "user"
 		}
 		out[i] = Entry{
@@ -59,6 +60,7 @@ func entriesOf(scope memory.Scope, query string, found []memory.Match) []Entry {
 			Timestamp:      sessionstore.FormatTime(m.Timestamp),
 			UTCOffset:      m.UTCOffset,
 			CustomMetadata: shownMetadata(m.Metadata),
+			Shared:         m.IsShared(),
 		}
 	}
 	return out
@@ -104,6 +106,7 @@ func (b *Toolbox) byDefault(ctx context.Context, scope memory.Scope, r retrieve.
 	config := b.ingest.Configs().Known(ctx, scope.App)
 	r.TopK, r.MinScore = cmp.Or(r.TopK, config.Search.TopK), cmp.Or(r.MinScore, config.Search.MinScore)
 	r.Zone = cmp.Or(r.Zone, config.Zone())
+	r.Shared = config.Search.Shared
 	return r
 }
 
@@ -127,6 +130,8 @@ type foundMemory struct {
 	SessionID string           `json:"sessionId,omitzero"`
 	Outdated  *outdated        `json:"outdated,omitzero"`
 	Newer     []string         `json:"newer,omitempty"`
+	Shared    bool             `json:"shared,omitzero"`
+	Source    string           `json:"source,omitzero"` // of shared knowledge: the document and the place in it
 }
 
 // outdated says until when a memory held, and which memories hold instead.
@@ -149,6 +154,7 @@ var searchMemory = declare(Tool{
 		return searched{}, err
 	}
 	req.Lines, req.MinScore, req.Zone, req.TopK = true, known.MinScore, known.Zone, cmp.Or(req.TopK, known.TopK)
+	req.Shared = known.Shared
 	found, err := b.retriever.Search(ctx, scope, req)
 	out := searched{make([]foundMemory, len(found))}
 	for i := range found {
@@ -165,6 +171,8 @@ var searchMemory = declare(Tool{
 			SessionID: m.Source.SessionID,
 			Outdated:  outdatedOf(&found[i]),
 			Newer:     found[i].Newer,
+			Shared:    m.IsShared(),
+			Source:    retrieve.SharedSource(m),
 		}
 	}
 	return out, err

@@ -350,9 +350,10 @@ func (g memories) List(ctx context.Context, scope memory.Scope, list memory.List
 	return g.of.List(ctx, scope, list)
 }
 
-// Search implements memory.Store.
+// Search implements memory.Store. It is the one way to the shared knowledge of an app for
+// a principal that does not administer the app.
 func (g memories) Search(ctx context.Context, scope memory.Scope, q memory.Query) (memory.Found, error) {
-	if err := access.Check(ctx, scope, access.Read); err != nil {
+	if err := access.CheckSearch(ctx, scope); err != nil {
 		return memory.Found{}, err
 	}
 	return g.of.Search(ctx, scope, q)

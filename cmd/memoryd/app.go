@@ -114,7 +114,7 @@ func (a *app) serveWith(e embed.Embedder) {
 		Embedder: e, Extractor: a.models.extractor, Fallback: a.models.fallback,
 		Reranker: a.models.reranker, Reranked: a.cfg.reranked, Expander: a.models.expander,
 		Workers: a.cfg.workers, MaxWatchers: a.cfg.maxWatchers, Processors: a.processors, Log: a.log,
-		TimeZone: a.cfg.zone, Limits: a.cfg.quotas.keeps,
+		TimeZone: a.cfg.zone, Limits: a.cfg.quotas.keeps, SharedLimits: a.cfg.quotas.shared,
 		Tracer: a.telemetry.Tracer(), TraceContent: a.cfg.telemetry.content,
 		Server: server.Options{
 			AnyHost: a.cfg.exposed() && !a.cfg.loopbackNames && len(a.cfg.network.hosts) == 0,

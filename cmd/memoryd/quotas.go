@@ -15,7 +15,8 @@ type quotas struct {
 	quota.Limits                 // of requests
 	day          quota.DayLimits // of calls of models
 	keeps        ingest.Limits
-	sessions     int // of a user
+	shared       ingest.Limits // of an app, of what it shares
+	sessions     int           // of a user
 }
 
 // quotaFlags defines the flags of what one key, one app and one user may take.
@@ -35,6 +36,10 @@ func quotaFlags(fs *flag.FlagSet, q *quotas) {
 	}
 	fs.IntVar(&q.keeps.Memories, "user-memories", 0, "`MEMORIES` of one user, turns included; 0 is any number")
 	fs.Int64Var(&q.keeps.Bytes, "user-bytes", 0, "`BYTES` of the memories of one user; 0 is any number")
+	fs.IntVar(&q.shared.Memories, "shared-memories", 100_000,
+		"`MEMORIES` of the shared knowledge of one app; 0 is any number")
+	fs.Int64Var(&q.shared.Bytes, "shared-bytes", 256<<20,
+		"`BYTES` of the shared knowledge of one app; 0 is any number")
 	fs.IntVar(&q.sessions, "user-sessions", 0, "`SESSIONS` of one user; 0 is any number")
 }
 
@@ -90,6 +95,8 @@ func (c *config) countFlags() []limitFlag[int64] {
 	}
 	return append(out, limitFlag[int64]{"user-memories", "user", int64(q.keeps.Memories)},
 		limitFlag[int64]{"user-bytes", "user", q.keeps.Bytes},
+		limitFlag[int64]{"shared-memories", "app", int64(q.shared.Memories)},
+		limitFlag[int64]{"shared-bytes", "app", q.shared.Bytes},
 		limitFlag[int64]{"user-sessions", "user", int64(q.sessions)})
 }
 

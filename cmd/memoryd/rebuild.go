@@ -18,7 +18,8 @@ func rebuildCommand() *subcommand {
 		name: "rebuild", summary: "Have memories made again from all sessions, after their store was lost.",
 		details: `It binds the sessions to the memory store at -memories, which has none of their
 memories, and marks all of them as work, which the next serve does. Memories of
-sessions that are gone do not come back, and neither do changes by clients.
+sessions that are gone do not come back, and neither do changes by clients, nor the
+shared knowledge of apps.
 
 With -again the memory store is the one that the sessions have already, and has lost
 only some of them, such as one restored from an older backup. Memories that are there
@@ -79,7 +80,7 @@ func rebuild(ctx context.Context, cfg *config, _ []string, s streams) (err error
 		return fmt.Errorf("-sessions: %w", err)
 	}
 	_, err = fmt.Fprintf(s.out, `the memories of %d sessions will be made again, in %s, when memoryd serves these stores
-(not those of sessions that are gone, nor those that clients have written or changed themselves)
+(not those of sessions that are gone, nor those that clients have written or changed themselves, nor shared knowledge)
 `, n, shown(cfg.memories))
 	return err
 }

@@ -70,10 +70,18 @@ func terms(ws []word, lang language) []string {
 // and the speaker's day it was said on as people write it ("8 May 2023"), so that a
 // question with the name of a person or a month finds it. The name and the day
 // do not count when the language of the fact is guessed, and no part of a name
-// is a function word.
+// is a function word. A passage of a document is found by its title and headings
+// instead of a name and a day, which say nothing about it.
 func Of(m *memory.Memory) memory.Terms {
 	out := memory.Terms{}
-	for _, ts := range [][]string{terms(split(m.Author), none), Words(m.Fact), Words(Day(m.Local(m.Timestamp)))} {
+	of := [][]string{terms(split(m.Author), none), Words(m.Fact), Words(Day(m.Local(m.Timestamp)))}
+	if p := m.Source.Passage; p != nil {
+		of = [][]string{Words(m.Fact), Words(p.Title), nil}
+		for _, h := range p.Headings {
+			of[2] = append(of[2], Words(h)...)
+		}
+	}
+	for _, ts := range of {
 		for _, t := range ts {
 			out[t]++
 		}

@@ -38,6 +38,7 @@ type Options struct {
 	Processors  int               // that there are. Defaults to GOMAXPROCS.
 	MaxAttempts int               // tries before an operation has failed. Defaults to ingest's.
 	Limits      ingest.Limits     // of what one user has. Defaults to none.
+	Shared      ingest.Limits     // of the shared knowledge of one app. Defaults to none.
 	Zone        *time.Location    // of events and questions without one. Defaults to none, as in ingest and retrieve.
 	Log         *slog.Logger      // Defaults to discarding.
 	Now         func() time.Time  // The clock, that of the stores. Defaults to time.Now.
@@ -82,7 +83,7 @@ func Connect(sessions ingest.Sessions, memories memory.Store, opts *Options) Par
 		Ingest: ingest.New(sessions, memories, o.Embedder, o.Extractor, &ingest.Options{
 			Workers: o.Workers, MaxWatchers: o.MaxWatchers,
 			Processors: o.Processors, MaxAttempts: o.MaxAttempts, Fallback: o.Fallback, Zone: o.Zone, Log: o.Log,
-			Now: o.Now, Limits: o.Limits, Account: o.Account,
+			Now: o.Now, Limits: o.Limits, SharedLimits: o.Shared, Account: o.Account,
 			Tracer: o.Tracer, TraceContent: o.TraceContent, Together: together}),
 		Retriever: retrieve.New(memories, o.Embedder, &retrieve.Options{
 			Reranker: o.Reranker, Reranked: o.Reranked, Expander: o.Expander, Zone: o.Zone, Log: o.Log,

@@ -41,8 +41,9 @@ func live(scope memory.Scope, now time.Time) *qdrant.Filter {
 // liveOfApp passes the memories of all users of an app that can be read at now.
 func liveOfApp(app string, now time.Time) *qdrant.Filter {
 	return &qdrant.Filter{
-		Must:    []*qdrant.Condition{qdrant.NewMatch(appField, app)},
-		MustNot: []*qdrant.Condition{qdrant.NewMatchBool("gone", true), notAfter("expires", now)},
+		Must: []*qdrant.Condition{qdrant.NewMatch(appField, app)},
+		MustNot: []*qdrant.Condition{qdrant.NewMatchBool("gone", true), notAfter("expires", now),
+			qdrant.NewMatchKeywords("scope", tenant(memory.Shared(app)), tenant(memory.Documents(app)))},
 	}
 }
 

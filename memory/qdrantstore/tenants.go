@@ -15,7 +15,9 @@ import (
 // Users implements memory.Store. It counts the scopes of all apps, so that it takes some
 // seconds where there are millions.
 func (s *Store) Users(ctx context.Context, app, after string, limit int) ([]string, error) {
-	out, err := s.names(ctx, after, limit, func(s memory.Scope) (string, bool) { return s.User, s.App == app })
+	out, err := s.names(ctx, after, limit, func(s memory.Scope) (string, bool) {
+		return s.User, s.App == app && !s.OfApp()
+	})
 	if err != nil {
 		return nil, memory.Scope{App: app}.Wrap("list users of memories", err)
 	}

@@ -64,6 +64,9 @@ END;
 `)
 }
 
+// ofUser holds for a scope s of a user, and not for those of the app itself.
+const ofUser = `s.user NOT LIKE '/%'`
+
 // ListApp implements memory.AppReader.
 func (s *Store) ListApp(ctx context.Context, app string, list memory.List) (memory.Page, error) {
 	page, err := s.listApp(ctx, app, list)
@@ -79,7 +82,7 @@ func (s *Store) listApp(ctx context.Context, app string, list memory.List) (page
 		return page, err
 	}
 	column := orderColumns[list.Order.Field]
-	q := query{where: []string{`o.app = ?`, `o.field = ?`}, args: []any{app, appFields[column]}, of: "m."}
+	q := query{where: []string{`o.app = ?`, `o.field = ?`, ofUser}, args: []any{app, appFields[column]}, of: "m."}
 	dir, beyond := "DESC", "<="
 	if list.Order.Ascending {
 		dir, beyond = "ASC", ">="
@@ -136,7 +139,7 @@ func (s *Store) FindApp(ctx context.Context, app, id string) (out []memory.Memor
 		docs, err := sqlitedb.Collect(ctx, tx, func(rows *sql.Rows) (doc []byte, err error) {
 			return doc, rows.Scan(&doc)
 		}, `SELECT m.doc FROM scopes s CROSS JOIN memories m ON m.scope = s.n AND m.id = ?
-			WHERE s.app = ? AND m.deleted = 0 ORDER BY s.user LIMIT ?`, id, app, memory.MaxPageSize)
+			WHERE s.app = ? AND `+ofUser+` AND m.deleted = 0 ORDER BY s.user LIMIT ?`, id, app, memory.MaxPageSize)
 		if err != nil {
 			return err
 		}

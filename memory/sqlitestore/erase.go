@@ -389,7 +389,7 @@ func (s *Store) revoked(tx *sqlitedb.Tx, w *memory.Write) (bool, error) {
 
 // Users implements memory.Store.
 func (s *Store) Users(ctx context.Context, app, after string, limit int) ([]string, error) {
-	out, err := s.names(ctx, `SELECT user FROM scopes WHERE app = ?3 AND user > ?1 AND EXISTS
+	out, err := s.names(ctx, `SELECT user FROM scopes WHERE app = ?3 AND user > ?1 AND user NOT LIKE '/%' AND EXISTS
 		(SELECT 1 FROM memories WHERE scope = scopes.n) ORDER BY user LIMIT ?2`, after, limit, app)
 	if err != nil {
 		return nil, memory.Scope{App: app}.Wrap("list users of memories", err)

@@ -44,7 +44,7 @@ func CheckRow(table string, row map[string]any) error {
 	case "scopes":
 		app, _ := row["app"].(string)
 		user, _ := row["user"].(string)
-		return memory.Scope{App: app, User: user}.Validate()
+		return memory.Scope{App: app, User: user}.ValidateOwner()
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func appOrders() (out []memory.Order) {
 func acrossOf(b *bank, app string, scopes []memory.Scope, list memory.List) (out []memory.Memory) {
 	b.Helper()
 	for _, s := range scopes {
-		if s.App == app {
+		if s.App == app && !s.OfApp() {
 			out = append(out, b.list(s, list)...)
 		}
 	}
@@ -224,7 +224,7 @@ func acrossFinds(b *bank) {
 	for _, app := range []string{"a", "app", "APP", "none"} {
 		var want []string
 		for _, s := range scopes {
-			if s.App == app {
+			if s.App == app && !s.OfApp() {
 				want = append(want, s.App+"/m/"+s.User)
 			}
 		}

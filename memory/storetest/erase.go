@@ -366,8 +366,15 @@ func usersAndApps(b *bank) {
 	apps := func() []string {
 		return names(func(after string) ([]string, error) { return b.store.Apps(b.Context(), after, 2) })
 	}
+	for _, s := range []memory.Scope{memory.Shared("b"), memory.Documents("b"), memory.Shared("d")} {
+		m := fact("m", "tea") // an app may have shared knowledge and no user
+		m.Scope = s
+		b.putIn(s, write(m))
+	}
 	b.same("users", users("b"), []string{"a b", "m", "z", "ä"})
-	b.same("apps", apps(), []string{"a-", "ab", "b", "c"})
+	b.same("users of shared knowledge alone", users("d"), []string{})
+	b.same("apps", apps(), []string{"a-", "ab", "b", "c", "d"})
+	b.erase(memory.Shared("d"), memory.Erasure{All: true})
 	b.erase(m, memory.Erasure{All: true})
 	b.erase(memory.Scope{App: "c", User: "y"}, memory.Erasure{IDs: []string{"m"}})
 	b.same("users", users("b"), []string{"a b", "z", "ä"})

@@ -44,6 +44,9 @@ func oddScopes() []memory.Scope {
 		// Unicode: two forms of a letter, a wide one, and characters that do not show.
 		{App: "app", User: "\u00e4nn"}, {App: "app", User: "a\u0308nn"}, {App: "app", User: "\uff41nn"},
 		{App: "app", User: "日本"}, {App: "app", User: "\ufeffann"}, {App: "app", User: "ann\u200b"},
+		// The scopes of the app itself, and users that are called like them.
+		memory.Shared("app"), memory.Documents("app"), memory.Shared("a"), {App: "app", User: "shared"},
+		{App: "app", User: "documents"},
 		// As long as may be, and different only at the end.
 		{App: long + "1", User: long + "1"}, {App: long + "1", User: long + "2"}, {App: long + "2", User: long + "1"},
 	}

@@ -23,7 +23,7 @@ func (r *reference) ListApp(ctx context.Context, app string, list memory.List) (
 	for scope, records := range r.scopes {
 		for _, rec := range records {
 			m, ok := rec.live(now)
-			if !ok || scope.App != app || !list.Match(m, now) {
+			if !ok || scope.App != app || scope.OfApp() || !list.Match(m, now) {
 				continue
 			}
 			if paging.After == nil || list.Order.Compare(*paging.After, list.Order.AppCursor(m)) < 0 {
@@ -47,7 +47,7 @@ func (r *reference) FindApp(ctx context.Context, app, id string) (out []memory.M
 	}
 	defer r.mu.Unlock()
 	for scope, records := range r.scopes {
-		if rec := records[id]; rec != nil && scope.App == app {
+		if rec := records[id]; rec != nil && scope.App == app && !scope.OfApp() {
 			if m, ok := rec.live(now); ok {
 				out = append(out, m.Clone())
 			}

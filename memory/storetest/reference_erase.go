@@ -59,7 +59,7 @@ func (r *reference) Revoke(ctx context.Context, _ memory.Scope, lives []string) 
 
 // Users implements memory.Store.
 func (r *reference) Users(ctx context.Context, app, after string, limit int) ([]string, error) {
-	return r.names(ctx, after, limit, func(s memory.Scope) (string, bool) { return s.User, s.App == app })
+	return r.names(ctx, after, limit, func(s memory.Scope) (string, bool) { return s.User, s.App == app && !s.OfApp() })
 }
 
 // Apps implements memory.Store.
