@@ -36,6 +36,7 @@ var arrows = map[string][]string{
 	"memory/qdrantstore":         {"memory", "memory/index", "internal/fair"},
 	"internal/qdranttest":        {},
 	"internal/redistest":         {},
+	"internal/filetest":          {},
 	"internal/openapitest":       {"access"},
 	"internal/regextest":         {},
 	"internal/fair":              {"memory"},

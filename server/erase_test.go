@@ -1,39 +1,20 @@
 package server_test
 
 import (
-	"bytes"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/memoryd/memoryd/internal/filetest"
 )
 
 // inDir keeps the database of a server in a directory of its own.
 func inDir(dir string) func(*setup) {
 	return func(s *setup) { s.path = filepath.Join(dir, "memoryd.db") }
-}
-
-// filesWith names the files of a directory that have some text.
-func filesWith(t *testing.T, dir, text string) (out []string) {
-	t.Helper()
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		b, err := os.ReadFile(filepath.Join(dir, f.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if bytes.Contains(b, []byte(text)) {
-			out = append(out, f.Name())
-		}
-	}
-	return out
 }
 
 // said ingests what a user says, one event each, and waits for the memories.
@@ -79,7 +60,7 @@ func TestEraseUser(t *testing.T) {
 	secrets := []string{"Quetzaltown", "Axolotlville", "Pangolina", "dugong", "marimbas", "zithers", "zoe-okapi-",
 		"talk-numbat-", op}
 	for _, word := range secrets {
-		if len(filesWith(t, dir, word)) == 0 && word != "talk-numbat-" {
+		if len(filetest.With(t, dir, word)) == 0 && word != "talk-numbat-" {
 			t.Errorf("%q is in no file before either", word)
 		}
 	}
@@ -113,7 +94,7 @@ func TestEraseUser(t *testing.T) {
 		t.Errorf("what others have has changed:\n%s\n%s", before, after)
 	}
 	for _, word := range secrets {
-		if files := filesWith(t, dir, word); len(files) > 0 {
+		if files := filetest.With(t, dir, word); len(files) > 0 {
 			t.Errorf("%q is still in %v", word, files)
 		}
 	}
@@ -152,7 +133,7 @@ func TestEraseSession(t *testing.T) {
 		t.Errorf("erased: %v", out)
 	}
 	for _, word := range []string{"Quetzaltown", "Axolotl"} {
-		if files := filesWith(t, dir, word); len(files) > 0 {
+		if files := filetest.With(t, dir, word); len(files) > 0 {
 			t.Errorf("%q is still in %v", word, files)
 		}
 	}
@@ -180,7 +161,7 @@ func TestEraseMemory(t *testing.T) {
 		}
 	}
 	a.do("DELETE", ann+"/memories/"+id, nil) // a deletion keeps its revisions
-	if len(filesWith(t, dir, "Quetzaltown")) == 0 {
+	if len(filetest.With(t, dir, "Quetzaltown")) == 0 {
 		t.Error("a deletion has erased the words")
 	}
 	out := a.want(200, "POST", ann+"/memories/"+id+"/erase", nil)
@@ -190,7 +171,7 @@ func TestEraseMemory(t *testing.T) {
 	gone := func() {
 		t.Helper()
 		for _, word := range []string{"Quetzaltown", "Axolotl"} {
-			if files := filesWith(t, dir, word); len(files) > 0 {
+			if files := filetest.With(t, dir, word); len(files) > 0 {
 				t.Errorf("%q is still in %v", word, files)
 			}
 		}
@@ -247,7 +228,7 @@ func TestEraseApp(t *testing.T) {
 	}
 	apps(`{"apps":[{"id":"other"}]}`)
 	for _, word := range []string{"Quetzaltown", "numbat"} {
-		if files := filesWith(t, dir, word); len(files) > 0 {
+		if files := filetest.With(t, dir, word); len(files) > 0 {
 			t.Errorf("%q is still in %v", word, files)
 		}
 	}
@@ -283,7 +264,7 @@ func TestEraseWhileExtracting(t *testing.T) {
 			if strings.Contains(string(got), "Quetzaltown") || !strings.Contains(string(got), "peanuts") {
 				t.Errorf("memories: %s", got)
 			}
-			if files := filesWith(t, dir, "Quetzaltown"); len(files) > 0 {
+			if files := filetest.With(t, dir, "Quetzaltown"); len(files) > 0 {
 				t.Errorf("the words are in %v", files)
 			}
 		})

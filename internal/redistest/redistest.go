@@ -324,3 +324,25 @@ func (c *Cluster) AddReplica(t testing.TB, master *Server) *Server {
 		}
 	}
 }
+
+// Dir has the files of the server.
+func (s *Server) Dir() string { return s.dir }
+
+// Rewrite has the server write its append-only file and its snapshot once more, as they
+// are then without what it no longer has, and waits until it has.
+func (s *Server) Rewrite(t testing.TB) {
+	t.Helper()
+	c := s.Client(t)
+	for _, begin := range []func(context.Context) *redis.StatusCmd{c.BgRewriteAOF, c.BgSave} {
+		if err := begin(t.Context()).Err(); err != nil {
+			t.Fatal(err)
+		}
+		for busy := true; busy; time.Sleep(10 * time.Millisecond) {
+			info, err := c.Info(t.Context(), "persistence").Result()
+			if err != nil {
+				t.Fatal(err)
+			}
+			busy = strings.Contains(info, "_in_progress:1") || strings.Contains(info, "_scheduled:1")
+		}
+	}
+}

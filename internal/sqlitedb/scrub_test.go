@@ -1,12 +1,11 @@
 package sqlitedb_test
 
 import (
-	"bytes"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/memoryd/memoryd/internal/filetest"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
 )
@@ -36,7 +35,7 @@ func TestScrub(t *testing.T) {
 	write(`INSERT INTO words VALUES (1000, 'marimba')`)
 	write(`UPDATE words SET word = 'glockenspiel' WHERE n < 150`)
 	write(`DELETE FROM words WHERE n BETWEEN 100 AND 999`)
-	if !inFiles(t, dir, "xylophone") {
+	if len(filetest.With(t, dir, "xylophone")) == 0 {
 		t.Error("the words were in no file before either")
 	}
 	for range 3 {
@@ -44,27 +43,10 @@ func TestScrub(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if inFiles(t, dir, "xylophone") {
+	if len(filetest.With(t, dir, "xylophone")) > 0 {
 		t.Error("a file still has what was deleted")
 	}
-	if !inFiles(t, dir, "marimba") || !inFiles(t, dir, "glockenspiel") {
+	if len(filetest.With(t, dir, "marimba")) == 0 || len(filetest.With(t, dir, "glockenspiel")) == 0 {
 		t.Error("what was not deleted is gone")
 	}
-}
-
-// inFiles reports whether a file of a directory has some bytes.
-func inFiles(t *testing.T, dir, word string) (found bool) {
-	t.Helper()
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		b, err := os.ReadFile(filepath.Join(dir, f.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		found = found || bytes.Contains(b, []byte(word))
-	}
-	return found
 }

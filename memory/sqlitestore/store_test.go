@@ -1,13 +1,12 @@
 package sqlitestore_test
 
 import (
-	"bytes"
 	"errors"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/memoryd/memoryd/internal/filetest"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/memory/sqlitestore"
@@ -46,7 +45,7 @@ func harness(cacheBytes int64) func(t *testing.T) storetest.Harness {
 				}
 				return m
 			},
-			Keeps: func(t *testing.T, text string) bool { return inFiles(t, filepath.Dir(path), text) },
+			Keeps: func(t *testing.T, text string) bool { return len(filetest.With(t, filepath.Dir(path), text)) > 0 },
 			Close: func(t *testing.T, s memory.Store) {
 				t.Helper()
 				if err := open[s].Close(); err != nil {
@@ -55,23 +54,6 @@ func harness(cacheBytes int64) func(t *testing.T) storetest.Harness {
 			},
 		}
 	}
-}
-
-// inFiles reports whether a file of a directory has some text.
-func inFiles(t *testing.T, dir, text string) (found bool) {
-	t.Helper()
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		b, err := os.ReadFile(filepath.Join(dir, f.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		found = found || bytes.Contains(b, []byte(text))
-	}
-	return found
 }
 
 func TestStore(t *testing.T) { storetest.Run(t, harness(0)) }

@@ -1,12 +1,11 @@
 package sqlitesession_test
 
 import (
-	"bytes"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/memoryd/memoryd/internal/filetest"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/sessionstore/sessiontest"
 	"github.com/memoryd/memoryd/sessionstore/sqlitesession"
@@ -44,24 +43,7 @@ func TestStore(t *testing.T) {
 					t.Error(err)
 				}
 			},
-			Keeps: func(t *testing.T, text string) bool { return inFiles(t, filepath.Dir(path), text) },
+			Keeps: func(t *testing.T, text string) bool { return len(filetest.With(t, filepath.Dir(path), text)) > 0 },
 		}
 	})
-}
-
-// inFiles reports whether a file of a directory has some text.
-func inFiles(t *testing.T, dir, text string) (found bool) {
-	t.Helper()
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		b, err := os.ReadFile(filepath.Join(dir, f.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		found = found || bytes.Contains(b, []byte(text))
-	}
-	return found
 }
