@@ -126,6 +126,7 @@ const namesTogether = 1000
 
 // EraseApp erases all users of an app, and its state.
 func (s *Service) EraseApp(ctx context.Context, app string) (out Erased, err error) {
+	more := memory.WithMoreToErase(ctx) // what is of the app itself comes last, in both stores
 	for {
 		users, err := s.Users(ctx, app, "", namesTogether)
 		if err != nil {
@@ -135,7 +136,7 @@ func (s *Service) EraseApp(ctx context.Context, app string) (out Erased, err err
 			break
 		}
 		for _, user := range users {
-			one, err := s.EraseUser(ctx, memory.Scope{App: app, User: user})
+			one, err := s.EraseUser(more, memory.Scope{App: app, User: user})
 			if err != nil {
 				return out, err
 			}

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -107,6 +108,17 @@ func ValidateLives(lives []string) error {
 	}
 	return nil
 }
+
+type moreToErase struct{}
+
+// WithMoreToErase returns the context of an erasing that others follow, until one without
+// it. A store may leave to that one what takes as long for one as for many.
+func WithMoreToErase(ctx context.Context) context.Context {
+	return context.WithValue(ctx, moreToErase{}, true)
+}
+
+// MoreToErase reports whether ctx is of WithMoreToErase.
+func MoreToErase(ctx context.Context) bool { return ctx.Value(moreToErase{}) == true }
 
 // ErrRevoked is the error of a Write that comes from what was erased.
 var ErrRevoked = fmt.Errorf("%w: what it was made of was erased meanwhile", ErrAborted)

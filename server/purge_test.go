@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memoryd/memoryd/internal/filetest"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -69,7 +70,7 @@ func TestPurge(t *testing.T) {
 	}
 	a.want(404, "GET", changed+"/revisions", nil)
 	for _, word := range []string{"okapi", "numbat"} {
-		if files := filesWith(t, dir, word); len(files) > 0 {
+		if files := filetest.With(t, dir, word); len(files) > 0 {
 			t.Errorf("%q is still in %v", word, files)
 		}
 	}

@@ -1,60 +1,134 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/memoryd/memoryd/internal/filetest"
 )
 
-// A user is forgotten although memoryd is killed in the middle of it, several times: the
-// call is repeated until it answers. Nothing of the user is in a file then, and what
-// another one has is byte for byte as before.
+// quietUsers are those that must be as before once another user is erased.
+const quietUsers = 1000
+
+// crowd is many users of a memoryd that is killed now and then.
+type crowd struct {
+	t   *testing.T
+	url atomic.Pointer[string]
+}
+
+func (c *crowd) send(method, path string, body any) (int, []byte, error) {
+	var answer rawJSON
+	code, err := call(method, *c.url.Load()+"/v1/apps/shop/users/"+path, body, &answer)
+	return code, answer, err
+}
+
+// rawJSON is an answer as it came.
+type rawJSON []byte
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (r *rawJSON) UnmarshalJSON(raw []byte) error {
+	*r = append((*r)[:0], raw...)
+	return nil
+}
+
+func (c *crowd) must(method, path string, body any) []byte {
+	c.t.Helper()
+	code, answer, err := c.send(method, path, body)
+	if err != nil || code >= 300 {
+		c.t.Errorf("%s %s: %d %s, %v", method, path, code, answer, err)
+	}
+	return answer
+}
+
+// say ingests what a user says.
+func (c *crowd) say(user, session string, texts ...string) {
+	c.t.Helper()
+	var events []any
+	for n, text := range texts {
+		events = append(events, map[string]any{"id": fmt.Sprintf("%s-%s-%d", user, session, n), "author": "user",
+			"content": text})
+	}
+	c.must("POST", user+"/memories/ingest?wait=true", map[string]any{"sessionId": user + "-" + session, "events": events})
+}
+
+func quiet(n int) string { return fmt.Sprintf("u%04d", n) }
+
+// has is all that some quiet users have, as the API tells it.
+func (c *crowd) has(users ...int) string {
+	c.t.Helper()
+	parts := make([]string, len(users))
+	var reading sync.WaitGroup
+	for w := range 8 {
+		reading.Go(func() {
+			for i := w; i < len(users); i += 8 {
+				user := quiet(users[i])
+				for _, path := range []string{"/memories?history=true", "/sessions/" + user + "-s", "/operations"} {
+					parts[i] += string(c.must("GET", user+path, nil))
+				}
+			}
+		})
+	}
+	reading.Wait()
+	return strings.Join(parts, "\n")
+}
+
+// talk writes and searches as users of its own until stop is called, whether memoryd is
+// there or not.
+func (c *crowd) talk() (stop func()) {
+	var over atomic.Bool
+	var talking sync.WaitGroup
+	for i := range 4 {
+		talking.Go(func() {
+			for n := 0; !over.Load(); n++ {
+				user := fmt.Sprint("talker", i)
+				_, _, _ = c.send("POST", user+"/memories/ingest", map[string]any{"sessionId": "s",
+					"events": []any{map[string]any{"id": fmt.Sprint(n), "content": fmt.Sprint("I like tea number ", n, ".")}}})
+				_, _, _ = c.send("POST", user+"/memories/search", map[string]any{"query": "What do I like?"})
+			}
+		})
+	}
+	return func() { over.Store(true); talking.Wait() }
+}
+
+// A user is erased among a thousand while others write and search, and memoryd is killed
+// at different times within. Each start finds what others have as it was, and a
+// repetition of the call finishes the erasing: no file has a word or an id of the user
+// then, and the others have the same, byte for byte.
 func TestEraseKilled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir)
-	send := func(method, path string, body any) (int, []byte) {
-		t.Helper()
-		return keyed(t, "", method, p.url+"/v1/apps/shop/users/"+path, body)
+	c := &crowd{t: t}
+	c.url.Store(&p.url)
+	var making sync.WaitGroup
+	for w := range 8 {
+		making.Go(func() {
+			for n := w; n < quietUsers; n += 8 {
+				c.say(quiet(n), "s", fmt.Sprintf("I live at number %d in Lisbon.", n))
+			}
+		})
 	}
-	said := func(user, word string, sessions int) {
-		t.Helper()
-		for s := range sessions {
-			var events []any
-			for n := range 40 {
-				events = append(events, map[string]any{"id": fmt.Sprintf("%s-%d-%d", user, s, n), "author": "user",
-					"content": fmt.Sprintf("My %s number %d of %d is green.", word, n, s)})
-			}
-			body := map[string]any{"sessionId": fmt.Sprintf("%s-s%d", user, s), "events": events}
-			if status, answer := send("POST", user+"/memories/ingest?wait=true", body); status != http.StatusOK {
-				t.Fatalf("%d %s", status, answer)
-			}
+	making.Wait()
+	const zoe = "zoe-okapi"
+	for s := range 15 {
+		var texts []string
+		for n := range 40 {
+			texts = append(texts, fmt.Sprintf("My axolotl number %d of %d is green.", n, s))
 		}
+		c.say(zoe, fmt.Sprint("s", s), texts...)
 	}
-	said("zoe-okapi", "axolotl", 25)
-	said("bob", "tapir", 2)
-	for n := range 60 { // a long history
-		send("POST", "zoe-okapi/memories", map[string]any{"fact": fmt.Sprintf("I collect numbats, %d so far.", n)})
+	for n := range 40 { // a long history
+		c.must("POST", zoe+"/memories", map[string]any{"fact": fmt.Sprintf("I collect numbats, %d so far.", n)})
 	}
-	others := func() string {
-		t.Helper()
-		var all strings.Builder
-		for _, path := range []string{"bob/memories?history=true&pageSize=1000", "bob/sessions", "bob/sessions/bob-s0",
-			"bob/sessions/bob-s1"} {
-			status, answer := send("GET", path, nil)
-			if status != http.StatusOK {
-				t.Fatalf("%s: %d %s", path, status, answer)
-			}
-			all.Write(answer)
-		}
-		return all.String()
-	}
-	before := others()
+	all := rand.Perm(quietUsers)
+	before, some := c.has(all...), c.has(all[:20]...)
+	stop := c.talk()
 	for round := range 4 {
 		killed := make(chan struct{})
 		go func() {
@@ -62,40 +136,35 @@ func TestEraseKilled(t *testing.T) {
 			p.kill()
 			close(killed)
 		}()
-		send("DELETE", "zoe-okapi?confirm=zoe-okapi", nil)
+		_, _, _ = c.send("DELETE", zoe+"?confirm="+zoe, nil)
 		<-killed
 		p = start(t, dir)
-		if after := others(); after != before {
-			t.Fatalf("round %d: what another user has is not as before", round)
+		c.url.Store(&p.url)
+		if c.has(all[:20]...) != some {
+			t.Fatalf("round %d: what others have is not as before", round)
 		}
 	}
-	if status, answer := send("DELETE", "zoe-okapi?confirm=zoe-okapi", nil); status != http.StatusOK {
-		t.Fatalf("%d %s", status, answer)
+	if code, answer, err := c.send("DELETE", zoe+"?confirm="+zoe, nil); code != http.StatusOK {
+		t.Fatalf("%d %s, %v", code, answer, err)
 	}
-	for _, word := range []string{"axolotl", "numbat", "zoe-okapi"} {
-		for _, file := range filesIn(t, dir) {
-			if raw, err := os.ReadFile(file); err == nil && bytes.Contains(raw, []byte(word)) {
-				t.Errorf("%s still has %q", filepath.Base(file), word)
-			}
+	for _, word := range []string{"axolotl", "numbat", zoe} {
+		if files := filetest.With(t, dir, word); len(files) > 0 {
+			t.Errorf("%v still have %q", files, word)
 		}
 	}
-	if after := others(); after != before {
-		t.Error("what another user has is not as before")
+	stop()
+	if c.has(all...) != before {
+		t.Error("what others have is not as before")
 	}
 	if code := p.terminate(t); code != 0 {
 		t.Errorf("exit %d", code)
 	}
+	for _, word := range []string{"axolotl", "numbat", zoe} {
+		if files := filetest.With(t, dir, word); len(files) > 0 {
+			t.Errorf("after the end %v have %q", files, word)
+		}
+	}
 	if out, err := command("check", "-data", dir).CombinedOutput(); err != nil {
 		t.Errorf("check: %v\n%s", err, out)
 	}
-}
-
-// filesIn names the files of a directory.
-func filesIn(t *testing.T, dir string) []string {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
-	return files
 }
