@@ -30,6 +30,7 @@ import (
 
 	"github.com/memoryd/memoryd/access"
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
 )
 
 // Options configure New. The zero value is the default.
@@ -143,6 +144,41 @@ func (u *User) In(timeZone string) *User {
 	return &in
 }
 
+// RequestOptions say how Ingest and AddSession make memories; see User.With.
+type RequestOptions struct {
+	// DisableConsolidation adds facts beside known ones.
+	DisableConsolidation bool
+	AllowedTopics        []string      // facts of no such topic are dropped; empty is all
+	TTL                  time.Duration // of the facts; 0 is that of the app's configuration
+	// Metadata is that of the facts. MetadataMerge says what becomes of that of facts which
+	// are updated or said again; "" is sessionstore.MergeOverwrite.
+	Metadata      memory.Metadata
+	MetadataMerge sessionstore.MetadataMerge
+	Labels        memory.Labels // of the revisions
+}
+
+// With returns a client of the same scope whose Ingest and AddSession make memories as
+// the options say.
+func (u *User) With(o RequestOptions) *User {
+	with := *u
+	with.making = making{DisableConsolidation: o.DisableConsolidation, AllowedTopics: o.AllowedTopics,
+		Metadata: o.Metadata, MetadataMerge: o.MetadataMerge, Labels: o.Labels}
+	if o.TTL != 0 {
+		with.making.TTL = o.TTL.String()
+	}
+	return &with
+}
+
+// making is RequestOptions as requests have them.
+type making struct {
+	DisableConsolidation bool                       `json:"disableConsolidation,omitempty"`
+	AllowedTopics        []string                   `json:"allowedTopics,omitempty"`
+	TTL                  string                     `json:"ttl,omitempty"`
+	Metadata             memory.Metadata            `json:"metadata,omitempty"`
+	MetadataMerge        sessionstore.MetadataMerge `json:"metadataMergeStrategy,omitempty"`
+	Labels               memory.Labels              `json:"labels,omitempty"`
+}
+
 // zoned is the time zone that a request names.
 type zoned struct {
 	TimeZone string `json:"timeZone,omitempty"`
@@ -150,11 +186,12 @@ type zoned struct {
 
 // User is a client for one scope. It may be used by many goroutines at once.
 type User struct {
-	c    *Client
-	id   string
-	path string
-	zone string
-	err  error // of invalid ids
+	c      *Client
+	id     string
+	path   string
+	zone   string
+	making making // see With
+	err    error  // of invalid ids
 }
 
 // Error is an error that memoryd answered. errors.Is matches it with the kinds of

@@ -28,7 +28,8 @@ func (u *User) Ingest(ctx context.Context, session string, events []Event, wait 
 		Session string  `json:"sessionId"`
 		Events  []Event `json:"events"`
 		zoned
-	}{session, events, zoned{u.zone}}
+		making
+	}{session, events, zoned{u.zone}, u.making}
 	return u.operation(ctx, "/memories/ingest", body, wait)
 }
 

@@ -280,5 +280,5 @@ func (u *User) Render(ctx context.Context, session, template string) (string, er
 // call (ADK's add_session_to_memory). With wait it returns once they are made, or
 // after 30 s with the operation as it is then.
 func (u *User) AddSession(ctx context.Context, session string, wait bool) (*Operation, error) {
-	return u.operation(ctx, "/sessions/"+url.PathEscape(session)+"/memories", nil, wait)
+	return u.operation(ctx, "/sessions/"+url.PathEscape(session)+"/memories", u.making, wait)
 }

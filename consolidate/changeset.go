@@ -19,6 +19,7 @@ type entry struct {
 	was    *memory.Memory // as it is stored; nil if it is not
 	now    memory.Memory
 	gone   bool           // it is deleted, or not created
+	told   bool           // a new fact extends it or says it again
 	added  *memory.Memory // the fact that a model has put into it
 	cause  string         // ID of the memory that this makes room for
 	reason string
@@ -85,7 +86,7 @@ func (c *changeset) list() (out []Change) {
 
 // change returns the entry as a change, and false if it changes nothing.
 func (e *entry) change() (c Change, ok bool) {
-	c = Change{Seq: e.seq, Memory: e.now, Reason: e.reason}
+	c = Change{Seq: e.seq, Memory: e.now, Reason: e.reason, Told: e.told}
 	switch {
 	case e.was == nil:
 		c.Action = memory.Created

@@ -18,6 +18,7 @@
 //   - Nothing is said later than it is received. So a statement whose clock was
 //     ahead is followed by all that is said after it. A fact dated in the future
 //     begins to hold then, and what it excludes holds until then.
+//   - A fact that stands tells how often it was said; see memory.Memory.Evidence.
 //   - A request to forget deletes the facts of its author that say the same and
 //     were said before it.
 //   - A fact that is withdrawn has never been said: facts that it ended hold
@@ -67,6 +68,9 @@ type Input struct {
 	// Disabled adds new facts beside known ones: facts are merged if they say
 	// the same, and exclude nothing.
 	Disabled bool
+	// Exact compares new facts only with those that have the same metadata: others stay
+	// beside them.
+	Exact bool
 	// Last is the number of the last event of the batch. The changes that
 	// follow from no new fact alone come from it.
 	Last int64
@@ -107,6 +111,8 @@ type Change struct {
 	// that is refused, so is this. It comes before this one in the list.
 	For    string `json:"for,omitempty"`
 	Reason string `json:"reason,omitempty"`
+	// Told says that a new fact updates the memory, or says it again.
+	Told bool `json:"-"`
 	// Else is created instead if the store refuses the change because another
 	// writer was faster: the fact that a model has put into the memory must not
 	// be lost.
@@ -159,6 +165,7 @@ func Plan(in Input) Result {
 		p.applyVerdicts(in.Compared)
 		p.resolveValidity()
 	}
+	p.confirm()
 	out.Changes, out.Forgotten, out.Everything = p.changes.list(), p.forgotten, p.everything
 	for _, f := range p.requests {
 		if f.fact == nil {

@@ -67,12 +67,18 @@ func (p *planner) forget(facts []Fact) {
 		return
 	}
 	text := func(fact string) string { return p.forms.Of(fact).Text }
+	repetitions := p.repetitions()
 	for _, s := range p.statements() {
+		if p.forgets(s.now.ID) { // as a repetition
+			continue
+		}
 		told := false
 		for _, r := range p.requests {
-			if r.covers(&s.now, text) {
-				r.found, told = true, true
+			if !r.covers(&s.now, text) {
+				continue
 			}
+			r.found, told = true, true
+			p.forgetRepetitions(repetitions, s.now.ID, r.by, "to be forgotten")
 		}
 		if told {
 			p.forgotten = append(p.forgotten, s.now)
@@ -80,6 +86,11 @@ func (p *planner) forget(facts []Fact) {
 		}
 	}
 	p.forgetTurns(text)
+}
+
+// forgets reports whether a fact is already to be deleted.
+func (p *planner) forgets(id string) bool {
+	return p.changes.entries[id] != nil && p.changes.entries[id].gone
 }
 
 // forgetTurns notes the turns that requests cover. A turn that was forgotten before is

@@ -152,6 +152,18 @@ func reference(story []said) (out []string) {
 		if f.by != nil {
 			line += fmt.Sprintf(" until %d by %s", f.until, f.by.id())
 		}
+		times, last := 0, 0
+		for _, o := range facts {
+			if o.by == f && o.text == f.text && o.until == o.from() {
+				times, last = times+1, max(last, o.at)
+			}
+		}
+		if times > 0 {
+			line += fmt.Sprintf(" said %d times", times+1)
+		}
+		if last > f.at {
+			line += fmt.Sprintf(" last at %d", last)
+		}
 		out = append(out, line)
 	}
 	return out
@@ -234,6 +246,12 @@ func (s *store) lines() (out []string) {
 		line := fmt.Sprintf("%d %s %s: %s", second(m.Timestamp), m.ID, m.Author, m.Fact)
 		if m.SupersededBy != "" {
 			line += fmt.Sprintf(" until %d by %s", second(m.ValidTo), m.SupersededBy)
+		}
+		if m.Evidence > 0 {
+			line += fmt.Sprintf(" said %d times", m.Evidence)
+		}
+		if !m.ConfirmedTime.IsZero() {
+			line += fmt.Sprintf(" last at %d", second(m.ConfirmedTime))
 		}
 		out = append(out, line)
 	}

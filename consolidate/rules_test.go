@@ -35,6 +35,12 @@ func ended(m memory.Memory, at int, by string) memory.Memory {
 	return m
 }
 
+// counted is a fact that tells how often it was said.
+func counted(m memory.Memory, times int) memory.Memory {
+	m.Evidence = times
+	return m
+}
+
 func edited(m memory.Memory, at int) memory.Memory {
 	m.Edited, m.UpdateTime = true, epoch.Add(time.Duration(at)*time.Second)
 	return m
@@ -77,6 +83,9 @@ func describe(c consolidate.Change) string {
 		if m.SupersededBy != "" {
 			line += " by " + m.SupersededBy
 		}
+	}
+	if m := &c.Memory; m.Evidence > 0 {
+		line += fmt.Sprintf(" said %d times", m.Evidence)
 	}
 	if c.For != "" {
 		line += " for " + c.For
@@ -124,16 +133,16 @@ func TestRules(t *testing.T) {
 		"with consolidation disabled a repetition is found": {
 			known: known(fact("a", 1, porto)), new: from(fact("b", 2, porto)),
 			more: consolidate.Input{Disabled: true},
-			want: []string{`CREATED b "I live in Porto." until 2 by a`}},
+			want: []string{`CREATED b "I live in Porto." until 2 by a`, `UPDATED a "I live in Porto." said 2 times`}},
 		"another author ends nothing": {
 			known: known(fact("a", 1, porto)), new: from(bobs),
 			want: []string{createsLisbon}},
 		"a client's fact stands before an earlier one": {
 			known: known(given("c", 5, sailing)), new: from(fact("a", 1, sailing)),
-			want: []string{`CREATED a "I love sailing." until 1 by c`}},
+			want: []string{`CREATED a "I love sailing." until 1 by c`, `UPDATED c "I love sailing." said 2 times`}},
 		"a client's fact stands before all that say the same": {
 			known: known(given("c", 5, sailing)), new: from(fact("a", 1, sailing), fact("b", 3, sailing)),
-			want: []string{`CREATED a "I love sailing." until 1 by c`, `CREATED b "I love sailing." until 3 by c`}},
+			want: []string{`CREATED a "I love sailing." until 1 by c`, `CREATED b "I love sailing." until 3 by c`, `UPDATED c "I love sailing." said 3 times`}},
 		"a statement from before a client's decision ends nothing": {
 			known: known(edited(fact("a", 1, porto), 9)), new: from(fact("b", 2, lisbon)),
 			want: []string{createsLisbon}},
@@ -151,17 +160,17 @@ func TestRules(t *testing.T) {
 			want: []string{createsLisbon, `UPDATED a "I live in Porto." until 10 by b for b`}},
 		"an end that a client has moved stays beside its successor": {
 			known: known(closed(ended(fact("a", 1, porto), 3, "b"), 9), fact("b", 5, lisbon)), new: from(fact("c", 6, lisbon)),
-			want: []string{`CREATED c "I live in Lisbon." until 6 by b`}},
+			want: []string{`CREATED c "I live in Lisbon." until 6 by b`, `UPDATED b "I live in Lisbon." said 2 times`}},
 		"an end that a client has moved outlasts its successor": {
 			known: known(closed(ended(fact("a", 1, porto), 3, "b"), 9), fact("b", 5, lisbon)),
 			more:  consolidate.Input{Withdrawn: []consolidate.Withdrawal{{Memory: fact("b", 5, lisbon)}}},
 			want:  []string{`DELETED b "I live in Lisbon."`, `UPDATED a "I live in Porto." until 3`}},
 		"a fact ends where a client has its successor begin": {
 			known: known(fact("a", 1, porto), opened(fact("b", 5, lisbon), 3, 9)), new: from(fact("c", 6, lisbon)),
-			want: []string{`CREATED c "I live in Lisbon." until 6 by b`, `UPDATED a "I live in Porto." until 3 by b`}},
+			want: []string{`CREATED c "I live in Lisbon." until 6 by b`, `UPDATED a "I live in Porto." until 3 by b`, `UPDATED b "I live in Lisbon." said 2 times`}},
 		"what was said before a client ended a fact only repeats it": {
 			known: known(closed(ended(fact("a", 1, porto), 3, ""), 9)), new: from(fact("b", 5, porto)),
-			want: []string{`CREATED b "I live in Porto." until 5 by a`}},
+			want: []string{`CREATED b "I live in Porto." until 5 by a`, `UPDATED a "I live in Porto." until 3 said 2 times`}},
 		"what is said since a client ended a fact holds": {
 			known: known(closed(ended(fact("a", 1, porto), 3, ""), 9)), new: from(fact("b", 10, porto)),
 			want: []string{`CREATED b "I live in Porto."`}},
@@ -211,7 +220,27 @@ func TestRules(t *testing.T) {
 			want:  []string{`UPDATED a "Ann has a dog." until 2 by b`}},
 		"a model sees that a fact is known": {
 			known: known(fact("a", 1, dog)), new: from(fact("b", 2, rex)),
-			verdicts: []extract.Verdict{{Action: extract.Nothing}}},
+			verdicts: []extract.Verdict{{Action: extract.Nothing}},
+			want:     []string{`CREATED b "Ann's dog is called Rex." until 2 by a`, `UPDATED a "Ann has a dog." said 2 times`}},
+		"what a model has seen to be known goes with the fact that is forgotten": {
+			known: known(counted(fact("a", 1, dog), 2), ended(fact("b", 2, rex), 2, "a")), new: from(fact("c", 3, "forget: the dog")),
+			verdicts: []extract.Verdict{{Action: extract.Delete, Same: -1, Against: []int{0}}},
+			want:     []string{`DELETED b "Ann's dog is called Rex."`, `DELETED a "Ann has a dog." said 2 times`}},
+		"what a model has seen to be known stands for the fact that is taken back": {
+			known: known(counted(fact("a", 1, dog), 2), ended(fact("b", 2, rex), 2, "a")),
+			more:  consolidate.Input{Withdrawn: []consolidate.Withdrawal{{Memory: counted(fact("a", 1, dog), 2)}}},
+			want:  []string{`DELETED a "Ann has a dog." said 2 times`, `UPDATED b "Ann's dog is called Rex."`}},
+		"a repetition that is taken back no longer counts": {
+			known: known(counted(fact("a", 1, dog), 3), ended(fact("b", 2, dog), 2, "a"), ended(fact("c", 3, rex), 3, "a")),
+			more:  consolidate.Input{Withdrawn: []consolidate.Withdrawal{{Memory: ended(fact("c", 3, rex), 3, "a")}}},
+			want:  []string{`DELETED c "Ann's dog is called Rex."`, `UPDATED a "Ann has a dog." said 2 times`}},
+		"a fact that did not count its repetitions begins to": {
+			known: known(fact("a", 1, dog), ended(fact("b", 2, dog), 2, "a")), new: from(fact("c", 3, dog)),
+			want: []string{`CREATED c "Ann has a dog." until 3 by a`, `UPDATED a "Ann has a dog." said 3 times`}},
+		"an attempt that did not come to it counts the repetition": {
+			known: known(fact("a", 1, dog), ended(fact("b", 2, dog), 2, "a")),
+			more:  consolidate.Input{Planned: []consolidate.Change{{Memory: ended(fact("b", 2, dog), 2, "a")}}},
+			want:  []string{`UPDATED a "Ann has a dog." said 2 times`}},
 		"a model cannot take a fact for known that has ended": {
 			known: known(ended(fact("a", 1, dog), 2, "x")), new: from(fact("b", 3, rex)),
 			verdicts: []extract.Verdict{{Action: extract.Nothing}},

@@ -39,12 +39,13 @@ type timeline struct {
 	// to end the other. Whenever one of them is said, it ends the other.
 	excludes map[string][]string
 	disabled bool // see Input
+	exact    bool // see Input
 }
 
 // timeline returns the facts with the ends that they have so far.
 func (p *planner) timeline() *timeline {
 	t := &timeline{
-		all: p.statements(), disabled: p.in.Disabled,
+		all: p.statements(), disabled: p.in.Disabled, exact: p.in.Exact,
 		byID: map[string]*statement{}, byText: map[string][]*statement{}, byAttribute: map[string][]*statement{},
 		byEnded: map[string][]*statement{}, excludes: map[string][]string{},
 	}
@@ -111,7 +112,7 @@ func (t *timeline) keepEnd(s *statement) {
 		s.to, s.by = time.Time{}, ""
 		return
 	}
-	if by != nil && !by.now.Edited {
+	if by != nil && !by.now.Edited && !s.isRepetition() {
 		t.excludes[s.form.Text] = append(t.excludes[s.form.Text], by.form.Text)
 		t.excludes[by.form.Text] = append(t.excludes[by.form.Text], s.form.Text)
 	}
@@ -147,6 +148,10 @@ func (t *timeline) endByLater(s *statement) {
 // ends reports whether the statement o ends s, which was made earlier.
 func (t *timeline) ends(o, s *statement) bool {
 	switch {
+	case t.apart(s, o):
+		return false
+	case o.isRepetition(): // as a model saw: the fact that it repeats ends s, or does not
+		return false
 	case !o.form.Supersedes(s.form, s.now.SaidAt()) && !slices.Contains(t.excludes[s.form.Text], o.form.Text):
 		return false
 	case !o.now.SaidAt().After(s.now.DecidedAt()), // a client has decided since
@@ -180,7 +185,13 @@ func (t *timeline) markRepetitions(same []*statement) {
 func (t *timeline) repeats(s, o *statement) bool {
 	said := s.now.SaidAt()
 	decided := !said.After(o.now.FromEditTime) || !said.After(o.now.ToEditTime)
-	return o != s && sameAuthor(&s.now, &o.now) && !o.now.Passing() && (decided || t.holds(o, s))
+	return o != s && !t.apart(s, o) && sameAuthor(&s.now, &o.now) && !o.now.Passing() && (decided || t.holds(o, s))
+}
+
+// apart reports whether two statements stay beside each other as their metadata differs.
+// One that superseded the other before goes on doing so.
+func (t *timeline) apart(s, o *statement) bool {
+	return t.exact && s.now.SupersededBy != o.now.ID && !s.now.Metadata.Equal(o.now.Metadata)
 }
 
 // holds reports whether the statement o holds when s begins to.

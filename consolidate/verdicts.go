@@ -38,6 +38,7 @@ func (p *planner) forgetVerdict(c *Comparison, request *Fact, v extract.Verdict)
 	for _, place := range v.Against {
 		if e := p.at(c, place, request.Seq); e != nil && Chronological(&e.now, &request.Memory) < 0 {
 			p.forgotten = append(p.forgotten, e.now)
+			p.forgetRepetitions(p.repetitions(), e.now.ID, &request.Memory, v.Reason)
 			e.delete(v.Reason)
 			for _, r := range p.requests {
 				r.found = r.found || r.fact != nil && r.fact.Memory.ID == request.Memory.ID &&
@@ -56,8 +57,8 @@ func (p *planner) factVerdict(c *Comparison, i int, e *entry, v extract.Verdict)
 	stands := same != nil && same.standsFor(&f.Memory)
 	switch {
 	case v.Action == extract.Nothing && stands:
-		e.gone = true
 		p.release(e)
+		e.setEnd(e.now.HoldsFrom(), same.now.ID, v.Reason)
 		return
 	case v.Action == extract.Update && stands && same.extensible():
 		same.extend(e, v)
@@ -136,6 +137,6 @@ func (e *entry) extend(added *entry, v extract.Verdict) {
 		}
 	}
 	alone := added.now.Clone()
-	e.seq, e.reason, e.added = added.seq, v.Reason, &alone
+	e.seq, e.reason, e.added, e.told = added.seq, v.Reason, &alone, true
 	added.gone = true
 }

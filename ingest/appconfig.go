@@ -2,8 +2,6 @@ package ingest
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"time"
 
 	"github.com/memoryd/memoryd/appconfig"
@@ -57,9 +55,15 @@ func policyOf(config *appconfig.Config) *extract.Policy {
 	return p
 }
 
-// CheckRequest reports the first of the options that the configuration of the app rules
-// out.
+// CheckRequest reports the first of the options that is not valid, or that the
+// configuration of the app rules out.
 func (s *Service) CheckRequest(ctx context.Context, app string, o RequestOptions) error {
+	for _, check := range []func() error{o.Metadata.Validate, o.MetadataMerge.Validate,
+		func() error { return o.Labels.Validate("labels") }} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
 	if len(o.AllowedTopics) == 0 {
 		return nil
 	}
@@ -68,6 +72,17 @@ func (s *Service) CheckRequest(ctx context.Context, app string, o RequestOptions
 		return err
 	}
 	return config.CheckAllowed("allowedTopics", o.AllowedTopics)
+}
+
+// annotate gives the memories of a plan that new facts update or say again the metadata of
+// the request.
+func (b *batch) annotate(changes []consolidate.Change) {
+	r := &b.work.Request
+	for i := range changes {
+		if c := &changes[i]; c.Told && len(r.Metadata) > 0 && c.Action == memory.Updated {
+			c.Memory.Metadata = r.Merged(c.Memory.Metadata)
+		}
+	}
 }
 
 // keep returns the facts of the topics that are kept. Requests to forget always are.
@@ -104,10 +119,10 @@ func (s *Service) warnUnheeded(app string, fields []string) {
 // expire has the memories of a plan expire as the configuration or the request says, from
 // now on. It does so before the plan is stored, so that a retry writes the same times.
 // The expiry that a client has set stays.
-func (s *Service) expire(ctx context.Context, b *batch, changes []consolidate.Change) ([]consolidate.Change, error) {
+func (s *Service) expire(b *batch, changes []consolidate.Change) {
 	created, updated := b.ttl.Created.Duration, b.ttl.Updated.Duration
 	if created == 0 && updated == 0 {
-		return changes, nil
+		return
 	}
 	now := sessionstore.Micros(s.opts.Now())
 	for i := range changes {
@@ -116,14 +131,16 @@ func (s *Service) expire(ctx context.Context, b *batch, changes []consolidate.Ch
 		case memory.Created:
 			setExpiry(&c.Memory, now, created)
 		case memory.Updated:
-			setExpiry(&c.Memory, now, updated)
+			if c.Reason == consolidate.SaidAgain {
+				keepLonger(&c.Memory, now, updated)
+			} else {
+				setExpiry(&c.Memory, now, updated)
+			}
 		}
 		if c.Else != nil {
 			setExpiry(c.Else, now, created)
 		}
 	}
-	renewed, err := s.keepLonger(ctx, b, changes, now)
-	return append(changes, renewed...), err
 }
 
 // setExpiry has a memory expire after a time, unless that is 0 or a client has a say in it.
@@ -133,38 +150,9 @@ func setExpiry(m *memory.Memory, now time.Time, ttl time.Duration) {
 	}
 }
 
-// keepLonger has the facts expire later that a batch only repeats: each was said again, and its
-// repetition is never found itself.
-func (s *Service) keepLonger(ctx context.Context, b *batch, changes []consolidate.Change, now time.Time) (
-	out []consolidate.Change, err error) {
-	ttl := b.ttl.Updated.Duration
-	if ttl == 0 {
-		return nil, nil
+// keepLonger has a fact that was said again expire later.
+func keepLonger(m *memory.Memory, now time.Time, ttl time.Duration) {
+	if ttl > 0 && m.DefaultExpiry && m.ExpireTime.Before(now.Add(ttl)) {
+		m.ExpireTime = now.Add(ttl)
 	}
-	first := map[string]int64{} // the event that repeats it, by the ID of the fact
-	for i := range changes {
-		if m := &changes[i].Memory; changes[i].Action == memory.Created && consolidate.Repetition(m) {
-			first[m.SupersededBy] = changes[i].Seq
-		}
-	}
-	for i := range changes {
-		delete(first, changes[i].Memory.ID)
-	}
-	var ids []string
-	for id := range first {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	known, err := s.memories.Get(ctx, b.key.Scope, ids)
-	if err != nil {
-		return nil, fmt.Errorf("read the facts that are said again: %w", err)
-	}
-	for _, m := range known {
-		if m.DefaultExpiry && m.ExpireTime.Before(now.Add(ttl)) {
-			m.ExpireTime = now.Add(ttl)
-			out = append(out, consolidate.Change{Seq: first[m.ID], Action: memory.Updated, Expect: m.Revision,
-				Memory: m, Reason: "said again"})
-		}
-	}
-	return out, nil
 }

@@ -43,8 +43,10 @@ func (s *Service) reconciled(ctx context.Context, b *batch, p plan) (plan, error
 		return plan{}, err
 	}
 	result := r.plan(consolidate.Input{
-		New: p.Asked, Planned: p.Changes, Disabled: b.work.Request.DisableConsolidation, Last: b.last,
+		New: p.Asked, Planned: p.Changes, Disabled: b.work.Request.DisableConsolidation, Exact: b.exact(),
+		Last: b.last,
 	})
+	b.annotate(result.Changes)
 	return plan{Changes: result.Changes, Forgotten: result.Forgotten}, nil
 }
 
@@ -108,13 +110,14 @@ func (a *application) places(action memory.Action) (out []int) {
 // write is the write of a memory of a change, of which the store must have a revision.
 func (a *application) write(c *consolidate.Change, m memory.Memory, expect int64) memory.Write {
 	return memory.Write{Memory: m, Expect: expect, Actor: a.actor, Operation: a.work.OperationOf(c.Seq),
-		Life: a.work.Life()}
+		Labels: a.work.Request.Labels, Life: a.work.Life()}
 }
 
 // removal is the deletion of the memory of a change, of which the store must have a
 // revision.
 func (a *application) removal(c *consolidate.Change) memory.Removal {
-	return memory.Removal{ID: c.Memory.ID, Expect: c.Expect, Actor: a.actor, Operation: a.work.OperationOf(c.Seq)}
+	return memory.Removal{ID: c.Memory.ID, Expect: c.Expect, Actor: a.actor, Operation: a.work.OperationOf(c.Seq),
+		Labels: a.work.Request.Labels}
 }
 
 // applySome applies the changes at some places, which are of one kind.

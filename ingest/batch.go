@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -102,6 +103,9 @@ func (s *Service) withinBudget(w sessionstore.Work, events []sessionstore.Number
 	return events
 }
 
+// exact reports whether facts of other metadata stay beside those of the batch.
+func (b *batch) exact() bool { return b.work.Request.MetadataMerge == sessionstore.MergeExact }
+
 // damaged counts the events that the store can no longer read.
 func (b *batch) damaged() (n int) {
 	for _, e := range b.events {
@@ -151,7 +155,8 @@ func (b *batch) newFacts(facts []extract.Fact, forms consolidate.Forms) (out []c
 			Fact: memory.Cut(f.Text, memory.MaxFact), Author: f.Author, Topics: f.Topics,
 			Timestamp: f.Timestamp.UTC(), UTCOffset: memory.OffsetOf(f.Timestamp),
 			ReceiveTime: received, ValidFrom: f.ValidFrom.UTC(),
-			Source: memory.Source{SessionID: b.key.ID, EventIDs: f.EventIDs, Quote: f.Quote},
+			Source:   memory.Source{SessionID: b.key.ID, EventIDs: f.EventIDs, Quote: f.Quote},
+			Metadata: maps.Clone(b.work.Request.Metadata),
 		}})
 		ordinals[words]++
 	}

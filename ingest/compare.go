@@ -104,14 +104,21 @@ func (s *Service) nearest(ctx context.Context, b *batch, facts []consolidate.Fac
 	}
 	out := make([][]memory.Memory, len(facts))
 	for i := range facts {
+		filter := memory.Filter{Kinds: []memory.Kind{memory.KindFact}, History: true}
+		only := b.exact() && !facts[i].Forget
+		if only {
+			filter.Metadata = b.work.Request.Metadata
+		}
 		found, err := s.memories.Search(ctx, b.key.Scope, memory.Query{
-			Terms: analyzer.Question(texts[i]), Vector: vectors[i], Limit: nearCandidates,
-			Filter: memory.Filter{Kinds: []memory.Kind{memory.KindFact}, History: true},
+			Terms: analyzer.Question(texts[i]), Vector: vectors[i], Limit: nearCandidates, Filter: filter,
 		})
 		if err != nil {
 			return nil, err
 		}
-		out[i] = choose(retrieve.Nearest(found, s.embedder.Model().Noise))
+		near := retrieve.Nearest(found, s.embedder.Model().Noise)
+		out[i] = choose(slices.DeleteFunc(near, func(m memory.Memory) bool {
+			return only && !m.Metadata.Equal(b.work.Request.Metadata)
+		}))
 	}
 	return out, nil
 }

@@ -61,9 +61,8 @@ func (s *Service) DryRun(
 		p.Facts = found.Facts
 		var result consolidate.Result
 		result, cost, err = s.consolidate(ctx, b, s.relatedTo(b), &found)
-		if err == nil {
-			result.Changes, err = s.expire(ctx, b, result.Changes)
-		}
+		b.annotate(result.Changes)
+		s.expire(b, result.Changes)
 		p.Changes = s.preview(result.Changes)
 	}
 	p.Exchanges = slices.Concat(found.Exchanges, cost.Exchanges)

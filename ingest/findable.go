@@ -63,6 +63,7 @@ func (s *Service) appendThenPut(
 		op.Findable = true
 		return op, nil
 	}
+	done.Requested.Request = op.Request
 	if err := s.findable(ctx, done); err != nil {
 		s.log(ctx, key).Warn("turns can be found only after processing", "err", err)
 		return op, nil
@@ -174,11 +175,11 @@ func (s *Service) appendTogether(
 			first = s.eventsOf(ctx, waiting)
 		}
 	}
-	done, left, err := s.opts.Together.AppendTurns(ctx, key, events, how, s.turnWriter(ctx, key, first))
+	done, left, err := s.opts.Together.AppendTurns(ctx, key, events, how, s.turnWriter(ctx, key, how.Request, first))
 	if err != nil {
 		return nil, err
 	}
-	if err := s.putLeft(ctx, left, until); err != nil {
+	if err := s.putLeft(ctx, left, how.Request, until); err != nil {
 		s.log(ctx, key).Warn("turns can be found only after processing", "err", err)
 		return done.Operation, nil
 	}
@@ -191,7 +192,8 @@ func (s *Service) appendTogether(
 var errNoProgress = errors.New("no turn was written")
 
 // putLeft writes the turns that are left of a request, until a time.
-func (s *Service) putLeft(ctx context.Context, left sessionstore.Work, until time.Time) error {
+func (s *Service) putLeft(ctx context.Context, left sessionstore.Work, r *sessionstore.Request, until time.Time,
+) error {
 	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	for left.Done < left.Requested {
@@ -204,7 +206,7 @@ func (s *Service) putLeft(ctx context.Context, left sessionstore.Work, until tim
 			some[i] = e.Event
 		}
 		was := left.Done
-		if left, err = s.opts.Together.PutTurns(ctx, left, s.turnWriter(ctx, left.Key, some)); err != nil {
+		if left, err = s.opts.Together.PutTurns(ctx, left, s.turnWriter(ctx, left.Key, r, some)); err != nil {
 			return err
 		}
 		if left.Done == was {
@@ -232,7 +234,7 @@ func (s *Service) eventsOf(ctx context.Context, w sessionstore.Work) (out []sess
 // turnWriter prepares the turns of the first eventsTogether events, with vectors if
 // that takes no remote call. Turns whose vectors cannot be made go in by words.
 func (s *Service) turnWriter(
-	ctx context.Context, key sessionstore.Key, events []sessionstore.Event,
+	ctx context.Context, key sessionstore.Key, r *sessionstore.Request, events []sessionstore.Event,
 ) TurnWriter {
 	docs := map[string][]byte{} // of the events that are prepared, by id
 	turns := map[string]*memory.Write{}
@@ -243,7 +245,7 @@ func (s *Service) turnWriter(
 		}
 		docs[e.ID] = e.Doc
 		if t, ok := extract.ReadTurn(key.ID, e); ok {
-			writes = append(writes, memory.Write{Actor: "turns", Memory: turnMemory(key, t)})
+			writes = append(writes, memory.Write{Actor: "turns", Memory: turnMemory(key, t), Labels: r.Labels})
 		}
 	}
 	if err := s.index(ctx, writes, !s.embedder.Model().Remote); err != nil {

@@ -52,7 +52,7 @@ func (s *Service) forgetTurns(ctx context.Context, facts ...memory.Memory) error
 	}
 	for fact, cited := range turns {
 		for i := range cited {
-			if err := s.markForgotten(ctx, &cited[i], fact, client, ""); err != nil {
+			if err := s.markForgotten(ctx, &cited[i], fact, memory.Write{Actor: client}); err != nil {
 				return err
 			}
 		}
@@ -71,7 +71,7 @@ func (s *Service) recallTurns(ctx context.Context, fact *memory.Memory) error {
 		if !slices.Contains(t.Forgotten, fact.ID) {
 			continue
 		}
-		err := s.rewriteTurn(ctx, &t, client, "", true, func(m *memory.Memory) {
+		err := s.rewriteTurn(ctx, &t, memory.Write{Actor: client}, true, func(m *memory.Memory) {
 			m.Forgotten = slices.DeleteFunc(m.Forgotten, func(id string) bool { return id == fact.ID })
 		})
 		if err != nil {
@@ -87,7 +87,7 @@ func (s *Service) hideTurns(ctx context.Context, b *batch, p plan) error {
 		fact := &p.Forgotten[i]
 		operation := p.operationOf(b, fact)
 		if fact.Kind == memory.KindTurn {
-			if err := s.hideTurn(ctx, fact, operation); err != nil {
+			if err := s.hideTurn(ctx, b, fact, operation); err != nil {
 				return err
 			}
 			continue
@@ -97,7 +97,7 @@ func (s *Service) hideTurns(ctx context.Context, b *batch, p plan) error {
 			return err
 		}
 		for _, t := range append(stored[fact.ID], b.turnsCitedBy(fact)...) {
-			if err := s.markForgotten(ctx, &t, fact.ID, s.extractor.Name(), operation); err != nil {
+			if err := s.markForgotten(ctx, &t, fact.ID, s.by(b, operation)); err != nil {
 				return err
 			}
 		}
@@ -123,8 +123,8 @@ func (p *plan) operationOf(b *batch, forgotten *memory.Memory) string {
 
 // hideTurn hides a turn that is about what is to be forgotten, although no fact that
 // is forgotten cites it: such a turn is hidden by the fact, and comes back with it.
-func (s *Service) hideTurn(ctx context.Context, turn *memory.Memory, operation string) error {
-	return s.rewriteTurn(ctx, turn, s.extractor.Name(), operation, false, func(m *memory.Memory) {
+func (s *Service) hideTurn(ctx context.Context, b *batch, turn *memory.Memory, operation string) error {
+	return s.rewriteTurn(ctx, turn, s.by(b, operation), false, func(m *memory.Memory) {
 		if len(m.Forgotten) == 0 {
 			m.Forgotten = turn.Forgotten
 		}
@@ -144,8 +144,8 @@ func (b *batch) turnsCitedBy(fact *memory.Memory) (out []memory.Memory) {
 }
 
 // markForgotten notes in a turn that a fact of it was forgotten.
-func (s *Service) markForgotten(ctx context.Context, turn *memory.Memory, fact, actor, operation string) error {
-	return s.rewriteTurn(ctx, turn, actor, operation, false, func(m *memory.Memory) {
+func (s *Service) markForgotten(ctx context.Context, turn *memory.Memory, fact string, by memory.Write) error {
+	return s.rewriteTurn(ctx, turn, by, false, func(m *memory.Memory) {
 		if !slices.Contains(m.Forgotten, fact) {
 			m.Forgotten = append(m.Forgotten, fact)
 			slices.Sort(m.Forgotten) // whatever was forgotten first
@@ -153,11 +153,17 @@ func (s *Service) markForgotten(ctx context.Context, turn *memory.Memory, fact, 
 	})
 }
 
-// rewriteTurn changes a stored turn, however it was changed meanwhile. One that is gone
+// by is a write of no memory yet that says who makes it: the extractor, for an operation of
+// a batch.
+func (s *Service) by(b *batch, operation string) memory.Write {
+	return memory.Write{Actor: s.extractor.Name(), Operation: operation, Labels: b.work.Request.Labels}
+}
+
+// rewriteTurn changes a stored turn as by says, however it was changed meanwhile. One that is gone
 // stays so. A hidden turn needs no vector until it is found again: vectors asks a
 // remote embedder for one.
 func (s *Service) rewriteTurn(
-	ctx context.Context, turn *memory.Memory, actor, operation string, vectors bool, change func(*memory.Memory),
+	ctx context.Context, turn *memory.Memory, by memory.Write, vectors bool, change func(*memory.Memory),
 ) error {
 	for try := 0; ; try++ {
 		found, err := s.memories.Get(ctx, turn.Scope, []string{turn.ID})
@@ -168,7 +174,8 @@ func (s *Service) rewriteTurn(
 		if change(&m); m.SameContent(&found[0]) {
 			return nil
 		}
-		writes := []memory.Write{{Memory: m, Expect: m.Revision, Actor: actor, Operation: operation}}
+		by.Memory, by.Expect = m, m.Revision
+		writes := []memory.Write{by}
 		if err := s.index(ctx, writes, vectors || !s.embedder.Model().Remote); err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/extract"
@@ -107,7 +108,9 @@ func TestAnyOrder(t *testing.T) {
 			i += n
 		}
 		b.succeeds(b.ingest("s", events...))
-		if diff := cmp.Diff(want.all(), b.all()); diff != "" {
+		// How many revisions a fact has that is said again depends on where batches end.
+		ignored := cmpopts.IgnoreFields(memory.Memory{}, "Revision")
+		if diff := cmp.Diff(want.all(), b.all(), ignored); diff != "" {
 			t.Fatalf("seed %d (-in order +shuffled):\n%s", seed, diff)
 		}
 	}

@@ -202,6 +202,7 @@ func (s *Service) Update(ctx context.Context, scope memory.Scope, id string, p P
 			}
 			m.Fact, m.EditTime = *p.Fact, sessionstore.Micros(s.opts.Now())
 			m.Edited = extracted(&m)
+			m.Evidence, m.ConfirmedTime = 0, time.Time{} // of the text before
 		}
 		if p.ValidFrom != nil || p.ValidTo != nil {
 			if err := s.redate(ctx, &m, p); err != nil {
@@ -252,6 +253,10 @@ func (s *Service) Rollback(ctx context.Context, scope memory.Scope, id string, r
 			return w, err
 		}
 		m.EditTime, m.Edited = latest.Memory.EditTime, extracted(&m)
+		m.Evidence, m.ConfirmedTime = 0, time.Time{}
+		if latest.Action != memory.Deleted && m.Fact == latest.Memory.Fact { // else its repetitions are deleted
+			m.Evidence, m.ConfirmedTime = latest.Memory.Evidence, latest.Memory.ConfirmedTime
+		}
 		if latest.Action == memory.Deleted || !m.SameContent(&latest.Memory) {
 			m.EditTime = sessionstore.Micros(s.opts.Now())
 		}

@@ -121,7 +121,7 @@ func TestModelVerdicts(t *testing.T) {
 			r.verdict(poodle, extract.Update, dog, "Melanie has a poodle.")
 		}, []string{dog, rex + "|" + poodle}, []string{"Melanie has a dog called Rex. 1", poodle + " 1"}},
 		"known": {func(r *reader) { r.verdict("Melanie owns a dog.", extract.Nothing, dog, "") },
-			[]string{dog, "Melanie owns a dog."}, []string{dog + " 0"}},
+			[]string{dog, "Melanie owns a dog."}, []string{dog + " 0", "Melanie owns a dog. 1 again"}},
 		"known, but over": {func(r *reader) {
 			r.verdict("Ann lives in Porto.", extract.Create, "", "", "Ann lives in Lisbon.")
 			r.verdict("Ann is back in Lisbon.", extract.Nothing, "Ann lives in Lisbon.", "")

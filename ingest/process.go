@@ -135,9 +135,8 @@ func (s *Service) makePlan(ctx context.Context, b *batch, p plan) (plan, error) 
 	}
 	p = plan{Decided: true, Changes: result.Changes, Forgotten: result.Forgotten, Asked: result.Asked,
 		NotFound: result.NotFound, Everything: result.Everything, Cost: p.Cost}
-	if p.Changes, err = s.expire(ctx, b, p.Changes); err != nil {
-		return p, err
-	}
+	b.annotate(p.Changes)
+	s.expire(b, p.Changes)
 	if len(p.Changes) == 0 && len(result.Asked) == 0 {
 		return p, nil
 	}
@@ -202,7 +201,7 @@ func (s *Service) consolidate(
 ) (result consolidate.Result, cost extract.Cost, err error) {
 	ctx, span := tracing.Start(ctx, "consolidate")
 	defer func() { span.End(err) }()
-	in := consolidate.Input{Disabled: b.work.Request.DisableConsolidation, Last: b.last}
+	in := consolidate.Input{Disabled: b.work.Request.DisableConsolidation, Exact: b.exact(), Last: b.last}
 	if in.Withdrawn, err = s.withdrawn(ctx, b, r); err != nil {
 		return result, cost, err
 	}

@@ -76,11 +76,12 @@ func (s *Service) addProvisionalOf(ctx context.Context, b *batch) (err error) {
 	}
 	var writes []memory.Write
 	now := sessionstore.Micros(s.opts.Now())
-	for _, c := range r.plan(consolidate.Input{New: facts, Disabled: true, Last: b.last}).Changes {
+	for _, c := range r.plan(consolidate.Input{New: facts, Disabled: true, Exact: b.exact(), Last: b.last}).Changes {
 		if c.Action == memory.Created && !consolidate.Repetition(&c.Memory) {
 			setExpiry(&c.Memory, now, b.ttl.Created.Duration)
 			writes = append(writes, memory.Write{
 				Memory: c.Memory, Actor: s.opts.Fallback.Name(), Operation: b.work.Request.ID, Life: b.work.Life(),
+				Labels: b.work.Request.Labels,
 			})
 		}
 	}

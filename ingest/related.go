@@ -29,11 +29,12 @@ type related struct {
 	facts    map[string]memory.Memory // by ID
 	turns    map[string]memory.Memory // that ask to forget something, or may be forgotten, by ID
 	read     map[string]bool          // lookup keys
+	listed   map[string]bool          // facts whose repetitions were read
 }
 
 func (s *Service) relatedTo(b *batch) *related {
 	return &related{memories: s.memories, scope: b.key.Scope, forms: consolidate.Forms{},
-		facts: map[string]memory.Memory{}, turns: b.turnMemories(), read: map[string]bool{}}
+		facts: map[string]memory.Memory{}, turns: b.turnMemories(), read: map[string]bool{}, listed: map[string]bool{}}
 }
 
 // turnMemories are the turns of a batch as they are stored, by ID.
@@ -74,6 +75,17 @@ func wishKeys(w canonical.Wish) (keys []string) {
 
 // loadWithout reads what may hold again without a memory.
 func (r *related) loadWithout(ctx context.Context, m *memory.Memory) error {
+	if m.Repeats() { // what it repeats may say it in other words
+		found, err := r.memories.Get(ctx, r.scope, []string{m.SupersededBy})
+		if err != nil {
+			return err
+		}
+		for i := range found {
+			if err := r.load(ctx, r.add(&found[i])); err != nil {
+				return err
+			}
+		}
+	}
 	if err := r.load(ctx, r.forms.Of(m.Fact).LookupKeys()); err != nil {
 		return err
 	}
@@ -91,7 +103,11 @@ func (r *related) load(ctx context.Context, keys []string) error {
 		slices.Sort(keys)
 		keys = slices.DeleteFunc(slices.Compact(keys), func(key string) bool { return r.read[key] })
 		if len(keys) == 0 {
-			return nil
+			var err error
+			if keys, err = r.repetitions(ctx); err != nil || len(keys) == 0 {
+				return err
+			}
+			continue
 		}
 		var next []string
 		for some := range slices.Chunk(keys, keysTogether) {
@@ -111,6 +127,34 @@ func (r *related) load(ctx context.Context, keys []string) error {
 		}
 		keys = next
 	}
+}
+
+// repetitions reads the repetitions of those facts that have more than were read, as they
+// say it in other words, and returns the lookup keys of what bears on them.
+func (r *related) repetitions(ctx context.Context) (keys []string, err error) {
+	times := map[string]int{}
+	for _, m := range r.facts {
+		if m.Repeats() {
+			times[m.SupersededBy]++
+		}
+	}
+	for id, m := range r.facts {
+		if m.Evidence <= times[id]+1 || r.listed[id] {
+			continue
+		}
+		r.listed[id] = true
+		again := memory.Filter{SupersededBy: id, History: true}
+		err := each(ctx, r.memories, r.scope, again, func(m *memory.Memory) error {
+			if m.Repeats() {
+				keys = append(keys, r.add(m)...)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return keys, nil
 }
 
 // add adds a memory, and returns the lookup keys of what bears on it.

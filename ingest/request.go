@@ -27,6 +27,11 @@ type RequestOptions struct {
 	// TTL is how long facts live from when they are made or changed; 0 is what the
 	// app's configuration says.
 	TTL time.Duration
+	// Metadata is that of the facts that are made. MetadataMerge says what becomes of the
+	// metadata of facts that are updated or said again. Labels are those of all revisions.
+	Metadata      memory.Metadata
+	MetadataMerge sessionstore.MetadataMerge
+	Labels        memory.Labels
 	// Zone is the time zone of the events or facts of the request that come without an
 	// offset of their own. Nil is that of the app's configuration, or Options.Zone.
 	Zone *time.Location
@@ -59,7 +64,8 @@ func (o RequestOptions) request(ctx context.Context, scope memory.Scope) *sessio
 	name := uuid.Must(uuid.NewV7()).String()
 	return &sessionstore.Request{
 		ID: sessionstore.OperationID(scope, name), DisableConsolidation: o.DisableConsolidation,
-		AllowedTopics: o.AllowedTopics, TTL: o.TTL, Traceparent: tracing.Parent(ctx),
+		AllowedTopics: o.AllowedTopics, TTL: o.TTL, Metadata: o.Metadata,
+		MetadataMerge: o.MetadataMerge, Labels: o.Labels, Traceparent: tracing.Parent(ctx),
 	}
 }
 

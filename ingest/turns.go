@@ -30,12 +30,13 @@ func turnMemory(key sessionstore.Key, t extract.Turn) memory.Memory {
 func (s *Service) putTurns(
 	ctx context.Context, w sessionstore.Work, turns []extract.Turn, vectors bool,
 ) (map[string]time.Time, error) {
-	key, life := w.Key, w.Life()
+	key, life, labels := w.Key, w.Life(), w.Request.Labels
 	received := map[string]time.Time{}
 	for some := range slices.Chunk(turns, writesTogether) {
 		writes := make([]memory.Write, 0, len(some))
 		for _, t := range some {
-			writes = append(writes, memory.Write{Actor: "turns", Memory: turnMemory(key, t), Life: life})
+			writes = append(writes, memory.Write{Actor: "turns", Memory: turnMemory(key, t), Life: life,
+				Labels: labels})
 		}
 		if err := s.index(ctx, writes, vectors); err != nil {
 			return nil, err

@@ -117,7 +117,7 @@ func Micros(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 func (m *Memory) Stored() Memory {
 	out := m.Clone()
 	for _, t := range []*time.Time{&out.Timestamp, &out.ValidFrom, &out.ValidTo, &out.ExpireTime, &out.EditTime,
-		&out.ReceiveTime, &out.FromEditTime, &out.ToEditTime} {
+		&out.ReceiveTime, &out.FromEditTime, &out.ToEditTime, &out.ConfirmedTime} {
 		*t = Micros(*t)
 	}
 	return out

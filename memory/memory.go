@@ -122,6 +122,11 @@ type Memory struct {
 	// description, the times or the expiry of a memory that was extracted. Of memories
 	// that say the same it is the one that stands. Its text is not the client's.
 	Labelled bool `json:"labelled,omitzero"`
+	// Evidence is how many statements a fact rests on that was said again: itself, and those
+	// that repeat it (see Repeats) and were not taken back. It is 0 for one that was said
+	// once. ConfirmedTime is when the fact was last said again.
+	Evidence      int       `json:"evidence,omitzero"`
+	ConfirmedTime time.Time `json:"confirmedTime,omitzero"`
 	// Forgotten are the ids of the facts that a turn told and that were forgotten: a
 	// client deleted them, or they were deleted on request. A turn that is a request has
 	// an id of its own. Only queries with History return such a turn, even if it tells
@@ -197,6 +202,8 @@ func (m *Memory) validateText() error {
 		return fmt.Errorf("%w: fact has %d bytes, more than %d", ErrInvalid, len(m.Fact), MaxFact)
 	case !utf8.ValidString(m.Fact):
 		return fmt.Errorf("%w: fact is not valid UTF-8", ErrInvalid)
+	case m.Evidence < 0:
+		return fmt.Errorf("%w: evidence is %d", ErrInvalid, m.Evidence)
 	case len(m.DisplayName) > MaxDisplayName || !utf8.ValidString(m.DisplayName):
 		return fmt.Errorf("%w: displayName is not UTF-8 of at most %d bytes", ErrInvalid, MaxDisplayName)
 	case len(m.Description) > MaxDescription || !utf8.ValidString(m.Description):
@@ -226,7 +233,8 @@ func (m *Memory) validateTimes() error {
 		name string
 		time time.Time
 	}{{"validFrom", m.ValidFrom}, {"validTo", m.ValidTo}, {"expireTime", m.ExpireTime}, {"editTime", m.EditTime},
-		{"receiveTime", m.ReceiveTime}, {"validFromEditTime", m.FromEditTime}, {"validToEditTime", m.ToEditTime}} {
+		{"receiveTime", m.ReceiveTime}, {"confirmedTime", m.ConfirmedTime},
+		{"validFromEditTime", m.FromEditTime}, {"validToEditTime", m.ToEditTime}} {
 		if f.time.IsZero() {
 			continue
 		}
@@ -289,12 +297,15 @@ func (m *Memory) SameContent(o *Memory) bool {
 		m.DisplayName == o.DisplayName && m.Description == o.Description &&
 		slices.Equal(m.Topics, o.Topics) && m.SupersededBy == o.SupersededBy && m.Edited == o.Edited &&
 		m.EditTime.Equal(o.EditTime) && m.Labelled == o.Labelled && slices.Equal(m.Forgotten, o.Forgotten) &&
-		m.DefaultExpiry == o.DefaultExpiry &&
+		m.DefaultExpiry == o.DefaultExpiry && m.Evidence == o.Evidence && m.ConfirmedTime.Equal(o.ConfirmedTime) &&
 		m.ReceiveTime.Equal(o.ReceiveTime) && m.UTCOffset == o.UTCOffset &&
 		m.FromEditTime.Equal(o.FromEditTime) && m.ToEditTime.Equal(o.ToEditTime) &&
 		m.Timestamp.Equal(o.Timestamp) && m.ValidFrom.Equal(o.ValidFrom) && m.ValidTo.Equal(o.ValidTo) &&
-		m.ExpireTime.Equal(o.ExpireTime) && m.Source.same(&o.Source) && maps.EqualFunc(m.Metadata, o.Metadata, sameJSON)
+		m.ExpireTime.Equal(o.ExpireTime) && m.Source.same(&o.Source) && m.Metadata.Equal(o.Metadata)
 }
+
+// Equal reports whether md and o have the same names, with values of the same JSON.
+func (md Metadata) Equal(o Metadata) bool { return maps.EqualFunc(md, o, sameJSON) }
 
 func (s *Source) same(o *Source) bool {
 	return s.SessionID == o.SessionID && slices.Equal(s.EventIDs, o.EventIDs) && s.Quote == o.Quote &&

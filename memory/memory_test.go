@@ -115,6 +115,8 @@ func TestSameContent(t *testing.T) {
 	}
 	edits["FromEditTime"] = func(m *Memory) { m.FromEditTime = m.Timestamp.Add(time.Second) }
 	edits["ToEditTime"] = func(m *Memory) { m.ToEditTime = m.Timestamp.Add(time.Second) }
+	edits["Evidence"] = func(m *Memory) { m.Evidence = 2 }
+	edits["ConfirmedTime"] = func(m *Memory) { m.ConfirmedTime = m.Timestamp.Add(time.Second) }
 	edits["DisplayName"] = func(m *Memory) { m.DisplayName = "Drinks" }
 	edits["Description"] = func(m *Memory) { m.Description = "What to drink." }
 	edits["UTCOffset"] = func(m *Memory) { m.UTCOffset = "+05:30" }

@@ -59,6 +59,8 @@ const (
 	FieldDisplayName  = "displayName"
 	FieldDescription  = "description"
 	FieldRevision     = "revision"
+	FieldEvidence     = "evidence" // 1 of a memory that was said once
+	FieldConfirmed    = "confirmedTime"
 	FieldKind         = "kind"
 	FieldAuthor       = "author"
 	FieldTopics       = "topics"
@@ -90,6 +92,7 @@ func WhereFields() map[string]FieldType {
 	return map[string]FieldType{
 		FieldID: TextField, FieldFact: TextField, FieldKind: TextField, FieldAuthor: TextField,
 		FieldDisplayName: TextField, FieldDescription: TextField, FieldRevision: NumberField,
+		FieldEvidence: NumberField, FieldConfirmed: TimeField,
 		FieldTopics: ListField, FieldTimestamp: TimeField, FieldCreateTime: TimeField, FieldUpdateTime: TimeField,
 		FieldExpireTime: TimeField, FieldValidFrom: TimeField, FieldValidTo: TimeField,
 		FieldSupersededBy: TextField, FieldSession: TextField, FieldMetadata: JSONField,

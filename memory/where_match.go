@@ -49,6 +49,10 @@ func (m *Memory) Compare(c Cmp) bool {
 		return c.OfText(m.Description)
 	case FieldRevision:
 		return c.OfNumber(m.Revision)
+	case FieldEvidence:
+		return c.OfNumber(int64(max(1, m.Evidence)))
+	case FieldConfirmed:
+		return c.OfTime(m.ConfirmedTime)
 	case FieldKind:
 		return c.OfText(string(m.Kind))
 	case FieldAuthor:

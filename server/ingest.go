@@ -20,18 +20,36 @@ import (
 // {sessionId, events}, a whole Session, or {facts} without a session. The state
 // of a whole Session is ignored, because ingestion never changes state.
 type ingestBody struct {
-	SessionID            string             `json:"sessionId"`
-	SessionSnake         string             `json:"session_id"`
-	Facts                []ingest.GivenFact `json:"facts"`
-	DisableConsolidation bool               `json:"disableConsolidation"`
-	AllowedTopics        []string           `json:"allowedTopics"`
-	TTL                  lifetime           `json:"ttl"`
+	SessionID    string             `json:"sessionId"`
+	SessionSnake string             `json:"session_id"`
+	Facts        []ingest.GivenFact `json:"facts"`
+	requestOptions
 	sessionFields
 }
 
+// requestOptions are the fields of a request for memories that say how they are made.
+type requestOptions struct {
+	DisableConsolidation bool                       `json:"disableConsolidation"`
+	AllowedTopics        []string                   `json:"allowedTopics"`
+	TTL                  lifetime                   `json:"ttl"`
+	Metadata             memory.Metadata            `json:"metadata"`
+	MetadataMerge        sessionstore.MetadataMerge `json:"metadataMergeStrategy"`
+	Labels               memory.Labels              `json:"labels"`
+}
+
+// options are the options for package ingest.
+func (o *requestOptions) options() ingest.RequestOptions {
+	return ingest.RequestOptions{DisableConsolidation: o.DisableConsolidation, AllowedTopics: o.AllowedTopics,
+		TTL: o.TTL.Duration, Metadata: o.Metadata, MetadataMerge: o.MetadataMerge, Labels: o.Labels}
+}
+
 func (b *ingestBody) options() ingest.RequestOptions {
-	return ingest.RequestOptions{DisableConsolidation: b.DisableConsolidation, Zone: b.TimeZone.Location,
-		AllowedTopics: b.AllowedTopics, TTL: b.TTL.Duration}
+	opts := b.requestOptions.options()
+	opts.Zone = b.TimeZone.Location
+	if b.ID != "" && b.SessionID == "" && b.SessionSnake == "" { // they are those of a whole session
+		opts.Labels = nil
+	}
+	return opts
 }
 
 // session returns the session id. The three fields that may hold it must agree.
@@ -118,11 +136,9 @@ func (s *Server) addSession(c echo.Context, key sessionstore.Key) error {
 		return err
 	}
 	var req struct {
-		StartTime            moment   `json:"startTime"`
-		EndTime              moment   `json:"endTime"`
-		DisableConsolidation bool     `json:"disableConsolidation"`
-		AllowedTopics        []string `json:"allowedTopics"`
-		TTL                  lifetime `json:"ttl"`
+		StartTime moment `json:"startTime"`
+		EndTime   moment `json:"endTime"`
+		requestOptions
 	}
 	if err := decodeBody(c, &req); err != nil {
 		return err
@@ -130,8 +146,7 @@ func (s *Server) addSession(c echo.Context, key sessionstore.Key) error {
 	ctx, cancel := storing(c, until)
 	defer cancel()
 	from, to := req.StartTime.Time, req.EndTime.Time
-	opts := ingest.RequestOptions{DisableConsolidation: req.DisableConsolidation, AllowedTopics: req.AllowedTopics,
-		TTL: req.TTL.Duration}
+	opts := req.options()
 	if err := s.ingest.CheckRequest(ctx, key.App, opts); err != nil {
 		return err
 	}

@@ -35,8 +35,8 @@ func TestNames(t *testing.T) {
 
 	past := time.Now().Add(-time.Second).UTC().Format(time.RFC3339)
 	for want, body := range map[string]string{
-		"displayName": fmt.Sprintf(`{"displayName": %q}`, strings.Repeat("é", 129)),
-		"description": fmt.Sprintf(`{"description": %q}`, strings.Repeat("x", 4097)),
+		"displayName":             fmt.Sprintf(`{"displayName": %q}`, strings.Repeat("é", 129)),
+		"description":             fmt.Sprintf(`{"description": %q}`, strings.Repeat("x", 4097)),
 		"expireTime: " + past[:4]: fmt.Sprintf(`{"expireTime": %q}`, past),
 		"ttl and expireTime":      fmt.Sprintf(`{"ttl": 5, "expireTime": %q}`, future),
 	} {

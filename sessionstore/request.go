@@ -4,8 +4,11 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
+
+	"github.com/memoryd/memoryd/memory"
 )
 
 // Request asks for memories of events. A store keeps it with the operation
@@ -35,13 +38,64 @@ type Request struct {
 	// TTL is how long facts live, in nanoseconds; 0 is what the app's configuration says.
 	TTL time.Duration `json:"ttl,omitempty"`
 
+	// Metadata is that of facts which the request makes. MetadataMerge says what becomes of
+	// the metadata of a fact that it updates or says again.
+	Metadata      memory.Metadata `json:"metadata,omitempty"`
+	MetadataMerge MetadataMerge   `json:"metadataMergeStrategy,omitempty"`
+
+	// Labels are those of all revisions that are made for the request.
+	Labels memory.Labels `json:"labels,omitempty"`
+
 	// Traceparent is the place in a trace where the request was made, as a W3C header of
 	// that name has it, so that the worker can continue the trace. Empty without traces.
 	Traceparent string `json:"traceparent,omitempty"`
 }
 
+// MetadataMerge is what the metadata of a request does to facts that are known.
+type MetadataMerge string
+
+// The ways to merge. The empty one is MergeOverwrite.
+const (
+	// MergeOverwrite puts the metadata of the request in place of that of the fact.
+	MergeOverwrite MetadataMerge = "OVERWRITE"
+	// MergeUnite adds it to that of the fact. Where both have a name, the request's counts.
+	MergeUnite MetadataMerge = "MERGE"
+	// MergeExact compares new facts only with those whose metadata is the same, and adds
+	// them beside all others.
+	MergeExact MetadataMerge = "REQUIRE_EXACT_MATCH"
+)
+
+// Validate accepts the ways to merge and the empty one. The error names the field as
+// requests have it.
+func (m MetadataMerge) Validate() error {
+	switch m {
+	case "", MergeOverwrite, MergeUnite, MergeExact:
+		return nil
+	}
+	return fmt.Errorf("%w: metadataMergeStrategy: want %s, %s or %s, not %.40q", memory.ErrInvalid,
+		MergeOverwrite, MergeUnite, MergeExact, string(m))
+}
+
+// Merged is the metadata of a fact that had some and is updated by the request: nil if the
+// request has none. Metadata that would have too many bytes together stays as it is.
+func (r *Request) Merged(had memory.Metadata) memory.Metadata {
+	if len(r.Metadata) == 0 || r.MetadataMerge != MergeUnite {
+		return maps.Clone(r.Metadata)
+	}
+	out := maps.Clone(r.Metadata)
+	for name, value := range had {
+		if _, there := out[name]; !there {
+			out[name] = value
+		}
+	}
+	if out.Validate() != nil {
+		return maps.Clone(had)
+	}
+	return out
+}
+
 // Doc is the request without its ID, as JSON for a store to keep.
-func (r Request) Doc() ([]byte, error) { return json.Marshal(r) }
+func (r Request) Doc() ([]byte, error) { return memory.EncodeJSON(r) }
 
 // ReadRequest reads the request of operation id, whose events are in a session
 // named session, from the JSON that Doc made. It also returns the id of the

@@ -17,7 +17,8 @@ var shopper = memory.Scope{App: "shop", User: "ann"}
 // A stored request is read as it was.
 func TestReadRequest(t *testing.T) {
 	for _, r := range []sessionstore.Request{{}, {DisableConsolidation: true}, {Facts: true}, {Traceparent: "00-1-2-01"},
-		{AllowedTopics: []string{"DIET"}, TTL: time.Hour}} {
+		{AllowedTopics: []string{"DIET"}, TTL: time.Hour}, {Metadata: memory.Metadata{"k": []byte(`{"a":1}`)},
+			MetadataMerge: sessionstore.MergeExact, Labels: memory.Labels{"a": "b"}}} {
 		r.ID = sessionstore.OperationID(shopper, "plain:of:x") // a request that is stored is not read from an id
 		doc, err := r.Doc()
 		if err != nil {

@@ -41,6 +41,7 @@ func full(id string) memory.Memory {
 		ReceiveTime: start.Add(-90 * time.Minute),
 		CreateTime:  start, UpdateTime: start, Revision: 1,
 		ExpireTime: start.Add(3 * time.Hour), DefaultExpiry: true,
+		Evidence: 3, ConfirmedTime: start.Add(-time.Second),
 		Source: memory.Source{SessionID: "s", EventIDs: []string{"e2", "e1"}, Quote: "I like tea",
 			Passage: &memory.Passage{Document: "s", Title: "Teas", URI: "https://tea.example/a",
 				Headings: []string{"A", "B"}, Number: 3, Start: 17, End: 40}},
@@ -180,7 +181,7 @@ func finerClock(b *bank) {
 func finerTimes(b *bank) {
 	m := full("m")
 	for _, t := range []*time.Time{&m.Timestamp, &m.ValidFrom, &m.ValidTo, &m.ExpireTime,
-		&m.FromEditTime, &m.ToEditTime} {
+		&m.FromEditTime, &m.ToEditTime, &m.ConfirmedTime} {
 		*t = t.Add(1999 * time.Nanosecond)
 	}
 	stored := b.put(write(m))[0]

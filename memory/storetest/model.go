@@ -147,6 +147,7 @@ func (m *model) write(scope memory.Scope, id string) memory.Write {
 	mem := memory.Memory{
 		ID: id, Scope: scope, Kind: memory.KindFact, Fact: strings.Join(text, " "),
 		Author:      pick(m, []string{"", "Ann"}),
+		Evidence:    pick(m, []int{0, 2}),
 		DisplayName: pick(m, []string{"", "Drinks"}), Description: pick(m, []string{"", "of tea"}),
 		Topics: some(m, modelTopics, 2), Timestamp: at(m.IntN(30)), Metadata: m.metadata(2),
 		Source: memory.Source{SessionID: pick(m, modelSessions), EventIDs: []string{"e" + id}},

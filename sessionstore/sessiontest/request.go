@@ -24,9 +24,12 @@ func requestCases() []testCase {
 // also after a restart. The worker decides by it, possibly in another process
 // and after an upgrade.
 func requestKept(f *fixture) {
-	for _, r := range []sessionstore.Request{{}, {DisableConsolidation: true}, {Facts: true}, {Forget: true}, {Rollback: "operation"},
+	for _, r := range []sessionstore.Request{{}, {DisableConsolidation: true}, {Facts: true}, {Forget: true},
+		{Rollback: "operation"},
 		{DisableConsolidation: true, Facts: true},
-		{Traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}} {
+		{Traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"},
+		{AllowedTopics: []string{"DIET"}, TTL: time.Hour, Metadata: memory.Metadata{"k": []byte(`{"a":"<é>"}`)},
+			MetadataMerge: sessionstore.MergeUnite, Labels: memory.Labels{"release": "7"}}} {
 		key := session(ann, "s1")
 		op := f.askWith(key, sessionstore.Append{Create: true, Request: &r}, f.said("e1"))
 		r.ID = op.ID
