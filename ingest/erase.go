@@ -44,11 +44,18 @@ func (s *Service) EraseUser(ctx context.Context, scope memory.Scope) (out Erased
 
 // EraseSession erases a session, and the memories that were made of it.
 func (s *Service) EraseSession(ctx context.Context, key sessionstore.Key) (out Erased, err error) {
+	t, err := s.tracesOf(ctx, key.Scope, &traces{ids: map[string]bool{}, sessions: map[string][]string{key.ID: nil}})
+	if err != nil {
+		return out, err
+	}
 	gone, err := s.sessions.EraseSession(ctx, key)
 	if err != nil {
 		return out, err
 	}
-	return out, s.eraseMemories(ctx, key.Scope, gone, memory.Erasure{Session: key.ID}, &out)
+	if err := s.eraseMemories(ctx, key.Scope, gone, memory.Erasure{Session: key.ID}, &out); err != nil {
+		return out, err
+	}
+	return out, s.eraseChanges(ctx, key.Scope, t)
 }
 
 // EraseMemory erases a memory, the turns that it rests on or that it is, and all other
@@ -66,6 +73,10 @@ func (s *Service) EraseMemory(ctx context.Context, scope memory.Scope, id string
 		}
 		return true
 	})
+	if err != nil {
+		return out, err
+	}
+	t, err := s.tracesOf(ctx, scope, &traces{ids: map[string]bool{id: true}, sessions: rests})
 	if err != nil {
 		return out, err
 	}
@@ -92,8 +103,10 @@ func (s *Service) EraseMemory(ctx context.Context, scope memory.Scope, id string
 		}
 	}
 	erased, err := s.memories.Erase(ctx, scope, memory.Erasure{IDs: []string{id}})
-	out.add(sessionstore.Erased{}, erased)
-	return out, err
+	if out.add(sessionstore.Erased{}, erased); err != nil {
+		return out, err
+	}
+	return out, s.eraseChanges(ctx, scope, t)
 }
 
 // batchOver waits until this process has no batch of a scope.

@@ -57,6 +57,12 @@ type Eraser interface {
 	// many events it has blanked. Events that are missing, or blank, are no error.
 	EraseEvents(ctx context.Context, key Key, events []string) (int, error)
 
+	// EraseChanges removes the changes that operations of a scope report, and the stored
+	// plans of its sessions, of which has says that they have something that is erased
+	// elsewhere. It returns how many it has removed. A worker that has read such a plan is
+	// like one whose lease has ended.
+	EraseChanges(ctx context.Context, scope memory.Scope, has func(doc json.RawMessage) bool) (int, error)
+
 	// EraseUser does so with all sessions of a user, and removes the "user:" state and the
 	// lease on the scope.
 	EraseUser(ctx context.Context, scope memory.Scope) (Erased, error)

@@ -269,6 +269,14 @@ func (g sessions) EraseSession(ctx context.Context, key sessionstore.Key) (sessi
 	return g.of.EraseSession(ctx, key)
 }
 
+// EraseChanges implements sessionstore.Eraser.
+func (g sessions) EraseChanges(ctx context.Context, scope memory.Scope, has func(json.RawMessage) bool) (int, error) {
+	if err := access.Check(ctx, scope, access.Admin); err != nil {
+		return 0, err
+	}
+	return g.of.EraseChanges(ctx, scope, has)
+}
+
 // EraseEvents implements sessionstore.Eraser.
 func (g sessions) EraseEvents(ctx context.Context, key sessionstore.Key, events []string) (int, error) {
 	if err := access.Check(ctx, key.Scope, access.Admin); err != nil {

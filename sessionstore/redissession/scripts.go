@@ -24,6 +24,9 @@ var (
 	expireScript     = script("expire", 0)
 	eraseScript      = script("erase", write)
 	eventsOfScript   = script("eventsof", 0)
+	livesOfScript    = script("livesof", 0)
+	recordedScript   = script("recorded", 0)
+	unrecordScript   = script("unrecord", write)
 	blankScript      = script("blank", write)
 	eraseAppScript   = script("eraseapp", alone|write) // in the slot of an app
 	rewrittenScript  = redis.NewScript(source("rewritten"))

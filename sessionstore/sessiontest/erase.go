@@ -1,7 +1,11 @@
 package sessiontest
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/memoryd/memoryd/access"
 	"github.com/memoryd/memoryd/memory"
@@ -18,6 +22,7 @@ func eraseCases() []testCase {
 		{"a session that ended long ago", eraseFinished},
 		{"events", eraseEvents},
 		{"events of deleted work", eraseEventsOfWork},
+		{"changes of others", eraseChanges},
 		{"a user", eraseUser},
 		{"while a worker is at it", eraseClaimed},
 		{"of what is not there", eraseNothing},
@@ -453,4 +458,45 @@ func eraseAuditIDs(f *fixture) {
 	f.audit(access.Entry{ID: "later", Time: f.now(), App: "shop"})
 	f.equal("the newest", f.audited("shop", access.ListAudit{})[0].ID, "later")
 	f.equal("the other app", f.audited("shop2", access.ListAudit{})[0].User, "zoe")
+}
+
+// Changes that operations report, and stored plans, can be erased by what they have: the
+// work of one session changes memories of others. The operations stay, the plan's work is
+// done again, and its worker is refused. Other changes and other scopes stay as they are.
+func eraseChanges(f *fixture) {
+	key, waits, beside := session(zoe, "s1"), session(zoe, "s2"), session(zed, "s1")
+	words := func(word string) sessionstore.Change {
+		return sessionstore.Change{Seq: 1, Doc: json.RawMessage(fmt.Sprintf(`{"fact":%q}`, word))}
+	}
+	op := f.ask(key, f.said("e1"))
+	var all []sessionstore.Change
+	for n := range 1200 {
+		all = append(all, words(fmt.Sprintf("okapi %d", n)))
+		if n%3 == 0 {
+			all[n] = words(fmt.Sprintf("marimba %d", n))
+		}
+	}
+	f.finish(f.claimOne(key), 1, all...)
+	other := f.ask(beside, f.said("e1"))
+	f.finish(f.claimOne(beside), 1, words("marimba of another"))
+	planned := f.ask(waits, f.said("e1"))
+	work := f.claimOne(waits)
+	f.save(work, 1, `"a marimba is planned"`)
+	f.keeps("marimba 999", "planned")
+	has := func(doc json.RawMessage) bool { return strings.Contains(string(doc), "marimba") }
+	for want := range 2 {
+		n, err := f.EraseChanges(f.t.Context(), zoe, has)
+		if err != nil || n != (1-want)*401 {
+			f.t.Fatalf("EraseChanges: %d, %v", n, err)
+		}
+	}
+	f.keepsNone("marimba 0", "marimba 3", "marimba 999", "planned")
+	f.hasChanges(op, slices.DeleteFunc(all, func(c sessionstore.Change) bool { return has(c.Doc) })...)
+	f.hasChanges(other, words("marimba of another"))
+	f.isA("Finish with the plan", f.Finish(f.t.Context(), work, 1, nil), memory.ErrAborted)
+	f.clock.advance(time.Hour) // the lease ends
+	again := f.claimOne(waits)
+	f.equal("plan", string(again.Plan), "")
+	f.finish(again, 1)
+	f.equal("state", f.operation(zoe, planned.ID).State, sessionstore.Succeeded)
 }
