@@ -28,6 +28,8 @@ type Config struct {
 	Person Person `json:"person,omitempty"`
 	Search Search `json:"search,omitzero"`
 	TTL    TTL    `json:"ttl,omitzero"`
+	// Triggers say when the memories of events are made.
+	Triggers Triggers `json:"triggers,omitzero"`
 	// TimeZone names the zone of events, facts and questions that come without one.
 	TimeZone string `json:"timeZone,omitempty"`
 	Audit    Audit  `json:"audit,omitzero"`
@@ -100,20 +102,26 @@ func (d *Duration) UnmarshalJSON(raw []byte) error {
 	if text == "null" {
 		return nil
 	}
-	var v time.Duration
-	seconds, err := strconv.ParseFloat(text, 64)
-	if err == nil {
-		// The bounds keep the product within an int64. It is still too long.
-		v = time.Duration(max(-1, min(seconds, 2*MaxDuration.Seconds())) * float64(time.Second))
-	} else if text, err = strconv.Unquote(text); err == nil {
-		v, err = time.ParseDuration(text)
-	}
+	v, err := parseDuration(text)
 	if err != nil || v != 0 && v < time.Second || v > MaxDuration {
 		return invalid("want seconds, or a duration such as \"720h\", from one second to 100 years, or 0 for ever,"+
 			" not %.40s", raw)
 	}
 	d.Duration = v.Truncate(time.Microsecond)
 	return nil
+}
+
+// parseDuration reads the JSON of a duration.
+func parseDuration(text string) (time.Duration, error) {
+	seconds, err := strconv.ParseFloat(text, 64)
+	if err == nil {
+		// The bounds keep the product within an int64. It is still too long.
+		return time.Duration(max(-1, min(seconds, 2*MaxDuration.Seconds())) * float64(time.Second)), nil
+	}
+	if text, err = strconv.Unquote(text); err != nil {
+		return 0, err
+	}
+	return time.ParseDuration(text)
 }
 
 // read reads a stored configuration. It was valid when it was stored. A newer memoryd may

@@ -84,6 +84,33 @@ type sessionLine struct {
 	LastError      string             `json:"lastError,omitempty"`
 	Plan           json.RawMessage    `json:"plan,omitempty"`
 	PlanTo         int64              `json:"planTo,omitempty"`
+	Waiting        *waiting           `json:"waiting,omitempty"`
+}
+
+// waiting is how a session waits for its trigger: see sessionstore.Waiting.
+type waiting struct {
+	Trigger string    `json:"trigger"` // as text
+	Own     bool      `json:"own,omitempty"`
+	To      int64     `json:"to,omitempty"`
+	Since   time.Time `json:"since,omitzero"`
+	Last    time.Time `json:"last,omitzero"`
+	Due     time.Time `json:"due,omitzero"`
+}
+
+// waitingOf is nil for a session that never had a trigger.
+func waitingOf(w sessionstore.Waiting) *waiting {
+	if w == (sessionstore.Waiting{}) {
+		return nil
+	}
+	return &waiting{w.Trigger.Text(), w.Own, w.To, w.Since, w.Last, w.Due}
+}
+
+func (w *waiting) read() sessionstore.Waiting {
+	if w == nil {
+		return sessionstore.Waiting{}
+	}
+	return sessionstore.Waiting{Trigger: sessionstore.ReadTrigger(w.Trigger), Own: w.Own, To: w.To, Since: w.Since,
+		Last: w.Last, Due: w.Due}
 }
 
 // Counts say how much an archive holds.

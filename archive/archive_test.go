@@ -34,7 +34,7 @@ func open(t *testing.T, m memory.Model) *assembly.Stores {
 	return st
 }
 
-// filled opens stores with a session of many events, an empty one, shared state,
+// filled opens stores with a session of many events, an empty one, one whose events wait for a trigger, shared state,
 // and more memories than are imported at a time, one of them with a history.
 func filled(t *testing.T, m memory.Model) *assembly.Stores {
 	t.Helper()
@@ -57,6 +57,11 @@ func filled(t *testing.T, m memory.Model) *assembly.Stores {
 		events = append(events, e)
 	}
 	if _, err := st.Sessions.Append(t.Context(), sessionstore.Key{Scope: ann, ID: "long"}, events, sessionstore.Append{}); err != nil {
+		t.Fatal(err)
+	}
+	waits := sessionstore.Append{Create: true, Trigger: &sessionstore.Trigger{Count: 9, Overlap: 2}, OwnTrigger: true,
+		Request: &sessionstore.Request{ID: sessionstore.OperationID(ann, "waits")}}
+	if _, err := st.Sessions.Append(t.Context(), sessionstore.Key{Scope: ann, ID: "waits"}, events[:2], waits); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 60 {
@@ -107,7 +112,7 @@ func write(t *testing.T, st *assembly.Stores) (text string, head *archive.Headin
 func TestRoundTrip(t *testing.T) {
 	m := assembly.ModelOf(embed.Builtin{})
 	text, head, end := write(t, filled(t, m))
-	if want := (archive.Counts{Sessions: 2, Events: 120, Shared: 2, Memories: 60, Revisions: 61}); end.Counts != want {
+	if want := (archive.Counts{Sessions: 3, Events: 122, Shared: 2, Memories: 60, Revisions: 61}); end.Counts != want {
 		t.Errorf("counts %+v, want %+v", end.Counts, want)
 	}
 	if head.Model() != m {

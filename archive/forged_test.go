@@ -87,6 +87,8 @@ func TestForged(t *testing.T) {
 		"requested and done ahead":       {longSession, `"requested":0,"done":0`, `"requested":500,"done":500`, "events 120"},
 		"all ahead":                      {longSession, `"events":120,"requested":0,"done":0`, `"events":500,"requested":500,"done":500`, "120 events, not 500"},
 		"done ahead of requested":        {longSession, `"done":0`, `"done":1`, "requested 0"},
+		"a trigger ahead of events":      {longSession, `"done":0`, `"done":0,"waiting":{"trigger":"3 0 0 0","to":121,"since":"2024-05-08T05:56:00Z","last":"2024-05-08T05:56:00Z","due":"2024-05-09T05:56:00Z"}`, "event 121 waits"},
+		"a trigger that is none":         {longSession, `"done":0`, `"done":0,"waiting":{"trigger":"3 0 0 9"}`, "overlap 9"},
 		"negative":                       {longSession, `"done":0`, `"done":-1`, "done -1"},
 		"temp: state":                    {longSession, `"topic":`, `"temp:topic":`, "temp:topic"},
 		"user: state":                    {longSession, `"topic":`, `"user:topic":`, "user:topic"},

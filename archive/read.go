@@ -189,7 +189,7 @@ func (l *sessionLine) record() sessionstore.SessionRecord {
 		Details:    sessionstore.Details{DisplayName: l.DisplayName, Labels: l.Labels, ExpireTime: l.ExpireTime},
 		CreateTime: l.CreateTime,
 		Events:     l.Events, Requested: l.Requested, Done: l.Done, Failed: l.Failed, LastError: l.LastError,
-		Plan: l.Plan, PlanTo: l.PlanTo,
+		Plan: l.Plan, PlanTo: l.PlanTo, Waiting: l.Waiting.read(),
 	}
 }
 

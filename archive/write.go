@@ -110,5 +110,5 @@ func (w *writer) session(ctx context.Context, sessions Sessions, a sessionstore.
 		Scope: a.Scope, ID: a.ID, DisplayName: a.DisplayName, Labels: a.Labels, ExpireTime: a.ExpireTime,
 		CreateTime: a.CreateTime, State: a.State, LastUpdateTime: a.LastUpdateTime, Events: a.Events,
 		Requested: a.Requested, Done: a.Done, Failed: a.Failed, LastError: a.LastError,
-		Plan: a.Plan, PlanTo: a.PlanTo}})
+		Plan: a.Plan, PlanTo: a.PlanTo, Waiting: waitingOf(a.Waiting)}})
 }

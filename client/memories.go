@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/memoryd/memoryd/appconfig"
 	"github.com/memoryd/memoryd/internal/aip160"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
@@ -20,17 +21,34 @@ import (
 // memories of them. It returns once the events are durable; with wait once the
 // memories are made, or after 30 s with the operation as it is then.
 func (u *User) Ingest(ctx context.Context, session string, events []Event, wait bool) (*Operation, error) {
+	return u.IngestWith(ctx, session, events, IngestOptions{Wait: wait})
+}
+
+// IngestOptions are the choices of IngestWith.
+type IngestOptions struct {
+	// Trigger says when the memories are made. The session keeps it until a request brings
+	// another. Nil leaves the session its own, or that of the app's configuration.
+	Trigger *appconfig.Trigger
+	// ForceFlush makes the memories at once of all that waits in the session.
+	ForceFlush bool
+	Wait       bool // as in Ingest
+}
+
+// IngestWith is Ingest with choices.
+func (u *User) IngestWith(ctx context.Context, session string, events []Event, opts IngestOptions) (*Operation, error) {
 	events, err := withIDs(events)
 	if err != nil {
 		return nil, err
 	}
 	body := struct {
-		Session string  `json:"sessionId"`
-		Events  []Event `json:"events"`
+		Session string             `json:"sessionId"`
+		Events  []Event            `json:"events"`
+		Trigger *appconfig.Trigger `json:"trigger,omitzero"`
+		Flush   bool               `json:"forceFlush,omitzero"`
 		zoned
 		making
-	}{session, events, zoned{u.zone}, u.making}
-	return u.operation(ctx, "/memories/ingest", body, wait)
+	}{session, events, opts.Trigger, opts.ForceFlush, zoned{u.zone}, u.making}
+	return u.operation(ctx, "/memories/ingest", body, opts.Wait)
 }
 
 // Fact is a statement that a client adds itself.

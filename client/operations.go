@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/memoryd/memoryd/appconfig"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -50,6 +51,10 @@ type OperationMetadata struct {
 	EventsTotal int                         `json:"eventsTotal"`
 	EventsDone  int                         `json:"eventsDone"`
 	LastError   string                      `json:"lastError"`
+	// WaitsFor is the trigger that the memories wait for; nil if they do not. They are
+	// made at DueTime if no other event comes.
+	WaitsFor *appconfig.Trigger `json:"waitsFor"`
+	DueTime  time.Time          `json:"dueTime"`
 }
 
 // Confirm is a request to forget everything, which waits to be confirmed.

@@ -17,7 +17,7 @@ func (s *Service) configure(ctx context.Context, b *batch) error {
 	if err != nil {
 		return err
 	}
-	b.policy, b.ttl = policyOf(config), config.TTL
+	b.policy, b.ttl, b.overlap = policyOf(config), config.TTL, config.Triggers.Overlap
 	b.policy.Allowed = b.work.Request.AllowedTopics
 	if ttl := b.work.Request.TTL; ttl > 0 {
 		b.ttl = appconfig.TTL{Created: appconfig.Duration{Duration: ttl}, Updated: appconfig.Duration{Duration: ttl}}

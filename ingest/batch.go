@@ -30,9 +30,10 @@ type batch struct {
 	// they were said.
 	takenBack map[string]time.Time
 	received  map[string]time.Time // when turns were received, by event
-	// policy and ttl are what the app and the request say of its facts; see configure.
-	policy *extract.Policy
-	ttl    appconfig.TTL
+	// policy, ttl and overlap are what the app and the request say of its facts; see configure.
+	policy  *extract.Policy
+	ttl     appconfig.TTL
+	overlap int // of the app's triggers
 }
 
 // nextBatch reads the next events that wait, up to the number to if that is not

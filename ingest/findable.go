@@ -28,8 +28,16 @@ const (
 func (s *Service) request(
 	ctx context.Context, key sessionstore.Key, events []sessionstore.Event, how sessionstore.Append,
 ) (*sessionstore.Operation, error) {
+	done, err := s.appendAndRequest(ctx, key, events, how)
+	return done.Operation, err
+}
+
+// appendAndRequest is request, and returns all that was stored.
+func (s *Service) appendAndRequest(
+	ctx context.Context, key sessionstore.Key, events []sessionstore.Event, how sessionstore.Append,
+) (done sessionstore.Appended, err error) {
 	if err := s.roomForMore(ctx, key.Scope); err != nil {
-		return nil, err
+		return done, err
 	}
 	ctx, span := tracing.Start(ctx, "append")
 	span.Int("memoryd.events", len(events))
@@ -37,13 +45,13 @@ func (s *Service) request(
 	if s.opts.Together != nil {
 		store = s.appendTogether
 	}
-	op, err := store(ctx, key, events, how)
+	done, err = store(ctx, key, events, how)
 	span.End(err)
 	s.wake()
-	if err == nil && !op.Findable {
+	if err == nil && !done.Operation.Findable {
 		s.findableLate.Add(1)
 	}
-	return op, err
+	return done, err
 }
 
 // FindableLate counts the requests since the process started that were answered
@@ -53,23 +61,22 @@ func (s *Service) FindableLate() int64 { return s.findableLate.Load() }
 // appendThenPut stores events, and then their turns within a short time.
 func (s *Service) appendThenPut(
 	ctx context.Context, key sessionstore.Key, events []sessionstore.Event, how sessionstore.Append,
-) (*sessionstore.Operation, error) {
+) (sessionstore.Appended, error) {
 	done, err := s.sessions.Append(ctx, key, events, how)
 	if err != nil {
-		return nil, err
+		return sessionstore.Appended{}, err
 	}
-	op := done.Operation
-	if op.EventsTotal == 0 { // all that the session has is in memory
-		op.Findable = true
-		return op, nil
+	if done.Operation.EventsTotal == 0 { // all that the session has is in memory
+		done.Operation.Findable = true
+		return done, nil
 	}
-	done.Requested.Request = op.Request
+	done.Requested.Request = done.Operation.Request
 	if err := s.findable(ctx, done); err != nil {
 		s.log(ctx, key).Warn("turns can be found only after processing", "err", err)
-		return op, nil
+		return done, nil
 	}
-	op.Findable = true
-	return op, nil
+	done.Operation.Findable = true
+	return done, nil
 }
 
 // errTooManyTurns is the error of findable for more events than it waits for.
@@ -163,7 +170,7 @@ const (
 // one, and the rest of the turns in further steps.
 func (s *Service) appendTogether(
 	ctx context.Context, key sessionstore.Key, events []sessionstore.Event, how sessionstore.Append,
-) (*sessionstore.Operation, error) {
+) (sessionstore.Appended, error) {
 	// With their ids and times, so that the turns can be prepared before the step
 	// that holds up other writers.
 	events = sessionstore.Prepare(events, s.opts.Now())
@@ -177,14 +184,14 @@ func (s *Service) appendTogether(
 	}
 	done, left, err := s.opts.Together.AppendTurns(ctx, key, events, how, s.turnWriter(ctx, key, how.Request, first))
 	if err != nil {
-		return nil, err
+		return sessionstore.Appended{}, err
 	}
 	if err := s.putLeft(ctx, left, how.Request, until); err != nil {
 		s.log(ctx, key).Warn("turns can be found only after processing", "err", err)
-		return done.Operation, nil
+		return done, nil
 	}
 	done.Operation.Findable = true
-	return done.Operation, nil
+	return done, nil
 }
 
 // errNoProgress is the error of turns that are not written, for a reason that the

@@ -47,7 +47,8 @@ type parts struct {
 	embedder  embed.Embedder
 	extractor extract.Extractor
 	opts      ingest.Options
-	file      string // of the database; defaults to a new one
+	file      string           // of the database; defaults to a new one
+	now       func() time.Time // of the sessions; defaults to time.Now
 	// together writes into both stores in one step. It defaults to the real one if both
 	// stores are real, and to none otherwise.
 	together func(ingest.Together) ingest.Together
@@ -64,7 +65,7 @@ func newBench(t *testing.T, p parts) *bench {
 	}
 	b := &bench{T: t, close: sync.OnceFunc(func() { db.Close() })}
 	t.Cleanup(b.close)
-	if b.sessions, err = sqlitesession.New(db, nil); err != nil {
+	if b.sessions, err = sqlitesession.New(db, &sqlitesession.Options{Now: p.now}); err != nil {
 		t.Fatal(err)
 	}
 	if b.memories, err = sqlitestore.New(db, model(), nil); err != nil {
@@ -130,7 +131,14 @@ func event(t testing.TB, id string, n int, text string, more ...string) sessions
 
 func (b *bench) ingest(session string, events ...sessionstore.Event) *sessionstore.Operation {
 	b.Helper()
-	op, err := b.service.Ingest(b.Context(), key(session), events, ingest.RequestOptions{})
+	return b.ingestWith(session, ingest.RequestOptions{}, events...)
+}
+
+func (b *bench) ingestWith(
+	session string, opts ingest.RequestOptions, events ...sessionstore.Event,
+) *sessionstore.Operation {
+	b.Helper()
+	op, err := b.service.Ingest(b.Context(), key(session), events, opts)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -117,8 +117,10 @@ func TestAnyOrder(t *testing.T) {
 }
 
 // Whichever call of a batch fails, before or after it took effect, the batch is
-// processed again and gives the same memories.
+// processed again and gives the same memories, also where its events came one by one and
+// waited for a trigger.
 func TestEveryCallFailsOnce(t *testing.T) {
+	all := &sessionstore.Trigger{Count: len(story(t))}
 	want := newBench(t, parts{})
 	want.run()
 	want.succeeds(want.ingest("s", story(t)...))
@@ -129,7 +131,14 @@ func TestEveryCallFailsOnce(t *testing.T) {
 				sessions: func(s ingest.Sessions) ingest.Sessions { return fusedSessions{s, f} },
 				memories: func(s memory.Store) memory.Store { return fusedMemories{s, f} },
 			})
-			op := b.ingest("s", story(t)...)
+			var op *sessionstore.Operation
+			if n%2 == 0 {
+				op = b.ingest("s", story(t)...)
+			} else {
+				for _, e := range story(t) {
+					op = b.ingestWith("s", ingest.RequestOptions{Trigger: all}, e)
+				}
+			}
 			b.run()
 			done := b.succeeds(op)
 			if diff := cmp.Diff(want.all(), b.all()); diff != "" {

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -143,7 +144,8 @@ func (s *Service) makePlan(ctx context.Context, b *batch, p plan) (plan, error) 
 	return p, s.savePlan(ctx, b, p)
 }
 
-// How many events before a batch the extractor may be shown. Rules look for the question that the first turn answers.
+// How many events before a batch the extractor may be shown, unless a trigger has an
+// overlap. Rules look for the question that the first turn answers.
 const (
 	maxEarlier         = 20
 	maxEarlierForRules = 4
@@ -177,6 +179,7 @@ func (s *Service) earlierTurns(ctx context.Context, b *batch) (out []extract.Tur
 	if s.extractor.Budget() == 0 {
 		most = maxEarlierForRules
 	}
+	most = cmp.Or(b.work.Overlap, b.overlap, most)
 	from := max(0, b.work.Done-int64(most))
 	if from == b.work.Done {
 		return nil, nil

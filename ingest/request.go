@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -32,6 +33,11 @@ type RequestOptions struct {
 	Metadata      memory.Metadata
 	MetadataMerge sessionstore.MetadataMerge
 	Labels        memory.Labels
+	// Trigger becomes the trigger of the session, until a request brings another. Nil
+	// leaves the session its own, or that of the app's configuration. For Ingest alone.
+	Trigger *sessionstore.Trigger
+	// Flush makes the memories at once of all that waits in the session. For Ingest alone.
+	Flush bool
 	// Zone is the time zone of the events or facts of the request that come without an
 	// offset of their own. Nil is that of the app's configuration, or Options.Zone.
 	Zone *time.Location
@@ -78,9 +84,19 @@ func SessionOf(op *sessionstore.Operation) string {
 	return op.Key.ID
 }
 
+// byTrigger has a request take effect when the trigger says so: that of opts, else the
+// session's own, else the one of the app's configuration.
+func (s *Service) byTrigger(ctx context.Context, app string, opts RequestOptions, how *sessionstore.Append) {
+	how.Trigger, how.OwnTrigger, how.Flush = opts.Trigger, opts.Trigger != nil, opts.Flush
+	if opts.Trigger == nil && !opts.Flush {
+		rule := s.configs.Known(ctx, app).Triggers.Of()
+		how.Trigger = &rule
+	}
+}
+
 // Ingest stores events in a session, which it creates if it is missing, and
-// requests memories of them. It leaves the session's state alone. When it
-// returns the events are durable. Their turns can be found by words if the
+// requests memories of them, which are made when the trigger says so. It leaves the
+// session's state alone. When it returns the events are durable. Their turns can be found by words if the
 // operation is Findable: they always can where sessions and memories are in one
 // place (see [Together]), and otherwise unless the memory store is too slow to
 // wait for.
@@ -88,11 +104,30 @@ func (s *Service) Ingest(
 	ctx context.Context, key sessionstore.Key, events []sessionstore.Event, opts RequestOptions,
 ) (*sessionstore.Operation, error) {
 	how := sessionstore.Append{Create: true, KeepState: true, Request: opts.request(ctx, key.Scope)}
+	s.byTrigger(ctx, key.App, opts, &how)
 	return s.request(ctx, key, s.InZone(ctx, key.App, events, opts.Zone), how)
 }
 
+// Append stores events in a session that is there, with their state. If the triggers of
+// the app's configuration say so, it also requests memories of them, which are made when
+// the trigger of the session says so. Otherwise, or if the scope has no room for more
+// memories, they wait for the next request; then the answer has no operation.
+func (s *Service) Append(ctx context.Context, key sessionstore.Key, events []sessionstore.Event) (
+	sessionstore.Appended, error) {
+	if len(events) > 0 && s.configs.Known(ctx, key.App).Triggers.Appends {
+		var opts RequestOptions
+		how := sessionstore.Append{Request: opts.request(ctx, key.Scope)}
+		s.byTrigger(ctx, key.App, opts, &how)
+		done, err := s.appendAndRequest(ctx, key, events, how)
+		if !errors.Is(err, memory.ErrExhausted) {
+			return done, err
+		}
+	}
+	return s.sessions.Append(ctx, key, events, sessionstore.Append{})
+}
+
 // AddSession requests memories of all the events of a session of which none were
-// requested yet.
+// requested yet. They are made at once, whatever the trigger of the session.
 func (s *Service) AddSession(
 	ctx context.Context, key sessionstore.Key, opts RequestOptions,
 ) (*sessionstore.Operation, error) {

@@ -28,7 +28,7 @@ type backlog struct {
 	err  error
 	at   time.Time // when the last read ended
 
-	scopes, oldest *prometheus.Desc
+	scopes, oldest, triggers *prometheus.Desc
 }
 
 func newBacklog(operations sessionstore.Operations, log *slog.Logger) *backlog {
@@ -37,11 +37,17 @@ func newBacklog(operations sessionstore.Operations, log *slog.Logger) *backlog {
 			"Users, in an app each, whose sessions have events that memories are still to be made of.", nil, nil),
 		oldest: prometheus.NewDesc("memoryd_backlog_oldest_seconds",
 			"Age of the oldest work, since its request or its last batch; 0 without work.", nil, nil),
+		triggers: prometheus.NewDesc("memoryd_waiting_sessions",
+			"Sessions with events that memories are made of once a trigger fires.", nil, nil),
 	}
 }
 
 // Describe implements prometheus.Collector.
-func (b *backlog) Describe(out chan<- *prometheus.Desc) { out <- b.scopes; out <- b.oldest }
+func (b *backlog) Describe(out chan<- *prometheus.Desc) {
+	out <- b.scopes
+	out <- b.oldest
+	out <- b.triggers
+}
 
 // Collect implements prometheus.Collector.
 func (b *backlog) Collect(out chan<- prometheus.Metric) {
@@ -54,6 +60,7 @@ func (b *backlog) Collect(out chan<- prometheus.Metric) {
 		age = max(0, time.Since(last.Oldest)) // the clock of a store may be ahead
 	}
 	out <- prometheus.MustNewConstMetric(b.scopes, prometheus.GaugeValue, float64(last.Scopes))
+	out <- prometheus.MustNewConstMetric(b.triggers, prometheus.GaugeValue, float64(last.Triggers))
 	out <- prometheus.MustNewConstMetric(b.oldest, prometheus.GaugeValue, age.Seconds())
 }
 

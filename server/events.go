@@ -7,6 +7,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/memoryd/memoryd/access"
 	"github.com/memoryd/memoryd/internal/strict"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -58,9 +59,9 @@ func parseEvents(user, field string, raw eventList) ([]sessionstore.Event, error
 
 // appendEvents answers POST {scope}/sessions/{id}/events. With outputKey the
 // text of each event also goes into the state under that key, as ADK's
-// output_key does it. The turns of the events are not findable: no memories were
-// requested of them. A false promises nothing, so it also holds for events that
-// memories were made of before.
+// output_key does it. The turns of the events are findable if the triggers of the app
+// have appends ask for memories. A false promises nothing, so it also holds for events
+// that memories were made of before.
 func (s *Server) appendEvents(c echo.Context, key sessionstore.Key) error {
 	var raw rawValue
 	if err := decodeBody(c, &raw); err != nil {
@@ -79,16 +80,21 @@ func (s *Server) appendEvents(c echo.Context, key sessionstore.Key) error {
 			}
 		}
 	}
-	done, err := s.sessions.Append(c.Request().Context(), key, events, sessionstore.Append{})
+	done, err := s.ingest.Append(c.Request().Context(), key, events)
 	if err != nil {
 		return err
+	}
+	if done.Operation != nil {
+		note(c, func(e *access.Entry) { e.Operation = done.Operation.ID })
 	}
 	out := newAnswer(c, http.StatusOK)
 	out.text(`{"events":[`)
 	out.events(done.Events, 0)
 	out.text(`],"lastUpdateTime":`)
 	out.value(done.LastUpdateTime)
-	out.text(`,"findable":false}`)
+	out.text(`,"findable":`)
+	out.value(done.Operation != nil && done.Operation.Findable)
+	out.text(`}`)
 	return out.finish()
 }
 

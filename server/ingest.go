@@ -9,6 +9,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"github.com/memoryd/memoryd/appconfig"
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/internal/strict"
@@ -24,6 +25,8 @@ type ingestBody struct {
 	SessionSnake string             `json:"session_id"`
 	Facts        []ingest.GivenFact `json:"facts"`
 	requestOptions
+	Trigger    *appconfig.Trigger `json:"trigger"`
+	ForceFlush bool               `json:"forceFlush"`
 	sessionFields
 }
 
@@ -49,7 +52,22 @@ func (b *ingestBody) options() ingest.RequestOptions {
 	if b.ID != "" && b.SessionID == "" && b.SessionSnake == "" { // they are those of a whole session
 		opts.Labels = nil
 	}
+	if opts.Flush = b.ForceFlush; b.Trigger != nil {
+		t := b.Trigger.Of()
+		opts.Trigger = &t
+	}
 	return opts
+}
+
+// checkTrigger refuses a trigger that contradicts itself, or that is beside facts.
+func (b *ingestBody) checkTrigger() error {
+	switch {
+	case b.Trigger != nil && b.Facts != nil:
+		return invalid("trigger: memories of facts are made at once: want one or the other")
+	case b.Trigger != nil:
+		return b.Trigger.Validate("trigger")
+	}
+	return nil
 }
 
 // session returns the session id. The three fields that may hold it must agree.
@@ -111,6 +129,9 @@ func (s *Server) ingestEvents(c echo.Context, scope memory.Scope) error {
 // memories of it.
 func (s *Server) startIngest(ctx context.Context, scope memory.Scope, req *ingestBody) (
 	*sessionstore.Operation, error) {
+	if err := req.checkTrigger(); err != nil {
+		return nil, err
+	}
 	if err := s.ingest.CheckRequest(ctx, scope.App, req.options()); err != nil {
 		return nil, err
 	}
@@ -210,6 +231,9 @@ func (s *Server) dryRun(c echo.Context, scope memory.Scope) error {
 		return invalid("facts: a dry run takes events only")
 	}
 	key, events, err := req.sessionEvents(scope)
+	if err == nil {
+		err = req.checkTrigger() // a dry run makes memories at once all the same
+	}
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/memoryd/memoryd/access"
+	"github.com/memoryd/memoryd/appconfig"
 	"github.com/memoryd/memoryd/extract"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/memory"
@@ -42,6 +43,10 @@ type operationMetadata struct {
 	EventsTotal int                         `json:"eventsTotal"`
 	EventsDone  int                         `json:"eventsDone"`
 	LastError   string                      `json:"lastError,omitzero"`
+	// WaitsFor is the trigger that the memories wait for, and DueTime when they are made
+	// if no other event comes.
+	WaitsFor *appconfig.Trigger `json:"waitsFor,omitzero"`
+	DueTime  time.Time          `json:"dueTime,omitzero"`
 	// Usage and FactsDropped are sums over the calls of a model. They are absent
 	// if no model was called.
 	Usage        *extract.Usage `json:"usage,omitzero"`
@@ -58,6 +63,10 @@ func operationOf(op *sessionstore.Operation) operationBody {
 		Attempts: op.Attempts, EventsTotal: op.EventsTotal, EventsDone: op.EventsDone, LastError: op.LastError,
 		RollbackOf: op.Rollback,
 	}}
+	if !op.DueTime.IsZero() {
+		trigger := appconfig.TriggerOf(op.Trigger)
+		out.Metadata.WaitsFor, out.Metadata.DueTime = &trigger, op.DueTime
+	}
 	if op.State == sessionstore.Failed {
 		detail := internalError(op.LastError)
 		out.Error = &detail
@@ -121,6 +130,9 @@ func storing(c echo.Context, until time.Time) (context.Context, context.CancelFu
 func (s *Server) sendRequested(c echo.Context, asked *sessionstore.Operation, until time.Time) error {
 	note(c, func(e *access.Entry) { e.Operation, e.Session = asked.ID, cmp.Or(e.Session, ingest.SessionOf(asked)) })
 	op, findable := asked, asked.Findable
+	if asked.DueTime.After(until) {
+		until = time.Time{} // its trigger fires later than the client waits
+	}
 	if !until.IsZero() {
 		releaseBody(c) // what it brought is stored
 		op = s.await(c.Request().Context(), asked, until)

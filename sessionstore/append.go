@@ -19,6 +19,16 @@ type Append struct {
 	// its last event, and records an operation. Nil does neither. If there is an
 	// operation of its ID, Append fails with ErrExists and changes nothing.
 	Request *Request
+	// Trigger says when the Request takes effect, unless the session has a trigger of its
+	// own. Nil is at once: then the events that wait for a trigger are requested too, and
+	// the session keeps its trigger. Until the trigger fires, the requested position
+	// stays. The requests up to the one with which it fires are one operation: that of
+	// the first, with its options.
+	Trigger *Trigger
+	// OwnTrigger makes Trigger the session's own, until an append brings another.
+	OwnTrigger bool
+	// Flush has the Request take effect at once, whatever the trigger.
+	Flush bool
 	// OneShot stores the events in a hidden session of their own, which ends
 	// once the requested memories are made. Sessions of the same key are neither
 	// needed nor changed, and state is left as it is. It needs a Request.
@@ -32,6 +42,12 @@ func (a Append) Validate() error {
 		return fmt.Errorf("%w: a request for memories needs the id of its operation", memory.ErrInvalid)
 	case a.OneShot && a.Request == nil:
 		return fmt.Errorf("%w: a one-shot session needs a request for memories", memory.ErrInvalid)
+	case a.Trigger != nil && (a.Request == nil || a.OneShot):
+		return fmt.Errorf("%w: a trigger needs a request for memories of a session that lasts", memory.ErrInvalid)
+	case a.OwnTrigger && a.Trigger == nil:
+		return fmt.Errorf("%w: the session's own trigger is missing", memory.ErrInvalid)
+	case a.Trigger != nil:
+		return a.Trigger.Validate()
 	}
 	return nil
 }

@@ -25,7 +25,8 @@ type SessionRecord struct {
 	LastError       string
 	Plan            json.RawMessage
 	PlanTo          int64
-	Ref             string // for Progress.Events of the store that exported it
+	Waiting         Waiting // for its trigger
+	Ref             string  // for Progress.Events of the store that exported it
 }
 
 // Validate reports the first rule that r breaks, whatever the store has of the
@@ -65,7 +66,19 @@ func (r *SessionRecord) Validate() error {
 		return fmt.Errorf("%w: planTo %d is not after done %d and up to requested %d",
 			memory.ErrInvalid, r.PlanTo, r.Done, r.Requested)
 	}
-	return nil
+	return r.Waiting.Validate(r.Requested, r.Events)
+}
+
+// RestoreWaiting is how a session waits for its trigger after r was restored into it, whose
+// requested position is given. It goes on as it does if it has a trigger already.
+func (r *SessionRecord) RestoreWaiting(now Waiting, requested int64) Waiting {
+	switch {
+	case now != Waiting{}:
+		return now
+	case r.Waiting.To <= requested:
+		return r.Waiting.Over()
+	}
+	return r.Waiting
 }
 
 func validateState(key string, value json.RawMessage) error {
@@ -119,7 +132,8 @@ type Archive interface {
 	// Restore sets the details, the state and the positions of a session whose events have been
 	// appended in their order. It changes nothing if the session has more events
 	// than r, as it has gone on since. Positions only move forward. ErrNotFound if
-	// the session is missing. ErrInvalid, and nothing changed, if r breaks a rule of
+	// the session is missing. Events that waited for a trigger wait until the same time,
+	// unless the session has a trigger. ErrInvalid, and nothing changed, if r breaks a rule of
 	// Validate or the session has fewer events than r.
 	Restore(ctx context.Context, r SessionRecord) error
 

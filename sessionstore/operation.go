@@ -17,7 +17,7 @@ type OperationState string
 
 // The states of an operation.
 const (
-	Pending   OperationState = "PENDING"   // nothing begun
+	Pending   OperationState = "PENDING"   // nothing begun, or waiting for a trigger
 	Running   OperationState = "RUNNING"   // begun, or waiting to be tried again
 	Succeeded OperationState = "SUCCEEDED" // all its events are in memory
 	Failed    OperationState = "FAILED"    // given up; Retry resumes it
@@ -33,6 +33,10 @@ type Operation struct {
 	LastError   string // of the last attempt that failed
 	EventsTotal int
 	EventsDone  int
+	// DueTime is when the memories are made if no other event comes, while the operation
+	// waits for Trigger. It is zero before and after.
+	DueTime time.Time
+	Trigger Trigger
 	// Findable is set by package ingest in its answer to a request: a search that
 	// begins after the answer finds the turns of the request. Stores leave it unset.
 	Findable bool
@@ -60,6 +64,9 @@ type StoredOperation struct {
 	SessionDone int64
 	Failed      bool
 	LastError   string
+	// Due is when the operation's events are requested, while they wait for Trigger.
+	Due     time.Time
+	Trigger Trigger
 }
 
 // Operation works out where the operation stands.
@@ -75,6 +82,8 @@ func (s StoredOperation) Operation() (Operation, error) {
 	switch {
 	case s.Ended:
 		o.State, o.EventsDone, o.LastError = Succeeded, o.EventsTotal, ""
+	case !s.Due.IsZero():
+		o.State, o.LastError, o.DueTime, o.Trigger = Pending, "", s.Due, s.Trigger
 	case s.Failed:
 		o.State = Failed
 	case o.Attempts > 0 || o.EventsDone > 0:

@@ -27,6 +27,8 @@ type Work struct {
 	// earlier attempt has saved one.
 	Plan   json.RawMessage
 	PlanTo int64
+	// Overlap is that of the session's trigger, 0 without one.
+	Overlap int
 }
 
 // MaxAsked bounds Work.Asked.
@@ -67,7 +69,8 @@ type Change struct {
 
 // Progress is the work list of ingestion. A session has two positions, requested
 // and done, each the number of an event: sessions whose requested position is
-// ahead are work. All of it survives a crash.
+// ahead are work. Events that wait for a trigger are not requested until a Claim finds
+// them due. All of it survives a crash.
 type Progress interface {
 	// Bind records the memory store, by its ID, that the done positions refer to.
 	// Only the first call records one; every call returns the recorded ID.
@@ -83,7 +86,8 @@ type Progress interface {
 	// and leases their scopes to owner for ttl. Apps take turns: of the apps with
 	// the fewest leased scopes, Claim takes the scope that has waited longest, so
 	// that an app with much work does not delay the others. It counts an attempt
-	// on each piece of work. On the operations of the work it counts one if they
+	// on each piece of work. Events whose trigger is due are requested first, and wait
+	// since they are due. On the operations of the work it counts one if they
 	// have none yet, or if this attempt follows a failed one.
 	Claim(ctx context.Context, owner string, ttl time.Duration, limit int) ([]Work, error)
 
@@ -131,7 +135,7 @@ type Operations interface {
 	Operations(ctx context.Context, scope memory.Scope, list List) ([]Operation, string, error)
 
 	// Retry makes the work of an operation that has failed, or that waits to be
-	// tried again, due at once. For any other operation it does nothing.
+	// tried again or for a trigger, due at once. For any other operation it does nothing.
 	Retry(ctx context.Context, scope memory.Scope, id string) (*Operation, error)
 
 	// Subscribe has changed called whenever a call of this store may have changed
@@ -154,6 +158,8 @@ type Backlog struct {
 	// Oldest is since when the session waits that has waited longest: since its
 	// request, or since its last batch was finished. It is zero if there is no
 	// work. Work that failed and waits to be tried again counts; work that was given
-	// up does not.
+	// up does not, nor do events that wait for a trigger.
 	Oldest time.Time
+	// Triggers is how many sessions have events that wait for a trigger.
+	Triggers int
 }

@@ -138,6 +138,7 @@ type Store interface {
 
 	// Delete removes a session, and leaves the user's and the app's state. A missing
 	// session is no error. The session is hidden at once, and its id is free again;
-	// its events stay until the requested memories are made.
+	// its events stay until the requested memories are made. Those that wait for a trigger
+	// are requested.
 	Delete(ctx context.Context, key Key) error
 }

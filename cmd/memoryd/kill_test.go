@@ -37,6 +37,7 @@ const manyEvents = 250
 type piece struct {
 	scope, session string
 	events         []map[string]any
+	trigger        map[string]any // nil leaves the session its own
 }
 
 // userPieces are the requests of one user, in order. Some statements are
@@ -47,6 +48,9 @@ func userPieces(user int) (out []piece) {
 	for n := range killPieces {
 		for s := range killSessions {
 			p := piece{scope: scope, session: fmt.Sprintf("s%d", s)}
+			if s == killSessions-1 && n%10 == 0 { // memories of this session wait, at the end too
+				p.trigger = map[string]any{"events": 5 + n, "idle": "1s"}
+			}
 			for i := range pieceEvents {
 				e := n*pieceEvents + i
 				text := fmt.Sprintf("I bought the painting number %d%d%d yesterday.", user, s, e)
@@ -86,7 +90,8 @@ func send(url string, pieces []piece, most int) []piece {
 		if i == most {
 			return pieces[i:]
 		}
-		code, err := call("POST", url+p.scope+"/memories/ingest", map[string]any{"sessionId": p.session, "events": p.events}, nil)
+		code, err := call("POST", url+p.scope+"/memories/ingest", map[string]any{"sessionId": p.session, "events": p.events,
+			"trigger": p.trigger}, nil)
 		if err != nil || code != 202 {
 			return pieces[i:]
 		}
@@ -105,6 +110,7 @@ func contents(t *testing.T, url string) bank {
 	b := bank{map[string][]string{}, map[string][]memory.Memory{}}
 	for u := range killUsers {
 		scope := fmt.Sprintf("/v1/apps/kill/users/u%d", u)
+		madeByThemselves(t, url+scope)
 		for s := range killSessions {
 			path := fmt.Sprintf("%s/sessions/s%d", scope, s)
 			var op struct{ Done bool }
@@ -140,6 +146,35 @@ func contents(t *testing.T, url string) bank {
 		slices.SortFunc(b.Memories[scope], func(a, b memory.Memory) int { return cmp.Compare(a.ID, b.ID) })
 	}
 	return b
+}
+
+// madeByThemselves waits until all memories are made that a user's requests asked for: no
+// other request makes those that wait for a trigger.
+func madeByThemselves(t *testing.T, scope string) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		var page struct {
+			Operations []struct {
+				ID   string
+				Done bool
+			}
+		}
+		if code, err := call("GET", scope+"/operations?pageSize=1000", nil, &page); err != nil || code != 200 {
+			t.Fatal(code, err)
+		}
+		open := ""
+		for _, op := range page.Operations {
+			if !op.Done {
+				open = op.ID
+			}
+		}
+		if open == "" {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("operation %s is not done", open)
+		}
+	}
 }
 
 // settled is the bank without what depends on the order of arrival: the ids of

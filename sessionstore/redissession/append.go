@@ -147,6 +147,7 @@ func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, s
 			operation, request, s.expired(), s.ttl(), s.lastDelivered(box), s.opts.MaxState, token,
 			reserved, s.opts.MaxSessions, len(details)}
 		args = append(args, details...)
+		args = append(args, triggerText(opts.Trigger), truth(opts.OwnTrigger), truth(opts.Flush))
 		args, sent = appendEvents(appendState(args, state), out.Events)
 		return args
 	})
@@ -177,7 +178,9 @@ func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, s
 			return out, err
 		}
 		out.Operation = &op
-		s.counts.Requested(op.State)
+		if op.ID == opts.Request.ID {
+			s.counts.Requested(op.State)
+		}
 		first, last := answer.list(4).num(2), answer.list(4).num(3)
 		out.Requested = sessionstore.Work{Key: key, Ref: answer.text(1), Done: first, Requested: last}
 	}
@@ -190,6 +193,14 @@ func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, s
 		return out, nil
 	}
 	return out, err
+}
+
+// triggerText is a trigger as append.lua has it: "" for none.
+func triggerText(t *sessionstore.Trigger) string {
+	if t == nil {
+		return ""
+	}
+	return t.Text()
 }
 
 // reservedFor is how long room in the state of an app stays reserved for a change,

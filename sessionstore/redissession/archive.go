@@ -210,7 +210,7 @@ func (s *Store) record(ctx context.Context, key sessionstore.Key) (*sessionstore
 	m := answer.list(1)
 	r := &sessionstore.SessionRecord{Key: key, Ref: answer.text(0), State: sessionstore.State{},
 		LastUpdateTime: sessionstore.FromMicros(m.num(0)), Events: m.num(1), Requested: m.num(2), Done: m.num(3),
-		Failed: m.text(4) == "1", LastError: m.text(5), PlanTo: m.num(6)}
+		Failed: m.text(4) == "1", LastError: m.text(5), PlanTo: m.num(6), Waiting: waitingOf(m[12:])}
 	if plan := answer.text(2); plan != "" {
 		r.Plan = []byte(plan)
 	}
@@ -219,6 +219,21 @@ func (s *Store) record(ctx context.Context, key sessionstore.Key) (*sessionstore
 	err = detailsIn(m[7:], &shown)
 	r.Details, r.CreateTime = shown.Details, shown.CreateTime
 	return r, err
+}
+
+// waitingOf reads the fields of how a session waits for its trigger.
+func waitingOf(m reply) sessionstore.Waiting {
+	return sessionstore.Waiting{Trigger: sessionstore.ReadTrigger(m.text(0)), Own: m.text(1) == "1", To: m.num(2),
+		Since: timeOrNone(m.num(3)), Last: timeOrNone(m.num(4)), Due: timeOrNone(m.num(5))}
+}
+
+// waitingArgs are the fields that waitingOf reads; no trigger is "".
+func waitingArgs(w sessionstore.Waiting) []any {
+	rule := ""
+	if w != (sessionstore.Waiting{}) {
+		rule = w.Trigger.Text()
+	}
+	return []any{rule, truth(w.Own), w.To, microsOrNone(w.Since), microsOrNone(w.Last), microsOrNone(w.Due)}
 }
 
 // Restore implements sessionstore.Archive.
@@ -235,6 +250,7 @@ func (s *Store) Restore(ctx context.Context, r sessionstore.SessionRecord) error
 			details = append(details, "created", micros(r.CreateTime))
 		}
 		args = append(append(args, len(details)), details...)
+		args = append(args, waitingArgs(r.Waiting)...)
 		for k, v := range r.State {
 			args = append(args, k, []byte(v))
 		}

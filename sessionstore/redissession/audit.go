@@ -224,7 +224,8 @@ func (s *Store) auditSession(ctx context.Context, hash string, found func(memory
 // auditRecord is the session that audit.lua has read.
 func auditRecord(ref string, m reply) *sessionstore.SessionRecord {
 	return &sessionstore.SessionRecord{Key: sessionstore.Key{Scope: scopeOf(m.text(0)), ID: m.text(1)}, Ref: ref,
-		Events: m.num(2), Requested: m.num(3), Done: m.num(4), Failed: m.text(5) == "1"}
+		Events: m.num(2), Requested: m.num(3), Done: m.num(4), Failed: m.text(5) == "1",
+		Waiting: waitingOf(m[10:])}
 }
 
 // auditAnswer checks what audit.lua has read in one step.
@@ -244,6 +245,12 @@ func auditAnswer(r *sessionstore.SessionRecord, answer reply) (out []memory.Find
 	listed := work.text(0) != "" && work.text(1) != "" && work.text(2) != "" && work.text(3) != ""
 	if waits != listed && (waits || work.text(0) != "") {
 		add(sessionstore.RuleWork, r.ID, "it waits: %t; the work list has it: %t", waits, listed)
+	}
+	if err := r.Waiting.Validate(r.Requested, r.Events); err != nil {
+		add(sessionstore.RulePositions, r.ID, "%v", err)
+	}
+	if due := r.Waiting.Due; due.IsZero() != (answer.text(7) == "") {
+		add(sessionstore.RuleWork, r.ID, "its trigger is due at %v, and is not listed as it should be", due)
 	}
 	planned := m.num(9)
 	if answer.num(4) == 1 && (planned <= r.Done || planned > r.Requested) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -18,7 +19,16 @@ func operationOf(scope memory.Scope, r reply) (sessionstore.Operation, error) {
 		CreateTime: sessionstore.FromMicros(r.num(4)), Attempts: int(r.num(6)),
 		First: r.num(2), Last: r.num(3), Ended: r.num(5) > 0,
 		SessionDone: r.num(7), Failed: r.text(8) == "1", LastError: r.text(9),
+		Due: timeOrNone(r.num(12)), Trigger: sessionstore.ReadTrigger(r.text(13)),
 	}.Operation()
+}
+
+// timeOrNone is a time as scripts have it, with 0 for none.
+func timeOrNone(micros int64) (t time.Time) {
+	if micros != 0 {
+		t = sessionstore.FromMicros(micros)
+	}
+	return t
 }
 
 // Status implements sessionstore.Operations.
@@ -126,8 +136,10 @@ func (s *Store) Backlog(ctx context.Context) (out sessionstore.Backlog, err erro
 	}
 	pipe := s.redis.Pipeline()
 	scopes, oldest := make([]*redis.IntCmd, len(listed)), make([]*redis.ZSliceCmd, len(listed))
+	triggers := make([]*redis.IntCmd, len(listed))
 	for i, p := range listed {
 		since := partitionPrefix(p) + "since"
+		triggers[i] = pipe.ZCard(ctx, partitionPrefix(p)+"triggers")
 		scopes[i], oldest[i] = pipe.ZCard(ctx, since), pipe.ZRangeWithScores(ctx, since, 0, 0)
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
@@ -135,6 +147,7 @@ func (s *Store) Backlog(ctx context.Context) (out sessionstore.Backlog, err erro
 	}
 	for i := range listed {
 		out.Scopes += int(scopes[i].Val())
+		out.Triggers += int(triggers[i].Val())
 		for _, z := range oldest[i].Val() {
 			if at := sessionstore.FromMicros(int64(z.Score)); out.Oldest.IsZero() || at.Before(out.Oldest) {
 				out.Oldest = at

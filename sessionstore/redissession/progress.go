@@ -62,7 +62,8 @@ func (s *Store) claim(ctx context.Context, owner string, ttl time.Duration, limi
 func workOf(scope memory.Scope, w reply) (sessionstore.Work, error) {
 	request, session, err := sessionstore.ReadRequest(w.text(5), w.text(1), []byte(w.text(9)))
 	work := sessionstore.Work{Key: sessionstore.Key{Scope: scope, ID: session}, Ref: w.text(0), Done: w.num(2),
-		Requested: w.num(3), Attempts: int(w.num(4)), Request: request, Rewinds: w.text(6) == "1", PlanTo: w.num(8)}
+		Requested: w.num(3), Attempts: int(w.num(4)), Request: request, Rewinds: w.text(6) == "1", PlanTo: w.num(8),
+		Overlap: sessionstore.ReadTrigger(w.text(11)).Overlap}
 	asked := w.list(10)
 	for i := 0; i+1 < len(asked); i += 2 {
 		work.Asked = append(work.Asked, sessionstore.Asked{Operation: asked.text(i), Last: asked.num(i + 1)})

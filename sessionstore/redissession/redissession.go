@@ -11,7 +11,9 @@
 //	live:SCOPE         zset: session id, scored by the number of its present life (REF)
 //	session:REF        hash: scope, id, the positions requested and done, attempts, errors,
 //	                   the size of the session's own state; its name, its labels as JSON,
-//	                   when it was created, when it expires, and if a client has chosen that
+//	                   when it was created, when it expires, and if a client has chosen that;
+//	                   rule and own, its trigger; wait_to, wait_since, wait_last, wait_due and
+//	                   wait_op, while events wait for that
 //	expiring           zset: the REFs of sessions that expire, by when
 //	state:REF          hash: the session's own state
 //	user:SCOPE         hash: the user's state; userbytes:SCOPE  string: its size
@@ -21,6 +23,7 @@
 //	plan:REF           string: the stored plan of the batch in progress
 //	asked:, tries:     zset per SCOPE: sessions that wait, by since when and by when they are due
 //	since, due         zset: the scopes that wait, by the first of those
+//	triggers           zset: sessions whose events wait for a trigger, by when they are due
 //	leases             hash: scope to end and owner of its lease
 //	operation:ID       hash; operations:SCOPE, waiting:REF, covers:REF  zset of ids
 //	ended:SCOPE        zset: ids of operations, by when they ended

@@ -104,9 +104,10 @@ func script(name string, how manner) *redis.Script {
 
 // constants are those that scripts share with package sessionstore.
 func constants() string {
-	return fmt.Sprintf("local OPERATION_TTL, STATE_KEY_BYTES, PAGE_BYTES, MAX_PAGE_CHANGES, WALK_BYTES, MAX_ASKED ="+
-		" %d, %d, %d, %d, %d, %d\n", sessionstore.OperationTTL.Milliseconds(), sessionstore.StateKeyBytes,
-		sessionstore.PageBytes, sessionstore.MaxPageChanges, sessionstore.WalkBytes, sessionstore.MaxAsked)
+	return fmt.Sprintf("local OPERATION_TTL, STATE_KEY_BYTES, PAGE_BYTES, MAX_PAGE_CHANGES, WALK_BYTES, MAX_ASKED,"+
+		" MAX_TRIGGER_WAIT = %d, %d, %d, %d, %d, %d, %d\n", sessionstore.OperationTTL.Milliseconds(),
+		sessionstore.StateKeyBytes, sessionstore.PageBytes, sessionstore.MaxPageChanges, sessionstore.WalkBytes,
+		sessionstore.MaxAsked, sessionstore.MaxTriggerWait.Microseconds())
 }
 
 // keys declares the keys of a script by two of them, the first of which never

@@ -124,6 +124,7 @@ func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
 		{"DeletedWork", deletedWorkCases()},
 		{"Request", requestCases()},
 		{"OneShot", oneShotCases()},
+		{"Trigger", triggerCases()},
 		{"Restart", restartCases()},
 		{"Archive", archiveCases()},
 		{"CallerKeys", callerKeyCases()},

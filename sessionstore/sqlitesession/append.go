@@ -48,7 +48,7 @@ func (s *Store) appendAnd(ctx context.Context, key sessionstore.Key, events []se
 		if opts.Request == nil {
 			return nil
 		}
-		if out.Operation, err = s.request(tx, key, &row, *opts.Request); err != nil {
+		if out.Operation, err = s.request(tx, key, &row, opts); err != nil {
 			return err
 		}
 		out.Requested = row.work(key, row.done)

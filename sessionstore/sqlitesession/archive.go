@@ -92,7 +92,7 @@ type sessionRecord struct {
 
 // recordColumns are the columns that scanRecord reads.
 const recordColumns = `ref, app, user, id, update_time, seq, requested, done, failed, last_error,
-	coalesce(plan, x''), plan_to, chosen, ` + detailColumns
+	coalesce(plan, x''), plan_to, chosen, ` + waitColumns + `, ` + detailColumns
 
 // scanRecord reads a session to export, without its state.
 func scanRecord(rows *sql.Rows) (r sessionRecord, err error) {
@@ -100,11 +100,13 @@ func scanRecord(rows *sql.Rows) (r sessionRecord, err error) {
 	var plan []byte
 	var details detailRow
 	var chosen bool
+	var w waitingRow
 	err = rows.Scan(append([]any{&r.ref, &r.App, &r.User, &r.ID, &updated, &r.Events, &r.Requested, &r.Done, &r.Failed,
-		&r.LastError, &plan, &r.PlanTo, &chosen}, details.fields()...)...)
+		&r.LastError, &plan, &r.PlanTo, &chosen}, append(w.places(), details.fields()...)...)...)
 	if err != nil {
 		return r, err
 	}
+	r.Waiting = w.read()
 	r.Ref, r.LastUpdateTime = strconv.FormatInt(r.ref, 10), sessionstore.FromMicros(updated)
 	if len(plan) > 0 {
 		r.Plan = plan
@@ -153,6 +155,9 @@ func (s *Store) Restore(ctx context.Context, r sessionstore.SessionRecord) error
 		}
 		_, err = tx.Exec(`UPDATE sessions SET update_time = ? WHERE ref = ?`, r.LastUpdateTime.UnixMicro(), row.ref)
 		if err != nil {
+			return err
+		}
+		if err := row.setWaiting(tx, r.RestoreWaiting(row.wait.read(), row.requested), row.waitOp); err != nil {
 			return err
 		}
 		// Positions only move forward. Equal ones keep the plan and attempts of this

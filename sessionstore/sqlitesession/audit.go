@@ -22,6 +22,10 @@ const maxLease = time.Hour
 var faults = []struct{ rule, query string }{
 	{sessionstore.RulePositions, `SELECT app, user, id, printf('done %d, requested %d, %d events', done, requested, seq)
 		FROM sessions WHERE NOT (0 <= done AND done <= requested AND requested <= seq)`},
+	{sessionstore.RulePositions, `SELECT app, user, id,
+		printf('event %d waits for its trigger; requested %d, %d events', wait_to, requested, seq) FROM sessions
+		WHERE (wait_due > 0) <> (wait_to > 0) OR wait_due > 0 AND NOT (requested < wait_to AND wait_to <= seq)
+		OR wait_due > 0 AND deleted <> 0`},
 	{sessionstore.RuleEvents, `SELECT app, user, s.id, printf('it has %d events, numbered %d to %d, and says %d',
 		count(e.seq), coalesce(min(e.seq), 0), coalesce(max(e.seq), 0), s.seq)
 		FROM sessions s LEFT JOIN events e ON e.ref = s.ref GROUP BY s.ref

@@ -66,7 +66,7 @@ func (s *Store) present(tx *sqlitedb.Tx, key sessionstore.Key) (sessionRow, erro
 	if err != nil || !s.overdue(&row) {
 		return row, err
 	}
-	if err := hide(tx, row.ref); err != nil {
+	if err := s.hide(tx, row.ref); err != nil {
 		return row, err
 	}
 	return sessionRow{}, memory.ErrNotFound
@@ -81,9 +81,21 @@ func (s *Store) visible(row *sql.Row) (sessionRow, error) {
 	return r, err
 }
 
-// hide deletes a session.
-func hide(tx *sqlitedb.Tx, ref int64) error {
+// hide deletes a session. Its events that wait for a trigger are requested.
+func (s *Store) hide(tx *sqlitedb.Tx, ref int64) error {
 	if _, err := tx.Exec(`UPDATE sessions SET deleted = 1 WHERE ref = ?`, ref); err != nil {
+		return err
+	}
+	var scope memory.Scope
+	err := tx.QueryRow(`SELECT app, user FROM sessions WHERE ref = ? AND wait_due > 0`, ref).
+		Scan(&scope.App, &scope.User)
+	switch {
+	case err == nil:
+		err = fire(tx, scope, ref, s.now().UnixMicro())
+	case errors.Is(err, sql.ErrNoRows):
+		err = nil
+	}
+	if err != nil {
 		return err
 	}
 	return purge(tx, ref)
@@ -223,7 +235,7 @@ func (s *Store) expireSome(ctx context.Context, limit int) (n int, more bool, er
 			if more = !room.Fits(l.events); more {
 				return nil
 			}
-			if err := hide(tx, l.ref); err != nil {
+			if err := s.hide(tx, l.ref); err != nil {
 				return err
 			}
 			n++

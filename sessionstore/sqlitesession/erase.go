@@ -149,7 +149,8 @@ func (s *Store) beginErase(tx *sqlitedb.Tx, scope memory.Scope, id string, user 
 	for _, statement := range []string{
 		`DELETE FROM changes WHERE ref IN (SELECT ref FROM operations` + sessions + `)`,
 		`DELETE FROM operations` + sessions,
-		`UPDATE sessions SET deleted = 2, requested = done, failed = 0, plan = NULL, last_error = ''` + lives,
+		`UPDATE sessions SET deleted = 2, requested = done, failed = 0, plan = NULL, last_error = '',
+			wait_to = 0, wait_since = 0, wait_last = 0, wait_due = 0, wait_op = 0` + lives,
 	} {
 		if _, err := tx.Exec(statement, args...); err != nil {
 			return err

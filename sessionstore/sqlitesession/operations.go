@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
@@ -14,7 +15,8 @@ import (
 // selectOperations reads an operation beside the progress of its session. The
 // session of one that has succeeded may be gone; then all its events are done.
 const selectOperations = `SELECT o.n, o.id, o.ref, o.app, o.user, o.session, o.first, o.last, o.create_time,
-	o.done_time, o.attempts, coalesce(s.done, o.last), coalesce(s.failed, 0), coalesce(s.last_error, ''), o.request
+	o.done_time, o.attempts, coalesce(s.done, o.last), coalesce(s.failed, 0), coalesce(s.last_error, ''), o.request,
+	coalesce(iif(s.wait_op = o.n, s.wait_due, 0), 0), coalesce(s.rule, '')
 	FROM operations o LEFT JOIN sessions s ON s.ref = o.ref`
 
 // operationRow is an operation, its number, and where its changes are.
@@ -26,14 +28,17 @@ type operationRow struct {
 // scanOperation reads a row of selectOperations.
 func scanOperation(rows *sql.Rows) (o operationRow, err error) {
 	var stored sessionstore.StoredOperation
-	var created, ended int64
+	var created, ended, due int64
+	var rule string
 	err = rows.Scan(&o.n, &stored.ID, &o.ref, &stored.Scope.App, &stored.Scope.User, &stored.Session, &o.first, &o.last,
-		&created, &ended, &stored.Attempts, &stored.SessionDone, &stored.Failed, &stored.LastError, &stored.Request)
+		&created, &ended, &stored.Attempts, &stored.SessionDone, &stored.Failed, &stored.LastError, &stored.Request,
+		&due, &rule)
 	if err != nil {
 		return o, err
 	}
 	stored.First, stored.Last = o.first, o.last
 	stored.CreateTime, stored.Ended = sessionstore.FromMicros(created), ended > 0
+	stored.Due, stored.Trigger = timeOrNone(due), sessionstore.ReadTrigger(rule)
 	o.Operation, err = stored.Operation()
 	return o, err
 }
@@ -142,13 +147,24 @@ func (s *Store) Operations(ctx context.Context, scope memory.Scope, list session
 // Retry implements sessionstore.Operations.
 func (s *Store) Retry(ctx context.Context, scope memory.Scope, id string) (*sessionstore.Operation, error) {
 	err := s.db.Write(ctx, sqlitedb.For(scope), func(tx *sqlitedb.Tx) error {
+		now := s.now().UnixMicro()
+		var waits int64
+		err := tx.QueryRow(`SELECT s.ref FROM operations o JOIN sessions s ON s.ref = o.ref AND s.wait_op = o.n
+			WHERE o.id = ? AND o.app = ? AND o.user = ?`,
+			id, scope.App, scope.User).Scan(&waits)
+		if err == nil {
+			return fire(tx, scope, waits, now)
+		}
+		if !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
 		// Failed work starts over: its attempts count from 0 and it waits from now.
 		// Work that waits for its next attempt keeps both, and is due now.
-		_, err := tx.Exec(`UPDATE sessions SET failed = 0, attempts = iif(failed = 1, 0, attempts), due_time = 0,
+		_, err = tx.Exec(`UPDATE sessions SET failed = 0, attempts = iif(failed = 1, 0, attempts), due_time = 0,
 			request_time = iif(failed = 1, ?1, request_time)
 			WHERE (failed = 1 OR requested > done AND due_time > 0) AND ref =
 			(SELECT ref FROM operations WHERE id = ?2 AND app = ?3 AND user = ?4 AND done_time = 0)`,
-			s.now().UnixMicro(), id, scope.App, scope.User)
+			now, id, scope.App, scope.User)
 		if err != nil {
 			return err
 		}
@@ -180,8 +196,9 @@ func (s *Store) OperationCounts() map[sessionstore.OperationState]int64 { return
 func (s *Store) Backlog(ctx context.Context) (out sessionstore.Backlog, err error) {
 	var oldest int64
 	err = s.db.Read(ctx, func(tx *sql.Tx) error {
-		const work = `SELECT count(*), coalesce(min(since), 0) FROM waiting`
-		return tx.QueryRowContext(ctx, work).Scan(&out.Scopes, &oldest)
+		const work = `SELECT count(*), coalesce(min(since), 0),
+			(SELECT count(*) FROM sessions WHERE wait_due > 0) FROM waiting`
+		return tx.QueryRowContext(ctx, work).Scan(&out.Scopes, &oldest, &out.Triggers)
 	})
 	if err != nil {
 		return out, fmt.Errorf("read the backlog: %w", err)

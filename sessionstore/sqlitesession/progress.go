@@ -30,13 +30,17 @@ func requeue(tx *sqlitedb.Tx, scope memory.Scope) error {
 	return err
 }
 
+// anyDue finds whether work or a trigger is due.
+const anyDue = `SELECT 1 FROM waiting WHERE due <= ?1
+	UNION ALL SELECT 1 FROM sessions WHERE wait_due > 0 AND wait_due <= ?1 LIMIT 1`
+
 // Claim implements sessionstore.Progress.
 func (s *Store) Claim(ctx context.Context, owner string, ttl time.Duration, limit int) ([]sessionstore.Work, error) {
 	now := s.now()
 	idle := false
 	err := s.db.Read(ctx, func(tx *sql.Tx) error {
 		// Most of the time nothing is due, and a read costs less than a write.
-		err := tx.QueryRowContext(ctx, `SELECT 1 FROM waiting WHERE due <= ? LIMIT 1`, now.UnixMicro()).Scan(new(int))
+		err := tx.QueryRowContext(ctx, anyDue, now.UnixMicro()).Scan(new(int))
 		idle = errors.Is(err, sql.ErrNoRows)
 		if idle {
 			return nil
@@ -53,6 +57,9 @@ func (s *Store) Claim(ctx context.Context, owner string, ttl time.Duration, limi
 		}
 		var err error
 		now := s.now() // the claim may have waited for its turn
+		if err := s.fireDue(tx, now); err != nil {
+			return err
+		}
 		if out, err = s.dueWork(tx, now, limit); err != nil {
 			return err
 		}
@@ -87,9 +94,9 @@ func claim(tx *sqlitedb.Tx, w *sessionstore.Work, owner string, until time.Time)
 	}
 	// An operation counts its beginning, and each attempt that follows a failure. A
 	// batch that follows a finished one is no new attempt.
-	_, err := tx.Exec(`UPDATE operations SET attempts = attempts + 1 WHERE ref = ?1 AND done_time = 0
+	_, err := tx.Exec(`UPDATE operations SET attempts = attempts + 1 WHERE ref = ?1 AND done_time = 0 AND last <= ?3
 		AND (attempts = 0 OR ?2 > 1 OR EXISTS (SELECT 1 FROM sessions s WHERE s.ref = ?1 AND s.last_error <> ''))`,
-		w.Ref, w.Attempts)
+		w.Ref, w.Attempts, w.Requested)
 	return err
 }
 
@@ -161,37 +168,40 @@ func readWork(tx *sqlitedb.Tx, scope memory.Scope, now time.Time) (w sessionstor
 	// sessions_work has the order in which a scope's sessions wait. Left to itself,
 	// SQLite may choose sessions_due, and read and sort all of them.
 	var operation, session string
+	var rule string
 	var request, plan []byte
 	err = tx.QueryRow(`WITH s AS (
 		  SELECT * FROM sessions INDEXED BY sessions_work
 		  WHERE app = ? AND user = ? AND requested > done AND failed = 0 AND due_time <= ?
 		  ORDER BY request_time, ref LIMIT 1)
-		SELECT s.ref, s.id, s.done, requested, s.attempts, coalesce(plan, x''), plan_to, rewinds,
+		SELECT s.ref, s.id, s.done, requested, s.attempts, coalesce(plan, x''), plan_to, rewinds, rule,
 		  coalesce(o.id, ''), coalesce(o.request, x'')
-		FROM s LEFT JOIN operations o ON o.n = (SELECT min(n) FROM operations WHERE ref = s.ref AND done_time = 0)`,
+		FROM s LEFT JOIN operations o ON o.n = (SELECT min(n) FROM operations WHERE ref = s.ref AND done_time = 0
+		  AND last <= requested)`,
 		scope.App, scope.User, now.UnixMicro()).Scan(&w.Ref, &session, &w.Done, &w.Requested, &w.Attempts,
-		&plan, &w.PlanTo, &w.Rewinds, &operation, &request)
+		&plan, &w.PlanTo, &w.Rewinds, &rule, &operation, &request)
 	if err != nil {
 		return w, err
 	}
 	if len(plan) > 0 {
 		w.Plan = plan
 	}
+	w.Overlap = sessionstore.ReadTrigger(rule).Overlap
 	if w.Request, w.Key.ID, err = sessionstore.ReadRequest(operation, session, request); err != nil {
 		return w, err
 	}
-	w.Asked, err = readAsked(tx, w.Ref, w.Done)
+	w.Asked, err = readAsked(tx, w)
 	return w, err
 }
 
 // readAsked reads the operations that wait for events of a session, if there are several.
 // Of those that asked for the same events the oldest counts.
-func readAsked(tx *sqlitedb.Tx, ref string, done int64) ([]sessionstore.Asked, error) {
+func readAsked(tx *sqlitedb.Tx, w sessionstore.Work) ([]sessionstore.Asked, error) {
 	out, err := sqlitedb.Collect(context.Background(), tx, func(rows *sql.Rows) (a sessionstore.Asked, err error) {
 		return a, rows.Scan(&a.Operation, &a.Last)
 	}, `SELECT id, last FROM operations WHERE n IN (SELECT min(n) FROM operations INDEXED BY operations_ref
-		WHERE ref = ? AND last > ? AND done_time = 0 GROUP BY last ORDER BY last LIMIT ?) ORDER BY last`,
-		ref, done, sessionstore.MaxAsked)
+		WHERE ref = ? AND last > ? AND last <= ? AND done_time = 0 GROUP BY last ORDER BY last LIMIT ?) ORDER BY last`,
+		w.Ref, w.Done, w.Requested, sessionstore.MaxAsked)
 	if len(out) < 2 {
 		out = nil
 	}
@@ -336,8 +346,8 @@ func (s *Store) Fail(ctx context.Context, work sessionstore.Work, cause string, 
 		}
 		if failed {
 			var n int64
-			const open = `SELECT count(*) FROM operations WHERE ref = ? AND done_time = 0`
-			if err := tx.QueryRow(open, work.Ref).Scan(&n); err != nil {
+			const open = `SELECT count(*) FROM operations WHERE ref = ? AND done_time = 0 AND last <= ?`
+			if err := tx.QueryRow(open, work.Ref, work.Requested).Scan(&n); err != nil {
 				return err
 			}
 			tx.OnCommit(func() { s.counts.Failed(n) })

@@ -40,6 +40,11 @@ func CheckRow(table string, row map[string]any) error {
 		if _, err := sessionstore.ReadLabels(text("labels")); err != nil {
 			return err
 		}
+		if number("wait_due") > 0 && (number("wait_to") > number("seq") ||
+			number("wait_to") <= number("requested")) {
+			return fmt.Errorf("event %d waits for its trigger: seq %d, requested %d", number("wait_to"), number("seq"),
+				number("requested"))
+		}
 		return sessionstore.Key{Scope: memory.Scope{App: text("app"), User: text("user")}, ID: text("id")}.Validate()
 	case "operations":
 		_, _, err := sessionstore.ReadRequest(text("id"), text("session"), bytes("request"))
@@ -96,6 +101,7 @@ func mendRow(table string, row map[string]any) error {
 		row["id"], row["time"] = e.ID, e.Timestamp.UnixMicro()
 	case table == "sessions" && err != nil:
 		row["requested"], row["done"], row["plan"], row["plan_to"] = row["seq"], int64(0), nil, int64(0)
+		row["wait_to"], row["wait_due"] = int64(0), int64(0)
 		return CheckRow(table, row)
 	}
 	return err
@@ -198,6 +204,10 @@ func finishSalvage(tx *sqlitedb.Tx) (notes []string, err error) {
 			"%d values of state were dropped: the session they belong to is lost, or was deleted"},
 		{`UPDATE sessions SET seq = max(seq,
 			(SELECT coalesce(max(seq), 0) FROM events e WHERE e.ref = sessions.ref))`, ""},
+		// An operation may be lost, and with it the request that the trigger waits for.
+		{`UPDATE sessions SET requested = max(requested, min(wait_to, seq)), wait_to = 0, wait_since = 0, wait_last = 0,
+			wait_due = 0, wait_op = 0 WHERE wait_due > 0`,
+			"the memories of %d sessions that waited for a trigger are made at once"},
 		{`UPDATE sessions SET plan = NULL, plan_to = 0 WHERE plan_to <= done OR plan_to > requested
 			OR NOT json_valid(CAST(coalesce(plan, 'null') AS TEXT))`, ""},
 		{`DELETE FROM operations WHERE first < 0 OR first > last

@@ -174,3 +174,18 @@ const schemaSeals = `SELECT 1`
 
 // schemaWaitingApp has a claim find the longest waiting scopes of each app.
 const schemaWaitingApp = `CREATE INDEX waiting_app ON waiting (app, since, due);`
+
+// schemaTriggers has how events wait for a trigger: see sessionstore.Waiting. rule is the
+// trigger as text, and wait_op the number of the operation of the events that wait. A
+// session without such events has 0 in wait_since to wait_op.
+const schemaTriggers = `
+ALTER TABLE sessions ADD COLUMN rule TEXT NOT NULL DEFAULT '';
+ALTER TABLE sessions ADD COLUMN own_rule INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE sessions ADD COLUMN wait_since INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE sessions ADD COLUMN wait_last INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE sessions ADD COLUMN wait_due INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE sessions ADD COLUMN wait_to INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE sessions ADD COLUMN wait_op INTEGER NOT NULL DEFAULT 0;
+-- For a claim: the triggers that are due.
+CREATE INDEX sessions_wait ON sessions (wait_due) WHERE wait_due > 0;
+`

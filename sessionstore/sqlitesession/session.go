@@ -231,7 +231,7 @@ func (s *Store) Delete(ctx context.Context, key sessionstore.Key) error {
 		if err != nil {
 			return err
 		}
-		return hide(tx, row.ref)
+		return s.hide(tx, row.ref)
 	})
 	if err != nil {
 		return key.Wrap("delete", err)
@@ -261,14 +261,18 @@ type sessionRow struct {
 	chosen                                       bool                         // a client has chosen expires
 	created                                      int64                        // of a row that the write has made
 	fresh                                        []sessionstore.NumberedEvent // that the write has stored
+	wait                                         waitingRow
+	waitOp                                       int64 // the operation of the events that wait; 0 for none
 }
 
 // sessionColumns are the columns that findSession reads.
-const sessionColumns = `ref, update_time, seq, requested, done, turns, expire_time, chosen`
+const sessionColumns = `ref, update_time, seq, requested, done, turns, expire_time, chosen, ` +
+	waitColumns + `, wait_op`
 
 // fields are where to scan sessionColumns to.
 func (r *sessionRow) fields() []any {
-	return []any{&r.ref, &r.updateTime, &r.seq, &r.requested, &r.done, &r.turns, &r.expires, &r.chosen}
+	return append(append([]any{&r.ref, &r.updateTime, &r.seq, &r.requested, &r.done, &r.turns, &r.expires, &r.chosen},
+		r.wait.places()...), &r.waitOp)
 }
 
 // work has the events of the session numbered above after.

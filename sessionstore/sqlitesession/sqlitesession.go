@@ -15,6 +15,12 @@
 // so that a claim does not read all sessions. Every write that changes the work
 // of a scope brings its row up to date before it ends.
 //
+// # Triggers
+//
+// Events that wait for a trigger are asked for and not requested: the session's column
+// wait_to is ahead of its requested position until wait_due. A claim raises the requested
+// positions of the sessions that are due before it looks for work.
+//
 // # Turns
 //
 // Where the memories are in the same file, [Store.AppendTurns] writes those of the
@@ -143,7 +149,7 @@ func (s *Store) DB() *sqlitedb.DB { return s.db }
 func migrate(db *sqlitedb.DB) error {
 	return db.Migrate("sessions", schema, schemaRequest, schemaTurns, schemaStateSizes, schemaSeals,
 		schemaWaitingApp, schemaKeys, schemaAuditLog, schemaConfigs, schemaErase,
-		schemaDetails)
+		schemaDetails, schemaTriggers)
 }
 
 // expired is when an operation ended that can no longer be read, in

@@ -10,6 +10,7 @@ local reserved = arg() -- the key that has token if there is room; '' if that is
 local most = tonumber(arg()) -- sessions of a user; 0 for any number
 local details = {} -- fields of the session to set, and their values
 for i = 1, tonumber(arg()) do details[i] = arg() end
+local rule, own, flush = arg(), arg(), arg() -- the trigger as text, or ''; see sessionstore.Append
 
 if reserved ~= '' and call('HEXISTS', reserved, token) == 0 then return {'ROOM'} end
 local hidden = mode == 'hidden' -- made beside any session of that id
@@ -104,7 +105,7 @@ local function for_app(d)
 end
 
 apply(initial)
-local m = meta(ref, 'seq', 'updated', 'requested', 'done', 'failed', 'asked', 'due')
+local m = meta(ref, 'seq', 'updated', 'requested', 'done')
 local seq, updated = tonumber(m[1]), mode == 'patch' and now or m[2]
 local had = {}
 for i, e in ipairs(events) do
@@ -128,24 +129,56 @@ call('HSET', key('session', ref), 'bytes', num(bytes.s))
 if next(lengths.u) then call('SET', key('userbytes', scope), num(bytes.u)) end
 call('HSET', key('session', ref), 'seq', num(seq), 'updated', updated)
 
+-- ask stores the trigger, and returns when the events that wait came, the first and the
+-- last, and when they are due: nothing if all events are requested now. It is
+-- sessionstore.Waiting.Ask.
+local function ask(requested)
+  local w = meta(ref, 'rule', 'own', 'wait_since', 'wait_last')
+  local is, since, last = w[1] or '', w[3], w[4]
+  if rule ~= '' and (own == '1' or w[2] ~= '1') then
+    is = rule
+    if is ~= (w[1] or NO_TRIGGER) or own ~= (w[2] or '0') then
+      call('HSET', key('session', ref), 'rule', rule, 'own', own)
+    end
+  end
+  if rule == '' or flush == '1' or seq == requested then return end
+  if not since then since, last = now, now end
+  if seq > tonumber(m[1]) then last = now end
+  local count, idle, every = string.match(is, '^(%d+) (%d+) (%d+)')
+  count, idle, every = tonumber(count), tonumber(idle), tonumber(every)
+  if count == 0 and idle == 0 and every == 0 or count > 0 and seq - requested >= count then return end
+  local due = tonumber(last) + (idle > 0 and idle or MAX_TRIGGER_WAIT)
+  if every > 0 then due = math.min(due, tonumber(since) + every) end
+  if due > tonumber(now) then return since, last, num(due) end
+end
+
 local op = {}
 if op_id ~= '' then
-  local requested, done, failed = tonumber(m[3]), tonumber(m[4]), m[5] == '1'
-  if seq > done then
-    local waits = requested > done and not failed
-    local asked = waits and m[6] or now
-    local due = waits and m[7] or '0'
-    call('HSET', key('session', ref), 'requested', num(seq), 'asked', asked, 'due', due, 'failed', 0)
-    if failed then call('HSET', key('session', ref), 'attempts', 0) end
-    enqueue(scope, ref, asked, due)
-    requeue(scope)
-    call('ZADD', key('waiting', ref), num(seq), op_id)
-    call('ZADD', key('covers', ref), m[4], op_id)
+  local requested, done, first = tonumber(m[3]), tonumber(m[4]), m[4]
+  local since, last, due = ask(requested)
+  if rule ~= '' and flush ~= '1' then op_id = meta(ref, 'wait_op')[1] or op_id end -- it joins those that wait
+  if due then
+    first = m[3]
+    call('HSET', key('session', ref), 'wait_to', num(seq), 'wait_since', since, 'wait_last', last, 'wait_due', due,
+      'wait_op', op_id)
+    call('ZADD', P .. 'triggers', due, member(ref))
+  else
+    unwait(ref)
+    if seq > done then raise(scope, ref, num(seq), now) end
   end
-  call('HSET', key('operation', op_id), 'scope', scope, 'ref', ref, 'session', id, 'first', m[4], 'last', num(seq),
-    'created', now, 'ended', 0, 'attempts', 0, 'request', request)
-  call('ZADD', key('operations', scope), call('INCR', P .. 'n'), op_id)
-  if seq == done then end_operation(scope, op_id, now) end
+  if call('HSETNX', key('operation', op_id), 'last', num(seq)) == 0 then -- it waits already
+    call('HSET', key('operation', op_id), 'last', num(seq))
+    call('ZADD', key('waiting', ref), num(seq), op_id)
+  else
+    if seq > done then
+      call('ZADD', key('waiting', ref), num(seq), op_id)
+      call('ZADD', key('covers', ref), first, op_id)
+    end
+    call('HSET', key('operation', op_id), 'scope', scope, 'ref', ref, 'session', id, 'first', first,
+      'created', now, 'ended', 0, 'attempts', 0, 'request', request)
+    call('ZADD', key('operations', scope), call('INCR', P .. 'n'), op_id)
+    if seq == done then end_operation(scope, op_id, now) end
+  end
   op = operation(op_id, scope, expired)
 
   -- With each new operation, remove two that can no longer be read, and a deleted

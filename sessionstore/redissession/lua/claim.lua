@@ -20,11 +20,11 @@ while not ref do
   from = from + 100
 end
 local attempts = call('HINCRBY', key('session', ref), 'attempts', 1)
-local m = meta(ref, 'id', 'done', 'requested', 'rewinds', 'planned', 'error')
+local m = meta(ref, 'id', 'done', 'requested', 'rewinds', 'planned', 'error', 'rule')
 call('HSET', P .. 'leases', scope, num(tonumber(now) + tonumber(ttl)) .. ' ' .. owner)
 local oldest, first = '', nil
 local asked, numbers = {}, {} -- operation and last event in turn, of each last event the oldest
-local waiting = call('ZRANGE', key('waiting', ref), 0, -1, 'WITHSCORES')
+local waiting = call('ZRANGEBYSCORE', key('waiting', ref), '-inf', m[3], 'WITHSCORES')
 for i = 1, #waiting, 2 do
   local op, last = waiting[i], waiting[i + 1]
   if attempts > 1 or m[6] ~= '' or call('HGET', key('operation', op), 'attempts') == '0' then
@@ -40,4 +40,4 @@ for i = 1, #waiting, 2 do
 end
 local request = oldest ~= '' and call('HGET', key('operation', oldest), 'request') or ''
 return {ref, m[1], m[2], m[3], num(attempts), oldest, m[4], call('GET', key('plan', ref)) or '', m[5] or '0', request,
-  #asked > 2 and asked or {}}
+  #asked > 2 and asked or {}, m[7] or ''}

@@ -60,6 +60,65 @@ local function drop(app, seq)
   end
 end
 
+-- NO_TRIGGER is the zero sessionstore.Trigger as text.
+local NO_TRIGGER = '0 0 0 0'
+
+-- requeue brings a scope's place in the work list up to date with its sessions.
+-- Every script that changes which sessions wait, or when they are due, ends with
+-- it.
+local function requeue(scope)
+  local since = call('ZRANGE', key('asked', scope), 0, 0, 'WITHSCORES')
+  if #since == 0 then
+    call('ZREM', P .. 'since', scope)
+    call('ZREM', P .. 'due', scope)
+    return
+  end
+  call('ZADD', P .. 'since', since[2], scope)
+  call('ZADD', P .. 'due', call('ZRANGE', key('tries', scope), 0, 0, 'WITHSCORES')[2], scope)
+end
+
+-- member is a number in a sorted set. It is padded, so that of equal scores the
+-- lower number is first.
+local function member(ref) return string.format('%016.0f', ref) end
+
+-- enqueue has a session wait since asked, and be due at due.
+local function enqueue(scope, ref, asked, due)
+  call('ZADD', key('asked', scope), asked, member(ref))
+  call('ZADD', key('tries', scope), due, member(ref))
+end
+
+local function dequeue(scope, ref)
+  call('ZREM', key('asked', scope), member(ref))
+  call('ZREM', key('tries', scope), member(ref))
+end
+
+-- raise requests the events of a session up to a number, since a time. A session that
+-- waits for a worker already keeps its place and its next attempt. One that was given up,
+-- or had no work, begins to wait then.
+local function raise(scope, ref, to, since)
+  local m = meta(ref, 'requested', 'done', 'failed', 'asked', 'due')
+  local failed = m[3] == '1'
+  local waits = tonumber(m[1]) > tonumber(m[2]) and not failed
+  local asked, due = waits and m[4] or since, waits and m[5] or '0'
+  call('HSET', key('session', ref), 'requested', to, 'asked', asked, 'due', due, 'failed', 0)
+  if failed then call('HSET', key('session', ref), 'attempts', 0) end
+  enqueue(scope, ref, asked, due)
+  requeue(scope)
+end
+
+-- unwait has no events of a session wait for its trigger.
+local function unwait(ref)
+  call('HDEL', key('session', ref), 'wait_to', 'wait_since', 'wait_last', 'wait_due', 'wait_op')
+  call('ZREM', P .. 'triggers', member(ref))
+end
+
+-- fire requests the events of a session that wait for its trigger, since a time.
+local function fire(scope, ref, since)
+  local to = meta(ref, 'wait_to')[1]
+  unwait(ref)
+  if to then raise(scope, ref, to, since) end
+end
+
 -- The keys of a session, and those that its operations need after it is gone.
 local session_keys = {'session', 'state', 'events', 'times', 'ids', 'plan'}
 local operation_keys = {'changes', 'covers', 'waiting'}
@@ -79,10 +138,12 @@ local function unlist(scope, id, ref)
   send(app, '-', user, id)
 end
 
--- hide deletes a session. Its events stay until the requested memories are made.
-local function hide(scope, id, ref)
+-- hide deletes a session. Its events stay until the requested memories are made; those
+-- that wait for a trigger are requested. given is the caller's time, or ''.
+local function hide(scope, id, ref, given)
   unlist(scope, id, ref)
   call('HSET', key('session', ref), 'deleted', 1)
+  if meta(ref, 'wait_due')[1] then fire(scope, ref, clock(given)) end
   local m = meta(ref, 'requested', 'done', 'failed', 'due')
   if tonumber(m[1]) <= tonumber(m[2]) then
     purge(ref)
@@ -108,7 +169,7 @@ local function find(scope, id, given)
     return false
   end
   if overdue(m[2], given) then
-    hide(scope, id, ref)
+    hide(scope, id, ref, given)
     return false
   end
   return ref
@@ -151,43 +212,15 @@ local function renew(ref, now, ttl)
   end
 end
 
--- requeue brings a scope's place in the work list up to date with its sessions.
--- Every script that changes which sessions wait, or when they are due, ends with
--- it.
-local function requeue(scope)
-  local since = call('ZRANGE', key('asked', scope), 0, 0, 'WITHSCORES')
-  if #since == 0 then
-    call('ZREM', P .. 'since', scope)
-    call('ZREM', P .. 'due', scope)
-    return
-  end
-  call('ZADD', P .. 'since', since[2], scope)
-  call('ZADD', P .. 'due', call('ZRANGE', key('tries', scope), 0, 0, 'WITHSCORES')[2], scope)
-end
-
--- member is a number in a sorted set. It is padded, so that of equal scores the
--- lower number is first.
-local function member(ref) return string.format('%016.0f', ref) end
-
--- enqueue has a session wait since asked, and be due at due.
-local function enqueue(scope, ref, asked, due)
-  call('ZADD', key('asked', scope), asked, member(ref))
-  call('ZADD', key('tries', scope), due, member(ref))
-end
-
-local function dequeue(scope, ref)
-  call('ZREM', key('asked', scope), member(ref))
-  call('ZREM', key('tries', scope), member(ref))
-end
-
 -- operation reads an operation as a flat list; false if there is none, or if it
 -- ended before expired.
 local function operation(id, scope, expired)
   local o = call('HMGET', key('operation', id),
     'scope', 'ref', 'session', 'first', 'last', 'created', 'ended', 'attempts', 'request')
   if o[1] ~= scope or (o[7] ~= '0' and tonumber(o[7]) < tonumber(expired)) then return false end
-  local m = meta(o[2], 'done', 'failed', 'error')
-  return {id, o[3], o[4], o[5], o[6], o[7], o[8], m[1] or o[5], m[2] or '0', m[3] or '', o[2], o[9] or ''}
+  local m = meta(o[2], 'done', 'failed', 'error', 'wait_op', 'wait_due', 'rule')
+  return {id, o[3], o[4], o[5], o[6], o[7], o[8], m[1] or o[5], m[2] or '0', m[3] or '', o[2], o[9] or '',
+    m[4] == id and m[5] or '0', m[6] or ''}
 end
 
 -- still_claimed checks that work is still the caller's: the done position and the

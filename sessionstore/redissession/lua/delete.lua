@@ -2,5 +2,5 @@
 -- memories are made.
 local scope, app, id, now = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local ref = find(scope, id, now)
-if ref then hide(scope, id, ref) end
+if ref then hide(scope, id, ref, now) end
 return call('LRANGE', key('outbox', app), 0, -1)

@@ -1,9 +1,19 @@
--- Reads the scopes that have work that is due and are not leased, the longest
+-- Fires the triggers that are due, up to 100 of them, and reads the scopes that have work that is due and are not leased, the longest
 -- waiting first and up to limit of each app, so that an app with many of them does
--- not hide another; how many scopes have work; the apps with messages in an outbox;
+-- not hide another; how many scopes and triggers wait; the apps with messages in an outbox;
 -- and the leased scopes. It looks at the 500 scopes that wait longest, and at more
 -- until it has one.
 local now, limit = clock(ARGV[1]), tonumber(ARGV[2])
+local due = call('ZRANGEBYSCORE', P .. 'triggers', '-inf', now, 'WITHSCORES', 'LIMIT', 0, 100)
+for i = 1, #due, 2 do
+  local ref = num(tonumber(due[i]))
+  local scope = meta(ref, 'scope')[1]
+  if scope then
+    fire(scope, ref, due[i + 1])
+  else -- its keys were deleted by hand
+    call('ZREM', P .. 'triggers', due[i])
+  end
+end
 local out, from, of = {}, 0, {}
 while from < 500 or #out == 0 do
   local some = call('ZRANGE', P .. 'since', from, from + 99, 'WITHSCORES')
@@ -27,4 +37,4 @@ local leases = call('HGETALL', P .. 'leases')
 for i = 1, #leases, 2 do
   if tonumber(string.match(leases[i + 1], '^%d+')) > tonumber(now) then taken[#taken + 1] = leases[i] end
 end
-return {out, call('ZCARD', P .. 'since'), call('SMEMBERS', P .. 'outboxes'), taken}
+return {out, call('ZCARD', P .. 'since') + call('ZCARD', P .. 'triggers'), call('SMEMBERS', P .. 'outboxes'), taken}

@@ -22,6 +22,7 @@ local function erase(ref)
   for _, name in ipairs(session_keys) do call('UNLINK', key(name, ref)) end
   for _, name in ipairs(operation_keys) do call('UNLINK', key(name, ref)) end
   dequeue(scope, ref)
+  unwait(ref)
   call('ZREM', P .. 'gone', ref)
   call('ZREM', P .. 'expiring', ref)
 end

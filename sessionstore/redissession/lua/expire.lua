@@ -7,7 +7,7 @@ for _, ref in ipairs(call('ZRANGEBYSCORE', P .. 'expiring', '-inf', now, 'LIMIT'
   if not m[1] then -- its keys were deleted by hand
     call('ZREM', P .. 'expiring', ref)
   else
-    hide(m[1], m[2], ref)
+    hide(m[1], m[2], ref, now)
     local app = string.match(m[1], '^[^/]*')
     if not seen[app] then apps[#apps + 1] = app end
     seen[app] = true

@@ -3,7 +3,7 @@
 local scope, ref, done, attempts, cause, retry = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local now = clock(ARGV[7])
 if not still_claimed(ref, done, attempts) then return 0 end
-local m = meta(ref, 'asked', 'deleted')
+local m = meta(ref, 'asked', 'deleted', 'requested')
 if retry == '' then
   call('HSET', key('session', ref), 'error', cause, 'due', now, 'failed', 1)
   dequeue(scope, ref)
@@ -14,4 +14,4 @@ else
 end
 call('HDEL', P .. 'leases', scope)
 requeue(scope)
-return 1 + call('ZCARD', key('waiting', ref))
+return 1 + call('ZCOUNT', key('waiting', ref), '-inf', m[3])

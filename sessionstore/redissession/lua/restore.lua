@@ -5,9 +5,10 @@ local scope, id, events, updated, requested, done = arg(), arg(), arg(), arg(), 
 local failed, cause, plan, planned, now, ttl = arg(), arg(), arg(), arg(), clock(arg()), arg()
 local details = {} -- fields of the session to set, and their values
 for i = 1, tonumber(arg()) do details[i] = arg() end
+local rule, own, wait_to, wait_since, wait_last, wait_due = arg(), arg(), arg(), arg(), arg(), arg()
 local ref = find(scope, id, now)
 if not ref then return 'MISSING' end
-local m = meta(ref, 'seq', 'requested', 'done')
+local m = meta(ref, 'seq', 'requested', 'done', 'rule', 'own')
 if tonumber(m[1]) > tonumber(events) then return 'OK' end
 if tonumber(m[1]) < tonumber(events) then return tonumber(m[1]) end
 failed = failed == '1' and 1 or 0
@@ -15,6 +16,14 @@ while at < #ARGV do call('HSET', key('state', ref), arg(), arg()) end
 call('HSET', key('session', ref), 'updated', updated, 'bytes', num(hash_bytes(key('state', ref))))
 if #details > 0 then call('HSET', key('session', ref), unpack(details)) end
 renew(ref, now, ttl)
+if (m[4] or NO_TRIGGER) == NO_TRIGGER and m[5] ~= '1' and rule ~= '' then
+  call('HSET', key('session', ref), 'rule', rule, 'own', own)
+  if tonumber(wait_to) > tonumber(m[2]) then
+    call('HSET', key('session', ref), 'wait_to', wait_to, 'wait_since', wait_since, 'wait_last', wait_last,
+      'wait_due', wait_due)
+    call('ZADD', P .. 'triggers', wait_due, member(ref))
+  end
+end
 local back = tonumber(done) < tonumber(m[3]) or tonumber(requested) < tonumber(m[2])
 if back or (done == m[3] and requested == m[2]) then return 'OK' end
 call('HSET', key('session', ref), 'requested', requested, 'done', done, 'failed', failed, 'error', cause,

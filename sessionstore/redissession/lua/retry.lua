@@ -1,10 +1,14 @@
--- Makes the work of an operation that has failed, or waits to be tried again, due
--- at once.
+-- Makes the work of an operation that has failed, or waits to be tried again or
+-- for a trigger, due at once.
 local scope, id, now = ARGV[1], ARGV[2], clock(ARGV[3])
 local o = call('HMGET', key('operation', id), 'scope', 'ref', 'ended')
 if o[1] ~= scope or o[3] ~= '0' then return 0 end
 local ref = o[2]
-local m = meta(ref, 'failed', 'due', 'asked')
+local m = meta(ref, 'failed', 'due', 'asked', 'wait_op')
+if m[4] == id then
+  fire(scope, ref, now)
+  return 1
+end
 if m[1] ~= '1' then
   if tonumber(m[2] or '0') == 0 then return 0 end
   call('HSET', key('session', ref), 'due', 0)
