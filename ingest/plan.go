@@ -47,6 +47,9 @@ type Changed struct {
 	Swept *Swept `json:"swept,omitempty"`
 }
 
+// SaidAgain reports whether the change tells no more than that the memory was said again.
+func (c *Changed) SaidAgain() bool { return c.Reason == consolidate.SaidAgain }
+
 // Cost is the cost of a batch, and what was left out of it.
 type Cost struct {
 	extract.Usage

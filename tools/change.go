@@ -19,7 +19,7 @@ type rememberArgs struct {
 // The statuses of a fact to remember.
 const (
 	stored  = "stored"
-	known   = "known"   // it was remembered before, and nothing changed
+	known   = "known"   // it was remembered before, and no text changed
 	pending = "pending" // it is stored durably, and not yet a memory
 )
 
@@ -79,7 +79,7 @@ func (b *Toolbox) changesOf(ctx context.Context, op *sessionstore.Operation, fac
 			return remembered{Status: pending}, ctx.Err()
 		}
 		for _, c := range page {
-			if m := c.Memory; m != nil {
+			if m := c.Memory; m != nil && !c.SaidAgain() {
 				out.Status = stored
 				text := retrieve.Shown(fact, &memory.Match{Memory: *m}, maxText)
 				out.Memories = append(out.Memories, change{c.Action, m.ID, text, m.SupersededBy})
