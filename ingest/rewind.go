@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -164,8 +165,55 @@ func (s *Service) deleteTurns(ctx context.Context, b *batch, events []sessionsto
 	if _, err := s.putTurns(ctx, b.work, turns, false); err != nil {
 		return err
 	}
-	_, err := s.memories.Delete(ctx, b.key.Scope, removals)
+	removals, err := s.leaveBroughtBack(ctx, b.key.Scope, removals)
+	if err == nil {
+		_, err = s.memories.Delete(ctx, b.key.Scope, removals)
+	}
 	return err
+}
+
+// broughtBack tells, of the revisions of a memory, newest first, whether a rollback has
+// brought it back last. Then the rewind that had deleted it does not do so again.
+type broughtBack struct {
+	is   bool
+	seen int
+	last memory.Revision
+}
+
+func (b *broughtBack) see(r *memory.Revision) bool {
+	if b.seen++; b.seen == 1 {
+		b.last = *r
+	}
+	b.is = b.is || b.seen == 2 && r.Action == memory.Deleted && byRollback(&b.last)
+	return b.is
+}
+
+// leaveBroughtBack removes from some deletions those of turns that a rollback has brought
+// back.
+func (s *Service) leaveBroughtBack(ctx context.Context, scope memory.Scope, removals []memory.Removal) (
+	[]memory.Removal, error) {
+	ids := make([]string, len(removals))
+	for i := range removals {
+		ids[i] = removals[i].ID
+	}
+	stored, err := s.memories.Get(ctx, scope, ids)
+	if err != nil && !errors.As(err, new(*memory.Damage)) {
+		return nil, err
+	}
+	left := map[string]bool{}
+	for i := range stored {
+		if stored[i].Revision < 3 { // made, deleted, brought back
+			continue
+		}
+		var back broughtBack
+		if err := memory.EachRevision(ctx, s.memories, scope, stored[i].ID, func(r *memory.Revision) bool {
+			return !back.see(r) && back.seen < 2
+		}); err != nil {
+			return nil, err
+		}
+		left[stored[i].ID] = back.is
+	}
+	return slices.DeleteFunc(removals, func(r memory.Removal) bool { return left[r.ID] }), nil
 }
 
 // withdrawn returns the facts of the session that rest on events taken back
@@ -182,7 +230,11 @@ func (s *Service) withdrawn(ctx context.Context, b *batch, r *related) (out []co
 			return nil
 		}
 		w := consolidate.Withdrawal{Seq: b.last, Memory: *m, Reason: "taken back"}
+		var back broughtBack
 		err := memory.EachRevision(ctx, s.memories, m.Scope, m.ID, func(r *memory.Revision) bool {
+			if back.see(r) {
+				return false
+			}
 			if r.Action != memory.Deleted && !restsOn(&r.Memory, b.takenBack) {
 				w.Before = &r.Memory
 			}
@@ -191,7 +243,9 @@ func (s *Service) withdrawn(ctx context.Context, b *batch, r *related) (out []co
 		if err != nil {
 			return err
 		}
-		out = append(out, w)
+		if !back.is {
+			out = append(out, w)
+		}
 		return nil
 	})
 	if err != nil {

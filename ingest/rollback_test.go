@@ -492,3 +492,24 @@ func TestRollBackOneOfBatch(t *testing.T) {
 		t.Errorf("facts %q", got)
 	}
 }
+
+// A rewind that was rolled back takes nothing back again when the session goes on.
+func TestRollBackRewind(t *testing.T) {
+	b := newBench(t, parts{})
+	b.run()
+	b.succeeds(b.ingest("s", event(t, "e1", 1, "I live in Rome."), in(t, "i1", "e2", 2, "My sister lives in Porto.")))
+	want := b.facts()
+	b.rollBack(b.succeeds(b.ingest("s", rewind(t, "i1", "r", 4))))
+	b.succeeds(b.ingest("s", in(t, "i2", "e3", 5, "I like green tea.")))
+	want = append(want, "I like green tea.")
+	if slices.Sort(want); !slices.Equal(b.facts(), want) {
+		t.Errorf("facts %q, want %q", b.facts(), want)
+	}
+	if n := len(b.all(memory.KindTurn)); n != 3 {
+		t.Errorf("%d turns, want 3", n)
+	}
+	b.succeeds(b.ingest("s", rewind(t, "i2", "r2", 6)))
+	if got := b.facts(); slices.Contains(got, "I like green tea.") || len(got) != len(want)-1 {
+		t.Errorf("facts after another rewind %q", got)
+	}
+}
