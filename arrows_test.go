@@ -29,7 +29,8 @@ var arrows = map[string][]string{
 	"memory/index":               {"memory", "internal/fair"},
 	"memory/sqlitestore":         {"memory", "memory/index", "internal/sqlitedb", "internal/salvage"},
 	"sessionstore":               {"memory"},
-	"appconfig":                  {"memory", "access", "sessionstore"},
+	"redact":                     {},
+	"appconfig":                  {"memory", "access", "sessionstore", "redact"},
 	"sessionstore/sessiontest":   {"memory", "access", "sessionstore"},
 	"sessionstore/sqlitesession": {"memory", "access", "sessionstore", "internal/sqlitedb", "internal/salvage"},
 	"sessionstore/redissession":  {"memory", "access", "quota", "sessionstore", "internal/fair"},
@@ -58,7 +59,7 @@ var arrows = map[string][]string{
 	"extract/rules":              {"memory", "extract", "extract/canonical", "extract/dates", "extract/english"},
 	"retrieve":                   {"memory", "internal/tracing", "embed", "extract", "extract/canonical", "extract/dates", "extract/english", "internal/analyzer", "internal/legible"},
 	"consolidate":                {"memory", "extract", "extract/canonical"},
-	"ingest": {"memory", "access", "sessionstore", "appconfig", "internal/fair", "internal/tracing", "embed", "extract", "extract/canonical", "consolidate", "retrieve",
+	"ingest": {"memory", "access", "sessionstore", "appconfig", "redact", "internal/fair", "internal/tracing", "embed", "extract", "extract/canonical", "consolidate", "retrieve",
 		"internal/analyzer"},
 	"gemini":             {"memory", "embed", "extract", "internal/remote", "internal/tracing"},
 	"openai":             {"memory", "embed", "extract", "internal/remote", "internal/tracing"},
@@ -87,7 +88,7 @@ var arrows = map[string][]string{
 // alone are the packages that import only the standard library and each other.
 // vendors are the only users of a library.
 var (
-	alone   = []string{"memory", "access", "sessionstore"}
+	alone   = []string{"memory", "access", "sessionstore", "redact"}
 	vendors = map[string][]string{
 		"github.com/labstack/echo/v4":            {"server"},
 		"github.com/prometheus/client_golang":    {"server", "internal/telemetry", ".", "cmd/memoryd"},

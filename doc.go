@@ -26,6 +26,8 @@
 // [github.com/memoryd/memoryd/quota] bounds what one key, app and user take; its suite is
 // [github.com/memoryd/memoryd/quota/quotatest].
 //
+// [github.com/memoryd/memoryd/redact] finds and replaces secrets in text.
+//
 // # Backends
 //
 // [github.com/memoryd/memoryd/sessionstore/sqlitesession] and

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/redact"
 )
 
 // Config is the configuration of an app.
@@ -33,8 +34,20 @@ type Config struct {
 	// TimeZone names the zone of events, facts and questions that come without one.
 	TimeZone string `json:"timeZone,omitempty"`
 	Audit    Audit  `json:"audit,omitzero"`
+	// Redaction says which secrets are replaced before anything is stored.
+	Redaction Redaction `json:"redaction,omitzero"`
 
-	zone *time.Location // that TimeZone names; nil if it names none
+	zone     *time.Location   // that TimeZone names; nil if it names none
+	redactor *redact.Redactor // of the kinds in Redaction; nil if there are none
+}
+
+// Redaction says which kinds of secrets are replaced in what comes in, before it is stored
+// and before a model sees it.
+type Redaction struct {
+	Kinds []redact.Kind `json:"kinds,omitempty"`
+	// State has them replaced in the state of sessions too. Without it state is kept as it
+	// comes: apps keep tokens of their tools there.
+	State bool `json:"state,omitempty"`
 }
 
 // Topic is a topic of an app's own.
@@ -131,13 +144,18 @@ func read(raw []byte) (*Config, error) {
 	if len(raw) == 0 {
 		return c, nil
 	}
-	if err := json.Unmarshal(raw, c); err != nil {
+	err := json.Unmarshal(raw, c)
+	if err == nil {
+		// A kind that only a newer memoryd knows cannot be replaced here: to go on without it
+		// would store what the owner wants kept nowhere.
+		err = c.makeRedactor()
+	}
+	if err != nil {
 		return nil, err
 	}
 	if c.TimeZone == "" {
 		return c, nil
 	}
-	var err error
 	c.zone, err = memory.ParseTimeZone("timeZone", c.TimeZone)
 	return c, err
 }
@@ -170,6 +188,17 @@ func (c *Config) Keeps(topics []string) bool {
 
 // Zone is the time zone that TimeZone names; nil if it names none.
 func (c *Config) Zone() *time.Location { return c.zone }
+
+// Redactor replaces the secrets that Redaction names; nil if it names none.
+func (c *Config) Redactor() *redact.Redactor { return c.redactor }
+
+// makeRedactor makes the Redactor of c.
+func (c *Config) makeRedactor() (err error) {
+	if c.redactor = nil; len(c.Redaction.Kinds) > 0 {
+		c.redactor, err = redact.New(c.Redaction.Kinds...)
+	}
+	return err
+}
 
 // Shown returns c with every managed topic named.
 func (c *Config) Shown() *Config {

@@ -47,35 +47,40 @@ func TestRefused(t *testing.T) {
 		example(`{"conversation":[` + said + `],"facts":[{"fact":""}]}`):                                                                              "examples[0].facts[0].fact is empty",
 		example(`{"conversation":[{"content":"` + strings.Repeat("x", 17<<10) + `"}],"facts":[]}`):                                                    "examples[0]: the examples have more than",
 		`{"managedTopics":{"USER_PREFERENCES":false},"examples":[{"conversation":[` + said + `],"facts":[{"fact":"x","topic":"USER_PREFERENCES"}]}]}`: "examples[0].facts[0].topic: USER_PREFERENCES is off",
-		`{"person":"SECOND"}`:                    "person: want FIRST or THIRD",
-		`{"search":{"topK":101}}`:                "search.topK",
-		`{"search":{"topK":-1}}`:                 "search.topK",
-		`{"search":{"minScore":1.5}}`:            "search.minScore",
-		`{"ttl":{"created":-1}}`:                 "ttl.created",
-		`{"ttl":{"created":"-1s"}}`:              "ttl.created",
-		`{"ttl":{"updated":"0.5s"}}`:             "ttl.updated",
-		`{"ttl":{"updated":31536000000000}}`:     "ttl.updated", // a million years
-		`{"ttl":{"updated":"8760000000h"}}`:      "ttl.updated",
-		`{"ttl":{"revisions":"1h"}}`:             "ttl.revisions",
-		`{"timeZone":"Mars/Olympus"}`:            "timeZone: there is no time zone",
-		`{"timeZone":"Local"}`:                   "timeZone",
-		`{"triggers":{"count":5}}`:               "triggers",
-		`{"triggers":{"events":-1}}`:             "triggers.events: want 1 to 10000",
-		`{"triggers":{"events":10001}}`:          "triggers.events",
-		`{"triggers":{"events":1.5}}`:            "triggers.events",
-		`{"triggers":{"idle":"25h"}}`:            "triggers.idle: want 1s to 24h",
-		`{"triggers":{"idle":"0.5s"}}`:           "triggers.idle",
-		`{"triggers":{"idle":-1}}`:               "triggers.idle",
-		`{"triggers":{"idle":"soon"}}`:           "triggers.idle: want seconds",
-		`{"triggers":{"interval":"721h"}}`:       "triggers.interval: want 1s to 720h",
-		`{"triggers":{"interval":1e300}}`:        "triggers.interval",
-		`{"triggers":{"idle":60,"interval":60}}`: "triggers: has both idle and interval",
-		`{"triggers":{"events":5,"overlap":5}}`:  "triggers.overlap: want fewer than events, 5, not 5",
-		`{"triggers":{"idle":60,"overlap":101}}`: "triggers.overlap: want 0 to 100",
-		`{"triggers":{"overlap":-1}}`:            "triggers.overlap",
-		`{"triggers":{"appends":1}}`:             "triggers.appends",
-		`{"person":"FIRST","person":"FIRST"}`:    "person",
-		`[]`:                                     "want",
+		`{"person":"SECOND"}`:                             "person: want FIRST or THIRD",
+		`{"search":{"topK":101}}`:                         "search.topK",
+		`{"search":{"topK":-1}}`:                          "search.topK",
+		`{"search":{"minScore":1.5}}`:                     "search.minScore",
+		`{"ttl":{"created":-1}}`:                          "ttl.created",
+		`{"ttl":{"created":"-1s"}}`:                       "ttl.created",
+		`{"ttl":{"updated":"0.5s"}}`:                      "ttl.updated",
+		`{"ttl":{"updated":31536000000000}}`:              "ttl.updated", // a million years
+		`{"ttl":{"updated":"8760000000h"}}`:               "ttl.updated",
+		`{"ttl":{"revisions":"1h"}}`:                      "ttl.revisions",
+		`{"timeZone":"Mars/Olympus"}`:                     "timeZone: there is no time zone",
+		`{"timeZone":"Local"}`:                            "timeZone",
+		`{"triggers":{"count":5}}`:                        "triggers",
+		`{"triggers":{"events":-1}}`:                      "triggers.events: want 1 to 10000",
+		`{"triggers":{"events":10001}}`:                   "triggers.events",
+		`{"triggers":{"events":1.5}}`:                     "triggers.events",
+		`{"triggers":{"idle":"25h"}}`:                     "triggers.idle: want 1s to 24h",
+		`{"triggers":{"idle":"0.5s"}}`:                    "triggers.idle",
+		`{"triggers":{"idle":-1}}`:                        "triggers.idle",
+		`{"triggers":{"idle":"soon"}}`:                    "triggers.idle: want seconds",
+		`{"triggers":{"interval":"721h"}}`:                "triggers.interval: want 1s to 720h",
+		`{"triggers":{"interval":1e300}}`:                 "triggers.interval",
+		`{"triggers":{"idle":60,"interval":60}}`:          "triggers: has both idle and interval",
+		`{"triggers":{"events":5,"overlap":5}}`:           "triggers.overlap: want fewer than events, 5, not 5",
+		`{"triggers":{"idle":60,"overlap":101}}`:          "triggers.overlap: want 0 to 100",
+		`{"triggers":{"overlap":-1}}`:                     "triggers.overlap",
+		`{"triggers":{"appends":1}}`:                      "triggers.appends",
+		`{"person":"FIRST","person":"FIRST"}`:             "person",
+		`[]`:                                              "want",
+		`{"redaction":{"kinds":["keys","stamps"]}}`:       "redaction.kinds[1]: there is no kind \"stamps\": want some of keys, cards",
+		`{"redaction":{"kinds":["keys","cards","keys"]}}`: "redaction.kinds[2]: keys is redaction.kinds[0] too",
+		`{"redaction":{"kinds":"keys"}}`:                  "redaction.kinds",
+		`{"redaction":{"state":true}}`:                    "redaction.state: there are no redaction.kinds",
+		`{"redaction":{"cards":true}}`:                    "redaction.cards",
 	} {
 		if _, err := parse(doc); !errors.Is(err, memory.ErrInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.200s: %v, want %s", doc, err, want)
@@ -89,7 +94,8 @@ func TestRoundTrip(t *testing.T) {
 	doc := `{"managedTopics":{"USER_PREFERENCES":false},"customTopics":[{"label":"DIET","description":"What they eat."}],` +
 		`"examples":[{"conversation":[{"author":"user","content":"Hi <b>"}],"facts":[]}],"person":"THIRD",` +
 		`"search":{"topK":20,"minScore":0.25},"ttl":{"created":"7200s","updated":"1.5s"},` +
-		`"triggers":{"events":10,"idle":"90s","overlap":2,"appends":true},"timeZone":"Europe/Lisbon","audit":{"reads":true}}`
+		`"triggers":{"events":10,"idle":"90s","overlap":2,"appends":true},"timeZone":"Europe/Lisbon","audit":{"reads":true},` +
+		`"redaction":{"kinds":["cards","keys"],"state":true}}`
 	c, err := parse(doc)
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +104,7 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := read(append(raw[:len(raw)-1], []byte(`,"later":{"a":1}}`)...))
+	again, err := read([]byte(strings.TrimSuffix(string(raw), "}") + `,"later":{"a":1}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,6 +118,9 @@ func TestRoundTrip(t *testing.T) {
 	rule := sessionstore.Trigger{Count: 10, Idle: 90 * time.Second, Overlap: 2}
 	if c.Triggers.Of() != rule || TriggerOf(rule) != c.Triggers.Trigger || !c.Triggers.Appends {
 		t.Errorf("triggers %+v", c.Triggers)
+	}
+	if again.Redactor() == nil || (&Config{}).Redactor() != nil {
+		t.Error("a configuration with redaction has no Redactor, or one without has")
 	}
 	if c.TTL.Created.Duration != 2*time.Hour || c.TTL.Updated.Duration != 1500*time.Millisecond {
 		t.Errorf("lifetimes %v", c.TTL)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/memoryd/memoryd/access"
+	"github.com/memoryd/memoryd/redact"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
@@ -109,8 +110,8 @@ func (c *Cache) Of(ctx context.Context, app string) (*Config, error) {
 }
 
 // Known returns the configuration of an app as Of does. If the store fails or is slow it
-// returns the last one that was read, or that of an app without one: a search goes on,
-// and the log tells of it once.
+// returns the last one that was read: a search goes on, and the log tells of it once. If
+// none was read it returns that of an app without one, with all kinds of secrets redacted.
 func (c *Cache) Known(ctx context.Context, app string) *Config {
 	e, config := c.entry(app)
 	if config != nil {
@@ -132,7 +133,9 @@ func (c *Cache) Known(ctx context.Context, app string) *Config {
 	if e.config != nil {
 		return e.config
 	}
-	return &Config{}
+	unread := &Config{Redaction: Redaction{Kinds: redact.Kinds()}} // what the app wants kept nowhere is not known
+	_ = unread.makeRedactor()                                      // there are such kinds
+	return unread
 }
 
 // Get reads the configuration of an app from the store, and its revision.

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/redact"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
@@ -54,10 +55,35 @@ func (c *Config) Validate() (err error) {
 	if err := c.Triggers.Validate("triggers"); err != nil {
 		return err
 	}
+	if err := c.validateRedaction(); err != nil {
+		return err
+	}
 	if c.zone = nil; c.TimeZone != "" {
 		c.zone, err = memory.ParseTimeZone("timeZone", c.TimeZone)
 	}
 	return err
+}
+
+// validateRedaction checks the kinds of secrets that are replaced.
+func (c *Config) validateRedaction() error {
+	kinds := redact.Kinds()
+	for i, kind := range c.Redaction.Kinds {
+		if !slices.Contains(kinds, kind) {
+			var names []string
+			for _, k := range kinds {
+				names = append(names, string(k))
+			}
+			return invalid("redaction.kinds[%d]: there is no kind %.40q: want some of %s", i, string(kind),
+				strings.Join(names, ", "))
+		}
+		if j := slices.Index(c.Redaction.Kinds, kind); j < i {
+			return invalid("redaction.kinds[%d]: %s is redaction.kinds[%d] too", i, kind, j)
+		}
+	}
+	if c.Redaction.State && len(c.Redaction.Kinds) == 0 {
+		return invalid("redaction.state: there are no redaction.kinds to replace in state")
+	}
+	return c.makeRedactor()
 }
 
 // validateTopics checks the custom topics.

@@ -46,11 +46,15 @@ func TestConfiguredWhateverFails(t *testing.T) {
 		for session, said := range [][2]string{{"My dog is called Rex.", "I love green tea."},
 			{"My dog is called Rex.", "I live in Porto."}} {
 			name := fmt.Sprint(session)
-			// A request that names its zone and waits for no trigger reads no configuration: the
-			// worker is the first to.
-			op, err := b.service.Ingest(t.Context(), key(name), []sessionstore.Event{
-				event(t, name+"a", 2*session, said[0]), event(t, name+"b", 2*session+1, said[1])},
-				ingest.RequestOptions{Zone: time.UTC, Flush: true})
+			send := func() (*sessionstore.Operation, error) {
+				return b.service.Ingest(t.Context(), key(name), []sessionstore.Event{
+					event(t, name+"a", 2*session, said[0]), event(t, name+"b", 2*session+1, said[1])},
+					ingest.RequestOptions{Zone: time.UTC, Flush: true})
+			}
+			op, err := send()
+			if err != nil { // the configuration was not read, and nothing is stored
+				op, err = send()
+			}
 			if err != nil {
 				t.Fatal(err)
 			}

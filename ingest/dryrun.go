@@ -30,6 +30,10 @@ func (s *Service) DryRun(
 	if err := key.Validate(); err != nil {
 		return nil, err
 	}
+	events, err := s.redact.Events(ctx, key.App, events)
+	if err != nil {
+		return nil, err
+	}
 	p := &Preview{}
 	numbered := s.completed(s.InZone(ctx, key.App, events, opts.Zone))
 	if len(numbered) == 0 {

@@ -39,6 +39,10 @@ func (s *Service) appendAndRequest(
 	if err := s.roomForMore(ctx, key.Scope); err != nil {
 		return done, err
 	}
+	// Before turns are made of them, whose ids derive from the text.
+	if events, err = s.redact.Events(ctx, key.App, events); err != nil {
+		return done, err
+	}
 	ctx, span := tracing.Start(ctx, "append")
 	span.Int("memoryd.events", len(events))
 	store := s.appendThenPut

@@ -152,6 +152,7 @@ type Service struct {
 	findableLate   atomic.Int64
 
 	configs *appconfig.Cache // of apps, read as memoryd itself
+	redact  *Redactor
 	watches *watches
 	rooms   rooms
 	mu      sync.Mutex
@@ -175,12 +176,21 @@ func New(
 	s.tracer = tracing.New(s.opts.Tracer, s.opts.TraceContent)
 	s.gate = fair.NewBackgroundGate(max(1, s.opts.Processors/2))
 	s.configs = appconfig.NewCache(sessions, s.opts.Now, s.opts.Log)
+	s.redact = newRedactor(s.configs)
+	s.sessions, s.opts.Together = s.redact.Sessions(sessions), s.redact.Together(s.opts.Together)
 	s.watches = newWatches(sessions, s.opts.MaxWatchers, s.holds)
 	return s
 }
 
 // Configs are the configurations of apps.
 func (s *Service) Configs() *appconfig.Cache { return s.configs }
+
+// Redactor replaces secrets as the configurations of apps ask for it.
+func (s *Service) Redactor() *Redactor { return s.redact }
+
+// Sessions is the session store of the Service. What is written to it has its secrets
+// replaced: see [Redactor].
+func (s *Service) Sessions() Sessions { return s.sessions }
 
 // log is the log of what happens in a session, in the trace of ctx.
 func (s *Service) log(ctx context.Context, key sessionstore.Key) *slog.Logger {

@@ -57,6 +57,10 @@ func (s *Service) Add(ctx context.Context, scope memory.Scope, n NewMemory) (mem
 	if err := validateNewID(n.ID); err != nil {
 		return memory.Memory{}, err
 	}
+	n, err := s.redact.added(ctx, scope, n)
+	if err != nil {
+		return memory.Memory{}, err
+	}
 	if n.ID != "" {
 		m, known, err := s.addedBefore(ctx, scope, &n)
 		if known || err != nil {
@@ -181,6 +185,9 @@ func (p Patch) expiry(now time.Time) (time.Time, error) {
 func (s *Service) Update(ctx context.Context, scope memory.Scope, id string, p Patch) (memory.Memory, error) {
 	end, err := p.expiry(sessionstore.Micros(s.opts.Now()))
 	if err != nil {
+		return memory.Memory{}, err
+	}
+	if p, err = s.redact.patch(ctx, scope, p); err != nil {
 		return memory.Memory{}, err
 	}
 	leave, err := s.enter(ctx, scope)

@@ -159,7 +159,13 @@ func (s *Service) findFacts(
 ) (found extract.Found, err error) {
 	ctx, span := tracing.Start(ctx, "extract")
 	defer func() { endExtract(span, b, &found, err) }()
-	read := extract.Batch{Turns: b.standingTurns(), Before: earlier, Policy: b.policy}
+	read := extract.Batch{Policy: b.policy}
+	if read.Turns, err = s.redact.turns(ctx, b.key.App, b.standingTurns()); err != nil {
+		return found, err
+	}
+	if read.Before, err = s.redact.turns(ctx, b.key.App, earlier); err != nil {
+		return found, err
+	}
 	found, err = s.extractor.Extract(ctx, read)
 	unreadable := errors.Is(err, extract.ErrRefused) || errors.Is(err, extract.ErrUnreadable)
 	if s.opts.Fallback != nil && b.work.Attempts >= s.opts.MaxAttempts && unreadable {
@@ -169,6 +175,9 @@ func (s *Service) findFacts(
 		found, err = s.opts.Fallback.Extract(ctx, read)
 	}
 	s.warnUnheeded(b.key.App, found.Unheeded)
+	var dropped int
+	found.Facts, dropped = meaningful(found.Facts)
+	found.Dropped += dropped
 	found.Facts = append(b.keep(found.Facts, false), b.keep(b.givenFacts, true)...)
 	return found, err
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,7 +46,10 @@ type Options struct {
 	Expander Expander
 	// Zone is the time zone of requests that name none. Defaults to UTC.
 	Zone *time.Location
-	Log  *slog.Logger // Defaults to discarding.
+	// Redact returns a wording of a question in an app without the secrets in it, before
+	// anything else sees it. Defaults to leaving it as it is.
+	Redact func(ctx context.Context, app, query string) string
+	Log    *slog.Logger // Defaults to discarding.
 	// Now is the clock of searches, the store's. Defaults to time.Now.
 	Now func() time.Time
 }
@@ -59,6 +63,7 @@ type Retriever struct {
 	expander Expander // nil if there is none
 	weights  [partCount]float64
 	zone     *time.Location
+	redact   func(ctx context.Context, app, query string) string // nil for none
 	log      *slog.Logger
 	now      func() time.Time
 
@@ -79,6 +84,7 @@ func New(store memory.Store, embedder embed.Embedder, opts *Options) *Retriever 
 		expander: opts.Expander,
 		weights:  rawWeights(opts.Without),
 		zone:     cmp.Or(opts.Zone, time.UTC),
+		redact:   opts.Redact,
 		log:      opts.Log,
 		now:      opts.Now,
 	}
@@ -210,6 +216,13 @@ func (r *Retriever) search(
 	}
 	if req.TopK == 0 {
 		req.TopK = DefaultTopK
+	}
+	if r.redact != nil {
+		req.Query = r.redact(ctx, scope.App, req.Query)
+		req.Queries = slices.Clone(req.Queries)
+		for i, q := range req.Queries {
+			req.Queries[i] = r.redact(ctx, scope.App, q)
+		}
 	}
 	ctx, span := tracing.Start(ctx, "search")
 	defer func() { endSearch(span, &req, len(out), err) }()

@@ -74,6 +74,10 @@ func (s *Server) appendEvents(c echo.Context, key sessionstore.Key) error {
 	events = s.ingest.InZone(c.Request().Context(), key.App, events, zone.Location)
 	// QueryParam cannot tell an empty outputKey, which is refused, from none.
 	if keys := c.QueryParams()["outputKey"]; keys != nil {
+		// Before their text goes into state, where secrets may stay.
+		if events, err = s.ingest.Redactor().Events(c.Request().Context(), key.App, events); err != nil {
+			return err
+		}
 		for i := range events {
 			if events[i], err = events[i].WithOutput(keys[0]); err != nil {
 				return err

@@ -36,6 +36,8 @@ func figureTable() []figure {
 		{"operations_total", "state",
 			"Operations that this process has brought into a state; PENDING counts new ones."},
 		{"findable_late_total", "", "Requests answered before their turns could be found."},
+		{"redacted_total", "kind",
+			"Secrets that were replaced in what came in, as the configurations of apps ask for."},
 		{"lease_renewals_failed_total", "", "Renewals of scope leases that failed or timed out."},
 		{"watchers", "", "Streams of operations, and requests that wait for one."},
 		{"watchers_limit", "", "How many there may be: -max-watchers."},
@@ -55,7 +57,8 @@ func figureTable() []figure {
 		{"requests_in_progress_limit", "", "How many places there are."},
 		{"requests_in_progress_refused_total", "", "Requests refused as their app has too many of the places."},
 
-		{"store_failures_total", "store", "Calls of a store that failed as it could not serve: sessions or memories."},
+		{"store_failures_total", "store",
+			"Calls of a store that failed as it could not serve: sessions or memories."},
 		{"writes_waiting", "", "Writes that wait for the embedded file."},
 		{"writes_total", "", "Writes to the embedded file."},
 		{"write_wait_seconds_total", "", "Time that writes have waited for their turn, all together."},

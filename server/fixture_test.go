@@ -109,6 +109,7 @@ func build(t testing.TB, end func(), choose ...func(*setup)) *server.Server {
 	var srv *server.Server
 	s.ingest.Account = func(ctx context.Context, a ingest.Accounted) error { return srv.Account(ctx, a) }
 	service := ingest.New(sessions, memories, embed.Builtin{}, s.extractor, &s.ingest)
+	sessions = service.Sessions()
 	if s.server.Checks == nil {
 		s.server.Checks = map[string]func(context.Context) error{"sessions": db.Check, "memories": db.Check}
 	}

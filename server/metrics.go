@@ -109,6 +109,7 @@ func (s *Server) ownFigures() Figures {
 		"batches_total":                      func() map[string]float64 { return byLabel(batches().Ended) },
 		"batch_seconds_total":                func() map[string]float64 { return One(batches().Busy.Seconds()) },
 		"events_total":                       func() map[string]float64 { return One(batches().Events) },
+		"redacted_total":                     s.ingest.Redactor().Counts,
 		"findable_late_total":                func() map[string]float64 { return One(s.ingest.FindableLate()) },
 		"lease_renewals_failed_total":        func() map[string]float64 { return One(s.ingest.RenewalsFailed()) },
 		"watchers":                           func() map[string]float64 { return One(watch().Watchers) },

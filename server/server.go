@@ -158,8 +158,8 @@ type Server struct {
 	closed   bool         // guarded by requests
 }
 
-// New makes a Server. ingest and retriever must use the same sessions and
-// memories, behind guards where the server has keys; see package guard.
+// New makes a Server. sessions are those of ingest.Sessions. retriever must use the same
+// memories as ingest, behind guards where the server has keys; see package guard.
 func New(
 	sessions ingest.Sessions, memories memory.Store, ingest *ingest.Service, retriever *retrieve.Retriever,
 	opts *Options,
@@ -225,6 +225,7 @@ func New(
 		s.boundRequest,
 		s.admit,
 		s.account,
+		s.redactErrors,
 	)
 	s.addRoutes()
 	api, err := apiDocument(s.opts.Version, s.routes)

@@ -78,16 +78,16 @@ func Connect(sessions ingest.Sessions, memories memory.Store, opts *Options) Par
 	if o.Guarded {
 		sessions, memories, together = guard.Sessions(sessions), guard.Memories(memories), guard.Together(together)
 	}
+	service := ingest.New(sessions, memories, o.Embedder, o.Extractor, &ingest.Options{
+		Workers: o.Workers, MaxWatchers: o.MaxWatchers,
+		Processors: o.Processors, MaxAttempts: o.MaxAttempts, Fallback: o.Fallback, Zone: o.Zone, Log: o.Log,
+		Now: o.Now, Limits: o.Limits, SharedLimits: o.Shared, Account: o.Account,
+		Tracer: o.Tracer, TraceContent: o.TraceContent, Together: together})
 	return Parts{
-		Sessions: sessions, Memories: memories,
-		Ingest: ingest.New(sessions, memories, o.Embedder, o.Extractor, &ingest.Options{
-			Workers: o.Workers, MaxWatchers: o.MaxWatchers,
-			Processors: o.Processors, MaxAttempts: o.MaxAttempts, Fallback: o.Fallback, Zone: o.Zone, Log: o.Log,
-			Now: o.Now, Limits: o.Limits, SharedLimits: o.Shared, Account: o.Account,
-			Tracer: o.Tracer, TraceContent: o.TraceContent, Together: together}),
+		Sessions: service.Sessions(), Memories: memories, Ingest: service,
 		Retriever: retrieve.New(memories, o.Embedder, &retrieve.Options{
 			Reranker: o.Reranker, Reranked: o.Reranked, Expander: o.Expander, Zone: o.Zone, Log: o.Log,
-			Now: o.Now,
+			Now: o.Now, Redact: service.Redactor().Query,
 		}),
 	}
 }
