@@ -78,7 +78,7 @@ func (s *Store) readyToExport(ctx context.Context) error {
 		pipe := s.redis.Pipeline()
 		answers := make([]*redis.SliceCmd, len(some))
 		for i, k := range some {
-			answers[i] = pipe.HMGet(ctx, k, "deleted", "requested", "done", "failed", "expires")
+			answers[i] = pipe.HMGet(ctx, k, "deleted", "requested", "done", "failed", "expires", "wait_due")
 		}
 		if _, err := pipe.Exec(ctx); err != nil {
 			return s.kind(ctx, err)
@@ -86,7 +86,8 @@ func (s *Store) readyToExport(ctx context.Context) error {
 		for _, a := range answers {
 			m := reply(a.Val())
 			over := m.num(4) > 0 && m.num(4) <= s.now().UnixMicro()
-			if (m[0] == "1" || over) && m.num(1) > m.num(2) && m[3] != "1" {
+			work := m.num(1) > m.num(2) && m[3] != "1" || m.num(5) > 0
+			if (m[0] == "1" || over) && work {
 				left++
 			}
 		}

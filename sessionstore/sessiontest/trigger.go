@@ -29,6 +29,7 @@ func triggerCases() []testCase {
 		{"many at once", triggerMany},
 		{"survives a restart", triggerRestart},
 		{"of a deleted session", triggerDeleted},
+		{"of a session that expires", triggerExpired},
 		{"of an erased session", triggerErased},
 		{"in an archive", triggerArchive},
 		{"in other memories", triggerRebind},

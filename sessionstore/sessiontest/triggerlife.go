@@ -43,6 +43,29 @@ func triggerDeleted(f *fixture) {
 	f.idle("the new session has no trigger")
 }
 
+// An expiry requests what waits, as a delete does, whichever call meets it first. Until
+// the memories are made there is no export, which would lack them.
+func triggerExpired(f *fixture) {
+	key := session(ann, "s1")
+	for _, meets := range []func(){
+		func() { f.equal("removed", f.expire(), 1) },
+		func() { f.create(key, `{}`) },
+	} {
+		f.expiring(key)
+		op := f.waitFor(key, sessionstore.Trigger{Count: 9}, f.said("e1"))
+		f.clock.advance(time.Hour)
+		err := f.Export(f.t.Context(), func(sessionstore.SessionRecord) error { return nil },
+			func(sessionstore.SharedState) error { return nil })
+		f.isA("Export", err, memory.ErrUnavailable)
+		meets()
+		work := f.claimOne(key)
+		f.equal("request", work.Request.ID, op.ID)
+		f.finish(work, 1)
+		f.equal("state", f.operation(ann, op.ID).State, sessionstore.Succeeded)
+		f.gone(work)
+	}
+}
+
 // Erasing takes along what waits, with its operation.
 func triggerErased(f *fixture) {
 	key, t := session(ann, "s1"), sessionstore.Trigger{Idle: minute}

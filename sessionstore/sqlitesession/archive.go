@@ -55,7 +55,7 @@ func (s *Store) readyToExport(ctx context.Context) (owners []memory.Scope, err e
 	err = s.db.Read(ctx, func(tx *sql.Tx) (err error) {
 		left := 0
 		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM sessions
-			WHERE (deleted = 1 OR NOT `+unexpired+`) AND requested > done AND failed = 0`,
+			WHERE (deleted = 1 OR NOT `+unexpired+`) AND (requested > done AND failed = 0 OR wait_due > 0)`,
 			s.now().UnixMicro()).Scan(&left)
 		if err != nil {
 			return err

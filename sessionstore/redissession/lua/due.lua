@@ -1,8 +1,8 @@
--- Fires the triggers that are due, up to 100 of them, and reads the scopes that have work that is due and are not leased, the longest
--- waiting first and up to limit of each app, so that an app with many of them does
--- not hide another; how many scopes and triggers wait; the apps with messages in an outbox;
--- and the leased scopes. It looks at the 500 scopes that wait longest, and at more
--- until it has one.
+-- Fires the triggers that are due, up to 100 of them. Then it reads the scopes that have
+-- work that is due and are not leased, the longest waiting first and up to limit of each
+-- app, so that an app with many of them does not hide another; how many scopes and
+-- triggers wait; the apps with messages in an outbox; and the leased scopes. It looks at
+-- the 500 scopes that wait longest, and at more until it has one.
 local now, limit = clock(ARGV[1]), tonumber(ARGV[2])
 local due = call('ZRANGEBYSCORE', P .. 'triggers', '-inf', now, 'WITHSCORES', 'LIMIT', 0, 100)
 for i = 1, #due, 2 do
