@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/memoryd/memoryd/internal/aip160"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -87,18 +88,23 @@ type Recent struct {
 	After  time.Time // leaves out events before it; zero means all
 }
 
+// query is r as parameters of a request.
+func (r Recent) query() url.Values {
+	q := url.Values{}
+	if r.Events != 0 {
+		q.Set("numRecentEvents", strconv.Itoa(max(r.Events, 0)))
+	}
+	if !r.After.IsZero() {
+		q.Set("after", r.After.UTC().Format(time.RFC3339Nano))
+	}
+	return q
+}
+
 // Session reads a session; memory.ErrNotFound if there is none of that id.
 func (u *User) Session(ctx context.Context, id string, recent Recent) (*Session, error) {
-	q := url.Values{}
-	if recent.Events != 0 {
-		q.Set("numRecentEvents", strconv.Itoa(max(recent.Events, 0)))
-	}
-	if !recent.After.IsZero() {
-		q.Set("after", recent.After.UTC().Format(time.RFC3339Nano))
-	}
 	out := &Session{}
-	err := u.do(ctx, call{method: http.MethodGet, path: "/sessions/" + url.PathEscape(id), query: q, answer: out,
-		idempotent: true})
+	err := u.do(ctx, call{method: http.MethodGet, path: "/sessions/" + url.PathEscape(id), query: recent.query(),
+		answer: out, idempotent: true})
 	if err != nil {
 		return nil, err
 	}
@@ -111,15 +117,16 @@ type SessionPage struct {
 	NextPageToken string    `json:"nextPageToken"` // "" on the last page
 }
 
-// Sessions reads a page of the user's sessions, newest created first. A page of
-// sessions with much state ends early.
+// Sessions reads a page of the user's sessions, newest created first unless the list has
+// another order. A page of sessions with much state ends early, and so may one of a list
+// with a filter: go on while there is a token.
 func (u *User) Sessions(ctx context.Context, list sessionstore.List) (SessionPage, error) {
 	var out SessionPage
 	err := u.do(ctx, call{method: http.MethodGet, path: "/sessions", query: page(list), answer: &out, idempotent: true})
 	return out, err
 }
 
-// EachSession yields the user's sessions, newest created first, from as many pages as
+// EachSession yields the user's sessions, in the order of the list, from as many pages as
 // they take. An error ends it.
 func (u *User) EachSession(ctx context.Context, list sessionstore.List) iter.Seq2[Session, error] {
 	return func(yield func(Session, error) bool) {
@@ -160,8 +167,34 @@ func (c *Client) AppSessions(ctx context.Context, app string, list sessionstore.
 	return out, err
 }
 
+// ParseSessionFilter reads a filter of sessions, for the Where of a list.
+func ParseSessionFilter(filter string) (memory.Where, error) {
+	return aip160.Parse(filter, sessionstore.WhereFields())
+}
+
+// FindSession reads a session of an app by its id, whose ever it is; memory.ErrInvalid if
+// several users have one of that id. It is for admins.
+func (c *Client) FindSession(ctx context.Context, app, id string, recent Recent) (*Session, error) {
+	if err := memory.ValidateID("app", app); err != nil {
+		return nil, err
+	}
+	out := &Session{}
+	err := c.do(ctx, call{method: http.MethodGet, idempotent: true, query: recent.query(), answer: out,
+		path: "/v1/apps/" + url.PathEscape(app) + "/sessions/" + url.PathEscape(id)})
+	if err != nil {
+		return nil, err
+	}
+	return out.checked()
+}
+
 func page(list sessionstore.List) url.Values {
 	q := url.Values{}
+	if list.Where != nil {
+		q.Set("filter", list.Where.String())
+	}
+	if order := list.Order.String(); order != "" {
+		q.Set("orderBy", order)
+	}
 	if list.PageSize != 0 {
 		q.Set("pageSize", strconv.Itoa(list.PageSize))
 	}

@@ -309,7 +309,11 @@ func (typ FieldType) Check(op Op, v Value) error {
 
 // ValidateWhere refuses an expression that exceeds the limits, or has a comparison that
 // no memory has.
-func ValidateWhere(w Where) error {
+func ValidateWhere(w Where) error { return ValidateWhereBy(w, Cmp.Validate) }
+
+// ValidateWhereBy is ValidateWhere of an expression about something else than memories,
+// whose comparisons valid checks.
+func ValidateWhereBy(w Where, valid func(Cmp) error) error {
 	terms, steps := 0, 0
 	var check func(w Where, depth int) error
 	check = func(w Where, depth int) (err error) {
@@ -336,7 +340,7 @@ func ValidateWhere(w Where) error {
 			if steps > MaxPatternSteps {
 				return fmt.Errorf("filter: %w", tooMuchPattern(steps))
 			}
-			return w.Validate()
+			return valid(w)
 		}
 		return fmt.Errorf("%w: filter: a part is missing", ErrInvalid)
 	}

@@ -130,6 +130,30 @@ func (c Cmp) OfList(all []string) bool {
 	return c.Value.kind == anyValue && len(all) > 0 || c.Value.kind == textValue && slices.Contains(all, c.Value.text)
 }
 
+// OfTexts reports whether c, whose field has keys, holds of texts by name. A name that is
+// missing equals nothing. A number or a boolean in c stands for the text that it is
+// written as.
+func (c Cmp) OfTexts(all map[string]string) bool {
+	if c.Op == OpNot {
+		return !c.equality().OfTexts(all)
+	}
+	s, ok := all[c.Key]
+	switch {
+	case !ok:
+		return false
+	case c.Value.kind == anyValue:
+		return c.Op == OpHas
+	case c.Value.kind == numberValue:
+		c.Value = Text(c.Value.text)
+	case c.Value.kind == boolValue:
+		c.Value = Text(strconv.FormatBool(c.Value.yes))
+	case c.Value.kind == timeValue:
+		t, err := time.Parse(time.RFC3339, s)
+		return err == nil && (c.Op.ofOrder(t.Compare(c.Value.at)) || c.Op == OpHas && t.Equal(c.Value.at))
+	}
+	return c.OfText(s)
+}
+
 // OfJSON reports whether c holds of a JSON value. No bytes and null are no value.
 // Values are compared if they are of the type of c's value: texts byte by byte, or as
 // times where c's value is one. OpHas looks into lists as well.

@@ -53,7 +53,7 @@ func part(w Where) string {
 
 // name is the field of c as the language of filters has it.
 func (c Cmp) name() string {
-	if c.Field != FieldMetadata {
+	if c.Field != FieldMetadata && c.Key == "" {
 		return c.Field
 	}
 	return c.Field + "." + quoteKey(c.Key)

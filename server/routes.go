@@ -40,9 +40,12 @@ func (s *Server) addRoutes() {
 	s.route("GET", "/v1/apps/:app/users", admin, s.listUsers, "pageSize", "pageToken")
 	s.route("DELETE", scope, admin, withScope(s.eraseUser), "confirm")
 	s.route("POST", session+"/erase", admin, withSession(s.eraseSession))
-	s.route("GET", "/v1/apps/:app/sessions", admin, s.listAppSessions, "state", "pageSize", "pageToken")
+	s.route("GET", "/v1/apps/:app/sessions", admin, s.listAppSessions, "state", "filter", "orderBy", "pageSize",
+		"pageToken")
+	s.route("GET", "/v1/apps/:app/sessions/:session", admin, s.findSession,
+		"numRecentEvents", "after", "state", "pageSize", "pageToken")
 	s.route("POST", sessions, write, withScope(s.createSession))
-	s.route("GET", sessions, read, withScope(s.listSessions), "state", "pageSize", "pageToken")
+	s.route("GET", sessions, read, withScope(s.listSessions), "state", "filter", "orderBy", "pageSize", "pageToken")
 	s.route("GET", session, read, withSession(s.getSession),
 		"numRecentEvents", "after", "state", "pageSize", "pageToken")
 	s.route("PATCH", session, write, withSession(s.patchSession))

@@ -2,14 +2,17 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"github.com/memoryd/memoryd/access"
+	"github.com/memoryd/memoryd/internal/aip160"
 	"github.com/memoryd/memoryd/internal/inflight"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
@@ -147,6 +150,12 @@ func (s *Server) sendSessions(c echo.Context, scope memory.Scope,
 	if list.NoState, err = noState(c); err != nil {
 		return err
 	}
+	if list.Where, err = aip160.Parse(c.QueryParam("filter"), sessionstore.WhereFields()); err != nil {
+		return err
+	}
+	if list.Order, err = sessionstore.ParseOrder(c.QueryParam("orderBy")); err != nil {
+		return err
+	}
 	ctx := c.Request().Context()
 	var page sessionstore.Page
 	share, err := s.withRoom(ctx, scope, sessionstore.MaxListBytes, roomTime, func(room int64) error {
@@ -202,8 +211,7 @@ func (s *Server) listSessions(c echo.Context, scope memory.Scope) error {
 	})
 }
 
-// listAppSessions answers GET /v1/apps/{app}/sessions. It is the only route that
-// reads across users.
+// listAppSessions answers GET /v1/apps/{app}/sessions.
 func (s *Server) listAppSessions(c echo.Context) error {
 	app, err := pathParam(c, "app")
 	if err != nil {
@@ -214,6 +222,37 @@ func (s *Server) listAppSessions(c echo.Context) error {
 		return s.sessions.ListApp(ctx, app, list)
 	})
 }
+
+// findSession answers GET /v1/apps/{app}/sessions/{id} as getSession does. Where several
+// users have a session of that id it is 400, and names them.
+func (s *Server) findSession(c echo.Context) error {
+	app, err := pathParam(c, "app")
+	if err != nil {
+		return err
+	}
+	id, err := pathParam(c, "session")
+	if err != nil {
+		return err
+	}
+	keys, err := s.sessions.Find(c.Request().Context(), app, id)
+	switch {
+	case err != nil:
+		return err
+	case len(keys) == 0:
+		return fmt.Errorf("session %q of app %q: %w", id, app, memory.ErrNotFound)
+	case len(keys) == 1:
+		return s.getSession(c, keys[0])
+	}
+	var users []string
+	for _, key := range keys[:min(len(keys), mostNamed)] {
+		users = append(users, strconv.Quote(key.User))
+	}
+	return invalid("session %q is ambiguous: %d users of app %q or more have one of that id, such as %s: read it in the"+
+		" scope of one", id, len(keys), app, strings.Join(users, ", "))
+}
+
+// mostNamed is how many users a message names.
+const mostNamed = 5
 
 // getSession answers GET {scope}/sessions/{id}: with all events that the parameters
 // choose, or with a page of them if they say pageSize or pageToken.

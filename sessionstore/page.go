@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,11 +19,17 @@ type List struct {
 	PageSize  int    // 1 to memory.MaxPageSize; 0 is memory.DefaultPageSize
 	PageToken string // "" for the first page, else the last answer's NextPageToken
 
+	// Where leaves out the sessions of which it does not hold; nil passes all. The page of a
+	// list that has it ends after MaxLooked sessions that were looked at: it may have few
+	// sessions or none, and a token for the next page. So may that of a list by update.
+	Where memory.Where
+	Order Order // of the sessions
+
 	// NoState leaves the states of listed sessions nil.
 	NoState bool
 	// Room is how many bytes the caller has room for, as SessionBytes counts them; 0 is
 	// any number. If one session alone has more, the list fails with NoRoom. Lists of
-	// operations have no use for it.
+	// operations have no use for it, and none for Where and Order.
 	Room int64
 }
 
@@ -30,9 +37,11 @@ type List struct {
 // is stored.
 const (
 	MaxListBytes   = 8 << 20 // of a page of sessions
+	MaxLooked      = 5000    // sessions that a list with a filter looks at for a page, about
 	PageBytes      = 1 << 20 // of the events of a page of Get, and of a page of Changes
 	MaxPageEvents  = 1000    // on a page of Get
 	MaxPageChanges = 1000    // on a page of Changes
+	MaxFound       = 100     // keys that Find returns
 	WalkBytes      = 4 << 20 // of the events that Progress.Events reads
 )
 
@@ -180,8 +189,16 @@ func EachPage(ctx context.Context, store interface {
 // of their making. The newest come first.
 type Pager struct {
 	Size   int    // how many rows the page has at most
-	Before int64  // the page has rows of lower numbers than this
-	digest []byte // of the list's name
+	Before int64  // the page has rows of lower numbers than this, of higher ones if ascending
+	After  *Place // of a list by update: where the page before has ended; nil for the first page
+	digest []byte // of the list's name, filter and order
+}
+
+// Place is where a session is in a list by update: its LastUpdateTime in microseconds,
+// and a name by which the store orders those of equal times.
+type Place struct {
+	At   int64
+	Name string
 }
 
 // beforeFirst is higher than the number of any row: a float64, as Redis keeps
@@ -197,8 +214,20 @@ const digestSize = 8
 func (l List) Pager(name ...string) (Pager, error) {
 	// No id has a NUL in it. The version is part of the name, so that a token of
 	// version 1, where SQLite's rows were in base 36, is refused and not misread.
+	if l.Where != nil {
+		if err := memory.ValidateWhereBy(l.Where, validateCmp); err != nil {
+			return Pager{}, err
+		}
+		name = append(slices.Clip(name), "where", l.Where.String())
+	}
+	if l.Order != (Order{}) {
+		name = append(slices.Clip(name), "order", fmt.Sprint(l.Order))
+	}
 	digest := sha256.Sum256([]byte("2\x00" + strings.Join(name, "\x00")))
 	p := Pager{Size: l.PageSize, Before: beforeFirst, digest: digest[:digestSize]}
+	if l.Order.Ascending {
+		p.Before = -1
+	}
 	if p.Size == 0 {
 		p.Size = memory.DefaultPageSize
 	}
@@ -209,7 +238,12 @@ func (l List) Pager(name ...string) (Pager, error) {
 		return p, nil
 	}
 	var err error
-	if p.Before, err = p.readToken(l.PageToken); err != nil {
+	if l.Order.Updated {
+		p.After, err = p.readPlace(l.PageToken)
+	} else {
+		p.Before, err = p.readToken(l.PageToken)
+	}
+	if err != nil {
 		return p, fmt.Errorf("%w: pageToken %.40q is not one of an earlier answer to this list", memory.ErrInvalid,
 			l.PageToken)
 	}
@@ -223,16 +257,45 @@ func (p Pager) Token(row int64) string {
 
 // readToken returns the row that Token was given.
 func (p Pager) readToken(token string) (row int64, err error) {
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	text, err := p.text(token)
 	if err != nil {
 		return 0, err
 	}
+	n, err := strconv.ParseUint(text, 10, 53)
+	return int64(n), err
+}
+
+// text is what a token has behind the digest of its list.
+func (p Pager) text(token string) (string, error) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	if err != nil {
+		return "", err
+	}
 	text, ok := bytes.CutPrefix(raw, p.digest)
 	if !ok {
-		return 0, memory.ErrInvalid
+		return "", memory.ErrInvalid
 	}
-	n, err := strconv.ParseUint(string(text), 10, 53)
-	return int64(n), err
+	return string(text), nil
+}
+
+// PlaceToken returns the token of the page after one that ends at a place.
+func (p Pager) PlaceToken(at Place) string {
+	raw := strconv.AppendInt(p.digest[:digestSize:digestSize], at.At, 10)
+	return base64.RawURLEncoding.EncodeToString(append(append(raw, ' '), at.Name...))
+}
+
+// readPlace returns the place that PlaceToken was given.
+func (p Pager) readPlace(token string) (*Place, error) {
+	text, err := p.text(token)
+	if err != nil {
+		return nil, err
+	}
+	at, name, ok := strings.Cut(text, " ")
+	n, err := strconv.ParseInt(at, 10, 64)
+	if err != nil || !ok {
+		return nil, memory.ErrInvalid
+	}
+	return &Place{n, name}, nil
 }
 
 // CutPage cuts found, the rows that a store has read for a page, to the page's

@@ -109,9 +109,12 @@ type Store interface {
 	// it has one session at least, if one is left.
 	List(ctx context.Context, scope memory.Scope, list List) (Page, error)
 
-	// ListApp reads the sessions of all users of an app. No other method reads
-	// across users.
+	// ListApp reads the sessions of all users of an app.
 	ListApp(ctx context.Context, app string, list List) (Page, error)
+
+	// Find returns the keys of the sessions of an id, of all users of an app: none, one, or
+	// up to MaxFound, by user. ListApp and Find alone read across users.
+	Find(ctx context.Context, app, id string) ([]Key, error)
 
 	// Append stores events in order. Events, state and the request change together
 	// or not at all. Concurrent appends to one session happen one after another:

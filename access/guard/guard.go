@@ -89,6 +89,14 @@ func (g sessions) ListApp(ctx context.Context, app string, list sessionstore.Lis
 	return g.of.ListApp(ctx, app, list)
 }
 
+// Find implements sessionstore.Store.
+func (g sessions) Find(ctx context.Context, app, id string) ([]sessionstore.Key, error) {
+	if err := access.Check(ctx, memory.Scope{App: app}, access.Admin); err != nil {
+		return nil, err
+	}
+	return g.of.Find(ctx, app, id)
+}
+
 // mayAppend checks an append.
 func mayAppend(ctx context.Context, key sessionstore.Key, events []sessionstore.Event) error {
 	if err := access.Check(ctx, key.Scope, access.Write); err != nil {

@@ -61,7 +61,11 @@ func Parse(text string, fields Fields) (memory.Where, error) {
 	if p.now.kind != end {
 		return nil, p.expected("AND, OR or a comparison")
 	}
-	if err := memory.ValidateWhere(w); err != nil { // the patterns together
+	valid := func(memory.Cmp) error { return nil } // each comparison was checked as it was read
+	if _, ok := fields[memory.FieldMetadata]; ok {
+		valid = memory.Cmp.Validate
+	}
+	if err := memory.ValidateWhereBy(w, valid); err != nil { // the patterns together
 		return nil, err
 	}
 	return w, nil

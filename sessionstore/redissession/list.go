@@ -27,8 +27,14 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list sessionstore.
 	if err != nil {
 		return page, err
 	}
+	if list.Where != nil || list.Order != (sessionstore.Order{}) {
+		if page, err = s.lookThrough(ctx, scope, pager, list); err == nil {
+			err = s.complete(scope)
+		}
+		return page, err
+	}
 	calls := []call{{listScript, scopePrefix(scope),
-		[]any{pager.Before, pager.Size + 1, stateRoom(list, 1), s.clock(), name(scope)}}}
+		[]any{pager.Before, pager.Size + 1, stateRoom(list, 1), s.clock(), "", name(scope)}}}
 	if !list.NoState {
 		calls = append(calls, appStateCall(scope.App, list.Room))
 	}
@@ -70,6 +76,12 @@ func (s *Store) ListApp(ctx context.Context, app string, list sessionstore.List)
 func (s *Store) listApp(ctx context.Context, app string, list sessionstore.List) (page sessionstore.Page, err error) {
 	pager, err := list.Pager("sessions", app)
 	if err != nil {
+		return page, err
+	}
+	if list.Where != nil || list.Order != (sessionstore.Order{}) {
+		if page, err = s.lookThrough(ctx, memory.Scope{App: app}, pager, list); err == nil {
+			err = s.completeApp()
+		}
 		return page, err
 	}
 	found := findings{users: map[string]state{}}
@@ -151,6 +163,12 @@ func (f *findings) learn(v any) (out []listed, err error) {
 func (s *Store) show(ctx context.Context, pager sessionstore.Pager, list sessionstore.List, f findings) (
 	page sessionstore.Page, err error) {
 	found, next := sessionstore.CutPage(pager, f.sessions, func(l listed) int64 { return l.number })
+	return s.showAll(ctx, list, f, found, next, func(l *listed) string { return pager.Token(l.number) })
+}
+
+// showAll makes a page of found, which next follows.
+func (s *Store) showAll(ctx context.Context, list sessionstore.List, f findings, found []listed, next string,
+	token func(*listed) string) (page sessionstore.Page, err error) {
 	page.NextPageToken = next
 	if len(found) == 0 {
 		return page, nil
@@ -167,7 +185,7 @@ func (s *Store) show(ctx context.Context, pager sessionstore.Pager, list session
 	}
 	for i, l := range found {
 		if !room.Fits(size(l)) {
-			found, page.NextPageToken = found[:i], pager.Token(found[i-1].number)
+			found, page.NextPageToken = found[:i], token(&found[i-1])
 			break
 		}
 	}
@@ -248,7 +266,7 @@ func (s *Store) named(ctx context.Context, app string, names []redis.Z, list ses
 	var calls []call
 	for p, a := range args {
 		room := stateRoom(list, len(args))
-		calls = append(calls, call{listScript, partitionPrefix(p), append([]any{"", 0, room, s.clock()}, a...)})
+		calls = append(calls, call{listScript, partitionPrefix(p), append([]any{"", 0, room, s.clock(), ""}, a...)})
 	}
 	parts := len(calls)
 	if f.app == nil && !list.NoState {

@@ -15,6 +15,7 @@
 //	                   rule and own, its trigger; wait_to, wait_since, wait_last, wait_due and
 //	                   wait_op, while events wait for that
 //	expiring           zset: the REFs of sessions that expire, by when
+//	recent:APP         zset: user/id of the sessions of an app, by when they were updated
 //	state:REF          hash: the session's own state
 //	user:SCOPE         hash: the user's state; userbytes:SCOPE  string: its size
 //	events:REF         stream: the events, numbered in order of arrival; only ever appended to
@@ -34,7 +35,8 @@
 //
 // SCOPE is app/user: no id has a slash in it. The keys that all users of an app
 // share are in one slot, memoryd:{a:APP}: its state and that state's size, room in it
-// that is reserved for changes on their way, the lists of its sessions and of its users,
+// that is reserved for changes on their way, the lists of its sessions, in the order of
+// their making and by id, and of its users,
 // its audit log (a stream), and the last message applied of each partition. And
 // memoryd:{work}:partitions names the partitions that may have work, memoryd:{work}:apps
 // the apps. The counts of an app's quotas begin with

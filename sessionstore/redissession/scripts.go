@@ -22,6 +22,8 @@ var (
 	appendScript     = script("append", write)
 	deleteScript     = script("delete", write)
 	expireScript     = script("expire", 0)
+	recentScript     = script("recent", 0)
+	touchScript      = script("touch", 0)
 	eraseScript      = script("erase", write)
 	eventsOfScript   = script("eventsof", 0)
 	livesOfScript    = script("livesof", 0)

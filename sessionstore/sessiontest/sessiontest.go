@@ -109,6 +109,7 @@ func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
 		{"Get", getCases()},
 		{"Pages", pageCases()},
 		{"List", listCases()},
+		{"Filter", filterCases()},
 		{"Limits", limitCases()},
 		{"Delete", deleteCases()},
 		{"Details", detailCases()},

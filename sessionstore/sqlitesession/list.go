@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"maps"
+	"strconv"
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
@@ -52,6 +53,32 @@ func scanListed(rows *sql.Rows) (l listed, err error) {
 	return l, err
 }
 
+// place is where l is in a list by update.
+func (l *listed) place() sessionstore.Place {
+	return sessionstore.Place{At: l.LastUpdateTime.UnixMicro(), Name: strconv.FormatInt(l.ref, 10)}
+}
+
+// orderOf returns the condition of the rows of a page, its arguments, and the order.
+func orderOf(list sessionstore.List, pager sessionstore.Pager) (where string, args []any, order string, err error) {
+	than, direction := "<", "DESC"
+	if list.Order.Ascending {
+		than, direction = ">", "ASC"
+	}
+	switch {
+	case !list.Order.Updated:
+		return "ref " + than + " ?", []any{pager.Before}, "ref " + direction, nil
+	case pager.After == nil:
+		where = "true"
+	default:
+		ref, err := strconv.ParseInt(pager.After.Name, 10, 64)
+		if err != nil {
+			return "", nil, "", fmt.Errorf("%w: pageToken %.40q is none of this store", memory.ErrInvalid, list.PageToken)
+		}
+		where, args = "(update_time, ref) "+than+" (?, ?)", []any{pager.After.At, ref}
+	}
+	return where, args, "update_time " + direction + ", ref " + direction, nil
+}
+
 // list reads a page of the sessions that pass where, with its args. name is the
 // list's name in page tokens. It reads the sessions first and their states after, so
 // that the row beyond the page, which only shows that there is a next one, costs
@@ -62,21 +89,36 @@ func (s *Store) list(ctx context.Context, where string, args []any, list session
 	if err != nil {
 		return page, err
 	}
-	args = append(args, s.now().UnixMicro(), pager.Before, pager.Size+1)
+	behind, from, order, err := orderOf(list, pager)
+	if err != nil {
+		return page, err
+	}
+	looked := pager.Size + 1
+	if list.Where != nil {
+		looked = sessionstore.MaxLooked
+	}
+	args = append(append(append(args, s.now().UnixMicro()), from...), looked)
+	token := func(l *listed) string {
+		if list.Order.Updated {
+			return pager.PlaceToken(l.place())
+		}
+		return pager.Token(l.ref)
+	}
 	err = s.db.Read(ctx, func(tx *sql.Tx) error {
-		found, err := sqlitedb.Collect(ctx, tx, scanListed, `SELECT `+listedColumns+`
-			FROM sessions WHERE deleted = 0 AND `+where+` AND `+unexpired+` AND ref < ?
-			ORDER BY ref DESC LIMIT ?`, args...)
+		found, last, err := lookThrough(ctx, tx, list, pager.Size, looked, `SELECT `+listedColumns+` FROM sessions
+			WHERE deleted = 0 AND `+where+` AND `+unexpired+` AND `+behind+` ORDER BY `+order+` LIMIT ?`, args...)
 		if err != nil {
 			return err
 		}
-		found, page.NextPageToken = sessionstore.CutPage(pager, found, func(l listed) int64 { return l.ref })
+		if last != nil {
+			page.NextPageToken = token(last)
+		}
 		shown, err := showStates(ctx, tx, found, list)
 		if err != nil {
 			return err
 		}
 		if shown < len(found) {
-			found, page.NextPageToken = found[:shown], pager.Token(found[shown-1].ref)
+			found, page.NextPageToken = found[:shown], token(&found[shown-1])
 		}
 		for _, l := range found {
 			page.Sessions = append(page.Sessions, l.Session)
@@ -84,6 +126,55 @@ func (s *Store) list(ctx context.Context, where string, args []any, list session
 		return nil
 	})
 	return page, err
+}
+
+// lookThrough reads sessions up to so many, and returns those that belong on the page,
+// and the last one before the next page; nil if there is none.
+func lookThrough(ctx context.Context, tx *sql.Tx, list sessionstore.List, size, most int, query string,
+	args ...any) (found []listed, last *listed, err error) {
+	rows, err := tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer rows.Close()
+	looked := 0
+	for rows.Next() {
+		l, err := scanListed(rows)
+		if err != nil {
+			return nil, nil, err
+		}
+		looked++
+		if l.Session.Match(list.Where) {
+			if len(found) == size {
+				return found, last, nil
+			}
+			found = append(found, l)
+		}
+		last = &l
+	}
+	if err := rows.Err(); err != nil || looked < most {
+		return found, nil, err
+	}
+	return found, last, nil
+}
+
+// Find implements sessionstore.Store.
+func (s *Store) Find(ctx context.Context, app, id string) (out []sessionstore.Key, err error) {
+	err = s.db.Read(ctx, func(tx *sql.Tx) (err error) {
+		scan := func(rows *sql.Rows) (key sessionstore.Key, err error) {
+			key.App, key.ID = app, id
+			err = rows.Scan(&key.User)
+			return key, err
+		}
+		out, err = sqlitedb.Collect(ctx, tx, scan, `SELECT user FROM sessions INDEXED BY sessions_app_id
+			WHERE app = ? AND id = ? AND deleted = 0 AND `+unexpired+` ORDER BY user LIMIT ?`,
+			app, id, s.now().UnixMicro(), sessionstore.MaxFound)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find session %q of app %q: %w", id, app, err)
+	}
+	return out, nil
 }
 
 // showStates reads the states of the first sessions found, as many as a page of the

@@ -199,6 +199,7 @@ end
 if hidden and seq == tonumber(m[4]) then
   purge(ref) -- there is nothing to do
 elseif not hidden then
+  touch(scope, id, updated)
   renew(ref, now, ttl)
 end
 

@@ -135,6 +135,7 @@ local function unlist(scope, id, ref)
   call('ZREM', key('live', scope), id)
   call('ZREM', P .. 'expiring', ref)
   local app, user = string.match(scope, '^(.-)/(.*)$')
+  call('ZREM', key('recent', app), user .. '/' .. id)
   send(app, '-', user, id)
 end
 
@@ -173,6 +174,12 @@ local function find(scope, id, given)
     return false
   end
   return ref
+end
+
+-- touch notes when a session was updated, for lists in that order.
+local function touch(scope, id, updated)
+  local app, user = string.match(scope, '^(.-)/(.*)$')
+  call('ZADD', key('recent', app), updated, user .. '/' .. id)
 end
 
 -- created returns when a session was made. Sessions of earlier versions do not say that:

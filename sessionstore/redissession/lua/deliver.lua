@@ -1,5 +1,5 @@
 -- Applies messages of a partition's outbox to an app: '=' sets state, '+' adds a
--- session to the app's list and its user to that of users, '-' removes a session, and '~'
+-- session to the app's lists and its user to that of users, '-' removes a session, and '~'
 -- a user. Each message is applied once,
 -- however often it is delivered: messages come in the order of their numbers.
 -- KEYS[1] is the prefix of the app's keys, ARGV[1] the partition. The messages follow,
@@ -33,8 +33,10 @@ for _, message in ipairs(messages) do
     elseif kind == '+' then
       redis.call('ZADD', A .. 'sessions', redis.call('INCR', A .. 'n'), e[3] .. '/' .. e[4])
       redis.call('ZADD', A .. 'users', 0, e[3])
+      redis.call('ZADD', A .. 'ids', 0, e[4] .. '/' .. e[3])
     elseif kind == '-' then
       redis.call('ZREM', A .. 'sessions', e[3] .. '/' .. e[4])
+      redis.call('ZREM', A .. 'ids', e[4] .. '/' .. e[3])
     elseif kind == '~' then
       redis.call('ZREM', A .. 'users', e[3])
     end

@@ -15,8 +15,7 @@ local function erase(ref)
     lives[#lives + 1] = ref
     lives[#lives + 1] = m[1]
     if call('ZSCORE', key('live', scope), m[1]) == ref then
-      call('ZREM', key('live', scope), m[1])
-      send(app, '-', user, m[1])
+      unlist(scope, m[1], ref)
     end
   end
   for _, name in ipairs(session_keys) do call('UNLINK', key(name, ref)) end
@@ -40,8 +39,7 @@ else
   for i = 1, #live, 2 do
     erase(live[i + 1])
     if call('ZSCORE', key('live', scope), live[i]) then -- it has expired
-      call('ZREM', key('live', scope), live[i])
-      send(app, '-', user, live[i])
+      unlist(scope, live[i], live[i + 1])
     end
   end
   for _, m in ipairs(call('ZRANGE', key('asked', scope), 0, most - 1)) do erase(ref_of(m)) end

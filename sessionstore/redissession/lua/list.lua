@@ -4,6 +4,7 @@
 -- states come too while they have no more than room bytes together, and those that
 -- do not are read by states.lua.
 local before, count, room, now = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
+local ascending = ARGV[5] == '1' -- then those with numbers above before, oldest first
 local out, users, seen = {}, {}, {}
 
 -- state reads a state if there is room for it.
@@ -30,16 +31,17 @@ local function add(scope, id, ref)
 end
 
 if before ~= '' then
-  local scope = ARGV[5]
+  local scope = ARGV[6]
   while #out < count do
-    local ids = call('ZREVRANGEBYSCORE', key('live', scope), '(' .. before, '-inf', 'WITHSCORES',
-      'LIMIT', 0, count - #out)
+    local how, to = 'ZREVRANGEBYSCORE', '-inf'
+    if ascending then how, to = 'ZRANGEBYSCORE', '+inf' end
+    local ids = call(how, key('live', scope), '(' .. before, to, 'WITHSCORES', 'LIMIT', 0, count - #out)
     if #ids == 0 then break end
     for i = 1, #ids, 2 do add(scope, ids[i], ids[i + 1]) end
     before = ids[#ids]
   end
 else
-  local i = 5
+  local i = 6
   while i <= #ARGV do
     local scope, ids = ARGV[i], {}
     while ARGV[i] == scope do

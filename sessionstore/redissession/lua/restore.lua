@@ -15,6 +15,7 @@ failed = failed == '1' and 1 or 0
 while at < #ARGV do call('HSET', key('state', ref), arg(), arg()) end
 call('HSET', key('session', ref), 'updated', updated, 'bytes', num(hash_bytes(key('state', ref))))
 if #details > 0 then call('HSET', key('session', ref), unpack(details)) end
+touch(scope, id, updated)
 renew(ref, now, ttl)
 if (m[4] or NO_TRIGGER) == NO_TRIGGER and m[5] ~= '1' and rule ~= '' then
   call('HSET', key('session', ref), 'rule', rule, 'own', own)

@@ -1,0 +1,308 @@
+package redissession
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// lookedTogether is how many sessions one script reads for a list with a filter.
+const lookedTogether = 500
+
+// look is a walk through the sessions of a user, or of an app if scope has no user, in
+// the order of a list.
+type look struct {
+	store *Store
+	scope memory.Scope
+	list  sessionstore.List
+	// before or after is the place up to which the walk has come, by the list's order.
+	before int64
+	after  *sessionstore.Place
+	ended  bool
+	found  findings
+}
+
+// lookThrough reads a page of a list that has a filter or another order. It reads the
+// sessions first, and then the states of those that belong on the page.
+func (s *Store) lookThrough(ctx context.Context, scope memory.Scope, pager sessionstore.Pager,
+	list sessionstore.List) (page sessionstore.Page, err error) {
+	l := &look{store: s, scope: scope, list: list, before: pager.Before, after: pager.After,
+		found: findings{users: map[string]state{}}}
+	most, step := pager.Size+1, pager.Size+1
+	if list.Where != nil {
+		most, step = sessionstore.MaxLooked, lookedTogether
+	}
+	if list.Order.Updated {
+		if err := s.fillLists(ctx, scope.App); err != nil {
+			return page, err
+		}
+	}
+	token := func(of *listed) string {
+		if list.Order.Updated {
+			return pager.PlaceToken(of.place())
+		}
+		return pager.Token(of.number)
+	}
+	var found []listed
+	next, looked := "", 0
+	for next == "" && looked < most && !l.ended {
+		some, err := l.step(ctx, min(step, most-looked))
+		if err != nil {
+			return page, err
+		}
+		looked += max(len(some), (step+1)/2) // a step that has found few has looked at many
+		for i := range some {
+			of := &some[i]
+			if !of.Session.Match(list.Where) {
+				continue
+			}
+			if len(found) == pager.Size { // the last one that was looked at before it
+				next = token(&found[pager.Size-1])
+				break
+			}
+			found = append(found, *of)
+		}
+	}
+	if next == "" && !l.ended {
+		next = pager.Token(l.before)
+		if list.Order.Updated {
+			next = pager.PlaceToken(*l.after)
+		}
+	}
+	if !list.NoState && len(found) > 0 {
+		values, err := allOf(s.together(ctx, appStateCall(scope.App, list.Room)))
+		if err != nil {
+			return page, err
+		}
+		l.found.app, l.found.appBytes = appStateOf(values[0])
+	}
+	return s.showAll(ctx, list, l.found, found, next, token)
+}
+
+// place is where l is in a list by update.
+func (l *listed) place() sessionstore.Place {
+	return sessionstore.Place{At: l.LastUpdateTime.UnixMicro(), Name: l.User + "/" + l.ID}
+}
+
+// step reads the next sessions of the walk, up to so many, without their states.
+func (l *look) step(ctx context.Context, many int) ([]listed, error) {
+	switch {
+	case l.list.Order.Updated:
+		return l.recent(ctx, many)
+	case l.scope.User != "":
+		return l.ofUser(ctx, many)
+	}
+	return l.ofApp(ctx, many)
+}
+
+// ofUser reads sessions of a user in the order of their making.
+func (l *look) ofUser(ctx context.Context, many int) ([]listed, error) {
+	v, err := l.store.run(ctx, listScript, scopePrefix(l.scope), l.before, many, -1, l.store.clock(),
+		truth(l.list.Order.Ascending), name(l.scope))
+	if err != nil {
+		return nil, err
+	}
+	out, err := l.found.learn(v)
+	if l.ended = len(out) < many; len(out) > 0 {
+		l.before = out[len(out)-1].number
+	}
+	return out, err
+}
+
+// ofApp reads sessions of an app in the order of their making.
+func (l *look) ofApp(ctx context.Context, many int) (out []listed, err error) {
+	by := redis.ZRangeArgs{Key: appPrefix(l.scope.App) + "sessions", ByScore: true,
+		Start: fmt.Sprintf("(%d", l.before), Stop: "-inf", Rev: true, Count: int64(many)}
+	if l.list.Order.Ascending {
+		by.Stop, by.Rev = "+inf", false
+	}
+	names, err := l.store.redis.ZRangeArgsWithScores(ctx, by).Result()
+	if err != nil {
+		return nil, l.store.kind(ctx, err)
+	}
+	if l.ended = len(names) < many; len(names) > 0 {
+		l.before = int64(names[len(names)-1].Score)
+	}
+	return l.read(ctx, names)
+}
+
+// read reads sessions of an app by their names. Those that have expired, or are being
+// deleted, are missing.
+func (l *look) read(ctx context.Context, names []redis.Z) (out []listed, err error) {
+	list := l.list
+	list.NoState = true
+	sessions, err := l.store.named(ctx, l.scope.App, names, list, &l.found)
+	for _, n := range names {
+		if one, ok := sessions[n.Member.(string)]; ok {
+			one.number = int64(n.Score)
+			out = append(out, one)
+		}
+	}
+	return out, err
+}
+
+// recent reads sessions in the order of their last updates. Those of a user are in one
+// partition. Those of an app are in all, and their order is that of the partitions
+// together: each is asked for some, more with each round, and those count that come
+// before the end of any partition's answer. An update that comes meanwhile moves a
+// session in the list.
+func (l *look) recent(ctx context.Context, many int) ([]listed, error) {
+	parts, each := []int{partitionOf(l.scope)}, many
+	if l.scope.User == "" {
+		parts, each = make([]int, partitions), min(many, 8)
+		for p := range parts {
+			parts[p] = p
+		}
+	}
+	var names []redis.Z
+	for {
+		place := []any{"", ""}
+		if l.after != nil {
+			place = []any{l.after.At, l.after.Name}
+		}
+		calls := make([]call, len(parts))
+		for i, p := range parts {
+			calls[i] = call{recentScript, partitionPrefix(p), append([]any{l.scope.App, l.scope.User,
+				truth(l.list.Order.Ascending), each}, place...)}
+		}
+		values, err := allOf(l.store.together(ctx, calls...))
+		if err != nil {
+			return nil, err
+		}
+		some, end := l.merge(values)
+		if len(some) > many-len(names) {
+			some = some[:many-len(names)]
+			end = &sessionstore.Place{At: int64(some[len(some)-1].Score), Name: some[len(some)-1].Member.(string)}
+		}
+		names = append(names, some...)
+		if end == nil {
+			l.ended = true
+			break
+		}
+		l.after = end
+		if len(names) == many || l.scope.User != "" {
+			break
+		}
+		each = min(2*each, many)
+	}
+	return l.read(ctx, names)
+}
+
+// merge puts the answers of recent.lua in order, up to the first place at which one of
+// them ends before its partition does; nil if none does.
+func (l *look) merge(values []any) (names []redis.Z, end *sessionstore.Place) {
+	for _, v := range values {
+		r := replyOf(v)
+		for all := r.list(0); len(all) > 0; all = all[2:] {
+			names = append(names, redis.Z{Member: all.text(0), Score: float64(all.num(1))})
+		}
+		if r.text(1) != "" {
+			at := sessionstore.Place{At: r.num(1), Name: r.text(2)}
+			if end == nil || l.compare(at, *end) < 0 {
+				end = &at
+			}
+		}
+	}
+	place := func(z redis.Z) sessionstore.Place {
+		return sessionstore.Place{At: int64(math.Round(z.Score)), Name: z.Member.(string)}
+	}
+	slices.SortFunc(names, func(a, b redis.Z) int { return l.compare(place(a), place(b)) })
+	if end != nil {
+		names = slices.DeleteFunc(names, func(z redis.Z) bool { return l.compare(place(z), *end) > 0 })
+	}
+	return names, end
+}
+
+// compare orders places as the list does.
+func (l *look) compare(a, b sessionstore.Place) int {
+	order := cmp.Or(cmp.Compare(a.At, b.At), strings.Compare(a.Name, b.Name))
+	if l.list.Order.Ascending {
+		return order
+	}
+	return -order
+}
+
+// fillLists puts the sessions of an app that earlier versions have stored into the lists
+// that those did not have: by id, and by last update. Both lists of the app's slot have
+// the same sessions then, so that one look at their sizes tells.
+func (s *Store) fillLists(ctx context.Context, app string) error {
+	sessions, ids := appPrefix(app)+"sessions", appPrefix(app)+"ids"
+	pipe := s.redis.Pipeline()
+	all, have := pipe.ZCard(ctx, sessions), pipe.ZCard(ctx, ids)
+	if _, err := pipe.Exec(ctx); err != nil {
+		return s.kind(ctx, err)
+	}
+	if all.Val() == have.Val() {
+		return nil
+	}
+	for cursor := uint64(0); ; {
+		names, next, err := s.redis.ZScan(ctx, sessions, cursor, "", 500).Result()
+		if err != nil {
+			return s.kind(ctx, err)
+		}
+		args := map[int][]any{}
+		var add []redis.Z
+		for i := 0; i+1 < len(names); i += 2 { // a name, and its score
+			key := splitName(app, names[i])
+			p := partitionOf(key.Scope)
+			args[p] = append(args[p], name(key.Scope), key.ID)
+			add = append(add, redis.Z{Member: key.ID + "/" + key.User})
+		}
+		var calls []call
+		for p, a := range args {
+			calls = append(calls, call{touchScript, partitionPrefix(p), a})
+		}
+		if _, err := allOf(s.together(ctx, calls...)); err != nil {
+			return err
+		}
+		if len(add) > 0 { // last, as their number tells that all is done
+			if err := s.redis.ZAdd(ctx, ids, add...).Err(); err != nil {
+				return s.kind(ctx, err)
+			}
+		}
+		if cursor = next; cursor == 0 {
+			return nil
+		}
+	}
+}
+
+// Find implements sessionstore.Store. A list in the app's slot has the ids.
+func (s *Store) Find(ctx context.Context, app, id string) ([]sessionstore.Key, error) {
+	out, err := s.find(ctx, app, id)
+	if err != nil {
+		return nil, fmt.Errorf("find session %q of app %q: %w", id, app, err)
+	}
+	return out, nil
+}
+
+func (s *Store) find(ctx context.Context, app, id string) (out []sessionstore.Key, err error) {
+	if err := s.fillLists(ctx, app); err != nil {
+		return nil, err
+	}
+	found, err := s.redis.ZRangeByLex(ctx, appPrefix(app)+"ids", &redis.ZRangeBy{Min: "[" + id + "/", Max: "(" + id + "0",
+		Count: sessionstore.MaxFound}).Result() // 0 is behind /
+	if err != nil {
+		return nil, s.kind(ctx, err)
+	}
+	names := make([]redis.Z, len(found))
+	for i, f := range found {
+		names[i].Member = f[len(id)+1:] + "/" + id
+	}
+	l := &look{store: s, scope: memory.Scope{App: app}, found: findings{users: map[string]state{}}}
+	sessions, err := l.read(ctx, names)
+	for _, one := range sessions {
+		out = append(out, one.Key)
+	}
+	if err == nil && len(out) == 0 {
+		err = s.completeApp()
+	}
+	return out, err
+}
