@@ -56,7 +56,8 @@ def _session(body):
     for e in body.get("events", []):
         e.pop("utcOffset", None)  # ADK has no field for it
     events = [Event.model_validate({**e, "timestamp": _seconds(e["timestamp"])}) for e in body.get("events", [])]
-    return Session.model_validate({**body, "events": events, "lastUpdateTime": _seconds(body["lastUpdateTime"])})
+    known = {k: body[k] for k in ("id", "appName", "userId", "state") if k in body}  # ADK refuses other fields
+    return Session.model_validate({**known, "events": events, "lastUpdateTime": _seconds(body["lastUpdateTime"])})
 
 
 class MemorydSessionService(_Memoryd, BaseSessionService):
