@@ -86,6 +86,7 @@ func TestCalls(t *testing.T) {
 		t.Run(name+"/sessions", func(t *testing.T) { testSessions(t, connect(t)) })
 		t.Run(name+"/config", func(t *testing.T) { testConfig(t, connect(t)) })
 		t.Run(name+"/memories", func(t *testing.T) { testMemories(t, connect(t)) })
+		t.Run(name+"/options", func(t *testing.T) { testOptions(t, connect(t)) })
 		t.Run(name+"/operations", func(t *testing.T) { testOperations(t, connect(t)) })
 		t.Run(name+"/erasing", func(t *testing.T) { testErasing(t, connect(t)) })
 	}
