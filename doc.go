@@ -63,6 +63,7 @@
 // statements and their times, whatever order they arrived in.
 // [github.com/memoryd/memoryd/appconfig] has what each app wants kept, for how long, and
 // how it searches.
+// [github.com/memoryd/memoryd/internal/passage] cuts documents into passages.
 // [github.com/memoryd/memoryd/ingest] reads sessions, extracts, consolidates and
 // stores, and loses nothing: it stores events before a request is answered, and the
 // list of changes before it applies them, so that a retry has the same result.

@@ -3,9 +3,12 @@ package client
 import (
 	"context"
 	"iter"
+	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
 )
 
 // Shared is a client for the shared knowledge of an app: memories for all of its users. It
@@ -68,6 +71,81 @@ func (s *Shared) EraseMemory(ctx context.Context, id string) (Erased, error) {
 // Purge erases the shared knowledge that meets conditions, as User.Purge does, and returns
 // how many memories.
 func (s *Shared) Purge(ctx context.Context, p Purge) (int, error) { return s.of.Purge(ctx, p) }
+
+// Document is a text for the shared knowledge of an app.
+type Document struct {
+	ID       string          `json:"id,omitempty"` // "" for one that never changes: memoryd makes an id of the text
+	Title    string          `json:"title,omitempty"`
+	URI      string          `json:"uri,omitempty"`      // where it is from
+	MimeType string          `json:"mimeType,omitempty"` // text/markdown, the default, or text/plain
+	Text     string          `json:"text"`               // 1 MiB at most
+	Topics   []string        `json:"topics,omitempty"`   // of each passage
+	Metadata memory.Metadata `json:"metadata,omitempty"` // of each passage
+}
+
+// StoredDocument tells what memoryd has of a document.
+type StoredDocument struct {
+	ID         string   `json:"id"`
+	Title      string   `json:"title"`
+	URI        string   `json:"uri"`
+	MimeType   string   `json:"mimeType"`
+	Topics     []string `json:"topics"`
+	Bytes      int      `json:"bytes"`
+	Characters int      `json:"characters"` // Unicode code points
+	Passages   int      `json:"passages"`
+	// Embedded is how many of the first passages have a vector. The others are found by
+	// their words.
+	Embedded int `json:"embedded"`
+	// Complete is false if the document is to be put again, to go on with what is missing.
+	Complete   bool      `json:"complete"`
+	CreateTime time.Time `json:"createTime"`
+	UpdateTime time.Time `json:"updateTime"`
+	Revision   int64     `json:"revision"`
+	// Added, Changed and Removed count what PutDocument did to passages.
+	Added   int `json:"added"`
+	Changed int `json:"changed"`
+	Removed int `json:"removed"`
+}
+
+// PutDocument stores a document as passages, in place of the one of its id. The same call
+// again changes nothing.
+func (s *Shared) PutDocument(ctx context.Context, d Document) (out StoredDocument, err error) {
+	err = s.of.do(ctx, call{method: http.MethodPost, path: documents, body: d, answer: &out, idempotent: true})
+	return out, err
+}
+
+// Document reads what memoryd has of a document; memory.ErrNotFound if there is none.
+func (s *Shared) Document(ctx context.Context, id string) (out StoredDocument, err error) {
+	err = s.of.do(ctx, call{method: http.MethodGet, path: documentPath(id), answer: &out, idempotent: true})
+	return out, err
+}
+
+// Documents reads a page of the documents, those first that were stored last. pageSize is 1
+// to 1000, or 0 for 100; pageToken is "" for the first page, and next is "" on the last.
+func (s *Shared) Documents(ctx context.Context, pageSize int, pageToken string) (
+	all []StoredDocument, next string, err error) {
+	var out struct {
+		Documents     []StoredDocument `json:"documents"`
+		NextPageToken string           `json:"nextPageToken"`
+	}
+	err = s.of.do(ctx, call{method: http.MethodGet, path: documents, answer: &out, idempotent: true,
+		query: page(sessionstore.List{PageSize: pageSize, PageToken: pageToken})})
+	return out.Documents, out.NextPageToken, err
+}
+
+// DeleteDocument deletes a document with its passages.
+func (s *Shared) DeleteDocument(ctx context.Context, id string) error {
+	return s.of.do(ctx, call{method: http.MethodDelete, path: documentPath(id)})
+}
+
+// EraseDocument erases a document with its passages and their history, for good.
+func (s *Shared) EraseDocument(ctx context.Context, id string) (Erased, error) {
+	return s.of.erase(ctx, call{method: http.MethodPost, path: documentPath(id) + "/erase"})
+}
+
+const documents = "/memories/documents"
+
+func documentPath(id string) string { return documents + "/" + url.PathEscape(id) }
 
 // Search searches the shared knowledge alone.
 func (s *Shared) Search(ctx context.Context, q Search) ([]memory.Match, error) {

@@ -168,6 +168,11 @@ func (s *Service) EraseApp(ctx context.Context, app string) (out Erased, err err
 
 // eraseOfApp erases the shared knowledge of an app, and what lists its documents.
 func (s *Service) eraseOfApp(ctx context.Context, app string, out *Erased) error {
+	leave, err := s.turn(ctx, memory.Documents(app)) // after a document that is being stored
+	if err != nil {
+		return err
+	}
+	defer leave()
 	for _, scope := range []memory.Scope{memory.Shared(app), memory.Documents(app)} {
 		erased, err := s.memories.Erase(ctx, scope, memory.Erasure{All: true})
 		if out.add(sessionstore.Erased{}, erased); err != nil {

@@ -61,6 +61,10 @@ func (s *Service) Add(ctx context.Context, scope memory.Scope, n NewMemory) (mem
 	if err != nil {
 		return memory.Memory{}, err
 	}
+	if scope.OfApp() && n.ID == "documents" {
+		return memory.Memory{}, fmt.Errorf("%w: id: the path of memory \"documents\" is that of the list of documents",
+			memory.ErrInvalid)
+	}
 	if n.ID != "" {
 		m, known, err := s.addedBefore(ctx, scope, &n)
 		if known || err != nil {

@@ -2,8 +2,9 @@ package memory
 
 import "context"
 
-// AppReader reads memories across all users of an app, without those of the app itself. These reads are methods of their
-// own, so that no call that names a scope can come to read another one.
+// AppReader reads memories across all users of an app, without those of the app itself.
+// These reads are methods of their own, so that no call that names a scope can come to read
+// another one.
 type AppReader interface {
 	// ListApp returns a page of the live memories of all users of an app that pass the
 	// filter. Users may have memories of one id: where the order leaves two of these

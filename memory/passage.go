@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"unicode/utf8"
@@ -25,6 +26,19 @@ type Passage struct {
 	// as Unicode code points: from Start, before End.
 	Start int `json:"start"`
 	End   int `json:"end"`
+}
+
+// Compare orders passages by their document and their place in it. Nil is before all.
+func (p *Passage) Compare(o *Passage) int {
+	switch {
+	case p == nil && o == nil:
+		return 0
+	case p == nil:
+		return -1
+	case o == nil:
+		return 1
+	}
+	return cmp.Or(cmp.Compare(p.Document, o.Document), cmp.Compare(p.Number, o.Number))
 }
 
 func (p *Passage) validate() error {

@@ -196,7 +196,7 @@ func compareGroups(a, b *entry) int {
 
 func compareTimes(a, b *entry) int {
 	return cmp.Or(
-		comparePlaces(&a.Memory, &b.Memory),
+		a.Memory.Source.Passage.Compare(b.Memory.Source.Passage),
 		a.Memory.Timestamp.Compare(b.Memory.Timestamp),
 		slices.Compare(a.Memory.Source.EventIDs, b.Memory.Source.EventIDs),
 		cmp.Compare(a.Memory.ID, b.Memory.ID),

@@ -1,7 +1,6 @@
 package retrieve
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -180,19 +179,6 @@ func inSection(m *memory.Memory) string {
 		return "(" + section(p) + ") "
 	}
 	return "(" + day(m, m.Timestamp) + ") " + begins(m)
-}
-
-// comparePlaces compares two memories by their places in documents, which no other memory
-// has.
-func comparePlaces(a, b *memory.Memory) int {
-	var p, q memory.Passage
-	if a.Source.Passage != nil {
-		p = *a.Source.Passage
-	}
-	if b.Source.Passage != nil {
-		q = *b.Source.Passage
-	}
-	return cmp.Or(cmp.Compare(p.Document, q.Document), cmp.Compare(p.Number, q.Number))
 }
 
 // SharedSource says of a memory of shared knowledge that it is such, and from which

@@ -171,3 +171,71 @@ func TestEraseAppShared(t *testing.T) {
 		t.Errorf("there are %v", apps)
 	}
 }
+
+// A document is found by passages that cite their place in it, beside what the user said,
+// and is listed, replaced, deleted and erased as a whole.
+func TestDocuments(t *testing.T) {
+	a := start(t)
+	returns := "# Returns\n\n## Shoes\n\nShoes come back within 60 days if they were worn indoors only and the box is whole.\n\n" +
+		"## Hats\n\nHats are not taken back at all, for reasons of hygiene, except if they came damaged or late.\n"
+	documents := sharedPath + "/documents"
+	d := request{"id": "returns", "title": "Return policy", "uri": "https://shop.example/returns", "text": returns, "topics": []string{"SHOP"}}
+	made := a.want(201, "POST", documents, d)
+	if number(made, "passages") != 2 || number(made, "added") != 2 || at(made, "complete") != true {
+		t.Fatalf("made %v", made)
+	}
+	if same := a.want(200, "POST", documents, d); number(same, "added")+number(same, "changed")+number(same, "removed") != 0 {
+		t.Errorf("the same again: %v", same)
+	}
+	a.want(201, "POST", scope+"/memories", request{"fact": "I bought red shoes and a hat."})
+	query := request{"query": "Can I bring my shoes back?", "shared": true, "lines": true}
+	var cited any
+	for _, m := range a.find(query) {
+		if strings.HasPrefix(text(m, "memory", "fact"), "Shoes come back") {
+			cited = m
+		}
+	}
+	place := at(cited, "memory", "source", "passage")
+	if text(place, "documentId") != "returns" || text(place, "title") != "Return policy" || text(place, "headings", 1) != "Shoes" ||
+		returns[int(number(place, "start")):int(number(place, "end"))] != text(cited, "memory", "fact") {
+		t.Errorf("cited as %v", place)
+	}
+	if line := text(cited, "line"); !strings.HasPrefix(line, `(shared knowledge, from "Return policy", section Returns > Shoes) Shoes`) {
+		t.Errorf("its line is %q", line)
+	}
+	block := text(a.want(200, "POST", scope+"/memories/context", query), "text")
+	if !strings.Contains(block, "Shared knowledge, from \"Return policy\":\n") || !strings.Contains(block, "(section Returns > Shoes) Shoes") {
+		t.Errorf("the block is\n%s", block)
+	}
+	if found := a.find(request{"query": "hats", "shared": true, "topics": []string{"SHOP"}}); len(found) == 0 {
+		t.Error("a passage is not found by the topic of its document")
+	}
+	d["text"] = strings.Replace(returns, "60 days", "90 days", 1)
+	if next := a.want(200, "POST", documents, d); number(next, "added") != 1 || number(next, "removed") != 1 || number(next, "changed") != 0 {
+		t.Errorf("another text: %v", next)
+	}
+	if all := list(a.want(200, "GET", documents, nil), "documents"); len(all) != 1 || text(all[0], "title") != "Return policy" {
+		t.Errorf("listed: %v", all)
+	}
+	if n := len(list(a.want(200, "GET", sharedPath+"?sessionId=returns", nil), "memories")); n != 2 {
+		t.Errorf("%d passages are listed", n)
+	}
+	unnamed := a.want(201, "POST", documents, request{"text": "Opening hours are from nine to five."})
+	a.want(200, "POST", documents, request{"text": "Opening hours are from nine to five."})
+	a.want(204, "DELETE", documents+"/"+text(unnamed, "id"), nil)
+	a.refused(404, "GET", documents+"/"+text(unnamed, "id"), nil)
+	a.refused(404, "DELETE", documents+"/none", nil)
+	a.refused(400, "POST", documents, request{"id": "a/b", "text": "x"}, "document id")
+	a.refused(400, "POST", documents, request{"id": "x", "text": strings.Repeat("x", 1<<20+1)}, "text has 1048577 bytes")
+	a.refused(400, "POST", sharedPath, request{"id": "documents", "fact": "x"}, "documents")
+	if users := list(a.want(200, "GET", "/v1/apps/app/users", nil), "users"); len(users) != 1 {
+		t.Errorf("documents made the users %v", users)
+	}
+	if gone := a.want(200, "POST", documents+"/returns/erase", nil); number(gone, "memories") != 3 {
+		t.Errorf("erased %v", gone)
+	}
+	a.refused(404, "GET", documents+"/returns", nil)
+	if found := a.find(query); len(found) != 1 {
+		t.Errorf("after it was erased: %v", factsOf(found))
+	}
+}
