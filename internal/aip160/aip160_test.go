@@ -108,7 +108,7 @@ func TestErrors(t *testing.T) {
 		"()":                             "at byte 1: want a field, not )",
 		"NOT":                            "at byte 3: want a field, not the end",
 		`"tea"`:                          "at byte 0: want a field, not a text between quotes",
-		"tea":                            "at byte 0: no field tea: want author, createTime",
+		"tea":                            "at byte 0: no field tea: want author, confirmedTime, createTime",
 		"fact=a nose=b":                  "at byte 7: no field nose",
 		`fact="a`:                        "at byte 5: the text that begins here has no closing quote",
 		`fact="\d"`:                      `at byte 6: want \\ or \" behind a backslash`,
