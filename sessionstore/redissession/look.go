@@ -287,8 +287,9 @@ func (s *Store) find(ctx context.Context, app, id string) (out []sessionstore.Ke
 	if err := s.fillLists(ctx, app); err != nil {
 		return nil, err
 	}
-	found, err := s.redis.ZRangeByLex(ctx, appPrefix(app)+"ids", &redis.ZRangeBy{Min: "[" + id + "/", Max: "(" + id + "0",
-		Count: sessionstore.MaxFound}).Result() // 0 is behind /
+	from, to := "["+id+"/", "("+id+"0" // 0 is behind /
+	found, err := s.redis.ZRangeByLex(ctx, appPrefix(app)+"ids",
+		&redis.ZRangeBy{Min: from, Max: to, Count: sessionstore.MaxFound}).Result()
 	if err != nil {
 		return nil, s.kind(ctx, err)
 	}

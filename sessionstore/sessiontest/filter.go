@@ -3,6 +3,7 @@ package sessiontest
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/memoryd/memoryd/memory"
@@ -37,7 +38,8 @@ func (f *fixture) some() (all []sessionstore.Session) {
 			d.Labels["even"] = "true"
 			d.ExpireTime = f.now().Add(time.Duration(i+10) * time.Hour)
 		}
-		f.createWith(session(scope, fmt.Sprintf("s%02d", i)), d, f.saidAt("e1", f.now().Add(-time.Duration(i)*time.Minute)))
+		f.createWith(session(scope, fmt.Sprintf("s%02d", i)), d,
+			f.saidAt("e1", f.now().Add(-time.Duration(i)*time.Minute)))
 		f.clock.advance(time.Second)
 	}
 	return f.listApp("shop", 0)
@@ -58,13 +60,15 @@ func filters(all []sessionstore.Session) []memory.Where {
 	even := label("even", memory.OpEqual, memory.Bool(true))
 	return []memory.Where{
 		is("id", memory.OpEqual, memory.Text("s03")), is("userId", memory.OpEqual, memory.Text("bob")),
-		is("displayName", memory.OpEqual, memory.Text("Talk 4")), is("displayName", memory.OpHas, memory.Text("talk 1")),
+		is("displayName", memory.OpEqual, memory.Text("Talk 4")),
+		is("displayName", memory.OpHas, memory.Text("talk 1")),
 		is("displayName", memory.OpNot, memory.Text("Talk 4")),
 		is("createTime", memory.OpLess, memory.Time(middle.CreateTime)),
 		is("createTime", memory.OpEqual, memory.Time(middle.CreateTime)),
 		is("updateTime", memory.OpAtLeast, memory.Time(middle.LastUpdateTime)),
 		is("lastUpdateTime", memory.OpMore, memory.Time(middle.LastUpdateTime)),
-		is("expireTime", memory.OpHas, memory.Anything()), is("expireTime", memory.OpNot, memory.Time(middle.CreateTime)),
+		is("expireTime", memory.OpHas, memory.Anything()),
+		is("expireTime", memory.OpNot, memory.Time(middle.CreateTime)),
 		label("half", memory.OpEqual, memory.Text("1")), label("n", memory.OpEqual, number),
 		label("even", memory.OpHas, memory.Anything()), even, label("none", memory.OpNot, memory.Text("x")),
 		label("none", memory.OpEqual, memory.Text("")),
@@ -136,8 +140,10 @@ func filterPages(f *fixture) {
 				}
 				first := whole
 				first.PageSize = max(1, len(want)-1)
-				if page, err := f.first(first, app); err != nil || len(page.Sessions) != min(first.PageSize, len(want)) {
-					f.t.Errorf("the first page of %d of %v has %d sessions, %v", len(want), where, len(page.Sessions), err)
+				page, err := f.first(first, app)
+				if err != nil || len(page.Sessions) != min(first.PageSize, len(want)) {
+					f.t.Errorf("the first page of %d of %v has %d sessions, %v", len(want), where,
+						len(page.Sessions), err)
 				}
 			}
 		}
@@ -212,7 +218,8 @@ func orderMoves(f *fixture) {
 		updated.PageSize = size
 		ids := sessionIDs(f.walkList(updated, true))
 		slices.Sort(ids)
-		f.equal(fmt.Sprint("all of one time, by ", size), ids, []string{"b0", "b1", "b2", "b3", "b4", "b5", "b6", "b7", "b8",
+		f.equal(fmt.Sprint("all of one time, by ", size), ids, []string{"b0", "b1", "b2", "b3", "b4", "b5", "b6", "b7",
+			"b8",
 			"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8"})
 	}
 	f.clock.advance(time.Second)
@@ -282,7 +289,8 @@ func filterTokens(f *fixture) {
 
 // Find tells the users of an app that have a session of an id.
 func findByID(f *fixture) {
-	for _, key := range []sessionstore.Key{session(bob, "s1"), session(ann, "s1"), session(ann, "s10"), session(ann, "s"),
+	for _, key := range []sessionstore.Key{session(bob, "s1"), session(ann, "s1"), session(ann, "s10"),
+		session(ann, "s"),
 		session(memory.Scope{App: "shop2", User: "ann"}, "s1"), session(memory.Scope{App: "shop", User: "s1"}, "u"),
 		session(ann, "日 0")} {
 		f.create(key, `{}`)
@@ -295,7 +303,7 @@ func findByID(f *fixture) {
 		"s2":  nil, "ann": nil, "S1": nil, "%": nil, "日 ": nil,
 	} {
 		got, err := f.Find(f.t.Context(), "shop", id)
-		slices.SortFunc(got, func(a, b sessionstore.Key) int { return slices.Compare([]string{a.User}, []string{b.User}) })
+		slices.SortFunc(got, func(a, b sessionstore.Key) int { return strings.Compare(a.User, b.User) })
 		if err != nil {
 			f.t.Errorf("Find(%q): %v", id, err)
 		}

@@ -72,7 +72,8 @@ func orderOf(list sessionstore.List, pager sessionstore.Pager) (where string, ar
 	default:
 		ref, err := strconv.ParseInt(pager.After.Name, 10, 64)
 		if err != nil {
-			return "", nil, "", fmt.Errorf("%w: pageToken %.40q is none of this store", memory.ErrInvalid, list.PageToken)
+			return "", nil, "", fmt.Errorf("%w: pageToken %.40q is none of this store", memory.ErrInvalid,
+				list.PageToken)
 		}
 		where, args = "(update_time, ref) "+than+" (?, ?)", []any{pager.After.At, ref}
 	}
