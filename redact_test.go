@@ -73,7 +73,7 @@ var secrets = map[string]string{
 	"4929 1023":    "4929 1023 8841 7762",
 	"Zwiebel#77":   "Zwiebel#77kuchen",
 	"86095742719":  "86095742719",
-	"0044 0532": "DE89 3704 0044 0532 0130 00",
+	"0044 0532":    "DE89 3704 0044 0532 0130 00",
 	"kiefer.uta":   "kiefer.uta@example.org",
 	"351 912 345":  "+351 912 345 678",
 }
@@ -132,7 +132,7 @@ func visits(inline string) []visit {
 		{"POST", "/tools/preload_memory", `{"args":{"query":"TELL"}}`, 0},
 		{"POST", "/mcp/apps/shop/users/ann",
 			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"remember",` +
-			`"arguments":{"fact":"TELL"}}}`, 0},
+				`"arguments":{"fact":"TELL"}}}`, 0},
 		// Messages of errors repeat what they refuse.
 		{"POST", "/sessions/s1/events", `{"content":"x","timestamp":"password: Zwiebel#77kuchen"}`, 400},
 		{"POST", "/memories", `{"fact":"x","password: Zwiebel#77kuchen":1}`, 400},
@@ -154,7 +154,7 @@ func TestRedacted(t *testing.T) {
 			model := words{w}
 			b, err := memoryd.Open(t.Context(), dir, &memoryd.Options{Embedder: w,
 				Extractor: extract.NewModel(model, nil),
-				Expander: model, Reranker: model, Log: slog.New(slog.NewJSONHandler(w,
+				Expander:  model, Reranker: model, Log: slog.New(slog.NewJSONHandler(w,
 					&slog.HandlerOptions{Level: slog.LevelDebug}))})
 			if err != nil {
 				t.Fatal(err)

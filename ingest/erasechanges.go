@@ -23,7 +23,8 @@ type traces struct {
 func (s *Service) tracesOf(ctx context.Context, scope memory.Scope, t *traces) (*traces, error) {
 	for session, events := range t.sessions {
 		which := memory.Erasure{Session: session, Events: events}
-		err := each(ctx, s.memories, scope, memory.Filter{SessionID: session, History: true}, func(m *memory.Memory) error {
+		filter := memory.Filter{SessionID: session, History: true}
+		err := each(ctx, s.memories, scope, filter, func(m *memory.Memory) error {
 			if which.Takes(m) {
 				t.ids[m.ID] = true
 			}
@@ -82,7 +83,10 @@ func (t *traces) within(v any) (found bool) {
 			}
 			if name == "forgotten" {
 				all, _ := one.([]any)
-				found = found || slices.ContainsFunc(all, func(id any) bool { text, _ := id.(string); return t.ids[text] })
+				found = found || slices.ContainsFunc(all, func(id any) bool {
+					text, _ := id.(string)
+					return t.ids[text]
+				})
 			}
 			found = t.within(one) || found
 		}

@@ -92,7 +92,8 @@ func (p *pasts) heir(ctx context.Context, of string) (successor, error) {
 		return successor{}, nil
 	}
 	q, err := p.of(ctx, id)
-	if err != nil || q == nil || q.latest.Action == memory.Deleted || q.undone == nil && q.latest.Memory.SupersededBy != of {
+	if err != nil || q == nil || q.latest.Action == memory.Deleted ||
+		q.undone == nil && q.latest.Memory.SupersededBy != of {
 		return successor{}, err
 	}
 	return successor{id: id, at: q.latest.Memory.HoldsFrom()}, nil
@@ -107,7 +108,8 @@ func (p *pasts) changed(ctx context.Context, id string) (undone, error) {
 	}
 	u := q.undo(p.now)
 	to := q.after.Memory.SupersededBy
-	if u.action != memory.Updated || u.done || q.after.Action == memory.Deleted || to == u.memory.SupersededBy || to == "" {
+	if u.action != memory.Updated || u.done || q.after.Action == memory.Deleted ||
+		to == u.memory.SupersededBy || to == "" {
 		return u, nil
 	}
 	next, err := p.successor(ctx, to)

@@ -247,8 +247,8 @@ func (s *Server) findSession(c echo.Context) error {
 	for _, key := range keys[:min(len(keys), mostNamed)] {
 		users = append(users, strconv.Quote(key.User))
 	}
-	return invalid("session %q is ambiguous: %d users of app %q or more have one of that id, such as %s: read it in the"+
-		" scope of one", id, len(keys), app, strings.Join(users, ", "))
+	return invalid("session %q is ambiguous: %d users of app %q or more have one of that id, such as %s: read it in"+
+		" the scope of one", id, len(keys), app, strings.Join(users, ", "))
 }
 
 // mostNamed is how many users a message names.

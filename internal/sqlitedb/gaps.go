@@ -116,7 +116,8 @@ func (db *DB) clearGaps(ctx context.Context) error {
 // that cells is false for have no cells.
 func (db *DB) dirtyPages(ctx context.Context, from, to int64, cells func(number int64) bool) (out []int64, err error) {
 	err = db.Read(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `WITH RECURSIVE n (p) AS (SELECT ?1 UNION ALL SELECT p + 1 FROM n WHERE p < ?2)
+		rows, err := tx.QueryContext(ctx, `
+			WITH RECURSIVE n (p) AS (SELECT ?1 UNION ALL SELECT p + 1 FROM n WHERE p < ?2)
 			SELECT p, data FROM n JOIN sqlite_dbpage ON pgno = p`, from, to)
 		if err != nil {
 			return err

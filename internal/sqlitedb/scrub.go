@@ -13,8 +13,8 @@ import (
 // Scrub returns once the file has nothing left of what was deleted before the call, in
 // its log neither: all of it is copied into the main file, where SQLite overwrites what
 // is deleted, and the log is cut to nothing. Copies that SQLite has left in unused parts of
-// pages are overwritten too, unless memory.MoreToErase says that another call follows. While a backup is being copied that is not
-// possible. Scrub tries again for scrubTime, and then fails with ErrUnavailable; the
+// pages are overwritten too, unless memory.MoreToErase says that another call follows.
+// While a backup is being copied that is not possible. Scrub tries again for scrubTime, and then fails with ErrUnavailable; the
 // log is cut later then, by a checkpoint or a close.
 func (db *DB) Scrub(ctx context.Context) error {
 	if db.path == Memory {

@@ -20,7 +20,8 @@ func (s *Store) EraseChanges(ctx context.Context, scope memory.Scope, has func(j
 	return n, nil
 }
 
-func (s *Store) eraseChanges(ctx context.Context, scope memory.Scope, has func(json.RawMessage) bool) (n int, err error) {
+func (s *Store) eraseChanges(ctx context.Context, scope memory.Scope, has func(json.RawMessage) bool) (
+	n int, err error) {
 	v, err := s.run(ctx, livesOfScript, scopePrefix(scope), name(scope))
 	if err != nil {
 		return 0, err

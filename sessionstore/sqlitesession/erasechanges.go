@@ -33,7 +33,8 @@ type numbered struct {
 
 func scanNumbered(rows *sql.Rows) (d numbered, err error) { return d, rows.Scan(&d.n, &d.doc) }
 
-func (s *Store) eraseChanges(ctx context.Context, scope memory.Scope, has func(json.RawMessage) bool) (n int, err error) {
+func (s *Store) eraseChanges(ctx context.Context, scope memory.Scope, has func(json.RawMessage) bool) (
+	n int, err error) {
 	read := func(query string, args ...any) (out []numbered, err error) {
 		err = s.db.Read(ctx, func(tx *sql.Tx) (err error) {
 			out, err = sqlitedb.Collect(ctx, tx, scanNumbered, query, args...)
