@@ -71,7 +71,7 @@ var arrows = map[string][]string{
 	"tools":              {"memory", "sessionstore", "extract", "ingest", "retrieve", "internal/legible", "internal/strict"},
 	"server":             {"memory", "access", "appconfig", "quota", "sessionstore", "internal/fair", "internal/tracing", "extract", "ingest", "retrieve", "tools", "mcp", "internal/aip160", "internal/strict", "internal/inflight"},
 	"mcp":                {"memory", "tools", "internal/legible", "internal/strict"},
-	"evals":              {"memory", "sessionstore", "internal/assembly", "internal/analyzer", "embed", "extract", "ingest", "retrieve"},
+	"evals":              {"redact", "memory", "sessionstore", "internal/assembly", "internal/analyzer", "embed", "extract", "ingest", "retrieve"},
 	"client":             {"memory", "access", "appconfig", "sessionstore", "internal/aip160"},
 	"internal/assembly": {"memory", "access", "access/guard", "memory/index", "memory/sqlitestore", "sessionstore", "sessionstore/sqlitesession",
 		"internal/salvage", "internal/sqlitedb", "internal/analyzer", "embed", "extract", "extract/canonical", "extract/rules", "ingest", "retrieve"},

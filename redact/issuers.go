@@ -275,7 +275,7 @@ func telegram(text string, i, end int) int {
 		return 0
 	}
 	from := end + 1
-	if stop := wordSet.run(text, from); stop-from >= 32 && random(text[from:from+32], 32) {
+	if stop := wordSet.run(text, from); stop-from >= 32 && entropy(text[from:min(stop, from+judged)]) > 4 {
 		return stop
 	}
 	return 0
