@@ -136,6 +136,13 @@ func (f *failingSessions) Append(
 	return f.Sessions.Append(ctx, key, e, opts)
 }
 
+func (f *failingSessions) Update(ctx context.Context, key sessionstore.Key, p sessionstore.Patch) error {
+	if err := f.failure(); err != nil {
+		return err
+	}
+	return f.Sessions.Update(ctx, key, p)
+}
+
 func (f *failingSessions) Delete(ctx context.Context, key sessionstore.Key) error {
 	if err := f.failure(); err != nil {
 		return err

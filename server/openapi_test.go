@@ -41,10 +41,14 @@ func (a *api) exampleOf(o *openapitest.Operation, key []string) string {
 		said = "Please forget everything."
 	}
 	values := map[string]string{"app": "app", "user": user, "session": "s1", "tool": "load_memory"}
-	if strings.Contains(o.Path, "{user}") || strings.Contains(o.Path, "{operation}") {
+	if o.ID == "findSession" { // one of an id that no other user has
+		values["session"] = "s-of-" + user
+	}
+	if o.ID == "findSession" || o.ID == "getAppMemory" || strings.Contains(o.Path, "{user}") ||
+		strings.Contains(o.Path, "{operation}") {
 		own := "/v1/apps/app/users/" + user
 		done := a.want(200, "POST", own+"/memories/ingest?wait=true", map[string]any{
-			"sessionId": "s1", "events": []any{map[string]any{"id": "e1", "author": "user", "content": said}}}, key...)
+			"sessionId": values["session"], "events": []any{map[string]any{"id": "e1", "author": "user", "content": said}}}, key...)
 		values["operation"] = text(done, "id")
 		values["memory"] = text(a.want(200, "GET", own+"/memories?history=true", nil, key...), "memories", 0, "id")
 	}

@@ -10,10 +10,9 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// purgeBody is the body of a purge: the conditions that its memories meet.
+// purgeBody is the body of a purge across users: the conditions that its memories meet.
 type purgeBody struct {
 	App       string      `json:"appName"`
-	User      string      `json:"userId"`
 	Kind      memory.Kind `json:"kind"`
 	Topics    []string    `json:"topics"` // at least one of these
 	SessionID string      `json:"sessionId"`
@@ -37,7 +36,10 @@ func (b *purgeBody) filter() (f memory.Filter, err error) {
 
 // purge answers POST {scope}/memories/purge.
 func (s *Server) purge(c echo.Context, scope memory.Scope) error {
-	var req purgeBody
+	var req struct {
+		purgeBody
+		User string `json:"userId"`
+	}
 	if err := decodeBody(c, &req); err != nil {
 		return err
 	}
@@ -68,9 +70,6 @@ func (s *Server) purgeApp(c echo.Context) error {
 	}
 	if err := checkScope(memory.Scope{App: app}, req.App, ""); err != nil {
 		return err
-	}
-	if req.User != "" {
-		return invalid("userId: this purge is of all users: for one, POST to the memories/purge of its scope")
 	}
 	f, err := req.filter()
 	if err == nil && f.Where == nil {

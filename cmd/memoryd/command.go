@@ -47,8 +47,8 @@ func commands() []*subcommand {
 	}, keysCommands(), []*subcommand{
 		exportCommand(), importCommand(), reembedCommand(), rebuildCommand(), recoverCommand(), backupCommand(),
 		checkCommand(), acceptCommand(),
-		evalCommand("eval"), evalCommand("eval extraction"), retrievalCommand(), locomoCommand(), talkCommand(), redactionCommand(),
-		storiesCommand(),
+		evalCommand("eval"), evalCommand("eval extraction"), retrievalCommand(), locomoCommand(), talkCommand(),
+		redactionCommand(), storiesCommand(),
 		benchCommand(),
 		readyCommand(), doctorCommand(), versionCommand(), helpCommand(),
 	})

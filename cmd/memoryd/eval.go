@@ -31,7 +31,8 @@ func noSuchEvaluation(c *subcommand, args []string) error {
 	if c.name != "eval" || len(args) == 0 || strings.HasPrefix(args[0], "-") {
 		return nil
 	}
-	return c.mistake(fmt.Errorf("eval: no evaluation %q: want extraction, talk, redaction, stories, retrieval or locomo", args[0]))
+	return c.mistake(fmt.Errorf("eval: no evaluation %q: want extraction, talk, redaction, stories, retrieval"+
+		" or locomo", args[0]))
 }
 
 // evalExtraction plays the golden cases and prints their scores.

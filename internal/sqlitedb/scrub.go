@@ -14,8 +14,8 @@ import (
 // its log neither: all of it is copied into the main file, where SQLite overwrites what
 // is deleted, and the log is cut to nothing. Copies that SQLite has left in unused parts of
 // pages are overwritten too, unless memory.MoreToErase says that another call follows.
-// While a backup is being copied that is not possible. Scrub tries again for scrubTime, and then fails with ErrUnavailable; the
-// log is cut later then, by a checkpoint or a close.
+// While a backup is being copied that is not possible. Scrub tries again for scrubTime, and
+// then fails with ErrUnavailable; the log is cut later then, by a checkpoint or a close.
 func (db *DB) Scrub(ctx context.Context) error {
 	if db.path == Memory {
 		return nil
