@@ -63,6 +63,9 @@ type Fact struct {
 	TTL         time.Duration   `json:"-"`                   // 0 is that of the app's configuration, or no end
 	ExpireTime  time.Time       `json:"expireTime,omitzero"` // in place of TTL
 	ValidFrom   time.Time       `json:"validFrom,omitzero"`
+	// Trust is the source of the fact; "" is memory.TrustUser. A fact of another source
+	// that tries to instruct the agent is quarantined: see Review.
+	Trust memory.Trust `json:"trust,omitempty"`
 }
 
 // AddMemory stores a fact without extraction or comparison. With an ID it can be repeated:
@@ -95,7 +98,7 @@ func (u *User) Memory(ctx context.Context, id string) (memory.Memory, error) {
 }
 
 // Memories reads a page of memories. Of list's filter it supports Kinds, Topics,
-// SessionID, History and Where; a filter by another field is memory.ErrInvalid.
+// SessionID, State, History and Where; a filter by another field is memory.ErrInvalid.
 func (u *User) Memories(ctx context.Context, list memory.List) (out memory.Page, err error) {
 	q, err := listQuery(list)
 	if err == nil {
@@ -107,9 +110,10 @@ func (u *User) Memories(ctx context.Context, list memory.List) (out memory.Page,
 // listQuery is a list of memories as the query of a request.
 func listQuery(list memory.List) (url.Values, error) {
 	f := list.Filter
-	if !f.Since.IsZero() || !f.Until.IsZero() || !f.AsOf.IsZero() || len(f.Metadata) > 0 || f.SupersededBy != "" {
+	if !f.Since.IsZero() || !f.Until.IsZero() || !f.AsOf.IsZero() || len(f.Metadata) > 0 || f.SupersededBy != "" ||
+		f.Hidden {
 		return nil, fmt.Errorf(
-			"%w: list memories: the filter has a field other than kinds, topics, session, history, where: use a search",
+			"%w: list memories: a field is none of kinds, topics, session, state, history and where: use a search",
 			memory.ErrInvalid,
 		)
 	}
@@ -119,6 +123,9 @@ func listQuery(list memory.List) (url.Values, error) {
 	}
 	if f.SessionID != "" {
 		q.Set("sessionId", f.SessionID)
+	}
+	if f.State != "" {
+		q.Set("state", string(f.State))
 	}
 	if f.History {
 		q.Set("history", "true")
@@ -251,6 +258,29 @@ func (u *User) Rollback(ctx context.Context, id string, revision int64) (memory.
 	err := u.do(ctx, call{method: http.MethodPost, path: "/memories/" + url.PathEscape(id) + "/rollback",
 		body: map[string]any{"revision": revision}, answer: &out})
 	return out, err
+}
+
+// Quarantined reads the memories that wait for a review, newest first.
+func (u *User) Quarantined(ctx context.Context) iter.Seq2[memory.Memory, error] {
+	return u.EachMemory(ctx, memory.List{Filter: memory.Filter{State: memory.Quarantined}})
+}
+
+// Review lets a memory pass that was quarantined, or keeps it hidden. The operation that
+// extracts the facts of a turn is "" for any other memory, and for one that is rejected.
+// memory.ErrExists if the memory was never quarantined, or was approved before and shall
+// be rejected.
+func (u *User) Review(ctx context.Context, id string, approve bool) (m memory.Memory, operation string, err error) {
+	decision := "reject"
+	if approve {
+		decision = "approve"
+	}
+	var out struct {
+		memory.Memory
+		Operation string `json:"operation"`
+	}
+	err = u.do(ctx, call{method: http.MethodPost, path: "/memories/" + url.PathEscape(id) + "/review",
+		body: map[string]any{"decision": decision}, answer: &out})
+	return out.Memory, out.Operation, err
 }
 
 // Search is a question, with filters.

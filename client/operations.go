@@ -39,6 +39,9 @@ type Operation struct {
 	// begins afterwards finds the turns of the request. If it is false they can be
 	// found by the time that the operation is done.
 	Findable bool `json:"findable"`
+	// Quarantined, in the same answers, says that some of the words try to instruct the
+	// agent. They are hidden until User.Review.
+	Quarantined bool `json:"quarantined"`
 }
 
 // OperationMetadata is the progress of an operation.

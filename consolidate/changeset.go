@@ -53,7 +53,7 @@ func (e *entry) delete(reason string) {
 // endBy ends a memory when a later one was said that excludes it. Of several the
 // first ends it.
 func (e *entry) endBy(later *entry, reason string) {
-	if !later.now.SaidAt().After(e.now.ToEditTime) {
+	if !later.now.SaidAt().After(e.now.ToEditTime) || later.now.Trust.Below(e.now.Trust) {
 		return
 	}
 	at := EndOf(&e.now, &later.now)

@@ -159,6 +159,8 @@ func (t *timeline) ends(o, s *statement) bool {
 		return false
 	case o.now.Passing(): // what passes ends nothing that lasts
 		return false
+	case o.now.Trust.Below(s.now.Trust): // a document ends nothing that the user said
+		return false
 	}
 	return Chronological(&s.now, &o.now) < 0 && sameAuthor(&s.now, &o.now)
 }
@@ -185,7 +187,8 @@ func (t *timeline) markRepetitions(same []*statement) {
 func (t *timeline) repeats(s, o *statement) bool {
 	said := s.now.SaidAt()
 	decided := !said.After(o.now.FromEditTime) || !said.After(o.now.ToEditTime)
-	return o != s && !t.apart(s, o) && sameAuthor(&s.now, &o.now) && !o.now.Passing() && (decided || t.holds(o, s))
+	return o != s && !t.apart(s, o) && sameAuthor(&s.now, &o.now) &&
+		!o.now.Trust.Below(s.now.Trust) && !o.now.Passing() && (decided || t.holds(o, s))
 }
 
 // apart reports whether two statements stay beside each other as their metadata differs.

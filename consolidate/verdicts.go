@@ -56,11 +56,11 @@ func (p *planner) factVerdict(c *Comparison, i int, e *entry, v extract.Verdict)
 	same := p.at(c, v.Same, f.Seq)
 	stands := same != nil && same.standsFor(&f.Memory)
 	switch {
-	case v.Action == extract.Nothing && stands:
+	case v.Action == extract.Nothing && stands && !same.now.Trust.Below(f.Memory.Trust):
 		p.release(e)
 		e.setEnd(e.now.HoldsFrom(), same.now.ID, v.Reason)
 		return
-	case v.Action == extract.Update && stands && same.extensible():
+	case v.Action == extract.Update && stands && same.extensible() && !f.Memory.Trust.Below(same.now.Trust):
 		same.extend(e, v)
 		p.release(e)
 		e = same
@@ -123,7 +123,7 @@ func (e *entry) extensible() bool {
 // extend has a stored memory say what a new fact adds to it.
 func (e *entry) extend(added *entry, v extract.Verdict) {
 	m, from := &e.now, &added.now
-	m.Fact = v.Text
+	m.Fact, m.Trust = v.Text, m.Trust.Least(from.Trust)
 	for _, t := range from.Topics {
 		if !slices.Contains(m.Topics, t) && len(m.Topics) < memory.MaxTopics {
 			m.Topics = append(m.Topics, t)

@@ -23,6 +23,10 @@ type Turn struct {
 	Timestamp time.Time // its location is the speaker's, see memory.UTCOffset: "today" is the day there
 	User      bool      // the user's side of the conversation, whatever Author says
 	Text      string    // never empty
+	// Trust is the source of the words: the user or the agent, by the role of the event,
+	// or less if the client says so. User is false of a turn with another trust than the
+	// user's.
+	Trust memory.Trust
 }
 
 // Fact is a statement found in turns.
@@ -35,6 +39,9 @@ type Fact struct {
 	ValidFrom time.Time // the speaker's midnight of the day the fact speaks of; zero if it names none
 	EventIDs  []string  // the turns that the fact cites, at least one
 	Quote     string    // literal words of the first cited turn
+	// Trust is the least of the turns that the fact cites; of a given fact what the client
+	// says. "" is memory.TrustUser.
+	Trust memory.Trust `json:",omitempty"`
 	// Forget marks a request to forget: Text is then the statement to forget, or
 	// the request itself, and not a fact.
 	Forget bool
@@ -161,11 +168,13 @@ func ReadTurn(session string, e sessionstore.Event) (Turn, bool) {
 	t := Turn{SessionID: session, EventID: e.ID, Author: e.Author, Timestamp: e.UTCOffset.In(e.Timestamp)}
 	switch e.Content.Role {
 	case "user":
-		t.User = true
+		t.Trust = memory.TrustUser.Least(e.Trust)
 	case "model":
+		t.Trust = memory.TrustAgent.Least(e.Trust)
 	default:
 		return t, false
 	}
+	t.User = t.Trust == memory.TrustUser
 	if e.Compaction || strings.EqualFold(e.Author, "system") || e.RewindBefore != "" {
 		return t, false
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
@@ -83,6 +84,10 @@ func TestReadTurn(t *testing.T) {
 			}
 			want := Turn{
 				SessionID: "s", EventID: "e1", Author: e.Author, Timestamp: monday8May, User: tc.user, Text: tc.want,
+				Trust: memory.TrustAgent,
+			}
+			if tc.user {
+				want.Trust = memory.TrustUser
 			}
 			if diff := cmp.Diff(want, turn); ok && diff != "" {
 				t.Errorf("turn (-want +got):\n%s", diff)

@@ -111,6 +111,10 @@ type eventLine struct {
 
 // roleOf is the role of a turn as a model sees it.
 func roleOf(t *Turn) string {
+	switch t.Trust {
+	case memory.TrustTool, memory.TrustExternal:
+		return string(t.Trust)
+	}
 	if t.User {
 		return "user"
 	}

@@ -59,6 +59,7 @@ func (s *Service) addedBefore(ctx context.Context, scope memory.Scope, n *NewMem
 func (n *NewMemory) made(m *memory.Memory) bool {
 	like := m.Clone()
 	like.Fact, like.DisplayName, like.Description = n.Fact, n.DisplayName, n.Description
+	like.Trust = n.Trust.Source()
 	like.Topics, like.Metadata, like.ValidFrom = n.Topics, n.Metadata, memory.Micros(n.ValidFrom)
 	if n.Zone != nil || n.UTCOffset != "" {
 		like.UTCOffset = n.offset(m.Timestamp, n.Zone)

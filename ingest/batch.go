@@ -29,7 +29,7 @@ type batch struct {
 	// takenBack has the events of the session that rewinds take back, and when
 	// they were said.
 	takenBack map[string]time.Time
-	received  map[string]time.Time // when turns were received, by event
+	received  map[string]receipt // what is known of turns, by event
 	// policy, ttl and overlap are what the app and the request say of its facts; see configure.
 	policy  *extract.Policy
 	ttl     appconfig.TTL
@@ -117,14 +117,23 @@ func (b *batch) damaged() (n int) {
 	return n
 }
 
-// standingTurns are the turns that no rewind takes back.
+// standingTurns are the turns that no rewind takes back and that are not hidden.
 func (b *batch) standingTurns() (out []extract.Turn) {
 	for _, t := range b.turns {
-		if b.takenBack[t.EventID].IsZero() {
+		if b.takenBack[t.EventID].IsZero() && !b.hides(t) {
 			out = append(out, t)
 		}
 	}
 	return out
+}
+
+// hides reports whether a turn is quarantined, or was rejected.
+func (b *batch) hides(t extract.Turn) bool {
+	if r, known := b.received[t.EventID]; known {
+		return r.hidden
+	}
+	m := turnMemory(b.key, t)
+	return m.State.Hidden()
 }
 
 // newFacts makes memories of facts that were found in the batch. An event says
@@ -142,7 +151,7 @@ func (b *batch) newFacts(facts []extract.Fact, forms consolidate.Forms) (out []c
 		}
 		seen[statement] = true
 		words := wording{event, f.Quote}
-		received := b.received[event]
+		received := b.received[event].at
 		if !f.Timestamp.After(received) {
 			received = time.Time{} // the clock may be right
 		}
@@ -155,7 +164,7 @@ func (b *batch) newFacts(facts []extract.Fact, forms consolidate.Forms) (out []c
 			ID: id, Scope: b.key.Scope, Kind: memory.KindFact,
 			Fact: memory.Cut(f.Text, memory.MaxFact), Author: f.Author, Topics: f.Topics,
 			Timestamp: f.Timestamp.UTC(), UTCOffset: memory.OffsetOf(f.Timestamp),
-			ReceiveTime: received, ValidFrom: f.ValidFrom.UTC(),
+			ReceiveTime: received, ValidFrom: f.ValidFrom.UTC(), Trust: f.Trust.Source(),
 			Source:   memory.Source{SessionID: b.key.ID, EventIDs: f.EventIDs, Quote: f.Quote},
 			Metadata: maps.Clone(b.work.Request.Metadata),
 		}})

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/memoryd/memoryd/consolidate"
 	"github.com/memoryd/memoryd/extract"
@@ -48,9 +47,10 @@ func (s *Service) DryRun(
 	if err := s.configure(ctx, b); err != nil {
 		return nil, err
 	}
-	b.received = map[string]time.Time{}
+	b.received = map[string]receipt{}
 	for _, t := range b.turns {
-		b.received[t.EventID] = sessionstore.Micros(s.opts.Now())
+		m := turnMemory(b.key, t)
+		b.received[t.EventID] = receipt{sessionstore.Micros(s.opts.Now()), m.State.Hidden()}
 	}
 	if err := s.previewTakenBack(ctx, b); err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (s *Service) storedTurnsBefore(ctx context.Context, b *batch) (out []extrac
 			out = append(out, t)
 		}
 	}
-	return out, nil
+	return s.withoutHidden(ctx, b.key, out)
 }
 
 // storedEvents are the last events of the session, up to limit, without those of

@@ -52,6 +52,9 @@ func (s *Service) appendAndRequest(
 	done, err = store(ctx, key, events, how)
 	span.End(err)
 	s.wake()
+	if err == nil {
+		done.Operation.Quarantined = done.Operation.Quarantined || s.quarantined(ctx, key, events)
+	}
 	if err == nil && !done.Operation.Findable {
 		s.findableLate.Add(1)
 	}
@@ -108,6 +111,7 @@ func (s *Service) findable(ctx context.Context, done sessionstore.Appended) erro
 		if err := s.putFindable(ctx, w, events); err != nil {
 			return err
 		}
+		done.Operation.Quarantined = done.Operation.Quarantined || s.quarantined(ctx, w.Key, events)
 		if n += len(events); n > maxFindable {
 			return errTooManyTurns
 		}
@@ -189,6 +193,9 @@ func (s *Service) appendTogether(
 	done, left, err := s.opts.Together.AppendTurns(ctx, key, events, how, s.turnWriter(ctx, key, how.Request, first))
 	if err != nil {
 		return sessionstore.Appended{}, err
+	}
+	if len(events) == 0 {
+		done.Operation.Quarantined = s.quarantined(ctx, key, first)
 	}
 	if err := s.putLeft(ctx, left, how.Request, until); err != nil {
 		s.log(ctx, key).Warn("turns can be found only after processing", "err", err)

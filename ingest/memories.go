@@ -34,7 +34,10 @@ type NewMemory struct {
 	// UTCOffset is the offset that ValidFrom came with. It is the memory's if no time
 	// zone is named.
 	UTCOffset memory.UTCOffset
-	Zone      *time.Location // of who states the fact; nil is that of the app, or Options.Zone
+	// Trust is the source of the fact; "" is memory.TrustUser, whom the client speaks for.
+	// A fact of another source that tries to instruct the agent is quarantined.
+	Trust memory.Trust
+	Zone  *time.Location // of who states the fact; nil is that of the app, or Options.Zone
 }
 
 // offset returns the offset of the memory at now, in a zone if one is known.
@@ -80,7 +83,10 @@ func (s *Service) Add(ctx context.Context, scope memory.Scope, n NewMemory) (mem
 		ID: cmp.Or(n.ID, uuid.NewString()), Scope: scope, Kind: memory.KindFact, Fact: n.Fact, Topics: n.Topics,
 		DisplayName: n.DisplayName, Description: n.Description, Metadata: n.Metadata,
 		Timestamp: now, UTCOffset: n.offset(now, s.zone(ctx, scope.App, n.Zone)), ValidFrom: n.ValidFrom,
-		ExpireTime: end,
+		ExpireTime: end, Trust: n.Trust.Source(),
+	}
+	if m.Trust != memory.TrustUser {
+		quarantine(&m)
 	}
 	if end.IsZero() && !scope.OfApp() { // the lifetimes of the configuration are those of what users said
 		config, err := s.configs.Of(ctx, scope.App)

@@ -178,7 +178,7 @@ func (s *Service) findFacts(
 	var dropped int
 	found.Facts, dropped = meaningful(found.Facts)
 	found.Dropped += dropped
-	found.Facts = append(b.keep(found.Facts, false), b.keep(b.givenFacts, true)...)
+	found.Facts = append(b.keep(b.trusted(found.Facts), false), b.keep(b.givenFacts, true)...)
 	return found, err
 }
 
@@ -203,7 +203,7 @@ func (s *Service) earlierTurns(ctx context.Context, b *batch) (out []extract.Tur
 			out = append(out, t)
 		}
 	}
-	return out, nil
+	return s.withoutHidden(ctx, b.key, out)
 }
 
 // consolidate works out which changes the facts found in a batch make. It calls
@@ -222,10 +222,12 @@ func (s *Service) consolidate(
 		return result, cost, err
 	}
 	in.Withdrawn, in.Settled = append(in.Withdrawn, replaced...), settled
-	in.New = b.newFacts(found.Facts, r.forms)
+	facts, held := splitQuarantined(b.newFacts(found.Facts, r.forms))
+	in.New = facts
 	if err := r.loadFacts(ctx, in.New); err != nil {
 		return result, cost, err
 	}
+	defer func() { result.Changes = append(result.Changes, held...) }()
 	result = r.plan(in)
 	if in.Disabled || len(result.Uncompared) == 0 {
 		return result, cost, nil

@@ -29,7 +29,7 @@ func (s *Service) PurgeApp(ctx context.Context, app string, f memory.Filter, dry
 
 func (s *Service) purge(ctx context.Context, f memory.Filter, dryRun bool,
 	read func(memory.List) (memory.Page, error)) (count int, err error) {
-	f.History = true
+	f.History, f.Hidden = true, true
 	// New memories come behind all others in this order.
 	list := memory.List{Filter: f, Order: memory.Order{Field: "createTime", Ascending: true},
 		PageSize: memory.MaxPageSize}

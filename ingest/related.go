@@ -42,7 +42,7 @@ func (b *batch) turnMemories() map[string]memory.Memory {
 	out := map[string]memory.Memory{}
 	for _, t := range b.standingTurns() {
 		m := turnMemory(b.key, t)
-		m.CreateTime = b.received[t.EventID]
+		m.CreateTime = b.received[t.EventID].at
 		out[m.ID] = m
 	}
 	return out

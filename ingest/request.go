@@ -193,6 +193,8 @@ const MaxGiven = 5
 type GivenFact struct {
 	Fact   string   `json:"fact"`
 	Topics []string `json:"topics,omitempty"`
+	// Trust is the source of the fact; "" is memory.TrustUser, whom the client speaks for.
+	Trust memory.Trust `json:"trust,omitempty"`
 }
 
 // givenRole is the role of an event that is a given fact. No turn has it.
@@ -230,6 +232,11 @@ func (s *Service) IngestFacts(
 		return nil, err
 	}
 	s.wake()
+	for i := range facts {
+		m := memory.Memory{Fact: facts[i].Fact, Trust: facts[i].Trust.Source()}
+		quarantine(&m)
+		done.Operation.Quarantined = done.Operation.Quarantined || m.State != ""
+	}
 	return done.Operation, nil
 }
 
@@ -239,10 +246,14 @@ func (f GivenFact) event(id string, at time.Time) (e sessionstore.Event, err err
 	if err := f.validate(at); err != nil {
 		return e, err
 	}
+	metadata := map[string]any{"topics": f.Topics}
+	if f.Trust != "" {
+		metadata["trust"] = f.Trust
+	}
 	doc, err := json.Marshal(map[string]any{
 		"id": id, "author": "client", "timestamp": sessionstore.FormatTime(at),
 		"content":        map[string]any{"role": givenRole, "parts": []any{map[string]any{"text": f.Fact}}},
-		"customMetadata": map[string]any{"topics": f.Topics},
+		"customMetadata": metadata,
 	})
 	if err != nil {
 		return e, err
@@ -255,7 +266,7 @@ func (f GivenFact) event(id string, at time.Time) (e sessionstore.Event, err err
 func (f GivenFact) validate(at time.Time) error {
 	m := memory.Memory{
 		ID: "fact", Scope: memory.Scope{App: "app", User: "user"}, Kind: memory.KindFact,
-		Fact: f.Fact, Topics: f.Topics, Timestamp: at,
+		Fact: f.Fact, Topics: f.Topics, Timestamp: at, Trust: f.Trust,
 	}
 	return m.Validate()
 }
@@ -273,6 +284,6 @@ func readGivenFact(session string, e sessionstore.Event) (f extract.Fact, ok boo
 	given := GivenFact{Fact: e.Text(), Topics: doc.CustomMetadata.Topics}
 	return extract.Fact{
 		SessionID: session, Text: given.Fact, Topics: given.Topics, Timestamp: e.UTCOffset.In(e.Timestamp),
-		EventIDs: []string{e.ID}, Quote: given.Fact,
+		EventIDs: []string{e.ID}, Quote: given.Fact, Trust: e.Trust,
 	}, given.validate(e.Timestamp) == nil
 }

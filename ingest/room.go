@@ -29,13 +29,14 @@ func (s *Service) roomFor(ctx context.Context, scope memory.Scope, memories int,
 	if l == (Limits{}) || memories <= 0 && bytes <= 0 {
 		return nil
 	}
-	found, err := s.memories.Search(ctx, scope, memory.Query{Bytes: l.Bytes > 0})
+	found, err := s.memories.Search(ctx, scope, memory.Query{Bytes: l.Bytes > 0, CountHidden: l.Memories > 0})
 	if err != nil {
 		return err
 	}
-	if l.Memories > 0 && memories > 0 && found.Stats.Docs+memories > l.Memories {
+	has := found.Stats.Docs + found.Stats.Hidden
+	if l.Memories > 0 && memories > 0 && has+memories > l.Memories {
 		return memory.Refuse(fullTime, "%s has %d memories, and may have %d: delete some:"+
-			" -%s-memories sets how many there may be", whose(scope), found.Stats.Docs, l.Memories, flagOf(scope))
+			" -%s-memories sets how many there may be", whose(scope), has, l.Memories, flagOf(scope))
 	}
 	if l.Bytes > 0 && bytes > 0 && found.Stats.Bytes+bytes > l.Bytes {
 		return memory.Refuse(fullTime, "%s has memories of %d bytes, and may have %d: %d more do not fit:"+

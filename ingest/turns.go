@@ -16,22 +16,33 @@ import (
 // others get their turn.
 const writesTogether = 100
 
-// turnMemory is the memory of a turn.
+// turnMemory is the memory of a turn. One that tries to instruct the agent is
+// quarantined.
 func turnMemory(key sessionstore.Key, t extract.Turn) memory.Memory {
-	return memory.Memory{
+	m := memory.Memory{
 		ID: turnID(key, t.EventID, t.Text), Scope: key.Scope, Kind: memory.KindTurn,
 		Fact: t.Text, Author: t.Author, Timestamp: t.Timestamp.UTC(), UTCOffset: memory.OffsetOf(t.Timestamp),
-		Source: memory.Source{SessionID: key.ID, EventIDs: []string{t.EventID}},
+		Source: memory.Source{SessionID: key.ID, EventIDs: []string{t.EventID}}, Trust: t.Trust,
 	}
+	quarantine(&m)
+	return m
 }
 
-// putTurns writes turns of the events of work into memory, and returns when each was
-// received, by event. Those that a client has edited or deleted since stay as they are.
+// receipt is what is known of a turn that is in memory.
+type receipt struct {
+	at     time.Time // when it was received: when it was written there first
+	hidden bool      // it is quarantined, or was rejected
+}
+
+func receiptOf(m *memory.Memory) receipt { return receipt{m.CreateTime, m.State.Hidden()} }
+
+// putTurns writes turns of the events of work into memory, and returns what is known of
+// each, by event. Those that a client has edited or deleted since stay as they are.
 func (s *Service) putTurns(
 	ctx context.Context, w sessionstore.Work, turns []extract.Turn, vectors bool,
-) (map[string]time.Time, error) {
+) (map[string]receipt, error) {
 	key, life, labels := w.Key, w.Life(), w.Request.Labels
-	received := map[string]time.Time{}
+	received := map[string]receipt{}
 	for some := range slices.Chunk(turns, writesTogether) {
 		writes := make([]memory.Write, 0, len(some))
 		for _, t := range some {
@@ -46,18 +57,22 @@ func (s *Service) putTurns(
 			return nil, err
 		}
 		for i, t := range some {
-			received[t.EventID] = out[i].Memory.CreateTime
+			if m := &out[i].Memory; m.ID == "" { // it was deleted
+				received[t.EventID] = receiptOf(&writes[i].Memory)
+			} else {
+				received[t.EventID] = receiptOf(m)
+			}
 		}
 	}
 	return received, nil
 }
 
 // putMissing writes those turns into memory that are not there with vectors yet,
-// and returns when each was received, by event. Most are there, as findable wrote
+// and returns what is known of each, by event. Most are there, as findable wrote
 // them, unless the embedder is remote.
 func (s *Service) putMissing(
 	ctx context.Context, w sessionstore.Work, turns []extract.Turn,
-) (map[string]time.Time, error) {
+) (map[string]receipt, error) {
 	if s.embedder.Model().Remote {
 		return s.putTurns(ctx, w, turns, true)
 	}
@@ -74,12 +89,11 @@ func (s *Service) putMissing(
 	return received, err
 }
 
-// received returns when turns were received that are in memory, by event: when
-// each was written there first.
+// received returns what is known of the turns that are in memory, by event.
 func (s *Service) received(
 	ctx context.Context, key sessionstore.Key, turns []extract.Turn,
-) (map[string]time.Time, error) {
-	out := map[string]time.Time{}
+) (map[string]receipt, error) {
+	out := map[string]receipt{}
 	for some := range slices.Chunk(turns, writesTogether) {
 		ids, events := make([]string, len(some)), map[string]string{}
 		for i, t := range some {
@@ -92,7 +106,7 @@ func (s *Service) received(
 			return nil, err
 		}
 		for i := range stored {
-			out[events[stored[i].ID]] = stored[i].CreateTime
+			out[events[stored[i].ID]] = receiptOf(&stored[i])
 		}
 	}
 	return out, nil

@@ -101,6 +101,9 @@ func (s *service) readResource(ctx context.Context, r *sdk.ReadResourceRequest) 
 		return nil, err
 	}
 	m, err := s.bank.Memory(ctx, id)
+	if err == nil && m.State.Hidden() {
+		err = memory.ErrNotFound // a model reads what is quarantined in no way
+	}
 	switch {
 	case errors.Is(err, memory.ErrNotFound):
 		return nil, noResource(r)

@@ -26,6 +26,12 @@ type Filter struct {
 	History bool
 	// SupersededBy is the id of the memory that superseded these.
 	SupersededBy string
+	// State asks a list for memories of this state alone. The zero value leaves out those
+	// that are hidden: quarantined or rejected ones. A search finds none of these,
+	// whatever the State.
+	State State
+	// Hidden includes memories of every state where State is zero, in lists.
+	Hidden bool
 	// Where is an expression that must hold as well; nil for none.
 	Where Where
 }
@@ -33,8 +39,16 @@ type Filter struct {
 // Match reports whether m passes f at now. It is the definition that backends
 // translate into their own filters.
 func (f *Filter) Match(m *Memory, now time.Time) bool {
-	return m.Live(now) && f.matchTime(m, now) && f.matchLabels(m) && f.matchMetadata(m) &&
+	return m.Live(now) && f.matchState(m) && f.matchTime(m, now) && f.matchLabels(m) && f.matchMetadata(m) &&
 		(f.Where == nil || Holds(f.Where, m.Compare))
+}
+
+// matchState checks that m is of the state that f asks for.
+func (f *Filter) matchState(m *Memory) bool {
+	if f.State == "" {
+		return f.Hidden || !m.State.Hidden()
+	}
+	return f.State == m.State
 }
 
 // CurrentAt is the time that f asks about: AsOf, or now where that is zero.
@@ -97,6 +111,9 @@ func (f *Filter) Validate() error {
 		if err := validateName(fmt.Sprintf("topics[%d]", i), t); err != nil {
 			return err
 		}
+	}
+	if err := f.State.Validate(); err != nil {
+		return err
 	}
 	if f.SessionID != "" {
 		if err := ValidateID("session", f.SessionID); err != nil {

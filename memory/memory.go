@@ -131,7 +131,15 @@ type Memory struct {
 	// client deleted them, or they were deleted on request. A turn that is a request has
 	// an id of its own. Only queries with History return such a turn, even if it tells
 	// more.
-	Forgotten  []string  `json:"forgotten,omitempty"`
+	Forgotten []string `json:"forgotten,omitempty"`
+	// Trust says whose words the memory rests on; the least trusted where there are
+	// several.
+	Trust Trust `json:"trust,omitempty"`
+	// State is Quarantined if the memory was held back because its text tries to instruct
+	// the agent, and later what a review of it decided. Reason says what is wrong with the
+	// text.
+	State      State     `json:"state,omitempty"`
+	Reason     string    `json:"reason,omitempty"`
 	CreateTime time.Time `json:"createTime"`
 	UpdateTime time.Time `json:"updateTime"`
 	// ExpireTime is when the memory expires: from then on it reads as deleted.
@@ -178,6 +186,9 @@ func (m *Memory) Validate() error {
 			return err
 		}
 	}
+	if err := m.validateTrust(); err != nil {
+		return err
+	}
 	if err := m.validateTimes(); err != nil {
 		return err
 	}
@@ -192,6 +203,19 @@ func (m *Memory) validateIdentity() error {
 		return err
 	}
 	return m.Kind.Validate()
+}
+
+func (m *Memory) validateTrust() error {
+	if err := m.Trust.Validate(); err != nil {
+		return err
+	}
+	if err := m.State.Validate(); err != nil {
+		return err
+	}
+	if len(m.Reason) > MaxReason || !utf8.ValidString(m.Reason) {
+		return fmt.Errorf("%w: reason is not UTF-8 of at most %d bytes", ErrInvalid, MaxReason)
+	}
+	return nil
 }
 
 func (m *Memory) validateText() error {
@@ -291,13 +315,15 @@ func ValidateTime(field string, t time.Time) error {
 
 // SameContent reports whether m and o are equal in all that a writer sets:
 // everything except the revision and the times of storing. It is what makes a
-// repeated Put harmless.
+// repeated Put harmless. A Trust that one of them lacks is no difference: a write may
+// repeat one from before there was that field.
 func (m *Memory) SameContent(o *Memory) bool {
 	return m.ID == o.ID && m.Scope == o.Scope && m.Kind == o.Kind && m.Fact == o.Fact && m.Author == o.Author &&
 		m.DisplayName == o.DisplayName && m.Description == o.Description &&
 		slices.Equal(m.Topics, o.Topics) && m.SupersededBy == o.SupersededBy && m.Edited == o.Edited &&
 		m.EditTime.Equal(o.EditTime) && m.Labelled == o.Labelled && slices.Equal(m.Forgotten, o.Forgotten) &&
 		m.DefaultExpiry == o.DefaultExpiry && m.Evidence == o.Evidence && m.ConfirmedTime.Equal(o.ConfirmedTime) &&
+		m.sameTrust(o) &&
 		m.ReceiveTime.Equal(o.ReceiveTime) && m.UTCOffset == o.UTCOffset &&
 		m.FromEditTime.Equal(o.FromEditTime) && m.ToEditTime.Equal(o.ToEditTime) &&
 		m.Timestamp.Equal(o.Timestamp) && m.ValidFrom.Equal(o.ValidFrom) && m.ValidTo.Equal(o.ValidTo) &&
@@ -306,6 +332,11 @@ func (m *Memory) SameContent(o *Memory) bool {
 
 // Equal reports whether md and o have the same names, with values of the same JSON.
 func (md Metadata) Equal(o Metadata) bool { return maps.EqualFunc(md, o, sameJSON) }
+
+// sameTrust reports whether m and o are trusted alike and were reviewed alike.
+func (m *Memory) sameTrust(o *Memory) bool {
+	return m.State == o.State && m.Reason == o.Reason && (m.Trust == o.Trust || m.Trust == "" || o.Trust == "")
+}
 
 func (s *Source) same(o *Source) bool {
 	return s.SessionID == o.SessionID && slices.Equal(s.EventIDs, o.EventIDs) && s.Quote == o.Quote &&

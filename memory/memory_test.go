@@ -16,7 +16,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func sample() Memory {
 	return Memory{
 		ID: "m", Scope: Scope{"app", "ann"}, Kind: KindTurn, Fact: "likes tea", Author: "Ann",
-		Topics:    []string{"food", "drink"},
+		Topics: []string{"food", "drink"}, Trust: TrustAgent,
 		Timestamp: noon, ValidFrom: noon.Add(-time.Hour), ValidTo: noon.Add(time.Hour), SupersededBy: "newer",
 		Edited: true, EditTime: noon.Add(-time.Minute), Labelled: true, ReceiveTime: noon.Add(-time.Hour), CreateTime: noon, UpdateTime: noon,
 		ExpireTime: noon.Add(2 * time.Hour), Revision: 3,
@@ -119,6 +119,9 @@ func TestSameContent(t *testing.T) {
 	edits["ConfirmedTime"] = func(m *Memory) { m.ConfirmedTime = m.Timestamp.Add(time.Second) }
 	edits["DisplayName"] = func(m *Memory) { m.DisplayName = "Drinks" }
 	edits["Description"] = func(m *Memory) { m.Description = "What to drink." }
+	edits["Trust"] = func(m *Memory) { m.Trust = TrustExternal }
+	edits["State"] = func(m *Memory) { m.State = Quarantined }
+	edits["Reason"] = func(m *Memory) { m.Reason = "orders" }
 	edits["UTCOffset"] = func(m *Memory) { m.UTCOffset = "+05:30" }
 	stores := map[string]func(m *Memory){
 		"CreateTime": func(m *Memory) { m.CreateTime = time.Time{} },
@@ -195,7 +198,7 @@ func TestJSON(t *testing.T) {
 	}
 	want := `{"id":"m","appName":"app","userId":"ann","kind":"turn","fact":"likes tea","author":"Ann",` +
 		`"topics":["food","drink"],"timestamp":"2026-03-01T12:00:00Z","receiveTime":"2026-03-01T11:00:00Z","validFrom":"2026-03-01T11:00:00Z",` +
-		`"validTo":"2026-03-01T13:00:00Z","supersededBy":"newer","edited":true,"editTime":"2026-03-01T11:59:00Z","labelled":true,` +
+		`"validTo":"2026-03-01T13:00:00Z","supersededBy":"newer","edited":true,"editTime":"2026-03-01T11:59:00Z","labelled":true,"trust":"agent",` +
 		`"createTime":"2026-03-01T12:00:00Z","updateTime":"2026-03-01T12:00:00Z",` +
 		`"expireTime":"2026-03-01T14:00:00Z","revision":3,` +
 		`"source":{"sessionId":"s","eventIds":["e1","e2"],"quote":"I like tea"},"metadata":{"lang":"en"}}`

@@ -36,7 +36,9 @@ type Query struct {
 	Sessions bool
 	// Succession asks for Found.Succession.
 	Succession bool
-	// Bytes asks for Stats.Bytes.
+	// CountHidden asks for Stats.Hidden.
+	CountHidden bool
+	// Bytes asks for Stats.Bytes and Stats.Hidden.
 	Bytes bool
 }
 
@@ -58,7 +60,7 @@ type Candidate struct {
 	Match  bool    // it passes the filter, which context need not
 }
 
-// Stats are of all live memories of the scope, whatever the filter.
+// Stats are of all live memories of the scope that are not hidden, whatever the filter.
 type Stats struct {
 	Docs int   // how many
 	DF   []int // how many have each of Query.Terms
@@ -68,7 +70,11 @@ type Stats struct {
 	// SessionCount is how many sessions have turns, if Query.Sessions asks for
 	// it.
 	SessionCount int
-	// Bytes is the sum of Memory.Bytes, if Query.Bytes asks for it.
+	// Hidden is how many live memories are hidden beside those, see State.Hidden, if
+	// Query.CountHidden or Query.Bytes asks for it.
+	Hidden int
+	// Bytes is the sum of Memory.Bytes, of hidden memories too, if Query.Bytes asks for it:
+	// they take room as others do.
 	Bytes int64
 }
 
@@ -82,7 +88,7 @@ type SessionStats struct {
 // with the cited turns and the context that were asked for, as runs. A run is
 // either one fact or consecutive turns of one session in order of (Timestamp,
 // event id). Runs are disjoint: a turn's context that includes another run's
-// turn puts both into one run. All memories in a run are live. The order of
+// turn puts both into one run. All memories in a run are live, and none is hidden. The order of
 // runs means nothing. Without Filter.History no run has a turn of which a fact was
 // forgotten, and its neighbours are neighbours of each other.
 type Found struct {

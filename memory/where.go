@@ -73,6 +73,8 @@ const (
 	FieldSupersededBy = "supersededBy"
 	FieldSession      = "source.sessionId"
 	FieldMetadata     = "metadata"
+	FieldTrust        = "trust"
+	FieldState        = "state"
 )
 
 // FieldType says which operators and values a field takes.
@@ -96,6 +98,7 @@ func WhereFields() map[string]FieldType {
 		FieldTopics: ListField, FieldTimestamp: TimeField, FieldCreateTime: TimeField, FieldUpdateTime: TimeField,
 		FieldExpireTime: TimeField, FieldValidFrom: TimeField, FieldValidTo: TimeField,
 		FieldSupersededBy: TextField, FieldSession: TextField, FieldMetadata: JSONField,
+		FieldTrust: TextField, FieldState: TextField,
 	}
 }
 
@@ -243,6 +246,16 @@ func (c Cmp) Validate() error {
 	}
 	if c.Field == FieldKind && (c.Op == OpEqual || c.Op == OpNot) {
 		if err := Kind(c.Value.text).Validate(); err != nil {
+			return fmt.Errorf("filter: %w", err)
+		}
+	}
+	if c.Field == FieldTrust && (c.Op == OpEqual || c.Op == OpNot) {
+		if err := Trust(c.Value.text).Validate(); err != nil {
+			return fmt.Errorf("filter: %w", err)
+		}
+	}
+	if c.Field == FieldState && (c.Op == OpEqual || c.Op == OpNot) {
+		if err := State(c.Value.text).Validate(); err != nil {
 			return fmt.Errorf("filter: %w", err)
 		}
 	}

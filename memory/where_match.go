@@ -77,6 +77,10 @@ func (m *Memory) Compare(c Cmp) bool {
 		return c.OfText(m.Source.SessionID)
 	case FieldMetadata:
 		return c.OfJSON(m.Metadata[c.Key])
+	case FieldTrust:
+		return c.OfText(string(m.Trust.Source()))
+	case FieldState:
+		return c.OfText(string(m.State))
 	}
 	return false
 }

@@ -242,5 +242,8 @@ func (s *Server) operation(c echo.Context, out *answer, op *sessionstore.Operati
 		out.text(`,"findable":`)
 		out.value(*findable)
 	}
+	if op.Quarantined {
+		out.text(`,"quarantined":true`)
+	}
 	out.text("}")
 }

@@ -32,6 +32,7 @@ func (s *Server) addMemory(c echo.Context, scope memory.Scope) error {
 		Expire    moment          `json:"expireTime"`
 		ValidFrom localMoment     `json:"validFrom"`
 		TimeZone  timeZone        `json:"timeZone"`
+		Trust     memory.Trust    `json:"trust"`
 	}
 	if err := decodeBody(c, &req); err != nil {
 		return err
@@ -43,12 +44,51 @@ func (s *Server) addMemory(c echo.Context, scope memory.Scope) error {
 		ID: req.ID, Fact: req.Fact, DisplayName: req.Name, Description: req.About, Topics: req.Topics,
 		Metadata: req.Metadata, TTL: req.TTL.Duration, ExpireTime: req.Expire.Time,
 		ValidFrom: req.ValidFrom.Time, UTCOffset: req.ValidFrom.offset, Zone: req.TimeZone.Location,
+		Trust: req.Trust,
 	})
 	if err != nil {
 		return err
 	}
 	note(c, func(e *access.Entry) { e.Memories = []string{m.ID} })
-	return sendMemory(c, http.StatusCreated, m)
+	m.Show()
+	return sendJSON(c, http.StatusCreated, addedBody{m, m.State == memory.Quarantined})
+}
+
+// addedBody is the answer to a fact that was added.
+type addedBody struct {
+	memory.Memory
+	// Quarantined says that the fact tries to instruct the agent: it is hidden until a
+	// review.
+	Quarantined bool `json:"quarantined,omitzero"`
+}
+
+// reviewBody is the answer to a review.
+type reviewBody struct {
+	memory.Memory
+	// Operation makes the facts of a turn that was approved.
+	Operation string `json:"operation,omitzero"`
+}
+
+// reviewMemory answers POST {scope}/memories/{id}/review: it lets a quarantined memory
+// pass, or keeps it hidden.
+func (s *Server) reviewMemory(c echo.Context, scope memory.Scope, id string) error {
+	var req struct {
+		Decision ingest.Decision `json:"decision"`
+	}
+	if err := decodeBody(c, &req); err != nil {
+		return err
+	}
+	done, err := s.ingest.Review(c.Request().Context(), scope, id, req.Decision)
+	if err != nil {
+		return err
+	}
+	out := reviewBody{Memory: done.Memory}
+	out.Show()
+	if done.Operation != nil {
+		out.Operation = done.Operation.ID
+	}
+	note(c, func(e *access.Entry) { e.Memories, e.Operation = []string{id}, out.Operation })
+	return sendJSON(c, http.StatusOK, out)
 }
 
 // sendMemory answers with a memory.
@@ -65,7 +105,7 @@ func (s *Server) listMemories(c echo.Context, scope memory.Scope) error {
 }
 
 // listQuery are the parameters of a list of memories.
-var listQuery = []string{"kind", "topic", "sessionId", "filter", "history", "orderBy", "pageSize", "pageToken"}
+var listQuery = []string{"kind", "topic", "sessionId", "state", "filter", "history", "orderBy", "pageSize", "pageToken"}
 
 // sendMemories answers with a page of a list of memories, whose room is that of a scope.
 func (s *Server) sendMemories(c echo.Context, scope memory.Scope, read func(memory.List) (memory.Page, error)) error {
@@ -76,6 +116,7 @@ func (s *Server) sendMemories(c echo.Context, scope memory.Scope, read func(memo
 	}
 	list.Topics = q["topic"]
 	list.SessionID = c.QueryParam("sessionId")
+	list.State = memory.State(c.QueryParam("state"))
 	if err := list.Filter.Validate(); err != nil {
 		return err
 	}

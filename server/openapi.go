@@ -93,9 +93,21 @@ func templateOf(path string) (template string, names []string) {
 
 // complete adds to an operation what follows from its route.
 func (r *declaration) complete(operation object, params []string) {
+	// The text has those itself whose name means something else in other routes.
+	own := map[any]any{}
+	written, _ := operation["parameters"].([]any)
+	for _, p := range written {
+		if p, ok := p.(object); ok {
+			own[p["name"]] = p
+		}
+	}
 	var refs []any
 	for _, name := range params {
-		refs = append(refs, object{"$ref": "#/components/parameters/" + name})
+		ref := own[name]
+		if ref == nil {
+			ref = object{"$ref": "#/components/parameters/" + name}
+		}
+		refs = append(refs, ref)
 	}
 	if len(refs) > 0 {
 		operation["parameters"] = refs

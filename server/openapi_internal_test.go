@@ -97,7 +97,7 @@ func TestAPIDocumentHasTypes(t *testing.T) {
 	inParts := map[string][]string{"Operation": {"response"}} // of schemas whose type lacks what is written in parts
 	for name, v := range map[string]any{
 		"Error": errorBody{}, "ErrorDetail": errorDetail{},
-		"Memory": memory.Memory{}, "Source": memory.Source{}, "Revision": memory.Revision{},
+		"Memory": memory.Memory{}, "AddedMemory": addedBody{}, "ReviewedMemory": reviewBody{}, "Source": memory.Source{}, "Revision": memory.Revision{},
 		"Match": memory.Match{}, "Explain": memory.Explain{}, "ScorePart": memory.Part{}, "Outdated": memory.Outdated{},
 		"Context": retrieve.Block{}, "GivenFact": ingest.GivenFact{}, "Forgotten": ingest.Swept{},
 		"Usage": extract.Usage{}, "Exchange": extract.Exchange{}, "Preview": previewBody{}, "PreviewFact": previewFact{},

@@ -30,6 +30,9 @@ type operationBody struct {
 	// It is in the answer to a request for memories alone, unless that has failed by
 	// then.
 	Findable *bool `json:"findable,omitzero"`
+	// Quarantined says that some of the words of the request try to instruct the agent:
+	// they are hidden until a review. It is in the answer to that request alone.
+	Quarantined bool `json:"quarantined,omitzero"`
 }
 
 type operationMetadata struct {
@@ -67,6 +70,7 @@ func operationOf(op *sessionstore.Operation) operationBody {
 		trigger := appconfig.TriggerOf(op.Trigger)
 		out.Metadata.WaitsFor, out.Metadata.DueTime = &trigger, op.DueTime
 	}
+	out.Quarantined = op.Quarantined
 	if op.State == sessionstore.Failed {
 		detail := internalError(op.LastError)
 		out.Error = &detail
@@ -136,6 +140,7 @@ func (s *Server) sendRequested(c echo.Context, asked *sessionstore.Operation, un
 	if !until.IsZero() {
 		releaseBody(c) // what it brought is stored
 		op = s.await(c.Request().Context(), asked, until)
+		op.Quarantined = asked.Quarantined
 	}
 	if op.Done() {
 		status, said := http.StatusOK, &findable

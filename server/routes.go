@@ -66,6 +66,7 @@ func (s *Server) addRoutes() {
 	s.route("DELETE", oneMemory, write, withMemory(s.deleteMemory))
 	s.route("GET", oneMemory+"/revisions", read, withMemory(s.listRevisions), "pageSize", "pageToken")
 	s.route("POST", oneMemory+"/rollback", write, withMemory(s.rollbackMemory))
+	s.route("POST", oneMemory+"/review", write, withMemory(s.reviewMemory))
 
 	s.route("POST", oneMemory+"/erase", admin, withMemory(s.eraseMemory))
 	s.route("POST", memories+"/purge", admin, withScope(s.purge))

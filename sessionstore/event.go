@@ -1,6 +1,7 @@
 package sessionstore
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -39,6 +40,10 @@ type Event struct {
 	// RewindBefore is an invocation (actions.rewindBeforeInvocationId): the event
 	// takes back the events from that invocation on.
 	RewindBefore string
+	// Trust is who the client says the words are of (customMetadata.trust); "" if it says
+	// nothing. A name that is none of memory's counts as memory.TrustExternal, as a slip
+	// must not make a document the user's word.
+	Trust memory.Trust
 
 	// Doc is the event as a JSON object: names as the HTTP contract spells
 	// them, all else byte for byte as it came.
@@ -159,10 +164,28 @@ func (e *Event) readField(m *member) (err error) {
 		m.value, err = e.readContent(m.value)
 	case "actions":
 		m.value, err = e.readActions(m.value)
+	case "customMetadata":
+		e.readTrust(m.value)
+		err = m.spell(m.name)
 	default:
 		err = m.spell(m.name)
 	}
 	return err
+}
+
+// readTrust reads the trust in the metadata of an event. All else there is the client's,
+// and so is a trust that is no text.
+func (e *Event) readTrust(raw []byte) {
+	var metadata struct {
+		Trust string `json:"trust"`
+	}
+	if !bytes.Contains(raw, []byte(`"trust"`)) || json.Unmarshal(raw, &metadata) != nil || metadata.Trust == "" {
+		return
+	}
+	e.Trust = memory.Trust(metadata.Trust)
+	if e.Trust.Validate() != nil {
+		e.Trust = memory.TrustExternal
+	}
 }
 
 func (e *Event) readContent(raw []byte) ([]byte, error) {

@@ -40,6 +40,9 @@ type Operation struct {
 	// Findable is set by package ingest in its answer to a request: a search that
 	// begins after the answer finds the turns of the request. Stores leave it unset.
 	Findable bool
+	// Quarantined is set by package ingest in its answer to a request: some of the words
+	// try to instruct the agent, and are hidden until a review. Stores leave it unset.
+	Quarantined bool
 }
 
 // Done reports whether the operation has ended: only a Retry can resume it.

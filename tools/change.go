@@ -21,6 +21,7 @@ const (
 	stored  = "stored"
 	known   = "known"   // it was remembered before, and no text changed
 	pending = "pending" // it is stored durably, and not yet a memory
+	held    = "held"    // it reads like an order to an agent, and waits for a review
 )
 
 type remembered struct {
@@ -46,7 +47,7 @@ var remember = declare(Tool{
 	if !b.ingest.Configs().Known(ctx, scope.App).Keeps(args.Topics) {
 		return remembered{}, failure("nothing of these topics is kept here: tell the user that it is not remembered")
 	}
-	facts := []ingest.GivenFact{{Fact: args.Fact, Topics: args.Topics}}
+	facts := []ingest.GivenFact{{Fact: args.Fact, Topics: args.Topics, Trust: memory.TrustAgent}}
 	op, err := b.ingest.IngestFacts(ctx, scope, facts, ingest.RequestOptions{})
 	if err != nil {
 		return remembered{}, err
@@ -79,7 +80,9 @@ func (b *Toolbox) changesOf(ctx context.Context, op *sessionstore.Operation, fac
 			return remembered{Status: pending}, ctx.Err()
 		}
 		for _, c := range page {
-			if m := c.Memory; m != nil && !c.SaidAgain() {
+			if m := c.Memory; m != nil && m.State.Hidden() {
+				out.Status = held
+			} else if m != nil && !c.SaidAgain() {
 				out.Status = stored
 				text := retrieve.Shown(fact, &memory.Match{Memory: *m}, maxText)
 				out.Memories = append(out.Memories, change{c.Action, m.ID, text, m.SupersededBy})

@@ -48,7 +48,7 @@ func commands() []*subcommand {
 		exportCommand(), importCommand(), reembedCommand(), rebuildCommand(), recoverCommand(), backupCommand(),
 		checkCommand(), acceptCommand(),
 		evalCommand("eval"), evalCommand("eval extraction"), retrievalCommand(), locomoCommand(), talkCommand(),
-		redactionCommand(), storiesCommand(),
+		redactionCommand(), attacksCommand(), storiesCommand(),
 		benchCommand(),
 		readyCommand(), doctorCommand(), versionCommand(), helpCommand(),
 	})

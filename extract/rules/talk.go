@@ -40,9 +40,6 @@ type turn struct {
 
 // read gives the facts of a turn of the user's.
 func (k *talk) read(t *extract.Turn) []extract.Fact {
-	if injects(t.Text) {
-		return nil
-	}
 	said := english.Sentences(t.Text)
 	r := turn{Turn: t}
 	profile := strings.Contains(t.Text, ": ") && profileOf(said)

@@ -41,10 +41,18 @@ type contents struct {
 	departing      []int32           // facts that have an end or a client's text, dead ones too
 	citing         map[cited][]int32 // the same facts by what they cite
 	forgotten      int               // live turns of which a fact was forgotten
+	hidden         map[string]hidden // memories that no search finds, by id
 	expiring       time.Time         // the earliest ExpireTime; zero for none
 	dead           int
 	stored         int64 // Memory.Bytes of the live memories
 	bytes          int64 // of memories, words and sessions; see size
+}
+
+// hidden is a live memory that is quarantined or was rejected. An index only counts it.
+type hidden struct {
+	revision int64
+	bytes    int64     // Memory.Bytes
+	expires  time.Time // zero for never
 }
 
 // doc is one revision of a memory. Its slot is its place in Index.docs.
@@ -95,7 +103,7 @@ type word struct {
 func newIndex() *Index {
 	return &Index{contents: contents{
 		slots: map[string]int32{}, words: map[string]*word{}, often: map[pair]int{}, sessionNumbers: map[string]int32{},
-		shared: map[string]string{}, citing: map[cited][]int32{},
+		shared: map[string]string{}, citing: map[cited][]int32{}, hidden: map[string]hidden{},
 	}}
 }
 
@@ -111,9 +119,40 @@ func (ix *Index) Put(e *Entry) {
 			return
 		}
 		ix.kill(slot)
+	} else if h, ok := ix.hidden[e.Memory.ID]; ok {
+		if h.revision > e.Memory.Revision {
+			return
+		}
+		ix.reveal(e.Memory.ID)
 	}
-	ix.add(e)
+	if e.Memory.State.Hidden() {
+		ix.hide(&e.Memory)
+	} else {
+		ix.add(e)
+	}
 	ix.pack()
+}
+
+// hide counts a memory that no search finds.
+func (ix *Index) hide(m *memory.Memory) {
+	ix.hidden[m.ID] = hidden{m.Revision, m.Bytes(), m.ExpireTime}
+	ix.stored += m.Bytes()
+	ix.bytes += hiddenBytes + stringBytes(m.ID)
+	ix.expireBy(m.ExpireTime)
+}
+
+// reveal takes a memory out of those that are hidden: it changed, or is gone.
+func (ix *Index) reveal(id string) {
+	ix.stored -= ix.hidden[id].bytes
+	ix.bytes -= hiddenBytes + stringBytes(id)
+	delete(ix.hidden, id)
+}
+
+// expireBy notes that a memory expires at a time, unless that is zero.
+func (ix *Index) expireBy(at time.Time) {
+	if !at.IsZero() && (ix.expiring.IsZero() || at.Before(ix.expiring)) {
+		ix.expiring = at
+	}
 }
 
 // add gives a memory the next slot. The caller has killed its older one.
@@ -155,9 +194,7 @@ func (ix *Index) add(e *Entry) {
 	if len(m.Forgotten) > 0 {
 		ix.forgotten++
 	}
-	if !m.ExpireTime.IsZero() && (ix.expiring.IsZero() || m.ExpireTime.Before(ix.expiring)) {
-		ix.expiring = m.ExpireTime
-	}
+	ix.expireBy(m.ExpireTime)
 	ix.stored += m.Bytes()
 	ix.bytes += d.size()
 }
@@ -251,6 +288,8 @@ func (ix *Index) Remove(id string, revision int64) {
 	if slot, ok := ix.slots[id]; ok && ix.docs[slot].memory.Revision < revision {
 		ix.kill(slot)
 		ix.pack()
+	} else if h, ok := ix.hidden[id]; ok && h.revision < revision {
+		ix.reveal(id)
 	}
 }
 
@@ -307,6 +346,12 @@ func (ix *Index) pack() {
 			fresh.add(&e)
 		}
 	}
+	for id, h := range ix.hidden {
+		fresh.hidden[id] = h
+		fresh.stored += h.bytes
+		fresh.bytes += hiddenBytes + stringBytes(id)
+		fresh.expireBy(h.expires)
+	}
 	ix.contents = fresh.contents
 }
 
@@ -329,8 +374,15 @@ func (ix *Index) expire(now time.Time) bool {
 		}
 		if !d.memory.Live(now) {
 			ix.kill(int32(i))
-		} else if ix.expiring.IsZero() || d.memory.ExpireTime.Before(ix.expiring) {
-			ix.expiring = d.memory.ExpireTime
+		} else {
+			ix.expireBy(d.memory.ExpireTime)
+		}
+	}
+	for id, h := range ix.hidden {
+		if !h.expires.IsZero() && !now.Before(h.expires) {
+			ix.reveal(id)
+		} else {
+			ix.expireBy(h.expires)
 		}
 	}
 	ix.pack()

@@ -39,6 +39,9 @@ func (s *search) run() memory.Found {
 	if s.q.Bytes {
 		s.stats.Bytes = s.ix.stored
 	}
+	if s.q.Bytes || s.q.CountHidden {
+		s.stats.Hidden = len(s.ix.hidden)
+	}
 	s.terms = make(map[int32]int, len(s.q.Terms))
 	for i, t := range s.q.Terms {
 		w := s.ix.words[t]

@@ -20,6 +20,7 @@ const (
 	sessionBytes = 36 + 50 // in its two tables
 	sharedBytes  = 48      // of an entry in Index.shared
 	citingBytes  = 72 + 8  // of a fact in Index.citing
+	hiddenBytes  = 84      // of an entry in Index.hidden
 	termBytes    = 40      // of an entry in memory.Terms
 	queuedBytes  = int64(unsafe.Sizeof(queued{})) + 64
 )
@@ -31,7 +32,7 @@ func stringBytes(s string) int64 { return int64(len(s)+15) &^ 15 }
 // memorySize is what a memory takes without the strings that memories share.
 func memorySize(m *memory.Memory) int64 {
 	n := memoryBytes + stringBytes(m.ID) + stringBytes(m.Fact) + stringBytes(m.SupersededBy) +
-		stringBytes(m.Source.Quote) + stringBytes(m.DisplayName) + stringBytes(m.Description)
+		stringBytes(m.Source.Quote) + stringBytes(m.DisplayName) + stringBytes(m.Description) + stringBytes(m.Reason)
 	for _, list := range [][]string{m.Topics, m.Source.EventIDs, m.Forgotten} {
 		n += int64(cap(list)) * int64(unsafe.Sizeof(""))
 		for _, s := range list {
@@ -72,5 +73,5 @@ func (ix *Index) size() (bytes int64, empty bool) {
 	ix.mu.RLock()
 	defer ix.mu.RUnlock()
 	bytes = ix.bytes + ix.vectors.bytes() + docBytes*int64(cap(ix.docs)) + 4*int64(cap(ix.departing))
-	return bytes, len(ix.slots) == 0
+	return bytes, len(ix.slots)+len(ix.hidden) == 0
 }

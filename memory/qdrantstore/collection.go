@@ -97,6 +97,8 @@ var indexes = map[string]fieldIndex{
 	"gone":      {qdrant.FieldType_FieldTypeBool, nil},
 	"edited":    {qdrant.FieldType_FieldTypeBool, nil},
 	"forgotten": {qdrant.FieldType_FieldTypeBool, nil},
+	hiddenField: {qdrant.FieldType_FieldTypeBool, nil},
+	"state":     {qdrant.FieldType_FieldTypeKeyword, nil},
 	"known":     {qdrant.FieldType_FieldTypeInteger, nil},
 	changeField: {qdrant.FieldType_FieldTypeInteger, nil},
 	"at":        {qdrant.FieldType_FieldTypeInteger, nil},

@@ -22,8 +22,8 @@ func (sr *search) count(ctx context.Context) error {
 	turns := map[string]int{}                         // in each session
 	having := make([]map[string]int, len(sr.q.Terms)) // turns in each session that have a word
 	c := counter{sr, pool.New().WithErrors().WithFirstError().WithContext(ctx).WithMaxGoroutines(counting)}
-	c.total(live(sr.scope, sr.now), &sr.stats.Docs)
-	c.bySession(live(sr.scope, sr.now), &turns)
+	c.total(visible(sr.scope, sr.now), &sr.stats.Docs)
+	c.bySession(visible(sr.scope, sr.now), &turns)
 	for i, t := range sr.q.Terms {
 		have := func() *qdrant.Filter {
 			return &qdrant.Filter{
@@ -33,6 +33,11 @@ func (sr *search) count(ctx context.Context) error {
 		}
 		c.total(have(), &sr.stats.DF[i])
 		c.bySession(have(), &having[i])
+	}
+	if sr.q.Bytes || sr.q.CountHidden {
+		hidden := live(sr.scope, sr.now)
+		hidden.Must = append(hidden.Must, qdrant.NewMatchBool(hiddenField, true))
+		c.total(hidden, &sr.stats.Hidden)
 	}
 	if sr.q.Bytes {
 		c.pool.Go(func(ctx context.Context) (err error) {
@@ -105,7 +110,7 @@ func (sr *search) countSessions(turns map[string]int, having []map[string]int) {
 // bytesOf adds up Memory.Bytes of the live memories of a scope. Qdrant adds nothing up
 // itself, so that all of them are read.
 func (s *Store) bytesOf(ctx context.Context, scope memory.Scope) (sum int64, err error) {
-	all := memory.List{Filter: memory.Filter{History: true}, PageSize: memory.MaxPageSize}
+	all := memory.List{Filter: memory.Filter{History: true, Hidden: true}, PageSize: memory.MaxPageSize}
 	for {
 		page, err := s.List(ctx, scope, all)
 		if err != nil {

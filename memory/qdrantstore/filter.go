@@ -47,6 +47,13 @@ func liveOfApp(app string, now time.Time) *qdrant.Filter {
 	}
 }
 
+// visible passes those of them that are not hidden; see memory.State.
+func visible(scope memory.Scope, now time.Time) *qdrant.Filter {
+	out := live(scope, now)
+	out.MustNot = append(out.MustNot, qdrant.NewMatchBool(hiddenField, true))
+	return out
+}
+
 // filter is memory.Filter in Qdrant's terms; see Filter.Match. Complete says that it
 // passes exactly what f passes; if not, it passes more.
 func filter(scope memory.Scope, f *memory.Filter, now time.Time) (out *qdrant.Filter, complete bool) {
@@ -65,6 +72,9 @@ func filterOfApp(app string, f *memory.Filter, now time.Time) (out *qdrant.Filte
 // filterAmong narrows a filter by f. named passes the memories that have an id.
 func filterAmong(out *qdrant.Filter, f *memory.Filter, now time.Time, named func(string) *qdrant.Condition) (
 	_ *qdrant.Filter, complete bool) {
+	if f.State == "" && !f.Hidden {
+		out.MustNot = append(out.MustNot, qdrant.NewMatchBool(hiddenField, true))
+	}
 	must := func(c *qdrant.Condition) { out.Must = append(out.Must, c) }
 	not := func(c *qdrant.Condition) { out.MustNot = append(out.MustNot, c) }
 	at := f.CurrentAt(now)
@@ -75,6 +85,9 @@ func filterAmong(out *qdrant.Filter, f *memory.Filter, now time.Time, named func
 		not(notAfter("until", at))
 		not(after("from", at))
 		not(qdrant.NewMatchBool("forgotten", true))
+	}
+	if f.State != "" {
+		must(qdrant.NewMatch("state", string(f.State)))
 	}
 	if f.SupersededBy != "" {
 		must(qdrant.NewMatch("by", f.SupersededBy))
@@ -109,7 +122,7 @@ func filterAmong(out *qdrant.Filter, f *memory.Filter, now time.Time, named func
 // ended passes the facts of a scope that have ended at the time that a filter asks
 // about.
 func ended(scope memory.Scope, f *memory.Filter, now time.Time) *qdrant.Filter {
-	out := live(scope, now)
+	out := visible(scope, now)
 	out.Must = append(out.Must, qdrant.NewMatch("kind", string(memory.KindFact)), notAfter("until", f.CurrentAt(now)))
 	return out
 }

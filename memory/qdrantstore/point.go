@@ -62,6 +62,9 @@ const (
 	pastField   = "past"
 )
 
+// hiddenField is true of memories that no search finds.
+const hiddenField = "hidden"
+
 func decode(doc string, v any) error { return memory.DecodeJSON([]byte(doc), v) }
 
 // recordFields is the payload of a memory's point that readRecord reads.
@@ -133,7 +136,7 @@ func (r *record) point(vector []float32) (*qdrant.PointStruct, error) {
 	if vector != nil {
 		vectors[dense] = qdrant.NewVectorDense(vector)
 	}
-	if len(terms) > 0 {
+	if len(terms) > 0 && !m.State.Hidden() { // no statistics count the words of a hidden memory
 		vectors[lexical] = lexicalVector(terms)
 		var numbers []*qdrant.Value
 		for w := range terms {
@@ -194,6 +197,12 @@ func (r *record) payload(terms memory.Terms, embedded bool) (map[string]*qdrant.
 	}
 	if len(m.Forgotten) > 0 {
 		payload["forgotten"] = qdrant.NewValueBool(true)
+	}
+	if m.State != "" {
+		payload["state"] = text(string(m.State))
+	}
+	if m.State.Hidden() {
+		payload[hiddenField] = qdrant.NewValueBool(true)
 	}
 	if len(m.Topics) > 0 {
 		payload["topics"] = texts(m.Topics)

@@ -55,6 +55,7 @@ func (s *Store) Search(ctx context.Context, scope memory.Scope, q memory.Query) 
 	if err := memory.ValidateVector(q.Vector, s.model.Dimension); err != nil {
 		return memory.Found{}, scope.Wrap("search memories", err)
 	}
+	q.Hidden = false // it is for lists
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	ix, err := s.indexOf(ctx, scope)
@@ -291,7 +292,7 @@ func (sr *search) takeAll(points []*qdrant.ScoredPoint, into map[string]*found) 
 // turnsOf passes the live turns of a session, without those of which a fact was
 // forgotten unless the query has history.
 func (sr *search) turnsOf(session string) *qdrant.Filter {
-	f := live(sr.scope, sr.now)
+	f := visible(sr.scope, sr.now)
 	if !sr.q.History {
 		f.MustNot = append(f.MustNot, qdrant.NewMatchBool("forgotten", true))
 	}
@@ -307,7 +308,7 @@ func (sr *search) read(payload map[string]*qdrant.Value, vectors *qdrant.Vectors
 	}
 	f.freqs = sr.frequencies(payload[termsField].GetStringValue())
 	f.length = int(payload[lengthField].GetIntegerValue())
-	f.read = !payload["gone"].GetBoolValue() && f.memory.Live(sr.now)
+	f.read = !payload["gone"].GetBoolValue() && f.memory.Live(sr.now) && !f.memory.State.Hidden()
 	if v := vectors.GetVectors().GetVectors()[dense].GetDense().GetData(); v != nil {
 		for i, x := range v {
 			f.cosine += float64(x) * float64(sr.q.Vector[i])

@@ -57,7 +57,7 @@ func (sr *search) departing() (queries []*qdrant.QueryPoints) {
 	if len(sessions) == 0 {
 		return nil
 	}
-	edited := live(sr.scope, sr.now)
+	edited := visible(sr.scope, sr.now)
 	edited.Must = append(edited.Must, qdrant.NewMatchBool("edited", true))
 	for _, passes := range []*qdrant.Filter{ended(sr.scope, &sr.q.Filter, sr.now), edited} {
 		passes.Must = append(passes.Must, qdrant.NewMatchKeywords("session", slices.Sorted(maps.Keys(sessions))...))

@@ -37,6 +37,7 @@ func narrow(out *qdrant.Filter, w memory.Where, named func(string) *qdrant.Condi
 // whose text is empty need not have the field.
 var comparedTexts = map[string]string{
 	memory.FieldKind: "kind", memory.FieldSession: "session", memory.FieldSupersededBy: "by",
+	memory.FieldState: "state",
 }
 
 // comparedTimes are the payload fields of times that an expression compares.

@@ -42,6 +42,7 @@ func full(id string) memory.Memory {
 		CreateTime:  start, UpdateTime: start, Revision: 1,
 		ExpireTime: start.Add(3 * time.Hour), DefaultExpiry: true,
 		Evidence: 3, ConfirmedTime: start.Add(-time.Second),
+		Trust: memory.TrustExternal, State: memory.Approved, Reason: "it gives orders",
 		Source: memory.Source{SessionID: "s", EventIDs: []string{"e2", "e1"}, Quote: "I like tea",
 			Passage: &memory.Passage{Document: "s", Title: "Teas", URI: "https://tea.example/a",
 				Headings: []string{"A", "B"}, Number: 3, Start: 17, End: 40}},

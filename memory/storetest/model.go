@@ -166,6 +166,10 @@ func (m *model) write(scope memory.Scope, id string) memory.Write {
 	if m.chance(5) {
 		mem.Forgotten = []string{pick(m, modelNames)}
 	}
+	mem.Trust = pick(m, []memory.Trust{"", memory.TrustUser, memory.TrustAgent, memory.TrustExternal})
+	if m.chance(10) {
+		mem.State = pick(m, []memory.State{memory.Quarantined, memory.Approved, memory.Rejected})
+	}
 	if mem.Kind == memory.KindFact && m.chance(50) { // a fact of turns
 		mem.Source.EventIDs = []string{"e" + pick(m, modelNames)}
 	}
@@ -290,6 +294,10 @@ func (m *model) filter() memory.Filter {
 // lists compares all pages of a list with the reference's single page.
 func (m *model) lists(step int, scope memory.Scope) {
 	l := memory.List{Filter: m.filter(), PageSize: 1 + m.IntN(8)}
+	l.Hidden = m.chance(20)
+	if m.chance(20) {
+		l.State = pick(m, []memory.State{memory.Quarantined, memory.Approved, memory.Rejected})
+	}
 	l.Order = memory.Order{Field: pick(m, []string{"", "timestamp", "createTime", "updateTime"}),
 		Ascending: m.chance(50)}
 	got := m.list(scope, l)

@@ -71,15 +71,25 @@ func addCited(hits map[string]bool, all []scored) {
 	}
 }
 
-// measure compares every live memory of a scope with the query.
+// measure compares every live memory of a scope that is not hidden with the query.
 func (r *reference) measure(scope memory.Scope, q memory.Query, now time.Time) (memory.Stats, []scored) {
 	var all []scored
+	var hidden memory.Stats
 	for _, rec := range r.scopes[scope] {
-		if m, ok := rec.live(now); ok {
+		if m, ok := rec.live(now); ok && m.State.Hidden() {
+			hidden.Hidden++
+			hidden.Bytes += m.Bytes()
+		} else if ok {
 			all = append(all, scored{Candidate: measured(rec, m, &q, now)})
 		}
 	}
 	stats := statsOf(all, &q)
+	if q.Bytes || q.CountHidden {
+		stats.Hidden = hidden.Hidden
+	}
+	if q.Bytes {
+		stats.Bytes += hidden.Bytes
+	}
 	for i := range all {
 		all[i].lexical = memory.LexicalScore(stats, all[i].Freqs, all[i].Length)
 	}

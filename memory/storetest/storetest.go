@@ -84,6 +84,7 @@ func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
 		{"Search", searchCases()},
 		{"Context", contextCases()},
 		{"Succession", successionCases()},
+		{"Quarantine", quarantineCases()},
 		{"Revisions", revisionCases()},
 		{"Isolation", isolationCases()},
 		{"Reopen", reopenCases()},

@@ -289,6 +289,7 @@ func whereRandom(b *bank, seed uint64) {
 		one := m.write(ann, modelNames[i%len(modelNames)])
 		one.Memory.ID, one.Memory.Fact = fmt.Sprint(one.Memory.ID, i), one.Memory.Fact+" tea"
 		one.Memory.Forgotten, one.Expect, one.Terms = nil, 0, write(one.Memory).Terms
+		one.Memory.State = pick(m, []memory.State{"", memory.Approved})
 		one.Vector = axis(0)
 		b.put(one)
 	}
@@ -338,6 +339,7 @@ func (m *model) comparison() memory.Cmp {
 		memory.FieldAuthor: {"", "Ann", "an"}, memory.FieldSupersededBy: append([]string{""}, modelNames...),
 		memory.FieldSession:     modelSessions,
 		memory.FieldDisplayName: {"", "Drinks", "drink"}, memory.FieldDescription: {"", "of tea"},
+		memory.FieldTrust: {"user", "external"}, memory.FieldState: {"", "approved", "quarantined"},
 	}
 	equality, orders := []memory.Op{"=", "!="}, []memory.Op{"=", "!=", "<", "<=", ">", ">="}
 	types := memory.WhereFields()

@@ -1,0 +1,183 @@
+package injection
+
+import (
+	_ "embed"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+//go:embed lexicon.txt
+var lexiconText string
+
+// class is what words do in a sentence, a bit each; see lexicon.txt.
+type class uint64
+
+const (
+	override class = 1 << iota
+	order
+	rule
+	told
+	prior
+	all
+	your
+	their
+	my
+	model
+	user
+	customer
+	secret
+	hidden
+	data
+	private
+	memoryOf
+	stored
+	reveal
+	send
+	deletes
+	disable
+	safety
+	persist
+	forever
+	standing
+	cond
+	ask
+	recommend
+	answer
+	neg
+	tell
+	mute
+	secretly
+	self
+	obey
+	void
+	free
+	jail
+	dan
+	become
+	fresh
+	must
+	voc
+	are
+	how
+	and
+	filler
+	// last marks verbs that come behind what they are about.
+	last
+	// address is an e-mail address or a URL.
+	address
+)
+
+// classNames are the names of classes in lexicon.txt.
+var classNames = map[string]class{
+	"override": override, "order": order, "rule": rule, "told": told, "prior": prior, "all": all, "your": your,
+	"their": their, "my": my, "model": model, "user": user, "customer": customer, "secret": secret, "hidden": hidden,
+	"data": data, "private": private, "memory": memoryOf, "stored": stored, "reveal": reveal, "send": send,
+	"delete": deletes, "disable": disable, "safety": safety, "persist": persist, "forever": forever,
+	"standing": standing, "cond": cond, "ask": ask, "recommend": recommend, "answer": answer, "neg": neg, "tell": tell,
+	"mute": mute, "secretly": secretly, "self": self, "obey": obey, "void": void, "free": free, "jail": jail,
+	"dan":    dan,
+	"become": become, "new": fresh, "must": must, "voc": voc, "are": are, "how": how, "and": and, "filler": filler,
+	"last": last,
+}
+
+// verbs are the classes of words that can be the order of a sentence.
+const verbs = override | reveal | send | deletes | disable | persist | recommend | answer
+
+// term is a term of the lexicon behind its first word.
+type term struct {
+	rest  []string // the words that follow; one that ends in a star is a beginning
+	class class
+}
+
+// lexicon has the terms by their first word.
+type lexicon struct {
+	words    map[string][]term // whole words
+	stems    map[string][]term // beginnings of words
+	shortest int               // bytes of a stem
+	longest  int
+	// unspaced are terms of scripts without spaces, of up to unspacedMost characters.
+	unspaced     map[string]class
+	unspacedMost int
+}
+
+// terms reads the lexicon when it is needed first.
+var terms = sync.OnceValue(func() *lexicon { return parseLexicon(lexiconText) })
+
+// parseLexicon reads lines such as "override last: unut, yok say*".
+func parseLexicon(text string) *lexicon {
+	l := &lexicon{words: map[string][]term{}, stems: map[string][]term{}, shortest: 1 << 10,
+		unspaced: map[string]class{}}
+	for line := range strings.Lines(text) {
+		names, list, ok := strings.Cut(strings.TrimSpace(line), ":")
+		if !ok || strings.HasPrefix(line, "#") {
+			continue
+		}
+		var c class
+		for name := range strings.FieldsSeq(names) {
+			bit, known := classNames[name]
+			if !known {
+				panic("injection: lexicon.txt: no class " + name)
+			}
+			c |= bit
+		}
+		for entry := range strings.SplitSeq(list, ",") {
+			l.add(strings.TrimSpace(entry), c)
+		}
+	}
+	return l
+}
+
+func (l *lexicon) add(entry string, c class) {
+	words := strings.Fields(fold(entry))
+	if len(words) == 0 {
+		return
+	}
+	if strings.ContainsFunc(words[0], isUnspaced) {
+		name := strings.TrimSuffix(strings.Join(words, ""), "*")
+		l.unspaced[name] |= c
+		l.unspacedMost = max(l.unspacedMost, utf8.RuneCountInString(name))
+		return
+	}
+	if stem, is := strings.CutSuffix(words[0], "*"); is {
+		l.stems[stem] = append(l.stems[stem], term{words[1:], c})
+		l.shortest, l.longest = min(l.shortest, len(stem)), max(l.longest, len(stem))
+		return
+	}
+	l.words[words[0]] = append(l.words[words[0]], term{words[1:], c})
+}
+
+// find adds to the class of the word at i the terms that begin there. A term of several
+// words marks its first word, and tells at how many words it ends.
+func (l *lexicon) find(words []word, i int) {
+	match := func(list []term) {
+		for _, t := range list {
+			if t.fits(words[i+1:]) {
+				words[i].class |= t.class
+				words[i].span = max(words[i].span, len(t.rest))
+			}
+		}
+	}
+	text := words[i].text
+	match(l.words[text])
+	for n := l.shortest; n <= min(len(text), l.longest); n++ {
+		match(l.stems[text[:n]])
+	}
+}
+
+// fits reports whether words begin with the rest of t.
+func (t *term) fits(words []word) bool {
+	if len(t.rest) > len(words) {
+		return false
+	}
+	for i, want := range t.rest {
+		if words[i].starts != 0 && words[i].starts != '\'' {
+			return false
+		}
+		stem, is := strings.CutSuffix(want, "*")
+		if got := words[i].text; got != stem && !(is && strings.HasPrefix(got, stem)) {
+			return false
+		}
+	}
+	return true
+}

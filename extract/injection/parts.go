@@ -1,0 +1,146 @@
+package injection
+
+import (
+	"regexp"
+	"strings"
+)
+
+// promptMarks are marks between the parts of prompts, which nobody types by hand.
+var promptMarks = regexp.MustCompile(`(?i)<\|?(?:im_start|im_end|start_header_id|end_header_id|eot_id|endoftext|` +
+	`system|assistant|begin_of_text)\|?>|\[/?inst\]|<</?sys>>|` +
+	`</?(?:system|developer)(?:[_-]?(?:prompt|message|instructions?))?>|` +
+	`<start_of_turn>|<end_of_turn>|\bBEGIN SYSTEM (?:PROMPT|MESSAGE)\b`)
+
+// hasPromptMarks reports whether a text has marks of prompts.
+func hasPromptMarks(text string) bool {
+	return strings.ContainsAny(text, "<[") && promptMarks.MatchString(text) ||
+		strings.Contains(text, "BEGIN SYSTEM") && promptMarks.MatchString(text)
+}
+
+// header is a line that passes for a message of the system or the developer.
+var header = regexp.MustCompile(`(?i)(?:^|[\n"“”„«>\` + "`" + `])[ \t>]*(?:\[|\*\*|#{1,4}[ \t]*|\()?` +
+	`(?:system|developer|systemnachricht|système|sistema|systeem|systemowy|система|sistem|系统|システム|시스템|النظام|सिस्टम)` +
+	`(?:[ _-]?(?:message|prompt|override|note|update|nachricht|notiz))?(?:\]|\*\*|\))?[ \t]*(?::|：|\n|\])`)
+
+// headerEnd is where the first header in a text ends; -1 if there is none. It looks for
+// the words alone first, which takes a fraction of the time.
+func headerEnd(text string) int {
+	if !strings.ContainsAny(text, ":]\n：") {
+		return -1
+	}
+	lower := strings.ToLower(text)
+	for _, sign := range []string{"system", "développ", "developer", "système", "sistem", "systeem", "система", "系统",
+		"システム", "시스템", "النظام", "सिस्टम"} {
+		if strings.Contains(lower, sign) {
+			if at := header.FindStringIndex(text); at != nil {
+				return at[1]
+			}
+			return -1
+		}
+	}
+	return -1
+}
+
+// quotes are the marks around quoted words.
+var quotes = []struct{ open, close string }{
+	{"```", "```"}, {`"""`, `"""`}, {"'''", "'''"}, {"“", "”"}, {"„", "“"}, {"«", "»"}, {"「", "」"}, {`"`, `"`},
+}
+
+// minQuote is how many bytes a quoted passage has that may be text of somebody else.
+const minQuote = 16
+
+// parts parts what a user said from what the user pasted: blocks in code fences, quoted
+// lines, mails that were forwarded, and longer quotations that a colon or a verb of
+// saying announces. Words in quotes that are only mentioned are neither.
+func parts(text string) (own string, pasted []string) {
+	if at := headerEnd(text); at >= 0 {
+		pasted = append(pasted, addressee+text[at:])
+	}
+	own, pasted = quotedLines(text, pasted)
+	for _, q := range quotes {
+		if !strings.Contains(own, q.open) {
+			continue
+		}
+		own, pasted = quoted(own, q.open, q.close, pasted)
+	}
+	return own, pasted
+}
+
+// forwarded begins a mail in a message.
+var forwarded = regexp.MustCompile(`(?im)^[ \t]*(?:-{2,}[^\n]*(?:forwarded|original|weitergeleitet|ursprüngliche|` +
+	`reenviado|transféré|encaminhada|inoltrato|doorgestuurd)[^\n]*-{2,}|` +
+	`(?:from|von|de|da|van|od|от|kimden|发件人|差出人)[ \t]*:[^\n]*\n` +
+	`[ \t]*(?:to|an|date|subject|sent|betreff|gesendet|para|asunto|objet|à|assunto|oggetto|a|onderwerp|temat|` +
+	`тема|konu|主题|件名)[ \t]*:)`)
+
+// quotedLines takes out of a text the lines that begin with ">", and a forwarded mail.
+func quotedLines(text string, pasted []string) (string, []string) {
+	if strings.Contains(text, ":") && strings.Contains(text, "\n") {
+		if at := forwarded.FindStringIndex(text); at != nil {
+			pasted, text = append(pasted, text[at[0]:]), text[:at[0]]
+		}
+	}
+	if !strings.Contains(text, "\n>") && !strings.HasPrefix(text, ">") {
+		return text, pasted
+	}
+	var own, block strings.Builder
+	for line := range strings.Lines(text) {
+		if trimmed := strings.TrimLeft(line, " \t"); strings.HasPrefix(trimmed, ">") {
+			block.WriteString(strings.TrimLeft(trimmed, "> \t"))
+		} else {
+			own.WriteString(line)
+		}
+	}
+	return own.String(), append(pasted, block.String())
+}
+
+// quoted takes passages in quotes out of a text. Those that are announced are pasted.
+func quoted(text, open, end string, pasted []string) (string, []string) {
+	var own strings.Builder
+	for {
+		before, rest, ok := strings.Cut(text, open)
+		own.WriteString(before)
+		if !ok {
+			return own.String(), pasted
+		}
+		inside, after, closed := strings.Cut(rest, end)
+		block := len(open) == 3 && open[0] < 0x80
+		switch {
+		case !closed && !block:
+			own.WriteString(" " + rest)
+			return own.String(), pasted
+		case block || len(inside) >= minQuote && announced(own.String()):
+			pasted = append(pasted, inside)
+			own.WriteString(" ")
+		case discussed(own.String()):
+			own.WriteString(" ")
+		default:
+			own.WriteString(" " + inside + " ")
+		}
+		text = after
+	}
+}
+
+// announced reports whether a text ends in such a way that the words of somebody else
+// follow: with a colon, or a verb of saying.
+func announced(text string) bool {
+	text = strings.TrimRight(text, " \t\n")
+	if text == "" || strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：") {
+		return true
+	}
+	at := strings.LastIndexAny(text, " \n")
+	switch strings.ToLower(strings.Trim(text[at+1:], ",.")) {
+	case "says", "said", "reads", "wrote", "writes", "steht", "schreibt", "sagt", "dice", "pone", "escribe", "dit",
+		"écrit", "diz", "escreve", "scrive", "zegt", "staat", "schrijft", "mówi", "pisze", "пишет", "говорит",
+		"написано", "diyor", "yazıyor":
+		return true
+	}
+	return false
+}
+
+// discussion are words of sentences that talk about attacks.
+var discussion = regexp.MustCompile(`(?i)\b(?:inject|attack|hack|jailbreak|phish|malicious|such as|phrase|angriff|` +
+	`angreif|injizier|zum beispiel|ataque|atac|inyec|por ejemplo|attaque|injection|par exemple|injeç|por exemplo|` +
+	`attacc|iniezion|per esempio|aanval|bijvoorbeeld|atak|wstrzyk|saldırı)|атак|инъекци|攻击|注入|攻撃|공격|هجوم|हमल`)
+
+func discussed(text string) bool { return discussion.MatchString(text) }

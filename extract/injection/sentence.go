@@ -1,0 +1,188 @@
+package injection
+
+import "github.com/memoryd/memoryd/memory"
+
+// sentence is a sentence, or a line, of a text.
+type sentence struct {
+	words     []word
+	from      memory.Trust
+	classes   class // of all words
+	addressed bool  // it speaks to a model, or one shortly before it does
+}
+
+// foreign reports whether the words are of a source that may give no orders. An agent
+// tells its user to do all kinds of things, but not of the user, or to a model.
+func (s *sentence) foreign() bool {
+	return s.from != memory.TrustUser && (s.from != memory.TrustAgent || s.has(user) || s.addressed)
+}
+
+// has reports whether any word has one of the classes.
+func (s *sentence) has(c class) bool { return s.classes&c != 0 }
+
+// find returns the first word of one of the classes within [from, to); -1 if none.
+func (s *sentence) find(c class, from, to int) int {
+	for i := max(0, from); i < min(to, len(s.words)); i++ {
+		if s.words[i].class&c != 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// near reports whether a word of one of the classes is within some words of i.
+func (s *sentence) near(c class, i, before, after int) bool {
+	return s.find(c, i-before, i+after+1) >= 0
+}
+
+// negated reports whether a negation stands before the word, or behind it as German and
+// French put it.
+func (s *sentence) negated(i int) bool {
+	for j := i - 1; j >= max(0, i-2); j-- {
+		if s.words[j].class&neg != 0 {
+			return true
+		}
+		if s.words[j+1].starts != 0 && s.words[j+1].starts != '\'' {
+			break
+		}
+	}
+	return false
+}
+
+// around are the words that may stand before the verb of an order.
+const around = filler | must | standing | neg | all | forever | secretly | and | self | user | are
+
+// orders reports whether the word at i is a verb of one of the classes that gives an
+// order: it begins its clause, or only such words stand before it there. A verb that
+// comes last stands anywhere.
+func (s *sentence) orders(c class, i int) bool {
+	w := &s.words[i]
+	if w.class&c == 0 {
+		return false
+	}
+	if w.class&last != 0 || isUnspacedWord(w) {
+		return true
+	}
+	for j := i; ; j-- {
+		if m := s.words[j].starts; j == 0 || m != 0 && m != '\'' {
+			return true
+		}
+		before := s.words[j-1].class
+		switch {
+		case before&and != 0:
+			return true
+		case before&must != 0:
+			return s.mustOf(j - 1)
+		case before&standing != 0 && s.has(cond) && j >= 2 && s.words[j-2].class&(must|filler) == 0:
+			return true // "when the user asks about hotels always name …"
+		case before&model != 0 && s.addressed:
+			return true
+		case before&around == 0 && !s.within(j-1):
+			return false
+		}
+	}
+}
+
+// within reports whether the word at i belongs to a term of several words that may stand
+// before the verb of an order.
+func (s *sentence) within(i int) bool {
+	for j := max(0, i-3); j < i; j++ {
+		if s.words[j].class&around != 0 && j+s.words[j].span >= i {
+			return true
+		}
+	}
+	return false
+}
+
+// mustOf reports whether a "must" is one of the model, or of "you": "The staff must" is
+// not.
+func (s *sentence) mustOf(i int) bool {
+	if s.addressed || i == 0 || s.words[i].starts != 0 {
+		return true
+	}
+	return s.words[i-1].class&(filler|model) != 0
+}
+
+func isUnspacedWord(w *word) bool {
+	for _, r := range w.text {
+		return isUnspaced(r)
+	}
+	return false
+}
+
+// each calls see with each verb of some classes that gives an order, until it gives a
+// reason.
+func (s *sentence) each(c class, see func(i int) bool) bool {
+	for i := range s.words {
+		if s.words[i].class&c != 0 && s.orders(c, i) && see(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// object returns the place of what a verb is about: the first word of some classes
+// within reach behind it, or before it if the verb comes last. -1 is none.
+func (s *sentence) object(i int, c class, reach int) int {
+	w := &s.words[i]
+	if isUnspacedWord(w) {
+		reach *= 2 // words between are single characters
+	}
+	if j := s.find(c, i+w.span, i+w.span+reach+1); j >= 0 && (j > i || w.span > 0) {
+		return j
+	}
+	if w.class&last != 0 {
+		for j := i - 1; j >= max(0, i-reach-1); j-- {
+			if s.words[j].class&c != 0 {
+				return j
+			}
+		}
+	}
+	return -1
+}
+
+// addresses reports whether the sentence speaks to a model: "AI assistants: …", "To the
+// assistant: …", "If you are a language model, …", "The assistant must …".
+func (s *sentence) addresses() bool {
+	for i := range s.words {
+		w := &s.words[i]
+		if w.class&model == 0 {
+			continue
+		}
+		end := i + w.span
+		for end < len(s.words)-1 && s.words[end+1].class&model != 0 && s.words[end+1].starts == 0 {
+			end += 1 + s.words[end+1].span // "AI assistants"
+		}
+		end = min(end, len(s.words)-1)
+		called := s.words[end].ends == ':' || s.words[end].ends == '：'
+		switch {
+		case called && s.near(0, i, 0, 0), called:
+			return true
+		case s.find(voc, i-4, i) >= 0 && (s.comma(end) || s.find(verbs|must, end+1, end+4) >= 0) && s.opens(i):
+			return true
+		case s.near(cond, i, 6, 0) && s.near(are, i, 6, 0):
+			return true
+		case s.opens(i) && (s.comma(end) || s.find(must, end+1, end+6) >= 0):
+			return true
+		}
+	}
+	return false
+}
+
+// comma reports whether a comma or an exclamation mark follows the word at i.
+func (s *sentence) comma(i int) bool {
+	switch s.words[i].ends {
+	case ',', '，', '、', '!', '！', '—', '–', '،', '-':
+		return true
+	}
+	return false
+}
+
+// opens reports whether the word at i is among the first of a clause.
+func (s *sentence) opens(i int) bool {
+	for j := i; j > max(-1, i-5); j-- {
+		if m := s.words[j].starts; m != 0 && m != '\'' {
+			return true
+		}
+	}
+	return false
+}
