@@ -50,6 +50,9 @@ type Options struct {
 	// MaxWatchers is how many streams and waiting requests may watch operations.
 	// Defaults to ingest.DefaultMaxWatchers.
 	MaxWatchers int
+	// SweepAfter is how long an expired memory can be brought back, before it is removed for
+	// good; negative keeps it. Defaults to ingest.DefaultSweepAfter.
+	SweepAfter time.Duration
 	// Processors is how many there are for what requests and ingestion compute.
 	// Defaults to GOMAXPROCS.
 	Processors int
@@ -94,8 +97,8 @@ func New(sessions ingest.Sessions, memories memory.Store, opts *Options) *Bank {
 	parts := assembly.Connect(sessions, memories, &assembly.Options{Guarded: true, Account: bank.account,
 		Embedder: o.Embedder, Extractor: o.Extractor,
 		Fallback: o.Fallback, Reranker: o.Reranker, Reranked: o.Reranked, Expander: o.Expander, Workers: o.Workers,
-		MaxWatchers: o.MaxWatchers, Processors: o.Processors, Zone: o.TimeZone, Limits: o.Limits,
-		Shared: o.SharedLimits, Log: o.Log,
+		MaxWatchers: o.MaxWatchers, Processors: o.Processors, SweepAfter: o.SweepAfter, Zone: o.TimeZone,
+		Limits: o.Limits, Shared: o.SharedLimits, Log: o.Log,
 		Tracer: o.Tracer, TraceContent: o.TraceContent})
 	bank.ingest = parts.Ingest
 	bank.server = server.New(parts.Sessions, parts.Memories, parts.Ingest, parts.Retriever, &o.Server)

@@ -233,14 +233,24 @@ func (u *User) DeleteMemory(ctx context.Context, id string) error {
 
 // Revisions reads the revisions of a memory, newest first.
 func (u *User) Revisions(ctx context.Context, id string) (all []memory.Revision, err error) {
+	return u.RevisionsWhere(ctx, id, "")
+}
+
+// RevisionsWhere reads the revisions of a memory that pass a filter, such as
+// `labels.release = "7" AND createTime < 2026-03-01T00:00:00Z`, newest first. It knows the
+// fields revision, action, fact, createTime, actor, operation and labels.NAME.
+func (u *User) RevisionsWhere(ctx context.Context, id, filter string) (all []memory.Revision, err error) {
 	for token := ""; ; {
 		var out struct {
 			Revisions     []memory.Revision `json:"revisions"`
 			NextPageToken string            `json:"nextPageToken"`
 		}
 		path := "/memories/" + url.PathEscape(id) + "/revisions"
-		err := u.do(ctx, call{method: http.MethodGet, path: path, answer: &out, idempotent: true,
-			query: page(sessionstore.List{PageSize: memory.MaxPageSize, PageToken: token})})
+		query := page(sessionstore.List{PageSize: memory.MaxPageSize, PageToken: token})
+		if filter != "" {
+			query.Set("filter", filter)
+		}
+		err := u.do(ctx, call{method: http.MethodGet, path: path, query: query, answer: &out, idempotent: true})
 		if err != nil {
 			return nil, err
 		}

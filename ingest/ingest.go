@@ -60,7 +60,8 @@ type Options struct {
 	// Poll is how often a Service looks for work that it did not get itself: due
 	// retries, and requests to other processes. Defaults to 1 s.
 	Poll time.Duration
-	// Sweep is how often a Service removes sessions that have expired. Defaults to 1 min.
+	// Sweep is how often a Service removes sessions and memories that have expired. Defaults
+	// to 1 min.
 	Sweep time.Duration
 	// MaxWatchers is how many watchers of operations there may be: streams and
 	// requests that wait. Defaults to DefaultMaxWatchers.
@@ -78,6 +79,10 @@ type Options struct {
 	// Limits bound what the scope of one user has, and SharedLimits the shared knowledge of
 	// one app. Both default to none.
 	Limits, SharedLimits Limits
+	// SweepAfter is how long an expired memory stays in the store, where a rollback can
+	// bring it back, before it is removed for good. A negative one keeps it. Defaults to
+	// DefaultSweepAfter.
+	SweepAfter time.Duration
 	// Processors is how many there are. Half of them compute what requests do not wait
 	// for. Defaults to GOMAXPROCS.
 	Processors int
@@ -110,6 +115,7 @@ func (o *Options) withDefaults() Options {
 	set(&out.BatchEvents, 200)
 	set(&out.LeaseTTL, 10*time.Second)
 	set(&out.MaxAttempts, 10)
+	set(&out.SweepAfter, DefaultSweepAfter)
 	set(&out.Poll, time.Second)
 	set(&out.Sweep, time.Minute)
 	set(&out.Processors, runtime.GOMAXPROCS(0))

@@ -19,9 +19,9 @@ import (
 // The next process repeats those that are cut off then.
 const drain = 20 * time.Second
 
-// Run processes requests and removes expired sessions until ctx is done. Then it lets the
-// batches that have begun finish, for at most drain, and the reads of operations whose
-// watchers have left, and returns. It acts as memoryd itself.
+// Run processes requests and removes expired sessions and memories until ctx is done. Then
+// it lets the batches that have begun finish, for at most drain, and the reads of operations
+// whose watchers have left, and returns. It acts as memoryd itself.
 func (s *Service) Run(ctx context.Context) {
 	ctx = access.With(ctx, access.System)
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -30,6 +30,7 @@ func (s *Service) Run(ctx context.Context) {
 	var busy atomic.Int64
 	var beside sync.WaitGroup
 	beside.Go(func() { s.expireSessions(ctx) })
+	beside.Go(func() { s.sweeping(ctx) })
 	poll := time.NewTicker(s.opts.Poll)
 	defer poll.Stop()
 	for ctx.Err() == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/memoryd/memoryd/memory"
 )
@@ -70,6 +71,11 @@ func (c classifyErrors) ListApp(ctx context.Context, app string, list memory.Lis
 func (c classifyErrors) FindApp(ctx context.Context, app, id string) ([]memory.Memory, error) {
 	out, err := c.Store.FindApp(ctx, app, id)
 	return out, classify(err)
+}
+
+func (c classifyErrors) Sweep(ctx context.Context, before time.Time, limit int) (memory.Erased, bool, error) {
+	out, more, err := c.Store.Sweep(ctx, before, limit)
+	return out, more, classify(err)
 }
 
 func (c classifyErrors) Erase(ctx context.Context, scope memory.Scope, which memory.Erasure) (memory.Erased, error) {

@@ -28,6 +28,35 @@ type Revision struct {
 	Memory     Memory    `json:"-"`                   // the whole memory at that step
 }
 
+// RevisionFields are the types of the fields that a filter of revisions compares.
+func RevisionFields() map[string]FieldType {
+	return map[string]FieldType{
+		FieldRevision: NumberField, FieldAction: TextField, FieldFact: TextField, FieldCreateTime: TimeField,
+		FieldActor: TextField, FieldOperation: TextField, FieldLabels: JSONField,
+	}
+}
+
+// Compare reports whether c holds of r.
+func (r *Revision) Compare(c Cmp) bool {
+	switch c.Field {
+	case FieldRevision:
+		return c.OfNumber(r.Revision)
+	case FieldAction:
+		return c.OfText(string(r.Action))
+	case FieldFact:
+		return c.OfText(r.Fact)
+	case FieldCreateTime:
+		return c.OfTime(r.CreateTime)
+	case FieldActor:
+		return c.OfText(r.Actor)
+	case FieldOperation:
+		return c.OfText(r.Operation)
+	case FieldLabels:
+		return c.OfTexts(r.Labels)
+	}
+	return false
+}
+
 // RevisionsOf turns a history, oldest first, into what Store.Revisions answers:
 // newest first.
 func RevisionsOf(history []Step) []Revision {

@@ -156,4 +156,5 @@ type Store interface {
 	Apps(ctx context.Context, after string, limit int) ([]string, error)
 
 	AppReader
+	Sweeper
 }

@@ -75,6 +75,10 @@ const (
 	FieldMetadata     = "metadata"
 	FieldTrust        = "trust"
 	FieldState        = "state"
+	FieldAction       = "action" // of a revision, as are the rest
+	FieldActor        = "actor"
+	FieldOperation    = "operation"
+	FieldLabels       = "labels"
 )
 
 // FieldType says which operators and values a field takes.

@@ -130,3 +130,39 @@ func TestConjuncts(t *testing.T) {
 		}
 	}
 }
+
+// A filter of revisions compares their fields. A label that is not there equals nothing.
+func TestRevisionFilter(t *testing.T) {
+	r := Revision{Revision: 3, Action: Updated, Fact: "Tea.", Actor: "client", Operation: "op-1",
+		CreateTime: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), Labels: Labels{"release": "7", "empty": ""}}
+	at := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
+	three, _ := Number("3")
+	pattern, _ := Pattern("^[0-9]$")
+	for want, all := range map[bool][]Cmp{
+		true: {
+			{Field: FieldRevision, Op: OpEqual, Value: three}, {Field: FieldAction, Op: OpEqual, Value: Text("UPDATED")},
+			{Field: FieldFact, Op: OpHas, Value: Text("tea")}, {Field: FieldCreateTime, Op: OpMore, Value: Time(at)},
+			{Field: FieldActor, Op: OpNot, Value: Text("rules")}, {Field: FieldOperation, Op: OpEqual, Value: Text("op-1")},
+			{Field: FieldLabels, Key: "release", Op: OpEqual, Value: Text("7")},
+			{Field: FieldLabels, Key: "release", Op: OpMatches, Value: pattern},
+			{Field: FieldLabels, Key: "empty", Op: OpHas, Value: Anything()},
+			{Field: FieldLabels, Key: "none", Op: OpNot, Value: Text("7")},
+		},
+		false: {
+			{Field: FieldLabels, Key: "none", Op: OpEqual, Value: Text("")},
+			{Field: FieldLabels, Key: "none", Op: OpHas, Value: Anything()},
+			{Field: FieldLabels, Key: "none", Op: OpHas, Value: Text("")},
+			{Field: FieldLabels, Key: "release", Op: OpEqual, Value: Text("8")},
+			{Field: FieldRevision, Op: OpLess, Value: three}, {Field: FieldKind, Op: OpEqual, Value: Text("fact")},
+		},
+	} {
+		for _, c := range all {
+			if got := r.Compare(c); got != want {
+				t.Errorf("%s is %t", c, got)
+			}
+		}
+	}
+	if c := (Cmp{Field: FieldLabels, Key: "release", Op: OpEqual, Value: Text("7")}); ValidateWhere(c) == nil {
+		t.Error("a memory has no labels")
+	}
+}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -261,7 +262,7 @@ func (s *Server) deleteMemory(c echo.Context, scope memory.Scope, id string) err
 
 // listRevisions answers GET {scope}/memories/{id}/revisions, newest first. It
 // has those of a deleted memory too, so it asks the store and not Get. The token of
-// the next page is the number of the last revision of this one.
+// the next page is the number of the last revision that this one has looked at.
 func (s *Server) listRevisions(c echo.Context, scope memory.Scope, id string) error {
 	size, err := pageSizeParam(c)
 	if err != nil {
@@ -274,26 +275,64 @@ func (s *Server) listRevisions(c echo.Context, scope memory.Scope, id string) er
 			return invalid("pageToken %.40q is not one of an earlier answer to this list", token)
 		}
 	}
+	where, err := aip160.Parse(c.QueryParam("filter"), aip160.Revisions)
+	if err != nil {
+		return err
+	}
 	ctx := c.Request().Context()
 	share, err := s.answers.Take(ctx, scope, memory.MaxListBytes, roomTime)
 	if err != nil {
 		return err
 	}
 	defer share.Release()
-	revisions, err := s.memories.Revisions(ctx, scope, id, before)
+	revisions, last, err := s.revisions(ctx, scope, id, before, size, where)
 	if err != nil {
 		return err
 	}
-	revisions = revisions[:min(len(revisions), size)]
 	out := newAnswer(c, http.StatusOK)
 	out.within(memory.MaxListBytes)
 	out.text(`{"revisions":`)
 	writeList(out, revisions)
-	if n := len(revisions); n > 0 && revisions[n-1].Revision > 1 {
-		out.token(strconv.FormatInt(revisions[n-1].Revision, 10))
+	if last > 1 {
+		out.token(strconv.FormatInt(last, 10))
 	}
 	out.text("}")
 	return out.finish()
+}
+
+// filteredPages is how many pages of revisions the store reads for one page of a list with
+// a filter, which may pass few of them.
+const filteredPages = 10
+
+// revisions reads up to size revisions below a number that pass an expression, and the
+// number of the last one that it has looked at; 1 if none follow.
+func (s *Server) revisions(ctx context.Context, scope memory.Scope, id string, before int64, size int,
+	where memory.Where) (out []memory.Revision, last int64, err error) {
+	last, bytes := before, int64(0)
+	for range filteredPages {
+		some, err := s.memories.Revisions(ctx, scope, id, last)
+		if err != nil {
+			return nil, 0, err
+		}
+		if len(some) == 0 {
+			return out, 1, nil
+		}
+		for i := range some {
+			r := &some[i]
+			if !memory.Holds(where, r.Compare) {
+				last = r.Revision
+				continue
+			}
+			if bytes += r.Memory.Bytes(); len(out) == size || len(out) > 0 && bytes > memory.MaxListBytes {
+				return out, last, nil
+			}
+			out, last = append(out, *r), r.Revision
+		}
+		if last == 1 || where == nil {
+			break
+		}
+	}
+	return out, last, nil
 }
 
 // rollbackMemory answers POST {scope}/memories/{id}/rollback: it writes what an

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -182,4 +183,53 @@ func TestPurgeRefuses(t *testing.T) {
 	if got := a.texts("ann"); len(got) != 1 {
 		t.Errorf("left are %q", got)
 	}
+}
+
+// A list of revisions with a filter is, in pages of any size, the whole list without those
+// that it does not pass.
+func TestRevisionFilter(t *testing.T) {
+	a := start(t, func(s *setup) {
+		s.memories = func(store memory.Store) memory.Store {
+			for i := range 25 {
+				m := memory.Memory{ID: "m", Scope: memory.Scope{App: "shop", User: "ann"}, Kind: memory.KindFact,
+					Fact: fmt.Sprintf("%d jars.", i), Timestamp: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
+				w := memory.Write{Memory: m, Expect: int64(i), Labels: memory.Labels{"odd": fmt.Sprint(i % 2)}}
+				if out, err := store.Put(t.Context(), m.Scope, []memory.Write{w}); err != nil || out[0].Err != nil {
+					t.Fatal(out, err)
+				}
+			}
+			return store
+		}
+	})
+	const path = "/v1/apps/shop/users/ann/memories/m/revisions"
+	for filter, want := range map[string]int{
+		"": 25, `labels.odd = 1`: 12, `labels.odd:"1" AND revision > 20`: 2, "action = CREATED": 1, "labels.even:*": 0,
+		"NOT labels.odd = 0": 12, `fact =~ "^1[0-9] jars"`: 10,
+	} {
+		for _, size := range []int{1, 5, 100} {
+			got, before := 0, 26.0
+			for token := ""; ; {
+				q := url.Values{"filter": {filter}, "pageSize": {fmt.Sprint(size)}, "pageToken": {token}}
+				out := a.want(200, "GET", path+"?"+q.Encode(), nil)
+				for _, r := range list(out, "revisions") {
+					if got++; number(r, "revision") >= before {
+						t.Errorf("%s: revision %v after %v", filter, number(r, "revision"), before)
+					}
+					before = number(r, "revision")
+				}
+				if token = text(out, "nextPageToken"); token == "" {
+					break
+				}
+			}
+			if got != want {
+				t.Errorf("%s in pages of %d has %d revisions, want %d", filter, size, got, want)
+			}
+		}
+	}
+	first := list(a.want(200, "GET", path+"?pageSize=1", nil), "revisions")[0]
+	if fmt.Sprint(first.(map[string]any)["labels"]) != "map[odd:0]" {
+		t.Errorf("the newest revision is %v", first)
+	}
+	a.want(400, "GET", path+"?filter=kind%3Dfact", nil)
+	a.want(400, "GET", path+"?filter=labels%3D", nil)
 }

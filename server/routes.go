@@ -64,7 +64,7 @@ func (s *Server) addRoutes() {
 	s.route("GET", oneMemory, read, withMemory(s.getMemory))
 	s.route("PATCH", oneMemory, write, withMemory(s.patchMemory))
 	s.route("DELETE", oneMemory, write, withMemory(s.deleteMemory))
-	s.route("GET", oneMemory+"/revisions", read, withMemory(s.listRevisions), "pageSize", "pageToken")
+	s.route("GET", oneMemory+"/revisions", read, withMemory(s.listRevisions), "filter", "pageSize", "pageToken")
 	s.route("POST", oneMemory+"/rollback", write, withMemory(s.rollbackMemory))
 	s.route("POST", oneMemory+"/review", write, withMemory(s.reviewMemory))
 
@@ -87,7 +87,7 @@ func (s *Server) addRoutes() {
 	s.route("GET", oneShared, admin, withSharedMemory(s.getMemory))
 	s.route("PATCH", oneShared, admin, withSharedMemory(s.patchMemory))
 	s.route("DELETE", oneShared, admin, withSharedMemory(s.deleteMemory))
-	s.route("GET", oneShared+"/revisions", admin, withSharedMemory(s.listRevisions), "pageSize", "pageToken")
+	s.route("GET", oneShared+"/revisions", admin, withSharedMemory(s.listRevisions), "filter", "pageSize", "pageToken")
 	s.route("POST", oneShared+"/rollback", admin, withSharedMemory(s.rollbackMemory))
 	s.route("POST", oneShared+"/erase", admin, withSharedMemory(s.eraseMemory))
 

@@ -441,6 +441,14 @@ func (g memories) FindApp(ctx context.Context, app, id string) ([]memory.Memory,
 	return g.of.FindApp(ctx, app, id)
 }
 
+// Sweep implements memory.Sweeper. Ingestion sweeps as memoryd itself.
+func (g memories) Sweep(ctx context.Context, before time.Time, limit int) (memory.Erased, bool, error) {
+	if err := access.Check(ctx, memory.Scope{}, everything); err != nil {
+		return memory.Erased{}, false, err
+	}
+	return g.of.Sweep(ctx, before, limit)
+}
+
 // Together returns both stores in one file behind a guard; nil if of is nil.
 func Together(of ingest.Together) ingest.Together {
 	if of == nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -114,7 +115,8 @@ func (a *app) serveWith(e embed.Embedder) {
 		Embedder: e, Extractor: a.models.extractor, Fallback: a.models.fallback,
 		Reranker: a.models.reranker, Reranked: a.cfg.reranked, Expander: a.models.expander,
 		Workers: a.cfg.workers, MaxWatchers: a.cfg.maxWatchers, Processors: a.processors, Log: a.log,
-		TimeZone: a.cfg.zone, Limits: a.cfg.quotas.keeps, SharedLimits: a.cfg.quotas.shared,
+		SweepAfter: cmp.Or(a.cfg.sweepAfter, -1),
+		TimeZone:   a.cfg.zone, Limits: a.cfg.quotas.keeps, SharedLimits: a.cfg.quotas.shared,
 		Tracer: a.telemetry.Tracer(), TraceContent: a.cfg.telemetry.content,
 		Server: server.Options{
 			AnyHost: a.cfg.exposed() && !a.cfg.loopbackNames && len(a.cfg.network.hosts) == 0,
@@ -254,6 +256,7 @@ func (a *app) announce(on net.Listener, stdout io.Writer) {
 		"cache-bytes", cfg.cacheBytes, "delete-reserve", cfg.reserve,
 		"max-body", cfg.limits.body, "max-bodies", cfg.limits.bodies,
 		"max-answers", cfg.limits.answers, "max-state", cfg.limits.state, "max-connections", cfg.limits.connections,
+		"sweep-after", cfg.sweepAfter,
 		"max-watchers", cfg.maxWatchers, "requests", cfg.requests, "queue-time", cfg.queueTime,
 		"log-format", cfg.logFormat, "log-level", cfg.logLevel},
 		append(cfg.shownQuotas(), cfg.telemetry.shown()...)...)...)

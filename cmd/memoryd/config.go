@@ -51,6 +51,7 @@ type config struct {
 	cacheBytes     int64         // of the indexes of embedded memories
 	reserve        int64         // bytes of the disk that are kept for deletions
 	maxWatchers    int
+	sweepAfter     time.Duration // that expired memories stay; 0: for ever
 	limits         limits
 	issuer         issuerConfig
 	network        network
@@ -76,7 +77,7 @@ type config struct {
 // serverFlagNames are the flags of serve that are about requests and work.
 func serverFlagNames() []string {
 	return slices.Concat([]string{"listen", "insecure", "loopback-names", "time-zone", "preload-timeout", "workers",
-		"cache-bytes", "delete-reserve", "max-watchers", "requests", "queue-time"}, closedFlagNames(),
+		"cache-bytes", "delete-reserve", "sweep-after", "max-watchers", "requests", "queue-time"}, closedFlagNames(),
 		auditFlagNames(), issuerFlagNames(), networkFlagNames(), limitFlagNames(), quota.Flags())
 }
 
@@ -143,6 +144,8 @@ func serveFlags(cfg *config) *flag.FlagSet {
 		"`DURATION` that a request may wait for a processor or for its turn to write, behind others of its app")
 	fs.Int64Var(&cfg.reserve, "delete-reserve", 16<<20,
 		"`BYTES` of the disk that each embedded file keeps for deletions on a full disk; 0 keeps none")
+	fs.DurationVar(&cfg.sweepAfter, "sweep-after", ingest.DefaultSweepAfter,
+		"`DURATION` that an expired memory can be brought back, before it is removed for good; 0 removes none")
 	fs.IntVar(&cfg.maxWatchers, "max-watchers", ingest.DefaultMaxWatchers,
 		"`NUMBER` of streams and waiting requests that may watch operations at a time")
 	closedFlags(fs, cfg)
@@ -308,6 +311,8 @@ func (c *config) checkServing() error {
 		return fmt.Errorf("-cache-bytes %d: want %d or more", c.cacheBytes, minCacheBytes)
 	case c.reserve < 0 || c.reserve > maxReserve:
 		return fmt.Errorf("-delete-reserve %d: want 0 to %d", c.reserve, int64(maxReserve))
+	case c.sweepAfter < 0:
+		return fmt.Errorf("-sweep-after %v: want 0, which removes nothing, or more", c.sweepAfter)
 	case c.maxWatchers < 1 || c.maxWatchers > 1_000_000:
 		return fmt.Errorf("-max-watchers %d: want 1 to 1000000", c.maxWatchers)
 	case c.preloadTimeout < time.Millisecond || c.preloadTimeout > maxPreload:

@@ -35,8 +35,11 @@ const (
 // may write them in snake case too. A field of type memory.JSONField has keys.
 type Fields map[string]memory.FieldType
 
-// Memories are the fields of a filter of memories.
-var Memories = Fields(memory.WhereFields())
+// Memories are the fields of a filter of memories, and Revisions those of one of revisions.
+var (
+	Memories  = Fields(memory.WhereFields())
+	Revisions = Fields(memory.RevisionFields())
+)
 
 // Parse reads a filter. An empty one, or one of spaces, is nil. The error is
 // memory.ErrInvalid, and names the byte at which the filter is wrong, the first byte

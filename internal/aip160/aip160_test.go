@@ -183,3 +183,28 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// A filter of revisions has labels with names, whose values are texts however they are
+// written, and none of the fields of a memory that a revision lacks.
+func TestRevisionFields(t *testing.T) {
+	for filter, want := range map[string]string{
+		`labels.release = 7`: `labels.release = 7`,
+		`labels."a b" = "x" AND create_time > 2026-03-01T00:00:00Z`: `labels."a b" = "x" AND createTime > 2026-03-01T00:00:00Z`,
+		`NOT labels.x:* action = DELETED`:                           `NOT labels.x : * AND action = "DELETED"`,
+		`operation = o1 OR actor != client`:                         `operation = "o1" OR actor != "client"`,
+	} {
+		got, err := aip160.Parse(filter, aip160.Revisions)
+		if err != nil || got.String() != want {
+			t.Errorf("%s is %v, want %s, error %v", filter, got, want, err)
+		}
+	}
+	for _, filter := range []string{"labels = x", "labels. = x", "labels.a.b = x", "kind = fact", "topics:x",
+		"actor.x = y"} {
+		if got, err := aip160.Parse(filter, aip160.Revisions); !errors.Is(err, memory.ErrInvalid) {
+			t.Errorf("%s is %v, error %v", filter, got, err)
+		}
+	}
+	if _, err := aip160.Parse("labels.x = y", aip160.Memories); !errors.Is(err, memory.ErrInvalid) {
+		t.Errorf("labels of memories: %v", err)
+	}
+}

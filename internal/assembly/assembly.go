@@ -37,6 +37,7 @@ type Options struct {
 	MaxWatchers int               // of operations. Defaults to ingest's.
 	Processors  int               // that there are. Defaults to GOMAXPROCS.
 	MaxAttempts int               // tries before an operation has failed. Defaults to ingest's.
+	SweepAfter  time.Duration     // that expired memories stay. Defaults to ingest's; negative: for ever.
 	Limits      ingest.Limits     // of what one user has. Defaults to none.
 	Shared      ingest.Limits     // of the shared knowledge of one app. Defaults to none.
 	Zone        *time.Location    // of events and questions without one. Defaults to none, as in ingest and retrieve.
@@ -80,7 +81,8 @@ func Connect(sessions ingest.Sessions, memories memory.Store, opts *Options) Par
 	}
 	service := ingest.New(sessions, memories, o.Embedder, o.Extractor, &ingest.Options{
 		Workers: o.Workers, MaxWatchers: o.MaxWatchers,
-		Processors: o.Processors, MaxAttempts: o.MaxAttempts, Fallback: o.Fallback, Zone: o.Zone, Log: o.Log,
+		Processors: o.Processors, MaxAttempts: o.MaxAttempts, SweepAfter: o.SweepAfter,
+		Fallback: o.Fallback, Zone: o.Zone, Log: o.Log,
 		Now: o.Now, Limits: o.Limits, SharedLimits: o.Shared, Account: o.Account,
 		Tracer: o.Tracer, TraceContent: o.TraceContent, Together: together})
 	return Parts{

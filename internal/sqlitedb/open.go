@@ -46,7 +46,11 @@ func (db *DB) open(checkTime time.Duration) error {
 	// The writer makes checkpoints itself; see DB.checkpoint.
 	const pragmas = "&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=wal_autocheckpoint(0)" +
 		"&_pragma=temp_store(MEMORY)&_pragma=secure_delete(1)" + cellCheck
-	if db.writer, err = sql.Open("sqlite", db.source+pragmas); err != nil {
+	before := ""
+	if info, err := os.Stat(db.path); err == nil && info.Size() == 0 {
+		before = shortens
+	}
+	if db.writer, err = sql.Open("sqlite", db.source+before+pragmas); err != nil {
 		return err
 	}
 	db.writer.SetMaxOpenConns(1)
@@ -63,6 +67,10 @@ func (db *DB) open(checkTime time.Duration) error {
 	}
 	return db.openBeside(checkTime)
 }
+
+// shortens makes a new file one that can be shortened; see DB.Shrink. SQLite takes it before
+// it makes the first page. In a file that is there it would write, past the generations.
+const shortens = "&_pragma=auto_vacuum(2)"
 
 // cellCheck has SQLite compare the parts of a page with each other whenever it reads
 // one, so that damage is met as an error and not as other values.

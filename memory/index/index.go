@@ -108,14 +108,19 @@ func newIndex() *Index {
 }
 
 // Put takes in one revision of a memory. One older than the index has is ignored, and
-// so is the same revision without the vector that the index has.
+// so is the same revision without the vector that the index has. A memory that was created
+// later is another one, whatever its revision: the one before it is gone from the store.
 func (ix *Index) Put(e *Entry) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
 	if slot, ok := ix.slots[e.Memory.ID]; ok {
 		has := &ix.docs[slot]
-		if has.memory.Revision > e.Memory.Revision ||
-			has.memory.Revision == e.Memory.Revision && has.vector >= 0 && e.Vector == nil {
+		is, was := &e.Memory, has.memory
+		if is.CreateTime.Before(was.CreateTime) {
+			return
+		}
+		if is.CreateTime.Equal(was.CreateTime) && (was.Revision > is.Revision ||
+			was.Revision == is.Revision && has.vector >= 0 && e.Vector == nil) {
 			return
 		}
 		ix.kill(slot)

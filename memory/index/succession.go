@@ -46,6 +46,8 @@ func (s *search) succession() []memory.Candidate {
 				out = append(out, slot)
 			}
 		}
+		slices.Sort(out) // a turn may be cited by one fact and have superseded another
+		out = slices.Compact(out)
 	}
 	return s.candidates(slices.DeleteFunc(out, func(slot int32) bool { return inRuns[slot] }))
 }

@@ -37,7 +37,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	}
 	for name, ix := range indexes {
 		if _, err := s.client.CreateFieldIndex(ctx, &qdrant.CreateFieldIndexCollection{
-			CollectionName: s.collection, Wait: qdrant.PtrOf(true),
+			CollectionName: s.collection, Wait: qdrant.PtrOf(!ix.later),
 			FieldName: name, FieldType: ix.kind.Enum(), FieldIndexParams: ix.params,
 		}); err != nil {
 			return s.kind(ctx, err)
@@ -76,39 +76,42 @@ func (s *Store) checkShape(params *qdrant.CollectionParams) error {
 type fieldIndex struct {
 	kind   qdrant.FieldType
 	params *qdrant.PayloadIndexParams
+	// later has a start not wait for the index: reads across users are slow until Qdrant has
+	// made it, and a collection that is there may be large.
+	later bool
 }
 
 // indexes are the payload fields that filters ask for. Making one that is there
 // does nothing.
 var indexes = map[string]fieldIndex{
-	"scope": {qdrant.FieldType_FieldTypeKeyword,
-		qdrant.NewPayloadIndexParamsKeyword(&qdrant.KeywordIndexParams{IsTenant: qdrant.PtrOf(true)})},
-	appField: {qdrant.FieldType_FieldTypeKeyword, nil},
-	"id": {qdrant.FieldType_FieldTypeKeyword,
-		qdrant.NewPayloadIndexParamsKeyword(&qdrant.KeywordIndexParams{OnDisk: qdrant.PtrOf(true)})},
-	"kind":     {qdrant.FieldType_FieldTypeKeyword, nil},
-	"session":  {qdrant.FieldType_FieldTypeKeyword, nil},
-	"event":    {qdrant.FieldType_FieldTypeKeyword, nil},
-	"topics":   {qdrant.FieldType_FieldTypeKeyword, nil},
-	"metadata": {qdrant.FieldType_FieldTypeKeyword, nil},
-	"by":       {qdrant.FieldType_FieldTypeKeyword, nil},
-	"words": {qdrant.FieldType_FieldTypeInteger, qdrant.NewPayloadIndexParamsInt(
+	"scope": {kind: qdrant.FieldType_FieldTypeKeyword,
+		params: qdrant.NewPayloadIndexParamsKeyword(&qdrant.KeywordIndexParams{IsTenant: qdrant.PtrOf(true)})},
+	appField: {kind: qdrant.FieldType_FieldTypeKeyword, later: true},
+	"id": {kind: qdrant.FieldType_FieldTypeKeyword, later: true,
+		params: qdrant.NewPayloadIndexParamsKeyword(&qdrant.KeywordIndexParams{OnDisk: qdrant.PtrOf(true)})},
+	"kind":     {kind: qdrant.FieldType_FieldTypeKeyword},
+	"session":  {kind: qdrant.FieldType_FieldTypeKeyword},
+	"event":    {kind: qdrant.FieldType_FieldTypeKeyword},
+	"topics":   {kind: qdrant.FieldType_FieldTypeKeyword},
+	"metadata": {kind: qdrant.FieldType_FieldTypeKeyword},
+	"by":       {kind: qdrant.FieldType_FieldTypeKeyword},
+	"words": {kind: qdrant.FieldType_FieldTypeInteger, params: qdrant.NewPayloadIndexParamsInt(
 		&qdrant.IntegerIndexParams{Lookup: qdrant.PtrOf(true), Range: qdrant.PtrOf(false)})},
-	"gone":      {qdrant.FieldType_FieldTypeBool, nil},
-	"edited":    {qdrant.FieldType_FieldTypeBool, nil},
-	"forgotten": {qdrant.FieldType_FieldTypeBool, nil},
-	hiddenField: {qdrant.FieldType_FieldTypeBool, nil},
-	"state":     {qdrant.FieldType_FieldTypeKeyword, nil},
-	"known":     {qdrant.FieldType_FieldTypeInteger, nil},
-	changeField: {qdrant.FieldType_FieldTypeInteger, nil},
-	"at":        {qdrant.FieldType_FieldTypeInteger, nil},
-	"created":   {qdrant.FieldType_FieldTypeInteger, nil},
-	"updated":   {qdrant.FieldType_FieldTypeInteger, nil},
-	"until":     {qdrant.FieldType_FieldTypeInteger, nil},
-	"from":      {qdrant.FieldType_FieldTypeInteger, nil},
-	"expires":   {qdrant.FieldType_FieldTypeInteger, nil},
+	"gone":      {kind: qdrant.FieldType_FieldTypeBool},
+	"edited":    {kind: qdrant.FieldType_FieldTypeBool},
+	"forgotten": {kind: qdrant.FieldType_FieldTypeBool},
+	hiddenField: {kind: qdrant.FieldType_FieldTypeBool},
+	"state":     {kind: qdrant.FieldType_FieldTypeKeyword},
+	"known":     {kind: qdrant.FieldType_FieldTypeInteger},
+	changeField: {kind: qdrant.FieldType_FieldTypeInteger},
+	"at":        {kind: qdrant.FieldType_FieldTypeInteger},
+	"created":   {kind: qdrant.FieldType_FieldTypeInteger},
+	"updated":   {kind: qdrant.FieldType_FieldTypeInteger},
+	"until":     {kind: qdrant.FieldType_FieldTypeInteger},
+	"from":      {kind: qdrant.FieldType_FieldTypeInteger},
+	"expires":   {kind: qdrant.FieldType_FieldTypeInteger},
 
-	revokedField: {qdrant.FieldType_FieldTypeInteger, nil},
+	revokedField: {kind: qdrant.FieldType_FieldTypeInteger},
 }
 
 // create makes the collection.

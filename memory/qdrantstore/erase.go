@@ -122,14 +122,15 @@ func (s *Store) findErasable(ctx context.Context, scope memory.Scope, which memo
 }
 
 // scopePage reads a page of the memories of a scope, and the point that the next page
-// begins with. An erasing has begun to remove some of them.
-func (s *Store) scopePage(ctx context.Context, scope memory.Scope, from *qdrant.PointId) (
+// begins with. An erasing has begun to remove some of them. If there are conditions, those
+// of the page meet one of them.
+func (s *Store) scopePage(ctx context.Context, scope memory.Scope, from *qdrant.PointId, one ...*qdrant.Condition) (
 	page []*record, begun map[*record]bool, next *qdrant.PointId, err error) {
 	ctx, cancel := s.unhurried(ctx)
 	defer cancel()
 	points, next, err := s.client.ScrollAndOffset(ctx, &qdrant.ScrollPoints{
 		CollectionName: s.collection, Offset: from, Limit: qdrant.PtrOf(uint32(exportPage)),
-		Filter: &qdrant.Filter{Must: []*qdrant.Condition{qdrant.NewMatch("scope", tenant(scope))}},
+		Filter: &qdrant.Filter{Must: []*qdrant.Condition{qdrant.NewMatch("scope", tenant(scope))}, Should: one},
 		WithPayload: qdrant.NewWithPayloadInclude(append([]string{"id", "session", "revision", erasingField},
 			recordFields...)...),
 	})

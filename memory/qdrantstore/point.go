@@ -17,6 +17,8 @@ type record struct {
 	terms memory.Terms
 	step  step  // the revision it is at
 	n     int64 // of the write that it was changed by; 0 if that has none
+	// sweeping is set while a sweep removes it.
+	sweeping bool
 }
 
 // state is what the rules of package memory decide by; nil if there is no
@@ -68,13 +70,13 @@ const hiddenField = "hidden"
 func decode(doc string, v any) error { return memory.DecodeJSON([]byte(doc), v) }
 
 // recordFields is the payload of a memory's point that readRecord reads.
-var recordFields = []string{docField, termsField, stepField, "gone", "embedded"}
+var recordFields = []string{docField, termsField, stepField, "gone", "embedded", sweepingField}
 
 // readRecord reads as many of recordFields as there are.
 func readRecord(payload map[string]*qdrant.Value) (*record, error) {
 	r := &record{Current: memory.Current{
 		Deleted: payload["gone"].GetBoolValue(), Embedded: payload["embedded"].GetBoolValue(),
-	}, n: payload[changeField].GetIntegerValue() & maxWrites}
+	}, n: payload[changeField].GetIntegerValue() & maxWrites, sweeping: payload[sweepingField].GetBoolValue()}
 	for field, into := range map[string]any{docField: &r.Memory, termsField: &r.terms, stepField: &r.step} {
 		if v, ok := payload[field]; ok {
 			if err := decode(v.GetStringValue(), into); err != nil {

@@ -190,6 +190,9 @@ func (c *changing) decide(decide decider) (map[int]*change, error) {
 			c.out[i] = memory.Outcome{Err: memory.ErrRevoked}
 			continue
 		}
+		if was := c.is.records[c.ids[i]]; was != nil && was.sweeping {
+			return nil, errSweeping
+		}
 		made, o, err := decide(i, c.is.records[c.ids[i]], now)
 		if err != nil {
 			return nil, err

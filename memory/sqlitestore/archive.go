@@ -125,6 +125,11 @@ func (s *Store) importOne(tx *sqlitedb.Tx, r *memory.Record) (bool, error) {
 	if err := importHistory(tx, n, r.History); err != nil {
 		return false, err
 	}
+	for i := range r.History {
+		if err := link(tx, scope, n, &r.History[i].Memory); err != nil {
+			return false, err
+		}
+	}
 	if r.Deleted {
 		tx.OnCommit(func() { s.cache.Remove(m.Scope, &m) })
 	} else {

@@ -54,6 +54,7 @@ type columns struct {
 	id, kind, session   string
 	revision, timestamp int64
 	created, updated    int64
+	expires             sql.NullInt64
 	deleted             bool
 	doc, terms, vector  []byte
 }
@@ -126,17 +127,26 @@ func (s *Store) auditRows(ctx context.Context, rule, query string, found func(me
 // auditQuery reads rows for scanColumns.
 func (s *Store) auditQuery() string {
 	return `SELECT m.n, coalesce(app, ''), coalesce(user, ''), id, kind, session, revision,
-		timestamp, create_time, update_time, deleted, doc, ` + s.at.terms + `, ` + s.at.vector + `
+		timestamp, create_time, update_time, expires, deleted, doc, ` + s.at.terms + `, ` + s.at.vector + `
 		FROM memories m LEFT JOIN scopes s ON s.n = m.scope WHERE m.n > ? ORDER BY m.n LIMIT ?`
 }
 
 func scanColumns(rows *sql.Rows) (c columns, err error) {
 	return c, rows.Scan(&c.n, &c.scope.App, &c.scope.User, &c.id, &c.kind, &c.session, &c.revision, &c.timestamp,
-		&c.created, &c.updated, &c.deleted, &c.doc, &c.terms, &c.vector)
+		&c.created, &c.updated, &c.expires, &c.deleted, &c.doc, &c.terms, &c.vector)
 }
 
 func (c *columns) finding(rule, text string) memory.Finding {
 	return memory.Finding{Rule: rule, Scope: c.scope, Of: c.id, Text: text}
+}
+
+// knowsExpiry reports whether column expires is right, or yet to be set.
+func (c *columns) knowsExpiry(m *memory.Memory) bool {
+	if c.expires.Valid && c.expires.Int64 == unknownExpiry {
+		return true
+	}
+	at, ok := expiryOf(m).(int64)
+	return c.expires.Valid == ok && c.expires.Int64 == at
 }
 
 // record reads the memory of a row, and compares it with the columns beside it; nil
@@ -160,7 +170,7 @@ func (c *columns) record(found func(memory.Finding)) *memory.Record {
 	m := &r.Memory
 	differ := m.ID != c.id || m.Scope != c.scope || string(m.Kind) != c.kind || m.Source.SessionID != c.session ||
 		m.Revision != c.revision || m.Timestamp.UnixMicro() != c.timestamp || m.CreateTime.UnixMicro() != c.created ||
-		m.UpdateTime.UnixMicro() != c.updated
+		m.UpdateTime.UnixMicro() != c.updated || !c.knowsExpiry(m)
 	if differ {
 		found(c.finding(memory.RuleIndex, "the columns that lists go by differ from the memory"))
 	}

@@ -250,6 +250,10 @@ func (s *Store) eraseRows(ctx context.Context, scope memory.Scope, rows []doomed
 			}
 			if did {
 				gone[d.id] = true
+				if _, err := tx.Exec(`DELETE FROM links WHERE scope = (SELECT n FROM scopes WHERE app = ? AND user = ?)
+					AND target = ?`, scope.App, scope.User, d.id); err != nil {
+					return err
+				}
 				tx.OnCommit(func() { s.cache.Remove(scope, &memory.Memory{ID: d.id, Revision: d.revision + 1}) })
 			}
 		}

@@ -17,7 +17,8 @@ import (
 
 // Tables are the tables that hold memories, and what belongs to them.
 func Tables() []string {
-	return []string{"memories", "revisions", "scopes", "memory_model", "next_model", "memory_behind", "app_order"}
+	return []string{"memories", "revisions", "scopes", "memory_model", "next_model", "memory_behind", "app_order",
+		"links"}
 }
 
 // CheckRow reports what is wrong with the values of a row of one of Tables, given by
@@ -70,11 +71,12 @@ func checkIndexed(row map[string]any) error {
 func Salvage(model Model) salvage.Component {
 	return salvage.Component{
 		Tables: Tables(),
-		// A move to another model begins again, and app_order is made of the memories.
-		Skip: []string{"next_model", "memory_behind", "app_order"},
+		// A move to another model begins again, app_order is made of the memories, and sweeps
+		// read links again.
+		Skip: []string{"next_model", "memory_behind", "app_order", "links"},
 		Migrate: func(db *sqlitedb.DB) error {
 			return db.Migrate(component, schema, schemaMoves, schemaKeys, schemaSeals, schemaCompanion,
-				schemaRevoked, schemaLabels, schemaAppOrder)
+				schemaRevoked, schemaLabels, schemaAppOrder, schemaSweep)
 		},
 		Mend:    mendRow,
 		Indexes: []salvage.Index{{Name: "sqlite_autoindex_memories_1", See: lostMemory}},
@@ -107,7 +109,7 @@ func mendRow(table string, row map[string]any) error {
 	}
 	row["id"], row["revision"], row["kind"], row["session"] = m.ID, m.Revision, string(m.Kind), m.Source.SessionID
 	row["timestamp"], row["create_time"] = m.Timestamp.UnixMicro(), m.CreateTime.UnixMicro()
-	row["update_time"] = m.UpdateTime.UnixMicro()
+	row["update_time"], row["expires"] = m.UpdateTime.UnixMicro(), int64(unknownExpiry)
 	return nil
 }
 

@@ -42,6 +42,7 @@ type Store struct {
 	moved atomic.Bool // to another model, or about to be
 	now   func() time.Time
 	cache *index.Cache
+	swept atomic.Bool // since the log was emptied last
 
 	companion Companion // nil if Accompany was not called
 	seen      []byte    // the last that is stored of it
@@ -71,7 +72,7 @@ func New(db *sqlitedb.DB, model Model, opts *Options) (*Store, error) {
 	}
 	s.cache = index.NewCache(opts.CacheBytes, s.load)
 	if err := db.Migrate(component, schema, schemaMoves, schemaKeys, schemaSeals, schemaCompanion,
-		schemaRevoked, schemaLabels, schemaAppOrder); err != nil {
+		schemaRevoked, schemaLabels, schemaAppOrder, schemaSweep); err != nil {
 		return nil, err
 	}
 	return s, s.claim()

@@ -135,6 +135,9 @@ func (s *Store) addRevision(tx *sqlitedb.Tx, scope int64, was *row, st *memory.S
 		n, err = s.insert(tx, scope, &memory.Record{Memory: st.Memory, Terms: w.Terms, Vector: w.Vector})
 	} else {
 		n, err = was.n, s.update(tx, was, &st.Memory, w)
+		if err == nil {
+			err = link(tx, scope, n, &st.Memory)
+		}
 	}
 	if err != nil {
 		return err
@@ -154,13 +157,17 @@ func (s *Store) insert(tx *sqlitedb.Tx, scope int64, r *memory.Record) (int64, e
 		terms = nil
 	}
 	res, err := tx.Exec(`INSERT INTO memories (scope, id, revision, deleted, kind, session, timestamp, create_time,
-			update_time, doc, `+s.at.terms+`, `+s.at.vector+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			update_time, expires, doc, `+s.at.terms+`, `+s.at.vector+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		scope, m.ID, m.Revision, r.Deleted, m.Kind, m.Source.SessionID, m.Timestamp.UnixMicro(),
-		m.CreateTime.UnixMicro(), m.UpdateTime.UnixMicro(), doc, terms, vectorBytes(r.Vector))
+		m.CreateTime.UnixMicro(), m.UpdateTime.UnixMicro(), expiryOf(m), doc, terms, vectorBytes(r.Vector))
 	if err != nil {
 		return 0, err
 	}
-	return res.LastInsertId()
+	n, err := res.LastInsertId()
+	if err == nil {
+		err = link(tx, scope, n, m)
+	}
+	return n, err
 }
 
 // update writes a newer revision into the row of a memory.
@@ -173,8 +180,9 @@ func (s *Store) update(tx *sqlitedb.Tx, was *row, m *memory.Memory, w *memory.Wr
 		return err
 	}
 	_, err = tx.Exec(`UPDATE memories SET deleted = 0, revision = ?, kind = ?, session = ?, timestamp = ?,
-			update_time = ?, doc = ?, `+s.at.terms+` = ?, `+s.at.vector+` = ? WHERE n = ?`,
-		m.Revision, m.Kind, m.Source.SessionID, m.Timestamp.UnixMicro(), m.UpdateTime.UnixMicro(),
+			update_time = ?, expires = iif(expires = -1, -1, ?), doc = ?, `+s.at.terms+` = ?, `+s.at.vector+` = ?
+			WHERE n = ?`,
+		m.Revision, m.Kind, m.Source.SessionID, m.Timestamp.UnixMicro(), m.UpdateTime.UnixMicro(), expiryOf(m),
 		doc, terms, vectorBytes(w.Vector), was.n)
 	return err
 }

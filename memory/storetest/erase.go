@@ -17,6 +17,7 @@ import (
 func eraseCases() []testCase {
 	return []testCase{
 		{"IDs", eraseIDs},
+		{"Revisions", eraseAtRevisions},
 		{"Session", eraseSession},
 		{"Events", eraseEvents},
 		{"All", eraseAllOfScope},
@@ -110,6 +111,22 @@ func eraseIDs(b *bank) {
 	b.reopen()
 	b.noTrace("f", "axolotl")
 	b.same("other scopes after a restart", b.exported(ann), before)
+}
+
+// With revisions, only the memories go that are still at theirs. What has changed since, or
+// was deleted, stays with its history.
+func eraseAtRevisions(b *bank) {
+	b.put(write(fact("same", "axolotl")), write(fact("newer", "tea")), write(fact("deleted", "tea")))
+	b.put(update(fact("newer", "milk"), 1))
+	b.remove("deleted")
+	which := memory.Erasure{IDs: []string{"same", "newer", "deleted", "none"}, Revisions: []int64{1, 1, 1, 1}}
+	b.same("erased", b.erase(ann, which), memory.Erased{Memories: 1, Revisions: 1})
+	b.noTrace("same", "axolotl")
+	b.same("newer", len(b.revisions(ann, "newer")), 2)
+	b.same("deleted", len(b.revisions(ann, "deleted")), 2)
+	which.Revisions = []int64{0, 2, 0, 7}
+	b.same("erased", b.erase(ann, which), memory.Erased{Memories: 2, Revisions: 4})
+	b.same("left", ids(b.list(ann, memory.List{Filter: memory.Filter{History: true}})), []string{})
 }
 
 // The memories of a session go: turns and facts, live ones, expired ones and deleted
@@ -267,7 +284,8 @@ func eraseWhileWritten(b *bank) {
 func eraseInvalid(b *bank) {
 	b.put(write(fact("f", "tea")))
 	for _, which := range []memory.Erasure{{}, {IDs: []string{"f"}, All: true}, {Session: "s", All: true},
-		{IDs: []string{"f"}, Session: "s"}, {Events: []string{"e"}}, {All: true, Events: []string{"e"}}} {
+		{IDs: []string{"f"}, Session: "s"}, {Events: []string{"e"}}, {All: true, Events: []string{"e"}},
+		{IDs: []string{"f"}, Revisions: []int64{1, 1}}} {
 		if _, err := b.store.Erase(b.Context(), ann, which); !errors.Is(err, memory.ErrInvalid) {
 			b.Errorf("Erase(%+v): %v", which, err)
 		}

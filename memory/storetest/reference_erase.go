@@ -40,6 +40,40 @@ func (r *reference) Erase(ctx context.Context, scope memory.Scope, which memory.
 	return out, nil
 }
 
+// Sweep implements memory.Sweeper.
+func (r *reference) Sweep(ctx context.Context, before time.Time, limit int) (
+	out memory.Erased, more bool, err error) {
+	if _, err := r.beginWrite(ctx); err != nil {
+		return out, false, err
+	}
+	defer r.mu.Unlock()
+	for scope, records := range r.scopes {
+		erased := map[string]bool{}
+		for id, rec := range records {
+			at := rec.last().Memory.ExpireTime
+			if at.IsZero() || !at.Before(before) {
+				continue
+			}
+			if out.Memories == limit {
+				more = true
+				break
+			}
+			out.Add(memory.Erased{Memories: 1, Revisions: len(rec.history)})
+			delete(records, id)
+			erased[id] = true
+		}
+		for _, rec := range records {
+			for i := range rec.history {
+				rec.history[i].Memory.Unlink(erased)
+			}
+		}
+		if len(records) == 0 {
+			delete(r.scopes, scope)
+		}
+	}
+	return out, more, nil
+}
+
 // Revoke implements memory.Store. A lasting store keeps no life as it is given.
 func (r *reference) Revoke(ctx context.Context, _ memory.Scope, lives []string) error {
 	if err := memory.ValidateLives(lives); err != nil {

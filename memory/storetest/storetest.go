@@ -91,6 +91,7 @@ func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
 		{"Archive", archiveCases()},
 		{"Erase", eraseCases()},
 		{"Across", acrossCases()},
+		{"Sweep", sweepCases()},
 		{"Move", moveCases()},
 		{"Concurrency", concurrencyCases()},
 		{"Model", modelCases()},
