@@ -15,9 +15,9 @@ const (
 	incremental = 2
 	// A file keeps one page free in so many, and some at least: new rows soon need them.
 	keptFree, keptFreePages = 50, 64
-	// shrinkRest is how many times as long as a write took Shrink waits after it, so that
-	// searches and other writes have the disk for most of the time.
-	shrinkRest = 3
+	// shrinkRest is how many times as long as a write took Shrink waits after it, so that it
+	// works for 4 % of the time and fewer than one search in twenty meets it.
+	shrinkRest = 24
 )
 
 // Shrink gives free pages at the end of the file back to the disk, a few in each write. A

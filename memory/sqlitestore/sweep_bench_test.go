@@ -51,7 +51,7 @@ func BenchmarkSweep(b *testing.B) {
 				if _, more, err = s.Sweep(b.Context(), now, 200); err != nil {
 					b.Error(err)
 				}
-				time.Sleep(3 * time.Since(call)) // as ingest does
+				time.Sleep(24 * time.Since(call)) // as ingest does
 			}
 		}()
 		beside := searchTimes(b, s, 0, done)
