@@ -145,11 +145,15 @@ func secretForms() map[string]secretForm {
 		"npm": after("np"+"m_", alnumChars, 36), "pypi": after("py"+"pi-AgEIcHlwaS5vcmc", tokenChars, 60),
 		"twilio": after("S"+"K", hexChars, 32), "digitalocean": after("do"+"p_v1_", hexChars, 64),
 		"databricks": after("da"+"pi", hexChars, 32), "shopify": after("shp"+"at_", hexChars, 32),
-		"sendgrid": {"keys", func(m maker) string { return "S" + "G." + m.of(alnumChars,
-			22) + "." + m.of(alnumChars, 43) }},
-		"telegram": {"keys", func(m maker) string { return m.number(100_000_000,
-			999_999_999) + ":AA" + m.of(tokenChars, 33) }},
-		"jwt":      {"keys", jwt},
+		"sendgrid": {"keys", func(m maker) string {
+			return "S" + "G." + m.of(alnumChars,
+				22) + "." + m.of(alnumChars, 43)
+		}},
+		"telegram": {"keys", func(m maker) string {
+			return m.number(100_000_000,
+				999_999_999) + ":AA" + m.of(tokenChars, 33)
+		}},
+		"jwt": {"keys", jwt},
 		"url": {"keys", func(m maker) string {
 			return "postgres://app:" + m.of(alnumChars, 14) + "@db.example.org:5432/app"
 		}},
@@ -165,8 +169,10 @@ func secretForms() map[string]secretForm {
 			return d[2]*10+d[3] <= 12 && d[2]+d[3] > 0 && d[4]*10+d[5] <= 28 && d[4]+d[5] > 0 &&
 				(10-dot(d, 1, 3, 7, 9, 1, 3, 7, 9, 1, 3)%10)%10 == d[10]
 		}),
-		"bsn": fitting("bsn", 9, "123456789", func(d []int) bool { return dot(d, 9, 8, 7, 6, 5, 4, 3, 2,
-			-1)%11 == 0 }),
+		"bsn": fitting("bsn", 9, "123456789", func(d []int) bool {
+			return dot(d, 9, 8, 7, 6, 5, 4, 3, 2,
+				-1)%11 == 0
+		}),
 		"cpf": fitting("cpf", 11, "123456789", func(d []int) bool {
 			return dot(d, 10, 9, 8, 7, 6, 5, 4, 3, 2)*10%11%10 == d[9] && dot(d, 11, 10, 9, 8, 7, 6, 5, 4, 3,
 				2)*10%11%10 == d[10]
