@@ -82,7 +82,7 @@ type Search struct {
 	TopK     int     `json:"topK,omitempty"` // 0 is memoryd's own
 	MinScore float64 `json:"minScore,omitempty"`
 	// Shared has searches find the shared knowledge of the app too.
-	Shared bool `json:"shared,omitempty"`
+	Shared bool `json:"shared,omitzero"`
 }
 
 // TTL is how long facts live. Zero is for ever.

@@ -36,12 +36,12 @@ func (s *Service) roomFor(ctx context.Context, scope memory.Scope, memories int,
 	has := found.Stats.Docs + found.Stats.Hidden
 	if l.Memories > 0 && memories > 0 && has+memories > l.Memories {
 		return memory.Refuse(fullTime, "%s has %d memories, and may have %d: delete some:"+
-			" -%s-memories sets how many there may be", whose(scope), has, l.Memories, flagOf(scope))
+			" %s sets how many there may be", whose(scope), has, l.Memories, flagOf(scope, "memories"))
 	}
 	if l.Bytes > 0 && bytes > 0 && found.Stats.Bytes+bytes > l.Bytes {
 		return memory.Refuse(fullTime, "%s has memories of %d bytes, and may have %d: %d more do not fit:"+
-			" delete some: -%s-bytes sets how many there may be", whose(scope), found.Stats.Bytes, l.Bytes, bytes,
-			flagOf(scope))
+			" delete some: %s sets how many there may be", whose(scope), found.Stats.Bytes, l.Bytes, bytes,
+			flagOf(scope, "bytes"))
 	}
 	return nil
 }
@@ -54,7 +54,7 @@ func (s *Service) limitsOf(scope memory.Scope) Limits {
 	return s.opts.Limits
 }
 
-// whose says to whom the limits of a scope belong, and flagOf how their flags begin.
+// whose says to whom the limits of a scope belong, and flagOf which flag sets one of them.
 func whose(scope memory.Scope) string {
 	if scope.OfApp() {
 		return "the shared knowledge of this app"
@@ -62,11 +62,11 @@ func whose(scope memory.Scope) string {
 	return "this user"
 }
 
-func flagOf(scope memory.Scope) string {
+func flagOf(scope memory.Scope, limit string) memory.Flag {
 	if scope.OfApp() {
-		return "shared"
+		return memory.Flag("-shared-" + limit)
 	}
-	return "user"
+	return memory.Flag("-user-" + limit)
 }
 
 // roomForMore refuses a request for memories of a scope that is full. How many memories

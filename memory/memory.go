@@ -154,7 +154,7 @@ type Memory struct {
 	Metadata      Metadata `json:"metadata,omitempty"`
 	// Shared marks a memory of the app's shared knowledge in the answers of the HTTP API,
 	// where it has no user; see Show. In a store the scope tells.
-	Shared bool `json:"shared,omitempty"`
+	Shared bool `json:"shared,omitzero"`
 }
 
 // Show gives m the form of the HTTP API if it is one of the app's shared knowledge: its
