@@ -143,7 +143,7 @@ func (s *Shared) EraseDocument(ctx context.Context, id string) (Erased, error) {
 	return s.of.erase(ctx, call{method: http.MethodPost, path: documentPath(id) + "/erase"})
 }
 
-const documents = "/memories/documents"
+const documents = "/documents"
 
 func documentPath(id string) string { return documents + "/" + url.PathEscape(id) }
 

@@ -100,11 +100,13 @@ func (s *Service) PreviewRollBack(ctx context.Context, scope memory.Scope, id st
 	return nil
 }
 
-// RolledBack returns the id of the operation that undoes an operation; "" if none does.
+// RolledBack returns the id of the operation that undoes an operation; "" if none does. A
+// session store that has lost data cannot tell of an operation which it does not find. It
+// counts as one that is not there, since a store with a loss goes on with new work.
 func (s *Service) RolledBack(ctx context.Context, scope memory.Scope, id string) (string, error) {
 	own := rollbackID(scope, id)
 	_, err := s.sessions.Status(ctx, scope, own)
-	if errors.Is(err, memory.ErrNotFound) {
+	if errors.Is(err, memory.ErrNotFound) || errors.As(err, new(*memory.Damage)) {
 		return "", nil
 	}
 	return own, err

@@ -36,7 +36,7 @@ func documentOf(app string, d ingest.StoredDocument) documentBody {
 		CreateTime: jsonTime{d.CreateTime}, UpdateTime: jsonTime{d.UpdateTime}, Revision: d.Revision}
 }
 
-// putDocument answers POST /v1/apps/{app}/memories/documents: 201 for a document whose id
+// putDocument answers POST /v1/apps/{app}/documents: 201 for a document whose id
 // is new, and 200 for one that takes the place of another.
 func (s *Server) putDocument(c echo.Context, scope memory.Scope) error {
 	var req struct {
@@ -70,7 +70,7 @@ func (s *Server) putDocument(c echo.Context, scope memory.Scope) error {
 	return sendJSON(c, http.StatusOK, out)
 }
 
-// listDocuments answers GET /v1/apps/{app}/memories/documents.
+// listDocuments answers GET /v1/apps/{app}/documents.
 func (s *Server) listDocuments(c echo.Context, scope memory.Scope) error {
 	size, err := pageSizeParam(c)
 	if err != nil {
@@ -103,7 +103,7 @@ func withDocument(h func(echo.Context, memory.Scope, string) error) echo.Handler
 	})
 }
 
-// getDocument answers GET /v1/apps/{app}/memories/documents/{id}.
+// getDocument answers GET /v1/apps/{app}/documents/{id}.
 func (s *Server) getDocument(c echo.Context, scope memory.Scope, id string) error {
 	d, err := s.ingest.Document(c.Request().Context(), scope.App, id)
 	if err != nil {
@@ -112,7 +112,7 @@ func (s *Server) getDocument(c echo.Context, scope memory.Scope, id string) erro
 	return sendJSON(c, http.StatusOK, documentOf(scope.App, d))
 }
 
-// deleteDocument answers DELETE /v1/apps/{app}/memories/documents/{id}.
+// deleteDocument answers DELETE /v1/apps/{app}/documents/{id}.
 func (s *Server) deleteDocument(c echo.Context, scope memory.Scope, id string) error {
 	if err := s.ingest.DeleteDocument(c.Request().Context(), scope.App, id); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (s *Server) deleteDocument(c echo.Context, scope memory.Scope, id string) e
 	return c.NoContent(http.StatusNoContent)
 }
 
-// eraseDocument answers POST /v1/apps/{app}/memories/documents/{id}/erase.
+// eraseDocument answers POST /v1/apps/{app}/documents/{id}/erase.
 func (s *Server) eraseDocument(c echo.Context, scope memory.Scope, id string) error {
 	if err := decodeBody(c, &struct{}{}); err != nil { // the body takes no fields
 		return err

@@ -62,7 +62,7 @@ func (a *api) exampleOf(o *openapitest.Operation, key []string) string {
 	}
 	if strings.Contains(o.Path, "{document}") {
 		values["document"] = "doc"
-		a.do("POST", "/v1/apps/app/memories/documents", map[string]any{"id": "doc", "text": "The shop is open."}, key...)
+		a.do("POST", "/v1/apps/app/documents", map[string]any{"id": "doc", "text": "The shop is open."}, key...)
 	}
 	if strings.Contains(o.Path, "{key}") {
 		values["key"] = text(a.want(201, "POST", "/v1/apps/app/keys", map[string]any{"can": []string{"read"}}, key...), "id")

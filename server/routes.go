@@ -26,6 +26,8 @@ func (s *Server) addRoutes() {
 		all       = "/v1/apps/:app/all/memories"
 		shared    = "/v1/apps/:app/memories"
 		oneShared = shared + "/:memory"
+		documents = "/v1/apps/:app/documents"
+		document  = documents + "/:document"
 	)
 	s.route("GET", "/", open, s.home)
 	s.route("GET", "/livez", open, s.alive)
@@ -79,11 +81,11 @@ func (s *Server) addRoutes() {
 	s.route("POST", shared, admin, withShared(s.addMemory))
 	s.route("GET", shared, admin, withShared(s.listMemories), listQuery...)
 	s.route("POST", shared+"/purge", admin, withShared(s.purge))
-	s.route("POST", shared+"/documents", admin, withShared(s.putDocument))
-	s.route("GET", shared+"/documents", admin, withShared(s.listDocuments), "pageSize", "pageToken")
-	s.route("GET", shared+"/documents/:document", admin, withDocument(s.getDocument))
-	s.route("DELETE", shared+"/documents/:document", admin, withDocument(s.deleteDocument))
-	s.route("POST", shared+"/documents/:document/erase", admin, withDocument(s.eraseDocument))
+	s.route("POST", documents, admin, withShared(s.putDocument))
+	s.route("GET", documents, admin, withShared(s.listDocuments), "pageSize", "pageToken")
+	s.route("GET", document, admin, withDocument(s.getDocument))
+	s.route("DELETE", document, admin, withDocument(s.deleteDocument))
+	s.route("POST", document+"/erase", admin, withDocument(s.eraseDocument))
 	s.route("GET", oneShared, admin, withSharedMemory(s.getMemory))
 	s.route("PATCH", oneShared, admin, withSharedMemory(s.patchMemory))
 	s.route("DELETE", oneShared, admin, withSharedMemory(s.deleteMemory))

@@ -178,7 +178,7 @@ func TestDocuments(t *testing.T) {
 	a := start(t)
 	returns := "# Returns\n\n## Shoes\n\nShoes come back within 60 days if they were worn indoors only and the box is whole.\n\n" +
 		"## Hats\n\nHats are not taken back at all, for reasons of hygiene, except if they came damaged or late.\n"
-	documents := sharedPath + "/documents"
+	documents := strings.TrimSuffix(sharedPath, "/memories") + "/documents"
 	d := request{"id": "returns", "title": "Return policy", "uri": "https://shop.example/returns", "text": returns, "topics": []string{"SHOP"}}
 	made := a.want(201, "POST", documents, d)
 	if number(made, "passages") != 2 || number(made, "added") != 2 || at(made, "complete") != true {
