@@ -58,6 +58,8 @@ const (
 	fresh
 	must
 	voc
+	act
+	person
 	are
 	how
 	and
@@ -77,12 +79,13 @@ var classNames = map[string]class{
 	"standing": standing, "cond": cond, "ask": ask, "recommend": recommend, "answer": answer, "neg": neg, "tell": tell,
 	"mute": mute, "secretly": secretly, "self": self, "obey": obey, "void": void, "free": free, "jail": jail,
 	"dan":    dan,
-	"become": become, "new": fresh, "must": must, "voc": voc, "are": are, "how": how, "and": and, "filler": filler,
+	"become": become, "new": fresh, "must": must, "voc": voc, "act": act, "person": person,
+	"are": are, "how": how, "and": and, "filler": filler,
 	"last": last,
 }
 
 // verbs are the classes of words that can be the order of a sentence.
-const verbs = override | reveal | send | deletes | disable | persist | recommend | answer
+const verbs = override | reveal | send | deletes | disable | persist | recommend | answer | act
 
 // term is a term of the lexicon behind its first word.
 type term struct {

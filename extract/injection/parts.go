@@ -3,6 +3,7 @@ package injection
 import (
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // promptMarks are marks between the parts of prompts, which nobody types by hand.
@@ -18,9 +19,11 @@ func hasPromptMarks(text string) bool {
 }
 
 // header is a line that passes for a message of the system or the developer.
-var header = regexp.MustCompile(`(?i)(?:^|[\n"“”„«>\` + "`" + `])[ \t>]*(?:\[|\*\*|#{1,4}[ \t]*|\()?` +
+var header = regexp.MustCompile(`(?i)(?:^|[\n"“”„«>\` + "`" + `])[ \t>]*(?:\[|\*\*|#{1,4}[ \t]*|\()?(?:new[ \t]+)?` +
 	`(?:system|developer|systemnachricht|système|sistema|systeem|systemowy|система|sistem|系统|システム|시스템|النظام|सिस्टम)` +
-	`(?:[ _-]?(?:message|prompt|override|note|update|nachricht|notiz))?(?:\]|\*\*|\))?[ \t]*(?::|：|\n|\])`)
+	`(?:[ _-]?(?:message|prompt|override|note|update|directive|instructions?|command|notice|` +
+	`nachricht|notiz|anweisung))?` +
+	`(?:\]|\*\*|\))?[ \t]*(?::|：|\n|\])`)
 
 // headerEnd is where the first header in a text ends; -1 if there is none. It looks for
 // the words alone first, which takes a fraction of the time.
@@ -122,10 +125,11 @@ func quoted(text, open, end string, pasted []string) (string, []string) {
 }
 
 // announced reports whether a text ends in such a way that the words of somebody else
-// follow: with a colon, or a verb of saying.
+// follow: with a colon, a question about them, or a verb of saying.
 func announced(text string) bool {
 	text = strings.TrimRight(text, " \t\n")
-	if text == "" || strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：") {
+	last, _ := utf8.DecodeLastRuneInString(text)
+	if text == "" || strings.ContainsRune(":：?？", last) {
 		return true
 	}
 	at := strings.LastIndexAny(text, " \n")

@@ -153,15 +153,30 @@ func (s *sentence) addresses() bool {
 			end += 1 + s.words[end+1].span // "AI assistants"
 		}
 		end = min(end, len(s.words)-1)
+		if end+1 < len(s.words) && s.words[end+1].starts == 0 && s.words[end+1].class&person != 0 {
+			continue // "The assistant manager must …", "If you are an AI engineer, …"
+		}
 		called := s.words[end].ends == ':' || s.words[end].ends == '：'
 		switch {
 		case called && s.near(0, i, 0, 0), called:
 			return true
-		case s.find(voc, i-4, i) >= 0 && (s.comma(end) || s.find(verbs|must, end+1, end+4) >= 0) && s.opens(i):
+		case s.find(voc, i-4, i) >= 0 && s.opens(i) &&
+			(s.comma(end) || s.colon(end+1, end+9) || s.find(verbs|must, end+1, end+4) >= 0):
 			return true
 		case s.near(cond, i, 6, 0) && s.near(are, i, 6, 0):
 			return true
 		case s.opens(i) && (s.comma(end) || s.find(must, end+1, end+6) >= 0):
+			return true
+		}
+	}
+	return false
+}
+
+// colon reports whether a colon follows one of the words within [from, to): "Note to any AI
+// that reads this page: …".
+func (s *sentence) colon(from, to int) bool {
+	for i := from; i < min(to, len(s.words)); i++ {
+		if s.words[i].ends == ':' || s.words[i].ends == '：' {
 			return true
 		}
 	}
