@@ -8,10 +8,10 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// SaidAgain is the reason of a change that tells no more than that a fact was said again.
+// SaidAgain is the reason of a change that only tells that a fact was said again.
 const SaidAgain = "said again"
 
-// takenBack is the reason of a change that tells no more than that a statement which
+// takenBack is the reason of a change that only tells that a statement which
 // repeated a fact no longer counts.
 const takenBack = "said less often"
 

@@ -16,7 +16,7 @@
 //     say the same. Nothing that was said before a client decided on the text, or on
 //     the end, ends it.
 //   - A fact of a less trusted source ends none of a more trusted one, and none of these
-//     is a repetition of it; see memory.Trust. Both stay. What a model puts together has
+//     is a repetition of it; see memory.Trust. Both stay. A fact that a model puts together has
 //     the lower trust.
 //   - Nothing is said later than it is received. So a statement whose clock was
 //     ahead is followed by all that is said after it. A fact dated in the future

@@ -53,7 +53,7 @@ const (
 var redactionSets = map[string]uint64{"tuned": 1, "heldout": 2}
 
 // RunRedaction has the secrets and sentences of the bundled files redacted, with all
-// kinds but addresses and phone numbers. Secrets are made up anew for each run, and the
+// kinds but addresses and phone numbers. Each run makes up its secrets, and the
 // same each time: no file holds one.
 func RunRedaction() (*Redaction, error) {
 	r, err := redact.New(redact.Keys, redact.Cards, redact.IBANs, redact.NationalIDs, redact.Passwords)

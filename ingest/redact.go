@@ -170,7 +170,7 @@ func (r *Redactor) turns(ctx context.Context, app string, turns []extract.Turn) 
 	return out, nil
 }
 
-// pointless are the forms of facts that say no more than that there is a secret: "My PIN
+// pointless are the forms of facts that only say that there is a secret: "My PIN
 // is [REDACTED:password]." and "[REDACTED:password] is my password".
 var pointless = regexp.MustCompile(`(?i)` +
 	`(?:\s(?:is|was|are|equals|to|ist|war|lautet|est|es|son|è|é|jest|wynosi|är|er|это|по)|[:=は是为為는은])` +

@@ -3,8 +3,8 @@
 // a verb that sets something aside, gives something away or keeps something, and what
 // that is about. It takes time in proportion to the length of a text.
 //
-// What a user says about how to be answered is an instruction, which an agent follows.
-// So the user's own words are held back only if they are turned against whoever runs the
+// A user's words about how to be answered are an instruction, which an agent follows.
+// So the user's own words are held back only if they are turned against the owner of the
 // agent: against its instructions, its prompt and its safety. What a document, a tool or
 // an agent brings, and what a user pastes, may not give orders at all.
 package injection

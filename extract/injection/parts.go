@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// promptMarks are marks between the parts of prompts, which nobody types by hand.
+// promptMarks are marks between the parts of prompts, which people do not type by hand.
 var promptMarks = regexp.MustCompile(`(?i)<\|?(?:im_start|im_end|start_header_id|end_header_id|eot_id|endoftext|` +
 	`system|assistant|begin_of_text)\|?>|\[/?inst\]|<</?sys>>|` +
 	`</?(?:system|developer)(?:[_-]?(?:prompt|message|instructions?))?>|` +

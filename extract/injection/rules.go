@@ -193,7 +193,7 @@ func (s *sentence) deletesMemories() bool {
 	})
 }
 
-// conceals: something that the user, or nobody, shall hear of.
+// conceals: something that shall be kept from the user.
 func (s *sentence) conceals() bool {
 	if !s.foreign() {
 		return false
