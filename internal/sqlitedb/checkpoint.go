@@ -33,7 +33,7 @@ func (db *DB) checkpoint() {
 	}
 	scrubbing := db.scrubs.take()
 	defer db.answer(scrubbing)
-	long := len(scrubbing) > 0
+	long := len(scrubbing) > 0 || db.reserve.given()
 	if log, err := os.Stat(db.path + "-wal"); err == nil {
 		long = (long || log.Size() > maxLog) && db.copying.Load() == 0
 	}

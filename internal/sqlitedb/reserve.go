@@ -92,19 +92,28 @@ func fill(f *os.File, bytes int64) error {
 	return nil
 }
 
-// give gives the room up, and reports whether there was any.
-func (r *reserve) give() bool {
+// give gives the room up, unless it is already. It reports whether deletions have it.
+func (r *reserve) give(log *slog.Logger) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.bytes <= 0 {
-		return false
+	if r.spent || r.bytes <= 0 {
+		return r.spent
 	}
 	info, err := os.Stat(r.path)
-	if err != nil || info.Size() == 0 {
+	if err != nil || info.Size() == 0 || os.Truncate(r.path, 0) != nil {
 		return false
 	}
 	r.spent, r.tried = true, time.Now()
-	return os.Truncate(r.path, 0) == nil
+	log.Warn("the disk is full: its reserve is given up for a deletion", "file", r.path)
+	return true
+}
+
+// given reports whether the room is given up. The log is then cut after each write: its room
+// is as good as the reserve's, and a log that grew would use that up.
+func (r *reserve) given() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.spent
 }
 
 // check fails while the room is given up. Now and then it tries to take it again.
@@ -147,8 +156,9 @@ func (db *DB) Write(ctx context.Context, turn Turn, fn func(*Tx) error) error {
 		}
 	}
 	err := db.write(ctx, turn, fn)
-	if turn.freeing && full(err) && db.reserve.give() {
-		db.log.Warn("the disk is full: its reserve is given up for a deletion", "file", db.reserve.path)
+	if turn.freeing && full(err) && db.reserve.give(db.log) {
+		// After this one, even if it fails, the log is cut, as far as there is room.
+		_ = db.write(ctx, Urgent(), func(*Tx) error { return nil })
 		err = db.write(ctx, turn, fn)
 	}
 	return err

@@ -23,8 +23,8 @@ func smallDisk(t *testing.T, size string) string {
 	return dir
 }
 
-// fillDisk fills a disk up to the last megabyte.
-func fillDisk(path string) error {
+// fillDisk fills a disk with a file, up to some bytes.
+func fillDisk(path string, left int64) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func fillDisk(path string) error {
 		n, err = f.Write(make([]byte, 64<<10))
 		size += int64(n)
 	}
-	return f.Truncate(max(0, size-1<<20))
+	return f.Truncate(max(0, size-left))
 }
 
 // A file on a disk that is too small for the reserve, or that had no reserve and has no
@@ -106,13 +106,21 @@ func TestReserve(t *testing.T) {
 	if !errors.Is(err, memory.ErrUnavailable) || !strings.Contains(err.Error(), "disk is full") {
 		t.Fatalf("after %d writes: %v", n, err)
 	}
-	for i := range 3 {
+	for i := range 8 {
 		err := db.Write(t.Context(), sqlitedb.For(memory.Scope{}).Freeing(), func(tx *sqlitedb.Tx) error {
 			_, err := tx.Exec(`DELETE FROM t WHERE n % 10 = ?`, i)
 			return err
 		})
 		if err != nil {
 			t.Fatalf("deletion %d: %v", i, err)
+		}
+		if i == 0 { // once the log is cut, others take some of the reserve, so that it cannot be kept again
+			if err := db.Write(t.Context(), sqlitedb.Urgent().Freeing(), func(*sqlitedb.Tx) error { return nil }); err != nil {
+				t.Error(err)
+			}
+			if err := fillDisk(filepath.Join(dir, "taken"), 4<<20); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if err := put(n + i); !errors.Is(err, memory.ErrUnavailable) {
 			t.Errorf("a write on the full disk: %v", err)
@@ -125,7 +133,7 @@ func TestReserve(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := fillDisk(filepath.Join(dir, "more")); err != nil {
+	if err := fillDisk(filepath.Join(dir, "more"), 1<<20); err != nil {
 		t.Fatal(err)
 	}
 	if db, err = sqlitedb.Open(filepath.Join(dir, "memoryd.db"), &sqlitedb.Options{Reserve: 8 << 20}); err != nil {
@@ -141,7 +149,7 @@ func TestReserve(t *testing.T) {
 		}
 	}
 	if err := db.Write(t.Context(), sqlitedb.For(memory.Scope{}).Freeing(), func(tx *sqlitedb.Tx) error {
-		_, err := tx.Exec(`DELETE FROM t WHERE n = 5`)
+		_, err := tx.Exec(`DELETE FROM t WHERE n = 9`)
 		return err
 	}); err != nil {
 		t.Errorf("a deletion after a restart: %v", err)

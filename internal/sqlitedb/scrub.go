@@ -29,7 +29,7 @@ func (db *DB) Scrub(ctx context.Context) error {
 		cut := make(chan bool, 1)
 		db.scrubs.add(cut)
 		// The writer makes checkpoints after commits.
-		if err := db.Write(ctx, Urgent(), func(*Tx) error { return nil }); err != nil {
+		if err := db.Write(ctx, Urgent().Freeing(), func(*Tx) error { return nil }); err != nil {
 			return err
 		}
 		select {
