@@ -160,6 +160,16 @@ func read(raw []byte) (*Config, error) {
 	return c, err
 }
 
+// Check reports why a stored document, or one that is to be restored, is no configuration
+// that can be used. It may have fields that only a newer memoryd knows, as read says.
+func Check(doc json.RawMessage) error {
+	c, err := read(doc)
+	if err != nil {
+		return err
+	}
+	return c.Validate()
+}
+
 // On reports whether facts of a topic are kept: it is a managed topic that is not off,
 // or the label of a custom one.
 func (c *Config) On(topic string) bool {

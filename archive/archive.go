@@ -2,8 +2,9 @@
 // and brings such a file into other stores: a move between backends, or a backup.
 //
 // An archive is lines of JSON, in UTF-8. The first line is a [Heading]. Then come
-// the sessions, each as lines of its events and one line of the rest, the state
-// that sessions share, and the memories with their history. The last line is an
+// the configurations of apps, the state that sessions share, the sessions, each as
+// lines of its events and one line of the rest, and the memories with their history.
+// The last line is an
 // [Ending] with counts and a checksum, so that a file that was cut off or changed
 // is refused before anything of it is imported.
 package archive
@@ -25,6 +26,7 @@ const Format = 1
 // line is one line of an archive: one of its fields is set.
 type line struct {
 	Heading *Heading       `json:"memoryd,omitempty"`
+	Config  *configLine    `json:"config,omitempty"`
 	Shared  *sharedLine    `json:"shared,omitempty"`
 	Events  *eventsLine    `json:"events,omitempty"`
 	Session *sessionLine   `json:"session,omitempty"`
@@ -59,6 +61,10 @@ type sharedLine struct {
 	memory.Scope
 	State sessionstore.State `json:"state"`
 }
+
+// configLine is the configuration of an app, as its owner stored it last. A store keeps
+// no earlier one: the revision says how many there were.
+type configLine = sessionstore.ConfigRecord
 
 // eventsLine is some events of a session, in order.
 type eventsLine struct {
@@ -120,18 +126,21 @@ type Counts struct {
 	Shared    int `json:"shared"`
 	Memories  int `json:"memories"`
 	Revisions int `json:"revisions"`
+	Configs   int `json:"configs,omitempty"` // archives of the first versions have none
 }
 
 // String is the counts in words.
 func (c Counts) String() string {
-	return fmt.Sprintf("%d sessions with %d events, %d states of users and apps, %d memories with %d revisions",
-		c.Sessions, c.Events, c.Shared, c.Memories, c.Revisions)
+	return fmt.Sprintf("%d sessions with %d events, %d states of users and apps, %d configurations of apps, "+
+		"%d memories with %d revisions", c.Sessions, c.Events, c.Shared, c.Configs, c.Memories, c.Revisions)
 }
 
 // add counts what a line holds. Events come before their session, so each is
 // counted in its own line.
 func (c *Counts) add(l *line) {
 	switch {
+	case l.Config != nil:
+		c.Configs++
 	case l.Shared != nil:
 		c.Shared++
 	case l.Events != nil:
@@ -169,6 +178,8 @@ type Sessions interface {
 	// Append is that of sessionstore.Store.
 	Append(ctx context.Context, key sessionstore.Key, events []sessionstore.Event, opts sessionstore.Append) (
 		sessionstore.Appended, error)
+	// Config is that of sessionstore.Configs.
+	Config(ctx context.Context, app string) (json.RawMessage, int64, error)
 }
 
 // Memories is what an archive needs of a memory store.

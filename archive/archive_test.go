@@ -39,6 +39,12 @@ func open(t *testing.T, m memory.Model) *assembly.Stores {
 func filled(t *testing.T, m memory.Model) *assembly.Stores {
 	t.Helper()
 	st := open(t, m)
+	config := []byte(`{"customTopics":[{"label":"DIET","description":"<b>&amp; food"}],"redaction":{"kinds":["keys"]}}`)
+	for range 2 {
+		if _, err := st.Sessions.PutConfig(t.Context(), "notes", config, sessionstore.AnyRevision); err != nil {
+			t.Fatal(err)
+		}
+	}
 	state := sessionstore.State{"topic": []byte(`"boats"`), "user:language": []byte(`"pt"`), "app:motto": []byte(`["be","kind"]`)}
 	if _, err := st.Sessions.Create(t.Context(), sessionstore.Key{Scope: ann, ID: "long"}, sessionstore.Create{State: state}); err != nil {
 		t.Fatal(err)
@@ -112,7 +118,7 @@ func write(t *testing.T, st *assembly.Stores) (text string, head *archive.Headin
 func TestRoundTrip(t *testing.T) {
 	m := assembly.ModelOf(embed.Builtin{})
 	text, head, end := write(t, filled(t, m))
-	if want := (archive.Counts{Sessions: 3, Events: 122, Shared: 2, Memories: 60, Revisions: 61}); end.Counts != want {
+	if want := (archive.Counts{Sessions: 3, Events: 122, Shared: 2, Memories: 60, Revisions: 61, Configs: 1}); end.Counts != want {
 		t.Errorf("counts %+v, want %+v", end.Counts, want)
 	}
 	if head.Model() != m {
@@ -120,14 +126,56 @@ func TestRoundTrip(t *testing.T) {
 	}
 	to := open(t, m)
 	for i, want := range []int{60, 0} {
-		n, err := archive.Import(t.Context(), strings.NewReader(text), head, to.Sessions, to.Memories, embed.Builtin{}, nil)
-		if err != nil || n != want {
-			t.Errorf("import %d: %d new memories, %v, want %d", i, n, err, want)
+		got, err := archive.Import(t.Context(), strings.NewReader(text), head, to.Sessions, to.Memories, embed.Builtin{}, nil)
+		if err != nil || got.Memories != want || got.KeptConfigs != nil {
+			t.Errorf("import %d: %+v, %v, want %d new memories", i, got, err, want)
 		}
 	}
 	again, _, _ := write(t, to)
 	if diff := cmp.Diff(text, again); diff != "" {
 		t.Errorf("(-archive +imported and written again):\n%s", diff)
+	}
+}
+
+// An app that has a configuration keeps it, and the import names the app: the words that
+// come in from now on are redacted, kept and forgotten as its owner has said here. An
+// archive of a version that had no configurations brings none.
+func TestConfigStays(t *testing.T) {
+	m := assembly.ModelOf(embed.Builtin{})
+	text, head, _ := write(t, filled(t, m))
+	var old []string
+	for l := range strings.Lines(text) {
+		if !strings.HasPrefix(l, `{"config"`) && !strings.HasPrefix(l, `{"end"`) {
+			old = append(old, l)
+		}
+	}
+	own := []byte(`{"person":"THIRD"}`)
+	for _, c := range []struct {
+		archive, before, after string
+		revision               int64
+		kept                   []string
+	}{
+		{text, string(own), string(own), 1, []string{"notes"}},
+		{seal(t, old), string(own), string(own), 1, nil},
+		{seal(t, old), "", "", 0, nil},
+		{text, "", `{"customTopics":[{"label":"DIET","description":"<b>&amp; food"}],"redaction":{"kinds":["keys"]}}`, 2, nil},
+	} {
+		to := open(t, m)
+		if c.before != "" {
+			if _, err := to.Sessions.PutConfig(t.Context(), "notes", []byte(c.before), 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 {
+			got, err := archive.Import(t.Context(), strings.NewReader(c.archive), head, to.Sessions, to.Memories, embed.Builtin{}, nil)
+			if err != nil || !cmp.Equal(got.KeptConfigs, c.kept) {
+				t.Errorf("import over %q: %+v, %v", c.before, got, err)
+			}
+		}
+		doc, revision, err := to.Sessions.Config(t.Context(), "notes")
+		if err != nil || string(doc) != c.after || revision != c.revision {
+			t.Errorf("over %q there is %s of revision %d, %v", c.before, doc, revision, err)
+		}
 	}
 }
 

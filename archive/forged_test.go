@@ -23,11 +23,14 @@ func seal(t *testing.T, lines []string) string {
 			Shared, Session *json.RawMessage
 			Events          *struct{ Events []json.RawMessage }
 			Memory          *struct{ History []json.RawMessage }
+			Config          *json.RawMessage
 		}
 		if json.Unmarshal([]byte(text), &l) != nil {
 			continue
 		}
 		switch {
+		case l.Config != nil:
+			counts.Configs++
 		case l.Shared != nil:
 			counts.Shared++
 		case l.Session != nil:
@@ -66,6 +69,7 @@ func TestForged(t *testing.T) {
 		t.Fatalf("no line begins %s", begin)
 		return 0
 	}
+	config := first(`{"config"`)
 	events, session, mem, shared := first(`{"events"`), first(`{"session"`), first(`{"memory":`), first(`{"shared"`)
 	longSession := session
 	if !strings.Contains(good[session], `"events":120`) {
@@ -115,6 +119,12 @@ func TestForged(t *testing.T) {
 		"a revision too many":            {mem, `"revision":1,"source"`, `"revision":2,"source"`, "revision"},
 		"words a negative time":          {mem, `"terms":{"bees":1}`, `"terms":{"bees":-1}`, "bees"},
 		"a vector of another length":     {mem, `"vector":[1,`, `"vector":[1,1,`, "vector"},
+		"a configuration of a bad app":   {config, `"app":"notes"`, `"app":"a/b"`, "slash"},
+		"a configuration of no revision": {config, `"revision":2`, `"revision":0`, "revision"},
+		"a configuration with no kind":   {config, `["keys"]`, `["stamps"]`, "stamps"},
+		"a configuration against rules":  {config, `"DIET"`, `"USER_PREFERENCES"`, "customTopics[0].label"},
+		"a configuration that is none":   {config, `"doc":{`, `"doc":[],"doc":{"search":7,`, "search"},
+		"a configuration twice":          {config, "\n", "\n" + good[config], "comes twice"},
 		"two things in a line":           {mem, `{"memory":`, `{"shared":{"appName":"a","userId":"b","state":{}},"memory":`, "2 things"},
 		"nothing in a line":              {mem, good[mem], "{}\n", "0 things"},
 		"a second beginning":             {mem, good[mem], good[0], "second beginning"},

@@ -72,8 +72,8 @@ func parseLine(raw []byte) (*line, error) {
 		return nil, errors.New("something follows its object")
 	}
 	set := 0
-	for _, there := range []bool{l.Heading != nil, l.Shared != nil, l.Events != nil, l.Session != nil,
-		l.Memory != nil, l.Ending != nil} {
+	for _, there := range []bool{l.Heading != nil, l.Config != nil, l.Shared != nil, l.Events != nil,
+		l.Session != nil, l.Memory != nil, l.Ending != nil} {
 		if there {
 			set++
 		}
@@ -109,18 +109,25 @@ func Verify(r io.Reader, progress Progress) (*Heading, *Ending, error) {
 	return v.head, v.end, nil
 }
 
-// Import brings an archive that Verify has found whole into two stores, and
-// returns how many memories were new there. Whatever is there already stays, so
-// an import can be run again. Where the store has another model than the archive,
-// the embedder makes new words and vectors.
+// Imported is what an import has found different in the stores.
+type Imported struct {
+	Memories int // that were new
+	// KeptConfigs are the apps whose configuration stays, and is another than that of the
+	// archive.
+	KeptConfigs []string
+}
+
+// Import brings an archive that Verify has found whole into two stores. Everything
+// that is there already stays, so an import can be run again. Where the store has
+// another model than the archive, the embedder makes new words and vectors.
 func Import(ctx context.Context, r io.Reader, head *Heading, sessions Sessions, memories Memories,
-	embedder embed.Embedder, progress Progress) (stored int, err error) {
+	embedder embed.Embedder, progress Progress) (Imported, error) {
 	in := &importer{sessions: sessions, memories: memories, from: head.Model(), embedder: embedder}
-	err = eachLine(r, progress, func(l *line, _ []byte) error { return in.take(ctx, l) })
+	err := eachLine(r, progress, func(l *line, _ []byte) error { return in.take(ctx, l) })
 	if err == nil {
 		err = in.flush(ctx)
 	}
-	return in.stored, err
+	return in.Imported, err
 }
 
 // importer stores lines. It collects memories, to write several at a time.
@@ -130,13 +137,15 @@ type importer struct {
 	from     memory.Model // of the archive
 	embedder embed.Embedder
 	records  []memory.Record
-	stored   int
+	Imported
 }
 
 // take stores one line. Memories wait until there are several of them, since
 // each write ends with a flush of the disk or a round trip.
 func (in *importer) take(ctx context.Context, l *line) error {
 	switch {
+	case l.Config != nil:
+		return in.config(ctx, l.Config)
 	case l.Shared != nil:
 		return in.sessions.RestoreShared(ctx, sessionstore.SharedState{Scope: l.Shared.Scope, State: l.Shared.State})
 	case l.Events != nil:
@@ -147,6 +156,25 @@ func (in *importer) take(ctx context.Context, l *line) error {
 		if in.records = append(in.records, *l.Memory); len(in.records) == memoriesPerImport {
 			return in.flush(ctx)
 		}
+	}
+	return nil
+}
+
+// config gives an app its configuration, unless it has one.
+func (in *importer) config(ctx context.Context, l *configLine) error {
+	doc, revision, err := in.sessions.Config(ctx, l.App)
+	if err != nil {
+		return err
+	}
+	if revision == 0 {
+		return in.sessions.RestoreConfig(ctx, *l)
+	}
+	var here, there bytes.Buffer // an archive has JSON without white space
+	if err := errors.Join(json.Compact(&here, doc), json.Compact(&there, l.Doc)); err != nil {
+		return fmt.Errorf("the configuration of app %q: %w", l.App, err)
+	}
+	if !bytes.Equal(here.Bytes(), there.Bytes()) {
+		in.KeptConfigs = append(in.KeptConfigs, l.App)
 	}
 	return nil
 }
@@ -209,7 +237,7 @@ func (in *importer) flush(ctx context.Context) error {
 		}
 	}
 	n, err := in.memories.Import(ctx, in.records)
-	in.stored += n
+	in.Memories += n
 	in.records = in.records[:0]
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/memoryd/memoryd/appconfig"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
@@ -19,6 +20,7 @@ type verifier struct {
 	at       sessionstore.Key
 	events   map[string]bool
 	sessions map[sessionstore.Key]bool // that are complete
+	configs  map[string]bool           // apps whose configuration has come
 }
 
 // take checks one line.
@@ -46,6 +48,7 @@ func (v *verifier) heading(h *Heading) error {
 		return fmt.Errorf("it is of format %d; this memoryd has format %d", h.Format, Format)
 	}
 	v.head, v.events, v.sessions = h, map[string]bool{}, map[sessionstore.Key]bool{}
+	v.configs = map[string]bool{}
 	return nil
 }
 
@@ -58,6 +61,8 @@ func (v *verifier) check(l *line) error {
 	switch {
 	case l.Heading != nil:
 		return errors.New("it has a second beginning")
+	case l.Config != nil:
+		return v.checkConfig(l.Config)
 	case l.Shared != nil:
 		shared := sessionstore.SharedState{Scope: l.Shared.Scope, State: l.Shared.State}
 		return shared.Validate()
@@ -67,6 +72,22 @@ func (v *verifier) check(l *line) error {
 		return v.checkSession(l.Session)
 	case l.Memory != nil:
 		return l.Memory.Validate(v.head.Dimension)
+	}
+	return nil
+}
+
+// checkConfig checks the configuration of an app: each is one that can be used, and comes
+// once.
+func (v *verifier) checkConfig(l *configLine) error {
+	if err := l.Validate(); err != nil {
+		return err
+	}
+	if v.configs[l.App] {
+		return fmt.Errorf("the configuration of app %q comes twice", l.App)
+	}
+	v.configs[l.App] = true
+	if err := appconfig.Check(l.Doc); err != nil {
+		return fmt.Errorf("the configuration of app %q: %w", l.App, err)
 	}
 	return nil
 }

@@ -37,7 +37,11 @@ func Write(ctx context.Context, out io.Writer, head Heading, sessions Sessions, 
 	if err := w.write(&line{Heading: &head}); err != nil {
 		return nil, err
 	}
-	err := sessions.Export(ctx,
+	err := sessions.ExportConfigs(ctx, func(r sessionstore.ConfigRecord) error { return w.write(&line{Config: &r}) })
+	if err != nil {
+		return nil, err
+	}
+	err = sessions.Export(ctx,
 		func(a sessionstore.SessionRecord) error { return w.session(ctx, sessions, a) },
 		func(s sessionstore.SharedState) error { return w.write(&line{Shared: &sharedLine{s.Scope, s.State}}) })
 	if err != nil {

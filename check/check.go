@@ -11,6 +11,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/memoryd/memoryd/appconfig"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
@@ -19,6 +20,8 @@ import (
 // Sessions is what a check needs of a session store.
 type Sessions interface {
 	sessionstore.Audited
+	// ExportConfigs is that of sessionstore.Archive.
+	ExportConfigs(ctx context.Context, config func(sessionstore.ConfigRecord) error) error
 	// Get is that of sessionstore.Store.
 	Get(ctx context.Context, key sessionstore.Key, get sessionstore.Get) (*sessionstore.Session, error)
 	// Events is that of sessionstore.Progress.
@@ -98,6 +101,9 @@ func Run(ctx context.Context, sessions Sessions, memories Memories, opts *Option
 		func(f memory.Finding) { c.report.Add("sessions", f) }); err != nil {
 		return nil, err
 	}
+	if err := c.configs(ctx); err != nil {
+		return nil, err
+	}
 	if err := memories.Audit(ctx, func(r memory.Record) error { return c.memory(ctx, r) },
 		func(f memory.Finding) { c.report.Add("memories", f) }); err != nil {
 		return nil, err
@@ -106,6 +112,30 @@ func Run(ctx context.Context, sessions Sessions, memories Memories, opts *Option
 		return nil, err
 	}
 	return c.report, c.lookAgain(ctx)
+}
+
+// configs checks that the configuration of each app can be used: no memories are made of
+// an app whose configuration cannot.
+func (c *checker) configs(ctx context.Context) error {
+	unreadable := func(app string, err error) {
+		c.report.Add("sessions", memory.Finding{Rule: memory.RuleUnreadable, Scope: memory.Scope{App: app},
+			Of: "configuration", Text: err.Error()})
+	}
+	err := c.sessions.ExportConfigs(ctx, func(r sessionstore.ConfigRecord) error {
+		err := r.Validate()
+		if err == nil {
+			err = appconfig.Check(r.Doc)
+		}
+		if err != nil {
+			unreadable(r.App, fmt.Errorf("the configuration of app %q cannot be used, put it again: %w", r.App, err))
+		}
+		return nil
+	})
+	if err != nil && !away(ctx, err) {
+		unreadable("", err)
+		return nil
+	}
+	return err
 }
 
 // Add adds a finding to the report, unless it has as many as it may.

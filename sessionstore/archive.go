@@ -140,6 +140,15 @@ type Archive interface {
 	// RestoreShared sets the keys of shared state that are not set yet. ErrInvalid,
 	// and nothing changed, if s breaks a rule of Validate.
 	RestoreShared(ctx context.Context, s SharedState) error
+
+	// ExportConfigs yields the configuration of each app that has one, in the order of
+	// their names, until a yield fails.
+	ExportConfigs(ctx context.Context, config func(ConfigRecord) error) error
+
+	// RestoreConfig gives an app that has no configuration the document and the revision
+	// of r. The configuration of an app that has one stays. ErrInvalid, and nothing
+	// changed, if r breaks a rule of Validate.
+	RestoreConfig(ctx context.Context, r ConfigRecord) error
 }
 
 // UnfinishedDeleted is the error of an Export while n deleted sessions have work

@@ -29,6 +29,22 @@ const (
 	AnyRevision = -1
 )
 
+// ConfigRecord is the configuration of an app to export or restore. Its history is the
+// number of its revisions: a store keeps no earlier document.
+type ConfigRecord struct {
+	App      string          `json:"app"`
+	Revision int64           `json:"revision"`
+	Doc      json.RawMessage `json:"doc"`
+}
+
+// Validate reports the first rule that r breaks.
+func (r *ConfigRecord) Validate() error {
+	if r.Revision < 1 {
+		return fmt.Errorf("%w: a configuration has a revision from 1 on, not %d", memory.ErrInvalid, r.Revision)
+	}
+	return CheckConfig(r.App, r.Doc)
+}
+
 // CheckConfig reports the first rule of PutConfig that its arguments break.
 func CheckConfig(app string, doc json.RawMessage) error {
 	if err := memory.ValidateID("app", app); err != nil {

@@ -22,7 +22,8 @@ func archiveFlagNames() []string { return slices.Concat(storeFlagNames(), embedd
 // exportCommand writes a backup, or the first half of a move to other backends.
 func exportCommand() *subcommand {
 	return &subcommand{
-		name: "export", arguments: "FILE", summary: "Write all sessions and memories into a file.",
+		name: "export", arguments: "FILE",
+		summary: "Write all sessions, memories and configurations of apps into a file.",
 		details: `FILE must not exist yet; - writes to standard output. One process at a time
 can open a store that is a file: stop the memoryd that serves it first.`,
 		example: "memoryd export -data /var/lib/memoryd backup.jsonl",
@@ -142,11 +143,22 @@ func importFile(ctx context.Context, cfg *config, file string, s streams) (err e
 		return err
 	}
 	imported, finish := progress("importing")
-	stored, err := archive.Import(ctx, f, head, st.Sessions, st.Memories, embedder, imported)
+	found, err := archive.Import(ctx, f, head, st.Sessions, st.Memories, embedder, imported)
 	if err != nil {
 		return fmt.Errorf("%w (everything before it is imported; run the import again once the cause is mended)", err)
 	}
 	_ = finish() // it only shows
-	_, err = fmt.Fprintf(s.out, "imported %v; %d of the memories were new\nsha256 %s\n", end.Counts, stored, end.SHA256)
+	for i, app := range found.KeptConfigs {
+		if i == keptTold {
+			fmt.Fprintf(s.out, "and %d more apps keep theirs\n", len(found.KeptConfigs)-i)
+			break
+		}
+		fmt.Fprintf(s.out, "app %q keeps the configuration that it has; that in %s is another\n", app, file)
+	}
+	_, err = fmt.Fprintf(s.out, "imported %v; %d of the memories were new\nsha256 %s\n", end.Counts, found.Memories,
+		end.SHA256)
 	return err
 }
+
+// keptTold is how many apps an import names whose configuration stays.
+const keptTold = 20

@@ -59,12 +59,16 @@ func TestMove(t *testing.T) {
 			t.Fatal(c, code, err)
 		}
 	}
+	config := map[string]any{"person": "THIRD", "triggers": map[string]any{"events": 1}}
+	if code, err := call("PUT", p.url+"/v1/apps/kill/config", config, nil); err != nil || code != 200 {
+		t.Fatal(code, err)
+	}
 	changed := want.Memories["/v1/apps/kill/users/u0"][0].ID
 	all := func(p *process) any {
 		var out []any
-		for _, path := range []string{"/sessions/live", "/sessions", "/memories/" + changed + "/revisions"} {
+		for _, path := range []string{"/users/u0/sessions/live", "/users/u0/sessions", "/config", "/users/u0/memories/" + changed + "/revisions"} {
 			var v any
-			if code, err := call("GET", p.url+"/v1/apps/kill/users/u0"+path, nil, &v); err != nil || code != 200 {
+			if code, err := call("GET", p.url+"/v1/apps/kill"+path, nil, &v); err != nil || code != 200 {
 				t.Fatal(path, code, err)
 			}
 			out = append(out, v)

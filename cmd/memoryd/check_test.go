@@ -77,6 +77,7 @@ func TestCheckFile(t *testing.T) {
 	const turn = `(SELECT n FROM memories WHERE kind = 'turn' AND session = 's1' LIMIT 1)`
 	const fact = `(SELECT n FROM memories WHERE kind = 'fact' AND deleted = 0 LIMIT 1)`
 	for _, c := range []struct{ store, rule, of, plant string }{
+		{"sessions", "unreadable", "configuration", `INSERT INTO configs VALUES ('kill', 1, CAST('{"ttl":7,"search":{"topK":900}}' AS BLOB))`},
 		{"sessions", "positions", "s1", `UPDATE sessions SET done = requested + 1 WHERE id = 's1'`},
 		{"sessions", "events", "s2", `DELETE FROM events WHERE seq = 2 AND ref IN (SELECT ref FROM sessions WHERE id = 's2')`},
 		{"sessions", "events", "s2", `UPDATE events SET seq = 99 WHERE seq = 2 AND ref IN (SELECT ref FROM sessions WHERE id = 's2')`},

@@ -49,6 +49,7 @@ var (
 	appListKeys   = regexp.MustCompile(`^memoryd:\{a:([^/]*)\}:sessions$`)
 	userStateKeys = regexp.MustCompile(`^memoryd:\{\d+\}:user:([^/]*/[^/]*)$`)
 	scopeListKeys = regexp.MustCompile(`^memoryd:\{\d+\}:live:([^/]*/[^/]*)$`)
+	configKeys    = regexp.MustCompile(`^memoryd:\{a:([^/]*)\}:config$`)
 	sessionKeys   = regexp.MustCompile(`^memoryd:\{\d+\}:session:(\d+)$`)
 )
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -49,4 +50,42 @@ func (s *Store) PutConfig(ctx context.Context, app string, doc json.RawMessage, 
 		}
 	}
 	return 0, fmt.Errorf("store the configuration of app %q: %w", app, err)
+}
+
+// ExportConfigs implements sessionstore.Archive.
+func (s *Store) ExportConfigs(ctx context.Context, config func(sessionstore.ConfigRecord) error) error {
+	keys, err := s.keys(ctx, configKeys)
+	if err != nil {
+		return fmt.Errorf("export configurations: %w", err)
+	}
+	apps := make([]string, len(keys))
+	for i, key := range keys {
+		apps[i] = configKeys.FindStringSubmatch(key)[1]
+	}
+	slices.Sort(apps) // that of the keys is another order, as they go on after the app
+	for _, app := range apps {
+		r := sessionstore.ConfigRecord{App: app}
+		if r.Doc, r.Revision, err = s.Config(ctx, app); err != nil {
+			return fmt.Errorf("export configurations: %w", err)
+		}
+		if r.Revision == 0 {
+			continue // it was erased meanwhile
+		}
+		if err := config(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RestoreConfig implements sessionstore.Archive.
+func (s *Store) RestoreConfig(ctx context.Context, r sessionstore.ConfigRecord) error {
+	err := r.Validate()
+	if err == nil {
+		_, err = s.runConfig(ctx, call{giveConfigScript, appPrefix(r.App), []any{[]byte(r.Doc), r.Revision}})
+	}
+	if err != nil {
+		return fmt.Errorf("restore the configuration of app %q: %w", r.App, err)
+	}
+	return nil
 }

@@ -68,6 +68,7 @@ var (
 	revisionScript   = script("keysrevision", alone)
 	configScript     = script("config", alone)
 	putConfigScript  = script("putconfig", alone|write)
+	giveConfigScript = script("giveconfig", alone|write)
 	enlistScript     = redis.NewScript(source("enlist")) // in the slot of the work index
 	unlistScript     = redis.NewScript(source("unlist"))
 )

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,6 +22,8 @@ func configCases() []testCase {
 		{"LookAlikes", configLookAlikes},
 		{"Refused", configRefused},
 		{"Erased", configErased},
+		{"Exported", configExported},
+		{"Restored", configRestored},
 	}
 }
 
@@ -134,4 +137,62 @@ func configErased(f *fixture) {
 	f.reopen()
 	f.hasConfig("shop", "", 0)
 	f.hasConfig("bank", `{"n":2}`, 1)
+}
+
+// An export of configurations has each with its revision, in the order of the apps, also
+// those whose names look like keys of a store, and ends when a yield fails.
+func configExported(f *fixture) {
+	var want, got []sessionstore.ConfigRecord
+	for i, app := range append(oddNames(), "a", "a-b", "a!") {
+		doc := fmt.Sprintf(`{"n":%d}`, i)
+		f.putConfig(app, `{}`, 0)
+		f.putConfig(app, doc, 1)
+		want = append(want, sessionstore.ConfigRecord{App: app, Revision: 2, Doc: json.RawMessage(doc)})
+	}
+	slices.SortFunc(want, func(a, b sessionstore.ConfigRecord) int { return strings.Compare(a.App, b.App) })
+	f.putConfig("gone", `{}`, 0)
+	f.must(f.EraseApp(f.t.Context(), "gone"))
+	f.create(session(memory.Scope{App: "unconfigured", User: "ann"}, "s"), `{"app:config":1}`)
+	f.must(f.ExportConfigs(f.t.Context(), func(r sessionstore.ConfigRecord) error { got = append(got, r); return nil }))
+	f.equal("configurations", got, want)
+	stop := errors.New("enough")
+	err := f.ExportConfigs(f.t.Context(), func(sessionstore.ConfigRecord) error { return stop })
+	if !errors.Is(err, stop) {
+		f.t.Errorf("an export that is stopped ends with %v", err)
+	}
+}
+
+// A configuration is restored with its revision, from which the next change counts on.
+// That of an app which has one stays, whatever its revision: its owner has chosen it.
+func configRestored(f *fixture) {
+	restore := func(app, doc string, revision int64) error {
+		return f.RestoreConfig(f.t.Context(), sessionstore.ConfigRecord{App: app, Revision: revision, Doc: []byte(doc)})
+	}
+	f.putConfig("bank", `{"own":1}`, 0)
+	for range 2 {
+		f.must(restore("shop", `{"n":1}`, 7))
+		f.must(restore("bank", `{"n":1}`, 7))
+	}
+	f.must(restore("shop", `{"n":2}`, 9))
+	f.reopen()
+	f.hasConfig("shop", `{"n":1}`, 7)
+	f.hasConfig("bank", `{"own":1}`, 1)
+	f.equal("revision", f.putConfig("shop", `{"n":3}`, 7), int64(8))
+	for what, err := range map[string]error{
+		"no app":      restore("", `{}`, 1),
+		"no JSON":     restore("new", `{`, 1),
+		"revision 0":  restore("new", `{}`, 0),
+		"revision -1": restore("new", `{}`, -1),
+		"too large":   restore("new", `"`+strings.Repeat("x", sessionstore.MaxConfig)+`"`, 1),
+	} {
+		f.isA(what, err, memory.ErrInvalid)
+	}
+	f.hasConfig("new", "", 0)
+}
+
+func (f *fixture) must(err error) {
+	f.t.Helper()
+	if err != nil {
+		f.t.Fatal(err)
+	}
 }

@@ -60,3 +60,38 @@ func (s *Store) PutConfig(ctx context.Context, app string, doc json.RawMessage, 
 	}
 	return revision, nil
 }
+
+// ExportConfigs implements sessionstore.Archive. It reads one document at a time.
+func (s *Store) ExportConfigs(ctx context.Context, config func(sessionstore.ConfigRecord) error) error {
+	for r := (sessionstore.ConfigRecord{}); ; {
+		err := s.db.Read(ctx, func(tx *sql.Tx) error {
+			return tx.QueryRowContext(ctx, `SELECT app, revision, doc FROM configs WHERE app > ? ORDER BY app LIMIT 1`,
+				r.App).Scan(&r.App, &r.Revision, (*[]byte)(&r.Doc))
+		})
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("export configurations: %w", err)
+		}
+		if err := config(r); err != nil {
+			return err
+		}
+	}
+}
+
+// RestoreConfig implements sessionstore.Archive.
+func (s *Store) RestoreConfig(ctx context.Context, r sessionstore.ConfigRecord) error {
+	err := r.Validate()
+	if err == nil {
+		err = s.db.Write(ctx, sqlitedb.Urgent(), func(tx *sqlitedb.Tx) error {
+			_, err := tx.Exec(`INSERT INTO configs (app, revision, doc) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
+				r.App, r.Revision, []byte(r.Doc))
+			return err
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("restore the configuration of app %q: %w", r.App, err)
+	}
+	return nil
+}
