@@ -74,7 +74,7 @@ func TestConfiguredWhateverFails(t *testing.T) {
 		t.Fatalf("undisturbed (-want +got):\n%s", diff)
 	}
 	for _, after := range []bool{false, true} {
-		for n := 1; ; n++ {
+		for n := 1; ; n += sparse {
 			f := &fuse{left: n, after: after}
 			if diff := cmp.Diff(want, play(f)); diff != "" {
 				t.Fatalf("call %d failed, after its effect %v (-undisturbed +failed):\n%s", n, after, diff)

@@ -144,7 +144,7 @@ func TestNothingToConfirm(t *testing.T) {
 // tells the same.
 func TestEverythingCallsFail(t *testing.T) {
 	for _, after := range []bool{false, true} {
-		for n := 1; ; n++ {
+		for n := 1; ; n += sparse {
 			f := &fuse{left: 0, after: after}
 			b := newBench(t, parts{
 				sessions: func(s ingest.Sessions) ingest.Sessions { return fusedSessions{s, f} },

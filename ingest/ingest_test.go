@@ -125,7 +125,7 @@ func TestEveryCallFailsOnce(t *testing.T) {
 	want.run()
 	want.succeeds(want.ingest("s", story(t)...))
 	for _, after := range []bool{false, true} {
-		for n := 1; ; n++ {
+		for n := 1; ; n += sparse {
 			f := &fuse{left: n, after: after}
 			b := newBench(t, parts{
 				sessions: func(s ingest.Sessions) ingest.Sessions { return fusedSessions{s, f} },

@@ -369,7 +369,7 @@ func TestRolledBackTogether(t *testing.T) {
 // in the end, and the operation tells the same.
 func TestRollBackCallsFail(t *testing.T) {
 	for _, after := range []bool{false, true} {
-		for n := 1; ; n++ {
+		for n := 1; ; n += sparse {
 			f := &fuse{left: 0, after: after}
 			b := newBench(t, parts{
 				sessions: func(s ingest.Sessions) ingest.Sessions { return fusedSessions{s, f} },
