@@ -26,6 +26,9 @@
 // [github.com/memoryd/memoryd/quota] bounds what one key, app and user take; its suite is
 // [github.com/memoryd/memoryd/quota/quotatest].
 //
+// [github.com/memoryd/memoryd/profile] reads the schemas of structured profiles, and checks
+// values by them.
+//
 // [github.com/memoryd/memoryd/redact] finds and replaces secrets in text.
 //
 // # Backends

@@ -147,7 +147,7 @@ func (m *MemoryService) tolerate(ctx context.Context, err error) error {
 func entry(scope memory.Scope, match memory.Match) adkmemory.Entry {
 	mem := &match.Memory
 	role := genai.Role(genai.RoleModel)
-	if mem.Kind == memory.KindFact && !mem.Shared || mem.Author == "user" || mem.Author == scope.User {
+	if mem.Kind.Statement() && !mem.Shared || mem.Author == "user" || mem.Author == scope.User {
 		role = genai.RoleUser
 	}
 	about := map[string]any{"kind": string(mem.Kind), "score": match.Score}

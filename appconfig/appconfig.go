@@ -34,6 +34,8 @@ type Config struct {
 	// TimeZone names the zone of events, facts and questions that come without one.
 	TimeZone string `json:"timeZone,omitempty"`
 	Audit    Audit  `json:"audit,omitzero"`
+	// Profiles are what a structured profile of each user holds.
+	Profiles []Profile `json:"profiles,omitempty"`
 	// Redaction says which secrets are replaced before anything is stored.
 	Redaction Redaction `json:"redaction,omitzero"`
 
@@ -153,6 +155,7 @@ func read(raw []byte) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.readProfiles()
 	if c.TimeZone == "" {
 		return c, nil
 	}

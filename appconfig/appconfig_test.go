@@ -24,6 +24,61 @@ func parse(doc string) (*Config, error) {
 	return &c, c.Validate()
 }
 
+func profiles(all ...string) string { return `{"profiles":[` + strings.Join(all, ",") + `]}` }
+
+// oneField is a profile of one field of a type.
+func oneField(id, typ string) string {
+	return fmt.Sprintf(`{"id":%q,"schema":{"type":"object","properties":{"age":{"type":%q}}}}`, id, typ)
+}
+
+// manyFields is a profile of n fields, whose id is their number.
+func manyFields(n int) string {
+	var fields []string
+	for i := range n {
+		fields = append(fields, fmt.Sprintf(`"f%d":{"type":"string"}`, i))
+	}
+	many++
+	return fmt.Sprintf(`{"id":"many%d","schema":{"type":"object","properties":{%s}}}`, many, strings.Join(fields, ","))
+}
+
+var many int
+
+// large is a profile of more than half of the bytes that there may be.
+func large(id string) string {
+	var fields []string
+	for i := range 10 {
+		fields = append(fields, fmt.Sprintf(`"f%d":{"type":"string","description":%q}`, i, strings.Repeat("x", 900)))
+	}
+	return fmt.Sprintf(`{"id":%q,"schema":{"type":"object","properties":{%s}}}`, id, strings.Join(fields, ","))
+}
+
+// A configuration has the fields of its profiles when it was validated, and when it was
+// read from a store. A schema that this memoryd cannot read has none, and does no harm.
+func TestProfiles(t *testing.T) {
+	c, err := parse(profiles(oneField("a", "integer"), oneField("b", "boolean")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := read(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []*Config{c, stored} {
+		if c.Profile("a") == nil || c.Field("a", "age") == nil || c.Field("b", "age") == nil ||
+			c.Field("a", "name") != nil || c.Field("c", "age") != nil {
+			t.Errorf("the fields of %+v", c.Profiles)
+		}
+	}
+	newer, err := read([]byte(strings.Replace(string(doc), "boolean", "color", 1)))
+	if err != nil || newer.Field("a", "age") == nil || newer.Profile("b") == nil || newer.Field("b", "age") != nil {
+		t.Errorf("with a schema of a newer memoryd: %+v, %v", newer, err)
+	}
+}
+
 // Each wrong document is refused by a message that names its field.
 func TestRefused(t *testing.T) {
 	topic := func(label string) string { return fmt.Sprintf(`{"label":%q,"description":"d"}`, label) }
@@ -47,16 +102,29 @@ func TestRefused(t *testing.T) {
 		example(`{"conversation":[` + said + `],"facts":[{"fact":""}]}`):                                                                              "examples[0].facts[0].fact is empty",
 		example(`{"conversation":[{"content":"` + strings.Repeat("x", 17<<10) + `"}],"facts":[]}`):                                                    "examples[0]: the examples have more than",
 		`{"managedTopics":{"USER_PREFERENCES":false},"examples":[{"conversation":[` + said + `],"facts":[{"fact":"x","topic":"USER_PREFERENCES"}]}]}`: "examples[0].facts[0].topic: USER_PREFERENCES is off",
-		`{"person":"SECOND"}`:                             "person: want FIRST or THIRD",
-		`{"search":{"topK":101}}`:                         "search.topK",
-		`{"search":{"topK":-1}}`:                          "search.topK",
-		`{"search":{"minScore":1.5}}`:                     "search.minScore",
-		`{"ttl":{"created":-1}}`:                          "ttl.created",
-		`{"ttl":{"created":"-1s"}}`:                       "ttl.created",
-		`{"ttl":{"updated":"0.5s"}}`:                      "ttl.updated",
-		`{"ttl":{"updated":31536000000000}}`:              "ttl.updated", // a million years
-		`{"ttl":{"updated":"8760000000h"}}`:               "ttl.updated",
-		`{"ttl":{"revisions":"1h"}}`:                      "ttl.revisions",
+		`{"person":"SECOND"}`:                                             "person: want FIRST or THIRD",
+		`{"search":{"topK":101}}`:                                         "search.topK",
+		`{"search":{"topK":-1}}`:                                          "search.topK",
+		`{"search":{"minScore":1.5}}`:                                     "search.minScore",
+		`{"ttl":{"created":-1}}`:                                          "ttl.created",
+		`{"ttl":{"created":"-1s"}}`:                                       "ttl.created",
+		`{"ttl":{"updated":"0.5s"}}`:                                      "ttl.updated",
+		`{"ttl":{"updated":31536000000000}}`:                              "ttl.updated", // a million years
+		`{"ttl":{"updated":"8760000000h"}}`:                               "ttl.updated",
+		`{"ttl":{"revisions":"1h"}}`:                                      "ttl.revisions",
+		profiles(`{}`):                                                    "profiles[0].id is empty",
+		profiles(`{"id":"a/b","schema":{}}`):                              "profiles[0].id",
+		profiles(`{"id":"` + strings.Repeat("x", 129) + `","schema":{}}`): "profiles[0].id has 129 bytes",
+		profiles(`{"id":"a"}`):                                            "profiles[0].schema is missing",
+		profiles(`{"id":"a","schema":null}`):                              "profiles[0].schema",
+		profiles(`{"id":"a","schema":{},"fields":1}`):                     "profiles[0].fields",
+		profiles(`{"id":"a","description":" ","schema":{}}`):              "profiles[0].description is empty",
+		profiles(oneField("a", "string"), oneField("a", "string")):        "profiles[1].id: \"a\" is the id of profiles[0]",
+		profiles(oneField("a", "string"), oneField("b", "red")):           "profiles[1].schema.properties.age.type: want one of",
+		profiles(manyFields(51)):                                          "profiles[0].schema.properties: 51 fields",
+		profiles(manyFields(50), manyFields(50), manyFields(1)):           "profiles[2].schema.properties: the profiles have more than 100",
+		profiles(large("a"), large("b")):                                  "profiles[1].schema: the profiles have more than",
+		profiles(strings.Split(strings.Repeat(oneField("a", "string")+"|", 10)+"{}", "|")...): "profiles: 11 of them",
 		`{"timeZone":"Mars/Olympus"}`:                     "timeZone: there is no time zone",
 		`{"timeZone":"Local"}`:                            "timeZone",
 		`{"triggers":{"count":5}}`:                        "triggers",

@@ -55,6 +55,9 @@ func (c *Config) Validate() (err error) {
 	if err := c.Triggers.Validate("triggers"); err != nil {
 		return err
 	}
+	if err := c.validateProfiles(); err != nil {
+		return err
+	}
 	if err := c.validateRedaction(); err != nil {
 		return err
 	}

@@ -73,6 +73,10 @@ func filled(t *testing.T, m memory.Model) *assembly.Stores {
 	for i := range 60 {
 		w := memory.Write{Actor: "test", Terms: memory.Terms{"bees": 1}, Vector: unit(m.Dimension), Memory: memory.Memory{
 			ID: fmt.Sprintf("m%d", i), Scope: ann, Kind: memory.KindFact, Fact: fmt.Sprintf("Ann keeps %d bees.", i), Timestamp: time.Unix(1e9, 0).UTC(), UTCOffset: "+05:30"}}
+		if i == 8 {
+			w.Memory.Kind = memory.KindProfile
+			w.Memory.Profile = &memory.Profile{SchemaID: "keeper", Field: "bees", Value: []byte(`[1,"<b>"]`)}
+		}
 		if out, err := st.Memories.Put(t.Context(), ann, []memory.Write{w}); err != nil || out[0].Err != nil {
 			t.Fatal(err, out)
 		}

@@ -61,6 +61,7 @@ func testConfig(t *testing.T, c *client.Client) {
 	}
 	config.Search.TopK, config.TTL.Created.Duration = 5, time.Hour
 	config.CustomTopics = []appconfig.Topic{{Label: "DIET", Description: "What they eat."}}
+	config.Profiles = []appconfig.Profile{{ID: "person", Schema: []byte(`{"properties":{"age":{"type":"integer"}},"type":"object"}`)}}
 	if _, revision, err = c.PutConfig(ctx, "shop", config, revision); err != nil || revision != 1 {
 		t.Fatalf("revision %d, %v", revision, err)
 	}
@@ -71,8 +72,44 @@ func testConfig(t *testing.T, c *client.Client) {
 		t.Errorf("revision %d, %v", revision, err)
 	}
 	got, _, err := c.Config(ctx, "shop")
-	if diff := cmp.Diff(config, got, cmpopts.IgnoreUnexported(appconfig.Config{})); diff != "" || err != nil {
+	if diff := cmp.Diff(config, got, cmpopts.IgnoreUnexported(appconfig.Config{}, appconfig.Profile{})); diff != "" || err != nil {
 		t.Errorf("%v, configuration (-want +got):\n%s", err, diff)
+	}
+}
+
+// The values of a profile are added, changed and read.
+func testProfiles(t *testing.T, c *client.Client) {
+	ctx, u := t.Context(), c.User("shop", "profiled")
+	config, _, err := c.Config(ctx, "shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.Profiles = []appconfig.Profile{{ID: "person", Schema: []byte(`{"type":"object","properties":{"age":{"type":"integer"}}}`)}}
+	if _, _, err := c.PutConfig(ctx, "shop", config, sessionstore.AnyRevision); err != nil {
+		t.Fatal(err)
+	}
+	age := client.ProfileValue{SchemaID: "person", Field: "age", Value: 30, TTL: time.Hour}
+	m, err := u.AddProfileValue(ctx, age)
+	if err != nil || m.Kind != memory.KindProfile || string(m.Value) != "30" || m.ExpireTime.IsZero() {
+		t.Fatalf("%+v, %v", m, err)
+	}
+	age.Value = "thirty"
+	if _, err := u.AddProfileValue(ctx, age); !errors.Is(err, memory.ErrInvalid) {
+		t.Errorf("a text for a number: %v", err)
+	}
+	age.Value = 31
+	if _, err := u.AddProfileValue(ctx, age); !errors.Is(err, memory.ErrExists) {
+		t.Errorf("another value: %v", err)
+	}
+	if m, err = u.UpdateMemory(ctx, m.ID, client.Change{Value: 31}); err != nil || string(m.Value) != "31" {
+		t.Errorf("%+v, %v", m, err)
+	}
+	got, err := u.Profiles(ctx)
+	if err != nil || string(got.Profiles["person"]["age"]) != "31" || got.IDs["person"]["age"] != m.ID {
+		t.Errorf("profiles %+v, %v", got, err)
+	}
+	if r, err := u.Revisions(ctx, m.ID); err != nil || len(r) != 2 || string(r[1].Value) != "30" {
+		t.Errorf("revisions %+v, %v", r, err)
 	}
 }
 
@@ -85,6 +122,7 @@ func TestCalls(t *testing.T) {
 	} {
 		t.Run(name+"/sessions", func(t *testing.T) { testSessions(t, connect(t)) })
 		t.Run(name+"/config", func(t *testing.T) { testConfig(t, connect(t)) })
+		t.Run(name+"/profiles", func(t *testing.T) { testProfiles(t, connect(t)) })
 		t.Run(name+"/memories", func(t *testing.T) { testMemories(t, connect(t)) })
 		t.Run(name+"/options", func(t *testing.T) { testOptions(t, connect(t)) })
 		t.Run(name+"/operations", func(t *testing.T) { testOperations(t, connect(t)) })

@@ -68,6 +68,54 @@ type Fact struct {
 	Trust memory.Trust `json:"trust,omitempty"`
 }
 
+// ProfileValue is a value for a field of a structured profile of the user.
+type ProfileValue struct {
+	SchemaID    string          `json:"schemaId"`
+	Field       string          `json:"field"`
+	Value       any             `json:"value"`                 // as JSON it is what the schema allows
+	DisplayName string          `json:"displayName,omitempty"` // up to 256 bytes
+	Description string          `json:"description,omitempty"` // up to 4 KiB
+	Topics      []string        `json:"topics,omitempty"`
+	Metadata    memory.Metadata `json:"metadata,omitempty"`
+	TTL         time.Duration   `json:"-"`                   // 0 is that of the app's configuration, or no end
+	ExpireTime  time.Time       `json:"expireTime,omitzero"` // in place of TTL
+	// Trust is the source of the value; "" is memory.TrustUser.
+	Trust memory.Trust `json:"trust,omitempty"`
+}
+
+// AddProfileValue stores a value for a field that has none; see Change.Value for one that
+// has. The error is memory.ErrExists if the field has another value, and memory.ErrInvalid
+// if the app has no such field, or its schema does not allow the value. A call can be
+// repeated.
+func (u *User) AddProfileValue(ctx context.Context, v ProfileValue) (memory.Memory, error) {
+	var out memory.Memory
+	body := struct {
+		Kind memory.Kind `json:"kind"`
+		ProfileValue
+		TTL string `json:"ttl,omitempty"`
+		zoned
+	}{Kind: memory.KindProfile, ProfileValue: v, zoned: zoned{u.zone}}
+	if v.TTL != 0 {
+		body.TTL = v.TTL.String()
+	}
+	err := u.do(ctx, call{method: http.MethodPost, path: "/memories", body: body, answer: &out, idempotent: true})
+	return out, err
+}
+
+// Profiles are the values of a user's structured profiles, and the ids of the memories that
+// hold them, by schema and field.
+type Profiles struct {
+	Profiles map[string]map[string]json.RawMessage `json:"profiles"`
+	IDs      map[string]map[string]string          `json:"ids"`
+}
+
+// Profiles reads the structured profiles of the user.
+func (u *User) Profiles(ctx context.Context) (out Profiles, err error) {
+	err = u.do(ctx, call{method: http.MethodGet, path: "/profiles", query: url.Values{"ids": {"true"}}, answer: &out,
+		idempotent: true})
+	return out, err
+}
+
 // AddMemory stores a fact without extraction or comparison. With an ID it can be repeated:
 // the same fact under the same ID is the same memory, and another fact memory.ErrExists, as
 // is the ID of a memory that was deleted. Without one it is not retried if it may have
@@ -179,6 +227,7 @@ func (u *User) EachMemory(ctx context.Context, list memory.List) iter.Seq2[memor
 // clears it.
 type Change struct {
 	Fact        *string
+	Value       any // of the value of a profile; nil leaves it
 	DisplayName *string
 	Description *string
 	Topics      *[]string
@@ -194,6 +243,9 @@ func (u *User) UpdateMemory(ctx context.Context, id string, c Change) (memory.Me
 	body := map[string]any{}
 	if c.Fact != nil {
 		body["fact"] = *c.Fact
+	}
+	if c.Value != nil {
+		body["value"] = c.Value
 	}
 	if c.DisplayName != nil {
 		body["displayName"] = *c.DisplayName

@@ -25,10 +25,10 @@ func (r *request) covers(m *memory.Memory, text func(fact string) string) bool {
 	if r.wish.Everything {
 		return true
 	}
-	if m.Kind == memory.KindFact && !sameAuthor(m, r.by) {
+	if m.Kind.Statement() && !sameAuthor(m, r.by) {
 		return false
 	}
-	if m.Kind == memory.KindFact && r.wish.Statement != "" && r.wish.Statement == text(m.Fact) {
+	if m.Kind.Statement() && r.wish.Statement != "" && r.wish.Statement == text(m.Fact) {
 		return true
 	}
 	voice := canonical.Voice{Author: r.by.Author, Other: m.Kind == memory.KindTurn && m.Author != r.by.Author}

@@ -38,7 +38,7 @@ type Confirmation struct {
 
 // Swept counts what was forgotten.
 type Swept struct {
-	Facts int `json:"facts"`
+	Facts int `json:"facts"` // with the values of profiles
 	Turns int `json:"turns"`
 }
 
@@ -187,10 +187,10 @@ func (s *Service) forgetEverything(ctx context.Context, w sessionstore.Work) (to
 }
 
 func (c *Swept) count(m *memory.Memory) error {
-	if m.Kind == memory.KindFact {
-		c.Facts++
-	} else {
+	if m.Kind == memory.KindTurn {
 		c.Turns++
+	} else {
+		c.Facts++
 	}
 	return nil
 }
@@ -229,7 +229,7 @@ func (s *Service) sweep(ctx context.Context, w sessionstore.Work, request *memor
 			return nil
 		}
 		err := s.eachSaidBefore(ctx, request, func(m *memory.Memory) error {
-			if m.Kind == memory.KindFact {
+			if m.Kind.Statement() {
 				facts = append(facts, memory.Removal{ID: m.ID, Actor: client, Operation: w.Request.ID})
 			} else {
 				hidden := m.Clone()

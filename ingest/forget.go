@@ -21,11 +21,11 @@ func (s *Service) citedTurns(ctx context.Context, facts ...memory.Memory) (map[s
 	out := map[string][]memory.Memory{}
 	for i := range facts {
 		f := &facts[i]
-		if f.Kind != memory.KindFact || len(f.Source.EventIDs) == 0 {
+		if !f.Kind.Statement() || len(f.Source.EventIDs) == 0 {
 			continue
 		}
 		found, err := s.memories.Search(ctx, f.Scope, memory.Query{
-			Filter: memory.Filter{History: true, Kinds: []memory.Kind{memory.KindFact}, SessionID: f.Source.SessionID},
+			Filter: memory.Filter{History: true, Kinds: []memory.Kind{f.Kind}, SessionID: f.Source.SessionID},
 			Terms:  []string{canonical.TextKey(canonical.Text(f.Fact))}, Limit: relatedLimit, Cited: true,
 		})
 		if err != nil {

@@ -3,6 +3,7 @@ package ingest
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -22,8 +23,10 @@ const client = "client"
 // NewMemory is a memory that a client adds.
 type NewMemory struct {
 	// ID is one of the client's, so that a call can be repeated; see Add. "" is a new UUID.
-	ID          string
-	Fact        string
+	ID   string
+	Fact string
+	// Profile is the value of a field of a profile, in place of Fact and ID; nil for a fact.
+	Profile     *memory.Profile
 	DisplayName string
 	Description string
 	Topics      []string
@@ -64,6 +67,9 @@ func (s *Service) Add(ctx context.Context, scope memory.Scope, n NewMemory) (mem
 	if err != nil {
 		return memory.Memory{}, err
 	}
+	if n.Profile != nil {
+		return s.addValue(ctx, scope, n)
+	}
 	if scope.OfApp() && n.ID == "documents" {
 		return memory.Memory{}, fmt.Errorf("%w: id: the path of memory \"documents\" is that of the list of documents",
 			memory.ErrInvalid)
@@ -74,28 +80,13 @@ func (s *Service) Add(ctx context.Context, scope memory.Scope, n NewMemory) (mem
 			return m, err
 		}
 	}
-	now := sessionstore.Micros(s.opts.Now())
-	end, err := expiry(now, n.TTL, n.ExpireTime)
+	m, err := s.newMemory(ctx, scope, &n, sessionstore.Micros(s.opts.Now()))
 	if err != nil {
 		return memory.Memory{}, err
 	}
-	m := memory.Memory{
-		ID: cmp.Or(n.ID, uuid.NewString()), Scope: scope, Kind: memory.KindFact, Fact: n.Fact, Topics: n.Topics,
-		DisplayName: n.DisplayName, Description: n.Description, Metadata: n.Metadata,
-		Timestamp: now, UTCOffset: n.offset(now, s.zone(ctx, scope.App, n.Zone)), ValidFrom: n.ValidFrom,
-		ExpireTime: end, Trust: n.Trust.Source(),
-	}
+	m.ID, m.Kind, m.Fact = cmp.Or(n.ID, uuid.NewString()), memory.KindFact, n.Fact
 	if m.Trust != memory.TrustUser {
 		quarantine(&m)
-	}
-	if end.IsZero() && !scope.OfApp() { // the lifetimes of the configuration are those of what users said
-		config, err := s.configs.Of(ctx, scope.App)
-		if err != nil {
-			return m, err
-		}
-		if ttl := config.TTL.Created.Duration; ttl > 0 {
-			m.ExpireTime, m.DefaultExpiry = now.Add(ttl), true
-		}
 	}
 	if err := m.Validate(); err != nil {
 		return m, err
@@ -117,6 +108,31 @@ func (s *Service) Add(ctx context.Context, scope memory.Scope, n NewMemory) (mem
 	return out, err
 }
 
+// newMemory makes a memory of what a client says beside the text: all but its ID, its kind
+// and its text.
+func (s *Service) newMemory(ctx context.Context, scope memory.Scope, n *NewMemory, now time.Time) (
+	m memory.Memory, err error) {
+	end, err := expiry(now, n.TTL, n.ExpireTime)
+	if err != nil {
+		return m, err
+	}
+	m = memory.Memory{
+		Scope: scope, Topics: n.Topics, DisplayName: n.DisplayName, Description: n.Description, Metadata: n.Metadata,
+		Timestamp: now, UTCOffset: n.offset(now, s.zone(ctx, scope.App, n.Zone)), ValidFrom: n.ValidFrom,
+		ExpireTime: end, Trust: n.Trust.Source(),
+	}
+	if end.IsZero() && !scope.OfApp() { // the lifetimes of the configuration are those of what users said
+		config, err := s.configs.Of(ctx, scope.App)
+		if err != nil {
+			return m, err
+		}
+		if ttl := config.TTL.Created.Duration; ttl > 0 {
+			m.ExpireTime, m.DefaultExpiry = now.Add(ttl), true
+		}
+	}
+	return m, nil
+}
+
 var errTwoExpiries = fmt.Errorf("%w: ttl and expireTime: want one of them", memory.ErrInvalid)
 
 // expiry is when a memory expires that lives for ttl from now, or until a time that is
@@ -136,6 +152,7 @@ func expiry(now time.Time, ttl time.Duration, at time.Time) (time.Time, error) {
 // Patch is a client's change of a memory. Nil leaves a field as it is.
 type Patch struct {
 	Fact        *string
+	Value       *json.RawMessage // of a field of a profile, whose text follows from it
 	DisplayName *string
 	Description *string
 	Topics      *[]string
@@ -153,6 +170,9 @@ func (p Patch) grows(m memory.Memory) int64 {
 	before := m.Bytes()
 	if p.Fact != nil {
 		m.Fact = *p.Fact
+	}
+	if p.Value != nil && m.Profile != nil {
+		m.Profile = &memory.Profile{SchemaID: m.SchemaID, Field: m.Profile.Field, Value: *p.Value}
 	}
 	p.label(&m)
 	return m.Bytes() - before
@@ -212,6 +232,14 @@ func (s *Service) Update(ctx context.Context, scope memory.Scope, id string, p P
 		}
 		if err := s.roomFor(ctx, scope, 0, p.grows(m)); err != nil {
 			return w, err
+		}
+		if p.Fact != nil && m.Kind == memory.KindProfile {
+			return w, fmt.Errorf("%w: fact: it says the value of a profile in words: change value", memory.ErrInvalid)
+		}
+		if p.Value != nil {
+			if err := s.patchValue(ctx, &m, *p.Value); err != nil {
+				return w, err
+			}
 		}
 		if p.Fact != nil && *p.Fact != m.Fact {
 			if err := s.deleteRepetitions(ctx, scope, id); err != nil {

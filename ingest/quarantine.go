@@ -127,6 +127,7 @@ func (s *Service) Review(ctx context.Context, scope memory.Scope, id string, d D
 	if !ok {
 		return out, fmt.Errorf("%w: decision %.40q is neither %q nor %q", memory.ErrInvalid, d, Approve, Reject)
 	}
+	var held *memory.Memory // a value of a profile
 	m, err := s.rewrite(ctx, func() (w memory.Write, err error) {
 		m, err := s.Get(ctx, scope, id)
 		switch {
@@ -137,13 +138,20 @@ func (s *Service) Review(ctx context.Context, scope memory.Scope, id string, d D
 		case m.State == memory.Approved && to == memory.Rejected:
 			return w, named(scope, id, fmt.Errorf("%w: it was approved: delete it instead", errDecided))
 		}
-		m.State = to
+		if m.State = to; to == memory.Approved && m.Kind == memory.KindProfile && isHeld(&m) {
+			held = &m
+			return s.approvedValue(ctx, &m)
+		}
 		return memory.Write{Memory: m, Expect: m.Revision}, nil
 	})
 	if err != nil {
 		return out, err
 	}
 	out.Memory = m
+	if held != nil {
+		_, err = s.memories.Delete(ctx, scope, []memory.Removal{{ID: id, Actor: client}})
+		return out, err
+	}
 	if to == memory.Approved && m.Kind == memory.KindTurn && m.Source.EventID() != "" {
 		out.Operation, err = s.extractApproved(ctx, &m)
 	}

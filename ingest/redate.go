@@ -15,7 +15,7 @@ import (
 // facts whose place it took. ErrInvalid for a turn, and for an end before the beginning.
 func (s *Service) redate(ctx context.Context, m *memory.Memory, p Patch) error {
 	if m.Kind != memory.KindFact {
-		return fmt.Errorf("%w: validFrom, validTo: a fact has them, and this memory is a turn", memory.ErrInvalid)
+		return fmt.Errorf("%w: validFrom, validTo: a fact has them, and this memory is a %s", memory.ErrInvalid, m.Kind)
 	}
 	was, now := *m, sessionstore.Micros(s.opts.Now())
 	if m.Repeats() { // it stands by itself now

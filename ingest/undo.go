@@ -191,7 +191,8 @@ func (p *past) onlyEnded() bool {
 // together are the fields of a memory that mean something only together, by the name
 // that stands for all.
 var together = map[string]string{
-	"author": "fact", "timestamp": "fact", "utcOffset": "fact", "receiveTime": "fact", "source": "fact",
+	"schemaId": "fact", "field": "fact", "value": "fact", "author": "fact", "timestamp": "fact",
+	"utcOffset": "fact", "receiveTime": "fact", "source": "fact",
 	"validTo": "end", "supersededBy": "end", "validToEditTime": "end",
 	"validFrom": "start", "validFromEditTime": "start",
 	"expireTime": "expiry", "defaultExpiry": "expiry",

@@ -92,7 +92,7 @@ func (f *Filter) matchLabels(m *Memory) bool {
 
 func (f *Filter) matchMetadata(m *Memory) bool {
 	for k, v := range f.Metadata {
-		if got, ok := m.Metadata[k]; !ok || !sameJSON(got, v) {
+		if got, ok := m.Metadata[k]; !ok || !SameJSON(got, v) {
 			return false
 		}
 	}

@@ -87,11 +87,11 @@ func TestSameJSON(t *testing.T) {
 		{`1e999`, `1e999`, true}, {`1e999`, `2e999`, false},
 		{`1`, `x`, false}, {``, `null`, false},
 	} {
-		if got := sameJSON(json.RawMessage(c.a), json.RawMessage(c.b)); got != c.want {
-			t.Errorf("sameJSON(%s, %s) = %v, want %v", c.a, c.b, got, c.want)
+		if got := SameJSON(json.RawMessage(c.a), json.RawMessage(c.b)); got != c.want {
+			t.Errorf("SameJSON(%s, %s) = %v, want %v", c.a, c.b, got, c.want)
 		}
-		if got := sameJSON(json.RawMessage(c.b), json.RawMessage(c.a)); got != c.want {
-			t.Errorf("sameJSON(%s, %s) = %v, want %v", c.b, c.a, got, c.want)
+		if got := SameJSON(json.RawMessage(c.b), json.RawMessage(c.a)); got != c.want {
+			t.Errorf("SameJSON(%s, %s) = %v, want %v", c.b, c.a, got, c.want)
 		}
 	}
 }

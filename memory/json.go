@@ -40,7 +40,8 @@ func CanonicalJSON(raw json.RawMessage) string {
 	return string(out)
 }
 
-func sameJSON(a, b json.RawMessage) bool {
+// SameJSON reports whether a and b are the same value; see CanonicalJSON.
+func SameJSON(a, b json.RawMessage) bool {
 	return string(a) == string(b) || CanonicalJSON(a) == CanonicalJSON(b)
 }
 

@@ -84,7 +84,7 @@ const MaxListBytes = 8 << 20
 // Bytes is about how large m is as JSON.
 func (m *Memory) Bytes() int64 {
 	n := 500 + len(m.ID) + len(m.App) + len(m.User) + len(m.Fact) + len(m.Author) + len(m.Source.Quote) +
-		len(m.DisplayName) + len(m.Description)
+		len(m.DisplayName) + len(m.Description) + m.Profile.bytes()
 	for _, t := range m.Topics {
 		n += len(t) + 3
 	}

@@ -40,12 +40,17 @@ const (
 	KindFact Kind = "fact"
 	// KindTurn is the text of one event, as it was said.
 	KindTurn Kind = "turn"
+	// KindProfile is the value of one field of a structured profile; see Profile.
+	KindProfile Kind = "profile"
 )
 
-// Validate accepts the two kinds.
+// Kinds are all kinds.
+func Kinds() []Kind { return []Kind{KindFact, KindTurn, KindProfile} }
+
+// Validate accepts Kinds.
 func (k Kind) Validate() error {
-	if k != KindFact && k != KindTurn {
-		return fmt.Errorf("%w: kind %q is neither %q nor %q", ErrInvalid, k, KindFact, KindTurn)
+	if !slices.Contains(Kinds(), k) {
+		return fmt.Errorf("%w: kind %.40q is none of %q, %q and %q", ErrInvalid, k, KindFact, KindTurn, KindProfile)
 	}
 	return nil
 }
@@ -80,6 +85,9 @@ type Memory struct {
 	Scope
 	Kind Kind   `json:"kind"`
 	Fact string `json:"fact"`
+	// Profile is the value that a memory of KindProfile holds; nil of all others. Fact then
+	// says the same in words, so that searches find it.
+	*Profile
 	// DisplayName and Description are a client's own words about the memory. No search
 	// looks into them, but a filter can.
 	DisplayName string    `json:"displayName,omitempty"`
@@ -185,6 +193,9 @@ func (m *Memory) Validate() error {
 		if err := ValidateID("forgotten", id); err != nil {
 			return err
 		}
+	}
+	if err := m.validateProfile(); err != nil {
+		return err
 	}
 	if err := m.validateTrust(); err != nil {
 		return err
@@ -323,7 +334,7 @@ func (m *Memory) SameContent(o *Memory) bool {
 		slices.Equal(m.Topics, o.Topics) && m.SupersededBy == o.SupersededBy && m.Edited == o.Edited &&
 		m.EditTime.Equal(o.EditTime) && m.Labelled == o.Labelled && slices.Equal(m.Forgotten, o.Forgotten) &&
 		m.DefaultExpiry == o.DefaultExpiry && m.Evidence == o.Evidence && m.ConfirmedTime.Equal(o.ConfirmedTime) &&
-		m.sameTrust(o) &&
+		m.sameTrust(o) && m.Profile.same(o.Profile) &&
 		m.ReceiveTime.Equal(o.ReceiveTime) && m.UTCOffset == o.UTCOffset &&
 		m.FromEditTime.Equal(o.FromEditTime) && m.ToEditTime.Equal(o.ToEditTime) &&
 		m.Timestamp.Equal(o.Timestamp) && m.ValidFrom.Equal(o.ValidFrom) && m.ValidTo.Equal(o.ValidTo) &&
@@ -331,7 +342,7 @@ func (m *Memory) SameContent(o *Memory) bool {
 }
 
 // Equal reports whether md and o have the same names, with values of the same JSON.
-func (md Metadata) Equal(o Metadata) bool { return maps.EqualFunc(md, o, sameJSON) }
+func (md Metadata) Equal(o Metadata) bool { return maps.EqualFunc(md, o, SameJSON) }
 
 // sameTrust reports whether m and o are trusted alike and were reviewed alike.
 func (m *Memory) sameTrust(o *Memory) bool {
@@ -350,6 +361,7 @@ func (m *Memory) Clone() Memory {
 	out.Topics = append(make([]string, 0, len(m.Topics)), m.Topics...)
 	out.Source.EventIDs = slices.Clone(m.Source.EventIDs)
 	out.Source.Passage = m.Source.Passage.clone()
+	out.Profile = m.Profile.clone()
 	out.Forgotten = slices.Clone(m.Forgotten)
 	out.Metadata = maps.Clone(m.Metadata)
 	for k, v := range out.Metadata {

@@ -25,6 +25,11 @@ func sample() Memory {
 	}
 }
 
+// value is a value of field f of the profile s.
+func value(raw string) *Profile {
+	return &Profile{SchemaID: "s", Field: "f", Value: json.RawMessage(raw)}
+}
+
 func TestValidate(t *testing.T) {
 	many := func(n int) []string {
 		var out []string
@@ -70,6 +75,25 @@ func TestValidate(t *testing.T) {
 		{"validFrom", func(m *Memory) { m.ValidFrom = MaxTime }, "validFrom"},
 		{"validTo", func(m *Memory) { m.ValidTo = MinTime.Add(-1) }, "validTo"},
 		{"expireTime", func(m *Memory) { m.ExpireTime = MaxTime }, "expireTime"},
+		{"a value of a profile", func(m *Memory) { m.Kind, m.Profile = KindProfile, value(`["a", 1, true]`) }, ""},
+		{"a profile without a value", func(m *Memory) { m.Kind, m.Profile = KindProfile, value(``) }, "value"},
+		{"a value of null", func(m *Memory) { m.Kind, m.Profile = KindProfile, value(`null`) }, "value"},
+		{"a value that is an object", func(m *Memory) { m.Kind, m.Profile = KindProfile, value(`{}`) }, "value"},
+		{"a list of lists", func(m *Memory) { m.Kind, m.Profile = KindProfile, value(`[[]]`) }, "value"},
+		{"a value too large", func(m *Memory) {
+			m.Kind, m.Profile = KindProfile, value(`"`+strings.Repeat("x", MaxProfileValue)+`"`)
+		}, "value"},
+		{"a profile of nothing", func(m *Memory) { m.Kind = KindProfile }, "schemaId"},
+		{"a profile without a schema", func(m *Memory) {
+			m.Kind, m.Profile = KindProfile, &Profile{Field: "f", Value: json.RawMessage(`1`)}
+		}, "schemaId"},
+		{"a profile without a field", func(m *Memory) {
+			m.Kind, m.Profile = KindProfile, &Profile{SchemaID: "s", Value: json.RawMessage(`1`)}
+		}, "field"},
+		{"a turn with a value", func(m *Memory) { m.Profile = value(`1`) }, "schemaId, field and value"},
+		{"a shared profile", func(m *Memory) {
+			m.Kind, m.Profile, m.Scope = KindProfile, value(`1`), Shared("app")
+		}, "kind"},
 	} {
 		m := sample()
 		c.edit(&m)
@@ -131,7 +155,7 @@ func TestSameContent(t *testing.T) {
 	}
 	for i := range reflect.TypeFor[Memory]().NumField() {
 		name := reflect.TypeFor[Memory]().Field(i).Name
-		if edits[name] == nil && stores[name] == nil {
+		if edits[name] == nil && name != "Profile" && stores[name] == nil {
 			t.Errorf("no case for field %s", name)
 		}
 	}
@@ -148,6 +172,21 @@ func TestSameContent(t *testing.T) {
 	}
 	for name, edit := range stores {
 		check(name, edit, true)
+	}
+	for other, want := range map[string]bool{`[1.0,"\u0061"]`: true, `[1]`: false} {
+		a, b := sample(), sample()
+		a.Profile, b.Profile = value(`[1, "a"]`), value(other)
+		if got := a.SameContent(&b); got != want {
+			t.Errorf("the values [1, \"a\"] and %s are the same content: %v", other, got)
+		}
+		if b.Profile = nil; a.SameContent(&b) || b.SameContent(&a) {
+			t.Error("a value and none are the same content")
+		}
+		for _, p := range []*Profile{{"t", "f", a.Value}, {"s", "g", a.Value}} {
+			if b.Profile = p; a.SameContent(&b) {
+				t.Errorf("the value of another field is the same content: %+v", p)
+			}
+		}
 	}
 	check("zone", func(m *Memory) { m.Timestamp = m.Timestamp.In(time.FixedZone("east", 3600)) }, true)
 	check("spelling", func(m *Memory) { m.Metadata = Metadata{"lang": json.RawMessage(` "\u0065n"`)} }, true)
@@ -169,6 +208,10 @@ func TestClone(t *testing.T) {
 	c.Metadata["lang"][1], c.Metadata["more"] = 'X', json.RawMessage(`1`)
 	if want := sample(); !reflect.DeepEqual(m, want) {
 		t.Errorf("what is done to the clone shows: %+v, want %+v", m, want)
+	}
+	p := Memory{Profile: value(`1`)}
+	if c := p.Clone(); c.Profile == p.Profile || &c.Value[0] == &p.Value[0] || !c.Profile.same(p.Profile) {
+		t.Errorf("the clone shares its value: %+v", c.Profile)
 	}
 	none := Memory{}
 	if c := none.Clone(); c.Topics == nil || len(c.Topics) != 0 {

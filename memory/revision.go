@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 )
 
@@ -18,14 +19,16 @@ const (
 // Revision is one step in the history of a memory. Revisions count from 1
 // without gaps and are never changed. A deletion is a revision too.
 type Revision struct {
-	Revision   int64     `json:"revision"`
-	Action     Action    `json:"action"`
-	Fact       string    `json:"fact"` // after the step; for a deletion, before it
-	CreateTime time.Time `json:"createTime"`
-	Actor      string    `json:"actor"`               // "client", or the name of the extractor
-	Operation  string    `json:"operation,omitempty"` // id of the ingestion that made it
-	Labels     Labels    `json:"labels,omitempty"`    // of who asked for the change
-	Memory     Memory    `json:"-"`                   // the whole memory at that step
+	Revision int64  `json:"revision"`
+	Action   Action `json:"action"`
+	Fact     string `json:"fact"` // after the step; for a deletion, before it
+	// Value is that of a field of a profile, as Fact is.
+	Value      json.RawMessage `json:"value,omitempty"`
+	CreateTime time.Time       `json:"createTime"`
+	Actor      string          `json:"actor"`               // "client", or the name of the extractor
+	Operation  string          `json:"operation,omitempty"` // id of the ingestion that made it
+	Labels     Labels          `json:"labels,omitempty"`    // of who asked for the change
+	Memory     Memory          `json:"-"`                   // the whole memory at that step
 }
 
 // RevisionFields are the types of the fields that a filter of revisions compares.
@@ -65,6 +68,9 @@ func RevisionsOf(history []Step) []Revision {
 		out[len(history)-1-i] = Revision{
 			Revision: st.Revision, Action: st.Action, Fact: st.Memory.Fact, CreateTime: st.Time,
 			Actor: st.Actor, Operation: st.Operation, Labels: st.Labels, Memory: st.Memory,
+		}
+		if p := st.Memory.Profile; p != nil {
+			out[len(history)-1-i].Value = p.Value
 		}
 	}
 	return out

@@ -47,10 +47,10 @@ func Spans(hits []int, context, n int) (out []Span) {
 // Citations are the events that facts cite, by session.
 type Citations map[string]map[string]bool
 
-// Cite adds what m cites if m is a fact.
+// Cite adds what m cites if m is a statement.
 func (c Citations) Cite(m *Memory) {
 	session := m.Source.SessionID
-	if m.Kind != KindFact || session == "" {
+	if !m.Kind.Statement() || session == "" {
 		return
 	}
 	for _, event := range m.Source.EventIDs {

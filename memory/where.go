@@ -62,6 +62,8 @@ const (
 	FieldEvidence     = "evidence" // 1 of a memory that was said once
 	FieldConfirmed    = "confirmedTime"
 	FieldKind         = "kind"
+	FieldSchema       = "schemaId" // of a value of a profile, as is the next
+	FieldField        = "field"
 	FieldAuthor       = "author"
 	FieldTopics       = "topics"
 	FieldTimestamp    = "timestamp"
@@ -97,6 +99,7 @@ const (
 func WhereFields() map[string]FieldType {
 	return map[string]FieldType{
 		FieldID: TextField, FieldFact: TextField, FieldKind: TextField, FieldAuthor: TextField,
+		FieldSchema: TextField, FieldField: TextField,
 		FieldDisplayName: TextField, FieldDescription: TextField, FieldRevision: NumberField,
 		FieldEvidence: NumberField, FieldConfirmed: TimeField,
 		FieldTopics: ListField, FieldTimestamp: TimeField, FieldCreateTime: TimeField, FieldUpdateTime: TimeField,

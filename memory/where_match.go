@@ -55,6 +55,10 @@ func (m *Memory) Compare(c Cmp) bool {
 		return c.OfTime(m.ConfirmedTime)
 	case FieldKind:
 		return c.OfText(string(m.Kind))
+	case FieldSchema:
+		return c.OfText(m.schemaID())
+	case FieldField:
+		return c.OfText(m.fieldName())
 	case FieldAuthor:
 		return c.OfText(m.Author)
 	case FieldTopics:

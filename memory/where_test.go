@@ -61,7 +61,7 @@ func TestValidateWhere(t *testing.T) {
 		"< takes a text, a number":               Cmp{FieldMetadata, "k", OpLess, Bool(true)},
 		"* stands behind":                        Cmp{FieldFact, "", OpEqual, Anything()},
 		"not ==":                                 Cmp{FieldFact, "", "==", Text("red")},
-		"neither \"fact\" nor":                   Cmp{FieldKind, "", OpNot, Text("red")},
+		"none of \"fact\"":                       Cmp{FieldKind, "", OpNot, Text("red")},
 		"takes UTF-8":                            Cmp{FieldFact, "", OpEqual, Text("\xff")},
 	} {
 		err := ValidateWhere(w)

@@ -64,6 +64,9 @@ func groupOf(m *memory.Memory) group {
 	if len(m.Topics) > 0 {
 		topic = strings.ToLower(clean(strings.ReplaceAll(m.Topics[0], "_", " ")))
 	}
+	if topic == "" && m.Profile != nil {
+		topic = "profile " + clean(m.SchemaID)
+	}
 	topic = cmp.Or(topic, "facts")
 	first, n := utf8.DecodeRuneInString(topic)
 	return group{heading: string(unicode.ToUpper(first)) + topic[n:]}
@@ -175,7 +178,7 @@ func sortEntries(entries []*entry) {
 // before reports whether e rather than f stands for their group: the best fact of a
 // topic, the oldest turn of a conversation.
 func before(e, f *entry) bool {
-	if e.Memory.Kind == memory.KindFact {
+	if e.Memory.Kind.Statement() {
 		return e.Score > f.Score
 	}
 	return compareTimes(e, f) < 0
@@ -187,8 +190,8 @@ func compareGroups(a, b *entry) int {
 	case a.group.shared != b.group.shared:
 		return cmp.Compare(indicator(a.group.shared), indicator(b.group.shared))
 	case a.Memory.Kind != b.Memory.Kind:
-		return cmp.Compare(a.Memory.Kind, b.Memory.Kind) // "fact" is before "turn"
-	case a.Memory.Kind == memory.KindFact:
+		return cmp.Compare(a.Memory.Kind, b.Memory.Kind) // "fact", "profile", "turn"
+	case a.Memory.Kind.Statement():
 		return cmp.Compare(b.Score, a.Score)
 	}
 	return a.Memory.Timestamp.Compare(b.Memory.Timestamp)

@@ -223,7 +223,7 @@ func (e *entry) repeats(others []*entry) bool {
 func (e *entry) same(o *entry) bool {
 	a, b := &e.Memory, &o.Memory
 	return e.canonical == o.canonical && (a.Author == b.Author || a.Author == "" || b.Author == "") &&
-		(b.Kind == memory.KindFact ||
+		(b.Kind.Statement() ||
 			a.Kind == memory.KindTurn && day(a, a.Timestamp) == day(b, b.Timestamp))
 }
 
@@ -234,11 +234,11 @@ func (e *entry) within(turn *entry) bool {
 		covered(e.words, turn.words) == 1 && covered(turn.words, e.words) < coverage
 }
 
-// cites reports whether e is a fact that cites a turn.
+// cites reports whether e is a statement that cites a turn.
 func (e *entry) cites(turn *entry) bool { return cites(&e.Memory, &turn.Memory) }
 
 func cites(fact, cited *memory.Memory) bool {
-	return fact.Kind == memory.KindFact && cited.Kind == memory.KindTurn &&
+	return fact.Kind.Statement() && cited.Kind == memory.KindTurn &&
 		fact.Source.SessionID == cited.Source.SessionID &&
 		slices.ContainsFunc(cited.Source.EventIDs, func(id string) bool {
 			return slices.Contains(fact.Source.EventIDs, id)

@@ -15,7 +15,7 @@ func Nearest(found memory.Found, noise float64) []memory.Memory {
 	k.idf, k.best = inverseFrequencies(found.Stats)
 	var all []*ranked
 	for _, run := range found.Runs {
-		if run[0].Memory.Kind == memory.KindFact {
+		if run[0].Memory.Kind.Statement() {
 			c := k.scoreFact(&run[0])
 			k.inheritFromTurns(c)
 			c.score = k.relevance(c)

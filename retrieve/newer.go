@@ -150,7 +150,7 @@ func shareWord(a, b []string) bool {
 func tellsChange(m *memory.Memory) bool {
 	text := memory.Cut(m.Fact, maxRead)
 	words := plainWords(text)
-	return (m.Kind == memory.KindFact || !asks(text)) && changeWords.in(words, text) && !besidesWords.in(words, text)
+	return (m.Kind.Statement() || !asks(text)) && changeWords.in(words, text) && !besidesWords.in(words, text)
 }
 
 // sameSession reports whether two memories were said in one session.

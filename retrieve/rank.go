@@ -95,7 +95,7 @@ func (k *ranking) rank(found memory.Found, n int) []*ranked {
 	k.sessions = sessionScores(&found)
 	var all []*ranked
 	for _, run := range found.Runs {
-		if run[0].Memory.Kind == memory.KindFact && k.question.knownThen(&run[0]) {
+		if run[0].Memory.Kind.Statement() && k.question.knownThen(&run[0]) {
 			all = append(all, k.scoreFact(&run[0]))
 		}
 	}
@@ -419,7 +419,7 @@ func (k *ranking) most(c *ranked) float64 {
 func (k *ranking) weighKind(c *ranked) {
 	m := c.Memory
 	c.parts[speaker] = indicator(k.named[m.Author])
-	c.parts[statement] = indicator(m.Kind == memory.KindFact || !asks(m.Fact))
+	c.parts[statement] = indicator(m.Kind.Statement() || !asks(m.Fact))
 	c.parts[answer] = indicator(k.question.answeredBy(m.Fact))
 	if m.IsShared() { // its time is that of storing it, and it holds now
 		c.parts[times], c.parts[recency] = 0, indicator(k.question.present)

@@ -17,14 +17,18 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// addMemory answers POST {scope}/memories: it stores a fact as the client states
-// it, without extraction or comparison.
+// addMemory answers POST {scope}/memories: it stores a fact, or the value of a field of a
+// profile, as the client states it, without extraction or comparison.
 func (s *Server) addMemory(c echo.Context, scope memory.Scope) error {
 	var req struct {
 		App       string          `json:"appName"`
 		User      string          `json:"userId"`
 		ID        string          `json:"id"`
+		Kind      memory.Kind     `json:"kind"`
 		Fact      string          `json:"fact"`
+		Schema    string          `json:"schemaId"`
+		Field     string          `json:"field"`
+		Value     json.RawMessage `json:"value"`
 		Name      string          `json:"displayName"`
 		About     string          `json:"description"`
 		Topics    []string        `json:"topics"`
@@ -41,8 +45,27 @@ func (s *Server) addMemory(c echo.Context, scope memory.Scope) error {
 	if err := checkScope(scope, req.App, req.User); err != nil {
 		return err
 	}
+	if string(req.Value) == "null" {
+		req.Value = nil
+	}
+	value := &memory.Profile{SchemaID: req.Schema, Field: req.Field, Value: req.Value}
+	switch {
+	case req.Kind == memory.KindProfile && scope.OfApp():
+		return invalid("kind: shared knowledge has no profiles, which are a user's")
+	case req.Kind == memory.KindProfile:
+		if req.Fact != "" || req.ID != "" || !req.ValidFrom.IsZero() {
+			return invalid("fact, id, validFrom: the value of a profile has none of its own:" +
+				" want schemaId, field and value")
+		}
+	case req.Kind != "" && req.Kind != memory.KindFact:
+		return invalid("kind: want %q or %q, not %.40q", memory.KindFact, memory.KindProfile, req.Kind)
+	case req.Schema != "" || req.Field != "" || len(req.Value) > 0:
+		return invalid("schemaId, field, value: are of kind %q alone", memory.KindProfile)
+	default:
+		value = nil
+	}
 	m, err := s.ingest.Add(c.Request().Context(), scope, ingest.NewMemory{
-		ID: req.ID, Fact: req.Fact, DisplayName: req.Name, Description: req.About, Topics: req.Topics,
+		Profile: value, ID: req.ID, Fact: req.Fact, DisplayName: req.Name, Description: req.About, Topics: req.Topics,
 		Metadata: req.Metadata, TTL: req.TTL.Duration, ExpireTime: req.Expire.Time,
 		ValidFrom: req.ValidFrom.Time, UTCOffset: req.ValidFrom.offset, Zone: req.TimeZone.Location,
 		Trust: req.Trust,
@@ -178,6 +201,7 @@ func (s *Server) patchMemory(c echo.Context, scope memory.Scope, id string) erro
 	// Raw values tell an absent field from null.
 	var req struct {
 		Fact      *string         `json:"fact"`
+		Value     json.RawMessage `json:"value"`
 		Name      json.RawMessage `json:"displayName"`
 		About     json.RawMessage `json:"description"`
 		Topics    json.RawMessage `json:"topics"`
@@ -191,6 +215,9 @@ func (s *Server) patchMemory(c echo.Context, scope memory.Scope, id string) erro
 		return err
 	}
 	patch := ingest.Patch{Fact: req.Fact}
+	if len(req.Value) > 0 {
+		patch.Value = &req.Value
+	}
 	var err error
 	if patch.DisplayName, err = optional[string]("displayName", req.Name); err != nil {
 		return err
@@ -232,8 +259,8 @@ func (s *Server) patchMemory(c echo.Context, scope memory.Scope, id string) erro
 		}
 	}
 	if patch == (ingest.Patch{}) {
-		return invalid("nothing to change: want fact, displayName, description, topics, metadata, ttl, expireTime," +
-			" validFrom or validTo")
+		return invalid("nothing to change: want fact, value, displayName, description, topics, metadata, ttl," +
+			" expireTime, validFrom or validTo")
 	}
 	m, err := s.ingest.Update(c.Request().Context(), scope, id, patch)
 	if err != nil {

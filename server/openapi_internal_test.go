@@ -142,6 +142,12 @@ func jsonFields(t reflect.Type, into map[string]bool) {
 			into[name] = !strings.Contains(options, "omit")
 		case f.Anonymous && f.Type.Kind() == reflect.Struct && f.Type != reflect.TypeFor[time.Time]():
 			jsonFields(f.Type, into)
+		case f.Anonymous && f.Type.Kind() == reflect.Pointer: // nil leaves its fields out
+			may := map[string]bool{}
+			jsonFields(f.Type.Elem(), may)
+			for name := range may {
+				into[name] = false
+			}
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/memoryd/memoryd/internal/legible"
@@ -50,7 +51,7 @@ func entriesOf(scope memory.Scope, query string, found []memory.Match) []Entry {
 	for i := range found {
 		m := &found[i].Memory
 		role := "model"
-		if m.Kind == memory.KindFact && !m.IsShared() || m.Author == "user" || m.Author == scope.User {
+		if m.Kind.Statement() && !m.IsShared() || m.Author == "user" || m.Author == scope.User {
 			role = "user"
 		}
 		out[i] = Entry{
@@ -186,7 +187,10 @@ func outdatedOf(m *memory.Match) *outdated {
 }
 
 func (a *searchArgs) request(zone *time.Location) (req retrieve.Request, err error) {
-	req = retrieve.Request{Query: a.Query, Filter: memory.Filter{Kinds: a.Kinds}}
+	req = retrieve.Request{Query: a.Query, Filter: memory.Filter{Kinds: slices.Clone(a.Kinds)}}
+	if slices.Contains(a.Kinds, memory.KindFact) { // to a model the value of a profile is a fact too
+		req.Filter.Kinds = append(req.Filter.Kinds, memory.KindProfile)
+	}
 	if a.TopK != nil {
 		if req.TopK = int(*a.TopK); req.TopK < 1 || req.TopK > retrieve.MaxTopK {
 			return req, invalid("args.topK: want 1 to %d, not %d", retrieve.MaxTopK, req.TopK)

@@ -127,7 +127,7 @@ func TestErrors(t *testing.T) {
 		`metadata."a=1`:                  "at byte 9: the text that begins here has no closing quote",
 		"metadata.a<true":                "at byte 11: < takes a text, a number or a time",
 		"metadata.a=1e999":               "at byte 11: the number 1e999 is too large",
-		"kind=note":                      `at byte 5: kind "note" is neither`,
+		"kind=note":                      `at byte 5: kind "note" is none of`,
 		"fact=a*":                        "at byte 5: * stands alone",
 		"fact=*":                         "at byte 5: * stands behind : only",
 		"fact=~\"(\"":                    "at byte 6: a pattern is not of RE2",

@@ -17,6 +17,7 @@ const (
 	oftenBytes   = 24 // of an entry in Index.often
 	docBytes     = int64(unsafe.Sizeof(doc{}) + unsafe.Sizeof(mark{}))
 	memoryBytes  = int64(unsafe.Sizeof(memory.Memory{}))
+	profileBytes = int64(unsafe.Sizeof(memory.Profile{}))
 	sessionBytes = 36 + 50 // in its two tables
 	sharedBytes  = 48      // of an entry in Index.shared
 	citingBytes  = 72 + 8  // of a fact in Index.citing
@@ -38,6 +39,9 @@ func memorySize(m *memory.Memory) int64 {
 		for _, s := range list {
 			n += stringBytes(s)
 		}
+	}
+	if p := m.Profile; p != nil {
+		n += profileBytes + stringBytes(p.SchemaID) + stringBytes(p.Field) + int64(cap(p.Value))
 	}
 	for name, value := range m.Metadata {
 		n += 60 + stringBytes(name) + int64(cap(value))

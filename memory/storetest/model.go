@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -155,6 +156,10 @@ func (m *model) write(scope memory.Scope, id string) memory.Write {
 	if id[0] == 't' {
 		mem.Kind = memory.KindTurn
 	}
+	if strings.HasSuffix(id, "6") && id[0] == 'f' {
+		mem.Kind, mem.Profile = memory.KindProfile, &memory.Profile{SchemaID: "person", Field: "drink",
+			Value: json.RawMessage(strconv.Quote(text[0]))}
+	}
 	now := m.clock.now()
 	if m.chance(15) {
 		mem.ExpireTime = now.Add(time.Duration(m.IntN(3600)) * time.Second)
@@ -259,7 +264,7 @@ func unnumbered(o memory.Outcome) memory.Outcome {
 func (m *model) filter() memory.Filter {
 	var f memory.Filter
 	if m.chance(25) {
-		f.Kinds = some(m, []memory.Kind{memory.KindFact, memory.KindTurn}, 2)
+		f.Kinds = some(m, memory.Kinds(), 2)
 	}
 	if m.chance(25) {
 		f.Topics = some(m, modelTopics, 2)

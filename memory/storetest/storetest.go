@@ -85,6 +85,7 @@ func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
 		{"Context", contextCases()},
 		{"Succession", successionCases()},
 		{"Quarantine", quarantineCases()},
+		{"Profiles", profileCases()},
 		{"Revisions", revisionCases()},
 		{"Isolation", isolationCases()},
 		{"Reopen", reopenCases()},

@@ -335,10 +335,11 @@ func (m *model) where(depth int) memory.Where {
 // comparison is a random comparison that is valid.
 func (m *model) comparison() memory.Cmp {
 	texts := map[string][]string{
-		memory.FieldID: modelNames, memory.FieldFact: modelWords, memory.FieldKind: {"fact", "turn"},
+		memory.FieldID: modelNames, memory.FieldFact: modelWords, memory.FieldKind: {"fact", "turn", "profile"},
 		memory.FieldAuthor: {"", "Ann", "an"}, memory.FieldSupersededBy: append([]string{""}, modelNames...),
 		memory.FieldSession:     modelSessions,
 		memory.FieldDisplayName: {"", "Drinks", "drink"}, memory.FieldDescription: {"", "of tea"},
+		memory.FieldSchema: {"", "person"}, memory.FieldField: {"drink", "food"},
 		memory.FieldTrust: {"user", "external"}, memory.FieldState: {"", "approved", "quarantined"},
 	}
 	equality, orders := []memory.Op{"=", "!="}, []memory.Op{"=", "!=", "<", "<=", ">", ">="}
