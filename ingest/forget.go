@@ -61,18 +61,19 @@ func (s *Service) forgetTurns(ctx context.Context, facts ...memory.Memory) error
 }
 
 // recallTurns has searches find the turns again that a fact cites, unless another of
-// their facts was forgotten too.
+// their facts was forgotten too, and no longer takes them for outdated.
 func (s *Service) recallTurns(ctx context.Context, fact *memory.Memory) error {
 	turns, err := s.citedTurns(ctx, *fact)
 	if err != nil {
 		return err
 	}
 	for _, t := range turns[fact.ID] {
-		if !slices.Contains(t.Forgotten, fact.ID) {
+		if !slices.Contains(t.Forgotten, fact.ID) && len(t.Retracted) == 0 {
 			continue
 		}
 		err := s.rewriteTurn(ctx, &t, memory.Write{Actor: client}, true, func(m *memory.Memory) {
 			m.Forgotten = slices.DeleteFunc(m.Forgotten, func(id string) bool { return id == fact.ID })
+			m.Restore(fact.Fact)
 		})
 		if err != nil {
 			return err

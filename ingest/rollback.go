@@ -150,6 +150,7 @@ type undoing struct {
 	// that says the same as one of them and was said next.
 	gaveWay map[string]string
 	heirs   map[string]*memory.Memory
+	turns   map[string][]string // ids of the turns that a changed fact cites, by its id
 }
 
 // planUndoing finds what a rollback of an operation is about.
@@ -181,7 +182,11 @@ func (s *Service) planUndoing(ctx context.Context, scope memory.Scope, id string
 		return u, nil
 	}
 	facts := memory.Filter{History: true, Kinds: []memory.Kind{memory.KindFact}}
+	cites := cites{}
 	err := each(ctx, s.memories, scope, facts, func(m *memory.Memory) error {
+		if changed[m.ID] {
+			cites.add(m)
+		}
 		switch {
 		case !changed[m.SupersededBy]:
 		case changed[m.ID]:
@@ -196,6 +201,9 @@ func (s *Service) planUndoing(ctx context.Context, scope memory.Scope, id string
 		}
 		return nil
 	})
+	if err == nil && !u.ofRollback() {
+		u.turns, err = s.turnsOf(ctx, scope, cites)
+	}
 	return u, err
 }
 
@@ -223,6 +231,8 @@ type undoingPart struct {
 	Dependents []string `json:"dependents,omitempty"`
 	// Heirs are the facts that say the same as a memory and were said next.
 	Heirs map[string]string `json:"heirs,omitempty"`
+	// Turns are the turns that facts in Changed cite, by the ids of the facts.
+	Turns map[string][]string `json:"turns,omitempty"`
 }
 
 // parts yields all of a rollback, some memories at a time. Dependents come last: what
@@ -230,7 +240,7 @@ type undoingPart struct {
 func (u *undoing) parts() func(yield func(undoingPart) bool) {
 	return func(yield func(undoingPart) bool) {
 		for ids := range slices.Chunk(u.changed, undoneTogether) {
-			if !yield(undoingPart{Changed: ids, Heirs: u.heirsOf(ids)}) {
+			if !yield(undoingPart{Changed: ids, Heirs: u.heirsOf(ids), Turns: u.turnsOf(ids)}) {
 				return
 			}
 		}

@@ -143,6 +143,79 @@ func TestRollBack(t *testing.T) {
 	}
 }
 
+// The turn of a fact that a rollback takes back is outdated for it. It says so after a
+// restart of the work at any place, and no longer once the rollback is rolled back or the
+// fact is. Other turns, and a rollback that was planned before turns were marked, stay.
+func TestRollBackMarksTurns(t *testing.T) {
+	for _, after := range []bool{false, true} {
+		for n := 0; ; n++ {
+			f := &fuse{after: after}
+			b := newBench(t, parts{
+				sessions: func(s ingest.Sessions) ingest.Sessions { return fusedSessions{s, f} },
+				memories: func(m memory.Store) memory.Store { return fusedMemories{m, f} },
+			})
+			stop := b.run()
+			b.succeeds(b.ingest("s", event(t, "e1", 1, "I live in Rome.")))
+			op := b.succeeds(b.ingest("new", event(t, "n1", 11, "I moved to Oslo."), event(t, "n2", 12, "Good morning!")))
+			before := b.holding()
+			f.mu.Lock()
+			f.left = n
+			f.mu.Unlock()
+			did, err := b.service.RollBack(t.Context(), scope, op.ID)
+			for errors.Is(err, errBroken) {
+				did, err = b.service.RollBack(t.Context(), scope, op.ID)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			did = b.succeeds(did)
+			f.mu.Lock()
+			over := f.left > 0
+			f.left = 0
+			f.mu.Unlock()
+			if got := b.retracted(); !slices.Equal(got, []string{"I moved to Oslo.: I moved to Oslo."}) {
+				t.Errorf("call %d fails (after: %v): the turns say %q", n, after, got)
+			}
+			if n == 0 { // none has failed
+				back := b.succeeds(b.rollBack(did))
+				if diff := gocmp.Diff(before, b.holding()); diff != "" {
+					t.Errorf("rolled back twice (-before +now):\n%s", diff)
+				}
+				b.rollBack(back)
+				if got := b.retracted(); len(got) != 1 {
+					t.Errorf("rolled back three times: the turns say %q", got)
+				}
+				id := ""
+				for _, c := range b.changed(did) {
+					if c.Action == memory.Deleted {
+						id = c.Memory.ID
+					}
+				}
+				if _, err := b.service.Rollback(t.Context(), scope, id, 1); err != nil {
+					t.Fatal(err)
+				}
+				if got := b.retracted(); got != nil {
+					t.Errorf("the fact holds again: the turns say %q", got)
+				}
+			}
+			stop()
+			if over {
+				break
+			}
+		}
+	}
+}
+
+// retracted lists what turns say of facts that were taken back, as "words of the turn: fact".
+func (b *bench) retracted() (out []string) {
+	for _, m := range b.holding() {
+		for _, r := range m.Retracted {
+			out = append(out, m.Fact+": "+r.Fact)
+		}
+	}
+	return out
+}
+
 // Each revision of a rollback is a client's, and has its operation.
 func TestRollBackRevisions(t *testing.T) {
 	b := newBench(t, parts{})

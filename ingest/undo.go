@@ -98,6 +98,9 @@ type undone struct {
 	expect int64
 	reason string
 	done   bool // the rollback has done it before
+	// retracts is what the memory says, as the operation left it, and will say no longer;
+	// "" if that is nothing. The turns that tell it are outdated then.
+	retracts string
 }
 
 // changed is what the operation of the rollback reports; nil for nothing.
@@ -216,6 +219,7 @@ func merge(before, after, now *memory.Memory) (out memory.Memory, field string) 
 	}
 	operation, since := changed(b, a), changed(a, n)
 	delete(operation, "forgotten") // a set: see below
+	delete(operation, "retracted") // too
 	names := maps.Clone(b)
 	maps.Copy(names, a)
 	maps.Copy(names, n)
@@ -256,6 +260,17 @@ func merge(before, after, now *memory.Memory) (out memory.Memory, field string) 
 	slices.Sort(out.Forgotten)
 	if len(out.Forgotten) == 0 {
 		out.Forgotten = nil
+	}
+	out.Retracted = slices.Clone(now.Retracted)
+	for _, r := range after.Retracted {
+		if !slices.Contains(before.Retracted, r) {
+			out.Restore(r.Fact)
+		}
+	}
+	for _, r := range before.Retracted {
+		if !slices.Contains(after.Retracted, r) {
+			out.Retract(r.Fact, r.Time)
+		}
 	}
 	return out, ""
 }

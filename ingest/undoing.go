@@ -173,6 +173,7 @@ func (s *Service) planUndone(ctx context.Context, u undoer, part undoingPart) (o
 				return nil, err
 			}
 			if one.action != "" {
+				one.retracts = p.retracts(&one)
 				out = append(out, one)
 			}
 		}
@@ -194,7 +195,7 @@ func (s *Service) undoSome(ctx context.Context, w sessionstore.Work) (to int64, 
 	if err != nil {
 		return 0, err
 	}
-	undone, err := s.undo(ctx, w, part)
+	undone, err := s.undo(ctx, w, part, e.Timestamp)
 	if err != nil {
 		return 0, err
 	}
@@ -216,9 +217,10 @@ func (s *Service) undoSome(ctx context.Context, w sessionstore.Work) (to int64, 
 	return e.Seq, s.finish(ctx, w, e.Seq, changes)
 }
 
-// undo brings the memories of an event back, and returns what became of them. Another
-// writer may change one meanwhile: it is then decided on again.
-func (s *Service) undo(ctx context.Context, w sessionstore.Work, part undoingPart) ([]undone, error) {
+// undo brings the memories of an event back, and returns what became of them. at is when
+// the rollback was asked for. Another writer may change a memory meanwhile: it is then
+// decided on again.
+func (s *Service) undo(ctx context.Context, w sessionstore.Work, part undoingPart, at time.Time) ([]undone, error) {
 	u := undoer{scope: w.Key.Scope, operation: w.Request.Rollback, own: w.Request.ID}
 	for try := range maxRewrites {
 		all, err := s.planUndone(ctx, u, part)
@@ -230,7 +232,7 @@ func (s *Service) undo(ctx context.Context, w sessionstore.Work, part undoingPar
 				return nil, err
 			}
 		}
-		aborted, err := s.applyUndone(ctx, w, all)
+		aborted, err := s.applyUndone(ctx, w, all, retraction{turns: part.Turns, at: at})
 		if err != nil || !aborted {
 			return all, err
 		}
@@ -254,11 +256,13 @@ func (s *Service) accountUndone(ctx context.Context, w sessionstore.Work, all []
 
 // applyUndone writes what is not done yet, and puts into all what the store has then.
 // aborted reports that another writer was faster somewhere.
-func (s *Service) applyUndone(ctx context.Context, w sessionstore.Work, all []undone) (aborted bool, err error) {
+func (s *Service) applyUndone(ctx context.Context, w sessionstore.Work, all []undone, r retraction) (
+	aborted bool, err error) {
+	var refused []*undone
 	take := func(u *undone, o *memory.Outcome) {
 		switch {
 		case errors.Is(o.Err, memory.ErrAborted), errors.Is(o.Err, memory.ErrNotFound):
-			aborted = true
+			refused = append(refused, u)
 		case u.action == memory.Deleted && !o.Changed: // it has expired this moment
 			u.action = ""
 		default:
@@ -267,6 +271,9 @@ func (s *Service) applyUndone(ctx context.Context, w sessionstore.Work, all []un
 	}
 	for from := 0; from < len(all); from += writesTogether {
 		some := all[from:min(len(all), from+writesTogether)]
+		if err := s.retractTurns(ctx, w, some, r); err != nil {
+			return false, err
+		}
 		var writes []memory.Write
 		var removals []memory.Removal
 		var written, removed []*undone
@@ -302,7 +309,7 @@ func (s *Service) applyUndone(ctx context.Context, w sessionstore.Work, all []un
 			}
 		}
 	}
-	return aborted, nil
+	return len(refused) > 0, s.restoreTurns(ctx, w, refused, r)
 }
 
 // giveUp makes the work of the operation due that is rolled back, if it has failed: a

@@ -88,6 +88,9 @@ func (m *Memory) Bytes() int64 {
 	for _, t := range m.Topics {
 		n += len(t) + 3
 	}
+	for _, r := range m.Retracted {
+		n += len(r.Fact) + 60
+	}
 	for _, id := range m.Source.EventIDs {
 		n += len(id) + 3
 	}

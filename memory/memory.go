@@ -140,6 +140,9 @@ type Memory struct {
 	// an id of its own. Only queries with History return such a turn, even if it tells
 	// more.
 	Forgotten []string `json:"forgotten,omitempty"`
+	// Retracted are the facts that a turn told and that the rollback of an operation took
+	// back. A search for one of them finds the turn as outdated.
+	Retracted []Retraction `json:"retracted,omitempty"`
 	// Trust says whose words the memory rests on; the least trusted where there are
 	// several.
 	Trust Trust `json:"trust,omitempty"`
@@ -195,6 +198,9 @@ func (m *Memory) Validate() error {
 		}
 	}
 	if err := m.validateProfile(); err != nil {
+		return err
+	}
+	if err := m.validateRetracted(); err != nil {
 		return err
 	}
 	if err := m.validateTrust(); err != nil {
@@ -333,6 +339,7 @@ func (m *Memory) SameContent(o *Memory) bool {
 		m.DisplayName == o.DisplayName && m.Description == o.Description &&
 		slices.Equal(m.Topics, o.Topics) && m.SupersededBy == o.SupersededBy && m.Edited == o.Edited &&
 		m.EditTime.Equal(o.EditTime) && m.Labelled == o.Labelled && slices.Equal(m.Forgotten, o.Forgotten) &&
+		slices.EqualFunc(m.Retracted, o.Retracted, Retraction.same) &&
 		m.DefaultExpiry == o.DefaultExpiry && m.Evidence == o.Evidence && m.ConfirmedTime.Equal(o.ConfirmedTime) &&
 		m.sameTrust(o) && m.Profile.same(o.Profile) &&
 		m.ReceiveTime.Equal(o.ReceiveTime) && m.UTCOffset == o.UTCOffset &&
@@ -363,6 +370,7 @@ func (m *Memory) Clone() Memory {
 	out.Source.Passage = m.Source.Passage.clone()
 	out.Profile = m.Profile.clone()
 	out.Forgotten = slices.Clone(m.Forgotten)
+	out.Retracted = slices.Clone(m.Retracted)
 	out.Metadata = maps.Clone(m.Metadata)
 	for k, v := range out.Metadata {
 		out.Metadata[k] = slices.Clone(v)

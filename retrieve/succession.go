@@ -38,8 +38,7 @@ type succession struct {
 // succession reads what a store found; nil if all of it holds. all are the
 // candidates in the runs.
 func (k *ranking) succession(found memory.Found, all []*ranked) *succession {
-	edited := slices.ContainsFunc(all, func(c *ranked) bool { return c.Memory.Edited })
-	if len(found.Succession) == 0 && !edited {
+	if len(found.Succession) == 0 && !slices.ContainsFunc(all, changed) {
 		return nil
 	}
 	s := &succession{
@@ -187,7 +186,7 @@ func (s *succession) ends(turn *memory.Memory) (ends []end, facts []*memory.Cand
 			}
 		}
 	}
-	return ends, facts
+	return s.retractions(turn, ends, facts)
 }
 
 // The constants of the decision whether a turn was found for what no longer holds.

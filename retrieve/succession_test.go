@@ -88,6 +88,47 @@ func TestSuccession(t *testing.T) {
 	}
 }
 
+// A turn of which a fact was taken back is outdated for what that fact said, and not for
+// its other words. What holds instead comes before it. If another fact says the same, the
+// turn tells what holds.
+func TestRetracted(t *testing.T) {
+	back := func(m memory.Memory, facts ...string) memory.Memory {
+		for _, f := range facts {
+			m.Retract(f, day(25))
+		}
+		return m
+	}
+	all := []memory.Memory{
+		turn("rome", "s1", 1, "Ann", "I live in Rome."), fact("home", "s1", "rome", 1, "", "I live in Rome."),
+		back(turn("oslo", "s2", 10, "Ann", "I moved to Oslo. The crew of the ferry sang all night, every one of them, it was grand."),
+			"I moved to Oslo."),
+		back(turn("tea", "s3", 11, "Ann", "I like green tea."), "I like green tea."),
+		turn("ferry", "s4", 12, "Ann", "The ferry was late."),
+	}
+	r := remembering(t, all...)
+	for query, want := range map[string]string{
+		"Where do I live?":                 "home ",
+		"I moved to Oslo":                  "home oslo(25 home)",
+		"Oslo":                             "home oslo(25 home)",
+		"Did the crew of the ferry sing?":  "oslo ",
+		"Do I like green tea?":             "tea(25 )",
+		"Where did I use to live in Oslo?": "oslo(25 ",
+	} {
+		if got := order(search(t, r, retrieve.Request{Query: query})) + " "; !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+	block, err := r.Context(t.Context(), ann, retrieve.Request{Query: "Do I like green tea?"}, 500)
+	if err != nil || !strings.Contains(block.Text, "(until 25 May 2023") {
+		t.Errorf("block %s, %v", block.Text, err)
+	}
+	r = remembering(t, append(all, turn("again", "s5", 26, "Ann", "Yes, green tea is what I like."),
+		fact("tea2", "s5", "again", 26, "", "I like green tea."))...)
+	if got := order(search(t, r, retrieve.Request{Query: "Do I like green tea?"})); !strings.Contains(got+" ", "tea ") || strings.Contains(got, "tea(") {
+		t.Errorf("said again: %s", got)
+	}
+}
+
 // A turn that tells two things is outdated for the one that has ended and not for the
 // one that holds, be that a fact or words of which no fact was made.
 func TestTurnOfTwoFacts(t *testing.T) {

@@ -55,6 +55,7 @@ func full(id string) memory.Memory {
 func roundTrip(b *bank) {
 	want := full("m")
 	want.Forgotten = []string{"f2", "f1"}
+	want.Retracted = []memory.Retraction{{Fact: "drinks tea", Time: start.Add(-time.Minute)}}
 	history := memory.Filter{History: true}
 	for _, v := range []reflect.Value{reflect.ValueOf(want), reflect.ValueOf(want.Source),
 		reflect.ValueOf(want.Scope), reflect.ValueOf(*want.Source.Passage)} {
