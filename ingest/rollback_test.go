@@ -148,7 +148,7 @@ func TestRollBack(t *testing.T) {
 // fact is. Other turns, and a rollback that was planned before turns were marked, stay.
 func TestRollBackMarksTurns(t *testing.T) {
 	for _, after := range []bool{false, true} {
-		for n := 0; ; n++ {
+		for n := 0; ; n += sparse {
 			f := &fuse{after: after}
 			b := newBench(t, parts{
 				sessions: func(s ingest.Sessions) ingest.Sessions { return fusedSessions{s, f} },

@@ -20,6 +20,10 @@ import (
 const asMain = "MEMORYD_TEST_AS_MAIN"
 
 func TestMain(m *testing.M) {
+	if dir := os.Getenv(sweepIn); dir != "" {
+		sweepOnly(dir)
+		os.Exit(0)
+	}
 	if os.Getenv(asMain) != "" {
 		main()
 		os.Exit(0)
