@@ -113,6 +113,9 @@ func (s *Server) Run(t testing.TB) {
 	t.Fatalf("qdrant does not serve:\n%s", raw)
 }
 
+// Dir is the directory of the files of a server that StartReal has started.
+func (s *Server) Dir() string { return filepath.Join(s.dir, "storage") }
+
 // Kill ends the server at once, as a crash would. Its files stay.
 func (s *Server) Kill() {
 	if s.cmd != nil {

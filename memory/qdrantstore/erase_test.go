@@ -3,12 +3,15 @@ package qdrantstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/qdrant/go-client/qdrant"
 
+	"github.com/memoryd/memoryd/internal/filetest"
 	"github.com/memoryd/memoryd/internal/qdranttest"
 	"github.com/memoryd/memoryd/memory"
 )
@@ -228,4 +231,52 @@ func TestEraseUnreadable(t *testing.T) {
 		t.Errorf("%+v, %v", out, err)
 	}
 	keepsNoWord(t, s, s.collection, "axolotl")
+}
+
+// The words of erased memories leave the files of Qdrant by the calls that docs/erasing.md
+// has: its segments are written again without them, and writes that change nothing take
+// their place in its log.
+func TestEraseInFiles(t *testing.T) {
+	q := qdranttest.StartReal(t)
+	s := followed(t, q.URL(t))
+	for i := range 30 {
+		changeWord(t, s, fmt.Sprint("f", i), "s", "axolotl", 0)
+	}
+	putWord(t, s, "tapir")
+	if _, err := s.Erase(t.Context(), followScope, memory.Erasure{Session: "s"}); err != nil {
+		t.Fatal(err)
+	}
+	if len(filetest.With(t, q.Dir(), "axolotl")) == 0 {
+		t.Error("no file has the word, without the calls")
+	}
+	tell := func(onDisk bool) {
+		t.Helper()
+		if err := s.client.UpdateCollection(t.Context(), &qdrant.UpdateCollection{CollectionName: s.collection,
+			Params: &qdrant.CollectionParamsDiff{OnDiskPayload: &onDisk}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tell(false)
+	nowhere := qdrant.NewPointsSelector(qdrant.NewIDUUID("00000000-0000-0000-0000-000000000000"))
+	filler := qdrant.NewValueMap(map[string]any{"filler": strings.Repeat("x", 20_000_000)})
+	for range 3 {
+		if _, err := s.client.SetPayload(t.Context(), &qdrant.SetPayloadPoints{CollectionName: s.collection,
+			Wait: qdrant.PtrOf(true), Payload: filler, PointsSelector: qdrant.NewPointsSelectorFilter(&qdrant.Filter{
+				Must: []*qdrant.Condition{qdrant.NewHasID(nowhere.GetPoints().GetIds()...)}})}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) { // its flushes come every 5 s
+		files := filetest.With(t, q.Dir(), "axolotl")
+		if len(files) == 0 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%v still have the word", files)
+		}
+	}
+	tell(true)
+	if got := has(t, s, "f1", "tapir"); !slices.Equal(got, []string{"tapir"}) {
+		t.Error(got)
+	}
 }
