@@ -54,7 +54,7 @@ var arrows = map[string][]string{
 	"internal/analyzer":          {"memory"},
 	"internal/aip160":            {"memory"},
 	"embed":                      {"memory"},
-	"extract":                    {"memory", "sessionstore", "internal/legible"},
+	"extract":                    {"memory", "sessionstore", "profile", "internal/legible"},
 	"extract/canonical":          {"extract/english"},
 	"extract/dates":              {"memory", "extract/english"},
 	"extract/english":            {},

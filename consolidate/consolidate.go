@@ -61,6 +61,8 @@ type Input struct {
 	// Settled are the words of facts that a client has deleted or edited. New
 	// facts that rest on these words are left out.
 	Settled []memory.Source
+	// Values are stored values of profiles that may be about what is to be forgotten.
+	Values []memory.Memory
 	// Planned are changes that were planned before Known was read. The ends that
 	// a model saw are planned again, as they may have been left out because the
 	// fact had changed meanwhile.
@@ -208,10 +210,11 @@ func newPlanner(in *Input) *planner {
 	return p
 }
 
-// learn adds stored facts to those that are known.
+// learn adds stored facts to those that are known. Values of profiles, which a model may
+// have been shown beside them, are no facts: nothing but a request to forget changes them.
 func (p *planner) learn(facts []memory.Memory) {
 	for i := range facts {
-		if p.known[facts[i].ID] == nil {
+		if facts[i].Kind != memory.KindProfile && p.known[facts[i].ID] == nil {
 			p.known[facts[i].ID] = &facts[i]
 		}
 	}

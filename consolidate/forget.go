@@ -2,6 +2,7 @@ package consolidate
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/memoryd/memoryd/extract/canonical"
 	"github.com/memoryd/memoryd/memory"
@@ -31,8 +32,19 @@ func (r *request) covers(m *memory.Memory, text func(fact string) string) bool {
 	if m.Kind.Statement() && r.wish.Statement != "" && r.wish.Statement == text(m.Fact) {
 		return true
 	}
+	if m.Kind == memory.KindProfile && r.namesField(m) {
+		return true
+	}
 	voice := canonical.Voice{Author: r.by.Author, Other: m.Kind == memory.KindTurn && m.Author != r.by.Author}
 	return slices.ContainsFunc(r.wish.Subjects, func(s canonical.Subject) bool { return s.About(m.Fact, voice) })
+}
+
+// namesField reports whether what is to be forgotten is the field of a value: the words of
+// the value begin with the name of the field, which a description in brackets may follow.
+func (r *request) namesField(value *memory.Memory) bool {
+	label, _, _ := strings.Cut(value.Fact, ": ")
+	label, _, _ = strings.Cut(label, " (")
+	return slices.ContainsFunc(r.wish.Subjects, func(s canonical.Subject) bool { return s.Means(label) })
 }
 
 // forget deletes every fact that a request to forget covers, and notes the turns that
@@ -53,16 +65,7 @@ func (p *planner) forget(facts []Fact) {
 			p.forgotten = append(p.forgotten, f.Memory)
 		}
 	}
-	for i := range p.in.Asked {
-		for _, wish := range canonical.Wishes(p.in.Asked[i].Fact) {
-			if !wish.Everything {
-				p.requests = append(p.requests, &request{wish: wish, by: &p.in.Asked[i]})
-			}
-		}
-	}
-	for i := range p.in.Confirmed {
-		p.requests = append(p.requests, &request{wish: canonical.Wish{Everything: true}, by: &p.in.Confirmed[i]})
-	}
+	p.requests = append(p.requests, p.in.earlier()...)
 	if len(p.requests) == 0 {
 		return
 	}
@@ -85,7 +88,45 @@ func (p *planner) forget(facts []Fact) {
 			p.entry(p.in.Last, &s.now).delete("to be forgotten")
 		}
 	}
+	for i := range p.in.Values {
+		m := &p.in.Values[i]
+		for _, r := range p.requests {
+			if r.covers(m, text) {
+				r.found = true
+				p.forgetValue(p.in.Last, m, "to be forgotten")
+			}
+		}
+	}
 	p.forgetTurns(text)
+}
+
+// earlier returns the requests to forget in stored turns.
+func (in *Input) earlier() (out []*request) {
+	for i := range in.Asked {
+		for _, wish := range canonical.Wishes(in.Asked[i].Fact) {
+			if !wish.Everything {
+				out = append(out, &request{wish: wish, by: &in.Asked[i]})
+			}
+		}
+	}
+	for i := range in.Confirmed {
+		out = append(out, &request{wish: canonical.Wish{Everything: true}, by: &in.Confirmed[i]})
+	}
+	return out
+}
+
+// Forgets reports whether a request to forget, among the new facts or in a stored turn, is
+// about a new value of a profile.
+func (in *Input) Forgets(value *memory.Memory) bool {
+	requests := in.earlier()
+	for i := range in.New {
+		if f := &in.New[i]; f.Forget {
+			if wish := canonical.WishOf(f.Memory.Fact); !wish.Everything {
+				requests = append(requests, &request{wish: wish, by: &f.Memory})
+			}
+		}
+	}
+	return slices.ContainsFunc(requests, func(r *request) bool { return r.covers(value, canonical.Text) })
 }
 
 // forgets reports whether a fact is already to be deleted.

@@ -36,15 +36,40 @@ func (p *planner) applyVerdicts(c *Comparison) {
 // to forget, and that were said before it.
 func (p *planner) forgetVerdict(c *Comparison, request *Fact, v extract.Verdict) {
 	for _, place := range v.Against {
+		if value := c.value(place); value != nil && Chronological(value, &request.Memory) < 0 {
+			p.forgetValue(request.Seq, value, v.Reason)
+			p.finds(request)
+		}
 		if e := p.at(c, place, request.Seq); e != nil && Chronological(&e.now, &request.Memory) < 0 {
 			p.forgotten = append(p.forgotten, e.now)
 			p.forgetRepetitions(p.repetitions(), e.now.ID, &request.Memory, v.Reason)
 			e.delete(v.Reason)
-			for _, r := range p.requests {
-				r.found = r.found || r.fact != nil && r.fact.Memory.ID == request.Memory.ID &&
-					r.fact.Memory.Fact == request.Memory.Fact
-			}
+			p.finds(request)
 		}
+	}
+}
+
+// finds notes that a request to forget names something.
+func (p *planner) finds(request *Fact) {
+	for _, r := range p.requests {
+		r.found = r.found || r.fact != nil && r.fact.Memory.ID == request.Memory.ID &&
+			r.fact.Memory.Fact == request.Memory.Fact
+	}
+}
+
+// value returns the stored value of a profile at a place; nil if there is none.
+func (c *Comparison) value(place int) *memory.Memory {
+	if place < 0 || place >= len(c.Known) || c.Known[place].Kind != memory.KindProfile {
+		return nil
+	}
+	return &c.Known[place]
+}
+
+// forgetValue deletes the value of a profile.
+func (p *planner) forgetValue(seq int64, m *memory.Memory, reason string) {
+	if !p.forgets(m.ID) {
+		p.forgotten = append(p.forgotten, *m)
+		p.changes.change(seq, m).delete(reason)
 	}
 }
 
@@ -93,10 +118,11 @@ func (p *planner) release(gone *entry) {
 }
 
 // at returns the entry of the fact at a place, which the event seq changes. It
-// returns nil if there is no fact at the place, or a request to forget.
+// returns nil if there is no fact at the place, or a request to forget or the value of a
+// profile.
 func (p *planner) at(c *Comparison, place int, seq int64) *entry {
 	switch n := len(c.Known); {
-	case place < 0 || place >= n+len(c.New):
+	case place < 0 || place >= n+len(c.New) || c.value(place) != nil:
 		return nil
 	case place < n:
 		return p.entry(seq, &c.Known[place])

@@ -56,12 +56,19 @@ type Batch struct {
 	// Policy says which facts the app wants; nil is the zero Policy. An extractor
 	// heeds what it can of it. The caller drops facts by Policy.Keep.
 	Policy *Policy
+	// Known are the values that fields of the profiles in Policy have.
+	Known []KnownValue
 }
 
 // Found is the result of one extraction.
 type Found struct {
 	Facts   []Fact
 	Dropped int // facts of a model's answer that cite or quote nothing in the batch
+	// Values are for fields of the profiles in the policy. ValuesDropped counts those of a
+	// model's answer that cite or quote nothing in the batch, or that the schema of the
+	// field does not allow.
+	Values        []Value `json:",omitempty"`
+	ValuesDropped int     `json:",omitempty"`
 	// Unheeded are the fields of the policy that the extractor could not heed, as the
 	// configuration of an app names them.
 	Unheeded []string `json:",omitempty"`

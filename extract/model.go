@@ -57,19 +57,21 @@ func (m *Model) Name() string { return m.generator.Model() }
 // Budget implements Extractor.
 func (m *Model) Budget() int { return m.budget }
 
-// Extract implements Extractor. It drops and counts a fact that cites no event
-// of the batch, or whose quote occurs in none of the events that it cites. The
-// errors are the generator's, and ErrUnreadable.
+// Extract implements Extractor. It drops and counts a fact, or a value of a profile, that
+// cites no event of the batch, or whose quote occurs in none of the events that it cites,
+// and a value that its field cannot have. The errors are the generator's, and ErrUnreadable.
 func (m *Model) Extract(ctx context.Context, b Batch) (Found, error) {
 	if len(b.Turns) == 0 {
 		return Found{}, nil
 	}
 	type reply struct {
-		Facts []modelFact `json:"facts"`
+		Facts  []modelFact  `json:"facts"`
+		Values []modelValue `json:"values"`
 	}
 	p := Prompt{
-		System: b.Policy.instruct(systemText(extractInstructions)), Data: transcript(b),
-		Schema: extractSchema(b.Policy.Topics()), MaxTokens: maxAnswer,
+		System: b.Policy.instructProfiles(b.Policy.instruct(systemText(extractInstructions))),
+		Data:   knownValues(b.Known) + transcript(b),
+		Schema: b.Policy.addValues(extractSchema(b.Policy.Topics())), MaxTokens: maxAnswer,
 	}
 	answer, cost, err := ask(ctx, m.generator, p, false, func(r *reply) error {
 		if r.Facts == nil {
@@ -86,6 +88,13 @@ func (m *Model) Extract(ctx context.Context, b Batch) (Found, error) {
 			out.Facts = append(out.Facts, f)
 		} else {
 			out.Dropped++
+		}
+	}
+	for i := range answer.Values {
+		if v, ok := answer.Values[i].value(b); ok {
+			out.Values = append(out.Values, v)
+		} else {
+			out.ValuesDropped++
 		}
 	}
 	return out, nil

@@ -14,6 +14,7 @@ type Policy struct {
 	Custom   []Topic  // the app's own
 	Examples []Example
 	Person   Person
+	Profiles []Profile // that are filled beside facts
 	// Allowed are the topics that a request is content with; empty is all.
 	Allowed []string
 }
@@ -44,6 +45,7 @@ const (
 	FieldCustomTopics = "customTopics"
 	FieldExamples     = "examples"
 	FieldPerson       = "person"
+	FieldProfiles     = "profiles"
 )
 
 // Topics are the topics that a fact may have: the managed ones that are on, and the
@@ -98,6 +100,9 @@ func (p *Policy) Unheeded(person Person) (fields []string) {
 	}
 	if p.Person != "" && p.Person != person {
 		fields = append(fields, FieldPerson)
+	}
+	if len(p.Profiles) > 0 {
+		fields = append(fields, FieldProfiles)
 	}
 	return fields
 }

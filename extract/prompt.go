@@ -24,6 +24,8 @@ var (
 	extractInstructions string
 	//go:embed prompts/consolidate.txt
 	consolidateInstructions string
+	//go:embed prompts/profiles.txt
+	profileInstructions string
 	//go:embed prompts/rerank.txt
 	rerankInstructions string
 	//go:embed prompts/expand.txt

@@ -18,7 +18,10 @@ func (s *Service) configure(ctx context.Context, b *batch) error {
 		return err
 	}
 	b.policy, b.ttl, b.overlap = policyOf(config), config.TTL, config.Triggers.Overlap
-	b.policy.Allowed = b.work.Request.AllowedTopics
+	b.config, b.policy.Allowed = config, b.work.Request.AllowedTopics
+	if len(b.policy.Allowed) == 0 { // else values, which have no topic, are not asked for
+		b.policy.Profiles = profilesOf(config)
+	}
 	if ttl := b.work.Request.TTL; ttl > 0 {
 		b.ttl = appconfig.TTL{Created: appconfig.Duration{Duration: ttl}, Updated: appconfig.Duration{Duration: ttl}}
 	}

@@ -30,8 +30,9 @@ type batch struct {
 	// they were said.
 	takenBack map[string]time.Time
 	received  map[string]receipt // what is known of turns, by event
-	// policy, ttl and overlap are what the app and the request say of its facts; see configure.
+	// policy, config, ttl and overlap are what the app and the request say of its facts; see configure.
 	policy  *extract.Policy
+	config  *appconfig.Config
 	ttl     appconfig.TTL
 	overlap int // of the app's triggers
 }

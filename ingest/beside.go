@@ -38,6 +38,9 @@ func (s *Service) applyBeside(
 // beside changes a change so that it fits the memory as it is stored now, and
 // reports whether that can be done: a client has changed no more than its labels.
 func (s *Service) beside(ctx context.Context, a *application, c *consolidate.Change) (bool, error) {
+	if c.Memory.Kind == memory.KindProfile {
+		return s.valueBeside(ctx, a, c)
+	}
 	if c.Expect == 0 {
 		return false, nil
 	}

@@ -105,6 +105,9 @@ func (s *Service) nearest(ctx context.Context, b *batch, facts []consolidate.Fac
 	out := make([][]memory.Memory, len(facts))
 	for i := range facts {
 		filter := memory.Filter{Kinds: []memory.Kind{memory.KindFact}, History: true}
+		if facts[i].Forget { // a request may be about the value of a profile
+			filter.Kinds = append(filter.Kinds, memory.KindProfile)
+		}
 		only := b.exact() && !facts[i].Forget
 		if only {
 			filter.Metadata = b.work.Request.Metadata

@@ -14,8 +14,9 @@ import (
 
 // Preview is what an ingestion would do.
 type Preview struct {
-	Facts     []extract.Fact // found in the events
-	Changes   []Changed      // that they would make of the memories
+	Facts     []extract.Fact  // found in the events
+	Values    []extract.Value // for fields of profiles
+	Changes   []Changed       // that they would make of the memories
 	Cost      Cost
 	Exchanges []extract.Exchange // the calls of a model
 	Err       error              // why the model's answer is of no use; nil if it is
@@ -70,7 +71,8 @@ func (s *Service) DryRun(
 		p.Changes = s.preview(result.Changes)
 	}
 	p.Exchanges = slices.Concat(found.Exchanges, cost.Exchanges)
-	p.Cost = Cost{Usage: found.Usage.Add(cost.Usage), FactsDropped: found.Dropped}
+	p.Cost = Cost{Usage: found.Usage.Add(cost.Usage), FactsDropped: found.Dropped, ValuesDropped: found.ValuesDropped}
+	p.Values = found.Values
 	if errors.Is(err, extract.ErrUnreadable) || errors.Is(err, extract.ErrRefused) {
 		p.Err, err = err, nil
 	}

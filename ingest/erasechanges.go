@@ -34,7 +34,27 @@ func (s *Service) tracesOf(ctx context.Context, scope memory.Scope, t *traces) (
 			return nil, err
 		}
 	}
+	for session, events := range t.sessions {
+		if err := s.traceValues(ctx, scope, memory.Erasure{Session: session, Events: events}, t); err != nil {
+			return nil, err
+		}
+	}
 	return t, nil
+}
+
+// traceValues adds the values of profiles that were of a session once: another one may
+// have given them their last value.
+func (s *Service) traceValues(ctx context.Context, scope memory.Scope, which memory.Erasure, t *traces) error {
+	values := memory.Filter{Kinds: []memory.Kind{memory.KindProfile}, History: true, Hidden: true}
+	return each(ctx, s.memories, scope, values, func(m *memory.Memory) error {
+		if m.Revision == 1 || t.ids[m.ID] {
+			return nil
+		}
+		return memory.EachRevision(ctx, s.memories, scope, m.ID, func(r *memory.Revision) bool {
+			t.ids[m.ID] = which.Takes(&r.Memory)
+			return !t.ids[m.ID]
+		})
+	})
 }
 
 // eraseChanges erases what operations of a scope report of what is erased, and stored

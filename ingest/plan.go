@@ -56,6 +56,9 @@ type Cost struct {
 	// FactsDropped counts the facts that a model gave without founding them on
 	// the events.
 	FactsDropped int `json:"factsDropped"`
+	// ValuesDropped counts the values of profiles that a model gave without founding them on
+	// the events, or that their schema does not allow.
+	ValuesDropped int `json:"valuesDropped,omitempty"`
 	// EventsDamaged counts the events of the batch that the store can no longer read.
 	// Memories were made without them.
 	EventsDamaged int `json:"eventsDamaged,omitempty"`

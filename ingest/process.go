@@ -122,7 +122,7 @@ func (s *Service) makePlan(ctx context.Context, b *batch, p plan) (plan, error) 
 			return p, err
 		}
 		found.Exchanges = nil
-		p.Found, p.Cost.FactsDropped = &found, found.Dropped
+		p.Found, p.Cost.FactsDropped, p.Cost.ValuesDropped = &found, found.Dropped, found.ValuesDropped
 		if found.Calls > 0 { // a model is not asked twice if the rest fails
 			if err := s.savePlan(ctx, b, p); err != nil {
 				return p, err
@@ -166,6 +166,9 @@ func (s *Service) findFacts(
 	if read.Before, err = s.redact.turns(ctx, b.key.App, earlier); err != nil {
 		return found, err
 	}
+	if read.Known, err = s.knownValues(ctx, b); err != nil {
+		return found, err
+	}
 	found, err = s.extractor.Extract(ctx, read)
 	unreadable := errors.Is(err, extract.ErrRefused) || errors.Is(err, extract.ErrUnreadable)
 	if s.opts.Fallback != nil && b.work.Attempts >= s.opts.MaxAttempts && unreadable {
@@ -178,6 +181,8 @@ func (s *Service) findFacts(
 	var dropped int
 	found.Facts, dropped = meaningful(found.Facts)
 	found.Dropped += dropped
+	found.Values, dropped = b.foundValues(found.Values)
+	found.ValuesDropped += dropped
 	found.Facts = append(b.keep(b.trusted(found.Facts), false), b.keep(b.givenFacts, true)...)
 	return found, err
 }
@@ -206,14 +211,28 @@ func (s *Service) earlierTurns(ctx context.Context, b *batch) (out []extract.Tur
 	return s.withoutHidden(ctx, b.key, out)
 }
 
-// consolidate works out which changes the facts found in a batch make. It calls
-// the extractor at most once, to compare new facts with known ones.
+// consolidate works out which changes the facts and values found in a batch make. It
+// calls the extractor at most once, to compare new facts with known ones.
 func (s *Service) consolidate(
 	ctx context.Context, b *batch, r *related, found *extract.Found,
 ) (result consolidate.Result, cost extract.Cost, err error) {
 	ctx, span := tracing.Start(ctx, "consolidate")
 	defer func() { span.End(err) }()
-	in := consolidate.Input{Disabled: b.work.Request.DisableConsolidation, Exact: b.exact(), Last: b.last}
+	var in consolidate.Input
+	result, cost, err = s.consolidateFacts(ctx, b, r, found, &in)
+	if err == nil {
+		r.input(&in)
+		result.Changes, err = s.planValues(ctx, b, &in, result.Changes, found.Values)
+	}
+	return result, cost, err
+}
+
+// consolidateFacts works out which changes the facts found in a batch make, and which
+// values are to be forgotten.
+func (s *Service) consolidateFacts(
+	ctx context.Context, b *batch, r *related, found *extract.Found, in *consolidate.Input,
+) (result consolidate.Result, cost extract.Cost, err error) {
+	*in = consolidate.Input{Disabled: b.work.Request.DisableConsolidation, Exact: b.exact(), Last: b.last}
 	if in.Withdrawn, err = s.withdrawn(ctx, b, r); err != nil {
 		return result, cost, err
 	}
@@ -228,7 +247,7 @@ func (s *Service) consolidate(
 		return result, cost, err
 	}
 	defer func() { result.Changes = append(result.Changes, held...) }()
-	result = r.plan(in)
+	result = r.plan(*in)
 	if in.Disabled || len(result.Uncompared) == 0 {
 		return result, cost, nil
 	}
@@ -237,7 +256,7 @@ func (s *Service) consolidate(
 		return result, cost, err
 	}
 	if in.Compared != nil {
-		result = r.plan(in)
+		result = r.plan(*in)
 	}
 	return result, cost, nil
 }

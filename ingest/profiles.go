@@ -106,7 +106,7 @@ func (s *Service) setValue(ctx context.Context, m *memory.Memory, schema, name s
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return fmt.Errorf("%w: value is missing", memory.ErrInvalid)
 	}
-	if _, err = f.Check("value", raw); err != nil {
+	if raw, err = f.Check("value", raw); err != nil {
 		return err
 	}
 	if raw, err = s.redact.value(ctx, m.App, name, raw); err != nil {

@@ -24,10 +24,7 @@ func quarantine(m *memory.Memory) {
 // trusted gives facts found in the turns of a batch the least trust of the turns that
 // they cite. Only the user can ask to forget something.
 func (b *batch) trusted(facts []extract.Fact) []extract.Fact {
-	trust := map[string]memory.Trust{}
-	for i := range b.turns {
-		trust[b.turns[i].EventID] = b.turns[i].Trust
-	}
+	trust := b.trustOf()
 	for i := range facts {
 		for _, event := range facts[i].EventIDs {
 			facts[i].Trust = facts[i].Trust.Least(trust[event])
@@ -35,6 +32,15 @@ func (b *batch) trusted(facts []extract.Fact) []extract.Fact {
 		facts[i].Trust = facts[i].Trust.Source()
 	}
 	return slices.DeleteFunc(facts, func(f extract.Fact) bool { return f.Forget && f.Trust != memory.TrustUser })
+}
+
+// trustOf returns the trust of the turns of a batch, by event.
+func (b *batch) trustOf() map[string]memory.Trust {
+	out := map[string]memory.Trust{}
+	for i := range b.turns {
+		out[b.turns[i].EventID] = b.turns[i].Trust
+	}
+	return out
 }
 
 // splitQuarantined parts new facts from those that try to instruct the agent. The latter

@@ -28,13 +28,15 @@ type related struct {
 	forms    consolidate.Forms
 	facts    map[string]memory.Memory // by ID
 	turns    map[string]memory.Memory // that ask to forget something, or may be forgotten, by ID
+	values   map[string]memory.Memory // of profiles, that may be forgotten, by ID
 	read     map[string]bool          // lookup keys
 	listed   map[string]bool          // facts whose repetitions were read
 }
 
 func (s *Service) relatedTo(b *batch) *related {
 	return &related{memories: s.memories, scope: b.key.Scope, forms: consolidate.Forms{},
-		facts: map[string]memory.Memory{}, turns: b.turnMemories(), read: map[string]bool{}, listed: map[string]bool{}}
+		facts: map[string]memory.Memory{}, turns: b.turnMemories(), values: map[string]memory.Memory{},
+		read: map[string]bool{}, listed: map[string]bool{}}
 }
 
 // turnMemories are the turns of a batch as they are stored, by ID.
@@ -163,6 +165,10 @@ func (r *related) add(m *memory.Memory) []string {
 		r.turns[m.ID] = m.Clone()
 		return nil
 	}
+	if m.Kind == memory.KindProfile {
+		r.values[m.ID] = m.Clone()
+		return nil
+	}
 	if _, known := r.facts[m.ID]; known {
 		return nil
 	}
@@ -172,6 +178,12 @@ func (r *related) add(m *memory.Memory) []string {
 
 // plan works out what an input changes of the memories that were read.
 func (r *related) plan(in consolidate.Input) consolidate.Result {
+	r.input(&in)
+	return consolidate.Plan(in)
+}
+
+// input adds the memories that were read to an input.
+func (r *related) input(in *consolidate.Input) {
 	in.Forms = r.forms
 	for _, m := range r.facts {
 		in.Known = append(in.Known, m)
@@ -185,8 +197,11 @@ func (r *related) plan(in consolidate.Input) consolidate.Result {
 			in.Confirmed = append(in.Confirmed, t)
 		}
 	}
+	for _, v := range r.values {
+		in.Values = append(in.Values, v)
+	}
+	slices.SortFunc(in.Values, func(a, b memory.Memory) int { return cmp.Compare(a.ID, b.ID) })
 	slices.SortFunc(in.Turns, func(a, b memory.Memory) int { return cmp.Compare(a.ID, b.ID) })
-	return consolidate.Plan(in)
 }
 
 // asked reports whether an extractor has read a request to forget in a stored turn; one

@@ -68,7 +68,7 @@ func (u *undoing) turnsOf(facts []string) map[string][]string {
 // retracts returns what a fact says that an undoing takes back; "" for nothing.
 func (p *pasts) retracts(u *undone) string {
 	q := p.read[u.memory.ID]
-	if q == nil || !q.touched || u.memory.Kind != memory.KindFact || p.ofRollback() {
+	if q == nil || !q.touched || !u.memory.Kind.Statement() || p.ofRollback() {
 		return ""
 	}
 	said := q.after.Memory.Fact

@@ -181,7 +181,7 @@ func (s *Service) planUndoing(ctx context.Context, scope memory.Scope, id string
 	if len(changed) == 0 {
 		return u, nil
 	}
-	facts := memory.Filter{History: true, Kinds: []memory.Kind{memory.KindFact}}
+	facts := memory.Filter{History: true, Kinds: []memory.Kind{memory.KindFact, memory.KindProfile}}
 	cites := cites{}
 	err := each(ctx, s.memories, scope, facts, func(m *memory.Memory) error {
 		if changed[m.ID] {

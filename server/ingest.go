@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"time"
@@ -205,8 +206,19 @@ type previewBody struct {
 	Memories  []ingest.Changed   `json:"memories"` // as an ingestion would change them
 	Usage     extract.Usage      `json:"usage"`
 	Dropped   int                `json:"factsDropped"`
+	Values    []previewValue     `json:"values,omitempty"` // for fields of profiles
+	ValuesOut int                `json:"valuesDropped,omitzero"`
 	Exchanges []extract.Exchange `json:"exchanges"`      // prompts and answers of the model
 	Error     string             `json:"error,omitzero"` // why the model's answer cannot be used
+}
+
+type previewValue struct {
+	SchemaID  string          `json:"schemaId"`
+	Field     string          `json:"field"`
+	Value     json.RawMessage `json:"value"`
+	EventIDs  []string        `json:"eventIds"`
+	Quote     string          `json:"quote"`
+	Timestamp time.Time       `json:"timestamp"`
 }
 
 type previewFact struct {
@@ -246,6 +258,11 @@ func (s *Server) dryRun(c echo.Context, scope memory.Scope) error {
 	}
 	out := previewBody{
 		Memories: p.Changes, Usage: p.Cost.Usage, Dropped: p.Cost.FactsDropped, Exchanges: p.Exchanges,
+		ValuesOut: p.Cost.ValuesDropped,
+	}
+	for _, v := range p.Values {
+		value := previewValue{v.Schema, v.Field, v.Value, v.EventIDs, v.Quote, v.Timestamp.UTC()}
+		out.Values = append(out.Values, value)
 	}
 	for _, f := range p.Facts {
 		fact := previewFact{f.Text, f.Topics, f.EventIDs, f.Quote, f.Timestamp.UTC(),

@@ -100,7 +100,7 @@ func TestAPIDocumentHasTypes(t *testing.T) {
 		"Memory": memory.Memory{}, "AddedMemory": addedBody{}, "ReviewedMemory": reviewBody{}, "Source": memory.Source{}, "Revision": memory.Revision{},
 		"Match": memory.Match{}, "Explain": memory.Explain{}, "ScorePart": memory.Part{}, "Outdated": memory.Outdated{},
 		"Context": retrieve.Block{}, "GivenFact": ingest.GivenFact{}, "Forgotten": ingest.Swept{},
-		"Usage": extract.Usage{}, "Exchange": extract.Exchange{}, "Preview": previewBody{}, "PreviewFact": previewFact{},
+		"Usage": extract.Usage{}, "Exchange": extract.Exchange{}, "Preview": previewBody{}, "PreviewFact": previewFact{}, "PreviewValue": previewValue{},
 		"Operation": operationBody{}, "OperationMetadata": operationMetadata{},
 		"Tools": toolsBody{}, "OpenAITool": openAITool{}, "Function": function{},
 		"ShownKey": keyBody{}, "AuditEntry": auditBody{},

@@ -54,6 +54,8 @@ type operationMetadata struct {
 	// if no model was called.
 	Usage        *extract.Usage `json:"usage,omitzero"`
 	FactsDropped int            `json:"factsDropped,omitzero"`
+	// ValuesDropped is that of values of profiles.
+	ValuesDropped int `json:"valuesDropped,omitzero"`
 	// EventsDamaged counts the events that the store could not read: memories were made
 	// without them.
 	EventsDamaged int `json:"eventsDamaged,omitzero"`
@@ -81,7 +83,7 @@ func operationOf(op *sessionstore.Operation) operationBody {
 // add adds the cost of one batch of events.
 func (m *operationMetadata) add(cost *ingest.Cost) {
 	m.EventsDamaged += cost.EventsDamaged
-	if cost.Usage == (extract.Usage{}) && cost.FactsDropped == 0 {
+	if cost.Usage == (extract.Usage{}) && cost.FactsDropped+cost.ValuesDropped == 0 {
 		return // no model was called
 	}
 	if m.Usage == nil {
@@ -89,6 +91,7 @@ func (m *operationMetadata) add(cost *ingest.Cost) {
 	}
 	*m.Usage = m.Usage.Add(cost.Usage)
 	m.FactsDropped += cost.FactsDropped
+	m.ValuesDropped += cost.ValuesDropped
 }
 
 // sendOperation answers with an operation.

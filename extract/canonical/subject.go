@@ -239,6 +239,22 @@ func (s *Subject) About(text string, voice Voice) bool {
 	return false
 }
 
+// Means reports whether the subject is the speaker's own, and what a label names: "my
+// favourite color" is what "Favourite color" labels, and so is "my age" of "Age".
+func (s *Subject) Means(label string) bool {
+	if s.owner != "" {
+		return false
+	}
+	var base []string
+	for _, w := range strings.Fields(strings.ToLower(label)) {
+		base = append(base, baseForm(w))
+	}
+	if s.kind != nil && kindNamed(strings.Join(base, " ")) == s.kind {
+		return true
+	}
+	return len(base) > 0 && slices.Equal(s.words, base)
+}
+
 // sentencesOf are the sentences of a text that is read for a subject. A text that has
 // none by the rules for prose is read whole, such as a title.
 func sentencesOf(text string) []string {
