@@ -87,10 +87,25 @@ type Search struct {
 	Shared bool `json:"shared,omitzero"`
 }
 
-// TTL is how long facts live. Zero is for ever.
+// TTL is how long facts and their history live. Zero is for ever.
 type TTL struct {
 	Created Duration `json:"created,omitzero"` // of a fact, from when it is made
 	Updated Duration `json:"updated,omitzero"` // of a fact that ingestion changes, from then
+	// Revisions is how long revisions live, of facts and of turns, from when they are made.
+	Revisions RevisionTTL `json:"revisions,omitzero"`
+}
+
+// RevisionTTL is a Duration of which 0 can't be said: it could mean for ever, and also that
+// nothing is to be kept.
+type RevisionTTL struct{ Duration }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *RevisionTTL) UnmarshalJSON(raw []byte) error {
+	if err := t.Duration.UnmarshalJSON(raw); err != nil || t.Duration.Duration == 0 && string(raw) != "null" {
+		return invalid("want seconds, or a duration such as \"720h\", from one second to 100 years, not %.40s: without it"+
+			" revisions are kept for ever", raw)
+	}
+	return nil
 }
 
 // Audit is what the audit log of the app has beside changes.

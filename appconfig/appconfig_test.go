@@ -111,7 +111,6 @@ func TestRefused(t *testing.T) {
 		`{"ttl":{"updated":"0.5s"}}`:                                      "ttl.updated",
 		`{"ttl":{"updated":31536000000000}}`:                              "ttl.updated", // a million years
 		`{"ttl":{"updated":"8760000000h"}}`:                               "ttl.updated",
-		`{"ttl":{"revisions":"1h"}}`:                                      "ttl.revisions",
 		profiles(`{}`):                                                    "profiles[0].id is empty",
 		profiles(`{"id":"a/b","schema":{}}`):                              "profiles[0].id",
 		profiles(`{"id":"` + strings.Repeat("x", 129) + `","schema":{}}`): "profiles[0].id has 129 bytes",
@@ -125,6 +124,12 @@ func TestRefused(t *testing.T) {
 		profiles(manyFields(50), manyFields(50), manyFields(1)):           "profiles[2].schema.properties: the profiles have more than 100",
 		profiles(large("a"), large("b")):                                  "profiles[1].schema: the profiles have more than",
 		profiles(strings.Split(strings.Repeat(oneField("a", "string")+"|", 10)+"{}", "|")...): "profiles: 11 of them",
+		`{"ttl":{"revisions":-1}}`:                        "ttl.revisions",
+		`{"ttl":{"revisions":0}}`:                         "ttl.revisions",
+		`{"ttl":{"revisions":"0s"}}`:                      "ttl.revisions",
+		`{"ttl":{"revisions":"0.5s"}}`:                    "ttl.revisions",
+		`{"ttl":{"revisions":31536000000000}}`:            "ttl.revisions", // a million years
+		`{"ttl":{"revisions":true}}`:                      "ttl.revisions",
 		`{"timeZone":"Mars/Olympus"}`:                     "timeZone: there is no time zone",
 		`{"timeZone":"Local"}`:                            "timeZone",
 		`{"triggers":{"count":5}}`:                        "triggers",
@@ -161,7 +166,7 @@ func TestRefused(t *testing.T) {
 func TestRoundTrip(t *testing.T) {
 	doc := `{"managedTopics":{"USER_PREFERENCES":false},"customTopics":[{"label":"DIET","description":"What they eat."}],` +
 		`"examples":[{"conversation":[{"author":"user","content":"Hi <b>"}],"facts":[]}],"person":"THIRD",` +
-		`"search":{"topK":20,"minScore":0.25},"ttl":{"created":"7200s","updated":"1.5s"},` +
+		`"search":{"topK":20,"minScore":0.25},"ttl":{"created":"7200s","updated":"1.5s","revisions":"3600s"},` +
 		`"triggers":{"events":10,"idle":"90s","overlap":2,"appends":true},"timeZone":"Europe/Lisbon","audit":{"reads":true},` +
 		`"redaction":{"kinds":["cards","keys"],"state":true}}`
 	c, err := parse(doc)

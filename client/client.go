@@ -150,6 +150,7 @@ type RequestOptions struct {
 	DisableConsolidation bool
 	AllowedTopics        []string      // facts of no such topic are dropped; empty is all
 	TTL                  time.Duration // of the facts; 0 is that of the app's configuration
+	RevisionTTL          time.Duration // of all revisions; 0 is that of the app's configuration
 	// Metadata is that of the facts. MetadataMerge says what becomes of that of facts which
 	// are updated or said again; "" is sessionstore.MergeOverwrite.
 	Metadata      memory.Metadata
@@ -166,6 +167,9 @@ func (u *User) With(o RequestOptions) *User {
 	if o.TTL != 0 {
 		with.making.TTL = o.TTL.String()
 	}
+	if o.RevisionTTL != 0 {
+		with.making.RevisionTTL = o.RevisionTTL.String()
+	}
 	return &with
 }
 
@@ -174,6 +178,7 @@ type making struct {
 	DisableConsolidation bool                       `json:"disableConsolidation,omitempty"`
 	AllowedTopics        []string                   `json:"allowedTopics,omitempty"`
 	TTL                  string                     `json:"ttl,omitempty"`
+	RevisionTTL          string                     `json:"revisionTtl,omitempty"`
 	Metadata             memory.Metadata            `json:"metadata,omitempty"`
 	MetadataMerge        sessionstore.MetadataMerge `json:"metadataMergeStrategy,omitempty"`
 	Labels               memory.Labels              `json:"labels,omitempty"`

@@ -281,9 +281,14 @@ func testMemories(t *testing.T, c *client.Client) {
 	}
 	testFilters(t, u, added.ID)
 	fact, forever := "Ann conducts a choir.", time.Duration(0)
-	changed := one(u.UpdateMemory(ctx, added.ID, client.Change{Fact: &fact, TTL: &forever}))
+	changed := one(u.UpdateMemory(ctx, added.ID, client.Change{Fact: &fact, TTL: &forever,
+		RevisionTTL: time.Hour}))
 	if changed.Fact != fact || changed.Revision != 2 || !changed.ExpireTime.IsZero() {
 		t.Errorf("changed %+v", changed)
+	}
+	if past := must[[]memory.Revision](t)(u.Revisions(ctx, added.ID)); len(past) != 2 || !past[1].ExpireTime.IsZero() ||
+		past[0].ExpireTime.Sub(past[0].CreateTime).Round(time.Minute) != time.Hour {
+		t.Errorf("revisions %+v", past)
 	}
 	began, never := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), time.Time{}
 	if m := one(u.UpdateMemory(ctx, added.ID, client.Change{ValidFrom: &began})); !m.ValidFrom.Equal(began) {

@@ -62,7 +62,11 @@ type Fact struct {
 	Metadata    memory.Metadata `json:"metadata,omitempty"`
 	TTL         time.Duration   `json:"-"`                   // 0 is that of the app's configuration, or no end
 	ExpireTime  time.Time       `json:"expireTime,omitzero"` // in place of TTL
-	ValidFrom   time.Time       `json:"validFrom,omitzero"`
+	// RevisionTTL is how long the revision lives that this makes; 0 is that of the app's
+	// configuration. RevisionExpireTime is when it expires, in its place.
+	RevisionTTL        time.Duration `json:"-"`
+	RevisionExpireTime time.Time     `json:"revisionExpireTime,omitzero"`
+	ValidFrom          time.Time     `json:"validFrom,omitzero"`
 	// Trust is the source of the fact; "" is memory.TrustUser. A fact of another source
 	// that tries to instruct the agent is quarantined: see Review.
 	Trust memory.Trust `json:"trust,omitempty"`
@@ -124,9 +128,13 @@ func (u *User) AddMemory(ctx context.Context, f Fact) (memory.Memory, error) {
 	var out memory.Memory
 	body := struct {
 		Fact
-		TTL string `json:"ttl,omitempty"`
+		TTL         string `json:"ttl,omitempty"`
+		RevisionTTL string `json:"revisionTtl,omitempty"`
 		zoned
 	}{Fact: f, zoned: zoned{u.zone}}
+	if f.RevisionTTL != 0 {
+		body.RevisionTTL = f.RevisionTTL.String()
+	}
 	if f.TTL != 0 {
 		body.TTL = f.TTL.String()
 	}
@@ -234,6 +242,9 @@ type Change struct {
 	Metadata    *memory.Metadata
 	TTL         *time.Duration // from now; 0 never expires
 	ExpireTime  *time.Time     // in place of TTL; the zero time never expires
+	// RevisionTTL and RevisionExpireTime are those of the new revision; see Fact.
+	RevisionTTL        time.Duration
+	RevisionExpireTime time.Time
 	// ValidFrom and ValidTo are when a fact begins and ceases to hold.
 	ValidFrom, ValidTo *time.Time
 }
@@ -261,6 +272,12 @@ func (u *User) UpdateMemory(ctx context.Context, id string, c Change) (memory.Me
 	}
 	if c.TTL != nil {
 		body["ttl"] = c.TTL.String()
+	}
+	if c.RevisionTTL != 0 {
+		body["revisionTtl"] = c.RevisionTTL.String()
+	}
+	if !c.RevisionExpireTime.IsZero() {
+		body["revisionExpireTime"] = c.RevisionExpireTime
 	}
 	for name, t := range map[string]*time.Time{"validFrom": c.ValidFrom, "validTo": c.ValidTo,
 		"expireTime": c.ExpireTime} {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/memoryd/memoryd/consolidate"
 	"github.com/memoryd/memoryd/internal/tracing"
@@ -63,6 +64,7 @@ func (s *Service) applyPlan(ctx context.Context, b *batch, p plan) (told []sessi
 	a := &application{
 		work: b.work, actor: s.extractor.Name(), changes: slices.Clone(p.Changes),
 		outcomes: make([]*memory.Outcome, len(p.Changes)), refused: map[string]bool{},
+		end: s.revisionEnd(&b.work.Request),
 	}
 	for _, action := range []memory.Action{memory.Created, memory.Updated, memory.Deleted} {
 		for some := range slices.Chunk(a.places(action), writesTogether) {
@@ -95,6 +97,7 @@ type application struct {
 	// refused has the memories that were not created, as a client has deleted or
 	// edited them before. Nothing makes room for them.
 	refused map[string]bool
+	end     time.Time // when the revisions expire; zero if the request does not say
 }
 
 // places are those of the changes of one kind that are not left out.
@@ -110,14 +113,14 @@ func (a *application) places(action memory.Action) (out []int) {
 // write is the write of a memory of a change, of which the store must have a revision.
 func (a *application) write(c *consolidate.Change, m memory.Memory, expect int64) memory.Write {
 	return memory.Write{Memory: m, Expect: expect, Actor: a.actor, Operation: a.work.OperationOf(c.Seq),
-		Labels: a.work.Request.Labels, Life: a.work.Life()}
+		Labels: a.work.Request.Labels, RevisionExpireTime: a.end, Life: a.work.Life()}
 }
 
 // removal is the deletion of the memory of a change, of which the store must have a
 // revision.
 func (a *application) removal(c *consolidate.Change) memory.Removal {
 	return memory.Removal{ID: c.Memory.ID, Expect: c.Expect, Actor: a.actor, Operation: a.work.OperationOf(c.Seq),
-		Labels: a.work.Request.Labels}
+		Labels: a.work.Request.Labels, RevisionExpireTime: a.end}
 }
 
 // applySome applies the changes at some places, which are of one kind.

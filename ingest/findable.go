@@ -263,12 +263,14 @@ func (s *Service) turnWriter(
 		}
 		docs[e.ID] = e.Doc
 		if t, ok := extract.ReadTurn(key.ID, e); ok {
-			writes = append(writes, memory.Write{Actor: "turns", Memory: turnMemory(key, t), Labels: r.Labels})
+			writes = append(writes, memory.Write{Actor: "turns", Memory: turnMemory(key, t), Labels: r.Labels,
+				RevisionExpireTime: s.revisionEnd(r)})
 		}
 	}
 	if err := s.index(ctx, writes, !s.embedder.Model().Remote); err != nil {
 		s.log(ctx, key).Warn("turns have no vectors until they are processed", "err", err)
 	}
+	writes = aged(writes, s.configs.Known(ctx, key.App), s.opts.Now())
 	for i := range writes {
 		turns[writes[i].Memory.Source.EventID()] = &writes[i]
 	}

@@ -49,6 +49,7 @@ type parts struct {
 	opts      ingest.Options
 	file      string           // of the database; defaults to a new one
 	now       func() time.Time // of the sessions; defaults to time.Now
+	clock     func() time.Time // of the memories; defaults to time.Now
 	// together writes into both stores in one step. It defaults to the real one if both
 	// stores are real, and to none otherwise.
 	together func(ingest.Together) ingest.Together
@@ -68,7 +69,7 @@ func newBench(t *testing.T, p parts) *bench {
 	if b.sessions, err = sqlitesession.New(db, &sqlitesession.Options{Now: p.now}); err != nil {
 		t.Fatal(err)
 	}
-	if b.memories, err = sqlitestore.New(db, model(), nil); err != nil {
+	if b.memories, err = sqlitestore.New(db, model(), &sqlitestore.Options{Now: p.clock}); err != nil {
 		t.Fatal(err)
 	}
 	var sessions ingest.Sessions = b.sessions

@@ -157,7 +157,8 @@ func (s *Service) markForgotten(ctx context.Context, turn *memory.Memory, fact s
 // by is a write of no memory yet that says who makes it: the extractor, for an operation of
 // a batch.
 func (s *Service) by(b *batch, operation string) memory.Write {
-	return memory.Write{Actor: s.extractor.Name(), Operation: operation, Labels: b.work.Request.Labels}
+	return memory.Write{Actor: s.extractor.Name(), Operation: operation, Labels: b.work.Request.Labels,
+		RevisionExpireTime: s.revisionEnd(&b.work.Request)}
 }
 
 // rewriteTurn changes a stored turn as by says, however it was changed meanwhile. One that is gone

@@ -182,6 +182,7 @@ func New(
 	s.tracer = tracing.New(s.opts.Tracer, s.opts.TraceContent)
 	s.gate = fair.NewBackgroundGate(max(1, s.opts.Processors/2))
 	s.configs = appconfig.NewCache(sessions, s.opts.Now, s.opts.Log)
+	s.memories = agingStore{s.memories, s.configs, s.opts.Now}
 	s.redact = newRedactor(s.configs)
 	s.sessions, s.opts.Together = s.redact.Sessions(sessions), s.redact.Together(s.opts.Together)
 	s.watches = newWatches(sessions, s.opts.MaxWatchers, s.holds)

@@ -33,6 +33,7 @@ type NewMemory struct {
 	Metadata    memory.Metadata
 	TTL         time.Duration // 0 is that of the app's configuration, or no end
 	ExpireTime  time.Time     // in place of TTL; the zero time is none
+	Revision    Lifetime      // of the revision; open is that of the app's configuration
 	ValidFrom   time.Time
 	// UTCOffset is the offset that ValidFrom came with. It is the memory's if no time
 	// zone is named.
@@ -84,6 +85,10 @@ func (s *Service) Add(ctx context.Context, scope memory.Scope, n NewMemory) (mem
 	if err != nil {
 		return memory.Memory{}, err
 	}
+	revisionEnd, err := n.Revision.end(sessionstore.Micros(s.opts.Now()))
+	if err != nil {
+		return memory.Memory{}, err
+	}
 	m.ID, m.Kind, m.Fact = cmp.Or(n.ID, uuid.NewString()), memory.KindFact, n.Fact
 	if m.Trust != memory.TrustUser {
 		quarantine(&m)
@@ -99,7 +104,7 @@ func (s *Service) Add(ctx context.Context, scope memory.Scope, n NewMemory) (mem
 	if err := s.roomFor(ctx, scope, 1, m.Bytes()); err != nil {
 		return m, err
 	}
-	out, err := s.write(ctx, memory.Write{Memory: m})
+	out, err := s.write(ctx, memory.Write{Memory: m, RevisionExpireTime: revisionEnd})
 	if n.ID != "" && errors.Is(err, memory.ErrAborted) { // another call was faster
 		if m, known, err := s.addedBefore(ctx, scope, &n); known || err != nil {
 			return m, err
@@ -159,6 +164,7 @@ type Patch struct {
 	Metadata    *memory.Metadata
 	TTL         *time.Duration // from now; 0 is no end
 	ExpireTime  *time.Time     // in place of TTL; the zero time is no end
+	Revision    Lifetime       // of the new revision; open is that of the app's configuration
 	// ValidFrom and ValidTo are the own time of a fact; the zero time is none.
 	ValidFrom, ValidTo *time.Time
 	// UTCOffset is the offset that they came with. It is the memory's if that has none.
@@ -217,6 +223,10 @@ func (s *Service) Update(ctx context.Context, scope memory.Scope, id string, p P
 	if err != nil {
 		return memory.Memory{}, err
 	}
+	revisionEnd, err := p.Revision.end(sessionstore.Micros(s.opts.Now()))
+	if err != nil {
+		return memory.Memory{}, err
+	}
 	if p, err = s.redact.patch(ctx, scope, p); err != nil {
 		return memory.Memory{}, err
 	}
@@ -261,7 +271,7 @@ func (s *Service) Update(ctx context.Context, scope memory.Scope, id string, p P
 		if expires {
 			m.ExpireTime, m.DefaultExpiry = end, false
 		}
-		return memory.Write{Memory: m, Expect: m.Revision}, nil
+		return memory.Write{Memory: m, Expect: m.Revision, RevisionExpireTime: revisionEnd}, nil
 	})
 }
 
@@ -283,6 +293,8 @@ func (s *Service) Rollback(ctx context.Context, scope memory.Scope, id string, r
 		switch {
 		case err != nil:
 			return w, err
+		case past == nil && revision >= 1 && revision < latest.Revision:
+			return w, fmt.Errorf("revision %d has expired: %w", revision, named(scope, id, memory.ErrNotFound))
 		case past == nil:
 			return w, fmt.Errorf("revision %d of %w", revision, named(scope, id, memory.ErrNotFound))
 		case past.Action == memory.Deleted:
@@ -328,7 +340,7 @@ func (s *Service) revision(ctx context.Context, scope memory.Scope, id string, n
 	if number < 1 || number > latest.Revision {
 		return latest, nil, nil
 	}
-	if some[len(some)-1].Revision > number {
+	if some[len(some)-1].Revision > number { // of those before it, some may have expired
 		if some, err = s.memories.Revisions(ctx, scope, id, number+1); err != nil {
 			return nil, nil, err
 		}

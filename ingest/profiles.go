@@ -141,6 +141,10 @@ func (s *Service) addValue(ctx context.Context, scope memory.Scope, n NewMemory)
 	if err != nil {
 		return m, err
 	}
+	revisionEnd, err := n.Revision.end(now)
+	if err != nil {
+		return m, err
+	}
 	if err := s.setValue(ctx, &m, n.Profile.SchemaID, n.Profile.Field, n.Profile.Value); err != nil {
 		return m, err
 	}
@@ -173,7 +177,7 @@ func (s *Service) addValue(ctx context.Context, scope memory.Scope, n NewMemory)
 		if err := s.roomFor(ctx, scope, 1, m.Bytes()); err != nil {
 			return w, err
 		}
-		w.Memory = m
+		w.Memory, w.RevisionExpireTime = m, revisionEnd
 		if latest != nil {
 			w.Expect = latest.Revision
 		}

@@ -81,7 +81,7 @@ func (s *Service) addProvisionalOf(ctx context.Context, b *batch) (err error) {
 			setExpiry(&c.Memory, now, b.ttl.Created.Duration)
 			writes = append(writes, memory.Write{
 				Memory: c.Memory, Actor: s.opts.Fallback.Name(), Operation: b.work.Request.ID, Life: b.work.Life(),
-				Labels: b.work.Request.Labels,
+				Labels: b.work.Request.Labels, RevisionExpireTime: s.revisionEnd(&b.work.Request),
 			})
 		}
 	}

@@ -28,6 +28,9 @@ type RequestOptions struct {
 	// TTL is how long facts live from when they are made or changed; 0 is what the
 	// app's configuration says.
 	TTL time.Duration
+	// RevisionTTL is how long revisions live from when they are made; 0 is what the app's
+	// configuration says.
+	RevisionTTL time.Duration
 	// Metadata is that of the facts that are made. MetadataMerge says what becomes of the
 	// metadata of facts that are updated or said again. Labels are those of all revisions.
 	Metadata      memory.Metadata
@@ -70,7 +73,7 @@ func (o RequestOptions) request(ctx context.Context, scope memory.Scope) *sessio
 	name := uuid.Must(uuid.NewV7()).String()
 	return &sessionstore.Request{
 		ID: sessionstore.OperationID(scope, name), DisableConsolidation: o.DisableConsolidation,
-		AllowedTopics: o.AllowedTopics, TTL: o.TTL, Metadata: o.Metadata,
+		AllowedTopics: o.AllowedTopics, TTL: o.TTL, RevisionTTL: o.RevisionTTL, Metadata: o.Metadata,
 		MetadataMerge: o.MetadataMerge, Labels: o.Labels, Traceparent: tracing.Parent(ctx),
 	}
 }

@@ -158,7 +158,7 @@ func (s *Service) deleteTurns(ctx context.Context, b *batch, events []sessionsto
 			turns = append(turns, t)
 			removals = append(removals, memory.Removal{
 				ID: turnID(b.key, e.ID, t.Text), Actor: "rewind", Operation: b.work.Request.ID,
-				Labels: b.work.Request.Labels,
+				Labels: b.work.Request.Labels, RevisionExpireTime: s.revisionEnd(&b.work.Request),
 			})
 		}
 	}

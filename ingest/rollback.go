@@ -178,6 +178,9 @@ func (s *Service) planUndoing(ctx context.Context, scope memory.Scope, id string
 		}
 		from = next
 	}
+	if err := s.addExpired(ctx, u, changed); err != nil {
+		return nil, err
+	}
 	if len(changed) == 0 {
 		return u, nil
 	}
@@ -205,6 +208,31 @@ func (s *Service) planUndoing(ctx context.Context, scope memory.Scope, id string
 		u.turns, err = s.turnsOf(ctx, scope, cites)
 	}
 	return u, err
+}
+
+// addExpired adds the memories that the operation reports to have changed, and whose history
+// no longer has that: they are left as they are, and the rollback says so.
+func (s *Service) addExpired(ctx context.Context, u *undoing, changed map[string]bool) error {
+	var after sessionstore.ChangePosition
+	for more := true; more; more = after != (sessionstore.ChangePosition{}) {
+		page, next, err := s.sessions.Changes(ctx, u.scope, u.operation, after)
+		if err != nil {
+			return err
+		}
+		for _, doc := range page {
+			var c struct {
+				Action memory.Action
+				Memory struct{ ID string }
+			}
+			if json.Unmarshal(doc, &c) == nil && c.Memory.ID != "" && c.Action != Skipped && !changed[c.Memory.ID] &&
+				len(u.changed) < MaxRollback {
+				changed[c.Memory.ID] = true
+				u.changed = append(u.changed, c.Memory.ID)
+			}
+		}
+		after = next
+	}
+	return nil
 }
 
 // heirsOf returns the heirs of the memories that some gave way to in the end.

@@ -41,13 +41,13 @@ func receiptOf(m *memory.Memory) receipt { return receipt{m.CreateTime, m.State.
 func (s *Service) putTurns(
 	ctx context.Context, w sessionstore.Work, turns []extract.Turn, vectors bool,
 ) (map[string]receipt, error) {
-	key, life, labels := w.Key, w.Life(), w.Request.Labels
+	key, life, labels, end := w.Key, w.Life(), w.Request.Labels, s.revisionEnd(&w.Request)
 	received := map[string]receipt{}
 	for some := range slices.Chunk(turns, writesTogether) {
 		writes := make([]memory.Write, 0, len(some))
 		for _, t := range some {
 			writes = append(writes, memory.Write{Actor: "turns", Memory: turnMemory(key, t), Life: life,
-				Labels: labels})
+				Labels: labels, RevisionExpireTime: end})
 		}
 		if err := s.index(ctx, writes, vectors); err != nil {
 			return nil, err

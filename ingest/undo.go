@@ -17,7 +17,8 @@ type past struct {
 	after  memory.Revision
 	// made is set if the operation made the memory, or brought it back.
 	made bool
-	// lost is set if the history no longer has what was before the operation.
+	// lost is set if the history no longer has what was before the operation, or between
+	// two of its revisions.
 	lost bool
 	// between is the latest revision by another writer between two of the operation.
 	between *memory.Revision
@@ -28,6 +29,7 @@ type past struct {
 	undone      *memory.Revision // that of the rollback
 	undoneFrom  *memory.Memory   // as it was before that
 	touched     bool             // the operation has a revision
+	expired     bool             // some revisions have
 }
 
 // readPast reads the revisions of a memory, newest first.
@@ -37,13 +39,18 @@ type readPast struct {
 	oldest         memory.Revision
 	first          *memory.Revision // of the operation
 	other          *memory.Revision // the last one seen that is neither's, after the operation's
+	seen           int64
+	known          bool // the revision before first is there
+	gap            bool // there is none between two of the operation
 }
 
 func (p *readPast) see(r *memory.Revision) bool {
 	if p.latest.Revision == 0 {
 		p.latest = *r
 	}
+	follows := p.oldest.Revision == r.Revision+1 // others may have expired
 	p.oldest = *r
+	p.seen++
 	if p.undone != nil && r.Revision == p.undone.Revision-1 {
 		p.undoneFrom = &r.Memory
 	}
@@ -58,6 +65,7 @@ func (p *readPast) see(r *memory.Revision) bool {
 		} else if p.other != nil && p.between == nil {
 			p.between = p.other
 		}
+		p.gap = p.gap || p.first != nil && !follows && p.other == nil
 		p.first, p.other = r, nil
 	case !p.touched:
 		if p.since == nil {
@@ -69,7 +77,7 @@ func (p *readPast) see(r *memory.Revision) bool {
 			p.other = r
 		}
 		if p.first != nil && p.first.Revision == r.Revision+1 {
-			p.before = &r.Memory
+			p.before, p.known = &r.Memory, true
 			if r.Action == memory.Deleted {
 				p.before = nil
 			}
@@ -80,8 +88,9 @@ func (p *readPast) see(r *memory.Revision) bool {
 
 // end completes what was read.
 func (p *readPast) end() *past {
+	p.expired = p.seen < p.latest.Revision
 	if p.first != nil {
-		p.lost = p.first.Revision > 1 && p.oldest.Revision == p.first.Revision
+		p.lost = p.first.Revision > 1 && !p.known || p.gap
 		p.made = p.before == nil && !p.lost
 	}
 	deleted := p.latest.Action == memory.Deleted
@@ -137,10 +146,12 @@ func (p *past) undo(now time.Time) undone {
 			out.memory = *p.undoneFrom
 		}
 		return out
+	case !p.touched && p.expired:
+		return p.skip("the revision that the operation has made has expired from the history")
 	case !p.touched:
 		return undone{}
 	case p.lost:
-		return p.skip("what was before it is no longer in the history")
+		return p.skip("what was before it has expired from the history")
 	case p.between != nil:
 		return p.skip("it was changed meanwhile %s", by(p.between))
 	case p.made && p.after.Action == memory.Deleted:

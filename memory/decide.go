@@ -69,7 +69,7 @@ func DecidePut(w *Write, current *Current, now time.Time) Decision {
 		Effect:  AddRevision,
 		Step: Step{
 			Revision: m.Revision, Action: action, Time: now, Actor: w.Actor, Operation: w.Operation,
-			Labels: w.Labels.stored(), Memory: m,
+			Labels: w.Labels.stored(), ExpireTime: Micros(w.RevisionExpireTime), Memory: m,
 		},
 	}
 }
@@ -98,7 +98,7 @@ func DecideDelete(r Removal, current *Current, now time.Time) Decision {
 		Effect:  AddRevision,
 		Step: Step{
 			Revision: gone.Revision, Action: Deleted, Time: now, Actor: r.Actor, Operation: r.Operation,
-			Labels: r.Labels.stored(), Memory: gone,
+			Labels: r.Labels.stored(), ExpireTime: Micros(r.RevisionExpireTime), Memory: gone,
 		},
 	}
 }

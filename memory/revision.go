@@ -16,8 +16,8 @@ const (
 	Deleted Action = "DELETED"
 )
 
-// Revision is one step in the history of a memory. Revisions count from 1
-// without gaps and are never changed. A deletion is a revision too.
+// Revision is one step in the history of a memory. Revisions count from 1 and are never
+// changed. A deletion is a revision too. Those that have expired are left out.
 type Revision struct {
 	Revision int64  `json:"revision"`
 	Action   Action `json:"action"`
@@ -28,7 +28,10 @@ type Revision struct {
 	Actor      string          `json:"actor"`               // "client", or the name of the extractor
 	Operation  string          `json:"operation,omitempty"` // id of the ingestion that made it
 	Labels     Labels          `json:"labels,omitempty"`    // of who asked for the change
-	Memory     Memory          `json:"-"`                   // the whole memory at that step
+	// ExpireTime is when the revision expires: from then on no read shows it, unless it is
+	// the current one of a memory that was not deleted. Zero is never.
+	ExpireTime time.Time `json:"expireTime,omitzero"`
+	Memory     Memory    `json:"-"` // the whole memory at that step
 }
 
 // RevisionFields are the types of the fields that a filter of revisions compares.
@@ -36,6 +39,7 @@ func RevisionFields() map[string]FieldType {
 	return map[string]FieldType{
 		FieldRevision: NumberField, FieldAction: TextField, FieldFact: TextField, FieldCreateTime: TimeField,
 		FieldActor: TextField, FieldOperation: TextField, FieldLabels: JSONField,
+		FieldExpireTime: TimeField,
 	}
 }
 
@@ -50,6 +54,8 @@ func (r *Revision) Compare(c Cmp) bool {
 		return c.OfText(r.Fact)
 	case FieldCreateTime:
 		return c.OfTime(r.CreateTime)
+	case FieldExpireTime:
+		return c.OfTime(r.ExpireTime)
 	case FieldActor:
 		return c.OfText(r.Actor)
 	case FieldOperation:
@@ -67,10 +73,33 @@ func RevisionsOf(history []Step) []Revision {
 	for i, st := range history {
 		out[len(history)-1-i] = Revision{
 			Revision: st.Revision, Action: st.Action, Fact: st.Memory.Fact, CreateTime: st.Time,
-			Actor: st.Actor, Operation: st.Operation, Labels: st.Labels, Memory: st.Memory,
+			Actor: st.Actor, Operation: st.Operation, Labels: st.Labels, ExpireTime: st.ExpireTime,
+			Memory: st.Memory,
 		}
 		if p := st.Memory.Profile; p != nil {
 			out[len(history)-1-i].Value = p.Value
+		}
+	}
+	return out
+}
+
+// Expired reports whether a step has expired at now.
+func (st *Step) Expired(now time.Time) bool {
+	return !st.ExpireTime.IsZero() && !now.Before(st.ExpireTime)
+}
+
+// Kept returns the steps of a history, oldest first, that a read at now shows: those that
+// have not expired, and the last one, which is the memory as it is. If that is a deletion
+// that has expired, it returns none: nothing is left of the memory.
+func Kept(history []Step, now time.Time) []Step {
+	last := len(history) - 1
+	if last < 0 || history[last].Action == Deleted && history[last].Expired(now) {
+		return nil
+	}
+	var out []Step
+	for i := range history {
+		if i == last || !history[i].Expired(now) {
+			out = append(out, history[i])
 		}
 	}
 	return out

@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"time"
 )
 
 // Write asks for one new revision of one memory.
@@ -21,6 +22,8 @@ type Write struct {
 	Actor, Operation string
 	// Labels go into the revision too. A repetition adds none.
 	Labels Labels
+	// RevisionExpireTime is when the revision expires; zero is never. See Revision.
+	RevisionExpireTime time.Time
 	// Life names what the write was made of, so that it is refused once that was erased:
 	// a life of a session. It is "" for a write that a client makes itself.
 	Life string
@@ -41,6 +44,9 @@ func ValidateWrites(scope Scope, writes []Write, dimension int) error {
 		if err := w.Labels.Validate("labels"); err != nil {
 			return err
 		}
+		if err := validateExpiry(w.RevisionExpireTime); err != nil {
+			return err
+		}
 		if len(w.Life) > MaxLife {
 			return ValidateLives([]string{w.Life})
 		}
@@ -55,12 +61,23 @@ func ValidateWrites(scope Scope, writes []Write, dimension int) error {
 	return nil
 }
 
+// validateExpiry checks when a revision expires.
+func validateExpiry(at time.Time) error {
+	if at.IsZero() {
+		return nil
+	}
+	return ValidateTime("revisionExpireTime", at)
+}
+
 // Removal asks for the deletion of one memory.
 type Removal struct {
 	ID               string
 	Expect           int64 // the revision it was decided on; 0 for whichever is current
 	Actor, Operation string
 	Labels           Labels // of the revision, valid ones
+	// RevisionExpireTime is when the revision expires; zero is never. Once it has, nothing
+	// is left of the memory.
+	RevisionExpireTime time.Time
 }
 
 // Outcome is the result of one Write or Removal.
@@ -125,13 +142,15 @@ type Store interface {
 
 	// Revisions returns revisions of one memory, deleted or not, newest first:
 	// those numbered below before, or from the newest on if that is 0. It returns
-	// as many as CutRevisions leaves; the last of them is numbered 1 if no more
-	// follow. The error is ErrNotFound if the memory never was.
+	// as many as CutRevisions leaves, and none if none follow. It leaves out those that
+	// have expired; see Kept. The error is ErrNotFound if the memory never was, or was
+	// deleted by a revision that has expired.
 	Revisions(ctx context.Context, scope Scope, id string, before int64) ([]Revision, error)
 
 	// ChangedBy reads the ids of the memories of which an operation has made a revision,
 	// each once, in any order: deleted and expired ones too. from is "" for the first
 	// page, else the next that came with the page before; next is "" if no page follows.
+	// Revisions that have expired count for nothing.
 	// A page has MaxPageSize ids at most, and may have none although others follow. What
 	// the operation changes meanwhile may be left out.
 	ChangedBy(ctx context.Context, scope Scope, operation, from string) (ids []string, next string, err error)

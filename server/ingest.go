@@ -36,6 +36,7 @@ type requestOptions struct {
 	DisableConsolidation bool                       `json:"disableConsolidation"`
 	AllowedTopics        []string                   `json:"allowedTopics"`
 	TTL                  lifetime                   `json:"ttl"`
+	RevisionTTL          lifetime                   `json:"revisionTtl"`
 	Metadata             memory.Metadata            `json:"metadata"`
 	MetadataMerge        sessionstore.MetadataMerge `json:"metadataMergeStrategy"`
 	Labels               memory.Labels              `json:"labels"`
@@ -44,7 +45,7 @@ type requestOptions struct {
 // options are the options for package ingest.
 func (o *requestOptions) options() ingest.RequestOptions {
 	return ingest.RequestOptions{DisableConsolidation: o.DisableConsolidation, AllowedTopics: o.AllowedTopics,
-		TTL: o.TTL.Duration, Metadata: o.Metadata, MetadataMerge: o.MetadataMerge, Labels: o.Labels}
+		TTL: o.TTL.Duration, RevisionTTL: o.RevisionTTL.Duration, Metadata: o.Metadata, MetadataMerge: o.MetadataMerge, Labels: o.Labels}
 }
 
 func (b *ingestBody) options() ingest.RequestOptions {

@@ -35,6 +35,8 @@ func (s *Server) addMemory(c echo.Context, scope memory.Scope) error {
 		Metadata  memory.Metadata `json:"metadata"`
 		TTL       lifetime        `json:"ttl"`
 		Expire    moment          `json:"expireTime"`
+		RevTTL    lifetime        `json:"revisionTtl"`
+		RevExpire moment          `json:"revisionExpireTime"`
 		ValidFrom localMoment     `json:"validFrom"`
 		TimeZone  timeZone        `json:"timeZone"`
 		Trust     memory.Trust    `json:"trust"`
@@ -67,6 +69,7 @@ func (s *Server) addMemory(c echo.Context, scope memory.Scope) error {
 	m, err := s.ingest.Add(c.Request().Context(), scope, ingest.NewMemory{
 		Profile: value, ID: req.ID, Fact: req.Fact, DisplayName: req.Name, Description: req.About, Topics: req.Topics,
 		Metadata: req.Metadata, TTL: req.TTL.Duration, ExpireTime: req.Expire.Time,
+		Revision:  ingest.Lifetime{TTL: req.RevTTL.Duration, At: req.RevExpire.Time},
 		ValidFrom: req.ValidFrom.Time, UTCOffset: req.ValidFrom.offset, Zone: req.TimeZone.Location,
 		Trust: req.Trust,
 	})
@@ -208,6 +211,8 @@ func (s *Server) patchMemory(c echo.Context, scope memory.Scope, id string) erro
 		Metadata  json.RawMessage `json:"metadata"`
 		TTL       json.RawMessage `json:"ttl"`
 		Expire    json.RawMessage `json:"expireTime"`
+		RevTTL    lifetime        `json:"revisionTtl"`
+		RevExpire moment          `json:"revisionExpireTime"`
 		ValidFrom json.RawMessage `json:"validFrom"`
 		ValidTo   json.RawMessage `json:"validTo"`
 	}
@@ -262,6 +267,7 @@ func (s *Server) patchMemory(c echo.Context, scope memory.Scope, id string) erro
 		return invalid("nothing to change: want fact, value, displayName, description, topics, metadata, ttl," +
 			" expireTime, validFrom or validTo")
 	}
+	patch.Revision = ingest.Lifetime{TTL: req.RevTTL.Duration, At: req.RevExpire.Time}
 	m, err := s.ingest.Update(c.Request().Context(), scope, id, patch)
 	if err != nil {
 		return err
@@ -355,7 +361,7 @@ func (s *Server) revisions(ctx context.Context, scope memory.Scope, id string, b
 			}
 			out, last = append(out, *r), r.Revision
 		}
-		if last == 1 || where == nil {
+		if last == 1 {
 			break
 		}
 	}

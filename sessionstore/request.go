@@ -38,6 +38,9 @@ type Request struct {
 	// TTL is how long facts live, in nanoseconds; 0 is what the app's configuration says.
 	TTL time.Duration `json:"ttl,omitempty"`
 
+	// RevisionTTL is how long revisions that are made for the request live, likewise.
+	RevisionTTL time.Duration `json:"revisionTtl,omitempty"`
+
 	// Metadata is that of facts which the request makes. MetadataMerge says what becomes of
 	// the metadata of a fact that it updates or says again.
 	Metadata      memory.Metadata `json:"metadata,omitempty"`

@@ -56,7 +56,9 @@ func (s *Store) exportFrom(
 		if err != nil {
 			return nil, nil, err
 		}
-		page = append(page, *r)
+		if r.Keep(s.opts.Now()) { // else nothing of it is left
+			page = append(page, *r)
+		}
 	}
 	return page, next, nil
 }
@@ -70,6 +72,7 @@ func (s *Store) exported(ctx context.Context, p *qdrant.RetrievedPoint) (*memory
 	out := &memory.Record{Memory: r.Memory, Deleted: r.Deleted, Terms: r.terms}
 	out.Vector = p.GetVectors().GetVectors().GetVectors()[dense].GetDense().GetData()
 	out.History, err = s.history(ctx, r)
+	out.Removed = r.Memory.Revision - int64(len(out.History))
 	return out, err
 }
 
@@ -98,6 +101,9 @@ func (s *Store) importAll(ctx context.Context, records []memory.Record) (stored 
 		for i, r := range of {
 			ids[i] = r.Memory.ID
 		}
+		if err := s.remove(ctx, gaps(scope, of)); err != nil {
+			return stored, err
+		}
 		take := func(i int, was *record, _ time.Time) (*change, memory.Outcome, error) { return importOf(of[i], was) }
 		out, err := s.change(ctx, scope, ids, nil, take)
 		if err != nil {
@@ -112,17 +118,33 @@ func (s *Store) importAll(ctx context.Context, records []memory.Record) (stored 
 	return stored, nil
 }
 
+// gaps names the past revisions that some records do not have. A memory that they replace
+// may have them.
+func gaps(scope memory.Scope, of []*memory.Record) (out []*qdrant.PointId) {
+	for _, r := range of {
+		at := int64(1)
+		for i := range r.History {
+			for ; at < r.History[i].Revision; at++ {
+				out = append(out, pastID(scope, r.Memory.ID, at))
+			}
+			at++
+		}
+	}
+	return out
+}
+
 // importOf is the change that an imported record makes of what is there.
 func importOf(r *memory.Record, was *record) (*change, memory.Outcome, error) {
 	if !memory.DecideImport(r, was.state()) {
 		return nil, memory.Outcome{Memory: was.Memory}, nil
 	}
 	c := &change{
-		record: &record{Current: memory.Current{Memory: r.Memory, Deleted: r.Deleted}, terms: r.Terms},
+		record: &record{Current: memory.Current{Memory: r.Memory, Deleted: r.Deleted}, terms: r.Terms,
+			removed: r.Removed},
 		vector: r.Vector, outcome: memory.Outcome{Memory: r.Memory, Changed: true},
 	}
 	if was != nil {
-		c.expect, c.was = was.Memory.Revision, was.n
+		c.expect, c.was, c.removed = was.Memory.Revision, was.n, was.removed
 	}
 	write := newWrite()
 	last := len(r.History) - 1
@@ -135,6 +157,10 @@ func importOf(r *memory.Record, was *record) (*change, memory.Outcome, error) {
 			return nil, memory.Outcome{}, err
 		}
 		c.past = append(c.past, st)
+		c.record.expect(from.ExpireTime)
+	}
+	if r.Deleted {
+		c.record.expect(r.History[last].ExpireTime)
 	}
 	return c, memory.Outcome{}, nil
 }

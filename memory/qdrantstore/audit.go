@@ -96,7 +96,7 @@ func (s *Store) auditFrom(ctx context.Context, from *qdrant.PointId, found func(
 		for _, f := range faults {
 			found(f)
 		}
-		if r != nil {
+		if r != nil && r.Keep(s.opts.Now()) {
 			page = append(page, *r)
 		}
 	}

@@ -3,6 +3,7 @@ package qdrantstore
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/qdrant/go-client/qdrant"
 
@@ -19,12 +20,14 @@ func (s *Store) ChangedBy(ctx context.Context, scope memory.Scope, operation, fr
 	}
 	page, _, after, err := s.scopePage(ctx, scope, at)
 	if err == nil {
+		now := s.opts.Now()
+		page = slices.DeleteFunc(page, func(r *record) bool { return r.vanished(now) })
 		found := map[*record]bool{}
 		for _, r := range page {
 			found[r] = r.step.Operation == operation
 		}
 		err = s.eachPast(ctx, scope, page, func(r *record, st *step, _ memory.Memory) error {
-			found[r] = found[r] || st.Operation == operation
+			found[r] = found[r] || st.Operation == operation && !st.expired(now)
 			return nil
 		})
 		for _, r := range page {

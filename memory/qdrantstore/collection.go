@@ -110,6 +110,7 @@ var indexes = map[string]fieldIndex{
 	"until":     {kind: qdrant.FieldType_FieldTypeInteger},
 	"from":      {kind: qdrant.FieldType_FieldTypeInteger},
 	"expires":   {kind: qdrant.FieldType_FieldTypeInteger},
+	dueField:    {kind: qdrant.FieldType_FieldTypeInteger, later: true},
 
 	revokedField: {kind: qdrant.FieldType_FieldTypeInteger},
 }

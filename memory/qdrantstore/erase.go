@@ -214,7 +214,7 @@ func (s *Store) eraseFound(ctx context.Context, scope memory.Scope, found, left 
 			return out, err
 		}
 		for _, r := range some {
-			out.Add(memory.Erased{Memories: 1, Revisions: int(r.Memory.Revision)})
+			out.Add(memory.Erased{Memories: 1, Revisions: int(r.Memory.Revision - r.removed)})
 		}
 	}
 	if s.copying {

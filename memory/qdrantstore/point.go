@@ -19,6 +19,9 @@ type record struct {
 	n     int64 // of the write that it was changed by; 0 if that has none
 	// sweeping is set while a sweep removes it.
 	sweeping bool
+	// removed is how many past revisions have expired and were removed, and due is when the
+	// next of them expires that a sweep may remove, in microseconds; 0 if none does.
+	removed, due int64
 }
 
 // state is what the rules of package memory decide by; nil if there is no
@@ -42,13 +45,14 @@ type step struct {
 	Labels    memory.Labels   `json:"labels,omitempty"`
 	Write     string          `json:"write"`
 	Doc       json.RawMessage `json:"doc,omitempty"`
+	Expires   time.Time       `json:"expires,omitzero"`
 }
 
 // newStep is a revision without its memory.
 func newStep(st *memory.Step, write string) step {
 	return step{
 		Revision: st.Revision, Action: st.Action, Time: st.Time, Actor: st.Actor, Operation: st.Operation,
-		Labels: st.Labels, Write: write,
+		Labels: st.Labels, Write: write, Expires: st.ExpireTime,
 	}
 }
 
@@ -70,13 +74,15 @@ const hiddenField = "hidden"
 func decode(doc string, v any) error { return memory.DecodeJSON([]byte(doc), v) }
 
 // recordFields is the payload of a memory's point that readRecord reads.
-var recordFields = []string{docField, termsField, stepField, "gone", "embedded", sweepingField}
+var recordFields = []string{docField, termsField, stepField, "gone", "embedded", sweepingField, removedField,
+	dueField}
 
 // readRecord reads as many of recordFields as there are.
 func readRecord(payload map[string]*qdrant.Value) (*record, error) {
 	r := &record{Current: memory.Current{
 		Deleted: payload["gone"].GetBoolValue(), Embedded: payload["embedded"].GetBoolValue(),
-	}, n: payload[changeField].GetIntegerValue() & maxWrites, sweeping: payload[sweepingField].GetBoolValue()}
+	}, n: payload[changeField].GetIntegerValue() & maxWrites, sweeping: payload[sweepingField].GetBoolValue(),
+		removed: payload[removedField].GetIntegerValue(), due: payload[dueField].GetIntegerValue()}
 	for field, into := range map[string]any{docField: &r.Memory, termsField: &r.terms, stepField: &r.step} {
 		if v, ok := payload[field]; ok {
 			if err := decode(v.GetStringValue(), into); err != nil {
@@ -119,7 +125,7 @@ func (st *step) read() (memory.Step, error) {
 func (st *step) of(m memory.Memory) memory.Step {
 	return memory.Step{
 		Revision: st.Revision, Action: st.Action, Time: st.Time, Actor: st.Actor, Operation: st.Operation,
-		Labels: st.Labels, Memory: m,
+		Labels: st.Labels, ExpireTime: st.Expires, Memory: m,
 	}
 }
 
@@ -187,6 +193,12 @@ func (r *record) payload(terms memory.Terms, embedded bool) (map[string]*qdrant.
 	}
 	if !m.ExpireTime.IsZero() {
 		payload["expires"] = micros(m.ExpireTime)
+	}
+	if r.removed > 0 {
+		payload[removedField] = qdrant.NewValueInt(r.removed)
+	}
+	if r.due > 0 {
+		payload[dueField] = qdrant.NewValueInt(r.due)
 	}
 	if event := m.Source.EventID(); m.Kind == memory.KindTurn && event != "" {
 		payload["event"] = text(event)

@@ -41,7 +41,7 @@ func (s *Store) Revisions(ctx context.Context, scope memory.Scope, id string, be
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	records, err := s.read(ctx, scope, []string{id}, recordFields)
-	if err == nil && records[id] == nil {
+	if err == nil && (records[id] == nil || records[id].vanished(s.opts.Now())) {
 		err = memory.ErrNotFound
 	}
 	var out []memory.Revision
@@ -63,18 +63,24 @@ func (s *Store) revisions(ctx context.Context, r *record, before int64) (out []m
 	} else {
 		to = before
 	}
-	bytes := int64(0)
+	bytes, now, missing := int64(0), s.opts.Now(), int64(0)
 	for to > 1 && len(out) <= memory.MaxPageSize && bytes <= memory.MaxListBytes {
 		from := max(1, to-pastTogether)
 		past, err := s.someSteps(ctx, r.Memory.Scope, r.Memory.ID, from, to)
 		if err != nil {
 			return nil, err
 		}
+		if missing += to - from - int64(len(past)); missing > r.removed {
+			return nil, lost(r)
+		}
 		var some []memory.Step
 		for i := range past {
 			st, err := past[i].read()
 			if err != nil {
 				return nil, err
+			}
+			if st.Expired(now) {
+				continue
 			}
 			some, bytes = append(some, st), bytes+st.Memory.Bytes()
 		}
@@ -83,11 +89,17 @@ func (s *Store) revisions(ctx context.Context, r *record, before int64) (out []m
 	return out, nil
 }
 
-// history gives all revisions of a memory, oldest first.
+// lost is the error of a memory that lacks revisions which no sweep has removed.
+func lost(r *record) error { return fmt.Errorf("memory %.80q has lost revisions", r.Memory.ID) }
+
+// history gives all revisions of a memory that are there, oldest first.
 func (s *Store) history(ctx context.Context, r *record) ([]memory.Step, error) {
 	past, err := s.steps(ctx, r.Memory.Scope, r.Memory.ID, 1, r.Memory.Revision)
 	if err != nil {
 		return nil, err
+	}
+	if r.Memory.Revision-1-int64(len(past)) > r.removed {
+		return nil, lost(r)
 	}
 	var out []memory.Step
 	for i := range past {

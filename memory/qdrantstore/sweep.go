@@ -27,15 +27,32 @@ func (s *Store) Sweep(ctx context.Context, before time.Time, limit int) (out mem
 	if errors.Is(err, memory.ErrUnavailable) && ctx.Err() == nil {
 		return out, false, nil // also if Qdrant is away: the next sweep comes soon
 	}
-	var found map[memory.Scope][]*record
+	var found, deleted, aged map[memory.Scope][]*record
 	if err == nil {
-		found, more, err = s.expired(ctx, before, limit)
+		found, more, err = s.passed(ctx, "expires", before, limit)
 	}
 	for scope, records := range found {
 		if err == nil {
-			err = s.sweepScope(ctx, scope, records, before, old, &out)
+			err = s.sweepScope(ctx, scope, records, expiredBefore(before), old, &out)
 		}
 	}
+	if err == nil {
+		var others bool
+		deleted, aged, others, err = s.due(ctx, before, limit)
+		more = more || others
+	}
+	for scope, records := range deleted {
+		if err == nil {
+			err = s.sweepScope(ctx, scope, records, qdrant.NewMatchBool("gone", true), old, &out)
+		}
+	}
+	left := limit
+	for scope, records := range aged {
+		if err == nil {
+			err = s.sweepPast(ctx, scope, records, before, old, &left, &out)
+		}
+	}
+	more = more || left == 0
 	if err != nil {
 		return out, false, fmt.Errorf("sweep expired memories: %w", err)
 	}
@@ -45,13 +62,13 @@ func (s *Store) Sweep(ctx context.Context, before time.Time, limit int) (out mem
 // expiredBefore passes the memories that expired before a time, deleted ones too.
 func expiredBefore(t time.Time) *qdrant.Condition { return before("expires", t) }
 
-// expired reads up to limit memories that expired before a time, by scope.
-func (s *Store) expired(ctx context.Context, before time.Time, limit int) (
+// passed reads up to limit memories whose field has a time before another one, by scope.
+func (s *Store) passed(ctx context.Context, field string, at time.Time, limit int) (
 	out map[memory.Scope][]*record, more bool, err error) {
 	ctx, cancel := s.unhurried(ctx)
 	defer cancel()
 	points, err := s.client.Scroll(ctx, &qdrant.ScrollPoints{CollectionName: s.collection,
-		Filter: &qdrant.Filter{Must: []*qdrant.Condition{expiredBefore(before)}},
+		Filter: &qdrant.Filter{Must: []*qdrant.Condition{before(field, at)}},
 		Limit:  qdrant.PtrOf(uint32(limit)), WithPayload: qdrant.NewWithPayloadInclude(recordFields...)})
 	if err != nil {
 		return nil, false, s.kind(ctx, err)
@@ -67,10 +84,10 @@ func (s *Store) expired(ctx context.Context, before time.Time, limit int) (
 	return out, len(points) == limit, nil
 }
 
-// sweepScope removes memories of one scope that have expired, and have not been brought
-// back since they were read. Searches leave them out already, so that their indexes need
-// not be read again.
-func (s *Store) sweepScope(ctx context.Context, scope memory.Scope, found []*record, before time.Time,
+// sweepScope removes memories of one scope that have expired or were deleted, and have not
+// been brought back since they were read: a condition still holds. Searches leave them out
+// already, so that their indexes need not be read again.
+func (s *Store) sweepScope(ctx context.Context, scope memory.Scope, found []*record, still *qdrant.Condition,
 	old []string, out *memory.Erased) error {
 	ids := make([]string, len(found))
 	erased := map[string]bool{}
@@ -80,7 +97,7 @@ func (s *Store) sweepScope(ctx context.Context, scope memory.Scope, found []*rec
 		at[r.Memory.Revision] = append(at[r.Memory.Revision], pointID(scope, r.Memory.ID))
 	}
 	for revision, points := range at {
-		if err := s.mark(ctx, points, revision, before); err != nil {
+		if err := s.mark(ctx, points, revision, still); err != nil {
 			return err
 		}
 	}
@@ -100,7 +117,7 @@ func (s *Store) sweepScope(ctx context.Context, scope memory.Scope, found []*rec
 		for n := int64(1); n < r.Memory.Revision; n++ {
 			past = append(past, pastID(scope, id, n))
 		}
-		out.Add(memory.Erased{Memories: 1, Revisions: int(r.Memory.Revision)})
+		out.Add(memory.Erased{Memories: 1, Revisions: int(r.Memory.Revision - r.removed)})
 	}
 	if len(points) == 0 {
 		return nil
@@ -118,8 +135,8 @@ func (s *Store) sweepScope(ctx context.Context, scope memory.Scope, found []*rec
 	return s.updateUnhurried(ctx, deleteWhere(qdrant.NewHasID(points...), qdrant.NewMatchBool(sweepingField, true)))
 }
 
-// mark marks memories that are at a revision and have expired before a time.
-func (s *Store) mark(ctx context.Context, points []*qdrant.PointId, revision int64, before time.Time) error {
+// mark marks memories that are at a revision and meet a condition.
+func (s *Store) mark(ctx context.Context, points []*qdrant.PointId, revision int64, still *qdrant.Condition) error {
 	passes := func(last *qdrant.Condition) *qdrant.PointsSelector {
 		return qdrant.NewPointsSelectorFilter(&qdrant.Filter{Must: []*qdrant.Condition{
 			qdrant.NewHasID(points...), qdrant.NewMatchInt("revision", revision), last}})
@@ -127,7 +144,7 @@ func (s *Store) mark(ctx context.Context, points []*qdrant.PointId, revision int
 	return s.updateUnhurried(ctx,
 		qdrant.NewPointsUpdateSetPayload(&qdrant.PointsUpdateOperation_SetPayload{
 			Payload:        map[string]*qdrant.Value{sweepingField: qdrant.NewValueBool(true)},
-			PointsSelector: passes(expiredBefore(before))}),
+			PointsSelector: passes(still)}),
 		qdrant.NewPointsUpdateDeletePayload(&qdrant.PointsUpdateOperation_DeletePayload{
 			Keys: []string{changeField}, PointsSelector: passes(qdrant.NewMatchBool(sweepingField, true))}))
 }

@@ -23,6 +23,7 @@ type change struct {
 	vector  []float32
 	expect  int64 // the revision that must be current; 0 if there must be none
 	was     int64 // the number of the write that it was changed by, which must be so still
+	removed int64 // how many of its revisions were removed, likewise
 	fill    bool  // it only adds a vector
 	outcome memory.Outcome
 }
@@ -92,7 +93,7 @@ func distinct(removals []memory.Removal) (some []memory.Removal, ids []string) {
 func changeOf(d memory.Decision, was *record, terms memory.Terms, vector []float32) (*change, memory.Outcome, error) {
 	c := &change{vector: vector, outcome: d.Outcome}
 	if was != nil {
-		c.expect, c.was = was.Memory.Revision, was.n
+		c.expect, c.was, c.removed = was.Memory.Revision, was.n, was.removed
 	}
 	switch d.Effect {
 	case memory.NoEffect:
@@ -111,6 +112,11 @@ func changeOf(d memory.Decision, was *record, terms memory.Terms, vector []float
 			return nil, d.Outcome, err
 		}
 		c.past = []step{past}
+		c.record.removed, c.record.due = was.removed, was.due
+		c.record.expect(past.Expires)
+	}
+	if c.record.Deleted {
+		c.record.expect(c.record.step.Expires)
 	}
 	return c, d.Outcome, nil
 }
@@ -266,13 +272,17 @@ func (s *Store) wasMade(ctx context.Context, c *change, now *record) (bool, erro
 	}
 	revision := c.record.step.Revision
 	steps, err := s.steps(ctx, now.Memory.Scope, now.Memory.ID, revision, revision+1)
+	if err == nil && len(steps) == 0 {
+		return false, fmt.Errorf("%w: revision %d of memory %.80q has expired since it was written",
+			memory.ErrUnavailable, revision, now.Memory.ID)
+	}
 	return err == nil && steps[0].Write == c.record.step.Write, err
 }
 
 // pastTogether is how many past revisions are read or written in one call.
 const pastTogether = 50
 
-// steps reads the past revisions from one number to before another.
+// steps reads the past revisions that there are from one number to before another.
 func (s *Store) steps(ctx context.Context, scope memory.Scope, id string, from, to int64) ([]step, error) {
 	var out []step
 	for from < to {
@@ -298,16 +308,21 @@ func (s *Store) someSteps(ctx context.Context, scope memory.Scope, id string, fr
 	if err != nil {
 		return nil, err
 	}
-	if len(got) < len(ids) {
-		return nil, fmt.Errorf("memory %.80q has lost revisions between %d and %d", id, from, to-1)
-	}
-	out := make([]step, len(ids))
+	out, there := make([]step, len(ids)), make([]bool, len(ids))
 	for _, p := range got {
-		if err := decode(p.GetPayload()[pastField].GetStringValue(), &out[index[p.GetId().GetUuid()]]); err != nil {
+		i := index[p.GetId().GetUuid()]
+		if err := decode(p.GetPayload()[pastField].GetStringValue(), &out[i]); err != nil {
 			return nil, err
 		}
+		there[i] = true
 	}
-	return out, nil
+	n := 0
+	for i := range out {
+		if there[i] {
+			out[n], n = out[i], n+1
+		}
+	}
+	return out[:n], nil
 }
 
 // write sends changes in one call: new memories only where there is none,
@@ -334,7 +349,8 @@ func (s *Store) write(ctx context.Context, scope memory.Scope, h *head, changes 
 		if c.expect == 0 {
 			call.fresh = append(call.fresh, p)
 		} else {
-			updates = append(updates, updateOnly(p, qdrant.NewMatchInt("revision", c.expect), c.unnumbered(scope)))
+			updates = append(updates, updateOnly(p, qdrant.NewMatchInt("revision", c.expect), c.unnumbered(scope),
+				withRemoved(c.removed)))
 		}
 	}
 	for some := range slices.Chunk(past, pastTogether) {

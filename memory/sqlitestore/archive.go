@@ -30,7 +30,11 @@ func (s *Store) Export(ctx context.Context, yield func(memory.Record) error) err
 		if len(page) == 0 {
 			return nil
 		}
+		now := s.now()
 		for _, r := range page {
+			if int64(len(r.History))+r.Removed == r.Memory.Revision && !r.Keep(now) {
+				continue // nothing of it is left
+			}
 			if err := yield(r); err != nil {
 				return err
 			}
@@ -41,7 +45,7 @@ func (s *Store) Export(ctx context.Context, yield func(memory.Record) error) err
 // exportFrom reads a page of records behind row after, and the number of its
 // last row.
 func (s *Store) exportFrom(ctx context.Context, tx *sql.Tx, after int64) (page []memory.Record, last int64, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT n, deleted, doc, coalesce(`+s.at.terms+`, 'null'), `+s.at.vector+`
+	rows, err := tx.QueryContext(ctx, `SELECT n, deleted, removed, doc, coalesce(`+s.at.terms+`, 'null'), `+s.at.vector+`
 		FROM memories WHERE n > ? ORDER BY n LIMIT ?`, after, exportPage)
 	if err != nil {
 		return nil, 0, err
@@ -51,7 +55,7 @@ func (s *Store) exportFrom(ctx context.Context, tx *sql.Tx, after int64) (page [
 	for rows.Next() {
 		var r memory.Record
 		var doc, terms, vector []byte
-		if err := rows.Scan(&last, &r.Deleted, &doc, &terms, &vector); err != nil {
+		if err := rows.Scan(&last, &r.Deleted, &r.Removed, &doc, &terms, &vector); err != nil {
 			return nil, 0, err
 		}
 		if err := errors.Join(decode(doc, &r.Memory), decode(terms, &r.Terms)); err != nil {

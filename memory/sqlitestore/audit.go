@@ -24,10 +24,10 @@ var faults = []struct{ rule, query string }{
 	},
 	{
 		memory.RuleRecord,
-		`SELECT app, user, id, printf('it is at revision %d, and its history has %d, up to %d', m.revision,
-		count(r.revision), coalesce(max(r.revision), 0)) FROM memories m JOIN scopes s ON s.n = m.scope
+		`SELECT app, user, id, printf('it is at revision %d, and its history has %d, up to %d; %d were removed',
+		m.revision, count(r.revision), coalesce(max(r.revision), 0), m.removed) FROM memories m JOIN scopes s ON s.n = m.scope
 		LEFT JOIN revisions r ON r.memory = m.n GROUP BY m.n
-		HAVING count(r.revision) <> m.revision OR max(r.revision) <> m.revision`,
+		HAVING count(r.revision) + m.removed <> m.revision OR max(r.revision) <> m.revision`,
 	},
 	{
 		memory.RuleIndex,
@@ -54,6 +54,7 @@ type columns struct {
 	id, kind, session   string
 	revision, timestamp int64
 	created, updated    int64
+	removed             int64
 	expires             sql.NullInt64
 	deleted             bool
 	doc, terms, vector  []byte
@@ -71,6 +72,7 @@ func (s *Store) Audit(ctx context.Context, yield func(memory.Record) error, foun
 		failed error
 	}
 	var histories []history // of the rows of a page
+	now := s.now()
 	walk := sqlitedb.Walk[columns]{Query: s.auditQuery(), Page: exportPage, Scan: scanColumns,
 		With: func(tx *sql.Tx, page []sqlitedb.Walked[columns]) error {
 			histories = make([]history, len(page))
@@ -92,7 +94,10 @@ func (s *Store) Audit(ctx context.Context, yield func(memory.Record) error, foun
 				found(c.finding(memory.RuleUnreadable, "its history: "+histories[i].failed.Error()))
 			}
 			if r := c.record(found); r != nil {
-				r.History = histories[i].steps
+				r.History, r.Removed = histories[i].steps, c.removed
+				if int64(len(r.History))+r.Removed == r.Memory.Revision && !r.Keep(now) {
+					continue // nothing of it is left
+				}
 				if err := yield(*r); err != nil {
 					return err
 				}
@@ -127,13 +132,13 @@ func (s *Store) auditRows(ctx context.Context, rule, query string, found func(me
 // auditQuery reads rows for scanColumns.
 func (s *Store) auditQuery() string {
 	return `SELECT m.n, coalesce(app, ''), coalesce(user, ''), id, kind, session, revision,
-		timestamp, create_time, update_time, expires, deleted, doc, ` + s.at.terms + `, ` + s.at.vector + `
+		timestamp, create_time, update_time, removed, expires, deleted, doc, ` + s.at.terms + `, ` + s.at.vector + `
 		FROM memories m LEFT JOIN scopes s ON s.n = m.scope WHERE m.n > ? ORDER BY m.n LIMIT ?`
 }
 
 func scanColumns(rows *sql.Rows) (c columns, err error) {
 	return c, rows.Scan(&c.n, &c.scope.App, &c.scope.User, &c.id, &c.kind, &c.session, &c.revision, &c.timestamp,
-		&c.created, &c.updated, &c.expires, &c.deleted, &c.doc, &c.terms, &c.vector)
+		&c.created, &c.updated, &c.removed, &c.expires, &c.deleted, &c.doc, &c.terms, &c.vector)
 }
 
 func (c *columns) finding(rule, text string) memory.Finding {

@@ -13,11 +13,12 @@ import (
 // scope, in the order of their ids: that is rare enough to need no index.
 func (s *Store) ChangedBy(ctx context.Context, scope memory.Scope, operation, from string) (
 	ids []string, next string, err error) {
+	now := s.now().UnixMicro()
 	err = s.db.Read(ctx, func(tx *sql.Tx) (err error) {
 		ids, err = sqlitedb.Collect(ctx, tx, func(rows *sql.Rows) (id string, err error) { return id, rows.Scan(&id) },
 			`SELECT id FROM memories m WHERE `+inScope+` AND id > ?
-				AND EXISTS (SELECT 1 FROM revisions r WHERE r.memory = m.n AND r.operation = ?) ORDER BY id LIMIT ?`,
-			scope.App, scope.User, from, operation, memory.MaxPageSize+1)
+				AND EXISTS (SELECT 1 FROM revisions r WHERE r.memory = m.n AND r.operation = ? AND `+shown+`)
+				AND NOT `+vanished+` ORDER BY id LIMIT ?`, scope.App, scope.User, from, operation, now, now, memory.MaxPageSize+1)
 		return err
 	})
 	if err != nil {

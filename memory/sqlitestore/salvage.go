@@ -76,7 +76,7 @@ func Salvage(model Model) salvage.Component {
 		Skip: []string{"next_model", "memory_behind", "app_order", "links"},
 		Migrate: func(db *sqlitedb.DB) error {
 			return db.Migrate(component, schema, schemaMoves, schemaKeys, schemaSeals, schemaCompanion,
-				schemaRevoked, schemaLabels, schemaAppOrder, schemaSweep)
+				schemaRevoked, schemaLabels, schemaAppOrder, schemaSweep, schemaRevisionExpiry)
 		},
 		Mend:    mendRow,
 		Indexes: []salvage.Index{{Name: "sqlite_autoindex_memories_1", See: lostMemory}},
@@ -151,6 +151,9 @@ func finishSalvage(tx *sqlitedb.Tx, model Model) (notes []string, err error) {
 			"%d memories got a revision in place of the one that is lost"},
 		{`UPDATE revisions SET doc = NULL WHERE doc IS NOT NULL
 			AND revision = (SELECT m.revision FROM memories m WHERE m.n = memory)`, ""},
+		{`UPDATE memories SET removed = revision - (SELECT count(*) FROM revisions WHERE memory = n)
+			WHERE removed <> revision - (SELECT count(*) FROM revisions WHERE memory = n)`,
+			"%d memories have fewer revisions than before"},
 	} {
 		res, err := tx.Exec(step.statement)
 		if err != nil {

@@ -72,7 +72,7 @@ func New(db *sqlitedb.DB, model Model, opts *Options) (*Store, error) {
 	}
 	s.cache = index.NewCache(opts.CacheBytes, s.load)
 	if err := db.Migrate(component, schema, schemaMoves, schemaKeys, schemaSeals, schemaCompanion,
-		schemaRevoked, schemaLabels, schemaAppOrder, schemaSweep); err != nil {
+		schemaRevoked, schemaLabels, schemaAppOrder, schemaSweep, schemaRevisionExpiry); err != nil {
 		return nil, err
 	}
 	return s, s.claim()
@@ -221,16 +221,17 @@ func (s *Store) Revisions(ctx context.Context, scope memory.Scope, id string, be
 		before = math.MaxInt64
 	}
 	err = s.db.Read(ctx, func(tx *sql.Tx) (err error) {
+		now := s.now().UnixMicro()
 		var n int64
-		err = tx.QueryRowContext(ctx, `SELECT n FROM memories WHERE `+inScope+` AND id = ?`, scope.App, scope.User, id).
-			Scan(&n)
+		err = tx.QueryRowContext(ctx, `SELECT n FROM memories m WHERE `+inScope+` AND id = ? AND NOT `+vanished,
+			scope.App, scope.User, id, now).Scan(&n)
 		if errors.Is(err, sql.ErrNoRows) {
 			return memory.ErrNotFound
 		}
 		if err != nil {
 			return err
 		}
-		out, err = readRevisions(ctx, tx, n, before)
+		out, err = readRevisions(ctx, tx, n, before, now)
 		return err
 	})
 	if err != nil {
@@ -239,12 +240,12 @@ func (s *Store) Revisions(ctx context.Context, scope memory.Scope, id string, be
 	return memory.CutRevisions(out), nil
 }
 
-// readRevisions reads the revisions of the memory n below a number, newest first, one
-// more than Revisions returns if there are so many.
-func readRevisions(ctx context.Context, tx *sql.Tx, n, before int64) (out []memory.Revision, err error) {
+// readRevisions reads the revisions of the memory n below a number that are shown at a
+// time, newest first, one more than Revisions returns if there are so many.
+func readRevisions(ctx context.Context, tx *sql.Tx, n, before, now int64) (out []memory.Revision, err error) {
 	rows, err := tx.QueryContext(ctx, `SELECT `+stepColumns+`
 		FROM memories m JOIN revisions r ON r.memory = m.n
-		WHERE m.n = ? AND r.revision < ? ORDER BY r.revision DESC`, n, before)
+		WHERE m.n = ? AND r.revision < ? AND `+shown+` ORDER BY r.revision DESC`, n, before, now)
 	if err != nil {
 		return nil, err
 	}
@@ -262,13 +263,14 @@ func readRevisions(ctx context.Context, tx *sql.Tx, n, before int64) (out []memo
 }
 
 // stepColumns are those of revisions r and memories m that scanStep reads.
-const stepColumns = `r.revision, r.action, r.time, r.actor, r.operation, r.labels, coalesce(r.doc, m.doc)`
+const stepColumns = `r.revision, r.action, r.time, r.actor, r.operation, r.labels, r.expires, coalesce(r.doc, m.doc)`
 
 // scanStep reads a revision, its memory last.
 func scanStep(rows *sql.Rows) (st memory.Step, err error) {
 	var at int64
+	var expires sql.NullInt64
 	var labels, doc []byte
-	if err := rows.Scan(&st.Revision, &st.Action, &at, &st.Actor, &st.Operation, &labels, &doc); err != nil {
+	if err := rows.Scan(&st.Revision, &st.Action, &at, &st.Actor, &st.Operation, &labels, &expires, &doc); err != nil {
 		return st, err
 	}
 	if labels != nil {
@@ -277,6 +279,9 @@ func scanStep(rows *sql.Rows) (st memory.Step, err error) {
 		}
 	}
 	st.Time = time.UnixMicro(at).UTC()
+	if expires.Valid {
+		st.ExpireTime = time.UnixMicro(expires.Int64).UTC()
+	}
 	if err := decode(doc, &st.Memory); err != nil {
 		return st, fmt.Errorf("revision %d: %w", st.Revision, err)
 	}

@@ -157,9 +157,10 @@ func (s *Store) insert(tx *sqlitedb.Tx, scope int64, r *memory.Record) (int64, e
 		terms = nil
 	}
 	res, err := tx.Exec(`INSERT INTO memories (scope, id, revision, deleted, kind, session, timestamp, create_time,
-			update_time, expires, doc, `+s.at.terms+`, `+s.at.vector+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			update_time, expires, removed, doc, `+s.at.terms+`, `+s.at.vector+`)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		scope, m.ID, m.Revision, r.Deleted, m.Kind, m.Source.SessionID, m.Timestamp.UnixMicro(),
-		m.CreateTime.UnixMicro(), m.UpdateTime.UnixMicro(), expiryOf(m), doc, terms, vectorBytes(r.Vector))
+		m.CreateTime.UnixMicro(), m.UpdateTime.UnixMicro(), expiryOf(m), r.Removed, doc, terms, vectorBytes(r.Vector))
 	if err != nil {
 		return 0, err
 	}
@@ -205,9 +206,13 @@ func insertStep(tx *sqlitedb.Tx, n int64, st *memory.Step, doc []byte) error {
 			return err
 		}
 	}
-	_, err := tx.Exec(`INSERT INTO revisions (memory, revision, action, time, actor, operation, doc, labels)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		n, st.Revision, st.Action, st.Time.UnixMicro(), st.Actor, st.Operation, doc, labels)
+	var expires any
+	if !st.ExpireTime.IsZero() {
+		expires = st.ExpireTime.UnixMicro()
+	}
+	_, err := tx.Exec(`INSERT INTO revisions (memory, revision, action, time, actor, operation, doc, labels, expires)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		n, st.Revision, st.Action, st.Time.UnixMicro(), st.Actor, st.Operation, doc, labels, expires)
 	return err
 }
 

@@ -32,6 +32,7 @@ type reference struct {
 // vector.
 type record struct {
 	history []memory.Step
+	removed int64 // revisions that are not in history, as they have expired
 	terms   memory.Terms
 	vector  []float32
 	next    *memory.Record // as it was when it was indexed for a move; nil if it was not
@@ -230,7 +231,7 @@ func (r *reference) List(ctx context.Context, scope memory.Scope, list memory.Li
 // Revisions implements memory.Store.
 func (r *reference) Revisions(ctx context.Context, scope memory.Scope, id string, before int64) (
 	[]memory.Revision, error) {
-	_, err := r.begin(ctx)
+	now, err := r.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +240,11 @@ func (r *reference) Revisions(ctx context.Context, scope memory.Scope, id string
 	if rec == nil {
 		return nil, memory.ErrNotFound
 	}
-	out := memory.RevisionsOf(rec.steps())
+	kept := memory.Kept(rec.steps(), now)
+	if len(kept) == 0 {
+		return nil, memory.ErrNotFound
+	}
+	out := memory.RevisionsOf(kept)
 	out = slices.DeleteFunc(out, func(r memory.Revision) bool { return before > 0 && r.Revision >= before })
 	return memory.CutRevisions(out), nil
 }
@@ -254,6 +259,9 @@ func (r *reference) Export(_ context.Context, yield func(memory.Record) error) e
 			out := memory.Record{
 				Memory: is.Memory, Deleted: is.Deleted, Terms: maps.Clone(rec.terms), Vector: slices.Clone(rec.vector),
 				History: rec.steps(),
+			}
+			if !out.Keep(r.now()) {
+				continue
 			}
 			if err := yield(out); err != nil {
 				return err
@@ -279,7 +287,8 @@ func (r *reference) Import(ctx context.Context, records []memory.Record) (stored
 		from := &records[i]
 		in := r.in(from.Memory.Scope)
 		if memory.DecideImport(from, in[from.Memory.ID].current()) {
-			in[from.Memory.ID] = &record{history: from.History, terms: from.Terms, vector: from.Vector}
+			in[from.Memory.ID] = &record{history: from.History, removed: from.Removed, terms: from.Terms,
+				vector: from.Vector}
 			stored++
 		}
 	}
@@ -289,13 +298,14 @@ func (r *reference) Import(ctx context.Context, records []memory.Record) (stored
 // ChangedBy implements memory.Store. Its pages are in the order of the ids.
 func (r *reference) ChangedBy(ctx context.Context, scope memory.Scope, operation, from string) (
 	page []string, next string, err error) {
-	if _, err := r.begin(ctx); err != nil {
+	now, err := r.begin(ctx)
+	if err != nil {
 		return nil, "", err
 	}
 	defer r.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(r.scopes[scope])) {
 		by := func(st memory.Step) bool { return st.Operation == operation }
-		if id <= from || !slices.ContainsFunc(r.scopes[scope][id].history, by) {
+		if id <= from || !slices.ContainsFunc(memory.Kept(r.scopes[scope][id].history, now), by) {
 			continue
 		}
 		if len(page) == memory.MaxPageSize {

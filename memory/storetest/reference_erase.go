@@ -50,8 +50,7 @@ func (r *reference) Sweep(ctx context.Context, before time.Time, limit int) (
 	for scope, records := range r.scopes {
 		erased := map[string]bool{}
 		for id, rec := range records {
-			at := rec.last().Memory.ExpireTime
-			if at.IsZero() || !at.Before(before) {
+			if !rec.due(before) {
 				continue
 			}
 			if out.Memories == limit {
@@ -71,7 +70,33 @@ func (r *reference) Sweep(ctx context.Context, before time.Time, limit int) (
 			delete(r.scopes, scope)
 		}
 	}
-	return out, more, nil
+	left := limit
+	for _, records := range r.scopes {
+		for _, rec := range records {
+			last := len(rec.history) - 1
+			var kept []memory.Step
+			for i, st := range rec.history {
+				if i < last && passed(st.ExpireTime, before) && left > 0 {
+					left, rec.removed = left-1, rec.removed+1
+					out.Add(memory.Erased{Revisions: 1})
+				} else {
+					kept = append(kept, st)
+				}
+			}
+			rec.history = kept
+		}
+	}
+	return out, more || left == 0, nil
+}
+
+// passed reports whether a time is set and is before another one.
+func passed(t, before time.Time) bool { return !t.IsZero() && t.Before(before) }
+
+// due reports whether a sweep removes the whole record.
+func (r *record) due(before time.Time) bool {
+	last := r.last()
+	return passed(last.Memory.ExpireTime, before) ||
+		last.Action == memory.Deleted && passed(last.ExpireTime, before)
 }
 
 // Revoke implements memory.Store. A lasting store keeps no life as it is given.

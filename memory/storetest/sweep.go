@@ -17,6 +17,12 @@ func sweepCases() []testCase {
 		{"BroughtBack", sweepBroughtBack},
 		{"Links", sweepLinks},
 		{"MadeAgain", sweepMadeAgain},
+		{"RevisionHidden", revisionHidden},
+		{"RevisionRemoved", revisionRemoved},
+		{"RevisionLimit", revisionLimit},
+		{"RevisionsOfDeleted", revisionsOfDeleted},
+		{"RevisionsInArchive", revisionsInArchive},
+		{"RevisionsErased", revisionsErased},
 	}
 }
 
