@@ -178,8 +178,9 @@ func entry(scope memory.Scope, match memory.Match) adkmemory.Entry {
 		text = memory.Cut(text, maxText) + "…"
 	}
 	// ADK's preloadmemorytool writes memories between the tags of a block and does
-	// not escape them. A memory must not end the block it is in.
-	text = legible.EscapeTags(text)
+	// not escape them. A memory must not end the block it is in, nor begin an entry of it,
+	// which is a line "author: text".
+	text = strings.ReplaceAll(legible.EscapeTags(text), "\n", "\n  ")
 	return adkmemory.Entry{
 		ID:             mem.ID,
 		Content:        genai.NewContentFromText(text, role),

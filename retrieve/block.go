@@ -265,10 +265,10 @@ func Shown(query string, m *memory.Match, limit int) string {
 }
 
 // Passage returns a text as a model sees it in answer to a query, without
-// characters that cannot be seen: all of it if it has at most limit tokens, else the
+// characters that cannot be seen, and without the tags of a block: all of it if it has at most limit tokens, else the
 // passage with the most words of the query, with "…" where it is cut.
 func Passage(query, text string, limit int) string {
-	text = legible.Text(text)
+	text = legible.EscapeTags(legible.Text(text))
 	if out := passage(text, analyzer.Question(query), limit); out != "" {
 		return out
 	}
