@@ -184,7 +184,7 @@ func entry(scope memory.Scope, match memory.Match) adkmemory.Entry {
 	return adkmemory.Entry{
 		ID:             mem.ID,
 		Content:        genai.NewContentFromText(text, role),
-		Author:         legible.Line(mem.Author),
+		Author:         legible.EscapeTags(legible.Line(mem.Author)),
 		Timestamp:      mem.Local(mem.Timestamp),
 		CustomMetadata: about,
 	}

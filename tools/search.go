@@ -57,7 +57,7 @@ func entriesOf(scope memory.Scope, query string, found []memory.Match) []Entry {
 		out[i] = Entry{
 			ID:             m.ID,
 			Content:        Content{role, []Part{{cmp.Or(found[i].Line, retrieve.Shown(query, &found[i], maxText))}}},
-			Author:         legible.Line(m.Author),
+			Author:         legible.EscapeTags(legible.Line(m.Author)),
 			Timestamp:      sessionstore.FormatTime(m.Timestamp),
 			UTCOffset:      m.UTCOffset,
 			CustomMetadata: shownMetadata(m.Metadata),
@@ -164,7 +164,7 @@ var searchMemory = declare(Tool{
 			ID:        m.ID,
 			Kind:      m.Kind,
 			Fact:      found[i].Line,
-			Author:    legible.Line(m.Author),
+			Author:    legible.EscapeTags(legible.Line(m.Author)),
 			Timestamp: sessionstore.FormatTime(m.Timestamp),
 			UTCOffset: m.UTCOffset,
 			Score:     math.Round(found[i].Score*1000) / 1000,
