@@ -152,6 +152,8 @@ func (w *tenants) settle() {
 	}
 	owner := tenantKey{"", access.Owner}
 	for _, u := range w.users {
+		w.configure(owner, u)
+		w.value(owner, u)
 		w.ingest(owner, u)
 		w.remember(owner, u)
 	}
@@ -266,6 +268,25 @@ func (w *tenants) remember(k tenantKey, u *tenantUser) {
 	}
 }
 
+// configure gives the app of a user a profile.
+func (w *tenants) configure(k tenantKey, u *tenantUser) {
+	w.t.Helper()
+	w.call(k, memory.Scope{App: u.scope.App}, access.Admin, "PUT", "/v1/apps/"+url.PathEscape(u.scope.App)+"/config",
+		map[string]any{"profiles": []any{map[string]any{"id": "things", "schema": map[string]any{"type": "object",
+			"properties": map[string]any{"number": map[string]any{"type": "string"}}}}}}, u)
+}
+
+// value gives a user the value of a field, which has the same name for all.
+func (w *tenants) value(k tenantKey, u *tenantUser) {
+	w.t.Helper()
+	_, answer, ok := w.call(k, u.scope, access.Write, "POST", u.path()+"/memories", map[string]any{"kind": "profile",
+		"schemaId": "things", "field": "number", "value": u.word}, u)
+	var m struct{ ID string }
+	if ok && json.Unmarshal(answer, &m) == nil {
+		u.memories = append(u.memories, m.ID)
+	}
+}
+
 // list reads a list with a token of any list, and keeps the token that comes back.
 func (w *tenants) list(k tenantKey, u *tenantUser, of *tenantUser) {
 	w.t.Helper()
@@ -293,7 +314,7 @@ func (w *tenants) step() {
 	read, write, path := access.Read, access.Write, u.path()
 	query := map[string]any{"query": one(w, []*tenantUser{u, of}).word + " number", "topK": 20}
 	app := "/v1/apps/" + url.PathEscape(u.scope.App)
-	switch w.IntN(26) {
+	switch w.IntN(27) {
 	case 0:
 		w.ingest(k, u)
 	case 1:
@@ -351,7 +372,13 @@ func (w *tenants) step() {
 		w.call(k, memory.Scope{App: u.scope.App}, access.Admin, "GET", app+"/users", nil, w.of(u.scope.App)...)
 	case 23:
 		w.call(k, memory.Scope{App: u.scope.App}, access.Admin, "GET", app+"/config", nil)
-		w.call(k, memory.Scope{App: u.scope.App}, access.Admin, "PUT", app+"/config", map[string]any{}, u)
+		w.configure(k, u)
+	case 26:
+		w.value(k, u)
+		_, answer, ok := w.call(k, u.scope, read, "GET", path+"/profiles?ids=true", nil, u)
+		if ok && !bytes.Contains(answer, []byte(u.word)) {
+			w.t.Errorf("%v has no profile of its own: %s", u.scope, answer)
+		}
 	case 24, 25:
 		w.shared(k, u)
 	case 19:

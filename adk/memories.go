@@ -158,6 +158,10 @@ func entry(scope memory.Scope, match memory.Match) adkmemory.Entry {
 		about["document"] = map[string]any{"id": legible.Line(p.Document), "title": legible.Line(p.Title),
 			"uri": legible.Line(p.URI), "headings": shown(p.Headings), "passage": p.Number}
 	}
+	if p := mem.Profile; p != nil {
+		about["schemaId"], about["field"] = legible.Line(p.SchemaID), legible.Line(p.Field)
+		about["value"] = values(memory.Metadata{"value": p.Value})["value"]
+	}
 	if len(mem.Topics) > 0 {
 		about["topics"] = shown(mem.Topics)
 	}

@@ -26,6 +26,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/memoryd/memoryd/adk"
+	"github.com/memoryd/memoryd/appconfig"
 	"github.com/memoryd/memoryd/client"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/retrieve"
@@ -94,6 +95,38 @@ func TestEntries(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("entries (-want +got):\n%s", diff)
+	}
+}
+
+// The value of a field of a profile is an entry of the user's, which tells what it is of.
+func TestProfileEntry(t *testing.T) {
+	c := inMemory(t)
+	config, _, err := c.Config(t.Context(), app)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.Profiles = []appconfig.Profile{{ID: "person", Schema: json.RawMessage(
+		`{"type": "object", "properties": {"hobbies": {"type": "array", "items": {"type": "string"}}}}`)}}
+	if _, _, err := c.PutConfig(t.Context(), app, config, 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.User(app, ann).AddProfileValue(t.Context(), client.ProfileValue{SchemaID: "person", Field: "hobbies",
+		Value: []string{"chess", "tea"}}); err != nil {
+		t.Fatal(err)
+	}
+	found := search(t, adk.NewMemoryService(c, patient()), ann, "hobbies")
+	if len(found) != 1 {
+		t.Fatalf("found %+v", found)
+	}
+	e := found[0]
+	if e.Content.Parts[0].Text != "Hobbies: chess, tea" || e.Content.Role != "user" {
+		t.Errorf("the entry is %+v", e.Content)
+	}
+	about := map[string]any{"kind": e.CustomMetadata["kind"], "schemaId": e.CustomMetadata["schemaId"],
+		"field": e.CustomMetadata["field"], "value": e.CustomMetadata["value"]}
+	want := map[string]any{"kind": "profile", "schemaId": "person", "field": "hobbies", "value": []any{"chess", "tea"}}
+	if diff := cmp.Diff(want, about); diff != "" {
+		t.Errorf("the metadata (-want +got):\n%s", diff)
 	}
 }
 

@@ -3,6 +3,7 @@ package sqlitestore
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"strings"
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
@@ -102,8 +103,14 @@ func (q *query) narrow(list *memory.List) {
 	if list.SessionID != "" {
 		q.and(q.of+`session = ?`, list.SessionID)
 	}
-	if len(list.Kinds) == 1 { // two are all there are
-		q.and(q.of+`kind = ?`, list.Kinds[0])
+	var kinds []any
+	for _, k := range memory.Kinds() { // a filter may name one often
+		if slices.Contains(list.Kinds, k) {
+			kinds = append(kinds, k)
+		}
+	}
+	if len(kinds) > 0 && len(kinds) < len(memory.Kinds()) {
+		q.and(q.of+`kind IN (`+strings.Repeat(`?, `, len(kinds)-1)+`?)`, kinds...)
 	}
 	if !list.Since.IsZero() { // cut, so that it keeps a little too much
 		q.and(q.of+`timestamp >= ?`, memory.Micros(list.Since).UnixMicro())
