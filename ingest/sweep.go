@@ -13,12 +13,7 @@ const (
 	// DefaultSweepAfter is how long an expired memory can still be brought back.
 	DefaultSweepAfter = time.Hour
 	// sweptTogether is how many memories one call of the store removes.
-	sweptTogether = 200
-	// sweepRest is how many times as long as a call took a sweep waits after it. So it works
-	// for 4 % of the time, and fewer than one search in twenty meets it.
-	sweepRest = 24
-	// longestRest bounds that wait.
-	longestRest = 10 * time.Second
+	sweptTogether = 1000
 )
 
 // sweeping sweeps now and then until ctx is done.
@@ -36,8 +31,9 @@ func (s *Service) sweeping(ctx context.Context) {
 		}
 		swept, err := s.Sweep(ctx)
 		switch {
-		case swept.Memories > 0:
-			s.opts.Log.Info("expired memories were removed", "memories", swept.Memories, "revisions", swept.Revisions)
+		case swept != memory.Erased{}:
+			s.opts.Log.Info("expired memories and revisions were removed", "memories", swept.Memories,
+				"revisions", swept.Revisions)
 		case err != nil && ctx.Err() == nil && !errors.Is(err, memory.ErrUnavailable):
 			s.opts.Log.Error("expired memories were not removed: the next sweep tries again", "err", err)
 		}
@@ -45,24 +41,17 @@ func (s *Service) sweeping(ctx context.Context) {
 }
 
 // Sweep removes the memories that have expired for Options.SweepAfter, with their
-// revisions, and returns how many. It takes a fraction of the store's time, and acts as
-// memoryd itself. Several processes may sweep one store at a time.
+// revisions, and past revisions that have, and returns how many. It acts as memoryd itself. Several processes may sweep one store at a time.
 func (s *Service) Sweep(ctx context.Context) (out memory.Erased, err error) {
 	if s.opts.SweepAfter < 0 {
 		return out, nil
 	}
 	ctx = access.With(ctx, access.System)
 	for more := true; more; {
-		began := time.Now()
 		var some memory.Erased
 		some, more, err = s.memories.Sweep(ctx, s.opts.Now().Add(-s.opts.SweepAfter), sweptTogether)
 		if out.Add(some); err != nil || !more {
 			return out, err
-		}
-		select {
-		case <-time.After(min(sweepRest*time.Since(began), longestRest)):
-		case <-ctx.Done():
-			return out, ctx.Err()
 		}
 	}
 	return out, nil

@@ -3,6 +3,7 @@ package sqlitedb
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"time"
 
 	"github.com/memoryd/memoryd/memory"
@@ -15,9 +16,9 @@ const (
 	incremental = 2
 	// A file keeps one page free in so many, and some at least: new rows soon need them.
 	keptFree, keptFreePages = 50, 64
-	// shrinkRest is how many times as long as a write took Shrink waits after it, so that it
-	// works for 4 % of the time and fewer than one search in twenty meets it.
-	shrinkRest = 24
+	// shrunkTogether is how many pages one write of Shrink moves: some milliseconds, of which
+	// the flush of the disk is a small part.
+	shrunkTogether = 400
 )
 
 // Shrink gives free pages at the end of the file back to the disk, a few in each write. A
@@ -36,18 +37,16 @@ func (db *DB) Shrink(ctx context.Context) error {
 		if err := db.Write(ctx, For(memory.Scope{}).Freeing(), shrinkSome); err != nil {
 			return err
 		}
-		select {
-		case <-time.After(shrinkRest * time.Since(began)):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := db.Rest(ctx, time.Since(began)); err != nil {
+			return err
 		}
 	}
 }
 
-// shrinkSome moves 100 pages from the end of the file to free ones, which takes some
-// milliseconds. SQLite frees one with each step of the statement.
+// shrinkSome moves pages from the end of the file to free ones. SQLite frees one with each
+// step of the statement.
 func shrinkSome(tx *Tx) error {
-	rows, err := tx.Query(`PRAGMA incremental_vacuum(100)`)
+	rows, err := tx.Query(fmt.Sprintf(`PRAGMA incremental_vacuum(%d)`, shrunkTogether))
 	if err != nil {
 		return err
 	}

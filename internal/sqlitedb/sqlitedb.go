@@ -55,6 +55,7 @@ type DB struct {
 
 	queue  *queue
 	scrubs scrubs
+	used   atomic.Int64 // when a request used it last, in nanoseconds since 1970; see Rest
 
 	failing  atomic.Bool // a write could not be kept, and none was since
 	closing  chan struct{}

@@ -23,6 +23,8 @@ var errSweeping = fmt.Errorf("%w: the memory has expired and is being removed: t
 // Sweep implements memory.Sweeper. While the memories move to another model it removes
 // nothing.
 func (s *Store) Sweep(ctx context.Context, before time.Time, limit int) (out memory.Erased, more bool, err error) {
+	began := time.Now()
+	limit = min(limit, sweptTogether)
 	old, err := s.oldCollections(ctx)
 	if errors.Is(err, memory.ErrUnavailable) && ctx.Err() == nil {
 		return out, false, nil // also if Qdrant is away: the next sweep comes soon
@@ -53,10 +55,33 @@ func (s *Store) Sweep(ctx context.Context, before time.Time, limit int) (out mem
 		}
 	}
 	more = more || left == 0
+	if err == nil && more {
+		err = rest(ctx, time.Since(began))
+	}
 	if err != nil {
 		return out, false, fmt.Errorf("sweep expired memories: %w", err)
 	}
 	return out, more, nil
+}
+
+const (
+	// sweptTogether is how many memories a sweep reads in one call, and removes, at most.
+	sweptTogether = 200
+	// restFactor is how many times as long as a sweep took it rests: it does not see the
+	// searches of other processes, and fewer than one search in twenty meets it then.
+	restFactor = 24
+	// longestRest bounds a rest.
+	longestRest = 10 * time.Second
+)
+
+// rest waits after some work of a sweep.
+func rest(ctx context.Context, took time.Duration) error {
+	select {
+	case <-time.After(min(restFactor*took, longestRest)):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // expiredBefore passes the memories that expired before a time, deleted ones too.

@@ -57,8 +57,9 @@ const vanished = `EXISTS (SELECT 1 FROM revisions r WHERE r.memory = m.n AND r.r
 // unknownExpiry is the value of column expires for a memory whose doc is yet to be read.
 const unknownExpiry = -1
 
-// sweptTogether is how many memories one transaction of a sweep removes: some milliseconds.
-const sweptTogether = 50
+// sweptTogether is how many memories one transaction of a sweep removes: some milliseconds,
+// of which the flush of the disk is a small part.
+const sweptTogether = 250
 
 // expiryOf is the value of column expires for a memory.
 func expiryOf(m *memory.Memory) any {
@@ -108,19 +109,40 @@ func (s *Store) Sweep(ctx context.Context, before time.Time, limit int) (out mem
 }
 
 func (s *Store) sweep(ctx context.Context, before time.Time, limit int) (out memory.Erased, more bool, err error) {
-	if learned, err := s.learnExpiries(ctx, limit); learned || err != nil {
+	began := time.Now()
+	if learned, err := s.learnExpiries(ctx, limit); err != nil {
 		return out, true, err
+	} else if learned {
+		return out, true, s.db.Rest(ctx, time.Since(began))
+	}
+	if any, err := s.anyDue(ctx, before); err != nil || !any {
+		return out, false, err
 	}
 	for _, some := range []func(*sqlitedb.Tx, time.Time, int, *memory.Erased) (int, error){
 		s.sweepMemories, sweepRevisions} {
 		for left, n := limit, 1; n > 0 && left > 0; left -= n {
-			if n, err = s.sweepSome(ctx, before, min(left, sweptTogether), some, &out); err != nil {
+			began, most := time.Now(), min(left, sweptTogether)
+			if n, err = s.sweepSome(ctx, before, most, some, &out); err == nil && n == most {
+				err = s.db.Rest(ctx, time.Since(began)) // there may be more
+			}
+			if err != nil {
 				return out, true, err
 			}
 			more = more || n == left
 		}
 	}
 	return out, more, nil
+}
+
+// anyDue reports whether there is something to remove: most sweeps find nothing, and then do
+// not write.
+func (s *Store) anyDue(ctx context.Context, before time.Time) (any bool, err error) {
+	err = s.db.Read(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM memories WHERE expires < ?1)
+			OR EXISTS (SELECT 1 FROM revisions r WHERE r.expires < ?1 AND `+pasts+`)
+			OR EXISTS (SELECT 1 FROM revisions r WHERE r.expires < ?1 AND `+deletions+`)`, before.UnixMicro()).Scan(&any)
+	})
+	return any, err
 }
 
 // sweepSome removes some in one transaction, and returns how many.
