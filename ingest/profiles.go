@@ -241,8 +241,8 @@ func (s *Service) patchValue(ctx context.Context, m *memory.Memory, raw json.Raw
 	return nil
 }
 
-// lastSaid is the last time at which a value was stated: what was said before that does
-// not replace it.
+// lastSaid is the last time at which a value was stated. An earlier statement does not
+// replace it.
 func lastSaid(m *memory.Memory) time.Time {
 	last := m.SaidAt()
 	for _, t := range []time.Time{m.ConfirmedTime, m.DecidedAt()} {

@@ -13,10 +13,10 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// A model fills fields of profiles in the call in which it finds facts. What a batch
-// changes of a value follows from the stored value, from what the batch takes back and
-// forgets, and from the values that were found, in the order in which they were said. The
-// changes are planned with those of facts.
+// A model fills fields of profiles in the call in which it finds facts. The change that a
+// batch makes to a value follows from the stored value, from the statements that the batch
+// takes back or asks to forget, and from the values that were found, in the order in which
+// they were said. The changes are planned with those of facts.
 
 // profilesOf are the profiles that a model fills for an app.
 func profilesOf(config *appconfig.Config) (out []extract.Profile) {

@@ -219,7 +219,7 @@ func TestProfileStatements(t *testing.T) {
 	a.profiles(`{"person":{"age":50,"city":"Porto"}}`)
 	a.tell("w", "e8", 0, "age=51", "")
 	a.profiles(`{"person":{"age":51,"city":"Porto"}}`)
-	// What was deleted does not come back by what was said before.
+	// A deleted value does not come back by statements from before the deletion.
 	a.want(204, "DELETE", path, nil)
 	a.tell("x", "e9", 60, "age=36", "")
 	a.tell("w", "e8", 0, "age=51", "")

@@ -114,7 +114,7 @@ func TestProfileRefused(t *testing.T) {
 	fact := scope + "/memories/" + text(a.want(201, "POST", scope+"/memories", `{"fact":"I like tea."}`), "id")
 	for body, word := range map[string]string{
 		`{"kind":"profile"}`: "schemaId",
-		`{"kind":"profile","schemaId":"nobody","field":"age","value":1}`:                                    "schemaId",
+		`{"kind":"profile","schemaId":"none","field":"age","value":1}`:                                      "schemaId",
 		`{"kind":"profile","schemaId":"person","field":"name","value":1}`:                                   "field",
 		`{"kind":"profile","schemaId":"person","field":"age"}`:                                              "value",
 		`{"kind":"profile","schemaId":"person","field":"age","value":null}`:                                 "value",

@@ -239,8 +239,8 @@ func (s *Subject) About(text string, voice Voice) bool {
 	return false
 }
 
-// Means reports whether the subject is the speaker's own, and what a label names: "my
-// favourite color" is what "Favourite color" labels, and so is "my age" of "Age".
+// Means reports whether a label names the subject, and not that of another person: "Shoe
+// size" names "my shoe size", and "Age" names "how old I am".
 func (s *Subject) Means(label string) bool {
 	if s.owner != "" {
 		return false
