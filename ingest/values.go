@@ -300,6 +300,9 @@ func (s *Service) valueBeside(ctx context.Context, a *application, change *conso
 	if err != nil || change.Action == memory.Deleted || change.Memory.State.Hidden() {
 		return false, err
 	}
+	if latest == nil && change.Expect == 0 {
+		return false, nil // a deletion that has expired itself holds the ID until the sweep removes it
+	}
 	c := fieldChange{latest: latest}
 	if s.live(latest) {
 		c.now = &latest.Memory
