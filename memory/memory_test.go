@@ -146,6 +146,7 @@ func TestSameContent(t *testing.T) {
 	edits["Trust"] = func(m *Memory) { m.Trust = TrustExternal }
 	edits["State"] = func(m *Memory) { m.State = Quarantined }
 	edits["Reason"] = func(m *Memory) { m.Reason = "orders" }
+	edits["Retracted"] = func(m *Memory) { m.Retract("I live in Rome.", m.Timestamp) }
 	edits["UTCOffset"] = func(m *Memory) { m.UTCOffset = "+05:30" }
 	stores := map[string]func(m *Memory){
 		"CreateTime": func(m *Memory) { m.CreateTime = time.Time{} },

@@ -141,8 +141,9 @@ class MemorydMemoryService(_Memoryd, BaseMemoryService):
 
 
 def _entry(m):
-    # ADK's preload_memory puts texts between such tags.
+    # ADK's preload_memory puts texts between such tags, and begins each with a line "author: text".
     text = re.sub("(?i)<(?=\\s*/?\\s*PAST_CONVERSATIONS)", "&lt;", m["content"]["parts"][0]["text"])
+    text = text.replace("\n", "\n  ")
     content = Content(role=m["content"]["role"], parts=[Part(text=text)])
     return MemoryEntry(
         id=m["id"],

@@ -3,8 +3,9 @@
 import type { BaseMemoryService, SearchMemoryRequest, SearchMemoryResponse, Session } from "@google/adk";
 import { memoryd, scope } from "./memoryd.ts";
 
-/** Escapes the tags between which ADK's PRELOAD_MEMORY puts texts. */
-const unfenced = (text: string) => text.replace(/<(?=\s*\/?\s*PAST_CONVERSATIONS)/gi, "&lt;");
+/** Escapes the tags between which ADK's PRELOAD_MEMORY puts texts, which it begins with a line "author: text". */
+const unfenced = (text: string) =>
+  text.replace(/<(?=\s*\/?\s*PAST_CONVERSATIONS)/gi, "&lt;").replaceAll("\n", "\n  ");
 
 export class MemorydMemoryService implements BaseMemoryService {
   private readonly wait: boolean;
