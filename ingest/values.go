@@ -134,6 +134,7 @@ func onePerID(changes []consolidate.Change) (out []consolidate.Change) {
 // fieldChange is what becomes of the value of a field.
 type fieldChange struct {
 	latest *memory.Revision // nil if there never was a value
+	live   bool             // the latest revision is a value that has not expired
 	now    *memory.Memory   // nil for no value
 	seq    int64
 	told   bool
@@ -156,8 +157,8 @@ func (s *Service) fieldChange(ctx context.Context, scope memory.Scope, all *fiel
 	if err != nil {
 		return nil, err
 	}
-	c := &fieldChange{latest: latest}
-	if s.live(latest) {
+	c := &fieldChange{latest: latest, live: s.live(latest)}
+	if c.live {
 		now := latest.Memory.Clone()
 		c.now = &now
 	}
@@ -237,25 +238,21 @@ func (c *fieldChange) take(found *memory.Memory, seq int64) {
 
 // change returns what becomes of the value as a change; false if it stays.
 func (c *fieldChange) change() (out consolidate.Change, ok bool) {
-	out = consolidate.Change{Seq: c.seq, Told: c.told, Reason: c.reason}
-	there := c.latest != nil && c.latest.Action != memory.Deleted
+	out = consolidate.Change{Seq: c.seq, Told: c.told, Reason: c.reason, Action: memory.Updated}
 	if c.latest != nil {
 		out.Expect = c.latest.Revision
 	}
 	switch {
+	case c.now == nil && !c.live:
+		return out, false
 	case c.now == nil:
-		out.Action = memory.Deleted
-		if there {
-			out.Memory = c.latest.Memory
-		}
-		return out, there
-	case c.latest == nil:
+		out.Action, out.Memory = memory.Deleted, c.latest.Memory
+		return out, true
+	case !c.live: // also one that was deleted or has expired: it lives as long as a new one
 		out.Action = memory.Created
-	default:
-		out.Action = memory.Updated
 	}
 	out.Memory = *c.now
-	return out, !there || !c.now.SameContent(&c.latest.Memory)
+	return out, !c.live || !c.now.SameContent(&c.latest.Memory)
 }
 
 // withdrawValues has the values of the session that rest on events taken back alone be
@@ -303,8 +300,8 @@ func (s *Service) valueBeside(ctx context.Context, a *application, change *conso
 	if latest == nil && change.Expect == 0 {
 		return false, nil // a deletion that has expired itself holds the ID until the sweep removes it
 	}
-	c := fieldChange{latest: latest}
-	if s.live(latest) {
+	c := fieldChange{latest: latest, live: s.live(latest)}
+	if c.live {
 		c.now = &latest.Memory
 	}
 	found := change.Memory.Clone()

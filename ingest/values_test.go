@@ -218,3 +218,37 @@ func TestValuesInAnyOrder(t *testing.T) {
 		}
 	}
 }
+
+// A value that is said again after it was deleted lives as long as a new one does, and so
+// does one that is said after it has expired.
+func TestValueLivesAsLong(t *testing.T) {
+	now := time.Now().UTC().Truncate(time.Second)
+	b := newBench(t, parts{extractor: extract.NewModel(filler{}, nil), now: func() time.Time { return now },
+		opts: ingest.Options{Now: func() time.Time { return now }}})
+	b.configured(strings.Replace(person, `{"profiles"`, `{"ttl":{"created":"1h"},"profiles"`, 1))
+	tell := func(id, text string) memory.Memory {
+		t.Helper()
+		now = now.Add(time.Minute)
+		stop := b.run()
+		defer stop()
+		b.succeeds(b.ingest("s", event(t, id, int(now.Unix()-1_700_000_000), text)))
+		found, err := b.service.Profiles(t.Context(), scope)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found["person"]["age"]
+	}
+	m := tell("a", "age=30")
+	if err := b.service.Delete(t.Context(), scope, m.ID); err != nil {
+		t.Fatal(err)
+	}
+	m = tell("b", "age=31")
+	if m.Revision != 3 || !m.DefaultExpiry || m.ExpireTime.Before(now.Add(time.Minute)) {
+		t.Errorf("after the deletion: %+v", m)
+	}
+	now = m.ExpireTime.Add(time.Hour)
+	m = tell("c", "age=32")
+	if string(m.Value) != "32" || !m.DefaultExpiry || m.ExpireTime.Before(now.Add(time.Minute)) {
+		t.Errorf("after it had expired: %+v", m)
+	}
+}
