@@ -102,8 +102,8 @@ type RevisionTTL struct{ Duration }
 // UnmarshalJSON implements json.Unmarshaler.
 func (t *RevisionTTL) UnmarshalJSON(raw []byte) error {
 	if err := t.Duration.UnmarshalJSON(raw); err != nil || t.Duration.Duration == 0 && string(raw) != "null" {
-		return invalid("want seconds, or a duration such as \"720h\", from one second to 100 years, not %.40s: without it"+
-			" revisions are kept for ever", raw)
+		return invalid("want seconds, or a duration such as \"720h\", from one second to 100 years, not %.40s:"+
+			" without it revisions are kept for ever", raw)
 	}
 	return nil
 }

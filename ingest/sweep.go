@@ -41,7 +41,8 @@ func (s *Service) sweeping(ctx context.Context) {
 }
 
 // Sweep removes the memories that have expired for Options.SweepAfter, with their
-// revisions, and past revisions that have, and returns how many. It acts as memoryd itself. Several processes may sweep one store at a time.
+// revisions, and past revisions that have, and returns how many. It acts as memoryd
+// itself. Several processes may sweep one store at a time.
 func (s *Service) Sweep(ctx context.Context) (out memory.Erased, err error) {
 	if s.opts.SweepAfter < 0 {
 		return out, nil

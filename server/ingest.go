@@ -45,7 +45,8 @@ type requestOptions struct {
 // options are the options for package ingest.
 func (o *requestOptions) options() ingest.RequestOptions {
 	return ingest.RequestOptions{DisableConsolidation: o.DisableConsolidation, AllowedTopics: o.AllowedTopics,
-		TTL: o.TTL.Duration, RevisionTTL: o.RevisionTTL.Duration, Metadata: o.Metadata, MetadataMerge: o.MetadataMerge, Labels: o.Labels}
+		TTL: o.TTL.Duration, RevisionTTL: o.RevisionTTL.Duration, Metadata: o.Metadata,
+		MetadataMerge: o.MetadataMerge, Labels: o.Labels}
 }
 
 func (b *ingestBody) options() ingest.RequestOptions {

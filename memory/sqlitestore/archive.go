@@ -45,8 +45,8 @@ func (s *Store) Export(ctx context.Context, yield func(memory.Record) error) err
 // exportFrom reads a page of records behind row after, and the number of its
 // last row.
 func (s *Store) exportFrom(ctx context.Context, tx *sql.Tx, after int64) (page []memory.Record, last int64, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT n, deleted, removed, doc, coalesce(`+s.at.terms+`, 'null'), `+s.at.vector+`
-		FROM memories WHERE n > ? ORDER BY n LIMIT ?`, after, exportPage)
+	rows, err := tx.QueryContext(ctx, `SELECT n, deleted, removed, doc, coalesce(`+s.at.terms+`, 'null'),
+		`+s.at.vector+` FROM memories WHERE n > ? ORDER BY n LIMIT ?`, after, exportPage)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -25,8 +25,8 @@ var faults = []struct{ rule, query string }{
 	{
 		memory.RuleRecord,
 		`SELECT app, user, id, printf('it is at revision %d, and its history has %d, up to %d; %d were removed',
-		m.revision, count(r.revision), coalesce(max(r.revision), 0), m.removed) FROM memories m JOIN scopes s ON s.n = m.scope
-		LEFT JOIN revisions r ON r.memory = m.n GROUP BY m.n
+		m.revision, count(r.revision), coalesce(max(r.revision), 0), m.removed) FROM memories m
+		JOIN scopes s ON s.n = m.scope LEFT JOIN revisions r ON r.memory = m.n GROUP BY m.n
 		HAVING count(r.revision) + m.removed <> m.revision OR max(r.revision) <> m.revision`,
 	},
 	{

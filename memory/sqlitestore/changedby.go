@@ -18,7 +18,8 @@ func (s *Store) ChangedBy(ctx context.Context, scope memory.Scope, operation, fr
 		ids, err = sqlitedb.Collect(ctx, tx, func(rows *sql.Rows) (id string, err error) { return id, rows.Scan(&id) },
 			`SELECT id FROM memories m WHERE `+inScope+` AND id > ?
 				AND EXISTS (SELECT 1 FROM revisions r WHERE r.memory = m.n AND r.operation = ? AND `+shown+`)
-				AND NOT `+vanished+` ORDER BY id LIMIT ?`, scope.App, scope.User, from, operation, now, now, memory.MaxPageSize+1)
+				AND NOT `+vanished+` ORDER BY id LIMIT ?`,
+			scope.App, scope.User, from, operation, now, now, memory.MaxPageSize+1)
 		return err
 	})
 	if err != nil {

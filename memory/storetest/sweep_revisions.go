@@ -199,7 +199,8 @@ func revisionsInArchive(b *bank) {
 	} {
 		bad := b.export()
 		spoil(&bad[0])
-		if _, err := b.another(first).store.(memory.Archive).Import(b.Context(), bad); !errors.Is(err, memory.ErrInvalid) {
+		_, err := b.another(first).store.(memory.Archive).Import(b.Context(), bad)
+		if !errors.Is(err, memory.ErrInvalid) {
 			b.Errorf("%s: %v", what, err)
 		}
 	}
