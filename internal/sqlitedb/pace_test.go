@@ -22,11 +22,17 @@ func TestRest(t *testing.T) {
 			}
 		}
 		rests("unused", 10*time.Millisecond, 0)
-		db.Used()
+		db.Used(0)
 		rests("used", 10*time.Millisecond, 240*time.Millisecond)
+		db.Used(5 * time.Millisecond)
+		rests("used by a request of 5 ms", 10*time.Millisecond, 360*time.Millisecond)
+		for range 100 {
+			db.Used(time.Microsecond)
+		}
+		rests("used by short ones since", 10*time.Millisecond, 240*time.Millisecond+24*time.Microsecond)
 		rests("still used", time.Hour, 10*time.Second)
 		rests("used long ago", time.Hour, 0)
-		db.Used()
+		db.Used(0)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if err := db.Rest(ctx, time.Hour); err == nil {

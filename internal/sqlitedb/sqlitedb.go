@@ -55,7 +55,9 @@ type DB struct {
 
 	queue  *queue
 	scrubs scrubs
-	used   atomic.Int64 // when a request used it last, in nanoseconds since 1970; see Rest
+	// used is when a request used it last, in nanoseconds since 1970, and usedTook how long
+	// one took, in nanoseconds; see Rest.
+	used, usedTook atomic.Int64
 
 	failing  atomic.Bool // a write could not be kept, and none was since
 	closing  chan struct{}

@@ -31,7 +31,7 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list memory.List) 
 	}
 	query, args := listQuery(scope, &list, paging.After)
 	now := s.now()
-	s.db.Used()
+	s.db.Used(0)
 	var found []memory.Memory
 	bytes := int64(0)
 	see := func(id string, doc []byte) {

@@ -20,7 +20,7 @@ func (s *Store) CheckPut(scope memory.Scope, writes []memory.Write) error {
 // PutIn is Put within a transaction of the file that has more to write, which
 // commits its changes. The writes have passed CheckPut.
 func (s *Store) PutIn(tx *sqlitedb.Tx, scope memory.Scope, writes []memory.Write) ([]memory.Outcome, error) {
-	s.db.Used()
+	s.db.Used(0)
 	out := make([]memory.Outcome, len(writes))
 	n, err := scopeNumber(tx, scope, true)
 	if err != nil {

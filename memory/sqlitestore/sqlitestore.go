@@ -149,7 +149,8 @@ func (s *Store) Search(ctx context.Context, scope memory.Scope, q memory.Query) 
 	if err := ctx.Err(); err != nil {
 		return memory.Found{}, err
 	}
-	s.db.Used()
+	began := time.Now()
+	defer func() { s.db.Used(time.Since(began)) }()
 	ix, err := s.cache.Get(ctx, scope, s.now)
 	if err != nil {
 		return memory.Found{}, scope.Wrap("search memories", err)
@@ -176,7 +177,7 @@ func (s *Store) Get(ctx context.Context, scope memory.Scope, ids []string) ([]me
 	var out []memory.Memory
 	var unreadable []string
 	now := s.now()
-	s.db.Used()
+	s.db.Used(0)
 	err := s.db.Read(ctx, func(tx *sql.Tx) error {
 		one, err := tx.PrepareContext(ctx, `SELECT doc FROM memories WHERE `+inScope+` AND id = ? AND deleted = 0`)
 		if err != nil {

@@ -59,7 +59,7 @@ const unknownExpiry = -1
 
 // sweptTogether is how many memories one transaction of a sweep removes: some milliseconds,
 // of which the flush of the disk is a small part.
-const sweptTogether = 250
+const sweptTogether = 400
 
 // expiryOf is the value of column expires for a memory.
 func expiryOf(m *memory.Memory) any {
@@ -100,7 +100,9 @@ func (s *Store) Sweep(ctx context.Context, before time.Time, limit int) (out mem
 		err = s.db.Shrink(ctx)
 	}
 	if err == nil && !more && s.swept.CompareAndSwap(true, false) {
-		err = s.db.Scrub(ctx)
+		if err = s.db.Scrub(ctx); err != nil {
+			s.swept.Store(true) // the next sweep tries again
+		}
 	}
 	if err != nil {
 		return out, false, fmt.Errorf("sweep expired memories: %w", err)

@@ -1,6 +1,8 @@
 package sqlitestore_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,16 +16,15 @@ import (
 	"github.com/memoryd/memoryd/memory/sqlitestore"
 )
 
-// BenchmarkSweep sweeps expired memories of 100 users, SWEEP_MEMORIES of them or 100,000,
-// while one user searches 10,000 memories. It reports the 95th percentile of the searches
-// without and with the sweep beside them, in milliseconds, their ratio, how many memories a
-// second go beside searches (the first half) and without any (the rest, with the room given
-// back), and the size of the file before and after, in MB.
+// BenchmarkSweep sweeps expired memories of 100 users: SWEEP_MEMORIES of them or 100,000, of
+// which SWEEP_BESIDE, or half, go while one user searches 10,000 memories all the time. It
+// reports the 95th percentile of the searches without and with the sweep beside them, in
+// milliseconds, their ratio, how many memories a second go without searches and beside them,
+// and the size of the file before and after, in MB. The room is given back beside searches if
+// some memories go beside them.
 func BenchmarkSweep(b *testing.B) {
-	n := 100_000
-	if s := os.Getenv("SWEEP_MEMORIES"); s != "" {
-		n, _ = strconv.Atoi(s)
-	}
+	n := number("SWEEP_MEMORIES", 100_000)
+	last := number("SWEEP_BESIDE", n/2)
 	for b.Loop() {
 		b.StopTimer()
 		path := filepath.Join(b.TempDir(), "memoryd.db")
@@ -41,22 +42,19 @@ func BenchmarkSweep(b *testing.B) {
 			fillSweep(b, s, fmt.Sprint("u", user), n/100, now.Add(-time.Minute))
 		}
 		full := fileSize(b, db, path)
-		alone := searchTimes(b, s, 2000, nil)
 		b.StartTimer()
-		beside, loaded := 0.0, 0.0
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			loaded = sweepRate(b, s, now, n/2)
-		}()
-		beside = searchTimes(b, s, 0, done)
-		time.Sleep(1100 * time.Millisecond) // the store counts as used for a second
-		idle := sweepRate(b, s, now, n)
+		idle := 0.0
+		if last == 0 {
+			idle = sweepRate(b, s, now, n+1) // and give the room back
+		} else {
+			idle = sweepRate(b, s, now, n-last)
+			alone, beside, rate := sweepBeside(b, s, now)
+			b.ReportMetric(alone, "p95-alone-ms")
+			b.ReportMetric(beside, "p95-swept-ms")
+			b.ReportMetric(beside/alone, "p95-ratio")
+			b.ReportMetric(rate, "memories/s-beside")
+		}
 		b.StopTimer()
-		b.ReportMetric(alone, "p95-alone-ms")
-		b.ReportMetric(beside, "p95-swept-ms")
-		b.ReportMetric(beside/alone, "p95-ratio")
-		b.ReportMetric(loaded, "memories/s-beside")
 		b.ReportMetric(idle, "memories/s-idle")
 		b.ReportMetric(full, "MB-full")
 		b.ReportMetric(fileSize(b, db, path), "MB-swept")
@@ -65,6 +63,15 @@ func BenchmarkSweep(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// number is the number in a variable of the environment.
+func number(name string, fallback int) int {
+	n, err := strconv.Atoi(os.Getenv(name))
+	if err != nil {
+		return fallback
+	}
+	return n
 }
 
 // sweepRate sweeps up to n memories, and then gives the room back if none are left. It
@@ -105,28 +112,70 @@ func fillSweep(b *testing.B, s *sqlitestore.Store, user string, n int, expires t
 	}
 }
 
-// searchTimes searches n times, or until done, and returns the 95th percentile in
-// milliseconds.
-func searchTimes(b *testing.B, s *sqlitestore.Store, n int, done <-chan struct{}) float64 {
+// sweptFor is for how long sweepBeside sweeps, and then does not, in turns.
+const sweptFor = 5 * time.Second
+
+// sweepBeside sweeps all that is left and gives the room back, in every other slot of time,
+// while one user searches all the time. It returns the 95th percentile of the searches in
+// slots without and with the sweep, in milliseconds, and how many memories went in a second
+// of the slots with it, without the time in which the room was given back.
+func sweepBeside(b *testing.B, s *sqlitestore.Store, before time.Time) (alone, beside, rate float64) {
+	b.Helper()
+	began := time.Now()
+	slot := func(at time.Time) int { return int(at.Sub(began) / sweptFor) }
+	done := make(chan struct{})
+	swept, took := 0, time.Duration(0)
+	go func() {
+		defer close(done)
+		for more := true; more; {
+			now := time.Now()
+			n := slot(now)
+			if n%2 == 0 {
+				time.Sleep(began.Add(time.Duration(n+1) * sweptFor).Sub(now))
+				continue
+			}
+			ctx, cancel := context.WithDeadline(b.Context(), began.Add(time.Duration(n+1)*sweptFor))
+			out, left, err := s.Sweep(ctx, before, 250)
+			if cancel(); err == nil {
+				more = left
+			} else if !errors.Is(err, context.DeadlineExceeded) {
+				b.Error(err)
+				return
+			}
+			if swept += out.Memories; out.Memories > 0 {
+				took += time.Since(now)
+			}
+		}
+	}()
+	var times [2][]time.Duration
+	for searching := true; searching; {
+		select {
+		case <-done:
+			searching = false
+		default:
+		}
+		at := time.Now()
+		n := slot(at) % 2
+		times[n] = append(times[n], searchOnce(b, s, len(times[n])))
+	}
+	p95 := func(all []time.Duration) float64 {
+		slices.Sort(all)
+		return float64(all[len(all)*95/100].Microseconds()) / 1000
+	}
+	return p95(times[0]), p95(times[1]), float64(swept) / took.Seconds()
+}
+
+// searchOnce searches, and returns how long that took.
+func searchOnce(b *testing.B, s *sqlitestore.Store, i int) time.Duration {
 	b.Helper()
 	v := make([]float32, 256)
 	v[7] = 1
-	var took []time.Duration
-	for i := 0; n == 0 || i < n; i++ {
-		select {
-		case <-done:
-			n = i
-		default:
-		}
-		began := time.Now()
-		if _, err := s.Search(b.Context(), memory.Scope{App: "app", User: "reader"}, memory.Query{
-			Terms: []string{fmt.Sprint("word", i%500), fmt.Sprint("word", i*3%500)}, Vector: v, Limit: 50}); err != nil {
-			b.Fatal(err)
-		}
-		took = append(took, time.Since(began))
+	began := time.Now()
+	if _, err := s.Search(b.Context(), memory.Scope{App: "app", User: "reader"}, memory.Query{
+		Terms: []string{fmt.Sprint("word", i%500), fmt.Sprint("word", i*3%500)}, Vector: v, Limit: 50}); err != nil {
+		b.Fatal(err)
 	}
-	slices.Sort(took)
-	return float64(took[len(took)*95/100].Microseconds()) / 1000
+	return time.Since(began)
 }
 
 func fileSize(b *testing.B, db *sqlitedb.DB, path string) float64 {
