@@ -47,6 +47,10 @@ type Create struct {
 	// NoState leaves the State of the answer nil: that is the merged view, which may
 	// be much larger than what was given.
 	NoState bool
+	// UniqueInApp refuses an id that a session of another user of the app has. Of creates
+	// with it that run at the same time, one succeeds. A Create without it, and an Append
+	// that makes a session, look at the sessions of their own user alone.
+	UniqueInApp bool
 }
 
 // Get selects the events of a session to read: of the last NumRecent by
@@ -89,7 +93,7 @@ type Page struct {
 // deleted; see [Expirer].
 type Store interface {
 	// Create makes a session. It trims space around key.ID, and replaces a blank
-	// id by a UUID. ErrExists if the id is in use. ErrInvalid if the details break a rule,
+	// id by a UUID. ErrExists if the id is in use; see Create.UniqueInApp. ErrInvalid if the details break a rule,
 	// or if the session would have expired already; see [Details.Prepare]. If the user has
 	// as many sessions as the store allows, the error is ErrExhausted; see
 	// [TooManySessions]. The same holds for an Append that would make one.

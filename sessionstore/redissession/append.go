@@ -31,7 +31,16 @@ func (s *Store) Create(ctx context.Context, key sessionstore.Key, create session
 	if err != nil {
 		return nil, key.Wrap("create", err)
 	}
+	release := func(error) {}
+	if create.UniqueInApp {
+		var cancel context.CancelFunc
+		if ctx, cancel, release, err = s.claimID(ctx, key); err != nil {
+			return nil, key.Wrap("create", err)
+		}
+		defer cancel()
+	}
 	made, err := s.append(ctx, key, modeNew, create.State, create.Events, sessionstore.Append{}, detailsOf(details)...)
+	release(err)
 	if err != nil {
 		return nil, key.Wrap("create", err)
 	}

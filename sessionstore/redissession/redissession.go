@@ -37,7 +37,8 @@
 // share are in one slot, memoryd:{a:APP}: its state and that state's size, room in it
 // that is reserved for changes on their way, the lists of its sessions, in the order of
 // their making and by id, and of its users,
-// its audit log (a stream), and the last message applied of each partition. And
+// its audit log (a stream), claims of ids that are about to be used in the whole app
+// (claim:DIGEST, strings that expire), and the last message applied of each partition. And
 // memoryd:{work}:partitions names the partitions that may have work, memoryd:{work}:apps
 // the apps. The counts of an app's quotas begin with
 // memoryd:{q:APP}/ and expire; see package quota.

@@ -23,6 +23,8 @@ func createCases() []testCase {
 		{"the same id in another scope", createElsewhere},
 		{"with events", createWithEvents},
 		{"invalid ids", createInvalid},
+		{"an id of the whole app", createUnique},
+		{"an id of the whole app, at the same time", createUniqueTogether},
 	}
 }
 

@@ -26,6 +26,11 @@ func (s *Store) Create(ctx context.Context, key sessionstore.Key, create session
 	}
 	batch := prepare(create.Events, s.now())
 	err = s.db.Write(ctx, sqlitedb.For(key.Scope), func(tx *sqlitedb.Tx) error {
+		if create.UniqueInApp {
+			if err := s.freeInApp(tx, key); err != nil {
+				return err
+			}
+		}
 		row, err := s.newSession(tx, key)
 		if err != nil {
 			return err
@@ -59,6 +64,18 @@ func (s *Store) Create(ctx context.Context, key sessionstore.Key, create session
 		return nil, key.Wrap("create", err)
 	}
 	return out, nil
+}
+
+// freeInApp returns ErrExists if any user of the app has a session of the id. One
+// transaction writes at a time, so the id stays free until this one ends.
+func (s *Store) freeInApp(tx *sqlitedb.Tx, key sessionstore.Key) error {
+	var n int
+	err := tx.QueryRow(`SELECT count(*) FROM (SELECT 1 FROM sessions WHERE app = ? AND id = ? AND deleted = 0
+		AND `+unexpired+` LIMIT 1)`, key.App, key.ID, s.now().UnixMicro()).Scan(&n)
+	if err == nil && n > 0 {
+		err = memory.ErrExists
+	}
+	return err
 }
 
 // Get implements sessionstore.Store.
