@@ -105,6 +105,18 @@ func New(sessions ingest.Sessions, memories memory.Store, opts *Options) *Bank {
 	return bank
 }
 
+// Parts are what a Bank serves, behind its guards, for packages that serve it in another protocol.
+// Their calls begin with Server.Enter: the context of a call without a principal reaches nothing.
+type Parts struct {
+	Ingest *ingest.Service
+	Server *server.Server
+}
+
+// Parts returns the parts of the Bank.
+func (b *Bank) Parts() Parts {
+	return Parts{b.ingest, b.server}
+}
+
 // account tells the audit log of the facts that ingestion is about to change.
 func (b *Bank) account(ctx context.Context, a ingest.Accounted) error {
 	return b.server.Account(ctx, a)

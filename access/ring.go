@@ -130,6 +130,31 @@ func (r *Ring) Authenticate(ctx context.Context, shown string) (*Principal, erro
 	return key.Principal(), nil
 }
 
+// Holder returns the principal of a key whose holder another party has authenticated, such as by
+// the signature of a service account that stands for the key. It is Owner until the first key is
+// made. ErrUnauthenticated if the key is not valid.
+func (r *Ring) Holder(ctx context.Context, id string) (*Principal, error) {
+	closed, err := r.Closed(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case !closed:
+		return Owner, nil
+	}
+	if _, err := r.fresh(ctx); err != nil { // with a Verifier, Closed has not read it
+		return nil, err
+	}
+	key, err := r.key(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if key == nil || !key.Live(r.opts.Now()) {
+		return nil, Unauthenticated()
+	}
+	r.touch(id)
+	return key.Principal(), nil
+}
+
 // Unauthenticated returns the one error for everything that is no valid key and no valid
 // token. It says nothing of what was shown.
 func Unauthenticated() error {

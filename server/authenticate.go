@@ -64,12 +64,12 @@ func (s *Server) caller(r *http.Request) (*access.Principal, error) {
 	if s.ring == nil {
 		return access.Owner, nil
 	}
-	return s.ring.Authenticate(r.Context(), shownKey(r))
+	return s.ring.Authenticate(r.Context(), ShownKey(r))
 }
 
-// shownKey is the key or the token in the header of a request; "" if there is none, or
+// ShownKey is the key or the token in the header of a request; "" if there is none, or
 // if two of them differ.
-func shownKey(r *http.Request) string {
+func ShownKey(r *http.Request) string {
 	shown := ""
 	for _, value := range r.Header.Values(echo.HeaderAuthorization) {
 		scheme, rest, _ := strings.Cut(value, " ")
@@ -127,7 +127,7 @@ func (s *Server) stillMay(c echo.Context) error {
 	if s.ring == nil || c.Get(trustedKey) != nil {
 		return nil
 	}
-	p, err := s.ring.Authenticate(c.Request().Context(), shownKey(c.Request()))
+	p, err := s.ring.Authenticate(c.Request().Context(), ShownKey(c.Request()))
 	if err != nil {
 		return err
 	}
