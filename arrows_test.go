@@ -77,6 +77,11 @@ var arrows = map[string][]string{
 	"client":             {"memory", "access", "appconfig", "sessionstore", "internal/aip160"},
 	"internal/assembly": {"memory", "access", "access/guard", "memory/index", "memory/sqlitestore", "sessionstore", "sessionstore/sqlitesession",
 		"internal/salvage", "internal/sqlitedb", "internal/analyzer", "embed", "extract", "extract/canonical", "extract/rules", "ingest", "retrieve"},
+	"vertex":                  {"memory", "access", "sessionstore", "ingest", "internal/aip160"},
+	"vertex/vertexpb":         {},
+	"vertex/vertexrest":       {"memory", "vertex"},
+	"vertex/vertexgrpc":       {"memory", "vertex", "vertex/vertexpb"},
+	"vertex/vertexauth":       {},
 	"internal/release":        {},
 	"bench":                   {},
 	"bench/peers/embedserver": {"embed"},
@@ -85,7 +90,7 @@ var arrows = map[string][]string{
 	"check":                   {"memory", "sessionstore", "appconfig", "ingest"},
 	".":                       {"memory", "access", "internal/assembly", "internal/sqlitedb", "embed", "extract", "ingest", "retrieve", "server"},
 	"cmd/memoryd": {".", "access", "access/oidc", "quota", "archive", "check", "client", "memory", "memory/qdrantstore", "sessionstore", "sessionstore/redissession",
-		"internal/assembly", "internal/certificate", "internal/fair", "internal/sqlitedb", "internal/telemetry", "embed", "extract", "extract/rules", "ingest", "retrieve", "gemini", "openai", "reembed", "tools", "mcp", "server", "evals", "bench"},
+		"internal/assembly", "internal/certificate", "internal/fair", "internal/sqlitedb", "internal/telemetry", "embed", "extract", "extract/rules", "ingest", "retrieve", "gemini", "openai", "reembed", "tools", "mcp", "server", "vertex", "vertex/vertexauth", "vertex/vertexgrpc", "vertex/vertexrest", "evals", "bench"},
 }
 
 // alone are the packages that import only the standard library and each other.
@@ -104,7 +109,10 @@ var (
 		"go.opentelemetry.io/otel/exporters":     {"internal/telemetry"},
 		"go.opentelemetry.io/contrib":            {"internal/telemetry"},
 		"go.opentelemetry.io/proto":              {"internal/otlptest"},
-		"github.com/go-jose/go-jose/v4":          {"access/oidc"},
+		"github.com/go-jose/go-jose/v4":          {"access/oidc", "vertex/vertexauth"},
+		"google.golang.org/grpc":                 {"vertex/vertexgrpc", "memory/qdrantstore", "internal/qdranttest", "cmd/memoryd"},
+		"google.golang.org/protobuf":             {"vertex/vertexgrpc", "vertex/vertexpb", "memory/qdrantstore", "internal/qdranttest", "internal/otlptest"},
+		"google.golang.org/genproto":             {"vertex/vertexgrpc"},
 		"github.com/google/jsonschema-go":        {"tools", "internal/openapitest", "profile"},
 		"github.com/go-json-experiment/json":     {"internal/strict"},
 		"github.com/modelcontextprotocol/go-sdk": {"mcp"},

@@ -105,6 +105,10 @@
 // load and under faults, and imports nothing of it.
 // [github.com/memoryd/memoryd/internal/release] builds its releases.
 //
+// [github.com/memoryd/memoryd/vertex] serves the calls of Google's clients of sessions, which
+// vertexrest reads from HTTP and vertexgrpc from gRPC; vertexauth has their certificates
+// and tokens.
+//
 // [github.com/memoryd/memoryd/client] calls the HTTP API, of a server or of a Bank
 // in the same process. adk, a module of its own, implements the services of
 // Google's ADK with it.

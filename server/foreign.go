@@ -39,7 +39,9 @@ type Call struct {
 	// Refused is why the call is refused, with any key; "" if it is not.
 	Refused string
 	Request *http.Request // for the address of the client
-	Bytes   int64         // of the body
+	Bytes   int64         // of the body, or the most that it may have
+	// Read reads the body, once it is known who calls and there is room. Nil if it is there.
+	Read func() error
 }
 
 // AnyKey as Call.Key is the owner, though callers show keys.
@@ -145,6 +147,11 @@ func (in *foreign) admit(ctx context.Context, scope memory.Scope) (context.Conte
 			return ctx, err
 		}
 		in.undo(share.Release)
+	}
+	if in.call.Read != nil { // before the turn: the client may be slow
+		if err := in.call.Read(); err != nil {
+			return ctx, err
+		}
 	}
 	return ctx, fair.Ready(ctx)
 }

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -45,6 +46,7 @@ type app struct {
 	work       func(context.Context)        // beside requests, until its context is over
 	issuer     *oidc.Verifier               // nil if there is none
 	cert       *certificate.Pair            // nil without TLS
+	vertex     *vertexPort                  // nil without -vertex
 }
 
 // newApp makes the models that the flags name. Its stores are not open yet.
@@ -129,6 +131,7 @@ func (a *app) serveWith(e embed.Embedder) {
 			MaxBody: a.cfg.limits.body, MaxBodies: a.cfg.limits.bodies, MaxAnswers: a.cfg.limits.answers,
 		}})
 	a.bank.Store(bank)
+	a.vertex.use(bank)
 	a.work = bank.Run
 }
 
@@ -173,6 +176,10 @@ func (a *app) run(ctx context.Context, on net.Listener) error {
 		workers.Go(func() { a.cert.Run(work) })
 	}
 
+	serving, stopVertex := context.WithCancel(ctx)
+	defer stopVertex()
+	var vertexServes conc.WaitGroup
+	vertexServes.Go(func() { a.vertex.run(serving, a) })
 	hs := a.httpServer()
 	// The channel has room for the error, so that the server can end after a
 	// shutdown that has stopped waiting.
@@ -197,6 +204,8 @@ func (a *app) run(ctx context.Context, on net.Listener) error {
 		}
 	}
 	_ = beside.Close() // if the listener broke
+	stopVertex()
+	vertexServes.Wait()
 	// Work ends after requests, since they may wait for it, and before the stores
 	// close, since it writes into them.
 	stopWork()
@@ -259,8 +268,9 @@ func (a *app) announce(on net.Listener, stdout io.Writer) {
 		"sweep-after", cfg.sweepAfter,
 		"max-watchers", cfg.maxWatchers, "requests", cfg.requests, "queue-time", cfg.queueTime,
 		"log-format", cfg.logFormat, "log-level", cfg.logLevel},
-		append(cfg.shownQuotas(), cfg.telemetry.shown()...)...)...)
+		slices.Concat(cfg.shownQuotas(), cfg.telemetry.shown(), cfg.vertex.shown())...)...)
 	fmt.Fprintf(stdout, "memoryd serves %s://%s\nits data is in %s\n", cfg.network.scheme(), on.Addr(), where(cfg))
+	a.vertex.announce(stdout)
 }
 
 // startApp makes an app, listens, and has open open its stores. If that is refused
@@ -275,8 +285,11 @@ func startApp(cfg *config, log *slog.Logger, open func(*app) error) (*app, net.L
 	if err != nil {
 		return nil, nil, errors.Join(err, a.telemetry.Close())
 	}
-	if err := open(a); err != nil {
+	if a.vertex, err = listenVertex(cfg, log); err != nil {
 		return nil, nil, errors.Join(err, on.Close(), a.telemetry.Close())
+	}
+	if err := open(a); err != nil {
+		return nil, nil, errors.Join(err, on.Close(), a.vertex.close(), a.telemetry.Close())
 	}
 	return a, on, nil
 }

@@ -71,14 +71,17 @@ func (a *app) closeDoors(ctx context.Context) error {
 	if a.issuer != nil { // a memoryd that had an issuer once stays closed without it
 		return a.stores.Sessions.RequireKeys(ctx)
 	}
-	if !a.cfg.exposed() || a.cfg.insecure {
+	if !a.cfg.exposed() && !a.cfg.vertexExposed() || a.cfg.insecure {
 		return nil
 	}
 	revision, err := a.stores.Sessions.KeysRevision(ctx)
-	if err == nil && revision == 0 {
-		err = a.cfg.errOpen()
+	switch {
+	case err != nil || revision > 0:
+		return err
+	case a.cfg.exposed():
+		return a.cfg.errOpen()
 	}
-	return err
+	return a.cfg.errVertexOpen()
 }
 
 // checkDoors is closeDoors as far as it can be told without opening a store: a file that

@@ -57,6 +57,8 @@ type config struct {
 	network        network
 	quotas         quotas // of one key, app and user
 	telemetry      telemetryConfig
+	vertex         vertexConfig
+	vertexCommand  vertexCommandConfig
 	logFormat      string
 	logLevel       string
 
@@ -78,7 +80,7 @@ type config struct {
 func serverFlagNames() []string {
 	return slices.Concat([]string{"listen", "insecure", "loopback-names", "time-zone", "preload-timeout", "workers",
 		"cache-bytes", "delete-reserve", "sweep-after", "max-watchers", "requests", "queue-time"}, closedFlagNames(),
-		auditFlagNames(), issuerFlagNames(), networkFlagNames(), limitFlagNames(), quota.Flags())
+		auditFlagNames(), issuerFlagNames(), networkFlagNames(), limitFlagNames(), quota.Flags(), vertexFlagNames())
 }
 
 // storeFlagNames are the flags of serve that are about the places of the data.
@@ -155,6 +157,7 @@ func serveFlags(cfg *config) *flag.FlagSet {
 	limitFlags(fs, &cfg.limits)
 	quotaFlags(fs, &cfg.quotas)
 	telemetryFlags(fs, &cfg.telemetry)
+	vertexFlags(fs, &cfg.vertex)
 	fs.StringVar(&cfg.logFormat, "log-format", "text", "`FORMAT` of the log: text or json")
 	fs.StringVar(&cfg.logLevel, "log-level", "info", "`LEVEL` of the log: debug, info, warn or error")
 	return fs
@@ -185,7 +188,7 @@ func (c *config) check() error {
 	checks := []func() error{
 		c.checkListen, c.checkBootstrap, c.audit.check, c.checkZone, c.checkPlaces, c.checkEmbedder,
 		c.checkExtractor, c.checkServing, c.limits.check, c.checkQuotas, c.issuer.check, c.network.check,
-		c.telemetry.check, c.checkLog}
+		c.checkVertex, c.telemetry.check, c.checkLog}
 	for _, check := range checks {
 		if err := check(); err != nil {
 			return err

@@ -1,0 +1,112 @@
+package vertex_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/memoryd/memoryd"
+)
+
+// newKey makes a key by the HTTP API.
+func newKey(t *testing.T, bank *memoryd.Bank, as, app, body string) string {
+	t.Helper()
+	r := httptest.NewRequest("POST", "http://localhost/v1/apps/"+app+"/keys", strings.NewReader(body))
+	if as != "" {
+		r.Header.Set("Authorization", "Bearer "+as)
+	}
+	w := httptest.NewRecorder()
+	bank.ServeHTTP(w, r)
+	i := bytes.Index(w.Body.Bytes(), []byte("memoryd_"))
+	if i < 0 {
+		t.Fatalf("make a key: %d %s", w.Code, w.Body)
+	}
+	shown := w.Body.String()[i:]
+	return shown[:strings.IndexByte(shown, '"')]
+}
+
+// Once there are keys, each call wants one of the engine, of the user and of the verb, and a caller
+// for one user is not told of the sessions of others.
+func TestKeys(t *testing.T) {
+	f := newFixture(t)
+	const engine = "/v1/reasoningEngines/1"
+	for _, user := range []string{"ann", "bob"} {
+		f.must("POST", engine+"/sessions?sessionId="+user, `{"userId": "`+user+`"}`)
+	}
+	admin := newKey(t, f.bank, "", "1", `{"can": ["read", "write", "admin"]}`)
+	all := newKey(t, f.bank, admin, "1", `{"can": ["read", "write"]}`)
+	reads := newKey(t, f.bank, admin, "1", `{"can": ["read"]}`)
+	ann := newKey(t, f.bank, admin, "1", `{"can": ["read", "write"], "userId": "ann"}`)
+	const event = `{"author": "user", "invocationId": "i", "timestamp": "2026-01-02T03:04:05Z"}`
+	calls := []struct{ verb, path, body string }{
+		{"GET", "/sessions/ann", ""}, {"GET", "/sessions/ann/events", ""},
+		{"GET", "/sessions?filter=user_id=ann", ""}, {"POST", "/sessions", `{"userId": "ann"}`},
+		{"POST", "/sessions/ann:appendEvent", event}, {"PATCH", "/sessions/ann", `{"displayName": "x"}`},
+	}
+	for _, c := range calls {
+		writes := c.verb != "GET"
+		for _, tt := range []struct {
+			key  string
+			want int
+		}{{"", 401}, {"memoryd_wrong", 401}, {all, 200}, {ann, 200}, {admin, 200}, {reads, map[bool]int{false: 200,
+			true: 403}[writes]}} {
+			if code, answer := f.call(tt.key, c.verb, engine+c.path, c.body); code != tt.want {
+				t.Errorf("%s %s with key %.12s: %d, want %d: %s", c.verb, c.path, tt.key, code, tt.want, answer)
+			}
+		}
+		other := strings.ReplaceAll(c.path, "ann", "bob")
+		body := strings.ReplaceAll(c.body, "ann", "bob")
+		want := http.StatusNotFound
+		if !strings.Contains(other, "/bob") {
+			want = http.StatusForbidden
+		}
+		if code, answer := f.call(ann, c.verb, engine+other, body); code != want {
+			t.Errorf("%s %s with the key of ann: %d, want %d: %s", c.verb, other, code, want, answer)
+		}
+		if code, answer := f.call(admin, c.verb, "/v1/reasoningEngines/2"+c.path, c.body); code != 403 {
+			t.Errorf("%s %s of another engine: %d: %s", c.verb, c.path, code, answer)
+		}
+	}
+	if code, answer := f.call(ann, "GET", engine+"/sessions", ""); code != 200 || strings.Contains(answer, "bob") {
+		t.Errorf("ann lists all: %d %s", code, answer)
+	}
+	if code, answer := f.call(all, "GET", engine+"/sessions", ""); code != 403 {
+		t.Errorf("a key without the verb admin lists all users: %d %s", code, answer)
+	}
+}
+
+// No request is a fault of memoryd.
+func FuzzREST(f *testing.F) {
+	for _, s := range [][3]string{
+		{"POST", "/v1beta1/projects/p/locations/l/reasoningEngines/1/sessions?sessionId=a", `{"userId": "a"}`},
+		{"GET", "/v1/reasoningEngines/1/sessions?filter=user_id%3D%22a%22&pageSize=2&orderBy=createTime", ""},
+		{"POST", "/v1/reasoningEngines/1/sessions/a:appendEvent", `{"author": "a", "invocationId": "i",
+			"timestamp": {"seconds": 1}, "rawEvent": {"id": 1, "vertexEnvelope": 2, "timestamp": []}}`},
+		{"POST", "/v1/reasoningEngines/1/sessions/a:appendEvent", `{"event": {"author": "a", "invocation_id": "i",
+			"timestamp": "2026-01-02T03:04:05Z", "actions": {"stateDelta": {"": 1}}, "eventMetadata": {"partial": "x"}}}`},
+		{"GET", "/v1/reasoningEngines/1/sessions/a/events?pageToken=b2Zmc2V0IDE&pageSize=1&filter=timestamp%3E%221%22", ""},
+		{"PATCH", "/v1/reasoningEngines/1/sessions/%61?update_mask=ttl", `{"ttl": "1s", "labels": {"a": 1}}`},
+		{"GET", "/v1/projects/p/locations/l/operations/o-cw", ""},
+	} {
+		f.Add(s[0], s[1], s[2])
+	}
+	fix := newFixture(f)
+	fix.must("POST", "/v1/reasoningEngines/1/sessions?sessionId=a", `{"userId": "a"}`)
+	f.Fuzz(func(t *testing.T, verb, path, body string) {
+		r, err := http.NewRequest(verb, "http://localhost/"+strings.TrimPrefix(path, "/"), strings.NewReader(body))
+		if err != nil {
+			return
+		}
+		w := httptest.NewRecorder()
+		fix.rest.ServeHTTP(w, r)
+		if w.Code >= 500 && w.Code != 501 && w.Code != 503 {
+			t.Errorf("%s %s %s: %d %s", verb, path, body, w.Code, w.Body)
+		}
+		if !json.Valid(w.Body.Bytes()) {
+			t.Errorf("%s %s: the answer is no JSON: %s", verb, path, w.Body)
+		}
+	})
+}

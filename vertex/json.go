@@ -1,0 +1,20 @@
+package vertex
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// encode is json.Marshal that leaves <, > and & as they are.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// Encode writes an answer as JSON.
+func Encode(v any) ([]byte, error) { return encode(v) }

@@ -1,0 +1,138 @@
+package vertex
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// maxUserID bounds the id of a user, in characters.
+const maxUserID = 128
+
+// The scope of a memory is a map. That of a user's sessions is {"user_id": USER}, and natively
+// the user with that id. Any other map is natively a user whose id begins with ~, so that no
+// client's own user has it.
+const (
+	userKey   = "user_id"
+	mapPrefix = "~"
+	maxPairs  = 5
+)
+
+const hexDigits = "0123456789ABCDEF"
+
+// escape percent-encodes the bytes of text for which odd holds.
+func escape(text string, odd func(i int, c byte) bool) string {
+	var b strings.Builder
+	for i := range len(text) {
+		if c := text[i]; c == '%' || odd(i, c) {
+			b.Write([]byte{'%', hexDigits[c>>4], hexDigits[c&15]})
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// unescape is the reverse of escape.
+func unescape(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] == '%' && i+2 < len(text) {
+			hi, lo := strings.IndexByte(hexDigits, text[i+1]), strings.IndexByte(hexDigits, text[i+2])
+			if hi >= 0 && lo >= 0 {
+				b.WriteByte(byte(hi<<4 | lo))
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
+}
+
+// userOf returns the native id of a user.
+func userOf(id string) (string, error) {
+	switch {
+	case id == "":
+		return "", invalid("userId: want the id of a user")
+	case !utf8.ValidString(id):
+		return "", invalid("userId is not valid UTF-8")
+	case utf8.RuneCountInString(id) > maxUserID:
+		return "", invalid("userId has %d characters, more than %d", utf8.RuneCountInString(id), maxUserID)
+	}
+	dots := id == "." || id == ".."
+	user := escape(id, func(i int, c byte) bool {
+		return c == '/' || c < ' ' || c == 0x7f || dots || i == 0 && c == mapPrefix[0]
+	})
+	// Control characters beyond ASCII are two bytes of which neither is one.
+	if strings.ContainsFunc(user, func(r rune) bool { return r >= 0x80 && r < 0xa0 }) {
+		user = escapeRunes(user)
+	}
+	return user, memory.ValidateID("user", user)
+}
+
+// escapeRunes percent-encodes the control characters beyond ASCII.
+func escapeRunes(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if r >= 0x80 && r < 0xa0 {
+			b.WriteString(escape(string(r), func(int, byte) bool { return true }))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// userID is the reverse of userOf.
+func userID(user string) string { return unescape(user) }
+
+// UserOf returns the native user of the scope of a memory: it is one to one.
+func UserOf(scope map[string]string) (string, error) {
+	if len(scope) == 0 || len(scope) > maxPairs {
+		return "", invalid("scope: want 1 to %d pairs, such as {%q: …}, not %d", maxPairs, userKey, len(scope))
+	}
+	for k, v := range scope {
+		switch {
+		case k == "":
+			return "", invalid("scope: a key is empty")
+		case strings.Contains(k, "*") || strings.Contains(v, "*"):
+			return "", invalid("scope: %.80q: want no * in a key or a value", k)
+		case !utf8.ValidString(k) || !utf8.ValidString(v):
+			return "", invalid("scope: %.80q is not valid UTF-8", k)
+		}
+	}
+	if id, ok := scope[userKey]; ok && len(scope) == 1 && id != "" {
+		return userOf(id)
+	}
+	odd := func(_ int, c byte) bool {
+		return c != '-' && c != '_' && c != '.' && c != '@' &&
+			!(c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z')
+	}
+	var pairs []string
+	for _, k := range slices.Sorted(maps.Keys(scope)) {
+		pairs = append(pairs, escape(k, odd)+"="+escape(scope[k], odd))
+	}
+	user := mapPrefix + strings.Join(pairs, "&")
+	if len(user) > memory.MaxID {
+		return "", invalid("scope: it takes %d bytes, more than %d", len(user), memory.MaxID)
+	}
+	return user, nil
+}
+
+// ScopeOf is the reverse of UserOf.
+func ScopeOf(user string) map[string]string {
+	pairs, ok := strings.CutPrefix(user, mapPrefix)
+	if !ok {
+		return map[string]string{userKey: userID(user)}
+	}
+	out := map[string]string{}
+	for pair := range strings.SplitSeq(pairs, "&") {
+		k, v, _ := strings.Cut(pair, "=")
+		out[unescape(k)] = unescape(v)
+	}
+	return out
+}

@@ -1,0 +1,174 @@
+// Package vertex translates the calls of Google's service of Agent Engine sessions to
+// those of memoryd, and decides nothing itself. A [Call] has the name of a method, a
+// resource and a body of JSON. [Service.Do] carries it out and returns the answer as a value
+// that has the JSON of the service.
+//
+// Package vertexrest reads calls from HTTP, and package vertexgrpc from gRPC. Both end here, so that
+// both show the same.
+package vertex
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memoryd/memoryd/access"
+	"github.com/memoryd/memoryd/ingest"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/sessionstore"
+)
+
+// ErrUnimplemented says that there is no such method here.
+var ErrUnimplemented = errors.New("unimplemented")
+
+// Gate lets calls in as memoryd's own API lets in its requests.
+type Gate interface {
+	// Enter authenticates the caller of a call and holds it to all limits. The call runs in the
+	// context that it returns, and ends with leave. id is that of the call in the log.
+	Enter(ctx context.Context, in Entry) (within context.Context, id string, leave func(error), err error)
+	// Describe returns the status of an error, its name, and its text for the client.
+	Describe(err error, id string) (code int, status, message string)
+}
+
+// Entry is what a Gate is told of a call.
+type Entry struct {
+	Protocol, Method, App string
+	Takes                 access.Verbs
+	Request               *http.Request // with the key that the caller shows
+	Bytes                 int64         // of the body, or the most that it may have
+	Read                  func() error  // reads the body, if it is not there yet
+}
+
+// Options configure New. The zero value is the default.
+type Options struct {
+	Now func() time.Time // Defaults to time.Now.
+}
+
+// Service carries out calls.
+type Service struct {
+	sessions sessionstore.Store
+	ingest   *ingest.Service
+	gate     Gate
+	opts     Options
+}
+
+// New makes a Service of the sessions of ingest, behind guards.
+func New(ingest *ingest.Service, gate Gate, opts *Options) *Service {
+	s := &Service{sessions: ingest.Sessions(), ingest: ingest, gate: gate}
+	if opts != nil {
+		s.opts = *opts
+	}
+	if s.opts.Now == nil {
+		s.opts.Now = time.Now
+	}
+	return s
+}
+
+// Call is one call of a method.
+type Call struct {
+	Protocol string // "REST" or "gRPC"
+	Method   string // such as "CreateSession"
+	Resource Resource
+	// Query has the parameters that REST has in the query; gRPC has them in the message.
+	Query url.Values
+	Body  json.RawMessage // "" is {}
+	// Read reads the body, of up to Bytes bytes, once the caller is known. Nil if Body has it.
+	Read    func() (json.RawMessage, error)
+	Bytes   int64
+	Request *http.Request
+}
+
+// method is how a method is carried out.
+type method struct {
+	takes access.Verbs
+	do    func(*Service, context.Context, *Call) (any, error)
+}
+
+// readsAcross is what a call takes that reads of all users where the caller may, and of its own
+// user otherwise.
+const readsAcross = access.Read | access.Admin
+
+// methods are the methods that there are.
+func methods() map[string]method {
+	return map[string]method{
+		"CreateSession": {access.Write, (*Service).createSession},
+		"GetSession":    {access.Read, (*Service).getSession},
+		"ListSessions":  {readsAcross, (*Service).listSessions},
+		"UpdateSession": {access.Write, (*Service).updateSession},
+		"DeleteSession": {access.Write, (*Service).deleteSession},
+		"AppendEvent":   {access.Write, (*Service).appendEvent},
+		"ListEvents":    {access.Read, (*Service).listEvents},
+		"GetOperation":  {access.Read, (*Service).getOperation},
+	}
+}
+
+// Do carries out a call. Its answer has the JSON of the service; *Operation is one. The id is
+// that of the call in the log.
+func (s *Service) Do(ctx context.Context, call *Call) (answer any, id string, err error) {
+	m, ok := methods()[call.Method]
+	if !ok {
+		return nil, "", Unimplemented(call.Method)
+	}
+	in := Entry{Protocol: call.Protocol, Method: "vertex." + call.Method, App: call.Resource.Engine, Takes: m.takes,
+		Request: call.Request, Bytes: int64(len(call.Body))}
+	if call.Read != nil {
+		in.Bytes, in.Read = call.Bytes, func() (err error) {
+			call.Body, err = call.Read()
+			return err
+		}
+	}
+	ctx, id, leave, err := s.gate.Enter(ctx, in)
+	if err != nil {
+		return nil, id, err
+	}
+	defer func() { leave(err) }()
+	answer, err = m.do(s, ctx, call)
+	return answer, id, err
+}
+
+// Unimplemented is the error of a method that is not here. It lists those that are.
+func Unimplemented(what string) error {
+	var names []string
+	for name := range methods() {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return fmt.Errorf("%w: memoryd has no %.100s here: it has %s", ErrUnimplemented, what, strings.Join(names, ", "))
+}
+
+// Error is what a client is answered.
+type Error struct {
+	Code    int    `json:"code"`   // of HTTP
+	Status  string `json:"status"` // such as "NOT_FOUND"
+	Message string `json:"message"`
+}
+
+// Describe returns the answer to an error of a call.
+func (s *Service) Describe(err error, id string) Error {
+	if errors.Is(err, ErrUnimplemented) {
+		return Error{http.StatusNotImplemented, "UNIMPLEMENTED", err.Error()}
+	}
+	var code int
+	var e Error
+	code, e.Status, e.Message = s.gate.Describe(err, id)
+	e.Code = code
+	switch code {
+	case http.StatusRequestEntityTooLarge:
+		e.Code, e.Status = http.StatusBadRequest, "INVALID_ARGUMENT"
+	case http.StatusRequestTimeout, http.StatusGone:
+		e.Code, e.Status = http.StatusServiceUnavailable, "UNAVAILABLE"
+	case http.StatusMethodNotAllowed:
+		e.Code, e.Status = http.StatusNotImplemented, "UNIMPLEMENTED"
+	}
+	return e
+}
+
+func invalid(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{memory.ErrInvalid}, args...)...)
+}

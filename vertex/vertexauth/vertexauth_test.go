@@ -1,0 +1,201 @@
+package vertexauth
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4/jwt"
+)
+
+// Init writes all files once. Renew makes another certificate, of all names, of the same authority.
+func TestInit(t *testing.T) {
+	dir := t.TempDir()
+	read := func(name string) string {
+		t.Helper()
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	all := func() (out []string) {
+		for _, name := range []string{CAFile, CertFile, KeyFile, Credentials, Go} {
+			out = append(out, read(name))
+		}
+		return out
+	}
+	if _, err := (Init{Dir: dir, Hosts: []string{"memory.example.com"}}).Write(); err != nil {
+		t.Fatal(err)
+	}
+	first := all()
+	if wrote, err := (Init{Dir: dir}).Write(); err != nil || len(wrote) > 0 || strings.Join(all(), "") != strings.Join(first, "") {
+		t.Errorf("Init of what is there wrote %v, %v", wrote, err)
+	}
+	if _, err := (Init{Dir: dir, Hosts: []string{"10.0.0.1"}, Renew: true}).Write(); err != nil {
+		t.Fatal(err)
+	}
+	ca, err := readPEM(filepath.Join(dir, CAFile))
+	if err != nil || read(CAFile) != first[0] || read(CertFile) == first[1] || read(Credentials) != first[3] {
+		t.Fatalf("after Renew: %v", err)
+	}
+	authority, err := x509.ParseCertificate(ca)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := readPEM(filepath.Join(dir, CertFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(authority)
+	for _, name := range Names(DefaultLocation, []string{"10.0.0.1"}) {
+		if _, err := cert.Verify(x509.VerifyOptions{DNSName: name, Roots: roots}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	info, err := os.Stat(filepath.Join(dir, caKeyFile))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the key of the authority is %v, %v", info.Mode(), err)
+	}
+	if _, err := (Init{Dir: t.TempDir(), Location: "global"}).Write(); err == nil {
+		t.Error("Init takes the location global")
+	}
+}
+
+// A token counts if a service account of the directory has signed it, for memoryd and for an hour.
+func TestTokens(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := (Init{Dir: dir, Key: "Key1"}).Write(); err != nil {
+		t.Fatal(err)
+	}
+	accounts := NewAccounts(dir, Names(DefaultLocation, nil), nil)
+	tokens, err := NewTokens(dir, accounts, "Key2", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed, err := Sign(dir, DefaultLocation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if key, err := accounts.Verify(signed); key != "Key1" || err != nil {
+		t.Errorf("Verify: %q, %v", key, err)
+	}
+
+	var of serviceAccount
+	text, err := os.ReadFile(filepath.Join(dir, Credentials))
+	if err != nil || json.Unmarshal(text, &of) != nil {
+		t.Fatal(err)
+	}
+	own, err := x509.ParsePKCS8PrivateKey(pemBytes(t, of.PrivateKey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger, err := rsa.GenerateKey(rand.Reader, rsaBits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	claims := func(audience string, from, life time.Duration) jwt.Claims {
+		now := time.Now().Add(from)
+		return jwt.Claims{Audience: jwt.Audience{audience}, IssuedAt: jwt.NewNumericDate(now),
+			Expiry: jwt.NewNumericDate(now.Add(life))}
+	}
+	const name = "https://aiplatform.memoryd.internal/"
+	for _, tt := range []struct {
+		what   string
+		key    any
+		id     string
+		claims jwt.Claims
+		good   bool
+	}{
+		{"good", own, "Key1", claims(name, 0, time.Hour), true},
+		{"signed by a stranger", stranger, "Key1", claims(name, 0, time.Hour), false},
+		{"of another key", own, "Key2", claims(name, 0, time.Hour), false},
+		{"of a path", own, "../accounts/Key1", claims(name, 0, time.Hour), false},
+		{"for another service", own, "Key1", claims("https://storage.googleapis.com/", 0, time.Hour), false},
+		{"expired", own, "Key1", claims(name, -2*time.Hour, time.Hour), false},
+		{"for a day", own, "Key1", claims(name, 0, 24*time.Hour), false},
+		{"without an end", own, "Key1", jwt.Claims{Audience: jwt.Audience{name}}, false},
+	} {
+		token, err := sign(tt.key, tt.id, tt.claims)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := accounts.Verify(token); (err == nil) != tt.good {
+			t.Errorf("a token that is %s: %v", tt.what, err)
+		}
+	}
+
+	for scope, good := range map[string]bool{"openid " + cloudScope: true, "openid": false, "": false} {
+		token, err := sign(own, "Key1", claims("", 0, time.Hour), map[string]any{"scope": scope, "aud": ""})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := accounts.Verify(token); (err == nil) != good {
+			t.Errorf("a token of the scopes %q: %v", scope, err)
+		}
+	}
+
+	get := func(method, path, body string) string {
+		r := httptest.NewRequest(method, path, strings.NewReader(body))
+		r.Header.Set("Metadata-Flavor", "Google")
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		w := httptest.NewRecorder()
+		tokens.ServeHTTP(w, r)
+		var out tokenBody
+		if w.Code == http.StatusOK && json.Unmarshal(w.Body.Bytes(), &out) != nil {
+			t.Errorf("%s: %s", path, w.Body)
+		}
+		return out.AccessToken
+	}
+	assertion, err := sign(own, "Key1", claims("http://127.0.0.1:8081/token", 0, time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, token := range map[string]string{
+		"Key1": get("POST", "/token", url.Values{"assertion": {assertion}}.Encode()),
+		"Key2": get("GET", "/computeMetadata/v1/instance/service-accounts/default/token", ""),
+	} {
+		if key, ok := tokens.Verify(token); key != want || !ok {
+			t.Errorf("the token of %s is of %q, %v", want, key, ok)
+		}
+		if _, ok := tokens.Verify(token[:len(token)-2] + "AA"); ok {
+			t.Error("a changed token counts")
+		}
+	}
+	if token := get("POST", "/token", url.Values{"assertion": {assertion + "x"}}.Encode()); token != "" {
+		t.Errorf("a bad assertion gets %q", token)
+	}
+	tokens.now = func() time.Time { return time.Now().Add(2 * time.Hour) }
+	old := tokens.mint("Key1")
+	tokens.now = func() time.Time { return time.Now().Add(4 * time.Hour) }
+	if _, ok := tokens.Verify(old); ok {
+		t.Error("an old token counts")
+	}
+}
+
+func pemBytes(t *testing.T, text string) []byte {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := readPEM(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}

@@ -1,0 +1,282 @@
+// Package vertexgrpc serves package vertex over gRPC, under the names of Google's services. A
+// message becomes the JSON that REST has for it, and the answer a message again, so that both
+// protocols show the same.
+package vertexgrpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/emptypb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/vertex"
+	pb "github.com/memoryd/memoryd/vertex/vertexpb"
+)
+
+// Bounds of messages, in bytes.
+const (
+	MaxReceived = 32 << 20
+	MaxSent     = 64 << 20
+)
+
+// New makes a server of gRPC. It serves HTTP/2 requests by ServeHTTP.
+func New(service *vertex.Service) *grpc.Server {
+	s := &server{service}
+	g := grpc.NewServer(grpc.MaxRecvMsgSize(MaxReceived), grpc.MaxSendMsgSize(MaxSent),
+		grpc.UnknownServiceHandler(func(_ any, stream grpc.ServerStream) error {
+			name, _ := grpc.MethodFromServerStream(stream)
+			return s.failed(vertex.Unimplemented(name), "")
+		}))
+	for _, d := range services() {
+		desc := &grpc.ServiceDesc{ServiceName: d.name, HandlerType: (*any)(nil), Metadata: "vertex.proto"}
+		for _, m := range d.methods {
+			desc.Methods = append(desc.Methods, grpc.MethodDesc{MethodName: m.name, Handler: s.handler(m)})
+		}
+		g.RegisterService(desc, s)
+	}
+	healthpb.RegisterHealthServer(g, health.NewServer())
+	return g
+}
+
+// served is a service and its methods.
+type served struct {
+	name    string
+	methods []rpc
+}
+
+// rpc is a method: its messages, and which field of the request names its resource.
+type rpc struct {
+	name    string
+	request func() proto.Message
+	answer  func() proto.Message
+	// resource returns the name in a request.
+	resource func(proto.Message) string
+	// kind is what the name of a parent lacks: the collection that the method is about.
+	kind string
+}
+
+func message[T any, P interface {
+	*T
+	proto.Message
+}]() proto.Message {
+	return P(new(T))
+}
+
+func parent(m proto.Message) string { return m.(interface{ GetParent() string }).GetParent() }
+func name(m proto.Message) string   { return m.(interface{ GetName() string }).GetName() }
+
+const google = "google.cloud.aiplatform."
+
+func services() []served {
+	op := message[pb.Operation]
+	sessions := []rpc{
+		{"CreateSession", message[pb.CreateSessionRequest], op, parent, "sessions"},
+		{"GetSession", message[pb.GetSessionRequest], message[pb.Session], name, ""},
+		{"ListSessions", message[pb.ListSessionsRequest], message[pb.ListSessionsResponse], parent, "sessions"},
+		{"UpdateSession", message[pb.UpdateSessionRequest], message[pb.Session], func(m proto.Message) string {
+			return m.(*pb.UpdateSessionRequest).GetSession().GetName()
+		}, ""},
+		{"DeleteSession", message[pb.DeleteSessionRequest], op, name, ""},
+		{"ListEvents", message[pb.ListEventsRequest], message[pb.ListEventsResponse], parent, "events"},
+		{"AppendEvent", message[pb.AppendEventRequest], message[pb.AppendEventResponse], name, ""},
+	}
+	operations := []rpc{{"GetOperation", message[pb.GetOperationRequest], op, name, ""}}
+	return []served{
+		{google + "v1beta1.SessionService", sessions}, {google + "v1.SessionService", sessions},
+		{"google.longrunning.Operations", operations},
+	}
+}
+
+type server struct{ service *vertex.Service }
+
+// handler serves one method.
+func (s *server) handler(m rpc) func(any, context.Context, func(any) error,
+	grpc.UnaryServerInterceptor) (any, error) {
+	return func(_ any, ctx context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
+		in := m.request()
+		if err := decode(in); err != nil {
+			return nil, err
+		}
+		call, err := m.call(ctx, in)
+		if err != nil {
+			return nil, s.failed(err, "")
+		}
+		answer, id, err := s.service.Do(ctx, call)
+		if err != nil {
+			return nil, s.failed(err, id)
+		}
+		out := m.answer()
+		if err := fill(out, answer); err != nil {
+			return nil, s.failed(err, id)
+		}
+		return out, nil
+	}
+}
+
+// call is the call of a request.
+func (m *rpc) call(ctx context.Context, in proto.Message) (*vertex.Call, error) {
+	body, err := protojson.Marshal(in)
+	if err != nil {
+		return nil, err
+	}
+	named := m.resource(in)
+	r, err := vertex.ParseName(named, false)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case m.kind == "events":
+		r.SubKind = m.kind
+	case m.kind != "":
+		r.Kind = m.kind
+	case r.SubKind == "operations" && r.Engine == "":
+		r.Engine = vertex.OperationEngine(r.SubID)
+	}
+	return &vertex.Call{Protocol: "gRPC", Method: m.name, Resource: r, Query: url.Values{}, Body: body,
+		Request: requestOf(ctx)}, nil
+}
+
+// requestOf is the request of a call as HTTP has it: its headers and the address of its client.
+func requestOf(ctx context.Context) *http.Request {
+	r := (&http.Request{Header: http.Header{}}).WithContext(ctx)
+	if p, ok := peer.FromContext(ctx); ok && p.Addr != nil {
+		r.RemoteAddr = p.Addr.String()
+	}
+	md, _ := metadata.FromIncomingContext(ctx)
+	for name, values := range md {
+		for _, v := range values {
+			r.Header.Add(name, v)
+		}
+	}
+	if host := md.Get(":authority"); len(host) > 0 {
+		r.Host = host[0]
+	}
+	return r
+}
+
+// fill writes an answer into a message.
+func fill(out proto.Message, answer any) error {
+	if op, ok := answer.(*vertex.Operation); ok {
+		return fillOperation(out.(*pb.Operation), op)
+	}
+	raw, err := vertex.Encode(answer)
+	if err != nil {
+		return err
+	}
+	read := protojson.UnmarshalOptions{DiscardUnknown: true}
+	if list, ok := out.(*pb.ListEventsResponse); ok {
+		return fillEvents(list, raw)
+	}
+	return read.Unmarshal(raw, out)
+}
+
+// fillEvents reads events one by one: content that Google's messages have no place for stays in
+// the raw event alone.
+func fillEvents(out *pb.ListEventsResponse, raw []byte) error {
+	var in struct {
+		Events []map[string]json.RawMessage `json:"sessionEvents"`
+		Next   string                       `json:"nextPageToken"`
+	}
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return err
+	}
+	out.NextPageToken = in.Next
+	read := protojson.UnmarshalOptions{DiscardUnknown: true}
+	for _, fields := range in.Events {
+		event, err := new(pb.SessionEvent), error(nil)
+		for _, leave := range []string{"", "eventMetadata", "content", "actions"} {
+			delete(fields, leave)
+			raw, _ := json.Marshal(fields) // they are JSON
+			event = new(pb.SessionEvent)
+			if err = read.Unmarshal(raw, event); err == nil {
+				break
+			}
+		}
+		if err != nil {
+			return err
+		}
+		out.SessionEvents = append(out.SessionEvents, event)
+	}
+	return nil
+}
+
+// responses are the messages of the results of operations.
+var responses = map[string]func() proto.Message{
+	"Session": message[pb.Session], "Empty": message[emptypb.Empty],
+}
+
+func fillOperation(out *pb.Operation, op *vertex.Operation) error {
+	out.Name, out.Done = op.Name, op.Done
+	times := op.Metadata
+	of := &pb.OperationMetadata{GenericMetadata: &pb.OperationMetadata_Generic{
+		CreateTime: timestamppb.New(times.CreateTime.Time), UpdateTime: timestamppb.New(times.UpdateTime.Time)}}
+	raw, err := proto.Marshal(of)
+	if err != nil {
+		return err
+	}
+	out.Metadata = &anypb.Any{TypeUrl: op.Metadata.Type, Value: raw}
+	if op.Error != nil {
+		out.Result = &pb.Operation_Error{Error: &pb.Status{Code: int32(op.Error.Code), Message: op.Error.Message}}
+	}
+	if op.Response == nil {
+		return nil
+	}
+	make, ok := responses[op.Response.Type]
+	if !ok {
+		return errors.New("no message of type " + op.Response.Type)
+	}
+	value := make()
+	if err := fill(value, op.Response.Value); err != nil {
+		return err
+	}
+	if raw, err = proto.Marshal(value); err != nil {
+		return err
+	}
+	out.Result = &pb.Operation_Response{Response: &anypb.Any{TypeUrl: op.Response.URL(), Value: raw}}
+	return nil
+}
+
+// codesOf are the codes of gRPC by the names of errors.
+var codesOf = map[string]codes.Code{
+	"INVALID_ARGUMENT": codes.InvalidArgument, "UNAUTHENTICATED": codes.Unauthenticated,
+	"PERMISSION_DENIED": codes.PermissionDenied, "NOT_FOUND": codes.NotFound, "ALREADY_EXISTS": codes.AlreadyExists,
+	"ABORTED": codes.Aborted, "RESOURCE_EXHAUSTED": codes.ResourceExhausted, "UNAVAILABLE": codes.Unavailable,
+	"UNIMPLEMENTED": codes.Unimplemented, "FAILED_PRECONDITION": codes.FailedPrecondition,
+}
+
+// failed is an error as gRPC has it.
+func (s *server) failed(err error, id string) error {
+	e := s.service.Describe(err, id)
+	code, ok := codesOf[e.Status]
+	if !ok {
+		code = codes.Internal
+	}
+	st := status.New(code, strings.ToValidUTF8(memory.Cut(e.Message, 1000), "\uFFFD"))
+	if code == codes.Unavailable || code == codes.ResourceExhausted {
+		after := time.Duration(max(1, math.Ceil(memory.RetryAfter(err).Seconds()))) * time.Second
+		if more, err := st.WithDetails(&errdetails.RetryInfo{RetryDelay: durationpb.New(after)}); err == nil {
+			st = more
+		}
+	}
+	return st.Err()
+}
