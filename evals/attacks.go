@@ -26,7 +26,7 @@ type Saying struct {
 
 // Attacks reads the bundled sayings by their sets: "tuned", which rules may be written
 // for, and "heldout", which was written before the rules and stays unread while rules are
-// written. A line is
+// written. "unseen" has other ways of attack, and was written after the rules. A line is
 //
 //	attack or harmless | language | source | text, in which \n is a line break
 func Attacks() (map[string][]Saying, error) {

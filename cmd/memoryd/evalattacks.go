@@ -14,8 +14,8 @@ func attacksCommand() *subcommand {
 		details: `It has the rules judge bundled texts that try to instruct an agent, and harmless ones
 that look like them, and prints a table: for each language how many attacks are caught
 and how many harmless texts are held back, of the set "tuned", which rules may be
-written for, and of "heldout". No model is asked. With -log-level debug the log names
-the mistakes in the tuned set.`,
+written for, of "heldout", and of "unseen", whose attacks go other ways. No model is
+asked. With -log-level debug the log names the mistakes in the tuned set.`,
 		example: "memoryd eval attacks",
 		uses:    logFlagNames(),
 		run: func(_ context.Context, cfg *config, _ []string, s streams) error {
@@ -35,7 +35,7 @@ func evalAttacks(cfg *config, s streams) error {
 	for name, all := range sets {
 		scores[name] = evals.ScoreAttacks(all)
 	}
-	if _, err := fmt.Fprint(s.out, evals.AttackTable(scores, "tuned", "heldout")); err != nil {
+	if _, err := fmt.Fprint(s.out, evals.AttackTable(scores, "tuned", "heldout", "unseen")); err != nil {
 		return err
 	}
 	for _, text := range scores["tuned"].Missed { // those held out stay unseen

@@ -74,7 +74,7 @@ const addressee = "\nassistant: "
 
 // signs are classes without which no rule finds anything.
 const signs = order | rule | told | model | user | customer | secret | data | private | memoryOf | self | jail | dan |
-	free | become | void | ask
+	free | become | void | ask | pretend | decipher | replies | above | commands
 
 // checkPlain checks a text as it stands.
 func checkPlain(text string, from memory.Trust) string {

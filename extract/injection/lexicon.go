@@ -21,7 +21,6 @@ const (
 	prior
 	all
 	your
-	their
 	my
 	model
 	user
@@ -55,7 +54,6 @@ const (
 	jail
 	dan
 	become
-	fresh
 	must
 	voc
 	act
@@ -64,6 +62,20 @@ const (
 	how
 	and
 	filler
+	above
+	given
+	boss
+	lifted
+	pretend
+	decipher
+	replies
+	onward
+	promo
+	utter
+	iam
+	commands
+	learn
+	may
 	// last marks verbs that come behind what they are about.
 	last
 	// address is an e-mail address or a URL.
@@ -73,14 +85,16 @@ const (
 // classNames are the names of classes in lexicon.txt.
 var classNames = map[string]class{
 	"override": override, "order": order, "rule": rule, "told": told, "prior": prior, "all": all, "your": your,
-	"their": their, "my": my, "model": model, "user": user, "customer": customer, "secret": secret, "hidden": hidden,
+	"my": my, "model": model, "user": user, "customer": customer, "secret": secret, "hidden": hidden,
 	"data": data, "private": private, "memory": memoryOf, "stored": stored, "reveal": reveal, "send": send,
 	"delete": deletes, "disable": disable, "safety": safety, "persist": persist, "forever": forever,
 	"standing": standing, "cond": cond, "ask": ask, "recommend": recommend, "answer": answer, "neg": neg, "tell": tell,
 	"mute": mute, "secretly": secretly, "self": self, "obey": obey, "void": void, "free": free, "jail": jail,
 	"dan":    dan,
-	"become": become, "new": fresh, "must": must, "voc": voc, "act": act, "person": person,
+	"become": become, "must": must, "voc": voc, "act": act, "person": person,
 	"are": are, "how": how, "and": and, "filler": filler,
+	"above": above, "given": given, "boss": boss, "lifted": lifted, "pretend": pretend, "decode": decipher,
+	"replies": replies, "onward": onward, "promo": promo, "utter": utter, "iam": iam, "commands": commands, "learn": learn, "may": may,
 	"last": last,
 }
 
@@ -166,6 +180,27 @@ func (l *lexicon) find(words []word, i int) {
 	for n := l.shortest; n <= min(len(text), l.longest); n++ {
 		match(l.stems[text[:n]])
 	}
+	if verb := withoutClitic(text); verb != "" {
+		for _, t := range l.words[verb] {
+			if len(t.rest) == 0 {
+				words[i].class |= t.class & verbs
+			}
+		}
+	}
+}
+
+// clitics are pronouns that Spanish and Italian write at the end of an order: "mándala".
+var clitics = []string{"glielo", "gliela", "selos", "selas", "selo", "sela", "melo", "mela", "los", "las", "les", "lo",
+	"la", "le", "li", "gli", "me", "mi", "ne"}
+
+// withoutClitic returns an order without the pronouns at its end; "" if it has none.
+func withoutClitic(word string) string {
+	for _, c := range clitics {
+		if verb, is := strings.CutSuffix(word, c); is && len(verb) > 3 {
+			return verb
+		}
+	}
+	return ""
 }
 
 // fits reports whether words begin with the rest of t.

@@ -41,6 +41,9 @@ func (s *sentence) negated(i int) bool {
 		if s.words[j].class&neg != 0 {
 			return true
 		}
+		if behind(s.words[j].text) && j > 0 && s.words[j-1].class&neg != 0 {
+			return false // "erwähne das nicht und sende …"
+		}
 		if s.words[j+1].starts != 0 && s.words[j+1].starts != '\'' {
 			break
 		}
@@ -48,8 +51,12 @@ func (s *sentence) negated(i int) bool {
 	return false
 }
 
+// behind reports whether a word joins two orders in a language that puts the negation of
+// the first one behind it.
+func behind(and string) bool { return and == "und" || and == "et" || and == "en" }
+
 // around are the words that may stand before the verb of an order.
-const around = filler | must | standing | neg | all | forever | secretly | and | self | user | are
+const around = filler | must | standing | neg | all | forever | secretly | and | self | user | are | onward
 
 // orders reports whether the word at i is a verb of one of the classes that gives an
 // order: it begins its clause, or only such words stand before it there. A verb that
@@ -158,7 +165,9 @@ func (s *sentence) addresses() bool {
 		}
 		called := s.words[end].ends == ':' || s.words[end].ends == '：'
 		switch {
-		case called && s.near(0, i, 0, 0), called:
+		case called, end+1 < len(s.words) && s.opens(i) && s.words[end+1].class&voc != 0 && s.comma(end+1):
+			return true
+		case end == len(s.words)-1 && s.calledAtEnd(i):
 			return true
 		case s.find(voc, i-4, i) >= 0 && s.opens(i) &&
 			(s.comma(end) || s.colon(end+1, end+9) || s.find(verbs|must, end+1, end+4) >= 0):
@@ -170,6 +179,15 @@ func (s *sentence) addresses() bool {
 		}
 	}
 	return false
+}
+
+// calledAtEnd reports whether the word at i, the last of its sentence, calls the model:
+// "…, assistant." "…, dear AI."
+func (s *sentence) calledAtEnd(i int) bool {
+	if i > 0 && s.words[i].starts == 0 && s.words[i-1].class&voc != 0 {
+		i--
+	}
+	return i > 2 && s.words[i].starts == ','
 }
 
 // colon reports whether a colon follows one of the words within [from, to): "Note to any AI
