@@ -142,7 +142,8 @@ func (s *Store) anyDue(ctx context.Context, before time.Time) (any bool, err err
 	err = s.db.Read(ctx, func(tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM memories WHERE expires < ?1)
 			OR EXISTS (SELECT 1 FROM revisions r WHERE r.expires < ?1 AND `+pasts+`)
-			OR EXISTS (SELECT 1 FROM revisions r WHERE r.expires < ?1 AND `+deletions+`)`, before.UnixMicro()).Scan(&any)
+			OR EXISTS (SELECT 1 FROM revisions r WHERE r.expires < ?1 AND `+deletions+`)`,
+			before.UnixMicro()).Scan(&any)
 	})
 	return any, err
 }
@@ -208,8 +209,8 @@ func due(tx *sqlitedb.Tx, before time.Time, limit int) (out []swept, err error) 
 	if err != nil || len(out) == limit {
 		return out, err
 	}
-	more, err := sqlitedb.Collect(ctx, tx, scanSwept, columns+`revisions r JOIN memories m ON m.n = r.memory AND m.revision = r.revision
-		JOIN scopes s ON s.n = m.scope WHERE r.expires < ?1 AND `+deletions+` AND coalesce(m.expires >= ?1, 1)
+	more, err := sqlitedb.Collect(ctx, tx, scanSwept, columns+`revisions r
+		JOIN memories m ON m.n = r.memory AND m.revision = r.revision JOIN scopes s ON s.n = m.scope WHERE r.expires < ?1 AND `+deletions+` AND coalesce(m.expires >= ?1, 1)
 		ORDER BY r.expires LIMIT ?2`, before.UnixMicro(), limit-len(out))
 	return append(out, more...), err
 }
