@@ -94,7 +94,8 @@ var classNames = map[string]class{
 	"become": become, "must": must, "voc": voc, "act": act, "person": person,
 	"are": are, "how": how, "and": and, "filler": filler,
 	"above": above, "given": given, "boss": boss, "lifted": lifted, "pretend": pretend, "decode": decipher,
-	"replies": replies, "onward": onward, "promo": promo, "utter": utter, "iam": iam, "commands": commands, "learn": learn, "may": may,
+	"replies": replies, "onward": onward, "promo": promo, "utter": utter, "iam": iam, "commands": commands,
+	"learn": learn, "may": may,
 	"last": last,
 }
 

@@ -211,7 +211,8 @@ func due(tx *sqlitedb.Tx, before time.Time, limit int) (out []swept, err error) 
 	}
 	more, err := sqlitedb.Collect(ctx, tx, scanSwept, columns+`revisions r
 		JOIN memories m ON m.n = r.memory AND m.revision = r.revision JOIN scopes s ON s.n = m.scope
-		WHERE r.expires < ?1 AND `+deletions+` AND coalesce(m.expires >= ?1, 1) ORDER BY r.expires LIMIT ?2`, before.UnixMicro(), limit-len(out))
+		WHERE r.expires < ?1 AND `+deletions+` AND coalesce(m.expires >= ?1, 1) ORDER BY r.expires LIMIT ?2`,
+		before.UnixMicro(), limit-len(out))
 	return append(out, more...), err
 }
 
