@@ -52,7 +52,7 @@ type kept struct {
 func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 func quote(text string) json.RawMessage {
-	raw, err := encode(text)
+	raw, err := Encode(text)
 	if err != nil {
 		panic(err) // every text has a form in JSON
 	}
@@ -85,10 +85,10 @@ func (e *envelope) native(user string) (sessionstore.Event, error) {
 		return sessionstore.Event{}, err
 	}
 	how.NoTime = e.Timestamp.IsZero()
-	if doc[keptField], err = encode(how); err != nil {
+	if doc[keptField], err = Encode(how); err != nil {
 		return sessionstore.Event{}, err
 	}
-	raw, err := encode(doc)
+	raw, err := Encode(doc)
 	if err != nil {
 		return sessionstore.Event{}, err
 	}
@@ -107,7 +107,7 @@ func (e *envelope) whole() (object, kept, error) {
 		return nil, how, err
 	}
 	if len(metadata) > 0 {
-		if how.EventMetadata, err = encode(metadata); err != nil {
+		if how.EventMetadata, err = Encode(metadata); err != nil {
 			return nil, how, err
 		}
 	}
@@ -121,7 +121,7 @@ func (e *envelope) whole() (object, kept, error) {
 	}
 	set := map[string]json.RawMessage{"author": quote(e.Author), "invocationId": quote(e.InvocationID)}
 	if !e.Timestamp.IsZero() {
-		at, err := encode(e.Timestamp)
+		at, err := Encode(e.Timestamp)
 		if err != nil {
 			return nil, how, err
 		}
@@ -165,7 +165,7 @@ const (
 func (e *envelope) composed() (object, error) {
 	doc := object{"author": quote(e.Author), "invocationId": quote(e.InvocationID)}
 	if !e.Timestamp.IsZero() {
-		at, err := encode(e.Timestamp)
+		at, err := Encode(e.Timestamp)
 		if err != nil {
 			return nil, err
 		}
@@ -211,7 +211,7 @@ func (e *envelope) composed() (object, error) {
 	delete(custom, compactionKey)
 	delete(custom, usageKey)
 	if len(custom) > 0 {
-		if doc["customMetadata"], err = encode(custom); err != nil {
+		if doc["customMetadata"], err = Encode(custom); err != nil {
 			return nil, err
 		}
 	}
@@ -221,7 +221,7 @@ func (e *envelope) composed() (object, error) {
 		}
 	}
 	if len(actions) > 0 {
-		doc["actions"], err = encode(actions)
+		doc["actions"], err = Encode(actions)
 	}
 	return doc, err
 }
@@ -284,7 +284,7 @@ func (r Resource) envelopeOf(event *sessionstore.Event) (*envelope, error) {
 	for _, name := range how.Added {
 		delete(doc, name)
 	}
-	out.RawEvent, err = encode(doc)
+	out.RawEvent, err = Encode(doc)
 	return out, err
 }
 
@@ -305,7 +305,7 @@ func actionsOf(raw json.RawMessage) (json.RawMessage, error) {
 	if len(out) == 0 {
 		return nil, nil
 	}
-	return encode(out)
+	return Encode(out)
 }
 
 // metadataOf is the metadata of an envelope.
@@ -326,14 +326,14 @@ func metadataOf(doc object) (json.RawMessage, error) {
 	}
 	if len(custom) > 0 {
 		var err error
-		if out["customMetadata"], err = encode(custom); err != nil {
+		if out["customMetadata"], err = Encode(custom); err != nil {
 			return nil, err
 		}
 	}
 	if len(out) == 0 {
 		return nil, nil
 	}
-	return encode(out)
+	return Encode(out)
 }
 
 func (s *Service) appendEvent(ctx context.Context, call *Call) (any, error) {

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// encode is json.Marshal that leaves <, > and & as they are.
-func encode(v any) ([]byte, error) {
+// Encode is json.Marshal that leaves <, > and & as they are.
+func Encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -15,6 +15,3 @@ func encode(v any) ([]byte, error) {
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
-
-// Encode writes an answer as JSON.
-func Encode(v any) ([]byte, error) { return encode(v) }

@@ -93,7 +93,7 @@ func spell(raw []byte, t reflect.Type, at string) ([]byte, error) {
 				return nil, err
 			}
 		}
-		return encode(list)
+		return Encode(list)
 	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Float64, reflect.Bool:
 		if n := len(raw); n > 2 && raw[0] == '"' {
 			if inner := raw[1 : n-1]; memory.IsNumber(string(inner)) || t.Kind() == reflect.Bool {
@@ -121,7 +121,7 @@ func spellStruct(raw []byte, t reflect.Type, at string) ([]byte, error) {
 		}
 		out[camel(name)] = value
 	}
-	return encode(out)
+	return Encode(out)
 }
 
 func spellMap(raw []byte, t reflect.Type, at string) ([]byte, error) {
@@ -136,7 +136,7 @@ func spellMap(raw []byte, t reflect.Type, at string) ([]byte, error) {
 		}
 		in[name] = value
 	}
-	return encode(in)
+	return Encode(in)
 }
 
 // join is a field of a field.
@@ -202,7 +202,7 @@ func (t *Time) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON implements json.Marshaler.
 func (t Time) MarshalJSON() ([]byte, error) {
-	return encode(sessionstore.FormatTime(t.Time))
+	return Encode(sessionstore.FormatTime(t.Time))
 }
 
 // Duration is a duration as clients send it, such as "120s".

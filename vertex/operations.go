@@ -57,7 +57,7 @@ func (r *Response) URL() string {
 
 // MarshalJSON implements json.Marshaler: the type stands beside the fields of the value.
 func (r *Response) MarshalJSON() ([]byte, error) {
-	raw, err := encode(r.Value)
+	raw, err := Encode(r.Value)
 	if err != nil {
 		return nil, err
 	}

@@ -63,18 +63,6 @@ func ofKinds(habits []Claim) (out []Claim) {
 	return out
 }
 
-// alcohol" and "stopped drinking" end "drink wine".
-func ofKind(o owner, verb string, ws english.Words) []Claim {
-	kind := foodKinds.Of(object(ws))
-	switch {
-	case kind == "" || verb != "eat" && verb != "drink":
-		return nil
-	case kind == "alcohol":
-		return append(habitOf(o, verb, kind), habit(o, verb))
-	}
-	return habitOf(o, verb, kind)
-}
-
 // state reads "am vegan", "went vegan", "get up at 7" and "am flying to Crete".
 func (c *claim) state(o owner, ws english.Words) Claim {
 	been := ws.At(1) == "been" && (ws.At(0) == "have" || ws.At(0) == "has")

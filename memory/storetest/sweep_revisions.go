@@ -115,7 +115,7 @@ func (b *bank) noWords(text string) {
 	b.keepsNone(text)
 }
 
-// A sweep removes no more revisions than its limit, and goes on where it was.
+// A sweep removes no more revisions than its limit, and the next one goes on after them.
 func revisionLimit(b *bank) {
 	for i := range int64(25) {
 		b.put(lasting(update(fact("m", fmt.Sprint("tea ", i)), i), time.Hour))
