@@ -151,21 +151,34 @@ func TestSweepKilled(t *testing.T) {
 	p := start(t, dir, "-sweep-after", "0")
 	c := &crowd{t: t}
 	c.url.Store(&p.url)
-	soon := time.Now().Add(3 * time.Second)
-	c.jars("ann", "axolotl", made, map[string]any{"expireTime": soon})
+	c.jars("ann", "axolotl", made, map[string]any{"ttl": "1s"})
 	c.jars("ann", "tapir", 100, nil)
 	kept := having(c.left("ann"), "tapir")
 	p.terminate(t)
-	<-time.After(time.Until(soon))
-	for round := range 5 {
+	<-time.After(time.Second) // all have expired then
+	for round := range 16 {
 		cmd := command()
 		cmd.Env = append(cmd.Env, sweepIn+"="+dir)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(20+40*round) * time.Millisecond)
+		ended := make(chan struct{})
+		go func() {
+			_ = cmd.Wait()
+			close(ended)
+		}()
+		log := filepath.Join(dir, dataFile+"-wal")
+		for before, begun := written(log), false; !begun; { // until it writes, or has ended
+			select {
+			case <-ended:
+				begun = true
+			case <-time.After(time.Millisecond):
+				begun = written(log) != before
+			}
+		}
+		time.Sleep(time.Duration(5*round) * time.Millisecond)
 		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
+		<-ended
 	}
 	swept, err := sweep(t.Context(), dir)
 	if err != nil {
@@ -187,6 +200,15 @@ func TestSweepKilled(t *testing.T) {
 	if said := runs(t, "check", "-data", dir); !strings.Contains(said, "no fault was found") {
 		t.Errorf("check says %s", said)
 	}
+}
+
+// written is when a file was last written, and its size.
+func written(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprint(info.ModTime(), info.Size())
 }
 
 // sweepOnly is the main function of a process that sweeps.
