@@ -100,9 +100,22 @@ func services() []served {
 		{"ListEvents", message[pb.ListEventsRequest], message[pb.ListEventsResponse], parent, "events"},
 		{"AppendEvent", message[pb.AppendEventRequest], message[pb.AppendEventResponse], name, ""},
 	}
+	memories := []rpc{
+		{"CreateMemory", message[pb.CreateMemoryRequest], op, parent, "memories"},
+		{"GetMemory", message[pb.GetMemoryRequest], message[pb.Memory], name, ""},
+		{"UpdateMemory", message[pb.UpdateMemoryRequest], op, func(m proto.Message) string {
+			return m.(*pb.UpdateMemoryRequest).GetMemory().GetName()
+		}, ""},
+		{"ListMemories", message[pb.ListMemoriesRequest], message[pb.ListMemoriesResponse], parent, "memories"},
+		{"DeleteMemory", message[pb.DeleteMemoryRequest], op, name, ""},
+		{"GenerateMemories", message[pb.GenerateMemoriesRequest], op, parent, "memories"},
+		{"RetrieveMemories", message[pb.RetrieveMemoriesRequest], message[pb.RetrieveMemoriesResponse], parent,
+			"memories"},
+	}
 	operations := []rpc{{"GetOperation", message[pb.GetOperationRequest], op, name, ""}}
 	return []served{
 		{google + "v1beta1.SessionService", sessions}, {google + "v1.SessionService", sessions},
+		{google + "v1beta1.MemoryBankService", memories}, {google + "v1.MemoryBankService", memories},
 		{"google.longrunning.Operations", operations},
 	}
 }
@@ -222,7 +235,8 @@ func fillEvents(out *pb.ListEventsResponse, raw []byte) error {
 
 // responses are the messages of the results of operations.
 var responses = map[string]func() proto.Message{
-	"Session": message[pb.Session], "Empty": message[emptypb.Empty],
+	"Session": message[pb.Session], "Empty": message[emptypb.Empty], "Memory": message[pb.Memory],
+	"GenerateMemoriesResponse": message[pb.GenerateMemoriesResponse],
 }
 
 func fillOperation(out *pb.Operation, op *vertex.Operation) error {

@@ -1,5 +1,5 @@
-// The messages that memoryd serves over gRPC to clients of Google's service of
-// Agent Engine sessions. The numbers of the fields are those of the public protos, so that the
+// The messages that memoryd serves over gRPC to clients of Google's services of
+// Agent Engine sessions and of Memory Bank. The numbers of the fields are those of the public protos, so that the
 // bytes are the same; names of messages are not on the wire. Fields that
 // memoryd does not serve are left out, and skipped where a client sends them.
 
@@ -127,6 +127,58 @@ func (x CodeExecutionResult_Outcome) Number() protoreflect.EnumNumber {
 // Deprecated: Use CodeExecutionResult_Outcome.Descriptor instead.
 func (CodeExecutionResult_Outcome) EnumDescriptor() ([]byte, []int) {
 	return file_vertex_proto_rawDescGZIP(), []int{17, 0}
+}
+
+type GenerateMemoriesResponse_GeneratedMemory_Action int32
+
+const (
+	GenerateMemoriesResponse_GeneratedMemory_ACTION_UNSPECIFIED GenerateMemoriesResponse_GeneratedMemory_Action = 0
+	GenerateMemoriesResponse_GeneratedMemory_CREATED            GenerateMemoriesResponse_GeneratedMemory_Action = 1
+	GenerateMemoriesResponse_GeneratedMemory_UPDATED            GenerateMemoriesResponse_GeneratedMemory_Action = 2
+	GenerateMemoriesResponse_GeneratedMemory_DELETED            GenerateMemoriesResponse_GeneratedMemory_Action = 3
+)
+
+// Enum value maps for GenerateMemoriesResponse_GeneratedMemory_Action.
+var (
+	GenerateMemoriesResponse_GeneratedMemory_Action_name = map[int32]string{
+		0: "ACTION_UNSPECIFIED",
+		1: "CREATED",
+		2: "UPDATED",
+		3: "DELETED",
+	}
+	GenerateMemoriesResponse_GeneratedMemory_Action_value = map[string]int32{
+		"ACTION_UNSPECIFIED": 0,
+		"CREATED":            1,
+		"UPDATED":            2,
+		"DELETED":            3,
+	}
+)
+
+func (x GenerateMemoriesResponse_GeneratedMemory_Action) Enum() *GenerateMemoriesResponse_GeneratedMemory_Action {
+	p := new(GenerateMemoriesResponse_GeneratedMemory_Action)
+	*p = x
+	return p
+}
+
+func (x GenerateMemoriesResponse_GeneratedMemory_Action) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (GenerateMemoriesResponse_GeneratedMemory_Action) Descriptor() protoreflect.EnumDescriptor {
+	return file_vertex_proto_enumTypes[2].Descriptor()
+}
+
+func (GenerateMemoriesResponse_GeneratedMemory_Action) Type() protoreflect.EnumType {
+	return &file_vertex_proto_enumTypes[2]
+}
+
+func (x GenerateMemoriesResponse_GeneratedMemory_Action) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use GenerateMemoriesResponse_GeneratedMemory_Action.Descriptor instead.
+func (GenerateMemoriesResponse_GeneratedMemory_Action) EnumDescriptor() ([]byte, []int) {
+	return file_vertex_proto_rawDescGZIP(), []int{41, 0, 0}
 }
 
 type Status struct {
@@ -2381,6 +2433,780 @@ func (*AppendEventResponse) Descriptor() ([]byte, []int) {
 	return file_vertex_proto_rawDescGZIP(), []int{32}
 }
 
+type Memory struct {
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	Name        string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	DisplayName string                 `protobuf:"bytes,2,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
+	Description string                 `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	CreateTime  *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	UpdateTime  *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
+	Fact        string                 `protobuf:"bytes,10,opt,name=fact,proto3" json:"fact,omitempty"`
+	Scope       map[string]string      `protobuf:"bytes,11,rep,name=scope,proto3" json:"scope,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Types that are valid to be assigned to Expiration:
+	//
+	//	*Memory_ExpireTime
+	//	*Memory_Ttl
+	Expiration    isMemory_Expiration `protobuf_oneof:"expiration"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Memory) Reset() {
+	*x = Memory{}
+	mi := &file_vertex_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Memory) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Memory) ProtoMessage() {}
+
+func (x *Memory) ProtoReflect() protoreflect.Message {
+	mi := &file_vertex_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Memory.ProtoReflect.Descriptor instead.
+func (*Memory) Descriptor() ([]byte, []int) {
+	return file_vertex_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *Memory) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Memory) GetDisplayName() string {
+	if x != nil {
+		return x.DisplayName
+	}
+	return ""
+}
+
+func (x *Memory) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *Memory) GetCreateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreateTime
+	}
+	return nil
+}
+
+func (x *Memory) GetUpdateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.UpdateTime
+	}
+	return nil
+}
+
+func (x *Memory) GetFact() string {
+	if x != nil {
+		return x.Fact
+	}
+	return ""
+}
+
+func (x *Memory) GetScope() map[string]string {
+	if x != nil {
+		return x.Scope
+	}
+	return nil
+}
+
+func (x *Memory) GetExpiration() isMemory_Expiration {
+	if x != nil {
+		return x.Expiration
+	}
+	return nil
+}
+
+func (x *Memory) GetExpireTime() *timestamppb.Timestamp {
+	if x != nil {
+		if x, ok := x.Expiration.(*Memory_ExpireTime); ok {
+			return x.ExpireTime
+		}
+	}
+	return nil
+}
+
+func (x *Memory) GetTtl() *durationpb.Duration {
+	if x != nil {
+		if x, ok := x.Expiration.(*Memory_Ttl); ok {
+			return x.Ttl
+		}
+	}
+	return nil
+}
+
+type isMemory_Expiration interface {
+	isMemory_Expiration()
+}
+
+type Memory_ExpireTime struct {
+	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=expire_time,json=expireTime,proto3,oneof"`
+}
+
+type Memory_Ttl struct {
+	Ttl *durationpb.Duration `protobuf:"bytes,14,opt,name=ttl,proto3,oneof"`
+}
+
+func (*Memory_ExpireTime) isMemory_Expiration() {}
+
+func (*Memory_Ttl) isMemory_Expiration() {}
+
+type CreateMemoryRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Parent        string                 `protobuf:"bytes,1,opt,name=parent,proto3" json:"parent,omitempty"`
+	Memory        *Memory                `protobuf:"bytes,2,opt,name=memory,proto3" json:"memory,omitempty"`
+	MemoryId      string                 `protobuf:"bytes,3,opt,name=memory_id,json=memoryId,proto3" json:"memory_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreateMemoryRequest) Reset() {
+	*x = CreateMemoryRequest{}
+	mi := &file_vertex_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreateMemoryRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreateMemoryRequest) ProtoMessage() {}
+
+func (x *CreateMemoryRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_vertex_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreateMemoryRequest.ProtoReflect.Descriptor instead.
+func (*CreateMemoryRequest) Descriptor() ([]byte, []int) {
+	return file_vertex_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *CreateMemoryRequest) GetParent() string {
+	if x != nil {
+		return x.Parent
+	}
+	return ""
+}
+
+func (x *CreateMemoryRequest) GetMemory() *Memory {
+	if x != nil {
+		return x.Memory
+	}
+	return nil
+}
+
+func (x *CreateMemoryRequest) GetMemoryId() string {
+	if x != nil {
+		return x.MemoryId
+	}
+	return ""
+}
+
+type GetMemoryRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetMemoryRequest) Reset() {
+	*x = GetMemoryRequest{}
+	mi := &file_vertex_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetMemoryRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetMemoryRequest) ProtoMessage() {}
+
+func (x *GetMemoryRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_vertex_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetMemoryRequest.ProtoReflect.Descriptor instead.
+func (*GetMemoryRequest) Descriptor() ([]byte, []int) {
+	return file_vertex_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *GetMemoryRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+type UpdateMemoryRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Memory        *Memory                `protobuf:"bytes,1,opt,name=memory,proto3" json:"memory,omitempty"`
+	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateMemoryRequest) Reset() {
+	*x = UpdateMemoryRequest{}
+	mi := &file_vertex_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateMemoryRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateMemoryRequest) ProtoMessage() {}
+
+func (x *UpdateMemoryRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_vertex_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateMemoryRequest.ProtoReflect.Descriptor instead.
+func (*UpdateMemoryRequest) Descriptor() ([]byte, []int) {
+	return file_vertex_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *UpdateMemoryRequest) GetMemory() *Memory {
+	if x != nil {
+		return x.Memory
+	}
+	return nil
+}
+
+func (x *UpdateMemoryRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
+	if x != nil {
+		return x.UpdateMask
+	}
+	return nil
+}
+
+type ListMemoriesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Parent        string                 `protobuf:"bytes,1,opt,name=parent,proto3" json:"parent,omitempty"`
+	Filter        string                 `protobuf:"bytes,2,opt,name=filter,proto3" json:"filter,omitempty"`
+	PageSize      int32                  `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	PageToken     string                 `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListMemoriesRequest) Reset() {
+	*x = ListMemoriesRequest{}
+	mi := &file_vertex_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListMemoriesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListMemoriesRequest) ProtoMessage() {}
+
+func (x *ListMemoriesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_vertex_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListMemoriesRequest.ProtoReflect.Descriptor instead.
+func (*ListMemoriesRequest) Descriptor() ([]byte, []int) {
+	return file_vertex_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *ListMemoriesRequest) GetParent() string {
+	if x != nil {
+		return x.Parent
+	}
+	return ""
+}
+
+func (x *ListMemoriesRequest) GetFilter() string {
+	if x != nil {
+		return x.Filter
+	}
+	return ""
+}
+
+func (x *ListMemoriesRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListMemoriesRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+type ListMemoriesResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Memories      []*Memory              `protobuf:"bytes,1,rep,name=memories,proto3" json:"memories,omitempty"`
+	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListMemoriesResponse) Reset() {
+	*x = ListMemoriesResponse{}
+	mi := &file_vertex_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListMemoriesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListMemoriesResponse) ProtoMessage() {}
+
+func (x *ListMemoriesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_vertex_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListMemoriesResponse.ProtoReflect.Descriptor instead.
+func (*ListMemoriesResponse) Descriptor() ([]byte, []int) {
+	return file_vertex_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *ListMemoriesResponse) GetMemories() []*Memory {
+	if x != nil {
+		return x.Memories
+	}
+	return nil
+}
+
+func (x *ListMemoriesResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+type DeleteMemoryRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteMemoryRequest) Reset() {
+	*x = DeleteMemoryRequest{}
+	mi := &file_vertex_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteMemoryRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteMemoryRequest) ProtoMessage() {}
+
+func (x *DeleteMemoryRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_vertex_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteMemoryRequest.ProtoReflect.Descriptor instead.
+func (*DeleteMemoryRequest) Descriptor() ([]byte, []int) {
+	return file_vertex_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *DeleteMemoryRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+type GenerateMemoriesRequest struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Parent string                 `protobuf:"bytes,1,opt,name=parent,proto3" json:"parent,omitempty"`
+	// Types that are valid to be assigned to Source:
+	//
+	//	*GenerateMemoriesRequest_VertexSessionSource_
+	//	*GenerateMemoriesRequest_DirectContentsSource_
+	//	*GenerateMemoriesRequest_DirectMemoriesSource_
+	Source               isGenerateMemoriesRequest_Source `protobuf_oneof:"source"`
+	DisableConsolidation bool                             `protobuf:"varint,4,opt,name=disable_consolidation,json=disableConsolidation,proto3" json:"disable_consolidation,omitempty"`
+	Scope                map[string]string                `protobuf:"bytes,8,rep,name=scope,proto3" json:"scope,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields        protoimpl.UnknownFields
+	sizeCache            protoimpl.SizeCache
+}
+
+func (x *GenerateMemoriesRequest) Reset() {
+	*x = GenerateMemoriesRequest{}
+	mi := &file_vertex_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GenerateMemoriesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GenerateMemoriesRequest) ProtoMessage() {}
+
+func (x *GenerateMemoriesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_vertex_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GenerateMemoriesRequest.ProtoReflect.Descriptor instead.
+func (*GenerateMemoriesRequest) Descriptor() ([]byte, []int) {
+	return file_vertex_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *GenerateMemoriesRequest) GetParent() string {
+	if x != nil {
+		return x.Parent
+	}
+	return ""
+}
+
+func (x *GenerateMemoriesRequest) GetSource() isGenerateMemoriesRequest_Source {
+	if x != nil {
+		return x.Source
+	}
+	return nil
+}
+
+func (x *GenerateMemoriesRequest) GetVertexSessionSource() *GenerateMemoriesRequest_VertexSessionSource {
+	if x != nil {
+		if x, ok := x.Source.(*GenerateMemoriesRequest_VertexSessionSource_); ok {
+			return x.VertexSessionSource
+		}
+	}
+	return nil
+}
+
+func (x *GenerateMemoriesRequest) GetDirectContentsSource() *GenerateMemoriesRequest_DirectContentsSource {
+	if x != nil {
+		if x, ok := x.Source.(*GenerateMemoriesRequest_DirectContentsSource_); ok {
+			return x.DirectContentsSource
+		}
+	}
+	return nil
+}
+
+func (x *GenerateMemoriesRequest) GetDirectMemoriesSource() *GenerateMemoriesRequest_DirectMemoriesSource {
+	if x != nil {
+		if x, ok := x.Source.(*GenerateMemoriesRequest_DirectMemoriesSource_); ok {
+			return x.DirectMemoriesSource
+		}
+	}
+	return nil
+}
+
+func (x *GenerateMemoriesRequest) GetDisableConsolidation() bool {
+	if x != nil {
+		return x.DisableConsolidation
+	}
+	return false
+}
+
+func (x *GenerateMemoriesRequest) GetScope() map[string]string {
+	if x != nil {
+		return x.Scope
+	}
+	return nil
+}
+
+type isGenerateMemoriesRequest_Source interface {
+	isGenerateMemoriesRequest_Source()
+}
+
+type GenerateMemoriesRequest_VertexSessionSource_ struct {
+	VertexSessionSource *GenerateMemoriesRequest_VertexSessionSource `protobuf:"bytes,2,opt,name=vertex_session_source,json=vertexSessionSource,proto3,oneof"`
+}
+
+type GenerateMemoriesRequest_DirectContentsSource_ struct {
+	DirectContentsSource *GenerateMemoriesRequest_DirectContentsSource `protobuf:"bytes,3,opt,name=direct_contents_source,json=directContentsSource,proto3,oneof"`
+}
+
+type GenerateMemoriesRequest_DirectMemoriesSource_ struct {
+	DirectMemoriesSource *GenerateMemoriesRequest_DirectMemoriesSource `protobuf:"bytes,9,opt,name=direct_memories_source,json=directMemoriesSource,proto3,oneof"`
+}
+
+func (*GenerateMemoriesRequest_VertexSessionSource_) isGenerateMemoriesRequest_Source() {}
+
+func (*GenerateMemoriesRequest_DirectContentsSource_) isGenerateMemoriesRequest_Source() {}
+
+func (*GenerateMemoriesRequest_DirectMemoriesSource_) isGenerateMemoriesRequest_Source() {}
+
+type GenerateMemoriesResponse struct {
+	state             protoimpl.MessageState                      `protogen:"open.v1"`
+	GeneratedMemories []*GenerateMemoriesResponse_GeneratedMemory `protobuf:"bytes,1,rep,name=generated_memories,json=generatedMemories,proto3" json:"generated_memories,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *GenerateMemoriesResponse) Reset() {
+	*x = GenerateMemoriesResponse{}
+	mi := &file_vertex_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GenerateMemoriesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GenerateMemoriesResponse) ProtoMessage() {}
+
+func (x *GenerateMemoriesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_vertex_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GenerateMemoriesResponse.ProtoReflect.Descriptor instead.
+func (*GenerateMemoriesResponse) Descriptor() ([]byte, []int) {
+	return file_vertex_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *GenerateMemoriesResponse) GetGeneratedMemories() []*GenerateMemoriesResponse_GeneratedMemory {
+	if x != nil {
+		return x.GeneratedMemories
+	}
+	return nil
+}
+
+type RetrieveMemoriesRequest struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Parent string                 `protobuf:"bytes,1,opt,name=parent,proto3" json:"parent,omitempty"`
+	// Types that are valid to be assigned to RetrievalParams:
+	//
+	//	*RetrieveMemoriesRequest_SimilaritySearchParams_
+	//	*RetrieveMemoriesRequest_SimpleRetrievalParams_
+	RetrievalParams isRetrieveMemoriesRequest_RetrievalParams `protobuf_oneof:"retrieval_params"`
+	Scope           map[string]string                         `protobuf:"bytes,8,rep,name=scope,proto3" json:"scope,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *RetrieveMemoriesRequest) Reset() {
+	*x = RetrieveMemoriesRequest{}
+	mi := &file_vertex_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RetrieveMemoriesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RetrieveMemoriesRequest) ProtoMessage() {}
+
+func (x *RetrieveMemoriesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_vertex_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RetrieveMemoriesRequest.ProtoReflect.Descriptor instead.
+func (*RetrieveMemoriesRequest) Descriptor() ([]byte, []int) {
+	return file_vertex_proto_rawDescGZIP(), []int{42}
+}
+
+func (x *RetrieveMemoriesRequest) GetParent() string {
+	if x != nil {
+		return x.Parent
+	}
+	return ""
+}
+
+func (x *RetrieveMemoriesRequest) GetRetrievalParams() isRetrieveMemoriesRequest_RetrievalParams {
+	if x != nil {
+		return x.RetrievalParams
+	}
+	return nil
+}
+
+func (x *RetrieveMemoriesRequest) GetSimilaritySearchParams() *RetrieveMemoriesRequest_SimilaritySearchParams {
+	if x != nil {
+		if x, ok := x.RetrievalParams.(*RetrieveMemoriesRequest_SimilaritySearchParams_); ok {
+			return x.SimilaritySearchParams
+		}
+	}
+	return nil
+}
+
+func (x *RetrieveMemoriesRequest) GetSimpleRetrievalParams() *RetrieveMemoriesRequest_SimpleRetrievalParams {
+	if x != nil {
+		if x, ok := x.RetrievalParams.(*RetrieveMemoriesRequest_SimpleRetrievalParams_); ok {
+			return x.SimpleRetrievalParams
+		}
+	}
+	return nil
+}
+
+func (x *RetrieveMemoriesRequest) GetScope() map[string]string {
+	if x != nil {
+		return x.Scope
+	}
+	return nil
+}
+
+type isRetrieveMemoriesRequest_RetrievalParams interface {
+	isRetrieveMemoriesRequest_RetrievalParams()
+}
+
+type RetrieveMemoriesRequest_SimilaritySearchParams_ struct {
+	SimilaritySearchParams *RetrieveMemoriesRequest_SimilaritySearchParams `protobuf:"bytes,6,opt,name=similarity_search_params,json=similaritySearchParams,proto3,oneof"`
+}
+
+type RetrieveMemoriesRequest_SimpleRetrievalParams_ struct {
+	SimpleRetrievalParams *RetrieveMemoriesRequest_SimpleRetrievalParams `protobuf:"bytes,7,opt,name=simple_retrieval_params,json=simpleRetrievalParams,proto3,oneof"`
+}
+
+func (*RetrieveMemoriesRequest_SimilaritySearchParams_) isRetrieveMemoriesRequest_RetrievalParams() {}
+
+func (*RetrieveMemoriesRequest_SimpleRetrievalParams_) isRetrieveMemoriesRequest_RetrievalParams() {}
+
+type RetrieveMemoriesResponse struct {
+	state             protoimpl.MessageState                      `protogen:"open.v1"`
+	RetrievedMemories []*RetrieveMemoriesResponse_RetrievedMemory `protobuf:"bytes,1,rep,name=retrieved_memories,json=retrievedMemories,proto3" json:"retrieved_memories,omitempty"`
+	NextPageToken     string                                      `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *RetrieveMemoriesResponse) Reset() {
+	*x = RetrieveMemoriesResponse{}
+	mi := &file_vertex_proto_msgTypes[43]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RetrieveMemoriesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RetrieveMemoriesResponse) ProtoMessage() {}
+
+func (x *RetrieveMemoriesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_vertex_proto_msgTypes[43]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RetrieveMemoriesResponse.ProtoReflect.Descriptor instead.
+func (*RetrieveMemoriesResponse) Descriptor() ([]byte, []int) {
+	return file_vertex_proto_rawDescGZIP(), []int{43}
+}
+
+func (x *RetrieveMemoriesResponse) GetRetrievedMemories() []*RetrieveMemoriesResponse_RetrievedMemory {
+	if x != nil {
+		return x.RetrievedMemories
+	}
+	return nil
+}
+
+func (x *RetrieveMemoriesResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
 type OperationMetadata_Generic struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	CreateTime    *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
@@ -2391,7 +3217,7 @@ type OperationMetadata_Generic struct {
 
 func (x *OperationMetadata_Generic) Reset() {
 	*x = OperationMetadata_Generic{}
-	mi := &file_vertex_proto_msgTypes[33]
+	mi := &file_vertex_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2403,7 +3229,7 @@ func (x *OperationMetadata_Generic) String() string {
 func (*OperationMetadata_Generic) ProtoMessage() {}
 
 func (x *OperationMetadata_Generic) ProtoReflect() protoreflect.Message {
-	mi := &file_vertex_proto_msgTypes[33]
+	mi := &file_vertex_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2443,7 +3269,7 @@ type GroundingChunk_Web struct {
 
 func (x *GroundingChunk_Web) Reset() {
 	*x = GroundingChunk_Web{}
-	mi := &file_vertex_proto_msgTypes[36]
+	mi := &file_vertex_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2455,7 +3281,7 @@ func (x *GroundingChunk_Web) String() string {
 func (*GroundingChunk_Web) ProtoMessage() {}
 
 func (x *GroundingChunk_Web) ProtoReflect() protoreflect.Message {
-	mi := &file_vertex_proto_msgTypes[36]
+	mi := &file_vertex_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2497,7 +3323,7 @@ type GroundingChunk_RetrievedContext struct {
 
 func (x *GroundingChunk_RetrievedContext) Reset() {
 	*x = GroundingChunk_RetrievedContext{}
-	mi := &file_vertex_proto_msgTypes[37]
+	mi := &file_vertex_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2509,7 +3335,7 @@ func (x *GroundingChunk_RetrievedContext) String() string {
 func (*GroundingChunk_RetrievedContext) ProtoMessage() {}
 
 func (x *GroundingChunk_RetrievedContext) ProtoReflect() protoreflect.Message {
-	mi := &file_vertex_proto_msgTypes[37]
+	mi := &file_vertex_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2565,7 +3391,7 @@ type GroundingChunk_Maps struct {
 
 func (x *GroundingChunk_Maps) Reset() {
 	*x = GroundingChunk_Maps{}
-	mi := &file_vertex_proto_msgTypes[38]
+	mi := &file_vertex_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2577,7 +3403,7 @@ func (x *GroundingChunk_Maps) String() string {
 func (*GroundingChunk_Maps) ProtoMessage() {}
 
 func (x *GroundingChunk_Maps) ProtoReflect() protoreflect.Message {
-	mi := &file_vertex_proto_msgTypes[38]
+	mi := &file_vertex_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2633,7 +3459,7 @@ type GroundingSupport_Segment struct {
 
 func (x *GroundingSupport_Segment) Reset() {
 	*x = GroundingSupport_Segment{}
-	mi := &file_vertex_proto_msgTypes[39]
+	mi := &file_vertex_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2645,7 +3471,7 @@ func (x *GroundingSupport_Segment) String() string {
 func (*GroundingSupport_Segment) ProtoMessage() {}
 
 func (x *GroundingSupport_Segment) ProtoReflect() protoreflect.Message {
-	mi := &file_vertex_proto_msgTypes[39]
+	mi := &file_vertex_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2687,6 +3513,450 @@ func (x *GroundingSupport_Segment) GetText() string {
 		return x.Text
 	}
 	return ""
+}
+
+type GenerateMemoriesRequest_VertexSessionSource struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	StartTime     *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
+	EndTime       *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GenerateMemoriesRequest_VertexSessionSource) Reset() {
+	*x = GenerateMemoriesRequest_VertexSessionSource{}
+	mi := &file_vertex_proto_msgTypes[52]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GenerateMemoriesRequest_VertexSessionSource) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GenerateMemoriesRequest_VertexSessionSource) ProtoMessage() {}
+
+func (x *GenerateMemoriesRequest_VertexSessionSource) ProtoReflect() protoreflect.Message {
+	mi := &file_vertex_proto_msgTypes[52]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GenerateMemoriesRequest_VertexSessionSource.ProtoReflect.Descriptor instead.
+func (*GenerateMemoriesRequest_VertexSessionSource) Descriptor() ([]byte, []int) {
+	return file_vertex_proto_rawDescGZIP(), []int{40, 0}
+}
+
+func (x *GenerateMemoriesRequest_VertexSessionSource) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *GenerateMemoriesRequest_VertexSessionSource) GetStartTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartTime
+	}
+	return nil
+}
+
+func (x *GenerateMemoriesRequest_VertexSessionSource) GetEndTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EndTime
+	}
+	return nil
+}
+
+type GenerateMemoriesRequest_DirectContentsSource struct {
+	state         protoimpl.MessageState                                `protogen:"open.v1"`
+	Events        []*GenerateMemoriesRequest_DirectContentsSource_Event `protobuf:"bytes,1,rep,name=events,proto3" json:"events,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GenerateMemoriesRequest_DirectContentsSource) Reset() {
+	*x = GenerateMemoriesRequest_DirectContentsSource{}
+	mi := &file_vertex_proto_msgTypes[53]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GenerateMemoriesRequest_DirectContentsSource) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GenerateMemoriesRequest_DirectContentsSource) ProtoMessage() {}
+
+func (x *GenerateMemoriesRequest_DirectContentsSource) ProtoReflect() protoreflect.Message {
+	mi := &file_vertex_proto_msgTypes[53]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GenerateMemoriesRequest_DirectContentsSource.ProtoReflect.Descriptor instead.
+func (*GenerateMemoriesRequest_DirectContentsSource) Descriptor() ([]byte, []int) {
+	return file_vertex_proto_rawDescGZIP(), []int{40, 1}
+}
+
+func (x *GenerateMemoriesRequest_DirectContentsSource) GetEvents() []*GenerateMemoriesRequest_DirectContentsSource_Event {
+	if x != nil {
+		return x.Events
+	}
+	return nil
+}
+
+type GenerateMemoriesRequest_DirectMemoriesSource struct {
+	state          protoimpl.MessageState                                       `protogen:"open.v1"`
+	DirectMemories []*GenerateMemoriesRequest_DirectMemoriesSource_DirectMemory `protobuf:"bytes,1,rep,name=direct_memories,json=directMemories,proto3" json:"direct_memories,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *GenerateMemoriesRequest_DirectMemoriesSource) Reset() {
+	*x = GenerateMemoriesRequest_DirectMemoriesSource{}
+	mi := &file_vertex_proto_msgTypes[54]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GenerateMemoriesRequest_DirectMemoriesSource) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GenerateMemoriesRequest_DirectMemoriesSource) ProtoMessage() {}
+
+func (x *GenerateMemoriesRequest_DirectMemoriesSource) ProtoReflect() protoreflect.Message {
+	mi := &file_vertex_proto_msgTypes[54]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GenerateMemoriesRequest_DirectMemoriesSource.ProtoReflect.Descriptor instead.
+func (*GenerateMemoriesRequest_DirectMemoriesSource) Descriptor() ([]byte, []int) {
+	return file_vertex_proto_rawDescGZIP(), []int{40, 2}
+}
+
+func (x *GenerateMemoriesRequest_DirectMemoriesSource) GetDirectMemories() []*GenerateMemoriesRequest_DirectMemoriesSource_DirectMemory {
+	if x != nil {
+		return x.DirectMemories
+	}
+	return nil
+}
+
+type GenerateMemoriesRequest_DirectContentsSource_Event struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Content       *Content               `protobuf:"bytes,1,opt,name=content,proto3" json:"content,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GenerateMemoriesRequest_DirectContentsSource_Event) Reset() {
+	*x = GenerateMemoriesRequest_DirectContentsSource_Event{}
+	mi := &file_vertex_proto_msgTypes[56]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GenerateMemoriesRequest_DirectContentsSource_Event) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GenerateMemoriesRequest_DirectContentsSource_Event) ProtoMessage() {}
+
+func (x *GenerateMemoriesRequest_DirectContentsSource_Event) ProtoReflect() protoreflect.Message {
+	mi := &file_vertex_proto_msgTypes[56]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GenerateMemoriesRequest_DirectContentsSource_Event.ProtoReflect.Descriptor instead.
+func (*GenerateMemoriesRequest_DirectContentsSource_Event) Descriptor() ([]byte, []int) {
+	return file_vertex_proto_rawDescGZIP(), []int{40, 1, 0}
+}
+
+func (x *GenerateMemoriesRequest_DirectContentsSource_Event) GetContent() *Content {
+	if x != nil {
+		return x.Content
+	}
+	return nil
+}
+
+type GenerateMemoriesRequest_DirectMemoriesSource_DirectMemory struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Fact          string                 `protobuf:"bytes,1,opt,name=fact,proto3" json:"fact,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GenerateMemoriesRequest_DirectMemoriesSource_DirectMemory) Reset() {
+	*x = GenerateMemoriesRequest_DirectMemoriesSource_DirectMemory{}
+	mi := &file_vertex_proto_msgTypes[57]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GenerateMemoriesRequest_DirectMemoriesSource_DirectMemory) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GenerateMemoriesRequest_DirectMemoriesSource_DirectMemory) ProtoMessage() {}
+
+func (x *GenerateMemoriesRequest_DirectMemoriesSource_DirectMemory) ProtoReflect() protoreflect.Message {
+	mi := &file_vertex_proto_msgTypes[57]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GenerateMemoriesRequest_DirectMemoriesSource_DirectMemory.ProtoReflect.Descriptor instead.
+func (*GenerateMemoriesRequest_DirectMemoriesSource_DirectMemory) Descriptor() ([]byte, []int) {
+	return file_vertex_proto_rawDescGZIP(), []int{40, 2, 0}
+}
+
+func (x *GenerateMemoriesRequest_DirectMemoriesSource_DirectMemory) GetFact() string {
+	if x != nil {
+		return x.Fact
+	}
+	return ""
+}
+
+type GenerateMemoriesResponse_GeneratedMemory struct {
+	state         protoimpl.MessageState                          `protogen:"open.v1"`
+	Memory        *Memory                                         `protobuf:"bytes,1,opt,name=memory,proto3" json:"memory,omitempty"`
+	Action        GenerateMemoriesResponse_GeneratedMemory_Action `protobuf:"varint,2,opt,name=action,proto3,enum=memoryd.vertex.v1beta1.GenerateMemoriesResponse_GeneratedMemory_Action" json:"action,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GenerateMemoriesResponse_GeneratedMemory) Reset() {
+	*x = GenerateMemoriesResponse_GeneratedMemory{}
+	mi := &file_vertex_proto_msgTypes[58]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GenerateMemoriesResponse_GeneratedMemory) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GenerateMemoriesResponse_GeneratedMemory) ProtoMessage() {}
+
+func (x *GenerateMemoriesResponse_GeneratedMemory) ProtoReflect() protoreflect.Message {
+	mi := &file_vertex_proto_msgTypes[58]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GenerateMemoriesResponse_GeneratedMemory.ProtoReflect.Descriptor instead.
+func (*GenerateMemoriesResponse_GeneratedMemory) Descriptor() ([]byte, []int) {
+	return file_vertex_proto_rawDescGZIP(), []int{41, 0}
+}
+
+func (x *GenerateMemoriesResponse_GeneratedMemory) GetMemory() *Memory {
+	if x != nil {
+		return x.Memory
+	}
+	return nil
+}
+
+func (x *GenerateMemoriesResponse_GeneratedMemory) GetAction() GenerateMemoriesResponse_GeneratedMemory_Action {
+	if x != nil {
+		return x.Action
+	}
+	return GenerateMemoriesResponse_GeneratedMemory_ACTION_UNSPECIFIED
+}
+
+type RetrieveMemoriesRequest_SimilaritySearchParams struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	SearchQuery   string                 `protobuf:"bytes,1,opt,name=search_query,json=searchQuery,proto3" json:"search_query,omitempty"`
+	TopK          int32                  `protobuf:"varint,2,opt,name=top_k,json=topK,proto3" json:"top_k,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RetrieveMemoriesRequest_SimilaritySearchParams) Reset() {
+	*x = RetrieveMemoriesRequest_SimilaritySearchParams{}
+	mi := &file_vertex_proto_msgTypes[59]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RetrieveMemoriesRequest_SimilaritySearchParams) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RetrieveMemoriesRequest_SimilaritySearchParams) ProtoMessage() {}
+
+func (x *RetrieveMemoriesRequest_SimilaritySearchParams) ProtoReflect() protoreflect.Message {
+	mi := &file_vertex_proto_msgTypes[59]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RetrieveMemoriesRequest_SimilaritySearchParams.ProtoReflect.Descriptor instead.
+func (*RetrieveMemoriesRequest_SimilaritySearchParams) Descriptor() ([]byte, []int) {
+	return file_vertex_proto_rawDescGZIP(), []int{42, 0}
+}
+
+func (x *RetrieveMemoriesRequest_SimilaritySearchParams) GetSearchQuery() string {
+	if x != nil {
+		return x.SearchQuery
+	}
+	return ""
+}
+
+func (x *RetrieveMemoriesRequest_SimilaritySearchParams) GetTopK() int32 {
+	if x != nil {
+		return x.TopK
+	}
+	return 0
+}
+
+type RetrieveMemoriesRequest_SimpleRetrievalParams struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	PageSize      int32                  `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	PageToken     string                 `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RetrieveMemoriesRequest_SimpleRetrievalParams) Reset() {
+	*x = RetrieveMemoriesRequest_SimpleRetrievalParams{}
+	mi := &file_vertex_proto_msgTypes[60]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RetrieveMemoriesRequest_SimpleRetrievalParams) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RetrieveMemoriesRequest_SimpleRetrievalParams) ProtoMessage() {}
+
+func (x *RetrieveMemoriesRequest_SimpleRetrievalParams) ProtoReflect() protoreflect.Message {
+	mi := &file_vertex_proto_msgTypes[60]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RetrieveMemoriesRequest_SimpleRetrievalParams.ProtoReflect.Descriptor instead.
+func (*RetrieveMemoriesRequest_SimpleRetrievalParams) Descriptor() ([]byte, []int) {
+	return file_vertex_proto_rawDescGZIP(), []int{42, 1}
+}
+
+func (x *RetrieveMemoriesRequest_SimpleRetrievalParams) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *RetrieveMemoriesRequest_SimpleRetrievalParams) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+type RetrieveMemoriesResponse_RetrievedMemory struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Memory        *Memory                `protobuf:"bytes,1,opt,name=memory,proto3" json:"memory,omitempty"`
+	Distance      float64                `protobuf:"fixed64,2,opt,name=distance,proto3" json:"distance,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RetrieveMemoriesResponse_RetrievedMemory) Reset() {
+	*x = RetrieveMemoriesResponse_RetrievedMemory{}
+	mi := &file_vertex_proto_msgTypes[62]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RetrieveMemoriesResponse_RetrievedMemory) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RetrieveMemoriesResponse_RetrievedMemory) ProtoMessage() {}
+
+func (x *RetrieveMemoriesResponse_RetrievedMemory) ProtoReflect() protoreflect.Message {
+	mi := &file_vertex_proto_msgTypes[62]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RetrieveMemoriesResponse_RetrievedMemory.ProtoReflect.Descriptor instead.
+func (*RetrieveMemoriesResponse_RetrievedMemory) Descriptor() ([]byte, []int) {
+	return file_vertex_proto_rawDescGZIP(), []int{43, 0}
+}
+
+func (x *RetrieveMemoriesResponse_RetrievedMemory) GetMemory() *Memory {
+	if x != nil {
+		return x.Memory
+	}
+	return nil
+}
+
+func (x *RetrieveMemoriesResponse_RetrievedMemory) GetDistance() float64 {
+	if x != nil {
+		return x.Distance
+	}
+	return 0
 }
 
 var File_vertex_proto protoreflect.FileDescriptor
@@ -2915,7 +4185,106 @@ const file_vertex_proto_rawDesc = "" +
 	"\x12AppendEventRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12:\n" +
 	"\x05event\x18\x02 \x01(\v2$.memoryd.vertex.v1beta1.SessionEventR\x05event\"\x15\n" +
-	"\x13AppendEventResponseB,Z*github.com/memoryd/memoryd/vertex/vertexpbb\x06proto3"
+	"\x13AppendEventResponse\"\xe6\x03\n" +
+	"\x06Memory\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12!\n" +
+	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12 \n" +
+	"\vdescription\x18\x03 \x01(\tR\vdescription\x12;\n" +
+	"\vcreate_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"createTime\x12;\n" +
+	"\vupdate_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"updateTime\x12\x12\n" +
+	"\x04fact\x18\n" +
+	" \x01(\tR\x04fact\x12?\n" +
+	"\x05scope\x18\v \x03(\v2).memoryd.vertex.v1beta1.Memory.ScopeEntryR\x05scope\x12=\n" +
+	"\vexpire_time\x18\r \x01(\v2\x1a.google.protobuf.TimestampH\x00R\n" +
+	"expireTime\x12-\n" +
+	"\x03ttl\x18\x0e \x01(\v2\x19.google.protobuf.DurationH\x00R\x03ttl\x1a8\n" +
+	"\n" +
+	"ScopeEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\f\n" +
+	"\n" +
+	"expiration\"\x82\x01\n" +
+	"\x13CreateMemoryRequest\x12\x16\n" +
+	"\x06parent\x18\x01 \x01(\tR\x06parent\x126\n" +
+	"\x06memory\x18\x02 \x01(\v2\x1e.memoryd.vertex.v1beta1.MemoryR\x06memory\x12\x1b\n" +
+	"\tmemory_id\x18\x03 \x01(\tR\bmemoryId\"&\n" +
+	"\x10GetMemoryRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\"\x8a\x01\n" +
+	"\x13UpdateMemoryRequest\x126\n" +
+	"\x06memory\x18\x01 \x01(\v2\x1e.memoryd.vertex.v1beta1.MemoryR\x06memory\x12;\n" +
+	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
+	"updateMask\"\x81\x01\n" +
+	"\x13ListMemoriesRequest\x12\x16\n" +
+	"\x06parent\x18\x01 \x01(\tR\x06parent\x12\x16\n" +
+	"\x06filter\x18\x02 \x01(\tR\x06filter\x12\x1b\n" +
+	"\tpage_size\x18\x03 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\n" +
+	"page_token\x18\x04 \x01(\tR\tpageToken\"z\n" +
+	"\x14ListMemoriesResponse\x12:\n" +
+	"\bmemories\x18\x01 \x03(\v2\x1e.memoryd.vertex.v1beta1.MemoryR\bmemories\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\")\n" +
+	"\x13DeleteMemoryRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\"\x91\t\n" +
+	"\x17GenerateMemoriesRequest\x12\x16\n" +
+	"\x06parent\x18\x01 \x01(\tR\x06parent\x12y\n" +
+	"\x15vertex_session_source\x18\x02 \x01(\v2C.memoryd.vertex.v1beta1.GenerateMemoriesRequest.VertexSessionSourceH\x00R\x13vertexSessionSource\x12|\n" +
+	"\x16direct_contents_source\x18\x03 \x01(\v2D.memoryd.vertex.v1beta1.GenerateMemoriesRequest.DirectContentsSourceH\x00R\x14directContentsSource\x12|\n" +
+	"\x16direct_memories_source\x18\t \x01(\v2D.memoryd.vertex.v1beta1.GenerateMemoriesRequest.DirectMemoriesSourceH\x00R\x14directMemoriesSource\x123\n" +
+	"\x15disable_consolidation\x18\x04 \x01(\bR\x14disableConsolidation\x12P\n" +
+	"\x05scope\x18\b \x03(\v2:.memoryd.vertex.v1beta1.GenerateMemoriesRequest.ScopeEntryR\x05scope\x1a\xa1\x01\n" +
+	"\x13VertexSessionSource\x12\x18\n" +
+	"\asession\x18\x01 \x01(\tR\asession\x129\n" +
+	"\n" +
+	"start_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tstartTime\x125\n" +
+	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\aendTime\x1a\xbe\x01\n" +
+	"\x14DirectContentsSource\x12b\n" +
+	"\x06events\x18\x01 \x03(\v2J.memoryd.vertex.v1beta1.GenerateMemoriesRequest.DirectContentsSource.EventR\x06events\x1aB\n" +
+	"\x05Event\x129\n" +
+	"\acontent\x18\x01 \x01(\v2\x1f.memoryd.vertex.v1beta1.ContentR\acontent\x1a\xb6\x01\n" +
+	"\x14DirectMemoriesSource\x12z\n" +
+	"\x0fdirect_memories\x18\x01 \x03(\v2Q.memoryd.vertex.v1beta1.GenerateMemoriesRequest.DirectMemoriesSource.DirectMemoryR\x0edirectMemories\x1a\"\n" +
+	"\fDirectMemory\x12\x12\n" +
+	"\x04fact\x18\x01 \x01(\tR\x04fact\x1a8\n" +
+	"\n" +
+	"ScopeEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\b\n" +
+	"\x06source\"\x81\x03\n" +
+	"\x18GenerateMemoriesResponse\x12o\n" +
+	"\x12generated_memories\x18\x01 \x03(\v2@.memoryd.vertex.v1beta1.GenerateMemoriesResponse.GeneratedMemoryR\x11generatedMemories\x1a\xf3\x01\n" +
+	"\x0fGeneratedMemory\x126\n" +
+	"\x06memory\x18\x01 \x01(\v2\x1e.memoryd.vertex.v1beta1.MemoryR\x06memory\x12_\n" +
+	"\x06action\x18\x02 \x01(\x0e2G.memoryd.vertex.v1beta1.GenerateMemoriesResponse.GeneratedMemory.ActionR\x06action\"G\n" +
+	"\x06Action\x12\x16\n" +
+	"\x12ACTION_UNSPECIFIED\x10\x00\x12\v\n" +
+	"\aCREATED\x10\x01\x12\v\n" +
+	"\aUPDATED\x10\x02\x12\v\n" +
+	"\aDELETED\x10\x03\"\xfe\x04\n" +
+	"\x17RetrieveMemoriesRequest\x12\x16\n" +
+	"\x06parent\x18\x01 \x01(\tR\x06parent\x12\x82\x01\n" +
+	"\x18similarity_search_params\x18\x06 \x01(\v2F.memoryd.vertex.v1beta1.RetrieveMemoriesRequest.SimilaritySearchParamsH\x00R\x16similaritySearchParams\x12\x7f\n" +
+	"\x17simple_retrieval_params\x18\a \x01(\v2E.memoryd.vertex.v1beta1.RetrieveMemoriesRequest.SimpleRetrievalParamsH\x00R\x15simpleRetrievalParams\x12P\n" +
+	"\x05scope\x18\b \x03(\v2:.memoryd.vertex.v1beta1.RetrieveMemoriesRequest.ScopeEntryR\x05scope\x1aP\n" +
+	"\x16SimilaritySearchParams\x12!\n" +
+	"\fsearch_query\x18\x01 \x01(\tR\vsearchQuery\x12\x13\n" +
+	"\x05top_k\x18\x02 \x01(\x05R\x04topK\x1aS\n" +
+	"\x15SimpleRetrievalParams\x12\x1b\n" +
+	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tR\tpageToken\x1a8\n" +
+	"\n" +
+	"ScopeEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x12\n" +
+	"\x10retrieval_params\"\x9a\x02\n" +
+	"\x18RetrieveMemoriesResponse\x12o\n" +
+	"\x12retrieved_memories\x18\x01 \x03(\v2@.memoryd.vertex.v1beta1.RetrieveMemoriesResponse.RetrievedMemoryR\x11retrievedMemories\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x1ae\n" +
+	"\x0fRetrievedMemory\x126\n" +
+	"\x06memory\x18\x01 \x01(\v2\x1e.memoryd.vertex.v1beta1.MemoryR\x06memory\x12\x1a\n" +
+	"\bdistance\x18\x02 \x01(\x01R\bdistanceB,Z*github.com/memoryd/memoryd/vertex/vertexpbb\x06proto3"
 
 var (
 	file_vertex_proto_rawDescOnce sync.Once
@@ -2929,115 +4298,165 @@ func file_vertex_proto_rawDescGZIP() []byte {
 	return file_vertex_proto_rawDescData
 }
 
-var file_vertex_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_vertex_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
+var file_vertex_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_vertex_proto_msgTypes = make([]protoimpl.MessageInfo, 63)
 var file_vertex_proto_goTypes = []any{
-	(ExecutableCode_Language)(0),            // 0: memoryd.vertex.v1beta1.ExecutableCode.Language
-	(CodeExecutionResult_Outcome)(0),        // 1: memoryd.vertex.v1beta1.CodeExecutionResult.Outcome
-	(*Status)(nil),                          // 2: memoryd.vertex.v1beta1.Status
-	(*Operation)(nil),                       // 3: memoryd.vertex.v1beta1.Operation
-	(*OperationMetadata)(nil),               // 4: memoryd.vertex.v1beta1.OperationMetadata
-	(*GetOperationRequest)(nil),             // 5: memoryd.vertex.v1beta1.GetOperationRequest
-	(*Session)(nil),                         // 6: memoryd.vertex.v1beta1.Session
-	(*SessionEvent)(nil),                    // 7: memoryd.vertex.v1beta1.SessionEvent
-	(*EventMetadata)(nil),                   // 8: memoryd.vertex.v1beta1.EventMetadata
-	(*Transcription)(nil),                   // 9: memoryd.vertex.v1beta1.Transcription
-	(*EventActions)(nil),                    // 10: memoryd.vertex.v1beta1.EventActions
-	(*Content)(nil),                         // 11: memoryd.vertex.v1beta1.Content
-	(*Part)(nil),                            // 12: memoryd.vertex.v1beta1.Part
-	(*Blob)(nil),                            // 13: memoryd.vertex.v1beta1.Blob
-	(*FileData)(nil),                        // 14: memoryd.vertex.v1beta1.FileData
-	(*VideoMetadata)(nil),                   // 15: memoryd.vertex.v1beta1.VideoMetadata
-	(*FunctionCall)(nil),                    // 16: memoryd.vertex.v1beta1.FunctionCall
-	(*FunctionResponse)(nil),                // 17: memoryd.vertex.v1beta1.FunctionResponse
-	(*ExecutableCode)(nil),                  // 18: memoryd.vertex.v1beta1.ExecutableCode
-	(*CodeExecutionResult)(nil),             // 19: memoryd.vertex.v1beta1.CodeExecutionResult
-	(*GroundingMetadata)(nil),               // 20: memoryd.vertex.v1beta1.GroundingMetadata
-	(*SearchEntryPoint)(nil),                // 21: memoryd.vertex.v1beta1.SearchEntryPoint
-	(*GroundingChunk)(nil),                  // 22: memoryd.vertex.v1beta1.GroundingChunk
-	(*GroundingSupport)(nil),                // 23: memoryd.vertex.v1beta1.GroundingSupport
-	(*RetrievalMetadata)(nil),               // 24: memoryd.vertex.v1beta1.RetrievalMetadata
-	(*CreateSessionRequest)(nil),            // 25: memoryd.vertex.v1beta1.CreateSessionRequest
-	(*GetSessionRequest)(nil),               // 26: memoryd.vertex.v1beta1.GetSessionRequest
-	(*ListSessionsRequest)(nil),             // 27: memoryd.vertex.v1beta1.ListSessionsRequest
-	(*ListSessionsResponse)(nil),            // 28: memoryd.vertex.v1beta1.ListSessionsResponse
-	(*UpdateSessionRequest)(nil),            // 29: memoryd.vertex.v1beta1.UpdateSessionRequest
-	(*DeleteSessionRequest)(nil),            // 30: memoryd.vertex.v1beta1.DeleteSessionRequest
-	(*ListEventsRequest)(nil),               // 31: memoryd.vertex.v1beta1.ListEventsRequest
-	(*ListEventsResponse)(nil),              // 32: memoryd.vertex.v1beta1.ListEventsResponse
-	(*AppendEventRequest)(nil),              // 33: memoryd.vertex.v1beta1.AppendEventRequest
-	(*AppendEventResponse)(nil),             // 34: memoryd.vertex.v1beta1.AppendEventResponse
-	(*OperationMetadata_Generic)(nil),       // 35: memoryd.vertex.v1beta1.OperationMetadata.Generic
-	nil,                                     // 36: memoryd.vertex.v1beta1.Session.LabelsEntry
-	nil,                                     // 37: memoryd.vertex.v1beta1.EventActions.ArtifactDeltaEntry
-	(*GroundingChunk_Web)(nil),              // 38: memoryd.vertex.v1beta1.GroundingChunk.Web
-	(*GroundingChunk_RetrievedContext)(nil), // 39: memoryd.vertex.v1beta1.GroundingChunk.RetrievedContext
-	(*GroundingChunk_Maps)(nil),             // 40: memoryd.vertex.v1beta1.GroundingChunk.Maps
-	(*GroundingSupport_Segment)(nil),        // 41: memoryd.vertex.v1beta1.GroundingSupport.Segment
-	(*anypb.Any)(nil),                       // 42: google.protobuf.Any
-	(*timestamppb.Timestamp)(nil),           // 43: google.protobuf.Timestamp
-	(*structpb.Struct)(nil),                 // 44: google.protobuf.Struct
-	(*durationpb.Duration)(nil),             // 45: google.protobuf.Duration
-	(*fieldmaskpb.FieldMask)(nil),           // 46: google.protobuf.FieldMask
+	(ExecutableCode_Language)(0),                         // 0: memoryd.vertex.v1beta1.ExecutableCode.Language
+	(CodeExecutionResult_Outcome)(0),                     // 1: memoryd.vertex.v1beta1.CodeExecutionResult.Outcome
+	(GenerateMemoriesResponse_GeneratedMemory_Action)(0), // 2: memoryd.vertex.v1beta1.GenerateMemoriesResponse.GeneratedMemory.Action
+	(*Status)(nil),                                       // 3: memoryd.vertex.v1beta1.Status
+	(*Operation)(nil),                                    // 4: memoryd.vertex.v1beta1.Operation
+	(*OperationMetadata)(nil),                            // 5: memoryd.vertex.v1beta1.OperationMetadata
+	(*GetOperationRequest)(nil),                          // 6: memoryd.vertex.v1beta1.GetOperationRequest
+	(*Session)(nil),                                      // 7: memoryd.vertex.v1beta1.Session
+	(*SessionEvent)(nil),                                 // 8: memoryd.vertex.v1beta1.SessionEvent
+	(*EventMetadata)(nil),                                // 9: memoryd.vertex.v1beta1.EventMetadata
+	(*Transcription)(nil),                                // 10: memoryd.vertex.v1beta1.Transcription
+	(*EventActions)(nil),                                 // 11: memoryd.vertex.v1beta1.EventActions
+	(*Content)(nil),                                      // 12: memoryd.vertex.v1beta1.Content
+	(*Part)(nil),                                         // 13: memoryd.vertex.v1beta1.Part
+	(*Blob)(nil),                                         // 14: memoryd.vertex.v1beta1.Blob
+	(*FileData)(nil),                                     // 15: memoryd.vertex.v1beta1.FileData
+	(*VideoMetadata)(nil),                                // 16: memoryd.vertex.v1beta1.VideoMetadata
+	(*FunctionCall)(nil),                                 // 17: memoryd.vertex.v1beta1.FunctionCall
+	(*FunctionResponse)(nil),                             // 18: memoryd.vertex.v1beta1.FunctionResponse
+	(*ExecutableCode)(nil),                               // 19: memoryd.vertex.v1beta1.ExecutableCode
+	(*CodeExecutionResult)(nil),                          // 20: memoryd.vertex.v1beta1.CodeExecutionResult
+	(*GroundingMetadata)(nil),                            // 21: memoryd.vertex.v1beta1.GroundingMetadata
+	(*SearchEntryPoint)(nil),                             // 22: memoryd.vertex.v1beta1.SearchEntryPoint
+	(*GroundingChunk)(nil),                               // 23: memoryd.vertex.v1beta1.GroundingChunk
+	(*GroundingSupport)(nil),                             // 24: memoryd.vertex.v1beta1.GroundingSupport
+	(*RetrievalMetadata)(nil),                            // 25: memoryd.vertex.v1beta1.RetrievalMetadata
+	(*CreateSessionRequest)(nil),                         // 26: memoryd.vertex.v1beta1.CreateSessionRequest
+	(*GetSessionRequest)(nil),                            // 27: memoryd.vertex.v1beta1.GetSessionRequest
+	(*ListSessionsRequest)(nil),                          // 28: memoryd.vertex.v1beta1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),                         // 29: memoryd.vertex.v1beta1.ListSessionsResponse
+	(*UpdateSessionRequest)(nil),                         // 30: memoryd.vertex.v1beta1.UpdateSessionRequest
+	(*DeleteSessionRequest)(nil),                         // 31: memoryd.vertex.v1beta1.DeleteSessionRequest
+	(*ListEventsRequest)(nil),                            // 32: memoryd.vertex.v1beta1.ListEventsRequest
+	(*ListEventsResponse)(nil),                           // 33: memoryd.vertex.v1beta1.ListEventsResponse
+	(*AppendEventRequest)(nil),                           // 34: memoryd.vertex.v1beta1.AppendEventRequest
+	(*AppendEventResponse)(nil),                          // 35: memoryd.vertex.v1beta1.AppendEventResponse
+	(*Memory)(nil),                                       // 36: memoryd.vertex.v1beta1.Memory
+	(*CreateMemoryRequest)(nil),                          // 37: memoryd.vertex.v1beta1.CreateMemoryRequest
+	(*GetMemoryRequest)(nil),                             // 38: memoryd.vertex.v1beta1.GetMemoryRequest
+	(*UpdateMemoryRequest)(nil),                          // 39: memoryd.vertex.v1beta1.UpdateMemoryRequest
+	(*ListMemoriesRequest)(nil),                          // 40: memoryd.vertex.v1beta1.ListMemoriesRequest
+	(*ListMemoriesResponse)(nil),                         // 41: memoryd.vertex.v1beta1.ListMemoriesResponse
+	(*DeleteMemoryRequest)(nil),                          // 42: memoryd.vertex.v1beta1.DeleteMemoryRequest
+	(*GenerateMemoriesRequest)(nil),                      // 43: memoryd.vertex.v1beta1.GenerateMemoriesRequest
+	(*GenerateMemoriesResponse)(nil),                     // 44: memoryd.vertex.v1beta1.GenerateMemoriesResponse
+	(*RetrieveMemoriesRequest)(nil),                      // 45: memoryd.vertex.v1beta1.RetrieveMemoriesRequest
+	(*RetrieveMemoriesResponse)(nil),                     // 46: memoryd.vertex.v1beta1.RetrieveMemoriesResponse
+	(*OperationMetadata_Generic)(nil),                    // 47: memoryd.vertex.v1beta1.OperationMetadata.Generic
+	nil,                                                  // 48: memoryd.vertex.v1beta1.Session.LabelsEntry
+	nil,                                                  // 49: memoryd.vertex.v1beta1.EventActions.ArtifactDeltaEntry
+	(*GroundingChunk_Web)(nil),                           // 50: memoryd.vertex.v1beta1.GroundingChunk.Web
+	(*GroundingChunk_RetrievedContext)(nil),              // 51: memoryd.vertex.v1beta1.GroundingChunk.RetrievedContext
+	(*GroundingChunk_Maps)(nil),                          // 52: memoryd.vertex.v1beta1.GroundingChunk.Maps
+	(*GroundingSupport_Segment)(nil),                     // 53: memoryd.vertex.v1beta1.GroundingSupport.Segment
+	nil,                                                  // 54: memoryd.vertex.v1beta1.Memory.ScopeEntry
+	(*GenerateMemoriesRequest_VertexSessionSource)(nil),  // 55: memoryd.vertex.v1beta1.GenerateMemoriesRequest.VertexSessionSource
+	(*GenerateMemoriesRequest_DirectContentsSource)(nil), // 56: memoryd.vertex.v1beta1.GenerateMemoriesRequest.DirectContentsSource
+	(*GenerateMemoriesRequest_DirectMemoriesSource)(nil), // 57: memoryd.vertex.v1beta1.GenerateMemoriesRequest.DirectMemoriesSource
+	nil, // 58: memoryd.vertex.v1beta1.GenerateMemoriesRequest.ScopeEntry
+	(*GenerateMemoriesRequest_DirectContentsSource_Event)(nil),        // 59: memoryd.vertex.v1beta1.GenerateMemoriesRequest.DirectContentsSource.Event
+	(*GenerateMemoriesRequest_DirectMemoriesSource_DirectMemory)(nil), // 60: memoryd.vertex.v1beta1.GenerateMemoriesRequest.DirectMemoriesSource.DirectMemory
+	(*GenerateMemoriesResponse_GeneratedMemory)(nil),                  // 61: memoryd.vertex.v1beta1.GenerateMemoriesResponse.GeneratedMemory
+	(*RetrieveMemoriesRequest_SimilaritySearchParams)(nil),            // 62: memoryd.vertex.v1beta1.RetrieveMemoriesRequest.SimilaritySearchParams
+	(*RetrieveMemoriesRequest_SimpleRetrievalParams)(nil),             // 63: memoryd.vertex.v1beta1.RetrieveMemoriesRequest.SimpleRetrievalParams
+	nil, // 64: memoryd.vertex.v1beta1.RetrieveMemoriesRequest.ScopeEntry
+	(*RetrieveMemoriesResponse_RetrievedMemory)(nil), // 65: memoryd.vertex.v1beta1.RetrieveMemoriesResponse.RetrievedMemory
+	(*anypb.Any)(nil),             // 66: google.protobuf.Any
+	(*timestamppb.Timestamp)(nil), // 67: google.protobuf.Timestamp
+	(*structpb.Struct)(nil),       // 68: google.protobuf.Struct
+	(*durationpb.Duration)(nil),   // 69: google.protobuf.Duration
+	(*fieldmaskpb.FieldMask)(nil), // 70: google.protobuf.FieldMask
 }
 var file_vertex_proto_depIdxs = []int32{
-	42, // 0: memoryd.vertex.v1beta1.Operation.metadata:type_name -> google.protobuf.Any
-	2,  // 1: memoryd.vertex.v1beta1.Operation.error:type_name -> memoryd.vertex.v1beta1.Status
-	42, // 2: memoryd.vertex.v1beta1.Operation.response:type_name -> google.protobuf.Any
-	35, // 3: memoryd.vertex.v1beta1.OperationMetadata.generic_metadata:type_name -> memoryd.vertex.v1beta1.OperationMetadata.Generic
-	43, // 4: memoryd.vertex.v1beta1.Session.create_time:type_name -> google.protobuf.Timestamp
-	43, // 5: memoryd.vertex.v1beta1.Session.update_time:type_name -> google.protobuf.Timestamp
-	36, // 6: memoryd.vertex.v1beta1.Session.labels:type_name -> memoryd.vertex.v1beta1.Session.LabelsEntry
-	44, // 7: memoryd.vertex.v1beta1.Session.session_state:type_name -> google.protobuf.Struct
-	43, // 8: memoryd.vertex.v1beta1.Session.expire_time:type_name -> google.protobuf.Timestamp
-	45, // 9: memoryd.vertex.v1beta1.Session.ttl:type_name -> google.protobuf.Duration
-	11, // 10: memoryd.vertex.v1beta1.SessionEvent.content:type_name -> memoryd.vertex.v1beta1.Content
-	10, // 11: memoryd.vertex.v1beta1.SessionEvent.actions:type_name -> memoryd.vertex.v1beta1.EventActions
-	43, // 12: memoryd.vertex.v1beta1.SessionEvent.timestamp:type_name -> google.protobuf.Timestamp
-	8,  // 13: memoryd.vertex.v1beta1.SessionEvent.event_metadata:type_name -> memoryd.vertex.v1beta1.EventMetadata
-	44, // 14: memoryd.vertex.v1beta1.SessionEvent.raw_event:type_name -> google.protobuf.Struct
-	20, // 15: memoryd.vertex.v1beta1.EventMetadata.grounding_metadata:type_name -> memoryd.vertex.v1beta1.GroundingMetadata
-	44, // 16: memoryd.vertex.v1beta1.EventMetadata.custom_metadata:type_name -> google.protobuf.Struct
-	9,  // 17: memoryd.vertex.v1beta1.EventMetadata.input_transcription:type_name -> memoryd.vertex.v1beta1.Transcription
-	9,  // 18: memoryd.vertex.v1beta1.EventMetadata.output_transcription:type_name -> memoryd.vertex.v1beta1.Transcription
-	44, // 19: memoryd.vertex.v1beta1.EventActions.state_delta:type_name -> google.protobuf.Struct
-	37, // 20: memoryd.vertex.v1beta1.EventActions.artifact_delta:type_name -> memoryd.vertex.v1beta1.EventActions.ArtifactDeltaEntry
-	44, // 21: memoryd.vertex.v1beta1.EventActions.requested_auth_configs:type_name -> google.protobuf.Struct
-	12, // 22: memoryd.vertex.v1beta1.Content.parts:type_name -> memoryd.vertex.v1beta1.Part
-	13, // 23: memoryd.vertex.v1beta1.Part.inline_data:type_name -> memoryd.vertex.v1beta1.Blob
-	14, // 24: memoryd.vertex.v1beta1.Part.file_data:type_name -> memoryd.vertex.v1beta1.FileData
-	16, // 25: memoryd.vertex.v1beta1.Part.function_call:type_name -> memoryd.vertex.v1beta1.FunctionCall
-	17, // 26: memoryd.vertex.v1beta1.Part.function_response:type_name -> memoryd.vertex.v1beta1.FunctionResponse
-	18, // 27: memoryd.vertex.v1beta1.Part.executable_code:type_name -> memoryd.vertex.v1beta1.ExecutableCode
-	19, // 28: memoryd.vertex.v1beta1.Part.code_execution_result:type_name -> memoryd.vertex.v1beta1.CodeExecutionResult
-	15, // 29: memoryd.vertex.v1beta1.Part.video_metadata:type_name -> memoryd.vertex.v1beta1.VideoMetadata
-	45, // 30: memoryd.vertex.v1beta1.VideoMetadata.start_offset:type_name -> google.protobuf.Duration
-	45, // 31: memoryd.vertex.v1beta1.VideoMetadata.end_offset:type_name -> google.protobuf.Duration
-	44, // 32: memoryd.vertex.v1beta1.FunctionCall.args:type_name -> google.protobuf.Struct
-	44, // 33: memoryd.vertex.v1beta1.FunctionResponse.response:type_name -> google.protobuf.Struct
+	66, // 0: memoryd.vertex.v1beta1.Operation.metadata:type_name -> google.protobuf.Any
+	3,  // 1: memoryd.vertex.v1beta1.Operation.error:type_name -> memoryd.vertex.v1beta1.Status
+	66, // 2: memoryd.vertex.v1beta1.Operation.response:type_name -> google.protobuf.Any
+	47, // 3: memoryd.vertex.v1beta1.OperationMetadata.generic_metadata:type_name -> memoryd.vertex.v1beta1.OperationMetadata.Generic
+	67, // 4: memoryd.vertex.v1beta1.Session.create_time:type_name -> google.protobuf.Timestamp
+	67, // 5: memoryd.vertex.v1beta1.Session.update_time:type_name -> google.protobuf.Timestamp
+	48, // 6: memoryd.vertex.v1beta1.Session.labels:type_name -> memoryd.vertex.v1beta1.Session.LabelsEntry
+	68, // 7: memoryd.vertex.v1beta1.Session.session_state:type_name -> google.protobuf.Struct
+	67, // 8: memoryd.vertex.v1beta1.Session.expire_time:type_name -> google.protobuf.Timestamp
+	69, // 9: memoryd.vertex.v1beta1.Session.ttl:type_name -> google.protobuf.Duration
+	12, // 10: memoryd.vertex.v1beta1.SessionEvent.content:type_name -> memoryd.vertex.v1beta1.Content
+	11, // 11: memoryd.vertex.v1beta1.SessionEvent.actions:type_name -> memoryd.vertex.v1beta1.EventActions
+	67, // 12: memoryd.vertex.v1beta1.SessionEvent.timestamp:type_name -> google.protobuf.Timestamp
+	9,  // 13: memoryd.vertex.v1beta1.SessionEvent.event_metadata:type_name -> memoryd.vertex.v1beta1.EventMetadata
+	68, // 14: memoryd.vertex.v1beta1.SessionEvent.raw_event:type_name -> google.protobuf.Struct
+	21, // 15: memoryd.vertex.v1beta1.EventMetadata.grounding_metadata:type_name -> memoryd.vertex.v1beta1.GroundingMetadata
+	68, // 16: memoryd.vertex.v1beta1.EventMetadata.custom_metadata:type_name -> google.protobuf.Struct
+	10, // 17: memoryd.vertex.v1beta1.EventMetadata.input_transcription:type_name -> memoryd.vertex.v1beta1.Transcription
+	10, // 18: memoryd.vertex.v1beta1.EventMetadata.output_transcription:type_name -> memoryd.vertex.v1beta1.Transcription
+	68, // 19: memoryd.vertex.v1beta1.EventActions.state_delta:type_name -> google.protobuf.Struct
+	49, // 20: memoryd.vertex.v1beta1.EventActions.artifact_delta:type_name -> memoryd.vertex.v1beta1.EventActions.ArtifactDeltaEntry
+	68, // 21: memoryd.vertex.v1beta1.EventActions.requested_auth_configs:type_name -> google.protobuf.Struct
+	13, // 22: memoryd.vertex.v1beta1.Content.parts:type_name -> memoryd.vertex.v1beta1.Part
+	14, // 23: memoryd.vertex.v1beta1.Part.inline_data:type_name -> memoryd.vertex.v1beta1.Blob
+	15, // 24: memoryd.vertex.v1beta1.Part.file_data:type_name -> memoryd.vertex.v1beta1.FileData
+	17, // 25: memoryd.vertex.v1beta1.Part.function_call:type_name -> memoryd.vertex.v1beta1.FunctionCall
+	18, // 26: memoryd.vertex.v1beta1.Part.function_response:type_name -> memoryd.vertex.v1beta1.FunctionResponse
+	19, // 27: memoryd.vertex.v1beta1.Part.executable_code:type_name -> memoryd.vertex.v1beta1.ExecutableCode
+	20, // 28: memoryd.vertex.v1beta1.Part.code_execution_result:type_name -> memoryd.vertex.v1beta1.CodeExecutionResult
+	16, // 29: memoryd.vertex.v1beta1.Part.video_metadata:type_name -> memoryd.vertex.v1beta1.VideoMetadata
+	69, // 30: memoryd.vertex.v1beta1.VideoMetadata.start_offset:type_name -> google.protobuf.Duration
+	69, // 31: memoryd.vertex.v1beta1.VideoMetadata.end_offset:type_name -> google.protobuf.Duration
+	68, // 32: memoryd.vertex.v1beta1.FunctionCall.args:type_name -> google.protobuf.Struct
+	68, // 33: memoryd.vertex.v1beta1.FunctionResponse.response:type_name -> google.protobuf.Struct
 	0,  // 34: memoryd.vertex.v1beta1.ExecutableCode.language:type_name -> memoryd.vertex.v1beta1.ExecutableCode.Language
 	1,  // 35: memoryd.vertex.v1beta1.CodeExecutionResult.outcome:type_name -> memoryd.vertex.v1beta1.CodeExecutionResult.Outcome
-	21, // 36: memoryd.vertex.v1beta1.GroundingMetadata.search_entry_point:type_name -> memoryd.vertex.v1beta1.SearchEntryPoint
-	22, // 37: memoryd.vertex.v1beta1.GroundingMetadata.grounding_chunks:type_name -> memoryd.vertex.v1beta1.GroundingChunk
-	23, // 38: memoryd.vertex.v1beta1.GroundingMetadata.grounding_supports:type_name -> memoryd.vertex.v1beta1.GroundingSupport
-	24, // 39: memoryd.vertex.v1beta1.GroundingMetadata.retrieval_metadata:type_name -> memoryd.vertex.v1beta1.RetrievalMetadata
-	38, // 40: memoryd.vertex.v1beta1.GroundingChunk.web:type_name -> memoryd.vertex.v1beta1.GroundingChunk.Web
-	39, // 41: memoryd.vertex.v1beta1.GroundingChunk.retrieved_context:type_name -> memoryd.vertex.v1beta1.GroundingChunk.RetrievedContext
-	40, // 42: memoryd.vertex.v1beta1.GroundingChunk.maps:type_name -> memoryd.vertex.v1beta1.GroundingChunk.Maps
-	41, // 43: memoryd.vertex.v1beta1.GroundingSupport.segment:type_name -> memoryd.vertex.v1beta1.GroundingSupport.Segment
-	6,  // 44: memoryd.vertex.v1beta1.CreateSessionRequest.session:type_name -> memoryd.vertex.v1beta1.Session
-	6,  // 45: memoryd.vertex.v1beta1.ListSessionsResponse.sessions:type_name -> memoryd.vertex.v1beta1.Session
-	6,  // 46: memoryd.vertex.v1beta1.UpdateSessionRequest.session:type_name -> memoryd.vertex.v1beta1.Session
-	46, // 47: memoryd.vertex.v1beta1.UpdateSessionRequest.update_mask:type_name -> google.protobuf.FieldMask
-	7,  // 48: memoryd.vertex.v1beta1.ListEventsResponse.session_events:type_name -> memoryd.vertex.v1beta1.SessionEvent
-	7,  // 49: memoryd.vertex.v1beta1.AppendEventRequest.event:type_name -> memoryd.vertex.v1beta1.SessionEvent
-	43, // 50: memoryd.vertex.v1beta1.OperationMetadata.Generic.create_time:type_name -> google.protobuf.Timestamp
-	43, // 51: memoryd.vertex.v1beta1.OperationMetadata.Generic.update_time:type_name -> google.protobuf.Timestamp
-	52, // [52:52] is the sub-list for method output_type
-	52, // [52:52] is the sub-list for method input_type
-	52, // [52:52] is the sub-list for extension type_name
-	52, // [52:52] is the sub-list for extension extendee
-	0,  // [0:52] is the sub-list for field type_name
+	22, // 36: memoryd.vertex.v1beta1.GroundingMetadata.search_entry_point:type_name -> memoryd.vertex.v1beta1.SearchEntryPoint
+	23, // 37: memoryd.vertex.v1beta1.GroundingMetadata.grounding_chunks:type_name -> memoryd.vertex.v1beta1.GroundingChunk
+	24, // 38: memoryd.vertex.v1beta1.GroundingMetadata.grounding_supports:type_name -> memoryd.vertex.v1beta1.GroundingSupport
+	25, // 39: memoryd.vertex.v1beta1.GroundingMetadata.retrieval_metadata:type_name -> memoryd.vertex.v1beta1.RetrievalMetadata
+	50, // 40: memoryd.vertex.v1beta1.GroundingChunk.web:type_name -> memoryd.vertex.v1beta1.GroundingChunk.Web
+	51, // 41: memoryd.vertex.v1beta1.GroundingChunk.retrieved_context:type_name -> memoryd.vertex.v1beta1.GroundingChunk.RetrievedContext
+	52, // 42: memoryd.vertex.v1beta1.GroundingChunk.maps:type_name -> memoryd.vertex.v1beta1.GroundingChunk.Maps
+	53, // 43: memoryd.vertex.v1beta1.GroundingSupport.segment:type_name -> memoryd.vertex.v1beta1.GroundingSupport.Segment
+	7,  // 44: memoryd.vertex.v1beta1.CreateSessionRequest.session:type_name -> memoryd.vertex.v1beta1.Session
+	7,  // 45: memoryd.vertex.v1beta1.ListSessionsResponse.sessions:type_name -> memoryd.vertex.v1beta1.Session
+	7,  // 46: memoryd.vertex.v1beta1.UpdateSessionRequest.session:type_name -> memoryd.vertex.v1beta1.Session
+	70, // 47: memoryd.vertex.v1beta1.UpdateSessionRequest.update_mask:type_name -> google.protobuf.FieldMask
+	8,  // 48: memoryd.vertex.v1beta1.ListEventsResponse.session_events:type_name -> memoryd.vertex.v1beta1.SessionEvent
+	8,  // 49: memoryd.vertex.v1beta1.AppendEventRequest.event:type_name -> memoryd.vertex.v1beta1.SessionEvent
+	67, // 50: memoryd.vertex.v1beta1.Memory.create_time:type_name -> google.protobuf.Timestamp
+	67, // 51: memoryd.vertex.v1beta1.Memory.update_time:type_name -> google.protobuf.Timestamp
+	54, // 52: memoryd.vertex.v1beta1.Memory.scope:type_name -> memoryd.vertex.v1beta1.Memory.ScopeEntry
+	67, // 53: memoryd.vertex.v1beta1.Memory.expire_time:type_name -> google.protobuf.Timestamp
+	69, // 54: memoryd.vertex.v1beta1.Memory.ttl:type_name -> google.protobuf.Duration
+	36, // 55: memoryd.vertex.v1beta1.CreateMemoryRequest.memory:type_name -> memoryd.vertex.v1beta1.Memory
+	36, // 56: memoryd.vertex.v1beta1.UpdateMemoryRequest.memory:type_name -> memoryd.vertex.v1beta1.Memory
+	70, // 57: memoryd.vertex.v1beta1.UpdateMemoryRequest.update_mask:type_name -> google.protobuf.FieldMask
+	36, // 58: memoryd.vertex.v1beta1.ListMemoriesResponse.memories:type_name -> memoryd.vertex.v1beta1.Memory
+	55, // 59: memoryd.vertex.v1beta1.GenerateMemoriesRequest.vertex_session_source:type_name -> memoryd.vertex.v1beta1.GenerateMemoriesRequest.VertexSessionSource
+	56, // 60: memoryd.vertex.v1beta1.GenerateMemoriesRequest.direct_contents_source:type_name -> memoryd.vertex.v1beta1.GenerateMemoriesRequest.DirectContentsSource
+	57, // 61: memoryd.vertex.v1beta1.GenerateMemoriesRequest.direct_memories_source:type_name -> memoryd.vertex.v1beta1.GenerateMemoriesRequest.DirectMemoriesSource
+	58, // 62: memoryd.vertex.v1beta1.GenerateMemoriesRequest.scope:type_name -> memoryd.vertex.v1beta1.GenerateMemoriesRequest.ScopeEntry
+	61, // 63: memoryd.vertex.v1beta1.GenerateMemoriesResponse.generated_memories:type_name -> memoryd.vertex.v1beta1.GenerateMemoriesResponse.GeneratedMemory
+	62, // 64: memoryd.vertex.v1beta1.RetrieveMemoriesRequest.similarity_search_params:type_name -> memoryd.vertex.v1beta1.RetrieveMemoriesRequest.SimilaritySearchParams
+	63, // 65: memoryd.vertex.v1beta1.RetrieveMemoriesRequest.simple_retrieval_params:type_name -> memoryd.vertex.v1beta1.RetrieveMemoriesRequest.SimpleRetrievalParams
+	64, // 66: memoryd.vertex.v1beta1.RetrieveMemoriesRequest.scope:type_name -> memoryd.vertex.v1beta1.RetrieveMemoriesRequest.ScopeEntry
+	65, // 67: memoryd.vertex.v1beta1.RetrieveMemoriesResponse.retrieved_memories:type_name -> memoryd.vertex.v1beta1.RetrieveMemoriesResponse.RetrievedMemory
+	67, // 68: memoryd.vertex.v1beta1.OperationMetadata.Generic.create_time:type_name -> google.protobuf.Timestamp
+	67, // 69: memoryd.vertex.v1beta1.OperationMetadata.Generic.update_time:type_name -> google.protobuf.Timestamp
+	67, // 70: memoryd.vertex.v1beta1.GenerateMemoriesRequest.VertexSessionSource.start_time:type_name -> google.protobuf.Timestamp
+	67, // 71: memoryd.vertex.v1beta1.GenerateMemoriesRequest.VertexSessionSource.end_time:type_name -> google.protobuf.Timestamp
+	59, // 72: memoryd.vertex.v1beta1.GenerateMemoriesRequest.DirectContentsSource.events:type_name -> memoryd.vertex.v1beta1.GenerateMemoriesRequest.DirectContentsSource.Event
+	60, // 73: memoryd.vertex.v1beta1.GenerateMemoriesRequest.DirectMemoriesSource.direct_memories:type_name -> memoryd.vertex.v1beta1.GenerateMemoriesRequest.DirectMemoriesSource.DirectMemory
+	12, // 74: memoryd.vertex.v1beta1.GenerateMemoriesRequest.DirectContentsSource.Event.content:type_name -> memoryd.vertex.v1beta1.Content
+	36, // 75: memoryd.vertex.v1beta1.GenerateMemoriesResponse.GeneratedMemory.memory:type_name -> memoryd.vertex.v1beta1.Memory
+	2,  // 76: memoryd.vertex.v1beta1.GenerateMemoriesResponse.GeneratedMemory.action:type_name -> memoryd.vertex.v1beta1.GenerateMemoriesResponse.GeneratedMemory.Action
+	36, // 77: memoryd.vertex.v1beta1.RetrieveMemoriesResponse.RetrievedMemory.memory:type_name -> memoryd.vertex.v1beta1.Memory
+	78, // [78:78] is the sub-list for method output_type
+	78, // [78:78] is the sub-list for method input_type
+	78, // [78:78] is the sub-list for extension type_name
+	78, // [78:78] is the sub-list for extension extendee
+	0,  // [0:78] is the sub-list for field type_name
 }
 
 func init() { file_vertex_proto_init() }
@@ -3069,16 +4488,29 @@ func file_vertex_proto_init() {
 		(*GroundingChunk_Maps_)(nil),
 	}
 	file_vertex_proto_msgTypes[21].OneofWrappers = []any{}
-	file_vertex_proto_msgTypes[36].OneofWrappers = []any{}
-	file_vertex_proto_msgTypes[37].OneofWrappers = []any{}
-	file_vertex_proto_msgTypes[38].OneofWrappers = []any{}
+	file_vertex_proto_msgTypes[33].OneofWrappers = []any{
+		(*Memory_ExpireTime)(nil),
+		(*Memory_Ttl)(nil),
+	}
+	file_vertex_proto_msgTypes[40].OneofWrappers = []any{
+		(*GenerateMemoriesRequest_VertexSessionSource_)(nil),
+		(*GenerateMemoriesRequest_DirectContentsSource_)(nil),
+		(*GenerateMemoriesRequest_DirectMemoriesSource_)(nil),
+	}
+	file_vertex_proto_msgTypes[42].OneofWrappers = []any{
+		(*RetrieveMemoriesRequest_SimilaritySearchParams_)(nil),
+		(*RetrieveMemoriesRequest_SimpleRetrievalParams_)(nil),
+	}
+	file_vertex_proto_msgTypes[47].OneofWrappers = []any{}
+	file_vertex_proto_msgTypes[48].OneofWrappers = []any{}
+	file_vertex_proto_msgTypes[49].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_vertex_proto_rawDesc), len(file_vertex_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   40,
+			NumEnums:      3,
+			NumMessages:   63,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
