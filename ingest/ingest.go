@@ -199,6 +199,9 @@ func (s *Service) Redactor() *Redactor { return s.redact }
 // replaced: see [Redactor].
 func (s *Service) Sessions() Sessions { return s.sessions }
 
+// Memories is the memory store of the Service, for reads.
+func (s *Service) Memories() memory.Store { return s.memories }
+
 // log is the log of what happens in a session, in the trace of ctx.
 func (s *Service) log(ctx context.Context, key sessionstore.Key) *slog.Logger {
 	return s.opts.Log.With("session", key.ID, "app", key.App, "user", key.User).With(tracing.Log(ctx)...)

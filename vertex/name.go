@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/memoryd/memoryd/memory"
@@ -79,3 +80,11 @@ func (r Resource) engine() string { return r.Prefix + r.Collection + "/" + r.Eng
 
 // session is the name of a session of r's engine.
 func (r Resource) session(id string) string { return r.engine() + "/sessions/" + id }
+
+// memory is the name of a memory of r's engine.
+func (r Resource) memory(id string) string { return r.engine() + "/memories/" + id }
+
+// revision is the name of a revision of a memory of r's engine.
+func (r Resource) revision(id string, number int64) string {
+	return r.memory(id) + "/revisions/" + strconv.FormatInt(number, 10)
+}

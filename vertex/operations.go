@@ -86,6 +86,8 @@ func metadata(of string, from, to time.Time) OperationMetadata {
 // The kinds of operations that are done at once. The id of one spells out its kind and its target.
 const (
 	createdSession = "s"
+	createdMemory  = "m"
+	updatedMemory  = "u"
 	deleted        = "d"
 	idMark         = "o-"
 )

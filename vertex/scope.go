@@ -1,11 +1,13 @@
 package vertex
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/memoryd/memoryd/access"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -135,4 +137,56 @@ func ScopeOf(user string) map[string]string {
 		out[unescape(k)] = unescape(v)
 	}
 	return out
+}
+
+// Scopes says which scopes of memories are one.
+type Scopes string
+
+// The values of Scopes.
+const (
+	// ExactScopes has scopes be one only if they have the same pairs.
+	ExactScopes Scopes = "exact"
+	// MergedScopes has {"app_name": any, "user_id": USER} be {"user_id": USER}: some clients
+	// send the one, and some the other.
+	MergedScopes Scopes = "merge"
+)
+
+// appKey is the key of a scope that MergedScopes leaves out.
+const appKey = "app_name"
+
+// userOf is UserOf by the Scopes of the service.
+func (s *Service) userOf(scope map[string]string) (string, error) {
+	user, err := UserOf(scope)
+	if err != nil || s.opts.Scopes != MergedScopes || len(scope) != 2 || scope[userKey] == "" {
+		return user, err
+	}
+	if _, ok := scope[appKey]; !ok {
+		return user, nil
+	}
+	return userOf(scope[userKey])
+}
+
+// within returns the native scope of a memory's scope, and the context for calls there.
+func (s *Service) within(ctx context.Context, engine string, scope map[string]string) (
+	context.Context, memory.Scope, error) {
+	user, err := s.userOf(scope)
+	return asOwner(ctx, user), memory.Scope{App: engine, User: user}, err
+}
+
+// asOwner returns ctx for calls in the scope of a native user. A caller for one user acts in
+// all scopes whose user_id is that user, which natively are users of their own.
+func asOwner(ctx context.Context, user string) context.Context {
+	if p := access.From(ctx); p != nil && p.User != user && owns(p, user) {
+		own := *p
+		own.User = user
+		return access.With(ctx, &own)
+	}
+	return ctx
+}
+
+// owns reports whether the scope of a native user is one of the user that a caller is for.
+func owns(p *access.Principal, user string) bool {
+	id := userID(p.User)
+	native, err := userOf(id)
+	return p.User == user || err == nil && native == p.User && ScopeOf(user)[userKey] == id
 }

@@ -47,20 +47,22 @@ type Entry struct {
 
 // Options configure New. The zero value is the default.
 type Options struct {
-	Now func() time.Time // Defaults to time.Now.
+	Now    func() time.Time // Defaults to time.Now.
+	Scopes Scopes           // Defaults to ExactScopes.
 }
 
 // Service carries out calls.
 type Service struct {
 	sessions sessionstore.Store
+	memories memory.Store
 	ingest   *ingest.Service
 	gate     Gate
 	opts     Options
 }
 
-// New makes a Service of the sessions of ingest, behind guards.
+// New makes a Service of the sessions and the memories of ingest, behind guards.
 func New(ingest *ingest.Service, gate Gate, opts *Options) *Service {
-	s := &Service{sessions: ingest.Sessions(), ingest: ingest, gate: gate}
+	s := &Service{sessions: ingest.Sessions(), memories: ingest.Memories(), ingest: ingest, gate: gate}
 	if opts != nil {
 		s.opts = *opts
 	}

@@ -37,12 +37,13 @@ type vertexConfig struct {
 	cert, key           string
 	metadataKey         string
 	anyToken            bool
+	scopes              string
 }
 
 // vertexFlagNames are the flags of serve for clients of Google's services.
 func vertexFlagNames() []string {
 	return []string{"vertex", "vertex-tokens", "vertex-dir", "vertex-cert", "vertex-key", "vertex-any-token",
-		"vertex-metadata-key"}
+		"vertex-metadata-key", "vertex-scopes"}
 }
 
 func vertexFlags(fs *flag.FlagSet, v *vertexConfig) {
@@ -58,6 +59,8 @@ func vertexFlags(fs *flag.FlagSet, v *vertexConfig) {
 		"take any token on -vertex, from loopback and -trusted-proxies: for agents that keep Google's credentials")
 	fs.StringVar(&v.metadataKey, "vertex-metadata-key", "",
 		"`ID` of the key that tokens of the metadata server stand for; by default they are for a memoryd without keys")
+	fs.StringVar(&v.scopes, "vertex-scopes", string(vertex.ExactScopes),
+		"exact, or merge to have the memories of {app_name, user_id} be those of {user_id}: for agents of all clients")
 }
 
 // place fills in the directory and the files.
@@ -77,6 +80,9 @@ func (c *config) checkVertex() error {
 		return errors.New("-vertex-cert and -vertex-key go together: give both, or neither")
 	}
 	v.place(c.data)
+	if s := vertex.Scopes(v.scopes); s != vertex.ExactScopes && s != vertex.MergedScopes {
+		return fmt.Errorf("-vertex-scopes %q: want %s or %s", v.scopes, vertex.ExactScopes, vertex.MergedScopes)
+	}
 	for name, address := range map[string]string{"vertex": v.listen, "vertex-tokens": v.tokens} {
 		if address == "" {
 			continue
@@ -98,7 +104,7 @@ func (c *config) checkVertex() error {
 // shown are the values for the log.
 func (v *vertexConfig) shown() []any {
 	return []any{"vertex", v.listen, "vertex-tokens", v.tokens, "vertex-dir", v.dir, "vertex-any-token", v.anyToken,
-		"vertex-metadata-key", v.metadataKey}
+		"vertex-metadata-key", v.metadataKey, "vertex-scopes", v.scopes}
 }
 
 // vertexPort serves clients of Google's services.
@@ -194,7 +200,8 @@ func (p *vertexPort) use(bank *memoryd.Bank) {
 		return
 	}
 	parts := bank.Parts()
-	service := vertex.New(parts.Ingest, &vertexGate{port: p, server: parts.Server}, nil)
+	service := vertex.New(parts.Ingest, &vertexGate{port: p, server: parts.Server},
+		&vertex.Options{Scopes: vertex.Scopes(p.cfg.vertex.scopes)})
 	p.handlers.Store(&vertexHandlers{
 		rest: vertexrest.New(service, &vertexrest.Options{MaxBody: p.cfg.limits.body}),
 		grpc: vertexgrpc.New(service),

@@ -1,0 +1,138 @@
+package vertex
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/memoryd/memoryd/access"
+	"github.com/memoryd/memoryd/memory"
+)
+
+// A memory comes back as a client has sent it, whatever the case of the names of its fields.
+func TestMemoryBody(t *testing.T) {
+	const in = `{"fact": "f", "display_name": "n", "scope": {"user_id": "ann", "a_b": "c"},
+		"topics": [{"managed_memory_topic": 2}, {"custom_memory_topic_label": "a_b"},
+			{"managedMemoryTopic": "USER_PERSONAL_INFO"}],
+		"metadata": {"a_b": {"string_value": "2026-01-02T03:04:05Z"}, "d": {"double_value": "1.50"}, "i": {"doubleValue": 3},
+			"no": {"bool_value": false}, "t": {"timestamp_value": "2026-01-02T04:04:05+01:00"}},
+		"memory_type": 2, "structured_content": {"schema_id": "s", "data": {"a_b": [1, "x"]}}}`
+	const want = `{"fact":"f","metadata":{"a_b":{"stringValue":"2026-01-02T03:04:05Z"},"d":{"doubleValue":1.50},` +
+		`"i":{"doubleValue":3},"no":{"boolValue":false},"t":{"timestampValue":"2026-01-02T03:04:05.000000Z"}},` +
+		`"name":"E/memories/m","scope":{"a_b":"c","user_id":"ann"},` +
+		`"structuredContent":{"data":{"a_b":[1,"x"]},"schemaId":"s"},"topics":[{"managedMemoryTopic":"USER_PREFERENCES"},` +
+		`{"customMemoryTopicLabel":"a_b"},{"managedMemoryTopic":"USER_PERSONAL_INFO"}],"displayName":"n",` +
+		`"memoryType":"STRUCTURED_PROFILE"}`
+	var b memoryBody
+	if err := Decode([]byte(in), &b); err != nil {
+		t.Fatal(err)
+	}
+	user, err := UserOf(b.Scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := memory.Memory{ID: "m", Scope: memory.Scope{App: "1", User: user}, Fact: *b.Fact, DisplayName: *b.DisplayName}
+	if m.Topics, err = readTopics("topics", b.Topics); err != nil {
+		t.Fatal(err)
+	}
+	if m.Metadata, err = readValues("metadata", b.Metadata); err != nil {
+		t.Fatal(err)
+	}
+	if m.Profile, err = b.StructuredContent.profile(); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := Encode(Resource{Collection: "E"}.memoryOf(&m, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.ReplaceAll(string(raw), "E//", "E/")
+	sorted := func(text string) (v any) {
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	if diff := cmp.Diff(sorted(want), sorted(got)); diff != "" || !strings.Contains(got, "1.50") {
+		t.Errorf("-want +got\n%s\n%s", diff, got)
+	}
+}
+
+// A memory that says something in two ways, or in none, is refused.
+func TestBadMemoryBody(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"memoryType": "OTHER"}`:                                    "memoryType: there is no",
+		`{"memoryType": -1}`:                                         "memoryType: there is no",
+		`{"topics": [{}]}`:                                           "topics[0]: want one of",
+		`{"topics": [{"managedMemoryTopic": "x"}]}`:                  "managedMemoryTopic: there is no",
+		`{"metadata": {"a": {}}}`:                                    "metadata.a: ",
+		`{"metadata": {"a": {"doubleValue": "NaN"}}}`:                "doubleValue",
+		`{"metadata": {"a": {"boolValue": true, "doubleValue": 1}}}`: "want one of",
+		`{"ttl": "1s", "expireTime": "2100-01-01T00:00:00Z"}`:        "ttl and expireTime",
+		`{"revisionTtl": "0s"}`:                                      "revisionTtl",
+		`{"revisionLabels": {"vertex-unlisted": "x"}}`:               "a label of memoryd's own",
+	} {
+		var b memoryBody
+		err := Decode([]byte(in), &b)
+		for _, check := range []func() error{
+			func() error { _, err := readTopics("topics", b.Topics); return err },
+			func() error { _, err := readValues("metadata", b.Metadata); return err },
+			func() error { _, _, err := b.expiry(); return err },
+			func() error { _, _, err := b.revision(); return err },
+		} {
+			if err == nil {
+				err = check()
+			}
+		}
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), memory.ErrInvalid.Error()) {
+			t.Errorf("%s: %v, want %q", in, err, want)
+		}
+	}
+}
+
+// A caller for one user acts in all scopes that have the user's id, and in no other.
+func TestOwner(t *testing.T) {
+	may := func(user, in string) bool {
+		ctx := access.With(context.Background(), &access.Principal{App: "1", User: user, Can: access.Read})
+		return access.Check(asOwner(ctx, in), memory.Scope{App: "1", User: in}, access.Read) == nil
+	}
+	for _, tt := range []struct {
+		user, in string
+		want     bool
+	}{
+		{"ann", "ann", true}, {"ann", "~app_name=1&user_id=ann", true}, {"ann", "~user_id=ann&x=", true},
+		{"ann", "bob", false}, {"ann", "~app_name=1&user_id=bob", false}, {"ann", "~app_name=ann", false},
+		{"a%2Fb", "~user_id=a%2Fb&x=1", true},
+		{"a%41", "~user_id=aA&x=1", false}, // no client has a user with such an id
+		{"~app_name=1&user_id=ann", "ann", false},
+		{"~app_name=1&user_id=ann", "~app_name=1&user_id=ann", true},
+		{"~x=1", "~user_id=%7Ex%3D1&y=1", false},
+		{"", "bob", true},
+	} {
+		if got := may(tt.user, tt.in); got != tt.want {
+			t.Errorf("a key of %q in %q: %v, want %v", tt.user, tt.in, got, tt.want)
+		}
+	}
+}
+
+// Merged scopes differ in app_name alone.
+func TestMergedScopes(t *testing.T) {
+	s := &Service{opts: Options{Scopes: MergedScopes}}
+	for _, tt := range []struct {
+		scope map[string]string
+		want  string
+	}{
+		{map[string]string{"app_name": "x", "user_id": "ann"}, "ann"},
+		{map[string]string{"user_id": "ann"}, "ann"},
+		{map[string]string{"app_name": "x", "user_id": ""}, "~app_name=x&user_id="},
+		{map[string]string{"app_name": "x", "user_id": "ann", "y": "z"}, "~app_name=x&user_id=ann&y=z"},
+		{map[string]string{"team": "x", "user_id": "ann"}, "~team=x&user_id=ann"},
+		{map[string]string{"app_name": "x"}, "~app_name=x"},
+	} {
+		if got, err := s.userOf(tt.scope); err != nil || got != tt.want {
+			t.Errorf("%v is %q, %v, want %q", tt.scope, got, err, tt.want)
+		}
+	}
+}
