@@ -200,6 +200,10 @@ func testSessions(t *testing.T, c *client.Client) {
 		time.Until(s.ExpireTime) < month-time.Hour || s.CreateTime.IsZero() {
 		t.Errorf("changed %+v", s)
 	}
+	s = session(u.UpdateSession(ctx, "s 1?", client.SessionChange{State: map[string]any{"own": "all"}}))
+	if _, had := s.State["mood"]; had || s.State["own"] != "all" || s.DisplayName != name {
+		t.Errorf("with another state: %+v", s)
+	}
 	s = session(u.UpdateSession(ctx, "s 1?", client.SessionChange{ExpireTime: &never}))
 	if s.DisplayName != name || !s.ExpireTime.IsZero() {
 		t.Errorf("without a time: %+v", s)

@@ -220,7 +220,10 @@ func (u *User) PatchSession(ctx context.Context, id string, delta map[string]any
 
 // SessionChange is a change of a session: fields that are nil stay as they are.
 type SessionChange struct {
-	StateDelta  map[string]any
+	// State replaces the session's own keys, unless it is nil. It sets keys of the user and of
+	// the app, and removes none of theirs. No event records it.
+	State       map[string]any
+	StateDelta  map[string]any     // recorded as an event, after State
 	DisplayName *string            // "" clears it
 	Labels      *map[string]string // all labels; empty clears them
 	// ExpireTime is when the session expires, or TTL how long from now; one of them may be
@@ -233,6 +236,9 @@ type SessionChange struct {
 // records a change of state as an event.
 func (u *User) UpdateSession(ctx context.Context, id string, c SessionChange) (*Session, error) {
 	body := map[string]any{}
+	if c.State != nil {
+		body["state"] = c.State
+	}
 	if c.StateDelta != nil {
 		body["stateDelta"] = c.StateDelta
 	}

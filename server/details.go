@@ -58,6 +58,7 @@ func (f *detailFields) patch(ttl rawValue) (p sessionstore.Patch, err error) {
 func (s *Server) patchSession(c echo.Context, key sessionstore.Key) error {
 	var req struct {
 		detailFields
+		State      rawValue `json:"state"`
 		StateDelta rawValue `json:"stateDelta"`
 		TTL        rawValue `json:"ttl"`
 	}
@@ -67,6 +68,13 @@ func (s *Server) patchSession(c echo.Context, key sessionstore.Key) error {
 	patch, err := req.patch(req.TTL)
 	if err != nil {
 		return err
+	}
+	if given(req.State) {
+		state, err := parseState("state", req.State)
+		if err != nil {
+			return err
+		}
+		patch.State = &state
 	}
 	if given(req.StateDelta) {
 		delta, err := parseState("stateDelta", req.StateDelta)
@@ -78,8 +86,8 @@ func (s *Server) patchSession(c echo.Context, key sessionstore.Key) error {
 			return err
 		}
 		patch.Events = []sessionstore.Event{event}
-	} else if patch.DisplayName == nil && patch.Labels == nil && patch.ExpireTime == nil {
-		return invalid("nothing to change: want stateDelta, displayName, labels, expireTime or ttl")
+	} else if patch.State == nil && patch.DisplayName == nil && patch.Labels == nil && patch.ExpireTime == nil {
+		return invalid("nothing to change: want state, stateDelta, displayName, labels, expireTime or ttl")
 	}
 	if err := s.sessions.Update(c.Request().Context(), key, patch); err != nil {
 		return err

@@ -41,6 +41,11 @@ func TestSessionDetails(t *testing.T) {
 	s = a.want(200, "PATCH", path, `{"ttl": 0}`)
 	same(t, "time", at(s, "expireTime"), nil)
 
+	s = a.want(200, "PATCH", path, `{"state": {"new": null, "user:u": 2}, "stateDelta": {"d": 3}}`)
+	equal(t, "state", at(s, "state"), `{"new": null, "user:u": 2, "d": 3}`)
+	s = a.want(200, "PATCH", path, `{"state": {}}`)
+	equal(t, "state", at(s, "state"), `{"user:u": 2}`)
+
 	// What a GET answers can be sent back.
 	a.want(200, "PATCH", path, `{"displayName": "again", "labels": {"k": "v"}, "expireTime": 4102444800}`)
 	got := a.want(200, "GET", path, nil)
@@ -84,6 +89,9 @@ func TestBadSessionDetails(t *testing.T) {
 	}
 	a.refused(400, "PATCH", scope+"/sessions/s", `{}`, "stateDelta", "displayName", "labels", "expireTime", "ttl")
 	a.refused(400, "PATCH", scope+"/sessions/s", `{"stateDelta": null}`, "stateDelta")
+	a.refused(400, "PATCH", scope+"/sessions/s", `{"state": null}`, "state")
+	a.refused(400, "PATCH", scope+"/sessions/s", `{"state": []}`, "state")
+	a.refused(400, "PATCH", scope+"/sessions/s", `{"state": {"user:": 1}}`, "state", "user:")
 	a.refused(404, "PATCH", scope+"/sessions/other", `{"displayName": "x"}`, "other")
 	a.refused(404, "GET", scope+"/sessions/s2", nil)
 	same(t, "session", a.want(200, "GET", scope+"/sessions/s", nil), was)

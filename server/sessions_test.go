@@ -207,7 +207,7 @@ func TestPatchSession(t *testing.T) {
 		`{"stateDelta": {"user:": 1}}`, `{"stateDelta": {"a\u0000b": 1}}`, `{"stateDelta": {"k": 1, "k": 2}}`} {
 		a.refused(400, "PATCH", scope+"/sessions/s", body)
 	}
-	a.refused(400, "PATCH", scope+"/sessions/s", `{"state": {"k": 1}}`, "state")
+	a.refused(400, "PATCH", scope+"/sessions/s", `{"states": {"k": 1}}`, "states")
 	same(t, "what is stored", a.contents(), before)
 }
 

@@ -136,6 +136,10 @@ func ReadLabels(doc string) (labels map[string]string, err error) {
 
 // Patch is a change of a session. A nil field stays as it is.
 type Patch struct {
+	// State replaces the session's own keys: those that it does not have are removed. Keys of
+	// the user and of the app are set, and none of theirs is removed. "temp:" keys are
+	// dropped. The events come after it.
+	State *State
 	// Events are stored as by Append, with their state.
 	Events      []Event
 	DisplayName *string            // "" clears it

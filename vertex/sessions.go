@@ -65,6 +65,19 @@ func (b *sessionBody) end(now time.Time) (*time.Time, error) {
 	return nil, nil
 }
 
+// hasState reports whether a body has state.
+func (b *sessionBody) hasState() bool {
+	return len(b.SessionState) > 0 && string(b.SessionState) != "null"
+}
+
+// state is the state of a body, empty if it has none.
+func (b *sessionBody) state() (sessionstore.State, error) {
+	if !b.hasState() {
+		return sessionstore.State{}, nil
+	}
+	return sessionstore.ParseState("sessionState", b.SessionState)
+}
+
 // bodyOf is the JSON of a session.
 func (r Resource) bodyOf(s *sessionstore.Session) (*sessionBody, error) {
 	out := &sessionBody{Name: r.session(s.ID), CreateTime: Time{s.CreateTime}, UpdateTime: Time{s.LastUpdateTime},
@@ -121,10 +134,8 @@ func (s *Service) createSession(ctx context.Context, call *Call) (any, error) {
 	if end != nil {
 		create.ExpireTime = *end
 	}
-	if len(body.SessionState) > 0 && string(body.SessionState) != "null" {
-		if create.State, err = sessionstore.ParseState("sessionState", body.SessionState); err != nil {
-			return nil, err
-		}
+	if create.State, err = body.state(); err != nil {
+		return nil, err
 	}
 	key := sessionstore.Key{Scope: memory.Scope{App: call.Resource.Engine, User: user}, ID: id}
 	if id == "" {
@@ -338,11 +349,14 @@ func (s *Service) updateSession(ctx context.Context, call *Call) (any, error) {
 	if body.UserID != "" && body.UserID != userID(key.User) {
 		return nil, invalid("userId: a session stays that of its user")
 	}
-	if mask.has("sessionState", len(body.SessionState) > 0) {
-		return nil, fmt.Errorf("%w: memoryd does not change sessionState of a session here: append an event"+
-			" with actions.stateDelta", ErrUnimplemented)
-	}
 	var patch sessionstore.Patch
+	if mask.has("sessionState", body.hasState()) {
+		state, err := body.state()
+		if err != nil {
+			return nil, err
+		}
+		patch.State = &state
+	}
 	if mask.has("displayName", body.DisplayName != nil) {
 		patch.DisplayName = new(string)
 		if body.DisplayName != nil {

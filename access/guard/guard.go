@@ -119,6 +119,11 @@ func (g sessions) Update(ctx context.Context, key sessionstore.Key, patch sessio
 	if err := mayAppend(ctx, key, patch.Events); err != nil {
 		return err
 	}
+	if patch.State != nil {
+		if err := sharedState(ctx, key.App, *patch.State); err != nil {
+			return err
+		}
+	}
 	return g.of.Update(ctx, key, patch)
 }
 

@@ -18,6 +18,8 @@ const (
 	modeMake   = "make"   // it is made if it is missing
 	modeHidden = "hidden" // a hidden one is made, beside any that is there
 	modePatch  = "patch"  // it must be there, and is changed in any case
+	// modeReplace is modePatch, and its state takes the place of the session's own.
+	modeReplace = "replace"
 )
 
 // Create implements sessionstore.Store.
@@ -85,7 +87,11 @@ func (s *Store) Update(ctx context.Context, key sessionstore.Key, patch sessions
 	}
 	patch, err := patch.Prepare(s.now())
 	if err == nil {
-		_, err = s.append(ctx, key, modePatch, nil, patch.Events, sessionstore.Append{}, patchOf(patch)...)
+		mode, state := modePatch, sessionstore.State(nil)
+		if patch.State != nil {
+			mode, state = modeReplace, *patch.State
+		}
+		_, err = s.append(ctx, key, mode, state, patch.Events, sessionstore.Append{}, patchOf(patch)...)
 	}
 	if err != nil {
 		return key.Wrap("update", err)
@@ -139,7 +145,7 @@ func (s *Store) append(ctx context.Context, key sessionstore.Key, mode string, s
 			return out, err
 		}
 	}
-	if mode != modeOld && mode != modePatch {
+	if mode != modeOld && mode != modePatch && mode != modeReplace {
 		if err := s.listInApps(ctx, key.App); err != nil {
 			return out, err
 		}

@@ -16,6 +16,7 @@ func detailCases() []testCase {
 		{"come back", detailsComeBack},
 		{"are updated", detailsUpdated},
 		{"change with events", detailsWithEvents},
+		{"change with state", detailsWithState},
 		{"bad ones are refused", detailsRefused},
 		{"of a missing session", detailsMissing},
 		{"are exported", detailsExported},
@@ -125,6 +126,54 @@ func detailsWithEvents(f *fixture) {
 		f.isA("Update with too much state", err, memory.ErrInvalid)
 		f.equal("after that", f.get(key), got)
 	}
+}
+
+// The state of a patch takes the place of the session's own keys, before the events of the
+// patch. Keys of the user and of the app are set, and none of theirs is removed. No event
+// records it. If any state would be too large, nothing has changed.
+func detailsWithState(f *fixture) {
+	key := session(ann, "s1")
+	f.create(key, `{"k":1,"gone":[1],"user:u":2,"user:stays":3,"app:a":4,"app:stays":5}`)
+	f.create(session(ann, "s2"), `{"k":1}`)
+	f.append(key, f.said("e1"))
+	replace := func(state string, events ...sessionstore.Event) {
+		f.t.Helper()
+		f.clock.advance(time.Second)
+		s := f.state(state)
+		f.update(key, sessionstore.Patch{State: &s, Events: events})
+	}
+	const shared = `"user:stays":3,"app:stays":5}`
+	for range 2 { // the same work twice
+		replace(`{"k":null,"new":"é","user:u":20,"app:a":40,"temp:t":6}`)
+		got := f.get(key)
+		f.hasState("replaced", got.State, `{"k":null,"new":"é","user:u":20,"app:a":40,`+shared)
+		f.equal("time of the change", got.LastUpdateTime, f.now())
+		f.hasEvents("events", got.Events, "e1")
+	}
+	f.reopen()
+	replace(`{"both":1,"only":2}`, f.sets("e2", `{"both":3,"user:u":21}`))
+	f.hasState("with an event", f.get(key).State, `{"both":3,"only":2,"user:u":21,"app:a":40,`+shared)
+	replace(`{}`)
+	was := f.get(key)
+	f.hasState("emptied", was.State, `{"user:u":21,"app:a":40,`+shared)
+	f.hasEvents("events", was.Events, "e1", "e2")
+	f.hasState("another session", f.get(session(ann, "s2")).State, `{"k":1,"user:u":21,"app:a":40,`+shared)
+
+	// What goes makes room: two states of three fifths of the limit do not fit together.
+	large := strings.Repeat("x", MaxState*3/5)
+	replace(`{"first":"` + large + `"}`)
+	replace(`{"second":"` + large + `"}`)
+	f.isA("State that does not fit beside that", f.Update(f.t.Context(), key,
+		sessionstore.Patch{Events: []sessionstore.Event{f.sets("third", `{"third":"`+large+`"}`)}}), memory.ErrInvalid)
+	was = f.get(key)
+	for _, owner := range []string{"", "user:", "app:"} {
+		state := f.state(fmt.Sprintf(`{"a":1,"%sx":"%s"}`, owner, strings.Repeat("x", MaxState)))
+		f.isA("Update with too much state", f.Update(f.t.Context(), key, sessionstore.Patch{State: &state}),
+			memory.ErrInvalid)
+		f.equal("after that", f.get(key), was)
+	}
+	f.isA("Update", f.Update(f.t.Context(), session(bob, "s1"), sessionstore.Patch{State: &sessionstore.State{}}),
+		memory.ErrNotFound)
 }
 
 // Details that break a rule are ErrInvalid, and the error names the field. Nothing is

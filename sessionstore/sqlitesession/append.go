@@ -93,6 +93,9 @@ type batch struct {
 	// see lookFor.
 	ref    int64
 	stored map[string]sessionstore.Event
+	// own takes the place of the session's own state before the events change it; see
+	// sessionstore.Patch.
+	own *sessionstore.State
 }
 
 // prepare does what takes time and nothing of the file, before the transaction that
@@ -159,6 +162,12 @@ func (s *Store) append(tx *sqlitedb.Tx, key sessionstore.Key, row *sessionRow, b
 	}
 	rewinds := false
 	state := s.stateChange(key.Scope, row.ref)
+	if b.own != nil {
+		state.replace = true
+		if err := state.add(*b.own, *b.own); err != nil {
+			return nil, err
+		}
+	}
 	for _, i := range whole {
 		e := out[i]
 		if !isNew[i] {

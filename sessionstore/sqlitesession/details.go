@@ -169,6 +169,7 @@ func (s *Store) Update(ctx context.Context, key sessionstore.Key, patch sessions
 		return key.Wrap("update", err)
 	}
 	batch := prepare(patch.Events, s.now())
+	batch.own = patch.State
 	err = s.db.Write(ctx, sqlitedb.For(key.Scope), func(tx *sqlitedb.Tx) error {
 		row, err := s.present(tx, key)
 		if err != nil {

@@ -20,6 +20,8 @@ type stateChange struct {
 	ref   int64
 	max   int64
 	delta sessionstore.State // the last value of each key
+	// replace removes the keys of the session that delta does not have.
+	replace bool
 }
 
 func (s *Store) stateChange(scope memory.Scope, ref int64) *stateChange {
@@ -37,12 +39,17 @@ func (c *stateChange) add(delta, sent sessionstore.State) error {
 // that set different keys of their user do not overwrite each other. It fails if a
 // state becomes larger than it may be.
 func (c *stateChange) store(tx *sqlitedb.Tx) error {
-	if len(c.delta) == 0 {
+	if len(c.delta) == 0 && !c.replace {
 		return nil
 	}
 	before, err := readStateSizes(context.Background(), tx, c.scope, c.ref)
 	if err != nil {
 		return err
+	}
+	if c.replace {
+		if err := clearOwnState(tx, c.ref); err != nil {
+			return err
+		}
 	}
 	parts := c.delta.Split()
 	for k, v := range parts.App {
@@ -92,6 +99,15 @@ func readStateSizes(ctx context.Context, tx sqlitedb.Querier, scope memory.Scope
 		return z, err
 	}
 	return found[0], nil
+}
+
+// clearOwnState removes a session's own state. No trigger counts the rows that go.
+func clearOwnState(tx *sqlitedb.Tx, ref int64) error {
+	if _, err := tx.Exec(`DELETE FROM session_state WHERE ref = ?`, ref); err != nil {
+		return err
+	}
+	_, err := tx.Exec(`UPDATE sessions SET state_bytes = 0 WHERE ref = ?`, ref)
+	return err
 }
 
 // applyOwnState sets keys of a session's own state.

@@ -14,6 +14,8 @@ local rule, own, flush = arg(), arg(), arg() -- the trigger as text, or ''; see 
 
 if reserved ~= '' and call('HEXISTS', reserved, token) == 0 then return {'ROOM'} end
 local hidden = mode == 'hidden' -- made beside any session of that id
+local replace = mode == 'replace' -- the initial state is all that the session has of its own
+if replace then mode = 'patch' end
 local ref = not hidden and find(scope, id, now)
 local sent = false
 if op_id ~= '' and call('EXISTS', key('operation', op_id)) == 1 then return {'EXISTS'} end
@@ -38,11 +40,12 @@ end
 -- states of the session and the user, and lengths those of the values set so far.
 local bytes, lengths = {s = ref and own_bytes(ref) or 0, u = user_bytes(scope)}, {s = {}, u = {}}
 local before = {s = bytes.s, u = bytes.u}
+if replace then bytes.s = 0 end
 local function count(d)
   for i = 1, #d, 3 do
     local owner, name, value = d[i], d[i + 1], d[i + 2]
     if owner ~= 'a' then
-      local at = owner == 'u' and key('user', scope) or ref and key('state', ref)
+      local at = owner == 'u' and key('user', scope) or not replace and ref and key('state', ref)
       local had = lengths[owner][name]
       if not had and at and call('HEXISTS', at, name) == 1 then had = call('HSTRLEN', at, name) end
       bytes[owner] = bytes[owner] + #value - (had or -(#name + STATE_KEY_BYTES))
@@ -104,6 +107,7 @@ local function for_app(d)
   end
 end
 
+if replace then call('UNLINK', key('state', ref)) end
 apply(initial)
 local m = meta(ref, 'seq', 'updated', 'requested', 'done')
 local seq, updated = tonumber(m[1]), mode == 'patch' and now or m[2]
