@@ -59,7 +59,10 @@ type Report struct {
 	// SessionGone counts the turns whose session is not there: it was deleted or has
 	// expired, which leaves its memories, or it was lost.
 	SessionGone int `json:"turnsWithoutSession"`
-	Pending     int `json:"pending"` // sessions with events that memories are not made of yet
+	// TurnGone counts the events that are done and have no turn, and are older than the last
+	// removal of memories: it was purged, has expired, or was lost before.
+	TurnGone int `json:"eventsWithoutTurn"`
+	Pending  int `json:"pending"` // sessions with events that memories are not made of yet
 	// Faults counts the findings, of which Findings has the first.
 	Faults   int       `json:"faults"`
 	Findings []Finding `json:"findings"`
@@ -162,6 +165,10 @@ func (c *checker) session(ctx context.Context, r sessionstore.SessionRecord) err
 		c.pending[c.hash(r.Key)] = true
 	}
 	work := sessionstore.Work{Key: r.Key, Ref: r.Ref}
+	removed, err := c.memories.Removed(ctx)
+	if err != nil {
+		return err
+	}
 	for after := int64(0); after < min(r.Done, r.Events); {
 		events, err := c.sessions.Events(ctx, work, after, int(min(eventsTogether, r.Done-after)))
 		if away(ctx, err) {
@@ -191,8 +198,12 @@ func (c *checker) session(ctx context.Context, r sessionstore.SessionRecord) err
 			return err
 		}
 		for _, id := range missing {
-			c.suspects = append(c.suspects, suspect{work, of[id].Seq, id, memory.Finding{Rule: memory.RuleTurn,
-				Scope: r.Scope, Of: id, Text: fmt.Sprintf("event %q of session %q is done, and its turn is not there",
+			if mayBeRemoved(removed, r.CreateTime, of[id].Event) {
+				c.report.TurnGone++
+				continue
+			}
+			c.suspects = append(c.suspects, suspect{work, of[id].Seq, r.CreateTime, id, memory.Finding{
+				Rule: memory.RuleTurn, Scope: r.Scope, Of: id, Text: fmt.Sprintf("event %q of session %q is done, and its turn is not there",
 					of[id].ID, r.ID)}})
 			if len(c.suspects) >= maxFindings {
 				if err := c.lookAgain(ctx); err != nil {
@@ -202,6 +213,12 @@ func (c *checker) session(ctx context.Context, r sessionstore.SessionRecord) err
 		}
 	}
 	return nil
+}
+
+// mayBeRemoved reports whether an event of a session that was made at a time is older than
+// the last removal of memories, which may have taken its turn.
+func mayBeRemoved(removed, made time.Time, e sessionstore.Event) bool {
+	return e.Timestamp.Before(removed) && made.Before(removed)
 }
 
 // missing returns which memories are not there, deleted ones among those that are.

@@ -15,6 +15,7 @@ import (
 type suspect struct {
 	work    sessionstore.Work // of the session that it is of
 	seq     int64             // of its event
+	made    time.Time         // when the session was
 	id      string
 	finding memory.Finding
 }
@@ -35,11 +36,19 @@ func (c *checker) lookAgain(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		removed, err := c.memories.Removed(ctx)
+		if err != nil {
+			return err
+		}
 		events, err := c.sessions.Events(ctx, s.work, s.seq-1, 1)
 		if away(ctx, err) {
 			return err
 		}
-		if len(missing) > 0 && len(events) > 0 {
+		switch {
+		case len(missing) == 0 || len(events) == 0:
+		case mayBeRemoved(removed, s.made, events[0].Event): // meanwhile
+			c.report.TurnGone++
+		default:
 			c.report.Add("memories", s.finding)
 		}
 	}
@@ -184,6 +193,10 @@ func (c *checker) lost(ctx context.Context, key sessionstore.Key, events map[str
 	map[string][]*memory.Memory, error) {
 	out := map[string][]*memory.Memory{}
 	get := sessionstore.Get{NumRecent: -1, NoState: true, PageSize: sessionstore.MaxPageEvents}
+	removed, err := c.memories.Removed(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for {
 		session, err := c.sessions.Get(ctx, key, get)
 		if away(ctx, err) {
@@ -202,7 +215,7 @@ func (c *checker) lost(ctx context.Context, key sessionstore.Key, events map[str
 			if err != nil {
 				return nil, err
 			}
-			if len(missing) > 0 {
+			if len(missing) > 0 && !mayBeRemoved(removed, session.CreateTime, e) {
 				out[e.ID] = facts
 			}
 		}

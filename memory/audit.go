@@ -1,6 +1,9 @@
 package memory
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Finding is a fault that the audit of a store has found.
 type Finding struct {
@@ -31,4 +34,8 @@ type Audited interface {
 	// calls found with each fault in how they are stored. The error is that of a
 	// store that cannot be read at all, or of yield.
 	Audit(ctx context.Context, yield func(Record) error, found func(Finding)) error
+	// Removed tells when an erasing or a sweep last removed a memory for good, or records
+	// were last imported, which may lack what was removed elsewhere. Zero is never. What
+	// was said before may rightly have no memory.
+	Removed(ctx context.Context) (time.Time, error)
 }

@@ -161,8 +161,9 @@ func tellReport(w io.Writer, cfg *config, r *check.Report) error {
 		fmt.Fprintln(w)
 	}
 	_, err := fmt.Fprintf(w, "checked %s: %d sessions with %d events, %d of them with memories to come;"+
-		" %d memories (%d turns, %d of them of sessions that are gone) and %d deleted ones\n%s\n", where(cfg),
-		r.Sessions, r.Events, r.Pending, r.Memories, r.Turns, r.SessionGone, r.Deleted, verdict(r))
+		" %d memories (%d turns, %d of them of sessions that are gone) and %d deleted ones; %d events whose turns"+
+		" were purged or have expired\n%s\n", where(cfg), r.Sessions, r.Events, r.Pending, r.Memories, r.Turns,
+		r.SessionGone, r.Deleted, r.TurnGone, verdict(r))
 	return err
 }
 

@@ -129,6 +129,12 @@ func TestCheckFile(t *testing.T) {
 			finds(t, checked(t, "-data", dir), c.store, c.rule, c.of)
 		})
 	}
+	p = start(t, healthy)
+	code, err := call("POST", p.url+"/v1/apps/kill/users/u1/memories/purge", map[string]any{"kind": "turn"}, nil)
+	p.terminate(t)
+	if r := checked(t, "-data", healthy); err != nil || code != 200 || r.Faults > 0 || r.TurnGone == 0 {
+		t.Errorf("after a purge that answers %d, %v: %d events have no turn, %+v", code, err, r.TurnGone, r.Findings)
+	}
 }
 
 // A check finds no fault in what recover has saved, although memories are still to come,

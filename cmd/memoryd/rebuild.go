@@ -23,7 +23,8 @@ shared knowledge of apps.
 
 With -again the memory store is the one that the sessions have already, and has lost
 only some of them, such as one restored from an older backup. Memories that are there
-stay as they are. One that was deleted after the backup is there again.
+stay as they are. One that was deleted after the backup is there again, and so is one
+that was purged or has expired: purge it again.
 
 Stop every memoryd that serves these stores first.`,
 		example: "memoryd rebuild -sessions redis://127.0.0.1:6379 -memories qdrant://127.0.0.1:6334",

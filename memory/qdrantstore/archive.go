@@ -115,7 +115,7 @@ func (s *Store) importAll(ctx context.Context, records []memory.Record) (stored 
 			}
 		}
 	}
-	return stored, nil
+	return stored, s.noteRemoval(ctx)
 }
 
 // gaps names the past revisions that some records do not have. A memory that they replace

@@ -14,6 +14,38 @@ import (
 
 var _ memory.Audited = (*Store)(nil)
 
+// removalField is the payload of the point removedID: when memories were last removed for
+// good, in microseconds since 1970.
+const removalField = "removed at"
+
+var removedID = qdrant.NewIDUUID(derive("removed"))
+
+// noteRemoval stores that memories are removed now.
+func (s *Store) noteRemoval(ctx context.Context) error {
+	return s.updateUnhurried(ctx, removalAt(s.opts.Now()))
+}
+
+func removalAt(at time.Time) *qdrant.PointsUpdateOperation {
+	return qdrant.NewPointsUpdateUpsert(&qdrant.PointsUpdateOperation_PointStructList{Points: []*qdrant.PointStruct{{
+		Id: removedID, Vectors: qdrant.NewVectorsMap(map[string]*qdrant.Vector{}),
+		Payload: map[string]*qdrant.Value{removalField: qdrant.NewValueInt(at.UnixMicro())},
+	}}})
+}
+
+// Removed implements memory.Audited.
+func (s *Store) Removed(ctx context.Context) (at time.Time, err error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	points, err := s.get(ctx, []*qdrant.PointId{removedID}, []string{removalField})
+	if err != nil {
+		return at, fmt.Errorf("read when memories were last removed: %w", err)
+	}
+	if len(points) > 0 {
+		at = time.UnixMicro(points[0].GetPayload()[removalField].GetIntegerValue()).UTC()
+	}
+	return at, nil
+}
+
 // auditPause is how long an audit waits before it looks again at a memory that
 // seems wrong: others may write it meanwhile.
 const auditPause = 200 * time.Millisecond

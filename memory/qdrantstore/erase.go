@@ -209,6 +209,11 @@ func (s *Store) eraseFound(ctx context.Context, scope memory.Scope, found, left 
 			return out, err
 		}
 	}
+	if len(found) > 0 {
+		if err := s.noteRemoval(ctx); err != nil {
+			return out, err
+		}
+	}
 	for some := range slices.Chunk(found, erasedTogether) {
 		if err := s.removeMemories(ctx, scope, some); err != nil {
 			return out, err

@@ -71,11 +71,21 @@ func (s *Store) revokeSome(ctx context.Context, scope memory.Scope, lives []stri
 	return err
 }
 
-// moveRevocations copies the points of revoked lives to the collection that the memories
-// have moved to. No life is revoked meanwhile: the old collection is draining.
+// moveRevocations copies the points of revoked lives, and of the last removal, to the
+// collection that the memories have moved to. Nothing is revoked meanwhile: the old
+// collection is draining.
 func (m *move) moveRevocations(ctx context.Context) error {
 	ctx, cancel := m.from.unhurried(ctx)
 	defer cancel()
+	removed, err := m.from.Removed(ctx)
+	if err != nil {
+		return err
+	}
+	if !removed.IsZero() {
+		if err := m.to.update(ctx, m.to.collection, removalAt(removed)); err != nil {
+			return err
+		}
+	}
 	for from := (*qdrant.PointId)(nil); ; {
 		points, next, err := m.from.client.ScrollAndOffset(ctx, &qdrant.ScrollPoints{
 			CollectionName: m.from.collection, Offset: from, Limit: qdrant.PtrOf(uint32(erasedTogether)),

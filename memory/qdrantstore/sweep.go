@@ -150,6 +150,9 @@ func (s *Store) sweepScope(ctx context.Context, scope memory.Scope, found []*rec
 	if err := s.unlinkSwept(ctx, scope, erased); err != nil {
 		return err
 	}
+	if err := s.noteRemoval(ctx); err != nil {
+		return err
+	}
 	if err := s.remove(ctx, past); err != nil {
 		return err
 	}

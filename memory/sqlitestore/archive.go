@@ -95,7 +95,7 @@ func (s *Store) Import(ctx context.Context, records []memory.Record) (stored int
 				stored++
 			}
 		}
-		return nil
+		return s.noteRemoval(tx)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("import memories: %w", err)

@@ -5,12 +5,41 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"time"
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
 )
 
 var _ memory.Audited = (*Store)(nil)
+
+// Column removed of memory_model is when memories were last removed for good, 0 for never.
+// A file of before this step may have removed some already.
+const schemaRemoved = `
+ALTER TABLE memory_model ADD COLUMN removed INTEGER NOT NULL DEFAULT 0;
+UPDATE memory_model SET removed = CAST(strftime('%s', 'now') AS INTEGER) * 1000000;
+`
+
+// noteRemoval stores that memories are removed now.
+func (s *Store) noteRemoval(tx *sqlitedb.Tx) error {
+	_, err := tx.Exec(`UPDATE memory_model SET removed = max(removed, ?)`, s.now().UnixMicro())
+	return err
+}
+
+// Removed implements memory.Audited.
+func (s *Store) Removed(ctx context.Context) (at time.Time, err error) {
+	var micros int64
+	err = s.db.Read(ctx, func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `SELECT removed FROM memory_model`).Scan(&micros)
+	})
+	if err != nil {
+		return at, fmt.Errorf("read when memories were last removed: %w", err)
+	}
+	if micros > 0 {
+		at = time.UnixMicro(micros).UTC()
+	}
+	return at, nil
+}
 
 // faults are queries for rows that break a rule. Each row is an app, a user, what it
 // is about, and what is wrong with it.

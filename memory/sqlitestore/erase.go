@@ -257,6 +257,11 @@ func (s *Store) eraseRows(ctx context.Context, scope memory.Scope, rows []doomed
 				tx.OnCommit(func() { s.cache.Remove(scope, &memory.Memory{ID: d.id, Revision: d.revision + 1}) })
 			}
 		}
+		if len(gone) > 0 {
+			if err := s.noteRemoval(tx); err != nil {
+				return err
+			}
+		}
 		if err := s.unlink(tx, scope, gone, links); err != nil {
 			return err
 		}

@@ -76,7 +76,8 @@ func Salvage(model Model) salvage.Component {
 		Skip: []string{"next_model", "memory_behind", "app_order", "links"},
 		Migrate: func(db *sqlitedb.DB) error {
 			return db.Migrate(component, schema, schemaMoves, schemaKeys, schemaSeals, schemaCompanion,
-				schemaRevoked, schemaLabels, schemaAppOrder, schemaSweep, schemaRevisionExpiry)
+				schemaRevoked, schemaLabels, schemaAppOrder, schemaSweep, schemaRevisionExpiry,
+				schemaRemoved)
 		},
 		Mend:    mendRow,
 		Indexes: []salvage.Index{{Name: "sqlite_autoindex_memories_1", See: lostMemory}},

@@ -195,6 +195,9 @@ func (s *Store) sweepMemories(tx *sqlitedb.Tx, before time.Time, limit int, out 
 		return 0, err
 	}
 	out.Add(memory.Erased{Memories: memories, Revisions: revisions})
+	if err := s.noteRemoval(tx); err != nil {
+		return 0, err
+	}
 	_, err = tx.Exec(`DELETE FROM scopes WHERE n IN (SELECT value FROM json_each(?))
 		AND NOT EXISTS (SELECT 1 FROM memories WHERE scope = scopes.n)`, listOf(scopes))
 	return len(rows), err

@@ -19,11 +19,12 @@ type reference struct {
 	id  string
 	now func() time.Time
 
-	mu     sync.Mutex
-	model  memory.Model
-	moved  bool // to another model, and not opened for that yet
-	next   *referenceMove
-	scopes map[memory.Scope]map[string]*record
+	mu      sync.Mutex
+	removed time.Time // when a memory was last removed for good
+	model   memory.Model
+	moved   bool // to another model, and not opened for that yet
+	next    *referenceMove
+	scopes  map[memory.Scope]map[string]*record
 	// revoked has the lives whose writes are refused, and since when.
 	revoked map[string]time.Time
 }
@@ -292,6 +293,7 @@ func (r *reference) Import(ctx context.Context, records []memory.Record) (stored
 			stored++
 		}
 	}
+	r.removed = r.now()
 	return stored, nil
 }
 

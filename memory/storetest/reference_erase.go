@@ -26,7 +26,7 @@ func (r *reference) Erase(ctx context.Context, scope memory.Scope, which memory.
 		if takes || slices.ContainsFunc(rec.history, func(st memory.Step) bool { return which.Takes(&st.Memory) }) {
 			out.Add(memory.Erased{Memories: 1, Revisions: len(rec.history)})
 			delete(r.scopes[scope], id)
-			erased[id] = true
+			erased[id], r.removed = true, r.now()
 		}
 	}
 	for _, rec := range r.scopes[scope] {
@@ -59,7 +59,7 @@ func (r *reference) Sweep(ctx context.Context, before time.Time, limit int) (
 			}
 			out.Add(memory.Erased{Memories: 1, Revisions: len(rec.history)})
 			delete(records, id)
-			erased[id] = true
+			erased[id], r.removed = true, r.now()
 		}
 		for _, rec := range records {
 			for i := range rec.history {

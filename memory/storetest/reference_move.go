@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/memoryd/memoryd/memory"
 )
@@ -163,4 +164,11 @@ func (m *referenceMove) Reclaim(context.Context) (bool, error) { return false, n
 // Audit implements memory.Audited: what is kept in memory is not damaged.
 func (r *reference) Audit(ctx context.Context, yield func(memory.Record) error, _ func(memory.Finding)) error {
 	return r.Export(ctx, yield)
+}
+
+// Removed implements memory.Audited.
+func (r *reference) Removed(context.Context) (time.Time, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.removed, nil
 }

@@ -17,6 +17,7 @@ func sweepCases() []testCase {
 		{"BroughtBack", sweepBroughtBack},
 		{"Links", sweepLinks},
 		{"MadeAgain", sweepMadeAgain},
+		{"Removed", removedLast},
 		{"RevisionHidden", revisionHidden},
 		{"RevisionRemoved", revisionRemoved},
 		{"RevisionLimit", revisionLimit},
@@ -75,6 +76,36 @@ func sweepExpired(b *bank) {
 	b.reopen()
 	b.noTrace("old", "axolotl")
 	b.same("other scopes after a restart", b.exported(ann), before)
+}
+
+// A store tells when it last removed a memory for good, after a restart too. A delete, which
+// leaves the memory's history, and a sweep and an erasing that find nothing do not count.
+func removedLast(b *bank) {
+	check := func(what string, want time.Time) {
+		b.Helper()
+		at, err := b.store.(memory.Audited).Removed(b.Context())
+		if err != nil || !at.Equal(want) {
+			b.Errorf("Removed %s: %v, %v; want %v", what, at, err, want)
+		}
+	}
+	check("of a new store", time.Time{})
+	b.put(write(expiring("m", "tea", time.Hour)), write(fact("n", "milk")), write(fact("o", "juice")))
+	b.remove("o")
+	b.sweep(b.clock.now(), 10)
+	b.erase(ann, memory.Erasure{IDs: []string{"nothing"}})
+	check("before anything was", time.Time{})
+	b.clock.advance(2 * time.Hour)
+	b.sweep(b.clock.now(), 10)
+	swept := b.clock.now()
+	b.clock.advance(time.Hour)
+	check("by a sweep", swept)
+	b.erase(ann, memory.Erasure{IDs: []string{"n"}})
+	erased := b.clock.now()
+	b.clock.advance(time.Hour)
+	b.reopen()
+	check("by an erasing", erased)
+	b.imports(b.export())
+	check("by the maker of an archive", b.clock.now())
 }
 
 // A sweep removes no more than its limit, and tells that there is more.
