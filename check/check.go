@@ -202,9 +202,9 @@ func (c *checker) session(ctx context.Context, r sessionstore.SessionRecord) err
 				c.report.TurnGone++
 				continue
 			}
-			c.suspects = append(c.suspects, suspect{work, of[id].Seq, r.CreateTime, id, memory.Finding{
-				Rule: memory.RuleTurn, Scope: r.Scope, Of: id, Text: fmt.Sprintf("event %q of session %q is done, and its turn is not there",
-					of[id].ID, r.ID)}})
+			text := fmt.Sprintf("event %q of session %q is done, and its turn is not there", of[id].ID, r.ID)
+			c.suspects = append(c.suspects, suspect{work: work, seq: of[id].Seq, made: r.CreateTime, id: id,
+				finding: memory.Finding{Rule: memory.RuleTurn, Scope: r.Scope, Of: id, Text: text}})
 			if len(c.suspects) >= maxFindings {
 				if err := c.lookAgain(ctx); err != nil {
 					return err
