@@ -206,6 +206,48 @@ func TestRollBackMarksTurns(t *testing.T) {
 	}
 }
 
+// A client that edits a fact just before a rollback takes it back keeps it, and its turn does
+// not say that it was taken back.
+func TestRollBackOvertaken(t *testing.T) {
+	edited, said := "I live in Oslo, in Grønland.", []string(nil)
+	var b *bench
+	b = newBench(t, parts{memories: func(m memory.Store) memory.Store {
+		return &overtaken{Store: m, act: func() {
+			said = b.retracted()
+			for _, m := range b.holding() {
+				if m.Kind == memory.KindFact && m.Fact == "I moved to Oslo." {
+					if _, err := b.service.Update(t.Context(), scope, m.ID, ingest.Patch{Fact: &edited}); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		}}
+	}})
+	b.run()
+	b.succeeds(b.ingest("s", event(t, "e1", 1, "I live in Rome.")))
+	op := b.succeeds(b.ingest("new", event(t, "n1", 11, "I moved to Oslo.")))
+	b.rollBack(op)
+	if len(said) != 1 {
+		t.Errorf("before the edit the turns say %q", said)
+	}
+	if got := b.retracted(); got != nil || !slices.Contains(b.facts(), edited) {
+		t.Errorf("the facts are %q, and the turns say %q", b.facts(), got)
+	}
+}
+
+// overtaken is a memory store in which something happens just before the first delete.
+type overtaken struct {
+	memory.Store
+	once sync.Once
+	act  func()
+}
+
+func (o *overtaken) Delete(ctx context.Context, scope memory.Scope, removals []memory.Removal) (
+	[]memory.Outcome, error) {
+	o.once.Do(o.act)
+	return o.Store.Delete(ctx, scope, removals)
+}
+
 // retracted lists what turns say of facts that were taken back, as "words of the turn: fact".
 func (b *bench) retracted() (out []string) {
 	for _, m := range b.holding() {
