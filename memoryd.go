@@ -74,9 +74,10 @@ type Options struct {
 // Bank is a whole memoryd in this process: it serves the HTTP API and makes
 // memories. Package client calls it without a network in between.
 type Bank struct {
-	ingest *ingest.Service
-	server *server.Server
-	close  func() error // of a Bank that Open made
+	ingest    *ingest.Service
+	retriever *retrieve.Retriever
+	server    *server.Server
+	close     func() error // of a Bank that Open made
 }
 
 // New makes a Bank of two stores, which the caller closes. It makes memories
@@ -100,7 +101,7 @@ func New(sessions ingest.Sessions, memories memory.Store, opts *Options) *Bank {
 		MaxWatchers: o.MaxWatchers, Processors: o.Processors, SweepAfter: o.SweepAfter, Zone: o.TimeZone,
 		Limits: o.Limits, Shared: o.SharedLimits, Log: o.Log,
 		Tracer: o.Tracer, TraceContent: o.TraceContent})
-	bank.ingest = parts.Ingest
+	bank.ingest, bank.retriever = parts.Ingest, parts.Retriever
 	bank.server = server.New(parts.Sessions, parts.Memories, parts.Ingest, parts.Retriever, &o.Server)
 	return bank
 }
@@ -108,13 +109,14 @@ func New(sessions ingest.Sessions, memories memory.Store, opts *Options) *Bank {
 // Parts are what a Bank serves, behind its guards, for packages that serve it in another protocol.
 // Their calls begin with Server.Enter: the context of a call without a principal reaches nothing.
 type Parts struct {
-	Ingest *ingest.Service
-	Server *server.Server
+	Ingest    *ingest.Service
+	Retriever *retrieve.Retriever
+	Server    *server.Server
 }
 
 // Parts returns the parts of the Bank.
 func (b *Bank) Parts() Parts {
-	return Parts{b.ingest, b.server}
+	return Parts{b.ingest, b.retriever, b.server}
 }
 
 // account tells the audit log of the facts that ingestion is about to change.

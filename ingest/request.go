@@ -145,13 +145,24 @@ func (r Range) has(e *sessionstore.Event) bool {
 	return !e.Timestamp.Before(r.From) && (r.To.IsZero() || e.Timestamp.Before(r.To))
 }
 
-// AddRange requests memories of the events of a session in a range. Events that wait
-// in the session go on waiting. Events that memories were made of before change
-// nothing. If there are more than maxEvents, or they have more than maxBytes, it
-// fails with ErrInvalid: they are copied in one step.
+// AddRange requests memories of the events of a session in a range; see RangeEvents and
+// AddEvents.
 func (s *Service) AddRange(
 	ctx context.Context, key sessionstore.Key, r Range, maxEvents int, maxBytes int64, opts RequestOptions,
 ) (*sessionstore.Operation, error) {
+	events, err := s.RangeEvents(ctx, key, r, maxEvents, maxBytes)
+	if err != nil {
+		return nil, err
+	}
+	return s.AddEvents(ctx, key, events, opts)
+}
+
+// RangeEvents reads the events of a session in a range that no rewind takes back. If there are
+// more than maxEvents, or they have more than maxBytes, it fails with ErrInvalid: AddEvents copies
+// them in one step.
+func (s *Service) RangeEvents(
+	ctx context.Context, key sessionstore.Key, r Range, maxEvents int, maxBytes int64,
+) ([]sessionstore.Event, error) {
 	var back rewinds
 	var seq int64
 	all := sessionstore.Get{NumRecent: -1, NoState: true}
@@ -183,9 +194,14 @@ func (s *Service) AddRange(
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
+	return events, err
+}
+
+// AddEvents requests memories of events of a session, which may be one of another scope than
+// that of key. Events that wait in a session go on waiting, and events that memories of the scope
+// were made of before change nothing.
+func (s *Service) AddEvents(ctx context.Context, key sessionstore.Key, events []sessionstore.Event,
+	opts RequestOptions) (*sessionstore.Operation, error) {
 	return s.request(ctx, key, events, sessionstore.Append{OneShot: true, Request: opts.request(ctx, key.Scope)})
 }
 

@@ -40,14 +40,14 @@ const (
 // expand returns wordings with the statements that an expander adds to a question. Each
 // is searched together with the question, so that a wrong guess costs little. There are
 // none if the expander fails.
-func (r *Retriever) expand(ctx context.Context, wordings []*wording) ([]*wording, error) {
+func (r *Retriever) expand(ctx context.Context, wordings []*wording, until time.Time) ([]*wording, error) {
 	query := wordings[0].text
 	if r.expander == nil || len(query) > maxRead {
 		return wordings, nil
 	}
 	var guesses []string
 	ctx, span := tracing.Start(ctx, "expand")
-	err := r.expanding.call(ctx, func(ctx context.Context) (err error) {
+	err := r.expanding.call(ctx, until, func(ctx context.Context) (err error) {
 		guesses, err = r.expander.Expand(ctx, query)
 		return err
 	})
@@ -56,7 +56,7 @@ func (r *Retriever) expand(ctx context.Context, wordings []*wording) ([]*wording
 	case err == nil:
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case errors.Is(err, errOpen), errors.As(err, new(*memory.Refusal)):
+	case errors.Is(err, errOpen), errors.Is(err, errHurried), errors.As(err, new(*memory.Refusal)):
 		return wordings, nil
 	default:
 		r.log.Warn("search without the expander: it failed", "expander", r.expander.Name(), "err", err)

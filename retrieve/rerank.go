@@ -67,6 +67,7 @@ func (r *Retriever) rerank(
 	ctx context.Context,
 	wordings []*wording,
 	best []*ranked,
+	until time.Time,
 ) (judgments, error) {
 	if r.reranker == nil || len(best) < 2 {
 		return nil, nil
@@ -74,7 +75,7 @@ func (r *Retriever) rerank(
 	top := best[:min(len(best), r.reranked)]
 	var scores []float64
 	ctx, span := tracing.Start(ctx, "rerank")
-	err := r.reranking.call(ctx, func(ctx context.Context) (err error) {
+	err := r.reranking.call(ctx, until, func(ctx context.Context) (err error) {
 		if scores, err = r.reranker.Rerank(ctx, wordings[0].text, texts(top, wordings)); err != nil {
 			return err
 		}
@@ -85,7 +86,7 @@ func (r *Retriever) rerank(
 	case err == nil:
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case errors.Is(err, errOpen), errors.As(err, new(*memory.Refusal)):
+	case errors.Is(err, errOpen), errors.Is(err, errHurried), errors.As(err, new(*memory.Refusal)):
 		return nil, nil
 	default:
 		r.log.Warn(

@@ -125,6 +125,9 @@ type Request struct {
 	Shared  bool
 	Zone    *time.Location // of who asks: "yesterday" is the day there. Nil is Options.Zone.
 	Explain bool
+	// Patience is how long the search waits for models of other machines, for all of them
+	// together: it goes on without one that is late. 0 is as long as each of them may take.
+	Patience time.Duration
 	// Lines asks for Match.Line, and for what a model is better shown once: a fact and
 	// the turn that it cites are one match, and what is outdated is left out where its
 	// successor comes before it and facts tell all of it. The place is that of the best.
@@ -168,14 +171,14 @@ func (r *Request) texts() []string {
 const embedTime = 2 * time.Second
 
 // embed sets the vectors of wordings, unless the embedder fails or is late.
-func (r *Retriever) embed(ctx context.Context, wordings []*wording) error {
+func (r *Retriever) embed(ctx context.Context, wordings []*wording, until time.Time) error {
 	texts := make([]string, len(wordings))
 	for i, w := range wordings {
 		texts[i] = w.text
 	}
 	var vectors [][]float32
 	ctx, span := tracing.Start(ctx, "embed")
-	err := r.embedding.call(ctx, func(ctx context.Context) (err error) {
+	err := r.embedding.call(ctx, until, func(ctx context.Context) (err error) {
 		vectors, err = embed.Vectors(ctx, r.embedder, embed.Query, texts)
 		return err
 	})
@@ -187,7 +190,7 @@ func (r *Retriever) embed(ctx context.Context, wordings []*wording) error {
 		}
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case !errors.Is(err, errOpen):
+	case !errors.Is(err, errOpen) && !errors.Is(err, errHurried):
 		r.log.Warn("search by words alone: embedding the query failed", "err", err)
 	}
 	return nil
@@ -227,13 +230,17 @@ func (r *Retriever) search(
 	ctx, span := tracing.Start(ctx, "search")
 	defer func() { endSearch(span, &req, len(out), err) }()
 	wordings := wordingsOf(req.texts())
+	var until time.Time
+	if req.Patience > 0 {
+		until = time.Now().Add(req.Patience)
+	}
 	if req.Expand && len(req.Queries) == 0 {
-		if wordings, err = r.expand(ctx, wordings); err != nil {
+		if wordings, err = r.expand(ctx, wordings, until); err != nil {
 			return nil, "", err
 		}
 	}
 	asked := readQuestion(wordings[0].text, scope.User, req.Filter.AsOf, r.now().In(cmp.Or(req.Zone, r.zone)))
-	if err := r.find(ctx, scope, &req, wordings); err != nil {
+	if err := r.find(ctx, scope, &req, wordings, until); err != nil {
 		return nil, "", err
 	}
 	topK := req.TopK
@@ -245,7 +252,7 @@ func (r *Retriever) search(
 		n = max(n, r.reranked)
 	}
 	best, weights := r.rank(wordings, asked, n)
-	reranked, err := r.rerank(ctx, wordings, best)
+	reranked, err := r.rerank(ctx, wordings, best, until)
 	if err != nil {
 		return nil, "", err
 	}

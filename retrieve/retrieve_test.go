@@ -237,6 +237,35 @@ func TestEmbedderHangs(t *testing.T) {
 	})
 }
 
+// A search of little patience waits for all models together no longer than that. Models that are
+// late by its measure alone are asked again by the next search.
+func TestPatience(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, asked := emptyStore(t), 0
+		scope := memory.Scope{App: "a", User: "u"}
+		m := memory.Memory{ID: "m", Scope: scope, Kind: memory.KindFact, Fact: "Ann keeps bees.", Timestamp: time.Now()}
+		if _, err := s.Put(t.Context(), scope, []memory.Write{indexed(t, m)}); err != nil {
+			t.Fatal(err)
+		}
+		g := &guesser{guess: func(ctx context.Context) ([]string, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}}
+		r := retrieve.New(s, hanging{asked: &asked}, &retrieve.Options{Expander: g})
+		for i := range 2 {
+			begin := time.Now()
+			found, err := r.Search(t.Context(), scope, retrieve.Request{Query: "bees", Expand: true,
+				Patience: 300 * time.Millisecond})
+			if took := time.Since(begin); err != nil || len(found) != 1 || took != 300*time.Millisecond {
+				t.Errorf("search %d: %v, %v, took %v", i, found, err, took)
+			}
+		}
+		if asked != 2 || len(g.asked) != 2 {
+			t.Errorf("asked the embedder %d times and the expander %d times", asked, len(g.asked))
+		}
+	})
+}
+
 // Without the embedder a search answers by words.
 func TestEmbedderUnavailable(t *testing.T) {
 	r := retrieve.New(newStore(t, talk...), unavailable{}, nil)

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/memoryd/memoryd/internal/analyzer"
 	"github.com/memoryd/memoryd/internal/tracing"
@@ -44,8 +45,10 @@ func textOf(wordings []*wording) string {
 }
 
 // find searches the store with each wording.
-func (r *Retriever) find(ctx context.Context, scope memory.Scope, req *Request, wordings []*wording) (err error) {
-	if err := r.embed(ctx, wordings); err != nil {
+func (r *Retriever) find(
+	ctx context.Context, scope memory.Scope, req *Request, wordings []*wording, until time.Time,
+) (err error) {
+	if err := r.embed(ctx, wordings, until); err != nil {
 		return err
 	}
 	ctx, span := tracing.Start(ctx, "find")

@@ -45,9 +45,21 @@ func TestKeys(t *testing.T) {
 		{"GET", "/sessions/ann", ""}, {"GET", "/sessions/ann/events", ""},
 		{"GET", "/sessions?filter=user_id=ann", ""}, {"POST", "/sessions", `{"userId": "ann"}`},
 		{"POST", "/sessions/ann:appendEvent", event}, {"PATCH", "/sessions/ann", `{"displayName": "x"}`},
+		{"POST", "/memories:retrieve", `{"scope": {"user_id": "ann"}, "similaritySearchParams": {"searchQuery": "x"}}`},
+		{"POST", "/memories:retrieve", `{"scope": {"app_name": "a", "user_id": "ann"}}`},
+		{"POST", "/memories:retrieveProfiles", `{"scope": {"user_id": "ann"}}`},
+		{"POST", "/memories:generate", `{"scope": {"app_name": "a", "user_id": "ann"},
+			"directMemoriesSource": {"directMemories": [{"fact": "x"}]}}`},
+		{"POST", "/memories:generate", `{"scope": {"user_id": "ann"}, "directContentsSource": {"events": [{"content": {
+			"parts": [{"text": "I live in Graz."}]}}]}}`},
+		{"POST", "/memories:generate", `{"vertexSessionSource": {"session": "reasoningEngines/1/sessions/ann"}}`},
+		{"POST", "/memories:generate", `{"scope": {"app_name": "a", "user_id": "ann"},
+			"vertexSessionSource": {"session": "reasoningEngines/1/sessions/ann"}}`},
+		{"POST", "/memories:ingestEvents", `{"scope": {"user_id": "ann"}, "directContentsSource": {"events": [{"content": {
+			"parts": [{"text": "I live in Graz."}]}}]}}`},
 	}
 	for _, c := range calls {
-		writes := c.verb != "GET"
+		writes := c.verb != "GET" && !strings.Contains(c.path, ":retrieve")
 		for _, tt := range []struct {
 			key  string
 			want int
@@ -60,7 +72,7 @@ func TestKeys(t *testing.T) {
 		other := strings.ReplaceAll(c.path, "ann", "bob")
 		body := strings.ReplaceAll(c.body, "ann", "bob")
 		want := http.StatusNotFound
-		if !strings.Contains(other, "/bob") {
+		if !strings.Contains(other+body, "/bob") {
 			want = http.StatusForbidden
 		}
 		if code, answer := f.call(ann, c.verb, engine+other, body); code != want {
@@ -90,6 +102,19 @@ func FuzzREST(f *testing.F) {
 		{"GET", "/v1/reasoningEngines/1/sessions/a/events?pageToken=b2Zmc2V0IDE&pageSize=1&filter=timestamp%3E%221%22", ""},
 		{"PATCH", "/v1/reasoningEngines/1/sessions/%61?update_mask=ttl", `{"ttl": "1s", "labels": {"a": 1}}`},
 		{"GET", "/v1/projects/p/locations/l/operations/o-cw", ""},
+		{"POST", "/v1beta1/reasoningEngines/1/memories:generate", `{"scope": {"user_id": "a"}, "directContentsSource": {
+			"events": [{"content": {"role": "user", "parts": [{"text": "I like tea."}, {"functionCall": {}}]}}, {}]}}`},
+		{"POST", "/v1beta1/reasoningEngines/1/memories:generate", `{"scope": {"a": "b"}, "directMemoriesSource": {
+			"direct_memories": [{"fact": "x", "topics": [{"managedMemoryTopic": 2}]}]}, "metadata": {"k": {"doubleValue": 1}},
+			"metadataMergeStrategy": 3, "revisionExpireTime": {"seconds": 4102444800}, "allowedTopics": [{}]}`},
+		{"POST", "/v1/reasoningEngines/1/memories:generate", `{"vertexSessionSource": {"session":
+			"reasoningEngines/1/sessions/a", "startTime": "2026-01-02T03:04:05Z", "endTime": {"seconds": 1}}}`},
+		{"POST", "/v1/reasoningEngines/1:ingestEvents", `{"scope": {"user_id": "a"}, "streamId": "\u0085/..",
+			"generationTriggerConfig": {"generationRule": {"eventCount": "2", "idleDuration": "60s"}}}`},
+		{"POST", "/v1/reasoningEngines/1/memories:retrieve", `{"scope": {"user_id": "a"}, "simpleRetrievalParams":
+			{"pageSize": 2, "pageToken": "e30"}, "filter": "fact:\"x\"", "memoryTypes": [1, "STRUCTURED_PROFILE"]}`},
+		{"POST", "/v1/reasoningEngines/1/memories:retrieveProfiles", `{"scope": {"user_id": "a"}}`},
+		{"GET", "/v1/reasoningEngines/1/operations/MQBhAHg", ""},
 	} {
 		f.Add(s[0], s[1], s[2])
 	}

@@ -49,7 +49,7 @@ func newFixture(t testing.TB) *fixture {
 		}
 	})
 	p := bank.Parts()
-	service := vertex.New(p.Ingest, gate{p.Server}, nil)
+	service := vertex.New(p.Ingest, p.Retriever, gate{p.Server}, nil)
 	return &fixture{t, bank, vertexrest.New(service, nil), vertexgrpc.New(service)}
 }
 

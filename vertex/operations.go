@@ -114,13 +114,49 @@ func OperationEngine(id string) string {
 	if _, engine, _, ok := readOperationID(id); ok {
 		return engine
 	}
+	if scope, err := sessionstore.OperationScope(id); err == nil && plainID.MatchString(scope.App) {
+		return scope.App
+	}
 	return ""
+}
+
+// operationOf is an operation of ingestion as clients see it.
+func (s *Service) operationOf(ctx context.Context, r Resource, op *sessionstore.Operation, shown map[string]string) (
+	*Operation, error) {
+	of := "GenerateMemories"
+	if strings.HasPrefix(op.Key.ID, streamPrefix) {
+		of = "IngestEvents"
+	}
+	out := &Operation{Name: r.engine() + "/operations/" + op.ID, Done: op.Done(),
+		Metadata: metadata(of, op.CreateTime, s.opts.Now())}
+	switch {
+	case op.State == sessionstore.Failed:
+		const internal = 13 // as gRPC has it
+		out.Error = &OperationError{internal, "memories were not made: " + op.LastError}
+	case op.Done() && of == "IngestEvents":
+		out.Response = &Response{of + "Response", struct{}{}}
+	case op.Done():
+		made, err := s.generatedBy(ctx, r, op, shown)
+		if err != nil {
+			return nil, err
+		}
+		out.Response = &Response{of + "Response", made}
+	}
+	return out, nil
 }
 
 func (s *Service) getOperation(ctx context.Context, call *Call) (any, error) {
 	r := call.Resource
 	id := r.SubID
 	missing := fmt.Errorf("operation %.200q: %w", id, memory.ErrNotFound)
+	if scope, err := sessionstore.OperationScope(id); err == nil && scope.App == r.Engine {
+		ctx = asOwner(ctx, scope.User)
+		op, err := s.ingest.Sessions().Status(ctx, scope, id)
+		if err != nil {
+			return nil, err
+		}
+		return s.operationOf(ctx, r, op, nil)
+	}
 	kind, engine, target, ok := readOperationID(id)
 	if !ok || engine != r.Engine {
 		return nil, missing

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"strings"
 	"time"
 
 	"github.com/memoryd/memoryd/access"
@@ -15,9 +14,6 @@ import (
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
-
-// streamPrefix begins the ids of the sessions that hold streams of events, which no list shows.
-const streamPrefix = "~stream~"
 
 // sessionBody is a session in JSON.
 type sessionBody struct {
@@ -168,6 +164,9 @@ func (s *Service) find(ctx context.Context, r Resource) (sessionstore.Key, error
 	if err := memory.ValidateID("session", r.ID); err != nil {
 		return sessionstore.Key{}, err
 	}
+	if hidden(r.ID) {
+		return sessionstore.Key{}, missing()
+	}
 	if p := access.From(ctx); p != nil && p.User != "" { // only its own can be meant
 		return sessionstore.Key{Scope: memory.Scope{App: r.Engine, User: p.User}, ID: r.ID}, nil
 	}
@@ -176,7 +175,7 @@ func (s *Service) find(ctx context.Context, r Resource) (sessionstore.Key, error
 	switch {
 	case err != nil:
 		return sessionstore.Key{}, err
-	case len(found) == 0 || strings.HasPrefix(r.ID, streamPrefix):
+	case len(found) == 0:
 		return sessionstore.Key{}, missing()
 	case len(found) > 1:
 		return sessionstore.Key{}, invalid("session %q is ambiguous: %d users of %q have one of that id", r.ID,
@@ -263,7 +262,7 @@ func (s *Service) listSessions(ctx context.Context, call *Call) (any, error) {
 		NextPageToken string         `json:"nextPageToken,omitempty"`
 	}{NextPageToken: page.NextPageToken}
 	for i := range page.Sessions {
-		if strings.HasPrefix(page.Sessions[i].ID, streamPrefix) {
+		if hidden(page.Sessions[i].ID) {
 			continue
 		}
 		body, err := call.Resource.bodyOf(&page.Sessions[i])

@@ -21,6 +21,7 @@ import (
 	"github.com/memoryd/memoryd/access"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/retrieve"
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
@@ -49,25 +50,35 @@ type Entry struct {
 type Options struct {
 	Now    func() time.Time // Defaults to time.Now.
 	Scopes Scopes           // Defaults to ExactScopes.
+	// TopK is how many memories a retrieval by similarity finds that does not say. Defaults to
+	// DefaultTopK.
+	TopK int
+	// Turns has such a retrieval find turns of conversations too, as memories that say their words.
+	Turns bool
 }
 
 // Service carries out calls.
 type Service struct {
-	sessions sessionstore.Store
-	memories memory.Store
-	ingest   *ingest.Service
-	gate     Gate
-	opts     Options
+	sessions  sessionstore.Store
+	memories  memory.Store
+	ingest    *ingest.Service
+	retriever *retrieve.Retriever
+	gate      Gate
+	opts      Options
 }
 
 // New makes a Service of the sessions and the memories of ingest, behind guards.
-func New(ingest *ingest.Service, gate Gate, opts *Options) *Service {
-	s := &Service{sessions: ingest.Sessions(), memories: ingest.Memories(), ingest: ingest, gate: gate}
+func New(ingest *ingest.Service, retriever *retrieve.Retriever, gate Gate, opts *Options) *Service {
+	s := &Service{sessions: ingest.Sessions(), memories: ingest.Memories(), ingest: ingest, retriever: retriever,
+		gate: gate}
 	if opts != nil {
 		s.opts = *opts
 	}
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
+	}
+	if s.opts.TopK == 0 {
+		s.opts.TopK = DefaultTopK
 	}
 	return s
 }
@@ -107,6 +118,11 @@ func methods() map[string]method {
 		"AppendEvent":   {access.Write, (*Service).appendEvent},
 		"ListEvents":    {access.Read, (*Service).listEvents},
 		"GetOperation":  {access.Read, (*Service).getOperation},
+
+		"GenerateMemories": {access.Write, (*Service).generateMemories},
+		"IngestEvents":     {access.Write, (*Service).ingestEvents},
+		"RetrieveMemories": {access.Read, (*Service).retrieveMemories},
+		"RetrieveProfiles": {access.Read, (*Service).retrieveProfiles},
 	}
 }
 

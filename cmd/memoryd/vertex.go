@@ -24,6 +24,7 @@ import (
 	"github.com/memoryd/memoryd"
 	"github.com/memoryd/memoryd/internal/certificate"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
+	"github.com/memoryd/memoryd/retrieve"
 	"github.com/memoryd/memoryd/server"
 	"github.com/memoryd/memoryd/vertex"
 	"github.com/memoryd/memoryd/vertex/vertexauth"
@@ -38,12 +39,14 @@ type vertexConfig struct {
 	metadataKey         string
 	anyToken            bool
 	scopes              string
+	topK                int
+	turns               bool
 }
 
 // vertexFlagNames are the flags of serve for clients of Google's services.
 func vertexFlagNames() []string {
 	return []string{"vertex", "vertex-tokens", "vertex-dir", "vertex-cert", "vertex-key", "vertex-any-token",
-		"vertex-metadata-key", "vertex-scopes"}
+		"vertex-metadata-key", "vertex-scopes", "vertex-top-k", "vertex-turns"}
 }
 
 func vertexFlags(fs *flag.FlagSet, v *vertexConfig) {
@@ -61,6 +64,10 @@ func vertexFlags(fs *flag.FlagSet, v *vertexConfig) {
 		"`ID` of the key that tokens of the metadata server stand for; by default they are for a memoryd without keys")
 	fs.StringVar(&v.scopes, "vertex-scopes", string(vertex.ExactScopes),
 		"exact, or merge to have the memories of {app_name, user_id} be those of {user_id}: for agents of all clients")
+	fs.IntVar(&v.topK, "vertex-top-k", vertex.DefaultTopK,
+		"`NUMBER` of memories that a search of a client finds which does not say: ADK's cannot")
+	fs.BoolVar(&v.turns, "vertex-turns", false,
+		"have such searches find turns of conversations too, as memories that say their words")
 }
 
 // place fills in the directory and the files.
@@ -83,6 +90,9 @@ func (c *config) checkVertex() error {
 	if s := vertex.Scopes(v.scopes); s != vertex.ExactScopes && s != vertex.MergedScopes {
 		return fmt.Errorf("-vertex-scopes %q: want %s or %s", v.scopes, vertex.ExactScopes, vertex.MergedScopes)
 	}
+	if v.topK < 1 || v.topK > retrieve.MaxTopK {
+		return fmt.Errorf("-vertex-top-k %d: want 1 to %d", v.topK, retrieve.MaxTopK)
+	}
 	for name, address := range map[string]string{"vertex": v.listen, "vertex-tokens": v.tokens} {
 		if address == "" {
 			continue
@@ -104,7 +114,8 @@ func (c *config) checkVertex() error {
 // shown are the values for the log.
 func (v *vertexConfig) shown() []any {
 	return []any{"vertex", v.listen, "vertex-tokens", v.tokens, "vertex-dir", v.dir, "vertex-any-token", v.anyToken,
-		"vertex-metadata-key", v.metadataKey, "vertex-scopes", v.scopes}
+		"vertex-metadata-key", v.metadataKey, "vertex-scopes", v.scopes, "vertex-top-k", v.topK,
+		"vertex-turns", v.turns}
 }
 
 // vertexPort serves clients of Google's services.
@@ -200,8 +211,8 @@ func (p *vertexPort) use(bank *memoryd.Bank) {
 		return
 	}
 	parts := bank.Parts()
-	service := vertex.New(parts.Ingest, &vertexGate{port: p, server: parts.Server},
-		&vertex.Options{Scopes: vertex.Scopes(p.cfg.vertex.scopes)})
+	service := vertex.New(parts.Ingest, parts.Retriever, &vertexGate{port: p, server: parts.Server},
+		&vertex.Options{Scopes: vertex.Scopes(p.cfg.vertex.scopes), TopK: p.cfg.vertex.topK, Turns: p.cfg.vertex.turns})
 	p.handlers.Store(&vertexHandlers{
 		rest: vertexrest.New(service, &vertexrest.Options{MaxBody: p.cfg.limits.body}),
 		grpc: vertexgrpc.New(service),

@@ -236,7 +236,7 @@ func fillEvents(out *pb.ListEventsResponse, raw []byte) error {
 // responses are the messages of the results of operations.
 var responses = map[string]func() proto.Message{
 	"Session": message[pb.Session], "Empty": message[emptypb.Empty], "Memory": message[pb.Memory],
-	"GenerateMemoriesResponse": message[pb.GenerateMemoriesResponse],
+	"GenerateMemoriesResponse": message[pb.GenerateMemoriesResponse], "IngestEventsResponse": message[emptypb.Empty],
 }
 
 func fillOperation(out *pb.Operation, op *vertex.Operation) error {

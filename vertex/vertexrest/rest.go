@@ -122,6 +122,12 @@ var methods = map[string]string{
 	"GET sessions/*/events":       "ListEvents",
 	"GET operations/*":            "GetOperation",
 	"POST sessions/*:appendEvent": "AppendEvent",
+
+	"POST memories:generate":         "GenerateMemories",
+	"POST memories:ingestEvents":     "IngestEvents",
+	"POST :ingestEvents":             "IngestEvents",
+	"POST memories:retrieve":         "RetrieveMemories",
+	"POST memories:retrieveProfiles": "RetrieveProfiles",
 }
 
 // route returns what a request is for.
