@@ -33,10 +33,11 @@ func TestMain(m *testing.M) {
 
 // process is a running memoryd.
 type process struct {
-	cmd  *exec.Cmd
-	url  string
-	said string       // what it wrote to stdout before it served
-	logs bytes.Buffer // what it wrote to stderr
+	cmd    *exec.Cmd
+	url    string
+	vertex string       // the address of -vertex, if there is one
+	said   string       // what it wrote to stdout before it served
+	logs   bytes.Buffer // what it wrote to stderr
 }
 
 func command(args ...string) *exec.Cmd {
@@ -78,13 +79,17 @@ func serving(t testing.TB, env []string, args ...string) *process {
 	}
 	t.Cleanup(func() { p.kill() })
 	lines := bufio.NewScanner(out)
-	for p.url == "" {
+	vertex := slices.Contains(args, "-vertex")
+	for p.url == "" || vertex && p.vertex == "" {
 		if !lines.Scan() {
 			p.cmd.Wait()
 			t.Fatalf("memoryd did not start:\n%s", p.logs.String())
 		}
 		p.said += lines.Text() + "\n"
-		_, p.url, _ = strings.Cut(lines.Text(), "serves ")
+		if p.url == "" {
+			_, p.url, _ = strings.Cut(lines.Text(), "serves ")
+		}
+		_, p.vertex, _ = strings.Cut(lines.Text(), "Google's services are served at ")
 	}
 	go io.Copy(io.Discard, out) // until the process ends
 	return p
