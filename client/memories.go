@@ -66,6 +66,7 @@ type Fact struct {
 	// configuration. RevisionExpireTime is when it expires, in its place.
 	RevisionTTL        time.Duration `json:"-"`
 	RevisionExpireTime time.Time     `json:"revisionExpireTime,omitzero"`
+	Labels             memory.Labels `json:"labels,omitempty"` // of the revision
 	ValidFrom          time.Time     `json:"validFrom,omitzero"`
 	// Trust is the source of the fact; "" is memory.TrustUser. A fact of another source
 	// that tries to instruct the agent is quarantined: see Review.
@@ -245,6 +246,7 @@ type Change struct {
 	// RevisionTTL and RevisionExpireTime are those of the new revision; see Fact.
 	RevisionTTL        time.Duration
 	RevisionExpireTime time.Time
+	Labels             memory.Labels // of the new revision
 	// ValidFrom and ValidTo are when a fact begins and ceases to hold.
 	ValidFrom, ValidTo *time.Time
 }
@@ -278,6 +280,9 @@ func (u *User) UpdateMemory(ctx context.Context, id string, c Change) (memory.Me
 	}
 	if !c.RevisionExpireTime.IsZero() {
 		body["revisionExpireTime"] = c.RevisionExpireTime
+	}
+	if len(c.Labels) > 0 {
+		body["labels"] = c.Labels
 	}
 	for name, t := range map[string]*time.Time{"validFrom": c.ValidFrom, "validTo": c.ValidTo,
 		"expireTime": c.ExpireTime} {

@@ -34,6 +34,7 @@ type NewMemory struct {
 	TTL         time.Duration // 0 is that of the app's configuration, or no end
 	ExpireTime  time.Time     // in place of TTL; the zero time is none
 	Revision    Lifetime      // of the revision; open is that of the app's configuration
+	Labels      memory.Labels // of the revision
 	ValidFrom   time.Time
 	// UTCOffset is the offset that ValidFrom came with. It is the memory's if no time
 	// zone is named.
@@ -104,7 +105,7 @@ func (s *Service) Add(ctx context.Context, scope memory.Scope, n NewMemory) (mem
 	if err := s.roomFor(ctx, scope, 1, m.Bytes()); err != nil {
 		return m, err
 	}
-	out, err := s.write(ctx, memory.Write{Memory: m, RevisionExpireTime: revisionEnd})
+	out, err := s.write(ctx, memory.Write{Memory: m, RevisionExpireTime: revisionEnd, Labels: n.Labels})
 	if n.ID != "" && errors.Is(err, memory.ErrAborted) { // another call was faster
 		if m, known, err := s.addedBefore(ctx, scope, &n); known || err != nil {
 			return m, err
@@ -165,10 +166,17 @@ type Patch struct {
 	TTL         *time.Duration // from now; 0 is no end
 	ExpireTime  *time.Time     // in place of TTL; the zero time is no end
 	Revision    Lifetime       // of the new revision; open is that of the app's configuration
+	Labels      memory.Labels  // of the new revision
 	// ValidFrom and ValidTo are the own time of a fact; the zero time is none.
 	ValidFrom, ValidTo *time.Time
 	// UTCOffset is the offset that they came with. It is the memory's if that has none.
 	UTCOffset memory.UTCOffset
+}
+
+// Empty reports whether the patch changes nothing.
+func (p Patch) Empty() bool {
+	return p.Fact == nil && p.Value == nil && p.DisplayName == nil && p.Description == nil && p.Topics == nil &&
+		p.Metadata == nil && p.TTL == nil && p.ExpireTime == nil && p.ValidFrom == nil && p.ValidTo == nil
 }
 
 // grows is by how many bytes a memory gets larger.
@@ -271,7 +279,7 @@ func (s *Service) Update(ctx context.Context, scope memory.Scope, id string, p P
 		if expires {
 			m.ExpireTime, m.DefaultExpiry = end, false
 		}
-		return memory.Write{Memory: m, Expect: m.Revision, RevisionExpireTime: revisionEnd}, nil
+		return memory.Write{Memory: m, Expect: m.Revision, RevisionExpireTime: revisionEnd, Labels: p.Labels}, nil
 	})
 }
 

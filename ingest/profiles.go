@@ -177,7 +177,7 @@ func (s *Service) addValue(ctx context.Context, scope memory.Scope, n NewMemory)
 		if err := s.roomFor(ctx, scope, 1, m.Bytes()); err != nil {
 			return w, err
 		}
-		w.Memory, w.RevisionExpireTime = m, revisionEnd
+		w.Memory, w.RevisionExpireTime, w.Labels = m, revisionEnd, n.Labels
 		if latest != nil {
 			w.Expect = latest.Revision
 		}

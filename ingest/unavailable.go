@@ -73,6 +73,11 @@ func (c classifyErrors) FindApp(ctx context.Context, app, id string) ([]memory.M
 	return out, classify(err)
 }
 
+func (c classifyErrors) OwnersApp(ctx context.Context, app, id string) ([]string, error) {
+	out, err := c.Store.OwnersApp(ctx, app, id)
+	return out, classify(err)
+}
+
 func (c classifyErrors) Sweep(ctx context.Context, before time.Time, limit int) (memory.Erased, bool, error) {
 	out, more, err := c.Store.Sweep(ctx, before, limit)
 	return out, more, classify(err)

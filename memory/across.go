@@ -14,6 +14,11 @@ type AppReader interface {
 	// FindApp returns the live memories that have an id, of all users of an app, by user:
 	// up to MaxPageSize.
 	FindApp(ctx context.Context, app, id string) ([]Memory, error)
+
+	// OwnersApp returns the users of an app that have or had a memory of an id, by id: up to
+	// MaxPageSize. It has those of memories that were deleted or have expired, as long as
+	// the store has something of them.
+	OwnersApp(ctx context.Context, app, id string) ([]string, error)
 }
 
 // AppPaging is Paging for a list of all users of an app.

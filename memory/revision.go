@@ -134,3 +134,38 @@ func EachRevision(ctx context.Context, store Store, scope Scope, id string, see 
 	}
 	return nil
 }
+
+// MaxRevisionsSeen bounds how many revisions PassingRevisions looks at in one call.
+const MaxRevisionsSeen = 10 * MaxPageSize
+
+// PassingRevisions reads up to size revisions of a memory, newest first, that pass: those
+// numbered below before, or from the newest on if that is 0. last is the number of the last
+// one that it has looked at, from which the next call goes on; 1 if none follow.
+func PassingRevisions(ctx context.Context, store Store, scope Scope, id string, before int64, size int,
+	passes func(*Revision) bool) (out []Revision, last int64, err error) {
+	last, bytes := before, int64(0)
+	for seen := 0; seen < MaxRevisionsSeen; {
+		some, err := store.Revisions(ctx, scope, id, last)
+		if err != nil {
+			return nil, 0, err
+		}
+		if len(some) == 0 {
+			return out, 1, nil
+		}
+		for i := range some {
+			r := &some[i]
+			if seen++; !passes(r) {
+				last = r.Revision
+				continue
+			}
+			if bytes += r.Memory.Bytes(); len(out) == size || len(out) > 0 && bytes > MaxListBytes {
+				return out, last, nil
+			}
+			out, last = append(out, *r), r.Revision
+		}
+		if last == 1 {
+			break
+		}
+	}
+	return out, last, nil
+}

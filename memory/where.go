@@ -55,6 +55,7 @@ func (Cmp) isWhere() {}
 // The fields of a Cmp, named as in JSON.
 const (
 	FieldID           = "id"
+	FieldUser         = "userId"
 	FieldFact         = "fact"
 	FieldDisplayName  = "displayName"
 	FieldDescription  = "description"
@@ -93,12 +94,13 @@ const (
 	ListField                        // texts; OpHas
 	JSONField                        // any value and operator, by the type of the value
 	NumberField                      // numbers; OpEqual, OpNot and the four orders
+	TextsField                       // texts by name, or all of them as one; OpEqual and OpNot
 )
 
 // WhereFields are the types of the fields that a Filter compares.
 func WhereFields() map[string]FieldType {
 	return map[string]FieldType{
-		FieldID: TextField, FieldFact: TextField, FieldKind: TextField, FieldAuthor: TextField,
+		FieldID: TextField, FieldUser: TextField, FieldFact: TextField, FieldKind: TextField, FieldAuthor: TextField,
 		FieldSchema: TextField, FieldField: TextField,
 		FieldDisplayName: TextField, FieldDescription: TextField, FieldRevision: NumberField,
 		FieldEvidence: NumberField, FieldConfirmed: TimeField,
@@ -196,7 +198,7 @@ func IsNumber(s string) bool {
 func Bool(yes bool) Value { return Value{kind: boolValue, yes: yes} }
 
 // Time is a time to compare with. Of metadata it is compared with texts that are times
-// in RFC 3339.
+// in RFC 3339, and with an object that has such a text as timestampValue.
 func Time(t time.Time) Value { return Value{kind: timeValue, at: t.UTC()} }
 
 // Anything is what OpHas passes every field with that has a value.
@@ -278,6 +280,8 @@ func (typ FieldType) Operators() string {
 		return "=, !=, <, <=, > or >="
 	case ListField:
 		return ":"
+	case TextsField:
+		return "= or !="
 	}
 	return "=, !=, <, <=, >, >=, : or =~"
 }
@@ -286,7 +290,7 @@ func (typ FieldType) Operators() string {
 func (typ FieldType) Takes(op Op) bool {
 	switch op {
 	case OpHas:
-		return typ != NumberField
+		return typ != NumberField && typ != TextsField
 	case OpEqual, OpNot:
 		return typ != ListField
 	case OpMatches:
@@ -317,7 +321,7 @@ func (typ FieldType) Check(op Op, v Value) error {
 		return refused("a time here")
 	case typ == NumberField && v.kind != numberValue:
 		return refused("a number here")
-	case (typ == TextField || typ == ListField) && v.kind != textValue:
+	case (typ == TextField || typ == ListField || typ == TextsField) && v.kind != textValue:
 		return refused("a text here")
 	case op.ordered() && v.kind == boolValue:
 		return refused("a text, a number or a time")

@@ -41,6 +41,8 @@ func (m *Memory) Compare(c Cmp) bool {
 	switch c.Field {
 	case FieldID:
 		return c.OfText(m.ID)
+	case FieldUser:
+		return c.OfText(m.User)
 	case FieldFact:
 		return c.OfText(m.Fact)
 	case FieldDisplayName:
@@ -188,6 +190,11 @@ func (c Cmp) OfJSON(raw json.RawMessage) bool {
 		return ok && (c.Op.ofOrder(order) || c.Op == OpHas && order == 0)
 	}
 	s, ok := textOf(raw)
+	if v.kind == timeValue && raw[0] == '{' {
+		var at map[string]string
+		ok = json.Unmarshal(raw, &at) == nil && len(at) == 1
+		s = at["timestampValue"]
+	}
 	if !ok {
 		return false
 	}

@@ -2,7 +2,6 @@ package server
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -37,6 +36,7 @@ func (s *Server) addMemory(c echo.Context, scope memory.Scope) error {
 		Expire    moment          `json:"expireTime"`
 		RevTTL    lifetime        `json:"revisionTtl"`
 		RevExpire moment          `json:"revisionExpireTime"`
+		Labels    memory.Labels   `json:"labels"`
 		ValidFrom localMoment     `json:"validFrom"`
 		TimeZone  timeZone        `json:"timeZone"`
 		Trust     memory.Trust    `json:"trust"`
@@ -71,7 +71,7 @@ func (s *Server) addMemory(c echo.Context, scope memory.Scope) error {
 		Metadata: req.Metadata, TTL: req.TTL.Duration, ExpireTime: req.Expire.Time,
 		Revision:  ingest.Lifetime{TTL: req.RevTTL.Duration, At: req.RevExpire.Time},
 		ValidFrom: req.ValidFrom.Time, UTCOffset: req.ValidFrom.offset, Zone: req.TimeZone.Location,
-		Trust: req.Trust,
+		Trust: req.Trust, Labels: req.Labels,
 	})
 	if err != nil {
 		return err
@@ -213,6 +213,7 @@ func (s *Server) patchMemory(c echo.Context, scope memory.Scope, id string) erro
 		Expire    json.RawMessage `json:"expireTime"`
 		RevTTL    lifetime        `json:"revisionTtl"`
 		RevExpire moment          `json:"revisionExpireTime"`
+		Labels    memory.Labels   `json:"labels"`
 		ValidFrom json.RawMessage `json:"validFrom"`
 		ValidTo   json.RawMessage `json:"validTo"`
 	}
@@ -263,11 +264,11 @@ func (s *Server) patchMemory(c echo.Context, scope memory.Scope, id string) erro
 			*f.into, patch.UTCOffset = &m.Time, cmp.Or(patch.UTCOffset, m.offset)
 		}
 	}
-	if patch == (ingest.Patch{}) {
+	if patch.Empty() {
 		return invalid("nothing to change: want fact, value, displayName, description, topics, metadata, ttl," +
 			" expireTime, validFrom or validTo")
 	}
-	patch.Revision = ingest.Lifetime{TTL: req.RevTTL.Duration, At: req.RevExpire.Time}
+	patch.Revision, patch.Labels = ingest.Lifetime{TTL: req.RevTTL.Duration, At: req.RevExpire.Time}, req.Labels
 	m, err := s.ingest.Update(c.Request().Context(), scope, id, patch)
 	if err != nil {
 		return err
@@ -318,7 +319,8 @@ func (s *Server) listRevisions(c echo.Context, scope memory.Scope, id string) er
 		return err
 	}
 	defer share.Release()
-	revisions, last, err := s.revisions(ctx, scope, id, before, size, where)
+	revisions, last, err := memory.PassingRevisions(ctx, s.memories, scope, id, before, size,
+		func(r *memory.Revision) bool { return memory.Holds(where, r.Compare) })
 	if err != nil {
 		return err
 	}
@@ -331,41 +333,6 @@ func (s *Server) listRevisions(c echo.Context, scope memory.Scope, id string) er
 	}
 	out.text("}")
 	return out.finish()
-}
-
-// filteredPages is how many pages of revisions the store reads for one page of a list with
-// a filter, which may pass few of them.
-const filteredPages = 10
-
-// revisions reads up to size revisions below a number that pass an expression, and the
-// number of the last one that it has looked at; 1 if none follow.
-func (s *Server) revisions(ctx context.Context, scope memory.Scope, id string, before int64, size int,
-	where memory.Where) (out []memory.Revision, last int64, err error) {
-	last, bytes := before, int64(0)
-	for range filteredPages {
-		some, err := s.memories.Revisions(ctx, scope, id, last)
-		if err != nil {
-			return nil, 0, err
-		}
-		if len(some) == 0 {
-			return out, 1, nil
-		}
-		for i := range some {
-			r := &some[i]
-			if !memory.Holds(where, r.Compare) {
-				last = r.Revision
-				continue
-			}
-			if bytes += r.Memory.Bytes(); len(out) == size || len(out) > 0 && bytes > memory.MaxListBytes {
-				return out, last, nil
-			}
-			out, last = append(out, *r), r.Revision
-		}
-		if last == 1 {
-			break
-		}
-	}
-	return out, last, nil
 }
 
 // rollbackMemory answers POST {scope}/memories/{id}/rollback: it writes what an

@@ -90,6 +90,69 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// The calls about memories want a key of the verb and of the user, whose memories are those of
+// all scopes with the user's id.
+func TestKeysOfMemories(t *testing.T) {
+	f := newFixture(t)
+	const engine = "/v1/reasoningEngines/1"
+	for id, scope := range map[string]string{
+		"ann1": `{"user_id": "ann"}`, "ann2": `{"app_name": "x", "user_id": "ann"}`, "ann3": `{"user_id": "ann", "z": ""}`,
+		"bob1": `{"user_id": "bob"}`, "bob2": `{"app_name": "x", "user_id": "bob"}`, "bob3": `{"app_name": "ann"}`,
+	} {
+		f.must("POST", engine+"/memories?memoryId="+id, `{"fact": "tea", "scope": `+scope+`}`)
+	}
+	admin := newKey(t, f.bank, "", "1", `{"can": ["read", "write", "admin"]}`)
+	all := newKey(t, f.bank, admin, "1", `{"can": ["read", "write"]}`)
+	reads := newKey(t, f.bank, admin, "1", `{"can": ["read"]}`)
+	ann := newKey(t, f.bank, admin, "1", `{"can": ["read", "write", "admin"], "userId": "ann"}`)
+	const scoped = "filter=scope%3D%22%7B%5C%22app_name%5C%22%3A%5C%22x%5C%22%2C%5C%22user_id%5C%22%3A%5C%22ann%5C%22%7D%22"
+	const purged = `{"filter": "scope=\"{\\\"app_name\\\":\\\"x\\\",\\\"user_id\\\":\\\"ann\\\"}\" AND fact=none"}`
+	for _, c := range []struct {
+		verb, path, body       string
+		all, reads, ann, other int // of these keys; other is ann's for bob
+	}{
+		{"GET", "/memories/ann2", "", 200, 200, 200, 404},
+		{"GET", "/memories/ann2/revisions", "", 200, 200, 200, 404},
+		{"GET", "/memories/ann2/revisions/1", "", 200, 200, 200, 404},
+		{"GET", "/memories?" + scoped, "", 200, 200, 200, 403},
+		{"GET", "/memories", "", 403, 403, 200, 200},
+		{"POST", "/memories", `{"fact": "milk", "scope": {"user_id": "ann", "y": "1"}}`, 200, 403, 200, 403},
+		{"PATCH", "/memories/ann2", `{"fact": "x"}`, 200, 403, 200, 404},
+		{"POST", "/memories/ann2:rollback", `{"targetRevisionId": "1"}`, 200, 403, 200, 404},
+		{"POST", "/memories:purge", purged, 403, 403, 200, 403},
+		{"DELETE", "/memories/ann2", "", 200, 403, 404, 404},
+	} {
+		for key, want := range map[string]int{"": 401, "memoryd_wrong": 401, reads: c.reads, admin: 0} {
+			code, answer := f.call(key, c.verb, engine+c.path, c.body)
+			if code != want && want != 0 || want == 0 && c.verb == "GET" && code != 200 {
+				t.Errorf("%s %s with key %.12s: %d, want %d: %s", c.verb, c.path, key, code, want, answer)
+			}
+			if c.verb == "DELETE" && want == 0 {
+				f.mustAs(admin, "POST", engine+"/memories/ann2:rollback", `{"targetRevisionId": "1"}`)
+			}
+		}
+		for _, k := range []struct {
+			key  string
+			want int
+		}{{all, c.all}, {ann, c.ann}} {
+			if code, answer := f.call(k.key, c.verb, engine+c.path, c.body); code != k.want {
+				t.Errorf("%s %s with key %.12s: %d, want %d: %s", c.verb, c.path, k.key, code, k.want, answer)
+			}
+		}
+		path, body := strings.ReplaceAll(c.path, "ann", "bob"), strings.ReplaceAll(c.body, "ann", "bob")
+		if code, answer := f.call(ann, c.verb, engine+path, body); code != c.other {
+			t.Errorf("%s %s with the key of ann: %d, want %d: %s", c.verb, path, code, c.other, answer)
+		}
+		if code, answer := f.call(admin, c.verb, "/v1/reasoningEngines/2"+c.path, c.body); code != 403 {
+			t.Errorf("%s %s of another engine: %d: %s", c.verb, c.path, code, answer)
+		}
+	}
+	_, answer := f.call(ann, "GET", engine+"/memories?orderBy=create_time", "")
+	if strings.Contains(answer, "bob") || !strings.Contains(answer, "ann1") || !strings.Contains(answer, "ann3") {
+		t.Errorf("ann lists %s", answer)
+	}
+}
+
 // No request is a fault of memoryd.
 func FuzzREST(f *testing.F) {
 	for _, s := range [][3]string{
@@ -115,11 +178,22 @@ func FuzzREST(f *testing.F) {
 			{"pageSize": 2, "pageToken": "e30"}, "filter": "fact:\"x\"", "memoryTypes": [1, "STRUCTURED_PROFILE"]}`},
 		{"POST", "/v1/reasoningEngines/1/memories:retrieveProfiles", `{"scope": {"user_id": "a"}}`},
 		{"GET", "/v1/reasoningEngines/1/operations/MQBhAHg", ""},
+		{"POST", "/v1/reasoningEngines/1/memories?memoryId=m", `{"fact": "f", "scope": {"user_id": "a"}, "ttl": "1s",
+			"topics": [{"managedMemoryTopic": 1}], "metadata": {"k": {"doubleValue": 1e400}}, "memoryType": 2}`},
+		{"POST", "/v1/reasoningEngines/1/memories", `{"scope": {"~": "%"}, "structuredContent": {"data": {"a": [1]}}}`},
+		{"GET", "/v1/memoryBanks/1/memories?filter=scope.a%3D1+OR+-memory_type%3DSTRUCTURED_PROFILE&orderBy=updateTime+asc",
+			""},
+		{"PATCH", "/v1/reasoningEngines/1/memories/m?updateMask=metadata.a,ttl", `{"metadata": {"a": {"stringValue": ""}}}`},
+		{"GET", "/v1/reasoningEngines/1/memories/m/revisions?filter=labels.a%3Ab&pageToken=2", ""},
+		{"POST", "/v1/reasoningEngines/1/memories/m:rollback", `{"targetRevisionId": "1"}`},
+		{"POST", "/v1/reasoningEngines/1/memories:purge", `{"filter": "scope=\"{}\"", "filter_groups": [{"filters":
+			[{"key": "k", "op": 2, "value": {"timestamp_value": "2026-01-02T03:04:05Z"}, "negate": true}]}]}`},
 	} {
 		f.Add(s[0], s[1], s[2])
 	}
 	fix := newFixture(f)
 	fix.must("POST", "/v1/reasoningEngines/1/sessions?sessionId=a", `{"userId": "a"}`)
+	fix.must("POST", "/v1/reasoningEngines/1/memories?memoryId=m", `{"fact": "f", "scope": {"user_id": "a"}}`)
 	f.Fuzz(func(t *testing.T, verb, path, body string) {
 		r, err := http.NewRequest(verb, "http://localhost/"+strings.TrimPrefix(path, "/"), strings.NewReader(body))
 		if err != nil {

@@ -2,6 +2,7 @@ package vertex
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,4 +59,55 @@ func (m mask) has(field string, present bool) bool {
 		return present
 	}
 	return slices.Contains(m, field)
+}
+
+// memoryMask is which fields an update of a memory changes.
+type memoryMask struct {
+	mask
+	metadata []string // names in the metadata, if it does not change as a whole
+}
+
+// newMemoryMask reads a mask, whose fields may be names in the metadata. A name may stand between
+// backquotes, as field masks have it. Metadata as a whole counts more than single names of it. A
+// field that is none of a memory's is an error: a client that misspells one is not told
+// otherwise that nothing has changed.
+func newMemoryMask(texts []string) (out memoryMask, err error) {
+	known := []string{"*", "fact", "displayName", "description", "topics", "metadata", "ttl", "expireTime",
+		"structuredContent", "revisionLabels", "revisionTtl", "revisionExpireTime", "disableMemoryRevisions",
+		"name", "scope", "createTime", "updateTime", "memoryType"} // the last ones stay as they are
+	out.mask = newMask(texts...)
+	for _, field := range out.mask {
+		if !slices.Contains(known, field) {
+			return out, invalid("updateMask: a memory has no field %.80q", field)
+		}
+	}
+	for _, text := range texts {
+		for path := range strings.SplitSeq(text, ",") {
+			if name, ok := strings.CutPrefix(strings.TrimSpace(path), "metadata."); ok {
+				out.metadata = append(out.metadata, strings.Trim(name, "`"))
+			} else if strings.TrimSpace(path) == "metadata" {
+				out.metadata = nil // as a whole
+				return out, nil
+			}
+		}
+	}
+	return out, nil
+}
+
+// merge returns the metadata after an update: values, or those of before with the names that
+// change.
+func (m *memoryMask) merge(values, before memory.Metadata) memory.Metadata {
+	if len(m.metadata) == 0 {
+		return values
+	}
+	out := memory.Metadata{}
+	maps.Copy(out, before)
+	for _, name := range m.metadata {
+		if value, ok := values[name]; ok {
+			out[name] = value
+		} else {
+			delete(out, name)
+		}
+	}
+	return out
 }

@@ -71,7 +71,13 @@ func (f *fixture) call(key, method, path, body string) (code int, answer string)
 // must makes a request that succeeds.
 func (f *fixture) must(method, path, body string) string {
 	f.t.Helper()
-	code, answer := f.call("", method, path, body)
+	return f.mustAs("", method, path, body)
+}
+
+// mustAs makes a request with a key that succeeds.
+func (f *fixture) mustAs(key, method, path, body string) string {
+	f.t.Helper()
+	code, answer := f.call(key, method, path, body)
 	if code != http.StatusOK {
 		f.t.Fatalf("%s %s: %d %s", method, path, code, answer)
 	}

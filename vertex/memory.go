@@ -12,10 +12,13 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// memoryKinds are the kinds that are memories to clients: raw turns are none.
+// memoryKinds are the kinds that are memories to clients: raw turns are none. Clients count
+// memories, and one that reads a conversation as text of its own would be counted twice.
 func memoryKinds() []memory.Kind { return []memory.Kind{memory.KindFact, memory.KindProfile} }
 
-// memoryBody is a memory in JSON. The fields of its revision come in and never go out.
+// memoryBody is a memory in JSON. The fields of its revision come in and never go out, and neither
+// does TTL: an answer has the time that follows from it. A field is a pointer where an update
+// tells one that is missing from one that is empty.
 type memoryBody struct {
 	Name               string                   `json:"name,omitempty"`
 	CreateTime         Time                     `json:"createTime,omitzero"`
@@ -94,7 +97,7 @@ func readEnum(field string, raw []byte, names ...string) (string, error) {
 	var number int
 	i := -1
 	switch {
-	case string(raw) == "null":
+	case string(raw) == "null": // as if it were missing
 		return "", nil
 	case json.Unmarshal(raw, &name) == nil:
 		i = slices.Index(names, name)
@@ -165,7 +168,8 @@ func valuesOf(metadata memory.Metadata) map[string]metadataValue {
 	return out
 }
 
-// readValues is the reverse of valuesOf.
+// readValues is the reverse of valuesOf: metadata that comes back from a client unchanged is the
+// same as before, to the byte of a number.
 func readValues(field string, metadata map[string]metadataValue) (memory.Metadata, error) {
 	out := memory.Metadata{}
 	for name, v := range metadata {
@@ -205,7 +209,8 @@ func (v *metadataValue) native() (out json.RawMessage, err error) {
 	return out, nil
 }
 
-// profile reads the value of a field of a profile.
+// profile reads the value of a field of a profile. Google's service has one memory for a profile
+// as a whole. memoryd has one for each field, which changes and expires on its own.
 func (c *structuredContent) profile() (*memory.Profile, error) {
 	var data map[string]json.RawMessage
 	if c == nil || len(c.Data) == 0 || json.Unmarshal(c.Data, &data) != nil || len(data) != 1 {
@@ -219,7 +224,8 @@ func (c *structuredContent) profile() (*memory.Profile, error) {
 }
 
 // memoryOf is the JSON of a memory. scope is that which the call asks for; nil shows that of
-// the memory.
+// the memory. With MergedScopes they may differ: a client expects to get back what it has
+// asked for.
 func (r Resource) memoryOf(m *memory.Memory, scope map[string]string) *memoryBody {
 	if scope == nil {
 		scope = ScopeOf(m.User)
@@ -260,7 +266,8 @@ func (b *memoryBody) expiry() (ttl *time.Duration, at *time.Time, err error) {
 	return nil, nil, nil
 }
 
-// unlistedLabel is the label of revisions that are kept and that no list of clients shows.
+// unlistedLabel is the label of revisions that are kept and that no list of clients shows. They
+// are what disableMemoryRevisions asks for: memoryd keeps them for rollbacks and the audit.
 const unlistedLabel = "vertex-unlisted"
 
 // revision is what the body says of the revision that a call makes.
@@ -301,7 +308,8 @@ func shownLabels(labels memory.Labels) memory.Labels {
 	return out
 }
 
-// doneMemory is the operation of a create or an update of a memory.
+// doneMemory is the operation of a create or an update of a memory. It is done, and has the whole
+// memory: clients read it from there and ask for nothing again.
 func (s *Service) doneMemory(r Resource, kind string, m *memory.Memory, scope map[string]string) *Operation {
 	body := r.memoryOf(m, scope)
 	op := doneOperation("Memory", body, sessionstore.Micros(s.opts.Now()))

@@ -3,6 +3,7 @@ package vertex
 import (
 	"context"
 	"encoding/json"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -133,6 +134,106 @@ func TestMergedScopes(t *testing.T) {
 	} {
 		if got, err := s.userOf(tt.scope); err != nil || got != tt.want {
 			t.Errorf("%v is %q, %v, want %q", tt.scope, got, err, tt.want)
+		}
+	}
+}
+
+// A filter of scopes holds of exactly the scopes that it says, however they are written.
+func TestScopeFilters(t *testing.T) {
+	texts := []string{"", "a", "ann", "an", "user_id", "app_name", "a&b=c", "~", "~app_name", "%", "%7E", "ü", `"q"`, "a/b", ".", "x.y",
+		"user_id=ann", "&", "(a|b)", "a b", "\x01"}
+	random := rand.New(rand.NewPCG(1, 2))
+	pick := func() string { return texts[random.IntN(len(texts))] }
+	s := new(Service)
+	var scopes []map[string]string
+	for _, text := range texts {
+		scopes = append(scopes, map[string]string{userKey: text})
+	}
+	for len(scopes) < 300 {
+		scope := map[string]string{}
+		for range 1 + random.IntN(3) {
+			scope[pick()] = pick()
+		}
+		if _, err := UserOf(scope); err == nil {
+			scopes = append(scopes, scope)
+		}
+	}
+	check := func(filter string, want func(map[string]string) bool) {
+		where, err := s.where(filtersIn{Filter: filter})
+		if err != nil {
+			t.Fatalf("%s: %v", filter, err)
+		}
+		for _, scope := range scopes {
+			user, err := s.userOf(scope)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := memory.Memory{Scope: memory.Scope{App: "1", User: user}}
+			if got := memory.Holds(where, m.Compare); got != want(scope) {
+				t.Fatalf("%s of %v (%s): %v, want %v", filter, scope, user, got, want(scope))
+			}
+		}
+	}
+	quoted := func(text string) string {
+		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+	}
+	for _, key := range texts {
+		if key == "" {
+			continue
+		}
+		for _, value := range texts {
+			filter := "scope." + quoted(key) + " = " + quoted(value)
+			check(filter, func(scope map[string]string) bool { got, ok := scope[key]; return ok && got == value })
+			check(strings.Replace(filter, " = ", " != ", 1),
+				func(scope map[string]string) bool { got, ok := scope[key]; return !ok || got != value })
+		}
+	}
+	for _, scope := range scopes {
+		raw, err := Encode(scope)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check("scope = "+quoted(string(raw)), func(o map[string]string) bool { return cmp.Equal(scope, o) })
+	}
+}
+
+// The groups hold of exactly the metadata that they say.
+func TestFilterGroups(t *testing.T) {
+	m := memory.Memory{Metadata: memory.Metadata{"s": []byte(`"b"`), "n": []byte(`2`), "b": []byte(`true`),
+		"t": []byte(`{"timestampValue":"2026-01-02T03:04:05.5Z"}`)}}
+	for filters, want := range map[string]bool{
+		`{"key": "s", "value": {"stringValue": "b"}}`:                                                           true,
+		`{"key": "s", "value": {"stringValue": "a"}, "op": "GREATER_THAN"}`:                                     true,
+		`{"key": "s", "value": {"stringValue": "b"}, "op": "LESS_THAN"}`:                                        false,
+		`{"key": "s", "value": {"doubleValue": 1}}`:                                                             false,
+		`{"key": "s", "value": {"doubleValue": 1}, "negate": true}`:                                             true,
+		`{"key": "none", "value": {"stringValue": "b"}}`:                                                        false,
+		`{"key": "none", "value": {"stringValue": "b"}, "negate": true}`:                                        true,
+		`{"key": "n", "value": {"doubleValue": 2.0}}`:                                                           true,
+		`{"key": "n", "value": {"double_value": "1.5"}, "op": 2}`:                                               true,
+		`{"key": "n", "value": {"doubleValue": 2}, "op": "LESS_THAN", "negate": true}`:                          true,
+		`{"key": "n", "value": {"stringValue": "2"}}`:                                                           false,
+		`{"key": "b", "value": {"boolValue": true}}`:                                                            true,
+		`{"key": "b", "value": {"bool_value": false}, "negate": true}`:                                          true,
+		`{"key": "t", "value": {"timestampValue": "2026-01-02T03:04:05Z"}}`:                                     true,
+		`{"key": "t", "value": {"timestamp_value": "2026-01-02T04:04:05+01:00"}}`:                               true,
+		`{"key": "t", "value": {"timestampValue": "2026-01-02T03:04:05Z"}, "op": 2}`:                            false,
+		`{"key": "t", "value": {"timestampValue": "2026-01-02T03:04:04Z"}, "op": 2}`:                            true,
+		`{"key": "t", "value": {"timestampValue": "2026-01-02T03:04:06Z"}, "op": 3}`:                            true,
+		`{"key": "t", "value": {"stringValue": "2026-01-02T03:04:05.5Z"}}`:                                      false,
+		`{"key": "n", "value": {"doubleValue": 2}}, {"key": "s", "value": {"stringValue": "c"}}`:                false,
+		`{"key": "n", "value": {"doubleValue": 9}}]}, {"filters": [{"key": "s", "value": {"stringValue": "b"}}`: true,
+	} {
+		var in filtersIn
+		if err := Decode([]byte(`{"filter_groups": [{"filters": [`+filters+`]}]}`), &in); err != nil {
+			t.Fatalf("%s: %v", filters, err)
+		}
+		where, err := new(Service).where(in)
+		if err != nil {
+			t.Fatalf("%s: %v", filters, err)
+		}
+		if got := memory.Holds(where, m.Compare); got != want {
+			t.Errorf("%s: %v, want %v", filters, got, want)
 		}
 	}
 }

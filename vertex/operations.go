@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -88,6 +89,8 @@ const (
 	createdSession = "s"
 	createdMemory  = "m"
 	updatedMemory  = "u"
+	rolledBack     = "b"
+	purgedMemories = "p"
 	deleted        = "d"
 	idMark         = "o-"
 )
@@ -177,9 +180,28 @@ func (s *Service) getOperation(ctx context.Context, call *Call) (any, error) {
 		}
 		op = doneOperation("Session", &sessionBody{Name: r.session(target)}, s.opts.Now()) // deleted since
 		op.Name = r.session(target) + "/operations/" + id
-	case deleted:
+	case createdMemory, updatedMemory:
+		r.Kind, r.ID = "memories", target
+		_, m, err := s.findMemory(ctx, r)
+		if err == nil {
+			return s.doneMemory(r, kind, m, nil), nil
+		}
+		if !errors.Is(err, memory.ErrNotFound) {
+			return nil, err
+		}
+		op = s.doneMemory(r, kind, &memory.Memory{ID: target}, map[string]string{}) // deleted since
+	case purgedMemories:
+		count, err := strconv.Atoi(target)
+		if err != nil || count < 0 {
+			return nil, missing
+		}
+		return s.donePurge(r, count), nil
+	case deleted, rolledBack:
 		op = doneOperation(emptyType, struct{}{}, s.opts.Now())
 		op.Name = r.engine() + "/operations/" + id
+		if r.Kind != "" && r.ID != "" {
+			op.Name = r.engine() + "/" + r.Kind + "/" + r.ID + "/operations/" + id
+		}
 	default:
 		return nil, missing
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/memoryd/memoryd/access"
-	"github.com/memoryd/memoryd/internal/aip160"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/retrieve"
 )
@@ -40,8 +39,8 @@ type retrieveIn struct {
 		PageSize  int    `json:"pageSize"`
 		PageToken string `json:"pageToken"`
 	} `json:"simpleRetrievalParams"`
-	// Filter and MemoryTypes must hold of what is found.
-	Filter      string       `json:"filter"`
+	// The filters and MemoryTypes must hold of what is found.
+	filtersIn
 	MemoryTypes []memoryType `json:"memoryTypes"`
 }
 
@@ -75,7 +74,7 @@ func (s *Service) retrieveMemories(ctx context.Context, call *Call) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	filter, err := in.filter()
+	filter, err := in.filter(s)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +85,7 @@ func (s *Service) retrieveMemories(ctx context.Context, call *Call) (any, error)
 }
 
 // filter is what the body asks for beside the question.
-func (in *retrieveIn) filter() (f memory.Filter, err error) {
+func (in *retrieveIn) filter(s *Service) (f memory.Filter, err error) {
 	f.Kinds = memoryKinds()
 	for i, t := range in.MemoryTypes {
 		if i == 0 {
@@ -101,7 +100,7 @@ func (in *retrieveIn) filter() (f memory.Filter, err error) {
 			f.Kinds = append(f.Kinds, memory.KindFact)
 		}
 	}
-	f.Where, err = aip160.Parse(in.Filter, aip160.Memories)
+	f.Where, err = s.where(in.filtersIn)
 	return f, err
 }
 

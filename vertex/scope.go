@@ -110,19 +110,24 @@ func UserOf(scope map[string]string) (string, error) {
 	if id, ok := scope[userKey]; ok && len(scope) == 1 && id != "" {
 		return userOf(id)
 	}
-	odd := func(_ int, c byte) bool {
-		return c != '-' && c != '_' && c != '.' && c != '@' &&
-			!(c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z')
-	}
 	var pairs []string
 	for _, k := range slices.Sorted(maps.Keys(scope)) {
-		pairs = append(pairs, escape(k, odd)+"="+escape(scope[k], odd))
+		pairs = append(pairs, pair(k, scope[k]))
 	}
 	user := mapPrefix + strings.Join(pairs, "&")
 	if len(user) > memory.MaxID {
 		return "", invalid("scope: it takes %d bytes, more than %d", len(user), memory.MaxID)
 	}
 	return user, nil
+}
+
+// pair is a pair of a scope as the native user has it.
+func pair(key, value string) string {
+	odd := func(_ int, c byte) bool {
+		return c != '-' && c != '_' && c != '.' && c != '@' &&
+			!(c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z')
+	}
+	return escape(key, odd) + "=" + escape(value, odd)
 }
 
 // ScopeOf is the reverse of UserOf.
@@ -172,6 +177,9 @@ func (s *Service) within(ctx context.Context, engine string, scope map[string]st
 	user, err := s.userOf(scope)
 	return asOwner(ctx, user), memory.Scope{App: engine, User: user}, err
 }
+
+// A key of a user is natively for one user. Memories of that user in a scope of several pairs are
+// natively those of another one, who is the same person to the client.
 
 // asOwner returns ctx for calls in the scope of a native user. A caller for one user acts in
 // all scopes whose user_id is that user, which natively are users of their own.

@@ -302,36 +302,15 @@ func ofUser(where memory.Where) (user string, rest memory.Where, err error) {
 
 // nativeUsers writes the ids of users in a filter as memoryd has them.
 func nativeUsers(where memory.Where) (memory.Where, error) {
-	all := func(in []memory.Where) (out []memory.Where, err error) {
-		for _, w := range in {
-			native, err := nativeUsers(w)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, native)
-		}
-		return out, nil
-	}
-	switch w := where.(type) {
-	case memory.And:
-		out, err := all(w)
-		return memory.And(out), err
-	case memory.Or:
-		out, err := all(w)
-		return memory.Or(out), err
-	case memory.Not:
-		inner, err := nativeUsers(w.Where)
-		return memory.Not{Where: inner}, err
-	case memory.Cmp:
-		text, ok := w.Value.AsText()
-		if w.Field != "userId" || !ok || w.Op != memory.OpEqual && w.Op != memory.OpNot {
-			return w, nil
+	return rewrite(where, func(c memory.Cmp) (memory.Where, error) {
+		text, ok := c.Value.AsText()
+		if c.Field != "userId" || !ok || c.Op != memory.OpEqual && c.Op != memory.OpNot {
+			return c, nil
 		}
 		user, err := userOf(text)
-		w.Value = memory.Text(user)
-		return w, err
-	}
-	return where, nil
+		c.Value = memory.Text(user)
+		return c, err
+	})
 }
 
 func (s *Service) updateSession(ctx context.Context, call *Call) (any, error) {

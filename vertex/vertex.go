@@ -123,6 +123,16 @@ func methods() map[string]method {
 		"IngestEvents":     {access.Write, (*Service).ingestEvents},
 		"RetrieveMemories": {access.Read, (*Service).retrieveMemories},
 		"RetrieveProfiles": {access.Read, (*Service).retrieveProfiles},
+
+		"CreateMemory":        {access.Write, (*Service).createMemory},
+		"GetMemory":           {access.Read, (*Service).getMemory},
+		"ListMemories":        {readsAcross, (*Service).listMemories},
+		"UpdateMemory":        {access.Write, (*Service).updateMemory},
+		"DeleteMemory":        {access.Write, (*Service).deleteMemory},
+		"ListMemoryRevisions": {access.Read, (*Service).listRevisions},
+		"GetMemoryRevision":   {access.Read, (*Service).getRevision},
+		"RollbackMemory":      {access.Write, (*Service).rollbackMemory},
+		"PurgeMemories":       {access.Admin, (*Service).purgeMemories},
 	}
 }
 

@@ -446,6 +446,14 @@ func (g memories) FindApp(ctx context.Context, app, id string) ([]memory.Memory,
 	return g.of.FindApp(ctx, app, id)
 }
 
+// OwnersApp implements memory.AppReader.
+func (g memories) OwnersApp(ctx context.Context, app, id string) ([]string, error) {
+	if err := access.Check(ctx, memory.Scope{App: app}, access.Admin); err != nil {
+		return nil, err
+	}
+	return g.of.OwnersApp(ctx, app, id)
+}
+
 // Sweep implements memory.Sweeper. Ingestion sweeps as memoryd itself.
 func (g memories) Sweep(ctx context.Context, before time.Time, limit int) (memory.Erased, bool, error) {
 	if err := access.Check(ctx, memory.Scope{}, everything); err != nil {

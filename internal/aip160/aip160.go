@@ -32,7 +32,8 @@ const (
 )
 
 // Fields are the fields that a filter may name, by their names in camel case. A filter
-// may write them in snake case too. A field of type memory.JSONField has keys.
+// may write them in snake case too. A field of type memory.JSONField has keys, and one of type
+// memory.TextsField may have one.
 type Fields map[string]memory.FieldType
 
 // Memories are the fields of a filter of memories, and Revisions those of one of revisions.
@@ -219,10 +220,11 @@ func (p *parser) field(c *memory.Cmp) (typ memory.FieldType, err error) {
 	}
 	c.Field = camel(name.text)
 	if typ = p.fields[c.Field]; typ != 0 && typ != memory.JSONField {
-		return typ, nil
+		return typ, nil // also that of memory.TextsField which names no text
 	}
 	first, key, _ := strings.Cut(name.text, ".")
-	if c.Field = camel(first); p.fields[c.Field] != memory.JSONField {
+	c.Field = camel(first)
+	if typ = p.fields[c.Field]; typ != memory.JSONField && typ != memory.TextsField {
 		return 0, failed(name.from, "no field %s: want %s", name.show(), p.fields.names())
 	}
 	c.Key = key
@@ -236,14 +238,14 @@ func (p *parser) field(c *memory.Cmp) (typ memory.FieldType, err error) {
 	case strings.Contains(key, "."):
 		err = failed(name.from, "want one name behind %s: put one with a dot between quotes", first)
 	}
-	return memory.JSONField, err
+	return typ, err
 }
 
 // names lists the fields for a message.
 func (f Fields) names() string {
 	var all []string
 	for name, typ := range f {
-		if typ == memory.JSONField {
+		if typ == memory.JSONField || typ == memory.TextsField {
 			name += ".NAME"
 		}
 		all = append(all, name)

@@ -208,3 +208,26 @@ func TestRevisionFields(t *testing.T) {
 		t.Errorf("labels of memories: %v", err)
 	}
 }
+
+// A field of texts has one of its texts by name, or all of them. A value is a text however it
+// is written.
+func TestTextsFields(t *testing.T) {
+	fields := aip160.Fields{"scope": memory.TextsField, "fact": memory.TextField}
+	for filter, want := range map[string]string{
+		`scope.user_id=123`:                              `scope.user_id = "123"`,
+		`scope."a b" != true`:                            `scope."a b" != "true"`,
+		`scope = "{}" OR scope.t="2026-03-02T15:04:05Z"`: `scope = "{}" OR scope.t = "2026-03-02T15:04:05Z"`,
+	} {
+		got, err := aip160.Parse(filter, fields)
+		if err != nil || got.String() != want {
+			t.Errorf("%s is %v, want %s, error %v", filter, got, want, err)
+		}
+	}
+	for _, filter := range []string{"scope:x", "scope.a:*", "scope.a<b", "scope.a.b = x", "scope. = x", "scopes.a = x",
+		"fact.a = x"} {
+		if got, err := aip160.Parse(filter, fields); !errors.Is(err, memory.ErrInvalid) ||
+			!strings.Contains(err.Error(), "at byte") {
+			t.Errorf("%s is %v, error %v", filter, got, err)
+		}
+	}
+}

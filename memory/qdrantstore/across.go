@@ -72,6 +72,24 @@ func (s *Store) findApp(ctx context.Context, app, id string) (out []memory.Memor
 	return out, nil
 }
 
+// OwnersApp implements memory.AppReader.
+func (s *Store) OwnersApp(ctx context.Context, app, id string) (users []string, err error) {
+	if err = s.nameApps(ctx); err == nil {
+		passes := liveOfApp(app, s.opts.Now())
+		passes.Must = append(passes.Must, qdrant.NewMatch("id", id))
+		passes.MustNot = passes.MustNot[2:] // all but the scopes of the app itself
+		err = s.tenants(ctx, passes, 0, func(tenant string) {
+			_, user, _ := strings.Cut(tenant, "/")
+			users = append(users, user)
+		})
+	}
+	if err != nil {
+		return nil, memory.Scope{App: app}.Wrap("find the users of a memory", err)
+	}
+	slices.Sort(users)
+	return users[:min(len(users), memory.MaxPageSize)], nil
+}
+
 // anyOf reports whether there is a point that passes.
 func (s *Store) anyOf(ctx context.Context, passes *qdrant.Filter) (bool, error) {
 	ctx, cancel := s.bounded(ctx)

@@ -159,3 +159,18 @@ func (s *Store) FindApp(ctx context.Context, app, id string) (out []memory.Memor
 	}
 	return out, nil
 }
+
+// OwnersApp implements memory.AppReader.
+func (s *Store) OwnersApp(ctx context.Context, app, id string) (users []string, err error) {
+	err = s.db.Read(ctx, func(tx *sql.Tx) (err error) {
+		users, err = sqlitedb.Collect(ctx, tx, func(rows *sql.Rows) (user string, err error) {
+			return user, rows.Scan(&user)
+		}, `SELECT s.user FROM scopes s CROSS JOIN memories m ON m.scope = s.n AND m.id = ?
+			WHERE s.app = ? AND `+ofUser+` ORDER BY s.user LIMIT ?`, id, app, memory.MaxPageSize)
+		return err
+	})
+	if err != nil {
+		return nil, memory.Scope{App: app}.Wrap("find the users of a memory", err)
+	}
+	return users, nil
+}

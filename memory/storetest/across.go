@@ -148,6 +148,9 @@ func acrossFilters(b *bank) {
 		"metadata": {memory.Filter{Metadata: memory.Metadata{"n": []byte("2")}}, 3},
 		"id":       {memory.Filter{Where: cmp(memory.FieldID, memory.OpEqual, memory.Text("m3"))}, 3},
 		"not id":   {memory.Filter{Where: cmp(memory.FieldID, memory.OpNot, memory.Text("m3"))}, 12},
+		"user":     {memory.Filter{Where: cmp(memory.FieldUser, memory.OpEqual, memory.Text("bob"))}, 5},
+		"not user": {memory.Filter{Where: cmp(memory.FieldUser, memory.OpNot, memory.Text("bob"))}, 10},
+		"users":    {memory.Filter{Where: cmp(memory.FieldUser, memory.OpMatches, pattern("^(a|c)"))}, 10},
 		"time": {memory.Filter{Where: cmp(memory.FieldTimestamp, memory.OpLess, memory.Time(at(12)))},
 			7},
 	} {
@@ -232,6 +235,13 @@ func acrossFinds(b *bank) {
 		b.same("found", found(app, "m"), want)
 		b.same("deleted", found(app, "gone"), []string(nil))
 		b.same("never there", found(app, "never"), []string(nil))
+		var users []string
+		for _, w := range want {
+			users = append(users, strings.TrimPrefix(w, app+"/m/"))
+		}
+		b.same("users of it", owners(b, app, "m"), users)
+		b.same("users of a deleted one", owners(b, app, "gone"), users)
+		b.same("users of none", owners(b, app, "never"), []string(nil))
 	}
 	expires := fact("expires", "tea")
 	expires.ExpireTime = start.Add(time.Hour)
@@ -239,6 +249,19 @@ func acrossFinds(b *bank) {
 	b.same("before it expires", found("app", "expires"), []string{"app/expires/ann"})
 	b.clock.advance(2 * time.Hour)
 	b.same("expired", found("app", "expires"), []string(nil))
+	b.same("users of an expired one", owners(b, "app", "expires"), []string{"ann"})
+	b.erase(memory.Scope{App: "app", User: "ann"}, memory.Erasure{IDs: []string{"expires"}})
+	b.same("users of an erased one", owners(b, "app", "expires"), []string(nil))
+}
+
+// owners are the users who have or had a memory of an id.
+func owners(b *bank, app, id string) []string {
+	b.Helper()
+	users, err := b.store.OwnersApp(b.Context(), app, id)
+	if err != nil {
+		b.Fatalf("OwnersApp(%q, %q): %v", app, id, err)
+	}
+	return append([]string(nil), users...)
 }
 
 // A list of an app takes the page sizes, orders and tokens of other lists.

@@ -56,3 +56,18 @@ func (r *reference) FindApp(ctx context.Context, app, id string) (out []memory.M
 	slices.SortFunc(out, func(a, b memory.Memory) int { return strings.Compare(a.User, b.User) })
 	return out[:min(len(out), memory.MaxPageSize)], nil
 }
+
+// OwnersApp implements memory.AppReader.
+func (r *reference) OwnersApp(ctx context.Context, app, id string) (users []string, err error) {
+	if _, err := r.begin(ctx); err != nil {
+		return nil, err
+	}
+	defer r.mu.Unlock()
+	for scope, records := range r.scopes {
+		if records[id] != nil && scope.App == app && !scope.OfApp() {
+			users = append(users, scope.User)
+		}
+	}
+	slices.Sort(users)
+	return users[:min(len(users), memory.MaxPageSize)], nil
+}

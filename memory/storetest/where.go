@@ -82,6 +82,9 @@ func whereFields(b *bank) {
 		{memory.Not{Where: memory.Or{}}, []string{"a", "c", "d"}},
 		{is("id", "=", text("c")), []string{"c"}},
 		{is("id", "!=", text("c")), []string{"a", "d"}},
+		{is("userId", "=", text("ann")), []string{"a", "c", "d"}},
+		{is("userId", "!=", text("ann")), nil},
+		{is("userId", "=~", pattern("^~|nn")), []string{"a", "c", "d"}},
 		{is("fact", "=", text("tea")), []string{"c"}},
 		{is("fact", ":", text("green tea")), []string{"a"}},
 		{is("fact", "=~", pattern("^a? ?[a-z]*")), []string{"a", "c", "d"}},
@@ -132,6 +135,7 @@ func whereMetadata(b *bank) {
 	for i, v := range []string{
 		`1`, `1.0`, `2`, `"1"`, `"go"`, `"\u0067o"`, `true`, `null`, `["go",2,true]`, `{"go":1}`,
 		`9007199254740993`, `9007199254740992`, `"2026-03-01T12:00:00Z"`, `"2026-03-01T13:00:00+01:00"`, `-0`, ` 1e400`,
+		`{"timestampValue":"2026-03-01T14:00:00+01:00"}`,
 	} {
 		m := fact(fmt.Sprintf("m%02d", i), "tea")
 		m.Metadata = memory.Metadata{"k": []byte(v)}
@@ -166,13 +170,15 @@ func whereMetadata(b *bank) {
 		{has("k", ":", memory.Bool(true)), name(6, 8)},
 		{has("k", "=", memory.Bool(false)), nil},
 		{has("k", "=", noon), name(12, 13)},
-		{has("k", ">=", noon), name(12, 13)},
+		{has("k", ">=", noon), name(12, 13, 16)},
+		{has("k", ":", memory.Time(start.Add(time.Hour))), name(16)},
+		{has("k", ":", text("14:00")), nil},
 		{has("k", "<", noon), nil},
-		{has("k", ":", memory.Anything()), name(0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15)},
+		{has("k", ":", memory.Anything()), name(0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15, 16)},
 		{memory.And{has("k", ":", memory.Anything()), has("k", "!=", text("go"))},
-			name(0, 1, 2, 3, 6, 8, 9, 10, 11, 12, 13, 14, 15)},
+			name(0, 1, 2, 3, 6, 8, 9, 10, 11, 12, 13, 14, 15, 16)},
 		{memory.And{memory.Not{Where: has("k", "<", number("1e300"))}, has("k", "!=", text("1"))},
-			append(name(4, 5, 6, 7, 8, 9, 12, 13, 15), "none")},
+			append(name(4, 5, 6, 7, 8, 9, 12, 13, 15, 16), "none")},
 		{has("K", "=", number("1")), nil},
 	} {
 		b.where(x.where, x.want...)
@@ -337,7 +343,7 @@ func (m *model) comparison() memory.Cmp {
 	texts := map[string][]string{
 		memory.FieldID: modelNames, memory.FieldFact: modelWords, memory.FieldKind: {"fact", "turn", "profile"},
 		memory.FieldAuthor: {"", "Ann", "an"}, memory.FieldSupersededBy: append([]string{""}, modelNames...),
-		memory.FieldSession:     modelSessions,
+		memory.FieldSession: modelSessions, memory.FieldUser: {"", "ann", "bob"},
 		memory.FieldDisplayName: {"", "Drinks", "drink"}, memory.FieldDescription: {"", "of tea"},
 		memory.FieldSchema: {"", "person"}, memory.FieldField: {"drink", "food"},
 		memory.FieldTrust: {"user", "external"}, memory.FieldState: {"", "approved", "quarantined"},

@@ -128,6 +128,16 @@ var methods = map[string]string{
 	"POST :ingestEvents":             "IngestEvents",
 	"POST memories:retrieve":         "RetrieveMemories",
 	"POST memories:retrieveProfiles": "RetrieveProfiles",
+
+	"POST memories":              "CreateMemory",
+	"GET memories":               "ListMemories",
+	"GET memories/*":             "GetMemory",
+	"PATCH memories/*":           "UpdateMemory",
+	"DELETE memories/*":          "DeleteMemory",
+	"GET memories/*/revisions":   "ListMemoryRevisions",
+	"GET memories/*/revisions/*": "GetMemoryRevision",
+	"POST memories/*:rollback":   "RollbackMemory",
+	"POST memories:purge":        "PurgeMemories",
 }
 
 // route returns what a request is for.
