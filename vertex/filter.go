@@ -32,7 +32,8 @@ type filtersIn struct {
 	Groups []filterGroup `json:"filterGroups"`
 }
 
-// filterGroup is conditions on metadata that must all hold. Of several groups one must hold.
+// filterGroup is conditions on metadata that must all hold. Of several groups one must hold. A
+// group without conditions is refused, as it would hold of everything.
 type filterGroup struct {
 	Filters []metadataFilter `json:"filters"`
 }
@@ -61,7 +62,8 @@ func (op *filterOp) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-// where is the filter and the groups in the native language; nil if there are none.
+// where is the filter and the groups in the native language; nil if there are none. The native
+// bounds hold of both together: how many comparisons there are, and how much work patterns are.
 func (s *Service) where(in filtersIn) (memory.Where, error) {
 	parsed, err := aip160.Parse(in.Filter, memoryFields())
 	if err != nil {
@@ -181,7 +183,8 @@ func scopeHas(key, value string) (memory.Where, error) {
 	return memory.Or{userIs(user), among}, nil
 }
 
-// groupsOf are conditions on metadata in the native language; nil if there are none.
+// groupsOf are conditions on metadata in the native language; nil if there are none. An error
+// names the group and the condition by their places in the lists.
 func groupsOf(groups []filterGroup) (memory.Where, error) {
 	if len(groups) == 0 {
 		return nil, nil

@@ -35,7 +35,7 @@ func (in *memoryIn) body() *memoryBody {
 	return &in.memoryBody
 }
 
-// create is what the body says of a new memory.
+// create is what the body says of a new memory. Its id and its scope are the call's.
 func (b *memoryBody) create() (n ingest.NewMemory, err error) {
 	ttl, at, err := b.expiry()
 	if err != nil {
@@ -127,7 +127,8 @@ func (s *Service) current(m *memory.Memory) bool {
 	return f.Match(m, s.opts.Now())
 }
 
-// mine reports whether a memory in the scope of a native user can be meant by the caller.
+// mine reports whether a memory in the scope of a native user can be meant by the caller: others
+// are not there for a caller for one user, as if their ids were free.
 func mine(ctx context.Context, user string) bool {
 	p := access.From(ctx)
 	return p == nil || p.User == "" || owns(p, user)
@@ -328,7 +329,8 @@ func (s *Service) updateMemory(ctx context.Context, call *Call) (any, error) {
 	return s.doneMemory(call.Resource, updatedMemory, m, body.Scope), nil
 }
 
-// memoryDone is the operation of a change after which there is nothing to show.
+// memoryDone is the operation of a change after which there is nothing to show. The response is
+// an empty message: clients expect that a done operation has one.
 func (s *Service) memoryDone(r Resource, kind, metadata string) *Operation {
 	op := doneOperation(emptyType, struct{}{}, sessionstore.Micros(s.opts.Now()))
 	op.Metadata.Type = typeURL + protos + metadata + "OperationMetadata"
@@ -382,7 +384,8 @@ func (s *Service) purgeMemories(ctx context.Context, call *Call) (any, error) {
 	return s.donePurge(r, count), nil
 }
 
-// donePurge is the operation of a purge. Its id tells how many memories it was about.
+// donePurge is the operation of a purge. Its id tells how many memories it was about, so that
+// nothing is stored of it and a later call can still be answered.
 func (s *Service) donePurge(r Resource, count int) *Operation {
 	op := doneOperation("PurgeMemoriesResponse", map[string]int{"purgeCount": count}, sessionstore.Micros(s.opts.Now()))
 	op.Metadata.Type = typeURL + protos + "PurgeMemoriesOperationMetadata"

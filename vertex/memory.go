@@ -54,7 +54,8 @@ type metadataValue struct {
 	Timestamp *Time           `json:"timestampValue,omitempty"`
 }
 
-// structuredContent is the value of a field of a profile: Data has the field.
+// structuredContent is the value of a field of a profile. Data is an object with one name, that of
+// the field: values of different fields are different memories.
 type structuredContent struct {
 	SchemaID string          `json:"schemaId,omitempty"`
 	Data     json.RawMessage `json:"data,omitempty"`
@@ -90,8 +91,9 @@ func managedTopics() []string {
 	return []string{memory.TopicPersonalInfo, memory.TopicPreferences, memory.TopicDetails, memory.TopicInstructions}
 }
 
-// readEnum reads the name or the number of one of the names. The first one stands for none, and
-// is "".
+// readEnum reads the name or the number of one of the names, in the order of their numbers. The
+// first one stands for none, and is "". Clients of protos send numbers where they were built
+// before a name, and texts otherwise.
 func readEnum(field string, raw []byte, names ...string) (string, error) {
 	var name string
 	var number int
@@ -113,7 +115,8 @@ func readEnum(field string, raw []byte, names ...string) (string, error) {
 	return names[i], nil
 }
 
-// topicsOf are the topics of a memory in JSON.
+// topicsOf are the topics of a memory in JSON. memoryd has the labels of all topics in one list:
+// the four managed ones are told by their names, so a custom one cannot have such a name.
 func topicsOf(topics []string) (out []topicBody) {
 	for _, topic := range topics {
 		if slices.Contains(managedTopics(), topic) {
@@ -250,8 +253,9 @@ func (r Resource) memoryOf(m *memory.Memory, scope map[string]string) *memoryBod
 	return out
 }
 
-// expiry is when a memory expires: after a time, or at one. Both are nil if the body does not
-// say.
+// expiry is when a memory expires: after a time from the write, or at a time. Both are nil if the
+// body does not say, so that an update leaves it as it is. A time that has passed is refused by
+// the write itself.
 func (b *memoryBody) expiry() (ttl *time.Duration, at *time.Time, err error) {
 	switch {
 	case b.TTL != nil && !b.ExpireTime.IsZero():
@@ -275,7 +279,9 @@ func (b *memoryBody) revision() (memory.Labels, ingest.Lifetime, error) {
 	return revisionOptions(b.RevisionLabels, b.RevisionTTL, b.RevisionExpireTime, b.DisableRevisions)
 }
 
-// revisionOptions are the labels of a revision, and how long it lives.
+// revisionOptions are the labels of a revision, and how long it lives. Without a ttl and a time it
+// lives as the configuration of the app says, or for ever. An unlisted one has a label that
+// tells.
 func revisionOptions(labels memory.Labels, ttl *Duration, at Time, unlisted bool) (
 	memory.Labels, ingest.Lifetime, error) {
 	life := ingest.Lifetime{At: at.Time}

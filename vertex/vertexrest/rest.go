@@ -173,6 +173,8 @@ func route(verb, path string) (r vertex.Resource, method string, err error) {
 	return r, method, nil
 }
 
+// A memory bank is an engine by another name: both collections have the same methods.
+
 // shape is the kind of what a resource names, with * for each id.
 func shape(r vertex.Resource) string {
 	out := r.Kind
