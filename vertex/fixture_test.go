@@ -11,7 +11,12 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/memoryd/memoryd"
+	"github.com/memoryd/memoryd/embed"
+	"github.com/memoryd/memoryd/internal/qdranttest"
+	"github.com/memoryd/memoryd/internal/redistest"
+	"github.com/memoryd/memoryd/memory/qdrantstore"
 	"github.com/memoryd/memoryd/server"
+	"github.com/memoryd/memoryd/sessionstore/redissession"
 	"github.com/memoryd/memoryd/vertex"
 	"github.com/memoryd/memoryd/vertex/vertexgrpc"
 	"github.com/memoryd/memoryd/vertex/vertexrest"
@@ -48,9 +53,43 @@ func newFixture(t testing.TB) *fixture {
 			t.Error(err)
 		}
 	})
+	return serve(t, bank, nil)
+}
+
+// serve serves a bank over both protocols.
+func serve(t testing.TB, bank *memoryd.Bank, opts *vertex.Options) *fixture {
 	p := bank.Parts()
-	service := vertex.New(p.Ingest, p.Retriever, gate{p.Server}, nil)
+	service := vertex.New(p.Ingest, p.Retriever, gate{p.Server}, opts)
 	return &fixture{t, bank, vertexrest.New(service, nil), vertexgrpc.New(service)}
+}
+
+// newScaledFixture is a fixture over Redis and Qdrant.
+func newScaledFixture(t testing.TB) *fixture {
+	t.Helper()
+	sessions, err := redissession.Open(t.Context(), redistest.Start(t).URL(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = sessions.Close() })
+	memories, err := qdrantstore.Open(t.Context(), qdranttest.Start(t).URL(t), memoryd.ModelOf(embed.Builtin{}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = memories.Close() })
+	return running(t, memoryd.New(sessions, memories, nil), nil)
+}
+
+// running serves a bank that makes memories until the end of the test.
+func running(t testing.TB, bank *memoryd.Bank, opts *vertex.Options) *fixture {
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	ran := make(chan struct{})
+	go func() { bank.Run(ctx); close(ran) }()
+	t.Cleanup(func() {
+		bank.Stop()
+		stop()
+		<-ran
+	})
+	return serve(t, bank, opts)
 }
 
 // call makes a request of REST, with a key if there is one.

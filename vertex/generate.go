@@ -249,16 +249,16 @@ func (s *Service) generateOfFacts(ctx context.Context, scope memory.Scope, in *g
 	return s.ingest.IngestFacts(ctx, scope, facts, opts)
 }
 
-// generateWait is how long a call waits for its memories.
-const generateWait = 2 * time.Second
+// defaultWait is the default of Options.Wait.
+const defaultWait = 2 * time.Second
 
-// awaited answers with an operation of ingestion: when it is done, or after generateWait as it is
+// awaited answers with an operation of ingestion: when it is done, or after Options.Wait as it is
 // then. One that waits for a trigger is answered at once.
 func (s *Service) awaited(ctx context.Context, r Resource, op *sessionstore.Operation, shown map[string]string) (
 	*Operation, error) {
 	if op.DueTime.IsZero() && !op.Done() {
 		// Whatever happens to the waiting, the request is stored, and the client can ask for the operation.
-		if last, _ := s.ingest.Wait(ctx, op.Key.Scope, op.ID, generateWait); last != nil {
+		if last, _ := s.ingest.Wait(ctx, op.Key.Scope, op.ID, s.opts.Wait); last != nil {
 			op = last
 		}
 	}

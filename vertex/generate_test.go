@@ -1,14 +1,20 @@
 package vertex_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/memoryd/memoryd"
+	"github.com/memoryd/memoryd/extract"
+	"github.com/memoryd/memoryd/extract/rules"
+	"github.com/memoryd/memoryd/vertex"
 	pb "github.com/memoryd/memoryd/vertex/vertexpb"
 )
 
@@ -197,5 +203,65 @@ func TestRetrieveProfiles(t *testing.T) {
 		"similaritySearchParams": {"searchQuery": "age"}}`)
 	if !strings.Contains(got, `"structuredContent":{"schemaId":"person","data":{"age":30}}`) {
 		t.Errorf("a search for values finds %s", got)
+	}
+}
+
+// gated is the rules that wait, once for each batch, for what becomes of it: nil or an error.
+type gated struct {
+	*rules.Extractor
+	verdicts chan error
+}
+
+func (g gated) Extract(ctx context.Context, b extract.Batch) (extract.Found, error) {
+	select {
+	case err := <-g.verdicts:
+		if err != nil {
+			return extract.Found{}, err
+		}
+		return g.Extractor.Extract(ctx, b)
+	case <-ctx.Done():
+		return extract.Found{}, ctx.Err()
+	}
+}
+
+// A call does not wait for slow memories: its operation is not done, and becomes done. A request that is
+// sent again meanwhile doubles nothing.
+func TestSlowMemories(t *testing.T) {
+	g := gated{rules.New(), make(chan error)}
+	bank, err := memoryd.Open(t.Context(), ":memory:", &memoryd.Options{Extractor: g})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := bank.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	f := serve(t, bank, &vertex.Options{Wait: time.Millisecond, Turns: true})
+	const body = `{"scope": {"user_id": "ann"}, "directContentsSource": {"events": [{"content": {"role": "user",
+		"parts": [{"text": "I live in Graz."}]}}]}}`
+	first, second := f.begin(memories+":generate", body), f.begin(memories+":generate", body)
+	if first.Done || second.Done || first.Name == second.Name || len(f.facts(`{"user_id": "ann"}`)) != 0 {
+		t.Errorf("before the memories are made: %+v, %+v", first, second)
+	}
+	found := f.must("POST", memories+":retrieve", `{"scope": {"user_id": "ann"},
+		"similaritySearchParams": {"searchQuery": "Graz"}}`)
+	if !strings.Contains(found, `"fact":"I live in Graz."`) {
+		t.Errorf("with turns a search finds %s", found)
+	}
+	g.verdicts <- nil
+	for _, op := range []operation{first, second} {
+		for !op.Done {
+			if err := json.Unmarshal([]byte(f.must("GET", "/v1/"+op.Name, "")), &op); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// The second request has asked for the same memories, and is told of them too.
+		if of := op.Response.GeneratedMemories; len(of) != 1 || of[0].Action != "CREATED" {
+			t.Errorf("the operation has made %+v", of)
+		}
+	}
+	if got := f.facts(`{"user_id": "ann"}`); len(got) != 1 {
+		t.Errorf("there are %q", got)
 	}
 }

@@ -53,6 +53,8 @@ type Options struct {
 	// TopK is how many memories a retrieval by similarity finds that does not say. Defaults to
 	// DefaultTopK.
 	TopK int
+	// Wait is how long a call waits for the memories that it asks for. Defaults to 2 s.
+	Wait time.Duration
 	// Turns has such a retrieval find turns of conversations too, as memories that say their words.
 	Turns bool
 }
@@ -79,6 +81,9 @@ func New(ingest *ingest.Service, retriever *retrieve.Retriever, gate Gate, opts 
 	}
 	if s.opts.TopK == 0 {
 		s.opts.TopK = DefaultTopK
+	}
+	if s.opts.Wait == 0 {
+		s.opts.Wait = defaultWait
 	}
 	return s
 }

@@ -29,44 +29,53 @@ var unstable = []struct {
 }
 
 // The requests that clients send get the answers in the golden file. In it a line that begins with
-// > is a request: its verb, its path and its body. The times of 2020 are those of clients.
+// > is a request: its verb, its path and its body. The times of 2020 are those of clients. The answers
+// are the same whatever the stores.
 func TestWire(t *testing.T) {
 	for _, name := range []string{"sessions", "generate", "memories"} {
-		t.Run(name, func(t *testing.T) {
-			file := "testdata/" + name + ".txt"
-			golden, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
+		t.Run(name, func(t *testing.T) { wire(t, name, newFixture(t), *update) })
+		if !*update {
+			t.Run(name+" over Redis and Qdrant", func(t *testing.T) {
+				t.Parallel()
+				wire(t, name, newScaledFixture(t), false)
+			})
+		}
+	}
+}
+
+// wire makes the requests of a golden file, and compares the answers, or writes them.
+func wire(t *testing.T, name string, f *fixture, update bool) {
+	file := "testdata/" + name + ".txt"
+	golden, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got bytes.Buffer
+	for line := range strings.Lines(string(golden)) {
+		request, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "> ")
+		if !ok {
+			if strings.HasPrefix(line, "#") {
+				got.WriteString(line)
 			}
-			f := newFixture(t)
-			var got bytes.Buffer
-			for line := range strings.Lines(string(golden)) {
-				request, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "> ")
-				if !ok {
-					if strings.HasPrefix(line, "#") {
-						got.WriteString(line)
-					}
-					continue
-				}
-				verb, rest, _ := strings.Cut(request, " ")
-				path, body, _ := strings.Cut(rest, " ")
-				code, answer := f.call("", verb, "/v1beta1/projects/p/locations/memoryd/reasoningEngines/1"+path, body)
-				for _, u := range unstable {
-					answer = u.re.ReplaceAllString(strings.ReplaceAll(answer, "2020-", "then-"), u.to)
-					answer = strings.ReplaceAll(answer, "then-", "2020-")
-				}
-				answer = strings.ReplaceAll(answer, "projects/p/locations/memoryd/reasoningEngines/1", "E")
-				fmt.Fprintf(&got, "> %s\n%d %s\n", request, code, answer)
-			}
-			if *update {
-				if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(string(golden), got.String()); diff != "" {
-				t.Errorf("answers: -want +got\n%s", diff)
-			}
-		})
+			continue
+		}
+		verb, rest, _ := strings.Cut(request, " ")
+		path, body, _ := strings.Cut(rest, " ")
+		code, answer := f.call("", verb, "/v1beta1/projects/p/locations/memoryd/reasoningEngines/1"+path, body)
+		for _, u := range unstable {
+			answer = u.re.ReplaceAllString(strings.ReplaceAll(answer, "2020-", "then-"), u.to)
+			answer = strings.ReplaceAll(answer, "then-", "2020-")
+		}
+		answer = strings.ReplaceAll(answer, "projects/p/locations/memoryd/reasoningEngines/1", "E")
+		fmt.Fprintf(&got, "> %s\n%d %s\n", request, code, answer)
+	}
+	if update {
+		if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(string(golden), got.String()); diff != "" {
+		t.Errorf("answers: -want +got\n%s", diff)
 	}
 }

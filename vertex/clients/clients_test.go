@@ -90,10 +90,9 @@ func proxy(t *testing.T, to string) string {
 	return "http://" + on.Addr().String()
 }
 
-// adk-go's own suite of session services passes through its own client, by configuration alone:
-// with ids of its own, and with those of the server.
-func TestSessionsOfADK(t *testing.T) {
-	address, dir := memoryd(t)
+// asGo sets the environment of Go's clients, as memoryd vertex env does, and leads them to an address.
+func asGo(t *testing.T, address, dir string) {
+	t.Helper()
 	for name, value := range map[string]string{
 		"SSL_CERT_FILE":                  filepath.Join(dir, "ca.pem"),
 		"GOOGLE_APPLICATION_CREDENTIALS": filepath.Join(dir, "credentials-go.json"),
@@ -102,6 +101,13 @@ func TestSessionsOfADK(t *testing.T) {
 	} {
 		t.Setenv(name, value)
 	}
+}
+
+// adk-go's own suite of session services passes through its own client, by configuration alone:
+// with ids of its own, and with those of the server.
+func TestSessionsOfADK(t *testing.T) {
+	address, dir := memoryd(t)
+	asGo(t, address, dir)
 	var engine atomic.Int64 // each part of the suite wants an empty service
 	for _, own := range []bool{true, false} {
 		t.Run(fmt.Sprintf("own ids %v", own), func(t *testing.T) {
