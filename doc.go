@@ -105,8 +105,8 @@
 // load and under faults, and imports nothing of it.
 // [github.com/memoryd/memoryd/internal/release] builds its releases.
 //
-// [github.com/memoryd/memoryd/vertex] serves the calls of Google's clients of sessions, which
-// vertexrest reads from HTTP and vertexgrpc from gRPC; vertexauth has their certificates
+// [github.com/memoryd/memoryd/vertex] serves the calls of Google's clients of sessions and
+// memories, which vertexrest reads from HTTP and vertexgrpc from gRPC; vertexauth has their certificates
 // and tokens.
 //
 // [github.com/memoryd/memoryd/client] calls the HTTP API, of a server or of a Bank

@@ -4,12 +4,15 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/fieldmaskpb"
 	"google.golang.org/protobuf/types/known/structpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -115,4 +118,67 @@ func sameSession(t *testing.T, raw []byte, want *pb.Session) bool {
 		t.Error(err)
 	}
 	return proto.Equal(&got, want)
+}
+
+// REST shows the memories that gRPC creates and changes, and the other way round.
+func TestMemoriesOverBoth(t *testing.T) {
+	f := newFixture(t)
+	conn := f.dial()
+	const engine = "projects/p/locations/memoryd/reasoningEngines/1"
+	invoke := func(method string, in, out proto.Message) {
+		t.Helper()
+		if err := conn.Invoke(t.Context(), "/google.cloud.aiplatform.v1beta1.MemoryBankService/"+method, in,
+			out); err != nil {
+			t.Fatal(method, err)
+		}
+	}
+	memory := func(op *pb.Operation) *pb.Memory {
+		t.Helper()
+		var m pb.Memory
+		if url := op.GetResponse().GetTypeUrl(); url != "type.googleapis.com/google.cloud.aiplatform.v1beta1.Memory" {
+			t.Errorf("the response is a %s", url)
+		}
+		if err := proto.Unmarshal(op.GetResponse().GetValue(), &m); err != nil || !op.GetDone() {
+			t.Fatal(err, op)
+		}
+		return &m
+	}
+	var op pb.Operation
+	invoke("CreateMemory", &pb.CreateMemoryRequest{Parent: engine, MemoryId: "m1", Memory: &pb.Memory{Fact: "Ann keeps bees.",
+		DisplayName: "bees", Scope: map[string]string{"user_id": "ann"},
+		Expiration: &pb.Memory_Ttl{Ttl: durationpb.New(time.Hour)}}}, &op)
+	made := memory(&op)
+	if made.GetName() != engine+"/memories/m1" || made.GetExpireTime().AsTime().Before(time.Now()) {
+		t.Errorf("gRPC has made %v", made)
+	}
+	shown := f.must("GET", "/v1beta1/"+made.GetName(), "")
+	if !strings.Contains(shown, `"fact":"Ann keeps bees."`) || !strings.Contains(shown, `"displayName":"bees"`) {
+		t.Errorf("REST shows %s", shown)
+	}
+	op.Reset()
+	invoke("UpdateMemory", &pb.UpdateMemoryRequest{Memory: &pb.Memory{Name: made.GetName(), Fact: "Ann keeps goats.",
+		DisplayName: "not this"}, UpdateMask: &fieldmaskpb.FieldMask{Paths: []string{"fact"}}}, &op)
+	if m := memory(&op); m.GetFact() != "Ann keeps goats." || m.GetDisplayName() != "bees" {
+		t.Errorf("an update has made %v", m)
+	}
+	f.must("POST", "/v1beta1/"+engine+"/memories?memoryId=m2", `{"fact": "Ben swims.", "scope": {"user_id": "ben"},
+		"topics": [{"customMemoryTopicLabel": "sport"}], "metadata": {"k": {"boolValue": true}}}`)
+	var list pb.ListMemoriesResponse
+	invoke("ListMemories", &pb.ListMemoriesRequest{Parent: engine, PageSize: 1}, &list)
+	if ms := list.GetMemories(); len(ms) != 1 || ms[0].GetFact() != "Ben swims." || list.GetNextPageToken() == "" {
+		t.Errorf("gRPC lists %v", &list)
+	}
+	var got pb.Memory
+	invoke("GetMemory", &pb.GetMemoryRequest{Name: engine + "/memories/m2"}, &got)
+	if got.GetScope()["user_id"] != "ben" || got.GetFact() != "Ben swims." {
+		t.Errorf("gRPC shows %v", &got)
+	}
+	op.Reset()
+	invoke("DeleteMemory", &pb.DeleteMemoryRequest{Name: made.GetName()}, &op)
+	if url := op.GetResponse().GetTypeUrl(); url != "type.googleapis.com/google.protobuf.Empty" {
+		t.Errorf("a deletion answers %v", &op)
+	}
+	if code, answer := f.call("", "GET", "/v1beta1/"+made.GetName(), ""); code != 404 {
+		t.Errorf("REST shows a deleted memory: %d %s", code, answer)
+	}
 }

@@ -1,5 +1,5 @@
-// Package vertex translates the calls of Google's service of Agent Engine sessions to
-// those of memoryd, and decides nothing itself. A [Call] has the name of a method, a
+// Package vertex translates the calls of Google's services of Agent Engine sessions and of Memory
+// Bank to those of memoryd, and decides nothing itself. A [Call] has the name of a method, a
 // resource and a body of JSON. [Service.Do] carries it out and returns the answer as a value
 // that has the JSON of the service.
 //
