@@ -85,6 +85,19 @@ func TestKeys(t *testing.T) {
 	if code, answer := f.call(ann, "GET", engine+"/sessions", ""); code != 200 || strings.Contains(answer, "bob") {
 		t.Errorf("ann lists all: %d %s", code, answer)
 	}
+	_, answer := f.call(ann, "POST", engine+"/memories:generate", `{"scope": {"app_name": "a", "user_id": "ann"},
+		"directMemoriesSource": {"directMemories": [{"fact": "Ann has a secret."}]}}`)
+	var op operation
+	if err := json.Unmarshal([]byte(answer), &op); err != nil {
+		t.Fatal(err)
+	}
+	bob := newKey(t, f.bank, admin, "1", `{"can": ["read", "write"], "userId": "bob"}`)
+	for key, want := range map[string]int{ann: 200, all: 200, bob: 403, "": 401} {
+		code, answer := f.call(key, "GET", "/v1/"+op.Name, "")
+		if code != want || want != 200 && strings.Contains(answer, "secret") {
+			t.Errorf("GET of an operation of ann with key %.12s: %d, want %d: %s", key, code, want, answer)
+		}
+	}
 	if code, answer := f.call(all, "GET", engine+"/sessions", ""); code != 403 {
 		t.Errorf("a key without the verb admin lists all users: %d %s", code, answer)
 	}

@@ -16,9 +16,20 @@ import (
 // themselves. No list shows them.
 const contentsPrefix = "~contents~"
 
-// generateOptions are the fields of a request for memories that say how they are made. As JSON they
-// name the session that holds the events of such requests, so that an empty field is left out.
+// generateOptions are the fields of a request for memories that say how they are made.
 type generateOptions struct {
+	memoryOptions
+	// The rest is about the revisions that are made: their labels, when they expire, and whether
+	// clients see them in lists.
+	RevisionLabels     memory.Labels `json:"revisionLabels"`
+	RevisionTTL        *Duration     `json:"revisionTtl"`
+	RevisionExpireTime Time          `json:"revisionExpireTime"`
+	DisableRevisions   bool          `json:"disableMemoryRevisions"`
+}
+
+// memoryOptions are those that say which memories are made. As JSON they name the session that holds
+// the events of such requests, so that an empty field is left out.
+type memoryOptions struct {
 	// DisableConsolidation leaves known memories alone.
 	DisableConsolidation bool `json:"disableConsolidation,omitempty"`
 	// AllowedTopics are the topics that memories are kept of; none is all that the app keeps.
@@ -27,12 +38,6 @@ type generateOptions struct {
 	// those that are updated.
 	Metadata map[string]metadataValue `json:"metadata,omitempty"`
 	Merge    mergeStrategy            `json:"metadataMergeStrategy,omitempty"`
-	// The rest is about the revisions that are made: their labels, when they expire, and whether
-	// clients see them in lists.
-	RevisionLabels     memory.Labels `json:"revisionLabels,omitempty"`
-	RevisionTTL        *Duration     `json:"revisionTtl,omitempty"`
-	RevisionExpireTime Time          `json:"revisionExpireTime,omitzero"`
-	DisableRevisions   bool          `json:"disableMemoryRevisions,omitempty"`
 }
 
 // mergeStrategy is what becomes of metadata. Clients may send the number of one.
@@ -75,8 +80,9 @@ func (o *generateOptions) native(now time.Time) (out ingest.RequestOptions, err 
 }
 
 // session is the id of the session that holds contents whose memories are made so: the options
-// of a request hold for all events that wait with it.
-func (o *generateOptions) session() (string, error) {
+// of a request hold for all events that wait with it. The options of revisions are left out, as clients
+// label each request in its own way, and would have a session for each.
+func (o *memoryOptions) session() (string, error) {
 	raw, err := Encode(o)
 	if err != nil || string(raw) == "{}" {
 		return contentsPrefix, err
