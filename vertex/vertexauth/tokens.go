@@ -105,6 +105,8 @@ func (t *Tokens) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		t.exchange(w, r)
 	case "/", "/computeMetadata/", "/computeMetadata/v1/":
 		text(w, "computeMetadata/\n")
+	case "/computeMetadata/v1/instance", "/computeMetadata/v1/instance/":
+		text(w, "service-accounts/\n") // JavaScript's clients ask for this to see whether there is a server
 	case "/computeMetadata/v1/project/project-id":
 		text(w, project)
 	case accounts:

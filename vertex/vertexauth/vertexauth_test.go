@@ -187,6 +187,24 @@ func TestTokens(t *testing.T) {
 	}
 }
 
+// Clients find what they look for at a metadata server, and by the header that it is one.
+func TestMetadata(t *testing.T) {
+	tokens := &Tokens{now: time.Now}
+	const v1 = "/computeMetadata/v1/"
+	for path, want := range map[string]int{
+		"/": 200, v1 + "instance": 200, v1 + "instance/": 200, v1 + "project/project-id": 200,
+		v1 + "instance/service-accounts/": 200, v1 + "instance/service-accounts/default/email": 200,
+		v1 + "instance/service-accounts/default/?recursive=true": 200, v1 + "universe/universe-domain": 404,
+	} {
+		r := httptest.NewRequest("GET", path, nil)
+		r.Header.Set("Metadata-Flavor", "Google")
+		w := httptest.NewRecorder()
+		if tokens.ServeHTTP(w, r); w.Code != want || w.Header().Get("Metadata-Flavor") != "Google" {
+			t.Errorf("GET %s: %d, want %d: %v", path, w.Code, want, w.Header())
+		}
+	}
+}
+
 func pemBytes(t *testing.T, text string) []byte {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "key")
