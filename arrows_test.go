@@ -77,7 +77,7 @@ var arrows = map[string][]string{
 	"client":             {"memory", "access", "appconfig", "sessionstore", "internal/aip160"},
 	"internal/assembly": {"memory", "access", "access/guard", "memory/index", "memory/sqlitestore", "sessionstore", "sessionstore/sqlitesession",
 		"internal/salvage", "internal/sqlitedb", "internal/analyzer", "embed", "extract", "extract/canonical", "extract/rules", "ingest", "retrieve"},
-	"vertex":                  {"memory", "access", "sessionstore", "ingest", "retrieve", "internal/aip160"},
+	"vertex":                  {"memory", "access", "appconfig", "sessionstore", "ingest", "retrieve", "internal/aip160"},
 	"vertex/vertexpb":         {},
 	"vertex/vertexrest":       {"memory", "vertex"},
 	"vertex/vertexgrpc":       {"memory", "vertex", "vertex/vertexpb"},

@@ -38,6 +38,9 @@ type Config struct {
 	Profiles []Profile `json:"profiles,omitempty"`
 	// Redaction says which secrets are replaced before anything is stored.
 	Redaction Redaction `json:"redaction,omitzero"`
+	// Engine is how clients that manage apps as Agent Engines describe the app: an object that
+	// memoryd keeps whole. Null for an app that none has declared.
+	Engine json.RawMessage `json:"engine,omitempty"`
 
 	zone     *time.Location   // that TimeZone names; nil if it names none
 	redactor *redact.Redactor // of the kinds in Redaction; nil if there are none
@@ -90,9 +93,19 @@ type Search struct {
 // TTL is how long facts and their history live. Zero is for ever.
 type TTL struct {
 	Created Duration `json:"created,omitzero"` // of a fact, from when it is made
-	Updated Duration `json:"updated,omitzero"` // of a fact that ingestion changes, from then
+	// Added is that of a fact which a client adds, in place of Created. Nil is Created.
+	Added   *Duration `json:"added,omitempty"`
+	Updated Duration  `json:"updated,omitzero"` // of a fact that ingestion changes, from then
 	// Revisions is how long revisions live, of facts and of turns, from when they are made.
 	Revisions RevisionTTL `json:"revisions,omitzero"`
+}
+
+// OfAdded is how long a fact lives that a client adds.
+func (t *TTL) OfAdded() time.Duration {
+	if t.Added != nil {
+		return t.Added.Duration
+	}
+	return t.Created.Duration
 }
 
 // RevisionTTL is a Duration of which 0 can't be said: it could mean for ever, and also that
@@ -187,6 +200,9 @@ func Check(doc json.RawMessage) error {
 	}
 	return c.Validate()
 }
+
+// Declared reports whether a client has declared the app as an engine.
+func (c *Config) Declared() bool { return len(c.Engine) > 0 && string(c.Engine) != "null" }
 
 // On reports whether facts of a topic are kept: it is a managed topic that is not off,
 // or the label of a custom one.

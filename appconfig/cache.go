@@ -148,6 +148,13 @@ func (c *Cache) Get(ctx context.Context, app string) (*Config, int64, error) {
 	return config, revision, err
 }
 
+// Forget has the next call read the configuration of an app again: it was erased.
+func (c *Cache) Forget(app string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.apps, app)
+}
+
 // Put stores a valid configuration, and returns its revision. expect is the revision that
 // it replaces, or sessionstore.AnyRevision; see [sessionstore.Configs]. It holds at once
 // for callers of this Cache, and within [Fresh] for those of others.
@@ -157,9 +164,6 @@ func (c *Cache) Put(ctx context.Context, app string, config *Config, expect int6
 		return 0, err
 	}
 	revision, err := c.store.PutConfig(ctx, app, doc, expect)
-	// Also where it failed: the store may have it nevertheless.
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.apps, app)
+	c.Forget(app) // also where it failed: the store may have it nevertheless
 	return revision, err
 }

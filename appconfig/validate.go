@@ -1,6 +1,7 @@
 package appconfig
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -20,6 +21,7 @@ const (
 	MaxExamples    = 20
 	MaxExampleText = 16 << 10 // bytes of text in all examples
 	MaxTopK        = 100
+	MaxEngine      = 128 << 10 // bytes of Config.Engine
 )
 
 func invalid(format string, args ...any) error {
@@ -61,10 +63,26 @@ func (c *Config) Validate() (err error) {
 	if err := c.validateRedaction(); err != nil {
 		return err
 	}
+	if err := c.validateEngine(); err != nil {
+		return err
+	}
 	if c.zone = nil; c.TimeZone != "" {
 		c.zone, err = memory.ParseTimeZone("timeZone", c.TimeZone)
 	}
 	return err
+}
+
+// validateEngine checks that the description of the engine is an object.
+func (c *Config) validateEngine() error {
+	switch {
+	case !c.Declared():
+		return nil
+	case len(c.Engine) > MaxEngine:
+		return invalid("engine: has %d bytes, more than %d", len(c.Engine), MaxEngine)
+	case c.Engine[0] != '{' || !json.Valid(c.Engine):
+		return invalid("engine: want an object")
+	}
+	return sessionstore.CheckDepth("engine", c.Engine, sessionstore.MaxDepth)
 }
 
 // validateRedaction checks the kinds of secrets that are replaced.

@@ -163,6 +163,7 @@ func (s *Service) EraseApp(ctx context.Context, app string) (out Erased, err err
 	if err := s.eraseOfApp(ctx, app, &out); err != nil {
 		return out, err
 	}
+	defer s.configs.Forget(app)
 	return out, s.sessions.EraseApp(ctx, app)
 }
 

@@ -132,7 +132,7 @@ func (s *Service) newMemory(ctx context.Context, scope memory.Scope, n *NewMemor
 		if err != nil {
 			return m, err
 		}
-		if ttl := config.TTL.Created.Duration; ttl > 0 {
+		if ttl := config.TTL.OfAdded(); ttl > 0 {
 			m.ExpireTime, m.DefaultExpiry = now.Add(ttl), true
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/memoryd/memoryd/access"
+	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
@@ -113,7 +114,16 @@ func (s *Server) eraseApp(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx := c.Request().Context()
+	out, err := s.EraseApp(c.Request().Context(), app)
+	if err != nil {
+		return err
+	}
+	return sendJSON(c, http.StatusOK, out)
+}
+
+// EraseApp erases an app: all of its users, the keys that are for one of them, and their names in
+// the audit log.
+func (s *Server) EraseApp(ctx context.Context, app string) (ingest.Erased, error) {
 	out, err := s.ingest.EraseApp(ctx, app)
 	if err == nil {
 		err = s.eraseBoundKeys(ctx, app)
@@ -124,10 +134,7 @@ func (s *Server) eraseApp(c echo.Context) error {
 			return !known && e.Anonymize(s.memories.ID(), memory.Scope{App: app, User: e.User}, "")
 		})
 	}
-	if err != nil {
-		return err
-	}
-	return sendJSON(c, http.StatusOK, out)
+	return out, err
 }
 
 // eraseBoundKeys erases the keys of an app that are bound to users.

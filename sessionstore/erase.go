@@ -75,7 +75,7 @@ type Eraser interface {
 	// those after an id.
 	Users(ctx context.Context, app, after string, limit int) ([]string, error)
 
-	// Apps reads the apps that have sessions or state, by id, up to limit of those after
-	// an id.
+	// Apps reads the apps that have sessions, state or a configuration, by id, up to limit of
+	// those after an id.
 	Apps(ctx context.Context, after string, limit int) ([]string, error)
 }

@@ -30,6 +30,11 @@ func (g gate) Enter(ctx context.Context, in vertex.Entry) (context.Context, stri
 		Request: in.Request, Bytes: in.Bytes, Read: in.Read, Shown: server.ShownKey(in.Request)})
 }
 
+func (g gate) EraseApp(ctx context.Context, app string) error {
+	_, err := g.server.EraseApp(ctx, app)
+	return err
+}
+
 func (g gate) Describe(err error, id string) (code int, status, message string) {
 	return server.Describe(err, id)
 }

@@ -27,7 +27,7 @@ type memoryIn struct {
 	UpdateMask string      `json:"updateMask"`
 }
 
-// body returns the memory of in.
+// body returns the memory of in. A body that has both forms means the field.
 func (in *memoryIn) body() *memoryBody {
 	if in.Memory != nil {
 		return in.Memory
@@ -121,7 +121,8 @@ func (s *Service) createMemory(ctx context.Context, call *Call) (any, error) {
 	return s.doneMemory(r, createdMemory, &m, body.Scope), nil
 }
 
-// current reports whether clients see a memory: one that holds now, and is no raw turn.
+// current reports whether clients see a memory: one that holds now, and is no raw turn. It is the
+// condition of lists, so that a name which a list shows can be read, and no other.
 func (s *Service) current(m *memory.Memory) bool {
 	f := memory.Filter{Kinds: memoryKinds()}
 	return f.Match(m, s.opts.Now())
@@ -170,7 +171,8 @@ func (s *Service) getMemory(ctx context.Context, call *Call) (any, error) {
 	return call.Resource.memoryOf(m, nil), nil
 }
 
-// memoryOrder reads the order of a list of memories.
+// memoryOrder reads the order of a list of memories. Natively a list may also be in the order in
+// which things were said, which clients do not know of.
 func memoryOrder(text string) (memory.Order, error) {
 	if strings.TrimSpace(text) == "" {
 		return memory.Order{Field: "createTime"}, nil

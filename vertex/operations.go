@@ -91,16 +91,20 @@ const (
 	updatedMemory  = "u"
 	rolledBack     = "b"
 	purgedMemories = "p"
+	changedEngine  = "e"
+	deletedEngine  = "x"
 	deleted        = "d"
 	idMark         = "o-"
 )
 
-// operationID spells out an operation that is done.
+// operationID spells out an operation that is done. So GET can answer it without anything stored,
+// by whichever memoryd and for ever. The target is the id of what was made, or a number.
 func operationID(kind, engine, target string) string {
 	return idMark + base64.RawURLEncoding.EncodeToString([]byte(kind+"\x00"+engine+"\x00"+target))
 }
 
-// readOperationID is the reverse of operationID.
+// readOperationID is the reverse of operationID. A text that is none of its ids is one of memoryd's
+// own operations, or of nothing.
 func readOperationID(id string) (kind, engine, target string, ok bool) {
 	text, ok := strings.CutPrefix(id, idMark)
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)

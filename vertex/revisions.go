@@ -26,7 +26,8 @@ type revisionBody struct {
 	Extracted  []map[string]string `json:"extractedMemories,omitempty"`
 }
 
-// revisionOf is the JSON of a revision.
+// revisionOf is the JSON of a revision. Memories were extracted by an operation. A revision that a
+// client has made itself has none.
 func (r Resource) revisionOf(rev *memory.Revision) *revisionBody {
 	out := &revisionBody{Name: r.revision(r.ID, rev.Revision), CreateTime: Time{rev.CreateTime},
 		ExpireTime: Time{rev.ExpireTime}, Labels: shownLabels(rev.Labels)}
@@ -40,7 +41,8 @@ func (r Resource) revisionOf(rev *memory.Revision) *revisionBody {
 	return out
 }
 
-// revisionFields are the fields that a filter of revisions may name.
+// revisionFields are the fields that a filter of revisions may name: those that clients see. Who made
+// a revision is for the HTTP API to tell.
 func revisionFields() aip160.Fields {
 	all := memory.RevisionFields()
 	out := aip160.Fields{}
@@ -106,6 +108,9 @@ func (s *Service) listRevisions(ctx context.Context, call *Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if keeps, err := s.listsRevisions(ctx, r); err != nil || !keeps {
+		return struct{}{}, err
+	}
 	size := in.PageSize
 	if size == 0 {
 		size = memory.DefaultPageSize
@@ -126,6 +131,21 @@ func (s *Service) listRevisions(ctx context.Context, call *Call) (any, error) {
 		out.NextPageToken = strconv.FormatInt(last, 10)
 	}
 	return out, nil
+}
+
+// listsRevisions reports whether the revisions of an engine are listed: its description may say
+// that none are made.
+func (s *Service) listsRevisions(ctx context.Context, r Resource) (bool, error) {
+	config, err := s.ingest.Configs().Of(ctx, r.Engine)
+	if err != nil || !config.Declared() {
+		return true, err
+	}
+	var doc engineDoc
+	if err := json.Unmarshal(config.Engine, &doc); err != nil {
+		return true, err
+	}
+	fields, err := doc.fields()
+	return fields.Context.MemoryBank == nil || !fields.Context.MemoryBank.DisableRevisions, err
 }
 
 // listed reports whether clients see a revision.

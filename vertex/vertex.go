@@ -33,6 +33,8 @@ type Gate interface {
 	// Enter authenticates the caller of a call and holds it to all limits. The call runs in the
 	// context that it returns, and ends with leave. id is that of the call in the log.
 	Enter(ctx context.Context, in Entry) (within context.Context, id string, leave func(error), err error)
+	// EraseApp erases an app with all that is of it.
+	EraseApp(ctx context.Context, app string) error
 	// Describe returns the status of an error, its name, and its text for the client.
 	Describe(err error, id string) (code int, status, message string)
 }
@@ -50,6 +52,8 @@ type Entry struct {
 type Options struct {
 	Now    func() time.Time // Defaults to time.Now.
 	Scopes Scopes           // Defaults to ExactScopes.
+	// Engines defaults to AnyEngine.
+	Engines Engines
 	// TopK is how many memories a retrieval by similarity finds that does not say. Defaults to
 	// DefaultTopK.
 	TopK int
@@ -106,6 +110,8 @@ type Call struct {
 type method struct {
 	takes access.Verbs
 	do    func(*Service, context.Context, *Call) (any, error)
+	// engines says that the method is about engines themselves, which need not be declared for it.
+	engines bool
 }
 
 // readsAcross is what a call takes that reads of all users where the caller may, and of its own
@@ -115,29 +121,36 @@ const readsAcross = access.Read | access.Admin
 // methods are the methods that there are.
 func methods() map[string]method {
 	return map[string]method{
-		"CreateSession": {access.Write, (*Service).createSession},
-		"GetSession":    {access.Read, (*Service).getSession},
-		"ListSessions":  {readsAcross, (*Service).listSessions},
-		"UpdateSession": {access.Write, (*Service).updateSession},
-		"DeleteSession": {access.Write, (*Service).deleteSession},
-		"AppendEvent":   {access.Write, (*Service).appendEvent},
-		"ListEvents":    {access.Read, (*Service).listEvents},
-		"GetOperation":  {access.Read, (*Service).getOperation},
+		"CreateSession": {access.Write, (*Service).createSession, false},
+		"GetSession":    {access.Read, (*Service).getSession, false},
+		"ListSessions":  {readsAcross, (*Service).listSessions, false},
+		"UpdateSession": {access.Write, (*Service).updateSession, false},
+		"DeleteSession": {access.Write, (*Service).deleteSession, false},
+		"AppendEvent":   {access.Write, (*Service).appendEvent, false},
+		"ListEvents":    {access.Read, (*Service).listEvents, false},
+		"GetOperation":  {access.Read, (*Service).getOperation, false},
 
-		"GenerateMemories": {access.Write, (*Service).generateMemories},
-		"IngestEvents":     {access.Write, (*Service).ingestEvents},
-		"RetrieveMemories": {access.Read, (*Service).retrieveMemories},
-		"RetrieveProfiles": {access.Read, (*Service).retrieveProfiles},
+		"GenerateMemories": {access.Write, (*Service).generateMemories, false},
+		"IngestEvents":     {access.Write, (*Service).ingestEvents, false},
+		"RetrieveMemories": {access.Read, (*Service).retrieveMemories, false},
+		"RetrieveProfiles": {access.Read, (*Service).retrieveProfiles, false},
 
-		"CreateMemory":        {access.Write, (*Service).createMemory},
-		"GetMemory":           {access.Read, (*Service).getMemory},
-		"ListMemories":        {readsAcross, (*Service).listMemories},
-		"UpdateMemory":        {access.Write, (*Service).updateMemory},
-		"DeleteMemory":        {access.Write, (*Service).deleteMemory},
-		"ListMemoryRevisions": {access.Read, (*Service).listRevisions},
-		"GetMemoryRevision":   {access.Read, (*Service).getRevision},
-		"RollbackMemory":      {access.Write, (*Service).rollbackMemory},
-		"PurgeMemories":       {access.Admin, (*Service).purgeMemories},
+		"CreateMemory":        {access.Write, (*Service).createMemory, false},
+		"GetMemory":           {access.Read, (*Service).getMemory, false},
+		"ListMemories":        {readsAcross, (*Service).listMemories, false},
+		"UpdateMemory":        {access.Write, (*Service).updateMemory, false},
+		"DeleteMemory":        {access.Write, (*Service).deleteMemory, false},
+		"ListMemoryRevisions": {access.Read, (*Service).listRevisions, false},
+		"GetMemoryRevision":   {access.Read, (*Service).getRevision, false},
+		"RollbackMemory":      {access.Write, (*Service).rollbackMemory, false},
+		"PurgeMemories":       {access.Admin, (*Service).purgeMemories, false},
+
+		"CreateReasoningEngine": {access.Admin, (*Service).createEngine, true},
+		"GetReasoningEngine":    {access.Admin, (*Service).getEngine, true},
+		"ListReasoningEngines":  {access.Admin, (*Service).listEngines, true},
+		"UpdateReasoningEngine": {access.Admin, (*Service).updateEngine, true},
+		"DeleteReasoningEngine": {access.Admin, (*Service).deleteEngine, true},
+		"GetEngineOperation":    {access.Admin, (*Service).getEngineOperation, true},
 	}
 }
 
@@ -161,6 +174,11 @@ func (s *Service) Do(ctx context.Context, call *Call) (answer any, id string, er
 		return nil, id, err
 	}
 	defer func() { leave(err) }()
+	if !m.engines {
+		if err = s.declared(ctx, call.Resource); err != nil {
+			return nil, id, err
+		}
+	}
 	answer, err = m.do(s, ctx, call)
 	return answer, id, err
 }
@@ -186,6 +204,9 @@ type Error struct {
 func (s *Service) Describe(err error, id string) Error {
 	if errors.Is(err, ErrUnimplemented) {
 		return Error{http.StatusNotImplemented, "UNIMPLEMENTED", err.Error()}
+	}
+	if errors.Is(err, ErrPrecondition) {
+		return Error{http.StatusBadRequest, "FAILED_PRECONDITION", err.Error()}
 	}
 	var code int
 	var e Error

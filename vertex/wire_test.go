@@ -32,7 +32,7 @@ var unstable = []struct {
 // > is a request: its verb, its path and its body. The times of 2020 are those of clients. The answers
 // are the same whatever the stores.
 func TestWire(t *testing.T) {
-	for _, name := range []string{"sessions", "generate", "memories"} {
+	for _, name := range []string{"sessions", "generate", "memories", "engines"} {
 		t.Run(name, func(t *testing.T) { wire(t, name, newFixture(t), *update) })
 		if !*update {
 			t.Run(name+" over Redis and Qdrant", func(t *testing.T) {
@@ -61,7 +61,13 @@ func wire(t *testing.T, name string, f *fixture, update bool) {
 		}
 		verb, rest, _ := strings.Cut(request, " ")
 		path, body, _ := strings.Cut(rest, " ")
-		code, answer := f.call("", verb, "/v1beta1/projects/p/locations/memoryd/reasoningEngines/1"+path, body)
+		base := "/v1beta1/projects/p/locations/memoryd/reasoningEngines"
+		if of, ok := strings.CutPrefix(path, "^"); ok { // of the collection
+			path = of
+		} else {
+			base += "/1"
+		}
+		code, answer := f.call("", verb, base+path, body)
 		for _, u := range unstable {
 			answer = u.re.ReplaceAllString(strings.ReplaceAll(answer, "2020-", "then-"), u.to)
 			answer = strings.ReplaceAll(answer, "then-", "2020-")

@@ -38,7 +38,7 @@ type vertexConfig struct {
 	cert, key           string
 	metadataKey         string
 	anyToken            bool
-	scopes              string
+	scopes, engines     string
 	topK                int
 	turns               bool
 }
@@ -46,7 +46,7 @@ type vertexConfig struct {
 // vertexFlagNames are the flags of serve for clients of Google's services.
 func vertexFlagNames() []string {
 	return []string{"vertex", "vertex-tokens", "vertex-dir", "vertex-cert", "vertex-key", "vertex-any-token",
-		"vertex-metadata-key", "vertex-scopes", "vertex-top-k", "vertex-turns"}
+		"vertex-metadata-key", "vertex-scopes", "vertex-engines", "vertex-top-k", "vertex-turns"}
 }
 
 func vertexFlags(fs *flag.FlagSet, v *vertexConfig) {
@@ -64,6 +64,8 @@ func vertexFlags(fs *flag.FlagSet, v *vertexConfig) {
 		"`ID` of the key that tokens of the metadata server stand for; by default they are for a memoryd without keys")
 	fs.StringVar(&v.scopes, "vertex-scopes", string(vertex.ExactScopes),
 		"exact, or merge to have the memories of {app_name, user_id} be those of {user_id}: for agents of all clients")
+	fs.StringVar(&v.engines, "vertex-engines", string(vertex.AnyEngine),
+		"any, or declared to serve only the engines that a client has created")
 	fs.IntVar(&v.topK, "vertex-top-k", vertex.DefaultTopK,
 		"`NUMBER` of memories that a search of a client finds which does not say: ADK's cannot")
 	fs.BoolVar(&v.turns, "vertex-turns", false,
@@ -90,6 +92,9 @@ func (c *config) checkVertex() error {
 	if s := vertex.Scopes(v.scopes); s != vertex.ExactScopes && s != vertex.MergedScopes {
 		return fmt.Errorf("-vertex-scopes %q: want %s or %s", v.scopes, vertex.ExactScopes, vertex.MergedScopes)
 	}
+	if e := vertex.Engines(v.engines); e != vertex.AnyEngine && e != vertex.DeclaredEngines {
+		return fmt.Errorf("-vertex-engines %q: want %s or %s", v.engines, vertex.AnyEngine, vertex.DeclaredEngines)
+	}
 	if v.topK < 1 || v.topK > retrieve.MaxTopK {
 		return fmt.Errorf("-vertex-top-k %d: want 1 to %d", v.topK, retrieve.MaxTopK)
 	}
@@ -114,8 +119,8 @@ func (c *config) checkVertex() error {
 // shown are the values for the log.
 func (v *vertexConfig) shown() []any {
 	return []any{"vertex", v.listen, "vertex-tokens", v.tokens, "vertex-dir", v.dir, "vertex-any-token", v.anyToken,
-		"vertex-metadata-key", v.metadataKey, "vertex-scopes", v.scopes, "vertex-top-k", v.topK,
-		"vertex-turns", v.turns}
+		"vertex-metadata-key", v.metadataKey, "vertex-scopes", v.scopes,
+		"vertex-engines", v.engines, "vertex-top-k", v.topK, "vertex-turns", v.turns}
 }
 
 // vertexPort serves clients of Google's services.
@@ -212,7 +217,8 @@ func (p *vertexPort) use(bank *memoryd.Bank) {
 	}
 	parts := bank.Parts()
 	service := vertex.New(parts.Ingest, parts.Retriever, &vertexGate{port: p, server: parts.Server},
-		&vertex.Options{Scopes: vertex.Scopes(p.cfg.vertex.scopes), TopK: p.cfg.vertex.topK, Turns: p.cfg.vertex.turns})
+		&vertex.Options{Scopes: vertex.Scopes(p.cfg.vertex.scopes), Engines: vertex.Engines(p.cfg.vertex.engines),
+			TopK: p.cfg.vertex.topK, Turns: p.cfg.vertex.turns})
 	p.handlers.Store(&vertexHandlers{
 		rest: vertexrest.New(service, &vertexrest.Options{MaxBody: p.cfg.limits.body}),
 		grpc: vertexgrpc.New(service),
@@ -283,6 +289,12 @@ func (g *vertexGate) Enter(ctx context.Context, in vertex.Entry) (context.Contex
 		call.Key = server.AnyKey
 	}
 	return g.server.Enter(ctx, call)
+}
+
+// EraseApp implements vertex.Gate.
+func (g *vertexGate) EraseApp(ctx context.Context, app string) error {
+	_, err := g.server.EraseApp(ctx, app)
+	return err
 }
 
 // Describe implements vertex.Gate.

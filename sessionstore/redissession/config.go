@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
@@ -40,6 +42,9 @@ func (s *Store) Config(ctx context.Context, app string) (json.RawMessage, int64,
 // PutConfig implements sessionstore.Configs.
 func (s *Store) PutConfig(ctx context.Context, app string, doc json.RawMessage, expect int64) (int64, error) {
 	err := sessionstore.CheckConfig(app, doc)
+	if err == nil { // an erased app that is still known to be listed is listed again
+		err = s.kind(ctx, s.redis.ZAdd(ctx, appsKey, redis.Z{Member: app}).Err())
+	}
 	if err == nil {
 		var is reply
 		if is, err = s.runConfig(ctx, call{putConfigScript, appPrefix(app), []any{[]byte(doc), expect}}); err == nil {
@@ -81,6 +86,9 @@ func (s *Store) ExportConfigs(ctx context.Context, config func(sessionstore.Conf
 // RestoreConfig implements sessionstore.Archive.
 func (s *Store) RestoreConfig(ctx context.Context, r sessionstore.ConfigRecord) error {
 	err := r.Validate()
+	if err == nil {
+		err = s.listInApps(ctx, r.App)
+	}
 	if err == nil {
 		_, err = s.runConfig(ctx, call{giveConfigScript, appPrefix(r.App), []any{[]byte(r.Doc), r.Revision}})
 	}

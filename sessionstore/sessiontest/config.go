@@ -22,6 +22,7 @@ func configCases() []testCase {
 		{"LookAlikes", configLookAlikes},
 		{"Refused", configRefused},
 		{"Erased", configErased},
+		{"Apps", configApps},
 		{"Exported", configExported},
 		{"Restored", configRestored},
 	}
@@ -137,6 +138,23 @@ func configErased(f *fixture) {
 	f.reopen()
 	f.hasConfig("shop", "", 0)
 	f.hasConfig("bank", `{"n":2}`, 1)
+}
+
+// An app with a configuration is one of the apps, before it has a session and until it is
+// erased, and again once it has one. Lists of what apps declare rely on it.
+func configApps(f *fixture) {
+	f.putConfig("store", `{}`, 0)
+	f.create(session(ann, "s"), `{}`)
+	f.putConfig("bank", `{}`, 0)
+	f.equal("apps", f.apps(), []string{"bank", ann.App, "store"})
+	f.reopen()
+	f.equal("apps after a restart", f.apps(), []string{"bank", ann.App, "store"})
+	if err := f.EraseApp(f.t.Context(), "store"); err != nil {
+		f.t.Fatal(err)
+	}
+	f.equal("apps after an erasing", f.apps(), []string{"bank", ann.App})
+	f.putConfig("store", `{}`, 0)
+	f.equal("apps afterwards", f.apps(), []string{"bank", ann.App, "store"})
 }
 
 // An export of configurations has each with its revision, in the order of the apps, also

@@ -272,7 +272,8 @@ func (s *Store) Apps(ctx context.Context, after string, limit int) ([]string, er
 	out, err := s.names(ctx, `SELECT min(a) FROM (
 		SELECT min(app) AS a FROM sessions INDEXED BY sessions_user WHERE app > %[1]s
 		UNION ALL SELECT min(app) FROM user_state WHERE app > %[1]s
-		UNION ALL SELECT min(app) FROM app_state WHERE app > %[1]s)`, after, limit)
+		UNION ALL SELECT min(app) FROM app_state WHERE app > %[1]s
+		UNION ALL SELECT min(app) FROM configs WHERE app > %[1]s)`, after, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list apps: %w", err)
 	}

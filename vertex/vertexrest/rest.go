@@ -125,7 +125,7 @@ var methods = map[string]string{
 
 	"POST memories:generate":         "GenerateMemories",
 	"POST memories:ingestEvents":     "IngestEvents",
-	"POST :ingestEvents":             "IngestEvents",
+	"POST engines/*:ingestEvents":    "IngestEvents",
 	"POST memories:retrieve":         "RetrieveMemories",
 	"POST memories:retrieveProfiles": "RetrieveProfiles",
 
@@ -138,6 +138,12 @@ var methods = map[string]string{
 	"GET memories/*/revisions/*": "GetMemoryRevision",
 	"POST memories/*:rollback":   "RollbackMemory",
 	"POST memories:purge":        "PurgeMemories",
+
+	"POST engines":     "CreateReasoningEngine",
+	"GET engines":      "ListReasoningEngines",
+	"GET engines/*":    "GetReasoningEngine",
+	"PATCH engines/*":  "UpdateReasoningEngine",
+	"DELETE engines/*": "DeleteReasoningEngine",
 }
 
 // route returns what a request is for.
@@ -163,7 +169,9 @@ func route(verb, path string) (r vertex.Resource, method string, err error) {
 				return r, "", fmt.Errorf("operation %.100q: %w", r.SubID, memory.ErrNotFound)
 			}
 		}
-		method = methods[verb+" operations/*"+custom]
+		if method = methods[verb+" operations/*"+custom]; method != "" {
+			method = vertex.OperationMethod(r.SubID)
+		}
 	} else {
 		method = methods[verb+" "+shape(r)+custom]
 	}
@@ -178,6 +186,11 @@ func route(verb, path string) (r vertex.Resource, method string, err error) {
 // shape is the kind of what a resource names, with * for each id.
 func shape(r vertex.Resource) string {
 	out := r.Kind
+	if out == "" {
+		if out = "engines"; r.Engine != "" {
+			out += "/*"
+		}
+	}
 	if r.ID != "" {
 		out += "/*"
 	}

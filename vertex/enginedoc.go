@@ -1,0 +1,125 @@
+package vertex
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/memoryd/memoryd/memory"
+)
+
+// engineDoc is the description of an engine: its fields in camel case.
+type engineDoc map[string]json.RawMessage
+
+// An etag is not checked: a change of an engine is decided on the newest revision of its configuration,
+// and one of the HTTP API names the revision that it was made of.
+
+// outputOnly are the fields of an engine that clients may send and that they do not set.
+var outputOnly = []string{"name", "createTime", "updateTime", "etag"}
+
+// readEngine reads the description in a body. The names within contextSpec are those of the
+// service, and become camel case: Google's SDK for Python sends them in snake case and reads them
+// in camel case, and so does a client of another language. Other fields are kept as they came, also
+// those that memoryd does not know.
+func readEngine(body json.RawMessage) (engineDoc, error) {
+	if err := Decode(body, &struct{}{}); err != nil {
+		return nil, err
+	}
+	out := engineDoc{}
+	var in map[string]json.RawMessage
+	if len(strings.TrimSpace(string(body))) > 0 {
+		if err := json.Unmarshal(body, &in); err != nil {
+			return nil, invalid("the body: %v", err)
+		}
+	}
+	for name, value := range in {
+		name = camel(name)
+		if slices.Contains(outputOnly, name) || string(value) == "null" {
+			continue
+		}
+		if name == "contextSpec" {
+			value = camelNames(value)
+		}
+		out[name] = value
+	}
+	var typed engineFields
+	raw, err := Encode(out)
+	if err == nil {
+		err = Decode(raw, &typed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, memory.Labels(typed.Labels).Validate("labels")
+}
+
+// engineFields are the fields of an engine that memoryd reads.
+type engineFields struct {
+	DisplayName string            `json:"displayName"`
+	Description string            `json:"description"`
+	Labels      map[string]string `json:"labels"`
+	Context     struct {
+		MemoryBank *bankConfig `json:"memoryBankConfig"`
+	} `json:"contextSpec"`
+	CreateTime Time `json:"createTime"`
+}
+
+// fields are the fields of the description that memoryd reads. A description that is stored was valid
+// when it came, for the memoryd that took it.
+func (d engineDoc) fields() (out engineFields, err error) {
+	raw, err := Encode(d)
+	if err == nil {
+		err = Decode(raw, &out)
+	}
+	return out, err
+}
+
+// camelNames writes the names in a value of JSON in camel case, but those in the properties of a
+// schema: they are the names of the client's own fields.
+func camelNames(raw json.RawMessage) json.RawMessage {
+	var list []json.RawMessage
+	var object map[string]json.RawMessage
+	switch {
+	case json.Unmarshal(raw, &list) == nil && list != nil:
+		for i := range list {
+			list[i] = camelNames(list[i])
+		}
+		raw, _ = Encode(list) // it was JSON
+	case json.Unmarshal(raw, &object) == nil && object != nil:
+		out := map[string]json.RawMessage{}
+		for name, value := range object {
+			properties := map[string]json.RawMessage{}
+			if name == "properties" && json.Unmarshal(value, &properties) == nil {
+				for field := range properties {
+					properties[field] = camelNames(properties[field])
+				}
+				out[name], _ = Encode(properties)
+				continue
+			}
+			out[camel(name)] = camelNames(value)
+		}
+		raw, _ = Encode(out)
+	}
+	return raw
+}
+
+// setPath gives out the value that in has at a path of a mask. Without one, out has none there
+// either: the mask names a field that is to be cleared.
+func setPath(out, in map[string]json.RawMessage, path []string) {
+	value, there := in[path[0]]
+	if len(path) == 1 {
+		if there {
+			out[path[0]] = value
+		} else {
+			delete(out, path[0])
+		}
+		return
+	}
+	var to, from map[string]json.RawMessage
+	if json.Unmarshal(out[path[0]], &to) != nil || to == nil {
+		to = map[string]json.RawMessage{}
+	}
+	_ = json.Unmarshal(value, &from) // what is no object has no parts
+	setPath(to, from, path[1:])
+	out[path[0]], _ = Encode(to)
+}
