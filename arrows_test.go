@@ -109,6 +109,7 @@ var (
 		"go.opentelemetry.io/otel/exporters":     {"internal/telemetry"},
 		"go.opentelemetry.io/contrib":            {"internal/telemetry"},
 		"go.opentelemetry.io/proto":              {"internal/otlptest"},
+		"software.sslmate.com/src/go-pkcs12":     {"vertex/vertexauth"},
 		"github.com/go-jose/go-jose/v4":          {"access/oidc", "vertex/vertexauth"},
 		"google.golang.org/grpc":                 {"vertex/vertexgrpc", "memory/qdrantstore", "internal/qdranttest", "cmd/memoryd"},
 		"google.golang.org/protobuf":             {"vertex/vertexgrpc", "vertex/vertexpb", "memory/qdrantstore", "internal/qdranttest", "internal/otlptest"},

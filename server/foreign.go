@@ -15,7 +15,6 @@ import (
 
 	"github.com/memoryd/memoryd/access"
 	"github.com/memoryd/memoryd/internal/fair"
-	"github.com/memoryd/memoryd/internal/inflight"
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/quota"
 )
@@ -40,6 +39,8 @@ type Call struct {
 	Refused string
 	Request *http.Request // for the address of the client
 	Bytes   int64         // of the body, or the most that it may have
+	// Held tells that room for the body is taken; see Authenticate.
+	Held bool
 	// Read reads the body, once it is known who calls and there is room. Nil if it is there.
 	Read func() error
 }
@@ -64,6 +65,48 @@ func (s *Server) Enter(ctx context.Context, call Call) (_ context.Context, id st
 	return ctx, in.id, func(err error) { in.leave(ctx, err) }, nil
 }
 
+// Authenticate returns the error that Enter would have for the caller of a call, whatever the call
+// is for, and else how to take room for its message, which is held until release is called. A
+// refusal is counted and logged as that of a call.
+func (s *Server) Authenticate(ctx context.Context, call Call) (
+	room func(ctx context.Context, bytes int64) (release func(), err error), err error) {
+	in := &foreign{server: s, call: call, id: rand.Text(), began: time.Now()}
+	if err = in.refused(); err == nil {
+		in.caller, err = in.authenticate(ctx)
+	}
+	if err != nil {
+		s.metrics.running.Inc()
+		in.leave(ctx, err)
+		return nil, err
+	}
+	scope := memory.Scope{App: in.caller.App, User: in.caller.User}
+	if scope.App == access.AllApps {
+		scope = memory.Scope{}
+	}
+	return func(ctx context.Context, bytes int64) (func(), error) { return s.takeRoom(ctx, scope, bytes) }, nil
+}
+
+// takeRoom takes room for a body, and for what decoding makes of it.
+func (s *Server) takeRoom(ctx context.Context, scope memory.Scope, bytes int64) (release func(), err error) {
+	pool := s.bodies
+	if bytes <= smallBody {
+		pool = s.smallOnes
+	}
+	share, err := pool.Take(ctx, scope, decodeFactor*bytes, roomTime)
+	if err != nil {
+		return nil, err
+	}
+	return share.Release, nil
+}
+
+// refused is the error of a call that is refused with any key.
+func (in *foreign) refused() error {
+	if in.call.Refused == "" {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", errForbidden, in.call.Refused)
+}
+
 // foreign is a Call that is served.
 type foreign struct {
 	server *Server
@@ -85,8 +128,8 @@ func (in *foreign) enter(ctx context.Context) (context.Context, error) {
 	if s.closed {
 		return ctx, errClosed
 	}
-	if in.call.Refused != "" {
-		return ctx, fmt.Errorf("%w: %s", errForbidden, in.call.Refused)
+	if err := in.refused(); err != nil {
+		return ctx, err
 	}
 	var err error
 	if in.caller, err = in.authenticate(ctx); err != nil {
@@ -137,16 +180,12 @@ func (in *foreign) admit(ctx context.Context, scope memory.Scope) (context.Conte
 	in.undo(free)
 	ctx, turn := s.gate.Begin(ctx, scope)
 	in.undo(turn.End)
-	pool := s.bodies
-	if in.call.Bytes <= smallBody {
-		pool = s.smallOnes
-	}
-	if in.call.Bytes > 0 {
-		var share *inflight.Share
-		if share, err = pool.Take(ctx, scope, decodeFactor*in.call.Bytes, roomTime); err != nil {
+	if in.call.Bytes > 0 && !in.call.Held {
+		release, err := s.takeRoom(ctx, scope, in.call.Bytes)
+		if err != nil {
 			return ctx, err
 		}
-		in.undo(share.Release)
+		in.undo(release)
 	}
 	if in.call.Read != nil { // before the turn: the client may be slow
 		if err := in.call.Read(); err != nil {

@@ -35,6 +35,11 @@ func (g gate) EraseApp(ctx context.Context, app string) error {
 	return err
 }
 
+func (g gate) Authenticate(ctx context.Context, in vertex.Entry) (vertex.Room, error) {
+	return g.server.Authenticate(ctx, server.Call{Method: in.Method, Protocol: in.Protocol, Request: in.Request,
+		Shown: server.ShownKey(in.Request)})
+}
+
 func (g gate) Describe(err error, id string) (code int, status, message string) {
 	return server.Describe(err, id)
 }

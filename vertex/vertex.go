@@ -35,9 +35,16 @@ type Gate interface {
 	Enter(ctx context.Context, in Entry) (within context.Context, id string, leave func(error), err error)
 	// EraseApp erases an app with all that is of it.
 	EraseApp(ctx context.Context, app string) error
+	// Authenticate returns the error that Enter would have for the caller of a call, of which
+	// nothing is read yet, and else how to take room for its message. It counts and logs a
+	// refusal.
+	Authenticate(ctx context.Context, in Entry) (Room, error)
 	// Describe returns the status of an error, its name, and its text for the client.
 	Describe(err error, id string) (code int, status, message string)
 }
+
+// Room takes room for a message of a size, which is held until release is called.
+type Room = func(ctx context.Context, bytes int64) (release func(), err error)
 
 // Entry is what a Gate is told of a call.
 type Entry struct {
@@ -45,6 +52,7 @@ type Entry struct {
 	Takes                 access.Verbs
 	Request               *http.Request // with the key that the caller shows
 	Bytes                 int64         // of the body, or the most that it may have
+	Held                  bool          // there is room for the body already
 	Read                  func() error  // reads the body, if it is not there yet
 }
 
@@ -104,6 +112,7 @@ type Call struct {
 	Read    func() (json.RawMessage, error)
 	Bytes   int64
 	Request *http.Request
+	Held    bool // room for the body is taken, by Service.Authenticate
 }
 
 // method is how a method is carried out.
@@ -162,7 +171,7 @@ func (s *Service) Do(ctx context.Context, call *Call) (answer any, id string, er
 		return nil, "", Unimplemented(call.Method)
 	}
 	in := Entry{Protocol: call.Protocol, Method: "vertex." + call.Method, App: call.Resource.Engine, Takes: m.takes,
-		Request: call.Request, Bytes: int64(len(call.Body))}
+		Request: call.Request, Bytes: int64(len(call.Body)), Held: call.Held}
 	if call.Read != nil {
 		in.Bytes, in.Read = call.Bytes, func() (err error) {
 			call.Body, err = call.Read()
@@ -181,6 +190,12 @@ func (s *Service) Do(ctx context.Context, call *Call) (answer any, id string, er
 	}
 	answer, err = m.do(s, ctx, call)
 	return answer, id, err
+}
+
+// Authenticate returns why the caller of a method is not let in, before its message is read, and
+// else how to take room for that.
+func (s *Service) Authenticate(r *http.Request, protocol, method string) (Room, error) {
+	return s.gate.Authenticate(r.Context(), Entry{Protocol: protocol, Method: "vertex." + method, Request: r})
 }
 
 // Unimplemented is the error of a method that is not here. It lists those that are.

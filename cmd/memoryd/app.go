@@ -113,6 +113,9 @@ func (a *app) serveWith(e embed.Embedder) {
 	if a.issuer != nil {
 		notes["issuer"] = a.issuer.Note
 	}
+	if a.vertex != nil {
+		notes["vertex"] = a.vertex.note
+	}
 	bank := memoryd.New(a.stores.Sessions, a.stores.Memories, &memoryd.Options{
 		Embedder: e, Extractor: a.models.extractor, Fallback: a.models.fallback,
 		Reranker: a.models.reranker, Reranked: a.cfg.reranked, Expander: a.models.expander,

@@ -19,7 +19,7 @@ type streams struct {
 
 // subcommand is one of the commands of memoryd.
 type subcommand struct {
-	name      string // one word, or two as in "eval retrieval"
+	name      string // one word, or up to three as in "eval retrieval" and "vertex keys add"
 	arguments string // that follow the flags, as the usage line shows them; "" if it takes none
 	summary   string // what it does: one line, with the verb first
 	details   string // more about it and its arguments, for its help alone
@@ -72,9 +72,9 @@ func find(args []string) (*subcommand, []string, error) {
 	if args[0] == "keys" && (len(args) == 1 || strings.HasPrefix(args[1], "-")) {
 		return nil, nil, usageError{errors.New("keys: want create, list, revoke, rotate or generate")}
 	}
-	// Names of two words first: "eval retrieval" begins with "eval".
+	// Names of more words first: "eval retrieval" begins with "eval".
 	var names []string
-	for _, words := range []int{2, 1} {
+	for _, words := range []int{3, 2, 1} {
 		for _, c := range commands() {
 			if len(args) >= words && c.name == strings.Join(args[:words], " ") {
 				return c, args[words:], noSuchEvaluation(c, args[words:])

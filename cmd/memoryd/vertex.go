@@ -16,10 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-
-	"github.com/sourcegraph/conc"
-	"golang.org/x/net/netutil"
-	"google.golang.org/grpc"
+	"time"
 
 	"github.com/memoryd/memoryd"
 	"github.com/memoryd/memoryd/internal/certificate"
@@ -30,6 +27,8 @@ import (
 	"github.com/memoryd/memoryd/vertex/vertexauth"
 	"github.com/memoryd/memoryd/vertex/vertexgrpc"
 	"github.com/memoryd/memoryd/vertex/vertexrest"
+	"github.com/sourcegraph/conc"
+	"golang.org/x/net/netutil"
 )
 
 // vertexConfig is what the flags say of the port for clients of Google's services.
@@ -137,7 +136,7 @@ type vertexPort struct {
 // vertexHandlers are those of one bank.
 type vertexHandlers struct {
 	rest *vertexrest.Handler
-	grpc *grpc.Server
+	grpc *vertexgrpc.Handler
 }
 
 // listenVertex takes the addresses of -vertex and -vertex-tokens, and makes the certificate if
@@ -221,7 +220,7 @@ func (p *vertexPort) use(bank *memoryd.Bank) {
 			TopK: p.cfg.vertex.topK, Turns: p.cfg.vertex.turns})
 	p.handlers.Store(&vertexHandlers{
 		rest: vertexrest.New(service, &vertexrest.Options{MaxBody: p.cfg.limits.body}),
-		grpc: vertexgrpc.New(service),
+		grpc: vertexgrpc.NewHandler(service),
 	})
 }
 
@@ -281,14 +280,25 @@ var _ vertex.Gate = (*vertexGate)(nil)
 
 // Enter implements vertex.Gate.
 func (g *vertexGate) Enter(ctx context.Context, in vertex.Entry) (context.Context, string, func(error), error) {
+	return g.server.Enter(ctx, g.call(in))
+}
+
+// Authenticate implements vertex.Gate.
+func (g *vertexGate) Authenticate(ctx context.Context, in vertex.Entry) (vertex.Room, error) {
+	return g.server.Authenticate(ctx, g.call(in))
+}
+
+// call is a call as the server of the HTTP API has it, with the key that its token stands for.
+func (g *vertexGate) call(in vertex.Entry) server.Call {
 	call := server.Call{Method: in.Method, Protocol: in.Protocol, App: in.App, Takes: in.Takes, Request: in.Request,
-		Bytes: in.Bytes, Read: in.Read, Shown: server.ShownKey(in.Request), Refused: g.port.refuses(in.Request)}
+		Bytes: in.Bytes, Held: in.Held, Read: in.Read, Shown: server.ShownKey(in.Request),
+		Refused: g.port.refuses(in.Request)}
 	if key, ok := g.port.keyOf(call.Shown); ok {
 		call.Key = key
 	} else if g.port.trustsAny(in.Request) {
 		call.Key = server.AnyKey
 	}
-	return g.server.Enter(ctx, call)
+	return call
 }
 
 // EraseApp implements vertex.Gate.
@@ -357,6 +367,23 @@ func (c *config) errVertexOpen() error {
 // vertexExposed reports whether other machines can reach -vertex.
 func (c *config) vertexExposed() bool {
 	return c.vertex.listen != "" && !server.Loopback(c.vertex.listen)
+}
+
+// note is the line of /readyz: where the port serves, and how long its certificate is valid.
+func (p *vertexPort) note() string {
+	if p.on == nil {
+		return fmt.Sprintf("tokens at http://%s", p.tokensOn.Addr())
+	}
+	cert, err := p.cert.Get(nil)
+	if err != nil {
+		return fmt.Sprintf("https://%s without a certificate: %v", p.on.Addr(), err)
+	}
+	end := cert.Leaf.NotAfter.UTC()
+	if time.Now().After(end) {
+		return fmt.Sprintf("https://%s: its certificate has expired on %s: memoryd vertex init -renew makes another",
+			p.on.Addr(), end.Format(time.DateOnly))
+	}
+	return fmt.Sprintf("https://%s, with a certificate until %s", p.on.Addr(), end.Format(time.DateOnly))
 }
 
 // announce says where the port serves.

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memoryd/memoryd/access"
 	"github.com/memoryd/memoryd/client"
 	"github.com/memoryd/memoryd/vertex/vertexauth"
 )
@@ -24,6 +25,8 @@ type vertexCommandConfig struct {
 	location string
 	renew    bool
 	real     bool
+	key      string // of a further account; "" makes one
+	public   string // its public key
 }
 
 // vertexLanguages are those that memoryd vertex env knows.
@@ -53,6 +56,7 @@ account stands for a new key of that app; without, for none, which a memoryd wit
 			},
 			run: vertexInit,
 		},
+		vertexKeysAdd(),
 		{
 			name: "vertex env", arguments: "LANGUAGE", fileFirst: true,
 			summary: "Print the environment of a client, for eval.",
@@ -82,6 +86,93 @@ certificate against ca.pem, and lists sessions with a token of the service accou
 	}
 }
 
+// vertexKeysAdd makes further accounts.
+func vertexKeysAdd() *subcommand {
+	return &subcommand{
+		name: "vertex keys add", arguments: "NAME", fileFirst: true,
+		summary: "Add a service account of the name, for a key that is there or a new one.",
+		details: `A key may have any number of accounts: each client has its own, and to remove
+accounts/KEY-NAME.pem in -vertex-dir ends one, within a second. With -public the client has made
+the keys, and its private key does not leave it. The command prints the files that it has written.`,
+		example: "memoryd vertex keys add nightly -app 1 -can read",
+		uses:    append(storeFlagNames(), "vertex-dir", "vertex-tokens"), ownVariables: true,
+		own: func(fs *flag.FlagSet, cfg *config) {
+			remoteFlags(fs, cfg)
+			fs.StringVar(&cfg.vertexCommand.key, "key", "", "`ID` of the key; by default one is made, of -app")
+			fs.StringVar(&cfg.vertexCommand.public, "public", "",
+				"`FILE` with the client's public key, in PEM; by default a pair is made")
+			fs.StringVar(&cfg.keys.app, "app", "", "`APP` of the new key; * stands for all apps")
+			fs.StringVar(&cfg.keys.user, "user", "", "`USER` that the new key is for; by default all users of the app")
+			fs.StringVar(&cfg.keys.can, "can", "read,write",
+				"`VERBS` of the new key, with commas between: read, write, admin")
+		},
+		run: addVertexAccount,
+	}
+}
+
+// addVertexAccount checks all that can be checked before it makes a key: a command that fails leaves
+// none behind, unless a file cannot be written.
+func addVertexAccount(ctx context.Context, cfg *config, args []string, s streams) error {
+	account := vertexauth.Account{Dir: cfg.vertex.dir, Tokens: cfg.vertex.tokensOf(), Key: cfg.vertexCommand.key,
+		Name: args[0]}
+	switch {
+	case (account.Key == "") == (cfg.keys.app == ""):
+		return usageError{errors.New("vertex keys add: want -key of a key that is there, or -app for a new one")}
+	case vertexauth.Missing(account.Dir):
+		return fmt.Errorf("%s has no certificate: memoryd vertex init makes it", account.Dir)
+	}
+	if file := cfg.vertexCommand.public; file != "" {
+		var err error
+		if account.Public, err = os.ReadFile(file); err != nil {
+			return fmt.Errorf("-public: %w", err)
+		}
+	}
+	if err := account.Check(); err != nil {
+		return err
+	}
+	if account.Key != "" {
+		cfg.keys.app = access.AllApps
+	}
+	return cfg.withKeys(ctx, s, func(r keyring) error {
+		if err := keyOfAccount(ctx, cfg, r, s, &account); err != nil {
+			return err
+		}
+		wrote, err := account.Write()
+		for _, file := range wrote {
+			fmt.Fprintln(s.out, file)
+		}
+		if err == nil && account.Public != nil {
+			fmt.Fprintf(s.err, "the private_key_id of its credentials is %s\n", account.ID())
+		}
+		return err
+	})
+}
+
+// keyOfAccount finds the key of an account, or makes it.
+func keyOfAccount(ctx context.Context, cfg *config, r keyring, s streams, account *vertexauth.Account) error {
+	if account.Key != "" {
+		found := false
+		if err := r.list(ctx, func(k client.Key) error {
+			found = found || k.ID == account.Key && k.RevokeTime.IsZero()
+			return nil
+		}); err != nil {
+			return err
+		}
+		if !found {
+			return fmt.Errorf("-key %s: there is no such key, or it is revoked: memoryd keys list shows all",
+				account.Key)
+		}
+		return nil
+	}
+	id, _, err := r.create(ctx, client.NewKey{Name: "vertex " + account.Name, User: cfg.keys.user,
+		Can: strings.Split(cfg.keys.can, ",")})
+	if err == nil {
+		fmt.Fprintf(s.err, "made key %s\n", id)
+	}
+	account.Key = id
+	return err
+}
+
 // tokensOf is the address of the tokens.
 func (v *vertexConfig) tokensOf() string {
 	if v.tokens == "" {
@@ -90,6 +181,8 @@ func (v *vertexConfig) tokensOf() string {
 	return v.tokens
 }
 
+// vertexInit writes the files, and makes the key of the service account where -app asks for one. It
+// looks first whether there is an account already, so that no key is made for nothing.
 func vertexInit(ctx context.Context, cfg *config, _ []string, s streams) error {
 	make := vertexauth.Init{Dir: cfg.vertex.dir, Location: cfg.vertexCommand.location, Hosts: cfg.network.hosts,
 		Tokens: cfg.vertex.tokensOf(), Renew: cfg.vertexCommand.renew}
@@ -148,13 +241,12 @@ func vertexEnv(cfg *config, language string, w io.Writer) error {
 			lines = append(lines, "export GCE_METADATA_HOST="+cfg.vertex.tokensOf())
 		}
 	case "java":
-		trust := file("trust.p12")
-		lines = append(lines,
-			`cp "$(readlink -f "$(command -v java)" | sed 's|bin/java$|lib/security/cacerts|')" `+trust,
-			fmt.Sprintf("keytool -importcert -noprompt -alias memoryd -file %s -keystore %s -storepass changeit",
-				file(vertexauth.CAFile), trust),
-			fmt.Sprintf(`export JAVA_TOOL_OPTIONS="-Djavax.net.ssl.trustStore=%s`+
-				` -Djavax.net.ssl.trustStorePassword=changeit"`, strings.Trim(trust, "'")))
+		trust := filepath.Join(dir, vertexauth.TrustFile)
+		if _, err := os.Stat(trust); err != nil {
+			return fmt.Errorf("there is no trust store for Java: memoryd vertex init makes it (%w)", err)
+		}
+		lines = append(lines, "export JAVA_TOOL_OPTIONS="+shellQuote("-Djavax.net.ssl.trustStore="+trust+
+			" -Djavax.net.ssl.trustStorePassword="+vertexauth.TrustPassword))
 		account(vertexauth.Credentials)
 	default:
 		return usageError{fmt.Errorf("vertex env %s: want %s", language, vertexLanguages)}

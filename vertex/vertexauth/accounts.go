@@ -44,15 +44,16 @@ func NewAccounts(dir string, names []string, now func() time.Time) *Accounts {
 	return &Accounts{dir: dir, audiences: names, now: now}
 }
 
-var plainKey = regexp.MustCompile(`^[0-9A-Za-z]{1,64}$`)
+// accountID is the id of an account: that of its key, and behind a hyphen its name.
+var accountID = regexp.MustCompile(`^[0-9A-Za-z]{1,64}(-[a-z0-9]{1,32})?$`)
 
 // public reads the public key of an account. It is read each time: an account that was removed
 // counts no longer, and one that was added does.
-func (a *Accounts) public(key string) (*rsa.PublicKey, error) {
-	if !plainKey.MatchString(key) {
+func (a *Accounts) public(id string) (*rsa.PublicKey, error) {
+	if !accountID.MatchString(id) {
 		return nil, errToken
 	}
-	raw, err := readPEM(filepath.Join(a.dir, accountsPath, key+".pem"))
+	raw, err := readPEM(filepath.Join(a.dir, accountsPath, id+".pem"))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, errToken
 	}
@@ -88,8 +89,7 @@ func (a *Accounts) verify(token string, fits func(audience string, scopes []stri
 	if err != nil || len(parsed.Headers) != 1 {
 		return "", errToken
 	}
-	key = parsed.Headers[0].KeyID
-	public, err := a.public(key)
+	public, err := a.public(parsed.Headers[0].KeyID)
 	if err != nil {
 		return "", err
 	}
@@ -115,7 +115,7 @@ func (a *Accounts) verify(token string, fits func(audience string, scopes []stri
 	case !slices.ContainsFunc(audiences, func(to string) bool { return fits(to, strings.Fields(more.Scope)) }):
 		return "", fmt.Errorf("%w: it is for another service", errToken)
 	}
-	return key, nil
+	return keyOf(parsed.Headers[0].KeyID), nil
 }
 
 // Known reports whether a token names an account of the directory as its signer.

@@ -8,17 +8,17 @@
 //	server.pem, server.key  the certificate of the port, and its key
 //	credentials.json        a service account for Python and Java
 //	credentials-go.json     the same one for Go, of a universe of its own
+//	trust.p12               the authorities of this machine and ours, for Java
 //	accounts/KEY.pem        the public key of the service account of a key of memoryd
+//	accounts/KEY-NAME.pem   that of a further account of the key, whose files have the name too
 package vertexauth
 
 import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/rsa"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -38,6 +38,7 @@ const (
 	KeyFile      = "server.key"
 	Credentials  = "credentials.json"
 	Go           = "credentials-go.json"
+	TrustFile    = "trust.p12"
 	accountsPath = "accounts"
 )
 
@@ -52,7 +53,6 @@ const (
 	caTime   = 10 * 365 * 24 * time.Hour
 	certTime = 825 * 24 * time.Hour
 	backdate = time.Hour // for clients whose clocks are late
-	rsaBits  = 2048
 )
 
 // Init says what to write.
@@ -102,7 +102,7 @@ func (in Init) Write() (wrote []string, err error) {
 	if err := os.MkdirAll(filepath.Join(in.Dir, accountsPath), 0o700); err != nil {
 		return nil, err
 	}
-	for _, step := range []func() ([]string, error){in.authority, in.certificate, in.account} {
+	for _, step := range []func() ([]string, error){in.authority, in.trust, in.certificate, in.account} {
 		files, err := step()
 		wrote = append(wrote, files...)
 		if err != nil {
@@ -114,8 +114,10 @@ func (in Init) Write() (wrote []string, err error) {
 
 func (in *Init) path(name string) string { return filepath.Join(in.Dir, name) }
 
-func (in *Init) has(name string) bool {
-	_, err := os.Stat(in.path(name))
+func (in *Init) has(name string) bool { return exists(in.path(name)) }
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
 	return err == nil
 }
 
@@ -198,25 +200,25 @@ func (in *Init) writePair(certFile string, cert []byte, keyFile string, key any,
 		return nil, err
 	}
 	// The key comes first: a certificate whose key is missing would stay so.
-	if err := in.write(keyFile, encodePEM("PRIVATE KEY", raw), 0o600, over); err != nil {
+	if err := write(in.path(keyFile), encodePEM("PRIVATE KEY", raw), 0o600, over); err != nil {
 		return nil, err
 	}
-	if err := in.write(certFile, encodePEM("CERTIFICATE", cert), 0o644, over); err != nil {
+	if err := write(in.path(certFile), encodePEM("CERTIFICATE", cert), 0o644, over); err != nil {
 		return nil, err
 	}
 	return []string{in.path(certFile), in.path(keyFile)}, nil
 }
 
 // write writes a file by way of another, so that it is whole or not there.
-func (in *Init) write(name string, text []byte, mode os.FileMode, over bool) error {
-	if !over && in.has(name) {
-		return fmt.Errorf("%s: %w", in.path(name), os.ErrExist)
+func write(file string, text []byte, mode os.FileMode, over bool) error {
+	if !over && exists(file) {
+		return fmt.Errorf("%s: %w", file, os.ErrExist)
 	}
-	temporary := in.path(name) + ".new"
+	temporary := file + ".new"
 	if err := os.WriteFile(temporary, text, mode); err != nil {
 		return err
 	}
-	return os.Rename(temporary, in.path(name))
+	return os.Rename(temporary, file)
 }
 
 func encodePEM(kind string, raw []byte) []byte {
@@ -236,18 +238,6 @@ func readPEM(file string) ([]byte, error) {
 	return block.Bytes, nil
 }
 
-// serviceAccount is the file that Google's libraries read.
-type serviceAccount struct {
-	Type         string `json:"type"`
-	ProjectID    string `json:"project_id"`
-	PrivateKeyID string `json:"private_key_id"`
-	PrivateKey   string `json:"private_key"`
-	ClientEmail  string `json:"client_email"`
-	ClientID     string `json:"client_id"`
-	TokenURI     string `json:"token_uri"`
-	Universe     string `json:"universe_domain,omitempty"`
-}
-
 // account writes the service account, unless it is there.
 func (in *Init) account() ([]string, error) {
 	if in.has(Credentials) {
@@ -260,41 +250,7 @@ func (in *Init) account() ([]string, error) {
 	if id == "" {
 		id = NoKey
 	}
-	key, err := rsa.GenerateKey(rand.Reader, rsaBits)
-	if err != nil {
-		return nil, err
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return nil, err
-	}
-	public, err := x509.MarshalPKIXPublicKey(key.Public())
-	if err != nil {
-		return nil, err
-	}
-	of := serviceAccount{Type: "service_account", ProjectID: "memoryd", PrivateKeyID: id,
-		PrivateKey: string(encodePEM("PRIVATE KEY", private)), ClientEmail: "memoryd@" + Universe, ClientID: "1",
-		TokenURI: "http://" + in.Tokens + "/token"}
-	forGo := of
-	forGo.Universe = Universe
-	// The public key comes first: without it memoryd would not know the account.
-	file := filepath.Join(accountsPath, id+".pem")
-	if err := in.write(file, encodePEM("PUBLIC KEY", public), 0o644, true); err != nil {
-		return nil, err
-	}
-	var wrote []string
-	for name, of := range map[string]serviceAccount{Go: forGo, Credentials: of} {
-		text, err := json.MarshalIndent(of, "", "  ")
-		if err != nil {
-			return wrote, err
-		}
-		if err := in.write(name, append(text, '\n'), 0o600, name == Go); err != nil {
-			return wrote, err
-		}
-		wrote = append(wrote, in.path(name))
-	}
-	slices.Sort(wrote)
-	return wrote, nil
+	return Account{Dir: in.Dir, Tokens: in.Tokens, Key: id}.Write()
 }
 
 // Missing reports whether the directory has no certificate.

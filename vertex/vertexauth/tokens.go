@@ -78,6 +78,7 @@ func (t *Tokens) Verify(token string) (key string, ok bool) {
 	return string(raw[8:]), true
 }
 
+// tokenBody is the answer of both endpoints, as OAuth has it.
 type tokenBody struct {
 	AccessToken string `json:"access_token"`
 	ExpiresIn   int    `json:"expires_in"`

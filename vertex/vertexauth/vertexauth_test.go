@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4/jwt"
+	"software.sslmate.com/src/go-pkcs12"
 )
 
 // Init writes all files once. Renew makes another certificate, of all names, of the same authority.
@@ -29,7 +30,7 @@ func TestInit(t *testing.T) {
 		return string(text)
 	}
 	all := func() (out []string) {
-		for _, name := range []string{CAFile, CertFile, KeyFile, Credentials, Go} {
+		for _, name := range []string{CAFile, CertFile, KeyFile, Credentials, Go, TrustFile} {
 			out = append(out, read(name))
 		}
 		return out
@@ -59,6 +60,10 @@ func TestInit(t *testing.T) {
 	cert, err := x509.ParseCertificate(raw)
 	if err != nil {
 		t.Fatal(err)
+	}
+	trusted, err := pkcs12.DecodeTrustStore([]byte(first[5]), TrustPassword)
+	if err != nil || len(trusted) < 1 || !trusted[0].Equal(authority) || len(trusted) != 1+len(machineRoots()) {
+		t.Errorf("Java trusts %d authorities, %v", len(trusted), err)
 	}
 	roots := x509.NewCertPool()
 	roots.AddCert(authority)
@@ -216,4 +221,48 @@ func pemBytes(t *testing.T, text string) []byte {
 		t.Fatal(err)
 	}
 	return raw
+}
+
+// An account of a client's own key pair counts, and has no credentials here. Further accounts of a key
+// overwrite none.
+func TestAccounts(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := (Init{Dir: dir, Key: "Key1"}).Write(); err != nil {
+		t.Fatal(err)
+	}
+	own, err := rsa.GenerateKey(rand.Reader, rsaBits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	weak, err := rsa.GenerateKey(rand.Reader, 1024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public := func(key *rsa.PrivateKey) []byte {
+		raw, err := x509.MarshalPKIXPublicKey(key.Public())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return encodePEM("PUBLIC KEY", raw)
+	}
+	account := Account{Dir: dir, Key: "Key1", Name: "ci", Public: public(own)}
+	if wrote, err := account.Write(); err != nil || len(wrote) != 1 {
+		t.Fatalf("wrote %v, %v", wrote, err)
+	}
+	accounts := NewAccounts(dir, Names(DefaultLocation, nil), nil)
+	token, err := sign(own, account.ID(), jwt.Claims{Audience: jwt.Audience{"https://localhost/"},
+		IssuedAt: jwt.NewNumericDate(time.Now()), Expiry: jwt.NewNumericDate(time.Now().Add(time.Hour))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if key, err := accounts.Verify(token); key != "Key1" || err != nil {
+		t.Errorf("Verify: %q, %v", key, err)
+	}
+	for _, bad := range []Account{account, {Name: "go"}, {Name: "A"}, {Name: ""}, {Name: "weak", Public: public(weak)},
+		{Name: "text", Public: []byte("text")}, {Name: "private", Public: encodePEM("PRIVATE KEY", nil)}} {
+		bad.Dir, bad.Key = dir, "Key1"
+		if wrote, err := bad.Write(); err == nil {
+			t.Errorf("account %q wrote %v", bad.Name, wrote)
+		}
+	}
 }

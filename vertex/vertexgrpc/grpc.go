@@ -55,6 +55,7 @@ func New(service *vertex.Service) *grpc.Server {
 		g.RegisterService(desc, s)
 	}
 	healthpb.RegisterHealthServer(g, health.NewServer())
+	reflectServices(g)
 	return g
 }
 
@@ -75,6 +76,7 @@ type rpc struct {
 	kind string
 }
 
+// message makes an empty message of a type.
 func message[T any, P interface {
 	*T
 	proto.Message
@@ -87,6 +89,7 @@ func name(m proto.Message) string   { return m.(interface{ GetName() string }).G
 
 const google = "google.cloud.aiplatform."
 
+// services are all services and their methods. Clients call v1 or v1beta1; the messages are the same.
 func services() []served {
 	op := message[pb.Operation]
 	sessions := []rpc{
@@ -120,6 +123,7 @@ func services() []served {
 	}
 }
 
+// server carries out the calls of all services.
 type server struct{ service *vertex.Service }
 
 // handler serves one method.
@@ -166,7 +170,7 @@ func (m *rpc) call(ctx context.Context, in proto.Message) (*vertex.Call, error) 
 		r.Engine = vertex.OperationEngine(r.SubID)
 	}
 	return &vertex.Call{Protocol: "gRPC", Method: m.name, Resource: r, Query: url.Values{}, Body: body,
-		Request: requestOf(ctx)}, nil
+		Request: requestOf(ctx), Held: ctx.Value(heldKey{}) != nil}, nil
 }
 
 // requestOf is the request of a call as HTTP has it: its headers and the address of its client.
@@ -239,6 +243,8 @@ var responses = map[string]func() proto.Message{
 	"GenerateMemoriesResponse": message[pb.GenerateMemoriesResponse], "IngestEventsResponse": message[emptypb.Empty],
 }
 
+// fillOperation writes an operation into a message. Its metadata and its result are of Google's types by
+// their URL, and of ours by their bytes, which are the same.
 func fillOperation(out *pb.Operation, op *vertex.Operation) error {
 	out.Name, out.Done = op.Name, op.Done
 	times := op.Metadata
