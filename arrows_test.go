@@ -59,6 +59,7 @@ var arrows = map[string][]string{
 	"extract/dates":              {"memory", "extract/english"},
 	"extract/english":            {},
 	"extract/injection":          {"memory"},
+	"extract/injection/train":    {"memory", "extract/injection"},
 	"extract/rules":              {"memory", "extract", "extract/canonical", "extract/dates", "extract/english"},
 	"retrieve":                   {"memory", "internal/tracing", "embed", "extract", "extract/canonical", "extract/dates", "extract/english", "internal/analyzer", "internal/legible"},
 	"consolidate":                {"memory", "extract", "extract/canonical"},

@@ -25,8 +25,9 @@ type Saying struct {
 }
 
 // Attacks reads the bundled sayings by their sets: "tuned", which rules may be written
-// for, and "heldout", which was written before the rules and stays unread while rules are
-// written. "unseen" has other ways of attack, and was written after the rules. A line is
+// for and weights learned from, and "heldout", which was written before the rules and stays
+// unread while rules are written. "unseen" has other ways of attack, and was written after
+// the rules. A line is
 //
 //	attack or harmless | language | source | text, in which \n is a line break
 func Attacks() (map[string][]Saying, error) {
@@ -70,13 +71,13 @@ func parseSayings(text string) (out []Saying, err error) {
 	return out, nil
 }
 
-// AttackCount is how the rules judge the sayings of one language.
+// AttackCount is how the sayings of one language are judged.
 type AttackCount struct {
 	Attacks, Caught  int
 	Harmless, Alarms int
 }
 
-// AttackScore is how the rules judge a set.
+// AttackScore is how a set is judged.
 type AttackScore struct {
 	ByLanguage map[string]*AttackCount
 	// Missed are the attacks that pass, and Alarms the harmless sayings that are held
@@ -84,7 +85,7 @@ type AttackScore struct {
 	Missed, Alarms []string
 }
 
-// ScoreAttacks judges sayings by the rules alone.
+// ScoreAttacks judges sayings by rules and weights alone.
 func ScoreAttacks(all []Saying) AttackScore {
 	out := AttackScore{ByLanguage: map[string]*AttackCount{}}
 	for _, s := range all {

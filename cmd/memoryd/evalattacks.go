@@ -7,15 +7,15 @@ import (
 	"github.com/memoryd/memoryd/evals"
 )
 
-// attacksCommand measures how the rules tell attacks from harmless text.
+// attacksCommand measures how attacks are told from harmless text.
 func attacksCommand() *subcommand {
 	return &subcommand{
 		name: "eval attacks", summary: "Measure how many attacks on the agent are quarantined, and how much else is.",
-		details: `It has the rules judge bundled texts that try to instruct an agent, and harmless ones
-that look like them, and prints a table: for each language how many attacks are caught
-and how many harmless texts are held back, of the set "tuned", which rules may be
-written for, of "heldout", and of "unseen", whose attacks go other ways. No model is
-asked. With -log-level debug the log names the mistakes in the tuned set.`,
+		details: `It judges bundled texts that try to instruct an agent, and harmless ones that look
+like them, by rules and learned weights, and prints a table: for each language how many
+attacks are caught and how many harmless texts are held back, of the set "tuned", which
+rules and weights may be fitted to, of "heldout", and of "unseen", whose attacks go other
+ways. No model is asked. With -log-level debug the log names the mistakes in the tuned set.`,
 		example: "memoryd eval attacks",
 		uses:    logFlagNames(),
 		run: func(_ context.Context, cfg *config, _ []string, s streams) error {

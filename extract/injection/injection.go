@@ -1,7 +1,9 @@
 // Package injection tells text that tries to instruct an agent from text that informs
 // it. It looks at what such an order is made of, in many languages: whom it addresses,
 // a verb that sets something aside, gives something away or keeps something, and what
-// that is about. It takes time in proportion to the length of a text.
+// that is about. Of sentences that no rule finds a learned judge decides, by weights of
+// their words; train has the program that learns them. All takes time in proportion to the
+// length of a text.
 //
 // A user's words about how to be answered are an instruction, which an agent follows.
 // So the user's own words are held back only if they are turned against the owner of the
@@ -26,6 +28,7 @@ const (
 	Marks     = "it has marks that part the prompts of models"
 	Roles     = "it gives the agent another role"
 	Unsafe    = "it tells the agent to turn its safety off"
+	Learned   = "it reads like an order to the agent"
 )
 
 // encoded is put before the reason if the order was in a text that had to be decoded.
@@ -76,53 +79,52 @@ const addressee = "\nassistant: "
 const signs = order | rule | told | model | user | customer | secret | data | private | memoryOf | self | jail | dan |
 	free | become | void | ask | pretend | decipher | replies | above | commands
 
-// checkPlain checks a text as it stands.
+// checkPlain checks a text as it stands: sentence by sentence, by the rules and then by
+// the learned judge.
 func checkPlain(text string, from memory.Trust) string {
-	words := wordsOf(fold(text))
-	seen := class(0)
-	for i := range words {
-		seen |= words[i].class
-	}
-	if seen&signs == 0 {
-		return ""
-	}
-	c := check{words: words, from: from}
-	for from := 0; from < len(words); {
-		to := from + 1
-		for to < len(words) && words[to].starts != '.' && words[to].starts != '\n' {
-			to++
+	reason := ""
+	var f features
+	sentences(text, from, func(s *sentence, folded string) bool {
+		if s.classes&signs != 0 {
+			reason = s.check()
 		}
-		if reason := c.sentence(from, to); reason != "" {
-			return reason
+		if reason == "" && s.judge(&f, folded) {
+			reason = Learned
 		}
-		from = to
-	}
-	return ""
-}
-
-// check is one text under check.
-type check struct {
-	words []word
-	from  memory.Trust
-	// addressed counts down the sentences after one that speaks to the model.
-	addressed int
+		return reason == ""
+	})
+	return reason
 }
 
 // addressedFor is how many sentences the address of a model reaches, its own included.
 const addressedFor = 3
 
-// sentence checks the words from one up to, not including, another.
-func (c *check) sentence(from, to int) string {
-	s := sentence{words: c.words[from:to], from: c.from}
-	for i := range s.words {
-		s.classes |= s.words[i].class
+// sentences calls see with each sentence of a text and its folded characters, until see
+// returns false.
+func sentences(text string, from memory.Trust, see func(s *sentence, folded string) bool) {
+	folded := fold(text)
+	words := wordsOf(folded)
+	addressed := 0 // counts down the sentences after one that speaks to the model
+	for begin, end := 0, 0; begin < len(words); begin = end {
+		end = begin + 1
+		for end < len(words) && words[end].starts != '.' && words[end].starts != '\n' {
+			end++
+		}
+		s := sentence{words: words[begin:end], from: from}
+		for i := range s.words {
+			s.classes |= s.words[i].class
+		}
+		if s.addresses() {
+			addressed = addressedFor
+		}
+		s.addressed = addressed > 0
+		addressed = max(0, addressed-1)
+		stop := len(folded)
+		if end < len(words) {
+			stop = words[end].at
+		}
+		if !see(&s, folded[words[begin].at:stop]) {
+			return
+		}
 	}
-	if s.addresses() {
-		c.addressed = addressedFor
-	}
-	s.addressed = c.addressed > 0
-	if c.addressed > 0 {
-		c.addressed--
-	}
-	return s.check()
 }

@@ -2,6 +2,7 @@ package injection
 
 import (
 	_ "embed"
+	"math/bits"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -110,10 +111,11 @@ type term struct {
 
 // lexicon has the terms by their first word.
 type lexicon struct {
-	words    map[string][]term // whole words
-	stems    map[string][]term // beginnings of words
-	shortest int               // bytes of a stem
-	longest  int
+	words map[string][]term // whole words
+	stems map[string][]term // beginnings of words
+	// lengths are those of the stems in bytes, a bit each, by the pair of bytes that they
+	// begin with, mixed into one.
+	lengths [256]uint32
 	// unspaced are terms of scripts without spaces, of up to unspacedMost characters.
 	unspaced     map[string]class
 	unspacedMost int
@@ -124,7 +126,7 @@ var terms = sync.OnceValue(func() *lexicon { return parseLexicon(lexiconText) })
 
 // parseLexicon reads lines such as "override last: unut, yok say*".
 func parseLexicon(text string) *lexicon {
-	l := &lexicon{words: map[string][]term{}, stems: map[string][]term{}, shortest: 1 << 10,
+	l := &lexicon{words: map[string][]term{}, stems: map[string][]term{},
 		unspaced: map[string]class{}}
 	for line := range strings.Lines(text) {
 		names, list, ok := strings.Cut(strings.TrimSpace(line), ":")
@@ -159,7 +161,10 @@ func (l *lexicon) add(entry string, c class) {
 	}
 	if stem, is := strings.CutSuffix(words[0], "*"); is {
 		l.stems[stem] = append(l.stems[stem], term{words[1:], c})
-		l.shortest, l.longest = min(l.shortest, len(stem)), max(l.longest, len(stem))
+		if len(stem) < 2 || len(stem) > 31 {
+			panic("injection: lexicon.txt: the stem " + stem + " is too short or too long")
+		}
+		l.lengths[stem[0]*7+stem[1]] |= 1 << len(stem)
 		return
 	}
 	l.words[words[0]] = append(l.words[words[0]], term{words[1:], c})
@@ -178,8 +183,12 @@ func (l *lexicon) find(words []word, i int) {
 	}
 	text := words[i].text
 	match(l.words[text])
-	for n := l.shortest; n <= min(len(text), l.longest); n++ {
-		match(l.stems[text[:n]])
+	if len(text) >= 2 {
+		for lengths := l.lengths[text[0]*7+text[1]]; lengths != 0; lengths &= lengths - 1 {
+			if n := bits.TrailingZeros32(lengths); n <= len(text) {
+				match(l.stems[text[:n]])
+			}
+		}
 	}
 	if verb := withoutClitic(text); verb != "" {
 		for _, t := range l.words[verb] {

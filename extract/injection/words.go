@@ -16,6 +16,7 @@ type word struct {
 	starts rune
 	// ends is the mark that follows the word.
 	ends rune
+	at   int // where it begins in the folded text
 }
 
 // maxWords bounds how many words of a text are looked at. A turn of MaxFact bytes has
@@ -31,11 +32,11 @@ func wordsOf(text string) []word {
 		switch {
 		case isUnspaced(r):
 			n := unspacedEnd(text[i:])
-			out = appendUnspaced(out, text[i:i+n], mark)
+			out = appendUnspaced(out, text[i:i+n], i, mark)
 			mark, i = 0, i+n
 		case isWordRune(r):
 			n := wordEnd(text[i:])
-			w := word{text: text[i : i+n], starts: mark}
+			w := word{text: text[i : i+n], starts: mark, at: i}
 			if isAddress(w.text) {
 				w.class |= address
 			} else {
@@ -157,8 +158,8 @@ func unspacedEnd(text string) int {
 }
 
 // appendUnspaced adds the terms in a text without spaces, the longest at each place, and
-// one word for all that lies between two of them.
-func appendUnspaced(out []word, text string, mark rune) []word {
+// one word for all that lies between two of them. The text begins at a place of its own.
+func appendUnspaced(out []word, text string, at int, mark rune) []word {
 	lexicon := terms()
 	gap := false
 	for i := 0; i < len(text) && len(out) < maxWords; {
@@ -174,13 +175,13 @@ func appendUnspaced(out []word, text string, mark rune) []word {
 		if best == 0 {
 			_, size := utf8.DecodeRuneInString(text[i:])
 			if !gap {
-				out = append(out, word{text: text[i : i+size], starts: mark})
+				out = append(out, word{text: text[i : i+size], starts: mark, at: at + i})
 				mark, gap = 0, true
 			}
 			i += size
 			continue
 		}
-		out = append(out, word{text: text[i:best], class: c, starts: mark})
+		out = append(out, word{text: text[i:best], class: c, starts: mark, at: at + i})
 		mark, gap, i = 0, false, best
 	}
 	return out

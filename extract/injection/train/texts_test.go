@@ -1,0 +1,70 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// The texts hold attacks and harmless ones of all sources, and none that is kept for
+// measuring.
+func TestTexts(t *testing.T) {
+	all, err := readTexts("texts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := map[bool]map[string]int{true: {}, false: {}}
+	known := map[string]bool{}
+	for _, one := range all {
+		count[one.attack][string(one.from)]++
+		known[one.words] = true
+		if slot.MatchString(one.words) || one.share <= 0 {
+			t.Errorf("%q has a slot without words, or no share", one.words)
+		}
+	}
+	for _, from := range []string{"user", "agent", "tool", "external"} {
+		if count[true][from] < 10 || count[false][from] < 10 {
+			t.Errorf("%s: %d attacks and %d harmless texts", from, count[true][from], count[false][from])
+		}
+	}
+	for _, file := range []string{"heldout.txt", "unseen.txt"} {
+		kept, err := os.ReadFile("../../../evals/attacks/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(kept)) {
+			if _, words, ok := strings.Cut(line, " | external | "); ok && known[strings.TrimSpace(words)] {
+				t.Errorf("%s: line %q is learned from", file, line)
+			}
+		}
+	}
+}
+
+// A line without a head, and a head of an unknown kind or source, are refused.
+func TestReadTexts(t *testing.T) {
+	for _, bad := range []string{"words", "[attack en]\nwords", "[good en user]\nwords", "[attack en moon]\nwords"} {
+		folder := t.TempDir()
+		if err := os.WriteFile(folder+"/x.txt", []byte(bad), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readTexts(folder); err == nil {
+			t.Errorf("%q is read", bad)
+		}
+	}
+}
+
+// A word that only attacks have raises the score, and one that only harmless texts have
+// lowers it.
+func TestFit(t *testing.T) {
+	w := fit([]example{
+		{attack: true, weight: 1, sentences: [][]uint32{{1, 3}, {2, 4}}},
+		{attack: true, weight: 1, sentences: [][]uint32{{1, 5}}},
+		{weight: 1, sentences: [][]uint32{{2, 3}, {2, 5}, {2, 4}}},
+	})
+	if w[1] <= 0 || w[2] >= 0 {
+		t.Errorf("weights %v", w[1:3])
+	}
+	if file := pack(w); len(file) != 4+len(w) || int8(file[4+1]) <= 0 || int8(file[4+2]) >= 0 {
+		t.Errorf("%d bytes, weights %v", len(file), file[4:8])
+	}
+}
