@@ -199,6 +199,12 @@ func FuzzREST(f *testing.F) {
 		{"PATCH", "/v1/reasoningEngines/1/memories/m?updateMask=metadata.a,ttl", `{"metadata": {"a": {"stringValue": ""}}}`},
 		{"GET", "/v1/reasoningEngines/1/memories/m/revisions?filter=labels.a%3Ab&pageToken=2", ""},
 		{"POST", "/v1/reasoningEngines/1/memories/m:rollback", `{"targetRevisionId": "1"}`},
+		{"POST", "/v1/reasoningEngines?reasoningEngineId=2", `{"labels": {"a": 1}, "contextSpec": {"memory_bank_config":
+			{"ttlConfig": {"defaultTtl": "1s"}, "customizationConfigs": [{"memoryTopics": [{"managedMemoryTopic": {}}]}],
+			"structuredMemoryConfigs": [{"schemaConfigs": [{"schema": {"type": []}}]}]}}}`},
+		{"PATCH", "/v1/memoryBanks/2?updateMask=context_spec.memory_bank_config,x..y", `{"contextSpec": {"properties": {"a": 1}}}`},
+		{"GET", "/v1/reasoningEngines?filter=labels.a%3Db&pageToken=MQ&pageSize=1", ""},
+		{"DELETE", "/v1/reasoningEngines/2", `{"force": "true"}`},
 		{"POST", "/v1/reasoningEngines/1/memories:purge", `{"filter": "scope=\"{}\"", "filter_groups": [{"filters":
 			[{"key": "k", "op": 2, "value": {"timestamp_value": "2026-01-02T03:04:05Z"}, "negate": true}]}]}`},
 	} {

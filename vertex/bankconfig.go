@@ -73,8 +73,10 @@ type customization struct {
 type structuredConfig struct {
 	ScopeKeys []string `json:"scopeKeys"`
 	Schemas   []struct {
-		ID     string          `json:"id"`
-		Schema json.RawMessage `json:"memorySchema"`
+		ID string `json:"id"`
+		// Schema has another name in Google's SDK, which renames it for the request.
+		Schema json.RawMessage `json:"schema"`
+		Memory json.RawMessage `json:"memorySchema"`
 		Type   memoryType      `json:"memoryType"`
 	} `json:"schemaConfigs"`
 }
@@ -252,9 +254,12 @@ func (b *bankConfig) setProfiles(c *appconfig.Config) error {
 	c.Profiles = nil
 	for i, config := range b.Structured {
 		for j, schema := range config.Schemas {
+			if len(schema.Schema) == 0 {
+				schema.Schema = schema.Memory
+			}
 			var doc any
 			if err := json.Unmarshal(schema.Schema, &doc); err != nil {
-				return invalid("structuredMemoryConfigs[%d].schemaConfigs[%d].memorySchema: want a schema", i, j)
+				return invalid("structuredMemoryConfigs[%d].schemaConfigs[%d].schema: want a schema", i, j)
 			}
 			raw, err := Encode(jsonSchema(doc))
 			if err != nil {

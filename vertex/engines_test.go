@@ -2,6 +2,7 @@ package vertex_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -209,5 +210,65 @@ func TestKeysOfEngines(t *testing.T) {
 	code, answer := f.call(admin, "GET", engines, "")
 	if code != 200 || strings.Contains(answer, "Engines/2") {
 		t.Errorf("a key for one app lists %d %s", code, answer)
+	}
+}
+
+// A value of a profile is changed by its structuredContent. Its words follow, and its revisions tell
+// both.
+func TestProfileMemory(t *testing.T) {
+	f := newFixture(t)
+	f.must("POST", engines+"?reasoningEngineId=e", `{"contextSpec": {"memoryBankConfig": {"structuredMemoryConfigs": [{
+		"schemaConfigs": [{"id": "user", "schema": {"type": "OBJECT", "properties": {"first_name": {"type": "STRING"},
+		"age": {"type": "INTEGER"}}}}]}]}}}`)
+	var made struct{ Response struct{ Name string } }
+	if err := json.Unmarshal([]byte(f.must("POST", engines+"/e/memories", `{"scope": {"user_id": "ann"},
+		"structuredContent": {"schemaId": "user", "data": {"first_name": "Ann"}}, "revisionLabels": {"a": "b"}}`)),
+		&made); err != nil {
+		t.Fatal(err)
+	}
+	path := "/v1beta1/" + made.Response.Name
+	f.must("PATCH", path+"?updateMask=structured_content", `{"structured_content": {"schema_id": "user", "data":
+		{"first_name": "Anna"}}, "fact": "not looked at"}`)
+	if got := f.must("GET", path, ""); !strings.Contains(got, `"data":{"first_name":"Anna"}`) ||
+		!strings.Contains(got, `"fact":"First name: Anna"`) {
+		t.Errorf("after the change: %s", got)
+	}
+	got := f.must("GET", path+"/revisions?filter=labels.a%3Db", "")
+	if !strings.Contains(got, `"structuredData":{"first_name":"Ann"}`) || strings.Contains(got, "Anna") {
+		t.Errorf("the first revision: %s", got)
+	}
+	for body, want := range map[string]string{
+		`{"structuredContent": {"schemaId": "user", "data": {"age": 3}}}`:                    "structuredContent: ",
+		`{"structuredContent": {"schemaId": "user", "data": {"first_name": 3}}}`:             "first_name",
+		`{"structuredContent": {"schemaId": "user", "data": {"first_name": "a", "age": 3}}}`: "one field",
+		`{"fact": "Ann"}`: "fact: ",
+	} {
+		if code, answer := f.call("", "PATCH", path, body); code != http.StatusBadRequest || !strings.Contains(answer, want) {
+			t.Errorf("%s: %d %s", body, code, answer)
+		}
+	}
+}
+
+// Of several calls that create memories of one id at a time, in different scopes, one succeeds.
+func TestOneMemoryOfAnID(t *testing.T) {
+	f := newFixture(t)
+	for round := range 5 {
+		const calls = 8
+		codes := make(chan int, calls)
+		for i := range calls {
+			go func() {
+				code, _ := f.call("", "POST", fmt.Sprintf("%s/e/memories?memoryId=m%d", engines, round),
+					fmt.Sprintf(`{"fact": "x", "scope": {"user_id": "u%d"}}`, i))
+				codes <- code
+			}()
+		}
+		all := map[int]int{}
+		for range calls {
+			all[<-codes]++
+		}
+		if diff := cmp.Diff(map[int]int{http.StatusOK: 1, http.StatusConflict: calls - 1}, all); diff != "" {
+			t.Errorf("answers: -want +got\n%s", diff)
+		}
+		f.must("GET", fmt.Sprintf("%s/e/memories/m%d", engines, round), "")
 	}
 }

@@ -1,6 +1,7 @@
 package vertex
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -115,10 +116,35 @@ func (s *Service) createMemory(ctx context.Context, call *Call) (any, error) {
 	}
 	n.ID = id
 	m, err := s.ingest.Add(ctx, scope, n)
+	if err == nil && id != "" {
+		err = s.yield(ctx, r, &m)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return s.doneMemory(r, createdMemory, &m, body.Scope), nil
+}
+
+// yield erases a memory that was made just now if another call has made one of the same id in another
+// scope meanwhile, and before it. Of two such memories, both calls choose the same one.
+func (s *Service) yield(ctx context.Context, r Resource, made *memory.Memory) error {
+	own := access.With(ctx, access.System)
+	found, err := s.memories.FindApp(own, r.Engine, made.ID)
+	if err != nil {
+		return err
+	}
+	for i := range found {
+		other := &found[i]
+		order := cmp.Or(other.CreateTime.Compare(made.CreateTime), strings.Compare(other.User, made.User))
+		if order < 0 {
+			_, err := s.memories.Erase(own, made.Scope, memory.Erasure{IDs: []string{made.ID}})
+			if err == nil {
+				err = fmt.Errorf("memory %q: %w", r.memory(made.ID), memory.ErrExists)
+			}
+			return err
+		}
+	}
+	return nil
 }
 
 // current reports whether clients see a memory: one that holds now, and is no raw turn. It is the

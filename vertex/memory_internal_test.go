@@ -237,3 +237,20 @@ func TestFilterGroups(t *testing.T) {
 		}
 	}
 }
+
+// The id of an operation that is done tells its kind, its engine and its target, and no other id does.
+func FuzzOperationID(f *testing.F) {
+	f.Add("m", "1", "a b", "o-cw")
+	f.Add("p", "shop", "17", "MQBhAHg")
+	f.Fuzz(func(t *testing.T, kind, engine, target, id string) {
+		if !strings.Contains(kind+target, "\x00") && plainID.MatchString(engine) {
+			k, e, of, ok := readOperationID(operationID(kind, engine, target))
+			if !ok || k != kind || e != engine || of != target {
+				t.Errorf("%q of %q of engine %q is read as %q, %q, %q", kind, target, engine, k, of, e)
+			}
+		}
+		if kind, engine, target, ok := readOperationID(id); ok && operationID(kind, engine, target) != id {
+			t.Errorf("%q is read as an operation of another id", id)
+		}
+	})
+}

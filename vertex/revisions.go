@@ -18,12 +18,14 @@ import (
 
 // revisionBody is a revision of a memory in JSON. That of a deletion has no fact.
 type revisionBody struct {
-	Name       string              `json:"name"`
-	Fact       string              `json:"fact,omitempty"`
-	CreateTime Time                `json:"createTime,omitzero"`
-	ExpireTime Time                `json:"expireTime,omitzero"`
-	Labels     memory.Labels       `json:"labels,omitempty"`
-	Extracted  []map[string]string `json:"extractedMemories,omitempty"`
+	Name       string        `json:"name"`
+	Fact       string        `json:"fact,omitempty"`
+	CreateTime Time          `json:"createTime,omitzero"`
+	ExpireTime Time          `json:"expireTime,omitzero"`
+	Labels     memory.Labels `json:"labels,omitempty"`
+	// Structured is the value of a profile, by the name of its field.
+	Structured map[string]json.RawMessage `json:"structuredData,omitempty"`
+	Extracted  []map[string]string        `json:"extractedMemories,omitempty"`
 }
 
 // revisionOf is the JSON of a revision. Memories were extracted by an operation. A revision that a
@@ -35,6 +37,9 @@ func (r Resource) revisionOf(rev *memory.Revision) *revisionBody {
 		return out
 	}
 	out.Fact = rev.Fact
+	if p := rev.Memory.Profile; p != nil {
+		out.Structured = map[string]json.RawMessage{p.Field: p.Value}
+	}
 	if rev.Operation != "" { // it was extracted
 		out.Extracted = []map[string]string{{"fact": rev.Fact}}
 	}

@@ -64,6 +64,9 @@ END;
 `)
 }
 
+// schemaIDs finds a memory by its id alone, whoever of an app has it.
+const schemaIDs = `CREATE INDEX memories_id ON memories (id)`
+
 // ofUser holds for a scope s of a user, and not for those of the app itself.
 const ofUser = `s.user NOT LIKE '/%'`
 
@@ -132,14 +135,18 @@ func (s *Store) listApp(ctx context.Context, app string, list memory.List) (page
 	return page, nil
 }
 
-// FindApp implements memory.AppReader. It looks for the id at each user of the app.
+// withID are the memories m of an id, and their scopes s, of all users of an app. CROSS JOIN keeps the
+// order of the tables: few memories have the id, and many users the app.
+const withID = ` FROM memories m INDEXED BY memories_id CROSS JOIN scopes s ON s.n = m.scope
+	WHERE m.id = ? AND s.app = ? AND ` + ofUser
+
+// FindApp implements memory.AppReader.
 func (s *Store) FindApp(ctx context.Context, app, id string) (out []memory.Memory, err error) {
 	now := s.now()
 	err = s.db.Read(ctx, func(tx *sql.Tx) error {
 		docs, err := sqlitedb.Collect(ctx, tx, func(rows *sql.Rows) (doc []byte, err error) {
 			return doc, rows.Scan(&doc)
-		}, `SELECT m.doc FROM scopes s CROSS JOIN memories m ON m.scope = s.n AND m.id = ?
-			WHERE s.app = ? AND `+ofUser+` AND m.deleted = 0 ORDER BY s.user LIMIT ?`, id, app, memory.MaxPageSize)
+		}, `SELECT m.doc`+withID+` AND m.deleted = 0 ORDER BY s.user LIMIT ?`, id, app, memory.MaxPageSize)
 		if err != nil {
 			return err
 		}
@@ -165,8 +172,7 @@ func (s *Store) OwnersApp(ctx context.Context, app, id string) (users []string, 
 	err = s.db.Read(ctx, func(tx *sql.Tx) (err error) {
 		users, err = sqlitedb.Collect(ctx, tx, func(rows *sql.Rows) (user string, err error) {
 			return user, rows.Scan(&user)
-		}, `SELECT s.user FROM scopes s CROSS JOIN memories m ON m.scope = s.n AND m.id = ?
-			WHERE s.app = ? AND `+ofUser+` ORDER BY s.user LIMIT ?`, id, app, memory.MaxPageSize)
+		}, `SELECT s.user`+withID+` ORDER BY s.user LIMIT ?`, id, app, memory.MaxPageSize)
 		return err
 	})
 	if err != nil {
