@@ -42,7 +42,7 @@ type batch struct {
 func (s *Service) nextBatch(ctx context.Context, w sessionstore.Work, to int64) (b *batch, err error) {
 	ctx, span := tracing.Start(ctx, "read events")
 	defer func() { span.End(err) }()
-	limit := min(int64(s.opts.BatchEvents), w.Requested-w.Done)
+	limit := min(int64(s.opts.BatchEvents), alike(w)-w.Done)
 	if to > 0 {
 		limit = to - w.Done
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -90,7 +91,8 @@ func (s *Service) confirmation(ctx context.Context, scope memory.Scope, id strin
 	if errors.Is(err, memory.ErrNotFound) {
 		// Operations are readable about as long as a request can be confirmed. The id
 		// tells when it was made.
-		if u, parsed := uuid.Parse(sessionstore.OperationName(id)); parsed == nil && u.Version() == 7 {
+		name, _, _ := strings.Cut(sessionstore.OperationName(id), optionsMark)
+		if u, parsed := uuid.Parse(name); parsed == nil && u.Version() == 7 {
 			at := time.Unix(u.Time().UnixTime()).Add(ConfirmTTL)
 			if !s.opts.Now().Before(at) {
 				return nil, lapsed(at)

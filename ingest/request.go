@@ -3,9 +3,12 @@ package ingest
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,7 +20,8 @@ import (
 )
 
 // RequestOptions are the choices of one request. If several requests wait for a
-// session, the options of the oldest hold for all.
+// session, the options of each hold for the events that it was the first to ask for. Requests that
+// wait for a trigger are one request, with the options of the first of them.
 type RequestOptions struct {
 	// DisableConsolidation leaves known memories alone: new facts are added
 	// beside them, unless they say the same.
@@ -67,15 +71,41 @@ func (s *Service) zone(ctx context.Context, app string, named *time.Location) *t
 	return cmp.Or(s.configs.Known(ctx, app).Zone(), s.opts.Zone)
 }
 
-// request makes a new request in a scope, within the trace of ctx. Its id tells when it was made; see
-// [Service.Confirm].
+// request makes a new request in a scope, within the trace of ctx. Its id tells when it was made, see
+// [Service.Confirm], and which requests have the same options, see alike.
 func (o RequestOptions) request(ctx context.Context, scope memory.Scope) *sessionstore.Request {
 	name := uuid.Must(uuid.NewV7()).String()
-	return &sessionstore.Request{
-		ID: sessionstore.OperationID(scope, name), DisableConsolidation: o.DisableConsolidation,
-		AllowedTopics: o.AllowedTopics, TTL: o.TTL, RevisionTTL: o.RevisionTTL, Metadata: o.Metadata,
-		MetadataMerge: o.MetadataMerge, Labels: o.Labels, Traceparent: tracing.Parent(ctx),
+	r := &sessionstore.Request{
+		DisableConsolidation: o.DisableConsolidation,
+		AllowedTopics:        o.AllowedTopics, TTL: o.TTL, RevisionTTL: o.RevisionTTL, Metadata: o.Metadata,
+		MetadataMerge: o.MetadataMerge, Labels: o.Labels,
 	}
+	if doc, err := r.Doc(); err == nil && string(doc) != "{}" { // metadata that is not JSON is refused later
+		sum := sha256.Sum256(doc)
+		name += optionsMark + hex.EncodeToString(sum[:8])
+	}
+	r.ID, r.Traceparent = sessionstore.OperationID(scope, name), tracing.Parent(ctx)
+	return r
+}
+
+// optionsMark stands in the name of an operation before the digest of its options, if it has any.
+const optionsMark = "."
+
+// optionsOf is the digest of the options of an operation; "" if it has none.
+func optionsOf(id string) string {
+	_, digest, _ := strings.Cut(sessionstore.OperationName(id), optionsMark)
+	return digest
+}
+
+// alike is the number of the last of the events that wait in a session for requests with the options of
+// the oldest one: those are of one batch.
+func alike(w sessionstore.Work) int64 {
+	for i := 1; i < len(w.Asked); i++ {
+		if optionsOf(w.Asked[i].Operation) != optionsOf(w.Request.ID) && w.Asked[i-1].Last > w.Done {
+			return w.Asked[i-1].Last
+		}
+	}
+	return w.Requested
 }
 
 // SessionOf returns the ID of the session that an operation is about; "" if it

@@ -197,3 +197,43 @@ func TestOverlap(t *testing.T) {
 		}
 	}
 }
+
+// The options of each request hold for its events, though others wait before and after: those that go
+// by a trigger too.
+func TestOptionsOfEach(t *testing.T) {
+	b := newBench(t, parts{})
+	by := func(who string) ingest.RequestOptions {
+		return ingest.RequestOptions{Metadata: memory.Metadata{"by": json.RawMessage(`"` + who + `"`)},
+			Labels: memory.Labels{"by": who}}
+	}
+	later := by("trigger")
+	later.Trigger = &sessionstore.Trigger{Count: 100}
+	flush := by("flush")
+	flush.Flush = true
+	ops := []*sessionstore.Operation{
+		b.ingestWith("s", ingest.RequestOptions{}, event(t, "e1", 1, "I live in Porto.")),
+		b.ingestWith("s", ingest.RequestOptions{}, event(t, "e2", 2, "My dog is called Rex.")),
+		b.ingestWith("s", by("ann"), event(t, "e3", 3, "I am allergic to peanuts.")),
+		b.ingestWith("s", later, event(t, "e4", 4, "I work as a nurse.")),
+		b.ingestWith("s", flush, event(t, "e5", 5, "My favourite colour is blue.")),
+	}
+	b.run()
+	for _, op := range ops {
+		b.succeeds(op)
+	}
+	want := map[string]string{"I live in Porto.": "", "My dog is called Rex.": "", "I am allergic to peanuts.": "ann",
+		"I work as a nurse.": "trigger", "My favourite colour is blue.": "flush"}
+	got := map[string]string{}
+	for _, m := range b.all(memory.KindFact) {
+		var who string
+		_ = json.Unmarshal(m.Metadata["by"], &who) // some have none
+		got[m.Fact] = who
+		revisions, err := b.memories.Revisions(b.Context(), scope, m.ID, 0)
+		if err != nil || revisions[0].Labels["by"] != who {
+			t.Errorf("%q by %q has the labels %v, %v", m.Fact, who, revisions[0].Labels, err)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the metadata of facts (-want +got):\n%s", diff)
+	}
+}

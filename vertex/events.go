@@ -139,12 +139,14 @@ func (e *envelope) whole() (object, kept, error) {
 		}
 		doc[name] = value
 	}
-	slices.Sort(how.Added)
 	var id string
-	if raw, ok := doc["id"]; ok && (json.Unmarshal(raw, &id) != nil || memory.ValidateID("event", id) != nil) {
+	if raw, ok := doc["id"]; !ok {
+		how.Added = append(how.Added, "id") // the store gives it one
+	} else if json.Unmarshal(raw, &id) != nil || memory.ValidateID("event", id) != nil {
 		how.Was["id"] = raw
 		delete(doc, "id")
 	}
+	slices.Sort(how.Added)
 	return doc, how, nil
 }
 
