@@ -248,7 +248,7 @@ func testMemories(t *testing.T, c *client.Client) {
 	}
 	one := must[memory.Memory](t)
 	added := one(u.AddMemory(ctx, client.Fact{Fact: "Ann sings in a choir.", Topics: []string{"HOBBY"}, TTL: time.Hour,
-		Metadata: memory.Metadata{"k": json.RawMessage(`1`)}}))
+		Metadata: memory.Metadata{"k": json.RawMessage(`1`)}, Labels: memory.Labels{"by": "added"}}))
 	if added.ExpireTime.IsZero() || added.Topics[0] != "HOBBY" {
 		t.Errorf("added %+v", added)
 	}
@@ -286,12 +286,13 @@ func testMemories(t *testing.T, c *client.Client) {
 	testFilters(t, u, added.ID)
 	fact, forever := "Ann conducts a choir.", time.Duration(0)
 	changed := one(u.UpdateMemory(ctx, added.ID, client.Change{Fact: &fact, TTL: &forever,
-		RevisionTTL: time.Hour}))
+		RevisionTTL: time.Hour, Labels: memory.Labels{"by": "hand"}}))
 	if changed.Fact != fact || changed.Revision != 2 || !changed.ExpireTime.IsZero() {
 		t.Errorf("changed %+v", changed)
 	}
 	if past := must[[]memory.Revision](t)(u.Revisions(ctx, added.ID)); len(past) != 2 || !past[1].ExpireTime.IsZero() ||
-		past[0].ExpireTime.Sub(past[0].CreateTime).Round(time.Minute) != time.Hour {
+		past[0].ExpireTime.Sub(past[0].CreateTime).Round(time.Minute) != time.Hour || past[0].Labels["by"] != "hand" ||
+		past[1].Labels["by"] != "added" {
 		t.Errorf("revisions %+v", past)
 	}
 	began, never := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), time.Time{}

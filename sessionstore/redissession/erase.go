@@ -136,6 +136,9 @@ func (s *Store) EraseApp(ctx context.Context, app string) error {
 	_, err := s.run(ctx, eraseAppScript, appPrefix(app))
 	if err == nil {
 		err = s.kind(ctx, s.redis.ZRem(ctx, appsKey, app).Err())
+		s.mu.Lock()
+		delete(s.apps, app) // its next session lists it again
+		s.mu.Unlock()
 	}
 	if err != nil {
 		return fmt.Errorf("erase app %q: %w", app, err)

@@ -155,6 +155,13 @@ func configApps(f *fixture) {
 	f.equal("apps after an erasing", f.apps(), []string{"bank", ann.App})
 	f.putConfig("store", `{}`, 0)
 	f.equal("apps afterwards", f.apps(), []string{"bank", ann.App, "store"})
+	f.eraseAll(ann)
+	if err := f.EraseApp(f.t.Context(), ann.App); err != nil {
+		f.t.Fatal(err)
+	}
+	f.equal("apps without that of the session", f.apps(), []string{"bank", "store"})
+	f.create(session(ann, "s"), `{}`)
+	f.equal("apps with another session", f.apps(), []string{"bank", ann.App, "store"})
 }
 
 // An export of configurations has each with its revision, in the order of the apps, also
