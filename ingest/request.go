@@ -102,7 +102,7 @@ func optionsOf(id string) string {
 func alike(w sessionstore.Work) int64 {
 	for i := 1; i < len(w.Asked); i++ {
 		if optionsOf(w.Asked[i].Operation) != optionsOf(w.Request.ID) && w.Asked[i-1].Last > w.Done {
-			return w.Asked[i-1].Last
+			return min(w.Asked[i-1].Last, w.Requested)
 		}
 	}
 	return w.Requested

@@ -572,6 +572,29 @@ func TestRollBackFailed(t *testing.T) {
 	}
 }
 
+// Only the events of an operation that was rolled back are passed over, whatever the options of those
+// that wait behind it.
+func TestRollBackPassesOver(t *testing.T) {
+	broken := &brokenAt{word: "poison"}
+	b := newBench(t, parts{extractor: broken, opts: ingest.Options{MaxAttempts: 1}})
+	stop := b.run()
+	op := b.done(b.ingest("s", event(t, "e1", 1, "This is poison.")))
+	if op.State != sessionstore.Failed {
+		t.Fatalf("operation %+v", op)
+	}
+	b.rollBack(op)
+	stop()
+	ops := []*sessionstore.Operation{b.ingest("s", event(t, "e2", 2, "I like milk.")),
+		b.ingestWith("s", ingest.RequestOptions{Labels: memory.Labels{"k": "v"}}, event(t, "e3", 3, "I play chess."))}
+	b.run()
+	for _, op := range ops {
+		b.succeeds(op)
+	}
+	if got := b.facts(); !slices.Equal(got, []string{"I like milk.", "I play chess."}) {
+		t.Errorf("facts %q", got)
+	}
+}
+
 // brokenAt is an extractor that fails at a word.
 type brokenAt struct {
 	rules.Extractor
