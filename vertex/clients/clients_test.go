@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -21,19 +22,47 @@ import (
 	"google.golang.org/adk/v2/session/vertexai"
 )
 
-// memoryd builds and starts a memoryd, and returns the address for clients and the directory of
-// its certificates.
-func memoryd(t *testing.T) (address, dir string) {
+// builds is where the tests have built memoryd, once.
+var builds struct {
+	sync.Mutex
+	dir string
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	_ = os.RemoveAll(builds.dir) // it is of this run
+	os.Exit(code)
+}
+
+// built is the program, built once for all tests.
+func built(t *testing.T) string {
 	t.Helper()
-	program, data := filepath.Join(t.TempDir(), "memoryd"), t.TempDir()
-	build := exec.Command("go", "build", "-o", program, "./cmd/memoryd")
-	build.Dir = "../.."
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	builds.Lock()
+	defer builds.Unlock()
+	if builds.dir == "" {
+		dir, err := os.MkdirTemp("", "memoryd-clients")
+		if err != nil {
+			t.Fatal(err)
+		}
+		build := exec.Command("go", "build", "-o", dir, "./cmd/memoryd")
+		build.Dir = "../.."
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		builds.dir = dir
 	}
+	return filepath.Join(builds.dir, "memoryd")
+}
+
+// memoryd starts a memoryd, and returns the address for clients and the directory of
+// its certificates.
+func memoryd(t *testing.T, more ...string) (address, dir string) {
+	t.Helper()
+	program, data := built(t), t.TempDir()
 	ctx, stop := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, program, "-listen", "127.0.0.1:0", "-data", data, "-log-level", "error",
 		"-vertex", "127.0.0.1:0", "-vertex-tokens", "127.0.0.1:0")
+	cmd.Args = append(cmd.Args, more...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
