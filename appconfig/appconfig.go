@@ -27,8 +27,10 @@ type Config struct {
 	Examples []Example `json:"examples,omitempty"`
 	// Person is the grammatical person of facts. Empty leaves it to the extractor.
 	Person Person `json:"person,omitempty"`
-	Search Search `json:"search,omitzero"`
-	TTL    TTL    `json:"ttl,omitzero"`
+	// Overrides are for some of the users; see For.
+	Overrides []Override `json:"overrides,omitempty"`
+	Search    Search     `json:"search,omitzero"`
+	TTL       TTL        `json:"ttl,omitzero"`
 	// Triggers say when the memories of events are made.
 	Triggers Triggers `json:"triggers,omitzero"`
 	// TimeZone names the zone of events, facts and questions that come without one.
@@ -184,10 +186,10 @@ func read(raw []byte) (*Config, error) {
 		return nil, err
 	}
 	c.readProfiles()
-	if c.TimeZone == "" {
-		return c, nil
+	if c.TimeZone != "" {
+		c.zone, err = memory.ParseTimeZone("timeZone", c.TimeZone)
 	}
-	c.zone, err = memory.ParseTimeZone("timeZone", c.TimeZone)
+	c.makeOverrides()
 	return c, err
 }
 

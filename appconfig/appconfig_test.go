@@ -282,3 +282,58 @@ func BenchmarkKnown(b *testing.B) {
 		c.Known(b.Context(), "shop")
 	}
 }
+
+// The first override whose pattern matches the id of a user has all four parts for that user, also
+// in a configuration that was read from a store. All else is the app's.
+func TestOverrides(t *testing.T) {
+	c, err := parse(`{"person": "FIRST", "managedTopics": {"USER_PREFERENCES": false}, "timeZone": "Europe/Lisbon",
+		"customTopics": [{"label": "a", "description": "d"}], "redaction": {"kinds": ["cards"]}, "profiles": [` +
+		oneField("p", "integer") + `], "overrides": [{"users": "^team-", "person": "THIRD"}, {"users": "a",
+		"customTopics": [{"label": "b", "description": "d"}],
+		"examples": [{"conversation": [{"author": "user", "content": "hi"}], "facts": [{"fact": "x", "topic": "b"}]}]}]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := read(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []*Config{c, stored} {
+		team, ann, bob := c.For("team-a"), c.For("ann"), c.For("bob")
+		if team.Person != Third || !team.On("USER_PREFERENCES") || team.On("a") || team.On("b") {
+			t.Errorf("the override of teams: %+v", team)
+		}
+		if ann.Person != "" || ann.On("a") || !ann.On("b") || len(ann.Examples) != 1 {
+			t.Errorf("the override of ann: %+v", ann)
+		}
+		if bob != c || bob.On("USER_PREFERENCES") {
+			t.Errorf("bob has %+v", bob)
+		}
+		for _, of := range []*Config{team, ann} {
+			if of.Zone() == nil || of.Redactor() == nil || of.Field("p", "age") == nil {
+				t.Errorf("%+v lacks what the app has", of)
+			}
+		}
+	}
+	newer, err := read([]byte(`{"overrides": [{"users": "(", "person": "THIRD"}, {"users": "b", "person": "FIRST"}]}`))
+	if err != nil || newer.For("a(").Person != "" || newer.For("b").Person != First {
+		t.Errorf("with a pattern of a newer memoryd: %+v, %v", newer, err)
+	}
+	for doc, want := range map[string]string{
+		`{"overrides": [{"person": "THIRD"}]}`:                                         "overrides[0].users is empty",
+		`{"overrides": [{"users": "("}]}`:                                              "overrides[0].users: ",
+		`{"overrides": [{"users": "a", "person": "SECOND"}]}`:                          "overrides[0].person: ",
+		`{"overrides": [{"users": "a", "managedTopics": {"X": true}}]}`:                "overrides[0].managedTopics: ",
+		`{"overrides": [{"users": "a", "customTopics": [{"label": ""}]}]}`:             "overrides[0].customTopics[0].label",
+		`{"overrides": [{"users": "a", "examples": [{}]}]}`:                            "overrides[0].examples[0].conversation",
+		`{"overrides": [` + strings.Repeat(`{"users": "a"},`, 20) + `{"users": "a"}]}`: "overrides: 21 of them",
+	} {
+		if _, err := parse(doc); !errors.Is(err, memory.ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.80s: %v, want %q", doc, err, want)
+		}
+	}
+}

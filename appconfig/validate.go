@@ -33,20 +33,8 @@ func managed(topic string) bool { return slices.Contains(ManagedTopics(), topic)
 // Validate reports the first rule that c breaks, naming the field as JSON does. It reads
 // the time zone.
 func (c *Config) Validate() (err error) {
-	for topic := range c.ManagedTopics {
-		if !managed(topic) {
-			return invalid("managedTopics: there is no managed topic %.60q: want some of %s", topic,
-				strings.Join(ManagedTopics(), ", "))
-		}
-	}
-	if err := c.validateTopics(); err != nil {
+	if err := c.validateFacts(""); err != nil {
 		return err
-	}
-	if err := c.validateExamples(); err != nil {
-		return err
-	}
-	if c.Person != "" && c.Person != First && c.Person != Third {
-		return invalid("person: want %s or %s, not %.40q", First, Third, c.Person)
 	}
 	if c.Search.TopK < 0 || c.Search.TopK > MaxTopK {
 		return invalid("search.topK: want 1 to %d, or 0 for the default, not %d", MaxTopK, c.Search.TopK)
@@ -67,9 +55,31 @@ func (c *Config) Validate() (err error) {
 		return err
 	}
 	if c.zone = nil; c.TimeZone != "" {
-		c.zone, err = memory.ParseTimeZone("timeZone", c.TimeZone)
+		if c.zone, err = memory.ParseTimeZone("timeZone", c.TimeZone); err != nil {
+			return err
+		}
 	}
-	return err
+	return c.validateOverrides()
+}
+
+// validateFacts checks what says which facts are made. at stands before the fields in errors.
+func (c *Config) validateFacts(at string) error {
+	for topic := range c.ManagedTopics {
+		if !managed(topic) {
+			return invalid("%smanagedTopics: there is no managed topic %.60q: want some of %s", at, topic,
+				strings.Join(ManagedTopics(), ", "))
+		}
+	}
+	if err := c.validateTopics(at); err != nil {
+		return err
+	}
+	if err := c.validateExamples(at); err != nil {
+		return err
+	}
+	if c.Person != "" && c.Person != First && c.Person != Third {
+		return invalid("%sperson: want %s or %s, not %.40q", at, First, Third, c.Person)
+	}
+	return nil
 }
 
 // validateEngine checks that the description of the engine is an object.
@@ -108,13 +118,13 @@ func (c *Config) validateRedaction() error {
 }
 
 // validateTopics checks the custom topics.
-func (c *Config) validateTopics() error {
+func (c *Config) validateTopics(at string) error {
 	if len(c.CustomTopics) > MaxTopics {
-		return invalid("customTopics: %d of them, more than %d", len(c.CustomTopics), MaxTopics)
+		return invalid("%scustomTopics: %d of them, more than %d", at, len(c.CustomTopics), MaxTopics)
 	}
 	seen := map[string]int{}
 	for i, t := range c.CustomTopics {
-		field := fmt.Sprintf("customTopics[%d]", i)
+		field := fmt.Sprintf("%scustomTopics[%d]", at, i)
 		if err := memory.ValidateTopic(field+".label", t.Label); err != nil {
 			return err
 		}
@@ -135,13 +145,13 @@ func (c *Config) validateTopics() error {
 }
 
 // validateExamples checks the examples.
-func (c *Config) validateExamples() error {
+func (c *Config) validateExamples(at string) error {
 	if len(c.Examples) > MaxExamples {
-		return invalid("examples: %d of them, more than %d", len(c.Examples), MaxExamples)
+		return invalid("%sexamples: %d of them, more than %d", at, len(c.Examples), MaxExamples)
 	}
 	text := 0
 	for i := range c.Examples {
-		field := fmt.Sprintf("examples[%d]", i)
+		field := fmt.Sprintf("%sexamples[%d]", at, i)
 		n, err := c.validateExample(field, &c.Examples[i])
 		if err != nil {
 			return err

@@ -17,6 +17,7 @@ func (s *Service) configure(ctx context.Context, b *batch) error {
 	if err != nil {
 		return err
 	}
+	config = config.For(b.key.User)
 	b.policy, b.ttl, b.overlap = policyOf(config), config.TTL, config.Triggers.Overlap
 	b.config, b.policy.Allowed = config, b.work.Request.AllowedTopics
 	if len(b.policy.Allowed) == 0 { // else values, which have no topic, are not asked for
@@ -60,7 +61,7 @@ func policyOf(config *appconfig.Config) *extract.Policy {
 
 // CheckRequest reports the first of the options that is not valid, or that the
 // configuration of the app rules out.
-func (s *Service) CheckRequest(ctx context.Context, app string, o RequestOptions) error {
+func (s *Service) CheckRequest(ctx context.Context, scope memory.Scope, o RequestOptions) error {
 	for _, check := range []func() error{o.Metadata.Validate, o.MetadataMerge.Validate,
 		func() error { return o.Labels.Validate("labels") }} {
 		if err := check(); err != nil {
@@ -70,11 +71,11 @@ func (s *Service) CheckRequest(ctx context.Context, app string, o RequestOptions
 	if len(o.AllowedTopics) == 0 {
 		return nil
 	}
-	config, err := s.configs.Of(ctx, app)
+	config, err := s.configs.Of(ctx, scope.App)
 	if err != nil {
 		return err
 	}
-	return config.CheckAllowed("allowedTopics", o.AllowedTopics)
+	return config.For(scope.User).CheckAllowed("allowedTopics", o.AllowedTopics)
 }
 
 // annotate gives the memories of a plan that new facts update or say again the metadata of

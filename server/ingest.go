@@ -135,7 +135,7 @@ func (s *Server) startIngest(ctx context.Context, scope memory.Scope, req *inges
 	if err := req.checkTrigger(); err != nil {
 		return nil, err
 	}
-	if err := s.ingest.CheckRequest(ctx, scope.App, req.options()); err != nil {
+	if err := s.ingest.CheckRequest(ctx, scope, req.options()); err != nil {
 		return nil, err
 	}
 	if req.Facts != nil {
@@ -171,7 +171,7 @@ func (s *Server) addSession(c echo.Context, key sessionstore.Key) error {
 	defer cancel()
 	from, to := req.StartTime.Time, req.EndTime.Time
 	opts := req.options()
-	if err := s.ingest.CheckRequest(ctx, key.App, opts); err != nil {
+	if err := s.ingest.CheckRequest(ctx, key.Scope, opts); err != nil {
 		return err
 	}
 	var op *sessionstore.Operation
@@ -251,7 +251,7 @@ func (s *Server) dryRun(c echo.Context, scope memory.Scope) error {
 	if err != nil {
 		return err
 	}
-	if err := s.ingest.CheckRequest(c.Request().Context(), scope.App, req.options()); err != nil {
+	if err := s.ingest.CheckRequest(c.Request().Context(), scope, req.options()); err != nil {
 		return err
 	}
 	p, err := s.ingest.DryRun(c.Request().Context(), key, events, req.options())

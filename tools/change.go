@@ -44,7 +44,7 @@ var remember = declare(Tool{
 	if strings.TrimSpace(args.Fact) == "" {
 		return remembered{}, invalid("args.fact is empty")
 	}
-	if !b.ingest.Configs().Known(ctx, scope.App).Keeps(args.Topics) {
+	if !b.ingest.Configs().Known(ctx, scope.App).For(scope.User).Keeps(args.Topics) {
 		return remembered{}, failure("nothing of these topics is kept here: tell the user that it is not remembered")
 	}
 	facts := []ingest.GivenFact{{Fact: args.Fact, Topics: args.Topics, Trust: memory.TrustAgent}}

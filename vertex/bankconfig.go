@@ -2,6 +2,8 @@ package vertex
 
 import (
 	"encoding/json"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -33,7 +35,7 @@ type bankConfig struct {
 		// Revisions is how long a revision lives, from when it is made.
 		Revisions *Duration `json:"memoryRevisionDefaultTtl"`
 	} `json:"ttlConfig"`
-	// Customizations and Structured may differ by the keys of scopes; see chosen.
+	// Customizations may differ by the keys of scopes; see setTopics.
 	Customizations   []customization    `json:"customizationConfigs"`
 	Structured       []structuredConfig `json:"structuredMemoryConfigs"`
 	DisableRevisions bool               `json:"disableMemoryRevisions"`
@@ -82,14 +84,14 @@ type structuredConfig struct {
 }
 
 // configure has the configuration of an app follow b. Parts of it that b has no word for stay.
-func (b *bankConfig) configure(c *appconfig.Config) error {
+func (b *bankConfig) configure(c *appconfig.Config, scopes Scopes) error {
 	if err := b.setTriggers(c); err != nil {
 		return err
 	}
 	if err := b.setTTL(c); err != nil {
 		return err
 	}
-	if err := b.setTopics(c); err != nil {
+	if err := b.setTopics(c, scopes); err != nil {
 		return err
 	}
 	return b.setProfiles(c)
@@ -154,69 +156,98 @@ func (b *bankConfig) setTTL(c *appconfig.Config) error {
 	return err
 }
 
-// chosen is the customization that counts: that without scopeKeys, else that of the scope of a user,
-// else the first. memoryd has one for all scopes of an app.
-func (b *bankConfig) chosen() (*customization, error) {
-	var general, users []int
+// setTopics sets the topics, the examples and the person: those of the customization without
+// scopeKeys for all scopes, and those of the others for scopes that have all of their keys, which are
+// users of the app. Of several that fit, the one with the most keys counts.
+func (b *bankConfig) setTopics(c *appconfig.Config, scopes Scopes) error {
+	c.ManagedTopics, c.CustomTopics, c.Examples, c.Person, c.Overrides = nil, nil, nil, "", nil
+	seen := map[string]int{}
+	keys := map[string]int{} // how many there are, by the pattern of the users
 	for i := range b.Customizations {
-		keys := b.Customizations[i].ScopeKeys
-		if len(keys) == 0 {
-			general = append(general, i)
-		} else if slices.Contains(keys, userKey) {
-			users = append(users, i)
+		from, at := &b.Customizations[i], fmt.Sprintf("customizationConfigs[%d]", i)
+		o, err := from.override()
+		if err != nil {
+			return fmt.Errorf("%s: %w", at, err)
 		}
+		if o.Users, err = usersWith(from.ScopeKeys, scopes); err != nil {
+			return fmt.Errorf("%s.scopeKeys: %w", at, err)
+		}
+		if other, twice := seen[o.Users]; twice {
+			return invalid("%s.scopeKeys: customizationConfigs[%d] is for the same scopes", at, other)
+		}
+		if seen[o.Users] = i; o.Users == "" {
+			c.ManagedTopics, c.CustomTopics = o.ManagedTopics, o.CustomTopics
+			c.Examples, c.Person = o.Examples, o.Person
+			continue
+		}
+		keys[o.Users] = len(from.ScopeKeys)
+		c.Overrides = append(c.Overrides, o)
 	}
-	if len(general) > 1 {
-		return nil, invalid("customizationConfigs[%d]: customizationConfigs[%d] has no scopeKeys too: want one without",
-			general[1], general[0])
-	}
-	all := append(append(general, users...), 0)
-	if len(b.Customizations) == 0 {
-		return &customization{}, nil
-	}
-	return &b.Customizations[all[0]], nil
+	slices.SortStableFunc(c.Overrides, func(a, b appconfig.Override) int { return keys[b.Users] - keys[a.Users] })
+	return nil
 }
 
-// setTopics sets the topics, the examples and the person. Topics that are named are the only ones;
-// without any, all managed topics count, as in an app without a configuration.
-func (b *bankConfig) setTopics(c *appconfig.Config) error {
-	from, err := b.chosen()
-	if err != nil {
-		return err
+// usersWith is a pattern of the native users of scopes that have some keys; "" for all users.
+func usersWith(keys []string, scopes Scopes) (string, error) {
+	keys = slices.Clone(keys)
+	slices.Sort(keys) // as the native user has them
+	keys = slices.Compact(keys)
+	if len(keys) > 0 && keys[0] == "" {
+		return "", invalid("a key is empty")
 	}
-	c.ManagedTopics, c.CustomTopics, c.Examples, c.Person = nil, nil, nil, ""
+	if scopes == MergedScopes && slices.Contains(keys, userKey) { // both are the scope of the user
+		keys = slices.DeleteFunc(keys, func(key string) bool { return key == appKey })
+	}
+	var pairs []string
+	for _, key := range keys {
+		pairs = append(pairs, regexp.QuoteMeta(pair(key, "")))
+	}
+	of := mapPrefix + "(?:.*&)?" + strings.Join(pairs, "[^&]*&(?:.*&)?")
+	switch {
+	case len(keys) == 0:
+		return "", nil
+	case len(keys) == 1 && keys[0] == userKey: // a user's own scope has that key alone
+		return "^(?:[^" + mapPrefix + "]|" + of + ")", nil
+	}
+	return "^" + of, nil
+}
+
+// override has the topics, the examples and the person of a customization. Topics that are named are
+// the only ones; without any, all managed topics count, as in an app without a configuration.
+func (from *customization) override() (o appconfig.Override, err error) {
 	if len(from.Topics) > 0 || from.DisableLanguage {
-		c.ManagedTopics = map[string]bool{} // those that are named, and no others
+		o.ManagedTopics = map[string]bool{} // those that are named, and no others
 		for _, topic := range appconfig.ManagedTopics() {
-			c.ManagedTopics[topic] = false
+			o.ManagedTopics[topic] = false
 		}
 	}
 	for i, t := range from.Topics {
 		switch {
 		case (t.Managed == nil) == (t.Custom == nil) || t.Managed != nil && t.Managed.Name == "":
-			return invalid("memoryTopics[%d]: want one of managedMemoryTopic and customMemoryTopic", i)
+			return o, invalid("memoryTopics[%d]: want one of managedMemoryTopic and customMemoryTopic", i)
 		case from.DisableLanguage:
 		case t.Managed != nil:
-			c.ManagedTopics[string(t.Managed.Name)] = true
+			o.ManagedTopics[string(t.Managed.Name)] = true
 		default:
-			c.CustomTopics = append(c.CustomTopics, appconfig.Topic(*t.Custom))
+			o.CustomTopics = append(o.CustomTopics, appconfig.Topic(*t.Custom))
 		}
 	}
 	switch {
 	case from.ThirdPerson != nil && *from.ThirdPerson:
-		c.Person = appconfig.Third
+		o.Person = appconfig.Third
 	case from.ThirdPerson != nil:
-		c.Person = appconfig.First
+		o.Person = appconfig.First
 	}
 	if from.DisableLanguage {
-		return nil // examples teach facts
+		return o, nil // examples teach facts
 	}
-	return from.setExamples(c)
+	o.Examples, err = from.examples()
+	return o, err
 }
 
-// setExamples sets the examples: conversations and what is remembered of them. An example without
-// memories teaches that there is nothing to remember. Events without a role are the user's.
-func (from *customization) setExamples(c *appconfig.Config) error {
+// examples are conversations and what is remembered of them. An example without memories teaches that
+// there is nothing to remember. Events without a role are the user's.
+func (from *customization) examples() (out []appconfig.Example, err error) {
 	for i, in := range from.Examples {
 		e := appconfig.Example{Facts: []appconfig.ExampleFact{}}
 		for _, event := range in.Source.Events {
@@ -228,14 +259,14 @@ func (from *customization) setExamples(c *appconfig.Config) error {
 			}
 			raw, err := Encode(map[string]any{"author": content.Role, "content": event.Content})
 			if err != nil {
-				return err
+				return nil, err
 			}
 			e.Conversation = append(e.Conversation, raw)
 		}
 		for j, m := range in.Memories {
 			topics, err := readTopics("topics", m.Topics)
 			if err != nil {
-				return invalid("generateMemoriesExamples[%d].generatedMemories[%d]: %v", i, j, err)
+				return nil, invalid("generateMemoriesExamples[%d].generatedMemories[%d]: %v", i, j, err)
 			}
 			fact := appconfig.ExampleFact{Fact: m.Fact}
 			if len(topics) > 0 {
@@ -243,9 +274,9 @@ func (from *customization) setExamples(c *appconfig.Config) error {
 			}
 			e.Facts = append(e.Facts, fact)
 		}
-		c.Examples = append(c.Examples, e)
+		out = append(out, e)
 	}
-	return nil
+	return out, nil
 }
 
 // setProfiles sets the schemas of structured profiles. All of them count in all scopes: their ids

@@ -191,7 +191,7 @@ func (s *Service) changeEngine(ctx context.Context, r Resource,
 		if err != nil {
 			return nil, err
 		}
-		if err := follow(config, before, doc); err != nil {
+		if err := s.follow(config, before, doc); err != nil {
 			return nil, err
 		}
 		if doc["updateTime"], err = Encode(Time{sessionstore.Micros(s.opts.Now())}); err != nil {
@@ -215,7 +215,7 @@ func (s *Service) changeEngine(ctx context.Context, r Resource,
 
 // follow has the configuration of an app follow a change of the engine's description. It stays as it
 // is where contextSpec does not change: the HTTP API may have changed it since.
-func follow(config *appconfig.Config, before, after engineDoc) error {
+func (s *Service) follow(config *appconfig.Config, before, after engineDoc) error {
 	if bytes.Equal(before["contextSpec"], after["contextSpec"]) {
 		return nil
 	}
@@ -227,7 +227,7 @@ func follow(config *appconfig.Config, before, after engineDoc) error {
 	if bank == nil {
 		bank = &bankConfig{} // the defaults
 	}
-	if err := bank.configure(config); err != nil {
+	if err := bank.configure(config, s.opts.Scopes); err != nil {
 		return fmt.Errorf("contextSpec.memoryBankConfig: %w", err)
 	}
 	return nil

@@ -59,6 +59,7 @@ func TestEngineConfig(t *testing.T) {
 		"customTopics": [{"label": "diet", "description": "What the user eats."}],
 		"examples": [{"conversation": [{"author": "user", "content": {"parts": [{"text": "I am vegan."}]}}],
 			"facts": [{"fact": "I am vegan.", "topic": "diet"}]}],
+		"overrides": [{"users": "^~(?:.*&)?team=", "person": "FIRST"}],
 		"ttl": {"added": "60s", "updated": "90s", "revisions": "3600s"},
 		"profiles": [{"id": "user", "schema": {"type": "object", "properties": {"propertyOrdering": {"type": "string"}}}}]
 		}`), &want); err != nil {
@@ -88,6 +89,30 @@ func TestEngineConfig(t *testing.T) {
 	f.must("PATCH", engines+"/e?updateMask=contextSpec", `{}`)
 	if got := config(); got["profiles"] != nil || got["ttl"] != nil || got["timeZone"] != "Europe/Lisbon" {
 		t.Errorf("without contextSpec: %v", got)
+	}
+}
+
+// A customization counts in the scopes that have its keys, and of several that with the most keys.
+func TestCustomizationsByScope(t *testing.T) {
+	f := newFixture(t)
+	f.must("POST", engines+"?reasoningEngineId=e", `{"contextSpec": {"memoryBankConfig": {"customizationConfigs": [
+		{"scopeKeys": ["team"], "disableNaturalLanguageMemories": true},
+		{"scopeKeys": ["user_id", "team"], "memoryTopics": [{"managedMemoryTopic": {"managedTopicEnum": "USER_PREFERENCES"}}]},
+		{"memoryTopics": [{"managedMemoryTopic": {"managedTopicEnum": "USER_PERSONAL_INFO"}}]}]}}}`)
+	for scope, want := range map[string]string{
+		`{"user_id": "ann"}`:                        "Porto",
+		`{"app_name": "x", "user_id": "ann"}`:       "Porto",
+		`{"team": "x", "user_id": "ann"}`:           "tea",
+		`{"team": "x", "user_id": "ann", "z": "1"}`: "tea",
+		`{"app_name": "x", "team": "x"}`:            "",
+	} {
+		got := f.must("POST", engines+"/e/memories:generate", `{"scope": `+scope+`, "directContentsSource": {"events": [
+			{"content": {"role": "user", "parts": [{"text": "I live in Porto. I like green tea."}]}}]}}`)
+		for _, word := range []string{"Porto", "tea"} {
+			if strings.Contains(got, word) != (word == want) {
+				t.Errorf("in the scope %s: %s, want what is about %q", scope, got, want)
+			}
+		}
 	}
 }
 

@@ -135,13 +135,13 @@ func (s *Service) generateMemories(ctx context.Context, call *Call) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.ingest.CheckRequest(ctx, call.Resource.Engine, opts); err != nil {
-		return nil, err
-	}
 	if in.Session != nil {
 		return s.generateOfSession(ctx, call.Resource, &in, opts)
 	}
 	ctx, scope, err := s.within(ctx, call.Resource.Engine, in.Scope)
+	if err == nil {
+		err = s.ingest.CheckRequest(ctx, scope, opts)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -185,6 +185,9 @@ func (s *Service) generateOfSession(ctx context.Context, r Resource, in *generat
 	}
 	// The caller reads the session as itself, and writes to a scope that may natively be of another user.
 	there, scope, err := s.within(ctx, r.Engine, shown)
+	if err == nil {
+		err = s.ingest.CheckRequest(there, scope, opts)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -253,4 +254,48 @@ func FuzzOperationID(f *testing.F) {
 			t.Errorf("%q is read as an operation of another id", id)
 		}
 	})
+}
+
+// The pattern of the users with some keys matches those of exactly the scopes that have all of them.
+func TestUsersWith(t *testing.T) {
+	keys := []string{"user_id", "app_name", "a", "a&", "a=", "b.", "~"}
+	random := rand.New(rand.NewPCG(3, 4))
+	some := func() (out []string) {
+		for range 1 + random.IntN(3) {
+			out = append(out, keys[random.IntN(len(keys))])
+		}
+		return out
+	}
+	for range 2000 {
+		scope := map[string]string{}
+		for _, key := range some() {
+			scope[key] = []string{"", "x", "a=", "&a=", "~user_id=x"}[random.IntN(5)]
+		}
+		user, err := UserOf(scope)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wanted, want := some(), true
+		for _, key := range wanted {
+			_, ok := scope[key]
+			want = want && ok
+		}
+		pattern, err := usersWith(wanted, ExactScopes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := regexp.MustCompile(pattern).MatchString(user); got != want {
+			t.Fatalf("%q of %q: %v, want %v: the scope is %v", pattern, user, got, want, scope)
+		}
+	}
+	exact, err := usersWith([]string{"user_id"}, ExactScopes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if merged, err := usersWith([]string{"app_name", "user_id"}, MergedScopes); err != nil || merged != exact {
+		t.Errorf("with merged scopes %q, %v, want %q", merged, err, exact)
+	}
+	if _, err := usersWith([]string{"a", ""}, ExactScopes); err == nil {
+		t.Error("an empty key is taken")
+	}
 }

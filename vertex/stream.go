@@ -100,7 +100,7 @@ func (s *Service) ingestEvents(ctx context.Context, call *Call) (any, error) {
 			return nil, err
 		}
 	}
-	if err := s.ingest.CheckRequest(ctx, scope.App, opts); err != nil {
+	if err := s.ingest.CheckRequest(ctx, scope, opts); err != nil {
 		return nil, err
 	}
 	var events []sessionstore.Event
