@@ -304,11 +304,16 @@ func serveCommand() *subcommand {
 		details: `It is the command if there is none: memoryd -listen ADDRESS is
 memoryd serve -listen ADDRESS.`,
 		example: "memoryd serve -listen 127.0.0.1:8080 -data /var/lib/memoryd",
-		uses:    serveFlagNames(),
+		uses:    append(serveFlagNames(), "until-eof"),
 	}
 	c.run = func(ctx context.Context, cfg *config, _ []string, s streams) error {
 		if err := cfg.checkDoors(); err != nil {
 			return c.mistake(err)
+		}
+		if cfg.untilEOF {
+			var stop context.CancelFunc
+			ctx, stop = untilEOF(ctx, s.in)
+			defer stop()
 		}
 		log := cfg.logger(s.err)
 		a, on, err := startApp(cfg, log, func(a *app) error { return a.open(ctx) })
@@ -322,7 +327,18 @@ memoryd serve -listen ADDRESS.`,
 	return c
 }
 
-// serveFlagNames are all flags of serve.
+// untilEOF returns a context that ends with ctx, and when a reader does. The goroutine that
+// reads is left behind if ctx ends first: nothing but its writer can end the reading.
+func untilEOF(ctx context.Context, in io.Reader) (context.Context, context.CancelFunc) {
+	ctx, stop := context.WithCancel(ctx)
+	go func() {
+		_, _ = io.Copy(io.Discard, in) // an error is an end too
+		stop()
+	}()
+	return ctx, stop
+}
+
+// serveFlagNames are the flags of serve, and of commands that may become one.
 func serveFlagNames() []string {
 	var names []string
 	for _, group := range [][]string{

@@ -30,6 +30,7 @@ type config struct {
 	listen         string
 	insecure       bool
 	loopbackNames  bool
+	untilEOF       bool
 	data           string
 	sessions       string // URL; after check, of SQLite the path of the file
 	sessionTTL     time.Duration
@@ -107,6 +108,8 @@ func serveFlags(cfg *config) *flag.FlagSet {
 		"serve an address that others can reach although there are no keys: everybody can read and write everything")
 	fs.BoolVar(&cfg.loopbackNames, "loopback-names", false,
 		"serve only requests for loopback names, as on loopback: for a container whose port is published there")
+	fs.BoolVar(&cfg.untilEOF, "until-eof", false,
+		"end when the standard input does: for a program that starts memoryd, and whose end is to end it too")
 	fs.StringVar(&cfg.timeZone, "time-zone", "UTC",
 		"`ZONE` of events and questions without an offset whose request names none, such as Europe/Lisbon")
 	fs.StringVar(&cfg.data, "data", defaultData(),

@@ -69,6 +69,13 @@ func serving(t testing.TB, env []string, args ...string) *process {
 	t.Helper()
 	p := &process{cmd: command(args...)}
 	p.cmd.Env = append(p.cmd.Env, env...)
+	p.serve(t)
+	return p
+}
+
+// serve starts the process and waits until it serves.
+func (p *process) serve(t testing.TB) {
+	t.Helper()
 	p.cmd.Stderr = &p.logs
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -79,7 +86,7 @@ func serving(t testing.TB, env []string, args ...string) *process {
 	}
 	t.Cleanup(func() { p.kill() })
 	lines := bufio.NewScanner(out)
-	vertex := slices.Contains(args, "-vertex")
+	vertex := slices.Contains(p.cmd.Args, "-vertex")
 	for p.url == "" || vertex && p.vertex == "" {
 		if !lines.Scan() {
 			p.cmd.Wait()
@@ -92,7 +99,6 @@ func serving(t testing.TB, env []string, args ...string) *process {
 		_, p.vertex, _ = strings.Cut(lines.Text(), "Google's services are served at ")
 	}
 	go io.Copy(io.Discard, out) // until the process ends
-	return p
 }
 
 // kill ends the process without warning. It may have ended already.
