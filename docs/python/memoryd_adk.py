@@ -90,7 +90,8 @@ class MemorydSessionService(_Memoryd, BaseSessionService):
         while token := page.get("nextPageToken"):
             page = await self._call("GET", path, pageToken=token)
             sessions += page["sessions"]
-        return ListSessionsResponse(sessions=[_session(s) for s in sessions])
+        in_order = sorted(map(_session, sessions), key=lambda s: (s.last_update_time, s.user_id, s.id))  # as in ADK
+        return ListSessionsResponse(sessions=in_order)
 
     async def delete_session(self, *, app_name, user_id, session_id):
         await self._call("DELETE", _path(app_name, user_id, session_id))
@@ -128,6 +129,15 @@ class MemorydMemoryService(_Memoryd, BaseMemoryService):
             fact = " ".join(p.text for p in m.content.parts or [] if p.text)
             body = {"fact": fact, "metadata": {**(custom_metadata or {}), **m.custom_metadata}}
             await self._call("POST", _path(app_name, user_id) + "/memories", body)
+
+    async def delete_memory(self, *, app_name, user_id, memory_id=None):
+        if not memory_id:
+            return
+        try:
+            await self._call("DELETE", _path(app_name, user_id) + f"/memories/{quote(memory_id, safe='')}")
+        except httpx.HTTPStatusError as error:
+            if error.response.status_code != 404:  # it is gone already
+                raise
 
     async def search_memory(self, *, app_name, user_id, query):
         if not query.strip():

@@ -113,6 +113,8 @@ class Sessions(unittest.IsolatedAsyncioTestCase):
             await service.append_event(made, at(1.7e9, k=1))
             mine = {x.id: x for x in (await service.list_sessions(**s.ann)).sessions}
             self.assertEqual(sorted(mine), [f"s{i:03}" for i in range(120)])
+            updated = [(x.last_update_time, x.id) for x in mine.values()]
+            self.assertEqual((updated, updated[0][1]), (sorted(updated), "s007"))  # the event is of 2023
             self.assertEqual((mine["s007"].events, mine["s007"].state), ([], {"n": 7, "k": 1, "app:a": 1}))
             everyone = (await service.list_sessions(**s.app)).sessions
             self.assertEqual(len(everyone), 121)
@@ -299,6 +301,13 @@ class Memory(unittest.IsolatedAsyncioTestCase):
         (found,) = await self.found("cello")
         self.assertEqual(found.content.parts[0].text, "I play the cello.")
         self.assertEqual(found.custom_metadata, {"from": "form", "n": [1], "by": "test"})
+
+        await self.memory.delete_memory(**self.s.bob, memory_id=found.id)  # it is not his
+        await self.memory.delete_memory(**self.s.ann)
+        self.assertEqual(await self.found("cello"), [found])
+        for _ in range(2):
+            await self.memory.delete_memory(**self.s.ann, memory_id=found.id)
+        self.assertEqual(await self.found("cello"), [])
 
 
 class Echo(BaseLlm):
