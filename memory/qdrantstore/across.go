@@ -75,9 +75,8 @@ func (s *Store) findApp(ctx context.Context, app, id string) (out []memory.Memor
 // OwnersApp implements memory.AppReader.
 func (s *Store) OwnersApp(ctx context.Context, app, id string) (users []string, err error) {
 	if err = s.nameApps(ctx); err == nil {
-		passes := liveOfApp(app, s.opts.Now())
+		passes := ofUsers(app)
 		passes.Must = append(passes.Must, qdrant.NewMatch("id", id))
-		passes.MustNot = passes.MustNot[2:] // all but the scopes of the app itself
 		err = s.tenants(ctx, passes, 0, func(tenant string) {
 			_, user, _ := strings.Cut(tenant, "/")
 			users = append(users, user)

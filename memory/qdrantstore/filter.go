@@ -40,9 +40,16 @@ func live(scope memory.Scope, now time.Time) *qdrant.Filter {
 
 // liveOfApp passes the memories of all users of an app that can be read at now.
 func liveOfApp(app string, now time.Time) *qdrant.Filter {
+	out := ofUsers(app)
+	out.MustNot = append(out.MustNot, qdrant.NewMatchBool("gone", true), notAfter("expires", now))
+	return out
+}
+
+// ofUsers passes the memories of all users of an app, deleted and expired ones too.
+func ofUsers(app string) *qdrant.Filter {
 	return &qdrant.Filter{
 		Must: []*qdrant.Condition{qdrant.NewMatch(appField, app)},
-		MustNot: []*qdrant.Condition{qdrant.NewMatchBool("gone", true), notAfter("expires", now),
+		MustNot: []*qdrant.Condition{
 			qdrant.NewMatchKeywords("scope", tenant(memory.Shared(app)), tenant(memory.Documents(app)))},
 	}
 }
