@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"path"
 	"slices"
 	"testing"
 	"time"
@@ -23,11 +24,16 @@ var vertexClient = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls
 
 // callVertex makes a call on the memories of engine 1.
 func (p *process) callVertex(verb string, body, answer any) error {
+	return p.requestVertex("POST", "/memories:"+verb, body, answer)
+}
+
+// requestVertex makes a call on a path in engine 1.
+func (p *process) requestVertex(method, path string, body, answer any) error {
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return err
 	}
-	r, err := http.NewRequest("POST", p.vertex+"/v1beta1/reasoningEngines/1/memories:"+verb, bytes.NewReader(raw))
+	r, err := http.NewRequest(method, p.vertex+"/v1beta1/reasoningEngines/1"+path, bytes.NewReader(raw))
 	if err != nil {
 		return err
 	}
@@ -51,9 +57,42 @@ const (
 // saidThen is the nth thing that a user says.
 func saidThen(n int) string { return fmt.Sprintf("I bought the painting number %d.", n) }
 
+// appendVertex appends the nth event to the session of a user, as ADK for Python does.
+func (p *process) appendVertex(n int) error {
+	return p.requestVertex("POST", "/sessions/kill:appendEvent", map[string]any{"author": "user", "invocationId": "i",
+		"timestamp": time.Unix(1_700_000_000+int64(n), 0).UTC(), "rawEvent": map[string]any{"id": fmt.Sprint("e", n),
+			"actions": map[string]any{"stateDelta": map[string]any{"last": n, fmt.Sprint("user:k", n): n}}}}, &struct{}{})
+}
+
+// appended checks that the session has each event once, in order, with its state.
+func (p *process) appended(t *testing.T) {
+	t.Helper()
+	var events struct{ SessionEvents []struct{ Name string } }
+	var session struct{ SessionState map[string]int }
+	for at, to := range map[string]any{"/sessions/kill/events": &events, "/sessions/kill": &session} {
+		if err := p.requestVertex("GET", at, struct{}{}, to); err != nil {
+			t.Fatal(at, err)
+		}
+	}
+	state := map[string]int{"last": vertexTurns - 1}
+	for n := range vertexTurns {
+		state[fmt.Sprint("user:k", n)] = n
+		if n >= len(events.SessionEvents) || path.Base(events.SessionEvents[n].Name) != fmt.Sprint("e", n) {
+			t.Errorf("event %d is not in its place: %v", n, events.SessionEvents)
+			break
+		}
+	}
+	if n := len(events.SessionEvents); n != vertexTurns {
+		t.Errorf("the session has %d events, want %d", n, vertexTurns)
+	}
+	if diff := gocmp.Diff(state, session.SessionState); diff != "" {
+		t.Errorf("state (-want +got):\n%s", diff)
+	}
+}
+
 // A client that sends a request again until it is answered, to a memoryd that is killed again and
 // again, ends with each memory once: of whole conversations, each longer than the last, and of streams
-// whose events have ids.
+// whose events have ids. A session has each event that was appended once, in order.
 func TestVertexKilled(t *testing.T) {
 	t.Parallel()
 	data, random := t.TempDir(), rand.New(rand.NewPCG(3, 4))
@@ -70,6 +109,9 @@ func TestVertexKilled(t *testing.T) {
 		}
 		err := p.callVertex("generate", map[string]any{"scope": whole,
 			"directContentsSource": map[string]any{"events": conversation}}, &op)
+		if err == nil {
+			err = p.appendVertex(n)
+		}
 		if err != nil {
 			return err
 		}
@@ -78,6 +120,12 @@ func TestVertexKilled(t *testing.T) {
 		return p.callVertex("ingestEvents", map[string]any{"scope": stream, "streamId": "s",
 			"directContentsSource": map[string]any{"events": []any{of}}}, &op)
 	}
+	first := start(t, data, "-vertex", "127.0.0.1:0")
+	made := first.requestVertex("POST", "/sessions?sessionId=kill", map[string]any{"userId": "session"}, &struct{}{})
+	if err := made; err != nil {
+		t.Fatal(err)
+	}
+	first.kill()
 	for kill := range vertexKills + 1 {
 		p := start(t, data, "-vertex", "127.0.0.1:0")
 		if kill < vertexKills {
@@ -101,6 +149,7 @@ func TestVertexKilled(t *testing.T) {
 	if err := send(p, vertexTurns-1); err != nil { // again, though it was answered
 		t.Fatal(err)
 	}
+	p.appended(t)
 	var want []string
 	for n := range vertexTurns {
 		want = append(want, saidThen(n))
@@ -119,8 +168,8 @@ func TestVertexKilled(t *testing.T) {
 			facts = append(facts, m.Memory.Fact)
 		}
 		var page struct{ Memories []memory.Memory }
-		path := "/v1/apps/1/users/" + user + "/memories?kind=turn&pageSize=1000"
-		if code, err := call("GET", p.url+path, nil, &page); err != nil || code != 200 {
+		turnsOf := "/v1/apps/1/users/" + user + "/memories?kind=turn&pageSize=1000"
+		if code, err := call("GET", p.url+turnsOf, nil, &page); err != nil || code != 200 {
 			t.Fatal(code, err)
 		}
 		for _, m := range page.Memories {
