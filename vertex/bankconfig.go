@@ -10,7 +10,7 @@ import (
 	"github.com/memoryd/memoryd/appconfig"
 )
 
-// The configuration of a memory bank is that of the app in other words. Whatever has no counterpart
+// The configuration of a memory bank is that of the app in other words. A part without a counterpart
 // is kept in the description of the engine, so that clients read back what they have written, and
 // has no effect: see docs/vertex.md. A configuration that contradicts itself, or that the app could
 // not have, is refused as a whole, and nothing changes.

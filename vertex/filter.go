@@ -22,9 +22,8 @@ func memoryFields() aip160.Fields {
 }
 
 // A filter in the language of AIP-160 is read by the parser of the HTTP API, with the names of
-// this service. An expression of these names becomes one of the native names. What it compares
-// stays as it is, but for two fields that memoryd has in another form: the type of a memory is
-// a kind, and its scope is a user.
+// this service. An expression of these names becomes one of the native names. Two fields have
+// another form in memoryd: the type of a memory is a kind, and its scope is a user.
 
 // filtersIn has the conditions on memories that a body may have. Both must hold.
 type filtersIn struct {
@@ -249,7 +248,7 @@ func (f *metadataFilter) where() (w memory.Where, err error) {
 		}
 		w = compare(op, number)
 	}
-	// What is missing, or of another type, equals nothing, so that only the negation holds of it.
+	// A value that is missing, or of another type, equals nothing: only the negation holds of it.
 	if f.Negate {
 		w = memory.Not{Where: w}
 	}

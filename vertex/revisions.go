@@ -46,8 +46,8 @@ func (r Resource) revisionOf(rev *memory.Revision) *revisionBody {
 	return out
 }
 
-// revisionFields are the fields that a filter of revisions may name: those that clients see. Who made
-// a revision is for the HTTP API to tell.
+// revisionFields are the fields that a filter of revisions may name: those that clients see. The
+// HTTP API tells who made a revision.
 func revisionFields() aip160.Fields {
 	all := memory.RevisionFields()
 	out := aip160.Fields{}

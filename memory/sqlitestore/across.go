@@ -64,7 +64,7 @@ END;
 `)
 }
 
-// schemaIDs finds a memory by its id alone, whoever of an app has it.
+// schemaIDs finds a memory by its id alone, in any scope.
 const schemaIDs = `CREATE INDEX memories_id ON memories (id)`
 
 // ofUser holds for a scope s of a user, and not for those of the app itself.
