@@ -7,7 +7,7 @@ import (
 
 // buckets is how many features the learned judge tells apart. Features that share a
 // bucket share their weight.
-const buckets = 1 << 17
+const buckets = 1 << 18
 
 // features collects the features of one sentence, each once.
 type features struct {

@@ -83,12 +83,11 @@ const signs = order | rule | told | model | user | customer | secret | data | pr
 // the learned judge.
 func checkPlain(text string, from memory.Trust) string {
 	reason := ""
-	var f features
 	sentences(text, from, func(s *sentence, folded string) bool {
 		if s.classes&signs != 0 {
 			reason = s.check()
 		}
-		if reason == "" && s.judge(&f, folded) {
+		if reason == "" && s.judge(folded) {
 			reason = Learned
 		}
 		return reason == ""

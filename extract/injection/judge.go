@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/binary"
 	"math"
+	"sync"
 
 	"github.com/memoryd/memoryd/memory"
 )
@@ -27,22 +28,23 @@ const WeightsSize = judges * (4 + buckets)
 // Buckets is how many weights a judge has.
 const Buckets = buckets
 
-// Scores above which a sentence is held back, by its source. They let through all but one
-// in a thousand paragraphs of technical documents. An agent speaks of users and of orders
+// Scores above which a sentence is held back, by its source. They let through all but 14
+// of 25,126 paragraphs of technical documents. An agent speaks of users and of orders
 // all the time.
 const (
-	bar      = 2.5
-	barAgent = 3.5
+	bar      = 3.0
+	barAgent = 4.0
 	barOwn   = 1.0
 )
 
 // ownSigns are classes without which the user's own words are not judged: they name the
-// instructions of a model, or a role or a mode without any.
-const ownSigns = order | rule | secret | safety | model | told | hidden | free | jail | dan | become | pretend
+// instructions of a model, those who gave them, or a role or a mode without any.
+const ownSigns = order | rule | secret | safety | model | told | hidden | free | jail | dan | become | pretend |
+	boss
 
 // judge reports whether a sentence reads like the orders that the weights were learned
 // from.
-func (s *sentence) judge(f *features, folded string) bool {
+func (s *sentence) judge(folded string) bool {
 	judge, least := JudgeForeign, bar
 	switch s.from.Source() {
 	case memory.TrustUser:
@@ -56,9 +58,14 @@ func (s *sentence) judge(f *features, folded string) bool {
 		}
 		least = barAgent
 	}
+	f := pool.Get().(*features)
+	defer pool.Put(f)
 	f.of(s, folded)
 	return Score(judge, f.list) > least
 }
+
+// pool keeps features for the next sentence: they are too large to be made each time.
+var pool = sync.Pool{New: func() any { return new(features) }}
 
 // Score is how a judge sees a sentence with some features: the more above 0, the more it
 // reads like an order. Long sentences weigh as short ones. The sum is one of integers, and
