@@ -29,7 +29,8 @@ def runs(pid: int) -> bool:
     return not stat.exists() or ") Z " not in stat.read_text()
 
 
-def test_remembers(tmp_path: Path) -> None:
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # a fork beside threads
+def test_remembers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for expected in (0, 1):
         with memoryd.embedded(tmp_path) as server:
             with server.client() as client:
@@ -38,6 +39,12 @@ def test_remembers(tmp_path: Path) -> None:
                 ann.add_memory("I am allergic to peanuts.", id="form-17")
         assert not runs(server.pid)
         server.close()  # again
+    failed: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", failed.append)
+    child = os.fork()  # after it was closed
+    if child == 0:
+        os._exit(len(failed))
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_refused(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import os
 import shutil
 import threading
 import time
+import weakref
 from collections import deque
 from collections.abc import Sequence
 from types import TracebackType
@@ -77,10 +78,20 @@ class Embedded:
     ) -> None:
         self.close()
 
-    def _leave_to_parent(self) -> None:
-        # A child that keeps the pipe open would keep memoryd beyond its parent's end.
-        if self._process.stdin:
-            os.close(self._process.stdin.fileno())
+
+_started: weakref.WeakSet[Embedded] = weakref.WeakSet()
+
+
+def _leave_to_parent() -> None:
+    """Closes the pipes in a forked child: one that keeps them open would keep memoryd beyond
+    its parent's end."""
+    for server in _started:
+        if server._process.stdin:
+            server._process.stdin.close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_to_parent)
 
 
 def embedded(
@@ -121,9 +132,8 @@ def embedded(
         start_new_session=True,  # an interrupt of the terminal is this process's
     )
     server = Embedded(process, deque(maxlen=50))
+    _started.add(server)
     atexit.register(server.close)
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=server._leave_to_parent)
     try:
         _start(server, time.monotonic() + timeout)
     except BaseException:
@@ -136,12 +146,13 @@ def _start(server: Embedded, until: float) -> None:
     announced = threading.Event()
 
     def read(lines: IO[str], stdout: bool) -> None:
-        for line in lines:
-            if stdout and line.startswith(_SERVES):
-                server.url = line[len(_SERVES) :].strip()
-                announced.set()
-            elif not stdout:
-                server._log.append(line)
+        with lines:
+            for line in lines:
+                if stdout and line.startswith(_SERVES):
+                    server.url = line[len(_SERVES) :].strip()
+                    announced.set()
+                elif not stdout:
+                    server._log.append(line)
         announced.set()  # it has ended
 
     process = server._process
