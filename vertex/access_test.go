@@ -166,6 +166,33 @@ func TestKeysOfMemories(t *testing.T) {
 	}
 }
 
+// In express mode a client shows a key in a header of its own and names no project. Names in answers
+// have none then, as it sent them, whatever named the session before.
+func TestExpress(t *testing.T) {
+	f := newFixture(t)
+	key := newKey(t, f.bank, "", "1", `{"can": ["read", "write", "admin"]}`)
+	ask := func(method, path, body string) string {
+		t.Helper()
+		r := httptest.NewRequest(method, path, strings.NewReader(body))
+		r.Header.Set("X-Goog-Api-Key", key)
+		w := httptest.NewRecorder()
+		f.rest.ServeHTTP(w, r)
+		if w.Code != http.StatusOK {
+			t.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
+		}
+		return w.Body.String()
+	}
+	const express, full = "reasoningEngines/1/sessions", "projects/p/locations/memoryd/reasoningEngines/1/sessions"
+	ask("POST", "/v1beta1/"+full+"?sessionId=s1", `{"userId": "ann"}`)
+	for _, under := range []string{express, full} {
+		for _, path := range []string{under, under + "/s1"} {
+			if got := ask("GET", "/v1beta1/"+path, ""); !strings.Contains(got, `"name":"`+under+`/s1"`) {
+				t.Errorf("GET %s: %s", path, got)
+			}
+		}
+	}
+}
+
 // No request is a fault of memoryd.
 func FuzzREST(f *testing.F) {
 	for _, s := range [][3]string{

@@ -1,0 +1,31 @@
+package clients
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// memoryd vertex check says in one sentence why a client is refused: by the authority, the name, the
+// way there, or the account.
+func TestCheck(t *testing.T) {
+	address, dir := memoryd(t)
+	way, dead, other := "HTTPS_PROXY="+proxy(t, address), "HTTPS_PROXY="+nowhere(t), filepath.Dir(stranger(t, "127.0.0.1:1"))
+	says := func(want string, fails bool, env string, args ...string) {
+		t.Helper()
+		out, err := runs(t, []string{env, "NO_PROXY=", "no_proxy=", "https_proxy="}, append([]string{built(t), "vertex", "check"},
+			args...)...)
+		if (err != nil) != fails || !strings.Contains(out, want) {
+			t.Errorf("check %v says %q, %v, want %q", args, out, err, want)
+		}
+	}
+	says("is this memoryd, its certificate is good", false, way, "-vertex-dir", dir)
+	says("is not of this authority", true, way, "-vertex-dir", other)
+	says("is not for europe-aiplatform.googleapis.com: memoryd vertex init -renew", true, way, "-vertex-dir", dir,
+		"-location", "europe")
+	says("cannot be reached", true, dead, "-vertex-dir", dir)
+	if out, err := runs(t, nil, built(t), "keys", "create", "-app", "*", "-data", filepath.Dir(dir)); err != nil {
+		t.Fatal(err, out)
+	}
+	says("does not take the service account", true, way, "-vertex-dir", dir)
+}
