@@ -119,6 +119,14 @@ func proxy(t *testing.T, to string) string {
 	return "http://" + on.Addr().String()
 }
 
+// Go's libraries read the proxy and the authorities once a process, so its clients share a memoryd.
+func TestGo(t *testing.T) {
+	address, dir := memoryd(t)
+	asGo(t, address, dir)
+	t.Run("sessions", sessionsOfADK)
+	t.Run("memories", memoriesOfADK)
+}
+
 // asGo sets the environment of Go's clients, as memoryd vertex env does, and leads them to an address.
 func asGo(t *testing.T, address, dir string) {
 	t.Helper()
@@ -134,9 +142,7 @@ func asGo(t *testing.T, address, dir string) {
 
 // adk-go's own suite of session services passes through its own client, by configuration alone:
 // with ids of its own, and with those of the server.
-func TestSessionsOfADK(t *testing.T) {
-	address, dir := memoryd(t)
-	asGo(t, address, dir)
+func sessionsOfADK(t *testing.T) {
 	var engine atomic.Int64 // each part of the suite wants an empty service
 	for _, own := range []bool{true, false} {
 		t.Run(fmt.Sprintf("own ids %v", own), func(t *testing.T) {

@@ -15,20 +15,19 @@ import (
 
 // adk-go's memory service makes memories of a session, or of its newer events, and finds them, by
 // configuration alone.
-func TestMemoriesOfADK(t *testing.T) {
-	address, dir := memoryd(t)
-	asGo(t, address, dir)
+func memoriesOfADK(t *testing.T) {
+	const number = "1000" // those of the suite of sessions are smaller
 	sessions, err := vertexai.NewSessionService(t.Context(), vertexai.VertexAIServiceConfig{ProjectID: "p",
-		Location: "memoryd", ReasoningEngine: "1"})
+		Location: "memoryd", ReasoningEngine: number})
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := sessions.Create(t.Context(), &session.CreateRequest{AppName: "1", UserID: "ann"})
+	made, err := sessions.Create(t.Context(), &session.CreateRequest{AppName: number, UserID: "ann"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	const lastUpdate = "last"
-	engine := vertexaiutil.AgentEngineData{ProjectID: "p", Location: "memoryd", ReasoningEngine: "1"}
+	engine := vertexaiutil.AgentEngineData{ProjectID: "p", Location: "memoryd", ReasoningEngine: number}
 	service := func(key string) memory.Service {
 		s, err := memories.NewService(t.Context(), &memories.ServiceConfig{AgentEngineData: engine, WaitForCompletion: true,
 			StateKeySessionLastUpdateTime: key})
@@ -47,7 +46,7 @@ func TestMemoriesOfADK(t *testing.T) {
 	}
 	finds := func(query, want string) {
 		t.Helper()
-		found, err := service("").SearchMemory(t.Context(), &memory.SearchRequest{AppName: "1", UserID: "ann", Query: query})
+		found, err := service("").SearchMemory(t.Context(), &memory.SearchRequest{AppName: number, UserID: "ann", Query: query})
 		if err != nil {
 			t.Fatal(err)
 		}
