@@ -28,13 +28,13 @@ const WeightsSize = judges * (4 + buckets)
 // Buckets is how many weights a judge has.
 const Buckets = buckets
 
-// Scores above which a sentence is held back, by its source. They let through all but 14
+// Scores above which a sentence is held back, by its source. They let through all but 9
 // of 25,126 paragraphs of technical documents. An agent speaks of users and of orders
 // all the time.
 const (
 	bar      = 3.0
 	barAgent = 4.0
-	barOwn   = 1.0
+	barOwn   = 0.5
 )
 
 // ownSigns are classes without which the user's own words are not judged: they name the
