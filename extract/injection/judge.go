@@ -28,7 +28,7 @@ const WeightsSize = judges * (4 + buckets)
 // Buckets is how many weights a judge has.
 const Buckets = buckets
 
-// Scores above which a sentence is held back, by its source. They let through all but 9
+// Scores above which a sentence is held back, by its source. They let through all but 15
 // of 25,126 paragraphs of technical documents. An agent speaks of users and of orders
 // all the time.
 const (
