@@ -27,7 +27,7 @@ type Saying struct {
 // Attacks reads the bundled sayings by their sets: "tuned", which rules may be written
 // for and weights learned from, and "heldout", which was written before the rules and stays
 // unread while rules are written. "unseen" has other ways of attack, and was written after
-// the rules. A line is
+// the rules. The writer of "blind" knew neither rules nor weights. A line is
 //
 //	attack or harmless | language | source | text, in which \n is a line break
 func Attacks() (map[string][]Saying, error) {

@@ -14,8 +14,9 @@ func attacksCommand() *subcommand {
 		details: `It judges bundled texts that try to instruct an agent, and harmless ones that look
 like them, by rules and learned weights, and prints a table: for each language how many
 attacks are caught and how many harmless texts are held back, of the set "tuned", which
-rules and weights may be fitted to, of "heldout", and of "unseen", whose attacks go other
-ways. No model is asked. With -log-level debug the log names the mistakes in the tuned set.`,
+rules and weights may be fitted to, of "heldout", of "unseen", whose attacks go other ways,
+and of "blind", whose writer knew nothing of rules and weights. No model is asked. With -log-level
+debug the log names the mistakes in the tuned set.`,
 		example: "memoryd eval attacks",
 		uses:    logFlagNames(),
 		run: func(_ context.Context, cfg *config, _ []string, s streams) error {
@@ -35,7 +36,7 @@ func evalAttacks(cfg *config, s streams) error {
 	for name, all := range sets {
 		scores[name] = evals.ScoreAttacks(all)
 	}
-	if _, err := fmt.Fprint(s.out, evals.AttackTable(scores, "tuned", "heldout", "unseen")); err != nil {
+	if _, err := fmt.Fprint(s.out, evals.AttackTable(scores, "tuned", "heldout", "unseen", "blind")); err != nil {
 		return err
 	}
 	for _, text := range scores["tuned"].Missed { // those held out stay unseen
