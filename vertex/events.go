@@ -259,8 +259,8 @@ func (r Resource) envelopeOf(event *sessionstore.Event) (*envelope, error) {
 	how := kept{Raw: true}
 	if raw, ok := doc[keptField]; ok {
 		how = kept{}
-		if err := json.Unmarshal(raw, &how); err != nil {
-			return nil, err
+		if json.Unmarshal(raw, &how) != nil {
+			how = kept{Raw: true} // a field of that name which is not ours
 		}
 	}
 	delete(doc, keptField)

@@ -185,6 +185,9 @@ func (s *Service) generateOfSession(ctx context.Context, r Resource, in *generat
 	}
 	// The caller reads the session as itself, and writes to a scope that may natively be of another user.
 	there, scope, err := s.within(ctx, r.Engine, shown)
+	if len(in.Scope) == 0 { // also of a native user whose id is spelled otherwise
+		there, scope, err = ctx, key.Scope, nil
+	}
 	if err == nil {
 		err = s.ingest.CheckRequest(there, scope, opts)
 	}

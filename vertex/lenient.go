@@ -96,8 +96,10 @@ func spell(raw []byte, t reflect.Type, at string) ([]byte, error) {
 		return Encode(list)
 	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Float64, reflect.Bool:
 		if n := len(raw); n > 2 && raw[0] == '"' {
-			if inner := raw[1 : n-1]; memory.IsNumber(string(inner)) || t.Kind() == reflect.Bool {
-				return inner, nil
+			switch inner := string(raw[1 : n-1]); {
+			case t.Kind() == reflect.Bool && (inner == "true" || inner == "false"),
+				t.Kind() != reflect.Bool && memory.IsNumber(inner):
+				return []byte(inner), nil
 			}
 		}
 	}

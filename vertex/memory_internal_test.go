@@ -3,6 +3,7 @@ package vertex
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math/rand/v2"
 	"regexp"
 	"strings"
@@ -297,5 +298,32 @@ func TestUsersWith(t *testing.T) {
 	}
 	if _, err := usersWith([]string{"a", ""}, ExactScopes); err == nil {
 		t.Error("an empty key is taken")
+	}
+}
+
+// A key of one user owns the scopes of that user, and not those of another native user whose id reads
+// as the same one.
+func TestOwnsCanonicalUsers(t *testing.T) {
+	ann := &access.Principal{User: "ann@x.org"}
+	for user, want := range map[string]bool{
+		"ann@x.org": true, "~team=t&user_id=ann@x.org": true, "ann%40x.org": false,
+		"~user_id=bob&user_id=ann@x.org": false, "~user_id=bob": false,
+	} {
+		if got := owns(ann, user); got != want {
+			t.Errorf("owns %q: %v", user, got)
+		}
+	}
+}
+
+// A text that is no bool where one belongs is bad input.
+func TestTextForBool(t *testing.T) {
+	for text, ok := range map[string]bool{`true`: true, `"true"`: true, `"maybe"`: false, `1`: false} {
+		var in struct {
+			Force bool `json:"force"`
+		}
+		err := Decode([]byte(`{"force": `+text+`}`), &in)
+		if (err == nil) != ok || err != nil && !errors.Is(err, memory.ErrInvalid) {
+			t.Errorf("force %s: %v", text, err)
+		}
 	}
 }

@@ -196,5 +196,12 @@ func asOwner(ctx context.Context, user string) context.Context {
 func owns(p *access.Principal, user string) bool {
 	id := userID(p.User)
 	native, err := userOf(id)
-	return p.User == user || err == nil && native == p.User && ScopeOf(user)[userKey] == id
+	return p.User == user || err == nil && native == p.User && canonical(user) && ScopeOf(user)[userKey] == id
+}
+
+// canonical reports whether a native user is that of its scope: another spelling, which the HTTP API
+// takes as it is, would read as the same scope and is somebody else.
+func canonical(user string) bool {
+	back, err := UserOf(ScopeOf(user))
+	return err == nil && back == user
 }

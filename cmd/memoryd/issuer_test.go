@@ -23,13 +23,12 @@ func TestIssuer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var issuer *httptest.Server
-	issuer = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	issuer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/keys" {
 			_ = json.NewEncoder(w).Encode(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: public, KeyID: "k"}}})
 			return
 		}
-		fmt.Fprintf(w, `{"issuer": %q, "jwks_uri": "%s/keys"}`, issuer.URL, issuer.URL)
+		fmt.Fprintf(w, `{"issuer": %q, "jwks_uri": "%s/keys"}`, "http://"+r.Host, "http://"+r.Host)
 	}))
 	t.Cleanup(issuer.Close)
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: jose.JSONWebKey{Key: private, KeyID: "k"}},

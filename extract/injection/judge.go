@@ -34,7 +34,7 @@ const Buckets = buckets
 const (
 	bar      = 3.0
 	barAgent = 4.0
-	barOwn   = 0.5
+	barOwn   = 3.0
 )
 
 // ownSigns are classes without which the user's own words are not judged: they name the

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"net/http"
 	"net/url"
@@ -161,6 +162,9 @@ func (m *rpc) call(ctx context.Context, in proto.Message) (*vertex.Call, error) 
 	if err != nil {
 		return nil, err
 	}
+	if m.name != "GetOperation" && !m.names(r) {
+		return nil, fmt.Errorf("%w: %s: %.200q is no name for it", memory.ErrInvalid, m.name, named)
+	}
 	switch {
 	case m.kind == "events":
 		r.SubKind = m.kind
@@ -171,6 +175,22 @@ func (m *rpc) call(ctx context.Context, in proto.Message) (*vertex.Call, error) 
 	}
 	return &vertex.Call{Protocol: "gRPC", Method: m.name, Resource: r, Query: url.Values{}, Body: body,
 		Request: requestOf(ctx), Held: ctx.Value(heldKey{}) != nil}, nil
+}
+
+// names reports whether a name has the shape that the method is about: REST tells methods by that, and
+// here the name of a part would pass for the whole.
+func (m *rpc) names(r vertex.Resource) bool {
+	of := ""
+	switch {
+	case strings.HasSuffix(m.name, "Session"), m.kind == "events", m.name == "AppendEvent":
+		of = "sessions"
+	case strings.HasSuffix(m.name, "Memory"):
+		of = "memories"
+	}
+	if m.kind != "" && m.kind != "events" { // the engine's
+		return r.Kind == "" && r.SubKind == ""
+	}
+	return r.Kind == of && r.ID != "" && r.SubKind == ""
 }
 
 // requestOf is the request of a call as HTTP has it: its headers and the address of its client.
