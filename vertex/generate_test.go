@@ -58,7 +58,7 @@ func (f *fixture) facts(scope string) (out []string) {
 }
 
 // An operation that waits for its trigger is not done, under its name, until the memories are made.
-// That of generated memories shows them to whoever asks later, over both protocols.
+// That of generated memories shows them to later callers, over both protocols.
 func TestOperationsOfMemories(t *testing.T) {
 	f := newFixture(t)
 	const scope = `{"user_id": "ann"}`

@@ -85,7 +85,7 @@ func Score(judge int, list []uint32) float64 {
 }
 
 // Features calls see with the features of each sentence of a text, of a user's text without
-// what is pasted: the program that learns the weights needs no more of it. The list is
+// what is pasted: that is all that the program which learns the weights needs. The list is
 // valid until see returns.
 func Features(text string, from memory.Trust, see func(list []uint32)) {
 	if from.Source() == memory.TrustUser {
