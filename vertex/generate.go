@@ -179,14 +179,12 @@ func (s *Service) generateOfSession(ctx context.Context, r Resource, in *generat
 	if err != nil {
 		return nil, err
 	}
-	shown := in.Scope
-	if len(shown) == 0 {
-		shown = ScopeOf(key.User)
-	}
-	// The caller reads the session as itself, and writes to a scope that may natively be of another user.
-	there, scope, err := s.within(ctx, r.Engine, shown)
-	if len(in.Scope) == 0 { // also of a native user whose id is spelled otherwise
-		there, scope, err = ctx, key.Scope, nil
+	// Without a scope it is the session's own, also of a native user whose id reads as another one's.
+	there, scope, shown := ctx, key.Scope, ScopeOf(key.User)
+	if len(in.Scope) > 0 {
+		// The caller reads the session as itself, and writes to a scope that may natively be of another user.
+		shown = in.Scope
+		there, scope, err = s.within(ctx, r.Engine, shown)
 	}
 	if err == nil {
 		err = s.ingest.CheckRequest(there, scope, opts)

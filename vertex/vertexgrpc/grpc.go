@@ -263,8 +263,8 @@ var responses = map[string]func() proto.Message{
 	"GenerateMemoriesResponse": message[pb.GenerateMemoriesResponse], "IngestEventsResponse": message[emptypb.Empty],
 }
 
-// fillOperation writes an operation into a message. Its metadata and its result are of Google's types by
-// their URL, and of ours by their bytes, which are the same.
+// fillOperation writes an operation into a message. The URLs of its metadata and of its result name
+// Google's types. Their bytes are those of our types, which are the same.
 func fillOperation(out *pb.Operation, op *vertex.Operation) error {
 	out.Name, out.Done = op.Name, op.Done
 	times := op.Metadata
