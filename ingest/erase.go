@@ -137,8 +137,11 @@ func (s *Service) eraseMemories(ctx context.Context, scope memory.Scope, gone se
 // namesTogether is how many names of users or apps are read in one call of a store.
 const namesTogether = 1000
 
-// EraseApp erases all users of an app, and its state.
-func (s *Service) EraseApp(ctx context.Context, app string) (out Erased, err error) {
+// EraseApp erases all users of an app, and its state. The configuration goes last, after beside, which
+// erases what the caller keeps of the app: as long as any of it is left, the app is still there as it
+// was declared, so that a client can repeat a call that has failed. A nil beside erases nothing.
+func (s *Service) EraseApp(ctx context.Context, app string, beside func(context.Context) error) (
+	out Erased, err error) {
 	more := memory.WithMoreToErase(ctx) // what is of the app itself comes last, in both stores
 	for {
 		users, err := s.Users(ctx, app, "", namesTogether)
@@ -162,6 +165,11 @@ func (s *Service) EraseApp(ctx context.Context, app string) (out Erased, err err
 	}
 	if err := s.eraseOfApp(ctx, app, &out); err != nil {
 		return out, err
+	}
+	if beside != nil {
+		if err := beside(ctx); err != nil {
+			return out, err
+		}
 	}
 	defer s.configs.Forget(app)
 	return out, s.sessions.EraseApp(ctx, app)

@@ -121,20 +121,19 @@ func (s *Server) eraseApp(c echo.Context) error {
 	return sendJSON(c, http.StatusOK, out)
 }
 
-// EraseApp erases an app: all of its users, the keys that are for one of them, and their names in
-// the audit log.
+// EraseApp erases an app: all of its users, the keys that are for one of them, their names in the
+// audit log, and at the end its configuration. A call that fails can be repeated: the configuration
+// says until then that the app is there.
 func (s *Server) EraseApp(ctx context.Context, app string) (ingest.Erased, error) {
-	out, err := s.ingest.EraseApp(ctx, app)
-	if err == nil {
-		err = s.eraseBoundKeys(ctx, app)
-	}
-	if err == nil {
-		err = s.rewriteAudit(ctx, app, func(e *access.Entry) bool {
+	return s.ingest.EraseApp(ctx, app, func(ctx context.Context) error {
+		if err := s.eraseBoundKeys(ctx, app); err != nil {
+			return err
+		}
+		return s.rewriteAudit(ctx, app, func(e *access.Entry) bool {
 			known := e.User == "" || strings.HasPrefix(e.User, access.PseudonymPrefix)
 			return !known && e.Anonymize(s.memories.ID(), memory.Scope{App: app, User: e.User}, "")
 		})
-	}
-	return out, err
+	})
 }
 
 // eraseBoundKeys erases the keys of an app that are bound to users.
