@@ -92,7 +92,7 @@ func TestKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	bob := newKey(t, f.bank, admin, "1", `{"can": ["read", "write"], "userId": "bob"}`)
-	for key, want := range map[string]int{ann: 200, all: 200, bob: 403, "": 401} {
+	for key, want := range map[string]int{ann: 200, all: 200, bob: 404, "": 401} {
 		code, answer := f.call(key, "GET", "/v1/"+op.Name, "")
 		if code != want || want != 200 && strings.Contains(answer, "secret") {
 			t.Errorf("GET of an operation of ann with key %.12s: %d, want %d: %s", key, code, want, answer)
@@ -158,6 +158,12 @@ func TestKeysOfMemories(t *testing.T) {
 		}
 		if code, answer := f.call(admin, c.verb, "/v1/reasoningEngines/2"+c.path, c.body); code != 403 {
 			t.Errorf("%s %s of another engine: %d: %s", c.verb, c.path, code, answer)
+		}
+	}
+	for _, id := range []string{"bob1", "free"} { // whether an id is in use is not told to those who may not write there
+		code, answer := f.call(ann, "POST", engine+"/memories?memoryId="+id, `{"fact": "x", "scope": {"user_id": "bob"}}`)
+		if code != 403 {
+			t.Errorf("ann makes memory %s of bob: %d, want 403: %s", id, code, answer)
 		}
 	}
 	_, answer := f.call(ann, "GET", engine+"/memories?orderBy=create_time", "")

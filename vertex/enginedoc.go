@@ -42,15 +42,16 @@ func readEngine(body json.RawMessage) (engineDoc, error) {
 		}
 		out[name] = value
 	}
-	var typed engineFields
-	raw, err := Encode(out)
-	if err == nil {
-		err = Decode(raw, &typed)
-	}
+	return out, out.validate()
+}
+
+// validate refuses a description that memoryd could not read again.
+func (d engineDoc) validate() error {
+	fields, err := d.fields()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return out, memory.Labels(typed.Labels).Validate("labels")
+	return memory.Labels(fields.Labels).Validate("labels")
 }
 
 // engineFields are the fields of an engine that memoryd reads.
@@ -103,23 +104,58 @@ func camelNames(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
+// engineFieldNames are the fields of an engine that clients set. Fields that came with later versions
+// of Google's service are taken too, where a client sends them.
+var engineFieldNames = []string{"displayName", "description", "labels", "contextSpec", "spec", "encryptionSpec"}
+
 // setPath gives out the value that in has at a path of a mask. Without one, out has none there
-// either: the mask names a field that is to be cleared.
-func setPath(out, in map[string]json.RawMessage, path []string) {
-	value, there := in[path[0]]
+// either: the mask names a field that is to be cleared. A path that leads to nothing, in an engine or
+// in the body, is an error, and so is one into a value that has no parts.
+func setPath(out, in map[string]json.RawMessage, path []string) error {
+	first := path[0]
+	if in[first] == nil && out[first] == nil && !slices.Contains(engineFieldNames, first) {
+		return invalid("an engine has no field %.80q, and neither has the body", first)
+	}
+	if len(path) > 1 && (first == "displayName" || first == "description") || len(path) > 2 && first == "labels" {
+		return invalid("%s is a text, which has no parts", pathOf(path[:len(path)-1]))
+	}
+	return setPart(out, in, path, first == "labels")
+}
+
+// setPart is setPath of an object within. A name that neither has is meant in camel case, unless the
+// names are the client's own.
+func setPart(out, in map[string]json.RawMessage, path []string, own bool) error {
+	name := path[0]
+	if !own && in[name] == nil && out[name] == nil {
+		name = camel(name)
+	}
+	value, there := in[name]
 	if len(path) == 1 {
 		if there {
-			out[path[0]] = value
+			out[name] = value
 		} else {
-			delete(out, path[0])
+			delete(out, name)
 		}
-		return
+		return nil
 	}
 	var to, from map[string]json.RawMessage
-	if json.Unmarshal(out[path[0]], &to) != nil || to == nil {
+	for _, part := range []struct {
+		raw json.RawMessage
+		to  *map[string]json.RawMessage
+	}{{out[name], &to}, {value, &from}} {
+		if present(part.raw) && json.Unmarshal(part.raw, part.to) != nil {
+			return invalid("%.80s is no object, and has no parts", name)
+		}
+	}
+	if to == nil {
+		if from == nil {
+			return nil // there is nothing to clear
+		}
 		to = map[string]json.RawMessage{}
 	}
-	_ = json.Unmarshal(value, &from) // what is no object has no parts
-	setPath(to, from, path[1:])
-	out[path[0]], _ = Encode(to)
+	if err := setPart(to, from, path[1:], own); err != nil {
+		return err
+	}
+	out[name], _ = Encode(to) // it was JSON
+	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/memoryd/memoryd/access"
@@ -191,6 +190,9 @@ func (s *Service) changeEngine(ctx context.Context, r Resource,
 		if err != nil {
 			return nil, err
 		}
+		if err := doc.validate(); err != nil { // also of parts that are each valid
+			return nil, err
+		}
 		if err := s.follow(config, before, doc); err != nil {
 			return nil, err
 		}
@@ -258,16 +260,11 @@ func (s *Service) updateEngine(ctx context.Context, call *Call) (any, error) {
 	if _, _, _, err := s.engine(ctx, call.Resource); err != nil {
 		return nil, err
 	}
-	var paths [][]string
-	for path := range strings.SplitSeq(call.param("updateMask"), ",") {
-		if path = strings.TrimSpace(path); path != "" && path != "*" {
-			var names []string
-			for name := range strings.SplitSeq(path, ".") {
-				names = append(names, camel(name))
-			}
-			paths = append(paths, names)
-		}
+	paths, err := readMask(call.param("updateMask"))
+	if err != nil {
+		return nil, err
 	}
+	paths = slices.DeleteFunc(paths, func(path []string) bool { return path[0] == "*" })
 	if len(paths) == 0 {
 		for name := range in {
 			paths = append(paths, []string{name})
@@ -287,7 +284,9 @@ func (s *Service) updateEngine(ctx context.Context, call *Call) (any, error) {
 			if slices.Contains(outputOnly, path[0]) {
 				continue
 			}
-			setPath(out, in, path)
+			if err := setPath(out, in, path); err != nil {
+				return nil, fmt.Errorf("updateMask: %.80q: %w", pathOf(path), err)
+			}
 		}
 		return out, nil
 	})

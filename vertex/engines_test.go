@@ -1,6 +1,7 @@
 package vertex_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,6 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/memoryd/memoryd"
+	"github.com/memoryd/memoryd/access"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/server"
 	"github.com/memoryd/memoryd/vertex"
 )
 
@@ -271,6 +275,107 @@ func TestProfileMemory(t *testing.T) {
 		if code, answer := f.call("", "PATCH", path, body); code != http.StatusBadRequest || !strings.Contains(answer, want) {
 			t.Errorf("%s: %d %s", body, code, answer)
 		}
+	}
+}
+
+// A path of a mask that no update could follow is an error that names it, and changes nothing: one of
+// no field, into a value that has no parts, or deeper than the names of a map.
+func TestMaskPaths(t *testing.T) {
+	f := newFixture(t)
+	const created = `{"displayName": "E", "description": "d", "labels": {"a_b": "1", "c.d": "2"},
+		"spec": {"agentFramework": "x"}}`
+	f.must("POST", engines+"?reasoningEngineId=e", created)
+	f.must("POST", engines+"/e/sessions?sessionId=s", `{"userId": "ann", "displayName": "S", "labels": {"a": "1"}}`)
+	f.must("POST", engines+"/e/memories?memoryId=m", `{"fact": "x", "scope": {"user_id": "ann"},
+		"metadata": {"n": {"stringValue": "1"}, "p.q": {"stringValue": "2"}}}`)
+	for _, c := range []struct{ path, mask string }{
+		{"", "displayName.x"}, {"", "description.x"}, {"", "labels.a_b.x"}, {"", "labels.new.x"},
+		{"", "nose"}, {"", "spec.agent_framework.x"}, {"", "labels..x"}, {"", "spec."}, {"", "description,displayName.x"},
+		{"/sessions/s", "displayName.x"}, {"/sessions/s", "labels.a"}, {"/sessions/s", "sessionState.x"},
+		{"/sessions/s", "nose"}, {"/sessions/s", "ttl.seconds"}, {"/sessions/s", "labels."},
+		{"/memories/m", "fact.x"}, {"/memories/m", "topics.x"}, {"/memories/m", "metadata.n.stringValue"},
+		{"/memories/m", "metadata.p.q"}, {"/memories/m", "nose.x"}, {"/memories/m", "metadata."},
+	} {
+		before := f.must("GET", engines+"/e"+c.path, "")
+		code, answer := f.call("", "PATCH", engines+"/e"+c.path+"?updateMask="+c.mask, `{"displayName": "changed"}`)
+		if path := c.mask[strings.IndexByte(c.mask, ',')+1:]; code != 400 || !strings.Contains(answer, path) {
+			t.Errorf("%s with mask %s: %d %s", c.path, c.mask, code, answer)
+		}
+		if after := f.must("GET", engines+"/e"+c.path, ""); after != before {
+			t.Errorf("%s with mask %s: %s", c.path, c.mask, after)
+		}
+	}
+	f.must("PATCH", engines+"/e?updateMask=labels.a_b,labels.%60c.d%60,spec.agent_framework,encryptionSpec.kmsKeyName",
+		`{"labels": {"a_b": "3"}, "spec": {"agentFramework": "y"}}`)
+	if got := f.must("GET", engines+"/e", ""); !strings.Contains(got, `"labels":{"a_b":"3"}`) ||
+		!strings.Contains(got, `"agentFramework":"y"`) || strings.Contains(got, "encryptionSpec") {
+		t.Errorf("paths that are: %s", got)
+	}
+	f.must("PATCH", engines+"/e/memories/m?updateMask=metadata.%60p.q%60,metadata.n", `{"fact": "not this",
+		"metadata": {"n": {"stringValue": "3"}}}`)
+	if got := f.must("GET", engines+"/e/memories/m", ""); !strings.Contains(got, `"metadata":{"n":{"stringValue":"3"}}`) ||
+		strings.Contains(got, "not this") {
+		t.Errorf("names in the metadata: %s", got)
+	}
+}
+
+// failing are keys and an audit log that cannot be erased while broken says so.
+type failing struct {
+	access.Keys
+	access.Audit
+	broken string
+	erased []string
+}
+
+func (f *failing) KeysRevision(context.Context) (int64, error) { return 0, nil }
+
+func (f *failing) ListKeys(context.Context, string, access.ListKeys) (access.KeyPage, error) {
+	return access.KeyPage{Keys: []access.Key{{User: "ann"}}}, nil
+}
+
+func (f *failing) erase(what string) error {
+	if f.broken == what {
+		return memory.ErrUnavailable
+	}
+	f.erased = append(f.erased, what)
+	return nil
+}
+
+func (f *failing) EraseKeys(context.Context, string, string) error { return f.erase("keys") }
+
+func (f *failing) RewriteAudit(context.Context, string, func(*access.Entry) bool) error {
+	return f.erase("audit")
+}
+
+// A delete of an engine that fails on its way is repeated until all of it is gone: keys, the names
+// in the audit log, and at the end the description that says there is such an engine.
+func TestDeleteEngineAgain(t *testing.T) {
+	store := &failing{}
+	bank, err := memoryd.Open(t.Context(), ":memory:", &memoryd.Options{Server: server.Options{Keys: store,
+		Audit: server.AuditOptions{To: store}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := bank.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	f := serve(t, bank, &vertex.Options{Engines: vertex.DeclaredEngines})
+	f.must("POST", engines+"?reasoningEngineId=e", `{}`)
+	f.must("POST", engines+"/e/memories?memoryId=m", `{"fact": "x", "scope": {"user_id": "ann"}}`)
+	for _, store.broken = range []string{"keys", "audit"} {
+		if code, answer := f.call("", "DELETE", engines+"/e", `{"force": true}`); code != http.StatusServiceUnavailable {
+			t.Errorf("a delete that fails at %s: %d %s", store.broken, code, answer)
+		}
+	}
+	store.broken = ""
+	f.must("DELETE", engines+"/e", `{"force": true}`)
+	if diff := cmp.Diff([]string{"keys", "keys", "audit"}, store.erased); diff != "" {
+		t.Errorf("erased: -want +got\n%s", diff)
+	}
+	if code, answer := f.call("", "GET", engines+"/e", ""); code != http.StatusNotFound {
+		t.Errorf("after the delete: %d %s", code, answer)
 	}
 }
 

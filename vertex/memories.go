@@ -104,6 +104,9 @@ func (s *Service) createMemory(ctx context.Context, call *Call) (any, error) {
 	if n.Profile != nil && id != "" {
 		return nil, invalid("memoryId: a value of a profile has the id that follows from scope, schemaId and field")
 	}
+	if err := access.Check(ctx, scope, access.Write); err != nil {
+		return nil, err // before the look-up, which tells of ids in any scope
+	}
 	if id != "" {
 		// The look-up is memoryd's own: an id is that of one memory in the engine.
 		owners, err := s.memories.OwnersApp(access.With(ctx, access.System), r.Engine, id)

@@ -157,6 +157,9 @@ func (s *Service) getOperation(ctx context.Context, call *Call) (any, error) {
 	id := r.SubID
 	missing := fmt.Errorf("operation %.200q: %w", id, memory.ErrNotFound)
 	if scope, err := sessionstore.OperationScope(id); err == nil && scope.App == r.Engine {
+		if !mine(ctx, scope.User) {
+			return nil, missing // as what it has made is to this caller
+		}
 		ctx = asOwner(ctx, scope.User)
 		op, err := s.ingest.Sessions().Status(ctx, scope, id)
 		if err != nil {

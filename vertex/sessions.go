@@ -319,7 +319,10 @@ func (s *Service) updateSession(ctx context.Context, call *Call) (any, error) {
 		return nil, err
 	}
 	body := in.body()
-	mask := newMask(call.param("updateMask"), in.UpdateMask)
+	mask, err := newMask("session", sessionFields(), call.param("updateMask"), in.UpdateMask)
+	if err != nil {
+		return nil, err
+	}
 	key, err := s.find(ctx, call.Resource)
 	if err != nil {
 		return nil, err
