@@ -84,6 +84,9 @@ REPEATABLE = {
     "searchShared": "True",
     "sharedContext": "True",
 }
+# Calls that create something at their path, and when its id is one that the method has made: an
+# expression. A retry that finds the id in use then reads what was created.
+FRESH = {"createSession": "id is None"}
 # Arguments whose values a method fills in itself: those that confirm what the path says.
 CONFIRM = {"eraseApp": "self.name", "eraseUser": "self.name"}
 SCOPE = {"appName", "userId", "app_name", "user_id", "session_id", "last_update_time"}
@@ -473,6 +476,10 @@ class Call:
         else:
             if repeatable != "False":
                 given.append(f"repeatable={repeatable}")
+            if self.id in FRESH:
+                given.append(f"fresh={FRESH[self.id]}")
+            if self.id in UNWRAPPED:
+                given.append(f'needs="{UNWRAPPED[self.id]}"')
             first = [f'"{self.method}"', self.url(), *given]
             call = f"{wait}self._transport.call", first
         text = self.laid_out(*call, 8)
@@ -586,7 +593,7 @@ def generate(doc: dict[str, Any]) -> dict[str, str]:
         if method != "parameters" and methods[method]["operationId"] not in LEFT_OUT
     ]
     known = {o["operationId"] for ms in doc["paths"].values() for o in ms.values()}
-    for table in (LEFT_OUT, RENAMED, WHOLE, POSITIONAL, UNWRAPPED, REPEATABLE, CONFIRM):
+    for table in (LEFT_OUT, RENAMED, WHOLE, POSITIONAL, UNWRAPPED, REPEATABLE, FRESH, CONFIRM):
         if unknown := set(table) - known:
             raise SystemExit(f"memoryd has no calls {sorted(unknown)}: correct the tables")
     types.name({"$ref": "#/components/schemas/Event"}, "", False)

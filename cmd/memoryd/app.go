@@ -311,6 +311,8 @@ memoryd serve -listen ADDRESS.`,
 			return c.mistake(err)
 		}
 		if cfg.untilEOF {
+			// The program that holds standard input often reads the log too, and is gone when it ends.
+			outliveReader()
 			var stop context.CancelFunc
 			ctx, stop = untilEOF(ctx, s.in)
 			defer stop()

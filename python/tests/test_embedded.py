@@ -47,6 +47,44 @@ def test_remembers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert os.waitpid(child, 0)[1] == 0
 
 
+def test_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither its proxies nor its key are for a memoryd of this process."""
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    monkeypatch.setenv("MEMORYD_KEY", "secret")
+    with memoryd.embedded(":memory:") as server, server.client() as client:
+        assert client.user("shop", "ann").search("anything") == []
+        assert "Authorization" not in client._transport.options.headers
+        asked = server.async_client()._transport.options.headers
+        assert "Authorization" not in asked
+
+
+def test_killed_parent(tmp_path: Path) -> None:
+    """memoryd finishes what it has begun when its parent is killed, which read its log: a
+    memoryd that was cut off leaves files behind that are to be recovered."""
+    program = f"""
+import os, signal, memoryd
+server = memoryd.embedded({str(tmp_path)!r}, args=["-log-level=debug"])
+print(server.pid, flush=True)
+with server.client() as client:
+    client.user("shop", "ann").ingest("s1", [{{"author": "user", "content": "I live in Porto."}}])
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, timeout=60, check=False, text=True
+    )
+    assert run.returncode == -signal.SIGKILL
+    pid, until = int(run.stdout), time.monotonic() + 60
+    while runs(pid) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not runs(pid)
+    assert not list(tmp_path.glob("*-wal")), "it did not close its files"
+    with memoryd.embedded(tmp_path) as server, server.client() as client:
+        assert len(client.user("shop", "ann").get_session("s1")["events"]) == 1
+
+
 def test_refused(tmp_path: Path) -> None:
     with pytest.raises(memoryd.StartError, match="provided but not defined"):
         memoryd.embedded(tmp_path, args=["-no-such-flag"])

@@ -317,6 +317,7 @@ class AsyncApp:
                 "until": until,
             }),
             repeatable=bool(dry_run),
+            needs="count",
         )
         found: int = answer["count"]
         return found
@@ -852,6 +853,7 @@ class AsyncApp:
                 "until": until,
             }),
             repeatable=bool(dry_run),
+            needs="count",
         )
         found: int = answer["count"]
         return found
@@ -922,6 +924,7 @@ class AsyncApp:
                 "until": until,
             }),
             repeatable=True,
+            needs="memories",
         )
         found: list[Match] = answer["memories"]
         return found
@@ -1617,6 +1620,7 @@ class AsyncUser:
                 "until": until,
             }),
             repeatable=bool(dry_run),
+            needs="count",
         )
         found: int = answer["count"]
         return found
@@ -1688,6 +1692,7 @@ class AsyncUser:
                 "until": until,
             }),
             repeatable=True,
+            needs="memories",
         )
         found: list[Match] = answer["memories"]
         return found
@@ -1994,6 +1999,7 @@ class AsyncUser:
                 "ttl": ttl,
             }),
             repeatable=id is None,
+            fresh=id is None,
         )
         return answer
 
@@ -2229,6 +2235,7 @@ class AsyncUser:
             self._path + f'/sessions/{segment("session", session)}/render',
             body=fields({"template": template}),
             repeatable=True,
+            needs="text",
         )
         found: str = answer["text"]
         return found
@@ -2248,6 +2255,7 @@ class AsyncUser:
             "POST",
             self._path + f'/tools/{segment("tool", tool)}',
             body=fields({"args": args}),
+            needs="result",
         )
         found: dict[str, Any] = answer["result"]
         return found

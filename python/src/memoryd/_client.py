@@ -15,7 +15,7 @@ import httpx
 
 from . import _core as core
 from ._async import AsyncClientCalls
-from ._errors import Incompatible, Unreachable
+from ._errors import Incompatible, MemorydError, Unreachable
 from ._sync import ClientCalls
 from ._transport import AsyncTransport, Settings, Transport
 
@@ -27,7 +27,12 @@ Store = Literal["sessions", "memories"]
 
 
 def _settings(
-    url: str | None, key: str | None, timeout: float, retries: int, verify: SSLContext | str | bool
+    url: str | None,
+    key: str | None,
+    timeout: float,
+    retries: int,
+    verify: SSLContext | str | bool,
+    trust_env: bool,
 ) -> Settings:
     url = url or os.environ.get("MEMORYD_URL") or DEFAULT_URL
     key = key if key is not None else os.environ.get("MEMORYD_KEY")
@@ -38,15 +43,15 @@ def _settings(
         context = ssl.create_default_context(cafile=verify)
     else:
         context = verify
-    return Settings(core.Options(url, key, retries), timeout, context)
+    return Settings(core.Options(url, key, retries), timeout, context, trust_env)
 
 
-def _state(line: str) -> Operation | None:
-    """The operation in a line of a stream; None for a comment or an empty line."""
-    if not line.startswith("data: "):
-        return None
-    operation: Operation = json.loads(line[len("data: ") :])
-    return operation
+def _states(lines: list[str]) -> Iterator[Operation]:
+    """The operations in lines of a stream, which has comments and empty lines too."""
+    for line in lines:
+        if line.startswith("data: "):
+            operation: Operation = json.loads(line[len("data: ") :])
+            yield operation
 
 
 def _operation_path(operation: str) -> str:
@@ -88,8 +93,10 @@ class Client(ClientCalls):
             that would take effect twice is sent again only if it cannot have arrived.
         verify: Whose certificates to trust over TLS: a file in PEM, a context of ssl, or
             False for all.
+        trust_env: Whether the proxies of HTTP_PROXY and its like are used, and certificates of
+            SSL_CERT_FILE, as httpx does.
         http: An httpx.Client to send the requests with, in place of one that follows
-            from timeout and verify. It stays open.
+            from timeout, verify and trust_env. It stays open.
     """
 
     def __init__(
@@ -100,9 +107,11 @@ class Client(ClientCalls):
         timeout: float = 60,
         retries: int = 5,
         verify: SSLContext | str | bool = True,
+        trust_env: bool = True,
         http: httpx.Client | None = None,
     ) -> None:
-        self._transport = Transport(_settings(url, key, timeout, retries, verify), http)
+        settings = _settings(url, key, timeout, retries, verify, trust_env)
+        self._transport = Transport(settings, http)
 
     @property
     def url(self) -> str:
@@ -156,21 +165,27 @@ class Client(ClientCalls):
     def follow(self, operation: str) -> Iterator[Operation]:
         """An operation as it is, and again after each change, until it is done.
 
-        A stream that breaks is begun again.
+        A stream that breaks is begun again, and one that memoryd refuses for the time being
+        once the seconds of Retry-After are over.
         """
-        path = _operation_path(operation)
+        path, tries = _operation_path(operation), 0
         while True:
-            self.get_operation(operation)  # which retries, or tells why not
+            lines = core.Lines()
             try:
                 with self._transport.stream("GET", path, None, "text/event-stream") as answer:
-                    for line in answer.iter_lines():
-                        if (state := _state(line)) is not None:
+                    for piece in answer.iter_text():
+                        for state in _states(lines.feed(piece)):
+                            tries = 0
                             yield state
                             if state["done"]:
                                 return
-            except Unreachable:
-                pass
-            time.sleep(core.FIRST_WAIT)
+                raise Unreachable("the stream has ended", method="GET", url=self.url + path)
+            except MemorydError as error:
+                tries += 1
+                wait = core.resume(error, tries, self._transport.options.retries)
+                if wait is None:
+                    raise
+            time.sleep(wait)
 
 
 class AsyncClient(AsyncClientCalls):
@@ -187,9 +202,11 @@ class AsyncClient(AsyncClientCalls):
         timeout: float = 60,
         retries: int = 5,
         verify: SSLContext | str | bool = True,
+        trust_env: bool = True,
         http: httpx.AsyncClient | None = None,
     ) -> None:
-        self._transport = AsyncTransport(_settings(url, key, timeout, retries, verify), http)
+        settings = _settings(url, key, timeout, retries, verify, trust_env)
+        self._transport = AsyncTransport(settings, http)
 
     @property
     def url(self) -> str:
@@ -243,18 +260,24 @@ class AsyncClient(AsyncClientCalls):
     async def follow(self, operation: str) -> AsyncIterator[Operation]:
         """An operation as it is, and again after each change, until it is done.
 
-        A stream that breaks is begun again.
+        A stream that breaks is begun again, and one that memoryd refuses for the time being
+        once the seconds of Retry-After are over.
         """
-        path = _operation_path(operation)
+        path, tries = _operation_path(operation), 0
         while True:
-            await self.get_operation(operation)  # which retries, or tells why not
+            lines = core.Lines()
             try:
                 async with self._transport.stream("GET", path, None, "text/event-stream") as answer:
-                    async for line in answer.aiter_lines():
-                        if (state := _state(line)) is not None:
+                    async for piece in answer.aiter_text():
+                        for state in _states(lines.feed(piece)):
+                            tries = 0
                             yield state
                             if state["done"]:
                                 return
-            except Unreachable:
-                pass
-            await self._transport.rest(core.FIRST_WAIT)
+                raise Unreachable("the stream has ended", method="GET", url=self.url + path)
+            except MemorydError as error:
+                tries += 1
+                wait = core.resume(error, tries, self._transport.options.retries)
+                if wait is None:
+                    raise
+            await self._transport.rest(wait)

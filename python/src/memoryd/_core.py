@@ -14,7 +14,15 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import httpx
 
-from ._errors import KINDS, Incompatible, InvalidArgument, MemorydError, Unavailable, Unreachable
+from ._errors import (
+    KINDS,
+    Incompatible,
+    InvalidArgument,
+    MemorydError,
+    ResourceExhausted,
+    Unavailable,
+    Unreachable,
+)
 from ._version import __version__
 
 # Waits between the tries of a call, in seconds. Each is varied by up to a half.
@@ -73,7 +81,10 @@ def segment(kind: str, id: str) -> str:
     return quote(id, safe="")
 
 
-def encode(body: Any) -> bytes:
+def encode(body: Any) -> bytes | None:
+    """A body as JSON; None is none."""
+    if body is None:
+        return None
     try:
         text = json.dumps(body, ensure_ascii=False, allow_nan=False, default=_encode_other)
         return text.encode()
@@ -122,6 +133,11 @@ class Options:
     """The options of a client, checked."""
 
     def __init__(self, url: str, key: str | None, retries: int) -> None:
+        if "@" in url:  # errors show the URL, and may be logged
+            raise InvalidArgument(
+                "memoryd's URL has a user, a password or another @ in it: memoryd knows keys "
+                "alone, which go into key= or MEMORYD_KEY"
+            )
         try:
             parts = urlsplit(url)
             good = parts.scheme in ("http", "https") and bool(parts.hostname)
@@ -178,6 +194,8 @@ _UNKNOWN = re.compile(r'unknown (?:field|query parameter) "([^"]*)"')
 
 def suspect(error: MemorydError, body: Any) -> str | None:
     """Why an error may tell of a memoryd of another version: a reason, or None."""
+    if isinstance(error, Incompatible):
+        return error.message
     if "there is no route for" in error.message and error.status_code in (404, 405):
         return "it has no such call"
     found = _UNKNOWN.search(error.message)
@@ -189,8 +207,12 @@ def suspect(error: MemorydError, body: Any) -> str | None:
 
 
 def incompatible(error: MemorydError, reason: str, base: str, version: str) -> Incompatible:
+    if version:
+        found = f"the memoryd at {base} is version {version}, and this package is {__version__}"
+    else:
+        found = f"there is no memoryd at {base} that this package, version {__version__}, knows"
     return Incompatible(
-        f"the memoryd at {base} is version {version}, and this package is {__version__}: {reason}",
+        f"{found}: {reason}",
         method=error.method,
         url=error.url,
         status_code=error.status_code,
@@ -199,22 +221,24 @@ def incompatible(error: MemorydError, reason: str, base: str, version: str) -> I
 
 
 def version_in(response: httpx.Response) -> str:
-    """The version in an answer to GET /openapi.json."""
+    """The version in an answer to GET /openapi.json; "" if it is not one of memoryd."""
     try:
         return str(response.json()["info"]["version"])
     except (ValueError, KeyError, TypeError):
-        return "unknown"
+        return ""
 
 
-def decode(method: str, url: str, response: httpx.Response) -> Any:
-    if not response.content:
-        return None
+def decode(method: str, url: str, response: httpx.Response, needs: str = "") -> Any:
+    """The JSON of an answer, which is an object with the field needs if that names one."""
     try:
-        return json.loads(response.content)
+        answer = json.loads(response.content) if response.content else None
+        if not needs or (isinstance(answer, dict) and needs in answer):
+            return answer
     except ValueError:
         pass
+    missing = f"it has no {needs!r}: " if needs else ""
     raise Incompatible(
-        f"the answer is not one of memoryd: {response.text[:200].strip()}",
+        f"the answer is not one of memoryd: {missing}{response.text[:200].strip()}",
         method=method,
         url=url,
         status_code=response.status_code,
@@ -234,3 +258,29 @@ def pause(error: MemorydError, tries: int, repeatable: bool) -> float | None:
         return error.retry_after if error.retry_after <= LONGEST_RETRY_AFTER else None
     wait: float = min(FIRST_WAIT * 2.0 ** (tries - 1), LONGEST_WAIT)
     return wait * random.uniform(0.5, 1.5)
+
+
+def resume(error: MemorydError, tries: int, retries: int) -> float | None:
+    """The seconds before a stream that failed is begun again, or None if it is not. tries counts
+    those in a row that have failed. A memoryd that says when it wants the call is waited for,
+    as what the stream tells of goes on meanwhile."""
+    if isinstance(error, (Unavailable, ResourceExhausted)) and error.retry_after is not None:
+        return max(error.retry_after, FIRST_WAIT)
+    return pause(error, tries, True) if tries <= retries else None
+
+
+class Lines:
+    """The lines of a text that comes in pieces. A line feed alone ends one: str.splitlines and
+    httpx end lines at characters, such as U+2028, that JSON has within its texts."""
+
+    def __init__(self) -> None:
+        self._rest: list[str] = []
+
+    def feed(self, piece: str) -> list[str]:
+        """The lines that end in this piece."""
+        *ended, rest = piece.split("\n")
+        if ended:
+            ended[0] = "".join([*self._rest, ended[0]])
+            self._rest = []
+        self._rest.append(rest)
+        return ended

@@ -35,6 +35,7 @@ class Embedded:
         self._process, self._log = process, log
         self._pid = os.getpid()
         self._lock = threading.Lock()
+        self._readers: list[threading.Thread] = []
         self.url = ""
 
     @property
@@ -42,13 +43,15 @@ class Embedded:
         """The id of its process."""
         return self._process.pid
 
-    def client(self, *, key: str | None = None, retries: int = 5) -> Client:
-        """A client of this memoryd."""
-        return Client(self.url, key=key, retries=retries)
+    # Neither MEMORYD_KEY nor a proxy of the environment is for a memoryd of this process.
 
-    def async_client(self, *, key: str | None = None, retries: int = 5) -> AsyncClient:
+    def client(self, *, key: str = "", retries: int = 5) -> Client:
+        """A client of this memoryd, without a key unless args have made it ask for one."""
+        return Client(self.url, key=key, retries=retries, trust_env=False)
+
+    def async_client(self, *, key: str = "", retries: int = 5) -> AsyncClient:
         """A client of this memoryd, for asyncio."""
-        return AsyncClient(self.url, key=key, retries=retries)
+        return AsyncClient(self.url, key=key, retries=retries, trust_env=False)
 
     def close(self, timeout: float = 30) -> None:
         """End it: it finishes what it has begun. After timeout seconds it is killed. In a
@@ -66,6 +69,8 @@ class Embedded:
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
+            for reader in self._readers:  # they close its output at the end of it
+                reader.join(timeout)
 
     def __enter__(self) -> Embedded:
         return self
@@ -83,11 +88,18 @@ _started: weakref.WeakSet[Embedded] = weakref.WeakSet()
 
 
 def _leave_to_parent() -> None:
-    """Closes the pipes in a forked child: one that keeps them open would keep memoryd beyond
-    its parent's end."""
+    """Ends a forked child's share in the pipes. With the one into memoryd it would keep memoryd
+    beyond its parent's end, and with those out of it memoryd would wait for a reader once they
+    are full.
+
+    Their file objects stay: a thread of the parent may have held the lock of one.
+    """
     for server in _started:
-        if server._process.stdin:
-            server._process.stdin.close()
+        for pipe in (server._process.stdin, server._process.stdout, server._process.stderr):
+            if pipe is not None and not pipe.closed:
+                nothing = os.open(os.devnull, os.O_RDWR)
+                os.dup2(nothing, pipe.fileno(), inheritable=False)
+                os.close(nothing)
 
 
 if hasattr(os, "register_at_fork"):
@@ -158,10 +170,12 @@ def _start(server: Embedded, until: float) -> None:
     process = server._process
     for lines, stdout in ((process.stdout, True), (process.stderr, False)):
         assert lines is not None
-        threading.Thread(target=read, args=(lines, stdout), daemon=True).start()
+        reader = threading.Thread(target=read, args=(lines, stdout), daemon=True)
+        server._readers.append(reader)
+        reader.start()
     announced.wait(max(until - time.monotonic(), 0))
     while server.url and process.poll() is None and time.monotonic() < until:
-        with Client(server.url, key="", retries=0, timeout=5) as client:
+        with Client(server.url, key="", retries=0, timeout=5, trust_env=False) as client:
             try:
                 client.ready()
                 return

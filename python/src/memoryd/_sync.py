@@ -317,6 +317,7 @@ class App:
                 "until": until,
             }),
             repeatable=bool(dry_run),
+            needs="count",
         )
         found: int = answer["count"]
         return found
@@ -848,6 +849,7 @@ class App:
                 "until": until,
             }),
             repeatable=bool(dry_run),
+            needs="count",
         )
         found: int = answer["count"]
         return found
@@ -918,6 +920,7 @@ class App:
                 "until": until,
             }),
             repeatable=True,
+            needs="memories",
         )
         found: list[Match] = answer["memories"]
         return found
@@ -1609,6 +1612,7 @@ class User:
                 "until": until,
             }),
             repeatable=bool(dry_run),
+            needs="count",
         )
         found: int = answer["count"]
         return found
@@ -1680,6 +1684,7 @@ class User:
                 "until": until,
             }),
             repeatable=True,
+            needs="memories",
         )
         found: list[Match] = answer["memories"]
         return found
@@ -1982,6 +1987,7 @@ class User:
                 "ttl": ttl,
             }),
             repeatable=id is None,
+            fresh=id is None,
         )
         return answer
 
@@ -2217,6 +2223,7 @@ class User:
             self._path + f'/sessions/{segment("session", session)}/render',
             body=fields({"template": template}),
             repeatable=True,
+            needs="text",
         )
         found: str = answer["text"]
         return found
@@ -2236,6 +2243,7 @@ class User:
             "POST",
             self._path + f'/tools/{segment("tool", tool)}',
             body=fields({"args": args}),
+            needs="result",
         )
         found: dict[str, Any] = answer["result"]
         return found

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 import httpx
 
 from . import _core as core
-from ._errors import Closed, Incompatible, MemorydError
+from ._errors import AlreadyExists, Closed, Incompatible, MemorydError
 
 T = TypeVar("T")
 
@@ -27,18 +27,20 @@ class Page(Generic[T]):
 
 
 def _page(answer: Mapping[str, Any], field: str) -> Page[Any]:
-    return Page(answer.get(field) or [], answer.get("nextPageToken") or None)
+    return Page(answer[field] or [], answer.get("nextPageToken") or None)
 
 
 class Settings:
     """How to make the connections of a client."""
 
-    def __init__(self, options: core.Options, timeout: float, verify: Any) -> None:
+    def __init__(self, options: core.Options, timeout: float, verify: Any, trust_env: bool) -> None:
         self.options = options
         # No connection of plain HTTP reads certificates, which take 20 ms to load.
-        plain = verify is True and options.url.startswith("http:") and not _proxied()
+        proxied = trust_env and _proxied()
+        plain = verify is True and options.url.startswith("http:") and not proxied
         self.arguments: dict[str, Any] = {
             "timeout": timeout,
+            "trust_env": trust_env,
             "verify": False if plain else verify,
             "follow_redirects": False,  # memoryd never redirects
             "limits": httpx.Limits(max_connections=None, max_keepalive_connections=100),
@@ -97,18 +99,28 @@ class Transport:
         query: Mapping[str, Any] | None = None,
         body: Any = None,
         repeatable: bool = False,
+        fresh: bool = False,
         text: bool = False,
+        needs: str = "",
     ) -> Any:
+        """Sends a request until it is answered, or must not be sent again.
+
+        repeatable says that a second request has no further effect, and fresh that the id in
+        the body was made for this call: if a later try finds it in use, an earlier one was
+        carried out, and what it created is read. needs is a field that the answer must have.
+        """
         url = self.options.url + path + core.encode_query(query)
-        content = None if body is None else core.encode(body)
-        headers = self.options.headers if body is None else self.options.body_headers
+        content = core.encode(body)
+        headers = self.options.headers if content is None else self.options.body_headers
         tries = 0
         while True:
             try:
                 response = self._send(method, url, content, headers)
-                return response.text if text else core.decode(method, url, response)
+                return response.text if text else core.decode(method, url, response, needs)
             except MemorydError as error:
                 tries += 1
+                if fresh and tries > 1 and isinstance(error, AlreadyExists):
+                    return self.call("GET", f"{path}/{body['id']}", repeatable=True)
                 if reason := core.suspect(error, body):
                     raise self.incompatible(error, reason) from error
                 wait = core.pause(error, tries, repeatable)
@@ -133,7 +145,7 @@ class Transport:
         return response
 
     def incompatible(self, error: MemorydError, reason: str) -> Incompatible:
-        version = "unknown"
+        version = ""
         try:
             version = core.version_in(
                 self._send("GET", self.options.url + "/openapi.json", None, self.options.headers)
@@ -155,10 +167,17 @@ class Transport:
             with http.stream(method, url, headers=headers, timeout=timeout) as response:
                 if response.status_code >= 300:
                     response.read()
-                    raise core.failure(method, url, response)
+                    error = core.failure(method, url, response)
+                    if reason := core.suspect(error, None):
+                        raise self.incompatible(error, reason) from error
+                    raise error
                 yield response
-        except httpx.HTTPError as error:
-            raise core.unreachable(method, url, error) from error
+        except httpx.HTTPError as broken:
+            raise core.unreachable(method, url, broken) from broken
+        except RuntimeError as broken:  # closed meanwhile
+            if self._closed or http.is_closed:
+                raise Closed("the client is closed", method=method, url=url) from broken
+            raise
 
 
 class Pages(Generic[T]):
@@ -185,7 +204,9 @@ class Pages(Generic[T]):
         token = self._token
         while True:
             query = {**self._query, "pageToken": token}
-            answer = self._transport.call("GET", self._path, query=query, repeatable=True)
+            answer = self._transport.call(
+                "GET", self._path, query=query, repeatable=True, needs=self._field
+            )
             page: Page[T] = _page(answer, self._field)
             yield page
             if (token := page.next_page_token) is None:
@@ -201,34 +222,55 @@ class AsyncTransport:
         self._given = http
         self._by_loop: dict[Any, httpx.AsyncClient] = {}
         self._pid = os.getpid()
+        self._lock = threading.Lock()  # loops run in threads of their own
         self._closed = False
 
     def http(self) -> httpx.AsyncClient:
-        if self._closed:
-            raise Closed("the client is closed", url=self.options.url)
-        if self._given is not None:
-            return self._given
-        if self._pid != os.getpid():  # connections of the parent are left as they are
-            self._by_loop, self._pid = {}, os.getpid()
+        """The connections of this process and of the loop that runs."""
+        self._after_fork()
         import asyncio  # here, as loading it takes 30 ms
 
         loop = asyncio.get_running_loop()
-        http = self._by_loop.get(loop)
-        if http is None:
-            for other in [other for other in self._by_loop if other.is_closed()]:
-                del self._by_loop[other]  # its connections have ended with it
-            http = self._by_loop[loop] = httpx.AsyncClient(**self._settings.arguments)
-        return http
+        with self._lock:
+            if self._closed:
+                raise Closed("the client is closed", url=self.options.url)
+            if self._given is not None:
+                return self._given
+            http = self._by_loop.get(loop)
+            if http is None:
+                for other in [other for other in self._by_loop if other.is_closed()]:
+                    del self._by_loop[other]  # its connections have ended with it
+                http = self._by_loop[loop] = httpx.AsyncClient(**self._settings.arguments)
+            return http
+
+    def _after_fork(self) -> None:
+        """Leaves the connections of the parent as they are, as Transport does."""
+        if self._pid == os.getpid():
+            return
+        if self._given is not None and not self._closed:
+            raise Closed(
+                "httpx.AsyncClient was made before a fork: make one in the child",
+                url=self.options.url,
+            )
+        self._lock, self._by_loop, self._pid = threading.Lock(), {}, os.getpid()
 
     async def close(self) -> None:
         import asyncio
 
-        self._closed = True
-        mine, self._by_loop = self._by_loop, {}
-        # Those of another loop can only be closed there: they end with it.
-        http = mine.get(asyncio.get_running_loop()) if self._pid == os.getpid() else None
-        if http is not None:
-            await http.aclose()
+        if self._pid != os.getpid():
+            self._closed = True
+            return
+        with self._lock:
+            self._closed = True
+            all, self._by_loop = self._by_loop, {}
+        mine = all.pop(asyncio.get_running_loop(), None)
+        for loop, http in all.items():
+            # Connections can only be closed in their own loop. Those of one that runs no more
+            # end with it, and one that is busy is not waited for.
+            if loop.is_running():
+                asyncio.run_coroutine_threadsafe(http.aclose(), loop)
+        if mine is not None:
+            await mine.aclose()
 
     async def call(
         self,
@@ -238,18 +280,28 @@ class AsyncTransport:
         query: Mapping[str, Any] | None = None,
         body: Any = None,
         repeatable: bool = False,
+        fresh: bool = False,
         text: bool = False,
+        needs: str = "",
     ) -> Any:
+        """Sends a request until it is answered, or must not be sent again.
+
+        repeatable says that a second request has no further effect, and fresh that the id in
+        the body was made for this call: if a later try finds it in use, an earlier one was
+        carried out, and what it created is read. needs is a field that the answer must have.
+        """
         url = self.options.url + path + core.encode_query(query)
-        content = None if body is None else core.encode(body)
-        headers = self.options.headers if body is None else self.options.body_headers
+        content = core.encode(body)
+        headers = self.options.headers if content is None else self.options.body_headers
         tries = 0
         while True:
             try:
                 response = await self._send(method, url, content, headers)
-                return response.text if text else core.decode(method, url, response)
+                return response.text if text else core.decode(method, url, response, needs)
             except MemorydError as error:
                 tries += 1
+                if fresh and tries > 1 and isinstance(error, AlreadyExists):
+                    return await self.call("GET", f"{path}/{body['id']}", repeatable=True)
                 if reason := core.suspect(error, body):
                     raise await self.incompatible(error, reason) from error
                 wait = core.pause(error, tries, repeatable)
@@ -279,7 +331,7 @@ class AsyncTransport:
         await asyncio.sleep(seconds)
 
     async def incompatible(self, error: MemorydError, reason: str) -> Incompatible:
-        version = "unknown"
+        version = ""
         url = self.options.url + "/openapi.json"
         try:
             version = core.version_in(await self._send("GET", url, None, self.options.headers))
@@ -300,10 +352,17 @@ class AsyncTransport:
             async with http.stream(method, url, headers=headers, timeout=timeout) as response:
                 if response.status_code >= 300:
                     await response.aread()
-                    raise core.failure(method, url, response)
+                    error = core.failure(method, url, response)
+                    if reason := core.suspect(error, None):
+                        raise await self.incompatible(error, reason) from error
+                    raise error
                 yield response
-        except httpx.HTTPError as error:
-            raise core.unreachable(method, url, error) from error
+        except httpx.HTTPError as broken:
+            raise core.unreachable(method, url, broken) from broken
+        except RuntimeError as broken:  # closed meanwhile
+            if self._closed or http.is_closed:
+                raise Closed("the client is closed", method=method, url=url) from broken
+            raise
 
 
 class AsyncPages(Generic[T]):
@@ -331,7 +390,9 @@ class AsyncPages(Generic[T]):
         token = self._token
         while True:
             query = {**self._query, "pageToken": token}
-            answer = await self._transport.call("GET", self._path, query=query, repeatable=True)
+            answer = await self._transport.call(
+                "GET", self._path, query=query, repeatable=True, needs=self._field
+            )
             page: Page[T] = _page(answer, self._field)
             yield page
             if (token := page.next_page_token) is None:
