@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/memoryd/memoryd/memory"
 )
@@ -47,15 +48,11 @@ func splitObject(raw []byte, field string, known map[string]string) (object, err
 		return nil, fmt.Errorf("%w: %s: want an object, not %.60s", memory.ErrInvalid, field, raw)
 	}
 	obj := make(object, 0, 8)
-	rest = bytes.TrimLeft(rest[1:], blanks)
-	for rest[0] != '}' {
-		var m member
-		m.name, rest = cutName(rest)
-		if camel, ok := known[m.name]; ok {
-			m.name = camel
+	for name, value := range Members(rest) {
+		if camel, ok := known[name]; ok {
+			name = camel
 		}
-		m.value, rest = cutValue(rest)
-		if obj = append(obj, m); len(obj) > maxElements {
+		if obj = append(obj, member{name, value}); len(obj) > maxElements {
 			return nil, fmt.Errorf("%w: %s has more than %d fields", memory.ErrInvalid, field, maxElements)
 		}
 	}
@@ -72,15 +69,44 @@ func splitList(raw []byte, field string) ([][]byte, error) {
 		return nil, fmt.Errorf("%w: %s: want a list, not %.60s", memory.ErrInvalid, field, raw)
 	}
 	var list [][]byte
-	rest = bytes.TrimLeft(rest[1:], blanks)
-	for rest[0] != ']' {
-		var v []byte
-		v, rest = cutValue(rest)
+	for v := range Elements(rest) {
 		if list = append(list, v); len(list) > maxElements {
 			return nil, fmt.Errorf("%w: %s has more than %d values", memory.ErrInvalid, field, maxElements)
 		}
 	}
 	return list, nil
+}
+
+// Members yields the names and the values of raw, an object of valid JSON, as they are written: a name
+// may come twice. A value is a part of raw. Nothing is decoded but the names, so that a caller can stop
+// before an object takes much more memory than it has bytes.
+func Members(raw []byte) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		rest := bytes.TrimLeft(bytes.TrimLeft(raw, blanks)[1:], blanks)
+		for rest[0] != '}' {
+			var name string
+			var value []byte
+			name, rest = cutName(rest)
+			value, rest = cutValue(rest)
+			if !yield(name, value) {
+				return
+			}
+		}
+	}
+}
+
+// Elements yields the values of raw, a list of valid JSON, as Members does.
+func Elements(raw []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		rest := bytes.TrimLeft(bytes.TrimLeft(raw, blanks)[1:], blanks)
+		for rest[0] != ']' {
+			var value []byte
+			value, rest = cutValue(rest)
+			if !yield(value) {
+				return
+			}
+		}
+	}
 }
 
 // blanks are the characters that JSON allows between tokens.

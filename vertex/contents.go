@@ -13,8 +13,28 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// maxContents bounds the events of one request, as the HTTP API does.
+// maxContents bounds the events of one request, as the HTTP API does, and every other list and map.
 const maxContents = 10_000
+
+// maxPartValues bounds the values in the parts of an event without an id, at all depths: its id follows
+// from them, for which each is decoded.
+const maxPartValues = 100_000
+
+// values is about how many values there are in valid JSON: each but the first one of a list or an object
+// has a comma before it.
+func values(raw []byte) (n int) {
+	for i, quoted := 0, false; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == ',' || c == '{' || c == '['):
+			n++
+		}
+	}
+	return n
+}
 
 // contentEvent is an event of a request that brings its events itself. A stream may tell its id and
 // its time; it has neither in a request to generate memories.
@@ -55,9 +75,6 @@ func (c *contents) speakForUser() {
 // one of what it says and of how many equal ones come before it: some clients send a whole
 // session each time, and all of them may send a request twice.
 func (c *contents) native(user string, now time.Time) ([]sessionstore.Event, error) {
-	if len(c.Events) > maxContents {
-		return nil, invalid("directContentsSource.events: %d of them, more than %d", len(c.Events), maxContents)
-	}
 	equal := map[string]int{}
 	out := make([]sessionstore.Event, 0, len(c.Events))
 	for i, e := range c.Events {
@@ -86,6 +103,9 @@ func (e *contentEvent) native(user string, now time.Time, equal map[string]int, 
 	}
 	role, id := e.role(), e.EventID
 	if id == "" {
+		if values(content["parts"]) > maxPartValues {
+			return out, invalid("content.parts: more than %d values in them", maxPartValues)
+		}
 		id = e.derivedID(role, content["parts"], equal)
 	} else if err := memory.ValidateID("event", id); err != nil {
 		return out, err

@@ -1,10 +1,11 @@
 package vertex
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
-	"strings"
 
+	"github.com/memoryd/memoryd/appconfig"
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -26,10 +27,20 @@ func readEngine(body json.RawMessage) (engineDoc, error) {
 		return nil, err
 	}
 	out := engineDoc{}
-	var in map[string]json.RawMessage
-	if len(strings.TrimSpace(string(body))) > 0 {
-		if err := json.Unmarshal(body, &in); err != nil {
+	var in object
+	if len(bytes.TrimSpace(body)) > 0 {
+		// Parts of it are read again and again below, so that it must be small before.
+		var small bytes.Buffer
+		if err := json.Compact(&small, body); err != nil {
 			return nil, invalid("the body: %v", err)
+		}
+		if small.Len() > appconfig.MaxEngine {
+			return nil, invalid("the body: %d bytes without white space, more than %d for an engine", small.Len(),
+				appconfig.MaxEngine)
+		}
+		var err error
+		if in, err = readObject("the body", small.Bytes()); err != nil {
+			return nil, err
 		}
 	}
 	for name, value := range in {

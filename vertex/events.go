@@ -101,7 +101,8 @@ func (e *envelope) native(user string) (sessionstore.Event, error) {
 
 // whole is the event of a RawEvent, with what readers take from the envelope.
 func (e *envelope) whole() (object, kept, error) {
-	doc, how := object{}, kept{Raw: true, Was: object{}}
+	var doc object
+	how := kept{Raw: true, Was: object{}}
 	metadata, err := camelObject("eventMetadata", e.EventMetadata)
 	if err != nil {
 		return nil, how, err
@@ -111,8 +112,8 @@ func (e *envelope) whole() (object, kept, error) {
 			return nil, how, err
 		}
 	}
-	if err := json.Unmarshal(e.RawEvent, &doc); err != nil {
-		return nil, how, invalid("rawEvent: want an object")
+	if doc, err = readObject("rawEvent", e.RawEvent); err != nil {
+		return nil, how, err
 	}
 	for name := range doc { // the store writes known names in camel case
 		if name == keptField || name == "invocation_id" {
@@ -199,9 +200,8 @@ func (e *envelope) composed() (object, error) {
 		return nil, err
 	}
 	if present(metadata["customMetadata"]) { // its keys are the client's
-		custom = object{}
-		if err := json.Unmarshal(metadata["customMetadata"], &custom); err != nil {
-			return nil, invalid("eventMetadata.customMetadata: want an object")
+		if custom, err = readObject("eventMetadata.customMetadata", metadata["customMetadata"]); err != nil {
+			return nil, err
 		}
 	}
 	if v, ok := custom[compactionKey]; ok {
@@ -233,10 +233,11 @@ func camelObject(at string, raw json.RawMessage) (object, error) {
 	if !present(raw) {
 		return object{}, nil
 	}
-	in, out := object{}, object{}
-	if err := json.Unmarshal(raw, &in); err != nil {
-		return nil, invalid("%s: want an object", at)
+	in, err := readObject(at, raw)
+	if err != nil {
+		return nil, err
 	}
+	out := object{}
 	for name, value := range in {
 		if present(value) {
 			out[camel(name)] = value

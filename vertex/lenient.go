@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,11 +37,11 @@ func Decode(raw []byte, v any) error {
 	if raw[0] != '{' {
 		return invalid("the body: want an object")
 	}
-	raw, err := spell(raw, reflect.TypeOf(v).Elem(), "")
-	if err != nil {
+	s := speller{fields: map[reflect.Type][]field{}}
+	if err := s.spell(raw, reflect.TypeOf(v).Elem(), ""); err != nil {
 		return err
 	}
-	if err := json.Unmarshal(raw, v); err != nil {
+	if err := json.Unmarshal(s.out.Bytes(), v); err != nil {
 		if of := (*json.UnmarshalTypeError)(nil); errors.As(err, &of) {
 			return invalid("%s: want another value than %s", orBody(of.Field), of.Value)
 		}
@@ -64,81 +65,153 @@ var (
 	rawMessage  = reflect.TypeFor[json.RawMessage]()
 )
 
-// spell writes the names of the fields of a value as its type has them, and numbers and
+// speller writes a body as its type has it. It decodes nothing that the type does not have, and counts
+// before it decodes: an empty member of a list takes many times its bytes in memory.
+type speller struct {
+	out     bytes.Buffer
+	members int // of all lists and maps so far
+	fields  map[reflect.Type][]field
+}
+
+// field is a field of a struct, also one of an embedded struct.
+type field struct {
+	name string // in JSON
+	of   reflect.Type
+}
+
+// maxMembers bounds the members of all lists and maps of a body together. Those within a value that is
+// kept as it came do not count.
+const maxMembers = 2 * maxContents
+
+// count counts a member of the list or the map at a place, which has n with it.
+func (s *speller) count(at string, n int) error {
+	if n > maxContents {
+		return invalid("%s: more than %d values", at, maxContents)
+	}
+	if s.members++; s.members > maxMembers {
+		return invalid("%s: the lists and maps of the body have more than %d values together", at, maxMembers)
+	}
+	return nil
+}
+
+// spell writes a value of valid JSON: the names of fields as the type has them, and numbers and
 // booleans as such where they came as texts.
-func spell(raw []byte, t reflect.Type, at string) ([]byte, error) {
+func (s *speller) spell(raw []byte, t reflect.Type, at string) error {
 	for t.Kind() == reflect.Pointer && !t.Implements(unmarshaler) {
 		t = t.Elem()
 	}
 	own := t == rawMessage || t.Implements(unmarshaler) || reflect.PointerTo(t).Implements(unmarshaler)
-	if own || string(raw) == "null" {
-		return raw, nil
-	}
-	switch t.Kind() {
-	case reflect.Struct:
-		return spellStruct(raw, t, at)
-	case reflect.Map:
-		return spellMap(raw, t, at)
-	case reflect.Slice:
-		if t.Elem().Kind() == reflect.Uint8 {
-			return raw, nil
-		}
-		var list []json.RawMessage
-		if err := json.Unmarshal(raw, &list); err != nil {
-			return nil, invalid("%s: want a list", at)
-		}
-		for i := range list {
-			var err error
-			if list[i], err = spell(list[i], t.Elem(), fmt.Sprintf("%s[%d]", at, i)); err != nil {
-				return nil, err
+	if !own && string(raw) != "null" {
+		switch t.Kind() {
+		case reflect.Struct:
+			return s.spellStruct(raw, t, at)
+		case reflect.Map:
+			return s.spellMap(raw, t, at)
+		case reflect.Slice:
+			if t.Elem().Kind() != reflect.Uint8 {
+				return s.spellList(raw, t, at)
 			}
-		}
-		return Encode(list)
-	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Float64, reflect.Bool:
-		if n := len(raw); n > 2 && raw[0] == '"' {
-			switch inner := string(raw[1 : n-1]); {
-			case t.Kind() == reflect.Bool && (inner == "true" || inner == "false"),
-				t.Kind() != reflect.Bool && memory.IsNumber(inner):
-				return []byte(inner), nil
+		case reflect.Int, reflect.Int32, reflect.Int64, reflect.Float64, reflect.Bool:
+			if n := len(raw); n > 2 && raw[0] == '"' {
+				switch inner := string(raw[1 : n-1]); {
+				case t.Kind() == reflect.Bool && (inner == "true" || inner == "false"),
+					t.Kind() != reflect.Bool && memory.IsNumber(inner):
+					raw = raw[1 : n-1]
+				}
 			}
 		}
 	}
-	return raw, nil
+	s.out.Write(raw)
+	return nil
 }
 
-func spellStruct(raw []byte, t reflect.Type, at string) ([]byte, error) {
-	var in map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &in); err != nil {
-		return nil, invalid("%s: want an object", orBody(at))
+// spellStruct writes the known fields of an object. Of a name that comes twice the last one counts.
+func (s *speller) spellStruct(raw []byte, t reflect.Type, at string) error {
+	if raw[0] != '{' {
+		return invalid("%s: want an object", orBody(at))
 	}
-	out := map[string]json.RawMessage{}
-	for name, value := range in {
-		f, ok := fieldOf(t, camel(name))
-		if !ok {
+	known := s.fieldsOf(t)
+	values := make([][]byte, len(known))
+	for name, value := range sessionstore.Members(raw) {
+		name = camel(name)
+		if i := slices.IndexFunc(known, func(f field) bool { return f.name == name }); i >= 0 {
+			values[i] = value
+		}
+	}
+	first := true
+	for i, value := range values {
+		if value == nil {
 			continue
 		}
-		value, err := spell(value, f.Type, join(at, camel(name)))
-		if err != nil {
-			return nil, err
+		s.name(known[i].name, &first, '{')
+		if err := s.spell(value, known[i].of, join(at, known[i].name)); err != nil {
+			return err
 		}
-		out[camel(name)] = value
 	}
-	return Encode(out)
+	s.end(first, "{}")
+	return nil
 }
 
-func spellMap(raw []byte, t reflect.Type, at string) ([]byte, error) {
-	var in map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &in); err != nil {
-		return nil, invalid("%s: want an object", orBody(at))
+func (s *speller) spellMap(raw []byte, t reflect.Type, at string) error {
+	if raw[0] != '{' {
+		return invalid("%s: want an object", orBody(at))
 	}
-	for name, value := range in {
-		value, err := spell(value, t.Elem(), join(at, name))
-		if err != nil {
-			return nil, err
+	first, n := true, 0
+	for name, value := range sessionstore.Members(raw) {
+		n++
+		if err := s.count(at, n); err != nil {
+			return err
 		}
-		in[name] = value
+		s.name(name, &first, '{')
+		if err := s.spell(value, t.Elem(), join(at, name)); err != nil {
+			return err
+		}
 	}
-	return Encode(in)
+	s.end(first, "{}")
+	return nil
+}
+
+func (s *speller) spellList(raw []byte, t reflect.Type, at string) error {
+	if raw[0] != '[' {
+		return invalid("%s: want a list", at)
+	}
+	first, n := true, 0
+	for value := range sessionstore.Elements(raw) {
+		n++
+		if err := s.count(at, n); err != nil {
+			return err
+		}
+		s.next(&first, '[')
+		if err := s.spell(value, t.Elem(), fmt.Sprintf("%s[%d]", at, n-1)); err != nil {
+			return err
+		}
+	}
+	s.end(first, "[]")
+	return nil
+}
+
+// next writes the bracket that opens a list or an object, or the comma before all but its first value.
+func (s *speller) next(first *bool, open byte) {
+	if !*first {
+		open = ','
+	}
+	*first = false
+	s.out.WriteByte(open)
+}
+
+// name writes what comes before a member's value.
+func (s *speller) name(name string, first *bool, open byte) {
+	s.next(first, open)
+	s.out.Write(quote(name))
+	s.out.WriteByte(':')
+}
+
+// end closes a list or an object, which is empty if the first value is still to come.
+func (s *speller) end(empty bool, brackets string) {
+	if !empty {
+		brackets = brackets[1:]
+	}
+	s.out.WriteString(brackets)
 }
 
 // join is a field of a field.
@@ -149,15 +222,35 @@ func join(at, name string) string {
 	return at + "." + name
 }
 
-// fieldOf finds a field of a struct by its name in JSON, embedded ones too.
-func fieldOf(t reflect.Type, name string) (reflect.StructField, bool) {
-	for _, f := range reflect.VisibleFields(t) {
-		tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if tag == name && !f.Anonymous {
-			return f, true
+// fieldsOf are the fields of a struct by their names in JSON. To find them takes long: a body has many
+// structs of few types.
+func (s *speller) fieldsOf(t reflect.Type) []field {
+	out, ok := s.fields[t]
+	if !ok {
+		for _, f := range reflect.VisibleFields(t) {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if name != "" && !f.Anonymous {
+				out = append(out, field{name, f.Type})
+			}
+		}
+		s.fields[t] = out
+	}
+	return out
+}
+
+// readObject reads an object of valid JSON, whose values stay as they came. It has a bounded number of
+// members, each of which takes more memory than it may have bytes. at names it in errors.
+func readObject(at string, raw []byte) (object, error) {
+	out := object{}
+	if len(raw) == 0 || raw[0] != '{' {
+		return nil, invalid("%s: want an object", at)
+	}
+	for name, value := range sessionstore.Members(raw) {
+		if out[name] = value; len(out) > maxContents {
+			return nil, invalid("%s: more than %d fields", at, maxContents)
 		}
 	}
-	return reflect.StructField{}, false
+	return out, nil
 }
 
 // camel turns snake case into camel case.

@@ -215,8 +215,14 @@ func (v *metadataValue) native() (out json.RawMessage, err error) {
 // profile reads the value of a field of a profile. Google's service has one memory for a profile
 // as a whole. memoryd has one for each field, which changes and expires on its own.
 func (c *structuredContent) profile() (*memory.Profile, error) {
-	var data map[string]json.RawMessage
-	if c == nil || len(c.Data) == 0 || json.Unmarshal(c.Data, &data) != nil || len(data) != 1 {
+	var data object
+	if c != nil {
+		var err error
+		if data, err = readObject("structuredContent.data", c.Data); err != nil {
+			return nil, err
+		}
+	}
+	if len(data) != 1 {
 		return nil, invalid("structuredContent.data: want an object with one field of the schema: each field" +
 			" is a memory of its own")
 	}
