@@ -5,29 +5,23 @@ package vertexgrpc
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/anypb"
 	"google.golang.org/protobuf/types/known/durationpb"
-	"google.golang.org/protobuf/types/known/emptypb"
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/vertex"
@@ -44,6 +38,7 @@ const (
 func New(service *vertex.Service) *grpc.Server {
 	s := &server{service}
 	g := grpc.NewServer(grpc.MaxRecvMsgSize(MaxReceived), grpc.MaxSendMsgSize(MaxSent),
+		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2("proto")}),
 		grpc.UnknownServiceHandler(func(_ any, stream grpc.ServerStream) error {
 			name, _ := grpc.MethodFromServerStream(stream)
 			return s.failed(vertex.Unimplemented(name), "")
@@ -131,10 +126,15 @@ type server struct{ service *vertex.Service }
 func (s *server) handler(m rpc) func(any, context.Context, func(any) error,
 	grpc.UnaryServerInterceptor) (any, error) {
 	return func(_ any, ctx context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
-		in := m.request()
-		if err := decode(in); err != nil {
+		var raw []byte
+		if err := decode(&raw); err != nil {
 			return nil, err
 		}
+		in := m.request()
+		if err := decodeRequest(raw, in); err != nil {
+			return nil, s.failed(err, "")
+		}
+		raw = nil // the call may take long
 		call, err := m.call(ctx, in)
 		if err != nil {
 			return nil, s.failed(err, "")
@@ -153,10 +153,6 @@ func (s *server) handler(m rpc) func(any, context.Context, func(any) error,
 
 // call is the call of a request.
 func (m *rpc) call(ctx context.Context, in proto.Message) (*vertex.Call, error) {
-	body, err := protojson.Marshal(in)
-	if err != nil {
-		return nil, err
-	}
 	named := m.resource(in)
 	r, err := vertex.ParseName(named, false)
 	if err != nil {
@@ -164,6 +160,10 @@ func (m *rpc) call(ctx context.Context, in proto.Message) (*vertex.Call, error) 
 	}
 	if m.name != "GetOperation" && !m.names(r) {
 		return nil, fmt.Errorf("%w: %s: %.200q is no name for it", memory.ErrInvalid, m.name, named)
+	}
+	body, query, err := jsonOf(in)
+	if err != nil {
+		return nil, err
 	}
 	switch {
 	case m.kind == "events":
@@ -173,7 +173,7 @@ func (m *rpc) call(ctx context.Context, in proto.Message) (*vertex.Call, error) 
 	case r.SubKind == "operations" && r.Engine == "":
 		r.Engine = vertex.OperationEngine(r.SubID)
 	}
-	return &vertex.Call{Protocol: "gRPC", Method: m.name, Resource: r, Query: url.Values{}, Body: body,
+	return &vertex.Call{Protocol: "gRPC", Method: m.name, Resource: r, Query: query, Body: body,
 		Request: requestOf(ctx), Held: ctx.Value(heldKey{}) != nil}, nil
 }
 
@@ -209,91 +209,6 @@ func requestOf(ctx context.Context) *http.Request {
 		r.Host = host[0]
 	}
 	return r
-}
-
-// fill writes an answer into a message.
-func fill(out proto.Message, answer any) error {
-	if op, ok := answer.(*vertex.Operation); ok {
-		return fillOperation(out.(*pb.Operation), op)
-	}
-	raw, err := vertex.Encode(answer)
-	if err != nil {
-		return err
-	}
-	read := protojson.UnmarshalOptions{DiscardUnknown: true}
-	if list, ok := out.(*pb.ListEventsResponse); ok {
-		return fillEvents(list, raw)
-	}
-	return read.Unmarshal(raw, out)
-}
-
-// fillEvents reads events one by one: content that Google's messages have no place for stays in
-// the raw event alone.
-func fillEvents(out *pb.ListEventsResponse, raw []byte) error {
-	var in struct {
-		Events []map[string]json.RawMessage `json:"sessionEvents"`
-		Next   string                       `json:"nextPageToken"`
-	}
-	if err := json.Unmarshal(raw, &in); err != nil {
-		return err
-	}
-	out.NextPageToken = in.Next
-	read := protojson.UnmarshalOptions{DiscardUnknown: true}
-	for _, fields := range in.Events {
-		event, err := new(pb.SessionEvent), error(nil)
-		for _, leave := range []string{"", "eventMetadata", "content", "actions"} {
-			delete(fields, leave)
-			raw, _ := json.Marshal(fields) // they are JSON
-			event = new(pb.SessionEvent)
-			if err = read.Unmarshal(raw, event); err == nil {
-				break
-			}
-		}
-		if err != nil {
-			return err
-		}
-		out.SessionEvents = append(out.SessionEvents, event)
-	}
-	return nil
-}
-
-// responses are the messages of the results of operations.
-var responses = map[string]func() proto.Message{
-	"Session": message[pb.Session], "Empty": message[emptypb.Empty], "Memory": message[pb.Memory],
-	"GenerateMemoriesResponse": message[pb.GenerateMemoriesResponse], "IngestEventsResponse": message[emptypb.Empty],
-}
-
-// fillOperation writes an operation into a message. The URLs of its metadata and of its result name
-// Google's types. Their bytes are those of our types, which are the same.
-func fillOperation(out *pb.Operation, op *vertex.Operation) error {
-	out.Name, out.Done = op.Name, op.Done
-	times := op.Metadata
-	of := &pb.OperationMetadata{GenericMetadata: &pb.OperationMetadata_Generic{
-		CreateTime: timestamppb.New(times.CreateTime.Time), UpdateTime: timestamppb.New(times.UpdateTime.Time)}}
-	raw, err := proto.Marshal(of)
-	if err != nil {
-		return err
-	}
-	out.Metadata = &anypb.Any{TypeUrl: op.Metadata.Type, Value: raw}
-	if op.Error != nil {
-		out.Result = &pb.Operation_Error{Error: &pb.Status{Code: int32(op.Error.Code), Message: op.Error.Message}}
-	}
-	if op.Response == nil {
-		return nil
-	}
-	make, ok := responses[op.Response.Type]
-	if !ok {
-		return errors.New("no message of type " + op.Response.Type)
-	}
-	value := make()
-	if err := fill(value, op.Response.Value); err != nil {
-		return err
-	}
-	if raw, err = proto.Marshal(value); err != nil {
-		return err
-	}
-	out.Result = &pb.Operation_Response{Response: &anypb.Any{TypeUrl: op.Response.URL(), Value: raw}}
-	return nil
 }
 
 // codesOf are the codes of gRPC by the names of errors.
