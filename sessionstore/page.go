@@ -27,9 +27,11 @@ type List struct {
 
 	// NoState leaves the states of listed sessions nil.
 	NoState bool
+	// NoAside leaves out the sessions of which Aside tells, and no page is shorter for them.
+	NoAside bool
 	// Room is how many bytes the caller has room for, as SessionBytes counts them; 0 is
 	// any number. If one session alone has more, the list fails with NoRoom. Lists of
-	// operations have no use for it, and none for Where and Order.
+	// operations have no use for it, and none for Where, Order and NoAside.
 	Room int64
 }
 

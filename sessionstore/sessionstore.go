@@ -96,7 +96,7 @@ type Store interface {
 	// id by a UUID. ErrExists if the id is in use; see Create.UniqueInApp. ErrInvalid if the details break a rule,
 	// or if the session would have expired already; see [Details.Prepare]. If the user has
 	// as many sessions as the store allows, the error is ErrExhausted; see
-	// [TooManySessions]. The same holds for an Append that would make one.
+	// [TooManySessions] and [Aside]. The same holds for an Append that would make one.
 	Create(ctx context.Context, key Key, create Create) (*Session, error)
 
 	// Get reads a session with a page of its events; ErrNotFound if the scope has

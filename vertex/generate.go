@@ -12,10 +12,6 @@ import (
 	"github.com/memoryd/memoryd/sessionstore"
 )
 
-// contentsPrefix begins the ids of the sessions that hold events which requests brought
-// themselves. No list shows them.
-const contentsPrefix = "~contents~"
-
 // generateOptions are the fields of a request for memories that say how they are made.
 type generateOptions struct {
 	memoryOptions
@@ -85,10 +81,10 @@ func (o *generateOptions) native(now time.Time) (out ingest.RequestOptions, err 
 func (o *memoryOptions) session() (string, error) {
 	raw, err := Encode(o)
 	if err != nil || string(raw) == "{}" {
-		return contentsPrefix, err
+		return sessionstore.ContentsPrefix, err
 	}
 	sum := sha256.Sum256(raw)
-	return contentsPrefix + hex.EncodeToString(sum[:8]), nil
+	return sessionstore.ContentsPrefix + hex.EncodeToString(sum[:8]), nil
 }
 
 // generateIn is the body of a request to generate memories. It has one of the three sources.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -55,6 +56,40 @@ func (f *fixture) facts(scope string) (out []string) {
 		out = append(out, m.Memory.Fact)
 	}
 	return out
+}
+
+// The sessions that hold what requests have brought take no place in a page of a list, and none of the
+// sessions that a user may have.
+func TestSessionsAside(t *testing.T) {
+	bank, err := memoryd.Open(t.Context(), ":memory:", &memoryd.Options{MaxSessions: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = bank.Close() })
+	f := serve(t, bank, nil)
+	const sessions = "/v1/reasoningEngines/1/sessions"
+	for i := range 3 {
+		f.must("POST", "/v1/reasoningEngines/1/memories:generate", fmt.Sprintf(`{"scope": {"user_id": "ann"},
+			"directContentsSource": {"events": [{"content": {"parts": [{"text": "I like tea."}]}}]},
+			"metadata": {"n": {"doubleValue": %d}}}`, i))
+		f.must("POST", sessions, `{"userId": "ann"}`)
+	}
+	for token := ""; ; {
+		var page struct {
+			Sessions      []json.RawMessage
+			NextPageToken string
+		}
+		list := f.must("GET", sessions+"?filter=user_id=ann&pageSize=1&pageToken="+token, "")
+		if err := json.Unmarshal([]byte(list), &page); err != nil || len(page.Sessions) != 1 {
+			t.Errorf("a page is %s (%v)", list, err)
+		}
+		if token = page.NextPageToken; token == "" {
+			break
+		}
+	}
+	if code, answer := f.call("", "POST", sessions, `{"userId": "ann"}`); code != http.StatusTooManyRequests {
+		t.Errorf("one session too many: %d %s", code, answer)
+	}
 }
 
 // An operation that waits for its trigger is not done, under its name, until the memories are made.

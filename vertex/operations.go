@@ -131,7 +131,7 @@ func OperationEngine(id string) string {
 func (s *Service) operationOf(ctx context.Context, r Resource, op *sessionstore.Operation, shown map[string]string) (
 	*Operation, error) {
 	of := "GenerateMemories"
-	if strings.HasPrefix(op.Key.ID, streamPrefix) {
+	if strings.HasPrefix(op.Key.ID, sessionstore.StreamPrefix) {
 		of = "IngestEvents"
 	}
 	out := &Operation{Name: r.engine() + "/operations/" + op.ID, Done: op.Done(),

@@ -164,7 +164,7 @@ func (s *Service) find(ctx context.Context, r Resource) (sessionstore.Key, error
 	if err := memory.ValidateID("session", r.ID); err != nil {
 		return sessionstore.Key{}, err
 	}
-	if hidden(r.ID) {
+	if sessionstore.Aside(r.ID) {
 		return sessionstore.Key{}, missing()
 	}
 	if p := access.From(ctx); p != nil && p.User != "" { // only its own can be meant
@@ -236,7 +236,7 @@ func (s *Service) listSessions(ctx context.Context, call *Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := sessionstore.List{PageSize: in.PageSize, PageToken: in.PageToken}
+	list := sessionstore.List{PageSize: in.PageSize, PageToken: in.PageToken, NoAside: true}
 	if list.Order, err = sessionstore.ParseOrder(in.OrderBy); err != nil {
 		return nil, err
 	}
@@ -262,9 +262,6 @@ func (s *Service) listSessions(ctx context.Context, call *Call) (any, error) {
 		NextPageToken string         `json:"nextPageToken,omitempty"`
 	}{NextPageToken: page.NextPageToken}
 	for i := range page.Sessions {
-		if hidden(page.Sessions[i].ID) {
-			continue
-		}
 		body, err := call.Resource.bodyOf(&page.Sessions[i])
 		if err != nil {
 			return nil, err

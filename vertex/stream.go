@@ -3,20 +3,11 @@ package vertex
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
 )
-
-// streamPrefix begins the ids of the sessions that hold streams of events. No list shows them.
-const streamPrefix = "~stream~"
-
-// hidden reports whether a session of an id is one that calls of Memory Bank have made.
-func hidden(id string) bool {
-	return strings.HasPrefix(id, streamPrefix) || strings.HasPrefix(id, contentsPrefix)
-}
 
 // ingestIn is the body of a request that adds events to a stream. Without events it sets the rule of
 // the stream, or flushes it.
@@ -68,7 +59,7 @@ func streamOf(stream string) (string, error) {
 	if stream == "" {
 		stream = "default"
 	}
-	id := streamPrefix + escapeRunes(escape(stream, func(_ int, c byte) bool {
+	id := sessionstore.StreamPrefix + escapeRunes(escape(stream, func(_ int, c byte) bool {
 		return c == '/' || c < ' ' || c == 0x7f
 	}))
 	if err := memory.ValidateID("stream", id); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/redis/go-redis/v9"
 
@@ -34,7 +35,7 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list sessionstore.
 		return page, err
 	}
 	calls := []call{{listScript, scopePrefix(scope),
-		[]any{pager.Before, pager.Size + 1, stateRoom(list, 1), s.clock(), "", name(scope)}}}
+		[]any{pager.Before, pager.Size + 1, stateRoom(list, 1), s.clock(), "", truth(list.NoAside), name(scope)}}}
 	if !list.NoState {
 		calls = append(calls, appStateCall(scope.App, list.Room))
 	}
@@ -87,23 +88,39 @@ func (s *Store) listApp(ctx context.Context, app string, list sessionstore.List)
 	found := findings{users: map[string]state{}}
 	for before := pager.Before; len(found.sessions) <= pager.Size; {
 		want := pager.Size + 1 - len(found.sessions)
+		many := want
+		if list.NoAside { // those take a name, and no reading
+			many = max(want, lookedTogether)
+		}
 		names, err := s.redis.ZRevRangeByScoreWithScores(ctx, appPrefix(app)+"sessions",
-			&redis.ZRangeBy{Max: fmt.Sprintf("(%d", before), Min: "-inf", Count: int64(want)}).Result()
+			&redis.ZRangeBy{Max: fmt.Sprintf("(%d", before), Min: "-inf", Count: int64(many)}).Result()
 		if err != nil {
 			return page, s.kind(ctx, err)
+		}
+		ended := len(names) < many
+		if !ended {
+			before = int64(names[many-1].Score)
+		}
+		if list.NoAside {
+			names = slices.DeleteFunc(names, func(n redis.Z) bool {
+				return sessionstore.Aside(splitName(app, n.Member.(string)).ID)
+			})
+		}
+		if len(names) > want {
+			names, ended = names[:want], false
+			before = int64(names[want-1].Score)
 		}
 		sessions, err := s.named(ctx, app, names, list, &found)
 		if err != nil {
 			return page, err
 		}
 		for _, n := range names {
-			before = int64(n.Score)
 			if l, ok := sessions[n.Member.(string)]; ok { // otherwise it has expired, or is being deleted
-				l.number = before
+				l.number = int64(n.Score)
 				found.sessions = append(found.sessions, l)
 			}
 		}
-		if len(names) < want {
+		if ended {
 			break
 		}
 	}
@@ -257,6 +274,9 @@ func (s *Store) named(ctx context.Context, app string, names []redis.Z, list ses
 	args := map[int][]any{}
 	for _, n := range names {
 		key := splitName(app, n.Member.(string))
+		if list.NoAside && sessionstore.Aside(key.ID) {
+			continue
+		}
 		p := partitionOf(key.Scope)
 		args[p] = append(args[p], name(key.Scope), key.ID)
 	}
@@ -266,7 +286,7 @@ func (s *Store) named(ctx context.Context, app string, names []redis.Z, list ses
 	var calls []call
 	for p, a := range args {
 		room := stateRoom(list, len(args))
-		calls = append(calls, call{listScript, partitionPrefix(p), append([]any{"", 0, room, s.clock(), ""}, a...)})
+		calls = append(calls, call{listScript, partitionPrefix(p), append([]any{"", 0, room, s.clock(), "", ""}, a...)})
 	}
 	parts := len(calls)
 	if f.app == nil && !list.NoState {

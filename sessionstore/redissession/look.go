@@ -37,8 +37,11 @@ func (s *Store) lookThrough(ctx context.Context, scope memory.Scope, pager sessi
 	l := &look{store: s, scope: scope, list: list, before: pager.Before, after: pager.After,
 		found: findings{users: map[string]state{}}}
 	most, step := pager.Size+1, pager.Size+1
-	if list.Where != nil {
+	switch {
+	case list.Where != nil:
 		most, step = sessionstore.MaxLooked, lookedTogether
+	case list.NoAside: // few are left out
+		most = sessionstore.MaxLooked
 	}
 	if list.Order.Updated {
 		if err := s.fillLists(ctx, scope.App); err != nil {
@@ -106,7 +109,7 @@ func (l *look) step(ctx context.Context, many int) ([]listed, error) {
 // ofUser reads sessions of a user in the order of their making.
 func (l *look) ofUser(ctx context.Context, many int) ([]listed, error) {
 	v, err := l.store.run(ctx, listScript, scopePrefix(l.scope), l.before, many, -1, l.store.clock(),
-		truth(l.list.Order.Ascending), name(l.scope))
+		truth(l.list.Order.Ascending), truth(l.list.NoAside), name(l.scope))
 	if err != nil {
 		return nil, err
 	}

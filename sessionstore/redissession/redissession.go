@@ -9,6 +9,7 @@
 //
 //	n                  the last number given: of sessions, operations, messages
 //	live:SCOPE         zset: session id, scored by the number of its present life (REF)
+//	aside:SCOPE        set: those of the session ids that are aside
 //	session:REF        hash: scope, id, the positions requested and done, attempts, errors,
 //	                   the size of the session's own state; its name, its labels as JSON,
 //	                   when it was created, when it expires, and if a client has chosen that;

@@ -23,6 +23,7 @@ func limitCases() []testCase {
 		{"a refused change", limitRefused},
 		{"sessions of a user", limitSessions},
 		{"concurrent sessions", limitConcurrentSessions},
+		{"sessions aside", limitAside},
 	}
 }
 
@@ -248,5 +249,41 @@ func limitConcurrentSessions(f *fixture) {
 	all.Wait()
 	if made.Load() != more/2 {
 		f.t.Errorf("%d were made, want %d", made.Load(), more/2)
+	}
+}
+
+// Sessions aside count for the limit among themselves. They take no place of a conversation, and
+// conversations none of theirs, whichever come first, and also after some were deleted or erased.
+func limitAside(f *fixture) {
+	give := func(prefix string, i int) error {
+		_, err := f.Append(f.t.Context(), session(ann, fmt.Sprint(prefix, i)), []sessionstore.Event{f.said("e1")},
+			sessionstore.Append{Create: true})
+		return err
+	}
+	full := func(prefix string) {
+		f.t.Helper()
+		f.isA("one more "+prefix, give(prefix, MaxSessions), memory.ErrExhausted)
+		f.isA("one more by Create", func() error {
+			_, err := f.Create(f.t.Context(), session(ann, prefix+"new"), sessionstore.Create{})
+			return err
+		}(), memory.ErrExhausted)
+	}
+	prefixes := []string{sessionstore.ContentsPrefix, "s"}
+	for _, prefix := range prefixes {
+		for i := range MaxSessions {
+			f.must(give(prefix, i))
+		}
+		full(prefix)
+	}
+	for _, prefix := range prefixes {
+		f.delete(session(ann, prefix+"3"))
+		f.must(give(prefix, 3))
+		full(prefix)
+	}
+	for _, prefix := range prefixes {
+		_, err := f.EraseSession(f.t.Context(), session(ann, prefix+"4"))
+		f.must(err)
+		f.must(give(prefix, 4))
+		full(prefix)
 	}
 }

@@ -105,6 +105,9 @@ func (s *Store) list(ctx context.Context, where string, args []any, list session
 		}
 		return pager.Token(l.ref)
 	}
+	if list.NoAside {
+		where += ` AND NOT ` + aside
+	}
 	err = s.db.Read(ctx, func(tx *sql.Tx) error {
 		found, last, err := lookThrough(ctx, tx, list, pager.Size, looked, `SELECT `+listedColumns+` FROM sessions
 			WHERE deleted = 0 AND `+where+` AND `+unexpired+` AND `+behind+` ORDER BY `+order+` LIMIT ?`, args...)

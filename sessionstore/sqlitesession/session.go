@@ -315,6 +315,9 @@ func findSession(row *sql.Row) (r sessionRow, err error) {
 	return r, err
 }
 
+// aside is sessionstore.Aside of the row of a session.
+const aside = `(id GLOB '` + sessionstore.StreamPrefix + `*' OR id GLOB '` + sessionstore.ContentsPrefix + `*')`
+
 // newSession makes a session, unless its user has as many as there may be.
 func (s *Store) newSession(tx *sqlitedb.Tx, key sessionstore.Key) (sessionRow, error) {
 	row, err := insertSession(tx, key, s.now(), false)
@@ -328,9 +331,9 @@ func (s *Store) newSession(tx *sqlitedb.Tx, key sessionstore.Key) (sessionRow, e
 		return row, err
 	}
 	var n int
-	err = tx.QueryRow(`SELECT count(*) FROM (
-			SELECT 1 FROM sessions WHERE app = ? AND user = ? AND deleted = 0 AND `+unexpired+` LIMIT ?)`,
-		key.App, key.User, s.now().UnixMicro(), s.most+1).Scan(&n)
+	err = tx.QueryRow(`SELECT count(*) FROM (SELECT 1 FROM sessions
+			WHERE app = ? AND user = ? AND deleted = 0 AND `+unexpired+` AND `+aside+` = ? LIMIT ?)`,
+		key.App, key.User, s.now().UnixMicro(), sessionstore.Aside(key.ID), s.most+1).Scan(&n)
 	if err == nil && n > s.most {
 		err = sessionstore.TooManySessions(s.most)
 	}

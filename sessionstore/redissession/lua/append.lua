@@ -21,7 +21,12 @@ local sent = false
 if op_id ~= '' and call('EXISTS', key('operation', op_id)) == 1 then return {'EXISTS'} end
 if ref and mode == 'new' then return {'EXISTS'} end
 if not ref and (mode == 'old' or mode == 'patch') then return {'MISSING'} end
-local function full() return most > 0 and call('ZCARD', key('live', scope)) >= most end
+-- Sessions aside count among themselves. Those of earlier versions count as others until the next append.
+local function full()
+  if most == 0 then return false end
+  local beside = call('SCARD', key('aside', scope))
+  return (aside(id) and beside or call('ZCARD', key('live', scope)) - beside) >= most
+end
 if not ref and not hidden and full() then
   -- Some may have expired.
   for _, other in ipairs(call('ZRANDMEMBER', key('live', scope), 100)) do find(scope, other, now) end
@@ -203,6 +208,7 @@ end
 if hidden and seq == tonumber(m[4]) then
   purge(ref) -- there is nothing to do
 elseif not hidden then
+  if aside(id) then call('SADD', key('aside', scope), id) end
   touch(scope, id, updated)
   renew(ref, now, ttl)
 end

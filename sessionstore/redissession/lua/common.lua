@@ -130,9 +130,15 @@ local function purge(ref)
   call('ZREM', P .. 'gone', ref)
 end
 
+-- aside is sessionstore.Aside.
+local function aside(id)
+  return string.sub(id, 1, 8) == '~stream~' or string.sub(id, 1, 10) == '~contents~'
+end
+
 -- unlist takes a session out of the lists of its scope and its app.
 local function unlist(scope, id, ref)
   call('ZREM', key('live', scope), id)
+  if aside(id) then call('SREM', key('aside', scope), id) end
   call('ZREM', P .. 'expiring', ref)
   local app, user = string.match(scope, '^(.-)/(.*)$')
   call('ZREM', key('recent', app), user .. '/' .. id)

@@ -5,6 +5,7 @@
 -- do not are read by states.lua.
 local before, count, room, now = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
 local ascending = ARGV[5] == '1' -- then those with numbers above before, oldest first
+local conversations = ARGV[6] == '1' -- leaves out the sessions aside
 local out, users, seen = {}, {}, {}
 
 -- state reads a state if there is room for it.
@@ -31,17 +32,19 @@ local function add(scope, id, ref)
 end
 
 if before ~= '' then
-  local scope = ARGV[6]
+  local scope = ARGV[7]
   while #out < count do
     local how, to = 'ZREVRANGEBYSCORE', '-inf'
     if ascending then how, to = 'ZRANGEBYSCORE', '+inf' end
     local ids = call(how, key('live', scope), '(' .. before, to, 'WITHSCORES', 'LIMIT', 0, count - #out)
     if #ids == 0 then break end
-    for i = 1, #ids, 2 do add(scope, ids[i], ids[i + 1]) end
+    for i = 1, #ids, 2 do
+      if not (conversations and aside(ids[i])) then add(scope, ids[i], ids[i + 1]) end
+    end
     before = ids[#ids]
   end
 else
-  local i = 6
+  local i = 7
   while i <= #ARGV do
     local scope, ids = ARGV[i], {}
     while ARGV[i] == scope do
