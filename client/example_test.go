@@ -56,6 +56,11 @@ func ExampleUser_AddSession() {
 		log.Fatal(err)
 	}
 	fmt.Println(prompt)
+	state, err := ann.State(ctx) // that of all her sessions
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(state)
 	op, err := ann.AddSession(ctx, s.ID, true)
 	if err != nil {
 		log.Fatal(err)
@@ -65,6 +70,7 @@ func ExampleUser_AddSession() {
 	}
 	// Output:
 	// Speak about music, in en.
+	// map[user:language:en]
 	// CREATED My sister Rita plays the cello.
 }
 

@@ -56,6 +56,7 @@ type Fact struct {
 	// ID is the ID that the memory is to have; "" has memoryd choose one. See AddMemory.
 	ID          string          `json:"id,omitempty"`
 	Fact        string          `json:"fact"`
+	Author      string          `json:"author,omitempty"`      // who said it, up to 256 bytes
 	DisplayName string          `json:"displayName,omitempty"` // up to 256 bytes
 	Description string          `json:"description,omitempty"` // up to 4 KiB
 	Topics      []string        `json:"topics,omitempty"`

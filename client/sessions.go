@@ -315,6 +315,16 @@ func (u *User) Render(ctx context.Context, session, template string) (string, er
 	return out.Text, err
 }
 
+// State reads the state of the user and that of the app, keys with their prefix: what
+// each session of the user shows beside its own. It needs no session.
+func (u *User) State(ctx context.Context) (map[string]any, error) {
+	var out struct {
+		State map[string]any `json:"state"`
+	}
+	err := u.do(ctx, call{method: http.MethodGet, path: "/state", answer: &out, idempotent: true})
+	return out.State, err
+}
+
 // AddSession makes memories of the events appended to a session since the last
 // call (ADK's add_session_to_memory). With wait it returns once they are made, or
 // after 30 s with the operation as it is then.

@@ -58,7 +58,7 @@ func (s *Service) addedBefore(ctx context.Context, scope memory.Scope, n *NewMem
 // made reports whether a call of Add with n has made m, as it was first.
 func (n *NewMemory) made(m *memory.Memory) bool {
 	like := m.Clone()
-	like.Fact, like.DisplayName, like.Description = n.Fact, n.DisplayName, n.Description
+	like.Fact, like.Author, like.DisplayName, like.Description = n.Fact, n.Author, n.DisplayName, n.Description
 	like.Trust = n.Trust.Source()
 	like.Topics, like.Metadata, like.ValidFrom = n.Topics, n.Metadata, memory.Micros(n.ValidFrom)
 	if n.Zone != nil || n.UTCOffset != "" {

@@ -25,6 +25,8 @@ type NewMemory struct {
 	// ID is one of the client's, so that a call can be repeated; see Add. "" is a new UUID.
 	ID   string
 	Fact string
+	// Author is who said it; "" is nobody in particular. Of a value of a profile it is "".
+	Author string
 	// Profile is the value of a field of a profile, in place of Fact and ID; nil for a fact.
 	Profile     *memory.Profile
 	DisplayName string
@@ -90,7 +92,7 @@ func (s *Service) Add(ctx context.Context, scope memory.Scope, n NewMemory) (mem
 	if err != nil {
 		return memory.Memory{}, err
 	}
-	m.ID, m.Kind, m.Fact = cmp.Or(n.ID, uuid.NewString()), memory.KindFact, n.Fact
+	m.ID, m.Kind, m.Fact, m.Author = cmp.Or(n.ID, uuid.NewString()), memory.KindFact, n.Fact, n.Author
 	if m.Trust != memory.TrustUser {
 		quarantine(&m)
 	}

@@ -25,6 +25,7 @@ func (s *Server) addMemory(c echo.Context, scope memory.Scope) error {
 		ID        string          `json:"id"`
 		Kind      memory.Kind     `json:"kind"`
 		Fact      string          `json:"fact"`
+		Author    string          `json:"author"`
 		Schema    string          `json:"schemaId"`
 		Field     string          `json:"field"`
 		Value     json.RawMessage `json:"value"`
@@ -55,8 +56,8 @@ func (s *Server) addMemory(c echo.Context, scope memory.Scope) error {
 	case req.Kind == memory.KindProfile && scope.OfApp():
 		return invalid("kind: shared knowledge has no profiles, which are a user's")
 	case req.Kind == memory.KindProfile:
-		if req.Fact != "" || req.ID != "" || !req.ValidFrom.IsZero() {
-			return invalid("fact, id, validFrom: the value of a profile has none of its own:" +
+		if req.Fact != "" || req.ID != "" || req.Author != "" || !req.ValidFrom.IsZero() {
+			return invalid("fact, id, author, validFrom: the value of a profile has none of its own:" +
 				" want schemaId, field and value")
 		}
 	case req.Kind != "" && req.Kind != memory.KindFact:
@@ -67,8 +68,8 @@ func (s *Server) addMemory(c echo.Context, scope memory.Scope) error {
 		value = nil
 	}
 	m, err := s.ingest.Add(c.Request().Context(), scope, ingest.NewMemory{
-		Profile: value, ID: req.ID, Fact: req.Fact, DisplayName: req.Name, Description: req.About, Topics: req.Topics,
-		Metadata: req.Metadata, TTL: req.TTL.Duration, ExpireTime: req.Expire.Time,
+		Profile: value, ID: req.ID, Fact: req.Fact, Author: req.Author, DisplayName: req.Name, Description: req.About,
+		Topics: req.Topics, Metadata: req.Metadata, TTL: req.TTL.Duration, ExpireTime: req.Expire.Time,
 		Revision:  ingest.Lifetime{TTL: req.RevTTL.Duration, At: req.RevExpire.Time},
 		ValidFrom: req.ValidFrom.Time, UTCOffset: req.ValidFrom.offset, Zone: req.TimeZone.Location,
 		Trust: req.Trust, Labels: req.Labels,

@@ -70,6 +70,12 @@ func TestOwnID(t *testing.T) {
 	} {
 		a.refused(409, "POST", path, other, "note-1", "already exists", "something else")
 	}
+	said := `{"id": "note-3", "fact": "Ann keeps bees.", "author": "bob"}`
+	by := a.want(201, "POST", path, said)
+	equal(t, "the author", at(by, "author"), `"bob"`)
+	same(t, "repeated with an author", a.want(201, "POST", path, said), by)
+	a.refused(409, "POST", path, `{"id": "note-3", "fact": "Ann keeps bees."}`, "something else")
+	a.refused(400, "POST", path, `{"fact": "x", "author": "`+strings.Repeat("x", 257)+`"}`, "author")
 	// The repetition of a request that came before a change undoes nothing.
 	changed := a.want(200, "PATCH", path+"/note-1", `{"fact": "Ann keeps ducks."}`)
 	same(t, "repeated after a change", a.want(201, "POST", path, body), changed)

@@ -48,6 +48,7 @@ func (s *Server) addRoutes() {
 		"numRecentEvents", "after", "state", "pageSize", "pageToken")
 	s.route("POST", sessions, write, withScope(s.createSession))
 	s.route("GET", sessions, read, withScope(s.listSessions), "state", "filter", "orderBy", "pageSize", "pageToken")
+	s.route("GET", scope+"/state", read, withScope(s.getState))
 	s.route("GET", session, read, withSession(s.getSession),
 		"numRecentEvents", "after", "state", "pageSize", "pageToken")
 	s.route("PATCH", session, write, withSession(s.patchSession))

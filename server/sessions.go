@@ -341,6 +341,36 @@ func (s *Server) sessionPage(c echo.Context, key sessionstore.Key, get sessionst
 	return page, share, err
 }
 
+// getState answers GET {scope}/state: the state of the user and of the app, which each
+// session of the user shows beside its own.
+func (s *Server) getState(c echo.Context, scope memory.Scope) error {
+	ctx := c.Request().Context()
+	var state sessionstore.State
+	share, err := s.withRoom(ctx, scope, stateRoom, roomTime, func(room int64) (err error) {
+		state, err = s.sessions.State(ctx, scope, room)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	defer share.Release()
+	bytes := sessionstore.StateBytes(state)
+	share.Shrink(bytes)
+	out := newAnswer(c, http.StatusOK)
+	out.within(bytes)
+	out.text(`{"appName":`)
+	out.value(scope.App)
+	out.text(`,"userId":`)
+	out.value(scope.User)
+	out.text(`,"state":`)
+	out.state(state)
+	out.text("}")
+	return out.finish()
+}
+
+// stateRoom is how much room a state takes before its size is known.
+const stateRoom = 64 << 10
+
 // sendPatched writes a session without its events, of which there may be any number.
 func (s *Server) sendPatched(c echo.Context, key sessionstore.Key) error {
 	session, share, err := s.sessionPage(c, key, sessionstore.Get{}, false)

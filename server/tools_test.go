@@ -214,6 +214,20 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
+// TestState reads the state of a user and of the app without a session.
+func TestState(t *testing.T) {
+	a := start(t)
+	none := a.want(200, "GET", scope+"/state", nil)
+	same(t, "state of nobody", at(none, "state"), map[string]any{})
+	a.want(201, "POST", scope+"/sessions", `{"id": "s", "state": {"n": 5, "user:name": "Ann", "app:tone": null}}`)
+	a.want(204, "DELETE", scope+"/sessions/s", nil)
+	got := a.want(200, "GET", scope+"/state", nil)
+	same(t, "state", at(got, "state"), map[string]any{"user:name": "Ann", "app:tone": nil})
+	same(t, "scope", text(got, "appName")+"/"+text(got, "userId"), strings.NewReplacer("/v1/apps/", "", "/users", "").
+		Replace(scope))
+	a.refused(400, "GET", scope+"/state?x=1", nil, "x")
+}
+
 func TestRender(t *testing.T) {
 	a := start(t)
 	a.want(201, "POST", scope+"/sessions",

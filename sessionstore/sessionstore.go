@@ -120,6 +120,12 @@ type Store interface {
 	// up to MaxFound, by user. ListApp and Find alone read across users.
 	Find(ctx context.Context, app, id string) ([]Key, error)
 
+	// State reads the state of a user and that of the app, keys with their prefix: what
+	// each session of the user shows beside its own. It is empty if there is none; a user
+	// who is unknown has the state of the app. room is how many bytes the caller has room
+	// for, 0 is any number; if there are more, State fails with NoRoom.
+	State(ctx context.Context, scope memory.Scope, room int64) (State, error)
+
 	// Append stores events in order. Events, state and the request change together
 	// or not at all. Concurrent appends to one session happen one after another:
 	// none fails because of another.

@@ -97,6 +97,14 @@ func (g sessions) Find(ctx context.Context, app, id string) ([]sessionstore.Key,
 	return g.of.Find(ctx, app, id)
 }
 
+// State implements sessionstore.Store.
+func (g sessions) State(ctx context.Context, scope memory.Scope, room int64) (sessionstore.State, error) {
+	if err := access.Check(ctx, scope, access.Read); err != nil {
+		return nil, err
+	}
+	return g.of.State(ctx, scope, room)
+}
+
 // mayAppend checks an append.
 func mayAppend(ctx context.Context, key sessionstore.Key, events []sessionstore.Event) error {
 	if err := access.Check(ctx, key.Scope, access.Write); err != nil {

@@ -2,6 +2,7 @@ package redissession
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
@@ -109,6 +110,30 @@ func (s *Store) read(ctx context.Context, key sessionstore.Key, get sessionstore
 	}
 	again := s.together(ctx, session(appBytes))[0]
 	return replyOf(again.value), again.err
+}
+
+// State implements sessionstore.Store.
+func (s *Store) State(ctx context.Context, scope memory.Scope, room int64) (sessionstore.State, error) {
+	state, err := s.state(ctx, scope, room)
+	if err != nil {
+		return nil, fmt.Errorf("read the state of app %q, user %q: %w", scope.App, scope.User, err)
+	}
+	return state, nil
+}
+
+func (s *Store) state(ctx context.Context, scope memory.Scope, room int64) (sessionstore.State, error) {
+	answers, err := allOf(s.together(ctx, call{userStateScript, scopePrefix(scope), []any{name(scope), room}},
+		appStateCall(scope.App, room)))
+	if err != nil {
+		return nil, err
+	}
+	out, bytes := appStateOf(answers[1])
+	user := replyOf(answers[0])
+	if bytes += user.num(0); room > 0 && bytes > room {
+		return nil, &sessionstore.NoRoom{Bytes: bytes}
+	}
+	user.list(1).state(sessionstore.UserPrefix, out)
+	return out, s.complete(scope) // a state that lacks what was lost would not be true
 }
 
 // appStateCall reads the state of an app; if it has more than room bytes, its size

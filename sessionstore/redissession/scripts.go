@@ -39,6 +39,7 @@ var (
 	getScript        = script("get", 0)
 	listScript       = script("list", 0)
 	statesScript     = script("states", 0)
+	userStateScript  = script("userstate", 0)
 	eventsScript     = script("events", 0)
 	dueScript        = script("due", 0)
 	claimScript      = script("claim", 0)

@@ -46,6 +46,7 @@ func contextCancelled(f *fixture) {
 		"Get":     func() error { _, err := f.Get(ctx, key, sessionstore.Get{NumRecent: -1}); return err },
 		"List":    func() error { _, err := f.List(ctx, ann, sessionstore.List{}); return err },
 		"ListApp": func() error { _, err := f.ListApp(ctx, "shop", sessionstore.List{}); return err },
+		"State":   func() error { _, err := f.State(ctx, ann, 0); return err },
 		"Append": func() error {
 			_, err := f.Append(ctx, key, events,
 				sessionstore.Append{Request: &sessionstore.Request{ID: sessionstore.OperationID(ann, "x")}})

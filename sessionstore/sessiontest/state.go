@@ -1,6 +1,7 @@
 package sessiontest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ func stateCases() []testCase {
 		{"prefixes", statePrefixes},
 		{"odd keys", stateOddKeys},
 		{"large", stateLarge},
+		{"without a session", stateWithoutSession},
 	}
 }
 
@@ -53,6 +55,40 @@ func stateShared(f *fixture) {
 
 	f.append(keys[2], f.sets("e1", `{"app:a":10,"user:u":20}`))
 	f.hasState("after bob's event", f.get(keys[0]).State, `{"app:a":10,"user:u":2,"s":3}`)
+}
+
+// The states of user and app are read without a session: before there is one, and after
+// the last one was deleted. The state of a session is not among them.
+func stateWithoutSession(f *fixture) {
+	state := func(scope memory.Scope) sessionstore.State {
+		f.t.Helper()
+		got, err := f.State(f.t.Context(), scope, 0)
+		if err != nil {
+			f.t.Fatalf("State(%v): %v", scope, err)
+		}
+		return got
+	}
+	f.hasState("of nobody", state(ann), `{}`)
+	key := session(ann, "s1")
+	f.create(key, `{"app:a":1,"user:u":{"b": [2]},"s":3}`)
+	f.append(key, f.sets("e1", `{"user:n":null,"temp:t":4}`))
+	f.hasState("of ann", state(ann), `{"app:a":1,"user:u":{"b": [2]},"user:n":null}`)
+	f.hasState("of bob, who has no session", state(bob), `{"app:a":1}`)
+	f.hasState("of another app", state(memory.Scope{App: "bank", User: "ann"}), `{}`)
+	f.delete(key)
+	f.hasState("after the session", state(ann), `{"app:a":1,"user:u":{"b": [2]},"user:n":null}`)
+
+	// Room counts both, as StateBytes does.
+	parts := state(ann).Split()
+	bytes := sessionstore.StateBytes(parts.User) + sessionstore.StateBytes(parts.App)
+	if got, err := f.State(f.t.Context(), ann, bytes); err != nil || len(got) != 3 {
+		f.t.Errorf("State with room for %d bytes: %v, %v", bytes, got, err)
+	}
+	_, err := f.State(f.t.Context(), ann, bytes-1)
+	full := (*sessionstore.NoRoom)(nil)
+	if !errors.As(err, &full) || full.Bytes != bytes {
+		f.t.Errorf("State with room for %d bytes: %v, want NoRoom of %d", bytes-1, err, bytes)
+	}
 }
 
 // A null is stored as null, in any scope. It neither removes the key nor is

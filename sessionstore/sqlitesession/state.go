@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"fmt"
 	"maps"
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
@@ -139,6 +140,25 @@ func readOwnState(ctx context.Context, tx sqlitedb.Querier, ref int64) (sessions
 func readSharedState(ctx context.Context, tx sqlitedb.Querier, scope memory.Scope) (sessionstore.State, error) {
 	return queryState(ctx, tx, `SELECT 'user:' || key, value FROM user_state WHERE app = ?1 AND user = ?2
 		UNION ALL SELECT 'app:' || key, value FROM app_state WHERE app = ?1`, scope.App, scope.User)
+}
+
+// State implements sessionstore.Store.
+func (s *Store) State(ctx context.Context, scope memory.Scope, room int64) (out sessionstore.State, err error) {
+	err = s.db.Read(ctx, func(tx *sql.Tx) error {
+		sizes, err := readStateSizes(ctx, tx, scope, 0) // no session has this number
+		if err != nil {
+			return err
+		}
+		if room > 0 && sizes.total() > room {
+			return &sessionstore.NoRoom{Bytes: sizes.total()}
+		}
+		out, err = readSharedState(ctx, tx, scope)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the state of app %q, user %q: %w", scope.App, scope.User, err)
+	}
+	return out, nil
 }
 
 // queryState reads keys and values. It is not built on Collect: Get runs it, and

@@ -43,6 +43,7 @@ if TYPE_CHECKING:  # loading them takes a tenth of the time of the package
         Tools,
         Trigger,
         Trust,
+        UserState,
     )
 
 
@@ -667,6 +668,7 @@ class AsyncApp:
         self,
         fact: str | None = None,
         *,
+        author: str | None = None,
         description: str | None = None,
         display_name: str | None = None,
         expire_time: Time | None = None,
@@ -694,6 +696,7 @@ class AsyncApp:
 
         Args:
             fact: 64 KiB at most.
+            author: Who said it, 256 bytes at most.
             description: 4 KiB at most.
             display_name: 256 bytes at most.
             expire_time: When it expires: in the future, and in place of `ttl`.
@@ -701,8 +704,8 @@ class AsyncApp:
             id: An id of the client's, so that the request can be repeated: the same content
                 answers the same memory, and other content is a 409. A UUID of version 5 is
                 memoryd's own. Without it the id is a new UUID.
-            kind: `profile` has `schemaId`, `field` and `value`, and neither `fact`, `id` nor
-                `validFrom`.
+            kind: `profile` has `schemaId`, `field` and `value`, and neither `fact`, `id`,
+                `author` nor `validFrom`.
             labels: Labels of the revision that is made: names and values of 63 bytes at most.
             revision_expire_time: When the revision expires: in the future, and in place of
                 `revisionTtl`.
@@ -724,6 +727,7 @@ class AsyncApp:
             self._path + "/memories",
             body=fields({
                 "fact": fact,
+                "author": author,
                 "description": description,
                 "displayName": display_name,
                 "expireTime": expire_time,
@@ -1279,6 +1283,7 @@ class AsyncUser:
         self,
         fact: str | None = None,
         *,
+        author: str | None = None,
         description: str | None = None,
         display_name: str | None = None,
         expire_time: Time | None = None,
@@ -1308,6 +1313,7 @@ class AsyncUser:
 
         Args:
             fact: 64 KiB at most.
+            author: Who said it, 256 bytes at most.
             description: 4 KiB at most.
             display_name: 256 bytes at most.
             expire_time: When it expires: in the future, and in place of `ttl`.
@@ -1315,8 +1321,8 @@ class AsyncUser:
             id: An id of the client's, so that the request can be repeated: the same content
                 answers the same memory, and other content is a 409. A UUID of version 5 is
                 memoryd's own. Without it the id is a new UUID.
-            kind: `profile` has `schemaId`, `field` and `value`, and neither `fact`, `id` nor
-                `validFrom`.
+            kind: `profile` has `schemaId`, `field` and `value`, and neither `fact`, `id`,
+                `author` nor `validFrom`.
             labels: Labels of the revision that is made: names and values of 63 bytes at most.
             revision_expire_time: When the revision expires: in the future, and in place of
                 `revisionTtl`.
@@ -1338,6 +1344,7 @@ class AsyncUser:
             self._path + "/memories",
             body=fields({
                 "fact": fact,
+                "author": author,
                 "description": description,
                 "displayName": display_name,
                 "expireTime": expire_time,
@@ -2239,6 +2246,21 @@ class AsyncUser:
         )
         found: str = answer["text"]
         return found
+
+    async def get_state(self) -> UserState:
+        """The state of a user and of the app.
+
+        What each session of the user shows beside its own state: keys that begin with `user:` or
+        `app:`. It needs no session, and is empty if nothing was set.
+
+        It takes a key with the verb read.
+        """
+        answer: UserState = await self._transport.call(
+            "GET",
+            self._path + "/state",
+            repeatable=True,
+        )
+        return answer
 
     async def call_tool(self, tool: str, args: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Call a tool.

@@ -43,6 +43,7 @@ if TYPE_CHECKING:  # loading them takes a tenth of the time of the package
         Tools,
         Trigger,
         Trust,
+        UserState,
     )
 
 
@@ -663,6 +664,7 @@ class App:
         self,
         fact: str | None = None,
         *,
+        author: str | None = None,
         description: str | None = None,
         display_name: str | None = None,
         expire_time: Time | None = None,
@@ -690,6 +692,7 @@ class App:
 
         Args:
             fact: 64 KiB at most.
+            author: Who said it, 256 bytes at most.
             description: 4 KiB at most.
             display_name: 256 bytes at most.
             expire_time: When it expires: in the future, and in place of `ttl`.
@@ -697,8 +700,8 @@ class App:
             id: An id of the client's, so that the request can be repeated: the same content
                 answers the same memory, and other content is a 409. A UUID of version 5 is
                 memoryd's own. Without it the id is a new UUID.
-            kind: `profile` has `schemaId`, `field` and `value`, and neither `fact`, `id` nor
-                `validFrom`.
+            kind: `profile` has `schemaId`, `field` and `value`, and neither `fact`, `id`,
+                `author` nor `validFrom`.
             labels: Labels of the revision that is made: names and values of 63 bytes at most.
             revision_expire_time: When the revision expires: in the future, and in place of
                 `revisionTtl`.
@@ -720,6 +723,7 @@ class App:
             self._path + "/memories",
             body=fields({
                 "fact": fact,
+                "author": author,
                 "description": description,
                 "displayName": display_name,
                 "expireTime": expire_time,
@@ -1271,6 +1275,7 @@ class User:
         self,
         fact: str | None = None,
         *,
+        author: str | None = None,
         description: str | None = None,
         display_name: str | None = None,
         expire_time: Time | None = None,
@@ -1300,6 +1305,7 @@ class User:
 
         Args:
             fact: 64 KiB at most.
+            author: Who said it, 256 bytes at most.
             description: 4 KiB at most.
             display_name: 256 bytes at most.
             expire_time: When it expires: in the future, and in place of `ttl`.
@@ -1307,8 +1313,8 @@ class User:
             id: An id of the client's, so that the request can be repeated: the same content
                 answers the same memory, and other content is a 409. A UUID of version 5 is
                 memoryd's own. Without it the id is a new UUID.
-            kind: `profile` has `schemaId`, `field` and `value`, and neither `fact`, `id` nor
-                `validFrom`.
+            kind: `profile` has `schemaId`, `field` and `value`, and neither `fact`, `id`,
+                `author` nor `validFrom`.
             labels: Labels of the revision that is made: names and values of 63 bytes at most.
             revision_expire_time: When the revision expires: in the future, and in place of
                 `revisionTtl`.
@@ -1330,6 +1336,7 @@ class User:
             self._path + "/memories",
             body=fields({
                 "fact": fact,
+                "author": author,
                 "description": description,
                 "displayName": display_name,
                 "expireTime": expire_time,
@@ -2227,6 +2234,17 @@ class User:
         )
         found: str = answer["text"]
         return found
+
+    def get_state(self) -> UserState:
+        """The state of a user and of the app.
+
+        What each session of the user shows beside its own state: keys that begin with `user:` or
+        `app:`. It needs no session, and is empty if nothing was set.
+
+        It takes a key with the verb read.
+        """
+        answer: UserState = self._transport.call("GET", self._path + "/state", repeatable=True)
+        return answer
 
     def call_tool(self, tool: str, args: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Call a tool.

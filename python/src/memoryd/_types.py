@@ -1276,3 +1276,11 @@ class Appended(TypedDict):
     # after the answer finds the turns.
     findable: bool
     lastUpdateTime: str
+
+
+class UserState(TypedDict):
+    """UserState of /openapi.json."""
+
+    appName: str
+    state: dict[str, Any]
+    userId: str
