@@ -34,6 +34,7 @@ func TestClients(t *testing.T) {
 	t.Run("python", func(t *testing.T) { testPython(t, venv) })
 	t.Run("package", func(t *testing.T) { testPackage(t, venv) })
 	t.Run("typescript", func(t *testing.T) { testTypeScript(t, venv) })
+	t.Run("typescript package", func(t *testing.T) { testTypeScriptPackage(t, venv) })
 	t.Run("openapi", func(t *testing.T) { testLint(t, venv) })
 	t.Run("kubernetes", func(t *testing.T) { testManifests(t, venv) })
 	t.Run("image", func(t *testing.T) { testImage(t, venv) })
