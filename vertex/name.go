@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -60,6 +61,9 @@ func ParseName(name string, escaped bool) (r Resource, err error) {
 	}
 	if r.Engine, parts = parts[0], parts[1:]; !plainID.MatchString(r.Engine) {
 		return r, invalid("engine %.80q: want 1 to 63 letters, digits, - and _", r.Engine)
+	}
+	if slices.Contains(parts, "") { // it would pass for a name without the part
+		return r, fmt.Errorf("name %.200q: %w: it has an empty part", name, memory.ErrNotFound)
 	}
 	for _, to := range []struct{ kind, id *string }{{&r.Kind, &r.ID}, {&r.SubKind, &r.SubID}} {
 		if len(parts) > 0 && *to.kind == "" {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
@@ -150,7 +151,8 @@ func fillOperation(out *pb.Operation, op *vertex.Operation) error {
 	}
 	make, ok := responses[op.Response.Type]
 	if !ok {
-		return errors.New("no message of type " + op.Response.Type)
+		return fmt.Errorf("%w: the operation is done, and %s is a message of REST alone", vertex.ErrUnimplemented,
+			op.Response.Type)
 	}
 	value := make()
 	if err := fill(value, op.Response.Value); err != nil {

@@ -5,6 +5,7 @@ package vertexgrpc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -155,42 +156,67 @@ func (s *server) handler(m rpc) func(any, context.Context, func(any) error,
 func (m *rpc) call(ctx context.Context, in proto.Message) (*vertex.Call, error) {
 	named := m.resource(in)
 	r, err := vertex.ParseName(named, false)
+	if errors.Is(err, memory.ErrNotFound) || err == nil && !m.names(r) {
+		return nil, fmt.Errorf("%w: %s: %.200q is no name for it: want %s", memory.ErrInvalid, m.name, named, m.wanted())
+	}
 	if err != nil {
 		return nil, err
-	}
-	if m.name != "GetOperation" && !m.names(r) {
-		return nil, fmt.Errorf("%w: %s: %.200q is no name for it", memory.ErrInvalid, m.name, named)
 	}
 	body, query, err := jsonOf(in)
 	if err != nil {
 		return nil, err
 	}
+	method := m.name
 	switch {
 	case m.kind == "events":
 		r.SubKind = m.kind
 	case m.kind != "":
 		r.Kind = m.kind
-	case r.SubKind == "operations" && r.Engine == "":
-		r.Engine = vertex.OperationEngine(r.SubID)
+	case m.name == "GetOperation":
+		method = vertex.OperationMethod(r.SubID)
+		if r.Engine == "" {
+			r.Engine = vertex.OperationEngine(r.SubID)
+		}
 	}
-	return &vertex.Call{Protocol: "gRPC", Method: m.name, Resource: r, Query: query, Body: body,
+	return &vertex.Call{Protocol: "gRPC", Method: method, Resource: r, Query: query, Body: body,
 		Request: requestOf(ctx), Held: ctx.Value(heldKey{}) != nil}, nil
 }
 
 // names reports whether a name has the shape that the method is about: REST tells methods by that, and
 // here the name of a part would pass for the whole.
 func (m *rpc) names(r vertex.Resource) bool {
-	of := ""
+	switch of := m.about(); of {
+	case "operations":
+		return r.SubKind == of && r.SubID != ""
+	case "":
+		return r.Engine != "" && r.Kind == "" && r.SubKind == ""
+	default:
+		return r.Kind == of && r.ID != "" && r.SubKind == ""
+	}
+}
+
+// about is the collection of what the name of a request names; "" if it names the engine.
+func (m *rpc) about() string {
 	switch {
-	case strings.HasSuffix(m.name, "Session"), m.kind == "events", m.name == "AppendEvent":
-		of = "sessions"
-	case strings.HasSuffix(m.name, "Memory"):
-		of = "memories"
+	case m.name == "GetOperation":
+		return "operations"
+	case m.kind == "events", m.name == "AppendEvent":
+		return "sessions"
+	case m.kind != "":
+		return ""
+	case strings.HasSuffix(m.name, "Session"):
+		return "sessions"
 	}
-	if m.kind != "" && m.kind != "events" { // the engine's
-		return r.Kind == "" && r.SubKind == ""
+	return "memories"
+}
+
+// wanted is the form of the name of a request.
+func (m *rpc) wanted() string {
+	engine := "projects/PROJECT/locations/LOCATION/reasoningEngines/ENGINE"
+	if of := m.about(); of != "" {
+		return engine + "/" + of + "/ID"
 	}
-	return r.Kind == of && r.ID != "" && r.SubKind == ""
+	return engine
 }
 
 // requestOf is the request of a call as HTTP has it: its headers and the address of its client.
