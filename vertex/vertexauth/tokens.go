@@ -96,7 +96,7 @@ func (t *Tokens) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	const account = "/computeMetadata/v1/instance/service-accounts/default/"
 	const accounts = "/computeMetadata/v1/instance/service-accounts/"
-	path := r.URL.Path
+	path, recursive := r.URL.Path, r.URL.Query().Get("recursive") == "true"
 	if strings.HasPrefix(path, "/computeMetadata/") && r.Header.Get("Metadata-Flavor") != "Google" {
 		http.Error(w, "the header Metadata-Flavor: Google is missing", http.StatusForbidden)
 		return
@@ -110,15 +110,18 @@ func (t *Tokens) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		text(w, "service-accounts/\n") // JavaScript's clients ask for this to see whether there is a server
 	case "/computeMetadata/v1/project/project-id":
 		text(w, project)
-	case accounts:
-		text(w, "default/\n")
+	case accounts, strings.TrimSuffix(accounts, "/"):
+		if !recursive {
+			text(w, "default/\n")
+			return
+		}
+		answer(w, map[string]any{"default": theAccount()})
 	case account, strings.TrimSuffix(account, "/"):
-		if r.URL.Query().Get("recursive") != "true" {
+		if !recursive {
 			text(w, "email\nscopes\ntoken\n")
 			return
 		}
-		answer(w, map[string]any{"aliases": []string{"default"}, "email": "memoryd@" + Universe,
-			"scopes": []string{cloudScope}})
+		answer(w, theAccount())
 	case account + "email":
 		text(w, "memoryd@"+Universe)
 	case account + "scopes":
@@ -132,6 +135,11 @@ func (t *Tokens) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		http.NotFound(w, r)
 	}
+}
+
+// theAccount is the one service account of the metadata server, as JSON of all that is under it.
+func theAccount() map[string]any {
+	return map[string]any{"aliases": []string{"default"}, "email": "memoryd@" + Universe, "scopes": []string{cloudScope}}
 }
 
 // exchange gives a token for a signed assertion.

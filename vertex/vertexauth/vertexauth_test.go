@@ -192,20 +192,135 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// Clients find what they look for at a metadata server, and by the header that it is one.
+// The libraries find at a metadata server what they look for, in the form that they read, and by the
+// header that it is one. The requests are those that each has sent: google-auth 2.63 for Python,
+// compute/metadata 0.9 for Go, google-auth-library 10 for JavaScript and 1.30 for Java.
 func TestMetadata(t *testing.T) {
-	tokens := &Tokens{now: time.Now}
-	const v1 = "/computeMetadata/v1/"
-	for path, want := range map[string]int{
-		"/": 200, v1 + "instance": 200, v1 + "instance/": 200, v1 + "project/project-id": 200,
-		v1 + "instance/service-accounts/": 200, v1 + "instance/service-accounts/default/email": 200,
-		v1 + "instance/service-accounts/default/?recursive=true": 200, v1 + "universe/universe-domain": 404,
+	dir := t.TempDir()
+	if _, err := (Init{Dir: dir, Key: "Key1"}).Write(); err != nil {
+		t.Fatal(err)
+	}
+	tokens, err := NewTokens(dir, NewAccounts(dir, Names(DefaultLocation, nil), nil), "Key2", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const (
+		v1      = "/computeMetadata/v1/"
+		account = v1 + "instance/service-accounts/default/"
+		scope   = "https://www.googleapis.com/auth/cloud-platform"
+		token   = `{"access_token":"TOKEN","expires_in":3600,"token_type":"Bearer"}`
+		asJSON  = `{"aliases":["default"],"email":"memoryd@memoryd.internal","scopes":["` + scope + `"]}`
+	)
+	for _, tt := range []struct {
+		clients, path string
+		code          int
+		kind, body    string // of the answer; TOKEN stands for a token
+	}{
+		{"Python, Java: is it one?", "/", 200, "text", "computeMetadata/\n"},
+		{"JavaScript: is it one?", v1 + "instance", 200, "text", "service-accounts/\n"},
+		{"older JavaScript: is it one?", v1 + "instance/", 200, "text", "service-accounts/\n"},
+		{"Python, Go, JavaScript", v1 + "project/project-id", 200, "text", "memoryd"},
+		{"Python", account + "?recursive=true", 200, "json", asJSON},
+		{"Java", v1 + "instance/service-accounts/?recursive=true", 200, "json", `{"default":` + asJSON + `}`},
+		{"Go", account + "scopes", 200, "text", scope + "\n"},
+		{"Go, JavaScript", account + "email", 200, "text", "memoryd@memoryd.internal"},
+		{"Python, Go, JavaScript", account + "token?scopes=" + url.QueryEscape(scope), 200, "json", token},
+		{"Java", account + "token?scopes=" + scope, 200, "json", token},
+		{"Python without scopes", account + "token", 200, "json", token},
+		// There is none but Google's own, which they take a 404 for.
+		{"Python, Go, Java", v1 + "universe/universe-domain", 404, "text", "404 page not found\n"},
+		// A token of the identity is signed by Google for another service, and memoryd takes none.
+		{"Java, Go", account + "identity?audience=https%3A%2F%2Fexample.com&format=full", 404, "text", "404 page not found\n"},
 	} {
-		r := httptest.NewRequest("GET", path, nil)
-		r.Header.Set("Metadata-Flavor", "Google")
+		get := func(flavor string) *httptest.ResponseRecorder {
+			r := httptest.NewRequest("GET", tt.path, nil)
+			if flavor != "" {
+				r.Header.Set("Metadata-Flavor", flavor)
+			}
+			w := httptest.NewRecorder()
+			tokens.ServeHTTP(w, r)
+			return w
+		}
+		w := get("Google")
+		head := w.Result().Header
+		if w.Code != tt.code || head.Get("Metadata-Flavor") != "Google" || head.Get("Cache-Control") != "no-store" ||
+			!strings.Contains(head.Get("Content-Type"), tt.kind) {
+			t.Errorf("%s: GET %s: %d %v, want %d and %s", tt.clients, tt.path, w.Code, head, tt.code, tt.kind)
+		}
+		body := w.Body.String()
+		var of tokenBody
+		if json.Unmarshal([]byte(body), &of) == nil && of.AccessToken != "" {
+			if key, ok := tokens.Verify(of.AccessToken); key != "Key2" || !ok {
+				t.Errorf("%s: the token is of %q, %v", tt.clients, key, ok)
+			}
+			body = strings.Replace(body, of.AccessToken, "TOKEN", 1)
+		}
+		if tt.kind == "json" {
+			tt.body += "\n"
+		}
+		if body != tt.body {
+			t.Errorf("%s: GET %s: %s\nwant %s", tt.clients, tt.path, body, tt.body)
+		}
+		// A page of a browser, or a server that is made to ask, cannot set the header.
+		for _, flavor := range []string{"", "google", "Other"} {
+			if w := get(flavor); strings.HasPrefix(tt.path, v1) && (w.Code != http.StatusForbidden ||
+				strings.Contains(w.Body.String(), tokenPrefix)) {
+				t.Errorf("GET %s with Metadata-Flavor %q: %d %s", tt.path, flavor, w.Code, w.Body)
+			}
+		}
+	}
+}
+
+// Python's and Java's libraries get a token for what a service account has signed, by a POST of a form, and
+// are told what is wrong with one in OAuth's words.
+func TestExchange(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := (Init{Dir: dir, Key: "Key1"}).Write(); err != nil {
+		t.Fatal(err)
+	}
+	tokens, err := NewTokens(dir, NewAccounts(dir, Names(DefaultLocation, nil), nil), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var of serviceAccount
+	text, err := os.ReadFile(filepath.Join(dir, Credentials))
+	if err != nil || json.Unmarshal(text, &of) != nil {
+		t.Fatal(err)
+	}
+	own, err := x509.ParsePKCS8PrivateKey(pemBytes(t, of.PrivateKey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	assertion, err := sign(own, of.PrivateKeyID, jwt.Claims{Issuer: of.ClientEmail, Subject: of.ClientEmail,
+		Audience: jwt.Audience{of.TokenURI}, IssuedAt: jwt.NewNumericDate(now),
+		Expiry: jwt.NewNumericDate(now.Add(time.Hour))}, map[string]any{"scope": cloudScope})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const grant = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+	form := func(assertion string) string {
+		return url.Values{"grant_type": {grant}, "assertion": {assertion}}.Encode()
+	}
+	for _, tt := range []struct {
+		method, body string
+		code         int
+		want         string
+	}{
+		{"POST", form(assertion), 200, `"access_token":"memoryd-token.`},
+		{"POST", form(assertion + "x"), 400, `"error":"invalid_grant"`},
+		{"POST", form(""), 400, `"error":"invalid_grant"`},
+		{"POST", "%", 400, "want a POST of a form with an assertion"},
+		{"POST", form(strings.Repeat("a", maxAssertion)), 400, "want a POST of a form with an assertion"},
+		{"GET", "", 400, "want a POST of a form with an assertion"},
+	} {
+		r := httptest.NewRequest(tt.method, "/token", strings.NewReader(tt.body))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		w := httptest.NewRecorder()
-		if tokens.ServeHTTP(w, r); w.Code != want || w.Header().Get("Metadata-Flavor") != "Google" {
-			t.Errorf("GET %s: %d, want %d: %v", path, w.Code, want, w.Header())
+		tokens.ServeHTTP(w, r)
+		if w.Code != tt.code || !strings.Contains(w.Body.String(), tt.want) ||
+			w.Result().Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s %.80s: %d %s, want %d %s", tt.method, tt.body, w.Code, w.Body, tt.code, tt.want)
 		}
 	}
 }

@@ -157,7 +157,8 @@ func (m *rpc) call(ctx context.Context, in proto.Message) (*vertex.Call, error) 
 	named := m.resource(in)
 	r, err := vertex.ParseName(named, false)
 	if errors.Is(err, memory.ErrNotFound) || err == nil && !m.names(r) {
-		return nil, fmt.Errorf("%w: %s: %.200q is no name for it: want %s", memory.ErrInvalid, m.name, named, m.wanted())
+		return nil, fmt.Errorf("%w: %s: %.200q is no name for it: want %s", memory.ErrInvalid, m.name, named,
+			m.wanted())
 	}
 	if err != nil {
 		return nil, err
