@@ -130,6 +130,8 @@ func (s *speller) spellStruct(raw []byte, t reflect.Type, at string) error {
 	if raw[0] != '{' {
 		return invalid("%s: want an object", orBody(at))
 	}
+	// The values are found first and written then, as a field may come in both cases, and its last value is
+	// the one that counts. A field that the type does not have is passed over without a look into it.
 	known := s.fieldsOf(t)
 	values := make([][]byte, len(known))
 	for name, value := range sessionstore.Members(raw) {
@@ -152,6 +154,8 @@ func (s *speller) spellStruct(raw []byte, t reflect.Type, at string) error {
 	return nil
 }
 
+// spellMap writes the members of a map, whose names are the client's and stay as they are. A name that
+// comes twice is written twice: the last one counts where the map is decoded.
 func (s *speller) spellMap(raw []byte, t reflect.Type, at string) error {
 	if raw[0] != '{' {
 		return invalid("%s: want an object", orBody(at))
@@ -171,6 +175,7 @@ func (s *speller) spellMap(raw []byte, t reflect.Type, at string) error {
 	return nil
 }
 
+// spellList writes the values of a list. The place of a value in errors is its field, with its index.
 func (s *speller) spellList(raw []byte, t reflect.Type, at string) error {
 	if raw[0] != '[' {
 		return invalid("%s: want a list", at)

@@ -101,6 +101,8 @@ func (t *Tokens) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the header Metadata-Flavor: Google is missing", http.StatusForbidden)
 		return
 	}
+	// A client asks for one file, or with recursive=true for all below a directory as JSON. Directories are
+	// listed as far as clients look into them, and have a slash at their end or none.
 	switch path {
 	case "/token":
 		t.exchange(w, r)
@@ -111,7 +113,7 @@ func (t *Tokens) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/computeMetadata/v1/project/project-id":
 		text(w, project)
 	case accounts, strings.TrimSuffix(accounts, "/"):
-		if !recursive {
+		if !recursive { // Java's library reads the address of the account from here
 			text(w, "default/\n")
 			return
 		}
@@ -139,7 +141,8 @@ func (t *Tokens) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // theAccount is the one service account of the metadata server, as JSON of all that is under it.
 func theAccount() map[string]any {
-	return map[string]any{"aliases": []string{"default"}, "email": "memoryd@" + Universe, "scopes": []string{cloudScope}}
+	return map[string]any{"aliases": []string{"default"}, "email": "memoryd@" + Universe,
+		"scopes": []string{cloudScope}}
 }
 
 // exchange gives a token for a signed assertion.

@@ -34,6 +34,8 @@ func fill(out proto.Message, answer any) error {
 // read reads JSON into a message. JSON that clients have stored over HTTP may have values that no
 // message has a place for, and must not make a session unreadable: see holdable.
 func read(raw []byte, out proto.Message) error {
+	// Nearly all JSON fits at once. To look for what does not takes a copy of the whole, so it is done only
+	// for an answer that has failed.
 	opts := protojson.UnmarshalOptions{DiscardUnknown: true}
 	if opts.Unmarshal(raw, out) == nil {
 		return nil
@@ -110,6 +112,8 @@ func readParts(raw []byte, out *pb.SessionEvent) error {
 	if err := json.Unmarshal(raw, &fields); err != nil {
 		return err
 	}
+	// The fields of an event beside these three are texts and a time, which memoryd has written itself, and
+	// the raw event, which takes any object.
 	for _, name := range []string{"eventMetadata", "content", "actions"} {
 		part, err := vertex.Encode(map[string]json.RawMessage{name: fields[name]})
 		if fields[name] == nil || err == nil && read(part, new(pb.SessionEvent)) == nil {

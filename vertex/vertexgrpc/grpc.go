@@ -167,6 +167,8 @@ func (m *rpc) call(ctx context.Context, in proto.Message) (*vertex.Call, error) 
 	if err != nil {
 		return nil, err
 	}
+	// REST has the collection in its path, and the protos in the name of the method. An operation on an engine
+	// has a method of its own, as it takes other rights than one on what is in the engine.
 	method := m.name
 	switch {
 	case m.kind == "events":

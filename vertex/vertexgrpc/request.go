@@ -60,6 +60,8 @@ func countValues(raw []byte, of protoreflect.MessageDescriptor, left *int) strin
 		if n < 0 {
 			return ""
 		}
+		// A message within is passed over by its length here, and looked into below: so each byte is read
+		// once, however deep messages nest.
 		size := protowire.ConsumeFieldValue(number, kind, raw[n:])
 		if size < 0 {
 			return ""
@@ -95,6 +97,8 @@ func jsonOf(in proto.Message) (body json.RawMessage, query url.Values, err error
 		m := in.ProtoReflect()
 		m.Clear(m.Descriptor().Fields().ByName("update_mask"))
 	}
+	// The error of the library names neither the field nor its value, so it is looked for in a second walk,
+	// which a good request does without.
 	if body, err = protojson.Marshal(in); err != nil {
 		if named := badValue(in); named != nil {
 			err = named
@@ -107,6 +111,8 @@ func jsonOf(in proto.Message) (body json.RawMessage, query url.Values, err error
 // badValue finds the value that makes a message have no JSON, and returns the name of its field and
 // why; nil if it finds none.
 func badValue(in proto.Message) error {
+	// JSON has no form for these three. All else that a message can hold has one, or is refused where the
+	// message is decoded, as text that is not UTF-8.
 	return protorange.Range(in.ProtoReflect(), func(at protopath.Values) error {
 		m, ok := at.Index(-1).Value.Interface().(protoreflect.Message)
 		if !ok {
