@@ -368,7 +368,8 @@ func (s *Server) getState(c echo.Context, scope memory.Scope) error {
 	return out.finish()
 }
 
-// stateRoom is how much room a state takes before its size is known.
+// stateRoom is how much room a state takes before its size is known: most have a few
+// hundred bytes, and one that has more is read again with the room that it needs.
 const stateRoom = 64 << 10
 
 // sendPatched writes a session without its events, of which there may be any number.

@@ -25,6 +25,9 @@ const everything = access.Read | access.Write | access.Admin
 // Sessions returns a session store behind a guard.
 func Sessions(of ingest.Sessions) ingest.Sessions { return sessions{of} }
 
+// sessions checks the scope that each method names, with the verb for what it does. Reads
+// across users take Admin. The methods by which memoryd itself works on requests, such as
+// Claim and Save, take a principal with every verb: no key of a caller has them all.
 type sessions struct{ of ingest.Sessions }
 
 // sharedState refuses a change to the state of the app as a whole by a principal of one
@@ -336,138 +339,6 @@ func (g sessions) Apps(ctx context.Context, after string, limit int) ([]string, 
 		return nil, err
 	}
 	return g.of.Apps(ctx, after, limit)
-}
-
-// Memories returns a memory store behind a guard.
-func Memories(of memory.Store) memory.Store { return memories{of} }
-
-type memories struct{ of memory.Store }
-
-// ID implements memory.Store.
-func (g memories) ID() string { return g.of.ID() }
-
-// Put implements memory.Store.
-func (g memories) Put(ctx context.Context, scope memory.Scope, writes []memory.Write) ([]memory.Outcome, error) {
-	if err := access.Check(ctx, scope, access.Write); err != nil {
-		return nil, err
-	}
-	return g.of.Put(ctx, scope, writes)
-}
-
-// Get implements memory.Store.
-func (g memories) Get(ctx context.Context, scope memory.Scope, ids []string) ([]memory.Memory, error) {
-	if err := access.Check(ctx, scope, access.Read); err != nil {
-		return nil, err
-	}
-	return g.of.Get(ctx, scope, ids)
-}
-
-// Delete implements memory.Store.
-func (g memories) Delete(ctx context.Context, scope memory.Scope, removals []memory.Removal) (
-	[]memory.Outcome, error) {
-	if err := access.Check(ctx, scope, access.Write); err != nil {
-		return nil, err
-	}
-	return g.of.Delete(ctx, scope, removals)
-}
-
-// List implements memory.Store.
-func (g memories) List(ctx context.Context, scope memory.Scope, list memory.List) (memory.Page, error) {
-	if err := access.Check(ctx, scope, access.Read); err != nil {
-		return memory.Page{}, err
-	}
-	return g.of.List(ctx, scope, list)
-}
-
-// Search implements memory.Store. It is the one way to the shared knowledge of an app for
-// a principal that does not administer the app.
-func (g memories) Search(ctx context.Context, scope memory.Scope, q memory.Query) (memory.Found, error) {
-	if err := access.CheckSearch(ctx, scope); err != nil {
-		return memory.Found{}, err
-	}
-	return g.of.Search(ctx, scope, q)
-}
-
-// Revisions implements memory.Store.
-func (g memories) Revisions(ctx context.Context, scope memory.Scope, id string, before int64) (
-	[]memory.Revision, error) {
-	if err := access.Check(ctx, scope, access.Read); err != nil {
-		return nil, err
-	}
-	return g.of.Revisions(ctx, scope, id, before)
-}
-
-// ChangedBy implements memory.Store.
-func (g memories) ChangedBy(ctx context.Context, scope memory.Scope, operation, from string) (
-	[]string, string, error) {
-	if err := access.Check(ctx, scope, access.Read); err != nil {
-		return nil, "", err
-	}
-	return g.of.ChangedBy(ctx, scope, operation, from)
-}
-
-// Erase implements memory.Store.
-func (g memories) Erase(ctx context.Context, scope memory.Scope, which memory.Erasure) (memory.Erased, error) {
-	if err := access.Check(ctx, scope, access.Admin); err != nil {
-		return memory.Erased{}, err
-	}
-	return g.of.Erase(ctx, scope, which)
-}
-
-// Revoke implements memory.Store.
-func (g memories) Revoke(ctx context.Context, scope memory.Scope, lives []string) error {
-	if err := access.Check(ctx, scope, access.Admin); err != nil {
-		return err
-	}
-	return g.of.Revoke(ctx, scope, lives)
-}
-
-// Users implements memory.Store.
-func (g memories) Users(ctx context.Context, app, after string, limit int) ([]string, error) {
-	if err := access.Check(ctx, memory.Scope{App: app}, access.Admin); err != nil {
-		return nil, err
-	}
-	return g.of.Users(ctx, app, after, limit)
-}
-
-// Apps implements memory.Store.
-func (g memories) Apps(ctx context.Context, after string, limit int) ([]string, error) {
-	if err := access.Check(ctx, memory.Scope{}, access.Admin); err != nil {
-		return nil, err
-	}
-	return g.of.Apps(ctx, after, limit)
-}
-
-// ListApp implements memory.AppReader.
-func (g memories) ListApp(ctx context.Context, app string, list memory.List) (memory.Page, error) {
-	if err := access.Check(ctx, memory.Scope{App: app}, access.Admin); err != nil {
-		return memory.Page{}, err
-	}
-	return g.of.ListApp(ctx, app, list)
-}
-
-// FindApp implements memory.AppReader.
-func (g memories) FindApp(ctx context.Context, app, id string) ([]memory.Memory, error) {
-	if err := access.Check(ctx, memory.Scope{App: app}, access.Admin); err != nil {
-		return nil, err
-	}
-	return g.of.FindApp(ctx, app, id)
-}
-
-// OwnersApp implements memory.AppReader.
-func (g memories) OwnersApp(ctx context.Context, app, id string) ([]string, error) {
-	if err := access.Check(ctx, memory.Scope{App: app}, access.Admin); err != nil {
-		return nil, err
-	}
-	return g.of.OwnersApp(ctx, app, id)
-}
-
-// Sweep implements memory.Sweeper. Ingestion sweeps as memoryd itself.
-func (g memories) Sweep(ctx context.Context, before time.Time, limit int) (memory.Erased, bool, error) {
-	if err := access.Check(ctx, memory.Scope{}, everything); err != nil {
-		return memory.Erased{}, false, err
-	}
-	return g.of.Sweep(ctx, before, limit)
 }
 
 // Together returns both stores in one file behind a guard; nil if of is nil.

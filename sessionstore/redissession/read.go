@@ -112,7 +112,9 @@ func (s *Store) read(ctx context.Context, key sessionstore.Key, get sessionstore
 	return replyOf(again.value), again.err
 }
 
-// State implements sessionstore.Store.
+// State implements sessionstore.Store. The two states are in different slots, and read in
+// one round trip. Each script is told of all the room: a state that has more alone is not
+// read, and two that have more together are refused here.
 func (s *Store) State(ctx context.Context, scope memory.Scope, room int64) (sessionstore.State, error) {
 	state, err := s.state(ctx, scope, room)
 	if err != nil {

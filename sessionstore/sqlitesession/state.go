@@ -142,7 +142,8 @@ func readSharedState(ctx context.Context, tx sqlitedb.Querier, scope memory.Scop
 		UNION ALL SELECT 'app:' || key, value FROM app_state WHERE app = ?1`, scope.App, scope.User)
 }
 
-// State implements sessionstore.Store.
+// State implements sessionstore.Store. Sizes are kept beside the states, so that none is
+// read that the caller has no room for.
 func (s *Store) State(ctx context.Context, scope memory.Scope, room int64) (out sessionstore.State, err error) {
 	err = s.db.Read(ctx, func(tx *sql.Tx) error {
 		sizes, err := readStateSizes(ctx, tx, scope, 0) // no session has this number
