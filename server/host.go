@@ -18,9 +18,13 @@ import (
 // unless Options.AnyHost is set, Host must be a loopback name, one of Options.Hosts, or
 // the address that the connection has arrived at: probes use that one, and no page of
 // another site has it. Requests that change something are also refused if the browser
-// marks them as coming from another site (Sec-Fetch-Site, or Origin in older browsers).
+// marks them as coming from another site (Sec-Fetch-Site, or Origin in older browsers),
+// except from Options.Origins.
 func (s *Server) checkHost(next echo.HandlerFunc) echo.HandlerFunc {
 	sites := http.NewCrossOriginProtection()
+	for _, origin := range s.opts.Origins {
+		_ = sites.AddTrustedOrigin(origin) // no page has an origin that it does not take
+	}
 	return func(c echo.Context) error {
 		if err := sites.Check(c.Request()); err != nil {
 			return fmt.Errorf("%w: %w", errForbidden, err)

@@ -77,6 +77,9 @@ type Options struct {
 	// Hosts are further names that the Host header may have, without a port. They count
 	// unless AnyHost is set.
 	Hosts []string
+	// Origins are those of web pages that may call the server, as function Origin returns
+	// them. Pages of other origins can read no answer and change nothing. Defaults to none.
+	Origins []string
 	// TrustedProxies are the addresses of proxies whose X-Forwarded-For, -Host and -Proto
 	// count. Of all others they are ignored. Defaults to none.
 	TrustedProxies []netip.Prefix
@@ -220,6 +223,7 @@ func New(
 		s.refuseAfterClose,
 		middleware.RecoverWithConfig(middleware.RecoverConfig{DisableErrorHandler: true, LogErrorFunc: s.logPanic}),
 		s.checkHost,
+		s.cors(),
 		s.authenticate,
 		s.holdToQuotas,
 		s.boundRequest,

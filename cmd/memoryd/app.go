@@ -125,7 +125,7 @@ func (a *app) serveWith(e embed.Embedder) {
 		Tracer: a.telemetry.Tracer(), TraceContent: a.cfg.telemetry.content,
 		Server: server.Options{
 			AnyHost: a.cfg.exposed() && !a.cfg.loopbackNames && len(a.cfg.network.hosts) == 0,
-			Hosts:   a.cfg.network.hosts, TrustedProxies: a.cfg.network.trusted,
+			Hosts:   a.cfg.network.hosts, Origins: a.cfg.network.origins, TrustedProxies: a.cfg.network.trusted,
 			Keys: a.stores.Sessions, Verifier: a.verifier(), Audit: a.audit,
 			Version: version(), Checks: maps.Clone(a.stores.Checks), Notes: notes,
 			Figures: a.stores.Figures(), Backup: a.stores.Backup,
@@ -254,7 +254,7 @@ func (a *app) announce(on net.Listener, stdout io.Writer) {
 	a.log.Info("memoryd", append([]any{"version", version(),
 		"listen", on.Addr().String(), "insecure", cfg.insecure, "bootstrap-key-file", cfg.bootstrap,
 		"audit", cfg.audit.of, "audit-entries", cfg.audit.entries, "audit-file", cfg.audit.file,
-		"loopback-names", cfg.loopbackNames, "host", cfg.network.hosts.String(),
+		"loopback-names", cfg.loopbackNames, "host", cfg.network.hosts.String(), "cors-origin", cfg.network.origins.String(),
 		"tls-cert", cfg.network.cert, "tls-key", cfg.network.key, "trusted-proxies", cfg.network.proxies.String(),
 		"oidc-issuer", cfg.issuer.issuer, "oidc-audience", cfg.issuer.audience, "oidc-app", cfg.issuer.app,
 		"oidc-app-claim", cfg.issuer.appClaim, "oidc-user-claim", cfg.issuer.userClaim,

@@ -12,12 +12,14 @@ import (
 	"unicode"
 
 	"github.com/memoryd/memoryd/internal/certificate"
+	"github.com/memoryd/memoryd/server"
 )
 
 // network is what the flags say of TLS, names and proxies.
 type network struct {
 	cert, key string
 	hosts     list
+	origins   list
 	proxies   list
 	trusted   []netip.Prefix // after check: proxies
 	caFile    string         // of a command that asks a memoryd
@@ -41,12 +43,15 @@ func (l *list) Set(text string) error {
 }
 
 // networkFlagNames are the flags of serve that are about TLS, names and proxies.
-func networkFlagNames() []string { return []string{"tls-cert", "tls-key", "host", "trusted-proxies"} }
+func networkFlagNames() []string {
+	return []string{"tls-cert", "tls-key", "host", "cors-origin", "trusted-proxies"}
+}
 
 func networkFlags(fs *flag.FlagSet, n *network) {
 	fs.StringVar(&n.cert, "tls-cert", "", "`FILE` with the certificate of -listen and its chain, in PEM: serve TLS")
 	fs.StringVar(&n.key, "tls-key", "", "`FILE` with the key of -tls-cert, in PEM")
 	fs.Var(&n.hosts, "host", "`NAMES` beside loopback names that requests may be for, with commas between")
+	fs.Var(&n.origins, "cors-origin", "`ORIGINS` of web pages that may call memoryd, with commas between")
 	fs.Var(&n.proxies, "trusted-proxies",
 		"`ADDRESSES` or networks of proxies whose X-Forwarded-For, -Host and -Proto count, with commas between")
 }
@@ -68,6 +73,13 @@ func (n *network) check() error {
 			return err
 		}
 		n.hosts[i] = name
+	}
+	for i, text := range n.origins {
+		origin, err := server.Origin(text)
+		if err != nil {
+			return fmt.Errorf("-cors-origin %.300q: %w", text, err)
+		}
+		n.origins[i] = origin
 	}
 	n.trusted = nil
 	for _, proxy := range n.proxies {

@@ -139,6 +139,29 @@ func TestHostFlag(t *testing.T) {
 	}
 }
 
+// Pages of the origins of -cors-origin may call, and are told so by the address of the server.
+func TestCORSFlag(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir(), "-cors-origin", "https://app.example.com:443,http://localhost:5173",
+		"-cors-origin", "https://b.example.com")
+	for origin, named := range map[string]bool{"https://app.example.com": true, "http://localhost:5173": true,
+		"https://b.example.com": true, "https://app.example.com:443": false, "http://localhost": false} {
+		req, err := http.NewRequestWithContext(t.Context(), "GET", p.url+"/v1/tools", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Origin", origin)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if got := res.Header.Get("Access-Control-Allow-Origin"); (got == origin) != named || got != "" && !named {
+			t.Errorf("%s: Access-Control-Allow-Origin is %q", origin, got)
+		}
+	}
+}
+
 func TestNetworkRefusals(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -160,6 +183,12 @@ func TestNetworkRefusals(t *testing.T) {
 		{"-host \"a:80\"", 2, []string{"-host", "a:80"}},
 		{"-host \"*\"", 2, []string{"-host", "*"}},
 		{"with commas between", 2, []string{"-host", "a,,b"}},
+		{"-cors-origin \"*\": every page of the web", 2, []string{"-cors-origin", "*"}},
+		{"name each origin", 2, []string{"-cors-origin", "https://*.example.com"}},
+		{"want an origin such as", 2, []string{"-cors-origin", "https://a.example.com,app.example.com"}},
+		{"want an origin such as", 2, []string{"-cors-origin", "null"}},
+		{"write https://app.example.com", 2, []string{"-cors-origin", "https://app.example.com/page"}},
+		{"write https://app.example.com", 2, []string{"-cors-origin", "https://ann:secret@app.example.com"}},
 		{"want an address or a network", 2, []string{"-trusted-proxies", "proxy"}},
 		{"every client", 2, []string{"-trusted-proxies", "10.0.0.0/8,0.0.0.0/0"}},
 		{"every client", 2, []string{"-trusted-proxies", "::/0"}},
