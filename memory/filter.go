@@ -32,6 +32,9 @@ type Filter struct {
 	State State
 	// Hidden includes memories of every state where State is zero, in lists.
 	Hidden bool
+	// Person narrows a list of all users of an app to those whose memories are one person's. Searches
+	// have no use for it.
+	Person Person
 	// Where is an expression that must hold as well; nil for none.
 	Where Where
 }
@@ -40,6 +43,7 @@ type Filter struct {
 // translate into their own filters.
 func (f *Filter) Match(m *Memory, now time.Time) bool {
 	return m.Live(now) && f.matchState(m) && f.matchTime(m, now) && f.matchLabels(m) && f.matchMetadata(m) &&
+		f.Person.Is(m.User) &&
 		(f.Where == nil || Holds(f.Where, m.Compare))
 }
 

@@ -268,15 +268,34 @@ func oneUser(where memory.Where) string {
 	return ""
 }
 
-// ofOwner holds of the memories in all scopes of the user that a caller is for.
-func ofOwner(p *access.Principal) memory.Where {
+// personOf is the person whose memories are those in all scopes of the user that a caller is for.
+func personOf(p *access.Principal) memory.Person {
 	id := userID(p.User)
 	if native, err := userOf(id); err == nil && native == p.User {
-		if all, err := scopeHas(userKey, id); err == nil {
-			return all
+		return memory.Person{User: native, Part: pair(userKey, id)}
+	}
+	return memory.Person{User: p.User}
+}
+
+// personIn is the person whose memories alone pass a filter, so that a store need not look at those of
+// others; the zero value if there is none. The filter is one that where has read.
+func personIn(filter string) (out memory.Person) {
+	parsed, err := aip160.Parse(filter, memoryFields())
+	if err != nil {
+		return out
+	}
+	must, _ := memory.Conjuncts(parsed)
+	for _, c := range must {
+		id, ok := c.Value.AsText()
+		if !ok || c.Field != "scope" || c.Key != userKey || c.Op != memory.OpEqual {
+			continue
+		}
+		out.Part = pair(userKey, id)
+		if user, err := userOf(id); err == nil {
+			out.User = user
 		}
 	}
-	return userIs(p.User)
+	return out
 }
 
 // userIs holds of the memories of a native user.

@@ -231,6 +231,7 @@ func (s *Service) listMemories(ctx context.Context, call *Call) (any, error) {
 	if list.Where, err = s.where(filtersIn{Filter: in.Filter}); err != nil {
 		return nil, err
 	}
+	list.Person = personIn(in.Filter)
 	page, err := s.listApp(ctx, r.Engine, list)
 	if err != nil {
 		return nil, err
@@ -247,8 +248,8 @@ func (s *Service) listMemories(ctx context.Context, call *Call) (any, error) {
 
 // listApp lists memories of all scopes of an engine: of those that are the caller's, if it is
 // for one user. The scopes of a user are natively users of their own, which no store can list
-// together without reading across users. So memoryd reads them itself, with a condition that
-// lets only the caller's pass, and leaves out any other.
+// together without reading across users. So memoryd reads them itself, of that person
+// alone, and leaves out any other.
 func (s *Service) listApp(ctx context.Context, engine string, list memory.List) (page memory.Page, err error) {
 	if user := oneUser(list.Where); user != "" {
 		return s.memories.List(asOwner(ctx, user), memory.Scope{App: engine, User: user}, list)
@@ -260,11 +261,7 @@ func (s *Service) listApp(ctx context.Context, engine string, list memory.List) 
 	if err := access.Check(ctx, memory.Scope{App: engine, User: p.User}, access.Read); err != nil {
 		return page, err
 	}
-	own := memory.And{ofOwner(p)}
-	if list.Where != nil {
-		own = append(own, list.Where)
-	}
-	list.Where = own
+	list.Person = personOf(p)
 	if page, err = s.memories.ListApp(access.With(ctx, access.System), engine, list); err != nil {
 		return page, err
 	}
@@ -402,7 +399,7 @@ func (s *Service) purgeMemories(ctx context.Context, call *Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := memory.Filter{Kinds: memoryKinds(), Where: where}
+	f := memory.Filter{Kinds: memoryKinds(), Person: personIn(in.Filter), Where: where}
 	var count int
 	if user := oneUser(where); user != "" {
 		count, err = s.ingest.Purge(asOwner(ctx, user), memory.Scope{App: r.Engine, User: user}, f, !in.Force)

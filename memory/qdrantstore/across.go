@@ -13,6 +13,21 @@ import (
 // appField is the app of a memory. Points of earlier versions lack it: see nameApps.
 const appField = "app"
 
+// personField says whose a memory is: see personName. Points of earlier versions lack it too.
+const (
+	personField  = "person"
+	personPrefix = "~"
+)
+
+// personName is memory.PersonPart of a user behind a ~, or else the user itself. No user has a name of
+// another kind: those that begin with ~ and name a person have the part.
+func personName(user string) string {
+	if part := memory.PersonPart(user); part != "" {
+		return personPrefix + part
+	}
+	return user
+}
+
 // ListApp implements memory.AppReader.
 func (s *Store) ListApp(ctx context.Context, app string, list memory.List) (memory.Page, error) {
 	page, err := s.listApp(ctx, app, &list)
@@ -101,12 +116,12 @@ func (s *Store) anyOf(ctx context.Context, passes *qdrant.Filter) (bool, error) 
 // namedTogether is how many scopes nameApps looks for in one call.
 const namedTogether = 1000
 
-// nameApps gives the points that earlier versions have written their app. Such a version
+// nameApps gives the points that earlier versions have written their app and their person. Such a version
 // may still write beside this one, so that each read across users looks for them. It is
 // one call where there are none.
 func (s *Store) nameApps(ctx context.Context) error {
-	nameless := &qdrant.Filter{Must: []*qdrant.Condition{qdrant.NewIsEmpty(appField)},
-		MustNot: []*qdrant.Condition{qdrant.NewIsEmpty("scope")}}
+	lacks := []*qdrant.Condition{qdrant.NewIsEmpty(appField), qdrant.NewIsEmpty(personField)}
+	nameless := &qdrant.Filter{Should: lacks, MustNot: []*qdrant.Condition{qdrant.NewIsEmpty("scope")}}
 	for {
 		if some, err := s.anyOf(ctx, nameless); err != nil || !some {
 			return err
@@ -119,11 +134,12 @@ func (s *Store) nameApps(ctx context.Context) error {
 		for some := range slices.Chunk(tenants, namedTogether) {
 			var ops []*qdrant.PointsUpdateOperation
 			for _, tenant := range some {
-				app, _, _ := strings.Cut(tenant, "/")
+				app, user, _ := strings.Cut(tenant, "/")
 				ops = append(ops, qdrant.NewPointsUpdateSetPayload(&qdrant.PointsUpdateOperation_SetPayload{
-					Payload: map[string]*qdrant.Value{appField: qdrant.NewValueString(app)},
-					PointsSelector: qdrant.NewPointsSelectorFilter(&qdrant.Filter{Must: []*qdrant.Condition{
-						qdrant.NewMatch("scope", tenant), qdrant.NewIsEmpty(appField)}})}))
+					Payload: map[string]*qdrant.Value{appField: qdrant.NewValueString(app),
+						personField: qdrant.NewValueString(personName(user))},
+					PointsSelector: qdrant.NewPointsSelectorFilter(&qdrant.Filter{Should: lacks,
+						Must: []*qdrant.Condition{qdrant.NewMatch("scope", tenant)}})}))
 			}
 			if err := s.updateUnhurried(ctx, ops...); err != nil {
 				return err

@@ -178,7 +178,7 @@ func (s *Store) auditPoint(ctx context.Context, p *qdrant.RetrievedPoint) (
 		case docField, termsField, stepField, lengthField, "embedded":
 			continue // how they are written differs between versions
 		}
-		if field == appField && payload[field] == nil {
+		if (field == appField || field == personField) && payload[field] == nil {
 			continue // an earlier version has written it; see nameApps
 		}
 		if canonical(v) != canonical(payload[field]) {

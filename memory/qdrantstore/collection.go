@@ -86,7 +86,8 @@ type fieldIndex struct {
 var indexes = map[string]fieldIndex{
 	"scope": {kind: qdrant.FieldType_FieldTypeKeyword,
 		params: qdrant.NewPayloadIndexParamsKeyword(&qdrant.KeywordIndexParams{IsTenant: qdrant.PtrOf(true)})},
-	appField: {kind: qdrant.FieldType_FieldTypeKeyword, later: true},
+	appField:    {kind: qdrant.FieldType_FieldTypeKeyword, later: true},
+	personField: {kind: qdrant.FieldType_FieldTypeKeyword, later: true},
 	"id": {kind: qdrant.FieldType_FieldTypeKeyword, later: true,
 		params: qdrant.NewPayloadIndexParamsKeyword(&qdrant.KeywordIndexParams{OnDisk: qdrant.PtrOf(true)})},
 	"kind":     {kind: qdrant.FieldType_FieldTypeKeyword},

@@ -64,14 +64,29 @@ func visible(scope memory.Scope, now time.Time) *qdrant.Filter {
 // filter is memory.Filter in Qdrant's terms; see Filter.Match. Complete says that it
 // passes exactly what f passes; if not, it passes more.
 func filter(scope memory.Scope, f *memory.Filter, now time.Time) (out *qdrant.Filter, complete bool) {
-	return filterAmong(live(scope, now), f, now, func(id string) *qdrant.Condition {
+	out, complete = filterAmong(live(scope, now), f, now, func(id string) *qdrant.Condition {
 		return qdrant.NewHasID(pointID(scope, id))
 	})
+	return out, complete && f.Person.Is(scope.User)
 }
 
 // filterOfApp is filter across all users of an app.
 func filterOfApp(app string, f *memory.Filter, now time.Time) (out *qdrant.Filter, complete bool) {
-	return filterAmong(liveOfApp(app, now), f, now, func(id string) *qdrant.Condition {
+	among := liveOfApp(app, now)
+	must, _ := memory.Conjuncts(f.Where)
+	for _, c := range must {
+		if user, ok := c.Value.AsText(); ok && c.Field == memory.FieldUser && c.Op == memory.OpEqual {
+			among.Must = append(among.Must, qdrant.NewMatch("scope", tenant(memory.Scope{App: app, User: user})))
+		}
+	}
+	if p := f.Person; p != (memory.Person{}) {
+		names := []string{personName(p.User)}
+		if p.Part != "" {
+			names = append(names, personPrefix+p.Part)
+		}
+		among.Must = append(among.Must, qdrant.NewMatchKeywords(personField, names...))
+	}
+	return filterAmong(among, f, now, func(id string) *qdrant.Condition {
 		return qdrant.NewMatch("id", id)
 	})
 }

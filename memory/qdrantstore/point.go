@@ -175,7 +175,8 @@ func (r *record) payload(terms memory.Terms, embedded bool) (map[string]*qdrant.
 	text := qdrant.NewValueString
 	micros := func(t time.Time) *qdrant.Value { return qdrant.NewValueInt(t.UnixMicro()) }
 	payload := map[string]*qdrant.Value{
-		"scope": text(tenant(m.Scope)), appField: text(m.App), "id": text(m.ID), "kind": text(string(m.Kind)),
+		"scope": text(tenant(m.Scope)), appField: text(m.App), personField: text(personName(m.User)),
+		"id": text(m.ID), "kind": text(string(m.Kind)),
 		"session": text(m.Source.SessionID), "gone": qdrant.NewValueBool(r.Deleted),
 		"revision": qdrant.NewValueInt(m.Revision), "embedded": qdrant.NewValueBool(embedded),
 		"at": micros(m.Timestamp), "created": micros(m.CreateTime), "updated": micros(m.UpdateTime),

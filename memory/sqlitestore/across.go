@@ -67,6 +67,17 @@ END;
 // schemaIDs finds a memory by its id alone, in any scope.
 const schemaIDs = `CREATE INDEX memories_id ON memories (id)`
 
+// schemaPersons finds the scopes of one person. Column part is memory.PersonPart of the user.
+const schemaPersons = `
+ALTER TABLE scopes ADD COLUMN part TEXT AS (
+  CASE WHEN substr(user, 1, 1) = '~' AND instr('&' || substr(user, 2), '&` + memory.PersonKey + `=') > 0 THEN
+    substr(` + fromPart + `, 1, instr(` + fromPart + ` || '&', '&') - 1) END) VIRTUAL;
+CREATE INDEX scopes_part ON scopes (app, part) WHERE part IS NOT NULL;
+`
+
+// fromPart is the rest of the user from that part on.
+const fromPart = `substr(user, 1 + instr('&' || substr(user, 2), '&` + memory.PersonKey + `='))`
+
 // ofUser holds for a scope s of a user, and not for those of the app itself.
 const ofUser = `s.user NOT LIKE '/%'`
 
@@ -84,26 +95,12 @@ func (s *Store) listApp(ctx context.Context, app string, list memory.List) (page
 	if err != nil {
 		return page, err
 	}
-	column := orderColumns[list.Order.Field]
-	q := query{where: []string{`o.app = ?`, `o.field = ?`, ofUser}, args: []any{app, appFields[column]}, of: "m."}
-	dir, beyond := "DESC", "<="
-	if list.Order.Ascending {
-		dir, beyond = "ASC", ">="
-	}
-	if after := paging.After; after != nil { // the memories of other users at the same place are left out below
-		q.and(`(o.at, o.id) `+beyond+` (?, ?)`, after.At, after.ID)
-	}
-	q.narrow(&list)
-	// CROSS JOIN keeps the order of the tables: app_order has the memories in the order of
-	// the list.
-	text := `SELECT s.user, o.id, m.doc FROM app_order o CROSS JOIN memories m ON m.n = o.memory
-		CROSS JOIN scopes s ON s.n = m.scope WHERE ` + strings.Join(q.where, ` AND `) +
-		` ORDER BY o.at ` + dir + `, o.id ` + dir + `, s.user ` + dir
+	text, args := listAppQuery(app, &list, paging.After)
 	now := s.now()
 	var found []memory.Memory
 	bytes := int64(0)
 	err = s.db.Read(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, text, q.args...)
+		rows, err := tx.QueryContext(ctx, text, args...)
 		if err != nil {
 			return err
 		}
@@ -133,6 +130,50 @@ func (s *Store) listApp(ctx context.Context, app string, list memory.List) (page
 	}
 	page.Memories, page.NextPageToken = paging.Fit(list.Order, found, "")
 	return page, nil
+}
+
+// listAppQuery has SQLite order the memories, and narrow them as far as it can. The caller applies the
+// whole filter, and leaves out the memories of other users at the place where the page begins.
+// CROSS JOIN keeps the order of the tables. Of all users, app_order has the memories in the order of
+// the list. Of one person, the scopes come first, so that no memory of others is read.
+func listAppQuery(app string, list *memory.List, after *memory.Cursor) (string, []any) {
+	column := orderColumns[list.Order.Field]
+	dir, beyond := "DESC", "<="
+	if list.Order.Ascending {
+		dir, beyond = "ASC", ">="
+	}
+	q := query{of: "m."}
+	var from, at string
+	if p := personOf(list); p == (memory.Person{}) {
+		from, at = `app_order o CROSS JOIN memories m ON m.n = o.memory CROSS JOIN scopes s ON s.n = m.scope`, `o.at`
+		q.and(`o.app = ?`, app)
+		q.and(`o.field = ?`, appFields[column])
+	} else {
+		from, at = `(SELECT n, user FROM scopes WHERE app = ? AND user = ?
+			UNION SELECT n, user FROM scopes WHERE app = ? AND part = ?) s
+			CROSS JOIN memories m ON m.scope = s.n`, `m.`+column
+		q.args = append(q.args, app, p.User, app, p.Part)
+		q.and(`m.deleted = 0`)
+	}
+	q.and(ofUser)
+	if after != nil {
+		q.and(`(`+at+`, m.id) `+beyond+` (?, ?)`, after.At, after.ID)
+	}
+	q.narrow(list)
+	return `SELECT s.user, m.id, m.doc FROM ` + from + ` WHERE ` + strings.Join(q.where, ` AND `) +
+		` ORDER BY ` + at + ` ` + dir + `, m.id ` + dir + `, s.user ` + dir, q.args
+}
+
+// personOf is whose memories alone pass the filter of a list: its Person, or the one user that its
+// expression asks for; the zero value if it may pass those of others.
+func personOf(list *memory.List) memory.Person {
+	must, _ := memory.Conjuncts(list.Where)
+	for _, c := range must {
+		if user, ok := c.Value.AsText(); ok && c.Field == memory.FieldUser && c.Op == memory.OpEqual {
+			return memory.Person{User: user}
+		}
+	}
+	return list.Person
 }
 
 // withID are the memories m of an id, and their scopes s, of all users of an app. CROSS JOIN keeps the

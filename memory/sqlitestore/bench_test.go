@@ -225,3 +225,44 @@ func BenchmarkWhere(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkPerson lists the memories of one person, among those of 200 users of an app who have 100
+// each, by the filter's Person and by an expression that each memory is compared with.
+func BenchmarkPerson(b *testing.B) {
+	db, err := sqlitedb.Open(filepath.Join(b.TempDir(), "memoryd.db"), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, err := sqlitestore.New(db, memory.Model{Embedder: "e", Dimension: 1, Analyzer: "words"}, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for u := range 200 {
+		scope := memory.Scope{App: "app", User: fmt.Sprintf("~app_name=a&user_id=u%d", u)}
+		var writes []memory.Write
+		for i := range 100 {
+			writes = append(writes, memory.Write{Vector: []float32{1}, Memory: memory.Memory{ID: fmt.Sprint("m", i), Scope: scope,
+				Kind: memory.KindFact, Fact: strings.Repeat("some words ", 8), Timestamp: time.Unix(1_600_000_000+int64(i), 0)}})
+		}
+		if _, err := s.Put(b.Context(), scope, writes); err != nil {
+			b.Fatal(err)
+		}
+	}
+	pattern, err := memory.Pattern("^~(?:[^&]*&)*user_id=u7(?:&|$)")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, f := range map[string]memory.Filter{
+		"person":     {Person: memory.Person{User: "u7", Part: "user_id=u7"}},
+		"expression": {Where: memory.Cmp{Field: memory.FieldUser, Op: memory.OpMatches, Value: pattern}},
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				page, err := s.ListApp(b.Context(), "app", memory.List{Filter: f})
+				if err != nil || len(page.Memories) != 100 {
+					b.Fatalf("%d memories, %v", len(page.Memories), err)
+				}
+			}
+		})
+	}
+}

@@ -178,3 +178,25 @@ func TestPageLost(t *testing.T) {
 		t.Errorf("a write: %v", err)
 	}
 }
+
+// A list of one person, and one of one user by its expression, looks at no memory of others: those
+// that cannot be read would count on the page.
+func TestListsLookAtNoOthers(t *testing.T) {
+	s := store(t, 0, time.Now)
+	ann := memory.Scope{App: "a", User: "~team=x&user_id=ann"}
+	put(t, s, ann, turns(ann, 3))
+	for i := range 5 {
+		scope := memory.Scope{App: "a", User: fmt.Sprint("~team=x&user_id=u", i)}
+		writes := turns(scope, 1)
+		writes[0].Memory.ID = fmt.Sprint("other", i)
+		put(t, s, scope, writes)
+		flip(t, s, writes[0].Memory.ID, "doc")
+	}
+	for _, f := range []memory.Filter{{Person: memory.Person{User: "ann", Part: "user_id=ann"}},
+		{Where: memory.Cmp{Field: memory.FieldUser, Op: memory.OpEqual, Value: memory.Text("~team=x&user_id=ann")}}} {
+		page, err := s.ListApp(t.Context(), "a", memory.List{Filter: f})
+		if err != nil || page.Unreadable > 0 || len(page.Memories) != 3 {
+			t.Errorf("%+v: %d memories, %d unreadable, error %v", f, len(page.Memories), page.Unreadable, err)
+		}
+	}
+}

@@ -16,6 +16,7 @@ func acrossCases() []testCase {
 		{"Lists", acrossLists},
 		{"Ties", acrossTies},
 		{"Filters", acrossFilters},
+		{"Persons", acrossPersons},
 		{"Follows", acrossFollows},
 		{"Finds", acrossFinds},
 		{"Invalid", acrossInvalid},
@@ -161,6 +162,43 @@ func acrossFilters(b *bank) {
 		for _, m := range got {
 			if !f.filter.Match(&m, b.clock.now()) {
 				b.Errorf("%s: %+v does not pass", name, m)
+			}
+		}
+	}
+}
+
+// A list of one person has the memories of all users that are the person's, and of no other, in every
+// order and however long its pages are.
+func acrossPersons(b *bank) {
+	scopes := []memory.Scope{ann, {App: "other", User: "ann"}, {App: "other", User: "~user_id=ann"}}
+	for _, user := range []string{"Ann", "user_id=ann", "~user_id=ann", "~a=b&user_id=ann", "~user_id=ann&z=", "~user_id=anna",
+		"~auser_id=ann", "~a=user_id=ann", "~a=b&user_id=bob", "~", "~team=x", "bob", "~user_id=%C3%BC&z=y", "ü&user_id=ann",
+		"~a=ü&user_id=ann", "~user_id=bob&user_id=ann"} {
+		scopes = append(scopes, memory.Scope{App: "app", User: user})
+	}
+	for i, s := range scopes {
+		for j := range 4 {
+			m := fact(fmt.Sprint("m", j), "tea")
+			m.Scope, m.Timestamp = s, at(j%2*10+i%3)
+			b.putIn(s, write(m))
+			b.clock.advance(time.Second)
+		}
+		b.erase(s, memory.Erasure{IDs: []string{"m3"}})
+	}
+	for p, want := range map[memory.Person]int{
+		{User: "ann", Part: "user_id=ann"}: 5, {User: "ann"}: 1, {Part: "user_id=bob"}: 2, {User: "~team=x"}: 1,
+		{User: "ü", Part: "user_id=%C3%BC"}: 1, {User: "nobody", Part: "user_id=nobody"}: 0, {User: "~"}: 1,
+		{User: "user_id=ann"}: 1,
+	} {
+		of := slices.DeleteFunc(slices.Clone(scopes), func(s memory.Scope) bool { return !p.Is(s.User) })
+		for _, order := range appOrders() {
+			for _, size := range []int{0, 2} {
+				list := memory.List{Filter: memory.Filter{Person: p}, Order: order, PageSize: size}
+				got := b.listApp("app", list)
+				b.same(fmt.Sprintf("ListApp(%+v)", list), got, acrossOf(b, "app", of, memory.List{Order: order}))
+				if len(got) != 3*want {
+					b.Errorf("%+v has %d memories, want %d", p, len(got), 3*want)
+				}
 			}
 		}
 	}
