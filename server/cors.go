@@ -55,7 +55,8 @@ func (s *Server) cors() echo.MiddlewareFunc {
 	return middleware.CORSWithConfig(middleware.CORSConfig{
 		Skipper: func(c echo.Context) bool {
 			r := c.Request()
-			preflight := r.Header.Get(echo.HeaderAccessControlRequestMethod) != "" && named(r.Header.Get(echo.HeaderOrigin))
+			preflight := r.Header.Get(echo.HeaderAccessControlRequestMethod) != "" &&
+				named(r.Header.Get(echo.HeaderOrigin))
 			return r.Method == http.MethodOptions && !preflight
 		},
 		AllowOriginFunc: func(origin string) (bool, error) { return named(origin), nil },
