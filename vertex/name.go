@@ -44,6 +44,9 @@ func ParseName(name string, escaped bool) (r Resource, err error) {
 		r.Prefix = strings.Join(parts[:4], "/") + "/"
 		parts = parts[4:]
 	}
+	if len(parts) > 1 && slices.Contains(parts[1:], "") { // it would pass for a name without the part
+		return r, fmt.Errorf("name %.200q: %w: it has an empty part", name, memory.ErrNotFound)
+	}
 	// An operation may come without the engine: its id tells of which it is.
 	if n := len(parts); n >= 2 && parts[n-2] == "operations" {
 		r.SubKind, r.SubID, parts = "operations", parts[n-1], parts[:n-2]
@@ -61,9 +64,6 @@ func ParseName(name string, escaped bool) (r Resource, err error) {
 	}
 	if r.Engine, parts = parts[0], parts[1:]; !plainID.MatchString(r.Engine) {
 		return r, invalid("engine %.80q: want 1 to 63 letters, digits, - and _", r.Engine)
-	}
-	if slices.Contains(parts, "") { // it would pass for a name without the part
-		return r, fmt.Errorf("name %.200q: %w: it has an empty part", name, memory.ErrNotFound)
 	}
 	for _, to := range []struct{ kind, id *string }{{&r.Kind, &r.ID}, {&r.SubKind, &r.SubID}} {
 		if len(parts) > 0 && *to.kind == "" {
