@@ -87,10 +87,11 @@ var arrows = map[string][]string{
 	"bench":                   {},
 	"bench/peers/embedserver": {"embed"},
 	"archive":                 {"memory", "sessionstore", "appconfig", "embed", "ingest"},
+	"movein":                  {"memory", "sessionstore", "archive", "extract/injection", "internal/legible", "internal/sqlitedb"},
 	"reembed":                 {"memory", "embed", "ingest"},
 	"check":                   {"memory", "sessionstore", "appconfig", "ingest"},
 	".":                       {"memory", "access", "internal/assembly", "internal/sqlitedb", "embed", "extract", "ingest", "retrieve", "server"},
-	"cmd/memoryd": {".", "access", "access/oidc", "quota", "archive", "check", "client", "memory", "memory/qdrantstore", "sessionstore", "sessionstore/redissession",
+	"cmd/memoryd": {".", "access", "access/oidc", "quota", "archive", "movein", "appconfig", "check", "client", "memory", "memory/qdrantstore", "sessionstore", "sessionstore/redissession",
 		"internal/assembly", "internal/certificate", "internal/fair", "internal/sqlitedb", "internal/telemetry", "embed", "extract", "extract/rules", "ingest", "retrieve", "gemini", "openai", "reembed", "tools", "mcp", "server", "vertex", "vertex/vertexauth", "vertex/vertexgrpc", "vertex/vertexrest", "evals", "bench"},
 }
 

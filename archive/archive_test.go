@@ -130,7 +130,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 	to := open(t, m)
 	for i, want := range []int{60, 0} {
-		got, err := archive.Import(t.Context(), strings.NewReader(text), head, to.Sessions, to.Memories, embed.Builtin{}, nil)
+		got, err := archive.Import(t.Context(), strings.NewReader(text), head, to.Sessions, to.Memories, embed.Builtin{}, nil, nil)
 		if err != nil || got.Memories != want || got.KeptConfigs != nil {
 			t.Errorf("import %d: %+v, %v, want %d new memories", i, got, err, want)
 		}
@@ -171,7 +171,7 @@ func TestConfigStays(t *testing.T) {
 			}
 		}
 		for range 2 {
-			got, err := archive.Import(t.Context(), strings.NewReader(c.archive), head, to.Sessions, to.Memories, embed.Builtin{}, nil)
+			got, err := archive.Import(t.Context(), strings.NewReader(c.archive), head, to.Sessions, to.Memories, embed.Builtin{}, nil, nil)
 			if err != nil || !cmp.Equal(got.KeptConfigs, c.kept) {
 				t.Errorf("import over %q: %+v, %v", c.before, got, err)
 			}
@@ -202,7 +202,7 @@ func TestImportOtherModel(t *testing.T) {
 	text, head, _ := write(t, filled(t, assembly.ModelOf(embed.Builtin{})))
 	to := open(t, assembly.ModelOf(other{}))
 	for _, want := range []error{memory.ErrUnavailable, nil} {
-		_, err := archive.Import(t.Context(), strings.NewReader(text), head, to.Sessions, to.Memories, other{want}, nil)
+		_, err := archive.Import(t.Context(), strings.NewReader(text), head, to.Sessions, to.Memories, other{want}, nil, nil)
 		if !errors.Is(err, want) {
 			t.Errorf("import: %v, want %v", err, want)
 		}

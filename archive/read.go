@@ -119,10 +119,12 @@ type Imported struct {
 
 // Import brings an archive that Verify has found whole into two stores. Everything
 // that is there already stays, so an import can be run again. Where the store has
-// another model than the archive, the embedder makes new words and vectors.
+// another model than the archive, the embedder makes new words and vectors. A redactor
+// replaces secrets in all that is stored, by the configurations in the store; nil replaces
+// none.
 func Import(ctx context.Context, r io.Reader, head *Heading, sessions Sessions, memories Memories,
-	embedder embed.Embedder, progress Progress) (Imported, error) {
-	in := &importer{sessions: sessions, memories: memories, from: head.Model(), embedder: embedder}
+	embedder embed.Embedder, redactor *ingest.Redactor, progress Progress) (Imported, error) {
+	in := &importer{sessions: sessions, memories: memories, from: head.Model(), embedder: embedder, redactor: redactor}
 	err := eachLine(r, progress, func(l *line, _ []byte) error { return in.take(ctx, l) })
 	if err == nil {
 		err = in.flush(ctx)
@@ -136,6 +138,7 @@ type importer struct {
 	memories Memories
 	from     memory.Model // of the archive
 	embedder embed.Embedder
+	redactor *ingest.Redactor // nil if nothing is replaced
 	records  []memory.Record
 	Imported
 }
@@ -147,12 +150,23 @@ func (in *importer) take(ctx context.Context, l *line) error {
 	case l.Config != nil:
 		return in.config(ctx, l.Config)
 	case l.Shared != nil:
-		return in.sessions.RestoreShared(ctx, sessionstore.SharedState{Scope: l.Shared.Scope, State: l.Shared.State})
+		shared := sessionstore.SharedState{Scope: l.Shared.Scope, State: l.Shared.State}
+		if in.redactor != nil {
+			if err := in.redactor.Shared(ctx, &shared); err != nil {
+				return err
+			}
+		}
+		return in.sessions.RestoreShared(ctx, shared)
 	case l.Events != nil:
 		return in.events(ctx, l.Events)
 	case l.Session != nil:
 		return in.session(ctx, l.Session)
 	case l.Memory != nil:
+		if in.redactor != nil {
+			if err := in.redactor.Record(ctx, l.Memory); err != nil {
+				return err
+			}
+		}
 		if in.records = append(in.records, *l.Memory); len(in.records) == memoriesPerImport {
 			return in.flush(ctx)
 		}
@@ -194,8 +208,13 @@ func (in *importer) events(ctx context.Context, l *eventsLine) error {
 
 // append creates the session if it is missing. Its state comes with the
 // session's own line.
-func (in *importer) append(ctx context.Context, key sessionstore.Key, events []sessionstore.Event) error {
-	_, err := in.sessions.Append(ctx, key, events, sessionstore.Append{Create: true, KeepState: true})
+func (in *importer) append(ctx context.Context, key sessionstore.Key, events []sessionstore.Event) (err error) {
+	if in.redactor != nil {
+		if events, err = in.redactor.Events(ctx, key.App, events); err != nil {
+			return err
+		}
+	}
+	_, err = in.sessions.Append(ctx, key, events, sessionstore.Append{Create: true, KeepState: true})
 	return err
 }
 
@@ -207,7 +226,14 @@ func (in *importer) session(ctx context.Context, l *sessionLine) error {
 			return err
 		}
 	}
-	return in.sessions.Restore(ctx, l.record())
+	// The events were redacted as they were appended; the rest is here.
+	record := l.record()
+	if in.redactor != nil {
+		if err := in.redactor.Session(ctx, &record); err != nil {
+			return err
+		}
+	}
+	return in.sessions.Restore(ctx, record)
 }
 
 // record returns a session as a store restores it.

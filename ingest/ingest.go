@@ -183,7 +183,7 @@ func New(
 	s.gate = fair.NewBackgroundGate(max(1, s.opts.Processors/2))
 	s.configs = appconfig.NewCache(sessions, s.opts.Now, s.opts.Log)
 	s.memories = agingStore{s.memories, s.configs, s.opts.Now}
-	s.redact = newRedactor(s.configs)
+	s.redact = NewRedactor(s.configs)
 	s.sessions, s.opts.Together = s.redact.Sessions(sessions), s.redact.Together(s.opts.Together)
 	s.watches = newWatches(sessions, s.opts.MaxWatchers, s.holds)
 	return s

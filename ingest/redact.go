@@ -29,8 +29,8 @@ type Redactor struct {
 	counts redact.Counts
 }
 
-// newRedactor makes a Redactor by the configurations of apps.
-func newRedactor(configs *appconfig.Cache) *Redactor { return &Redactor{configs: configs} }
+// NewRedactor makes a Redactor by the configurations of apps.
+func NewRedactor(configs *appconfig.Cache) *Redactor { return &Redactor{configs: configs} }
 
 // Counts are how many secrets were replaced since the start, by their kind.
 func (r *Redactor) Counts() map[string]float64 {

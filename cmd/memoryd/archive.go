@@ -14,6 +14,9 @@ import (
 
 	"github.com/memoryd/memoryd"
 	"github.com/memoryd/memoryd/archive"
+	"github.com/memoryd/memoryd/embed"
+	"github.com/memoryd/memoryd/ingest"
+	"github.com/memoryd/memoryd/internal/assembly"
 )
 
 // archiveFlagNames are the flags that export, import and rebuild use.
@@ -33,16 +36,29 @@ can open a store that is a file: stop the memoryd that serves it first.`,
 		}}
 }
 
-// importCommand reads a backup, or does the second half of a move.
+// importCommand reads a backup, or does the second half of a move. With -from it reads what
+// another program has.
 func importCommand() *subcommand {
 	return &subcommand{
-		name: "import", arguments: "FILE", summary: "Bring a file that export wrote into other stores.",
+		name: "import", arguments: "FILE…",
+		summary: "Bring a file that export wrote, or what another memory has, into stores.",
 		details: `Everything in the stores stays, so an import can be run again. If -embedder is
 another one than that of FILE, it makes new vectors. FILE is checked before any of
-it is imported.`,
-		example: "memoryd import -sessions redis://127.0.0.1:6379 -memories qdrant://127.0.0.1:6334 backup.jsonl",
-		uses:    archiveFlagNames(),
+it is imported.
+
+With -from the files are those of another memory: see docs/moving.md. Sessions keep
+their ids, facts get ids that follow from theirs, and the next memoryd that serves the
+stores makes the memories of the sessions. -dry-run shows what an import would take
+and leave out; without it nothing is asked.`,
+		example: "memoryd import -from mem0 -dry-run memories.json",
+		uses:    archiveFlagNames(), own: importFlags, ownVariables: true,
 		run: func(ctx context.Context, cfg *config, args []string, s streams) error {
+			if cfg.moveIn.from != "" {
+				return moveIn(ctx, cfg, args, s)
+			}
+			if err := cfg.moveIn.alone(args); err != nil {
+				return err
+			}
 			return importFile(ctx, cfg, args[0], s)
 		}}
 }
@@ -116,34 +132,69 @@ func importFile(ctx context.Context, cfg *config, file string, s streams) (err e
 		return err
 	}
 	defer f.Close()
+	checked, err := checkArchive(f, file, s)
+	if err != nil {
+		return err
+	}
+	st, embedder, err := openImport(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	return checked.bring(ctx, st, embedder, nil, s)
+}
+
+// checkedArchive is an archive that is whole.
+type checkedArchive struct {
+	f    *os.File
+	name string // for messages
+	size int64
+	head *archive.Heading
+	end  *archive.Ending
+}
+
+// progress shows how far a read of the archive is.
+func (a *checkedArchive) progress(s streams, what string) (archive.Progress, func() error) {
+	shown := bar(s.err, a.size, what)
+	return func(n int) { _ = shown.Add(n) }, shown.Finish
+}
+
+// checkArchive checks that an archive is whole.
+func checkArchive(f *os.File, name string, s streams) (*checkedArchive, error) {
 	info, err := f.Stat()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	progress := func(what string) (archive.Progress, func() error) {
-		shown := bar(s.err, info.Size(), what)
-		return func(n int) { _ = shown.Add(n) }, shown.Finish
-	}
-	checked, finish := progress("checking")
-	head, end, err := archive.Verify(f, checked)
-	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+	a := &checkedArchive{f: f, name: name, size: info.Size()}
+	checked, finish := a.progress(s, "checking")
+	if a.head, a.end, err = archive.Verify(f, checked); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	_ = finish() // it only shows
+	return a, nil
+}
+
+// openImport opens the stores to import into.
+func openImport(ctx context.Context, cfg *config) (*assembly.Stores, embed.Embedder, error) {
 	embedder, err := newEmbedder(cfg.embedder, cfg.dimension)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	st := newStores()
 	if err := openStores(ctx, cfg, st, memoryd.ModelOf(embedder), slog.New(slog.DiscardHandler)); err != nil {
-		return errors.Join(err, st.Discard())
+		return nil, nil, errors.Join(err, st.Discard())
 	}
-	defer func() { err = errors.Join(err, st.Close()) }()
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
+	return st, embedder, nil
+}
+
+// bring imports the archive, and tells how much that was.
+func (a *checkedArchive) bring(ctx context.Context, st *assembly.Stores, embedder embed.Embedder,
+	redactor *ingest.Redactor, s streams) error {
+	if _, err := a.f.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	imported, finish := progress("importing")
-	found, err := archive.Import(ctx, f, head, st.Sessions, st.Memories, embedder, imported)
+	imported, finish := a.progress(s, "importing")
+	found, err := archive.Import(ctx, a.f, a.head, st.Sessions, st.Memories, embedder, redactor, imported)
 	if err != nil {
 		return fmt.Errorf("%w (everything before it is imported; run the import again once the cause is mended)", err)
 	}
@@ -153,10 +204,10 @@ func importFile(ctx context.Context, cfg *config, file string, s streams) (err e
 			fmt.Fprintf(s.out, "and %d more apps keep theirs\n", len(found.KeptConfigs)-i)
 			break
 		}
-		fmt.Fprintf(s.out, "app %q keeps the configuration that it has; that in %s is another\n", app, file)
+		fmt.Fprintf(s.out, "app %q keeps the configuration that it has; that in %s is another\n", app, a.name)
 	}
-	_, err = fmt.Fprintf(s.out, "imported %v; %d of the memories were new\nsha256 %s\n", end.Counts, found.Memories,
-		end.SHA256)
+	_, err = fmt.Fprintf(s.out, "imported %v; %d of the memories were new\nsha256 %s\n", a.end.Counts, found.Memories,
+		a.end.SHA256)
 	return err
 }
 

@@ -122,7 +122,9 @@ func (c *subcommand) parse(args []string) (*config, []string, error) {
 	if c.arguments == "" && len(rest) > 0 {
 		return nil, nil, c.mistake(fmt.Errorf("%s: unexpected argument %q", c.name, rest[0]))
 	}
-	if want := len(strings.Fields(c.arguments)); len(rest) != want {
+	// Arguments that end in an ellipsis are one or more.
+	more := strings.HasSuffix(c.arguments, "…")
+	if want := len(strings.Fields(c.arguments)); len(rest) < want || len(rest) > want && !more {
 		number := [...]string{"no files", "one file", "two files"}[want]
 		return nil, nil, usageError{fmt.Errorf("%s: want %s: memoryd %s %s", c.name, number, c.name, c.usage())}
 	}

@@ -70,6 +70,7 @@ type config struct {
 	keyFile string // of the key that a command shows
 	keys    keysConfig
 	mcp     mcpConfig
+	moveIn  moveInConfig
 	quality qualityConfig
 	story   string // of eval stories: the name of one
 	bench   benchConfig

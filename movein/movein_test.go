@@ -1,0 +1,384 @@
+package movein_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/memoryd/memoryd/archive"
+	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/movein"
+)
+
+var update = flag.Bool("update", false, "write what comes out as what is wanted")
+
+// now is when the tests run.
+var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// convert converts files, and returns the report and the lines between the first and the
+// last one. The archive must be one that can be imported.
+func convert(t *testing.T, from movein.Format, user string, files ...string) (report, lines string, err error) {
+	t.Helper()
+	var out bytes.Buffer
+	opts := movein.Options{App: "app", User: user, Now: func() time.Time { return now }}
+	r, err := movein.Convert(t.Context(), from, files, &out, opts)
+	if err != nil {
+		return "", "", err
+	}
+	if _, _, err := archive.Verify(bytes.NewReader(out.Bytes()), nil); err != nil {
+		t.Fatalf("what was converted cannot be imported: %v\n%s", err, out.Bytes())
+	}
+	var words strings.Builder
+	if err := r.Write(&words); err != nil {
+		t.Fatal(err)
+	}
+	all := strings.SplitAfter(strings.TrimSpace(out.String()), "\n")
+	return words.String(), strings.Join(all[1:len(all)-1], ""), nil
+}
+
+// create makes a SQLite file of statements.
+func create(t *testing.T, file, statements string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), file)
+	db := database(t, path)
+	defer db.Close()
+	if _, err := db.Exec(statements); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// database opens a SQLite file.
+func database(t *testing.T, path string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// history is history.db as mem0 makes it.
+const history = `
+CREATE TABLE history (id TEXT PRIMARY KEY, memory_id TEXT, old_memory TEXT, new_memory TEXT, event TEXT,
+	created_at DATETIME, updated_at DATETIME, is_deleted INTEGER, actor_id TEXT, role TEXT);
+CREATE TABLE messages (id TEXT PRIMARY KEY, session_scope TEXT, role TEXT, content TEXT, name TEXT, created_at DATETIME);
+INSERT INTO history VALUES
+	('h1', '0b9f6a52-6c3e-4f7e-9d5e-0a7b6a1f0001', NULL, 'Ann is allergic to nuts', 'ADD', '2024-05-08T13:56:00.123456+00:00', NULL, 0, NULL, NULL),
+	('h2', '0b9f6a52-6c3e-4f7e-9d5e-0a7b6a1f0001', 'Ann is allergic to nuts', 'Ann is allergic to peanuts', 'UPDATE',
+		'2024-05-08T13:56:00.123456+00:00', '2024-05-09T10:00:00+00:00', 0, NULL, NULL),
+	('h3', 'gone', NULL, 'Ann likes tea', 'ADD', '2024-05-08T13:56:00+00:00', NULL, 0, NULL, NULL),
+	('h4', 'gone', 'Ann likes tea', NULL, 'DELETE', '2024-05-08T13:56:00+00:00', '2024-05-09T10:00:00+00:00', 1, NULL, NULL);
+INSERT INTO messages VALUES
+	('m1', 'agent_id=guide&run_id=trip&user_id=ann', 'user', 'I am allergic to peanuts.', NULL, '2024-05-08T13:55:00+00:00'),
+	('m2', 'agent_id=guide&run_id=trip&user_id=ann', 'assistant', 'Noted.', NULL, '2024-05-08T13:55:01+00:00'),
+	('m3', 'user_id=a%26b', 'user', 'I have a dog.', NULL, '2024-05-08T13:55:00+00:00'),
+	('m4', 'user_id=a%26b', 'user', NULL, NULL, 'never'),
+	('m5', '', 'user', 'Whose is this?', NULL, '2024-05-08T13:55:00+00:00');`
+
+// adkShared are the tables that all schemas of ADK have.
+const adkShared = `
+CREATE TABLE app_states (app_name VARCHAR(128), state TEXT, update_time DATETIME);
+CREATE TABLE user_states (app_name VARCHAR(128), user_id VARCHAR(128), state TEXT, update_time DATETIME);
+CREATE TABLE sessions (app_name VARCHAR(128), user_id VARCHAR(128), id VARCHAR(128), state TEXT, create_time DATETIME, update_time DATETIME);
+INSERT INTO app_states VALUES ('shop', '{"currency": "EUR"}', '2024-05-08 13:56:00.000000');
+INSERT INTO user_states VALUES ('shop', 'ann', '{"name": "Ann"}', '2024-05-08 13:56:00.000000'), ('shop', 'ben', '{NaN', '');
+INSERT INTO sessions VALUES
+	('shop', 'ann', 's1', '{"step": 2, "user:x": 1}', '2024-05-08 13:56:00.000000', '2024-05-08 13:56:01.500000'),
+	('shop', 'ann', 'a/b', '{}', '2024-05-08 13:56:00.000000', '2024-05-08 13:56:01.500000'),
+	('shop', 'ben', 'state', '{"k": [1.50]}', 'once', '2024-05-08 13:56:01.500000'),
+	('shop', 'ben', 'empty', '{}', '2024-05-08 13:56:00.000000', '2024-05-08 13:56:01.500000');`
+
+const adk0 = adkShared + `
+CREATE TABLE events (id VARCHAR(128), app_name VARCHAR(128), user_id VARCHAR(128), session_id VARCHAR(128),
+	invocation_id VARCHAR(256), author VARCHAR(256), actions BLOB, long_running_tool_ids_json TEXT, branch VARCHAR(256),
+	timestamp DATETIME, content TEXT, grounding_metadata TEXT, custom_metadata TEXT, partial BOOLEAN, error_code VARCHAR(256));
+INSERT INTO events VALUES
+	('e1', 'shop', 'ann', 's1', 'i1', 'user', x'80059501', NULL, NULL, '2024-05-08 13:56:00.250000', '{"role": "user", "parts": [{"text": "I have a dog."}]}', NULL, '{"a": 1}', NULL, NULL),
+	('e2', 'shop', 'ann', 's1', 'i1', 'guide', x'80', '["t1"]', 'b', '2024-05-08 13:56:01.500000', '{"role": "model", "parts": [{"text": "Nice."}]}', 'null', NULL, 0, 'E'),
+	('e3', 'shop', 'ann', 's1', 'i1', 'guide', x'80', NULL, NULL, '2024-05-08 13:56:01.400000', '{"role": "model", "parts": [{"text": "Ni"}]}', NULL, NULL, 1, NULL),
+	('e4', 'shop', 'ann', 's1', 'i1', 'guide', x'80', NULL, NULL, '2024-05-08 13:56:01.400000', '{"role": ', NULL, NULL, 0, NULL);`
+
+const adk1 = adkShared + `
+CREATE TABLE adk_internal_metadata ("key" VARCHAR(128), value VARCHAR(256));
+INSERT INTO adk_internal_metadata VALUES ('schema_version', '1');
+CREATE TABLE events (id VARCHAR(128), app_name VARCHAR(128), user_id VARCHAR(128), session_id VARCHAR(128),
+	invocation_id VARCHAR(256), timestamp DATETIME, event_data TEXT);
+INSERT INTO events VALUES
+	('e1', 'shop', 'ann', 's1', 'i1', '2024-05-08 13:56:00.250000', '{"id": "other", "author": "user", "invocation_id": "x", "timestamp": 1715176560.25, "content": {"role": "user", "parts": [{"text": "I have a dog."}]}, "actions": {"state_delta": {"step": 2, "temp:t": 1}}}'),
+	('e2', 'shop', 'ann', 's1', 'i1', '2024-05-08 13:56:01.500000', '{"author": "guide", "content": {"role": "model", "parts": [{"text": "Nice."}]}}'),
+	('e3', 'shop', 'ann', 's1', 'i1', '2024-05-08 13:56:02.500000', '{"author": "guide", "avg_logprobs": NaN}'),
+	('e4', 'shop', 'ann', 's1', 'i1', '2024-05-08 13:56:02.500000', NULL);`
+
+// What every format becomes is a golden file: the report, and the lines of the archive.
+func TestConvert(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		from  movein.Format
+		user  string
+		files []string
+	}{
+		{"mem0", movein.Mem0, "", []string{"testdata/mem0.json"}},
+		{"mem0-history", movein.Mem0, "", []string{create(t, "history.db", history), "testdata/mem0-scroll.json"}},
+		{"adk-0", movein.ADKDatabase, "", []string{create(t, "adk.db", adk0)}},
+		{"adk-1", movein.ADKDatabase, "", []string{create(t, "adk.db", adk1)}},
+		{"agent-memory", movein.AgentMemoryServer, "", []string{"testdata/agent-memory.jsonl"}},
+		{"letta", movein.Letta, "ann", []string{"testdata/letta.af", "testdata/letta-1.af", "testdata/letta-passages.json"}},
+		{"chatgpt", movein.ChatGPT, "ann", []string{"testdata/conversations.json"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			report, lines, err := convert(t, c.from, c.user, c.files...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := report + "\n" + indented(t, lines)
+			for _, file := range c.files { // of a directory of this run
+				got = strings.ReplaceAll(got, filepath.Dir(file)+string(filepath.Separator), "")
+			}
+			golden := filepath.Join("testdata", c.name+".golden")
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+			_, again, err := convert(t, c.from, c.user, c.files...)
+			if err != nil || again != lines {
+				t.Errorf("a second time gives another archive: %v", cmp.Diff(lines, again))
+			}
+		})
+	}
+}
+
+// indented shows lines of JSON.
+func indented(t *testing.T, lines string) string {
+	t.Helper()
+	var out bytes.Buffer
+	for line := range strings.Lines(lines) {
+		if err := json.Indent(&out, []byte(line), "", " "); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out.String()
+}
+
+// The export of ChatGPT is read as it comes, packed; conversations may be in several files.
+func TestPacked(t *testing.T) {
+	text, err := os.ReadFile("testdata/conversations.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, want, err := convert(t, movein.ChatGPT, "ann", "testdata/conversations.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, got, err := convert(t, movein.ChatGPT, "ann", pack(t, map[string]string{"user.json": "{}", "shared_conversations.json": "[{}]",
+		"export/conversations-000.json": "\ufeff" + string(text), "export/conversations-001.json": "[]"}))
+	if err != nil || got != want {
+		t.Errorf("%v, -want +got:\n%s", err, cmp.Diff(want, got))
+	}
+}
+
+// pack packs files into one.
+func pack(t *testing.T, files map[string]string) string {
+	t.Helper()
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for name, text := range files {
+		w, err := z.Create(name)
+		if err == nil {
+			_, err = w.Write([]byte(text))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return write(t, out.String())
+}
+
+// write writes a file.
+func write(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A collection is read from a Qdrant page by page, with its key.
+func TestScroll(t *testing.T) {
+	pages := map[string]string{
+		"null": `{"result":{"points":[{"id":1,"payload":{"data":"one","user_id":"ann","created_at":"2024-05-08T13:56:00Z"}}],"next_page_offset":2}}`,
+		"2":    `{"result":{"next_page_offset":"3","points":[{"id":2,"payload":{"data":"two","user_id":"ann","created_at":"2024-05-08T13:56:00Z"}}]}}`,
+		`"3"`:  `{"result":{"points":[],"next_page_offset":null}}`,
+	}
+	loop := false
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var q struct{ Offset json.RawMessage }
+		if err := json.NewDecoder(r.Body).Decode(&q); err != nil || r.Method != "POST" || r.URL.Path != "/collections/mem0/points/scroll" {
+			t.Error(r.Method, r.URL.Path, err)
+		}
+		if r.Header.Get("Api-Key") != "secret" {
+			http.Error(w, `{"status":{"error":"forbidden"}}`, http.StatusForbidden)
+			return
+		}
+		if loop {
+			fmt.Fprint(w, pages["null"])
+			return
+		}
+		fmt.Fprint(w, pages[string(q.Offset)])
+	}))
+	defer s.Close()
+	read := func(ctx context.Context, key, path string) (*movein.Report, error) {
+		return movein.Convert(ctx, movein.Mem0, []string{s.URL + path}, &bytes.Buffer{}, movein.Options{App: "app", Key: key})
+	}
+	r, err := read(t.Context(), "secret", "/collections/mem0")
+	if err != nil || r.Users[memory.Scope{App: "app", User: "ann"}].Memories != 2 {
+		t.Error(r, err)
+	}
+	loop = true
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, c := range []struct {
+		ctx             context.Context
+		key, path, want string
+	}{
+		{t.Context(), "secret", "/collections/mem0", "was read before"},
+		{t.Context(), "", "/collections/mem0", "403 Forbidden"},
+		{t.Context(), "secret", "/", "want the URL of a collection"},
+		{ended, "secret", "/collections/mem0", "context canceled"},
+	} {
+		if _, err := read(c.ctx, c.key, c.path); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), s.URL) {
+			t.Errorf("%s: %v, want %s", c.path, err, c.want)
+		}
+	}
+}
+
+// A file that is broken as a whole is an error that names the file, the place and what is
+// wrong; items of another form are counted.
+func TestHostile(t *testing.T) {
+	valid := `{"id":"1","memory":"m","user_id":"ann","created_at":"2024-05-08T13:56:00Z"}`
+	deep := strings.Repeat("[", 100_000)
+	bomb := pack(t, map[string]string{"conversations.json": "[" + strings.Repeat(`{"title": "`+strings.Repeat("x", 1<<20)+`"},`, 100) + "{}]"})
+	packed, err := os.ReadFile(pack(t, map[string]string{"conversations.json": "[{}]"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged, err := os.ReadFile(create(t, "adk.db", adk1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		from movein.Format
+		file string
+		want string // of the error; of the report, if that begins with "left out"
+	}{
+		{"empty", movein.Mem0, write(t, ""), "it is cut off"},
+		{"cut off", movein.Mem0, write(t, `{"results":[`+valid+`,{"id":`), "results[1]: it is cut off"},
+		{"cut off between", movein.Mem0, write(t, `{"results":[`+valid), "it is cut off"},
+		{"no JSON", movein.Mem0, write(t, "memory,user\n"), "near byte 0: invalid character 'm'"},
+		{"another JSON", movein.Mem0, write(t, `"text"`), "it begins with text"},
+		{"nothing in it", movein.Mem0, write(t, `{"results":[]}`), "nothing in"},
+		{"nested", movein.Mem0, write(t, `{"results":[`+deep), "exceeded max depth"},
+		{"nested at the top", movein.ChatGPT, write(t, deep), "exceeded max depth"},
+		{"white space", movein.Mem0, write(t, "["+strings.Repeat(" ", 2<<20)+"]"), "more than 1 MiB of white space"},
+		{"NUL", movein.Mem0, write(t, "{\"results\":[{\"id\":\"\x00\"}]}"), "invalid character '\\x00'"},
+		{"a NUL in a user", movein.Mem0, write(t, strings.Replace(valid, "ann", `a\u0000`, 1)), "left out: 1: no memory"},
+		{"null", movein.Mem0, write(t, `{"results":null}`), "nothing in"},
+		{"wrong types", movein.Mem0, write(t, `[1,[],"x",null,{"id":{},"memory":{},"user_id":[]}]`), "left out: 4: it has another form"},
+		{"a year", movein.Mem0, write(t, strings.Replace(valid, "2024", "9999", 1)), "left out: 1: no memory"},
+		{"milliseconds", movein.Mem0, write(t, strings.Replace(valid, `"2024-05-08T13:56:00Z"`, "1715176560000", 1)), "left out: 1: no memory"},
+		{"a database of another", movein.Mem0, create(t, "x.db", "CREATE TABLE x (y)"), "no table history"},
+		{"a local Qdrant", movein.Mem0, create(t, "x.db", "CREATE TABLE points (id TEXT, point BLOB)"), "get_all"},
+		{"missing", movein.Mem0, filepath.Join(t.TempDir(), "none"), "no such file"},
+		{"a view", movein.ADKDatabase, create(t, "x.db", strings.ReplaceAll(strings.ReplaceAll(adk1, "CREATE TABLE events", "CREATE TABLE e"), "INTO events", "INTO e")+
+			"CREATE VIEW events AS SELECT * FROM e"), "no tables sessions and events"},
+		{"no database", movein.ADKDatabase, write(t, "{}"), "it is no SQLite file"},
+		{"a damaged database", movein.ADKDatabase, write(t, string(damaged[:1000])), "malformed"},
+		{"no zip", movein.ChatGPT, write(t, "PK\x03\x04 and no more"), "not a valid zip file"},
+		{"a cut off zip", movein.ChatGPT, write(t, string(packed[:len(packed)-30])), "not a valid zip file"},
+		{"an empty zip", movein.ChatGPT, pack(t, map[string]string{"chat.html": ""}), "there is no conversations.json in it"},
+		{"a zip bomb", movein.ChatGPT, bomb, "it unpacks to more than 100 times its size"},
+		{"a list of numbers", movein.AgentMemoryServer, write(t, "[1]"), "left out: 1: it has another form"},
+		{"an agent of another form", movein.Letta, write(t, `{"agents":[{"name":5},{"name":"x","messages":[5]}]}`), "left out: 1: it has another form"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			report, _, err := convert(t, c.from, "", c.file)
+			if c.from == movein.ChatGPT || c.from == movein.Letta {
+				report, _, err = convert(t, c.from, "ann", c.file)
+			}
+			if strings.HasPrefix(c.want, "left out") {
+				if err != nil || !strings.Contains(report, c.want) {
+					t.Errorf("%v\n%s", err, report)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.file) {
+				t.Errorf("%v, want %q and the file\n%s", err, c.want, report)
+			}
+			if !errors.Is(err, memory.ErrInvalid) && c.name != "missing" {
+				t.Errorf("%v is no error of the file", err)
+			}
+		})
+	}
+}
+
+// Options that cannot be are refused before anything is read.
+func TestCheck(t *testing.T) {
+	for _, c := range []struct {
+		from movein.Format
+		opts movein.Options
+		want string
+	}{
+		{"zep", movein.Options{App: "a"}, "none of"},
+		{movein.Mem0, movein.Options{}, "app id is empty"},
+		{movein.Mem0, movein.Options{App: "a", User: "b/c"}, "has a slash"},
+		{movein.Letta, movein.Options{App: "a"}, "name no user"},
+	} {
+		if err := movein.Check(c.from, []string{"f"}, c.opts); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: want %s", err, c.want)
+		}
+	}
+}
+
+// An item is read alone: a file of many times the size takes no more memory.
+func TestStreams(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"results":[`)
+	for i := range 5_000 {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"id":"%d","memory":"fact %d of many","user_id":"u%d","created_at":"2024-05-08T13:56:00Z"}`, i, i, i%7)
+	}
+	b.WriteString("]}")
+	report, _, err := convert(t, movein.Mem0, "", write(t, b.String()))
+	if err != nil || !strings.Contains(report, "together: 0 sessions with 0 events, 5000 memories") {
+		t.Errorf("%v\n%s", err, report)
+	}
+}
