@@ -34,7 +34,6 @@ func TestClients(t *testing.T) {
 	t.Run("python", func(t *testing.T) { testPython(t, venv) })
 	t.Run("package", func(t *testing.T) { testPackage(t, venv) })
 	t.Run("typescript", func(t *testing.T) { testTypeScript(t, venv) })
-	t.Run("typescript package", func(t *testing.T) { testTypeScriptPackage(t, venv) })
 	t.Run("openapi", func(t *testing.T) { testLint(t, venv) })
 	t.Run("kubernetes", func(t *testing.T) { testManifests(t, venv) })
 	t.Run("image", func(t *testing.T) { testImage(t, venv) })
@@ -104,25 +103,6 @@ func testPython(t *testing.T, venv string) {
 	run(t, dir, env, filepath.Join(venv, "python"), "-m", "unittest", "memoryd_adk_test")
 }
 
-func testTypeScript(t *testing.T, venv string) {
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("typescript")); err != nil {
-		t.Fatal(err)
-	}
-	path := "PATH=" + venv + string(filepath.ListSeparator) + os.Getenv("PATH")
-	// The date pins indirect dependencies.
-	if _, err := try(t, dir, []string{path}, filepath.Join(venv, "npm"), "install", "--before=2026-11-15", "--ignore-scripts",
-		"--no-audit", "--no-fund", "--no-package-lock", "--fetch-retries=2"); err != nil {
-		unavailable(t, err)
-	}
-	prints := printed(t, "typescript.md")
-	env := append(serve(t), path, "OPENAI_BASE_URL="+model(t), "OPENAI_API_KEY=key")
-	for _, file := range []string{"quickstart.ts", "tools.ts", "recall.ts"} {
-		same(t, file, run(t, dir, env, filepath.Join(venv, "node"), file), prints["docs/typescript/"+file])
-	}
-	run(t, dir, env, filepath.Join(venv, "npm"), "run", "check")
-}
-
 func same(t *testing.T, what, got, want string) {
 	t.Helper()
 	if diff := gocmp.Diff(want, got); diff != "" {
@@ -166,7 +146,7 @@ func unavailable(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 	t.Skipf(
-		"needs python3 with venv, and the packages of docs/testdata/constraints.txt and docs/typescript/package.json: %v",
+		"needs python3 with venv, and the packages of docs/testdata/constraints.txt and typescript/package.json: %v",
 		err,
 	)
 }

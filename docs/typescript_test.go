@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -56,22 +57,47 @@ func copyPackage(t *testing.T, to string) {
 	}
 }
 
-// testTypeScriptPackage has the compiler read the package, and runs its own tests against
-// a memoryd and others that they start.
-func testTypeScriptPackage(t *testing.T, venv string) {
+// inAMinute are the commands of a page that begin with nothing and end with an agent
+// that remembers, but for the one that builds memoryd.
+var inAMinute = regexp.MustCompile(`(?m)^    ((?:npm|MEMORYD_BINARY=\S+ node) .*)$`)
+
+// testTypeScript runs the commands and the programs of the page as they are typed, has the
+// compiler read the package, and runs its own tests against a memoryd and others that they start.
+func testTypeScript(t *testing.T, venv string) {
 	dir := t.TempDir()
-	copyPackage(t, filepath.Join(dir, "typescript"))
+	at := filepath.Join(dir, "typescript")
+	copyPackage(t, at)
 	binary := filepath.Join(dir, "memoryd")
 	run(t, "..", nil, "go", "build", "-o", binary, "./cmd/memoryd")
-	env := append(serve(t), "PATH="+venv+string(filepath.ListSeparator)+os.Getenv("PATH"), "MEMORYD_BINARY="+binary)
+	path := "PATH=" + venv + string(filepath.ListSeparator) + os.Getenv("PATH")
 
-	at := filepath.Join(dir, "typescript")
+	page := read(t, "typescript.md")
+	prints := printed(t, "typescript.md")
+	_, section, _ := strings.Cut(page, "## In a minute")
+	section, _, _ = strings.Cut(section, "\n## ")
+	told := ""
+	for _, command := range inAMinute.FindAllStringSubmatch(section, -1) {
+		out, err := try(t, dir, []string{path}, "sh", "-c", command[1])
+		if err != nil {
+			unavailable(t, err)
+		}
+		if !strings.HasPrefix(command[1], "npm") {
+			told += out
+		}
+	}
+	same(t, "remember.ts", told, prints["typescript/examples/remember.ts"])
+
+	env := append(serve(t), path, "MEMORYD_BINARY="+binary, "OPENAI_BASE_URL="+model(t), "OPENAI_API_KEY=key")
 	// The date pins indirect dependencies.
 	if _, err := try(t, at, env, filepath.Join(venv, "npm"), "install", "--before=2026-11-15", "--ignore-scripts",
 		"--no-audit", "--no-fund", "--no-package-lock", "--fetch-retries=2"); err != nil {
 		unavailable(t, err)
 	}
-	run(t, at, env, filepath.Join(venv, "npm"), "run", "prepare")
+	// tools.ts asks for what quickstart.ts has stored.
+	for _, name := range []string{"quickstart", "tools", "adk", "ai", "langgraph", "openai-agents"} {
+		file := "typescript/examples/" + name + ".ts"
+		same(t, file, run(t, dir, env, filepath.Join(venv, "node"), file), prints[file])
+	}
 	run(t, at, env, filepath.Join(venv, "npm"), "run", "check")
 	run(t, at, env, filepath.Join(venv, "npm"), "test")
 }

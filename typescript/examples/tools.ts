@@ -1,12 +1,13 @@
 // A model that searches memory by itself, over any API that speaks OpenAI's chat completions.
 
-import { memoryd, scope } from "./memoryd.ts";
+import { Client } from "@memoryd/client";
 
 const { OPENAI_BASE_URL = "https://api.openai.com/v1", OPENAI_API_KEY, OPENAI_MODEL = "gpt-5.4-mini" } = process.env;
-const ann = scope("demo", "ann@example.com"); // your code chooses the user: no tool has an argument for it
+const client = new Client();
+const ann = client.user("demo", "ann@example.com"); // your code chooses the user: no tool has an argument for it
 
-const { tools } = await memoryd("/v1/tools"); // for Gemini's API: functionDeclarations
-console.log("tools:", tools.map((tool: any) => tool.function.name).join(", "));
+const { tools } = await client.listTools(); // for Gemini's API: functionDeclarations
+console.log("tools:", tools.map((tool) => tool.function.name).join(", "));
 
 async function ask(messages: any[]): Promise<any> {
   const headers = { "Content-Type": "application/json", Authorization: `Bearer ${OPENAI_API_KEY}` };
@@ -20,7 +21,7 @@ async function ask(messages: any[]): Promise<any> {
 async function run({ name, arguments: args }: { name: string; arguments: string }): Promise<string> {
   console.log("calls:", name, args);
   try {
-    return JSON.stringify(await memoryd(`${ann}/tools/${encodeURIComponent(name)}`, { args: JSON.parse(args) }));
+    return JSON.stringify({ result: await ann.callTool(name, JSON.parse(args)) });
   } catch (error) {
     return String(error);
   }

@@ -1,13 +1,13 @@
 // Two sessions: the agent recalls in the second a fact from the first.
 
-import { BaseLlm, InMemorySessionService, LlmAgent, LOAD_MEMORY, Runner } from "@google/adk";
+import { BaseLlm, LlmAgent, LOAD_MEMORY, Runner } from "@google/adk";
 import type { LlmRequest, LlmResponse } from "@google/adk";
-import { MemorydMemoryService } from "./memoryd-adk.ts";
+import { MemoryService, SessionService } from "@memoryd/client/adk";
 
 /** A scripted model: it searches memory for each question and repeats the user's first match. */
 class Script extends BaseLlm {
   async *generateContentAsync(request: LlmRequest): AsyncGenerator<LlmResponse, void> {
-    const part = request.contents.at(-1)!.parts![0];
+    const part = request.contents.at(-1)!.parts![0]!;
     if (part.functionResponse) {
       const { memories } = part.functionResponse.response as any;
       const found = memories.find((memory: any) => memory.author === "user");
@@ -26,8 +26,8 @@ class Script extends BaseLlm {
 
 const says = (part: object): LlmResponse => ({ content: { role: "model", parts: [part] } });
 
-const sessionService = new InMemorySessionService();
-const memoryService = new MemorydMemoryService({ wait: true });
+const sessionService = new SessionService();
+const memoryService = new MemoryService(undefined, { wait: true });
 const agent = new LlmAgent({ name: "assistant", model: new Script({ model: "script" }), tools: [LOAD_MEMORY] });
 const runner = new Runner({ appName: "demo", agent, sessionService, memoryService });
 
@@ -37,7 +37,7 @@ for (const text of ["My daughter Ines is allergic to peanuts.", "What is Ines al
   console.log("user:", text);
   for await (const event of runner.runAsync({ userId, sessionId, newMessage: { role: "user", parts: [{ text }] } })) {
     const part = event.content?.parts?.[0];
-    if (part?.functionCall) console.log(`${event.author} looks up:`, part.functionCall.args!.query);
+    if (part?.functionCall) console.log(`${event.author} looks up:`, part.functionCall.args!["query"]);
     if (part?.text) console.log(`${event.author}:`, part.text);
   }
   await memoryService.addSessionToMemory((await sessionService.getSession({ appName, userId, sessionId }))!);
