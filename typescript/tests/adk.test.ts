@@ -73,10 +73,10 @@ test("an append that fails leaves the session object as it is", async () => {
 
 test("lists, in order and in pages", async () => {
   const appName = newApp();
+  let timestamp = 1783932300000;
   for (const [userId, sessionId] of [["ann", "a"], ["bob", "b"], ["ann", "c"]] as const) {
     const session = await sessions.createSession({ appName, userId, sessionId });
-    await sessions.appendEvent({ session, event: createEvent({ ...user("x"), timestamp: Date.now() }) });
-    await new Promise((resolve) => setTimeout(resolve, 2));
+    await sessions.appendEvent({ session, event: createEvent({ ...user("x"), timestamp: timestamp++ }) });
   }
   const list = async (request: object) => {
     const { sessions: found, ...rest } = await sessions.listSessions({ appName, ...request });
