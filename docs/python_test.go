@@ -41,6 +41,7 @@ func testPackage(t *testing.T, venv string) {
 
 	t.Run("checked", func(t *testing.T) {
 		programs := []string{absolute(t, "python/quickstart.py"), absolute(t, "python/remember.py")}
+		programs = append(programs, frameworkPrograms(t)...)
 		t.Run("mypy", func(t *testing.T) {
 			t.Parallel()
 			run(t, dir, nil, append([]string{python, "-m", "mypy", "--no-incremental", "."}, programs...)...)
@@ -55,6 +56,8 @@ func testPackage(t *testing.T, venv string) {
 			run(t, dir, append(serve(t), "MEMORYD_BINARY="+binary), python, "-m", "pytest", "tests")
 		})
 	})
+
+	t.Run("frameworks", func(t *testing.T) { testFrameworks(t, venv) })
 
 	prints := printed(t, "python.md")
 	here := t.TempDir()

@@ -78,7 +78,7 @@ func TestQuotes(t *testing.T) {
 		}
 	}
 	unquoted := regexp.MustCompile(`_test\.(py|go)$|tsconfig\.json$|go\.(mod|sum)$|__pycache__|node_modules|package-lock\.json$`)
-	for _, dir := range []string{"python", "../typescript/examples", "functions"} {
+	for _, dir := range []string{"python", "frameworks", "../typescript/examples", "functions"} {
 		err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() && !unquoted.MatchString(file) && !quoted[path.Join("docs", filepath.ToSlash(file))] {
 				t.Errorf("no page quotes %s", file)
