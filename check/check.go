@@ -165,6 +165,7 @@ func (c *checker) session(ctx context.Context, r sessionstore.SessionRecord) err
 		c.pending[c.hash(r.Key)] = true
 	}
 	work := sessionstore.Work{Key: r.Key, Ref: r.Ref}
+	span := span{r.CreateTime, r.LastUpdateTime}
 	removed, err := c.memories.Removed(ctx)
 	if err != nil {
 		return err
@@ -198,12 +199,12 @@ func (c *checker) session(ctx context.Context, r sessionstore.SessionRecord) err
 			return err
 		}
 		for _, id := range missing {
-			if mayBeRemoved(removed, r.CreateTime, of[id].Event) {
+			if span.mayBeRemoved(removed, of[id].Event) {
 				c.report.TurnGone++
 				continue
 			}
 			text := fmt.Sprintf("event %q of session %q is done, and its turn is not there", of[id].ID, r.ID)
-			c.suspects = append(c.suspects, suspect{work: work, seq: of[id].Seq, made: r.CreateTime, id: id,
+			c.suspects = append(c.suspects, suspect{work: work, seq: of[id].Seq, span: span, id: id,
 				finding: memory.Finding{Rule: memory.RuleTurn, Scope: r.Scope, Of: id, Text: text}})
 			if len(c.suspects) >= maxFindings {
 				if err := c.lookAgain(ctx); err != nil {
@@ -215,10 +216,18 @@ func (c *checker) session(ctx context.Context, r sessionstore.SessionRecord) err
 	return nil
 }
 
-// mayBeRemoved reports whether an event of a session that was made at a time is older than
-// the last removal of memories, which may have taken its turn.
-func mayBeRemoved(removed, made time.Time, e sessionstore.Event) bool {
-	return e.Timestamp.Before(removed) && made.Before(removed)
+// span is when a session was made and last updated.
+type span struct{ made, updated time.Time }
+
+// mayBeRemoved reports whether an event of a session may have come before the last removal of memories,
+// which may have taken its turn. An event has the time that its client says: it came no later than the
+// session's last update, and if both are still to come they tell nothing but that the session was there.
+func (s span) mayBeRemoved(removed time.Time, e sessionstore.Event) bool {
+	came := e.Timestamp
+	if s.updated.Before(came) {
+		came = s.updated
+	}
+	return s.made.Before(removed) && (came.Before(removed) || came.After(time.Now()))
 }
 
 // missing returns which memories are not there, deleted ones among those that are.

@@ -15,7 +15,7 @@ import (
 type suspect struct {
 	work    sessionstore.Work // of the session that it is of
 	seq     int64             // of its event
-	made    time.Time         // when the session was
+	span    span              // of the session
 	id      string
 	finding memory.Finding
 }
@@ -46,7 +46,7 @@ func (c *checker) lookAgain(ctx context.Context) error {
 		}
 		switch {
 		case len(missing) == 0 || len(events) == 0:
-		case mayBeRemoved(removed, s.made, events[0].Event): // meanwhile
+		case s.span.mayBeRemoved(removed, events[0].Event): // meanwhile
 			c.report.TurnGone++
 		default:
 			c.report.Add("memories", s.finding)
@@ -188,15 +188,13 @@ func (c *checker) withoutTurns(ctx context.Context, key sessionstore.Key, events
 }
 
 // lost returns those events whose session has them, and whose turns are neither there
-// nor deleted. Without the event it cannot be told.
+// nor deleted. Without the event it cannot be told. When memories were last removed is read after
+// what is missing: a removal stores its time first, so that one which takes a turn meanwhile is known.
 func (c *checker) lost(ctx context.Context, key sessionstore.Key, events map[string][]*memory.Memory) (
 	map[string][]*memory.Memory, error) {
 	out := map[string][]*memory.Memory{}
 	get := sessionstore.Get{NumRecent: -1, NoState: true, PageSize: sessionstore.MaxPageEvents}
-	removed, err := c.memories.Removed(ctx)
-	if err != nil {
-		return nil, err
-	}
+	missed := map[string]sessionstore.Event{}
 	for {
 		session, err := c.sessions.Get(ctx, key, get)
 		if away(ctx, err) {
@@ -215,12 +213,23 @@ func (c *checker) lost(ctx context.Context, key sessionstore.Key, events map[str
 			if err != nil {
 				return nil, err
 			}
-			if len(missing) > 0 && !mayBeRemoved(removed, session.CreateTime, e) {
-				out[e.ID] = facts
+			if len(missing) > 0 {
+				missed[e.ID] = e
 			}
 		}
-		if get.PageToken = session.NextPageToken; get.PageToken == "" {
-			return out, nil
+		if get.PageToken = session.NextPageToken; get.PageToken != "" {
+			continue
 		}
+		removed, err := c.memories.Removed(ctx)
+		if err != nil {
+			return nil, err
+		}
+		of := span{session.CreateTime, session.LastUpdateTime}
+		for id, e := range missed {
+			if !of.mayBeRemoved(removed, e) {
+				out[id] = events[id]
+			}
+		}
+		return out, nil
 	}
 }

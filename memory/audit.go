@@ -36,6 +36,7 @@ type Audited interface {
 	Audit(ctx context.Context, yield func(Record) error, found func(Finding)) error
 	// Removed tells when an erasing or a sweep last removed a memory for good, or records
 	// were last imported, which may lack what was removed elsewhere. Zero is never. What
-	// was said before may rightly have no memory.
+	// was said before may rightly have no memory. It never goes back. A store that was made before
+	// stores told this has removed some, as far as it knows, when it was first opened after that.
 	Removed(ctx context.Context) (time.Time, error)
 }

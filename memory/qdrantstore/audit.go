@@ -15,8 +15,12 @@ import (
 var _ memory.Audited = (*Store)(nil)
 
 // removalField is the payload of the point removedID: when memories were last removed for
-// good, in microseconds since 1970.
-const removalField = "removed at"
+// good, in microseconds since 1970. It only grows. Some earlier builds have called it
+// earlierRemovalField, which no condition can name, as a path in Qdrant has no space.
+const (
+	removalField        = "removal"
+	earlierRemovalField = "removed at"
+)
 
 var removedID = qdrant.NewIDUUID(derive("removed"))
 
@@ -25,23 +29,43 @@ func (s *Store) noteRemoval(ctx context.Context) error {
 	return s.updateUnhurried(ctx, removalAt(s.opts.Now()))
 }
 
+// removalAt stores a removal, unless a later one is stored: processes have clocks of their own.
 func removalAt(at time.Time) *qdrant.PointsUpdateOperation {
 	return qdrant.NewPointsUpdateUpsert(&qdrant.PointsUpdateOperation_PointStructList{Points: []*qdrant.PointStruct{{
 		Id: removedID, Vectors: qdrant.NewVectorsMap(map[string]*qdrant.Vector{}),
-		Payload: map[string]*qdrant.Value{removalField: qdrant.NewValueInt(at.UnixMicro())},
-	}}})
+		Payload: map[string]*qdrant.Value{removalField: qdrant.NewValueInt(at.UnixMicro())}}},
+		UpdateFilter: &qdrant.Filter{Should: []*qdrant.Condition{before(removalField, at),
+			qdrant.NewIsEmpty(removalField)}}})
+}
+
+// noteUntold stores a removal in a collection of a build that did not tell of them: it may have removed
+// memories at any time up to now.
+func (s *Store) noteUntold(ctx context.Context, is *manifest) error {
+	if is.Removals {
+		return nil
+	}
+	if at, err := s.Removed(ctx); err != nil || !at.IsZero() {
+		return err
+	}
+	if empty, err := s.empty(ctx); err != nil || empty {
+		return err
+	}
+	return s.noteRemoval(ctx)
 }
 
 // Removed implements memory.Audited.
 func (s *Store) Removed(ctx context.Context) (at time.Time, err error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	points, err := s.get(ctx, []*qdrant.PointId{removedID}, []string{removalField})
+	points, err := s.client.Get(ctx, &qdrant.GetPoints{CollectionName: s.collection,
+		Ids: []*qdrant.PointId{removedID}, WithPayload: qdrant.NewWithPayload(true)})
 	if err != nil {
-		return at, fmt.Errorf("read when memories were last removed: %w", err)
+		return at, fmt.Errorf("read when memories were last removed: %w", s.kind(ctx, err))
 	}
 	if len(points) > 0 {
-		at = time.UnixMicro(points[0].GetPayload()[removalField].GetIntegerValue()).UTC()
+		fields := points[0].GetPayload()
+		at = time.UnixMicro(max(fields[removalField].GetIntegerValue(),
+			fields[earlierRemovalField].GetIntegerValue())).UTC()
 	}
 	return at, nil
 }

@@ -134,6 +134,9 @@ func TestEarlierCollection(t *testing.T) {
 		s := openExact(t, url, was)
 		before := exported(t, s)
 		checkEarlier(t, before)
+		if at, err := s.Removed(t.Context()); err != nil || at.IsZero() {
+			t.Errorf("an earlier build may have removed some: %v, %v", at, err)
+		}
 		m, err := s.Move(t.Context(), now)
 		if err != nil {
 			t.Fatal(err)
@@ -148,6 +151,9 @@ func TestEarlierCollection(t *testing.T) {
 			t.Fatal(err)
 		}
 		moved := openExact(t, url, now)
+		if at, err := moved.Removed(t.Context()); err != nil || at.IsZero() {
+			t.Errorf("after the move: %v, %v", at, err)
+		}
 		if moved.ID() != id {
 			t.Errorf("it is store %s, not %s", moved.ID(), id)
 		}

@@ -20,6 +20,8 @@ type manifest struct {
 	Model Model  `json:"model"`
 	State state  `json:"state,omitempty"`
 	Next  string `json:"next,omitempty"` // the collection that the memories are moving to, or have moved to
+	// Removals says that the collection has told of removals from its start; see Store.Removed.
+	Removals bool `json:"removals,omitempty"`
 	// Version is of this manifest and no other. Collections of the first
 	// versions have none.
 	Version string `json:"mark"`

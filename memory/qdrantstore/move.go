@@ -79,7 +79,7 @@ func (s *Store) setNext(ctx context.Context, next string) error {
 		if m == nil || m.State == retired || m.State == building {
 			return fmt.Errorf("%w: they have moved elsewhere", memory.ErrAborted)
 		}
-		now := manifest{Store: m.Store, Model: s.model, Next: next}
+		now := manifest{Store: m.Store, Model: s.model, Next: next, Removals: m.Removals}
 		if ok, err := s.swap(ctx, s.collection, m, &now); err != nil {
 			return err
 		} else if ok {
@@ -116,7 +116,7 @@ func (s *Store) prepareTarget(ctx context.Context) error {
 	if err := s.prepare(ctx); err != nil {
 		return err
 	}
-	m, _, err = s.claim(ctx, manifest{Store: s.id, Model: s.model, State: building})
+	m, _, err = s.claim(ctx, manifest{Store: s.id, Model: s.model, State: building, Removals: true})
 	if err == nil && m.Store != s.id {
 		err = fmt.Errorf("%w: another memoryd has just taken collection %s", memory.ErrAborted, s.collection)
 	}
@@ -301,7 +301,8 @@ func (m *move) finish(ctx context.Context, index memory.Indexer) (err error) {
 // retire drains the old collection, copies what is left, and retires it. If
 // that fails, the collection is active again.
 func (m *move) retire(ctx context.Context, was *manifest, index memory.Indexer) (err error) {
-	drain := manifest{Store: was.Store, Model: m.from.model, State: draining, Next: m.to.collection}
+	drain := manifest{Store: was.Store, Model: m.from.model, State: draining, Next: m.to.collection,
+		Removals: was.Removals}
 	if err := m.replace(ctx, was, &drain); err != nil {
 		return err
 	}
@@ -311,7 +312,7 @@ func (m *move) retire(ctx context.Context, was *manifest, index memory.Indexer) 
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.from.opts.Timeout)
 		defer cancel()
-		reopened := manifest{Store: was.Store, Model: m.from.model, Next: m.to.collection}
+		reopened := manifest{Store: was.Store, Model: m.from.model, Next: m.to.collection, Removals: was.Removals}
 		_, _ = m.from.swap(ctx, m.from.collection, &drain, &reopened) // if it fails, the next move does it
 	}()
 	m.pass = pass{whole: true}

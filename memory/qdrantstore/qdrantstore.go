@@ -222,7 +222,7 @@ func (s *Store) open(ctx context.Context) error {
 	if err := s.prepare(ctx); err != nil {
 		return err
 	}
-	is, made, err := s.claim(ctx, manifest{Store: uuid.NewString(), Model: s.model})
+	is, made, err := s.claim(ctx, manifest{Store: uuid.NewString(), Model: s.model, Removals: true})
 	if err != nil {
 		return err
 	}
@@ -235,7 +235,10 @@ func (s *Store) open(ctx context.Context) error {
 		s.made = is
 	}
 	s.id = is.Store
-	return is.checkServable(s)
+	if err := is.checkServable(s); err != nil {
+		return err
+	}
+	return s.noteUntold(ctx, is)
 }
 
 // takeBack makes a collection active again that a refused start was about to

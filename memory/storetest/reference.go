@@ -293,8 +293,15 @@ func (r *reference) Import(ctx context.Context, records []memory.Record) (stored
 			stored++
 		}
 	}
-	r.removed = r.now()
+	r.noteRemoval()
 	return stored, nil
+}
+
+// noteRemoval notes that memories are removed now; see memory.Audited.
+func (r *reference) noteRemoval() {
+	if now := r.now(); now.After(r.removed) {
+		r.removed = now
+	}
 }
 
 // ChangedBy implements memory.Store. Its pages are in the order of the ids.

@@ -26,7 +26,8 @@ func (r *reference) Erase(ctx context.Context, scope memory.Scope, which memory.
 		if takes || slices.ContainsFunc(rec.history, func(st memory.Step) bool { return which.Takes(&st.Memory) }) {
 			out.Add(memory.Erased{Memories: 1, Revisions: len(rec.history)})
 			delete(r.scopes[scope], id)
-			erased[id], r.removed = true, r.now()
+			erased[id] = true
+			r.noteRemoval()
 		}
 	}
 	for _, rec := range r.scopes[scope] {
@@ -59,7 +60,8 @@ func (r *reference) Sweep(ctx context.Context, before time.Time, limit int) (
 			}
 			out.Add(memory.Erased{Memories: 1, Revisions: len(rec.history)})
 			delete(records, id)
-			erased[id], r.removed = true, r.now()
+			erased[id] = true
+			r.noteRemoval()
 		}
 		for _, rec := range records {
 			for i := range rec.history {

@@ -105,7 +105,12 @@ func removedLast(b *bank) {
 	b.reopen()
 	check("by an erasing", erased)
 	b.imports(b.export())
-	check("by the maker of an archive", b.clock.now())
+	imported := b.clock.now()
+	check("by the maker of an archive", imported)
+	b.clock.advance(-30 * time.Minute)
+	b.put(write(fact("p", "water")))
+	b.erase(ann, memory.Erasure{IDs: []string{"p"}})
+	check("by a process whose clock is behind", imported)
 }
 
 // A sweep removes no more than its limit, and tells that there is more.
