@@ -23,8 +23,11 @@ const client = "client"
 // NewMemory is a memory that a client adds.
 type NewMemory struct {
 	// ID is one of the client's, so that a call can be repeated; see Add. "" is a new UUID.
-	ID   string
-	Fact string
+	ID string
+	// UniqueInApp has Add refuse an ID that an earlier call has used for any user of the app, whatever
+	// both say; see memory.Write.
+	UniqueInApp bool
+	Fact        string
 	// Author is who said it; "" is nobody in particular. Of a value of a profile it is "".
 	Author string
 	// Profile is the value of a field of a profile, in place of Fact and ID; nil for a fact.
@@ -78,7 +81,7 @@ func (s *Service) Add(ctx context.Context, scope memory.Scope, n NewMemory) (mem
 		return memory.Memory{}, fmt.Errorf("%w: id: the path of memory \"documents\" is that of the list of documents",
 			memory.ErrInvalid)
 	}
-	if n.ID != "" {
+	if n.ID != "" && !n.UniqueInApp {
 		m, known, err := s.addedBefore(ctx, scope, &n)
 		if known || err != nil {
 			return m, err
@@ -107,8 +110,9 @@ func (s *Service) Add(ctx context.Context, scope memory.Scope, n NewMemory) (mem
 	if err := s.roomFor(ctx, scope, 1, m.Bytes()); err != nil {
 		return m, err
 	}
-	out, err := s.write(ctx, memory.Write{Memory: m, RevisionExpireTime: revisionEnd, Labels: n.Labels})
-	if n.ID != "" && errors.Is(err, memory.ErrAborted) { // another call was faster
+	out, err := s.write(ctx, memory.Write{Memory: m, RevisionExpireTime: revisionEnd, Labels: n.Labels,
+		UniqueInApp: n.UniqueInApp})
+	if n.ID != "" && !n.UniqueInApp && errors.Is(err, memory.ErrAborted) { // another call was faster
 		if m, known, err := s.addedBefore(ctx, scope, &n); known || err != nil {
 			return m, err
 		}

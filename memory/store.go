@@ -27,6 +27,10 @@ type Write struct {
 	// Life names what the write was made of, so that it is refused once that was erased:
 	// a life of a session. It is "" for a write that a client makes itself.
 	Life string
+	// UniqueInApp refuses an id of which any user of the app has or had a memory. Of writes with it that
+	// run at once, in any scopes of the app, one succeeds; the others are refused with ErrExists, or
+	// with ErrAborted as long as it is not decided which. Expect is 0.
+	UniqueInApp bool
 }
 
 // ValidateWrites reports the first rule that writes to one scope break, for a
@@ -86,7 +90,7 @@ type Outcome struct {
 	Memory Memory
 	// Changed is false when the store already had exactly this.
 	Changed bool
-	// Err is nil, ErrAborted or (Removal) ErrNotFound. Memory is then the
+	// Err is nil, ErrAborted, (Removal) ErrNotFound or (Write.UniqueInApp) ErrExists. Memory is then the
 	// current one if there is any.
 	Err error
 }

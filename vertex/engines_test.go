@@ -381,7 +381,12 @@ func TestDeleteEngineAgain(t *testing.T) {
 
 // Of several calls that create memories of one id at a time, in different scopes, one succeeds.
 func TestOneMemoryOfAnID(t *testing.T) {
-	f := newFixture(t)
+	for name, open := range map[string]func(testing.TB) *fixture{"embedded": newFixture, "scaled": newScaledFixture} {
+		t.Run(name, func(t *testing.T) { oneMemoryOfAnID(t, open(t)) })
+	}
+}
+
+func oneMemoryOfAnID(t *testing.T, f *fixture) {
 	for round := range 5 {
 		const calls = 8
 		codes := make(chan int, calls)

@@ -1,7 +1,6 @@
 package vertex
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -108,7 +107,8 @@ func (s *Service) createMemory(ctx context.Context, call *Call) (any, error) {
 		return nil, err // before the look-up, which tells of ids in any scope
 	}
 	if id != "" {
-		// The look-up is memoryd's own: an id is that of one memory in the engine.
+		// The look-up is memoryd's own: an id is that of one memory in the engine. The write makes sure of
+		// it; this one spares the work for an id that is in use.
 		owners, err := s.memories.OwnersApp(access.With(ctx, access.System), r.Engine, id)
 		if err == nil && len(owners) > 0 {
 			err = fmt.Errorf("memory %q: %w", r.memory(id), memory.ErrExists)
@@ -117,37 +117,12 @@ func (s *Service) createMemory(ctx context.Context, call *Call) (any, error) {
 			return nil, err
 		}
 	}
-	n.ID = id
+	n.ID, n.UniqueInApp = id, id != ""
 	m, err := s.ingest.Add(ctx, scope, n)
-	if err == nil && id != "" {
-		err = s.yield(ctx, r, &m)
-	}
 	if err != nil {
 		return nil, err
 	}
 	return s.doneMemory(r, createdMemory, &m, body.Scope), nil
-}
-
-// yield erases a memory that was made just now if another call has made one of the same id in another
-// scope meanwhile, and before it. Of two such memories, both calls choose the same one.
-func (s *Service) yield(ctx context.Context, r Resource, made *memory.Memory) error {
-	own := access.With(ctx, access.System)
-	found, err := s.memories.FindApp(own, r.Engine, made.ID)
-	if err != nil {
-		return err
-	}
-	for i := range found {
-		other := &found[i]
-		order := cmp.Or(other.CreateTime.Compare(made.CreateTime), strings.Compare(other.User, made.User))
-		if order < 0 {
-			_, err := s.memories.Erase(own, made.Scope, memory.Erasure{IDs: []string{made.ID}})
-			if err == nil {
-				err = fmt.Errorf("memory %q: %w", r.memory(made.ID), memory.ErrExists)
-			}
-			return err
-		}
-	}
-	return nil
 }
 
 // current reports whether clients see a memory: one that holds now, and is no raw turn. It is the

@@ -43,8 +43,16 @@ func (s *Store) Put(ctx context.Context, scope memory.Scope, writes []memory.Wri
 	for i := range writes {
 		ids[i], lives[i] = writes[i].Memory.ID, writes[i].Life
 	}
+	refused, release, err := s.claimIDs(ctx, scope.App, writes)
+	defer release()
+	if err != nil {
+		return nil, scope.Wrap("put memories", err)
+	}
 	put := func(i int, was *record, now time.Time) (*change, memory.Outcome, error) {
 		w := &writes[i]
+		if err := refused[i]; err != nil {
+			return nil, memory.Outcome{Err: err}, nil
+		}
 		return changeOf(memory.DecidePut(w, was.state(), now), was, w.Terms, w.Vector)
 	}
 	out, err := s.change(ctx, scope, ids, lives, put)
@@ -468,32 +476,4 @@ func together(calls []writeCall) int {
 		}
 	}
 	return len(calls)
-}
-
-// oneOrder has all replicas take writes in one order. In any other ordering
-// each replica would check a condition on its own data, and two writers could
-// both win.
-var oneOrder = &qdrant.WriteOrdering{Type: qdrant.WriteOrderingType_Strong}
-
-// insertOnly writes points that are not there yet.
-func insertOnly(points ...*qdrant.PointStruct) *qdrant.PointsUpdateOperation {
-	return qdrant.NewPointsUpdateUpsert(&qdrant.PointsUpdateOperation_PointStructList{
-		Points: points, UpdateMode: qdrant.UpdateMode_InsertOnly.Enum(),
-	})
-}
-
-// updateOnly replaces a point that meets conditions.
-func updateOnly(p *qdrant.PointStruct, conditions ...*qdrant.Condition) *qdrant.PointsUpdateOperation {
-	return qdrant.NewPointsUpdateUpsert(&qdrant.PointsUpdateOperation_PointStructList{
-		Points: []*qdrant.PointStruct{p}, UpdateMode: qdrant.UpdateMode_UpdateOnly.Enum(),
-		UpdateFilter: &qdrant.Filter{Must: conditions},
-	})
-}
-
-// update sends operations that Qdrant takes one after another.
-func (s *Store) update(ctx context.Context, collection string, ops ...*qdrant.PointsUpdateOperation) error {
-	_, err := s.client.UpdateBatch(ctx, &qdrant.UpdateBatchPoints{
-		CollectionName: collection, Wait: qdrant.PtrOf(true), Ordering: oneOrder, Operations: ops,
-	})
-	return s.kind(ctx, err)
 }

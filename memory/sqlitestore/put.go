@@ -22,12 +22,32 @@ func (s *Store) CheckPut(scope memory.Scope, writes []memory.Write) error {
 func (s *Store) PutIn(tx *sqlitedb.Tx, scope memory.Scope, writes []memory.Write) ([]memory.Outcome, error) {
 	s.db.Used(0)
 	out := make([]memory.Outcome, len(writes))
+	refused := 0
+	for i := range writes {
+		if w := &writes[i]; w.UniqueInApp {
+			var known bool
+			err := tx.QueryRow(`SELECT EXISTS (SELECT 1`+withID+`)`, w.Memory.ID, scope.App).Scan(&known)
+			if err != nil {
+				return nil, err
+			}
+			if known {
+				out[i].Err = memory.ErrExists
+				refused++
+			}
+		}
+	}
+	if refused > 0 && refused == len(writes) {
+		return out, nil // without a row for a scope that has nothing
+	}
 	n, err := scopeNumber(tx, scope, true)
 	if err != nil {
 		return nil, err
 	}
 	now := s.now()
 	for i := range writes {
+		if out[i].Err != nil {
+			continue
+		}
 		if out[i], err = s.putOne(tx, n, &writes[i], now); err != nil {
 			return nil, err
 		}

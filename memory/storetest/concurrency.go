@@ -17,6 +17,7 @@ import (
 func concurrencyCases() []testCase {
 	return []testCase{
 		{"OneWinner", oneWinner},
+		{"UniqueInApp", uniqueInApp},
 		{"SameWrite", sameWrite},
 		{"DifferentMemories", differentMemories},
 		{"DeleteAgainstUpdate", deleteAgainstUpdate},
@@ -41,6 +42,74 @@ func race(f func(i int)) {
 		})
 	}
 	all.Wait()
+}
+
+// Of many writes at once of one id that is to be unique in the app, in the same scope and in others, one
+// wins, and there is one memory of the id. Later ones are refused as long as there is something of it.
+// Other apps, and writes that do not ask for it, have their own.
+func uniqueInApp(b *bank) {
+	unique := func(app, user, id string) memory.Write {
+		w := write(fact(id, "tea"))
+		w.Memory.Scope, w.UniqueInApp = memory.Scope{App: app, User: user}, true
+		return w
+	}
+	try := func(w memory.Write) memory.Outcome {
+		out, err := b.store.Put(b.Context(), w.Memory.Scope, []memory.Write{w})
+		if err != nil || len(out) != 1 {
+			b.Errorf("Put: %d outcomes, error %v", len(out), err)
+			return memory.Outcome{Err: err}
+		}
+		return out[0]
+	}
+	for round := range 3 {
+		id, users := fmt.Sprint("m", round), 1+4*round
+		var won atomic.Int64
+		race(func(i int) {
+			out := try(unique("app", fmt.Sprint("u", i%users), id))
+			switch {
+			case out.Err == nil && out.Changed:
+				won.Add(1)
+			case !errors.Is(out.Err, memory.ErrExists) && !errors.Is(out.Err, memory.ErrAborted):
+				b.Errorf("a loser: %+v", out)
+			}
+		})
+		found, err := b.store.FindApp(b.Context(), "app", id)
+		if err != nil || len(found) != 1 || won.Load() != 1 {
+			b.Fatalf("%d writes of %d users have won: there are %d memories, error %v", won.Load(), users,
+				len(found), err)
+		}
+		refused := func(when string) {
+			b.Helper()
+			for _, user := range []string{"new", found[0].User} {
+				if out := try(unique("app", user, id)); !errors.Is(out.Err, memory.ErrExists) {
+					b.Errorf("%s, user %s: %+v, want ErrExists", when, user, out)
+				}
+			}
+		}
+		refused("later")
+		if out := try(unique("other", "new", id)); out.Err != nil {
+			b.Errorf("in another app: %v", out.Err)
+		}
+		gone := []memory.Removal{{ID: id, Actor: "client"}}
+		if _, err := b.store.Delete(b.Context(), found[0].Scope, gone); err != nil {
+			b.Fatal(err)
+		}
+		refused("after a deletion")
+		b.erase(found[0].Scope, memory.Erasure{IDs: []string{id}})
+		if out := try(unique("app", "new", id)); out.Err != nil || !out.Changed {
+			b.Errorf("after an erasing: %+v", out)
+		}
+		plain := unique("app", "plain", id)
+		if plain.UniqueInApp = false; try(plain).Err != nil {
+			b.Errorf("a write that does not ask is refused")
+		}
+	}
+	b.put(write(fact("both", "tea")))
+	two := []memory.Write{unique("app", "ann", "both"), unique("app", "ann", "one")}
+	out, err := b.store.Put(b.Context(), ann, two)
+	if err != nil || !errors.Is(out[0].Err, memory.ErrExists) || out[1].Err != nil || !out[1].Changed {
+		b.Errorf("one of two: %+v, error %v", out, err)
+	}
 }
 
 // Of many writes on the same revision at once, exactly one wins. All others are

@@ -132,6 +132,10 @@ func (r *reference) Put(
 			out = append(out, memory.Outcome{Err: memory.ErrRevoked})
 			continue
 		}
+		if w.UniqueInApp && r.known(scope.App, w.Memory.ID) {
+			out = append(out, memory.Outcome{Err: memory.ErrExists})
+			continue
+		}
 		rec := records[w.Memory.ID]
 		d := memory.DecidePut(w, rec.current(), now)
 		switch d.Effect {
@@ -148,6 +152,16 @@ func (r *reference) Put(
 		out = append(out, d.Outcome)
 	}
 	return out, nil
+}
+
+// known reports whether a user of an app has or had a memory of an id.
+func (r *reference) known(app, id string) bool {
+	for scope, records := range r.scopes {
+		if scope.App == app && !scope.OfApp() && records[id] != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // add stores a step. The outcome of the call has the step's memory too, so the
