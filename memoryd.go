@@ -132,6 +132,18 @@ const FileName = "memoryd.db"
 // keeps nothing. One process at a time can use a directory, be it this one or
 // the command memoryd. Open refuses memories of another embedder: memoryd
 // reembed moves them. An Open that fails creates no file and no directory.
+//
+// This package links the driver modernc.org/sqlite, which registers the name "sqlite" with database/sql
+// when a program starts. A program that links another driver of that name ends there, with
+// "sql: Register called twice for driver sqlite": github.com/glebarez/go-sqlite is one, and so is
+// github.com/glebarez/sqlite, GORM's dialect over it. Drivers of the name "sqlite3" go beside this
+// one: github.com/mattn/go-sqlite3, which needs cgo and which gorm.io/driver/sqlite takes, and
+// github.com/ncruces/go-sqlite3/driver, which does not. A program that cannot change its driver calls a
+// memoryd that runs as a server, by package client, which links none.
+//
+// zombiezen.com/go/sqlite has the same engine and registers nothing. It is no driver of
+// database/sql, on which both embedded stores, backups and repair are built: about 9,500 lines
+// of code that prepare, scan and hold transactions through it would change.
 func Open(ctx context.Context, dir string, opts *Options) (*Bank, error) {
 	o := Options{}
 	if opts != nil {
