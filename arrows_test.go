@@ -74,6 +74,7 @@ var arrows = map[string][]string{
 	"tools":              {"memory", "sessionstore", "extract", "ingest", "retrieve", "internal/legible", "internal/strict"},
 	"server":             {"memory", "access", "appconfig", "quota", "sessionstore", "internal/fair", "internal/tracing", "extract", "ingest", "retrieve", "tools", "mcp", "internal/aip160", "internal/strict", "internal/inflight"},
 	"mcp":                {"memory", "tools", "internal/legible", "internal/strict"},
+	"mcp/mcphost":        {"memory"},
 	"evals":              {"redact", "memory", "sessionstore", "internal/assembly", "internal/analyzer", "embed", "extract", "extract/injection", "ingest", "retrieve"},
 	"client":             {"memory", "access", "appconfig", "sessionstore", "internal/aip160"},
 	"internal/assembly": {"memory", "access", "access/guard", "memory/index", "memory/sqlitestore", "sessionstore", "sessionstore/sqlitesession",
@@ -92,7 +93,7 @@ var arrows = map[string][]string{
 	"check":                   {"memory", "sessionstore", "appconfig", "ingest"},
 	".":                       {"memory", "access", "internal/assembly", "internal/sqlitedb", "embed", "extract", "ingest", "retrieve", "server"},
 	"cmd/memoryd": {".", "access", "access/oidc", "quota", "archive", "movein", "appconfig", "check", "client", "memory", "memory/qdrantstore", "sessionstore", "sessionstore/redissession",
-		"internal/assembly", "internal/certificate", "internal/fair", "internal/sqlitedb", "internal/telemetry", "embed", "extract", "extract/rules", "ingest", "retrieve", "gemini", "openai", "reembed", "tools", "mcp", "server", "vertex", "vertex/vertexauth", "vertex/vertexgrpc", "vertex/vertexrest", "evals", "bench"},
+		"internal/assembly", "internal/certificate", "internal/fair", "internal/sqlitedb", "internal/telemetry", "embed", "extract", "extract/rules", "ingest", "retrieve", "gemini", "openai", "reembed", "tools", "mcp", "mcp/mcphost", "server", "vertex", "vertex/vertexauth", "vertex/vertexgrpc", "vertex/vertexrest", "evals", "bench"},
 }
 
 // alone are the packages that import only the standard library and each other.
@@ -119,6 +120,7 @@ var (
 		"github.com/google/jsonschema-go":        {"tools", "internal/openapitest", "profile"},
 		"github.com/go-json-experiment/json":     {"internal/strict"},
 		"github.com/modelcontextprotocol/go-sdk": {"mcp"},
+		"github.com/tailscale/hujson":            {"mcp/mcphost"},
 		"modernc.org/sqlite":                     {"internal/sqlitedb"},
 		"github.com/redis/go-redis/v9":           {"sessionstore/redissession", "internal/redistest"},
 		"github.com/qdrant/go-client":            {"memory/qdrantstore", "internal/qdranttest"},

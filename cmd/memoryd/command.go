@@ -44,7 +44,7 @@ type subcommand struct {
 func commands() []*subcommand {
 	return slices.Concat([]*subcommand{
 		serveCommand(), mcpCommand(), demoCommand(),
-	}, keysCommands(), vertexCommands(), []*subcommand{
+	}, mcpHostCommands(), keysCommands(), vertexCommands(), []*subcommand{
 		exportCommand(), importCommand(), reembedCommand(), rebuildCommand(), recoverCommand(), backupCommand(),
 		checkCommand(), acceptCommand(),
 		evalCommand("eval"), evalCommand("eval extraction"), retrievalCommand(), locomoCommand(), talkCommand(),

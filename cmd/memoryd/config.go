@@ -71,6 +71,7 @@ type config struct {
 	keys    keysConfig
 	mcp     mcpConfig
 	moveIn  moveInConfig
+	host    hostConfig
 	quality qualityConfig
 	story   string // of eval stories: the name of one
 	bench   benchConfig
