@@ -31,7 +31,6 @@ func TestClients(t *testing.T) {
 		t.Skip("MEMORYD_TEST_CLIENTS is 0")
 	}
 	venv := installPython(t, t.TempDir())
-	t.Run("python", func(t *testing.T) { testPython(t, venv) })
 	t.Run("package", func(t *testing.T) { testPackage(t, venv) })
 	t.Run("typescript", func(t *testing.T) { testTypeScript(t, venv) })
 	t.Run("openapi", func(t *testing.T) { testLint(t, venv) })
@@ -90,17 +89,6 @@ func absolute(t *testing.T, file string) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-func testPython(t *testing.T, venv string) {
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("python")); err != nil {
-		t.Fatal(err)
-	}
-	prints := printed(t, "python.md")
-	env := serve(t)
-	same(t, "recall.py", run(t, dir, env, filepath.Join(venv, "python"), "recall.py"), prints["docs/python/recall.py"])
-	run(t, dir, env, filepath.Join(venv, "python"), "-m", "unittest", "memoryd_adk_test")
 }
 
 func same(t *testing.T, what, got, want string) {

@@ -40,7 +40,10 @@ func testPackage(t *testing.T, venv string) {
 	run(t, "..", nil, "go", "build", "-o", binary, "./cmd/memoryd")
 
 	t.Run("checked", func(t *testing.T) {
-		programs := []string{absolute(t, "python/quickstart.py"), absolute(t, "python/remember.py")}
+		programs, err := filepath.Glob(absolute(t, "python/*.py"))
+		if err != nil {
+			t.Fatal(err)
+		}
 		programs = append(programs, frameworkPrograms(t)...)
 		t.Run("mypy", func(t *testing.T) {
 			t.Parallel()
@@ -48,8 +51,11 @@ func testPackage(t *testing.T, venv string) {
 		})
 		t.Run("pyright", func(t *testing.T) {
 			t.Parallel()
-			run(t, dir, []string{"PYRIGHT_PYTHON_IGNORE_WARNINGS=1"},
-				append([]string{python, "-m", "pyright", "--pythonpath", python, "src", "tests"}, programs...)...)
+			for at, what := range map[string][]string{
+				dir: {"src", "tests"}, absolute(t, "python"): {"."}, absolute(t, "frameworks"): {"."}} {
+				run(t, at, []string{"PYRIGHT_PYTHON_IGNORE_WARNINGS=1"},
+					append([]string{python, "-m", "pyright", "--pythonpath", python}, what...)...)
+			}
 		})
 		t.Run("tests", func(t *testing.T) {
 			t.Parallel()
@@ -61,8 +67,9 @@ func testPackage(t *testing.T, venv string) {
 
 	prints := printed(t, "python.md")
 	here := t.TempDir()
-	same(t, "quickstart.py", run(t, here, serve(t), python, absolute(t, "python/quickstart.py")),
-		prints["docs/python/quickstart.py"])
+	for _, program := range []string{"quickstart.py", "recall.py", "knowledge.py"} {
+		same(t, program, run(t, here, serve(t), python, absolute(t, "python/"+program)), prints["docs/python/"+program])
+	}
 	// Two processes, which have the data alone in common.
 	env := []string{"MEMORYD_BINARY=" + binary}
 	told := ""

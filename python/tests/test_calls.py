@@ -204,9 +204,10 @@ def test_event_loops(app: str) -> None:
         await client.user(app, "ann").search("anything")
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)  # of connections whose loop ended
+        warnings.simplefilter("error", ResourceWarning)  # connections end with their loop
         for _ in range(3):
             asyncio.run(call())
+            gc.collect()
         asyncio.run(client.close())
         gc.collect()
     assert len(client._transport._by_loop) == 0

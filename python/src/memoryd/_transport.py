@@ -213,6 +213,24 @@ class Pages(Generic[T]):
                 return
 
 
+def _close_with_loop(http: httpx.AsyncClient) -> Any:
+    """Has the loop that runs close connections when it ends: asyncio.run closes generators that
+    have begun, and this one then closes them. The caller keeps it."""
+
+    async def waits() -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            await http.aclose()
+
+    generator = waits()
+    try:
+        generator.__anext__().__await__().send(None)  # up to its yield, where nothing is awaited
+    except StopIteration:
+        pass
+    return generator
+
+
 class AsyncTransport:
     """The connections of an AsyncClient. Each event loop has its own."""
 
@@ -220,7 +238,7 @@ class AsyncTransport:
         self.options = settings.options
         self._settings = settings
         self._given = http
-        self._by_loop: dict[Any, httpx.AsyncClient] = {}
+        self._by_loop: dict[Any, tuple[httpx.AsyncClient, Any]] = {}
         self._pid = os.getpid()
         self._lock = threading.Lock()  # loops run in threads of their own
         self._closed = False
@@ -236,12 +254,12 @@ class AsyncTransport:
                 raise Closed("the client is closed", url=self.options.url)
             if self._given is not None:
                 return self._given
-            http = self._by_loop.get(loop)
-            if http is None:
+            if loop not in self._by_loop:
                 for other in [other for other in self._by_loop if other.is_closed()]:
                     del self._by_loop[other]  # its connections have ended with it
-                http = self._by_loop[loop] = httpx.AsyncClient(**self._settings.arguments)
-            return http
+                http = httpx.AsyncClient(**self._settings.arguments)
+                self._by_loop[loop] = http, _close_with_loop(http)
+            return self._by_loop[loop][0]
 
     def _after_fork(self) -> None:
         """Leaves the connections of the parent as they are, as Transport does."""
@@ -264,13 +282,13 @@ class AsyncTransport:
             self._closed = True
             all, self._by_loop = self._by_loop, {}
         mine = all.pop(asyncio.get_running_loop(), None)
-        for loop, http in all.items():
+        for loop, (http, _) in all.items():
             # Connections can only be closed in their own loop. Those of one that runs no more
             # end with it, and one that is busy is not waited for.
             if loop.is_running():
                 asyncio.run_coroutine_threadsafe(http.aclose(), loop)
         if mine is not None:
-            await mine.aclose()
+            await mine[0].aclose()
 
     async def call(
         self,

@@ -1,0 +1,1 @@
+import memoryd.adk.services
