@@ -147,7 +147,7 @@ func TestVertexGate(t *testing.T) {
 	}{
 		{"no token", "", codes.Unauthenticated},
 		{"another token", "ya29.google", codes.Unauthenticated},
-		{"a token", sign(), codes.NotFound}, // it names no engine
+		{"a token", sign(), codes.InvalidArgument}, // it names no engine
 	} {
 		if err := c.rpc(conn, "ListSessions", tt.token); status.Code(err) != tt.want {
 			t.Errorf("gRPC with %s: %v, want %v", tt.what, err, tt.want)
