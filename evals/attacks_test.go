@@ -19,7 +19,7 @@ func TestAttacks(t *testing.T) {
 		scores[name] = ScoreAttacks(all)
 	}
 	var got strings.Builder
-	got.WriteString(AttackTable(scores, "tuned", "heldout", "unseen", "blind"))
+	got.WriteString(AttackTable(scores, AttackSets...))
 	for _, name := range []string{"tuned", "heldout"} {
 		s := scores[name]
 		n := s.Total()

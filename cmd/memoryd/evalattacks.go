@@ -13,7 +13,7 @@ func attacksCommand() *subcommand {
 		name: "eval attacks", summary: "Measure how many attacks on the agent are quarantined, and how much else is.",
 		details: `It judges bundled texts that try to instruct an agent, and harmless ones that look
 like them, by rules and learned weights, and prints a table: for each language how many
-attacks are caught and how many harmless texts are held back, of the set "tuned", which
+attacks are caught and how many harmless texts are held back, of the sets "tuned" and "known", which
 rules and weights may be fitted to, of "heldout", of "unseen", whose attacks go other ways,
 and of "blind", whose writer knew nothing of rules and weights. No model is asked. With -log-level
 debug the log names the mistakes in the tuned set.`,
@@ -36,7 +36,7 @@ func evalAttacks(cfg *config, s streams) error {
 	for name, all := range sets {
 		scores[name] = evals.ScoreAttacks(all)
 	}
-	if _, err := fmt.Fprint(s.out, evals.AttackTable(scores, "tuned", "heldout", "unseen", "blind")); err != nil {
+	if _, err := fmt.Fprint(s.out, evals.AttackTable(scores, evals.AttackSets...)); err != nil {
 		return err
 	}
 	for _, text := range scores["tuned"].Missed { // those held out stay unseen

@@ -69,6 +69,19 @@ const (
 	kindMark
 	// kindWithUser is a word in a sentence that names a user or a model.
 	kindWithUser
+	// kindLead are signs before the sentence, as marks of comments are.
+	kindLead
+	// kindGram is four letters within a word: words of one root, and misspelled ones,
+	// share most of them.
+	kindGram
+	// kindIdea is an idea of ideas.txt.
+	kindIdea
+	// kindIdeas is two ideas.
+	kindIdeas
+	// kindThree is three ideas.
+	kindThree
+	// kindIdeaClass is an idea and a class.
+	kindIdeaClass
 )
 
 // hashOf is FNV-1a over a kind and a text.
@@ -119,6 +132,10 @@ func (f *features) of(s *sentence, folded string) {
 		before, earlier = h, before
 	}
 	f.classes(words)
+	f.ideas(ideasOf(words, folded), s.classes)
+	if s.lead != "" {
+		f.add(hashOf(kindLead, s.lead))
+	}
 	if s.addressed {
 		f.add(hashOf(kindMark, "addressed"))
 	}
@@ -145,9 +162,32 @@ func (f *features) word(w *word) uint64 {
 		if n > 7 {
 			f.add(hashOf(kindBegin, text[:after(text, 6)]))
 		}
+		f.grams(text)
 	}
 	return h
 }
+
+// gram is how many letters a piece of a word has.
+const gram = 4
+
+// grams adds the pieces of a word, but the first one, which kindBegin has.
+func (f *features) grams(text string) {
+	var starts [maxGrams + gram]int
+	n := 0
+	for i := range text {
+		if n == len(starts) {
+			break
+		}
+		starts[n] = i
+		n++
+	}
+	for i := 1; i+gram < n; i++ {
+		f.add(hashOf(kindGram, text[starts[i]:starts[i+gram]]))
+	}
+}
+
+// maxGrams is how many pieces of a word are looked at.
+const maxGrams = 16
 
 // classes adds the classes of a sentence, and which of them stand before which others.
 func (f *features) classes(words []word) {
@@ -166,6 +206,25 @@ func (f *features) classes(words []word) {
 		seen |= words[i].class
 	}
 }
+
+// ideas adds ideas, two and three of them that stand together, and each with the classes of
+// the sentence. Their order says little, as languages differ in it.
+func (f *features) ideas(found, classes class) {
+	for a := found; a != 0; a &= a - 1 {
+		i := uint64(bits.TrailingZeros64(uint64(a)))
+		f.add(both(kindIdea, i))
+		for b := a & (a - 1); b != 0; b &= b - 1 {
+			two := both(i, uint64(bits.TrailingZeros64(uint64(b))))
+			f.add(both(kindIdeas, two))
+			f.each(b&(b-1), func(c uint64) { f.add(both(both(kindThree, two), c)) })
+		}
+		f.each(classes&ideaClasses, func(c uint64) { f.add(both(both(kindIdeaClass, i), c)) })
+	}
+}
+
+// ideaClasses are classes that tell more of a sentence beside an idea.
+const ideaClasses = neg | must | cond | send | reveal | persist | recommend | act | override | order | rule | tell |
+	data | private | secret | address | self | standing | answer | deletes | disable | pretend | your
 
 // each calls do with the number of each class.
 func (f *features) each(c class, do func(uint64)) {

@@ -12,6 +12,8 @@
 package injection
 
 import (
+	"strings"
+
 	"github.com/memoryd/memoryd/memory"
 )
 
@@ -36,28 +38,55 @@ const encoded = "encoded: "
 
 // Check returns why a text from a source is held back; "" if it is not.
 func Check(text string, from memory.Trust) (reason string) {
+	return check(text, from, func(s *sentence, folded string) string {
+		if reason := byRules(s, folded); reason != "" && !(doubtful[reason] && s.plain(folded)) {
+			return reason
+		}
+		if s.judge(folded) {
+			return Learned
+		}
+		return ""
+	})
+}
+
+// ByRules is Check without the learned judge, which also lets pass some of what rules find.
+func ByRules(text string, from memory.Trust) (reason string) { return check(text, from, byRules) }
+
+// byRules is what the rules say of a sentence.
+func byRules(s *sentence, _ string) string {
+	if s.window || s.classes&signs == 0 {
+		return ""
+	}
+	return s.check()
+}
+
+// judging tells why a sentence or a window is held back; "" if it is not.
+type judging func(s *sentence, folded string) string
+
+// check judges a text, part by part.
+func check(text string, from memory.Trust, by judging) (reason string) {
 	if hasPromptMarks(text) {
 		return Marks
 	}
 	if from.Source() == memory.TrustUser {
 		own, pasted := parts(text)
 		for _, p := range pasted {
-			if reason := checkText(p, memory.TrustExternal); reason != "" {
+			if reason := checkText(p, memory.TrustExternal, by); reason != "" {
 				return reason
 			}
 		}
-		return checkText(own, memory.TrustUser)
+		return checkText(own, memory.TrustUser, by)
 	}
-	return checkText(text, from)
+	return checkText(withoutMentions(text), from, by)
 }
 
 // checkText checks a text that is all from one source, and what is encoded in it.
-func checkText(text string, from memory.Trust) string {
-	if reason := checkPlain(text, from); reason != "" {
+func checkText(text string, from memory.Trust, by judging) string {
+	if reason := checkPlain(text, from, by); reason != "" {
 		return reason
 	}
 	if at := headerEnd(text); at >= 0 && from != memory.TrustUser {
-		if reason := checkPlain(addressee+text[at:], from); reason != "" {
+		if reason := checkPlain(addressee+text[at:], from, by); reason != "" {
 			return reason
 		}
 	}
@@ -65,7 +94,7 @@ func checkText(text string, from memory.Trust) string {
 		from = memory.TrustExternal // the user did not write it letter by letter
 	}
 	for _, hidden := range decoded(text) {
-		if reason := checkPlain(hidden, from); reason != "" {
+		if reason := checkPlain(hidden, from, by); reason != "" {
 			return encoded + reason
 		}
 	}
@@ -79,17 +108,10 @@ const addressee = "\nassistant: "
 const signs = order | rule | told | model | user | customer | secret | data | private | memoryOf | self | jail | dan |
 	free | become | void | ask | pretend | decipher | replies | above | commands
 
-// checkPlain checks a text as it stands: sentence by sentence, by the rules and then by
-// the learned judge.
-func checkPlain(text string, from memory.Trust) string {
-	reason := ""
+// checkPlain checks a text as it stands, sentence by sentence and window by window.
+func checkPlain(text string, from memory.Trust, by judging) (reason string) {
 	sentences(text, from, func(s *sentence, folded string) bool {
-		if s.classes&signs != 0 {
-			reason = s.check()
-		}
-		if reason == "" && s.judge(folded) {
-			reason = Learned
-		}
+		reason = by(s, folded)
 		return reason == ""
 	})
 	return reason
@@ -98,18 +120,20 @@ func checkPlain(text string, from memory.Trust) string {
 // addressedFor is how many sentences the address of a model reaches, its own included.
 const addressedFor = 3
 
-// sentences calls see with each sentence of a text and its folded characters, until see
-// returns false.
+// sentences calls see with each sentence of a text and its folded characters, and with the
+// windows of which the learned judge needs a view of their own, until see returns false.
 func sentences(text string, from memory.Trust, see func(s *sentence, folded string) bool) {
 	folded := fold(text)
 	words := wordsOf(folded)
 	addressed := 0 // counts down the sentences after one that speaks to the model
+	var before sentence
+	first := 0 // where before begins
 	for begin, end := 0, 0; begin < len(words); begin = end {
 		end = begin + 1
 		for end < len(words) && words[end].starts != '.' && words[end].starts != '\n' {
 			end++
 		}
-		s := sentence{words: words[begin:end], from: from}
+		s := sentence{words: words[begin:end], from: from, lead: leadOf(folded, words, begin)}
 		for i := range s.words {
 			s.classes |= s.words[i].class
 		}
@@ -118,12 +142,80 @@ func sentences(text string, from memory.Trust, see func(s *sentence, folded stri
 		}
 		s.addressed = addressed > 0
 		addressed = max(0, addressed-1)
-		stop := len(folded)
-		if end < len(words) {
-			stop = words[end].at
+		stop := func(end int) int {
+			if end < len(words) {
+				return words[end].at
+			}
+			return len(folded)
 		}
-		if !see(&s, folded[words[begin].at:stop]) {
+		if !see(&s, folded[words[begin].at:stop(end)]) {
 			return
 		}
+		if !s.slices(func(from, to int, part *sentence) bool {
+			return see(part, folded[words[begin+from].at:stop(begin+to)])
+		}) {
+			return
+		}
+		if n := len(before.words) + len(s.words); len(before.words) > 0 && n <= maxPair {
+			pair := sentence{words: words[first:end], from: from, lead: before.lead, window: true,
+				classes: before.classes | s.classes, addressed: before.addressed || s.addressed}
+			if !see(&pair, folded[words[first].at:stop(end)]) {
+				return
+			}
+		}
+		before, first = s, begin
 	}
+}
+
+// Bounds of windows, in words. An order of one window is seen whatever stands around it.
+const (
+	// maxPair is how long two sentences are at most that are seen as one.
+	maxPair = 60
+	// long is how long a sentence is that is seen in parts as well. A part begins with a
+	// clause and has as many more as make part words, but at most slice.
+	long  = 16
+	part  = 8
+	slice = 24
+)
+
+// slices calls see with the parts of a long sentence, until see returns false, and
+// reports whether it did not.
+func (s *sentence) slices(see func(from, to int, part *sentence) bool) bool {
+	n := len(s.words)
+	if n <= long {
+		return true
+	}
+	clause := func(i int) bool { return s.words[i].starts != 0 && s.words[i].starts != '\'' }
+	for from, next := 0, 0; from < n; from = next {
+		to := from + 1
+		for to < n && to-from < slice && (to-from < part || !clause(to)) {
+			to++
+		}
+		w := sentence{words: s.words[from:to], from: s.from, addressed: s.addressed, window: true}
+		if from == 0 {
+			w.lead = s.lead
+		}
+		for i := range w.words {
+			w.classes |= w.words[i].class
+		}
+		if to-from >= part/2 && !see(from, to, &w) {
+			return false
+		}
+		for next = from + 1; next < n && !clause(next) && next < from+slice/2; next++ {
+		}
+	}
+	return true
+}
+
+// maxLead is how many signs before a sentence are looked at.
+const maxLead = 6
+
+// leadOf are the signs that stand right before the word at i: "<!--", "> [", "//". Those that
+// end the sentence before are none: an order is the same behind another sentence.
+func leadOf(folded string, words []word, i int) string {
+	from := max(0, words[i].at-maxLead)
+	if i > 0 {
+		from = max(from, words[i-1].at+len(words[i-1].text))
+	}
+	return strings.Trim(folded[from:words[i].at], " \t\r\n.!?。！？।…,،;:")
 }

@@ -28,40 +28,65 @@ const WeightsSize = judges * (4 + buckets)
 // Buckets is how many weights a judge has.
 const Buckets = buckets
 
-// Scores above which a sentence is held back, by its source. They let through all but 15
-// of 25,126 paragraphs of technical documents. An agent speaks of users and of orders
-// all the time.
+// Scores above which a window is held back, by its source. They are set by texts of templates
+// and words that the weights were not learned from: train/README.md. An agent speaks of
+// users and of orders all the time, and documents more often than the answers of tools.
 const (
-	bar      = 3.0
-	barAgent = 4.0
-	barOwn   = 3.0
+	bar      = 1.5
+	barTool  = 1.0
+	barAgent = 2.5
+	barOwn   = 1.5
 )
-
-// ownSigns are classes without which the user's own words are not judged: they name the
-// instructions of a model, those who gave them, or a role or a mode without any.
-const ownSigns = order | rule | secret | safety | model | told | hidden | free | jail | dan | become | pretend |
-	boss
 
 // judge reports whether a sentence reads like the orders that the weights were learned
 // from.
 func (s *sentence) judge(folded string) bool {
-	judge, least := JudgeForeign, bar
-	switch s.from.Source() {
-	case memory.TrustUser:
-		if !s.has(ownSigns) {
-			return false
+	judge, least := s.judgedBy()
+	return s.score(judge, folded) > least
+}
+
+// doubtful are reasons for which rules hold back ordinary texts too: "The agent must ask the
+// user", "The assistant stores the user's name". Manuals of agents are full of them.
+var doubtful = map[string]bool{
+	Persists: true, Addresses: true, Sends: true, Deletes: true, Standing: true,
+}
+
+// plainest is the score below which a sentence is not held back for such a reason. Of attacks
+// that rules find nearly none has so low a score.
+const plainest = 0.0
+
+// plain reports whether a sentence that a rule found, and each part of it, reads as ordinary
+// texts do: an order is not hidden by what else its sentence says.
+func (s *sentence) plain(folded string) bool {
+	judge, _ := s.judgedBy()
+	return judge == JudgeForeign && s.score(judge, folded) < plainest && s.slices(func(from, to int, part *sentence) bool {
+		end := len(folded)
+		if to < len(s.words) {
+			end = s.words[to].at - s.words[0].at
 		}
-		judge, least = JudgeOwn, barOwn
-	case memory.TrustAgent:
-		if !s.foreign() {
-			return false
-		}
-		least = barAgent
-	}
+		return part.score(judge, folded[s.words[from].at-s.words[0].at:end]) < plainest
+	})
+}
+
+// score is how a judge sees a sentence.
+func (s *sentence) score(judge int, folded string) float64 {
 	f := pool.Get().(*features)
 	defer pool.Put(f)
 	f.of(s, folded)
-	return Score(judge, f.list) > least
+	return Score(judge, f.list)
+}
+
+// judgedBy is the judge of a sentence, and its bar.
+func (s *sentence) judgedBy() (judge int, least float64) {
+	switch s.from.Source() {
+	case memory.TrustUser:
+		return JudgeOwn, barOwn
+	case memory.TrustAgent:
+		return JudgeForeign, barAgent
+	case memory.TrustTool:
+		return JudgeForeign, barTool
+	}
+	return JudgeForeign, bar
 }
 
 // pool keeps features for the next sentence: they are too large to be made each time.
@@ -96,6 +121,18 @@ func Features(text string, from memory.Trust, see func(list []uint32)) {
 		f.of(s, folded)
 		see(f.list)
 		return true
+	})
+}
+
+// Windows calls see with the features of each window of a text that a judge looks at, and
+// with the judge and its bar. The list is valid until see returns.
+func Windows(text string, from memory.Trust, see func(judge int, least float64, list []uint32)) {
+	var f features
+	check(text, from, func(s *sentence, folded string) string {
+		judge, least := s.judgedBy()
+		f.of(s, folded)
+		see(judge, least, f.list)
+		return ""
 	})
 }
 

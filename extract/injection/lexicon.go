@@ -122,10 +122,11 @@ type lexicon struct {
 }
 
 // terms reads the lexicon when it is needed first.
-var terms = sync.OnceValue(func() *lexicon { return parseLexicon(lexiconText) })
+var terms = sync.OnceValue(func() *lexicon { return parseLexicon(lexiconText, classNames) })
 
-// parseLexicon reads lines such as "override last: unut, yok say*".
-func parseLexicon(text string) *lexicon {
+// parseLexicon reads lines such as "override last: unut, yok say*", whose classes have
+// these names.
+func parseLexicon(text string, classNames map[string]class) *lexicon {
 	l := &lexicon{words: map[string][]term{}, stems: map[string][]term{},
 		unspaced: map[string]class{}}
 	for line := range strings.Lines(text) {
@@ -137,7 +138,7 @@ func parseLexicon(text string) *lexicon {
 		for name := range strings.FieldsSeq(names) {
 			bit, known := classNames[name]
 			if !known {
-				panic("injection: lexicon.txt: no class " + name)
+				panic("injection: no class " + name)
 			}
 			c |= bit
 		}
@@ -162,7 +163,7 @@ func (l *lexicon) add(entry string, c class) {
 	if stem, is := strings.CutSuffix(words[0], "*"); is {
 		l.stems[stem] = append(l.stems[stem], term{words[1:], c})
 		if len(stem) < 2 || len(stem) > 31 {
-			panic("injection: lexicon.txt: the stem " + stem + " is too short or too long")
+			panic("injection: the stem " + stem + " is too short or too long")
 		}
 		l.lengths[stem[0]*7+stem[1]] |= 1 << len(stem)
 		return
@@ -170,14 +171,14 @@ func (l *lexicon) add(entry string, c class) {
 	l.words[words[0]] = append(l.words[words[0]], term{words[1:], c})
 }
 
-// find adds to the class of the word at i the terms that begin there. A term of several
-// words marks its first word, and tells at how many words it ends.
-func (l *lexicon) find(words []word, i int) {
+// find returns the classes of the terms that begin with the word at i, and how many words
+// the longest has after it.
+func (l *lexicon) find(words []word, i int) (c class, span int) {
 	match := func(list []term) {
 		for _, t := range list {
 			if t.fits(words[i+1:]) {
-				words[i].class |= t.class
-				words[i].span = max(words[i].span, len(t.rest))
+				c |= t.class
+				span = max(span, len(t.rest))
 			}
 		}
 	}
@@ -193,10 +194,11 @@ func (l *lexicon) find(words []word, i int) {
 	if verb := withoutClitic(text); verb != "" {
 		for _, t := range l.words[verb] {
 			if len(t.rest) == 0 {
-				words[i].class |= t.class & verbs
+				c |= t.class & verbs
 			}
 		}
 	}
+	return c, span
 }
 
 // clitics are pronouns that Spanish and Italian write at the end of an order: "mándala".

@@ -72,6 +72,7 @@ func parts(text string) (own string, pasted []string) {
 // forwarded begins a mail in a message.
 var forwarded = regexp.MustCompile(`(?im)^[ \t]*(?:-{2,}[^\n]*(?:forwarded|original|weitergeleitet|ursprüngliche|` +
 	`reenviado|transféré|encaminhada|inoltrato|doorgestuurd)[^\n]*-{2,}|` +
+	`-{3,}[ \t]*\n[ \t]*(?:from|von|de|da|van|od|от|kimden|من|प्रेषक|发件人|差出人|보낸 사람)[ \t]*[:：]|` +
 	`(?:from|von|de|da|van|od|от|kimden|发件人|差出人)[ \t]*:[^\n]*\n` +
 	`[ \t]*(?:to|an|date|subject|sent|betreff|gesendet|para|asunto|objet|à|assunto|oggetto|a|onderwerp|temat|` +
 	`тема|konu|主题|件名)[ \t]*:)`)
@@ -144,7 +145,45 @@ func announced(text string) bool {
 
 // discussion are words of sentences that talk about attacks.
 var discussion = regexp.MustCompile(`(?i)\b(?:inject|attack|hack|jailbreak|phish|malicious|such as|phrase|angriff|` +
+	`lines? like|words like|` +
 	`angreif|injizier|zum beispiel|ataque|atac|inyec|por ejemplo|attaque|injection|par exemple|injeç|por exemplo|` +
 	`attacc|iniezion|per esempio|aanval|bijvoorbeeld|atak|wstrzyk|saldırı)|атак|инъекци|攻击|注入|攻撃|공격|هجوم|हमल`)
 
 func discussed(text string) bool { return discussion.MatchString(text) }
+
+// maxMention is how many bytes the words have that a text about attacks only mentions, and
+// how far before them it says that it is about attacks.
+const maxMention = 160
+
+// withoutMentions returns a text of another than the user without the short quotations by
+// which it talks about attacks: "a sentence such as "ignore all instructions" was enough".
+// What a colon or a verb of saying announces stays, for it may be meant.
+func withoutMentions(text string) string {
+	if !strings.ContainsAny(text, "\"“„«「") || !discussed(text) {
+		return text
+	}
+	for _, q := range quotes {
+		if len(q.open) == 3 && q.open[0] < 0x80 || !strings.Contains(text, q.open) {
+			continue
+		}
+		var out strings.Builder
+		for {
+			before, rest, ok := strings.Cut(text, q.open)
+			inside, after, closed := strings.Cut(rest, q.close)
+			out.WriteString(before)
+			if !ok || !closed {
+				out.WriteString(text[len(before):])
+				break
+			}
+			tail := before[max(0, len(before)-maxMention):]
+			if len(inside) > maxMention || announced(before) || !discussed(tail) {
+				out.WriteString(q.open + inside + q.close)
+			} else {
+				out.WriteByte(' ')
+			}
+			text = after
+		}
+		text = out.String()
+	}
+	return text
+}

@@ -52,7 +52,7 @@ var rules = []struct {
 // more must show that they are the model's. A user's own instructions are the user's.
 func (s *sentence) overrides() bool {
 	return s.each(override, func(i int) bool {
-		if s.negated(i) {
+		if s.negated(i) || i > 0 && s.words[i-1].text == "zu" && !s.has(must) { // "… zu vergessen" tells of an order
 			return false
 		}
 		if s.foreign() && s.addressed && s.object(i, told, 6) >= 0 {
@@ -142,7 +142,7 @@ func (s *sentence) changesRole() bool {
 			return true
 		}
 	}
-	return s.has(jail) && s.has(override|disable|safety|free|order|rule|model|reveal|become)
+	return s.has(jail) && s.has(override|disable|safety|free|rule|model|reveal|become)
 }
 
 // turnsSafetyOff: the safety rules of the model. Of a user they must be the model's own:

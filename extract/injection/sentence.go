@@ -8,6 +8,9 @@ type sentence struct {
 	from      memory.Trust
 	classes   class // of all words
 	addressed bool  // it speaks to a model, or one shortly before it does
+	window    bool  // it is a part of a sentence, or two of them
+	// lead are the signs before it.
+	lead string
 }
 
 // foreign reports whether the words are of a source that may give no orders. An agent

@@ -10,6 +10,7 @@ import (
 type word struct {
 	text  string
 	class class
+	ideas class
 	span  int // words that follow and belong to the same term
 	// starts is the mark before the word, if it begins a clause: ',' for marks within a
 	// sentence, '.' for the end of one, '\n' for a line. 0 for none, '\'' within a word.
@@ -54,10 +55,13 @@ func wordsOf(text string) []word {
 			i += size
 		}
 	}
-	lexicon := terms()
+	lexicon, about := terms(), ideas()
 	for i := range out {
 		if first, _ := utf8.DecodeRuneInString(out[i].text); !isUnspaced(first) {
-			lexicon.find(out, i)
+			out[i].ideas, _ = about.find(out, i)
+			c, span := lexicon.find(out, i)
+			out[i].class |= c
+			out[i].span = max(out[i].span, span)
 		}
 	}
 	return out

@@ -12,7 +12,7 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// example is a text as a judge sees it: the features of its sentences.
+// example is a text as a judge sees it: the features of its windows.
 type example struct {
 	attack bool
 	// weight is how much the text counts beside others.
@@ -24,19 +24,19 @@ type example struct {
 // How the weights are learned.
 const (
 	rounds  = 16
-	keep    = 0.5  // of the features of a sentence, each time, so that no word decides alone
+	keep    = 0.5  // of the features of a window, each time, so that no word decides alone
 	rate    = 0.3  // of a step
 	decay   = 2e-7 // of a weight, each time that it is used
 	bias    = -2.0 // most sentences are no orders
 	written = 6.0  // weight of a text that was written for this; an ordinary one has 1
 )
 
-// learn returns the file of weights.
-func learn(lines, ordinary []text) (file []byte) {
+// learn returns the weights of the judges.
+func learn(lines, ordinary []text) (weights [2][]float64) {
 	for _, judge := range []int{injection.JudgeForeign, injection.JudgeOwn} {
-		file = append(file, pack(fit(examplesFor(judge, lines, ordinary)))...)
+		weights[judge] = fit(examplesFor(judge, lines, ordinary))
 	}
-	return file
+	return weights
 }
 
 // examplesFor are the texts that a judge learns from. Others may say nothing that a user

@@ -6,34 +6,49 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 )
 
 func main() {
 	texts := flag.String("texts", "texts", "folder of the texts written for this")
-	tuned := flag.String("tuned", "../../../evals/attacks/tuned.txt", "file of sayings that may be learned from")
+	sayings := flag.String("sayings", "../../../evals/attacks/tuned.txt,../../../evals/attacks/known.txt",
+		"files of sayings that may be learned from, with commas between them")
 	sources := flag.String("sources", "", "folder of the public sources in README.md")
 	out := flag.String("o", "../weights.bin", "file to write")
+	fold := flag.Int("fold", noFold,
+		"hold back a fold, 0 to 4, of the texts, and print how they are judged; writes nothing")
 	flag.Parse()
-	if err := run(*texts, *tuned, *sources, *out); err != nil {
+	if err := run(*texts, *sayings, *sources, *out, *fold); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-// run learns and writes the weights.
-func run(texts, tuned, sources, out string) error {
-	lines, err := readTexts(texts)
+// run learns and writes the weights, or measures a fold.
+func run(texts, sayings, sources, out string, fold int) error {
+	lines, held, err := readTexts(texts, fold)
 	if err != nil {
 		return err
 	}
-	sayings, err := readSayings(tuned)
-	if err != nil {
-		return err
+	for file := range strings.SplitSeq(sayings, ",") {
+		some, err := readSayings(file)
+		if err != nil {
+			return err
+		}
+		lines = append(lines, some...)
 	}
 	ordinary, err := readSources(sources)
 	if err != nil {
 		return err
 	}
-	file := learn(append(lines, sayings...), ordinary)
+	weights := learn(lines, ordinary)
+	if fold != noFold {
+		report(held, weights)
+		return nil
+	}
+	var file []byte
+	for _, w := range weights {
+		file = append(file, pack(w)...)
+	}
 	return os.WriteFile(out, file, 0o644)
 }

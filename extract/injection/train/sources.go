@@ -20,12 +20,15 @@ type text struct {
 	from   memory.Trust
 	words  string
 	share  float64 // of the weight of a text that was written for this
+	// language is its code, for texts that were written for this.
+	language string
+	composed bool // from compose.txt
 }
 
-// Bounds on the lines of one language of a source, so that none outweighs the others.
+// Bounds on the texts of one language of a source, so that none outweighs the others.
 const (
-	maxManual = 6000
-	maxTalk   = 40000
+	maxManual = 2500
+	maxTalk   = 25000
 )
 
 // readSources reads ordinary texts: manuals in many languages, and talk.
@@ -47,7 +50,8 @@ func readSources(root string) (out []text, err error) {
 // by language, without their code.
 func readManuals(root string) (out []text, err error) {
 	byLanguage := map[string][]text{}
-	for _, folder := range []string{"tldr", "fastapi/docs", "book/src", "otel/content"} {
+	for _, folder := range []string{"tldr", "fastapi/docs", "book/src", "otel/content", "grav-learn/pages",
+		"prometheus/docs"} {
 		err := filepath.WalkDir(filepath.Join(root, folder), func(file string, e fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(file, ".md") || e.Name() == "release-notes.md" {
 				return err
@@ -72,9 +76,13 @@ func readManuals(root string) (out []text, err error) {
 	return spread(byLanguage, maxManual), nil
 }
 
-// linesOf are the lines of a Markdown text that are not code.
+// passage is how many lines of a manual are one text: the judge looks at pairs of them.
+const passage = 3
+
+// linesOf are the lines of a Markdown text that are not code, some at a time.
 func linesOf(raw string) (out []text) {
 	code := false
+	var lines []string
 	for line := range strings.Lines(raw) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "```") {
@@ -84,7 +92,13 @@ func linesOf(raw string) (out []text) {
 		if code || len(line) < 12 || strings.HasPrefix(line, "`") || strings.HasPrefix(line, "{*") {
 			continue
 		}
-		out = append(out, text{from: memory.TrustExternal, words: line})
+		if lines = append(lines, line); len(lines) == passage {
+			out = append(out, text{from: memory.TrustExternal, words: strings.Join(lines, "\n")})
+			lines = lines[:0]
+		}
+	}
+	if len(lines) > 0 {
+		out = append(out, text{from: memory.TrustExternal, words: strings.Join(lines, "\n")})
 	}
 	return out
 }

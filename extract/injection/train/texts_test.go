@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -9,7 +10,7 @@ import (
 // The texts hold attacks and harmless ones of all sources, and none that is kept for
 // measuring.
 func TestTexts(t *testing.T) {
-	all, err := readTexts("texts")
+	all, _, err := readTexts("texts", noFold)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +28,7 @@ func TestTexts(t *testing.T) {
 			t.Errorf("%s: %d attacks and %d harmless texts", from, count[true][from], count[false][from])
 		}
 	}
-	for _, file := range []string{"heldout.txt", "unseen.txt"} {
+	for _, file := range []string{"heldout.txt", "unseen.txt", "blind.txt"} {
 		kept, err := os.ReadFile("../../../evals/attacks/" + file)
 		if err != nil {
 			t.Fatal(err)
@@ -47,8 +48,38 @@ func TestReadTexts(t *testing.T) {
 		if err := os.WriteFile(folder+"/x.txt", []byte(bad), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := readTexts(folder); err == nil {
+		if _, _, err := readTexts(folder, noFold); err == nil {
 			t.Errorf("%q is read", bad)
+		}
+	}
+}
+
+// No template, and none of the many words of a slot, is both learned from and measured with.
+func TestFolds(t *testing.T) {
+	all := []text{{words: "a"}, {words: "b"}, {words: "c"}, {words: "d"}, {words: "e"}, {words: "f"}}
+	slots := map[string][]string{"{many}": strings.Fields("0 1 2 3 4 5 6 7 8 9"), "{few}": {"x", "y"}}
+	heldOnce := map[string]int{}
+	for fold := range folds {
+		rest, held := split(all, fold)
+		if len(rest)+len(held) != len(all) {
+			t.Errorf("fold %d: %d and %d of %d texts", fold, len(rest), len(held), len(all))
+		}
+		for _, one := range held {
+			heldOnce[one.words]++
+		}
+		learned, measured := without(slots, fold), only(slots, fold)
+		if len(learned["{many}"]) != 8 || len(measured["{many}"]) != 2 || len(measured["{few}"]) != 2 {
+			t.Errorf("fold %d: %v and %v", fold, learned, measured)
+		}
+		for _, w := range measured["{many}"] {
+			if slices.Contains(learned["{many}"], w) {
+				t.Errorf("fold %d: %q is in both parts", fold, w)
+			}
+		}
+	}
+	for _, one := range all {
+		if heldOnce[one.words] != 1 {
+			t.Errorf("%q is held back %d times", one.words, heldOnce[one.words])
 		}
 	}
 }
