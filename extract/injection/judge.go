@@ -59,7 +59,10 @@ const plainest = 0.0
 // texts do: an order is not hidden by what else its sentence says.
 func (s *sentence) plain(folded string) bool {
 	judge, _ := s.judgedBy()
-	return judge == JudgeForeign && s.score(judge, folded) < plainest && s.slices(func(from, to int, part *sentence) bool {
+	if judge != JudgeForeign || s.score(judge, folded) >= plainest {
+		return false
+	}
+	return s.slices(func(from, to int, part *sentence) bool {
 		end := len(folded)
 		if to < len(s.words) {
 			end = s.words[to].at - s.words[0].at
