@@ -104,10 +104,12 @@ func (t *timeline) resolve() {
 
 // keepEnd keeps the end of a statement if forms do not tell of it: a model saw
 // it, a client has decided on the statement, or what ended it is not on the
-// timeline. Other ends are worked out again.
+// timeline. Other ends are worked out again. Of what another author said, forms tell nothing,
+// and a model may.
 func (t *timeline) keepEnd(s *statement) {
 	by := t.byID[s.by]
-	told := by != nil && (by.form.Text == s.form.Text || !t.disabled && by.form.Excludes(s.form))
+	told := by != nil && (by.form.Text == s.form.Text ||
+		!t.disabled && sameAuthor(&s.now, &by.now) && by.form.Excludes(s.form))
 	if told && !s.now.Edited && by.now.SaidAt().After(s.now.ToEditTime) {
 		s.to, s.by = time.Time{}, ""
 		return

@@ -20,9 +20,10 @@ func (r reading) ok() bool { return r.value != "" }
 // claim is a fact that is read for an attribute: its text, in which names have
 // their capitals, and its reduced words.
 type claim struct {
-	text    string
-	words   english.Words
-	changed bool // the fact speaks of a change
+	text     string
+	words    english.Words
+	changed  bool // the fact speaks of a change
+	dwelling bool // the fact speaks of a dwelling; of frames alone
 }
 
 // owner is whose attribute a fact speaks of: "" is the speaker, and any other

@@ -32,6 +32,9 @@ type Claim struct {
 	// Narrow says that the fact bounds the claim: "I like tea in summer". It ends
 	// nothing, and only a claim without bounds that tells of a change ends it.
 	Narrow bool
+	// Loose says that the verb is none that the rules know: "I subscribe to the Economist".
+	// The claim serves as what a later fact may end, and says nothing of what the fact is worth.
+	Loose bool
 }
 
 // supersedes reports whether c, said later, takes the place of o, which was said at
@@ -96,6 +99,11 @@ func (f *Form) Repeats(o *Form) bool {
 	return f.Text == o.Text || slices.ContainsFunc(f.Claims, same)
 }
 
+// Telling reports whether a fact makes a claim that is not loose, or ends another one.
+func (f *Form) Telling() bool {
+	return f.Ends != "" || slices.ContainsFunc(f.Claims, func(c Claim) bool { return !c.Loose })
+}
+
 // Unrelated reports whether both facts make claims, and none of one attribute: they are
 // about different things. Attributes that are named by their value ("I love sushi") may
 // be of one thing though their names differ.
@@ -129,7 +137,8 @@ func (f *Form) Subject() string {
 // sentence: "I love sushi, ramen and pho".
 func (c *Claim) Listed() bool {
 	a := " " + c.Attribute
-	return strings.Contains(a, " habit ") || strings.Contains(a, " has ") || strings.Contains(a, " taste of ")
+	return strings.Contains(a, " habit ") || strings.Contains(a, " has ") || strings.Contains(a, " taste of ") ||
+		strings.Contains(a, " goal of ")
 }
 
 // dates gives claims the time that stood behind their statement.

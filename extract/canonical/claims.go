@@ -36,6 +36,9 @@ func claimsOf(fact string) (claims []Claim, more bool) {
 		}
 		claims = append(claims, found...)
 	}
+	if !strings.Contains(fact, "?") {
+		claims = withValues(withFramed(claims, (&claim{text: text}).framed(all)))
+	}
 	return claims, len(list) > 1
 }
 

@@ -16,6 +16,8 @@ var directiveRules = []struct {
 	{[]string{"call", "me"}, (*claim).formOfAddress, "Please call me Ann = form of address: ann"},
 	{[]string{"address", "me", "as"}, (*claim).formOfAddress, "Address me as Dr. Smith = form of address: dr smith"},
 	{[]string{"refer", "to", "me", "as"}, (*claim).formOfAddress, "Refer to me as Annie = form of address: annie"},
+	{[]string{"stick", "to"}, (*claim).formOfAddress, "Stick to William from now on = form of address: william"},
+	{[]string{"stick", "with"}, (*claim).formOfAddress, "Stick with William from now on = form of address: william"},
 	{[]string{"use"}, useUnits, "Use metric units = units: metric"},
 	{[]string{"back", "to"}, languageAlone, "Back to English please = language of answers: english"},
 	{[]string{"go", "back", "to"}, languageAlone, "Go back to English = language of answers: english"},
@@ -93,6 +95,9 @@ func withoutRequest(ws english.Words) (rest english.Words, standing bool) {
 			break
 		}
 		ws = ws[n:]
+	}
+	for len(ws) > 1 && answerEnds.Has(ws[len(ws)-1].Text) && ws[len(ws)-1].Text != "again" {
+		ws = ws[:len(ws)-1]
 	}
 	for i := 1; i < len(ws); i++ {
 		if n := english.Lasting.Match(ws, i); n > 0 && i+n == len(ws) {

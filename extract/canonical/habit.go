@@ -107,7 +107,9 @@ func (c *claim) habitWith(o owner, verb string, rest english.Words) (out []Claim
 	if !habitVerbs.Has(verb) {
 		return nil
 	}
-	if len(rest) == 0 || english.Prepositions.Has(rest[0].Text) || modifierStarts.Has(rest[0].Text) {
+	// "I quit smoking 11 weeks ago" has no object either.
+	if len(rest) == 0 || countsBack(rest) || english.Prepositions.Has(rest[0].Text) ||
+		modifierStarts.Has(rest[0].Text) {
 		if intransitive.Has(verb) {
 			return []Claim{habit(o, verb)}
 		}

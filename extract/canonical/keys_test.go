@@ -47,7 +47,7 @@ func rulesDigest() string {
 		examples = append(examples, rule.example)
 	}
 	h := sha256.New()
-	for line := range strings.Lines(tablesText) {
+	for line := range strings.Lines(tablesText + framesText) {
 		if !strings.HasPrefix(line, "#") {
 			examples = append(examples, strings.Join(strings.Fields(line), " "))
 		}
@@ -107,15 +107,17 @@ func TestKeys(t *testing.T) {
 	for name, c := range map[string]struct{ got, want []string }{
 		"the hash": {[]string{TextKey(lives)}, []string{"=75f4853b88075819f71b92c78f68aac0"}},
 		"an end": {ends.Keys(), []string{
-			key("=", noMeat), key("@", "habit eat meat"), key("@", "habit of meat"), key("~", meat),
+			key("=", noMeat), key("@", "habit eat meat"), key("@", "habit of meat"), key("@", "diet"),
+			key("~", meat),
 		}},
-		"an attribute": {home.Keys(), []string{key("=", lives), key("@", "home")}},
+		"an attribute": {home.Keys(), []string{key("=", lives), key("@", "home"), key("@", "value porto")}},
 		"a request":    {TurnKeys("Hello. Please forget that I eat meat."), []string{ForgetKey(meat)}},
 		"no request":   {TurnKeys("I eat meat."), nil},
 		"looked up":    {ends.LookupKeys(), append(ends.RelatedKeys(), key("!", noMeat))},
 		"a subject":    {TurnKeys("Forget my job. Forget all my data."), []string{key("!", "")}},
-		"near a value": {home.RelatedKeys(), []string{key("=", lives), key("@", "home"), key("~", lives)}},
-		"near an end":  {ends.RelatedKeys(), append(ends.Keys(), key("~", noMeat), key("=", meat))},
+		"near a value": {home.RelatedKeys(), []string{key("=", lives), key("@", "home"), key("@", "value porto"),
+			key("~", lives)}},
+		"near an end": {ends.RelatedKeys(), append(ends.Keys(), key("~", noMeat), key("=", meat))},
 	} {
 		if diff := cmp.Diff(c.want, c.got); diff != "" {
 			t.Errorf("%s: keys (-want +got):\n%s", name, diff)

@@ -11,8 +11,27 @@ import (
 // The texts of the tables and the program have the same tables, and no table has
 // a word twice.
 func TestTables(t *testing.T) {
-	for _, problem := range tables.Problems() {
+	for _, problem := range append(tables.Problems(), frameTables.Problems()...) {
 		t.Error(problem)
+	}
+}
+
+// Every slot of a frame is one that the program reads, and every frame can begin: its first
+// token is a word.
+func TestFrameSlots(t *testing.T) {
+	known := strings.Fields("place town company job trade field name years thing other bare number date phone email " +
+		"address transport product")
+	for _, list := range frames {
+		for _, f := range list {
+			if f.tokens[0].words == nil || f.tokens[0].optional {
+				t.Errorf("a frame of %q begins with no word", f.attribute)
+			}
+			for _, token := range f.tokens {
+				if token.slot != "" && !slices.Contains(known, token.slot) {
+					t.Errorf("a frame of %q has an unknown slot %q", f.attribute, token.slot)
+				}
+			}
+		}
 	}
 }
 

@@ -225,3 +225,24 @@ func (t *Tables) Problems() []string {
 	slices.Sort(out)
 	return out
 }
+
+// Lists yields the lines "name = item, item" of a table, in order. A name may come several times. Items before the
+// first name have the name "".
+func (t *Tables) Lists(name string) iter.Seq2[string, []string] {
+	return func(yield func(string, []string) bool) {
+		var left string
+		var list []string
+		for _, line := range append(t.take(name), " = ") {
+			next, right, ok := strings.Cut(line, " = ")
+			if !ok {
+				right = line
+			} else {
+				if len(list) > 0 && !yield(left, list) {
+					return
+				}
+				left, list = strings.TrimSpace(next), nil
+			}
+			list = slices.AppendSeq(list, items(right))
+		}
+	}
+}

@@ -44,7 +44,7 @@ func (s *sentence) takeApart(ws english.Words, question, remember bool) {
 		if p.topics == none {
 			p.topics = claimed(full, &form)
 		}
-		claim := len(form.Claims) > 0 || form.Ends != ""
+		claim := form.Telling()
 		switch {
 		case p.topics == none, hollow(full, p.topics), secrets.Found(said), !claim && leansOn(full):
 			corrects = corrects || canonical.Corrects(said)
@@ -78,7 +78,7 @@ func claimed(ws english.Words, form *canonical.Form) topics {
 		return none
 	}
 	for i := range form.Claims {
-		if cl := &form.Claims[i]; cl.Ended || !cl.Listed() {
+		if cl := &form.Claims[i]; !cl.Loose && (cl.Ended || !cl.Listed()) {
 			return personal
 		}
 	}

@@ -182,7 +182,7 @@ func (r *turn) lean(s *sentence, from int) {
 		}
 		quote := r.Text[start : from+len(s.text)]
 		form := canonical.Of(f.Text)
-		if len(form.Claims) == 0 && form.Ends == "" {
+		if !form.Telling() {
 			f.Text, f.Quote = ended(f.Text)+" "+text, quote
 			return
 		}

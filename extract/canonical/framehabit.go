@@ -1,0 +1,112 @@
+package canonical
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// habitual reads what somebody does with a thing, by any verb in the present: "I subscribe
+// to the Economist".
+func (c *claim) habitual(v *verbPhrase, ws english.Words) []Claim {
+	verb := ws.At(0)
+	present := v.subject && !v.be && !v.past && !v.perfect && !endsInIng(verb) && !english.Past(verb)
+	if out := c.amount(v, ws); out != nil && (present || v.be) {
+		return out
+	}
+	going := endsInIng(verb) && (v.be || v.ended) && !v.past
+	if !present && !going || len(ws) < 2 || !c.tellsHabit(v, ws[0]) {
+		return nil
+	}
+	// A preposition belongs to the verb: "subscribe to the Economist".
+	rest := ws[1:]
+	if english.Prepositions.Has(rest[0].Text) && len(rest) > 1 {
+		rest = rest[1:]
+	}
+	for n := min(len(rest), maxSlotWords); n > 0; n-- {
+		names := c.thingNames(rest[:n], rest[n:])
+		bounded := (v.ended || v.negated) && c.isBounded(v, &frame{tokens: []token{{slot: "thing"}}}, rest[n:])
+		if len(names) == 0 || bounded {
+			continue
+		}
+		var out []Claim
+		for _, name := range names {
+			habit := Claim{Attribute: v.owner.attribute("habit of " + name), Value: held, Ended: v.ended}
+			habit.Loose = !v.ended && !v.negated
+			habit.Narrow = !v.ended && !v.negated && narrows(rest[n:])
+			out = append(out, habit)
+		}
+		if v.negated {
+			return asEnded(out)
+		}
+		return out
+	}
+	return nil
+}
+
+// amount reads how much somebody does of something: "walk 8000 steps a day". Only a fact that
+// tells of a change takes the place of another amount.
+func (c *claim) amount(v *verbPhrase, ws english.Words) []Claim {
+	for i := 1; i < min(len(ws)-1, 5); i++ {
+		n := numberOf(ws[i:])
+		unit := singular(ws[i+1].Text)
+		if n == "" || !english.StartsWithDigit(ws[i].Text) || english.StartsWithDigit(unit) || v.negated || v.ended ||
+			inAny(unit, english.StopWords, english.DateWords, english.Prepositions) ||
+			ws[:i].Any(english.Prepositions) { // "walk to town 3 times"
+			continue
+		}
+		verb := ws[0].Text
+		if v.owner != "" {
+			verb = singular(verb)
+		}
+		return []Claim{{
+			Attribute: v.owner.attribute("amount " + verb + " " + unit), Value: n,
+			Several: true, Changed: tellsChange(ws), Loose: true,
+		}}
+	}
+	return nil
+}
+
+// tellsHabit reports whether w may be the verb of a habit. A word that is no verb may stand
+// in its place: a name, an adjective, an adverb.
+func (c *claim) tellsHabit(v *verbPhrase, w english.Word) bool {
+	verb, base := w.Text, w.Text
+	if v.owner != "" {
+		base = strings.TrimSuffix(verb, "s")
+	}
+	// "I Ann love", "the dog's", "I truly love".
+	if c.capital(w) && !english.PresentVerbs.Has(verb) || strings.HasSuffix(verb, "'s") ||
+		strings.HasSuffix(verb, "ly") {
+		return false
+	}
+	// Verbs of thinking, wanting and talking tell nothing that ends with a thing.
+	return !inAny(verb, noHabits, uncertain, english.Auxiliaries, english.StopWords, english.Adverbs,
+		english.TalkVerbs) &&
+		!noHabits.Has(base) && !noHabits.Has(english.Infinitive(verb))
+}
+
+// narrows reports whether words behind a habit bound it: "in summer".
+func narrows(rest english.Words) bool {
+	for i, w := range rest {
+		if i > 0 && stopsClause(rest[i-1].Stop) {
+			return false
+		}
+		if inAny(w.Text, bounds, boundingModifiers, seasons) || english.DateWords.Has(singular(w.Text)) {
+			return true
+		}
+	}
+	return false
+}
+
+// withFramed adds the claims of frames to those of the other rules, where these read
+// nothing of the attribute.
+func withFramed(found, framed []Claim) []Claim {
+	for _, f := range framed {
+		same := func(c Claim) bool { return c.Attribute == f.Attribute && (c.Value == f.Value || c.Ended == f.Ended) }
+		if !slices.ContainsFunc(found, same) {
+			found = append(found, f)
+		}
+	}
+	return found
+}

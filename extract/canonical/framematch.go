@@ -1,0 +1,339 @@
+package canonical
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// The tables of frames.txt that say how to find the predicate of a clause and its slots.
+var (
+	ladder        = frameTables.Words("ladder")
+	ladderPhrases = frameTables.Phrases("ladder-phrases")
+	enders        = frameTables.Phrases("enders")
+	uncertain     = frameTables.Words("uncertain")
+	bounds        = frameTables.Words("bounds")
+	links         = frameTables.Words("links")
+	demises       = compileList("demises")
+	charms        = compileList("charms")
+	repels        = compileList("repels")
+	dwellings     = frameTables.Words("dwellings")
+	spanning      = frameTables.Words("spanning")
+	reaches       = frameTables.Words("reaches")
+	transports    = frameTables.Words("transports")
+	products      = frameTables.Variants("products")
+	later         = frameTables.Words("later")
+	denials       = frameTables.Words("denials")
+	openEnds      = frameTables.Words("open-ends")
+	dependent     = frameTables.Words("dependent")
+	relating      = frameTables.Words("relating")
+	noHabits      = frameTables.Words("no-habits")
+	fields        = frameTables.Words("fields")
+	tradeEnds     = frameTables.Words("trade-ends")
+	notTrades     = frameTables.Words("not-trades")
+	phraseEnds    = frameTables.Words("phrase-ends")
+	kin           = frameTables.Words("kin")
+)
+
+// slots are the values that a match of a frame has read, by the name of the slot. A thing
+// has several names.
+type slots map[string][]string
+
+// match reads ws by the tokens of a frame, and gives the values and the number of words.
+func (c *claim) match(tokens []token, ws english.Words) (slots, int, bool) {
+	if len(tokens) == 0 {
+		return slots{}, 0, true
+	}
+	t, rest := tokens[0], tokens[1:]
+	switch {
+	case t.wild:
+		// The fewest words first: a pronoun or a denial among them would be of another clause.
+		for n := 0; n <= min(maxWild, len(ws)); n++ {
+			if n > 0 && inAny(ws[n-1].Text, negations, english.Pronouns) {
+				break
+			}
+			if s, k, ok := c.match(rest, ws[n:]); ok {
+				return s, n + k, true
+			}
+		}
+		return nil, 0, false
+	case t.slot != "":
+		// The most words first: "New York" before "New".
+		for n := min(len(ws), maxSlotWords); n > 0; n-- {
+			values := c.slot(t.slot, ws[:n], ws[n:])
+			if len(values) == 0 {
+				continue
+			}
+			if s, k, ok := c.match(rest, ws[n:]); ok {
+				s[t.slot] = values
+				return s, n + k, true
+			}
+		}
+	case len(ws) > 0 && t.has(ws[0].Text):
+		if s, k, ok := c.match(rest, ws[1:]); ok {
+			return s, 1 + k, true
+		}
+	}
+	if t.optional {
+		return c.match(rest, ws)
+	}
+	return nil, 0, false
+}
+
+// maxSlotWords bounds the words of a slot.
+const maxSlotWords = 5
+
+// has reports whether w is a form of one of the words of the token.
+func (t *token) has(w string) bool {
+	for _, word := range t.words {
+		if w == word || inflections[w][word] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// slot reads ws as the value of a slot, which rest follows.
+func (c *claim) slot(name string, ws, rest english.Words) []string {
+	switch name {
+	case "place", "town":
+		if goesOn(ws, rest) || english.StopWords.Has(ws[len(ws)-1].Text) {
+			return nil
+		}
+		return one(c.placeName(ws, name == "town"))
+	case "company":
+		if goesOn(ws, rest) {
+			return nil
+		}
+		value := c.company(ws)
+		if value == "" && c.unnamed(ws) {
+			value = ws[0].Text
+		}
+		return one(value)
+	case "name":
+		return one(c.firstName(ws))
+	case "years":
+		// "35 pages" is no age, and "my 35th birthday" is.
+		if goesOn(ws, rest) && rest[0].Text != "birthday" {
+			return nil
+		}
+		return one(years(ws))
+	case "job":
+		return one(tradeOf(ws, rest, false))
+	case "trade":
+		return one(tradeOf(ws, rest, true))
+	case "field":
+		// The last word counts: "hotel marketing".
+		if !fields.Has(ws[len(ws)-1].Text) || len(rest) > 0 && fields.Has(rest[0].Text) || len(ws) > 3 {
+			return nil
+		}
+		return one(ws.String())
+	case "bare":
+		if english.Articles.Has(ws[0].Text) || possessives.Has(ws[0].Text) {
+			return nil
+		}
+	case "thing", "other":
+	default:
+		return one(c.plainSlot(name, ws, rest))
+	}
+	return c.thingNames(ws, rest)
+}
+
+// plainSlot reads a slot whose value has a form of its own: a number, a date, an address.
+func (c *claim) plainSlot(name string, ws, rest english.Words) string {
+	switch name {
+	case "number":
+		return numberOf(ws)
+	case "transport":
+		if len(ws) != 1 || !transports.Has(ws[0].Text) {
+			return ""
+		}
+		return ws[0].Text
+	case "product":
+		return productOf(ws)
+	case "date":
+		return dateOf(ws, rest)
+	case "phone":
+		return c.phoneNumber(ws)
+	case "email":
+		return c.emailAddress(ws)
+	case "address":
+		if goesOn(ws, rest) || !english.StartsWithDigit(ws[0].Text) {
+			return ""
+		}
+		return c.streetAddress(ws)
+	}
+	return ""
+}
+
+// productOf is the kind and the name of a product that ws names, with what tells its model:
+// "phone: iphone 12".
+func productOf(ws english.Words) string {
+	for n := min(len(ws), maxObjectWords); n > 0; n-- {
+		kind := products.Of(ws[:n].String())
+		if kind == "" {
+			continue
+		}
+		for _, w := range ws[n:] {
+			if !english.StartsWithDigit(w.Text) && !w.Upper {
+				return ""
+			}
+		}
+		return kind + ": " + ws.String()
+	}
+	return ""
+}
+
+// goesOn reports whether the noun phrase ws goes on in rest.
+func goesOn(ws, rest english.Words) bool {
+	return len(rest) > 0 && ws[len(ws)-1].Stop == 0 && !ends(rest[0])
+}
+
+// one is a list of a value, empty for none.
+func one(value string) []string {
+	if value == "" {
+		return nil
+	}
+	return []string{value}
+}
+
+// placeName is ws as a town or a country; in a text without capitals also a word that no
+// table has.
+//
+// With known, it may be something else that people move to ("I moved to Linux"), so that
+// either the tables have it, or the fact speaks of a dwelling.
+func (c *claim) placeName(ws english.Words, known bool) string {
+	known = known && !c.dwells()
+	if r := c.home(ws, known); r.ok() {
+		return r.value
+	}
+	if !known && c.unnamed(ws) && !placeSuffix.Has(ws[0].Text) {
+		return ws[0].Text
+	}
+	return ""
+}
+
+// dwells reports whether the fact speaks of a dwelling.
+func (c *claim) dwells() bool { return c.dwelling }
+
+// unnamed reports whether ws may be a name in a text without capitals: one word that the
+// tables do not have.
+func (c *claim) unnamed(ws english.Words) bool {
+	if len(ws) != 1 || strings.ToLower(c.text) != c.text || len(ws[0].Text) < 4 {
+		return false
+	}
+	w := ws[0].Text
+	known := inAny(w, english.StopWords, english.DateWords, english.WeakDateWords, english.Periods, english.Evaluative,
+		english.Moods, english.PresentVerbs, notPlaces, english.Prepositions, fields, english.OwnNouns)
+	return !known && !strings.HasSuffix(w, "ing") &&
+		!english.StartsWithDigit(w) && relation(w) == "" && occupations.Of(w) == "" && !bounds.Has(w) &&
+		!english.Past(w) // "settled in confused"
+}
+
+// years reads "34", "34 years old" and "40th".
+func years(ws english.Words) string {
+	n := strings.TrimRight(ws[0].Text, "stndrh")
+	if len(ws) > 1 && !ageTails.Has(ws[1:].String()) || !isNumber(n) || len(n) > 2 || n[0] == '0' {
+		return ""
+	}
+	return n
+}
+
+// tradeOf reads what somebody does: "a nurse", "head baker". With told, the words before it
+// say that it is one.
+func tradeOf(ws, rest english.Words, told bool) string {
+	if ws[0].Text == "a" || ws[0].Text == "an" || ws[0].Text == "the" {
+		ws = ws[1:]
+	}
+	if len(ws) == 0 || len(ws) > 4 || goesOn(ws, rest) {
+		return ""
+	}
+	for _, w := range ws {
+		// Work has a name of nouns and adjectives alone: "head of sales" is none that is compared.
+		if inAny(w.Text, english.Pronouns, english.Prepositions, negations, english.Deictic, possessives,
+			english.Auxiliaries, links) || english.StartsWithDigit(w.Text) {
+			return ""
+		}
+	}
+	last := singular(ws[len(ws)-1].Text)
+	// "I'm Tanner" gives a name, and "I'm in Denver" a town.
+	named := slices.ContainsFunc(ws, func(w english.Word) bool { return w.Upper })
+	if cities.Has(last) || !told && named && occupations.Of(last) == "" {
+		return ""
+	}
+	if kind := occupations.Of(last); kind != "" {
+		return kind
+	}
+	if told && !inAny(last, english.States, english.Evaluative, english.StopWords) || fields.Has(last) {
+		return ws.String()
+	}
+	if notTrades.Has(last) || inAny(last, english.States, english.Evaluative, english.Moods) || relation(last) != "" {
+		return ""
+	}
+	for n := 2; n <= min(len(last), maxTradeEnd); n++ {
+		if end := last[len(last)-n:]; tradeEnds.Has(end) && (len(last) > n+1 || n > 3) {
+			return ws.String()
+		}
+	}
+	return ""
+}
+
+// maxTradeEnd is the length of the longest of tradeEnds, in bytes.
+const maxTradeEnd = 9
+
+// ends reports whether no noun phrase goes on at w.
+func ends(w english.Word) bool {
+	return inAny(w.Text, english.Prepositions, modifierStarts, links, english.Adverbs, english.Auxiliaries,
+		boundingModifiers, english.DateWords, english.Periods, phraseEnds)
+}
+
+// headOf is a thing without determiners, amounts and the words that only describe it:
+// "coffee" of "two cups of coffee".
+func headOf(ws english.Words) english.Words {
+	for len(ws) > 1 && (inAny(ws[0].Text, english.Articles, possessives, quantities) ||
+		english.StartsWithDigit(ws[0].Text)) {
+		ws = ws[1:]
+	}
+	if len(ws) > 2 && ws[1].Text == "of" && (servings.Has(ws[0].Text) || quantities.Has(ws[0].Text)) {
+		ws = ws[2:]
+	}
+	for len(ws) > 1 && (describing.Has(ws[0].Text) || quantities.Has(ws[0].Text)) {
+		ws = ws[1:]
+	}
+	return ws
+}
+
+// thingNames are the names of a thing: "ford focus" and "focus" of "my old Ford Focus".
+func (c *claim) thingNames(ws, rest english.Words) (out []string) {
+	if goesOn(ws, rest) {
+		return nil
+	}
+	if ws = headOf(ws); len(ws) > maxObjectWords {
+		return nil
+	}
+	var words []string
+	for i, w := range ws {
+		if inAny(w.Text, english.Pronouns, negations, possessives, links, english.Deictic, english.Auxiliaries,
+			english.Prepositions, particles, phraseEnds) || i == 0 && english.Adverbs.Has(w.Text) || w.Text == "the" ||
+			!startsWithWord(w.Text) {
+			return nil
+		}
+		words = append(words, singular(w.Text))
+	}
+	first, last := words[0], words[len(words)-1]
+	if endsInIng(last) && len(rest) > 0 && english.Prepositions.Has(rest[0].Text) { // "going to choir"
+		return nil
+	}
+	if relating.Has(last) || inAny(last, english.DateWords, english.Periods, maritalStatuses) {
+		return nil
+	}
+	// The whole name comes first: of the others, one that is too short may be of another thing.
+	out = append(out, strings.Join(words, " "))
+	if len(words) > 1 && c.capital(ws[0]) && c.capital(ws[len(ws)-1]) { // of a name each part
+		out = append(out, first, last)
+	} else if len(words) > 1 && english.StartsWithDigit(last) { // "iphone 12"
+		out = append(out, first)
+	}
+	return out
+}

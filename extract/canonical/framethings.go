@@ -1,0 +1,183 @@
+package canonical
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// presupposed gives what a mention tells of the speaker: who speaks of "my girlfriend" has
+// one. Where somebody has another status, such a claim ends nothing.
+func (c *claim) presupposed(all english.Words) []Claim {
+	for i := 0; i+1 < len(all); i++ {
+		w := all[i].Text
+		status := couple.Of(relation(strings.TrimSuffix(all[i+1].Text, "'s")))
+		if (w == "my" || w == "our") && status != "" && !all.Any(negations) && !all.Any(uncertain) {
+			return []Claim{{Attribute: "marital status", Value: status, Several: true, Loose: true}}
+		}
+		// "My two cats": how many, which only a fact that tells of a change replaces.
+		if n := numberOf(all[i+1:]); (w == "my" || w == "our") && n != "" && i+2 < len(all) &&
+			english.StartsWithDigit(all[i+1].Text) {
+			for _, name := range c.thingNames(all[i+2:i+3], all[i+3:]) {
+				return []Claim{{Attribute: "count " + name, Value: n, Several: true, Loose: true}}
+			}
+		}
+	}
+	return nil
+}
+
+// byOther reads what somebody else does to the speaker or theirs: "they let me go", "the
+// doctor raised my dose to 50 mg".
+func (c *claim) byOther(ws english.Words) []Claim {
+	for i := 1; i < min(len(ws)-1, maxOtherSubject); i++ {
+		if english.Prepositions.Has(ws[i].Text) || negations.Has(ws[i].Text) || ws[i].Text == "i" {
+			return nil
+		}
+		v := verbPhrase{other: true}
+		if out := c.framesAt(&v, ws[min(i, len(ws)):], 0); out != nil {
+			return out
+		}
+	}
+	return nil
+}
+
+// appointed reads a thing of the speaker's and its day, number or name: "my exam is on
+// 12 June", "the wedding has been moved to 9 June", "my locker is 14".
+func (c *claim) appointed(ws english.Words) []Claim {
+	changed := tellsChange(ws)
+	if w := ws.At(0); w != "my" && w != "our" && w != "the" || ws.Any(uncertain) || ws.Any(negations) {
+		return nil
+	}
+	// "The locker is 14" may be anybody's; a day of "the wedding" hardly is.
+	mine := ws[0].Text != "the"
+	if ws.At(1) == "new" {
+		ws, changed = ws[1:], true
+	}
+	for k := 2; k < min(len(ws)-1, maxNounWords); k++ {
+		n := becoming.Match(ws, k)
+		if n == 0 && !isBe(ws[k].Text) {
+			continue
+		}
+		changed = changed || n > 0
+		names := c.thingNames(ws[1:k], nil)
+		if len(names) == 0 {
+			return nil
+		}
+		name := strings.TrimPrefix(names[0], "old ")
+		rest := ws[k+max(1, n):]
+		timed := rest
+		for len(timed) > 1 && (toValue.Has(timed[0].Text) || timed[0].Text == "for") {
+			timed = timed[1:]
+		}
+		for m := min(len(timed), maxSlotWords); m > 0; m-- {
+			if date := dateOf(timed[:m], timed[m:]); date != "" {
+				return []Claim{{Attribute: "date of " + name, Value: date, Several: true, Changed: changed}}
+			}
+		}
+		if _, n := singleAt(ws, k-1); n > 0 || !mine || relation(ws[1].Text) != "" || manyOf.Has(ws[k-1].Text) ||
+			ws[1].Text == "favorite" {
+			return nil
+		}
+		if number := numberOf(withoutCurrency(timed)); number != "" {
+			return []Claim{{Attribute: "number of " + name, Value: number, Several: true, Changed: changed}}
+		}
+		if value := c.valueOf("proper", skipToValue("proper", rest)); value != "" {
+			return []Claim{{Attribute: "name of " + name, Value: value, Several: true, Changed: changed}}
+		}
+		return nil
+	}
+	return nil
+}
+
+// happening reads what happens to something of the speaker's: "my job got cut".
+func (c *claim) happening(ws english.Words) []Claim {
+	if w := ws.At(0); w != "my" && w != "our" && w != "the" || len(ws) < 3 {
+		return nil
+	}
+	return c.framesAt(&verbPhrase{noun: true}, ws[1:], 0)
+}
+
+// befallen reads what ends a thing of the speaker's, or turns the liking of it: "The Volvo
+// finally died", "Olives have grown on me".
+func (c *claim) befallen(ws english.Words) (out []Claim) {
+	if ws.Any(uncertain) {
+		return nil
+	}
+	for k := 1; k < min(len(ws), maxSlotWords); k++ {
+		at := k
+		// A form of "be" belongs to what befalls it: "the trip is off".
+		for at+1 < len(ws) && ladder.Has(ws[at].Text) && !isBe(ws[at].Text) && !pastBe.Has(ws[at].Text) {
+			at++
+		}
+		rest := ws[at:]
+		whole := func(tokens []token) bool {
+			_, n, ok := c.match(tokens, rest)
+			return ok && (n == len(rest) || ends(rest[n]))
+		}
+		names := c.thingNames(ws[:k], nil)
+		switch {
+		case len(names) == 0:
+		case slices.ContainsFunc(charms, whole):
+			return []Claim{{Attribute: "taste of " + names[0], Value: liked}}
+		case slices.ContainsFunc(repels, whole):
+			return []Claim{{Attribute: "taste of " + names[0], Value: disliked}}
+		case slices.ContainsFunc(demises, whole):
+			// Without a determiner it must be short, or it may be about any thing: "Trains are sold".
+			first := ws[0].Text
+			if first != "my" && first != "our" && first != "the" && (len(rest) > 2 || !ws[0].Upper && k > 2) {
+				continue
+			}
+			for _, name := range names {
+				// A plan ends as well: its day, and the journey.
+				all := append(attributesOfThing("of ", name, true), "date of "+name, "journey to "+name)
+				for _, attribute := range all {
+					value := held
+					if strings.HasSuffix(attribute, " thing") || strings.HasPrefix(attribute, "date of ") {
+						value = ""
+					}
+					out = append(out, Claim{Attribute: attribute, Value: value, Ended: true})
+				}
+			}
+			return out
+		}
+	}
+	return nil
+}
+
+// replaced reads "instead of the bus" and "rather than taking the bus": the end of what
+// somebody did before.
+func (c *claim) replaced(v *verbPhrase, ws english.Words) (out []Claim) {
+	for i := 1; i+2 < len(ws); i++ {
+		if of := ws[i+1].Text; !(ws[i].Text == "instead" && of == "of" || ws[i].Text == "rather" && of == "than") {
+			continue
+		}
+		if ws.Any(uncertain) || v.negated {
+			return nil
+		}
+		rest := ws[i+2:]
+		// "Instead of taking the bus" names the verb too, which the habit of a thing leaves out.
+		if len(rest) > 1 && endsInIng(rest[0].Text) {
+			rest = rest[1:]
+		}
+		if len(rest) > 1 && english.Prepositions.Has(rest[0].Text) {
+			rest = rest[1:]
+		}
+		for n := min(len(rest), maxSlotWords); n > 0; n-- {
+			names := c.thingNames(rest[:n], rest[n:])
+			for _, name := range names {
+				for _, attribute := range attributesOfThing("of ", name, true) {
+					value := (&frame{}).valueOf(attribute)
+					out = append(out, Claim{Attribute: v.owner.attribute(attribute), Value: value, Ended: true})
+				}
+			}
+			if len(names) > 0 {
+				return out
+			}
+		}
+	}
+	return nil
+}
+
+// maxOtherSubject bounds a subject other than the speaker, with adverbs behind it.
+const maxOtherSubject = 5
