@@ -97,7 +97,7 @@ func variables() (names []string) {
 			c.flagSet(&config{}).VisitAll(func(f *flag.Flag) { names = append(names, c.variable(f.Name)) })
 		}
 	}
-	names = append(names, keyVariable)
+	names = append(names, keyVariable, prefix+"URL", prefix+"BINARY") // the last two are for clients alone
 	for _, name := range secretFlagNames() {
 		names = append(names, variable(name)+secretSuffix)
 	}

@@ -113,7 +113,7 @@ func TestHelp(t *testing.T) {
 func TestUnknownVariables(t *testing.T) {
 	var logs bytes.Buffer
 	warnUnknown(slog.New(slog.NewTextHandler(&logs, nil)), []string{
-		"MEMORYD_EMBEDER=openai", "MEMORYD_LOGLEVEL=debug", "MEMORYD_DATA=/tmp", "MEMORYD_ABLATE=true", "MEMORYD_TEST_CLIENTS=0", "MEMORY=1", "PATH=/bin"})
+		"MEMORYD_EMBEDER=openai", "MEMORYD_LOGLEVEL=debug", "MEMORYD_DATA=/tmp", "MEMORYD_ABLATE=true", "MEMORYD_URL=http://127.0.0.1:8080", "MEMORYD_BINARY=./memoryd", "MEMORYD_TEST_CLIENTS=0", "MEMORY=1", "PATH=/bin"})
 	want := []string{"name=MEMORYD_EMBEDER nearest=MEMORYD_EMBEDDER", "name=MEMORYD_LOGLEVEL nearest=MEMORYD_LOG_LEVEL"}
 	lines := strings.Split(strings.TrimSpace(logs.String()), "\n")
 	if len(lines) != len(want) {
