@@ -231,6 +231,9 @@ type call struct {
 	// idempotent is set if a repetition has no further effect, so that a retry is
 	// safe.
 	idempotent bool
+	// gone is set for a deletion: a later try that finds nothing follows one that may have
+	// deleted it, and the call has succeeded.
+	gone bool
 }
 
 func (u *User) do(ctx context.Context, c call) error {
@@ -257,8 +260,13 @@ func (c *Client) do(ctx context.Context, call call) error {
 		MaxInterval:         longestWait,
 	}
 	var last error
+	lost := false // whether an earlier try may have been carried out
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		last = c.try(ctx, &call, body)
+		if call.gone && lost && errors.Is(last, memory.ErrNotFound) {
+			last = nil
+		}
+		lost = lost || mayHaveArrived(last)
 		return struct{}{}, pause(last, call.idempotent)
 	}, backoff.WithBackOff(wait), backoff.WithMaxTries(c.retries+1), backoff.WithMaxElapsedTime(0))
 	switch {
@@ -288,6 +296,13 @@ func (c *Client) try(ctx context.Context, call *call, body []byte) error {
 
 // errSlow is the cause of a context that ended after Options.Timeout.
 var errSlow = errors.New("it did not answer in time")
+
+// mayHaveArrived reports whether memoryd may have carried out a request that failed.
+func mayHaveArrived(err error) bool {
+	var net *unreachable
+	var e *Error
+	return errors.As(err, &net) && !net.refused || errors.As(err, &e) && e.Code == http.StatusServiceUnavailable
+}
 
 // pause translates an error for package backoff: into a permanent error, which
 // ends the retries, or into one that says when to retry.

@@ -479,7 +479,30 @@ func TestRetries(t *testing.T) {
 			_, err := u.CreateSession(ctx, client.NewSession{ID: "mine"})
 			return err
 		}, want: memory.ErrUnavailable, requests: 1, sessions: 2},
-		"add, answer lost":       {fail: firstLost, do: adds, want: memory.ErrUnavailable, requests: 1, sessions: 1, facts: 1},
+		"add, answer lost": {fail: firstLost, do: adds, want: memory.ErrUnavailable, requests: 1, sessions: 1, facts: 1},
+		"a tool that reads, answer lost": {fail: firstLost, do: func(ctx context.Context, u *client.User) error {
+			_, err := u.CallTool(ctx, "load_memory", json.RawMessage(`{"query": "Porto"}`))
+			return err
+		}, requests: 2, sessions: 1},
+		"a tool that writes, answer lost": {fail: firstLost, do: func(ctx context.Context, u *client.User) error {
+			_, err := u.CallTool(ctx, "remember", json.RawMessage(`{"fact": "Ann sings."}`))
+			return err
+		}, want: memory.ErrUnavailable, requests: 1, sessions: 1},
+		"delete, answer lost": {fail: func(n int32, h http.Handler) http.HandlerFunc {
+			if n == 2 { // the first request adds
+				return lost(h)
+			}
+			return nil
+		}, do: func(ctx context.Context, u *client.User) error {
+			m, err := u.AddMemory(ctx, client.Fact{Fact: "Ann sings."})
+			if err != nil {
+				return err
+			}
+			return u.DeleteMemory(ctx, m.ID)
+		}, requests: 3, sessions: 1},
+		"delete of none": {do: func(ctx context.Context, u *client.User) error {
+			return u.DeleteMemory(ctx, "none")
+		}, fail: func(int32, http.Handler) http.HandlerFunc { return nil }, want: memory.ErrNotFound, requests: 1, sessions: 1},
 		"append, stores away":    {fail: always(http.StatusServiceUnavailable), do: appends, want: memory.ErrUnavailable, requests: 3, sessions: 1},
 		"append, a proxy's 502":  {fail: always(http.StatusBadGateway), do: appends, want: memory.ErrUnavailable, requests: 3, sessions: 1},
 		"append, an error of it": {fail: always(http.StatusInternalServerError), do: appends, requests: 1, sessions: 1, want: errAny},

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -301,9 +302,10 @@ func (u *User) UpdateMemory(ctx context.Context, id string, c Change) (memory.Me
 }
 
 // DeleteMemory deletes a memory; memory.ErrNotFound if there is none of that id.
-// Its revisions stay, and Rollback restores it.
+// Its revisions stay, and Rollback restores it. A retry that finds none succeeds.
 func (u *User) DeleteMemory(ctx context.Context, id string) error {
-	return u.do(ctx, call{method: http.MethodDelete, path: "/memories/" + url.PathEscape(id)})
+	return u.do(ctx, call{method: http.MethodDelete, path: "/memories/" + url.PathEscape(id),
+		idempotent: true, gone: true})
 }
 
 // Revisions reads the revisions of a memory, newest first.
@@ -471,6 +473,8 @@ func (u *User) CallTool(ctx context.Context, name string, args json.RawMessage) 
 			path:   "/tools/" + url.PathEscape(name),
 			body:   map[string]any{"args": args},
 			answer: &out,
+			// The tools that read.
+			idempotent: slices.Contains([]string{"load_memory", "preload_memory", "search_memory"}, name),
 		},
 	)
 	if err == nil && out.Result == nil {

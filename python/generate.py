@@ -66,9 +66,11 @@ REPEATABLE = {
     "addSession": "True",
     "addShared": "id is not None",
     "appendEvents": "True",  # events have ids
+    "callTool": 'tool in ("load_memory", "preload_memory", "search_memory")',  # these read
     "confirmOperation": "True",
     "context": "True",
     "createSession": "id is None",  # it then has an id that is new
+    "deleteMemory": "True",
     "deleteSession": "True",
     "dryRun": "True",
     "ingest": "True",  # events have ids
@@ -87,6 +89,8 @@ REPEATABLE = {
 # Calls that create something at their path, and when its id is one that the method has made: an
 # expression. A retry that finds the id in use then reads what was created.
 FRESH = {"createSession": "id is None"}
+# Calls that delete what their path names. A retry that does not find it follows one that did.
+GONE = {"deleteMemory"}
 # Arguments whose values a method fills in itself: those that confirm what the path says.
 CONFIRM = {"eraseApp": "self.name", "eraseUser": "self.name"}
 SCOPE = {"appName", "userId", "app_name", "user_id", "session_id", "last_update_time"}
@@ -478,6 +482,8 @@ class Call:
                 given.append(f"repeatable={repeatable}")
             if self.id in FRESH:
                 given.append(f"fresh={FRESH[self.id]}")
+            if self.id in GONE:
+                given.append("gone=True")
             if self.id in UNWRAPPED:
                 given.append(f'needs="{UNWRAPPED[self.id]}"')
             first = [f'"{self.method}"', self.url(), *given]
@@ -593,7 +599,7 @@ def generate(doc: dict[str, Any]) -> dict[str, str]:
         if method != "parameters" and methods[method]["operationId"] not in LEFT_OUT
     ]
     known = {o["operationId"] for ms in doc["paths"].values() for o in ms.values()}
-    for table in (LEFT_OUT, RENAMED, WHOLE, POSITIONAL, UNWRAPPED, REPEATABLE, FRESH, CONFIRM):
+    for table in (LEFT_OUT, RENAMED, WHOLE, POSITIONAL, UNWRAPPED, REPEATABLE, FRESH, GONE, CONFIRM):
         if unknown := set(table) - known:
             raise SystemExit(f"memoryd has no calls {sorted(unknown)}: correct the tables")
     types.name({"$ref": "#/components/schemas/Event"}, "", False)

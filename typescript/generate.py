@@ -54,6 +54,9 @@ ALIASES = {
 CONDITIONS = {
     "True": "true",
     "bool(dry_run)": "options.dryRun === true",
+    'tool in ("load_memory", "preload_memory", "search_memory")': (
+        '["load_memory", "preload_memory", "search_memory"].includes(tool)'
+    ),
     "id is None": "id === undefined",
     "id is not None": "options.id !== undefined",
     'id is not None or kind == "profile"': 'options.id !== undefined || options.kind === "profile"',
@@ -287,6 +290,8 @@ class Call(python.Call):
         condition = "True" if self.method == "GET" else python.REPEATABLE.get(self.id, "False")
         if condition != "False" and not self.page:
             parts.append(f"repeatable: {CONDITIONS[condition]}")
+        if self.id in python.GONE:
+            parts.append("gone: true")
         if rest:
             parts += ["signal", "timeout"]
             out = f"    const {{ {', '.join(taken)}, ...{rest} }} = options;\n"

@@ -77,6 +77,17 @@ def test_repeats_only_what_may_be_repeated() -> None:
         client.user("shop", "ann").create_session()
         assert at.seen[0][2]["id"] == at.seen[1][2]["id"]
 
+    def tool(n: int, path: str) -> Answer:
+        return None if n == 1 else (200, {}, {"result": {"memories": []}})
+
+    with serve(tool) as at, memoryd.Client(at.url) as client:
+        client.user("shop", "ann").call_tool("load_memory", {"query": "peanuts"})
+        assert len(at.seen) == 2
+    with serve(tool) as at, memoryd.Client(at.url) as client:
+        with pytest.raises(memoryd.Unreachable):
+            client.user("shop", "ann").call_tool("remember", {"fact": "I am allergic."})
+        assert len(at.seen) == 1
+
 
 def test_created_though_the_answer_was_lost() -> None:
     """The try after it finds the id in use, and is no failure."""
@@ -104,6 +115,15 @@ def test_created_though_the_answer_was_lost() -> None:
         with pytest.raises(memoryd.AlreadyExists):
             client.user("shop", "ann").create_session("s1")
         assert len(at.seen) == 1
+
+
+def test_deleted_though_the_answer_was_lost() -> None:
+    missing: Any = (404, {}, error(404, "NOT_FOUND"))
+    with serve(lambda n, path: None if n == 1 else missing) as at, memoryd.Client(at.url) as client:
+        client.user("shop", "ann").delete_memory("m1")
+        assert len(at.seen) == 2
+        with pytest.raises(memoryd.NotFound):
+            client.user("shop", "ann").delete_memory("m1")
 
 
 def states(*operations: Any) -> Any:

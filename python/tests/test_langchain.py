@@ -21,6 +21,8 @@ from langchain_core.messages import (
 import memoryd
 from memoryd.langchain import MemorydChatMessageHistory, MemorydRetriever
 
+from .server import Answer, error, serve
+
 # Of each kind, with all that a message can have.
 MESSAGES: Sequence[BaseMessage] = [
     SystemMessage("You are terse."),
@@ -112,3 +114,18 @@ def test_async(app: str) -> None:
             assert await history.aget_messages() == []
 
     asyncio.run(calls())
+
+
+def test_a_lost_answer() -> None:
+    """The first message makes the session. If the answer is lost, it is sent again with its id."""
+
+    def lost(n: int, path: str) -> Answer:
+        if n == 1:
+            return 404, {}, error(404, "NOT_FOUND")
+        return None if n == 2 else (200, {}, {"events": []})
+
+    with serve(lost) as at, memoryd.Client(at.url) as client:
+        history = MemorydChatMessageHistory("shop", "ann", "s1", client=client, remember=False)
+        history.add_user_message("hi")
+        assert [path.rsplit("/", 1)[1] for _, path, _ in at.seen] == ["events", "sessions", "events"]
+        assert len({body["events"][0]["id"] for _, _, body in at.seen}) == 1

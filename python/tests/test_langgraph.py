@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from typing import Any
 
@@ -11,6 +12,8 @@ from langgraph.store.base import GetOp, ListNamespacesOp, PutOp, SearchOp
 
 import memoryd
 from memoryd.langgraph import MemorydStore
+
+from .server import Answer, error, serve
 
 NAMES = ("ann", "notes")
 
@@ -189,3 +192,39 @@ def test_one_client(client: memoryd.Client, app: str) -> None:
     store.put(NAMES, "k", {"n": 1})
     with pytest.raises(memoryd.InvalidArgument, match="async_client="):
         asyncio.run(store.aget(NAMES, "k"))
+
+
+def test_a_lost_answer() -> None:
+    """A put of an item that is there says all of it, so that it may come twice."""
+
+    def lost(n: int, path: str) -> Answer:
+        if n == 1:
+            return 409, {}, error(409, "ALREADY_EXISTS")
+        return None if n == 2 else (200, {}, {"id": "m1"})
+
+    with serve(lost) as at, memoryd.Client(at.url) as client:
+        MemorydStore("shop", client=client).put(NAMES, "k", {"n": 1})
+        assert [method for method, _, _ in at.seen] == ["POST", "PATCH", "PATCH"]
+        assert at.seen[1][2] == at.seen[2][2]
+
+
+def test_pages_of_a_filter() -> None:
+    """Entries that a filter leaves out here fill no pages of their own."""
+    found: Answer = (200, {}, {"memories": []})
+    with serve(lambda n, path: found) as at, memoryd.Client(at.url) as client:
+        store = MemorydStore("shop", client=client)
+        store.search(NAMES, limit=3)
+        store.search(NAMES, filter={"n": {"$ne": 1}}, limit=3)
+        sizes = [re.search(r"pageSize=(\d+)", path) for _, path, _ in at.seen]
+        assert [size and size[1] for size in sizes] == ["3", "1000"]
+
+
+def test_a_key_that_reads(client: memoryd.Client, app: str) -> None:
+    """It reads items with a ttl too, whose time does not begin again."""
+    MemorydStore(app, client=client).put(NAMES, "milk", {"text": "I take oat milk."}, ttl=5)
+    key = client.app(app).create_key(can=["read"])["key"]
+    with memoryd.Client(key=key) as reader:
+        store = MemorydStore(app, client=reader)
+        item = store.get(NAMES, "milk")
+        assert item is not None and item.value == {"text": "I take oat milk."}
+        assert keys(store.search(NAMES, query="milk")) == ["milk"]

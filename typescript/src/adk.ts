@@ -16,6 +16,7 @@ import type {
   Session,
 } from "@google/adk";
 import { Client } from "./client.ts";
+import { segment } from "./core.ts";
 import { MemorydError, NotFound } from "./errors.ts";
 import type { Fields, NewEvent, Session as Stored } from "./types.ts";
 
@@ -44,8 +45,14 @@ export class SessionService extends BaseSessionService {
       ...(config?.numRecentEvents && { numRecentEvents: config.numRecentEvents }),
       ...(config?.afterTimestamp && { after: new Date(config.afterTimestamp) }),
     };
+    const user = this.client.user(appName, userId);
     try {
-      return session(await this.client.user(appName, userId).getSession(sessionId, options));
+      segment("session", sessionId);
+    } catch {
+      return undefined; // no session can have this id
+    }
+    try {
+      return session(await user.getSession(sessionId, options));
     } catch (error) {
       if (error instanceof NotFound) return undefined;
       throw error;

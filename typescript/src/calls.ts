@@ -960,7 +960,11 @@ export class User {
    * @param memory The memory.
    */
   async deleteMemory(memory: string, options: CallOptions = {}): Promise<void> {
-    await this.transport.call("DELETE", `${this.path}/memories/${segment("memory", memory)}`, options);
+    await this.transport.call("DELETE", `${this.path}/memories/${segment("memory", memory)}`, {
+      repeatable: true,
+      gone: true,
+      ...options,
+    });
   }
 
   /**
@@ -1348,6 +1352,7 @@ export class User {
       "POST", `${this.path}/tools/${segment("tool", tool)}`,
       {
         body: { args, ...fields },
+        repeatable: ["load_memory", "preload_memory", "search_memory"].includes(tool),
         signal,
         timeout,
       },

@@ -3,7 +3,7 @@
 
 import type { User } from "./calls.ts";
 import { newId } from "./core.ts";
-import { AlreadyExists, NotFound } from "./errors.ts";
+import { AlreadyExists, NotFound, Unreachable } from "./errors.ts";
 import type { Event, NewEvent } from "./types.ts";
 
 type Stored = Event & Record<string, any>;
@@ -69,17 +69,21 @@ export class History {
   }
 
   private async append(events: NewEvent[]): Promise<void> {
-    try {
-      await this.user.appendEvents(this.session, events);
-      return;
-    } catch (error) {
-      if (!(error instanceof NotFound)) throw error;
-    }
-    try {
-      await this.user.createSession(this.session, { events });
-    } catch (error) {
-      if (!(error instanceof AlreadyExists)) throw error;
-      await this.user.appendEvents(this.session, events); // another caller was faster
+    for (const last of [false, true]) {
+      try {
+        await this.user.appendEvents(this.session, events);
+        return;
+      } catch (error) {
+        if (!(error instanceof NotFound)) throw error;
+      }
+      try {
+        await this.user.createSession(this.session, { events });
+        return;
+      } catch (error) {
+        // Another caller was faster, or the answer was lost and the session may be there. Events are stored
+        // once by their ids.
+        if (last || !(error instanceof AlreadyExists || error instanceof Unreachable)) throw error;
+      }
     }
   }
 

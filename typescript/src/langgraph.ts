@@ -4,7 +4,7 @@
 import { BaseStore } from "@langchain/langgraph";
 import type { Item, MatchCondition, Operation, OperationResults } from "@langchain/langgraph";
 import { Client } from "./client.ts";
-import { AlreadyExists, InvalidArgument, NotFound } from "./errors.ts";
+import { AlreadyExists, InvalidArgument, NotFound, Unreachable } from "./errors.ts";
 import type { Fields, Memory } from "./types.ts";
 
 type Value = Record<string, any>;
@@ -134,7 +134,7 @@ export class MemorydStore extends BaseStore {
     // validTo: the item holds again if a later statement of the user has ended it.
     const changed = { fact, validTo: null, metadata, ttl: 0 };
     try {
-      await user.patchMemory(id, changed);
+      await twice(() => user.patchMemory(id, changed));
     } catch (error) {
       if (!(error instanceof NotFound)) throw error;
       for await (const { action, revision } of user.listRevisions(id)) {
@@ -142,7 +142,7 @@ export class MemorydStore extends BaseStore {
         await user.rollbackMemory(id, revision);
         break;
       }
-      await user.patchMemory(id, changed);
+      await twice(() => user.patchMemory(id, changed));
     }
   }
 
@@ -182,7 +182,8 @@ export class MemorydStore extends BaseStore {
           kind: "fact",
           history: true,
           orderBy: "updateTime desc",
-          pageSize: Math.min(most, pageSize),
+          // Some filters are compared here, so that a page must have more than are wanted.
+          pageSize: Object.keys(filter).length > 0 ? pageSize : Math.min(most, pageSize),
         });
         let taken = found.length;
         for await (const memory of pages) {
@@ -225,6 +226,19 @@ export class MemorydStore extends BaseStore {
     const user = prefix[this.userLabel];
     if (user !== undefined) return [user];
     return (await this.client.app(this.app).listUsers({ pageSize }).toArray()).map(({ id }) => id);
+  }
+}
+
+/**
+ * Makes a call that writes a whole item, and once more if its answer is lost: the item is then the same. The
+ * client itself repeats no change, as most are of a part.
+ */
+async function twice(write: () => Promise<unknown>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (!(error instanceof Unreachable && error.sent)) throw error;
+    await write();
   }
 }
 

@@ -1,7 +1,7 @@
 // Sends the requests of a client, and reads the answers.
 
 import { encode, encodeQuery, failure, incompatible, pause, Settings, suspect, unreachable } from "./core.ts";
-import { Incompatible, MemorydError } from "./errors.ts";
+import { Incompatible, MemorydError, NotFound, Unavailable, Unreachable } from "./errors.ts";
 
 /** What each call takes beside its own options. */
 export interface CallOptions {
@@ -20,6 +20,8 @@ export interface CallRequest extends CallOptions {
   whole?: unknown;
   /** Whether it can be sent twice without a further effect. */
   repeatable?: boolean;
+  /** Whether a later try that finds nothing follows one that may have deleted it: such a call has succeeded. */
+  gone?: boolean;
 }
 
 /** A page of a list. nextPageToken is absent on the last one. */
@@ -41,7 +43,7 @@ interface Opened {
 
 /** An answer that was read. */
 interface Answer {
-  response: Response;
+  status: number;
   text: string;
 }
 
@@ -57,14 +59,14 @@ export class Transport {
 
   /** The answer to a call. Without a body that is undefined. */
   async call<T>(method: string, path: string, request: CallRequest = {}): Promise<T> {
-    const { response, text } = await this.retried(method, path, request);
+    const { status, text } = await this.retried(method, path, request);
     if (text === "") return undefined as T;
     try {
       return JSON.parse(text) as T;
     } catch {
       const url = this.settings.url + path;
       const detail = `the answer is not one of memoryd: ${text.slice(0, 200).trim()}`;
-      throw new Incompatible(detail, { method, url, statusCode: response.status });
+      throw new Incompatible(detail, { method, url, statusCode: status });
     }
   }
 
@@ -77,6 +79,7 @@ export class Transport {
     const url = this.settings.url + path + encodeQuery(request.query);
     const body = request.body ?? request.whole;
     const content = body === undefined ? undefined : encode(body);
+    let lost = false; // whether an earlier try may have been carried out
     for (let tries = 1; ; tries++) {
       try {
         return await this.once(method, url, content, request);
@@ -86,6 +89,8 @@ export class Transport {
         if (reason !== undefined) {
           throw incompatible(error, reason, this.settings.url, await this.version(request));
         }
+        if (request.gone && lost && error instanceof NotFound) return { status: error.statusCode!, text: "" };
+        lost ||= error instanceof Unavailable || (error instanceof Unreachable && error.sent);
         const wait = pause(error, tries, request.repeatable ?? false);
         if (wait === undefined || tries > this.settings.retries) throw error;
         await rest(wait, request.signal);
@@ -102,7 +107,7 @@ export class Transport {
   ): Promise<Answer> {
     const opened = await this.open(method, url, content, options.timeout ?? this.settings.timeout, options.signal);
     try {
-      return { response: opened.response, text: await opened.response.text() };
+      return { status: opened.response.status, text: await opened.response.text() };
     } catch (error) {
       throw this.unread(method, url, error, options.signal);
     } finally {

@@ -41,6 +41,9 @@ test("a session comes back as it was, with merged state", async () => {
   const other = await sessions.createSession({ ...owner, userId: "bob" });
   assert.deepEqual(other.state, { "app:a": 1 });
   assert.equal(await sessions.getSession({ ...owner, userId: "bob", sessionId: "s1" }), undefined);
+  for (const sessionId of ["", ".", "s1/events"]) {
+    assert.equal(await sessions.getSession({ ...owner, sessionId }), undefined);
+  }
   await sessions.deleteSession({ ...owner, userId: "bob", sessionId: "s1" });
   assert.ok(await sessions.getSession({ ...owner, sessionId: "s1" }));
   assert.equal((await sessions.getOrCreateSession({ ...owner, sessionId: "s1" })).events.length, 1);

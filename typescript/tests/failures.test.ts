@@ -95,6 +95,27 @@ test("repeats only what may be repeated", async () => {
     await failed(memoryd.Unreachable, ann(url).createSession("s1"));
     assert.equal(seen.length, 1);
   });
+  const tool = (n: number): Answer => (n === 1 ? undefined : [200, {}, { result: { memories: [] } }]);
+  await serving(tool, async (url, seen) => {
+    await ann(url).callTool("load_memory", { query: "peanuts" });
+    assert.equal(seen.length, 2);
+  });
+  await serving(tool, async (url, seen) => {
+    await failed(memoryd.Unreachable, ann(url).callTool("remember", { fact: "I am allergic." }));
+    assert.equal(seen.length, 1);
+  });
+});
+
+test("a deletion whose answer was lost", async () => {
+  const missing: Answer = [404, {}, error(404, "NOT_FOUND")];
+  await serving(
+    (n) => (n === 1 ? undefined : missing),
+    async (url, seen) => {
+      await ann(url).deleteMemory("m1");
+      assert.equal(seen.length, 2);
+      await failed(memoryd.NotFound, ann(url).deleteMemory("m1"));
+    },
+  );
 });
 
 test("a memoryd of another version", async () => {

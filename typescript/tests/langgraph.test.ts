@@ -6,7 +6,8 @@ import { FakeListChatModel } from "@langchain/core/utils/testing";
 import { END, InMemoryStore, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { Client, InvalidArgument } from "@memoryd/client";
 import { MemorydStore } from "@memoryd/client/langgraph";
-import { newApp } from "./server.ts";
+import { error, newApp, serving } from "./server.ts";
+import type { Answer } from "./server.ts";
 
 const client = new Client();
 const keys = (items: { key: string }[]) => items.map(({ key }) => key).sort().join("");
@@ -33,6 +34,30 @@ test("items are put, read, changed and deleted", async () => {
   assert.equal(await store.get(namespace, "k"), null);
   await store.put(namespace, "k", { text: "again" });
   assert.deepEqual((await store.get(namespace, "k"))!.value, { text: "again" });
+});
+
+test("a put of an item that is there is sent again if its answer is lost", async () => {
+  const answer = (n: number): Answer => {
+    if (n === 1) return [409, {}, error(409, "ALREADY_EXISTS")];
+    return n === 2 ? undefined : [200, {}, { id: "m1" }];
+  };
+  await serving(answer, async (url, seen) => {
+    await new MemorydStore("shop", { client: new Client(url) }).put(["ann"], "k", { n: 1 });
+    assert.deepEqual(seen.map(({ method }) => method), ["POST", "PATCH", "PATCH"]);
+    assert.deepEqual(seen[1]!.body, seen[2]!.body);
+  });
+});
+
+test("entries that a filter leaves out here fill no pages of their own", async () => {
+  await serving(
+    () => [200, {}, { memories: [] }],
+    async (url, seen) => {
+      const store = new MemorydStore("shop", { client: new Client(url) });
+      await store.search(["ann"], { limit: 3 });
+      await store.search(["ann"], { limit: 3, filter: { n: { $ne: 1 } } });
+      assert.deepEqual(seen.map(({ path }) => /pageSize=(\d+)/.exec(path)?.[1]), ["3", "1000"]);
+    },
+  );
 });
 
 test("ids are those of the package for Python", async () => {

@@ -1717,6 +1717,8 @@ class AsyncUser:
         await self._transport.call(
             "DELETE",
             self._path + f'/memories/{segment("memory", memory)}',
+            repeatable=True,
+            gone=True,
         )
 
     async def get_memory(self, memory: str) -> Memory:
@@ -2277,6 +2279,7 @@ class AsyncUser:
             "POST",
             self._path + f'/tools/{segment("tool", tool)}',
             body=fields({"args": args}),
+            repeatable=tool in ("load_memory", "preload_memory", "search_memory"),
             needs="result",
         )
         found: dict[str, Any] = answer["result"]

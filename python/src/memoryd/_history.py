@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ._core import new_id, segment
-from ._errors import AlreadyExists, NotFound
+from ._errors import AlreadyExists, NotFound, Unreachable
 from ._steps import Call, Steps
 
 
@@ -77,15 +77,20 @@ class History:
         yield self._call("delete_session")
 
     def _append(self, events: list[dict[str, Any]]) -> Steps[None]:
-        try:
-            yield self._call("append_events", events)
-            return
-        except NotFound:
-            pass
-        try:
-            yield self._call("create_session", events=events)
-        except AlreadyExists:  # another caller was faster
-            yield self._call("append_events", events)
+        for last in (False, True):
+            try:
+                yield self._call("append_events", events)
+                return
+            except NotFound:
+                pass
+            try:
+                yield self._call("create_session", events=events)
+                return
+            except (AlreadyExists, Unreachable):
+                # Another caller was faster, or the answer was lost and the session may be there.
+                # Events are stored once by their ids.
+                if last:
+                    raise
 
     def _events(self, limit: int | None) -> Steps[list[Any]]:
         """The events with an item that hold, the last ones if there is a limit."""

@@ -1709,6 +1709,8 @@ class User:
         self._transport.call(
             "DELETE",
             self._path + f'/memories/{segment("memory", memory)}',
+            repeatable=True,
+            gone=True,
         )
 
     def get_memory(self, memory: str) -> Memory:
@@ -2261,6 +2263,7 @@ class User:
             "POST",
             self._path + f'/tools/{segment("tool", tool)}',
             body=fields({"args": args}),
+            repeatable=tool in ("load_memory", "preload_memory", "search_memory"),
             needs="result",
         )
         found: dict[str, Any] = answer["result"]

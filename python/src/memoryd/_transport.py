@@ -13,7 +13,15 @@ from typing import Any, Generic, TypeVar
 import httpx
 
 from . import _core as core
-from ._errors import AlreadyExists, Closed, Incompatible, MemorydError
+from ._errors import (
+    AlreadyExists,
+    Closed,
+    Incompatible,
+    MemorydError,
+    NotFound,
+    Unavailable,
+    Unreachable,
+)
 
 T = TypeVar("T")
 
@@ -100,6 +108,7 @@ class Transport:
         body: Any = None,
         repeatable: bool = False,
         fresh: bool = False,
+        gone: bool = False,
         text: bool = False,
         needs: str = "",
     ) -> Any:
@@ -107,12 +116,13 @@ class Transport:
 
         repeatable says that a second request has no further effect, and fresh that the id in
         the body was made for this call: if a later try finds it in use, an earlier one was
-        carried out, and what it created is read. needs is a field that the answer must have.
+        carried out, and what it created is read. gone says that a later try which finds nothing
+        follows one that deleted it. needs is a field that the answer must have.
         """
         url = self.options.url + path + core.encode_query(query)
         content = core.encode(body)
         headers = self.options.headers if content is None else self.options.body_headers
-        tries = 0
+        tries, lost = 0, False
         while True:
             try:
                 response = self._send(method, url, content, headers)
@@ -123,6 +133,9 @@ class Transport:
                     return self.call("GET", f"{path}/{body['id']}", repeatable=True)
                 if reason := core.suspect(error, body):
                     raise self.incompatible(error, reason) from error
+                if gone and lost and isinstance(error, NotFound):
+                    return None
+                lost = lost or isinstance(error, Unavailable) or getattr(error, "sent", False)
                 wait = core.pause(error, tries, repeatable)
                 if wait is None or tries > self.options.retries:
                     raise
@@ -299,6 +312,7 @@ class AsyncTransport:
         body: Any = None,
         repeatable: bool = False,
         fresh: bool = False,
+        gone: bool = False,
         text: bool = False,
         needs: str = "",
     ) -> Any:
@@ -306,12 +320,13 @@ class AsyncTransport:
 
         repeatable says that a second request has no further effect, and fresh that the id in
         the body was made for this call: if a later try finds it in use, an earlier one was
-        carried out, and what it created is read. needs is a field that the answer must have.
+        carried out, and what it created is read. gone says that a later try which finds nothing
+        follows one that deleted it. needs is a field that the answer must have.
         """
         url = self.options.url + path + core.encode_query(query)
         content = core.encode(body)
         headers = self.options.headers if content is None else self.options.body_headers
-        tries = 0
+        tries, lost = 0, False
         while True:
             try:
                 response = await self._send(method, url, content, headers)
@@ -322,6 +337,9 @@ class AsyncTransport:
                     return await self.call("GET", f"{path}/{body['id']}", repeatable=True)
                 if reason := core.suspect(error, body):
                     raise await self.incompatible(error, reason) from error
+                if gone and lost and isinstance(error, NotFound):
+                    return None
+                lost = lost or isinstance(error, Unavailable) or getattr(error, "sent", False)
                 wait = core.pause(error, tries, repeatable)
                 if wait is None or tries > self.options.retries:
                     raise

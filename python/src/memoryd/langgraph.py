@@ -36,7 +36,7 @@ from langgraph.store.base import (
 )
 
 from ._client import AsyncClient, Client
-from ._errors import AlreadyExists, InvalidArgument, NotFound
+from ._errors import AlreadyExists, InvalidArgument, NotFound, PermissionDenied, Unreachable
 from ._steps import Call, Caller, Steps
 from ._times import parse_time
 
@@ -182,14 +182,14 @@ class MemorydStore(BaseStore):
         # valid_to: the item holds again if a later statement of the user has ended it.
         changed = {"fact": text, "valid_to": None, **new}
         try:
-            yield Call("patch_memory", (id,), changed, user)
+            yield from _twice(Call("patch_memory", (id,), changed, user))
         except NotFound:  # it was deleted, or has expired
             revisions = yield Call(
                 "list_revisions", (id,), user=user, most=1, keep=lambda r: r["action"] != "DELETED"
             )
             for r in revisions:
                 yield Call("rollback_memory", (id, r["revision"]), user=user)
-            yield Call("patch_memory", (id,), changed, user)
+            yield from _twice(Call("patch_memory", (id,), changed, user))
 
     def _search(self, op: SearchOp) -> Steps[list[SearchItem]]:
         if op.offset < 0 or op.limit < 0:
@@ -225,7 +225,9 @@ class MemorydStore(BaseStore):
 
             # history: an item stays one if the user has said otherwise since.
             named = {"filter": " AND ".join(conditions), "kind": "fact", "history": True}
-            named |= {"order_by": "updateTime desc", "page_size": min(most, PAGE)}
+            named["order_by"] = "updateTime desc"
+            # Some filters are compared here, so that a page must have more than are wanted.
+            named["page_size"] = PAGE if op.filter else min(most, PAGE)
             for user in users:
                 rest += yield Call("list_memories", (), named, user, most - len(found), keep)
             rest.sort(key=lambda memory: str(memory["updateTime"]), reverse=True)
@@ -302,14 +304,26 @@ def _of(memory: Any) -> tuple[str, str]:
     return memory["userId"], memory["id"]
 
 
+def _twice(call: Call) -> Steps[Any]:
+    """A call that writes a whole item, made once more if its answer is lost: the item is then
+    the same. The client itself repeats no change, as most are of a part."""
+    try:
+        return (yield call)
+    except Unreachable as error:
+        if not error.sent:
+            raise
+    return (yield call)
+
+
 def _refresh(user: str, memory: Any) -> Steps[None]:
-    """Have the time to live of an item that was read begin again."""
+    """Have the time to live of an item that was read begin again. The read has its answer by then:
+    a key that may not write, and an answer that is lost, leave the time as it is."""
     ttl = memory["metadata"].get(TTL)
     if ttl is None:
         return
     try:
         yield Call("patch_memory", (memory["id"],), {"ttl": ttl * 60}, user)
-    except NotFound:  # it was deleted, or has expired meanwhile
+    except (NotFound, PermissionDenied, Unreachable):  # NotFound: it has expired meanwhile
         pass
 
 

@@ -18,7 +18,8 @@ from google.adk.sessions.state import State
 from pydantic_core import to_jsonable_python
 
 from .._client import AsyncClient
-from .._errors import AlreadyExists, NotFound
+from .._core import segment
+from .._errors import AlreadyExists, InvalidArgument, NotFound
 from .._times import parse_time
 from ._service import Service
 
@@ -65,11 +66,15 @@ class SessionService(Service, BaseSessionService):
     ) -> Session | None:
         """A session with the events that config chooses, or None."""
         choice = config or GetSessionConfig()
-        user = self._client.user(app_name, user_id)
+        user, id = self._client.user(app_name, user_id), session_id.strip()
+        try:
+            segment("session", id)
+        except InvalidArgument:
+            return None  # no session can have this id
         try:
             return _session(
                 await user.get_session(
-                    session_id.strip(),
+                    id,
                     num_recent_events=choice.num_recent_events,
                     after=choice.after_timestamp,
                 )
