@@ -166,10 +166,12 @@ func (l *eventList) ascend(ctx context.Context, get sessionstore.Get, from event
 	})
 }
 
-// windowEvents is how many events are read at a time to go backwards, or fewer where they are long: a
-// window has no more than a part of the bytes of a page.
+// windowEvents is how many events are read at a time to go backwards. They are fewer where events are
+// long, as a window has no more than a part of the bytes of a page, and up to manyEvents where a filter
+// passes none, as a long session would take many calls of the store. A page of the store has 1,000.
 const (
 	windowEvents = 100
+	manyEvents   = 800
 	windowPart   = 12
 )
 
@@ -181,7 +183,7 @@ func (l *eventList) descend(ctx context.Context, get sessionstore.Get, from even
 	if err != nil || len(oldest.Events) == 0 {
 		return err
 	}
-	for many := windowEvents; ; {
+	for many, most := windowEvents, manyEvents; ; {
 		get.NumRecent = from.N + many
 		window, err := l.window(ctx, get, many+1) // with the last event that was looked at
 		switch {
@@ -189,11 +191,12 @@ func (l *eventList) descend(ctx context.Context, get sessionstore.Get, from even
 			return err
 		case window == nil:
 			many = max(1, many/2)
+			most = many
 			continue
 		case len(window) == 0:
 			return nil // the session was made anew
 		}
-		unseen := before(window, from)
+		unseen, had := before(window, from), len(l.events)
 		for i := len(unseen) - 1; i >= 0; i-- {
 			e := &unseen[i]
 			from = eventPlace{ID: e.ID, N: from.N + 1}
@@ -204,8 +207,15 @@ func (l *eventList) descend(ctx context.Context, get sessionstore.Get, from even
 		if window[0].ID == oldest.Events[0].ID {
 			return nil
 		}
-		if len(unseen) == 0 { // so many have come since
+		if len(unseen) == 0 { // so many have come since, or one from before all of them
 			from.N += many
+			// The event that was the oldest may not be the first one now, nor be there: the session may have
+			// been made again.
+			if oldest, err = l.sessions.Get(ctx, l.key, first); err != nil || len(oldest.Events) == 0 {
+				return err
+			}
+		} else if len(l.events) == had {
+			many = min(2*many, most)
 		}
 	}
 }
@@ -217,14 +227,13 @@ func (l *eventList) window(ctx context.Context, get sessionstore.Get, most int) 
 	out, bytes := []sessionstore.Event{}, 0
 	err := sessionstore.EachPage(ctx, l.sessions, l.key, get, func(page *sessionstore.Session) error {
 		for _, e := range page.Events {
-			if len(out) == most {
-				return errPageFull
-			}
 			if bytes += len(e.Doc); bytes > l.most/windowPart && most > 2 {
 				out = nil
 				return errPageFull
 			}
-			out = append(out, e)
+			if out = append(out, e); len(out) == most {
+				return errPageFull // another page is another call
+			}
 		}
 		return nil
 	})

@@ -1,10 +1,12 @@
 package vertex
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/memoryd/memoryd/internal/aip160"
 	"github.com/memoryd/memoryd/internal/sqlitedb"
@@ -13,19 +15,25 @@ import (
 	"github.com/memoryd/memoryd/sessionstore/sqlitesession"
 )
 
-// A session that has more than an answer may have is read in pages, in every order and by every filter,
-// and a page has no more bytes than that, or one event. Without pages it is refused, and the message
-// says what to do.
-func TestEventsOfALongSession(t *testing.T) {
+// newSessions opens a store of sessions that a test has for itself.
+func newSessions(t *testing.T) sessionstore.Store {
 	db, err := sqlitedb.Open(sqlitedb.Memory, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
+	t.Cleanup(func() { db.Close() })
 	store, err := sqlitesession.New(db, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return store
+}
+
+// A session that has more than an answer may have is read in pages, in every order and by every filter,
+// and a page has no more bytes than that, or one event. Without pages it is refused, and the message
+// says what to do.
+func TestEventsOfALongSession(t *testing.T) {
+	store := newSessions(t)
 	key := sessionstore.Key{Scope: memory.Scope{App: "a", User: "ann"}, ID: "s"}
 	var events []sessionstore.Event
 	const many, long, most = 40, 10_000, 50_000
@@ -83,5 +91,116 @@ func TestEventsOfALongSession(t *testing.T) {
 				t.Errorf("%q, descending %v: %d events", filter, descending, len(seen))
 			}
 		}
+	}
+}
+
+// changing has a session change before its nth Get. n counts down, below 0 too.
+type changing struct {
+	sessionstore.Store
+	n      int
+	change func()
+}
+
+// Get implements sessionstore.Store.
+func (c *changing) Get(ctx context.Context, key sessionstore.Key, get sessionstore.Get) (*sessionstore.Session, error) {
+	if c.n--; c.n == 0 {
+		c.change()
+	}
+	return c.Store.Get(ctx, key, get)
+}
+
+// A list from the newest event on ends also if an older one than all comes meanwhile, and if the session
+// is deleted and made again: none of the events that it looks for is there then.
+func TestEventsChangeWhileListed(t *testing.T) {
+	key := sessionstore.Key{Scope: memory.Scope{App: "a", User: "ann"}, ID: "s"}
+	for what, many := range map[string]int{"an older event": 11, "another session": 3} {
+		t.Run(what, func(t *testing.T) {
+			store := newSessions(t)
+			add := func(second int) {
+				e, err := sessionstore.ParseEvent(fmt.Appendf(nil, `{"author":"ann","timestamp":%d}`, second))
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, err = store.Append(t.Context(), key, []sessionstore.Event{e}, sessionstore.Append{Create: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			for i := range 10 {
+				add(1_700_000_000 + i)
+			}
+			change := func() {
+				if what == "another session" {
+					if err := store.Delete(t.Context(), key); err != nil {
+						t.Fatal(err)
+					}
+					add(1_600_000_002)
+					add(1_600_000_001)
+				}
+				add(1_600_000_000)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			l := eventList{sessions: &changing{Store: store, n: 2, change: change}, key: key, most: maxEvents,
+				descending: true}
+			if err := l.read(ctx, ""); err != nil || len(l.events) != many {
+				t.Errorf("%d events, %v", len(l.events), err)
+			}
+		})
+	}
+}
+
+// A page behind an event that is not there ends: the session was deleted and made again since.
+func TestEventsOfAnotherSession(t *testing.T) {
+	key := sessionstore.Key{Scope: memory.Scope{App: "a", User: "ann"}, ID: "s"}
+	store := newSessions(t)
+	var events []sessionstore.Event
+	for i := range 250 {
+		e, err := sessionstore.ParseEvent(fmt.Appendf(nil, `{"author":"ann","timestamp":%d}`, 1_700_000_000+i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		events = append(events, e)
+	}
+	if _, err := store.Append(t.Context(), key, events, sessionstore.Append{Create: true}); err != nil {
+		t.Fatal(err)
+	}
+	l := eventList{sessions: store, key: key, size: 5, most: maxEvents, descending: true}
+	err := l.read(t.Context(), eventPlace{ID: "gone", N: 5}.token())
+	if err != nil || len(l.events) > 0 || l.next != "" {
+		t.Errorf("%d events, next %q, %v", len(l.events), l.next, err)
+	}
+}
+
+// A filter that few events pass takes few calls of the store: 20,000 events are 200 windows of 100.
+func TestEventsOfARareFilter(t *testing.T) {
+	key := sessionstore.Key{Scope: memory.Scope{App: "a", User: "ann"}, ID: "s"}
+	store := newSessions(t)
+	for part := range 20 {
+		var events []sessionstore.Event
+		for i := range 1000 {
+			author := "ann"
+			if part == 0 && i == 7 {
+				author = "bob"
+			}
+			e, err := sessionstore.ParseEvent(fmt.Appendf(nil, `{"author":%q,"timestamp":%d}`, author,
+				1_700_000_000+1000*part+i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			events = append(events, e)
+		}
+		if _, err := store.Append(t.Context(), key, events, sessionstore.Append{Create: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	where, err := aip160.Parse(`author="bob"`, eventFields())
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := &changing{Store: store}
+	l := eventList{sessions: calls, key: key, size: 5, most: maxEvents, where: where, descending: true}
+	if err := l.read(t.Context(), ""); err != nil || len(l.events) != 1 || calls.n < -30 {
+		t.Errorf("%d events in %d calls, %v", len(l.events), -calls.n, err)
 	}
 }

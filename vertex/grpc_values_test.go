@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -130,6 +131,27 @@ func unknown(raw []byte) proto.Message {
 	return out
 }
 
+// nestedState is a request to make a session whose state is a list of a list, so many levels deep.
+func nestedState(levels int) []byte {
+	var backwards []byte // each length counts what comes behind it
+	within := func(field protowire.Number, before ...byte) {
+		header := protowire.AppendTag(before, field, protowire.BytesType)
+		header = protowire.AppendVarint(header, uint64(len(backwards)))
+		slices.Reverse(header)
+		backwards = append(backwards, header...)
+	}
+	for range levels {
+		within(1) // ListValue.values
+		within(6) // Value.list_value
+	}
+	within(2, 0x0a, 1, 'k')                              // of an entry of Struct.fields, its value behind its key
+	for _, field := range []protowire.Number{1, 10, 2} { // fields, sessionState, session
+		within(field)
+	}
+	slices.Reverse(backwards)
+	return backwards
+}
+
 // A value that JSON has no form for is refused by the name of its field, and nothing changes.
 func TestBadValuesOverGRPC(t *testing.T) {
 	f := newFixture(t)
@@ -185,6 +207,12 @@ func TestBadValuesOverGRPC(t *testing.T) {
 		err) != codes.InvalidArgument || !strings.Contains(err.Error(),
 		"directContentsSource.events: the message has more than 1048576 values") {
 		t.Errorf("a million events: %v", err)
+	}
+	// So is one that nests, however deep: it takes neither stack nor a long error.
+	raw = nestedState(600_000)
+	if err := conn.Invoke(t.Context(), sessionService+"CreateSession", unknown(raw), &pb.Operation{}); status.Code(
+		err) != codes.InvalidArgument || !strings.Contains(err.Error(), "recursion depth") || len(err.Error()) > 1000 {
+		t.Errorf("a deep message: %.1000v", err)
 	}
 	// A library of gRPC calls a text that is not UTF-8 a fault of the server.
 	raw = []byte("\x0a\x02\xff\xff")

@@ -40,10 +40,17 @@ func (c codec) Unmarshal(data mem.BufferSlice, into any) error {
 // one, and about a hundred in memory.
 const maxValues = 1 << 20
 
+// maxNesting bounds how deep messages are counted: those that nest deeper are refused where they are
+// decoded. A message takes a few bytes to nest in another one, and a call of countValues takes stack.
+const maxNesting = protowire.DefaultRecursionLimit
+
+// maxPath bounds the name of the field in an error.
+const maxPath = 200
+
 // decodeRequest decodes a request. What is wrong with it is ErrInvalid.
 func decodeRequest(raw []byte, into proto.Message) error {
 	left := maxValues
-	if field := countValues(raw, into.ProtoReflect().Descriptor(), &left); field != "" {
+	if field := countValues(raw, into.ProtoReflect().Descriptor(), &left, maxNesting); field != "" {
 		return fmt.Errorf("%w: %s: the message has more than %d values", memory.ErrInvalid, field, maxValues)
 	}
 	if err := proto.Unmarshal(raw, into); err != nil {
@@ -53,8 +60,9 @@ func decodeRequest(raw []byte, into proto.Message) error {
 }
 
 // countValues takes the values of a message, and those within, off left. It returns the field with the
-// first one that is too many, "" if there is none, and passes over all that cannot be decoded.
-func countValues(raw []byte, of protoreflect.MessageDescriptor, left *int) string {
+// first one that is too many, "" if there is none, and passes over all that cannot be decoded. It looks
+// into messages of so many levels.
+func countValues(raw []byte, of protoreflect.MessageDescriptor, left *int, levels int) string {
 	for len(raw) > 0 {
 		number, kind, n := protowire.ConsumeTag(raw)
 		if n < 0 {
@@ -75,10 +83,10 @@ func countValues(raw []byte, of protoreflect.MessageDescriptor, left *int) strin
 		if *left--; *left < 0 {
 			return field.JSONName()
 		}
-		if field.Message() != nil && kind == protowire.BytesType {
+		if field.Message() != nil && kind == protowire.BytesType && levels > 0 {
 			inner, _ := protowire.ConsumeBytes(value) // it has the length that it says
-			if within := countValues(inner, field.Message(), left); within != "" {
-				return field.JSONName() + "." + within
+			if within := countValues(inner, field.Message(), left, levels-1); within != "" {
+				return field.JSONName() + "." + within[:min(len(within), maxPath)]
 			}
 		}
 	}
