@@ -20,7 +20,11 @@ var (
 	repels        = compileList("repels")
 	dwellings     = frameTables.Words("dwellings")
 	spanning      = frameTables.Words("spanning")
-	reaches       = frameTables.Words("reaches")
+	outings       = frameTables.Words("outings")
+	bindsCouple   = frameTables.Words("binds-couple")
+	reachVerbs    = frameTables.Words("reach-verbs")
+	reachNouns    = frameTables.Words("reach-nouns")
+	numbered      = frameTables.Words("numbered")
 	transports    = frameTables.Words("transports")
 	products      = frameTables.Variants("products")
 	later         = frameTables.Words("later")
@@ -136,6 +140,10 @@ func (c *claim) slot(name string, ws, rest english.Words) []string {
 	case "thing", "other":
 	default:
 		return one(c.plainSlot(name, ws, rest))
+	}
+	// "My old car" may be one that had been replaced before.
+	if ws.Has("old") {
+		return nil
 	}
 	return c.thingNames(ws, rest)
 }

@@ -232,6 +232,10 @@ func (c *claim) isBounded(v *verbPhrase, f *frame, rest english.Words) bool {
 		!english.StartsWithDigit(rest.At(1)) && rest.At(1) != "city" {
 		return true
 	}
+	if f.event && f.closed() && !strings.HasPrefix(f.attribute, "emp") && bindsCouple.Has(rest.At(0)) &&
+		!namesSpan(rest) && !english.DateWords.Has(rest.At(1)) && !english.StartsWithDigit(rest.At(1)) && rest.At(1) != "good" {
+		return true
+	}
 	return v.boundedBy(f, rest)
 }
 
@@ -244,6 +248,8 @@ func (v *verbPhrase) boundedBy(f *frame, rest english.Words) bool {
 			return false
 		case later.Has(w.Text), w.Text == "as" && next == "well":
 			return true // it comes true later, or beside what held before
+		case f.event && (outings.Has(w.Text) || w.Text == "for" && forOthers(rest[i+1:])):
+			return true // "found a flat in Rome for my daughter"
 		case w.Text == "for" && (f.event || v.negated || v.ended) &&
 			namesSpan(append(slices.Clone(rest[i+1:]), english.Word{})):
 			return true // "moved to Porto for a month"
@@ -259,6 +265,15 @@ func (v *verbPhrase) boundedBy(f *frame, rest english.Words) bool {
 		}
 	}
 	return false
+}
+
+// forOthers reports whether ws, behind "for", names somebody else or a month: "my daughter", "January".
+func forOthers(ws english.Words) bool {
+	switch ws.At(0) {
+	case "my", "our", "his", "her", "their", "a", "the":
+		return relation(singular(ws.At(1))) != "" || kin.Has(singular(ws.At(1)))
+	}
+	return english.DateWords.Has(ws.At(0))
 }
 
 // closed reports whether a frame ends with its last word, so that no noun may follow: "lost

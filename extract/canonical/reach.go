@@ -1,6 +1,7 @@
 package canonical
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -12,13 +13,11 @@ import (
 const minReachDigits = 7
 
 // reached gives how the speaker is reached, wherever the number or the address stands in a
-// fact that speaks of it: "got a new sim, call me on 07700 900456".
+// fact that says so: "got a new sim, call me on 07700 900456".
 func (c *claim) reached(all english.Words, changed bool) (out []Claim) {
-	if !all.Any(reaches) || all.Any(uncertainNouns) || all.Any(negations) {
+	if !tellsReach(all) || all.Any(uncertainNouns) || all.Any(negations) || all.Any(numbered) {
 		return nil
 	}
-	// A number that nothing ties to the speaker may be anybody's.
-	mine := all.Has("me") || all.Has("my") || all.Has("i") || all.Has("our") || all.Has("us") || all.Has("new")
 	for _, w := range all {
 		others := strings.HasSuffix(w.Text, "'s") || possessives.Has(w.Text) && w.Text != "my" && w.Text != "our"
 		if others || w.Text == "work" || w.Text == "office" ||
@@ -26,15 +25,18 @@ func (c *claim) reached(all english.Words, changed bool) (out []Claim) {
 			return nil // "my mom's number"
 		}
 	}
-	for i := 0; i < len(all) && mine; i++ {
+	for i := 0; i < len(all); i++ {
 		for n := min(4, len(all)-i); n > 0; n-- {
 			ws := all[i : i+n]
+			if slices.ContainsFunc(ws, func(w english.Word) bool { return strings.Contains(w.Text, "-") && isDate(w.Text) }) {
+				continue // "2026-03-16" has as many digits as a number
+			}
 			if n == 1 && strings.Contains(c.text[ws[0].Start:ws[0].End], "@") {
 				if value := c.emailAddress(ws); value != "" {
 					out = append(out, Claim{Attribute: "one email", Value: value, Changed: changed})
 				}
 			}
-			if value := c.phoneNumber(ws); digits(value) >= minReachDigits && !strings.Contains(ws.String(), "-0") {
+			if value := c.phoneNumber(ws); digits(value) >= minReachDigits {
 				out = append(out, Claim{Attribute: "one phone", Value: value, Changed: changed})
 				i += n - 1
 				break
@@ -46,6 +48,26 @@ func (c *claim) reached(all english.Words, changed bool) (out []Claim) {
 		return nil
 	}
 	return out
+}
+
+// tellsReach reports whether ws tells how the speaker is reached. A number or an address that nothing
+// ties to the speaker may be anybody's: "write an email to bob@example.com".
+func tellsReach(ws english.Words) bool {
+	for i, w := range ws {
+		switch w.Text {
+		case "me", "us":
+			if i > 0 && reachVerbs.Has(ws[i-1].Text) {
+				return true
+			}
+		case "my", "our", "new", "different":
+			for _, noun := range ws[i+1 : min(i+4, len(ws))] {
+				if reachNouns.Has(noun.Text) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // digits counts the digits of s.
