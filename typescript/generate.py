@@ -287,9 +287,13 @@ class Call(python.Call):
                 parts.append("body: fields")
             elif sent[place]:
                 parts.append(f"{place}: {{ {', '.join(sent[place])} }}")
+        if self.id in python.UNWRAPPED:
+            parts.append(f'needs: "{python.UNWRAPPED[self.id]}"')
         condition = "True" if self.method == "GET" else python.REPEATABLE.get(self.id, "False")
         if condition != "False" and not self.page:
             parts.append(f"repeatable: {CONDITIONS[condition]}")
+        if self.id in python.FRESH:
+            parts.append(f"fresh: {CONDITIONS[python.FRESH[self.id]]}")
         if self.id in python.GONE:
             parts.append("gone: true")
         if rest:

@@ -16,7 +16,7 @@ import type {
   Session,
 } from "@google/adk";
 import { Client } from "./client.ts";
-import { segment } from "./core.ts";
+import { question, segment } from "./core.ts";
 import { MemorydError, NotFound } from "./errors.ts";
 import type { Fields, NewEvent, Session as Stored } from "./types.ts";
 
@@ -159,7 +159,7 @@ export class MemoryService implements BaseMemoryService {
   async searchMemory({ appName, userId, query }: SearchMemoryRequest): Promise<SearchMemoryResponse> {
     if (!query.trim()) return { memories: [] };
     // A tool's answer has no characters that a model could read and no person see.
-    const result = await this.client.user(appName, userId).callTool("load_memory", { query: query.slice(0, 4000) });
+    const result = await this.client.user(appName, userId).callTool("load_memory", { query: question(query) });
     if (result["error"]) throw new MemorydError(String(result["error"]), { url: this.client.url });
     return { memories: (result["memories"] as Found[]).map(entry) };
   }

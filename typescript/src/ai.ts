@@ -4,6 +4,7 @@ import { dynamicTool, jsonSchema } from "ai";
 import type { LanguageModelMiddleware, ToolSet } from "ai";
 import type { User } from "./calls.ts";
 import type { Client } from "./client.ts";
+import { question } from "./core.ts";
 import { InvalidArgument } from "./errors.ts";
 
 /** The options of memoryTools. */
@@ -79,7 +80,7 @@ async function preloaded(
 ): Promise<string> {
   if (query === "") return "";
   try {
-    const { text } = await user.callTool("preload_memory", { query: query.slice(0, 4000) }, { signal });
+    const { text } = await user.callTool("preload_memory", { query: question(query) }, { signal });
     return typeof text === "string" ? text : "";
   } catch (error) {
     if (!onError || signal?.aborted) throw error;

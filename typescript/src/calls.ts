@@ -284,6 +284,7 @@ export class App {
     const { signal, timeout, ...fields } = options;
     const answer = await this.transport.call<{ count: number }>("POST", `${this.path}/all/memories/purge`, {
       body: { filter, ...fields },
+      needs: "count",
       repeatable: options.dryRun === true,
       signal,
       timeout,
@@ -576,6 +577,7 @@ export class App {
     const { signal, timeout, ...fields } = options;
     const answer = await this.transport.call<{ count: number }>("POST", `${this.path}/memories/purge`, {
       body: fields,
+      needs: "count",
       repeatable: options.dryRun === true,
       signal,
       timeout,
@@ -596,6 +598,7 @@ export class App {
     const { signal, timeout, ...fields } = options;
     const answer = await this.transport.call<{ memories: Match[] }>("POST", `${this.path}/memories/search`, {
       body: { query, ...fields },
+      needs: "memories",
       repeatable: true,
       signal,
       timeout,
@@ -923,6 +926,7 @@ export class User {
     const { signal, timeout, ...fields } = options;
     const answer = await this.transport.call<{ count: number }>("POST", `${this.path}/memories/purge`, {
       body: fields,
+      needs: "count",
       repeatable: options.dryRun === true,
       signal,
       timeout,
@@ -943,6 +947,7 @@ export class User {
     const { signal, timeout, ...fields } = options;
     const answer = await this.transport.call<{ memories: Match[] }>("POST", `${this.path}/memories/search`, {
       body: { query, ...fields },
+      needs: "memories",
       repeatable: true,
       signal,
       timeout,
@@ -1157,6 +1162,7 @@ export class User {
     return await this.transport.call<SessionWithEvents>("POST", `${this.path}/sessions`, {
       body: { id: id ?? newId(), events: identified(events), ...fields },
       repeatable: id === undefined,
+      fresh: id === undefined,
       signal,
       timeout,
     });
@@ -1314,6 +1320,7 @@ export class User {
       "POST", `${this.path}/sessions/${segment("session", session)}/render`,
       {
         body: { template, ...fields },
+        needs: "text",
         repeatable: true,
         signal,
         timeout,
@@ -1352,6 +1359,7 @@ export class User {
       "POST", `${this.path}/tools/${segment("tool", tool)}`,
       {
         body: { args, ...fields },
+        needs: "result",
         repeatable: ["load_memory", "preload_memory", "search_memory"].includes(tool),
         signal,
         timeout,

@@ -1,8 +1,8 @@
 // The client, with the calls that are written by hand.
 
 import { ClientCalls } from "./calls.ts";
-import { environment, firstWait, segment, Settings } from "./core.ts";
-import { Incompatible, Unreachable } from "./errors.ts";
+import { environment, resume, segment, Settings } from "./core.ts";
+import { Incompatible, MemorydError, Unreachable } from "./errors.ts";
 import { rest, Transport } from "./transport.ts";
 import type { CallOptions } from "./transport.ts";
 import type { Operation } from "./types.ts";
@@ -68,23 +68,28 @@ export class Client extends ClientCalls {
   /**
    * An operation as it is, and again after each change, until it is done.
    *
-   * A stream that breaks is begun again.
+   * A stream that breaks is begun again, and one that memoryd refuses for the time being once the seconds of
+   * Retry-After are over.
    */
   async *follow(operation: string, options: CallOptions = {}): AsyncGenerator<Operation, void> {
     const path = `/v1/operations/${segment("operation", operation)}`;
     const { timeout = streamSilence, signal } = options;
-    for (;;) {
-      await this.getOperation(operation, { signal }); // which retries, or tells why not
+    for (let tries = 0; ; ) {
+      let wait: number | undefined;
       try {
         const parts = this.transport.parts("GET", path, { signal }, "text/event-stream", timeout);
         for await (const state of states(parts)) {
+          tries = 0;
           yield state;
           if (state.done) return;
         }
+        throw new Unreachable("the stream has ended", { method: "GET", url: this.url + path });
       } catch (error) {
-        if (!(error instanceof Unreachable)) throw error;
+        if (!(error instanceof MemorydError)) throw error;
+        wait = resume(error, ++tries, this.transport.settings.retries);
+        if (wait === undefined) throw error;
       }
-      await rest(firstWait, signal);
+      await rest(wait, signal);
     }
   }
 }

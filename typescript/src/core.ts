@@ -1,11 +1,19 @@
 // What a request is made of, and which answers are errors.
 
-import { Incompatible, InvalidArgument, kinds, MemorydError, Unavailable, Unreachable } from "./errors.ts";
+import {
+  Incompatible,
+  InvalidArgument,
+  kinds,
+  MemorydError,
+  ResourceExhausted,
+  Unavailable,
+  Unreachable,
+} from "./errors.ts";
 import type { NewEvent } from "./types.ts";
 import { version } from "./version.ts";
 
 /** The wait before the second try of a call, in ms. It doubles, and each one is varied by up to a half. */
-export const firstWait = 100;
+const firstWait = 100;
 const longestWait = 2_000;
 /** A Retry-After beyond this many seconds ends the tries: the caller decides. */
 const longestRetryAfter = 5;
@@ -37,13 +45,22 @@ export class Settings {
     if (key !== undefined && !/^[!-~]*$/.test(key)) {
       throw new InvalidArgument("the key has characters that no key has");
     }
-    if (!(timeout > 0)) throw new InvalidArgument(`timeout ${timeout}: want a number of milliseconds above 0`);
-    this.timeout = timeout;
-    this.retries = Math.max(0, retries);
+    this.timeout = checkedTimeout(timeout);
+    if (!(retries >= 0)) throw new InvalidArgument(`retries ${retries}: want a number, 0 or more`);
+    this.retries = retries;
     this.headers = { Accept: "application/json" };
     if (!inBrowser()) this.headers["User-Agent"] = `memoryd-typescript/${version}`;
     if (key) this.headers["Authorization"] = `Bearer ${key}`;
   }
+}
+
+/** The longest time of a timer, in ms: a longer one would end at once. */
+const longestTimer = 2 ** 31 - 1;
+
+/** A timeout in ms, as a timer takes it. */
+export function checkedTimeout(timeout: number): number {
+  if (!(timeout > 0)) throw new InvalidArgument(`timeout ${timeout}: want a number of milliseconds above 0`);
+  return Math.min(timeout, longestTimer);
 }
 
 /** A URL of memoryd without the slash at its end. No error shows the credentials in one. */
@@ -83,6 +100,11 @@ export function identified(events: NewEvent | readonly NewEvent[] | undefined): 
   if (events === undefined) return undefined;
   const all: readonly NewEvent[] = Array.isArray(events) ? events : [events as NewEvent];
   return all.map((event) => (event.id ? event : { ...event, id: newId() }));
+}
+
+/** A question cut to 4,000 UTF-16 units, which memoryd takes in any language. It ends with a whole character. */
+export function question(text: string): string {
+  return text.slice(0, 4000).replace(/[\ud800-\udbff]$/, ""); // the first half of a character
 }
 
 /** An id as a part of a path. */
@@ -173,7 +195,8 @@ export function suspect(error: MemorydError, known: object | undefined): string 
   const found = /unknown (field|query parameter) "([^"]*)"/.exec(error.detail);
   if (error.status !== "INVALID_ARGUMENT" || !found) return undefined;
   const ours = found[1] === "query parameter" || (known !== undefined && found[2]! in known);
-  return ours ? `it does not know ${JSON.stringify(found[2])}` : undefined;
+  // Without the types of TypeScript a program may send any name.
+  return ours ? `it does not know ${JSON.stringify(found[2])}, or the option is misspelt` : undefined;
 }
 
 /** The error that takes the place of one that suspect has found. */
@@ -196,4 +219,15 @@ export function pause(error: MemorydError, tries: number, repeatable: boolean): 
   if (!again) return undefined;
   if (error.retryAfter) return error.retryAfter <= longestRetryAfter ? error.retryAfter * 1000 : undefined;
   return Math.min(firstWait * 2 ** (tries - 1), longestWait) * (0.5 + Math.random());
+}
+
+/**
+ * The ms before a stream that failed is begun again, or undefined if it is not. tries counts those in a row
+ * that have failed. A memoryd that says when it wants the call is waited for, as what the stream tells of
+ * goes on meanwhile.
+ */
+export function resume(error: MemorydError, tries: number, retries: number): number | undefined {
+  const refused = error instanceof Unavailable || error instanceof ResourceExhausted;
+  if (refused && error.retryAfter !== undefined) return Math.min(Math.max(error.retryAfter * 1000, firstWait), longestTimer);
+  return tries <= retries ? pause(error, tries, true) : undefined;
 }

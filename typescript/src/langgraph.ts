@@ -67,6 +67,8 @@ export class MemorydStore extends BaseStore {
   /** Results in the order of operations. Reads see the store as it was before the puts, and the last put of a
    * key counts. */
   override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
+    // Labels are not checked here. BaseStore refuses those with dots and colons before it calls batch, and path
+    // escapes all that a caller of batch itself may send, so that no two namespaces are one.
     const results: unknown[] = [];
     const puts = new Map<string, Put>();
     for (const op of operations) {

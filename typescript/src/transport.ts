@@ -1,7 +1,17 @@
 // Sends the requests of a client, and reads the answers.
 
-import { encode, encodeQuery, failure, incompatible, pause, Settings, suspect, unreachable } from "./core.ts";
-import { Incompatible, MemorydError, NotFound, Unavailable, Unreachable } from "./errors.ts";
+import {
+  checkedTimeout,
+  encode,
+  encodeQuery,
+  failure,
+  incompatible,
+  pause,
+  Settings,
+  suspect,
+  unreachable,
+} from "./core.ts";
+import { AlreadyExists, Incompatible, MemorydError, NotFound, Unavailable, Unreachable } from "./errors.ts";
 
 /** What each call takes beside its own options. */
 export interface CallOptions {
@@ -13,6 +23,8 @@ export interface CallOptions {
 
 /** A request. */
 export interface CallRequest extends CallOptions {
+  /** A field that the answer must have. */
+  needs?: string;
   query?: object;
   /** A body whose names are the package's own. */
   body?: object;
@@ -20,6 +32,8 @@ export interface CallRequest extends CallOptions {
   whole?: unknown;
   /** Whether it can be sent twice without a further effect. */
   repeatable?: boolean;
+  /** Whether the id in the body is one that the method has made, of what a POST creates at its path. */
+  fresh?: boolean;
   /** Whether a later try that finds nothing follows one that may have deleted it: such a call has succeeded. */
   gone?: boolean;
 }
@@ -60,14 +74,18 @@ export class Transport {
   /** The answer to a call. Without a body that is undefined. */
   async call<T>(method: string, path: string, request: CallRequest = {}): Promise<T> {
     const { status, text } = await this.retried(method, path, request);
-    if (text === "") return undefined as T;
+    const { needs } = request;
+    if (text === "" && needs === undefined) return undefined as T;
     try {
-      return JSON.parse(text) as T;
+      const answer = JSON.parse(text) as T;
+      if (needs === undefined || Object.hasOwn(answer as object, needs)) return answer;
     } catch {
-      const url = this.settings.url + path;
-      const detail = `the answer is not one of memoryd: ${text.slice(0, 200).trim()}`;
-      throw new Incompatible(detail, { method, url, statusCode: status });
+      // It is not JSON, or null.
     }
+    const url = this.settings.url + path;
+    const missing = needs === undefined ? "" : `it has no ${JSON.stringify(needs)}: `;
+    const detail = `the answer is not one of memoryd: ${missing}${text.slice(0, 200).trim()}`;
+    throw new Incompatible(detail, { method, url, statusCode: status });
   }
 
   /** The answer to a call, as text. */
@@ -85,10 +103,13 @@ export class Transport {
         return await this.once(method, url, content, request);
       } catch (error) {
         if (!(error instanceof MemorydError)) throw error;
-        const reason = suspect(error, request.body);
-        if (reason !== undefined) {
-          throw incompatible(error, reason, this.settings.url, await this.version(request));
+        if (request.fresh && tries > 1 && error instanceof AlreadyExists) {
+          // An earlier try has created it, and its answer was lost.
+          const { signal, timeout } = request;
+          const { id } = request.body as { id: string };
+          return await this.retried("GET", `${path}/${id}`, { repeatable: true, signal, timeout });
         }
+        await this.refuseOther(error, request);
         if (request.gone && lost && error instanceof NotFound) return { status: error.statusCode!, text: "" };
         lost ||= error instanceof Unavailable || (error instanceof Unreachable && error.sent);
         const wait = pause(error, tries, request.repeatable ?? false);
@@ -124,7 +145,13 @@ export class Transport {
     silence: number,
   ): AsyncGenerator<Uint8Array, void> {
     const url = this.settings.url + path + encodeQuery(request.query);
-    const opened = await this.open(method, url, undefined, silence, request.signal, accept);
+    let opened: Opened;
+    try {
+      opened = await this.open(method, url, undefined, silence, request.signal, accept);
+    } catch (error) {
+      if (error instanceof MemorydError) await this.refuseOther(error, request);
+      throw error;
+    }
     const reader = opened.response.body?.getReader();
     try {
       for (;;) {
@@ -151,6 +178,7 @@ export class Transport {
     signal: AbortSignal | undefined,
     accept?: string,
   ): Promise<Opened> {
+    timeout = checkedTimeout(timeout);
     signal?.throwIfAborted();
     const ended = new AbortController();
     const words = `timed out: no answer within ${timeout} ms`;
@@ -190,6 +218,13 @@ export class Transport {
   private unread(method: string, url: string, error: unknown, signal: AbortSignal | undefined): unknown {
     if (signal?.aborted) return signal.reason;
     return error instanceof MemorydError ? error : unreachable(method, url, error);
+  }
+
+  /** Throws Incompatible in place of an error that tells of a memoryd of another version. */
+  private async refuseOther(error: MemorydError, request: CallRequest): Promise<void> {
+    const reason = suspect(error, request.body);
+    if (reason === undefined) return;
+    throw incompatible(error, reason, this.settings.url, await this.version(request));
   }
 
   /** The version of memoryd, as far as it can be had. */
@@ -243,9 +278,9 @@ export class Pages<T> implements AsyncIterable<T> {
   async *byPage(): AsyncGenerator<Page<T>, void> {
     let query: object = this.request.query ?? {};
     for (;;) {
-      const request = { ...this.request, query, repeatable: true };
+      const request = { ...this.request, query, repeatable: true, needs: this.field };
       const answer = await this.transport.call<Record<string, unknown>>("GET", this.path, request);
-      const items = (answer[this.field] ?? []) as T[];
+      const items = answer[this.field] as T[];
       const token = answer["nextPageToken"];
       if (typeof token !== "string" || token === "") {
         yield { items };

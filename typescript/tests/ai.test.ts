@@ -81,6 +81,9 @@ test("memories stand before the user's latest turn", async () => {
   const other = wrapLanguageModel({ model: inner, middleware: preloadMemory(client.user(app, "bob")) });
   await generateText({ model: other, prompt: "What am I allergic to?" });
   assert.equal((inner.doGenerateCalls[1]!.prompt[0]!.content as unknown[]).length, 1);
+
+  // A long turn is cut between characters.
+  await generateText({ model, prompt: "a".repeat(3999) + "😀 and so on" });
 });
 
 test("a memoryd that is away", async () => {

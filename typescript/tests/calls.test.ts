@@ -120,7 +120,7 @@ test("bad input is named", async () => {
   });
   // A program without types has a misspelt option named by memoryd.
   await assert.rejects(ann.search("anything", { topk: 3 } as object), (error: Error) => {
-    return error instanceof Incompatible && error.message.includes('"topk"');
+    return error instanceof Incompatible && error.message.includes('"topk", or the option is misspelt');
   });
   await assert.rejects(ann.listMemories({ pagesize: 3 } as object).toArray(), /pagesize/);
 });

@@ -118,6 +118,25 @@ test("a deletion whose answer was lost", async () => {
   );
 });
 
+test("created though the answer was lost: the try after it finds the id in use, and is no failure", async () => {
+  const taken: Answer = [409, {}, error(409, "ALREADY_EXISTS")];
+  await serving(
+    (n, { path }) => (n === 1 ? undefined : n === 2 ? taken : [200, {}, { id: path.split("/").at(-1), state: { n: 1 } }]),
+    async (url, seen) => {
+      const made = await ann(url).createSession(undefined, { state: { n: 1 } });
+      assert.deepEqual(made, { id: seen[0]!.body.id, state: { n: 1 } });
+      assert.deepEqual(seen.map(({ method }) => method), ["POST", "POST", "GET"]);
+    },
+  );
+  await serving(
+    () => taken, // an id of the caller may be in use by another session
+    async (url, seen) => {
+      await failed(memoryd.AlreadyExists, ann(url).createSession("s1"));
+      assert.equal(seen.length, 1);
+    },
+  );
+});
+
 test("a memoryd of another version", async () => {
   const answers: [Answer, string][] = [
     [[404, {}, error(404, "NOT_FOUND", "there is no route for POST /x")], "no such call"],
@@ -154,6 +173,19 @@ test("no memoryd", async () => {
         assert.equal(await new memoryd.Client(url).alive(), false);
         const { message } = await failed(memoryd.Incompatible, ann(url).search("anything"));
         assert.ok(message.includes(url) && message.includes("Hello"), message);
+      },
+    );
+  }
+});
+
+test("an answer of a server that is no memoryd, though it is JSON", async () => {
+  for (const body of ['{"ok":true}', "null", "[]", ""]) {
+    await serving(
+      () => [200, {}, body],
+      async (url) => {
+        const { message } = await failed(memoryd.Incompatible, ann(url).search("anything"));
+        assert.match(message, /it has no "memories"/);
+        await failed(memoryd.Incompatible, ann(url).listMemories().toArray());
       },
     );
   }
@@ -219,19 +251,34 @@ test("a signal ends the wait before the next try", async () => {
   );
 });
 
-test("a stream that breaks is begun again", async () => {
-  const state = (done: boolean) => ({ id: "o1", done, metadata: { state: done ? "SUCCEEDED" : "RUNNING" } });
-  let streams = 0;
+test("a stream that breaks or is refused is begun again", async () => {
+  const state = (done: boolean) => `: open\n\ndata: ${JSON.stringify({ id: "o1", done })}\n\n`;
+  const answers: Answer[] = [
+    [200, {}, state(false)],
+    [429, { "Retry-After": "0" }, error(429, "RESOURCE_EXHAUSTED")],
+    away,
+    undefined,
+    [200, {}, state(true)],
+  ];
   await serving(
-    (_, { headers }) => {
-      if (headers["accept"] !== "text/event-stream") return [200, {}, state(false)];
-      streams++;
-      return [200, {}, `: open\n\ndata: ${JSON.stringify(state(streams === 2))}\n\n`];
-    },
+    (n) => answers[n - 1],
     async (url) => {
       const seen = [];
       for await (const { done } of new memoryd.Client(url).follow("o1")) seen.push(done);
       assert.deepEqual(seen, [false, true]);
+    },
+  );
+  await serving(
+    () => [404, {}, error(404, "NOT_FOUND")],
+    async (url) => {
+      await failed(memoryd.NotFound, new memoryd.Client(url).follow("o1").next());
+    },
+  );
+  await serving(
+    () => [200, {}, ""], // one that is never a stream ends the tries
+    async (url, seen) => {
+      await failed(memoryd.Unreachable, new memoryd.Client(url, { retries: 1 }).follow("o1").next());
+      assert.equal(seen.length, 2);
     },
   );
 });
@@ -280,10 +327,23 @@ test("URLs that are none, or have credentials", () => {
 
 test("options that cannot be meant", async () => {
   assert.throws(() => new memoryd.Client("http://x", { key: "two words" }), memoryd.InvalidArgument);
-  assert.throws(() => new memoryd.Client("http://x", { timeout: 0 }), memoryd.InvalidArgument);
+  for (const wrong of [0, -1, NaN]) {
+    assert.throws(() => new memoryd.Client("http://x", { timeout: wrong }), memoryd.InvalidArgument);
+    await failed(memoryd.InvalidArgument, ann("http://x").search("anything", { timeout: wrong }));
+  }
+  assert.throws(() => new memoryd.Client("http://x", { retries: NaN }), memoryd.InvalidArgument);
   const round: Record<string, unknown> = {};
   round["self"] = round;
   await failed(memoryd.InvalidArgument, ann("http://x").createSession("s1", { state: round }));
+});
+
+test("a call may take as long as it likes", async () => {
+  await serving(
+    () => found,
+    async (url) => {
+      for (const timeout of [Infinity, 2 ** 31]) assert.deepEqual(await ann(url, { timeout }).search("anything"), []);
+    },
+  );
 });
 
 test("the headers", async () => {
