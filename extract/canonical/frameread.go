@@ -232,11 +232,15 @@ func (c *claim) isBounded(v *verbPhrase, f *frame, rest english.Words) bool {
 		!english.StartsWithDigit(rest.At(1)) && rest.At(1) != "city" {
 		return true
 	}
-	if f.event && f.closed() && !strings.HasPrefix(f.attribute, "emp") && bindsCouple.Has(rest.At(0)) &&
-		!namesSpan(rest) && !english.DateWords.Has(rest.At(1)) && !english.StartsWithDigit(rest.At(1)) && rest.At(1) != "good" {
-		return true
-	}
-	return v.boundedBy(f, rest)
+	return f.partsForAWhile(rest) || v.boundedBy(f, rest)
+}
+
+// partsForAWhile reports whether what follows says that a couple parts at a place or for a time alone: "we
+// split up at the museum".
+func (f *frame) partsForAWhile(rest english.Words) bool {
+	next := rest.At(1)
+	return f.event && f.closed() && f.attribute != "employer" && bindsCouple.Has(rest.At(0)) && !namesSpan(rest) &&
+		!english.DateWords.Has(next) && !english.StartsWithDigit(next) && next != "good"
 }
 
 // boundedBy reports whether a word behind a statement bounds it in time or place.

@@ -28,8 +28,8 @@ func (c *claim) reached(all english.Words, changed bool) (out []Claim) {
 	for i := 0; i < len(all); i++ {
 		for n := min(4, len(all)-i); n > 0; n-- {
 			ws := all[i : i+n]
-			if slices.ContainsFunc(ws, func(w english.Word) bool { return strings.Contains(w.Text, "-") && isDate(w.Text) }) {
-				continue // "2026-03-16" has as many digits as a number
+			if slices.ContainsFunc(ws, isWrittenDate) {
+				continue
 			}
 			if n == 1 && strings.Contains(c.text[ws[0].Start:ws[0].End], "@") {
 				if value := c.emailAddress(ws); value != "" {
@@ -49,6 +49,9 @@ func (c *claim) reached(all english.Words, changed bool) (out []Claim) {
 	}
 	return out
 }
+
+// isWrittenDate reports whether w is a date such as "2026-03-16", which has as many digits as a number.
+func isWrittenDate(w english.Word) bool { return strings.Contains(w.Text, "-") && isDate(w.Text) }
 
 // tellsReach reports whether ws tells how the speaker is reached. A number or an address that nothing
 // ties to the speaker may be anybody's: "write an email to bob@example.com".
