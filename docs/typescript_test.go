@@ -86,6 +86,14 @@ func testTypeScript(t *testing.T, venv string) {
 		}
 	}
 	same(t, "remember.ts", told, prints["typescript/examples/remember.ts"])
+	// A link to the folder would bring the frameworks of the package's own tests along.
+	installed, err := filepath.Glob(filepath.Join(dir, "node_modules", "[^.]*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(installed) != 1 || filepath.Base(installed[0]) != "@memoryd" {
+		t.Errorf("the commands of the page install %q: want @memoryd alone", installed)
+	}
 
 	env := append(serve(t), path, "MEMORYD_BINARY="+binary, "OPENAI_BASE_URL="+model(t), "OPENAI_API_KEY=key")
 	// The date pins indirect dependencies.
