@@ -38,6 +38,8 @@ var (
 		"output_transcription": "outputTranscription", "long_running_tool_ids_json": "longRunningToolIds"}
 	adkText = map[string]string{"author": "author", "branch": "branch", "error_code": "errorCode",
 		"error_message": "errorMessage"}
+	// adkBool are columns of the first schema that are 1, 0 or NULL.
+	adkBool = map[string]string{"partial": "partial", "turn_complete": "turnComplete", "interrupted": "interrupted"}
 )
 
 // adkDatabase is the database of an ADK session service.
@@ -198,7 +200,7 @@ func (d *adkDatabase) columns() (names []string) {
 		return append(names, "event_data")
 	}
 	for _, column := range d.db.Columns["events"] {
-		if adkJSON[column] != "" || adkText[column] != "" || column == "partial" {
+		if adkJSON[column] != "" || adkText[column] != "" || adkBool[column] != "" {
 			names = append(names, column)
 		}
 	}
@@ -272,11 +274,9 @@ func (d *adkDatabase) event(row map[string]string) ([]byte, error) {
 			doc[name] = json.RawMessage(value)
 		case adkText[column] != "":
 			doc[adkText[column]] = text(value)
+		case adkBool[column] != "" && value == "1":
+			doc[adkBool[column]] = json.RawMessage("true")
 		}
-	}
-	// A part of an answer was stored by mistake at best: the whole answer follows it.
-	if row["partial"] == "1" {
-		doc["partial"] = json.RawMessage("true")
 	}
 	// The columns name the event, as they do for ADK, whatever its JSON says.
 	delete(doc, "invocation_id")

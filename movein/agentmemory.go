@@ -1,6 +1,7 @@
 package movein
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -135,14 +136,15 @@ func (r *amsReader) each(files []string, do func(string, *amsItem, json.RawMessa
 	return nil
 }
 
-// memories calls do with each memory of an item.
+// memories calls do with each memory of an item. A memory of a working memory that names no
+// user or namespace is of those of its session.
 func (r *amsReader) memories(place string, it *amsItem, raw json.RawMessage,
-	do func(string, json.RawMessage) error) error {
+	do func(string, *amsItem, json.RawMessage) error) error {
 	if it.Text != nil {
-		return do(place, raw)
+		return do(place, it, raw)
 	}
 	for i, raw := range it.Memories {
-		if err := do(fmt.Sprintf("%s.memories[%d]", place, i), raw); err != nil {
+		if err := do(fmt.Sprintf("%s.memories[%d]", place, i), it, raw); err != nil {
 			return err
 		}
 	}
@@ -154,7 +156,7 @@ func (r *amsReader) collect(place string, it *amsItem, raw json.RawMessage) erro
 	if it == nil {
 		return nil // the second pass tells of it
 	}
-	return r.memories(place, it, raw, func(place string, raw json.RawMessage) error {
+	return r.memories(place, it, raw, func(place string, of *amsItem, raw json.RawMessage) error {
 		var m amsMemory
 		if object(raw, &m) != nil || m.Type != "message" || m.Session == "" {
 			return nil
@@ -170,7 +172,8 @@ func (r *amsReader) collect(place string, it *amsItem, raw json.RawMessage) erro
 				" import fewer files at a time", memory.ErrInvalid, place, maxCopies>>20)
 		}
 		m.place = place
-		key := sessionstore.Key{Scope: r.scope(m.Namespace, m.User), ID: m.Session}
+		owner := r.scope(cmp.Or(m.Namespace, of.Namespace), cmp.Or(m.User, of.User))
+		key := sessionstore.Key{Scope: owner, ID: m.Session}
 		r.copies[key] = append(r.copies[key], m)
 		return nil
 	})
@@ -251,7 +254,7 @@ func (r *amsReader) rest(c *session) error {
 }
 
 // memory takes a long-term memory.
-func (r *amsReader) memory(place string, raw json.RawMessage) error {
+func (r *amsReader) memory(place string, of *amsItem, raw json.RawMessage) error {
 	var m amsMemory
 	if err := object(raw, &m); err != nil {
 		r.report.leave(badItem, place, err.Error())
@@ -260,8 +263,8 @@ func (r *amsReader) memory(place string, raw json.RawMessage) error {
 	if m.Type == "message" && m.Session != "" {
 		return nil // it is an event of its session
 	}
-	f := fact{scope: r.scope(m.Namespace, m.User), id: m.ID, text: m.Text, topics: m.Topics, trust: memory.TrustAgent,
-		metadata: memory.Metadata{}}
+	f := fact{scope: r.scope(cmp.Or(m.Namespace, of.Namespace), cmp.Or(m.User, of.User)), id: m.ID, text: m.Text,
+		topics: m.Topics, trust: memory.TrustAgent, metadata: memory.Metadata{}}
 	var err error
 	if f.at, err = readTime("created_at", m.Created, r.opts.Zone); err == nil && f.at.IsZero() {
 		err = fmt.Errorf("%w: it has no created_at", memory.ErrInvalid)

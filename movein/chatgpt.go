@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -100,6 +101,13 @@ func (s *sink) packed(file string) error {
 		return fmt.Errorf("%w: %s: %w", memory.ErrInvalid, file, err)
 	}
 	defer z.Close()
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	// The sizes that the archive states are not believed: what comes out of all entries together
+	// is counted, as many of them may share the same bytes of the file.
+	left := max(safeBytes, maxRatio*info.Size())
 	found := false
 	for _, entry := range z.File {
 		name := path.Base(entry.Name)
@@ -109,11 +117,10 @@ func (s *sink) packed(file string) error {
 		found = true
 		r, err := entry.Open()
 		if err != nil {
-			return fmt.Errorf("%w: %s: %s: %w", memory.ErrInvalid, file, entry.Name, err)
+			return fmt.Errorf("%w: %s: %.100q: %w", memory.ErrInvalid, file, entry.Name, err)
 		}
-		// The size that the archive states is not believed: what comes out is counted.
-		most := max(safeBytes, maxRatio*int64(entry.CompressedSize64))
-		err = s.chats(file+": "+entry.Name, &unpacked{counted{r, s.opts.Progress}, most})
+		// Anyone names an entry, and the name is shown on a terminal.
+		err = s.chats(fmt.Sprintf("%s: %.100q", file, entry.Name), &unpacked{counted{r, s.opts.Progress}, &left})
 		if err := errors.Join(err, r.Close()); err != nil {
 			return err
 		}
@@ -127,13 +134,13 @@ func (s *sink) packed(file string) error {
 // unpacked fails once more was unpacked than is sensible.
 type unpacked struct {
 	r    io.Reader
-	left int64
+	left *int64 // of the whole archive
 }
 
 // Read implements io.Reader.
 func (u *unpacked) Read(p []byte) (int, error) {
 	n, err := u.r.Read(p)
-	if u.left -= int64(n); u.left < 0 {
+	if *u.left -= int64(n); *u.left < 0 {
 		return 0, errBomb
 	}
 	if errors.Is(err, zip.ErrChecksum) || errors.Is(err, zip.ErrFormat) {

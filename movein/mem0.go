@@ -110,7 +110,7 @@ func (s *sink) mem0JSON(file string, r io.Reader, do func(item) error) error {
 
 // mem0Item takes one memory.
 func (s *sink) mem0Item(ctx context.Context, file string, i item, histories []*mem0History) error {
-	place := file + ": " + i.place()
+	place := shown(file) + ": " + i.place()
 	fields, id, err := mem0Fields(i.raw)
 	if err != nil {
 		s.report.leave(badItem, place, err.Error())

@@ -112,9 +112,9 @@ func Convert(ctx context.Context, from Format, files []string, out io.Writer, op
 // shortList names files in a message.
 func shortList(files []string) string {
 	if len(files) == 1 {
-		return files[0]
+		return shown(files[0])
 	}
-	return fmt.Sprintf("%s and %d more", files[0], len(files)-1)
+	return fmt.Sprintf("%s and %d more", shown(files[0]), len(files)-1)
 }
 
 // in adds a file and a place in it to an error. Errors of the machine keep their kind.

@@ -106,12 +106,13 @@ INSERT INTO sessions VALUES
 const adk0 = adkShared + `
 CREATE TABLE events (id VARCHAR(128), app_name VARCHAR(128), user_id VARCHAR(128), session_id VARCHAR(128),
 	invocation_id VARCHAR(256), author VARCHAR(256), actions BLOB, long_running_tool_ids_json TEXT, branch VARCHAR(256),
-	timestamp DATETIME, content TEXT, grounding_metadata TEXT, custom_metadata TEXT, partial BOOLEAN, error_code VARCHAR(256));
+	timestamp DATETIME, content TEXT, grounding_metadata TEXT, custom_metadata TEXT, partial BOOLEAN, error_code VARCHAR(256),
+	turn_complete BOOLEAN, interrupted BOOLEAN);
 INSERT INTO events VALUES
-	('e1', 'shop', 'ann', 's1', 'i1', 'user', x'80059501', NULL, NULL, '2024-05-08 13:56:00.250000', '{"role": "user", "parts": [{"text": "I have a dog."}]}', NULL, '{"a": 1}', NULL, NULL),
-	('e2', 'shop', 'ann', 's1', 'i1', 'guide', x'80', '["t1"]', 'b', '2024-05-08 13:56:01.500000', '{"role": "model", "parts": [{"text": "Nice."}]}', 'null', NULL, 0, 'E'),
-	('e3', 'shop', 'ann', 's1', 'i1', 'guide', x'80', NULL, NULL, '2024-05-08 13:56:01.400000', '{"role": "model", "parts": [{"text": "Ni"}]}', NULL, NULL, 1, NULL),
-	('e4', 'shop', 'ann', 's1', 'i1', 'guide', x'80', NULL, NULL, '2024-05-08 13:56:01.400000', '{"role": ', NULL, NULL, 0, NULL);`
+	('e1', 'shop', 'ann', 's1', 'i1', 'user', x'80059501', NULL, NULL, '2024-05-08 13:56:00.250000', '{"role": "user", "parts": [{"text": "I have a dog."}]}', NULL, '{"a": 1}', NULL, NULL, NULL, NULL),
+	('e2', 'shop', 'ann', 's1', 'i1', 'guide', x'80', '["t1"]', 'b', '2024-05-08 13:56:01.500000', '{"role": "model", "parts": [{"text": "Nice."}]}', 'null', NULL, 0, 'E', 1, 1),
+	('e3', 'shop', 'ann', 's1', 'i1', 'guide', x'80', NULL, NULL, '2024-05-08 13:56:01.400000', '{"role": "model", "parts": [{"text": "Ni"}]}', NULL, NULL, 1, NULL, 0, NULL),
+	('e4', 'shop', 'ann', 's1', 'i1', 'guide', x'80', NULL, NULL, '2024-05-08 13:56:01.400000', '{"role": ', NULL, NULL, 0, NULL, 0, 0);`
 
 const adk1 = adkShared + `
 CREATE TABLE adk_internal_metadata ("key" VARCHAR(128), value VARCHAR(256));
@@ -196,6 +197,80 @@ func TestPacked(t *testing.T) {
 		"export/conversations-000.json": "\ufeff" + string(text), "export/conversations-001.json": "[]"}))
 	if err != nil || got != want {
 		t.Errorf("%v, -want +got:\n%s", err, cmp.Diff(want, got))
+	}
+}
+
+// A memory in the working memory of a session that names no user is the session's user's, and
+// not the one of -user, who is another.
+func TestWorkingMemoryOwner(t *testing.T) {
+	file := write(t, `{"session_id": "s1", "user_id": "ann", "namespace": "shop", "messages": [], "memories": [
+		{"id": "w1", "text": "Ann likes tea", "memory_type": "semantic", "created_at": "2025-01-01T10:00:00Z"}]}`)
+	report, _, err := convert(t, movein.AgentMemoryServer, "ben", file)
+	if err != nil || !strings.Contains(report, `app "shop", user "ann": 0 sessions with 0 events, 1 memories`) ||
+		strings.Contains(report, `"ben"`) {
+		t.Error(report, err)
+	}
+}
+
+// What the entries of an archive unpack to is counted together, and their names do nothing to
+// the terminal that shows them.
+func TestPackedTogether(t *testing.T) {
+	files := map[string]string{}
+	for i := range 4 {
+		files[fmt.Sprintf("conversations-%d.json", i)] = `[{"id": "` + strings.Repeat("a", 20<<20) + `"}]`
+	}
+	_, _, err := convert(t, movein.ChatGPT, "ann", pack(t, files))
+	if !errors.Is(err, memory.ErrInvalid) || !strings.Contains(err.Error(), "it unpacks to more than 100 times its size") {
+		t.Error(err)
+	}
+	report, _, err := convert(t, movein.ChatGPT, "ann", pack(t, map[string]string{"conversations\x1b[2J\n.json": "[1]"}))
+	if err != nil || strings.ContainsAny(report, "\x1b") || strings.Count(report, "\n") != 2 {
+		t.Errorf("%q, %v", report, err)
+	}
+}
+
+// A password in a URL is in no message and in no report.
+func TestScrollPassword(t *testing.T) {
+	answer := "{}"
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, password, _ := r.BasicAuth(); password != "pass" {
+			t.Errorf("the server was given the password %q", password)
+		}
+		fmt.Fprint(w, answer)
+	}))
+	defer s.Close()
+	at := strings.Replace(s.URL, "://", "://ben:pass@", 1)
+	for _, c := range []struct{ url, answer, want string }{
+		{at + "/collections/mem0", "{}", "nothing in http://ben:xxxxx@"},
+		{at + "/collections/mem0", "{", "http://ben:xxxxx@"},
+		{at + "/", "", "http://ben:xxxxx@"},
+		{"http://ben:pass@127.0.0.1:1/collections/mem0", "", "http://ben:xxxxx@"},
+		{"http://ben:pass@[/collections/mem0", "", "a URL that cannot be read"},
+	} {
+		answer = c.answer
+		_, _, err := convert(t, movein.Mem0, "", c.url)
+		if err == nil || strings.Contains(err.Error(), "pass") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.url, err, c.want)
+		}
+	}
+	answer = `{"result": {"points": [{"id": 1, "payload": {"data": "one", "created_at": "2024-05-08T13:56:00Z"}}]}}`
+	if report, _, err := convert(t, movein.Mem0, "", at+"/collections/mem0"); err != nil || strings.Contains(report, "pass") {
+		t.Error(report, err)
+	}
+}
+
+// The key of a Qdrant goes nowhere else.
+func TestScrollRedirect(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		t.Errorf("another host was called with the key %q", r.Header.Get("Api-Key"))
+	}))
+	defer other.Close()
+	s := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	defer s.Close()
+	_, err := movein.Convert(t.Context(), movein.Mem0, []string{s.URL + "/collections/mem0"}, &bytes.Buffer{},
+		movein.Options{App: "app", Key: "secret"})
+	if !errors.Is(err, memory.ErrInvalid) || !strings.Contains(err.Error(), "307") {
+		t.Error(err)
 	}
 }
 

@@ -19,6 +19,18 @@ func isURL(file string) bool {
 	return strings.HasPrefix(file, "http://") || strings.HasPrefix(file, "https://")
 }
 
+// shown is a file as messages name it: a password in a URL is in none of them.
+func shown(file string) string {
+	if !isURL(file) {
+		return file
+	}
+	at, err := url.Parse(file)
+	if err != nil {
+		return "a URL that cannot be read"
+	}
+	return at.Redacted()
+}
+
 const (
 	// pagePoints is how many points one request of a scroll asks for.
 	pagePoints = 256
@@ -32,8 +44,9 @@ func scroll(ctx context.Context, s *sink, file string, do func(item) error) erro
 	at, err := url.Parse(file)
 	if err != nil || !strings.Contains(at.Path, "/collections/") {
 		return fmt.Errorf("%w: %s: want the URL of a collection, such as http://127.0.0.1:6333/collections/mem0",
-			memory.ErrInvalid, file)
+			memory.ErrInvalid, shown(file))
 	}
+	file = at.Redacted()
 	at.Path = strings.TrimSuffix(at.Path, "/") + "/points/scroll"
 	offset, asked := json.RawMessage("null"), map[string]bool{}
 	for n := 0; string(offset) != "null" || n == 0; {
@@ -67,6 +80,12 @@ func scroll(ctx context.Context, s *sink, file string, do func(item) error) erro
 	return nil
 }
 
+// qdrantClient follows no redirect: a key in a header of its own would go along to whichever
+// host it names.
+var qdrantClient = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
+	return http.ErrUseLastResponse
+}}
+
 // page asks for the points from an offset on.
 func (s *sink) page(ctx context.Context, at string, offset json.RawMessage) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, pageTime)
@@ -81,7 +100,7 @@ func (s *sink) page(ctx context.Context, at string, offset json.RawMessage) ([]b
 	if s.opts.Key != "" {
 		r.Header.Set("Api-Key", s.opts.Key)
 	}
-	answer, err := http.DefaultClient.Do(r)
+	answer, err := qdrantClient.Do(r)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", memory.ErrUnavailable, err)
 	}
