@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 
@@ -88,6 +89,18 @@ func changeHost(cfg *config, name string, s streams, install bool) error {
 	return makeChange(cfg, host, change, s)
 }
 
+// ofGoRun matches the program that go run builds.
+var ofGoRun = regexp.MustCompile(`/go-build[0-9]+/b[0-9]+/exe/`)
+
+// lasting refuses a program that is gone before a host could start it.
+func lasting(program string) error {
+	if ofGoRun.MatchString(filepath.ToSlash(program)) {
+		return fmt.Errorf("%s is removed when go run ends, so no host could start it: run"+
+			" go install ./cmd/memoryd, and then memoryd mcp install", program)
+	}
+	return nil
+}
+
 // hostServer is the command line that a host starts: this program by its absolute path, as
 // hosts have another PATH, and what the flags of this call say.
 func (c *config) hostServer() (mcphost.Server, error) {
@@ -96,6 +109,9 @@ func (c *config) hostServer() (mcphost.Server, error) {
 	}
 	program, err := os.Executable()
 	if err != nil {
+		return mcphost.Server{}, err
+	}
+	if err := lasting(program); err != nil {
 		return mcphost.Server{}, err
 	}
 	args := []string{"mcp", "-app", c.mcp.scope.App, "-user", c.mcp.scope.User}

@@ -69,3 +69,19 @@ func TestMCPInstall(t *testing.T) {
 		}
 	}
 }
+
+// A program of go run is gone when a host wants to start it.
+func TestLasting(t *testing.T) {
+	t.Parallel()
+	for program, want := range map[string]bool{
+		"/tmp/go-build1234567890/b001/exe/memoryd": false,
+		"/var/folders/a/T/go-build99/b001/exe/x":   false,
+		"/home/ann/go/bin/memoryd":                 true,
+		"/tmp/go-build1/b001/memoryd.test":         true,
+		"/home/ann/go-builder/exe/memoryd":         true,
+	} {
+		if err := lasting(program); (err == nil) != want || err != nil && !strings.Contains(err.Error(), "go install") {
+			t.Errorf("%s: %v", program, err)
+		}
+	}
+}
