@@ -43,12 +43,16 @@ type Heading struct {
 	Dimension int    `json:"dimension"`
 	Analyzer  string `json:"analyzer"`
 	Keys      string `json:"keys,omitempty"` // none in archives of the first versions
+	// Merge has the sessions that are there already take what is new: see
+	// sessionstore.SessionRecord.
+	Merge bool `json:"merge,omitempty"`
 }
 
 // NewHeading returns the heading of an archive that a version of memoryd writes
 // from memories of a model.
 func NewHeading(version string, m memory.Model) Heading {
-	return Heading{Format, version, m.Embedder, m.Dimension, m.Analyzer, m.Keys}
+	return Heading{Format: Format, Version: version, Embedder: m.Embedder, Dimension: m.Dimension, Analyzer: m.Analyzer,
+		Keys: m.Keys}
 }
 
 // Model returns the model that the memories of the archive were made with.
@@ -178,6 +182,8 @@ type Sessions interface {
 	// Append is that of sessionstore.Store.
 	Append(ctx context.Context, key sessionstore.Key, events []sessionstore.Event, opts sessionstore.Append) (
 		sessionstore.Appended, error)
+	// Get is that of sessionstore.Store.
+	Get(ctx context.Context, key sessionstore.Key, get sessionstore.Get) (*sessionstore.Session, error)
 	// Config is that of sessionstore.Configs.
 	Config(ctx context.Context, app string) (json.RawMessage, int64, error)
 }

@@ -121,10 +121,12 @@ type Imported struct {
 // that is there already stays, so an import can be run again. Where the store has
 // another model than the archive, the embedder makes new words and vectors. A redactor
 // replaces secrets in all that is stored, by the configurations in the store; nil replaces
-// none.
+// none. With Merge in the heading, sessions that are there take new events, and are asked
+// for their memories.
 func Import(ctx context.Context, r io.Reader, head *Heading, sessions Sessions, memories Memories,
 	embedder embed.Embedder, redactor *ingest.Redactor, progress Progress) (Imported, error) {
-	in := &importer{sessions: sessions, memories: memories, from: head.Model(), embedder: embedder, redactor: redactor}
+	in := &importer{sessions: sessions, memories: memories, from: head.Model(), embedder: embedder, redactor: redactor,
+		merge: head.Merge}
 	err := eachLine(r, progress, func(l *line, _ []byte) error { return in.take(ctx, l) })
 	if err == nil {
 		err = in.flush(ctx)
@@ -140,6 +142,11 @@ type importer struct {
 	embedder embed.Embedder
 	redactor *ingest.Redactor // nil if nothing is replaced
 	records  []memory.Record
+	merge    bool // see Heading
+	// at is the session whose lines come, and there is it as it was before, nil if it was
+	// not: they are set if merge is.
+	at    sessionstore.Key
+	there *sessionstore.Session
 	Imported
 }
 
@@ -214,6 +221,13 @@ func (in *importer) append(ctx context.Context, key sessionstore.Key, events []s
 			return err
 		}
 	}
+	if in.merge && in.at != key {
+		in.there, err = in.sessions.Get(ctx, key, sessionstore.Get{PageSize: 1, NoState: true})
+		if err != nil && !errors.Is(err, memory.ErrNotFound) {
+			return err
+		}
+		in.at = key
+	}
 	_, err = in.sessions.Append(ctx, key, events, sessionstore.Append{Create: true, KeepState: true})
 	return err
 }
@@ -231,6 +245,12 @@ func (in *importer) session(ctx context.Context, l *sessionLine) error {
 	if in.redactor != nil {
 		if err := in.redactor.Session(ctx, &record); err != nil {
 			return err
+		}
+	}
+	// An append of older events has set the time back, to theirs.
+	if record.Merge = in.merge && in.there != nil; record.Merge {
+		if was := in.there.LastUpdateTime; was.After(record.LastUpdateTime) {
+			record.LastUpdateTime = was
 		}
 	}
 	return in.sessions.Restore(ctx, record)

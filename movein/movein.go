@@ -89,7 +89,10 @@ func Convert(ctx context.Context, from Format, files []string, out io.Writer, op
 		opts.Now = time.Now
 	}
 	// The archive names no model, so that its import makes words and vectors for each memory.
-	w, err := archive.NewWriter(out, archive.NewHeading(opts.Version, memory.Model{}), nil)
+	head := archive.NewHeading(opts.Version, memory.Model{})
+	// Most programs drop old messages, so a session that is there may have more events.
+	head.Merge = true
+	w, err := archive.NewWriter(out, head, nil)
 	if err != nil {
 		return nil, err
 	}

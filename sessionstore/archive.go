@@ -27,6 +27,9 @@ type SessionRecord struct {
 	PlanTo          int64
 	Waiting         Waiting // for its trigger
 	Ref             string  // for Progress.Events of the store that exported it
+	// Merge has Restore bring r into a session that may have gone on, or that r has a part
+	// of: other programs drop old messages of a session, and have no positions.
+	Merge bool
 }
 
 // Validate reports the first rule that r breaks, whatever the store has of the
@@ -135,6 +138,12 @@ type Archive interface {
 	// the session is missing. Events that waited for a trigger wait until the same time,
 	// unless the session has a trigger. ErrInvalid, and nothing changed, if r breaks a rule of
 	// Validate or the session has fewer events than r.
+	//
+	// With r.Merge, the session may have more events than r. Restore then sets only the keys
+	// of state that are not set, and the display name if there is none. LastUpdateTime never
+	// goes back, and CreateTime never forward. If r has a requested position and the session
+	// has events beyond its own one, all of them are requested, also those that wait for a
+	// trigger.
 	Restore(ctx context.Context, r SessionRecord) error
 
 	// RestoreShared sets the keys of shared state that are not set yet. ErrInvalid,

@@ -90,11 +90,44 @@ func TestImportFrom(t *testing.T) {
 	if strings.Contains(all, "sk-proj") {
 		t.Errorf("the secret was stored:\n%s", all)
 	}
+	hasTurns(t, scope, 2)
+	var session struct {
+		Events         []any
+		DisplayName    string
+		LastUpdateTime time.Time
+	}
+	get := func(events int) {
+		t.Helper()
+		if code, err := call("GET", scope+"/sessions/talk", nil, &session); err != nil || code != 200 || len(session.Events) != events {
+			t.Error(code, err, session)
+		}
+	}
+	get(2)
+	p.terminate(t)
+
+	// A later file may lack old messages. Its new ones are remembered, and nothing goes back.
+	runs(t, "import", "-from", "chatgpt", "-user", "ann", "-data", data, "-app", "shop", write("later.json", talkedLater))
+	p = start(t, data)
+	scope = p.url + "/v1/apps/shop/users/ann"
+	hasTurns(t, scope, 3)
+	was := session.LastUpdateTime
+	if get(3); session.DisplayName != "Pets" || session.LastUpdateTime.Before(was) {
+		t.Errorf("after a second import: %v, before %v", session, was)
+	}
+}
+
+// talkedLater is a later export of that conversation: a message is new, and one is missing.
+const talkedLater = `[{"title": "Cats", "create_time": 1715176400, "conversation_id": "talk", "current_node": "n3", "mapping": {
+	"n3": {"message": {"id": "n3", "author": {"role": "user"}, "create_time": 1715176400, "content": {"content_type": "text", "parts": ["My dog is called Wuff."]}}, "parent": null, "children": []}}}]`
+
+// hasTurns waits until a user has so many turns.
+func hasTurns(t *testing.T, scope string, want int) {
+	t.Helper()
 	var list struct {
 		Memories []struct{ Fact, Kind string }
 	}
 	turns := 0
-	for end := time.Now().Add(time.Minute); turns != 2 && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); turns != want && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if code, err := call("GET", scope+"/memories", nil, &list); err != nil || code != 200 {
 			t.Fatal(code, err)
 		}
@@ -105,11 +138,7 @@ func TestImportFrom(t *testing.T) {
 			}
 		}
 	}
-	if turns != 2 {
-		t.Errorf("the session has %d turns: %v", turns, list)
-	}
-	var session struct{ Events []any }
-	if code, err := call("GET", scope+"/sessions/talk", nil, &session); err != nil || code != 200 || len(session.Events) != 2 {
-		t.Error(code, err, session)
+	if turns != want {
+		t.Errorf("there are %d turns, want %d: %v", turns, want, list)
 	}
 }

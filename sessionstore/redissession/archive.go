@@ -246,7 +246,7 @@ func (s *Store) Restore(ctx context.Context, r sessionstore.SessionRecord) error
 	err := s.enlist(ctx, partitionOf(r.Scope))
 	if err == nil {
 		args := []any{name(r.Scope), r.ID, r.Events, micros(r.LastUpdateTime), r.Requested, r.Done, truth(r.Failed),
-			r.LastError, []byte(r.Plan), r.PlanTo, s.clock(), s.ttl()}
+			r.LastError, []byte(r.Plan), r.PlanTo, s.clock(), s.ttl(), truth(r.Merge)}
 		details := detailsOf(r.Details)
 		if !r.CreateTime.IsZero() {
 			details = append(details, "created", micros(r.CreateTime))

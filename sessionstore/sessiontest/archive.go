@@ -17,6 +17,7 @@ func archiveCases() []testCase {
 		{"restores a session", archiveRestores},
 		{"restores work", archiveRestoresWork},
 		{"leaves sessions that have gone on", archiveLeaves},
+		{"merges into sessions that have gone on", archiveMerges},
 		{"restores missing shared state", archiveShares},
 		{"loses no work", archiveLeavesNothingBehind},
 		{"odd ids", archiveOddIDs},
@@ -163,6 +164,47 @@ func archiveLeaves(f *fixture) {
 		f.t.Fatal(err)
 	}
 	f.equal("the session", f.get(key), want)
+}
+
+// A record to merge adds to a session what it lacks, requests the events that were
+// appended, and takes nothing back. Other programs have only the latest messages of a
+// session, so a second import has fewer events than the session.
+func archiveMerges(f *fixture) {
+	key, keep := session(ann, "s1"), sessionstore.Append{Create: true, KeepState: true}
+	f.create(key, `{"k":1}`, f.said("e1"), f.said("e2"))
+	f.ask(key)
+	f.finish(f.claimOne(key), 2)
+	before := f.get(key)
+	r := sessionstore.SessionRecord{Key: key, Details: sessionstore.Details{DisplayName: "Trip"},
+		State: sessionstore.State{"k": []byte("2"), "n": []byte("3")}, CreateTime: f.now().Add(-2 * time.Hour),
+		LastUpdateTime: f.now().Add(-time.Hour), Events: 1, Requested: 1, Merge: true}
+	merge := func() {
+		f.t.Helper()
+		if err := f.Restore(f.t.Context(), r); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	merge()
+	f.idle("nothing is new")
+	f.clock.advance(time.Minute)
+	f.appendWith(key, keep, f.said("e2"), f.said("e3"))
+	r.Events, r.Requested, r.DisplayName = 2, 2, "Other"
+	r.CreateTime = f.now()
+	merge()
+	got := f.get(key)
+	f.hasState("state", got.State, `{"k":1,"n":3}`)
+	f.equal("name", got.DisplayName, "Trip")
+	f.equal("createTime", got.CreateTime, before.LastUpdateTime.Add(-2*time.Hour))
+	f.equal("lastUpdateTime", got.LastUpdateTime, f.now())
+	work := f.claimOne(key)
+	f.equal("done and requested", []int64{work.Done, work.Requested}, []int64{2, 3})
+	f.finish(work, 3)
+	r.LastUpdateTime = f.now().Add(time.Hour)
+	merge()
+	f.equal("a later lastUpdateTime", f.get(key).LastUpdateTime, r.LastUpdateTime)
+	f.idle("all is done")
+	r.Events, r.Requested = 4, 4
+	f.isA("more events than there are", f.Restore(f.t.Context(), r), memory.ErrInvalid)
 }
 
 // RestoreShared sets the missing keys of a user's and an app's state, and

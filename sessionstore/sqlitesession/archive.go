@@ -141,11 +141,14 @@ func (s *Store) Restore(ctx context.Context, r sessionstore.SessionRecord) error
 	}
 	err := s.db.Write(ctx, sqlitedb.For(r.Scope), func(tx *sqlitedb.Tx) error {
 		row, err := s.present(tx, r.Key)
-		if err != nil || row.seq > r.Events { // it has gone on since
+		if err != nil || row.seq > r.Events && !r.Merge { // it has gone on since
 			return err
 		}
 		if err := r.ValidateEvents(row.seq); err != nil {
 			return err
+		}
+		if r.Merge {
+			return s.merge(tx, &row, r)
 		}
 		if err := applyOwnState(tx, row.ref, r.State); err != nil {
 			return err
@@ -181,6 +184,38 @@ func (s *Store) Restore(ctx context.Context, r sessionstore.SessionRecord) error
 		return r.Wrap("restore", err)
 	}
 	return nil
+}
+
+// merge restores what a session lacks of r, and requests the events that are new.
+func (s *Store) merge(tx *sqlitedb.Tx, row *sessionRow, r sessionstore.SessionRecord) error {
+	for k, v := range r.State {
+		_, err := tx.Exec(`INSERT INTO session_state (ref, key, value) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
+			row.ref, k, []byte(v))
+		if err != nil {
+			return err
+		}
+	}
+	var created any // NULL leaves the time as it is
+	if !r.CreateTime.IsZero() {
+		created = r.CreateTime.UnixMicro()
+	}
+	_, err := tx.Exec(`UPDATE sessions SET name = CASE name WHEN '' THEN ?1 ELSE name END,
+		update_time = max(update_time, ?2), create_time = min(create_time, coalesce(?3, create_time)) WHERE ref = ?4`,
+		r.DisplayName, r.LastUpdateTime.UnixMicro(), created, row.ref)
+	if err == nil {
+		err = s.renew(tx, row)
+	}
+	if err != nil || r.Requested == 0 || row.seq <= row.requested {
+		return err
+	}
+	if err := row.setWaiting(tx, row.wait.read().Over(), 0); err != nil {
+		return err
+	}
+	_, err = tx.Exec(`UPDATE sessions SET`+setRequested+`seq WHERE ref = ?2`, s.now().UnixMicro(), row.ref)
+	if err != nil {
+		return err
+	}
+	return requeue(tx, r.Scope)
 }
 
 // restoreDetails gives a session the details that r has. A time to expire that has
