@@ -724,3 +724,17 @@ func TestNoEvent(t *testing.T) {
 		}
 	}
 }
+
+// TestRollbackWith checks that a deleted memory comes back changed, in one revision.
+func TestRollbackWith(t *testing.T) {
+	u := client.InProcess(bank(t)).User("app", "ann")
+	m := must[memory.Memory](t)(u.AddMemory(t.Context(), client.Fact{Fact: "Ann sings."}))
+	if err := u.DeleteMemory(t.Context(), m.ID); err != nil {
+		t.Fatal(err)
+	}
+	fact := "Ann dances."
+	back := must[memory.Memory](t)(u.RollbackWith(t.Context(), m.ID, 1, client.Change{Fact: &fact}))
+	if back.Fact != fact || back.Revision != 3 {
+		t.Errorf("rolled back to %+v", back)
+	}
+}

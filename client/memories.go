@@ -254,7 +254,14 @@ type Change struct {
 }
 
 // UpdateMemory changes a memory and makes a new revision.
-func (u *User) UpdateMemory(ctx context.Context, id string, c Change) (memory.Memory, error) {
+func (u *User) UpdateMemory(ctx context.Context, id string, c Change) (out memory.Memory, err error) {
+	err = u.do(ctx, call{method: http.MethodPatch, path: "/memories/" + url.PathEscape(id), body: c.body(),
+		answer: &out})
+	return out, err
+}
+
+// body returns the fields that are to change, as a request has them.
+func (c *Change) body() map[string]any {
 	body := map[string]any{}
 	if c.Fact != nil {
 		body["fact"] = *c.Fact
@@ -296,9 +303,7 @@ func (u *User) UpdateMemory(ctx context.Context, id string, c Change) (memory.Me
 			body[name] = *t
 		}
 	}
-	var out memory.Memory
-	err := u.do(ctx, call{method: http.MethodPatch, path: "/memories/" + url.PathEscape(id), body: body, answer: &out})
-	return out, err
+	return body
 }
 
 // DeleteMemory deletes a memory; memory.ErrNotFound if there is none of that id.
@@ -336,15 +341,6 @@ func (u *User) RevisionsWhere(ctx context.Context, id, filter string) (all []mem
 			return all, nil
 		}
 	}
-}
-
-// Rollback restores a memory, deleted or not, to one of its revisions, and makes
-// a new revision.
-func (u *User) Rollback(ctx context.Context, id string, revision int64) (memory.Memory, error) {
-	var out memory.Memory
-	err := u.do(ctx, call{method: http.MethodPost, path: "/memories/" + url.PathEscape(id) + "/rollback",
-		body: map[string]any{"revision": revision}, answer: &out})
-	return out, err
 }
 
 // Quarantined reads the memories that wait for a review, newest first.

@@ -57,7 +57,7 @@ func TestRevisionsExpire(t *testing.T) {
 		t.Fatal(err)
 	}
 	end(scope, added.ID, start.Add(15*time.Minute))
-	if _, err := b.service.Rollback(t.Context(), scope, added.ID, 1); !errors.Is(err, memory.ErrNotFound) ||
+	if _, err := b.service.Rollback(t.Context(), scope, added.ID, 1, ingest.Patch{}); !errors.Is(err, memory.ErrNotFound) ||
 		!strings.Contains(err.Error(), "revision 1 has expired") {
 		t.Errorf("a rollback to an expired revision: %v", err)
 	}

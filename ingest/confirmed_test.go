@@ -67,7 +67,7 @@ func TestSaidAgain(t *testing.T) {
 	said("an earlier one is received late", 4, 30)
 
 	// Another text of a client begins at one, and a rollback within the text keeps the number.
-	m, err := b.service.Rollback(t.Context(), scope, b.all(memory.KindFact)[0].ID, 1)
+	m, err := b.service.Rollback(t.Context(), scope, b.all(memory.KindFact)[0].ID, 1, ingest.Patch{})
 	if err != nil || m.Evidence != 4 {
 		t.Errorf("rolled back: %+v, %v", m, err)
 	}

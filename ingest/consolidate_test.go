@@ -244,19 +244,19 @@ func TestRollback(t *testing.T) {
 	if err := b.service.Delete(t.Context(), scope, m.ID); err != nil {
 		t.Fatal(err)
 	}
-	back, err := b.service.Rollback(t.Context(), scope, m.ID, 1)
+	back, err := b.service.Rollback(t.Context(), scope, m.ID, 1, ingest.Patch{})
 	same := back.Fact == "one" && slices.Equal(back.Topics, m.Topics) && back.ExpireTime.Equal(m.ExpireTime)
 	if err != nil || !same || back.Revision != 4 {
 		t.Errorf("rolled back to %+v, %v", back, err)
 	}
-	if again, err := b.service.Rollback(t.Context(), scope, m.ID, 1); err != nil || again.Revision != 4 {
+	if again, err := b.service.Rollback(t.Context(), scope, m.ID, 1, ingest.Patch{}); err != nil || again.Revision != 4 {
 		t.Errorf("rolled back again to %+v, %v", again, err)
 	}
-	if _, err := b.service.Rollback(t.Context(), scope, m.ID, 3); !isInvalid(err) {
+	if _, err := b.service.Rollback(t.Context(), scope, m.ID, 3, ingest.Patch{}); !isInvalid(err) {
 		t.Errorf("to the deletion: %v", err)
 	}
 	for id, revision := range map[string]int64{m.ID: 9, "missing": 1} {
-		_, err := b.service.Rollback(t.Context(), scope, id, revision)
+		_, err := b.service.Rollback(t.Context(), scope, id, revision, ingest.Patch{})
 		if err == nil || !strings.Contains(err.Error(), "not found") {
 			t.Errorf("revision %d of %s: %v", revision, id, err)
 		}

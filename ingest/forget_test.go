@@ -89,7 +89,7 @@ func TestForgottenTurns(t *testing.T) {
 	if err := b.service.Delete(t.Context(), scope, id); err == nil {
 		t.Error("a second deletion succeeds")
 	}
-	if _, err := b.service.Rollback(t.Context(), scope, id, 1); err != nil {
+	if _, err := b.service.Rollback(t.Context(), scope, id, 1, ingest.Patch{}); err != nil {
 		t.Fatal(err)
 	}
 	b.expect("rolled back", "What do I earn? euros sailing peanuts", memory.Filter{},
@@ -100,7 +100,7 @@ func TestForgottenTurns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := b.service.Rollback(t.Context(), scope, id, 1); err != nil {
+	if _, err := b.service.Rollback(t.Context(), scope, id, 1, ingest.Patch{}); err != nil {
 		t.Fatal(err)
 	}
 	b.expect("with another fact forgotten", "What do I earn? euros sailing peanuts", memory.Filter{},

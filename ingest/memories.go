@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -257,114 +256,49 @@ func (s *Service) Update(ctx context.Context, scope memory.Scope, id string, p P
 		if err := s.roomFor(ctx, scope, 0, p.grows(m)); err != nil {
 			return w, err
 		}
-		if p.Fact != nil && m.Kind == memory.KindProfile {
-			return w, fmt.Errorf("%w: fact: it says the value of a profile in words: change value", memory.ErrInvalid)
-		}
-		if p.Value != nil {
-			if err := s.patchValue(ctx, &m, *p.Value); err != nil {
-				return w, err
-			}
-		}
-		if p.Fact != nil && *p.Fact != m.Fact {
-			if err := s.deleteRepetitions(ctx, scope, id); err != nil {
-				return w, err
-			}
-			m.Fact, m.EditTime = *p.Fact, sessionstore.Micros(s.opts.Now())
-			m.Edited = extracted(&m)
-			m.Evidence, m.ConfirmedTime = 0, time.Time{} // of the text before
-		}
-		if p.ValidFrom != nil || p.ValidTo != nil {
-			if err := s.redate(ctx, &m, p); err != nil {
-				return w, err
-			}
-		}
-		expires := p.TTL != nil || p.ExpireTime != nil
-		if p.label(&m) || expires || p.ValidFrom != nil || p.ValidTo != nil {
-			m.Labelled = extracted(&m)
-		}
-		if expires {
-			m.ExpireTime, m.DefaultExpiry = end, false
+		if err := s.change(ctx, &m, p, end); err != nil {
+			return w, err
 		}
 		return memory.Write{Memory: m, Expect: m.Revision, RevisionExpireTime: revisionEnd, Labels: p.Labels}, nil
 	})
 }
 
+// change makes a client's change of a memory, which is not yet written. It expires at end
+// if the change says so.
+func (s *Service) change(ctx context.Context, m *memory.Memory, p Patch, end time.Time) error {
+	if p.Fact != nil && m.Kind == memory.KindProfile {
+		return fmt.Errorf("%w: fact: it says the value of a profile in words: change value", memory.ErrInvalid)
+	}
+	if p.Value != nil {
+		if err := s.patchValue(ctx, m, *p.Value); err != nil {
+			return err
+		}
+	}
+	if p.Fact != nil && *p.Fact != m.Fact {
+		if err := s.deleteRepetitions(ctx, m.Scope, m.ID); err != nil {
+			return err
+		}
+		m.Fact, m.EditTime = *p.Fact, sessionstore.Micros(s.opts.Now())
+		m.Edited = extracted(m)
+		m.Evidence, m.ConfirmedTime = 0, time.Time{} // of the text before
+	}
+	if p.ValidFrom != nil || p.ValidTo != nil {
+		if err := s.redate(ctx, m, p); err != nil {
+			return err
+		}
+	}
+	expires := p.TTL != nil || p.ExpireTime != nil
+	if p.label(m) || expires || p.ValidFrom != nil || p.ValidTo != nil {
+		m.Labelled = extracted(m)
+	}
+	if expires {
+		m.ExpireTime, m.DefaultExpiry = end, false
+	}
+	return nil
+}
+
 // extracted reports whether a memory was made of events.
 func extracted(m *memory.Memory) bool { return len(m.Source.EventIDs) > 0 }
-
-// Rollback writes a new revision of a memory that is equal to an earlier one. A
-// memory that is deleted or has expired comes back, and so do the turns that only its
-// deletion hides. It fails with ErrNotFound if
-// there is no such revision, and with ErrInvalid if that was a deletion.
-func (s *Service) Rollback(ctx context.Context, scope memory.Scope, id string, revision int64) (memory.Memory, error) {
-	leave, err := s.enter(ctx, scope)
-	if err != nil {
-		return memory.Memory{}, err
-	}
-	defer leave()
-	m, err := s.rewrite(ctx, func() (w memory.Write, err error) {
-		latest, past, err := s.revision(ctx, scope, id, revision)
-		switch {
-		case err != nil:
-			return w, err
-		case past == nil && revision >= 1 && revision < latest.Revision:
-			return w, fmt.Errorf("revision %d has expired: %w", revision, named(scope, id, memory.ErrNotFound))
-		case past == nil:
-			return w, fmt.Errorf("revision %d of %w", revision, named(scope, id, memory.ErrNotFound))
-		case past.Action == memory.Deleted:
-			return w, fmt.Errorf("%w: revision %d is the deletion of the memory: name one before it",
-				memory.ErrInvalid, revision)
-		}
-		m := past.Memory
-		comes, grows := 1, m.Bytes()
-		if latest.Action != memory.Deleted && latest.Memory.Live(s.opts.Now()) {
-			comes, grows = 0, grows-latest.Memory.Bytes()
-		}
-		if err := s.roomFor(ctx, scope, comes, grows); err != nil {
-			return w, err
-		}
-		m.EditTime, m.Edited = latest.Memory.EditTime, extracted(&m)
-		m.Evidence, m.ConfirmedTime = 0, time.Time{}
-		if latest.Action != memory.Deleted && m.Fact == latest.Memory.Fact { // else its repetitions are deleted
-			m.Evidence, m.ConfirmedTime = latest.Memory.Evidence, latest.Memory.ConfirmedTime
-		}
-		if latest.Action == memory.Deleted || !m.SameContent(&latest.Memory) {
-			m.EditTime = sessionstore.Micros(s.opts.Now())
-		}
-		if !m.Live(s.opts.Now()) {
-			m.ExpireTime, m.DefaultExpiry = time.Time{}, false
-		}
-		return memory.Write{Memory: m, Expect: latest.Revision}, nil
-	})
-	if err != nil {
-		return m, err
-	}
-	return m, s.recallTurns(ctx, &m)
-}
-
-// revision reads the latest revision of a memory and the one of a number; nil if the
-// memory has none of that number.
-func (s *Service) revision(ctx context.Context, scope memory.Scope, id string, number int64) (
-	latest, one *memory.Revision, err error) {
-	some, err := s.memories.Revisions(ctx, scope, id, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	latest = &some[0]
-	if number < 1 || number > latest.Revision {
-		return latest, nil, nil
-	}
-	if some[len(some)-1].Revision > number { // of those before it, some may have expired
-		if some, err = s.memories.Revisions(ctx, scope, id, number+1); err != nil {
-			return nil, nil, err
-		}
-	}
-	i := slices.IndexFunc(some, func(r memory.Revision) bool { return r.Revision == number })
-	if i < 0 {
-		return latest, nil, nil
-	}
-	return latest, &some[i], nil
-}
 
 // maxRewrites is how often a client's write is decided on again because another
 // writer came between. Sixteen writers of one memory at a time all succeed.

@@ -191,7 +191,7 @@ func TestRollBackMarksTurns(t *testing.T) {
 						id = c.Memory.ID
 					}
 				}
-				if _, err := b.service.Rollback(t.Context(), scope, id, 1); err != nil {
+				if _, err := b.service.Rollback(t.Context(), scope, id, 1, ingest.Patch{}); err != nil {
 					t.Fatal(err)
 				}
 				if got := b.retracted(); got != nil {

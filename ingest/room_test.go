@@ -66,10 +66,10 @@ func TestLimitOfMemories(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.add(scope, "in its place")
-	_, err = b.service.Rollback(ctx, scope, gone.ID, 1)
+	_, err = b.service.Rollback(ctx, scope, gone.ID, 1, ingest.Patch{})
 	b.full("Rollback of a deleted one", err, "user-memories")
 	live := b.all(memory.KindFact)[0]
-	if _, err := b.service.Rollback(ctx, scope, live.ID, 1); err != nil {
+	if _, err := b.service.Rollback(ctx, scope, live.ID, 1, ingest.Patch{}); err != nil {
 		t.Errorf("Rollback of one that is there: %v", err)
 	}
 }

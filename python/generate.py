@@ -232,7 +232,8 @@ def laid_out(start: str, values: list[Any], indent: int = 0) -> str:
 
 def nullable(schema: dict[str, Any]) -> bool:
     kind = schema.get("type")
-    return (isinstance(kind, list) and "null" in kind) or None in schema.get("enum", [])
+    one_of = any(s.get("type") == "null" for s in schema.get("anyOf", []))
+    return (isinstance(kind, list) and "null" in kind) or one_of or None in schema.get("enum", [])
 
 
 def comment(text: str, indent: int) -> str:

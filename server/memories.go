@@ -202,52 +202,67 @@ func (s *Server) getMemory(c echo.Context, scope memory.Scope, id string) error 
 // patchMemory answers PATCH {scope}/memories/{id}. An absent field stays as it
 // is; null clears every other one but fact.
 func (s *Server) patchMemory(c echo.Context, scope memory.Scope, id string) error {
-	// Raw values tell an absent field from null.
-	var req struct {
-		Fact      *string         `json:"fact"`
-		Value     json.RawMessage `json:"value"`
-		Name      json.RawMessage `json:"displayName"`
-		About     json.RawMessage `json:"description"`
-		Topics    json.RawMessage `json:"topics"`
-		Metadata  json.RawMessage `json:"metadata"`
-		TTL       json.RawMessage `json:"ttl"`
-		Expire    json.RawMessage `json:"expireTime"`
-		RevTTL    lifetime        `json:"revisionTtl"`
-		RevExpire moment          `json:"revisionExpireTime"`
-		Labels    memory.Labels   `json:"labels"`
-		ValidFrom json.RawMessage `json:"validFrom"`
-		ValidTo   json.RawMessage `json:"validTo"`
-	}
+	var req change
 	if err := decodeBody(c, &req); err != nil {
 		return err
 	}
+	patch, err := req.patch()
+	if err != nil {
+		return err
+	}
+	m, err := s.ingest.Update(c.Request().Context(), scope, id, patch)
+	if err != nil {
+		return err
+	}
+	return sendMemory(c, http.StatusOK, m)
+}
+
+// change is a change of a memory. Raw values tell an absent field from null.
+type change struct {
+	Fact      *string         `json:"fact"`
+	Value     json.RawMessage `json:"value"`
+	Name      json.RawMessage `json:"displayName"`
+	About     json.RawMessage `json:"description"`
+	Topics    json.RawMessage `json:"topics"`
+	Metadata  json.RawMessage `json:"metadata"`
+	TTL       json.RawMessage `json:"ttl"`
+	Expire    json.RawMessage `json:"expireTime"`
+	RevTTL    lifetime        `json:"revisionTtl"`
+	RevExpire moment          `json:"revisionExpireTime"`
+	Labels    memory.Labels   `json:"labels"`
+	ValidFrom json.RawMessage `json:"validFrom"`
+	ValidTo   json.RawMessage `json:"validTo"`
+}
+
+// patch returns the change as ingest makes it. A change of nothing is an error.
+func (req *change) patch() (ingest.Patch, error) {
 	patch := ingest.Patch{Fact: req.Fact}
 	if len(req.Value) > 0 {
 		patch.Value = &req.Value
 	}
 	var err error
 	if patch.DisplayName, err = optional[string]("displayName", req.Name); err != nil {
-		return err
+		return patch, err
 	}
 	if patch.Description, err = optional[string]("description", req.About); err != nil {
-		return err
+		return patch, err
 	}
 	if patch.Topics, err = optional[[]string]("topics", req.Topics); err != nil {
-		return err
+		return patch, err
 	}
 	if patch.Metadata, err = optional[memory.Metadata]("metadata", req.Metadata); err != nil {
-		return err
+		return patch, err
 	}
 	ttl, err := optional[lifetime]("ttl", req.TTL)
 	if err != nil {
-		return err
+		return patch, err
 	}
 	if ttl != nil {
 		patch.TTL = &ttl.Duration
 	}
 	expire, err := optional[moment]("expireTime", req.Expire)
 	if err != nil {
-		return err
+		return patch, err
 	}
 	if expire != nil {
 		patch.ExpireTime = &expire.Time
@@ -259,22 +274,18 @@ func (s *Server) patchMemory(c echo.Context, scope memory.Scope, id string) erro
 	}{{"validFrom", req.ValidFrom, &patch.ValidFrom}, {"validTo", req.ValidTo, &patch.ValidTo}} {
 		m, err := optional[localMoment](f.name, f.raw)
 		if err != nil {
-			return err
+			return patch, err
 		}
 		if m != nil {
 			*f.into, patch.UTCOffset = &m.Time, cmp.Or(patch.UTCOffset, m.offset)
 		}
 	}
 	if patch.Empty() {
-		return invalid("nothing to change: want fact, value, displayName, description, topics, metadata, ttl," +
+		return patch, invalid("nothing to change: want fact, value, displayName, description, topics, metadata, ttl," +
 			" expireTime, validFrom or validTo")
 	}
 	patch.Revision, patch.Labels = ingest.Lifetime{TTL: req.RevTTL.Duration, At: req.RevExpire.Time}, req.Labels
-	m, err := s.ingest.Update(c.Request().Context(), scope, id, patch)
-	if err != nil {
-		return err
-	}
-	return sendMemory(c, http.StatusOK, m)
+	return patch, nil
 }
 
 // optional reads a field of a patch: nil if it is absent, a pointer to the zero
@@ -337,10 +348,12 @@ func (s *Server) listRevisions(c echo.Context, scope memory.Scope, id string) er
 }
 
 // rollbackMemory answers POST {scope}/memories/{id}/rollback: it writes what an
-// earlier revision said as a new revision. It restores a deleted memory too.
+// earlier revision said as a new revision, with a change of it if there is one. It
+// restores a deleted memory too.
 func (s *Server) rollbackMemory(c echo.Context, scope memory.Scope, id string) error {
 	var req struct {
-		Revision int64 `json:"revision"`
+		Revision int64   `json:"revision"`
+		Change   *change `json:"change"`
 	}
 	if err := decodeBody(c, &req); err != nil {
 		return err
@@ -348,7 +361,14 @@ func (s *Server) rollbackMemory(c echo.Context, scope memory.Scope, id string) e
 	if req.Revision < 1 {
 		return invalid("revision: want the number of one of the memory's revisions, from 1 on")
 	}
-	m, err := s.ingest.Rollback(c.Request().Context(), scope, id, req.Revision)
+	patch := ingest.Patch{}
+	if req.Change != nil {
+		var err error
+		if patch, err = req.Change.patch(); err != nil {
+			return err
+		}
+	}
+	m, err := s.ingest.Rollback(c.Request().Context(), scope, id, req.Revision, patch)
 	if err != nil {
 		return err
 	}

@@ -142,6 +142,16 @@ func TestRollback(t *testing.T) {
 	back := a.want(200, "POST", path+"/rollback", `{"revision": 1}`)
 	equal(t, "memory", []any{at(back, "fact"), at(back, "topics"), at(back, "revision")}, `["one", ["t"], 4]`)
 	same(t, "Get", a.want(200, "GET", path, nil), back)
+	a.want(204, "DELETE", path, nil)
+	changed := a.want(200, "POST", path+"/rollback",
+		`{"revision": 1, "change": {"fact": "three", "metadata": {"k": 1}, "validTo": null, "ttl": 60}}`)
+	equal(t, "changed", []any{at(changed, "fact"), at(changed, "topics"), at(changed, "metadata"), at(changed, "revision")},
+		`["three", ["t"], {"k": 1}, 6]`)
+	same(t, "Get", a.want(200, "GET", path, nil), changed)
+	equal(t, "the only revision since the deletion", []any{
+		at(a.want(200, "GET", path+"/revisions", nil), "revisions", 0, "fact"),
+		at(a.want(200, "GET", path+"/revisions", nil), "revisions", 1, "action")}, `["three", "DELETED"]`)
+	a.refused(400, "POST", path+"/rollback", `{"revision": 1, "change": {}}`, "nothing to change")
 	a.refused(400, "POST", path+"/rollback", `{"revision": 3}`, "deletion")
 	a.refused(404, "POST", path+"/rollback", `{"revision": 9}`, "9")
 	a.refused(404, "POST", scope+"/memories/none/rollback", `{"revision": 1}`)

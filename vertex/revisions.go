@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/memoryd/memoryd/access"
+	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/internal/aip160"
 	"github.com/memoryd/memoryd/memory"
 )
@@ -204,7 +205,7 @@ func (s *Service) rollbackMemory(ctx context.Context, call *Call) (any, error) {
 	if err != nil || number < 1 {
 		return nil, missingRevision(r, target)
 	}
-	if _, err := s.ingest.Rollback(ctx, scope, r.ID, number); err != nil {
+	if _, err := s.ingest.Rollback(ctx, scope, r.ID, number, ingest.Patch{}); err != nil {
 		return nil, err
 	}
 	return s.memoryDone(r, rolledBack, "RollbackMemory"), nil

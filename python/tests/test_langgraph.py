@@ -194,6 +194,20 @@ def test_one_client(client: memoryd.Client, app: str) -> None:
         asyncio.run(store.aget(NAMES, "k"))
 
 
+def test_put_of_a_deleted_item(client: memoryd.Client, app: str) -> None:
+    """No revision since the deletion has the deleted value, so that no reader can see it."""
+    store = MemorydStore(app, client=client)
+    store.put(NAMES, "k", {"text": "old"}, ttl=5)
+    store.delete(NAMES, "k")
+    store.put(NAMES, "k", {"text": "new"})
+    user = client.user(app, "ann")
+    (memory,) = user.list_memories()
+    revisions = [(r["action"], r["fact"]) for r in user.list_revisions(memory["id"])]
+    assert [action for action, _ in revisions[1:]] == ["DELETED", "CREATED"]
+    assert revisions[0][1] == "new" and memory["fact"] == "new" and "expireTime" not in memory
+    assert store.search(NAMES)[0].value == {"text": "new"}
+
+
 def test_a_lost_answer() -> None:
     """A put of an item that is there says all of it, so that it may come twice."""
 

@@ -57,8 +57,10 @@ import type {
   PutDocumentOptions,
   ReviewedMemory,
   Revision,
+  RollbackMemoryOptions,
   RollbackOperationOptions,
   RollbackPreview,
+  RollbackSharedOptions,
   RotateKeyOptions,
   SearchOptions,
   SearchSharedOptions,
@@ -698,13 +700,18 @@ export class App {
   /**
    * Bring back an earlier revision of a memory of the shared knowledge.
    *
-   * It is written as a new revision. A deleted memory comes back too.
+   * It is written as a new revision, which a `change` corrects: no reader sees what the change replaces. A
+   * deleted memory comes back too.
    *
    * It takes a key with the verb admin.
    *
    * @param memory The memory.
    */
-  async rollbackShared(memory: string, revision: number, options: CallOptions = {}): Promise<Memory> {
+  async rollbackShared(
+    memory: string,
+    revision: number,
+    options: RollbackSharedOptions = {},
+  ): Promise<Memory> {
     const { signal, timeout, ...fields } = options;
     return await this.transport.call<Memory>(
       "POST", `${this.path}/memories/${segment("memory", memory)}/rollback`,
@@ -1079,13 +1086,18 @@ export class User {
   /**
    * Bring back an earlier revision of a memory.
    *
-   * It is written as a new revision. A deleted memory comes back too.
+   * It is written as a new revision, which a `change` corrects: no reader sees what the change replaces. A
+   * deleted memory comes back too.
    *
    * It takes a key with the verb write.
    *
    * @param memory The memory.
    */
-  async rollbackMemory(memory: string, revision: number, options: CallOptions = {}): Promise<Memory> {
+  async rollbackMemory(
+    memory: string,
+    revision: number,
+    options: RollbackMemoryOptions = {},
+  ): Promise<Memory> {
     const { signal, timeout, ...fields } = options;
     return await this.transport.call<Memory>(
       "POST", `${this.path}/memories/${segment("memory", memory)}/rollback`,

@@ -141,10 +141,10 @@ export class MemorydStore extends BaseStore {
       if (!(error instanceof NotFound)) throw error;
       for await (const { action, revision } of user.listRevisions(id)) {
         if (action === "DELETED") continue; // it was deleted, or has expired
-        await user.rollbackMemory(id, revision);
+        // In one step, so that no reader and no failure between brings the old value back.
+        await twice(() => user.rollbackMemory(id, revision, { change: changed }));
         break;
       }
-      await twice(() => user.patchMemory(id, changed));
     }
   }
 

@@ -507,6 +507,39 @@ export interface ListSharedRevisionsOptions extends CallOptions {
   pageToken?: string;
 }
 
+/** An absent field stays as it is. `null` clears any but `fact`, which it leaves as it is. */
+export interface MemoryPatch {
+  description?: string | null;
+  displayName?: string | null;
+  /** When it expires: in the future, and in place of `ttl`. */
+  expireTime?: Time | null;
+  /** Of a fact or a turn. */
+  fact?: string | null;
+  labels?: Record<string, string> | null;
+  metadata?: Fields | null;
+  /** When the revision expires: in the future, and in place of `revisionTtl`. */
+  revisionExpireTime?: Time | null;
+  /**
+   * How long from now the revision lives, in place of `ttl.revisions` in the configuration of the app. 0
+   * leaves it to that.
+   */
+  revisionTtl?: Duration | null;
+  topics?: readonly string[] | null;
+  ttl?: Duration | null;
+  /** Since when the fact holds. A turn has none. */
+  validFrom?: Time | null;
+  /** Until when the fact holds: after `validFrom`. A turn has none. */
+  validTo?: Time | null;
+  /** Of the value of a profile, which the schema must allow. */
+  value?: unknown;
+}
+
+/** The options of rollbackShared. */
+export interface RollbackSharedOptions extends CallOptions {
+  /** An absent field stays as it is. `null` clears any but `fact`, which it leaves as it is. */
+  change?: MemoryPatch;
+}
+
 /** The options of listAppSessions. */
 export interface ListAppSessionsOptions extends CallOptions {
   /**
@@ -685,9 +718,9 @@ export interface Trigger {
   /** So many events wait. */
   events?: number | null;
   /** No event has come for so long: 1 second to 24 hours. */
-  idle?: Duration;
+  idle?: Duration | null;
   /** The first event that waits came so long ago: 1 second to 720 hours. Not beside `idle`. */
-  interval?: Duration;
+  interval?: Duration | null;
   /**
    * So many of the events before a batch are shown to the extractor with it: fewer than `events`. 0 leaves
    * the number to the extractor.
@@ -900,6 +933,12 @@ export interface ListRevisionsOptions extends CallOptions {
   pageSize?: number;
   /** The `nextPageToken` of the page before, of the same list. */
   pageToken?: string;
+}
+
+/** The options of rollbackMemory. */
+export interface RollbackMemoryOptions extends CallOptions {
+  /** An absent field stays as it is. `null` clears any but `fact`, which it leaves as it is. */
+  change?: MemoryPatch;
 }
 
 /** The options of listOperations. */

@@ -13,7 +13,8 @@ const client = new Client();
 const keys = (items: { key: string }[]) => items.map(({ key }) => key).sort().join("");
 
 test("items are put, read, changed and deleted", async () => {
-  const store = new MemorydStore(newApp(), { client });
+  const app = newApp();
+  const store = new MemorydStore(app, { client });
   const namespace = ["ann", "memories"];
   assert.equal(await store.get(namespace, "k"), null);
   const value = { text: "Ann lives in Porto.", deep: { list: [1, null, { a: "ä" }] }, no: null, yes: true };
@@ -34,6 +35,12 @@ test("items are put, read, changed and deleted", async () => {
   assert.equal(await store.get(namespace, "k"), null);
   await store.put(namespace, "k", { text: "again" });
   assert.deepEqual((await store.get(namespace, "k"))!.value, { text: "again" });
+  const user = client.user(app, "ann");
+  const [memory] = await user.listMemories().toArray();
+  const actions = (await user.listRevisions(memory!.id).toArray()).map(({ action, fact }) => [action, fact]);
+  // No revision since the deletion has the deleted value.
+  assert.equal(actions[0]![1], "again");
+  assert.equal(actions[1]![0], "DELETED");
 });
 
 test("a put of an item that is there is sent again if its answer is lost", async () => {

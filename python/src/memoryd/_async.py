@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # loading them takes a tenth of the time of the package
         Kind,
         Match,
         Memory,
+        MemoryPatch,
         MemoryState,
         MetadataMerge,
         Name,
@@ -1072,20 +1073,29 @@ class AsyncApp:
             token=page_token,
         )
 
-    async def rollback_shared(self, memory: str, revision: int) -> Memory:
+    async def rollback_shared(
+        self,
+        memory: str,
+        revision: int,
+        *,
+        change: MemoryPatch | None = None,
+    ) -> Memory:
         """Bring back an earlier revision of a memory of the shared knowledge.
 
-        It is written as a new revision. A deleted memory comes back too.
+        It is written as a new revision, which a `change` corrects: no reader sees what the
+        change replaces. A deleted memory comes back too.
 
         It takes a key with the verb admin.
 
         Args:
             memory: The memory.
+            change: An absent field stays as it is. `null` clears any but `fact`, which it
+                leaves as it is.
         """
         answer: Memory = await self._transport.call(
             "POST",
             self._path + f'/memories/{segment("memory", memory)}/rollback',
-            body=fields({"revision": revision}),
+            body=fields({"change": change, "revision": revision}),
         )
         return answer
 
@@ -1870,20 +1880,29 @@ class AsyncUser:
             token=page_token,
         )
 
-    async def rollback_memory(self, memory: str, revision: int) -> Memory:
+    async def rollback_memory(
+        self,
+        memory: str,
+        revision: int,
+        *,
+        change: MemoryPatch | None = None,
+    ) -> Memory:
         """Bring back an earlier revision of a memory.
 
-        It is written as a new revision. A deleted memory comes back too.
+        It is written as a new revision, which a `change` corrects: no reader sees what the
+        change replaces. A deleted memory comes back too.
 
         It takes a key with the verb write.
 
         Args:
             memory: The memory.
+            change: An absent field stays as it is. `null` clears any but `fact`, which it
+                leaves as it is.
         """
         answer: Memory = await self._transport.call(
             "POST",
             self._path + f'/memories/{segment("memory", memory)}/rollback',
-            body=fields({"revision": revision}),
+            body=fields({"change": change, "revision": revision}),
         )
         return answer
 

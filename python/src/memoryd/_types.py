@@ -187,6 +187,32 @@ class NewConfigTtl(TypedDict, total=False):
 Trust = Literal["user", "agent", "tool", "external"]
 
 
+class MemoryPatch(TypedDict, total=False):
+    """An absent field stays as it is. `null` clears any but `fact`, which it leaves as it is."""
+
+    description: str | None
+    displayName: str | None
+    # When it expires: in the future, and in place of `ttl`.
+    expireTime: Time | None
+    # Of a fact or a turn.
+    fact: str | None
+    labels: Mapping[str, str] | None
+    metadata: Mapping[str, Any] | None
+    # When the revision expires: in the future, and in place of `revisionTtl`.
+    revisionExpireTime: Time | None
+    # How long from now the revision lives, in place of `ttl.revisions` in the configuration of the
+    # app. 0 leaves it to that.
+    revisionTtl: Duration | None
+    topics: Sequence[str] | None
+    ttl: Duration | None
+    # Since when the fact holds. A turn has none.
+    validFrom: Time | None
+    # Until when the fact holds: after `validFrom`. A turn has none.
+    validTo: Time | None
+    # Of the value of a profile, which the schema must allow.
+    value: Any
+
+
 MetadataMerge = Literal["OVERWRITE", "MERGE", "REQUIRE_EXACT_MATCH"]
 
 
@@ -199,9 +225,9 @@ class Trigger(TypedDict, total=False):
     # So many events wait.
     events: int | None
     # No event has come for so long: 1 second to 24 hours.
-    idle: Duration
+    idle: Duration | None
     # The first event that waits came so long ago: 1 second to 720 hours. Not beside `idle`.
-    interval: Duration
+    interval: Duration | None
     # So many of the events before a batch are shown to the extractor with it: fewer than `events`.
     # 0 leaves the number to the extractor.
     overlap: int | None

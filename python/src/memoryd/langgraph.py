@@ -187,9 +187,11 @@ class MemorydStore(BaseStore):
             revisions = yield Call(
                 "list_revisions", (id,), user=user, most=1, keep=lambda r: r["action"] != "DELETED"
             )
+            # In one step, so that no reader and no failure between brings the old value back.
+            change = {"fact": text, "validTo": None, "metadata": metadata, "ttl": seconds}
             for r in revisions:
-                yield Call("rollback_memory", (id, r["revision"]), user=user)
-            yield from _twice(Call("patch_memory", (id,), changed, user))
+                back = Call("rollback_memory", (id, r["revision"]), {"change": change}, user)
+                yield from _twice(back)
 
     def _search(self, op: SearchOp) -> Steps[list[SearchItem]]:
         if op.offset < 0 or op.limit < 0:
