@@ -55,7 +55,7 @@ export class Settings {
 }
 
 /** The longest time of a timer, in ms: a longer one would end at once. */
-const longestTimer = 2 ** 31 - 1;
+export const longestTimer: number = 2 ** 31 - 1;
 
 /** A timeout in ms, as a timer takes it. */
 export function checkedTimeout(timeout: number): number {

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { Client } from "./client.ts";
 import type { ClientOptions } from "./client.ts";
-import { environment } from "./core.ts";
+import { environment, longestTimer } from "./core.ts";
 import { MemorydError } from "./errors.ts";
 import { rest } from "./transport.ts";
 
@@ -52,7 +52,7 @@ export class Embedded {
   /** Ends it: it finishes what it has begun. After timeout ms it is killed. A second call does nothing. */
   async close(timeout = 30_000): Promise<void> {
     this.process.stdin.end(); // it watches for that
-    const timer = setTimeout(() => this.process.kill("SIGKILL"), timeout);
+    const timer = setTimeout(() => this.process.kill("SIGKILL"), Math.min(timeout, longestTimer));
     await this.ended;
     clearTimeout(timer);
   }

@@ -17,7 +17,8 @@ test("it keeps what it is told, and ends when it is closed", async () => {
     const ann = server.client({ key: "" }).user("shop", "ann");
     assert.equal((await ann.listMemories().toArray()).length, known);
     if (known === 0) await ann.addMemory("I live in Porto.");
-    await server.close();
+    await server.close(Infinity);
+    assert.equal((server as any).process.signalCode, null); // it was not killed
     await server.close();
     assert.equal(await new Client(server.url).alive(), false);
   }

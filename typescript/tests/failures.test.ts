@@ -153,6 +153,12 @@ test("a memoryd of another version", async () => {
       },
     );
   }
+  await serving(
+    () => answers[0]![0],
+    async (url) => {
+      await failed(memoryd.Incompatible, new memoryd.Client(url).follow("o1").next());
+    },
+  );
 });
 
 test("a field of the caller's own is not another version", async () => {
