@@ -51,7 +51,7 @@ their ids, facts get ids that follow from theirs, and the next memoryd that serv
 stores makes the memories of the sessions. -dry-run shows what an import would take
 and leave out; without it nothing is asked.`,
 		example: "memoryd import -from mem0 -dry-run memories.json",
-		uses:    archiveFlagNames(), own: importFlags, ownVariables: true,
+		uses:    append(archiveFlagNames(), "time-zone"), own: importFlags, ownVariables: true,
 		run: func(ctx context.Context, cfg *config, args []string, s streams) error {
 			if cfg.moveIn.from != "" {
 				return moveIn(ctx, cfg, args, s)

@@ -36,9 +36,10 @@ type Change struct {
 // Nothing reports whether the file is already as it shall be.
 func (c *Change) Nothing() bool { return bytes.Equal(c.Before, c.After) }
 
-// Install returns the change that has the host at path start a server of a name. The error is
-// ErrInvalid if the file is not JSON with comments, or has another form than the host has:
-// then it is not touched.
+// Install returns the change that has the host at path start a server of a name. Of one that
+// is there the command, the arguments and the type change. The error is ErrInvalid if the
+// file is not JSON with comments, or has another form than the host has, or if the server
+// of that name is another program's: then it is not touched.
 func (h *Host) Install(path, name string, server Server) (*Change, error) {
 	if server.Args == nil {
 		server.Args = []string{}
@@ -67,14 +68,52 @@ func (h *Host) Install(path, name string, server Server) (*Change, error) {
 			insert(servers, 2, name, value)
 			return nil
 		}
-		if c.Replaces = !same(*there, server); c.Replaces {
-			there.Value = value.Value
+		if err := ours(*there, name); err != nil {
+			return err
+		}
+		entry := there.Value.(*hujson.Object)
+		for _, m := range value.Value.(*hujson.Object).Members {
+			field := m.Name.Value.(hujson.Literal).String()
+			// All else, such as env, is the user's, and stays.
+			switch at := member(entry, field); {
+			case at == nil:
+				insert(entry, 3, field, m.Value)
+				c.Replaces = true
+			case !same(*at, m.Value):
+				at.Value = m.Value.Value
+				c.Replaces = true
+			}
+		}
+		if c.Replaces { // people see all of what will be there
+			shown := there.Clone()
+			shown.BeforeExtra, shown.AfterExtra = nil, nil
+			c.Entry = shown.Pack()
 		}
 		return nil
 	})
 }
 
+// ours refuses a server of another program. Names are common ones: a server of the MCP
+// project is called memory too.
+func ours(there hujson.Value, name string) error {
+	plain := there.Clone()
+	plain.Standardize()
+	var entry Server
+	if json.Unmarshal(plain.Pack(), &entry) == nil && len(entry.Args) > 0 && entry.Args[0] == "mcp" {
+		// Paths of Windows are read on every machine: a configuration may be shared.
+		program := entry.Command[strings.LastIndexAny(entry.Command, `/\`)+1:]
+		if _, ok := there.Value.(*hujson.Object); ok && strings.HasPrefix(program, "memoryd") {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: %.100q is a server of another program: choose another -name", errForeign, name)
+}
+
+// errForeign is the kind of error of ours.
+var errForeign = fmt.Errorf("%w: nothing is changed", memory.ErrInvalid)
+
 // Uninstall returns the change that takes a server out. If it is not there, nothing changes.
+// The error is that of Install.
 func (h *Host) Uninstall(path, name string) (*Change, error) {
 	return h.change(path, func(root *hujson.Object, _ *Change) error {
 		at := member(root, h.servers)
@@ -84,6 +123,13 @@ func (h *Host) Uninstall(path, name string) (*Change, error) {
 		servers, ok := at.Value.(*hujson.Object)
 		if !ok {
 			return fmt.Errorf("%q is no object", h.servers)
+		}
+		there := member(servers, name)
+		if there == nil {
+			return nil
+		}
+		if err := ours(*there, name); err != nil {
+			return err
 		}
 		remove(servers, name)
 		return nil
@@ -121,7 +167,9 @@ func (h *Host) change(path string, edit func(*hujson.Object, *Change) error) (*C
 	if !ok {
 		return nil, wrong(errors.New("it is no object"))
 	}
-	if err := edit(root, c); err != nil {
+	if err := edit(root, c); errors.Is(err, errForeign) {
+		return nil, fmt.Errorf("%s: %w", c.Path, err)
+	} else if err != nil {
 		return nil, wrong(err)
 	}
 	if c.After = doc.Pack(); c.Before == nil && bytes.Equal(c.After, text) {
@@ -235,14 +283,17 @@ func encode(server Server, depth int) ([]byte, error) {
 	return bytes.TrimSpace(out.Bytes()), err
 }
 
-// same reports whether a value says the same as a server, in whatever form.
-func same(value hujson.Value, server Server) bool {
-	plain := value.Clone()
-	plain.Standardize()
-	var there, want any
-	raw, err := json.Marshal(server)
-	return err == nil && json.Unmarshal(plain.Pack(), &there) == nil && json.Unmarshal(raw, &want) == nil &&
-		reflect.DeepEqual(there, want)
+// same reports whether two values say the same, in whatever form.
+func same(a, b hujson.Value) bool {
+	read := func(value hujson.Value) (out any, err error) {
+		plain := value.Clone()
+		plain.Standardize()
+		err = json.Unmarshal(plain.Pack(), &out)
+		return out, err
+	}
+	there, bad := read(a)
+	want, err := read(b)
+	return errors.Join(bad, err) == nil && reflect.DeepEqual(there, want)
 }
 
 // Make writes the file, with a copy of the one before beside it, and returns the path of

@@ -179,6 +179,45 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// A server of another program is neither replaced nor taken out. One of memoryd keeps all
+// that is not in its command line.
+func TestOthersStay(t *testing.T) {
+	h, err := mcphost.Find("claude-code")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range []string{`{"command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory"]}`, `{"command": "memoryd"}`,
+		`{"command": "/x/memoryd", "args": ["serve"]}`, `{"command": "mcp-memoryd", "args": ["mcp"]}`, `{"url": "http://x"}`, `1`, `null`, `[]`} {
+		path := write(t, `{"mcpServers": {"memory": `+entry+`}}`)
+		_, in := h.Install(path, "memory", server)
+		_, out := h.Uninstall(path, "memory")
+		for _, err := range []error{in, out} {
+			if !errors.Is(err, memory.ErrInvalid) || !strings.Contains(err.Error(), "choose another -name") || !strings.Contains(err.Error(), path) {
+				t.Errorf("%s: %v", entry, err)
+			}
+		}
+		if c, err := h.Install(path, "other", server); err != nil || !strings.Contains(string(c.After), entry) {
+			t.Errorf("%s beside another: %v", entry, err)
+		}
+	}
+	path := write(t, `{"mcpServers": {"memory": {"env": {"A": "b"}, /* mine */ "command": "C:\\Go\\memoryd.exe", "args": ["mcp", "-user", "x"], "alwaysAllow": ["recall"]}}}`)
+	c, err := h.Install(path, "memory", server)
+	if err != nil || !c.Replaces || !strings.Contains(string(c.Entry), "alwaysAllow") {
+		t.Fatal(c, err)
+	}
+	for _, want := range []string{`{"A": "b"}`, "/* mine */", `"/usr/bin/memoryd"`, `"ann & ben"`, `["recall"]`, `"type": "stdio"`} {
+		if !strings.Contains(string(c.After), want) || strings.Contains(string(c.After), `"x"`) {
+			t.Errorf("%s is not in\n%s", want, c.After)
+		}
+	}
+	if _, err := c.Make(); err != nil || install(t, "claude-code", path) {
+		t.Errorf("a second time changes something: %v", err)
+	}
+	if c, err = h.Uninstall(path, "memory"); err != nil || strings.Contains(string(c.After), "memoryd") {
+		t.Error(c, err)
+	}
+}
+
 // A file is replaced as a whole: a copy lies beside it, its mode stays, a link stays a
 // link, a read-only file stays, and so does one that another program has changed.
 func TestMake(t *testing.T) {
@@ -213,7 +252,7 @@ func TestMake(t *testing.T) {
 	if _, err := c.Make(); !errors.Is(err, memory.ErrAborted) {
 		t.Errorf("a change of what is not there any longer: %v", err)
 	}
-	if err := os.WriteFile(path, []byte(`{"mcpServers": {"memory": {"command": "old"}}}`), 0o640); err != nil {
+	if err := os.WriteFile(path, []byte(`{"mcpServers": {"memory": {"command": "/old/memoryd-1", "args": ["mcp"]}}}`), 0o640); err != nil {
 		t.Fatal(err)
 	}
 	if c = change(); !c.Replaces {
@@ -290,7 +329,8 @@ func TestPaths(t *testing.T) {
 // FuzzInstall has any text be a configuration: it is refused, or stays readable, and a
 // second install changes nothing.
 func FuzzInstall(f *testing.F) {
-	for _, text := range []string{"{}", "// c\n{\"mcpServers\": {}, }", `{"mcpServers":{"memory":{"command":"x"},"memory":1}}`, `{"mcpServers":{/**/}}`} {
+	for _, text := range []string{"{}", "// c\n{\"mcpServers\": {}, }", `{"mcpServers":{"memory":{"command":"x"},"memory":1}}`,
+		`{"mcpServers":{"memory":{"command":"memoryd","args":["mcp"],"args":["mcp",],/**/}}}`, `{"mcpServers":{/**/}}`} {
 		f.Add(text)
 	}
 	path := filepath.Join(f.TempDir(), "f")
