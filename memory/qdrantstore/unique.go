@@ -12,13 +12,17 @@ import (
 )
 
 // A write whose id is to be unique in its app takes a claim of the id first: a point of its own, which
-// Qdrant gives to one of those who ask for it at a time. The claim is given back once the memory is
-// stored, by which later writes are refused. The claim of a process that has died lapses.
+// Qdrant gives to one of those who ask for it at a time. The claim is given back once the outcome of the
+// write is known: later writes are refused by the memory that it has stored. The claim of a process that
+// has died lapses, and so does that of a write without an outcome, which may still be on its way.
 const (
 	claimField   = "claim"   // a token of whoever has the claim
 	claimedField = "claimed" // until when, in microseconds since 1970
-	claimTime    = time.Minute
 )
+
+// claimTime is how long a claim holds. A write that its caller has left ends before: it has begun within
+// a Timeout of the claim, and goes on with those merged with it for ten. One more is for clocks that differ.
+func (s *Store) claimTime() time.Duration { return 12 * s.opts.Timeout }
 
 // claimIDs takes the claims of the writes that want one. It returns why some of the writes are refused,
 // by their places, and how to give the claims back.
@@ -57,17 +61,21 @@ func (s *Store) claimID(ctx context.Context, app, id string) (release func(), er
 	err = s.update(ctx, s.collection, qdrant.NewPointsUpdateUpsert(&qdrant.PointsUpdateOperation_PointStructList{
 		Points: []*qdrant.PointStruct{{Id: point, Vectors: qdrant.NewVectorsMap(map[string]*qdrant.Vector{}),
 			Payload: map[string]*qdrant.Value{claimField: qdrant.NewValueString(token),
-				claimedField: qdrant.NewValueInt(now.Add(claimTime).UnixMicro())}}},
+				claimedField: qdrant.NewValueInt(now.Add(s.claimTime()).UnixMicro())}}},
 		UpdateFilter: &qdrant.Filter{Must: []*qdrant.Condition{before(claimedField, now)}},
 	}))
-	if err != nil {
-		return nil, err
-	}
 	release = func() {
 		// Also where the call was cut off. If it fails, the claim lapses.
 		ctx, cancel := s.bounded(context.WithoutCancel(ctx))
 		defer cancel()
 		_ = s.update(ctx, s.collection, deleteWhere(qdrant.NewHasID(point), qdrant.NewMatch(claimField, token)))
+	}
+	if err != nil {
+		// The claim may be taken all the same. A Qdrant that does not answer is not waited for once more.
+		if context.Cause(ctx) != errSlow {
+			release()
+		}
+		return nil, err
 	}
 	got, err := s.get(ctx, []*qdrant.PointId{point}, []string{claimField})
 	if err == nil && (len(got) == 0 || got[0].GetPayload()[claimField].GetStringValue() != token) {

@@ -44,18 +44,25 @@ func (s *Store) Put(ctx context.Context, scope memory.Scope, writes []memory.Wri
 		ids[i], lives[i] = writes[i].Memory.ID, writes[i].Life
 	}
 	refused, release, err := s.claimIDs(ctx, scope.App, writes)
-	defer release()
 	if err != nil {
+		release()
 		return nil, scope.Wrap("put memories", err)
 	}
+	sent := false
 	put := func(i int, was *record, now time.Time) (*change, memory.Outcome, error) {
 		w := &writes[i]
 		if err := refused[i]; err != nil {
 			return nil, memory.Outcome{Err: err}, nil
 		}
-		return changeOf(memory.DecidePut(w, was.state(), now), was, w.Terms, w.Vector)
+		c, o, err := changeOf(memory.DecidePut(w, was.state(), now), was, w.Terms, w.Vector)
+		sent = sent || c != nil
+		return c, o, err
 	}
 	out, err := s.change(ctx, scope, ids, lives, put)
+	// A write that failed, or whose caller has left, may still be under way: its claims lapse after it.
+	if err == nil || !sent {
+		release()
+	}
 	if err != nil {
 		return nil, scope.Wrap("put memories", err)
 	}
