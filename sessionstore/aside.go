@@ -12,6 +12,11 @@ const (
 // Aside reports whether the session of an id stands aside of a user's conversations: lists with
 // NoAside leave it out, and it counts for the limit of sessions among its own kind alone. So a client
 // that has many memories made still has room for conversations, and neither kind is without a bound.
+//
+// A session of ContentsPrefix whose events are all done makes room for another one aside: where the limit
+// would refuse that, the one that was updated longest ago is deleted first. It has told all that it was
+// made for, and clients of Google's API, for which such sessions are, can neither list nor delete them. A
+// stream stays, as its trigger holds for what it brings later.
 func Aside(id string) bool {
 	return strings.HasPrefix(id, StreamPrefix) || strings.HasPrefix(id, ContentsPrefix)
 }

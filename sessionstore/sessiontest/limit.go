@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/memoryd/memoryd/memory"
 	"github.com/memoryd/memoryd/sessionstore"
@@ -24,6 +25,7 @@ func limitCases() []testCase {
 		{"sessions of a user", limitSessions},
 		{"concurrent sessions", limitConcurrentSessions},
 		{"sessions aside", limitAside},
+		{"sessions aside that are done", limitAsideDone},
 	}
 }
 
@@ -285,5 +287,45 @@ func limitAside(f *fixture) {
 		f.must(err)
 		f.must(give(prefix, 4))
 		full(prefix)
+	}
+}
+
+// A session of events that requests have brought makes room for another one aside once its events are all
+// done, the one first that was updated longest ago. Its operation stays. One that has events left stays
+// too, and so do a stream, as it has a trigger, and a conversation.
+func limitAsideDone(f *fixture) {
+	contents := func(name string) sessionstore.Key { return session(ann, sessionstore.ContentsPrefix+name) }
+	stream, talk := session(ann, sessionstore.StreamPrefix+"s"), session(ann, "talk")
+	done := func(key sessionstore.Key) sessionstore.Operation {
+		op := f.ask(key, f.said("e1"))
+		f.finish(f.claimOne(key), 1)
+		return op
+	}
+	more := func(name string) error {
+		_, err := f.Append(f.t.Context(), contents(name), []sessionstore.Event{f.said("e1")},
+			sessionstore.Append{Create: true})
+		return err
+	}
+	done(stream)
+	done(talk)
+	first := done(contents("first"))
+	f.clock.advance(time.Minute)
+	done(contents("second"))
+	f.waitFor(contents("waits"), sessionstore.Trigger{Count: 2}, f.said("e1"))
+	f.ask(contents("asked"), f.said("e1"))
+	for i := range MaxSessions - 5 {
+		f.must(more(fmt.Sprint(i)))
+	}
+	f.must(more("new"))
+	f.missing(contents("first"))
+	f.equal("the operation of it", f.operation(ann, first.ID).State, sessionstore.Succeeded)
+	f.equal("events of one that may stay", len(f.get(contents("second")).Events), 1)
+	f.must(more("newer"))
+	f.missing(contents("second"))
+	f.isA("when none is done", more("newest"), memory.ErrExhausted)
+	f.equal("events that are asked for", len(f.events(f.claimOne(contents("asked")), 0, 10)), 1)
+	f.isA("while one is worked on", more("newest"), memory.ErrExhausted)
+	for _, key := range []sessionstore.Key{stream, talk, contents("waits"), contents("new"), contents("0")} {
+		f.equal("events of "+key.ID, len(f.get(key).Events), 1)
 	}
 }

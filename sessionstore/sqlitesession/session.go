@@ -330,14 +330,37 @@ func (s *Store) newSession(tx *sqlitedb.Tx, key sessionstore.Key) (sessionRow, e
 	if err != nil || s.most == 0 {
 		return row, err
 	}
-	var n int
-	err = tx.QueryRow(`SELECT count(*) FROM (SELECT 1 FROM sessions
-			WHERE app = ? AND user = ? AND deleted = 0 AND `+unexpired+` AND `+aside+` = ? LIMIT ?)`,
-		key.App, key.User, s.now().UnixMicro(), sessionstore.Aside(key.ID), s.most+1).Scan(&n)
-	if err == nil && n > s.most {
-		err = sessionstore.TooManySessions(s.most)
+	return row, s.checkRoom(tx, key, row.ref)
+}
+
+// checkRoom returns the error of TooManySessions if a user has too many, with the new one, ref. Before
+// that, sessions aside that are done make room for one aside; see sessionstore.Aside.
+func (s *Store) checkRoom(tx *sqlitedb.Tx, key sessionstore.Key, ref int64) error {
+	const ofUser = ` FROM sessions WHERE app = ? AND user = ? AND deleted = 0 AND ` + unexpired
+	now, besides := s.now().UnixMicro(), sessionstore.Aside(key.ID)
+	for {
+		var n int
+		err := tx.QueryRow(`SELECT count(*) FROM (SELECT 1`+ofUser+` AND `+aside+` = ? LIMIT ?)`,
+			key.App, key.User, now, besides, s.most+1).Scan(&n)
+		if err != nil || n <= s.most {
+			return err
+		}
+		var done int64
+		err = sql.ErrNoRows
+		if besides {
+			err = tx.QueryRow(`SELECT ref`+ofUser+` AND id GLOB '`+sessionstore.ContentsPrefix+`*' AND done = seq
+				AND ref <> ? ORDER BY update_time LIMIT 1`, key.App, key.User, now, ref).Scan(&done)
+		}
+		if errors.Is(err, sql.ErrNoRows) {
+			return sessionstore.TooManySessions(s.most)
+		}
+		if err == nil {
+			err = s.hide(tx, done)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return row, err
 }
 
 // insertSession adds a session. A hidden one is as if deleted from the start,

@@ -27,9 +27,25 @@ local function full()
   local beside = call('SCARD', key('aside', scope))
   return (aside(id) and beside or call('ZCARD', key('live', scope)) - beside) >= most
 end
+-- make_room deletes sessions aside that are done, those first that were updated longest ago. It looks at a
+-- thousand, some milliseconds for which others wait.
+local function make_room()
+  local done = {}
+  for _, other in ipairs(call('SRANDMEMBER', key('aside', scope), 1000)) do
+    local of = string.sub(other, 1, 10) == '~contents~' and find(scope, other, now)
+    local m = of and meta(of, 'seq', 'done', 'updated')
+    if m and m[1] == m[2] then done[#done + 1] = {id = other, ref = of, updated = tonumber(m[3])} end
+  end
+  table.sort(done, function(a, b) return a.updated < b.updated end)
+  for _, d in ipairs(done) do
+    if not full() then return end
+    hide(scope, d.id, d.ref, now)
+  end
+end
 if not ref and not hidden and full() then
   -- Some may have expired.
   for _, other in ipairs(call('ZRANDMEMBER', key('live', scope), 100)) do find(scope, other, now) end
+  if aside(id) then make_room() end
   if full() then return {'SESSIONS'} end
 end
 
