@@ -208,6 +208,19 @@ def test_put_of_a_deleted_item(client: memoryd.Client, app: str) -> None:
     assert store.search(NAMES)[0].value == {"text": "new"}
 
 
+def test_put_of_a_deleted_item_without_history() -> None:
+    """Its revisions have expired. The item cannot come back, and put says so."""
+
+    def gone(n: int, path: str) -> Answer:
+        if path.split("?")[0].endswith("/revisions"):
+            return 200, {}, {"revisions": [{"revision": 2, "action": "DELETED"}]}
+        return (409, {}, error(409, "ALREADY_EXISTS")) if n == 1 else (404, {}, error(404, "NOT_FOUND"))
+
+    with serve(gone) as at, memoryd.Client(at.url) as client:
+        with pytest.raises(memoryd.NotFound):
+            MemorydStore("shop", client=client).put(NAMES, "k", {"n": 1})
+
+
 def test_a_lost_answer() -> None:
     """A put of an item that is there says all of it, so that it may come twice."""
 

@@ -143,8 +143,9 @@ export class MemorydStore extends BaseStore {
         if (action === "DELETED") continue; // it was deleted, or has expired
         // In one step, so that no reader and no failure between brings the old value back.
         await twice(() => user.rollbackMemory(id, revision, { change: changed }));
-        break;
+        return;
       }
+      throw error; // its revisions have expired, and nothing can bring the memory back
     }
   }
 

@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeListChatModel } from "@langchain/core/utils/testing";
 import { END, InMemoryStore, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
-import { Client, InvalidArgument } from "@memoryd/client";
+import { Client, InvalidArgument, NotFound } from "@memoryd/client";
 import { MemorydStore } from "@memoryd/client/langgraph";
 import { error, newApp, serving } from "./server.ts";
-import type { Answer } from "./server.ts";
+import type { Answer, Seen } from "./server.ts";
 
 const client = new Client();
 const keys = (items: { key: string }[]) => items.map(({ key }) => key).sort().join("");
@@ -52,6 +52,18 @@ test("a put of an item that is there is sent again if its answer is lost", async
     await new MemorydStore("shop", { client: new Client(url) }).put(["ann"], "k", { n: 1 });
     assert.deepEqual(seen.map(({ method }) => method), ["POST", "PATCH", "PATCH"]);
     assert.deepEqual(seen[1]!.body, seen[2]!.body);
+  });
+});
+
+test("a put of a deleted item whose revisions have expired fails", async () => {
+  const answer = (n: number, { path }: Seen): Answer => {
+    if (path.split("?")[0]!.endsWith("/revisions")) {
+      return [200, {}, { revisions: [{ revision: 2, action: "DELETED" }] }];
+    }
+    return n === 1 ? [409, {}, error(409, "ALREADY_EXISTS")] : [404, {}, error(404, "NOT_FOUND")];
+  };
+  await serving(answer, async (url) => {
+    await assert.rejects(new MemorydStore("shop", { client: new Client(url) }).put(["ann"], "k", { n: 1 }), NotFound);
   });
 });
 

@@ -187,6 +187,8 @@ class MemorydStore(BaseStore):
             revisions = yield Call(
                 "list_revisions", (id,), user=user, most=1, keep=lambda r: r["action"] != "DELETED"
             )
+            if not revisions:  # they have expired, and nothing can bring the memory back
+                raise
             # In one step, so that no reader and no failure between brings the old value back.
             change = {"fact": text, "validTo": None, "metadata": metadata, "ttl": seconds}
             for r in revisions:
