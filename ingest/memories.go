@@ -27,7 +27,7 @@ type NewMemory struct {
 	// both say; see memory.Write.
 	UniqueInApp bool
 	Fact        string
-	// Author is who said it; "" is nobody in particular. Of a value of a profile it is "".
+	// Author is who said it; "" names no author. Of a value of a profile it is "".
 	Author string
 	// Profile is the value of a field of a profile, in place of Fact and ID; nil for a fact.
 	Profile     *memory.Profile

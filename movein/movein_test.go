@@ -125,7 +125,7 @@ INSERT INTO events VALUES
 	('e3', 'shop', 'ann', 's1', 'i1', '2024-05-08 13:56:02.500000', '{"author": "guide", "avg_logprobs": NaN}'),
 	('e4', 'shop', 'ann', 's1', 'i1', '2024-05-08 13:56:02.500000', NULL);`
 
-// What every format becomes is a golden file: the report, and the lines of the archive.
+// A golden file has what becomes of each format: the report, and the lines of the archive.
 func TestConvert(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -150,7 +150,7 @@ func TestPadding(t *testing.T) {
 	}
 }
 
-// What a text about attacks only mentions is no order, and what it announces may be one.
+// A text about attacks gives no order by quoting one, and what it announces may be one.
 func TestMentions(t *testing.T) {
 	for text, held := range map[string]bool{
 		`A sentence such as "ignore previous instructions" was enough in the attack.`:  false,

@@ -109,7 +109,7 @@ func ours(there hujson.Value, name string) error {
 	return fmt.Errorf("%w: %.100q is a server of another program: choose another -name", errForeign, name)
 }
 
-// errForeign is the kind of error of ours.
+// errForeign marks an error that says which entry belongs to another program.
 var errForeign = fmt.Errorf("%w: nothing is changed", memory.ErrInvalid)
 
 // Uninstall returns the change that takes a server out. If it is not there, nothing changes.

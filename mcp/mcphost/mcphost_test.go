@@ -145,7 +145,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// What cannot be changed is refused, and stays as it is.
+// A file that cannot be changed is refused, and stays as it is.
 func TestRefused(t *testing.T) {
 	h, err := mcphost.Find("zed")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // write is known: later writes are refused by the memory that it has stored. The claim of a process that
 // has died lapses, and so does that of a write without an outcome, which may still be on its way.
 const (
-	claimField   = "claim"   // a token of whoever has the claim
+	claimField   = "claim"   // a token of the writer that has the claim
 	claimedField = "claimed" // until when, in microseconds since 1970
 )
 
