@@ -55,6 +55,39 @@ func FuzzLetta(f *testing.F) {
 
 func FuzzChatGPT(f *testing.F) { fuzz(f, movein.ChatGPT, "testdata/conversations.json") }
 
+// FuzzPacked has any text be the conversations of a packed export.
+func FuzzPacked(f *testing.F) {
+	f.Add("conversations.json", `[{"id": "c1", "current_node": "a", "mapping": {"a": {"parent": "a"}}}]`)
+	f.Add("x/conversations-1.json", "\ufeff[]")
+	f.Fuzz(func(t *testing.T, name, text string) {
+		_, _, err := convert(t, movein.ChatGPT, "ann", pack(t, map[string]string{name: text}))
+		if err != nil && !errors.Is(err, memory.ErrInvalid) {
+			t.Fatalf("%v is no error of the file", err)
+		}
+	})
+}
+
+// FuzzMem0History has a row of a change and one of a message be any texts.
+func FuzzMem0History(f *testing.F) {
+	f.Add("m1", "Ann likes tea", "2024-05-08T13:56:00Z", "user_id=ann&run_id=r1", "user")
+	f.Add("m1", "", "1715176560.25", "user_id=%2F&run_id=%", "tool")
+	f.Fuzz(func(t *testing.T, id, text, at, scope, role string) {
+		path := filepath.Join(t.TempDir(), "history.db")
+		db := database(t, path)
+		_, err := db.Exec(`CREATE TABLE history (memory_id, old_memory, new_memory, event, created_at, updated_at);
+			CREATE TABLE messages (id, session_scope, role, content, name, created_at);
+			INSERT INTO history VALUES (?1, '', ?2, 'ADD', ?3, ?3), ('m1', '', ?2, 'UPDATE', ?3, ?3);
+			INSERT INTO messages VALUES (?1, ?4, ?5, ?2, ?5, ?3)`, id, text, at, scope, role)
+		if err := errors.Join(err, db.Close()); err != nil {
+			t.Skip(err)
+		}
+		item := write(t, `[{"id": "m1", "memory": "now", "user_id": "ann", "created_at": "2024-05-08T13:56:00Z"}]`)
+		if _, _, err := convert(t, movein.Mem0, "", path, item); err != nil && !errors.Is(err, memory.ErrInvalid) {
+			t.Fatalf("%v is no error of the file", err)
+		}
+	})
+}
+
 // FuzzADK has a row of an event and the state of its session be any texts.
 func FuzzADK(f *testing.F) {
 	f.Add("e1", "2024-05-08 13:56:00.25", `{"author": "user", "content": {"role": "user", "parts": [{"text": "hi"}]}}`, `{"step": 1}`)

@@ -147,14 +147,17 @@ func (r *lettaReader) wait(place string, b lettaBlock) error {
 }
 
 // agent takes the conversation of an agent. Files number agents and messages, so their ids
-// say nothing beyond the file: the session is named by the agent, and an event by its words.
+// say nothing beyond the file, and agents of one name are common: the time of its first
+// message tells an agent from all others. Every file of an agent begins with that message, so
+// a later file leads to the same session. An event is named by its words.
 func (r *lettaReader) agent(place string, a lettaAgent) error {
 	for n, b := range a.Blocks {
 		if err := r.wait(fmt.Sprintf("%s.core_memory[%d]", place, n), b); err != nil {
 			return err
 		}
 	}
-	key := sessionstore.Key{Scope: r.scope("", ""), ID: r.derive("session", a.Name, a.ID)}
+	id := r.derive("session", a.Name, a.ID, r.begun(a).UTC().Format(time.RFC3339Nano))
+	key := sessionstore.Key{Scope: r.scope("", ""), ID: id}
 	c := r.begin(place, key, about{name: a.Name})
 	for n, raw := range a.Messages {
 		place := fmt.Sprintf("%s.messages[%d]", place, n)
@@ -185,6 +188,22 @@ func (r *lettaReader) agent(place string, a lettaAgent) error {
 		}
 	}
 	return c.end()
+}
+
+// begun returns the earliest time of an agent's messages, of the system's too; zero if none
+// has a good one, so that none is taken.
+func (r *lettaReader) begun(a lettaAgent) (first time.Time) {
+	for _, raw := range a.Messages {
+		var m lettaMessage
+		if object(raw, &m) != nil {
+			continue
+		}
+		at, err := readTime("created_at", m.Created, r.opts.Zone)
+		if err == nil && !at.IsZero() && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	return first
 }
 
 // read returns what was said in a message, or why it is not taken.

@@ -129,7 +129,7 @@ func (s *sink) mem0Item(ctx context.Context, file string, i item, histories []*m
 	// The first history that knows the memory tells of it: ids are random, so two never do.
 	for _, h := range histories {
 		if f.past == nil {
-			if f.past, err = h.past(ctx, id, s.opts.Zone); err != nil {
+			if f.past, err = h.past(ctx, s, place, id); err != nil {
 				return err
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,28 +84,34 @@ func (h *mem0History) wrap(err error) error {
 	return fmt.Errorf("%w: %s: %w", memory.ErrInvalid, h.file, err)
 }
 
+// Of one memory at most maxPast earlier texts are taken, of at most maxPastBytes together. A
+// memory with its revisions is one line of an archive, each with the metadata of the memory:
+// so a line stays far below what archives take.
+const (
+	maxPast      = 999
+	maxPastBytes = 8 << 20
+)
+
+// change is a row of a history.
+type change struct{ text, created, updated string }
+
 // past returns the texts that a memory has had, oldest first, the present one included. A
-// row without a good time has that of the row before.
-func (h *mem0History) past(ctx context.Context, id string, zone *time.Location) (out []past, err error) {
-	rows, err := h.conn.QueryContext(ctx, `SELECT `+cell("new_memory")+`, `+cell("created_at")+`, `+cell("updated_at")+`
-		FROM main.history JOIN moved ON moved.n = history.rowid
-		WHERE moved.memory = ? AND event IN ('ADD', 'UPDATE') ORDER BY moved.n`, id)
+// row without a good time has that of the row before. Of a history that is too long only the
+// newest texts are taken, and the others are counted.
+func (h *mem0History) past(ctx context.Context, s *sink, place, id string) (out []past, err error) {
+	changes, left, err := h.changes(ctx, id)
 	if err != nil {
-		return nil, h.wrap(err)
+		return nil, err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var text, created, updated sql.NullString
-		if err := rows.Scan(&text, &created, &updated); err != nil {
-			return nil, h.wrap(err)
-		}
-		if strings.TrimSpace(text.String) == "" {
-			continue
-		}
+	for range left {
+		s.report.leave(longPast, place, "")
+	}
+	for i, c := range slices.Backward(changes) {
 		// created_at is that of the memory in every row, so only the first one has it.
-		at, err := readTimeText("updated_at", updated.String, zone)
-		if err != nil || at.IsZero() || len(out) == 0 {
-			at, err = readTimeText("created_at", created.String, zone)
+		first := left == 0 && i == len(changes)-1
+		at, err := readTimeText("updated_at", c.updated, s.opts.Zone)
+		if err != nil || at.IsZero() || first {
+			at, err = readTimeText("created_at", c.created, s.opts.Zone)
 		}
 		switch {
 		case err == nil && !at.IsZero():
@@ -113,12 +120,43 @@ func (h *mem0History) past(ctx context.Context, id string, zone *time.Location) 
 		default:
 			continue
 		}
-		out = append(out, past{text.String, at})
-	}
-	if err := rows.Err(); err != nil {
-		return nil, h.wrap(err)
+		out = append(out, past{c.text, at})
 	}
 	return out, nil
+}
+
+// changes returns the rows of a memory that have a text, newest first, and how many older
+// ones are left.
+func (h *mem0History) changes(ctx context.Context, id string) (out []change, left int, err error) {
+	rows, err := h.conn.QueryContext(ctx, `SELECT `+cell("new_memory")+`, `+cell("created_at")+`, `+cell("updated_at")+`
+		FROM main.history JOIN moved ON moved.n = history.rowid
+		WHERE moved.memory = ? AND event IN ('ADD', 'UPDATE') ORDER BY moved.n DESC`, id)
+	if err != nil {
+		return nil, 0, h.wrap(err)
+	}
+	defer rows.Close()
+	size := 0
+	for rows.Next() {
+		var text, created, updated sql.NullString
+		if err := rows.Scan(&text, &created, &updated); err != nil {
+			return nil, 0, h.wrap(err)
+		}
+		if strings.TrimSpace(text.String) == "" {
+			continue
+		}
+		// All that is older than a text beyond the bounds is left too, so that no text is
+		// missing between two others.
+		size += len(text.String)
+		if left > 0 || len(out) == maxPast || size > maxPastBytes {
+			left++
+			continue
+		}
+		out = append(out, change{text.String, created.String, updated.String})
+	}
+	if err := rows.Err(); err != nil {
+		return nil, 0, h.wrap(err)
+	}
+	return out, left, nil
 }
 
 // rest takes the conversations, and counts what mem0 has deleted: the history alone says

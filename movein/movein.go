@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"time"
 
@@ -75,12 +76,42 @@ func Check(from Format, files []string, opts Options) error {
 	return nil
 }
 
+// CheckFile refuses what is no regular file: a pipe would be waited for without end, and
+// files are read more than once. The error is ErrInvalid, or that of a file that is missing.
+func CheckFile(file string) error {
+	info, err := os.Stat(file) // follows links
+	if err != nil {
+		return err
+	}
+	if info.Mode().IsRegular() {
+		return nil
+	}
+	kind := "a device"
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		kind = "a directory"
+	case mode&os.ModeNamedPipe != 0:
+		kind = "a pipe"
+	case mode&os.ModeSocket != 0:
+		kind = "a socket"
+	}
+	return fmt.Errorf("%w: %s is %s: name a file", memory.ErrInvalid, file, kind)
+}
+
 // Convert reads files of a format and writes an archive to out. It holds one item in memory
 // at a time, an identifier of each item that it has seen, and counts of each user. The
 // error is ErrInvalid if a file is not of the format, or broken; out is then not whole.
 func Convert(ctx context.Context, from Format, files []string, out io.Writer, opts Options) (*Report, error) {
 	if err := Check(from, files, opts); err != nil {
 		return nil, err
+	}
+	for _, file := range files {
+		if isURL(file) && from == Mem0 {
+			continue
+		}
+		if err := CheckFile(file); err != nil {
+			return nil, err
+		}
 	}
 	if opts.Zone == nil {
 		opts.Zone = time.UTC

@@ -9,9 +9,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -421,6 +423,113 @@ func TestHostile(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What is no regular file is refused before it is opened: a pipe would be waited for.
+func TestNoFile(t *testing.T) {
+	dir := t.TempDir()
+	pipe, socket := filepath.Join(dir, "pipe"), filepath.Join(dir, "socket")
+	if out, err := exec.Command("mkfifo", pipe).CombinedOutput(); err != nil {
+		t.Skipf("no pipes here: %v: %s", err, out)
+	}
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(pipe, link); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]string{pipe: "is a pipe", link: "is a pipe", socket: "is a socket",
+		dir: "is a directory", os.DevNull: "is a device"} {
+		for _, from := range movein.Formats() {
+			_, _, err := convert(t, from, "ann", file)
+			if !errors.Is(err, memory.ErrInvalid) || !strings.Contains(err.Error(), file+" "+want+": name a file") {
+				t.Errorf("%s: %v, want %s", from, err, want)
+			}
+		}
+	}
+}
+
+// Of a memory that has changed more often than memoryd takes, the newest texts are taken, by
+// number and by size, and the older ones are counted.
+func TestLongHistory(t *testing.T) {
+	const schema = `CREATE TABLE history (id, memory_id, old_memory, new_memory, event, created_at, updated_at);
+		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < %d)
+		INSERT INTO history SELECT i, 'm1', '', %s, iif(i = 1, 'ADD', 'UPDATE'), '2024-05-08T13:56:00Z',
+			iif(i = 1, NULL, '2024-05-09T13:56:00Z') FROM n`
+	for _, c := range []struct {
+		changes   int
+		text      string // of the i-th change, in SQL
+		kept      int
+		firstTime string // of the oldest one that is kept
+	}{
+		{999, "'text ' || i", 999, "2024-05-08T13:56:00Z"},
+		{30_000, "'text ' || i", 999, "2024-05-09T13:56:00Z"},
+		{500, "printf('%%s%%d', hex(zeroblob(16384)), i)", 255, "2024-05-09T13:56:00Z"},
+	} {
+		db := create(t, "history.db", fmt.Sprintf(schema, c.changes, strings.ReplaceAll(c.text, "%%", "%")))
+		item := write(t, `[{"id": "m1", "memory": "now", "user_id": "ann", "created_at": "2024-05-08T13:56:00Z"}]`)
+		report, lines, err := convert(t, movein.Mem0, "", db, item)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var line struct {
+			Memory memory.Record `json:"memory"`
+		}
+		if err := json.Unmarshal([]byte(lines), &line); err != nil {
+			t.Fatal(err)
+		}
+		history := line.Memory.History
+		if len(history) != c.kept+1 || line.Memory.Memory.Fact != "now" {
+			t.Fatalf("%d changes became %d revisions, want %d and the present text", c.changes, len(history), c.kept)
+		}
+		newest, oldest := history[c.kept-1].Memory.Fact, history[0]
+		if !strings.HasSuffix(newest, fmt.Sprint(c.changes)) || oldest.Time.Format(time.RFC3339) != c.firstTime {
+			t.Errorf("the newest text ends %q, and the oldest is of %v", newest[max(0, len(newest)-20):], oldest.Time)
+		}
+		left := fmt.Sprintf("left out: %d: earlier texts", c.changes-c.kept)
+		if c.changes > c.kept != strings.Contains(report, left) {
+			t.Errorf("%d of %d changes are taken: %s", c.kept, c.changes, report)
+		}
+	}
+}
+
+// Two agents of one name and number, of two files, are two sessions. A later file of the first
+// one is the same session.
+func TestLettaAgents(t *testing.T) {
+	const agent = `{"agents": [{"id": "agent-0", "name": "Guide", "messages": [
+		{"role": "system", "content": "You are Guide.", "created_at": "%s"},
+		{"role": "user", "content": "%s", "created_at": "2025-10-10T08:00:00Z"}]}]}`
+	first := write(t, fmt.Sprintf(agent, "2025-10-10T07:14:29.912403Z", "I have a dog."))
+	second := write(t, fmt.Sprintf(agent, "2025-10-10T07:14:29.912404Z", "I have a cat."))
+	later := write(t, fmt.Sprintf(agent, "2025-10-10T07:14:29.912403Z", "I have two dogs."))
+	report, lines, err := convert(t, movein.Letta, "ann", first, second)
+	if err != nil || !strings.Contains(report, "2 sessions with 2 events") || strings.Contains(report, "came before") {
+		t.Errorf("%v\n%s", err, report)
+	}
+	_, again, err := convert(t, movein.Letta, "ann", later)
+	if err != nil || id(t, lines) != id(t, again) {
+		t.Errorf("a later file of one agent is another session: %v", err)
+	}
+}
+
+// id returns the id of the first session in lines of an archive.
+func id(t *testing.T, lines string) string {
+	t.Helper()
+	var line struct {
+		Session struct{ ID string } `json:"session"`
+	}
+	for text := range strings.Lines(lines) {
+		if err := json.Unmarshal([]byte(text), &line); err != nil {
+			t.Fatal(err)
+		}
+		if line.Session.ID != "" {
+			break
+		}
+	}
+	return line.Session.ID
 }
 
 // Options that cannot be are refused before anything is read.

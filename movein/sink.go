@@ -28,6 +28,7 @@ const (
 	noText      = "it has no text"
 	noEvents    = "the conversation has no message that can be taken"
 	longGone    = "it has expired"
+	longPast    = "earlier texts of a memory with more than 999, or with more than 8 MiB of them"
 	ofTools     = "calls and answers of tools"
 	ofSystem    = "messages of the system"
 	ofReasoning = "the reasoning of a model"

@@ -17,6 +17,7 @@ import (
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/ingest"
 	"github.com/memoryd/memoryd/internal/assembly"
+	"github.com/memoryd/memoryd/movein"
 )
 
 // archiveFlagNames are the flags that export, import and rebuild use.
@@ -127,6 +128,9 @@ func tellExported(w io.Writer, end *archive.Ending) error {
 // importFile brings an archive into the stores. It reads the file twice: first to
 // see that it is whole, then to import it.
 func importFile(ctx context.Context, cfg *config, file string, s streams) (err error) {
+	if err := movein.CheckFile(file); err != nil {
+		return err
+	}
 	f, err := os.Open(file)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -244,6 +245,10 @@ func TestImportRefuses(t *testing.T) {
 	bare := runs(t, "export", "-data", data, "-")
 	if !strings.Contains(bare, "exported") || !strings.HasPrefix(bare, `{"memoryd"`) {
 		t.Errorf("to stdout goes %.200s", bare)
+	}
+	runFails(t, "is a directory: name a file", 1, "import", "-data", data, dir)
+	if pipe := filepath.Join(dir, "pipe"); exec.Command("mkfifo", pipe).Run() == nil { // not on every system
+		runFails(t, "is a pipe: name a file", 1, "import", "-data", data, pipe)
 	}
 	runFails(t, "want one file", 2, "import", "-data", dir)
 	runFails(t, "want one file", 2, "export", "-data", dir, "a", "b")
