@@ -127,6 +127,7 @@ func visits(inline string) []visit {
 		{"POST", "/memories/search", `{"queries":["TELL","and this"]}`, 0},
 		{"POST", "/memories/context", `{"query":"TELL"}`, 0},
 		{"POST", "/tools/remember", `{"args":{"fact":"TELL"}}`, 0},
+		{"POST", "/tools/save_conversation", `{"args":{"messages":[{"role":"user","text":"TELL"}]}}`, 0},
 		{"POST", "/tools/search_memory", `{"args":{"query":"TELL"}}`, 0},
 		{"POST", "/tools/load_memory", `{"args":{"query":"TELL"}}`, 0},
 		{"POST", "/tools/preload_memory", `{"args":{"query":"TELL"}}`, 0},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/memoryd/memoryd/archive"
@@ -60,6 +61,9 @@ func FuzzPacked(f *testing.F) {
 	f.Add("conversations.json", `[{"id": "c1", "current_node": "a", "mapping": {"a": {"parent": "a"}}}]`)
 	f.Add("x/conversations-1.json", "\ufeff[]")
 	f.Fuzz(func(t *testing.T, name, text string) {
+		if strings.HasSuffix(name, "/") { // a folder, which has no text
+			name += "conversations.json"
+		}
 		_, _, err := convert(t, movein.ChatGPT, "ann", pack(t, map[string]string{name: text}))
 		if err != nil && !errors.Is(err, memory.ErrInvalid) {
 			t.Fatalf("%v is no error of the file", err)

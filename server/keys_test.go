@@ -159,11 +159,12 @@ func TestToolVerbs(t *testing.T) {
 	admin := a.admin()
 	reads, writes := a.key(admin, "app", "ann", "read"), a.key(admin, "app", "ann", "write")
 	for tool, verb := range map[string]string{"load_memory": "read", "search_memory": "read", "preload_memory": "read",
-		"remember": "write", "forget": "write"} {
-		args := map[string]any{"query": "tea", "fact": "I like tea.", "id": "none"}
+		"remember": "write", "forget": "write", "save_conversation": "write"} {
+		args := map[string]any{"query": "tea", "fact": "I like tea.", "id": "none",
+			"messages": []any{map[string]any{"role": "user", "text": "I like tea."}}}
 		for name, key := range map[string]string{"read": reads, "write": writes} {
-			for _, k := range []string{"query", "fact", "id"} {
-				if takes := map[string]string{"remember": "fact", "forget": "id"}[tool]; k != takes && (takes != "" || k != "query") {
+			for _, k := range []string{"query", "fact", "id", "messages"} {
+				if takes := map[string]string{"remember": "fact", "forget": "id", "save_conversation": "messages"}[tool]; k != takes && (takes != "" || k != "query") {
 					delete(args, k)
 				}
 			}

@@ -37,10 +37,14 @@ type function struct {
 	Parameters  any    `json:"parameters"`
 }
 
-// listTools answers GET /v1/tools.
+// listTools answers GET /v1/tools. Code that runs these tools saves the turns itself, so
+// those that are for hosts alone are left out.
 func (s *Server) listTools(c echo.Context) error {
 	out := toolsBody{Instructions: map[string]string{}}
 	for _, t := range tools.All() {
+		if t.ForHosts {
+			continue
+		}
 		raw, err := json.Marshal(t.Parameters)
 		if err != nil {
 			return err

@@ -105,7 +105,7 @@ func TestToolsRefuse(t *testing.T) {
 			tool, body string
 			words      string
 		}{
-			{404, "load_memories", `{"args": {"query": "cat"}}`, "load_memory, search_memory, remember, forget, preload_memory"},
+			{404, "load_memories", `{"args": {"query": "cat"}}`, "load_memory, search_memory, remember, forget, save_conversation, preload_memory"},
 			{404, "LOAD_MEMORY", `{"args": {"query": "cat"}}`, "load_memory"},
 			{404, "a%2Fb", `{"args": {}}`, "load_memory"},
 			{404, "%00", `{"args": {}}`, "load_memory"},

@@ -31,6 +31,7 @@ var schemas = map[reflect.Type]*jsonschema.Schema{
 	reflect.TypeFor[count]():           {Type: "integer", Minimum: new(1.0), Maximum: new(float64(retrieve.MaxTopK))},
 	reflect.TypeFor[memory.Metadata](): {Type: "object"},
 	reflect.TypeFor[memory.Kind]():     {Type: "string", Enum: []any{memory.KindFact, memory.KindTurn}},
+	reflect.TypeFor[speaker]():         {Type: "string", Enum: []any{speakerUser, speakerAssistant}},
 }
 
 // schemaOf returns the schema of a Go type's JSON. Nothing in it is null: an

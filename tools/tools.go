@@ -40,6 +40,9 @@ type Tool struct {
 	// ReadOnly tools change nothing. Destructive ones may delete a memory. A second
 	// call of an Idempotent one with the same arguments changes nothing more.
 	ReadOnly, Destructive, Idempotent bool
+	// ForHosts tools are declared over the Model Context Protocol alone: a host has no code
+	// that calls memoryd. All else that calls a tool by its name may call them too.
+	ForHosts bool
 
 	// bind reads the arguments and returns the call with them.
 	bind func(args json.RawMessage) (call, error)
@@ -51,7 +54,7 @@ type call func(ctx context.Context, b *Toolbox, scope memory.Scope) (any, error)
 // All returns the tools that are declared to models, always in the same order.
 func All() []*Tool { return slices.Clone(declared) }
 
-var declared = []*Tool{loadMemory, searchMemory, remember, forget}
+var declared = []*Tool{loadMemory, searchMemory, remember, forget, saveConversation}
 
 // Find returns the tool of a name. PreloadMemory is among them, although it is not
 // declared to models. The error is ErrNotFound, with the names that there are.

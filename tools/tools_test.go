@@ -59,6 +59,7 @@ func TestAll(t *testing.T) {
 		"search_memory[query topK kinds since until][query]true false true",
 		"remember[fact topics][fact]false false true",
 		"forget[id][id]false true true",
+		"save_conversation[messages sessionId][messages]false false true",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -88,7 +89,12 @@ var good = map[string][]string{
 		`{"fact":"I have a cat.","topics":["PETS"]}`,
 		`{"fact":"x","topics":[]}`,
 	},
-	"forget":         {`{"id":"m"}`},
+	"forget": {`{"id":"m"}`},
+	"save_conversation": {
+		`{"messages":[{"role":"user","text":"I have a cat."}]}`,
+		`{"messages":[{"role":"assistant","text":"A cat!","author":"guide","timestamp":"2024-05-08T12:00:00Z"}],"sessionId":"s"}`,
+		`{"messages":[]}`,
+	},
 	"preload_memory": {`{"query":""}`},
 }
 
@@ -125,7 +131,18 @@ var bad = map[string]map[string]string{
 		`{"fact":"x","topics":[null,5]}`: "args.topics",
 		`{"fact":"x","sessionId":"s"}`:   "sessionId",
 	},
-	"forget":         {`{"id":7}`: "args.id", `{"ids":["m"]}`: "ids", `{"id":"m","userId":"bob"}`: "userId"},
+	"forget": {`{"id":7}`: "args.id", `{"ids":["m"]}`: "ids", `{"id":"m","userId":"bob"}`: "userId"},
+	"save_conversation": {
+		`{"sessionId":"s"}`:                                "args.messages",
+		`{"messages":null}`:                                "args.messages",
+		`{"messages":"user: hi"}`:                          "args.messages",
+		`{"messages":["hi"]}`:                              "args.messages[0]",
+		`{"messages":[{"role":"user","content":"hi"}]}`:    "content",
+		`{"messages":[{"role":5,"text":"hi"}]}`:            "args.messages[0].role",
+		`{"messages":[{"role":"user","text":["hi"]}]}`:     "args.messages[0].text",
+		`{"messages":[{"role":"user","text":"x","id":1}]}`: "id",
+		`{"messages":[],"userId":"bob"}`:                   "userId",
+	},
 	"preload_memory": {`{"query":7}`: "args.query", `{"query":"cat","topK":3}`: "topK"},
 }
 
@@ -199,6 +216,15 @@ func TestCallRefuses(t *testing.T) {
 		{"remember", `{"fact":""}`, "fact"}, {"remember", `{"fact":" "}`, "fact"}, {"remember", `{"fact":"` + strings.Repeat("x", memory.MaxFact+1) + `"}`, fmt.Sprint(memory.MaxFact)},
 		{"remember", `{"fact":"x","topics":[""]}`, "topics[0]"}, {"remember", `{"fact":"x","topics":["a/b"]}`, "topics[0]"}, {"forget", `{"id":""}`, "id"}, {"forget", `{"id":"a/b"}`, "id"},
 		{"forget", `{"id":"` + strings.Repeat("x", 300) + `"}`, "id"},
+		{"save_conversation", `{"messages":[]}`, "args.messages: want 1 to 1000"},
+		{"save_conversation", `{"messages":[{"role":"user","text":"x"}` + strings.Repeat(`,{"role":"user","text":"x"}`, 1000) + `]}`, "not 1001"},
+		{"save_conversation", `{"messages":[null]}`, "args.messages[0]: "},
+		{"save_conversation", `{"messages":[{"role":"user","text":"x"},{"role":"tool","text":"x"}]}`, "args.messages[1]: invalid argument: role: want user or assistant, not \"tool\""},
+		{"save_conversation", `{"messages":[{"role":"user","text":" \n"}]}`, "args.messages[0]: invalid argument: text is empty"},
+		{"save_conversation", `{"messages":[{"role":"user","text":"x","timestamp":"yesterday"}]}`, "args.messages[0]: invalid argument: timestamp"},
+		{"save_conversation", `{"messages":[{"role":"user","text":"x","author":"` + strings.Repeat("x", 300) + `"}]}`, "author"},
+		{"save_conversation", `{"messages":[{"role":"user","text":"x"}],"sessionId":"a/b"}`, "args.sessionId"},
+		{"save_conversation", `{"messages":[{"role":"user","text":"x"}],"sessionId":"` + strings.Repeat("x", 251) + `"}`, "args.sessionId"},
 	} {
 		refused(c.name, c.args, memory.ErrInvalid, c.words)
 		calls[c.name+" malformed"]++
@@ -210,7 +236,7 @@ func TestCallRefuses(t *testing.T) {
 		"load_memories",
 		`{"query":"cat"}`,
 		memory.ErrNotFound,
-		"load_memory, search_memory, remember, forget, preload_memory",
+		"load_memory, search_memory, remember, forget, save_conversation, preload_memory",
 	)
 	refused("", `{}`, memory.ErrNotFound, "load_memory")
 	if diff := cmp.Diff(map[string]int{}, b.counts.all()); diff != "" {

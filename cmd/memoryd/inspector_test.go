@@ -104,7 +104,7 @@ func inspect(t *testing.T, inspector func(args ...string) *exec.Cmd) {
 			}
 		}
 	}
-	has(ask("tools/list", "--strict"), `"load_memory"`, `"search_memory"`, `"remember"`, `"forget"`, `"outputSchema"`, `"destructiveHint":true`)
+	has(ask("tools/list", "--strict"), `"load_memory"`, `"search_memory"`, `"remember"`, `"forget"`, `"save_conversation"`, `"outputSchema"`, `"destructiveHint":true`)
 	has(ask("tools/call", "--tool-name", "remember", "--tool-args-json", `{"fact":"Ann's daughter is allergic to peanuts."}`), `"structuredContent"`, "CREATED")
 	has(ask("tools/call", "--tool-name", "search_memory", "--tool-args-json", `{"query":"Who is allergic to peanuts?","topK":3}`), "Ann's daughter is allergic to peanuts.")
 
