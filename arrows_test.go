@@ -75,6 +75,7 @@ var arrows = map[string][]string{
 	"server":             {"memory", "access", "appconfig", "quota", "sessionstore", "internal/fair", "internal/tracing", "extract", "ingest", "retrieve", "tools", "mcp", "internal/aip160", "internal/strict", "internal/inflight"},
 	"mcp":                {"memory", "tools", "internal/legible", "internal/strict"},
 	"mcp/mcphost":        {"memory"},
+	"console":            {},
 	"evals":              {"redact", "memory", "sessionstore", "internal/assembly", "internal/analyzer", "embed", "extract", "extract/injection", "ingest", "retrieve"},
 	"client":             {"memory", "access", "appconfig", "sessionstore", "internal/aip160"},
 	"internal/assembly": {"memory", "access", "access/guard", "memory/index", "memory/sqlitestore", "sessionstore", "sessionstore/sqlitesession",
@@ -92,7 +93,7 @@ var arrows = map[string][]string{
 	"reembed":                 {"memory", "embed", "ingest"},
 	"check":                   {"memory", "sessionstore", "appconfig", "ingest"},
 	".":                       {"memory", "access", "internal/assembly", "internal/sqlitedb", "embed", "extract", "ingest", "retrieve", "server"},
-	"cmd/memoryd": {".", "access", "access/oidc", "quota", "archive", "movein", "appconfig", "check", "client", "memory", "memory/qdrantstore", "sessionstore", "sessionstore/redissession",
+	"cmd/memoryd": {".", "access", "access/oidc", "quota", "archive", "movein", "appconfig", "check", "client", "console", "memory", "memory/qdrantstore", "sessionstore", "sessionstore/redissession",
 		"internal/assembly", "internal/certificate", "internal/fair", "internal/sqlitedb", "internal/telemetry", "embed", "extract", "extract/rules", "ingest", "retrieve", "gemini", "openai", "reembed", "tools", "mcp", "mcp/mcphost", "server", "vertex", "vertex/vertexauth", "vertex/vertexgrpc", "vertex/vertexrest", "evals", "bench"},
 }
 

@@ -2,7 +2,7 @@ package server
 
 import "net/http"
 
-// nothing is the policy of all answers but the page: a browser that is led to one
+// nothing is the policy of all answers but the pages: a browser that is led to one
 // runs nothing in it and shows it in no frame.
 const nothing = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 

@@ -32,6 +32,21 @@ func (s *Server) home(c echo.Context) error {
 	return c.HTML(http.StatusOK, fill.Replace(index))
 }
 
+// Console is the page for people at /console.
+type Console interface {
+	// Serve answers with a file of the page, or with the page itself if name is empty. It
+	// reports whether there is one; if not, it answers nothing.
+	Serve(w http.ResponseWriter, r *http.Request, name string) bool
+}
+
+// console answers GET /console, and the files of that page.
+func (s *Server) console(c echo.Context) error {
+	if s.opts.Console == nil || !s.opts.Console.Serve(c.Response(), c.Request(), c.Param("file")) {
+		return echo.ErrNotFound
+	}
+	return nil
+}
+
 // alive answers GET /livez: the process can answer requests.
 func (s *Server) alive(c echo.Context) error { return c.String(http.StatusOK, "ok\n") }
 

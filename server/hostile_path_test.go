@@ -76,7 +76,7 @@ func TestUnknownRoutes(t *testing.T) {
 			"/v1", "/v1/", "/v2/apps/app/sessions", "/v1/apps/", "/v1/apps/app/",
 			"/v1/apps/app/users/", "/v1/apps/app/users/ann/", "/v1/apps/app/users/ann/x",
 			"/v1/apps/app/users/ann/sessions/s/%ff", "/v1//apps/app/sessions", "/V1/apps/app/sessions",
-			"/v1/apps/app/Sessions", "/v1/operations", "/v1/%ff%fe", "/nothing", "/favicon.ico", "/index.html",
+			"/v1/apps/app/Sessions", "/v1/operations", "/v1/%ff%fe", "/nothing", "/favicon.ico", "/index.html", "/console", "/console/app.js",
 			"/.git/config", "/livez/", "/readyz/x", "/livez%2f", "//", "//livez", "/./livez", "/../livez",
 			"/%2e%2e/livez", "/%00", "/%ff", "/\u00e9", "/" + strings.Repeat("x", 100_000),
 			"/" + strings.Repeat("a/", 10_000), scope + "/sessions/s/", scope + "/sessions/s/events/e",

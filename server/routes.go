@@ -30,6 +30,8 @@ func (s *Server) addRoutes() {
 		document  = documents + "/:document"
 	)
 	s.route("GET", "/", open, s.home)
+	s.route("GET", "/console", open, s.console)
+	s.route("GET", "/console/:file", open, s.console)
 	s.route("GET", "/livez", open, s.alive)
 	s.route("GET", "/readyz", open, s.ready)
 	s.route("HEAD", "/livez", open, s.aliveHead)

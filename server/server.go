@@ -120,6 +120,9 @@ type Options struct {
 	Quotas *quota.Limiter
 	// Audit configures the audit log. Defaults to none.
 	Audit AuditOptions
+	// Console answers GET /console and GET /console/NAME, without a key. Defaults to none,
+	// and 404s.
+	Console Console
 	// Version is shown on the page at / and to clients of MCP.
 	Version string
 	// Tracer begins the spans of requests. Defaults to none.

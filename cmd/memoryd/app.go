@@ -21,6 +21,7 @@ import (
 
 	"github.com/memoryd/memoryd"
 	"github.com/memoryd/memoryd/access/oidc"
+	"github.com/memoryd/memoryd/console"
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/internal/assembly"
 	"github.com/memoryd/memoryd/internal/certificate"
@@ -116,6 +117,10 @@ func (a *app) serveWith(e embed.Embedder) {
 	if a.vertex != nil {
 		notes["vertex"] = a.vertex.note
 	}
+	var page server.Console // nil without -console
+	if a.cfg.console {
+		page = console.New()
+	}
 	bank := memoryd.New(a.stores.Sessions, a.stores.Memories, &memoryd.Options{
 		Embedder: e, Extractor: a.models.extractor, Fallback: a.models.fallback,
 		Reranker: a.models.reranker, Reranked: a.cfg.reranked, Expander: a.models.expander,
@@ -127,7 +132,7 @@ func (a *app) serveWith(e embed.Embedder) {
 			AnyHost: a.cfg.exposed() && !a.cfg.loopbackNames && len(a.cfg.network.hosts) == 0,
 			Hosts:   a.cfg.network.hosts, Origins: a.cfg.network.origins, TrustedProxies: a.cfg.network.trusted,
 			Keys: a.stores.Sessions, Verifier: a.verifier(), Audit: a.audit,
-			Version: version(), Checks: maps.Clone(a.stores.Checks), Notes: notes,
+			Console: page, Version: version(), Checks: maps.Clone(a.stores.Checks), Notes: notes,
 			Figures: a.stores.Figures(), Backup: a.stores.Backup,
 			Requests: a.cfg.requests, QueueTime: a.cfg.queueTime,
 			PreloadTimeout: a.cfg.preloadTimeout, Quotas: a.limiter,
@@ -252,7 +257,8 @@ func listen(cfg *config) (net.Listener, error) {
 func (a *app) announce(on net.Listener, stdout io.Writer) {
 	cfg, embedder := a.cfg, a.models.embedder.Model()
 	a.log.Info("memoryd", append([]any{"version", version(),
-		"listen", on.Addr().String(), "insecure", cfg.insecure, "bootstrap-key-file", cfg.bootstrap,
+		"listen", on.Addr().String(), "insecure", cfg.insecure, "console", cfg.console,
+		"bootstrap-key-file", cfg.bootstrap,
 		"audit", cfg.audit.of, "audit-entries", cfg.audit.entries, "audit-file", cfg.audit.file,
 		"loopback-names", cfg.loopbackNames, "host", cfg.network.hosts.String(),
 		"cors-origin", cfg.network.origins.String(),

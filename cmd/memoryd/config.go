@@ -29,6 +29,7 @@ import (
 type config struct {
 	listen         string
 	insecure       bool
+	console        bool
 	loopbackNames  bool
 	untilEOF       bool
 	data           string
@@ -81,9 +82,10 @@ type config struct {
 
 // serverFlagNames are the flags of serve that are about requests and work.
 func serverFlagNames() []string {
-	return slices.Concat([]string{"listen", "insecure", "loopback-names", "time-zone", "preload-timeout", "workers",
-		"cache-bytes", "delete-reserve", "sweep-after", "max-watchers", "requests", "queue-time"}, closedFlagNames(),
-		auditFlagNames(), issuerFlagNames(), networkFlagNames(), limitFlagNames(), quota.Flags(), vertexFlagNames())
+	return slices.Concat([]string{"listen", "insecure", "console", "loopback-names", "time-zone", "preload-timeout",
+		"workers", "cache-bytes", "delete-reserve", "sweep-after", "max-watchers", "requests", "queue-time"},
+		closedFlagNames(), auditFlagNames(), issuerFlagNames(), networkFlagNames(), limitFlagNames(), quota.Flags(),
+		vertexFlagNames())
 }
 
 // storeFlagNames are the flags of serve that are about the places of the data.
@@ -108,6 +110,7 @@ func serveFlags(cfg *config) *flag.FlagSet {
 	fs.StringVar(&cfg.listen, "listen", "127.0.0.1:8080", "`ADDRESS` to serve; port 0 takes a free port")
 	fs.BoolVar(&cfg.insecure, "insecure", false,
 		"serve an address that others can reach although there are no keys: everybody can read and write everything")
+	fs.BoolVar(&cfg.console, "console", true, "serve the page that shows what is remembered, at /console")
 	fs.BoolVar(&cfg.loopbackNames, "loopback-names", false,
 		"serve only requests for loopback names, as on loopback: for a container whose port is published there")
 	fs.BoolVar(&cfg.untilEOF, "until-eof", false,

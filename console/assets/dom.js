@@ -1,0 +1,233 @@
+// Elements, texts and times. All text reaches the page through text nodes: nothing in
+// the console makes markup of a string, and the page's policy would refuse it.
+
+// h makes an element. Properties that begin with "on" are listeners; null and false
+// leave an attribute out, true sets it without a value. Children are nodes, texts, lists
+// of these, and null.
+export function h(name, properties, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(properties ?? {})) {
+    if (value == null || value === false) continue;
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (key === "value") element.value = value;
+    else element.setAttribute(key, value === true ? "" : value);
+  }
+  append(element, children);
+  return element;
+}
+
+function append(element, children) {
+  for (const child of children.flat(Infinity)) {
+    if (child != null && child !== false) element.append(child);
+  }
+}
+
+// fill replaces the children of an element.
+export function fill(element, ...children) {
+  element.replaceChildren();
+  append(element, children);
+  return element;
+}
+
+// said shows words that somebody said or a model wrote. They keep their own direction,
+// and cannot reorder what stands beside them.
+export function said(text, kind = "") {
+  return h("bdi", { class: `said ${kind}`, dir: "auto" }, text);
+}
+
+const days = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
+const moments = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit",
+});
+
+// time shows a moment in the zone of the reader. The title has all of it.
+export function time(text, { day = false } = {}) {
+  if (!text) return null;
+  const at = new Date(text);
+  if (Number.isNaN(at.getTime())) return said(text);
+  return h("time", { datetime: text, title: at.toString() }, (day ? days : moments).format(at));
+}
+
+// ago says how long ago a moment was, in the largest unit that fits.
+export function ago(text) {
+  const seconds = (Date.now() - new Date(text).getTime()) / 1000;
+  for (const [unit, size] of [["day", 86400], ["hour", 3600], ["minute", 60]]) {
+    const n = Math.floor(seconds / size);
+    if (n >= 1) return `${n} ${unit}${n > 1 ? "s" : ""} ago`;
+  }
+  return "just now";
+}
+
+const numbers = new Intl.NumberFormat("en-GB");
+
+// count says how many things there are.
+export function count(n, one, many = `${one}s`) {
+  return `${numbers.format(n)} ${n === 1 ? one : many}`;
+}
+
+// href is a place of the console: a list of segments, and parameters.
+export function href(segments, parameters = {}) {
+  const query = new URLSearchParams(Object.entries(parameters).filter(([, v]) => v !== "" && v != null && v !== false));
+  const text = query.toString();
+  return `#/${segments.map(encodeURIComponent).join("/")}${text ? `?${text}` : ""}`;
+}
+
+// link leads to a place of the console.
+export function link(segments, text, { query, ...properties } = {}) {
+  return h("a", { href: href(segments, query), ...properties }, text);
+}
+
+// topicNames are the built-in topics in words.
+const topicNames = {
+  USER_PERSONAL_INFO: "Personal", USER_PREFERENCES: "Preference",
+  KEY_CONVERSATION_DETAILS: "Detail", EXPLICIT_INSTRUCTIONS: "Instruction",
+};
+
+// topicName is the label of a topic.
+export function topicName(topic) {
+  return topicNames[topic] ?? topic;
+}
+
+// builtInTopics are the labels that every app has.
+export const builtInTopics = Object.keys(topicNames);
+
+// announce tells screen readers a change that is seen on the page anyway.
+export function announce(text) {
+  const place = document.getElementById("said");
+  place.textContent = "";
+  setTimeout(() => { place.textContent = text; }, 50); // the same text twice is a change too
+}
+
+// toast tells the outcome of an action, with a button that takes it back if there is
+// one. It stays until it is dismissed or another one comes: an undo has no deadline.
+export function toast(text, undo) {
+  const note = h("div", { class: "toast" }, h("span", {}, text),
+    undo && h("button", {
+      class: "plain", onclick: async (event) => {
+        event.target.disabled = true;
+        try {
+          await undo();
+        } catch (error) {
+          toast(`Not undone: ${error.message}`);
+        }
+      },
+    }, "Undo"),
+    h("button", { class: "plain", "aria-label": "Dismiss", onclick: () => note.remove() }, "×"));
+  document.getElementById("toasts").replaceChildren(note);
+}
+
+// busy disables a button while its action runs, and shows an error beside it.
+export function action(text, run, { kind = "", place } = {}) {
+  const button = h("button", {
+    type: "button", class: kind, onclick: async () => {
+      button.disabled = true;
+      button.parentElement?.querySelector(":scope > .problem")?.remove();
+      try {
+        await run();
+      } catch (error) {
+        if (error.name !== "AbortError") (place ?? button).after(problem(error));
+      } finally {
+        button.disabled = false;
+      }
+    },
+  }, text);
+  return button;
+}
+
+// problem shows an error in place.
+export function problem(error) {
+  return h("p", { class: "problem", role: "alert" }, said(error.message));
+}
+
+// confirm asks before a change. content says what will change; run makes it. The dialog
+// stays open with the error if run fails, so that nothing typed is lost.
+export function confirm({ title, content, verb, danger, run }) {
+  return new Promise((resolve) => {
+    const error = h("div", {});
+    let done = false;
+    const submit = h("button", { type: "submit", class: danger ? "danger" : "primary" }, verb);
+    const form = h("form", {
+      onsubmit: async (event) => {
+        event.preventDefault();
+        submit.disabled = true;
+        fill(error);
+        try {
+          await run(form);
+          done = true;
+          dialog.close();
+        } catch (failure) {
+          fill(error, problem(failure));
+        } finally {
+          submit.disabled = false;
+        }
+      },
+    }, h("h2", { id: "dialog-title" }, title), content, error,
+    h("div", { class: "row end" },
+      h("button", { type: "button", onclick: () => dialog.close() }, "Cancel"), submit));
+    const dialog = h("dialog", {
+      "aria-labelledby": "dialog-title", onclose: () => { dialog.remove(); resolve(done); },
+    }, form);
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}
+
+// paged fills a list page by page: the next page is read when its end comes near, or
+// by the button. read returns {items, next}; row makes an element of an item.
+export async function paged(list, { read, row, empty, signal }) {
+  const more = h("button", { type: "button", class: "more", onclick: () => load() }, "Show more");
+  const end = h("div", { class: "end-of-list" });
+  list.after(end);
+  let next = "", loading = false, shown = 0;
+  const near = new IntersectionObserver((entries) => {
+    if (entries.some((e) => e.isIntersecting)) load();
+  }, { rootMargin: "1200px" });
+  signal?.addEventListener("abort", () => near.disconnect());
+  async function load() {
+    if (loading || next == null) return;
+    loading = true;
+    more.disabled = true;
+    near.disconnect();
+    try {
+      const page = await read(next);
+      list.append(...page.items.map(row));
+      shown += page.items.length;
+      next = page.next || null;
+      fill(end, next ? more : shown === 0 ? h("p", { class: "empty" }, empty) : null);
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      if (shown === 0) throw error;
+      fill(end, problem(error), more);
+      return;
+    } finally {
+      loading = false;
+      more.disabled = false;
+    }
+    if (next) near.observe(end);
+  }
+  await load();
+}
+
+// field is a labelled control.
+export function field(label, control, hint) {
+  return h("label", { class: "field" }, h("span", {}, label), control, hint && h("small", {}, hint));
+}
+
+// select is a control with options: pairs of a value and a text.
+export function select(name, options, value, properties = {}) {
+  return h("select", { name, ...properties },
+    options.map(([v, text]) => h("option", { value: v, selected: v === (value ?? "") }, text)));
+}
+
+// goTo leads to a user by name, for keys that may not list them.
+export function goTo() {
+  return h("form", {
+    class: "row", onsubmit: (event) => {
+      event.preventDefault();
+      const names = new FormData(event.target);
+      location.hash = href([names.get("app"), "users", names.get("user")]);
+    },
+  }, h("label", { class: "field" }, h("span", {}, "App"), h("input", { name: "app", required: true, maxlength: 256 })),
+  h("label", { class: "field" }, h("span", {}, "User"), h("input", { name: "user", required: true, maxlength: 256 })),
+  h("button", {}, "Open"));
+}

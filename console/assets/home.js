@@ -1,0 +1,83 @@
+// Home: the apps, how memoryd is, and its backlog. It refreshes by itself.
+
+import { APIError, get, text } from "./api.js";
+import { count, fill, goTo, h, link, paged, said } from "./dom.js";
+
+const refreshEvery = 5000; // milliseconds
+
+// series reads the values of a metric, by its labels as they are written.
+function series(metrics, name) {
+  const out = {};
+  for (const line of metrics.split("\n")) {
+    const found = line.match(/^(\w+)(?:\{(.*)\})? (\S+)$/);
+    if (found?.[1] === name) out[found[2] ?? ""] = Number(found[3]);
+  }
+  return out;
+}
+
+// tile is a figure with its name. A mood other than good has its own colour and words.
+function tile(name, value, note, mood = "") {
+  return h("div", { class: `tile ${mood}` }, h("dt", {}, name), h("dd", {}, value), note && h("dd", { class: "quiet" }, note));
+}
+
+// state reads how memoryd is. /readyz is a 503 where a store is away.
+async function state(signal) {
+  const [ready, metrics] = await Promise.all([
+    get("/readyz", {}, signal).then((r) => ({ parts: r }), (error) => {
+      if (error.name === "AbortError") throw error;
+      return { problem: error.message };
+    }),
+    text("/metrics", signal),
+  ]);
+  const failed = series(metrics, "memoryd_operations_total")['state="FAILED"'] ?? 0;
+  const scopes = series(metrics, "memoryd_backlog_scopes")[""];
+  const oldest = series(metrics, "memoryd_backlog_oldest_seconds")[""];
+  const triggers = series(metrics, "memoryd_waiting_sessions")[""] ?? 0;
+  const build = Object.keys(series(metrics, "memoryd_build_info"))[0] ?? "";
+  const parts = Object.entries(ready.parts ?? {});
+  const worried = parts.filter(([, value]) => value !== "ok");
+  return [
+    tile("Health", ready.problem ? "Not ready" : worried.length ? "Degraded" : "Ready",
+      ready.problem ? said(ready.problem) : parts.map(([name, value]) => `${name}: ${value}`).join(", "),
+      ready.problem ? "bad" : worried.length ? "warn" : "good"),
+    tile("Waiting", scopes == null ? "Unknown" : scopes ? count(scopes, "user") : "Nothing",
+      scopes ? `the oldest for ${Math.round(oldest)} s` : triggers ? `${count(triggers, "session")} until a trigger fires` : "All memories are made",
+      scopes && oldest > 60 ? "warn" : ""),
+    tile("Failed", count(failed, "operation"), "in this process, since it started", failed ? "warn" : ""),
+    tile("Build", said(build.match(/version="([^"]*)"/)?.[1] ?? "unknown"), said(build.match(/go="([^"]*)"/)?.[1] ?? "")),
+  ];
+}
+
+// home shows the apps.
+export default async function home({ main, signal }) {
+  const tiles = h("dl", { class: "tiles" });
+  let apps;
+  try {
+    apps = await get("/v1/apps", {}, signal);
+  } catch (error) {
+    if (!(error instanceof APIError) || error.code !== 403) throw error;
+  }
+  fill(tiles, await state(signal));
+  const list = h("ul", { class: "list" });
+  fill(main, h("h1", {}, "memoryd"), tiles, h("section", {}, h("h2", {}, "Apps"), apps ? list : null),
+    h("details", { class: "card", open: !apps || apps.apps.length === 0 }, h("summary", {}, "Go to a user"), goTo()));
+  if (apps) {
+    await paged(list, {
+      signal, read: async (token) => {
+        const page = token ? await get("/v1/apps", { pageToken: token }, signal) : apps;
+        return { items: page.apps, next: page.nextPageToken };
+      },
+      row: ({ id }) => h("li", {}, link([id], said(id), { class: "row-link" })),
+      empty: "No app has stored anything yet.",
+    });
+  }
+  const timer = setInterval(async () => {
+    if (document.hidden) return;
+    try {
+      fill(tiles, await state(signal));
+    } catch (error) {
+      if (error.name !== "AbortError") fill(tiles, tile("Health", "No answer", said(error.message), "bad"));
+    }
+  }, refreshEvery);
+  signal.addEventListener("abort", () => clearInterval(timer));
+}

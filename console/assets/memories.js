@@ -1,0 +1,165 @@
+// The memories of a user: a list with filters, and beside it the chosen one.
+
+import { pages, scopePath } from "./api.js";
+import { announce, builtInTopics, field, fill, h, link, paged, said, select, time, topicName } from "./dom.js";
+import { detail } from "./memory.js";
+
+const pageSize = 100; // memories of one request
+
+// shows are the choices of what the list has, with the parameters of the API.
+const shows = {
+  "": ["Facts that hold", { kind: "fact" }],
+  history: ["Facts, with history", { kind: "fact", history: true }],
+  turn: ["Turns as they were said", { kind: "turn" }],
+  profile: ["Values of profiles", { kind: "profile" }],
+  quarantined: ["Quarantined", { state: "quarantined" }],
+  rejected: ["Rejected", { state: "rejected" }],
+};
+
+// expression is the filter of the words in the box: they are an expression of the API
+// if they have an operator, and else a part of the text.
+function expression(words) {
+  if (!words) return "";
+  if (/[=:<>]/.test(words)) return words;
+  return `fact:"${words.replace(/["\\]/g, "\\$&")}"`;
+}
+
+// bounds is the filter of the days from and to, both included, in the reader's zone.
+function bounds(from, to) {
+  const out = [];
+  if (from) out.push(`timestamp >= "${new Date(`${from}T00:00:00`).toISOString()}"`);
+  if (to) {
+    const next = new Date(`${to}T00:00:00`);
+    next.setDate(next.getDate() + 1);
+    out.push(`timestamp < "${next.toISOString()}"`);
+  }
+  return out;
+}
+
+// request is the query of the list for the parameters of a place.
+function request(query) {
+  const conditions = [...bounds(query.get("from"), query.get("to"))];
+  const words = expression(query.get("q"));
+  if (words) conditions.push(`(${words})`);
+  const [, chosen] = shows[query.get("show") ?? ""] ?? shows[""];
+  return { pageSize, ...chosen, topic: query.get("topic"), sessionId: query.get("session"), filter: conditions.join(" AND ") };
+}
+
+// row is a memory in the list.
+export function row(m, { to, query, current }) {
+  const over = m.validTo && new Date(m.validTo) <= new Date();
+  return h("a", {
+    class: `memory-row${over ? " over" : ""}`, href: to, "aria-current": current ? "true" : null,
+  }, said(m.fact, "clamp"), h("span", { class: "meta" },
+    time(m.timestamp, { day: true }),
+    m.author && said(m.author),
+    m.topics.map((t) => h("span", { class: "tag" }, said(topicName(t)))),
+    m.state && h("span", { class: "tag warn" }, m.state),
+    over && h("span", { class: "tag" }, "held until ", time(m.validTo, { day: true })),
+    m.evidence && h("span", {}, `said ${m.evidence} times`),
+    m.edited && h("span", {}, "edited")));
+}
+
+// filters is the form above the list. change gets the parameters as they become.
+function filters(query, change) {
+  const form = h("form", {
+    class: "filters", role: "search", onsubmit: (event) => { event.preventDefault(); apply(); },
+    onchange: () => apply(),
+  }, field("Show", select("show", Object.entries(shows).map(([v, [text]]) => [v, text]), query.get("show"))),
+  field("Topic", topicControl(query.get("topic"))),
+  h("label", { class: "field wide" }, h("span", {}, "Words, or a filter expression"),
+    h("input", { name: "q", type: "search", value: query.get("q") ?? "", placeholder: "peanuts, or metadata.priority >= 3" })),
+  field("From", h("input", { name: "from", type: "date", value: query.get("from") ?? "" })),
+  field("To", h("input", { name: "to", type: "date", value: query.get("to") ?? "" })),
+  field("Session", h("input", { name: "session", value: query.get("session") ?? "" })));
+  function apply() {
+    change(new URLSearchParams([...new FormData(form)].filter(([, v]) => v)));
+  }
+  return form;
+}
+
+// topicControl offers the topics that every app has, and takes those of one app.
+function topicControl(value) {
+  return [h("input", { name: "topic", list: "topics", value: value ?? "", placeholder: "any" }),
+    h("datalist", { id: "topics" }, builtInTopics.map((t) => h("option", { value: t }, topicName(t))))];
+}
+
+// memories shows the list, and the memory of the place if it names one.
+export default async function memories(place) {
+  const { main, signal, app, user } = place;
+  const scope = { app, user };
+  const base = [app, "users", user];
+  const rows = new Map(); // by id of the memory
+  const list = h("ul", { class: "memory-list", "aria-label": "Memories" });
+  const column = h("div", { class: "list-column" }, list);
+  const side = h("aside", { class: "detail", "aria-label": "The chosen memory", tabindex: "-1" });
+  const split = h("div", { class: "split" }, column, side);
+  const form = h("div", {});
+  fill(main, h("h1", { class: "unseen" }, "Memories of ", said(user)), form, split);
+  let query = new URLSearchParams();
+  let reading = new AbortController();
+
+  const href = (id) => `#/${[...base, "memories", id].map(encodeURIComponent).join("/")}${query.size ? `?${query}` : ""}`;
+  const element = (m) => {
+    const item = h("li", {}, row(m, { to: href(m.id), current: m.id === chosen }));
+    rows.set(m.id, item);
+    return item;
+  };
+  let chosen;
+
+  // relist reads the list of the parameters.
+  async function relist(parameters) {
+    query = parameters;
+    reading.abort();
+    reading = new AbortController();
+    signal.addEventListener("abort", () => reading.abort());
+    rows.clear();
+    fill(list);
+    fill(column, list);
+    fill(form, filters(query, (changed) => {
+      const to = `#/${base.map(encodeURIComponent).join("/")}${changed.size ? `?${changed}` : ""}`;
+      if (location.hash !== to) location.hash = to;
+    }));
+    await paged(list, {
+      signal: reading.signal, row: element, empty: "No memory passes these filters.",
+      read: pages(`${scopePath(scope)}/memories`, "memories", request(query), reading.signal),
+    });
+    announce(`${rows.size} memories shown`);
+  }
+
+  // changed brings a row up after the memory has changed; null if it is gone.
+  function changed(id, m) {
+    const item = rows.get(id);
+    if (!item) return;
+    if (m) item.replaceChildren(row(m, { to: href(m.id), current: m.id === chosen }));
+    else item.remove();
+  }
+
+  // choose shows a memory beside the list.
+  async function choose(id) {
+    rows.get(chosen)?.firstChild.removeAttribute("aria-current");
+    chosen = id;
+    split.classList.toggle("chosen", Boolean(id));
+    if (!id) {
+      fill(side);
+      return;
+    }
+    rows.get(id)?.firstChild.setAttribute("aria-current", "true");
+    const back = `#/${base.map(encodeURIComponent).join("/")}${query.size ? `?${query}` : ""}`;
+    const shownOne = await detail(scope, id, { signal, changed, again: () => choose(id) });
+    if (chosen !== id) return;
+    fill(side, h("a", { class: "back", href: back }, "Close"), shownOne);
+    side.scrollTop = 0;
+  }
+
+  const first = relist(place.query);
+  await Promise.all([first, choose(place.id)]);
+
+  // The list stays where it was scrolled to when another memory is chosen.
+  return async (next) => {
+    if (next.query.toString() !== query.toString()) await relist(next.query);
+    await choose(next.id);
+    if (next.id) side.focus({ preventScroll: true });
+    return true;
+  };
+}

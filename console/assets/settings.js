@@ -1,0 +1,149 @@
+// Settings of an app: its configuration, its keys and its audit log. All of them take
+// the verb admin.
+
+import { call, get, pages, path, post } from "./api.js";
+import { action, announce, confirm, field, fill, h, link, paged, problem, said, time, toast } from "./dom.js";
+
+// settings shows the three parts. Each stands alone: one that fails says so in its place.
+export default async function settings(place) {
+  const { main, app, signal } = place;
+  const parts = [["Configuration", configuration], ["Keys", keys], ["Audit log", audit]].map(([title, part]) => {
+    const section = h("section", { class: "card" }, h("h2", {}, title));
+    return { section, ready: part(place, section) };
+  });
+  fill(main, h("h1", { class: "unseen" }, "Settings of ", said(app)), parts.map((p) => p.section));
+  const outcomes = await Promise.allSettled(parts.map((p) => p.ready));
+  if (signal.aborted) return;
+  if (outcomes.every((o) => o.status === "rejected")) throw outcomes[0].reason; // no key, or none that may
+  outcomes.forEach((o, i) => o.status === "rejected" && parts[i].section.append(problem(o.reason)));
+}
+
+// fault says what is wrong with the text of a configuration: "" if nothing is that can
+// be told without memoryd, which checks the values themselves.
+function fault(text, known) {
+  let value;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return error.message;
+  }
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return "A configuration is an object.";
+  const other = Object.keys(value).find((k) => known.length > 0 && !known.includes(k));
+  return other ? `There is no field ${JSON.stringify(other)}: there are ${known.join(", ")}.` : "";
+}
+
+async function configuration({ app, signal }, section) {
+  const at = path`/v1/apps/${app}/config`;
+  const [config, api] = await Promise.all([get(at, {}, signal), get("/openapi.json", {}, signal)]);
+  const known = Object.keys(api.components.schemas.ConfigFields.properties);
+  const verdict = h("p", { class: "quiet", id: "config-verdict", "aria-live": "polite" });
+  const input = h("textarea", {
+    class: "code", rows: 14, spellcheck: "false", "aria-describedby": "config-verdict", value: JSON.stringify(config, null, 2), oninput: check,
+  });
+  const save = action("Save", async () => {
+    const next = await call("PUT", at, { body: JSON.parse(input.value) });
+    input.value = JSON.stringify(next, null, 2);
+    announce("Saved");
+    toast(`Saved: this is revision ${next.revision}.`);
+  }, { kind: "primary" });
+  function check() {
+    const wrong = fault(input.value, known);
+    verdict.textContent = wrong || "This is a configuration. memoryd checks its values when it is saved.";
+    verdict.classList.toggle("problem", Boolean(wrong));
+    save.disabled = Boolean(wrong);
+  }
+  check();
+  section.append(field("As JSON", input), verdict, h("div", { class: "row" }, save));
+}
+
+// create asks for what a key may do, and shows it once.
+async function create(app, again) {
+  let made;
+  const verbs = ["read", "write", "admin"];
+  await confirm({
+    title: "Make a key", verb: "Make it",
+    content: [field("Name", h("input", { name: "name", maxlength: 256, autofocus: true, placeholder: "agent of the shop" })),
+      field("For one user", h("input", { name: "user", maxlength: 256, placeholder: "all users" })),
+      h("fieldset", { class: "row" }, h("legend", {}, "It may"), verbs.map((v) =>
+        h("label", {}, h("input", { type: "checkbox", name: "can", value: v, checked: v === "read" }), v))),
+      field("Expires after", h("input", { name: "ttl", placeholder: "720h, or never" })),
+      h("p", { class: "quiet" }, "If it is the first key, memoryd is closed from then on: every caller must show one, and so must this page.")],
+    run: async (form) => {
+      const values = new FormData(form);
+      const optional = (field, name) => values.get(name) ? { [field]: values.get(name) } : {};
+      made = await post(path`/v1/apps/${app}/keys`, {
+        can: values.getAll("can"), ...optional("name", "name"), ...optional("userId", "user"), ...optional("ttl", "ttl"),
+      });
+    },
+  });
+  if (made) await showOnce(made, "The new key");
+  again();
+}
+
+// showOnce shows a secret that nothing shows again.
+function showOnce(shown, title) {
+  return confirm({
+    title, verb: "I have kept it", run: async () => {},
+    content: [h("p", {}, "Keep it now: nothing shows it again."), h("pre", { class: "secret", tabindex: "0" }, shown.key)],
+  });
+}
+
+async function keys({ app, signal, again }, section) {
+  const list = h("ul", { class: "list" });
+  section.append(h("div", { class: "row" }, action("Make a key", () => create(app, again))), list);
+  const at = (id) => `${path`/v1/apps/${app}/keys`}/${encodeURIComponent(id)}`;
+  await paged(list, {
+    signal, empty: "There is no key for this app.", read: pages(path`/v1/apps/${app}/keys`, "keys", {}, signal),
+    row: (k) => h("li", { class: "row spread" }, h("div", {}, said(k.name || k.id),
+      h("div", { class: "meta" }, h("code", {}, k.id), k.can.map((v) => h("span", { class: "tag" }, v)), k.userId ? ["user ", said(k.userId)] : "all users",
+        "made ", time(k.createTime), k.lastUsedTime ? ["used ", time(k.lastUsedTime)] : "never used",
+        k.expireTime && ["expires ", time(k.expireTime)], k.revokeTime && h("span", { class: "tag bad" }, "revoked"))),
+    !k.revokeTime && h("div", { class: "row" }, action("Rotate", () => rotate(k)), action("Revoke", () => revoke(k), { kind: "danger quiet-danger" }))),
+  });
+
+  // rotate gives a key another secret.
+  async function rotate(k) {
+    let made;
+    await confirm({
+      title: "Rotate this key?", verb: "Rotate",
+      content: [h("p", {}, said(k.name || k.id), " gets another secret."),
+        field("The one before stays valid for", h("input", { name: "grace", placeholder: "0s", value: "24h" }))],
+      run: async (form) => {
+        const grace = new FormData(form).get("grace");
+        made = await post(`${at(k.id)}/rotate`, grace ? { grace } : {});
+      },
+    });
+    if (made) await showOnce(made, "The key from now on");
+  }
+
+  // revoke ends a key.
+  function revoke(k) {
+    return confirm({
+      title: "Revoke this key?", verb: "Revoke", danger: true,
+      content: h("p", {}, said(k.name || k.id), " is refused within a second, everywhere. Nothing makes it valid again."),
+      run: async () => {
+        await call("DELETE", at(k.id));
+        toast("Revoked.");
+        again();
+      },
+    });
+  }
+}
+
+async function audit({ app, signal }, section) {
+  const list = h("tbody", {});
+  const table = h("table", {}, h("caption", { class: "unseen" }, "Who did what, newest first"),
+    h("thead", {}, h("tr", {}, ["Time", "Who", "Action", "Outcome"].map((t) => h("th", { scope: "col" }, t)))), list);
+  const frame = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Audit log" }, table);
+  section.append(frame);
+  // The rows of a table cannot stand beside what ends a list, which goes below the table.
+  const after = { append: (...rows) => list.append(...rows), after: (end) => frame.after(end) };
+  await paged(after, {
+    signal, empty: "It has no entry. There is a log once there are keys.",
+    read: pages(path`/v1/apps/${app}/audit`, "entries", { pageSize: 50 }, signal),
+    row: (e) => h("tr", {}, h("td", {}, time(e.time)), h("td", {}, said(e.actor)),
+      h("td", {}, said(e.action), e.userId && h("div", { class: "meta" }, link([app, "users", e.userId], said(e.userId)),
+        e.sessionId && ["session ", said(e.sessionId)])),
+      h("td", {}, h("span", { class: `tag ${e.outcome === "failed" ? "bad" : ""}` }, e.outcome), e.status ? ` ${e.status}` : "")),
+  });
+}

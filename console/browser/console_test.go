@@ -1,0 +1,169 @@
+package browser
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// A person finds a fact, sees the words it rests on, corrects it, sees the revision, and
+// takes that back.
+func TestCorrect(t *testing.T) {
+	h := start(t)
+	h.tell("s", "I am allergic to peanuts. I love the trams of Porto.")
+	p := h.open("/")
+	p.shows(".tiles", "Ready")
+	p.press("#main", "demo")
+	p.press("#main", "maya")
+	p.do(chromedp.SendKeys(chromedp.CSS(`[name=q]`), "peanut"+kb.Enter))
+	p.hides(".memory-list", "trams")
+	p.press(".memory-list", "I am allergic to peanuts.")
+	p.shows(".detail blockquote", "I am allergic to peanuts.")
+	p.press(".detail", "Edit")
+	p.do(chromedp.SetValue(chromedp.CSS(`dialog textarea`), "I am allergic to walnuts."))
+	p.press("dialog", "Save")
+	p.shows(".detail .fact", "walnuts")
+	p.shows(".memory-list", "walnuts")
+	p.shows(".revisions", "2. Changed")
+	p.press("#toasts", "Undo")
+	p.shows(".detail .fact", "peanuts")
+	p.shows(".revisions", "3. Changed")
+
+	// The words stand in their session, with the fact beside them.
+	p.press(".detail", "The turn in session")
+	p.shows(".turn.sought .spoken", "I love the trams of Porto.")
+	p.shows(".turn.sought .made", "I am allergic to peanuts.")
+	p.press(".turn.sought .made", "I am allergic")
+
+	p.press(".detail", "Delete")
+	p.press("dialog", "Delete")
+	p.shows(".detail", "This memory was deleted")
+	p.press("#toasts", "Undo")
+	p.shows(".detail .fact", "peanuts")
+	p.press(".detail", "Erase")
+	p.shows("dialog li", "I am allergic to peanuts. I love the trams of Porto.")
+	p.do(chromedp.SendKeys(chromedp.CSS(`dialog [name=word]`), "erase"))
+	p.press("dialog button[type=submit], dialog .row", "Erase")
+	p.shows(".detail", "There is no such memory")
+	p.shows("#toasts", "Erased: 3 memories")
+	p.hides(".memory-list", "trams")
+}
+
+// A search shows the parts of each score as bars and in words, the block for a prompt,
+// and two settings side by side. Its address has all of it.
+func TestSearch(t *testing.T) {
+	h := start(t)
+	h.tell("s", "I live in Porto.", "My sister Rita plays the cello.")
+	p := h.open("/demo/users/maya/search")
+	p.sees("the question has the focus", `document.activeElement.name === "q"`)
+	p.do(chromedp.SendKeys(chromedp.CSS(`[name=q]`), "Where do I live?"+kb.Enter))
+	p.shows(".match", "I live in Porto.")
+	p.sees("bars", `[...document.querySelectorAll(".match")].every((m) => {
+		const pieces = [...m.querySelectorAll(".part")].map((e) => e.getBoundingClientRect().width);
+		return pieces.length > 2 && Math.max(...pieces) > 20;
+	})`)
+	p.press(".match", "Parts")
+	p.sees("the parts add up to the score", `(() => {
+		const match = document.querySelector(".match");
+		const adds = [...match.querySelectorAll("tbody tr")].map((r) => Number(r.lastChild.textContent));
+		return Math.abs(adds.reduce((a, b) => a + b, 0) - Number(match.querySelector(".score").textContent)) < 0.02;
+	})()`)
+	p.press("details.card", "Context block")
+	p.shows("details.card pre", "I live in Porto.")
+	p.press(".search-form", "Settings")
+	p.press(".search-form", "Compare with a second setting")
+	p.sees("two columns", `document.querySelectorAll(".column").length === 2`)
+	p.do(chromedp.SetValue(chromedp.CSS(`[name=topK2]`), "1"), chromedp.SendKeys(chromedp.CSS(`[name=q]`), kb.Enter))
+	p.sees("the second setting has one match", `document.querySelectorAll(".column")[1]?.querySelectorAll(".match").length === 1`)
+
+	address, err := chromedp.Run(p.ctx, chromedp.Location())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, place, _ := strings.Cut(address, "#")
+	again := h.open(place)
+	again.sees("the link leads to the same", `document.querySelectorAll(".column")[1]?.querySelectorAll(".match").length === 1`)
+}
+
+// Without a key, and with a wrong one, a page shows nothing but signing in. One with a
+// key for another user says so.
+func TestKeys(t *testing.T) {
+	h := start(t)
+	h.tell("s", "I live in Porto.")
+	for _, user := range []string{"", "bob"} {
+		made := h.call("POST", "/v1/apps/demo/keys", map[string]any{"can": []string{"read", "admin"}, "userId": user})
+		if user == "" {
+			h.key = made["key"].(string)
+			continue
+		}
+		p := h.open("/demo/users/maya")
+		p.shows("#main", "Sign in")
+		signIn := func(key string) {
+			p.do(chromedp.SetValue(chromedp.CSS(`[name=key]`), key))
+			p.press(".sign-in", "Sign in")
+		}
+		signIn("memoryd_wrong")
+		p.shows("#main .problem", "This key is not valid")
+		p.hides("body", "Porto")
+		signIn(made["key"].(string))
+		p.shows("#main", "This key may not look here")
+		p.hides("body", "Porto")
+		signIn(h.key)
+		p.shows(".memory-list", "I live in Porto.")
+
+		// The key is revoked while the page is open.
+		id := strings.Split(h.key, "_")[1]
+		h.call("DELETE", "/v1/apps/demo/keys/"+id, nil)
+		p.sees("the revoked key is refused", `(async () => {
+			location.hash = "#/demo/users/maya?show=" + (window.n = (window.n ?? 0) + 1);
+			await new Promise((r) => setTimeout(r, 300));
+			return document.querySelector(".sign-in") !== null && !document.body.innerText.includes("Porto");
+		})()`)
+	}
+}
+
+// hostile are texts that try to be more than text.
+var hostile = []string{
+	`<script>document.title = "taken"</script>`,
+	`<img src=x onerror="document.title='taken'"><h1>big</h1>`,
+	"abc \u202e txet desrever \u2066 isolate without an end",
+	strings.Repeat("x", 64<<10-100),
+	`"><a href="javascript:document.title='taken'">click</a>`,
+}
+
+// Whatever a fact says is shown as text: on each page, at each width.
+func TestHostileFacts(t *testing.T) {
+	h := start(t)
+	for i, fact := range hostile {
+		h.call("POST", "/v1/apps/demo/users/maya/memories", map[string]any{"id": fmt.Sprintf("h%d", i), "fact": fact})
+		h.tell(fmt.Sprintf("s%d", i), fact)
+	}
+	for _, width := range []int64{380, 1600} {
+		for _, place := range []string{"/demo/users/maya", "/demo/users/maya/memories/h0", "/demo/users/maya/memories/h2", "/demo/users/maya/memories/h3",
+			"/demo/users/maya/sessions/s1", "/demo/users/maya/sessions/s3", "/demo/users/maya/search?q=script", "/demo/users/maya/operations"} {
+			p := h.open(place)
+			p.do(chromedp.EmulateViewport(width, 800))
+			p.sees("the page of "+place, `!document.querySelector("[aria-busy]") && document.querySelector("#main .said, #main .list, #main .match")`)
+			p.sees("no markup at "+place, `document.title !== "taken" && !document.querySelector("#main script, #main img, #main h1 h1, a[href^=javascript]")`)
+			p.sees(fmt.Sprintf("%s fits into %d px", place, width), `document.documentElement.scrollWidth <= window.innerWidth`)
+			p.sees("every text keeps its direction", `[...document.querySelectorAll("bdi")].every((e) => getComputedStyle(e).unicodeBidi === "isolate")`)
+		}
+	}
+}
+
+// An old link leads to a page that says so, and on.
+func TestGone(t *testing.T) {
+	h := start(t)
+	h.tell("s", "I live in Porto.")
+	p := h.open("/demo/users/maya/sessions/none")
+	p.shows("#main", "There is nothing here")
+	p.press("#main", "To this user")
+	p.shows(".memory-list", "I live in Porto.")
+	p = h.open("/demo/users/maya/memories/none")
+	p.shows(".detail", "There is no such memory")
+	p = h.open("/demo/users/%E0%A4%A/x")
+	p.shows("#main", "There is nothing here")
+}
