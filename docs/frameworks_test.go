@@ -16,10 +16,11 @@ func testFrameworks(t *testing.T, venv string) {
 	prints := printed(t, "frameworks.md")
 	here := t.TempDir()
 	for file, sessions := range map[string][]string{
-		"langgraph_store.py":   nil,
-		"langchain_history.py": {"s1", "s2"},
-		"agents_session.py":    {"s1", "s2"},
-		"llamaindex_block.py":  {"s1", "s2"},
+		"langgraph_store.py":           nil,
+		"langchain_history.py":         {"s1", "s2"},
+		"agents_session.py":            {"s1", "s2"},
+		"agent_framework_providers.py": {"s1", "s2"},
+		"llamaindex_block.py":          {"s1", "s2"},
 	} {
 		env := append(serve(t), "OPENAI_BASE_URL="+scripted(t), "OPENAI_API_KEY=key",
 			"OPENAI_AGENTS_DISABLE_TRACING=1")
@@ -82,8 +83,10 @@ func completion(messages []map[string]any) map[string]any {
 	text := "Noted."
 	if _, about, ok := strings.Cut(known, "\n"); ok && strings.HasSuffix(asked, "?") {
 		first, _, _ := strings.Cut(about, "\n")
-		if _, said, ok := strings.Cut(about, "user) "); ok { // a line of a context
-			first, _, _ = strings.Cut(said, "\n")
+		for _, before := range []string{"user) ", "user: "} { // in a line of a context, and of a preload
+			if _, said, ok := strings.Cut(about, before); ok {
+				first, _, _ = strings.Cut(said, "\n")
+			}
 		}
 		text = "You told me: " + first
 	}

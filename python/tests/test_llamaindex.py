@@ -30,6 +30,8 @@ def test_block(app: str) -> None:
 
             asked = ChatMessage("Where do I live?", role=MessageRole.USER)
             assert "I live in Porto." in await block.aget([asked])
+            asked_long = ChatMessage("Where do I live? " * 2000, role=MessageRole.USER)
+            assert "I live in Porto." in await block.aget([asked_long])
             other = MemorydBlock(app, "bob", client=client)
             assert await other.aget([asked]) == ""
 

@@ -34,6 +34,13 @@ ITEMS: list[Any] = [
         "id": "f1",
     },
     {"type": "function_call", "call_id": "c2", "name": "look", "arguments": "{"},
+    {"type": "function_call", "call_id": "c3", "name": "look", "arguments": '{"n": 1e999}'},
+    {
+        "type": "function_call",
+        "call_id": "c4",
+        "name": "look",
+        "arguments": '{"n":' * 900 + "1" + "}" * 900,
+    },
     {"type": "function_call_output", "call_id": "c1", "output": "Sunny."},
     {
         "type": "function_call_output",

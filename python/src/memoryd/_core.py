@@ -81,6 +81,11 @@ def segment(kind: str, id: str) -> str:
     return quote(id, safe="")
 
 
+def question(text: str) -> str:
+    """A text as a query: memoryd takes 16 KiB, and a character has up to four bytes."""
+    return text.strip()[:4000]
+
+
 def encode(body: Any) -> bytes | None:
     """A body as JSON; None is none."""
     if body is None:

@@ -6,6 +6,7 @@ letter. Events without the field are of others, and no items.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -112,6 +113,36 @@ class History:
 
     def _call(self, method: str, *args: Any, **named: Any) -> Call:
         return Call(method, (self._session, *args), named, self._user)
+
+
+def arguments(text: str) -> dict[str, Any]:
+    """The arguments that a model gave a call, as an object that memoryd takes. A model may write
+    anything: text that is no such object is a field of one."""
+    try:
+        args = json.loads(text or "{}")
+        if isinstance(args, dict) and not _deep(args):
+            # Python reads NaN, 1e999 and half a character, which a request cannot have.
+            json.dumps(args, ensure_ascii=False, allow_nan=False).encode()
+            return args
+    except (ValueError, RecursionError):
+        pass
+    return {"arguments": text}
+
+
+def _deep(args: Any) -> bool:
+    """Whether a value nests deeper than 48, as with the event around it a request nests 72 deep
+    at most."""
+    level = [args]
+    for _ in range(48):
+        level = [
+            inner
+            for value in level
+            if isinstance(value, (dict, list))
+            for inner in (value.values() if isinstance(value, dict) else value)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _holding(events: list[Any], whole: bool) -> list[Any] | None:

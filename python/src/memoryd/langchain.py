@@ -29,6 +29,7 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import PrivateAttr
 
 from ._client import AsyncClient, Client
+from ._core import question
 from ._history import History
 from ._steps import Call, Caller, Steps
 
@@ -140,7 +141,7 @@ class MemorydRetriever(BaseRetriever):
         return await self._caller.arun(self._documents(query))
 
     def _documents(self, query: str) -> Steps[list[Document]]:
-        found = yield Call("search", (query,), self._search, self._user)
+        found = yield Call("search", (question(query),), self._search, self._user)
         return [
             Document(
                 id=match["memory"]["id"],

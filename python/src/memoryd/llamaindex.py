@@ -15,7 +15,7 @@ from llama_index.core.memory import BaseMemoryBlock
 from pydantic import PrivateAttr
 
 from ._client import AsyncClient
-from ._core import new_id
+from ._core import new_id, question
 
 __all__ = ["MemorydBlock"]
 
@@ -57,7 +57,8 @@ class MemorydBlock(BaseMemoryBlock[str]):
         self._app, self._user, self._max_tokens = app, user, max_tokens
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
-        asked = [m.content for m in messages or [] if m.role == MessageRole.USER and m.content]
+        users = [m.content or "" for m in messages or [] if m.role == MessageRole.USER]
+        asked = [text for content in users if (text := question(content))]
         if not asked:
             return ""
         user = self._client.user(self._app, self._user)

@@ -15,9 +15,9 @@ from typing import Any, cast
 from agents import FunctionTool, RunContextWrapper, SessionSettings, Tool, TResponseInputItem
 
 from ._client import AsyncClient
-from ._errors import InvalidArgument, MemorydError
-from ._history import History
+from ._history import History, arguments
 from ._steps import Caller
+from ._tools import NAMES, answer, declarations
 
 __all__ = ["MemorydSession", "memory_tools"]
 
@@ -79,7 +79,7 @@ async def memory_tools(
     user: str,
     *,
     client: AsyncClient | None = None,
-    names: Sequence[str] = ("search_memory",),
+    names: Sequence[str] = NAMES,
 ) -> list[Tool]:
     """Tools of memoryd for an agent, with the descriptions that memoryd gives models.
 
@@ -97,12 +97,12 @@ async def memory_tools(
     def tool(declared: Any) -> Tool:
         name: str = declared["name"]
 
-        async def invoke(context: RunContextWrapper[Any], arguments: str) -> str:
+        async def invoke(context: RunContextWrapper[Any], text: str) -> str:
             try:
-                answer = await of.call_tool(name, json.loads(arguments or "{}"))
-            except (MemorydError, ValueError) as error:  # which the model may mend
+                args = json.loads(text or "{}")
+            except ValueError as error:  # which the model may mend
                 return json.dumps({"error": str(error)})
-            return json.dumps(answer, ensure_ascii=False)
+            return await answer(of, name, args)
 
         return FunctionTool(
             name=name,
@@ -112,11 +112,7 @@ async def memory_tools(
             strict_json_schema=False,  # optional arguments may be left out
         )
 
-    known = {t["function"]["name"]: t["function"] for t in (await client.list_tools())["tools"]}
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        raise InvalidArgument(f"memoryd has no tools {unknown}: want some of {sorted(known)}")
-    return [tool(known[name]) for name in names]
+    return [tool(declared) for declared in await declarations(client, names)]
 
 
 def _read(item: Any) -> dict[str, Any]:
@@ -126,7 +122,7 @@ def _read(item: Any) -> dict[str, Any]:
         role = ROLES.get(item.get("role", ""), "system")
         return {"content": {"role": role, "parts": [{"text": t} for t in _texts(item)]}}
     if kind == "function_call":
-        call = {"id": item["call_id"], "name": item["name"], "args": _args(item["arguments"])}
+        call = {"id": item["call_id"], "name": item["name"], "args": arguments(item["arguments"])}
         return {"content": {"role": "model", "parts": [{"functionCall": call}]}}
     if kind == "function_call_output":
         answer = {"id": item["call_id"], "name": "", "response": {"result": item["output"]}}
@@ -139,12 +135,3 @@ def _texts(message: Any) -> list[str]:
     if isinstance(content, str):
         return [content]
     return [part["text"] for part in content or [] if isinstance(part.get("text"), str)]
-
-
-def _args(arguments: str) -> dict[str, Any]:
-    """The arguments of a call as an object. A model may have written something else."""
-    try:
-        args = json.loads(arguments or "{}")
-    except ValueError:
-        args = None
-    return args if isinstance(args, dict) else {"arguments": arguments}

@@ -13,7 +13,7 @@ from google.adk.sessions.session import Session
 from google.genai.types import Content, Part
 
 from .._client import AsyncClient
-from .._core import new_id
+from .._core import new_id, question
 from .._errors import MemorydError, NotFound
 from .._types import Memory
 from ._service import Service
@@ -22,8 +22,6 @@ from ._service import Service
 _UNKNOWN_SESSION = "__unknown_session_id__"
 # A request takes 10,000 events and 32 MiB.
 _EVENTS = 1000
-# memoryd takes 16 KiB, and a character has up to four bytes.
-_QUERY = 4000
 # Names in custom_metadata that are arguments of a call, as they are for ADK's service of
 # Memory Bank. All others are metadata of the facts.
 _OF_INGEST = (
@@ -144,10 +142,10 @@ class MemoryService(Service, BaseMemoryService):
     ) -> SearchMemoryResponse:
         """What memory has for a query, best first. A fact and the words that it comes from are
         one entry. No text has characters that a model would read and no person see."""
-        if not (query := query.strip()):
+        if not (query := question(query)):
             return SearchMemoryResponse()
         user = self._client.user(app_name, user_id)
-        found: Any = await user.call_tool("load_memory", {"query": query[:_QUERY]})
+        found: Any = await user.call_tool("load_memory", {"query": query})
         if "error" in found:
             raise MemorydError(
                 str(found["error"]), method="POST", url=self._client.url, status="UNAVAILABLE"
@@ -182,11 +180,11 @@ class SharedMemoryService(Service, BaseMemoryService):
         self, *, app_name: str, user_id: str, query: str
     ) -> SearchMemoryResponse:
         """The shared knowledge for a query, best first. Each text says where it is from."""
-        if not (query := query.strip()):
+        if not (query := question(query)):
             return SearchMemoryResponse()
         name = user_id.replace("\\", "\\\\").replace('"', '\\"')
         found = await self._client.user(app_name, user_id).search(
-            query[:_QUERY],
+            query,
             shared=True,
             filter=f'user_id != "{name}"',
             lines=True,
