@@ -17,6 +17,7 @@ func testFrameworks(t *testing.T, venv string) {
 	here := t.TempDir()
 	for file, sessions := range map[string][]string{
 		"langgraph_store.py":           nil,
+		"langgraph_thread.py":          nil,
 		"langchain_history.py":         {"s1", "s2"},
 		"agents_session.py":            {"s1", "s2"},
 		"agent_framework_providers.py": {"s1", "s2"},
@@ -50,7 +51,8 @@ func frameworkPrograms(t *testing.T) (files []string) {
 }
 
 // scripted starts a fake of OpenAI's chat completions and responses. It answers a question
-// with what it is told of the user: in a system message, or by a tool that it calls first.
+// with what it is told of the user: in a system message, by the user before, or by a tool that
+// it calls first.
 // To everything else it says "Noted.".
 func scripted(t *testing.T) string {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -81,6 +83,9 @@ func completion(messages []map[string]any) map[string]any {
 	known, _ := messages[0]["content"].(string)
 	asked, _ := messages[len(messages)-1]["content"].(string)
 	text := "Noted."
+	if len(messages) > 1 && messages[0]["role"] == "user" {
+		known = "The user said:\n" + known
+	}
 	if _, about, ok := strings.Cut(known, "\n"); ok && strings.HasSuffix(asked, "?") {
 		first, _, _ := strings.Cut(about, "\n")
 		for _, before := range []string{"user) ", "user: "} { // in a line of a context, and of a preload

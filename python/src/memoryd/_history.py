@@ -46,7 +46,7 @@ class History:
         if events and self._remember:
             yield self._call("ingest", events)
         elif events:
-            yield from self._append(events)
+            yield from append(self._user, self._session, events)
 
     def pop(self) -> Steps[Any]:
         """Take back the last item, with the memories made of it. None if there is none."""
@@ -76,22 +76,6 @@ class History:
     def clear(self) -> Steps[None]:
         """Delete the session. Memories stay."""
         yield self._call("delete_session")
-
-    def _append(self, events: list[dict[str, Any]]) -> Steps[None]:
-        for last in (False, True):
-            try:
-                yield self._call("append_events", events)
-                return
-            except NotFound:
-                pass
-            try:
-                yield self._call("create_session", events=events)
-                return
-            except (AlreadyExists, Unreachable):
-                # Another caller was faster, or the answer was lost and the session may be there.
-                # Events are stored once by their ids.
-                if last:
-                    raise
 
     def _events(self, limit: int | None) -> Steps[list[Any]]:
         """The events with an item that hold, the last ones if there is a limit."""
@@ -143,6 +127,24 @@ def _deep(args: Any) -> bool:
         if not level:
             return False
     return True
+
+
+def append(user: str, session: str, events: Sequence[Mapping[str, Any]]) -> Steps[None]:
+    """Append events with ids to a session, which is made with its first ones."""
+    for last in (False, True):
+        try:
+            yield Call("append_events", (session, events), user=user)
+            return
+        except NotFound:
+            pass
+        try:
+            yield Call("create_session", (session,), {"events": events}, user)
+            return
+        except (AlreadyExists, Unreachable):
+            # Another caller was faster, or the answer was lost and the session may be there.
+            # Events are stored once by their ids.
+            if last:
+                raise
 
 
 def _holding(events: list[Any], whole: bool) -> list[Any] | None:

@@ -1,11 +1,12 @@
-"""memoryd as the store of LangGraph: long-term memory for graphs and agents.
+"""memoryd as the store of LangGraph, long-term memory for graphs and agents, and as its
+checkpointer, which keeps the state of threads.
 
-    from memoryd.langgraph import MemorydStore
+    from memoryd.langgraph import MemorydSaver, MemorydStore
 
-    graph = builder.compile(store=MemorydStore("shop"))
+    graph = builder.compile(store=MemorydStore("shop"), checkpointer=MemorydSaver("shop", "ann"))
 
-An item is a memory of the user whom its namespace names. Searches by meaning, contexts, tools
-and other frameworks find it too.
+An item of the store is a memory of the user whom its namespace names. Searches by meaning,
+contexts, tools and other frameworks find it too.
 """
 
 from __future__ import annotations
@@ -35,12 +36,13 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
+from ._checkpoints import MemorydSaver
 from ._client import AsyncClient, Client
 from ._errors import AlreadyExists, InvalidArgument, NotFound, PermissionDenied, Unreachable
 from ._steps import Call, Caller, Steps
 from ._times import parse_time
 
-__all__ = ["MemorydStore"]
+__all__ = ["MemorydSaver", "MemorydStore"]
 
 # The metadata of an item. Each field of its value is there under its own name behind VALUE, so
 # that filters can compare it.
