@@ -28,11 +28,11 @@ var internalError = &jsonrpc.Error{
 // another one.
 const codeNotFound = -32002
 
-// noResource returns the protocol error for a URI that names no memory of the
+// noResource returns the protocol error for a URI that names no resource of the
 // scope.
 func noResource(r *sdk.ReadResourceRequest) error {
-	words := fmt.Sprintf("there is no resource %.300q: resources/list has those that exist", r.Params.URI)
-	e := &jsonrpc.Error{Code: sdk.CodeResourceNotFound, Message: legible.Text(words)}
+	const words = "there is no resource %.300q: resources/list has memories, and resources/templates/list all forms"
+	e := &jsonrpc.Error{Code: sdk.CodeResourceNotFound, Message: legible.Text(fmt.Sprintf(words, r.Params.URI))}
 	if r.ProtocolVersion() < stateless {
 		e.Code = codeNotFound
 	}

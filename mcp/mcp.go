@@ -100,7 +100,9 @@ func (s *service) server() *sdk.Server {
 		server.AddTool(&sdk.Tool{Name: t.Name, InputSchema: anyObject}, s.handleTool)
 	}
 	server.AddPrompt(preloadPrompt, s.getPrompt)
-	server.AddResourceTemplate(resourceTemplate, s.readResource)
+	for _, t := range resourceTemplates {
+		server.AddResourceTemplate(t, s.readResource)
+	}
 	server.AddReceivingMiddleware(s.receive)
 	return server
 }
@@ -132,11 +134,11 @@ func (s *service) receive(next sdk.MethodHandler) sdk.MethodHandler {
 				err = invalidParams("there is no prompt %.60q: the only one is %s", r.Params.Name, preloadPrompt.Name)
 			}
 		case *sdk.ReadResourceRequest:
-			var id string
-			if id, err = idOf(r); err == nil {
-				// The library matches the URI against the template, which only
-				// knows one way to escape an id.
-				r.Params.URI = uriOf(id)
+			var prefix, value string
+			if prefix, value, err = partsOf(r); err == nil {
+				// The library matches the URI against the templates, which only
+				// know one way to escape a value.
+				r.Params.URI = uriOf(prefix, value)
 			}
 		}
 		if err != nil {

@@ -116,7 +116,10 @@ func inspect(t *testing.T, inspector func(args ...string) *exec.Cmd) {
 	}
 	has(list.Result.Resources[0].Title, "allergic to peanuts")
 	has(ask("resources/read", "--uri", list.Result.Resources[0].URI), "allergic to peanuts", `"application/json"`, `ann@x.com`)
-	has(ask("resources/templates/list"), "memoryd://memories/{id}")
+	has(ask("resources/templates/list"), "memoryd://memories/{id}", "memoryd://sessions/{id}", "memoryd://context/{query}")
+	has(ask("tools/call", "--tool-name", "save_conversation", "--tool-args-json", `{"messages":[{"role":"user","text":"Ines loves cellos."}],"sessionId":"music"}`), `"saved-music"`)
+	has(ask("resources/read", "--uri", "memoryd://sessions/saved-music"), "Ines loves cellos.")
+	has(ask("resources/read", "--uri", "memoryd://context/Who is allergic"), "PAST_CONVERSATIONS", "daughter")
 	has(ask("prompts/list"), `"preload_memory"`, `"required":true`)
 	has(ask("prompts/get", "--prompt-name", "preload_memory", "--prompt-args", "query=Who is allergic?"), "PAST_CONVERSATIONS", "daughter", `"Who is allergic?"`)
 
@@ -129,6 +132,7 @@ func inspect(t *testing.T, inspector func(args ...string) *exec.Cmd) {
 		{[]string{"tools/call", "--tool-name", "search_memory", "--tool-args-json", `{"query":"x","topK":0}`}, []string{"want 1 to 100"}},
 		{[]string{"tools/call", "--tool-name", "forget", "--tool-args-json", `{"id":"none"}`}, []string{"no memory has this id"}},
 		{[]string{"resources/read", "--uri", "memoryd://memories/none"}, []string{"there is no resource"}},
+		{[]string{"resources/read", "--uri", "memoryd://sessions/none"}, []string{"there is no resource"}},
 	} {
 		out, errs, err := run(append([]string{"--method"}, c.args...)...)
 		if err == nil {

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"unicode"
 
 	"github.com/memoryd/memoryd/mcp/mcphost"
 )
@@ -64,6 +65,9 @@ func changeHost(cfg *config, name string, s streams, install bool) error {
 	}
 	if strings.TrimSpace(cfg.host.name) == "" {
 		return usageError{errors.New("-name is empty")}
+	}
+	if strings.ContainsFunc(cfg.host.name, unicode.IsControl) {
+		return usageError{fmt.Errorf("-name: %.100q has a control character", cfg.host.name)}
 	}
 	path := cfg.host.file
 	if path == "" {

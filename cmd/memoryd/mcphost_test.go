@@ -63,7 +63,7 @@ func TestMCPInstall(t *testing.T) {
 	if text, err := os.ReadFile(file); err != nil || strings.Contains(string(text), "memoryd") {
 		t.Errorf("%v, after uninstall\n%s", err, text)
 	}
-	for _, args := range [][]string{{"install"}, {"install", "emacs"}, {"install", "zed", "-user", "a/b"}, {"install", "zed", "-user", "a", "-name", " "}} {
+	for _, args := range [][]string{{"install"}, {"install", "emacs"}, {"install", "zed", "-user", "a/b"}, {"install", "zed", "-user", "a", "-name", " "}, {"install", "zed", "-user", "a", "-name", "a\nb"}} {
 		if _, err := do("", args...); exitCode(err) != 2 {
 			t.Errorf("%v: %v", args, err)
 		}

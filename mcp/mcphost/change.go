@@ -152,7 +152,11 @@ func (h *Host) change(path string, edit func(*hujson.Object, *Change) error) (*C
 	wrong := func(err error) error {
 		return fmt.Errorf("%w: %s: %w: nothing is changed; mend it first", memory.ErrInvalid, c.Path, err)
 	}
-	text := c.Before
+	// Editors on Windows begin a file with a mark. It stays there.
+	text, mark := bytes.CutPrefix(c.Before, []byte(byteOrderMark))
+	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
+		return nil, wrong(errors.New("it is UTF-16, and no host reads that: save it as UTF-8"))
+	}
 	if len(bytes.TrimSpace(text)) == 0 { // missing or empty: the host takes it for no settings
 		text = []byte("{}\n")
 	}
@@ -172,20 +176,33 @@ func (h *Host) change(path string, edit func(*hujson.Object, *Change) error) (*C
 	} else if err != nil {
 		return nil, wrong(err)
 	}
-	if c.After = doc.Pack(); c.Before == nil && bytes.Equal(c.After, text) {
-		c.After = nil // nothing is taken out of no file
-	} else if bytes.Equal(c.After, text) {
-		c.After = c.Before
+	c.After = doc.Pack()
+	switch same := bytes.Equal(c.After, text); {
+	case same:
+		c.After = c.Before // nil if there is no file
+	case mark:
+		c.After = append([]byte(byteOrderMark), c.After...)
 	}
 	return c, nil
 }
 
-// read reads a file that may be missing.
+// byteOrderMark is how some editors begin a file of UTF-8.
+const byteOrderMark = "\ufeff"
+
+// read reads a file that may be missing. A pipe is refused, as it would be waited for
+// without end, and so is all else that a new file cannot take the place of.
 func read(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%w: %s is no file", memory.ErrInvalid, path)
+	}
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -215,6 +216,46 @@ func TestOthersStay(t *testing.T) {
 	}
 	if c, err = h.Uninstall(path, "memory"); err != nil || strings.Contains(string(c.After), "memoryd") {
 		t.Error(c, err)
+	}
+}
+
+// A file that begins with the mark of editors on Windows keeps it, and one of UTF-16 is
+// refused. What is no file is refused before it is opened: a pipe would be waited for.
+func TestForms(t *testing.T) {
+	h, err := mcphost.Find("cursor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := write(t, "\ufeff{\"mcpServers\": {\"a\": {}}}\r\n")
+	before := read(t, path)
+	for _, change := range []func() (*mcphost.Change, error){
+		func() (*mcphost.Change, error) { return h.Install(path, "memory", server) },
+		func() (*mcphost.Change, error) { return h.Uninstall(path, "memory") },
+	} {
+		c, err := change()
+		if err == nil {
+			_, err = c.Make()
+		}
+		if err != nil || c.Nothing() || strings.Count(string(c.After), "\ufeff") != 1 || !strings.HasPrefix(string(c.After), "\ufeff{") {
+			t.Fatalf("%+v, %v", c, err)
+		}
+	}
+	if after := read(t, path); after != before {
+		t.Errorf("%q became %q", before, after)
+	}
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	wrong := map[string]string{write(t, "\xff\xfe{\x00}\x00"): "it is UTF-16", t.TempDir(): "is no file", os.DevNull: "is no file"}
+	if exec.Command("mkfifo", pipe).Run() == nil { // not on every system
+		wrong[pipe] = "is no file"
+	}
+	for path, want := range wrong {
+		_, in := h.Install(path, "memory", server)
+		_, out := h.Uninstall(path, "memory")
+		for _, err := range []error{in, out} {
+			if !errors.Is(err, memory.ErrInvalid) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+				t.Errorf("%v, want %s", err, want)
+			}
+		}
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 func TestJavaScript(t *testing.T) {
 	bin, dir := installed(t), t.TempDir()
 	path := "PATH=" + bin + string(filepath.ListSeparator) + os.Getenv("PATH")
-	// The date pins indirect dependencies. npm has the packages from the test of docs/typescript, if that ran.
+	// The date pins indirect dependencies. npm has the packages in its cache if a test of typescript/ has run, which installs them too.
 	tries(t, []string{path}, filepath.Join(bin, "npm"), "install", "--prefix="+dir, "--before=2026-11-15", "--ignore-scripts",
 		"--no-audit", "--no-fund", "--no-package-lock", "--fetch-retries=2", "--prefer-offline", "@google/adk@2.0.0")
 	tokens := freePort(t)
