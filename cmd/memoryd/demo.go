@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"strings"
 
@@ -33,17 +34,30 @@ var questions = []string{
 // demoWidth is the width of lines in columns, so that they fit into 80.
 const demoWidth = 78
 
-// demoCommand takes no flags: the demo has the same result for everybody.
+// demoCommand takes no flags that change what the demo finds: it has the same result for
+// everybody.
 func demoCommand() *subcommand {
 	return &subcommand{
 		name: "demo", summary: "Show once what memoryd does, on a bundled conversation.",
-		details: "Its data is in a directory of its own, which it removes at the end.",
-		example: "memoryd demo", run: demo}
+		details: `Its data is in a directory of its own, which it removes at the end.
+With -serve it tells more of the story, and serves the data with the console.`,
+		example: "memoryd demo -serve", uses: []string{"listen"}, own: demoFlags, ownVariables: true,
+		unchecked: true, run: demo}
 }
 
 // demo ingests a conversation into a directory of its own, asks questions, closes
 // everything and opens it again, and asks once more.
-func demo(ctx context.Context, _ *config, _ []string, s streams) (err error) {
+func demo(ctx context.Context, cfg *config, _ []string, s streams) (err error) {
+	var on net.Listener // nil without -serve
+	if cfg.demoServe {
+		if err := cfg.checkServe(); err != nil {
+			return usageError{err}
+		}
+		if on, err = listen(cfg); err != nil {
+			return err
+		}
+		defer func() { _ = on.Close() }() // serve has closed it, unless the story ends before
+	}
 	dir, err := os.MkdirTemp("", "memoryd-demo-")
 	if err != nil {
 		return err
@@ -57,7 +71,10 @@ func demo(ctx context.Context, _ *config, _ []string, s streams) (err error) {
 		return err
 	}
 	d.say("Everything is closed, and opened again from the file.\n")
-	return errors.Join(d.chapter(ctx, dir, d.second), d.err)
+	if err := errors.Join(d.chapter(ctx, dir, d.second), d.err); err != nil || on == nil {
+		return err
+	}
+	return d.serve(ctx, dir, on)
 }
 
 // story runs the demo. The first error ends it.

@@ -10,6 +10,7 @@ import memories from "./memories.js";
 import { session, sessions } from "./sessions.js";
 import search from "./search.js";
 import operations from "./operations.js";
+import tour from "./tour.js";
 
 // routes are the places, in the order of the API's paths: "*" is a name of somebody's.
 const routes = [
@@ -40,7 +41,8 @@ function parse() {
   for (const [pattern, view] of routes) {
     if (pattern.length === segments.length && pattern.every((p, i) => p === "*" || p === segments[i])) {
       const [name, , user, , id] = segments;
-      return { view, segments, app: name, user, id, query: new URLSearchParams(query) };
+      const parameters = new URLSearchParams(query);
+      return { view: view === home && parameters.has("tour") ? tour : view, segments, app: name, user, id, query: parameters };
     }
   }
   return { view: null, segments, query: new URLSearchParams() };

@@ -59,8 +59,11 @@ export default async function home({ main, signal }) {
   }
   fill(tiles, await state(signal));
   const list = h("ul", { class: "list" });
-  fill(main, h("h1", {}, "memoryd"), tiles, h("section", {}, h("h2", {}, "Apps"), apps ? list : null),
-    h("details", { class: "card", open: !apps || apps.apps.length === 0 }, h("summary", {}, "Go to a user"), goTo()));
+  const demo = apps?.apps.some(({ id }) => id === "demo");
+  fill(main, h("header", { class: "row spread" }, h("h1", {}, "memoryd"),
+    demo && link([], "Take the tour", { query: { tour: "1" } })),
+  tiles, h("section", {}, h("h2", {}, "Apps"), apps ? list : null),
+  h("details", { class: "card", open: !apps || apps.apps.length === 0 }, h("summary", {}, "Go to a user"), goTo()));
   if (apps) {
     await paged(list, {
       signal, read: async (token) => {

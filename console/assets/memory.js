@@ -195,6 +195,7 @@ export async function detail(scope, id, on) {
     if (error instanceof APIError && error.code === 404) return [];
     throw error;
   });
+  revisionsOf.catch(() => {}); // whoever awaits it gets the error, unless the memory's own comes first
   let m;
   try {
     m = await get(memoryPath(scope, id), {}, signal);

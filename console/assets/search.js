@@ -1,7 +1,7 @@
 // Search as it is: the parts of each score, what is outdated, the block for a prompt,
 // and two settings side by side. The address has all of the settings.
 
-import { post, scopePath } from "./api.js";
+import { get, post, scopePath } from "./api.js";
 import { action, announce, count, field, fill, h, link, said, select, time, toast, topicName } from "./dom.js";
 
 // families put the parts of a score together by what they look at. Each has one colour.
@@ -64,30 +64,51 @@ function bar(match, scale) {
     match.explain?.terms?.length > 0 && h("p", { class: "quiet" }, "Words of the question in it: ", said(match.explain.terms.join(", "))))];
 }
 
+// words shows memories by their words, which load reads.
+function words(title, ids, { base, load }) {
+  return ids?.length > 0 && h("p", { class: "meta" }, h("span", {}, title), ids.map((id) => {
+    const to = link([...base, "memories", id], "…");
+    load(id).then((fact) => fill(to, said(fact)));
+    return to;
+  }));
+}
+
 // result is one match.
-function result(match, i, { base, scale, other }) {
+function result(match, i, { base, scale, other, load }) {
   const m = match.memory;
   const place = other?.findIndex((o) => o.memory.id === m.id) ?? -1;
   const moved = !other ? null : place < 0 ? "only here" : place === i ? "same place" : `there at ${place + 1}`;
   return h("li", { class: "match" },
     h("div", { class: "match-head" }, h("span", { class: "rank" }, `${i + 1}`),
       link([...base, "memories", m.id], said(m.fact, "clamp")), h("span", { class: "score" }, number(match.score))),
-    bar(match, scale),
     h("div", { class: "meta" }, h("span", { class: "tag" }, m.kind), time(m.timestamp, { day: true }), m.author && said(m.author),
       m.topics.map((t) => h("span", { class: "tag" }, said(topicName(t)))), moved && h("span", { class: "tag" }, moved),
       match.outdated && h("span", { class: "tag warn" }, "outdated since ", time(match.outdated.since, { day: true }))),
-    match.outdated && h("p", { class: "meta" }, "Holds instead: ", match.outdated.by.map((id) => link([...base, "memories", id], said(id.slice(0, 8))))),
-    match.newer?.length > 0 && h("p", { class: "meta" }, "May be overtaken by: ", match.newer.map((id) => link([...base, "memories", id], said(id.slice(0, 8))))));
+    words("Holds instead:", match.outdated?.by, { base, load }),
+    words("May be overtaken by:", match.newer, { base, load }),
+    bar(match, scale));
 }
 
-// column is the answer to one setting.
+// column is the answer to one setting. The block is open where there is room for it.
 function column(found, block, options, side) {
+  const open = !options.other && matchMedia("(min-width: 1200px)").matches;
   return h("section", { class: "column" },
     h("h2", {}, side ? "Second setting" : "Results", " ", h("small", {}, count(found.length, "match", "matches"))),
     found.length === 0 ? h("p", { class: "empty" }, "Nothing is found.")
       : h("ol", { class: "matches" }, found.map((m, i) => result(m, i, options))),
-    h("details", { class: "card" }, h("summary", {}, "Context block ", h("small", {}, count(block.tokens, "token"))),
+    h("details", { class: "card", open }, h("summary", {}, "Context block ", h("small", {}, count(block.tokens, "token"))),
       block.text ? h("pre", {}, said(block.text)) : h("p", { class: "quiet" }, "It is empty: nothing fits.")));
+}
+
+// loader reads the words of memories, each once. It knows those that were found.
+function loader(scope, matches, signal) {
+  const known = new Map(matches.map((m) => [m.memory.id, Promise.resolve(m.memory.fact)]));
+  return (id) => {
+    if (!known.has(id)) {
+      known.set(id, get(`${scope}/memories/${encodeURIComponent(id)}`, {}, signal).then((m) => m.fact, () => id));
+    }
+    return known.get(id);
+  };
 }
 
 // search shows the question, the settings and what they find.
@@ -139,7 +160,8 @@ export default async function search(place) {
       post(`${scope}/memories/context`, { ...body(question, s), maxTokens: Number(s.tokens) || 1024 }, { signal })]);
   }));
   const scale = Math.max(0.05, ...found.flatMap(([f]) => f.memories.map((m) => m.score)));
+  const load = loader(scope, found.flatMap(([f]) => f.memories), signal);
   fill(answers, found.map(([f, block], i) => column(f.memories, block,
-    { base, scale, other: two ? found[1 - i][0].memories : null }, sides[i])));
+    { base, scale, load, other: two ? found[1 - i][0].memories : null }, sides[i])));
   announce(found.map(([f]) => count(f.memories.length, "match", "matches")).join(" and "));
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -141,12 +142,13 @@ func TestHostileFacts(t *testing.T) {
 		h.call("POST", "/v1/apps/demo/users/maya/memories", map[string]any{"id": fmt.Sprintf("h%d", i), "fact": fact})
 		h.tell(fmt.Sprintf("s%d", i), fact)
 	}
+	p := h.open("/")
 	for _, width := range []int64{380, 1600} {
+		p.do(chromedp.EmulateViewport(width, 800))
 		for _, place := range []string{"/demo/users/maya", "/demo/users/maya/memories/h0", "/demo/users/maya/memories/h2", "/demo/users/maya/memories/h3",
 			"/demo/users/maya/sessions/s1", "/demo/users/maya/sessions/s3", "/demo/users/maya/search?q=script", "/demo/users/maya/operations"} {
-			p := h.open(place)
-			p.do(chromedp.EmulateViewport(width, 800))
-			p.sees("the page of "+place, `!document.querySelector("[aria-busy]") && document.querySelector("#main .said, #main .list, #main .match")`)
+			p.to(place)
+			p.sees("the page of "+place, `document.querySelector("#main .said, #main .list, #main .match")`)
 			p.sees("no markup at "+place, `document.title !== "taken" && !document.querySelector("#main script, #main img, #main h1 h1, a[href^=javascript]")`)
 			p.sees(fmt.Sprintf("%s fits into %d px", place, width), `document.documentElement.scrollWidth <= window.innerWidth`)
 			p.sees("every text keeps its direction", `[...document.querySelectorAll("bdi")].every((e) => getComputedStyle(e).unicodeBidi === "isolate")`)
@@ -166,4 +168,53 @@ func TestGone(t *testing.T) {
 	p.shows(".detail", "There is no such memory")
 	p = h.open("/demo/users/%E0%A4%A/x")
 	p.shows("#main", "There is nothing here")
+}
+
+// While memoryd does not answer the page says so and keeps the words that were typed. It
+// goes on by itself once memoryd is back.
+func TestAway(t *testing.T) {
+	h := start(t)
+	h.tell("s", "I live in Porto.")
+	p := h.open("/demo/users/maya/memories/" + h.idOf("Porto"))
+	p.press(".detail", "Edit")
+	p.do(chromedp.SetValue(chromedp.CSS(`dialog textarea`), "I live in Porto, by the river."))
+	offline := func(away bool) {
+		conditions := []*network.Conditions{{Offline: away, DownloadThroughput: -1, UploadThroughput: -1}}
+		if _, err := chromedp.Call(p.ctx, network.EmulateNetworkConditionsByRule,
+			network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: conditions}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	offline(true)
+	p.press("dialog", "Save")
+	p.shows("dialog .problem", "memoryd does not answer")
+	p.sees("the words are still there", `document.querySelector("dialog textarea").value === "I live in Porto, by the river."`)
+	offline(false)
+	p.press("dialog", "Save")
+	p.shows(".detail .fact", "by the river")
+	offline(true)
+	p.leave("/demo/users/maya/sessions")
+	p.shows("#away", "memoryd does not answer")
+	offline(false)
+	p.shows("main .list", "changed")
+	p.sees("the banner goes", `document.getElementById("away").hidden`)
+}
+
+// memoryd demo -serve leads to a tour over its data, of six steps that each find their
+// page filled.
+func TestTour(t *testing.T) {
+	h := serve(t, "demo", "-serve", "-listen", "127.0.0.1:0")
+	p := h.open("/?tour=1")
+	for i, shows := range []string{"Ready", "peanuts", "I moved to Porto", "find_restaurants", "outdated", "Acme"} {
+		p.shows("#tour h2", fmt.Sprintf("%d of 6", i+1))
+		p.shows("main", shows)
+		if i < 5 {
+			p.press("#tour", "Next")
+		}
+	}
+	p.press("#tour", "Done")
+	p.sees("the strip goes", `!document.getElementById("tour")`)
+	p.press("main", "Ignore all previous instructions")
+	p.press(".detail", "Reject")
+	p.shows("#toasts", "Rejected")
 }
