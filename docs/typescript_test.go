@@ -102,10 +102,41 @@ func testTypeScript(t *testing.T, venv string) {
 		unavailable(t, err)
 	}
 	// tools.ts asks for what quickstart.ts has stored.
-	for _, name := range []string{"quickstart", "tools", "adk", "ai", "langgraph", "openai-agents"} {
+	for _, name := range []string{"quickstart", "tools", "adk", "ai", "langgraph", "langgraph-tools", "openai-agents",
+		"openai-agents-tools"} {
 		file := "typescript/examples/" + name + ".ts"
 		same(t, file, run(t, dir, env, filepath.Join(venv, "node"), file), prints[file])
 	}
-	run(t, at, env, filepath.Join(venv, "npm"), "run", "check")
-	run(t, at, env, filepath.Join(venv, "npm"), "test")
+	t.Run("checked", func(t *testing.T) {
+		t.Run("tsc", func(t *testing.T) {
+			t.Parallel()
+			run(t, at, env, filepath.Join(venv, "npm"), "run", "check")
+		})
+		t.Run("node", func(t *testing.T) {
+			t.Parallel()
+			run(t, at, env, filepath.Join(venv, "npm"), "test")
+		})
+		t.Run("runtimes", func(t *testing.T) {
+			t.Parallel()
+			testRuntimes(t, at, append(env, "DENO_DIR="+t.TempDir(), "DENO_NO_UPDATE_CHECK=1"), venv)
+		})
+	})
+}
+
+// testRuntimes has Deno and Bun, which come from npm, run the package's own tests that need
+// no framework. Those of failures are left to Node: they wait more than they run.
+func testRuntimes(t *testing.T, at string, env []string, venv string) {
+	dir := t.TempDir()
+	if _, err := try(t, dir, env, filepath.Join(venv, "npm"), "install", "--no-audit", "--no-fund", "--no-package-lock",
+		"--fetch-retries=2", "deno@2.9.6", "bun@1.4.5"); err != nil {
+		unavailable(t, err)
+	}
+	bin := filepath.Join(dir, "node_modules", ".bin")
+	tests := []string{"./tests/calls.test.ts", "./tests/embedded.test.ts"}
+	for _, args := range [][]string{
+		{filepath.Join(bin, "deno"), "test", "-A", "--no-check", "--node-modules-dir=manual"},
+		{filepath.Join(bin, "bun"), "test"},
+	} {
+		run(t, at, env, append(args, tests...)...)
+	}
 }

@@ -16,7 +16,7 @@ import type {
   Session,
 } from "@google/adk";
 import { Client } from "./client.ts";
-import { question, segment } from "./core.ts";
+import { checkOptions, question, segment } from "./core.ts";
 import { MemorydError, NotFound } from "./errors.ts";
 import type { Fields, NewEvent, Session as Stored } from "./types.ts";
 
@@ -115,7 +115,9 @@ export class MemoryService implements BaseMemoryService {
   private readonly wait: boolean;
 
   /** @param client Without one it is that of MEMORYD_URL and MEMORYD_KEY. */
-  constructor(client: Client = new Client(), { wait = false }: MemoryServiceOptions = {}) {
+  constructor(client: Client = new Client(), options: MemoryServiceOptions = {}) {
+    const { wait = false } = options;
+    checkOptions("MemoryService", options, { wait });
     this.client = client;
     this.wait = wait;
   }

@@ -4,14 +4,11 @@ import { dynamicTool, jsonSchema } from "ai";
 import type { LanguageModelMiddleware, ToolSet } from "ai";
 import type { User } from "./calls.ts";
 import type { Client } from "./client.ts";
-import { question } from "./core.ts";
-import { InvalidArgument } from "./errors.ts";
+import { checkOptions, question } from "./core.ts";
+import { declaredTools } from "./tools.ts";
+import type { MemoryToolsOptions } from "./tools.ts";
 
-/** The options of memoryTools. */
-export interface MemoryToolsOptions {
-  /** Some of load_memory, search_memory, remember and forget: all of them by default. */
-  names?: readonly string[];
-}
+export type { MemoryToolsOptions } from "./tools.ts";
 
 /**
  * The tools of memoryd, for generateText and streamText.
@@ -25,16 +22,11 @@ export async function memoryTools(
   options: MemoryToolsOptions = {},
 ): Promise<ToolSet> {
   const of = client.user(app, user);
-  const declared = new Map((await client.listTools()).tools.map(({ function: f }) => [f.name, f]));
   const tools: ToolSet = {};
-  for (const name of options.names ?? declared.keys()) {
-    const tool = declared.get(name);
-    if (!tool) {
-      throw new InvalidArgument(`memoryd has no tool ${name}: want some of ${[...declared.keys()].join(", ")}`);
-    }
+  for (const { name, description, parameters } of await declaredTools(client, options)) {
     tools[name] = dynamicTool({
-      description: tool.description,
-      inputSchema: jsonSchema(tool.parameters),
+      description,
+      inputSchema: jsonSchema(parameters),
       execute: async (args, { abortSignal }) => {
         return await of.callTool(name, args as Record<string, unknown>, { signal: abortSignal });
       },
@@ -55,7 +47,9 @@ export interface PreloadMemoryOptions {
  *
  * If memoryd cannot be asked the call of the model fails, unless there is an onError.
  */
-export function preloadMemory(user: User, { onError }: PreloadMemoryOptions = {}): LanguageModelMiddleware {
+export function preloadMemory(user: User, options: PreloadMemoryOptions = {}): LanguageModelMiddleware {
+  const { onError } = options;
+  checkOptions("preloadMemory", options, { onError });
   return {
     specificationVersion: "v4",
     transformParams: async ({ params }) => {

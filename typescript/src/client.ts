@@ -1,7 +1,7 @@
 // The client, with the calls that are written by hand.
 
 import { ClientCalls } from "./calls.ts";
-import { environment, resume, segment, Settings } from "./core.ts";
+import { checkOptions, environment, resume, segment, Settings } from "./core.ts";
 import { Incompatible, MemorydError, Unreachable } from "./errors.ts";
 import { rest, Transport } from "./transport.ts";
 import type { CallOptions } from "./transport.ts";
@@ -30,9 +30,10 @@ export interface ClientOptions {
 export class Client extends ClientCalls {
   /** @param url Where memoryd is. Without one it is MEMORYD_URL, or http://127.0.0.1:8080. */
   constructor(url?: string, options: ClientOptions = {}) {
-    const { key = environment("MEMORYD_KEY"), timeout = 60_000, retries = 5 } = options;
+    const { key = environment("MEMORYD_KEY"), timeout = 60_000, retries = 5, fetch: fetcher = fetch } = options;
+    checkOptions("Client", options, { key, timeout, retries, fetch: fetcher });
     const at = url ?? environment("MEMORYD_URL") ?? defaultURL;
-    super(new Transport(new Settings(at, key, timeout, retries), options.fetch ?? fetch));
+    super(new Transport(new Settings(at, key, timeout, retries), fetcher));
   }
 
   /** Where memoryd is. */
@@ -42,6 +43,7 @@ export class Client extends ClientCalls {
 
   /** Whether a memoryd answers, at the first try. */
   async alive(options: CallOptions = {}): Promise<boolean> {
+    checkOptions("alive", options, { signal: true, timeout: true });
     try {
       return (await this.transport.once("GET", `${this.url}/livez`, undefined, options)).text === "ok\n";
     } catch (error) {
@@ -62,6 +64,7 @@ export class Client extends ClientCalls {
    */
   backup(store: "sessions" | "memories" = "sessions", options: CallOptions = {}): AsyncGenerator<Uint8Array, void> {
     const { timeout = streamSilence, signal } = options;
+    checkOptions("backup", options, { signal, timeout });
     return this.transport.parts("POST", "/v1/backup", { query: { store }, signal }, "*/*", timeout);
   }
 
@@ -74,6 +77,7 @@ export class Client extends ClientCalls {
   async *follow(operation: string, options: CallOptions = {}): AsyncGenerator<Operation, void> {
     const path = `/v1/operations/${segment("operation", operation)}`;
     const { timeout = streamSilence, signal } = options;
+    checkOptions("follow", options, { signal, timeout });
     for (let tries = 0; ; ) {
       let wait: number | undefined;
       try {

@@ -33,6 +33,20 @@ function inBrowser(): boolean {
   return !("process" in globalThis);
 }
 
+/**
+ * Refuses an option that nothing reads: a program without types would not be told of a misspelt one.
+ *
+ * @param of What takes the options, as the error has it.
+ * @param known The options that there are, with any values.
+ */
+export function checkOptions<T extends object>(of: string, options: T, known: Record<keyof Required<T>, unknown>): void {
+  for (const name of Object.keys(options)) {
+    if (Object.hasOwn(known, name)) continue;
+    const names = Object.keys(known).join(", ");
+    throw new InvalidArgument(`${of} has no option ${JSON.stringify(name)}: it has ${names}`);
+  }
+}
+
 /** The options of a client, checked. */
 export class Settings {
   readonly url: string;

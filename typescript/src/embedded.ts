@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { Client } from "./client.ts";
 import type { ClientOptions } from "./client.ts";
-import { environment, longestTimer } from "./core.ts";
+import { checkOptions, environment, longestTimer } from "./core.ts";
 import { MemorydError } from "./errors.ts";
 import { rest } from "./transport.ts";
 
@@ -72,9 +72,10 @@ export class Embedded {
  *   nothing. Without one it is memoryd's own default.
  */
 export async function embedded(data?: string, options: EmbeddedOptions = {}): Promise<Embedded> {
-  const program = options.binary ?? environment("MEMORYD_BINARY") ?? "memoryd";
-  const args = ["-listen=127.0.0.1:0", "-until-eof", ...(data === undefined ? [] : [`-data=${data}`])];
-  const process = spawn(program, [...args, ...(options.args ?? [])], {
+  const { binary = environment("MEMORYD_BINARY") ?? "memoryd", args = [], timeout = 30_000 } = options;
+  checkOptions("embedded", options, { binary, args, timeout });
+  const own = ["-listen=127.0.0.1:0", "-until-eof", ...(data === undefined ? [] : [`-data=${data}`])];
+  const process = spawn(binary, [...own, ...args], {
     stdio: ["pipe", "pipe", "pipe"],
     detached: true, // an interrupt of the terminal is this process's
     windowsHide: true,
@@ -84,7 +85,7 @@ export async function embedded(data?: string, options: EmbeddedOptions = {}): Pr
   let state = "";
   const ended = new Promise<void>((resolve) => {
     process.once("error", (error) => {
-      state = `there is no program ${program} that can be run: ${error.message}`;
+      state = `there is no program ${binary} that can be run: ${error.message}`;
       resolve();
     });
     process.once("close", (code, signal) => {
@@ -99,7 +100,7 @@ export async function embedded(data?: string, options: EmbeddedOptions = {}): Pr
   createInterface({ input: process.stderr }).on("line", (line) => {
     if (log.push(line) > shown) log.shift();
   });
-  const until = performance.now() + (options.timeout ?? 30_000);
+  const until = performance.now() + timeout;
   while (!state && performance.now() < until) {
     if (url && (await ready(url, log))) {
       release(process);

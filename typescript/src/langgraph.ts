@@ -1,11 +1,18 @@
-// The store of LangGraph.js: long-term memory for graphs and agents. Items have the form that the package for
-// Python gives them, so that both can share a store.
+// LangGraph.js: its store, long-term memory for graphs and agents, and memoryd's tools for a model. Items have the
+// form that the package for Python gives them, so that both can share a store.
 
+import { tool } from "@langchain/core/tools";
+import type { StructuredTool } from "@langchain/core/tools";
 import { BaseStore } from "@langchain/langgraph";
 import type { Item, MatchCondition, Operation, OperationResults } from "@langchain/langgraph";
 import { Client } from "./client.ts";
+import { checkOptions } from "./core.ts";
 import { AlreadyExists, InvalidArgument, NotFound, Unreachable } from "./errors.ts";
+import { declaredTools } from "./tools.ts";
+import type { MemoryToolsOptions } from "./tools.ts";
 import type { Fields, Memory } from "./types.ts";
+
+export type { MemoryToolsOptions } from "./tools.ts";
 
 type Value = Record<string, any>;
 type SearchItem = Item & { score?: number };
@@ -24,6 +31,27 @@ const valueName = "value.";
 const mostFound = 100; // by one search of memoryd
 const longestText = 64 << 10; // bytes of a fact
 const pageSize = 1000;
+
+/**
+ * The tools of memoryd, for bindTools, ToolNode and agents. A ToolNode tells the model of an error.
+ *
+ * Your code chooses the user here, and the model never does.
+ */
+export async function memoryTools(
+  client: Client,
+  app: string,
+  user: string,
+  options: MemoryToolsOptions = {},
+): Promise<StructuredTool[]> {
+  const of = client.user(app, user);
+  return (await declaredTools(client, options)).map(({ name, description, parameters }) =>
+    tool(
+      async (args: unknown, { signal }: { signal?: AbortSignal }) =>
+        JSON.stringify(await of.callTool(name, args as Fields, { signal })),
+      { name, description, schema: parameters },
+    ),
+  );
+}
 
 /** The options of a MemorydStore. */
 export interface MemorydStoreOptions {
@@ -55,6 +83,7 @@ export class MemorydStore extends BaseStore {
   constructor(app: string, options: MemorydStoreOptions = {}) {
     super();
     const { client = new Client(), userLabel = 0, fields = ["$"] } = options;
+    checkOptions("MemorydStore", options, { client, userLabel, fields });
     if (!Number.isInteger(userLabel) || userLabel < 0) {
       throw new InvalidArgument(`userLabel is ${userLabel}: want 0 or more`);
     }

@@ -1,9 +1,16 @@
-// The Agents SDK of OpenAI: sessions in memoryd, of which memories are made.
+// The Agents SDK of OpenAI: sessions in memoryd, of which memories are made, and memoryd's tools for an agent.
 
-import type { AgentInputItem, Session } from "@openai/agents";
+import { tool } from "@openai/agents";
+import type { AgentInputItem, FunctionTool, Session } from "@openai/agents";
 import { Client } from "./client.ts";
+import { checkOptions } from "./core.ts";
+import { MemorydError } from "./errors.ts";
 import { History } from "./history.ts";
+import { declaredTools } from "./tools.ts";
+import type { MemoryToolsOptions } from "./tools.ts";
 import type { NewEvent } from "./types.ts";
+
+export type { MemoryToolsOptions } from "./tools.ts";
 
 /** The field of an event that has the item: the package for Python has it too. */
 const field = "openaiAgents";
@@ -30,6 +37,7 @@ export class MemorydSession implements Session {
   /** @param id The id of the session, which is made with its first item. */
   constructor(app: string, user: string, id: string, options: MemorydSessionOptions = {}) {
     const { client = new Client(), remember = true } = options;
+    checkOptions("MemorydSession", options, { client, remember });
     this.id = id;
     this.history = new History(client.user(app, user), id, field, remember);
   }
@@ -54,6 +62,36 @@ export class MemorydSession implements Session {
   async clearSession(): Promise<void> {
     await this.history.clear();
   }
+}
+
+/**
+ * The tools of memoryd, for the tools of an Agent.
+ *
+ * Your code chooses the user here, and the model never does.
+ */
+export async function memoryTools(
+  client: Client,
+  app: string,
+  user: string,
+  options: MemoryToolsOptions = {},
+): Promise<FunctionTool[]> {
+  const of = client.user(app, user);
+  return (await declaredTools(client, options)).map(({ name, description, parameters }) =>
+    tool({
+      name,
+      description,
+      parameters: parameters as any, // the SDK's type has only schemas that take more fields
+      strict: false, // optional arguments may be left out
+      execute: async (args, _context, details) => {
+        try {
+          return JSON.stringify(await of.callTool(name, args as Record<string, unknown>, { signal: details?.signal }));
+        } catch (error) {
+          if (error instanceof MemorydError) return JSON.stringify({ error: error.message }); // the model may mend it
+          throw error;
+        }
+      },
+    }),
+  );
 }
 
 /** The fields of an event that memoryd reads: who spoke, the text, and calls of tools. */

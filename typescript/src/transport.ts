@@ -2,6 +2,7 @@
 
 import {
   checkedTimeout,
+  checkOptions,
   encode,
   encodeQuery,
   failure,
@@ -94,27 +95,30 @@ export class Transport {
   }
 
   private async retried(method: string, path: string, request: CallRequest): Promise<Answer> {
-    const url = this.settings.url + path + encodeQuery(request.query);
-    const body = request.body ?? request.whole;
-    const content = body === undefined ? undefined : encode(body);
+    const { needs, query, body, whole, repeatable = false, fresh, gone, ...options } = request;
+    // Of a call without other options: those of the others are in its query or its body, where memoryd names one
+    // that it does not know.
+    checkOptions(`${method} ${path}`, options, { signal: true, timeout: true });
+    const url = this.settings.url + path + encodeQuery(query);
+    const sent = body ?? whole;
+    const content = sent === undefined ? undefined : encode(sent);
     let lost = false; // whether an earlier try may have been carried out
     for (let tries = 1; ; tries++) {
       try {
-        return await this.once(method, url, content, request);
+        return await this.once(method, url, content, options);
       } catch (error) {
         if (!(error instanceof MemorydError)) throw error;
-        if (request.fresh && tries > 1 && error instanceof AlreadyExists) {
+        if (fresh && tries > 1 && error instanceof AlreadyExists) {
           // An earlier try has created it, and its answer was lost.
-          const { signal, timeout } = request;
-          const { id } = request.body as { id: string };
-          return await this.retried("GET", `${path}/${id}`, { repeatable: true, signal, timeout });
+          const { id } = body as { id: string };
+          return await this.retried("GET", `${path}/${id}`, { repeatable: true, ...options });
         }
         await this.refuseOther(error, request);
-        if (request.gone && lost && error instanceof NotFound) return { status: error.statusCode!, text: "" };
+        if (gone && lost && error instanceof NotFound) return { status: error.statusCode!, text: "" };
         lost ||= error instanceof Unavailable || (error instanceof Unreachable && error.sent);
-        const wait = pause(error, tries, request.repeatable ?? false);
+        const wait = pause(error, tries, repeatable);
         if (wait === undefined || tries > this.settings.retries) throw error;
-        await rest(wait, request.signal);
+        await rest(wait, options.signal);
       }
     }
   }

@@ -157,3 +157,7 @@ test("a Runner with both services", async () => {
   }
   assert.deepEqual(answers, ["I don't know.", "Rex"]);
 });
+
+test("an option that there is none of is refused", () => {
+  assert.throws(() => new MemoryService(undefined, { waits: true } as object), /MemoryService has no option "waits"/);
+});

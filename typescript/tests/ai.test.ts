@@ -47,6 +47,7 @@ test("a model remembers, and recalls in another conversation", async () => {
   await ask("I am allergic to peanuts.");
   assert.match(await ask("What am I allergic to?"), /I am allergic to peanuts/);
   await assert.rejects(memoryTools(client, app, "ann", { names: ["fly"] }), InvalidArgument);
+  assert.throws(() => preloadMemory(client.user(app, "ann"), { onerror() {} } as object), /no option "onerror"/);
   assert.deepEqual(Object.keys(await memoryTools(client, app, "ann")).sort(), [
     "forget",
     "load_memory",

@@ -123,4 +123,16 @@ test("bad input is named", async () => {
     return error instanceof Incompatible && error.message.includes('"topk", or the option is misspelt');
   });
   await assert.rejects(ann.listMemories({ pagesize: 3 } as object).toArray(), /pagesize/);
+  // The package itself knows the options of calls that send none.
+  await assert.rejects(ann.deleteMemory("m1", { timout: 3 } as object), (error: Error) => {
+    return error instanceof InvalidArgument && /memories\/m1 has no option "timout": it has signal, timeout/.test(error.message);
+  });
+  await assert.rejects(client.metrics({ timout: 3 } as object), /"timout"/);
+  await assert.rejects(client.alive({ timout: 3 } as object), /"timout"/);
+  await assert.rejects(client.follow("o1", { timout: 3 } as object).next(), /"timout"/);
+  assert.throws(() => client.backup("sessions", { timout: 3 } as object), /"timout"/);
+  assert.throws(() => new Client(client.url, { retires: 3 } as object), (error: Error) => {
+    const wanted = 'Client has no option "retires": it has key, timeout, retries, fetch';
+    return error instanceof InvalidArgument && error.message === wanted;
+  });
 });

@@ -26,15 +26,9 @@ test("it keeps what it is told, and ends when it is closed", async () => {
 });
 
 test("it ends with the process that has started it", async () => {
-  const program = `
-    import { embedded } from "@memoryd/client/embedded";
-    console.log((await embedded(":memory:")).url);
-    if (process.argv[1] === "killed") process.kill(process.pid, "SIGKILL");`;
   for (const how of ["done", "killed"]) {
-    const args = ["--input-type=module", "-e", program, how];
-    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname }).catch(
-      (error: { stdout: string }) => error,
-    );
+    const args = [join(import.meta.dirname, "start.ts"), how];
+    const { stdout } = await promisify(execFile)(process.execPath, args).catch((error: { stdout: string }) => error);
     const client = new Client(stdout.trim(), { key: "" });
     while (await client.alive()) await new Promise((resolve) => setTimeout(resolve, 10));
   }
@@ -44,6 +38,7 @@ test("one that does not start says why", async () => {
   await assert.rejects(embedded(":memory:", { binary: "no-such-program" }), (error: Error) => {
     return error instanceof StartError && error.message.includes("no-such-program");
   });
+  await assert.rejects(embedded(":memory:", { arg: [] } as object), /embedded has no option "arg": it has binary/);
   await assert.rejects(embedded(":memory:", { args: ["-embedder=none"] }), (error: Error) => {
     return error instanceof StartError && /memoryd ended with \d[^]*-embedder/.test(error.message);
   });

@@ -2,10 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { AIMessage, ToolMessage } from "@langchain/core/messages";
 import { FakeListChatModel } from "@langchain/core/utils/testing";
 import { END, InMemoryStore, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { ToolNode } from "@langchain/langgraph/prebuilt";
 import { Client, InvalidArgument, NotFound } from "@memoryd/client";
-import { MemorydStore } from "@memoryd/client/langgraph";
+import { memoryTools, MemorydStore } from "@memoryd/client/langgraph";
 import { error, newApp, serving } from "./server.ts";
 import type { Answer, Seen } from "./server.ts";
 
@@ -173,4 +175,32 @@ test("a graph recalls in one thread what it was told in another", async () => {
     answers.push(messages.at(-1)!.text);
   }
   assert.deepEqual(answers, ["I see.", "You told me: I live in Porto."]);
+});
+
+test("a model remembers, searches and forgets with tools", async () => {
+  const app = newApp();
+  const tools = await memoryTools(client, app, "ann");
+  const declared = (await client.listTools()).tools.map(({ function: f }) => [f.name, f.description, f.parameters]);
+  assert.deepEqual(tools.map(({ name, description, schema }) => [name, description, schema]), declared);
+  const call = async (name: string, args: object): Promise<string> => {
+    const asked = new AIMessage({ content: "", tool_calls: [{ id: "c1", name, args: { ...args } }] });
+    const { messages } = (await new ToolNode(tools).invoke({ messages: [asked] })) as { messages: ToolMessage[] };
+    return messages[0]!.text;
+  };
+  await call("remember", { fact: "I am allergic to peanuts." });
+  assert.match(await call("load_memory", { query: "allergies" }), /I am allergic to peanuts/);
+  assert.deepEqual(await client.user(app, "bob").listMemories().toArray(), []);
+  // The model is told of errors.
+  assert.match(await call("remember", { fact: "" }), /fact/);
+  assert.match(await call("load_memory", { quest: "allergies" }), /Error/); // LangChain itself checks the schema
+  const [one] = await memoryTools(client, app, "ann", { names: ["remember"] });
+  assert.equal(one!.name, "remember");
+  await assert.rejects(one!.invoke({ fact: "I like tea." }, { signal: AbortSignal.abort(new Error("enough")) }), /enough/);
+});
+
+test("options that there are none of are refused", async () => {
+  assert.throws(() => new MemorydStore("shop", { userlabel: 1 } as object), /MemorydStore has no option "userlabel"/);
+  const options = { name: ["remember"] } as object;
+  await assert.rejects(memoryTools(client, "shop", "ann", options), /memoryTools has no option "name": it has names/);
+  await assert.rejects(memoryTools(client, "shop", "ann", { names: ["fly"] }), InvalidArgument);
 });

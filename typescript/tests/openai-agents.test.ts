@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, run, setTracingDisabled, Usage } from "@openai/agents";
+import { Agent, run, RunContext, setTracingDisabled, Usage } from "@openai/agents";
 import type { AgentInputItem, Model, ModelRequest, ModelResponse } from "@openai/agents";
 import { Client } from "@memoryd/client";
-import { MemorydSession } from "@memoryd/client/openai-agents";
+import { memoryTools, MemorydSession } from "@memoryd/client/openai-agents";
 import { newApp } from "./server.ts";
 
 setTracingDisabled(true);
@@ -84,4 +84,27 @@ test("an agent goes on with its session in another run", async () => {
     const { finalOutput } = await run(agent, said, { session });
     assert.equal(finalOutput, seen);
   }
+});
+
+test("a model remembers and searches with tools", async () => {
+  const app = newApp();
+  const tools = await memoryTools(client, app, "ann");
+  const declared = (await client.listTools()).tools.map(({ function: f }) => [f.name, f.description, f.parameters]);
+  assert.deepEqual(tools.map(({ name, description, parameters }) => [name, description, parameters]), declared);
+  const call = async (name: string, args: object): Promise<any> => {
+    const tool = tools.find((t) => t.name === name)!;
+    return JSON.parse((await tool.invoke(new RunContext(), JSON.stringify(args))) as string);
+  };
+  await call("remember", { fact: "I am allergic to peanuts." });
+  assert.match(JSON.stringify(await call("load_memory", { query: "allergies" })), /I am allergic to peanuts/);
+  assert.deepEqual(await client.user(app, "bob").listMemories().toArray(), []);
+  // The model is told which argument is wrong.
+  assert.match((await call("remember", { fact: "" })).error, /fact/);
+  assert.match((await call("load_memory", { quest: "allergies" })).error, /quest|query/);
+});
+
+test("options that there are none of are refused", async () => {
+  const options = { remembers: false } as object;
+  assert.throws(() => new MemorydSession("shop", "ann", "s1", options), /MemorydSession has no option "remembers"/);
+  await assert.rejects(memoryTools(client, "shop", "ann", { name: [] } as object), /memoryTools has no option "name"/);
 });
