@@ -22,6 +22,7 @@ func testFrameworks(t *testing.T, venv string) {
 		"agents_session.py":            {"s1", "s2"},
 		"agent_framework_providers.py": {"s1", "s2"},
 		"llamaindex_block.py":          {"s1", "s2"},
+		"pydantic_ai_history.py":       {"s1", "s2"},
 	} {
 		env := append(serve(t), "OPENAI_BASE_URL="+scripted(t), "OPENAI_API_KEY=key",
 			"OPENAI_AGENTS_DISABLE_TRACING=1")
