@@ -358,7 +358,9 @@ func (w *tenants) step() {
 		w.call(k, u.scope, read, "POST", path+"/tools/load_memory", map[string]any{"args": map[string]any{"query": "number"}}, u)
 	case 18:
 		w.mcp(k, u, read, "tools/call", map[string]any{"name": "search_memory", "arguments": map[string]any{"query": "number"}})
-		w.mcp(k, u, read, "resources/read", map[string]any{"uri": "memoryd://memories/" + id})
+		for _, uri := range []string{"memories/" + id, "sessions/s", "sessions/saved-s", "context/number"} {
+			w.mcp(k, u, read, "resources/read", map[string]any{"uri": "memoryd://" + uri})
+		}
 	case 20: // the id of another user's memory is that of none
 		if of != u {
 			w.call(k, u.scope, access.Admin, "POST", path+"/memories/"+id+"/erase", nil, u)
@@ -384,6 +386,8 @@ func (w *tenants) step() {
 	case 19:
 		w.mcp(k, u, write, "tools/call", map[string]any{"name": "remember",
 			"arguments": map[string]any{"fact": "I paint the " + u.word + "."}})
+		w.mcp(k, u, write, "tools/call", map[string]any{"name": "save_conversation", "arguments": map[string]any{"sessionId": "s",
+			"messages": []any{map[string]any{"role": "user", "text": "I draw the " + u.word + "."}}}})
 	}
 }
 

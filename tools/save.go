@@ -64,10 +64,10 @@ var saveConversation = declare(Tool{
 		return saved{}, invalid("args.messages: want 1 to %d of them, not %d: save a longer conversation in several"+
 			" calls with the same sessionId", maxMessages, n)
 	}
-	events := make([]sessionstore.Event, len(args.Messages))
+	events, now := make([]sessionstore.Event, len(args.Messages)), time.Now()
 	for i, m := range args.Messages {
 		var err error
-		if events[i], err = m.event(); err != nil {
+		if events[i], err = m.event(now); err != nil {
 			return saved{}, fmt.Errorf("args.messages[%d]: %w", i, err)
 		}
 	}
@@ -76,7 +76,7 @@ var saveConversation = declare(Tool{
 	if err != nil {
 		return saved{}, err
 	}
-	all := identify(events, time.Now())
+	all := identify(events, now)
 	key := sessionstore.Key{Scope: scope, ID: strings.TrimSpace(args.SessionID)}
 	switch {
 	case key.ID == "": // the same call is the same session, as its answer may have been lost
@@ -98,8 +98,12 @@ var saveConversation = declare(Tool{
 	return out, nil
 })
 
+// maxAhead is how far the clock of a host may be ahead. Models make times up, and a fact of
+// the future would be hidden until then.
+const maxAhead = 24 * time.Hour
+
 // event makes an event without an id. It has the time that the message names, if it does.
-func (m *saidMessage) event() (e sessionstore.Event, err error) {
+func (m *saidMessage) event(now time.Time) (e sessionstore.Event, err error) {
 	role := map[speaker]string{speakerUser: "user", speakerAssistant: "model"}[m.Role]
 	switch {
 	case role == "":
@@ -124,7 +128,10 @@ func (m *saidMessage) event() (e sessionstore.Event, err error) {
 	if err != nil {
 		return e, err
 	}
-	return sessionstore.ParseEvent(raw)
+	if e, err = sessionstore.ParseEvent(raw); err == nil && e.Timestamp.After(now.Add(maxAhead)) {
+		err = invalid("timestamp: %.60q is in the future: leave it out if the time is not known", m.Timestamp)
+	}
+	return e, err
 }
 
 // savedNamespace is that of the ids that identify derives; any fixed UUID would do.

@@ -222,6 +222,7 @@ func TestCallRefuses(t *testing.T) {
 		{"save_conversation", `{"messages":[{"role":"user","text":"x"},{"role":"tool","text":"x"}]}`, "args.messages[1]: invalid argument: role: want user or assistant, not \"tool\""},
 		{"save_conversation", `{"messages":[{"role":"user","text":" \n"}]}`, "args.messages[0]: invalid argument: text is empty"},
 		{"save_conversation", `{"messages":[{"role":"user","text":"x","timestamp":"yesterday"}]}`, "args.messages[0]: invalid argument: timestamp"},
+		{"save_conversation", `{"messages":[{"role":"user","text":"x","timestamp":"2199-01-01T00:00:00Z"}]}`, "args.messages[0]: invalid argument: timestamp: \"2199-01-01T00:00:00Z\" is in the future: leave it out"},
 		{"save_conversation", `{"messages":[{"role":"user","text":"x","author":"` + strings.Repeat("x", 300) + `"}]}`, "author"},
 		{"save_conversation", `{"messages":[{"role":"user","text":"x"}],"sessionId":"a/b"}`, "args.sessionId"},
 		{"save_conversation", `{"messages":[{"role":"user","text":"x"}],"sessionId":"` + strings.Repeat("x", 251) + `"}`, "args.sessionId"},
