@@ -1363,6 +1363,7 @@ export class User {
    * are in the schema `ToolArguments`.
    *
    * @param tool The name of the tool. `preload_memory` is for programs, and is not declared to models.
+   *   `save_conversation` is declared over MCP alone.
    * @param args The arguments. A `null` among them counts as absent.
    */
   async callTool(tool: string, args?: Fields, options: CallOptions = {}): Promise<Fields> {

@@ -2291,7 +2291,7 @@ class AsyncUser:
 
         Args:
             tool: The name of the tool. `preload_memory` is for programs, and is not declared to
-                models.
+                models. `save_conversation` is declared over MCP alone.
             args: The arguments. A `null` among them counts as absent.
         """
         answer = await self._transport.call(

@@ -2275,7 +2275,7 @@ class User:
 
         Args:
             tool: The name of the tool. `preload_memory` is for programs, and is not declared to
-                models.
+                models. `save_conversation` is declared over MCP alone.
             args: The arguments. A `null` among them counts as absent.
         """
         answer = self._transport.call(
