@@ -108,6 +108,9 @@ func testProfiles(t *testing.T, c *client.Client) {
 	if err != nil || string(got.Profiles["person"]["age"]) != "31" || got.IDs["person"]["age"] != m.ID {
 		t.Errorf("profiles %+v, %v", got, err)
 	}
+	if n, err := u.Counts(ctx); err != nil || n != (client.Counts{Values: 1}) {
+		t.Errorf("counts %+v, %v", n, err)
+	}
 	if r, err := u.Revisions(ctx, m.ID); err != nil || len(r) != 2 || string(r[1].Value) != "30" {
 		t.Errorf("revisions %+v, %v", r, err)
 	}

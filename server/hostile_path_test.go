@@ -18,6 +18,7 @@ var routes = []struct{ method, path, body string }{
 	{"DELETE", "/v1/apps/{app}/users/{user}/sessions/{session}", ""},
 	{"POST", "/v1/apps/{app}/users/{user}/sessions/{session}/events", `{"events": []}`},
 	{"POST", "/v1/apps/{app}/users/{user}/sessions/{session}/memories", "{}"},
+	{"GET", "/v1/apps/{app}/users/{user}/counts", ""},
 	{"POST", "/v1/apps/{app}/users/{user}/memories/ingest", `{"sessionId": "s", "events": []}`},
 	{"POST", "/v1/apps/{app}/users/{user}/memories/search", `{"query": "x"}`},
 	{"POST", "/v1/apps/{app}/users/{user}/memories/context", `{"query": "x"}`},

@@ -103,7 +103,7 @@ func TestAPIDocumentHasTypes(t *testing.T) {
 		"Usage": extract.Usage{}, "Exchange": extract.Exchange{}, "Preview": previewBody{}, "PreviewFact": previewFact{}, "PreviewValue": previewValue{},
 		"Operation": operationBody{}, "OperationMetadata": operationMetadata{},
 		"Tools": toolsBody{}, "OpenAITool": openAITool{}, "Function": function{},
-		"ShownKey": keyBody{}, "AuditEntry": auditBody{},
+		"ShownKey": keyBody{}, "AuditEntry": auditBody{}, "Counts": countsBody{},
 	} {
 		schema := doc.Schema(name)
 		if schema == nil {

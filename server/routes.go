@@ -66,6 +66,7 @@ func (s *Server) addRoutes() {
 	s.route("POST", memories, write, withScope(s.addMemory))
 	s.route("GET", memories, read, withScope(s.listMemories),
 		listQuery...)
+	s.route("GET", scope+"/counts", read, withScope(s.counts))
 	s.route("GET", scope+"/profiles", read, withScope(s.profiles), "ids")
 	s.route("GET", oneMemory, read, withMemory(s.getMemory))
 	s.route("PATCH", oneMemory, write, withMemory(s.patchMemory))

@@ -70,7 +70,8 @@ func (d *story) serve(ctx context.Context, dir string, on net.Listener) error {
 	return errors.Join(err, bank.Close())
 }
 
-// tell ingests the rest of the story.
+// tell appends the rest of the story, as an agent does while it talks, and has memories
+// made of it.
 func tell(ctx context.Context, bank *memoryd.Bank) error {
 	var sessions []struct {
 		User   string         `json:"user"`
@@ -82,7 +83,14 @@ func tell(ctx context.Context, bank *memoryd.Bank) error {
 	}
 	app := client.InProcess(bank)
 	for _, s := range sessions {
-		op, err := app.User("demo", s.User).Ingest(ctx, s.ID, s.Events, true)
+		user := app.User("demo", s.User)
+		if _, err := user.CreateSession(ctx, client.NewSession{ID: s.ID}); err != nil {
+			return err
+		}
+		if _, err := user.Append(ctx, s.ID, "", s.Events...); err != nil {
+			return err
+		}
+		op, err := user.AddSession(ctx, s.ID, true)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import memories from "./memories.js";
 import { session, sessions } from "./sessions.js";
 import search from "./search.js";
 import operations from "./operations.js";
+import days from "./days.js";
 import tour from "./tour.js";
 
 // routes are the places, in the order of the API's paths: "*" is a name of somebody's.
@@ -22,6 +23,7 @@ const routes = [
   [["*", "users", "*", "sessions"], sessions],
   [["*", "users", "*", "sessions", "*"], session],
   [["*", "users", "*", "search"], search],
+  [["*", "users", "*", "days"], days],
   [["*", "users", "*", "operations"], operations],
   [["*", "users", "*", "operations", "*"], operations],
 ];
@@ -141,6 +143,7 @@ function heading(place) {
     [[name, "users", user], "Memories", !segments[3] || segments[3] === "memories"],
     [[name, "users", user, "search"], "Search", segments[3] === "search"],
     [[name, "users", user, "sessions"], "Sessions", segments[3] === "sessions"],
+    [[name, "users", user, "days"], "Days", segments[3] === "days"],
     [[name, "users", user, "operations"], "Operations", segments[3] === "operations"],
   ] : [
     [[name], "Users", segments.length === 1],

@@ -1,11 +1,30 @@
 // An app: its users, and the way to one by name.
 
-import { pages, path } from "./api.js";
-import { fill, h, href, link, paged, said } from "./dom.js";
+import { get, pages, path, scopePath } from "./api.js";
+import { count, fill, h, href, link, paged, said } from "./dom.js";
+
+// figures are the counts of a user in words.
+function figures(n) {
+  return [count(n.facts, "fact"), count(n.sessions, "session"), n.quarantined > 0 && h("span", { class: "tag warn" }, `${n.quarantined} quarantined`)];
+}
 
 // appView lists the users of an app, by id.
 export default async function appView({ main, signal, app }) {
-  const list = h("ul", { class: "list columns" });
+  const list = h("ul", { class: "list" });
+  const waiting = new Map(); // rows whose figures nobody has seen yet
+  // Counting reads through all that a user has: it is done for the rows that are in sight,
+  // one after the other.
+  let counting = Promise.resolve();
+  const seen = new IntersectionObserver((entries) => entries.filter((e) => e.isIntersecting).forEach(({ target }) => {
+    seen.unobserve(target);
+    const { user, counts } = waiting.get(target);
+    waiting.delete(target);
+    counting = counting.then(async () => {
+      if (signal.aborted || !target.isConnected) return;
+      fill(counts, figures(await get(`${scopePath({ app, user })}/counts`, {}, signal)));
+    }).catch(() => {}); // a row without figures leads on all the same
+  }));
+  signal.addEventListener("abort", () => seen.disconnect());
   const open = h("form", {
     class: "row", onsubmit: (event) => {
       event.preventDefault();
@@ -16,7 +35,13 @@ export default async function appView({ main, signal, app }) {
   fill(main, h("h1", {}, said(app)), open, h("section", {}, h("h2", {}, "Users"), list));
   await paged(list, {
     signal, read: pages(path`/v1/apps/${app}/users`, "users", { pageSize: 200 }, signal),
-    row: ({ id }) => h("li", {}, link([app, "users", id], said(id), { class: "row-link" })),
+    row: (user) => {
+      const counts = h("span", { class: "meta" });
+      const item = h("li", {}, link([app, "users", user.id], [said(user.id), counts], { class: "row-link" }));
+      seen.observe(item);
+      waiting.set(item, { user: user.id, counts });
+      return item;
+    },
     empty: "This app has no user yet.",
   });
 }

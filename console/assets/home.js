@@ -1,9 +1,10 @@
 // Home: the apps, how memoryd is, and its backlog. It refreshes by itself.
 
-import { APIError, get, text } from "./api.js";
+import { APIError, get, path, text } from "./api.js";
 import { count, fill, goTo, h, link, paged, said } from "./dom.js";
 
 const refreshEvery = 5000; // milliseconds
+const mostUsers = 1000; // that an app is said to have; more are "more than"
 
 // series reads the values of a metric, by its labels as they are written.
 function series(metrics, name) {
@@ -70,7 +71,12 @@ export default async function home({ main, signal }) {
         const page = token ? await get("/v1/apps", { pageToken: token }, signal) : apps;
         return { items: page.apps, next: page.nextPageToken };
       },
-      row: ({ id }) => h("li", {}, link([id], said(id), { class: "row-link" })),
+      row: ({ id }) => {
+        const users = h("span", { class: "meta" });
+        get(path`/v1/apps/${id}/users`, { pageSize: mostUsers }, signal).then((page) => fill(users,
+          page.nextPageToken ? `more than ${mostUsers} users` : count(page.users.length, "user")), () => {});
+        return h("li", {}, link([id], [said(id), users], { class: "row-link" }));
+      },
       empty: "No app has stored anything yet.",
     });
   }

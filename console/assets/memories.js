@@ -1,6 +1,6 @@
 // The memories of a user: a list with filters, and beside it the chosen one.
 
-import { pages, scopePath } from "./api.js";
+import { get, pages, scopePath } from "./api.js";
 import { announce, builtInTopics, field, fill, h, link, paged, said, select, time, topicName } from "./dom.js";
 import { detail } from "./memory.js";
 
@@ -60,6 +60,9 @@ export function row(m, { to, query, current }) {
     m.edited && h("span", {}, "edited")));
 }
 
+// wide reports whether all filters fit into one row.
+const wide = () => matchMedia("(min-width: 1100px)").matches;
+
 // filters is the form above the list. change gets the parameters as they become.
 function filters(query, change) {
   const form = h("form", {
@@ -69,9 +72,10 @@ function filters(query, change) {
   field("Topic", topicControl(query.get("topic"))),
   h("label", { class: "field wide" }, h("span", {}, "Words, or a filter expression"),
     h("input", { name: "q", type: "search", value: query.get("q") ?? "", placeholder: "peanuts, or metadata.priority >= 3" })),
-  field("From", h("input", { name: "from", type: "date", value: query.get("from") ?? "" })),
-  field("To", h("input", { name: "to", type: "date", value: query.get("to") ?? "" })),
-  field("Session", h("input", { name: "session", value: query.get("session") ?? "" })));
+  h("details", { class: "more-filters", open: ["from", "to", "session"].some((n) => query.has(n)) || wide() }, h("summary", {}, "More"),
+    h("div", { class: "row" }, field("From", h("input", { name: "from", type: "date", value: query.get("from") ?? "" })),
+    field("To", h("input", { name: "to", type: "date", value: query.get("to") ?? "" })),
+    field("Session", h("input", { name: "session", value: query.get("session") ?? "" })))));
   function apply() {
     change(new URLSearchParams([...new FormData(form)].filter(([, v]) => v)));
   }
@@ -95,7 +99,8 @@ export default async function memories(place) {
   const side = h("aside", { class: "detail", "aria-label": "The chosen memory", tabindex: "-1" });
   const split = h("div", { class: "split" }, column, side);
   const form = h("div", {});
-  fill(main, h("h1", { class: "unseen" }, "Memories of ", said(user)), form, split);
+  const figures = h("p", { class: "figures" });
+  fill(main, h("h1", { class: "unseen" }, "Memories of ", said(user)), figures, form, split);
   let query = new URLSearchParams();
   let reading = new AbortController();
 
@@ -106,6 +111,16 @@ export default async function memories(place) {
     return item;
   };
   let chosen;
+
+  // recount shows how much there is, each figure with the way to it.
+  async function recount() {
+    const n = await get(`${scopePath(scope)}/counts`, {}, signal);
+    const figure = (number, name, show) => number > 0 && link(base, [h("strong", {}, String(number)), ` ${name}`], { query: { show } });
+    fill(figures, link(base, [h("strong", {}, String(n.facts)), n.facts === 1 ? " fact holds" : " facts hold"]),
+      figure(n.superseded, "superseded", "history"), figure(n.quarantined, "quarantined", "quarantined"),
+      figure(n.turns, "turns", "turn"), figure(n.values, "values of profiles", "profile"),
+      link([...base, "sessions"], [h("strong", {}, String(n.sessions)), n.sessions === 1 ? " session" : " sessions"]));
+  }
 
   // relist reads the list of the parameters.
   async function relist(parameters) {
@@ -129,6 +144,7 @@ export default async function memories(place) {
 
   // changed brings a row up after the memory has changed; null if it is gone.
   function changed(id, m) {
+    recount().catch(() => {}); // the figures are those of before until the next look
     const item = rows.get(id);
     if (!item) return;
     if (m) item.replaceChildren(row(m, { to: href(m.id), current: m.id === chosen }));
@@ -152,8 +168,8 @@ export default async function memories(place) {
     side.scrollTop = 0;
   }
 
-  const first = relist(place.query);
-  await Promise.all([first, choose(place.id)]);
+  await Promise.all([relist(place.query), choose(place.id)]);
+  recount().catch(() => {});
 
   // The list stays where it was scrolled to when another memory is chosen.
   return async (next) => {

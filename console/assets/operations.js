@@ -65,7 +65,7 @@ function changeRow(place, change, was) {
   const m = change.memory;
   return h("tr", {},
     h("td", {}, h("span", { class: "tag" }, change.action.toLowerCase()), change.reason && h("div", { class: "quiet" }, said(change.reason))),
-    h("td", {}, was == null ? h("span", { class: "quiet" }, "–") : said(was, "clamp gone")),
+    h("td", {}, was == null ? h("span", { class: "quiet" }, "–") : said(was, was === m.fact && change.action !== "DELETED" ? "clamp" : "clamp gone")),
     h("td", {}, change.action === "DELETED" ? h("span", { class: "quiet" }, "–")
       : link([place.app, "users", place.user, "memories", m.id], said(m.fact, "clamp")),
     m.validTo && h("div", { class: "meta" }, "holds until ", time(m.validTo, { day: true }))));

@@ -45,7 +45,7 @@ function restName(part) {
 function turn(event, user) {
   const { words, rest } = parts(event);
   const role = event.content?.role ?? event.author;
-  const mine = role === "user" || event.author === user;
+  const mine = words.length > 0 && (role === "user" || event.author === user);
   const delta = event.actions?.stateDelta;
   return h("li", { id: `event-${event.id}`, class: `turn ${mine ? "mine" : ""}`, tabindex: "-1" },
     h("div", { class: "spoken" },

@@ -156,6 +156,22 @@ func TestHostileFacts(t *testing.T) {
 	}
 }
 
+// The days of a user show what was learned and what has ended, and lead to the facts.
+func TestDays(t *testing.T) {
+	h := start(t)
+	h.fill()
+	p := h.open("/demo")
+	p.shows("main .list", "2 facts")
+	p.shows("main .list", "1 quarantined")
+	p.press("main", "maya")
+	p.shows(".figures", "1 superseded")
+	p.press("#tabs", "Days")
+	p.sees("three learned and one ended", `[...document.querySelectorAll(".days tbody td:not(.chart)")].map((e) => e.textContent).join() === "3,0,1"`)
+	p.do(chromedp.Click(chromedp.CSS(".days td:last-child a")))
+	p.shows(".memory-list", "I live in Alfama now.")
+	p.hides(".memory-list", "Oslo")
+}
+
 // An old link leads to a page that says so, and on.
 func TestGone(t *testing.T) {
 	h := start(t)

@@ -16,6 +16,7 @@ import type {
   ConfirmOperationOptions,
   Context,
   ContextOptions,
+  Counts,
   CreateKeyOptions,
   CreateSessionOptions,
   Document,
@@ -800,6 +801,18 @@ export class User {
       query: { confirm: this.name },
       ...options,
     });
+  }
+
+  /**
+   * How many memories and sessions a user has.
+   *
+   * Deleted and expired ones count nowhere, and quarantined ones in no figure but their own. All of them are
+   * read through.
+   *
+   * It takes a key with the verb read.
+   */
+  async counts(options: CallOptions = {}): Promise<Counts> {
+    return await this.transport.call<Counts>("GET", `${this.path}/counts`, { repeatable: true, ...options });
   }
 
   /**

@@ -1879,6 +1879,18 @@ export interface SessionWithEvents {
   userId: string;
 }
 
+export interface Counts {
+  /** Facts that hold now. */
+  facts: number;
+  quarantined: number;
+  sessions: number;
+  /** Facts and values of profiles that do not hold now. */
+  superseded: number;
+  turns: number;
+  /** Values of profiles that hold now. */
+  values: number;
+}
+
 export interface Preview {
   /** Why the model's answer cannot be used. */
   error?: string;

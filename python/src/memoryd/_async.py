@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # loading them takes a tenth of the time of the package
         AuditEntry,
         Config,
         Context,
+        Counts,
         Document,
         Duration,
         Erased,
@@ -1220,6 +1221,21 @@ class AsyncUser:
             "DELETE",
             self._path,
             query={"confirm": self.name},
+        )
+        return answer
+
+    async def counts(self) -> Counts:
+        """How many memories and sessions a user has.
+
+        Deleted and expired ones count nowhere, and quarantined ones in no figure but their own.
+        All of them are read through.
+
+        It takes a key with the verb read.
+        """
+        answer: Counts = await self._transport.call(
+            "GET",
+            self._path + "/counts",
+            repeatable=True,
         )
         return answer
 

@@ -1135,6 +1135,20 @@ class SessionWithEvents(_SessionWithEvents, total=False):
     state: dict[str, Any]
 
 
+class Counts(TypedDict):
+    """Counts of /openapi.json."""
+
+    # Facts that hold now.
+    facts: int
+    quarantined: int
+    sessions: int
+    # Facts and values of profiles that do not hold now.
+    superseded: int
+    turns: int
+    # Values of profiles that hold now.
+    values: int
+
+
 class _Preview(TypedDict):
     exchanges: list[Exchange]
     # Extracted from the events.
