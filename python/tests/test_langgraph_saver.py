@@ -165,6 +165,21 @@ def test_writes_in_any_order(client: memoryd.Client, app: str) -> None:
     assert latest.pending_writes[:2] == [("task-00", "__error__", "again"), ("task-00", "text", 0)]
 
 
+def test_events_of_others(client: memoryd.Client, app: str) -> None:
+    """A session is one as any other: what others append to it is no checkpoint."""
+    saver = MemorydSaver(app, "ann", client=client)
+    stored = checkpoint("first")
+    saver.put(named("t"), stored, {}, {})
+    ann = client.user(app, "ann")
+    session = next(iter(ann.list_sessions()))["id"]
+    ann.patch_session(session, state_delta={"seen": True})
+    ann.append_events(session, [{"author": "user", "content": "Hello!"} for _ in range(5)])
+    for config in (named("t"), named("t", stored["id"])):
+        found = saver.get_tuple(config)
+        assert found is not None and found.checkpoint == stored
+    assert len(list(saver.list(None))) == 1
+
+
 def test_large(client: memoryd.Client, app: str) -> None:
     saver = MemorydSaver(app, "ann", client=client)
     text = "ä\u0000" * (1 << 19)

@@ -392,7 +392,9 @@ def _saved(events: Sequence[Any]) -> dict[str, Saved]:
     found: dict[str, Saved] = {}
     writes: list[tuple[str, tuple[str, int], tuple[str, tuple[str, bytes]]]] = []
     for event in sorted(events, key=lambda event: str(event["id"])):  # later ids count
-        id = event["invocationId"]
+        id = event.get("invocationId", "")
+        if not id or not str(event["id"]).startswith(f"{id}-"):  # a change of state, or of others
+            continue
         raw, *data = (
             base64.b64decode(part["inlineData"]["data"]) for part in event["content"]["parts"]
         )
