@@ -100,6 +100,7 @@ def test_retriever(client: memoryd.Client, app: str) -> None:
     (document,) = retriever.invoke("Where do I live?")
     assert document.id == "m1" and document.page_content == "I live in Porto."
     assert document.metadata["metadata"] == {"n": 1} and document.metadata["score"] > 0
+    assert retriever.invoke("Where do I live? " * 2000)[0].id == "m1"
 
 
 def test_async(app: str) -> None:

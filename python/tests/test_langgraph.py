@@ -63,6 +63,9 @@ def test_search(client: memoryd.Client, app: str) -> None:
     found = store.search(NAMES, query="What is my dog called?", limit=2)
     assert keys(found)[0] == "pet" and found[0].score and found[0].score > (found[1].score or 0)
     assert "hidden" not in keys(store.search(NAMES, query="dog", limit=10))
+    long = store.search(NAMES, query="What is my dog called? " * 2000, limit=2)
+    assert keys(long)[0] == keys(found)[0]
+    assert keys(store.search(NAMES, query=" ")) == keys(store.search(NAMES))
     assert keys(store.search(NAMES)) == ["hidden", "town", "town", "pet"]  # the newest first
     assert keys(store.search(NAMES, limit=2, offset=1)) == ["town", "town"]
     assert keys(store.search(NAMES, filter={"kind": "home", "age": {"$gt": 5}})) == ["town"]

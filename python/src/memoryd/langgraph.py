@@ -38,6 +38,7 @@ from langgraph.store.base import (
 
 from ._checkpoints import MemorydSaver
 from ._client import AsyncClient, Client
+from ._core import question
 from ._errors import AlreadyExists, InvalidArgument, NotFound, PermissionDenied, Unreachable
 from ._steps import Call, Caller, Steps
 from ._times import parse_time
@@ -210,13 +211,14 @@ class MemorydStore(BaseStore):
         most = op.offset + op.limit
         users = yield from self._users(op.namespace_prefix)
         found: list[tuple[float | None, Any]] = []
-        if op.query:
+        query = question(op.query or "")
+        if query:
             conditions.append(f"metadata.{_quoted(INDEXED)} = true")
             # Some filters are compared here, so that more must come than are wanted.
             top = MOST_FOUND if op.filter else min(max(most, 1), MOST_FOUND)
             named = {"filter": " AND ".join(conditions), "top_k": top, "kinds": ["fact"]}
             for user in users:
-                matches = yield Call("search", (op.query,), {**named, "shared": False}, user)
+                matches = yield Call("search", (query,), {**named, "shared": False}, user)
                 found += [(m["score"], m["memory"]) for m in matches]
             found = [f for f in found if _matches(_value(f[1]), op.filter or {})]
             found.sort(key=lambda f: f[0] or 0, reverse=True)
@@ -237,7 +239,7 @@ class MemorydStore(BaseStore):
             for user in users:
                 rest += yield Call("list_memories", (), named, user, most - len(found), keep)
             rest.sort(key=lambda memory: str(memory["updateTime"]), reverse=True)
-            found += [(0.0 if op.query else None, memory) for memory in rest]
+            found += [(0.0 if query else None, memory) for memory in rest]
         found = found[op.offset : most]
         if op.refresh_ttl:
             for _, memory in found:

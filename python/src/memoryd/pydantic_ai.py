@@ -118,7 +118,8 @@ class MemorydToolset(AbstractToolset[Any]):
                     description=declared["description"],
                     parameters_json_schema=declared["parameters"],
                 )
-                # Arguments that are no object go back to the model once; memoryd tells it of others.
+                # Arguments that are no object go back to the model once.
+                # memoryd tells it of others.
                 self._tools[definition.name] = ToolsetTool(
                     toolset=self, tool_def=definition, max_retries=1, args_validator=ARGS
                 )
