@@ -128,6 +128,10 @@ export function action(text, run, { kind = "", place } = {}) {
         if (error.name !== "AbortError") (place ?? button).after(problem(error));
       } finally {
         button.disabled = false;
+        // A disabled button loses the focus, and a dialog cannot give it back to one.
+        if (document.activeElement === document.body) {
+          (button.isConnected ? button : document.querySelector("aside.detail") ?? document.getElementById("main")).focus({ preventScroll: true });
+        }
       }
     },
   }, text);

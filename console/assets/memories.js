@@ -4,7 +4,9 @@ import { get, pages, scopePath } from "./api.js";
 import { announce, builtInTopics, field, fill, h, link, paged, said, select, time, topicName } from "./dom.js";
 import { detail } from "./memory.js";
 
-const pageSize = 100; // memories of one request
+// Memories of the first request, so that they are there at once, and of each later one.
+const firstPage = 100;
+const laterPage = 500;
 
 // shows are the choices of what the list has, with the parameters of the API.
 const shows = {
@@ -42,7 +44,7 @@ function request(query) {
   const words = expression(query.get("q"));
   if (words) conditions.push(`(${words})`);
   const [, chosen] = shows[query.get("show") ?? ""] ?? shows[""];
-  return { pageSize, ...chosen, topic: query.get("topic"), sessionId: query.get("session"), filter: conditions.join(" AND ") };
+  return { ...chosen, topic: query.get("topic"), sessionId: query.get("session"), filter: conditions.join(" AND ") };
 }
 
 // row is a memory in the list.
@@ -135,9 +137,10 @@ export default async function memories(place) {
       const to = `#/${base.map(encodeURIComponent).join("/")}${changed.size ? `?${changed}` : ""}`;
       if (location.hash !== to) location.hash = to;
     }));
+    const page = (pageSize) => pages(`${scopePath(scope)}/memories`, "memories", { pageSize, ...request(query) }, reading.signal);
     await paged(list, {
       signal: reading.signal, row: element, empty: "No memory passes these filters.",
-      read: pages(`${scopePath(scope)}/memories`, "memories", request(query), reading.signal),
+      read: (token) => page(token ? laterPage : firstPage)(token),
     });
     announce(`${rows.size} memories shown`);
   }

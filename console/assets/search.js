@@ -6,10 +6,11 @@ import { action, announce, count, field, fill, h, link, said, select, time, toas
 
 // families put the parts of a score together by what they look at. Each has one colour.
 const families = [
-  ["words", "Words", ["lexical", "context", "terms"]],
-  ["meaning", "Meaning", ["dense", "near"]],
-  ["talk", "Conversation", ["reply", "session", "facts"]],
+  ["words", "Words", ["lexical", "context", "facts"]],
+  ["meaning", "Meaning", ["dense", "near", "reranker"]],
+  ["talk", "Conversation", ["reply", "session"]],
   ["form", "Speaker and form", ["speaker", "statement", "answer"]],
+  ["clock", "Time", ["time", "recency", "holds"]],
 ];
 const familyOf = (name) => families.find(([, , parts]) => parts.includes(name))?.[0] ?? "other";
 

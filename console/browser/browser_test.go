@@ -72,19 +72,19 @@ var address = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
 
 // house is a memoryd that a test has for itself.
 type house struct {
-	t   *testing.T
+	t   testing.TB
 	url string
 	key string // that seeding shows; "" before there are keys
 }
 
 // start starts a memoryd with no data.
-func start(t *testing.T) *house {
+func start(t testing.TB) *house {
 	t.Helper()
 	return serve(t, "serve", "-listen", "127.0.0.1:0", "-data", t.TempDir(), "-log-level", "error")
 }
 
 // serve runs a command of memoryd that serves, until the test ends.
-func serve(t *testing.T, args ...string) *house {
+func serve(t testing.TB, args ...string) *house {
 	t.Helper()
 	if shared.browser == nil {
 		t.Skip("there is no Chromium: apt-get install chromium")
@@ -172,7 +172,7 @@ func (h *house) idOf(word string) string {
 
 // tab is a page of the browser.
 type tab struct {
-	t     *testing.T
+	t     testing.TB
 	ctx   context.Context
 	base  string // of the memoryd
 	close func() // nil once the tab is closed
@@ -187,7 +187,7 @@ type tab struct {
 func (h *house) open(place string) *tab {
 	h.t.Helper()
 	ctx, end := chromedp.NewContext(shared.browser)
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	p := &tab{t: h.t, ctx: ctx, base: h.url, close: func() { cancel(); end() }}
 	if err := chromedp.Listen(ctx, p.see); err != nil {
 		h.t.Fatal(err)

@@ -234,3 +234,116 @@ func TestTour(t *testing.T) {
 	p.press(".detail", "Reject")
 	p.shows("#toasts", "Rejected")
 }
+
+// An operation shows its changes, and an undo shows what it will change before it does.
+func TestOperations(t *testing.T) {
+	h := start(t)
+	h.fill()
+	p := h.open("/demo/users/maya/operations")
+	p.press("main .list", "Session oslo")
+	p.shows(".changes", "I live in Oslo now.")
+	p.shows(".changes", "holds until")
+	p.press("main", "Undo all of it")
+	p.shows("dialog .changes", "I live in Oslo now.")
+	p.press("dialog .row", "Undo all of it")
+	p.shows("main h1", "Undoes an operation")
+	p.shows(".changes", "I live in Alfama now.")
+	p.press("#tabs", "Memories")
+	p.shows(".memory-list", "I live in Alfama now.")
+	p.hides(".memory-list", "Oslo")
+}
+
+// The configuration is checked while somebody types, a key is shown once, and from the
+// first key on the page asks for one.
+func TestSettings(t *testing.T) {
+	h := start(t)
+	h.tell("s", "I live in Porto.")
+	p := h.open("/demo/settings")
+	p.shows("main", "There is no key for this app.")
+	config := func(text string) {
+		t.Helper()
+		p.sees("the configuration can be written", fmt.Sprintf(`(() => {
+			const input = document.querySelector("textarea.code");
+			input.value = %q;
+			return input.dispatchEvent(new Event("input"));
+		})()`, text))
+	}
+	config(`{"managedTopic": {}}`)
+	p.shows("#config-verdict.problem", `There is no field "managedTopic"`)
+	p.sees("it cannot be saved", `[...document.querySelectorAll("button")].find((b) => b.textContent === "Save").disabled`)
+	config(`{"ttl": {"created": "soon"}}`)
+	p.press("main", "Save")
+	p.shows("main .problem", "ttl.created")
+	config(`{"search": {"topK": 20}}`)
+	p.press("main", "Save")
+	p.shows("#toasts", "Saved: this is revision 1.")
+	p.press("main", "Make a key")
+	p.do(chromedp.SendKeys(chromedp.CSS(`dialog [name=name]`), "of the page"), chromedp.Click(chromedp.CSS(`dialog [value=admin]`)))
+	p.press("dialog .row.end", "Make it")
+	p.shows("dialog .secret", "memoryd_")
+	key, err := chromedp.Run(p.ctx, chromedp.Evaluate[string](`document.querySelector(".secret").textContent`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.press("dialog", "I have kept it")
+	p.shows("main", "Sign in")
+	p.do(chromedp.SetValue(chromedp.CSS(`[name=key]`), key))
+	p.press(".sign-in", "Sign in")
+	p.shows("main .list", "of the page")
+	p.hides("body", key)
+	p.press("main .list", "Revoke")
+	p.press("dialog .row.end", "Revoke")
+	p.shows("main", "This key is not valid")
+}
+
+// A fact is found, corrected and saved by keyboard alone, and a dialog gives the focus
+// back to the button that opened it.
+func TestKeyboard(t *testing.T) {
+	h := start(t)
+	h.tell("s", "I live in Porto.")
+	p := h.open("/demo/users/maya")
+	p.shows(".memory-list", "Porto")
+	// tab moves the focus on until an element has it.
+	tab := func(selector, text string) {
+		t.Helper()
+		for range 60 {
+			p.do(chromedp.KeyEvent(kb.Tab))
+			there, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool](fmt.Sprintf(
+				`document.activeElement.matches(%q) && document.activeElement.innerText.includes(%q)`, selector, text)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if there {
+				return
+			}
+		}
+		t.Fatalf("the focus does not come to %s %q", selector, text)
+	}
+	tab("a.memory-row", "Porto")
+	p.do(chromedp.KeyEvent(kb.Enter))
+	p.shows(".detail .fact", "Porto")
+	tab(".detail button", "Edit")
+	p.do(chromedp.KeyEvent(kb.Enter))
+	p.sees("the words have the focus", `document.activeElement.matches("dialog textarea")`)
+	p.do(chromedp.KeyEvent(kb.Escape))
+	p.sees("the button has the focus again", `!document.querySelector("dialog") && document.activeElement.innerText === "Edit"`)
+	p.do(chromedp.KeyEvent(kb.Enter))
+	p.sees("the words have the focus", `document.activeElement.matches("dialog textarea")`)
+	p.do(chromedp.KeyEvent(kb.End), chromedp.KeyEvent(" By the river."))
+	tab("dialog button", "Save")
+	p.do(chromedp.KeyEvent(kb.Enter))
+	p.shows(".detail .fact", "I live in Porto. By the river.")
+	p.sees("screen readers are told", `document.getElementById("toasts").innerText.includes("Corrected")`)
+}
+
+// A session shows events as they arrive, and the memories that are made of them.
+func TestLive(t *testing.T) {
+	h := start(t)
+	h.tell("s", "I live in Porto.")
+	p := h.open("/demo/users/maya/sessions/s")
+	p.shows(".conversation", "I live in Porto.")
+	h.call("POST", "/v1/apps/demo/users/maya/memories/ingest?wait=true", map[string]any{"sessionId": "s",
+		"events": []any{map[string]any{"id": "later", "author": "user", "content": "I love trams."}}})
+	p.shows(".conversation .spoken", "I love trams.")
+	p.shows("#event-later .made", "I love trams.")
+}
