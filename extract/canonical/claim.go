@@ -35,6 +35,11 @@ type Claim struct {
 	// Loose says that the verb is none that the rules know: "I subscribe to the Economist".
 	// The claim serves as what a later fact may end, and says nothing of what the fact is worth.
 	Loose bool
+	// Held says that the weights of package learned have read the claim. Value is a set of words with spaces
+	// between them.
+	Held bool
+	// Mild says of a held claim that it states a value and tells of no change: "I'm 34".
+	Mild bool
 }
 
 // supersedes reports whether c, said later, takes the place of o, which was said at
@@ -43,6 +48,8 @@ func (c *Claim) supersedes(o *Claim, said time.Time) bool {
 	switch {
 	case c.Dated && !c.Until.After(said):
 		return false
+	case c.Held:
+		return c.supersedesHeld(o)
 	case c.Attribute != o.Attribute || c.Ended && o.Ended || c.Narrow ||
 		o.Narrow && !c.Ended && !c.Changed:
 		return false

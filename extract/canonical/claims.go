@@ -36,11 +36,27 @@ func claimsOf(fact string) (claims []Claim, more bool) {
 		}
 		claims = append(claims, found...)
 	}
-	if !strings.Contains(fact, "?") {
-		claims = withValues(withFramed(claims, (&claim{text: text}).framed(all)))
+	c := &claim{text: text}
+	if strings.Contains(fact, "?") {
+		return append(claims, bridged(claims)...), len(list) > 1
 	}
-	return claims, len(list) > 1
+	return c.learned(all, withFramed(claims, c.framed(all))), several(list)
 }
+
+// several reports whether a fact makes more than one statement. One that leans on another by a pronoun says nothing
+// without it: "We have two cars, and both stand on the street".
+func several(list []statement) bool {
+	n := 0
+	for i, s := range list {
+		if i == 0 || !s.words[:min(len(s.words), maxLeaning)].Any(leaning) {
+			n++
+		}
+	}
+	return n > 1
+}
+
+// maxLeaning is how many words of a statement are looked at for a pronoun that leans.
+const maxLeaning = 4
 
 // read gives the claims of one statement. With several, a list follows it, so that
 // it does not end with one of the things that people have or like.

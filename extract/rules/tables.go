@@ -29,6 +29,9 @@ var (
 	ownersBefore  = tables.Words("owners-before")
 	demonstrative = tables.Words("demonstrative")
 	firstPerson   = tables.Words("first-person")
+
+	weekdays        = tables.Words("weekdays")
+	correctionWords = tables.Words("correction-words")
 )
 
 // What is not so: irony, games, stories.

@@ -12,11 +12,17 @@ import (
 
 // talk is a conversation as far as it has been read.
 type talk struct {
-	last *extract.Turn // the turn before; nil at the beginning
+	last  *extract.Turn   // the turn before; nil at the beginning
+	heard []*extract.Turn // the last turns of the user, which a correction may be about
 }
 
 // hear takes a turn as the one before the next.
-func (k *talk) hear(t *extract.Turn) { k.last = t }
+func (k *talk) hear(t *extract.Turn) {
+	k.last = t
+	if t.User {
+		k.heard = append(k.heard[max(0, len(k.heard)-maxHeard+1):], t)
+	}
+}
 
 // question is what the turn before asks the author of t.
 func (k *talk) question(t *extract.Turn) *question {
@@ -59,6 +65,7 @@ func (k *talk) read(t *extract.Turn) []extract.Fact {
 		switch {
 		case r.forget(&s, from):
 		case profile && r.addFields(&s):
+		case k.correct(&r, &s):
 		case n == 0 && r.join(&s, k.question(t)):
 		default:
 			r.add(&s, from)

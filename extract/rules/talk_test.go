@@ -142,3 +142,25 @@ func TestMore(t *testing.T) {
 		}
 	}
 }
+
+// A correction that gives only the value is read as the statement that it corrects.
+func TestCorrection(t *testing.T) {
+	for _, tc := range []struct{ said, corrected, want string }{
+		{"My eye appointment is on Tuesday at noon.", "Sorry, I meant Thursday.",
+			"Actually, my eye appointment is on Thursday (2023-05-11) at noon."},
+		{"I have 2 kids.", "Actually, it's 3.", "Actually, I have 3 kids."},
+		{"I have 2 kids.", "Actually, it's Friday.", ""},
+		{"I have 2 kids.", "Actually, my car is 3 years old.", "Actually, my car is 3 years old"},
+	} {
+		turns := say(tc.said, tc.corrected)
+		got := ""
+		for _, f := range factsOf(t, turns) {
+			if f.EventIDs[0] == "e2" {
+				got += f.Text
+			}
+		}
+		if strings.TrimRight(got, ".") != strings.TrimRight(tc.want, ".") {
+			t.Errorf("%q after %q gives %q, want %q", tc.corrected, tc.said, got, tc.want)
+		}
+	}
+}
