@@ -28,6 +28,7 @@ func vetoed(claims []Claim, all english.Words, scores map[string]float64) []Clai
 		return strings.HasSuffix(c.Attribute, "marital status") &&
 			(c.Value == "single" && all.Any(parting) || c.Value == "dating" && all.Has("seeing"))
 	}
+	couple = couple && !(all.Has("seeing") && all.Any(later)) // "I'm seeing Tom tomorrow"
 	couple = couple || !slices.ContainsFunc(claims, parts)
 	another, trial, item := forAnother(all), forMonth(all), boredOfItem(all)
 	return slices.DeleteFunc(claims, func(c Claim) bool {
@@ -47,7 +48,8 @@ func vetoed(claims []Claim, all english.Words, scores map[string]float64) []Clai
 // forAnother reports whether something is done for somebody else: "sold a car for my uncle".
 func forAnother(ws english.Words) bool {
 	for i := range ws {
-		if ws[i].Text == "for" && (forOthers(ws[i+1:]) || ws.At(i+1) == "a" && relation(ws.At(i+2)) != "") {
+		if ws[i].Text == "for" && (forOthers(ws[i+1:]) || relation(ws.At(i+2)) != "" || kin.Has(ws.At(i+2)) ||
+			relatives.Has(ws.At(i+2))) {
 			return !english.DateWords.Has(ws.At(i + 1))
 		}
 	}
@@ -79,6 +81,7 @@ func boredOfItem(ws english.Words) bool {
 
 var (
 	parting    = learnedTables.Words("parting")
+	relatives  = learnedTables.Words("relatives")
 	boredWords = learnedTables.Words("bored-words")
 	items      = learnedTables.Words("items")
 )
