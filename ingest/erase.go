@@ -137,31 +137,28 @@ func (s *Service) eraseMemories(ctx context.Context, scope memory.Scope, gone se
 // namesTogether is how many names of users or apps are read in one call of a store.
 const namesTogether = 1000
 
-// EraseApp erases all users of an app, and its state. The configuration goes last, after beside, which
-// erases what the caller keeps of the app: as long as any of it is left, the app is still there as it
-// was declared, so that a client can repeat a call that has failed. A nil beside erases nothing.
+// EraseApp erases all users of an app, and its state. All that was there when the call began is gone
+// once it returns. Users that come meanwhile stay: with clients that go on writing, erasing until none
+// is left would have no end. The configuration goes last, after beside, which erases what the caller
+// keeps of the app: as long as any of it is left, the app is still there as it was declared, so that a
+// client can repeat a call that has failed. A nil beside erases nothing.
 func (s *Service) EraseApp(ctx context.Context, app string, beside func(context.Context) error) (
 	out Erased, err error) {
+	users, err := s.allUsers(ctx, app)
+	if err != nil {
+		return out, err
+	}
 	more := memory.WithMoreToErase(ctx) // what is of the app itself comes last, in both stores
-	for {
-		users, err := s.Users(ctx, app, "", namesTogether)
+	for _, user := range users {
+		one, err := s.EraseUser(more, memory.Scope{App: app, User: user})
 		if err != nil {
 			return out, err
 		}
-		if len(users) == 0 {
-			break
-		}
-		for _, user := range users {
-			one, err := s.EraseUser(more, memory.Scope{App: app, User: user})
-			if err != nil {
-				return out, err
-			}
-			out.Users++
-			out.Sessions += one.Sessions
-			out.Events += one.Events
-			out.Memories += one.Memories
-			out.Revisions += one.Revisions
-		}
+		out.Users++
+		out.Sessions += one.Sessions
+		out.Events += one.Events
+		out.Memories += one.Memories
+		out.Revisions += one.Revisions
 	}
 	if err := s.eraseOfApp(ctx, app, &out); err != nil {
 		return out, err
@@ -173,6 +170,21 @@ func (s *Service) EraseApp(ctx context.Context, app string, beside func(context.
 	}
 	defer s.configs.Forget(app)
 	return out, s.sessions.EraseApp(ctx, app)
+}
+
+// allUsers reads the names of all users of an app. Pages are read faster than clients can add users.
+func (s *Service) allUsers(ctx context.Context, app string) (all []string, err error) {
+	for {
+		after := ""
+		if len(all) > 0 {
+			after = all[len(all)-1]
+		}
+		page, err := s.Users(ctx, app, after, namesTogether)
+		if err != nil || len(page) == 0 {
+			return all, err
+		}
+		all = append(all, page...)
+	}
 }
 
 // eraseOfApp erases the shared knowledge of an app, and what lists its documents.

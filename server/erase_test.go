@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"path/filepath"
@@ -235,6 +236,37 @@ func TestEraseApp(t *testing.T) {
 	if got := a.do("GET", "/v1/apps/other/users/user3/memories", nil); got.status != http.StatusOK ||
 		!strings.Contains(string(got.raw), "Lisbon") {
 		t.Errorf("the other app: %d %s", got.status, got.raw)
+	}
+}
+
+// Clients that go on writing do not keep an app from being erased: the call ends, and all that was
+// there when it began is gone.
+func TestEraseAppWritten(t *testing.T) {
+	a := start(t)
+	for i := range 20 {
+		a.said(fmt.Sprintf("old%d", i), "s", "", "I live in Quetzaltown.")
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var writers sync.WaitGroup
+	for w := range 4 {
+		writers.Go(func() {
+			for i := 0; ctx.Err() == nil; i++ {
+				path := fmt.Sprintf("/v1/apps/shop/users/w%dn%d/memories", w, i)
+				if got := a.do("POST", path, map[string]any{"fact": "I have a dog."}); got.status != http.StatusCreated {
+					t.Errorf("%s: %d %s", path, got.status, got.raw)
+					return
+				}
+			}
+		})
+	}
+	a.want(200, "DELETE", "/v1/apps/shop?confirm=shop", nil)
+	stop()
+	writers.Wait()
+	for i := range 20 {
+		user := fmt.Sprintf("old%d", i)
+		if got := a.do("GET", "/v1/apps/shop/users/"+user+"/memories", nil); strings.Contains(string(got.raw), "Quetzaltown") {
+			t.Errorf("%s: %s", user, got.raw)
+		}
 	}
 }
 
