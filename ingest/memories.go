@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"time"
 
@@ -168,10 +169,12 @@ type Patch struct {
 	Description *string
 	Topics      *[]string
 	Metadata    *memory.Metadata
-	TTL         *time.Duration // from now; 0 is no end
-	ExpireTime  *time.Time     // in place of TTL; the zero time is no end
-	Revision    Lifetime       // of the new revision; open is that of the app's configuration
-	Labels      memory.Labels  // of the new revision
+	// MetadataNames has Metadata be about these names alone: those that it lacks go, and all others stay.
+	MetadataNames []string
+	TTL           *time.Duration // from now; 0 is no end
+	ExpireTime    *time.Time     // in place of TTL; the zero time is no end
+	Revision      Lifetime       // of the new revision; open is that of the app's configuration
+	Labels        memory.Labels  // of the new revision
 	// ValidFrom and ValidTo are the own time of a fact; the zero time is none.
 	ValidFrom, ValidTo *time.Time
 	// UTCOffset is the offset that they came with. It is the memory's if that has none.
@@ -210,9 +213,26 @@ func (p Patch) label(m *memory.Memory) (any bool) {
 		m.Topics, any = *p.Topics, true
 	}
 	if p.Metadata != nil {
-		m.Metadata, any = *p.Metadata, true
+		m.Metadata, any = p.metadata(m.Metadata), true
 	}
 	return any
+}
+
+// metadata is the metadata of a memory after the patch, which changes it.
+func (p Patch) metadata(before memory.Metadata) memory.Metadata {
+	if len(p.MetadataNames) == 0 {
+		return *p.Metadata
+	}
+	out := memory.Metadata{}
+	maps.Copy(out, before)
+	for _, name := range p.MetadataNames {
+		if value, ok := (*p.Metadata)[name]; ok {
+			out[name] = value
+		} else {
+			delete(out, name)
+		}
+	}
+	return out
 }
 
 // expiry is when the patch has a memory expire; zero if it never does.

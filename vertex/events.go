@@ -126,6 +126,9 @@ func (e *envelope) whole() (object, kept, error) {
 		how.Was["timestamp"] = was
 		delete(doc, "timestamp")
 	}
+	if err := e.lacking(doc, set); err != nil {
+		return nil, how, err
+	}
 	for name, value := range set {
 		switch was, ok := doc[name]; {
 		case !ok:
@@ -144,6 +147,47 @@ func (e *envelope) whole() (object, kept, error) {
 	}
 	slices.Sort(how.Added)
 	return doc, how, nil
+}
+
+// lacking adds to set the fields of the envelope that a RawEvent does not have: a client may send one that
+// is no event of ADK's, and what was said would be lost.
+func (e *envelope) lacking(doc object, set map[string]json.RawMessage) error {
+	here := map[string]bool{}
+	for name, value := range doc {
+		here[camel(name)] = here[camel(name)] || present(value)
+	}
+	actions, err := e.nativeActions()
+	if err != nil {
+		return err
+	}
+	from := object{"content": e.Content}
+	if len(actions) > 0 {
+		if from["actions"], err = Encode(actions); err != nil {
+			return err
+		}
+	}
+	if e.ErrorCode != "" {
+		from["errorCode"] = quote(e.ErrorCode)
+	}
+	if e.ErrorMessage != "" {
+		from["errorMessage"] = quote(e.ErrorMessage)
+	}
+	for name, value := range from {
+		if present(value) && !here[name] {
+			set[name] = value
+		}
+	}
+	return nil
+}
+
+// nativeActions are the actions of the envelope as ADK's event has them.
+func (e *envelope) nativeActions() (object, error) {
+	actions, err := camelObject("actions", e.Actions)
+	if v, ok := actions["transferAgent"]; ok {
+		actions["transferToAgent"] = v
+		delete(actions, "transferAgent")
+	}
+	return actions, err
 }
 
 // Fields of ADK's event beside those that have the same name in the envelope.
@@ -178,13 +222,9 @@ func (e *envelope) composed() (object, error) {
 	if e.ErrorMessage != "" {
 		doc["errorMessage"] = quote(e.ErrorMessage)
 	}
-	actions, err := camelObject("actions", e.Actions)
+	actions, err := e.nativeActions()
 	if err != nil {
 		return nil, err
-	}
-	if v, ok := actions["transferAgent"]; ok {
-		actions["transferToAgent"] = v
-		delete(actions, "transferAgent")
 	}
 	metadata, err := camelObject("eventMetadata", e.EventMetadata)
 	if err != nil {

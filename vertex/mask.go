@@ -1,11 +1,8 @@
 package vertex
 
 import (
-	"maps"
 	"slices"
 	"strings"
-
-	"github.com/memoryd/memoryd/memory"
 )
 
 // A field mask names the fields that an update changes, with commas between its paths and dots
@@ -134,22 +131,4 @@ func newMemoryMask(texts []string) (out memoryMask, err error) {
 		out.mask, out.metadata = append(out.mask, "metadata"), names
 	}
 	return out, nil
-}
-
-// merge returns the metadata after an update: values, or those of before with the names that
-// change.
-func (m *memoryMask) merge(values, before memory.Metadata) memory.Metadata {
-	if len(m.metadata) == 0 {
-		return values
-	}
-	out := memory.Metadata{}
-	maps.Copy(out, before)
-	for _, name := range m.metadata {
-		if value, ok := values[name]; ok {
-			out[name] = value
-		} else {
-			delete(out, name)
-		}
-	}
-	return out
 }

@@ -289,8 +289,8 @@ func (b *memoryBody) patch(m *memory.Memory, masks ...string) (p ingest.Patch, e
 		if err != nil {
 			return p, err
 		}
-		values = mask.merge(values, m.Metadata)
-		p.Metadata = &values
+		// The names are merged where the memory is written, so that changes of others at once stay.
+		p.Metadata, p.MetadataNames = &values, mask.metadata
 	}
 	ttl, at, err := b.expiry()
 	if mask.has("ttl", ttl != nil) || mask.has("expireTime", at != nil) {

@@ -304,7 +304,8 @@ func vertexCheck(ctx context.Context, cfg *config, _ []string, s streams) error 
 		return err
 	}
 	switch res.StatusCode {
-	case http.StatusOK, http.StatusForbidden: // 403: the key is of another app than this one
+	// 403: the key is of another app than this one. 404: -vertex-engines declared, and this one is not.
+	case http.StatusOK, http.StatusForbidden, http.StatusNotFound:
 		_, err = fmt.Fprintf(s.out, "%s is this memoryd, its certificate is good, and it knows the service account\n",
 			name)
 		return err

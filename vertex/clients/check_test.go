@@ -25,6 +25,8 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	says("is this memoryd, its certificate is good", false, way, "-vertex-dir", dir)
+	declared, there := memoryd(t, "-vertex-engines", "declared")
+	says("is this memoryd, its certificate is good", false, "HTTPS_PROXY="+proxy(t, declared), "-vertex-dir", there)
 	says("is not of this authority", true, way, "-vertex-dir", other)
 	says("is not for europe-aiplatform.googleapis.com: memoryd vertex init -renew", true, way, "-vertex-dir", dir,
 		"-location", "europe")
