@@ -4,13 +4,15 @@ Each engine is Google's or memoryd's: those whose location is "memoryd" are reac
 the service account of --account, all others with Google's default credentials. A run that
 was cut off can be repeated: it adds what is missing.
 
-    python move.py projects/P/locations/us-central1/reasoningEngines/1 \
-        projects/p/locations/memoryd/reasoningEngines/1 --account vertex/credentials.json
+    python docs/vertex/move.py projects/P/locations/us-central1/reasoningEngines/1 \
+        projects/p/locations/memoryd/reasoningEngines/1 --account DIR/credentials.json
 """
 
 import argparse
 import collections
+import hashlib
 import json
+import re
 
 import agentplatform
 from google.genai import errors
@@ -29,6 +31,21 @@ def connect(engine, account):
 
 def last(name):
     return name.rsplit("/", 1)[-1]
+
+
+def id_there(name, engine, prefix):
+    """The id of the copy: the same one where the target takes it, and else one that follows from it.
+
+    Google's service takes lower case, a letter first. memoryd does not take UUIDs of version 5, which it
+    makes itself for what it has extracted.
+    """
+    same = last(name)
+    form = r".*" if engine.split("/")[3] == "memoryd" else r"[a-z]([a-z0-9-]{0,61}[a-z0-9])?"
+    if re.fullmatch(form, same) and not re.match(r"[0-9a-f]{8}-[0-9a-f]{4}-5", same):
+        return same
+    if not re.fullmatch(r"[a-z0-9-]{1,60}", same):
+        same = hashlib.sha256(same.encode()).hexdigest()[:32]
+    return f"{prefix}-{same}"
 
 
 def fields(of, *names):
@@ -53,7 +70,7 @@ def identity(event):
 
 
 def copy_session(source, target, session, engine, counts):
-    name = f"{engine}/sessions/{last(session.name)}"
+    name = f"{engine}/sessions/{id_there(session.name, engine, 's')}"
     session = source.sessions.get(name=session.name)
     config = fields(session, "display_name", "session_state", "labels", "expire_time")
     counts["sessions"] += made(target.sessions.create, name=engine, user_id=session.user_id,
@@ -72,12 +89,15 @@ def copy_session(source, target, session, engine, counts):
 
 
 def copy_memory(target, memory, engine, counts):
+    if memory.structured_content:
+        counts["values of profiles, which stay behind"] += 1
+        return
     if not memory.fact:
         counts["memories without a fact, which stay behind"] += 1
         return
     config = fields(memory, "display_name", "description", "expire_time", "topics", "metadata")
     done = made(target.memory_banks.memories.create, name=engine, fact=memory.fact, scope=memory.scope,
-                config=config | {"memory_id": last(memory.name)})
+                config=config | {"memory_id": id_there(memory.name, engine, "m")})
     counts["memories"] += done
 
 

@@ -28,6 +28,9 @@ def make():
             name=ENGINE + "1", fact=f"{user} likes tea", scope={"user_id": user, "team": "x"},
             config={"topics": [{"managed_memory_topic": "USER_PREFERENCES"}], "metadata": {"n": {"double_value": 3.5}},
                     "ttl": "8640000s"})
+    client.memory_banks.memories.generate(  # memoryd has made its id, and takes none of that form
+        name=ENGINE + "1", scope={"user_id": "gen"}, direct_contents_source={
+            "events": [{"content": {"role": "user", "parts": [{"text": "I am allergic to nuts."}]}}]})
 
 
 def contents(engine):
@@ -35,7 +38,7 @@ def contents(engine):
     sessions = [(s.name.rsplit("/", 1)[-1], s.model_dump(exclude=left_out),
                  [e.model_dump(exclude={"name"}) for e in client.sessions.events.list(name=s.name)])
                 for s in client.sessions.list(name=ENGINE + engine)]
-    memories = [(m.name.rsplit("/", 1)[-1], m.model_dump(exclude=left_out))
+    memories = [(m.name.rsplit("/", 1)[-1].removeprefix("m-"), m.model_dump(exclude=left_out))
                 for m in client.memory_banks.memories.list(name=ENGINE + engine)]
     return sorted(sessions, key=lambda s: s[0]), sorted(memories, key=lambda m: m[0])
 
@@ -53,7 +56,7 @@ def main(script, account):
     make()
     got = [move(script, account), contents("2"), move(script, account), contents("2")]
     was = contents("1")
-    want = ["copied 6 events, 2 memories, 2 sessions", was, "nothing was missing", was]
+    want = ["copied 6 events, 3 memories, 2 sessions", was, "nothing was missing", was]
     for g, w in zip(got, want):
         if g != w:
             print(f"want {w}\ngot  {g}")
