@@ -227,9 +227,10 @@ func vertexEnv(cfg *config, language string, w io.Writer) error {
 	}
 	switch language {
 	case "python":
-		lines = append(lines,
-			fmt.Sprintf(`cat "$(python -m certifi)" %s > %s`, file(vertexauth.CAFile), file("bundle.pem")),
-			"export SSL_CERT_FILE="+file("bundle.pem"))
+		// Some systems have python3 alone, and every environment has it. A bundle without certifi's authorities
+		// would have all other hosts be refused: the variable then stays as it is.
+		lines = append(lines, fmt.Sprintf(`cat "$(python3 -m certifi)" %s > %s && export SSL_CERT_FILE=%[2]s`,
+			file(vertexauth.CAFile), file("bundle.pem")))
 		account(vertexauth.Credentials)
 	case "go":
 		lines = append(lines, "export SSL_CERT_FILE="+file(vertexauth.CAFile))

@@ -93,7 +93,7 @@ type server struct {
 func (s *server) asPython(t *testing.T, more ...string) []string {
 	t.Helper()
 	bundle := filepath.Join(t.TempDir(), "bundle.pem")
-	out, err := runs(t, nil, "sh", "-c", fmt.Sprintf(`cat "$(%s/python -m certifi)" %s/ca.pem > %s`, s.bin, s.dir, bundle))
+	out, err := runs(t, nil, "sh", "-c", fmt.Sprintf(`cat "$(%s/python3 -m certifi)" %s/ca.pem > %s`, s.bin, s.dir, bundle))
 	if err != nil {
 		t.Fatal(err, out)
 	}
