@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/memoryd/memoryd/appconfig"
+	"github.com/memoryd/memoryd/memory"
 )
 
 // The configuration of a memory bank is that of the app in other words. A part without a counterpart
@@ -158,16 +159,16 @@ func (b *bankConfig) setTTL(c *appconfig.Config) error {
 
 // setTopics sets the topics, the examples and the person: those of the customization without
 // scopeKeys for all scopes, and those of the others for scopes that have all of their keys, which are
-// users of the app. Of several that fit, the one with the most keys counts.
+// users of the app. Of several that fit, the one with the most keys counts. Errors name the fields of b.
 func (b *bankConfig) setTopics(c *appconfig.Config, scopes Scopes) error {
 	c.ManagedTopics, c.CustomTopics, c.Examples, c.Person, c.Overrides = nil, nil, nil, "", nil
 	seen := map[string]int{}
 	keys := map[string]int{} // how many there are, by the pattern of the users
 	for i := range b.Customizations {
 		from, at := &b.Customizations[i], fmt.Sprintf("customizationConfigs[%d]", i)
-		o, err := from.override()
+		o, err := from.override(at)
 		if err != nil {
-			return fmt.Errorf("%s: %w", at, err)
+			return err
 		}
 		if o.Users, err = usersWith(from.ScopeKeys, scopes); err != nil {
 			return fmt.Errorf("%s.scopeKeys: %w", at, err)
@@ -195,6 +196,11 @@ func usersWith(keys []string, scopes Scopes) (string, error) {
 	if len(keys) > 0 && keys[0] == "" {
 		return "", invalid("a key is empty")
 	}
+	for _, key := range keys {
+		if strings.Contains(key, "*") { // no scope has one
+			return "", invalid("%.80q: want no * in a key; without keys it is for all scopes", key)
+		}
+	}
 	if scopes == MergedScopes && slices.Contains(keys, userKey) { // both are the scope of the user
 		keys = slices.DeleteFunc(keys, func(key string) bool { return key == appKey })
 	}
@@ -214,7 +220,7 @@ func usersWith(keys []string, scopes Scopes) (string, error) {
 
 // override has the topics, the examples and the person of a customization. Topics that are named are
 // the only ones; without any, all managed topics count, as in an app without a configuration.
-func (from *customization) override() (o appconfig.Override, err error) {
+func (from *customization) override(at string) (o appconfig.Override, err error) {
 	if len(from.Topics) > 0 || from.DisableLanguage {
 		o.ManagedTopics = map[string]bool{} // those that are named, and no others
 		for _, topic := range appconfig.ManagedTopics() {
@@ -222,9 +228,19 @@ func (from *customization) override() (o appconfig.Override, err error) {
 		}
 	}
 	for i, t := range from.Topics {
+		if t.Custom != nil {
+			// The app's configuration checks these too, by names that the request does not have.
+			topic := fmt.Sprintf("%s.memoryTopics[%d].customMemoryTopic", at, i)
+			if err := memory.ValidateTopic(topic+".label", t.Custom.Label); err != nil {
+				return o, err
+			}
+			if strings.TrimSpace(t.Custom.Description) == "" {
+				return o, invalid("%s.description is empty", topic)
+			}
+		}
 		switch {
 		case (t.Managed == nil) == (t.Custom == nil) || t.Managed != nil && t.Managed.Name == "":
-			return o, invalid("memoryTopics[%d]: want one of managedMemoryTopic and customMemoryTopic", i)
+			return o, invalid("%s.memoryTopics[%d]: want one of managedMemoryTopic and customMemoryTopic", at, i)
 		case from.DisableLanguage:
 		case t.Managed != nil:
 			o.ManagedTopics[string(t.Managed.Name)] = true
@@ -241,13 +257,13 @@ func (from *customization) override() (o appconfig.Override, err error) {
 	if from.DisableLanguage {
 		return o, nil // examples teach facts
 	}
-	o.Examples, err = from.examples()
+	o.Examples, err = from.examples(at)
 	return o, err
 }
 
 // examples are conversations and what is remembered of them. An example without memories teaches that
 // there is nothing to remember. Events without a role are the user's.
-func (from *customization) examples() (out []appconfig.Example, err error) {
+func (from *customization) examples(at string) (out []appconfig.Example, err error) {
 	for i, in := range from.Examples {
 		e := appconfig.Example{Facts: []appconfig.ExampleFact{}}
 		for _, event := range in.Source.Events {
@@ -266,7 +282,7 @@ func (from *customization) examples() (out []appconfig.Example, err error) {
 		for j, m := range in.Memories {
 			topics, err := readTopics("topics", m.Topics)
 			if err != nil {
-				return nil, invalid("generateMemoriesExamples[%d].generatedMemories[%d]: %v", i, j, err)
+				return nil, invalid("%s.generateMemoriesExamples[%d].generatedMemories[%d]: %v", at, i, j, err)
 			}
 			fact := appconfig.ExampleFact{Fact: m.Fact}
 			if len(topics) > 0 {

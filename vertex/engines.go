@@ -391,7 +391,8 @@ func (s *Service) deleteEngine(ctx context.Context, call *Call) (any, error) {
 		return nil, err
 	}
 	if !config.Declared() {
-		return nil, fmt.Errorf("%w: engine %q was not created here: erase its app by the HTTP API, DELETE /v1/apps/%s",
+		return nil, fmt.Errorf("%w: engine %q was not created here: PATCH it with a displayName, then DELETE it"+
+			", or erase its app by the HTTP API, DELETE /v1/apps/%s",
 			ErrPrecondition, r.engine(), r.Engine)
 	}
 	if !in.Force && call.param("force") != "true" {

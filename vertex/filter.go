@@ -146,6 +146,11 @@ func (s *Service) nativeField(c memory.Cmp) (memory.Where, error) {
 // scopeIs holds of memories whose scope has a value for a key; without a key, of those whose
 // scope is a map that is written as JSON.
 func (s *Service) scopeIs(key, value string) (memory.Where, error) {
+	// A merged scope has no app_name: a condition on it would leave out all users' own memories.
+	if key == appKey && s.opts.Scopes == MergedScopes {
+		return nil, invalid("filter: scope.%s: with -vertex-scopes merge a user's scope has none: leave it out,"+
+			" or name the whole scope, as in scope=\"{…}\"", appKey)
+	}
 	if key != "" {
 		return scopeHas(key, value)
 	}

@@ -289,14 +289,21 @@ func (t *Time) UnmarshalJSON(raw []byte) error {
 		if err != nil {
 			return invalid("time %.60q: want one of RFC 3339, such as 2026-03-02T15:04:05Z", text)
 		}
-		t.Time = at.UTC()
-		return nil
+		return t.set(at, raw)
 	}
 	n, err := readSeconds(raw)
 	if err != nil {
 		return invalid("time %.60s: want a text of RFC 3339, or seconds and nanos", raw)
 	}
-	t.Time = time.Unix(n.seconds, n.nanos).UTC()
+	return t.set(time.Unix(n.seconds, n.nanos), raw)
+}
+
+// set sets a time of the years 0001 to 9999: a text of RFC 3339 has no others.
+func (t *Time) set(at time.Time, raw []byte) error {
+	if at = at.UTC(); at.Year() < 1 || at.Year() > 9999 {
+		return invalid("time %.60s: out of range: want a year of 0001 to 9999", raw)
+	}
+	t.Time = at
 	return nil
 }
 

@@ -123,6 +123,9 @@ func TestOwner(t *testing.T) {
 // Merged scopes differ in app_name alone.
 func TestMergedScopes(t *testing.T) {
 	s := &Service{opts: Options{Scopes: MergedScopes}}
+	if _, err := s.scopeIs(appKey, "x"); err == nil || !strings.Contains(err.Error(), "scope.app_name") {
+		t.Errorf("a filter of the key that is left out: %v", err)
+	}
 	for _, tt := range []struct {
 		scope map[string]string
 		want  string
