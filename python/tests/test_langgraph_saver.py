@@ -8,6 +8,7 @@ import uuid
 from collections.abc import AsyncGenerator
 from typing import Annotated, Any, TypedDict
 
+import httpx
 import pytest
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, Checkpoint, empty_checkpoint
@@ -165,6 +166,21 @@ def test_writes_in_any_order(client: memoryd.Client, app: str) -> None:
     assert latest.pending_writes[:2] == [("task-00", "__error__", "again"), ("task-00", "text", 0)]
 
 
+def test_many_writes(client: memoryd.Client, app: str) -> None:
+    """One checkpoint has more events, or more bytes of them, than a few pages of a session."""
+    saver = MemorydSaver(app, "ann", client=client)
+    large = "x" * (1 << 20)
+    for values in (range(1500), [large] * 6):
+        stored = checkpoint()
+        saver.put(named("t"), stored, {}, {})
+        at = named("t", stored["id"])
+        saver.put_writes(at, [("text", value) for value in values], "task")
+        for config in (named("t"), at):
+            found = saver.get_tuple(config)
+            assert found is not None and found.pending_writes
+            assert [value for _, _, value in found.pending_writes] == list(values)
+
+
 def test_events_of_others(client: memoryd.Client, app: str) -> None:
     """A session is one as any other: what others append to it is no checkpoint."""
     saver = MemorydSaver(app, "ann", client=client)
@@ -174,10 +190,23 @@ def test_events_of_others(client: memoryd.Client, app: str) -> None:
     session = next(iter(ann.list_sessions()))["id"]
     ann.patch_session(session, state_delta={"seen": True})
     ann.append_events(session, [{"author": "user", "content": "Hello!"} for _ in range(5)])
+    # Its id is like that of a checkpoint's event.
+    like: list[Any] = [
+        {"id": "a-b", "invocationId": "a", "content": "hello"},
+        {"id": "c-d", "invocationId": "c"},
+    ]
+    ann.append_events(session, like)
     for config in (named("t"), named("t", stored["id"])):
         found = saver.get_tuple(config)
         assert found is not None and found.checkpoint == stored
     assert len(list(saver.list(None))) == 1
+
+
+def test_half_a_character(client: memoryd.Client, app: str) -> None:
+    saver = MemorydSaver(app, "ann", client=client)
+    for config in (named("\ud800"), {"configurable": {"thread_id": "t", "checkpoint_ns": "\ud800"}}):
+        with pytest.raises(memoryd.InvalidArgument, match="half a character"):
+            saver.get_tuple(config)
 
 
 def test_large(client: memoryd.Client, app: str) -> None:
@@ -192,6 +221,23 @@ def test_large(client: memoryd.Client, app: str) -> None:
         assert found is not None and found.checkpoint == c
     with pytest.raises(memoryd.PayloadTooLarge):
         saver.put(named("t"), checkpoint(text * 17), {}, {})
+
+
+def test_a_read_is_small(app: str) -> None:
+    """The latest checkpoint is read without those before it."""
+    read: list[int] = []
+    hooks = {"response": [lambda answer: read.append(len(answer.read()))]}
+    with httpx.Client(event_hooks=hooks) as http, memoryd.Client(http=http) as client:
+        saver = MemorydSaver(app, "ann", client=client)
+        for step in range(4):
+            stored = checkpoint("x" * 90_000)
+            saver.put(named("t"), stored, {}, {})
+            if step < 3:
+                saver.put_writes(named("t", stored["id"]), [("text", 1), ("more", 2)], "task")
+        read.clear()
+        latest = saver.get_tuple(named("t"))
+    assert latest is not None and latest.checkpoint == stored
+    assert len(read) == 1 and read[0] < 130_000
 
 
 def test_users(client: memoryd.Client, app: str) -> None:

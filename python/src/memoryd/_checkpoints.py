@@ -47,6 +47,7 @@ BYTES = "application/octet-stream"
 # begins with few events and goes on with more where they are not enough.
 FEW = 4
 MORE = 4
+PAGE = 1000  # events, the most of a page
 
 Sessions = list[tuple[str, str]]  # each with its user
 
@@ -288,7 +289,7 @@ class MemorydSaver(BaseCheckpointSaver[int]):
             token = page.get("nextPageToken")
             if not token or parse_time(events[-1]["timestamp"]) > at:
                 return _saved(events).get(id)
-            named["page_size"] *= MORE
+            named["page_size"] = min(MORE * named["page_size"], PAGE)
             named["page_token"] = token
 
     def _newest(
@@ -297,7 +298,8 @@ class MemorydSaver(BaseCheckpointSaver[int]):
         """The newest checkpoints for which keep is true, so many at most."""
         if limit is not None and limit <= 0:
             return []
-        most = None if limit is None else FEW * limit
+        # The latest checkpoint mostly has no writes yet: the event before it is enough to see that.
+        most = None if limit is None else FEW * limit - 2
         while True:
             named = {"num_recent_events": most, "state": False}
             try:
@@ -334,11 +336,19 @@ def _thread(config: RunnableConfig) -> str:
     thread = config.get("configurable", {}).get("thread_id")
     if thread is None:
         raise InvalidArgument("config has no thread_id in configurable")
-    return str(thread)
+    return _encodable("thread_id", str(thread))
 
 
 def _namespace(config: RunnableConfig) -> str:
-    return str(config.get("configurable", {}).get("checkpoint_ns", ""))
+    return _encodable("checkpoint_ns", str(config.get("configurable", {}).get("checkpoint_ns", "")))
+
+
+def _encodable(name: str, text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidArgument(f"{name} {text!r} has half a character: {error}") from error
+    return text
 
 
 def _config(thread: str, ns: str, id: str) -> RunnableConfig:
@@ -395,9 +405,12 @@ def _saved(events: Sequence[Any]) -> dict[str, Saved]:
         id = event.get("invocationId", "")
         if not id or not str(event["id"]).startswith(f"{id}-"):  # a change of state, or of others
             continue
-        raw, *data = (
-            base64.b64decode(part["inlineData"]["data"]) for part in event["content"]["parts"]
-        )
+        parts = (event.get("content") or {}).get("parts") or []
+        blobs = [part.get("inlineData") or {} for part in parts]
+        # Others may give an event such an id too, and then mostly with words.
+        if not blobs or any(blob.get("mimeType") != BYTES for blob in blobs):
+            continue
+        raw, *data = (base64.b64decode(blob["data"]) for blob in blobs)
         header = json.loads(raw)
         typed = list(zip(header["types"], data))
         if "task" in header:
