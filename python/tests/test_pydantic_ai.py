@@ -79,7 +79,6 @@ def test_to_the_letter(app: str) -> None:
         await asyncio.gather(*(history.add(MESSAGES) for _ in range(5)))
         await history.add(await history.messages())
         assert written(await history.messages()) == written(MESSAGES)
-        assert written(await history.messages(1)) == written(MESSAGES[-1:])
         ann = client.user(app, "ann")
         turns = {m["fact"] async for m in ann.list_memories(kind="turn")}
         assert turns == {"I moved to Porto.\nI like trams.", "I like tea.", "How lovely!"}
@@ -90,6 +89,25 @@ def test_to_the_letter(app: str) -> None:
         await history.clear()
         assert await history.messages() == []
         assert [m async for m in ann.list_memories()]
+
+    run(test)
+
+
+def test_limit(app: str) -> None:
+    """The last messages begin with a prompt: no answer of a tool comes without its call."""
+    turn: list[ModelMessage] = [
+        ModelRequest([UserPromptPart("Is the sky blue?")]),
+        ModelResponse([ToolCallPart("look", "{}", "c9")]),
+        ModelRequest([ToolReturnPart("look", "blue", "c9")]),
+        ModelResponse([TextPart("It is.")]),
+    ]
+
+    async def test(client: memoryd.AsyncClient) -> None:
+        history = MemorydMessageHistory(app, "ann", "s1", client=client)
+        await history.add([*MESSAGES, *turn])
+        for limit in range(10):
+            want = [*MESSAGES, *turn] if limit >= 8 else turn if limit >= 4 else []
+            assert written(await history.messages(limit)) == written(want)
 
     run(test)
 

@@ -100,7 +100,7 @@ async def memory_tools(
         async def invoke(context: RunContextWrapper[Any], text: str) -> str:
             try:
                 args = json.loads(text or "{}")
-            except ValueError as error:  # which the model may mend
+            except (ValueError, RecursionError) as error:  # which the model may mend
                 return json.dumps({"error": str(error)})
             return await answer(of, name, args)
 

@@ -62,8 +62,14 @@ class MemorydMessageHistory:
         self._history = History(user, session, FIELD, remember=remember)
 
     async def messages(self, limit: int | None = None) -> list[ModelMessage]:
-        """The messages, oldest first: the last ones if there is a limit."""
+        """The messages, oldest first: the last ones if there is a limit, so many at most.
+
+        With a limit they begin with a prompt of the user, as models refuse the answer of a tool
+        without its call. None if there is no prompt among them.
+        """
         items = await self._caller.arun(self._history.read(limit))
+        if limit is not None:
+            items = items[next((i for i, item in enumerate(items) if _begins(item)), len(items)) :]
         return ModelMessagesTypeAdapter.validate_json(json.dumps(items))
 
     async def add(self, messages: Sequence[ModelMessage]) -> None:
@@ -129,6 +135,12 @@ class MemorydToolset(AbstractToolset[Any]):
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
     ) -> str:
         return await answer(self._of, name, tool_args)
+
+
+def _begins(item: Mapping[str, Any]) -> bool:
+    """Whether a message has a prompt of the user and no answer of a tool."""
+    kinds = {part["part_kind"] for part in item["parts"]}
+    return "user-prompt" in kinds and not kinds & {"tool-return", "retry-prompt"}
 
 
 def _read(item: Mapping[str, Any]) -> dict[str, Any]:
