@@ -1,9 +1,12 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,6 +45,7 @@ type saveArgs struct {
 type saved struct {
 	Status    string `json:"status"` // stored, or held if a person has to review some of it
 	SessionID string `json:"sessionId"`
+	New       int    `json:"new"` // messages that were not saved before
 }
 
 // maxMessages bounds the messages of one call. A model writes each of them, so a longer list
@@ -76,22 +80,26 @@ var saveConversation = declare(Tool{
 	if err != nil {
 		return saved{}, err
 	}
-	all := identify(events, now)
 	key := sessionstore.Key{Scope: scope, ID: strings.TrimSpace(args.SessionID)}
 	switch {
 	case key.ID == "": // the same call is the same session, as its answer may have been lost
-		key.ID = savedPrefix + all
+		key.ID = savedPrefix + nameOf(events)
 	case !strings.HasPrefix(key.ID, savedPrefix):
 		key.ID = savedPrefix + key.ID
 	}
 	if err := memory.ValidateID("session", key.ID); err != nil {
 		return saved{}, fmt.Errorf("args.sessionId: %w", err)
 	}
+	before, err := b.before(ctx, key)
+	if err != nil {
+		return saved{}, err
+	}
+	added := identify(before, events, now)
 	op, err := b.ingest.Ingest(ctx, key, events, ingest.RequestOptions{})
 	if err != nil {
 		return saved{}, err
 	}
-	out := saved{Status: stored, SessionID: key.ID}
+	out := saved{Status: stored, SessionID: key.ID, New: added}
 	if op.Quarantined {
 		out.Status = held
 	}
@@ -134,27 +142,93 @@ func (m *saidMessage) event(now time.Time) (e sessionstore.Event, err error) {
 	return e, err
 }
 
-// savedNamespace is that of the ids that identify derives; any fixed UUID would do.
+// savedNamespace is that of the ids of saved events; any fixed UUID would do.
 var savedNamespace = uuid.MustParse("6d656d6f-7279-5d01-8000-736176656463")
 
-// identify gives each event an id and, if it has none, a time, and returns an id for all of
-// them together. The id of an event derives from who said it, its words, and how often they
-// came before among these events: so a conversation that is saved again with more messages
-// adds those alone, wherever it begins, and whatever times are told with it.
-func identify(events []sessionstore.Event, now time.Time) (all string) {
-	times := timesOf(events, now)
-	said := map[string]int{}
-	var ids strings.Builder
-	for i := range events {
-		e := &events[i]
-		// Hosts and models change line breaks and blanks when they relay a text.
-		words := e.Content.Role + "\x00" + strings.Join(strings.Fields(e.Text()), " ")
-		id := uuid.NewSHA1(savedNamespace, fmt.Appendf(nil, "%s\x00%d", words, said[words])).String()
-		said[words]++
-		ids.WriteString(id)
-		events[i] = e.Stored(func() string { return id }, times[i])
+// placeOf reads the place of a saved event in its conversation, from 1 on, out of its id:
+// told times may order events otherwise. 0 if another writer has chosen the id.
+func placeOf(id string) (place int) {
+	if _, err := fmt.Sscanf(id, savedPrefix+"%d-", &place); err != nil {
+		return 0
 	}
-	return uuid.NewSHA1(savedNamespace, []byte(ids.String())).String()
+	return place
+}
+
+// idAfter is the id of e behind the event of another id, "" for none. It derives from that
+// id, and so from all the words before: calls that find the same conversation and save the
+// same messages, be it at once, give them the same ids, and the same words later another one.
+func idAfter(id string, e *sessionstore.Event) string {
+	derived := uuid.NewSHA1(savedNamespace, []byte(id+"\x00"+wordsOf(e)))
+	return fmt.Sprintf("%s%d-%s", savedPrefix, placeOf(id)+1, derived)
+}
+
+// wordsOf is who said e and its words. Hosts and models change line breaks and blanks when
+// they relay a text.
+func wordsOf(e *sessionstore.Event) string {
+	return e.Content.Role + "\x00" + strings.Join(strings.Fields(e.Text()), " ")
+}
+
+func sameWords(a, b sessionstore.Event) bool { return wordsOf(&a) == wordsOf(&b) }
+
+// nameOf is an id for a conversation that nothing but its events names.
+func nameOf(events []sessionstore.Event) string {
+	id := ""
+	for i := range events {
+		id = idAfter(id, &events[i])
+	}
+	return id[strings.Index(id[len(savedPrefix):], "-")+len(savedPrefix)+1:]
+}
+
+// before reads the latest events of a conversation in the order in which they were saved, so
+// many as a call can repeat. None if it is new.
+func (b *Toolbox) before(ctx context.Context, key sessionstore.Key) ([]sessionstore.Event, error) {
+	got, err := b.ingest.Sessions().Get(ctx, key, sessionstore.Get{NumRecent: maxMessages, NoState: true})
+	if errors.Is(err, memory.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(got.Events, func(a, b sessionstore.Event) int {
+		return cmp.Compare(placeOf(a.ID), placeOf(b.ID))
+	})
+	return got.Events, nil
+}
+
+// saidBefore returns those events of a conversation that a call begins with: the longest end
+// of the conversation, as a host sends all of it again, its last part or nothing of it. More
+// than one event may be the beginning of it too, as of a call that comes again late.
+func saidBefore(before, call []sessionstore.Event) []sessionstore.Event {
+	for i := range before {
+		n := min(len(call), len(before)-i)
+		known := before[i : i+n]
+		if i+n < len(before) && (i > 0 || n < 2) {
+			continue
+		}
+		if slices.EqualFunc(known, call[:n], sameWords) {
+			return known
+		}
+	}
+	return nil
+}
+
+// identify gives the events of a call their ids and times. Those that were said before
+// become the events that are stored, which a store takes once. It returns how many are new.
+func identify(before, call []sessionstore.Event, now time.Time) int {
+	times := timesOf(call, now)
+	n := copy(call, saidBefore(before, call))
+	id := ""
+	switch {
+	case n > 0:
+		id = call[n-1].ID
+	case len(before) > 0:
+		id = before[len(before)-1].ID
+	}
+	for i := n; i < len(call); i++ {
+		id = idAfter(id, &call[i])
+		call[i] = call[i].Stored(func() string { return id }, times[i])
+	}
+	return len(call) - n
 }
 
 // timesOf returns a time for each event that has none, so that they stay in order: a

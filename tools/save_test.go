@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -86,6 +87,45 @@ func TestSaveConversation(t *testing.T) {
 	facts := b.call("search_memory", `{"query":"Where do I live?","kinds":["fact"]}`)
 	if at(facts, "memories", 0, "fact") != "I live in Lisbon." {
 		t.Errorf("facts %v", facts)
+	}
+}
+
+// Short answers that were given before are new after other words, and a call that comes again
+// is not.
+func TestSaveConversationShort(t *testing.T) {
+	b := newBench(t, tools.Options{})
+	b.run()
+	const (
+		first  = `{"role":"assistant","text":"Shall I?"},{"role":"user","text":"Yes."},{"role":"assistant","text":"Done."}`
+		rome   = `{"role":"assistant","text":"Shall I cancel Rome?"},{"role":"user","text":"Yes."},{"role":"assistant","text":"Done."}`
+		answer = `{"role":"user","text":"Yes."}`
+		// Told times may be earlier than those of the messages before.
+		old = `{"role":"user","text":"I like tea.","timestamp":"2020-01-01T00:00:00Z"},{"role":"assistant","text":"Noted."}`
+	)
+	for i, save := range []struct {
+		messages string
+		added    float64
+	}{
+		{first, 3}, {first, 0}, {rome, 3}, {rome, 0}, {first + "," + rome, 0}, {first, 0}, {answer, 1}, {answer, 0},
+		{old, 2}, {old, 0}, {old + "," + answer, 1}, {rome + "," + answer + "," + old + "," + answer, 0},
+		{first + "," + rome + "," + answer + "," + old + "," + answer + "," + rome, 3},
+	} {
+		got := b.call(tools.SaveConversation, `{"sessionId":"short","messages":[`+save.messages+`]}`)
+		if at(got, "new") != save.added {
+			t.Errorf("call %d: %v, want %v new", i, got, save.added)
+		}
+	}
+	if got := b.talked("saved-short"); len(got) != 13 {
+		t.Errorf("%d messages: %q", len(got), got)
+	}
+	// Of calls at the same time each message is stored once.
+	var calls sync.WaitGroup
+	for range 8 {
+		calls.Go(func() { b.call(tools.SaveConversation, `{"sessionId":"at-once","messages":[`+first+`,`+rome+`]}`) })
+	}
+	calls.Wait()
+	if got := b.talked("saved-at-once"); len(got) != 6 {
+		t.Errorf("%d messages: %q", len(got), got)
 	}
 }
 
