@@ -100,6 +100,15 @@ export function pages(to, field, query, signal) {
   };
 }
 
+// each reads all items of a list with a reader of pages.
+export async function* each(read) {
+  for (let token = ""; token != null;) {
+    const page = await read(token);
+    yield* page.items;
+    token = page.next ?? null;
+  }
+}
+
 // scopePath is the path of a user.
 export function scopePath({ app, user }) {
   return path`/v1/apps/${app}/users/${user}`;

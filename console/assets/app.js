@@ -40,6 +40,8 @@ function parse() {
   } catch {
     segments = ["?", "?"]; // leads to the page that says so
   }
+  // In a path of the API these two would lead fetch to another route, beyond the user.
+  if (segments.includes(".") || segments.includes("..")) segments = ["?", "?"];
   for (const [pattern, view] of routes) {
     if (pattern.length === segments.length && pattern.every((p, i) => p === "*" || p === segments[i])) {
       const [name, , user, , id] = segments;
@@ -54,6 +56,8 @@ function parse() {
 // itself, as the list of memories does when another one is chosen.
 async function route() {
   const place = parse();
+  // A dialog asks about the place that was left. One that is kept has a secret to show.
+  document.querySelectorAll("dialog:not(.kept)").forEach((d) => d.close());
   if (shown?.view === place.view && shown?.follow && shown.app === place.app && shown.user === place.user) {
     try {
       if (await shown.follow(place)) return;
@@ -75,7 +79,7 @@ async function show(place) {
   main.setAttribute("aria-busy", "true");
   try {
     if (!place.view) throw new APIError(404, "The console has no such place.");
-    const follow = await place.view({ ...place, main, signal: stop.signal, again: () => show(parse()) });
+    const follow = await place.view({ ...place, main, signal: stop.signal, fail, again: () => show(parse()) });
     if (mine === shown) mine.follow = follow;
     away(null);
   } catch (error) {
@@ -90,6 +94,7 @@ async function show(place) {
 // that is no longer valid sees none of it.
 function fail(error) {
   if (error.name === "AbortError") return;
+  shown.follow = null; // what it would follow with is no longer on the page
   if (error instanceof Away) {
     fill(main, h("p", { class: "empty" }, "Nothing to show until memoryd answers."));
     away(error);
@@ -122,7 +127,13 @@ function signIn(why) {
   return h("form", {
     class: "sign-in card", onsubmit: (event) => {
       event.preventDefault();
-      setKey(new FormData(event.target).get("key").trim());
+      const text = new FormData(event.target).get("key").trim();
+      if (/[^!-~]/.test(text)) { // no header can have it
+        fill(main, signIn("This is no key: it has a space, or a character beyond ASCII, which may be invisible."));
+        main.querySelector("input").focus();
+        return;
+      }
+      setKey(text);
       show(parse());
     },
   }, h("h2", {}, "Sign in"), why && h("p", { class: "problem", role: "alert" }, why),

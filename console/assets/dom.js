@@ -145,31 +145,38 @@ export function problem(error) {
 
 // confirm asks before a change. content says what will change; run makes it. The dialog
 // stays open with the error if run fails, so that nothing typed is lost.
-export function confirm({ title, content, verb, danger, run }) {
+// With kept it has no other way out than the verb.
+export function confirm({ title, content, verb, danger, kept, run }) {
   return new Promise((resolve) => {
     const error = h("div", {});
-    let done = false;
+    let done = false, running = false;
     const submit = h("button", { type: "submit", class: danger ? "danger" : "primary" }, verb);
     const form = h("form", {
       onsubmit: async (event) => {
         event.preventDefault();
-        submit.disabled = true;
+        submit.disabled = running = true;
         fill(error);
         try {
           await run(form);
           done = true;
-          dialog.close();
         } catch (failure) {
           fill(error, problem(failure));
-        } finally {
-          submit.disabled = false;
+          if (!dialog.open) toast(failure.message);
         }
+        submit.disabled = running = false;
+        if (!dialog.open) resolve(done); // it was closed meanwhile
+        else if (done) dialog.close();
       },
     }, h("h2", { id: "dialog-title" }, title), content, error,
     h("div", { class: "row end" },
-      h("button", { type: "button", onclick: () => dialog.close() }, "Cancel"), submit));
+      !kept && h("button", { type: "button", onclick: () => dialog.close() }, "Cancel"), submit));
     const dialog = h("dialog", {
-      "aria-labelledby": "dialog-title", onclose: () => { dialog.remove(); resolve(done); },
+      class: kept ? "kept" : null, "aria-labelledby": "dialog-title",
+      onkeydown: (event) => { if (kept && event.key === "Escape") event.preventDefault(); },
+      onclose: () => {
+        dialog.remove();
+        if (!running) resolve(done);
+      },
     }, form);
     document.body.append(dialog);
     dialog.showModal();

@@ -165,7 +165,8 @@ export default async function memories(place) {
     }
     rows.get(id)?.firstChild.setAttribute("aria-current", "true");
     const back = `#/${base.map(encodeURIComponent).join("/")}${query.size ? `?${query}` : ""}`;
-    const shownOne = await detail(scope, id, { signal, changed, again: () => choose(id) });
+    const again = () => chosen === id && !signal.aborted && choose(id);
+    const shownOne = await detail(scope, id, { signal, changed, again });
     if (chosen !== id) return;
     fill(side, h("a", { class: "back", href: back }, "Close"), shownOne);
     side.scrollTop = 0;

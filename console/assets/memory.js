@@ -1,7 +1,7 @@
 // One memory: the words it rests on, its line through time, its revisions, and the
 // changes that a person may make.
 
-import { APIError, call, get, pages, post, scopePath } from "./api.js";
+import { APIError, call, each, get, pages, post, scopePath } from "./api.js";
 import { action, announce, confirm, count, field, h, link, said, time, toast, topicName } from "./dom.js";
 
 const memoryPath = (scope, id) => `${scopePath(scope)}/memories/${encodeURIComponent(id)}`;
@@ -56,7 +56,7 @@ function edit(scope, m, on) {
       const next = await call("PATCH", memoryPath(scope, m.id), { body: { fact: input.value } });
       on.changed(m.id, next);
       await on.again();
-      toast(`Corrected: this is revision ${next.revision}.`, () => undo(scope, m.id, m.revision, on));
+      toast(`Corrected: this is revision ${next.revision}.`, () => undo(scope, m.id, next.revision - 1, on));
     },
   });
 }
@@ -77,18 +77,17 @@ function remove(scope, m, on) {
 }
 
 // kin are the memories that an erasing of one takes with it: those that rest on a turn
-// that it rests on, it and the turns included.
+// that it rests on, it and the turns included. Deleted ones, which go too, are in no list.
 async function kin(scope, m, signal) {
+  const out = new Map([[m.id, m]]);
   const { sessionId, eventIds = [] } = m.source;
-  if (!sessionId) return [m];
-  const read = pages(`${scopePath(scope)}/memories`, "memories", { sessionId, history: true, pageSize: 500 }, signal);
-  const out = [];
-  for (let token = ""; token != null;) {
-    const page = await read(token);
-    out.push(...page.items.filter((o) => o.id === m.id || o.source.eventIds?.some((e) => eventIds.includes(e))));
-    token = page.next ?? null;
+  for (const state of sessionId ? ["", "quarantined", "rejected"] : []) {
+    const read = pages(`${scopePath(scope)}/memories`, "memories", { sessionId, state, history: true, pageSize: 500 }, signal);
+    for await (const o of each(read)) {
+      if (o.source.eventIds?.some((e) => eventIds.includes(e))) out.set(o.id, o);
+    }
   }
-  return out;
+  return [...out.values()];
 }
 
 // erase shows what goes, asks for the word, and erases.
@@ -96,7 +95,7 @@ async function erase(scope, m, on) {
   const all = await kin(scope, m, on.signal);
   await confirm({
     title: "Erase this memory for good?", verb: "Erase", danger: true,
-    content: [h("p", {}, "These go with all of their revisions, and so do the words of the turns they rest on. ",
+    content: [h("p", {}, "These go with all of their revisions, deleted ones of the same turns too, and so do the words of the turns. ",
       h("strong", {}, "Nothing brings them back.")),
     h("ul", {}, all.map((o) => h("li", {}, `${o.kind}: `, said(o.fact, "clamp")))),
     field("Type erase to go on", h("input", { name: "word", required: true, pattern: "erase", autocomplete: "off" }))],
@@ -120,7 +119,7 @@ function rollBack(scope, id, current, revision, on) {
       const m = await post(`${memoryPath(scope, id)}/rollback`, { revision: revision.revision });
       on.changed(id, m);
       await on.again();
-      toast(`Rolled back: this is revision ${m.revision}.`, current && (() => undo(scope, id, current.revision, on)));
+      toast(`Rolled back: this is revision ${m.revision}.`, current && (() => undo(scope, id, m.revision - 1, on)));
     },
   });
 }

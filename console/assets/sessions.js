@@ -1,7 +1,7 @@
 // The sessions of a user, and one of them as a conversation, with the memories that
 // were made of each turn.
 
-import { get, pages, scopePath } from "./api.js";
+import { each, get, pages, scopePath } from "./api.js";
 import { action, announce, count, fill, h, link, paged, said, time } from "./dom.js";
 
 // sessions lists the sessions of a user, the last changed first.
@@ -73,12 +73,8 @@ async function made(scope, id, signal) {
   const by = new Map();
   const read = pages(`${scopePath(scope)}/memories`, "memories",
     { kind: "fact", sessionId: id, history: true, pageSize: 500 }, signal);
-  for (let token = ""; token != null;) {
-    const page = await read(token);
-    for (const m of page.items) {
-      for (const event of m.source.eventIds ?? []) by.set(event, [...by.get(event) ?? [], m]);
-    }
-    token = page.next ?? null;
+  for await (const m of each(read)) {
+    for (const event of m.source.eventIds ?? []) by.set(event, [...by.get(event) ?? [], m]);
   }
   return by;
 }
@@ -154,6 +150,10 @@ export async function session(place) {
       marginalia(await made(scope, id, signal));
     }
   }
-  const timer = setInterval(() => live().catch(() => {}), liveEvery); // the next look tells
+  const timer = setInterval(() => live().catch((error) => {
+    if (!(error.code >= 400 && error.code < 500)) return; // the next look tells
+    clearInterval(timer);
+    place.fail(error);
+  }), liveEvery);
   signal.addEventListener("abort", () => clearInterval(timer));
 }

@@ -56,8 +56,9 @@ async function configuration({ app, signal }, section) {
   section.append(field("As JSON", input), verdict, h("div", { class: "row" }, save));
 }
 
-// create asks for what a key may do, and shows it once.
-async function create(app, again) {
+// create asks for what a key may do, and shows it once. The first key may do everything
+// unless somebody says otherwise: without the verb admin it would lock everybody out.
+async function create(app, first, again) {
   let made;
   const verbs = ["read", "write", "admin"];
   await confirm({
@@ -65,7 +66,7 @@ async function create(app, again) {
     content: [field("Name", h("input", { name: "name", maxlength: 256, autofocus: true, placeholder: "agent of the shop" })),
       field("For one user", h("input", { name: "user", maxlength: 256, placeholder: "all users" })),
       h("fieldset", { class: "row" }, h("legend", {}, "It may"), verbs.map((v) =>
-        h("label", {}, h("input", { type: "checkbox", name: "can", value: v, checked: v === "read" }), v))),
+        h("label", {}, h("input", { type: "checkbox", name: "can", value: v, checked: first || v === "read" }), v))),
       field("Expires after", h("input", { name: "ttl", placeholder: "720h, or never" })),
       h("p", { class: "quiet" }, "If it is the first key, memoryd is closed from then on: every caller must show one, and so must this page.")],
     run: async (form) => {
@@ -83,14 +84,14 @@ async function create(app, again) {
 // showOnce shows a secret that nothing shows again.
 function showOnce(shown, title) {
   return confirm({
-    title, verb: "I have kept it", run: async () => {},
+    title, verb: "I have kept it", kept: true, run: async () => {},
     content: [h("p", {}, "Keep it now: nothing shows it again."), h("pre", { class: "secret", tabindex: "0" }, shown.key)],
   });
 }
 
 async function keys({ app, signal, again }, section) {
   const list = h("ul", { class: "list" });
-  section.append(h("div", { class: "row" }, action("Make a key", () => create(app, again))), list);
+  section.append(h("div", { class: "row" }, action("Make a key", () => create(app, list.children.length === 0, again))), list);
   const at = (id) => `${path`/v1/apps/${app}/keys`}/${encodeURIComponent(id)}`;
   await paged(list, {
     signal, empty: "There is no key for this app.", read: pages(path`/v1/apps/${app}/keys`, "keys", {}, signal),
