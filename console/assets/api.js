@@ -28,8 +28,12 @@ export function key() {
   return sessionStorage.getItem(keyName) ?? "";
 }
 
-// setKey keeps a key for this tab; "" forgets it.
+// setKey keeps a key for this tab; "" forgets it. A text that no header can have is an
+// error.
 export function setKey(text) {
+  if (/[^!-~]/.test(text)) {
+    throw new Error("This is no key: it has a space, or a character beyond ASCII, which may be invisible.");
+  }
   if (text) sessionStorage.setItem(keyName, text);
   else sessionStorage.removeItem(keyName);
 }

@@ -2,7 +2,7 @@
 // and the absence of memoryd in its stead.
 
 import { APIError, Away, get, key, setKey } from "./api.js";
-import { action, fill, goTo, h, link, said, toast } from "./dom.js";
+import { action, fill, goTo, h, keyField, link, said, toast } from "./dom.js";
 import home from "./home.js";
 import app from "./appview.js";
 import settings from "./settings.js";
@@ -127,19 +127,17 @@ function signIn(why) {
   return h("form", {
     class: "sign-in card", onsubmit: (event) => {
       event.preventDefault();
-      const text = new FormData(event.target).get("key").trim();
-      if (/[^!-~]/.test(text)) { // no header can have it
-        fill(main, signIn("This is no key: it has a space, or a character beyond ASCII, which may be invisible."));
+      try {
+        setKey(new FormData(event.target).get("key").trim());
+      } catch (error) {
+        fill(main, signIn(error.message));
         main.querySelector("input").focus();
         return;
       }
-      setKey(text);
       show(parse());
     },
   }, h("h2", {}, "Sign in"), why && h("p", { class: "problem", role: "alert" }, why),
-  h("label", { class: "field" }, h("span", {}, "Key or token"),
-    h("input", { name: "key", type: "password", required: true, autocomplete: "off", spellcheck: "false" })),
-  h("p", { class: "quiet" }, "This tab alone keeps it, until it is closed. The console can do what the key may do."),
+  keyField(), h("p", { class: "quiet" }, "This tab alone keeps it, until it is closed. The console can do what the key may do."),
   h("button", { class: "primary" }, "Sign in"));
 }
 

@@ -1,5 +1,7 @@
-// Elements, texts and times. All text reaches the page through text nodes: nothing in
+// Elements, texts, times and dialogs. All text reaches the page through text nodes: nothing in
 // the console makes markup of a string, and the page's policy would refuse it.
+
+import { setKey } from "./api.js";
 
 // h makes an element. Properties that begin with "on" are listeners; null and false
 // leave an attribute out, true sets it without a value. Children are nodes, texts, lists
@@ -46,16 +48,6 @@ export function time(text, { day = false } = {}) {
   const at = new Date(text);
   if (Number.isNaN(at.getTime())) return said(text);
   return h("time", { datetime: text, title: at.toString() }, (day ? days : moments).format(at));
-}
-
-// ago says how long ago a moment was, in the largest unit that fits.
-export function ago(text) {
-  const seconds = (Date.now() - new Date(text).getTime()) / 1000;
-  for (const [unit, size] of [["day", 86400], ["hour", 3600], ["minute", 60]]) {
-    const n = Math.floor(seconds / size);
-    if (n >= 1) return `${n} ${unit}${n > 1 ? "s" : ""} ago`;
-  }
-  return "just now";
 }
 
 const numbers = new Intl.NumberFormat("en-GB");
@@ -106,7 +98,7 @@ export function toast(text, undo) {
       class: "plain", onclick: async (event) => {
         event.target.disabled = true;
         try {
-          await undo();
+          await withKey(undo);
         } catch (error) {
           toast(`Not undone: ${error.message}`);
         }
@@ -116,16 +108,16 @@ export function toast(text, undo) {
   document.getElementById("toasts").replaceChildren(note);
 }
 
-// busy disables a button while its action runs, and shows an error beside it.
-export function action(text, run, { kind = "", place } = {}) {
+// action is a button. It is disabled while run runs, and shows an error of it beside itself.
+export function action(text, run, { kind = "" } = {}) {
   const button = h("button", {
     type: "button", class: kind, onclick: async () => {
       button.disabled = true;
       button.parentElement?.querySelector(":scope > .problem")?.remove();
       try {
-        await run();
+        await withKey(run);
       } catch (error) {
-        if (error.name !== "AbortError") (place ?? button).after(problem(error));
+        if (error.name !== "AbortError") button.after(problem(error));
       } finally {
         button.disabled = false;
         // A disabled button loses the focus, and a dialog cannot give it back to one.
@@ -143,6 +135,33 @@ export function problem(error) {
   return h("p", { class: "problem", role: "alert" }, said(error.message));
 }
 
+// withKey runs an action, and once more with each key that somebody signs in with after a
+// 401. The page stays as it is meanwhile, so that nothing typed is lost.
+async function withKey(run) {
+  for (;;) {
+    try {
+      return await run();
+    } catch (error) {
+      if (error.code !== 401 || !await askKey()) throw error;
+    }
+  }
+}
+
+// askKey asks for a key above all that is open, and reports whether the tab has it now.
+function askKey() {
+  return confirm({
+    title: "Sign in again", verb: "Sign in",
+    content: [h("p", {}, "memoryd takes no call with the key of this tab, or needs one. What you have typed stays."), keyField()],
+    run: async (form) => setKey(new FormData(form).get("key").trim()),
+  });
+}
+
+// keyField is the control that a key is typed into.
+export function keyField() {
+  return field("Key or token",
+    h("input", { name: "key", type: "password", required: true, autocomplete: "off", spellcheck: "false" }));
+}
+
 // confirm asks before a change. content says what will change; run makes it. The dialog
 // stays open with the error if run fails, so that nothing typed is lost.
 // With kept it has no other way out than the verb.
@@ -157,7 +176,7 @@ export function confirm({ title, content, verb, danger, kept, run }) {
         submit.disabled = running = true;
         fill(error);
         try {
-          await run(form);
+          await withKey(() => run(form));
           done = true;
         } catch (failure) {
           fill(error, problem(failure));
@@ -167,11 +186,11 @@ export function confirm({ title, content, verb, danger, kept, run }) {
         if (!dialog.open) resolve(done); // it was closed meanwhile
         else if (done) dialog.close();
       },
-    }, h("h2", { id: "dialog-title" }, title), content, error,
+    }, h("h2", {}, title), content, error,
     h("div", { class: "row end" },
       !kept && h("button", { type: "button", onclick: () => dialog.close() }, "Cancel"), submit));
     const dialog = h("dialog", {
-      class: kept ? "kept" : null, "aria-labelledby": "dialog-title",
+      class: kept ? "kept" : null, "aria-label": title,
       onkeydown: (event) => { if (kept && event.key === "Escape") event.preventDefault(); },
       onclose: () => {
         dialog.remove();

@@ -1,7 +1,7 @@
 // The memories of a user: a list with filters, and beside it the chosen one.
 
 import { get, pages, scopePath } from "./api.js";
-import { announce, builtInTopics, field, fill, h, link, paged, said, select, time, topicName } from "./dom.js";
+import { announce, builtInTopics, field, fill, h, href, link, paged, problem, said, select, time, topicName } from "./dom.js";
 import { detail } from "./memory.js";
 
 // Memories of the first request, so that they are there at once, and of each later one.
@@ -19,10 +19,10 @@ const shows = {
 };
 
 // expression is the filter of the words in the box: they are an expression of the API
-// if they have an operator, and else a part of the text.
+// if they begin with a field and an operator, and else a part of the text.
 function expression(words) {
   if (!words) return "";
-  if (/[=:<>]/.test(words)) return words;
+  if (/^[\s(]*(?:-|NOT\s[\s(]*)?[a-z_][\w.]*(?:\."[^"]*")?\s*(?:!=|[=:<>])/i.test(words)) return words;
   return `fact:"${words.replace(/["\\]/g, "\\$&")}"`;
 }
 
@@ -106,9 +106,9 @@ export default async function memories(place) {
   let query = new URLSearchParams();
   let reading = new AbortController();
 
-  const href = (id) => `#/${[...base, "memories", id].map(encodeURIComponent).join("/")}${query.size ? `?${query}` : ""}`;
+  const placeOf = (id) => href(id ? [...base, "memories", id] : base, Object.fromEntries(query));
   const element = (m) => {
-    const item = h("li", {}, row(m, { to: href(m.id), current: m.id === chosen }));
+    const item = h("li", {}, row(m, { to: placeOf(m.id), current: m.id === chosen }));
     rows.set(m.id, item);
     return item;
   };
@@ -120,7 +120,8 @@ export default async function memories(place) {
     const figure = (number, name, show) => number > 0 && link(base, [h("strong", {}, String(number)), ` ${name}`], { query: { show } });
     fill(figures, link(base, [h("strong", {}, String(n.facts)), n.facts === 1 ? " fact holds" : " facts hold"]),
       figure(n.superseded, "superseded", "history"), figure(n.quarantined, "quarantined", "quarantined"),
-      figure(n.turns, "turns", "turn"), figure(n.values, "values of profiles", "profile"),
+      figure(n.turns, n.turns === 1 ? "turn" : "turns", "turn"),
+      figure(n.values, n.values === 1 ? "value of profiles" : "values of profiles", "profile"),
       link([...base, "sessions"], [h("strong", {}, String(n.sessions)), n.sessions === 1 ? " session" : " sessions"]));
   }
 
@@ -134,14 +135,20 @@ export default async function memories(place) {
     fill(list);
     fill(column, list);
     fill(form, filters(query, (changed) => {
-      const to = `#/${base.map(encodeURIComponent).join("/")}${changed.size ? `?${changed}` : ""}`;
+      const to = href(base, Object.fromEntries(changed));
       if (location.hash !== to) location.hash = to;
     }));
     const page = (pageSize) => pages(`${scopePath(scope)}/memories`, "memories", { pageSize, ...request(query) }, reading.signal);
-    await paged(list, {
-      signal: reading.signal, row: element, empty: "No memory passes these filters.",
-      read: (token) => page(token ? laterPage : firstPage)(token),
-    });
+    try {
+      await paged(list, {
+        signal: reading.signal, row: element, empty: "No memory passes these filters.",
+        read: (token) => page(token ? laterPage : firstPage)(token),
+      });
+    } catch (error) {
+      if (error.code !== 400) throw error;
+      fill(column, problem(error)); // of what the form says, which stays to be mended
+      return;
+    }
     announce(`${rows.size} memories shown`);
   }
 
@@ -150,7 +157,7 @@ export default async function memories(place) {
     recount().catch(() => {}); // the figures are those of before until the next look
     const item = rows.get(id);
     if (!item) return;
-    if (m) item.replaceChildren(row(m, { to: href(m.id), current: m.id === chosen }));
+    if (m) item.replaceChildren(row(m, { to: placeOf(m.id), current: m.id === chosen }));
     else item.remove();
   }
 
@@ -164,11 +171,10 @@ export default async function memories(place) {
       return;
     }
     rows.get(id)?.firstChild.setAttribute("aria-current", "true");
-    const back = `#/${base.map(encodeURIComponent).join("/")}${query.size ? `?${query}` : ""}`;
     const again = () => chosen === id && !signal.aborted && choose(id);
     const shownOne = await detail(scope, id, { signal, changed, again });
     if (chosen !== id) return;
-    fill(side, h("a", { class: "back", href: back }, "Close"), shownOne);
+    fill(side, h("a", { class: "back", href: placeOf() }, "Close"), shownOne);
     side.scrollTop = 0;
   }
 

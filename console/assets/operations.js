@@ -83,7 +83,7 @@ async function changes(place, all, id) {
 // undo shows what an undo of an operation would change, and does it on consent.
 async function undo(place, op) {
   const to = path`/v1/operations/${op.id}/rollback`;
-  const preview = await post(to, { dryRun: true });
+  const preview = await post(to, { dryRun: true }, { signal: place.signal });
   await confirm({
     title: "Undo this operation?", verb: "Undo all of it", danger: true,
     content: [h("p", {}, count(preview.response.memories.length, "memory changes", "memories change"), ":"),

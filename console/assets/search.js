@@ -2,7 +2,7 @@
 // and two settings side by side. The address has all of the settings.
 
 import { get, post, scopePath } from "./api.js";
-import { action, announce, count, field, fill, h, link, said, select, time, toast, topicName } from "./dom.js";
+import { action, announce, count, field, fill, h, href, link, said, select, time, toast, topicName } from "./dom.js";
 
 // families put the parts of a score together by what they look at. Each has one colour.
 const families = [
@@ -140,7 +140,7 @@ export default async function search(place) {
     const parameters = new URLSearchParams([...new FormData(form)].filter(([name, v]) => v && v !== defaults[name.replace(/2$/, "")]));
     if (compare) parameters.set("compare", "1");
     else [...parameters.keys()].filter((k) => k.endsWith("2")).forEach((k) => parameters.delete(k));
-    const to = `#/${[...base, "search"].map(encodeURIComponent).join("/")}?${parameters}`;
+    const to = href([...base, "search"], Object.fromEntries(parameters));
     if (location.hash === to) place.again();
     else location.hash = to;
   }

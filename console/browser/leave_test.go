@@ -33,8 +33,11 @@ func TestLeave(t *testing.T) {
 	}
 	p.to("/demo/users/maya")
 	p.shows(".memory-list", "trams")
+	p.leave("/demo/users/maya?q=kind+%3D")
+	p.shows(".list-column .problem", "filter")
+	p.shows(".filters", "Words, or a filter expression")
 	p.leave("/demo/users/maya?q=at+10:30")
-	p.shows("#main", "That did not work")
+	p.shows("#main", "No memory passes these filters.")
 	p.leave("/demo/users/maya")
 	p.shows(".memory-list", "trams")
 	for _, outside := range []string{"/demo/users/..", "/demo/users/%2e%2e/memories/" + h.idOf("trams"), "/./users/maya"} {
