@@ -28,6 +28,8 @@ func (s *sentence) takeApart(ws english.Words, question, remember bool) {
 		p := sentence{text: s.text, words: s.words, start: said[0].Start, end: said[len(said)-1].End}
 		if cl.To == len(ws) && !question && said[len(said)-1].End == s.words[len(s.words)-1].End {
 			p.end = trimEnd(s.text, p.end)
+		} else {
+			p.end = withBracket(s.text, p.start, p.end)
 		}
 		if cl.Shared {
 			p.subject = subject

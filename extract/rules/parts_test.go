@@ -30,6 +30,7 @@ func TestApart(t *testing.T) {
 		"I met Ann in Rome and she showed me the old town":    "I met Ann in Rome and she showed me the old town",
 		"Sorry, that was wrong, my flight is on Friday":       "Actually, my flight is on Friday (2023-05-12)",
 		"Actually, I live in Rome":                            "Actually, I live in Rome",
+		"My card is [REDACTED:card] and I live in Rome":       "My card is [REDACTED:card] | I live in Rome",
 		"Imagine I live in Rome and I work at Acme":           "",
 		"If I live in Rome, I work at Acme":                   "",
 	} {

@@ -229,6 +229,16 @@ func trimEnd(text string, from int) int {
 	}))
 }
 
+// withBracket is the end of the words between start and end with the bracket behind them that closes one of theirs, as
+// in "My key is [REDACTED:key]": without it the mark of what was taken out would be none.
+func withBracket(text string, start, end int) int {
+	words := text[start:end]
+	if end < len(text) && text[end] == ']' && strings.LastIndexByte(words, '[') > strings.LastIndexByte(words, ']') {
+		end++
+	}
+	return end
+}
+
 // announcesPaste reports whether a sentence hands over a text to work on, which then follows: "Translate this to
 // German:", "Here is my draft:".
 func announcesPaste(text string, ws english.Words) bool {
