@@ -15,6 +15,9 @@ var ideasText string
 var ideaNames = []string{"machine", "human", "maker", "consent", "money", "risk", "quiet", "run", "visit", "rank",
 	"reading", "page", "attacktalk", "selfish", "memory", "always"}
 
+// maker is the idea of those who made a model, which a rule looks at; ideaNames has its place.
+const maker class = 1 << 2
+
 // ideas reads ideas.txt when it is needed first. The class of a term is a bit for its idea.
 var ideas = sync.OnceValue(func() *lexicon {
 	names := map[string]class{}

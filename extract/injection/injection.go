@@ -117,7 +117,8 @@ func checkPlain(text string, from memory.Trust, by judging) (reason string) {
 	return reason
 }
 
-// addressedFor is how many sentences the address of a model reaches, its own included.
+// addressedFor is how many sentences the address of a model reaches, its own included, and the
+// naming of its instructions.
 const addressedFor = 3
 
 // sentences calls see with each sentence of a text and its folded characters, and with the
@@ -126,6 +127,7 @@ func sentences(text string, from memory.Trust, see func(s *sentence, folded stri
 	folded := fold(text)
 	words := wordsOf(folded)
 	addressed := 0 // counts down the sentences after one that speaks to the model
+	aimed := 0     // and those after one that names the instructions of the agent
 	var before sentence
 	first := 0 // where before begins
 	for begin, end := 0, 0; begin < len(words); begin = end {
@@ -140,8 +142,11 @@ func sentences(text string, from memory.Trust, see func(s *sentence, folded stri
 		if s.addresses() {
 			addressed = addressedFor
 		}
-		s.addressed = addressed > 0
-		addressed = max(0, addressed-1)
+		if s.namesAgent() {
+			aimed = addressedFor
+		}
+		s.addressed, s.aimed = addressed > 0, aimed > 0
+		addressed, aimed = max(0, addressed-1), max(0, aimed-1)
 		stop := func(end int) int {
 			if end < len(words) {
 				return words[end].at
@@ -158,7 +163,8 @@ func sentences(text string, from memory.Trust, see func(s *sentence, folded stri
 		}
 		if n := len(before.words) + len(s.words); len(before.words) > 0 && n <= maxPair {
 			pair := sentence{words: words[first:end], from: from, lead: before.lead, window: true,
-				classes: before.classes | s.classes, addressed: before.addressed || s.addressed}
+				classes: before.classes | s.classes, addressed: before.addressed || s.addressed,
+				aimed: before.aimed || s.aimed}
 			if !see(&pair, folded[words[first].at:stop(end)]) {
 				return
 			}
@@ -191,7 +197,7 @@ func (s *sentence) slices(see func(from, to int, part *sentence) bool) bool {
 		for to < n && to-from < slice && (to-from < part || !clause(to)) {
 			to++
 		}
-		w := sentence{words: s.words[from:to], from: s.from, addressed: s.addressed, window: true}
+		w := sentence{words: s.words[from:to], from: s.from, addressed: s.addressed, aimed: s.aimed, window: true}
 		if from == 0 {
 			w.lead = s.lead
 		}

@@ -42,7 +42,23 @@ const (
 // from.
 func (s *sentence) judge(folded string) bool {
 	judge, least := s.judgedBy()
-	return s.score(judge, folded) > least
+	return (judge != JudgeOwn || s.aimed) && s.score(judge, folded) > least
+}
+
+// namesAgent reports whether words of a user may be turned against the agent: they name its
+// prompt, those who made it or run it, a role without limits, or rules that are its own or that
+// were there before. All else that a user says is a wish, however it is put.
+func (s *sentence) namesAgent() bool {
+	if s.has(secret | free | jail | dan | boss) {
+		return true
+	}
+	for i := range s.words {
+		if s.words[i].ideas&maker != 0 || s.words[i].class&(order|rule|safety) != 0 && !s.near(my, i, 3, 4) &&
+			!s.topic(i) && s.near(your|prior|all|void|lifted|hidden|model, i, 4, 4) {
+			return true
+		}
+	}
+	return false
 }
 
 // doubtful are reasons for which rules hold back ordinary texts too: "The agent must ask the

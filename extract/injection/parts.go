@@ -113,6 +113,8 @@ func quoted(text, open, end string, pasted []string) (string, []string) {
 		case !closed && !block:
 			own.WriteString(" " + rest)
 			return own.String(), pasted
+		case !block && fiction(own.String()):
+			own.WriteString(" ")
 		case block || len(inside) >= minQuote && announced(own.String()):
 			pasted = append(pasted, inside)
 			own.WriteString(" ")
@@ -150,6 +152,20 @@ var discussion = regexp.MustCompile(`(?i)\b(?:inject|attack|hack|jailbreak|phish
 	`attacc|iniezion|per esempio|aanval|bijvoorbeeld|atak|wstrzyk|saldırı)|атак|инъекци|攻击|注入|攻撃|공격|هجوم|हमल`)
 
 func discussed(text string) bool { return discussion.MatchString(text) }
+
+// invented are words of sentences about what somebody in a story says, or a program in a test.
+var invented = regexp.MustCompile(`(?i)\b(?:story|novel|movie|film|scene|character|screenplay|unit tests?|test case|` +
+	`roman|geschichte|drehbuch|cuento|novela|película|histoire|scénario|racconto|romanzo|conto|romance)\b`)
+
+// fiction reports whether the sentence that a text ends in introduces words of a story. A colon
+// introduces all that is pasted, whatever the user calls it.
+func fiction(text string) bool {
+	text = strings.TrimRight(text, " \t\n")
+	if strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：") {
+		return false
+	}
+	return invented.MatchString(text[strings.LastIndexAny(text, ".!?\n")+1:])
+}
 
 // maxMention is how many bytes the words have that a text about attacks only mentions, and
 // how far before them it says that it is about attacks.

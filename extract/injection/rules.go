@@ -64,11 +64,11 @@ func (s *sentence) overrides() bool {
 		}
 		from, to := min(i, j)-3, max(i, j)+s.words[max(i, j)].span+3
 		within := func(c class) bool { return s.find(c, from, to) >= 0 }
-		if s.from == memory.TrustUser && within(my) {
-			return false
-		}
 		if s.from == memory.TrustAgent {
 			return within(my)
+		}
+		if within(my) && !s.addressed || s.from == memory.TrustUser && s.topic(j) { // the speaker's own
+			return false
 		}
 		if s.words[j].class&(order|secret) != 0 {
 			return within(prior|all|your|safety|hidden) || s.addressed || s.words[j].class&secret != 0
@@ -123,6 +123,9 @@ func (s *sentence) reveals() bool {
 				return false
 			}
 		}
+		if s.from == memory.TrustUser && (s.topic(j) || s.near(my, j, 0, 3)) {
+			return false
+		}
 		return !s.negated(i) && !s.near(how, i, 2, 3) && !s.near(my, j, 3, 0)
 	})
 }
@@ -142,8 +145,11 @@ func (s *sentence) changesRole() bool {
 			return true
 		}
 	}
-	return s.has(jail) && s.has(override|disable|safety|free|rule|model|reveal|become)
+	return s.has(jail) && (s.has(become|free) || s.has(your|secret) && s.each(override|disable|reveal|act, always))
 }
+
+// always is for each, where a verb that gives an order is enough.
+func always(int) bool { return true }
 
 // turnsSafetyOff: the safety rules of the model. Of a user they must be the model's own:
 // people ask about the filters of their routers.

@@ -8,6 +8,7 @@ type sentence struct {
 	from      memory.Trust
 	classes   class // of all words
 	addressed bool  // it speaks to a model, or one shortly before it does
+	aimed     bool  // it names the agent's instructions or makers, or one shortly before it does
 	window    bool  // it is a part of a sentence, or two of them
 	// lead are the signs before it.
 	lead string
@@ -101,6 +102,24 @@ func (s *sentence) within(i int) bool {
 		}
 	}
 	return false
+}
+
+// topic reports whether the instructions at i are about something else than the agent:
+// "the instructions for the cake". What is about the talk, its rules or its model is none.
+func (s *sentence) topic(i int) bool {
+	about := i + s.words[i].span + 1
+	if about+1 >= len(s.words) || s.words[about].starts != 0 || s.words[about+1].starts != 0 {
+		return false
+	}
+	switch s.words[about].text {
+	case "about", "for", "on", "of", "in", "from", "regarding", "concerning", "uber", "fur", "zum", "zur", "von", "im",
+		"sur", "pour", "dans", "du", "de", "des", "sobre", "para", "en", "del", "da", "do", "su", "sul", "sulla", "per",
+		"di", "della", "dal", "over", "voor", "van", "o", "dla", "dotyczace", "про", "о", "для":
+	default:
+		return false
+	}
+	const agents = model | your | boss | secret | safety | order | rule | told | self | data | above | prior | answer
+	return s.find(agents|neg|may|must, about+1, about+5) < 0
 }
 
 // mustOf reports whether a "must" is one of the model, or of "you": "The staff must" is
