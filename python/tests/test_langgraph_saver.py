@@ -204,7 +204,8 @@ def test_events_of_others(client: memoryd.Client, app: str) -> None:
 
 def test_half_a_character(client: memoryd.Client, app: str) -> None:
     saver = MemorydSaver(app, "ann", client=client)
-    for config in (named("\ud800"), {"configurable": {"thread_id": "t", "checkpoint_ns": "\ud800"}}):
+    in_namespace: RunnableConfig = {"configurable": {"thread_id": "t", "checkpoint_ns": "\ud800"}}
+    for config in (named("\ud800"), in_namespace):
         with pytest.raises(memoryd.InvalidArgument, match="half a character"):
             saver.get_tuple(config)
 
@@ -229,6 +230,7 @@ def test_a_read_is_small(app: str) -> None:
     hooks = {"response": [lambda answer: read.append(len(answer.read()))]}
     with httpx.Client(event_hooks=hooks) as http, memoryd.Client(http=http) as client:
         saver = MemorydSaver(app, "ann", client=client)
+        stored = checkpoint()
         for step in range(4):
             stored = checkpoint("x" * 90_000)
             saver.put(named("t"), stored, {}, {})
