@@ -39,6 +39,18 @@ func (b *bench) talked(session string) (out []string) {
 	return out
 }
 
+// remembers waits until the memories of a session are made.
+func (b *bench) remembers(session string) {
+	b.Helper()
+	op, err := b.ingest.AddSession(b.Context(), sessionstore.Key{Scope: ann, ID: session}, ingest.RequestOptions{})
+	if err == nil {
+		_, err = b.ingest.Wait(b.Context(), ann, op.ID, ever)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
 // A conversation that is saved again with more messages adds those alone, whether all of it
 // comes again or the new part, and whatever a host makes of blanks and times.
 func TestSaveConversation(t *testing.T) {
@@ -51,7 +63,8 @@ func TestSaveConversation(t *testing.T) {
 	if diff := cmp.Diff(want, b.talked(session)); diff != "" || status != "stored" || !strings.HasPrefix(session, "saved-") {
 		t.Errorf("%s %s (-want +got):\n%s", status, session, diff)
 	}
-	// It can be found as soon as the call is answered, as the user's own words.
+	// It is found as the user's own words.
+	b.remembers(session)
 	found := b.call("search_memory", `{"query":"Who adopted a cat called Miso?","kinds":["turn"]}`)
 	if at(found, "memories", 0, "fact") != "I adopted a cat called Miso." || at(found, "memories", 0, "sessionId") != session {
 		t.Errorf("found %v", found)
@@ -77,13 +90,7 @@ func TestSaveConversation(t *testing.T) {
 	}
 	// It is remembered as other sessions are.
 	b.saves(`{"messages":[{"role":"user","text":"I live in Lisbon."}],"sessionId":"home"}`)
-	op, err := b.ingest.AddSession(t.Context(), sessionstore.Key{Scope: ann, ID: "saved-home"}, ingest.RequestOptions{})
-	if err == nil {
-		_, err = b.ingest.Wait(t.Context(), ann, op.ID, ever)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	b.remembers("saved-home")
 	facts := b.call("search_memory", `{"query":"Where do I live?","kinds":["fact"]}`)
 	if at(facts, "memories", 0, "fact") != "I live in Lisbon." {
 		t.Errorf("facts %v", facts)
