@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -164,7 +165,7 @@ func TestRetrieveOverBoth(t *testing.T) {
 		t.Fatalf("generated %v, found %v, and REST %s", &op, &found, shown)
 	}
 	m := found.GetRetrievedMemories()[0]
-	for _, want := range []string{fmt.Sprintf(`"distance":%.3f`, m.GetDistance()), m.GetMemory().GetName(),
+	for _, want := range []string{fmt.Sprintf(`"distance":%v`, math.Floor(1000*m.GetDistance())/1000), m.GetMemory().GetName(),
 		m.GetMemory().GetFact()} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("REST shows %s, without %s", shown, want)
