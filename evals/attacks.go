@@ -25,13 +25,14 @@ type Saying struct {
 }
 
 // AttackSets are the names of the bundled sets, in the order in which tables show them.
-var AttackSets = []string{"tuned", "known", "heldout", "unseen", "blind"}
+var AttackSets = []string{"tuned", "known", "learned", "heldout", "unseen", "apart", "blind"}
 
 // Attacks reads the bundled sayings by their sets: "tuned", which rules may be written
 // for and weights learned from, and "heldout", which was written before the rules and stays
 // unread while rules are written. "unseen" has other ways of attack, and was written after
 // the rules. The writer of "blind" knew neither rules nor weights. "known" was such a set
-// once, and has been learned from since. A line is
+// once, and has been learned from since. "learned" and "apart" are halves of one set, line by
+// line: weights are learned from the one, and the other is only counted. A line is
 //
 //	attack or harmless | language | source | text, in which \n is a line break
 func Attacks() (map[string][]Saying, error) {

@@ -13,7 +13,8 @@ var ideasText string
 // could not use them, but together they tell the judge the same in all languages, of a
 // machine, its user, money and silence for instance.
 var ideaNames = []string{"machine", "human", "maker", "consent", "money", "risk", "quiet", "run", "visit", "rank",
-	"reading", "page", "attacktalk", "selfish", "memory", "always"}
+	"reading", "page", "attacktalk", "selfish", "memory", "always", "source", "demand", "intent", "denial", "letter",
+	"people", "software", "law", "household"}
 
 // maker is the idea of those who made a model, which a rule looks at; ideaNames has its place.
 const maker class = 1 << 2

@@ -62,9 +62,10 @@ func (s *sentence) namesAgent() bool {
 }
 
 // doubtful are reasons for which rules hold back ordinary texts too: "The agent must ask the
-// user", "The assistant stores the user's name". Manuals of agents are full of them.
+// user", "The assistant stores the user's name", "The user must not know the password". Manuals are
+// full of them.
 var doubtful = map[string]bool{
-	Persists: true, Addresses: true, Sends: true, Deletes: true, Standing: true,
+	Persists: true, Addresses: true, Sends: true, Deletes: true, Standing: true, Conceals: true,
 }
 
 // plainest is the score below which a sentence is not held back for such a reason. Of attacks

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"sync"
 
 	"github.com/memoryd/memoryd/extract/injection"
 	"github.com/memoryd/memoryd/memory"
@@ -24,18 +25,20 @@ type example struct {
 // How the weights are learned.
 const (
 	rounds  = 16
-	keep    = 0.5  // of the features of a window, each time, so that no word decides alone
+	keep    = 0.75 // of the features of a window, each time, so that no word decides alone
 	rate    = 0.3  // of a step
 	decay   = 2e-7 // of a weight, each time that it is used
 	bias    = -2.0 // most sentences are no orders
 	written = 6.0  // weight of a text that was written for this; an ordinary one has 1
 )
 
-// learn returns the weights of the judges.
+// learn returns the weights of the judges, each of which is learned beside the other.
 func learn(lines, ordinary []text) (weights [2][]float64) {
+	var wait sync.WaitGroup
 	for _, judge := range []int{injection.JudgeForeign, injection.JudgeOwn} {
-		weights[judge] = fit(examplesFor(judge, lines, ordinary))
+		wait.Go(func() { weights[judge] = fit(examplesFor(judge, lines, ordinary)) })
 	}
+	wait.Wait()
 	return weights
 }
 

@@ -11,7 +11,8 @@ import (
 
 func main() {
 	texts := flag.String("texts", "texts", "folder of the texts written for this")
-	sayings := flag.String("sayings", "../../../evals/attacks/tuned.txt,../../../evals/attacks/known.txt",
+	const sets = "../../../evals/attacks/"
+	sayings := flag.String("sayings", sets+"tuned.txt,"+sets+"known.txt,"+sets+"learned.txt",
 		"files of sayings that may be learned from, with commas between them")
 	sources := flag.String("sources", "", "folder of the public sources in README.md")
 	out := flag.String("o", "../weights.bin", "file to write")

@@ -51,7 +51,7 @@ func readSources(root string) (out []text, err error) {
 func readManuals(root string) (out []text, err error) {
 	byLanguage := map[string][]text{}
 	for _, folder := range []string{"tldr", "fastapi/docs", "book/src", "otel/content", "grav-learn/pages",
-		"prometheus/docs"} {
+		"prometheus/docs", "based.cooking/content", "site-policy/Policies", "handbook/pages", "adk-docs/docs"} {
 		err := filepath.WalkDir(filepath.Join(root, folder), func(file string, e fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(file, ".md") || e.Name() == "release-notes.md" {
 				return err
