@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import pickle
+import subprocess
+import sys
 import threading
-import warnings
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, cast
@@ -198,21 +198,30 @@ def test_async(app: str) -> None:
     asyncio.run(calls())
 
 
+LOOPS = """
+import asyncio, gc, sys
+import memoryd
+
+client = memoryd.AsyncClient()
+
+async def call():
+    await client.user(sys.argv[1], "ann").search("anything")
+
+for _ in range(3):
+    asyncio.run(call())
+    gc.collect()
+asyncio.run(client.close())
+gc.collect()
+assert len(client._transport._by_loop) == 0
+"""
+
+
 def test_event_loops(app: str) -> None:
-    """Programs that run an event loop for each call share a client."""
-    client = memoryd.AsyncClient()
-
-    async def call() -> None:
-        await client.user(app, "ann").search("anything")
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", ResourceWarning)  # connections end with their loop
-        for _ in range(3):
-            asyncio.run(call())
-            gc.collect()
-        asyncio.run(client.close())
-        gc.collect()
-    assert len(client._transport._by_loop) == 0
+    """Programs that run an event loop for each call share a client, whose connections end with
+    their loop. A process of its own has no garbage of other tests."""
+    command = [sys.executable, "-W", "error", "-c", LOOPS, app]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_threads(client: memoryd.Client, app: str) -> None:
