@@ -1,6 +1,6 @@
 // Package console is the page at /console, on which people see what memoryd remembers
 // and why. It is a client of the HTTP API like any other: the page itself holds no
-// data, and shows the key of whoever looks with each call.
+// data, and sends the key of its reader with each call.
 //
 // The page is plain ES modules and a style sheet, embedded as they are written. The
 // browser loads them from the memoryd that answers, and nothing from another host.

@@ -83,7 +83,7 @@ func FuzzMem0History(f *testing.F) {
 			INSERT INTO history VALUES (?1, '', ?2, 'ADD', ?3, ?3), ('m1', '', ?2, 'UPDATE', ?3, ?3);
 			INSERT INTO messages VALUES (?1, ?4, ?5, ?2, ?5, ?3)`, id, text, at, scope, role)
 		if err := errors.Join(err, db.Close()); err != nil {
-			t.Skip(err)
+			t.Fatal(err)
 		}
 		item := write(t, `[{"id": "m1", "memory": "now", "user_id": "ann", "created_at": "2024-05-08T13:56:00Z"}]`)
 		if _, _, err := convert(t, movein.Mem0, "", path, item); err != nil && !errors.Is(err, memory.ErrInvalid) {
@@ -104,7 +104,7 @@ func FuzzADK(f *testing.F) {
 			INSERT INTO sessions VALUES ('shop', 'ann', 's1', ?1, ?2);
 			INSERT INTO events VALUES (?3, 'shop', 'ann', 's1', 'i1', ?2, ?4)`, state, at, id, data)
 		if err := errors.Join(err, db.Close()); err != nil {
-			t.Skip(err)
+			t.Fatal(err)
 		}
 		if _, _, err := convert(t, movein.ADKDatabase, "", path); err != nil && !errors.Is(err, memory.ErrInvalid) {
 			t.Fatalf("%v is no error of the file", err)

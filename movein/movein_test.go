@@ -425,7 +425,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// What is no regular file is refused before it is opened: a pipe would be waited for.
+// A pipe, a directory or a device is refused before it is opened, as reading it could wait.
 func TestNoFile(t *testing.T) {
 	dir := t.TempDir()
 	pipe, socket := filepath.Join(dir, "pipe"), filepath.Join(dir, "socket")

@@ -135,7 +135,7 @@ var hostile = []string{
 	`"><a href="javascript:document.title='taken'">click</a>`,
 }
 
-// Whatever a fact says is shown as text: on each page, at each width.
+// The words of a fact are shown as text: on each page, at each width.
 func TestHostileFacts(t *testing.T) {
 	h := start(t)
 	for i, fact := range hostile {

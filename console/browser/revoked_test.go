@@ -8,7 +8,7 @@ import (
 )
 
 // A key that no header can have is refused where it is typed, and a session that is open
-// while its key is revoked shows no more of its words.
+// while its key is revoked hides its words.
 func TestRevoked(t *testing.T) {
 	h := start(t)
 	h.tell("s", "I live in Porto.")

@@ -20,8 +20,8 @@ import (
 //   - "drink" is the drinks that are given up; without one, all are.
 //   - "=" and a value is that value.
 //
-// A value takes the place of another one if it has a word that the other lacks. So who says a thing again in fewer
-// words changes nothing, and who says it again in more may: that is the price of names that nobody has listed.
+// A value takes the place of another one if it has a word that the other lacks. So a thing said again in fewer words
+// changes nothing, and one said again in more words may end the first: names are not listed anywhere.
 
 // heldValue reads the value of a kind in a statement: a set of words, or of numbers. It is not ok if there is none.
 func (c *claim) heldValue(kind string, ws english.Words) (value string, ok bool) {

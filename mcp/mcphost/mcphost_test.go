@@ -220,7 +220,7 @@ func TestOthersStay(t *testing.T) {
 }
 
 // A file that begins with the mark of editors on Windows keeps it, and one of UTF-16 is
-// refused. What is no file is refused before it is opened: a pipe would be waited for.
+// refused. A pipe is refused before it is opened, as reading it would wait.
 func TestForms(t *testing.T) {
 	h, err := mcphost.Find("cursor")
 	if err != nil {

@@ -175,7 +175,7 @@ func slopesOf(e *example, states []int, scores, out []float64) (loss float64) {
 func ordinarySlopes(states []int, scores, out []float64) (loss float64) {
 	clear(out)
 	for i, z := range scores {
-		// What a judge is sure of is a change indeed, most often: talk has some.
+		// Talk has some changes: a judge that is sure of one is mostly right.
 		if p := 1 / (1 + math.Exp(-z)); states[i] != aState && p > 0.003 && p < sure {
 			out[i] = p * ordinaryWeight
 			loss -= math.Log(1 - p + 1e-12)
