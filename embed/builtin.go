@@ -6,17 +6,31 @@ import (
 	"sync"
 )
 
-// The scripts beside the model make it; distill/README.md tells how, and from what.
-//
-//go:embed distill/static-1.bin
-var builtinFile []byte
+// The scripts beside the model make its two files; distill/README.md tells how, and
+// from what.
+var (
+	//go:embed distill/static-1.bin
+	builtinFile []byte
+	//go:embed distill/lexicon-1.bin
+	lexiconFile []byte
+)
 
 // loadBuiltin reads the model in this binary once, when it is first needed.
-var loadBuiltin = sync.OnceValues(func() (*static, error) { return readStatic(builtinFile) })
+var loadBuiltin = sync.OnceValues(func() (*polyglot, error) {
+	m, err := readStatic(builtinFile)
+	if err != nil {
+		return nil, err
+	}
+	x, err := readLexicon(lexiconFile, len(m.steps))
+	if err != nil {
+		return nil, err
+	}
+	return newPolyglot(m, x), nil
+})
 
 // builtin returns the model, and panics if it is damaged: such a binary can do nothing
 // useful, and no caller can mend it. Callers that want an error use Builtin.Check.
-func builtin() *static {
+func builtin() *polyglot {
 	m, err := loadBuiltin()
 	if err != nil {
 		panic("embed: the model in this binary: " + err.Error())
@@ -25,11 +39,13 @@ func builtin() *static {
 }
 
 // Builtin is the embedder inside memoryd. It has a vector for each piece of a word,
-// learned from a sentence encoder; the vector of a text is their sum. It knows
-// English, and of other languages in Latin letters the words they share with
-// English. A text in another script has the zero vector, and is found by words
-// alone. It reads the first 32 KiB of a text. The zero value is ready to use. The
-// same text has the same vector on every machine.
+// learned from a sentence encoder; the vector of a text is their sum. A word of
+// another language has the vectors of English words with its meaning, so that texts of
+// all these languages can be compared: German, Spanish, French, Portuguese, Italian,
+// Dutch, Polish, Turkish, Russian, Arabic, Hindi, Japanese, Chinese and Korean. A text in
+// another script has the zero vector, and is found by words alone. It reads the first
+// 32 KiB of a text. The zero value is ready to use. The same text has the same vector on
+// every machine.
 type Builtin struct{}
 
 var _ Embedder = Builtin{}
@@ -44,7 +60,7 @@ func (Builtin) Check() error {
 // Model implements Embedder.
 func (Builtin) Model() Model {
 	m := builtin()
-	return Model{Name: m.name, Dimension: m.dimension, Noise: m.noise}
+	return Model{Name: m.lexicon.name, Dimension: m.dimension, Noise: m.noise}
 }
 
 // Embed implements Embedder. Its only error is that of ctx.

@@ -34,13 +34,13 @@ func cosine(a, b []float32) float64 {
 // known word has the zero vector.
 func TestLength(t *testing.T) {
 	dimension := embed.Builtin{}.Model().Dimension
-	for _, text := range []string{"tea", "I went to the market and bought apples.", "what is it", "a\xffb", "日本語 tea"} {
+	for _, text := range []string{"tea", "I went to the market and bought apples.", "what is it", "a\xffb", "日本語 tea", "日本語。", "Привет, мир!"} {
 		v := vectors(t, text)[0]
 		if len(v) != dimension || math.Abs(cosine(v, v)-1) > 1e-5 {
 			t.Errorf("%q: %d numbers of length %v", text, len(v), math.Sqrt(cosine(v, v)))
 		}
 	}
-	for _, text := range []string{"", " \n", "?!", "日本語。", "Привет, мир!", "\xff\xfe", "\x00", strings.Repeat("x", 1<<20)} {
+	for _, text := range []string{"", " \n", "?!", "สวัสดี。", "Γειά σου!", "\xff\xfe", "\x00", strings.Repeat("x", 1<<20)} {
 		if v := vectors(t, text)[0]; len(v) != dimension || cosine(v, v) != 0 {
 			t.Errorf("%q is not zero: %v", text, v)
 		}
@@ -85,14 +85,26 @@ func TestLongText(t *testing.T) {
 // Vectors are stored: the same text must give the same bits tomorrow and on
 // every machine. If this changes, so must the model's name.
 func TestSameBits(t *testing.T) {
-	h := fnv.New64a()
-	for _, x := range vectors(t, "Melanie's sister moved to Porto, the city of trams; she loves the trams.")[0] {
-		bits := math.Float32bits(x)
-		h.Write([]byte{byte(bits), byte(bits >> 8), byte(bits >> 16), byte(bits >> 24)})
+	got := map[string]uint64{}
+	for _, text := range []string{
+		"Melanie's sister moved to Porto, the city of trams; she loves the trams.",
+		"Melanies Schwester zog nach Porto, in die Stadt der Straßenbahnen.",
+		"妹はポルトに引っ越しました。",
+	} {
+		h := fnv.New64a()
+		for _, x := range vectors(t, text)[0] {
+			bits := math.Float32bits(x)
+			h.Write([]byte{byte(bits), byte(bits >> 8), byte(bits >> 16), byte(bits >> 24)})
+		}
+		got[embed.Builtin{}.Model().Name+": "+text] = h.Sum64()
 	}
-	want := map[string]uint64{"static-1": 2211716071005348815}
-	if diff := cmp.Diff(want, map[string]uint64{embed.Builtin{}.Model().Name: h.Sum64()}); diff != "" {
-		t.Errorf("the vector has changed (-want +got):\n%s", diff)
+	want := map[string]uint64{
+		"static-2: Melanie's sister moved to Porto, the city of trams; she loves the trams.": 2211716071005348815,
+		"static-2: Melanies Schwester zog nach Porto, in die Stadt der Straßenbahnen.":       12707094822971028520,
+		"static-2: 妹はポルトに引っ越しました。":                                                           2274429640061195706,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the vectors have changed (-want +got):\n%s", diff)
 	}
 }
 
@@ -107,7 +119,12 @@ func TestCancelled(t *testing.T) {
 func BenchmarkBuiltin(b *testing.B) {
 	for _, c := range []struct{ name, text string }{
 		{"turn", "I went to the farmers' market yesterday and bought apples, pears and a melon for my sister's birthday."},
+		{"German", "Gestern war ich auf dem Bauernmarkt und habe Äpfel, Birnen und eine Melone für den Geburtstag meiner Schwester gekauft."},
+		{"Japanese", "昨日は農家の市場に行って、姉の誕生日のためにりんごと梨とメロンを買いました。"},
 		{"long", strings.Repeat("I went to the farmers' market yesterday. ", 1<<15)},
+		{"unknown words", "der die das " + strings.Repeat(strings.Repeat("zq", 20)+" ", 1<<10)},
+		{"clitics", strings.Repeat("\u0648", 1<<14)},
+		{"expanding", strings.Repeat("\ufdfa", 1<<14)},
 		{"hostile", strings.Repeat(strings.Repeat("q\u0301", 99)+" ", 1<<13)},
 	} {
 		b.Run(c.name, func(b *testing.B) {

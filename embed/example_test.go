@@ -32,5 +32,5 @@ func (b broken) Embed(ctx context.Context, task embed.Task, texts []string) ([][
 func ExampleVectors() {
 	_, err := embed.Vectors(context.Background(), broken{}, embed.Query, []string{"green tea", "coffee"})
 	fmt.Println(err)
-	// Output: embedder "static-1": unavailable: it returned 1 vectors for 2 texts
+	// Output: embedder "static-2": unavailable: it returned 1 vectors for 2 texts
 }

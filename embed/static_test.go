@@ -55,7 +55,7 @@ func TestVectors(t *testing.T) {
 		Text   string
 		Vector []float32
 	}](t, "testdata/vectors.json") {
-		got := builtin().vector(c.Text)
+		got := builtin().static.vector(c.Text)
 		if diff := cmp.Diff(c.Vector, got, cmpopts.EquateApprox(0, 1e-5)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", c.Text, diff)
 		}

@@ -66,6 +66,40 @@ func TestRetrieval(t *testing.T) {
 	sameAsFile(t, file, got.String())
 }
 
+// TestLanguages has the figures of questions in other words than their answers, in
+// several languages.
+func TestLanguages(t *testing.T) {
+	d, err := Languages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Fill(t.Context(), d, rules.New(), embed.Builtin{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	results, err := b.Ask(t.Context(), []Setting{Everything}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	got.WriteString("hit@1  hit@3\n")
+	for _, category := range d.Categories {
+		var n, one, three float64
+		for i := range results[0].Answers {
+			if a := &results[0].Answers[i]; a.Category == category {
+				n, one, three = n+1, one+a.hit(1), three+a.hit(3)
+			}
+		}
+		fmt.Fprintf(&got, " %.3f  %.3f  %s\n", one/n, three/n, category)
+	}
+	sameAsFile(t, "testdata/languages", got.String())
+}
+
 // The bundled conversations are enough to tell rankings apart: some questions
 // of each category, more than one author, and months of time.
 func TestConversations(t *testing.T) {

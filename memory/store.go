@@ -179,6 +179,5 @@ type Store interface {
 	Apps(ctx context.Context, after string, limit int) ([]string, error)
 
 	AppReader
-	Counter
 	Sweeper
 }

@@ -47,8 +47,8 @@ func commands() []*subcommand {
 	}, mcpHostCommands(), keysCommands(), vertexCommands(), []*subcommand{
 		exportCommand(), importCommand(), reembedCommand(), rebuildCommand(), recoverCommand(), backupCommand(),
 		checkCommand(), acceptCommand(),
-		evalCommand("eval"), evalCommand("eval extraction"), retrievalCommand(), locomoCommand(), talkCommand(),
-		redactionCommand(), attacksCommand(), storiesCommand(),
+		evalCommand("eval"), evalCommand("eval extraction"), retrievalCommand(), languagesCommand(), locomoCommand(),
+		talkCommand(), redactionCommand(), attacksCommand(), storiesCommand(),
 		benchCommand(),
 		readyCommand(), doctorCommand(), versionCommand(), helpCommand(),
 	})

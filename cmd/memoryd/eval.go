@@ -31,8 +31,8 @@ func noSuchEvaluation(c *subcommand, args []string) error {
 	if c.name != "eval" || len(args) == 0 || strings.HasPrefix(args[0], "-") {
 		return nil
 	}
-	return c.mistake(fmt.Errorf("eval: no evaluation %q: want extraction, talk, redaction, stories, retrieval"+
-		" or locomo", args[0]))
+	return c.mistake(fmt.Errorf("eval: no evaluation %q: want extraction, talk, redaction, stories, retrieval,"+
+		" languages or locomo", args[0]))
 }
 
 // evalExtraction plays the golden cases and prints their scores.
@@ -128,6 +128,15 @@ func retrievalCommand() *subcommand {
 		example: "memoryd eval retrieval -ablate",
 		own:     qualityFlags,
 	}, func([]string) (*evals.Dataset, error) { return evals.Conversations() })
+}
+
+// languagesCommand measures on paraphrases in several languages.
+func languagesCommand() *subcommand {
+	return qualityCommand(&subcommand{
+		name: "eval languages", summary: "Measure the same on paraphrases in six languages.",
+		example: "memoryd eval languages -compare all,no-dense+no-near",
+		own:     qualityFlags,
+	}, func([]string) (*evals.Dataset, error) { return evals.Languages() })
 }
 
 // locomoCommand measures on a published dataset, whose licence does not allow
