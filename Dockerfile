@@ -5,7 +5,9 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 ARG VERSION=
-RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.release=$VERSION" -o /memoryd ./cmd/memoryd && mkdir /data
+# Without grpc's traces, which memoryd does not serve, the linker leaves out unused methods: 13 MB.
+RUN CGO_ENABLED=0 go build -trimpath -tags grpcnotrace -ldflags "-s -w -X main.release=$VERSION" \
+      -o /memoryd ./cmd/memoryd && mkdir /data
 
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/

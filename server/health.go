@@ -25,8 +25,12 @@ var index string
 // home answers GET / with a page that explains memoryd. Its commands use the
 // URL that the browser asked for, so that they can be copied as they are.
 func (s *Server) home(c echo.Context) error {
+	console := ""
+	if s.opts.Console != nil {
+		console = `<p>Look at what it remembers, and why: <a href="console">the console</a>.</p>` + "\n"
+	}
 	fill := strings.NewReplacer("{{version}}", html.EscapeString(s.opts.Version),
-		"{{server}}", html.EscapeString(s.schemeOf(c.Request())+"://"+c.Request().Host))
+		"{{server}}", html.EscapeString(s.schemeOf(c.Request())+"://"+c.Request().Host), "{{console}}", console)
 	// The page has one style of its own, and nothing else to load or run.
 	c.Response().Header().Set("Content-Security-Policy", nothing+"; style-src 'unsafe-inline'")
 	return c.HTML(http.StatusOK, fill.Replace(index))
@@ -39,12 +43,22 @@ type Console interface {
 	Serve(w http.ResponseWriter, r *http.Request, name string) bool
 }
 
-// console answers GET /console, and the files of that page.
+// console answers GET and HEAD of /console, and of the files of that page. net/http leaves
+// the body out where the method is HEAD.
 func (s *Server) console(c echo.Context) error {
 	if s.opts.Console == nil || !s.opts.Console.Serve(c.Response(), c.Request(), c.Param("file")) {
 		return echo.ErrNotFound
 	}
 	return nil
+}
+
+// consoleSlash answers GET /console/, from where the page's relative links would lead
+// elsewhere. The way on is relative too, as a proxy may serve memoryd below a path of its own.
+func (s *Server) consoleSlash(c echo.Context) error {
+	if s.opts.Console == nil {
+		return echo.ErrNotFound
+	}
+	return c.Redirect(http.StatusPermanentRedirect, "../console")
 }
 
 // alive answers GET /livez: the process can answer requests.

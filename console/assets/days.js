@@ -62,7 +62,7 @@ function row(base, day, figures, most) {
 // days shows the days of a range on which anything happened.
 export default async function days({ main, signal, app, user, query }) {
   const base = [app, "users", user];
-  const range = query.get("days") ?? "30";
+  const range = ranges.find(([r]) => r === query.get("days"))?.[0] ?? "30"; // the control shows which it is
   const since = midnight(Date.now(), 1 - Number(range));
   const all = await tally({ app, user }, since, signal);
   const most = Math.max(1, ...all.map(([, f]) => f.learned + f.changed + f.ended));

@@ -50,6 +50,34 @@ export function time(text, { day = false } = {}) {
   return h("time", { datetime: text, title: at.toString() }, (day ? days : moments).format(at));
 }
 
+// zone is the time zone of the reader, in which days begin and controls of times count.
+export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+// Mistake is a parameter of the address that cannot be read, in words for its place.
+export class Mistake extends Error {}
+
+// day reads a day of the address: "" stays "". Another text than 2026-11-23 is a Mistake.
+export function day(name, text) {
+  if (text && (!/^\d{4}-\d\d-\d\d$/.test(text) || Number.isNaN(new Date(`${text}T00:00:00`).getTime()))) {
+    throw new Mistake(`${name}=${text} in the address is no day: write it as 2026-11-23. Days are those of this browser, ${zone}.`);
+  }
+  return text ?? "";
+}
+
+// moment reads a time of the address: "" stays "". It must say its zone, since the address
+// may have come from somebody in another one.
+export function moment(name, text) {
+  if (!text) return "";
+  const at = new Date(text);
+  if (!/^\d{4}-\d\d-\d\dT/.test(text) || Number.isNaN(at.getTime())) {
+    throw new Mistake(`${name}=${text} in the address is no time: write it as 2026-11-23T18:30:00Z.`);
+  }
+  if (!/(?:Z|[+-]\d\d:\d\d)$/.test(text)) {
+    throw new Mistake(`${name}=${text} in the address says no zone: write it as ${text}Z for UTC, or ${text}+01:00.`);
+  }
+  return at.toISOString();
+}
+
 const numbers = new Intl.NumberFormat("en-GB");
 
 // count says how many things there are.

@@ -4,7 +4,7 @@ import { APIError, get, path, text } from "./api.js";
 import { count, fill, goTo, h, link, paged, said } from "./dom.js";
 
 const refreshEvery = 5000; // milliseconds
-const mostUsers = 1000; // that an app is said to have; more are "more than"
+const mostUsers = 100; // of an app that are counted; of more the page says that there are
 
 // series reads the values of a metric, by its labels as they are written.
 function series(metrics, name) {
@@ -65,6 +65,18 @@ export default async function home({ main, signal }) {
     demo && link([], "Take the tour", { query: { tour: "1" } })),
   tiles, h("section", {}, h("h2", {}, "Apps"), apps ? list : null),
   h("details", { class: "card", open: !apps || apps.apps.length === 0 }, h("summary", {}, "Go to a user"), goTo()));
+  // The users of the apps that are in sight are counted, one app after the other.
+  const waiting = new Map(); // by row
+  let counting = Promise.resolve();
+  const seen = new IntersectionObserver((entries) => entries.filter((e) => e.isIntersecting).forEach(({ target }) => {
+    seen.unobserve(target);
+    counting = counting.then(async () => {
+      const { id, users } = waiting.get(target);
+      const page = await get(path`/v1/apps/${id}/users`, { pageSize: mostUsers }, signal);
+      fill(users, page.nextPageToken ? `more than ${mostUsers} users` : count(page.users.length, "user"));
+    }).catch(() => {}); // a row without the figure leads on all the same
+  }));
+  signal.addEventListener("abort", () => seen.disconnect());
   if (apps) {
     await paged(list, {
       signal, read: async (token) => {
@@ -73,9 +85,10 @@ export default async function home({ main, signal }) {
       },
       row: ({ id }) => {
         const users = h("span", { class: "meta" });
-        get(path`/v1/apps/${id}/users`, { pageSize: mostUsers }, signal).then((page) => fill(users,
-          page.nextPageToken ? `more than ${mostUsers} users` : count(page.users.length, "user")), () => {});
-        return h("li", {}, link([id], [said(id), users], { class: "row-link" }));
+        const item = h("li", {}, link([id], [said(id), users], { class: "row-link" }));
+        waiting.set(item, { id, users });
+        seen.observe(item);
+        return item;
       },
       empty: "No app has stored anything yet.",
     });

@@ -1,7 +1,9 @@
 // The memories of a user: a list with filters, and beside it the chosen one.
 
-import { get, pages, scopePath } from "./api.js";
-import { announce, builtInTopics, field, fill, h, href, link, paged, problem, said, select, time, topicName } from "./dom.js";
+import { get, pages, path, scopePath } from "./api.js";
+import {
+  announce, builtInTopics, day, field, fill, h, href, link, Mistake, paged, problem, said, select, time, topicName, zone,
+} from "./dom.js";
 import { detail } from "./memory.js";
 
 // Memories of the first request, so that they are there at once, and of each later one.
@@ -27,7 +29,9 @@ function expression(words) {
 }
 
 // bounds is the filter of the days from and to, both included, in the reader's zone.
-function bounds(from, to) {
+function bounds(query) {
+  const from = day("from", query.get("from"));
+  const to = day("to", query.get("to"));
   const out = [];
   if (from) out.push(`timestamp >= "${new Date(`${from}T00:00:00`).toISOString()}"`);
   if (to) {
@@ -40,7 +44,7 @@ function bounds(from, to) {
 
 // request is the query of the list for the parameters of a place.
 function request(query) {
-  const conditions = [...bounds(query.get("from"), query.get("to"))];
+  const conditions = bounds(query);
   const words = expression(query.get("q"));
   if (words) conditions.push(`(${words})`);
   const [, chosen] = shows[query.get("show") ?? ""] ?? shows[""];
@@ -66,17 +70,17 @@ export function row(m, { to, query, current }) {
 const wide = () => matchMedia("(min-width: 1100px)").matches;
 
 // filters is the form above the list. change gets the parameters as they become.
-function filters(query, change) {
+function filters(query, custom, change) {
   const form = h("form", {
     class: "filters", role: "search", onsubmit: (event) => { event.preventDefault(); apply(); },
     onchange: () => apply(),
   }, field("Show", select("show", Object.entries(shows).map(([v, [text]]) => [v, text]), query.get("show"))),
-  field("Topic", topicControl(query.get("topic"))),
+  field("Topic", topicControl(query.get("topic"), custom)),
   h("label", { class: "field wide" }, h("span", {}, "Words, or a filter expression"),
     h("input", { name: "q", type: "search", value: query.get("q") ?? "", placeholder: "peanuts, or metadata.priority >= 3" })),
   h("details", { class: "more-filters", open: ["from", "to", "session"].some((n) => query.has(n)) || wide() }, h("summary", {}, "More"),
-    h("div", { class: "row" }, field("From", h("input", { name: "from", type: "date", value: query.get("from") ?? "" })),
-    field("To", h("input", { name: "to", type: "date", value: query.get("to") ?? "" })),
+    h("div", { class: "row" }, field("From", h("input", { name: "from", type: "date", title: `Days of ${zone}`, value: query.get("from") ?? "" })),
+    field("To", h("input", { name: "to", type: "date", title: `Days of ${zone}`, value: query.get("to") ?? "" })),
     field("Session", h("input", { name: "session", value: query.get("session") ?? "" })))));
   function apply() {
     change(new URLSearchParams([...new FormData(form)].filter(([, v]) => v)));
@@ -84,10 +88,21 @@ function filters(query, change) {
   return form;
 }
 
-// topicControl offers the topics that every app has, and takes those of one app.
-function topicControl(value) {
+// topicControl offers the topics that every app has and custom ones, and takes others.
+function topicControl(value, custom) {
   return [h("input", { name: "topic", list: "topics", value: value ?? "", placeholder: "any" }),
-    h("datalist", { id: "topics" }, builtInTopics.map((t) => h("option", { value: t }, topicName(t))))];
+    h("datalist", { id: "topics" }, builtInTopics.map((t) => h("option", { value: t }, topicName(t))),
+      custom.map((t) => h("option", { value: t })))];
+}
+
+// customTopics reads the topics of an app's own; none with a key that may not.
+async function customTopics(app, signal) {
+  try {
+    const config = await get(path`/v1/apps/${app}/config`, {}, signal);
+    return (config.customTopics ?? []).map((t) => t.label);
+  } catch {
+    return []; // they are suggestions, and the form takes any topic
+  }
 }
 
 // memories shows the list, and the memory of the place if it names one.
@@ -95,6 +110,7 @@ export default async function memories(place) {
   const { main, signal, app, user } = place;
   const scope = { app, user };
   const base = [app, "users", user];
+  let custom = []; // topics of the app's own, once they are read
   const rows = new Map(); // by id of the memory
   const list = h("ul", { class: "memory-list", "aria-label": "Memories" });
   const column = h("div", { class: "list-column" }, list);
@@ -134,19 +150,20 @@ export default async function memories(place) {
     rows.clear();
     fill(list);
     fill(column, list);
-    fill(form, filters(query, (changed) => {
+    fill(form, filters(query, custom, (changed) => {
       const to = href(base, Object.fromEntries(changed));
       if (location.hash !== to) location.hash = to;
     }));
-    const page = (pageSize) => pages(`${scopePath(scope)}/memories`, "memories", { pageSize, ...request(query) }, reading.signal);
     try {
+      const wanted = request(query);
+      const page = (pageSize) => pages(`${scopePath(scope)}/memories`, "memories", { pageSize, ...wanted }, reading.signal);
       await paged(list, {
         signal: reading.signal, row: element, empty: "No memory passes these filters.",
         read: (token) => page(token ? laterPage : firstPage)(token),
       });
     } catch (error) {
-      if (error.code !== 400) throw error;
-      fill(column, problem(error)); // of what the form says, which stays to be mended
+      if (error.code !== 400 && !(error instanceof Mistake)) throw error;
+      fill(column, problem(error)); // of what the form or the address says, to be mended
       return;
     }
     announce(`${rows.size} memories shown`);
@@ -180,6 +197,10 @@ export default async function memories(place) {
 
   await Promise.all([relist(place.query), choose(place.id)]);
   recount().catch(() => {});
+  customTopics(app, signal).then((all) => {
+    custom = all;
+    form.querySelector("datalist")?.append(...all.map((t) => h("option", { value: t })));
+  });
 
   // The list stays where it was scrolled to when another memory is chosen.
   return async (next) => {

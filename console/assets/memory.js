@@ -2,9 +2,14 @@
 // changes that a person may make.
 
 import { APIError, call, each, get, pages, post, scopePath } from "./api.js";
-import { action, announce, confirm, count, field, h, link, said, time, toast, topicName } from "./dom.js";
+import { action, announce, confirm, count, field, h, link, paged, said, time, toast, topicName } from "./dom.js";
 
 const memoryPath = (scope, id) => `${scopePath(scope)}/memories/${encodeURIComponent(id)}`;
+
+// revisionPages reads the revisions of a memory by the page, newest first.
+export function revisionPages(scope, id, signal, pageSize = 50, filter = "") {
+  return pages(`${memoryPath(scope, id)}/revisions`, "revisions", { pageSize, filter }, signal);
+}
 
 const maxLine = 20; // memories of a line through time that are read
 
@@ -70,8 +75,11 @@ function remove(scope, m, on) {
     run: async () => {
       await call("DELETE", memoryPath(scope, m.id));
       on.changed(m.id, null);
+      // Somebody else may have changed it since it was read here: the undo brings back
+      // what the deletion has taken.
+      const [deletion] = (await revisionPages(scope, m.id, on.signal, 1)("")).items;
       await on.again();
-      toast("Deleted.", () => undo(scope, m.id, m.revision, on));
+      toast("Deleted.", deletion?.action === "DELETED" && (() => undo(scope, m.id, deletion.revision - 1, on)));
     },
   });
 }
@@ -161,7 +169,7 @@ function source(scope, m) {
   if (!sessionId) return h("p", { class: "quiet" }, "A client stated it. No conversation stands behind it.");
   return [quote && h("blockquote", {}, said(quote)),
     h("p", {}, link([scope.app, "users", scope.user, "sessions", sessionId],
-      ["The turn in session ", said(sessionId)], { query: { event: eventIds[0] } }))];
+      ["The turn in session ", said(sessionId)], { query: { event: eventIds[0], at: m.timestamp } }))];
 }
 
 // through is the line through time: each memory with when it held.
@@ -177,24 +185,36 @@ function through(scope, all, m) {
 // verbs are the actions of revisions in words.
 const verbs = { CREATED: "Created", UPDATED: "Changed", DELETED: "Deleted" };
 
-// history is the list of revisions, newest first.
-function history(scope, id, m, revisions, on) {
-  return h("ol", { class: "revisions" }, revisions.map((r, i) => h("li", {},
-    h("div", { class: "meta" }, h("strong", {}, `${r.revision}. ${verbs[r.action] ?? r.action}`), time(r.createTime), "by ", said(r.actor),
-      r.operation && link([scope.app, "users", scope.user, "operations", r.operation], "operation")),
-    said(r.fact, r.action === "DELETED" ? "clamp gone" : "clamp"),
-    (i > 0 || !m) && r.action !== "DELETED" &&
-      h("div", {}, action("Roll back to this", () => rollBack(scope, id, m, r, on), { kind: "small" })))));
+// history is the section of the revisions, newest first. first is the page that was read.
+async function history(scope, id, m, first, on) {
+  const list = h("ol", { class: "revisions" });
+  const section = h("section", {}, h("h3", {}, "Revisions"), list);
+  const next = revisionPages(scope, id, on.signal);
+  let current = m !== null; // until the row of the current revision
+  await paged(list, {
+    signal: on.signal, read: (token) => token ? next(token) : first, empty: "None is left.",
+    row: (r) => {
+      const other = !current;
+      current = false;
+      return h("li", {},
+        h("div", { class: "meta" }, h("strong", {}, `${r.revision}. ${verbs[r.action] ?? r.action}`), time(r.createTime), "by ", said(r.actor),
+          r.operation && link([scope.app, "users", scope.user, "operations", r.operation], "operation")),
+        said(r.fact, r.action === "DELETED" ? "clamp gone" : "clamp"),
+        other && r.action !== "DELETED" &&
+          h("div", {}, action("Roll back to this", () => rollBack(scope, id, m, r, on), { kind: "small" })));
+    },
+  });
+  return section;
 }
 
 // detail shows a memory. on.changed is told of changes, on.again shows it once more.
 export async function detail(scope, id, on) {
   const { signal } = on;
-  const revisionsOf = get(`${memoryPath(scope, id)}/revisions`, { pageSize: 100 }, signal).then((p) => p.revisions, (error) => {
-    if (error instanceof APIError && error.code === 404) return [];
+  const revisionsOf = revisionPages(scope, id, signal)("").catch((error) => {
+    if (error instanceof APIError && error.code === 404) return { items: [] };
     throw error;
   });
-  revisionsOf.catch(() => {}); // whoever awaits it gets the error, unless the memory's own comes first
+  revisionsOf.catch(() => {}); // the caller gets it below, unless the error of the memory itself comes first
   let m;
   try {
     m = await get(memoryPath(scope, id), {}, signal);
@@ -219,16 +239,16 @@ export async function detail(scope, id, on) {
     h("section", {}, h("h3", {}, "Rests on"), source(scope, m)),
     all.length > 1 && h("section", {}, h("h3", {}, "Through time"), through(scope, all, m)),
     h("section", {}, h("h3", {}, "Known about it"), properties(m)),
-    h("section", {}, h("h3", {}, "Revisions"), history(scope, id, m, revisions, on)));
+    await history(scope, id, m, revisions, on));
 }
 
 // gone shows a memory that no longer is, with its revisions if it was deleted.
-function gone(scope, id, revisions, on) {
-  if (revisions.length === 0) {
+async function gone(scope, id, revisions, on) {
+  if (revisions.items.length === 0) {
     return h("article", {}, h("h2", {}, "There is no such memory"),
       h("p", {}, "It was erased, has expired with its history, or never was."));
   }
-  return h("article", {}, h("h2", {}, revisions[0].action === "DELETED" ? "This memory was deleted" : "This memory has expired"),
+  return h("article", {}, h("h2", {}, revisions.items[0].action === "DELETED" ? "This memory was deleted" : "This memory has expired"),
     h("p", {}, "Its revisions are still here, and one of them can become a memory again."),
-    h("section", {}, h("h3", {}, "Revisions"), history(scope, id, null, revisions, on)));
+    await history(scope, id, null, revisions, on));
 }

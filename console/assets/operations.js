@@ -1,7 +1,8 @@
 // Operations: what ran, what it cost and what it changed, with retry and undo.
 
-import { APIError, get, pages, path, post, scopePath } from "./api.js";
+import { APIError, each, get, pages, path, post, scopePath } from "./api.js";
 import { action, confirm, count, fill, h, href, link, paged, said, time, toast } from "./dom.js";
+import { revisionPages } from "./memory.js";
 
 // moods are the looks of states.
 const moods = { FAILED: "bad", PENDING: "warn", RUNNING: "warn", SUCCEEDED: "" };
@@ -50,14 +51,16 @@ function progress(op) {
 async function before(scope, change, id, signal) {
   if (change.action === "DELETED") return change.memory.fact;
   if (change.action !== "UPDATED") return null;
+  const revisions = (filter) => each(revisionPages(scope, change.memory.id, signal, 10, filter));
+  let first = Infinity;
   try {
-    const page = await get(`${scopePath(scope)}/memories/${encodeURIComponent(change.memory.id)}/revisions`, { pageSize: 100 }, signal);
-    const mine = page.revisions.filter((r) => r.operation === id);
-    return page.revisions.find((r) => mine.length > 0 && r.revision < mine.at(-1).revision)?.fact ?? null;
+    for await (const r of revisions(`operation = "${id}"`)) first = r.revision;
+    if (first === Infinity) return null;
+    for await (const r of revisions(`revision < ${first}`)) return r.fact;
   } catch (error) {
-    if (error instanceof APIError && error.code === 404) return null;
-    throw error;
+    if (!(error instanceof APIError) || error.code !== 404) throw error;
   }
+  return null;
 }
 
 // changeRow shows a change as before and after.
@@ -71,13 +74,29 @@ function changeRow(place, change, was) {
     m.validTo && h("div", { class: "meta" }, "holds until ", time(m.validTo, { day: true }))));
 }
 
+const changesTogether = 20; // that are looked up, and shown, at a time
+
 // changes is the table of what an operation has changed.
 async function changes(place, all, id) {
   if (all.length === 0) return h("p", { class: "quiet" }, "It changed no fact.");
-  const was = await Promise.all(all.map((c) => before(place, c, id, place.signal)));
-  return h("table", { class: "changes" },
-    h("thead", {}, h("tr", {}, ["Change", "Before", "After"].map((t) => h("th", { scope: "col" }, t)))),
-    h("tbody", {}, all.map((c, i) => changeRow(place, c, was[i]))));
+  const list = h("tbody", {});
+  const frame = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Changes" }, h("table", { class: "changes" },
+    h("thead", {}, h("tr", {}, ["Change", "Before", "After"].map((t) => h("th", { scope: "col" }, t)))), list));
+  const box = h("div", {}, frame);
+  // The rows of a table cannot stand beside what ends a list, which goes below the table.
+  const rows = { append: (...some) => list.append(...some), after: (end) => frame.after(end) };
+  await paged(rows, {
+    signal: place.signal,
+    read: async (token) => {
+      const from = Number(token);
+      const some = all.slice(from, from + changesTogether);
+      const was = await Promise.all(some.map((c) => before(place, c, id, place.signal)));
+      const end = from + changesTogether;
+      return { items: some.map((c, i) => [c, was[i]]), next: end < all.length ? String(end) : null };
+    },
+    row: ([c, was]) => changeRow(place, c, was),
+  });
+  return box;
 }
 
 // undo shows what an undo of an operation would change, and does it on consent.

@@ -2,7 +2,9 @@
 // and two settings side by side. The address has all of the settings.
 
 import { get, post, scopePath } from "./api.js";
-import { action, announce, count, field, fill, h, href, link, said, select, time, toast, topicName } from "./dom.js";
+import {
+  action, announce, confirm, count, field, fill, h, href, link, Mistake, moment, problem, said, select, time, toast, topicName, zone,
+} from "./dom.js";
 
 // families put the parts of a score together by what they look at. Each has one colour.
 const families = [
@@ -21,7 +23,7 @@ const number = (n) => n.toFixed(3).replace(/^0/, "");
 // side end in "2".
 function settings(query, side) {
   const of = (name) => query.get(name + side) ?? "";
-  return { topK: of("topK"), kind: of("kind"), minScore: of("minScore"), asOf: of("asOf"), filter: of("filter"), tokens: of("tokens") };
+  return { topK: of("topK"), kind: of("kind"), minScore: of("minScore"), asOf: of("asOf"), asOfName: `asOf${side}`, filter: of("filter"), tokens: of("tokens") };
 }
 
 // body is a search of the API.
@@ -30,9 +32,17 @@ function body(question, s) {
     query: question, explain: true, topK: Number(s.topK) || 10,
     ...s.kind && { kinds: [s.kind] },
     ...s.minScore && { minScore: Number(s.minScore) },
-    ...s.asOf && { asOf: new Date(s.asOf).toISOString() },
+    ...s.asOf && { asOf: moment(s.asOfName, s.asOf) },
     ...s.filter && { filter: s.filter },
   };
+}
+
+// local is a time of the address as its control has it, in the reader's zone; "" if it
+// cannot be read.
+function local(text) {
+  const at = new Date(text);
+  if (!text || Number.isNaN(at.getTime())) return "";
+  return new Date(at - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
 // controls are the settings of one side.
@@ -42,7 +52,7 @@ function controls(query, side) {
     field("Results", h("input", { name: `topK${side}`, type: "number", min: 1, max: 100, value: s.topK || "10" })),
     field("Kind", select(`kind${side}`, [["", "All"], ["fact", "Facts"], ["turn", "Turns"], ["profile", "Profiles"]], s.kind)),
     field("Least score", h("input", { name: `minScore${side}`, type: "number", min: 0, max: 1, step: "0.01", value: s.minScore })),
-    field("As of", h("input", { name: `asOf${side}`, type: "datetime-local", value: s.asOf })),
+    field("As of", h("input", { name: `asOf${side}`, type: "datetime-local", title: `Time of ${zone}`, value: local(s.asOf) })),
     field("Filter", h("input", { name: `filter${side}`, value: s.filter, placeholder: "kind = fact AND topics:work" })),
     field("Tokens of the block", h("input", { name: `tokens${side}`, type: "number", min: 1, max: 100000, value: s.tokens || "1024" })));
 }
@@ -112,13 +122,28 @@ function loader(scope, matches, signal) {
   };
 }
 
+// copyLink copies the address. A browser has no clipboard for a page that came by http from
+// another machine: then it shows the address, chosen, to be copied by hand.
+async function copyLink() {
+  if (navigator.clipboard) {
+    await navigator.clipboard.writeText(location.href);
+    toast("The link is copied. It has the question and the settings, and no key.");
+    return;
+  }
+  const input = h("input", { readonly: true, value: location.href, autofocus: true, onfocus: (event) => event.target.select() });
+  await confirm({
+    title: "The link to this search", verb: "Done", run: async () => {},
+    content: [field("Copy it from here", input), h("p", { class: "quiet" }, "It has the question and the settings, and no key.")],
+  });
+}
+
 // search shows the question, the settings and what they find.
 export default async function search(place) {
   const { main, signal, app, user, query } = place;
   const base = [app, "users", user];
   const scope = scopePath({ app, user });
   const two = query.get("compare") === "1";
-  const answers = h("div", { class: `columns-2 ${two ? "two" : ""}`, "aria-live": "polite" });
+  const answers = h("div", { class: `columns-2 ${two ? "two" : ""}` });
   const form = h("form", {
     class: "search-form", role: "search", onsubmit: (event) => { event.preventDefault(); go(query.get("compare") === "1"); },
   }, h("div", { class: "row question" },
@@ -129,15 +154,14 @@ export default async function search(place) {
     h("summary", {}, "Settings"), h("div", { class: "columns-2 two" }, controls(query, ""), two && controls(query, "2")),
     h("div", { class: "row" },
       h("button", { type: "button", onclick: () => go(!two) }, two ? "One setting" : "Compare with a second setting"),
-      action("Copy the link to this search", async () => {
-        await navigator.clipboard.writeText(location.href);
-        toast("The link is copied. It has the question and the settings, and no key.");
-      }))));
+      action("Copy the link to this search", copyLink))));
 
   // go leads to the place of what the form says.
   function go(compare) {
     const defaults = { topK: "10", tokens: "1024" };
     const parameters = new URLSearchParams([...new FormData(form)].filter(([name, v]) => v && v !== defaults[name.replace(/2$/, "")]));
+    // The address says the zone, so that the link means the same to somebody in another one.
+    ["asOf", "asOf2"].filter((n) => parameters.get(n)).forEach((n) => parameters.set(n, new Date(parameters.get(n)).toISOString()));
     if (compare) parameters.set("compare", "1");
     else [...parameters.keys()].filter((k) => k.endsWith("2")).forEach((k) => parameters.delete(k));
     const to = href([...base, "search"], Object.fromEntries(parameters));
@@ -155,11 +179,18 @@ export default async function search(place) {
     return;
   }
   const sides = two ? ["", "2"] : [""];
-  const found = await Promise.all(sides.map((side) => {
-    const s = settings(query, side);
-    return Promise.all([post(`${scope}/memories/search`, body(question, s), { signal }),
-      post(`${scope}/memories/context`, { ...body(question, s), maxTokens: Number(s.tokens) || 1024 }, { signal })]);
-  }));
+  let found;
+  try {
+    found = await Promise.all(sides.map((side) => {
+      const s = settings(query, side);
+      return Promise.all([post(`${scope}/memories/search`, body(question, s), { signal }),
+        post(`${scope}/memories/context`, { ...body(question, s), maxTokens: Number(s.tokens) || 1024 }, { signal })]);
+    }));
+  } catch (error) {
+    if (error.code !== 400 && !(error instanceof Mistake)) throw error;
+    fill(answers, problem(error)); // of what the form or the address says, to be mended
+    return;
+  }
   const scale = Math.max(0.05, ...found.flatMap(([f]) => f.memories.map((m) => m.score)));
   const load = loader(scope, found.flatMap(([f]) => f.memories), signal);
   fill(answers, found.map(([f, block], i) => column(f.memories, block,

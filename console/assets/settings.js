@@ -2,7 +2,7 @@
 // the verb admin.
 
 import { call, get, pages, path, post } from "./api.js";
-import { action, announce, confirm, field, fill, h, link, paged, problem, said, time, toast } from "./dom.js";
+import { action, confirm, field, fill, h, link, paged, problem, said, time, toast } from "./dom.js";
 
 // settings shows the three parts. Each stands alone: one that fails says so in its place.
 export default async function settings(place) {
@@ -18,24 +18,60 @@ export default async function settings(place) {
   outcomes.forEach((o, i) => o.status === "rejected" && parts[i].section.append(problem(o.reason)));
 }
 
-// fault says what is wrong with the text of a configuration: "" if nothing is that can
-// be told without memoryd, which checks the values themselves.
-function fault(text, known) {
+// fault says what is wrong with a value by a schema of the API, and what could stand there
+// instead: "" if nothing is. memoryd checks more when the value is saved.
+function fault(value, schema, at, schemas) {
+  if (schema.$ref) return fault(value, schemas[schema.$ref.split("/").at(-1)], at, schemas);
+  if (schema.allOf || schema.anyOf) {
+    const faults = (schema.allOf ?? schema.anyOf).map((s) => fault(value, s, at, schemas));
+    return schema.allOf ? faults.find(Boolean) ?? "" : faults.every(Boolean) ? faults[0] : "";
+  }
+  if (schema.enum && !schema.enum.includes(value)) {
+    return `${at} is ${JSON.stringify(value)}: there are ${schema.enum.filter((v) => v != null).map((v) => JSON.stringify(v)).join(", ")}.`;
+  }
+  const type = value === null ? "null" : Array.isArray(value) ? "array" : Number.isInteger(value) ? "integer" : typeof value;
+  const types = [schema.type ?? []].flat();
+  if (types.length > 0 && !types.includes(type) && !(type === "integer" && types.includes("number"))) {
+    return `${at} is ${JSON.stringify(value).slice(0, 40)}: it takes ${types.filter((t) => t !== "null").join(" or ")}.`;
+  }
+  if (type === "array") {
+    if (value.length > (schema.maxItems ?? Infinity)) return `${at} has ${value.length} elements: at most ${schema.maxItems}.`;
+    return value.map((v, i) => fault(v, schema.items ?? {}, `${at}[${i}]`, schemas)).find(Boolean) ?? "";
+  }
+  if (type === "object") {
+    const { properties = {}, additionalProperties: others, propertyNames: names } = schema;
+    for (const [name, v] of Object.entries(value)) {
+      const inner = at === "The configuration" ? name : `${at}.${name}`;
+      const unknown = !(name in properties) && others === false && Object.keys(properties);
+      const choices = unknown || names?.enum && !names.enum.includes(name) && names.enum;
+      if (choices) return `There is no field ${JSON.stringify(inner)}: there are ${choices.join(", ")}.`;
+      const wrong = fault(v, properties[name] ?? (typeof others === "object" ? others : {}), inner, schemas);
+      if (wrong) return wrong;
+    }
+    const missing = (schema.required ?? []).find((name) => !(name in value));
+    return missing ? `${at} lacks the field ${JSON.stringify(missing)}.` : "";
+  }
+  if (typeof value === "string" && [...value].length > (schema.maxLength ?? Infinity)) return `${at} is too long: at most ${schema.maxLength} characters.`;
+  if (typeof value === "number" && (value < (schema.minimum ?? -Infinity) || value > (schema.maximum ?? Infinity))) {
+    return `${at} is ${value}: it takes ${schema.minimum ?? "any number"} to ${schema.maximum ?? "any"}.`;
+  }
+  return "";
+}
+
+// faultOf is that of the text of a configuration.
+function faultOf(text, schemas) {
   let value;
   try {
     value = JSON.parse(text);
   } catch (error) {
     return error.message;
   }
-  if (value === null || typeof value !== "object" || Array.isArray(value)) return "A configuration is an object.";
-  const other = Object.keys(value).find((k) => known.length > 0 && !known.includes(k));
-  return other ? `There is no field ${JSON.stringify(other)}: there are ${known.join(", ")}.` : "";
+  return fault(value, { ...schemas.ConfigFields, additionalProperties: false }, "The configuration", schemas);
 }
 
 async function configuration({ app, signal }, section) {
   const at = path`/v1/apps/${app}/config`;
   const [config, api] = await Promise.all([get(at, {}, signal), get("/openapi.json", {}, signal)]);
-  const known = Object.keys(api.components.schemas.ConfigFields.properties);
   const verdict = h("p", { class: "quiet", id: "config-verdict", "aria-live": "polite" });
   const input = h("textarea", {
     class: "code", rows: 14, spellcheck: "false", "aria-describedby": "config-verdict", value: JSON.stringify(config, null, 2), oninput: check,
@@ -43,11 +79,10 @@ async function configuration({ app, signal }, section) {
   const save = action("Save", async () => {
     const next = await call("PUT", at, { body: JSON.parse(input.value) });
     input.value = JSON.stringify(next, null, 2);
-    announce("Saved");
     toast(`Saved: this is revision ${next.revision}.`);
   }, { kind: "primary" });
   function check() {
-    const wrong = fault(input.value, known);
+    const wrong = faultOf(input.value, api.components.schemas);
     verdict.textContent = wrong || "This is a configuration. memoryd checks its values when it is saved.";
     verdict.classList.toggle("problem", Boolean(wrong));
     save.disabled = Boolean(wrong);

@@ -37,7 +37,8 @@ func axe(t *testing.T) string {
 	return string(text)
 }
 
-// axe-core finds nothing serious on any page, in light and wide, in dark and narrow.
+// axe-core finds nothing serious on any page and in dialogs, in light and wide, in dark
+// and narrow.
 func TestAccessible(t *testing.T) {
 	script := axe(t)
 	h := start(t)
@@ -64,16 +65,27 @@ func TestAccessible(t *testing.T) {
 		if _, err := chromedp.Run(p.ctx, chromedp.Evaluate[chromedp.Void](script)); err != nil {
 			t.Fatal(err)
 		}
-		for place, text := range places {
-			p.to(place)
-			p.shows("main", text)
+		check := func(what string) {
+			t.Helper()
 			raw, err := chromedp.Run(p.ctx, chromedp.Evaluate[string](`axe.run({ resultTypes: ["violations"] }).then((r) => JSON.stringify(
 				r.passes.length < 5 ? ["axe-core checked nothing"] : r.violations.filter((v) => ["serious", "critical"].includes(v.impact)).map((v) => [v.id, v.help, v.nodes.map((n) => [n.html, n.failureSummary])])))`,
 				chromedp.EvalAwaitPromise))
 			var found []any
 			if err != nil || json.Unmarshal([]byte(raw), &found) != nil || len(found) > 0 {
-				t.Errorf("%s in %s: %v %s", place, scheme, err, raw)
+				t.Errorf("%s in %s: %v %s", what, scheme, err, raw)
 			}
+		}
+		for place, text := range places {
+			p.to(place)
+			p.shows("main", text)
+			check(place)
+		}
+		for button, title := range map[string]string{"Edit": "Correct this memory", "Erase": "Erase this memory for good?", "Make a key": "Make a key"} {
+			p.to(map[bool]string{true: "/demo/settings", false: "/demo/users/maya/memories/" + id}[button == "Make a key"])
+			p.press("main", button)
+			p.shows("dialog h2", title)
+			check("the dialog " + title)
+			p.press("dialog", "Cancel")
 		}
 	}
 }

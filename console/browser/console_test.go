@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -194,24 +193,17 @@ func TestAway(t *testing.T) {
 	p := h.open("/demo/users/maya/memories/" + h.idOf("Porto"))
 	p.press(".detail", "Edit")
 	p.do(chromedp.SetValue(chromedp.CSS(`dialog textarea`), "I live in Porto, by the river."))
-	offline := func(away bool) {
-		conditions := []*network.Conditions{{Offline: away, DownloadThroughput: -1, UploadThroughput: -1}}
-		if _, err := chromedp.Call(p.ctx, network.EmulateNetworkConditionsByRule,
-			network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: conditions}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	offline(true)
+	p.offline(true)
 	p.press("dialog", "Save")
 	p.shows("dialog .problem", "memoryd does not answer")
 	p.sees("the words are still there", `document.querySelector("dialog textarea").value === "I live in Porto, by the river."`)
-	offline(false)
+	p.offline(false)
 	p.press("dialog", "Save")
 	p.shows(".detail .fact", "by the river")
-	offline(true)
+	p.offline(true)
 	p.leave("/demo/users/maya/sessions")
 	p.shows("#away", "memoryd does not answer")
-	offline(false)
+	p.offline(false)
 	p.shows("main .list", "changed")
 	p.sees("the banner goes", `document.getElementById("away").hidden`)
 }

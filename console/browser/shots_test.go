@@ -21,8 +21,10 @@ func TestShots(t *testing.T) {
 	}
 	h := serve(t, "demo", "-serve", "-listen", "127.0.0.1:0")
 	for name, place := range map[string]string{
-		"user":   "/demo/users/maya/memories/" + h.idOf("Porto") + "?show=history",
-		"search": "/demo/users/maya/search?q=Where+did+Maya+move%3F",
+		"home":    "/",
+		"user":    "/demo/users/maya/memories/" + h.idOf("Porto") + "?show=history",
+		"session": "/demo/users/maya/sessions/lisbon",
+		"search":  "/demo/users/maya/search?q=Where+did+Maya+move%3F",
 	} {
 		p := h.open("/")
 		p.do(chromedp.EmulateViewport(1280, 800))
