@@ -78,6 +78,11 @@ func (c classifyErrors) OwnersApp(ctx context.Context, app, id string) ([]string
 	return out, classify(err)
 }
 
+func (c classifyErrors) Count(ctx context.Context, scope memory.Scope) (memory.Counts, error) {
+	out, err := c.Store.Count(ctx, scope)
+	return out, classify(err)
+}
+
 func (c classifyErrors) Sweep(ctx context.Context, before time.Time, limit int) (memory.Erased, bool, error) {
 	out, more, err := c.Store.Sweep(ctx, before, limit)
 	return out, more, classify(err)

@@ -179,5 +179,6 @@ type Store interface {
 	Apps(ctx context.Context, after string, limit int) ([]string, error)
 
 	AppReader
+	Counter
 	Sweeper
 }

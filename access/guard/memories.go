@@ -112,6 +112,14 @@ func (g memories) Apps(ctx context.Context, after string, limit int) ([]string, 
 	return g.of.Apps(ctx, after, limit)
 }
 
+// Count implements memory.Counter.
+func (g memories) Count(ctx context.Context, scope memory.Scope) (memory.Counts, error) {
+	if err := access.Check(ctx, scope, access.Read); err != nil {
+		return memory.Counts{}, err
+	}
+	return g.of.Count(ctx, scope)
+}
+
 // ListApp implements memory.AppReader.
 func (g memories) ListApp(ctx context.Context, app string, list memory.List) (memory.Page, error) {
 	if err := access.Check(ctx, memory.Scope{App: app}, access.Admin); err != nil {

@@ -11,9 +11,8 @@ function figures(n) {
 // appView lists the users of an app, by id.
 export default async function appView({ main, signal, app }) {
   const list = h("ul", { class: "list" });
-  const waiting = new Map(); // rows whose figures nobody has seen yet
-  // Counting reads through all that a user has: it is done for the rows that are in sight,
-  // one after the other.
+  const waiting = new Map(); // rows whose figures were not in sight yet
+  // The rows that are in sight are counted, one after the other: an app may have many.
   let counting = Promise.resolve();
   const seen = new IntersectionObserver((entries) => entries.filter((e) => e.isIntersecting).forEach(({ target }) => {
     seen.unobserve(target);

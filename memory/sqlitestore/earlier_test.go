@@ -37,6 +37,12 @@ func TestBeforeKeys(t *testing.T) {
 			DROP INDEX revisions_expires; DROP INDEX revisions_deletions;
 			ALTER TABLE revisions DROP COLUMN expires; ALTER TABLE memories DROP COLUMN removed;
 			DROP TRIGGER links_delete; DROP TABLE links; DROP INDEX memories_expires; DROP INDEX memories_id;
+			DROP INDEX memories_counts;
+			ALTER TABLE memories DROP COLUMN state;
+			ALTER TABLE memories DROP COLUMN until;
+			ALTER TABLE memories DROP COLUMN forgotten;
+			ALTER TABLE memories DROP COLUMN ahead;
+			ALTER TABLE memories DROP COLUMN body;
 			DROP INDEX scopes_part; ALTER TABLE scopes DROP COLUMN part;
 			ALTER TABLE memories DROP COLUMN expires;
 			DROP TABLE app_order; DROP TRIGGER app_order_timestamp_insert; DROP TRIGGER app_order_timestamp_update; DROP TRIGGER app_order_timestamp_delete; DROP TRIGGER app_order_create_time_insert; DROP TRIGGER app_order_create_time_update; DROP TRIGGER app_order_create_time_delete; DROP TRIGGER app_order_update_time_insert; DROP TRIGGER app_order_update_time_update; DROP TRIGGER app_order_update_time_delete;

@@ -65,9 +65,10 @@ func newBank(t *testing.T, h Harness, model memory.Model) *bank {
 	return b
 }
 
-// healthy checks that an audit finds nothing: whatever a case did, the store was not
-// damaged by it.
+// healthy checks that an audit finds nothing, and that ann's memories are counted as they
+// are listed: whatever a case did, the store was not damaged by it.
 func (b *bank) healthy() {
+	b.checkCounts()
 	audited, ok := b.store.(memory.Audited)
 	if !ok {
 		b.Errorf("%T is not Audited", b.store)

@@ -351,8 +351,9 @@ func cancelled(b *bank) {
 		_, list := b.store.List(ctx, ann, memory.List{})
 		_, search := b.store.Search(ctx, ann, memory.Query{Terms: []string{"tea"}, Limit: 1})
 		_, revisions := b.store.Revisions(ctx, ann, "m", 0)
+		_, count := b.store.Count(ctx, ann)
 		for call, err := range map[string]error{"Put": put, "Get": get, "Delete": del, "List": list, "Search": search,
-			"Revisions": revisions} {
+			"Revisions": revisions, "Count": count} {
 			if !errors.Is(err, ctx.Err()) {
 				b.Errorf("%s with a context that is over: error %v, want %v", call, err, ctx.Err())
 			}

@@ -243,6 +243,21 @@ func (r *reference) List(ctx context.Context, scope memory.Scope, list memory.Li
 	return page, nil
 }
 
+// Count implements memory.Counter.
+func (r *reference) Count(ctx context.Context, scope memory.Scope) (out memory.Counts, err error) {
+	now, err := r.begin(ctx)
+	if err != nil {
+		return out, err
+	}
+	defer r.mu.Unlock()
+	for _, rec := range r.scopes[scope] {
+		if m, ok := rec.live(now); ok {
+			out.Count(m, now)
+		}
+	}
+	return out, nil
+}
+
 // Revisions implements memory.Store.
 func (r *reference) Revisions(ctx context.Context, scope memory.Scope, id string, before int64) (
 	[]memory.Revision, error) {

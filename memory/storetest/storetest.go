@@ -80,6 +80,7 @@ func Run(t *testing.T, newHarness func(t *testing.T) Harness) {
 		{"Delete", deleteCases()},
 		{"List", listCases()},
 		{"Filter", filterCases()},
+		{"Counts", countCases()},
 		{"Where", whereCases()},
 		{"Search", searchCases()},
 		{"Context", contextCases()},

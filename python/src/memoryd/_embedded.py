@@ -106,6 +106,22 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_leave_to_parent)
 
 
+def _installed() -> str | None:
+    """The memoryd that a platform wheel has installed with this package, if it was one."""
+    from importlib import metadata  # here, as loading it takes 20 ms
+
+    try:
+        files = metadata.files("memoryd") or []
+    except metadata.PackageNotFoundError:  # the package is on the path without an installation
+        return None
+    for file in files:
+        if file.name in ("memoryd", "memoryd.exe") and file.parent.name in ("bin", "Scripts"):
+            # pip install --target puts it beside the package, and records another place.
+            beside = os.path.join(os.path.dirname(__file__), "..", "bin", file.name)
+            return shutil.which(str(file.locate())) or shutil.which(os.path.abspath(beside))
+    return None
+
+
 def embedded(
     data: str | os.PathLike[str] | None = None,
     *,
@@ -120,16 +136,20 @@ def embedded(
     Args:
         data: The directory of its data, which no other memoryd may use meanwhile, or
             ":memory:" to keep nothing. Without one it is memoryd's own default.
-        binary: The program. Without one it is MEMORYD_BINARY, or memoryd of the PATH.
+        binary: The program. Without one it is MEMORYD_BINARY, that of a platform wheel, or
+            memoryd of the PATH.
         args: More flags of memoryd.
         timeout: How many seconds it may take to be ready.
     """
     import subprocess  # here, as few programs start one
 
-    program = os.fspath(binary or os.environ.get("MEMORYD_BINARY") or "memoryd")
+    program = os.fspath(binary or os.environ.get("MEMORYD_BINARY") or _installed() or "memoryd")
     found = shutil.which(program)
     if found is None:
-        raise StartError(f"there is no program {program}: name memoryd's binary")
+        raise StartError(
+            f"there is no program {program}: name memoryd's binary with binary= or MEMORYD_BINARY, "
+            "or put it on the PATH"
+        )
     command = [found, "-listen=127.0.0.1:0", "-until-eof"]
     if data is not None:
         command.append(f"-data={os.fspath(data)}")
