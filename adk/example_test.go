@@ -10,12 +10,14 @@ import (
 
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/agent/llmagent"
+	"google.golang.org/adk/v2/agent/workflowagent"
 	"google.golang.org/adk/v2/runner"
 	"google.golang.org/adk/v2/session"
 	"google.golang.org/adk/v2/tool"
 	"google.golang.org/adk/v2/tool/functiontool"
 	"google.golang.org/adk/v2/tool/loadmemorytool"
 	"google.golang.org/adk/v2/tool/preloadmemorytool"
+	"google.golang.org/adk/v2/workflow"
 	"google.golang.org/genai"
 
 	"github.com/memoryd/memoryd"
@@ -222,4 +224,70 @@ func ExampleNewSessionService() {
 	// booked = true <nil>
 	// flight = map[number:MD 42 to:Porto] <nil>
 	// user:last_destination = Porto <nil>
+}
+
+// In a graph of ADK's Workflow an agent answers from memory, and a function works on its answer.
+// SaveTurn, as a callback of the whole graph, adds each turn to memory.
+func ExampleMemoryService_SaveTurn() {
+	ctx := context.Background()
+	bank, err := memoryd.Open(ctx, ":memory:", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer bank.Close()
+	c := client.InProcess(bank)
+	memories := adk.NewMemoryService(c, &adk.MemoryOptions{Wait: true, Timeout: time.Minute})
+
+	adviser, err := llmagent.New(llmagent.Config{
+		Name:  "adviser",
+		Model: shopping,
+		Tools: []tool.Tool{preloadmemorytool.New()},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	advise, err := workflow.NewAgentNode(adviser, workflow.NodeConfig{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	sign := workflow.NewFunctionNode("sign", func(_ agent.Context, advice string) (string, error) {
+		return advice + " Your shop.", nil
+	}, workflow.NodeConfig{})
+	shop, err := workflowagent.New(workflowagent.Config{
+		Name:                "shop",
+		SubAgents:           []agent.Agent{adviser},
+		Edges:               workflow.Chain(workflow.Start, advise, sign),
+		AfterAgentCallbacks: []agent.AfterAgentCallback{memories.SaveTurn},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	r, err := runner.New(runner.Config{
+		AppName:           "shop",
+		Agent:             shop,
+		SessionService:    adk.NewSessionService(c),
+		MemoryService:     memories,
+		AutoCreateSession: true,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	// sayTo returns what the last node of the graph puts out.
+	sayTo := func(session, words string) (out any) {
+		for event, err := range r.Run(ctx, "ann", session, genai.NewContentFromText(words, genai.RoleUser), agent.RunConfig{}) {
+			if err != nil {
+				log.Fatal(err)
+			}
+			out = event.Output
+		}
+		return out
+	}
+	fmt.Println(sayTo("monday", "My favourite colour is green."))
+	fmt.Println(sayTo("tuesday", "I love hiking."))
+	fmt.Println(sayTo("friday", "Which colour should my hiking boots have?"))
+	// Output:
+	// Noted. Your shop.
+	// Noted. Your shop.
+	// You love hiking, and your favourite colour is green: green boots. Your shop.
 }

@@ -123,12 +123,13 @@ func testTypeScript(t *testing.T, venv string) {
 	})
 }
 
-// testRuntimes has Deno and Bun, which come from npm, run the package's own tests that need
-// no framework. Those of failures are left to Node: they wait more than they run.
+// testRuntimes has Deno, Bun and the oldest Node that the package is for run the package's own
+// tests that need no framework. All come from npm, and so does tsx: that Node reads no TypeScript.
+// Tests of failures are left to the Node of today: they wait more than they run.
 func testRuntimes(t *testing.T, at string, env []string, venv string) {
 	dir := t.TempDir()
 	if _, err := try(t, dir, env, filepath.Join(venv, "npm"), "install", "--no-audit", "--no-fund", "--no-package-lock",
-		"--fetch-retries=2", "deno@2.9.6", "bun@1.4.5"); err != nil {
+		"--fetch-retries=2", "deno@2.9.6", "bun@1.4.5", "node@20.20.2", "tsx@4.23.15"); err != nil {
 		unavailable(t, err)
 	}
 	bin := filepath.Join(dir, "node_modules", ".bin")
@@ -136,6 +137,7 @@ func testRuntimes(t *testing.T, at string, env []string, venv string) {
 	for _, args := range [][]string{
 		{filepath.Join(bin, "deno"), "test", "-A", "--no-check", "--node-modules-dir=manual"},
 		{filepath.Join(bin, "bun"), "test"},
+		{filepath.Join(bin, "node"), "--import=" + filepath.Join(dir, "node_modules", "tsx", "dist", "loader.mjs"), "--test"},
 	} {
 		run(t, at, env, append(args, tests...)...)
 	}

@@ -5,9 +5,15 @@ import { checkOptions } from "./core.ts";
 import { InvalidArgument } from "./errors.ts";
 import type { Fields } from "./types.ts";
 
+/**
+ * The tools that an agent gets unless it names others. It reads: tools that store and delete are for agents whose
+ * program says so.
+ */
+const defaultNames: readonly string[] = ["search_memory"];
+
 /** The options of memoryTools. */
 export interface MemoryToolsOptions {
-  /** Some of load_memory, search_memory, remember and forget: all of them by default. */
+  /** Some of load_memory, search_memory, remember and forget: search_memory alone by default. */
   names?: readonly string[];
 }
 
@@ -24,7 +30,7 @@ export async function declaredTools(client: Client, options: MemoryToolsOptions)
   const { names } = options;
   checkOptions("memoryTools", options, { names });
   const known = new Map((await client.listTools()).tools.map(({ function: f }) => [f.name, f]));
-  return [...(names ?? known.keys())].map((name) => {
+  return (names ?? defaultNames).map((name) => {
     const tool = known.get(name);
     if (!tool) {
       throw new InvalidArgument(`memoryd has no tool ${name}: want some of ${[...known.keys()].join(", ")}`);

@@ -27,7 +27,7 @@ test("it keeps what it is told, and ends when it is closed", async () => {
 
 test("it ends with the process that has started it", async () => {
   for (const how of ["done", "killed"]) {
-    const args = [join(import.meta.dirname, "start.ts"), how];
+    const args = [...process.execArgv, join(import.meta.dirname, "start.ts"), how]; // with Node 20, tsx is among them
     const { stdout } = await promisify(execFile)(process.execPath, args).catch((error: { stdout: string }) => error);
     const client = new Client(stdout.trim(), { key: "" });
     while (await client.alive()) await new Promise((resolve) => setTimeout(resolve, 10));
