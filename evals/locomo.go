@@ -21,9 +21,9 @@ import (
 // numbers, which begin with 1.
 var locomoCategories = []string{"multi-hop", "temporal", "open-domain", "single-hop", "adversarial"}
 
-// locomoPause is the time between two turns. LoCoMo has the time at which a
+// pause is the time between two turns of datasets that have the time at which a
 // session began, and none of its turns.
-const locomoPause = 20 * time.Second
+const pause = 20 * time.Second
 
 // LoCoMo reads a file of LoCoMo (Maharana et al., "Evaluating Very Long-Term
 // Conversational Memory of LLM Agents", ACL 2024), such as locomo10.json: one
@@ -128,20 +128,28 @@ func (s *locomoSample) read() (c Conversation, err error) {
 	if len(c.Sessions) == 0 {
 		return c, errors.New("no session_1 is in its conversation: is this LoCoMo?")
 	}
-	for i, q := range s.Questions {
-		if q.Category < 1 || q.Category > len(locomoCategories) {
-			return c, fmt.Errorf("qa %d: category %d is not within 1 to %d", i+1, q.Category, len(locomoCategories))
-		}
-		if strings.TrimSpace(q.Question) == "" {
-			return c, fmt.Errorf("qa %d: it has no question", i+1)
-		}
-		if evidence := c.mend(strings.Join(q.Evidence, " ")); len(evidence) > 0 {
-			category := locomoCategories[q.Category-1]
-			c.Questions = append(c.Questions, Question{Text: q.Question, Category: category, Evidence: evidence})
-		}
+	if err := c.ask(s, locomoCategories); err != nil {
+		return c, err
 	}
 	c.Facts = s.facts(&c)
 	return c, nil
+}
+
+// ask takes the questions of a file, whose categories are numbers.
+func (c *Conversation) ask(s *locomoSample, categories []string) error {
+	for i, q := range s.Questions {
+		if q.Category < 1 || q.Category > len(categories) {
+			return fmt.Errorf("qa %d: category %d is not within 1 to %d", i+1, q.Category, len(categories))
+		}
+		if strings.TrimSpace(q.Question) == "" {
+			return fmt.Errorf("qa %d: it has no question", i+1)
+		}
+		if evidence := c.mend(strings.Join(q.Evidence, " ")); len(evidence) > 0 {
+			category := categories[q.Category-1]
+			c.Questions = append(c.Questions, Question{Text: q.Question, Category: category, Evidence: evidence})
+		}
+	}
+	return nil
 }
 
 var sessionName = regexp.MustCompile(`^session_(\d+)$`)
@@ -180,16 +188,22 @@ func (s *locomoSample) session(n int) (out Session, err error) {
 		if t.ID == "" || t.Speaker == "" {
 			return out, fmt.Errorf("turn %d has no dia_id or no speaker", i+1)
 		}
-		if t.Caption != "" {
-			t.Text += " [shares " + t.Caption + "]"
-		}
-		e, err := spoken(t.ID, t.Speaker, began.Add(time.Duration(i)*locomoPause).Format(time.RFC3339), "user", t.Text)
+		at := began.Add(time.Duration(i) * pause).Format(time.RFC3339)
+		e, err := spoken(t.ID, t.Speaker, at, "user", captioned(t.Text, t.Caption))
 		if err != nil {
 			return out, fmt.Errorf("turn %s: %w", t.ID, err)
 		}
 		out.Events = append(out.Events, e)
 	}
 	return out, nil
+}
+
+// captioned is a text with the caption of the picture that was shared with it.
+func captioned(text, caption string) string {
+	if caption == "" {
+		return text
+	}
+	return text + " [shares " + caption + "]"
 }
 
 var turnIDs = regexp.MustCompile(`D:?(\d+):(\d+)`)

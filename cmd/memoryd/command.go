@@ -48,7 +48,7 @@ func commands() []*subcommand {
 		exportCommand(), importCommand(), reembedCommand(), rebuildCommand(), recoverCommand(), backupCommand(),
 		checkCommand(), acceptCommand(),
 		evalCommand("eval"), evalCommand("eval extraction"), retrievalCommand(), languagesCommand(), locomoCommand(),
-		talkCommand(), redactionCommand(), attacksCommand(), storiesCommand(),
+		realTalkCommand(), beamCommand(), talkCommand(), redactionCommand(), attacksCommand(), storiesCommand(),
 		benchCommand(),
 		readyCommand(), doctorCommand(), versionCommand(), helpCommand(),
 	})

@@ -31,8 +31,8 @@ func noSuchEvaluation(c *subcommand, args []string) error {
 	if c.name != "eval" || len(args) == 0 || strings.HasPrefix(args[0], "-") {
 		return nil
 	}
-	return c.mistake(fmt.Errorf("eval: no evaluation %q: want extraction, talk, redaction, stories, retrieval,"+
-		" languages or locomo", args[0]))
+	return c.mistake(fmt.Errorf("eval: no evaluation %q: want extraction, talk, redaction, attacks, stories,"+
+		" retrieval, languages, locomo, realtalk or beam", args[0]))
 }
 
 // evalExtraction plays the golden cases and prints their scores.
@@ -109,15 +109,15 @@ func (t scoreTable) row(s *evals.Score) error {
 	return err
 }
 
-// qualityConfig is what the flags of eval retrieval and eval locomo say beside
-// those of serve.
+// qualityConfig is what the flags of evaluations of retrieval say beside those of serve.
 type qualityConfig struct {
-	facts   string // of locomo alone: extractor or observations
-	ablate  bool
-	compare string // settings, with commas between
-	before  string // files, with commas between
-	json    string
-	chart   string
+	facts    string // of locomo alone: extractor or observations
+	messages string // of beam alone: all or user
+	ablate   bool
+	compare  string // settings, with commas between
+	before   string // files, with commas between
+	json     string
+	chart    string
 }
 
 // retrievalCommand measures on the conversations that come with memoryd: no
@@ -127,7 +127,7 @@ func retrievalCommand() *subcommand {
 		name: "eval retrieval", summary: "Measure how well questions find their answers, on bundled data.",
 		example: "memoryd eval retrieval -ablate",
 		own:     qualityFlags,
-	}, func([]string) (*evals.Dataset, error) { return evals.Conversations() })
+	}, func(*config, []string) (*evals.Dataset, error) { return evals.Conversations() })
 }
 
 // languagesCommand measures on paraphrases in several languages.
@@ -136,7 +136,7 @@ func languagesCommand() *subcommand {
 		name: "eval languages", summary: "Measure the same on paraphrases in six languages.",
 		example: "memoryd eval languages -compare all,no-dense+no-near",
 		own:     qualityFlags,
-	}, func([]string) (*evals.Dataset, error) { return evals.Languages() })
+	}, func(*config, []string) (*evals.Dataset, error) { return evals.Languages() })
 }
 
 // locomoCommand measures on a published dataset, whose licence does not allow
@@ -152,17 +152,43 @@ func locomoCommand() *subcommand {
 				"`SOURCE` of the facts: extractor, or observations, which come with the data")
 			qualityFlags(fs, cfg)
 		},
-	}, func(files []string) (*evals.Dataset, error) { return evals.LoCoMo(files[0]) })
+	}, func(_ *config, files []string) (*evals.Dataset, error) { return evals.LoCoMo(files[0]) })
 }
 
-// qualityCommand adds to a command what both evaluations of retrieval share.
-func qualityCommand(c *subcommand, read func(files []string) (*evals.Dataset, error)) *subcommand {
+// realTalkCommand and beamCommand measure on published datasets that memoryd does not
+// bundle either: REALTALK's repository names no licence, and BEAM is large.
+func realTalkCommand() *subcommand {
+	return qualityCommand(&subcommand{
+		name: "eval realtalk", arguments: "FILE…",
+		summary: "Measure the same on chats of REALTALK, a FILE each.",
+		example: "memoryd eval realtalk data/Chat_1_Emi_Elise.json data/Chat_2_Kevin_Elise.json",
+		own:     qualityFlags,
+	}, func(_ *config, files []string) (*evals.Dataset, error) { return evals.RealTalk(files...) })
+}
+
+func beamCommand() *subcommand {
+	return qualityCommand(&subcommand{
+		name: "eval beam", arguments: "FOLDER…",
+		summary: "Measure the same on chats of BEAM, a FOLDER each.",
+		example: "memoryd eval beam -messages user chats/100K/1 chats/100K/2",
+		own: func(fs *flag.FlagSet, cfg *config) {
+			fs.StringVar(&cfg.quality.messages, "messages", "all",
+				"`MESSAGES` to remember and to find: all, or user, those of the user alone")
+			qualityFlags(fs, cfg)
+		},
+	}, func(cfg *config, folders []string) (*evals.Dataset, error) {
+		return evals.BEAM(cfg.quality.messages == "user", folders...)
+	})
+}
+
+// qualityCommand adds to a command what all evaluations of retrieval share.
+func qualityCommand(c *subcommand, read func(*config, []string) (*evals.Dataset, error)) *subcommand {
 	c.details = `It makes memories of conversations, in stores of their own, and asks questions
 whose answers are known turns. It prints recall, hit rate, MRR and nDCG of those
 turns, the size of the memory, and its speed.`
 	c.uses = append(modelFlagNames(), logFlagNames()...)
 	c.run = func(ctx context.Context, cfg *config, files []string, s streams) error {
-		q, err := newQuality(cfg, func() (*evals.Dataset, error) { return read(files) })
+		q, err := newQuality(cfg, func() (*evals.Dataset, error) { return read(cfg, files) })
 		if err != nil {
 			return usageError{fmt.Errorf("%s: %w", c.name, err)}
 		}
@@ -172,7 +198,7 @@ turns, the size of the memory, and its speed.`
 	return c
 }
 
-// qualityFlags defines the flags that both evaluations of retrieval have.
+// qualityFlags defines the flags that all evaluations of retrieval have.
 func qualityFlags(fs *flag.FlagSet, cfg *config) {
 	q := &cfg.quality
 	fs.BoolVar(&q.ablate, "ablate", false, "also measure the ranking without each of its parts")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -209,6 +210,38 @@ func TestEvalLocomo(t *testing.T) {
 	}
 }
 
+// Chats of the other datasets are measured too.
+func TestEvalPublished(t *testing.T) {
+	dir := t.TempDir()
+	write := func(text string, path ...string) string {
+		t.Helper()
+		file := filepath.Join(append([]string{dir}, path...)...)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	chat := write(`{"session_1": [{"dia_id": "D1:1", "speaker": "Ann", "date_time": "29.12.2023, 22:42:04",
+		"clean_text": "I have a goat called Ferdinand."}],
+		"qa": [{"question": "What is the goat called?", "evidence": ["D1:1"], "category": 1}]}`, "chat.json")
+	folder := filepath.Dir(write(`[{"batch_number": 1, "turns": [[{"role": "user", "id": 0, "time_anchor": "March-15-2024",
+		"content": "I have a goat called Ferdinand. ->-> 1,1"}, {"role": "assistant", "id": 1, "content": "Lovely."}]]}]`, "7", "chat.json"))
+	write(`{"information_extraction": [{"question": "What is the goat called?", "source_chat_ids": [0]}]}`, "7", "probing_questions", "probing_questions.json")
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"realtalk", chat}, `1 conversations, 1 sessions, 1 events, 1 questions`},
+		{[]string{"beam", folder}, `1 conversations, 1 sessions, 2 events, 1 questions`},
+		{[]string{"beam", "-messages", "user", folder}, `1 conversations, 1 sessions, 1 events, 1 questions`},
+	} {
+		out, errs, err := evaluate(t, c.args...)
+		if err != nil || errs != "" || !strings.Contains(out, c.want) || !regexp.MustCompile(`(?m)^all +1 +1\.000 `).MatchString(out) {
+			t.Errorf("%q: %v, stderr %q:\n%s", c.args, err, errs, out)
+		}
+	}
+}
+
 func TestEvalRetrieval(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "chart.html")
 	out, errs, err := evaluate(t, "retrieval", "-chart", page)
@@ -223,10 +256,10 @@ func TestEvalRetrieval(t *testing.T) {
 // A mistake on the command line, or in a file that it names, is refused before
 // anything is done.
 func TestEvalRetrievalUsage(t *testing.T) {
-	for _, what := range []string{"retrieval", "locomo"} {
+	for _, what := range []string{"retrieval", "locomo", "realtalk", "beam"} {
 		out, errs, err := evaluate(t, what, "-h")
 		if exitCode(err) != 0 || errs != "" || !strings.Contains(out, "memoryd eval "+what) || !strings.Contains(out, "-ablate") ||
-			strings.Contains(out, "-facts SOURCE") != (what == "locomo") {
+			strings.Contains(out, "-facts SOURCE") != (what == "locomo") || strings.Contains(out, "-messages MESSAGES") != (what == "beam") {
 			t.Errorf("%s -h: %v, stderr %q:\n%s", what, err, errs, out)
 		}
 	}
@@ -238,6 +271,10 @@ func TestEvalRetrievalUsage(t *testing.T) {
 	}{
 		{"eval locomo: want one file", []string{"locomo"}},
 		{"eval locomo: want one file", []string{"locomo", file, file}},
+		{"eval realtalk: want one file: memoryd eval realtalk [flags] FILE…", []string{"realtalk"}},
+		{"locomo.json: is not REALTALK", []string{"realtalk", file}},
+		{"chat.json: no such file", []string{"beam", t.TempDir()}},
+		{`-messages "mine": want all or user`, []string{"beam", "-messages", "mine", t.TempDir()}},
 		{"eval retrieval: unexpected argument", []string{"retrieval", file}},
 		{"no such file", []string{"locomo", none}},
 		{"locomo.json: line 7: unexpected end of JSON", []string{"locomo", damaged}},

@@ -49,6 +49,9 @@ func (c *qualityConfig) check() error {
 	if c.facts != "" && c.facts != "extractor" && c.facts != "observations" {
 		return fmt.Errorf("-facts %q: want extractor or observations", c.facts)
 	}
+	if c.messages != "" && c.messages != "all" && c.messages != "user" {
+		return fmt.Errorf("-messages %q: want all or user", c.messages)
+	}
 	if ext := filepath.Ext(c.chart); c.chart != "" && ext != ".svg" && ext != ".html" {
 		return fmt.Errorf("-chart %s: want a name that ends in .svg or .html", c.chart)
 	}
