@@ -50,6 +50,7 @@ type OperationMetadata struct {
 	SessionID   string                      `json:"sessionId"`
 	RollbackOf  string                      `json:"rollbackOf"` // the operation that this one undoes
 	CreateTime  time.Time                   `json:"createTime"`
+	EndTime     time.Time                   `json:"endTime"` // when it succeeded; zero before
 	Attempts    int                         `json:"attempts"`
 	EventsTotal int                         `json:"eventsTotal"`
 	EventsDone  int                         `json:"eventsDone"`

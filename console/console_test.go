@@ -114,6 +114,13 @@ func TestAssets(t *testing.T) {
 	if total > maxBytes || total < 10_000 {
 		t.Errorf("the files have %d bytes: at most %d", total, maxBytes)
 	}
+	for name := range assets(t) {
+		// Without that the browser asks for a module only once it has read another one.
+		preload := `<link rel="modulepreload" href="console/` + name + `">`
+		if filepath.Ext(name) == ".js" && name != "app.js" && !strings.Contains(assets(t)["index.html"], preload) {
+			t.Errorf("the page does not preload %s", name)
+		}
+	}
 	for _, name := range regexp.MustCompile(`(?:href|src)="console/([^"]+)"`).FindAllStringSubmatch(assets(t)["index.html"], -1) {
 		if _, ok := assets(t)[name[1]]; !ok {
 			t.Errorf("the page asks for %s, which there is not", name[1])

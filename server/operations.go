@@ -42,6 +42,7 @@ type operationMetadata struct {
 	SessionID   string                      `json:"sessionId,omitzero"`
 	RollbackOf  string                      `json:"rollbackOf,omitzero"` // the operation that is undone
 	CreateTime  time.Time                   `json:"createTime"`
+	EndTime     time.Time                   `json:"endTime,omitzero"` // when it succeeded
 	Attempts    int                         `json:"attempts"`
 	EventsTotal int                         `json:"eventsTotal"`
 	EventsDone  int                         `json:"eventsDone"`
@@ -66,7 +67,7 @@ func operationOf(op *sessionstore.Operation) operationBody {
 	out := operationBody{ID: op.ID, Done: op.Done(), Metadata: operationMetadata{
 		State: op.State, App: op.Key.App, User: op.Key.User, SessionID: ingest.SessionOf(op), CreateTime: op.CreateTime,
 		Attempts: op.Attempts, EventsTotal: op.EventsTotal, EventsDone: op.EventsDone, LastError: op.LastError,
-		RollbackOf: op.Rollback,
+		RollbackOf: op.Rollback, EndTime: op.EndTime,
 	}}
 	if !op.DueTime.IsZero() {
 		trigger := appconfig.TriggerOf(op.Trigger)

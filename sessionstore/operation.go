@@ -29,8 +29,9 @@ type Operation struct {
 	Key         Key // of the session that the events are of
 	State       OperationState
 	CreateTime  time.Time
-	Attempts    int    // 1 once begun, and 1 more each time that some of it is tried again
-	LastError   string // of the last attempt that failed
+	EndTime     time.Time // when it succeeded; zero before, and of one that failed
+	Attempts    int       // 1 once begun, and 1 more each time that some of it is tried again
+	LastError   string    // of the last attempt that failed
 	EventsTotal int
 	EventsDone  int
 	// DueTime is when the memories are made if no other event comes, while the operation
@@ -61,8 +62,8 @@ type StoredOperation struct {
 	Request     []byte // from Request.Doc; empty if it was stored before requests were
 	CreateTime  time.Time
 	Attempts    int
-	First, Last int64 // its events are numbered First+1 to Last
-	Ended       bool  // it has succeeded
+	First, Last int64     // its events are numbered First+1 to Last
+	EndTime     time.Time // when it succeeded; zero before
 	// The session's done position, and whether and why its work was given up.
 	SessionDone int64
 	Failed      bool
@@ -83,8 +84,8 @@ func (s StoredOperation) Operation() (Operation, error) {
 		LastError: s.LastError, EventsTotal: int(s.Last - s.First), EventsDone: int(max(0, min(s.SessionDone,
 			s.Last)-s.First))}
 	switch {
-	case s.Ended:
-		o.State, o.EventsDone, o.LastError = Succeeded, o.EventsTotal, ""
+	case !s.EndTime.IsZero():
+		o.State, o.EventsDone, o.LastError, o.EndTime = Succeeded, o.EventsTotal, "", s.EndTime
 	case !s.Due.IsZero():
 		o.State, o.LastError, o.DueTime, o.Trigger = Pending, "", s.Due, s.Trigger
 	case s.Failed:

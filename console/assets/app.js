@@ -189,5 +189,10 @@ function away(error) {
   }, Math.min(10, error.seconds) * 1000);
 }
 
+// The address has the place behind its #, so that the link to the content must not go there.
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  main.focus();
+});
 window.addEventListener("hashchange", route);
 route();

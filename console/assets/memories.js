@@ -8,7 +8,7 @@ import { detail } from "./memory.js";
 
 // Memories of the first request, so that they are there at once, and of each later one.
 const firstPage = 100;
-const laterPage = 500;
+const laterPage = 250;
 
 // shows are the choices of what the list has, with the parameters of the API.
 const shows = {
@@ -158,7 +158,8 @@ export default async function memories(place) {
       const wanted = request(query);
       const page = (pageSize) => pages(`${scopePath(scope)}/memories`, "memories", { pageSize, ...wanted }, reading.signal);
       await paged(list, {
-        signal: reading.signal, row: element, empty: "No memory passes these filters.",
+        signal: reading.signal, row: element,
+        empty: query.size > 0 ? "No memory passes these filters." : "Nothing that holds is remembered of this user.",
         read: (token) => page(token ? laterPage : firstPage)(token),
       });
     } catch (error) {

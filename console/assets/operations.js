@@ -26,6 +26,17 @@ function cost(usage) {
   return usage && `${count(usage.calls, "call")}, ${count(usage.inputTokens, "token")} in, ${count(usage.outputTokens, "token")} out`;
 }
 
+// duration is the time from the request to the end, or until now; null while it waits for
+// a trigger, and of one that failed.
+function duration(op) {
+  const { createTime, endTime, state, waitsFor } = op.metadata;
+  if (waitsFor || state === "FAILED") return null;
+  const seconds = (new Date(endTime ?? Date.now()) - new Date(createTime)) / 1000;
+  const text = seconds < 1 ? `${Math.max(0, Math.round(seconds * 1000))} ms` : seconds < 120 ? `${seconds.toFixed(1)} s`
+    : seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
+  return endTime ? text : `${text} so far`;
+}
+
 // operations lists the operations of a user, or shows the one that the place names.
 export default async function operations(place) {
   if (place.id) return operation(place);
@@ -37,7 +48,7 @@ export default async function operations(place) {
     signal, empty: "No operation of the last seven days.",
     read: pages(`${scopePath({ app, user })}/operations`, "operations", {}, signal),
     row: (op) => h("li", {}, link([app, "users", user, "operations", op.id], [h("span", {}, purpose(op)),
-      h("span", { class: "meta" }, state(op), time(op.metadata.createTime), progress(op), cost(op.metadata.usage))], { class: "row-link" })),
+      h("span", { class: "meta" }, state(op), time(op.metadata.createTime), duration(op), progress(op), cost(op.metadata.usage))], { class: "row-link" })),
   });
 }
 
@@ -136,7 +147,7 @@ async function operation(place) {
       m.sessionId && link([app, "users", user, "sessions", m.sessionId], "To the session")),
     (op.error || m.lastError) && h("p", { class: "problem" }, said(op.error?.message ?? m.lastError)),
     h("dl", { class: "properties card" },
-      fact("Attempts", String(m.attempts)), fact("Events", `${m.eventsDone} of ${m.eventsTotal}`), fact("Model", cost(m.usage)),
+      fact("Took", duration(op)), fact("Attempts", String(m.attempts)), fact("Events", `${m.eventsDone} of ${m.eventsTotal}`), fact("Model", cost(m.usage)),
       fact("Facts dropped", m.factsDropped && String(m.factsDropped)), fact("Due", m.dueTime && time(m.dueTime)),
       fact("Undoes", m.rollbackOf && link([app, "users", user, "operations", m.rollbackOf], "that operation")),
       fact("Id", h("code", {}, said(op.id)))),

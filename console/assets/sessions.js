@@ -147,7 +147,7 @@ export async function session(place) {
     if (!next) later.remove();
   });
   fill(main, h("header", { class: "page-head" }, h("h1", {}, said(s.displayName || s.id)),
-    h("p", { class: "meta" }, "Begun ", time(s.createTime), " · last event ", time(s.lastUpdateTime),
+    h("p", { class: "meta" }, "Stored ", time(s.createTime), " · last event ", time(s.lastUpdateTime),
       s.expireTime && [" · expires ", time(s.expireTime)], " · ", link([app, "users", user], "Its memories", { query: { session: id } }))),
   silence, h("div", { class: "session" }, h("div", {}, events.length >= pageOf && earlier, list, next && later), state));
   if (events.length === 0) list.after(none);

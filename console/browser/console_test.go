@@ -234,6 +234,7 @@ func TestOperations(t *testing.T) {
 	p := h.open("/demo/users/maya/operations")
 	p.press("main .list", "Session oslo")
 	p.shows(".changes", "I live in Oslo now.")
+	p.shows(".properties", "Took")
 	p.shows(".changes", "holds until")
 	p.press("main", "Undo all of it")
 	p.shows("dialog .changes", "I live in Oslo now.")
@@ -311,6 +312,9 @@ func TestKeyboard(t *testing.T) {
 		}
 		t.Fatalf("the focus does not come to %s %q", selector, text)
 	}
+	tab("a", "Skip to the content")
+	p.do(chromedp.KeyEvent(kb.Enter))
+	p.sees("the content has the focus, and the place stays", `document.activeElement.id === "main" && location.hash === "#/demo/users/maya"`)
 	tab("a.memory-row", "Porto")
 	p.do(chromedp.KeyEvent(kb.Enter))
 	p.shows(".detail .fact", "Porto")

@@ -17,7 +17,7 @@ func operationOf(scope memory.Scope, r reply) (sessionstore.Operation, error) {
 	return sessionstore.StoredOperation{
 		ID: r.text(0), Scope: scope, Session: r.text(1), Request: []byte(r.text(11)),
 		CreateTime: sessionstore.FromMicros(r.num(4)), Attempts: int(r.num(6)),
-		First: r.num(2), Last: r.num(3), Ended: r.num(5) > 0,
+		First: r.num(2), Last: r.num(3), EndTime: timeOrNone(r.num(5)),
 		SessionDone: r.num(7), Failed: r.text(8) == "1", LastError: r.text(9),
 		Due: timeOrNone(r.num(12)), Trigger: sessionstore.ReadTrigger(r.text(13)),
 	}.Operation()

@@ -42,7 +42,7 @@ func deletedWorkDone(f *fixture) {
 	f.gone(work)
 	got := f.operation(ann, op.ID)
 	f.equal("operation", got, &sessionstore.Operation{Request: sessionstore.Request{ID: op.ID}, Key: key,
-		State: sessionstore.Succeeded, CreateTime: op.CreateTime,
+		State: sessionstore.Succeeded, CreateTime: op.CreateTime, EndTime: f.now(),
 		Attempts: 1, EventsTotal: 3, EventsDone: 3})
 	f.hasChanges(op, change(1), change(3))
 	f.missing(key)

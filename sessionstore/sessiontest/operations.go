@@ -28,7 +28,7 @@ func operationCases() []testCase {
 }
 
 // An operation is PENDING until work on it begins, RUNNING until all its events
-// are done, then SUCCEEDED. Clients poll these states.
+// are done, then SUCCEEDED, with the time at which it was. Clients poll these states.
 func operationLife(f *fixture) {
 	key := session(ann, "s1")
 	created := f.now()
@@ -52,9 +52,11 @@ func operationLife(f *fixture) {
 	check("done in part")
 	work = f.claimOne(key)
 	check("claimed again, for the next part")
+	f.clock.advance(time.Second)
 	f.finish(work, 2)
-	want.State, want.EventsDone = sessionstore.Succeeded, 2
+	want.State, want.EventsDone, want.EndTime = sessionstore.Succeeded, 2, f.now()
 	check("done")
+	f.clock.advance(time.Second)
 	f.append(key, f.said("e3"))
 	check("after another event")
 	f.ask(key)

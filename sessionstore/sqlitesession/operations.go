@@ -37,7 +37,7 @@ func scanOperation(rows *sql.Rows) (o operationRow, err error) {
 		return o, err
 	}
 	stored.First, stored.Last = o.first, o.last
-	stored.CreateTime, stored.Ended = sessionstore.FromMicros(created), ended > 0
+	stored.CreateTime, stored.EndTime = sessionstore.FromMicros(created), timeOrNone(ended)
 	stored.Due, stored.Trigger = timeOrNone(due), sessionstore.ReadTrigger(rule)
 	o.Operation, err = stored.Operation()
 	return o, err

@@ -1257,6 +1257,8 @@ export interface OperationMetadata {
   createTime: string;
   /** When the memories are made if no other event comes, while they wait for the trigger. */
   dueTime?: string;
+  /** When it succeeded. */
+  endTime?: string;
   /** Events that the store could not read. Memories were made of the others. */
   eventsDamaged?: number;
   eventsDone: number;

@@ -421,6 +421,8 @@ class OperationMetadata(_OperationMetadata, total=False):
 
     # When the memories are made if no other event comes, while they wait for the trigger.
     dueTime: str
+    # When it succeeded.
+    endTime: str
     # Events that the store could not read. Memories were made of the others.
     eventsDamaged: int
     # Facts that a model gave without founding them on the events.
