@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/memoryd/memoryd/internal/filetest"
+	"github.com/memoryd/memoryd/internal/qdranttest"
+	"github.com/memoryd/memoryd/internal/redistest"
 )
 
 // quietUsers are those that must be as before once another user is erased.
@@ -96,14 +98,45 @@ func (c *crowd) talk() (stop func()) {
 	return func() { over.Store(true); talking.Wait() }
 }
 
-// A user is erased among a thousand while others write and search, and memoryd is killed
-// at different times within. Each start finds what others have as it was, and a
-// repetition of the call finishes the erasing: no file has a word or an id of the user
-// then, and the others have the same, byte for byte.
+// A user is erased among a thousand, in the embedded file.
 func TestEraseKilled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	p := start(t, dir)
+	eraseKilled(t, dir, func(_ bool, words ...string) { lacks(t, dir, words...) })
+}
+
+// A user is erased among a thousand over Redis and Qdrant. Redis has nothing in its files after a
+// rewrite, and Qdrant after the calls that docs/erasing.md has.
+func TestEraseKilledOverServers(t *testing.T) {
+	t.Parallel()
+	r, q := redistest.Start(t, "--rdbcompression", "no"), qdranttest.Start(t)
+	eraseKilled(t, t.TempDir(), func(ended bool, words ...string) {
+		r.Rewrite(t)
+		lacks(t, r.Dir(), words...)
+		if ended && q.Files() {
+			q.Rewrite(t, words...)
+		}
+	}, "-sessions", r.URL(), "-memories", q.URL(t))
+}
+
+// lacks fails the test if a file in dir has one of the words.
+func lacks(t *testing.T, dir string, words ...string) {
+	t.Helper()
+	for _, word := range words {
+		if files := filetest.With(t, dir, word); len(files) > 0 {
+			t.Errorf("%v in %s still have %q", files, dir, word)
+		}
+	}
+}
+
+// eraseKilled erases a user among a thousand while others write and search, and memoryd is
+// killed at different times within. Each start finds what others have as it was, and a
+// repetition of the call finishes the erasing: look is told the words and ids of the user that no
+// file may have then, while memoryd runs and after its end. The others have the same, byte for
+// byte.
+func eraseKilled(t *testing.T, dir string, look func(ended bool, words ...string), args ...string) {
+	t.Helper()
+	p := start(t, dir, args...)
 	c := &crowd{t: t}
 	c.url.Store(&p.url)
 	var making sync.WaitGroup
@@ -138,7 +171,7 @@ func TestEraseKilled(t *testing.T) {
 		}()
 		_, _, _ = c.send("DELETE", zoe+"?confirm="+zoe, nil)
 		<-killed
-		p = start(t, dir)
+		p = start(t, dir, args...)
 		c.url.Store(&p.url)
 		if c.has(all[:20]...) != some {
 			t.Fatalf("round %d: what others have is not as before", round)
@@ -147,11 +180,7 @@ func TestEraseKilled(t *testing.T) {
 	if code, answer, err := c.send("DELETE", zoe+"?confirm="+zoe, nil); code != http.StatusOK {
 		t.Fatalf("%d %s, %v", code, answer, err)
 	}
-	for _, word := range []string{"axolotl", "numbat", zoe} {
-		if files := filetest.With(t, dir, word); len(files) > 0 {
-			t.Errorf("%v still have %q", files, word)
-		}
-	}
+	look(false, "axolotl", "numbat", zoe)
 	stop()
 	if c.has(all...) != before {
 		t.Error("what others have is not as before")
@@ -159,12 +188,8 @@ func TestEraseKilled(t *testing.T) {
 	if code := p.terminate(t); code != 0 {
 		t.Errorf("exit %d", code)
 	}
-	for _, word := range []string{"axolotl", "numbat", zoe} {
-		if files := filetest.With(t, dir, word); len(files) > 0 {
-			t.Errorf("after the end %v have %q", files, word)
-		}
-	}
-	if out, err := command("check", "-data", dir).CombinedOutput(); err != nil {
+	look(true, "axolotl", "numbat", zoe)
+	if out, err := command(append([]string{"check", "-data", dir}, args...)...).CombinedOutput(); err != nil {
 		t.Errorf("check: %v\n%s", err, out)
 	}
 }

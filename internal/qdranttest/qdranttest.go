@@ -113,6 +113,9 @@ func (s *Server) Run(t testing.TB) {
 	t.Fatalf("qdrant does not serve:\n%s", raw)
 }
 
+// Files reports whether StartReal has started the server, so that Dir has its files.
+func (s *Server) Files() bool { return s.dir != "" }
+
 // Dir is the directory of the files of a server that StartReal has started.
 func (s *Server) Dir() string { return filepath.Join(s.dir, "storage") }
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/qdrant/go-client/qdrant"
 
@@ -249,33 +248,7 @@ func TestEraseInFiles(t *testing.T) {
 	if len(filetest.With(t, q.Dir(), "axolotl")) == 0 {
 		t.Error("no file has the word, without the calls")
 	}
-	tell := func(onDisk bool) {
-		t.Helper()
-		if err := s.client.UpdateCollection(t.Context(), &qdrant.UpdateCollection{CollectionName: s.collection,
-			Params: &qdrant.CollectionParamsDiff{OnDiskPayload: &onDisk}}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	tell(false)
-	nowhere := qdrant.NewPointsSelector(qdrant.NewIDUUID("00000000-0000-0000-0000-000000000000"))
-	filler := qdrant.NewValueMap(map[string]any{"filler": strings.Repeat("x", 20_000_000)})
-	for range 3 {
-		if _, err := s.client.SetPayload(t.Context(), &qdrant.SetPayloadPoints{CollectionName: s.collection,
-			Wait: qdrant.PtrOf(true), Payload: filler, PointsSelector: qdrant.NewPointsSelectorFilter(&qdrant.Filter{
-				Must: []*qdrant.Condition{qdrant.NewHasID(nowhere.GetPoints().GetIds()...)}})}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) { // its flushes come every 5 s
-		files := filetest.With(t, q.Dir(), "axolotl")
-		if len(files) == 0 {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%v still have the word", files)
-		}
-	}
-	tell(true)
+	q.Rewrite(t, "axolotl")
 	if got := has(t, s, "f1", "tapir"); !slices.Equal(got, []string{"tapir"}) {
 		t.Error(got)
 	}
