@@ -36,7 +36,7 @@ var arrows = map[string][]string{
 	"sessionstore/sqlitesession": {"memory", "access", "sessionstore", "internal/sqlitedb", "internal/salvage"},
 	"sessionstore/redissession":  {"memory", "access", "quota", "sessionstore", "internal/fair"},
 	"memory/qdrantstore":         {"memory", "memory/index", "internal/fair"},
-	"internal/qdranttest":        {},
+	"internal/qdranttest":        {"internal/filetest"},
 	"internal/redistest":         {},
 	"internal/filetest":          {},
 	"internal/openapitest":       {"access"},

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -119,7 +120,7 @@ func (s *Server) getAppMemory(c echo.Context) error {
 	case err != nil:
 		return err
 	case len(found) == 0:
-		return memory.Scope{App: app}.Wrap("get memory "+id+" of any user", memory.ErrNotFound)
+		return fmt.Errorf("memory %q of any user of app %q: %w", id, app, memory.ErrNotFound)
 	case len(found) == 1:
 		return sendJSON(c, http.StatusOK, found[0])
 	}
