@@ -226,7 +226,10 @@ func (s *sum) add(row int, weight float32) {
 	// Rounded to 24 bits, so that each product below is exact in a float64, and a
 	// processor that fuses the two operations gets the same sum.
 	step := float64(float32(s.steps[row] * weight))
-	s.known = s.known || step > 0 && !s.symbols[row]
+	if step == 0 {
+		return // as all pieces of other scripts
+	}
+	s.known = s.known || !s.symbols[row]
 	for i, n := range s.rows[row*s.dimension:][:s.dimension] {
 		s.numbers[i] += step * float64(int8(n))
 	}

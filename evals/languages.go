@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/memoryd/memoryd/sessionstore"
@@ -19,61 +20,85 @@ var languageFiles embed.FS
 //	What the user says. | What is asked?
 //
 // Line n of every file of a folder has the same meaning, so that the English questions are
-// also asked about what was said in each other language. The embedder was tuned on some
+// also asked about what was said in each other language. One more user has said each thing
+// of a folder in all its languages, and is asked in each. The embedder was tuned on some
 // lines of the folder "tuned", and on none of "unseen".
 func Languages() (*Dataset, error) {
 	d := &Dataset{Name: "languages", Pooled: "all"}
 	for _, folder := range []string{"tuned", "unseen"} {
-		english, err := paraphrases("languages/" + folder + "/english.txt")
-		if err != nil {
+		if err := d.addLanguages(folder); err != nil {
 			return nil, err
-		}
-		files, err := languageFiles.ReadDir("languages/" + folder)
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range files {
-			pairs, err := paraphrases("languages/" + folder + "/" + f.Name())
-			if err != nil {
-				return nil, err
-			}
-			if len(pairs) != len(english) {
-				return nil, fmt.Errorf("languages: %d lines in %s/%s, %d of English",
-					len(pairs), folder, f.Name(), len(english))
-			}
-			language := strings.TrimSuffix(f.Name(), path.Ext(f.Name()))
-			if err := d.addLanguage(language, folder, pairs, english); err != nil {
-				return nil, err
-			}
 		}
 	}
 	return d, d.validate()
 }
 
-// addLanguage adds a conversation of one language, and its categories.
-func (d *Dataset) addLanguage(language, folder string, pairs, english []paraphrase) error {
-	category := language + ", " + folder
-	inEnglish := category + ", asked in English"
-	d.Categories = append(d.Categories, category)
-	if language != "english" {
-		d.Categories = append(d.Categories, inEnglish)
+func (d *Dataset) addLanguages(folder string) error {
+	files, err := languageFiles.ReadDir("languages/" + folder)
+	if err != nil {
+		return err
 	}
-	c := Conversation{Name: category}
-	for i, p := range pairs {
-		id := fmt.Sprint(i + 1)
-		e, err := spoken(id, language, fmt.Sprintf("2025-03-01T09:%02d:00Z", i), "user", p.said)
+	english, err := paraphrases("languages/" + folder + "/english.txt")
+	if err != nil {
+		return err
+	}
+	all := Conversation{Name: "all languages, " + folder}
+	evidence := make([][]string, len(english))
+	for _, f := range files {
+		pairs, err := paraphrases("languages/" + folder + "/" + f.Name())
 		if err != nil {
 			return err
 		}
+		if len(pairs) != len(english) {
+			return fmt.Errorf("languages: %d lines in %s/%s, %d of English", len(pairs), folder, f.Name(), len(english))
+		}
+		language := strings.TrimSuffix(f.Name(), path.Ext(f.Name()))
+		c, err := oneLanguage(language, folder, pairs, english)
+		if err != nil {
+			return err
+		}
+		d.addConversation(c)
+		all.Sessions = append(all.Sessions, c.Sessions...)
+		for i, p := range pairs {
+			evidence[i] = append(evidence[i], c.Sessions[i].ID)
+			all.Questions = append(all.Questions, Question{Text: p.asked, Category: all.Name})
+		}
+	}
+	for i := range all.Questions {
+		all.Questions[i].Evidence = evidence[i%len(evidence)]
+	}
+	d.addConversation(all)
+	return nil
+}
+
+// addConversation adds a conversation, and the categories of its questions.
+func (d *Dataset) addConversation(c Conversation) {
+	d.Conversations = append(d.Conversations, c)
+	for _, q := range c.Questions {
+		if !slices.Contains(d.Categories, q.Category) {
+			d.Categories = append(d.Categories, q.Category)
+		}
+	}
+}
+
+// oneLanguage is a user who speaks one language, and is asked in it and in English.
+func oneLanguage(language, folder string, pairs, english []paraphrase) (Conversation, error) {
+	c := Conversation{Name: language + ", " + folder}
+	for i, p := range pairs {
+		id := fmt.Sprintf("%s-%d", language, i+1)
+		e, err := spoken(id, language, fmt.Sprintf("2025-03-01T09:%02d:00Z", i), "user", p.said)
+		if err != nil {
+			return c, err
+		}
 		c.Sessions = append(c.Sessions, Session{ID: id, Events: []sessionstore.Event{e}})
-		c.Questions = append(c.Questions, Question{Text: p.asked, Category: category, Evidence: []string{id}})
+		q := Question{Text: p.asked, Category: c.Name, Evidence: []string{id}}
+		c.Questions = append(c.Questions, q)
 		if language != "english" {
-			q := Question{Text: english[i].asked, Category: inEnglish, Evidence: []string{id}}
+			q.Text, q.Category = english[i].asked, c.Name+", asked in English"
 			c.Questions = append(c.Questions, q)
 		}
 	}
-	d.Conversations = append(d.Conversations, c)
-	return nil
+	return c, nil
 }
 
 // paraphrase is a thing that was said, and a question that it answers.
