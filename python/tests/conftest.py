@@ -3,7 +3,6 @@ apps."""
 
 from __future__ import annotations
 
-import gc
 import os
 import uuid
 from collections.abc import Iterator
@@ -28,10 +27,3 @@ def client() -> Iterator[memoryd.Client]:
 def app() -> str:
     """An app that no other test has."""
     return f"app-{uuid.uuid4().hex}"
-
-
-@pytest.fixture(autouse=True)
-def collected() -> Iterator[None]:
-    """What a test leaves is collected with it, and not in the middle of another one."""
-    yield
-    gc.collect()

@@ -445,7 +445,9 @@ class Memory(unittest.IsolatedAsyncioTestCase):
         said = types.Content(parts=[types.Part(text="Rita plays the cello.")])
         entries = [MemoryEntry(content=said)]
         await self.memory.add_memory(**self.s.ann, memories=entries, custom_metadata=options)
-        user = memoryd.Client(URL).user(self.s.ann["app_name"], self.s.ann["user_id"])
+        client = memoryd.Client(URL)
+        self.addCleanup(client.close)
+        user = client.user(self.s.ann["app_name"], self.s.ann["user_id"])
         (kept,) = user.list_memories()
         self.assertEqual((kept["topics"], kept.get("metadata")), (["MUSIC"], {"by": "form", "n": 1}))
         self.assertIn("expireTime", kept)
@@ -458,8 +460,7 @@ class Memory(unittest.IsolatedAsyncioTestCase):
         await MemoryService(URI).add_events_to_memory(
             **self.s.bob, events=[says("My dog is called Rex.")], custom_metadata=adding
         )
-        of_bob = memoryd.Client(URL).user(self.s.bob["app_name"], "bob")
-        (fact,) = of_bob.list_memories(kind="fact")
+        (fact,) = client.user(self.s.bob["app_name"], "bob").list_memories(kind="fact")
         self.assertEqual(fact.get("metadata"), {"by": "chat"})
         self.assertIn("expireTime", fact)
         with self.assertRaisesRegex(memoryd.InvalidArgument, "ttl"):

@@ -216,10 +216,25 @@ assert len(client._transport._by_loop) == 0
 """
 
 
-def test_event_loops(app: str) -> None:
+DROPPED = """
+import asyncio, gc, sys
+import memoryd
+
+async def main():
+    ann = memoryd.AsyncClient().user(sys.argv[1], "ann")
+    await asyncio.gather(*(ann.search("Where?") for _ in range(20)))
+
+asyncio.run(main())
+gc.collect()  # which would tell of connections that are open
+"""
+
+
+@pytest.mark.parametrize("program", [LOOPS, DROPPED])
+def test_event_loops(program: str, app: str) -> None:
     """Programs that run an event loop for each call share a client, whose connections end with
-    their loop. A process of its own has no garbage of other tests."""
-    command = [sys.executable, "-W", "error", "-c", LOOPS, app]
+    their loop, also if the client is dropped as the loop ends. A process of its own has no
+    garbage of other tests."""
+    command = [sys.executable, "-W", "error", "-c", program, app]
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
 

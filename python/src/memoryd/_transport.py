@@ -226,22 +226,41 @@ class Pages(Generic[T]):
                 return
 
 
-def _close_with_loop(http: httpx.AsyncClient) -> Any:
-    """Has the loop that runs close connections when it ends: asyncio.run closes generators that
-    have begun, and this one then closes them. The caller keeps it."""
+# For how many seconds a loop keeps the connections of a client that was dropped.
+_DROPPED = 0.05
 
-    async def waits() -> AsyncIterator[None]:
-        try:
-            yield
-        finally:
-            await http.aclose()
 
-    generator = waits()
+def _drop(kept: list[Any]) -> None:
+    kept.clear()  # with its last reference Python closes a generator, in a task of the loop
+
+
+async def _waits(http: httpx.AsyncClient) -> AsyncIterator[None]:
+    """Closes connections when it is closed."""
     try:
-        generator.__anext__().__await__().send(None)  # up to its yield, where nothing is awaited
-    except StopIteration:
-        pass
-    return generator
+        yield
+    finally:
+        await http.aclose()
+
+
+class _OfLoop:
+    """The connections of the loop that runs. They are closed when it ends: asyncio.run closes
+    generators that have begun, and this one then closes them. They are closed before, if the
+    client is dropped."""
+
+    def __init__(self, loop: Any, http: httpx.AsyncClient) -> None:
+        self.http, self._loop, self._waits = http, loop, _waits(http)
+        try:
+            self._waits.__anext__().__await__().send(None)  # up to its yield: nothing is awaited
+        except StopIteration:
+            pass
+
+    def __del__(self) -> None:
+        # A generator that is dropped is closed by a task that the end of its loop does not wait
+        # for. So the loop keeps it a while: if it ends meanwhile, it waits until all are closed.
+        try:
+            self._loop.call_soon_threadsafe(self._loop.call_later, _DROPPED, _drop, [self._waits])
+        except (AttributeError, RuntimeError):  # the loop is closed, or __init__ has not ended
+            pass
 
 
 class AsyncTransport:
@@ -251,7 +270,7 @@ class AsyncTransport:
         self.options = settings.options
         self._settings = settings
         self._given = http
-        self._by_loop: dict[Any, tuple[httpx.AsyncClient, Any]] = {}
+        self._by_loop: dict[Any, _OfLoop] = {}
         self._pid = os.getpid()
         self._lock = threading.Lock()  # loops run in threads of their own
         self._closed = False
@@ -271,8 +290,8 @@ class AsyncTransport:
                 for other in [other for other in self._by_loop if other.is_closed()]:
                     del self._by_loop[other]  # its connections have ended with it
                 http = httpx.AsyncClient(**self._settings.arguments)
-                self._by_loop[loop] = http, _close_with_loop(http)
-            return self._by_loop[loop][0]
+                self._by_loop[loop] = _OfLoop(loop, http)
+            return self._by_loop[loop].http
 
     def _after_fork(self) -> None:
         """Leaves the connections of the parent as they are, as Transport does."""
@@ -295,13 +314,13 @@ class AsyncTransport:
             self._closed = True
             all, self._by_loop = self._by_loop, {}
         mine = all.pop(asyncio.get_running_loop(), None)
-        for loop, (http, _) in all.items():
+        for loop, other in all.items():
             # Connections can only be closed in their own loop. Those of one that runs no more
             # end with it, and one that is busy is not waited for.
             if loop.is_running():
-                asyncio.run_coroutine_threadsafe(http.aclose(), loop)
+                asyncio.run_coroutine_threadsafe(other.http.aclose(), loop)
         if mine is not None:
-            await mine[0].aclose()
+            await mine.http.aclose()
 
     async def call(
         self,
