@@ -10,7 +10,9 @@ import (
 var promptMarks = regexp.MustCompile(`(?i)<\|?(?:im_start|im_end|start_header_id|end_header_id|eot_id|endoftext|` +
 	`system|assistant|begin_of_text)\|?>|\[/?inst\]|<</?sys>>|` +
 	`</?(?:system|developer)(?:[_-]?(?:prompt|message|instructions?))?>|` +
-	`<start_of_turn>|<end_of_turn>|\bBEGIN SYSTEM (?:PROMPT|MESSAGE)\b`)
+	`<start_of_turn>|<end_of_turn>|\bBEGIN SYSTEM (?:PROMPT|MESSAGE)\b|` +
+	// An answer of a tool that is said to end, and a call or a turn that is said to follow.
+	`</(?:tool_?)?(?:result|output|response|document)s?>\s*<(?:tool_?call|function_?call|assistant|user)\b`)
 
 // hasPromptMarks reports whether a text has marks of prompts.
 func hasPromptMarks(text string) bool {

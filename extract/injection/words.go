@@ -41,7 +41,7 @@ func wordsOf(text string) []word {
 			if isAddress(w.text) {
 				w.class |= address
 			} else {
-				w.text = unleet(w.text)
+				w.text = respelled(unleet(w.text))
 			}
 			out = append(out, w)
 			mark, i = 0, i+n
