@@ -55,10 +55,8 @@
 // [github.com/memoryd/memoryd/extract/english] for the language,
 // [github.com/memoryd/memoryd/extract/dates] for times and
 // [github.com/memoryd/memoryd/extract/canonical] for the keys that facts are
-// compared by. [github.com/memoryd/memoryd/extract/learned] tells by learned
-// weights which attribute a statement changes, and
-// [github.com/memoryd/memoryd/extract/injection] tells text that gives orders to
-// an agent.
+// compared by. [github.com/memoryd/memoryd/extract/injection] tells text that
+// gives orders to an agent.
 //
 // [github.com/memoryd/memoryd/retrieve] answers a query: a store finds candidates
 // by words and by meaning, and retrieve ranks them, can have a model word the

@@ -34,6 +34,7 @@ type timeline struct {
 	byID        map[string]*statement
 	byText      map[string][]*statement // by canonical text
 	byAttribute map[string][]*statement
+	byTopic     map[string][]*statement
 	byEnded     map[string][]*statement // by the canonical text that they end
 	// excludes has pairs of canonical texts, both ways, of which a model saw one
 	// to end the other. Whenever one of them is said, it ends the other.
@@ -47,6 +48,7 @@ func (p *planner) timeline() *timeline {
 	t := &timeline{
 		all: p.statements(), disabled: p.in.Disabled, exact: p.in.Exact,
 		byID: map[string]*statement{}, byText: map[string][]*statement{}, byAttribute: map[string][]*statement{},
+		byTopic: map[string][]*statement{},
 		byEnded: map[string][]*statement{}, excludes: map[string][]string{},
 	}
 	for _, s := range t.all {
@@ -56,6 +58,9 @@ func (p *planner) timeline() *timeline {
 		t.byText[s.form.Text] = append(t.byText[s.form.Text], s)
 		for _, c := range s.form.Claims {
 			t.byAttribute[c.Attribute] = append(t.byAttribute[c.Attribute], s)
+		}
+		for _, topic := range s.form.Topics() {
+			t.byTopic[topic] = append(t.byTopic[topic], s)
 		}
 		if s.form.Ends != "" {
 			t.byEnded[s.form.Ends] = append(t.byEnded[s.form.Ends], s)
@@ -127,6 +132,9 @@ func (t *timeline) endByLater(s *statement) {
 	opposed := [][]*statement{t.byEnded[s.form.Text], t.byText[s.form.Ends]}
 	for _, c := range s.form.Claims {
 		opposed = append(opposed, t.byAttribute[c.Attribute])
+	}
+	for _, topic := range s.form.Topics() {
+		opposed = append(opposed, t.byTopic[topic])
 	}
 	for _, text := range t.excludes[s.form.Text] {
 		opposed = append(opposed, t.byText[text])

@@ -26,7 +26,7 @@ func TestStories(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&got, "%s\n%s\n", set, StoryTable(scores))
+		fmt.Fprintf(&got, "%s\n%s%s\n", set, StoryTable(scores), MissedLine(scores))
 		for i := range scores {
 			if wrong := scores[i].Wrong(); wrong != "" && set == "tuned" {
 				fmt.Fprintf(&got, "%s: %s\n", scores[i].Story.Name, wrong)

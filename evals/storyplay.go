@@ -24,6 +24,9 @@ type Told struct {
 	// successor, directly or over others, that comes from the new turn. If the old turn
 	// has no such fact, its match is outdated by a memory from the new turn.
 	Noticed bool
+	// Missed tells at which step a change was lost, such as "both were kept". It is empty if
+	// the change was noticed, and in a control.
+	Missed string
 	// WronglyEnded counts facts that were ended or forgotten although what they say is
 	// still true: in a control those from the turns Keep, in a story of change those from
 	// all turns of the user but the old one. A fact that only repeats another counts as
@@ -149,6 +152,9 @@ func (s *stores) judge(ctx context.Context, r *retrieve.Retriever, sc memory.Sco
 		return strings.Compare(a.Fact, b.Fact)
 	})
 	t.Noticed = !story.control() && v.noticed(t.Matches)
+	if !t.Noticed && !story.control() {
+		t.Missed = v.missed()
+	}
 	t.WronglyEnded = v.wronglyEnded()
 	t.FirstHit = len(t.Matches) > 0 &&
 		(has(t.Matches[0].Memory.Fact, story.Holds) || from(&t.Matches[0].Memory, story.new))

@@ -84,7 +84,7 @@ func (s *StoryScore) Wrong() string {
 		t := &s.Orders[i]
 		var wrong []string
 		if !t.Noticed && !s.Story.control() {
-			wrong = append(wrong, "not noticed")
+			wrong = append(wrong, "not noticed ("+t.Missed+")")
 		}
 		if t.WronglyEnded > 0 {
 			wrong = append(wrong, fmt.Sprintf("%d wrongly ended", t.WronglyEnded))

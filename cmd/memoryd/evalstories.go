@@ -20,7 +20,8 @@ does, each in both orders of arrival: as it happened, and with the change first.
 each class it prints how many changes were noticed, how many facts were wrongly
 ended, in how many stories the first match answers the question, and in how many the
 context tells what holds, and what does not only with its end. A story counts where
-both orders are right; where they differ, both follow in brackets. Rules may be
+both orders are right; where they differ, both follow in brackets. A line below tells
+at which step changes were lost. Rules may be
 written for the set "tuned". Of "heldout" there are figures alone. With -log-level
 debug the log tells what went wrong in stories of the tuned set.`,
 		example: "memoryd eval stories",
@@ -59,7 +60,8 @@ func evalStories(ctx context.Context, cfg *config, s streams) error {
 		if err != nil {
 			return fmt.Errorf("eval stories with %s: %s: %w", m.extractor.Name(), set, err)
 		}
-		if _, err := fmt.Fprintf(s.out, "%s\n%s\n", set, evals.StoryTable(scores)); err != nil {
+		if _, err := fmt.Fprintf(s.out, "%s\n%s%s\n", set, evals.StoryTable(scores),
+			evals.MissedLine(scores)); err != nil {
 			return err
 		}
 		if set == "heldout" {

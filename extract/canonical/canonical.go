@@ -27,7 +27,7 @@ import (
 // [Form.Keys]). A store remembers it. Any change to the keys of any fact needs
 // another Version: keys of two versions do not match, so older facts would miss
 // duplicates and contradictions in silence.
-const Version = "canonical-5"
+const Version = "canonical-6"
 
 // Form is what the rules compare of a fact.
 type Form struct {
@@ -42,6 +42,8 @@ type Form struct {
 	// Ends is the canonical text of the statement that the fact ends; empty if it
 	// ends none.
 	Ends string
+
+	themes []theme
 }
 
 // Of reads a fact. A statement about "the user" has the form of the same
@@ -91,7 +93,7 @@ func formOf(fact string) Form {
 	if !strings.Contains(fact, "?") {
 		f.Ends = ends
 	}
-	f.Claims, f.More = claimsOf(fact)
+	f.Claims, f.themes, f.More = claimsOf(fact)
 	return f
 }
 

@@ -35,11 +35,6 @@ type Claim struct {
 	// Loose says that the verb is none that the rules know: "I subscribe to the Economist".
 	// The claim serves as what a later fact may end, and says nothing of what the fact is worth.
 	Loose bool
-	// Held says that the weights of package learned have read the claim. Value is a set of words with spaces
-	// between them.
-	Held bool
-	// Mild says of a held claim that it states a value and tells of no change: "I'm 34".
-	Mild bool
 }
 
 // supersedes reports whether c, said later, takes the place of o, which was said at
@@ -48,8 +43,9 @@ func (c *Claim) supersedes(o *Claim, said time.Time) bool {
 	switch {
 	case c.Dated && !c.Until.After(said):
 		return false
-	case c.Held:
-		return c.supersedesHeld(o)
+	case c.Attribute == o.Attribute && strings.HasSuffix(c.Attribute, "marital status") && o.Several && !c.Loose &&
+		!c.Several && !c.Ended && !o.Ended: // "my wife" tells of a marriage
+		return c.Value != o.Value && begins(asSingle(c.Value), o.Value)
 	case c.Attribute != o.Attribute || c.Ended && o.Ended || c.Narrow ||
 		o.Narrow && !c.Ended && !c.Changed:
 		return false
@@ -64,6 +60,23 @@ func (c *Claim) supersedes(o *Claim, said time.Time) bool {
 		return c.Changed && after-before > 0 && after-before <= maxYears
 	}
 	return c.Value != o.Value && (c.Changed || !c.Several && !o.Several)
+}
+
+// A mention such as "my wife" tells a status as well as "I am married" does. It is loose, and gives way to each status
+// that can follow: a parting, a marriage, or a partner where there was none.
+
+// asSingle is a marital status, that of those whose marriage is over as single.
+func asSingle(status string) string {
+	switch status {
+	case "divorced", "widowed", "separated":
+		return "single"
+	}
+	return status
+}
+
+// begins reports whether a relation may begin after another one: who speaks of a partner may well be married.
+func begins(now, before string) bool {
+	return now == "single" || now == "married" || before == "single" || now == "engaged" && before == "dating"
 }
 
 // maxYears bounds how many years one of several relations is older when its age is
@@ -83,6 +96,13 @@ func (f *Form) Supersedes(o *Form, said time.Time) bool {
 	for i := range f.Claims {
 		for k := range o.Claims {
 			if f.Claims[i].supersedes(&o.Claims[k], said) {
+				return true
+			}
+		}
+	}
+	for i := range f.themes {
+		for k := range o.themes {
+			if f.themes[i].endsTheme(&o.themes[k]) {
 				return true
 			}
 		}
@@ -108,7 +128,7 @@ func (f *Form) Repeats(o *Form) bool {
 
 // Telling reports whether a fact makes a claim that is not loose, or ends another one.
 func (f *Form) Telling() bool {
-	return f.Ends != "" || slices.ContainsFunc(f.Claims, func(c Claim) bool { return !c.Loose })
+	return f.Ends != "" || f.Changing() || slices.ContainsFunc(f.Claims, func(c Claim) bool { return !c.Loose })
 }
 
 // Unrelated reports whether both facts make claims, and none of one attribute: they are

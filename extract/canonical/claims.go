@@ -12,21 +12,22 @@ import (
 
 // claimsOf reads what a fact says of attributes, and whether it makes several
 // statements; see [Of].
-func claimsOf(fact string) (claims []Claim, more bool) {
+func claimsOf(fact string) (claims []Claim, themes []theme, more bool) {
 	if len(fact) > english.MaxSentenceBytes {
-		return nil, false
+		return nil, nil, false
 	}
 	text := norm.NFKC.String(strings.ToValidUTF8(fact, ""))
 	if text = answer(text); text == "" {
-		return nil, false
+		return nil, nil, false
 	}
-	all := withNames(text, english.Lex(text).WithoutFillers())
+	all := withNames(text, apposed(english.Lex(text).WithoutFillers()))
 	words := reduce(all)
 	if len(words) < 2 || len(words) > english.MaxSentenceWords {
-		return nil, false
+		return nil, nil, false
 	}
 	words = words[changeMarks.Match(words, 0):]
 	list := statements(afterFrontTime(words))
+	telling := 0
 	for _, s := range list {
 		c := &claim{text: text, words: s.words, changed: tellsChange(all)}
 		found := c.read(all, s.several)
@@ -35,12 +36,50 @@ func claimsOf(fact string) (claims []Claim, more bool) {
 			found = c.read(all, true)
 		}
 		claims = append(claims, found...)
+		if len(found) > 0 {
+			telling++
+		}
 	}
 	c := &claim{text: text}
 	if strings.Contains(fact, "?") {
-		return append(claims, bridged(claims)...), len(list) > 1
+		return claims, nil, len(list) > 1
 	}
-	return c.learned(all, withFramed(claims, c.framed(all))), several(list)
+	claims, themes = withValues(vetoed(withFramed(claims, c.framed(all)), all)), c.themes(all)
+	if o, name := c.namedRelation(all); name != "" {
+		claims, themes = withName(claims, themes, o, name)
+	}
+	return claims, themes, telling != 1 && several(list)
+}
+
+// apposed is ws with the words that tell who somebody is before the name: "my son Arlo is 11" of "Arlo, my son, is 11".
+func apposed(ws english.Words) english.Words {
+	if len(ws) < 5 || !ws[0].Upper || ws[0].Stop != ',' || ws[1].Text != "my" && ws[1].Text != "our" {
+		return ws
+	}
+	_, n := relationAt(ws[1+1:])
+	if n == 0 || 1+n >= len(ws)-1 || ws[1+n].Stop != ',' {
+		return ws
+	}
+	out := append(slices.Clone(ws[1:2+n]), ws[0])
+	out[n].Stop, out[n+1].Stop = 0, 0
+	return append(out, ws[2+n:]...)
+}
+
+// withName adds what is said of a relation whose name is told under that name, by which later facts may speak of them.
+func withName(claims []Claim, themes []theme, o owner, name string) ([]Claim, []theme) {
+	for _, cl := range claims {
+		if rest, ok := strings.CutPrefix(cl.Attribute, string(o)+" "); ok {
+			cl.Attribute = name + " " + rest
+			claims = append(claims, cl)
+		}
+	}
+	for _, t := range themes {
+		if t.owner == o {
+			t.owner = owner(name)
+			themes = append(themes, t)
+		}
+	}
+	return claims, themes
 }
 
 // several reports whether a fact makes more than one statement. One that leans on another by a pronoun says nothing
@@ -63,6 +102,9 @@ const maxLeaning = 4
 func (c *claim) read(all english.Words, several bool) []Claim {
 	if len(c.words) < 2 || len(c.words) > maxClaimWords {
 		return nil
+	}
+	if name, side := Manner(c.words); name != "" && name != "emojis" && name != "bullets" {
+		return []Claim{{Attribute: name, Value: side}}
 	}
 	if r := c.directive(); r.ok() {
 		return []Claim{{Attribute: r.attribute, Value: r.value}}
@@ -225,4 +267,22 @@ func asEnded(claims []Claim) []Claim {
 		claims[i].Ended, claims[i].Changed = true, false
 	}
 	return claims
+}
+
+// namedRelation reads "my daughter Freya", who may be called by her name later.
+func (c *claim) namedRelation(all english.Words) (o owner, name string) {
+	for i := 0; i+2 < len(all); i++ {
+		if w := all[i].Text; w != "my" && w != "our" {
+			continue
+		}
+		if o, n := relationAt(all[i+1:]); o != "" && i+1+n < len(all) {
+			if next := all[i+1+n]; next.Upper && all[i+n].Stop == 0 && !english.StopWords.Has(next.Text) {
+				return o, next.Text
+			}
+			if i > 0 && all[i-1].Upper && all[i-1].Stop == ',' {
+				return o, all[i-1].Text
+			}
+		}
+	}
+	return "", ""
 }

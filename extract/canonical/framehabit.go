@@ -26,7 +26,7 @@ func (c *claim) habitual(v *verbPhrase, ws english.Words) []Claim {
 	}
 	for n := min(len(rest), maxSlotWords); n > 0; n-- {
 		names := c.thingNames(rest[:n], rest[n:])
-		bounded := (v.ended || v.negated) && c.isBounded(v, &frame{tokens: []token{{slot: "thing"}}}, rest[n:])
+		bounded := c.boundsHabit(v, ws, rest[n:])
 		if len(names) == 0 || bounded {
 			continue
 		}
@@ -43,6 +43,12 @@ func (c *claim) habitual(v *verbPhrase, ws english.Words) []Claim {
 		return out
 	}
 	return nil
+}
+
+// boundsHabit reports whether the end of a habit is only one for a time: "I'm not drinking wine tonight".
+func (c *claim) boundsHabit(v *verbPhrase, ws, rest english.Words) bool {
+	return (v.ended || v.negated) &&
+		(ws.Any(passing) || c.isBounded(v, &frame{tokens: []token{{slot: "thing"}}}, rest))
 }
 
 // amount reads how much somebody does of something: "walk 8000 steps a day". Only a fact that

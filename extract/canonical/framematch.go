@@ -13,6 +13,7 @@ var (
 	ladderPhrases = frameTables.Phrases("ladder-phrases")
 	enders        = frameTables.Phrases("enders")
 	uncertain     = frameTables.Words("uncertain")
+	noWild        = frameTables.Words("no-wild")
 	bounds        = frameTables.Words("bounds")
 	links         = frameTables.Words("links")
 	demises       = compileList("demises")
@@ -54,7 +55,7 @@ func (c *claim) match(tokens []token, ws english.Words) (slots, int, bool) {
 	case t.wild:
 		// The fewest words first: a pronoun or a denial among them would be of another clause.
 		for n := 0; n <= min(maxWild, len(ws)); n++ {
-			if n > 0 && inAny(ws[n-1].Text, negations, english.Pronouns) {
+			if n > 0 && inAny(ws[n-1].Text, negations, english.Pronouns, noWild) {
 				break
 			}
 			if s, k, ok := c.match(rest, ws[n:]); ok {
@@ -138,6 +139,9 @@ func (c *claim) slot(name string, ws, rest english.Words) []string {
 			return nil
 		}
 	case "thing", "other":
+		if len(ws) > 1 && endsInIng(ws[0].Text) && english.Articles.Has(ws[1].Text) {
+			return nil // "finished reading a novel"
+		}
 	default:
 		return one(c.plainSlot(name, ws, rest))
 	}

@@ -26,6 +26,9 @@ func (c *claim) framed(all english.Words) (out []Claim) {
 	list := segments(all)
 	for i, s := range list {
 		o, ws, ok := c.frameSubject(s.words, i == 0)
+		if s.words.At(0) != "if" {
+			out = append(append(out, c.former(s.words)...), append(c.counted(s.words), countNow(s.words)...)...)
+		}
 		if w := s.words.At(0); !ok && known && speaker != "" && (w == "he" || w == "she") {
 			o, ws, ok = speaker, s.words[1:], len(s.words) > 1
 		}
@@ -138,7 +141,7 @@ func (c *claim) framesAt(v *verbPhrase, ws english.Words, i int) (out []Claim) {
 				continue
 			}
 			s, n, ok := c.match(f.tokens, ws[i:])
-			if !ok || c.isBounded(v, f, ws[i+n:]) || ws[:i].Any(uncertain) {
+			if !ok || f.endsPart(ws[i:i+n]) || c.isBounded(v, f, ws[i+n:]) || ws[:i].Any(uncertain) {
 				continue
 			}
 			claims := (&variant{time: timeWords(ws[i+n:])}).dates(c.claimsOfFrame(v, f, s))
@@ -157,6 +160,13 @@ func (c *claim) framesAt(v *verbPhrase, ws english.Words, i int) (out []Claim) {
 		}
 	}
 	return out
+}
+
+// endsPart reports whether a frame that ends a thing is said of a part of it or of one of several: "sold a few
+// stamps".
+func (f *frame) endsPart(ws english.Words) bool {
+	one := ws.Has("a") || ws.Has("an")
+	return f.ended && (ws.Any(partial) || strings.HasPrefix(f.attribute, "of ") && one)
 }
 
 // allows reports whether a frame may be said in the form of a verb, and behind these words.
@@ -219,15 +229,16 @@ func (c *claim) isBounded(v *verbPhrase, f *frame, rest english.Words) bool {
 		return true
 	}
 	// A list has more than one value, and so no single one that another takes the place of.
+	status := strings.HasPrefix(f.attribute, "marital")
 	if v.bounded || len(rest) == 0 && v.listed && !f.event {
 		return true
 	}
-	if len(rest) > 0 && f.closed() && !ends(rest[0]) && !c.capital(rest[0]) &&
+	if len(rest) > 0 && f.closed() && !(status && called.Has(rest[0].Text)) && !ends(rest[0]) && !c.capital(rest[0]) &&
 		!(namesSpan(rest) || len(rest) > 1 && namesSpan(rest[1:])) {
 		return true
 	}
 	// "Married to Ann" and "engaged in May" tell a status, but "married to my job" does not.
-	if strings.HasPrefix(f.attribute, "marital") && bindsStatus.Has(rest.At(0)) &&
+	if status && bindsStatus.Has(rest.At(0)) &&
 		c.firstName(rest[1:min(2, len(rest))]) == "" && !english.DateWords.Has(rest.At(1)) &&
 		!english.StartsWithDigit(rest.At(1)) && rest.At(1) != "city" {
 		return true

@@ -13,8 +13,14 @@ func (c *claim) presupposed(all english.Words) []Claim {
 	for i := 0; i+1 < len(all); i++ {
 		w := all[i].Text
 		status := couple.Of(relation(strings.TrimSuffix(all[i+1].Text, "'s")))
-		if (w == "my" || w == "our") && status != "" && !all.Any(negations) && !all.Any(uncertain) {
-			return []Claim{{Attribute: "marital status", Value: status, Several: true, Loose: true}}
+		if (w == "my" || w == "our") && status != "" && !all.Any(negations) && !all.Any(bereft) {
+			out := []Claim{{Attribute: "marital status", Value: status, Several: true, Loose: true}}
+			if i+2 < len(all) && all[i+2].Upper && all[i+1].Stop == 0 && c.properName(all[i+2:i+3]) != "" {
+				out = append(out, Claim{
+					Attribute: "partner name", Value: all[i+2].Text, Several: true, Loose: true,
+				})
+			}
+			return out
 		}
 		// "My two cats": how many, which only a fact that tells of a change replaces.
 		if n := numberOf(all[i+1:]); (w == "my" || w == "our") && n != "" && i+2 < len(all) &&
@@ -181,3 +187,70 @@ func (c *claim) replaced(v *verbPhrase, ws english.Words) (out []Claim) {
 
 // maxOtherSubject bounds a subject other than the speaker, with adverbs behind it.
 const maxOtherSubject = 5
+
+// former reads "Sam is my ex now": who was the partner is so no more.
+func (c *claim) former(ws english.Words) []Claim {
+	for i := 1; i+2 < len(ws) && i < 4; i++ {
+		if isBe(ws[i].Text) && ws[i+1].Text == "my" && exes.Has(ws[i+2].Text) {
+			return []Claim{
+				{Attribute: "partner name", Ended: true},
+				{Attribute: "marital status", Value: "single", Changed: true},
+			}
+		}
+	}
+	return nil
+}
+
+// counted reads "our third child was born", "adopted a second dog", "one of my cats died": how many there are since.
+func (c *claim) counted(ws english.Words) []Claim {
+	for i := 0; i+1 < len(ws); i++ {
+		noun := singular(ws[i+1].Text)
+		switch n := ordinals.Of(ws[i].Text); {
+		case n != "" && n != "1" && countable.Has(noun) && ws.Any(arrivals) && !ws.Any(uncertain) &&
+			!ws.Any(negations) &&
+			(i == 1 && possessedOr(ws[0].Text) || ws[0].Text == "i" || ws[0].Text == "we"):
+			return []Claim{{Attribute: "count " + countName(noun), Value: n, Changed: true}}
+		case ws[i].Text == "one" && ws[i+1].Text == "of" && i+3 < len(ws) && possessedOr(ws[i+2].Text) &&
+			countable.Has(singular(ws[i+3].Text)) && ws.Any(departures) && !ws.Any(uncertain) && !ws.Any(negations):
+			return []Claim{{Attribute: "count " + countName(singular(ws[i+3].Text)), Ended: true}}
+		}
+	}
+	return nil
+}
+
+// countNow reads "so we have just one car" and "the number of my grandchildren has gone up to 5".
+func countNow(ws english.Words) []Claim {
+	for i := 0; i+2 < len(ws); i++ {
+		n := ws[i+1].Text
+		if n == "one" {
+			n = "1"
+		}
+		noun := singular(ws[i+2].Text)
+		if w := ws[i].Text; (w == "just" || w == "only") && isNumber(n) && countable.Has(noun) &&
+			(ws[:i].Has("have") || ws[:i].Has("own")) && !ws.Any(negations) && !ws.Any(uncertain) {
+			return []Claim{{Attribute: "count " + countName(noun), Value: n, Changed: true}}
+		}
+		if ws[i:].StartWith("number", "of", "my") || ws[i:].StartWith("number", "of", "our") {
+			last := ws[len(ws)-1].Text
+			for k := i + 4; k+1 < len(ws); k++ {
+				if ws[k].Text == "to" && isNumber(ws[k+1].Text) {
+					last = ws[k+1].Text
+				}
+			}
+			if noun := singular(ws.At(i + 3)); isNumber(last) && countable.Has(noun) {
+				return []Claim{{Attribute: "count " + countName(noun), Value: last, Changed: true}}
+			}
+		}
+	}
+	return nil
+}
+
+func possessedOr(w string) bool { return w == "my" || w == "our" || w == "the" }
+
+// countName is the noun by which things are counted.
+func countName(noun string) string {
+	if noun == "child" || noun == "baby" || noun == "children" {
+		return "kid"
+	}
+	return noun
+}

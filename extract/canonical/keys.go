@@ -15,6 +15,8 @@ import (
 const (
 	textSign      = "=" // of a fact: its canonical text
 	attributeSign = "@" // of a fact: the attribute of each claim
+	topicSign     = "^" // of a fact: the things that it speaks of, with their owner
+	changeSign    = "%" // of a fact that may end others: the things that these speak of, with their owner
 	endsSign      = "~" // of a fact: the canonical text that it ends
 	forgetSign    = "!" // of a turn: the canonical text that it asks to forget; none of one that names no statement
 )
@@ -25,7 +27,10 @@ func key(sign, text string) string {
 }
 
 // Keys are the keys that a fact is stored with.
-func (f *Form) Keys() []string {
+func (f *Form) Keys() []string { return append(f.exactKeys(), f.topicKeys(topicSign, changeSign)...) }
+
+// exactKeys are the keys of what a fact says: its text, its attributes and the text that it ends.
+func (f *Form) exactKeys() []string {
 	out := []string{TextKey(f.Text)}
 	for _, c := range f.Claims {
 		if k := key(attributeSign, c.Attribute); !slices.Contains(out, k) {
@@ -34,6 +39,29 @@ func (f *Form) Keys() []string {
 	}
 	if f.Ends != "" {
 		out = append(out, key(endsSign, f.Ends))
+	}
+	return out
+}
+
+// topicKeys are keys of the things that a fact speaks of: those that a later fact may end with one sign, those by which
+// it may end others with another. A fact is stored under both and looked up with the signs the other way round, so
+// that facts which only speak of one thing do not find each other: they would be half of what somebody has said.
+func (f *Form) topicKeys(spoken, changing string) (out []string) {
+	add := func(k string) {
+		if !slices.Contains(out, k) {
+			out = append(out, k)
+		}
+	}
+	for i := range f.themes {
+		t := &f.themes[i]
+		for _, name := range t.topics() {
+			if !t.past {
+				add(key(spoken, name))
+			}
+			if t.changes() {
+				add(key(changing, name))
+			}
+		}
 	}
 	return out
 }
@@ -53,11 +81,11 @@ func TurnKeys(text string) []string {
 // RelatedKeys find the facts that say the same as f, and those that may exclude
 // f or that f may exclude.
 func (f *Form) RelatedKeys() []string {
-	out := append(f.Keys(), key(endsSign, f.Text))
+	out := append(f.exactKeys(), key(endsSign, f.Text))
 	if f.Ends != "" {
 		out = append(out, TextKey(f.Ends))
 	}
-	return out
+	return append(out, f.topicKeys(changeSign, topicSign)...)
 }
 
 // LookupKeys are what a new fact is looked up by: RelatedKeys, and the key of

@@ -107,20 +107,21 @@ func TestKeys(t *testing.T) {
 	for name, c := range map[string]struct{ got, want []string }{
 		"the hash": {[]string{TextKey(lives)}, []string{"=75f4853b88075819f71b92c78f68aac0"}},
 		"an end": {ends.Keys(), []string{
-			key("=", noMeat), key("@", "habit eat meat"), key("@", "habit of meat"), key("@", "diet"),
-			key("~", meat),
+			key("%", "meat"), key("=", noMeat), key("@", "diet"), key("@", "habit eat meat"), key("@", "habit of meat"),
+			key("^", "meat"), key("~", meat),
 		}},
 		"an attribute": {home.Keys(), []string{key("=", lives), key("@", "home"), key("@", "value porto"),
-			key("@", "held home")}},
+			key("^", "porto")}},
 		"a request":  {TurnKeys("Hello. Please forget that I eat meat."), []string{ForgetKey(meat)}},
 		"no request": {TurnKeys("I eat meat."), nil},
 		"looked up":  {ends.LookupKeys(), append(ends.RelatedKeys(), key("!", noMeat))},
 		"a subject":  {TurnKeys("Forget my job. Forget all my data."), []string{key("!", "")}},
 		"near a value": {home.RelatedKeys(), []string{key("=", lives), key("@", "home"), key("@", "value porto"),
-			key("@", "held home"), key("~", lives)}},
+			key("%", "porto"), key("~", lives)}},
 		"near an end": {ends.RelatedKeys(), append(ends.Keys(), key("~", noMeat), key("=", meat))},
 	} {
-		if diff := cmp.Diff(c.want, c.got); diff != "" {
+		slices.Sort(c.want)
+		if diff := cmp.Diff(c.want, slices.Sorted(slices.Values(c.got))); diff != "" {
 			t.Errorf("%s: keys (-want +got):\n%s", name, diff)
 		}
 	}

@@ -35,6 +35,10 @@ var beingRules = table{
 		heavy, _ := weight(p.words[min(p.i+2, len(p.words)):])
 		return p.word == "able" && p.next == "to" && heavy > 1 && !p.task && !p.points(3)
 	}},
+	{"I am in the marketing team", as(personal), func(p *position) bool {
+		at := p.word == "in" || p.word == "on" || p.word == "with" || p.word == "at"
+		return at && !p.past && !p.points(1) && !p.task && p.nearNoun(p.i+1, memberships)
+	}},
 	{"I am part of the choir", as(personal), func(p *position) bool {
 		return p.word == "part" && p.next == "of" && p.namesObject()
 	}},
@@ -128,6 +132,19 @@ var beingRules = table{
 	}},
 }
 
+// nearNoun reports whether one of the next words names one of nouns.
+func (p *position) nearNoun(i int, nouns english.Set) bool {
+	for k := i; k < min(len(p.words), i+5); k++ {
+		if w := p.at(k); nouns.Has(w) || nouns.Has(strings.TrimSuffix(w, "s")) {
+			return true
+		}
+		if p.words[k].Stop == ',' {
+			return false
+		}
+	}
+	return false
+}
+
 // toPlace reports whether "to" at the next word leads to a place, and not to a verb: "to Rome", "to the sea on Friday".
 func (p *position) toPlace() bool {
 	to := p.wordAt(p.i + 2)
@@ -195,6 +212,10 @@ var progressRules = table{
 
 	{"I am seeing the dentist on Friday", as(details), func(p *position) bool {
 		return appointedParticiples.Has(p.word) && p.timed
+	}},
+	{"I am writing a novel", as(details), func(p *position) bool {
+		return (p.word == "writing" || p.word == "reading") && !p.points(1) &&
+			(p.word == "writing" && p.nearNoun(p.i+1, works) || p.word == "reading" && p.wordAt(p.i+1).Upper)
 	}},
 	{"I am reading a novel by a poet from Porto", as(details), func(p *position) bool {
 		heavy, _ := weight(p.words[p.i+1:])

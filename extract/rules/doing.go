@@ -1,6 +1,10 @@
 package rules
 
-import "github.com/memoryd/memoryd/extract/english"
+import (
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
 
 // doing judges a verb in the present or past without auxiliary; i is at the verb.
 func (c *clause) doing(i int, negated bool) topics {
@@ -12,6 +16,9 @@ func (c *clause) doing(i int, negated bool) topics {
 // doingRules judge a verb without auxiliary, from the verb.
 var doingRules = table{
 	{"I love jazz", rest(1, (*clause).liking), in(english.Likings)},
+	{"I follow a vegan diet", as(personal), func(p *position) bool {
+		return p.word == "follow" && p.near(p.i+1, regimens)
+	}},
 	{"I do not have kids", (*position).have, is("have")},
 	{"I think schools deserve more money", as(details), func(p *position) bool {
 		heavy, _ := weight(p.words[p.i:])
@@ -47,6 +54,12 @@ var doingRules = table{
 	}},
 	{"I smoke", as(personal), func(p *position) bool { return p.word == "smoke" && p.next == "" }},
 
+	{"I go jogging before work", as(details), func(p *position) bool {
+		return p.word == "go" && strings.HasSuffix(p.next, "ing")
+	}},
+	{"I cycle to work now", as(details), func(p *position) bool {
+		return commutes.Has(p.word) && p.next == "to" && (p.at(p.i+2) == "work" || p.at(p.i+2) == "school")
+	}},
 	{"I live in Rome", (*position).habitual, func(p *position) bool {
 		return english.PresentVerbs.Has(p.word) && !pastToo.Has(p.word)
 	}},
@@ -127,6 +140,9 @@ var eventRules = table{
 	{"I bought that", as(none), func(p *position) bool {
 		this := demonstrative.Has(p.next) && p.rest > 1 // "I made this bowl in class"
 		return p.rest == 0 || p.points(1) && !p.timed && !this
+	}},
+	{"I got myself a bike", as(details), func(p *position) bool {
+		return (p.next == "myself" || p.next == "ourselves") && english.Articles.Has(p.at(p.i+2)) && p.rest > 0
 	}},
 	{"I made a cake", as(none), func(p *position) bool {
 		return weakPast.Has(p.word) && p.rest < 3 && (!p.timed || p.points(1)) && (p.rest < 2 || !p.anchored(p.i+1))

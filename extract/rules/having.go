@@ -31,6 +31,10 @@ var havingRules = table{
 	}},
 	{"I have got married", rest(1, (*clause).got), is("got")},
 
+	{"I have come to love jazz", rest(3, (*clause).liking), func(p *position) bool {
+		turned := p.word == "come" || p.word == "grown" || p.word == "learned"
+		return turned && p.next == "to" && english.Likings.Has(p.at(p.i+2))
+	}},
 	// The perfect of other verbs is read as their past.
 	{"I have always loved jazz", rest(1, (*clause).liking), func(p *position) bool {
 		return english.Likings.Has(strings.TrimSuffix(p.word, "d")) ||

@@ -1,6 +1,9 @@
 package rules
 
-import "github.com/memoryd/memoryd/extract/english"
+import (
+	"github.com/memoryd/memoryd/extract/canonical"
+	"github.com/memoryd/memoryd/extract/english"
+)
 
 // Users tell the agent how to behave. An instruction that holds beyond the next answer is kept; a request for one
 // answer ("Answer this in French") is not.
@@ -29,6 +32,9 @@ func directive(ws english.Words, i int) topics {
 	case "do":
 		return o.doNot()
 	case "stop", "avoid": // "Stop apologising"
+		if name, _ := canonical.Manner(o.words); name != "" {
+			return instruction
+		}
 		if len(rest) > 1 && (stoppable.Has(rest[0].Text) || o.standing) {
 			return instruction
 		}
@@ -113,6 +119,9 @@ func (o *order) doNot() topics {
 // plain reads "Answer in French", "Call me Bob".
 func (o *order) plain() topics {
 	t := naming(o.words)
+	if name, _ := canonical.Manner(o.words); name != "" && !o.asked && o.words[0].Text != "i" {
+		t |= instruction
+	}
 	if !english.AgentVerbs.Has(o.words[0].Text) {
 		return t
 	}

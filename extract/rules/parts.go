@@ -49,7 +49,7 @@ func (s *sentence) takeApart(ws english.Words, question, remember bool) {
 		claim := form.Telling()
 		switch {
 		case p.topics == none, hollow(full, p.topics), secrets.Found(said), !claim && leansOn(full):
-			corrects = corrects || canonical.Corrects(said)
+			corrects = corrects || canonical.Corrects(ws[:cl.To])
 			if after && ws[cl.From-1].Text == "but" {
 				return // "I love coffee, but I can't drink it"
 			}
@@ -65,6 +65,9 @@ func (s *sentence) takeApart(ws english.Words, question, remember bool) {
 		claims, after = claims || claim, claim
 		parts = append(parts, p)
 	}
+	if corrects && len(parts) == 1 && claims {
+		parts[0].corrects = true // "My shoe size is 43, I was wrong"
+	}
 	switch {
 	case claims && (len(list) > 1 || s.topics == none || s.leans || corrects):
 		s.several = parts
@@ -78,6 +81,9 @@ func claimed(ws english.Words, form *canonical.Form) topics {
 	c := newClause(ws)
 	if c.task || c.addressed(0) || hypothetical.Found(ws) || imperative(ws[0].Text) {
 		return none
+	}
+	if form.Changing() {
+		return details
 	}
 	for i := range form.Claims {
 		if cl := &form.Claims[i]; !cl.Loose && (cl.Ended || !cl.Listed()) {

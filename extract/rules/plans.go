@@ -90,6 +90,10 @@ var abilityRules = table{
 		return p.negated && taken && p.rest > 0 &&
 			!p.points(1) && !notOwned.Has(p.next) && !notOwned.Has(p.at(p.i+2))
 	}},
+	{"I can eat gluten again", as(personal), func(p *position) bool {
+		taken := p.word == "eat" || p.word == "drink" || p.word == "have" || p.word == "take"
+		return taken && p.words.Has("again") && !p.points(1)
+	}},
 	{"I can speak Polish", as(personal), func(p *position) bool { // and "I can not swim"
 		return skills.Has(p.word) && (p.rest > 0 || p.negated) && !p.task && !p.points(1)
 	}},

@@ -1,0 +1,325 @@
+package canonical
+
+import (
+	_ "embed" // for themes.txt
+	"slices"
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// Claims name an attribute, so a fact meets another one only if tables know both ways to speak of it. Themes need no
+// attribute: a clause has the nouns that it is about, and a clause that ends, turns round, moves or corrects something
+// is held against each older clause of the same person with the same noun. Whether one ends the other is decided by
+// both: what kind of end it is, what the older clause says of the thing, and whether each word that tells the thing
+// apart ("the church choir") is in the older clause too.
+//
+// In doubt both stay: a thing that is one of several ("a cat"), a clause that is uncertain, past or bounded in time,
+// and a list leave no end.
+
+//go:embed themes.txt
+var themesText string
+
+var (
+	themeTables = english.Parse(themesText)
+
+	themeEnders   = themeVerbs("enders")
+	themeBefalls  = themeVerbs("befalls")
+	themeSetters  = themeTables.Words("setters")
+	themeCues     = themeTables.Phrases("cues")
+	themeWrongs   = themeTables.Phrases("corrections")
+	themeMovers   = themeTables.Words("movers")
+	themeLikes    = themeTables.Phrases("likes")
+	themeHates    = themeTables.Phrases("dislikes")
+	themeKinds    = themeTables.Variants("kinds")
+	themePlain    = themeTables.Words("plain")
+	themeLight    = themeTables.Words("light")
+	officials     = themeTables.Words("officials")
+	makeBelieve   = themeTables.Words("make-believe")
+	countable     = themeTables.Words("countable")
+	arrivals      = themeTables.Words("arrivals")
+	departures    = themeTables.Words("departures")
+	exes          = themeTables.Words("exes")
+	passing       = themeTables.Words("passing")
+	others        = themeTables.Words("others")
+	leaning       = themeTables.Words("leaning")
+	seeking       = themeTables.Words("seeking")
+	changers      = themeTables.Words("changers")
+	themeParts    = themeVerbs("separable")
+	goings        = themeTables.Words("goings")
+	persons       = themeTables.Words("persons")
+	bodies        = themeTables.Words("bodies")
+	bereft        = themeTables.Words("bereft")
+	shortSpans    = themeTables.Words("short-spans")
+	speakersOwn   = themeTables.Words("speakers-own")
+	intents       = themeTables.Words("intents")
+	fleetingTimes = themeTables.Words("fleeting-times")
+	partial       = themeTables.Words("partial")
+	indefinite    = themeTables.Words("indefinite")
+	narrowing     = themeTables.Words("narrowing")
+	owning        = themeTables.Words("owning")
+	pending       = themeTables.Words("pending")
+	ordinals      = themeTables.Variants("ordinals")
+)
+
+// endVerb is a phrase by which something ends, and the kind of the end.
+type endVerb struct {
+	words []string
+	kind  string
+}
+
+// themeVerbs reads a table of phrases by kind: by their first word, the longest first.
+func themeVerbs(name string) map[string][]endVerb {
+	out := map[string][]endVerb{}
+	for kind, list := range themeTables.Lists(name) {
+		for _, p := range list {
+			ws := strings.Fields(p)
+			out[ws[0]] = append(out[ws[0]], endVerb{ws, kind})
+		}
+	}
+	for _, list := range out {
+		slices.SortStableFunc(list, func(a, b endVerb) int { return len(b.words) - len(a.words) })
+	}
+	return out
+}
+
+// matchEnd gives the kinds of the longest phrases at ws[i], and their number of words.
+func matchEnd(table map[string][]endVerb, ws english.Words, i int) (kinds []string, n int) {
+	for _, v := range table[ws.At(i)] {
+		if len(v.words) < n {
+			break
+		}
+		if ws[i:].StartWith(v.words...) {
+			kinds, n = append(kinds, v.kind), len(v.words)
+		}
+	}
+	return kinds, n
+}
+
+// Most of the fields of a theme stand against an end, as a wrong end hides what is true, and a missed one leaves both,
+// of which the newer is shown first. A field that lets an end through has its own example in testdata/superseded.txt,
+// and what looks like it and ends nothing is in testdata/both-hold.txt.
+
+// theme is what a clause says of the things it names.
+type theme struct {
+	owner owner
+	nouns []themeNoun
+	words []string // the stems of all words with a meaning, for telling things apart
+	// ends are the kinds of the end that the clause tells of, of the noun target alone.
+	ends    []string
+	target  int
+	taste   int // 1: liked, -1: disliked
+	negated bool
+	anymore bool // "not any more", "after all": a denial of what was so
+	again   bool // "can eat it again"
+	cued    bool // a word tells that it is new
+	set     bool // a verb gives another value
+	wrong   bool // it corrects
+	moved   bool // "moved to the sales team"
+	mine    bool // the subject is the speaker, or theirs
+	loose   bool // uncertain, past, bounded in time: it ends nothing
+	past    bool // it tells of what was: nothing ends it
+	pending bool // in progress or planned
+	owns    bool
+	narrow  bool // bounded in time: "in summer"
+	verb    string
+	seeks   bool // looking for it
+	changed bool // "changed my goal"
+	listed  bool // the things are a list
+	values  []themeValue
+	named   string   // the one name behind a preposition or a form of "be"
+	not     []string // the words that are denied: "not Minka", "instead of Spain"
+}
+
+// themeNoun is a noun, in one form for all words that name the thing.
+type themeNoun struct {
+	stem     string
+	mods     []string // the words before it, and names behind it
+	behindIt []string // the names and nouns behind it that may tell it apart: "trip to Oslo"
+	one      bool     // one of several: "a cat"
+	subject  bool
+	isNew    bool // "my new" stands before it
+	name     bool
+	behind   bool // a preposition stands before it
+}
+
+// themeValue is a value of a kind in a clause: a day, a number of a unit.
+type themeValue struct{ kind, text string }
+
+// endsTheme reports whether t, said later, takes the place of o. An end leaves nothing that something else may end,
+// except what somebody cannot stand.
+func (t *theme) endsTheme(o *theme) bool {
+	if t.loose || t.owner != o.owner || o.past || len(o.ends) > 0 && !slices.Contains(o.ends, "bored") {
+		return false
+	}
+	for i := range t.nouns {
+		for k := range o.nouns {
+			if t.nouns[i].stem == o.nouns[k].stem && t.endsNoun(o, i, k) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// endsNoun reports whether t ends o by what both say of a noun. A word that tells the thing apart in t alone makes it
+// another thing: the church choir is no school choir.
+func (t *theme) endsNoun(o *theme, i, k int) bool {
+	n, m := &t.nouns[i], &o.nouns[k]
+	if !within(n.mods, o.words) {
+		return t.moved && t.switches(o, n, m)
+	}
+	same, target := within(n.behindIt, o.words), i == t.target
+	// "Traded the Volvo in for a Kia" tells behind the thing what came in its place.
+	exchanged := slices.Contains(t.ends, "part") || slices.Contains(t.ends, "find")
+	if target && (same || exchanged) && (!n.one || o.seeks) && t.endsBy(o, m) {
+		return true
+	}
+	if !same {
+		return !n.subject && t.sets(o, n, m)
+	}
+	return t.denies(o) || target && (t.turns(o, n) || t.turnsTaste(o, n, m)) || t.sets(o, n, m)
+}
+
+// denies reports whether t denies in the same words what o says: "I'm not lactose intolerant".
+func (t *theme) denies(o *theme) bool {
+	return t.negated && !o.negated && !t.past && !t.narrow && len(t.values) == 0 && t.taste == 0 && o.taste == 0 &&
+		t.verb == o.verb && within(t.words, o.words) && within(o.words, t.words)
+}
+
+// turns reports whether n, which o spoke of, is so no longer or so again.
+func (t *theme) turns(o *theme, n *themeNoun) bool {
+	if slices.ContainsFunc(t.nouns, func(n themeNoun) bool { return !n.subject && !slices.Contains(o.words, n.stem) }) {
+		return false // no longer allergic to something else
+	}
+	if t.again && !t.negated {
+		return o.negated || o.taste < 0
+	}
+	return t.anymore && t.negated && !o.negated && !o.listed && o.taste >= 0 && !n.one
+}
+
+// turnsTaste reports whether t likes what o disliked, or the other way round, and both without bounds.
+func (t *theme) turnsTaste(o *theme, n, m *themeNoun) bool {
+	return t.taste*o.taste < 0 && !n.one && !t.narrow && !o.narrow && len(n.mods) == 0 && len(m.mods) == 0 &&
+		within(m.behindIt, t.words)
+}
+
+// endsBy reports whether the end that t tells of can end what o says of m: only a plan is canceled, only what somebody
+// has is sold, and only what is sought is found.
+func (t *theme) endsBy(o *theme, m *themeNoun) bool {
+	if o.listed || o.negated {
+		return false
+	}
+	return slices.ContainsFunc(t.ends, func(kind string) bool {
+		switch kind {
+		case "cancel", "complete":
+			return o.pending && o.taste == 0
+		case "find":
+			return o.seeks
+		case "part":
+			return o.owns && !m.subject
+		case "bored":
+			return o.taste > 0
+		}
+		return o.taste == 0 && o.verb != "have" && o.verb != "own" // "I dropped my phone"
+	})
+}
+
+// sets reports whether t gives n another value than o gave m.
+func (t *theme) sets(o *theme, n, m *themeNoun) bool {
+	if t.negated != o.negated || len(t.ends) > 0 {
+		return false
+	}
+	if slices.ContainsFunc(t.not, func(w string) bool { return slices.Contains(o.words, w) && w != n.stem }) {
+		return true // "hazelnuts, not walnuts"
+	}
+	if t.renews(o, n, m) || t.changed && !n.behind && !n.subject && m.subject { // "I changed my goal to…"
+		return true
+	}
+	other := func(n themeNoun) bool { return n.subject && !within(n.mods, o.words) } // another club
+	if !t.cued && !t.set && !t.wrong || !within(t.objects(), o.words) || slices.ContainsFunc(t.nouns, other) {
+		return false
+	}
+	for _, v := range t.values {
+		for _, w := range o.values {
+			if v.kind == w.kind && v.differs(w) && (within(m.mods, t.words) || len(n.mods) == 0) {
+				return true
+			}
+		}
+	}
+	return t.set && !n.name && !n.behind && t.named != "" && o.named != "" && t.named != o.named
+}
+
+// renews reads "my new laptop is a Lenovo" after "I use an Acer laptop". Of people, pets and the like there are
+// several.
+func (t *theme) renews(o *theme, n, m *themeNoun) bool {
+	return n.isNew && n.subject && (o.owns && len(m.mods) > 0 || m.subject && len(m.mods) == 0) &&
+		!manyOf.Has(m.stem) &&
+		!countable.Has(m.stem) && t.named != "" && !slices.Contains(o.words, t.named)
+}
+
+// objects are the nouns of t without names and those that only tell where and when, behind a preposition.
+func (t *theme) objects() (out []string) {
+	for i := range t.nouns {
+		if n := &t.nouns[i]; !n.name && !n.behind {
+			out = append(out, n.stem)
+		}
+	}
+	return out
+}
+
+// differs reports whether two values of a kind differ; of two numbers with a unit it must be the same unit.
+func (v themeValue) differs(w themeValue) bool {
+	if v.kind != "number" {
+		return v.text != w.text
+	}
+	n, unit, _ := strings.Cut(v.text, " ")
+	m, other, _ := strings.Cut(w.text, " ")
+	return n != m && (unit == other || unit == "" || other == "")
+}
+
+// switches reports whether t tells of a change within a kind of things: "moved to the sales team".
+func (t *theme) switches(o *theme, n, m *themeNoun) bool {
+	return len(m.mods) > 0 && !o.listed && !o.negated && o.taste == 0 && !n.one && !m.subject &&
+		!slices.ContainsFunc(n.mods, func(w string) bool { return slices.Contains(m.mods, w) })
+}
+
+// within reports whether each word of a is one of b.
+func within(a, b []string) bool {
+	return !slices.ContainsFunc(a, func(w string) bool { return !slices.Contains(b, w) })
+}
+
+// changes reports whether t may end others.
+func (t *theme) changes() bool {
+	return !t.loose && (len(t.ends) > 0 || t.again || t.negated || t.cued || t.set || t.wrong || t.moved || t.changed ||
+		len(t.not) > 0 || t.taste != 0)
+}
+
+// Changing reports whether f tells that something of the speaker or theirs ends or is so again.
+func (f *Form) Changing() bool {
+	return slices.ContainsFunc(f.themes, func(t theme) bool {
+		return !t.loose && t.mine && t.target >= 0 &&
+			(len(t.ends) > 0 && !slices.Contains(t.ends, "find") || t.anymore && t.negated)
+	})
+}
+
+// topics are the names of the things that t speaks of, with their owner.
+func (t *theme) topics() (out []string) {
+	for i := range t.nouns {
+		out = append(out, t.owner.attribute(t.nouns[i].stem))
+	}
+	return out
+}
+
+// Topics are the things that f speaks of, each with its owner. Only a fact that shares one of them, an attribute or a
+// text with f can end it.
+func (f *Form) Topics() (out []string) {
+	for i := range f.themes {
+		for _, name := range f.themes[i].topics() {
+			if !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}

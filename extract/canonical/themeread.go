@@ -1,0 +1,355 @@
+package canonical
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/memoryd/memoryd/extract/english"
+)
+
+// maxThemeNouns bounds the nouns of a clause.
+const maxThemeNouns = 8
+
+// maxWindows bounds the clauses of a fact.
+const maxWindows = 6
+
+// How a clause becomes a theme:
+//
+//   - A fact is cut at its marks and links, as frames cut it. Quotations and facts of dreams and jokes are left out.
+//   - The subject tells the owner: the speaker, a relation, a person with a name, or a thing of one of them. Clauses of
+//     anybody else are left out. A clause without a subject goes on with that of the clause before it.
+//   - The words around the verb tell the tense, whether it is denied, and whether something passes or is not certain.
+//   - A phrase of themes.txt may tell of an end, and behind it, or as the subject, stands the thing that ends.
+//   - The last word of each run of words with a meaning is a noun, and the words before it tell it apart.
+//   - Days, hours and numbers are values, of which a clause with a word such as "moved" or "now" may give another one.
+//
+// A word that names no thing, such as "week" or "have", is in a table of themes.txt: with it, two facts about quite
+// different things would share a noun.
+
+// themes reads the clauses of a fact as themes.
+func (c *claim) themes(all english.Words) (out []theme) {
+	all = slices.DeleteFunc(c.withoutQuotes(c.withoutNoteMarks(slices.Clone(all))), func(w english.Word) bool {
+		return isDate(w.Text)
+	})
+	if len(all) == 0 || len(all) > maxFramedWords || all.Any(makeBelieve) {
+		return nil
+	}
+	for i := len(all) - 2; i > 0; i-- { // "after" would begin a clause
+		if all[i].Text == "after" && all[i+1].Text == "all" {
+			all[i].Text = "anymore"
+			all = slices.Delete(all, i+1, i+2)
+		}
+	}
+	list := segments(all)
+	if len(list) > maxWindows {
+		return nil
+	}
+	doubt := all.Has("if") || all.Has("?")
+	wrong := themeWrongs.Found(all)
+	var before owner
+	known := false
+	for i, s := range list {
+		if w := s.words.At(0); w == "not" && len(out) > 0 && len(s.words) < 5 {
+			out[len(out)-1].not = append(out[len(out)-1].not, stemsOf(s.words)...)
+			continue
+		}
+		o, subject, predicate, ok := c.themeSubject(s.words, i == 0)
+		if !ok && known && s.linked && !inAny(s.words.At(0), english.Pronouns, english.Articles, others) {
+			o, subject, predicate, ok = before, nil, s.words, true
+		}
+		known = ok
+		if !ok {
+			continue
+		}
+		before = o
+		t := themeOf(o, subject, predicate)
+		t.wrong = wrong
+		w := s.words.At(0)
+		t.mine = o != "" || w == "i" || w == "we" || w == "my" || w == "our" || w == "no"
+		t.loose = t.loose || doubt || s.bounded
+		t.listed = t.listed || s.lists && i+1 < len(list) && !c.goesOn(list[i+1].words)
+		if len(t.nouns) > 0 {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// maxThemeSubject bounds the words of a subject.
+const maxThemeSubject = 6
+
+// themeSubject tells whose clause ws is. Subject are the words of a thing that is the subject: of "the wedding is on
+// 12 May" and of "my sister's wedding was moved", which is the sister's. What a doctor or a landlord does to a thing
+// of the speaker's ("they moved my appointment") is read as if the speaker had done it.
+func (c *claim) themeSubject(ws english.Words, first bool) (o owner, subject, predicate english.Words, ok bool) {
+	if len(ws) < 2 {
+		return "", nil, nil, false
+	}
+	w := ws[0].Text
+	if w == "no" && ws[1].Text == "more" {
+		return "", nil, ws, true
+	}
+	if o, rest, ok := c.frameSubject(ws, first); ok && len(rest) > 0 {
+		if !officials.Has(string(o)) {
+			if themeSetters.Has(rest[0].Text) && (rest.At(1) == "my" || rest.At(1) == "our") {
+				o = "" // "Anna moved our meeting"
+			}
+			return o, nil, rest, true
+		}
+		if beginsPredicate(rest, 0) { // otherwise it is a thing: "my dentist appointment"
+			return "", nil, rest, !isBe(rest[0].Text) && (rest.Any(speakersOwn) || rest.Has("the"))
+		}
+	}
+	if w == "my" || w == "our" || w == "the" || ws[0].Upper && !inAny(w, english.Pronouns, english.StopWords) {
+		return thingSubject(ws)
+	}
+	_, n := matchEnd(themeEnders, ws, 0)
+	switch {
+	case officials.Has(w) && len(ws) > 2 && ws.Any(speakersOwn):
+		return "", nil, ws[1:], true
+	case n > 0, c.elidedPredicate(ws):
+		return "", nil, ws, true
+	}
+	return "", nil, nil, false
+}
+
+// thingSubject reads a subject that is a thing, or a person that is no relation of the tables: "my kids".
+func thingSubject(ws english.Words) (o owner, subject, predicate english.Words, ok bool) {
+	from := 0
+	if w := ws[0].Text; w == "my" || w == "our" || w == "the" {
+		from = 1
+		if noun, short := strings.CutSuffix(ws[1].Text, "'s"); short && relation(noun) != "" {
+			o, from = owner(relation(noun)), 2
+		}
+	}
+	for k := from; k < min(len(ws), maxThemeSubject); k++ {
+		x := ws[k].Text
+		if k > from && beginsPredicate(ws, k) {
+			if noun := singular(ws[k-1].Text); persons.Has(noun) && o == "" {
+				return owner(noun), nil, ws[k:], true
+			}
+			return o, ws[from:k], ws[k:], true
+		}
+		if strings.HasSuffix(x, "'s") || english.Pronouns.Has(x) || possessives.Has(x) || x == "i" {
+			break // somebody else's
+		}
+	}
+	return "", nil, nil, false
+}
+
+// beginsPredicate reports whether a predicate begins at ws[k], behind a subject.
+func beginsPredicate(ws english.Words, k int) bool {
+	x := ws[k].Text
+	_, n := matchEnd(themeBefalls, ws, k)
+	return n > 0 || isBe(x) || pastBe.Has(x) || themeSetters.Has(x) || english.Past(x) || negations.Has(x) ||
+		inAny(x, english.Auxiliaries) || isVerbOfValue(x) || strings.HasSuffix(x, "s") && thirdPerson(x)
+}
+
+// thirdPerson reports whether w is a form of a verb behind a noun: "leaves".
+func thirdPerson(w string) bool {
+	for lemma, form := range inflections[w] {
+		if form&presentForm != 0 && lemma != w && lemma != "work" && lemma != "key" {
+			return true
+		}
+	}
+	return false
+}
+
+// themeOf reads a clause with a subject and a predicate.
+func themeOf(o owner, subject, ws english.Words) (t theme) {
+	t = theme{owner: o, target: -1}
+	t.cued = themeCues.Found(ws) || subject.Has("new")
+	for i := range ws {
+		t.readWord(ws, i)
+	}
+	t.anymore = t.anymore || t.negated && ws.Has("now")
+	verb := themeVerbAt(ws)
+	t.readVerb(subject, ws, verb)
+	t.readTime(ws)
+	if t.taste = tasteOf(ws); len(subject) > 0 && !subject.Any(bodies) {
+		t.taste = 0 // "my kids love olives"
+	}
+	t.findEnds(subject, ws)
+	lasts := func(kind string) bool { return kind != "quit" && kind != "bored" }
+	t.loose = t.loose || ws.Has("today") && !slices.ContainsFunc(t.ends, lasts) // "no more tea for me today"
+	t.findNouns(subject, ws, verb)
+	t.addImplied(ws)
+	t.values = themeValues(append(slices.Clone(subject), ws...))
+	t.words = append(stemsOf(subject), stemsOf(ws)...)
+	for i := range t.nouns {
+		t.words = append(t.words, t.nouns[i].stem)
+	}
+	return t
+}
+
+// readWord reads what the word at i says of its clause: that it is denied, or so again, or not certain.
+func (t *theme) readWord(ws english.Words, i int) {
+	w, next, before := ws[i].Text, ws.At(i+1), ws.At(i-1)
+	longer := next == "more" || next == "longer"
+	switch {
+	case w == "anymore", w == "any" && longer, w == "no" && next == "longer":
+		t.anymore = true
+		t.negated = t.negated || w == "no"
+	case w == "no" && !longer, negations.Has(w), w == "never":
+		t.negated = true
+		if w == "not" && i > 0 && stopsClause(ws[i-1].Stop) {
+			t.not = append(t.not, stemsOf(ws[i+1:min(len(ws), i+4)])...)
+		}
+	case w == "again":
+		t.again = true
+	case w == "instead", w == "rather":
+		t.not = append(t.not, stemsOf(ws[i+1:min(len(ws), i+4)])...)
+	case w == "may" && (english.StartsWithDigit(before) || english.StartsWithDigit(next) || before == "in"):
+		// the month
+	case uncertain.Has(w) && !intents.Has(w), passing.Has(w), fleetingTimes.Has(w), w == "last" && next == "night",
+		w == "this" && english.Periods.Has(next):
+		t.loose = true
+	}
+}
+
+// themeVerbAt is the place of the verb: behind auxiliaries, denials and adverbs.
+func themeVerbAt(ws english.Words) int {
+	verb := 0
+	for verb+1 < len(ws) {
+		w := ws[verb].Text
+		going := isBe(w) && endsInIng(ws.At(verb+1+skipped(ws[verb+1:])))
+		helps := ladder.Has(w) && !isBe(w) && !holdsThing(ws[verb:])
+		if !going && !helps && !negations.Has(w) && !frontAdverbs.Has(w) {
+			break
+		}
+		verb++
+	}
+	return verb
+}
+
+// readVerb reads what the verb and the words before it say: when it is, and whether it is a plan or a possession.
+func (t *theme) readVerb(subject, ws english.Words, verb int) {
+	v, before := ws[verb].Text, ws[:verb]
+	perfect := before.Has("have") || before.Has("has") || before.Has("been")
+	was := english.Past(v) && !(v == "got" && verb > 0) || pastBe.Has(v) && len(subject) == 0 || v == "used" ||
+		v == "had"
+	t.past = before.Has("did") || before.Has("had") || !perfect && was
+	t.pending = ws.Any(pending) || subject.Any(pending) || len(subject) > 0 && (ws.Has("on") || ws.Has("in"))
+	t.verb, t.owns, t.seeks = v, owning.Has(v), ws.Any(seeking)
+	for i := 0; i < min(len(ws), 4); i++ {
+		w := ws[i].Text
+		t.set = t.set || themeSetters.Has(w)
+		t.moved = t.moved || themeMovers.Has(w)
+		t.changed = t.changed || changers.Has(w) && possessives.Has(ws.At(i+1))
+	}
+}
+
+// readTime reads whether a clause is bounded in time: "in summer" leaves a taste as it is else, "for a week" passes.
+func (t *theme) readTime(ws english.Words) {
+	t.narrow = slices.ContainsFunc(ws, func(w english.Word) bool {
+		return inAny(w.Text, seasons, boundingModifiers) || english.DateWords.Has(singular(w.Text))
+	})
+	t.loose = t.loose || forMonth(ws) || ws.Has("for") && ws.Any(shortSpans) ||
+		t.negated && !t.anymore && (ws.Has("will") || ws.Has("would"))
+}
+
+// addImplied adds the nouns that a clause has in other words: "flying to Tokyo" is a trip, and who is called
+// something has a name. It also notes the one name that the clause gives.
+func (t *theme) addImplied(ws english.Words) {
+	names := 0
+	for i := range t.nouns {
+		if n := &t.nouns[i]; n.name && !n.subject {
+			t.named = n.stem
+			names++
+		}
+	}
+	if names != 1 {
+		t.named = ""
+	}
+	for i := 0; i+2 < len(ws); i++ {
+		if goings.Has(ws[i].Text) && ws[i+1].Text == "to" && ws[i+2].Upper {
+			t.addNoun(themeNoun{stem: "trip", behindIt: stemsOf(ws[i+2 : i+3])})
+		}
+	}
+	if ws.Any(called) {
+		t.addNoun(themeNoun{stem: themeStem("name")})
+	}
+}
+
+// holdsThing reports whether ws begins with a "have" of possession.
+func holdsThing(ws english.Words) bool {
+	next := ws.At(1)
+	return (ws[0].Text == "have" || ws[0].Text == "has") && (inAny(next, english.Articles, possessives, quantities) ||
+		english.StartsWithDigit(next) || !english.Past(next) && !english.Participles.Has(next) && !ladder.Has(next) &&
+		!negations.Has(next) && enders.Match(ws, 1) == 0)
+}
+
+// skipped is the number of words before the verb: "not", adverbs.
+func skipped(ws english.Words) int {
+	n := 0
+	for n < len(ws) && (inAny(ws[n].Text, negations, frontAdverbs) || ladder.Has(ws[n].Text) && !isBe(ws[n].Text)) {
+		n++
+	}
+	return n
+}
+
+// tasteOf tells whether ws begins with a verb of taste.
+func tasteOf(ws english.Words) int {
+	for i := 0; i < min(len(ws), 4); i++ {
+		n, m := themeLikes.Match(ws, i), themeHates.Match(ws, i)
+		switch {
+		case m > n:
+			return -1
+		case n > 0:
+			return 1
+		}
+	}
+	return 0
+}
+
+// subjectEnds says that the subject of a clause is the thing that ends.
+const subjectEnds = -2
+
+// findEnds finds the kinds of an end, and sets target to subjectEnds, or else to the word from which on the thing
+// stands.
+func (t *theme) findEnds(subject, ws english.Words) {
+	switch {
+	case ws.StartWith("no", "more"):
+		t.ends, t.target = []string{"quit", "bored"}, 2
+	case len(subject) > 0:
+		t.findBefallen(ws)
+	default:
+		if !t.negated {
+			t.findParted(ws)
+		}
+		for i := 0; i < min(len(ws), 6) && len(t.ends) == 0; i++ {
+			kinds, n := matchEnd(themeEnders, ws, i)
+			if n > 0 && (!t.negated || slices.Contains(kinds, "bored")) && ws.At(i+n) != "to" && // "stopped to watch"
+				!stopsClause(ws[i+n-1].Stop) {
+				t.ends, t.target = kinds, i+n
+			}
+		}
+	}
+}
+
+// findBefallen reads what ends the subject: "the interview was canceled", but not "Spotify canceled the show".
+func (t *theme) findBefallen(ws english.Words) {
+	for i := 0; i < min(len(ws), 5) && !t.negated; i++ {
+		kinds, n := matchEnd(themeBefalls, ws, i)
+		if n == 0 {
+			continue
+		}
+		if rest := ws[i+n:]; len(rest) == 0 || stopsClause(ws[i+n-1].Stop) || ends(rest[0]) {
+			t.ends, t.target = kinds, subjectEnds
+		}
+		return
+	}
+}
+
+// findParted reads verbs whose particle stands behind the thing: "gave the piano away".
+func (t *theme) findParted(ws english.Words) {
+	for i := 0; i < min(len(ws), 4); i++ {
+		for _, v := range themeParts[ws[i].Text] {
+			for k := i + 2; k < min(len(ws), i+6) && !stopsClause(ws[k-1].Stop); k++ {
+				if ws[k].Text == v.words[1] {
+					t.ends, t.target = append(t.ends, v.kind), i+1
+				}
+			}
+		}
+	}
+}
