@@ -36,9 +36,10 @@ type part struct {
 // annotated conversations by coordinate ascent on the mean of recall@10, nDCG@10
 // and reciprocal rank, and then rounded with the bundled conversations of evals in
 // view. Leaving one conversation out of the fit changes little of what is found
-// in it. Four ideas did not help across conversations and are not here:
-// reciprocal rank fusion instead of scores, terms fed back from the first matches,
-// pairs of neighbouring words, and the length of a memory.
+// in it. Long texts and scopes of few sessions are talk of another kind: brevity and
+// manySessions say what the parts are worth there. Four ideas did not help across
+// conversations and are not here: reciprocal rank fusion instead of scores, terms fed
+// back from the first matches, pairs of neighbouring words, and the length of a memory.
 var parts = [partCount]part{
 	// The memory's words: BM25, as a share of the score of a memory that has each
 	// of the question's words infinitely often.
@@ -46,9 +47,10 @@ var parts = [partCount]part{
 	// The words of a turn and its neighbours, which count less the farther away
 	// they are (see window): an answer seldom repeats the words of the question.
 	surroundings: {"context", 0.30},
-	// The lexical part of the turn before, if that turn asks a question.
+	// The lexical part of the turn before, if another author asks a question there.
 	reply: {"reply", 0.13},
-	// The meaning: how far the cosine is on the way from the embedder's noise to 1.
+	// The meaning: how far the cosine is on the way from the embedder's noise to 1. In a
+	// long text its words stand for a part of it; see brevity.
 	dense: {"dense", 0.13},
 	// The dense parts of a turn and its neighbours, weighted as in context.
 	near: {"near", 0.17},
@@ -61,7 +63,7 @@ var parts = [partCount]part{
 
 	// The question names its author, or says "I" and the user is its author.
 	speaker: {"speaker", 0.65},
-	// It does not ask something itself.
+	// It does not ask something itself. A long text does more than ask.
 	statement: {"statement", 0.18},
 	// It has the sort of thing that the question asks for: a time, or a name.
 	answer: {"answer", 0.70},

@@ -365,3 +365,68 @@ func TestOddQuestions(t *testing.T) {
 		}
 	}
 }
+
+// partsOf are the parts of the scores of all matches, by memory.
+func partsOf(t *testing.T, s memory.Store, query string) map[string]map[string]float64 {
+	t.Helper()
+	out := map[string]map[string]float64{}
+	for _, m := range search(t, retrieve.New(s, embed.Builtin{}, nil), retrieve.Request{Query: query, Explain: true}) {
+		out[m.Memory.ID] = map[string]float64{}
+		for _, p := range m.Explain.Parts {
+			out[m.Memory.ID][p.Name] = p.Value
+		}
+	}
+	return out
+}
+
+// A turn after a question is a reply to it if somebody else asked.
+func TestReplyIsOfAnother(t *testing.T) {
+	of := partsOf(t, told(t, "s/Ann/01-03: Where is the spare key?", "s/Bob/01-03: Under the key pot.",
+		"t/Ann/01-03: Where is the spare key?", "t/Ann/01-03: Under the key pot."), "Where is the spare key?")
+	if of["m1"]["reply"] <= 0 || of["m3"]["reply"] != 0 {
+		t.Errorf("a reply of another: %v; of the same author: %v", of["m1"], of["m3"])
+	}
+}
+
+// Of a long text the vector counts less and the words more, and a question at its end
+// does not make it one that only asks.
+func TestLongText(t *testing.T) {
+	talk := strings.Repeat("We walked along the river and looked at boats, bridges and birds. ", 20)
+	of := partsOf(t, told(t, "s/Ann/01-03: "+talk+"I saw a physician. Was that right?", "t/Ann/01-03: Was that right?",
+		"u/Ann/01-03: "+talk, "v/Ann/01-03: We looked at boats on the river."), "the physician, and was that right")
+	long, asks := of["m0"], of["m1"]
+	if long["dense"] > 0.3 || long["lexical"] <= 0 {
+		t.Errorf("a long text: %v", long)
+	}
+	if long["statement"] == 0 || asks["statement"] != 0 {
+		t.Errorf("statement: %v of a long text, %v of a question", long["statement"], asks["statement"])
+	}
+	of = partsOf(t, told(t, "s/Ann/01-03: "+talk, "t/Ann/01-03: We looked at boats on the river."), "boats on a river")
+	if of["m0"]["dense"] >= of["m1"]["dense"] {
+		t.Errorf("the vector of a long text counts %v, of a short one %v", of["m0"]["dense"], of["m1"]["dense"])
+	}
+}
+
+// weightOf is the weight of a part in a search for the old kettle.
+func weightOf(t *testing.T, s memory.Store, name string) float64 {
+	t.Helper()
+	first := search(t, retrieve.New(s, embed.Builtin{}, nil), retrieve.Request{Query: "the old kettle", Explain: true})[0]
+	for _, p := range first.Explain.Parts {
+		if p.Name == name {
+			return p.Weight
+		}
+	}
+	return 0
+}
+
+// The fewer sessions there are, the less it tells which one a turn is in.
+func TestFewSessions(t *testing.T) {
+	lines := []string{"s/Ann/01-03: The kettle is old.", "t/Ann/01-03: The river is wide."}
+	few := weightOf(t, told(t, lines...), "session")
+	for i := range 18 {
+		lines = append(lines, fmt.Sprintf("u%d/Ann/01-03: The day is long.", i))
+	}
+	if many := weightOf(t, told(t, lines...), "session"); few >= many/5 || few <= 0 {
+		t.Errorf("the session's weight is %v of two sessions, and %v of twenty", few, many)
+	}
+}
