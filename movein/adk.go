@@ -127,6 +127,7 @@ func (d *adkDatabase) shared(ctx context.Context, query string) error {
 			d.report.leave(again, place, "")
 			continue
 		}
+		d.report.taken = true
 		if err := d.w.Shared(to); err != nil {
 			return err
 		}

@@ -173,6 +173,23 @@ func TestConvert(t *testing.T) {
 	}
 }
 
+// State that sessions share is taken too: a report of it alone says so. One of sessions without words does not.
+func TestTaken(t *testing.T) {
+	for _, c := range []struct {
+		name, also string
+		taken      bool
+	}{
+		{"shared", "DELETE FROM sessions; DELETE FROM user_states;", true},
+		{"left", "DELETE FROM app_states; DELETE FROM user_states; DELETE FROM sessions WHERE id != 'empty';", false},
+	} {
+		file := create(t, c.name+".db", adk1+"DELETE FROM events;"+c.also)
+		r, err := movein.Convert(t.Context(), movein.ADKDatabase, []string{file}, &bytes.Buffer{}, movein.Options{App: "app"})
+		if err != nil || r.Taken() != c.taken {
+			t.Errorf("%s: %v, %v", c.name, r, err)
+		}
+	}
+}
+
 // indented shows lines of JSON.
 func indented(t *testing.T, lines string) string {
 	t.Helper()

@@ -27,6 +27,7 @@ type Report struct {
 	// Quarantined memories are taken, and hidden until a review, as they read like orders
 	// to an agent.
 	Quarantined int
+	taken       bool // at least one item
 	left        map[string]*Left
 }
 
@@ -34,8 +35,9 @@ func newReport() *Report {
 	return &Report{Users: map[memory.Scope]*Counts{}, left: map[string]*Left{}}
 }
 
-// user returns the counts of a user.
+// user returns the counts of a user, of whom an item is taken.
 func (r *Report) user(scope memory.Scope) *Counts {
+	r.taken = true
 	c := r.Users[scope]
 	if c == nil {
 		c = &Counts{}
@@ -71,7 +73,11 @@ func (r *Report) Left() []Left {
 }
 
 // empty reports whether not one item was met.
-func (r *Report) empty() bool { return len(r.Users) == 0 && len(r.left) == 0 }
+func (r *Report) empty() bool { return !r.taken && len(r.left) == 0 }
+
+// Taken reports whether at least one item is taken: a session, a memory, or state that
+// sessions share.
+func (r *Report) Taken() bool { return r.taken }
 
 // maxUsers is how many users Write names.
 const maxUsers = 50

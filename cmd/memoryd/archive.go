@@ -145,7 +145,7 @@ func importFile(ctx context.Context, cfg *config, file string, s streams) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	return checked.bring(ctx, st, embedder, nil, s)
+	return checked.bring(ctx, st, embedder, nil, where(cfg), s)
 }
 
 // checkedArchive is an archive that is whole.
@@ -191,9 +191,9 @@ func openImport(ctx context.Context, cfg *config) (*assembly.Stores, embed.Embed
 	return st, embedder, nil
 }
 
-// bring imports the archive, and tells how much that was.
+// bring imports the archive into the stores that are in place, and tells how much that was.
 func (a *checkedArchive) bring(ctx context.Context, st *assembly.Stores, embedder embed.Embedder,
-	redactor *ingest.Redactor, s streams) error {
+	redactor *ingest.Redactor, place string, s streams) error {
 	if _, err := a.f.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
@@ -210,8 +210,8 @@ func (a *checkedArchive) bring(ctx context.Context, st *assembly.Stores, embedde
 		}
 		fmt.Fprintf(s.out, "app %q keeps the configuration that it has; that in %s is another\n", app, a.name)
 	}
-	_, err = fmt.Fprintf(s.out, "imported %v; %d of the memories were new\nsha256 %s\n", a.end.Counts, found.Memories,
-		a.end.SHA256)
+	_, err = fmt.Fprintf(s.out, "imported %v; %d of the memories were new\nthe data is in %s\nsha256 %s\n",
+		a.end.Counts, found.Memories, place, a.end.SHA256)
 	return err
 }
 

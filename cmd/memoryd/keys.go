@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -116,6 +117,7 @@ type keyring interface {
 	list(ctx context.Context, each func(client.Key) error) error
 	revoke(ctx context.Context, id string) error
 	rotate(ctx context.Context, id string, grace time.Duration) (shown string, err error)
+	place() string // for people: a URL without its password, or a file
 }
 
 func (c *config) createKey(ctx context.Context, s streams) error {
@@ -135,7 +137,8 @@ func (c *config) createKey(ctx context.Context, s streams) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(s.err, "made key %s: keep it now, nothing shows it again\n", id)
+		// A key in another store than the one that serves opens nothing: the default one is easily meant by mistake.
+		fmt.Fprintf(s.err, "made key %s in %s: keep it now, nothing shows it again\n", id, r.place())
 		_, err = fmt.Fprintln(s.out, shown)
 		return err
 	})
@@ -218,7 +221,11 @@ func (c *config) withKeys(ctx context.Context, s streams, f func(keyring) error)
 		if err != nil {
 			return usageError{fmt.Errorf("-server: %w", err)}
 		}
-		return f(remoteKeys{remote.Keys(c.keys.app)})
+		server, err := url.Parse(c.server)
+		if err != nil {
+			return usageError{fmt.Errorf("-server: %w", err)}
+		}
+		return f(remoteKeys{remote.Keys(c.keys.app), server.Redacted()})
 	}
 	if c.sessions == sqlitedb.Memory {
 		return usageError{errors.New("keys: -data=:memory: is the memory of another process:" +
@@ -231,17 +238,22 @@ func (c *config) withKeys(ctx context.Context, s streams, f func(keyring) error)
 		if err != nil {
 			return err
 		}
-		return f(remoteKeys{beside.Keys(c.keys.app)})
+		return f(remoteKeys{beside.Keys(c.keys.app), whole(c.sessions)})
 	}
 	if err != nil {
 		return errors.Join(err, st.Discard())
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	return f(storedKeys{st, c.keys.app})
+	return f(storedKeys{st, c.keys.app, whole(c.sessions)})
 }
 
 // remoteKeys are those of a memoryd that runs.
-type remoteKeys struct{ keys *client.Keys }
+type remoteKeys struct {
+	keys *client.Keys
+	at   string
+}
+
+func (r remoteKeys) place() string { return r.at }
 
 func (r remoteKeys) create(ctx context.Context, key client.NewKey) (id, shown string, err error) {
 	made, shown, err := r.keys.Create(ctx, key)
@@ -274,9 +286,11 @@ func (r remoteKeys) rotate(ctx context.Context, id string, grace time.Duration) 
 
 // storedKeys are those in a store that this process has opened.
 type storedKeys struct {
-	stores *assembly.Stores
-	app    string
+	stores  *assembly.Stores
+	app, at string
 }
+
+func (r storedKeys) place() string { return r.at }
 
 func (r storedKeys) create(ctx context.Context, key client.NewKey) (id, shown string, err error) {
 	can, err := access.ParseVerbs(key.Can)

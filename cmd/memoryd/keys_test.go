@@ -102,6 +102,15 @@ func TestKeysCommands(t *testing.T) {
 	}
 	printed(t, "keys", "revoke", "-data", dir, keyIDOf(beside))
 	refusedSoon(t, rotated, memories)
+	// Each says which store the key is in, since only callers of that one may show it.
+	told := func(place string, args ...string) {
+		t.Helper()
+		out, err := command(append([]string{"keys", "create", "-app", "other"}, args...)...).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), " in "+place+": keep it now") {
+			t.Errorf("%q: %v: %s", args, err, out)
+		}
+	}
+	told(filepath.Join(dir, dataFile), "-data", dir)
 	// From elsewhere, with an admin key.
 	file := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(file, []byte(before+"\n"), 0o600); err != nil {
@@ -111,6 +120,7 @@ func TestKeysCommands(t *testing.T) {
 	if status, _ := keyed(t, remote, "POST", memories, map[string]any{"fact": "I like tea."}); status != 201 {
 		t.Errorf("a key that was made from elsewhere: %d", status)
 	}
+	told(p.url, "-server", p.url, "-key-file", file)
 	if said := printed(t, "ready", "-listen", strings.TrimPrefix(p.url, "http://"), "-key-file", file); !strings.Contains(
 		said, "memories") {
 		t.Errorf("ready with a key says %s", said)
@@ -119,6 +129,7 @@ func TestKeysCommands(t *testing.T) {
 		t.Errorf("ready without a key says %s", said)
 	}
 	p.terminate(t)
+	told(filepath.Join(dir, dataFile), "-data", dir)
 	printed(t, "keys", "revoke", "-data", dir, keyIDOf(before))
 	if listed := printed(t, "keys", "list", "-data", dir); strings.Count(listed, "revoked") != 2 {
 		t.Errorf("the list:\n%s", listed)

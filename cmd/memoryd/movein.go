@@ -77,7 +77,14 @@ func moveIn(ctx context.Context, cfg *config, files []string, s streams) (err er
 		if err != nil {
 			return err
 		}
-		return report.Write(s.out)
+		if err := report.Write(s.out); err != nil {
+			return err
+		}
+		// A script that deletes what was moved must notice that nothing was.
+		if !report.Taken() {
+			return errors.New("import: nothing is imported: all that was found is left out, for the reasons above")
+		}
+		return nil
 	}
 	if cfg.moveIn.dryRun {
 		if err := read(io.Discard); err != nil {
@@ -108,7 +115,7 @@ func moveIn(ctx context.Context, cfg *config, files []string, s streams) (err er
 	defer func() { err = errors.Join(err, st.Close()) }()
 	// Unlike an archive of memoryd, these words have never passed the app's redaction.
 	redactor := ingest.NewRedactor(appconfig.NewCache(st.Sessions, nil, nil))
-	return checked.bring(ctx, st, embedder, redactor, s)
+	return checked.bring(ctx, st, embedder, redactor, where(cfg), s)
 }
 
 // sizes returns how many bytes some files have together; -1 if that is not known.

@@ -43,6 +43,14 @@ func TestImportFrom(t *testing.T) {
 	if _, err := os.Stat(data); err == nil {
 		t.Error("a dry run and a refused file have made a store")
 	}
+	// Of what is left out as a whole a script must notice that nothing was moved.
+	nobodys := write("nobodys.json", `{"results": [{"id": "1", "memory": "Whose?", "created_at": "2024-05-08T13:58:00Z"}]}`)
+	for _, args := range [][]string{{"-dry-run", nobodys}, {nobodys}} {
+		runFails(t, "left out: 1: it names no user", 1, append([]string{"import", "-from", "mem0", "-data", data}, args...)...)
+	}
+	if _, err := os.Stat(data); err == nil {
+		t.Error("an import that takes nothing has made a store")
+	}
 	for _, c := range []struct {
 		says string
 		args []string
@@ -61,7 +69,7 @@ func TestImportFrom(t *testing.T) {
 		t.Fatal(code, err)
 	}
 	p.terminate(t)
-	for _, want := range []string{"; 2 of the memories were new", "; 0 of the memories were new"} {
+	for _, want := range []string{"; 2 of the memories were new\nthe data is in " + filepath.Join(data, dataFile), "; 0 of the memories were new"} {
 		if said := runs(t, "import", "-from", "mem0", "-data", data, "-app", "shop", facts); !strings.Contains(said, want) {
 			t.Errorf("an import says %s", said)
 		}

@@ -58,19 +58,21 @@ func shown(place string) string {
 
 // where says in words where the data is.
 func where(cfg *config) string {
-	name := func(place string) string {
-		if place == sqlitedb.Memory {
-			return "memory alone, and gone when it stops"
-		}
-		if abs, err := filepath.Abs(place); err == nil && inFile(place) {
-			return abs
-		}
-		return shown(place)
-	}
 	if cfg.oneFile() {
-		return name(cfg.sessions)
+		return whole(cfg.sessions)
 	}
-	return name(cfg.sessions) + " (sessions) and " + name(cfg.memories) + " (memories)"
+	return whole(cfg.sessions) + " (sessions) and " + whole(cfg.memories) + " (memories)"
+}
+
+// whole says where a store is: a file with its whole path, a URL without its password.
+func whole(place string) string {
+	if place == sqlitedb.Memory {
+		return "memory alone, and gone when it stops"
+	}
+	if abs, err := filepath.Abs(place); err == nil && inFile(place) {
+		return abs
+	}
+	return shown(place)
 }
 
 // oneFile reports whether one SQLite file holds both stores.
