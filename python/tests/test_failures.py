@@ -444,5 +444,9 @@ def test_bad_values() -> None:
             ann.create_session(state={"x": object()})
         with pytest.raises(memoryd.InvalidArgument, match="JSON"):
             ann.create_session(state={"x": float("nan")})
+        events: Any
+        for events in ("Hello", ["Hello"], [None]):
+            with pytest.raises(memoryd.InvalidArgument, match="want a dict"):
+                ann.ingest("s1", events)
     with pytest.raises(ValueError, match="no key"):
         memoryd.Client(key="a b")

@@ -113,7 +113,13 @@ export function newId(): string {
 export function identified(events: NewEvent | readonly NewEvent[] | undefined): NewEvent[] | undefined {
   if (events === undefined) return undefined;
   const all: readonly NewEvent[] = Array.isArray(events) ? events : [events as NewEvent];
-  return all.map((event) => (event.id ? event : { ...event, id: newId() }));
+  return all.map((event) => {
+    if (typeof event !== "object" || event === null) {
+      const what = event === null ? "null" : `a ${typeof event}`; // "Hello" would be spread into letters
+      throw new InvalidArgument(`an event is ${what}: want an object such as {"content": "Hello"}`);
+    }
+    return event.id ? event : { ...event, id: newId() };
+  });
 }
 
 /** A question cut to 4,000 UTF-16 units, which memoryd takes in any language. It ends with a whole character. */

@@ -341,6 +341,10 @@ test("options that cannot be meant", async () => {
   const round: Record<string, unknown> = {};
   round["self"] = round;
   await failed(memoryd.InvalidArgument, ann("http://x").createSession("s1", { state: round }));
+  for (const events of ["Hello", ["Hello"], [null]] as unknown as [][]) {
+    const refused = await failed(memoryd.InvalidArgument, ann("http://x").ingest("s1", events));
+    assert.match(refused.message, /want an object/);
+  }
 });
 
 test("a call may take as long as it likes", async () => {

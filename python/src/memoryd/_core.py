@@ -69,6 +69,9 @@ def identified(
         return None
     if isinstance(events, Mapping):
         events = [events]
+    for e in events:
+        if not isinstance(e, Mapping):  # the letters of a text are no events either
+            raise InvalidArgument(f"an event is of type {type(e).__name__}: want a dict such as {{'content': 'Hello'}}")
     return [{**e} if e.get("id") else {**e, "id": new_id()} for e in events]
 
 
