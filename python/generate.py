@@ -28,7 +28,6 @@ LEFT_OUT = {
     "home": "a page for people",
     "console": "a page for people",
     "consoleFile": "a part of that page",
-    "consoleSlash": "the way to console",
     "consoleHead": "console, without a body",
     "consoleFileHead": "consoleFile, without a body",
     "aliveHead": "alive, without a body",

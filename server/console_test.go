@@ -24,10 +24,12 @@ func TestConsoleWays(t *testing.T) {
 	if page := home(a); !strings.Contains(page, link) {
 		t.Errorf("the page at / has no link to the console: %s", page)
 	}
-	w := httptest.NewRecorder()
-	a.server.ServeHTTP(w, httptest.NewRequest("GET", "http://127.0.0.1/console/", nil))
-	same(t, "status of /console/", w.Code, http.StatusPermanentRedirect)
-	same(t, "its location", w.Header().Get("Location"), "../console")
+	for _, method := range []string{"GET", "HEAD"} {
+		w := httptest.NewRecorder()
+		a.server.ServeHTTP(w, httptest.NewRequest(method, "http://127.0.0.1/console/", nil))
+		same(t, "status of /console/", w.Code, http.StatusPermanentRedirect)
+		same(t, "its location", w.Header().Get("Location"), "../console")
+	}
 
 	without := start(t)
 	same(t, "status without", without.do("GET", "/console/", nil).status, 404)

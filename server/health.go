@@ -52,13 +52,18 @@ func (s *Server) console(c echo.Context) error {
 	return nil
 }
 
-// consoleSlash answers GET /console/, from where the page's relative links would lead
-// elsewhere. The way on is relative too, as a proxy may serve memoryd below a path of its own.
-func (s *Server) consoleSlash(c echo.Context) error {
-	if s.opts.Console == nil {
-		return echo.ErrNotFound
+// consoleSlash leads from /console/ to the page, whose relative links would lead elsewhere from
+// there. The way is relative too, as a proxy may serve memoryd below a path of its own. It is no
+// route: paths of the OpenAPI document end without a slash.
+func (s *Server) consoleSlash(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r := c.Request()
+		if s.opts.Console == nil || r.URL.Path != "/console/" ||
+			r.Method != http.MethodGet && r.Method != http.MethodHead {
+			return next(c)
+		}
+		return c.Redirect(http.StatusPermanentRedirect, "../console")
 	}
-	return c.Redirect(http.StatusPermanentRedirect, "../console")
 }
 
 // alive answers GET /livez: the process can answer requests.

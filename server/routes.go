@@ -31,7 +31,6 @@ func (s *Server) addRoutes() {
 	)
 	s.route("GET", "/", open, s.home)
 	s.route("GET", "/console", open, s.console)
-	s.route("GET", "/console/", open, s.consoleSlash)
 	s.route("GET", "/console/:file", open, s.console)
 	s.route("HEAD", "/console", open, s.console)
 	s.route("HEAD", "/console/:file", open, s.console)

@@ -227,6 +227,7 @@ func New(
 		middleware.RecoverWithConfig(middleware.RecoverConfig{DisableErrorHandler: true, LogErrorFunc: s.logPanic}),
 		s.checkHost,
 		s.cors(),
+		s.consoleSlash, // needs no key, as the page itself
 		s.authenticate,
 		s.holdToQuotas,
 		s.boundRequest,
