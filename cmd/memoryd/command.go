@@ -125,8 +125,11 @@ func (c *subcommand) parse(args []string) (*config, []string, error) {
 	// Arguments that end in an ellipsis are one or more.
 	more := strings.HasSuffix(c.arguments, "…")
 	if want := len(strings.Fields(c.arguments)); len(rest) < want || len(rest) > want && !more {
-		number := [...]string{"no files", "one file", "two files"}[want]
-		return nil, nil, usageError{fmt.Errorf("%s: want %s: memoryd %s %s", c.name, number, c.name, c.usage())}
+		what := "two files" // OLD and NEW
+		if want == 1 {      // FILE, HOST, ID or the like
+			what = "one " + strings.ToLower(strings.TrimSuffix(c.arguments, "…"))
+		}
+		return nil, nil, usageError{fmt.Errorf("%s: want %s: memoryd %s %s", c.name, what, c.name, c.usage())}
 	}
 	if c.unchecked {
 		return cfg, rest, nil

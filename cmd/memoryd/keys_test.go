@@ -138,7 +138,7 @@ func TestKeysCommands(t *testing.T) {
 		"-app is missing":  {"keys", "create", "-data", dir},
 		"want 1d to 3650":  {"keys", "create", "-data", dir, "-app", "a", "-expires", "0d"},
 		"want create, lis": {"keys"},
-		"want one file":    {"keys", "revoke", "-data", dir},
+		"want one id: ":    {"keys", "revoke", "-data", dir},
 	} {
 		runFails(t, want, 2, args...)
 	}
