@@ -13,7 +13,15 @@ var (
 	builtinFile []byte
 	//go:embed distill/lexicon-1.bin
 	lexiconFile []byte
+	//go:embed distill/NOTICE
+	notice string
+	//go:embed distill/lexicon-1.LICENSE
+	lexiconLicense string
 )
+
+// Notices are the attributions and licences of the works that the model in this binary was
+// made from. Some of them must be on each copy of it.
+func Notices() string { return notice + "\n" + lexiconLicense }
 
 // loadBuiltin reads the model in this binary once, when it is first needed.
 var loadBuiltin = sync.OnceValues(func() (*polyglot, error) {

@@ -97,7 +97,7 @@ func (e entry) row(i int) (row int, weight float32) {
 // language of a text.
 func (e entry) meaning() bool { return e != nil && e[4+2*lexiconRows] > 0 }
 
-// frequency is 25 for each power of ten, from one in a milliard words on.
+// frequency is 25 for each power of ten, from one in a billion words on.
 func (e entry) frequency() int {
 	if e == nil {
 		return 0

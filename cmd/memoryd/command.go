@@ -50,7 +50,7 @@ func commands() []*subcommand {
 		evalCommand("eval"), evalCommand("eval extraction"), retrievalCommand(), languagesCommand(), locomoCommand(),
 		realTalkCommand(), beamCommand(), talkCommand(), redactionCommand(), attacksCommand(), storiesCommand(),
 		benchCommand(),
-		readyCommand(), doctorCommand(), versionCommand(), helpCommand(),
+		readyCommand(), doctorCommand(), versionCommand(), noticesCommand(), helpCommand(),
 	})
 }
 

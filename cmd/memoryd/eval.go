@@ -133,7 +133,7 @@ func retrievalCommand() *subcommand {
 // languagesCommand measures on paraphrases in several languages.
 func languagesCommand() *subcommand {
 	return qualityCommand(&subcommand{
-		name: "eval languages", summary: "Measure the same on paraphrases in six languages.",
+		name: "eval languages", summary: "Measure the same on paraphrases in ten languages.",
 		example: "memoryd eval languages -compare all,no-dense+no-near",
 		own:     qualityFlags,
 	}, func(*config, []string) (*evals.Dataset, error) { return evals.Languages() })

@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/memoryd/memoryd/embed"
 )
 
 // release is the version of a released binary. The release program sets it with
@@ -24,6 +27,17 @@ func versionCommand() *subcommand {
 		run: func(_ context.Context, _ *config, _ []string, s streams) error {
 			_, err := fmt.Fprintf(s.out, "memoryd %s %s %s/%s\n",
 				version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return err
+		}}
+}
+
+// noticesCommand prints them from the binary, as a binary is often copied alone.
+func noticesCommand() *subcommand {
+	return &subcommand{
+		name: "notices", summary: "Print the notices of the works that the built-in embedder was made from.",
+		example: "memoryd notices",
+		run: func(_ context.Context, _ *config, _ []string, s streams) error {
+			_, err := io.WriteString(s.out, embed.Notices())
 			return err
 		}}
 }

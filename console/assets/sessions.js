@@ -87,7 +87,7 @@ async function made(scope, id, events, signal) {
 // depth is about how many events a session has from a time on, and never fewer: it asks
 // for one event at a time, ever further from the end, and halves what is in between.
 async function depth(at, since, signal) {
-  const nth = async (n) => (await get(at, { numRecentEvents: n, pageSize: 1, state: false }, signal)).events[0];
+  const nth = async (n) => (await get(at, { numRecentEvents: n, pageSize: 1, state: "false" }, signal)).events[0];
   const moment = new Date(since);
   let low = 0, high = pageOf - before, last = "";
   for (;;) {
@@ -118,7 +118,7 @@ export async function session(place) {
   let events = s.events; // that are shown, in order
   // A page may end early, or have events of one time in another order.
   while (next && (!wanted ? events.length < pageOf : !events.some((e) => e.id === wanted) && events.length < 10 * pageOf)) {
-    const more = await page({ numRecentEvents: fromEnd, pageToken: next, state: false });
+    const more = await page({ numRecentEvents: fromEnd, pageToken: next, state: "false" });
     events = [...events, ...more.events];
     next = more.nextPageToken;
   }
@@ -132,16 +132,18 @@ export async function session(place) {
     const known = new Set(events.map((e) => e.id));
     const fresh = [];
     for (let token = ""; token != null && fresh.length < pageOf;) {
-      const older = await page({ numRecentEvents: fromEnd + pageOf, pageToken: token, state: false });
+      const older = await page({ numRecentEvents: fromEnd + pageOf, pageToken: token, state: "false" });
       fresh.push(...older.events.filter((e) => !known.has(e.id)));
       token = older.events.some((e) => known.has(e.id)) ? null : older.nextPageToken ?? null;
     }
     fromEnd += fresh.length;
     await add(fresh);
-    if (fresh.length < pageOf) earlier.remove();
+    // A page may have fewer fresh turns than it takes, as new ones have come behind the others.
+    const [first] = (await page({ pageSize: 1, state: "false" })).events;
+    if (fresh.length === 0 || events.some((e) => e.id === first?.id)) earlier.remove();
   });
   const later = action("Show later turns", async () => {
-    const more = await page({ numRecentEvents: fromEnd, pageToken: next, state: false });
+    const more = await page({ numRecentEvents: fromEnd, pageToken: next, state: "false" });
     next = more.nextPageToken;
     await add(more.events);
     if (!next) later.remove();
@@ -209,7 +211,7 @@ export async function session(place) {
     showState(now.state);
     if (!next && now.events[0]?.id !== events[0]?.id) {
       const known = new Set(events.map((e) => e.id));
-      const all = pages(at, "events", { pageSize: pageOf, state: false, after: events[0]?.timestamp }, signal);
+      const all = pages(at, "events", { pageSize: pageOf, state: "false", after: events[0]?.timestamp }, signal);
       const fresh = [];
       for await (const e of each(all)) if (!known.has(e.id)) fresh.push(e);
       await add(fresh);

@@ -54,6 +54,13 @@ func TestLongSession(t *testing.T) {
 		return numbers.length > 400 && numbers.every((n, i) => n === i);
 	})()`)
 
+	p.sees("that only the first page has the state", `(() => {
+		const reads = performance.getEntriesByType("resource").map((e) => new URL(e.name))
+			.filter((u) => u.pathname.endsWith("/sessions/long")).map((u) => u.searchParams);
+		const bare = (q) => q.get("state") === "false";
+		return reads.some((q) => q.get("pageSize") === "1" && bare(q)) && reads.filter((q) => q.has("pageToken")).every(bare);
+	})()`)
+
 	p.to("/demo/users/maya/sessions/long")
 	// Chromium renders the turns in sight alone, so that others have no text to show.
 	has := func(selector, text string) {
@@ -70,6 +77,34 @@ func TestLongSession(t *testing.T) {
 	has("#event-new", "I love boats.")
 	p.offline(false)
 	p.hides("main [role=status]", "memoryd does not answer")
+}
+
+// Turns that come meanwhile hide none of the earlier ones.
+func TestEarlierOfGrowingSession(t *testing.T) {
+	h := start(t)
+	began := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	tell := func(from, to int) {
+		var events []any
+		for i := from; i < to; i++ {
+			words := fmt.Sprintf("Well, that was number %d.", i)
+			if i == 350 {
+				words = "I love trams."
+			}
+			events = append(events, map[string]any{"id": fmt.Sprint("e", i), "author": "user", "content": words,
+				"timestamp": began.Add(time.Duration(i) * time.Minute)})
+		}
+		h.call("POST", "/v1/apps/demo/users/maya/memories/ingest?wait=true", map[string]any{"sessionId": "long", "events": events})
+	}
+	tell(0, 700)
+	p := h.open("/demo/users/maya/memories/" + h.idOf("trams"))
+	p.press(".detail", "The turn in session")
+	p.shows(".turn.sought .spoken", "I love trams.")
+	tell(700, 705)
+	p.press("main", "Show earlier turns")
+	p.sees("turns before them", `document.querySelectorAll(".turn").length > 300 && !document.querySelector("main button:disabled")`)
+	p.press("main", "Show earlier turns")
+	p.sees("the first turn", `document.querySelector(".turn").id === "event-e0"`)
+	p.hides("main", "Show earlier turns")
 }
 
 // A time or a filter of the address that cannot be read is said in place, and the form

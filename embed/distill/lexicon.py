@@ -61,7 +61,7 @@ def frequent(language):
 
 
 def zipf(frequency):
-    """The frequency as the logarithm of its occurrences in a milliard words: 0 to 8."""
+    """The frequency as the logarithm of its occurrences in a billion words: 0 to 8."""
     return 9 + math.log10(max(frequency, 1e-9))
 
 
