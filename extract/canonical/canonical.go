@@ -44,6 +44,7 @@ type Form struct {
 	Ends string
 
 	themes []theme
+	quotes bool // it has words of somebody else
 }
 
 // Of reads a fact. A statement about "the user" has the form of the same
@@ -94,6 +95,7 @@ func formOf(fact string) Form {
 		f.Ends = ends
 	}
 	f.Claims, f.themes, f.More = claimsOf(fact)
+	f.quotes = quotesSpeech(fact)
 	return f
 }
 

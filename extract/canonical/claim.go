@@ -54,10 +54,18 @@ func (c *Claim) supersedes(o *Claim, said time.Time) bool {
 	case o.Ended:
 		return c.Value == o.Value // begun again
 	}
+	return c.changesValue(o)
+}
+
+// changesValue reports whether c gives the attribute of both another value than o, as one thing may have it.
+func (c *Claim) changesValue(o *Claim) bool {
 	if c.Several && strings.HasSuffix(c.Attribute, " "+ageAttribute) {
 		before, _ := strconv.Atoi(o.Value)
 		after, _ := strconv.Atoi(c.Value)
 		return c.Changed && after-before > 0 && after-before <= maxYears
+	}
+	if strings.Contains(" "+c.Attribute, " one ") && !near(c.Value, o.Value) {
+		return false // a loan and its rate, a month's pay and a year's
 	}
 	return c.Value != o.Value && (c.Changed || !c.Several && !o.Several)
 }
@@ -93,9 +101,13 @@ func (f *Form) Supersedes(o *Form, said time.Time) bool {
 	if o.More {
 		return false
 	}
+	if f.quotes || o.quotes {
+		return false
+	}
 	for i := range f.Claims {
 		for k := range o.Claims {
-			if f.Claims[i].supersedes(&o.Claims[k], said) {
+			if c, d := &f.Claims[i], &o.Claims[k]; c.supersedes(d, said) &&
+				!(c.Ended && f.endsAnother(o, c)) && !(d.Ended && o.endsAnother(f, d)) {
 				return true
 			}
 		}

@@ -128,7 +128,7 @@ func (c *claim) befallen(ws english.Words) (out []Claim) {
 			return []Claim{{Attribute: "taste of " + names[0], Value: liked}}
 		case slices.ContainsFunc(repels, whole):
 			return []Claim{{Attribute: "taste of " + names[0], Value: disliked}}
-		case slices.ContainsFunc(demises, whole):
+		case slices.ContainsFunc(demises, whole) && !byPerson(ws[:k], rest):
 			// Without a determiner it must be short, or it may be about any thing: "Trains are sold".
 			first := ws[0].Text
 			if first != "my" && first != "our" && first != "the" && (len(rest) > 2 || !ws[0].Upper && k > 2) {
@@ -211,7 +211,8 @@ func (c *claim) counted(ws english.Words) []Claim {
 			(i == 1 && possessedOr(ws[0].Text) || ws[0].Text == "i" || ws[0].Text == "we"):
 			return []Claim{{Attribute: "count " + countName(noun), Value: n, Changed: true}}
 		case ws[i].Text == "one" && ws[i+1].Text == "of" && i+3 < len(ws) && possessedOr(ws[i+2].Text) &&
-			countable.Has(singular(ws[i+3].Text)) && ws.Any(departures) && !ws.Any(uncertain) && !ws.Any(negations):
+			countable.Has(singular(ws[i+3].Text)) && !english.Prepositions.Has(ws.At(i+4)) &&
+			ws.Any(departures) && !ws.Any(uncertain) && !ws.Any(negations):
 			return []Claim{{Attribute: "count " + countName(singular(ws[i+3].Text)), Ended: true}}
 		}
 	}

@@ -3,6 +3,7 @@ package canonical
 import (
 	_ "embed" // for themes.txt
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/memoryd/memoryd/extract/english"
@@ -59,6 +60,8 @@ var (
 	narrowing     = themeTables.Words("narrowing")
 	owning        = themeTables.Words("owning")
 	pending       = themeTables.Words("pending")
+	hours         = themeTables.Words("hours")
+	schools       = themeTables.Words("schools")
 	ordinals      = themeTables.Variants("ordinals")
 )
 
@@ -118,14 +121,16 @@ type theme struct {
 	moved   bool // "moved to the sales team"
 	mine    bool // the subject is the speaker, or theirs
 	loose   bool // uncertain, past, bounded in time: it ends nothing
+	unreal  bool // of a dream, a joke or a story: it ends nothing, and nothing ends it
 	past    bool // it tells of what was: nothing ends it
 	pending bool // in progress or planned
 	owns    bool
 	narrow  bool // bounded in time: "in summer"
 	verb    string
-	seeks   bool // looking for it
-	changed bool // "changed my goal"
-	listed  bool // the things are a list
+	seeks   bool     // looking for it
+	changed bool     // "changed my goal"
+	listed  bool     // the things are a list
+	raw     []string // the words as they are
 	values  []themeValue
 	named   string   // the one name behind a preposition or a form of "be"
 	not     []string // the words that are denied: "not Minka", "instead of Spain"
@@ -135,12 +140,17 @@ type theme struct {
 type themeNoun struct {
 	stem     string
 	mods     []string // the words before it, and names behind it
-	behindIt []string // the names and nouns behind it that may tell it apart: "trip to Oslo"
+	behindIt []behind // the names and nouns behind it that may tell it apart: "trip to Oslo"
+	part     bool     // it is part of a name: "Apple" in "Apple Music"
+	apart    []string // words as they are that tell it apart: "Friday" in "Friday class"
 	one      bool     // one of several: "a cat"
+	plural   bool
+	these    bool // certain ones: "the cats"
 	subject  bool
 	isNew    bool // "my new" stands before it
 	name     bool
 	behind   bool // a preposition stands before it
+	activity bool // "renovating"
 }
 
 // themeValue is a value of a kind in a clause: a day, a number of a unit.
@@ -149,7 +159,8 @@ type themeValue struct{ kind, text string }
 // endsTheme reports whether t, said later, takes the place of o. An end leaves nothing that something else may end,
 // except what somebody cannot stand.
 func (t *theme) endsTheme(o *theme) bool {
-	if t.loose || t.owner != o.owner || o.past || len(o.ends) > 0 && !slices.Contains(o.ends, "bored") {
+	if t.loose || t.unreal || o.unreal || t.owner != o.owner || o.past ||
+		len(o.ends) > 0 && !slices.Contains(o.ends, "bored") {
 		return false
 	}
 	for i := range t.nouns {
@@ -169,13 +180,15 @@ func (t *theme) endsNoun(o *theme, i, k int) bool {
 	if !within(n.mods, o.words) {
 		return t.moved && t.switches(o, n, m)
 	}
-	same, target := within(n.behindIt, o.words), i == t.target
-	// "Traded the Volvo in for a Kia" tells behind the thing what came in its place.
-	exchanged := slices.Contains(t.ends, "part") || slices.Contains(t.ends, "find")
-	if target && (same || exchanged) && (!n.one || o.seeks) && t.endsBy(o, m) {
+	target := i == t.target
+	if !t.same(o, n, m) {
+		// "I'm looking for a flat", "found the flat of my dreams": any one that is found will do.
+		return target && o.seeks && slices.Contains(t.ends, "find") && t.endsBy(o, m)
+	}
+	if target && (!n.one || o.seeks) && t.endsBy(o, m) {
 		return true
 	}
-	if !same {
+	if !within(stemsBehind(n), o.words) {
 		return !n.subject && t.sets(o, n, m)
 	}
 	return t.denies(o) || target && (t.turns(o, n) || t.turnsTaste(o, n, m)) || t.sets(o, n, m)
@@ -195,13 +208,14 @@ func (t *theme) turns(o *theme, n *themeNoun) bool {
 	if t.again && !t.negated {
 		return o.negated || o.taste < 0
 	}
-	return t.anymore && t.negated && !o.negated && !o.listed && o.taste >= 0 && !n.one
+	has := t.verb == "have" || t.verb == "has" || t.verb == "own" // "I don't have corona any more"
+	return t.anymore && t.negated && !o.negated && !o.listed && o.taste >= 0 && !n.one && (!has || o.owns)
 }
 
 // turnsTaste reports whether t likes what o disliked, or the other way round, and both without bounds.
 func (t *theme) turnsTaste(o *theme, n, m *themeNoun) bool {
-	return t.taste*o.taste < 0 && !n.one && !t.narrow && !o.narrow && len(n.mods) == 0 && len(m.mods) == 0 &&
-		within(m.behindIt, t.words)
+	return t.taste*o.taste < 0 && !n.one && !m.one && !t.narrow && !o.narrow && len(n.mods) == 0 && len(m.mods) == 0 &&
+		within(stemsBehind(m), t.words)
 }
 
 // endsBy reports whether the end that t tells of can end what o says of m: only a plan is canceled, only what somebody
@@ -219,7 +233,7 @@ func (t *theme) endsBy(o *theme, m *themeNoun) bool {
 		case "part":
 			return o.owns && !m.subject
 		case "bored":
-			return o.taste > 0
+			return o.taste > 0 && !t.narrow && within(m.mods, t.words)
 		}
 		return o.taste == 0 && o.verb != "have" && o.verb != "own" // "I dropped my phone"
 	})
@@ -275,8 +289,18 @@ func (v themeValue) differs(w themeValue) bool {
 	}
 	n, unit, _ := strings.Cut(v.text, " ")
 	m, other, _ := strings.Cut(w.text, " ")
-	return n != m && (unit == other || unit == "" || other == "")
+	return n != m && (unit == other || (unit == "" || other == "") && near(n, m))
 }
+
+// near reports whether two numbers are of one size, so that both may be of one thing though a unit is missing.
+func near(a, b string) bool {
+	x, err := strconv.ParseFloat(strings.ReplaceAll(a, ",", ""), 64)
+	y, other := strconv.ParseFloat(strings.ReplaceAll(b, ",", ""), 64)
+	return err != nil || other != nil || max(x, y) < maxGrowth*min(x, y)
+}
+
+// maxGrowth bounds how many times another value of a thing is as large as the one before it.
+const maxGrowth = 10
 
 // switches reports whether t tells of a change within a kind of things: "moved to the sales team".
 func (t *theme) switches(o *theme, n, m *themeNoun) bool {
@@ -291,20 +315,23 @@ func within(a, b []string) bool {
 
 // changes reports whether t may end others.
 func (t *theme) changes() bool {
-	return !t.loose && (len(t.ends) > 0 || t.again || t.negated || t.cued || t.set || t.wrong || t.moved || t.changed ||
-		len(t.not) > 0 || t.taste != 0)
+	return !t.loose && !t.unreal && (len(t.ends) > 0 || t.again || t.negated || t.cued || t.set || t.wrong ||
+		t.moved || t.changed || len(t.not) > 0 || t.taste != 0)
 }
 
 // Changing reports whether f tells that something of the speaker or theirs ends or is so again.
 func (f *Form) Changing() bool {
 	return slices.ContainsFunc(f.themes, func(t theme) bool {
-		return !t.loose && t.mine && t.target >= 0 &&
+		return !t.loose && !t.unreal && t.mine && t.target >= 0 &&
 			(len(t.ends) > 0 && !slices.Contains(t.ends, "find") || t.anymore && t.negated)
 	})
 }
 
 // topics are the names of the things that t speaks of, with their owner.
 func (t *theme) topics() (out []string) {
+	if t.unreal {
+		return nil
+	}
 	for i := range t.nouns {
 		out = append(out, t.owner.attribute(t.nouns[i].stem))
 	}

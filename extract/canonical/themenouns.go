@@ -51,6 +51,11 @@ func (t *theme) addNouns(ws english.Words, verb, from int) (target int) {
 	}
 	for i, w := range ws {
 		s := themeStem(w.Text)
+		one := singular(w.Text)
+		if timed := english.DateWords.Has(one) || english.Periods.Has(one); timed && len(run) > 0 && w.Stop == 0 &&
+			ws[i-1].Stop == 0 && i-1 != verb && themeStem(ws.At(i+1)) != "" {
+			continue // "the Danish evening class"
+		}
 		if s == "" {
 			end(i)
 			continue
@@ -71,21 +76,28 @@ func (t *theme) addNouns(ws english.Words, verb, from int) (target int) {
 func nounOf(ws english.Words, start, end int, run []string) themeNoun {
 	last := len(run) - 1
 	n := themeNoun{stem: run[last], mods: slices.Clone(run[:last]), name: ws[end-1].Upper}
+	n.plural = singular(ws[end-1].Text) != ws[end-1].Text
+	n.apart, n.activity = tellsApart(ws, start, end), endsInIng(ws[end-1].Text)
 	if start > 0 {
 		before := ws[start-1].Text
+		n.these = n.plural && inAny(before, english.Articles, possessives)
 		n.one = indefinite.Has(before) || before == "old" || english.StartsWithDigit(before)
 		n.behind = english.Prepositions.Has(linkBefore(ws, start))
 	}
 	return n
 }
 
-// linkBefore is the word before a noun and its article.
+// linkBefore is the word before a noun and what determines it: its article, its owner, its day or number.
 func linkBefore(ws english.Words, start int) string {
-	before := ws.At(start - 1)
-	if start > 1 && (english.Articles.Has(before) || possessives.Has(before)) {
-		return ws[start-2].Text
+	at := start - 1
+	for ; at > 0; at-- {
+		w := ws[at].Text
+		if !inAny(w, english.Articles, possessives, english.DateWords) && !strings.HasSuffix(w, "'s") &&
+			!english.StartsWithDigit(w) {
+			break
+		}
 	}
-	return before
+	return ws.At(at)
 }
 
 // narrowBefore notes a noun as what tells the one before it apart: "trip to Oslo", "sushi with mayonnaise".
@@ -94,9 +106,13 @@ func (t *theme) narrowBefore(ws english.Words, start, at int, run []string) {
 		return
 	}
 	link := linkBefore(ws, start)
-	if narrowing.Has(link) || ws[start].Upper && (link == "to" || link == "for") {
+	one := link == "for" && indefinite.Has(ws.At(start-1)) // "swapped the car for a bike" tells of another thing
+	if narrowing.Has(link) && !one || link == "to" && len(t.ends) > 0 && !slices.Contains(t.ends, "part") ||
+		ws[start].Upper && (link == "to" || link == "for") {
 		before := &t.nouns[at-1]
-		before.behindIt = append(before.behindIt, run...)
+		for _, stem := range run {
+			before.behindIt = append(before.behindIt, behind{link, stem})
+		}
 	}
 }
 
@@ -115,7 +131,7 @@ func (t *theme) addKinds(ws english.Words, n *themeNoun) {
 	one, last := n.one, ws[len(ws)-1].Text
 	for _, w := range ws[:len(ws)-1] {
 		if w.Upper {
-			t.addNoun(themeNoun{stem: themeStem(w.Text), name: true})
+			t.addNoun(themeNoun{stem: themeStem(w.Text), name: true, part: true})
 		}
 	}
 	for _, w := range []string{last, singular(last)} {

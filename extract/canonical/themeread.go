@@ -31,20 +31,15 @@ func (c *claim) themes(all english.Words) (out []theme) {
 	all = slices.DeleteFunc(c.withoutQuotes(c.withoutNoteMarks(slices.Clone(all))), func(w english.Word) bool {
 		return isDate(w.Text)
 	})
-	if len(all) == 0 || len(all) > maxFramedWords || all.Any(makeBelieve) {
+	if len(all) == 0 || len(all) > maxFramedWords {
 		return nil
 	}
-	for i := len(all) - 2; i > 0; i-- { // "after" would begin a clause
-		if all[i].Text == "after" && all[i+1].Text == "all" {
-			all[i].Text = "anymore"
-			all = slices.Delete(all, i+1, i+2)
-		}
-	}
-	list := segments(all)
+	list := segments(withoutAfterAll(all))
 	if len(list) > maxWindows {
 		return nil
 	}
-	doubt := all.Has("if") || all.Has("?")
+	unreal := all.Any(makeBelieve)
+	doubt, passing := all.Has("if") || all.Has("?"), passes(all)
 	wrong := themeWrongs.Found(all)
 	var before owner
 	known := false
@@ -66,13 +61,25 @@ func (c *claim) themes(all english.Words) (out []theme) {
 		t.wrong = wrong
 		w := s.words.At(0)
 		t.mine = o != "" || w == "i" || w == "we" || w == "my" || w == "our" || w == "no"
-		t.loose = t.loose || doubt || s.bounded
+		t.unreal = unreal
+		t.loose = t.loose || doubt || s.bounded || passing && (t.negated || len(t.ends) > 0)
 		t.listed = t.listed || s.lists && i+1 < len(list) && !c.goesOn(list[i+1].words)
 		if len(t.nouns) > 0 {
 			out = append(out, t)
 		}
 	}
 	return out
+}
+
+// withoutAfterAll is ws with "anymore" for "after all", as "after" would begin a clause.
+func withoutAfterAll(ws english.Words) english.Words {
+	for i := len(ws) - 2; i > 0; i-- {
+		if ws[i].Text == "after" && ws[i+1].Text == "all" {
+			ws[i].Text = "anymore"
+			ws = slices.Delete(ws, i+1, i+2)
+		}
+	}
+	return ws
 }
 
 // maxThemeSubject bounds the words of a subject.
@@ -142,7 +149,9 @@ func beginsPredicate(ws english.Words, k int) bool {
 	x := ws[k].Text
 	_, n := matchEnd(themeBefalls, ws, k)
 	return n > 0 || isBe(x) || pastBe.Has(x) || themeSetters.Has(x) || english.Past(x) || negations.Has(x) ||
-		inAny(x, english.Auxiliaries) || isVerbOfValue(x) || strings.HasSuffix(x, "s") && thirdPerson(x)
+		inAny(x, english.Auxiliaries) || isVerbOfValue(x) ||
+		// "The house plants are dead" has its verb behind.
+		strings.HasSuffix(x, "s") && thirdPerson(x) && !isBe(ws.At(k+1)) && !pastBe.Has(ws.At(k+1))
 }
 
 // thirdPerson reports whether w is a form of a verb behind a noun: "leaves".
@@ -173,11 +182,15 @@ func themeOf(o owner, subject, ws english.Words) (t theme) {
 	lasts := func(kind string) bool { return kind != "quit" && kind != "bored" }
 	t.loose = t.loose || ws.Has("today") && !slices.ContainsFunc(t.ends, lasts) // "no more tea for me today"
 	t.findNouns(subject, ws, verb)
+	t.boundEnd(ws)
 	t.addImplied(ws)
 	t.values = themeValues(append(slices.Clone(subject), ws...))
 	t.words = append(stemsOf(subject), stemsOf(ws)...)
 	for i := range t.nouns {
 		t.words = append(t.words, t.nouns[i].stem)
+	}
+	for _, w := range append(slices.Clone(subject), ws...) {
+		t.raw = append(t.raw, w.Text)
 	}
 	return t
 }
@@ -190,6 +203,7 @@ func (t *theme) readWord(ws english.Words, i int) {
 	case w == "anymore", w == "any" && longer, w == "no" && next == "longer":
 		t.anymore = true
 		t.negated = t.negated || w == "no"
+	case w == "not" && next == "to": // "was told not to slack off"
 	case w == "no" && !longer, negations.Has(w), w == "never":
 		t.negated = true
 		if w == "not" && i > 0 && stopsClause(ws[i-1].Stop) {
@@ -248,6 +262,26 @@ func (t *theme) readTime(ws english.Words) {
 		t.negated && !t.anymore && (ws.Has("will") || ws.Has("would"))
 }
 
+// boundEnd bounds an end to one day ("is off this Sunday"), to a walk out of a door and to school days.
+func (t *theme) boundEnd(ws english.Words) {
+	// "Finished renovating the attic", "stopped listening to crime podcasts": the end is of all of it.
+	if at := t.target; at >= 0 && at+1 < len(t.nouns) && t.nouns[at].activity {
+		next := &t.nouns[at+1]
+		for _, stem := range append(slices.Clone(next.mods), next.stem) {
+			t.nouns[at].behindIt = append(t.nouns[at].behindIt, behind{"of", stem})
+		}
+	}
+	for i := range ws {
+		w, next := ws[i].Text, ws.At(i+1)
+		if t.target >= 0 && (w == "this" || w == "next") && english.DateWords.Has(next) {
+			t.nouns[t.target].apart = append(t.nouns[t.target].apart, next)
+		}
+		schooled := (w == "in" || w == "at") && schools.Has(next) && t.past
+		t.loose = t.loose || len(t.ends) > 0 && schooled
+	}
+	t.loose = t.loose || len(t.ends) > 0 && leavesPlace(ws)
+}
+
 // addImplied adds the nouns that a clause has in other words: "flying to Tokyo" is a trip, and who is called
 // something has a name. It also notes the one name that the clause gives.
 func (t *theme) addImplied(ws english.Words) {
@@ -263,7 +297,11 @@ func (t *theme) addImplied(ws english.Words) {
 	}
 	for i := 0; i+2 < len(ws); i++ {
 		if goings.Has(ws[i].Text) && ws[i+1].Text == "to" && ws[i+2].Upper {
-			t.addNoun(themeNoun{stem: "trip", behindIt: stemsOf(ws[i+2 : i+3])})
+			n := themeNoun{stem: "trip"}
+			for _, stem := range stemsOf(ws[i+2 : i+3]) {
+				n.behindIt = append(n.behindIt, behind{"to", stem})
+			}
+			t.addNoun(n)
 		}
 	}
 	if ws.Any(called) {
@@ -312,7 +350,7 @@ func (t *theme) findEnds(subject, ws english.Words) {
 	case ws.StartWith("no", "more"):
 		t.ends, t.target = []string{"quit", "bored"}, 2
 	case len(subject) > 0:
-		t.findBefallen(ws)
+		t.findBefallen(subject, ws)
 	default:
 		if !t.negated {
 			t.findParted(ws)
@@ -328,8 +366,8 @@ func (t *theme) findEnds(subject, ws english.Words) {
 }
 
 // findBefallen reads what ends the subject: "the interview was canceled", but not "Spotify canceled the show".
-func (t *theme) findBefallen(ws english.Words) {
-	for i := 0; i < min(len(ws), 5) && !t.negated; i++ {
+func (t *theme) findBefallen(subject, ws english.Words) {
+	for i := 0; i < min(len(ws), 5) && !t.negated && !byPerson(subject, ws); i++ {
 		kinds, n := matchEnd(themeBefalls, ws, i)
 		if n == 0 {
 			continue

@@ -14,14 +14,17 @@ import (
 func vetoed(claims []Claim, all english.Words) []Claim {
 	meets := all.Has("seeing") && all.Any(later) // "I'm seeing Tom tomorrow"
 	another, trial, item := forAnother(all), forMonth(all), boredOfItem(all)
+	passing, leaves := passes(all), leavesPlace(all)
 	return slices.DeleteFunc(claims, func(c Claim) bool {
 		a := " " + c.Attribute
 		switch {
 		case strings.HasSuffix(a, " marital status"), strings.HasSuffix(a, " partner name"):
 			return meets && !c.Loose
+		case strings.HasSuffix(a, " employer") && c.Ended && leaves:
+			return true
 		case strings.HasSuffix(a, " diet"):
 			return trial
-		case c.Ended && another:
+		case c.Ended && (another || passing): // "my phone is dead right now"
 			return strings.Contains(a, " has ") || strings.Contains(a, " thing") || strings.Contains(a, " of ")
 		}
 		return item

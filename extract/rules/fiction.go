@@ -46,10 +46,24 @@ func quotesSpeaker(text string) bool {
 	if !strings.ContainsAny(text, `"“”„«»`) {
 		return false
 	}
-	for i, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(`"“”„«»`, r) }) {
+	// A space before a first mark keeps the part before it, though it is empty.
+	parts := strings.FieldsFunc(" "+text, func(r rune) bool { return strings.ContainsRune(`"“”„«»`, r) })
+	for i, part := range parts {
 		if inside := i%2 == 1; inside && english.Split(part).Any(firstPerson) {
 			return true
 		}
 	}
 	return false
+}
+
+// insideQuotation reports whether a sentence that begins at a place of a text goes on with a quotation that was opened
+// before: of `News! "I hate Rome", she said.` the sentence begins behind the mark. A mark without another one, such as
+// that of inches, opens none.
+func insideQuotation(text string, at int) bool {
+	before := text[:at]
+	if plain := strings.Count(text, `"`); plain%2 == 0 && strings.Count(before, `"`)%2 == 1 {
+		return true
+	}
+	opened := strings.Count(before, "“") + strings.Count(before, "«")
+	return opened > strings.Count(before, "”")+strings.Count(before, "»") && strings.ContainsAny(text[at:], "”»")
 }

@@ -66,6 +66,8 @@ func (k *talk) read(t *extract.Turn) []extract.Fact {
 		case r.forget(&s, from):
 		case profile && r.addFields(&s):
 		case k.correct(&r, &s):
+		case insideQuotation(r.Text, from), quotesSpeaker(quote):
+			s, r.open = sentence{}, false // "That's what Jim said" leans on nothing of the user's
 		case n == 0 && r.join(&s, k.question(t)):
 		default:
 			r.add(&s, from)
