@@ -50,13 +50,14 @@ func TestSentences(t *testing.T) {
 
 // Contractions are taken apart, and each word knows its place.
 func TestSplit(t *testing.T) {
-	s := "I'm at J. O’Neil's T-shirt shop, don’t!"
+	s := "I'm at J. O’Neil's T-shirt shop, don’t! 1,100 or 71,5, or 3, 4,a"
 	var got []string
 	for _, w := range Split(s) {
 		got = append(got, w.Text+"="+s[w.Start:w.End])
 	}
 	want := []string{
 		"i=I'm", "am=I'm", "at=at", "j=J", "o'neil's=O’Neil's", "t-shirt=T-shirt", "shop=shop", "do=don’t", "not=don’t",
+		"1,100=1,100", "or=or", "71,5=71,5", "or=or", "3=3", "4=4", "a=a",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("words (-want +got):\n%s", diff)

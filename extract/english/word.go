@@ -86,7 +86,7 @@ func (ws Words) Content() int {
 	return n
 }
 
-// Split reads the words of a sentence. Marks inside a word (T-shirt, 3.5, o'clock) do not end it.
+// Split reads the words of a sentence. Marks inside a word (T-shirt, 3.5, 1,100, o'clock) do not end it.
 func Split(s string) Words {
 	words := make(Words, 0, len(s)/5+1)
 	for i := 0; i < len(s); {
@@ -153,7 +153,9 @@ func wordEnd(s string, i int) int {
 			continue
 		}
 		next, _ := utf8.DecodeRuneInString(s[i+n:])
-		if !strings.ContainsRune("'’-.:/@_+", r) || !WordRune(next) {
+		within := strings.ContainsRune("'’-.:/@_+", r) && WordRune(next) ||
+			r == ',' && EndsWithDigit(s[:i]) && StartsWithDigit(s[i+n:]) // "1,100", "71,5 kg"
+		if !within {
 			return i
 		}
 		i += n
