@@ -188,7 +188,7 @@ func (c *claim) replaced(v *verbPhrase, ws english.Words) (out []Claim) {
 // maxOtherSubject bounds a subject other than the speaker, with adverbs behind it.
 const maxOtherSubject = 5
 
-// former reads "Sam is my ex now": who was the partner is so no more.
+// former reads "Sam is my ex now": the partner of before is one no longer.
 func (c *claim) former(ws english.Words) []Claim {
 	for i := 1; i+2 < len(ws) && i < 4; i++ {
 		if isBe(ws[i].Text) && ws[i+1].Text == "my" && exes.Has(ws[i+2].Text) {

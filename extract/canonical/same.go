@@ -53,7 +53,7 @@ func (t *theme) same(o *theme, n, m *themeNoun) bool {
 	})
 }
 
-// endsAnother reports whether c of f ends a thing that shares no more than its noun with those of o.
+// endsAnother reports whether c of f ends a thing that shares only its noun with those of o.
 func (f *Form) endsAnother(o *Form, c *Claim) bool {
 	met, attribute, taste := false, strings.Fields(c.Attribute), strings.Contains(c.Attribute, "taste of ")
 	for i := range f.themes {

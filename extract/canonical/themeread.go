@@ -86,8 +86,8 @@ func withoutAfterAll(ws english.Words) english.Words {
 const maxThemeSubject = 6
 
 // themeSubject tells whose clause ws is. Subject are the words of a thing that is the subject: of "the wedding is on
-// 12 May" and of "my sister's wedding was moved", which is the sister's. What a doctor or a landlord does to a thing
-// of the speaker's ("they moved my appointment") is read as if the speaker had done it.
+// 12 May" and of "my sister's wedding was moved", which is the sister's. If a doctor or a landlord changes a thing of
+// the speaker's ("they moved my appointment"), it is read as if the speaker had done it.
 func (c *claim) themeSubject(ws english.Words, first bool) (o owner, subject, predicate english.Words, ok bool) {
 	if len(ws) < 2 {
 		return "", nil, nil, false
