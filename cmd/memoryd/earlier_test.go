@@ -178,12 +178,14 @@ func waitForOperations(t *testing.T, scope string) {
 	}
 }
 
-// timeless replaces times after written, and drops how often work was tried.
+// timeless replaces times after written, and drops how often work was tried, and when it
+// ended, which the earlier version did not tell.
 func timeless(v any, written time.Time) any {
 	switch v := v.(type) {
 	case map[string]any:
 		delete(v, "attempts")
 		delete(v, "lastError")
+		delete(v, "endTime")
 		for name, value := range v {
 			text, _ := value.(string)
 			if at, err := time.Parse(time.RFC3339, text); err == nil && at.After(written.Add(10*time.Millisecond)) {
