@@ -111,6 +111,12 @@ func testProfiles(t *testing.T, c *client.Client) {
 	if n, err := u.Counts(ctx); err != nil || n != (client.Counts{Values: 1}) {
 		t.Errorf("counts %+v, %v", n, err)
 	}
+	if l, err := u.Limits(ctx); err != nil || len(l) != 0 {
+		t.Errorf("limits %+v of a memoryd that has none, %v", l, err)
+	}
+	if l, err := c.AppLimits(ctx, "shop"); err != nil || len(l) != 0 {
+		t.Errorf("limits %+v of an app of a memoryd that has none, %v", l, err)
+	}
 	if r, err := u.Revisions(ctx, m.ID); err != nil || len(r) != 2 || string(r[1].Value) != "30" {
 		t.Errorf("revisions %+v, %v", r, err)
 	}

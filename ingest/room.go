@@ -25,25 +25,39 @@ const fullTime = time.Minute
 
 // roomFor refuses what would bring a scope more memories and bytes than it may have.
 func (s *Service) roomFor(ctx context.Context, scope memory.Scope, memories int, bytes int64) error {
-	l := s.limitsOf(scope)
-	if l == (Limits{}) || memories <= 0 && bytes <= 0 {
+	if memories <= 0 && bytes <= 0 {
 		return nil
 	}
-	found, err := s.memories.Search(ctx, scope, memory.Query{Bytes: l.Bytes > 0, CountHidden: l.Memories > 0})
+	l, has, err := s.Room(ctx, scope)
 	if err != nil {
 		return err
 	}
-	has := found.Stats.Docs + found.Stats.Hidden
-	if l.Memories > 0 && memories > 0 && has+memories > l.Memories {
+	if l.Memories > 0 && memories > 0 && has.Memories+memories > l.Memories {
 		return memory.Refuse(fullTime, "%s has %d memories, and may have %d: delete some:"+
-			" %s sets how many there may be", whose(scope), has, l.Memories, flagOf(scope, "memories"))
+			" %s sets how many there may be", whose(scope), has.Memories, l.Memories, flagOf(scope, "memories"))
 	}
-	if l.Bytes > 0 && bytes > 0 && found.Stats.Bytes+bytes > l.Bytes {
+	if l.Bytes > 0 && bytes > 0 && has.Bytes+bytes > l.Bytes {
 		return memory.Refuse(fullTime, "%s has memories of %d bytes, and may have %d: %d more do not fit:"+
-			" delete some: %s sets how many there may be", whose(scope), found.Stats.Bytes, l.Bytes, bytes,
+			" delete some: %s sets how many there may be", whose(scope), has.Bytes, l.Bytes, bytes,
 			flagOf(scope, "bytes"))
 	}
 	return nil
+}
+
+// Room returns the limits of a scope, and how much of them is used: of a limit that is not
+// set, nothing is counted.
+func (s *Service) Room(ctx context.Context, scope memory.Scope) (l, has Limits, err error) {
+	if l = s.limitsOf(scope); l == (Limits{}) {
+		return l, has, nil
+	}
+	found, err := s.memories.Search(ctx, scope, memory.Query{Bytes: l.Bytes > 0, CountHidden: l.Memories > 0})
+	if err != nil {
+		return l, has, err
+	}
+	if l.Memories > 0 {
+		has.Memories = found.Stats.Docs + found.Stats.Hidden
+	}
+	return l, Limits{has.Memories, found.Stats.Bytes}, nil
 }
 
 // limitsOf returns the limits of a scope.

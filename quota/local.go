@@ -85,6 +85,26 @@ func (l *Local) Leave(app, _ string, gates []Gate) {
 	}
 }
 
+// Used implements Counter.
+func (l *Local) Used(_ context.Context, app string, gates []Gate, names []string) ([]Used, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	var out []Used
+	for _, g := range gates {
+		if at := (place{app, g.Name}); g.Every == 0 {
+			out = append(out, Used{N: l.rooms[at]})
+		} else {
+			out = append(out, BucketUsed(g, l.buckets[at].Sub(now)))
+		}
+	}
+	l.begin(now)
+	for _, name := range names {
+		out = append(out, Used{l.spent[place{app, name}], l.dayEnd().Sub(now)})
+	}
+	return out, nil
+}
+
 // minSweep is how many buckets there are at least before full ones are removed. Each
 // takes some 150 bytes.
 const minSweep = 10_000
@@ -105,18 +125,13 @@ func (l *Local) sweep(now time.Time) {
 
 // Spend implements Counter.
 func (l *Local) Spend(_ context.Context, app string, amounts []Amount) (full int, after time.Duration, err error) {
-	const day = int64(24 * time.Hour / time.Second)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	today := now.Unix() / day
-	if today > l.day || l.day > today+1 { // it is over, or a clock that was ahead has begun it
-		l.day = today
-		clear(l.spent)
-	}
+	l.begin(now)
 	for i, a := range amounts {
 		if a.Most > 0 && l.spent[place{app, a.Name}] >= a.Most {
-			return i, time.Unix((l.day+1)*day, 0).Sub(now), nil
+			return i, l.dayEnd().Sub(now), nil
 		}
 	}
 	for _, a := range amounts {
@@ -126,3 +141,17 @@ func (l *Local) Spend(_ context.Context, app string, amounts []Amount) (full int
 	}
 	return -1, 0, nil
 }
+
+const daySeconds = int64(24 * time.Hour / time.Second)
+
+// begin clears the amounts of a day that is over. The caller holds l.mu.
+func (l *Local) begin(now time.Time) {
+	today := now.Unix() / daySeconds
+	if today > l.day || l.day > today+1 { // it is over, or a clock that was ahead has begun it
+		l.day = today
+		clear(l.spent)
+	}
+}
+
+// dayEnd is when the day of the amounts ends. The caller holds l.mu.
+func (l *Local) dayEnd() time.Time { return time.Unix((l.day+1)*daySeconds, 0) }

@@ -10,6 +10,7 @@ import (
 	"context"
 	"crypto/rand"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/memoryd/memoryd/access"
@@ -70,6 +71,24 @@ type Counter interface {
 	// until the next day; otherwise full is -1. A day that a clock which goes back
 	// repeats is one day.
 	Spend(ctx context.Context, app string, amounts []Amount) (full int, after time.Duration, err error)
+	// Used returns how much is taken of each gate of an app, and then of each amount of
+	// the present day by its name. It takes nothing.
+	Used(ctx context.Context, app string, gates []Gate, names []string) ([]Used, error)
+}
+
+// Used is how much is taken of a gate or of an amount.
+type Used struct {
+	// N is how many tokens a bucket lacks, a part of one as a whole; how many places of a
+	// room are taken; or the amount of the day.
+	N int64
+	// Until is when N is 0 again if nothing else comes; 0 of a room, where nobody knows.
+	Until time.Duration
+}
+
+// BucketUsed is how much is taken of a bucket that will be full after a time.
+func BucketUsed(g Gate, full time.Duration) Used {
+	full = min(max(0, full), time.Duration(g.Size)*g.Every) // a clock may have been ahead
+	return Used{int64((full + g.Every - 1) / g.Every), full}
 }
 
 // PlaceTime is how long a place counts at most. It is longer than a request takes whose
@@ -93,7 +112,7 @@ func New(limits Limits, opts *Options) *Limiter {
 // bound is a gate with the words of its refusal.
 type bound struct {
 	flag, of, what string
-	limit          any
+	limit          float64
 }
 
 // gates returns the gates of a request.
@@ -106,7 +125,7 @@ func (l *Limiter) gates(r Request) (gates []Gate, bounds []bound) {
 		}
 		if places > 0 && !r.Stream {
 			gates = append(gates, Gate{Name: of + "/places/" + name, Size: int64(places)})
-			bounds = append(bounds, bound{"-" + of + "-requests", of, "requests in flight", places})
+			bounds = append(bounds, bound{"-" + of + "-requests", of, "requests in flight", float64(places)})
 		}
 	}
 	if r.By != nil && r.By != access.Owner {
@@ -156,6 +175,6 @@ func (l *Limiter) Begin(ctx context.Context, r Request) (end func(), err error) 
 		return func() { counter.Leave(app, id, gates) }, nil
 	}
 	b := bounds[full]
-	return nil, memory.Refuse(cmp.Or(after, time.Second), "this %s has had its %v %s: %s sets how many",
-		b.of, b.limit, b.what, memory.Flag(b.flag))
+	return nil, memory.Refuse(cmp.Or(after, time.Second), "this %s has had its %s %s: %s sets how many",
+		b.of, strconv.FormatFloat(b.limit, 'f', -1, 64), b.what, memory.Flag(b.flag))
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -33,15 +34,24 @@ func (s *Server) counts(c echo.Context, scope memory.Scope) error {
 	if err != nil {
 		return err
 	}
-	out := countsBody{n.Facts, n.Superseded, n.Turns, n.Values, n.Quarantined, 0}
-	for list := (sessionstore.List{PageSize: memory.MaxPageSize, NoState: true}); ; {
+	sessions, err := s.countSessions(ctx, scope, sessionstore.List{})
+	if err != nil {
+		return err
+	}
+	return sendJSON(c, http.StatusOK,
+		countsBody{n.Facts, n.Superseded, n.Turns, n.Values, n.Quarantined, sessions})
+}
+
+// countSessions counts the sessions of a list, of which it reads no state.
+func (s *Server) countSessions(ctx context.Context, scope memory.Scope, list sessionstore.List) (n int, err error) {
+	for list.PageSize, list.NoState = memory.MaxPageSize, true; ; {
 		page, err := s.sessions.List(ctx, scope, list)
 		if err != nil {
-			return err
+			return 0, err
 		}
-		out.Sessions += len(page.Sessions)
+		n += len(page.Sessions)
 		if list.PageToken = page.NextPageToken; list.PageToken == "" {
-			return sendJSON(c, http.StatusOK, out)
+			return n, nil
 		}
 	}
 }

@@ -69,6 +69,7 @@ func (s *Server) addRoutes() {
 	s.route("GET", memories, read, withScope(s.listMemories),
 		listQuery...)
 	s.route("GET", scope+"/counts", read, withScope(s.counts))
+	s.route("GET", scope+"/limits", read, withScope(s.userLimits))
 	s.route("GET", scope+"/profiles", read, withScope(s.profiles), "ids")
 	s.route("GET", oneMemory, read, withMemory(s.getMemory))
 	s.route("PATCH", oneMemory, write, withMemory(s.patchMemory))
@@ -101,6 +102,7 @@ func (s *Server) addRoutes() {
 	s.route("POST", oneShared+"/erase", admin, withSharedMemory(s.eraseMemory))
 
 	s.route("GET", "/v1/apps/:app/audit", admin, s.listAudit, "userId", "since", "until", "pageSize", "pageToken")
+	s.route("GET", "/v1/apps/:app/limits", admin, s.appLimits)
 	s.route("GET", config, admin, s.getConfig)
 	s.route("PUT", config, admin, s.putConfig)
 	s.route("POST", keys, admin, s.withKeys(s.createKey))

@@ -118,6 +118,11 @@ type Options struct {
 	// Quotas hold requests to what a key, an app and a user may take. Defaults to no such
 	// limits.
 	Quotas *quota.Limiter
+	// ModelQuotas are those of calls of models, and MaxSessions is how many sessions a user
+	// may have, 0 for any number. The models and the stores hold to them; the server tells
+	// how much of them is used.
+	ModelQuotas *quota.Meter
+	MaxSessions int
 	// Audit configures the audit log. Defaults to none.
 	Audit AuditOptions
 	// Console answers GET /console and GET /console/NAME, without a key. Defaults to none,

@@ -135,8 +135,9 @@ func (a *app) serveWith(e embed.Embedder) {
 			Console: page, Version: version(), Checks: maps.Clone(a.stores.Checks), Notes: notes,
 			Figures: a.stores.Figures(), Backup: a.stores.Backup,
 			Requests: a.cfg.requests, QueueTime: a.cfg.queueTime,
-			PreloadTimeout: a.cfg.preloadTimeout, Quotas: a.limiter,
-			MaxBody: a.cfg.limits.body, MaxBodies: a.cfg.limits.bodies, MaxAnswers: a.cfg.limits.answers,
+			PreloadTimeout: a.cfg.preloadTimeout, Quotas: a.limiter, MaxSessions: a.cfg.quotas.sessions,
+			ModelQuotas: a.models.meter.meter.Load(),
+			MaxBody:     a.cfg.limits.body, MaxBodies: a.cfg.limits.bodies, MaxAnswers: a.cfg.limits.answers,
 		}})
 	a.bank.Store(bank)
 	a.vertex.use(bank)

@@ -1,6 +1,7 @@
 // An app: its users, and the way to one by name.
 
 import { get, pages, path, scopePath } from "./api.js";
+import limits from "./limits.js";
 import { count, fill, h, href, link, paged, said } from "./dom.js";
 
 // figures are the counts of a user in words.
@@ -31,7 +32,7 @@ export default async function appView({ main, signal, app }) {
     },
   }, h("label", { class: "field" }, h("span", {}, "User"), h("input", { name: "user", required: true, maxlength: 256 })),
   h("button", {}, "Open"));
-  fill(main, h("h1", {}, said(app)), open, h("section", {}, h("h2", {}, "Users"), list));
+  fill(main, h("h1", {}, said(app)), open, limits(path`/v1/apps/${app}`, signal), h("section", {}, h("h2", {}, "Users"), list));
   await paged(list, {
     signal, read: pages(path`/v1/apps/${app}/users`, "users", { pageSize: 200 }, signal),
     row: (user) => {

@@ -2,6 +2,7 @@
 
 import { APIError, each, get, pages, path, post, scopePath } from "./api.js";
 import { action, confirm, count, fill, h, href, link, paged, said, time, toast } from "./dom.js";
+import limits from "./limits.js";
 import { revisionPages } from "./memory.js";
 
 // moods are the looks of states.
@@ -43,7 +44,8 @@ export default async function operations(place) {
   const { main, signal, app, user } = place;
   const list = h("ul", { class: "list" });
   fill(main, h("h1", { class: "unseen" }, "Operations of ", said(user)),
-    h("p", { class: "quiet" }, "Each makes memories, or undoes what another has made. They can be read for seven days after they are done."), list);
+    h("p", { class: "quiet" }, "Each makes memories, or undoes what another has made. They can be read for seven days after they are done."),
+    limits(scopePath(place), signal), list);
   await paged(list, {
     signal, empty: "No operation of the last seven days.",
     read: pages(`${scopePath({ app, user })}/operations`, "operations", {}, signal),

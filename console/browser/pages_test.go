@@ -154,3 +154,18 @@ func TestUndoOfOthers(t *testing.T) {
 	p.shows(".revisions", "63. Changed")
 	p.sees("all revisions by scrolling", `scrollTo(0, 1e6), document.querySelectorAll(".revisions li").length === 63`)
 }
+
+// An app and a user show how much of their limits is used, as a meter with its words.
+func TestLimits(t *testing.T) {
+	h := serve(t, "serve", "-listen", "127.0.0.1:0", "-data", t.TempDir(), "-log-level", "error", "-user-sessions", "4",
+		"-app-rate", "500", "-user-memories", "10")
+	h.fill()
+	p := h.open("/demo")
+	p.shows(".limits", "What the app shares: memories\n0 of 100,000")
+	p.shows(".limits", "The app: requests at once")
+	p.hides(".limits", "The user")
+	p.to("/demo/users/maya/operations")
+	p.shows(".limits", "The user: sessions\n3 of 4")
+	p.sees("the meter", `document.querySelector("meter[aria-label=user-sessions]").value === 3`)
+	p.hides(".limits", "The app")
+}

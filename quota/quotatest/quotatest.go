@@ -3,6 +3,7 @@ package quotatest
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -72,7 +73,7 @@ func Run(t *testing.T, open func(t *testing.T) Harness) {
 	}{
 		{"bucket", testBucket}, {"clock goes back", testClockBack}, {"room", testRoom}, {"all or none", testAllOrNone},
 		{"look-alikes", testLookAlikes}, {"concurrent", testConcurrent},
-		{"day", testDay}, {"concurrent spending", testConcurrentDay},
+		{"day", testDay}, {"concurrent spending", testConcurrentDay}, {"used", testUsed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h, now := open(t), newClock()
@@ -231,5 +232,47 @@ func testConcurrentDay(f *fixture, _ Harness, _ *clock) {
 	all.Wait()
 	if added.Load() != 5 {
 		f.t.Errorf("%d were added, want 5", added.Load())
+	}
+}
+
+// A look at what is used takes nothing, and tells of one app alone; what time gives back is
+// gone from it, also where a clock goes back.
+func testUsed(f *fixture, h Harness, now *clock) {
+	gates, names := []quota.Gate{room, bucket}, []string{"calls", "none", "other"}
+	want := func(when, app string, want ...quota.Used) {
+		f.t.Helper()
+		for range 2 {
+			got, err := f.Used(f.t.Context(), app, gates, names)
+			if err != nil || !slices.Equal(got, want) {
+				f.t.Errorf("%s: %v, %v, want %v", when, got, err, want)
+			}
+		}
+	}
+	none, day := quota.Used{}, func(n int64, left time.Duration) quota.Used { return quota.Used{N: n, Until: left} }
+	want("nothing yet", "shop", none, none, day(0, 24*time.Hour), day(0, 24*time.Hour), day(0, 24*time.Hour))
+	first := f.pass("shop", gates...)
+	f.pass("shop", gates...)
+	f.spend("shop", "calls", 3)
+	f.pass("shop}", bucket)
+	two := quota.Used{N: 2, Until: 2 * time.Hour}
+	want("two", "shop", quota.Used{N: 2}, two, day(3, 24*time.Hour), day(0, 24*time.Hour), day(1, 24*time.Hour))
+	f.Leave("shop", first, gates)
+	h.Settle(f.Counter)
+	now.advance(90 * time.Minute)
+	part := 22*time.Hour + 30*time.Minute
+	used, err := f.Used(f.t.Context(), "shop", []quota.Gate{bucket}, names[:1])
+	if err != nil || !slices.Equal(used, []quota.Used{{N: 1, Until: 30 * time.Minute}, day(3, part)}) {
+		f.t.Errorf("a part of a token: %v, %v", used, err)
+	}
+	now.advance(24 * time.Hour)
+	used, err = f.Used(f.t.Context(), "shop", []quota.Gate{bucket}, names[:1])
+	if err != nil || !slices.Equal(used, []quota.Used{none, day(0, part)}) {
+		f.t.Errorf("another day: %v, %v", used, err)
+	}
+	f.pass("shop", bucket)
+	now.advance(-30 * 24 * time.Hour)
+	used, err = f.Used(f.t.Context(), "shop", []quota.Gate{bucket}, nil)
+	if err != nil || !slices.Equal(used, []quota.Used{{N: bucket.Size, Until: 5 * time.Hour}}) {
+		f.t.Errorf("a clock that goes back: %v, %v", used, err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 var (
 	passScript  = redis.NewScript(source("pass"))
 	spendScript = redis.NewScript(source("spend"))
+	usedScript  = redis.NewScript(source("used"))
 
 	_ quota.Counter = (*Store)(nil)
 )
@@ -80,4 +81,32 @@ func (s *Store) Spend(ctx context.Context, app string, amounts []quota.Amount) (
 	}
 	r := replyOf(v)
 	return int(r.num(0)), time.Duration(r.num(1)) * time.Microsecond, nil
+}
+
+// Used implements quota.Counter, by the clock of Redis.
+func (s *Store) Used(ctx context.Context, app string, gates []quota.Gate, names []string) ([]quota.Used, error) {
+	keys, args := []string{quotaPrefix(app) + "day"}, []any{s.clock()}
+	for _, g := range gates {
+		keys = append(keys, quotaPrefix(app)+g.Name)
+		args = append(args, g.Every.Microseconds())
+	}
+	for _, name := range names {
+		args = append(args, name)
+	}
+	v, err := usedScript.Run(ctx, s.redis, keys, args...).Result()
+	if err != nil {
+		return nil, s.kind(ctx, err)
+	}
+	r := replyOf(v)
+	day := time.Duration(r.num(0)) * time.Microsecond
+	out := make([]quota.Used, len(gates), len(gates)+len(names))
+	for i, g := range gates {
+		if out[i].N = r.num(i + 1); g.Every > 0 {
+			out[i] = quota.BucketUsed(g, time.Duration(out[i].N)*time.Microsecond)
+		}
+	}
+	for i := range names {
+		out = append(out, quota.Used{N: r.num(len(gates) + 1 + i), Until: day})
+	}
+	return out, nil
 }

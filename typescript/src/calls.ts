@@ -27,6 +27,7 @@ import type {
   GetSessionOptions,
   IngestOptions,
   Key,
+  Limits,
   ListAppMemoriesOptions,
   ListAppSessionsOptions,
   ListAppsOptions,
@@ -515,6 +516,18 @@ export class App {
   }
 
   /**
+   * How much of its limits an app uses.
+   *
+   * Those that are set, of the app, of the knowledge that it shares, and of the key that asks. The request
+   * itself is part of what is used.
+   *
+   * It takes a key with the verb admin.
+   */
+  async appLimits(options: CallOptions = {}): Promise<Limits> {
+    return await this.transport.call<Limits>("GET", `${this.path}/limits`, { repeatable: true, ...options });
+  }
+
+  /**
    * The shared knowledge of an app, newest first.
    *
    * Those that hold now. A page ends after `pageSize` memories or 8 MiB.
@@ -813,6 +826,18 @@ export class User {
    */
   async counts(options: CallOptions = {}): Promise<Counts> {
     return await this.transport.call<Counts>("GET", `${this.path}/counts`, { repeatable: true, ...options });
+  }
+
+  /**
+   * How much of its limits a user uses.
+   *
+   * Those that are set, of one user and of the key that asks, and none of the app as a whole. The request
+   * itself is part of what is used.
+   *
+   * It takes a key with the verb read.
+   */
+  async limits(options: CallOptions = {}): Promise<Limits> {
+    return await this.transport.call<Limits>("GET", `${this.path}/limits`, { repeatable: true, ...options });
   }
 
   /**

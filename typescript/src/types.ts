@@ -1690,6 +1690,27 @@ export interface ShownKey {
   key: string;
 }
 
+export interface Limits {
+  limits: Limit[];
+}
+
+export interface Limit {
+  /** Its value. */
+  limit: number;
+  /** The flag that sets it, without its dash, such as `app-rate`. */
+  name: string;
+  /**
+   * When none of it is used if nothing else comes. Absent while none is used, and where time alone gives
+   * nothing back, as with memories.
+   */
+  resetTime?: string;
+  /**
+   * How much of it is used. Of a rate, how many of the requests that may come at once: as many as a second
+   * brings, and one at least.
+   */
+  used: number;
+}
+
 export interface AddedMemory {
   appName: string;
   /** Who said it. */

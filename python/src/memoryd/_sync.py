@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # loading them takes a tenth of the time of the package
         GivenFact,
         Key,
         Kind,
+        Limits,
         Match,
         Memory,
         MemoryPatch,
@@ -608,6 +609,21 @@ class App:
             "POST",
             self._path + f'/keys/{segment("key", key)}/rotate',
             body=fields({"grace": grace}),
+        )
+        return answer
+
+    def app_limits(self) -> Limits:
+        """How much of its limits an app uses.
+
+        Those that are set, of the app, of the knowledge that it shares, and of the key that
+        asks. The request itself is part of what is used.
+
+        It takes a key with the verb admin.
+        """
+        answer: Limits = self._transport.call(
+            "GET",
+            self._path + "/limits",
+            repeatable=True,
         )
         return answer
 
@@ -1231,6 +1247,21 @@ class User:
         answer: Counts = self._transport.call(
             "GET",
             self._path + "/counts",
+            repeatable=True,
+        )
+        return answer
+
+    def limits(self) -> Limits:
+        """How much of its limits a user uses.
+
+        Those that are set, of one user and of the key that asks, and none of the app as a whole.
+        The request itself is part of what is used.
+
+        It takes a key with the verb read.
+        """
+        answer: Limits = self._transport.call(
+            "GET",
+            self._path + "/limits",
             repeatable=True,
         )
         return answer

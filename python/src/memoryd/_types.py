@@ -914,6 +914,30 @@ class ShownKey(_ShownKey, total=False):
     userId: str
 
 
+class Limits(TypedDict):
+    """Limits of /openapi.json."""
+
+    limits: list[Limit]
+
+
+class _Limit(TypedDict):
+    # Its value.
+    limit: float
+    # The flag that sets it, without its dash, such as `app-rate`.
+    name: str
+    # How much of it is used. Of a rate, how many of the requests that may come at once: as many as
+    # a second brings, and one at least.
+    used: int
+
+
+class Limit(_Limit, total=False):
+    """Limit of /openapi.json."""
+
+    # When none of it is used if nothing else comes. Absent while none is used, and where time alone
+    # gives nothing back, as with memories.
+    resetTime: str
+
+
 class _AddedMemory(TypedDict):
     appName: str
     createTime: str
