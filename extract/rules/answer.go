@@ -46,7 +46,8 @@ func asked(t *extract.Turn) *question {
 func (q *question) answered(answer english.Words) topics {
 	i := english.SkipLeads(answer)
 	if len(answer) == 0 || len(answer) > maxAnswer ||
-		noAnswers.Match(answer, i) > 0 || noAnswers.Match(answer, 0) > 0 || newClause(q.words).task {
+		noAnswers.Match(answer, i) > 0 || noAnswers.Match(answer, 0) > 0 || newClause(q.words).task ||
+		phatic.Match(q.words, 0) > 0 || greets(answer) || q.passedOver(answer, i) {
 		return none
 	}
 	n, _ := weight(answer[i:])
@@ -59,6 +60,43 @@ func (q *question) answered(answer english.Words) topics {
 		t = details
 	}
 	return t
+}
+
+// greets reports whether an answer only greets or cheers, perhaps with a name: "Hey Ann!".
+func greets(answer english.Words) bool {
+	if !greetings.Has(answer[0].Text) {
+		return false
+	}
+	for i := range answer {
+		if i > 0 && !greetings.Has(answer[i].Text) && !answer[i].Upper {
+			return false
+		}
+	}
+	return true
+}
+
+// passedOver reports whether an answer says nothing of what is asked; its statement begins at i. It is a "yes" to what
+// wants more than that, or speaks of what the one who asks has said: "Kyoto sounds incredible!".
+func (q *question) passedOver(answer english.Words, i int) bool {
+	open := english.QuestionWords.Has(q.words[0].Text) && !english.Auxiliaries.Has(q.words[0].Text)
+	if yes.Has(answer[0].Text) && (open || q.words.Has("any")) {
+		if n, _ := weight(answer[max(i, 1):]); n == 0 {
+			return true
+		}
+	}
+	if answer.Any(firstPerson) || noOrYes.Has(answer[0].Text) {
+		return false
+	}
+	if pointers.Has(answer[i].Text) {
+		return true
+	}
+	c := clause{words: answer[i:]}
+	for j := 1; j < len(c.words) && !open; j++ {
+		if c.ruling(j) {
+			return !english.Deictic.Has(c.at(0))
+		}
+	}
+	return false
 }
 
 // spoken makes words that were not said, for a statement that the rules are to judge.

@@ -32,6 +32,9 @@ func (c *clause) elided() topics {
 
 // missing are the words that the statement at word i is without, and whether it tells enough to be one.
 func (c *clause) missing(i int) (ws english.Words, enough bool) {
+	if c.namesSubject(i) || c.at(i+1) == "and" { // "Love and acceptance matter"
+		return nil, false
+	}
 	w, next := c.at(i), c.at(i+1)
 	heavy, _ := weight(c.words[i:])
 	switch {
@@ -39,7 +42,7 @@ func (c *clause) missing(i int) (ws english.Words, enough bool) {
 		w == "not" && (next == "a" || next == "an" || next == "into" || next == "the"):
 		return spoken("i", "am"), true
 	case w == "been":
-		return spoken("i", "have"), heavy > 0
+		return spoken("i", "have"), heavy > 0 && !beenTimes.Found(c.words[i:])
 	case w == "used" && next == "to", (w == "can" || w == "could") && next == "not":
 		return spoken("i"), heavy > 0
 	case w == "going" && next == "to":
@@ -50,7 +53,7 @@ func (c *clause) missing(i int) (ws english.Words, enough bool) {
 		return spoken("i"), i > 0 || c.anchored(i) || heavy > 2
 	case bareOwned.Has(w) && finiteVerb(next):
 		return spoken("my"), true
-	case strings.HasSuffix(w, "ing") && !english.Moods.Has(w) && !c.finiteWithin(i+1, 14):
+	case c.beginsActivity(i):
 		return spoken("i", "am"), (i > 0 || c.anchored(i)) && heavy > 1 || heavy > 2
 	}
 	return nil, false
@@ -73,4 +76,51 @@ func (c *clause) finiteWithin(i, n int) bool {
 		}
 	}
 	return false
+}
+
+// beginsActivity reports whether the word at i may begin a sentence of what the speaker is doing: "Working on a novel".
+func (c *clause) beginsActivity(i int) bool {
+	w := c.at(i)
+	return strings.HasSuffix(w, "ing") && !english.Moods.Has(w) && !notGerunds.Has(w) && !english.Evaluative.Has(w) &&
+		!c.words[i:].Any(addressee) && !c.finiteWithin(i+1, 14)
+}
+
+// namesSubject reports whether the words at i are the subject of a verb behind them, so that none is missing:
+// "Knowing a language opens doors", "Mixed emotions are rough". An object that begins with "the" or "my" keeps a past
+// form a verb: "Adopted a cat". A clause within the sentence has a verb of its own: "Working on a project that is fun".
+func (c *clause) namesSubject(i int) bool {
+	gerund := strings.HasSuffix(c.at(i), "ing")
+	if !gerund && !english.Past(c.at(i)) {
+		return false
+	}
+	within := false
+	for j := i + 1; j < len(c.words); j++ {
+		w, before := c.at(j), c.wordAt(j-1)
+		switch {
+		case before.Stop != 0 && strings.ContainsRune(".!?;:–—-", before.Stop),
+			!gerund && (english.Articles.Has(w) || english.Prepositions.Has(w) && w != "by" || subordinates.Has(w)):
+			return false
+		case subordinates.Has(w), w == "that" && (finiteVerb(c.at(j+1)) || subordinates.Has(c.at(j+1))):
+			within = true
+		case english.Articles.Has(before.Text) || !c.ruling(j):
+		case within:
+			within = false
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// ruling reports whether the word at j is surely a finite verb: "is", "sounds", "fills" before "me".
+func (c *clause) ruling(j int) bool {
+	w, next := c.at(j), c.at(j+1)
+	if english.Auxiliaries.Has(w) {
+		return true
+	}
+	if !strings.HasSuffix(w, "s") || len(w) < 4 {
+		return strings.HasSuffix(c.at(j-1), "s") && appears.Has(w+"s") // "tomatoes sound like"
+	}
+	return effects.Has(w) || appears.Has(w) || c.words[j].Stop == 0 &&
+		(objects.Has(next) || english.Articles.Has(next) && !spans.Has(c.at(j+2)))
 }

@@ -72,7 +72,7 @@ func (s *sentence) takeApart(ws english.Words, question, remember bool) {
 	case claims && (len(list) > 1 || s.topics == none || s.leans || corrects):
 		s.several = parts
 	case s.topics != none:
-		s.subject = newClause(ws).missingSubject()
+		s.subject = s.missingSubject(ws)
 	}
 }
 
@@ -123,6 +123,15 @@ func (c *clause) missingSubject() english.Words {
 	}
 	ws, _ := c.missing(i)
 	return ws
+}
+
+// missingSubject are the words that the statement of s lacks, if it begins with ws: that of "Had a wild week, my car
+// broke down" does not.
+func (s *sentence) missingSubject(ws english.Words) english.Words {
+	if s.start != ws[0].Start {
+		return nil
+	}
+	return newClause(ws).missingSubject()
 }
 
 // statement is the part of the text that makes the fact, with its subject.

@@ -45,6 +45,15 @@ var (
 // Questions with their answers, and profiles.
 var (
 	noAnswers      = tables.Phrases("no-answers")
+	yes            = tables.Words("yes")
+	phatic         = tables.Phrases("phatic")
+	greetings      = tables.Words("greetings")
+	pointers       = tables.Words("pointers")
+	appears        = tables.Words("appears")
+	subordinates   = tables.Words("subordinates")
+	notGerunds     = tables.Words("not-gerunds")
+	objects        = tables.Words("objects")
+	beenTimes      = tables.Phrases("been-times")
 	asksForSelf    = tables.Words("asks-for-self")
 	noOrYes        = tables.Words("no-or-yes")
 	lifeQuestions  = tables.Words("life-questions")
