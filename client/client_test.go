@@ -421,20 +421,24 @@ func testErasing(t *testing.T, c *client.Client) {
 		t.Errorf("the second page of users: %q %v", users, err)
 	}
 	ann := c.User("shop", "ann@x.com")
-	if gone := must[client.Erased](t)(ann.EraseSession(ctx, "s1")); gone.Sessions != 1 || gone.Memories < 2 {
-		t.Errorf("a session: %+v", gone)
+	dry := must[client.Erased](t)(ann.PreviewEraseSession(ctx, "s1"))
+	if gone := must[client.Erased](t)(ann.EraseSession(ctx, "s1")); gone != dry || gone.Sessions != 1 || gone.Memories < 2 {
+		t.Errorf("a session: %+v, a dry run before: %+v", gone, dry)
 	}
 	facts := must[memory.Page](t)(ann.Memories(ctx, memory.List{}))
-	if gone := must[client.Erased](t)(ann.EraseMemory(ctx, facts.Memories[0].ID)); gone.Events != 1 || gone.Memories < 1 {
-		t.Errorf("a memory: %+v", gone)
+	dry = must[client.Erased](t)(ann.PreviewEraseMemory(ctx, facts.Memories[0].ID))
+	if gone := must[client.Erased](t)(ann.EraseMemory(ctx, facts.Memories[0].ID)); gone != dry || gone.Events != 1 || gone.Memories < 1 {
+		t.Errorf("a memory: %+v, a dry run before: %+v", gone, dry)
 	}
 	if _, err := ann.EraseMemory(ctx, "none"); !errors.Is(err, memory.ErrNotFound) {
 		t.Errorf("a memory that never was: %v", err)
 	}
-	if gone := must[client.Erased](t)(c.User("shop", "bob c?").Erase(ctx)); gone.Sessions != 2 || gone.Events != 2 {
+	dry = must[client.Erased](t)(c.User("shop", "bob c?").PreviewErase(ctx))
+	if gone := must[client.Erased](t)(c.User("shop", "bob c?").Erase(ctx)); gone != dry || gone.Sessions != 2 || gone.Events != 2 {
 		t.Errorf("a user: %+v", gone)
 	}
-	if gone := must[client.Erased](t)(c.EraseApp(ctx, "shop")); gone.Users != 2 {
+	dry = must[client.Erased](t)(c.PreviewEraseApp(ctx, "shop"))
+	if gone := must[client.Erased](t)(c.EraseApp(ctx, "shop")); gone != dry || gone.Users != 2 {
 		t.Errorf("an app: %+v", gone)
 	}
 	if apps, _, err := c.Apps(ctx, 0, ""); err != nil || len(apps) != 0 {

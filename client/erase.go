@@ -7,7 +7,8 @@ import (
 	"strconv"
 )
 
-// Erased counts what an erasing has removed, as far as that call removed it.
+// Erased counts what an erasing has removed, as far as that call removed it, or what it
+// would remove.
 type Erased struct {
 	Users     int `json:"users"` // of an app
 	Sessions  int `json:"sessions"`
@@ -21,19 +22,44 @@ type Erased struct {
 // all erasing it takes a key with the verb admin, and a call that fails may have erased
 // a part: it can be repeated.
 func (u *User) EraseMemory(ctx context.Context, id string) (Erased, error) {
-	return u.erase(ctx, call{method: http.MethodPost, path: "/memories/" + url.PathEscape(id) + "/erase"})
+	return u.erase(ctx, call{method: http.MethodPost, path: erasePath("memories", id)})
+}
+
+// PreviewEraseMemory counts what EraseMemory would erase. Nothing changes.
+func (u *User) PreviewEraseMemory(ctx context.Context, id string) (Erased, error) {
+	return u.erase(ctx, dryRun(erasePath("memories", id)))
 }
 
 // EraseSession erases a session, deleted or not, and the memories that were made of it,
 // for good.
 func (u *User) EraseSession(ctx context.Context, id string) (Erased, error) {
-	return u.erase(ctx, call{method: http.MethodPost, path: "/sessions/" + url.PathEscape(id) + "/erase"})
+	return u.erase(ctx, call{method: http.MethodPost, path: erasePath("sessions", id)})
+}
+
+// PreviewEraseSession counts what EraseSession would erase. Nothing changes.
+func (u *User) PreviewEraseSession(ctx context.Context, id string) (Erased, error) {
+	return u.erase(ctx, dryRun(erasePath("sessions", id)))
 }
 
 // Erase forgets the user: it erases all that there is, for good.
 func (u *User) Erase(ctx context.Context) (Erased, error) {
 	return u.erase(ctx, call{method: http.MethodDelete, query: url.Values{"confirm": {u.id}}})
 }
+
+// PreviewErase counts what Erase would erase. Nothing changes.
+func (u *User) PreviewErase(ctx context.Context) (Erased, error) {
+	return u.erase(ctx, call{method: http.MethodDelete, query: onlyCount, idempotent: true})
+}
+
+// onlyCount is the query of a dry run.
+var onlyCount = url.Values{"dryRun": {"true"}}
+
+// dryRun is the dry run of an erasing by POST.
+func dryRun(path string) call {
+	return call{method: http.MethodPost, path: path, body: map[string]bool{"dryRun": true}, idempotent: true}
+}
+
+func erasePath(list, id string) string { return "/" + list + "/" + url.PathEscape(id) + "/erase" }
 
 func (u *User) erase(ctx context.Context, c call) (out Erased, err error) {
 	c.answer = &out
@@ -44,6 +70,12 @@ func (u *User) erase(ctx context.Context, c call) (out Erased, err error) {
 func (c *Client) EraseApp(ctx context.Context, app string) (out Erased, err error) {
 	return out, c.do(ctx, call{method: http.MethodDelete, path: "/v1/apps/" + url.PathEscape(app),
 		query: url.Values{"confirm": {app}}, answer: &out})
+}
+
+// PreviewEraseApp counts what EraseApp would erase. Nothing changes.
+func (c *Client) PreviewEraseApp(ctx context.Context, app string) (out Erased, err error) {
+	return out, c.do(ctx, call{method: http.MethodDelete, path: "/v1/apps/" + url.PathEscape(app),
+		query: onlyCount, answer: &out, idempotent: true})
 }
 
 // Apps returns a page of the apps that have sessions, state or memories, by id. pageSize

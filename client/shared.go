@@ -68,6 +68,11 @@ func (s *Shared) EraseMemory(ctx context.Context, id string) (Erased, error) {
 	return s.of.EraseMemory(ctx, id)
 }
 
+// PreviewEraseMemory counts what EraseMemory would erase. Nothing changes.
+func (s *Shared) PreviewEraseMemory(ctx context.Context, id string) (Erased, error) {
+	return s.of.PreviewEraseMemory(ctx, id)
+}
+
 // Purge erases the shared knowledge that meets conditions, as User.Purge does, and returns
 // how many memories.
 func (s *Shared) Purge(ctx context.Context, p Purge) (int, error) { return s.of.Purge(ctx, p) }
@@ -140,7 +145,12 @@ func (s *Shared) DeleteDocument(ctx context.Context, id string) error {
 
 // EraseDocument erases a document with its passages and their history, for good.
 func (s *Shared) EraseDocument(ctx context.Context, id string) (Erased, error) {
-	return s.of.erase(ctx, call{method: http.MethodPost, path: documentPath(id) + "/erase"})
+	return s.of.erase(ctx, call{method: http.MethodPost, path: erasePath("documents", id)})
+}
+
+// PreviewEraseDocument counts what EraseDocument would erase. Nothing changes.
+func (s *Shared) PreviewEraseDocument(ctx context.Context, id string) (Erased, error) {
+	return s.of.erase(ctx, dryRun(erasePath("documents", id)))
 }
 
 const documents = "/documents"

@@ -406,18 +406,21 @@ func (s *Service) DeleteDocument(ctx context.Context, app, id string) error {
 }
 
 // EraseDocument erases a document with its passages and their history, deleted or not;
-// ErrNotFound if it never was.
-func (s *Service) EraseDocument(ctx context.Context, app, id string) (out Erased, err error) {
-	leave, err := s.turn(ctx, memory.Documents(app))
-	if err != nil {
-		return out, err
+// ErrNotFound if it never was. It does not count what lists the document.
+func (s *Service) EraseDocument(ctx context.Context, app, id string, dryRun bool) (out Erased, err error) {
+	if !dryRun {
+		leave, err := s.turn(ctx, memory.Documents(app))
+		if err != nil {
+			return out, err
+		}
+		defer leave()
 	}
-	defer leave()
 	if _, err := s.memories.Revisions(ctx, memory.Documents(app), id, 0); err != nil {
 		return out, err
 	}
-	erased, err := s.memories.Erase(ctx, memory.Shared(app), memory.Erasure{Session: id})
-	if out.add(sessionstore.Erased{}, erased); err != nil {
+	erased, err := s.memories.Erase(ctx, memory.Shared(app), memory.Erasure{Sessions: map[string][]string{id: nil},
+		DryRun: dryRun})
+	if out.add(sessionstore.Erased{}, erased); err != nil || dryRun {
 		return out, err
 	}
 	_, err = s.memories.Erase(ctx, memory.Documents(app), memory.Erasure{IDs: []string{id}})

@@ -98,11 +98,13 @@ func TestDocumentReplaced(t *testing.T) {
 	if back, _ = b.passagesOf("d"); !slices.Equal(back, before) {
 		t.Errorf("passages were %v and are %v", before, back)
 	}
-	gone, err := b.service.EraseDocument(t.Context(), "app", "d")
-	if err != nil || gone.Memories != 5 { // the oven too, which was deleted
-		t.Errorf("erased %+v, %v", gone, err)
+	for _, dryRun := range []bool{true, false} {
+		gone, err := b.service.EraseDocument(t.Context(), "app", "d", dryRun)
+		if err != nil || gone.Memories != 5 { // the oven too, which was deleted
+			t.Errorf("erased %+v, %v", gone, err)
+		}
 	}
-	if _, err := b.service.EraseDocument(t.Context(), "app", "d"); !errors.Is(err, memory.ErrNotFound) {
+	if _, err := b.service.EraseDocument(t.Context(), "app", "d", false); !errors.Is(err, memory.ErrNotFound) {
 		t.Errorf("erased again: %v", err)
 	}
 }

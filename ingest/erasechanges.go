@@ -20,9 +20,12 @@ type traces struct {
 
 // tracesOf is what an erasing takes of a scope. It is asked before: the store then still
 // has the ids.
-func (s *Service) tracesOf(ctx context.Context, scope memory.Scope, t *traces) (*traces, error) {
-	for session, events := range t.sessions {
-		which := memory.Erasure{Session: session, Events: events}
+func (s *Service) tracesOf(ctx context.Context, scope memory.Scope, which memory.Erasure) (*traces, error) {
+	t := &traces{ids: map[string]bool{}, sessions: which.Sessions}
+	for _, id := range which.IDs {
+		t.ids[id] = true
+	}
+	for session := range which.Sessions {
 		filter := memory.Filter{SessionID: session, History: true}
 		err := each(ctx, s.memories, scope, filter, func(m *memory.Memory) error {
 			if which.Takes(m) {
@@ -34,12 +37,7 @@ func (s *Service) tracesOf(ctx context.Context, scope memory.Scope, t *traces) (
 			return nil, err
 		}
 	}
-	for session, events := range t.sessions {
-		if err := s.traceValues(ctx, scope, memory.Erasure{Session: session, Events: events}, t); err != nil {
-			return nil, err
-		}
-	}
-	return t, nil
+	return t, s.traceValues(ctx, scope, which, t)
 }
 
 // traceValues adds the values of profiles that were of a session once: another one may

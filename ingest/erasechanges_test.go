@@ -15,11 +15,11 @@ import (
 func TestEraseChanges(t *testing.T) {
 	for name, erase := range map[string]func(*bench, memory.Memory) error{
 		"a session": func(b *bench, m memory.Memory) error {
-			_, err := b.service.EraseSession(t.Context(), key(m.Source.SessionID))
+			_, err := b.service.EraseSession(t.Context(), key(m.Source.SessionID), false)
 			return err
 		},
 		"a memory": func(b *bench, m memory.Memory) error {
-			_, err := b.service.EraseMemory(t.Context(), scope, m.ID)
+			_, err := b.service.EraseMemory(t.Context(), scope, m.ID, false)
 			return err
 		},
 	} {

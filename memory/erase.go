@@ -14,7 +14,7 @@ const MaxLife = 256
 // writes that late.
 const RevokedFor = 24 * time.Hour
 
-// Erased counts what an erasing has removed.
+// Erased counts what an erasing has removed, or would remove.
 type Erased struct {
 	Memories  int // deleted ones of which a store had something left count too
 	Revisions int // of these memories
@@ -27,35 +27,30 @@ func (e *Erased) Add(more Erased) {
 }
 
 // Erasure says which memories of a scope an erasing takes, whether they are live, expired
-// or deleted: by their ids, or those of a session, or all.
+// or deleted: by their ids, those of sessions, or both, each once; or all.
 type Erasure struct {
 	IDs []string
-	// Revisions, with IDs, takes each only if it is at this revision when the erasing finds
+	// Revisions, with IDs alone, takes each only if it is at this revision when the erasing finds
 	// it: what has changed since it was chosen stays. Nil is any revision.
 	Revisions []int64
-	// Session takes the facts and turns that came from a session: at any of their
-	// revisions, as the words of that one are in the memory or in its history.
-	Session string
-	// Events, with Session, takes of those only what came from one of these events.
-	Events []string
-	All    bool
+	// Sessions takes the facts and turns that came from sessions: at any of their
+	// revisions, as the words of that one are in the memory or in its history. The events
+	// of a session take only what came from one of them, and none take all of it.
+	Sessions map[string][]string
+	All      bool
+	// DryRun counts what the erasing would remove, and changes nothing.
+	DryRun bool
 }
 
-// Validate returns ErrInvalid unless exactly one way to choose is used.
+// Validate returns ErrInvalid unless e takes either all, or something that it names.
 func (e Erasure) Validate() error {
-	ways := 0
-	for _, used := range []bool{len(e.IDs) > 0, e.Session != "", e.All} {
-		if used {
-			ways++
-		}
-	}
-	switch {
-	case ways != 1:
-		return fmt.Errorf("%w: an erasing is of ids, of a session or of all", ErrInvalid)
-	case e.Revisions != nil && len(e.Revisions) != len(e.IDs):
-		return fmt.Errorf("%w: %d revisions to erase %d memories at", ErrInvalid, len(e.Revisions), len(e.IDs))
-	case len(e.Events) > 0 && e.Session == "":
-		return fmt.Errorf("%w: events to erase are of a session", ErrInvalid)
+	_, unnamed := e.Sessions[""]
+	switch some := len(e.IDs) > 0 || len(e.Sessions) > 0; {
+	case some == e.All || unnamed:
+		return fmt.Errorf("%w: an erasing is of ids and sessions, or of all", ErrInvalid)
+	case e.Revisions != nil && (len(e.Revisions) != len(e.IDs) || len(e.Sessions) > 0):
+		return fmt.Errorf("%w: %d revisions to erase %d memories at, and %d sessions", ErrInvalid,
+			len(e.Revisions), len(e.IDs), len(e.Sessions))
 	}
 	return nil
 }
@@ -73,17 +68,15 @@ func (e Erasure) Named() map[string]int64 {
 	return out
 }
 
-// Takes reports whether an erasing of a session or of all takes a memory that has been so
+// Takes reports whether an erasing of sessions or of all takes a memory that has been so
 // at one of its revisions.
 func (e Erasure) Takes(m *Memory) bool {
-	switch {
-	case e.All:
+	if e.All {
 		return true
-	case e.Session == "" || m.Source.SessionID != e.Session:
-		return false
 	}
-	return len(e.Events) == 0 ||
-		slices.ContainsFunc(m.Source.EventIDs, func(id string) bool { return slices.Contains(e.Events, id) })
+	events, ok := e.Sessions[m.Source.SessionID]
+	return ok && (len(events) == 0 ||
+		slices.ContainsFunc(m.Source.EventIDs, func(id string) bool { return slices.Contains(events, id) }))
 }
 
 // Unlink removes the ids of erased memories from m, and reports whether it had any. What

@@ -163,7 +163,8 @@ type Store interface {
 	// had never been: no read and no export has anything of them, and a write that
 	// expects none makes them again. What it leaves no longer names them: see
 	// Memory.Unlink. Memories that are missing are no error. An erasing that was
-	// interrupted is finished by calling it again.
+	// interrupted is finished by calling it again. A dry run counts exactly what the same
+	// erasing would count then, and holds no more than a page of memories.
 	Erase(ctx context.Context, scope Scope, which Erasure) (Erased, error)
 
 	// Revoke has Put refuse every write of these lives from then on, with ErrRevoked:

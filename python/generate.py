@@ -77,6 +77,12 @@ REPEATABLE = {
     "deleteMemory": "True",
     "deleteSession": "True",
     "dryRun": "True",
+    "eraseApp": "bool(dry_run)",
+    "eraseDocument": "bool(dry_run)",
+    "eraseMemory": "bool(dry_run)",
+    "eraseSession": "bool(dry_run)",
+    "eraseShared": "bool(dry_run)",
+    "eraseUser": "bool(dry_run)",
     "ingest": "True",  # events have ids
     "purge": "bool(dry_run)",
     "purgeApp": "bool(dry_run)",

@@ -47,6 +47,8 @@ const (
 	endedTime = 200 * time.Millisecond
 	// maxEnded bounds the second entries that wait, while the store does not take any.
 	maxEnded = 10_000
+	// dryRun follows the action of a call that only counts what it would do.
+	dryRun = "dryRun"
 	// entryKey is where a request has its *access.Entry.
 	entryKey = "entry"
 )
@@ -134,7 +136,7 @@ func (s *Server) account(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 	return func(c echo.Context) error {
 		takes := s.needs[c.Request().Method+" "+c.Path()]
-		if !takes.some { // else permit begins, once it is known what the call takes
+		if !takes.some && !takes.late { // else the handler begins, once it is known what the call does
 			if err := s.beginEntry(c, takes.verbs, ""); err != nil {
 				return err
 			}
@@ -187,7 +189,7 @@ func (s *Server) beginEntry(c echo.Context, verbs access.Verbs, what string) err
 		e.App = access.AllApps
 	}
 	c.Set(entryKey, e)
-	if verbs&access.Write == 0 && c.Request().Method == http.MethodGet || verbs == access.Read {
+	if verbs&access.Write == 0 && c.Request().Method == http.MethodGet || verbs == access.Read || what == dryRun {
 		return nil // it changes nothing: how it ended says all
 	}
 	return s.audit.append(c.Request().Context(), *e)

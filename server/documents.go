@@ -122,10 +122,11 @@ func (s *Server) deleteDocument(c echo.Context, scope memory.Scope, id string) e
 
 // eraseDocument answers POST /v1/apps/{app}/documents/{id}/erase.
 func (s *Server) eraseDocument(c echo.Context, scope memory.Scope, id string) error {
-	if err := decodeBody(c, &struct{}{}); err != nil { // the body takes no fields
+	dry, err := s.isDryRun(c)
+	if err != nil {
 		return err
 	}
-	out, err := s.ingest.EraseDocument(c.Request().Context(), scope.App, id)
+	out, err := s.ingest.EraseDocument(c.Request().Context(), scope.App, id, dry)
 	if err != nil {
 		return err
 	}

@@ -24,20 +24,48 @@ func confirmed(c echo.Context, what, name string) error {
 	return nil
 }
 
+// isDryRun reads whether an erasing is a dry run, in the query of a DELETE and in the body of
+// a POST, and begins its entry in the audit log: a dry run must not read there as an erasing.
+func (s *Server) isDryRun(c echo.Context) (bool, error) {
+	var body struct {
+		DryRun bool `json:"dryRun"`
+	}
+	var err error
+	if c.Request().Method == http.MethodDelete {
+		body.DryRun, err = boolParam(c, "dryRun")
+	} else {
+		err = decodeBody(c, &body)
+	}
+	what := ""
+	if body.DryRun && err == nil {
+		what = dryRun
+	}
+	if err := s.beginEntry(c, access.Admin, what); err != nil {
+		return false, err
+	}
+	return body.DryRun, err
+}
+
 // eraseUser answers DELETE {scope}: it forgets the user.
 func (s *Server) eraseUser(c echo.Context, scope memory.Scope) error {
-	if err := confirmed(c, "user", scope.User); err != nil {
+	dry, err := s.isDryRun(c)
+	if err == nil && !dry {
+		err = confirmed(c, "user", scope.User)
+	}
+	if err != nil {
 		return err
 	}
 	ctx := c.Request().Context()
-	out, err := s.ingest.EraseUser(ctx, scope)
-	if err == nil {
+	out, err := s.ingest.EraseUser(ctx, scope, dry)
+	if err == nil && !dry {
 		err = s.eraseTraces(ctx, scope)
 	}
 	if err != nil {
 		return err
 	}
-	s.anonymize(c, scope, "")
+	if !dry {
+		s.anonymize(c, scope, "")
+	}
 	return sendJSON(c, http.StatusOK, out)
 }
 
@@ -73,12 +101,13 @@ func (s *Server) anonymize(c echo.Context, scope memory.Scope, session string) {
 
 // eraseSession answers POST {scope}/sessions/{id}/erase.
 func (s *Server) eraseSession(c echo.Context, key sessionstore.Key) error {
-	if err := decodeBody(c, &struct{}{}); err != nil { // the body takes no fields
+	dry, err := s.isDryRun(c)
+	if err != nil {
 		return err
 	}
 	ctx := c.Request().Context()
-	out, err := s.ingest.EraseSession(ctx, key)
-	if err == nil {
+	out, err := s.ingest.EraseSession(ctx, key, dry)
+	if err == nil && !dry {
 		err = s.rewriteAudit(ctx, key.App, func(e *access.Entry) bool {
 			return e.Anonymize(s.memories.ID(), key.Scope, key.ID)
 		})
@@ -86,17 +115,20 @@ func (s *Server) eraseSession(c echo.Context, key sessionstore.Key) error {
 	if err != nil {
 		return err
 	}
-	s.anonymize(c, key.Scope, key.ID)
+	if !dry {
+		s.anonymize(c, key.Scope, key.ID)
+	}
 	return sendJSON(c, http.StatusOK, out)
 }
 
 // eraseMemory answers POST {scope}/memories/{id}/erase. The audit log keeps its
 // id, which tells nothing.
 func (s *Server) eraseMemory(c echo.Context, scope memory.Scope, id string) error {
-	if err := decodeBody(c, &struct{}{}); err != nil { // the body takes no fields
+	dry, err := s.isDryRun(c)
+	if err != nil {
 		return err
 	}
-	out, err := s.ingest.EraseMemory(c.Request().Context(), scope, id)
+	out, err := s.ingest.EraseMemory(c.Request().Context(), scope, id, dry)
 	if err != nil {
 		return err
 	}
@@ -108,13 +140,19 @@ func (s *Server) eraseMemory(c echo.Context, scope memory.Scope, id string) erro
 // users.
 func (s *Server) eraseApp(c echo.Context) error {
 	app, err := pathParam(c, "app")
-	if err == nil {
-		err = confirmed(c, "app", app)
-	}
 	if err != nil {
 		return err
 	}
-	out, err := s.EraseApp(c.Request().Context(), app)
+	dry, err := s.isDryRun(c)
+	if err != nil {
+		return err
+	}
+	var out ingest.Erased
+	if dry {
+		out, err = s.ingest.CountApp(c.Request().Context(), app)
+	} else if err = confirmed(c, "app", app); err == nil {
+		out, err = s.EraseApp(c.Request().Context(), app)
+	}
 	if err != nil {
 		return err
 	}

@@ -31,6 +31,25 @@ func (a *api) said(user, session, key string, texts ...string) string {
 	return text(op, "id")
 }
 
+// dryRun asks what an erasing would take.
+func (a *api) dryRun(method, path string, with ...string) any {
+	a.t.Helper()
+	if method == "POST" {
+		return a.want(200, method, path, request{"dryRun": true}, with...)
+	}
+	path, _, _ = strings.Cut(path, "?")
+	return a.want(200, method, path+"?dryRun=true", nil, with...)
+}
+
+// erased erases, and returns the counts. A dry run before it answers the same ones.
+func (a *api) erased(method, path string, with ...string) any {
+	a.t.Helper()
+	dry := a.dryRun(method, path, with...)
+	out := a.want(200, method, path, nil, with...)
+	same(a.t, "a dry run of "+method+" "+path, dry, out)
+	return out
+}
+
 // A user is forgotten while others talk: what the others have is as before, byte for byte,
 // and of the user there is nothing: in no answer, and in no file. The audit log goes on to
 // tell what happened, without the user's id, and a key of the user is no key any more.
@@ -83,7 +102,7 @@ func TestEraseUser(t *testing.T) {
 	}
 	a.want(400, "DELETE", zoe, nil, with...)
 	a.want(400, "DELETE", zoe+"?confirm=zoe", nil, with...)
-	out := a.want(200, "DELETE", zoe+"?confirm=zoe-okapi", nil, with...)
+	out := a.erased("DELETE", zoe+"?confirm=zoe-okapi", with...)
 	close(stop)
 	talking.Wait()
 	for name, least := range map[string]float64{"sessions": 2, "events": 3, "memories": 6, "revisions": 7} {
@@ -110,6 +129,9 @@ func TestEraseUser(t *testing.T) {
 		t.Errorf("the second time %v memories", n)
 	}
 	log := string(a.do("GET", "/v1/apps/shop/audit?pageSize=1000", nil, with...).raw)
+	if n := strings.Count(log, `"DELETE {scope} dryRun"`); n != 1 {
+		t.Errorf("%d entries of a dry run in the audit log: %s", n, log)
+	}
 	if strings.Contains(log, `"zoe-okapi"`) || strings.Contains(log, `"talk-numbat"`) || !strings.Contains(log, "erased-") ||
 		!strings.Contains(log, "DELETE {scope}") {
 		t.Errorf("the audit log: %s", log)
@@ -129,7 +151,7 @@ func TestEraseSession(t *testing.T) {
 	a.said("ann", "s1", "", "I live in Quetzaltown.", "My dog is called Axolotl.")
 	a.said("ann", "s2", "", "I am allergic to peanuts.")
 	a.do("DELETE", ann+"/sessions/s1", nil) // which leaves its memories
-	out := a.want(200, "POST", ann+"/sessions/s1/erase", nil)
+	out := a.erased("POST", ann+"/sessions/s1/erase")
 	if number(out, "memories") < 3 {
 		t.Errorf("erased: %v", out)
 	}
@@ -144,6 +166,7 @@ func TestEraseSession(t *testing.T) {
 	}
 	a.want(200, "POST", ann+"/sessions/s1/erase", map[string]any{})
 	a.want(400, "POST", ann+"/sessions/s1/erase", map[string]any{"all": true})
+	a.refused(400, "POST", ann+"/sessions/s1/erase", request{"dryRun": "true"}, "dryRun")
 }
 
 // A memory is erased with its turn, and with the other facts of that turn. The turn does
@@ -165,7 +188,8 @@ func TestEraseMemory(t *testing.T) {
 	if len(filetest.With(t, dir, "Quetzaltown")) == 0 {
 		t.Error("a deletion has erased the words")
 	}
-	out := a.want(200, "POST", ann+"/memories/"+id+"/erase", nil)
+	a.refused(400, "POST", ann+"/memories/"+id+"/erase", request{"dryRun": 1}, "dryRun")
+	out := a.erased("POST", ann+"/memories/"+id+"/erase")
 	if number(out, "events") != 1 || number(out, "memories") < 2 {
 		t.Errorf("erased: %v", out)
 	}
@@ -180,6 +204,7 @@ func TestEraseMemory(t *testing.T) {
 	gone()
 	a.want(404, "GET", ann+"/memories/"+id+"/revisions", nil)
 	a.want(404, "POST", ann+"/memories/"+id+"/erase", nil)
+	a.want(404, "POST", ann+"/memories/"+id+"/erase", request{"dryRun": true})
 	if got := string(a.do("GET", "/v1/operations/"+op, nil).raw); strings.Contains(got, "Quetzal") {
 		t.Errorf("the operation: %s", got)
 	}
@@ -223,7 +248,12 @@ func TestEraseApp(t *testing.T) {
 	}
 	a.refused(400, "GET", "/v1/apps?pageToken=!", nil, "pageToken")
 	a.refused(400, "DELETE", "/v1/apps/shop", nil, "confirm", "?confirm=shop")
-	out := a.want(200, "DELETE", "/v1/apps/shop?confirm=shop", nil)
+	for _, path := range []string{"/v1/apps/shop", "/v1/apps/shop/users/user0"} {
+		a.refused(400, "DELETE", path+"?dryRun=maybe", nil, "dryRun", "true or false")
+		a.refused(400, "DELETE", path+"?dryRun=false", nil, "confirm")
+	}
+	a.want(201, "POST", "/v1/apps/shop/memories", request{"fact": "The shop is closed on Mondays."})
+	out := a.erased("DELETE", "/v1/apps/shop?confirm=shop")
 	if number(out, "users") != 5 {
 		t.Errorf("erased: %v", out)
 	}

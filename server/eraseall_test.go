@@ -15,15 +15,15 @@ import (
 func TestEraseWherever(t *testing.T) {
 	const ann = "/v1/apps/shop/users/ann-dugong"
 	for name, c := range map[string]struct {
-		erase func(a *api, with ...string)
-		gone  []string
-		stays []string
+		method, path string
+		gone         []string
+		stays        []string
 	}{
-		"the user": {func(a *api, with ...string) { a.want(200, "DELETE", ann+"?confirm=ann-dugong", nil, with...) },
+		"the user": {"DELETE", ann + "?confirm=ann-dugong",
 			[]string{"axolotl", "quetzal", "okapi", "pangolin", "ann-dugong", "talk-numbat"}, []string{"marimba", "zither"}},
-		"the session": {func(a *api, with ...string) { a.want(200, "POST", ann+"/sessions/talk-numbat/erase", nil, with...) },
+		"the session": {"POST", ann + "/sessions/talk-numbat/erase",
 			[]string{"axolotl", "quetzal", "talk-numbat"}, []string{"okapi", "pangolin", "marimba", "zither"}},
-		"the app": {func(a *api, with ...string) { a.want(200, "DELETE", "/v1/apps/shop?confirm=shop", nil, with...) },
+		"the app": {"DELETE", "/v1/apps/shop?confirm=shop",
 			[]string{"axolotl", "quetzal", "okapi", "pangolin", "ann-dugong", "talk-numbat", "marimba", "zither"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -64,7 +64,22 @@ func TestEraseWherever(t *testing.T) {
 					t.Errorf("%q is in no file before either", word)
 				}
 			}
-			c.erase(a, with...)
+			var looked [2]strings.Builder
+			for i := range looked { // before the dry run and after it
+				for _, path := range []string{"/memories?history=true", "/memories?state=quarantined", "/memories?state=rejected",
+					"/sessions", "/sessions/talk-numbat", "/operations", "/operations/" + op, "/counts", "/memories/" + text(held[1], "id") + "/revisions"} {
+					if rest, ok := strings.CutPrefix(path, "/operations/"); ok {
+						looked[i].Write(a.do("GET", "/v1/operations/"+rest, nil, with...).raw)
+					} else {
+						looked[i].Write(a.do("GET", ann+path, nil, with...).raw)
+					}
+				}
+				if i == 0 {
+					a.dryRun(c.method, c.path, with...)
+				}
+			}
+			same(t, "what there is after a dry run", looked[1].String(), looked[0].String())
+			a.erased(c.method, c.path, with...)
 			for _, word := range c.gone {
 				if files := filetest.With(t, dir, word); len(files) > 0 {
 					t.Errorf("%q is still in %v", word, files)

@@ -42,10 +42,10 @@ func (s *Server) addRoutes() {
 	s.route("GET", "/openapi.json", anyKey, s.openAPI)
 
 	s.route("GET", "/v1/apps", admin, s.listApps, "pageSize", "pageToken")
-	s.route("DELETE", "/v1/apps/:app", admin, s.eraseApp, "confirm")
+	s.route("DELETE", "/v1/apps/:app", erases, s.eraseApp, "confirm", "dryRun")
 	s.route("GET", "/v1/apps/:app/users", admin, s.listUsers, "pageSize", "pageToken")
-	s.route("DELETE", scope, admin, withScope(s.eraseUser), "confirm")
-	s.route("POST", session+"/erase", admin, withSession(s.eraseSession))
+	s.route("DELETE", scope, erases, withScope(s.eraseUser), "confirm", "dryRun")
+	s.route("POST", session+"/erase", erases, withSession(s.eraseSession))
 	s.route("GET", "/v1/apps/:app/sessions", admin, s.listAppSessions, "state", "filter", "orderBy", "pageSize",
 		"pageToken")
 	s.route("GET", "/v1/apps/:app/sessions/:session", admin, s.findSession,
@@ -78,7 +78,7 @@ func (s *Server) addRoutes() {
 	s.route("POST", oneMemory+"/rollback", write, withMemory(s.rollbackMemory))
 	s.route("POST", oneMemory+"/review", write, withMemory(s.reviewMemory))
 
-	s.route("POST", oneMemory+"/erase", admin, withMemory(s.eraseMemory))
+	s.route("POST", oneMemory+"/erase", erases, withMemory(s.eraseMemory))
 	s.route("POST", memories+"/purge", admin, withScope(s.purge))
 	s.route("GET", all, admin, s.listAppMemories, listQuery...)
 	s.route("GET", all+"/:memory", admin, s.getAppMemory)
@@ -93,13 +93,13 @@ func (s *Server) addRoutes() {
 	s.route("GET", documents, admin, withShared(s.listDocuments), "pageSize", "pageToken")
 	s.route("GET", document, admin, withDocument(s.getDocument))
 	s.route("DELETE", document, admin, withDocument(s.deleteDocument))
-	s.route("POST", document+"/erase", admin, withDocument(s.eraseDocument))
+	s.route("POST", document+"/erase", erases, withDocument(s.eraseDocument))
 	s.route("GET", oneShared, admin, withSharedMemory(s.getMemory))
 	s.route("PATCH", oneShared, admin, withSharedMemory(s.patchMemory))
 	s.route("DELETE", oneShared, admin, withSharedMemory(s.deleteMemory))
 	s.route("GET", oneShared+"/revisions", admin, withSharedMemory(s.listRevisions), "filter", "pageSize", "pageToken")
 	s.route("POST", oneShared+"/rollback", admin, withSharedMemory(s.rollbackMemory))
-	s.route("POST", oneShared+"/erase", admin, withSharedMemory(s.eraseMemory))
+	s.route("POST", oneShared+"/erase", erases, withSharedMemory(s.eraseMemory))
 
 	s.route("GET", "/v1/apps/:app/audit", admin, s.listAudit, "userId", "since", "until", "pageSize", "pageToken")
 	s.route("GET", "/v1/apps/:app/limits", admin, s.appLimits)
@@ -131,6 +131,8 @@ type need struct {
 	verbs access.Verbs // in the scope of the path: that of an app, or of all apps, where it names no user
 	// some has one of verbs suffice: the handler asks for the one that its call takes.
 	some bool
+	// late has the handler begin the entry in the audit log, as it knows what the call is.
+	late bool
 	// anyKey takes a valid key, whatever it may do.
 	anyKey bool
 }
@@ -141,6 +143,7 @@ var (
 	read   = need{verbs: access.Read}
 	write  = need{verbs: access.Write}
 	admin  = need{verbs: access.Admin}
+	erases = need{verbs: access.Admin, late: true}
 	byTool = need{verbs: access.Read | access.Write, some: true}
 )
 

@@ -69,7 +69,7 @@ func TestSharedKnowledge(t *testing.T) {
 	if n := number(a.want(200, "POST", sharedPath+"/purge", request{"topics": []string{"SHOP"}, "dryRun": true}), "count"); n != 1 {
 		t.Errorf("a purge would take %v", n)
 	}
-	gone := a.want(200, "POST", one+"/erase", nil)
+	gone := a.erased("POST", one+"/erase")
 	if number(gone, "memories") != 1 || number(gone, "revisions") != 4 {
 		t.Errorf("erased %v", gone)
 	}
@@ -231,7 +231,7 @@ func TestDocuments(t *testing.T) {
 	if users := list(a.want(200, "GET", "/v1/apps/app/users", nil), "users"); len(users) != 1 {
 		t.Errorf("documents made the users %v", users)
 	}
-	if gone := a.want(200, "POST", documents+"/returns/erase", nil); number(gone, "memories") != 3 {
+	if gone := a.erased("POST", documents+"/returns/erase"); number(gone, "memories") != 3 {
 		t.Errorf("erased %v", gone)
 	}
 	a.refused(404, "GET", documents+"/returns", nil)

@@ -10,12 +10,12 @@ import (
 	"github.com/memoryd/memoryd/memory"
 )
 
-// Erased tells what an erasing has removed.
+// Erased tells what an erasing has removed, or would remove.
 type Erased struct {
 	Sessions int // that could be read; those that were deleted and had work left do not count
 	Events   int // of all lives
 	// Lives are those that were removed: see [Life]. A memory store that revokes them
-	// refuses what a worker still writes of their events.
+	// refuses what a worker still writes of their events. A dry run leaves them out.
 	Lives []string
 }
 
@@ -45,17 +45,18 @@ func (w Work) Life() string { return Life(w.Key, w.Ref) }
 // says when its own files follow.
 //
 // An erasing that was interrupted is finished by calling it again. What is made while
-// it runs may be erased or not.
+// it runs may be erased or not. With dryRun a call changes nothing, and counts exactly what
+// the same call without it would count then; it holds no more than a page of sessions.
 type Eraser interface {
 	// EraseSession removes all that the store has of a session id, also of deleted and
 	// one-shot sessions of that id: events, state, positions, plans, operations and their
 	// changes. A session that is missing is no error.
-	EraseSession(ctx context.Context, key Key) (Erased, error)
+	EraseSession(ctx context.Context, key Key, dryRun bool) (Erased, error)
 
 	// EraseEvents blanks events of a session id, in all of its lives: see [Blank]. Their
 	// changes, which operations report, are removed, and stored plans. It returns how
 	// many events it has blanked. Events that are missing, or blank, are no error.
-	EraseEvents(ctx context.Context, key Key, events []string) (int, error)
+	EraseEvents(ctx context.Context, key Key, events []string, dryRun bool) (int, error)
 
 	// EraseChanges removes the changes that operations of a scope report, and the stored
 	// plans of its sessions, of which has says that they have something that is erased
@@ -65,7 +66,7 @@ type Eraser interface {
 
 	// EraseUser does so with all sessions of a user, and removes the "user:" state and the
 	// lease on the scope.
-	EraseUser(ctx context.Context, scope memory.Scope) (Erased, error)
+	EraseUser(ctx context.Context, scope memory.Scope, dryRun bool) (Erased, error)
 
 	// EraseApp removes what an app has beside its users, which is the "app:" state and
 	// its configuration. Its users are erased before.

@@ -286,11 +286,11 @@ func (g sessions) Expire(ctx context.Context, limit int) (int, error) {
 }
 
 // EraseSession implements sessionstore.Eraser.
-func (g sessions) EraseSession(ctx context.Context, key sessionstore.Key) (sessionstore.Erased, error) {
+func (g sessions) EraseSession(ctx context.Context, key sessionstore.Key, dryRun bool) (sessionstore.Erased, error) {
 	if err := access.Check(ctx, key.Scope, access.Admin); err != nil {
 		return sessionstore.Erased{}, err
 	}
-	return g.of.EraseSession(ctx, key)
+	return g.of.EraseSession(ctx, key, dryRun)
 }
 
 // EraseChanges implements sessionstore.Eraser.
@@ -302,19 +302,19 @@ func (g sessions) EraseChanges(ctx context.Context, scope memory.Scope, has func
 }
 
 // EraseEvents implements sessionstore.Eraser.
-func (g sessions) EraseEvents(ctx context.Context, key sessionstore.Key, events []string) (int, error) {
+func (g sessions) EraseEvents(ctx context.Context, key sessionstore.Key, events []string, dryRun bool) (int, error) {
 	if err := access.Check(ctx, key.Scope, access.Admin); err != nil {
 		return 0, err
 	}
-	return g.of.EraseEvents(ctx, key, events)
+	return g.of.EraseEvents(ctx, key, events, dryRun)
 }
 
 // EraseUser implements sessionstore.Eraser.
-func (g sessions) EraseUser(ctx context.Context, scope memory.Scope) (sessionstore.Erased, error) {
+func (g sessions) EraseUser(ctx context.Context, scope memory.Scope, dryRun bool) (sessionstore.Erased, error) {
 	if err := access.Check(ctx, scope, access.Admin); err != nil {
 		return sessionstore.Erased{}, err
 	}
-	return g.of.EraseUser(ctx, scope)
+	return g.of.EraseUser(ctx, scope, dryRun)
 }
 
 // EraseApp implements sessionstore.Eraser.

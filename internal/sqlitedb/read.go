@@ -53,21 +53,34 @@ type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
+// Each runs a query and calls do with each of its rows, until that fails.
+func Each(ctx context.Context, q Querier, do func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := do(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
 // Collect runs a query and returns the values that scan reads from its rows.
 func Collect[T any](ctx context.Context, q Querier, scan func(*sql.Rows) (T, error), query string, args ...any) (
 	[]T, error) {
-	rows, err := q.QueryContext(ctx, query, args...)
+	var out []T
+	err := Each(ctx, q, func(rows *sql.Rows) error {
+		one, err := scan(rows)
+		if err == nil {
+			out = append(out, one)
+		}
+		return err
+	}, query, args...)
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	var out []T
-	for rows.Next() {
-		one, err := scan(rows)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, one)
-	}
-	return out, rows.Err()
+	return out, nil
 }

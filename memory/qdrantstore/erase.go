@@ -39,6 +39,9 @@ func (s *Store) eraseEverywhere(ctx context.Context, scope memory.Scope, which m
 	if err != nil {
 		return out, err
 	}
+	if which.DryRun {
+		return out, s.findErasable(ctx, scope, which, func(r *record) { out.Add(r.erased()) }, nil)
+	}
 	if out, err = s.eraseHere(ctx, scope, which); err != nil {
 		return out, err
 	}
@@ -76,32 +79,35 @@ func (s *Store) oldCollections(ctx context.Context) (old []string, err error) {
 
 // eraseHere erases memories of the collection of s.
 func (s *Store) eraseHere(ctx context.Context, scope memory.Scope, which memory.Erasure) (memory.Erased, error) {
-	found, left, err := s.findErasable(ctx, scope, which)
+	var found, left []*record
+	err := s.findErasable(ctx, scope, which, func(r *record) { found = append(found, r) },
+		func(r *record) { left = append(left, r) })
 	if err != nil {
 		return memory.Erased{}, err
 	}
 	return s.eraseFound(ctx, scope, found, left)
 }
 
-// findErasable reads all memories of a scope, deleted ones too. It returns those to erase,
-// and those of the others that may name another memory, or have done so.
-func (s *Store) findErasable(ctx context.Context, scope memory.Scope, which memory.Erasure) (
-	found, left []*record, err error) {
+// findErasable reads all memories of a scope, deleted ones too. It yields those to erase
+// and, unless leave is nil, those of the others that may name another memory, or have done
+// so.
+func (s *Store) findErasable(ctx context.Context, scope memory.Scope, which memory.Erasure,
+	take, leave func(*record)) error {
 	named := which.Named()
 	var from *qdrant.PointId
 	for {
 		page, begun, next, err := s.scopePage(ctx, scope, from)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
 		took := map[*record]bool{}
-		if which.Session != "" {
+		if len(which.Sessions) > 0 {
 			err = s.eachPast(ctx, scope, page, func(r *record, _ *step, m memory.Memory) error {
 				took[r] = took[r] || which.Takes(&m)
 				return nil
 			})
 			if err != nil {
-				return nil, nil, err
+				return err
 			}
 		}
 		for _, r := range page {
@@ -110,13 +116,13 @@ func (s *Store) findErasable(ctx context.Context, scope memory.Scope, which memo
 			takes = takes && (at == 0 || at == m.Revision) || which.Takes(m) || took[r] || begun[r]
 			switch {
 			case takes:
-				found = append(found, r)
-			case m.Revision > 1 || m.SupersededBy != "" || len(m.Forgotten) > 0:
-				left = append(left, r)
+				take(r)
+			case leave != nil && (m.Revision > 1 || m.SupersededBy != "" || len(m.Forgotten) > 0):
+				leave(r)
 			}
 		}
 		if from = next; from == nil {
-			return found, left, nil
+			return nil
 		}
 	}
 }
@@ -219,7 +225,7 @@ func (s *Store) eraseFound(ctx context.Context, scope memory.Scope, found, left 
 			return out, err
 		}
 		for _, r := range some {
-			out.Add(memory.Erased{Memories: 1, Revisions: int(r.Memory.Revision - r.removed)})
+			out.Add(r.erased())
 		}
 	}
 	if s.copying {
@@ -227,6 +233,11 @@ func (s *Store) eraseFound(ctx context.Context, scope memory.Scope, found, left 
 	}
 	s.cache.Drop(scope)
 	return out, s.leap(ctx, scope, len(found) > 0)
+}
+
+// erased counts a memory that is erased with the revisions that a sweep has left.
+func (r *record) erased() memory.Erased {
+	return memory.Erased{Memories: 1, Revisions: int(r.Memory.Revision - r.removed)}
 }
 
 // removeMemories removes memories with their past revisions. Others may write to them

@@ -109,7 +109,7 @@ func TestEraseCutOff(t *testing.T) {
 		}
 	}
 	c.mu.Unlock()
-	of := memory.Erasure{Session: "s1"}
+	of := memory.Erasure{Sessions: map[string][]string{"s1": nil}}
 	if _, err := s.Erase(cut, followScope, of); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestEraseUnreadable(t *testing.T) {
 				qdrant.NewHasID(pointID(followScope, "f"))}})})); err != nil {
 		t.Fatal(err)
 	}
-	out, err := s.Erase(t.Context(), followScope, memory.Erasure{Session: "s"})
+	out, err := s.Erase(t.Context(), followScope, memory.Erasure{Sessions: map[string][]string{"s": nil}})
 	if err != nil || out != (memory.Erased{Memories: 1, Revisions: 2}) {
 		t.Errorf("%+v, %v", out, err)
 	}
@@ -242,7 +242,7 @@ func TestEraseInFiles(t *testing.T) {
 		changeWord(t, s, fmt.Sprint("f", i), "s", "axolotl", 0)
 	}
 	putWord(t, s, "tapir")
-	if _, err := s.Erase(t.Context(), followScope, memory.Erasure{Session: "s"}); err != nil {
+	if _, err := s.Erase(t.Context(), followScope, memory.Erasure{Sessions: map[string][]string{"s": nil}}); err != nil {
 		t.Fatal(err)
 	}
 	if len(filetest.With(t, q.Dir(), "axolotl")) == 0 {

@@ -26,9 +26,10 @@ const (
 
 // erasable is a memory of a scope that an erasing looks at: all that it has been.
 type erasable struct {
-	n     int64
-	now   memory.Memory
-	steps []pastStep
+	n      int64
+	now    memory.Memory
+	steps  []pastStep
+	stored int // see doomed
 }
 
 // pastStep is a past revision with its own copy of the memory.
@@ -42,16 +43,25 @@ type doomed struct {
 	n        int64
 	id       string
 	revision int64 // that it is at
+	stored   int   // how many revisions the file has: others have expired
 	only     bool  // it is erased at this revision only
 }
 
+// storedRevisions is the column of doomed.stored, of table memories.
+const storedRevisions = `(SELECT count(*) FROM revisions WHERE memory = n)`
+
 // Erase implements memory.Store.
 func (s *Store) Erase(ctx context.Context, scope memory.Scope, which memory.Erasure) (out memory.Erased, err error) {
-	if err = which.Validate(); err == nil {
-		out, err = s.erase(ctx, scope, which)
-	}
-	if err == nil {
-		err = s.db.Scrub(ctx)
+	switch err = which.Validate(); {
+	case err != nil:
+	case which.DryRun:
+		err = s.find(ctx, scope, which, func(d doomed) {
+			out.Add(memory.Erased{Memories: 1, Revisions: d.stored})
+		}, nil)
+	default:
+		if out, err = s.erase(ctx, scope, which); err == nil {
+			err = s.db.Scrub(ctx)
+		}
 	}
 	if err != nil {
 		return out, scope.Wrap("erase memories", err)
@@ -59,17 +69,24 @@ func (s *Store) Erase(ctx context.Context, scope memory.Scope, which memory.Eras
 	return out, nil
 }
 
+// find yields the memories that an erasing takes and, unless leave is nil, those that it
+// leaves and that may name one of these.
+func (s *Store) find(ctx context.Context, scope memory.Scope, which memory.Erasure,
+	take func(doomed), leave func(erasable)) error {
+	switch {
+	case which.All:
+		return s.findAll(ctx, scope, take)
+	case len(which.Sessions) == 0:
+		return s.findNamed(ctx, scope, which.Named(), take, leave)
+	}
+	return s.findErasable(ctx, scope, which, take, leave)
+}
+
 func (s *Store) erase(ctx context.Context, scope memory.Scope, which memory.Erasure) (out memory.Erased, err error) {
 	var rows []doomed
 	var left []erasable
-	switch {
-	case which.All:
-		rows, err = s.rowsOf(ctx, scope)
-	case len(which.IDs) > 0:
-		rows, left, err = s.findNamed(ctx, scope, which.Named())
-	default:
-		rows, left, err = s.findErasable(ctx, scope, which)
-	}
+	err = s.find(ctx, scope, which, func(d doomed) { rows = append(rows, d) },
+		func(e erasable) { left = append(left, e) })
 	links := linksTo(rows, left)
 	for some := range slices.Chunk(rows, erasedTogether) {
 		if err == nil {
@@ -107,51 +124,56 @@ func linksTo(rows []doomed, left []erasable) map[string][]*erasable {
 	return out
 }
 
-// rowsOf reads which memories a scope has.
-func (s *Store) rowsOf(ctx context.Context, scope memory.Scope) (rows []doomed, err error) {
-	err = s.db.Read(ctx, func(tx *sql.Tx) (err error) {
-		rows, err = sqlitedb.Collect(ctx, tx, scanDoomed, `SELECT n, id, revision FROM memories WHERE `+inScope,
-			scope.App, scope.User)
+// eachDoomed yields the memories of a scope that meet a condition.
+func eachDoomed(ctx context.Context, tx *sql.Tx, scope memory.Scope, yield func(doomed), condition string,
+	args ...any) error {
+	return sqlitedb.Each(ctx, tx, func(rows *sql.Rows) error {
+		var d doomed
+		err := rows.Scan(&d.n, &d.id, &d.revision, &d.stored)
+		if err == nil {
+			yield(d)
+		}
 		return err
-	})
-	return rows, err
+	}, `SELECT n, id, revision, `+storedRevisions+` FROM memories WHERE `+inScope+condition,
+		append([]any{scope.App, scope.User}, args...)...)
 }
 
-func scanDoomed(rows *sql.Rows) (d doomed, err error) { return d, rows.Scan(&d.n, &d.id, &d.revision) }
+// findAll yields the memories that a scope has.
+func (s *Store) findAll(ctx context.Context, scope memory.Scope, take func(doomed)) error {
+	return s.db.Read(ctx, func(tx *sql.Tx) error { return eachDoomed(ctx, tx, scope, take, "") })
+}
 
-// findNamed reads which of the named memories a scope has, at the revisions that they are
-// to be erased at, and the memories that may name one of these.
-func (s *Store) findNamed(ctx context.Context, scope memory.Scope, named map[string]int64) (
-	rows []doomed, left []erasable, err error) {
+// findNamed is find for memories by their ids, at the revisions that they are to be erased
+// at.
+func (s *Store) findNamed(ctx context.Context, scope memory.Scope, named map[string]int64,
+	take func(doomed), leave func(erasable)) error {
+	found := false
 	for some := range slices.Chunk(slices.Collect(maps.Keys(named)), readTogether) {
-		err := s.db.Read(ctx, func(tx *sql.Tx) error {
+		err := s.db.Read(ctx, func(tx *sql.Tx) (err error) {
 			for _, id := range some {
-				found, err := sqlitedb.Collect(ctx, tx, scanDoomed,
-					`SELECT n, id, revision FROM memories WHERE `+inScope+` AND id = ?`, scope.App, scope.User, id)
-				if err != nil {
-					return err
-				}
-				for _, d := range found {
-					if d.only = named[id] != 0; !d.only || d.revision == named[id] {
-						rows = append(rows, d)
-					}
+				if err == nil {
+					err = eachDoomed(ctx, tx, scope, func(d doomed) {
+						if d.only = named[id] != 0; !d.only || d.revision == named[id] {
+							take(d)
+							found = true
+						}
+					}, ` AND id = ?`, id)
 				}
 			}
-			return nil
+			return err
 		})
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
 	}
-	if len(rows) == 0 {
-		return nil, nil, nil
+	if !found || leave == nil {
+		return nil
 	}
-	err = s.eachErasable(ctx, scope, mayLink, func(e erasable) {
+	return s.eachErasable(ctx, scope, mayLink, func(e erasable) {
 		if e.linked() {
-			left = append(left, e)
+			leave(e)
 		}
 	})
-	return rows, left, err
 }
 
 // mayLink is a condition on table memories that holds for all memories that name another
@@ -159,20 +181,21 @@ func (s *Store) findNamed(ctx context.Context, scope memory.Scope, named map[str
 const mayLink = ` AND (revision > 1 OR instr(doc, CAST('"supersededBy"' AS BLOB)) > 0
 	OR instr(doc, CAST('"forgotten"' AS BLOB)) > 0)`
 
-// findErasable reads all memories of a scope with their histories. It returns those that
-// are to be erased, and the others that name another memory, or have done so.
-func (s *Store) findErasable(ctx context.Context, scope memory.Scope, which memory.Erasure) (
-	rows []doomed, left []erasable, err error) {
-	err = s.eachErasable(ctx, scope, "", func(e erasable) {
-		takes := which.Takes(&e.now) ||
+// findErasable is find by what memories have been: it reads all of a scope with their
+// histories.
+func (s *Store) findErasable(ctx context.Context, scope memory.Scope, which memory.Erasure,
+	take func(doomed), leave func(erasable)) error {
+	named := which.Named()
+	return s.eachErasable(ctx, scope, "", func(e erasable) {
+		_, takes := named[e.now.ID]
+		takes = takes || which.Takes(&e.now) ||
 			slices.ContainsFunc(e.steps, func(p pastStep) bool { return which.Takes(&p.memory) })
 		if takes {
-			rows = append(rows, doomed{n: e.n, id: e.now.ID, revision: e.now.Revision})
-		} else if e.linked() {
-			left = append(left, e)
+			take(doomed{n: e.n, id: e.now.ID, revision: e.now.Revision, stored: e.stored})
+		} else if leave != nil && e.linked() {
+			leave(e)
 		}
 	})
-	return rows, left, err
 }
 
 // eachErasable yields the memories of a scope that meet a condition, with their histories.
@@ -207,14 +230,14 @@ func (s *Store) readErasable(ctx context.Context, tx *sql.Tx, scope memory.Scope
 		var id, session string
 		var doc []byte
 		var revision int64
-		if err := rows.Scan(&e.n, &id, &session, &revision, &doc); err != nil {
+		if err := rows.Scan(&e.n, &id, &session, &revision, &doc, &e.stored); err != nil {
 			return e, err
 		}
 		if decode(doc, &e.now) != nil {
 			e.now = memory.Memory{ID: id, Revision: revision, Source: memory.Source{SessionID: session}}
 		}
 		return e, nil
-	}, `SELECT n, id, session, revision, doc FROM memories WHERE `+inScope+` AND n > ?`+condition+`
+	}, `SELECT n, id, session, revision, doc, `+storedRevisions+` FROM memories WHERE `+inScope+` AND n > ?`+condition+`
 		ORDER BY n LIMIT ?`, scope.App, scope.User, after, readTogether)
 	if err != nil {
 		return nil, err

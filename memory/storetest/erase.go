@@ -20,6 +20,8 @@ func eraseCases() []testCase {
 		{"Revisions", eraseAtRevisions},
 		{"Session", eraseSession},
 		{"Events", eraseEvents},
+		{"Together", eraseTogether},
+		{"DryRun", eraseDryRun},
 		{"All", eraseAllOfScope},
 		{"Deleted", eraseDeleted},
 		{"LongHistory", eraseLongHistory},
@@ -33,14 +35,26 @@ func eraseCases() []testCase {
 	}
 }
 
-// erase erases memories of a scope.
+// erase erases memories of a scope. A dry run before it counts the same.
 func (b *bank) erase(s memory.Scope, which memory.Erasure) memory.Erased {
 	b.Helper()
+	dry := which
+	dry.DryRun = true
+	counted, err := b.store.Erase(b.Context(), s, dry)
+	if err != nil {
+		b.Fatalf("Erase(%+v): %v", dry, err)
+	}
 	out, err := b.store.Erase(b.Context(), s, which)
 	if err != nil {
 		b.Fatalf("Erase(%+v): %v", which, err)
 	}
+	b.same(fmt.Sprintf("a dry run of %+v", which), counted, out)
 	return out
+}
+
+// ofSession is all of a session, or some events of it, for an erasing.
+func ofSession(id string, events ...string) map[string][]string {
+	return map[string][]string{id: events}
 }
 
 // keepsNone checks that the place has none of some texts, if the harness can tell.
@@ -145,7 +159,7 @@ func eraseSession(b *bank) {
 	b.put(update(from(fact("moved", "newer"), "s2", "t2"), 1))
 	b.remove("gone")
 	b.clock.advance(2 * time.Hour)
-	b.same("erased", b.erase(ann, memory.Erasure{Session: "s1"}), memory.Erased{Memories: 5, Revisions: 7})
+	b.same("erased", b.erase(ann, memory.Erasure{Sessions: ofSession("s1")}), memory.Erased{Memories: 5, Revisions: 7})
 	for _, id := range []string{"t1", "f1", "gone", "moved", "expired"} {
 		b.noTrace(id, "axolotl")
 	}
@@ -164,13 +178,33 @@ func eraseEvents(b *bank) {
 	same := turn("u1", "s2", 0, "stays") // of another session, with an event of the same id
 	same.Source.EventIDs = []string{"t1"}
 	b.put(write(same))
-	b.same("erased", b.erase(ann, memory.Erasure{Session: "s1", Events: []string{"t1", "t9"}}),
+	b.same("erased", b.erase(ann, memory.Erasure{Sessions: ofSession("s1", "t1", "t9")}),
 		memory.Erased{Memories: 2, Revisions: 2})
 	b.noTrace("t1", "axolotl")
 	b.noTrace("f2", "axolotl")
 	left := ids(b.list(ann, memory.List{}))
 	slices.Sort(left)
 	b.same("left", left, []string{"f3", "t2", "u1"})
+}
+
+// IDs and events of several sessions are one erasing, which counts each memory once.
+func eraseTogether(b *bank) {
+	both := fact("both", "axolotl")
+	both.Source = memory.Source{SessionID: "s1", EventIDs: []string{"t1"}}
+	b.put(write(turn("t1", "s1", 0, "axolotl")), write(turn("t2", "s2", 0, "axolotl")),
+		write(turn("t3", "s2", 1, "stays")), write(turn("t4", "s3", 0, "axolotl")), write(fact("given", "axolotl")),
+		write(fact("other", "stays")), write(both))
+	both.Source = memory.Source{SessionID: "s2", EventIDs: []string{"t2"}}
+	b.put(update(both, 1))
+	which := memory.Erasure{IDs: []string{"given", "both", "t1", "none"},
+		Sessions: map[string][]string{"s1": {"t1"}, "s2": {"t2", "t9"}, "s3": nil, "s4": nil}}
+	b.same("erased", b.erase(ann, which), memory.Erased{Memories: 5, Revisions: 6})
+	for _, id := range []string{"t1", "t2", "t4", "given", "both"} {
+		b.noTrace(id, "axolotl")
+	}
+	left := ids(b.list(ann, memory.List{}))
+	slices.Sort(left)
+	b.same("left", left, []string{"other", "t3"})
 }
 
 // All of a scope goes, however much that is, and no other scope changes by a byte.
@@ -283,9 +317,10 @@ func eraseWhileWritten(b *bank) {
 // An erasing that does not say what, or says it twice, erases nothing.
 func eraseInvalid(b *bank) {
 	b.put(write(fact("f", "tea")))
-	for _, which := range []memory.Erasure{{}, {IDs: []string{"f"}, All: true}, {Session: "s", All: true},
-		{IDs: []string{"f"}, Session: "s"}, {Events: []string{"e"}}, {All: true, Events: []string{"e"}},
-		{IDs: []string{"f"}, Revisions: []int64{1, 1}}} {
+	s := map[string][]string{"s": nil}
+	for _, which := range []memory.Erasure{{}, {IDs: []string{"f"}, All: true}, {Sessions: s, All: true},
+		{Sessions: map[string][]string{"": {"e"}}}, {DryRun: true},
+		{IDs: []string{"f"}, Revisions: []int64{1, 1}}, {IDs: []string{"f"}, Revisions: []int64{1}, Sessions: s}} {
 		if _, err := b.store.Erase(b.Context(), ann, which); !errors.Is(err, memory.ErrInvalid) {
 			b.Errorf("Erase(%+v): %v", which, err)
 		}

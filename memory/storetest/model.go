@@ -234,13 +234,16 @@ func (m *model) deletes(step int, scope memory.Scope) {
 
 // erases erases some memories, or those of a session or of an event.
 func (m *model) erases(step int, scope memory.Scope) {
-	which := memory.Erasure{Session: pick(m, modelSessions)}
+	session := pick(m, modelSessions)
+	which := memory.Erasure{Sessions: ofSession(session)}
 	switch m.IntN(6) {
 	case 0:
 		which = memory.Erasure{All: true}
 	case 1, 2:
-		which.Events = []string{"e" + pick(m, modelNames), "e" + pick(m, modelNames)}
-	case 3, 4:
+		which.Sessions[session] = []string{"e" + pick(m, modelNames), "e" + pick(m, modelNames)}
+	case 3:
+		which.IDs = some(m, modelNames, 2)
+	case 4:
 		which = memory.Erasure{IDs: append(some(m, modelNames, 3), "never")}
 	}
 	want, err := m.reference.Erase(m.Context(), scope, which)

@@ -130,7 +130,7 @@ func profileErased(b *bank) {
 	stays.Source = memory.Source{SessionID: "t", EventIDs: []string{"e"}}
 	b.put(write(of("s", `"oolong"`, "aged oolong")), write(stays))
 	b.put(update(of("t", `"sencha"`, "aged sencha"), 1))
-	b.same("erased", b.erase(ann, memory.Erasure{Session: "s"}), memory.Erased{Memories: 1, Revisions: 2})
+	b.same("erased", b.erase(ann, memory.Erasure{Sessions: ofSession("s")}), memory.Erased{Memories: 1, Revisions: 2})
 	b.noTrace("age", "aged")
 	b.keepsNone("oolong", "sencha")
 	b.same("the other value", ids(b.get(ann, "name")), []string{"name"})

@@ -25,6 +25,9 @@ func (r *reference) Erase(ctx context.Context, scope memory.Scope, which memory.
 		takes = takes && (at == 0 || at == rec.last().Revision)
 		if takes || slices.ContainsFunc(rec.history, func(st memory.Step) bool { return which.Takes(&st.Memory) }) {
 			out.Add(memory.Erased{Memories: 1, Revisions: len(rec.history)})
+			if which.DryRun {
+				continue
+			}
 			delete(r.scopes[scope], id)
 			erased[id] = true
 			r.noteRemoval()

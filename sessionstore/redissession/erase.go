@@ -23,11 +23,12 @@ const erasedTogether = 200
 
 // EraseSession implements sessionstore.Eraser. Redis's own files follow with the next
 // rewrite of the append-only file, and the next snapshot.
-func (s *Store) EraseSession(ctx context.Context, key sessionstore.Key) (sessionstore.Erased, error) {
+func (s *Store) EraseSession(ctx context.Context, key sessionstore.Key, dryRun bool) (
+	sessionstore.Erased, error) {
 	if err := key.Validate(); err != nil {
 		return sessionstore.Erased{}, err
 	}
-	out, err := s.erase(ctx, key.Scope, key.ID)
+	out, err := s.erase(ctx, key.Scope, key.ID, dryRun)
 	if err != nil {
 		return out, key.Wrap("erase", err)
 	}
@@ -35,11 +36,11 @@ func (s *Store) EraseSession(ctx context.Context, key sessionstore.Key) (session
 }
 
 // EraseUser implements sessionstore.Eraser. Redis's own files follow as in EraseSession.
-func (s *Store) EraseUser(ctx context.Context, scope memory.Scope) (sessionstore.Erased, error) {
+func (s *Store) EraseUser(ctx context.Context, scope memory.Scope, dryRun bool) (sessionstore.Erased, error) {
 	if err := scope.Validate(); err != nil {
 		return sessionstore.Erased{}, err
 	}
-	out, err := s.erase(ctx, scope, "")
+	out, err := s.erase(ctx, scope, "", dryRun)
 	if err != nil {
 		return out, scope.Wrap("erase sessions", err)
 	}
@@ -48,15 +49,16 @@ func (s *Store) EraseUser(ctx context.Context, scope memory.Scope) (sessionstore
 
 // EraseEvents implements sessionstore.Eraser. Redis's own files follow as in
 // EraseSession.
-func (s *Store) EraseEvents(ctx context.Context, key sessionstore.Key, events []string) (int, error) {
-	n, err := s.eraseEvents(ctx, key, events)
+func (s *Store) EraseEvents(ctx context.Context, key sessionstore.Key, events []string, dryRun bool) (int, error) {
+	n, err := s.eraseEvents(ctx, key, events, dryRun)
 	if err != nil {
 		return n, key.Wrap("erase events", err)
 	}
 	return n, nil
 }
 
-func (s *Store) eraseEvents(ctx context.Context, key sessionstore.Key, events []string) (n int, err error) {
+func (s *Store) eraseEvents(ctx context.Context, key sessionstore.Key, events []string, dryRun bool) (
+	n int, err error) {
 	args := []any{name(key.Scope), key.ID, s.clock()}
 	for _, id := range events {
 		args = append(args, id)
@@ -79,6 +81,9 @@ func (s *Store) eraseEvents(ctx context.Context, key sessionstore.Key, events []
 			continue
 		}
 		n++
+		if dryRun {
+			continue
+		}
 		blanks[found.text(0)] = append(blanks[found.text(0)], found.text(1), []byte(blank.Doc))
 	}
 	for ref, args := range blanks {
@@ -89,12 +94,19 @@ func (s *Store) eraseEvents(ctx context.Context, key sessionstore.Key, events []
 	return n, nil
 }
 
-// erase erases the lives of a session id, or of a user if that is "".
-func (s *Store) erase(ctx context.Context, scope memory.Scope, id string) (out sessionstore.Erased, err error) {
-	defer s.notify.Changed(sessionstore.Key{Scope: scope, ID: id})
+// erase erases the lives of a session id, or of a user if that is "". A dry run counts them,
+// by the page.
+func (s *Store) erase(ctx context.Context, scope memory.Scope, id string, dryRun bool) (
+	out sessionstore.Erased, err error) {
+	script, from := eraseScript, -1
+	if dryRun {
+		script, from = erasableScript, 0
+	} else {
+		defer s.notify.Changed(sessionstore.Key{Scope: scope, ID: id})
+	}
 	for more := true; more; {
-		v, err := s.run(ctx, eraseScript, scopePrefix(scope), name(scope), scope.App, scope.User, id, erasedTogether,
-			s.clock())
+		v, err := s.run(ctx, script, scopePrefix(scope), name(scope), scope.App, scope.User, id, erasedTogether,
+			s.clock(), from)
 		if err != nil {
 			return out, err
 		}
@@ -105,13 +117,16 @@ func (s *Store) erase(ctx context.Context, scope memory.Scope, id string) (out s
 			key := sessionstore.Key{Scope: scope, ID: lives.text(1)}
 			out.Lives = append(out.Lives, sessionstore.Life(key, lives.text(0)))
 		}
-		more = r.num(3) == 1
+		if more = r.num(3) == 1; dryRun {
+			from += erasedTogether
+			continue
+		}
 		// The outbox has the ids too, so that it is emptied here and not later.
 		if err := s.redeliver(ctx, outbox{partitionOf(scope), scope.App}); err != nil {
 			return out, err
 		}
 	}
-	if id != "" {
+	if id != "" || dryRun {
 		return out, nil
 	}
 	return out, s.eraseQuotas(ctx, scope)

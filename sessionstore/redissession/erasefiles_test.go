@@ -98,7 +98,7 @@ func TestEraseInFiles(t *testing.T) {
 			}
 		})
 	}
-	gone, err := s.EraseUser(t.Context(), zoe)
+	gone, err := s.EraseUser(t.Context(), zoe, false)
 	cancel()
 	talking.Wait()
 	if err != nil || gone.Sessions != 2 || gone.Events != 2 {

@@ -25,6 +25,7 @@ var (
 	recentScript     = script("recent", 0)
 	touchScript      = script("touch", 0)
 	eraseScript      = script("erase", write)
+	erasableScript   = script("erase", 0) // for dry runs, which write nothing
 	eventsOfScript   = script("eventsof", 0)
 	livesOfScript    = script("livesof", 0)
 	recordedScript   = script("recorded", 0)

@@ -25,6 +25,7 @@ func eraseCases() []testCase {
 		{"a user", eraseUser},
 		{"while a worker is at it", eraseClaimed},
 		{"of what is not there", eraseNothing},
+		{"dry runs", eraseDryRuns},
 		{"beside others", eraseBeside},
 		{"and begin again", eraseAndBegin},
 		{"users and apps", eraseLists},
@@ -60,24 +61,45 @@ func (f *fixture) keeps(texts ...string) {
 	}
 }
 
-// eraseOf erases a session.
+// eraseOf erases a session. A dry run before it counts the same.
 func (f *fixture) eraseOf(key sessionstore.Key) sessionstore.Erased {
 	f.t.Helper()
-	out, err := f.EraseSession(f.t.Context(), key)
-	if err != nil {
-		f.t.Fatalf("EraseSession(%v): %v", key, err)
+	return f.eraseBoth(fmt.Sprintf("EraseSession(%v)", key), func(dryRun bool) (sessionstore.Erased, error) {
+		return f.EraseSession(f.t.Context(), key, dryRun)
+	})
+}
+
+// eraseAll erases a user. A dry run before it counts the same.
+func (f *fixture) eraseAll(scope memory.Scope) sessionstore.Erased {
+	f.t.Helper()
+	return f.eraseBoth(fmt.Sprintf("EraseUser(%v)", scope), func(dryRun bool) (sessionstore.Erased, error) {
+		return f.EraseUser(f.t.Context(), scope, dryRun)
+	})
+}
+
+// eraseBoth counts what an erasing takes by a dry run, and erases it.
+func (f *fixture) eraseBoth(what string, erase func(dryRun bool) (sessionstore.Erased, error)) sessionstore.Erased {
+	f.t.Helper()
+	var out, counted sessionstore.Erased
+	counted, err := erase(true)
+	if err == nil {
+		out, err = erase(false)
 	}
+	if err != nil {
+		f.t.Fatalf("%s: %v", what, err)
+	}
+	f.equal("a dry run of "+what, counted, sessionstore.Erased{Sessions: out.Sessions, Events: out.Events})
 	return out
 }
 
-// eraseAll erases a user.
-func (f *fixture) eraseAll(scope memory.Scope) sessionstore.Erased {
+// eraseEventsOf erases events of a session. A dry run before it counts the same.
+func (f *fixture) eraseEventsOf(key sessionstore.Key, want int, events ...string) {
 	f.t.Helper()
-	out, err := f.EraseUser(f.t.Context(), scope)
-	if err != nil {
-		f.t.Fatalf("EraseUser(%v): %v", scope, err)
+	for _, dryRun := range []bool{true, false} {
+		if n, err := f.EraseEvents(f.t.Context(), key, events, dryRun); err != nil || n != want {
+			f.t.Errorf("EraseEvents of %q, dry run %t: %d, %v, want %d", events, dryRun, n, err, want)
+		}
 	}
-	return out
 }
 
 // A session that was erased is missing, with its events, its state, its operation and
@@ -167,10 +189,7 @@ func eraseEvents(f *fixture) {
 	before := f.get(key).Events
 	f.keeps("axolotl", "okapi", "quokka", "dugong", "pangolin")
 
-	n, err := f.EraseEvents(f.t.Context(), key, []string{"e2", "none"})
-	if err != nil || n != 1 {
-		f.t.Fatalf("EraseEvents: %d, %v", n, err)
-	}
+	f.eraseEventsOf(key, 1, "e2", "none")
 	f.keepsNone("axolotl", "okapi", "quokka", "dugong", "pangolin")
 	after := f.get(key).Events
 	f.equal("events", len(after), 4)
@@ -190,9 +209,7 @@ func eraseEvents(f *fixture) {
 	work = f.claimOne(key)
 	f.equal("its plan", string(work.Plan), "")
 	f.equal("events to work on", len(f.events(work, work.Done, 10)), 2)
-	if n, err := f.EraseEvents(f.t.Context(), key, []string{"e2"}); err != nil || n != 0 {
-		f.t.Errorf("EraseEvents once more: %d, %v", n, err)
-	}
+	f.eraseEventsOf(key, 0, "e2")
 	f.hasEvents("the other session", f.get(session(zoe, "s2")).Events, "e2")
 }
 
@@ -201,9 +218,7 @@ func eraseEventsOfWork(f *fixture) {
 	key := session(zoe, "s1")
 	f.ask(key, f.event(`{"id":"e1","content":{"parts":[{"text":"axolotl"}]}}`), f.said("stays"))
 	f.delete(key)
-	if n, err := f.EraseEvents(f.t.Context(), key, []string{"e1"}); err != nil || n != 1 {
-		f.t.Fatalf("EraseEvents: %d, %v", n, err)
-	}
+	f.eraseEventsOf(key, 1, "e1")
 	f.keepsNone("axolotl")
 	f.equal("events", len(f.events(f.claimOne(key), 0, 10)), 2)
 }
@@ -302,7 +317,7 @@ func eraseBeside(f *fixture) {
 				return err
 			}
 			if i%2 == 0 && n%5 == 4 {
-				if _, err := f.EraseUser(f.t.Context(), scope); err != nil {
+				if _, err := f.EraseUser(f.t.Context(), scope, false); err != nil {
 					return err
 				}
 			}

@@ -190,16 +190,11 @@ func expiredErased(f *fixture) {
 	f.expiring(session(ann, "s2"), f.said("words of two"))
 	f.create(session(ann, "s3"), `{}`)
 	f.clock.advance(time.Hour)
-	if _, err := f.EraseSession(f.t.Context(), session(ann, "s1")); err != nil {
-		f.t.Fatal(err)
-	}
+	f.eraseOf(session(ann, "s1"))
 	if f.harness.Keeps(f.t, "words of one") {
 		f.t.Error("the store keeps an event of s1")
 	}
-	erased, err := f.EraseUser(f.t.Context(), ann)
-	if err != nil || erased.Sessions != 1 {
-		f.t.Errorf("erased %+v, %v", erased, err)
-	}
+	f.equal("sessions", f.eraseAll(ann).Sessions, 1)
 	if f.harness.Keeps(f.t, "words of two") {
 		f.t.Error("the store keeps an event of s2")
 	}

@@ -241,7 +241,7 @@ func orderMoves(f *fixture) {
 	f.delete(session(ann, "s7"))
 	soon := f.now().Add(time.Second)
 	f.update(session(ann, "s3"), sessionstore.Patch{ExpireTime: &soon})
-	if _, err := f.EraseSession(f.t.Context(), session(ann, "s5")); err != nil {
+	if _, err := f.EraseSession(f.t.Context(), session(ann, "s5"), false); err != nil {
 		f.t.Fatal(err)
 	}
 	f.clock.advance(time.Second)
@@ -252,7 +252,7 @@ func orderMoves(f *fixture) {
 			}
 		}
 	}
-	if _, err := f.EraseUser(f.t.Context(), bob); err != nil {
+	if _, err := f.EraseUser(f.t.Context(), bob, false); err != nil {
 		f.t.Fatal(err)
 	}
 	f.equal("sessions left", len(f.walkList(updated, true)), 6)
@@ -323,7 +323,7 @@ func findGone(f *fixture) {
 	f.expiring(session(ann, "removed"))
 	f.askOneShot(session(ann, "once"), f.said("e1"))
 	f.delete(session(ann, "deleted"))
-	if _, err := f.EraseSession(f.t.Context(), session(ann, "erased")); err != nil {
+	if _, err := f.EraseSession(f.t.Context(), session(ann, "erased"), false); err != nil {
 		f.t.Fatal(err)
 	}
 	f.clock.advance(time.Hour)

@@ -283,7 +283,7 @@ func limitAside(f *fixture) {
 		full(prefix)
 	}
 	for _, prefix := range prefixes {
-		_, err := f.EraseSession(f.t.Context(), session(ann, prefix+"4"))
+		_, err := f.EraseSession(f.t.Context(), session(ann, prefix+"4"), false)
 		f.must(err)
 		f.must(give(prefix, 4))
 		full(prefix)

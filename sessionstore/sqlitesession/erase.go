@@ -28,8 +28,9 @@ const (
 )
 
 // EraseSession implements sessionstore.Eraser.
-func (s *Store) EraseSession(ctx context.Context, key sessionstore.Key) (sessionstore.Erased, error) {
-	out, err := s.erase(ctx, key.Scope, key.ID, false)
+func (s *Store) EraseSession(ctx context.Context, key sessionstore.Key, dryRun bool) (
+	sessionstore.Erased, error) {
+	out, err := s.erase(ctx, key.Scope, key.ID, false, dryRun)
 	if err != nil {
 		return out, key.Wrap("erase", err)
 	}
@@ -37,8 +38,8 @@ func (s *Store) EraseSession(ctx context.Context, key sessionstore.Key) (session
 }
 
 // EraseUser implements sessionstore.Eraser.
-func (s *Store) EraseUser(ctx context.Context, scope memory.Scope) (sessionstore.Erased, error) {
-	out, err := s.erase(ctx, scope, "", true)
+func (s *Store) EraseUser(ctx context.Context, scope memory.Scope, dryRun bool) (sessionstore.Erased, error) {
+	out, err := s.erase(ctx, scope, "", true, dryRun)
 	if err != nil {
 		return out, scope.Wrap("erase sessions", err)
 	}
@@ -46,16 +47,30 @@ func (s *Store) EraseUser(ctx context.Context, scope memory.Scope) (sessionstore
 }
 
 // EraseEvents implements sessionstore.Eraser.
-func (s *Store) EraseEvents(ctx context.Context, key sessionstore.Key, events []string) (n int, err error) {
+func (s *Store) EraseEvents(ctx context.Context, key sessionstore.Key, events []string, dryRun bool) (
+	n int, err error) {
 	list, err := json.Marshal(events)
-	if err == nil {
-		err = s.db.Write(ctx, sqlitedb.For(key.Scope).Freeing(), func(tx *sqlitedb.Tx) (err error) {
-			n, err = blankEvents(tx, key, string(list))
-			return err
+	switch {
+	case err != nil:
+	case dryRun:
+		err = s.db.Read(ctx, func(tx *sql.Tx) error {
+			return eachBlank(ctx, tx, key, string(list), func(eventRow, sessionstore.Event) error {
+				n++
+				return nil
+			})
 		})
-	}
-	if err == nil {
-		err = s.db.Scrub(ctx)
+	default:
+		err = s.db.Write(ctx, sqlitedb.For(key.Scope).Freeing(), func(tx *sqlitedb.Tx) error {
+			n = 0
+			return eachBlank(context.Background(), tx, key, string(list),
+				func(e eventRow, blank sessionstore.Event) error {
+					n++
+					return storeBlank(tx, e, blank)
+				})
+		})
+		if err == nil {
+			err = s.db.Scrub(ctx)
+		}
 	}
 	if err != nil {
 		return n, key.Wrap("erase events", err)
@@ -63,30 +78,29 @@ func (s *Store) EraseEvents(ctx context.Context, key sessionstore.Key, events []
 	return n, nil
 }
 
-// blankEvents blanks the events of a JSON list of ids. A worker that has read them is
-// like one whose lease has ended: its claim is void.
-func blankEvents(tx *sqlitedb.Tx, key sessionstore.Key, list string) (n int, err error) {
-	found, err := sqlitedb.Collect(context.Background(), tx, scanEventRow, `SELECT e.ref, e.seq, e.time, e.id, e.doc
+// eachBlank yields the events of a JSON list of ids that are not blank yet, with their
+// blanks.
+func eachBlank(ctx context.Context, q sqlitedb.Querier, key sessionstore.Key, list string,
+	yield func(eventRow, sessionstore.Event) error) error {
+	found, err := sqlitedb.Collect(ctx, q, scanEventRow, `SELECT e.ref, e.seq, e.time, e.id, e.doc
 		FROM sessions s INDEXED BY sessions_user JOIN events e ON e.ref = s.ref
 		WHERE app = ? AND user = ? AND s.id = ? AND e.id IN (SELECT value FROM json_each(?))`,
 		key.App, key.User, key.ID, list)
 	for _, e := range found {
-		if err != nil {
-			return n, err
-		}
-		was := e.read(tx)
+		was := e.read(q)
 		blank, err := sessionstore.Blank(was)
 		if err != nil || string(blank.Doc) == string(was.Doc) {
 			continue
 		}
-		n++
-		if err := storeBlank(tx, e, blank); err != nil {
-			return n, err
+		if err := yield(e, blank); err != nil {
+			return err
 		}
 	}
-	return n, err
+	return err
 }
 
+// storeBlank blanks an event. A worker that has read it is like one whose lease has
+// ended: its claim is void.
 func storeBlank(tx *sqlitedb.Tx, e eventRow, blank sessionstore.Event) error {
 	_, err := tx.Exec(`UPDATE events SET doc = ? WHERE ref = ? AND seq = ?`, sqlitedb.Seal(blank.Doc), e.ref, e.seq)
 	if err == nil {
@@ -100,9 +114,16 @@ func storeBlank(tx *sqlitedb.Tx, e eventRow, blank sessionstore.Event) error {
 }
 
 // erase hides the lives of a scope, or those of one session id, in one transaction, and
-// then removes their rows in several. A start goes on with what was hidden.
-func (s *Store) erase(ctx context.Context, scope memory.Scope, id string, user bool) (
+// then removes their rows in several. A start goes on with what was hidden. A dry run only
+// counts them.
+func (s *Store) erase(ctx context.Context, scope memory.Scope, id string, user, dryRun bool) (
 	out sessionstore.Erased, err error) {
+	if dryRun {
+		err = s.db.Read(ctx, func(tx *sql.Tx) error {
+			return s.eachLife(ctx, tx, scope, id, user, func(l life) { l.count(&out) })
+		})
+		return out, err
+	}
 	err = s.db.Write(ctx, sqlitedb.For(scope).Freeing(), func(tx *sqlitedb.Tx) error {
 		out = sessionstore.Erased{}
 		if err := s.beginErase(tx, scope, id, user, &out); err != nil {
@@ -117,40 +138,61 @@ func (s *Store) erase(ctx context.Context, scope memory.Scope, id string, user b
 	return out, s.finishErase(ctx)
 }
 
+const (
+	ofScope = ` WHERE app = ?1 AND user = ?2`
+	livesOf = ofScope + ` AND (?3 OR id = ?4)` // of a user, or of a session id
+)
+
+// life is one life of a session id.
+type life struct {
+	ref     int64
+	id      string
+	deleted int // 1 for one that has expired too, and 2 for one that an erasing has hidden
+	events  int
+}
+
+// count counts a life that is erased. What an erasing has hidden it has counted.
+func (l *life) count(out *sessionstore.Erased) {
+	if l.deleted == 0 {
+		out.Sessions++
+	}
+	if l.deleted != 2 {
+		out.Events += l.events
+	}
+}
+
+// eachLife yields the lives of a user, or those of one session id.
+func (s *Store) eachLife(ctx context.Context, q sqlitedb.Querier, scope memory.Scope, id string, user bool,
+	yield func(life)) error {
+	return sqlitedb.Each(ctx, q, func(rows *sql.Rows) error {
+		var l life
+		err := rows.Scan(&l.ref, &l.id, &l.deleted, &l.events)
+		if err == nil {
+			yield(l)
+		}
+		return err
+	}, `SELECT ref, id, CASE WHEN deleted = 0 AND NOT (expire_time = 0 OR expire_time > ?5) THEN 1 ELSE deleted END, seq
+		FROM sessions INDEXED BY sessions_user`+livesOf, scope.App, scope.User, user, id, s.now().UnixMicro())
+}
+
 // beginErase hides the lives and removes what is found by the scope. Operations of lives
 // that are gone already go here too, with their changes.
 func (s *Store) beginErase(tx *sqlitedb.Tx, scope memory.Scope, id string, user bool, out *sessionstore.Erased) error {
-	const ofScope = ` WHERE app = ?1 AND user = ?2`
-	lives, sessions := ofScope+` AND (?3 OR id = ?4)`, ofScope+` AND (?3 OR session = ?4)`
+	sessions := ofScope + ` AND (?3 OR session = ?4)`
 	args := []any{scope.App, scope.User, user, id}
-	type life struct {
-		ref     int64
-		id      string
-		deleted int
-		events  int
-	}
-	found, err := sqlitedb.Collect(context.Background(), tx, func(rows *sql.Rows) (l life, err error) {
-		return l, rows.Scan(&l.ref, &l.id, &l.deleted, &l.events)
-	}, `SELECT ref, id, CASE WHEN deleted = 0 AND NOT (expire_time = 0 OR expire_time > ?5) THEN 1 ELSE deleted END, seq
-		FROM sessions INDEXED BY sessions_user`+lives, append(args, s.now().UnixMicro())...)
-	if err != nil {
-		return err
-	}
-	for _, l := range found {
-		if l.deleted == 0 {
-			out.Sessions++
-		}
-		if l.deleted != 2 {
-			out.Events += l.events
-		}
+	err := s.eachLife(context.Background(), tx, scope, id, user, func(l life) {
+		l.count(out)
 		key := sessionstore.Key{Scope: scope, ID: l.id}
 		out.Lives = append(out.Lives, sessionstore.Life(key, strconv.FormatInt(l.ref, 10)))
+	})
+	if err != nil {
+		return err
 	}
 	for _, statement := range []string{
 		`DELETE FROM changes WHERE ref IN (SELECT ref FROM operations` + sessions + `)`,
 		`DELETE FROM operations` + sessions,
 		`UPDATE sessions SET deleted = 2, requested = done, failed = 0, plan = NULL, last_error = '',
-			wait_to = 0, wait_since = 0, wait_last = 0, wait_due = 0, wait_op = 0` + lives,
+			wait_to = 0, wait_since = 0, wait_last = 0, wait_due = 0, wait_op = 0` + livesOf,
 	} {
 		if _, err := tx.Exec(statement, args...); err != nil {
 			return err

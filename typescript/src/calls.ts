@@ -21,6 +21,12 @@ import type {
   CreateSessionOptions,
   Document,
   DryRunOptions,
+  EraseAppOptions,
+  EraseDocumentOptions,
+  EraseMemoryOptions,
+  EraseSessionOptions,
+  EraseSharedOptions,
+  EraseUserOptions,
   Erased,
   Fields,
   FindSessionOptions,
@@ -250,14 +256,17 @@ export class App {
    *
    * Sessions, state, the configuration, memories with their history, operations, and the keys of users are
    * gone for good. Keys for the app as a whole stay, and the audit log, without ids of users. A call that
-   * fails or is cut off has erased a part: repeat it.
+   * fails or is cut off has erased a part: repeat it. With `dryRun` nothing changes.
    *
    * It takes a key with the verb admin.
    */
-  async eraseApp(options: CallOptions = {}): Promise<Erased> {
+  async eraseApp(options: EraseAppOptions = {}): Promise<Erased> {
+    const { signal, timeout, ...query } = options;
     return await this.transport.call<Erased>("DELETE", this.path, {
-      query: { confirm: this.name },
-      ...options,
+      query: { ...query, confirm: this.name },
+      repeatable: options.dryRun === true,
+      signal,
+      timeout,
     });
   }
 
@@ -430,18 +439,19 @@ export class App {
   /**
    * Erase a document with its passages.
    *
-   * For good, with their history, also if it was deleted before.
+   * For good, with their history, also if it was deleted before. With `dryRun` nothing changes.
    *
    * It takes a key with the verb admin.
    *
    * @param document The document.
    */
-  async eraseDocument(document: string, options: CallOptions = {}): Promise<Erased> {
+  async eraseDocument(document: string, options: EraseDocumentOptions = {}): Promise<Erased> {
     const { signal, timeout, ...fields } = options;
     return await this.transport.call<Erased>(
       "POST", `${this.path}/documents/${segment("document", document)}/erase`,
       {
         body: fields,
+        repeatable: options.dryRun === true,
         signal,
         timeout,
       },
@@ -672,18 +682,19 @@ export class App {
   /**
    * Erase a memory of the shared knowledge.
    *
-   * For good, with its history, also if it was deleted before.
+   * For good, with its history, also if it was deleted before. With `dryRun` nothing changes.
    *
    * It takes a key with the verb admin.
    *
    * @param memory The memory.
    */
-  async eraseShared(memory: string, options: CallOptions = {}): Promise<Erased> {
+  async eraseShared(memory: string, options: EraseSharedOptions = {}): Promise<Erased> {
     const { signal, timeout, ...fields } = options;
     return await this.transport.call<Erased>(
       "POST", `${this.path}/memories/${segment("memory", memory)}/erase`,
       {
         body: fields,
+        repeatable: options.dryRun === true,
         signal,
         timeout,
       },
@@ -805,14 +816,17 @@ export class User {
    *
    * Sessions, `user:` state, memories with their history, operations and keys of the user are gone for good,
    * and the audit log has pseudonyms in place of their ids. A call that fails or is cut off has erased a
-   * part: repeat it.
+   * part: repeat it. With `dryRun` nothing changes.
    *
    * It takes a key with the verb admin.
    */
-  async eraseUser(options: CallOptions = {}): Promise<Erased> {
+  async eraseUser(options: EraseUserOptions = {}): Promise<Erased> {
+    const { signal, timeout, ...query } = options;
     return await this.transport.call<Erased>("DELETE", this.path, {
-      query: { confirm: this.name },
-      ...options,
+      query: { ...query, confirm: this.name },
+      repeatable: options.dryRun === true,
+      signal,
+      timeout,
     });
   }
 
@@ -1055,18 +1069,20 @@ export class User {
    * Erase a memory and the turns that it rests on.
    *
    * For good, with its history, and with all other memories that rest on these turns, also if it was deleted
-   * before. The events keep their places in the session, with id, author and time alone.
+   * before. The events keep their places in the session, with id, author and time alone. With `dryRun`
+   * nothing changes.
    *
    * It takes a key with the verb admin.
    *
    * @param memory The memory.
    */
-  async eraseMemory(memory: string, options: CallOptions = {}): Promise<Erased> {
+  async eraseMemory(memory: string, options: EraseMemoryOptions = {}): Promise<Erased> {
     const { signal, timeout, ...fields } = options;
     return await this.transport.call<Erased>(
       "POST", `${this.path}/memories/${segment("memory", memory)}/erase`,
       {
         body: fields,
+        repeatable: options.dryRun === true,
         signal,
         timeout,
       },
@@ -1283,18 +1299,19 @@ export class User {
    * Erase a session and the memories made of it.
    *
    * For good, with their history, also if the session was deleted before. Memories that were made of other
-   * sessions too at another revision go as well.
+   * sessions too at another revision go as well. With `dryRun` nothing changes.
    *
    * It takes a key with the verb admin.
    *
    * @param session The session of the user.
    */
-  async eraseSession(session: string, options: CallOptions = {}): Promise<Erased> {
+  async eraseSession(session: string, options: EraseSessionOptions = {}): Promise<Erased> {
     const { signal, timeout, ...fields } = options;
     return await this.transport.call<Erased>(
       "POST", `${this.path}/sessions/${segment("session", session)}/erase`,
       {
         body: fields,
+        repeatable: options.dryRun === true,
         signal,
         timeout,
       },

@@ -30,6 +30,12 @@ export interface ListAppsOptions extends CallOptions {
   pageToken?: string;
 }
 
+/** The options of eraseApp. */
+export interface EraseAppOptions extends CallOptions {
+  /** `true` changes nothing, and counts what would be erased. */
+  dryRun?: boolean;
+}
+
 export type Kind = "fact" | "turn" | "profile";
 
 export type MemoryState = "quarantined" | "approved" | "rejected";
@@ -256,6 +262,12 @@ export interface PutDocumentOptions extends CallOptions {
   topics?: readonly string[];
   /** Where the document is from. */
   uri?: string;
+}
+
+/** The options of eraseDocument. */
+export interface EraseDocumentOptions extends CallOptions {
+  /** `true` changes nothing, and counts what would be erased. */
+  dryRun?: boolean;
 }
 
 /** The options of listKeys. */
@@ -494,6 +506,12 @@ export interface PatchSharedOptions extends CallOptions {
   value?: unknown | null;
 }
 
+/** The options of eraseShared. */
+export interface EraseSharedOptions extends CallOptions {
+  /** `true` changes nothing, and counts what would be erased. */
+  dryRun?: boolean;
+}
+
 /** The options of listSharedRevisions. */
 export interface ListSharedRevisionsOptions extends CallOptions {
   /**
@@ -586,6 +604,12 @@ export interface ListUsersOptions extends CallOptions {
   pageSize?: number;
   /** The `nextPageToken` of the page before, of the same list. */
   pageToken?: string;
+}
+
+/** The options of eraseUser. */
+export interface EraseUserOptions extends CallOptions {
+  /** `true` changes nothing, and counts what would be erased. */
+  dryRun?: boolean;
 }
 
 /** The options of listMemories. */
@@ -922,6 +946,12 @@ export interface PatchMemoryOptions extends CallOptions {
   value?: unknown | null;
 }
 
+/** The options of eraseMemory. */
+export interface EraseMemoryOptions extends CallOptions {
+  /** `true` changes nothing, and counts what would be erased. */
+  dryRun?: boolean;
+}
+
 /** The options of listRevisions. */
 export interface ListRevisionsOptions extends CallOptions {
   /**
@@ -1031,6 +1061,12 @@ export interface PatchSessionOptions extends CallOptions {
   stateDelta?: Fields | null;
   /** How long from now the session lives, in place of `expireTime`. */
   ttl?: Duration | null;
+}
+
+/** The options of eraseSession. */
+export interface EraseSessionOptions extends CallOptions {
+  /** `true` changes nothing, and counts what would be erased. */
+  dryRun?: boolean;
 }
 
 /** The options of appendEvents. */

@@ -219,19 +219,24 @@ class App:
         """The calls of one user of the app."""
         return User(self._transport, self.name, user)
 
-    def erase_app(self) -> Erased:
+    def erase_app(self, *, dry_run: bool | None = None) -> Erased:
         """Erase an app with all of its users.
 
         Sessions, state, the configuration, memories with their history, operations, and the keys
         of users are gone for good. Keys for the app as a whole stay, and the audit log, without
-        ids of users. A call that fails or is cut off has erased a part: repeat it.
+        ids of users. A call that fails or is cut off has erased a part: repeat it. With `dryRun`
+        nothing changes.
 
         It takes a key with the verb admin.
+
+        Args:
+            dry_run: `true` changes nothing, and counts what would be erased.
         """
         answer: Erased = self._transport.call(
             "DELETE",
             self._path,
-            query={"confirm": self.name},
+            query={"dryRun": dry_run, "confirm": self.name},
+            repeatable=bool(dry_run),
         )
         return answer
 
@@ -502,20 +507,23 @@ class App:
         )
         return answer
 
-    def erase_document(self, document: str) -> Erased:
+    def erase_document(self, document: str, *, dry_run: bool | None = None) -> Erased:
         """Erase a document with its passages.
 
-        For good, with their history, also if it was deleted before.
+        For good, with their history, also if it was deleted before. With `dryRun` nothing
+        changes.
 
         It takes a key with the verb admin.
 
         Args:
             document: The document.
+            dry_run: `true` changes nothing, and counts what would be erased.
         """
         answer: Erased = self._transport.call(
             "POST",
             self._path + f'/documents/{segment("document", document)}/erase',
-            body=fields({}),
+            body=fields({"dryRun": dry_run}),
+            repeatable=bool(dry_run),
         )
         return answer
 
@@ -1040,20 +1048,22 @@ class App:
         )
         return answer
 
-    def erase_shared(self, memory: str) -> Erased:
+    def erase_shared(self, memory: str, *, dry_run: bool | None = None) -> Erased:
         """Erase a memory of the shared knowledge.
 
-        For good, with its history, also if it was deleted before.
+        For good, with its history, also if it was deleted before. With `dryRun` nothing changes.
 
         It takes a key with the verb admin.
 
         Args:
             memory: The memory.
+            dry_run: `true` changes nothing, and counts what would be erased.
         """
         answer: Erased = self._transport.call(
             "POST",
             self._path + f'/memories/{segment("memory", memory)}/erase',
-            body=fields({}),
+            body=fields({"dryRun": dry_run}),
+            repeatable=bool(dry_run),
         )
         return answer
 
@@ -1220,19 +1230,23 @@ class User:
             f"/v1/apps/{segment('app', app)}/users/{segment('user', user)}"
         )
 
-    def erase_user(self) -> Erased:
+    def erase_user(self, *, dry_run: bool | None = None) -> Erased:
         """Forget a user: erase all that there is.
 
         Sessions, `user:` state, memories with their history, operations and keys of the user are
         gone for good, and the audit log has pseudonyms in place of their ids. A call that fails
-        or is cut off has erased a part: repeat it.
+        or is cut off has erased a part: repeat it. With `dryRun` nothing changes.
 
         It takes a key with the verb admin.
+
+        Args:
+            dry_run: `true` changes nothing, and counts what would be erased.
         """
         answer: Erased = self._transport.call(
             "DELETE",
             self._path,
-            query={"confirm": self.name},
+            query={"dryRun": dry_run, "confirm": self.name},
+            repeatable=bool(dry_run),
         )
         return answer
 
@@ -1848,22 +1862,24 @@ class User:
         )
         return answer
 
-    def erase_memory(self, memory: str) -> Erased:
+    def erase_memory(self, memory: str, *, dry_run: bool | None = None) -> Erased:
         """Erase a memory and the turns that it rests on.
 
         For good, with its history, and with all other memories that rest on these turns, also if
         it was deleted before. The events keep their places in the session, with id, author and
-        time alone.
+        time alone. With `dryRun` nothing changes.
 
         It takes a key with the verb admin.
 
         Args:
             memory: The memory.
+            dry_run: `true` changes nothing, and counts what would be erased.
         """
         answer: Erased = self._transport.call(
             "POST",
             self._path + f'/memories/{segment("memory", memory)}/erase',
-            body=fields({}),
+            body=fields({"dryRun": dry_run}),
+            repeatable=bool(dry_run),
         )
         return answer
 
@@ -2165,21 +2181,23 @@ class User:
         )
         return answer
 
-    def erase_session(self, session: str) -> Erased:
+    def erase_session(self, session: str, *, dry_run: bool | None = None) -> Erased:
         """Erase a session and the memories made of it.
 
         For good, with their history, also if the session was deleted before. Memories that were
-        made of other sessions too at another revision go as well.
+        made of other sessions too at another revision go as well. With `dryRun` nothing changes.
 
         It takes a key with the verb admin.
 
         Args:
             session: The session of the user.
+            dry_run: `true` changes nothing, and counts what would be erased.
         """
         answer: Erased = self._transport.call(
             "POST",
             self._path + f'/sessions/{segment("session", session)}/erase',
-            body=fields({}),
+            body=fields({"dryRun": dry_run}),
+            repeatable=bool(dry_run),
         )
         return answer
 
