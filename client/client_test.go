@@ -344,6 +344,10 @@ func testOperations(t *testing.T, c *client.Client) {
 	if diff := cmp.Diff(last, read); diff != "" {
 		t.Errorf("streamed and read (-streamed +read):\n%s", diff)
 	}
+	if ops, next, err := c.AppOperations(ctx, "app", sessionstore.OperationList{State: sessionstore.Succeeded,
+		User: "ann"}); err != nil || len(ops) != 1 || next != "" || ops[0].Metadata.UserID != "ann" {
+		t.Errorf("operations of the app %+v, %q, %v", ops, next, err)
+	}
 	if ops, next, err := u.Operations(ctx, sessionstore.List{}); err != nil || len(ops) != 1 || next != "" {
 		t.Errorf("operations %+v, %q, %v", ops, next, err)
 	}

@@ -47,6 +47,7 @@ type Operation struct {
 // OperationMetadata is the progress of an operation.
 type OperationMetadata struct {
 	State       sessionstore.OperationState `json:"state"`
+	UserID      string                      `json:"userId"`
 	SessionID   string                      `json:"sessionId"`
 	RollbackOf  string                      `json:"rollbackOf"` // the operation that this one undoes
 	CreateTime  time.Time                   `json:"createTime"`
@@ -233,6 +234,30 @@ func (c *Client) stream(ctx context.Context, id string, yield func(*Operation, e
 			return true, nil
 		}
 	}
+}
+
+// AppOperations reads a page of the operations of all users of an app, newest first, without
+// their changes. A page of one state may have few or none although others follow. next is
+// the token of the next page, "" on the last one. It takes the verb admin.
+func (c *Client) AppOperations(ctx context.Context, app string, list sessionstore.OperationList) (
+	ops []Operation, next string, err error) {
+	if err := memory.ValidateID("app", app); err != nil {
+		return nil, "", err
+	}
+	query := page(list.List)
+	if list.State != "" {
+		query.Set("state", string(list.State))
+	}
+	if list.User != "" {
+		query.Set("userId", list.User)
+	}
+	var out struct {
+		Operations    []Operation `json:"operations"`
+		NextPageToken string      `json:"nextPageToken"`
+	}
+	err = c.do(ctx, call{method: http.MethodGet, path: "/v1/apps/" + url.PathEscape(app) + "/operations", query: query,
+		answer: &out, idempotent: true})
+	return out.Operations, out.NextPageToken, err
 }
 
 // Operations reads a page of the user's operations, newest first, without their

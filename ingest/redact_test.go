@@ -13,7 +13,7 @@ import (
 // does not. A new one is decided on here, and in ingest/redact.go if it does.
 func TestEveryMethodIsRedactedOrNeedsNot(t *testing.T) {
 	redacted := strings.Fields("Create Update Append Fail AppendTurns")
-	plain := strings.Fields(`Get List ListApp Find State Delete Bind Rebind Claim Renew Events Save Finish Status Changes Operations Retry
+	plain := strings.Fields(`Get List ListApp Find State Delete Bind Rebind Claim Renew Events Save Finish Status Changes Operations AppOperations Retry
 		Expire EraseChanges Subscribe Backlog Config PutConfig EraseSession EraseEvents EraseUser EraseApp Users Apps
 		PutTurns Unwritten`)
 	known := map[string]bool{}

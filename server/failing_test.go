@@ -177,6 +177,15 @@ func (f *failingSessions) Operations(
 	return f.Sessions.Operations(ctx, scope, l)
 }
 
+func (f *failingSessions) AppOperations(
+	ctx context.Context, app string, l sessionstore.OperationList,
+) ([]sessionstore.Operation, string, error) {
+	if err := f.failure(); err != nil {
+		return nil, "", err
+	}
+	return f.Sessions.AppOperations(ctx, app, l)
+}
+
 func (f *failingSessions) Retry(ctx context.Context, scope memory.Scope, id string) (*sessionstore.Operation, error) {
 	if err := f.failure(); err != nil {
 		return nil, err

@@ -217,9 +217,7 @@ func (s *Server) getOperation(c echo.Context, scope memory.Scope, id string) err
 	return s.sendOperation(c, http.StatusOK, op, nil)
 }
 
-// listOperations answers GET {scope}/operations. The entries have no response: a
-// page of operations could hold thousands of memories. Each operation's own GET
-// has it.
+// listOperations answers GET {scope}/operations.
 func (s *Server) listOperations(c echo.Context, scope memory.Scope) error {
 	list, err := pageParams(c)
 	if err != nil {
@@ -229,6 +227,30 @@ func (s *Server) listOperations(c echo.Context, scope memory.Scope) error {
 	if err != nil {
 		return err
 	}
+	return sendOperations(c, ops, next)
+}
+
+// listAppOperations answers GET /v1/apps/{app}/operations.
+func (s *Server) listAppOperations(c echo.Context) error {
+	app, err := pathParam(c, "app")
+	if err != nil {
+		return err
+	}
+	list := sessionstore.OperationList{User: c.QueryParam("userId")}
+	list.State = sessionstore.OperationState(c.QueryParam("state"))
+	if list.List, err = pageParams(c); err != nil {
+		return err
+	}
+	ops, next, err := s.operations.AppOperations(c.Request().Context(), app, list)
+	if err != nil {
+		return err
+	}
+	return sendOperations(c, ops, next)
+}
+
+// sendOperations sends a page of operations. The entries have no response: a page could hold
+// thousands of memories. Each operation's own GET has it.
+func sendOperations(c echo.Context, ops []sessionstore.Operation, next string) error {
 	out := struct {
 		Operations    []operationBody `json:"operations"`
 		NextPageToken string          `json:"nextPageToken,omitzero"`

@@ -124,6 +124,23 @@ func TestListOperations(t *testing.T) {
 	same(t, "in pages", paged, ids)
 	same(t, "token after the last page", token, "")
 	equal(t, "of another user", a.want(200, "GET", "/v1/apps/app/users/bob/operations", nil), `{"operations": []}`)
+
+	// The list of the app has those of all users, narrowed by state and user.
+	bobs := a.want(200, "POST", "/v1/apps/app/users/bob/memories/ingest?wait=true",
+		`{"sessionId": "s", "events": [{"content": "I love figs."}]}`)
+	of := "/v1/apps/app/operations"
+	everyone := list(a.want(200, "GET", of, nil), "operations")
+	same(t, "of the app", each(everyone, "id"), append([]string{text(bobs, "id")}, ids...))
+	same(t, "as in the list of the user", everyone[1:], all)
+	same(t, "whose", text(everyone, 0, "metadata", "userId"), "bob")
+	same(t, "of a user of the app", a.want(200, "GET", of+"?userId="+text(all, 0, "metadata", "userId"), nil),
+		a.want(200, "GET", scope+"/operations", nil))
+	same(t, "of a state", len(list(a.want(200, "GET", of+"?state=SUCCEEDED&pageSize=4", nil), "operations")), 4)
+	equal(t, "of another state", a.want(200, "GET", of+"?state=FAILED", nil), `{"operations": []}`)
+	equal(t, "of another app", a.want(200, "GET", "/v1/apps/app2/operations", nil), `{"operations": []}`)
+	a.refused(400, "GET", of+"?state=failed", nil, "state", "FAILED")
+	a.refused(400, "GET", of+"?userId=a%2Fb", nil, "userId")
+	a.refused(400, "GET", of+"?pageToken=none", nil, "pageToken")
 }
 
 // TestStreamFails checks that a stream ends when its store fails, and that the line

@@ -118,6 +118,7 @@ func (s *Server) addRoutes() {
 	s.route("POST", scope+"/mcp", byTool, withScope(s.mcp)) // for hosts that want a URL with this ending
 
 	s.route("GET", scope+"/operations", read, withScope(s.listOperations), "pageSize", "pageToken")
+	s.route("GET", "/v1/apps/:app/operations", admin, s.listAppOperations, "state", "userId", "pageSize", "pageToken")
 	s.route("GET", operation, read, withOperation(s.getOperation))
 	s.route("POST", operation+"/retry", write, withOperation(s.retryOperation))
 	s.route("POST", operation+"/confirm", write, withOperation(s.confirmOperation), "wait")

@@ -128,3 +128,49 @@ func OperationScope(id string) (memory.Scope, error) {
 	}
 	return scope, nil
 }
+
+// OperationList is what Operations.AppOperations reads. Its List has a PageSize and a PageToken.
+type OperationList struct {
+	List
+	State OperationState // of those to read; "" for any
+	User  string         // whose they are; "" for all users
+}
+
+// Pager reads l for the operations of an app. ErrInvalid as of List.Pager, and if the state
+// is none. The pages of byPlace have places, and the others have numbers.
+func (l OperationList) Pager(app string, byPlace bool) (Pager, error) {
+	switch l.State {
+	case "", Pending, Running, Succeeded, Failed:
+	default:
+		return Pager{}, fmt.Errorf("%w: state %.40q is none of %s, %s, %s, %s", memory.ErrInvalid, l.State,
+			Pending, Running, Succeeded, Failed)
+	}
+	if l.User != "" {
+		if err := memory.ValidateID("userId", l.User); err != nil {
+			return Pager{}, err
+		}
+	}
+	l.Order.Updated = byPlace
+	return l.List.Pager("app operations", app, l.User, string(l.State))
+}
+
+// Cut makes a page of found, which are in the order of the list: of those in its state, as
+// many as the page has. more says that others follow found, and token is that of the page
+// after one of found.
+func (l OperationList) Cut(p Pager, found []Operation, more bool, token func(i int) string) (
+	page []Operation, next string) {
+	last := -1
+	for i, o := range found {
+		if l.State != "" && o.State != l.State {
+			continue
+		}
+		if len(page) == p.Size {
+			return page, token(last)
+		}
+		page, last = append(page, o), i
+	}
+	if more {
+		next = token(len(found) - 1) // it has looked at that many
+	}
+	return page, next
+}

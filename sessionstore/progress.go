@@ -134,6 +134,10 @@ type Operations interface {
 	// Operations reads a page of a scope's operations, newest first.
 	Operations(ctx context.Context, scope memory.Scope, list List) ([]Operation, string, error)
 
+	// AppOperations reads a page of the operations of all users of an app, newest first.
+	// The cost of a page does not grow with their number.
+	AppOperations(ctx context.Context, app string, list OperationList) ([]Operation, string, error)
+
 	// Retry makes the work of an operation that has failed, or that waits to be
 	// tried again or for a trigger, due at once. For any other operation it does nothing.
 	Retry(ctx context.Context, scope memory.Scope, id string) (*Operation, error)

@@ -238,6 +238,15 @@ func (g sessions) Operations(ctx context.Context, scope memory.Scope, list sessi
 	return g.of.Operations(ctx, scope, list)
 }
 
+// AppOperations implements sessionstore.Operations.
+func (g sessions) AppOperations(ctx context.Context, app string, list sessionstore.OperationList) (
+	[]sessionstore.Operation, string, error) {
+	if err := access.Check(ctx, memory.Scope{App: app}, access.Admin); err != nil {
+		return nil, "", err
+	}
+	return g.of.AppOperations(ctx, app, list)
+}
+
 // Retry implements sessionstore.Operations.
 func (g sessions) Retry(ctx context.Context, scope memory.Scope, id string) (*sessionstore.Operation, error) {
 	if err := access.Check(ctx, scope, access.Write); err != nil {

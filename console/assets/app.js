@@ -9,7 +9,7 @@ import settings from "./settings.js";
 import memories from "./memories.js";
 import { session, sessions } from "./sessions.js";
 import search from "./search.js";
-import operations from "./operations.js";
+import operations, { appOperations } from "./operations.js";
 import days from "./days.js";
 import tour from "./tour.js";
 
@@ -18,6 +18,7 @@ const routes = [
   [[], home],
   [["*"], app],
   [["*", "settings"], settings],
+  [["*", "operations"], appOperations],
   [["*", "users", "*"], memories],
   [["*", "users", "*", "memories", "*"], memories],
   [["*", "users", "*", "sessions"], sessions],
@@ -156,6 +157,7 @@ function heading(place) {
     [[name, "users", user, "operations"], "Operations", segments[3] === "operations"],
   ] : [
     [[name], "Users", segments.length === 1],
+    [[name, "operations"], "Operations", segments[1] === "operations"],
     [[name, "settings"], "Settings", segments[1] === "settings"],
   ];
   fill(document.getElementById("tabs"), tabs.map(([to, text, here]) => link(to, text, { "aria-current": here ? "page" : null })));

@@ -21,8 +21,16 @@ function tile(name, value, note, mood = "") {
   return h("div", { class: `tile ${mood}` }, h("dt", {}, name), h("dd", {}, value), note && h("dd", { class: "quiet" }, note));
 }
 
+const mostApps = 5; // to whose operations a tile leads
+
+// operationsOf leads to the operations of apps that are in a state.
+function operationsOf(apps, state) {
+  const some = apps.slice(0, mostApps).map(({ id }, i) => [i > 0 && ", ", link([id, "operations"], said(id), { query: { state } })]);
+  return some.length > 0 && h("span", {}, " See ", some);
+}
+
 // state reads how memoryd is. /readyz is a 503 where a store is away.
-async function state(signal) {
+async function state(apps, signal) {
   const [ready, metrics] = await Promise.all([
     get("/readyz", {}, signal).then((r) => ({ parts: r }), (error) => {
       if (error.name === "AbortError") throw error;
@@ -42,9 +50,10 @@ async function state(signal) {
       ready.problem ? said(ready.problem) : parts.map(([name, value]) => `${name}: ${value}`).join(", "),
       ready.problem ? "bad" : worried.length ? "warn" : "good"),
     tile("Waiting", scopes == null ? "Unknown" : scopes ? count(scopes, "user") : "Nothing",
-      scopes ? `the oldest for ${Math.round(oldest)} s` : triggers ? `${count(triggers, "session")} until a trigger fires` : "All memories are made",
+      scopes || triggers ? [scopes ? `the oldest for ${Math.round(oldest)} s.` : `${count(triggers, "session")} until a trigger fires.`,
+        operationsOf(apps, "PENDING")] : "All memories are made",
       scopes && oldest > 60 ? "warn" : ""),
-    tile("Failed", count(failed, "operation"), "in this process, since it started", failed ? "warn" : ""),
+    tile("Failed", count(failed, "operation"), ["in this process, since it started.", operationsOf(apps, "FAILED")], failed ? "warn" : ""),
     tile("Build", said(build.match(/version="([^"]*)"/)?.[1] ?? "unknown"), said(build.match(/go="([^"]*)"/)?.[1] ?? "")),
   ];
 }
@@ -58,7 +67,7 @@ export default async function home({ main, signal }) {
   } catch (error) {
     if (!(error instanceof APIError) || error.code !== 403) throw error;
   }
-  fill(tiles, await state(signal));
+  fill(tiles, await state(apps?.apps ?? [], signal));
   const list = h("ul", { class: "list" });
   const demo = apps?.apps.some(({ id }) => id === "demo");
   fill(main, h("header", { class: "row spread" }, h("h1", {}, "memoryd"),
@@ -96,7 +105,7 @@ export default async function home({ main, signal }) {
   const timer = setInterval(async () => {
     if (document.hidden) return;
     try {
-      fill(tiles, await state(signal));
+      fill(tiles, await state(apps?.apps ?? [], signal));
     } catch (error) {
       if (error.name !== "AbortError") fill(tiles, tile("Health", "No answer", said(error.message), "bad"));
     }

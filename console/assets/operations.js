@@ -1,7 +1,7 @@
 // Operations: what ran, what it cost and what it changed, with retry and undo.
 
 import { APIError, each, get, pages, path, post, scopePath } from "./api.js";
-import { action, confirm, count, fill, h, href, link, paged, said, time, toast } from "./dom.js";
+import { action, confirm, count, field, fill, h, href, link, paged, said, select, time, toast } from "./dom.js";
 import limits from "./limits.js";
 import { revisionPages } from "./memory.js";
 
@@ -51,6 +51,43 @@ export default async function operations(place) {
     read: pages(`${scopePath({ app, user })}/operations`, "operations", {}, signal),
     row: (op) => h("li", {}, link([app, "users", user, "operations", op.id], [h("span", {}, purpose(op)),
       h("span", { class: "meta" }, state(op), time(op.metadata.createTime), duration(op), progress(op), cost(op.metadata.usage))], { class: "row-link" })),
+  });
+}
+
+// states are those by which the operations of an app can be filtered, in words.
+const states = [["", "any state"], ["PENDING", "pending"], ["RUNNING", "running"], ["FAILED", "failed"], ["SUCCEEDED", "succeeded"]];
+
+// appOperations lists the operations of all users of an app, of one state or one user where
+// the address says so. One that failed can be tried again there.
+export async function appOperations({ main, signal, app, query, again }) {
+  const list = h("ul", { class: "list" });
+  const wanted = states.find(([s]) => s === (query.get("state") ?? ""))?.[0] ?? ""; // the control shows which it is
+  const user = query.get("user") ?? "";
+  const show = (form) => {
+    const values = new FormData(form);
+    location.hash = href([app, "operations"], { state: values.get("state"), user: values.get("user") });
+  };
+  fill(main, h("h1", { class: "unseen" }, "Operations of ", said(app)),
+    h("form", { class: "row", onsubmit: (event) => { event.preventDefault(); show(event.target); } },
+      field("State", select("state", states, wanted, { onchange: (event) => show(event.target.form) })),
+      field("User", h("input", { name: "user", value: user, maxlength: 256, placeholder: "all users" })), h("button", {}, "Show")),
+    h("p", { class: "quiet" }, "Those of all users, newest first. They can be read for seven days after they are done."), list);
+  await paged(list, {
+    signal, empty: "There is no such operation, or none of the last seven days.",
+    read: pages(path`/v1/apps/${app}/operations`, "operations", { state: wanted, userId: user }, signal),
+    row: (op) => {
+      const owner = op.metadata.userId;
+      return h("li", { class: "row spread" },
+        h("div", {}, link([app, "users", owner, "operations", op.id], purpose(op)),
+          h("div", { class: "meta" }, state(op), link([app, "users", owner], said(owner)), time(op.metadata.createTime), duration(op), progress(op),
+            cost(op.metadata.usage)),
+          op.metadata.lastError && h("p", { class: "problem" }, said(op.metadata.lastError, "clamp"))),
+        op.metadata.state === "FAILED" && action("Retry", async () => {
+          await post(path`/v1/operations/${op.id}/retry`);
+          toast("It is tried again.");
+          again();
+        }));
+    },
   });
 }
 

@@ -48,7 +48,7 @@ func TestAccessible(t *testing.T) {
 		"/": "Ready", "/demo": "maya", "/demo/settings": "Audit log", "/demo/users/maya?show=history": "Oslo",
 		"/demo/users/maya/memories/" + id: "Revisions", "/demo/users/maya?show=quarantined": "Ignore all previous",
 		"/demo/users/maya/search?q=Where+does+Maya+live&compare=1": "Second setting", "/demo/users/maya/sessions": "changed",
-		"/demo/users/maya/sessions/lisbon": "Alfama", "/demo/users/maya/operations": "Session", "/demo/users/maya/days": "Learned", "/nowhere/at/all/no": "There is nothing here",
+		"/demo/users/maya/sessions/lisbon": "Alfama", "/demo/users/maya/operations": "Session", "/demo/users/maya/days": "Learned", "/demo/operations": "succeeded", "/nowhere/at/all/no": "There is nothing here",
 	}
 	for scheme, width := range map[string]int64{"light": 1600, "dark": 380} {
 		p := h.open("/")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // offline cuts a tab off from its memoryd, or lets it back.
@@ -168,4 +169,27 @@ func TestLimits(t *testing.T) {
 	p.shows(".limits", "The user: sessions\n3 of 4")
 	p.sees("the meter", `document.querySelector("meter[aria-label=user-sessions]").value === 3`)
 	p.hides(".limits", "The app")
+}
+
+// The operations of an app are those of all its users, narrowed by state and user; home leads
+// to those that wait and that failed.
+func TestAppOperations(t *testing.T) {
+	h := start(t)
+	h.fill()
+	h.call("POST", "/v1/apps/demo/users/bob/memories/ingest", map[string]any{"sessionId": "later", "trigger": map[string]any{"idle": "1h"},
+		"events": []any{map[string]any{"id": "e1", "author": "user", "content": "I love boats."}}})
+	p := h.open("/")
+	p.shows(".tiles", "1 session until a trigger fires")
+	p.press(".tile:nth-child(2)", "demo")
+	p.shows(".list", "pending")
+	p.sees("the one that waits", `document.querySelectorAll(".list > li").length === 1`)
+	p.do(chromedp.SetValue(chromedp.CSS(`[name=state]`), ""), chromedp.SendKeys(chromedp.CSS(`[name=user]`), "maya"+kb.Enter))
+	p.sees("those of a user", `location.hash === "#/demo/operations?user=maya" && document.querySelectorAll(".list > li").length === 3`)
+	p.press(".list", "Session oslo")
+	p.press("main", "Undo all of it")
+	p.shows("dialog", "I live in Oslo now.")
+	p.press("dialog button[type=submit], dialog .row", "Undo all of it")
+	p.shows("main", "Undoes an operation")
+	p.to("/demo/operations?state=FAILED")
+	p.shows("main", "There is no such operation")
 }

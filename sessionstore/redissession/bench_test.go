@@ -143,3 +143,34 @@ func BenchmarkSessions(b *testing.B) {
 		s.Close()
 	}
 }
+
+// BenchmarkRequest appends one event with a request for memories, as an ingestion does, for
+// one of 1,000 users, and reports what Redis computes for it.
+func BenchmarkRequest(b *testing.B) {
+	r := redistest.Start(b)
+	s := open(b, r.URL(), nil)
+	defer s.Close()
+	c := r.Client(b)
+	if err := c.ConfigResetStat(b.Context()).Err(); err != nil {
+		b.Fatal(err)
+	}
+	n := 0
+	for ; b.Loop(); n++ {
+		k := key(fmt.Sprint("u", n%1000), "s")
+		_, err := s.Append(b.Context(), k, []sessionstore.Event{said(b, fmt.Sprint("e", n))}, sessionstore.Append{Create: true,
+			Request: &sessionstore.Request{ID: sessionstore.OperationID(k.Scope, fmt.Sprint(n))}})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	stats, err := c.Info(b.Context(), "commandstats").Result()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for line := range strings.Lines(stats) {
+		var calls, micros float64
+		if _, err := fmt.Sscanf(line, "cmdstat_evalsha:calls=%f,usec=%f", &calls, &micros); err == nil {
+			b.ReportMetric(micros/float64(n), "redis-µs/op")
+		}
+	}
+}

@@ -1,12 +1,8 @@
 package redissession
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"math"
-	"slices"
-	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -152,85 +148,16 @@ func (l *look) read(ctx context.Context, names []redis.Z) (out []listed, err err
 	return out, err
 }
 
-// recent reads sessions in the order of their last updates. Those of a user are in one
-// partition. Those of an app are in all, and their order is that of the partitions
-// together: each is asked for some, more with each round, and those count that come
-// before the end of any partition's answer. An update that comes meanwhile moves a
-// session in the list.
+// recent reads sessions in the order of their last updates. An update that comes meanwhile
+// moves a session in the list.
 func (l *look) recent(ctx context.Context, many int) ([]listed, error) {
-	parts, each := []int{partitionOf(l.scope)}, many
-	if l.scope.User == "" {
-		parts, each = make([]int, partitions), min(many, 8)
-		for p := range parts {
-			parts[p] = p
-		}
+	w := walk{l.store, "recent", l.scope, l.list.Order.Ascending, l.after, false}
+	names, err := w.names(ctx, many)
+	if err != nil {
+		return nil, err
 	}
-	var names []redis.Z
-	for {
-		place := []any{"", ""}
-		if l.after != nil {
-			place = []any{l.after.At, l.after.Name}
-		}
-		calls := make([]call, len(parts))
-		for i, p := range parts {
-			calls[i] = call{recentScript, partitionPrefix(p), append([]any{l.scope.App, l.scope.User,
-				truth(l.list.Order.Ascending), each}, place...)}
-		}
-		values, err := allOf(l.store.together(ctx, calls...))
-		if err != nil {
-			return nil, err
-		}
-		some, end := l.merge(values)
-		if len(some) > many-len(names) {
-			some = some[:many-len(names)]
-			end = &sessionstore.Place{At: int64(some[len(some)-1].Score), Name: some[len(some)-1].Member.(string)}
-		}
-		names = append(names, some...)
-		if end == nil {
-			l.ended = true
-			break
-		}
-		l.after = end
-		if len(names) == many || l.scope.User != "" {
-			break
-		}
-		each = min(2*each, many)
-	}
+	l.after, l.ended = w.after, w.ended
 	return l.read(ctx, names)
-}
-
-// merge puts the answers of recent.lua in order, up to the first place at which one of
-// them ends before its partition does; nil if none does.
-func (l *look) merge(values []any) (names []redis.Z, end *sessionstore.Place) {
-	for _, v := range values {
-		r := replyOf(v)
-		for all := r.list(0); len(all) > 0; all = all[2:] {
-			names = append(names, redis.Z{Member: all.text(0), Score: float64(all.num(1))})
-		}
-		if r.text(1) != "" {
-			at := sessionstore.Place{At: r.num(1), Name: r.text(2)}
-			if end == nil || l.compare(at, *end) < 0 {
-				end = &at
-			}
-		}
-	}
-	place := func(z redis.Z) sessionstore.Place {
-		return sessionstore.Place{At: int64(math.Round(z.Score)), Name: z.Member.(string)}
-	}
-	slices.SortFunc(names, func(a, b redis.Z) int { return l.compare(place(a), place(b)) })
-	if end != nil {
-		names = slices.DeleteFunc(names, func(z redis.Z) bool { return l.compare(place(z), *end) > 0 })
-	}
-	return names, end
-}
-
-// compare orders places as the list does.
-func (l *look) compare(a, b sessionstore.Place) int {
-	order := cmp.Or(cmp.Compare(a.At, b.At), strings.Compare(a.Name, b.Name))
-	if l.list.Order.Ascending {
-		return order
-	}
-	return -order
 }
 
 // fillLists puts the sessions of an app that earlier versions have stored into the lists

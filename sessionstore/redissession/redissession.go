@@ -28,6 +28,7 @@
 //	triggers           zset: sessions whose events wait for a trigger, by when they are due
 //	leases             hash: scope to end and owner of its lease
 //	operation:ID       hash; operations:SCOPE, waiting:REF, covers:REF  zset of ids
+//	ran:APP            zset: user/id of the operations of an app, by when they were made
 //	ended:SCOPE        zset: ids of operations, by when they ended
 //	gone               zset: deleted sessions whose work was given up, by when
 //	changes:REF        zset: the changes of events, scored by the events' numbers
@@ -41,7 +42,8 @@
 // its audit log (a stream), claims of ids that are about to be used in the whole app
 // (claim:DIGEST, strings that expire), and the last message applied of each partition. And
 // memoryd:{work}:partitions names the partitions that may have work, memoryd:{work}:apps
-// the apps. The counts of an app's quotas begin with
+// the apps, and memoryd:{work}:ran says that the lists ran:APP have what earlier versions
+// stored. The counts of an app's quotas begin with
 // memoryd:{q:APP}/ and expire; see package quota.
 //
 // The keys of callers are in a slot of their own, memoryd:{keys}:
@@ -204,6 +206,9 @@ func Open(ctx context.Context, url string, opts *Options) (*Store, error) {
 	err = s.verify(ctx)
 	if err == nil {
 		err = s.readMarks(ctx)
+	}
+	if err == nil {
+		err = s.fillRan(ctx)
 	}
 	if err != nil {
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {

@@ -24,6 +24,11 @@ func operationCases() []testCase {
 		{"pages", operationsPages},
 		{"kept for a while", operationTTL},
 		{"unfinished ones stay", operationUnfinished},
+		{"of an app", operationsOfApp},
+		{"of an app by state", operationsByState},
+		{"of an app in pages", operationsOfAppPages},
+		{"of an app, erased", operationsOfAppErased},
+		{"of an app, after a restart", operationsOfAppRestart},
 	}
 }
 

@@ -54,6 +54,11 @@ func Version1(t *testing.T, b Backend) {
 		}
 		f.equal("operations of "+name, got, want)
 	}
+	all, next, err := b.AppOperations(f.t.Context(), "shop", sessionstore.OperationList{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.equal("operations of the app", []any{len(all), next}, []any{13, ""})
 	done, _, err := b.Operations(f.t.Context(), user("ann"), sessionstore.List{})
 	if err != nil {
 		t.Fatal(err)

@@ -140,3 +140,17 @@ func BenchmarkAppendMany(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkRequest appends one event with a request for memories, as an ingestion does, for
+// one of 1,000 users, and finishes none.
+func BenchmarkRequest(b *testing.B) {
+	s := benchStore(b)
+	for i := 0; b.Loop(); i++ {
+		scope := memory.Scope{App: "a", User: fmt.Sprint("u", i%1000)}
+		_, err := s.Append(b.Context(), sessionstore.Key{Scope: scope, ID: "s"}, []sessionstore.Event{benchEvent(b, i)},
+			sessionstore.Append{Create: true, Request: &sessionstore.Request{ID: sessionstore.OperationID(scope, fmt.Sprint(i))}})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}

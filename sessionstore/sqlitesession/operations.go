@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
@@ -140,6 +141,48 @@ func (s *Store) Operations(ctx context.Context, scope memory.Scope, list session
 	})
 	if err != nil {
 		return nil, "", fmt.Errorf("list operations of app %q, user %q: %w", scope.App, scope.User, err)
+	}
+	return out, next, nil
+}
+
+// AppOperations implements sessionstore.Operations. It looks at MaxLooked operations at most
+// for a page of those in one state.
+func (s *Store) AppOperations(ctx context.Context, app string, list sessionstore.OperationList) (
+	out []sessionstore.Operation, next string, err error) {
+	pager, err := list.Pager(app, false)
+	if err != nil {
+		return nil, "", err
+	}
+	// The planner has no statistics, so that the index is named.
+	index, where, args := "operations_app", "o.app = ? AND o.n < ?", []any{app, pager.Before}
+	if list.User != "" {
+		index, where, args = "operations_scope", where+" AND o.user = ?", append(args, list.User)
+	}
+	most := pager.Size + 1
+	switch list.State {
+	case "":
+		where, args = where+" AND (o.done_time = 0 OR o.done_time >= ?)", append(args, s.expired())
+	case sessionstore.Succeeded:
+		where, args = where+" AND o.done_time > 0 AND o.done_time >= ?", append(args, s.expired())
+	default:
+		where, most = where+" AND o.done_time = 0", sessionstore.MaxLooked
+		if list.User == "" {
+			index = "operations_open"
+		}
+	}
+	from := strings.Replace(selectOperations, "operations o", "operations o INDEXED BY "+index, 1)
+	err = s.db.Read(ctx, func(tx *sql.Tx) error {
+		rows, err := sqlitedb.Collect(ctx, tx, scanOperation, from+" WHERE "+where+" ORDER BY o.n DESC LIMIT ?",
+			append(args, most)...)
+		var found []sessionstore.Operation
+		for _, row := range rows {
+			found = append(found, row.Operation)
+		}
+		out, next = list.Cut(pager, found, len(rows) == most, func(i int) string { return pager.Token(rows[i].n) })
+		return err
+	})
+	if err != nil {
+		return nil, "", fmt.Errorf("list operations of app %q: %w", app, err)
 	}
 	return out, next, nil
 }

@@ -189,3 +189,10 @@ ALTER TABLE sessions ADD COLUMN wait_op INTEGER NOT NULL DEFAULT 0;
 -- For a claim: the triggers that are due.
 CREATE INDEX sessions_wait ON sessions (wait_due) WHERE wait_due > 0;
 `
+
+// schemaAppOperations has AppOperations read those of an app, and those of them that have
+// not succeeded, which are few among many. SQLite orders equal apps by the number.
+const schemaAppOperations = `
+CREATE INDEX operations_app ON operations (app);
+CREATE INDEX operations_open ON operations (app) WHERE done_time = 0;
+`

@@ -149,7 +149,7 @@ func (s *Store) DB() *sqlitedb.DB { return s.db }
 func migrate(db *sqlitedb.DB) error {
 	return db.Migrate("sessions", schema, schemaRequest, schemaTurns, schemaStateSizes, schemaSeals,
 		schemaWaitingApp, schemaKeys, schemaAuditLog, schemaConfigs, schemaErase,
-		schemaDetails, schemaTriggers)
+		schemaDetails, schemaTriggers, schemaAppOperations)
 }
 
 // expired is when an operation ended that can no longer be read, in

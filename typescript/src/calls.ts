@@ -35,6 +35,7 @@ import type {
   Key,
   Limits,
   ListAppMemoriesOptions,
+  ListAppOperationsOptions,
   ListAppSessionsOptions,
   ListAppsOptions,
   ListAuditOptions,
@@ -746,6 +747,23 @@ export class App {
         timeout,
       },
     );
+  }
+
+  /**
+   * The operations of all users of an app, newest first.
+   *
+   * Across users, as `/v1/apps/{app}/all/memories`, for seven days after they are done. A page of one state
+   * looks at some 5,000 operations at most: it may have few or none, and a `nextPageToken`.
+   *
+   * It takes a key with the verb admin.
+   */
+  listAppOperations(options: ListAppOperationsOptions = {}): Pages<Operation> {
+    const { signal, timeout, ...query } = options;
+    return new Pages<Operation>(this.transport, `${this.path}/operations`, "operations", {
+      query,
+      signal,
+      timeout,
+    });
   }
 
   /**

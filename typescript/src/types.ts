@@ -558,6 +558,20 @@ export interface RollbackSharedOptions extends CallOptions {
   change?: MemoryPatch;
 }
 
+export type OperationState = "PENDING" | "RUNNING" | "SUCCEEDED" | "FAILED";
+
+/** The options of listAppOperations. */
+export interface ListAppOperationsOptions extends CallOptions {
+  /** Operations of this state only. */
+  state?: OperationState;
+  /** Operations of this user only. */
+  userId?: string;
+  /** How many entries a page has at most. */
+  pageSize?: number;
+  /** The `nextPageToken` of the page before, of the same list. */
+  pageToken?: string;
+}
+
 /** The options of listAppSessions. */
 export interface ListAppSessionsOptions extends CallOptions {
   /**
@@ -1307,8 +1321,7 @@ export interface OperationMetadata {
   rollbackOf?: string;
   /** Of the events. */
   sessionId?: string;
-  /** A retry resumes one that FAILED. */
-  state: "PENDING" | "RUNNING" | "SUCCEEDED" | "FAILED";
+  state: OperationState;
   /** If a model was called. */
   usage?: Usage;
   userId: string;

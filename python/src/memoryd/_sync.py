@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # loading them takes a tenth of the time of the package
         Name,
         NewConfig,
         Operation,
+        OperationState,
         Preview,
         Profiles,
         ReviewedMemory,
@@ -1121,6 +1122,36 @@ class App:
             body=fields({"change": change, "revision": revision}),
         )
         return answer
+
+    def list_app_operations(
+        self,
+        *,
+        state: OperationState | None = None,
+        user_id: str | None = None,
+        page_size: int | None = None,
+        page_token: str | None = None,
+    ) -> Pages[Operation]:
+        """The operations of all users of an app, newest first.
+
+        Across users, as `/v1/apps/{app}/all/memories`, for seven days after they are done. A
+        page of one state looks at some 5,000 operations at most: it may have few or none, and a
+        `nextPageToken`.
+
+        It takes a key with the verb admin.
+
+        Args:
+            state: Operations of this state only.
+            user_id: Operations of this user only.
+            page_size: How many entries a page has at most.
+            page_token: The `nextPageToken` of the page before, of the same list.
+        """
+        return Pages(
+            self._transport,
+            self._path + "/operations",
+            "operations",
+            query={"state": state, "userId": user_id, "pageSize": page_size},
+            token=page_token,
+        )
 
     def list_app_sessions(
         self,

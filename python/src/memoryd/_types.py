@@ -213,6 +213,9 @@ class MemoryPatch(TypedDict, total=False):
     value: Any
 
 
+OperationState = Literal["PENDING", "RUNNING", "SUCCEEDED", "FAILED"]
+
+
 MetadataMerge = Literal["OVERWRITE", "MERGE", "REQUIRE_EXACT_MATCH"]
 
 
@@ -411,8 +414,7 @@ class _OperationMetadata(TypedDict):
     createTime: str
     eventsDone: int
     eventsTotal: int
-    # A retry resumes one that FAILED.
-    state: Literal["PENDING", "RUNNING", "SUCCEEDED", "FAILED"]
+    state: OperationState
     userId: str
 
 

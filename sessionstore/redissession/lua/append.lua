@@ -202,6 +202,7 @@ if op_id ~= '' then
     call('HSET', key('operation', op_id), 'scope', scope, 'ref', ref, 'session', id, 'first', first,
       'created', now, 'ended', 0, 'attempts', 0, 'request', request)
     call('ZADD', key('operations', scope), call('INCR', P .. 'n'), op_id)
+    call('ZADD', key('ran', app), now, user .. '/' .. op_id)
     if seq == done then end_operation(scope, op_id, now) end
   end
   op = operation(op_id, scope, expired)
@@ -213,7 +214,15 @@ if op_id ~= '' then
     if of then call('ZREM', key('covers', of), old) end
     call('ZREM', key('ended', scope), old)
     call('ZREM', key('operations', scope), old)
+    call('ZREM', key('ran', app), user .. '/' .. old)
     call('UNLINK', key('operation', old))
+  end
+  -- Those of users who ask for nothing again go from the app's list by chance: with one in ten
+  -- operations, up to twenty.
+  if string.sub(now, -1) == '0' then
+    for _, name in ipairs(call('ZRANGEBYSCORE', key('ran', app), '-inf', '(' .. expired, 'LIMIT', 0, 20)) do
+      forget_ran(app, name)
+    end
   end
   for _, old in ipairs(call('ZRANGEBYSCORE', P .. 'gone', '-inf', '(' .. expired, 'LIMIT', 0, 1)) do
     for _, w in ipairs(call('ZRANGE', key('waiting', old), 0, -1)) do call('UNLINK', key('operation', w)) end

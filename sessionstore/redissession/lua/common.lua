@@ -201,6 +201,12 @@ local function end_operation(scope, op, at)
   call('ZADD', key('ended', scope), at, op)
 end
 
+-- forget_ran takes an operation out of the list of its app if it is gone: name is
+-- user/operation.
+local function forget_ran(app, name)
+  if call('EXISTS', key('operation', string.match(name, '[^/]*$'))) == 0 then call('ZREM', key('ran', app), name) end
+end
+
 -- persist keeps the keys of a session, which earlier versions had expire.
 local function persist(ref)
   if call('PTTL', key('session', ref)) < 0 then return end

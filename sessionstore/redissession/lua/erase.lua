@@ -69,6 +69,7 @@ for _, op in ipairs(ops) do
     if not dry then
       call('UNLINK', key('operation', op))
       call('ZREM', key('operations', scope), op)
+      call('ZREM', key('ran', app), user .. '/' .. op)
       call('ZREM', key('ended', scope), op)
     end
   end

@@ -1,11 +1,12 @@
--- Reads the names, user/id, of sessions of an app in the order of their last updates, and
--- when that was: up to a number of them behind a place, newest first or oldest first, of
+-- Reads the names, user/id, of sessions of an app in the order of their last updates, or of
+-- its operations in the order of their making, and when that was: up to a number of them behind a place, newest first or oldest first, of
 -- one user or of all. Answers with the place up to which it has looked, '' if that is the
 -- end: of a user it looks at LOOKED names at most, as those of others are among them.
 local app, user, ascending, count = ARGV[1], ARGV[2], ARGV[3] == '1', tonumber(ARGV[4])
 local at, name = ARGV[5], ARGV[6] -- the place; at is '' for the start
+local kind = ARGV[7] -- 'recent' or 'ran'
 local LOOKED = 5000
-local set, out, looked = key('recent', app), {}, 0
+local set, out, looked = key(kind, app), {}, 0
 local how, from, to = 'ZREVRANGEBYSCORE', at ~= '' and at or '+inf', '-inf'
 if ascending then how, from, to = 'ZRANGEBYSCORE', at ~= '' and at or '-inf', '+inf' end
 
