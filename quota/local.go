@@ -98,7 +98,7 @@ func (l *Local) Used(_ context.Context, app string, gates []Gate, names []string
 			out = append(out, BucketUsed(g, l.buckets[at].Sub(now)))
 		}
 	}
-	l.begin(now)
+	l.begin(now) // a day that is over has nothing to tell
 	for _, name := range names {
 		out = append(out, Used{l.spent[place{app, name}], l.dayEnd().Sub(now)})
 	}

@@ -28,6 +28,8 @@ func (l *Limiter) Uses(ctx context.Context, r Request) ([]Use, error) {
 	if r.Scope.User != "" {
 		of = "user"
 	}
+	// The gates of a user come with those of the app, which a key of one user learns nothing
+	// of.
 	all, bounds := l.gates(r)
 	var gates []Gate
 	var out []Use

@@ -41,6 +41,8 @@ func (s *Server) userLimits(c echo.Context, scope memory.Scope) error {
 // scope whose memories and sessions count, and of begins the names of the limits of those.
 func (s *Server) limits(c echo.Context, scope, kept memory.Scope, of string, sessions int) error {
 	ctx := c.Request().Context()
+	// The limits of requests come first, then those of models, then those of what is kept: an
+	// operator reads them in the order of the flags.
 	uses, err := s.opts.Quotas.Uses(ctx, quota.Request{By: callerOf(c), Scope: scope})
 	if err != nil {
 		return err

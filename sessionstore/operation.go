@@ -129,7 +129,9 @@ func OperationScope(id string) (memory.Scope, error) {
 	return scope, nil
 }
 
-// OperationList is what Operations.AppOperations reads. Its List has a PageSize and a PageToken.
+// OperationList is what Operations.AppOperations reads. Of its List, PageSize and PageToken
+// count. A page of one state ends after MaxLooked operations that were looked at: those that
+// have failed may lie behind a million that have not, and a page has a bound.
 type OperationList struct {
 	List
 	State OperationState // of those to read; "" for any
@@ -159,6 +161,8 @@ func (l OperationList) Pager(app string, byPlace bool) (Pager, error) {
 // after one of found.
 func (l OperationList) Cut(p Pager, found []Operation, more bool, token func(i int) string) (
 	page []Operation, next string) {
+	// A token names the last operation of the page, and not the one that found it full: what
+	// is between them has another state, and is looked at once more.
 	last := -1
 	for i, o := range found {
 		if l.State != "" && o.State != l.State {

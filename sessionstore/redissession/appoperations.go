@@ -32,6 +32,8 @@ func (s *Store) appOperations(ctx context.Context, app string, list sessionstore
 		return nil, "", err
 	}
 	w := walk{s, "ran", memory.Scope{App: app, User: list.User}, false, pager.After, false}
+	// Without a state nearly all that are looked at belong on the page. With one few may, and
+	// each round asks all partitions.
 	step := pager.Size + 1
 	if list.State != "" {
 		step = lookedTogether
@@ -100,7 +102,8 @@ const ranFilled = workPrefix + "ran"
 var operationListKeys = regexp.MustCompile(`^memoryd:\{\d+\}:operations:([^/]*/[^/]*)$`)
 
 // fillRan puts the operations that earlier versions have stored into the lists of their apps,
-// once for each Redis. It reads the names of all keys.
+// once for each Redis. It reads the names of all keys: no list of an earlier version has the
+// users who have operations and no session. Processes that do so at once do no harm.
 func (s *Store) fillRan(ctx context.Context) error {
 	within, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	filled, err := s.redis.Exists(within, ranFilled).Result()

@@ -16,8 +16,10 @@ import (
 // walk goes through a list of an app that each partition has for its users: sorted sets of
 // names, user/id, by a time.
 type walk struct {
-	store     *Store
-	set       string       // "recent" or "ran"; see the package
+	store *Store
+	// set is "recent", of sessions by their last update, or "ran", of operations by their
+	// making; see the package. Only the first changes its order while somebody walks.
+	set       string
 	scope     memory.Scope // without a user, of all
 	ascending bool
 	after     *sessionstore.Place // up to which the walk has come; nil at its start

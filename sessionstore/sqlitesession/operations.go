@@ -158,6 +158,8 @@ func (s *Store) AppOperations(ctx context.Context, app string, list sessionstore
 	if list.User != "" {
 		index, where, args = "operations_scope", where+" AND o.user = ?", append(args, list.User)
 	}
+	// Whether an operation has succeeded is in its row. Which of the other states it is in
+	// depends on its session, so that those are read and looked at.
 	most := pager.Size + 1
 	switch list.State {
 	case "":
