@@ -2,8 +2,9 @@
 
 import { get, pages, path, scopePath } from "./api.js";
 import {
-  announce, builtInTopics, day, field, fill, h, href, link, Mistake, paged, problem, said, select, time, topicName, zone,
+  action, announce, builtInTopics, day, field, fill, h, href, link, Mistake, paged, problem, said, select, time, topicName, zone,
 } from "./dom.js";
+import { eraseUser } from "./erase.js";
 import { detail } from "./memory.js";
 
 // Memories of the first request, so that they are there at once, and of each later one.
@@ -118,7 +119,10 @@ export default async function memories(place) {
   const split = h("div", { class: "split" }, column, side);
   const form = h("div", {});
   const figures = h("p", { class: "figures" });
-  fill(main, h("h1", { class: "unseen" }, "Memories of ", said(user)), figures, form, split);
+  const forget = action("Forget this user", async () => {
+    if (await eraseUser(scopePath(scope), user, signal)) location.hash = href([app]);
+  }, { kind: "quiet-danger small" });
+  fill(main, h("h1", { class: "unseen" }, "Memories of ", said(user)), h("div", { class: "row spread" }, figures, forget), form, split);
   let query = new URLSearchParams();
   let reading = new AbortController();
 
@@ -190,7 +194,7 @@ export default async function memories(place) {
     }
     rows.get(id)?.firstChild.setAttribute("aria-current", "true");
     const again = () => chosen === id && !signal.aborted && choose(id);
-    const shownOne = await detail(scope, id, { signal, changed, again });
+    const shownOne = await detail(scope, id, { signal, changed, again, relist: () => relist(query) });
     if (chosen !== id) return;
     fill(side, h("a", { class: "back", href: placeOf() }, "Close"), shownOne);
     side.scrollTop = 0;

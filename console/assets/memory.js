@@ -1,8 +1,9 @@
 // One memory: the words it rests on, its line through time, its revisions, and the
 // changes that a person may make.
 
-import { APIError, call, each, get, pages, post, scopePath } from "./api.js";
+import { APIError, call, get, pages, post, scopePath } from "./api.js";
 import { action, announce, confirm, count, field, h, link, paged, said, time, toast, topicName } from "./dom.js";
+import { eraseOne } from "./erase.js";
 
 const memoryPath = (scope, id) => `${scopePath(scope)}/memories/${encodeURIComponent(id)}`;
 
@@ -84,36 +85,15 @@ function remove(scope, m, on) {
   });
 }
 
-// kin are the memories that an erasing of one takes with it: those that rest on a turn
-// that it rests on, it and the turns included. Deleted ones, which go too, are in no list.
-async function kin(scope, m, signal) {
-  const out = new Map([[m.id, m]]);
-  const { sessionId, eventIds = [] } = m.source;
-  for (const state of sessionId ? ["", "quarantined", "rejected"] : []) {
-    const read = pages(`${scopePath(scope)}/memories`, "memories", { sessionId, state, history: true, pageSize: 500 }, signal);
-    for await (const o of each(read)) {
-      if (o.source.eventIds?.some((e) => eventIds.includes(e))) out.set(o.id, o);
-    }
-  }
-  return [...out.values()];
-}
-
-// erase shows what goes, asks for the word, and erases.
+// erase erases a memory with what shares its turns.
 async function erase(scope, m, on) {
-  const all = await kin(scope, m, on.signal);
-  await confirm({
-    title: "Erase this memory for good?", verb: "Erase", danger: true,
-    content: [h("p", {}, "These go with all of their revisions, deleted ones of the same turns too, and so do the words of the turns. ",
-      h("strong", {}, "Nothing brings them back.")),
-    h("ul", {}, all.map((o) => h("li", {}, `${o.kind}: `, said(o.fact, "clamp")))),
-    field("Type erase to go on", h("input", { name: "word", required: true, pattern: "erase", autocomplete: "off" }))],
-    run: async () => {
-      const gone = await post(`${memoryPath(scope, m.id)}/erase`);
-      all.forEach((o) => on.changed(o.id, null));
-      toast(`Erased: ${count(gone.memories, "memory", "memories")}, ${count(gone.revisions, "revision")}.`);
-      await on.again();
-    },
+  const done = await eraseOne(memoryPath(scope, m.id), {
+    title: "Erase this memory for good?", signal: on.signal,
+    about: "It goes with the turns that it rests on, their words, and all other memories that rest on these turns.",
   });
+  if (!done) return;
+  await on.relist(); // others may have gone with it
+  await on.again();
 }
 
 // rollBack asks, and makes an earlier revision the current one.
@@ -207,7 +187,8 @@ async function history(scope, id, m, first, on) {
   return section;
 }
 
-// detail shows a memory. on.changed is told of changes, on.again shows it once more.
+// detail shows a memory. on.changed is told of changes, on.again shows it once more, and
+// on.relist the list.
 export async function detail(scope, id, on) {
   const { signal } = on;
   const revisionsOf = revisionPages(scope, id, signal)("").catch((error) => {

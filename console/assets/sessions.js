@@ -2,7 +2,8 @@
 // were made of each turn.
 
 import { Away, each, get, pages, scopePath } from "./api.js";
-import { action, announce, count, fill, h, link, paged, problem, said, time } from "./dom.js";
+import { action, announce, count, fill, h, href, link, paged, problem, said, time } from "./dom.js";
+import { eraseOne } from "./erase.js";
 
 // sessions lists the sessions of a user, the last changed first.
 export async function sessions({ main, signal, app, user }) {
@@ -148,9 +149,13 @@ export async function session(place) {
     await add(more.events);
     if (!next) later.remove();
   });
+  const erase = action("Erase this session", async () => {
+    const about = "The session goes with its state, its turns and all memories that were made of it.";
+    if (await eraseOne(at, { title: "Erase this session for good?", about, signal })) location.hash = href([app, "users", user, "sessions"]);
+  }, { kind: "quiet-danger small" });
   fill(main, h("header", { class: "page-head" }, h("h1", {}, said(s.displayName || s.id)),
     h("p", { class: "meta" }, "Stored ", time(s.createTime), " · last event ", time(s.lastUpdateTime),
-      s.expireTime && [" · expires ", time(s.expireTime)], " · ", link([app, "users", user], "Its memories", { query: { session: id } }))),
+      s.expireTime && [" · expires ", time(s.expireTime)], " · ", link([app, "users", user], "Its memories", { query: { session: id } })), erase),
   silence, h("div", { class: "session" }, h("div", {}, events.length >= pageOf && earlier, list, next && later), state));
   if (events.length === 0) list.after(none);
   const shownAtFirst = events;

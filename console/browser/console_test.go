@@ -44,7 +44,7 @@ func TestCorrect(t *testing.T) {
 	p.press("#toasts", "Undo")
 	p.shows(".detail .fact", "peanuts")
 	p.press(".detail", "Erase")
-	p.shows("dialog li", "I am allergic to peanuts. I love the trams of Porto.")
+	p.shows("dialog li", "3 memories, deleted ones too")
 	p.do(chromedp.SendKeys(chromedp.CSS(`dialog [name=word]`), "erase"))
 	p.press("dialog button[type=submit], dialog .row", "Erase")
 	p.shows(".detail", "There is no such memory")

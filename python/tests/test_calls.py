@@ -121,6 +121,7 @@ def test_app(client: memoryd.Client, app: str) -> None:
     shop.put_document("# Returns\n\nYou have 30 days.", id="returns", title="Returns")
     assert shop.get_document("returns")["passages"] == 1
     assert "30 days" in shop.search_shared("How long are returns?")[0]["memory"]["fact"]
+    assert shop.erase_document("returns", dry_run=True)["memories"] == 1
     assert shop.erase_document("returns")["memories"] == 1
     key = shop.create_key(["read"], user_id="ann", ttl="1h")
     assert [k["id"] for k in shop.list_keys()] == [key["id"]]
@@ -132,7 +133,9 @@ def test_app(client: memoryd.Client, app: str) -> None:
     with memoryd.Client(client.url, key="memoryd_no") as stranger:
         with pytest.raises(memoryd.Unauthenticated):
             stranger.user(app, "ann").search("anything")
-    assert shop.erase_app()["memories"] == 0
+    shop.user("ann").add_memory("I live in Porto.")
+    assert shop.erase_app(dry_run=True)["memories"] == 1
+    assert shop.erase_app()["memories"] == 1
 
 
 def test_tools_and_service(client: memoryd.Client, app: str, tmp_path: Path) -> None:
