@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -41,8 +42,8 @@ func (db *DB) Migrate(component string, steps ...string) error {
 			if err := read(tx.QueryRow(stored, component)); err != nil {
 				return err
 			}
-			for _, step := range steps[version:] {
-				if _, err := tx.Exec(step); err != nil {
+			for i, step := range steps[version:] {
+				if err := db.migrateStep(tx, component, step, version > 0, version+i+1); err != nil {
 					return err
 				}
 			}
@@ -55,6 +56,21 @@ func (db *DB) Migrate(component string, steps ...string) error {
 		return err
 	}
 	return db.hasAll(steps)
+}
+
+// migrateStep runs one step. Where an earlier memoryd has filled the tables, the log tells of
+// its begin and its end: an index of a million rows takes minutes, in which nothing answers.
+func (db *DB) migrateStep(tx *Tx, component, step string, filled bool, number int) error {
+	log := db.log.With("file", db.path, "tables", component, "step", number)
+	began := time.Now()
+	if filled {
+		log.Info("the file is brought up to date, which takes minutes if it is large: leave it running")
+	}
+	_, err := tx.Exec(step)
+	if filled && err == nil {
+		log.Info("a step of bringing the file up to date is done", "took", time.Since(began).Round(time.Millisecond))
+	}
+	return err
 }
 
 // objects are the tables, indexes and triggers of a database.

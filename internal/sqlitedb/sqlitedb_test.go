@@ -1,10 +1,12 @@
 package sqlitedb_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -246,11 +248,25 @@ func TestForeignFiles(t *testing.T) {
 	}
 }
 
-// A file that a newer version has changed is refused.
+// A file that a newer version has changed is refused. The log tells of the change, and of no
+// table that is made in a new file.
 func TestNewerSchema(t *testing.T) {
-	db := open(t, file(t))
+	var log bytes.Buffer
+	db, err := sqlitedb.Open(file(t), &sqlitedb.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.Migrate("t", table); err != nil || strings.Contains(log.String(), "up to date") {
+		t.Fatalf("%v, and the log has %s", err, &log)
+	}
 	if err := db.Migrate("t", table, `ALTER TABLE t ADD COLUMN w TEXT`); err != nil {
 		t.Fatal(err)
+	}
+	for _, want := range []string{"leave it running", "is done", "tables=t", "step=2", "memoryd.db", "took="} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log has no %q: %s", want, &log)
+		}
 	}
 	if err := db.Migrate("t", table); err == nil || !strings.Contains(err.Error(), "newer memoryd") {
 		t.Errorf("an older version opened it: %v", err)
