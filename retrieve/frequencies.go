@@ -2,6 +2,7 @@ package retrieve
 
 import (
 	"math"
+	"slices"
 
 	"github.com/memoryd/memoryd/memory"
 )
@@ -14,14 +15,30 @@ const (
 	sessionMean = 20.0 // turns of an ordinary session
 )
 
-// inverseFrequencies returns the weight of each word of the query, and the score
-// of an imaginary memory that has each of them infinitely often. That score
-// counts as 1.
-func inverseFrequencies(s memory.Stats) (idf []float64, best float64) {
-	for _, df := range s.DF {
+// wordK1 is k1 of BM25 over memories. It is lower than that of a store's list, which is
+// long enough for both: that a turn has a word tells nearly all, and how often little.
+const wordK1 = 0.8
+
+// saturate is memory.Saturate with wordK1.
+func saturate(freq, length float64) float64 {
+	return freq * (wordK1 + 1) / (freq + wordK1*(1-memory.BM25B+memory.BM25B*length/memory.AvgLength))
+}
+
+// nameWeight is how much more a word counts that names the author whom the question is
+// about. Each of that author's turns has the word, so its frequency makes it worth little.
+const nameWeight = 2
+
+// inverseFrequencies returns the weight of each of terms, the words of the query, and the
+// score of an imaginary memory that has each of them infinitely often. That score counts
+// as 1. names are words of names of authors; terms are not needed if there are none.
+func inverseFrequencies(s memory.Stats, terms, names []string) (idf []float64, best float64) {
+	for i, df := range s.DF {
 		w := memory.IDF(s.Docs, df)
+		if len(names) > 0 && slices.Contains(names, terms[i]) {
+			w *= nameWeight
+		}
 		idf = append(idf, w)
-		best += w * (memory.BM25K1 + 1)
+		best += w * (wordK1 + 1)
 	}
 	return idf, best
 }

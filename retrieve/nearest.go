@@ -11,8 +11,8 @@ import (
 // that a fact has without the turns around it: its words and its meaning. noise is
 // that of the embedder; see [embed.Model].
 func Nearest(found memory.Found, noise float64) []memory.Memory {
-	k := &ranking{weights: rawWeights(nil), noise: noise, keys: map[cite]float64{}}
-	k.idf, k.best = inverseFrequencies(found.Stats)
+	k := &ranking{weights: rawWeights(nil), noise: noise, keys: map[cite]float64{}, standing: map[cite]bool{}}
+	k.idf, k.best = inverseFrequencies(found.Stats, nil, nil)
 	var all []*ranked
 	for _, run := range found.Runs {
 		if run[0].Memory.Kind.Statement() {

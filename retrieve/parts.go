@@ -18,6 +18,7 @@ const (
 	speaker
 	statement
 	answer
+	standing
 	times
 	recency
 	fresh
@@ -36,10 +37,12 @@ type part struct {
 // annotated conversations by coordinate ascent on the mean of recall@10, nDCG@10
 // and reciprocal rank, and then rounded with the bundled conversations of evals in
 // view. Leaving one conversation out of the fit changes little of what is found
-// in it. Long texts and scopes of few sessions are talk of another kind: brevity and
-// manySessions say what the parts are worth there. Four ideas did not help across
-// conversations and are not here: reciprocal rank fusion instead of scores, terms fed
-// back from the first matches, pairs of neighbouring words, and the length of a memory.
+// in it. They were fitted again, one by one, on talk of other kinds as well, which has long
+// texts, orders to an agent and few sessions: brevity and manySessions say what the parts
+// are worth there. Five ideas did not help across kinds of talk and are not here:
+// reciprocal rank fusion instead of scores, terms fed back from the first matches, pairs of
+// neighbouring words, the length of a memory, and the words of a class that a question
+// names, as WordNet has them. docs/search.md has the figures.
 var parts = [partCount]part{
 	// The memory's words: BM25, as a share of the score of a memory that has each
 	// of the question's words infinitely often.
@@ -48,7 +51,7 @@ var parts = [partCount]part{
 	// they are (see window): an answer seldom repeats the words of the question.
 	surroundings: {"context", 0.30},
 	// The lexical part of the turn before, if another author asks a question there.
-	reply: {"reply", 0.13},
+	reply: {"reply", 0.11},
 	// The meaning: how far the cosine is on the way from the embedder's noise to 1. In a
 	// long text its words stand for a part of it; see brevity.
 	dense: {"dense", 0.13},
@@ -62,11 +65,14 @@ var parts = [partCount]part{
 	keys: {"facts", 0.12},
 
 	// The question names its author, or says "I" and the user is its author.
-	speaker: {"speaker", 0.65},
+	speaker: {"speaker", 0.75},
 	// It does not ask something itself. A long text does more than ask.
-	statement: {"statement", 0.18},
+	statement: {"statement", 0.15},
 	// It has the sort of thing that the question asks for: a time, or a name.
 	answer: {"answer", 0.70},
+	// It is a preference or an instruction of the user, or tells one: an agent should know
+	// it wherever its matter comes up, which is seldom in the same words.
+	standing: {"standing", 0.50},
 	// It was said at the time that the question names, or speaks of that time.
 	times: {"time", 0.20},
 	// How new it is, where the question asks about the present.

@@ -17,7 +17,7 @@ import (
 
 // told writes memories, each "session/author/day: text", the turns of a session
 // in order; a session "fact:e1,e2" of a fact names the turns of session s that
-// it cites. Days are those of 2025 as MM-DD. Ids are m0, m1 and so on; the
+// it cites, and "preference:e1,e2" is such a fact that is a preference. Days are those of 2025 as MM-DD. Ids are m0, m1 and so on; the
 // event of turn mN is eN.
 func told(t *testing.T, lines ...string) memory.Store {
 	t.Helper()
@@ -41,6 +41,10 @@ func told(t *testing.T, lines ...string) memory.Store {
 				12*time.Hour + time.Duration(i)*time.Minute,
 			),
 			Source: memory.Source{SessionID: parts[0], EventIDs: []string{fmt.Sprint("e", i)}},
+		}
+		kind, preference := strings.CutPrefix(parts[0], "preference")
+		if preference {
+			m.Topics, parts[0] = []string{memory.TopicPreferences}, "fact"+kind
 		}
 		if cites, ok := strings.CutPrefix(parts[0], "fact"); ok {
 			m.Kind, m.Source = memory.KindFact, memory.Source{}
@@ -183,6 +187,18 @@ var partCases = []struct {
 		"answer",
 		"Who fixed the roof?",
 		[]string{"s/Ann/01-03: The roof, somebody fixed it.", "t/Ann/01-03: The roof, Marco fixed it."},
+		"m1",
+		"m0",
+		"lexical",
+	},
+	{
+		"standing",
+		"Can you plan my writing?",
+		[]string{
+			"t/user/01-03: I do my writing early.",
+			"s/user/01-03: I do my writing early.",
+			"preference:e1/user/01-03: The user prefers writing early.",
+		},
 		"m1",
 		"m0",
 		"lexical",

@@ -19,6 +19,7 @@ type question struct {
 	user    string   // the user who asks
 	self    bool     // it speaks of the one who asks
 	mine    bool     // it is about that user
+	toAgent bool     // it says "I" or "you", as one who talks to the agent does
 	wants   expected
 	present bool // it asks about the present
 	past    bool // it asks about what was so before
@@ -49,7 +50,8 @@ func readQuestion(text, user string, asOf, now time.Time) *question {
 	}
 	words := plainWords(text)
 	q.self = firstPerson.in(words, text)
-	q.mine = firstPerson.in(words, text) && !secondPerson.in(words, text)
+	you := secondPerson.in(words, text)
+	q.mine, q.toAgent = q.self && !you, q.self || you
 	q.present = presentWords.in(words, text)
 	switch {
 	case whenWords.in(words, text):
@@ -111,6 +113,36 @@ func (q *question) isAbout(author string) bool {
 		return author == "user" || strings.EqualFold(author, q.user)
 	}
 	return slices.ContainsFunc(analyzer.Words(author), func(w string) bool { return slices.Contains(q.terms, w) })
+}
+
+// namedAuthors returns, for each author of a candidate, whether the question is about
+// that author.
+func (q *question) namedAuthors(wordings []*wording) map[string]bool {
+	named := map[string]bool{}
+	for _, w := range wordings {
+		for _, run := range w.found.Runs {
+			for i := range run {
+				author := run[i].Memory.Author
+				if i > 0 && author == run[i-1].Memory.Author { // as in most runs
+					continue
+				}
+				if _, known := named[author]; !known {
+					named[author] = q.isAbout(author)
+				}
+			}
+		}
+	}
+	return named
+}
+
+// nameWords returns the words of the names of those whom the question names.
+func (q *question) nameWords(named map[string]bool) (out []string) {
+	for author, is := range named {
+		if is && !q.mine {
+			out = append(out, analyzer.Words(author)...)
+		}
+	}
+	return out
 }
 
 // answeredBy reports whether a text has the sort of thing that the question asks

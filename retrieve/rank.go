@@ -14,7 +14,7 @@ import (
 // manySessions is how many sessions make the session part count in full. Where there are
 // fewer, each speaks of many things, and which one it is tells little: in scopes of three
 // to five long ones, the part in full cost .04 of recall@10.
-const manySessions = 20.0
+const manySessions = 30.0
 
 // halfLife is the age, counted back from the newest match, at which a memory
 // counts as half as new.
@@ -59,8 +59,10 @@ type ranking struct {
 	best     float64            // the lexical score that counts as 1
 	sessions map[string]float64 // the session part of turns, by session
 	named    map[string]bool    // by author, whether the question is about that author
+	names    []string           // the words of those authors' names
 	newest   time.Time          // the timestamp of the newest candidate
 	keys     map[cite]float64   // the best lexical part of the facts that cite a turn
+	standing map[cite]bool      // the turns that a preference or an instruction cites
 	turns    map[cite]*ranked   // the turns in keys
 	seen     map[cite]bool      // the turns that better matches cite
 }
@@ -75,11 +77,13 @@ func (r *Retriever) rank(wordings []*wording, q *question, n int) ([]*ranked, [p
 	for _, w := range wordings {
 		sessions = max(sessions, w.found.Stats.SessionCount)
 	}
-	weights := weigh(r.weights, q, named, embedded, sessions)
+	weights := weigh(r.weights, q, named, embedded, anyStands(wordings), sessions)
+	names := q.nameWords(named)
 	var rankings [][]*ranked
 	for _, w := range wordings {
-		k := &ranking{weights: weights, question: q, terms: w.terms, noise: r.embedder.Model().Noise, named: named,
-			keys: map[cite]float64{}, turns: map[cite]*ranked{}, seen: map[cite]bool{}}
+		k := &ranking{weights: weights, question: q, terms: w.terms, noise: r.embedder.Model().Noise,
+			named: named, names: names,
+			keys: map[cite]float64{}, standing: map[cite]bool{}, turns: map[cite]*ranked{}, seen: map[cite]bool{}}
 		best := k.rank(w.found, n)
 		for _, c := range best {
 			c.wording = w
@@ -92,7 +96,7 @@ func (r *Retriever) rank(wordings []*wording, q *question, n int) ([]*ranked, [p
 // rank returns the n best candidates for one wording and, beside them, the n best of
 // shared knowledge.
 func (k *ranking) rank(found memory.Found, n int) []*ranked {
-	k.idf, k.best = inverseFrequencies(found.Stats)
+	k.idf, k.best = inverseFrequencies(found.Stats, k.terms, k.names)
 	k.sessions = sessionScores(&found)
 	var all []*ranked
 	for _, run := range found.Runs {
@@ -127,29 +131,17 @@ func (k *ranking) rank(found memory.Found, n int) []*ranked {
 	return best
 }
 
-// namedAuthors returns, for each author of a candidate, whether the question is about
-// that author.
-func (q *question) namedAuthors(wordings []*wording) map[string]bool {
-	named := map[string]bool{}
-	for _, w := range wordings {
-		for _, run := range w.found.Runs {
-			for i := range run {
-				author := run[i].Memory.Author
-				if i > 0 && author == run[i-1].Memory.Author { // as in most runs
-					continue
-				}
-				if _, known := named[author]; !known {
-					named[author] = q.isAbout(author)
-				}
-			}
-		}
-	}
-	return named
+// anyStands reports whether a candidate is a preference or an instruction.
+func anyStands(wordings []*wording) bool {
+	return slices.ContainsFunc(wordings, func(w *wording) bool {
+		return slices.ContainsFunc(w.found.Runs, func(run []memory.Candidate) bool { return stands(run[0].Memory) })
+	})
 }
 
 // weigh gives each part that applies to the question its weight. Their sum is 1.
-// embedded is false if the question has no vector; sessions counts those of the scope.
-func weigh(raw [partCount]float64, q *question, named map[string]bool, embedded bool,
+// embedded is false if the question has no vector; stand is whether a candidate stands;
+// sessions counts those of the scope.
+func weigh(raw [partCount]float64, q *question, named map[string]bool, embedded, stand bool,
 	sessions int) (weights [partCount]float64) {
 	raw[session] *= min(1, float64(sessions)/manySessions)
 	names := false // the question names the author of a candidate
@@ -158,7 +150,7 @@ func weigh(raw [partCount]float64, q *question, named map[string]bool, embedded 
 	}
 	applies := [partCount]bool{
 		lexical: true, surroundings: true, reply: true, dense: embedded, near: embedded, session: true, keys: true,
-		speaker: names, statement: true, answer: q.wants != anything,
+		speaker: names, statement: true, answer: q.wants != anything, standing: stand && q.toAgent,
 		times: len(q.periods) > 0, recency: q.present, fresh: true,
 	}
 	sum := 0.0
@@ -246,7 +238,7 @@ func (k *ranking) lexical(freqs []float64, length float64) float64 {
 	sum := 0.0
 	for i, f := range freqs {
 		if f > 0 {
-			sum += k.idf[i] * memory.Saturate(f, length)
+			sum += k.idf[i] * saturate(f, length)
 		}
 	}
 	return sum / k.best
@@ -260,27 +252,42 @@ func (k *ranking) scoreAlone(c *memory.Candidate, freqs []float64) ranked {
 	}
 	r := ranked{Candidate: c}
 	r.parts[lexical] = k.lexical(freqs, float64(c.Length))
-	short := brevity(c)
+	short := brevity(c, full)
 	r.parts[dense] = short*min(max((c.Cosine-k.noise)/(1-k.noise), 0), 1) + (1-short)*r.parts[lexical]
 	return r
 }
 
-// brevity is 1 for a memory of up to full words, and full by its length for a longer one.
-// A long text speaks of many things, so that its one vector is close to many questions, and
-// tells less than its words do: in long messages to an assistant, vectors in full cost .04
-// of recall@10. Turns of people's talk are shorter.
-func brevity(c *memory.Candidate) float64 { return min(1, full/float64(max(c.Length, 1))) }
+// brevity is 1 for a memory of up to so many words, and that number by its length for a
+// longer one. A long text speaks of many things: its one vector is close to many questions,
+// some time or name is always in it, and little of it is about the turns beside it.
+func brevity(c *memory.Candidate, words int) float64 {
+	return min(1, float64(words)/float64(max(c.Length, 1)))
+}
 
-// full is in words, as Candidate.Length is.
-const full = 40
+// Words of a memory, as Candidate.Length counts them, up to which it counts in full: by
+// its vector and as an answer, and as a neighbour. Turns of people's talk are shorter. In
+// long messages to an assistant, vectors in full cost .04 of recall@10, and long neighbours
+// in full .02.
+const (
+	full          = 40
+	fullNeighbour = 20
+)
 
 // scoreFact scores a fact alone, and records it as a key of the turns it cites.
 func (k *ranking) scoreFact(c *memory.Candidate) *ranked {
 	r := k.scoreAlone(c, make([]float64, len(k.idf)))
 	for at := range citesOf(c.Memory) {
 		k.keys[at] = max(k.keys[at], r.parts[lexical])
+		if stands(c.Memory) {
+			k.standing[at] = true
+		}
 	}
 	return &r
+}
+
+// stands reports whether a memory is a preference of the user or an instruction.
+func stands(m *memory.Memory) bool {
+	return slices.Contains(m.Topics, memory.TopicPreferences) || slices.Contains(m.Topics, memory.TopicInstructions)
 }
 
 // scoreRun scores consecutive turns of a session. All facts are scored before.
@@ -297,6 +304,9 @@ func (k *ranking) scoreRun(run []memory.Candidate) []*ranked {
 		var length, cosine, share float64
 		for j := max(0, i-reach); j < min(len(run), i+reach+1); j++ {
 			w := window[j-i+reach]
+			if j != i {
+				w *= brevity(&run[j], fullNeighbour)
+			}
 			for t, f := range run[j].Freqs {
 				freqs[t] += w * float64(f)
 			}
@@ -387,7 +397,11 @@ func (k *ranking) weighKind(c *ranked) {
 	m := c.Memory
 	c.parts[speaker] = indicator(k.named[m.Author])
 	c.parts[statement] = indicator(m.Kind.Statement() || c.Length > full || !asks(m.Fact))
-	c.parts[answer] = indicator(k.question.answeredBy(m.Fact))
+	c.parts[answer] = indicator(k.question.answeredBy(m.Fact)) * brevity(c.Candidate, full)
+	c.parts[standing] = indicator(stands(m))
+	for at := range citesOf(m) {
+		c.parts[standing] = max(c.parts[standing], indicator(k.standing[at]))
+	}
 	if m.IsShared() { // its time is that of storing it, and it holds now
 		c.parts[times], c.parts[recency] = 0, indicator(k.question.present)
 	} else {
