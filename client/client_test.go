@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -319,6 +320,11 @@ func testMemories(t *testing.T, c *client.Client) {
 	}
 	if _, err := u.Memory(ctx, added.ID); !errors.Is(err, memory.ErrNotFound) {
 		t.Errorf("a deleted memory: %v", err)
+	}
+	gone := must[memory.Page](t)(u.Memories(ctx, memory.List{Deleted: true}))
+	if !slices.ContainsFunc(gone.Memories, func(m memory.Memory) bool { return m.ID == added.ID }) ||
+		len(gone.Deletions) != len(gone.Memories) {
+		t.Errorf("deleted ones: %+v", gone)
 	}
 	if revisions := must[[]memory.Revision](t)(u.Revisions(ctx, added.ID)); len(revisions) != 6 || revisions[0].Action != memory.Deleted {
 		t.Errorf("revisions %+v", revisions)

@@ -189,6 +189,9 @@ func listQuery(list memory.List) (url.Values, error) {
 	if f.History {
 		q.Set("history", "true")
 	}
+	if list.Deleted {
+		q.Set("deleted", "true")
+	}
 	if f.Where != nil {
 		q.Set("filter", f.Where.String())
 	}

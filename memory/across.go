@@ -1,6 +1,9 @@
 package memory
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // AppReader reads memories across all users of an app, without those of the app itself.
 // These reads are methods of their own, so that no call that names a scope can come to read
@@ -25,6 +28,9 @@ type AppReader interface {
 func (l *List) AppPaging() (Paging, error) {
 	p, err := l.Paging()
 	p.users = true
+	if l.Deleted && err == nil { // the orders across users have live memories alone
+		err = fmt.Errorf("%w: deleted memories are listed of one user", ErrInvalid)
+	}
 	return p, err
 }
 

@@ -42,7 +42,12 @@ type Filter struct {
 // Match reports whether m passes f at now. It is the definition that backends
 // translate into their own filters.
 func (f *Filter) Match(m *Memory, now time.Time) bool {
-	return m.Live(now) && f.matchState(m) && f.matchTime(m, now) && f.matchLabels(m) && f.matchMetadata(m) &&
+	return m.Live(now) && f.match(m, now)
+}
+
+// match checks all of f, of a memory that need not be live.
+func (f *Filter) match(m *Memory, now time.Time) bool {
+	return f.matchState(m) && f.matchTime(m, now) && f.matchLabels(m) && f.matchMetadata(m) &&
 		f.Person.Is(m.User) &&
 		(f.Where == nil || Holds(f.Where, m.Compare))
 }

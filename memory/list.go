@@ -112,6 +112,29 @@ type List struct {
 	Order     Order
 	PageSize  int    // 1 to MaxPageSize; 0 is DefaultPageSize
 	PageToken string // "" for the first page, else the last answer's NextPageToken
+	// Deleted asks for deleted memories, as long as the revision that deleted them has not
+	// expired, whether they were current or not. They are as they last were, and UpdateTime
+	// is when they were deleted. Those that were erased, purged or swept are not there. A
+	// list of all users of an app has none: it fails with ErrInvalid.
+	Deleted bool
+}
+
+// Match is Filter.Match, and of a list of deleted memories it reports whether m, which is
+// one, passes.
+func (l *List) Match(m *Memory, now time.Time) bool {
+	if !l.Deleted {
+		return l.Filter.Match(m, now)
+	}
+	f := l.Filter
+	f.History = true
+	return f.match(m, now)
+}
+
+// Deletion says when a memory was deleted, and by whom.
+type Deletion struct {
+	Time      time.Time `json:"time"`
+	Actor     string    `json:"actor"`               // as in Revision
+	Operation string    `json:"operation,omitempty"` // as there
 }
 
 // Page is one page of a list: of PageSize memories, or fewer where they would have more
@@ -120,6 +143,8 @@ type List struct {
 type Page struct {
 	Memories      []Memory
 	NextPageToken string // "" on the last page
+	// Deletions has one for each memory of a list of deleted ones, in their order.
+	Deletions []Deletion
 	// Unreadable is how many memories the store has left out, as it met them for this
 	// page and cannot read them: they are damaged. Which ones is in its log.
 	Unreadable int

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -132,8 +133,13 @@ func (s *Server) listMemories(c echo.Context, scope memory.Scope) error {
 	})
 }
 
-// listQuery are the parameters of a list of memories.
-var listQuery = []string{"kind", "topic", "sessionId", "state", "filter", "history", "orderBy", "pageSize", "pageToken"}
+// listQuery are the parameters of a list of memories, and appListQuery those of one of all
+// users of an app, which has no deleted ones.
+var (
+	appListQuery = []string{"kind", "topic", "sessionId", "state", "filter", "history", "orderBy", "pageSize",
+		"pageToken"}
+	listQuery = append(slices.Clip(appListQuery), "deleted")
+)
 
 // sendMemories answers with a page of a list of memories, whose room is that of a scope.
 func (s *Server) sendMemories(c echo.Context, scope memory.Scope, read func(memory.List) (memory.Page, error)) error {
@@ -153,6 +159,9 @@ func (s *Server) sendMemories(c echo.Context, scope memory.Scope, read func(memo
 		return err
 	}
 	if list.History, err = boolParam(c, "history"); err != nil {
+		return err
+	}
+	if list.Deleted, err = boolParam(c, "deleted"); err != nil {
 		return err
 	}
 	if list.Order, err = memory.ParseOrder(c.QueryParam("orderBy")); err != nil {
@@ -182,6 +191,10 @@ func (s *Server) sendMemories(c echo.Context, scope memory.Scope, read func(memo
 	out.text(`{"memories":`)
 	writeList(out, page.Memories)
 	out.token(page.NextPageToken)
+	if list.Deleted {
+		out.text(`,"deletions":`)
+		writeList(out, page.Deletions)
+	}
 	if page.Unreadable > 0 { // those that the store has left out as damaged
 		out.text(`,"unreadable":`)
 		out.value(page.Unreadable)

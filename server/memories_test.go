@@ -322,3 +322,24 @@ func TestListMemories(t *testing.T) {
 		a.refused(400, "GET", scope+"/memories?"+bad, nil, name)
 	}
 }
+
+// A list of deleted memories says when and by whom each was deleted; the other lists have none
+// of them.
+func TestListDeleted(t *testing.T) {
+	a := start(t)
+	a.want(200, "POST", scope+"/memories/ingest?wait=true", `{"sessionId": "s", "events": [{"content": "I love figs."}]}`)
+	op := a.want(200, "POST", scope+"/memories/ingest?wait=true",
+		`{"sessionId": "s", "events": [{"content": "Forget that I love figs."}]}`)
+	tea := text(a.want(201, "POST", scope+"/memories", `{"fact": "Ann drinks tea."}`), "id")
+	a.want(204, "DELETE", scope+"/memories/"+tea, nil)
+	gone := a.want(200, "GET", scope+"/memories?deleted=true&kind=fact&orderBy=updateTime", nil)
+	same(t, "newest first", each(list(gone, "memories"), "fact"), []string{"Ann drinks tea.", "I love figs."})
+	same(t, "by a call", text(gone, "deletions", 0, "actor"), "client")
+	same(t, "when", text(gone, "deletions", 0, "time"), text(gone, "memories", 0, "updateTime"))
+	same(t, "by words", text(gone, "deletions", 1, "operation"), text(op, "id"))
+	since := "&filter=update_time%3E%22" + text(gone, "deletions", 1, "time") + "%22"
+	same(t, "since a time", len(list(a.want(200, "GET", scope+"/memories?deleted=true&kind=fact"+since, nil), "memories")), 1)
+	same(t, "history", len(list(a.want(200, "GET", scope+"/memories?kind=fact&history=true", nil), "memories")), 0)
+	equal(t, "of another user", a.want(200, "GET", scope+"2/memories?deleted=true", nil), `{"memories": [], "deletions": []}`)
+	a.refused(400, "GET", "/v1/apps/app/all/memories?deleted=true", nil, "deleted")
+}

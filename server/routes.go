@@ -80,7 +80,7 @@ func (s *Server) addRoutes() {
 
 	s.route("POST", oneMemory+"/erase", erases, withMemory(s.eraseMemory))
 	s.route("POST", memories+"/purge", admin, withScope(s.purge))
-	s.route("GET", all, admin, s.listAppMemories, listQuery...)
+	s.route("GET", all, admin, s.listAppMemories, appListQuery...)
 	s.route("GET", all+"/:memory", admin, s.getAppMemory)
 	s.route("POST", all+"/purge", admin, s.purgeApp)
 

@@ -100,7 +100,7 @@ export async function text(to, signal) {
 export function pages(to, field, query, signal) {
   return async (token) => {
     const page = await get(to, { ...query, pageToken: token }, signal);
-    return { items: page[field], next: page.nextPageToken };
+    return { ...page, items: page[field], next: page.nextPageToken };
   };
 }
 

@@ -29,6 +29,16 @@ function operationsOf(apps, state) {
   return some.length > 0 && h("span", {}, " See ", some);
 }
 
+const modelNames = ["extractor", "embedder", "reranker", "expander"]; // in /readyz, where a flag names one
+
+// modelTile tells how the models are, as their last calls went: none is made for it.
+function modelTile(parts) {
+  const named = parts.filter(([name]) => modelNames.includes(name));
+  const ill = named.filter(([, value]) => value !== "ok");
+  if (named.length === 0) return tile("Models", "Built in", "no other model is called");
+  return tile("Models", ill.length ? "Failing" : "Well", named.map(([name, value]) => `${name}: ${value}`).join(", "), ill.length ? "warn" : "good");
+}
+
 // state reads how memoryd is. /readyz is a 503 where a store is away.
 async function state(apps, signal) {
   const [ready, metrics] = await Promise.all([
@@ -43,12 +53,14 @@ async function state(apps, signal) {
   const oldest = series(metrics, "memoryd_backlog_oldest_seconds")[""];
   const triggers = series(metrics, "memoryd_waiting_sessions")[""] ?? 0;
   const build = Object.keys(series(metrics, "memoryd_build_info"))[0] ?? "";
-  const parts = Object.entries(ready.parts ?? {});
+  const all = Object.entries(ready.parts ?? {});
+  const parts = all.filter(([name]) => !modelNames.includes(name));
   const worried = parts.filter(([, value]) => value !== "ok");
   return [
     tile("Health", ready.problem ? "Not ready" : worried.length ? "Degraded" : "Ready",
       ready.problem ? said(ready.problem) : parts.map(([name, value]) => `${name}: ${value}`).join(", "),
       ready.problem ? "bad" : worried.length ? "warn" : "good"),
+    all.length > 0 && modelTile(all),
     tile("Waiting", scopes == null ? "Unknown" : scopes ? count(scopes, "user") : "Nothing",
       scopes || triggers ? [scopes ? `the oldest for ${Math.round(oldest)} s.` : `${count(triggers, "session")} until a trigger fires.`,
         operationsOf(apps, "PENDING")] : "All memories are made",

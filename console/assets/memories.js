@@ -15,6 +15,7 @@ const laterPage = 250;
 const shows = {
   "": ["Facts that hold", { kind: "fact" }],
   history: ["Facts, with history", { kind: "fact", history: true }],
+  deleted: ["Forgotten", { deleted: true, orderBy: "updateTime" }],
   turn: ["Turns as they were said", { kind: "turn" }],
   profile: ["Values of profiles", { kind: "profile" }],
   quarantined: ["Quarantined", { state: "quarantined" }],
@@ -62,6 +63,7 @@ export function row(m, { to, query, current }) {
     m.author && said(m.author),
     m.topics.map((t) => h("span", { class: "tag" }, said(topicName(t)))),
     m.state && h("span", { class: "tag warn" }, m.state),
+    m.deletion && h("span", { class: "tag bad" }, "deleted ", time(m.deletion.time), " by ", said(m.deletion.actor)),
     over && h("span", { class: "tag" }, "held until ", time(m.validTo, { day: true })),
     m.evidence && h("span", {}, `said ${m.evidence} times`),
     m.edited && h("span", {}, "edited")));
@@ -164,7 +166,10 @@ export default async function memories(place) {
       await paged(list, {
         signal: reading.signal, row: element,
         empty: query.size > 0 ? "No memory passes these filters." : "Nothing that holds is remembered of this user.",
-        read: (token) => page(token ? laterPage : firstPage)(token),
+        read: async (token) => {
+          const { items, next, deletions } = await page(token ? laterPage : firstPage)(token);
+          return { items: deletions ? items.map((m, i) => ({ ...m, deletion: deletions[i] })) : items, next };
+        },
       });
     } catch (error) {
       if (error.code !== 400 && !(error instanceof Mistake)) throw error;

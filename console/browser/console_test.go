@@ -165,10 +165,20 @@ func TestDays(t *testing.T) {
 	p.press("main", "maya")
 	p.shows(".figures", "1 superseded")
 	p.press("#tabs", "Days")
-	p.sees("three learned and one ended", `[...document.querySelectorAll(".days tbody td:not(.chart)")].map((e) => e.textContent).join() === "3,0,1"`)
-	p.do(chromedp.Click(chromedp.CSS(".days td:last-child a")))
+	p.sees("three learned and one ended", `[...document.querySelectorAll(".days tbody td:not(.chart)")].map((e) => e.textContent).join() === "3,0,1,0"`)
+	p.do(chromedp.Click(chromedp.CSS(".days td:nth-child(5) a")))
 	p.shows(".memory-list", "I live in Alfama now.")
 	p.hides(".memory-list", "Oslo")
+
+	h.call("POST", "/v1/apps/demo/users/maya/memories/ingest?wait=true", map[string]any{"sessionId": "oslo", "events": []any{
+		map[string]any{"id": "forget", "author": "user", "content": "Forget that I love Thai food."}}})
+	p.press("#tabs", "Days")
+	p.sees("one forgotten", `document.querySelector(".days tbody td:last-child")?.textContent === "1"`)
+	p.do(chromedp.Click(chromedp.CSS(".days td:last-child a")))
+	p.shows(".memory-list", "I love Thai food.")
+	p.shows(".memory-list .tag.bad", "by rules")
+	p.press(".memory-list", "I love Thai food.")
+	p.shows(".detail", "This memory was deleted")
 }
 
 // An old link leads to a page that says so, and on.

@@ -49,7 +49,7 @@ func (s *Store) listApp(ctx context.Context, app string, list *memory.List) (mem
 	defer cancel()
 	now := s.opts.Now()
 	passes, complete := filterOfApp(app, &list.Filter, now)
-	l := listing{s, list.Order, passes, memory.Scope{App: app}}
+	l := listing{s, list.Order, passes, memory.Scope{App: app}, false}
 	return l.page(ctx, list, paging, now, complete)
 }
 

@@ -70,6 +70,18 @@ func filter(scope memory.Scope, f *memory.Filter, now time.Time) (out *qdrant.Fi
 	return out, complete && f.Person.Is(scope.User)
 }
 
+// filterDeleted is filter of a list of deleted memories; see memory.List.Match.
+func filterDeleted(scope memory.Scope, f *memory.Filter, now time.Time) (out *qdrant.Filter, complete bool) {
+	all := *f
+	all.History = true
+	gone := &qdrant.Filter{Must: []*qdrant.Condition{qdrant.NewMatch("scope", tenant(scope)),
+		qdrant.NewMatchBool("gone", true)}}
+	out, complete = filterAmong(gone, &all, now, func(id string) *qdrant.Condition {
+		return qdrant.NewHasID(pointID(scope, id))
+	})
+	return out, complete && f.Person.Is(scope.User)
+}
+
 // filterOfApp is filter across all users of an app.
 func filterOfApp(app string, f *memory.Filter, now time.Time) (out *qdrant.Filter, complete bool) {
 	among := liveOfApp(app, now)

@@ -130,7 +130,10 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list *memory.List)
 	}
 	now := s.opts.Now()
 	passes, complete := filter(scope, &list.Filter, now)
-	l := listing{s, list.Order, passes, scope}
+	if list.Deleted {
+		passes, complete = filterDeleted(scope, &list.Filter, now)
+	}
+	l := listing{s, list.Order, passes, scope, list.Deleted}
 	return l.page(ctx, list, paging, now, complete)
 }
 
@@ -158,13 +161,17 @@ func (l *listing) page(ctx context.Context, list *memory.List, paging memory.Pag
 			if bytes > memory.MaxListBytes {
 				break // the rest is for other pages
 			}
-			memories, err := l.listed(ctx, some)
+			records, err := l.listed(ctx, some)
 			if err != nil {
 				return page, err
 			}
-			for _, m := range memories {
-				if complete || list.Match(&m, now) {
+			for _, r := range records {
+				if m := r.Memory; !r.vanished(now) && (complete || list.Match(&m, now)) {
 					found, bytes = append(found, m), bytes+m.Bytes()
+					if l.gone {
+						page.Deletions = append(page.Deletions,
+							memory.Deletion{Time: r.step.Time, Actor: r.step.Actor, Operation: r.step.Operation})
+					}
 				}
 			}
 		}
@@ -172,17 +179,24 @@ func (l *listing) page(ctx context.Context, list *memory.List, paging memory.Pag
 		more = !complete && page.NextPageToken != ""
 	}
 	page.Memories, page.NextPageToken = paging.Fit(list.Order, found, page.NextPageToken)
+	if l.gone {
+		page.Deletions = page.Deletions[:len(page.Memories)]
+	}
 	return page, nil
 }
 
 // listed reads the memories at some positions. One that was deleted a moment ago is left
-// out.
-func (l *listing) listed(ctx context.Context, at []memory.Cursor) (out []memory.Memory, err error) {
+// out, and so is one that was written again in a list of deleted ones.
+func (l *listing) listed(ctx context.Context, at []memory.Cursor) (out []*record, err error) {
 	ids := make([]*qdrant.PointId, len(at))
 	for i, c := range at {
 		ids[i] = pointID(l.scopeOf(c), c.ID)
 	}
-	points, err := l.s.get(ctx, ids, shownFields)
+	fields := shownFields
+	if l.gone {
+		fields = append(slices.Clip(fields), stepField)
+	}
+	points, err := l.s.get(ctx, ids, fields)
 	if err != nil {
 		return nil, err
 	}
@@ -193,8 +207,8 @@ func (l *listing) listed(ctx context.Context, at []memory.Cursor) (out []memory.
 		}
 	}
 	for _, id := range ids {
-		if r := records[id.GetUuid()]; r != nil && !r.Deleted {
-			out = append(out, r.Memory)
+		if r := records[id.GetUuid()]; r != nil && r.Deleted == l.gone {
+			out = append(out, r)
 		}
 	}
 	return out, nil
@@ -210,6 +224,7 @@ type listing struct {
 	order  memory.Order
 	passes *qdrant.Filter
 	scope  memory.Scope // of the memories; without a user in a list of all users of an app
+	gone   bool         // the memories are deleted ones
 }
 
 // scopeOf is the scope of the memory at a position.

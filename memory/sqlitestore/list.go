@@ -3,8 +3,10 @@ package sqlitestore
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/memoryd/memoryd/internal/sqlitedb"
 	"github.com/memoryd/memoryd/memory"
@@ -34,13 +36,16 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list memory.List) 
 	s.db.Used(0)
 	var found []memory.Memory
 	bytes := int64(0)
-	see := func(id string, doc []byte) {
+	see := func(id string, doc, deletion []byte) {
 		var m memory.Memory
 		if err := decode(doc, &m); err != nil {
 			page.Unreadable++
 			s.unreadable(scope, id, err)
-		} else if list.Match(&m, now) {
+		} else if by, kept := deletionOf(deletion, now); list.Match(&m, now) && (kept || !list.Deleted) {
 			found, bytes = append(found, m), bytes+m.Bytes()
+			if list.Deleted {
+				page.Deletions = append(page.Deletions, by)
+			}
 		}
 	}
 	err = s.db.Read(ctx, func(tx *sql.Tx) error {
@@ -52,22 +57,41 @@ func (s *Store) list(ctx context.Context, scope memory.Scope, list memory.List) 
 		// One memory more than a page shows whether there is a next page.
 		for len(found) <= paging.Size && bytes <= memory.MaxListBytes && rows.Next() {
 			var id string
-			var doc []byte
-			if err := rows.Scan(&id, &doc); err != nil {
+			var doc, deletion []byte
+			if err := rows.Scan(&id, &doc, &deletion); err != nil {
 				return err
 			}
-			see(id, doc)
+			see(id, doc, deletion)
 		}
 		return rows.Err()
 	})
-	if sqlitedb.IsDamage(err) {
+	if sqlitedb.IsDamage(err) && !list.Deleted { // what is deleted is not sought around damage
 		return s.listAround(ctx, scope, &list, paging)
 	}
 	if err != nil {
 		return page, err
 	}
 	page.Memories, page.NextPageToken = paging.Fit(list.Order, found, "")
+	if list.Deleted {
+		page.Deletions = page.Deletions[:len(page.Memories)]
+	}
 	return page, nil
+}
+
+// deletedBy reads the revision that deleted a memory, for deletionOf.
+const deletedBy = `(SELECT json_array(r.time, r.actor, r.operation, r.expires) FROM revisions r
+	WHERE r.memory = memories.n AND r.revision = memories.revision)`
+
+// deletionOf reads what deletedBy gives, and reports whether there is a deletion that has not
+// expired.
+func deletionOf(raw []byte, now time.Time) (d memory.Deletion, kept bool) {
+	var at int64
+	var expires *int64
+	if json.Unmarshal(raw, &[]any{&at, &d.Actor, &d.Operation, &expires}) != nil {
+		return d, false // there is none
+	}
+	d.Time = time.UnixMicro(at).UTC()
+	return d, expires == nil || now.Before(time.UnixMicro(*expires))
 }
 
 // listQuery has SQLite order the memories, and narrow them as far as it has
@@ -79,11 +103,15 @@ func listQuery(scope memory.Scope, list *memory.List, after *memory.Cursor) (str
 		dir, beyond = "ASC", ">"
 	}
 	q := query{where: []string{inScope, `deleted = 0`}, args: []any{scope.App, scope.User}}
+	deletion := `NULL`
+	if list.Deleted {
+		q.where[1], deletion = `deleted = 1`, deletedBy
+	}
 	if after != nil {
 		q.and(`(`+by+`, id) `+beyond+` (?, ?)`, after.At, after.ID)
 	}
 	q.narrow(list)
-	return `SELECT id, doc FROM memories WHERE ` + strings.Join(q.where, ` AND `) +
+	return `SELECT id, doc, ` + deletion + ` FROM memories WHERE ` + strings.Join(q.where, ` AND `) +
 		` ORDER BY ` + by + ` ` + dir + `, id ` + dir, q.args
 }
 

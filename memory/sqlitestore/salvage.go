@@ -77,7 +77,7 @@ func Salvage(model Model) salvage.Component {
 		Migrate: func(db *sqlitedb.DB) error {
 			return db.Migrate(component, schema, schemaMoves, schemaKeys, schemaSeals, schemaCompanion,
 				schemaRevoked, schemaLabels, schemaAppOrder, schemaSweep, schemaRevisionExpiry,
-				schemaRemoved, schemaIDs, schemaPersons, schemaCounts)
+				schemaRemoved, schemaIDs, schemaPersons, schemaCounts, schemaDeleted)
 		},
 		Mend:    mendRow,
 		Indexes: []salvage.Index{{Name: "sqlite_autoindex_memories_1", See: lostMemory}},

@@ -105,3 +105,6 @@ func placeAfter(moves int64) place {
 // inScope is a condition on table memories that takes the app and the user of a
 // scope.
 const inScope = `scope = (SELECT n FROM scopes WHERE app = ? AND user = ?)`
+
+// schemaDeleted has the list of deleted memories find those of some days.
+const schemaDeleted = `CREATE INDEX memories_deleted ON memories (scope, update_time, id) WHERE deleted = 1;`

@@ -23,6 +23,7 @@ func listCases() []testCase {
 		{"BadToken", badToken},
 		{"WritesDuringWalk", writesDuringWalk},
 		{"LeavesOut", listLeavesOut},
+		{"Deleted", listDeleted},
 	}
 }
 
@@ -235,4 +236,66 @@ func listPagesInBytes(b *bank) {
 		b.Errorf("a page has %d memories of %d bytes, next page %q", len(page.Memories), bytes, page.NextPageToken)
 	}
 	b.same("all pages", ids(b.list(ann, list)), want)
+}
+
+// A list of deleted memories has those alone, as they last were, with when and by whom they
+// were deleted: superseded ones too, until the deletion expires or the memory comes back.
+// Another scope's, expired and erased ones are not among them.
+func listDeleted(b *bank) {
+	over := fact("over", "milk")
+	over.ValidTo, over.SupersededBy = start, "kept"
+	brief := fact("brief", "cocoa")
+	brief.ExpireTime = start.Add(time.Minute)
+	b.put(write(fact("a", "tea")), write(turn("b", "s", 1, "coffee")), write(over), write(fact("kept", "water")),
+		write(brief), write(fact("erased", "wine")), write(fact("back", "juice")), write(fact("aged", "beer")))
+	remove := func(r memory.Removal) {
+		b.Helper()
+		b.clock.advance(time.Hour)
+		if out, err := b.store.Delete(b.Context(), ann, []memory.Removal{r}); err != nil || !out[0].Changed {
+			b.Fatalf("delete %s: %+v, %v", r.ID, out, err)
+		}
+	}
+	for i, id := range []string{"over", "a", "b", "erased", "back"} {
+		remove(memory.Removal{ID: id, Actor: fmt.Sprint("actor", i), Operation: "op-" + id})
+	}
+	remove(memory.Removal{ID: "aged", RevisionExpireTime: b.clock.now().Add(90 * time.Minute)})
+	list := func(l memory.List) (out []string) {
+		b.Helper()
+		for l.Deleted = true; ; {
+			page, err := b.store.List(b.Context(), ann, l)
+			if err != nil || len(page.Deletions) != len(page.Memories) {
+				b.Fatalf("%d memories, %d deletions, %v", len(page.Memories), len(page.Deletions), err)
+			}
+			for i, m := range page.Memories {
+				d := page.Deletions[i]
+				if !d.Time.Equal(m.UpdateTime) {
+					b.Errorf("%s was deleted at %v and changed at %v", m.ID, d.Time, m.UpdateTime)
+				}
+				out = append(out, m.ID+" "+d.Actor+" "+d.Operation)
+			}
+			if l.PageToken = page.NextPageToken; l.PageToken == "" {
+				return out
+			}
+		}
+	}
+	newest := memory.Order{Field: "updateTime"}
+	b.same("before a deletion expires", list(memory.List{Order: newest})[0], "aged  ")
+	b.clock.advance(time.Hour)
+	if _, err := b.store.Erase(b.Context(), ann, memory.Erasure{IDs: []string{"erased"}}); err != nil {
+		b.Fatal(err)
+	}
+	b.put(update(fact("back", "juice"), 2))
+	want := []string{"b actor2 op-b", "a actor1 op-a", "over actor0 op-over"}
+	for _, size := range []int{0, 1, 2} {
+		b.same("newest first", list(memory.List{Order: newest, PageSize: size}), want)
+	}
+	turns := memory.Filter{Kinds: []memory.Kind{memory.KindTurn}}
+	b.same("of a kind", list(memory.List{Order: newest, Filter: turns}), want[:1])
+	after := memory.Cmp{Field: memory.FieldUpdateTime, Op: memory.OpMore,
+		Value: memory.Time(start.Add(90 * time.Minute))}
+	b.same("since a time", list(memory.List{Order: newest, Filter: memory.Filter{Where: after}}), want[:2])
+	page, err := b.store.List(b.Context(), memory.Scope{App: "app", User: "bob"}, memory.List{Deleted: true})
+	if err != nil || len(page.Memories) != 0 {
+		b.Errorf("of another scope: %+v, %v", page, err)
+	}
 }

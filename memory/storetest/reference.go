@@ -226,6 +226,10 @@ func (r *reference) List(ctx context.Context, scope memory.Scope, list memory.Li
 	var ahead []memory.Cursor
 	for _, rec := range r.scopes[scope] {
 		m, ok := rec.live(now)
+		if list.Deleted {
+			last := rec.last()
+			m, ok = &last.Memory, last.Action == memory.Deleted && !last.Expired(now)
+		}
 		if !ok || !list.Match(m, now) {
 			continue
 		}
@@ -240,6 +244,13 @@ func (r *reference) List(ctx context.Context, scope memory.Scope, list memory.Li
 		page.Memories = append(page.Memories, r.scopes[scope][c.ID].last().Memory.Clone())
 	}
 	page.Memories, page.NextPageToken = paging.Fit(list.Order, page.Memories, page.NextPageToken)
+	for i := range page.Memories {
+		if list.Deleted {
+			st := r.scopes[scope][page.Memories[i].ID].last()
+			page.Deletions = append(page.Deletions,
+				memory.Deletion{Time: st.Time, Actor: st.Actor, Operation: st.Operation})
+		}
+	}
 	return page, nil
 }
 

@@ -19,6 +19,7 @@ import type {
   Counts,
   CreateKeyOptions,
   CreateSessionOptions,
+  Deletion,
   Document,
   DryRunOptions,
   EraseAppOptions,
@@ -278,9 +279,9 @@ export class App {
    *
    * It takes a key with the verb admin.
    */
-  listAppMemories(options: ListAppMemoriesOptions = {}): Pages<Memory> {
+  listAppMemories(options: ListAppMemoriesOptions = {}): Pages<Deletion> {
     const { signal, timeout, ...query } = options;
-    return new Pages<Memory>(this.transport, `${this.path}/all/memories`, "memories", {
+    return new Pages<Deletion>(this.transport, `${this.path}/all/memories`, "deletions", {
       query,
       signal,
       timeout,
@@ -545,9 +546,9 @@ export class App {
    *
    * It takes a key with the verb admin.
    */
-  listShared(options: ListSharedOptions = {}): Pages<Memory> {
+  listShared(options: ListSharedOptions = {}): Pages<Deletion> {
     const { signal, timeout, ...query } = options;
-    return new Pages<Memory>(this.transport, `${this.path}/memories`, "memories", {
+    return new Pages<Deletion>(this.transport, `${this.path}/memories`, "deletions", {
       query,
       signal,
       timeout,
@@ -893,9 +894,9 @@ export class User {
    *
    * It takes a key with the verb read.
    */
-  listMemories(options: ListMemoriesOptions = {}): Pages<Memory> {
+  listMemories(options: ListMemoriesOptions = {}): Pages<Deletion> {
     const { signal, timeout, ...query } = options;
-    return new Pages<Memory>(this.transport, `${this.path}/memories`, "memories", {
+    return new Pages<Deletion>(this.transport, `${this.path}/memories`, "deletions", {
       query,
       signal,
       timeout,

@@ -322,6 +322,11 @@ export interface ListSharedOptions extends CallOptions {
   pageSize?: number;
   /** The `nextPageToken` of the page before, of the same list. */
   pageToken?: string;
+  /**
+   * `true` lists deleted memories instead, as they last were: whether they held or not, until the revision
+   * that deleted them expires. `updateTime` is when they were deleted. Erased and purged ones are gone.
+   */
+  deleted?: boolean;
 }
 
 export type Trust = "user" | "agent" | "tool" | "external";
@@ -652,6 +657,11 @@ export interface ListMemoriesOptions extends CallOptions {
   pageSize?: number;
   /** The `nextPageToken` of the page before, of the same list. */
   pageToken?: string;
+  /**
+   * `true` lists deleted memories instead, as they last were: whether they held or not, until the revision
+   * that deleted them expires. `updateTime` is when they were deleted. Erased and purged ones are gone.
+   */
+  deleted?: boolean;
 }
 
 /** The options of addMemory. */
@@ -1527,6 +1537,14 @@ export interface Erased {
   sessions: number;
   /** Of an app. */
   users?: number;
+}
+
+export interface Deletion {
+  /** As in a revision: `client`, or the name of the extractor. */
+  actor: string;
+  /** Of the ingestion that deleted it. */
+  operation?: string;
+  time: string;
 }
 
 export interface AuditEntry {

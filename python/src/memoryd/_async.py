@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # loading them takes a tenth of the time of the package
         Config,
         Context,
         Counts,
+        Deletion,
         Document,
         Duration,
         Erased,
@@ -253,7 +254,7 @@ class AsyncApp:
         order_by: str | None = None,
         page_size: int | None = None,
         page_token: str | None = None,
-    ) -> AsyncPages[Memory]:
+    ) -> AsyncPages[Deletion]:
         """The memories of all users of an app, newest first.
 
         As the list of one user. Two memories of one time and id follow each other by user.
@@ -278,7 +279,7 @@ class AsyncApp:
         return AsyncPages(
             self._transport,
             self._path + "/all/memories",
-            "memories",
+            "deletions",
             query={
                 "kind": kind,
                 "topic": topic,
@@ -652,7 +653,8 @@ class AsyncApp:
         order_by: str | None = None,
         page_size: int | None = None,
         page_token: str | None = None,
-    ) -> AsyncPages[Memory]:
+        deleted: bool | None = None,
+    ) -> AsyncPages[Deletion]:
         """The shared knowledge of an app, newest first.
 
         Those that hold now. A page ends after `pageSize` memories or 8 MiB.
@@ -673,11 +675,14 @@ class AsyncApp:
                 Sessions have no `timestamp`.
             page_size: How many entries a page has at most.
             page_token: The `nextPageToken` of the page before, of the same list.
+            deleted: `true` lists deleted memories instead, as they last were: whether they held
+                or not, until the revision that deleted them expires. `updateTime` is when they were
+                deleted. Erased and purged ones are gone.
         """
         return AsyncPages(
             self._transport,
             self._path + "/memories",
-            "memories",
+            "deletions",
             query={
                 "kind": kind,
                 "topic": topic,
@@ -687,6 +692,7 @@ class AsyncApp:
                 "history": history,
                 "orderBy": order_by,
                 "pageSize": page_size,
+                "deleted": deleted,
             },
             token=page_token,
         )
@@ -1342,7 +1348,8 @@ class AsyncUser:
         order_by: str | None = None,
         page_size: int | None = None,
         page_token: str | None = None,
-    ) -> AsyncPages[Memory]:
+        deleted: bool | None = None,
+    ) -> AsyncPages[Deletion]:
         """The memories of a user, newest first.
 
         Those that hold now. A page ends after `pageSize` memories or 8 MiB.
@@ -1363,11 +1370,14 @@ class AsyncUser:
                 Sessions have no `timestamp`.
             page_size: How many entries a page has at most.
             page_token: The `nextPageToken` of the page before, of the same list.
+            deleted: `true` lists deleted memories instead, as they last were: whether they held
+                or not, until the revision that deleted them expires. `updateTime` is when they were
+                deleted. Erased and purged ones are gone.
         """
         return AsyncPages(
             self._transport,
             self._path + "/memories",
-            "memories",
+            "deletions",
             query={
                 "kind": kind,
                 "topic": topic,
@@ -1377,6 +1387,7 @@ class AsyncUser:
                 "history": history,
                 "orderBy": order_by,
                 "pageSize": page_size,
+                "deleted": deleted,
             },
             token=page_token,
         )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # loading them takes a tenth of the time of the package
         Config,
         Context,
         Counts,
+        Deletion,
         Document,
         Duration,
         Erased,
@@ -253,7 +254,7 @@ class App:
         order_by: str | None = None,
         page_size: int | None = None,
         page_token: str | None = None,
-    ) -> Pages[Memory]:
+    ) -> Pages[Deletion]:
         """The memories of all users of an app, newest first.
 
         As the list of one user. Two memories of one time and id follow each other by user.
@@ -278,7 +279,7 @@ class App:
         return Pages(
             self._transport,
             self._path + "/all/memories",
-            "memories",
+            "deletions",
             query={
                 "kind": kind,
                 "topic": topic,
@@ -648,7 +649,8 @@ class App:
         order_by: str | None = None,
         page_size: int | None = None,
         page_token: str | None = None,
-    ) -> Pages[Memory]:
+        deleted: bool | None = None,
+    ) -> Pages[Deletion]:
         """The shared knowledge of an app, newest first.
 
         Those that hold now. A page ends after `pageSize` memories or 8 MiB.
@@ -669,11 +671,14 @@ class App:
                 Sessions have no `timestamp`.
             page_size: How many entries a page has at most.
             page_token: The `nextPageToken` of the page before, of the same list.
+            deleted: `true` lists deleted memories instead, as they last were: whether they held
+                or not, until the revision that deleted them expires. `updateTime` is when they were
+                deleted. Erased and purged ones are gone.
         """
         return Pages(
             self._transport,
             self._path + "/memories",
-            "memories",
+            "deletions",
             query={
                 "kind": kind,
                 "topic": topic,
@@ -683,6 +688,7 @@ class App:
                 "history": history,
                 "orderBy": order_by,
                 "pageSize": page_size,
+                "deleted": deleted,
             },
             token=page_token,
         )
@@ -1334,7 +1340,8 @@ class User:
         order_by: str | None = None,
         page_size: int | None = None,
         page_token: str | None = None,
-    ) -> Pages[Memory]:
+        deleted: bool | None = None,
+    ) -> Pages[Deletion]:
         """The memories of a user, newest first.
 
         Those that hold now. A page ends after `pageSize` memories or 8 MiB.
@@ -1355,11 +1362,14 @@ class User:
                 Sessions have no `timestamp`.
             page_size: How many entries a page has at most.
             page_token: The `nextPageToken` of the page before, of the same list.
+            deleted: `true` lists deleted memories instead, as they last were: whether they held
+                or not, until the revision that deleted them expires. `updateTime` is when they were
+                deleted. Erased and purged ones are gone.
         """
         return Pages(
             self._transport,
             self._path + "/memories",
-            "memories",
+            "deletions",
             query={
                 "kind": kind,
                 "topic": topic,
@@ -1369,6 +1379,7 @@ class User:
                 "history": history,
                 "orderBy": order_by,
                 "pageSize": page_size,
+                "deleted": deleted,
             },
             token=page_token,
         )
