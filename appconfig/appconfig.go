@@ -88,6 +88,8 @@ const (
 type Search struct {
 	TopK     int     `json:"topK,omitempty"` // 0 is memoryd's own
 	MinScore float64 `json:"minScore,omitempty"`
+	// MinConfidence leaves answers without memories whose confidence is below.
+	MinConfidence float64 `json:"minConfidence,omitempty"`
 	// Shared has searches find the shared knowledge of the app too.
 	Shared bool `json:"shared,omitzero"`
 }

@@ -105,6 +105,7 @@ func TestRefused(t *testing.T) {
 		`{"person":"SECOND"}`:                                             "person: want FIRST or THIRD",
 		`{"search":{"topK":101}}`:                                         "search.topK",
 		`{"search":{"topK":-1}}`:                                          "search.topK",
+		`{"search":{"minConfidence":1.5}}`:                                "search.minConfidence",
 		`{"search":{"minScore":1.5}}`:                                     "search.minScore",
 		`{"ttl":{"created":-1}}`:                                          "ttl.created",
 		`{"ttl":{"created":"-1s"}}`:                                       "ttl.created",

@@ -42,6 +42,9 @@ func (c *Config) Validate() (err error) {
 	if s := c.Search.MinScore; math.IsNaN(s) || s < 0 || s > 1 {
 		return invalid("search.minScore: want 0 to 1, not %v", s)
 	}
+	if s := c.Search.MinConfidence; math.IsNaN(s) || s < 0 || s > 1 {
+		return invalid("search.minConfidence: want 0 to 1, not %v", s)
+	}
 	if err := c.Triggers.Validate("triggers"); err != nil {
 		return err
 	}

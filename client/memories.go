@@ -374,9 +374,12 @@ type Search struct {
 	Query string `json:"query"`
 	// Queries are up to 8 other wordings of Query, such as guesses at what was said. A
 	// match of any of them is found, with its best score.
-	Queries   []string        `json:"queries,omitempty"`
-	TopK      int             `json:"topK,omitempty"`     // 1 to 100; 0 means 10
-	MinScore  float64         `json:"minScore,omitempty"` // 0 to 1
+	Queries  []string `json:"queries,omitempty"`
+	TopK     int      `json:"topK,omitempty"`     // 1 to 100; 0 means 10
+	MinScore float64  `json:"minScore,omitempty"` // 0 to 1
+	// MinConfidence has the answer be without memories if its confidence is below: 0 to 1.
+	MinConfidence float64 `json:"minConfidence,omitempty"`
+
 	Kinds     []memory.Kind   `json:"kinds,omitempty"`
 	Topics    []string        `json:"topics,omitempty"`
 	Since     time.Time       `json:"since,omitzero"`
@@ -394,21 +397,34 @@ type Search struct {
 	Shared *bool `json:"shared,omitempty"`
 }
 
+// Answer is what a search finds, best first.
+type Answer struct {
+	Memories []memory.Match `json:"memories"`
+	// Confidence is the probability that the first match answers the question, 0 to 1. It
+	// is 0 if nothing was found, and stays as it is if there are no matches because of
+	// MinConfidence.
+	Confidence float64       `json:"confidence"`
+	Signs      []memory.Part `json:"signs,omitempty"` // the reasons for it, with Explain
+}
+
 // Search finds memories by meaning and words, best first. Finding none is not an
 // error.
 func (u *User) Search(ctx context.Context, s Search) ([]memory.Match, error) {
-	var out struct {
-		Memories []memory.Match `json:"memories"`
-	}
+	out, err := u.Answer(ctx, s)
+	return out.Memories, err
+}
+
+// Answer is Search, and tells how likely it is that the first match answers.
+func (u *User) Answer(ctx context.Context, s Search) (out Answer, err error) {
 	body := struct {
 		Search
 		zoned
 	}{s, zoned{u.zone}}
-	err := u.do(
+	err = u.do(
 		ctx,
 		call{method: http.MethodPost, path: "/memories/search", body: body, answer: &out, idempotent: true},
 	)
-	return out.Memories, err
+	return out, err
 }
 
 // Block is a text for a prompt, made of memories.
@@ -416,6 +432,9 @@ type Block struct {
 	Text     string         `json:"text"`     // "" if nothing was found
 	Memories []memory.Match `json:"memories"` // the first is cited as [1]
 	Tokens   int            `json:"tokens"`   // an estimate for Text
+	// Confidence and Signs are those of the search; see Answer.
+	Confidence float64       `json:"confidence"`
+	Signs      []memory.Part `json:"signs,omitempty"`
 }
 
 // Context searches memories and makes a block of them of at most maxTokens; 0

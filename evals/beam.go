@@ -24,8 +24,8 @@ var beamCategories = []string{"information extraction", "knowledge update", "tem
 // each folder, a session for each batch of chat.json, and an event for each message, whose
 // id is BEAM's number of it. The mark of a question's place in BEAM's plan is no part of
 // its text. The questions are those of probing_questions.json, with the messages that each
-// cites. Questions without any, as all of abstention, are left out. If usersOnly is set,
-// messages of the assistant are not read.
+// cites. Questions without any are left out, except those of abstention, which nothing
+// answers. If usersOnly is set, messages of the assistant are not read.
 func BEAM(usersOnly bool, folders ...string) (*Dataset, error) {
 	d := &Dataset{Name: "beam", Categories: beamCategories, Pooled: "all"}
 	for _, folder := range folders {
@@ -77,6 +77,10 @@ func readBEAM(folder string, usersOnly bool) (c Conversation, err error) {
 	}
 	for _, kind := range slices.Sorted(maps.Keys(questions)) {
 		for _, q := range questions[kind] {
+			if kind == "abstention" {
+				c.Unanswered = append(c.Unanswered, q.Question)
+				continue
+			}
 			if evidence := c.cited(q.Sources); len(evidence) > 0 {
 				category := strings.ReplaceAll(kind, "_", " ")
 				c.Questions = append(c.Questions, Question{Text: q.Question, Category: category, Evidence: evidence})

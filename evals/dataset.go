@@ -26,6 +26,8 @@ type Conversation struct {
 	Name      string // also the user
 	Sessions  []Session
 	Questions []Question
+	// Unanswered are questions that no turn answers.
+	Unanswered []string
 	// Facts are those that came with the data, each of one session; see
 	// [Dataset.Extractor].
 	Facts []extract.Fact

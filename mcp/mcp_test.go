@@ -271,7 +271,7 @@ func TestBadCalls(t *testing.T) {
 				t.Errorf("%s: words of %d bytes", what, len(said))
 			}
 		}
-		if res := tool(t, s, "search_memory", map[string]any{"query": "stamps"}); words(res) != `{"memories":[]}` {
+		if res := tool(t, s, "search_memory", map[string]any{"query": "stamps"}); words(res) != `{"memories":[],"confidence":0}` {
 			t.Errorf("after bad calls there is %s", words(res))
 		}
 		found := words(tool(t, other, "search_memory", map[string]any{"query": "stamps"}))

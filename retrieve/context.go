@@ -56,6 +56,9 @@ type Block struct {
 	Memories []memory.Match `json:"memories"`
 	// Tokens is extract.Tokens of Text.
 	Tokens int `json:"tokens"`
+	// Confidence and Signs are those of the search; see Answer.
+	Confidence float64       `json:"confidence"`
+	Signs      []memory.Part `json:"signs,omitempty"`
 }
 
 // Context answers a query with a block of at most maxTokens, 1 to MaxMaxTokens.
@@ -92,11 +95,13 @@ func (r *Retriever) block(ctx context.Context, scope memory.Scope, req Request, 
 		req.TopK = MaxTopK
 	}
 	req.Lines = false // a block has its own
-	matches, text, err := r.search(ctx, scope, req)
+	found, text, err := r.search(ctx, scope, req)
 	if err != nil {
 		return Block{}, err
 	}
-	return f.block(matches, analyzer.Question(text), maxTokens), nil
+	out := f.block(found.Matches, analyzer.Question(text), maxTokens)
+	out.Confidence, out.Signs = found.Confidence, found.Signs
+	return out, nil
 }
 
 // block chooses among matches, which are best first.

@@ -23,9 +23,10 @@ const halfLife = 30 * 24 * time.Hour
 // ranked is a candidate with its score and the parts of that score.
 type ranked struct {
 	*memory.Candidate
-	score float64            // an upper bound until final
-	final bool               // the parts about the kind of memory are in the score
-	parts [partCount]float64 // each 0 to 1
+	score     float64            // an upper bound until final
+	relevance float64            // once the candidates are selected from
+	final     bool               // the parts about the kind of memory are in the score
+	parts     [partCount]float64 // each 0 to 1
 
 	wording *wording // that it was found with
 
@@ -65,6 +66,7 @@ type ranking struct {
 	standing map[cite]bool      // the turns that a preference or an instruction cites
 	turns    map[cite]*ranked   // the turns in keys
 	seen     map[cite]bool      // the turns that better matches cite
+	evidence *evidence          // for confidence, once the candidates are ranked
 }
 
 // rank returns the n best candidates that pass the filter, and the n best of shared
@@ -88,6 +90,7 @@ func (r *Retriever) rank(wordings []*wording, q *question, n int) ([]*ranked, [p
 		for _, c := range best {
 			c.wording = w
 		}
+		w.evidence = k.evidence
 		rankings = append(rankings, best)
 	}
 	return fuse(rankings, q, n), weights
@@ -128,6 +131,7 @@ func (k *ranking) rank(found memory.Found, n int) []*ranked {
 		best = append(best, k.selectTop(shared, n)...)
 		slices.SortStableFunc(best, better)
 	}
+	k.evidence = k.weighEvidence(&found, all, best)
 	return best
 }
 
@@ -387,9 +391,11 @@ func (k *ranking) relevance(c *ranked) float64 {
 	return sum
 }
 
-// most returns a bound of the score that sum gives a candidate.
+// most sets the relevance of a candidate, and returns a bound of the score that sum
+// gives it.
 func (k *ranking) most(c *ranked) float64 {
-	return k.relevance(c) * (1 + 1e-9) // rounding adds less
+	c.relevance = k.relevance(c)
+	return c.relevance * (1 + 1e-9) // rounding adds less
 }
 
 // weighKind sets the parts that are about the kind of memory a candidate is.
@@ -421,14 +427,13 @@ func indicator(yes bool) float64 {
 	return 0
 }
 
-// sum makes the score final. The parts about the kind of memory are worth a share
-// of the relevance.
+// sum makes the score final, after most. The parts about the kind of memory are worth a
+// share of the relevance.
 func (k *ranking) sum(c *ranked) {
-	relevance := k.relevance(c)
 	c.score, c.final = 0, true
 	for p := range c.parts {
 		if p >= speaker {
-			c.parts[p] *= relevance
+			c.parts[p] *= c.relevance
 		}
 		c.score += k.weights[p] * c.parts[p]
 	}

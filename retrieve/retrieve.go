@@ -118,7 +118,9 @@ type Request struct {
 	Expand   bool
 	TopK     int // 1 to MaxTopK; 0 is DefaultTopK
 	MinScore float64
-	Filter   memory.Filter
+	// MinConfidence leaves the answer without matches if its confidence is below: 0 to 1.
+	MinConfidence float64
+	Filter        memory.Filter
 	// Shared has the search find the shared knowledge of the app too, ranked with the
 	// memories of the scope. It has no effect with Filter.SessionID: shared knowledge is of
 	// no session.
@@ -146,6 +148,8 @@ func (r *Request) validate() error {
 		return fmt.Errorf("%w: topK %d is not within 1 to %d", memory.ErrInvalid, r.TopK, MaxTopK)
 	case !(r.MinScore >= 0 && r.MinScore <= 1):
 		return fmt.Errorf("%w: minScore %v is not within 0 to 1", memory.ErrInvalid, r.MinScore)
+	case !(r.MinConfidence >= 0 && r.MinConfidence <= 1):
+		return fmt.Errorf("%w: minConfidence %v is not within 0 to 1", memory.ErrInvalid, r.MinConfidence)
 	}
 	for i, q := range r.Queries {
 		if strings.TrimSpace(q) == "" {
@@ -201,21 +205,27 @@ func (r *Retriever) embed(ctx context.Context, wordings []*wording, until time.T
 // than TopK, or none. If the embedder fails, words alone decide; if the expander
 // fails, the query stands alone; if the reranker fails, the ranking stands.
 func (r *Retriever) Search(ctx context.Context, scope memory.Scope, req Request) ([]memory.Match, error) {
-	matches, _, err := r.search(ctx, scope, req)
-	return matches, err
+	found, err := r.Answer(ctx, scope, req)
+	return found.Matches, err
 }
 
-// search is Search, and returns the texts that were searched with as well, one a line.
+// Answer is Search, and tells how likely it is that the first match answers.
+func (r *Retriever) Answer(ctx context.Context, scope memory.Scope, req Request) (Answer, error) {
+	found, _, err := r.search(ctx, scope, req)
+	return found, err
+}
+
+// search is Answer, and returns the texts that were searched with as well, one a line.
 func (r *Retriever) search(
 	ctx context.Context,
 	scope memory.Scope,
 	req Request,
-) (out []memory.Match, text string, err error) {
+) (out Answer, text string, err error) {
 	if err := scope.ValidateOwner(); err != nil {
-		return nil, "", err
+		return Answer{}, "", err
 	}
 	if err := req.validate(); err != nil {
-		return nil, "", err
+		return Answer{}, "", err
 	}
 	if req.TopK == 0 {
 		req.TopK = DefaultTopK
@@ -228,7 +238,7 @@ func (r *Retriever) search(
 		}
 	}
 	ctx, span := tracing.Start(ctx, "search")
-	defer func() { endSearch(span, &req, len(out), err) }()
+	defer func() { endSearch(span, &req, len(out.Matches), err) }()
 	wordings := wordingsOf(req.texts())
 	var until time.Time
 	if req.Patience > 0 {
@@ -236,30 +246,33 @@ func (r *Retriever) search(
 	}
 	if req.Expand && len(req.Queries) == 0 {
 		if wordings, err = r.expand(ctx, wordings, until); err != nil {
-			return nil, "", err
+			return Answer{}, "", err
 		}
 	}
 	asked := readQuestion(wordings[0].text, scope.User, req.Filter.AsOf, r.now().In(cmp.Or(req.Zone, r.zone)))
 	if err := r.find(ctx, scope, &req, wordings, until); err != nil {
-		return nil, "", err
+		return Answer{}, "", err
 	}
 	topK := req.TopK
 	if req.Lines {
 		req.TopK = min(2*topK, MaxTopK)
 	}
-	n := req.TopK
+	n := max(req.TopK, marginPlace)
 	if r.reranker != nil {
 		n = max(n, r.reranked)
 	}
 	best, weights := r.rank(wordings, asked, n)
 	reranked, err := r.rerank(ctx, wordings, best, until)
 	if err != nil {
-		return nil, "", err
+		return Answer{}, "", err
 	}
 	best = changeFirst(newerFirst(succeed(best, asked), asked, req.TopK), asked, req.TopK)
-	out = make([]memory.Match, 0, req.TopK)
-	for _, c := range balance(best, req.TopK, (*ranked).weight) {
+	out.Matches = make([]memory.Match, 0, req.TopK)
+	for i, c := range balance(best, req.TopK, (*ranked).weight) {
 		if c.score < req.MinScore {
+			break
+		}
+		if i == 0 && !out.weigh(c, &req) {
 			break
 		}
 		m := memory.Match{Memory: c.Memory.Clone(), Score: c.score, Outdated: c.outdated}
@@ -269,11 +282,11 @@ func (r *Retriever) search(
 		if req.Explain {
 			m.Explain = explainPlace(c, reranked.explain(c, explain(c, weights, len(wordings) > 1)))
 		}
-		out = append(out, m)
+		out.Matches = append(out.Matches, m)
 	}
 	text = textOf(wordings)
 	if req.Lines {
-		out = balance(lines(out, text), topK, weightOf)
+		out.Matches = balance(lines(out.Matches, text), topK, weightOf)
 	}
 	return out, text, nil
 }

@@ -410,6 +410,7 @@ func (s *succession) score(c *memory.Candidate) *ranked {
 // final gives a candidate its own score, unless it has it.
 func (s *succession) final(r *ranked) *ranked {
 	if !r.final {
+		s.most(r)
 		s.weighKind(r)
 		s.sum(r)
 	}

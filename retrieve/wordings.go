@@ -19,6 +19,8 @@ type wording struct {
 	terms  []string // analyzed words, distinct
 	vector []float32
 	found  memory.Found
+
+	evidence *evidence // once found is ranked
 }
 
 // wordingsOf returns the wordings of texts, each once.

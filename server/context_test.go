@@ -64,8 +64,11 @@ func TestContext(t *testing.T) {
 	if at(a.block(all, request{"query": "ramen", "explain": true}), "memories", 0, "explain", "parts") == nil {
 		t.Error("explain explains nothing")
 	}
-	const empty = `{"text": "", "memories": [], "tokens": 0}`
-	equal(t, "a token", a.block(1, request{"query": "ramen", "maxTokens": 1}), empty)
+	const empty = `{"text": "", "memories": [], "tokens": 0, "confidence": 0}`
+	same(t, "a token", text(a.block(1, request{"query": "ramen", "maxTokens": 1}), "text"), "")
+	unsure := a.block(all, request{"query": "ramen", "minConfidence": 1})
+	same(t, "minConfidence 1", len(list(unsure, "memories")), 0)
+	same(t, "its confidence", number(unsure, "confidence"), number(ramen, "confidence"))
 	equal(t, "minScore 1", a.block(1024, request{"query": "ramen", "minScore": 1}), empty)
 	a.refused(400, "POST", scope+"/memories/context", `{"query": "x", "maxTokens": -1}`, "maxTokens -1", "1 to 100000")
 	a.refused(400, "POST", scope+"/memories/context", `{"query": "x", "tokens": 5}`, "tokens")
@@ -79,7 +82,7 @@ func TestContextEmpty(t *testing.T) {
 		"' OR 1=1 --", `"`, "\u202e\ufeff"}
 	for _, q := range queries {
 		equal(t, q[:min(len(q), 40)], a.want(200, "POST", scope+"/memories/context", request{"query": q}),
-			`{"text": "", "memories": [], "tokens": 0}`)
+			`{"text": "", "memories": [], "tokens": 0, "confidence": 0}`)
 	}
 	a.want(200, "POST", scope+"/memories/ingest?wait=true", talk(t))
 	for _, q := range queries {

@@ -54,20 +54,21 @@ func quotedX(n int) string { return `"` + strings.Repeat("x", n) + `"` }
 
 // notSearch has values that a search refuses, by field.
 var notSearch = map[string][]string{
-	"query":     join(notText, []string{`""`, `" "`, `null`}),
-	"queries":   join(notList, []string{`["a", 5]`, `[null]`, `[""]`, `["a", " "]`, `["1","2","3","4","5","6","7","8","9"]`}),
-	"topK":      {`"a"`, `true`, `[]`, `1.5`, `0`, `-1`, `101`, `1000000000`, `1e999`, `99999999999999999999`},
-	"minScore":  {`"a"`, `true`, `[]`, `{}`, `-1`, `2`, `1.0000001`, `1e999`, `"NaN"`},
-	"kinds":     join(notList, []string{`["fax"]`, `[5]`, `[null]`, `[""]`}),
-	"topics":    notTopics,
-	"since":     notTime,
-	"until":     notTime,
-	"asOf":      notTime,
-	"sessionId": notID,
-	"metadata":  notObject,
-	"explain":   notBool,
-	"appName":   notText,
-	"userId":    notText,
+	"query":         join(notText, []string{`""`, `" "`, `null`}),
+	"queries":       join(notList, []string{`["a", 5]`, `[null]`, `[""]`, `["a", " "]`, `["1","2","3","4","5","6","7","8","9"]`}),
+	"topK":          {`"a"`, `true`, `[]`, `1.5`, `0`, `-1`, `101`, `1000000000`, `1e999`, `99999999999999999999`},
+	"minScore":      {`"a"`, `true`, `[]`, `{}`, `-1`, `2`, `1.0000001`, `1e999`, `"NaN"`},
+	"minConfidence": {`"a"`, `true`, `-1`, `2`, `1.0000001`, `"NaN"`},
+	"kinds":         join(notList, []string{`["fax"]`, `[5]`, `[null]`, `[""]`}),
+	"topics":        notTopics,
+	"since":         notTime,
+	"until":         notTime,
+	"asOf":          notTime,
+	"sessionId":     notID,
+	"metadata":      notObject,
+	"explain":       notBool,
+	"appName":       notText,
+	"userId":        notText,
 }
 
 // notContext has values that a context refuses, by field.

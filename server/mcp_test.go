@@ -74,7 +74,7 @@ func TestMCPScope(t *testing.T) {
 			t.Errorf("her own memory: %q", got)
 		}
 		for _, path := range []string{bob, elsewhere, "/mcp/apps/app/users/ann%20", "/mcp/apps/app/users/Ann"} {
-			equal(t, path, at(a.mcp(path, search, session...), "structuredContent"), `{"memories":[]}`)
+			equal(t, path, at(a.mcp(path, search, session...), "structuredContent"), `{"memories":[],"confidence":0}`)
 			equal(t, path, at(a.mcp(path, rpc("resources/list", map[string]any{}), session...), "resources"), `[]`)
 			v := a.want(http.StatusOK, "POST", path, rpc("resources/read", map[string]any{"uri": uri}), session...)
 			equal(t, path, at(v, "error", "code"), `-32002`)

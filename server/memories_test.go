@@ -96,7 +96,7 @@ func TestPatchMemory(t *testing.T) {
 		t.Errorf("the changed fact is found %d times", len(hits))
 	}
 	equal(t, "a search for the old words", a.want(200, "POST", scope+"/memories/search",
-		`{"query": "two", "minScore": 0.2}`), `{"memories": []}`)
+		`{"query": "two", "minScore": 0.2}`), `{"memories": [], "confidence": 0}`)
 
 	stored := a.contents()
 	for _, body := range []string{``, `{}`, `null`, `{"fact": null}`, `{"fact": ""}`} {
@@ -118,7 +118,7 @@ func TestDeleteMemoryAndRevisions(t *testing.T) {
 	a.refused(404, "GET", path, nil)
 	a.refused(404, "PATCH", path, `{"fact": "three"}`)
 	equal(t, "the list", a.want(200, "GET", scope+"/memories", nil), `{"memories": []}`)
-	equal(t, "a search", a.want(200, "POST", scope+"/memories/search", `{"query": "two"}`), `{"memories": []}`)
+	equal(t, "a search", a.want(200, "POST", scope+"/memories/search", `{"query": "two"}`), `{"memories": [], "confidence": 0}`)
 	revisions := list(a.want(200, "GET", path+"/revisions", nil), "revisions")
 	var got []any
 	for _, r := range revisions {

@@ -17,24 +17,25 @@ import (
 // searchBody is the body of a search, and the part that a context shares with
 // it.
 type searchBody struct {
-	App       string          `json:"appName"`
-	User      string          `json:"userId"`
-	Query     string          `json:"query"`
-	Queries   []string        `json:"queries"`
-	TopK      *int            `json:"topK"`     // nil is the default; 0 is refused
-	MinScore  *float64        `json:"minScore"` // nil is the default
-	Kinds     []memory.Kind   `json:"kinds"`
-	Topics    []string        `json:"topics"`
-	Since     moment          `json:"since"`
-	Until     moment          `json:"until"`
-	AsOf      moment          `json:"asOf"`
-	SessionID string          `json:"sessionId"`
-	Metadata  memory.Metadata `json:"metadata"`
-	Filter    string          `json:"filter"`
-	Explain   bool            `json:"explain"`
-	Lines     bool            `json:"lines"`
-	Shared    *bool           `json:"shared"` // nil is the default
-	TimeZone  timeZone        `json:"timeZone"`
+	App           string          `json:"appName"`
+	User          string          `json:"userId"`
+	Query         string          `json:"query"`
+	Queries       []string        `json:"queries"`
+	TopK          *int            `json:"topK"`          // nil is the default; 0 is refused
+	MinScore      *float64        `json:"minScore"`      // nil is the default
+	MinConfidence *float64        `json:"minConfidence"` // nil is the default
+	Kinds         []memory.Kind   `json:"kinds"`
+	Topics        []string        `json:"topics"`
+	Since         moment          `json:"since"`
+	Until         moment          `json:"until"`
+	AsOf          moment          `json:"asOf"`
+	SessionID     string          `json:"sessionId"`
+	Metadata      memory.Metadata `json:"metadata"`
+	Filter        string          `json:"filter"`
+	Explain       bool            `json:"explain"`
+	Lines         bool            `json:"lines"`
+	Shared        *bool           `json:"shared"` // nil is the default
+	TimeZone      timeZone        `json:"timeZone"`
 }
 
 // request checks the parts that package retrieve cannot check, and returns the
@@ -42,7 +43,8 @@ type searchBody struct {
 func (b *searchBody) request(scope memory.Scope, app *appconfig.Config) (retrieve.Request, error) {
 	r := retrieve.Request{
 		Query: b.Query, Queries: b.Queries, TopK: app.Search.TopK, MinScore: app.Search.MinScore,
-		Expand: true, Explain: b.Explain, Lines: b.Lines, Zone: cmp.Or(b.TimeZone.Location, app.Zone()),
+		MinConfidence: app.Search.MinConfidence,
+		Expand:        true, Explain: b.Explain, Lines: b.Lines, Zone: cmp.Or(b.TimeZone.Location, app.Zone()),
 		Filter: memory.Filter{
 			Kinds: b.Kinds, Topics: b.Topics, Since: b.Since.Time, Until: b.Until.Time, AsOf: b.AsOf.Time,
 			SessionID: b.SessionID, Metadata: b.Metadata,
@@ -55,6 +57,9 @@ func (b *searchBody) request(scope memory.Scope, app *appconfig.Config) (retriev
 	}
 	if b.MinScore != nil {
 		r.MinScore = *b.MinScore
+	}
+	if b.MinConfidence != nil {
+		r.MinConfidence = *b.MinConfidence
 	}
 	if r.Shared = app.Search.Shared; b.Shared != nil {
 		r.Shared = *b.Shared
@@ -86,18 +91,24 @@ func (s *Server) search(c echo.Context, scope memory.Scope) error {
 	if err != nil {
 		return err
 	}
-	matches, share, err := foundWithRoom(c.Request().Context(), s, scope, func() ([]memory.Match, error) {
-		return s.retriever.Search(c.Request().Context(), scope, r)
-	}, func(matches *[]memory.Match) int64 { return matchBytes(*matches) })
+	found, share, err := foundWithRoom(c.Request().Context(), s, scope, func() (retrieve.Answer, error) {
+		return s.retriever.Answer(c.Request().Context(), scope, r)
+	}, func(found *retrieve.Answer) int64 { return matchBytes(found.Matches) })
 	if err != nil {
 		return err
 	}
 	defer share.Release()
-	show(matches)
+	show(found.Matches)
 	out := newAnswer(c, http.StatusOK)
-	out.within(matchBytes(matches))
+	out.within(matchBytes(found.Matches))
 	out.text(`{"memories":`)
-	writeList(out, matches)
+	writeList(out, found.Matches)
+	out.text(`,"confidence":`)
+	out.value(found.Confidence)
+	if len(found.Signs) > 0 {
+		out.text(`,"signs":`)
+		out.value(found.Signs)
+	}
 	out.text("}")
 	return out.finish()
 }

@@ -200,7 +200,7 @@ func TestSearchEmpty(t *testing.T) {
 		"' OR 1=1 --", "a* NEAR(b)", `"`, "\u202e\ufeff"}
 	for _, q := range queries {
 		equal(t, q[:min(len(q), 40)], a.want(200, "POST", scope+"/memories/search", request{"query": q}),
-			`{"memories": []}`)
+			`{"memories": [], "confidence": 0}`)
 	}
 	a.want(200, "POST", scope+"/memories/ingest?wait=true", talk(t))
 	for _, q := range queries {

@@ -265,7 +265,7 @@ func TestScopesAreApart(t *testing.T) {
 	same(t, "Bob's events", len(list(a.want(200, "GET", bob+"/sessions/s", nil), "events")), 1)
 	for path, foreign := range map[string]string{scope: "plums", bob: "figs"} {
 		equal(t, "a search for "+foreign, a.want(200, "POST", path+"/memories/search",
-			map[string]any{"query": foreign, "minScore": 0.1}), `{"memories": []}`)
+			map[string]any{"query": foreign, "minScore": 0.1}), `{"memories": [], "confidence": 0}`)
 	}
 	id := text(a.want(200, "GET", scope+"/memories", nil), "memories", 0, "id")
 	for _, elsewhere := range []string{bob, "/v1/apps/other/users/ann"} {

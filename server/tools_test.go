@@ -65,7 +65,7 @@ func TestTools(t *testing.T) {
 			"result")
 	}
 	equal(t, "nothing remembered", call("load_memory", `{"query": "cat"}`), `{"memories": []}`)
-	equal(t, "nothing to preload", call("preload_memory", `{"query": "cat"}`), `{"text": "", "memories": []}`)
+	equal(t, "nothing to preload", call("preload_memory", `{"query": "cat"}`), `{"text": "", "memories": [], "confidence": 0}`)
 	a.want(200, "POST", scope+"/memories/ingest?wait=true",
 		`{"sessionId": "s", "events": [
 			{"id": "e", "content": "I adopted a cat called Miso.", "timestamp": "2023-05-08T12:00:00Z"}]}`)
@@ -155,7 +155,7 @@ func TestToolsWithoutMemory(t *testing.T) {
 		t.Errorf("load_memory: %v", out)
 	}
 	equal(t, "preload_memory", a.want(200, "POST", scope+"/tools/preload_memory", `{"args": {"query": "cat"}}`),
-		`{"result": {"text": "", "memories": []}}`)
+		`{"result": {"text": "", "memories": [], "confidence": 0}}`)
 	told := string(a.do("GET", "/metrics", nil).raw)
 	for _, line := range []string{`memoryd_preloads_total{outcome="failed"} 1`,
 		`memoryd_tool_calls_total{outcome="not_done",tool="load_memory"} 1`} {

@@ -40,6 +40,8 @@ type Preloaded struct {
 	Content *Content `json:"content,omitzero"`
 	// Memories are the memories in the block, in its order.
 	Memories []Entry `json:"memories"`
+	// Confidence is that of the search; see [retrieve.Answer].
+	Confidence float64 `json:"confidence"`
 }
 
 // Instruct returns a system instruction with the block at its end.
@@ -71,14 +73,18 @@ func Insert[C any](contents []C, block C, users func(C) bool) []C {
 }
 
 type preloadArgs struct {
-	Query string `json:"query"`
+	Query         string   `json:"query"`
+	MinConfidence *float64 `json:"minConfidence,omitzero"`
 }
 
 var preloadMemory = declare(Tool{
 	Name:     PreloadMemory,
 	ReadOnly: true, Idempotent: true,
 }, func(ctx context.Context, b *Toolbox, scope memory.Scope, args preloadArgs) (Preloaded, error) {
-	return b.Preload(ctx, scope, args.Query)
+	if c := args.MinConfidence; c != nil && !(*c >= 0 && *c <= 1) {
+		return Preloaded{}, invalid("args.minConfidence: want 0 to 1, not %v", *c)
+	}
+	return b.preloadWithin(ctx, scope, args)
 })
 
 // Preload returns what is worth knowing before a model answers userText: the block
@@ -87,11 +93,15 @@ var preloadMemory = declare(Tool{
 // up: if the search fails, or takes longer than Options.PreloadTimeout, the result
 // is empty. Errors are ErrInvalid for an invalid scope, and those of ctx.
 func (b *Toolbox) Preload(ctx context.Context, scope memory.Scope, userText string) (Preloaded, error) {
+	return b.preloadWithin(ctx, scope, preloadArgs{Query: userText})
+}
+
+func (b *Toolbox) preloadWithin(ctx context.Context, scope memory.Scope, args preloadArgs) (Preloaded, error) {
 	if err := scope.Validate(); err != nil {
 		return Preloaded{}, err
 	}
 	begin := time.Now()
-	p, outcome, err := b.preload(ctx, scope, memory.Cut(strings.TrimSpace(userText), retrieve.MaxQuery))
+	p, outcome, err := b.preload(ctx, scope, args)
 	if ctx.Err() != nil {
 		return Preloaded{}, ctx.Err()
 	}
@@ -105,7 +115,8 @@ func (b *Toolbox) Preload(ctx context.Context, scope memory.Scope, userText stri
 // errLate: a search took longer than PreloadTimeout.
 var errLate = errors.New("the search is late")
 
-func (b *Toolbox) preload(ctx context.Context, scope memory.Scope, query string) (Preloaded, Outcome, error) {
+func (b *Toolbox) preload(ctx context.Context, scope memory.Scope, args preloadArgs) (Preloaded, Outcome, error) {
+	query := memory.Cut(strings.TrimSpace(args.Query), retrieve.MaxQuery)
 	if query == "" {
 		return Preloaded{}, Empty, nil
 	}
@@ -114,6 +125,9 @@ func (b *Toolbox) preload(ctx context.Context, scope memory.Scope, query string)
 	block, err := inBackground(ctx, b.searches, func() (retrieve.Block, error) {
 		request := b.byDefault(ctx, scope, retrieve.Request{Query: query})
 		request.TopK = cmp.Or(request.TopK, preloadTopK)
+		if args.MinConfidence != nil {
+			request.MinConfidence = *args.MinConfidence
+		}
 		return b.retriever.Preload(ctx, scope, request, retrieve.DefaultMaxTokens)
 	})
 	switch {
@@ -122,11 +136,12 @@ func (b *Toolbox) preload(ctx context.Context, scope memory.Scope, query string)
 	case err != nil:
 		return Preloaded{}, Failed, err
 	case block.Text == "":
-		return Preloaded{}, Empty, nil
+		return Preloaded{Confidence: block.Confidence}, Empty, nil
 	}
 	return Preloaded{
-		Text:     block.Text,
-		Content:  &Content{"user", []Part{{block.Text}}},
-		Memories: entriesOf(scope, query, block.Memories),
+		Text:       block.Text,
+		Content:    &Content{"user", []Part{{block.Text}}},
+		Memories:   entriesOf(scope, query, block.Memories),
+		Confidence: block.Confidence,
 	}, Found, nil
 }

@@ -74,7 +74,7 @@ func TestPreload(t *testing.T) {
 			t.Fatal(err)
 		}
 		raw, err := b.Call(t.Context(), ann, tools.PreloadMemory, args)
-		if diff := cmp.Diff(`{"text":"","memories":[]}`, string(raw)); diff != "" || err != nil {
+		if diff := cmp.Diff(`{"text":"","memories":[],"confidence":0}`, string(raw)); diff != "" || err != nil {
 			t.Errorf("%q: %v (-want +got):\n%s", query, err, diff)
 		}
 	}

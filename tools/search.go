@@ -106,6 +106,7 @@ var loadMemory = declare(Tool{
 func (b *Toolbox) byDefault(ctx context.Context, scope memory.Scope, r retrieve.Request) retrieve.Request {
 	config := b.ingest.Configs().Known(ctx, scope.App)
 	r.TopK, r.MinScore = cmp.Or(r.TopK, config.Search.TopK), cmp.Or(r.MinScore, config.Search.MinScore)
+	r.MinConfidence = cmp.Or(r.MinConfidence, config.Search.MinConfidence)
 	r.Zone = cmp.Or(r.Zone, config.Zone())
 	r.Shared = config.Search.Shared
 	return r
@@ -142,7 +143,8 @@ type outdated struct {
 }
 
 type searched struct {
-	Memories []foundMemory `json:"memories"`
+	Memories   []foundMemory `json:"memories"`
+	Confidence float64       `json:"confidence"`
 }
 
 var searchMemory = declare(Tool{
@@ -156,8 +158,10 @@ var searchMemory = declare(Tool{
 	}
 	req.Lines, req.MinScore, req.Zone, req.TopK = true, known.MinScore, known.Zone, cmp.Or(req.TopK, known.TopK)
 	req.Shared = known.Shared
-	found, err := b.retriever.Search(ctx, scope, req)
-	out := searched{make([]foundMemory, len(found))}
+	req.MinConfidence = known.MinConfidence
+	answer, err := b.retriever.Answer(ctx, scope, req)
+	found := answer.Matches
+	out := searched{make([]foundMemory, len(found)), answer.Confidence}
 	for i := range found {
 		m := &found[i].Memory
 		out.Memories[i] = foundMemory{

@@ -271,7 +271,7 @@ func TestLoadAndSearch(t *testing.T) {
 	load, search := tools.All()[0], tools.All()[1]
 	for _, tool := range []*tools.Tool{load, search} {
 		raw, err := b.Call(t.Context(), ann, tool.Name, json.RawMessage(`{"query":"cat"}`))
-		if err != nil || string(raw) != `{"memories":[]}` {
+		if err != nil || !strings.HasPrefix(string(raw), `{"memories":[]`) {
 			t.Errorf("%s of nothing: %s, %v", tool.Name, raw, err)
 		}
 	}

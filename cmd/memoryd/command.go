@@ -48,7 +48,8 @@ func commands() []*subcommand {
 		exportCommand(), importCommand(), reembedCommand(), rebuildCommand(), recoverCommand(), backupCommand(),
 		checkCommand(), acceptCommand(),
 		evalCommand("eval"), evalCommand("eval extraction"), retrievalCommand(), languagesCommand(), locomoCommand(),
-		realTalkCommand(), beamCommand(), talkCommand(), redactionCommand(), attacksCommand(), storiesCommand(),
+		realTalkCommand(), beamCommand(), confidenceCommand(),
+		talkCommand(), redactionCommand(), attacksCommand(), storiesCommand(),
 		benchCommand(),
 		readyCommand(), doctorCommand(), versionCommand(), noticesCommand(), helpCommand(),
 	})

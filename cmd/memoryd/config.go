@@ -67,18 +67,19 @@ type config struct {
 	bootstrap string // file of the first key
 	audit     auditConfig
 
-	server    string // URL of a memoryd that a command asks
-	keyFile   string // of the key that a command shows
-	keys      keysConfig
-	mcp       mcpConfig
-	moveIn    moveInConfig
-	host      hostConfig
-	demoServe bool // of demo
-	quality   qualityConfig
-	story     string // of eval stories: the name of one
-	bench     benchConfig
-	whole     checkConfig
-	again     bool // of rebuild: into the memory store that the sessions have
+	server     string // URL of a memoryd that a command asks
+	keyFile    string // of the key that a command shows
+	keys       keysConfig
+	mcp        mcpConfig
+	moveIn     moveInConfig
+	host       hostConfig
+	demoServe  bool // of demo
+	quality    qualityConfig
+	confidence confidenceConfig
+	story      string // of eval stories: the name of one
+	bench      benchConfig
+	whole      checkConfig
+	again      bool // of rebuild: into the memory store that the sessions have
 }
 
 // serverFlagNames are the flags of serve that are about requests and work.

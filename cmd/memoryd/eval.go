@@ -32,7 +32,7 @@ func noSuchEvaluation(c *subcommand, args []string) error {
 		return nil
 	}
 	return c.mistake(fmt.Errorf("eval: no evaluation %q: want extraction, talk, redaction, attacks, stories,"+
-		" retrieval, languages, locomo, realtalk or beam", args[0]))
+		" retrieval, languages, locomo, realtalk, beam or confidence", args[0]))
 }
 
 // evalExtraction plays the golden cases and prints their scores.

@@ -207,6 +207,7 @@ export interface NewConfigRedaction {
 
 /** For searches, contexts and tools that do not say themselves. */
 export interface NewConfigSearch {
+  minConfidence?: number;
   minScore?: number;
   /** Searches find shared knowledge too. */
   shared?: boolean;
@@ -397,6 +398,8 @@ export interface SharedContextOptions extends CallOptions {
   /** Adds each memory as one line of an answer for a model. */
   lines?: boolean;
   metadata?: Fields;
+  /** Finds no memories if the confidence is lower. */
+  minConfidence?: number;
   minScore?: number;
   /**
    * Other wordings of the question, such as guesses at what was said. A memory that any wording finds is
@@ -454,6 +457,8 @@ export interface SearchSharedOptions extends CallOptions {
   /** Adds each memory as one line of an answer for a model. */
   lines?: boolean;
   metadata?: Fields;
+  /** Finds no memories if the confidence is lower. */
+  minConfidence?: number;
   minScore?: number;
   /**
    * Other wordings of the question, such as guesses at what was said. A memory that any wording finds is
@@ -730,6 +735,8 @@ export interface ContextOptions extends CallOptions {
   /** Adds each memory as one line of an answer for a model. */
   lines?: boolean;
   metadata?: Fields;
+  /** Finds no memories if the confidence is lower. */
+  minConfidence?: number;
   minScore?: number;
   /**
    * Other wordings of the question, such as guesses at what was said. A memory that any wording finds is
@@ -913,6 +920,8 @@ export interface SearchOptions extends CallOptions {
   /** Adds each memory as one line of an answer for a model. */
   lines?: boolean;
   metadata?: Fields;
+  /** Finds no memories if the confidence is lower. */
+  minConfidence?: number;
   minScore?: number;
   /**
    * Other wordings of the question, such as guesses at what was said. A memory that any wording finds is
@@ -1664,6 +1673,7 @@ export interface ConfigRedaction {
 
 /** For searches, contexts and tools that do not say themselves. */
 export interface ConfigSearch {
+  minConfidence?: number;
   minScore?: number;
   /** Searches find shared knowledge too. */
   shared?: boolean;
@@ -1868,7 +1878,9 @@ export interface AddedMemoryRetracted {
 }
 
 export interface Context {
+  confidence: number;
   memories: Match[];
+  signs?: Signs[];
   /** A block for a prompt, empty if nothing fits. [1] cites the first of the memories. */
   text: string;
   /** An estimate, which is rather too high. */
@@ -1911,6 +1923,12 @@ export interface Outdated {
   /** Facts tell all that the memory tells: it can be left out where they are shown. */
   redundant?: boolean;
   since: string;
+}
+
+export interface Signs {
+  name: string;
+  value: number;
+  weight: number;
 }
 
 export interface Revision {

@@ -793,6 +793,7 @@ class AsyncApp:
         kinds: Sequence[Kind] | None = None,
         lines: bool | None = None,
         metadata: Mapping[str, Any] | None = None,
+        min_confidence: float | None = None,
         min_score: float | None = None,
         queries: Sequence[str] | None = None,
         session_id: str | None = None,
@@ -817,6 +818,7 @@ class AsyncApp:
             filter: An expression that must hold as well, such as `metadata.priority >= 3 AND
                 NOT topics:work`: 8 KiB at most.
             lines: Adds each memory as one line of an answer for a model.
+            min_confidence: Finds no memories if the confidence is lower.
             queries: Other wordings of the question, such as guesses at what was said. A memory
                 that any wording finds is found, with the best of its scores.
             shared: Finds the shared knowledge of the app too, ranked with the memories of the
@@ -840,6 +842,7 @@ class AsyncApp:
                 "kinds": kinds,
                 "lines": lines,
                 "metadata": metadata,
+                "minConfidence": min_confidence,
                 "minScore": min_score,
                 "queries": queries,
                 "sessionId": session_id,
@@ -905,6 +908,7 @@ class AsyncApp:
         kinds: Sequence[Kind] | None = None,
         lines: bool | None = None,
         metadata: Mapping[str, Any] | None = None,
+        min_confidence: float | None = None,
         min_score: float | None = None,
         queries: Sequence[str] | None = None,
         session_id: str | None = None,
@@ -928,6 +932,7 @@ class AsyncApp:
             filter: An expression that must hold as well, such as `metadata.priority >= 3 AND
                 NOT topics:work`: 8 KiB at most.
             lines: Adds each memory as one line of an answer for a model.
+            min_confidence: Finds no memories if the confidence is lower.
             queries: Other wordings of the question, such as guesses at what was said. A memory
                 that any wording finds is found, with the best of its scores.
             shared: Finds the shared knowledge of the app too, ranked with the memories of the
@@ -950,6 +955,7 @@ class AsyncApp:
                 "kinds": kinds,
                 "lines": lines,
                 "metadata": metadata,
+                "minConfidence": min_confidence,
                 "minScore": min_score,
                 "queries": queries,
                 "sessionId": session_id,
@@ -1490,6 +1496,7 @@ class AsyncUser:
         kinds: Sequence[Kind] | None = None,
         lines: bool | None = None,
         metadata: Mapping[str, Any] | None = None,
+        min_confidence: float | None = None,
         min_score: float | None = None,
         queries: Sequence[str] | None = None,
         session_id: str | None = None,
@@ -1515,6 +1522,7 @@ class AsyncUser:
             filter: An expression that must hold as well, such as `metadata.priority >= 3 AND
                 NOT topics:work`: 8 KiB at most.
             lines: Adds each memory as one line of an answer for a model.
+            min_confidence: Finds no memories if the confidence is lower.
             queries: Other wordings of the question, such as guesses at what was said. A memory
                 that any wording finds is found, with the best of its scores.
             shared: Finds the shared knowledge of the app too, ranked with the memories of the
@@ -1538,6 +1546,7 @@ class AsyncUser:
                 "kinds": kinds,
                 "lines": lines,
                 "metadata": metadata,
+                "minConfidence": min_confidence,
                 "minScore": min_score,
                 "queries": queries,
                 "sessionId": session_id,
@@ -1755,6 +1764,7 @@ class AsyncUser:
         kinds: Sequence[Kind] | None = None,
         lines: bool | None = None,
         metadata: Mapping[str, Any] | None = None,
+        min_confidence: float | None = None,
         min_score: float | None = None,
         queries: Sequence[str] | None = None,
         session_id: str | None = None,
@@ -1779,6 +1789,7 @@ class AsyncUser:
             filter: An expression that must hold as well, such as `metadata.priority >= 3 AND
                 NOT topics:work`: 8 KiB at most.
             lines: Adds each memory as one line of an answer for a model.
+            min_confidence: Finds no memories if the confidence is lower.
             queries: Other wordings of the question, such as guesses at what was said. A memory
                 that any wording finds is found, with the best of its scores.
             shared: Finds the shared knowledge of the app too, ranked with the memories of the
@@ -1801,6 +1812,7 @@ class AsyncUser:
                 "kinds": kinds,
                 "lines": lines,
                 "metadata": metadata,
+                "minConfidence": min_confidence,
                 "minScore": min_score,
                 "queries": queries,
                 "sessionId": session_id,

@@ -789,6 +789,7 @@ class App:
         kinds: Sequence[Kind] | None = None,
         lines: bool | None = None,
         metadata: Mapping[str, Any] | None = None,
+        min_confidence: float | None = None,
         min_score: float | None = None,
         queries: Sequence[str] | None = None,
         session_id: str | None = None,
@@ -813,6 +814,7 @@ class App:
             filter: An expression that must hold as well, such as `metadata.priority >= 3 AND
                 NOT topics:work`: 8 KiB at most.
             lines: Adds each memory as one line of an answer for a model.
+            min_confidence: Finds no memories if the confidence is lower.
             queries: Other wordings of the question, such as guesses at what was said. A memory
                 that any wording finds is found, with the best of its scores.
             shared: Finds the shared knowledge of the app too, ranked with the memories of the
@@ -836,6 +838,7 @@ class App:
                 "kinds": kinds,
                 "lines": lines,
                 "metadata": metadata,
+                "minConfidence": min_confidence,
                 "minScore": min_score,
                 "queries": queries,
                 "sessionId": session_id,
@@ -901,6 +904,7 @@ class App:
         kinds: Sequence[Kind] | None = None,
         lines: bool | None = None,
         metadata: Mapping[str, Any] | None = None,
+        min_confidence: float | None = None,
         min_score: float | None = None,
         queries: Sequence[str] | None = None,
         session_id: str | None = None,
@@ -924,6 +928,7 @@ class App:
             filter: An expression that must hold as well, such as `metadata.priority >= 3 AND
                 NOT topics:work`: 8 KiB at most.
             lines: Adds each memory as one line of an answer for a model.
+            min_confidence: Finds no memories if the confidence is lower.
             queries: Other wordings of the question, such as guesses at what was said. A memory
                 that any wording finds is found, with the best of its scores.
             shared: Finds the shared knowledge of the app too, ranked with the memories of the
@@ -946,6 +951,7 @@ class App:
                 "kinds": kinds,
                 "lines": lines,
                 "metadata": metadata,
+                "minConfidence": min_confidence,
                 "minScore": min_score,
                 "queries": queries,
                 "sessionId": session_id,
@@ -1482,6 +1488,7 @@ class User:
         kinds: Sequence[Kind] | None = None,
         lines: bool | None = None,
         metadata: Mapping[str, Any] | None = None,
+        min_confidence: float | None = None,
         min_score: float | None = None,
         queries: Sequence[str] | None = None,
         session_id: str | None = None,
@@ -1507,6 +1514,7 @@ class User:
             filter: An expression that must hold as well, such as `metadata.priority >= 3 AND
                 NOT topics:work`: 8 KiB at most.
             lines: Adds each memory as one line of an answer for a model.
+            min_confidence: Finds no memories if the confidence is lower.
             queries: Other wordings of the question, such as guesses at what was said. A memory
                 that any wording finds is found, with the best of its scores.
             shared: Finds the shared knowledge of the app too, ranked with the memories of the
@@ -1530,6 +1538,7 @@ class User:
                 "kinds": kinds,
                 "lines": lines,
                 "metadata": metadata,
+                "minConfidence": min_confidence,
                 "minScore": min_score,
                 "queries": queries,
                 "sessionId": session_id,
@@ -1747,6 +1756,7 @@ class User:
         kinds: Sequence[Kind] | None = None,
         lines: bool | None = None,
         metadata: Mapping[str, Any] | None = None,
+        min_confidence: float | None = None,
         min_score: float | None = None,
         queries: Sequence[str] | None = None,
         session_id: str | None = None,
@@ -1771,6 +1781,7 @@ class User:
             filter: An expression that must hold as well, such as `metadata.priority >= 3 AND
                 NOT topics:work`: 8 KiB at most.
             lines: Adds each memory as one line of an answer for a model.
+            min_confidence: Finds no memories if the confidence is lower.
             queries: Other wordings of the question, such as guesses at what was said. A memory
                 that any wording finds is found, with the best of its scores.
             shared: Finds the shared knowledge of the app too, ranked with the memories of the
@@ -1793,6 +1804,7 @@ class User:
                 "kinds": kinds,
                 "lines": lines,
                 "metadata": metadata,
+                "minConfidence": min_confidence,
                 "minScore": min_score,
                 "queries": queries,
                 "sessionId": session_id,

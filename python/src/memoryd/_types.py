@@ -149,6 +149,7 @@ class NewConfigRedaction(TypedDict, total=False):
 class NewConfigSearch(TypedDict, total=False):
     """For searches, contexts and tools that do not say themselves."""
 
+    minConfidence: float
     minScore: float
     # Searches find shared knowledge too.
     shared: bool
@@ -820,6 +821,7 @@ class ConfigRedaction(TypedDict, total=False):
 class ConfigSearch(TypedDict, total=False):
     """For searches, contexts and tools that do not say themselves."""
 
+    minConfidence: float
     minScore: float
     # Searches find shared knowledge too.
     shared: bool
@@ -1042,14 +1044,19 @@ class AddedMemoryRetracted(TypedDict):
     time: str
 
 
-class Context(TypedDict):
-    """Context of /openapi.json."""
-
+class _Context(TypedDict):
+    confidence: float
     memories: list[Match]
     # A block for a prompt, empty if nothing fits. [1] cites the first of the memories.
     text: str
     # An estimate, which is rather too high.
     tokens: int
+
+
+class Context(_Context, total=False):
+    """Context of /openapi.json."""
+
+    signs: list[Signs]
 
 
 class _Match(TypedDict):
@@ -1101,6 +1108,14 @@ class Outdated(_Outdated, total=False):
 
     # Facts tell all that the memory tells: it can be left out where they are shown.
     redundant: bool
+
+
+class Signs(TypedDict):
+    """Signs of /openapi.json."""
+
+    name: str
+    value: float
+    weight: float
 
 
 class _Revision(TypedDict):
