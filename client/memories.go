@@ -397,16 +397,6 @@ type Search struct {
 	Shared *bool `json:"shared,omitempty"`
 }
 
-// Answer is what a search finds, best first.
-type Answer struct {
-	Memories []memory.Match `json:"memories"`
-	// Confidence is the probability that the first match answers the question, 0 to 1. It
-	// is 0 if nothing was found, and stays as it is if there are no matches because of
-	// MinConfidence.
-	Confidence float64       `json:"confidence"`
-	Signs      []memory.Part `json:"signs,omitempty"` // the reasons for it, with Explain
-}
-
 // Search finds memories by meaning and words, best first. Finding none is not an
 // error.
 func (u *User) Search(ctx context.Context, s Search) ([]memory.Match, error) {
