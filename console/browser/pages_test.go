@@ -180,7 +180,7 @@ func TestAppOperations(t *testing.T) {
 		"events": []any{map[string]any{"id": "e1", "author": "user", "content": "I love boats."}}})
 	p := h.open("/")
 	p.shows(".tiles", "1 session until a trigger fires")
-	p.press(".tile:nth-child(3)", "demo")
+	p.do(chromedp.Click(chromedp.CSS(`.tile a[href*="PENDING"]`)))
 	p.shows(".list", "pending")
 	p.sees("the one that waits", `document.querySelectorAll(".list > li").length === 1`)
 	p.do(chromedp.SetValue(chromedp.CSS(`[name=state]`), ""), chromedp.SendKeys(chromedp.CSS(`[name=user]`), "maya"+kb.Enter))
