@@ -16,7 +16,7 @@ func TestCorrect(t *testing.T) {
 	h.tell("s", "I am allergic to peanuts. I love the trams of Porto.")
 	p := h.open("/")
 	p.shows(".tiles", "Ready")
-	p.press("#main", "demo")
+	p.press(".list", "demo")
 	p.press("#main", "maya")
 	p.do(chromedp.SendKeys(chromedp.CSS(`[name=q]`), "peanut"+kb.Enter))
 	p.hides(".memory-list", "trams")
