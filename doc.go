@@ -56,7 +56,8 @@
 // [github.com/memoryd/memoryd/extract/dates] for times and
 // [github.com/memoryd/memoryd/extract/canonical] for the keys that facts are
 // compared by. [github.com/memoryd/memoryd/extract/injection] tells text that
-// gives orders to an agent.
+// gives orders to an agent, and [github.com/memoryd/memoryd/extract/gist] what a
+// sentence is about and whether it tells of a change.
 //
 // [github.com/memoryd/memoryd/retrieve] answers a query: a store finds candidates
 // by words and by meaning, and retrieve ranks them, can have a model word the

@@ -15,6 +15,7 @@ import (
 
 // question is what a query says about the memory that would answer it.
 type question struct {
+	text    string   // no longer than maxRead
 	terms   []string // analyzed words, distinct
 	user    string   // the user who asks
 	self    bool     // it speaks of the one who asks
@@ -48,6 +49,7 @@ func readQuestion(text, user string, asOf, now time.Time) *question {
 	if len(text) > maxRead {
 		return q // a document, not a question
 	}
+	q.text = text
 	words := plainWords(text)
 	q.self = firstPerson.in(words, text)
 	you := secondPerson.in(words, text)

@@ -24,6 +24,9 @@ var (
 	pastWords    = vocabularyOf("past")
 	changeWords  = vocabularyOf("change")
 	besidesWords = vocabularyOf("besides")
+	passingWords = vocabularyOf("passing")
+	kin          = tables.Variants("kin")
+	kinds        = tables.Words("kin-kinds")
 
 	owners  = tables.Words("owner-words")
 	lasting = tables.Words("lasting-words")

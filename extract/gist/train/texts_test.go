@@ -1,0 +1,50 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/memoryd/memoryd/extract/gist"
+)
+
+// Every theme has sentences of every kind, and no sentence comes twice in one theme.
+func TestTexts(t *testing.T) {
+	names, examples, err := readTexts("texts.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := make([][gist.Kinds]int, len(names))
+	for _, e := range examples {
+		counts[e.theme][e.kind]++
+	}
+	for i, byKind := range counts {
+		for k, n := range byKind {
+			if n < 5 {
+				t.Errorf("%s has %d sentences of kind %q, want 5", names[i], n, gist.KindNames[k])
+			}
+		}
+	}
+}
+
+// A few sentences are learned, and other words of their themes are read by the vector.
+func TestLearn(t *testing.T) {
+	_, all, err := readTexts("texts.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	few := all[:300] // of the first two themes
+	w := learn([]string{"a", "b", "c"}, few)
+	scores := make([]float64, 3+gist.Kinds)
+	right := 0
+	for i := range few {
+		w.score(few[i].list, few[i].vector, gist.Size(few[i].list), scores)
+		if scores[few[i].theme] > scores[1-min(1, few[i].theme)] {
+			right++
+		}
+	}
+	if right < 250 {
+		t.Errorf("%d of 300 sentences are read as learned", right)
+	}
+	if got := len(w.pack()); got != 4+5+8+(3+gist.Kinds)*(1+gist.Buckets+gist.Dimension) {
+		t.Errorf("the file has %d bytes", got)
+	}
+}
