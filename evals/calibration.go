@@ -10,8 +10,8 @@ import (
 )
 
 // ConfidenceTable reports trials: how well confidence and score part questions that have
-// an answer from those that have none, how far confidence is a probability, and its
-// curve in ten bins.
+// an answer from those that have none, how far confidence is a probability, its curve
+// in ten bins, and the shares of questions that a minConfidence drops.
 func ConfidenceTable(trials []Trial) string {
 	var out strings.Builder
 	row := func(name string, yes, no []Trial) {
@@ -49,11 +49,30 @@ func ConfidenceTable(trials []Trial) string {
 				fmt.Sprintf("%.1f to %.1f", float64(i)/bins, float64(i+1)/bins), len(of), mean, right)
 		}
 	}
+	fmt.Fprintf(&out, "\n%-42s %13s   no answer   right\n", "dropped", "minConfidence")
+	for _, set := range setsOf(natural) {
+		of := filtered(natural, func(t *Trial) bool { return t.Set == set })
+		none := filtered(of, func(t *Trial) bool { return t.Kind == unanswered })
+		right := filtered(of, func(t *Trial) bool { return t.Right })
+		for _, least := range [...]float64{0.15, 0.3} {
+			fmt.Fprintf(&out, "%-42s %13.2f   %9s   %s\n",
+				set, least, shareBelow(none, least), shareBelow(right, least))
+		}
+	}
 	return out.String()
 }
 
 // bins of the curve.
 const bins = 10
+
+// shareBelow is the share of trials that a minConfidence drops; "-" if there are none.
+func shareBelow(trials []Trial, least float64) string {
+	if len(trials) == 0 {
+		return "-"
+	}
+	below := filtered(trials, func(t *Trial) bool { return t.Confidence < least })
+	return fmt.Sprintf("%.3f", float64(len(below))/float64(len(trials)))
+}
 
 // setsOf returns the sets of trials, in their order.
 func setsOf(trials []Trial) (out []string) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/extract/rules"
@@ -113,7 +114,7 @@ func taken(t *testing.T, memories memory.Store, sessions map[string][]sessionsto
 }
 
 // Every backend ranks alike: the same memories in the same places, with the
-// same parts of their scores.
+// same parts of their scores, and the same confidence for the same reasons.
 func TestBackendsRankAlike(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	sessions := map[string][]sessionstore.Event{}
@@ -166,14 +167,24 @@ func TestBackendsRankAlike(t *testing.T) {
 		)
 	}
 	found, outdated := 0, 0
+	confident := map[float64]bool{}
 	for _, req := range requests {
 		req.Explain = true
 		var answers [2][]memory.Match
+		var whole [2]retrieve.Answer
 		for i, s := range stores {
-			if answers[i], err = retrieve.New(s, embed.Builtin{}, nil).Search(t.Context(), ann, req); err != nil {
+			if whole[i], err = retrieve.New(s, embed.Builtin{}, nil).Answer(t.Context(), ann, req); err != nil {
 				t.Fatal(err)
 			}
+			answers[i] = whole[i].Matches
 		}
+		if a, b := whole[0].Confidence, whole[1].Confidence; a != b {
+			t.Errorf("%q: the confidence is %v in one, %v in the other", req.Query, a, b)
+		}
+		if d := cmp.Diff(whole[0].Signs, whole[1].Signs, cmpopts.EquateApprox(0, 1e-4)); d != "" {
+			t.Errorf("%q: the signs are others in the other:\n%s", req.Query, d)
+		}
+		confident[whole[0].Confidence] = true
 		if fmt.Sprint(ids(answers[0])) != fmt.Sprint(ids(answers[1])) {
 			t.Errorf("%q: %v in one, %v in the other", req.Query, ids(answers[0]), ids(answers[1]))
 			continue
@@ -206,5 +217,8 @@ func TestBackendsRankAlike(t *testing.T) {
 	}
 	if found < 200 {
 		t.Errorf("only %d matches to compare", found)
+	}
+	if len(confident) < 20 {
+		t.Errorf("only %d values of confidence to compare", len(confident))
 	}
 }

@@ -49,20 +49,20 @@ type sign struct {
 // of LoCoMo, five chats of REALTALK and ten of BEAM, with questions that nothing answers
 // among them. docs/search.md has the curve, and what was tried without effect.
 var signs = [signCount]sign{
-	constant: {"constant", -2.97},
+	constant: {"constant", -3.21},
 	// The share of those whom the question names, among the authors of the most relevant
 	// statements: a fact of Ann that is asked of Bob is told by Ann. It is half if the
 	// question names no author.
-	signSpeaker: {"speaker", 3.01},
+	signSpeaker: {"speaker", 3.16},
 	// The weight of the rarest of the question's words that the first match lacks, as a
 	// share of the weight of a word that no memory has.
-	signRare: {"rareWord", -0.80},
+	signRare: {"rareWord", -0.74},
 	// The first match has the sort of thing that the question asks for: a time, or a name.
-	signAnswer: {"answer", 0.32},
+	signAnswer: {"answer", 0.44},
 	// The best dense part of any match.
-	signMeaning: {"meaning", 0.77},
+	signMeaning: {"meaning", 0.98},
 	// The score by which the first match leads the fifth, as a share of its own.
-	signMargin: {"margin", 1.42},
+	signMargin: {"margin", 1.35},
 }
 
 // Signs returns the names of the signs of confidence, in the order of Answer.Signs.

@@ -25,7 +25,8 @@ func confidenceCommand() *subcommand {
 and questions about one of two speakers asked of the other. It prints how well confidence
 tells them apart (the area under the curve, with its 95 % interval, beside that of
 score), how far it is the probability that the first match answers (the Brier score, and
-the curve in ten bins), for the bundled conversations or for the data that flags name.`,
+the curve in ten bins), and the shares of questions that a minConfidence drops, for the
+bundled conversations or for the data that flags name.`,
 		example: "memoryd eval confidence -locomo locomo10.json -beam chats/100K/1,chats/100K/2 -fit",
 		own: func(fs *flag.FlagSet, cfg *config) {
 			c := &cfg.confidence
