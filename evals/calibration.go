@@ -143,6 +143,9 @@ func FitConfidence(trials []Trial) string {
 	for i, w := range fitConfidence(trials) {
 		fmt.Fprintf(&out, "%-10s %6.2f\n", retrieve.Signs()[i], w)
 	}
+	if !slices.ContainsFunc(trials, func(t Trial) bool { return groupOf(t.Set) != groupOf(trials[0].Set) }) {
+		return out.String() // no other set to fit on
+	}
 	out.WriteString("\neach set with the weights of the others\n")
 	var held []Trial
 	for _, set := range setsOf(trials) {

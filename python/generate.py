@@ -391,7 +391,7 @@ class Call:
         """The field of an answer that has the entries of a page."""
         schema = self.types.resolve(self.answer() or {})
         properties = schema.get("properties", {})
-        lists = [k for k, v in properties.items() if "items" in v]
+        lists = [k for k, v in properties.items() if "items" in v and k in schema.get("required", [])]
         return lists[0] if "nextPageToken" in properties and self.id.startswith("list") else ""
 
     def returns(self) -> str:

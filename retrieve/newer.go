@@ -86,6 +86,10 @@ const fewTerms = 4
 // maxNewer bounds Match.Newer. The latest tells most.
 const maxNewer = 3
 
+// changeDepth is how many of the best matches the one that comes first is chosen from, however many are asked for: the
+// first match is the same for each topK.
+const changeDepth = 10
+
 // changeFirst notes for the first n matches which later ones may have taken their place:
 // statements of the one who asks that tell of a change, in another session. Either they
 // have a word for it ("I'm in Rome now") and are as good a match or share a word, or
@@ -93,14 +97,15 @@ const maxNewer = 3
 // that may have taken the place of the first match changes places with it. So the newer
 // is first, and what it may have ended says so, even where no rule has compared the two.
 // Both stay, as they may be about two things. It applies to short questions of speakers
-// about themselves that are not about the past.
+// about themselves, or about no other person, that are not about the past. Shared
+// knowledge, and the words of somebody whom the question names, keep their place.
 func changeFirst(best []*ranked, q *question, n int) []*ranked {
 	if !q.general() || len(best) == 0 {
 		return best
 	}
 	first := best[0]
 	var own []*spoken
-	for _, c := range best[:min(n, len(best))] {
+	for _, c := range best[:min(max(n, changeDepth), len(best))] {
 		m := c.Memory
 		if !m.IsShared() && (m.Author == "" || m.Author == "user" || strings.EqualFold(m.Author, q.user)) &&
 			c.outdated == nil && !m.HoldsFrom().After(q.at) {
@@ -108,18 +113,23 @@ func changeFirst(best []*ranked, q *question, n int) []*ranked {
 		}
 	}
 	older := own
-	if len(own) == 0 || own[0].ranked != first {
+	others := first.Memory.IsShared() || !q.mine && q.isAbout(first.Memory.Author)
+	if !others && (len(own) == 0 || own[0].ranked != first) {
 		// The agent's words are compared by gist alone.
 		older = append(slices.Clone(own), &spoken{ranked: first, near: -1})
 	}
 	noteNewer(own, older, first, newReader(q))
 	about := formOf(first)
+	near := best[:min(changeDepth, len(best))]
 	for _, latest := range first.newer {
-		if form := formOf(latest); !about.Unrelated(&form) {
+		if form := formOf(latest); slices.Contains(near, latest) && !about.Unrelated(&form) {
 			latest.score, first.score = first.score, latest.score
 			slices.SortStableFunc(best, better)
 			break
 		}
+	}
+	for _, c := range older {
+		c.newer = c.newer[:min(len(c.newer), maxNewer)]
 	}
 	return best
 }
@@ -132,7 +142,8 @@ func (q *question) general() bool {
 // noteNewer notes for each of some statements which of the speaker's own may have taken its place.
 func noteNewer(own, older []*spoken, first *ranked, read *reader) {
 	for _, change := range own {
-		byWords := read.self && change.near >= nearShared && tellsChange(change.Memory)
+		byWords := read.self && change.near >= nearShared && tellsChange(change.Memory) &&
+			read.sameSubject(plainWords(memory.Cut(change.Memory.Fact, maxRead)))
 		for _, c := range older {
 			if !decided(change.ranked).After(decided(c.ranked)) || sameSession(change.Memory, c.Memory) {
 				continue
@@ -142,14 +153,13 @@ func noteNewer(own, older []*spoken, first *ranked, read *reader) {
 			if !replaces && !(read.changes(change) && (c.ranked == first || read.answers(c))) {
 				continue
 			}
-			if was, is := formOf(c.ranked), formOf(change.ranked); !is.Repeats(&was) {
+			if !change.formOf().Repeats(c.formOf()) {
 				c.newer = append(c.newer, change.ranked)
 			}
 		}
 	}
 	for _, c := range older {
 		slices.SortStableFunc(c.newer, func(a, b *ranked) int { return decided(b).Compare(decided(a)) })
-		c.newer = c.newer[:min(len(c.newer), maxNewer)]
 	}
 }
 
@@ -158,9 +168,10 @@ type spoken struct {
 	*ranked
 	near  float64  // its score, as a part of that of the first match
 	words []string // analyzed, once they are asked for
-	read  bool     // about and tells are set
-	about float64  // how surely a sentence of it tells how things are with what is asked
-	tells bool     // a sentence of it tells of a change of that
+	form  *canonical.Form
+	read  bool    // about and tells are set
+	about float64 // how surely a sentence of it tells how things are with what is asked
+	tells bool    // a sentence of it tells of a change of that
 }
 
 // wordsOf returns the analyzed words.
@@ -169,6 +180,15 @@ func (s *spoken) wordsOf() []string {
 		s.words = analyzer.Words(memory.Cut(s.Memory.Fact, maxRead))
 	}
 	return s.words
+}
+
+// formOf returns the form, which is read once: reading each pair of a hundred long matches takes seconds.
+func (s *spoken) formOf() *canonical.Form {
+	if s.form == nil {
+		form := formOf(s.ranked)
+		s.form = &form
+	}
+	return s.form
 }
 
 func shareWord(a, b []string) bool {

@@ -104,3 +104,37 @@ func TestNewerIsBounded(t *testing.T) {
 		t.Errorf("newer than the first place: %q", got)
 	}
 }
+
+// A question in lower case about somebody else is answered by that one: a change of the user's own does not take the
+// place of it.
+func TestChangeOfAnother(t *testing.T) {
+	r := remembering(t, turn("bob", "s1", 1, "Bob", "I live in a small flat in Turin."),
+		turn("user", "s2", 20, "user", "I just moved to Oslo last week."))
+	found := search(t, r, retrieve.Request{Query: "Where does bob live?"})
+	if got := ids(found); len(got) == 0 || got[0] != "bob" || len(found[0].Newer) > 0 {
+		t.Errorf("found %q", got)
+	}
+}
+
+// What is said in the theme of a question, in words that no table has, comes before what was said earlier. What is
+// said of somebody else, in another language or of what passes does not.
+func TestThemeFirst(t *testing.T) {
+	for _, c := range []struct {
+		asked, was, is string
+		newer          bool
+	}{
+		{"Where do I live?", "I live in Gdansk.", "The boxes are unpacked and Porto is home now.", true},
+		{"What car do I drive?", "I drive an old Volvo.", "I picked up a little electric Renault.", true},
+		{"What is my son allergic to?", "My son Tom is allergic to nuts.", "My daughter has become allergic to milk.", false},
+		{"What is my dog called?", "My dog is called Rex.", "We adopted a kitten called Mia.", false},
+		{"Do I have children?", "I have one child, Nora.", "My daughter got twin brothers, the twins arrived in May.", true},
+		{"Where do I live?", "I live in Gdansk.", "We moved into a house in Rome for the holidays.", false},
+		{"Wo wohne ich?", "Ich wohne in Berlin.", "Mein Bruder ist umgezogen und wohnt jetzt in Oslo.", false},
+	} {
+		r := remembering(t, turn("was", "s1", 1, "user", c.was), turn("is", "s2", 20, "user", c.is))
+		found := search(t, r, retrieve.Request{Query: c.asked})
+		if got := ids(found); len(got) == 0 || (got[0] == "is") != c.newer {
+			t.Errorf("%q finds %q", c.asked, got)
+		}
+	}
+}

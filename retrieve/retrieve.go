@@ -257,7 +257,7 @@ func (r *Retriever) search(
 	if req.Lines {
 		req.TopK = min(2*topK, MaxTopK)
 	}
-	n := max(req.TopK, marginPlace)
+	n := max(req.TopK, changeDepth)
 	if r.reranker != nil {
 		n = max(n, r.reranked)
 	}

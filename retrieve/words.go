@@ -27,6 +27,7 @@ var (
 	passingWords = vocabularyOf("passing")
 	kin          = tables.Variants("kin")
 	kinds        = tables.Words("kin-kinds")
+	general      = tables.Variants("kin-general")
 
 	owners  = tables.Words("owner-words")
 	lasting = tables.Words("lasting-words")

@@ -32,7 +32,10 @@ func (s *Server) isDryRun(c echo.Context) (bool, error) {
 	}
 	var err error
 	if c.Request().Method == http.MethodDelete {
-		body.DryRun, err = boolParam(c, "dryRun")
+		// A dry run that is asked for in the body must not become an erasing.
+		if body.DryRun, err = boolParam(c, "dryRun"); err == nil {
+			err = decodeBody(c, &struct{}{})
+		}
 	} else {
 		err = decodeBody(c, &body)
 	}

@@ -251,6 +251,7 @@ func TestEraseApp(t *testing.T) {
 	for _, path := range []string{"/v1/apps/shop", "/v1/apps/shop/users/user0"} {
 		a.refused(400, "DELETE", path+"?dryRun=maybe", nil, "dryRun", "true or false")
 		a.refused(400, "DELETE", path+"?dryRun=false", nil, "confirm")
+		a.refused(400, "DELETE", path+"?confirm="+path[strings.LastIndex(path, "/")+1:], request{"dryRun": true}, "dryRun")
 	}
 	a.want(201, "POST", "/v1/apps/shop/memories", request{"fact": "The shop is closed on Mondays."})
 	out := a.erased("DELETE", "/v1/apps/shop?confirm=shop")

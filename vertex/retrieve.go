@@ -120,7 +120,8 @@ func (s *Service) retrieveSimilar(ctx context.Context, r Resource, scope memory.
 	app := s.ingest.Configs().Known(ctx, scope.App)
 	matches, err := s.retriever.Search(ctx, scope, retrieve.Request{
 		Query: memory.Cut(in.Similarity.SearchQuery, retrieve.MaxQuery), TopK: cmp.Or(in.Similarity.TopK, s.opts.TopK),
-		MinScore: app.Search.MinScore, Zone: app.Zone(), Expand: true, Filter: filter, Patience: retrievePatience,
+		MinScore: app.Search.MinScore, MinConfidence: app.Search.MinConfidence, Zone: app.Zone(), Expand: true,
+		Filter: filter, Patience: retrievePatience,
 	})
 	if err != nil {
 		return nil, err

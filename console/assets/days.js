@@ -23,7 +23,7 @@ const kinds = [
 ];
 
 // conditions are those of the list that a figure leads to, beside the bounds of the day.
-const conditions = { learned: "", changed: " AND revision > 1 AND NOT valid_to:*", ended: " AND revision > 1 AND valid_to:*", forgotten: "" };
+const conditions = { learned: "", changed: " AND revision > 1 AND NOT valid_to:*", ended: " AND revision > 1 AND valid_to:*", forgotten: " AND kind = fact" };
 
 // tally counts the facts of a user by day, newest first.
 async function tally(scope, since, signal) {

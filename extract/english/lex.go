@@ -136,6 +136,24 @@ func Probable(ws Words) bool {
 	return strong > foreign && known*3 >= len(ws)
 }
 
+// Foreign reports whether ws looks like another language: it has letters of another script, or more words of others
+// than of English. A few words may be of either.
+func Foreign(ws Words) bool {
+	own, foreign := 0, 0
+	for _, w := range ws {
+		if foreignScript(w.Text) {
+			return true
+		}
+		if englishWords.Has(w.Text) {
+			own++
+		}
+		if foreignWords.Has(w.Text) {
+			foreign++
+		}
+	}
+	return foreign > own
+}
+
 // foreignScript reports whether w has a letter that is not Latin.
 func foreignScript(w string) bool {
 	for _, r := range w {

@@ -92,7 +92,7 @@ func (q *question) passedOver(answer english.Words, i int) bool {
 	}
 	c := clause{words: answer[i:]}
 	for j := 1; j < len(c.words) && !open; j++ {
-		if c.ruling(j) {
+		if appears.Has(c.at(j)) {
 			return !english.Deictic.Has(c.at(0))
 		}
 	}

@@ -38,6 +38,14 @@ func TestNothingMissing(t *testing.T) {
 			t.Errorf("%q: %+v", pair, got)
 		}
 	}
+	for _, pair := range [][2]string{
+		{"Do you have any pets?", "Have a dog called Rex and two cats."}, {"Any allergies?", "Nuts are a problem."},
+		{"What are your hobbies?", "Enjoy the mountains and skiing."},
+	} {
+		if got := replies(t, pair[0], pair[1]); len(got) != 1 {
+			t.Errorf("%q: %+v", pair, got)
+		}
+	}
 	if got := replies(t, "Do you have any allergies?", "No."); len(got) != 1 {
 		t.Errorf("%+v", got)
 	}

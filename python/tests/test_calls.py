@@ -56,6 +56,7 @@ def test_memories(client: memoryd.Client, app: str) -> None:
     assert [r["revision"] for r in ann.list_revisions("form-17")] == [2, 1]
     assert ann.rollback_memory("form-17", 1)["fact"] == "I am allergic to peanuts."
     ann.delete_memory("form-17")
+    assert [m["id"] for m in ann.list_memories(deleted=True)] == ["form-17"]
     with pytest.raises(memoryd.NotFound) as missing:
         ann.get_memory("form-17")
     assert missing.value.method == "GET" and missing.value.status_code == 404

@@ -99,6 +99,9 @@ func (s *Store) operationsOf(ctx context.Context, app string, names []redis.Z) (
 // have stored.
 const ranFilled = workPrefix + "ran"
 
+// filledTogether is how many operations one script fills in: Redis serves nobody else meanwhile.
+const filledTogether = 1000
+
 var operationListKeys = regexp.MustCompile(`^memoryd:\{\d+\}:operations:([^/]*/[^/]*)$`)
 
 // fillRan puts the operations that earlier versions have stored into the lists of their apps,
@@ -117,8 +120,12 @@ func (s *Store) fillRan(ctx context.Context) error {
 	}
 	for _, k := range lists {
 		scope := operationListKeys.FindStringSubmatch(k)[1]
-		if _, err := s.run(ctx, ranScript, scopePrefix(scopeOf(scope)), scope); err != nil {
-			return err
+		for from, more := 0, true; more; from += filledTogether {
+			v, err := s.run(ctx, ranScript, scopePrefix(scopeOf(scope)), scope, from, filledTogether)
+			if err != nil {
+				return err
+			}
+			more = v == int64(1)
 		}
 	}
 	return s.kind(ctx, s.redis.Set(ctx, ranFilled, 1, 0).Err())

@@ -2,8 +2,12 @@ package redissession_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"github.com/memoryd/memoryd/internal/redistest"
 	"github.com/memoryd/memoryd/memory"
@@ -56,14 +60,48 @@ func TestOldOperationsLeaveTheList(t *testing.T) {
 		t.Errorf("%d operations in the lists, want the last one alone", n)
 	}
 
-	// A Redis of an earlier version has no list: it is made when it is opened.
+	// Twenty that have not ended, as they failed, keep none of the later ones.
+	for i := range 20 {
+		ask("ann", fmt.Sprint("failed", i))
+	}
+	failed := keysOf(t, r, "memoryd:*:operation:*")
+	for i := range 30 {
+		ask("ann", fmt.Sprint("gone", i))
+	}
+	for _, k := range keysOf(t, r, "memoryd:*:operation:*") {
+		if !slices.Contains(failed, k) {
+			must(t, c.Del(t.Context(), k).Err())
+		}
+	}
+	now = now.Add(sessionstore.OperationTTL + time.Hour)
+	for i := range 50 {
+		now = now.Add(70 * time.Microsecond)
+		ask("ann", fmt.Sprint("later", i))
+	}
+	if n := listed(); n != len(failed)+50 {
+		t.Errorf("%d operations in the lists, want %d that failed and 50", n, len(failed))
+	}
+	expire()
+	ask("ann", "last")
+
+	// A Redis of an earlier version has no list: it is made when it is opened, by some
+	// operations at a time.
+	pipe := c.Pipeline()
+	scope := keysOf(t, r, "memoryd:*:operations:app/ann")[0]
+	for i := range 1500 {
+		id := fmt.Sprint("many", i)
+		pipe.ZAdd(t.Context(), scope, redis.Z{Score: float64(1000 + i), Member: id})
+		pipe.HSet(t.Context(), strings.Replace(scope, "operations:app/ann", "operation:"+id, 1), "created", now.UnixMicro())
+	}
+	_, err = pipe.Exec(t.Context())
+	must(t, err)
 	for _, k := range append(keysOf(t, r, "memoryd:*:ran:*"), keysOf(t, r, "memoryd:*:ran")...) {
 		must(t, c.Del(t.Context(), k).Err())
 	}
 	later := open(t, r.URL(), &redissession.Options{Now: func() time.Time { return now }})
 	defer later.Close()
 	ops, _, err = later.AppOperations(t.Context(), "app", sessionstore.OperationList{User: "ann"})
-	if err != nil || len(ops) != 1 || ops[0].Key.Scope != (memory.Scope{App: "app", User: "ann"}) {
-		t.Errorf("operations of an earlier version: %+v, %v", ops, err)
+	if err != nil || len(ops) != 1 || listed() != 1501 || ops[0].Key.Scope != (memory.Scope{App: "app", User: "ann"}) {
+		t.Errorf("operations of an earlier version: %d of %d, %v", len(ops), listed(), err)
 	}
 }

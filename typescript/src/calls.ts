@@ -19,7 +19,6 @@ import type {
   Counts,
   CreateKeyOptions,
   CreateSessionOptions,
-  Deletion,
   Document,
   DryRunOptions,
   EraseAppOptions,
@@ -279,9 +278,9 @@ export class App {
    *
    * It takes a key with the verb admin.
    */
-  listAppMemories(options: ListAppMemoriesOptions = {}): Pages<Deletion> {
+  listAppMemories(options: ListAppMemoriesOptions = {}): Pages<Memory> {
     const { signal, timeout, ...query } = options;
-    return new Pages<Deletion>(this.transport, `${this.path}/all/memories`, "deletions", {
+    return new Pages<Memory>(this.transport, `${this.path}/all/memories`, "memories", {
       query,
       signal,
       timeout,
@@ -546,9 +545,9 @@ export class App {
    *
    * It takes a key with the verb admin.
    */
-  listShared(options: ListSharedOptions = {}): Pages<Deletion> {
+  listShared(options: ListSharedOptions = {}): Pages<Memory> {
     const { signal, timeout, ...query } = options;
-    return new Pages<Deletion>(this.transport, `${this.path}/memories`, "deletions", {
+    return new Pages<Memory>(this.transport, `${this.path}/memories`, "memories", {
       query,
       signal,
       timeout,
@@ -894,9 +893,9 @@ export class User {
    *
    * It takes a key with the verb read.
    */
-  listMemories(options: ListMemoriesOptions = {}): Pages<Deletion> {
+  listMemories(options: ListMemoriesOptions = {}): Pages<Memory> {
     const { signal, timeout, ...query } = options;
-    return new Pages<Deletion>(this.transport, `${this.path}/memories`, "deletions", {
+    return new Pages<Memory>(this.transport, `${this.path}/memories`, "memories", {
       query,
       signal,
       timeout,

@@ -1548,14 +1548,6 @@ export interface Erased {
   users?: number;
 }
 
-export interface Deletion {
-  /** As in a revision: `client`, or the name of the extractor. */
-  actor: string;
-  /** Of the ingestion that deleted it. */
-  operation?: string;
-  time: string;
-}
-
 export interface AuditEntry {
   /** The method and the route, such as `PATCH {scope}/memories/{memory}`. */
   action: string;

@@ -99,7 +99,7 @@ func learn(names []string, examples []example) *weights {
 	for i := range w.vector {
 		w.vector[i] *= dense
 	}
-	w.words, w.dense = 3, 1
+	w.words, w.dense = 1, 1
 	return w
 }
 

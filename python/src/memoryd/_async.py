@@ -19,7 +19,6 @@ if TYPE_CHECKING:  # loading them takes a tenth of the time of the package
         Config,
         Context,
         Counts,
-        Deletion,
         Document,
         Duration,
         Erased,
@@ -254,7 +253,7 @@ class AsyncApp:
         order_by: str | None = None,
         page_size: int | None = None,
         page_token: str | None = None,
-    ) -> AsyncPages[Deletion]:
+    ) -> AsyncPages[Memory]:
         """The memories of all users of an app, newest first.
 
         As the list of one user. Two memories of one time and id follow each other by user.
@@ -279,7 +278,7 @@ class AsyncApp:
         return AsyncPages(
             self._transport,
             self._path + "/all/memories",
-            "deletions",
+            "memories",
             query={
                 "kind": kind,
                 "topic": topic,
@@ -654,7 +653,7 @@ class AsyncApp:
         page_size: int | None = None,
         page_token: str | None = None,
         deleted: bool | None = None,
-    ) -> AsyncPages[Deletion]:
+    ) -> AsyncPages[Memory]:
         """The shared knowledge of an app, newest first.
 
         Those that hold now. A page ends after `pageSize` memories or 8 MiB.
@@ -682,7 +681,7 @@ class AsyncApp:
         return AsyncPages(
             self._transport,
             self._path + "/memories",
-            "deletions",
+            "memories",
             query={
                 "kind": kind,
                 "topic": topic,
@@ -1355,7 +1354,7 @@ class AsyncUser:
         page_size: int | None = None,
         page_token: str | None = None,
         deleted: bool | None = None,
-    ) -> AsyncPages[Deletion]:
+    ) -> AsyncPages[Memory]:
         """The memories of a user, newest first.
 
         Those that hold now. A page ends after `pageSize` memories or 8 MiB.
@@ -1383,7 +1382,7 @@ class AsyncUser:
         return AsyncPages(
             self._transport,
             self._path + "/memories",
-            "deletions",
+            "memories",
             query={
                 "kind": kind,
                 "topic": topic,

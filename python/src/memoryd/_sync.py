@@ -19,7 +19,6 @@ if TYPE_CHECKING:  # loading them takes a tenth of the time of the package
         Config,
         Context,
         Counts,
-        Deletion,
         Document,
         Duration,
         Erased,
@@ -254,7 +253,7 @@ class App:
         order_by: str | None = None,
         page_size: int | None = None,
         page_token: str | None = None,
-    ) -> Pages[Deletion]:
+    ) -> Pages[Memory]:
         """The memories of all users of an app, newest first.
 
         As the list of one user. Two memories of one time and id follow each other by user.
@@ -279,7 +278,7 @@ class App:
         return Pages(
             self._transport,
             self._path + "/all/memories",
-            "deletions",
+            "memories",
             query={
                 "kind": kind,
                 "topic": topic,
@@ -650,7 +649,7 @@ class App:
         page_size: int | None = None,
         page_token: str | None = None,
         deleted: bool | None = None,
-    ) -> Pages[Deletion]:
+    ) -> Pages[Memory]:
         """The shared knowledge of an app, newest first.
 
         Those that hold now. A page ends after `pageSize` memories or 8 MiB.
@@ -678,7 +677,7 @@ class App:
         return Pages(
             self._transport,
             self._path + "/memories",
-            "deletions",
+            "memories",
             query={
                 "kind": kind,
                 "topic": topic,
@@ -1347,7 +1346,7 @@ class User:
         page_size: int | None = None,
         page_token: str | None = None,
         deleted: bool | None = None,
-    ) -> Pages[Deletion]:
+    ) -> Pages[Memory]:
         """The memories of a user, newest first.
 
         Those that hold now. A page ends after `pageSize` memories or 8 MiB.
@@ -1375,7 +1374,7 @@ class User:
         return Pages(
             self._transport,
             self._path + "/memories",
-            "deletions",
+            "memories",
             query={
                 "kind": kind,
                 "topic": topic,

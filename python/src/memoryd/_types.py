@@ -670,19 +670,6 @@ class Erased(_Erased, total=False):
     users: int
 
 
-class _Deletion(TypedDict):
-    # As in a revision: `client`, or the name of the extractor.
-    actor: str
-    time: str
-
-
-class Deletion(_Deletion, total=False):
-    """Deletion of /openapi.json."""
-
-    # Of the ingestion that deleted it.
-    operation: str
-
-
 class _AuditEntry(TypedDict):
     # The method and the route, such as `PATCH {scope}/memories/{memory}`.
     action: str

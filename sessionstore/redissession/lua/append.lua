@@ -218,9 +218,11 @@ if op_id ~= '' then
     call('UNLINK', key('operation', old))
   end
   -- Those of users who ask for nothing again go from the app's list by chance: with one in ten
-  -- operations, up to twenty.
-  if string.sub(now, -1) == '0' then
-    for _, name in ipairs(call('ZRANGEBYSCORE', key('ran', app), '-inf', '(' .. expired, 'LIMIT', 0, 20)) do
+  -- operations, up to twenty. Operations that have not ended stay, so that it begins anywhere.
+  local past = string.sub(now, -1) == '0' and call('ZCOUNT', key('ran', app), '-inf', '(' .. expired) or 0
+  if past > 0 then
+    local from = math.floor(tonumber(now) / 10) % past
+    for _, name in ipairs(call('ZRANGE', key('ran', app), from, math.min(from + 20, past) - 1)) do
       forget_ran(app, name)
     end
   end

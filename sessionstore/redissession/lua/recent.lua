@@ -1,7 +1,8 @@
--- Reads the names, user/id, of sessions of an app in the order of their last updates, or of
--- its operations in the order of their making, and when that was: up to a number of them behind a place, newest first or oldest first, of
--- one user or of all. Answers with the place up to which it has looked, '' if that is the
--- end: of a user it looks at LOOKED names at most, as those of others are among them.
+-- Reads names, user/id, of an app: those of sessions in the order of their last updates, or
+-- those of operations in the order of their making, with that time. It reads up to a number
+-- of them behind a place, newest first or oldest first, of one user or of all. It answers
+-- with the place up to which it has looked, '' if that is the end: of a user it looks at
+-- LOOKED names at most, as those of others are among them.
 local app, user, ascending, count = ARGV[1], ARGV[2], ARGV[3] == '1', tonumber(ARGV[4])
 local at, name = ARGV[5], ARGV[6] -- the place; at is '' for the start
 local kind = ARGV[7] -- 'recent' or 'ran'
