@@ -31,9 +31,8 @@ func (s *Store) appOperations(ctx context.Context, app string, list sessionstore
 	if err != nil {
 		return nil, "", err
 	}
-	w := walk{s, "ran", memory.Scope{App: app, User: list.User}, false, pager.After, false}
-	// Without a state nearly all that are looked at belong on the page. With one few may, and
-	// each round asks all partitions.
+	w := walk{store: s, set: "ran", scope: memory.Scope{App: app, User: list.User}, after: pager.After}
+	// Without a state nearly all that are looked at belong on the page. With one few may.
 	step := pager.Size + 1
 	if list.State != "" {
 		step = lookedTogether

@@ -23,6 +23,7 @@ type look struct {
 	before int64
 	after  *sessionstore.Place
 	ended  bool
+	walk   *walk // of the list by last updates, once it has begun
 	found  findings
 }
 
@@ -151,12 +152,14 @@ func (l *look) read(ctx context.Context, names []redis.Z) (out []listed, err err
 // recent reads sessions in the order of their last updates. An update that comes meanwhile
 // moves a session in the list.
 func (l *look) recent(ctx context.Context, many int) ([]listed, error) {
-	w := walk{l.store, "recent", l.scope, l.list.Order.Ascending, l.after, false}
-	names, err := w.names(ctx, many)
+	if l.walk == nil {
+		l.walk = &walk{store: l.store, set: "recent", scope: l.scope, ascending: l.list.Order.Ascending, after: l.after}
+	}
+	names, err := l.walk.names(ctx, many)
 	if err != nil {
 		return nil, err
 	}
-	l.after, l.ended = w.after, w.ended
+	l.after, l.ended = l.walk.after, l.walk.ended
 	return l.read(ctx, names)
 }
 

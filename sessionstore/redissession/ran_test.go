@@ -105,3 +105,44 @@ func TestOldOperationsLeaveTheList(t *testing.T) {
 		t.Errorf("operations of an earlier version: %d of %d, %v", len(ops), listed(), err)
 	}
 }
+
+// The operations of an app come in one order, page by page, however unevenly its users have made them.
+func TestOperationsOfUnevenUsers(t *testing.T) {
+	r := redistest.Start(t)
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	s := open(t, r.URL(), &redissession.Options{Now: func() time.Time { return now }})
+	defer s.Close()
+	var want []string // newest first
+	for i := range 160 {
+		user := "busy"
+		if i%8 == 3 {
+			user = fmt.Sprint("user", i)
+		}
+		now = now.Add(time.Second)
+		k := key(user, fmt.Sprint("s", i))
+		id := sessionstore.OperationID(k.Scope, k.ID)
+		_, err := s.Append(t.Context(), k, []sessionstore.Event{event(t, "e1")}, sessionstore.Append{Create: true,
+			Request: &sessionstore.Request{ID: id}})
+		must(t, err)
+		want = slices.Insert(want, 0, id)
+	}
+	for _, size := range []int{1, 7, 50, 1000} {
+		for _, state := range []sessionstore.OperationState{"", sessionstore.Pending} {
+			var got []string
+			list := sessionstore.OperationList{List: sessionstore.List{PageSize: size}, State: state}
+			for pages := 0; pages <= len(want)+1; pages++ {
+				ops, next, err := s.AppOperations(t.Context(), "app", list)
+				must(t, err)
+				for _, op := range ops {
+					got = append(got, op.ID)
+				}
+				if list.PageToken = next; next == "" {
+					break
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("pages of %d, state %q: %d operations, want %d in their order", size, state, len(got), len(want))
+			}
+		}
+	}
+}

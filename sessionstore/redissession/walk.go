@@ -24,72 +24,120 @@ type walk struct {
 	ascending bool
 	after     *sessionstore.Place // up to which the walk has come; nil at its start
 	ended     bool
+
+	parts []*walked // those of the scope, from the first call of names on
+}
+
+// walked is how far the list of one partition has been read.
+type walked struct {
+	index  int
+	each   int                 // how many names it is asked for next
+	unread []redis.Z           // names that no call of walk.names has answered yet
+	after  *sessionstore.Place // up to which names came; nil at the start
+	ended  bool                // nothing is behind that
 }
 
 // names reads the next names, up to so many. Those of a user are in one partition. Those of
-// an app are in all, and their order is that of the partitions together: each is asked for
-// some, more with each round, and those count that come before the end of any partition's
-// answer.
+// an app are in all, and their order is that of the partitions together. A partition whose
+// names have run out is asked for more, twice as many each time, and the others are not.
 func (w *walk) names(ctx context.Context, many int) (names []redis.Z, err error) {
-	parts, each := []int{partitionOf(w.scope)}, many
-	if w.scope.User == "" {
-		parts, each = make([]int, partitions), min(many, 8)
-		for p := range parts {
-			parts[p] = p
-		}
-	}
-	for {
-		place := []any{"", ""}
-		if w.after != nil {
-			place = []any{w.after.At, w.after.Name}
-		}
-		calls := make([]call, len(parts))
-		for i, p := range parts {
-			calls[i] = call{recentScript, partitionPrefix(p), append(append([]any{w.scope.App, w.scope.User,
-				truth(w.ascending), each}, place...), w.set)}
-		}
-		values, err := allOf(w.store.together(ctx, calls...))
+	w.begin(many)
+	for len(names) < many {
+		asked, err := w.ask(ctx, many)
 		if err != nil {
 			return nil, err
 		}
-		some, end := w.merge(values)
-		if len(some) > many-len(names) {
-			some = some[:many-len(names)]
-			end = &sessionstore.Place{At: int64(some[len(some)-1].Score), Name: some[len(some)-1].Member.(string)}
-		}
+		some := w.merge(many - len(names))
 		names = append(names, some...)
-		if end == nil {
-			w.ended = true
-			return names, nil
+		if len(some) > 0 {
+			last := placeOf(some[len(some)-1])
+			w.after = &last
 		}
-		w.after = end
-		if len(names) == many || w.scope.User != "" {
-			return names, nil
+		open := slices.ContainsFunc(w.parts, func(p *walked) bool { return !p.ended || len(p.unread) > 0 })
+		if w.ended = !open; w.ended {
+			break
 		}
-		each = min(2*each, many)
+		if p := w.parts[0]; w.scope.User != "" && asked {
+			if len(p.unread) == 0 {
+				w.after = p.after // of a user many names of others may have been looked at
+			}
+			break
+		}
+	}
+	return names, nil
+}
+
+// begin sets the partitions that the walk reads.
+func (w *walk) begin(many int) {
+	if w.parts != nil {
+		return
+	}
+	if w.scope.User != "" {
+		w.parts = []*walked{{index: partitionOf(w.scope), each: many, after: w.after}}
+		return
+	}
+	for p := range partitions {
+		w.parts = append(w.parts, &walked{index: p, each: min(many, 8), after: w.after})
 	}
 }
 
-// merge puts the answers of recent.lua in order, up to the first place at which one of
-// them ends before its partition does; nil if none does.
-func (w *walk) merge(values []any) (names []redis.Z, end *sessionstore.Place) {
-	for _, v := range values {
-		r := replyOf(v)
-		for all := r.list(0); len(all) > 0; all = all[2:] {
-			names = append(names, redis.Z{Member: all.text(0), Score: float64(all.num(1))})
+// ask reads more names of those partitions that have none left. It reports whether there
+// were any.
+func (w *walk) ask(ctx context.Context, many int) (bool, error) {
+	var calls []call
+	var parts []*walked
+	for _, p := range w.parts {
+		if p.ended || len(p.unread) > 0 {
+			continue
 		}
-		if r.text(1) != "" {
-			at := sessionstore.Place{At: r.num(1), Name: r.text(2)}
-			if end == nil || w.compare(at, *end) < 0 {
-				end = &at
+		place := []any{"", ""}
+		if p.after != nil {
+			place = []any{p.after.At, p.after.Name}
+		}
+		args := append([]any{w.scope.App, w.scope.User, truth(w.ascending), p.each}, place...)
+		calls = append(calls, call{recentScript, partitionPrefix(p.index), append(args, w.set)})
+		parts = append(parts, p)
+	}
+	if len(calls) == 0 {
+		return false, nil
+	}
+	values, err := allOf(w.store.together(ctx, calls...))
+	if err != nil {
+		return false, err
+	}
+	for i, p := range parts {
+		r := replyOf(values[i])
+		for all := r.list(0); len(all) > 0; all = all[2:] {
+			p.unread = append(p.unread, redis.Z{Member: all.text(0), Score: float64(all.num(1))})
+		}
+		if p.ended = r.text(1) == ""; !p.ended {
+			p.after = &sessionstore.Place{At: r.num(1), Name: r.text(2)}
+		}
+		p.each = min(2*p.each, max(many, p.each))
+	}
+	return true, nil
+}
+
+// merge takes up to so many of the unread names in their order, as long as no partition is
+// without any: what it has next may come first.
+func (w *walk) merge(many int) (names []redis.Z) {
+	for len(names) < many {
+		var first *walked
+		for _, p := range w.parts {
+			switch {
+			case len(p.unread) == 0 && !p.ended:
+				return names
+			case len(p.unread) > 0 && (first == nil || w.compare(placeOf(p.unread[0]), placeOf(first.unread[0])) < 0):
+				first = p
 			}
 		}
+		if first == nil {
+			return names
+		}
+		names = append(names, first.unread[0])
+		first.unread = first.unread[1:]
 	}
-	slices.SortFunc(names, func(a, b redis.Z) int { return w.compare(placeOf(a), placeOf(b)) })
-	if end != nil {
-		names = slices.DeleteFunc(names, func(z redis.Z) bool { return w.compare(placeOf(z), *end) > 0 })
-	}
-	return names, end
+	return names
 }
 
 // placeOf is the place of a name in its list.
