@@ -134,7 +134,7 @@ func areaUnder(yes, no []Trial, of func(*Trial) float64) (area, spread float64) 
 // FitConfidence returns the weights of the signs that fit trials, as text for package
 // retrieve, and how well those do in each set that are fitted on the others.
 //
-// What a user needs first is to be told that nothing answers. Questions whose answer is
+// A user first needs to be told that nothing answers. Questions whose answer is
 // there but not first are neither, so that they count little while the signs get their
 // weights relative to each other; then all questions give the constant and the scale, so
 // that confidence is the probability that the first match answers.

@@ -10,9 +10,9 @@ type Match struct {
 	// Outdated is set if the question is about something that the memory tells and
 	// that no longer holds.
 	Outdated *Outdated `json:"outdated,omitempty"`
-	// Newer are the ids of later statements among the best matches, also beyond topK, that tell of a change and
-	// may have taken the place of this one, the three latest, latest first. No rule has
-	// compared them, so that both may hold.
+	// Newer are the ids of later statements among the best matches, also beyond topK, that
+	// tell of a change and may have taken the place of this one, the three latest, latest
+	// first. No rule has compared them, so that both may hold.
 	Newer []string `json:"newer,omitempty"`
 	// Line is the match as one line of an answer for a model, if the search asks for
 	// lines.

@@ -81,7 +81,7 @@ type Used struct {
 	// N is how many tokens a bucket lacks, a part of one as a whole; how many places of a
 	// room are taken; or the amount of the day.
 	N int64
-	// Until is when N is 0 again if nothing else comes; 0 of a room, where nobody knows.
+	// Until is when N is 0 again if nothing else comes; it is 0 of a room, whose end is not known.
 	Until time.Duration
 }
 

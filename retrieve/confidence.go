@@ -143,7 +143,7 @@ func (k *ranking) shareOfNamed(all []*ranked) float64 {
 		}
 	}
 	if sum == 0 {
-		return 0 // nothing but questions: nobody has told it
+		return 0 // nothing but questions tells nothing
 	}
 	return named / sum
 }

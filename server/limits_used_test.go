@@ -38,7 +38,7 @@ func (a *api) limitsOf(path, key string) map[string][2]float64 {
 }
 
 // The limits of an app tell its use and that of what it shares, those of a user tell theirs,
-// and both tell the use of the key that asks. What is not limited is in neither.
+// and both tell the use of the key that asks. Neither lists a use without a limit.
 func TestLimitsUsed(t *testing.T) {
 	now := time.Now()
 	opts := &quota.Options{Now: func() time.Time { return now }}

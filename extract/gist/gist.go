@@ -173,8 +173,8 @@ func read(text string) (r Reading) {
 			float64(int8(m.biases[i]))/16
 	}
 	t := len(m.names)
-	softmax(scores[:t])
-	softmax(scores[t:l])
+	Softmax(scores[:t])
+	Softmax(scores[t:l])
 	for i, p := range scores[:t] {
 		r.roots[i] = float32(math.Sqrt(p))
 	}
@@ -184,8 +184,8 @@ func read(text string) (r Reading) {
 	return r
 }
 
-// softmax turns scores into probabilities.
-func softmax(scores []float64) {
+// Softmax turns scores into probabilities.
+func Softmax(scores []float64) {
 	most := scores[0]
 	for _, s := range scores {
 		most = max(most, s)

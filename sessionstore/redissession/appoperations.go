@@ -98,7 +98,7 @@ func (s *Store) operationsOf(ctx context.Context, app string, names []redis.Z) (
 // have stored.
 const ranFilled = workPrefix + "ran"
 
-// filledTogether is how many operations one script fills in: Redis serves nobody else meanwhile.
+// filledTogether is how many operations one script fills in: no other client is served meanwhile.
 const filledTogether = 1000
 
 var operationListKeys = regexp.MustCompile(`^memoryd:\{\d+\}:operations:([^/]*/[^/]*)$`)

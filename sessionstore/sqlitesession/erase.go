@@ -151,7 +151,7 @@ type life struct {
 	events  int
 }
 
-// count counts a life that is erased. What an erasing has hidden it has counted.
+// count counts a life that is erased, unless an erasing hid it before: that one has counted it.
 func (l *life) count(out *sessionstore.Erased) {
 	if l.deleted == 0 {
 		out.Sessions++

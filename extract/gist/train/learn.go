@@ -117,25 +117,10 @@ func descend(scores []float64, want int, learned bool) float64 {
 		clear(scores)
 		return 0
 	}
-	softmax(scores)
+	gist.Softmax(scores)
 	loss := -math.Log(scores[want] + 1e-12)
 	scores[want]--
 	return loss
-}
-
-func softmax(scores []float64) {
-	most := math.Inf(-1)
-	for _, s := range scores {
-		most = max(most, s)
-	}
-	sum := 0.0
-	for i, s := range scores {
-		scores[i] = math.Exp(s - most)
-		sum += scores[i]
-	}
-	for i := range scores {
-		scores[i] /= sum
-	}
 }
 
 // score gives the scores of all labels.
@@ -223,7 +208,7 @@ func (w *weights) report(examples []example) {
 		if better < 3 {
 			third++
 		}
-		softmax(scores[:t])
+		gist.Softmax(scores[:t])
 		loss -= math.Log(scores[e.theme] + 1e-12)
 	}
 	fmt.Fprintf(os.Stderr,
