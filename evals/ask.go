@@ -61,8 +61,12 @@ func (b *Bank) retriever(s Setting, log *slog.Logger) *retrieve.Retriever {
 	return retrieve.New(b.stores.Memories, b.embedder, opts)
 }
 
-// asked is how many results each question asks for.
-const asked = 50
+// asked is how many results each question asks for: those that a block is made of. The
+// first of them have ranks.
+const asked, placed = retrieve.MaxTopK, 50
+
+// budgets are the tokens of the blocks whose evidence is counted.
+var budgets = [...]int{1000, 2000}
 
 // curve are the numbers of results after which tokens are counted.
 var curve = []int{1, 2, 3, 5, 10, 15, 20, 25, 30, 40, 50}
@@ -76,8 +80,11 @@ type Answer struct {
 	Evidence     []Place `json:"evidence"`
 	// Tokens are those of the texts of the first 1, 2, 3, 5, 10, 15, 20, 25, 30,
 	// 40 and 50 results, as extract.Tokens counts them.
-	Tokens []int   `json:"tokens"`
-	Millis float64 `json:"ms"` // that the search took
+	Tokens []int `json:"tokens"`
+	// Shown is the share of the evidence in a block of at most 1,000 and of 2,000 tokens,
+	// be it that a long turn is shown in part.
+	Shown  [len(budgets)]float64 `json:"shown"`
+	Millis float64               `json:"ms"` // that the search took
 }
 
 // Place says where in the results a turn was found.
@@ -109,14 +116,15 @@ func (b *Bank) Ask(ctx context.Context, settings []Setting, log *slog.Logger) ([
 				at := (turn + j) % len(settings)
 				begin := time.Now()
 				request := retrieve.Request{Query: q.Text, TopK: asked, Expand: true}
-				found, err := retrievers[at].Search(ctx, b.dataset.scope(c), request)
+				found, err := retrievers[at].Answer(ctx, b.dataset.scope(c), request)
 				if err != nil {
 					return nil, fmt.Errorf("%s: %q: %w", c.Name, q.Text, err)
 				}
 				took := time.Since(begin)
+				first := found.Matches[:min(placed, len(found.Matches))]
 				results[at].Answers = append(results[at].Answers, Answer{
 					Conversation: c.Name, Question: q.Text, Category: q.Category, Apart: q.Category == b.dataset.Apart,
-					Evidence: places(found, q.Evidence), Tokens: tokens(found),
+					Evidence: places(first, q.Evidence), Tokens: tokens(first), Shown: shown(&found, q.Evidence),
 					Millis: float64(took.Microseconds()) / 1000})
 			}
 			turn++
@@ -141,6 +149,15 @@ func places(found []memory.Match, turns []string) []Place {
 	var out []Place
 	for _, id := range turns {
 		out = append(out, Place{id, ranks[id], results[id]})
+	}
+	return out
+}
+
+// shown measures the evidence in the blocks of an answer.
+func shown(found *retrieve.Answer, evidence []string) (out [len(budgets)]float64) {
+	for i, budget := range budgets {
+		in := Answer{Evidence: places(found.Block(budget).Memories, evidence)}
+		out[i] = in.within(asked)
 	}
 	return out
 }

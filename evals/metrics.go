@@ -21,6 +21,8 @@ var metrics = []metric{
 	{"hit@10", func(a *Answer) float64 { return a.hit(10) }},
 	{"MRR", (*Answer).reciprocalRank},
 	{"nDCG@10", func(a *Answer) float64 { return a.ndcg(10) }},
+	{"1000 tokens", func(a *Answer) float64 { return a.Shown[0] }},
+	{"2000 tokens", func(a *Answer) float64 { return a.Shown[1] }},
 }
 
 // compared are the metrics that settings are compared by.

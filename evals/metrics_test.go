@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/memoryd/memoryd/memory"
+	"github.com/memoryd/memoryd/retrieve"
 )
 
 // found makes results of one memory each, which cites events.
@@ -33,6 +34,14 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// Two results that are in the block of an answer have half of the evidence.
+func TestShown(t *testing.T) {
+	got := shown(&retrieve.Answer{Matches: found([]string{"a"}, []string{"b"})}, []string{"b", "x"})
+	if want := [...]float64{.5, .5}; got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
 // The wanted figures are calculated by hand.
 func TestMetrics(t *testing.T) {
 	log2 := math.Log2
@@ -53,7 +62,8 @@ func TestMetrics(t *testing.T) {
 			"nDCG@10": (1/log2(3) + 1/log2(11)) / (1 + 1/log2(3) + 1./2 + 1/log2(5) + 1/log2(6) + 1/log2(7) + 1./3 + 1/log2(9) + 1/log2(10) + 1/log2(11))}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a := Answer{}
+			c.want["1000 tokens"], c.want["2000 tokens"] = .25, .75
+			a := Answer{Shown: [...]float64{.25, .75}}
 			for _, rank := range c.ranks {
 				a.Evidence = append(a.Evidence, Place{Rank: rank})
 			}
@@ -100,7 +110,7 @@ func TestSummary(t *testing.T) {
 	for _, g := range r.Groups {
 		got = append(got, brief{g.Group, g.N, g.Figures["recall@1"]})
 	}
-	if diff := cmp.Diff([]brief{{"pool", 2, .5}, {"easy", 2, .5}, {"hard", 0, 0}, {"odd", 1, 0}}, got); diff != "" {
+	if diff := cmp.Diff([]brief{{"pool", 2, .5}, {"of several turns", 0, 0}, {"easy", 2, .5}, {"hard", 0, 0}, {"odd", 1, 0}}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]Point{{1, 10, .5}, {2, 20, 1}, {3, 30, 1}}, r.Curve[:3]); diff != "" {

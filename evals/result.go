@@ -37,7 +37,8 @@ type Point struct {
 
 // summarize computes the figures from the answers.
 func (r *Result) summarize(d *Dataset) {
-	r.Groups = []Row{row(d.Pooled, pooled(r.Answers))}
+	several := answersOf(pooled(r.Answers), func(a *Answer) bool { return len(a.Evidence) > 1 })
+	r.Groups = []Row{row(d.Pooled, pooled(r.Answers)), row("of several turns", several)}
 	for _, name := range d.Categories {
 		r.Groups = append(r.Groups, row(name, answersOf(r.Answers, func(a *Answer) bool { return a.Category == name })))
 	}

@@ -26,6 +26,8 @@ type Answer struct {
 	// Signs are the reasons for Confidence, if the request asks to explain. Its log-odds
 	// are the sum of value times weight over the signs; the first is the constant.
 	Signs []memory.Part
+
+	text string // the wordings that were searched with, one a line
 }
 
 // The signs, in the order of the fit.

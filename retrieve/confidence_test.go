@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/memoryd/memoryd/embed"
 	"github.com/memoryd/memoryd/memory"
@@ -106,15 +107,16 @@ func TestMinConfidence(t *testing.T) {
 	if len(all.Matches) != 1 || all.Confidence <= 0 || all.Confidence >= 1 {
 		t.Fatalf("found %v with confidence %v", ids(all.Matches), all.Confidence)
 	}
-	if d := cmp.Diff(all, ask(retrieve.Request{Query: "the old kettle", MinConfidence: all.Confidence})); d != "" {
+	told := cmpopts.IgnoreUnexported(retrieve.Answer{})
+	if d := cmp.Diff(all, ask(retrieve.Request{Query: "the old kettle", MinConfidence: all.Confidence}), told); d != "" {
 		t.Errorf("with as much confidence as asked for (-want +got):\n%s", d)
 	}
 	less := ask(retrieve.Request{Query: "the old kettle", MinConfidence: all.Confidence + 0.001})
-	if d := cmp.Diff(retrieve.Answer{Matches: []memory.Match{}, Confidence: all.Confidence, Signs: all.Signs}, less); d != "" {
+	if d := cmp.Diff(retrieve.Answer{Matches: []memory.Match{}, Confidence: all.Confidence, Signs: all.Signs}, less, told); d != "" {
 		t.Errorf("with less (-want +got):\n%s", d)
 	}
 	none := ask(retrieve.Request{Query: "the old kettle", Filter: memory.Filter{SessionID: "none"}})
-	if d := cmp.Diff(retrieve.Answer{Matches: []memory.Match{}}, none); d != "" {
+	if d := cmp.Diff(retrieve.Answer{Matches: []memory.Match{}}, none, told); d != "" {
 		t.Errorf("nothing (-want +got):\n%s", d)
 	}
 }

@@ -95,13 +95,21 @@ func (r *Retriever) block(ctx context.Context, scope memory.Scope, req Request, 
 		req.TopK = MaxTopK
 	}
 	req.Lines = false // a block has its own
-	found, text, err := r.search(ctx, scope, req)
+	found, err := r.Answer(ctx, scope, req)
 	if err != nil {
 		return Block{}, err
 	}
-	out := f.block(found.Matches, analyzer.Question(text), maxTokens)
-	out.Confidence, out.Signs = found.Confidence, found.Signs
-	return out, nil
+	return found.block(maxTokens, f), nil
+}
+
+// Block is what Context makes of an answer of MaxTopK matches that are not lines:
+// evaluations read several blocks out of one search. maxTokens is 1 to MaxMaxTokens.
+func (a *Answer) Block(maxTokens int) Block { return a.block(maxTokens, contextForm) }
+
+func (a *Answer) block(maxTokens int, f *form) Block {
+	out := f.block(a.Matches, analyzer.Question(a.text), maxTokens)
+	out.Confidence, out.Signs = a.Confidence, a.Signs
+	return out
 }
 
 // block chooses among matches, which are best first.

@@ -210,22 +210,12 @@ func (r *Retriever) Search(ctx context.Context, scope memory.Scope, req Request)
 }
 
 // Answer is Search, and tells how likely it is that the first match answers.
-func (r *Retriever) Answer(ctx context.Context, scope memory.Scope, req Request) (Answer, error) {
-	found, _, err := r.search(ctx, scope, req)
-	return found, err
-}
-
-// search is Answer, and returns the texts that were searched with as well, one a line.
-func (r *Retriever) search(
-	ctx context.Context,
-	scope memory.Scope,
-	req Request,
-) (out Answer, text string, err error) {
+func (r *Retriever) Answer(ctx context.Context, scope memory.Scope, req Request) (out Answer, err error) {
 	if err := scope.ValidateOwner(); err != nil {
-		return Answer{}, "", err
+		return Answer{}, err
 	}
 	if err := req.validate(); err != nil {
-		return Answer{}, "", err
+		return Answer{}, err
 	}
 	if req.TopK == 0 {
 		req.TopK = DefaultTopK
@@ -246,12 +236,12 @@ func (r *Retriever) search(
 	}
 	if req.Expand && len(req.Queries) == 0 {
 		if wordings, err = r.expand(ctx, wordings, until); err != nil {
-			return Answer{}, "", err
+			return Answer{}, err
 		}
 	}
 	asked := readQuestion(wordings[0].text, scope.User, req.Filter.AsOf, r.now().In(cmp.Or(req.Zone, r.zone)))
 	if err := r.find(ctx, scope, &req, wordings, until); err != nil {
-		return Answer{}, "", err
+		return Answer{}, err
 	}
 	topK := req.TopK
 	if req.Lines {
@@ -264,7 +254,7 @@ func (r *Retriever) search(
 	best, weights := r.rank(wordings, asked, n)
 	reranked, err := r.rerank(ctx, wordings, best, until)
 	if err != nil {
-		return Answer{}, "", err
+		return Answer{}, err
 	}
 	best = changeFirst(newerFirst(succeed(best, asked), asked, req.TopK), asked, req.TopK)
 	out.Matches = make([]memory.Match, 0, req.TopK)
@@ -284,11 +274,11 @@ func (r *Retriever) search(
 		}
 		out.Matches = append(out.Matches, m)
 	}
-	text = textOf(wordings)
+	out.text = textOf(wordings)
 	if req.Lines {
-		out.Matches = balance(lines(out.Matches, text), topK, weightOf)
+		out.Matches = balance(lines(out.Matches, out.text), topK, weightOf)
 	}
-	return out, text, nil
+	return out, nil
 }
 
 // endSearch ends the span of a search with so many matches.
